@@ -1,0 +1,3 @@
+module drtmx
+
+go 1.26.0
