@@ -1,3 +1,24 @@
 module drtmx
 
 go 1.26.0
+
+require (
+	github.com/HdrHistogram/hdrhistogram-go v1.1.2 // indirect
+	github.com/cosmos72/gomacro v0.0.0-20220530072503-c719ab5c40fc // indirect
+	github.com/go-echarts/go-echarts/v2 v2.6.7 // indirect
+	github.com/go-zeromq/goczmq/v4 v4.2.2 // indirect
+	github.com/go-zeromq/zmq4 v0.14.1 // indirect
+	github.com/gofrs/uuid v4.2.0+incompatible // indirect
+	github.com/gopherdata/gophernotes v0.7.5 // indirect
+	github.com/gorilla/websocket v1.5.3 // indirect
+	github.com/mattn/go-runewidth v0.0.13 // indirect
+	github.com/peterh/liner v1.2.1 // indirect
+	github.com/rivo/uniseg v0.2.0 // indirect
+	golang.org/x/mod v0.21.0 // indirect
+	golang.org/x/sync v0.8.0 // indirect
+	golang.org/x/tools v0.26.0 // indirect
+	gonum.org/v1/gonum v0.16.0 // indirect
+	pgregory.net/rapid v1.2.0 // indirect
+)
+
+tool github.com/gopherdata/gophernotes
