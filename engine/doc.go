@@ -1,0 +1,20 @@
+// Package engine turns a Spec into a running System and a System into a Result.
+//
+// A Spec is a preset, a workload and a set of knobs; everything else has a default in the one
+// registry (Registry), from which the command line, spec files, notebooks and the page's controls
+// are generated. Open validates a Spec, estimates its memory and assembles the simulated cluster:
+// sim, fabric, r2, kv and txn, a workload, history and metrics. The System then moves in slices of
+// virtual time; what it computes does not depend on how the time is sliced, on who watches, or on
+// wall time. Knobs change live at the current virtual time, all of them or none.
+//
+// Run, RunSeeds, Sweep and Compare are the batch forms. A Result carries the resolved spec, the
+// numbers, the checks and a digest over everything virtual: same spec, same code, same digest.
+//
+// Caveats, by how likely they bite:
+//
+//   - A System belongs to one goroutine at a time. Run several systems for parallelism.
+//   - Throughput, latency and shares of a Result cover the measured interval only (since Mark, or
+//     after the automatic warm-up of Run); checks and digest cover the whole life of the system.
+//   - A percentile without enough samples is 0 in Go and absent in JSON.
+//   - WallMS is the only number that depends on the machine; the digest leaves it out.
+package engine

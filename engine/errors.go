@@ -1,0 +1,61 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// SpecError is what a person who typed something wrong gets: one line with the field, its value,
+// the rule that it breaks and the next step.
+type SpecError struct {
+	Field string // the knob or key, "" where the whole document is meant
+	Value string // as typed
+	Rule  string
+	Next  string
+	Reset bool // a legal value, but only a new system can take it (HTTP 409)
+}
+
+func (e *SpecError) Error() string {
+	var b strings.Builder
+	if e.Field != "" {
+		b.WriteString(e.Field)
+		if e.Value != "" {
+			fmt.Fprintf(&b, " = %s", e.Value)
+		}
+		b.WriteString(": ")
+	}
+	b.WriteString(e.Rule)
+	if e.Next != "" {
+		b.WriteString("; ")
+		b.WriteString(e.Next)
+	}
+	return b.String()
+}
+
+// IsSpecError says whether err is the caller's mistake (exit status 2, HTTP 400).
+func IsSpecError(err error) bool {
+	var e *SpecError
+	return errors.As(err, &e)
+}
+
+// NeedsReset says whether err refuses a live change that a new system would accept (HTTP 409).
+func NeedsReset(err error) bool {
+	var e *SpecError
+	return errors.As(err, &e) && e.Reset
+}
+
+// clip keeps a typed value short enough for one line.
+func clip(v any) string {
+	s := fmt.Sprint(v)
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, s)
+	if r := []rune(s); len(r) > 60 {
+		s = string(r[:57]) + "..."
+	}
+	return s
+}

@@ -1,0 +1,161 @@
+package engine
+
+// Latency is a distribution in microseconds. A zero field has too few samples behind it and is
+// absent in JSON: a quantile q needs at least 1/(1-q) of them.
+type Latency struct {
+	Mean float64 `json:"mean,omitempty"`
+	P50  float64 `json:"p50,omitempty"`
+	P90  float64 `json:"p90,omitempty"`
+	P99  float64 `json:"p99,omitempty"`
+	P999 float64 `json:"p999,omitempty"`
+	Max  float64 `json:"max,omitempty"`
+}
+
+// TypeStat is one transaction type's part of a result.
+type TypeStat struct {
+	Commits   uint64  `json:"commits"`
+	Aborts    uint64  `json:"aborts"`
+	Rollbacks uint64  `json:"rollbacks"`
+	LatencyUS Latency `json:"latency_us"`
+}
+
+// PhaseStat is what one phase contributes to a committed transaction.
+type PhaseStat struct {
+	MeanUS     float64 `json:"mean_us"`
+	P50US      float64 `json:"p50_us,omitempty"`
+	Share      float64 `json:"share"`       // of the summed latency
+	RoundTrips float64 `json:"round_trips"` // per transaction
+}
+
+// MilestoneStat is the share of latency that went by at one point of the way of a verb.
+type MilestoneStat struct {
+	Share float64 `json:"share"`
+}
+
+// Util is a resource's utilisation over all its instances; Max is the busiest one.
+type Util struct {
+	Mean float64 `json:"mean"`
+	Max  float64 `json:"max"`
+}
+
+// NodeUtil is one machine's utilisation by resource.
+type NodeUtil struct {
+	Node        int                `json:"node"`
+	Type        string             `json:"type"`
+	Role        string             `json:"role"` // "symmetric", "server" or "client"
+	Utilization map[string]float64 `json:"utilization"`
+}
+
+// Bottleneck is the resource that saturates first.
+type Bottleneck struct {
+	Resource    string  `json:"resource"`
+	Node        int     `json:"node"`
+	Utilization float64 `json:"utilization"`
+}
+
+// Little compares an independently measured time average of requests in flight with throughput x
+// latency; the two must agree.
+type Little struct {
+	InFlight          float64 `json:"in_flight"`
+	ThroughputLatency float64 `json:"throughput_x_latency"`
+	Error             float64 `json:"error"` // relative
+}
+
+// Scale says by how much populations, and the capacities that go with them, were shrunk.
+type Scale struct {
+	Populations float64 `json:"populations"`
+}
+
+// Checks is the verdict on the histories, the replicas and the workload's invariants.
+type Checks struct {
+	Mode         string          `json:"mode"`
+	Claimed      string          `json:"claimed"`
+	OK           bool            `json:"ok"`
+	Transactions uint64          `json:"transactions"`
+	Anomalies    []Anomaly       `json:"anomalies"`
+	Invariants   map[string]bool `json:"invariants,omitempty"` // absent before the final drain
+}
+
+// Anomaly is a violation of the claimed isolation level, with the cycle that shows it.
+type Anomaly struct {
+	Kind  string        `json:"kind"`
+	Text  string        `json:"text"`
+	Cycle []AnomalyStep `json:"cycle,omitempty"`
+}
+
+// AnomalyStep is one edge of a cycle: this transaction, the edge that leaves it, on which key and
+// version.
+type AnomalyStep struct {
+	Txn     uint64 `json:"txn"`
+	Edge    string `json:"edge"`
+	Table   string `json:"table,omitempty"`
+	Key     uint64 `json:"key"`
+	Version uint64 `json:"version"`
+}
+
+// Result is a run as a value: spec, seed, profile and code versions in, numbers, checks and digest
+// out.
+type Result struct {
+	Spec             Knobs                    `json:"spec"` // every knob, resolved
+	PresetDiff       Knobs                    `json:"preset_diff"`
+	Name             string                   `json:"name,omitempty"`
+	Code             string                   `json:"code"`
+	Profile          string                   `json:"profile"`
+	Scope            string                   `json:"scope"`
+	FromNS           int64                    `json:"from_ns"`    // where the measured interval began
+	VirtualNS        int64                    `json:"virtual_ns"` // its length
+	WallMS           int64                    `json:"wall_ms"`
+	Events           uint64                   `json:"events"`
+	Steady           bool                     `json:"steady"`
+	Unsteady         string                   `json:"unsteady_because,omitempty"`
+	Scale            Scale                    `json:"scale"`
+	Throughput       float64                  `json:"throughput"`
+	ThroughputCI95   float64                  `json:"throughput_ci95"`
+	Commits          uint64                   `json:"commits"`
+	Aborts           uint64                   `json:"aborts"`
+	AbortRate        float64                  `json:"abort_rate"`
+	Rollbacks        uint64                   `json:"rollbacks"`
+	ByType           map[string]TypeStat      `json:"by_type,omitempty"`
+	LatencyUS        Latency                  `json:"latency_us"`
+	Phases           map[string]PhaseStat     `json:"phases,omitempty"`
+	Milestones       map[string]MilestoneStat `json:"milestones,omitempty"`
+	Verbs            map[string]uint64        `json:"verbs"`
+	RoundTripsPerTxn float64                  `json:"round_trips_per_txn"`
+	Utilization      map[string]Util          `json:"utilization"`
+	Nodes            []NodeUtil               `json:"nodes,omitempty"`
+	Bottleneck       *Bottleneck              `json:"bottleneck,omitempty"`
+	Little           *Little                  `json:"little,omitempty"`
+	Checks           *Checks                  `json:"checks,omitempty"`
+	Changes          []Change                 `json:"changes,omitempty"` // live knob changes, oldest first
+	Digest           string                   `json:"digest"`
+}
+
+// Window is a fixed length of virtual time, cut at multiples of window_ns from 0.
+type Window struct {
+	Index            int                  `json:"index"`
+	T0NS             int64                `json:"t0_ns"`
+	T1NS             int64                `json:"t1_ns"`
+	KnobsVersion     int                  `json:"knobs_version"`
+	Throughput       float64              `json:"throughput"`
+	Commits          uint64               `json:"commits"`
+	Aborts           uint64               `json:"aborts"`
+	Rollbacks        uint64               `json:"rollbacks"`
+	AbortRate        float64              `json:"abort_rate"`
+	LatencyUS        Latency              `json:"latency_us"`
+	Phases           map[string]PhaseStat `json:"phases,omitempty"`
+	RoundTripsPerTxn float64              `json:"round_trips_per_txn"`
+	InFlight         float64              `json:"in_flight"`
+	Utilization      map[string]Util      `json:"utilization,omitempty"`
+	Nodes            []NodeUtil           `json:"nodes,omitempty"`
+	Bottleneck       *Bottleneck          `json:"bottleneck,omitempty"`
+	Checks           *Checks              `json:"checks,omitempty"`
+}
+
+// Change is a live knob change as it was accepted.
+type Change struct {
+	Version   int    `json:"version"`    // of the knobs, from 1 at the start
+	VirtualNS int64  `json:"virtual_ns"` // when it took effect, or when its drain began
+	Pending   bool   `json:"pending"`    // waits for the drain barrier
+	By        string `json:"by,omitempty"`
+	Set       Knobs  `json:"set,omitempty"`
+}
