@@ -1,0 +1,232 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+	"runtime/debug"
+)
+
+// Time is virtual time, or a span of it, in picoseconds.
+type Time = int64
+
+// Units of time.
+const (
+	Picosecond  Time = 1
+	Nanosecond       = 1000 * Picosecond
+	Microsecond      = 1000 * Nanosecond
+	Millisecond      = 1000 * Microsecond
+	Second           = 1000 * Millisecond
+)
+
+// Forever, given to Run, means until no event is left.
+const Forever Time = math.MaxInt64
+
+// Kind names a registered handler.
+type Kind uint32
+
+// Handler is what happens at an event. The argument usually indexes a pool of
+// the component that registered the handler.
+type Handler func(arg uint32)
+
+// QueueKind selects the event queue. Both give the same order.
+type QueueKind uint8
+
+const (
+	// Wheel is a timing wheel, the queue for every real run.
+	Wheel QueueKind = iota
+	// Heap is a plain binary heap: two to three times slower and simple enough
+	// to be the reference that tests compare the wheel with.
+	Heap
+)
+
+// Options configure a Sim. The zero value is usable.
+type Options struct {
+	// Seed is the root of every random stream.
+	Seed uint64
+	// Trace folds (time, kind, argument) of every event into TraceHash. It costs
+	// about two nanoseconds per event.
+	Trace bool
+	// Queue is Wheel by default.
+	Queue QueueKind
+}
+
+// Sim is one simulation: a clock, its events and its processes.
+type Sim struct {
+	now    Time
+	seq    uint64
+	events uint64
+	hash   uint64
+	seed   uint64
+	trace  bool
+	closed bool
+	inRun  bool
+	err    error
+
+	handlers []Handler
+	names    []string
+	kind     Kind // of the event that is running, for error messages
+
+	wheel *wheel
+	heap  heap // used when wheel is nil
+
+	procs   []*Proc
+	running *Proc
+}
+
+// kindWake resumes the process whose id is the argument.
+const kindWake Kind = 0
+
+// New returns a Sim at time 0 without events.
+func New(o Options) *Sim {
+	s := &Sim{seed: o.Seed, trace: o.Trace}
+	if o.Queue == Wheel {
+		s.wheel = newWheel()
+	}
+	s.Register("wake", s.wake)
+	return s
+}
+
+// Register adds a handler and returns its kind. The name appears in errors.
+func (s *Sim) Register(name string, h Handler) Kind {
+	if h == nil {
+		panic(fmt.Sprintf("sim: handler %q is nil", name))
+	}
+	s.handlers = append(s.handlers, h)
+	s.names = append(s.names, name)
+	return Kind(len(s.handlers) - 1)
+}
+
+// Now is the current virtual time.
+func (s *Sim) Now() Time { return s.now }
+
+// Events is the number of events that have run.
+func (s *Sim) Events() uint64 { return s.events }
+
+// TraceHash identifies the sequence of events that have run. It stays 0 unless
+// Options.Trace is set.
+func (s *Sim) TraceHash() uint64 { return s.hash }
+
+// Err is the failure that ended the run, or nil.
+func (s *Sim) Err() error { return s.err }
+
+// Fail ends the run after the current event; Run returns err. Only the first
+// failure counts.
+func (s *Sim) Fail(err error) {
+	if s.err == nil {
+		s.err = err
+	}
+}
+
+// At schedules an event. A time before Now is a bug of the caller and panics.
+// After Close events are dropped, so that deferred functions of processes may
+// still call code that schedules.
+func (s *Sim) At(t Time, k Kind, arg uint32) {
+	if t < s.now {
+		s.past(t, k)
+	}
+	if s.closed {
+		return
+	}
+	s.seq++
+	e := event{t, s.seq, k, arg}
+	if s.wheel != nil {
+		s.wheel.push(e)
+	} else {
+		s.heap.push(e)
+	}
+}
+
+func (s *Sim) past(t Time, k Kind) {
+	panic(fmt.Sprintf("sim: event %q scheduled for %d ps, which is %d ps before now", s.kindName(k), t, s.now-t))
+}
+
+func (s *Sim) kindName(k Kind) string {
+	if int(k) < len(s.names) {
+		return s.names[k]
+	}
+	return fmt.Sprintf("unregistered kind %d", k)
+}
+
+// NextAt is the time of the earliest pending event; false when there is none.
+func (s *Sim) NextAt() (Time, bool) {
+	if s.wheel != nil {
+		return s.wheel.peek()
+	}
+	if len(s.heap) == 0 {
+		return 0, false
+	}
+	return s.heap[0].t, true
+}
+
+// Run runs every event before until and then sets the clock to until. How a
+// span is cut into runs does not influence what happens. With Forever it runs
+// until no event is left, and the clock stays at the last one.
+//
+// It returns the first failure: a panic of a process or a handler, or what was
+// given to Fail. A failed Sim stays as it was at that moment and runs no more.
+func (s *Sim) Run(until Time) (err error) {
+	switch {
+	case s.inRun:
+		panic("sim: Run called from inside a run")
+	case s.closed:
+		return fmt.Errorf("sim: run until %d ps: the simulation is closed", until)
+	case s.err != nil:
+		return s.err
+	case until < s.now:
+		panic(fmt.Sprintf("sim: run until %d ps, which is %d ps before now", until, s.now-until))
+	}
+	s.inRun = true
+	defer func() {
+		s.inRun = false
+		if r := recover(); r != nil {
+			s.running = nil
+			s.Fail(&PanicError{Where: "handler " + s.kindName(s.kind), At: s.now, Value: r, Stack: string(debug.Stack())})
+			err = s.err
+		}
+	}()
+	if s.wheel != nil {
+		s.runWheel(until)
+	} else {
+		s.runHeap(until)
+	}
+	if s.err == nil && until != Forever {
+		s.now = until
+	}
+	return s.err
+}
+
+func (s *Sim) runWheel(until Time) {
+	w := s.wheel
+	for s.err == nil {
+		if w.pos == len(w.open) && !w.next(until) {
+			break
+		}
+		e := w.open[w.pos]
+		if e.t >= until {
+			return
+		}
+		w.pos++
+		s.dispatch(e)
+	}
+	if s.err == nil && until != Forever {
+		w.skipTo(until)
+	}
+}
+
+func (s *Sim) runHeap(until Time) {
+	for s.err == nil && len(s.heap) > 0 && s.heap[0].t < until {
+		s.dispatch(s.heap.pop())
+	}
+}
+
+func (s *Sim) dispatch(e event) {
+	s.now = e.t
+	s.kind = e.kind
+	s.events++
+	if s.trace {
+		h := (s.hash ^ uint64(e.t)) * 0x9e3779b97f4a7c15
+		h = (h ^ h>>32 ^ uint64(e.kind)<<32 ^ uint64(e.arg)) * 0xd6e8feb86659fd93
+		s.hash = h ^ h>>32
+	}
+	s.handlers[e.kind](e.arg)
+}

@@ -1,0 +1,168 @@
+package sim
+
+import "math/bits"
+
+const (
+	// bucketShift makes a bucket 1024 ps wide: about one event per bucket in a
+	// loaded cluster, which is where a wheel is fastest.
+	bucketShift = 10
+	// buckets is the window of the wheel, 8.4 us: verbs and their replies stay in
+	// it, back-off and timeouts go to the far heap.
+	buckets    = 8192
+	bucketMask = buckets - 1
+	// bucketSeed is the room each bucket is born with, all of it in one slab.
+	bucketSeed = 4
+	// bucketKeep bounds the memory that one burst leaves behind.
+	bucketKeep = 4096
+)
+
+// wheel is a one-level timing wheel. cur is the absolute index (time >>
+// bucketShift) of the open bucket, whose events are in open, sorted, done up to
+// pos. Buckets cur+1 .. cur+buckets-1 are unsorted and have a bit in full; any
+// later event waits in far.
+type wheel struct {
+	cur     int64
+	pos     int
+	open    []event
+	far     heap
+	summary [buckets / 64 / 64]uint64 // words of full that are not zero
+	full    [buckets / 64]uint64
+	bucket  [buckets][]event
+}
+
+func newWheel() *wheel {
+	w := new(wheel)
+	slab := make([]event, buckets*bucketSeed)
+	for i := range w.bucket {
+		w.bucket[i] = slab[i*bucketSeed : i*bucketSeed : (i+1)*bucketSeed]
+	}
+	return w
+}
+
+func (w *wheel) push(e event) {
+	switch d := e.t>>bucketShift - w.cur; {
+	case d <= 0:
+		w.insertOpen(e)
+	case d < buckets:
+		w.insert(e)
+	default:
+		w.far.push(e)
+	}
+}
+
+func (w *wheel) insert(e event) {
+	slot := uint(e.t>>bucketShift) & bucketMask
+	w.bucket[slot] = append(w.bucket[slot], e)
+	w.full[slot>>6] |= 1 << (slot & 63)
+	w.summary[slot>>12] |= 1 << (slot >> 6 & 63)
+}
+
+// insertOpen keeps the open bucket sorted. The new event has the highest
+// sequence, so it goes behind all events of its own time.
+func (w *wheel) insertOpen(e event) {
+	if len(w.open) == cap(w.open) && w.pos > 0 {
+		n := copy(w.open, w.open[w.pos:])
+		w.open, w.pos = w.open[:n], 0
+	}
+	q := append(w.open, e)
+	i := len(q) - 1
+	for i > w.pos && q[i-1].t > e.t {
+		q[i] = q[i-1]
+		i--
+	}
+	q[i] = e
+	w.open = q
+}
+
+// next opens the first bucket that has events, unless it begins at until or
+// later: opening beyond until would let an event that is scheduled between two
+// runs come out late.
+func (w *wheel) next(until Time) bool {
+	i, ok := w.firstFull()
+	if !ok {
+		if len(w.far) == 0 {
+			return false
+		}
+		i = w.far[0].t >> bucketShift
+	}
+	if i > (until-1)>>bucketShift {
+		return false
+	}
+	w.openAt(i)
+	return true
+}
+
+// skipTo moves the window forward after a run that ended at t with the open
+// bucket used up, so that what is scheduled next finds its bucket in it.
+func (w *wheel) skipTo(t Time) {
+	if i := t >> bucketShift; w.pos == len(w.open) && i > w.cur {
+		w.openAt(i)
+	}
+}
+
+// openAt makes bucket i the open one. All events before it must have run.
+func (w *wheel) openAt(i int64) {
+	spare := w.open[:0]
+	if cap(spare) > bucketKeep {
+		spare = nil
+	}
+	slot := uint(i) & bucketMask
+	w.open, w.bucket[slot] = w.bucket[slot], spare
+	w.pos = 0
+	w.cur = i
+	if w.full[slot>>6] &^= 1 << (slot & 63); w.full[slot>>6] == 0 {
+		w.summary[slot>>12] &^= 1 << (slot >> 6 & 63)
+	}
+	// The far events that the window now reaches must be in their buckets before
+	// this bucket runs: it may schedule events of the same time, which come later.
+	for len(w.far) > 0 && w.far[0].t>>bucketShift-i < buckets {
+		if e := w.far.pop(); e.t>>bucketShift == i {
+			w.open = append(w.open, e)
+		} else {
+			w.insert(e)
+		}
+	}
+	if len(w.open) > 1 {
+		sortEvents(w.open)
+	}
+}
+
+// firstFull is the absolute index of the first bucket behind the open one that
+// has events. The open bucket's own bit is never set.
+func (w *wheel) firstFull() (int64, bool) {
+	from := uint(w.cur) & bucketMask
+	word := from >> 6
+	if m := w.full[word] >> (from & 63); m != 0 {
+		return w.cur + int64(bits.TrailingZeros64(m)), true
+	}
+	// Words behind this one, then around, this one's low bits last.
+	for k, at := uint(0), word+1; k <= uint(len(w.summary)); k++ {
+		at &= uint(len(w.full)) - 1
+		if m := w.summary[at>>6] >> (at & 63); m != 0 {
+			at += uint(bits.TrailingZeros64(m))
+			slot := at<<6 + uint(bits.TrailingZeros64(w.full[at]))
+			return w.cur + int64((slot-from)&bucketMask), true
+		}
+		at = (at>>6 + 1) << 6
+	}
+	return 0, false
+}
+
+// peek is the earliest time without opening anything.
+func (w *wheel) peek() (Time, bool) {
+	if w.pos < len(w.open) {
+		return w.open[w.pos].t, true
+	}
+	if i, ok := w.firstFull(); ok {
+		q := w.bucket[uint(i)&bucketMask]
+		t := q[0].t
+		for _, e := range q[1:] {
+			t = min(t, e.t)
+		}
+		return t, true
+	}
+	if len(w.far) > 0 {
+		return w.far[0].t, true
+	}
+	return 0, false
+}
