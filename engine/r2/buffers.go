@@ -1,0 +1,82 @@
+package r2
+
+import (
+	"fmt"
+
+	"drtmx/engine/fabric"
+)
+
+// buffers is a worker's registered memory under one key: RECV buffers, send
+// buffers, and the coroutines' scratch. Its address space is generous; only
+// what is touched takes memory.
+type buffers struct {
+	key     uint32
+	size    int // of a RECV or send buffer
+	recv    Addr
+	send    Addr
+	taken   int32 // send buffers ever used
+	unused  []int32
+	next    Addr // scratch
+	end     Addr
+	mem     *fabric.Memory
+	inlined int
+}
+
+const (
+	sendBuffers  = 8192
+	scratchSpace = 1 << 20 // address space per coroutine
+)
+
+func (b *buffers) init(w *Worker) error {
+	c := &w.cl.cfg
+	b.mem, b.size, b.inlined = w.mc.mem, c.MaxMessage, w.hw.MaxInline
+	recv := uint64(c.RecvDepth * b.size)
+	send := uint64(sendBuffers * b.size)
+	scratch := uint64((c.Coroutines + 1) * scratchSpace)
+	a, err := b.mem.Alloc(fabric.Alloc{
+		Name: fmt.Sprintf("r2.buffers.%d", w.thread), Bytes: recv + send + scratch, Socket: w.home,
+	})
+	if err != nil {
+		return fmt.Errorf("r2: buffers of machine %d thread %d: %w", w.mc.id, w.thread, err)
+	}
+	b.key = b.mem.Register(a, recv+send+scratch, fabric.LocalWrite).LKey
+	b.recv, b.send = a, a+recv
+	b.next, b.end = a+recv+send, a+recv+send+scratch
+	return nil
+}
+
+// take returns a send buffer for n bytes. The one given back last is taken
+// first, so that few are hot.
+func (b *buffers) take(w *Worker, n int) (slot int32, a Addr, mem []byte) {
+	if n > b.size {
+		panic(fmt.Sprintf("r2: %d bytes in one send, at most %d", n, b.size))
+	}
+	if k := len(b.unused); k > 0 {
+		slot, b.unused = b.unused[k-1], b.unused[:k-1]
+	} else {
+		if b.taken == sendBuffers {
+			panic(fmt.Sprintf("r2: machine %d thread %d has all %d send buffers in flight", w.mc.id, w.thread, sendBuffers))
+		}
+		slot = b.taken
+		b.taken++
+	}
+	a = b.send + Addr(int(slot)*b.size)
+	return slot, a, b.mem.Bytes(a, n)
+}
+
+func (b *buffers) free(slot int32) { b.unused = append(b.unused, slot) }
+
+func (b *buffers) recvBuffer(slot int) (Addr, []byte) {
+	a := b.recv + Addr(slot*b.size)
+	return a, b.mem.Bytes(a, b.size)
+}
+
+func (b *buffers) scratch(w *Worker, n int) (Addr, []byte) {
+	n = (n + 4095) &^ 4095
+	if b.next+Addr(n) > b.end {
+		panic(fmt.Sprintf("r2: machine %d thread %d needs more than %d bytes of scratch per coroutine", w.mc.id, w.thread, scratchSpace))
+	}
+	a := b.next
+	b.next += Addr(n)
+	return a, b.mem.Bytes(a, n)
+}

@@ -1,0 +1,235 @@
+package r2
+
+import (
+	"fmt"
+
+	"drtmx/engine/fabric"
+	"drtmx/engine/sim"
+)
+
+// Time is virtual time in picoseconds.
+type Time = sim.Time
+
+// Rand is a seeded stream of random numbers.
+type Rand = sim.Rand
+
+// Addr is an address in one machine's memory.
+type Addr = fabric.Addr
+
+// Loc says where remote bytes are.
+type Loc struct {
+	Machine int
+	RKey    uint32
+	Addr    Addr
+}
+
+// Config sizes the framework. The zero value of a field means its default.
+type Config struct {
+	Threads       int   // worker threads per machine, one per core; default all cores
+	PerMachine    []int // threads of each machine, where they differ; overrides Threads
+	Coroutines    int   // coroutines per thread that Spawn may be called for; sizes queues; default 8
+	EmulatedNodes int   // RC queue pairs as in a cluster of this size (thesis §2.2.4); default the machines
+	RandomQP      bool  // choose among the emulated queue pairs at random (§2.2.4) instead of round robin (§4.4.2)
+	SendDepth     int   // send queue of an RC queue pair; default 128 [rlib]
+	RecvDepth     int   // RECVs posted per thread; default twice what peers can have in flight, at most 2048
+	PollBatch     int   // completions taken per poll; default 16
+	MaxMessage    int   // largest RPC message, header included; default 4096 (the path MTU)
+	Scratch       int   // registered scratch per coroutine in bytes; default 16384
+	ResendAfter   Time  // an unanswered request is sent again after this; default 200 us
+}
+
+const (
+	// RequestWindow bounds the requests of one thread to one peer thread that
+	// are not yet answered or acknowledged [drtmh config].
+	RequestWindow = 128
+
+	udSendDepth = 1024
+	maxRPC      = 32
+)
+
+func (c Config) withDefaults(f *fabric.Fabric) Config {
+	def := func(v *int, d int) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	def(&c.Threads, f.Machine(0).Cores())
+	def(&c.Coroutines, 8)
+	def(&c.EmulatedNodes, f.Machines())
+	def(&c.SendDepth, 128)
+	def(&c.PollBatch, 16)
+	def(&c.MaxMessage, 4096)
+	def(&c.Scratch, 16384)
+	if c.RecvDepth == 0 {
+		c.RecvDepth = 64
+		for c.RecvDepth < 2048 && c.RecvDepth < 8*f.Machines()*c.Coroutines {
+			c.RecvDepth *= 2
+		}
+	}
+	if c.ResendAfter == 0 {
+		c.ResendAfter = 200 * sim.Microsecond
+	}
+	return c
+}
+
+// Handler serves one RPC id. It runs to completion on a worker of the callee.
+// req is valid until it returns; it writes its reply into rep and returns the
+// reply's length. Of a passive request the reply is dropped.
+type Handler func(c *Co, from Peer, req []byte, rep []byte) int
+
+// Peer is the coroutine that sent a request.
+type Peer struct {
+	Machine, Thread, Coroutine int
+}
+
+// Cluster is the framework over all machines of a fabric.
+type Cluster struct {
+	sim      *sim.Sim
+	fab      *fabric.Fabric
+	cfg      Config
+	machines []*machine
+	workers  []*Worker
+	cos      []*Co
+	handlers [maxRPC]Handler
+
+	kWork, kTimer, kTick sim.Kind
+
+	active   int  // coroutines per thread let through Gate
+	gateShut bool // nobody is let through Gate
+}
+
+type machine struct {
+	id      int
+	mem     *fabric.Memory
+	workers []*Worker
+}
+
+// New builds the workers, their queue pairs and their buffers. Nothing runs
+// before Spawn.
+func New(s *sim.Sim, f *fabric.Fabric, c Config) (*Cluster, error) {
+	c = c.withDefaults(f)
+	if c.PerMachine != nil && len(c.PerMachine) != f.Machines() {
+		return nil, fmt.Errorf("r2: threads given for %d machines, the fabric has %d", len(c.PerMachine), f.Machines())
+	}
+	cl := &Cluster{sim: s, fab: f, cfg: c, active: c.Coroutines}
+	cl.kWork = s.Register("r2.work", func(a uint32) { cl.workers[a&0xffff].event(a >> 16) })
+	cl.kTimer = s.Register("r2.timer", func(a uint32) { cl.cos[a].expire() })
+	cl.kTick = s.Register("r2.tick", func(a uint32) { cl.workers[a].tick() })
+	for m := range f.Machines() {
+		mc := &machine{id: m, mem: f.Machine(m).Mem}
+		n := c.Threads
+		if c.PerMachine != nil {
+			n = c.PerMachine[m]
+		}
+		if n < 1 || n > f.Machine(m).Cores() {
+			return nil, fmt.Errorf("r2: %d threads on machine %d, it has %d cores", n, m, f.Machine(m).Cores())
+		}
+		for t := range n {
+			w, err := newWorker(cl, mc, len(cl.workers), t)
+			if err != nil {
+				return nil, err
+			}
+			mc.workers = append(mc.workers, w)
+			cl.workers = append(cl.workers, w)
+		}
+		cl.machines = append(cl.machines, mc)
+	}
+	if len(cl.workers) > 1<<16-1 {
+		return nil, fmt.Errorf("r2: %d workers, at most 65535", len(cl.workers))
+	}
+	for _, w := range cl.workers {
+		if err := w.connect(); err != nil {
+			return nil, err
+		}
+	}
+	return cl, nil
+}
+
+// Machines is the number of machines.
+func (cl *Cluster) Machines() int { return len(cl.machines) }
+
+// Threads is the number of worker threads of a machine.
+func (cl *Cluster) Threads(m int) int { return len(cl.machines[m].workers) }
+
+// Mem is the memory of a machine: for allocation and for oracles, which read
+// without being charged.
+func (cl *Cluster) Mem(m int) *fabric.Memory { return cl.machines[m].mem }
+
+// Fabric is the fabric below.
+func (cl *Cluster) Fabric() *fabric.Fabric { return cl.fab }
+
+// Stream returns the random stream of a component.
+func (cl *Cluster) Stream(component string, id uint64) *Rand { return cl.sim.Stream(component, id) }
+
+// Now is the virtual time of the event that is being handled.
+func (cl *Cluster) Now() Time { return cl.sim.Now() }
+
+// Fail stops the run with an error: something happened that the protocol has
+// no answer to.
+func (cl *Cluster) Fail(err error) { cl.sim.Fail(err) }
+
+// Handle installs the handler of an RPC id (0 to 31).
+func (cl *Cluster) Handle(id uint8, h Handler) {
+	if id >= maxRPC || cl.handlers[id] != nil {
+		panic(fmt.Sprintf("r2: rpc id %d taken or over %d", id, maxRPC-1))
+	}
+	cl.handlers[id] = h
+}
+
+// Spawn starts a coroutine on a worker. The index of a coroutine within its
+// thread is the order of its Spawn.
+func (cl *Cluster) Spawn(m, thread int, body func(c *Co)) *Co {
+	w := cl.machines[m].workers[thread]
+	c := newCo(w, len(w.cos), fmt.Sprintf("m%d.t%d.c%d", m, thread, len(w.cos)), body)
+	w.cos = append(w.cos, c)
+	w.makeReady(c)
+	return c
+}
+
+// SetCoroutines lets the coroutines of index below n of every thread through
+// Gate; the others stop at their next Gate.
+func (cl *Cluster) SetCoroutines(n int) {
+	cl.active = n
+	cl.openGates()
+}
+
+// ShutGate stops all coroutines at their next Gate: a drain barrier.
+func (cl *Cluster) ShutGate() { cl.gateShut = true }
+
+// OpenGate lets them through again.
+func (cl *Cluster) OpenGate() {
+	cl.gateShut = false
+	cl.openGates()
+}
+
+func (cl *Cluster) openGates() {
+	for _, w := range cl.workers {
+		for _, c := range w.cos {
+			if c.gated && c.passes() {
+				c.gated = false
+				w.makeReady(c)
+			}
+		}
+	}
+}
+
+// Waiting describes what each parked coroutine waits for, at most max lines:
+// what a watchdog prints.
+func (cl *Cluster) Waiting(max int) []string {
+	var out []string
+	for _, w := range cl.workers {
+		for _, c := range w.cos {
+			if len(out) == max {
+				return out
+			}
+			if s := c.state(); s != "" {
+				out = append(out, fmt.Sprintf("%s: %s", c.name, s))
+			}
+		}
+	}
+	return out
+}
+
+// BusyPS is the time the core of a worker spent on work since the start,
+// empty polls not counted.
+func (cl *Cluster) BusyPS(m, thread int) Time { return cl.machines[m].workers[thread].busy }

@@ -1,0 +1,293 @@
+package r2
+
+import (
+	"fmt"
+
+	"drtmx/engine/metrics"
+	"drtmx/engine/sim"
+)
+
+// Mode says which optimisations of thesis §2.2.3 apply to a post.
+type Mode struct {
+	Outstanding bool // OR: several requests in flight, waited for together
+	Doorbell    bool // DB: one doorbell for the posts of a queue pair
+	Passive     bool // PA: completion or receipt is confirmed later, nobody waits
+}
+
+// Co is what protocol code runs on: a coroutine of a worker, or a worker's
+// handler while it serves a request.
+type Co struct {
+	w     *Worker
+	proc  *sim.Proc
+	name  string
+	id    uint32 // in the cluster
+	index int    // within the thread; -1: the handler
+	rand  *Rand
+
+	pending int // requests it waits for
+	waiting bool
+	asleep  bool
+	gated   bool
+	stalled *channel // has no room for another request
+	err     error
+	job     job // handler only
+
+	phase metrics.Phase
+	mode  Mode
+
+	scratch Addr
+	mem     []byte
+	used    int
+	replies []Reply
+	nreply  int
+
+	parkedAt Time
+	readyAt  Time
+	runFrom  Time
+	last     metrics.Stamp // of the request that completed last
+	trips    int
+	spent    metrics.Breakdown
+}
+
+// Buf is registered scratch memory of a coroutine.
+type Buf struct {
+	Addr Addr
+	B    []byte
+}
+
+// Reply is the answer to a Call; B is valid from Wait until Reset.
+type Reply struct {
+	B []byte
+}
+
+func newCo(w *Worker, index int, name string, body func(*Co)) *Co {
+	c := &Co{w: w, index: index, id: uint32(len(w.cl.cos)), name: name}
+	if name == "" {
+		c.name = fmt.Sprintf("m%d.t%d.handler", w.mc.id, w.thread)
+	}
+	w.cl.cos = append(w.cl.cos, c)
+	c.rand = w.cl.sim.Stream("r2.co", uint64(w.id)<<16|uint64(index+1))
+	if body != nil {
+		c.become(func() { body(c) })
+	}
+	return c
+}
+
+// become gives the coroutine its program.
+func (c *Co) become(program func()) {
+	c.proc = c.w.cl.sim.Go(c.name, func(*sim.Proc) { program() })
+}
+
+// Machine is the machine it runs on.
+func (c *Co) Machine() int { return c.w.mc.id }
+
+// Thread is the worker thread it runs on.
+func (c *Co) Thread() int { return c.w.thread }
+
+// Index is its number within the thread; -1 for a handler.
+func (c *Co) Index() int { return c.index }
+
+// ID is its number within the cluster.
+func (c *Co) ID() uint32 { return c.id }
+
+// Home is the socket of its core, and so the RNIC it posts to.
+func (c *Co) Home() int { return c.w.home }
+
+// Rand is its own random stream.
+func (c *Co) Rand() *Rand { return c.rand }
+
+// Cluster is the cluster it belongs to.
+func (c *Co) Cluster() *Cluster { return c.w.cl }
+
+// Now is the local time of its core.
+func (c *Co) Now() Time { return max(c.w.local, c.w.cl.sim.Now()) }
+
+// Compute charges cycles of its core.
+func (c *Co) Compute(cycles int) {
+	c.w.charge(Time(cycles) * 1_000_000 / c.w.cpu.MHz)
+}
+
+// Phase attributes what follows to p and posts it in mode m.
+func (c *Co) Phase(p metrics.Phase, m Mode) {
+	c.charged(metrics.Compute)
+	c.phase, c.mode = p, m
+}
+
+// charged attributes the time since it last ran or was charged.
+func (c *Co) charged(m metrics.Milestone) {
+	now := c.w.local
+	if now > c.runFrom {
+		c.spent[c.phase][m] += now - c.runFrom
+		c.runFrom = now
+	}
+}
+
+// TakeBreakdown adds the time spent since the last call to b, by phase and
+// milestone, and returns the round trips waited for.
+func (c *Co) TakeBreakdown(b *metrics.Breakdown) (trips int) {
+	c.charged(metrics.Compute)
+	for p := range c.spent {
+		for m := range c.spent[p] {
+			b[p][m] += c.spent[p][m]
+			c.spent[p][m] = 0
+		}
+	}
+	trips, c.trips = c.trips, 0
+	return trips
+}
+
+// RoundTrips counts the waits since the last TakeBreakdown.
+func (c *Co) RoundTrips() int { return c.trips }
+
+// park gives the core away until something makes the coroutine ready.
+func (c *Co) park() {
+	c.charged(metrics.Compute)
+	c.parkedAt = c.w.local
+	c.proc.Park()
+}
+
+// woken is called when the loop resumes it after park.
+func (c *Co) woken() {
+	w := c.w
+	if c.index < 0 {
+		return
+	}
+	c.runFrom = w.local
+	if c.last != (metrics.Stamp{}) {
+		c.attribute(w.local - c.parkedAt)
+		c.last = metrics.Stamp{}
+	} else {
+		c.spent[c.phase][metrics.Poll] += w.local - c.parkedAt
+	}
+}
+
+// attribute spreads a wait over the milestones of the request that ended it.
+// The request may have been posted before the wait began: then its first
+// milestones are shortened. What is left is the way from its completion to
+// the core.
+func (c *Co) attribute(wait Time) {
+	var sum Time
+	for _, d := range c.last {
+		sum += d
+	}
+	before := max(sum-wait, 0)
+	for m, d := range c.last {
+		cut := min(d, before)
+		before -= cut
+		c.spent[c.phase][m] += d - cut
+	}
+	c.spent[c.phase][metrics.Poll] += max(wait-sum, 0)
+}
+
+// Wait parks the coroutine until every request it posted, passive ones
+// excepted, is complete. It returns the first error among them.
+func (c *Co) Wait() error {
+	if c.pending > 0 {
+		c.trips++
+		c.waiting = true
+		c.park()
+	}
+	err := c.err
+	c.err = nil
+	return err
+}
+
+// posted ends a post: without outstanding requests each waits for itself.
+func (c *Co) posted() {
+	if c.mode.Outstanding || c.mode.Passive || c.pending == 0 {
+		return
+	}
+	if err := c.Wait(); err != nil {
+		c.err = err
+	}
+}
+
+// Sleep gives the core away for d. Other coroutines run meanwhile.
+func (c *Co) Sleep(d Time) {
+	if d <= 0 {
+		return
+	}
+	c.asleep = true
+	c.w.cl.sim.At(max(c.w.local, c.w.cl.sim.Now())+d, c.w.cl.kTimer, c.id)
+	c.park()
+}
+
+// Yield lets the other ready coroutines of the thread run and the completion
+// queue be polled.
+func (c *Co) Yield() {
+	c.readyAt = c.w.local
+	c.w.ready.push(c)
+	c.park()
+}
+
+func (c *Co) expire() {
+	if c.asleep {
+		c.asleep = false
+		c.w.makeReady(c)
+	}
+}
+
+// Gate is where a coroutine may be held between two transactions: while the
+// cluster drains, or when fewer coroutines per thread are wanted.
+func (c *Co) Gate() {
+	if c.passes() {
+		return
+	}
+	c.gated = true
+	c.park()
+}
+
+func (c *Co) passes() bool {
+	return !c.w.cl.gateShut && c.index < c.w.cl.active
+}
+
+// Gated reports whether it is held at Gate.
+func (c *Co) Gated() bool { return c.gated }
+
+func (c *Co) state() string {
+	switch {
+	case c.gated:
+		return "held at the gate"
+	case c.asleep:
+		return "asleep"
+	case c.stalled != nil:
+		return fmt.Sprintf("waits for room in the request window to machine %d", c.stalled.peer.mc.id)
+	case c.waiting:
+		return fmt.Sprintf("waits for %d requests in phase %s", c.pending, c.phase)
+	}
+	return ""
+}
+
+// Reset takes back the scratch buffers and replies handed out so far: the
+// begin of a new transaction.
+func (c *Co) Reset() {
+	c.used, c.nreply = 0, 0
+}
+
+// Buf returns n bytes of registered scratch, 8-byte aligned, not cleared.
+func (c *Co) Buf(n int) Buf {
+	if c.used+n > len(c.mem) {
+		// The old block stays valid for what was handed out of it.
+		c.grow(max(2*len(c.mem), n, c.w.cl.cfg.Scratch))
+	}
+	b := Buf{c.scratch + Addr(c.used), c.mem[c.used : c.used+n : c.used+n]}
+	c.used += (n + 7) &^ 7
+	return b
+}
+
+func (c *Co) grow(n int) {
+	c.scratch, c.mem = c.w.buffers.scratch(c.w, n)
+	c.used = 0
+}
+
+func (c *Co) reply() *Reply {
+	if c.nreply == len(c.replies) {
+		// Replies handed out keep their place until Reset.
+		c.replies = append(make([]Reply, 0, 2*len(c.replies)+8), c.replies...)
+		c.replies = c.replies[:cap(c.replies)]
+	}
+	r := &c.replies[c.nreply]
+	c.nreply++
+	r.B = nil
+	return r
+}

@@ -1,0 +1,126 @@
+package r2
+
+import (
+	"fmt"
+
+	"drtmx/engine/fabric"
+)
+
+// connect makes the worker's completion queue and queue pairs. An RC queue
+// pair joins the threads of the same index; whoever comes second finds its end
+// made.
+func (w *Worker) connect() error {
+	cl, c := w.cl, &w.cl.cfg
+	n := len(cl.machines)
+	if w.cq == nil {
+		w.open()
+	}
+	for p, peer := range cl.machines {
+		mate := peer.workers[w.thread%len(peer.workers)]
+		for len(w.rc[p]) < (c.EmulatedNodes+n-1)/n {
+			if err := w.pair(mate); err != nil {
+				return err
+			}
+		}
+		w.out[p] = newChannel(mate)
+		w.chans = append(w.chans, w.out[p])
+	}
+	ud, err := w.nic().CreateQP(fabric.QPConfig{Transport: fabric.UD, SendCQ: w.cq, RecvCQ: w.cq,
+		SendDepth: udSendDepth, RecvDepth: c.RecvDepth, MaxInline: w.hw.MaxInline})
+	if err != nil {
+		return fmt.Errorf("r2: machine %d thread %d: %w", w.mc.id, w.thread, err)
+	}
+	w.ud = w.addQP(ud, udSendDepth)
+	for slot := range c.RecvDepth {
+		w.repost(slot)
+	}
+	return w.postRecvs()
+}
+
+func (w *Worker) open() {
+	n := len(w.cl.machines)
+	w.rc = make([][]*queuePair, n)
+	w.turn = make([]int, n)
+	w.cross = make([]*queuePair, n)
+	w.out = make([]*channel, n)
+	w.cq = w.nic().CreateCQ(w.cl.cfg.RecvDepth + 2*udSendDepth + n*w.cl.cfg.SendDepth)
+}
+
+func (w *Worker) nic() *fabric.NIC { return w.hw.NICs[w.home] }
+
+// pair makes one RC queue pair to a worker. Towards its own machine, and
+// where the other end's thread serves several of ours (machines with fewer
+// threads) or sits on the other socket, the far end belongs to nobody.
+func (w *Worker) pair(mate *Worker) error {
+	mine, err := w.rcQP(w.nic(), w.cq)
+	if err != nil {
+		return err
+	}
+	q := w.addQP(mine, w.cl.cfg.SendDepth)
+	p := mate.mc.id
+	if mate.mc == w.mc || mate.thread != w.thread || mate.home != w.home {
+		far, err := w.rcQP(mate.hw.NICs[min(w.home, len(mate.hw.NICs)-1)], nil)
+		if err != nil {
+			return err
+		}
+		w.rc[p] = append(w.rc[p], q)
+		return fabric.Connect(mine, far)
+	}
+	if mate.cq == nil {
+		mate.open()
+	}
+	far, err := w.rcQP(mate.nic(), mate.cq)
+	if err != nil {
+		return err
+	}
+	w.rc[p] = append(w.rc[p], q)
+	mate.rc[w.mc.id] = append(mate.rc[w.mc.id], mate.addQP(far, w.cl.cfg.SendDepth))
+	return fabric.Connect(mine, far)
+}
+
+func (w *Worker) rcQP(n *fabric.NIC, cq *fabric.CQ) (*fabric.QP, error) {
+	qp, err := n.CreateQP(fabric.QPConfig{Transport: fabric.RC, SendCQ: cq, RecvCQ: cq,
+		SendDepth: w.cl.cfg.SendDepth, MaxInline: w.hw.MaxInline})
+	if err != nil {
+		return nil, fmt.Errorf("r2: machine %d thread %d: %w", w.mc.id, w.thread, err)
+	}
+	return qp, nil
+}
+
+// to chooses the queue pair towards an address: of the thread's own, in turn,
+// or for atomics on an address whose home is the other RNIC the one that
+// leads there.
+func (w *Worker) to(at Loc, atomic bool) *queuePair {
+	if atomic {
+		if home := w.cl.machines[at.Machine].mem.Home(at.Addr); home != w.home {
+			return w.crossTo(at.Machine, home)
+		}
+	}
+	qs := w.rc[at.Machine]
+	if len(qs) == 1 {
+		return qs[0]
+	}
+	if w.cl.cfg.RandomQP {
+		return qs[w.rand.Intn(len(qs))]
+	}
+	w.turn[at.Machine]++
+	return qs[w.turn[at.Machine]%len(qs)]
+}
+
+func (w *Worker) crossTo(m, home int) *queuePair {
+	if q := w.cross[m]; q != nil {
+		return q
+	}
+	mine, err := w.rcQP(w.nic(), w.cq)
+	if err == nil {
+		var far *fabric.QP
+		if far, err = w.rcQP(w.cl.fab.Machine(m).NICs[home], nil); err == nil {
+			err = fabric.Connect(mine, far)
+		}
+	}
+	if err != nil {
+		panic(fmt.Sprintf("r2: queue pair to the other RNIC: %v", err))
+	}
+	w.cross[m] = w.addQP(mine, w.cl.cfg.SendDepth)
+	return w.cross[m]
+}

@@ -1,0 +1,51 @@
+// Package r2 is the execution framework of thesis §2.2.2: worker threads that
+// run an event loop each, coroutines on them, one-sided calls on RC queue
+// pairs and RPC over one UD queue pair per thread.
+//
+// # The worker
+//
+// A worker is a loop on its core. An iteration polls the completion queue up
+// to a batch, runs the handlers of the requests found there to completion,
+// resumes the coroutines whose requests are complete, and flushes what they
+// posted with one doorbell per queue pair. All of it takes time on the core:
+// a request that arrives while the worker is busy waits for it. Nothing here
+// sets throughput or latency directly; batching, piggybacking and handler
+// delay come out of the loop.
+//
+// # What protocol code sees
+//
+// Transactions and handlers are straight-line code on a *Co. One-sided calls
+// (Read, Write, CAS, FAA, or a List of them for one queue pair) and Call post
+// a request; Wait parks the coroutine until all of them are complete. Phase
+// sets what the optimisations of §2.2.3 do with the posts that follow:
+//
+//   - Outstanding (OR): off, every post waits for its own completion.
+//   - Doorbell (DB): on, posts of one queue pair share a doorbell at the
+//     flush; off, each rings its own at once.
+//   - Passive (PA): nobody waits. A one-sided request is unsignaled and
+//     confirmed by a later signaled one of its queue pair; an RPC sends no
+//     reply, its receipt is piggybacked on the next message the other way.
+//
+// Load, Store and the CPU atomics touch the machine's own registered memory.
+// They bring the core to its local time first, so that they meet the RNIC's
+// accesses in the right order, and charge the socket's TLB and caches.
+//
+// # RPC over UD
+//
+// Datagrams may be lost, so each pair of threads keeps a channel with
+// sequence numbers: requests are retransmitted until answered (or, passive,
+// until acknowledged), the receiver drops duplicates and repeats the reply it
+// kept. A handler's effect happens exactly once. The header is the original's
+// 32 bits (type, rpc id, payload size, coroutine) and 32 more for sequence,
+// cumulative acknowledgement and the oldest unanswered request.
+//
+// # Simplifications
+//
+//   - Requests go to the thread of the same index on the other machine.
+//   - One completion queue per worker serves all its queue pairs; the
+//     original polls the receive queue separately.
+//   - A thread has one RC queue pair per peer (and emulated peer) between the
+//     RNICs of its own socket's index. Atomics on an address whose home is the
+//     other RNIC use one further queue pair per peer, made at first use.
+//   - RPC messages are at most Config.MaxMessage bytes, header included.
+package r2

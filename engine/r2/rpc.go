@@ -1,0 +1,303 @@
+package r2
+
+import (
+	"fmt"
+
+	"drtmx/engine/fabric"
+	"drtmx/engine/metrics"
+)
+
+// job is the request a handler works on.
+type job struct {
+	ch      *channel
+	seq     uint32
+	head    header
+	from    Peer
+	req     []byte
+	slot    int
+	class   uint8
+	stamp   *metrics.Stamp // the requester's, nil if it no longer waits
+	running bool
+}
+
+// MaxPayload is what fits into one request or reply.
+func (cl *Cluster) MaxPayload() int { return cl.cfg.MaxMessage - headerBytes }
+
+// Call sends a request to the same thread of a machine. The reply is valid
+// after Wait; a passive call has none and returns nil.
+func (c *Co) Call(m int, rpc uint8, req []byte) *Reply {
+	w := c.w
+	if len(req) > w.cl.MaxPayload() {
+		c.err = fmt.Errorf("r2: rpc %d with %d bytes, at most %d fit a message", rpc, len(req), w.cl.MaxPayload())
+		return c.reply()
+	}
+	ch := w.out[m]
+	if ch.peer == w {
+		return c.callSelf(rpc, req)
+	}
+	for ch.next-ch.oldest >= RequestWindow {
+		c.stalled = ch
+		ch.stalled = append(ch.stalled, c)
+		c.park()
+	}
+	seq, k := ch.open()
+	*k = call{co: c, rpc: rpc, class: uint8(c.phase), passive: c.mode.Passive, sentAt: w.local}
+	k.message = w.messages.take(len(req))
+	copy(k.message, req)
+	var r *Reply
+	if !c.mode.Passive {
+		r = c.reply()
+		k.reply = r
+		c.pending++
+	}
+	w.request(ch, seq, k, c.mode.Doorbell)
+	w.startTick()
+	c.posted()
+	return r
+}
+
+// callSelf is a call from a thread to itself: a procedure call.
+func (c *Co) callSelf(rpc uint8, req []byte) *Reply {
+	w := c.w
+	w.charge(w.cpu.Dispatch)
+	n := w.cl.handlers[rpc](c, Peer{w.mc.id, w.thread, c.index}, req, w.answer)
+	if c.mode.Passive {
+		return nil
+	}
+	r := c.reply()
+	r.B = c.Buf(n).B
+	copy(r.B, w.answer[:n])
+	return r
+}
+
+// request sends or repeats a request.
+func (w *Worker) request(ch *channel, seq uint32, k *call, batched bool) {
+	h := header{kind: typeRequest, rpc: k.rpc, coroutine: k.co.index, seq: seq, lag: seq - ch.oldest}
+	if k.passive {
+		h.kind = typePassive
+	}
+	w.send(ch, h, k.message, k.class, batched)
+}
+
+// send posts a message, with the receipt that is owed on it.
+func (w *Worker) send(ch *channel, h header, payload []byte, class uint8, batched bool) {
+	n := headerBytes + len(payload)
+	slot, a, b := w.buffers.take(w, n)
+	h.size, h.ack = len(payload), ch.arrived
+	h.put(b)
+	copy(b[headerBytes:], payload)
+	ch.owed = 0
+	w.charge(w.copyCost(n))
+	w.ud.append(w, fabric.SendWR{
+		Op: fabric.Send, Inline: n <= w.hw.MaxInline, Local: a, LKey: w.buffers.key, Len: uint32(n),
+		Dest: ch.address(), Class: class,
+	}, entry{buffer: slot})
+	if batched {
+		w.markDirty(w.ud)
+	} else {
+		w.ring(w.ud, true)
+	}
+}
+
+func (w *Worker) copyCost(n int) Time {
+	return Time((n+lineBytes-1)/lineBytes) * w.cpu.CopyLine
+}
+
+// receive handles a message.
+func (w *Worker) receive(cqe *fabric.CQE) {
+	slot := int(cqe.ID &^ recvFlag)
+	if cqe.Status != fabric.Success {
+		w.cl.Fail(fmt.Errorf("r2: receive on machine %d thread %d: %v", w.mc.id, w.thread, cqe.Status))
+		return
+	}
+	_, b := w.buffers.recvBuffer(slot)
+	h := parseHeader(b)
+	payload := b[headerBytes : headerBytes+h.size]
+	ch := w.channel(cqe.Src)
+	ch.acknowledge(w, h.ack)
+	switch h.kind {
+	case typeReply:
+		w.answered(ch, near(ch.oldest, h.seq), payload, &cqe.Stamp)
+	case typeRequest, typePassive:
+		if w.requested(ch, h, payload, slot, cqe) {
+			return // the handler gives the RECV back
+		}
+	}
+	w.repost(slot)
+}
+
+// answered hands a reply to who waits for it.
+func (w *Worker) answered(ch *channel, seq uint32, payload []byte, back *metrics.Stamp) {
+	if int32(seq-ch.oldest) < 0 || int32(ch.next-seq) <= 0 {
+		return
+	}
+	k := ch.call(seq)
+	if k.answered {
+		return
+	}
+	k.answered = true
+	k.reply.B = k.co.Buf(len(payload)).B
+	copy(k.reply.B, payload)
+	w.charge(w.copyCost(len(payload)))
+	for i, d := range back {
+		k.stamp[i] += d
+	}
+	w.done(k.co, &k.stamp)
+	ch.close(w)
+}
+
+// requested serves a request, or repeats the answer to one served before. It
+// reports whether a handler took it over.
+func (w *Worker) requested(ch *channel, h header, payload []byte, slot int, cqe *fabric.CQE) bool {
+	seq := near(ch.arrived, h.seq)
+	if int32(seq-h.lag-ch.keptFrom) > 0 {
+		ch.forget(w, seq-h.lag)
+	}
+	if h.kind == typePassive {
+		w.owe(ch)
+	}
+	if !ch.admit(seq) {
+		if k := ch.kept(seq); k != nil {
+			w.sendReply(ch, seq, h, k)
+		}
+		return false
+	}
+	w.handler.job = job{ch: ch, seq: seq, head: h, req: payload, slot: slot,
+		from: Peer{int(cqe.Src.Machine), ch.peer.thread, h.coroutine}}
+	w.observe(&w.handler.job, cqe)
+	w.handler.proc.Resume()
+	return true
+}
+
+// observe adds the request's way to what its sender will attribute. This is
+// the simulator's knowledge, nothing of it is on the wire.
+func (w *Worker) observe(j *job, cqe *fabric.CQE) {
+	mine := j.ch.peer.out[w.mc.id]
+	if j.head.kind != typeRequest || int32(j.seq-mine.oldest) < 0 || int32(mine.next-j.seq) <= 0 {
+		return
+	}
+	k := mine.call(j.seq)
+	j.class, j.stamp = k.class, &k.stamp
+	for i, d := range cqe.Stamp {
+		k.stamp[i] += d
+	}
+	k.stamp[metrics.HandlerQueue] += max(w.local-cqe.At, 0)
+}
+
+// serve is the handler's program.
+func (w *Worker) serve() {
+	for {
+		w.handle(&w.handler.job)
+		w.handler.proc.Park()
+	}
+}
+
+func (w *Worker) handle(j *job) {
+	h := w.handler
+	start := w.local
+	w.charge(w.cpu.Dispatch)
+	f := w.cl.handlers[j.head.rpc]
+	if f == nil {
+		w.cl.Fail(fmt.Errorf("r2: machine %d got a request for rpc %d, which has no handler", w.mc.id, j.head.rpc))
+		return
+	}
+	n := f(h, j.from, j.req, w.answer)
+	if j.stamp != nil {
+		j.stamp[metrics.Handler] += w.local - start
+	}
+	if j.head.kind == typeRequest {
+		m := w.messages.take(n)
+		copy(m, w.answer[:n])
+		j.ch.keep(j.seq, m, j.class)
+		w.sendReply(j.ch, j.seq, j.head, j.ch.kept(j.seq))
+	}
+	w.repost(j.slot)
+}
+
+// sendReply posts a kept reply; replies always share the flush's doorbell.
+func (w *Worker) sendReply(ch *channel, seq uint32, h header, k *kept) {
+	w.send(ch, header{kind: typeReply, rpc: h.rpc, coroutine: h.coroutine, seq: seq}, k.message, k.class, true)
+}
+
+// owe notes that the peer waits for a receipt: the next message to it carries
+// one, and if none goes out for long, one is sent for that alone.
+func (w *Worker) owe(ch *channel) {
+	if ch.owed == 0 {
+		ch.owedSince = w.local
+	}
+	ch.owed++
+	if ch.owed >= owedMax {
+		w.sendAck(ch)
+	}
+	w.startTick()
+}
+
+func (w *Worker) sendAck(ch *channel) {
+	w.send(ch, header{kind: typeAck}, nil, uint8(metrics.PhaseOther), true)
+}
+
+// repost gives a RECV buffer back; they are posted in batches.
+func (w *Worker) repost(slot int) {
+	a, _ := w.buffers.recvBuffer(slot)
+	w.refill = append(w.refill, fabric.RecvWR{ID: recvFlag | uint64(slot), Local: a, LKey: w.buffers.key, Len: uint32(w.buffers.size)})
+	if len(w.refill) == cap(w.refill) {
+		if err := w.postRecvs(); err != nil {
+			w.cl.Fail(err)
+		}
+	}
+}
+
+func (w *Worker) postRecvs() error {
+	w.charge(Time(len(w.refill)) * w.cpu.RecvRefill)
+	err := w.ud.qp.PostRecv(max(w.local, w.cl.sim.Now()), w.refill)
+	w.refill = w.refill[:0]
+	if err != nil {
+		return fmt.Errorf("r2: recv on machine %d thread %d: %w", w.mc.id, w.thread, err)
+	}
+	return nil
+}
+
+// startTick keeps a slow timer going while anything is open.
+func (w *Worker) startTick() {
+	if !w.ticking {
+		w.ticking = true
+		w.cl.sim.At(max(w.local, w.cl.sim.Now())+w.cl.cfg.ResendAfter/4, w.cl.kTick, uint32(w.id))
+	}
+}
+
+// tick looks for what is overdue and has the loop deal with it.
+func (w *Worker) tick() {
+	w.ticking = false
+	now := w.cl.sim.Now()
+	for _, ch := range w.chans {
+		open := ch.next != ch.oldest
+		if !open && ch.owed == 0 {
+			continue
+		}
+		w.startTick()
+		if open && now-ch.call(ch.oldest).sentAt >= w.cl.cfg.ResendAfter ||
+			ch.owed > 0 && now-ch.owedSince >= w.cl.cfg.ResendAfter/4 {
+			w.tickDue = true
+		}
+	}
+	if w.tickDue {
+		w.wake()
+	}
+}
+
+// retransmit repeats overdue requests and sends overdue receipts.
+func (w *Worker) retransmit() {
+	for _, ch := range w.chans {
+		for s := ch.oldest; s != ch.next; s++ {
+			k := ch.call(s)
+			if k.answered || w.local-k.sentAt < w.cl.cfg.ResendAfter {
+				continue
+			}
+			k.sentAt = w.local
+			w.request(ch, s, k, true)
+		}
+		if ch.owed > 0 && w.local-ch.owedSince >= w.cl.cfg.ResendAfter/4 {
+			w.sendAck(ch)
+		}
+	}
+}

@@ -1,0 +1,232 @@
+package r2
+
+import (
+	"drtmx/engine/fabric"
+	"drtmx/engine/metrics"
+	"drtmx/engine/sim"
+)
+
+// Worker is one thread: a loop on its core.
+type Worker struct {
+	cl      *Cluster
+	mc      *machine
+	hw      *fabric.Machine
+	cpu     fabric.CPUCosts
+	id      int // in the cluster
+	thread  int // on the machine
+	core    int
+	home    int  // its socket's RNIC
+	local   Time // the core is busy until then
+	busy    Time
+	cos     []*Co
+	handler *Co // runs requests to completion
+
+	// The state of the loop. Exactly one work event is pending unless the
+	// worker idles; an event of an older generation is void.
+	gen     uint32
+	idle    bool
+	current *Co // interrupted: resumes at local time
+	batch   []fabric.CQE
+	next    int // in batch
+	ready   fifo
+	tickDue bool
+	ticking bool
+
+	cq       *fabric.CQ
+	rc       [][]*queuePair // by peer, then emulated
+	turn     []int          // round robin over rc[peer]
+	cross    []*queuePair   // by peer: to the RNIC that is not ours
+	ud       *queuePair
+	qps      []*queuePair // all, by id
+	dirty    []*queuePair // with pending posts
+	rand     *Rand
+	buffers  buffers
+	out      []*channel // by machine: to our mate there
+	chans    []*channel // all, those that others opened towards us too
+	refill   []fabric.RecvWR
+	messages messages
+	answer   []byte // where handlers write their reply
+	list     List   // the open one
+}
+
+func newWorker(cl *Cluster, mc *machine, id, thread int) (*Worker, error) {
+	hw := cl.fab.Machine(mc.id)
+	w := &Worker{
+		cl: cl, mc: mc, hw: hw, cpu: hw.CPU, id: id, thread: thread,
+		idle: true,
+		rand: cl.sim.Stream("r2.worker", uint64(id)),
+	}
+	w.core, w.home = hw.Place(thread)
+	w.batch = make([]fabric.CQE, 0, cl.cfg.PollBatch)
+	w.ready.init(cl.cfg.Coroutines + 1)
+	w.refill = make([]fabric.RecvWR, 0, cl.cfg.PollBatch)
+	w.answer = make([]byte, cl.MaxPayload())
+	// Threads of a real process do not start at the same instant.
+	w.local = Time(w.rand.Uint64n(uint64(2 * sim.Microsecond)))
+	if err := w.buffers.init(w); err != nil {
+		return nil, err
+	}
+	w.handler = newCo(w, -1, "", nil)
+	w.handler.become(w.serve)
+	return w, nil
+}
+
+// charge spends time on the core.
+func (w *Worker) charge(d Time) {
+	w.local += d
+	w.busy += d
+}
+
+// schedule makes the next work event.
+func (w *Worker) schedule(at Time) {
+	w.idle = false
+	w.gen++
+	w.cl.sim.At(at, w.cl.kWork, uint32(w.id)|w.gen<<16)
+}
+
+// wake gets an idle worker to look around.
+func (w *Worker) wake() {
+	if !w.idle {
+		return
+	}
+	w.cq.Disarm()
+	w.schedule(max(w.cl.sim.Now(), w.local))
+}
+
+// event is one turn of the loop, or the continuation of one that was
+// interrupted because code on it had to wait for its core's local time.
+func (w *Worker) event(gen uint32) {
+	if gen != w.gen&0xffff {
+		return
+	}
+	w.idle = false
+	w.alignPoll()
+	if c := w.current; c != nil {
+		w.current = nil
+		if w.resume(c); w.current != nil {
+			return
+		}
+	} else if w.next == len(w.batch) {
+		w.poll()
+	}
+	if w.work(); w.current != nil {
+		return
+	}
+	w.flush()
+	w.rest()
+}
+
+// alignPoll moves a core that span on an empty queue to the poll that sees
+// what has arrived.
+func (w *Worker) alignPoll() {
+	if gap := w.cl.sim.Now() - w.local; gap > 0 {
+		p := w.cpu.PollEmpty
+		w.local += (gap + p - 1) / p * p
+	}
+}
+
+func (w *Worker) poll() {
+	w.batch = w.batch[:cap(w.batch)]
+	n := w.cq.Poll(w.batch)
+	w.batch, w.next = w.batch[:n], 0
+	w.charge(w.cpu.PollEmpty + Time(n)*w.cpu.PollCQE)
+}
+
+// work handles the completions of the batch, then runs the ready coroutines.
+// It returns early when one of them has to wait for local time.
+func (w *Worker) work() {
+	for w.next < len(w.batch) {
+		cqe := &w.batch[w.next]
+		w.next++
+		if w.complete(cqe); w.current != nil {
+			return
+		}
+	}
+	if w.tickDue {
+		w.tickDue = false
+		w.retransmit()
+	}
+	for n := w.ready.len(); n > 0; n-- {
+		c := w.ready.pop()
+		w.charge(w.cpu.CoroutineSwitch)
+		c.woken()
+		if w.resume(c); w.current != nil {
+			return
+		}
+	}
+}
+
+func (w *Worker) resume(c *Co) { c.proc.Resume() }
+
+// rest plans the next turn: at once if there is something to do, else when
+// something arrives.
+func (w *Worker) rest() {
+	if w.ready.len() > 0 || w.cq.Len() > 0 {
+		w.schedule(w.local)
+		return
+	}
+	w.idle = true
+	w.gen++
+	w.cq.Arm(w.local, w.cl.kWork, uint32(w.id)|w.gen<<16)
+}
+
+// makeReady queues a coroutine and wakes its worker.
+func (w *Worker) makeReady(c *Co) {
+	c.readyAt = max(w.local, w.cl.sim.Now())
+	w.ready.push(c)
+	w.wake()
+}
+
+// complete handles one completion.
+func (w *Worker) complete(cqe *fabric.CQE) {
+	if cqe.ID&recvFlag != 0 {
+		w.receive(cqe)
+		return
+	}
+	w.qps[cqe.ID>>32].complete(w, cqe)
+}
+
+// done tells a coroutine that one of the requests it waits for is complete.
+func (w *Worker) done(c *Co, stamp *metrics.Stamp) {
+	c.pending--
+	if c.pending == 0 && c.waiting {
+		c.waiting = false
+		c.last = *stamp
+		c.readyAt = w.local
+		w.ready.push(c)
+	}
+}
+
+// fifo is a growing ring of coroutines.
+type fifo struct {
+	buf        []*Co
+	head, tail int
+}
+
+func (f *fifo) init(n int) {
+	size := 8
+	for size < n {
+		size *= 2
+	}
+	f.buf = make([]*Co, size)
+}
+
+func (f *fifo) len() int { return f.tail - f.head }
+
+func (f *fifo) push(c *Co) {
+	if f.len() == len(f.buf) {
+		old := f.buf
+		f.buf = make([]*Co, 2*len(old))
+		for i := f.head; i < f.tail; i++ {
+			f.buf[i&(len(f.buf)-1)] = old[i&(len(old)-1)]
+		}
+	}
+	f.buf[f.tail&(len(f.buf)-1)] = c
+	f.tail++
+}
+
+func (f *fifo) pop() *Co {
+	c := f.buf[f.head&(len(f.buf)-1)]
+	f.head++
+	return c
+}
