@@ -1,0 +1,81 @@
+# drtmx: build, run, test. `make` lists the targets.
+
+GO ?= go
+GO_MIN := 1.26
+BIN := bin
+# A longer limit than go test's own: two slow cores run everything here.
+TEST_TIMEOUT ?= 25m
+ARM64_DIGEST := TestGoldenDigests
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check notebook bench soak build goversion deps assets system arm64 clean
+
+help:
+	@echo "make run       build and start the live cluster with the page on http://127.0.0.1:7070"
+	@echo "make test      everything that has to hold; installs what it may"
+	@echo "make check     vet and short tests, under a minute"
+	@echo "make notebook  install the kernel and start Jupyter in notebooks/"
+	@echo "make bench     the benchmarks of the README, peers included"
+	@echo "make soak      random configurations under the checkers (SOAK=10m)"
+	@echo "make build     bin/drtmx and bin/drtmx-kernel"
+
+goversion:
+	@command -v $(GO) >/dev/null || { echo "drtmx needs Go $(GO_MIN) or newer: https://go.dev/dl" >&2; exit 1; }
+	@v=$$($(GO) env GOVERSION | sed 's/^go//;s/[^0-9.].*//'); \
+	[ "$$(printf '%s\n%s\n' $(GO_MIN) $$v | sort -V | head -n 1)" = "$(GO_MIN)" ] || \
+	{ echo "drtmx needs Go $(GO_MIN) or newer, this is $$v: https://go.dev/dl" >&2; exit 1; }
+
+# The chart library, by npm. Without it pages draw plain SVG and say so.
+assets: goversion
+	@$(GO) run ./dashboard/charts/fetch
+
+$(BIN)/drtmx: goversion assets
+	@mkdir -p $(BIN)
+	@$(GO) build -trimpath -o $(BIN)/drtmx ./cluster/drtmx
+
+$(BIN)/drtmx-kernel: goversion assets
+	@mkdir -p $(BIN)
+	@$(GO) run ./kernel/mkkernel -o $(BIN)/drtmx-kernel
+
+.PHONY: $(BIN)/drtmx $(BIN)/drtmx-kernel
+
+build: $(BIN)/drtmx $(BIN)/drtmx-kernel
+
+run: $(BIN)/drtmx
+	@exec $(BIN)/drtmx up $(ARGS)
+
+system:
+	@.ci/system
+
+test: goversion assets system build
+	$(GO) vet ./...
+	$(GO) run ./kernel/mkkernel -vet
+	$(GO) test -timeout $(TEST_TIMEOUT) ./...
+	@$(MAKE) --no-print-directory arm64
+
+check: goversion
+	$(GO) vet ./...
+	$(GO) test -short -timeout 5m ./...
+
+# The same digests on the other architecture, under emulation.
+arm64:
+	@if command -v qemu-aarch64 >/dev/null; then \
+	  CGO_ENABLED=0 GOARCH=arm64 $(GO) test -short -timeout $(TEST_TIMEOUT) -exec qemu-aarch64 -run '$(ARM64_DIGEST)' ./engine; \
+	elif [ "$$DRTMX_REQUIRE" = all ]; then echo "qemu-aarch64 is missing: apt-get install qemu-user" >&2; exit 1; \
+	else echo "skipped: digests on arm64 (apt-get install qemu-user)"; fi
+
+notebook: build
+	@$(BIN)/drtmx kernel install
+	@command -v jupyter >/dev/null || { echo "Jupyter is missing: apt-get install --no-install-recommends jupyter-notebook jupyter-client" >&2; exit 1; }
+	@cd notebooks && exec jupyter notebook
+
+bench: goversion
+	@$(GO) run ./engine/sim/peers/run
+	$(GO) test -run '^$$' -bench . -benchtime 3x ./engine/... | grep -E '^(Benchmark|pkg|ok)'
+
+SOAK ?= 10m
+soak: goversion
+	DRTMX_SOAK=$(SOAK) $(GO) test -run 'TestSoak' -timeout 0 -v ./engine
+
+clean:
+	rm -rf $(BIN)
