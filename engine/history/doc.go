@@ -1,0 +1,2 @@
+// Package history records what transactions read and wrote and checks it.
+package history

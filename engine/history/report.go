@@ -1,0 +1,23 @@
+package history
+
+// Report is what the checks of a run say; it marshals as "checks" of a result.
+type Report struct {
+	Mode         Mode            `json:"mode"`
+	Claimed      Claim           `json:"claimed"`
+	OK           bool            `json:"ok"`
+	Transactions uint64          `json:"transactions"`              // committed and checked
+	Seen         uint64          `json:"transactions_seen"`         // committed at all; more when sampled
+	Anomalies    []Anomaly       `json:"anomalies"`                 // the first ones; never null
+	Count        uint64          `json:"anomaly_count"`             // all of them
+	Overflowed   bool            `json:"window_overflow,omitempty"` // see Options.Capacity
+	Invariants   map[string]bool `json:"invariants,omitempty"`
+}
+
+// Invariant adds the verdict of an oracle (replica equality, a workload's total).
+func (r *Report) Invariant(name string, ok bool) {
+	if r.Invariants == nil {
+		r.Invariants = make(map[string]bool)
+	}
+	r.Invariants[name] = ok
+	r.OK = r.OK && ok
+}

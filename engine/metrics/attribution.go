@@ -1,0 +1,212 @@
+package metrics
+
+// Phase is the part of a transaction to which a span of its time belongs.
+type Phase uint8
+
+// The phases, in the order in which a transaction passes them (thesis §4.3).
+const (
+	PhaseOther Phase = iota // begin, bookkeeping, user code outside any phase
+	Execution
+	Lock
+	Validation
+	Logging
+	Commit
+	RORead
+	ROValidation
+	Reclaim
+	Backoff
+	NumPhases
+)
+
+var phaseNames = [NumPhases]string{
+	"other", "execution", "lock", "validation", "logging", "commit",
+	"ro_read", "ro_validation", "reclaim", "backoff",
+}
+
+func (p Phase) String() string {
+	if p < NumPhases {
+		return phaseNames[p]
+	}
+	return "phase?"
+}
+
+// Milestone is the station on a verb's way at which a span of time was spent.
+type Milestone uint8
+
+// The milestones, in the order in which a verb passes them.
+const (
+	Post         Milestone = iota // CPU of posting, and waiting for the flush that rings the doorbell
+	Doorbell                      // MMIO, and the NIC's fetch of the WQE
+	NICSend                       // queueing and service in the requester's send pipeline
+	Wire                          // link, switch, propagation
+	NICReceive                    // queueing and service in a receive pipeline, and the conflict slot
+	PCIe                          // DMA between a NIC and its machine
+	Memory                        // LLC, DRAM or NVM behind the DMA
+	HandlerQueue                  // a request lies in a CQ until the callee's worker gets to it
+	Handler                       // the callee's handler
+	Completion                    // DMA of the CQE
+	Poll                          // CQE ready until it is polled and the coroutine runs again
+	Compute                       // transaction code on its own core
+	Asleep                        // waiting on purpose: back-off
+	NumMilestones
+)
+
+var milestoneNames = [NumMilestones]string{
+	"post", "doorbell", "nic_send", "wire", "nic_receive", "pcie", "memory",
+	"handler_queue", "handler", "completion", "poll", "compute", "asleep",
+}
+
+func (m Milestone) String() string {
+	if m < NumMilestones {
+		return milestoneNames[m]
+	}
+	return "milestone?"
+}
+
+// Stamp holds how long one verb or RPC spent at each milestone, in ps.
+type Stamp [NumMilestones]int64
+
+// Total is the verb's whole time.
+func (s *Stamp) Total() int64 {
+	var t int64
+	for _, d := range s {
+		t += d
+	}
+	return t
+}
+
+// Breakdown is where a transaction's time went, by phase and milestone, in ps.
+type Breakdown [NumPhases][NumMilestones]int64
+
+// Stamp adds a verb's stamp to phase p.
+func (b *Breakdown) Stamp(p Phase, s *Stamp) {
+	row := &b[p]
+	for m, d := range s {
+		row[m] += d
+	}
+}
+
+// Add adds o to b.
+func (b *Breakdown) Add(o *Breakdown) {
+	for p := range o {
+		for m, d := range o[p] {
+			b[p][m] += d
+		}
+	}
+}
+
+// Phase is the time spent in phase p.
+func (b *Breakdown) Phase(p Phase) int64 {
+	var t int64
+	for _, d := range b[p] {
+		t += d
+	}
+	return t
+}
+
+// Milestone is the time spent at milestone m, over all phases.
+func (b *Breakdown) Milestone(m Milestone) int64 {
+	var t int64
+	for p := range b {
+		t += b[p][m]
+	}
+	return t
+}
+
+// Total is the time of the whole transaction.
+func (b *Breakdown) Total() int64 {
+	var t int64
+	for p := range b {
+		for _, d := range b[p] {
+			t += d
+		}
+	}
+	return t
+}
+
+// Attribution sums breakdowns of many transactions. The zero value is ready.
+type Attribution struct {
+	n          uint64
+	sum        Breakdown
+	roundTrips [NumPhases]uint64
+	hists      [NumPhases]Hist
+}
+
+// PhaseStat is what the transactions of a window spent in one phase.
+type PhaseStat struct {
+	MeanUS     float64 `json:"mean_us"`          // over all transactions, so that the phases add up to the mean latency
+	P50US      float64 `json:"p50_us,omitempty"` // over the transactions that were in the phase; absent with too few
+	Share      float64 `json:"share"`            // of all time of all transactions
+	RoundTrips float64 `json:"round_trips"`      // per transaction
+}
+
+// Record adds one finished transaction: its breakdown and its round trips by phase.
+func (a *Attribution) Record(b *Breakdown, roundTrips *[NumPhases]uint32) {
+	a.n++
+	for p := range b {
+		var t int64
+		for m, d := range b[p] {
+			a.sum[p][m] += d
+			t += d
+		}
+		if t > 0 {
+			a.hists[p].Record(t)
+		}
+		if roundTrips != nil {
+			a.roundTrips[p] += uint64(roundTrips[p])
+		}
+	}
+}
+
+// Count is the number of transactions recorded.
+func (a *Attribution) Count() uint64 { return a.n }
+
+// Sum is the breakdown summed over the transactions.
+func (a *Attribution) Sum() Breakdown { return a.sum }
+
+// Phase summarises one phase; ok is false when no transaction was in it.
+func (a *Attribution) Phase(p Phase) (s PhaseStat, ok bool) {
+	t := a.sum.Phase(p)
+	if t == 0 && a.roundTrips[p] == 0 {
+		return s, false
+	}
+	n := float64(a.n)
+	s.MeanUS = float64(t) / n / 1e6
+	if total := a.sum.Total(); total > 0 {
+		s.Share = float64(t) / float64(total)
+	}
+	s.RoundTrips = float64(a.roundTrips[p]) / n
+	if ns, ok := a.hists[p].QuantileNS(0.5); ok {
+		s.P50US = float64(ns) / 1e3
+	}
+	return s, true
+}
+
+// Share is the part of all time that was spent at milestone m.
+func (a *Attribution) Share(m Milestone) float64 {
+	total := a.sum.Total()
+	if total == 0 {
+		return 0
+	}
+	return float64(a.sum.Milestone(m)) / float64(total)
+}
+
+// Merge adds what o recorded.
+func (a *Attribution) Merge(o *Attribution) {
+	a.n += o.n
+	a.sum.Add(&o.sum)
+	for p := range a.hists {
+		a.hists[p].Merge(&o.hists[p])
+		a.roundTrips[p] += o.roundTrips[p]
+	}
+}
+
+// Reset forgets everything and keeps the memory.
+func (a *Attribution) Reset() {
+	a.n = 0
+	a.sum = Breakdown{}
+	a.roundTrips = [NumPhases]uint64{}
+	for p := range a.hists {
+		a.hists[p].Reset()
+	}
+}

@@ -1,0 +1,145 @@
+package metrics
+
+import (
+	"math/bits"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+const (
+	// histMaxNS is the largest value that has a bucket of its own; longer ones
+	// share the last bucket, and count with their real length in mean and maximum.
+	histMaxNS = 100_000_000_000
+
+	// histDigits bounds the error of a quantile to 1/1000 of its value.
+	histDigits = 3
+)
+
+// Hist is a distribution of durations: quantiles from an HDR histogram with
+// three significant digits at nanosecond resolution, mean and maximum exact.
+// The zero value is ready; the first Record allocates the buckets (about
+// 220 KB), later ones allocate nothing.
+type Hist struct {
+	hdr   *hdrhistogram.Histogram
+	n     uint64
+	sumHi uint64 // the sum of all durations in ps, 128 bits
+	sumLo uint64
+	max   int64 // ps
+}
+
+// Record adds a duration in ps. A negative one is a bug of the caller.
+func (h *Hist) Record(ps int64) {
+	if ps < 0 {
+		panic("metrics: negative duration")
+	}
+	if h.hdr == nil {
+		h.hdr = hdrhistogram.New(1, histMaxNS, histDigits)
+	}
+	h.n++
+	var carry uint64
+	h.sumLo, carry = bits.Add64(h.sumLo, uint64(ps), 0)
+	h.sumHi += carry
+	h.max = max(h.max, ps)
+	ns := min((ps+500)/1000, histMaxNS)
+	if err := h.hdr.RecordValue(ns); err != nil {
+		panic("metrics: " + err.Error())
+	}
+}
+
+// Count is the number of durations recorded.
+func (h *Hist) Count() uint64 { return h.n }
+
+// MeanNS is the exact mean; 0 when nothing was recorded.
+func (h *Hist) MeanNS() float64 {
+	if h.n == 0 {
+		return 0
+	}
+	return wide(h.sumHi, h.sumLo) / float64(h.n) / 1e3
+}
+
+// MaxNS is the longest duration, rounded to ns.
+func (h *Hist) MaxNS() int64 { return (h.max + 500) / 1000 }
+
+// QuantileNS is the q-quantile (0 < q < 1). It is absent when fewer than
+// 10/(1-q) durations were recorded: then less than ten lie above it, and it says
+// more about chance than about the system.
+func (h *Hist) QuantileNS(q float64) (ns int64, ok bool) {
+	const million = 1_000_000
+	ppm := uint64(float64(q*million) + 0.5)
+	if ppm == 0 || ppm >= million {
+		return 0, false
+	}
+	if hi, lo := bits.Mul64(h.n, million-ppm); hi == 0 && lo < 10*million {
+		return 0, false
+	}
+	// The rank is computed in integers and handed to the library as a percentile
+	// that cannot round to another rank: its own product q*n may, differently on
+	// machines that fuse multiply and add.
+	hi, lo := bits.Mul64(h.n, ppm)
+	rank, rest := bits.Div64(hi, lo, million)
+	if rest > 0 {
+		rank++
+	}
+	ns = h.hdr.ValueAtPercentile(float64(rank) / float64(h.n) * 100)
+	return min(ns, h.MaxNS()), true
+}
+
+// Merge adds what o recorded.
+func (h *Hist) Merge(o *Hist) {
+	if o.n == 0 {
+		return
+	}
+	if h.hdr == nil {
+		h.hdr = hdrhistogram.New(1, histMaxNS, histDigits)
+	}
+	h.hdr.Merge(o.hdr)
+	var carry uint64
+	h.sumLo, carry = bits.Add64(h.sumLo, o.sumLo, 0)
+	h.sumHi += o.sumHi + carry
+	h.n += o.n
+	h.max = max(h.max, o.max)
+}
+
+// Reset forgets everything and keeps the buckets.
+func (h *Hist) Reset() {
+	hdr := h.hdr
+	if hdr != nil && h.n > 0 {
+		hdr.Reset()
+	}
+	*h = Hist{hdr: hdr}
+}
+
+// Clone is an independent copy.
+func (h *Hist) Clone() *Hist {
+	c := &Hist{}
+	c.Merge(h)
+	return c
+}
+
+// Latency is a distribution as results print it, in us. A quantile without
+// enough samples is 0 and absent from JSON.
+type Latency struct {
+	Mean float64 `json:"mean"`
+	P50  float64 `json:"p50,omitempty"`
+	P90  float64 `json:"p90,omitempty"`
+	P99  float64 `json:"p99,omitempty"`
+	P999 float64 `json:"p999,omitempty"`
+	Max  float64 `json:"max"`
+}
+
+// Latency summarises the distribution.
+func (h *Hist) Latency() Latency {
+	us := func(q float64) float64 {
+		ns, _ := h.QuantileNS(q)
+		return float64(ns) / 1e3
+	}
+	return Latency{
+		Mean: h.MeanNS() / 1e3,
+		P50:  us(0.5), P90: us(0.9), P99: us(0.99), P999: us(0.999),
+		Max: float64(h.MaxNS()) / 1e3,
+	}
+}
+
+// wide is a 128-bit integer as a float. The product with a power of two is
+// exact, so fusing it with the sum changes nothing.
+func wide(hi, lo uint64) float64 { return float64(hi)*(1<<64) + float64(lo) }

@@ -1,0 +1,117 @@
+package metrics
+
+import (
+	"math/bits"
+	"slices"
+)
+
+// inFlightSlack is how far apart (ps) the clocks may be from which Add gets its
+// times: the local time of a busy core runs ahead of the event that drives it.
+const inFlightSlack = 200_000_000
+
+// InFlight integrates the number of transactions in flight over time, in
+// integers and without looking at latencies, so that Little's law is a check and
+// not an identity. Times may come out of order by up to 200 us. The zero value
+// is ready and starts at time 0 with nothing in flight.
+type InFlight struct {
+	count   int64  // changes settled so far
+	momHi   uint64 // sum of time*change over settled changes, 128 bits two's complement
+	momLo   uint64
+	newest  int64
+	pending []change // not settled: a cut may still fall before them
+}
+
+type change struct {
+	at    int64
+	delta int64
+}
+
+// Area is the integral of the number in flight from time 0 to At, in ps.
+type Area struct {
+	At     int64
+	Count  int64 // in flight at At
+	hi, lo uint64
+}
+
+// Add changes the number in flight by delta at time t.
+func (f *InFlight) Add(t int64, delta int) {
+	f.newest = max(f.newest, t)
+	f.pending = append(f.pending, change{t, int64(delta)})
+	if len(f.pending) == cap(f.pending) && len(f.pending) >= 1024 {
+		f.settle(f.newest - inFlightSlack)
+	}
+}
+
+// settle folds every pending change up to t into the sums.
+func (f *InFlight) settle(t int64) {
+	rest := f.pending[:0]
+	for _, c := range f.pending {
+		if c.at > t {
+			rest = append(rest, c)
+			continue
+		}
+		f.count += c.delta
+		hi, lo := mulSigned(c.at, c.delta)
+		var carry uint64
+		f.momLo, carry = bits.Add64(f.momLo, lo, 0)
+		f.momHi, _ = bits.Add64(f.momHi, hi, carry)
+	}
+	f.pending = rest
+	if len(rest) > cap(rest)/2 {
+		f.pending = slices.Grow(rest, cap(rest))
+	}
+}
+
+// Area cuts at time t. Cuts come in rising order.
+func (f *InFlight) Area(t int64) Area {
+	f.settle(t)
+	hi, lo := mulSigned(t, f.count)
+	var borrow uint64
+	lo, borrow = bits.Sub64(lo, f.momLo, 0)
+	hi, _ = bits.Sub64(hi, f.momHi, borrow)
+	return Area{At: t, Count: f.count, hi: hi, lo: lo}
+}
+
+// Average is the mean number in flight between two cuts.
+func Average(from, to Area) float64 {
+	if to.At <= from.At {
+		return 0
+	}
+	lo, borrow := bits.Sub64(to.lo, from.lo, 0)
+	hi, _ := bits.Sub64(to.hi, from.hi, borrow)
+	dt := float64(to.At - from.At)
+	if int64(hi) < 0 { // only after more ends than begins
+		lo, borrow = bits.Sub64(0, lo, 0)
+		hi, _ = bits.Sub64(0, hi, borrow)
+		return -wide(hi, lo) / dt
+	}
+	return wide(hi, lo) / dt
+}
+
+// mulSigned is a*b as 128 bits two's complement.
+func mulSigned(a, b int64) (hi, lo uint64) {
+	hi, lo = bits.Mul64(uint64(a), uint64(b))
+	if a < 0 {
+		hi -= uint64(b)
+	}
+	if b < 0 {
+		hi -= uint64(a)
+	}
+	return hi, lo
+}
+
+// Little compares the measured number in flight with throughput times latency.
+type Little struct {
+	InFlight           float64 `json:"in_flight"`
+	ThroughputXLatency float64 `json:"throughput_x_latency"`
+	Error              float64 `json:"error"` // relative to in_flight
+}
+
+// CheckLittle takes the average in flight, requests per second and their mean latency.
+func CheckLittle(inFlight, perSecond, meanNS float64) Little {
+	l := Little{InFlight: inFlight, ThroughputXLatency: perSecond * meanNS / 1e9}
+	if inFlight != 0 {
+		l.Error = l.ThroughputXLatency/inFlight - 1
+	}
+	return l
+}
