@@ -1,31 +1,209 @@
 package engine
 
-// Registry lists every knob, in the order of the page.
-func Registry() []Knob { return nil }
+import "fmt"
 
-// Resolve validates a spec and returns the value of every knob.
-func Resolve(spec Spec) (Knobs, error) { return Knobs{}, nil }
+// Groups are the headings under which the page shows knobs: the floors that they act on.
+const (
+	groupCluster  = "Cluster"
+	groupHardware = "Hardware"
+	groupR2       = "Communication"
+	groupStore    = "Index and cache"
+	groupPhases   = "Transaction phases"
+	groupOpts     = "Optimisations"
+	groupWorkload = "Workload"
+	groupFaults   = "Faults"
+	groupMeasure  = "Measurement"
+)
+
+// entry is a registry row with what the public Knob cannot say.
+type entry struct {
+	Knob
+	inactive func(v Knobs) string            // why it has no effect in v; nil: always active
+	normal   func(s string) (string, string) // text knobs: canonical form, or the rule that is broken
+	byLoad   map[string]any                  // workload.*: default by workload
+}
+
+var (
+	registry   []*entry
+	knobByName = map[string]*entry{}
+	knobNames  []string
+)
+
+func init() {
+	for _, list := range [][]entry{clusterKnobs(), hardwareKnobs(), phaseKnobs(), optKnobs(), storeKnobs(), workloadKnobs(), faultKnobs(), measureKnobs()} {
+		for i := range list {
+			e := &list[i]
+			if knobByName[e.Name] != nil {
+				panic("engine: knob " + e.Name + " twice")
+			}
+			registry = append(registry, e)
+			knobByName[e.Name] = e
+			knobNames = append(knobNames, e.Name)
+		}
+	}
+}
+
+// Registry lists every knob, in the order of the page.
+func Registry() []Knob {
+	out := make([]Knob, len(registry))
+	for i, e := range registry {
+		out[i] = e.Knob
+	}
+	return out
+}
+
+// parse is Knob.parse with the canonical form of text.
+func (e *entry) parse(v any) (any, error) {
+	c, err := e.Knob.parse(v)
+	if err != nil || e.normal == nil {
+		return c, err
+	}
+	s, rule := e.normal(c.(string))
+	if rule != "" {
+		return nil, &SpecError{Field: e.Name, Value: clip(v), Rule: rule, Next: "see `drtmx knobs`"}
+	}
+	return s, nil
+}
+
+// defaultFor is the default under a workload.
+func (e *entry) defaultFor(workload string) any {
+	if d, ok := e.byLoad[workload]; ok {
+		return d
+	}
+	return e.Default
+}
+
+// lookup finds a knob or says which one may be meant.
+func lookup(name string) (*entry, error) {
+	if e := knobByName[name]; e != nil {
+		return e, nil
+	}
+	return nil, &SpecError{Field: clip(name), Rule: "unknown knob" + didYouMean(name, knobNames), Next: "`drtmx knobs` lists them all"}
+}
+
+// states puts the registry beside resolved values.
+func states(v Knobs) []KnobState {
+	base, _ := PresetKnobs(v.text("preset"))
+	out := make([]KnobState, len(registry))
+	for i, e := range registry {
+		s := KnobState{
+			Name: e.Name, Kind: e.Kind, Value: v[e.Name], Default: e.defaultFor(v.text("workload")), Min: e.Min, Max: e.Max,
+			Choices: e.Choices, Unit: e.Unit, Label: e.Label, Doc: e.Doc, Section: e.Section, Group: e.Group,
+			Live: e.Live, Active: true, Preset: base[e.Name],
+		}
+		if e.inactive != nil {
+			s.InactiveBecause = e.inactive(v)
+			s.Active = s.InactiveBecause == ""
+		}
+		out[i] = s
+	}
+	return out
+}
 
 // Describe lists the registry with the values that a spec gives.
-func Describe(spec Spec) ([]KnobState, error) { return nil, nil }
+func Describe(spec Spec) ([]KnobState, error) {
+	v, err := Resolve(spec)
+	if err != nil {
+		return nil, err
+	}
+	return states(v), nil
+}
 
-// ParseSpec reads YAML.
-func ParseSpec(text []byte) (Spec, error) { return Spec{}, nil }
+func phaseKnobs() []entry {
+	both := []string{"one-sided", "two-sided", "auto"}
+	read := []string{"one-sided", "two-sided", "hybrid", "auto"}
+	row := func(name, label, section, doc string, choices []string) entry {
+		return entry{Knob: Knob{
+			Name: "phase." + name, Kind: KindChoice, Choices: choices, Label: label, Doc: doc,
+			Section: section, Group: groupPhases, Live: true,
+		}}
+	}
+	list := []entry{
+		row("execution", "Execution", "4.3.1", "How a read-write transaction fetches records. hybrid: one READ when the location cache knows the address, an RPC when not.", read),
+		row("lock", "Lock (write set)", "4.3.2", "Who locks the write set: the RNIC with CAS, or the owner's CPU in an RPC. The two are not atomic with each other, so a change waits until no lock is held.", both),
+		row("validation", "Validation (read set)", "4.3.2", "How the versions of records that were only read are checked again: a 16-byte READ or an RPC per machine.", both),
+		row("logging", "Logging", "4.3.4", "How the write set reaches the backups' ring-buffer logs: a WRITE per backup, or an RPC that copies it.", both),
+		row("commit", "Commit", "4.3.3", "How updates are written back and unlocked: two WRITEs on one queue pair, or an RPC per machine.", both),
+		row("ro_read", "Read-only: read", "4.3.5", "How a read-only transaction fetches records; as execution.", read),
+		row("ro_validation", "Read-only: validation", "4.3.5", "How a read-only transaction checks its versions again; one record alone needs no check.", both),
+	}
+	base, _ := presetDefaults()
+	for i := range list {
+		list[i].Default = base[list[i].Name]
+	}
+	workload := func(ro bool) func(v Knobs) string {
+		return func(v Knobs) string {
+			w := workloadOf(v)
+			if !w.transactions {
+				return "workload " + w.name + " runs no transactions"
+			}
+			if ro && !w.readOnly {
+				return "workload " + w.name + " has no read-only transactions"
+			}
+			return ""
+		}
+	}
+	for i := range list {
+		list[i].inactive = workload(i >= 5)
+	}
+	return list
+}
 
-// LoadSpec finds a shipped spec by name or reads a file.
-func LoadSpec(nameOrFile string) (Spec, error) { return Spec{}, nil }
+func optKnobs() []entry {
+	base, defaults := presetDefaults()
+	notTxn := func(v Knobs) string {
+		if w := workloadOf(v); !w.transactions {
+			return "workload " + w.name + " runs no transactions"
+		}
+		return ""
+	}
+	list := []entry{{Knob: Knob{
+		Name: "opt.co", Kind: KindBool, Default: base["opt.co"], Label: optTitle["co"], Section: "2.2.3", Group: groupOpts, Live: true,
+		Doc: "Runs several transactions per worker, each in its coroutine, so that one computes while others wait. Off: one at a time, whatever `coroutines` says.",
+	}}}
+	for _, o := range optNames {
+		list = append(list, entry{Knob: Knob{
+			Name: "opt." + o, Kind: KindBool, Default: defaults["opt."+o], Label: optTitle[o] + ", all phases", Section: "2.2.3",
+			Group: groupOpts, Live: true, Doc: optDoc[o] + " Sets every phase where Table 4-1 allows it; reads true when all of them are on.",
+		}, inactive: notTxn})
+	}
+	for _, p := range phaseNames {
+		for _, o := range optNames {
+			list = append(list, entry{Knob: Knob{
+				Name: "opt." + p + "." + o, Kind: KindBool, Default: base["opt."+p+"."+o], Label: optTitle[o] + " in " + p,
+				Section: "4.3", Group: groupOpts, Live: true, Doc: optDoc[o],
+			}, inactive: func(v Knobs) string {
+				if why := notTxn(v); why != "" {
+					return why
+				}
+				return optInactive(v, p, o)
+			}})
+		}
+	}
+	return list
+}
 
-// SpecNames lists the shipped specs, the default first.
-func SpecNames() []string { return nil }
+// presetDefaults are the default preset's settings, without and with the group knobs.
+func presetDefaults() (base, withGroups Knobs) {
+	for _, p := range presets {
+		if p.name == defaultPreset {
+			base = presetBase()
+			for k, v := range p.set {
+				base[k] = v
+			}
+		}
+	}
+	withGroups = base.clone()
+	deriveGroups(withGroups)
+	return base, withGroups
+}
 
-// ParseSetting splits "knob=value".
-func ParseSetting(s string) (name, value string, err error) { return "", "", nil }
-
-// PresetNames lists the presets.
-func PresetNames() []string { return nil }
-
-// PresetKnobs is what a preset sets.
-func PresetKnobs(name string) (Knobs, error) { return nil, nil }
-
-// CodeVersion identifies the source that this binary was built from.
-func CodeVersion() string { return "dev" }
+func workloadOf(v Knobs) *workloadKind {
+	name := v.text("workload")
+	for i := range workloads {
+		if workloads[i].name == name {
+			return &workloads[i]
+		}
+	}
+	panic(fmt.Sprintf("engine: resolved spec with workload %q", name))
+}

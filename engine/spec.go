@@ -1,5 +1,11 @@
 package engine
 
+import (
+	"fmt"
+	"sort"
+	"strings"
+)
+
 // Knobs are settings by knob name. Values are bool, int, float64 or string; text such as "5us" or
 // "300MB" works wherever a person types.
 type Knobs map[string]any
@@ -11,4 +17,206 @@ type Spec struct {
 	Preset   string `yaml:"preset,omitempty" json:"preset,omitempty"`
 	Workload string `yaml:"workload,omitempty" json:"workload,omitempty"`
 	Set      Knobs  `yaml:"set,omitempty" json:"set,omitempty"`
+}
+
+// maxName bounds the name of a spec.
+const maxName = 80
+
+// normalize checks names, parses values and moves preset and workload out of Set.
+func (s Spec) normalize() (Spec, error) {
+	if len(s.Name) > maxName {
+		return Spec{}, &SpecError{Field: "name", Value: clip(s.Name), Rule: fmt.Sprintf("longer than %d characters", maxName), Next: "shorten it"}
+	}
+	out := Spec{Name: s.Name, Set: Knobs{}}
+	for _, f := range []struct {
+		knob string
+		in   string
+		out  *string
+	}{{"preset", s.Preset, &out.Preset}, {"workload", s.Workload, &out.Workload}} {
+		if f.in == "" {
+			continue
+		}
+		v, err := knobByName[f.knob].parse(f.in)
+		if err != nil {
+			return Spec{}, err
+		}
+		*f.out = v.(string)
+	}
+	set, err := parseKnobs(s.Set)
+	if err != nil {
+		return Spec{}, err
+	}
+	for name, v := range set {
+		switch name {
+		case "preset":
+			if err := agree(name, &out.Preset, v.(string)); err != nil {
+				return Spec{}, err
+			}
+		case "workload":
+			if err := agree(name, &out.Workload, v.(string)); err != nil {
+				return Spec{}, err
+			}
+		default:
+			out.Set[name] = v
+		}
+	}
+	return out, nil
+}
+
+func agree(name string, field *string, v string) error {
+	if *field != "" && *field != v {
+		return &SpecError{Field: name, Value: v, Rule: "already given as " + *field, Next: "give it once"}
+	}
+	*field = v
+	return nil
+}
+
+// parseKnobs returns canonical values. The first error in the order of names is reported, so that
+// it does not depend on the map.
+func parseKnobs(k Knobs) (Knobs, error) {
+	out := make(Knobs, len(k))
+	for _, name := range sortedNames(k) {
+		e, err := lookup(name)
+		if err != nil {
+			return nil, err
+		}
+		v, err := e.parse(k[name])
+		if err != nil {
+			return nil, err
+		}
+		out[name] = v
+	}
+	return out, nil
+}
+
+func sortedNames(k Knobs) []string {
+	names := make([]string, 0, len(k))
+	for name := range k {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	return names
+}
+
+// With is the spec with further settings, which mean what they mean live: a preset replaces
+// earlier settings of the knobs that it governs, a group knob those of its members.
+func (s Spec) With(k Knobs) (Spec, error) {
+	out, err := s.normalize()
+	if err != nil {
+		return Spec{}, err
+	}
+	set, err := parseKnobs(k)
+	if err != nil {
+		return Spec{}, err
+	}
+	if p, ok := set["preset"]; ok {
+		for name := range presetBase() {
+			delete(out.Set, name)
+		}
+		for _, opt := range optNames {
+			delete(out.Set, "opt."+opt)
+		}
+		out.Preset = p.(string)
+	}
+	for _, opt := range optNames {
+		if _, ok := set["opt."+opt]; ok {
+			for _, m := range groupMembers(opt) {
+				delete(out.Set, m)
+			}
+		}
+	}
+	for name, v := range set {
+		switch name {
+		case "preset":
+		case "workload":
+			out.Workload = v.(string)
+		default:
+			out.Set[name] = v
+		}
+	}
+	return out, nil
+}
+
+// Resolve validates a spec and returns the value of every knob.
+func Resolve(spec Spec) (Knobs, error) {
+	s, err := spec.normalize()
+	if err != nil {
+		return nil, err
+	}
+	v := make(Knobs, len(registry))
+	v["preset"], v["workload"] = defaultPreset, defaultWorkload
+	if s.Preset != "" {
+		v["preset"] = s.Preset
+	}
+	if s.Workload != "" {
+		v["workload"] = s.Workload
+	}
+	for _, e := range registry {
+		if e.Name != "preset" && e.Name != "workload" {
+			v[e.Name] = e.defaultFor(v.text("workload"))
+		}
+	}
+	apply(v, s.Set, v.text("preset"))
+	if err := validate(v); err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// apply puts parsed settings onto resolved values: the preset first (unless ""), then group knobs,
+// then the rest.
+func apply(v Knobs, set Knobs, preset string) {
+	if preset != "" {
+		k, err := PresetKnobs(preset)
+		if err != nil {
+			panic("engine: " + err.Error())
+		}
+		for name, x := range k {
+			v[name] = x
+		}
+		v["preset"] = preset
+	}
+	for _, opt := range optNames {
+		if on, ok := set["opt."+opt]; ok {
+			for _, m := range groupMembers(opt) {
+				v[m] = on
+			}
+		}
+	}
+	for name, x := range set {
+		v[name] = x
+	}
+	deriveGroups(v)
+}
+
+// SpecOf is the shortest spec that resolves to these values.
+func SpecOf(name string, v Knobs) (Spec, error) {
+	s := Spec{Name: name, Preset: v.text("preset"), Workload: v.text("workload"), Set: Knobs{}}
+	base, err := Resolve(Spec{Preset: s.Preset, Workload: s.Workload})
+	if err != nil {
+		return Spec{}, err
+	}
+	groups := map[string]bool{}
+	for _, opt := range optNames {
+		groups["opt."+opt] = true
+	}
+	for _, e := range registry {
+		if v[e.Name] != base[e.Name] && !groups[e.Name] {
+			s.Set[e.Name] = v[e.Name]
+		}
+	}
+	return s, nil
+}
+
+// ParseSetting splits "knob=value", as --set takes it.
+func ParseSetting(s string) (name, value string, err error) {
+	name, value, ok := strings.Cut(s, "=")
+	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+	if !ok || name == "" || value == "" {
+		return "", "", &SpecError{Field: clip(s), Rule: "must be KNOB=VALUE", Next: "such as phase.commit=two-sided"}
+	}
+	if _, err := lookup(name); err != nil {
+		return "", "", err
+	}
+	return name, value, nil
 }

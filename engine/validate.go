@@ -1,0 +1,115 @@
+package engine
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// validate holds every rule that involves more than one knob. It reports the first broken rule.
+func validate(v Knobs) error {
+	for _, rule := range []func(Knobs) error{validMachines, validThreads, validReplicas, validAtomics, validOpts, validMix} {
+		if err := rule(v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func invalid(field string, value any, next, rule string, args ...any) error {
+	return &SpecError{Field: field, Value: clip(value), Rule: fmt.Sprintf(rule, args...), Next: next}
+}
+
+// machines is the number of machines, servers that of those that hold data.
+func machines(v Knobs) (all, servers int) {
+	if asymmetric(v) {
+		return v.int("servers") + v.int("clients"), v.int("servers")
+	}
+	return v.int("nodes"), v.int("nodes")
+}
+
+func validMachines(v Knobs) error {
+	s, c := v.int("servers"), v.int("clients")
+	if asymmetric(v) {
+		if s == 0 {
+			return invalid("servers", s, "set servers=1 or more, or clients=0", "clients = %d need servers", c)
+		}
+		if c == 0 {
+			return invalid("clients", c, "set clients=1 or more, or servers=0", "servers = %d need clients", s)
+		}
+	}
+	all, _ := machines(v)
+	if all > maxMachines {
+		return invalid("servers", s, "use fewer", "%d machines are more than %d", all, maxMachines)
+	}
+	if e := v.int("emulated_nodes"); e != 0 && e < all {
+		return invalid("emulated_nodes", e, "set 0 or "+strconv.Itoa(all)+" or more", "fewer than the %d machines of the cluster", all)
+	}
+	return nil
+}
+
+// threadsOf is the number of worker threads of machine m.
+func threadsOf(v Knobs, m int) int {
+	if asymmetric(v) {
+		name := "client.threads"
+		if m < v.int("servers") {
+			name = "server.threads"
+		}
+		if n := v.int(name); n > 0 {
+			return n
+		}
+	}
+	return v.int("threads")
+}
+
+func validThreads(v Knobs) error {
+	cores := profileCores(v.text("profile"))
+	for _, name := range []string{"threads", "server.threads", "client.threads"} {
+		if n := v.int(name); n > cores {
+			return invalid(name, n, "use at most "+strconv.Itoa(cores), "profile %s has %d cores per machine", v.text("profile"), cores)
+		}
+	}
+	return nil
+}
+
+func validReplicas(v Knobs) error {
+	_, servers := machines(v)
+	if r := v.int("replicas"); r > servers && workloadOf(v).transactions {
+		return invalid("replicas", r, fmt.Sprintf("set replicas=%d, or more nodes", servers), "more than the %d machines that hold data", servers)
+	}
+	return nil
+}
+
+func validAtomics(v Knobs) error {
+	if primOf(v, "lock") == "one-sided" && primOf(v, "commit") == "two-sided" {
+		return invalid("phase.commit", v.text("phase.commit"), "set phase.lock=two-sided or auto",
+			"a CPU may not unlock what an RNIC locked, phase.lock is %s: they are not atomic with each other (section 4.3.2)", v.text("phase.lock"))
+	}
+	return nil
+}
+
+func validOpts(v Knobs) error {
+	for _, p := range phaseNames {
+		for _, o := range optNames {
+			name := "opt." + p + "." + o
+			if v.bool(name) && allowedPrims(p, o) == neverAllowed {
+				return invalid(name, true, "leave it off", "%s", optNever(p, o))
+			}
+		}
+	}
+	return nil
+}
+
+func validMix(v Knobs) error {
+	w := workloadOf(v)
+	if len(w.mix) == 0 {
+		return nil
+	}
+	sum := 0
+	for _, t := range w.mix {
+		sum += v.int("workload.mix." + t)
+	}
+	if sum == 0 {
+		return invalid("workload.mix."+w.mix[0], 0, "give at least one type a weight", "all weights are 0")
+	}
+	return nil
+}

@@ -1,0 +1,249 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// maxText bounds a typed value: nothing that a knob takes is longer.
+const maxText = 256
+
+var durationUnits = []unit{{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}}
+
+var byteUnits = []unit{
+	{"kib", 1 << 10}, {"mib", 1 << 20}, {"gib", 1 << 30}, {"tib", 1 << 40},
+	{"kb", 1e3}, {"mb", 1e6}, {"gb", 1e9}, {"tb", 1e12}, {"b", 1},
+}
+
+var countUnits = []unit{{"k", 1e3}, {"m", 1e6}, {"g", 1e9}}
+
+type unit struct {
+	suffix string
+	factor float64
+}
+
+// parse turns what a person, YAML, JSON or Go code gave into the knob's canonical value: bool, int,
+// float64 or string, within its range.
+func (k Knob) parse(v any) (any, error) {
+	c, rule := k.canonical(v)
+	if rule == "" {
+		rule = k.outOfRange(c)
+	}
+	if rule != "" {
+		return nil, &SpecError{Field: k.Name, Value: clip(v), Rule: rule, Next: "see `drtmx knobs`"}
+	}
+	return c, nil
+}
+
+func (k Knob) canonical(v any) (value any, rule string) {
+	v = plain(v)
+	if s, ok := v.(string); ok && len(s) > maxText {
+		return nil, fmt.Sprintf("longer than %d characters", maxText)
+	}
+	switch k.Kind {
+	case KindBool:
+		return toBool(v)
+	case KindInt:
+		return toInt(v, countUnits, "a whole number such as 8 or 100k")
+	case KindDuration:
+		return toInt(v, durationUnits, "a duration such as 500ns, 5us or 2ms")
+	case KindBytes:
+		return toInt(v, byteUnits, "a size such as 64KB or 300MB")
+	case KindFloat:
+		return toFloat(v)
+	case KindChoice:
+		s, ok := v.(string)
+		if !ok {
+			return nil, "must be one of " + strings.Join(k.Choices, ", ")
+		}
+		for _, c := range k.Choices {
+			if s == c {
+				return s, ""
+			}
+		}
+		return nil, "must be one of " + strings.Join(k.Choices, ", ") + didYouMean(s, k.Choices)
+	case KindText:
+		s, ok := v.(string)
+		if !ok {
+			return nil, "must be text"
+		}
+		return s, ""
+	}
+	panic("engine: knob " + k.Name + " has no kind")
+}
+
+// plain reduces named and sized types to bool, int, float64 or string. time.Duration becomes its
+// nanoseconds.
+func plain(v any) any {
+	switch x := v.(type) {
+	case nil, bool, int, float64, string:
+		return v
+	case time.Duration:
+		return int(x)
+	case json.Number:
+		if i, err := strconv.Atoi(x.String()); err == nil {
+			return i
+		}
+		f, err := x.Float64()
+		if err != nil {
+			return x.String()
+		}
+		return f
+	}
+	r := reflect.ValueOf(v)
+	switch r.Kind() {
+	case reflect.Bool:
+		return r.Bool()
+	case reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Int:
+		return int(r.Int())
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		if r.Uint() > math.MaxInt64 {
+			return float64(r.Uint())
+		}
+		return int(r.Uint())
+	case reflect.Float32:
+		return r.Float()
+	case reflect.Float64:
+		return r.Float()
+	case reflect.String:
+		return r.String()
+	}
+	return v
+}
+
+func toBool(v any) (any, string) {
+	switch x := v.(type) {
+	case bool:
+		return x, ""
+	case string:
+		switch x {
+		case "true", "on":
+			return true, ""
+		case "false", "off":
+			return false, ""
+		}
+	}
+	return nil, "must be true or false"
+}
+
+func toInt(v any, units []unit, want string) (any, string) {
+	switch x := v.(type) {
+	case int:
+		return x, ""
+	case float64:
+		return wholeNumber(x, want)
+	case string:
+		s := strings.ReplaceAll(strings.TrimSpace(x), "_", "")
+		if i, err := strconv.Atoi(s); err == nil {
+			return i, ""
+		}
+		low := strings.ToLower(s)
+		for _, u := range units {
+			num, ok := strings.CutSuffix(low, u.suffix)
+			if !ok {
+				continue
+			}
+			num = strings.TrimSpace(num)
+			if i, err := strconv.Atoi(num); err == nil && abs(i) < 1<<20 {
+				return i * int(u.factor), ""
+			}
+			if f, ok := decimal(num); ok {
+				// Rounded, for 2.3 has no exact double.
+				return wholeNumber(math.Round(f*u.factor*1e3)/1e3, want)
+			}
+		}
+		if f, ok := decimal(low); ok {
+			return wholeNumber(f, want)
+		}
+	}
+	return nil, "must be " + want
+}
+
+func abs(i int) int {
+	if i < 0 {
+		return -i
+	}
+	return i
+}
+
+// decimal reads a plain decimal number: no hexadecimal, no Inf, no NaN.
+func decimal(s string) (float64, bool) {
+	if s == "" || strings.ContainsAny(s, "xXpPnNiI_") {
+		return 0, false
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	return f, err == nil
+}
+
+func wholeNumber(f float64, want string) (any, string) {
+	if f != math.Trunc(f) || math.Abs(f) > 1<<53 {
+		return nil, "must be " + want
+	}
+	return int(f), ""
+}
+
+func toFloat(v any) (any, string) {
+	switch x := v.(type) {
+	case int:
+		return float64(x), ""
+	case float64:
+		if !math.IsNaN(x) && !math.IsInf(x, 0) {
+			return x, ""
+		}
+	case string:
+		s := strings.TrimSpace(x)
+		if p, ok := strings.CutSuffix(s, "%"); ok {
+			if f, ok := decimal(p); ok {
+				return f / 100, ""
+			}
+		} else if f, ok := decimal(s); ok {
+			return f, ""
+		}
+	}
+	return nil, "must be a number such as 0.99"
+}
+
+func (k Knob) outOfRange(v any) string {
+	switch x := v.(type) {
+	case int:
+		if (k.Min != nil && x < k.Min.(int)) || (k.Max != nil && x > k.Max.(int)) {
+			return "must be " + k.rangeText()
+		}
+	case float64:
+		if (k.Min != nil && x < k.Min.(float64)) || (k.Max != nil && x > k.Max.(float64)) {
+			return "must be " + k.rangeText()
+		}
+	}
+	return ""
+}
+
+func (k Knob) rangeText() string {
+	switch {
+	case k.Min != nil && k.Max != nil:
+		return fmt.Sprintf("from %v to %v", k.Min, k.Max)
+	case k.Min != nil:
+		return fmt.Sprintf("at least %v", k.Min)
+	default:
+		return fmt.Sprintf("at most %v", k.Max)
+	}
+}
+
+// The typed readers below serve resolved values only, where a missing or mistyped knob is a bug.
+
+func (k Knobs) bool(name string) bool     { return k[name].(bool) }
+func (k Knobs) int(name string) int       { return k[name].(int) }
+func (k Knobs) float(name string) float64 { return k[name].(float64) }
+func (k Knobs) text(name string) string   { return k[name].(string) }
+
+func (k Knobs) clone() Knobs {
+	c := make(Knobs, len(k))
+	for name, v := range k {
+		c[name] = v
+	}
+	return c
+}
