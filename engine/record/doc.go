@@ -1,0 +1,46 @@
+// Package record says what a record looks like in registered memory, and what travels to the
+// backups when it changes: rows with their lock word and sequence, and ring-buffer log entries.
+//
+// Everything here is bytes and arithmetic. Nothing reads a clock, posts a verb or charges a cycle;
+// engine/kv puts rows somewhere and engine/txn moves them.
+//
+// # Rows
+//
+//	offset 0   lock   u64   0 = free, else held | machine | thread | coroutine
+//	offset 8   seq    u64   incarnation 16 bits | counter 47 bits | being written 1 bit
+//	offset 16  value
+//
+// Validation reads lock and sequence with one 16-byte READ, locking is one CAS on the first word,
+// write-back is {WRITE seq and value, WRITE 0 to lock} in one list (thesis sections 4.3.2, 4.3.3).
+// The sequence starts at InitialSeq and grows by 2 per commit; it is odd while a CPU rewrites the row.
+//
+// The sequence also tells a reader that the row is no longer the record it is looking for. Deleting a
+// record moves the row to its next incarnation, so the sequence never repeats or decreases over the
+// reuse of a row, and a location remembered with the old incarnation is recognised as stale by the
+// READ of the row itself, with no extra bytes and no second READ. A row whose incarnations are used up
+// is not used again (65,536 deletes of one row).
+//
+// # Stride
+//
+// Rows are 8-byte aligned. Packed rows are as dense as that allows; Aligned rows of at most a line never
+// straddle a line. SmallBank's 24-byte rows are packed: 24 instead of 32 bytes per row, three replicas of
+// 3.2 million rows, is 230 instead of 307 MB, and a quarter of the rows straddles a line. What that
+// costs is modelled (two lines in the caches, torn READs) and what it breaks is known: lines are read in
+// ascending order, so a torn row shows a lock and sequence older than its value, and the check of lock
+// and sequence in the validation phase rejects it. A reader that skips validation (a read-only
+// transaction on a single key) has to ask OneLine first.
+//
+// # Log entries
+//
+// One entry carries all that one transaction changes on one backup. Its size stands at both ends (section
+// 4.3.4), each time together with the transaction's number in its thread, so that the end of an older
+// entry of the same size in the same place is not taken for the end of this one.
+//
+// A ring belongs to one (source machine, source thread) and lies in the registered memory of one backup;
+// only the source knows its head and tail, and it never overwrites what the backup has not reclaimed. When
+// a ring is full, Reserve says so and the transaction has to wait for a reclaim: nothing is dropped.
+//
+// # Left out
+//
+// Version chains and per-line versions of large values: rows longer than a line rely on validation.
+package record

@@ -1,0 +1,176 @@
+package record
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+// Sizes of log entries in bytes.
+const (
+	MaxEntryBytes = 2048 // of one entry, both ends included
+
+	entryHeadBytes   = 16 // size u32, updates u16, format u16; transaction u64
+	entryTailBytes   = 8  // size u32, transaction number u32
+	entryFixedBytes  = entryHeadBytes + entryTailBytes
+	updateFixedBytes = 32 // table u8, op u8, value bytes u16, zero u32; key u64; old u64; new u64
+
+	entryFormat = 0x4c01 // says that these bytes were meant as an entry
+)
+
+// Op is what an update does to its record.
+type Op uint8
+
+const (
+	OpUpdate Op = iota
+	OpInsert
+	OpDelete // carries no value
+	numOps
+)
+
+var opNames = [numOps]string{"update", "insert", "delete"}
+
+func (o Op) String() string {
+	if o >= numOps {
+		return fmt.Sprintf("op(%d)", uint8(o))
+	}
+	return opNames[o]
+}
+
+// Update is one changed record in a log entry.
+type Update struct {
+	Table    uint8
+	Op       Op
+	Key      uint64
+	Old, New uint64 // sequence that was overwritten, sequence that it becomes
+	Value    []byte // new bytes; of a decoded update a view of the entry
+}
+
+// UpdateBytes is what an update with a value of that many bytes takes in an entry.
+func UpdateBytes(valueBytes int) int { return updateFixedBytes + alignUp(valueBytes, 8) }
+
+// EntryBytes is the size of an entry whose updates take that many bytes.
+func EntryBytes(updateBytes int) int { return entryFixedBytes + updateBytes }
+
+// ErrEntryFull says that the next update does not fit into the entry: the write set of the transaction is
+// larger than the logs of this system carry.
+var ErrEntryFull = errors.New("log entry full")
+
+// EntryWriter builds one entry in a buffer of the caller. It allocates nothing.
+type EntryWriter struct {
+	buf     []byte
+	n       int
+	updates int
+	id      TxnID
+}
+
+// BeginEntry starts an entry in buf, of which it uses at most MaxEntryBytes.
+func BeginEntry(buf []byte, id TxnID) EntryWriter {
+	if len(buf) > MaxEntryBytes {
+		buf = buf[:MaxEntryBytes]
+	}
+	return EntryWriter{buf: buf, n: entryHeadBytes, id: id}
+}
+
+// Add appends an update, or reports ErrEntryFull and leaves the entry as it was.
+func (w *EntryWriter) Add(u Update) error {
+	end := w.n + UpdateBytes(len(u.Value))
+	if end+entryTailBytes > len(w.buf) {
+		return ErrEntryFull
+	}
+	b := w.buf[w.n:end]
+	binary.LittleEndian.PutUint64(b, uint64(u.Table)|uint64(u.Op)<<8|uint64(len(u.Value))<<16)
+	binary.LittleEndian.PutUint64(b[8:], u.Key)
+	binary.LittleEndian.PutUint64(b[16:], u.Old)
+	binary.LittleEndian.PutUint64(b[24:], u.New)
+	clear(b[updateFixedBytes+copy(b[updateFixedBytes:], u.Value):])
+	w.n = end
+	w.updates++
+	return nil
+}
+
+// End closes the entry and returns its bytes, a view of the buffer given to BeginEntry.
+func (w *EntryWriter) End() []byte {
+	size := w.n + entryTailBytes
+	head := uint64(size) | uint64(w.updates)<<32 | uint64(entryFormat)<<48
+	binary.LittleEndian.PutUint64(w.buf, head)
+	binary.LittleEndian.PutUint64(w.buf[8:], w.id.Word())
+	binary.LittleEndian.PutUint64(w.buf[w.n:], uint64(size)|uint64(w.id.Number)<<32)
+	return w.buf[:size]
+}
+
+// Entry is a decoded log entry: a view of bytes whose integrity was checked.
+type Entry struct {
+	ID      TxnID
+	Bytes   int // size, both ends included
+	Updates int
+	body    []byte
+}
+
+// OpenEntry checks the bytes of an entry, which starts at b[0] and may be followed by anything. An error
+// says that the entry is not, or not yet, completely there. A later change of b shows through the entry.
+func OpenEntry(b []byte) (Entry, error) {
+	if len(b) < entryFixedBytes {
+		return Entry{}, fmt.Errorf("log entry: %d bytes, the shortest has %d", len(b), entryFixedBytes)
+	}
+	head := binary.LittleEndian.Uint64(b)
+	size := int(uint32(head))
+	if format := head >> 48; format != entryFormat {
+		return Entry{}, fmt.Errorf("log entry: format %#x, must be %#x", format, entryFormat)
+	}
+	if size < entryFixedBytes || size > MaxEntryBytes || size%8 != 0 || size > len(b) {
+		return Entry{}, fmt.Errorf("log entry: size %d in its head, must be a multiple of 8 from %d to %d", size,
+			entryFixedBytes, min(MaxEntryBytes, len(b)))
+	}
+	e := Entry{
+		ID:      TxnIDOf(binary.LittleEndian.Uint64(b[8:])),
+		Bytes:   size,
+		Updates: int(uint16(head >> 32)),
+		body:    b[entryHeadBytes : size-entryTailBytes],
+	}
+	want := uint64(size) | uint64(e.ID.Number)<<32
+	if tail := binary.LittleEndian.Uint64(b[size-entryTailBytes:]); tail != want {
+		return Entry{}, fmt.Errorf("log entry: tail %#x, head says %#x: not completely written", tail, want)
+	}
+	return e, e.check()
+}
+
+// check walks the updates, so that Next needs no errors.
+func (e Entry) check() error {
+	rest, n := e.body, 0
+	for len(rest) > 0 {
+		if len(rest) < updateFixedBytes {
+			return fmt.Errorf("log entry: %d bytes left after update %d, an update has at least %d", len(rest), n, updateFixedBytes)
+		}
+		head := binary.LittleEndian.Uint64(rest)
+		op, size := Op(head>>8), UpdateBytes(int(uint16(head>>16)))
+		if op >= numOps || head>>32 != 0 || size > len(rest) {
+			return fmt.Errorf("log entry: update %d has op %d and %d bytes, %d are left", n, op, size, len(rest))
+		}
+		rest = rest[size:]
+		n++
+	}
+	if n != e.Updates {
+		return fmt.Errorf("log entry: %d updates, head says %d", n, e.Updates)
+	}
+	return nil
+}
+
+// Next takes the next update off the entry; ok is false after the last.
+func (e *Entry) Next() (u Update, ok bool) {
+	if len(e.body) == 0 {
+		return Update{}, false
+	}
+	head := binary.LittleEndian.Uint64(e.body)
+	n := int(uint16(head >> 16))
+	u = Update{
+		Table: uint8(head),
+		Op:    Op(head >> 8),
+		Key:   binary.LittleEndian.Uint64(e.body[8:]),
+		Old:   binary.LittleEndian.Uint64(e.body[16:]),
+		New:   binary.LittleEndian.Uint64(e.body[24:]),
+		Value: e.body[updateFixedBytes : updateFixedBytes+n : updateFixedBytes+n],
+	}
+	e.body = e.body[UpdateBytes(n):]
+	return u, true
+}
