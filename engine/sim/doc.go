@@ -41,6 +41,6 @@
 //     unwound, and Close hangs.
 //   - Serving a station ahead of time (before the work has arrived there) is
 //     wrong as soon as two flows merge in it: schedule an event at the merge.
-//   - The state of the queue's buckets keeps the size of the largest burst, up
-//     to a limit.
+//   - The queue keeps the memory of the largest number of events ever pending,
+//     32 bytes each.
 package sim

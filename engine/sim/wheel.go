@@ -1,6 +1,9 @@
 package sim
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 const (
 	// bucketShift makes a bucket 1024 ps wide: about one event per bucket in a
@@ -10,33 +13,35 @@ const (
 	// it, back-off and timeouts go to the far heap.
 	buckets    = 8192
 	bucketMask = buckets - 1
-	// bucketSeed is the room each bucket is born with, all of it in one slab.
-	bucketSeed = 4
-	// bucketKeep bounds the memory that one burst leaves behind.
-	bucketKeep = 4096
 )
 
 // wheel is a one-level timing wheel. cur is the absolute index (time >>
 // bucketShift) of the open bucket, whose events are in open, sorted, done up to
-// pos. Buckets cur+1 .. cur+buckets-1 are unsorted and have a bit in full; any
-// later event waits in far.
+// pos. Buckets cur+1 .. cur+buckets-1 are unsorted lists and have a bit in full;
+// any later event waits in far.
+//
+// A bucket is a list of nodes, not a slice: memory is then that of the pending
+// events rather than 8192 times the largest bucket ever, and a freed node is
+// used again while it is still in the cache.
 type wheel struct {
 	cur     int64
 	pos     int
 	open    []event
 	far     heap
+	nodes   []node                    // node 0 is no node
+	free    uint32                    // list of unused nodes
 	summary [buckets / 64 / 64]uint64 // words of full that are not zero
-	full    [buckets / 64]uint64
-	bucket  [buckets][]event
+	full    [buckets / 64]uint64      // buckets that are not empty
+	head    [buckets]uint32           // last event scheduled
+}
+
+type node struct {
+	event
+	next uint32
 }
 
 func newWheel() *wheel {
-	w := new(wheel)
-	slab := make([]event, buckets*bucketSeed)
-	for i := range w.bucket {
-		w.bucket[i] = slab[i*bucketSeed : i*bucketSeed : (i+1)*bucketSeed]
-	}
-	return w
+	return &wheel{nodes: make([]node, 1, 1024), open: make([]event, 0, 64)}
 }
 
 func (w *wheel) push(e event) {
@@ -51,10 +56,21 @@ func (w *wheel) push(e event) {
 }
 
 func (w *wheel) insert(e event) {
+	n := w.free
+	if n == 0 {
+		n = uint32(len(w.nodes))
+		w.nodes = append(w.nodes, node{})
+	}
 	slot := uint(e.t>>bucketShift) & bucketMask
-	w.bucket[slot] = append(w.bucket[slot], e)
-	w.full[slot>>6] |= 1 << (slot & 63)
-	w.summary[slot>>12] |= 1 << (slot >> 6 & 63)
+	nd := &w.nodes[n]
+	w.free = nd.next
+	nd.event = e
+	nd.next = w.head[slot]
+	w.head[slot] = n
+	if nd.next == 0 {
+		w.full[slot>>6] |= 1 << (slot & 63)
+		w.summary[slot>>12] |= 1 << (slot >> 6 & 63)
+	}
 }
 
 // insertOpen keeps the open bucket sorted. The new event has the highest
@@ -102,14 +118,9 @@ func (w *wheel) skipTo(t Time) {
 
 // openAt makes bucket i the open one. All events before it must have run.
 func (w *wheel) openAt(i int64) {
-	spare := w.open[:0]
-	if cap(spare) > bucketKeep {
-		spare = nil
-	}
-	slot := uint(i) & bucketMask
-	w.open, w.bucket[slot] = w.bucket[slot], spare
-	w.pos = 0
 	w.cur = i
+	slot := uint(i) & bucketMask
+	w.take(slot)
 	if w.full[slot>>6] &^= 1 << (slot & 63); w.full[slot>>6] == 0 {
 		w.summary[slot>>12] &^= 1 << (slot >> 6 & 63)
 	}
@@ -127,6 +138,22 @@ func (w *wheel) openAt(i int64) {
 	}
 }
 
+// take moves the events of a bucket to open, in the order of their scheduling,
+// and frees their nodes.
+func (w *wheel) take(slot uint) {
+	w.open, w.pos = w.open[:0], 0
+	n := w.head[slot]
+	w.head[slot] = 0
+	for n != 0 {
+		nd := &w.nodes[n]
+		w.open = append(w.open, nd.event)
+		n, nd.next, w.free = nd.next, w.free, n
+	}
+	if len(w.open) > 1 {
+		slices.Reverse(w.open)
+	}
+}
+
 // firstFull is the absolute index of the first bucket behind the open one that
 // has events. The open bucket's own bit is never set.
 func (w *wheel) firstFull() (int64, bool) {
@@ -136,7 +163,7 @@ func (w *wheel) firstFull() (int64, bool) {
 		return w.cur + int64(bits.TrailingZeros64(m)), true
 	}
 	// Words behind this one, then around, this one's low bits last.
-	for k, at := uint(0), word+1; k <= uint(len(w.summary)); k++ {
+	for k, at := 0, word+1; k <= len(w.summary); k++ {
 		at &= uint(len(w.full)) - 1
 		if m := w.summary[at>>6] >> (at & 63); m != 0 {
 			at += uint(bits.TrailingZeros64(m))
@@ -154,10 +181,10 @@ func (w *wheel) peek() (Time, bool) {
 		return w.open[w.pos].t, true
 	}
 	if i, ok := w.firstFull(); ok {
-		q := w.bucket[uint(i)&bucketMask]
-		t := q[0].t
-		for _, e := range q[1:] {
-			t = min(t, e.t)
+		n := w.head[uint(i)&bucketMask]
+		t := w.nodes[n].t
+		for ; n != 0; n = w.nodes[n].next {
+			t = min(t, w.nodes[n].t)
 		}
 		return t, true
 	}

@@ -15,8 +15,8 @@ import (
 	"drtmx/engine/sim"
 )
 
-// Mean is the mean service time.
-const Mean = sim.Microsecond
+// Mean is the mean service time, of the order of what a NIC does per message.
+const Mean = 100 * sim.Nanosecond
 
 // Result is what a run of one style measured.
 type Result struct {
