@@ -164,8 +164,14 @@ func (ch *channel) acknowledge(w *Worker, low uint32) {
 		return
 	}
 	for ; ch.acked != upto; ch.acked++ {
-		if int32(ch.acked-ch.oldest) >= 0 && ch.call(ch.acked).passive {
-			ch.call(ch.acked).answered = true
+		if int32(ch.acked-ch.oldest) < 0 {
+			continue
+		}
+		if k := ch.call(ch.acked); k.passive && !k.answered {
+			k.answered = true
+			if f := w.cl.receipts[k.rpc]; f != nil {
+				f(w.mc.id, w.thread, ch.peer.mc.id, k.message)
+			}
 		}
 	}
 	ch.close(w)

@@ -91,6 +91,7 @@ type Cluster struct {
 	workers  []*Worker
 	cos      []*Co
 	handlers [maxRPC]Handler
+	receipts [maxRPC]func(m, thread, to int, req []byte)
 
 	kWork, kTimer, kTick sim.Kind
 
@@ -174,6 +175,13 @@ func (cl *Cluster) Handle(id uint8, h Handler) {
 		panic(fmt.Sprintf("r2: rpc id %d taken or over %d", id, maxRPC-1))
 	}
 	cl.handlers[id] = h
+}
+
+// OnReceipt has f called when the receipt of a passive request of that id is
+// in: machine to has served it. m and thread are the requester, req is what it
+// sent. f is bookkeeping: it may not post, park or charge.
+func (cl *Cluster) OnReceipt(id uint8, f func(m, thread, to int, req []byte)) {
+	cl.receipts[id] = f
 }
 
 // Spawn starts a coroutine on a worker. The index of a coroutine within its

@@ -62,6 +62,9 @@ func (c *Co) callSelf(rpc uint8, req []byte) *Reply {
 	w.charge(w.cpu.Dispatch)
 	n := w.cl.handlers[rpc](c, Peer{w.mc.id, w.thread, c.index}, req, w.answer)
 	if c.mode.Passive {
+		if f := w.cl.receipts[rpc]; f != nil {
+			f(w.mc.id, w.thread, w.mc.id, req)
+		}
 		return nil
 	}
 	r := c.reply()
