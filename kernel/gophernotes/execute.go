@@ -1,0 +1,228 @@
+//go:build drtmxkernel
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/token"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/cosmos72/gomacro/ast2"
+	basereflect "github.com/cosmos72/gomacro/base/reflect"
+	"github.com/cosmos72/gomacro/imports"
+	"github.com/cosmos72/gomacro/xreflect"
+
+	"drtmx/dashboard/charts"
+)
+
+// execute runs a cell.
+func (s *session) execute(m msgReceipt) {
+	code, _ := m.content()["code"].(string)
+	silent, _ := m.content()["silent"].(bool)
+	if !silent {
+		ExecCounter++
+		if err := m.PublishExecutionInput(ExecCounter, code); err != nil {
+			klog.Print(err)
+		}
+	}
+	s.mu.Lock()
+	s.parent = m
+	s.mu.Unlock()
+
+	place := s.kernel.ir.ValueOf("Display")
+	place.Set(xreflect.ValueOf(m.PublishDisplayData))
+	charts.BeginCell(code)
+	s.stop.begin()
+	c := cell{s: s, code: code}
+	err := c.run(OutErr{&JupyterStreamWriter{StreamStdout, &m}, &JupyterStreamWriter{StreamStderr, &m}})
+	interrupted := s.stop.end()
+	if err == nil && !silent {
+		c.show(&m)
+	}
+	charts.EndCell()
+	s.flush()
+
+	if err != nil {
+		replyError(&m, err, interrupted)
+		return
+	}
+	m.answer("execute_reply", map[string]any{
+		"status": "ok", "execution_count": ExecCounter, "user_expressions": map[string]any{},
+	})
+}
+
+// replyError fails the cell: the first line of the error says it, the rest, if
+// there is one (a stack, say), is for who wants to know more.
+func replyError(m *msgReceipt, err error, interrupted bool) {
+	name, text := "error", explain(err.Error())
+	if interrupted {
+		name, text = "interrupted", "interrupted"
+	}
+	first, rest, _ := strings.Cut(text, "\n")
+	trace := []string{"\x1b[31m" + first + "\x1b[0m"}
+	if rest = strings.TrimSpace(rest); rest != "" {
+		trace = append(trace, rest)
+	}
+	if err := m.Publish("error", map[string]any{"ename": name, "evalue": first, "traceback": trace}); err != nil {
+		klog.Print(err)
+	}
+	m.answer("execute_reply", map[string]any{
+		"status": "error", "execution_count": ExecCounter, "ename": name, "evalue": first, "traceback": trace,
+	})
+}
+
+var (
+	errorPlace = regexp.MustCompile(`^repl\.go:(\d+):(\d+): `)
+	noMember   = regexp.MustCompile(`not a package: "(\w+)" in ([\w.]+) <.*>`)
+)
+
+// explain turns the interpreter's terse messages into ones that say where and what.
+func explain(text string) string {
+	text = errorPlace.ReplaceAllString(text, "line $1: ")
+	return noMember.ReplaceAllString(text, `$1 has no field or method like that: $2`)
+}
+
+// cell is one run of a cell's code.
+type cell struct {
+	s      *session
+	code   string
+	call   *ast.CallExpr // the last expression, if it is a call
+	values []interface{}
+	types  []xreflect.Type
+}
+
+// run evaluates the code. Whatever it panics with is its error.
+func (c *cell) run(outerr OutErr) (err error) {
+	defer func() {
+		if x := recover(); x != nil {
+			var ok bool
+			if err, ok = x.(error); !ok {
+				err = errors.New(fmt.Sprint(x))
+			}
+		}
+	}()
+	ir := c.s.kernel.ir
+	code := evalSpecialCommands(ir, outerr, c.code)
+	ir.Comp.Line = 0 // lines in messages are lines of the cell
+	nodes := ir.Comp.ParseBytes([]byte(code))
+	if err := unlinked(nodes); err != nil {
+		return err
+	}
+	c.guardGoroutines(nodes)
+	tree := ast2.AnyToAst(nodes, "cell")
+	if tree == nil {
+		return nil
+	}
+	results, types := ir.RunExpr(ir.CompileAst(tree))
+	last, ok := nodes[len(nodes)-1].(ast.Expr)
+	if !ok {
+		return nil
+	}
+	c.call, _ = last.(*ast.CallExpr)
+	c.types = types
+	for _, r := range results {
+		c.values = append(c.values, basereflect.ValueInterface(r))
+	}
+	return c.failure()
+}
+
+// failure is the error that the last call returned. A cell that ends in a call
+// that did not work has not worked; the value of a variable that holds an error
+// is shown like any other.
+func (c *cell) failure() error {
+	if c.call == nil || len(c.values) == 0 || c.onlyPrints() {
+		return nil
+	}
+	n := len(c.values) - 1
+	if err, ok := c.values[n].(error); ok && c.types[n].Name() == "error" {
+		return err
+	}
+	return nil
+}
+
+// show publishes the value of the last expression.
+func (c *cell) show(m *msgReceipt) {
+	some := false
+	for _, v := range c.values {
+		some = some || v != nil
+	}
+	if !some || c.onlyPrints() {
+		return
+	}
+	data := c.s.kernel.autoRenderResults(c.values, c.types)
+	if len(data.Data) == 0 {
+		return
+	}
+	charts.BringLibrary(data.Data)
+	c.s.flush()
+	if err := m.PublishExecutionResult(ExecCounter, data); err != nil {
+		klog.Print(err)
+	}
+}
+
+// onlyPrints reports whether the last expression is a call like fmt.Println,
+// whose value nobody wants to see.
+func (c *cell) onlyPrints() bool {
+	if c.call == nil {
+		return false
+	}
+	f, ok := c.call.Fun.(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	p, ok := f.X.(*ast.Ident)
+	return ok && p.Name == "fmt" && (strings.HasPrefix(f.Sel.Name, "Print") || strings.HasPrefix(f.Sel.Name, "Fprint"))
+}
+
+// unlinked reports imports of packages that the kernel does not have: gomacro
+// would silently drop them and all other imports of the same declaration.
+func unlinked(nodes []ast.Node) error {
+	for _, n := range nodes {
+		d, ok := n.(*ast.GenDecl)
+		if !ok || d.Tok != token.IMPORT {
+			continue
+		}
+		for _, spec := range d.Specs {
+			path, err := strconv.Unquote(spec.(*ast.ImportSpec).Path.Value)
+			if err != nil {
+				return err
+			}
+			if _, ok := imports.Packages[path]; !ok {
+				return fmt.Errorf("import %q: not among the packages of this kernel", path)
+			}
+		}
+	}
+	return nil
+}
+
+// goroutinePanicked is the interpreter's name of the function that reports it.
+const goroutinePanicked = "drtmx__goroutinePanicked"
+
+// guardGoroutines lets "go func() { ... }()" survive a panic in it, which would
+// end the kernel and with it all that the notebook has: the panic of an
+// interrupt, too, for that is sent to every goroutine.
+func (c *cell) guardGoroutines(nodes []ast.Node) {
+	defer func() { _ = recover() }() // an AST that ast.Inspect does not know runs unguarded
+	for _, n := range nodes {
+		ast.Inspect(n, func(n ast.Node) bool {
+			g, ok := n.(*ast.GoStmt)
+			if !ok {
+				return true
+			}
+			f, ok := g.Call.Fun.(*ast.FuncLit)
+			if !ok {
+				return true
+			}
+			guard := c.s.kernel.ir.Comp.ParseBytes([]byte(
+				"defer func() { if x := recover(); x != nil { " + goroutinePanicked + "(x) } }()"))
+			if d, ok := guard[0].(*ast.DeferStmt); ok {
+				f.Body.List = append([]ast.Stmt{d}, f.Body.List...)
+			}
+			return true
+		})
+	}
+}
