@@ -146,6 +146,9 @@ func (c *cell) failure() error {
 
 // show publishes the value of the last expression.
 func (c *cell) show(m *msgReceipt) {
+	if n := len(c.values) - 1; n > 0 && c.values[n] == nil && c.types[n].Name() == "error" {
+		c.values, c.types = c.values[:n], c.types[:n] // it worked: the error is not worth showing
+	}
 	some := false
 	for _, v := range c.values {
 		some = some || v != nil
@@ -156,6 +159,11 @@ func (c *cell) show(m *msgReceipt) {
 	data := c.s.kernel.autoRenderResults(c.values, c.types)
 	if len(data.Data) == 0 {
 		return
+	}
+	// gophernotes forgets the text of values with other forms, and puts no
+	// space between strings.
+	if _, ok := data.Data[MIMETypeText]; !ok || len(data.Data) == 1 && len(c.values) > 1 {
+		data.Data[MIMETypeText] = strings.TrimSuffix(fmt.Sprintln(c.values...), "\n")
 	}
 	charts.BringLibrary(data.Data)
 	c.s.flush()

@@ -1,0 +1,340 @@
+// Package kernel_test runs the notebook kernel under Jupyter's own clients.
+package kernel_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"drtmx/kernel/install"
+)
+
+// need skips the test if a program of the machine is missing, or fails it
+// where everything is required.
+func need(t *testing.T, what, fix string, args ...string) {
+	t.Helper()
+	if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
+		why := fmt.Sprintf("%s is missing (%v: %s); %s", what, err, lastLine(out), fix)
+		if os.Getenv("DRTMX_REQUIRE") == "all" {
+			t.Fatal(why)
+		}
+		t.Skip(why)
+	}
+}
+
+func notShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts a kernel; not in short mode")
+	}
+}
+
+// needClient returns a Python that has jupyter_client. The one of the system's
+// packages is not always the first in the path.
+func needClient(t *testing.T) string {
+	t.Helper()
+	notShort(t)
+	pythons := []string{"python3", "/usr/bin/python3"}
+	if file, err := exec.LookPath("jupyter"); err == nil {
+		b, err := os.ReadFile(file)
+		if program, ok := strings.CutPrefix(firstLine(b), "#!"); err == nil && ok {
+			pythons = append(pythons, strings.TrimSpace(program))
+		}
+	}
+	for _, p := range pythons {
+		if exec.Command(p, "-c", "import jupyter_client").Run() == nil {
+			return p
+		}
+	}
+	need(t, "jupyter_client", "apt-get install --no-install-recommends jupyter-client", "python3", "-c", "import jupyter_client")
+	return "python3"
+}
+
+func needNbconvert(t *testing.T) {
+	t.Helper()
+	notShort(t)
+	need(t, "nbconvert", "apt-get install --no-install-recommends jupyter-nbconvert", "jupyter", "nbconvert", "--version")
+}
+
+func firstLine(b []byte) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(string(b)), "\n")
+	return line
+}
+
+func lastLine(b []byte) string {
+	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
+	return lines[len(lines)-1]
+}
+
+var probeKernel = sync.OnceValues(func() (prefix string, err error) {
+	tmp, err := os.MkdirTemp("", "drtmx-kernel")
+	if err != nil {
+		return "", err
+	}
+	bin := filepath.Join(tmp, "drtmx-kernel")
+	out, err := exec.Command("go", "run", "drtmx/kernel/mkkernel", "-tags", "drtmxprobe", "-o", bin).CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	if _, err := install.Install(install.Options{Prefix: tmp, Binary: bin}); err != nil {
+		return "", err
+	}
+	return tmp, nil
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if prefix, err := probeKernel(); err == nil && code == 0 && !testing.Short() {
+		os.RemoveAll(prefix)
+	}
+	os.Exit(code)
+}
+
+// jupyter prepares a command that sees only the kernel under test.
+func jupyter(t *testing.T, name string, args ...string) *exec.Cmd {
+	t.Helper()
+	prefix, err := probeKernel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), name, args...)
+	cmd.Env = append(os.Environ(),
+		"JUPYTER_PATH="+filepath.Join(prefix, "share", "jupyter"),
+		"JUPYTER_RUNTIME_DIR="+t.TempDir(),
+		"JUPYTER_CONFIG_DIR="+t.TempDir(),
+		"GOROOT="+os.Getenv("GOROOT"))
+	return cmd
+}
+
+// step is one cell to run, and when to press stop.
+type step struct {
+	Code           string  `json:"code"`
+	InterruptAfter float64 `json:"interrupt_after,omitempty"`
+}
+
+// outcome is what a cell did.
+type outcome struct {
+	Status         string
+	Ename, Evalue  string
+	Seconds        float64
+	AfterInterrupt float64 `json:"after_interrupt"`
+	Messages       []struct {
+		Type    string
+		Content struct {
+			Name, Text string
+			Data       map[string]string
+			Transient  struct {
+				DisplayID string `json:"display_id"`
+			}
+			Traceback []string
+		}
+		Seconds float64
+	}
+}
+
+// drive runs cells one after the other in a new kernel.
+func drive(t *testing.T, steps ...step) []outcome {
+	t.Helper()
+	python := needClient(t)
+	in, err := json.Marshal(steps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := jupyter(t, python, "testdata/drive.py", install.Name)
+	var stderr bytes.Buffer
+	cmd.Stdin, cmd.Stderr = bytes.NewReader(in), &stderr
+	b, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("drive.py: %v\n%s", err, &stderr)
+	}
+	var out []outcome
+	if err := json.Unmarshal(b, &out); err != nil {
+		t.Fatalf("drive.py: %v\n%s", err, b)
+	}
+	if len(out) != len(steps) {
+		t.Fatalf("%d of %d cells ran; last: %+v\n%s", len(out), len(steps), out[len(out)-1], &stderr)
+	}
+	return out
+}
+
+// text is all plain text that a cell showed: streams and values.
+func (o outcome) text() string {
+	var b strings.Builder
+	for _, m := range o.Messages {
+		b.WriteString(m.Content.Text)
+		if m.Type == "execute_result" || m.Type == "display_data" {
+			b.WriteString(m.Content.Data["text/plain"])
+		}
+	}
+	return b.String()
+}
+
+const probeImport = `import "drtmx/kernel/internal/probe"` + "\n"
+
+func TestCells(t *testing.T) {
+	cells := []struct{ code, status, shows string }{
+		{"1 + 2", "ok", "3"},
+		{"import (\"fmt\"; \"strings\")\nfmt.Println(strings.ToUpper(\"hello\"))", "ok", "HELLO\n"},
+		{"x := map[string]interface{}{\"a\": []int{1, 2}}; x", "ok", "map[a:[1 2]]"},
+		{"y := 1", "ok", ""},
+		{"y.nope()", "error", ""},
+		{"y", "ok", "1"}, // state survives an error
+		{"import \"strconv\"\nstrconv.Atoi(\"12\")", "ok", "12"},
+		{"strconv.Atoi(\"twelve\")", "error", ""},
+		{"import \"slices\"", "error", ""},
+		{probeImport + "probe.Failing()", "error", ""},
+		{"n, err := probe.Failing()\nerr", "ok", `knob "x": 12 is above 7; use a smaller one`},
+		{"probe.Panicking()", "error", ""},
+		{"var a []int; a[3]", "error", ""},
+		{"&probe.Value{7}", "ok", "value 7"},
+		{"go func() { panic(\"lost\") }()\nprobe.Long(200 * 1000000)\n0", "ok", "a goroutine of this notebook stopped: lost\n0"},
+		{"import \"strings\"\nstrings.Cut(\"a=b\", \"=\")", "ok", "a b true"}, // newer than gophernotes' own bindings
+	}
+	var steps []step
+	for _, c := range cells {
+		steps = append(steps, step{Code: c.code})
+	}
+	for i, o := range drive(t, steps...) {
+		c := cells[i]
+		if o.Status != c.status || o.Status == "ok" && o.text() != c.shows {
+			t.Errorf("%q: %s %q %q, want %s %q", c.code, o.Status, o.Evalue, o.text(), c.status, c.shows)
+		}
+		if strings.Contains(o.Evalue, "\n") {
+			t.Errorf("%q: error of more than one line: %q", c.code, o.Evalue)
+		}
+	}
+}
+
+func TestErrorIsTheLine(t *testing.T) {
+	out := drive(t,
+		step{Code: probeImport + "probe.Failing()"},
+		step{Code: "probe.Panicking()"},
+		step{Code: "c := 1\nc.nope()"},
+		step{Code: "\nundefinedName"},
+		step{Code: `import "no/such/package"`})
+	for i, want := range []string{
+		`knob "x": 12 is above 7; use a smaller one`,
+		`knob "y": unknown`,
+		"line 2: c has no field or method like that: c.nope",
+		"line 2: undefined identifier: undefinedName",
+		`import "no/such/package": not among the packages of this kernel`,
+	} {
+		if out[i].Evalue != want {
+			t.Errorf("cell %d failed with %q, want %q", i, out[i].Evalue, want)
+		}
+	}
+}
+
+func TestInterrupt(t *testing.T) {
+	const works = "1 + 1"
+	loops := map[string]string{
+		"interpreted loop":   "for {\n}",
+		"loop with a body":   "k := 0\nfor {\n\tk++\n}",
+		"compiled run":       probeImport + "probe.Long(60 * 1000 * 1000000)",
+		"loop in coroutine":  probeImport + "probe.InCoroutines(1000, func(i int) {\n\tif i == 20 {\n\t\tfor {\n\t\t}\n\t}\n})",
+		"always in the loop": probeImport + "probe.InCoroutines(1000, func(i int) {\n\tfor {\n\t}\n})",
+		"endless coroutines": probeImport + "probe.InCoroutines(1 << 40, func(i int) {})",
+		"loop in goroutine":  "done := make(chan bool)\ngo func() {\n\tfor {\n\t}\n}()\nfor {\n}",
+	}
+	for name, code := range loops {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			// Twice: what one interrupt leaves behind must not hit or spare the next.
+			out := drive(t, step{Code: code, InterruptAfter: 0.5}, step{Code: works},
+				step{Code: code, InterruptAfter: 0.5}, step{Code: works})
+			for _, i := range []int{0, 2} {
+				if o := out[i]; o.Status != "error" || o.Evalue != "interrupted" || o.AfterInterrupt > 1 {
+					t.Errorf("cell %d: %s %q %.2f s after the interrupt", i, o.Status, o.Evalue, o.AfterInterrupt)
+				}
+				if o := out[i+1]; o.Status != "ok" || o.text() != "2" {
+					t.Errorf("next cell: %s %q %q", o.Status, o.Evalue, o.text())
+				}
+			}
+		})
+	}
+}
+
+// An interrupt while nothing runs is nobody's; one that came too late hits no later cell.
+func TestInterruptOutsideCells(t *testing.T) {
+	out := drive(t,
+		step{Code: "1", InterruptAfter: 0.05},
+		step{Code: probeImport + "probe.Deaf(300 * 1000000)", InterruptAfter: 0.1},
+		step{Code: "s := 0\nfor i := 0; i < 1000000; i++ {\n\ts += i\n}\ns"})
+	if out[0].Status != "ok" || out[2].Status != "ok" || out[2].text() != "499999500000" {
+		t.Errorf("statuses %s, %s; last cell shows %q", out[0].Status, out[2].Status, out[2].text())
+	}
+}
+
+func TestProgress(t *testing.T) {
+	o := drive(t, step{Code: probeImport + "probe.Steps(30)"})[0]
+	id, updates, last := "", 0, ""
+	for _, m := range o.Messages {
+		switch m.Type {
+		case "display_data":
+			id = m.Content.Transient.DisplayID
+		case "update_display_data":
+			if m.Content.Transient.DisplayID != id {
+				t.Errorf("update of %q, displayed was %q", m.Content.Transient.DisplayID, id)
+			}
+			updates++
+			last = m.Content.Data["text/plain"]
+		}
+	}
+	if id == "" || updates < 3 || updates > 15 || last != "steps: 30 of 30" {
+		t.Errorf("%q had %d updates, the last %q", id, updates, last)
+	}
+}
+
+func TestChartForms(t *testing.T) {
+	out := drive(t,
+		step{Code: probeImport + "probe.Chart()"},
+		step{Code: "probe.Chart()\n"},
+		step{Code: "probe.Line()"},
+		step{Code: "probe.Chart().Show()\n1"},
+		step{Code: probeImport + "probe.Chart()"}) // the first cell again: its output is being replaced
+	loaders := []int{1, 0, 0, 0, 1}
+	for i, o := range out {
+		n, found := 0, false
+		for _, m := range o.Messages {
+			if strings.Contains(m.Content.Data["text/html"], "DecompressionStream") {
+				n++
+			}
+			if !strings.Contains(m.Content.Data["text/html"], "data-drtmx=") {
+				continue
+			}
+			found = true
+			if svg := m.Content.Data["image/svg+xml"]; i != 2 && !strings.HasPrefix(svg, "<svg") {
+				t.Errorf("cell %d: chart without picture: %q", i, svg)
+			}
+			if m.Content.Data["text/plain"] == "" || m.Content.Data["application/json"] != "" {
+				t.Errorf("cell %d: forms %v", i, m.Content.Data)
+			}
+		}
+		if !found || n != loaders[i] {
+			t.Errorf("cell %d: chart %v, %d loaders, want %d", i, found, n, loaders[i])
+		}
+	}
+}
+
+func TestOutputIsComplete(t *testing.T) {
+	const lines = 100_000
+	out := drive(t,
+		step{Code: fmt.Sprintf("import \"fmt\"\nfor i := 0; i < %d; i++ {\n\tfmt.Println(i)\n}", lines)},
+		step{Code: "import \"time\"\ngo func() {\n\ttime.Sleep(300 * time.Millisecond)\n\tfmt.Println(\"late\")\n}()"},
+		step{Code: "time.Sleep(600 * time.Millisecond)"})
+	if n := strings.Count(out[0].text(), "\n"); n != lines {
+		t.Errorf("%d lines came of %d", n, lines)
+	}
+	if n := len(out[0].Messages); n > 200 {
+		t.Errorf("%d messages for one cell: servers drop what is too much", n)
+	}
+	if got := out[2].text(); got != "late\n" {
+		t.Errorf("output of a goroutine that outlived its cell: %q", got)
+	}
+}

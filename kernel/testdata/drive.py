@@ -1,0 +1,52 @@
+"""Runs cells in a kernel and reports all that came back, as JSON.
+
+stdin: [{"code": "...", "interrupt_after": seconds or absent}, ...]
+stdout: [{"status", "evalue", "ename", "seconds", "after_interrupt", "messages": [...]}, ...]
+"""
+import json
+import sys
+import threading
+import time
+
+from jupyter_client.manager import start_new_kernel
+
+manager, client = start_new_kernel(kernel_name=sys.argv[1], startup_timeout=30)
+report = []
+try:
+    for step in json.load(sys.stdin):
+        messages = []
+        interrupted = []
+
+        def interrupt():
+            interrupted.append(time.monotonic())
+            manager.interrupt_kernel()
+
+        if "interrupt_after" in step:
+            threading.Timer(step["interrupt_after"], interrupt).start()
+        begin = time.monotonic()
+        try:
+            reply = client.execute_interactive(
+                step["code"], timeout=step.get("timeout", 30), allow_stdin=False,
+                output_hook=lambda m: messages.append({
+                    "type": m["msg_type"],
+                    "content": m["content"],
+                    "seconds": time.monotonic() - begin,
+                }))["content"]
+        except TimeoutError:
+            reply = {"status": "timeout"}
+        end = time.monotonic()
+        report.append({
+            "status": reply["status"],
+            "ename": reply.get("ename", ""),
+            "evalue": reply.get("evalue", ""),
+            "seconds": end - begin,
+            "after_interrupt": end - interrupted[0] if interrupted else 0,
+            "messages": messages,
+        })
+        if not manager.is_alive():
+            report[-1]["status"] = "died"
+            break
+finally:
+    client.stop_channels()
+    manager.shutdown_kernel(now=True)
+json.dump(report, sys.stdout)
