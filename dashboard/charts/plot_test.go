@@ -1,0 +1,42 @@
+package charts
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestBuildersHaveBothForms(t *testing.T) {
+	s := []Series{{Name: "DrTM+H", X: []float64{1, 2, 4}, Y: []float64{1e6, 2e6, 3e6}, CI: []float64{1e4, 1e4, 1e4}}, {Name: "ghost", X: []float64{1, 2}, Y: []float64{5e5, 6e5}, Dashed: true}}
+	for _, c := range []*Chart{
+		Lines("sweep", Axis{Label: "coroutines"}, Axis{Label: "throughput", Unit: "txn/s"}, s),
+		Timeline("live", Axis{Label: "time", Unit: "ms"}, []Track{{Axis{Label: "throughput"}, s}, {Axis{Label: "latency", Unit: "us", Log: true}, s}}, []Mark{{2, "phase.commit"}}),
+		Stacked("where", Axis{Label: "latency", Unit: "us"}, []string{"execution", "lock"}, []Bars{{"A", []float64{1, 2}}, {"B", []float64{2, 1}}}),
+	} {
+		if !strings.Contains(c.SVG(), "<svg") || strings.Contains(c.SVG(), "NaN") {
+			t.Errorf("%s: no good svg", c)
+		}
+		if !strings.Contains(c.Option(), "series") {
+			t.Errorf("%s: no option", c)
+		}
+	}
+}
+
+// Charts of runs without a single commit, or with one point, must still draw.
+func TestBuildersTakeEmptyAndDegenerateData(t *testing.T) {
+	for _, s := range [][]Series{nil, {{Name: "a"}}, {{Name: "a", X: []float64{1}, Y: []float64{0}}}} {
+		for _, log := range []bool{false, true} {
+			if c := Lines("x", Axis{Log: log}, Axis{Log: log}, s); !strings.Contains(c.SVG(), "<svg") {
+				t.Errorf("log %v, series %v: no svg", log, s)
+			}
+		}
+	}
+	Stacked("none", Axis{}, nil, nil)
+}
+
+func TestSI(t *testing.T) {
+	for v, want := range map[float64]string{0: "0", 12.3e6: "12.3 M", 999: "999", 1500: "1.5 k", 0.002: "2 m"} {
+		if got := SI(v); got != want {
+			t.Errorf("SI(%g) = %q, want %q", v, got, want)
+		}
+	}
+}

@@ -1,0 +1,282 @@
+package charts
+
+import (
+	"bytes"
+	"fmt"
+	"image/color"
+	"math"
+	"strconv"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgpdf"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// pixel is a CSS pixel.
+const pixel = vg.Inch / 96
+
+func rgb(hex string) color.RGBA {
+	n, _ := strconv.ParseUint(hex[1:], 16, 32)
+	return color.RGBA{uint8(n >> 16), uint8(n >> 8), uint8(n), 255}
+}
+
+// Picture is the static form of a chart before a file format is chosen.
+type Picture struct {
+	width, height vg.Length
+	draw          func(draw.Canvas)
+}
+
+// SVG, PNG and PDF encode the picture.
+func (p Picture) SVG() ([]byte, error) {
+	c := vgsvg.New(p.width, p.height)
+	return p.encode(c, func(b *bytes.Buffer) error { _, err := c.WriteTo(b); return err })
+}
+
+// PNG is drawn at 192 dots per inch.
+func (p Picture) PNG() ([]byte, error) {
+	c := vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(p.width, p.height), vgimg.UseDPI(192))}
+	return p.encode(c, func(b *bytes.Buffer) error { _, err := c.WriteTo(b); return err })
+}
+
+// PDF embeds its fonts.
+func (p Picture) PDF() ([]byte, error) {
+	c := vgpdf.New(p.width, p.height)
+	return p.encode(c, func(b *bytes.Buffer) error { _, err := c.WriteTo(b); return err })
+}
+
+func (p Picture) encode(c vg.CanvasSizer, write func(*bytes.Buffer) error) (out []byte, err error) {
+	p.draw(draw.New(c))
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
+		return nil, fmt.Errorf("chart: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+func drawTracks(title string, x Axis, tracks []Track, marks []Mark, height int) string {
+	return svg(tracksPicture(title, x, tracks, marks, height))
+}
+
+func drawStacked(title string, y Axis, parts []string, bars []Bars) string {
+	return svg(stackedPicture(title, y, parts, bars))
+}
+
+// svg is the picture as text; a chart that cannot be drawn says so in its
+// place.
+func svg(p Picture) string {
+	b, err := p.SVG()
+	if err != nil {
+		return `<svg xmlns="http://www.w3.org/2000/svg" width="400" height="40"><text x="4" y="24">` + err.Error() + `</text></svg>`
+	}
+	return string(b)
+}
+
+func tracksPicture(title string, x Axis, tracks []Track, marks []Mark, height int) Picture {
+	colours := seriesColours(tracks)
+	lo, hi := span(tracks, marks)
+	rows := make([][]*plot.Plot, len(tracks))
+	for i, t := range tracks {
+		p := newPlot()
+		if i == 0 {
+			p.Title.Text = title
+		}
+		if i == len(tracks)-1 {
+			p.X.Label.Text = x.title()
+		}
+		p.Y.Label.Text = t.Y.title()
+		p.X.Tick.Marker, p.Y.Tick.Marker = ticks(x), ticks(t.Y)
+		for _, s := range t.Series {
+			addSeries(p, s, rgb(colours[s.Name]), x.Log, t.Y.Log)
+		}
+		scale(p, x, t.Y, lo, hi)
+		addMarks(p, marks)
+		if i == 0 {
+			p.Legend.Top = true
+		} else {
+			p.Legend = plot.NewLegend()
+		}
+		rows[i] = []*plot.Plot{p}
+	}
+	return Picture{defaultWidth * pixel, vg.Length(height) * pixel, func(c draw.Canvas) {
+		tiles := draw.Tiles{Rows: len(rows), Cols: 1, PadX: 4, PadY: 6, PadTop: 4, PadBottom: 4, PadLeft: 4, PadRight: 10}
+		for i, canvases := range plot.Align(rows, tiles, c) {
+			rows[i][0].Draw(canvases[0])
+		}
+	}}
+}
+
+func newPlot() *plot.Plot {
+	p := plot.New()
+	small := func(s *text.Style, size vg.Length) { s.Font.Size, s.Font.Variant = font.Length(size), "Sans" }
+	small(&p.Title.TextStyle, 12)
+	for _, a := range []*plot.Axis{&p.X, &p.Y} {
+		small(&a.Label.TextStyle, 10)
+		small(&a.Tick.Label, 9)
+	}
+	small(&p.Legend.TextStyle, 9)
+	grid := plotter.NewGrid()
+	grid.Vertical.Color, grid.Horizontal.Color = color.Gray{230}, color.Gray{230}
+	p.Add(grid)
+	return p
+}
+
+// span is the range of X over all tracks, so that they line up.
+func span(tracks []Track, marks []Mark) (lo, hi float64) {
+	lo, hi = math.Inf(1), math.Inf(-1)
+	add := func(x float64) { lo, hi = min(lo, x), max(hi, x) }
+	for _, t := range tracks {
+		for _, s := range t.Series {
+			for i, x := range s.X {
+				if finite(x, s.Y[i]) {
+					add(x)
+				}
+			}
+		}
+	}
+	for _, m := range marks {
+		add(m.X)
+	}
+	if lo > hi {
+		return 0, 1
+	}
+	return lo, hi
+}
+
+// scale sets the ranges: linear axes of quantities start at zero.
+func scale(p *plot.Plot, x, y Axis, lo, hi float64) {
+	if math.IsInf(hi, 0) {
+		hi = lo
+	}
+	p.X.Min, p.X.Max = lo, max(hi, lo+1e-9)
+	if x.Log {
+		p.X.Scale = plot.LogScale{}
+		p.X.Min = max(p.X.Min, 1e-12)
+		p.X.Max = max(p.X.Max, p.X.Min*1.0001)
+	}
+	if math.IsInf(p.Y.Min, 0) || math.IsInf(p.Y.Max, 0) {
+		p.Y.Min, p.Y.Max = 0, 1
+	}
+	if y.Log {
+		p.Y.Scale = plot.LogScale{}
+		p.Y.Min = max(p.Y.Min, 1e-12)
+		p.Y.Max = max(p.Y.Max, p.Y.Min*1.0001)
+		return
+	}
+	p.Y.Min = min(0, p.Y.Min)
+	p.Y.Max += 0.08 * (p.Y.Max - p.Y.Min)
+	if p.Y.Max <= p.Y.Min {
+		p.Y.Max = p.Y.Min + 1
+	}
+}
+
+func addSeries(p *plot.Plot, s Series, c color.RGBA, logX, logY bool) {
+	var pts plotter.XYs
+	var bars plotter.YErrors
+	for i := range s.X {
+		if !finite(s.X[i], s.Y[i]) || logX && s.X[i] <= 0 || logY && s.Y[i] <= 0 {
+			continue
+		}
+		pts = append(pts, plotter.XY{X: s.X[i], Y: s.Y[i]})
+		ci := 0.0
+		if i < len(s.CI) && finite(s.CI[i], 0) && !logY {
+			ci = s.CI[i]
+		}
+		bars = append(bars, struct{ Low, High float64 }{ci, ci})
+	}
+	if len(pts) == 0 {
+		return
+	}
+	line, points, err := plotter.NewLinePoints(pts)
+	if err != nil {
+		return // NewLinePoints refuses only NaN and infinity, which are left out above
+	}
+	line.Color, line.Width = c, 1.5
+	points.Color, points.Radius, points.Shape = c, 2, draw.CircleGlyph{}
+	if s.Dashed {
+		line.Dashes = []vg.Length{4, 3}
+	}
+	p.Add(line)
+	if len(pts) <= 60 {
+		p.Add(points)
+	}
+	if s.CI != nil {
+		if e, err := plotter.NewYErrorBars(struct {
+			plotter.XYer
+			plotter.YErrorer
+		}{pts, bars}); err == nil {
+			e.Color = c
+			p.Add(e)
+		}
+	}
+	p.Legend.Add(s.Name, line)
+}
+
+func addMarks(p *plot.Plot, marks []Mark) {
+	for _, m := range marks {
+		l, err := plotter.NewLine(plotter.XYs{{X: m.X, Y: p.Y.Min}, {X: m.X, Y: p.Y.Max}})
+		if err != nil {
+			continue
+		}
+		l.Color, l.Width, l.Dashes = color.Gray{120}, 1, []vg.Length{2, 2}
+		p.Add(l)
+	}
+}
+
+// ticks labels with SI prefixes.
+func ticks(a Axis) plot.Ticker {
+	if a.Log {
+		return plot.TickerFunc(func(lo, hi float64) []plot.Tick { return relabel(plot.LogTicks{Prec: -1}.Ticks(lo, hi)) })
+	}
+	return plot.TickerFunc(func(lo, hi float64) []plot.Tick { return relabel(plot.DefaultTicks{}.Ticks(lo, hi)) })
+}
+
+func relabel(ts []plot.Tick) []plot.Tick {
+	for i := range ts {
+		if ts[i].Label != "" {
+			ts[i].Label = SI(ts[i].Value)
+		}
+	}
+	return ts
+}
+
+func stackedPicture(title string, y Axis, parts []string, bars []Bars) Picture {
+	p := newPlot()
+	p.Title.Text = title
+	p.X.Label.Text = y.title()
+	p.X.Tick.Marker = ticks(y)
+	names := make([]string, len(bars))
+	var below *plotter.BarChart
+	for k, part := range parts {
+		values := make(plotter.Values, len(bars))
+		for i, b := range bars {
+			// The first bar is drawn on top.
+			values[len(bars)-1-i] = b.Values[k]
+			names[len(bars)-1-i] = b.Name
+		}
+		b, err := plotter.NewBarChart(values, 22)
+		if err != nil {
+			continue
+		}
+		b.Horizontal, b.Color, b.LineStyle.Width = true, rgb(colour(k)), 0
+		if below != nil {
+			b.StackOn(below)
+		}
+		p.Add(b)
+		p.Legend.Add(part, b)
+		below = b
+	}
+	if len(names) > 0 {
+		p.NominalY(names...)
+	}
+	scale(p, y, Axis{}, 0, p.X.Max)
+	p.Legend.Top = true
+	p.X.Max *= 1.35 // room for the legend
+	h := stackedHeight(bars) + 16*max(0, len(parts)-6)
+	return Picture{defaultWidth * pixel, vg.Length(h) * pixel, func(c draw.Canvas) { p.Draw(c) }}
+}
