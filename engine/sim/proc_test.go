@@ -12,11 +12,11 @@ import (
 	"drtmx/engine/sim"
 )
 
-// goroutines waits for unwound coroutines to be gone and returns how many
-// goroutines are left.
-func goroutines(base int) int {
+// goroutines is the number of goroutines, after waiting a little for those that
+// are about to end, until there are at most so many.
+func goroutines(most int) int {
 	for range 100 {
-		if runtime.NumGoroutine() <= base {
+		if runtime.NumGoroutine() <= most {
 			break
 		}
 		time.Sleep(time.Millisecond)
@@ -62,7 +62,7 @@ func TestSleepAndWake(t *testing.T) {
 func explode(what []int) { what[len(what)]++ }
 
 func TestPanicInProcess(t *testing.T) {
-	base := runtime.NumGoroutine()
+	base := goroutines(2) // those of the testing package
 	s := sim.New(sim.Options{})
 	after := 0
 	for i := range 4 {
@@ -133,7 +133,7 @@ func TestFail(t *testing.T) {
 }
 
 func TestCloseUnwindsInOrder(t *testing.T) {
-	base := runtime.NumGoroutine()
+	base := goroutines(2) // those of the testing package
 	s := sim.New(sim.Options{})
 	var order []int
 	ran := false

@@ -104,6 +104,10 @@ func TestHoldModel(t *testing.T) {
 		},
 		"edge": func(r *Rand) Time { return buckets<<bucketShift - 2000 + Time(r.Uint64n(4000)) },
 	}
+	events := 100_000
+	if testing.Short() {
+		events = 20_000
+	}
 	for name, draw := range increments {
 		for _, n := range []int{1, 10, 1000, 20_000} {
 			t.Run(fmt.Sprintf("%s/%d", name, n), func(t *testing.T) {
@@ -116,7 +120,7 @@ func TestHoldModel(t *testing.T) {
 				})
 				for _, s := range p.sims {
 					streams[s] = s.Stream("hold", uint64(n))
-					left[s] = 100_000
+					left[s] = events
 					for i := range n {
 						s.At(draw(streams[s]), p.kind, uint32(i))
 					}
@@ -124,7 +128,7 @@ func TestHoldModel(t *testing.T) {
 				if err := p.run(Forever); err != nil {
 					t.Fatal(err)
 				}
-				if got, want := len(p.ran[0]), 100_000+n; got != want {
+				if got, want := len(p.ran[0]), events+n; got != want {
 					t.Fatalf("%d events ran, want %d", got, want)
 				}
 			})
