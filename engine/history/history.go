@@ -45,14 +45,13 @@ type Write struct {
 
 // Txn is one attempt of a transaction.
 type Txn struct {
-	ID       uint64 // unique; what texts call it
-	Type     uint8
-	Session  uint32 // the coroutine; its attempts follow one another
-	Begin    int64  // ps, of this attempt, not of the first one
-	End      int64  // ps, the commit decision
-	ReadOnly bool
-	Status   Status
-	Reads    []Read
+	ID      uint64 // unique; what texts call it
+	Type    uint8  // for texts, see Options.TypeName
+	Session uint32 // the coroutine, numbered from 0 without large gaps; its attempts follow one another
+	Begin   int64  // ps, of this attempt, not of the first one
+	End     int64  // ps, the commit decision
+	Status  Status
+	Reads   []Read
 	// Writes of an attempt that did not commit are those whose bytes it put into
 	// a record all the same. A correct protocol has none.
 	Writes []Write
@@ -110,8 +109,38 @@ const (
 type Step struct {
 	Txn     uint64 `json:"txn"`
 	Edge    Edge   `json:"edge,omitempty"`
-	Key     Key    `json:"key,omitempty"`
+	Key     Key    `json:"-"`                // as a number it does not survive a JavaScript reader
+	Record  string `json:"record,omitempty"` // the key by name
 	Version uint64 `json:"version,omitempty"`
+}
+
+// breaks says whether an anomaly of this kind contradicts the claim.
+func (c Claim) breaks(kind string) bool {
+	level := func(c Claim) int {
+		switch c {
+		case ReadUncommitted:
+			return 0
+		case ReadCommitted:
+			return 1
+		case SnapshotIsolation:
+			return 2
+		case Serializable:
+			return 3
+		}
+		return 4
+	}
+	needs := 0
+	switch kind {
+	case G1a, G1b, G1c:
+		needs = 1
+	case GSingle, LostUpdate:
+		needs = 2
+	case G2:
+		needs = 3
+	case RealTime:
+		needs = 4
+	}
+	return level(c) >= needs
 }
 
 // Anomaly is something that must not happen, with its evidence.

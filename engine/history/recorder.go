@@ -1,46 +1,528 @@
 package history
 
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
 // Options of a Recorder. The zero value checks everything against strict
 // serialisability.
 type Options struct {
-	Mode        Mode             // default Full
-	Claim       Claim            // default StrictSerializable
-	SampleEvery uint64           // Sampled: one key in so many; default 16
-	Window      int64            // ps of history to keep behind the oldest active transaction; default 100 us
-	Capacity    int              // transactions kept at most; default 1 << 20
-	Anomalies   int              // anomalies reported in full; default 16
-	Initial     uint64           // version of a record that nobody has written yet; 0: the smallest one seen
-	KeyName     func(Key) string // for texts; default Key.String
+	// Mode: Full (default) checks every access, Sampled only those to one key in
+	// SampleEvery (default 16), at a fraction of the cost.
+	Mode        Mode
+	SampleEvery uint64
+
+	// Claim is what the protocol promises; default StrictSerializable. Anomalies
+	// that it allows are reported and leave the report OK.
+	Claim Claim
+
+	// Window (ps, default 20 us) is how much history is kept behind the oldest
+	// active transaction. It has to cover how far the clocks of cores may be ahead
+	// of one another; more of it costs memory and names cycles instead of stale reads.
+	Window int64
+
+	// Capacity (default 1<<20) bounds the transactions in the window. A session
+	// that never ends holds it open; beyond the capacity such sessions are no
+	// longer waited for, and the report says Overflowed.
+	Capacity int
+
+	// Keys (default 4<<20) bounds the records whose last version is remembered.
+	// Beyond it those not touched lately are forgotten: a stale read of one of them
+	// passes unseen.
+	Keys int
+
+	// Initial is the version of a record that no transaction has written yet. With
+	// 0 it is, for each record, the oldest version seen.
+	Initial uint64
+
+	Anomalies int                // reported with text and cycle at most; default 16
+	KeyName   func(Key) string   // for texts; default Key.String
+	TypeName  func(uint8) string // for texts; default none
 }
+
+// idle marks a session without an active attempt.
+const idle = math.MaxInt64
+
+// segment is the least number of new transactions worth a check: enough to make
+// what is kept from the last check cheap, few enough for the caches.
+const segment = 4096
+
+// abortsKept bounds the remembered installs of attempts that did not commit.
+const abortsKept = 4096
 
 // Recorder takes in the history of a run and checks it as it grows.
 type Recorder struct {
-	opt Options
+	opt  Options
+	keys keyTable
+
+	// Two windows take turns: a check moves what must stay from one to the other.
+	now, spare window
+	graph      graph
+	limit      int // transactions in the window at which it is checked
+
+	active []int64 // per session: begin of the active attempt
+	stuck  []bool  // per session: no longer waited for
+	nStuck int
+	begun  bool  // Begin is in use
+	forgot bool  // keys were dropped
+	newest int64 // latest time seen
+	fresh  int   // transactions added since the last check
+	round  uint32
+	purged uint32 // round of the last forgetting
+
+	seen       uint64
+	checked    uint64
+	count      uint64
+	broken     bool
+	overflowed bool
+	anomalies  []Anomaly
 }
 
 // New starts a recorder.
-func New(o Options) *Recorder { return &Recorder{opt: o} }
-
-// Begin says that a session starts an attempt at time at. Every attempt has one;
-// its Add ends it.
-func (r *Recorder) Begin(session uint32, at int64) {}
-
-// End says that a session's attempt ends without a record of it.
-func (r *Recorder) End(session uint32) {}
-
-// Add records a finished attempt; t and its slices may be reused afterwards.
-func (r *Recorder) Add(t *Txn) {}
-
-// Note records an anomaly that an oracle saw; its kind breaks every claim.
-func (r *Recorder) Note(a Anomaly) {}
-
-// Report says what is known so far. It changes nothing.
-func (r *Recorder) Report() Report {
-	return Report{Mode: r.opt.Mode, Claimed: r.opt.Claim, OK: true, Anomalies: []Anomaly{}}
+func New(o Options) *Recorder {
+	if o.Mode == "" {
+		o.Mode = Full
+	}
+	if o.Claim == "" {
+		o.Claim = StrictSerializable
+	}
+	if o.SampleEvery == 0 {
+		o.SampleEvery = 16
+	}
+	if o.Window == 0 {
+		o.Window = 20_000_000
+	}
+	if o.Capacity == 0 {
+		o.Capacity = 1 << 20
+	}
+	if o.Keys == 0 {
+		o.Keys = 4 << 20
+	}
+	if o.Anomalies == 0 {
+		o.Anomalies = 16
+	}
+	if o.KeyName == nil {
+		o.KeyName = Key.String
+	}
+	return &Recorder{opt: o, keys: newKeyTable(), limit: segment}
 }
 
-// Finish checks what is left, knowing that no session is active any more.
-func (r *Recorder) Finish() Report { return r.Report() }
+// Begin says that a session starts an attempt at time at. Every attempt has one;
+// its Add or End ends it. It is what makes the window safe: an attempt that has
+// begun and is not recorded yet holds back everything it may still depend on.
+func (r *Recorder) Begin(session uint32, at int64) {
+	if r.opt.Mode == Off {
+		return
+	}
+	for int(session) >= len(r.active) {
+		r.active = append(r.active, idle)
+		r.stuck = append(r.stuck, false)
+	}
+	r.leave(session)
+	r.begun = true
+	r.active[session] = at
+	r.newest = max(r.newest, at)
+}
 
-// Check checks a complete history.
-func Check(txns []Txn, o Options) Report { return New(o).Finish() }
+// End says that a session's attempt is over and there is nothing to record.
+func (r *Recorder) End(session uint32) {
+	if r.opt.Mode != Off {
+		r.leave(session)
+	}
+}
+
+func (r *Recorder) leave(session uint32) {
+	if int(session) >= len(r.active) {
+		return
+	}
+	r.active[session] = idle
+	if r.stuck[session] {
+		r.stuck[session] = false
+		r.nStuck--
+	}
+}
+
+// Add records a finished attempt; t and its slices may be reused afterwards. A
+// committed one is recorded before another transaction can see what it wrote, or
+// its session is still between Begin and Add when that happens.
+func (r *Recorder) Add(t *Txn) {
+	if t.Status == Committed {
+		r.seen++
+	}
+	if r.opt.Mode == Off {
+		return
+	}
+	r.newest = max(r.newest, t.End)
+	if t.Status != Committed {
+		r.addAbort(t)
+	} else if r.insert(t) {
+		r.checked++
+		r.fresh++
+		if len(r.now.txns) >= r.limit {
+			r.check(r.horizon(), r.begun)
+		}
+	}
+	r.leave(t.Session)
+}
+
+func (r *Recorder) keep(k Key) bool {
+	return r.opt.Mode == Full || sampled(k, r.opt.SampleEvery)
+}
+
+// insert puts a committed transaction into the window, unless it touched no key
+// that is checked.
+func (r *Recorder) insert(t *Txn) bool {
+	w := &r.now
+	first := int32(len(w.accs))
+	w.txns = append(w.txns, node{id: t.ID, begin: t.Begin, end: t.End, first: first, last: first, typ: t.Type})
+	touched := false
+	for i := range t.Reads {
+		if a := &t.Reads[i]; r.keep(a.Key) {
+			touched = true
+			r.read(r.key(a.Key), a.Version)
+		}
+	}
+	for i := range t.Writes {
+		if a := &t.Writes[i]; r.keep(a.Key) {
+			touched = true
+			r.write(r.key(a.Key), a.Old, a.New)
+		}
+	}
+	if !touched {
+		w.txns = w.txns[:len(w.txns)-1]
+	}
+	return touched
+}
+
+// key is the state of k, marked as touched now.
+func (r *Recorder) key(k Key) int32 {
+	i := r.keys.find(k)
+	r.keys.states[i].round = r.round
+	return i
+}
+
+// settle makes seq the base of a record that has none, if it can be its initial
+// version without looking further.
+func (r *Recorder) settle(ks *keyState, seq uint64) {
+	if !ks.hasBase() && r.opt.Initial != 0 && !r.forgot && (seq == r.opt.Initial || seq == 0) {
+		ks.base, ks.baseEnd = seq, unborn
+	}
+}
+
+// read makes the newest transaction a reader.
+func (r *Recorder) read(key int32, seq uint64) {
+	w, ks := &r.now, &r.keys.states[key]
+	r.settle(ks, seq)
+	if ks.hasBase() && seq < ks.base {
+		r.noteStale(ks, seq, false)
+		return
+	}
+	v := w.find(ks, key, seq)
+	if w.versions[v].flags&intermediate != 0 {
+		r.noteIntermediate(v, int32(len(w.txns)-1))
+	}
+	w.addRead(v)
+}
+
+// write makes the newest transaction a writer, and reports what one look at the
+// versions before and after shows.
+func (r *Recorder) write(key int32, old, seq uint64) {
+	w, ks := &r.now, &r.keys.states[key]
+	t := int32(len(w.txns) - 1)
+	r.settle(ks, old)
+	if seq <= old {
+		r.noteNotAdvanced(ks, old, seq)
+		return
+	}
+	if ks.hasBase() && old < ks.base {
+		r.noteStale(ks, old, true)
+	}
+	if ks.hasBase() && seq == ks.base {
+		r.noteDuplicateBase(ks)
+	}
+	if ks.hasBase() && seq <= ks.base {
+		return
+	}
+	o := none
+	if !ks.hasBase() || old >= ks.base {
+		o = w.find(ks, key, old)
+	}
+	v := w.find(ks, key, seq)
+	if by := w.versions[v].writer; by != none && by != t {
+		r.noteDuplicate(v, by, t)
+	}
+	if o != none {
+		if by := w.versions[o].over; by != none && by != t {
+			r.noteLostUpdate(o, by, t, seq)
+		}
+	}
+	w.addWrite(v, o)
+	for _, i := range [2]int32{v, o} {
+		if i == none || w.versions[i].flags&intermediate == 0 {
+			continue
+		}
+		for a := w.versions[i].readers; a != none; a = w.accs[a].other {
+			if rd := w.accs[a].txn; rd != t {
+				r.noteIntermediate(i, rd)
+			}
+		}
+	}
+}
+
+// addAbort remembers what an attempt that did not commit left in records.
+func (r *Recorder) addAbort(t *Txn) {
+	for i := range t.Writes {
+		a := &t.Writes[i]
+		if !r.keep(a.Key) || a.New <= a.Old {
+			continue
+		}
+		key := r.key(a.Key)
+		r.settle(&r.keys.states[key], a.Old)
+		r.placeAbort(abort{id: t.ID, key: key, seq: a.New})
+	}
+}
+
+func (r *Recorder) placeAbort(a abort) {
+	w, ks := &r.now, &r.keys.states[a.key]
+	if (ks.hasBase() && a.seq <= ks.base) || len(w.aborts) == abortsKept {
+		return
+	}
+	a.version = w.find(ks, a.key, a.seq)
+	w.versions[a.version].flags |= isAborted
+	w.aborts = append(w.aborts, a)
+}
+
+// horizon is the earliest time at which an attempt may have begun that is not
+// recorded yet, as far as clocks agree within the window.
+func (r *Recorder) horizon() int64 {
+	h := r.newest - r.opt.Window
+	for s, at := range r.active {
+		if !r.stuck[s] {
+			h = min(h, at)
+		}
+	}
+	return h
+}
+
+// check looks for anomalies in the window and then drops every transaction that
+// ended before the horizon and that none of those that stay has to precede.
+// Final says that all attempts that began before the horizon are recorded.
+func (r *Recorder) check(horizon int64, final bool) {
+	w, g := &r.now, &r.graph
+	for t := range w.txns {
+		w.txns[t].held = w.txns[t].end >= horizon
+	}
+	r.decide(horizon, final)
+	g.walk(w)
+	for _, c := range g.cycles {
+		r.explainCycle(g.order[c[0]:c[1]])
+	}
+	for _, t := range g.misfits {
+		r.explainMisfit(t)
+	}
+	g.hold(w)
+	r.turn()
+	if len(r.now.txns) > r.opt.Capacity {
+		r.overflow()
+	}
+	if len(r.keys.states) > r.opt.Keys {
+		r.forget()
+	}
+	if r.limit != math.MaxInt {
+		r.limit = max(len(r.now.txns)+segment, 3*len(r.now.txns))
+	}
+	r.fresh = 0
+	r.round++
+}
+
+// decide looks at the versions that were touched but not installed. One of them
+// per record may be the initial version; of the others nobody knows where they
+// come from, once every attempt is recorded that can have installed them.
+func (r *Recorder) decide(horizon int64, final bool) {
+	w := &r.now
+	for _, n := range w.open {
+		v := &w.versions[n]
+		if v.installed() {
+			continue
+		}
+		t, wrote := w.firstToucher(n)
+		if t == none || w.txns[t].end >= horizon {
+			continue
+		}
+		if !final && !r.overflowed {
+			w.holdTouchers(n)
+			continue
+		}
+		ks := &r.keys.states[v.key]
+		oldest := !ks.hasBase() && v.older == none && v.flags&isAborted == 0
+		unsure := r.nStuck > 0 || !final
+		if oldest && (r.opt.Initial == 0 || r.forgot || unsure) {
+			ks.base, ks.baseEnd = v.seq, unborn
+		} else if !unsure && w.txns[t].told&toldOrigin == 0 {
+			w.txns[t].told |= toldOrigin
+			r.noteUnknown(n, t, wrote)
+		}
+		v.flags |= isBase
+	}
+}
+
+// turn moves what must stay to the other window.
+func (r *Recorder) turn() {
+	old := &r.now
+	for i := range old.versions {
+		r.keys.states[old.versions[i].key].newest = none
+	}
+	for t := range old.txns {
+		n := &old.txns[t]
+		if n.held {
+			continue
+		}
+		for _, a := range old.accs[n.first:n.last] {
+			if !a.write {
+				continue
+			}
+			v := &old.versions[a.version]
+			if ks := &r.keys.states[v.key]; !ks.hasBase() || v.seq > ks.base {
+				ks.base, ks.baseEnd, ks.baseID = v.seq, n.end, n.id
+			}
+		}
+	}
+	r.now, r.spare = r.spare, r.now
+	w, old := &r.now, &r.spare
+	w.reset()
+	for t := range old.txns {
+		if old.txns[t].held {
+			r.move(&old.txns[t])
+		}
+	}
+	for _, a := range old.aborts {
+		r.placeAbort(a)
+	}
+}
+
+// move puts a transaction of the spare window into the other one. What is wrong
+// with it was noted when it first came.
+func (r *Recorder) move(n *node) {
+	w, old := &r.now, &r.spare
+	first := int32(len(w.accs))
+	w.txns = append(w.txns, *n)
+	t := &w.txns[len(w.txns)-1]
+	t.first, t.last = first, first
+	for _, a := range old.accs[n.first:n.last] {
+		from := &old.versions[a.version]
+		ks := &r.keys.states[from.key]
+		if !a.write {
+			if !ks.hasBase() || from.seq >= ks.base {
+				w.addRead(w.find(ks, from.key, from.seq))
+			}
+			continue
+		}
+		if ks.hasBase() && from.seq <= ks.base {
+			continue
+		}
+		o := none
+		if a.other != none {
+			if seq := old.versions[a.other].seq; !ks.hasBase() || seq >= ks.base {
+				o = w.find(ks, from.key, seq)
+			}
+		}
+		w.addWrite(w.find(ks, from.key, from.seq), o)
+	}
+}
+
+// overflow stops waiting for sessions that hold the window open for too long.
+func (r *Recorder) overflow() {
+	r.overflowed = true
+	for s, at := range r.active {
+		if at < r.newest-r.opt.Window && !r.stuck[s] {
+			r.stuck[s] = true
+			r.nStuck++
+		}
+	}
+}
+
+// forget drops the records that were not touched in the younger half of the
+// time since it was last called.
+func (r *Recorder) forget() {
+	r.forgot = true
+	since := r.purged + (r.round-r.purged)/2
+	r.purged = r.round
+	moved := r.keys.forget(func(ks *keyState) bool { return ks.round > since || ks.newest != none })
+	for i := range r.now.versions {
+		v := &r.now.versions[i]
+		v.key = moved[v.key]
+	}
+	for i := range r.now.aborts {
+		a := &r.now.aborts[i]
+		a.key = moved[a.key]
+	}
+}
+
+// Note records an anomaly that an oracle saw. Kinds other than those of this
+// package break every claim.
+func (r *Recorder) Note(a Anomaly) {
+	a.Breaks = r.opt.Claim.breaks(a.Kind)
+	r.count++
+	if len(r.anomalies) < r.opt.Anomalies || (a.Breaks && !r.broken) {
+		r.anomalies = append(r.anomalies, a)
+	}
+	r.broken = r.broken || a.Breaks
+}
+
+// wanted says whether one more anomaly would be listed or decide anything.
+func (r *Recorder) wanted() bool {
+	return len(r.anomalies) < r.opt.Anomalies || !r.broken
+}
+
+// Finish checks everything recorded so far. Call it when no session is active;
+// if some are, what they may still contradict stays undecided. More may be
+// recorded afterwards.
+func (r *Recorder) Finish() Report {
+	if r.opt.Mode != Off {
+		h := int64(idle)
+		for _, at := range r.active {
+			h = min(h, at)
+		}
+		r.check(h, true)
+	}
+	return r.Report()
+}
+
+// Report says what the checks have found so far: everything but the last few
+// thousand transactions. It changes nothing, so it may be called at any time.
+func (r *Recorder) Report() Report {
+	rep := Report{
+		Mode: r.opt.Mode, Claimed: r.opt.Claim, OK: !r.broken,
+		Transactions: r.checked - uint64(r.fresh), Seen: r.seen,
+		Anomalies: append([]Anomaly{}, r.anomalies...), Count: r.count,
+		Overflowed: r.overflowed,
+	}
+	return rep
+}
+
+// Check checks a complete history, whatever its order.
+func Check(txns []Txn, o Options) Report {
+	r := New(o)
+	r.limit = math.MaxInt
+	for _, i := range byEnd(txns) {
+		r.Add(&txns[i])
+	}
+	return r.Finish()
+}
+
+// byEnd is the order in which the transactions ended.
+func byEnd(txns []Txn) []int {
+	order := make([]int, len(txns))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		if c := cmp.Compare(txns[a].End, txns[b].End); c != 0 {
+			return c
+		}
+		return cmp.Compare(txns[a].ID, txns[b].ID)
+	})
+	return order
+}
