@@ -111,7 +111,7 @@ func (w *wheel) next(until Time) bool {
 // skipTo moves the window forward after a run that ended at t with the open
 // bucket used up, so that what is scheduled next finds its bucket in it.
 func (w *wheel) skipTo(t Time) {
-	if i := t >> bucketShift; w.pos == len(w.open) && i > w.cur {
+	if i := t >> bucketShift; i > w.cur {
 		w.openAt(i)
 	}
 }
