@@ -115,6 +115,7 @@ func jupyter(t *testing.T, name string, args ...string) *exec.Cmd {
 // step is one cell to run, and when to press stop.
 type step struct {
 	Code           string  `json:"code"`
+	Inspect        string  `json:"inspect,omitempty"` // a name to ask about instead
 	InterruptAfter float64 `json:"interrupt_after,omitempty"`
 }
 
@@ -336,5 +337,28 @@ func TestOutputIsComplete(t *testing.T) {
 	}
 	if got := out[2].text(); got != "late\n" {
 		t.Errorf("output of a goroutine that outlived its cell: %q", got)
+	}
+}
+
+func TestTooltips(t *testing.T) {
+	names := map[string]string{
+		"charts.Progress":   "func Progress(title string) func(done, total int)",
+		"chart.SVG":         "func (c *Chart) SVG() string",
+		"chart":             "*charts.Chart",
+		"charts":            "Package charts",
+		"strings.ToUpper":   "func(string) string",
+		"nothing.like.this": "",
+	}
+	steps := []step{{Code: "import (\"strings\"; \"drtmx/dashboard/charts\")\nchart := charts.New(\"t\", nil, \"\")"}}
+	var order []string
+	for name := range names {
+		order = append(order, name)
+		steps = append(steps, step{Inspect: name})
+	}
+	for i, o := range drive(t, steps...)[1:] {
+		want := names[order[i]]
+		if want == "" && o.Evalue != "" || !strings.Contains(o.Evalue, want) {
+			t.Errorf("tooltip of %s: %q, want %q in it", order[i], o.Evalue, want)
+		}
 	}
 }

@@ -3,11 +3,19 @@
 package main
 
 import (
-	"fmt"
+	"reflect"
+	"regexp"
+	"strconv"
 	"strings"
+
+	interp "github.com/cosmos72/gomacro/fast"
 )
 
-// inspect answers the tooltip request: the type of the name under the cursor.
+// docs has the declarations and comments of this module's packages by name:
+// "drtmx/cluster.Client.Run". kernel/mkkernel adds the file that fills it.
+var docs = map[string]string{}
+
+// inspect answers the tooltip request: what the name under the cursor is.
 func (s *session) inspect(m msgReceipt) {
 	code, _ := m.content()["code"].(string)
 	pos, _ := m.content()["cursor_pos"].(float64)
@@ -17,21 +25,69 @@ func (s *session) inspect(m msgReceipt) {
 	})
 }
 
-func (s *session) describe(word string) (text string) {
-	defer func() {
-		if recover() != nil { // the interpreter's way to say that it does not compile
-			text = ""
-		}
-	}()
+func (s *session) describe(word string) string {
 	if word == "" {
 		return ""
 	}
-	e := s.kernel.ir.Compile(word)
-	if e == nil || e.Type == nil {
+	if i := strings.LastIndexByte(word, '.'); i > 0 {
+		if of := s.compile(word[:i]); of != nil {
+			if text := docs[of.docName()+"."+word[i+1:]]; text != "" {
+				return text
+			}
+		}
+	}
+	n := s.compile(word)
+	if n == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s  %v", word, e.Type)
+	text := word + "  " + n.text
+	if d := docs[n.docName()]; d != "" {
+		text += "\n\n" + d
+	}
+	return text
 }
+
+// named is what a name in a notebook stands for.
+type named struct {
+	text      string // its type
+	path, typ string // package path, and the type's name
+}
+
+func (n *named) docName() string {
+	if n.typ == "" {
+		return n.path
+	}
+	return n.path + "." + n.typ
+}
+
+// compile looks a name up; nil if there is none.
+func (s *session) compile(word string) (n *named) {
+	defer func() {
+		if recover() != nil { // the interpreter's way to say that it does not compile
+			n = nil
+		}
+	}()
+	e := s.kernel.ir.Compile(word)
+	if e == nil {
+		return nil
+	}
+	if imp, ok := e.Value.(*interp.Import); ok {
+		return &named{text: "package " + strconv.Quote(imp.Path), path: imp.Path}
+	}
+	if e.Type == nil {
+		return nil
+	}
+	t := e.Type
+	if t.Kind() == reflect.Pointer && t.Name() == "" {
+		t = t.Elem()
+	}
+	return &named{text: shortNames(e.Type.String()), path: t.PkgPath(), typ: t.Name()}
+}
+
+var importPath = regexp.MustCompile(`[\w.-]+/`)
+
+// shortNames writes types as Go code does: *charts.Chart, without the path.
+func shortNames(text string) string { return importPath.ReplaceAllString(text, "") }
 
 // wordAt is the name, with what it is selected from, around a position.
 func wordAt(code []rune, pos int) string {

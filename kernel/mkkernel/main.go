@@ -90,6 +90,9 @@ func writeOverlay(tmp, root string) (string, error) {
 	if len(replace) == 0 {
 		return "", fmt.Errorf("%s: no Go files found in %s", gophernotes, module.Dir)
 	}
+	if replace[filepath.Join(root, "kernel", "gophernotes", "docs_generated.go")], err = writeDocs(tmp, root); err != nil {
+		return "", err
+	}
 	j, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
 		return "", err

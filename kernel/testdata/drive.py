@@ -1,6 +1,6 @@
 """Runs cells in a kernel and reports all that came back, as JSON.
 
-stdin: [{"code": "...", "interrupt_after": seconds or absent}, ...]
+stdin: [{"code": "...", "interrupt_after": seconds or absent}, {"inspect": "name"}, ...]
 stdout: [{"status", "evalue", "ename", "seconds", "after_interrupt", "messages": [...]}, ...]
 """
 import json
@@ -24,6 +24,10 @@ try:
         if "interrupt_after" in step:
             threading.Timer(step["interrupt_after"], interrupt).start()
         begin = time.monotonic()
+        if "inspect" in step:
+            content = client.inspect(step["inspect"], reply=True, timeout=10)["content"]
+            report.append({"status": content["status"], "evalue": content["data"].get("text/plain", "")})
+            continue
         try:
             reply = client.execute_interactive(
                 step["code"], timeout=step.get("timeout", 30), allow_stdin=False,
