@@ -1,0 +1,145 @@
+package cluster
+
+import (
+	"fmt"
+	"time"
+
+	"drtmx/dashboard/charts"
+)
+
+// Versus is two clusters that differ in some knobs and run side by side.
+type Versus struct {
+	a, b *Client
+	ka   Knobs
+	kb   Knobs
+}
+
+// AB opens two clusters: spec with a, and spec with b.
+func AB(spec Spec, a, b Knobs) *Versus {
+	v, err := StartAB(spec, a, b)
+	must(err)
+	return v
+}
+
+// StartAB is AB for programs.
+func StartAB(spec Spec, a, b Knobs) (*Versus, error) {
+	ag, err := NewAgent(with(spec, a), Options{Paused: true})
+	if err != nil {
+		return nil, err
+	}
+	s, err := ag.Add(with(spec, b))
+	if err != nil {
+		ag.Close()
+		return nil, err
+	}
+	l := &local{agent: ag}
+	return &Versus{a: &Client{d: l, sys: "a", by: "notebook"}, b: &Client{d: l, sys: s.Sys, by: "notebook"}, ka: a, kb: b}, nil
+}
+
+// with is a spec with further knobs set.
+func with(s Spec, k Knobs) Spec {
+	set := Knobs{}
+	for n, v := range s.Set {
+		set[n] = v
+	}
+	for n, v := range k {
+		set[n] = v
+		switch t, _ := v.(string); n {
+		case "preset":
+			s.Preset = t
+		case "workload":
+			s.Workload = t
+		}
+	}
+	s.Set = set
+	return s
+}
+
+// Watch runs both for d of virtual time, shows them as they go, and compares.
+func (v *Versus) Watch(d time.Duration) *Comparison {
+	c, err := v.WatchFor(d)
+	must(err)
+	return c
+}
+
+// WatchFor is Watch for programs.
+func (v *Versus) WatchFor(d time.Duration) (*Comparison, error) {
+	ctx := v.a.context()
+	type half struct {
+		r   *Result
+		err error
+	}
+	run := func(c *Client, out chan<- half) {
+		r, err := c.d.run(ctx, c.sys, d.Nanoseconds(), nil)
+		if err != nil {
+			out <- half{nil, err}
+			return
+		}
+		ws, err := c.d.windows(ctx, c.sys, r.FromNS)
+		out <- half{newResult(r, ws), err}
+	}
+	as, bs := make(chan half, 1), make(chan half, 1)
+	go run(v.a, as)
+	go run(v.b, bs)
+	var a, b half
+	var id string
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for n := 0; n < 2; {
+		select {
+		case a = <-as:
+			n++
+			as = nil
+		case b = <-bs:
+			n++
+			bs = nil
+		case <-tick.C:
+			v.show(&id)
+		}
+	}
+	if a.err != nil {
+		return nil, fmt.Errorf("a (%s): %w", knobText(v.ka), a.err)
+	}
+	if b.err != nil {
+		return nil, fmt.Errorf("b (%s): %w", knobText(v.kb), b.err)
+	}
+	if id != "" {
+		v.show(&id)
+	}
+	return Compare(a.r, b.r), nil
+}
+
+// show draws both as they stand; the display is the same one each time.
+func (v *Versus) show(id *string) {
+	if !charts.HasFrontend() {
+		return
+	}
+	as, aerr := v.a.d.windows(v.a.context(), v.a.sys, 0)
+	bs, berr := v.b.d.windows(v.b.context(), v.b.sys, 0)
+	if aerr != nil || berr != nil {
+		return // the run itself reports what is wrong
+	}
+	b := charts.Bundle{
+		"text/plain": fmt.Sprintf("a: %s, b: %s", knobText(v.ka), knobText(v.kb)),
+		"text/html":  timeline("", []namedWindows{{"a: " + knobText(v.ka), as}, {"b: " + knobText(v.kb), bs}}, nil).HTML(),
+	}
+	if *id == "" {
+		*id = charts.Display(b)
+	} else {
+		charts.Update(*id, b)
+	}
+}
+
+// Dashboard serves the page with both.
+func (v *Versus) Dashboard() *Link {
+	l, err := v.a.Dashboard()
+	must(err)
+	return l
+}
+
+// Close ends both.
+func (v *Versus) Close() { must(v.a.Close()) }
+
+func (v *Versus) String() string {
+	return fmt.Sprintf("a: %s\nb: %s\nWatch(d) runs both for d of virtual time", knobText(v.ka), knobText(v.kb))
+}

@@ -1,0 +1,396 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"strconv"
+	"time"
+
+	"drtmx/engine"
+)
+
+// silent swallows what net/http says about clients that go away or do not speak
+// HTTP: anyone could fill the terminal with it.
+var silent = log.New(io.Discard, "", 0)
+
+type api struct {
+	agent   *Agent
+	figures *figureDesk
+	ws      chan struct{} // a slot per websocket
+	mux     *http.ServeMux
+}
+
+func newAPI(a *Agent, w Web) http.Handler {
+	p := &api{agent: a, figures: newFigureDesk(a, w.Figures), ws: make(chan struct{}, readerLimit), mux: http.NewServeMux()}
+	route := func(pattern string, h func(*http.Request) (any, error)) {
+		p.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { answer(w, r, h) })
+	}
+	// A long one answers when the cluster is there, so the limits on the time of
+	// a request do not apply once it has been read.
+	long := func(pattern string, h func(*http.Request) (any, error)) {
+		p.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			answer(w, r, func(r *http.Request) (any, error) {
+				b, err := io.ReadAll(r.Body)
+				if err != nil {
+					return nil, err
+				}
+				r.Body = io.NopCloser(bytes.NewReader(b))
+				rc := http.NewResponseController(w)
+				if err := errors.Join(rc.SetReadDeadline(time.Time{}), rc.SetWriteDeadline(time.Time{})); err != nil && !errors.Is(err, http.ErrNotSupported) {
+					return nil, err
+				}
+				return h(r)
+			})
+		})
+	}
+	route("GET /api/knobs", p.knobs)
+	route("PATCH /api/knobs", p.patch)
+	route("GET /api/state", p.state)
+	route("GET /api/windows", p.windows)
+	long("POST /api/control", p.control)
+	route("GET /api/systems", p.systems)
+	route("POST /api/systems", p.fork)
+	route("DELETE /api/systems", p.closeSystem)
+	route("GET /api/session", p.session)
+	route("GET /api/spec", p.spec)
+	route("GET /api/result", p.result)
+	long("POST /api/run", p.runFor)
+	route("GET /api/figures", p.figures.list)
+	route("GET /api/figures/{id}", p.figures.get)
+	route("POST /api/figures/{id}", p.figures.start)
+	route("DELETE /api/figures/{id}", p.figures.stop)
+	route("GET /api/tasks", func(*http.Request) (any, error) { return a.tasks.list(), nil })
+	p.mux.HandleFunc("GET /ws", p.feed)
+	p.mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
+		refuseError(w, &httpError{http.StatusNotFound, "no such route or method: " + r.Method + " " + clip(r.URL.Path)})
+	})
+	if w.Page == nil {
+		w.Page = http.HandlerFunc(plainPage)
+	}
+	p.mux.Handle("/", w.Page)
+	return p.mux
+}
+
+func plainPage(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path != "/" {
+		refuse(w, http.StatusNotFound, "no such page")
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	fmt.Fprintln(w, "drtmx runs here without a page. Routes: /api/state /api/knobs /api/windows /api/systems /api/session /api/result /ws")
+}
+
+// httpError is an error with its status.
+type httpError struct {
+	code int
+	line string
+}
+
+func (e *httpError) Error() string { return e.line }
+
+// content is an answer that is not JSON.
+type content struct {
+	kind string
+	name string // offered as file name
+	body []byte
+}
+
+// accepted is a JSON answer with another status than 200.
+type accepted struct{ body any }
+
+func answer(w http.ResponseWriter, r *http.Request, h func(*http.Request) (any, error)) {
+	v, err := h(r)
+	if err != nil {
+		refuseError(w, err)
+		return
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	code := http.StatusOK
+	switch x := v.(type) {
+	case content:
+		w.Header().Set("Content-Type", x.kind)
+		w.Header().Set("Content-Disposition", "attachment; filename="+x.name)
+		w.Write(x.body)
+		return
+	case accepted:
+		v, code = x.body, http.StatusAccepted
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		refuseError(w, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	w.Write(append(b, '\n'))
+}
+
+// refuseError chooses the status of an error.
+func refuseError(w http.ResponseWriter, err error) {
+	var he *httpError
+	var tooBig *http.MaxBytesError
+	var busy *BusyError
+	var failed *FailedError
+	var missing *NoSystemError
+	code := http.StatusInternalServerError
+	switch {
+	case errors.As(err, &he):
+		code = he.code
+	case errors.As(err, &tooBig):
+		code, err = http.StatusRequestEntityTooLarge, fmt.Errorf("body is over %d bytes", bodyLimit)
+	case errors.As(err, &missing):
+		code = http.StatusNotFound
+	case engine.NeedsReset(err), errors.As(err, &busy), errors.As(err, &failed), errors.As(err, &FullError{}):
+		code = http.StatusConflict
+	case engine.IsSpecError(err):
+		code = http.StatusBadRequest
+	case errors.Is(err, errClosed):
+		code = http.StatusServiceUnavailable
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		code, err = http.StatusServiceUnavailable, errors.New("the request was ended before its answer was there")
+	}
+	refuse(w, code, err.Error())
+}
+
+// readJSON decodes a body of one JSON value with known fields only.
+func readJSON(r *http.Request, into any) error {
+	b, err := io.ReadAll(r.Body)
+	if err != nil {
+		return err
+	}
+	return parseJSON(b, into)
+}
+
+func parseJSON(b []byte, into any) error {
+	if err := decodeStrict(b, into); err != nil {
+		if err == io.EOF {
+			err = errors.New("empty")
+		}
+		return &httpError{http.StatusBadRequest, "body: not the JSON expected here: " + oneLine(err.Error())}
+	}
+	return nil
+}
+
+func sysOf(r *http.Request) string { return r.URL.Query().Get("sys") }
+
+// by says who asks: notebooks and scripts name themselves, the rest is the page.
+func byOf(r *http.Request) string {
+	switch by := r.Header.Get("Drtmx-By"); by {
+	case "notebook", "script":
+		return by
+	}
+	return "page"
+}
+
+func (p *api) knobs(r *http.Request) (any, error) { return p.agent.Knobs(r.Context(), sysOf(r)) }
+
+func (p *api) patch(r *http.Request) (any, error) {
+	b, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	k, err := parsePatch(b)
+	if err != nil {
+		return nil, err
+	}
+	c, err := p.agent.Set(r.Context(), sysOf(r), k, byOf(r))
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"version": c.Version, "virtual_ns": c.VirtualNS, "pending": c.Pending}, nil
+}
+
+// parsePatch reads {"knob": value, ...}. A name given twice is refused: one of
+// the two would be lost without a word.
+func parsePatch(b []byte) (engine.Knobs, error) {
+	var k engine.Knobs
+	if err := parseJSON(b, &k); err != nil {
+		return nil, err
+	}
+	if k == nil {
+		return nil, &httpError{http.StatusBadRequest, `body: must be {"knob": value, ...}`}
+	}
+	if name := repeatedKey(b); name != "" {
+		return nil, &httpError{http.StatusBadRequest, "body: knob " + clip(name) + " is given twice; give each once"}
+	}
+	return normalKnobs(k), nil
+}
+
+// repeatedKey finds a key that a JSON object has twice, "" for none.
+func repeatedKey(b []byte) string {
+	d := json.NewDecoder(bytes.NewReader(b))
+	seen := map[string]bool{}
+	depth, key := 0, false
+	for {
+		t, err := d.Token()
+		if err != nil {
+			return ""
+		}
+		switch x := t.(type) {
+		case json.Delim:
+			if x == '{' || x == '[' {
+				depth++
+			} else {
+				depth--
+			}
+			key = depth == 1
+		case string:
+			if depth == 1 && key {
+				if seen[x] {
+					return x
+				}
+				seen[x] = true
+				key = false
+				continue
+			}
+			key = depth == 1
+		default:
+			key = depth == 1
+		}
+	}
+}
+
+func (p *api) state(r *http.Request) (any, error) {
+	m, err := p.agent.member(sysOf(r))
+	if err != nil {
+		return nil, err
+	}
+	return state{m.latest.Load(), *m.snap.Load()}, nil
+}
+
+func (p *api) systems(*http.Request) (any, error) { return p.agent.Systems(), nil }
+
+func (p *api) windows(r *http.Request) (any, error) {
+	q := r.URL.Query()
+	from, err := queryNS(q.Get("from"), "from", 0)
+	if err != nil {
+		return nil, err
+	}
+	to, err := queryNS(q.Get("to"), "to", 1<<62)
+	if err != nil {
+		return nil, err
+	}
+	format := q.Get("format")
+	if format != "" && format != "json" && format != "csv" {
+		return nil, &engine.SpecError{Field: "format", Value: clip(format), Rule: "must be json or csv"}
+	}
+	ws, err := p.agent.Windows(r.Context(), sysOf(r), 0)
+	if err != nil {
+		return nil, err
+	}
+	kept := []engine.Window{}
+	for _, w := range ws {
+		if w.T0NS >= from && w.T1NS <= to {
+			kept = append(kept, w)
+		}
+	}
+	if format == "csv" {
+		b, err := windowsCSV(kept)
+		return content{"text/csv; charset=utf-8", "windows.csv", b}, err
+	}
+	return kept, nil
+}
+
+// queryNS reads virtual nanoseconds.
+func queryNS(s, field string, missing int64) (int64, error) {
+	if s == "" {
+		return missing, nil
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil {
+		if d, derr := time.ParseDuration(s); derr == nil {
+			return d.Nanoseconds(), nil
+		}
+		return 0, &engine.SpecError{Field: field, Value: clip(s), Rule: "must be virtual nanoseconds"}
+	}
+	return n, nil
+}
+
+var csvHead = []string{"t0_ns", "t1_ns", "knobs_version", "throughput", "commits", "aborts", "rollbacks", "abort_rate",
+	"mean_us", "p50_us", "p90_us", "p99_us", "p999_us", "max_us", "round_trips_per_txn", "in_flight", "bottleneck", "bottleneck_node", "bottleneck_utilization"}
+
+func windowsCSV(ws []engine.Window) ([]byte, error) {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	if err := w.Write(csvHead); err != nil {
+		return nil, err
+	}
+	f := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+	opt := func(x float64) string { // a percentile without enough samples
+		if x == 0 {
+			return ""
+		}
+		return f(x)
+	}
+	n := func(x uint64) string { return strconv.FormatUint(x, 10) }
+	for _, x := range ws {
+		l := x.LatencyUS
+		row := []string{strconv.FormatInt(x.T0NS, 10), strconv.FormatInt(x.T1NS, 10), strconv.Itoa(x.KnobsVersion), f(x.Throughput),
+			n(x.Commits), n(x.Aborts), n(x.Rollbacks), f(x.AbortRate), opt(l.Mean), opt(l.P50), opt(l.P90), opt(l.P99), opt(l.P999), opt(l.Max),
+			f(x.RoundTripsPerTxn), f(x.InFlight), "", "", ""}
+		if x.Bottleneck != nil {
+			row[16], row[17], row[18] = x.Bottleneck.Resource, strconv.Itoa(x.Bottleneck.Node), f(x.Bottleneck.Utilization)
+		}
+		if err := w.Write(row); err != nil {
+			return nil, err
+		}
+	}
+	w.Flush()
+	return b.Bytes(), w.Error()
+}
+
+func (p *api) control(r *http.Request) (any, error) {
+	var b controlBody
+	if err := readJSON(r, &b); err != nil {
+		return nil, err
+	}
+	b.Set, b.Seed = normalKnobs(b.Set), normalNumber(b.Seed)
+	if err := p.agent.control(r.Context(), sysOf(r), b, byOf(r)); err != nil {
+		return nil, err
+	}
+	return p.state(r)
+}
+
+func (p *api) fork(r *http.Request) (any, error) {
+	var b struct {
+		Fork string       `json:"fork"`
+		Set  engine.Knobs `json:"set"`
+	}
+	if err := readJSON(r, &b); err != nil {
+		return nil, err
+	}
+	return p.agent.Fork(r.Context(), b.Fork, normalKnobs(b.Set), byOf(r))
+}
+
+func (p *api) closeSystem(r *http.Request) (any, error) {
+	if err := p.agent.CloseSystem(sysOf(r)); err != nil {
+		return nil, err
+	}
+	return p.agent.Systems(), nil
+}
+
+func (p *api) session(r *http.Request) (any, error) {
+	b, err := p.agent.Session(r.Context(), sysOf(r))
+	return content{"application/x-ndjson", "session.jsonl", b}, err
+}
+
+func (p *api) spec(r *http.Request) (any, error) { return p.agent.Spec(r.Context(), sysOf(r)) }
+
+func (p *api) result(r *http.Request) (any, error) { return p.agent.Result(r.Context(), sysOf(r)) }
+
+func (p *api) runFor(r *http.Request) (any, error) {
+	var b struct {
+		VirtualNS int64 `json:"virtual_ns"`
+	}
+	if err := readJSON(r, &b); err != nil {
+		return nil, err
+	}
+	return p.agent.Run(r.Context(), sysOf(r), b.VirtualNS, nil)
+}

@@ -1,0 +1,191 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"drtmx/dashboard/charts"
+	"drtmx/engine"
+)
+
+// Spec, Knobs and Change are those of the engine, so that a notebook needs one
+// import.
+type (
+	Spec  = engine.Spec
+	Knobs = engine.Knobs
+)
+
+// driver is what a cluster in this process and one behind an address have in
+// common.
+type driver interface {
+	set(ctx context.Context, sys string, k Knobs, by string) (engine.Change, error)
+	run(ctx context.Context, sys string, d int64, progress func(done, total int)) (*engine.Result, error)
+	windows(ctx context.Context, sys string, from int64) ([]engine.Window, error)
+	knobs(ctx context.Context, sys string) ([]engine.KnobState, error)
+	spec(ctx context.Context, sys string) (Spec, error)
+	state(ctx context.Context, sys string) (Snapshot, error)
+	session(ctx context.Context, sys string) ([]byte, error)
+	control(ctx context.Context, sys string, b controlBody, by string) error
+	fork(ctx context.Context, sys string, k Knobs, by string) (Snapshot, error)
+	page(ctx context.Context) (string, error) // where it is
+	close() error
+}
+
+// Client drives a system of a cluster, in this process (Start) or behind an
+// address (Dial). Its methods return errors; a Cluster's fail the cell.
+type Client struct {
+	d   driver
+	sys string
+	by  string
+	ctx context.Context // nil: that of the notebook's cell
+}
+
+// Start opens a cluster in this process. Its virtual time moves only when asked
+// for, so that a program, or a notebook, run twice gives the same numbers.
+func Start(spec Spec) (*Client, error) { return start(spec, "script") }
+
+func start(spec Spec, by string) (*Client, error) {
+	a, err := NewAgent(spec, Options{Paused: true})
+	if err != nil {
+		return nil, err
+	}
+	return &Client{d: &local{agent: a}, sys: "a", by: by}, nil
+}
+
+// Dial drives a running agent, as "127.0.0.1:7070" or "http://host:port".
+func Dial(addr string) (*Client, error) { return DialToken(addr, "") }
+
+// DialToken is Dial for an agent that wants a token.
+func DialToken(addr, token string) (*Client, error) {
+	r, err := newRemote(addr, token)
+	if err != nil {
+		return nil, err
+	}
+	c := &Client{d: r, sys: "a", by: "script"}
+	if _, err := c.State(); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// WithContext is the same cluster with calls that end with ctx.
+func (c *Client) WithContext(ctx context.Context) *Client {
+	d := *c
+	d.ctx = ctx
+	return &d
+}
+
+func (c *Client) context() context.Context {
+	if c.ctx != nil {
+		return c.ctx
+	}
+	return charts.Context()
+}
+
+// Sys is the name of the system that this client drives, "a" to "d".
+func (c *Client) Sys() string { return c.sys }
+
+// Run measures d of virtual time and returns what it measured.
+func (c *Client) Run(d time.Duration) (*Result, error) {
+	ctx := c.context()
+	progress := charts.Progress(fmt.Sprintf("run %v", d))
+	began := time.Now()
+	shown := false
+	r, err := c.d.run(ctx, c.sys, d.Nanoseconds(), func(done, total int) {
+		// Short runs need no bar; a bar that was begun is also ended.
+		if shown || time.Since(began) > time.Second && done < total {
+			shown = true
+			progress(done, total)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	ws, err := c.d.windows(ctx, c.sys, r.FromNS)
+	if err != nil {
+		return nil, err
+	}
+	return newResult(r, ws), nil
+}
+
+// Set changes a knob now.
+func (c *Client) Set(name string, value any) (*Changed, error) {
+	return c.SetAll(Knobs{name: value})
+}
+
+// SetAll changes knobs now: all of them or none.
+func (c *Client) SetAll(k Knobs) (*Changed, error) {
+	ch, err := c.d.set(c.context(), c.sys, k, c.by)
+	if err != nil {
+		return nil, err
+	}
+	ch.Set = k
+	return &Changed{ch}, nil
+}
+
+// Spec is what the cluster was opened with, every change applied.
+func (c *Client) Spec() (Spec, error) { return c.d.spec(c.context(), c.sys) }
+
+// Knobs is the registry as it stands in this cluster.
+func (c *Client) Knobs() ([]engine.KnobState, error) { return c.d.knobs(c.context(), c.sys) }
+
+// State is how the cluster stands.
+func (c *Client) State() (Snapshot, error) { return c.d.state(c.context(), c.sys) }
+
+// Windows are the kept windows from a virtual time on.
+func (c *Client) Windows(from time.Duration) ([]engine.Window, error) {
+	return c.d.windows(c.context(), c.sys, from.Nanoseconds())
+}
+
+// Session is the recording so far, as a session file.
+func (c *Client) Session() ([]byte, error) { return c.d.session(c.context(), c.sys) }
+
+// Pause, Resume, Step and Pace control a running agent.
+func (c *Client) Pause() error { return c.control(controlBody{Action: "pause"}) }
+
+// Resume lets the cluster run on; then virtual time moves with wall time.
+func (c *Client) Resume() error { return c.control(controlBody{Action: "resume"}) }
+
+// Step advances by d and pauses there.
+func (c *Client) Step(d time.Duration) error {
+	ns := d.Nanoseconds()
+	return c.control(controlBody{Action: "step", VirtualNS: &ns})
+}
+
+// Pace sets how much virtual time passes in a second; 0 runs flat out.
+func (c *Client) Pace(perSecond time.Duration) error {
+	ns := perSecond.Nanoseconds()
+	return c.control(controlBody{Action: "pace", VirtualNS: &ns})
+}
+
+// Reset begins again at 0 with some knobs changed, live ones or not.
+func (c *Client) Reset(k Knobs) error { return c.control(controlBody{Action: "reset", Set: k}) }
+
+func (c *Client) control(b controlBody) error { return c.d.control(c.context(), c.sys, b, c.by) }
+
+// Fork opens another system that replays this one's session to now and then
+// differs only in k.
+func (c *Client) Fork(k Knobs) (*Client, error) {
+	s, err := c.d.fork(c.context(), c.sys, k, c.by)
+	if err != nil {
+		return nil, err
+	}
+	f := *c
+	f.sys = s.Sys
+	return &f, nil
+}
+
+// Close ends a cluster of this process, or the connection to another.
+func (c *Client) Close() error { return c.d.close() }
+
+// Changed is a change that was accepted.
+type Changed struct{ Change engine.Change }
+
+func (c *Changed) String() string {
+	s := fmt.Sprintf("%s from %s on", knobText(c.Change.Set), nsText(c.Change.VirtualNS))
+	if c.Change.Pending {
+		s += ", once the transactions in flight have ended"
+	}
+	return s
+}

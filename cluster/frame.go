@@ -1,0 +1,201 @@
+package cluster
+
+import (
+	"encoding/json"
+	"sync"
+
+	"drtmx/engine"
+)
+
+// States of a system as frames and GET /api/state report them.
+const (
+	StateRunning  = "running"
+	StatePaused   = "paused"
+	StateDraining = "draining"
+	StateFailed   = "failed"
+)
+
+// Event is something that happened to a system at a virtual time.
+type Event struct {
+	VirtualNS int64        `json:"virtual_ns"`
+	Kind      string       `json:"kind"` // knob, preset, retrain, fault, failed, reset, fork
+	By        string       `json:"by,omitempty"`
+	Version   int          `json:"version,omitempty"` // of the knobs from here on
+	Set       engine.Knobs `json:"set,omitempty"`
+	Was       engine.Knobs `json:"was,omitempty"`
+	Pending   bool         `json:"pending,omitempty"` // a drain barrier stands before it
+	Text      string       `json:"text,omitempty"`
+}
+
+// Task is long work with progress: a figure, a fork that catches up.
+type Task struct {
+	Name  string `json:"name"`
+	Done  int64  `json:"done"`
+	Total int64  `json:"total"`
+	State string `json:"state,omitempty"` // "", "done", "cancelled" or "failed: why"
+}
+
+// Frame is one message of the feed.
+type Frame struct {
+	V            int             `json:"v"`
+	Seq          uint64          `json:"seq"`
+	Sys          string          `json:"sys"`
+	Epoch        string          `json:"epoch"` // another one: the system began again at 0
+	State        string          `json:"state"`
+	Error        string          `json:"error,omitempty"`
+	VirtualNS    int64           `json:"virtual_ns"`
+	Pace         int64           `json:"pace"`  // asked for: virtual ns per wall second, 0 = flat out
+	Speed        float64         `json:"speed"` // achieved
+	KnobsVersion int             `json:"knobs_version"`
+	Windows      []engine.Window `json:"windows"`
+	Events       []Event         `json:"events"`
+	Tasks        []Task          `json:"tasks"`
+	Gap          bool            `json:"gap,omitempty"` // frames before this one are lost: reload the windows
+}
+
+const (
+	frameVersion = 1
+	// ringFrames and ringBytes bound what a reader that comes back can be
+	// resent: about half a minute of one system.
+	ringFrames = 1024
+	ringBytes  = 16 << 20
+	// readerQueue is how far a reader may fall behind before it is dropped. It
+	// may come back with ?since= and loses nothing.
+	readerQueue = 256
+)
+
+// hub numbers frames, keeps the latest and hands them to readers. A reader that
+// does not keep up is dropped: no one waits for it.
+type hub struct {
+	mu      sync.Mutex
+	seq     uint64
+	ring    []sealed
+	bytes   int
+	readers map[*reader]struct{}
+	closed  bool
+}
+
+type sealed struct {
+	seq uint64
+	msg []byte
+}
+
+type reader struct {
+	ch   chan []byte // closed when the reader is dropped or the hub ends
+	gone bool
+}
+
+func newHub() *hub { return &hub{readers: map[*reader]struct{}{}} }
+
+// publish numbers and encodes a frame and offers it to all readers.
+func (h *hub) publish(f *Frame) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return
+	}
+	h.seq++
+	f.V, f.Seq = frameVersion, h.seq
+	msg, err := encodeFrame(f)
+	if err != nil {
+		// A number that JSON cannot hold (NaN) is a bug below; the feed goes on
+		// without this frame's windows, and says so.
+		f.Windows, f.Error = nil, oneLine(err.Error())
+		if msg, err = encodeFrame(f); err != nil {
+			return
+		}
+	}
+	h.ring = append(h.ring, sealed{h.seq, msg})
+	h.bytes += len(msg)
+	for len(h.ring) > ringFrames || h.bytes > ringBytes && len(h.ring) > 1 {
+		h.bytes -= len(h.ring[0].msg)
+		h.ring[0].msg = nil
+		h.ring = h.ring[1:]
+	}
+	for r := range h.readers {
+		h.offer(r, msg)
+	}
+}
+
+func encodeFrame(f *Frame) ([]byte, error) {
+	if f.Windows == nil {
+		f.Windows = []engine.Window{}
+	}
+	if f.Events == nil {
+		f.Events = []Event{}
+	}
+	if f.Tasks == nil {
+		f.Tasks = []Task{}
+	}
+	return json.Marshal(f)
+}
+
+// offer never blocks; h.mu is held.
+func (h *hub) offer(r *reader, msg []byte) {
+	select {
+	case r.ch <- msg:
+	default:
+		h.drop(r)
+	}
+}
+
+// drop ends a reader; h.mu is held.
+func (h *hub) drop(r *reader) {
+	if !r.gone {
+		r.gone = true
+		delete(h.readers, r)
+		close(r.ch)
+	}
+}
+
+// subscribe adds a reader. backlog is what came after frame since; gap says
+// that some of it is no longer there. since 0 asks for nothing old.
+func (h *hub) subscribe(since uint64) (r *reader, backlog [][]byte, gap bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	r = &reader{ch: make(chan []byte, readerQueue)}
+	if h.closed {
+		r.gone = true
+		close(r.ch)
+		return r, nil, false
+	}
+	h.readers[r] = struct{}{}
+	if since == 0 {
+		return r, nil, false
+	}
+	oldest := h.seq + 1
+	if len(h.ring) > 0 {
+		oldest = h.ring[0].seq
+	}
+	if since > h.seq || since+1 < oldest {
+		return r, nil, true
+	}
+	for _, s := range h.ring {
+		if s.seq > since {
+			backlog = append(backlog, s.msg)
+		}
+	}
+	return r, backlog, false
+}
+
+func (h *hub) unsubscribe(r *reader) {
+	h.mu.Lock()
+	h.drop(r)
+	h.mu.Unlock()
+}
+
+// last is the number of the latest frame.
+func (h *hub) last() uint64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.seq
+}
+
+func (h *hub) close() {
+	h.mu.Lock()
+	h.closed = true
+	for r := range h.readers {
+		h.drop(r)
+	}
+	h.mu.Unlock()
+}

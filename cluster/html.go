@@ -1,0 +1,346 @@
+package cluster
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"drtmx/dashboard/charts"
+	"drtmx/engine"
+)
+
+// namedWindows is one line of a timeline.
+type namedWindows struct {
+	name string
+	ws   []engine.Window
+}
+
+// timeline draws throughput and latency over virtual time.
+func timeline(title string, runs []namedWindows, marks []charts.Mark) *charts.Chart {
+	var rate, p50, p99 []charts.Series
+	for _, r := range runs {
+		var x, y, m, h []float64
+		for i := range r.ws {
+			w := &r.ws[i]
+			x = append(x, float64(w.T1NS)/1e6)
+			y = append(y, w.Throughput)
+			m = append(m, absent(w.LatencyUS.P50))
+			h = append(h, absent(w.LatencyUS.P99))
+		}
+		rate = append(rate, charts.Series{Name: r.name, X: x, Y: y})
+		p50 = append(p50, charts.Series{Name: label(r.name, "p50"), X: x, Y: m})
+		p99 = append(p99, charts.Series{Name: label(r.name, "p99"), X: x, Y: h, Dashed: true})
+	}
+	return charts.Timeline(title, charts.Axis{Label: "virtual time", Unit: "ms"}, []charts.Track{
+		{Y: charts.Axis{Label: "committed", Unit: "1/s"}, Series: rate},
+		{Y: charts.Axis{Label: "latency", Unit: "µs"}, Series: append(p50, p99...)},
+	}, marks)
+}
+
+func label(run, what string) string {
+	if run == "" {
+		return what
+	}
+	return run + ", " + what
+}
+
+// table writes rows of cells; the first row is the head, the first column of
+// the others is a heading too.
+func table(rows [][]string) string {
+	var b strings.Builder
+	b.WriteString(`<table class="drtmx">`)
+	for i, row := range rows {
+		b.WriteString("<tr>")
+		for j, c := range row {
+			tag, style := "td", ` style="text-align:right"`
+			if i == 0 || j == 0 {
+				tag = "th"
+			}
+			if j == 0 {
+				style = ` style="text-align:left"`
+			}
+			fmt.Fprintf(&b, "<%s%s>%s</%s>", tag, style, esc(c), tag)
+		}
+		b.WriteString("</tr>")
+	}
+	b.WriteString("</table>")
+	return b.String()
+}
+
+// HTML is the card of a cluster: what it is, how it stands, where its page is.
+func (c *Cluster) HTML() string {
+	st, err := c.c.State()
+	must(err)
+	rows := [][]string{{"knob", "value"}}
+	for _, k := range c.topology() {
+		rows = append(rows, []string{k[0], k[1]})
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "<p><b>%s</b> at %s, %s</p>", esc(c.title()), esc(nsText(st.VirtualNS)), esc(st.State))
+	b.WriteString(table(rows))
+	if l, ok := c.c.d.(*local); !ok || l.addr != "" {
+		u, err := c.c.d.page(c.c.context())
+		must(err)
+		b.WriteString((&Link{u}).HTML())
+	}
+	return b.String()
+}
+
+func (c *Cluster) String() string {
+	st, err := c.c.State()
+	must(err)
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s at %s, %s", c.title(), nsText(st.VirtualNS), st.State)
+	for _, k := range c.topology() {
+		fmt.Fprintf(&b, "\n%-20s %s", k[0], k[1])
+	}
+	return b.String()
+}
+
+func (c *Cluster) title() string {
+	s := c.Spec()
+	name := s.Workload
+	if s.Preset != "" {
+		name = s.Preset + ", " + name
+	}
+	return strings.Trim("cluster "+c.c.sys+": "+name, ", ")
+}
+
+// topology are the knobs that make up a card: what the cluster is built of,
+// and what differs from the defaults.
+func (c *Cluster) topology() [][2]string {
+	always := map[string]bool{"preset": true, "workload": true, "profile": true, "nodes": true, "threads": true, "coroutines": true, "replicas": true, "seed": true}
+	var out [][2]string
+	for _, k := range c.Knobs() {
+		if k.Active && (always[k.Name] || !sameValue(k.Value, k.Default) && !sameValue(k.Value, k.Preset)) {
+			v := fmt.Sprint(k.Value)
+			if k.Unit != "" {
+				v += " " + k.Unit
+			}
+			out = append(out, [2]string{k.Name, v})
+		}
+	}
+	return out
+}
+
+// HTML draws the result: the numbers, the checks, throughput and latency.
+func (r *Result) HTML() string {
+	x := r.Raw
+	l := x.LatencyUS
+	ci := ""
+	if x.ThroughputCI95 > 0 {
+		ci = " ± " + percent(x.ThroughputCI95)
+	}
+	out := table([][]string{
+		{"committed", "p50", "p90", "p99", "p99.9", "aborts", "round trips"},
+		{rateText(x.Throughput) + ci, usText(l.P50), usText(l.P90), usText(l.P99), usText(l.P999), percent(x.AbortRate), trim(x.RoundTripsPerTxn)},
+	})
+	out += r.Checks().HTML()
+	if len(r.Windows) > 1 {
+		out += timeline("", []namedWindows{{"", r.Windows}}, r.marks()).HTML()
+	}
+	return out
+}
+
+// marks are the knob changes within the result's windows.
+func (r *Result) marks() []charts.Mark {
+	var out []charts.Mark
+	for _, c := range r.Raw.Changes {
+		if c.VirtualNS > r.Raw.FromNS {
+			out = append(out, charts.Mark{X: float64(c.VirtualNS) / 1e6, Text: knobText(c.Set)})
+		}
+	}
+	return out
+}
+
+// HTML is one line, and the cycle of each anomaly.
+func (c *Checks) HTML() string {
+	colour := "#0072B2"
+	if !c.OK() {
+		colour = "#D55E00"
+	}
+	head, rest, _ := strings.Cut(c.String(), "\n")
+	out := fmt.Sprintf(`<p style="border-left:4px solid %s;padding-left:.6em">%s</p>`, colour, esc(head))
+	if rest == "" {
+		return out
+	}
+	out += "<ul>"
+	for _, a := range c.Raw.Anomalies {
+		out += "<li>" + esc(a.Kind+": "+oneLine(a.Text))
+		for i, s := range a.Cycle {
+			if i == 0 {
+				out += "<br>"
+			}
+			out += esc(fmt.Sprintf(" T%d —%s %s/%d@%d→", s.Txn, s.Edge, s.Table, s.Key, s.Version))
+		}
+		out += "</li>"
+	}
+	return out + "</ul>"
+}
+
+// Why explains a result: where the latency went and what is busiest.
+func (r *Result) Why() *Why { return &Why{r} }
+
+// Why is the explanation of a result.
+type Why struct{ r *Result }
+
+// phaseOrder is that of the protocol.
+var phaseOrder = []string{"execution", "lock", "validation", "logging", "commit", "ro_read", "ro_validation", "reclaim", "backoff", "other"}
+
+// shares lists the phases of a result that took time, in the protocol's order,
+// with their mean microseconds per transaction.
+func shares(x *engine.Result) (names []string, us []float64) {
+	seen := map[string]bool{}
+	add := func(n string) {
+		if p, ok := x.Phases[n]; ok && !seen[n] && p.Share > 0 {
+			names, us = append(names, n), append(us, p.MeanUS)
+		}
+		seen[n] = true
+	}
+	for _, n := range phaseOrder {
+		add(n)
+	}
+	var more []string
+	for n := range x.Phases {
+		more = append(more, n)
+	}
+	sort.Strings(more)
+	for _, n := range more {
+		add(n)
+	}
+	return names, us
+}
+
+// String is the sentence.
+func (w *Why) String() string {
+	x := w.r.Raw
+	var b strings.Builder
+	top, most := "", 0.0
+	for _, n := range phaseOrder {
+		if p := x.Phases[n]; p.Share > most {
+			top, most = n, p.Share
+		}
+	}
+	if top != "" {
+		fmt.Fprintf(&b, "Of the %s of a transaction %s takes the largest share, %s. ", usText(x.LatencyUS.Mean), top, percent(most))
+	}
+	mile, share := "", 0.0
+	for n, m := range x.Milestones {
+		if m.Share > share || m.Share == share && n < mile {
+			mile, share = n, m.Share
+		}
+	}
+	if mile != "" {
+		fmt.Fprintf(&b, "Most of the time goes by at: %s (%s). ", mile, percent(share))
+	}
+	switch k := x.Bottleneck; {
+	case k == nil:
+		b.WriteString("No resource stands out.")
+	case k.Utilization < 0.7:
+		fmt.Fprintf(&b, "Nothing is saturated: the busiest is %s of node %d at %s; more coroutines would raise throughput.", k.Resource, k.Node, percent(k.Utilization))
+	default:
+		fmt.Fprintf(&b, "The bottleneck is %s: node %d has it %s busy.", k.Resource, k.Node, percent(k.Utilization))
+	}
+	return b.String()
+}
+
+// HTML is the stacked latency, the utilisation and the sentence.
+func (w *Why) HTML() string {
+	x := w.r.Raw
+	names, us := shares(x)
+	out := "<p>" + esc(w.String()) + "</p>"
+	if len(names) > 0 {
+		out += charts.Stacked("", charts.Axis{Label: "latency", Unit: "µs"}, names, []charts.Bars{{Name: "mean transaction", Values: us}}).HTML()
+	}
+	rows := [][]string{{"busy", "mean", "busiest"}}
+	for _, n := range sortedUtil(x.Utilization) {
+		u := x.Utilization[n]
+		rows = append(rows, []string{n, percent(u.Mean), percent(u.Max)})
+	}
+	if len(rows) > 1 {
+		out += table(rows)
+	}
+	return out
+}
+
+func sortedUtil(m map[string]engine.Util) []string {
+	names := make([]string, 0, len(m))
+	for n := range m {
+		names = append(names, n)
+	}
+	sort.Slice(names, func(i, j int) bool {
+		if m[names[i]].Max != m[names[j]].Max {
+			return m[names[i]].Max > m[names[j]].Max
+		}
+		return names[i] < names[j]
+	})
+	return names
+}
+
+// HTML is the comparison as a table, the timelines on top of each other, and
+// the phases beside each other.
+func (c *Comparison) HTML() string {
+	var b strings.Builder
+	if len(c.Raw.Spec) > 0 {
+		rows := [][]string{{"knob", "A", "B"}}
+		for _, d := range c.Raw.Spec {
+			rows = append(rows, []string{d.Knob, fmt.Sprint(d.A), fmt.Sprint(d.B)})
+		}
+		b.WriteString(table(rows))
+	}
+	rows := [][]string{{"", "A", "B", "change"}}
+	for _, d := range c.Raw.Metrics {
+		rows = append(rows, []string{d.Metric, trim(d.A), trim(d.B), diffText(d)})
+	}
+	b.WriteString(table(rows))
+	if len(c.A.Windows) > 1 && len(c.B.Windows) > 1 {
+		b.WriteString(timeline("", []namedWindows{{"A", fromZero(c.A.Windows)}, {"B", fromZero(c.B.Windows)}}, nil).HTML())
+	}
+	b.WriteString(phaseBars([]string{"A", "B"}, []*engine.Result{c.A.Raw, c.B.Raw}))
+	return b.String()
+}
+
+// fromZero moves windows to the beginning of the time axis, so that runs one
+// after the other can be compared.
+func fromZero(ws []engine.Window) []engine.Window {
+	out := append([]engine.Window(nil), ws...)
+	for i := range out {
+		out[i].T0NS -= ws[0].T0NS
+		out[i].T1NS -= ws[0].T0NS
+	}
+	return out
+}
+
+// phaseBars puts the stacked latency of several results side by side.
+func phaseBars(names []string, rs []*engine.Result) string {
+	used := map[string]bool{}
+	for _, r := range rs {
+		ns, _ := shares(r)
+		for _, n := range ns {
+			used[n] = true
+		}
+	}
+	var parts []string
+	for _, n := range phaseOrder {
+		if used[n] {
+			parts = append(parts, n)
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	var bars []charts.Bars
+	for i, r := range rs {
+		v := make([]float64, len(parts))
+		for j, n := range parts {
+			v[j] = r.Phases[n].MeanUS
+		}
+		bars = append(bars, charts.Bars{Name: names[i], Values: v})
+	}
+	return charts.Stacked("", charts.Axis{Label: "latency", Unit: "µs"}, parts, bars).HTML()
+}
+
+// HTML is the sweep's throughput and median latency.
+func (s *SweepResult) HTML() string {
+	return s.Chart("throughput", "latency_us.p50").HTML()
+}

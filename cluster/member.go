@@ -1,0 +1,568 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"drtmx/engine"
+)
+
+const (
+	// sliceWall is how long a slice should take: a command waits at most about
+	// this long, a frame goes out every other slice.
+	sliceWall  = 15 * time.Millisecond
+	frameEvery = 33 * time.Millisecond
+	firstSlice = 10_000 // ns of virtual time, before the speed is known
+	sliceLimit = int64(time.Second)
+	// checkpointEvery is in wall time: digest and windows go into the session.
+	checkpointEvery = 2 * time.Second
+	// frameWindows bounds one frame; more windows go out with the next.
+	frameWindows = 200
+	idleWait     = time.Hour
+)
+
+// Snapshot is how a system stood after its latest slice.
+type Snapshot struct {
+	Sys          string  `json:"sys"`
+	Epoch        string  `json:"epoch"`
+	State        string  `json:"state"`
+	Error        string  `json:"error,omitempty"`
+	VirtualNS    int64   `json:"virtual_ns"`
+	Pace         int64   `json:"pace"`
+	Speed        float64 `json:"speed"`
+	KnobsVersion int     `json:"knobs_version"`
+	ForkedFrom   string  `json:"forked_from,omitempty"`
+	ForkNS       int64   `json:"fork_ns,omitempty"`
+	CatchingUp   bool    `json:"catching_up,omitempty"`
+}
+
+// state is GET /api/state: the latest window and how the system stands.
+type state struct {
+	*engine.Window
+	Snapshot
+}
+
+// member is one system of an agent with the goroutine that owns it. Fields
+// below loop are touched by that goroutine only; others send it closures.
+type member struct {
+	id    string
+	agent *Agent
+	cmds  chan func()
+	quit  chan struct{}
+	done  chan struct{}
+
+	snap   atomic.Pointer[Snapshot]
+	latest atomic.Pointer[engine.Window]
+	moved  atomic.Int64 // wall clock of the last advance, Unix ns
+	rec    *recorder
+
+	// loop
+	sys      System
+	epoch    string
+	err      error // what failed it
+	paused   bool
+	pace     int64
+	slice    int64
+	goal     *step   // a step or run in progress
+	replay   *replay // a session being caught up with
+	added    []addedCode
+	forkOf   string
+	forkNS   int64
+	dueWall  time.Time // pacing: dueVirt is due at dueWall
+	dueVirt  int64
+	hash     windowHash
+	windows  []engine.Window // cut, not yet sent
+	events   []Event         // likewise
+	sent     time.Time       // last frame
+	checked  time.Time       // last checkpoint
+	rateWall time.Time       // achieved speed is measured from here
+	rateVirt int64
+	speed    float64
+}
+
+// step is virtual time that someone asked for and waits for.
+type step struct {
+	from, to int64
+	progress func(done, total int)
+	done     chan error // buffered
+}
+
+// addedCode is a transaction that a notebook added; forks need the code.
+type addedCode struct {
+	AddedTxn
+	apply func(System) error
+}
+
+var errClosed = errors.New("the cluster is closed")
+
+func newMember(a *Agent, id string, sys System, rec *recorder) *member {
+	m := &member{
+		id: id, agent: a, sys: sys, rec: rec, epoch: newEpoch(),
+		cmds: make(chan func(), 16), quit: make(chan struct{}), done: make(chan struct{}),
+		slice: firstSlice,
+	}
+	return m
+}
+
+// start begins the loop; before it the caller owns all fields.
+func (m *member) start() {
+	m.anchor(time.Now())
+	m.checked = time.Now()
+	m.store()
+	go m.loop()
+}
+
+// do runs f on the loop's goroutine, between two slices.
+func (m *member) do(ctx context.Context, f func()) error {
+	ran := make(chan struct{})
+	c := func() { f(); close(ran) }
+	select {
+	case m.cmds <- c:
+	case <-m.done:
+		return errClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case <-ran:
+		return nil
+	case <-m.done:
+		return errClosed
+	case <-ctx.Done():
+		return ctx.Err() // f still runs, its outcome is not waited for
+	}
+}
+
+func (m *member) loop() {
+	defer close(m.done)
+	defer m.finish()
+	timer := time.NewTimer(idleWait)
+	defer timer.Stop()
+	for {
+		select { // a command does not wait behind a slice that could begin now
+		case <-m.quit:
+			return
+		case c := <-m.cmds:
+			m.run(c)
+			continue
+		default:
+		}
+		wait := m.turn(time.Now())
+		if wait == 0 {
+			continue
+		}
+		timer.Reset(wait)
+		select {
+		case <-m.quit:
+			return
+		case c := <-m.cmds:
+			m.run(c)
+		case <-timer.C:
+		}
+	}
+}
+
+// run executes a command; a panic in it is a bug of this system's making.
+func (m *member) run(c func()) {
+	if err := guarded("system "+m.id, func() error { c(); return nil }); err != nil {
+		m.fail(err)
+	}
+	m.store()
+}
+
+// turn does one slice if it is time for one, and returns how long to wait
+// otherwise.
+func (m *member) turn(now time.Time) time.Duration {
+	switch {
+	case m.err != nil:
+		return m.flushLater(now)
+	case m.replay != nil:
+		m.catchUp()
+		return 0
+	case m.goal != nil:
+		m.advance(min(m.slice, m.goal.to-m.sys.NowNS()))
+		m.stepDone()
+		return 0
+	case m.paused:
+		return m.flushLater(now)
+	}
+	if wait := m.agent.holdFor(m); wait > 0 {
+		m.anchor(now) // waiting for a slower system is no debt
+		return wait
+	}
+	if m.pace == 0 || m.agent.behind(m) {
+		m.advance(m.slice)
+		return 0
+	}
+	due := m.dueVirt + int64(float64(now.Sub(m.dueWall))*float64(m.pace)/1e9)
+	ahead := due - m.sys.NowNS()
+	quantum := max(1, int64(float64(m.pace)*sliceWall.Seconds()))
+	if ahead < quantum {
+		return max(time.Millisecond, time.Duration(float64(quantum-ahead)/float64(m.pace)*1e9))
+	}
+	if ahead > 10*quantum { // slower than the pace asks: no burst afterwards
+		m.dueWall, m.dueVirt = now, m.sys.NowNS()+quantum
+		ahead = quantum
+	}
+	m.advance(min(ahead, m.slice))
+	return 0
+}
+
+// flushLater sends what is still unsent once a frame is due.
+func (m *member) flushLater(now time.Time) time.Duration {
+	if len(m.windows) == 0 && len(m.events) == 0 {
+		return idleWait
+	}
+	if wait := frameEvery - now.Sub(m.sent); wait > 0 {
+		return wait
+	}
+	m.publish(now)
+	return time.Millisecond
+}
+
+// anchor restarts pacing from now.
+func (m *member) anchor(now time.Time) {
+	m.dueWall, m.dueVirt = now, m.sys.NowNS()
+	m.rateWall, m.rateVirt = now, m.dueVirt
+}
+
+// advance moves virtual time by d and adapts the length of the next slice.
+func (m *member) advance(d int64) {
+	if d <= 0 {
+		return
+	}
+	began := time.Now()
+	err := guarded("advance", func() error { return m.sys.Advance(d) })
+	now := time.Now()
+	m.moved.Store(now.UnixNano())
+	m.resize(d, now.Sub(began))
+	m.collect()
+	if err != nil {
+		m.fail(err)
+	}
+	if dt := now.Sub(m.rateWall); dt > 500*time.Millisecond {
+		m.speed = float64(m.sys.NowNS()-m.rateVirt) / dt.Seconds()
+		m.rateWall, m.rateVirt = now, m.sys.NowNS()
+	}
+	m.store()
+	if m.err == nil && m.replay == nil && now.Sub(m.checked) >= checkpointEvery {
+		m.checked = now
+		m.rec.checkpoint(m.mark(), false)
+	}
+	if now.Sub(m.sent) >= frameEvery {
+		m.publish(now)
+	}
+}
+
+// resize aims at slices of sliceWall.
+func (m *member) resize(d int64, wall time.Duration) {
+	switch {
+	case wall > 2*sliceWall:
+		m.slice = max(1, int64(float64(d)*float64(sliceWall)/float64(wall)))
+	case wall < sliceWall/2 && d >= m.slice:
+		m.slice = min(2*m.slice, sliceLimit)
+	}
+}
+
+// collect takes the windows that were cut since the last time.
+func (m *member) collect() {
+	ws := m.sys.Windows(m.hash.n)
+	for i := range ws {
+		if err := m.hash.add(&ws[i]); err != nil {
+			m.fail(fmt.Errorf("simulator bug: %w", err))
+			return
+		}
+	}
+	if len(ws) > 0 {
+		last := ws[len(ws)-1]
+		m.latest.Store(&last)
+		m.windows = append(m.windows, ws...)
+	}
+}
+
+// mark is the state of the recording now.
+func (m *member) mark() Checkpoint {
+	return Checkpoint{
+		VirtualNS: m.sys.NowNS(), Digest: m.sys.Digest(), Windows: m.hash.n,
+		WindowsHash: m.hash.hex(), KnobsVersion: m.sys.KnobsVersion(),
+	}
+}
+
+// fail stops the system where it is: it can be looked at and reset.
+func (m *member) fail(err error) {
+	if m.err != nil {
+		return
+	}
+	m.err = err
+	if m.replay == nil { // else the file is already past this time
+		m.rec.failed(Broken{VirtualNS: m.sys.NowNS(), Error: oneLine(err.Error())})
+	}
+	m.replay = nil
+	m.event(Event{Kind: "failed", Text: oneLine(err.Error())})
+	if m.goal != nil {
+		m.goal.done <- err
+		m.goal = nil
+	}
+	m.agent.taskDone("catch up "+m.id, err)
+	m.publish(time.Now())
+}
+
+func (m *member) event(e Event) {
+	e.VirtualNS = m.sys.NowNS()
+	m.events = append(m.events, e)
+}
+
+// stepDone reports progress of a step and ends it at its goal.
+func (m *member) stepDone() {
+	g := m.goal
+	if g == nil { // failed
+		return
+	}
+	if g.progress != nil {
+		g.progress(int(m.sys.NowNS()-g.from), int(g.to-g.from))
+	}
+	if m.sys.NowNS() < g.to {
+		return
+	}
+	m.goal = nil
+	m.anchor(time.Now())
+	m.publish(time.Now())
+	m.store()
+	g.done <- nil
+}
+
+// beginStep asks for d of virtual time, flat out, whatever the pace.
+func (m *member) beginStep(d int64, progress func(done, total int)) (*step, error) {
+	switch {
+	case m.err != nil:
+		return nil, m.failedError()
+	case m.replay != nil:
+		return nil, &BusyError{m.id, "is catching up with its session"}
+	case m.goal != nil:
+		return nil, &BusyError{m.id, "is running a step"}
+	case d <= 0:
+		return nil, &engine.SpecError{Field: "virtual_ns", Value: fmt.Sprint(d), Rule: "must be above 0"}
+	}
+	now := m.sys.NowNS()
+	if d > 1<<62-now {
+		return nil, &engine.SpecError{Field: "virtual_ns", Value: fmt.Sprint(d), Rule: "is beyond what a clock can hold"}
+	}
+	m.goal = &step{from: now, to: now + d, progress: progress, done: make(chan error, 1)}
+	return m.goal, nil
+}
+
+// cancelStep ends a step early; the system stays where it is.
+func (m *member) cancelStep(g *step, err error) {
+	if m.goal == g {
+		m.goal = nil
+		m.anchor(time.Now())
+		m.publish(time.Now())
+		g.done <- err
+	}
+}
+
+// BusyError says that a system cannot take a command just now (HTTP 409).
+type BusyError struct{ Sys, Why string }
+
+func (e *BusyError) Error() string {
+	return fmt.Sprintf("system %s %s; try again when it is done", e.Sys, e.Why)
+}
+
+// FailedError says that a system has failed and only a reset helps (HTTP 409).
+type FailedError struct {
+	Sys string
+	Err error
+}
+
+func (e *FailedError) Error() string {
+	return fmt.Sprintf("system %s has failed (%s); reset it", e.Sys, oneLine(e.Err.Error()))
+}
+
+func (e *FailedError) Unwrap() error { return e.Err }
+
+func (m *member) failedError() error { return &FailedError{m.id, m.err} }
+
+// set changes knobs now.
+func (m *member) set(k engine.Knobs, by string) (engine.Change, error) {
+	if m.err != nil {
+		return engine.Change{}, m.failedError()
+	}
+	if m.replay != nil {
+		return engine.Change{}, &BusyError{m.id, "is catching up with its session"}
+	}
+	if err := m.rec.full(); err != nil {
+		return engine.Change{}, err
+	}
+	return m.apply(k, by)
+}
+
+// apply sets knobs, records the change and tells readers at once.
+func (m *member) apply(k engine.Knobs, by string) (engine.Change, error) {
+	was := engine.Knobs{}
+	before := m.sys.Values()
+	for name := range k {
+		if v, ok := before[name]; ok {
+			was[name] = v
+		}
+	}
+	c, err := m.sys.Set(k, by)
+	if err != nil {
+		return c, err
+	}
+	m.rec.change(Change{VirtualNS: m.sys.NowNS(), Version: c.Version, By: by, Set: k})
+	m.event(Event{Kind: kindOf(k), By: by, Version: c.Version, Set: k, Was: was, Pending: c.Pending})
+	m.collect()
+	m.store()
+	m.publish(time.Now())
+	return c, nil
+}
+
+// kindOf names the event of a change.
+func kindOf(k engine.Knobs) string {
+	kind := "knob"
+	for name := range k {
+		if name == "preset" {
+			return "preset"
+		}
+		if strings.HasPrefix(name, "fault.") {
+			kind = "fault"
+		}
+	}
+	return kind
+}
+
+// addTransaction adds user code to the workload.
+func (m *member) addTransaction(t addedCode) error {
+	if m.err != nil {
+		return m.failedError()
+	}
+	if err := guarded("transaction "+t.Name, func() error { return t.apply(m.sys) }); err != nil {
+		return err
+	}
+	t.VirtualNS = m.sys.NowNS()
+	m.added = append(m.added, t)
+	m.rec.transaction(t.AddedTxn)
+	m.event(Event{Kind: "knob", By: "notebook", Text: fmt.Sprintf("transaction %s added, weight %d", t.Name, t.Weight)})
+	return nil
+}
+
+// reset replaces the system by a new one at 0. The old one stays if the new one
+// cannot be opened.
+func (m *member) reset(k engine.Knobs, seed any, by string) error {
+	spec := m.sys.Spec()
+	set := engine.Knobs{}
+	for name, v := range spec.Set {
+		set[name] = v
+	}
+	for name, v := range k {
+		set[name] = v
+		switch s, _ := v.(string); name { // the short fields must not contradict
+		case "preset":
+			spec.Preset = s
+		case "workload":
+			spec.Workload = s
+		}
+	}
+	if seed != nil {
+		set["seed"] = seed
+	}
+	spec.Set = set
+	sys, err := m.agent.open(spec)
+	if err != nil {
+		return err
+	}
+	if m.goal != nil {
+		m.goal.done <- errors.New("the system was reset")
+		m.goal = nil
+	}
+	if m.err == nil {
+		m.rec.checkpoint(m.mark(), true)
+	}
+	closeSystem(m.sys)
+	m.sys, m.epoch, m.err, m.replay, m.added = sys, newEpoch(), nil, nil, nil
+	m.slice, m.hash, m.windows, m.events = firstSlice, windowHash{}, nil, nil
+	m.forkOf, m.forkNS, m.speed = "", 0, 0
+	m.latest.Store(nil)
+	m.agent.taskDone("catch up "+m.id, nil)
+	m.rec.begin(headerOf(m.id, sys))
+	m.anchor(time.Now())
+	m.event(Event{Kind: "reset", By: by, Set: k})
+	m.store()
+	m.publish(time.Now())
+	return nil
+}
+
+// finish ends the recording and the system.
+func (m *member) finish() {
+	if m.goal != nil {
+		m.goal.done <- errClosed
+		m.goal = nil
+	}
+	if m.err == nil && m.replay == nil {
+		m.rec.checkpoint(m.mark(), true)
+	}
+	m.agent.closing(m.rec.close())
+	closeSystem(m.sys)
+}
+
+// closeSystem ends a system whose simulator may be in any state.
+func closeSystem(s System) {
+	_ = guarded("close", func() error { s.Close(); return nil })
+}
+
+// state names what frames report.
+func (m *member) state() string {
+	switch {
+	case m.err != nil:
+		return StateFailed
+	case m.paused && m.goal == nil && m.replay == nil:
+		return StatePaused
+	case m.sys.State() == engine.StateDraining:
+		return StateDraining
+	}
+	return StateRunning
+}
+
+// store publishes the snapshot that other goroutines read.
+func (m *member) store() {
+	s := &Snapshot{
+		Sys: m.id, Epoch: m.epoch, State: m.state(), VirtualNS: m.sys.NowNS(), Pace: m.pace,
+		Speed: m.speed, KnobsVersion: m.sys.KnobsVersion(), ForkedFrom: m.forkOf, ForkNS: m.forkNS,
+		CatchingUp: m.replay != nil,
+	}
+	if s.State == StatePaused {
+		s.Speed = 0
+	}
+	if m.err != nil {
+		s.Error, s.Speed = oneLine(m.err.Error()), 0
+	}
+	m.snap.Store(s)
+}
+
+// publish sends a frame with what happened since the last one.
+func (m *member) publish(now time.Time) {
+	m.sent = now
+	m.store()
+	ws := m.windows
+	if len(ws) > frameWindows {
+		ws = ws[:frameWindows]
+	}
+	f := m.frame()
+	f.Windows, f.Events = ws, m.events
+	m.windows = append([]engine.Window(nil), m.windows[len(ws):]...)
+	m.events = nil
+	m.agent.hub.publish(f)
+}
+
+// frame is a frame with the snapshot and the tasks, and nothing else yet.
+func (m *member) frame() *Frame {
+	s := m.snap.Load()
+	return &Frame{
+		Sys: s.Sys, Epoch: s.Epoch, State: s.State, Error: s.Error, VirtualNS: s.VirtualNS, Pace: s.Pace,
+		Speed: s.Speed, KnobsVersion: s.KnobsVersion, Tasks: m.agent.tasks.list(),
+	}
+}

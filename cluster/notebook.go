@@ -1,0 +1,162 @@
+package cluster
+
+import (
+	"fmt"
+	"time"
+
+	"drtmx/engine"
+)
+
+// Cluster is a Client for notebooks: where a Client returns an error, a Cluster
+// fails the cell with its line.
+type Cluster struct{ c *Client }
+
+// Failure is what a Cluster panics with.
+type Failure struct{ Err error }
+
+func (f *Failure) Error() string { return oneLine(f.Err.Error()) }
+
+// String is what a cell shows.
+func (f *Failure) String() string { return f.Error() }
+
+func (f *Failure) Unwrap() error { return f.Err }
+
+func must(err error) {
+	if err != nil {
+		panic(&Failure{err})
+	}
+}
+
+// Up opens a cluster in this process. Its virtual time moves only in Run and
+// the like.
+func Up(spec Spec) *Cluster {
+	c, err := start(spec, "notebook")
+	must(err)
+	return &Cluster{c}
+}
+
+// Attach drives a running agent, as "127.0.0.1:7070". What is set here is a
+// mark on its page.
+func Attach(addr string) *Cluster {
+	c, err := Dial(addr)
+	must(err)
+	c.by = "notebook"
+	return &Cluster{c}
+}
+
+// AttachToken is Attach for an agent that wants a token; tokenFile holds it.
+func AttachToken(addr, tokenFile string) *Cluster {
+	t, err := ReadToken(tokenFile)
+	must(err)
+	c, err := DialToken(addr, t)
+	must(err)
+	c.by = "notebook"
+	return &Cluster{c}
+}
+
+// Client is the same cluster with errors returned.
+func (c *Cluster) Client() *Client { return c.c }
+
+// Run measures d of virtual time.
+func (c *Cluster) Run(d time.Duration) *Result {
+	r, err := c.c.Run(d)
+	must(err)
+	return r
+}
+
+// Set changes a knob now.
+func (c *Cluster) Set(name string, value any) *Changed {
+	ch, err := c.c.Set(name, value)
+	must(err)
+	return ch
+}
+
+// SetAll changes knobs now: all of them or none.
+func (c *Cluster) SetAll(k Knobs) *Changed {
+	ch, err := c.c.SetAll(k)
+	must(err)
+	return ch
+}
+
+// Spec is what the cluster was opened with, every change applied.
+func (c *Cluster) Spec() Spec {
+	s, err := c.c.Spec()
+	must(err)
+	return s
+}
+
+// Knob is the present value of a knob.
+func (c *Cluster) Knob(name string) any {
+	for _, k := range c.Knobs() {
+		if k.Name == name {
+			return k.Value
+		}
+	}
+	must(&engine.SpecError{Field: name, Rule: "no such knob", Next: "Knobs() lists them"})
+	return nil
+}
+
+// Knobs is the registry as it stands in this cluster.
+func (c *Cluster) Knobs() []engine.KnobState {
+	ks, err := c.c.Knobs()
+	must(err)
+	return ks
+}
+
+// Windows are the kept windows from a virtual time on.
+func (c *Cluster) Windows(from time.Duration) []engine.Window {
+	ws, err := c.c.Windows(from)
+	must(err)
+	return ws
+}
+
+// NowNS is the virtual time.
+func (c *Cluster) NowNS() int64 {
+	s, err := c.c.State()
+	must(err)
+	return s.VirtualNS
+}
+
+// Reset begins again at 0 with some knobs changed, live ones or not.
+func (c *Cluster) Reset(k Knobs) *Cluster {
+	must(c.c.Reset(k))
+	return c
+}
+
+// Fork is a second cluster that replays this one to now and then differs only
+// in k.
+func (c *Cluster) Fork(k Knobs) *Cluster {
+	f, err := c.c.Fork(k)
+	must(err)
+	return &Cluster{f}
+}
+
+// Dashboard serves the page of this very cluster; what is set here is a mark
+// there, and the reverse.
+func (c *Cluster) Dashboard() *Link {
+	l, err := c.c.Dashboard()
+	must(err)
+	return l
+}
+
+// Close ends the cluster. A notebook that ends closes all of them.
+func (c *Cluster) Close() { must(c.c.Close()) }
+
+// Link is where a page is.
+type Link struct{ URL string }
+
+func (l *Link) String() string { return "the page is on " + l.URL }
+
+// HTML is a link that opens beside the notebook.
+func (l *Link) HTML() string {
+	return fmt.Sprintf(`<p>The page of this cluster: <a href="%s" target="_blank" rel="noopener">%s</a></p>`, esc(l.URL), esc(l.URL))
+}
+
+// Dashboard serves the page of the cluster, or names where it is.
+func (c *Client) Dashboard() (*Link, error) {
+	u, err := c.d.page(c.context())
+	if err != nil {
+		return nil, err
+	}
+	return &Link{u}, nil
+}

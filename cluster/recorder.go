@@ -1,0 +1,315 @@
+package cluster
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"drtmx/engine"
+)
+
+// recorder remembers the session of one system, and writes it to a file as it
+// grows if it has one. The memory keeps what a fork needs: header, changes and
+// the latest checkpoint.
+//
+// A record is written at once, so the death of the process loses nothing that
+// was acknowledged; a goroutine syncs the file once a second and at its end, so
+// the death of the machine loses a second.
+type recorder struct {
+	mu       sync.Mutex
+	header   Header
+	steps    []Step
+	last     *Checkpoint
+	end      bool
+	file     *sessionFile // nil: memory only
+	writeErr error        // the first; recording to the file ends with it
+}
+
+func newRecorder(h Header, file *sessionFile) *recorder {
+	r := &recorder{file: file}
+	r.begin(h)
+	return r
+}
+
+// begin starts a segment.
+func (r *recorder) begin(h Header) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.header, r.steps, r.last, r.end = h, nil, nil, false
+	r.write(&record{Session: &h})
+}
+
+// adopt takes over a segment that is already in the file.
+func (r *recorder) adopt(g *Segment) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.header, r.steps, r.last, r.end = g.Header, nil, nil, false
+	for _, st := range g.Steps {
+		if st.Checkpoint != nil {
+			r.last = st.Checkpoint
+		} else {
+			r.steps = append(r.steps, st)
+		}
+	}
+}
+
+// full says why no further change can be recorded, nil if one can.
+func (r *recorder) full() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.steps) >= changesLimit {
+		return fmt.Errorf("session: %d changes, the limit; reset the system to begin another", changesLimit)
+	}
+	return nil
+}
+
+func (r *recorder) change(c Change) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.steps = append(r.steps, Step{VirtualNS: c.VirtualNS, Change: &c})
+	r.write(&record{Change: &c})
+}
+
+func (r *recorder) transaction(a AddedTxn) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.steps = append(r.steps, Step{VirtualNS: a.VirtualNS, Transaction: &a})
+	r.write(&record{Transaction: &a})
+}
+
+func (r *recorder) checkpoint(c Checkpoint, end bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.last != nil && *r.last == c && r.end == end {
+		return // nothing happened since
+	}
+	r.last, r.end = &c, end
+	if end {
+		r.write(&record{End: &c})
+	} else {
+		r.write(&record{Checkpoint: &c})
+	}
+}
+
+func (r *recorder) failed(f Broken) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.steps = append(r.steps, Step{VirtualNS: f.VirtualNS, Failed: &f})
+	r.write(&record{Failed: &f})
+}
+
+// history copies the segment so far.
+func (r *recorder) history() Segment {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return Segment{Header: r.header, Steps: append([]Step(nil), r.steps...)}
+}
+
+// bytes is the segment as a session file, with a checkpoint at its end.
+func (r *recorder) bytes(now *Checkpoint) ([]byte, error) {
+	g := r.history()
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	if err := enc.Encode(record{Session: &g.Header}); err != nil {
+		return nil, err
+	}
+	failed := false
+	for _, st := range g.Steps {
+		failed = failed || st.Failed != nil
+		if err := enc.Encode(record{Change: st.Change, Transaction: st.Transaction, Failed: st.Failed}); err != nil {
+			return nil, err
+		}
+	}
+	if now != nil && !failed {
+		if err := enc.Encode(record{End: now}); err != nil {
+			return nil, err
+		}
+	}
+	return b.Bytes(), nil
+}
+
+// write appends to the file; r.mu is held.
+func (r *recorder) write(rec *record) {
+	if r.file == nil || r.writeErr != nil {
+		return
+	}
+	r.writeErr = r.file.append(rec)
+}
+
+// err is why the file is no longer written, if so.
+func (r *recorder) err() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.writeErr
+}
+
+func (r *recorder) close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.file == nil {
+		return nil
+	}
+	err := r.file.close()
+	r.file = nil
+	if r.writeErr != nil {
+		return r.writeErr
+	}
+	return err
+}
+
+// sessionFile is an open session file; exclusive while it is open.
+type sessionFile struct {
+	f     *os.File
+	mu    sync.Mutex
+	dirty bool
+	quit  chan struct{}
+	done  chan struct{}
+}
+
+// createSession makes a session file. A recorded session is never overwritten.
+func createSession(path string) (*sessionFile, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return nil, &engine.SpecError{Field: "session", Value: path, Rule: "exists and a session is never overwritten",
+			Next: "continue it with --resume or name another file"}
+	}
+	if err != nil {
+		return nil, fileError("session", path, err)
+	}
+	if err := lockFile(f); err != nil {
+		f.Close()
+		return nil, fileError("session", path, err)
+	}
+	syncFolder(path)
+	return newSessionFile(f), nil
+}
+
+// resumeSession reads a session file and opens it for what follows. A torn last
+// line is cut off, once accept has found nothing wrong with the rest.
+func resumeSession(path string, accept func(*Session) error) (*Session, *sessionFile, error) {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return nil, nil, fileError("resume", path, err)
+	}
+	if err := lockFile(f); err != nil {
+		f.Close()
+		return nil, nil, &engine.SpecError{Field: "resume", Value: path, Rule: "is being written by another drtmx", Next: "end that one first"}
+	}
+	s, err := ReadSession(f)
+	if err == nil {
+		err = accept(s)
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, fileError("resume", path, err)
+	}
+	if s.Torn {
+		err = f.Truncate(s.Bytes)
+	}
+	if err == nil {
+		_, err = f.Seek(s.Bytes, io.SeekStart)
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, fileError("resume", path, err)
+	}
+	return s, newSessionFile(f), nil
+}
+
+func fileError(what, path string, err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	return &engine.SpecError{Field: what, Value: path, Rule: oneLine(err.Error())}
+}
+
+// syncFolder makes the name of a new file durable; where that cannot be done
+// the file is still good.
+func syncFolder(path string) {
+	if d, err := os.Open(filepath.Dir(path)); err == nil {
+		_ = d.Sync()
+		d.Close()
+	}
+}
+
+func newSessionFile(f *os.File) *sessionFile {
+	s := &sessionFile{f: f, quit: make(chan struct{}), done: make(chan struct{})}
+	go s.syncLoop()
+	return s
+}
+
+func (s *sessionFile) append(rec *record) error {
+	b, err := json.Marshal(rec)
+	if err != nil {
+		return fmt.Errorf("session: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.dirty = true
+	if _, err := s.f.Write(append(b, '\n')); err != nil {
+		return fmt.Errorf("session: recording ended: %w", err)
+	}
+	return nil
+}
+
+func (s *sessionFile) syncLoop() {
+	defer close(s.done)
+	t := time.NewTicker(time.Second)
+	defer t.Stop()
+	for {
+		select {
+		case <-s.quit:
+			return
+		case <-t.C:
+			s.mu.Lock()
+			dirty := s.dirty
+			s.dirty = false
+			s.mu.Unlock()
+			if dirty {
+				_ = s.f.Sync() // an error shows at the next write or at close
+			}
+		}
+	}
+}
+
+func (s *sessionFile) close() error {
+	close(s.quit)
+	<-s.done
+	err := s.f.Sync()
+	if cerr := s.f.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
+
+// windowHash chains the windows of a system in their order. Two systems have
+// the same hash after n windows only if all n are equal.
+type windowHash struct {
+	n   int
+	sum [sha256.Size]byte
+}
+
+func (h *windowHash) add(w *engine.Window) error {
+	b, err := json.Marshal(w)
+	if err != nil {
+		return fmt.Errorf("window %d: %w", w.Index, err)
+	}
+	d := sha256.New()
+	d.Write(h.sum[:])
+	d.Write(b)
+	d.Sum(h.sum[:0])
+	h.n++
+	return nil
+}
+
+func (h *windowHash) hex() string { return hex.EncodeToString(h.sum[:]) }

@@ -1,0 +1,97 @@
+package cluster
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"drtmx/engine"
+)
+
+// Result is what a run measured. As last value of a cell it draws itself.
+type Result struct {
+	Throughput float64        // requests committed per virtual second
+	LatencyUS  engine.Latency // in microseconds; 0 where there are too few samples
+	AbortRate  float64
+	RoundTrips float64 // per transaction
+	Digest     string
+	Raw        *engine.Result  // everything
+	Windows    []engine.Window // of the measured time
+}
+
+func newResult(r *engine.Result, ws []engine.Window) *Result {
+	return &Result{Throughput: r.Throughput, LatencyUS: r.LatencyUS, AbortRate: r.AbortRate,
+		RoundTrips: r.RoundTripsPerTxn, Digest: r.Digest, Raw: r, Windows: ws}
+}
+
+// NewResult wraps a result of the engine, so that it draws itself.
+func NewResult(r *engine.Result) *Result { return newResult(r, nil) }
+
+// Metric reads a number by its path in the JSON, as "latency_us.p50".
+func (r *Result) Metric(path string) float64 {
+	x, ok := r.Raw.Metric(path)
+	if !ok {
+		must(&engine.SpecError{Field: path, Rule: "no such number in this result", Next: "JSON() shows what there is"})
+	}
+	return x
+}
+
+// JSON is the result as the command prints it.
+func (r *Result) JSON() string {
+	b, err := json.MarshalIndent(r.Raw, "", "  ")
+	must(err)
+	return string(b)
+}
+
+// MarshalJSON is that of the engine's result.
+func (r *Result) MarshalJSON() ([]byte, error) { return json.Marshal(r.Raw) }
+
+// Checks is the verdict on correctness.
+func (r *Result) Checks() *Checks { return &Checks{r.Raw.Checks} }
+
+// Checks is the verdict of a result on its own correctness.
+type Checks struct{ Raw *engine.Checks }
+
+// OK is false if anything was found; a run without checks is not OK either.
+func (c *Checks) OK() bool { return c.Raw != nil && c.Raw.OK }
+
+func (c *Checks) String() string {
+	k := c.Raw
+	if k == nil || k.Mode == "off" {
+		return "not checked (knob check is off)"
+	}
+	var b strings.Builder
+	verdict := "holds"
+	if !k.OK {
+		verdict = "VIOLATED"
+	}
+	fmt.Fprintf(&b, "%s %s over %d transactions (%s)", k.Claimed, verdict, k.Transactions, k.Mode)
+	for _, name := range sortedBools(k.Invariants) {
+		word := "holds"
+		if !k.Invariants[name] {
+			word = "VIOLATED"
+		}
+		fmt.Fprintf(&b, "; %s %s", name, word)
+	}
+	for _, a := range k.Anomalies {
+		fmt.Fprintf(&b, "\n%s: %s", a.Kind, oneLine(a.Text))
+	}
+	return b.String()
+}
+
+func (r *Result) String() string {
+	x := r.Raw
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s committed over %s of virtual time", rateText(x.Throughput), nsText(x.VirtualNS))
+	if x.ThroughputCI95 > 0 {
+		fmt.Fprintf(&b, " (± %s)", percent(x.ThroughputCI95))
+	}
+	l := x.LatencyUS
+	fmt.Fprintf(&b, "\nlatency p50 %s, p99 %s, mean %s; aborts %s; %.2g round trips per transaction",
+		usText(l.P50), usText(l.P99), usText(l.Mean), percent(x.AbortRate), x.RoundTripsPerTxn)
+	if k := x.Bottleneck; k != nil {
+		fmt.Fprintf(&b, "\nbottleneck %s of node %d, %s busy", k.Resource, k.Node, percent(k.Utilization))
+	}
+	fmt.Fprintf(&b, "\n%s\ndigest %s", r.Checks(), x.Digest)
+	return b.String()
+}

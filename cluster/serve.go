@@ -1,0 +1,170 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"drtmx/engine"
+)
+
+// DefaultListen is where the page is unless one says otherwise.
+const DefaultListen = "127.0.0.1:7070"
+
+// Web is what the HTTP side needs besides the agent.
+type Web struct {
+	Access
+	// Page serves everything that is not the API; nil: the registered page
+	// (SetPage), or a plain list of the routes.
+	Page http.Handler
+	// Figures runs figures; nil: the registered runner (SetFigures), or none.
+	Figures FigureRunner
+	// CDN lets the page load its chart library from CDN.
+	CDN bool
+}
+
+// registered by the packages above this one.
+var registry struct {
+	mu      sync.Mutex
+	page    func(*Agent) http.Handler
+	figures FigureRunner
+}
+
+// SetPage registers what serves the page of an agent. The package that has the
+// page calls it; this one is below it and cannot.
+func SetPage(page func(*Agent) http.Handler) {
+	registry.mu.Lock()
+	registry.page = page
+	registry.mu.Unlock()
+}
+
+// SetFigures registers what runs the figures.
+func SetFigures(f FigureRunner) {
+	registry.mu.Lock()
+	registry.figures = f
+	registry.mu.Unlock()
+}
+
+// Handler is the whole HTTP side of the agent, guards included.
+func (a *Agent) Handler(w Web) (http.Handler, error) {
+	registry.mu.Lock()
+	if w.Page == nil && registry.page != nil {
+		w.Page = registry.page(a)
+	}
+	if w.Figures == nil {
+		w.Figures = registry.figures
+	}
+	registry.mu.Unlock()
+	return newGuard(newAPI(a, w), w.Access, w.CDN)
+}
+
+// Listen opens the address for Serve. An address that others can reach needs a
+// control token.
+func Listen(addr string, a Access) (net.Listener, error) {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, &engine.SpecError{Field: "listen", Value: addr, Rule: "must be ADDRESS:PORT", Next: "for example " + DefaultListen}
+	}
+	if a.View != "" && a.Control == "" {
+		return nil, &engine.SpecError{Field: "view-token-file", Rule: "without a control token would let nobody control", Next: "add --token-file"}
+	}
+	if a.View != "" && a.View == a.Control {
+		return nil, &engine.SpecError{Field: "view-token-file", Rule: "holds the control token", Next: "use another token"}
+	}
+	if !loopbackOnly(host) && a.Control == "" {
+		return nil, &engine.SpecError{Field: "listen", Value: addr, Rule: "can be reached from other machines and needs a token", Next: "add --token-file FILE"}
+	}
+	l, err := net.Listen("tcp", addr)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, &engine.SpecError{Field: "listen", Value: addr, Rule: "is in use", Next: "end the other program or choose another port, as --listen " + net.JoinHostPort(host, "0")}
+	case err != nil:
+		var oe *net.OpError
+		if errors.As(err, &oe) {
+			err = oe.Err
+		}
+		return nil, &engine.SpecError{Field: "listen", Value: net.JoinHostPort(host, port), Rule: oneLine(err.Error())}
+	}
+	return &limitedListener{Listener: l, free: make(chan struct{}, connLimit)}, nil
+}
+
+// loopbackOnly is true if every address that host stands for is of this machine
+// alone.
+func loopbackOnly(host string) bool {
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
+
+// Serve answers on l until ctx ends. The agent is not closed.
+func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
+	s := &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: headerTime,
+		ReadTimeout:       readTime,
+		WriteTimeout:      writeTime,
+		IdleTimeout:       idleTime,
+		MaxHeaderBytes:    headerLimit,
+		BaseContext:       func(net.Listener) context.Context { return ctx },
+		ErrorLog:          silent,
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(l) }()
+	select {
+	case err := <-ended:
+		return fmt.Errorf("serve %s: %w", l.Addr(), err)
+	case <-ctx.Done():
+	}
+	// Requests in progress get a moment; websockets end with ctx.
+	stop, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if s.Shutdown(stop) != nil {
+		s.Close()
+	}
+	<-ended
+	return nil
+}
+
+// limitedListener holds at most cap(free) connections. One more is told so and
+// closed at once, so that it does not wait in a queue that it cannot see.
+type limitedListener struct {
+	net.Listener
+	free chan struct{}
+}
+
+func (l *limitedListener) Accept() (net.Conn, error) {
+	for {
+		c, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		select {
+		case l.free <- struct{}{}:
+			return &limitedConn{Conn: c, release: func() { <-l.free }}, nil
+		default:
+			c.SetWriteDeadline(time.Now().Add(time.Second))
+			fmt.Fprint(c, "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Type: text/plain\r\nContent-Length: 21\r\n\r\ntoo many connections\n")
+			c.Close()
+		}
+	}
+}
+
+type limitedConn struct {
+	net.Conn
+	once    sync.Once
+	release func()
+}
+
+func (c *limitedConn) Close() error {
+	err := c.Conn.Close()
+	c.once.Do(c.release)
+	return err
+}

@@ -1,0 +1,247 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"drtmx/cluster/runs"
+	"drtmx/dashboard/charts"
+	"drtmx/engine"
+)
+
+// Axis is a knob and the values that a sweep gives it: a slice such as []int{1,
+// 2, 4} or []string{"one-sided", "two-sided"}.
+type Axis struct {
+	Knob   string
+	Values any
+}
+
+func (a Axis) engine() (engine.Axis, error) {
+	v := reflect.ValueOf(a.Values)
+	if a.Values == nil || v.Kind() != reflect.Slice && v.Kind() != reflect.Array || v.Len() == 0 {
+		return engine.Axis{}, &engine.SpecError{Field: a.Knob, Value: clip(fmt.Sprint(a.Values)), Rule: "must be a slice of at least one value",
+			Next: fmt.Sprintf("as cluster.Axis{%q, []int{1, 2, 4}}", a.Knob)}
+	}
+	out := engine.Axis{Knob: a.Knob}
+	for i := range v.Len() {
+		out.Values = append(out.Values, v.Index(i).Interface())
+	}
+	return out, nil
+}
+
+// SweepOptions say how to run a sweep; the zero value is one seed per point.
+type SweepOptions struct {
+	Seeds   int
+	NoCache bool // compute points again that the run store has
+}
+
+// SweepResult is a sweep's outcome. As last value of a cell it draws its
+// throughput and median latency; Chart draws any number.
+type SweepResult struct {
+	Raw *engine.SweepResult
+}
+
+// Sweep runs every combination of the axes' values, in parallel and from 0.
+// Points that were run before come from the run store.
+func Sweep(spec Spec, axes ...Axis) *SweepResult {
+	s, err := SweepWith(charts.Context(), spec, SweepOptions{}, charts.Progress("sweep"), axes...)
+	must(err)
+	return s
+}
+
+// SweepWith is Sweep for programs.
+func SweepWith(ctx context.Context, spec Spec, o SweepOptions, progress func(done, total int), axes ...Axis) (*SweepResult, error) {
+	var as []engine.Axis
+	for _, a := range axes {
+		e, err := a.engine()
+		if err != nil {
+			return nil, err
+		}
+		as = append(as, e)
+	}
+	if len(as) == 0 {
+		return nil, &engine.SpecError{Field: "axes", Rule: "none given", Next: `as cluster.Axis{"coroutines", []int{1, 2, 4}}`}
+	}
+	eo := engine.SweepOptions{Seeds: o.Seeds, Progress: progress}
+	if !o.NoCache {
+		eo.Cache = RunCache()
+	}
+	r, err := engine.Sweep(ctx, spec, as, eo)
+	if err != nil {
+		return nil, err
+	}
+	return &SweepResult{r}, nil
+}
+
+// RunCache is the user's run store, or nil where there can be none.
+func RunCache() engine.Cache {
+	s, err := runs.Open(runs.Options{})
+	if err != nil {
+		return nil // every run is then computed
+	}
+	return StoreCache(s)
+}
+
+// StoreCache keeps results in a run store.
+func StoreCache(s *runs.Store) engine.Cache { return storeCache{s} }
+
+type storeCache struct{ s *runs.Store }
+
+func (c storeCache) Get(key string) (*engine.Result, bool) {
+	b, ok := c.s.Get(c.key(key))
+	if !ok {
+		return nil, false
+	}
+	r := &engine.Result{}
+	if json.Unmarshal(b, r) != nil {
+		return nil, false
+	}
+	r.Spec, r.PresetDiff = wholeNumbers(r.Spec), wholeNumbers(r.PresetDiff)
+	return r, true
+}
+
+func (c storeCache) Put(key string, r *engine.Result) error {
+	b, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	return c.s.Put(c.key(key), b)
+}
+
+// key makes a key of the store from one of the engine, whatever its form.
+func (c storeCache) key(k string) string {
+	key, err := runs.Key(engine.CodeVersion(), "result", k)
+	if err != nil {
+		return "" // a string is always JSON; the store refuses "" in any case
+	}
+	return key
+}
+
+// wholeNumbers undoes what JSON does to the ints of a spec.
+func wholeNumbers(k engine.Knobs) engine.Knobs {
+	for n, v := range k {
+		if f, ok := v.(float64); ok && f == float64(int(f)) {
+			k[n] = int(f)
+		}
+	}
+	return k
+}
+
+func (s *SweepResult) String() string {
+	return s.table("throughput", "latency_us.p50", "latency_us.p99", "abort_rate")
+}
+
+// Table writes numbers of every point, by their path in the JSON.
+func (s *SweepResult) Table(metrics ...string) string { return s.table(metrics...) }
+
+func (s *SweepResult) table(metrics ...string) string {
+	var b strings.Builder
+	for _, a := range s.Raw.Axes {
+		fmt.Fprintf(&b, "%-16s", a.Knob)
+	}
+	for _, m := range metrics {
+		fmt.Fprintf(&b, "%16s", m)
+	}
+	for _, p := range s.Raw.Points {
+		b.WriteByte('\n')
+		for _, a := range s.Raw.Axes {
+			fmt.Fprintf(&b, "%-16v", p.Set[a.Knob])
+		}
+		if p.Error != "" {
+			b.WriteString(oneLine(p.Error))
+			continue
+		}
+		for _, m := range metrics {
+			if x, ok := pointMean(p, m); ok {
+				fmt.Fprintf(&b, "%16s", trim(x))
+			} else {
+				fmt.Fprintf(&b, "%16s", "–")
+			}
+		}
+	}
+	return b.String()
+}
+
+// pointMean is the mean of a number over the seeds of a point.
+func pointMean(p engine.SweepPoint, metric string) (float64, bool) {
+	sum, n := 0.0, 0
+	for _, r := range p.Runs {
+		if x, ok := r.Metric(metric); ok {
+			sum += x
+			n++
+		}
+	}
+	if n == 0 {
+		return 0, false
+	}
+	return sum / float64(n), true
+}
+
+// Chart draws numbers of the points, by their path in the JSON, against the
+// last axis; every value of the other axes is a line.
+func (s *SweepResult) Chart(metrics ...string) *charts.Chart {
+	if len(metrics) == 0 {
+		metrics = []string{"throughput"}
+	}
+	axes := s.Raw.Axes
+	last := axes[len(axes)-1]
+	numeric := true
+	for _, v := range last.Values {
+		if _, ok := asFloat(v); !ok {
+			numeric = false
+		}
+	}
+	var tracks []charts.Track
+	for _, m := range metrics {
+		t := charts.Track{Y: charts.Axis{Label: m, Unit: unitOf(m)}}
+		for at := 0; at < len(s.Raw.Points); at += len(last.Values) {
+			t.Series = append(t.Series, s.line(at, m, numeric))
+		}
+		tracks = append(tracks, t)
+	}
+	return charts.Timeline("", charts.Axis{Label: last.Knob}, tracks, nil)
+}
+
+// line is one series of a sweep, the points from index at on.
+func (s *SweepResult) line(at int, metric string, numeric bool) charts.Series {
+	axes := s.Raw.Axes
+	last := axes[len(axes)-1]
+	var out charts.Series
+	others := Knobs{}
+	for _, a := range axes[:len(axes)-1] {
+		others[a.Knob] = s.Raw.Points[at].Set[a.Knob]
+	}
+	if out.Name = knobText(others); out.Name == "" {
+		out.Name = metric
+	}
+	for i, v := range last.Values {
+		p := s.Raw.Points[at+i]
+		y, ok := pointMean(p, metric)
+		if !ok {
+			continue
+		}
+		x := float64(i)
+		if numeric {
+			x, _ = asFloat(v)
+		}
+		out.X, out.Y = append(out.X, x), append(out.Y, y)
+		out.Notes = append(out.Notes, fmt.Sprint(v))
+	}
+	return out
+}
+
+// unitOf reads the unit from the name of a number.
+func unitOf(metric string) string {
+	switch {
+	case strings.HasPrefix(metric, "throughput"):
+		return "1/s"
+	case strings.Contains(metric, "_us"):
+		return "µs"
+	case strings.Contains(metric, "_ns"):
+		return "ns"
+	}
+	return ""
+}

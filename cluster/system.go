@@ -1,0 +1,78 @@
+package cluster
+
+import (
+	"fmt"
+	"runtime/debug"
+	"strings"
+
+	"drtmx/engine"
+)
+
+// System is what the agent needs of an engine.System. One goroutine at a time
+// uses it.
+type System interface {
+	Advance(dNS int64) error
+	NowNS() int64
+	State() string
+	Err() error
+	Set(k engine.Knobs, by string) (engine.Change, error)
+	KnobsVersion() int
+	Spec() engine.Spec
+	Values() engine.Knobs
+	Knobs() []engine.KnobState
+	Windows(from int) []engine.Window
+	Mark()
+	Result() *engine.Result
+	Drain() error
+	Digest() string
+	Close()
+}
+
+var _ System = (*engine.System)(nil)
+
+// Opener makes a system at virtual time 0; nothing is started on error.
+type Opener func(engine.Spec) (System, error)
+
+func openEngine(spec engine.Spec) (System, error) {
+	s, err := engine.Open(spec)
+	if err != nil {
+		return nil, err // not a nil *engine.System in a System
+	}
+	return s, nil
+}
+
+// guarded calls f and turns a panic into an error of one line. A panic in a
+// system is a simulator bug: it ends that system, not the agent.
+func guarded(what string, f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &PanicError{What: what, Value: fmt.Sprint(p), Stack: string(debug.Stack())}
+		}
+	}()
+	return f()
+}
+
+// PanicError is a simulator bug that was caught at the agent.
+type PanicError struct {
+	What  string // what was being done
+	Value string
+	Stack string
+}
+
+func (e *PanicError) Error() string {
+	return fmt.Sprintf("%s: simulator bug: %s", e.What, oneLine(e.Value))
+}
+
+// oneLine keeps the first line of a text that may come from anywhere.
+func oneLine(s string) string {
+	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
+	if r := []rune(s); len(r) > 500 {
+		s = string(r[:497]) + "..."
+	}
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, s)
+}

@@ -1,0 +1,87 @@
+package cluster
+
+import (
+	"fmt"
+	"html"
+	"math"
+	"sort"
+	"strings"
+)
+
+func esc(s string) string { return html.EscapeString(s) }
+
+// nsText writes virtual time as a person reads it.
+func nsText(ns int64) string {
+	switch a := math.Abs(float64(ns)); {
+	case a >= 1e9:
+		return trim(float64(ns)/1e9) + " s"
+	case a >= 1e6:
+		return trim(float64(ns)/1e6) + " ms"
+	case a >= 1e3:
+		return trim(float64(ns)/1e3) + " µs"
+	}
+	return fmt.Sprintf("%d ns", ns)
+}
+
+// trim writes four significant digits without trailing zeros.
+func trim(x float64) string { return fmt.Sprintf("%.4g", x) }
+
+// rateText writes requests per second.
+func rateText(x float64) string {
+	switch {
+	case x >= 1e6:
+		return fmt.Sprintf("%.3g M/s", x/1e6)
+	case x >= 1e3:
+		return fmt.Sprintf("%.3g k/s", x/1e3)
+	}
+	return fmt.Sprintf("%.3g /s", x)
+}
+
+func usText(x float64) string {
+	if x == 0 {
+		return "–" // too few samples
+	}
+	return fmt.Sprintf("%.3g µs", x)
+}
+
+func percent(x float64) string { return fmt.Sprintf("%.2g %%", 100*x) }
+
+// signed writes a relative change.
+func signed(x float64) string { return fmt.Sprintf("%+.1f %%", 100*x) }
+
+func sortedKnobs(k Knobs) []string {
+	names := make([]string, 0, len(k))
+	for n := range k {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	return names
+}
+
+func knobText(k Knobs) string {
+	var b strings.Builder
+	for i, n := range sortedKnobs(k) {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%s = %v", n, k[n])
+	}
+	return b.String()
+}
+
+func sortedBools(m map[string]bool) []string {
+	names := make([]string, 0, len(m))
+	for n := range m {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	return names
+}
+
+// absent turns the 0 of a percentile without samples into a gap of the line.
+func absent(x float64) float64 {
+	if x == 0 {
+		return math.NaN()
+	}
+	return x
+}

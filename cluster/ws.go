@@ -1,0 +1,148 @@
+package cluster
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gorilla/websocket"
+)
+
+const (
+	wsWrite = 5 * time.Second // a reader that takes longer for a frame is dropped
+	wsPing  = 20 * time.Second
+	wsPong  = 45 * time.Second
+)
+
+var upgrader = websocket.Upgrader{
+	HandshakeTimeout: 5 * time.Second,
+	ReadBufferSize:   1 << 10,
+	WriteBufferSize:  4 << 10,
+	CheckOrigin:      sameOrigin,
+	Error: func(w http.ResponseWriter, _ *http.Request, code int, reason error) {
+		refuse(w, code, "websocket: "+reason.Error())
+	},
+}
+
+// sameOrigin refuses the websocket of a page from elsewhere. A browser always
+// names the origin; what has none is no browser.
+func sameOrigin(r *http.Request) bool {
+	o := r.Header.Get("Origin")
+	if o == "" {
+		return true
+	}
+	u, err := url.Parse(o)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && strings.EqualFold(u.Host, r.Host)
+}
+
+// feed is GET /ws: frames, from ?since= on if they are still there.
+func (p *api) feed(w http.ResponseWriter, r *http.Request) {
+	var since uint64
+	if s := r.URL.Query().Get("since"); s != "" {
+		n, err := strconv.ParseUint(s, 10, 64)
+		if err != nil {
+			refuse(w, http.StatusBadRequest, "since = "+clip(s)+": must be the seq of the last frame that was read")
+			return
+		}
+		since = n
+	}
+	only := sysOf(r)
+	select {
+	case p.ws <- struct{}{}:
+		defer func() { <-p.ws }()
+	default:
+		refuse(w, http.StatusServiceUnavailable, "too many readers; close one")
+		return
+	}
+	c, err := upgrader.Upgrade(w, r, nil)
+	if err != nil {
+		return // answered already
+	}
+	defer c.Close()
+	rd, backlog, gap := p.agent.hub.subscribe(since)
+	defer p.agent.hub.unsubscribe(rd)
+	gone := make(chan struct{})
+	go drainReader(c, gone)
+	if !p.greet(c, only, backlog, gap) {
+		return
+	}
+	ping := time.NewTicker(wsPing)
+	defer ping.Stop()
+	for {
+		select {
+		case msg, ok := <-rd.ch:
+			if !ok { // fell behind, or the agent ends
+				c.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseTryAgainLater, "behind; come back with since"), time.Now().Add(time.Second))
+				return
+			}
+			if only != "" && !frameOf(msg, only) {
+				continue
+			}
+			if !send(c, msg) {
+				return
+			}
+		case <-ping.C:
+			if c.WriteControl(websocket.PingMessage, nil, time.Now().Add(wsWrite)) != nil {
+				return
+			}
+		case <-gone:
+			return
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+// greet sends what a reader missed; without a past, how every system stands.
+func (p *api) greet(c *websocket.Conn, only string, backlog [][]byte, gap bool) bool {
+	for _, msg := range backlog {
+		if (only == "" || frameOf(msg, only)) && !send(c, msg) {
+			return false
+		}
+	}
+	if len(backlog) > 0 {
+		return true
+	}
+	for _, m := range p.agent.all() {
+		if only != "" && m.id != only {
+			continue
+		}
+		f := m.frame()
+		f.V, f.Seq, f.Gap = frameVersion, p.agent.hub.last(), gap
+		if w := m.latest.Load(); w != nil {
+			f.Windows = append(f.Windows, *w)
+		}
+		msg, err := encodeFrame(f)
+		if err != nil || !send(c, msg) {
+			return false
+		}
+	}
+	return true
+}
+
+func send(c *websocket.Conn, msg []byte) bool {
+	c.SetWriteDeadline(time.Now().Add(wsWrite))
+	return c.WriteMessage(websocket.TextMessage, msg) == nil
+}
+
+// frameOf looks for the system in an encoded frame, whose fields before it have
+// a fixed form.
+func frameOf(msg []byte, sys string) bool {
+	head := string(msg[:min(len(msg), 80)])
+	return strings.Contains(head, `"sys":"`+sys+`"`)
+}
+
+// drainReader reads what a reader sends, which is nothing but control frames.
+func drainReader(c *websocket.Conn, gone chan struct{}) {
+	defer close(gone)
+	c.SetReadLimit(wsFrameLimit)
+	c.SetReadDeadline(time.Now().Add(wsPong))
+	c.SetPongHandler(func(string) error { return c.SetReadDeadline(time.Now().Add(wsPong)) })
+	for {
+		if _, _, err := c.NextReader(); err != nil {
+			return
+		}
+	}
+}
