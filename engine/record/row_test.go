@@ -1,0 +1,74 @@
+package record
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestPackedAndAlignedStride(t *testing.T) {
+	for _, c := range []struct{ value, packed, aligned int }{
+		{1, 24, 32}, {8, 24, 32}, {9, 32, 32}, {16, 32, 32}, {17, 40, 64}, {48, 64, 64}, {49, 72, 128}, {655, 672, 704},
+	} {
+		p, err := Packed(c.value)
+		if err != nil || p.Stride != c.packed {
+			t.Errorf("Packed(%d): stride %d, %v, want %d", c.value, p.Stride, err, c.packed)
+		}
+		a, err := Aligned(c.value)
+		if err != nil || a.Stride != c.aligned {
+			t.Errorf("Aligned(%d): stride %d, %v, want %d", c.value, a.Stride, err, c.aligned)
+		}
+		for i := range 1000 {
+			if a.Bytes() <= LineBytes && !OneLine(uint64(i*a.Stride), a.Bytes()) {
+				t.Fatalf("Aligned(%d): row %d straddles a line", c.value, i)
+			}
+		}
+	}
+}
+
+func TestLayoutNamesTheOffendingSize(t *testing.T) {
+	for _, v := range []int{-1, 0, MaxValueBytes + 1} {
+		if _, err := Packed(v); err == nil || !strings.Contains(err.Error(), "value bytes") {
+			t.Errorf("Packed(%d): error %v", v, err)
+		}
+	}
+	if _, err := Aligned(MaxValueBytes); err != nil {
+		t.Errorf("Aligned(%d): %v", MaxValueBytes, err)
+	}
+}
+
+func TestOneLine(t *testing.T) {
+	for _, c := range []struct {
+		a    uint64
+		n    int
+		want bool
+	}{{0, 64, true}, {0, 65, false}, {40, 24, true}, {48, 24, false}, {63, 1, true}, {63, 2, false}, {64, 0, true}} {
+		if got := OneLine(c.a, c.n); got != c.want {
+			t.Errorf("OneLine(%d, %d) = %v", c.a, c.n, got)
+		}
+	}
+}
+
+func TestReadable(t *testing.T) {
+	row := make([]byte, 24)
+	SetSeq(row, InitialSeq)
+	if !Readable(row) {
+		t.Error("a free, stable row must be readable")
+	}
+	SetLock(row, Owner{}.LockWord())
+	if Readable(row) {
+		t.Error("a locked row was readable")
+	}
+	SetLock(row, 0)
+	SetSeq(row, Writing(InitialSeq))
+	if Readable(row) {
+		t.Error("a row in the middle of a rewrite was readable")
+	}
+	free, _ := Freed(InitialSeq)
+	SetSeq(row, free)
+	if Readable(row) {
+		t.Error("a free row was readable")
+	}
+	if len(Value(row)) != 8 {
+		t.Errorf("value of %d bytes", len(Value(row)))
+	}
+}
