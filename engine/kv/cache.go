@@ -1,0 +1,267 @@
+package kv
+
+import (
+	"fmt"
+
+	"drtmx/engine/r2"
+)
+
+// Sizes of the location cache in bytes.
+const (
+	CacheEntryBytes = 16 // valid 1 bit, table 8, key 55; used 1, location 48 (row 32, incarnation 16), 15 free
+	setEntries      = lineBytes / CacheEntryBytes
+
+	MinCacheBytes = lineBytes // one set
+)
+
+// Cache is a machine's location cache (thesis section 4.3.1): where records of other machines are, so that
+// one READ gets a record. All threads of the machine share it.
+//
+// It is a table of sets of one line, four entries each. A key has one set; looking it up touches one line. A
+// full set gives up an entry by CLOCK: the hand starts at the newcomer's place in the order of hash values,
+// passes entries used since the hand last came by (and marks them unused), and takes the first that was
+// not. A newcomer counts as used with its first hit, so that keys seen once do not displace hot ones.
+//
+// The structure is charged as described; the simulator stores it differently. Nearly all entries say that a
+// record that was there from the start is still where it was, which is computable: such an entry is two bits, present
+// and used, and the members of a set are found by inverting the hash function. Only entries of records that
+// were inserted or moved are stored in words.
+type Cache struct {
+	cl      *r2.Cluster
+	machine int
+	base    []uint64 // by table id: number of the table's first record among the records of all tables
+	tables  [256]*Table
+	scatter          // records of all tables over sets
+	sets    uint64
+	bytes   uint64
+
+	present, used []uint64 // bits by record number
+	moved         probeTable
+
+	space      []r2.Addr // reserved, by socket
+	spaceBytes uint64
+
+	stats CacheStats
+}
+
+// CacheStats counts what happened since the cache was made.
+type CacheStats struct {
+	Hits, Misses uint64
+	Evictions    uint64 // entries given up for others
+	Stale        uint64 // entries forgotten because the record had gone
+	Entries      uint64 // now
+	Capacity     uint64 // entries that fit, now
+}
+
+// NewCache makes an empty cache of a machine for records of these tables.
+func NewCache(cl *r2.Cluster, machine int, tables []*Table, bytes, seed uint64) (*Cache, error) {
+	x := &Cache{cl: cl, machine: machine, base: make([]uint64, 256)}
+	total := uint64(0)
+	for _, t := range tables {
+		if x.tables[t.spec.ID] != nil {
+			return nil, fmt.Errorf("location cache: two tables have id %d", t.spec.ID)
+		}
+		x.tables[t.spec.ID], x.base[t.spec.ID] = t, total
+		total += t.records()
+	}
+	x.scatter = newScatter(total, 1, mix(seed^uint64(machine)))
+	words := (total + 63) / 64
+	x.present, x.used = make([]uint64, words), make([]uint64, words)
+	return x, x.setSize(bytes)
+}
+
+func (x *Cache) setSize(bytes uint64) error {
+	if bytes < MinCacheBytes {
+		return fmt.Errorf("location cache of %d bytes: must be at least %d; to run without, switch the cache off", bytes, MinCacheBytes)
+	}
+	x.bytes, x.sets = bytes, bytes/lineBytes
+	x.places = x.sets
+	x.stats.Capacity = x.sets * setEntries
+	if x.cl == nil || bytes <= x.spaceBytes {
+		return nil
+	}
+	sockets := len(x.cl.Fabric().Machine(x.machine).NICs)
+	x.space, x.spaceBytes = x.space[:0], bytes
+	for k := range sockets {
+		x.space = append(x.space, x.cl.Mem(x.machine).Reserve("kv.cache", bytes/uint64(sockets)+lineBytes, k))
+	}
+	return nil
+}
+
+// Bytes is the budget.
+func (x *Cache) Bytes() uint64 { return x.bytes }
+
+// Stats are the counters.
+func (x *Cache) Stats() CacheStats { return x.stats }
+
+// entry is where a key stands in the cache's order.
+type entry struct {
+	hash   uint64
+	number uint64 // of a record that was there from the start
+	home   bool   // number is valid
+}
+
+// entryOf computes where a key belongs. It costs no virtual time: the hash is computed in a few cycles that
+// the cost of the phase contains.
+func (x *Cache) entryOf(t *Table, key uint64) entry {
+	if n, ok := t.number(key); ok {
+		n += x.base[t.spec.ID]
+		return entry{hash: x.hash(n), number: n, home: true}
+	}
+	return entry{hash: x.foreign(key + uint64(t.spec.ID)<<56)}
+}
+
+// touch charges the line of an entry's set. Sets are dealt to the sockets in turn.
+func (x *Cache) touch(c *r2.Co, set uint64) {
+	n := uint64(len(x.space))
+	c.Touch(x.space[set%n]+r2.Addr(set/n*lineBytes), lineBytes)
+}
+
+// Get returns the location of a key of another machine, if it is known.
+func (x *Cache) Get(c *r2.Co, t *Table, key uint64) (Location, bool) {
+	e := x.entryOf(t, key)
+	x.touch(c, x.place(e.hash))
+	loc, ok := x.get(t, key, e)
+	if ok {
+		x.stats.Hits++
+	} else {
+		x.stats.Misses++
+	}
+	return loc, ok
+}
+
+func (x *Cache) get(t *Table, key uint64, e entry) (Location, bool) {
+	if e.home && getBit(x.present, e.number) {
+		setBit(x.used, e.number)
+		s, j, _ := t.shardOf(key)
+		return s.location(homeRef(j)), true
+	}
+	if i := x.findMoved(t, key, e); i >= 0 {
+		v := &x.moved.slots[i].value
+		*v |= usedBit
+		return t.Location(key, Ref(*v&^usedBit)), true
+	}
+	return Location{}, false
+}
+
+// Put remembers where a record is.
+func (x *Cache) Put(c *r2.Co, t *Table, key uint64, r Ref) {
+	e := x.entryOf(t, key)
+	x.touch(c, x.place(e.hash))
+	x.put(t, key, r, e)
+}
+
+// Warm is Put before the system runs, when every record is where it was: it charges nothing. Filling the
+// cache with keys drawn from the workload's own distribution leaves it as after a long run.
+func (x *Cache) Warm(t *Table, key uint64) {
+	s, j, initial := t.shardOf(key)
+	if !initial || s.machine == x.machine {
+		return
+	}
+	e := x.entryOf(t, key)
+	if _, ok := x.get(t, key, e); !ok {
+		x.put(t, key, homeRef(j), e)
+	}
+}
+
+func (x *Cache) put(t *Table, key uint64, r Ref, e entry) {
+	home := false
+	if e.home {
+		_, j, _ := t.shardOf(key)
+		home = r == homeRef(j)
+	}
+	if i := x.findMoved(t, key, e); i >= 0 {
+		if !home {
+			v := &x.moved.slots[i].value
+			*v = *v&usedBit | uint64(r)
+			return
+		}
+		x.moved.remove(i)
+		x.stats.Entries--
+	} else if e.home && getBit(x.present, e.number) {
+		if home {
+			return
+		}
+		clearBit(x.present, e.number)
+		x.stats.Entries--
+	}
+	x.makeRoom(e)
+	x.stats.Entries++
+	if home {
+		setBit(x.present, e.number)
+		clearBit(x.used, e.number)
+		return
+	}
+	x.moved.add(x.place(e.hash), x.tagged(t, key), uint64(r))
+}
+
+// Invalidate forgets a location that turned out to be stale.
+func (x *Cache) Invalidate(c *r2.Co, t *Table, key uint64) {
+	e := x.entryOf(t, key)
+	x.touch(c, x.place(e.hash))
+	switch i := x.findMoved(t, key, e); {
+	case i >= 0:
+		x.moved.remove(i)
+	case e.home && getBit(x.present, e.number):
+		clearBit(x.present, e.number)
+	default:
+		return
+	}
+	x.stats.Entries--
+	x.stats.Stale++
+}
+
+// Resize changes the budget while the system runs. Entries keep their places in the hash order; those that
+// no longer fit their set are given up, used ones last.
+func (x *Cache) Resize(bytes uint64) error {
+	if err := x.setSize(bytes); err != nil {
+		return err
+	}
+	old := x.moved.slots
+	x.moved, x.stats.Entries = probeTable{}, 0
+	taken := make([]uint8, x.sets)
+	for _, used := range [2]bool{true, false} {
+		x.keepHome(taken, used)
+		for _, s := range old {
+			if s.key != 0 && s.value&usedBit != 0 == used {
+				x.keepMoved(taken, s)
+			}
+		}
+	}
+	return nil
+}
+
+func (x *Cache) keepHome(taken []uint8, used bool) {
+	for w := range x.present {
+		word := x.present[w]
+		if used {
+			word &= x.used[w]
+		} else {
+			word &^= x.used[w]
+		}
+		for ; word != 0; word &= word - 1 {
+			n := uint64(w)*64 + trailing(word)
+			if !x.take(taken, x.place(x.hash(n))) {
+				clearBit(x.present, n)
+			}
+		}
+	}
+}
+
+func (x *Cache) keepMoved(taken []uint8, s probeSlot) {
+	t, key := x.untagged(s.key)
+	set := x.place(x.entryOf(t, key).hash)
+	if x.take(taken, set) {
+		x.moved.add(set, s.key, s.value)
+	}
+}
+
+func (x *Cache) take(taken []uint8, set uint64) bool {
+	if taken[set] == setEntries {
+		x.stats.Evictions++
+		return false
+	}
+	taken[set]++
+	x.stats.Entries++
+	return true
+}

@@ -1,0 +1,112 @@
+package kv
+
+import (
+	"errors"
+	"fmt"
+
+	"drtmx/engine/r2"
+)
+
+// ErrBusy says that a chain was being changed at every one of very many attempts.
+var ErrBusy = errors.New("hash chain busy")
+
+const (
+	maxAttempts = 4096 // of a lookup or of taking a latch, before ErrBusy
+	spinCycles  = 40   // between two looks at a latch: a pause instruction
+)
+
+// State is how far a lookup is.
+type State uint8
+
+const (
+	More    State = iota // another READ was posted
+	Found                // the record is at the location
+	Missing              // there is no such record
+	Failed               // see the error
+)
+
+// Lookup is a lookup by one-sided READs that is under way: one READ per node of the chain, and one more
+// whenever a node was caught in a change.
+type Lookup struct {
+	s        *shard
+	key      uint64
+	node     uint64
+	buf      r2.Buf
+	attempts int
+}
+
+// Start posts the first READ of a lookup. After c.Wait, call Next.
+func (t *Table) Start(c *r2.Co, key uint64) Lookup {
+	s, hash := t.locate(key)
+	l := Lookup{s: s, key: key, node: s.place(hash)}
+	l.post(c)
+	return l
+}
+
+func (l *Lookup) post(c *r2.Co) {
+	l.buf = c.Read(r2.Loc{Machine: l.s.machine, RKey: l.s.nodes.rkey, Addr: l.s.nodeAddr(l.node)}, nodeBytes)
+}
+
+// Next looks at what the READ brought. While it says More, another READ is under way: c.Wait and call Next
+// again.
+func (l *Lookup) Next(c *r2.Co) (Location, State, error) {
+	l.attempts++
+	ref, found, intact := findInNode(l.buf.B, l.key)
+	switch {
+	case found:
+		return l.s.location(ref), Found, nil
+	case l.attempts == maxAttempts:
+		return Location{}, Failed, fmt.Errorf("table %s key %d: %w after %d READs", l.s.table.spec.Name, l.key, ErrBusy, l.attempts)
+	case intact && next(l.buf.B) == 0:
+		return Location{}, Missing, nil
+	case intact:
+		l.node = uint64(next(l.buf.B) - 1)
+	}
+	l.post(c)
+	return Location{}, More, nil
+}
+
+// LookupRemote finds a record of another machine by one-sided READs of its hash table: one in the common case,
+// and then the caller READs the row (thesis section 4.3.1).
+func (t *Table) LookupRemote(c *r2.Co, key uint64) (loc Location, ok bool, err error) {
+	for l := t.Start(c, key); ; {
+		if err := c.Wait(); err != nil {
+			return Location{}, false, err
+		}
+		loc, state, err := l.Next(c)
+		if state != More {
+			return loc, state == Found, err
+		}
+	}
+}
+
+// LookupLocal finds a record on the CPU of its own machine. err tells only of a chain that never came to
+// rest.
+func (t *Table) LookupLocal(c *r2.Co, key uint64) (loc Location, ok bool, err error) {
+	s, hash := t.own(c, key)
+	node := s.place(hash)
+	for range maxAttempts {
+		a := s.nodeAddr(node)
+		line := c.Load(a, lineBytes)
+		v, link := version(line), next(line)
+		i, found := findInLine(line, key)
+		if !found && v%2 == 0 {
+			line = c.Load(a+lineBytes, lineBytes)
+			i, found = findInLine(line, key)
+			if version(line) != v {
+				v |= 1
+			}
+		}
+		switch {
+		case v%2 != 0:
+			c.Compute(spinCycles)
+		case found:
+			return s.location(slotRef(line, i)), true, nil
+		case link == 0:
+			return Location{}, false, nil
+		default:
+			node = uint64(link - 1)
+		}
+	}
+	return Location{}, false, fmt.Errorf("table %s key %d: %w after %d attempts", t.spec.Name, key, ErrBusy, maxAttempts)
+}

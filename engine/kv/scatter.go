@@ -1,0 +1,106 @@
+package kv
+
+import "math/bits"
+
+// bijection is a keyed permutation of [0, 2^width). Because it can be undone, what a hash table holds at
+// a place is computable: it is the inverse images of the place's hash values.
+//
+// Three rounds of multiply and shift, each invertible on its own: an odd factor has an inverse modulo
+// 2^width, and x ^= x >> s undoes itself for s of at least half the width.
+type bijection struct {
+	mask   uint64
+	width  uint
+	shift  uint
+	add    uint64
+	mul    [3]uint64
+	invert [3]uint64
+}
+
+func newBijection(width uint, seed uint64) bijection {
+	p := bijection{mask: 1<<width - 1, width: width, shift: (width + 1) / 2}
+	p.add = mix(seed)
+	for i := range p.mul {
+		p.mul[i] = mix(seed+uint64(i)+1) | 1
+		p.invert[i] = inverseOdd(p.mul[i])
+	}
+	return p
+}
+
+func (p *bijection) forward(x uint64) uint64 {
+	x = (x + p.add) & p.mask
+	for i := range p.mul {
+		x = x * p.mul[i] & p.mask
+		x ^= x >> p.shift
+	}
+	return x
+}
+
+func (p *bijection) inverse(x uint64) uint64 {
+	for i := len(p.invert) - 1; i >= 0; i-- {
+		x ^= x >> p.shift
+		x = x * p.invert[i] & p.mask
+	}
+	return (x - p.add) & p.mask
+}
+
+// inverseOdd is the inverse of an odd number modulo 2^64, by Newton's iteration: x*x = 1 modulo 8, and
+// each step doubles the number of right bits.
+func inverseOdd(x uint64) uint64 {
+	y := x
+	for range 5 {
+		y *= 2 - x*y
+	}
+	return y
+}
+
+// mix is the finaliser of SplitMix64: a good hash of 64 bits.
+func mix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// scatter throws the numbers [0, n) over places as a hash function would, and finds both the place of
+// a number and the numbers of a place. Hash values are sparse (at most one in four belongs to a number),
+// so that the places fill up nearly as unevenly as with independent hashing.
+type scatter struct {
+	bijection
+	n, places uint64
+}
+
+const sparse = 4 // hash values per number, at least
+
+func newScatter(n, places, seed uint64) scatter {
+	width := uint(bits.Len64(max(sparse*n, 64) - 1))
+	return scatter{bijection: newBijection(width, seed), n: n, places: places}
+}
+
+// hash is the hash value of a number.
+func (s *scatter) hash(i uint64) uint64 { return s.forward(i) }
+
+// foreign is the hash value of a key that is none of the n numbers.
+func (s *scatter) foreign(key uint64) uint64 { return mix(key+s.add) & s.mask }
+
+// place is where a hash value belongs: the places divide the hash values into ranges.
+func (s *scatter) place(hash uint64) uint64 {
+	hi, lo := bits.Mul64(hash, s.places)
+	return hi<<(64-s.width) | lo>>s.width
+}
+
+// span is the range of hash values [from, to) of a place. It may be empty when there are more places than
+// hash values.
+func (s *scatter) span(place uint64) (from, to uint64) {
+	return s.start(place), s.start(place + 1)
+}
+
+// start is the least hash value of a place: place x 2^width / places, rounded up.
+func (s *scatter) start(place uint64) uint64 {
+	hi, lo := bits.Mul64(place, 1<<s.width)
+	lo, carry := bits.Add64(lo, s.places-1, 0)
+	quotient, _ := bits.Div64(hi+carry, lo, s.places)
+	return quotient
+}
+
+// longest is an upper bound of the number of hash values of one place.
+func (s *scatter) longest() uint64 { return 1<<s.width/s.places + 1 }

@@ -1,0 +1,133 @@
+package kv
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"drtmx/engine/r2"
+)
+
+// RPC ids of this room.
+const (
+	rpcInsert = 16
+	rpcDelete = 17
+)
+
+// Service carries inserts and deletes to the server of their key, where a worker executes them.
+//
+//	request   table u8, 7 bytes unused | key u64 | value
+//	reply     status u64 | ref u64 | sequence u64
+type Service struct {
+	tables [256]*Table
+}
+
+const requestHeader = 16
+
+// statuses are what a reply can say; the place of an error is its code.
+var statuses = [...]error{nil, ErrExists, ErrMissing, ErrFull, ErrBusy, errRefused}
+
+var errRefused = errors.New("refused by the server")
+
+// NewService installs the handlers on a cluster.
+func NewService(cl *r2.Cluster) *Service {
+	v := &Service{}
+	cl.Handle(rpcInsert, v.handleInsert)
+	cl.Handle(rpcDelete, v.handleDelete)
+	return v
+}
+
+// Add makes a table known to the handlers.
+func (v *Service) Add(t *Table) error {
+	if o := v.tables[t.spec.ID]; o != nil {
+		return fmt.Errorf("table %s: id %d is taken by table %s", t.spec.Name, t.spec.ID, o.spec.Name)
+	}
+	v.tables[t.spec.ID] = t
+	return nil
+}
+
+// Table is the table with an id, or nil.
+func (v *Service) Table(id uint8) *Table { return v.tables[id] }
+
+// Insert adds a record wherever its key belongs.
+func (v *Service) Insert(c *r2.Co, t *Table, key uint64, value []byte) (Location, error) {
+	if t.Primary(key) == c.Machine() {
+		loc, _, err := t.InsertLocal(c, key, value, 0)
+		return loc, err
+	}
+	ref, err := v.call(c, t, rpcInsert, key, value)
+	if err != nil {
+		return Location{}, err
+	}
+	return t.Location(key, ref), nil
+}
+
+// Delete removes a record wherever it is. Nobody may write the record at the same time; transactions see to
+// that with its lock.
+func (v *Service) Delete(c *r2.Co, t *Table, key uint64) error {
+	if t.Primary(key) == c.Machine() {
+		_, _, err := t.DeleteLocal(c, key)
+		return err
+	}
+	_, err := v.call(c, t, rpcDelete, key, nil)
+	return err
+}
+
+func (v *Service) call(c *r2.Co, t *Table, rpc uint8, key uint64, value []byte) (Ref, error) {
+	req := c.Buf(requestHeader + len(value)).B
+	binary.LittleEndian.PutUint64(req, uint64(t.spec.ID))
+	binary.LittleEndian.PutUint64(req[8:], key)
+	copy(req[requestHeader:], value)
+	rep := c.Call(t.Primary(key), rpc, req)
+	if err := c.Wait(); err != nil {
+		return 0, err
+	}
+	if status := binary.LittleEndian.Uint64(rep.B); status != 0 {
+		return 0, fmt.Errorf("table %s key %d: %w", t.spec.Name, key, statuses[min(status, uint64(len(statuses)-1))])
+	}
+	return Ref(binary.LittleEndian.Uint64(rep.B[8:])), nil
+}
+
+func (v *Service) handleInsert(c *r2.Co, _ r2.Peer, req, rep []byte) int {
+	t, key, err := v.parse(c, req)
+	if err != nil {
+		return answer(rep, err, 0, 0)
+	}
+	loc, seq, err := t.InsertLocal(c, key, req[requestHeader:], 0)
+	return answer(rep, err, loc.Ref, seq)
+}
+
+func (v *Service) handleDelete(c *r2.Co, _ r2.Peer, req, rep []byte) int {
+	t, key, err := v.parse(c, req)
+	if err != nil {
+		return answer(rep, err, 0, 0)
+	}
+	_, free, err := t.DeleteLocal(c, key)
+	return answer(rep, err, 0, free)
+}
+
+// parse refuses what this server has no table or no key for.
+func (v *Service) parse(c *r2.Co, req []byte) (*Table, uint64, error) {
+	if len(req) < requestHeader {
+		return nil, 0, errRefused
+	}
+	t, key := v.tables[req[0]], binary.LittleEndian.Uint64(req[8:])
+	if t == nil || key > MaxKey || t.Primary(key) != c.Machine() {
+		return nil, 0, errRefused
+	}
+	return t, key, nil
+}
+
+func answer(rep []byte, err error, r Ref, seq uint64) int {
+	status := len(statuses) - 1
+	for i, s := range statuses {
+		if errors.Is(err, s) {
+			status = i
+			break
+		}
+	}
+	binary.LittleEndian.PutUint64(rep, uint64(status))
+	binary.LittleEndian.PutUint64(rep[8:], uint64(r))
+	binary.LittleEndian.PutUint64(rep[16:], seq)
+	return 24
+}

@@ -1,0 +1,217 @@
+package kv
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"drtmx/engine/fabric"
+	"drtmx/engine/r2"
+	"drtmx/engine/record"
+)
+
+// fill is the mean number of records per first node: 75 % of its slots, where DrTM-KV's lookups take
+// 1.05 READs on average.
+const fill = 6
+
+// region is registered memory of one machine.
+type region struct {
+	base r2.Addr
+	rkey uint32
+}
+
+func newRegion(cl *r2.Cluster, machine int, a fabric.Alloc, p fabric.Perm) (region, error) {
+	mem := cl.Mem(machine)
+	base, err := mem.Alloc(a)
+	if err != nil {
+		return region{}, fmt.Errorf("%s of machine %d: %w", a.Name, machine, err)
+	}
+	return region{base: base, rkey: mem.Register(base, a.Bytes, p).RKey}, nil
+}
+
+// shard is the part of a table that one socket of one server holds: hash table and rows, so that a lookup
+// and the READ or CAS after it go to the same RNIC. Its records from the start are numbered 0 to n-1; record
+// j has row j.
+//
+// Nodes are numbered: first nodes in groups of groupNodes (the last group padded), then overflow nodes, then
+// nodes for what is inserted. The overflow of a group's chains is numbered through within the group; number
+// l of group g is overflow node l x groups + g. Few groups have many, so the higher l is, the fewer of its
+// pages are ever touched.
+type shard struct {
+	table           *Table
+	machine, socket int
+	scatter
+	groups        uint64
+	firstOverflow uint64
+	firstSpare    uint64
+	nodeEnd       uint64
+	nodes, rows   region
+	rowEnd        uint32
+	members       []uint64 // scratch of fillGroup
+
+	// What the owner keeps in private memory, charged at private.
+	private  r2.Addr
+	nextRow  uint32
+	nextNode uint64
+	freeRows []uint32
+}
+
+// newShard computes a shard's geometry, without memory.
+func newShard(t *Table, machine, socket int, n uint64) *shard {
+	places := max(1, (n+fill-1)/fill)
+	seed := mix(t.spec.Seed ^ uint64(t.spec.ID)<<48 ^ uint64(machine)<<16 ^ uint64(socket))
+	s := &shard{table: t, machine: machine, socket: socket, scatter: newScatter(n, places, seed)}
+	s.groups = (places + groupNodes - 1) / groupNodes
+	s.firstOverflow = s.groups * groupNodes
+	// As many as the group could need if all hash values of its places belonged to records.
+	levels := groupNodes * (uint64(overflowOf(int(s.longest()))))
+	s.firstSpare = s.firstOverflow + levels*s.groups
+	s.nodeEnd = s.firstSpare + t.spec.Spare
+	s.rowEnd = uint32(n + t.spec.Spare)
+	s.nextRow, s.nextNode = uint32(n), s.firstSpare
+	return s
+}
+
+// overflowOf is the number of overflow nodes of a chain with n records.
+func overflowOf(n int) int { return (max(n, nodeSlots) - 1) / nodeSlots }
+
+func (s *shard) check() error {
+	if s.n+s.table.spec.Spare > math.MaxUint32 || s.nodeEnd > math.MaxUint32-1 {
+		return fmt.Errorf("table %s: %d records and %d spare rows on one socket, row and node numbers have 32 bits: use more servers",
+			s.table.spec.Name, s.n, s.table.spec.Spare)
+	}
+	return nil
+}
+
+// allocate gives the shard its memory.
+func (s *shard) allocate(cl *r2.Cluster) (err error) {
+	name := fmt.Sprintf("kv.%s.%d", s.table.spec.Name, s.socket)
+	s.nodes, err = newRegion(cl, s.machine, fabric.Alloc{
+		Name: name + ".index", Bytes: s.nodeEnd * nodeBytes, Socket: s.socket,
+		Fill: func(page uint64, dst []byte) { s.fillNodes(page*uint64(len(dst)), dst) },
+	}, fabric.LocalWrite|fabric.RemoteRead)
+	if err != nil {
+		return err
+	}
+	s.rows, err = newRegion(cl, s.machine, fabric.Alloc{
+		Name: name + ".rows", Bytes: uint64(s.rowEnd) * uint64(s.table.layout.Stride), Socket: s.socket, Fill: s.rowPage,
+	}, fabric.LocalWrite|fabric.RemoteRead|fabric.RemoteWrite|fabric.RemoteAtomic)
+	s.private = cl.Mem(s.machine).Reserve(name+".free", record.LineBytes, s.socket)
+	return err
+}
+
+// key is the key of record j.
+func (s *shard) key(j uint64) uint64 {
+	return s.table.place.Partition.Key(s.machine, j*uint64(s.table.sockets(s.machine))+uint64(s.socket))
+}
+
+// homeRef is where record j is unless it was deleted.
+func homeRef(j uint64) Ref { return NewRef(uint32(j), 0) }
+
+func (s *shard) nodeAddr(node uint64) r2.Addr { return s.nodes.base + r2.Addr(node*nodeBytes) }
+
+func (s *shard) rowAddr(row uint32) r2.Addr {
+	return s.rows.base + r2.Addr(uint64(row)*uint64(s.table.layout.Stride))
+}
+
+// fillNodes computes the initial bytes of the nodes from offset at of the index region on. dst holds whole
+// groups, or the last nodes of the region.
+func (s *shard) fillNodes(at uint64, dst []byte) {
+	clear(dst)
+	node := at / nodeBytes
+	for len(dst) >= nodeBytes && node < s.firstOverflow {
+		n := min(groupNodes*nodeBytes, len(dst))
+		s.fillGroup(node/groupNodes, func(i uint64, keys []uint64, next uint32) {
+			s.fillNode(dst[i*nodeBytes:], keys, next)
+		}, nil)
+		dst, node = dst[n:], node+groupNodes
+	}
+	for ; len(dst) >= nodeBytes && node < s.firstSpare; dst, node = dst[nodeBytes:], node+1 {
+		s.fillGroup((node-s.firstOverflow)%s.groups, nil, func(number uint64, keys []uint64, next uint32) {
+			if number == node {
+				s.fillNode(dst, keys, next)
+			}
+		})
+	}
+}
+
+// fillGroup computes the chains of a group: it calls first with each first node's place in the group and over
+// with each overflow node's number, the records in it and its link.
+func (s *shard) fillGroup(g uint64, first, over func(i uint64, records []uint64, next uint32)) {
+	used := uint64(0)
+	link := func() uint32 { return uint32(s.firstOverflow+used*s.groups+g) + 1 }
+	for place := g * groupNodes; place < min((g+1)*groupNodes, s.places); place++ {
+		rest := s.membersOf(place)
+		more := overflowOf(len(rest))
+		here := rest[:min(nodeSlots, len(rest))]
+		rest = rest[len(here):]
+		if first != nil {
+			next := uint32(0)
+			if more > 0 {
+				next = link()
+			}
+			first(place%groupNodes, here, next)
+		}
+		for ; more > 0; more-- {
+			number := uint64(link() - 1)
+			used++
+			next := uint32(0)
+			if more > 1 {
+				next = link()
+			}
+			here = rest[:min(nodeSlots, len(rest))]
+			rest = rest[len(here):]
+			if over != nil {
+				over(number, here, next)
+			}
+		}
+	}
+}
+
+// membersOf lists the records of a place in the order of their hash values. The list is valid until the
+// next call.
+func (s *shard) membersOf(place uint64) []uint64 {
+	s.members = s.members[:0]
+	from, to := s.span(place)
+	for h := from; h < to; h++ {
+		if j := s.inverse(h); j < s.n {
+			s.members = append(s.members, j)
+		}
+	}
+	return s.members
+}
+
+func (s *shard) fillNode(node []byte, records []uint64, next uint32) {
+	binary.LittleEndian.PutUint64(node, head(0, next))
+	for i, j := range records {
+		line, slot := slotAt(i)
+		setSlot(node[line:], slot, s.key(j), homeRef(j))
+	}
+}
+
+// rowPage computes the initial bytes of a page of rows, of the primary and of its backups alike. Rows may
+// reach over page boundaries.
+func (s *shard) rowPage(page uint64, dst []byte) {
+	clear(dst)
+	stride := uint64(s.table.layout.Stride)
+	from := page * uint64(len(dst))
+	for j := from / stride; j < s.n && j*stride < from+uint64(len(dst)); j++ {
+		row := s.initialRow(j)
+		if at := j * stride; at < from {
+			copy(dst, row[min(uint64(len(row)), from-at):])
+		} else {
+			copy(dst[at-from:], row)
+		}
+	}
+}
+
+// initialRow is the row of record j at the start, valid until the next call.
+func (s *shard) initialRow(j uint64) []byte {
+	row := s.table.scratch
+	clear(row)
+	record.SetSeq(row, record.InitialSeq)
+	if init := s.table.spec.Init; init != nil {
+		init(s.key(j), record.Value(row))
+	}
+	return row
+}

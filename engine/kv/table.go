@@ -1,0 +1,183 @@
+package kv
+
+import (
+	"fmt"
+
+	"drtmx/engine/r2"
+	"drtmx/engine/record"
+)
+
+// Spec describes a table.
+type Spec struct {
+	ID         uint8  // names the table in messages, logs and histories; unique in the cluster
+	Name       string // for messages to people
+	ValueBytes int    // of every record
+	Aligned    bool   // spend memory so that no row of at most a line straddles one; default packed, see package record
+	// Init writes the value that a record has from the start into value, which is zero. It must be a pure
+	// function of the key: it runs when a page is first touched, on the primary and on each backup. Nil
+	// leaves zeros.
+	Init func(key uint64, value []byte)
+	// Spare is the number of rows per socket of a server kept for records that are inserted while the system
+	// runs. It costs address space, and memory only when used. Inserts fail when it is used up.
+	Spare uint64
+	Seed  uint64 // of the hash function
+}
+
+// MaxKey is the largest key of a table: eight bits for the table and the key fit 63 bits.
+const MaxKey = uint64(1)<<55 - 1
+
+// Table is one table of the cluster. Its methods run on any machine; what one machine may know of another
+// without asking (addresses of regions, the hash function, counts at the start) is exchanged when the
+// table is made.
+type Table struct {
+	spec    Spec
+	place   Placement
+	layout  record.Layout
+	cl      *r2.Cluster
+	shards  [][]*shard  // by server and socket
+	backups [][]*backup // by server and distance, 0 for the next server
+	before  []uint64    // records from the start on the servers before, by server, and of all at the end
+	scratch []byte      // one row
+}
+
+// NewTable makes a table on the machines of a cluster. No page of it is touched.
+func NewTable(cl *r2.Cluster, spec Spec, place Placement) (*Table, error) {
+	t, err := newTable(cl, spec, place)
+	if err != nil {
+		return nil, err
+	}
+	servers := place.Partition.Servers()
+	if servers > cl.Machines() {
+		return nil, fmt.Errorf("table %s: %d servers, the cluster has %d machines", spec.Name, servers, cl.Machines())
+	}
+	for m := range servers {
+		sockets := len(cl.Fabric().Machine(m).NICs)
+		if err := t.addServer(m, sockets); err != nil {
+			return nil, err
+		}
+		for _, s := range t.shards[m] {
+			if err := s.allocate(cl); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for m := range servers {
+		if err := t.addBackups(m); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// newTable checks what can be checked without a cluster.
+func newTable(cl *r2.Cluster, spec Spec, place Placement) (*Table, error) {
+	layout, err := record.Packed(spec.ValueBytes)
+	if spec.Aligned {
+		layout, err = record.Aligned(spec.ValueBytes)
+	}
+	if err == nil {
+		err = place.check()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("table %s: %w", spec.Name, err)
+	}
+	t := &Table{spec: spec, place: place, layout: layout, cl: cl, scratch: make([]byte, layout.Bytes())}
+	t.before = make([]uint64, 1, place.Partition.Servers()+1)
+	for m := range place.Partition.Servers() {
+		t.before = append(t.before, t.before[m]+place.Partition.Count(m))
+	}
+	return t, nil
+}
+
+// addServer computes the geometry of a server's shards: its records are dealt to its sockets in turn.
+func (t *Table) addServer(m, sockets int) error {
+	t.shards = append(t.shards, make([]*shard, sockets))
+	count := t.place.Partition.Count(m)
+	for k := range sockets {
+		s := newShard(t, m, k, (count+uint64(sockets-1-k))/uint64(sockets))
+		if err := s.check(); err != nil {
+			return err
+		}
+		t.shards[m][k] = s
+	}
+	return nil
+}
+
+// Spec is the description that the table was made from.
+func (t *Table) Spec() Spec { return t.spec }
+
+// Placement is where its records live.
+func (t *Table) Placement() Placement { return t.place }
+
+// RowBytes is the length of a row: header and value.
+func (t *Table) RowBytes() int { return t.layout.Bytes() }
+
+// Primary is the server that a key belongs to.
+func (t *Table) Primary(key uint64) int { return t.place.Partition.Primary(key) }
+
+// Backups is the number of backups of each record.
+func (t *Table) Backups() int { return t.place.Replicas - 1 }
+
+// Backup is the i-th backup of a server's records: the servers after it, in a ring.
+func (t *Table) Backup(server, i int) int {
+	return (server + 1 + i) % t.place.Partition.Servers()
+}
+
+func (t *Table) sockets(server int) int { return len(t.shards[server]) }
+
+// shardOf says which shard a key belongs to, and the number of the record there if it was there from the
+// start.
+func (t *Table) shardOf(key uint64) (s *shard, j uint64, initial bool) {
+	shards := t.shards[t.place.Partition.Primary(key)]
+	n := uint64(len(shards))
+	if i, ok := t.place.Partition.Local(key); ok {
+		if n == 2 {
+			return shards[i&1], i >> 1, true
+		}
+		return shards[i%n], i / n, true
+	}
+	return shards[mix(key)%n], 0, false
+}
+
+// locate is shardOf with the key's hash value in the shard.
+func (t *Table) locate(key uint64) (s *shard, hash uint64) {
+	s, j, initial := t.shardOf(key)
+	if initial {
+		return s, s.hash(j)
+	}
+	return s, s.foreign(key)
+}
+
+// Location is where a record is.
+type Location struct {
+	r2.Loc
+	Ref Ref
+}
+
+// Location makes the location of a key from its compact form, as it comes in a reply.
+func (t *Table) Location(key uint64, r Ref) Location {
+	s, _, _ := t.shardOf(key)
+	return s.location(r)
+}
+
+func (s *shard) location(r Ref) Location {
+	return Location{Loc: r2.Loc{Machine: s.machine, RKey: s.rows.rkey, Addr: s.rowAddr(r.Row())}, Ref: r}
+}
+
+// Fresh reports whether a row with this sequence still holds the record that was looked up. If it does not,
+// the record was deleted since: the location is stale, forget it and look the key up again.
+func (l Location) Fresh(seq uint64) bool {
+	return record.Live(seq) && record.Incarnation(seq) == l.Ref.Incarnation()
+}
+
+// number is the place of a record among all that the table had from the start.
+func (t *Table) number(key uint64) (n uint64, ok bool) {
+	i, ok := t.place.Partition.Local(key)
+	if !ok {
+		return 0, false
+	}
+	return t.before[t.place.Partition.Primary(key)] + i, true
+}
+
+// records is how many records the table had from the start.
+func (t *Table) records() uint64 { return t.before[len(t.before)-1] }
