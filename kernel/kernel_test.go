@@ -273,7 +273,7 @@ func TestInterruptOutsideCells(t *testing.T) {
 }
 
 func TestProgress(t *testing.T) {
-	o := drive(t, step{Code: probeImport + "probe.Steps(30)"})[0]
+	o := drive(t, step{Code: probeImport + "probe.Steps(50)"})[0]
 	id, updates, last := "", 0, ""
 	for _, m := range o.Messages {
 		switch m.Type {
@@ -287,8 +287,8 @@ func TestProgress(t *testing.T) {
 			last = m.Content.Data["text/plain"]
 		}
 	}
-	if id == "" || updates < 3 || updates > 15 || last != "steps: 30 of 30" {
-		t.Errorf("%q had %d updates, the last %q", id, updates, last)
+	if id == "" || updates < 3 || updates > 15 || last != "" {
+		t.Errorf("bar %q had %d updates, the last %q", id, updates, last)
 	}
 }
 

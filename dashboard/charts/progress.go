@@ -7,14 +7,19 @@ import (
 	"time"
 )
 
-// progressEvery bounds how often a bar is redrawn; notebook servers drop
-// messages that come too fast.
-const progressEvery = 100 * time.Millisecond
+const (
+	// progressAfter is how long something may take before it gets a bar.
+	progressAfter = 300 * time.Millisecond
+	// progressEvery bounds how often a bar is redrawn; notebook servers drop
+	// messages that come too fast.
+	progressEvery = 100 * time.Millisecond
+)
 
 // Progress returns a callback that draws a progress bar below the running
-// cell: pass it to anything that reports how much is done. The finished bar
-// shows no wall time, so that a notebook executed twice is the same file
-// twice. Several goroutines may call it. Outside a notebook it does nothing.
+// cell: pass it to anything that reports how much is done. What is done at once
+// gets no bar, and a finished bar leaves nothing behind, so that saved
+// notebooks hold results and no wall times. Several goroutines may call it.
+// Outside a notebook it does nothing.
 func Progress(title string) func(done, total int) {
 	if !HasFrontend() {
 		return func(int, int) {}
@@ -22,35 +27,31 @@ func Progress(title string) func(done, total int) {
 	var (
 		mu       sync.Mutex
 		id       string
-		last     time.Time
 		finished bool
 		start    = time.Now()
+		next     = start.Add(progressAfter)
 	)
 	return func(done, total int) {
 		mu.Lock()
 		defer mu.Unlock()
 		now := time.Now()
-		if finished || done < total && now.Sub(last) < progressEvery {
+		if finished || done < total && now.Before(next) {
 			return
 		}
-		last = now
+		next = now.Add(progressEvery)
 		finished = done >= total
-		b := progressBundle(title, done, total, now.Sub(start))
-		if id == "" {
-			id = Display(b)
-		} else {
-			Update(id, b)
+		switch {
+		case id != "":
+			Update(id, progressBundle(title, done, total, now.Sub(start)))
+		case !finished:
+			id = Display(progressBundle(title, done, total, now.Sub(start)))
 		}
 	}
 }
 
 func progressBundle(title string, done, total int, spent time.Duration) Bundle {
 	if done >= total {
-		text := fmt.Sprintf("%s: %d of %d", title, total, total)
-		return Bundle{
-			"text/plain": text,
-			"text/html":  `<div style="font:12px sans-serif;opacity:.6">` + html.EscapeString(text) + `</div>`,
-		}
+		return Bundle{"text/plain": "", "text/html": ""}
 	}
 	text := fmt.Sprintf("%s: %d of %d, %v", title, done, total, spent.Round(100*time.Millisecond))
 	if done > 0 {

@@ -1,0 +1,145 @@
+package kernel_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "execute the notebooks and write them back")
+
+// ipynb is as much of a notebook file as is looked at here.
+type ipynb struct {
+	Cells    []map[string]any `json:"cells"`
+	Metadata map[string]any   `json:"metadata"`
+	Format   int              `json:"nbformat"`
+	Minor    int              `json:"nbformat_minor"`
+}
+
+// readNotebook reads a notebook without the outputs in which nothing is left.
+func readNotebook(t *testing.T, file string) *ipynb {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var nb ipynb
+	if err := json.Unmarshal(b, &nb); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	for _, c := range nb.Cells {
+		old, ok := c["outputs"].([]any)
+		if !ok {
+			continue
+		}
+		kept := []any{}
+		for _, o := range old {
+			if o, ok := o.(map[string]any); ok && !blank(o) {
+				kept = append(kept, o)
+			}
+		}
+		c["outputs"] = kept
+	}
+	return &nb
+}
+
+// blank says whether nothing is left of an output: a finished progress bar,
+// which is there or not as the machine was slow or fast.
+func blank(output map[string]any) bool {
+	data, ok := output["data"].(map[string]any)
+	if !ok {
+		return false
+	}
+	for _, v := range data {
+		if fmt.Sprint(v) != "" && fmt.Sprint(v) != "[]" {
+			return false
+		}
+	}
+	return true
+}
+
+// executed runs a notebook in a copy and returns it.
+func executed(t *testing.T, file string) *ipynb {
+	t.Helper()
+	needNbconvert(t)
+	dir := t.TempDir()
+	cmd := jupyter(t, "jupyter", "nbconvert", "--to", "notebook", "--execute",
+		"--ExecutePreprocessor.timeout=300", "--ExecutePreprocessor.record_timing=False",
+		"--output-dir", dir, "--output", "done", file)
+	cmd.Env = append(cmd.Env, "DRTMX_ECHARTS=off")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", file, err, out)
+	}
+	return readNotebook(t, filepath.Join(dir, "done.ipynb"))
+}
+
+// outputs of each cell, to compare.
+func outputs(t *testing.T, nb *ipynb) []string {
+	t.Helper()
+	var all []string
+	for _, c := range nb.Cells {
+		b, err := json.Marshal(c["outputs"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, string(b))
+	}
+	return all
+}
+
+func different(t *testing.T, what string, a, b *ipynb) {
+	t.Helper()
+	x, y := outputs(t, a), outputs(t, b)
+	if len(x) != len(y) {
+		t.Errorf("%s: %d and %d cells", what, len(x), len(y))
+		return
+	}
+	for i := range x {
+		if x[i] != y[i] {
+			t.Errorf("%s: cell %d (%v) differs:\n%.2000s\n%.2000s", what, i, a.Cells[i]["source"], x[i], y[i])
+		}
+	}
+}
+
+// The notebooks of the repository run, give the same numbers each time, and
+// hold the numbers that this code gives.
+func TestNotebooks(t *testing.T) {
+	files, err := filepath.Glob("../notebooks/*.ipynb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			first := executed(t, file)
+			if *update {
+				write(t, file, first)
+				return
+			}
+			different(t, "executed twice", first, executed(t, file))
+			different(t, "committed and executed (go test ./kernel -run TestNotebooks -update writes it anew)", readNotebook(t, file), first)
+		})
+	}
+}
+
+// write keeps what a reader needs and nothing of this machine.
+func write(t *testing.T, file string, nb *ipynb) {
+	t.Helper()
+	nb.Metadata = map[string]any{
+		"kernelspec":    map[string]any{"display_name": "Go (drtmx)", "language": "go", "name": "drtmx"},
+		"language_info": map[string]any{"name": "go", "file_extension": ".go", "mimetype": "text/x-go", "pygments_lexer": "go"},
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", " ")
+	if err := e.Encode(nb); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
