@@ -24,6 +24,14 @@ func (r *Recorder) at(k Key, seq uint64) string {
 	return r.opt.KeyName(k) + " at version " + strconv.FormatUint(seq, 10)
 }
 
+// both names two transactions, which may be one that did a thing twice.
+func (r *Recorder) both(a, b int32) string {
+	if a == b {
+		return r.name(a) + " twice"
+	}
+	return r.name(a) + " and " + r.name(b) + " both"
+}
+
 // version is the key and the sequence of version n.
 func (r *Recorder) version(n int32) (Key, uint64) {
 	v := &r.now.versions[n]
@@ -93,7 +101,7 @@ func (r *Recorder) noteDuplicate(v, by, t int32) {
 	k, seq := r.version(v)
 	r.Note(Anomaly{
 		Kind: DuplicateVersion,
-		Text: r.name(by) + " and " + r.name(t) + " both installed " + r.at(k, seq),
+		Text: r.both(by, t) + " installed " + r.at(k, seq),
 		Cycle: []Step{
 			r.step(r.now.txns[by].id, WW, k, seq), r.step(r.now.txns[t].id, WW, k, seq),
 		},
@@ -104,7 +112,7 @@ func (r *Recorder) noteLostUpdate(o, by, t int32, seq uint64) {
 	k, old := r.version(o)
 	r.Note(Anomaly{
 		Kind: LostUpdate,
-		Text: r.name(by) + " and " + r.name(t) + " both overwrote " + r.at(k, old) + ", with versions " +
+		Text: r.both(by, t) + " overwrote " + r.at(k, old) + ", with versions " +
 			strconv.FormatUint(r.successor(by, o), 10) + " and " + strconv.FormatUint(seq, 10) +
 			": one of the updates is lost",
 		Cycle: []Step{

@@ -45,9 +45,9 @@ type Options struct {
 // idle marks a session without an active attempt.
 const idle = math.MaxInt64
 
-// segment is the least number of new transactions worth a check: enough to make
+// newTxns is the least number of new transactions worth a check: enough to make
 // what is kept from the last check cheap, few enough for the caches.
-const segment = 4096
+const newTxns = 4096
 
 // abortsKept bounds the remembered installs of attempts that did not commit.
 const abortsKept = 4096
@@ -60,6 +60,7 @@ type Recorder struct {
 	// Two windows take turns: a check moves what must stay from one to the other.
 	now, spare window
 	graph      graph
+	segment    int // new transactions worth a check
 	limit      int // transactions in the window at which it is checked
 
 	active []int64 // per session: begin of the active attempt
@@ -106,7 +107,7 @@ func New(o Options) *Recorder {
 	if o.KeyName == nil {
 		o.KeyName = Key.String
 	}
-	return &Recorder{opt: o, keys: newKeyTable(), limit: segment}
+	return &Recorder{opt: o, keys: newKeyTable(), segment: newTxns, limit: newTxns}
 }
 
 // Begin says that a session starts an attempt at time at. Every attempt has one;
@@ -250,11 +251,11 @@ func (r *Recorder) write(key int32, old, seq uint64) {
 		o = w.find(ks, key, old)
 	}
 	v := w.find(ks, key, seq)
-	if by := w.versions[v].writer; by != none && by != t {
+	if by := w.versions[v].writer; by != none {
 		r.noteDuplicate(v, by, t)
 	}
 	if o != none {
-		if by := w.versions[o].over; by != none && by != t {
+		if by := w.versions[o].over; by != none {
 			r.noteLostUpdate(o, by, t, seq)
 		}
 	}
@@ -331,7 +332,7 @@ func (r *Recorder) check(horizon int64, final bool) {
 		r.forget()
 	}
 	if r.limit != math.MaxInt {
-		r.limit = max(len(r.now.txns)+segment, 3*len(r.now.txns))
+		r.limit = max(len(r.now.txns)+r.segment, 3*len(r.now.txns))
 	}
 	r.fresh = 0
 	r.round++
