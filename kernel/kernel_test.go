@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"drtmx/dashboard/charts"
 	"drtmx/kernel/install"
 )
 
@@ -20,12 +21,16 @@ import (
 func need(t *testing.T, what, fix string, args ...string) {
 	t.Helper()
 	if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
-		why := fmt.Sprintf("%s is missing (%v: %s); %s", what, err, lastLine(out), fix)
-		if os.Getenv("DRTMX_REQUIRE") == "all" {
-			t.Fatal(why)
-		}
-		t.Skip(why)
+		needed(t, fmt.Sprintf("%s is missing (%v: %s); %s", what, err, lastLine(out), fix))
 	}
+}
+
+func needed(t *testing.T, why string) {
+	t.Helper()
+	if os.Getenv("DRTMX_REQUIRE") == "all" {
+		t.Fatal(why)
+	}
+	t.Skip(why)
 }
 
 func notShort(t *testing.T) {
@@ -293,6 +298,9 @@ func TestProgress(t *testing.T) {
 }
 
 func TestChartForms(t *testing.T) {
+	if !charts.HasLibrary() {
+		needed(t, "this build has no echarts; run go run ./dashboard/charts/fetch")
+	}
 	out := drive(t,
 		step{Code: probeImport + "probe.Chart()"},
 		step{Code: "probe.Chart()\n"},

@@ -100,7 +100,12 @@ func different(t *testing.T, what string, a, b *ipynb) {
 	}
 	for i := range x {
 		if x[i] != y[i] {
-			t.Errorf("%s: cell %d (%v) differs:\n%.2000s\n%.2000s", what, i, a.Cells[i]["source"], x[i], y[i])
+			at := 0
+			for at < min(len(x[i]), len(y[i])) && x[i][at] == y[i][at] {
+				at++
+			}
+			from := max(0, at-100)
+			t.Errorf("%s: cell %d (%v) differs:\n%.300s\n%.300s", what, i, a.Cells[i]["source"], x[i][from:], y[i][from:])
 		}
 	}
 }

@@ -210,3 +210,23 @@ func TestLibraryComesOnce(t *testing.T) {
 		}
 	}
 }
+
+func TestWithoutTheLibrary(t *testing.T) {
+	defer func(b []byte) { library = b }(library)
+	library = nil
+	p := newPage(t)
+	c := New("c", testLine(), testSVG)
+	c.Show()
+	if h := c.HTML(); strings.Contains(h, "<script") || !strings.Contains(h, "<img") {
+		t.Errorf("chart without echarts: %s", h)
+	}
+	if len(p.messages) != 1 || Loader() != "" {
+		t.Errorf("a loader without library: %d messages", len(p.messages))
+	}
+	if h := New("lonely", testLine(), "").HTML(); !strings.Contains(h, "lonely") {
+		t.Errorf("a chart that cannot be shown does not say so: %s", h)
+	}
+	if _, err := Library(); err == nil || !strings.Contains(err.Error(), "charts/fetch") {
+		t.Errorf("the error does not say what to do: %v", err)
+	}
+}
