@@ -340,6 +340,12 @@ func (a *Agent) await(ctx context.Context, m *member, s *step) error {
 	}
 	select { // the loop may be inside a slice of user code that does not end
 	case m.cmds <- func() { m.cancelStep(s, ctx.Err()) }:
+		select {
+		case err := <-s.done: // may have arrived meanwhile
+			return err
+		case <-m.done:
+		case <-time.After(time.Second):
+		}
 	case <-m.done:
 	case <-time.After(time.Second):
 	}

@@ -1,0 +1,383 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"drtmx/engine"
+)
+
+func TestPausedClusterMovesOnlyWhenAsked(t *testing.T) {
+	a := newFake(t, Options{Paused: true}, fakeOptions{})
+	time.Sleep(50 * time.Millisecond)
+	if s := stateOf(t, a, ""); s.VirtualNS != 0 || s.State != StatePaused {
+		t.Fatalf("moved by itself: %+v", s)
+	}
+	if err := a.Step(bg, "a", 1_234_567); err != nil {
+		t.Fatal(err)
+	}
+	if s := stateOf(t, a, "a"); s.VirtualNS != 1_234_567 || s.State != StatePaused {
+		t.Fatalf("after a step: %+v", s)
+	}
+	r, err := a.Run(bg, "a", 2_000_000, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.FromNS != 1_234_567 || r.VirtualNS != 2_000_000 {
+		t.Errorf("measured from %d for %d", r.FromNS, r.VirtualNS)
+	}
+}
+
+func TestOutcomeDoesNotDependOnSlices(t *testing.T) {
+	digest := func(steps ...int64) string {
+		a := newFake(t, Options{Paused: true}, fakeOptions{})
+		for _, d := range steps {
+			if err := a.Step(bg, "", d); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r, err := a.Result(bg, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Digest
+	}
+	if digest(3_000_000) != digest(1, 999_999, 2_000_000) {
+		t.Error("digest depends on the slices")
+	}
+}
+
+func TestPaceHolds(t *testing.T) {
+	const pace = 20_000_000
+	a := newFake(t, Options{Pace: pace}, fakeOptions{})
+	time.Sleep(100 * time.Millisecond)
+	began, from := time.Now(), stateOf(t, a, "").VirtualNS
+	time.Sleep(500 * time.Millisecond)
+	got := float64(stateOf(t, a, "").VirtualNS-from) / time.Since(began).Seconds()
+	if math.Abs(got/pace-1) > 0.15 {
+		t.Errorf("%.3g ns per second, asked for %d", got, pace)
+	}
+	if err := a.Pace(bg, "", 0); err != nil {
+		t.Fatal(err)
+	}
+	within(t, 2*time.Second, "flat out is faster than any pace", func() bool { return stateOf(t, a, "").VirtualNS > from+200_000_000 })
+	if err := a.Pause(bg, ""); err != nil {
+		t.Fatal(err)
+	}
+	at := stateOf(t, a, "").VirtualNS
+	time.Sleep(50 * time.Millisecond)
+	if s := stateOf(t, a, ""); s.VirtualNS != at || s.State != StatePaused {
+		t.Errorf("moved while paused: %+v", s)
+	}
+	if err := a.Resume(bg, ""); err != nil {
+		t.Fatal(err)
+	}
+	within(t, time.Second, "running again", func() bool { return stateOf(t, a, "").VirtualNS > at })
+	if a.Pace(bg, "", -1) == nil {
+		t.Error("a negative pace is taken")
+	}
+}
+
+func TestChangeLandsAtARecordedTime(t *testing.T) {
+	a := newFake(t, Options{Pace: 50_000_000}, fakeOptions{})
+	within(t, 2*time.Second, "time passes", func() bool { return stateOf(t, a, "").VirtualNS > 1_000_000 })
+	c, err := a.Set(bg, "", engine.Knobs{"coroutines": 4}, "page")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Version != 2 || c.VirtualNS == 0 {
+		t.Errorf("%+v", c)
+	}
+	for name, k := range map[string]engine.Knobs{"unknown": {"coroutine": 4, "seed": 1}, "type": {"coroutines": "x"}, "empty": {}} {
+		if _, err := a.Set(bg, "", k, "page"); !engine.IsSpecError(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := a.Set(bg, "", engine.Knobs{"nodes": 8}, "page"); !engine.NeedsReset(err) {
+		t.Errorf("nodes: %v", err)
+	}
+	if s := stateOf(t, a, ""); s.KnobsVersion != 2 {
+		t.Errorf("a refused change counts: version %d", s.KnobsVersion)
+	}
+}
+
+func TestForkDiffersOnlyInWhatWasSet(t *testing.T) {
+	a := newFake(t, Options{Paused: true}, fakeOptions{})
+	step := func(d int64) {
+		t.Helper()
+		if err := a.Step(bg, "", d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	step(1_050_000)
+	a.Set(bg, "a", engine.Knobs{"coroutines": 4}, "page")
+	step(777_777)
+	a.Set(bg, "a", engine.Knobs{"coroutines": 2}, "page")
+	step(500_001)
+	same, err := a.Fork(bg, "a", nil, "page")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := a.Fork(bg, "a", engine.Knobs{"coroutines": 16}, "page")
+	if err != nil {
+		t.Fatal(err)
+	}
+	caught := func(id string) func() bool { return func() bool { return !stateOf(t, a, id).CatchingUp } }
+	within(t, 5*time.Second, "b has caught up", caught(same.Sys))
+	within(t, 5*time.Second, "c has caught up", caught(other.Sys))
+	if s := stateOf(t, a, "c"); s.KnobsVersion != 4 || s.ForkedFrom != "a" || s.ForkNS != 2_327_778 {
+		t.Errorf("c: %+v", s)
+	}
+	step(1_000_000)
+	res := map[string]*engine.Result{}
+	for _, id := range []string{"a", "b", "c"} {
+		r, err := a.Result(bg, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res[id] = r
+	}
+	if res["a"].Digest != res["b"].Digest {
+		t.Error("a fork without a difference has another digest")
+	}
+	if res["a"].Digest == res["c"].Digest {
+		t.Error("a fork with a difference has the same digest")
+	}
+	if _, err := a.Fork(bg, "a", engine.Knobs{"nodes": 8}, "page"); !engine.NeedsReset(err) {
+		t.Errorf("fork with a knob that is not live: %v", err)
+	}
+	if _, err := a.Fork(bg, "a", engine.Knobs{"nodez": 8}, "page"); !engine.IsSpecError(err) {
+		t.Errorf("fork with an unknown knob: %v", err)
+	}
+	if _, err := a.Fork(bg, "b", nil, "page"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Fork(bg, "a", nil, "page"); !errors.As(err, &FullError{}) {
+		t.Errorf("a fifth system: %v", err)
+	}
+	if err := a.CloseSystem("d"); err != nil {
+		t.Fatal(err)
+	}
+	if a.CloseSystem("a") == nil {
+		t.Error("a was closed")
+	}
+	if _, err := a.Fork(bg, "a", nil, "page"); err != nil {
+		t.Errorf("after closing one: %v", err)
+	}
+}
+
+func TestForkThatDiffersFromItsSessionFails(t *testing.T) {
+	var n atomic.Int32
+	a, err := NewAgent(smallSpec(), Options{Paused: true, Open: func(s engine.Spec) (System, error) {
+		o := fakeOptions{}
+		if n.Add(1) > 1 {
+			o.drift = 500_000 // the second system is not the first
+		}
+		return fakeOpener(o)(s)
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	a.Step(bg, "", 1_000_000)
+	if _, err := a.Fork(bg, "a", nil, "page"); err != nil {
+		t.Fatal(err)
+	}
+	within(t, 5*time.Second, "the fork fails", func() bool { return stateOf(t, a, "b").State == StateFailed })
+	if s := stateOf(t, a, "b"); !strings.Contains(s.Error, "digest") {
+		t.Errorf("error %q", s.Error)
+	}
+	if s := stateOf(t, a, "a"); s.State != StatePaused {
+		t.Errorf("a: %+v", s)
+	}
+}
+
+func TestFailedSystemCanBeLookedAtAndReset(t *testing.T) {
+	for name, fo := range map[string]fakeOptions{"error": {failAt: 250_000}, "panic": {panicAt: 250_000}} {
+		t.Run(name, func(t *testing.T) {
+			a := newFake(t, Options{}, fo)
+			within(t, 5*time.Second, "fails", func() bool { return stateOf(t, a, "").State == StateFailed })
+			s := stateOf(t, a, "")
+			if s.Error == "" || strings.Contains(s.Error, "\n") {
+				t.Errorf("error %q", s.Error)
+			}
+			ws, err := a.Windows(bg, "", 0)
+			if err != nil || len(ws) != 2 {
+				t.Errorf("%d windows, %v", len(ws), err)
+			}
+			if _, err := a.Knobs(bg, ""); err != nil {
+				t.Error(err)
+			}
+			if _, err := a.Session(bg, ""); err != nil {
+				t.Error(err)
+			}
+			var failed *FailedError
+			if _, err := a.Set(bg, "", engine.Knobs{"coroutines": 2}, ""); !errors.As(err, &failed) {
+				t.Errorf("set: %v", err)
+			}
+			if _, err := a.Run(bg, "", 1000, nil); !errors.As(err, &failed) {
+				t.Errorf("run: %v", err)
+			}
+			if err := a.Resume(bg, ""); !errors.As(err, &failed) {
+				t.Errorf("resume: %v", err)
+			}
+			if _, err := a.Fork(bg, "", nil, ""); !errors.As(err, &failed) {
+				t.Errorf("fork: %v", err)
+			}
+			a.Pause(bg, "")
+			if err := a.Reset(bg, "", engine.Knobs{"nodez": 2}, nil, ""); err == nil {
+				t.Error("reset took an unknown knob")
+			}
+			if s := stateOf(t, a, ""); s.State != StateFailed {
+				t.Errorf("a refused reset changed the state: %+v", s)
+			}
+			epoch := s.Epoch
+			if err := a.Reset(bg, "", engine.Knobs{"nodes": 5}, 9, ""); err != nil {
+				t.Fatal(err)
+			}
+			if s := stateOf(t, a, ""); s.State != StatePaused || s.VirtualNS != 0 || s.Epoch == epoch || s.Error != "" {
+				t.Errorf("after reset: %+v", s)
+			}
+			spec, _ := a.Spec(bg, "")
+			if spec.Set["nodes"] != 5 || spec.Set["seed"] != 9 {
+				t.Errorf("spec after reset: %v", spec.Set)
+			}
+		})
+	}
+}
+
+func TestSlowOrHangingSystemDoesNotTakeTheAgentDown(t *testing.T) {
+	hang := make(chan struct{})
+	var n atomic.Int32
+	a, err := NewAgent(smallSpec(), Options{Pace: 20_000_000, Open: func(s engine.Spec) (System, error) {
+		o := fakeOptions{}
+		if n.Add(1) == 2 {
+			o.hang = hang
+		}
+		return fakeOpener(o)(s)
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	defer close(hang)
+	if _, err := a.Add(smallSpec()); err != nil {
+		t.Fatal(err)
+	}
+	// b hangs: a may wait for it for a moment, then goes on.
+	at := stateOf(t, a, "a").VirtualNS
+	within(t, 5*time.Second, "a goes on", func() bool { return stateOf(t, a, "a").VirtualNS > at+20_000_000 })
+	ctx, cancel := context.WithTimeout(bg, 50*time.Millisecond)
+	defer cancel()
+	if _, err := a.Knobs(ctx, "b"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a command to a hanging system: %v", err)
+	}
+	if s := stateOf(t, a, "b"); s.VirtualNS != 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestSystemsAdvanceTogether(t *testing.T) {
+	var n atomic.Int32
+	a, err := NewAgent(smallSpec(), Options{Open: func(s engine.Spec) (System, error) {
+		o := fakeOptions{}
+		if n.Add(1) == 2 {
+			o.slow = 5 * time.Millisecond
+		}
+		return fakeOpener(o)(s)
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	if _, err := a.Add(smallSpec()); err != nil {
+		t.Fatal(err)
+	}
+	a.Pause(bg, "")
+	a.Reset(bg, "a", nil, nil, "")
+	a.Reset(bg, "b", nil, nil, "")
+	a.Resume(bg, "")
+	time.Sleep(300 * time.Millisecond)
+	a.Pause(bg, "")
+	gap := math.Abs(float64(stateOf(t, a, "a").VirtualNS - stateOf(t, a, "b").VirtualNS))
+	if gap > 25e6 { // a slice of the faster one beyond the lead
+		t.Errorf("%.3g ns apart", gap)
+	}
+}
+
+func TestRunEndsWithItsContext(t *testing.T) {
+	a := newFake(t, Options{Paused: true}, fakeOptions{slow: 2 * time.Millisecond})
+	ctx, cancel := context.WithTimeout(bg, 50*time.Millisecond)
+	defer cancel()
+	began := time.Now()
+	if _, err := a.Run(ctx, "", math.MaxInt64/4, nil); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatal(err)
+	}
+	if time.Since(began) > time.Second {
+		t.Errorf("took %v", time.Since(began))
+	}
+	at := stateOf(t, a, "").VirtualNS
+	if err := a.Step(bg, "", 1000); err != nil {
+		t.Errorf("the next step: %v", err)
+	}
+	if s := stateOf(t, a, ""); s.VirtualNS != at+1000 {
+		t.Errorf("at %d, then %d", at, s.VirtualNS)
+	}
+}
+
+func TestStepsExcludeEachOther(t *testing.T) {
+	a := newFake(t, Options{Paused: true}, fakeOptions{slow: time.Millisecond})
+	ctx, cancel := context.WithCancel(bg)
+	done := make(chan error, 1)
+	go func() { _, err := a.Run(ctx, "", 1<<50, nil); done <- err }()
+	within(t, time.Second, "running", func() bool { return stateOf(t, a, "").State == StateRunning })
+	var busy *BusyError
+	if err := a.Step(bg, "", 1000); !errors.As(err, &busy) {
+		t.Errorf("a step during a run: %v", err)
+	}
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	for _, d := range []int64{0, -1, math.MaxInt64} {
+		if err := a.Step(bg, "", d); !engine.IsSpecError(err) {
+			t.Errorf("step of %d: %v", d, err)
+		}
+	}
+}
+
+func TestNothingIsLeftOpen(t *testing.T) {
+	var opened, closed atomic.Int32
+	a := newFake(t, Options{}, fakeOptions{opened: &opened, closed: &closed})
+	a.Step(bg, "", 1000)
+	a.Fork(bg, "a", nil, "")
+	a.Reset(bg, "a", nil, nil, "")
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if opened.Load() != closed.Load() || opened.Load() < 3 {
+		t.Errorf("%d opened, %d closed", opened.Load(), closed.Load())
+	}
+	if _, err := a.State("a"); !errors.Is(err, errClosed) {
+		t.Errorf("after Close: %v", err)
+	}
+	if _, err := NewAgent(smallSpec(), Options{Pace: -1}); err == nil {
+		t.Error("negative pace")
+	}
+	if _, err := NewAgent(engine.Spec{Preset: "nope"}, Options{}); !engine.IsSpecError(err) {
+		t.Errorf("unknown preset: %v", err)
+	}
+}
+
+func TestOneLine(t *testing.T) {
+	for in, want := range map[string]string{"a\nb": "a", "  x\ty ": "x y", "\n\nq": "q", strings.Repeat("é", 600): strings.Repeat("é", 497) + "..."} {
+		if got := oneLine(in); got != want {
+			t.Errorf("oneLine(%.20q) = %.20q", in, got)
+		}
+	}
+}

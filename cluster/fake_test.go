@@ -1,0 +1,218 @@
+package cluster
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"drtmx/engine"
+)
+
+// fake is a System without a simulator: a number that changes every 100 ns of
+// virtual time, so that digest and windows tell whether time and knobs went by
+// in the same way, however it was sliced.
+type fake struct {
+	spec    engine.Spec
+	values  engine.Knobs
+	now     int64
+	mark    int64
+	state   uint64
+	version int
+	windows []engine.Window
+	changes []engine.Change
+	commits uint64
+	err     error
+	closed  *atomic.Int32
+
+	o fakeOptions
+}
+
+type fakeOptions struct {
+	failAt  int64         // virtual time
+	panicAt int64         // virtual time
+	drift   int64         // the state gets lost here: a replay that differs
+	slow    time.Duration // wall time per Advance
+	hang    chan struct{} // Advance waits for it
+	opened  *atomic.Int32
+	closed  *atomic.Int32
+}
+
+const fakeWindow = 100_000
+
+func fakeOpener(o fakeOptions) Opener {
+	return func(spec engine.Spec) (System, error) {
+		v, err := engine.Resolve(spec)
+		if err != nil {
+			return nil, err
+		}
+		if o.opened != nil {
+			o.opened.Add(1)
+		}
+		seed, _ := asFloat(v["seed"])
+		return &fake{spec: spec, values: v, version: 1, state: uint64(seed) + 1, o: o}, nil
+	}
+}
+
+func (f *fake) Advance(d int64) error {
+	if f.err != nil {
+		return f.err
+	}
+	if f.o.hang != nil {
+		<-f.o.hang
+	}
+	if f.o.slow > 0 {
+		time.Sleep(f.o.slow)
+	}
+	for until := f.now + d; f.now < until; {
+		if f.o.failAt > 0 && f.now == f.o.failAt {
+			f.err = fmt.Errorf("fake failure at %d ns", f.now)
+			return f.err
+		}
+		if f.o.panicAt > 0 && f.now == f.o.panicAt {
+			panic("bug\nwith a second line")
+		}
+		if f.o.drift > 0 && f.now == f.o.drift {
+			f.state++
+		}
+		if f.now%100 == 0 {
+			f.state = f.state*6364136223846793005 + uint64(f.now) + 1
+			f.commits++
+		}
+		if f.now = min(until, f.now/100*100+100); f.now%fakeWindow == 0 {
+			f.windows = append(f.windows, engine.Window{
+				Index: len(f.windows), T0NS: f.now - fakeWindow, T1NS: f.now, KnobsVersion: f.version,
+				Throughput: float64(f.state % 1000), Commits: fakeWindow / 100,
+				LatencyUS: engine.Latency{Mean: 3, P50: 2.5, P99: 9},
+				Phases:    map[string]engine.PhaseStat{"commit": {MeanUS: 1, Share: 0.4}, "lock": {MeanUS: 1.5, Share: 0.6}},
+			})
+		}
+	}
+	return nil
+}
+
+func (f *fake) NowNS() int64 { return f.now }
+func (f *fake) State() string {
+	if f.err != nil {
+		return engine.StateFailed
+	}
+	return engine.StateRunning
+}
+func (f *fake) Err() error { return f.err }
+
+func (f *fake) Set(k engine.Knobs, by string) (engine.Change, error) {
+	for name, v := range k {
+		if _, ok := f.values[name]; !ok {
+			return engine.Change{}, &engine.SpecError{Field: name, Rule: "no such knob"}
+		}
+		if name == "nodes" {
+			return engine.Change{}, &engine.SpecError{Field: name, Value: fmt.Sprint(v), Rule: "not live", Reset: true}
+		}
+		if name == "coroutines" {
+			if _, ok := v.(int); !ok {
+				return engine.Change{}, &engine.SpecError{Field: name, Value: fmt.Sprint(v), Rule: "must be a whole number"}
+			}
+		}
+	}
+	set := engine.Knobs{}
+	for n, v := range f.spec.Set {
+		set[n] = v
+	}
+	for n, v := range k {
+		f.values[n] = v
+		set[n] = v
+		for _, c := range n + fmt.Sprint(v) {
+			f.state = f.state*31 + uint64(c)
+		}
+	}
+	f.spec.Set = set
+	f.version++
+	c := engine.Change{Version: f.version, VirtualNS: f.now, By: by, Set: k}
+	f.changes = append(f.changes, c)
+	return c, nil
+}
+
+func (f *fake) KnobsVersion() int { return f.version }
+func (f *fake) Spec() engine.Spec { return f.spec }
+func (f *fake) Values() engine.Knobs {
+	out := engine.Knobs{}
+	for n, v := range f.values {
+		out[n] = v
+	}
+	return out
+}
+func (f *fake) Knobs() []engine.KnobState {
+	ks, err := engine.Describe(f.spec)
+	if err != nil {
+		panic(err)
+	}
+	return ks
+}
+func (f *fake) Windows(from int) []engine.Window {
+	if from >= len(f.windows) {
+		return nil
+	}
+	return append([]engine.Window(nil), f.windows[from:]...)
+}
+func (f *fake) Mark() { f.mark = f.now }
+func (f *fake) Result() *engine.Result {
+	return &engine.Result{Spec: f.Values(), FromNS: f.mark, VirtualNS: f.now - f.mark, Throughput: float64(f.state%1000) + 1,
+		LatencyUS: engine.Latency{Mean: 3, P50: 2.5, P99: 9}, Digest: f.Digest(), Changes: f.changes,
+		Phases:     map[string]engine.PhaseStat{"commit": {MeanUS: 1, Share: 0.4}, "lock": {MeanUS: 1.5, Share: 0.6}},
+		Checks:     &engine.Checks{Mode: "full", Claimed: "strict-serializable", OK: true, Transactions: f.commits},
+		Bottleneck: &engine.Bottleneck{Resource: "cpu", Node: 1, Utilization: 0.9}}
+}
+func (f *fake) Drain() error { return nil }
+func (f *fake) Digest() string {
+	h := sha256.Sum256(fmt.Appendf(nil, "%d %d %d", f.now, f.state, f.version))
+	return hex.EncodeToString(h[:])
+}
+func (f *fake) Close() {
+	if f.o.closed != nil {
+		f.o.closed.Add(1)
+	}
+}
+
+func smallSpec() engine.Spec {
+	return engine.Spec{Preset: "drtm+h", Workload: "smallbank", Set: engine.Knobs{"seed": 7}}
+}
+
+// newFake starts an agent over fake systems.
+func newFake(t *testing.T, o Options, fo fakeOptions) *Agent {
+	t.Helper()
+	o.Open = fakeOpener(fo)
+	a, err := NewAgent(smallSpec(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { a.Close() })
+	return a
+}
+
+func within(t *testing.T, d time.Duration, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(d); ; {
+		if ok() {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("not within %v: %s", d, what)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func stateOf(t *testing.T, a *Agent, sys string) Snapshot {
+	t.Helper()
+	s, err := a.State(sys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+var bg = context.Background()
+
