@@ -1,0 +1,192 @@
+package fabric
+
+import (
+	"errors"
+	"fmt"
+
+	"drtmx/engine/metrics"
+	"drtmx/engine/sim"
+)
+
+// Config is a cluster to build.
+type Config struct {
+	// Profile is the hardware; nil means val.
+	Profile *Profile
+	// Machines is their number, at least 1.
+	Machines int
+	// NodeTypes are the machines' types, one each; empty means that all are of
+	// the profile's first type.
+	NodeTypes []string
+	// TornReads makes accesses of several lines visible line by line when another
+	// access to the same lines is under way. Without it every access is atomic,
+	// which no hardware is: for finding out what a protocol owes to its checks.
+	TornReads bool
+	// LossPPM is how many datagrams (and UC packets) of a million are lost.
+	LossPPM uint32
+	// CacheNum / CacheDen shrink the capacities that matter relative to the
+	// population (LLC, TLBs), as the population is shrunk. 0 means 1.
+	CacheNum, CacheDen uint32
+	// NoDDIO starts with DDIO off.
+	NoDDIO bool
+}
+
+// Fabric is the machines of a cluster and the network between them.
+type Fabric struct {
+	sim      *sim.Sim
+	profile  *Profile
+	cost     costs
+	machines []*Machine
+
+	verbs []verb
+	free  uint32 // first free verb
+	qps   []*QP
+
+	kFetch, kTx, kRx, kMem, kStore, kLine, kReply, kAnswer, kDone, kGiveUp sim.Kind
+
+	torn    bool
+	ddio    bool
+	loss    uint32 // ppm
+	rcLoss  uint32 // ppm
+	counts  VerbCounts
+	payload payloads
+}
+
+// VerbCounts are totals since time 0.
+type VerbCounts struct {
+	Posted      [numOpcodes]uint64 // by opcode; Recv counts messages received
+	Completions uint64
+	Errors      uint64 // completions with an error, flushes included
+	Lost        uint64 // packets lost by UD and UC
+	NoRecv      uint64 // messages dropped by UD and UC for want of a RECV
+	Retries     uint64 // retransmissions of RC, RNR retries included
+	CQOverruns  uint64
+	Split       uint64 // accesses executed line by line
+	CtxMisses   uint64 // queue-pair contexts fetched
+	XlateMisses uint64 // NIC translations fetched
+}
+
+// New builds a cluster at virtual time s.Now.
+func New(s *sim.Sim, c Config) (*Fabric, error) {
+	if c.Profile == nil {
+		p, err := LoadProfile("val")
+		if err != nil {
+			return nil, err
+		}
+		c.Profile = p
+	}
+	if c.Machines < 1 || c.Machines > maxMachines {
+		return nil, fmt.Errorf("fabric: machines is %d: must be between 1 and %d", c.Machines, maxMachines)
+	}
+	if n := len(c.NodeTypes); n != 0 && n != c.Machines {
+		return nil, fmt.Errorf("fabric: node types has %d entries for %d machines: give one each or none", n, c.Machines)
+	}
+	if c.CacheNum == 0 {
+		c.CacheNum = 1
+	}
+	if c.CacheDen == 0 {
+		c.CacheDen = 1
+	}
+	f := &Fabric{sim: s, profile: c.Profile, cost: newCosts(c.Profile), free: none, torn: c.TornReads, ddio: !c.NoDDIO, loss: c.LossPPM}
+	f.register()
+	for i := range c.Machines {
+		name := ""
+		if len(c.NodeTypes) > 0 {
+			name = c.NodeTypes[i]
+		}
+		t, err := c.Profile.NodeType(name)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("fabric: machine %d: %w", i, err), f.Close())
+		}
+		m, err := newMachine(f, i, t, &c)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("fabric: %w", err), f.Close())
+		}
+		f.machines = append(f.machines, m)
+	}
+	return f, nil
+}
+
+const maxMachines = 1024
+
+// Close gives the machines' memory back. Views of it must no longer be used.
+func (f *Fabric) Close() error {
+	var errs []error
+	for _, m := range f.machines {
+		errs = append(errs, m.Mem.close())
+	}
+	f.machines = nil
+	return errors.Join(errs...)
+}
+
+// Sim is the simulation the fabric lives in.
+func (f *Fabric) Sim() *sim.Sim { return f.sim }
+
+// Profile is the hardware.
+func (f *Fabric) Profile() *Profile { return f.profile }
+
+// Machines is the number of machines.
+func (f *Fabric) Machines() int { return len(f.machines) }
+
+// Machine is machine i.
+func (f *Fabric) Machine(i int) *Machine { return f.machines[i] }
+
+// Counts are totals since time 0.
+func (f *Fabric) Counts() VerbCounts { return f.counts }
+
+// SetLoss sets how many datagrams (and UC packets) of a million are lost.
+func (f *Fabric) SetLoss(ppm uint32) { f.loss = ppm }
+
+// SetRCLoss sets how many packets of a million RC must send again. Nothing is
+// lost by it, but late.
+func (f *Fabric) SetRCLoss(ppm uint32) { f.rcLoss = ppm }
+
+// SetDDIO switches whether DMA writes go to the LLC, on all sockets.
+func (f *Fabric) SetDDIO(on bool) { f.ddio = on }
+
+// OutOfOrder is the number of calls that reached a station out of order. It
+// must be 0, or queueing times are not exact.
+func (f *Fabric) OutOfOrder() uint64 {
+	var n uint64
+	for _, m := range f.machines {
+		for _, s := range m.sockets {
+			for i := range s.channels {
+				n += s.channels[i].OOO
+			}
+		}
+		for _, c := range m.NICs {
+			for _, s := range c.stations() {
+				n += s.OOO
+			}
+		}
+	}
+	return n
+}
+
+// Usage appends the cumulative busy times of all stations.
+func (f *Fabric) Usage(to []metrics.Usage) []metrics.Usage {
+	for _, m := range f.machines {
+		add := func(resource string, index int, s *sim.FIFO) {
+			to = append(to, metrics.Usage{Node: m.ID, Resource: resource, Index: index, BusyPS: s.Busy, Servers: 1})
+		}
+		for i, n := range m.NICs {
+			add(metrics.NICTx, i, &n.tx)
+			add(metrics.NICRx, i, &n.rx)
+			add(metrics.NICAtomic, i, &n.atomic)
+			add(metrics.Link, 2*i, &n.link)
+			add(metrics.Link, 2*i+1, &n.in)
+			add(metrics.PCIeBus, 2*i, &n.up)
+			add(metrics.PCIeBus, 2*i+1, &n.down)
+			add(NICContext, i, &n.fetch)
+		}
+		for k, s := range m.sockets {
+			for i := range s.channels {
+				add(metrics.MemoryBus, k*len(s.channels)+i, &s.channels[i])
+			}
+		}
+	}
+	return to
+}
+
+// NICContext is the resource name of an RNIC's fetching of contexts and
+// translations that it does not keep.
+const NICContext = "nic_context"

@@ -1,0 +1,74 @@
+package fabric
+
+// flightSlots is the number of counters for accesses under way. Lines that
+// share one make an access tear that need not: allowed, and rare.
+const flightSlots = 1 << 12
+
+const (
+	oneReader = 1
+	oneWriter = 1 << 16
+	readers   = oneWriter - 1
+)
+
+func flightSlot(line Addr) Addr { return (line ^ line>>12) & (flightSlots - 1) }
+
+func lines(a Addr, n int) (first, last Addr) {
+	return a >> lineShift, (a + Addr(max(n, 1)) - 1) >> lineShift
+}
+
+// BeginAccess registers an access of several lines that is about to happen one
+// line after the other, and says whether another one that conflicts is under
+// way. If not, the caller may do it in one go. EndAccess must follow, with the
+// same arguments.
+func (m *Memory) BeginAccess(a Addr, n int, write bool) (overlapped bool) {
+	if !m.touching {
+		return false
+	}
+	overlapped = m.overlapped(a, n, write, false)
+	m.register(a, n, write)
+	return overlapped
+}
+
+// EndAccess ends what BeginAccess began.
+func (m *Memory) EndAccess(a Addr, n int, write bool) {
+	if m.touching {
+		m.unregister(a, n, write)
+	}
+}
+
+func (m *Memory) register(a Addr, n int, write bool) {
+	one := uint32(oneReader)
+	if write {
+		one = oneWriter
+	}
+	for l, last := lines(a, n); l <= last; l++ {
+		m.flight[flightSlot(l)] += one
+	}
+}
+
+func (m *Memory) unregister(a Addr, n int, write bool) {
+	one := uint32(oneReader)
+	if write {
+		one = oneWriter
+	}
+	for l, last := lines(a, n); l <= last; l++ {
+		m.flight[flightSlot(l)] -= one
+	}
+}
+
+// overlapped says whether a conflicting access to one of the lines is
+// registered. With self, the access itself is registered already.
+func (m *Memory) overlapped(a Addr, n int, write, self bool) bool {
+	l, last := lines(a, n)
+	own := uint32(0)
+	if self && write {
+		own = oneWriter
+	}
+	for ; l <= last; l++ {
+		c := m.flight[flightSlot(l)] - own
+		if c >= oneWriter || write && c != 0 {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,123 @@
+package fabric
+
+import "math/bits"
+
+// maxWays is what fits into one 64-byte set.
+const maxWays = 24
+
+// llcSet is one set of the cache: 16-bit tags (0 is an empty way), a reference
+// bit per way for replacement (not recently used) and a dirty bit. It is one
+// line of the host's memory, for each simulated access reads one.
+type llcSet struct {
+	tags  [maxWays / 4]uint64
+	ref   uint32
+	dirty uint32
+	_     uint64
+}
+
+// llc is the last-level cache in front of one socket's memory. The lines of a
+// set are told apart exactly over 65,535 times the cache's sets; beyond, tags
+// repeat and one lookup in some thousands hits by mistake.
+type llc struct {
+	sets  []llcSet
+	n     Addr
+	magic uint64 // of the division by n
+	spread,
+	words int
+	all  uint32 // the ways
+	ddio uint32 // the ways into which DMA writes may allocate
+}
+
+func newLLC(bytes uint64, ways, ddio int) *llc {
+	n := max(bytes/lineBytes/uint64(ways), 1)
+	c := &llc{sets: make([]llcSet, n), n: n, words: (ways + 3) / 4, all: 1<<ways - 1}
+	c.ddio = c.all &^ (1<<(ways-ddio) - 1)
+	c.magic = ^uint64(0)/n + 1 // exact for lines below 2^32, that is maxAddr
+	c.spread = 1<<(bits.Len64(n)-1) - 1
+	return c
+}
+
+// locate gives the set and the tag of a line. The set is not simply the line
+// modulo their number: equal offsets in different allocations, which all begin
+// at 2 MB, would meet in few sets. Hardware hashes as well.
+func (c *llc) locate(line Addr) (*llcSet, uint16) {
+	if c.n == 1 {
+		return &c.sets[0], uint16(line%65535) + 1
+	}
+	q, _ := bits.Mul64(line, c.magic)
+	i := line - q*c.n + (q*0x9e3779b1>>8)&Addr(c.spread)
+	if i >= c.n {
+		i -= c.n
+	}
+	return &c.sets[i], uint16(q%65535) + 1
+}
+
+// find is the way that holds the tag, or -1.
+func (c *llc) find(s *llcSet, tag uint16) int {
+	const ones, tops = 0x0001000100010001, 0x8000800080008000
+	pattern := uint64(tag) * ones
+	for w := range s.tags[:c.words] {
+		x := s.tags[w] ^ pattern
+		if m := (x - ones) &^ x & tops; m != 0 {
+			return w<<2 + bits.TrailingZeros64(m)>>4
+		}
+	}
+	return -1
+}
+
+// insert puts the tag into one of the allowed ways and says whether a dirty
+// line had to leave.
+func (c *llc) insert(s *llcSet, tag uint16, allowed uint32) (way int, dirty bool) {
+	free := allowed &^ s.ref
+	if free == 0 {
+		s.ref &^= allowed
+		free = allowed
+	}
+	way = bits.TrailingZeros32(free)
+	shift := uint(way&3) << 4
+	w := &s.tags[way>>2]
+	bit := uint32(1) << way
+	dirty = s.dirty&bit != 0
+	*w = *w&^(0xffff<<shift) | uint64(tag)<<shift
+	s.ref |= bit
+	s.dirty &^= bit
+	return way, dirty
+}
+
+func (s *llcSet) drop(way int) {
+	s.tags[way>>2] &^= 0xffff << (uint(way&3) << 4)
+	s.ref &^= 1 << way
+	s.dirty &^= 1 << way
+}
+
+// tlb is a four-way set-associative translation cache over 2 MB pages with
+// true LRU inside a set: the most recent entry comes first.
+type tlb struct {
+	sets [][4]uint32
+	mask uint32
+}
+
+func newTLB(entries int) tlb {
+	n := 1 << (bits.Len(uint(max(entries/4, 1))) - 1)
+	return tlb{sets: make([][4]uint32, n), mask: uint32(n - 1)}
+}
+
+// touch looks a page up and brings it in.
+func (t *tlb) touch(a Addr) (hit bool) {
+	page := uint32(a>>hugeShift) + 1 // 0 is an empty entry
+	s := &t.sets[(page^page>>9)&t.mask]
+	switch page {
+	case s[0]:
+		return true
+	case s[1]:
+		s[0], s[1] = page, s[0]
+		return true
+	case s[2]:
+		s[0], s[1], s[2] = page, s[0], s[1]
+		return true
+	case s[3]:
+		hit = true
+	}
+	s[0], s[1], s[2], s[3] = page, s[0], s[1], s[2]
+	return hit
+}

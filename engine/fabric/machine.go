@@ -1,0 +1,212 @@
+package fabric
+
+import (
+	"fmt"
+
+	"drtmx/engine/sim"
+)
+
+// maxAddr bounds addresses, so that line numbers fit 32 bits.
+const maxAddr Addr = 1 << 38
+
+// Machine is one node: sockets with cores, LLC and DRAM, and RNICs.
+type Machine struct {
+	ID   int
+	Type *NodeType
+	Mem  *Memory
+	NICs []*NIC
+	// CPU is what cores pay for verbs. engine/r2 charges it.
+	CPU CPUCosts
+	// MaxInline is the largest payload that fits into a request.
+	MaxInline int
+
+	fab     *Fabric
+	sockets []*socket
+	cores   []tlb
+	perSock int
+}
+
+// socket is a processor: the LLC in front of its memory, and its channels.
+type socket struct {
+	llc      *llc
+	channels []sim.FIFO
+	line     sim.Time // of a channel
+}
+
+func newMachine(f *Fabric, id int, t *NodeType, c *Config) (*Machine, error) {
+	mem, err := newMemory(id, uint64(t.DRAM.Int())<<30, c.TornReads)
+	if err != nil {
+		return nil, err
+	}
+	m := &Machine{ID: id, Type: t, Mem: mem, CPU: f.profile.cpuCosts(t), MaxInline: f.profile.NIC.MaxInline.Int(),
+		fab: f, perSock: t.CoresPerSocket.Int()}
+	scale := func(n int) uint64 { return max(uint64(n)*uint64(c.CacheNum)/uint64(c.CacheDen), 1) }
+	for range t.Sockets.Int() {
+		m.sockets = append(m.sockets, &socket{
+			llc:      newLLC(scale(t.LLC.Int()<<20), t.LLCWays.Int(), t.DDIOWays.Int()),
+			channels: make([]sim.FIFO, t.Channels.Int()),
+			line:     lineBytes * t.ChannelBandwidth.perKB() >> 10,
+		})
+	}
+	for range t.Cores() {
+		m.cores = append(m.cores, newTLB(int(scale(f.profile.Memory.TLBEntries.Int()))))
+	}
+	for i := range t.NICs.Int() {
+		m.NICs = append(m.NICs, newNIC(m, i, i%t.Sockets.Int(), int(scale(f.profile.NIC.Translations.Int()))))
+	}
+	return m, nil
+}
+
+// Cores is the number of cores.
+func (m *Machine) Cores() int { return len(m.cores) }
+
+// CoreSocket is the socket of a core.
+func (m *Machine) CoreSocket(core int) int { return core / m.perSock }
+
+// Place gives a worker thread its core and the RNIC of that core's socket.
+// Threads go round the sockets, so that few threads use all RNICs.
+func (m *Machine) Place(thread int) (core, nic int) {
+	if thread >= len(m.cores) {
+		panic(fmt.Sprintf("fabric: thread %d on machine %d with %d cores", thread, m.ID, len(m.cores)))
+	}
+	n := len(m.sockets)
+	core = thread%n*m.perSock + thread/n
+	return core, m.CoreSocket(core) % len(m.NICs)
+}
+
+// Access is the time a core needs to load or store n bytes: translation, LLC,
+// DRAM, the other socket. It moves the caches, not the bytes. DRAM channels are
+// charged at the simulation's time, which is at most now, the core's own.
+func (m *Machine) Access(core int, now sim.Time, a Addr, n int, store bool) sim.Time {
+	c := &m.fab.cost
+	var t sim.Time
+	if !m.cores[core].touch(a) {
+		t = c.walk
+	}
+	home := m.Mem.Home(a)
+	s := m.sockets[home]
+	far := sim.Time(0)
+	if home != m.CoreSocket(core) {
+		far = c.cross
+	}
+	first, last := lines(a, n)
+	for l := first; l <= last; l++ {
+		hit, queued := s.cpu(m.fab.sim.Now(), l, store)
+		switch {
+		case hit && store:
+			t += c.llcStore
+		case hit && l == first:
+			t += c.llcHit + far
+		case hit:
+			t += c.llcNext
+		case store:
+			t += c.dramStore + queued
+		case l == first:
+			t += c.dram + far + queued
+		default:
+			t += c.dramNext + queued
+		}
+	}
+	return t
+}
+
+// Warm brings n bytes into the LLC of their socket at no cost, for starting
+// with warm caches.
+func (m *Machine) Warm(a Addr, n int) {
+	s := m.sockets[m.Mem.Home(a)]
+	for l, last := lines(a, n); l <= last; l++ {
+		set, tag := s.llc.locate(l)
+		if way := s.llc.find(set, tag); way >= 0 {
+			set.ref |= 1 << way
+			continue
+		}
+		s.llc.insert(set, tag, s.llc.all)
+	}
+}
+
+// cpu is one line's load or store by a core: whether it hit, and how long a
+// miss waits for the channel.
+func (s *socket) cpu(now sim.Time, line Addr, store bool) (hit bool, queued sim.Time) {
+	set, tag := s.llc.locate(line)
+	way := s.llc.find(set, tag)
+	if way >= 0 {
+		set.ref |= 1 << way
+		if store {
+			set.dirty |= 1 << way
+		}
+		return true, 0
+	}
+	end := s.dram(now, line)
+	way, dirty := s.llc.insert(set, tag, s.llc.all)
+	if dirty {
+		s.dram(now, line)
+	}
+	if store {
+		set.dirty |= 1 << way
+	}
+	return false, end - now - s.line
+}
+
+// dram is one line's transfer on its channel; it returns the end.
+func (s *socket) dram(now sim.Time, line Addr) sim.Time {
+	// 256 bytes per channel, then the next one; the higher bits keep power-of-two
+	// strides from staying on one.
+	ch := uint32(line>>2^line>>7^line>>12) % uint32(len(s.channels))
+	return s.channels[ch].Serve(now, s.line)
+}
+
+// dmaRead is an RNIC's read of n bytes: its latency behind PCIe. Lines are
+// fetched side by side, so the slowest counts.
+func (m *Machine) dmaRead(n *NIC, now sim.Time, a Addr, bytes uint32) sim.Time {
+	c := &m.fab.cost
+	home := m.Mem.Home(a)
+	s := m.sockets[home]
+	t := c.llcDMA
+	for l, last := lines(a, int(bytes)); l <= last; l++ {
+		set, tag := s.llc.locate(l)
+		if s.llc.find(set, tag) >= 0 {
+			continue // a DMA read does not make a line more recently used
+		}
+		t = max(t, c.dram+s.dram(now, l)-now-s.line)
+	}
+	if home != n.socket {
+		t += c.cross
+	}
+	return t
+}
+
+// dmaWrite is an RNIC's write of n bytes. Writes are posted: nobody waits, but
+// caches and channels move.
+func (m *Machine) dmaWrite(n *NIC, now sim.Time, a Addr, bytes uint32) {
+	if bytes == 0 {
+		return
+	}
+	s := m.sockets[m.Mem.Home(a)]
+	end := a + Addr(bytes)
+	for l, last := lines(a, int(bytes)); l <= last; l++ {
+		partial := l<<lineShift < a || (l+1)<<lineShift > end
+		set, tag := s.llc.locate(l)
+		way := s.llc.find(set, tag)
+		switch {
+		case m.fab.ddio && way >= 0:
+			set.ref |= 1 << way
+			set.dirty |= 1 << way
+		case m.fab.ddio:
+			if partial { // the rest of the line must come from memory
+				s.dram(now, l)
+			}
+			w, dirty := s.llc.insert(set, tag, s.llc.ddio)
+			if dirty {
+				s.dram(now, l)
+			}
+			set.dirty |= 1 << w
+		default:
+			if way >= 0 {
+				set.drop(way) // its bytes, if newer, merge into the write
+			} else if partial {
+				s.dram(now, l)
+			}
+			s.dram(now, l)
+		}
+	}
+}

@@ -1,0 +1,225 @@
+package fabric
+
+import (
+	"encoding/binary"
+	"fmt"
+	"sort"
+)
+
+// Memory is one machine's address space. Allocated bytes are real, in one
+// anonymous mapping whose pages cost nothing until touched; reserved addresses
+// have no bytes and exist to be charged for.
+type Memory struct {
+	machine int
+	buf     []byte // indexed by address; the first 2 MB stay unused so that 0 is no address
+	top     Addr   // end of what is allocated
+	limit   Addr   // end of buf
+	reserve Addr   // end of what is reserved, above limit
+	pending []uint64
+	regions []region
+	home    []uint8 // socket of each 2 MB page
+	mrs     []mr
+
+	flight   []uint32 // accesses under way by hashed line: readers low, writers high
+	touching bool     // whether accesses are registered at all
+}
+
+// region is one allocation with a fill function.
+type region struct {
+	from, to Addr
+	fill     func(page uint64, dst []byte)
+}
+
+// Alloc describes memory to allocate.
+type Alloc struct {
+	// Name appears in errors.
+	Name  string
+	Bytes uint64
+	// Socket is where the memory lives, and with it the home RNIC.
+	Socket int
+	// Fill makes the initial bytes of one 4 KB page, counted from the start of
+	// the allocation. It must depend on nothing but the page number. Nil means
+	// zeros.
+	Fill func(page uint64, dst []byte)
+}
+
+func newMemory(machine int, dram uint64, torn bool) (*Memory, error) {
+	m := &Memory{machine: machine, top: 1 << hugeShift, touching: torn}
+	buf, err := reserveSpace(dram)
+	if err != nil {
+		return nil, fmt.Errorf("memory of machine %d: reserving %d MB of address space: %w", machine, dram>>20, err)
+	}
+	m.buf, m.limit = buf, Addr(len(buf))
+	m.reserve = Addr(dram)
+	m.home = make([]uint8, m.top>>hugeShift)
+	if torn {
+		m.flight = make([]uint32, flightSlots)
+	}
+	return m, nil
+}
+
+// Alloc takes memory. Nothing is touched until it is used.
+func (m *Memory) Alloc(a Alloc) (Addr, error) {
+	size := roundUp(a.Bytes, 1<<hugeShift)
+	if a.Bytes == 0 || size > m.limit-m.top {
+		return 0, fmt.Errorf("memory of machine %d: %s needs %d bytes, %d of %d are free", m.machine, a.Name, a.Bytes, m.limit-m.top, m.limit)
+	}
+	from := m.top
+	if err := commitSpace(m.buf[from : from+size]); err != nil {
+		return 0, fmt.Errorf("memory of machine %d: %s: %w", m.machine, a.Name, err)
+	}
+	m.top = from + size
+	m.settle(from, m.top, a.Socket)
+	m.pending = append(m.pending, make([]uint64, m.top>>(pageShift+6)-Addr(len(m.pending)))...)
+	if a.Fill != nil {
+		r := region{from, from + roundUp(a.Bytes, pageBytes), a.Fill}
+		m.regions = append(m.regions, r)
+		for p := r.from >> pageShift; p < r.to>>pageShift; p++ {
+			m.pending[p>>6] |= 1 << (p & 63)
+		}
+	}
+	return from, nil
+}
+
+// Reserve takes addresses without bytes, for charging structures whose bytes
+// the simulator keeps elsewhere.
+func (m *Memory) Reserve(name string, bytes uint64, socket int) Addr {
+	from := m.reserve
+	m.reserve += roundUp(bytes, 1<<hugeShift)
+	if m.reserve >= maxAddr {
+		panic(fmt.Sprintf("fabric: machine %d reserves %d more bytes for %s, no address space is left", m.machine, bytes, name))
+	}
+	m.settle(from, m.reserve, socket)
+	return from
+}
+
+func (m *Memory) settle(from, to Addr, socket int) {
+	if n := int(to >> hugeShift); n > len(m.home) {
+		m.home = append(m.home, make([]uint8, n-len(m.home))...)
+	}
+	for p := from >> hugeShift; p < to>>hugeShift; p++ {
+		m.home[p] = uint8(socket)
+	}
+}
+
+// Home is the socket of an address: the index of its home RNIC.
+func (m *Memory) Home(a Addr) int {
+	if p := a >> hugeShift; p < Addr(len(m.home)) {
+		return int(m.home[p])
+	}
+	return 0
+}
+
+// Bytes are the n bytes at a, as they are now. No time is charged. Writing to
+// them is a store.
+func (m *Memory) Bytes(a Addr, n int) []byte {
+	end := a + Addr(n)
+	if end > m.top || a < 1<<hugeShift || end < a {
+		panic(fmt.Sprintf("fabric: machine %d has no bytes at %#x..%#x", m.machine, a, end))
+	}
+	for p := a >> pageShift; p <= (end-1)>>pageShift; p++ {
+		if m.pending[p>>6]>>(p&63)&1 != 0 {
+			m.materialize(p)
+		}
+	}
+	return m.buf[a:end:end]
+}
+
+// Materialized says whether the page of an address already has bytes of its
+// own, as opposed to those its fill function would make.
+func (m *Memory) Materialized(a Addr) bool {
+	p := a >> pageShift
+	return a < m.top && m.pending[p>>6]>>(p&63)&1 == 0
+}
+
+func (m *Memory) materialize(p Addr) {
+	m.pending[p>>6] &^= 1 << (p & 63)
+	a := p << pageShift
+	i := sort.Search(len(m.regions), func(i int) bool { return m.regions[i].to > a })
+	m.regions[i].fill((a-m.regions[i].from)>>pageShift, m.buf[a:a+pageBytes:a+pageBytes])
+}
+
+// close gives the address space back.
+func (m *Memory) close() error {
+	buf := m.buf
+	m.buf, m.top = nil, 0
+	return releaseSpace(buf)
+}
+
+func roundUp(n, to uint64) uint64 { return (n + to - 1) &^ (to - 1) }
+
+// Perm is what may be done to a memory region from outside. Reading it locally
+// is always allowed.
+type Perm uint8
+
+// The permissions, as flags.
+const (
+	LocalWrite Perm = 1 << iota
+	RemoteRead
+	RemoteWrite
+	RemoteAtomic
+)
+
+// MR is a memory region: a part of the memory that RNICs may access, by
+// whoever has the key.
+type MR struct {
+	Addr       Addr
+	Len        uint64
+	LKey, RKey uint32
+}
+
+type mr struct {
+	from, to Addr
+	perm     Perm
+}
+
+// keyBase keeps 0 from being a key. Keys are dense and follow the order of
+// registration, so machines that register alike have equal keys.
+const keyBase = 0x100
+
+// Register makes n bytes at a accessible to RNICs.
+func (m *Memory) Register(a Addr, n uint64, p Perm) MR {
+	if a+n > m.top || a+n < a || a < 1<<hugeShift {
+		panic(fmt.Sprintf("fabric: machine %d registers %d bytes at %#x, which it has not allocated", m.machine, n, a))
+	}
+	m.mrs = append(m.mrs, mr{a, a + n, p})
+	key := uint32(keyBase + len(m.mrs) - 1)
+	return MR{Addr: a, Len: n, LKey: key, RKey: key}
+}
+
+// Deregister takes the region's keys back.
+func (m *Memory) Deregister(r MR) { m.mrs[r.LKey-keyBase] = mr{} }
+
+// allowed checks an RNIC's access.
+func (m *Memory) allowed(key uint32, a Addr, n uint32, p Perm) bool {
+	i := key - keyBase
+	if i >= uint32(len(m.mrs)) {
+		return false
+	}
+	r := &m.mrs[i]
+	end := a + Addr(n)
+	return a >= r.from && end <= r.to && end >= a && r.to != 0 && r.perm&p == p
+}
+
+// Digest folds into h the pages that have come into being of every allocation
+// with a fill function, in the order of addresses.
+func (m *Memory) Digest(h uint64) uint64 {
+	for i := range m.regions {
+		r := &m.regions[i]
+		for a := r.from; a < r.to; a += pageBytes {
+			if !m.Materialized(a) {
+				continue
+			}
+			h = fold(h, a)
+			for page := m.buf[a : a+pageBytes]; len(page) > 0; page = page[8:] {
+				h = fold(h, binary.LittleEndian.Uint64(page))
+			}
+		}
+	}
+	return h
+}
+
+func fold(h, x uint64) uint64 {
+	h = (h ^ x) * 0x9e3779b97f4a7c15
+	return h ^ h>>29
+}

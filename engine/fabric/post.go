@@ -1,0 +1,194 @@
+package fabric
+
+import (
+	"errors"
+	"fmt"
+
+	"drtmx/engine/sim"
+)
+
+// ErrSendQueueFull says that a list does not fit into the send queue. Slots
+// come back when completions are polled.
+var ErrSendQueueFull = errors.New("fabric: the send queue is full")
+
+// PostSend hands requests to the RNIC with one doorbell, which leaves the core
+// at time at. One small request is pushed whole; a list, or a large one, is
+// fetched by the RNIC. All or none are posted.
+func (q *QP) PostSend(at sim.Time, list []SendWR) error {
+	f := q.nic.machine.fab
+	if at < f.sim.Now() {
+		return fmt.Errorf("fabric: post at %d ps, which is before now", at)
+	}
+	if uint32(len(list)) > q.depth-(q.posted-q.freed) {
+		return fmt.Errorf("%w: %d posted, %d of %d slots free", ErrSendQueueFull, len(list), q.Free(), q.depth)
+	}
+	for i := range list {
+		if err := q.check(&list[i]); err != nil {
+			return err
+		}
+	}
+	var first, last uint32 = none, none
+	for i := range list {
+		last = q.enqueue(at, &list[i])
+		if first == none {
+			first = last
+		}
+	}
+	if first == none || q.failed {
+		return nil
+	}
+	c := &f.cost
+	v := &f.verbs[first]
+	switch {
+	case first != last || wqeBytes(q, v) > c.blueFlame:
+		v.flags |= batch
+		v.aux = uint32(len(list))
+		f.sim.At(at+2*c.oneWay, f.kFetch, first)
+	case gathers(v):
+		f.sim.At(at+2*c.oneWay, f.kFetch, first)
+	default:
+		f.sim.At(at+c.oneWay, f.kTx, first)
+	}
+	return nil
+}
+
+// check refuses what a driver would.
+func (q *QP) check(w *SendWR) error {
+	if !q.transport.Allows(w.Op) {
+		return fmt.Errorf("fabric: %v on a %v queue pair: the transport does not support it (thesis table 2-2)", w.Op, q.transport)
+	}
+	if w.Inline {
+		if w.Op.reads() {
+			return fmt.Errorf("fabric: inline %v: only SEND and WRITE carry a payload", w.Op)
+		}
+		if w.Len > uint32(q.inline) {
+			return fmt.Errorf("fabric: inline payload of %d bytes: at most %d", w.Len, q.inline)
+		}
+	}
+	if q.transport != UD {
+		if q.peer == nil {
+			return fmt.Errorf("fabric: %v on a queue pair that is not connected", w.Op)
+		}
+		return nil
+	}
+	f := q.nic.machine.fab
+	if w.Len > f.cost.mtu {
+		return fmt.Errorf("fabric: datagram of %d bytes: at most %d, the path MTU", w.Len, f.cost.mtu)
+	}
+	if int(w.Dest.Machine) >= len(f.machines) || int(w.Dest.NIC) >= len(f.machines[w.Dest.Machine].NICs) {
+		return fmt.Errorf("fabric: datagram to machine %d NIC %d, which does not exist", w.Dest.Machine, w.Dest.NIC)
+	}
+	qps := f.machines[w.Dest.Machine].NICs[w.Dest.NIC].qps
+	if w.Dest.QPN == 0 || w.Dest.QPN >= uint32(len(qps)) || qps[w.Dest.QPN].transport != UD {
+		return fmt.Errorf("fabric: datagram to queue pair %d of machine %d NIC %d, which is not a UD one", w.Dest.QPN, w.Dest.Machine, w.Dest.NIC)
+	}
+	return nil
+}
+
+// enqueue makes the verb of a request and appends it to the send queue.
+func (q *QP) enqueue(at sim.Time, w *SendWR) uint32 {
+	f := q.nic.machine.fab
+	i, v := f.take()
+	peer := q.peer
+	if q.transport == UD {
+		peer = f.machines[w.Dest.Machine].NICs[w.Dest.NIC].qps[w.Dest.QPN]
+	}
+	v.id, v.remote, v.local, v.a, v.b = w.ID, w.Remote, w.Local, w.Compare, w.Swap
+	v.mark, v.stamp = at, stamp{}
+	v.len, v.qp, v.peer, v.rkey, v.lkey = w.Len, q.index, peer.index, w.RKey, w.LKey
+	v.next, v.data, v.wqe = none, none, uint16(q.posted)
+	v.op, v.status, v.flags, v.tries, v.rnr = w.Op, Success, 0, 0, 0
+	if w.Signaled {
+		v.flags = signaled
+	}
+	if peer.nic == q.nic {
+		v.flags |= loop
+	}
+	if w.Op.atomic() {
+		v.len = 8
+	}
+	if w.Inline {
+		v.flags |= inlined
+		f.capture(q, v)
+	}
+	q.posted++
+	f.counts.Posted[w.Op]++
+	if q.failed {
+		f.flush(q, i, v, at)
+		return i
+	}
+	if q.sqHead == none {
+		q.sqHead = i
+	} else {
+		f.verbs[q.sqTail].next = i
+	}
+	q.sqTail = i
+	return i
+}
+
+// capture copies the payload of a SEND or WRITE, as the core does when it is
+// inline and the RNIC's DMA does otherwise.
+func (f *Fabric) capture(q *QP, v *verb) {
+	if v.len == 0 {
+		return
+	}
+	var b []byte
+	v.data, b = f.payload.take(v.len)
+	copy(b, q.nic.machine.Mem.Bytes(v.local, int(v.len)))
+}
+
+// gathers says that the RNIC fetches the payload by DMA.
+func gathers(v *verb) bool { return v.op <= Write && v.flags&inlined == 0 && v.len > 0 }
+
+// wqeBytes is the size of a request in the send queue: control segment, address
+// segments, pointer or inline data, in blocks of 64 bytes.
+func wqeBytes(q *QP, v *verb) uint32 {
+	n := uint32(16)
+	if q.transport == UD {
+		n += 48
+	}
+	if v.op != Send {
+		n += 16
+	}
+	if v.op.atomic() {
+		n += 16
+	}
+	if v.flags&inlined != 0 {
+		n += 4 + v.len
+	} else {
+		n += 16
+	}
+	w := q.nic.machine.fab.cost.wqe
+	return (n + w - 1) / w * w
+}
+
+// onFetch is the RNIC's read of the host's memory before sending, at the host:
+// of a list of requests, or of one payload.
+func (f *Fabric) onFetch(i uint32) {
+	now := f.sim.Now()
+	v := &f.verbs[i]
+	q := f.qps[v.qp]
+	n := q.nic
+	c := &f.cost
+	if v.flags&batch != 0 {
+		v.flags &^= batch
+		for k := v.aux; k > 0; k-- {
+			w := &f.verbs[i]
+			t := n.down.Serve(now, c.words(0, wqeBytes(q, w))) + c.llcDMA
+			if gathers(w) {
+				f.sim.At(t+2*c.oneWay, f.kFetch, i)
+			} else {
+				f.sim.At(t+c.oneWay, f.kTx, i)
+			}
+			i = w.next
+		}
+		return
+	}
+	t := now
+	if n.machine.Mem.allowed(v.lkey, v.local, v.len, 0) { // otherwise the verb fails when it is its turn
+		end := n.down.Serve(now, c.words(v.local, v.len))
+		t = max(end, now+n.machine.dmaRead(n, now, v.local, v.len))
+		f.capture(q, v)
+	}
+	f.sim.At(t+c.oneWay, f.kTx, i)
+}

@@ -1,0 +1,232 @@
+package fabric
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"math"
+	"slices"
+	"strings"
+
+	"drtmx/engine/sim"
+)
+
+// Profile is the hardware of a cluster: node types and the numbers that decide
+// what everything costs. It is loaded from a YAML file in which every number
+// says what it means and where it comes from.
+type Profile struct {
+	Name    string
+	Version int
+	Title   string
+
+	CPU    CPUNumbers
+	NIC    NICNumbers
+	Wire   WireNumbers
+	PCIe   PCIeNumbers
+	Memory MemoryNumbers
+
+	// NodeTypes are in the order of the file; the first is the default.
+	NodeTypes []*NodeType
+}
+
+// Number is a quantity of a profile.
+type Number struct {
+	Value   float64
+	Unit    string
+	Meaning string
+	Source  string
+	Kind    NumberKind
+}
+
+// NumberKind says how far a number may be trusted, and changed.
+type NumberKind string
+
+// The kinds of numbers.
+const (
+	Physics   NumberKind = "physics"   // follows from a standard or a law
+	Datasheet NumberKind = "datasheet" // published by the maker, or configured so on the testbed
+	Fitted    NumberKind = "fitted"    // fitted to the calibration rows with use=fit, and to nothing else
+	Assumed   NumberKind = "assumed"   // plausible; no row depends on it closely
+)
+
+// Time is a number of nanoseconds as virtual time. It is rounded here, once.
+func (n Number) Time() sim.Time { return sim.Time(math.Round(n.Value * 1000)) }
+
+// Int is a count.
+func (n Number) Int() int { return int(n.Value) }
+
+// perByte is the time of 1024 bytes at a number of GB/s.
+func (n Number) perKB() sim.Time { return sim.Time(math.Round(1024 * 1000 / n.Value)) }
+
+// CPUNumbers is what a core pays for talking to its RNIC, charged by engine/r2.
+type CPUNumbers struct {
+	PostWQE         Number `yaml:"post_wqe" unit:"ns"`
+	MMIO            Number `yaml:"mmio" unit:"ns"`
+	PollEmpty       Number `yaml:"poll_empty" unit:"ns"`
+	PollCQE         Number `yaml:"poll_cqe" unit:"ns"`
+	RecvRefill      Number `yaml:"recv_refill" unit:"ns"`
+	CoroutineSwitch Number `yaml:"coroutine_switch" unit:"ns"`
+	Dispatch        Number `yaml:"dispatch" unit:"ns"`
+	CopyLine        Number `yaml:"copy_line" unit:"ns"`
+	Atomic          Number `yaml:"atomic" unit:"ns"`
+}
+
+// NICNumbers is what messages cost inside an RNIC.
+type NICNumbers struct {
+	TxSend           Number `yaml:"tx_send" unit:"ns"`
+	TxWrite          Number `yaml:"tx_write" unit:"ns"`
+	TxRead           Number `yaml:"tx_read" unit:"ns"`
+	TxAtomic         Number `yaml:"tx_atomic" unit:"ns"`
+	TxReadResponse   Number `yaml:"tx_read_response" unit:"ns"`
+	TxAtomicResponse Number `yaml:"tx_atomic_response" unit:"ns"`
+	TxAck            Number `yaml:"tx_ack" unit:"ns"`
+	TxGather         Number `yaml:"tx_gather" unit:"GB/s"`
+	TxLatency        Number `yaml:"tx_latency" unit:"ns"`
+
+	RxSend     Number `yaml:"rx_send" unit:"ns"`
+	RxWrite    Number `yaml:"rx_write" unit:"ns"`
+	RxRead     Number `yaml:"rx_read" unit:"ns"`
+	RxAtomic   Number `yaml:"rx_atomic" unit:"ns"`
+	RxResponse Number `yaml:"rx_response" unit:"ns"`
+	RxAck      Number `yaml:"rx_ack" unit:"ns"`
+	RxLatency  Number `yaml:"rx_latency" unit:"ns"`
+
+	AtomicUnit      Number `yaml:"atomic_unit" unit:"ns"`
+	ConflictHold    Number `yaml:"conflict_hold" unit:"ns"`
+	ConflictSlots   Number `yaml:"conflict_slots" unit:"count"`
+	ConflictGranule Number `yaml:"conflict_granule" unit:"bytes"`
+
+	QPContexts       Number `yaml:"qp_contexts" unit:"count"`
+	QPFetch          Number `yaml:"qp_fetch" unit:"ns"`
+	Translations     Number `yaml:"translations" unit:"count"`
+	TranslationFetch Number `yaml:"translation_fetch" unit:"ns"`
+
+	BlueFlame   Number `yaml:"blueflame" unit:"bytes"`
+	MaxInline   Number `yaml:"max_inline" unit:"bytes"`
+	SendDepth   Number `yaml:"send_depth" unit:"count"`
+	RecvDepth   Number `yaml:"recv_depth" unit:"count"`
+	Outstanding Number `yaml:"outstanding" unit:"count"`
+
+	RetryCount      Number `yaml:"retry_count" unit:"count"`
+	TimeoutExponent Number `yaml:"timeout_exponent" unit:"count"`
+	RNRRetry        Number `yaml:"rnr_retry" unit:"count"`
+	RNRTimer        Number `yaml:"rnr_timer" unit:"ns"`
+	LossRecovery    Number `yaml:"loss_recovery" unit:"ns"`
+}
+
+// WireNumbers is the network between the RNICs.
+type WireNumbers struct {
+	Bandwidth    Number `yaml:"bandwidth" unit:"GB/s"`
+	Cable        Number `yaml:"cable" unit:"ns"`
+	Switch       Number `yaml:"switch" unit:"ns"`
+	Loopback     Number `yaml:"loopback" unit:"ns"`
+	MTU          Number `yaml:"mtu" unit:"bytes"`
+	Header       Number `yaml:"header" unit:"bytes"`
+	HeaderRemote Number `yaml:"header_remote" unit:"bytes"`
+	HeaderAtomic Number `yaml:"header_atomic" unit:"bytes"`
+	HeaderAck    Number `yaml:"header_ack" unit:"bytes"`
+	HeaderUD     Number `yaml:"header_ud" unit:"bytes"`
+}
+
+// PCIeNumbers is the path between an RNIC and its socket.
+type PCIeNumbers struct {
+	OneWay    Number `yaml:"one_way" unit:"ns"`
+	Bandwidth Number `yaml:"bandwidth" unit:"GB/s"`
+	Header    Number `yaml:"header" unit:"bytes"`
+	WQE       Number `yaml:"wqe" unit:"bytes"`
+	CQE       Number `yaml:"cqe" unit:"bytes"`
+}
+
+// MemoryNumbers is LLC, TLB and DRAM.
+type MemoryNumbers struct {
+	LLCHit      Number `yaml:"llc_hit" unit:"ns"`
+	LLCNext     Number `yaml:"llc_next" unit:"ns"`
+	LLCStore    Number `yaml:"llc_store" unit:"ns"`
+	LLCDMA      Number `yaml:"llc_dma" unit:"ns"`
+	DRAM        Number `yaml:"dram" unit:"ns"`
+	DRAMNext    Number `yaml:"dram_next" unit:"ns"`
+	DRAMStore   Number `yaml:"dram_store" unit:"ns"`
+	CrossSocket Number `yaml:"cross_socket" unit:"ns"`
+	TLBEntries  Number `yaml:"tlb_entries" unit:"count"`
+	TLBWalk     Number `yaml:"tlb_walk" unit:"ns"`
+}
+
+// NodeType is a kind of machine.
+type NodeType struct {
+	Name string
+
+	Sockets          Number `yaml:"sockets" unit:"count"`
+	CoresPerSocket   Number `yaml:"cores_per_socket" unit:"count"`
+	Frequency        Number `yaml:"frequency" unit:"MHz"`
+	DRAM             Number `yaml:"dram" unit:"GB"`
+	NICs             Number `yaml:"nics" unit:"count"`
+	LLC              Number `yaml:"llc" unit:"MB"`
+	LLCWays          Number `yaml:"llc_ways" unit:"count"`
+	DDIOWays         Number `yaml:"ddio_ways" unit:"count"`
+	Channels         Number `yaml:"channels" unit:"count"`
+	ChannelBandwidth Number `yaml:"channel_bandwidth" unit:"GB/s"`
+}
+
+// Cores is the number of cores of all sockets.
+func (t *NodeType) Cores() int { return t.Sockets.Int() * t.CoresPerSocket.Int() }
+
+// CPUCosts are CPUNumbers as virtual time, for one machine.
+type CPUCosts struct {
+	PostWQE, MMIO, PollEmpty, PollCQE, RecvRefill sim.Time
+	CoroutineSwitch, Dispatch, CopyLine, Atomic   sim.Time
+	MHz                                           int64
+}
+
+func (p *Profile) cpuCosts(t *NodeType) CPUCosts {
+	c := &p.CPU
+	return CPUCosts{
+		PostWQE: c.PostWQE.Time(), MMIO: c.MMIO.Time(), PollEmpty: c.PollEmpty.Time(), PollCQE: c.PollCQE.Time(),
+		RecvRefill: c.RecvRefill.Time(), CoroutineSwitch: c.CoroutineSwitch.Time(), Dispatch: c.Dispatch.Time(),
+		CopyLine: c.CopyLine.Time(), Atomic: c.Atomic.Time(), MHz: int64(t.Frequency.Int()),
+	}
+}
+
+// NodeType finds a node type by name; "" is the first.
+func (p *Profile) NodeType(name string) (*NodeType, error) {
+	for _, t := range p.NodeTypes {
+		if t.Name == name || name == "" {
+			return t, nil
+		}
+	}
+	names := make([]string, len(p.NodeTypes))
+	for i, t := range p.NodeTypes {
+		names[i] = t.Name
+	}
+	return nil, fmt.Errorf("node type %q: profile %s has %s", name, p.Name, strings.Join(names, ", "))
+}
+
+// ID is the profile's name and version, as results carry it.
+func (p *Profile) ID() string { return fmt.Sprintf("%s@%d", p.Name, p.Version) }
+
+//go:embed profiles/*.yaml
+var profileFiles embed.FS
+
+// Profiles are the names of the profiles that come with the package.
+func Profiles() []string {
+	files, err := fs.Glob(profileFiles, "profiles/*.yaml")
+	if err != nil {
+		panic("fabric: " + err.Error()) // the pattern is constant
+	}
+	for i, f := range files {
+		files[i] = strings.TrimSuffix(strings.TrimPrefix(f, "profiles/"), ".yaml")
+	}
+	slices.Sort(files)
+	return files
+}
+
+// LoadProfile reads a profile that comes with the package.
+func LoadProfile(name string) (*Profile, error) {
+	if !slices.Contains(Profiles(), name) {
+		return nil, fmt.Errorf("profile %q: not found; there is %s", name, strings.Join(Profiles(), ", "))
+	}
+	b, err := profileFiles.ReadFile("profiles/" + name + ".yaml")
+	if err != nil {
+		return nil, fmt.Errorf("profile %q: %w", name, err)
+	}
+	return ParseProfile(b)
+}

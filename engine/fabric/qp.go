@@ -1,0 +1,181 @@
+package fabric
+
+import (
+	"fmt"
+
+	"drtmx/engine/sim"
+)
+
+// QPConfig describes a queue pair. Zero depths and limits are the profile's.
+type QPConfig struct {
+	Transport Transport
+	// SendCQ and RecvCQ take the completions; nil drops them.
+	SendCQ, RecvCQ *CQ
+	// SendDepth is how many requests may be posted whose slots are not free
+	// again; see CQ.Poll.
+	SendDepth int
+	// RecvDepth is how many RECVs may wait.
+	RecvDepth int
+	// MaxInline is the largest inline payload, at most the profile's.
+	MaxInline int
+	// MaxOutstanding is how many READs and ATOMICs may be under way; more wait in
+	// the send queue, and everything behind them does too.
+	MaxOutstanding int
+}
+
+// QP is a queue pair.
+type QP struct {
+	nic   *NIC
+	peer  *QP // nil until connected, and for UD
+	index uint32
+	qpn   uint32
+
+	transport   Transport
+	failed      bool // error state
+	outstanding uint8
+	limit       uint8 // of outstanding
+	inline      uint16
+
+	sqHead, sqTail uint32 // requests the RNIC has not sent yet
+	posted, freed  uint32 // send-queue slots
+	depth          uint32
+
+	// What this end does for its peer happens in order: no request executes and
+	// no response leaves before these times.
+	executed, responded sim.Time
+	// The points at which something may have to wait, and all behind it.
+	arriving, executing, responding, answering lane
+
+	ctx context
+
+	sendCQ, recvCQ *CQ
+	rq             []RecvWR // ring, a power of two
+	rqHead, rqTail uint32
+	rqDepth        uint32
+}
+
+// lane is a point that the packets of one queue pair pass in order. When one
+// has to wait (for a context, for its retransmission), it holds the lane up.
+type lane struct {
+	until sim.Time // nobody may pass up to here
+	first uint32   // the verb that is waited for, or none
+}
+
+// CreateQP makes a queue pair on the RNIC. A UD pair is ready at once, the
+// others after Connect.
+func (n *NIC) CreateQP(c QPConfig) (*QP, error) {
+	f, p := n.machine.fab, &n.machine.fab.profile.NIC
+	def := func(v *int, name string, d Number, top int) error {
+		if *v == 0 {
+			*v = d.Int()
+		}
+		if *v < 0 || *v > top {
+			return fmt.Errorf("fabric: %s is %d: must be between 1 and %d", name, *v, top)
+		}
+		return nil
+	}
+	if c.Transport > UD {
+		return nil, fmt.Errorf("fabric: transport %d: must be RC, UC or UD", c.Transport)
+	}
+	if err := def(&c.SendDepth, "send depth", p.SendDepth, 32768); err != nil {
+		return nil, err
+	}
+	if err := def(&c.RecvDepth, "receive depth", p.RecvDepth, 32768); err != nil {
+		return nil, err
+	}
+	if err := def(&c.MaxInline, "max inline", p.MaxInline, p.MaxInline.Int()); err != nil {
+		return nil, err
+	}
+	if err := def(&c.MaxOutstanding, "max outstanding", p.Outstanding, p.Outstanding.Int()); err != nil {
+		return nil, err
+	}
+	q := &QP{nic: n, index: uint32(len(f.qps)), qpn: uint32(len(n.qps)), transport: c.Transport,
+		limit: uint8(c.MaxOutstanding), inline: uint16(c.MaxInline), sqHead: none, sqTail: none,
+		arriving: lane{-1, none}, executing: lane{-1, none}, responding: lane{-1, none}, answering: lane{-1, none},
+		depth: uint32(c.SendDepth), sendCQ: c.SendCQ, recvCQ: c.RecvCQ, rqDepth: uint32(c.RecvDepth)}
+	f.qps = append(f.qps, q)
+	n.qps = append(n.qps, q)
+	n.contexts.added(n.qps)
+	return q, nil
+}
+
+// Connect joins two queue pairs of one connected transport.
+func Connect(a, b *QP) error {
+	switch {
+	case a.transport != b.transport:
+		return fmt.Errorf("fabric: connect %v with %v: transports must be the same", a.transport, b.transport)
+	case a.transport == UD:
+		return fmt.Errorf("fabric: connect: UD queue pairs are not connected; give SendWR.Dest")
+	case a.peer != nil || b.peer != nil:
+		return fmt.Errorf("fabric: connect: one of the queue pairs is connected already")
+	case a == b:
+		return fmt.Errorf("fabric: connect: a queue pair with itself; create two")
+	}
+	a.peer, b.peer = b, a
+	return nil
+}
+
+// Address is where others find the queue pair.
+func (q *QP) Address() AH {
+	return AH{Machine: uint16(q.nic.machine.ID), NIC: uint8(q.nic.Index), QPN: q.qpn}
+}
+
+// NIC is the RNIC of the queue pair.
+func (q *QP) NIC() *NIC { return q.nic }
+
+// Transport is its transport.
+func (q *QP) Transport() Transport { return q.transport }
+
+// Failed says that it is in the error state: everything posted is flushed.
+func (q *QP) Failed() bool { return q.failed }
+
+// Free is the number of free slots of the send queue.
+func (q *QP) Free() int { return int(q.depth - (q.posted - q.freed)) }
+
+// Outstanding is the number of posted requests whose slots are not free again.
+func (q *QP) Outstanding() int { return int(q.posted - q.freed) }
+
+// release frees the slots up to and including the one with this number.
+func (q *QP) release(wqe uint16) {
+	if d := wqe + 1 - uint16(q.freed); d <= 1<<15 {
+		q.freed += uint32(d)
+	}
+}
+
+// PostRecv adds receive buffers. They take effect at once: the receive queue
+// lies in host memory and the RNIC reads it ahead.
+func (q *QP) PostRecv(at sim.Time, list []RecvWR) error {
+	f := q.nic.machine.fab
+	if at < f.sim.Now() {
+		return fmt.Errorf("fabric: post at %d ps, which is before now", at)
+	}
+	if n := q.rqTail - q.rqHead + uint32(len(list)); n > q.rqDepth {
+		return fmt.Errorf("fabric: %d RECVs posted, the receive queue holds %d", n, q.rqDepth)
+	}
+	for i := range list {
+		w := &list[i]
+		if !q.nic.machine.Mem.allowed(w.LKey, w.Local, w.Len, LocalWrite) {
+			return fmt.Errorf("fabric: RECV into %d bytes at %#x: local key %#x does not allow writing there", w.Len, w.Local, w.LKey)
+		}
+	}
+	for i := range list {
+		if q.failed {
+			q.flushRecv(&list[i])
+			continue
+		}
+		if q.rqTail-q.rqHead == uint32(len(q.rq)) {
+			q.growRQ()
+		}
+		q.rq[q.rqTail&uint32(len(q.rq)-1)] = list[i]
+		q.rqTail++
+	}
+	return nil
+}
+
+func (q *QP) growRQ() {
+	old := q.rq
+	q.rq = make([]RecvWR, max(16, 2*len(old)))
+	for i := q.rqHead; i != q.rqTail; i++ {
+		q.rq[i&uint32(len(q.rq)-1)] = old[i&uint32(len(old)-1)]
+	}
+}

@@ -1,0 +1,13 @@
+//go:build !unix
+
+package fabric
+
+// portableSpace bounds a machine's memory where there is no mmap: the Go heap
+// is zeroed lazily by most systems, but not by all.
+const portableSpace = 512 << 20
+
+func reserveSpace(n uint64) ([]byte, error) { return make([]byte, min(n, portableSpace)), nil }
+
+func commitSpace([]byte) error { return nil }
+
+func releaseSpace([]byte) error { return nil }

@@ -1,0 +1,133 @@
+package fabric
+
+import (
+	"drtmx/engine/sim"
+)
+
+// none is no verb.
+const none = ^uint32(0)
+
+// verb is a request on its way, two lines of the host's memory. It is found by
+// its index, which is the argument of all its events.
+type verb struct {
+	id     uint64
+	remote Addr // and of a SEND the receiver's buffer
+	local  Addr
+	a, b   uint64   // operands of an atomic; a: the value read
+	mark   sim.Time // until when the stamp accounts for the time
+	stamp  stamp
+	len    uint32
+	qp     uint32 // requester
+	peer   uint32 // responder; of UD known when the packet arrives
+	rkey   uint32
+	lkey   uint32
+	next   uint32 // in the send queue, in a fetched list, in the free list
+	data   uint32 // payload buffer, or none
+	aux    uint32 // of a batch its length, of a split access the bytes done
+	wqe    uint16
+	op     Opcode
+	status Status
+	flags  uint16
+	tries  uint8
+	rnr    uint8
+	_      [2]uint32
+}
+
+// Flags of a verb.
+const (
+	signaled uint16 = 1 << iota
+	inlined         // payload came with the request
+	batch           // first of a list that the RNIC fetches; aux is its length
+	ready           // request and payload are in the RNIC
+	waiting         // in the send queue, and an event for its context is scheduled
+	held            // the context is there, whatever the cache says now
+	entered         // seen before at this point of its way
+	memory          // memory accesses are still to come
+	reply           // the response is still to come
+	finished        // its completion is decided and on its way
+	orphan          // its completion was given for it: no further one
+	loop            // between two queue pairs of one RNIC
+	ticket          // a completion alone: flushes, datagrams sent
+	delivery        // the receiver's half of an RC SEND
+)
+
+// take gives a fresh verb. Pointers to verbs are void afterwards.
+func (f *Fabric) take() (uint32, *verb) {
+	if f.free == none {
+		n := len(f.verbs)
+		f.verbs = append(f.verbs, make([]verb, max(256, n))...)
+		for i := len(f.verbs) - 1; i >= n; i-- {
+			f.verbs[i].qp, f.verbs[i].data = none, none
+			f.verbs[i].next = f.free
+			f.free = uint32(i)
+		}
+	}
+	i := f.free
+	v := &f.verbs[i]
+	f.free = v.next
+	return i, v
+}
+
+// give ends a verb.
+func (f *Fabric) give(i uint32, v *verb) {
+	if v.data != none {
+		f.payload.give(v.data, v.len)
+		v.data = none
+	}
+	v.qp = none
+	v.next = f.free
+	f.free = i
+}
+
+// payloads holds the bytes of SENDs and WRITEs between the moment the RNIC
+// reads them and the moment they land, in slabs by size.
+type payloads struct {
+	slabs [payloadClasses]slab
+}
+
+const (
+	payloadClasses = 27 // 64 B << 26 = 4 GB
+	payloadFirst   = 6
+)
+
+type slab struct {
+	bytes []byte
+	free  []uint32
+}
+
+func payloadClass(n uint32) int {
+	c := 0
+	for n > 1<<(payloadFirst+c) {
+		c++
+	}
+	return c
+}
+
+// take gives room for n bytes and its number.
+func (p *payloads) take(n uint32) (uint32, []byte) {
+	c := payloadClass(n)
+	s := &p.slabs[c]
+	size := 1 << (payloadFirst + c)
+	if len(s.free) == 0 {
+		had := len(s.bytes) / size
+		add := max(1, min(had, 1<<20/size))
+		s.bytes = append(s.bytes, make([]byte, add*size)...)
+		for i := had + add - 1; i >= had; i-- {
+			s.free = append(s.free, uint32(i))
+		}
+	}
+	i := s.free[len(s.free)-1]
+	s.free = s.free[:len(s.free)-1]
+	return i, s.bytes[int(i)*size:][:n]
+}
+
+func (p *payloads) bytes(i, n uint32) []byte {
+	c := payloadClass(n)
+	size := 1 << (payloadFirst + c)
+	return p.slabs[c].bytes[int(i)*size:][:n]
+}
+
+func (p *payloads) give(i, n uint32) {
+	s := &p.slabs[payloadClass(n)]
+	s.free = append(s.free, i)
+}
