@@ -17,8 +17,14 @@ func TestChartsAreDrawnByABrowser(t *testing.T) {
 	if !HasLibrary() {
 		skip(t, "this build has no echarts; run go run ./dashboard/charts/fetch")
 	}
-	browser, err := exec.LookPath("chromium")
-	if err != nil {
+	browser := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if p, err := exec.LookPath(name); err == nil {
+			browser = p
+			break
+		}
+	}
+	if browser == "" {
 		skip(t, "chromium is missing; apt-get install --no-install-recommends chromium")
 	}
 	chart := New("c", testLine(), testSVG).HTML()
