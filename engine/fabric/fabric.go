@@ -39,6 +39,7 @@ type Fabric struct {
 
 	verbs []verb
 	free  uint32 // first free verb
+	live  int    // verbs that are not free
 	qps   []*QP
 
 	kFetch, kTx, kRx, kMem, kStore, kLine, kReply, kAnswer, kDone, kGiveUp sim.Kind
@@ -132,6 +133,11 @@ func (f *Fabric) Machine(i int) *Machine { return f.machines[i] }
 
 // Counts are totals since time 0.
 func (f *Fabric) Counts() VerbCounts { return f.counts }
+
+// InFlight is the number of requests that have not ended in every respect:
+// responses, late memory accesses and completions on their way to host memory
+// count, RECVs that wait for a message do not.
+func (f *Fabric) InFlight() int { return f.live }
 
 // SetLoss sets how many datagrams (and UC packets) of a million are lost.
 func (f *Fabric) SetLoss(ppm uint32) { f.loss = ppm }

@@ -65,6 +65,7 @@ func (f *Fabric) take() (uint32, *verb) {
 	i := f.free
 	v := &f.verbs[i]
 	f.free = v.next
+	f.live++
 	return i, v
 }
 
@@ -74,6 +75,7 @@ func (f *Fabric) give(i uint32, v *verb) {
 		f.payload.give(v.data, v.len)
 		v.data = none
 	}
+	f.live--
 	v.qp = none
 	v.next = f.free
 	f.free = i
