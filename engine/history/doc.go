@@ -1,2 +1,65 @@
-// Package history records what transactions read and wrote and checks it.
+// Package history records what transactions read and wrote and checks it against
+// the isolation level that their protocol claims.
+//
+// A version of a record is its key and the sequence in its header. A committed
+// transaction says which versions it saw, and for each record it wrote, which
+// version it replaced by which. That gives the order of the versions without
+// guessing, and with it the dependency graph of Adya: ww from a writer to who
+// overwrote it, wr from a writer to its readers, rw from a reader to who
+// overwrote what it had read. Strict serialisability adds real time: who ended
+// before another began comes before it. Times are of one virtual clock, in ps,
+// so these edges are exact.
+//
+// Reported are, by name: cycles of the graph (G0, G1c, G-single, G2; the kind
+// that the weakest isolation level forbids, with a shortest cycle), real-time
+// contradictions, reads of aborted (G1a) and intermediate (G1b) versions, lost
+// updates, and what can only come from a broken protocol: versions installed
+// twice or not advanced, versions that nobody installed, overwritten versions
+// that were never committed. A history without any of them has a serial order
+// that respects real time, and the tests hold that against a checker that tries
+// all orders. Each anomaly comes with its cycle and a sentence. Which of them
+// break a claim is listed beside their names.
+//
+// # Windows
+//
+// The recorder checks as it goes, a few thousand transactions at a time, and
+// drops what can no longer be part of an anomaly: transactions that ended before
+// the oldest active attempt began, unless one that stays has to precede them. Of
+// what is dropped it keeps, for each record, the last version with the end of
+// its writer. Any later cycle through something dropped must enter it by a read
+// or an overwrite of a version older than that one, by a transaction that began
+// after that writer's end; that is seen on the spot. Therefore:
+//
+//   - Nothing is reported that the whole history would not show.
+//   - Under the claim of strict serialisability a window misses nothing that
+//     counts: wherever the whole history has an anomaly, the window finds one. It
+//     may name it otherwise: a cycle that reaches far back is a stale read
+//     ("real-time") or a lost update.
+//   - Under a weaker claim, a cycle that is longer than the window and that real
+//     time alone would have forbidden is reported as "real-time", which does not
+//     break that claim.
+//   - Once an anomaly of a transaction was reported, others of the same kind that
+//     it is part of are not.
+//
+// This rests on Begin being called for every attempt. Without it the recorder
+// cannot know who is on the way: versions of unknown origin are then judged only
+// by Finish, and stay in memory until then. What two bounds cost, and when, is
+// said at Options.Capacity and Options.Keys.
+//
+// # Sampling
+//
+// Sampled keeps all accesses to some of the keys, chosen by hash, and drops all
+// accesses to the others. What it keeps is a part of the true graph, so it never
+// reports falsely; it misses cycles over keys of which one is not in the sample.
+// Sampling transactions instead would leave versions without writers.
+//
+// # Caveats
+//
+//   - Reads of attempts that did not commit are not checked (no opacity).
+//   - Predicates are not recorded: phantoms are seen only as versions of records,
+//     where version 0 is a record that does not exist.
+//   - A read of a version that the transaction installed itself says nothing and
+//     is ignored, and so is the order of its writes in the list.
+//   - A version installed twice is reported and then gives no order to those
+//     who read it.
 package history

@@ -2,6 +2,7 @@ package history
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"reflect"
 	"testing"
 )
@@ -201,31 +202,77 @@ func TestAbortedVersionsAreRemembered(t *testing.T) {
 	}
 }
 
-func BenchmarkAdd(b *testing.B) {
+// load drives a recorder as a cluster would: sessions take turns, each of their
+// transactions takes effect when it ends, and the same Txn is used again.
+type load struct {
+	r     *Recorder
+	rnd   *rand.Rand
+	state []uint64
+	txn   Txn
+	n     uint64
+}
+
+const loadSessions = 3072 // 16 nodes x 24 threads x 8 coroutines
+
+func newLoad(o Options, keys int) *load {
+	l := &load{r: New(o), rnd: rand.New(rand.NewPCG(1, 2)), state: make([]uint64, keys)}
+	for i := range l.state {
+		l.state[i] = 2
+	}
+	for s := range uint32(loadSessions) {
+		l.r.Begin(s, int64(s))
+	}
+	return l
+}
+
+// step ends one transaction (two reads, one of them overwritten) and begins the next.
+func (l *load) step() {
+	session := uint32(l.n % loadSessions)
+	t := &l.txn
+	at := int64(l.n+loadSessions) * 11_000
+	t.ID, t.Session, t.Begin, t.End = l.n, session, at-loadSessions*11_000, at
+	t.Reads, t.Writes = t.Reads[:0], t.Writes[:0]
+	a, b := l.rnd.IntN(len(l.state)), l.rnd.IntN(len(l.state))
+	t.Reads = append(t.Reads, Read{Key(a), l.state[a]})
+	if a != b {
+		t.Reads = append(t.Reads, Read{Key(b), l.state[b]})
+	}
+	t.Writes = append(t.Writes, Write{Key(a), l.state[a], l.state[a] + 2})
+	l.state[a] += 2
+	l.r.Add(t)
+	l.r.Begin(session, at)
+	l.n++
+}
+
+func TestAddAllocatesNothing(t *testing.T) {
 	for _, m := range []Mode{Full, Sampled} {
-		for _, hot := range []int{100, 1_000_000} {
-			b.Run(fmt.Sprintf("%s/keys=%d", m, hot), func(b *testing.B) {
-				calls := simulate(shape{seed: 1, txns: 200_000, sessions: 128, keys: hot, reads: 2, writes: 1})
-				end := calls[len(calls)-1].at + 1
-				b.ReportAllocs()
-				b.ResetTimer()
-				var r *Recorder
-				n := 0
-				for n < b.N {
-					r = New(Options{Mode: m, Initial: 2})
-					for i := range calls {
-						c := &calls[i]
-						if c.txn == nil {
-							r.Begin(c.session, c.at)
-							continue
-						}
-						r.Add(c.txn)
-						n++
-					}
+		l := newLoad(Options{Mode: m, Initial: 2}, 10_000)
+		for range 100_000 {
+			l.step()
+		}
+		if n := testing.AllocsPerRun(50_000, l.step); n != 0 {
+			t.Errorf("%s: %v allocations per transaction", m, n)
+		}
+		if rep := l.r.Finish(); rep.Count > 0 {
+			t.Error(rep.Anomalies)
+		}
+	}
+}
+
+// BenchmarkAdd is recording and checking together, per transaction.
+func BenchmarkAdd(b *testing.B) {
+	for _, m := range []Mode{Full, Sampled, Off} {
+		for _, keys := range []int{1000, 1_000_000} {
+			b.Run(fmt.Sprintf("%s/keys=%d", m, keys), func(b *testing.B) {
+				l := newLoad(Options{Mode: m, Initial: 2}, keys)
+				for range 1_000_000 {
+					l.step()
 				}
-				b.StopTimer()
-				_ = end
-				if rep := r.Finish(); rep.Count > 0 {
+				b.ReportAllocs()
+				for b.Loop() {
+					l.step()
+				}
+				if rep := l.r.Finish(); rep.Count > 0 {
 					b.Fatal(rep.Anomalies)
 				}
 			})

@@ -1,0 +1,93 @@
+package history
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+func TestReportJSON(t *testing.T) {
+	name := func(k Key) string { return "account/7" }
+	rep := Check([]Txn{
+		{ID: 9, Begin: 0, End: 10, Reads: []Read{{1, 4}}, Writes: []Write{{1, 4, 6}}, Type: 1},
+		{ID: 12, Begin: 1_500_000, End: 2_000_000, Reads: []Read{{1, 4}}},
+	}, Options{KeyName: name, TypeName: func(uint8) string { return "balance" }})
+	rep.Invariant("smallbank.total", true)
+	got, err := json.Marshal(rep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"mode":"full","claimed":"strict-serializable","ok":false,"transactions":2,"transactions_seen":2,` +
+		`"anomalies":[{"kind":"real-time","text":"T12 (balance) read account/7 at version 4, which T9 (balance) overwrote with version 6; ` +
+		`T9 (balance) ended at 0.00001 us, before T12 (balance) began at 1.5 us",` +
+		`"cycle":[{"txn":12,"edge":"rw","record":"account/7","version":4},{"txn":9,"edge":"rt"}],"breaks_claim":true}],` +
+		`"anomaly_count":1,"invariants":{"smallbank.total":true}}`
+	if string(got) != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestCleanReportJSON(t *testing.T) {
+	rep := New(Options{Mode: Sampled}).Report()
+	got, err := json.Marshal(rep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"mode":"sampled","claimed":"strict-serializable","ok":true,"transactions":0,"transactions_seen":0,` +
+		`"anomalies":[],"anomaly_count":0}`
+	if string(got) != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestInvariantsCount(t *testing.T) {
+	r := New(Options{Mode: Off})
+	r.Begin(1, 0)
+	r.Add(&Txn{Session: 1, Writes: []Write{{1, 4, 4}}})
+	rep := r.Finish()
+	if !rep.OK || rep.Transactions != 0 || rep.Seen != 1 {
+		t.Errorf("off: %+v", rep)
+	}
+	rep.Invariant("replicas.equal", false)
+	rep.Invariant("total", true)
+	if rep.OK {
+		t.Error("OK although an invariant is violated")
+	}
+}
+
+func TestNote(t *testing.T) {
+	r := New(Options{Mode: Off, Claim: ReadUncommitted, Anomalies: 2})
+	for range 5 {
+		r.Note(Anomaly{Kind: RealTime, Text: "late"})
+	}
+	if rep := r.Report(); !rep.OK || rep.Count != 5 || len(rep.Anomalies) != 2 {
+		t.Errorf("%+v", rep)
+	}
+	// The first anomaly that breaks the claim is listed although the list is full.
+	r.Note(Anomaly{Kind: "commit-before-log", Text: "T3 committed before its log was acknowledged"})
+	r.Note(Anomaly{Kind: "commit-before-log", Text: "T4 too"})
+	if rep := r.Report(); rep.OK || rep.Count != 7 || len(rep.Anomalies) != 3 || !rep.Anomalies[2].Breaks {
+		t.Errorf("%+v", rep)
+	}
+}
+
+func TestClaims(t *testing.T) {
+	claims := []Claim{ReadUncommitted, ReadCommitted, SnapshotIsolation, Serializable, StrictSerializable}
+	kinds := map[string]int{ // the first claim that the kind breaks
+		DuplicateVersion: 0, UnknownVersion: 0, DirtyWrite: 0, G0: 0, "replica-diverged": 0,
+		G1a: 1, G1b: 1, G1c: 1, GSingle: 2, LostUpdate: 2, G2: 3, RealTime: 4,
+	}
+	for kind, first := range kinds {
+		for i, c := range claims {
+			if got, want := c.breaks(kind), i >= first; got != want {
+				t.Errorf("%s breaks %s: %v", kind, c, got)
+			}
+		}
+	}
+}
+
+func TestKey(t *testing.T) {
+	k := MakeKey(3, 1<<56|77)
+	if k.Table() != 3 || k.Row() != 77 || k.String() != "3/77" {
+		t.Errorf("%d %d %s", k.Table(), k.Row(), k)
+	}
+}
