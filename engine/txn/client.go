@@ -1,0 +1,283 @@
+package txn
+
+import (
+	"errors"
+	"fmt"
+
+	"drtmx/engine/history"
+	"drtmx/engine/metrics"
+	"drtmx/engine/r2"
+	"drtmx/engine/record"
+)
+
+// Outcome is what became of a transaction, all attempts together.
+type Outcome struct {
+	Type       uint8
+	Co         uint32 // the coroutine, Co.ID
+	ReadOnly   bool
+	Committed  bool
+	RolledBack bool // by its own code
+	Attempts   int
+
+	// Begin is when the first attempt began, Decision when all backups had the
+	// log (or the body gave up), End when the client could go on: the decision
+	// if the commit is passive, else when the commit is acknowledged. Latency is
+	// End - Begin. Picoseconds.
+	Begin, Decision, End r2.Time
+
+	// Breakdown is the time from Begin to End by phase and milestone, RoundTrips
+	// the waits by phase.
+	Breakdown  metrics.Breakdown
+	RoundTrips [metrics.NumPhases]uint32
+}
+
+// Client runs transactions on one coroutine.
+type Client struct {
+	db *DB
+	c  *r2.Co
+	tx Tx
+}
+
+type historyOf struct {
+	txn    history.Txn
+	reads  []history.Read
+	writes []history.Write
+}
+
+// Client returns the coroutine's client. One per coroutine is enough; it keeps
+// its buffers.
+func (db *DB) Client(c *r2.Co) *Client {
+	cl := &Client{db: db, c: c}
+	cl.tx = Tx{
+		db: db, c: c, cache: db.Cache(c.Machine()), th: db.threads[c.Machine()][c.Thread()],
+		req: make([]byte, 0, db.maxPayload), entryBuf: make([]byte, record.MaxEntryBytes),
+	}
+	return cl
+}
+
+// DB is the database.
+func (cl *Client) DB() *DB { return cl.db }
+
+// Co is the coroutine.
+func (cl *Client) Co() *r2.Co { return cl.c }
+
+// Run runs a transaction until it commits: nil; or until its body gives it up:
+// ErrRollback or another error of the body. After a conflict the body runs
+// again. typ is for the statistics.
+func (cl *Client) Run(typ uint8, readOnly bool, body func(*Tx) error) error {
+	db, c, tx := cl.db, cl.c, &cl.tx
+	c.Gate()
+	tx.cfg, tx.typ, tx.readOnly = db.cfg, typ, readOnly
+	tx.start()
+	var err error
+	for {
+		err = tx.attempt(body)
+		if !errors.Is(err, errAborted) {
+			break
+		}
+		if tx.out.Attempts == tx.cfg.MaxAttempts {
+			err = fmt.Errorf("transaction of type %d aborted %d times: given up", typ, tx.out.Attempts)
+			break
+		}
+		tx.backOff()
+	}
+	tx.finish(err)
+	return err
+}
+
+// start begins the first attempt.
+func (tx *Tx) start() {
+	c := tx.c
+	tx.out = Outcome{Type: tx.typ, Co: c.ID(), ReadOnly: tx.readOnly}
+	tx.phase = metrics.PhaseOther
+	c.Phase(metrics.PhaseOther, r2.Mode{})
+	c.TakeBreakdown(&tx.out.Breakdown)
+	tx.out.Breakdown = metrics.Breakdown{}
+	tx.trips = 0
+	tx.out.Begin = c.Now()
+	tx.db.inFlight++
+	if f := tx.db.opt.OnBegin; f != nil {
+		f(tx.th.machine, tx.th.thread, tx.out.Begin)
+	}
+}
+
+// finish reports the transaction.
+func (tx *Tx) finish(err error) {
+	tx.db.inFlight--
+	tx.out.Committed = err == nil
+	tx.out.RolledBack = errors.Is(err, ErrRollback)
+	if f := tx.db.opt.OnDone; f != nil {
+		f(tx.th.machine, tx.th.thread, &tx.out)
+	}
+}
+
+// enter begins a phase.
+func (tx *Tx) enter(p metrics.Phase, m r2.Mode) {
+	tx.countTrips()
+	tx.phase = p
+	tx.c.Phase(p, m)
+}
+
+func (tx *Tx) countTrips() {
+	n := tx.c.RoundTrips()
+	tx.out.RoundTrips[tx.phase] += uint32(n - tx.trips)
+	tx.trips = n
+}
+
+// attempt runs the body and commits.
+func (tx *Tx) attempt(body func(*Tx) error) error {
+	tx.out.Attempts++
+	tx.c.Reset()
+	tx.mem.reset()
+	tx.set, tx.writes, tx.failed = tx.set[:0], 0, nil
+	tx.logs = tx.logs[:0]
+	tx.beginHistory()
+	tx.enter(tx.executionPhase(), r2.Mode{})
+	err := body(tx)
+	if tx.failed != nil {
+		err = tx.failed
+	}
+	if err == nil {
+		return tx.commit()
+	}
+	tx.out.Decision = tx.c.Now()
+	tx.endHistory(err)
+	tx.critical()
+	return err
+}
+
+func (tx *Tx) executionPhase() metrics.Phase {
+	if tx.readOnly {
+		return metrics.RORead
+	}
+	return metrics.Execution
+}
+
+// commit is the protocol of Figure 4-1 after execution.
+func (tx *Tx) commit() error {
+	err := tx.certify()
+	tx.out.Decision = tx.c.Now()
+	tx.endHistory(err)
+	if err != nil {
+		tx.release()
+		tx.critical()
+		return err
+	}
+	if tx.writes == 0 {
+		tx.critical()
+		return nil
+	}
+	tx.checkLogs()
+	passive := tx.cfg.mode(metrics.Commit, tx.cfg.Commit).Passive
+	if passive {
+		tx.critical()
+	}
+	if err = tx.writeBack(); err == nil && tx.cfg.Variant == CommitBeforeLog {
+		err = tx.log()
+	}
+	if err != nil {
+		// A committed transaction cannot be written back: a machine is gone, and
+		// recovery is not part of this protocol.
+		tx.db.cl.Fail(fmt.Errorf("txn: write-back: %w", err))
+	}
+	if !passive {
+		tx.critical()
+	}
+	tx.reclaim()
+	return nil
+}
+
+// critical ends the time that counts as latency, or for an attempt that will
+// be repeated, adds its time.
+func (tx *Tx) critical() {
+	tx.countTrips()
+	tx.c.TakeBreakdown(&tx.out.Breakdown)
+	tx.trips = 0
+	tx.out.End = tx.c.Now()
+}
+
+// certify locks, validates and logs: when it returns nil the transaction is
+// committed.
+func (tx *Tx) certify() error {
+	if tx.writes == 0 {
+		if tx.alreadyConsistent() {
+			return nil
+		}
+		if tx.readOnly {
+			return tx.validate(metrics.ROValidation, tx.cfg.ROValidation)
+		}
+		return tx.validate(metrics.Validation, tx.cfg.Validation)
+	}
+	if err := tx.prepare(); err != nil {
+		return err
+	}
+	if err := tx.lock(); err != nil {
+		return err
+	}
+	if err := tx.validate(metrics.Validation, tx.cfg.Validation); err != nil {
+		return err
+	}
+	if tx.cfg.Variant == CommitBeforeLog {
+		return nil
+	}
+	return tx.log()
+}
+
+// prepare sets the new sequences, builds the log entry and refuses what does
+// not fit into messages, before anything is locked.
+func (tx *Tx) prepare() error {
+	for i := range tx.set {
+		if a := &tx.set[i]; a.out != nil {
+			next := record.Next(a.seq)
+			if tx.cfg.Variant == SequenceNotAdvanced || tx.cfg.Variant == AsPublished {
+				next = a.seq
+			}
+			put64(a.out, next)
+			a.table.touch(a.key)
+		}
+	}
+	if err := tx.fits(); err != nil {
+		return tx.fail(err)
+	}
+	return tx.buildEntry()
+}
+
+// fits checks the messages of the two-sided phases.
+func (tx *Tx) fits() error {
+	tx.participants(func(*access) bool { return true })
+	for _, m := range tx.parts {
+		locks, checks, commits := 0, 0, 0
+		for i := range tx.set {
+			a := &tx.set[i]
+			switch {
+			case a.machine != m:
+			case a.out != nil:
+				locks += verifyItem
+				commits += 8 + pad8(len(a.out))
+			default:
+				checks += verifyItem
+			}
+		}
+		for _, p := range []struct {
+			phase metrics.Phase
+			prim  Prim
+			bytes int
+		}{{metrics.Lock, tx.cfg.Lock, locks}, {metrics.Validation, tx.cfg.Validation, checks}, {metrics.Commit, tx.cfg.Commit, commits}} {
+			if p.prim == TwoSided && p.bytes > tx.db.maxPayload {
+				return fmt.Errorf("two-sided %s: %d bytes for machine %d, a message carries %d; split the transaction or use the one-sided primitive", p.phase, p.bytes, m, tx.db.maxPayload)
+			}
+		}
+	}
+	return nil
+}
+
+// backOff sleeps a random time below a bound that doubles with every attempt.
+func (tx *Tx) backOff() {
+	tx.enter(metrics.Backoff, r2.Mode{})
+	bound := tx.cfg.BackoffMinNS
+	for i := 1; i < tx.out.Attempts && bound < tx.cfg.BackoffMaxNS; i++ {
+		bound *= 2
+	}
+	bound = min(bound, tx.cfg.BackoffMaxNS)
+	tx.c.Sleep(r2.Time(1+tx.c.Rand().Uint64n(uint64(bound))) * nanosecond)
+}

@@ -1,0 +1,48 @@
+// Package txn runs serialisable distributed transactions over RDMA: optimistic
+// concurrency control with primary-backup replication, the protocol of thesis
+// Figure 4-1, with a choice of RDMA primitive in every phase (§4.3).
+//
+// # The protocol
+//
+//	Execution   fetch the records as the body asks for them (§4.3.1)
+//	Validation  lock the write set, each lock with the version check in the same
+//	            round trip; then check the versions of the rest (§4.3.2)
+//	Logging     one log entry per backup machine, in the ring that belongs to
+//	            this thread in its memory (§4.3.4)
+//	---------   the transaction is committed here
+//	Commit      write back, unlock (§4.3.3)
+//	Reclaim     the backups apply the entries, some time (§4.3.4)
+//
+// A transaction without writes reads and then validates; one record read in one
+// piece needs no validation (§4.3.5). Client.Run repeats an aborted transaction
+// after a random, growing pause.
+//
+// # What is modelled
+//
+// Bytes move as in the original: one RPC per participant machine and phase with
+// all its records, one log WRITE per backup machine with the whole write set,
+// {CAS, READ header} and {WRITE sequence and value, WRITE 0} as lists on one
+// queue pair. Handlers charge the cycles of Table 4-2, which cover their memory
+// accesses; without such a number the accesses themselves are charged.
+//
+// # Who owns a lock word
+//
+// RNIC atomics are not atomic with CPU atomics, so either all lock with the
+// RNIC, local records included (by loopback), or all with the CPU. A change
+// between the two needs a drain: NeedsDrain, Pause, InFlight, Resume. An RNIC
+// lock cannot be released by a CPU's store; a CPU lock may be released by a
+// WRITE, see Config.Validate.
+//
+// # Left out, and caveats
+//
+//   - Inserts and deletes inside transactions; a read that finds no record is
+//     not validated.
+//   - Recovery: a machine that fails takes its transactions with it.
+//   - The CPU of the coordinator's own bookkeeping (its read and write set) is
+//     not charged; posting, polling and copying is, by r2.
+//   - A body may see records of different moments before its attempt aborts, and
+//     a rollback that it decides on such reads is honoured without validation:
+//     it has no effect on others.
+//   - The released code sends the write set once more with the reclaim message;
+//     here the message names the ring entry that the backup already has.
+package txn

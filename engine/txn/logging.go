@@ -1,0 +1,151 @@
+package txn
+
+import (
+	"errors"
+	"fmt"
+
+	"drtmx/engine/history"
+	"drtmx/engine/metrics"
+	"drtmx/engine/r2"
+	"drtmx/engine/record"
+)
+
+// The logging phase (§4.3.4). Every backup machine of a written record gets the
+// whole write set in one entry of the ring that belongs to this thread in its
+// memory. The transaction is committed when all of them have it. A backup
+// applies the entry to its replica when it is told to reclaim the space.
+
+// logged is the entry of the running transaction at one backup.
+type logged struct {
+	machine int
+	pos     uint64
+}
+
+// buildEntry encodes the write set and finds the backups.
+func (tx *Tx) buildEntry() error {
+	tx.logs = tx.logs[:0]
+	if tx.cfg.Replicas == 1 {
+		return nil
+	}
+	tx.th.number++
+	w := record.BeginEntry(tx.entryBuf, record.TxnID{Owner: tx.th.owner(tx.c), Number: tx.th.number})
+	tx.parts = tx.parts[:0]
+	for i := range tx.set {
+		a := &tx.set[i]
+		if a.out == nil {
+			continue
+		}
+		u := record.Update{Table: a.table.id, Key: a.key, Old: a.seq, New: u64(a.out), Value: a.out[8:]}
+		if err := w.Add(u); err != nil {
+			if errors.Is(err, record.ErrEntryFull) {
+				err = fmt.Errorf("write set does not fit a log entry of %d bytes: split the transaction", record.MaxEntryBytes)
+			}
+			return tx.fail(err)
+		}
+		for _, b := range tx.db.backups[a.machine] {
+			tx.parts = addOnce(tx.parts, b)
+		}
+	}
+	tx.entry = w.End()
+	for _, b := range tx.parts {
+		tx.logs = append(tx.logs, logged{machine: b})
+	}
+	return nil
+}
+
+// log writes the entry to the backups and waits for all of them.
+func (tx *Tx) log() error {
+	if len(tx.logs) == 0 {
+		return nil
+	}
+	mode := tx.cfg.mode(metrics.Logging, tx.cfg.Logging)
+	tx.enter(metrics.Logging, mode)
+	for i := range tx.logs {
+		g := &tx.logs[i]
+		tx.reserve(g)
+		switch {
+		case g.machine == tx.c.Machine():
+			tx.c.Store(tx.db.ringAddr(g.machine, tx.th, g.pos), tx.entry)
+		case tx.cfg.Logging == TwoSided:
+			tx.req = append(add64(tx.req[:0], g.pos), tx.entry...)
+			tx.c.Call(g.machine, rpcLog, tx.req)
+		default:
+			tx.c.Write(tx.db.ringLoc(g.machine, tx.th, g.pos), tx.entry)
+		}
+	}
+	if err := tx.c.Wait(); err != nil {
+		return tx.fail(err)
+	}
+	return nil
+}
+
+// reserve finds room in the ring at a backup. A full ring waits for reclaims;
+// the backup's worker applies entries whatever this coroutine holds, so the
+// wait ends.
+func (tx *Tx) reserve(g *logged) {
+	ring := &tx.th.rings[g.machine]
+	for {
+		pos, ok := ring.Reserve(len(tx.entry))
+		if ok {
+			g.pos = pos
+			tx.db.logsOpen++
+			return
+		}
+		tx.db.ringFull++
+		tx.c.Sleep(ringFullNS * nanosecond)
+	}
+}
+
+const ringFullNS = 2_000 // between two looks at a full ring
+
+// reclaim tells the backups to apply the entries: one message each, nobody
+// waits. The receipt gives the space in the ring back.
+func (tx *Tx) reclaim() {
+	if len(tx.logs) == 0 {
+		return
+	}
+	tx.enter(metrics.Reclaim, r2.Mode{Outstanding: true, Doorbell: true, Passive: true})
+	for i := range tx.logs {
+		g := &tx.logs[i]
+		tx.req = add64(tx.req[:0], g.pos<<16|uint64(len(tx.entry)))
+		tx.c.Call(g.machine, rpcReclaim, tx.req)
+	}
+}
+
+// reclaimed is the receipt of a reclaim.
+func (db *DB) reclaimed(m, thread, to int, req []byte) {
+	if !db.threads[m][thread].rings[to].Release(u64(req) >> 16) {
+		db.cl.Fail(fmt.Errorf("txn: machine %d thread %d got the receipt of a log entry at machine %d that is not open", m, thread, to))
+	}
+	db.logsOpen--
+}
+
+// serveLog copies an entry into the ring, as a WRITE would have.
+func (db *DB) serveLog(c *r2.Co, from r2.Peer, req, rep []byte) int {
+	db.covered(c, db.costs.Logging)
+	c.Store(db.ringAddr(c.Machine(), db.threads[from.Machine][from.Thread], u64(req)), req[logHead:])
+	rep[0] = replyYes
+	return 1
+}
+
+// serveReclaim applies an entry to the replica. Reclaims of one record may come
+// from several machines in any order: an older version never overwrites a newer.
+func (db *DB) serveReclaim(c *r2.Co, from r2.Peer, req, rep []byte) int {
+	word := u64(req)
+	a := db.ringAddr(c.Machine(), db.threads[from.Machine][from.Thread], word>>16)
+	e, err := record.OpenEntry(c.Load(a, int(word&0xffff)))
+	if err != nil {
+		db.note(history.Anomaly{Kind: LogMissing, Text: fmt.Sprintf("machine %d is to apply a log entry of machine %d thread %d: %v", c.Machine(), from.Machine, from.Thread, err)})
+		return 0
+	}
+	for u, ok := e.Next(); ok; u, ok = e.Next() {
+		t := db.tables[u.Table]
+		row, ok := t.store.BackupAddr(c, c.Machine(), u.Key)
+		if !ok || c.Load64(row+seqAt) > u.New {
+			continue
+		}
+		c.Store(row+valueAt, u.Value)
+		c.Store64(row+seqAt, u.New)
+	}
+	return 0
+}

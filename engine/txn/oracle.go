@@ -1,0 +1,138 @@
+package txn
+
+import (
+	"bytes"
+	"fmt"
+	"math/bits"
+
+	"drtmx/engine/history"
+	"drtmx/engine/record"
+)
+
+// Kinds of anomaly that the oracles note.
+const (
+	// LogMissing: a transaction was decided, or was to be applied, and a backup
+	// did not have its log entry.
+	LogMissing = "log-missing"
+	// ReplicaDiverged: after a drain a backup's row is not the primary's.
+	ReplicaDiverged = "replica-diverged"
+	// LockLeft: after a drain a row is locked.
+	LockLeft = "lock-left"
+)
+
+// beginHistory opens the record of an attempt.
+func (tx *Tx) beginHistory() {
+	if r := tx.db.opt.Recorder; r != nil {
+		tx.hist.txn.Begin = tx.c.Now()
+		r.Begin(tx.c.ID(), tx.hist.txn.Begin)
+	}
+}
+
+// endHistory records the attempt at its decision, before anybody can see its
+// writes. An attempt that did not commit never put a byte into a record.
+func (tx *Tx) endHistory(err error) {
+	r := tx.db.opt.Recorder
+	if r == nil {
+		return
+	}
+	h := &tx.hist
+	h.reads, h.writes = h.reads[:0], h.writes[:0]
+	if err != nil {
+		r.End(tx.c.ID())
+		return
+	}
+	for i := range tx.set {
+		a := &tx.set[i]
+		if a.state != fetched {
+			continue
+		}
+		k := history.MakeKey(a.table.id, a.key)
+		h.reads = append(h.reads, history.Read{Key: k, Version: a.seq})
+		if a.out != nil {
+			h.writes = append(h.writes, history.Write{Key: k, Old: a.seq, New: u64(a.out)})
+		}
+	}
+	tx.db.nextID++
+	h.txn = history.Txn{
+		ID: tx.db.nextID, Type: tx.typ, Session: tx.c.ID(), Begin: h.txn.Begin, End: tx.out.Decision,
+		Status: history.Committed, Reads: h.reads, Writes: h.writes,
+	}
+	r.Add(&h.txn)
+}
+
+// checkLogs looks whether the backups really have the entry at the commit
+// decision.
+func (tx *Tx) checkLogs() {
+	if !tx.db.opt.CheckLogs {
+		return
+	}
+	for i := range tx.logs {
+		g := &tx.logs[i]
+		b := tx.db.cl.Mem(g.machine).Bytes(tx.db.ringAddr(g.machine, tx.th, g.pos), len(tx.entry))
+		want, _ := record.OpenEntry(tx.entry)
+		if e, err := record.OpenEntry(b); err != nil || e.ID != want.ID {
+			tx.db.note(history.Anomaly{Kind: LogMissing, Text: fmt.Sprintf(
+				"transaction %d of machine %d thread %d was decided before machine %d had its log", want.ID.Number, tx.th.machine, tx.th.thread, g.machine)})
+		}
+	}
+}
+
+func (db *DB) note(a history.Anomaly) {
+	if r := db.opt.Recorder; r != nil {
+		r.Note(a)
+	}
+}
+
+// touch remembers that a record may have been written or locked.
+func (t *table) touch(key uint64) {
+	if i := key / 64; i < uint64(len(t.touched)) {
+		t.touched[i] |= 1 << (key % 64)
+	}
+}
+
+// EachTouched calls f with the keys of a table that some transaction wanted to
+// write, in rising order: what can differ from the initial contents.
+func (db *DB) EachTouched(id uint8, f func(key uint64)) {
+	for i, word := range db.tables[id].touched {
+		for ; word != 0; word &= word - 1 {
+			f(uint64(i)*64 + uint64(bits.TrailingZeros64(word)))
+		}
+	}
+}
+
+// Row copies the row of a record at its primary: an oracle, free of time.
+func (db *DB) Row(id uint8, key uint64, dst []byte) bool {
+	t := db.tables[id]
+	return t.store.Row(t.store.Primary(key), key, dst)
+}
+
+// CheckReplicas compares the backups of all touched records with their
+// primaries and looks for locks left behind. It makes sense when InFlight is 0
+// and the cluster is quiet. What it finds becomes anomalies too.
+func (db *DB) CheckReplicas() bool {
+	found := 0
+	report := func(kind, format string, args ...any) {
+		if found++; found <= 8 {
+			db.note(history.Anomaly{Kind: kind, Text: fmt.Sprintf(format, args...)})
+		}
+	}
+	for _, t := range db.order {
+		row, copyOf := make([]byte, t.rowBytes), make([]byte, t.rowBytes)
+		db.EachTouched(t.id, func(key uint64) {
+			m := t.store.Primary(key)
+			if !t.store.Row(m, key, row) {
+				report(ReplicaDiverged, "key %d of table %s is gone from machine %d", key, t.name, m)
+				return
+			}
+			if o, held := record.Holder(record.Lock(row)); held {
+				report(LockLeft, "key %d of table %s is still locked by machine %d thread %d coroutine %d", key, t.name, o.Machine, o.Thread, o.Coroutine)
+			}
+			for _, b := range db.backups[m] {
+				if !t.store.Row(b, key, copyOf) || !bytes.Equal(row[seqAt:], copyOf[seqAt:]) {
+					report(ReplicaDiverged, "key %d of table %s has sequence %d on machine %d, %d on its backup %d", key, t.name, record.Seq(row), m, record.Seq(copyOf), b)
+				}
+			}
+		})
+	}
+	return found == 0
+}

@@ -1,0 +1,61 @@
+package txn
+
+import (
+	"fmt"
+	"strings"
+
+	"drtmx/engine/metrics"
+	"drtmx/engine/r2"
+)
+
+// Prim is the RDMA primitive of a phase.
+type Prim uint8
+
+const (
+	// Auto picks by the rule of chapter 4's summaries, see Config.Resolved.
+	Auto Prim = iota
+	// OneSided uses READ, WRITE and ATOMIC: the remote CPU does nothing.
+	OneSided
+	// TwoSided sends one RPC per participant machine.
+	TwoSided
+	// Hybrid READs on a location cache hit and sends an RPC on a miss (§4.3.1).
+	// Only for the phases that look records up.
+	Hybrid
+)
+
+var primNames = [...]string{"auto", "one-sided", "two-sided", "hybrid"}
+
+func (p Prim) String() string {
+	if int(p) < len(primNames) {
+		return primNames[p]
+	}
+	return fmt.Sprintf("prim(%d)", p)
+}
+
+// ParsePrim reads the words of the phase.* knobs.
+func ParsePrim(s string) (Prim, error) {
+	for i, n := range primNames {
+		if s == n {
+			return Prim(i), nil
+		}
+	}
+	return Auto, fmt.Errorf("primitive %q is unknown: use one of %s", s, strings.Join(primNames[:], ", "))
+}
+
+// Allowed is Table 4-1: the optimisations that make sense in a phase done with
+// a primitive. The lock of the write set counts as Validation there. A hybrid
+// phase may use what either of its primitives may.
+func Allowed(phase metrics.Phase, p Prim) r2.Mode {
+	two := p == TwoSided || p == Hybrid
+	switch phase {
+	case metrics.Execution, metrics.RORead:
+		return r2.Mode{Doorbell: two}
+	case metrics.Lock, metrics.Validation:
+		return r2.Mode{Outstanding: true, Doorbell: true}
+	case metrics.Logging, metrics.ROValidation:
+		return r2.Mode{Outstanding: true, Doorbell: two}
+	case metrics.Commit:
+		return r2.Mode{Outstanding: true, Doorbell: true, Passive: true}
+	}
+	return r2.Mode{}
+}

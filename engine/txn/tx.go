@@ -1,0 +1,276 @@
+package txn
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"drtmx/engine/kv"
+	"drtmx/engine/metrics"
+	"drtmx/engine/r2"
+)
+
+// ErrRollback is what a body returns to give a transaction up: nothing of it
+// happens and it is not tried again.
+var ErrRollback = errors.New("transaction rolled back")
+
+// ErrNotFound says that a key is not in its table.
+var ErrNotFound = errors.New("key not found")
+
+// errAborted ends an attempt that met a conflict. Client.Run tries again.
+var errAborted = errors.New("transaction aborted by a conflict; return this error from the body")
+
+// Ref names a record.
+type Ref struct {
+	Table uint8
+	Key   uint64
+}
+
+// access is one record of a transaction's read set. If out is set it is in the
+// write set too.
+type access struct {
+	table   *table
+	key     uint64
+	machine int         // its primary
+	loc     kv.Location // where it is, once known
+	look    kv.Lookup   // the way there
+	seq     uint64      // the version that was read
+	value   []byte      // private copy of what was read
+	out     []byte      // new sequence (8 bytes) and value, as the write-back sends them
+	row     []byte      // what a READ under way will fill
+	rep     *r2.Reply
+	word    r2.Buf // what CAS found
+	head    []byte // lock and sequence as validation finds them
+	state   accessState
+	located bool // loc is valid
+	direct  bool // value was read where no torn READ is possible
+	locked  bool
+	served  bool // dealt with in the loop over participants
+}
+
+type accessState uint8
+
+const (
+	wanted  accessState = iota // not fetched yet
+	asked                      // the answer of an RPC will tell
+	looking                    // a READ of the index is under way
+	reading                    // a READ of the row is under way
+	fetched
+	missing
+)
+
+// Tx is a transaction: what its body reads and writes.
+//
+// What Read returns belongs to the transaction and is valid until its body
+// returns. Nothing is visible to others before commit. A body may see records
+// of different moments; validation finds that out afterwards and the attempt is
+// repeated, so a body must not loop or panic on values that make no sense.
+type Tx struct {
+	db    *DB
+	th    *thread
+	c     *r2.Co
+	cache *kv.Cache
+
+	cfg      *Config // it began with
+	typ      uint8
+	readOnly bool
+	failed   error // why the attempt cannot commit
+
+	set      []access
+	writes   int
+	mem      arena
+	req      []byte
+	parts    []int
+	logs     []logged
+	calls    []*r2.Reply
+	word     [8]byte
+	entry    []byte // the log entry, in entryBuf
+	entryBuf []byte
+	out      Outcome
+	phase    metrics.Phase
+	trips    int
+	hist     historyOf
+}
+
+// Rand is the coroutine's own random stream. A body runs again after an abort,
+// so inputs are better drawn before Run.
+func (tx *Tx) Rand() *r2.Rand { return tx.c.Rand() }
+
+// Co is the coroutine it runs on.
+func (tx *Tx) Co() *r2.Co { return tx.c }
+
+// Attempt counts from 1.
+func (tx *Tx) Attempt() int { return tx.out.Attempts }
+
+// Read returns the value of a record: the transaction's own write if it made
+// one.
+func (tx *Tx) Read(table uint8, key uint64) ([]byte, error) {
+	a, err := tx.get(table, key)
+	if err != nil {
+		return nil, err
+	}
+	if a.out != nil {
+		return a.out[8:], nil
+	}
+	return a.value, nil
+}
+
+// Update puts a record into the write set and returns its value for writing in
+// place.
+func (tx *Tx) Update(table uint8, key uint64) ([]byte, error) {
+	a, err := tx.get(table, key)
+	if err != nil {
+		return nil, err
+	}
+	if tx.readOnly {
+		return nil, tx.fail(fmt.Errorf("write of key %d of table %d in a read-only transaction: run it as read-write", key, table))
+	}
+	if a.out == nil {
+		a.out = tx.mem.take(8 + len(a.value))
+		copy(a.out[8:], a.value)
+		tx.writes++
+	}
+	return a.out[8:], nil
+}
+
+// Write replaces the value of a record that exists.
+func (tx *Tx) Write(table uint8, key uint64, value []byte) error {
+	out, err := tx.Update(table, key)
+	if err != nil {
+		return err
+	}
+	if len(value) != len(out) {
+		return tx.fail(fmt.Errorf("value of %d bytes for table %d: its values have %d", len(value), table, len(out)))
+	}
+	copy(out, value)
+	return nil
+}
+
+// Prefetch announces records that the body will read. Under speculative
+// execution (§4.4.1) they are fetched in parallel, else when they are read.
+func (tx *Tx) Prefetch(refs ...Ref) error {
+	if !tx.cfg.Speculative || tx.failed != nil {
+		return tx.failed
+	}
+	first := len(tx.set)
+	for _, r := range refs {
+		if tx.find(r.Table, r.Key) == nil {
+			if _, err := tx.add(r.Table, r.Key); err != nil {
+				return err
+			}
+		}
+	}
+	return tx.fetch(first, true)
+}
+
+// GetInt reads the first 8 bytes of a record as a little-endian integer.
+func (tx *Tx) GetInt(table uint8, key uint64) (int64, error) {
+	b, err := tx.Read(table, key)
+	if err != nil {
+		return 0, err
+	}
+	if len(b) < 8 {
+		return 0, tx.fail(fmt.Errorf("integer in table %d: its values have %d bytes, at least 8 are needed", table, len(b)))
+	}
+	return int64(binary.LittleEndian.Uint64(b)), nil
+}
+
+// PutInt writes the first 8 bytes of a record as a little-endian integer.
+func (tx *Tx) PutInt(table uint8, key uint64, v int64) error {
+	b, err := tx.Update(table, key)
+	if err != nil {
+		return err
+	}
+	if len(b) < 8 {
+		return tx.fail(fmt.Errorf("integer in table %d: its values have %d bytes, at least 8 are needed", table, len(b)))
+	}
+	binary.LittleEndian.PutUint64(b, uint64(v))
+	return nil
+}
+
+// Rollback gives the transaction up; return its result from the body.
+func (tx *Tx) Rollback() error { return ErrRollback }
+
+// fail remembers the first error, so that a body that drops errors cannot
+// commit.
+func (tx *Tx) fail(err error) error {
+	if tx.failed == nil {
+		tx.failed = err
+	}
+	return tx.failed
+}
+
+func (tx *Tx) find(table uint8, key uint64) *access {
+	for i := range tx.set {
+		if a := &tx.set[i]; a.key == key && a.table.id == table {
+			return a
+		}
+	}
+	return nil
+}
+
+func (tx *Tx) add(table uint8, key uint64) (*access, error) {
+	t := tx.db.table(table)
+	if t == nil {
+		return nil, tx.fail(fmt.Errorf("table %d does not exist: the tables are %s", table, tx.db.tableNames()))
+	}
+	if len(tx.set) == maxSet {
+		return nil, tx.fail(fmt.Errorf("transaction with more than %d records: split it", maxSet))
+	}
+	n := len(tx.set)
+	if n == cap(tx.set) {
+		tx.set = append(tx.set, access{})
+	} else {
+		tx.set = tx.set[:n+1]
+	}
+	a := &tx.set[n]
+	*a = access{table: t, key: key, machine: t.store.Primary(key)}
+	return a, nil
+}
+
+// get returns the fetched record.
+func (tx *Tx) get(table uint8, key uint64) (*access, error) {
+	if tx.failed != nil {
+		return nil, tx.failed
+	}
+	a := tx.find(table, key)
+	if a == nil {
+		first := len(tx.set)
+		if _, err := tx.add(table, key); err != nil {
+			return nil, err
+		}
+		if err := tx.fetch(first, false); err != nil {
+			return nil, err
+		}
+		a = &tx.set[first]
+	}
+	if a.state == missing {
+		return nil, fmt.Errorf("key %d of table %s: %w", key, a.table.name, ErrNotFound)
+	}
+	return a, nil
+}
+
+// arena hands out memory that stays where it is until reset.
+type arena struct {
+	blocks [][]byte
+	block  int
+	used   int
+}
+
+const arenaBlock = 4096
+
+func (m *arena) reset() { m.block, m.used = 0, 0 }
+
+func (m *arena) take(n int) []byte {
+	for {
+		if m.block == len(m.blocks) {
+			m.blocks = append(m.blocks, make([]byte, max(arenaBlock, pad8(n))))
+		}
+		b := m.blocks[m.block]
+		if m.used+pad8(n) <= len(b) {
+			m.used += pad8(n)
+			return b[m.used-pad8(n) : m.used-pad8(n)+n : m.used-pad8(n)+n]
+		}
+		m.block, m.used = m.block+1, 0
+	}
+}

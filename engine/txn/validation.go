@@ -1,0 +1,253 @@
+package txn
+
+import (
+	"drtmx/engine/metrics"
+	"drtmx/engine/r2"
+	"drtmx/engine/record"
+)
+
+// The validation phase (§4.3.2): lock the records of the write set and check
+// that their versions are those that were read, then check the versions of the
+// rest of the read set. The second must not begin before the first is done.
+
+// lock locks the write set and compares versions in the same round trip.
+func (tx *Tx) lock() error {
+	mode := tx.cfg.mode(metrics.Lock, tx.cfg.Lock)
+	tx.enter(metrics.Lock, mode)
+	if tx.cfg.Lock == TwoSided {
+		return tx.lockByRPC(mode)
+	}
+	return tx.lockByRNIC(mode)
+}
+
+// lockByRNIC posts {CAS lock, READ header} per record. They execute in order,
+// so the version read is that of the locked record and cannot change any more.
+// The own machine's records are locked through the RNIC too: its atomics are
+// not atomic with the CPU's.
+func (tx *Tx) lockByRNIC(mode r2.Mode) error {
+	word := tx.th.owner(tx.c).LockWord()
+	for i := range tx.set {
+		a := &tx.set[i]
+		if a.out == nil {
+			continue
+		}
+		l := tx.c.List(a.loc.Loc, true)
+		if tx.cfg.Variant == CASIgnoresExpected {
+			a.word = r2.Buf{}
+			l.Write(at(a.loc, lockAt), tx.lockBytes(word))
+		} else {
+			a.word = l.CAS(at(a.loc, lockAt), 0, word)
+		}
+		a.head = l.Read(a.loc.Loc, header).B
+		a.served = true
+		l.Post()
+		if !mode.Outstanding && !tx.won(a) {
+			break // no use in trying the others
+		}
+	}
+	err := tx.c.Wait()
+	for i := range tx.set {
+		if a := &tx.set[i]; a.served {
+			a.served = false
+			a.locked = tx.won(a)
+			if !a.locked || tx.cfg.Variant != SkipVersionCheck && record.Seq(a.head) != a.seq {
+				tx.fail(errAborted)
+			}
+			a.locked = a.locked || tx.cfg.Variant == UnlockNotWon
+		}
+	}
+	if err != nil {
+		tx.fail(err)
+	}
+	return tx.failed
+}
+
+// won reports whether the CAS found the lock free.
+func (tx *Tx) won(a *access) bool {
+	return a.word.B == nil || u64(a.word.B) == 0
+}
+
+func (tx *Tx) lockBytes(word uint64) []byte {
+	put64(tx.word[:], word)
+	return tx.word[:]
+}
+
+// lockByRPC sends one request per participant with all its records. The
+// participant locks all or none.
+func (tx *Tx) lockByRPC(mode r2.Mode) error {
+	tx.participants(inWriteSet)
+	n := 0
+	for _, m := range tx.parts {
+		tx.calls[n] = tx.c.Call(m, rpcLock, tx.verifyItems(m, inWriteSet))
+		n++
+		if !mode.Outstanding && !saysYes(tx.calls[n-1]) {
+			break
+		}
+	}
+	if err := tx.c.Wait(); err != nil {
+		tx.fail(err)
+	}
+	for k := range n {
+		if !saysYes(tx.calls[k]) {
+			tx.fail(errAborted)
+			continue
+		}
+		for i := range tx.set {
+			if a := &tx.set[i]; a.out != nil && a.machine == tx.parts[k] {
+				a.locked = true
+			}
+		}
+	}
+	return tx.failed
+}
+
+func saysYes(r *r2.Reply) bool { return len(r.B) == 1 && r.B[0] == replyYes }
+
+// validate checks that the records that were only read have kept their version
+// and nobody has locked them.
+func (tx *Tx) validate(phase metrics.Phase, prim Prim) error {
+	tx.participants(readOnlySet)
+	if len(tx.parts) == 0 || tx.cfg.Variant == SkipVersionCheck {
+		return nil
+	}
+	tx.enter(phase, tx.cfg.mode(phase, prim))
+	if prim == TwoSided {
+		return tx.validateByRPC()
+	}
+	for i := range tx.set {
+		a := &tx.set[i]
+		switch {
+		case !readOnlySet(a):
+		case a.machine == tx.c.Machine():
+			a.head = tx.mem.take(header)
+			copy(a.head, tx.c.Load(a.loc.Addr, header))
+		default:
+			a.head = tx.c.Read(a.loc.Loc, header).B
+		}
+	}
+	if err := tx.c.Wait(); err != nil {
+		return tx.fail(err)
+	}
+	for i := range tx.set {
+		if a := &tx.set[i]; readOnlySet(a) && (record.Lock(a.head) != 0 || record.Seq(a.head) != a.seq) {
+			return tx.fail(errAborted)
+		}
+	}
+	return nil
+}
+
+func (tx *Tx) validateByRPC() error {
+	for k, m := range tx.parts {
+		tx.calls[k] = tx.c.Call(m, rpcValidate, tx.verifyItems(m, readOnlySet))
+	}
+	if err := tx.c.Wait(); err != nil {
+		return tx.fail(err)
+	}
+	for k := range tx.parts {
+		if !saysYes(tx.calls[k]) {
+			return tx.fail(errAborted)
+		}
+	}
+	return nil
+}
+
+// alreadyConsistent reports whether a transaction without writes saw one
+// moment without validation: when it read one record, in one piece (§4.3.5).
+func (tx *Tx) alreadyConsistent() bool {
+	n := 0
+	for i := range tx.set {
+		if a := &tx.set[i]; a.state == fetched {
+			n++
+			if !a.direct {
+				return false
+			}
+		}
+	}
+	return n <= 1
+}
+
+func inWriteSet(a *access) bool  { return a.out != nil }
+func readOnlySet(a *access) bool { return a.out == nil && a.state == fetched }
+
+// participants lists the primaries of some of the records, each once, in the
+// order of the set.
+func (tx *Tx) participants(of func(*access) bool) {
+	tx.parts = tx.parts[:0]
+	for i := range tx.set {
+		if of(&tx.set[i]) {
+			tx.parts = addOnce(tx.parts, tx.set[i].machine)
+		}
+	}
+	for len(tx.calls) < len(tx.parts) {
+		tx.calls = append(tx.calls, nil)
+	}
+}
+
+func addOnce(list []int, m int) []int {
+	for _, x := range list {
+		if x == m {
+			return list
+		}
+	}
+	return append(list, m)
+}
+
+// verifyItems builds the request of lock and validate.
+func (tx *Tx) verifyItems(m int, of func(*access) bool) []byte {
+	req := tx.req[:0]
+	for i := range tx.set {
+		if a := &tx.set[i]; a.machine == m && of(a) {
+			req = add64(add64(req, uint64(a.loc.Addr)), a.seq)
+		}
+	}
+	tx.req = req
+	return req
+}
+
+// serveLock locks the records by CPU compare-and-swap and then reads their
+// versions; on a conflict it releases what it has locked.
+func (db *DB) serveLock(c *r2.Co, from r2.Peer, req, rep []byte) int {
+	db.covered(c, db.costs.Validation)
+	word := ownerOf(from).LockWord()
+	variant := db.cfg.Variant
+	rep[0] = replyYes
+	got := 0
+	for ; got < len(req) && rep[0] == replyYes; got += verifyItem {
+		addr, seq := r2.Addr(u64(req[got:])), u64(req[got+8:])
+		prev := c.LocalCAS(addr+lockAt, 0, word)
+		if prev != 0 {
+			if variant != CASIgnoresExpected {
+				rep[0] = replyNo
+				break
+			}
+			c.Store64(addr+lockAt, word)
+		}
+		if now := c.Load64(addr + seqAt); now != seq && variant != SkipVersionCheck {
+			rep[0] = replyNo
+		}
+	}
+	if rep[0] == replyYes {
+		return 1
+	}
+	if variant == UnlockNotWon {
+		got = len(req)
+	}
+	for i := 0; i < got; i += verifyItem {
+		c.Store64(r2.Addr(u64(req[i:]))+lockAt, 0)
+	}
+	return 1
+}
+
+// serveValidate compares versions.
+func (db *DB) serveValidate(c *r2.Co, from r2.Peer, req, rep []byte) int {
+	db.covered(c, db.costs.Validation)
+	rep[0] = replyYes
+	for ; len(req) >= verifyItem; req = req[verifyItem:] {
+		head := c.Load(r2.Addr(u64(req)), header)
+		if record.Lock(head) != 0 || record.Seq(head) != u64(req[8:]) {
+			rep[0] = replyNo
+			break
+		}
+	}
+	return 1
+}

@@ -1,0 +1,49 @@
+package txn
+
+import "fmt"
+
+// Variant is a known fault planted into the protocol. The checkers have to
+// tell each from the correct protocol; that is how we know that they work.
+type Variant uint8
+
+const (
+	// Correct is the protocol of §4.1.
+	Correct Variant = iota
+	// SkipVersionCheck locks and validates without comparing the sequence.
+	SkipVersionCheck
+	// UnlockBeforeWriteBack releases the lock, then writes the record.
+	UnlockBeforeWriteBack
+	// SequenceNotAdvanced writes the record back with the sequence it had.
+	SequenceNotAdvanced
+	// CommitBeforeLog writes back before the backups have the log.
+	CommitBeforeLog
+	// CASIgnoresExpected takes a lock whatever the lock word holds.
+	CASIgnoresExpected
+	// UnlockNotWon makes an abort zero every lock word it tried.
+	UnlockNotWon
+	// AsPublished is the write-back of the released code: WRITE of the value
+	// alone, then of 0 to the lock; the sequence never moves.
+	AsPublished
+	numVariants
+)
+
+var variantNames = [...]string{
+	"correct", "skip-version-check", "unlock-before-write-back", "sequence-not-advanced",
+	"commit-before-log", "cas-ignores-expected", "unlock-not-won", "as-published",
+}
+
+func (v Variant) String() string {
+	if v < numVariants {
+		return variantNames[v]
+	}
+	return fmt.Sprintf("variant(%d)", v)
+}
+
+// Variants lists all but the correct one.
+func Variants() []Variant {
+	var out []Variant
+	for v := Correct + 1; v < numVariants; v++ {
+		out = append(out, v)
+	}
+	return out
+}

@@ -1,0 +1,66 @@
+package txn
+
+import (
+	"encoding/binary"
+
+	"drtmx/engine/kv"
+	"drtmx/engine/r2"
+	"drtmx/engine/record"
+)
+
+// RPC ids of the protocol. Ids from 16 on belong to the stores, from 24 on to
+// workloads.
+const (
+	rpcFetch    = 1
+	rpcLock     = 2
+	rpcValidate = 3
+	rpcLog      = 4
+	rpcCommit   = 5
+	rpcUnlock   = 6
+	rpcReclaim  = 7
+)
+
+// Messages are arrays of items of a fixed size per kind; their number follows
+// from the length of the message.
+const (
+	fetchItem  = 8     // table 8 bits | key 56 bits
+	fetchHead  = 8     // of an item in the reply: address, 0 if there is no such record; the row follows
+	verifyItem = 8 + 8 // lock, validate: address, expected sequence
+	commitHead = 8 + 8 // address 48 bits | value bytes 16 bits, new sequence; the value follows
+	unlockItem = 8     // address
+	logHead    = 8     // position in the ring; the entry follows
+	reclaimLen = 8     // position in the ring 48 bits | entry bytes 16 bits
+
+	foundBit = 1 << 63
+	addrBits = 48
+	addrMask = 1<<addrBits - 1
+	keyMask  = 1<<56 - 1
+)
+
+// Replies of one byte.
+const (
+	replyNo  = 0
+	replyYes = 1
+)
+
+func pad8(n int) int { return (n + 7) &^ 7 }
+
+func u64(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }
+
+func put64(b []byte, v uint64) { binary.LittleEndian.PutUint64(b, v) }
+
+func add64(b []byte, v uint64) []byte { return binary.LittleEndian.AppendUint64(b, v) }
+
+// at moves a location by some bytes.
+func at(l kv.Location, off int) r2.Loc {
+	l.Addr += r2.Addr(off)
+	return l.Loc
+}
+
+// Offsets within a row, as verbs need them.
+const (
+	lockAt  = record.LockOffset
+	seqAt   = record.SeqOffset
+	valueAt = record.ValueOffset
+	header  = record.HeaderBytes
+)

@@ -1,0 +1,84 @@
+package workload
+
+import (
+	"fmt"
+
+	"drtmx/engine/history"
+	"drtmx/engine/r2"
+	"drtmx/engine/txn"
+)
+
+// Env is what a workload is opened in.
+type Env struct {
+	Cluster *r2.Cluster
+	Servers int // machines 0 to Servers-1 hold data; 0 means all
+
+	// Txn configures workloads that run transactions. Their handler costs are
+	// the workload's own.
+	Txn       txn.Config
+	Recorder  *history.Recorder
+	CheckLogs bool
+	RingBytes uint64
+
+	OnBegin func(machine, thread int, at r2.Time)
+	OnDone  func(machine, thread int, o *txn.Outcome)
+}
+
+// ServerCount is Servers, or all machines.
+func (e Env) ServerCount() int {
+	if e.Servers == 0 {
+		return e.Cluster.Machines()
+	}
+	return e.Servers
+}
+
+// OpenDB opens the database of a transactional workload.
+func (e Env) OpenDB(costs txn.Costs) (*txn.DB, error) {
+	return txn.Open(e.Cluster, txn.Options{
+		Config: e.Txn, Servers: e.Servers, Costs: costs, RingBytes: e.RingBytes,
+		Recorder: e.Recorder, CheckLogs: e.CheckLogs, OnBegin: e.OnBegin, OnDone: e.OnDone,
+	})
+}
+
+// Runner is one coroutine's part of a workload.
+type Runner interface {
+	// Next runs one request to its end. What the request's own code may well do,
+	// like giving up for lack of funds, is no error.
+	Next() error
+}
+
+// Invariant is the verdict of a consistency check.
+type Invariant struct {
+	Name string
+	OK   bool
+	Text string // what is wrong, when it is not
+}
+
+// Bench is a workload.
+type Bench interface {
+	Name() string
+	// Types names the request types, in the order of Outcome.Type.
+	Types() []string
+	// Open creates tables or memory regions on the cluster. Nothing runs yet.
+	Open(env Env) error
+	// DB is the database, nil for workloads that run no transactions.
+	DB() *txn.DB
+	// Warm fills caches as a long run would have, before time 0.
+	Warm() error
+	// Runner is called once on each client coroutine.
+	Runner(c *r2.Co) Runner
+	// Set changes a live parameter: the knob's name without "workload.".
+	Set(name string, value any) error
+	// Check looks at the contents after a drain.
+	Check() []Invariant
+}
+
+// Extensible workloads take in transactions of the user's.
+type Extensible interface {
+	AddTransaction(name string, weight int, body func(tx *txn.Tx) error) error
+}
+
+// UnknownParameter is the error of Set for a name the workload does not have.
+func UnknownParameter(bench, name string) error {
+	return fmt.Errorf("workload.%s: %s has no such live parameter; reset to change others", name, bench)
+}

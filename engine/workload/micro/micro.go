@@ -1,0 +1,223 @@
+// Package micro has the micro-benchmarks of thesis §2.2.4: one verb after the
+// other in a closed loop, without transactions.
+//
+// Each coroutine sends a request of the payload's size to a random place on a
+// random server other than its own machine, waits for it, and sends the next.
+// Reads and writes go to one region per server and RNIC, that of the RNIC
+// which the thread's queue pairs lead to; atomics to 8-byte words there; an rpc is a request and a reply of the payload's size.
+package micro
+
+import (
+	"fmt"
+
+	"drtmx/engine/fabric"
+	"drtmx/engine/metrics"
+	"drtmx/engine/r2"
+	"drtmx/engine/txn"
+	"drtmx/engine/workload"
+)
+
+const rpcEcho = 24
+
+// Verb is what the loop does.
+type Verb uint8
+
+const (
+	Read Verb = iota
+	Write
+	Atomic
+	RPC
+	numVerbs
+)
+
+var verbNames = [numVerbs]string{"micro-read", "micro-write", "micro-atomic", "micro-rpc"}
+
+// Names lists the workloads of this package.
+func Names() []string { return verbNames[:] }
+
+// ParseVerb finds the verb of a workload's name.
+func ParseVerb(name string) (Verb, error) {
+	for v, n := range verbNames {
+		if n == name {
+			return Verb(v), nil
+		}
+	}
+	return 0, fmt.Errorf("workload %q is not one of %v", name, verbNames)
+}
+
+// Options of the loop. Zero values mean their defaults.
+type Options struct {
+	Verb    Verb
+	Payload int    // bytes per request; 64
+	Keys    uint64 // places per region; 100,000
+	Mode    r2.Mode
+}
+
+// maxPayload is the path MTU; RPC messages lose their header of it.
+const maxPayload = 4096
+
+// Loop is the workload.
+type Loop struct {
+	opt     Options
+	env     workload.Env
+	servers int
+	regions [][]fabric.MR // by server and RNIC
+	stride  int
+	zeros   []byte
+}
+
+// New checks the options.
+func New(o Options) (*Loop, error) {
+	if o.Payload == 0 {
+		o.Payload = 64
+	}
+	if o.Keys == 0 {
+		o.Keys = 100_000
+	}
+	if o.Verb >= numVerbs {
+		return nil, fmt.Errorf("verb %d: there are %d", o.Verb, numVerbs)
+	}
+	l := &Loop{opt: o, zeros: make([]byte, maxPayload)}
+	return l, l.setPayload(o.Payload)
+}
+
+// Name is the workload's.
+func (l *Loop) Name() string { return verbNames[l.opt.Verb] }
+
+// Types has the only request type.
+func (l *Loop) Types() []string { return []string{verbNames[l.opt.Verb][len("micro-"):]} }
+
+// DB is nil: no transactions.
+func (l *Loop) DB() *txn.DB { return nil }
+
+// Warm has nothing to do.
+func (l *Loop) Warm() error { return nil }
+
+// Check has nothing to check.
+func (l *Loop) Check() []workload.Invariant { return nil }
+
+// Open registers the regions.
+func (l *Loop) Open(env workload.Env) error {
+	l.env, l.servers = env, env.ServerCount()
+	cl := env.Cluster
+	if cl.Machines() < 2 {
+		return fmt.Errorf("%s on one machine: at least 2, requests go to others", l.Name())
+	}
+	if l.opt.Verb == RPC && l.opt.Payload > cl.MaxPayload() {
+		return fmt.Errorf("workload.payload %d: an RPC message carries %d bytes", l.opt.Payload, cl.MaxPayload())
+	}
+	l.stride = (l.opt.Payload + 63) &^ 63
+	for m := range l.servers {
+		nics := len(cl.Fabric().Machine(m).NICs)
+		var list []fabric.MR
+		for k := range nics {
+			bytes := l.opt.Keys*uint64(l.stride) + maxPayload
+			a, err := cl.Mem(m).Alloc(fabric.Alloc{Name: l.Name(), Bytes: bytes, Socket: k})
+			if err != nil {
+				return fmt.Errorf("%s: %w", l.Name(), err)
+			}
+			list = append(list, cl.Mem(m).Register(a, bytes, fabric.RemoteRead|fabric.RemoteWrite|fabric.RemoteAtomic))
+		}
+		l.regions = append(l.regions, list)
+	}
+	if l.opt.Verb == RPC {
+		cl.Handle(rpcEcho, func(c *r2.Co, from r2.Peer, req, rep []byte) int {
+			return copy(rep, l.zeros[:min(l.opt.Payload, len(rep))])
+		})
+	}
+	return nil
+}
+
+// Set changes the payload.
+func (l *Loop) Set(name string, value any) error {
+	if name != "payload" {
+		return workload.UnknownParameter(l.Name(), name)
+	}
+	n, ok := value.(int)
+	if !ok {
+		return fmt.Errorf("workload.payload %v: a number of bytes is needed", value)
+	}
+	return l.setPayload(n)
+}
+
+func (l *Loop) setPayload(n int) error {
+	limit := maxPayload
+	if l.opt.Verb == RPC {
+		limit -= 8
+	}
+	if l.env.Cluster != nil && l.opt.Verb == RPC {
+		limit = l.env.Cluster.MaxPayload()
+	}
+	if n < 1 || n > limit {
+		return fmt.Errorf("workload.payload %d: from 1 to %d bytes", n, limit)
+	}
+	if l.opt.Verb == Atomic && n != 8 {
+		n = 8 // atomics know no other size
+	}
+	l.opt.Payload = n
+	return nil
+}
+
+// runner is one coroutine's loop.
+type runner struct {
+	loop  *Loop
+	c     *r2.Co
+	out   txn.Outcome
+	trips int
+}
+
+// Runner makes a coroutine's loop.
+func (l *Loop) Runner(c *r2.Co) workload.Runner { return &runner{loop: l, c: c} }
+
+// Next sends one request.
+func (r *runner) Next() error {
+	l, c := r.loop, r.c
+	c.Gate()
+	c.Reset()
+	c.Phase(metrics.Execution, l.opt.Mode)
+	r.out = txn.Outcome{Co: c.ID()}
+	c.TakeBreakdown(&r.out.Breakdown)
+	r.out.Breakdown = metrics.Breakdown{}
+	r.out.Begin = c.Now()
+	if f := l.env.OnBegin; f != nil {
+		f(c.Machine(), c.Thread(), r.out.Begin)
+	}
+	switch m, at := r.target(); l.opt.Verb {
+	case Read:
+		c.Read(at, l.opt.Payload)
+	case Write:
+		c.Write(at, l.zeros[:l.opt.Payload])
+	case Atomic:
+		c.FAA(at, 1)
+	case RPC:
+		c.Call(m, rpcEcho, l.zeros[:l.opt.Payload])
+	}
+	if err := c.Wait(); err != nil {
+		return err
+	}
+	r.out.RoundTrips[metrics.Execution] = uint32(c.TakeBreakdown(&r.out.Breakdown))
+	r.out.Committed, r.out.Attempts = true, 1
+	r.out.End = c.Now()
+	r.out.Decision = r.out.End
+	if f := l.env.OnDone; f != nil {
+		f(c.Machine(), c.Thread(), &r.out)
+	}
+	return nil
+}
+
+// target draws another server and a place in the region of one of its RNICs.
+func (r *runner) target() (m int, at r2.Loc) {
+	l, rand := r.loop, r.c.Rand()
+	others := l.servers
+	if r.c.Machine() < l.servers {
+		others--
+	}
+	m = int(rand.Uint64n(uint64(others)))
+	if m >= r.c.Machine() && r.c.Machine() < l.servers {
+		m++
+	}
+	list := l.regions[m]
+	key := rand.Uint64n(l.opt.Keys)
+	mr := list[r.c.Home()%len(list)] // the memory beside the RNIC that the queue pair leads to
+	return m, r2.Loc{Machine: m, RKey: mr.RKey, Addr: mr.Addr + r2.Addr(key*uint64(l.stride))}
+}

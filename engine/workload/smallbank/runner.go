@@ -1,0 +1,166 @@
+package smallbank
+
+import (
+	"drtmx/engine/r2"
+	"drtmx/engine/txn"
+	"drtmx/engine/workload"
+)
+
+// Amounts in cents.
+const (
+	deposit = 130
+	payment = 500
+	savings = 2_020
+	check   = 500
+	penalty = 100
+)
+
+// runner is one coroutine's client. The inputs of the running transaction are
+// its fields, so that a body needs no closure.
+type runner struct {
+	bank   *Bank
+	client *txn.Client
+	bodies [6]func(tx *txn.Tx) error
+	a, b   uint64
+	amount int64
+	gain   int64 // what the bank gets if the transaction commits
+}
+
+// Runner makes a coroutine's client.
+func (b *Bank) Runner(c *r2.Co) workload.Runner {
+	r := &runner{bank: b, client: b.db.Client(c)}
+	r.bodies = [6]func(tx *txn.Tx) error{
+		amalgamate: r.amalgamate, balance: r.balance, depositChecking: r.depositChecking,
+		sendPayment: r.sendPayment, transactSavings: r.transactSavings, writeCheck: r.writeCheck,
+	}
+	return r
+}
+
+// Next runs one transaction.
+func (r *runner) Next() error {
+	b, rand := r.bank, r.client.Co().Rand()
+	typ := b.Pick(rand)
+	if body := b.Custom(typ); body != nil {
+		return workload.Done(r.client.Run(uint8(typ), false, body))
+	}
+	r.draw(typ, rand)
+	err := r.client.Run(uint8(typ), b.ReadOnly(typ), r.bodies[typ])
+	if err == nil {
+		b.deposited += r.gain
+	}
+	return workload.Done(err)
+}
+
+// draw picks the inputs.
+func (r *runner) draw(typ int, rand *r2.Rand) {
+	switch typ {
+	case amalgamate, sendPayment:
+		r.a, r.b = r.bank.two(rand)
+	case transactSavings:
+		r.a = r.bank.one(rand)
+		r.amount = savings
+		if rand.Uint64n(2) == 0 {
+			r.amount = -savings
+		}
+	default:
+		r.a = r.bank.one(rand)
+	}
+}
+
+func (r *runner) amalgamate(tx *txn.Tx) error {
+	r.gain = 0
+	if err := tx.Prefetch(txn.Ref{Table: Savings, Key: r.a}, txn.Ref{Table: Checking, Key: r.a}, txn.Ref{Table: Checking, Key: r.b}); err != nil {
+		return err
+	}
+	s, err := tx.GetInt(Savings, r.a)
+	if err != nil {
+		return err
+	}
+	c, err := tx.GetInt(Checking, r.a)
+	if err != nil {
+		return err
+	}
+	if err := tx.PutInt(Savings, r.a, 0); err != nil {
+		return err
+	}
+	if err := tx.PutInt(Checking, r.a, 0); err != nil {
+		return err
+	}
+	return add(tx, Checking, r.b, s+c)
+}
+
+func (r *runner) balance(tx *txn.Tx) error {
+	r.gain = 0
+	if err := tx.Prefetch(txn.Ref{Table: Savings, Key: r.a}, txn.Ref{Table: Checking, Key: r.a}); err != nil {
+		return err
+	}
+	if _, err := tx.GetInt(Savings, r.a); err != nil {
+		return err
+	}
+	_, err := tx.GetInt(Checking, r.a)
+	return err
+}
+
+func (r *runner) depositChecking(tx *txn.Tx) error {
+	r.gain = deposit
+	return add(tx, Checking, r.a, deposit)
+}
+
+func (r *runner) sendPayment(tx *txn.Tx) error {
+	r.gain = 0
+	if err := tx.Prefetch(txn.Ref{Table: Checking, Key: r.a}, txn.Ref{Table: Checking, Key: r.b}); err != nil {
+		return err
+	}
+	c, err := tx.GetInt(Checking, r.a)
+	if err != nil {
+		return err
+	}
+	if c < payment {
+		return txn.ErrRollback
+	}
+	if err := tx.PutInt(Checking, r.a, c-payment); err != nil {
+		return err
+	}
+	return add(tx, Checking, r.b, payment)
+}
+
+func (r *runner) transactSavings(tx *txn.Tx) error {
+	r.gain = r.amount
+	s, err := tx.GetInt(Savings, r.a)
+	if err != nil {
+		return err
+	}
+	if s+r.amount < 0 {
+		return txn.ErrRollback
+	}
+	return tx.PutInt(Savings, r.a, s+r.amount)
+}
+
+func (r *runner) writeCheck(tx *txn.Tx) error {
+	if err := tx.Prefetch(txn.Ref{Table: Savings, Key: r.a}, txn.Ref{Table: Checking, Key: r.a}); err != nil {
+		return err
+	}
+	s, err := tx.GetInt(Savings, r.a)
+	if err != nil {
+		return err
+	}
+	c, err := tx.GetInt(Checking, r.a)
+	if err != nil {
+		return err
+	}
+	amount := int64(check)
+	if s+c < check {
+		amount += penalty
+	}
+	r.gain = -amount
+	return tx.PutInt(Checking, r.a, c-amount)
+}
+
+// add changes a balance.
+func add(tx *txn.Tx, table uint8, key uint64, cents int64) error {
+	v, err := tx.GetInt(table, key)
+	if err != nil {
+		return err
+	}
+	return tx.PutInt(table, key, v+cents)
+}

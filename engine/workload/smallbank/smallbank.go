@@ -1,0 +1,233 @@
+package smallbank
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"drtmx/engine/kv"
+	"drtmx/engine/r2"
+	"drtmx/engine/txn"
+	"drtmx/engine/workload"
+)
+
+// Table numbers.
+const (
+	Savings  = 1
+	Checking = 2
+)
+
+// Types, in the order of Outcome.Type.
+const (
+	amalgamate = iota
+	balance
+	depositChecking
+	sendPayment
+	transactSavings
+	writeCheck
+)
+
+// types has the weights of the DrTM family, per cent.
+var types = []workload.Type{
+	{Name: "amalgamate", Weight: 15},
+	{Name: "balance", Weight: 15, ReadOnly: true},
+	{Name: "deposit-checking", Weight: 15},
+	{Name: "send-payment", Weight: 25},
+	{Name: "transact-savings", Weight: 15},
+	{Name: "write-check", Weight: 15},
+}
+
+// Costs are the handler times of Table 4-2.
+var Costs = txn.Costs{Execution: 678, Validation: 185, Logging: 134, Commit: 87}
+
+// Options size the bank. Zero values mean their defaults.
+type Options struct {
+	Accounts    int     // customers per server thread; 100,000 in §4.3
+	Customers   uint64  // in total; overrides Accounts
+	HotPermille int     // share of the customers that are hot; 40 in §4.3
+	HotPercent  int     // share of the transactions on hot customers; 90 in §4.3
+	Theta       float64 // zipfian constant in place of the hot set, 0: hot set
+	Seed        uint64
+}
+
+// Bank is the workload.
+type Bank struct {
+	*workload.Transactions
+	opt       Options
+	db        *txn.DB
+	customers uint64
+	hot       workload.HotSet
+	zipf      *workload.Zipf
+	scatter   workload.Scatter
+	deposited int64 // by committed transactions, withdrawals negative
+}
+
+// New checks the options.
+func New(o Options) (*Bank, error) {
+	if o.Accounts == 0 {
+		o.Accounts = 100_000
+	}
+	if o.HotPermille == 0 {
+		o.HotPermille = 40
+	}
+	if o.HotPercent == 0 {
+		o.HotPercent = 90
+	}
+	if o.Accounts < 0 || o.HotPercent < 0 || o.HotPercent > 100 {
+		return nil, fmt.Errorf("smallbank with %d accounts per thread and %d %% of transactions on hot ones: at least 1 and from 0 to 100", o.Accounts, o.HotPercent)
+	}
+	b := &Bank{opt: o}
+	var err error
+	b.Transactions, err = workload.NewTransactions(types)
+	return b, err
+}
+
+// Name is the workload's.
+func (b *Bank) Name() string { return "smallbank" }
+
+// DB is the database.
+func (b *Bank) DB() *txn.DB { return b.db }
+
+// Customers is their number.
+func (b *Bank) Customers() uint64 { return b.customers }
+
+// Open creates the two tables.
+func (b *Bank) Open(env workload.Env) (err error) {
+	servers := env.ServerCount()
+	b.customers = b.opt.Customers
+	if b.customers == 0 {
+		for m := range servers {
+			b.customers += uint64(b.opt.Accounts) * uint64(env.Cluster.Threads(m))
+		}
+	}
+	if b.customers < 2 {
+		return fmt.Errorf("smallbank with %d customers: at least 2", b.customers)
+	}
+	if b.hot, err = workload.NewHotSet(b.customers, b.opt.HotPermille); err != nil {
+		return err
+	}
+	b.scatter = workload.NewScatter(b.customers)
+	if err = b.setTheta(b.opt.Theta); err != nil {
+		return err
+	}
+	if b.db, err = env.OpenDB(Costs); err != nil {
+		return err
+	}
+	for _, t := range []kv.Spec{
+		{ID: Savings, Name: "savings", ValueBytes: 8, Init: initial, Seed: b.opt.Seed + Savings},
+		{ID: Checking, Name: "checking", ValueBytes: 8, Init: initial, Seed: b.opt.Seed + Checking},
+	} {
+		if _, err = b.db.AddTable(t, kv.Blocks(servers, b.customers)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// initial puts between 10,000.00 and 50,000.00 on an account.
+func initial(key uint64, value []byte) {
+	binary.LittleEndian.PutUint64(value, uint64(initialCents(key)))
+}
+
+func initialCents(key uint64) int64 {
+	x := key * 0x9e3779b97f4a7c15
+	x ^= x >> 29
+	return int64(10_000+x%40_001) * 100
+}
+
+// Warm fills the location caches.
+func (b *Bank) Warm() error {
+	workload.WarmCaches(b.db, 2*b.customers, func(yield func(uint8, uint64)) {
+		for k := range b.customers {
+			yield(Savings, k)
+			yield(Checking, k)
+		}
+	}, func(r *r2.Rand) (uint8, uint64) {
+		return uint8(Savings + r.Uint64n(2)), b.one(r)
+	})
+	return nil
+}
+
+// Set changes theta, hot or a weight of the mix.
+func (b *Bank) Set(name string, value any) error {
+	if handled, err := b.SetMix(name, value); handled {
+		return err
+	}
+	switch name {
+	case "theta":
+		f, ok := value.(float64)
+		if !ok {
+			return fmt.Errorf("workload.theta %v: a number is needed", value)
+		}
+		return b.setTheta(f)
+	case "hot":
+		n, ok := value.(int)
+		if !ok || n < 0 || n > 100 {
+			return fmt.Errorf("workload.hot %v: per cent of the transactions on hot accounts, from 0 to 100", value)
+		}
+		b.opt.HotPercent = n
+		return nil
+	}
+	return workload.UnknownParameter(b.Name(), name)
+}
+
+func (b *Bank) setTheta(theta float64) error {
+	if theta == 0 {
+		b.zipf = nil
+		return nil
+	}
+	z, err := workload.NewZipf(b.customers, theta)
+	if err != nil {
+		return fmt.Errorf("workload.theta: %w", err)
+	}
+	b.zipf = z
+	return nil
+}
+
+// one draws a customer.
+func (b *Bank) one(r *r2.Rand) uint64 {
+	if b.zipf != nil {
+		return b.scatter.At(b.zipf.Draw(r))
+	}
+	if int(r.Uint64n(100)) < b.opt.HotPercent {
+		return b.hot.DrawHot(r)
+	}
+	return b.hot.DrawCold(r)
+}
+
+// two draws two different customers, both hot or both not.
+func (b *Bank) two(r *r2.Rand) (x, y uint64) {
+	if b.zipf != nil {
+		for x = b.one(r); ; {
+			if y = b.one(r); y != x {
+				return x, y
+			}
+		}
+	}
+	draw := b.hot.DrawCold
+	if int(r.Uint64n(100)) < b.opt.HotPercent && b.hot.Hot() > 1 {
+		draw = b.hot.DrawHot
+	}
+	for x = draw(r); ; {
+		if y = draw(r); y != x {
+			return x, y
+		}
+	}
+}
+
+// Check compares the money in the bank with what was there at the start and
+// came in since. It makes sense after a drain.
+func (b *Bank) Check() []workload.Invariant {
+	var change int64
+	row := make([]byte, 16+8)
+	for _, t := range []uint8{Savings, Checking} {
+		b.db.EachTouched(t, func(key uint64) {
+			b.db.Row(t, key, row)
+			change += int64(binary.LittleEndian.Uint64(row[16:])) - initialCents(key)
+		})
+	}
+	inv := workload.Invariant{Name: "smallbank.total", OK: change == b.deposited}
+	if !inv.OK {
+		inv.Text = fmt.Sprintf("the balances changed by %d cents, committed transactions brought %d", change, b.deposited)
+	}
+	return []workload.Invariant{inv}
+}

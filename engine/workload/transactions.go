@@ -1,0 +1,117 @@
+package workload
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"drtmx/engine/r2"
+	"drtmx/engine/txn"
+)
+
+// Type is a transaction type of a Transactions workload. Prepare draws the
+// inputs into the runner once; Body may run several times with them.
+type Type struct {
+	Name     string
+	Weight   int
+	ReadOnly bool
+}
+
+// Added is a transaction type that a user wrote.
+type Added struct {
+	Number int
+	Body   func(tx *txn.Tx) error
+}
+
+// Transactions is what transactional workloads have in common: the mix, and
+// the types that users add to it.
+type Transactions struct {
+	*Mix
+	readOnly []bool
+	added    []Added
+	builtin  int
+}
+
+// NewTransactions makes the mix of the given types.
+func NewTransactions(types []Type) (*Transactions, error) {
+	var names []string
+	var weights []int
+	t := &Transactions{builtin: len(types)}
+	for _, x := range types {
+		names = append(names, x.Name)
+		weights = append(weights, x.Weight)
+		t.readOnly = append(t.readOnly, x.ReadOnly)
+	}
+	m, err := NewMix(names, weights)
+	t.Mix = m
+	return t, err
+}
+
+// ReadOnly tells whether a type is declared read-only.
+func (t *Transactions) ReadOnly(typ int) bool { return t.readOnly[typ] }
+
+// AddTransaction appends a type whose transactions run body.
+func (t *Transactions) AddTransaction(name string, weight int, body func(tx *txn.Tx) error) error {
+	if body == nil {
+		return fmt.Errorf("transaction type %q has no body", name)
+	}
+	n, err := t.Add(name, weight)
+	if err != nil {
+		return err
+	}
+	t.readOnly = append(t.readOnly, false)
+	t.added = append(t.added, Added{n, body})
+	return nil
+}
+
+// Custom is the body of an added type, nil for the workload's own.
+func (t *Transactions) Custom(typ int) func(tx *txn.Tx) error {
+	if typ < t.builtin {
+		return nil
+	}
+	return t.added[typ-t.builtin].Body
+}
+
+// SetMix handles Set for names of the form mix.TYPE.
+func (t *Transactions) SetMix(name string, value any) (handled bool, err error) {
+	typ, ok := strings.CutPrefix(name, "mix.")
+	if !ok {
+		return false, nil
+	}
+	w, ok := value.(int)
+	if !ok {
+		return true, fmt.Errorf("workload.%s %v: an integer weight is needed", name, value)
+	}
+	return true, t.Set(typ, w)
+}
+
+// Done turns the end of a transaction into the end of a request: giving up by
+// its own code is none of the runner's errors.
+func Done(err error) error {
+	if errors.Is(err, txn.ErrRollback) {
+		return nil
+	}
+	return err
+}
+
+// WarmCaches fills the location cache of each client machine. draw picks a
+// record as the workload would; a cache that holds all records gets all by
+// each.
+func WarmCaches(db *txn.DB, records uint64, each func(yield func(table uint8, key uint64)), draw func(r *r2.Rand) (table uint8, key uint64)) {
+	if !db.Config().CacheEnabled {
+		return
+	}
+	for m := range db.Cluster().Machines() {
+		x := db.Cache(m)
+		capacity := x.Stats().Capacity
+		if capacity >= records {
+			each(func(table uint8, key uint64) { x.Warm(db.Table(table), key) })
+			continue
+		}
+		r := db.Cluster().Stream("workload.warm", uint64(m))
+		for range 2 * capacity {
+			t, k := draw(r)
+			x.Warm(db.Table(t), k)
+		}
+	}
+}
