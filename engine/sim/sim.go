@@ -128,11 +128,10 @@ func (s *Sim) At(t Time, k Kind, arg uint32) {
 		return
 	}
 	s.seq++
-	e := event{t, s.seq, k, arg}
 	if s.wheel != nil {
-		s.wheel.push(e)
+		s.wheel.push(event{t, s.seq, k, arg})
 	} else {
-		s.heap.push(e)
+		s.heap.push(event{t, s.seq, k, arg})
 	}
 }
 
@@ -219,14 +218,18 @@ func (s *Sim) runHeap(until Time) {
 	}
 }
 
+// dispatch is small enough to be inlined into both loops.
 func (s *Sim) dispatch(e event) {
-	s.now = e.t
-	s.kind = e.kind
+	s.now, s.kind = e.t, e.kind
 	s.events++
 	if s.trace {
-		h := (s.hash ^ uint64(e.t)) * 0x9e3779b97f4a7c15
-		h = (h ^ h>>32 ^ uint64(e.kind)<<32 ^ uint64(e.arg)) * 0xd6e8feb86659fd93
-		s.hash = h ^ h>>32
+		s.fold(e)
 	}
 	s.handlers[e.kind](e.arg)
+}
+
+func (s *Sim) fold(e event) {
+	h := (s.hash ^ uint64(e.t)) * 0x9e3779b97f4a7c15
+	h = (h ^ h>>32 ^ uint64(e.kind)<<32 ^ uint64(e.arg)) * 0xd6e8feb86659fd93
+	s.hash = h ^ h>>32
 }

@@ -45,23 +45,20 @@ func newWheel() *wheel {
 }
 
 func (w *wheel) push(e event) {
-	switch d := e.t>>bucketShift - w.cur; {
-	case d <= 0:
+	i := e.t >> bucketShift
+	if d := i - w.cur; d <= 0 {
 		w.insertOpen(e)
-	case d < buckets:
-		w.insert(e)
-	default:
+		return
+	} else if d >= buckets {
 		w.far.push(e)
+		return
 	}
-}
-
-func (w *wheel) insert(e event) {
 	n := w.free
 	if n == 0 {
 		n = uint32(len(w.nodes))
 		w.nodes = append(w.nodes, node{})
 	}
-	slot := uint(e.t>>bucketShift) & bucketMask
+	slot := uint(i) & bucketMask
 	nd := &w.nodes[n]
 	w.free = nd.next
 	nd.event = e
@@ -130,7 +127,7 @@ func (w *wheel) openAt(i int64) {
 		if e := w.far.pop(); e.t>>bucketShift == i {
 			w.open = append(w.open, e)
 		} else {
-			w.insert(e)
+			w.push(e)
 		}
 	}
 	if len(w.open) > 1 {
