@@ -31,7 +31,7 @@ type Cache struct {
 	machine int
 	base    []uint64 // by table id: number of the table's first record among the records of all tables
 	tables  [256]*Table
-	scatter          // records of all tables over sets
+	scatter // records of all tables over sets
 	sets    uint64
 	bytes   uint64
 

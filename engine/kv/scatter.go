@@ -62,14 +62,14 @@ func mix(x uint64) uint64 {
 }
 
 // scatter throws the numbers [0, n) over places as a hash function would, and finds both the place of
-// a number and the numbers of a place. Hash values are sparse (at most one in four belongs to a number),
+// a number and the numbers of a place. Hash values are sparse (at most one in eight belongs to a number),
 // so that the places fill up nearly as unevenly as with independent hashing.
 type scatter struct {
 	bijection
 	n, places uint64
 }
 
-const sparse = 4 // hash values per number, at least
+const sparse = 8 // hash values per number, at least
 
 func newScatter(n, places, seed uint64) scatter {
 	width := uint(bits.Len64(max(sparse*n, 64) - 1))

@@ -127,17 +127,19 @@ func (s *shard) fillNodes(at uint64, dst []byte) {
 		dst, node = dst[n:], node+groupNodes
 	}
 	for ; len(dst) >= nodeBytes && node < s.firstSpare; dst, node = dst[nodeBytes:], node+1 {
-		s.fillGroup((node-s.firstOverflow)%s.groups, nil, func(number uint64, keys []uint64, next uint32) {
+		s.fillGroup((node-s.firstOverflow)%s.groups, nil, func(number uint64, keys []uint64, next uint32) (enough bool) {
 			if number == node {
 				s.fillNode(dst, keys, next)
 			}
+			return number == node
 		})
 	}
 }
 
 // fillGroup computes the chains of a group: it calls first with each first node's place in the group and over
-// with each overflow node's number, the records in it and its link.
-func (s *shard) fillGroup(g uint64, first, over func(i uint64, records []uint64, next uint32)) {
+// with each overflow node's number, the records in it and its link, until over has had enough.
+func (s *shard) fillGroup(g uint64, first func(place uint64, records []uint64, next uint32),
+	over func(number uint64, records []uint64, next uint32) (enough bool)) {
 	used := uint64(0)
 	link := func() uint32 { return uint32(s.firstOverflow+used*s.groups+g) + 1 }
 	for place := g * groupNodes; place < min((g+1)*groupNodes, s.places); place++ {
@@ -161,8 +163,8 @@ func (s *shard) fillGroup(g uint64, first, over func(i uint64, records []uint64,
 			}
 			here = rest[:min(nodeSlots, len(rest))]
 			rest = rest[len(here):]
-			if over != nil {
-				over(number, here, next)
+			if over != nil && over(number, here, next) {
+				return
 			}
 		}
 	}
@@ -171,14 +173,17 @@ func (s *shard) fillGroup(g uint64, first, over func(i uint64, records []uint64,
 // membersOf lists the records of a place in the order of their hash values. The list is valid until the
 // next call.
 func (s *shard) membersOf(place uint64) []uint64 {
-	s.members = s.members[:0]
 	from, to := s.span(place)
-	for h := from; h < to; h++ {
-		if j := s.inverse(h); j < s.n {
-			s.members = append(s.members, j)
-		}
+	if s.members == nil {
+		s.members = make([]uint64, s.longest())
 	}
-	return s.members
+	members, k := s.members[:to-from], 0
+	for h := from; h < to; h++ {
+		j := s.inverse(h)
+		members[k] = j
+		k += int((j - s.n) >> 63) // 1 if j < n, without a branch that is hard to predict
+	}
+	return members[:k]
 }
 
 func (s *shard) fillNode(node []byte, records []uint64, next uint32) {
