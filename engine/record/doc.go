@@ -22,12 +22,13 @@
 //
 // # Stride
 //
-// Rows are 8-byte aligned. Packed rows are as dense as that allows; Aligned rows of at most a line never
-// straddle a line. SmallBank's 24-byte rows are packed: 24 instead of 32 bytes per row, three replicas of
-// 3.2 million rows, is 230 instead of 307 MB, and a quarter of the rows straddles a line. What that
-// costs is modelled (two lines in the caches, torn READs) and what it breaks is known: lines are read in
-// ascending order, so a torn row shows a lock and sequence older than its value, and the check of lock
-// and sequence in the validation phase rejects it. A reader that skips validation (a read-only
+// Rows are at least 8-byte aligned. Packed rows are dense; Aligned rows of at most a line never straddle a
+// line. SmallBank's 24-byte rows are packed: 24 instead of 32 bytes per row, three replicas of 3.2 million
+// rows, is 230 instead of 307 MB, and a quarter of the rows straddles a line. What that costs is modelled
+// (two lines in the caches, torn READs) and what it breaks is known. Lines are read in ascending order, and
+// either lock and sequence share a line, or the sequence shares it with the whole value. So a torn row shows a
+// value at least as new as its sequence, whole if it is as new, and the check of lock and sequence in the
+// validation phase rejects what does not belong together. A reader that skips validation (a read-only
 // transaction on a single key) has to ask OneLine first.
 //
 // # Log entries

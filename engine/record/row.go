@@ -24,9 +24,15 @@ type Layout struct {
 	Stride     int // distance of two rows in bytes, a multiple of 8
 }
 
-// Packed places rows as densely as 8-byte alignment allows; some rows straddle a line.
+// Packed places rows densely: 8-byte aligned, rows longer than a line 16-byte aligned. Some rows straddle a
+// line.
 func Packed(valueBytes int) (Layout, error) {
-	return newLayout(valueBytes, func(size int) int { return alignUp(size, 8) })
+	return newLayout(valueBytes, func(size int) int {
+		if size > LineBytes {
+			return alignUp(size, HeaderBytes)
+		}
+		return alignUp(size, 8)
+	})
 }
 
 // Aligned spends memory so that no row of at most a line straddles one; longer rows start on a line.

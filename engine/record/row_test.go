@@ -7,7 +7,7 @@ import (
 
 func TestPackedAndAlignedStride(t *testing.T) {
 	for _, c := range []struct{ value, packed, aligned int }{
-		{1, 24, 32}, {8, 24, 32}, {9, 32, 32}, {16, 32, 32}, {17, 40, 64}, {48, 64, 64}, {49, 72, 128}, {655, 672, 704},
+		{1, 24, 32}, {8, 24, 32}, {9, 32, 32}, {16, 32, 32}, {17, 40, 64}, {48, 64, 64}, {49, 80, 128}, {655, 672, 704},
 	} {
 		p, err := Packed(c.value)
 		if err != nil || p.Stride != c.packed {
@@ -20,6 +20,22 @@ func TestPackedAndAlignedStride(t *testing.T) {
 		for i := range 1000 {
 			if a.Bytes() <= LineBytes && !OneLine(uint64(i*a.Stride), a.Bytes()) {
 				t.Fatalf("Aligned(%d): row %d straddles a line", c.value, i)
+			}
+		}
+	}
+}
+
+// A torn READ is caught by validation if the header is read before any of the value, or with all of it.
+func TestHeaderOrRestOfARowIsInOneLine(t *testing.T) {
+	for value := 1; value <= 300; value++ {
+		l, err := Packed(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 64 {
+			at := uint64(i * l.Stride)
+			if !OneLine(at, HeaderBytes) && !OneLine(at+SeqOffset, l.Bytes()-SeqOffset) {
+				t.Fatalf("values of %d bytes: row %d has its sequence in a line with a part of its value", value, i)
 			}
 		}
 	}
