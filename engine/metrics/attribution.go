@@ -150,6 +150,7 @@ func (a *Attribution) Record(b *Breakdown, roundTrips *[NumPhases]uint32) {
 			t += d
 		}
 		if t > 0 {
+			a.hists[p].Coarse = true
 			a.hists[p].Record(t)
 		}
 		if roundTrips != nil {
@@ -196,6 +197,7 @@ func (a *Attribution) Merge(o *Attribution) {
 	a.n += o.n
 	a.sum.Add(&o.sum)
 	for p := range a.hists {
+		a.hists[p].Coarse = true
 		a.hists[p].Merge(&o.hists[p])
 		a.roundTrips[p] += o.roundTrips[p]
 	}

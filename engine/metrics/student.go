@@ -25,7 +25,8 @@ func tQuantile975(df float64) float64 {
 	if df < float64(n) {
 		i := int(df)
 		lo, hi := student975[i-1], student975[i]
-		// Linear in 1/df, in which the quantile is nearly straight.
+		// Linear in 1/df, in which the quantile is nearly straight: too wide by a
+		// fifth at worst, between 1 and 2, and never too narrow.
 		a, b, x := 1/float64(i), 1/float64(i+1), 1/df
 		return lo + float64((hi-lo)*((a-x)/(a-b)))
 	}
