@@ -63,7 +63,6 @@ type call struct {
 	reply    *Reply
 	message  []byte // kept for repetition
 	rpc      uint8
-	class    uint8
 	passive  bool
 	answered bool
 	sentAt   Time
@@ -73,7 +72,6 @@ type call struct {
 // kept is a reply that the requester may ask for again.
 type kept struct {
 	message []byte
-	class   uint8
 	ok      bool
 }
 
@@ -212,7 +210,7 @@ func (ch *channel) shift(n uint32) {
 }
 
 // keep stores a reply until the requester is known to have it.
-func (ch *channel) keep(seq uint32, message []byte, class uint8) {
+func (ch *channel) keep(seq uint32, message []byte) {
 	for n := uint32(len(ch.replies)); seq-ch.keptFrom >= n; n *= 2 {
 		old := ch.replies
 		ch.replies = make([]kept, 2*n)
@@ -220,7 +218,7 @@ func (ch *channel) keep(seq uint32, message []byte, class uint8) {
 			ch.replies[s&(2*n-1)] = old[s&(n-1)]
 		}
 	}
-	ch.replies[seq&uint32(len(ch.replies)-1)] = kept{message, class, true}
+	ch.replies[seq&uint32(len(ch.replies)-1)] = kept{message, true}
 }
 
 func (ch *channel) kept(seq uint32) *kept {

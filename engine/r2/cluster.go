@@ -143,6 +143,9 @@ func New(s *sim.Sim, f *fabric.Fabric, c Config) (*Cluster, error) {
 			return nil, err
 		}
 	}
+	for _, w := range cl.workers {
+		w.rest()
+	}
 	return cl, nil
 }
 
@@ -219,6 +222,26 @@ func (cl *Cluster) openGates() {
 			}
 		}
 	}
+}
+
+// Quiet reports that nothing is under way: no verb of any queue pair, passive
+// ones included, and no request without its answer or receipt. With the gate
+// shut and every coroutine held, it is the drained state.
+func (cl *Cluster) Quiet() bool {
+	if cl.fab.InFlight() != 0 {
+		return false
+	}
+	for _, w := range cl.workers {
+		if w.current != nil || w.next < len(w.batch) || w.ready.len() > 0 || len(w.dirty) > 0 {
+			return false
+		}
+		for _, ch := range w.chans {
+			if ch.next != ch.oldest {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // Waiting describes what each parked coroutine waits for, at most max lines:

@@ -29,6 +29,7 @@ type Co struct {
 	asleep  bool
 	gated   bool
 	stalled *channel // has no room for another request
+	covered bool
 	err     error
 	job     job // handler only
 
@@ -41,12 +42,11 @@ type Co struct {
 	replies []Reply
 	nreply  int
 
-	parkedAt Time
-	readyAt  Time
-	runFrom  Time
-	last     metrics.Stamp // of the request that completed last
-	trips    int
-	spent    metrics.Breakdown
+	parkedAt  Time
+	runFrom   Time
+	explained Time // of the wait, by the request that ended it
+	trips     int
+	spent     metrics.Breakdown
 }
 
 // Buf is registered scratch memory of a coroutine.
@@ -146,37 +146,34 @@ func (c *Co) park() {
 	c.proc.Park()
 }
 
-// woken is called when the loop resumes it after park.
+// woken is called when the loop resumes it after park. What the request that
+// ended the wait does not account for is the way from its completion to the
+// core.
 func (c *Co) woken() {
-	w := c.w
-	if c.index < 0 {
-		return
-	}
-	c.runFrom = w.local
-	if c.last != (metrics.Stamp{}) {
-		c.attribute(w.local - c.parkedAt)
-		c.last = metrics.Stamp{}
-	} else {
-		c.spent[c.phase][metrics.Poll] += w.local - c.parkedAt
-	}
+	c.runFrom = c.w.local
+	c.spent[c.phase][metrics.Poll] += c.w.local - c.parkedAt - c.explained
+	c.explained = 0
 }
 
 // attribute spreads a wait over the milestones of the request that ended it.
 // The request may have been posted before the wait began: then its first
-// milestones are shortened. What is left is the way from its completion to
-// the core.
-func (c *Co) attribute(wait Time) {
+// milestones are shortened.
+func (c *Co) attribute(stamp *metrics.Stamp, wait Time) {
 	var sum Time
-	for _, d := range c.last {
+	for _, d := range stamp {
 		sum += d
 	}
 	before := max(sum-wait, 0)
-	for m, d := range c.last {
+	c.explained = sum - before
+	spent := &c.spent[c.phase]
+	for m, d := range stamp {
+		if d == 0 {
+			continue
+		}
 		cut := min(d, before)
 		before -= cut
-		c.spent[c.phase][m] += d - cut
+		spent[m] += d - cut
 	}
-	c.spent[c.phase][metrics.Poll] += max(wait-sum, 0)
 }
 
 // Wait parks the coroutine until every request it posted, passive ones
@@ -215,7 +212,6 @@ func (c *Co) Sleep(d Time) {
 // Yield lets the other ready coroutines of the thread run and the completion
 // queue be polled.
 func (c *Co) Yield() {
-	c.readyAt = c.w.local
 	c.w.ready.push(c)
 	c.park()
 }

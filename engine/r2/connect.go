@@ -34,7 +34,12 @@ func (w *Worker) connect() error {
 	for slot := range c.RecvDepth {
 		w.repost(slot)
 	}
-	return w.postRecvs()
+	if err := w.postRecvs(); err != nil {
+		return err
+	}
+	// A worker without coroutines of its own serves requests too.
+	w.cq.Arm(w.local, cl.kWork, uint32(w.id)|w.gen<<16)
+	return nil
 }
 
 func (w *Worker) open() {

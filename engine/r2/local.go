@@ -1,8 +1,6 @@
 package r2
 
-import (
-	"encoding/binary"
-)
+import "encoding/binary"
 
 const lineBytes = 64
 
@@ -74,7 +72,9 @@ func (c *Co) LocalCAS(a Addr, old, new uint64) (prev uint64) {
 		binary.LittleEndian.PutUint64(b, new)
 	}
 	c.Touch(a, 8)
-	c.w.charge(c.w.cpu.Atomic)
+	if !c.covered {
+		c.w.charge(c.w.cpu.Atomic)
+	}
 	return prev
 }
 
@@ -82,5 +82,16 @@ func (c *Co) LocalCAS(a Addr, old, new uint64) (prev uint64) {
 // structures whose bytes the simulator keeps elsewhere.
 func (c *Co) Touch(a Addr, n int) {
 	w := c.w
-	w.charge(w.hw.Access(w.core, w.local, a, n, false))
+	d := w.hw.Access(w.core, max(w.local, w.cl.sim.Now()), a, n, false)
+	if !c.covered {
+		w.charge(d)
+	}
+}
+
+// Covered charges cycles that were measured with all their memory accesses
+// (thesis Table 4-2): until Covered(0) or the end of the handler, accesses
+// move caches and wait for the core's local time but take no time themselves.
+func (c *Co) Covered(cycles int) {
+	c.Compute(cycles)
+	c.covered = cycles > 0
 }

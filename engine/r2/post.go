@@ -165,7 +165,6 @@ func (l *List) add(wr fabric.SendWR, buffer int32) {
 	if l.n == listMax {
 		panic("r2: list too long")
 	}
-	wr.Class = uint8(l.co.phase)
 	l.wrs[l.n], l.es[l.n] = wr, entry{co: l.co, buffer: buffer}
 	l.n++
 }

@@ -15,7 +15,6 @@ type job struct {
 	from    Peer
 	req     []byte
 	slot    int
-	class   uint8
 	stamp   *metrics.Stamp // the requester's, nil if it no longer waits
 	running bool
 }
@@ -41,7 +40,7 @@ func (c *Co) Call(m int, rpc uint8, req []byte) *Reply {
 		c.park()
 	}
 	seq, k := ch.open()
-	*k = call{co: c, rpc: rpc, class: uint8(c.phase), passive: c.mode.Passive, sentAt: w.local}
+	*k = call{co: c, rpc: rpc, passive: c.mode.Passive, sentAt: w.local}
 	k.message = w.messages.take(len(req))
 	copy(k.message, req)
 	var r *Reply
@@ -61,6 +60,7 @@ func (c *Co) callSelf(rpc uint8, req []byte) *Reply {
 	w := c.w
 	w.charge(w.cpu.Dispatch)
 	n := w.cl.handlers[rpc](c, Peer{w.mc.id, w.thread, c.index}, req, w.answer)
+	c.covered = false
 	if c.mode.Passive {
 		if f := w.cl.receipts[rpc]; f != nil {
 			f(w.mc.id, w.thread, w.mc.id, req)
@@ -79,11 +79,11 @@ func (w *Worker) request(ch *channel, seq uint32, k *call, batched bool) {
 	if k.passive {
 		h.kind = typePassive
 	}
-	w.send(ch, h, k.message, k.class, batched)
+	w.send(ch, h, k.message, batched)
 }
 
 // send posts a message, with the receipt that is owed on it.
-func (w *Worker) send(ch *channel, h header, payload []byte, class uint8, batched bool) {
+func (w *Worker) send(ch *channel, h header, payload []byte, batched bool) {
 	n := headerBytes + len(payload)
 	slot, a, b := w.buffers.take(w, n)
 	h.size, h.ack = len(payload), ch.arrived
@@ -93,7 +93,7 @@ func (w *Worker) send(ch *channel, h header, payload []byte, class uint8, batche
 	w.charge(w.copyCost(n))
 	w.ud.append(w, fabric.SendWR{
 		Op: fabric.Send, Inline: n <= w.hw.MaxInline, Local: a, LKey: w.buffers.key, Len: uint32(n),
-		Dest: ch.address(), Class: class,
+		Dest: ch.address(),
 	}, entry{buffer: slot})
 	if batched {
 		w.markDirty(w.ud)
@@ -180,7 +180,7 @@ func (w *Worker) observe(j *job, cqe *fabric.CQE) {
 		return
 	}
 	k := mine.call(j.seq)
-	j.class, j.stamp = k.class, &k.stamp
+	j.stamp = &k.stamp
 	for i, d := range cqe.Stamp {
 		k.stamp[i] += d
 	}
@@ -205,13 +205,14 @@ func (w *Worker) handle(j *job) {
 		return
 	}
 	n := f(h, j.from, j.req, w.answer)
+	h.covered = false
 	if j.stamp != nil {
 		j.stamp[metrics.Handler] += w.local - start
 	}
 	if j.head.kind == typeRequest {
 		m := w.messages.take(n)
 		copy(m, w.answer[:n])
-		j.ch.keep(j.seq, m, j.class)
+		j.ch.keep(j.seq, m)
 		w.sendReply(j.ch, j.seq, j.head, j.ch.kept(j.seq))
 	}
 	w.repost(j.slot)
@@ -219,7 +220,7 @@ func (w *Worker) handle(j *job) {
 
 // sendReply posts a kept reply; replies always share the flush's doorbell.
 func (w *Worker) sendReply(ch *channel, seq uint32, h header, k *kept) {
-	w.send(ch, header{kind: typeReply, rpc: h.rpc, coroutine: h.coroutine, seq: seq}, k.message, k.class, true)
+	w.send(ch, header{kind: typeReply, rpc: h.rpc, coroutine: h.coroutine, seq: seq}, k.message, true)
 }
 
 // owe notes that the peer waits for a receipt: the next message to it carries
@@ -236,7 +237,7 @@ func (w *Worker) owe(ch *channel) {
 }
 
 func (w *Worker) sendAck(ch *channel) {
-	w.send(ch, header{kind: typeAck}, nil, uint8(metrics.PhaseOther), true)
+	w.send(ch, header{kind: typeAck}, nil, true)
 }
 
 // repost gives a RECV buffer back; they are posted in batches.

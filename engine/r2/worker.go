@@ -172,7 +172,6 @@ func (w *Worker) rest() {
 
 // makeReady queues a coroutine and wakes its worker.
 func (w *Worker) makeReady(c *Co) {
-	c.readyAt = max(w.local, w.cl.sim.Now())
 	w.ready.push(c)
 	w.wake()
 }
@@ -191,8 +190,7 @@ func (w *Worker) done(c *Co, stamp *metrics.Stamp) {
 	c.pending--
 	if c.pending == 0 && c.waiting {
 		c.waiting = false
-		c.last = *stamp
-		c.readyAt = w.local
+		c.attribute(stamp, w.local-c.parkedAt)
 		w.ready.push(c)
 	}
 }
