@@ -238,7 +238,15 @@ func (f *Fabric) arriveRemote(r *QP, i uint32, v *verb, now, t sim.Time) {
 	switch {
 	case v.op.atomic():
 		r.executed += 2*c.oneWay + 1 // behind its store
-	case v.op == Write && r.transport == RC:
+		r.unanswered++
+	case v.op == Read:
+		r.unanswered++
+	case r.transport == RC && r.unanswered > 0:
+		// Responses keep the order of requests: this one follows those whose data
+		// is still on its way from memory.
+		v.flags |= deferred | reply
+		r.unanswered++
+	case r.transport == RC:
 		f.respond(r, i, v, t)
 	}
 }
@@ -318,6 +326,7 @@ func (f *Fabric) read(r *QP, i uint32, v *verb, now sim.Time) {
 	v.stamp.add(atPCIe, t-v.mark-latency)
 	v.mark = t
 	v.flags &^= entered
+	r.unanswered--
 	f.respond(r, i, v, t)
 }
 
@@ -333,6 +342,13 @@ func (f *Fabric) write(r *QP, i uint32, v *verb, now sim.Time) {
 	if v.op == Send {
 		v.stamp.add(atPCIe, now-v.mark)
 		f.received(r, v, now, max(end, now+d))
+	}
+	if v.flags&deferred != 0 {
+		v.flags &^= deferred | entered
+		v.stamp.add(atMemory, now-v.mark)
+		v.mark = now
+		r.unanswered--
+		f.respond(r, i, v, now)
 	}
 	f.settle(i, v)
 }
@@ -429,6 +445,7 @@ func (f *Fabric) atomicRead(r *QP, i uint32, v *verb, now sim.Time) {
 	v.stamp.add(atPCIe, t-v.mark-latency)
 	v.mark = t
 	v.flags &^= entered
+	r.unanswered--
 	f.respond(r, i, v, t)
 }
 

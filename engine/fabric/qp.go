@@ -2,6 +2,7 @@ package fabric
 
 import (
 	"fmt"
+	"slices"
 
 	"drtmx/engine/sim"
 )
@@ -43,6 +44,7 @@ type QP struct {
 	// What this end does for its peer happens in order: no request executes and
 	// no response leaves before these times.
 	executed, responded sim.Time
+	unanswered          uint32 // requests whose response waits for memory
 	// The points at which something may have to wait, and all behind it.
 	arriving, executing, responding, answering lane
 
@@ -94,6 +96,7 @@ func (n *NIC) CreateQP(c QPConfig) (*QP, error) {
 		arriving: lane{-1, none}, executing: lane{-1, none}, responding: lane{-1, none}, answering: lane{-1, none},
 		depth: uint32(c.SendDepth), sendCQ: c.SendCQ, recvCQ: c.RecvCQ, rqDepth: uint32(c.RecvDepth)}
 	f.qps = append(f.qps, q)
+	f.nicOf = append(f.nicOf, uint16(slices.Index(f.nics, n)))
 	n.qps = append(n.qps, q)
 	n.contexts.added(n.qps)
 	return q, nil

@@ -49,6 +49,7 @@ const (
 	loop            // between two queue pairs of one RNIC
 	ticket          // a completion alone: flushes, datagrams sent
 	delivery        // the receiver's half of an RC SEND
+	deferred        // a WRITE whose ack follows the response of a READ or atomic
 )
 
 // take gives a fresh verb. Pointers to verbs are void afterwards.
