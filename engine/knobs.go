@@ -3,6 +3,8 @@ package engine
 import (
 	"strconv"
 	"strings"
+
+	"drtmx/engine/txn"
 )
 
 const (
@@ -11,7 +13,7 @@ const (
 
 	// coroutineRoom is how many coroutines per worker a system has buffers for at least, so that
 	// `coroutines` can be raised live.
-	coroutineRoom = 32
+	coroutineRoom = 16
 
 	maxMachines = 64
 	maxDuration = 1_000_000_000 // 1 s of virtual time per span a person may ask for
@@ -46,12 +48,7 @@ func clusterKnobs() []entry {
 		{Knob: Knob{Name: "client.threads", Kind: KindInt, Default: 0, Min: 0, Max: 64, Label: "Threads per client", Section: "2.2.4", Group: groupCluster,
 			Doc: "Worker threads of each client of an asymmetric cluster. 0: as threads."}, inactive: split},
 		{Knob: Knob{Name: "replicas", Kind: KindInt, Default: 3, Min: 1, Max: 8, Label: "Replicas", Section: "4.3", Group: groupCluster,
-			Doc: "Copies of every record, the primary counted; each commit logs to replicas - 1 backups."}, inactive: func(v Knobs) string {
-			if w := workloadOf(v); !w.transactions {
-				return "workload " + w.name + " replicates nothing"
-			}
-			return ""
-		}},
+			Doc: "Copies of every record, the primary counted; each commit logs to replicas - 1 backups."}, inactive: noTransactions},
 		{Knob: Knob{Name: "seed", Kind: KindInt, Default: 1, Min: 0, Label: "Seed", Group: groupCluster,
 			Doc: "Seeds every random stream. Same spec and seed: same result, byte for byte."}},
 	}
@@ -113,14 +110,14 @@ func storeKnobs() []entry {
 		if w := workloadOf(v); !w.transactions {
 			return "workload " + w.name + " looks nothing up"
 		}
-		if primOf(v, "execution") == "two-sided" && primOf(v, "ro_read") == "two-sided" {
+		if c := txnConfig(v).Resolved(); c.Execution == txn.TwoSided && c.RORead == txn.TwoSided {
 			return "two-sided reads look up on the server"
 		}
 		return ""
 	}
-	base, _ := presetDefaults()
+	def := presetKnobs(defaultPreset)
 	return []entry{
-		{Knob: Knob{Name: "cache.enabled", Kind: KindBool, Default: base["cache.enabled"], Label: "Location cache", Section: "4.3.1", Group: groupStore, Live: true,
+		{Knob: Knob{Name: "cache.enabled", Kind: KindBool, Default: def["cache.enabled"], Label: "Location cache", Section: "4.3.1", Group: groupStore, Live: true,
 			Doc: "Remembers where records are, so that one READ fetches a record instead of two or more."}, inactive: reads},
 		{Knob: Knob{Name: "cache.bytes", Kind: KindBytes, Default: 300_000_000, Min: 1 << 16, Max: 1 << 36, Unit: "bytes", Label: "Location cache size", Section: "4.3.1", Group: groupStore, Live: true,
 			Doc: "Per machine; shrinks with workload.scale. 300 MB in the thesis."}, inactive: func(v Knobs) string {
@@ -132,13 +129,8 @@ func storeKnobs() []entry {
 			}
 			return ""
 		}},
-		{Knob: Knob{Name: "txn.speculative", Kind: KindBool, Default: base["txn.speculative"], Label: "Speculative execution", Section: "4.4.1", Group: groupPhases, Live: true,
-			Doc: "Fetches records that do not depend on each other in parallel: a read does not wait until its value is used."}, inactive: func(v Knobs) string {
-			if w := workloadOf(v); !w.transactions {
-				return "workload " + w.name + " runs no transactions"
-			}
-			return ""
-		}},
+		{Knob: Knob{Name: "txn.speculative", Kind: KindBool, Default: def["txn.speculative"], Label: "Speculative execution", Section: "4.4.1", Group: groupPhases, Live: true,
+			Doc: "Fetches records that do not depend on each other in parallel: a read does not wait until its value is used."}, inactive: noTransactions},
 	}
 }
 

@@ -1,122 +1,93 @@
 package engine
 
-// The phases of Figure 4-1, each with its knob phase.<name>. The write set is locked, the read set
-// validated: the thesis counts both as Validation.
-var phaseNames = []string{"execution", "lock", "validation", "logging", "commit", "ro_read", "ro_validation"}
+import (
+	"strings"
 
-// The optimisations of section 2.2.3 that are switched per phase. Coroutines are per worker.
-var optNames = []string{"or", "db", "pa"}
-
-// primSet says for which primitives Table 4-1 has a check mark.
-type primSet uint8
-
-const (
-	neverAllowed primSet = 0
-	oneSided     primSet = 1 << 0 // column I
-	twoSided     primSet = 1 << 1 // column II
-	eitherSided          = oneSided | twoSided
+	"drtmx/engine/metrics"
+	"drtmx/engine/r2"
+	"drtmx/engine/txn"
 )
 
-// table41 is Table 4-1 without its CO columns, which are all check marks.
-var table41 = map[string][3]primSet{
-	//               OR            DB           PA
-	"execution":     {neverAllowed, twoSided, neverAllowed},
-	"lock":          {eitherSided, eitherSided, neverAllowed},
-	"validation":    {eitherSided, eitherSided, neverAllowed},
-	"logging":       {eitherSided, twoSided, neverAllowed},
-	"commit":        {eitherSided, eitherSided, eitherSided},
-	"ro_read":       {neverAllowed, twoSided, neverAllowed},
-	"ro_validation": {eitherSided, twoSided, neverAllowed},
+// phase binds a phase of Figure 4-1 to its knob phase.<name> and to its field in txn.Config. The
+// write set is locked, the read set validated: the thesis counts both as Validation.
+type phase struct {
+	name  string
+	id    metrics.Phase
+	field func(*txn.Config) *txn.Prim
 }
 
-var optTitle = map[string]string{
-	"or": "Outstanding requests", "db": "Doorbell batching", "pa": "Passive ACK", "co": "Coroutines",
+var phases = []phase{
+	{"execution", metrics.Execution, func(c *txn.Config) *txn.Prim { return &c.Execution }},
+	{"lock", metrics.Lock, func(c *txn.Config) *txn.Prim { return &c.Lock }},
+	{"validation", metrics.Validation, func(c *txn.Config) *txn.Prim { return &c.Validation }},
+	{"logging", metrics.Logging, func(c *txn.Config) *txn.Prim { return &c.Logging }},
+	{"commit", metrics.Commit, func(c *txn.Config) *txn.Prim { return &c.Commit }},
+	{"ro_read", metrics.RORead, func(c *txn.Config) *txn.Prim { return &c.RORead }},
+	{"ro_validation", metrics.ROValidation, func(c *txn.Config) *txn.Prim { return &c.ROValidation }},
 }
 
-var optDoc = map[string]string{
-	"or": "Posts all requests of the phase before waiting for the first completion. Off: one request at a time.",
-	"db": "Rings one doorbell for all requests of a queue pair and lets the RNIC fetch them. Off: one MMIO each.",
-	"pa": "Does not wait for the acknowledgement: unsignaled for one-sided, replies piggybacked for two-sided.",
+func (p phase) knob() string { return "phase." + p.name }
+
+// opt binds an optimisation of section 2.2.3 that is switched per phase to its field in r2.Mode.
+// Coroutines are per worker.
+type opt struct {
+	name  string
+	title string
+	doc   string
+	field func(*r2.Mode) *bool
 }
 
-// optNever says why Table 4-1 has no check mark for either primitive.
-func optNever(phase, opt string) string {
-	if opt == "or" {
-		return "Table 4-1: " + phase + " fetches record by record, for its read set is not known in advance; see txn.speculative"
+var opts = []opt{
+	{"or", "Outstanding requests", "Posts all requests of the phase before waiting for the first completion. Off: one request at a time.",
+		func(m *r2.Mode) *bool { return &m.Outstanding }},
+	{"db", "Doorbell batching", "Rings one doorbell for all requests of a queue pair and lets the RNIC fetch them. Off: one MMIO each.",
+		func(m *r2.Mode) *bool { return &m.Doorbell }},
+	{"pa", "Passive ACK", "Does not wait for the acknowledgement: unsignaled for one-sided, replies piggybacked for two-sided.",
+		func(m *r2.Mode) *bool { return &m.Passive }},
+}
+
+func (o opt) group() string { return "opt." + o.name }
+
+func (o opt) knob(p phase) string { return "opt." + p.name + "." + o.name }
+
+// allowed is Table 4-1 for this optimisation in a phase that uses a primitive.
+func (o opt) allowed(p phase, with txn.Prim) bool {
+	m := txn.Allowed(p.id, with)
+	return *o.field(&m)
+}
+
+// ever says whether Table 4-1 allows it with some primitive.
+func (o opt) ever(p phase) bool { return o.allowed(p, txn.OneSided) || o.allowed(p, txn.TwoSided) }
+
+// never says why Table 4-1 has no check mark for either primitive.
+func (o opt) never(p phase) string {
+	if o.name == "or" {
+		return "Table 4-1: " + p.name + " fetches record by record, for its read set is not known in advance; see txn.speculative"
 	}
-	return "Table 4-1: the completion of " + phase + " is on the critical path, so it cannot be acknowledged passively"
+	return "Table 4-1: the completion of " + p.name + " is on the critical path, so it cannot be acknowledged passively"
 }
 
-// optInactive says why opt.<phase>.<opt> has no effect in v, or nothing.
-func optInactive(v Knobs, phase, opt string) string {
-	allowed := allowedPrims(phase, opt)
-	if allowed == neverAllowed {
-		return optNever(phase, opt)
+// inactive says why the switch has no effect with the primitive that the phase resolves to.
+func (o opt) inactive(p phase, v Knobs) string {
+	if !o.ever(p) {
+		return o.never(p)
 	}
-	used := usedPrims(v, phase)
-	if allowed&used != 0 {
+	c := txnConfig(v).Resolved()
+	if o.allowed(p, *p.field(&c)) {
 		return ""
 	}
-	if allowed == twoSided {
-		return "Table 4-1: in " + phase + " this needs the two-sided primitive"
+	if o.allowed(p, txn.TwoSided) {
+		return "Table 4-1: in " + p.name + " this needs the two-sided primitive"
 	}
-	return "Table 4-1: in " + phase + " this needs the one-sided primitive"
+	return "Table 4-1: in " + p.name + " this needs the one-sided primitive"
 }
 
-func allowedPrims(phase, opt string) primSet {
-	for i, name := range optNames {
-		if name == opt {
-			return table41[phase][i]
-		}
-	}
-	panic("engine: no optimisation " + opt)
-}
-
-// primOf is the primitive of a phase with auto replaced by the rule of chapter 4's summaries.
-func primOf(v Knobs, phase string) string {
-	p := v.text("phase." + phase)
-	if p != "auto" {
-		return p
-	}
-	switch phase {
-	case "execution", "ro_read":
-		return "hybrid" // section 4.3.1
-	case "lock":
-		// Section 4.3.2: ATOMIC unless lock words are also touched by CPUs, which a two-sided
-		// commit does.
-		if v.text("phase.commit") == "two-sided" {
-			return "two-sided"
-		}
-		return "one-sided"
-	case "commit":
-		// Section 4.4.1: one-sided if one-sided ATOMIC locks, else two-sided.
-		return primOf(v, "lock")
-	}
-	return "one-sided" // sections 4.3.2, 4.3.4 and 4.3.5
-}
-
-// usedPrims is what the phase may use at run time.
-func usedPrims(v Knobs, phase string) primSet {
-	switch primOf(v, phase) {
-	case "one-sided":
-		return oneSided
-	case "two-sided":
-		return twoSided
-	}
-	return eitherSided
-}
-
-// optOn is the effective switch: on, and Table 4-1 allows it for what the phase uses.
-func optOn(v Knobs, phase, opt string) bool {
-	return v.bool("opt."+phase+"."+opt) && optInactive(v, phase, opt) == ""
-}
-
-// groupMembers are the knobs that opt.or, opt.db or opt.pa set.
-func groupMembers(opt string) []string {
+// members are the knobs that the group knob sets.
+func (o opt) members() []string {
 	var names []string
-	for _, p := range phaseNames {
-		if allowedPrims(p, opt) != neverAllowed {
-			names = append(names, "opt."+p+"."+opt)
+	for _, p := range phases {
+		if o.ever(p) {
+			names = append(names, o.knob(p))
 		}
 	}
 	return names
@@ -124,11 +95,83 @@ func groupMembers(opt string) []string {
 
 // deriveGroups sets each group knob to whether all of its members are on.
 func deriveGroups(v Knobs) {
-	for _, opt := range optNames {
+	for _, o := range opts {
 		all := true
-		for _, m := range groupMembers(opt) {
+		for _, m := range o.members() {
 			all = all && v.bool(m)
 		}
-		v["opt."+opt] = all
+		v[o.group()] = all
 	}
+}
+
+func isGroup(knob string) bool {
+	for _, o := range opts {
+		if knob == o.group() {
+			return true
+		}
+	}
+	return false
+}
+
+// txnConfig is what the knobs say to transactions.
+func txnConfig(v Knobs) txn.Config {
+	c, ok := txn.Preset(v.text("preset"))
+	if !ok {
+		panic("engine: resolved spec with preset " + v.text("preset"))
+	}
+	for _, p := range phases {
+		prim, err := txn.ParsePrim(v.text(p.knob()))
+		if err != nil {
+			panic("engine: resolved " + p.knob() + ": " + err.Error())
+		}
+		*p.field(&c) = prim
+		for _, o := range opts {
+			*o.field(&c.Opt[p.id]) = v.bool(o.knob(p))
+		}
+	}
+	c.Replicas = v.int("replicas")
+	c.CacheEnabled = v.bool("cache.enabled")
+	c.CacheBytes = max(uint64(float64(v.int("cache.bytes"))*v.float("workload.scale")), 1<<10)
+	c.Speculative = v.bool("txn.speculative")
+	return c
+}
+
+// PresetNames lists the presets.
+func PresetNames() []string { return txn.PresetNames() }
+
+// PresetKnobs is everything that a preset sets.
+func PresetKnobs(name string) (Knobs, error) {
+	c, ok := txn.Preset(name)
+	if !ok {
+		names := txn.PresetNames()
+		return nil, &SpecError{Field: "preset", Value: clip(name), Rule: "must be one of " + strings.Join(names, ", ") + didYouMean(name, names), Next: "see `drtmx knobs`"}
+	}
+	k := Knobs{"cache.enabled": c.CacheEnabled, "txn.speculative": c.Speculative, "opt.co": true}
+	for _, p := range phases {
+		k[p.knob()] = p.field(&c).String()
+		for _, o := range opts {
+			k[o.knob(p)] = o.ever(p) && *o.field(&c.Opt[p.id])
+		}
+	}
+	return k, nil
+}
+
+// presetKnobs is PresetKnobs of a name that is known to exist.
+func presetKnobs(name string) Knobs {
+	k, err := PresetKnobs(name)
+	if err != nil {
+		panic("engine: " + err.Error())
+	}
+	return k
+}
+
+// presetDiff lists the governed knobs whose value is not the preset's.
+func presetDiff(v Knobs) Knobs {
+	diff := Knobs{}
+	for name, want := range presetKnobs(v.text("preset")) {
+		if v[name] != want {
+			diff[name] = v[name]
+		}
+	}
+	return diff
 }

@@ -1,6 +1,9 @@
 package engine
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Groups are the headings under which the page shows knobs: the floors that they act on.
 const (
@@ -83,7 +86,7 @@ func lookup(name string) (*entry, error) {
 
 // states puts the registry beside resolved values.
 func states(v Knobs) []KnobState {
-	base, _ := PresetKnobs(v.text("preset"))
+	base := presetKnobs(v.text("preset"))
 	out := make([]KnobState, len(registry))
 	for i, e := range registry {
 		s := KnobState{
@@ -112,90 +115,68 @@ func Describe(spec Spec) ([]KnobState, error) {
 func phaseKnobs() []entry {
 	both := []string{"one-sided", "two-sided", "auto"}
 	read := []string{"one-sided", "two-sided", "hybrid", "auto"}
+	def := presetKnobs(defaultPreset)
 	row := func(name, label, section, doc string, choices []string) entry {
 		return entry{Knob: Knob{
-			Name: "phase." + name, Kind: KindChoice, Choices: choices, Label: label, Doc: doc,
+			Name: "phase." + name, Kind: KindChoice, Default: def["phase."+name], Choices: choices, Label: label, Doc: doc,
 			Section: section, Group: groupPhases, Live: true,
+		}, inactive: func(v Knobs) string {
+			w := workloadOf(v)
+			if why := noTransactions(v); why != "" {
+				return why
+			}
+			if strings.HasPrefix(name, "ro_") && !w.readOnly {
+				return "workload " + w.name + " has no read-only transactions"
+			}
+			return ""
 		}}
 	}
-	list := []entry{
+	return []entry{
 		row("execution", "Execution", "4.3.1", "How a read-write transaction fetches records. hybrid: one READ when the location cache knows the address, an RPC when not.", read),
 		row("lock", "Lock (write set)", "4.3.2", "Who locks the write set: the RNIC with CAS, or the owner's CPU in an RPC. The two are not atomic with each other, so a change waits until no lock is held.", both),
-		row("validation", "Validation (read set)", "4.3.2", "How the versions of records that were only read are checked again: a 16-byte READ or an RPC per machine.", both),
+		row("validation", "Validation (read set)", "4.3.2", "How the versions of records that were only read are checked again: a 16-byte READ each, or an RPC per machine.", both),
 		row("logging", "Logging", "4.3.4", "How the write set reaches the backups' ring-buffer logs: a WRITE per backup, or an RPC that copies it.", both),
 		row("commit", "Commit", "4.3.3", "How updates are written back and unlocked: two WRITEs on one queue pair, or an RPC per machine.", both),
 		row("ro_read", "Read-only: read", "4.3.5", "How a read-only transaction fetches records; as execution.", read),
 		row("ro_validation", "Read-only: validation", "4.3.5", "How a read-only transaction checks its versions again; one record alone needs no check.", both),
 	}
-	base, _ := presetDefaults()
-	for i := range list {
-		list[i].Default = base[list[i].Name]
+}
+
+// noTransactions says that a knob of transactions has nothing to act on.
+func noTransactions(v Knobs) string {
+	if w := workloadOf(v); !w.transactions {
+		return "workload " + w.name + " runs no transactions"
 	}
-	workload := func(ro bool) func(v Knobs) string {
-		return func(v Knobs) string {
-			w := workloadOf(v)
-			if !w.transactions {
-				return "workload " + w.name + " runs no transactions"
-			}
-			if ro && !w.readOnly {
-				return "workload " + w.name + " has no read-only transactions"
-			}
-			return ""
-		}
-	}
-	for i := range list {
-		list[i].inactive = workload(i >= 5)
-	}
-	return list
+	return ""
 }
 
 func optKnobs() []entry {
-	base, defaults := presetDefaults()
-	notTxn := func(v Knobs) string {
-		if w := workloadOf(v); !w.transactions {
-			return "workload " + w.name + " runs no transactions"
-		}
-		return ""
-	}
+	def := presetKnobs(defaultPreset)
+	deriveGroups(def)
 	list := []entry{{Knob: Knob{
-		Name: "opt.co", Kind: KindBool, Default: base["opt.co"], Label: optTitle["co"], Section: "2.2.3", Group: groupOpts, Live: true,
-		Doc: "Runs several transactions per worker, each in its coroutine, so that one computes while others wait. Off: one at a time, whatever `coroutines` says.",
+		Name: "opt.co", Kind: KindBool, Default: def["opt.co"], Label: "Coroutines", Section: "2.2.3", Group: groupOpts, Live: true,
+		Doc: "Runs several transactions per worker, each in its coroutine, so that one computes while others wait. Off: one at a time, whatever coroutines says.",
 	}}}
-	for _, o := range optNames {
+	for _, o := range opts {
 		list = append(list, entry{Knob: Knob{
-			Name: "opt." + o, Kind: KindBool, Default: defaults["opt."+o], Label: optTitle[o] + ", all phases", Section: "2.2.3",
-			Group: groupOpts, Live: true, Doc: optDoc[o] + " Sets every phase where Table 4-1 allows it; reads true when all of them are on.",
-		}, inactive: notTxn})
+			Name: o.group(), Kind: KindBool, Default: def[o.group()], Label: o.title + ", all phases", Section: "2.2.3",
+			Group: groupOpts, Live: true, Doc: o.doc + " Sets every phase where Table 4-1 allows it; reads true when all of them are on.",
+		}, inactive: noTransactions})
 	}
-	for _, p := range phaseNames {
-		for _, o := range optNames {
+	for _, p := range phases {
+		for _, o := range opts {
 			list = append(list, entry{Knob: Knob{
-				Name: "opt." + p + "." + o, Kind: KindBool, Default: base["opt."+p+"."+o], Label: optTitle[o] + " in " + p,
-				Section: "4.3", Group: groupOpts, Live: true, Doc: optDoc[o],
+				Name: o.knob(p), Kind: KindBool, Default: def[o.knob(p)], Label: o.title + " in " + p.name,
+				Section: "4.3", Group: groupOpts, Live: true, Doc: o.doc,
 			}, inactive: func(v Knobs) string {
-				if why := notTxn(v); why != "" {
+				if why := noTransactions(v); why != "" {
 					return why
 				}
-				return optInactive(v, p, o)
+				return o.inactive(p, v)
 			}})
 		}
 	}
 	return list
-}
-
-// presetDefaults are the default preset's settings, without and with the group knobs.
-func presetDefaults() (base, withGroups Knobs) {
-	for _, p := range presets {
-		if p.name == defaultPreset {
-			base = presetBase()
-			for k, v := range p.set {
-				base[k] = v
-			}
-		}
-	}
-	withGroups = base.clone()
-	deriveGroups(withGroups)
-	return base, withGroups
 }
 
 func workloadOf(v Knobs) *workloadKind {

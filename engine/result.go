@@ -1,15 +1,28 @@
 package engine
 
-// Latency is a distribution in microseconds. A zero field has too few samples behind it and is
-// absent in JSON: a quantile q needs at least 1/(1-q) of them.
-type Latency struct {
-	Mean float64 `json:"mean,omitempty"`
-	P50  float64 `json:"p50,omitempty"`
-	P90  float64 `json:"p90,omitempty"`
-	P99  float64 `json:"p99,omitempty"`
-	P999 float64 `json:"p999,omitempty"`
-	Max  float64 `json:"max,omitempty"`
-}
+import (
+	"drtmx/engine/history"
+	"drtmx/engine/metrics"
+)
+
+// The parts of a result that the rooms below compute.
+type (
+	// Latency is a distribution in microseconds. A percentile without enough samples is 0 and
+	// absent from JSON.
+	Latency = metrics.Latency
+	// PhaseStat is what one phase contributes to a transaction.
+	PhaseStat = metrics.PhaseStat
+	// Little compares an independently measured time average of requests in flight with
+	// throughput x latency; the two must agree.
+	Little = metrics.Little
+	// Bottleneck is the unit that is closest to saturation.
+	Bottleneck = metrics.Limit
+	// Checks is the verdict on the history, the replicas and the workload's invariants. It has
+	// invariants after the final drain only.
+	Checks = history.Report
+	// Anomaly is a violation of the claimed isolation level, with the cycle that shows it.
+	Anomaly = history.Anomaly
+)
 
 // TypeStat is one transaction type's part of a result.
 type TypeStat struct {
@@ -17,14 +30,6 @@ type TypeStat struct {
 	Aborts    uint64  `json:"aborts"`
 	Rollbacks uint64  `json:"rollbacks"`
 	LatencyUS Latency `json:"latency_us"`
-}
-
-// PhaseStat is what one phase contributes to a committed transaction.
-type PhaseStat struct {
-	MeanUS     float64 `json:"mean_us"`
-	P50US      float64 `json:"p50_us,omitempty"`
-	Share      float64 `json:"share"`       // of the summed latency
-	RoundTrips float64 `json:"round_trips"` // per transaction
 }
 
 // MilestoneStat is the share of latency that went by at one point of the way of a verb.
@@ -46,51 +51,9 @@ type NodeUtil struct {
 	Utilization map[string]float64 `json:"utilization"`
 }
 
-// Bottleneck is the resource that saturates first.
-type Bottleneck struct {
-	Resource    string  `json:"resource"`
-	Node        int     `json:"node"`
-	Utilization float64 `json:"utilization"`
-}
-
-// Little compares an independently measured time average of requests in flight with throughput x
-// latency; the two must agree.
-type Little struct {
-	InFlight          float64 `json:"in_flight"`
-	ThroughputLatency float64 `json:"throughput_x_latency"`
-	Error             float64 `json:"error"` // relative
-}
-
 // Scale says by how much populations, and the capacities that go with them, were shrunk.
 type Scale struct {
 	Populations float64 `json:"populations"`
-}
-
-// Checks is the verdict on the histories, the replicas and the workload's invariants.
-type Checks struct {
-	Mode         string          `json:"mode"`
-	Claimed      string          `json:"claimed"`
-	OK           bool            `json:"ok"`
-	Transactions uint64          `json:"transactions"`
-	Anomalies    []Anomaly       `json:"anomalies"`
-	Invariants   map[string]bool `json:"invariants,omitempty"` // absent before the final drain
-}
-
-// Anomaly is a violation of the claimed isolation level, with the cycle that shows it.
-type Anomaly struct {
-	Kind  string        `json:"kind"`
-	Text  string        `json:"text"`
-	Cycle []AnomalyStep `json:"cycle,omitempty"`
-}
-
-// AnomalyStep is one edge of a cycle: this transaction, the edge that leaves it, on which key and
-// version.
-type AnomalyStep struct {
-	Txn     uint64 `json:"txn"`
-	Edge    string `json:"edge"`
-	Table   string `json:"table,omitempty"`
-	Key     uint64 `json:"key"`
-	Version uint64 `json:"version"`
 }
 
 // Result is a run as a value: spec, seed, profile and code versions in, numbers, checks and digest

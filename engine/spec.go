@@ -110,17 +110,17 @@ func (s Spec) With(k Knobs) (Spec, error) {
 		return Spec{}, err
 	}
 	if p, ok := set["preset"]; ok {
-		for name := range presetBase() {
+		for name := range presetKnobs(p.(string)) {
 			delete(out.Set, name)
 		}
-		for _, opt := range optNames {
-			delete(out.Set, "opt."+opt)
+		for _, o := range opts {
+			delete(out.Set, o.group())
 		}
 		out.Preset = p.(string)
 	}
-	for _, opt := range optNames {
-		if _, ok := set["opt."+opt]; ok {
-			for _, m := range groupMembers(opt) {
+	for _, o := range opts {
+		if _, ok := set[o.group()]; ok {
+			for _, m := range o.members() {
 				delete(out.Set, m)
 			}
 		}
@@ -167,18 +167,14 @@ func Resolve(spec Spec) (Knobs, error) {
 // then the rest.
 func apply(v Knobs, set Knobs, preset string) {
 	if preset != "" {
-		k, err := PresetKnobs(preset)
-		if err != nil {
-			panic("engine: " + err.Error())
-		}
-		for name, x := range k {
+		for name, x := range presetKnobs(preset) {
 			v[name] = x
 		}
 		v["preset"] = preset
 	}
-	for _, opt := range optNames {
-		if on, ok := set["opt."+opt]; ok {
-			for _, m := range groupMembers(opt) {
+	for _, o := range opts {
+		if on, ok := set[o.group()]; ok {
+			for _, m := range o.members() {
 				v[m] = on
 			}
 		}
@@ -196,12 +192,8 @@ func SpecOf(name string, v Knobs) (Spec, error) {
 	if err != nil {
 		return Spec{}, err
 	}
-	groups := map[string]bool{}
-	for _, opt := range optNames {
-		groups["opt."+opt] = true
-	}
 	for _, e := range registry {
-		if v[e.Name] != base[e.Name] && !groups[e.Name] {
+		if v[e.Name] != base[e.Name] && !isGroup(e.Name) {
 			s.Set[e.Name] = v[e.Name]
 		}
 	}

@@ -1,19 +1,89 @@
 package engine
 
-import "context"
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"runtime"
+	"strings"
+	"sync"
+
+	"drtmx/engine/metrics"
+)
 
 // Axis is one dimension of a sweep.
 type Axis struct {
-	Knob   string
-	Values []any
+	Knob   string `json:"knob"`
+	Values []any  `json:"values"`
+}
+
+// maxAxis and maxPoints bound a sweep, which a person may mistype.
+const (
+	maxAxis   = 1000
+	maxPoints = 10_000
+)
+
+// NewAxis takes a slice of any type, or text with commas, and checks it against the registry.
+func NewAxis(knob string, values any) (Axis, error) {
+	e, err := lookup(knob)
+	if err != nil {
+		return Axis{}, err
+	}
+	var raw []any
+	switch r := reflect.ValueOf(values); {
+	case r.IsValid() && r.Kind() == reflect.Slice:
+		for i := range r.Len() {
+			raw = append(raw, r.Index(i).Interface())
+		}
+	case r.IsValid() && r.Kind() == reflect.String:
+		for s := range strings.SplitSeq(r.String(), ",") {
+			raw = append(raw, strings.TrimSpace(s))
+		}
+	default:
+		raw = []any{values}
+	}
+	if len(raw) == 0 || len(raw) > maxAxis {
+		return Axis{}, &SpecError{Field: knob, Rule: fmt.Sprintf("an axis has 1 to %d values, this one %d", maxAxis, len(raw)), Next: "such as " + knob + "=V1,V2"}
+	}
+	a := Axis{Knob: knob}
+	for _, x := range raw {
+		v, err := e.parse(x)
+		if err != nil {
+			return Axis{}, err
+		}
+		a.Values = append(a.Values, v)
+	}
+	return a, nil
+}
+
+// ParseAxis reads "knob=v1,v2,...", as --over takes it.
+func ParseAxis(s string) (Axis, error) {
+	name, values, err := ParseSetting(s)
+	if err != nil {
+		return Axis{}, err
+	}
+	return NewAxis(name, values)
 }
 
 // SweepPoint is one combination of axis values.
 type SweepPoint struct {
-	Set    Knobs     `json:"set"` // the axis values of this point
-	Runs   []*Result `json:"runs,omitempty"`
-	Cached int       `json:"cached"` // how many of the runs came from the cache
-	Error  string    `json:"error,omitempty"`
+	Set    Knobs           `json:"set"` // the axis values of this point
+	Runs   []*Result       `json:"runs,omitempty"`
+	Means  map[string]Mean `json:"means,omitempty"` // over the runs, where there are several
+	Cached int             `json:"cached"`          // how many of the runs came from the cache
+	Error  string          `json:"error,omitempty"` // why the point could not run
+}
+
+// Result is the point's first run, nil where it failed.
+func (p *SweepPoint) Result() *Result {
+	if len(p.Runs) == 0 {
+		return nil
+	}
+	return p.Runs[0]
 }
 
 // SweepResult holds the points in axis order, the last axis running fastest.
@@ -30,19 +100,221 @@ type Cache interface {
 
 // SweepOptions: the zero value runs one seed per point on every core without a cache.
 type SweepOptions struct {
-	Seeds    int                   // runs per point, seed, seed+1, ...; 0 means 1
+	Seeds    int                   // runs per point, with seed, seed+1, ...; 0 means 1
 	Parallel int                   // systems at once; 0 means one per core
-	Cache    Cache                 // finished runs are taken from here and put here
+	Cache    Cache                 // finished runs are taken from here and put here, so a broken sweep resumes
 	Progress func(done, total int) // called from one goroutine at a time
 }
 
-// Sweep runs every combination of the axes' values.
-func Sweep(ctx context.Context, spec Spec, axes []Axis, o SweepOptions) (*SweepResult, error) {
-	return nil, nil
+// job is one run of a sweep.
+type job struct {
+	spec   Spec
+	values Knobs
+	point  int
+	run    int
 }
 
-// RunKey is the address of a run in a Cache.
-func RunKey(spec Spec) (string, error) { return "", nil }
+// Sweep runs every combination of the axes' values. A combination that the rules forbid becomes a
+// point with an error; a sweep in which all are forbidden is refused. When the context ends, the
+// points that are finished come back beside the context's error.
+func Sweep(ctx context.Context, spec Spec, axes []Axis, o SweepOptions) (*SweepResult, error) {
+	out := &SweepResult{Axes: axes}
+	sets, err := product(axes)
+	if err != nil {
+		return nil, err
+	}
+	seeds := max(o.Seeds, 1)
+	var jobs []job
+	var refused error
+	for i, set := range sets {
+		p := SweepPoint{Set: set}
+		js, err := pointJobs(spec, set, i, seeds)
+		if err != nil {
+			p.Error = err.Error()
+			if refused == nil {
+				refused = err
+			}
+		} else {
+			p.Runs = make([]*Result, seeds)
+		}
+		jobs = append(jobs, js...)
+		out.Points = append(out.Points, p)
+	}
+	if len(jobs) == 0 && refused != nil {
+		return nil, refused
+	}
+	err = runJobs(ctx, jobs, o, func(j job, r *Result, cached bool, err error) {
+		p := &out.Points[j.point]
+		switch {
+		case err != nil:
+			p.Error = firstLine(err)
+		default:
+			p.Runs[j.run] = r
+			if cached {
+				p.Cached++
+			}
+		}
+	})
+	for i := range out.Points {
+		p := &out.Points[i]
+		p.Runs = present(p.Runs)
+		if len(p.Runs) > 1 {
+			p.Means = meansOf(p.Runs)
+		}
+	}
+	return out, err
+}
+
+func present(runs []*Result) []*Result {
+	var out []*Result
+	for _, r := range runs {
+		if r != nil {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func firstLine(err error) string {
+	s, _, _ := strings.Cut(err.Error(), "\n")
+	return s
+}
+
+// product lists all combinations, the last axis running fastest.
+func product(axes []Axis) ([]Knobs, error) {
+	sets := []Knobs{{}}
+	for _, a := range axes {
+		var next []Knobs
+		if len(sets)*len(a.Values) > maxPoints {
+			return nil, &SpecError{Field: a.Knob, Rule: fmt.Sprintf("makes more than %d points", maxPoints), Next: "use fewer values"}
+		}
+		for _, s := range sets {
+			for _, v := range a.Values {
+				c := s.clone()
+				c[a.Knob] = v
+				next = append(next, c)
+			}
+		}
+		sets = next
+	}
+	return sets, nil
+}
+
+func pointJobs(spec Spec, set Knobs, point, seeds int) ([]job, error) {
+	s, err := spec.With(set)
+	if err != nil {
+		return nil, err
+	}
+	v, err := Resolve(s)
+	if err != nil {
+		return nil, err
+	}
+	if err := refuseTooBig(v); err != nil {
+		return nil, err
+	}
+	var jobs []job
+	for i := range seeds {
+		x, err := s.With(Knobs{"seed": v.int("seed") + i})
+		if err != nil {
+			return nil, err
+		}
+		w := v.clone()
+		w["seed"] = v.int("seed") + i
+		jobs = append(jobs, job{spec: x, values: w, point: point, run: i})
+	}
+	return jobs, nil
+}
+
+// runJobs runs jobs in parallel, each in a system of its own. done is called from one goroutine at
+// a time.
+func runJobs(ctx context.Context, jobs []job, o SweepOptions, done func(j job, r *Result, cached bool, err error)) error {
+	n := o.Parallel
+	if n <= 0 {
+		n = runtime.GOMAXPROCS(0)
+	}
+	n = fitting(jobs, n)
+	queue := make(chan job)
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	finished := 0
+	for range n {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for j := range queue {
+				r, cached, err := runCached(ctx, j, o.Cache)
+				mu.Lock()
+				if ctx.Err() == nil || err == nil {
+					done(j, r, cached, err)
+					finished++
+					if o.Progress != nil {
+						o.Progress(finished, len(jobs))
+					}
+				}
+				mu.Unlock()
+			}
+		}()
+	}
+feed:
+	for _, j := range jobs {
+		select {
+		case queue <- j:
+		case <-ctx.Done():
+			break feed
+		}
+	}
+	close(queue)
+	wg.Wait()
+	return ctx.Err()
+}
+
+// fitting lowers the number of systems at once until they fit into memory together.
+func fitting(jobs []job, n int) int {
+	free := availableMemory()
+	n = max(min(n, len(jobs)), 1)
+	if free == 0 {
+		return n
+	}
+	largest := int64(1)
+	for _, j := range jobs {
+		largest = max(largest, estimate(j.values).MemoryBytes)
+	}
+	return max(min(n, int(free/largest)), 1)
+}
+
+func runCached(ctx context.Context, j job, cache Cache) (r *Result, cached bool, err error) {
+	if cache == nil {
+		r, err = Run(ctx, j.spec, nil)
+		return r, false, err
+	}
+	key := keyOf(j.values)
+	if r, ok := cache.Get(key); ok {
+		return r, true, nil
+	}
+	if r, err = Run(ctx, j.spec, nil); err != nil {
+		return nil, false, err
+	}
+	return r, false, cache.Put(key, r)
+}
+
+// RunKey is the address of a run in a Cache: equal for specs that resolve to the same values in the
+// same code.
+func RunKey(spec Spec) (string, error) {
+	v, err := Resolve(spec)
+	if err != nil {
+		return "", err
+	}
+	return keyOf(v), nil
+}
+
+func keyOf(v Knobs) string {
+	text, err := json.Marshal(v) // in the order of names
+	if err != nil {
+		panic("engine: resolved values: " + err.Error())
+	}
+	sum := sha256.Sum256(append(text, CodeVersion()...))
+	return hex.EncodeToString(sum[:])
+}
 
 // SeedsResult is a spec run with several seeds.
 type SeedsResult struct {
@@ -53,41 +325,59 @@ type SeedsResult struct {
 // Mean over seeds with the half-width of its 95 % interval.
 type Mean struct {
 	Mean   float64 `json:"mean"`
-	Half95 float64 `json:"half95"`
+	Half95 float64 `json:"half95,omitempty"` // absent with a single value
 	N      int     `json:"n"`
 }
 
 // RunSeeds runs the spec n times with consecutive seeds, in parallel.
 func RunSeeds(ctx context.Context, spec Spec, n int, o SweepOptions) (*SeedsResult, error) {
-	return nil, nil
+	if n < 1 || n > maxAxis {
+		return nil, &SpecError{Field: "seeds", Value: fmt.Sprint(n), Rule: fmt.Sprintf("must be from 1 to %d", maxAxis), Next: "such as 5"}
+	}
+	o.Seeds = n
+	jobs, err := pointJobs(spec, nil, 0, n)
+	if err != nil {
+		return nil, err
+	}
+	runs := make([]*Result, n)
+	var first error
+	err = runJobs(ctx, jobs, o, func(j job, r *Result, _ bool, err error) {
+		if err != nil && first == nil {
+			first = err
+		}
+		runs[j.run] = r
+	})
+	if err == nil {
+		err = first
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &SeedsResult{Runs: runs, Means: meansOf(runs)}, nil
 }
 
-// Comparison puts two results side by side.
-type Comparison struct {
-	A       *Result    `json:"a"`
-	B       *Result    `json:"b"`
-	Spec    []SpecDiff `json:"spec"`
-	Metrics []Diff     `json:"metrics"`
+// meansOf has the metrics that every run has.
+func meansOf(runs []*Result) map[string]Mean {
+	flats := make([]map[string]float64, len(runs))
+	for i, r := range runs {
+		flats[i] = r.flat()
+	}
+	out := map[string]Mean{}
+	for _, path := range runs[0].compared() {
+		var xs []float64
+		for _, f := range flats {
+			if x, ok := f[path]; ok {
+				xs = append(xs, x)
+			}
+		}
+		if len(xs) < len(runs) {
+			continue
+		}
+		m := metrics.Mean95(xs)
+		if math.IsInf(m.Half95, 0) {
+			m.Half95 = 0
+		}
+		out[path] = Mean{m.Mean, m.Half95, m.N}
+	}
+	return out
 }
-
-// SpecDiff is a knob that differs.
-type SpecDiff struct {
-	Knob string `json:"knob"`
-	A    any    `json:"a"`
-	B    any    `json:"b"`
-}
-
-// Diff is one metric of both.
-type Diff struct {
-	Metric string  `json:"metric"`
-	A      float64 `json:"a"`
-	B      float64 `json:"b"`
-	Change float64 `json:"change"`           // (B - A) / A
-	Half95 float64 `json:"half95,omitempty"` // half-width of Change's 95 % interval, where both results carry one
-}
-
-// Compare lists what differs in the specs and in the numbers.
-func Compare(a, b *Result) *Comparison { return &Comparison{A: a, B: b} }
-
-// Metric reads a number of a result by its JSON path, as "latency_us.p50".
-func (r *Result) Metric(path string) (float64, bool) { return 0, false }

@@ -1,6 +1,18 @@
 package engine
 
-import "context"
+import (
+	"errors"
+	"fmt"
+	"math"
+	"runtime/debug"
+	"strings"
+
+	"drtmx/engine/fabric"
+	"drtmx/engine/history"
+	"drtmx/engine/metrics"
+	"drtmx/engine/r2"
+	"drtmx/engine/sim"
+)
 
 // System states.
 const (
@@ -10,13 +22,49 @@ const (
 	StateFailed   = "failed"
 )
 
-// System is one simulated cluster at one moment of its virtual time.
+const (
+	// barrierPoll is how often a drain looks whether everything has come to rest.
+	barrierPoll = sim.Microsecond
+	// stallAfter is how long nothing may finish before the watchdog calls it a deadlock.
+	stallAfter = 20 * sim.Millisecond
+	// maxChanges bounds the list of changes that a system remembers.
+	maxChanges = 1000
+	maxBy      = 64
+)
+
+// System is one simulated cluster at one moment of its virtual time. It belongs to one goroutine at
+// a time. After a failure it can still be looked at.
 type System struct {
-	spec    Spec
-	values  Knobs
-	now     int64
+	name   string
+	values Knobs // as accepted
+	active Knobs // as in effect: behind values during a drain
+
+	sim    *sim.Sim
+	fab    *fabric.Fabric
+	cl     *r2.Cluster
+	rec    *history.Recorder
+	load   *driver
+	room   int // coroutines per thread that there are buffers for
+	kDrain sim.Kind
+
+	state   string
+	err     error
 	version int
-	windows []Window
+	changes []Change
+	dropped int // changes no longer in the list
+
+	meter   *meter
+	windows ring
+	res     resources
+	start   cut // of the open window
+	marked  cut
+	end     *cut // of the measured interval, once drained
+	chained [32]byte
+	last    counts // at the last window in which something finished
+	lastAt  sim.Time
+	final   *Checks
+	content uint64 // digest of the tables, once drained
+	wall    stopwatch
 }
 
 // Open validates the spec, checks that it fits into memory and assembles the system at virtual
@@ -26,60 +74,234 @@ func Open(spec Spec) (*System, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &System{spec: spec, values: v, version: 1}, nil
+	if err := refuseTooBig(v); err != nil {
+		return nil, err
+	}
+	return assemble(spec.Name, v)
+}
+
+// assemble builds from the clock upwards.
+func assemble(name string, v Knobs) (s *System, err error) {
+	s = &System{name: name, values: v, active: v, state: StateRunning, version: 1}
+	defer func() {
+		if err != nil {
+			s.Close()
+			s = nil
+		}
+	}()
+	s.sim = sim.New(sim.Options{Seed: uint64(v.int("seed")), Trace: true})
+	s.kDrain = s.sim.Register("engine.drain", func(uint32) { s.barrier() })
+	if s.fab, err = newFabric(s.sim, v); err != nil {
+		return s, err
+	}
+	cfg := r2Config(v)
+	s.room = cfg.Coroutines
+	if s.cl, err = r2.New(s.sim, s.fab, cfg); err != nil {
+		return s, err
+	}
+	s.rec = history.New(history.Options{Mode: history.Mode(v.text("check"))})
+	s.describeNodes()
+	if s.load, err = newDriver(s, v); err != nil {
+		return s, err
+	}
+	s.meter = newMeter(len(s.load.bench.Types()))
+	s.cl.SetCoroutines(coroutines(v))
+	s.load.start()
+	s.start = s.cut()
+	s.marked = s.start
+	return s, nil
+}
+
+func newFabric(clock *sim.Sim, v Knobs) (*fabric.Fabric, error) {
+	p, err := fabric.LoadProfile(v.text("profile"))
+	if err != nil {
+		return nil, err
+	}
+	all, _ := machines(v)
+	return fabric.New(clock, fabric.Config{
+		Profile: p, Machines: all, TornReads: v.bool("torn_reads"), LossPPM: lossPPM(v), NoDDIO: !v.bool("ddio"),
+		CacheNum: uint32(math.Round(v.float("workload.scale") * scaleUnit)), CacheDen: scaleUnit,
+	})
+}
+
+// scaleUnit is the denominator of workload.scale.
+const scaleUnit = 1_000_000
+
+func lossPPM(v Knobs) uint32 { return uint32(math.Round(v.float("fault.drop") * 1e6)) }
+
+func r2Config(v Knobs) r2.Config {
+	all, _ := machines(v)
+	c := r2.Config{Coroutines: max(v.int("coroutines"), coroutineRoom), EmulatedNodes: v.int("emulated_nodes")}
+	for m := range all {
+		c.PerMachine = append(c.PerMachine, threadsOf(v, m))
+	}
+	return c
+}
+
+// coroutines is how many run per thread.
+func coroutines(v Knobs) int {
+	if !v.bool("opt.co") {
+		return 1
+	}
+	return v.int("coroutines")
+}
+
+func (s *System) describeNodes() {
+	for m := range s.fab.Machines() {
+		role := "symmetric"
+		if asymmetric(s.values) {
+			role = "client"
+			if m < s.values.int("servers") {
+				role = "server"
+			}
+		}
+		s.res.nodes = append(s.res.nodes, NodeUtil{Node: m, Type: s.fab.Machine(m).Type.Name, Role: role})
+	}
 }
 
 // Advance moves virtual time by dNS nanoseconds. The outcome does not depend on the slicing.
-func (s *System) Advance(dNS int64) error { s.now += dNS; return nil }
+func (s *System) Advance(dNS int64) (err error) {
+	switch {
+	case s.state == StateFailed:
+		return s.err
+	case s.state == StateDrained:
+		return errors.New("the system is drained and does not run any further; open a new one")
+	case dNS < 0 || dNS > math.MaxInt64/2000-s.NowNS():
+		return &SpecError{Field: "virtual time", Value: fmt.Sprint(dNS), Rule: "cannot move by this many nanoseconds", Next: "use a positive span"}
+	}
+	return s.guarded(func() error { return s.run(s.sim.Now() + dNS*sim.Nanosecond) })
+}
+
+// guarded runs f, counts its wall time and turns a panic into the system's failure.
+func (s *System) guarded(f func() error) (err error) {
+	s.wall.start()
+	defer s.wall.stop()
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("simulator bug at %d ns: %v\n%s", s.NowNS(), p, debug.Stack())
+		}
+		if err != nil {
+			s.state, s.err = StateFailed, err
+		}
+	}()
+	return f()
+}
+
+// run moves to until, cutting windows on the way.
+func (s *System) run(until sim.Time) error {
+	length := sim.Time(s.values.int("window_ns")) * sim.Nanosecond
+	for s.sim.Now() < until {
+		edge := s.start.ps - s.start.ps%length + length
+		if err := s.sim.Run(min(until, edge)); err != nil {
+			return err
+		}
+		if s.sim.Now() == edge {
+			s.cutWindow()
+			if err := s.watch(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s *System) fail(err error) error {
+	s.state, s.err = StateFailed, err
+	return err
+}
+
+// watch reports a cluster in which nothing finishes any more.
+func (s *System) watch() error {
+	if s.meter.total != s.last || s.load.idle() {
+		s.last, s.lastAt = s.meter.total, s.sim.Now()
+		return nil
+	}
+	if s.sim.Now()-s.lastAt < stallAfter {
+		return nil
+	}
+	return fmt.Errorf("no request finished between %d ns and %d ns: %s", s.lastAt/sim.Nanosecond, s.NowNS(), s.waiting())
+}
+
+// waiting says who waits for whom.
+func (s *System) waiting() string {
+	const few = 8
+	lines := s.cl.Waiting(few + 1)
+	if len(lines) == 0 {
+		return "no coroutine waits for anything"
+	}
+	more := ""
+	if len(lines) > few {
+		lines, more = lines[:few], ", and others"
+	}
+	return strings.Join(lines, "; ") + more
+}
 
 // NowNS is the virtual time.
-func (s *System) NowNS() int64 { return s.now }
+func (s *System) NowNS() int64 { return s.sim.Now() / sim.Nanosecond }
 
 // State is one of the State constants.
-func (s *System) State() string { return StateRunning }
+func (s *System) State() string { return s.state }
 
 // Err is what failed the system, nil while it runs.
-func (s *System) Err() error { return nil }
+func (s *System) Err() error { return s.err }
 
-// Set changes knobs at the current virtual time: all of them or none.
-func (s *System) Set(k Knobs, by string) (Change, error) { return Change{}, nil }
+// Values are all knobs as accepted; during a drain the old ones are still in effect.
+func (s *System) Values() Knobs { return s.values.clone() }
 
-// Changes lists the accepted changes, oldest first.
-func (s *System) Changes() []Change { return nil }
+// Knobs is the registry as it stands in this system.
+func (s *System) Knobs() []KnobState { return states(s.values) }
 
 // KnobsVersion counts from 1; every accepted change adds one.
 func (s *System) KnobsVersion() int { return s.version }
 
-// Spec is the spec with every live change applied: opening it starts where this system is now.
-func (s *System) Spec() Spec { return s.spec }
+// Spec is the spec with every live change applied: a system opened from it starts with the knobs
+// that this one has now.
+func (s *System) Spec() Spec {
+	spec, err := SpecOf(s.name, s.values)
+	if err != nil {
+		panic("engine: accepted values do not resolve: " + err.Error())
+	}
+	return spec
+}
 
-// Values are all knobs, resolved.
-func (s *System) Values() Knobs { return s.values }
-
-// Knobs is the registry as it stands in this system.
-func (s *System) Knobs() []KnobState { return nil }
-
-// Windows returns the windows from index from on that are still kept.
-func (s *System) Windows(from int) []Window { return s.windows }
-
-// Mark begins a measured interval now; Result covers it.
-func (s *System) Mark() {}
-
-// Result is what was measured since Mark (or since 0).
-func (s *System) Result() *Result { return &Result{} }
-
-// Drain stops new transactions, waits until none is in flight and every log is applied, and then
-// checks replicas and invariants. The system does not run any further.
-func (s *System) Drain() error { return nil }
-
-// Digest is a hash over everything virtual so far.
-func (s *System) Digest() string { return "" }
+// Changes lists the accepted changes, oldest first: the last thousand.
+func (s *System) Changes() []Change { return append([]Change(nil), s.changes...) }
 
 // Close ends all coroutines and frees the memory.
-func (s *System) Close() {}
+func (s *System) Close() {
+	if s.sim != nil {
+		s.sim.Close()
+	}
+	if s.fab != nil {
+		// The address space is lost to this process if it cannot be given back; there is nobody to tell.
+		_ = s.fab.Close()
+		s.fab = nil
+	}
+}
 
-// Run is one batch run: automatic warm-up and window where the spec leaves them open, drain,
-// checks.
-func Run(ctx context.Context, spec Spec, progress func(done, total int)) (*Result, error) {
-	return nil, nil
+// cut reads everything cumulative.
+func (s *System) cut() cut {
+	now := s.sim.Now()
+	c := cut{ps: now, counts: s.meter.total, area: s.meter.flight.Area(now), events: s.sim.Events(), verbs: s.verbCounts()}
+	c.usage = s.fab.Usage(make([]metrics.Usage, 0, 128))
+	for m := range s.fab.Machines() {
+		n := s.cl.Threads(m)
+		u := metrics.Usage{Node: m, Resource: metrics.CPU, Servers: n}
+		for t := range n {
+			u.BusyPS += s.cl.BusyPS(m, t)
+		}
+		c.usage = append(c.usage, u)
+	}
+	return c
+}
+
+// verbNames are the keys of a result's verbs, in the order of fabric's opcodes.
+var verbNames = [5]string{"send", "write", "read", "cas", "faa"}
+
+func (s *System) verbCounts() (out [5]uint64) {
+	posted := s.fab.Counts().Posted
+	for i, op := range []fabric.Opcode{fabric.Send, fabric.Write, fabric.Read, fabric.CompareSwap, fabric.FetchAdd} {
+		out[i] = posted[op]
+	}
+	return out
 }

@@ -3,6 +3,8 @@ package engine
 import (
 	"fmt"
 	"strconv"
+
+	"drtmx/engine/txn"
 )
 
 // validate holds every rule that involves more than one knob. It reports the first broken rule.
@@ -80,19 +82,22 @@ func validReplicas(v Knobs) error {
 }
 
 func validAtomics(v Knobs) error {
-	if primOf(v, "lock") == "one-sided" && primOf(v, "commit") == "two-sided" {
+	c := txnConfig(v)
+	if r := c.Resolved(); r.Lock == txn.OneSided && r.Commit == txn.TwoSided {
 		return invalid("phase.commit", v.text("phase.commit"), "set phase.lock=two-sided or auto",
-			"a CPU may not unlock what an RNIC locked, phase.lock is %s: they are not atomic with each other (section 4.3.2)", v.text("phase.lock"))
+			"a CPU may not unlock what an RNIC locked, and phase.lock is %s: they are not atomic with each other (section 4.3.2)", v.text("phase.lock"))
+	}
+	if err := c.Validate(); err != nil {
+		return &SpecError{Rule: firstLine(err), Next: "see `drtmx knobs`"}
 	}
 	return nil
 }
 
 func validOpts(v Knobs) error {
-	for _, p := range phaseNames {
-		for _, o := range optNames {
-			name := "opt." + p + "." + o
-			if v.bool(name) && allowedPrims(p, o) == neverAllowed {
-				return invalid(name, true, "leave it off", "%s", optNever(p, o))
+	for _, p := range phases {
+		for _, o := range opts {
+			if name := o.knob(p); v.bool(name) && !o.ever(p) {
+				return invalid(name, true, "leave it off", "%s", o.never(p))
 			}
 		}
 	}

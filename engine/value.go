@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -231,6 +232,28 @@ func (k Knob) rangeText() string {
 	default:
 		return fmt.Sprintf("at most %v", k.Max)
 	}
+}
+
+// UnmarshalJSON restores the canonical types that JSON does not tell apart: a whole number is an
+// int, unless the knob is a float.
+func (k *Knobs) UnmarshalJSON(text []byte) error {
+	var raw map[string]any
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	if err := dec.Decode(&raw); err != nil {
+		return err
+	}
+	out := make(Knobs, len(raw))
+	for name, v := range raw {
+		out[name] = plain(v)
+		if e := knobByName[name]; e != nil {
+			if c, err := e.parse(v); err == nil {
+				out[name] = c
+			}
+		}
+	}
+	*k = out
+	return nil
 }
 
 // The typed readers below serve resolved values only, where a missing or mistyped knob is a bug.

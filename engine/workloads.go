@@ -1,23 +1,74 @@
 package engine
 
+import (
+	"math"
+
+	"drtmx/engine/r2"
+	"drtmx/engine/workload"
+	"drtmx/engine/workload/cycle"
+	"drtmx/engine/workload/micro"
+	"drtmx/engine/workload/smallbank"
+)
+
 // workloadKind is what the registry has to know of a workload.
 type workloadKind struct {
 	name         string
 	doc          string
-	transactions bool     // runs transactions (else raw verbs)
+	transactions bool     // runs transactions, else raw verbs
 	readOnly     bool     // has read-only transactions
 	knobs        []string // of workload.*, those that it reads
 	mix          []string // transaction types with a weight
+	build        func(v Knobs) (workload.Bench, error)
 }
 
 var workloads = []workloadKind{
-	{name: "smallbank", doc: "SmallBank (section 4.3)", transactions: true, readOnly: true,
-		knobs: []string{"workload.accounts", "workload.scale"},
-		mix:   []string{"amalgamate", "balance", "deposit-checking", "send-payment", "transact-savings", "write-check"}},
-	{name: "cycle", doc: "keys form a ring, transactions rotate three: a serialisability test", transactions: true,
-		knobs: []string{"workload.keys"}},
-	{name: "micro-read", doc: "one-sided READs of random addresses (figure 2-4)",
-		knobs: []string{"workload.keys", "workload.payload"}},
+	{
+		name: "smallbank", doc: "SmallBank, six short transaction types on bank accounts, 4 % of them hot (section 4.3)",
+		transactions: true, readOnly: true,
+		knobs: []string{"workload.accounts", "workload.hot", "workload.theta", "workload.scale"},
+		mix:   []string{"amalgamate", "balance", "deposit-checking", "send-payment", "transact-savings", "write-check"},
+		build: func(v Knobs) (workload.Bench, error) {
+			return smallbank.New(smallbank.Options{Accounts: scaled(v, "workload.accounts"), HotPercent: v.int("workload.hot"), Theta: v.float("workload.theta")})
+		},
+	},
+	{
+		name: "cycle", doc: "keys form a ring and transactions rotate three of them, a test of serialisability",
+		transactions: true,
+		knobs:        []string{"workload.keys", "workload.value_bytes", "workload.scale"},
+		build: func(v Knobs) (workload.Bench, error) {
+			return cycle.New(cycle.Options{Keys: uint64(scaled(v, "workload.keys")), ValueBytes: v.int("workload.value_bytes")})
+		},
+	},
+	micros("micro-read", "one READ after the other at random places"),
+	micros("micro-write", "one WRITE after the other to random places"),
+	micros("micro-atomic", "one FETCH-AND-ADD after the other on random words"),
+	micros("micro-rpc", "one RPC with a reply of the same size after the other"),
+}
+
+// micros is a micro-benchmark of section 2.2.4.
+func micros(name, doc string) workloadKind {
+	return workloadKind{
+		name: name, doc: doc + " (figure 2-4)",
+		knobs: []string{"workload.keys", "workload.payload", "workload.scale"},
+		build: func(v Knobs) (workload.Bench, error) {
+			verb, err := micro.ParseVerb(name)
+			if err != nil {
+				return nil, err
+			}
+			return micro.New(micro.Options{
+				Verb: verb, Payload: v.int("workload.payload"), Keys: uint64(scaled(v, "workload.keys")),
+				Mode: r2.Mode{Outstanding: true, Doorbell: true},
+			})
+		},
+	}
+}
+
+// leastPopulation is what scaling leaves at least.
+const leastPopulation = 8
+
+// scaled is a population times workload.scale.
+func scaled(v Knobs, name string) int {
+	return max(int(math.Round(float64(v.int(name))*v.float("workload.scale"))), min(leastPopulation, v.int(name)))
 }
 
 func workloadNames() []string {
@@ -53,6 +104,20 @@ func workloadKnobs() []entry {
 			Doc: "Accounts per worker thread of the data-holding machines; 4 % of them get 90 % of the accesses."}, inactive: only("workload.accounts")},
 		{Knob: Knob{Name: "workload.keys", Kind: KindInt, Default: 100_000, Min: 8, Max: 1_000_000_000, Label: "Keys", Group: groupWorkload,
 			Doc: "Size of the key space."}, inactive: only("workload.keys"), byLoad: map[string]any{"cycle": 64}},
+		{Knob: Knob{Name: "workload.value_bytes", Kind: KindBytes, Default: 8, Min: 8, Max: 1024, Unit: "bytes", Label: "Value size", Group: groupWorkload,
+			Doc: "Bytes of a record's value, a multiple of 8."}, inactive: only("workload.value_bytes")},
+		{Knob: Knob{Name: "workload.hot", Kind: KindInt, Default: 90, Min: 0, Max: 100, Unit: "%", Label: "Hot transactions", Section: "4.3", Group: groupWorkload, Live: true,
+			Doc: "Share of the transactions that go to the hot 4 % of the accounts. Without effect while workload.theta is set."}, inactive: func(v Knobs) string {
+			if why := only("workload.hot")(v); why != "" {
+				return why
+			}
+			if v.float("workload.theta") > 0 {
+				return "workload.theta takes the place of the hot set"
+			}
+			return ""
+		}},
+		{Knob: Knob{Name: "workload.theta", Kind: KindFloat, Default: 0.0, Min: 0.0, Max: 1.99, Label: "Zipf constant", Section: "4.3", Group: groupWorkload, Live: true,
+			Doc: "Draws accounts by a zipfian distribution with this constant in place of the hot set. 0: the hot set."}, inactive: only("workload.theta")},
 		{Knob: Knob{Name: "workload.payload", Kind: KindBytes, Default: 64, Min: 8, Max: 4096, Unit: "bytes", Label: "Payload", Section: "2.2.4", Group: groupWorkload, Live: true,
 			Doc: "Bytes per request."}, inactive: only("workload.payload")},
 		{Knob: Knob{Name: "workload.scale", Kind: KindFloat, Default: 1.0, Min: 0.0001, Max: 1.0, Label: "Scale of populations", Group: groupWorkload,

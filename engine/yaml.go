@@ -66,19 +66,23 @@ func ParseSpec(text []byte) (Spec, error) {
 	dec := yaml.NewDecoder(bytes.NewReader(text))
 	if err := dec.Decode(&doc); err != nil {
 		if err == io.EOF {
-			return Spec{}, nil
+			return Spec{}.normalize()
 		}
 		return Spec{}, badYAML(err)
 	}
-	if err := dec.Decode(&more); err != io.EOF {
+	switch err := dec.Decode(&more); err {
+	case io.EOF:
+	case nil:
 		return Spec{}, &SpecError{Field: "spec", Rule: "more than one YAML document", Next: "keep one"}
+	default:
+		return Spec{}, badYAML(err)
 	}
 	if doc.Kind != yaml.DocumentNode || len(doc.Content) != 1 {
-		return Spec{}, nil
+		return Spec{}.normalize()
 	}
 	root := doc.Content[0]
 	if root.Tag == "!!null" {
-		return Spec{}, nil
+		return Spec{}.normalize()
 	}
 	var s Spec
 	err := eachKey(root, "spec", func(key string, val *yaml.Node) error {

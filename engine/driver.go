@@ -1,0 +1,196 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+
+	"drtmx/engine/r2"
+	"drtmx/engine/sim"
+	"drtmx/engine/txn"
+	"drtmx/engine/workload"
+)
+
+// driver runs a workload on the client machines of a system: closed loops, or open arrivals.
+type driver struct {
+	s     *System
+	bench workload.Bench
+	db    *txn.DB // nil: raw verbs
+
+	spawned int // coroutines per thread that exist
+	clients []client
+	queues  []*arrivals // open: one per client thread
+	wait    []sim.Time  // open: by coroutine, how long its request waited for it
+	open    int         // open: requests arrived and not finished
+	kArrive sim.Kind
+}
+
+// client is a worker that runs requests.
+type client struct{ machine, thread int }
+
+func newDriver(s *System, v Knobs) (*driver, error) {
+	w := workloadOf(v)
+	bench, err := w.build(v)
+	if err != nil {
+		return nil, err
+	}
+	all, servers := machines(v)
+	d := &driver{s: s, bench: bench}
+	env := workload.Env{
+		Cluster: s.cl, Servers: servers, Txn: txnConfig(v), Recorder: s.rec, CheckLogs: v.text("check") == "full",
+		OnBegin: d.begun, OnDone: d.done,
+	}
+	if err := bench.Open(env); err != nil {
+		return nil, err
+	}
+	d.db = bench.DB()
+	if err := d.set(v); err != nil {
+		return nil, err
+	}
+	if v.bool("warm") {
+		if err := bench.Warm(); err != nil {
+			return nil, err
+		}
+	}
+	first := 0
+	if asymmetric(v) {
+		first = servers
+	}
+	for m := first; m < all; m++ {
+		for t := range s.cl.Threads(m) {
+			d.clients = append(d.clients, client{m, t})
+		}
+	}
+	if rate := openRate(v); rate > 0 {
+		d.openArrivals(rate)
+	}
+	return d, nil
+}
+
+// openArrivals gives each client thread its share of the rate.
+func (d *driver) openArrivals(rate int) {
+	d.kArrive = d.s.sim.Register("engine.arrive", func(i uint32) { d.queues[i].event() })
+	mean := max(sim.Second/sim.Time(rate)*sim.Time(len(d.clients)), 1)
+	for i := range d.clients {
+		d.queues = append(d.queues, &arrivals{
+			mean: mean, rand: d.s.sim.Stream("engine.arrivals", uint64(i)), kind: d.kArrive, arg: uint32(i), clock: d.s.sim,
+			arrived: func(at sim.Time) {
+				d.open++
+				d.s.meter.flight.Add(at, 1)
+			},
+		})
+	}
+}
+
+// start spawns the coroutines and the arrivals.
+func (d *driver) start() {
+	d.spawn(coroutines(d.s.active))
+	for _, q := range d.queues {
+		q.begin()
+	}
+}
+
+// spawn makes coroutines up to n per thread.
+func (d *driver) spawn(n int) {
+	for ; d.spawned < n; d.spawned++ {
+		for i, c := range d.clients {
+			d.s.cl.Spawn(c.machine, c.thread, func(co *r2.Co) { d.loop(co, i) })
+		}
+	}
+}
+
+// loop is a client coroutine.
+func (d *driver) loop(co *r2.Co, i int) {
+	r := d.bench.Runner(co)
+	for {
+		co.Gate()
+		if d.queues != nil {
+			waited := d.queues[i].await(co)
+			for int(co.ID()) >= len(d.wait) {
+				d.wait = append(d.wait, 0)
+			}
+			d.wait[co.ID()] = waited
+		}
+		if err := r.Next(); err != nil {
+			d.s.sim.Fail(fmt.Errorf("request on machine %d thread %d: %w", co.Machine(), co.Thread(), err))
+			return
+		}
+	}
+}
+
+// begun counts a closed client's request as in flight; an open one's counts since its arrival.
+func (d *driver) begun(_, _ int, at r2.Time) {
+	if d.queues == nil {
+		d.s.meter.flight.Add(at, 1)
+	}
+}
+
+func (d *driver) done(_, _ int, o *txn.Outcome) {
+	latency := o.End - o.Begin
+	if d.queues != nil {
+		latency += d.wait[o.Co]
+		d.open--
+	}
+	d.s.meter.flight.Add(o.End, -1)
+	d.s.meter.add(&request{
+		typ: int(o.Type), committed: o.Committed, rolledBack: o.RolledBack, attempts: o.Attempts, latencyPS: latency,
+		breakdown: &o.Breakdown, trips: &o.RoundTrips,
+	})
+}
+
+// set puts live knobs into effect; they have been validated.
+func (d *driver) set(v Knobs) error {
+	if d.db != nil {
+		if err := d.db.SetConfig(txnConfig(v)); err != nil {
+			return err
+		}
+	}
+	if d.spawned > 0 {
+		d.spawn(coroutines(v))
+	}
+	w := workloadOf(v)
+	for _, positive := range []bool{true, false} { // weights must never sum to 0 on the way
+		for _, t := range w.mix {
+			if n := v.int("workload.mix." + t); (n > 0) == positive {
+				if err := d.bench.Set("mix."+t, n); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	for _, name := range w.knobs {
+		if knobByName[name].Live {
+			if err := d.bench.Set(strings.TrimPrefix(name, "workload."), v[name]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// idle says that it is no wonder when nothing finishes: no request has arrived.
+func (d *driver) idle() bool { return d.queues != nil && d.open <= 0 }
+
+// settled says that no transaction is in flight and nothing is left to apply.
+func (d *driver) settled() bool {
+	return (d.db == nil || d.db.InFlight() == 0) && d.s.cl.Quiet()
+}
+
+// finish asks the oracles, after a drain.
+func (d *driver) finish() map[string]bool {
+	out := map[string]bool{}
+	for _, inv := range d.bench.Check() {
+		out[inv.Name] = inv.OK
+	}
+	if d.db != nil {
+		out["replicas.equal"] = d.db.CheckReplicas()
+	}
+	return out
+}
+
+// contents is a digest of the tables: the pages that have come into being on each machine.
+func (d *driver) contents() (h uint64) {
+	for m := range d.s.fab.Machines() {
+		h = d.s.fab.Machine(m).Mem.Digest(h)
+	}
+	return h
+}

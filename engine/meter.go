@@ -1,0 +1,162 @@
+package engine
+
+import (
+	"drtmx/engine/metrics"
+)
+
+// request is one finished request as the meter takes it.
+type request struct {
+	typ        int
+	committed  bool
+	rolledBack bool
+	attempts   int // at least 1
+	latencyPS  int64
+	breakdown  *metrics.Breakdown         // nil: not attributed
+	trips      *[metrics.NumPhases]uint32 // round trips by phase
+}
+
+// counts are the numbers of a span of time, all integers.
+type counts struct {
+	commits, aborts, rollbacks, trips uint64
+	latencyPS                         uint64 // summed over commits
+}
+
+func (c *counts) add(r *request) {
+	switch {
+	case r.committed:
+		c.commits++
+		c.latencyPS += uint64(r.latencyPS)
+		c.aborts += uint64(r.attempts - 1)
+	case r.rolledBack:
+		c.rollbacks++
+		c.aborts += uint64(r.attempts - 1)
+	default:
+		c.aborts += uint64(r.attempts)
+	}
+	if r.trips != nil && r.committed {
+		for _, n := range r.trips {
+			c.trips += uint64(n)
+		}
+	}
+}
+
+func (c counts) minus(o counts) counts {
+	return counts{c.commits - o.commits, c.aborts - o.aborts, c.rollbacks - o.rollbacks, c.trips - o.trips, c.latencyPS - o.latencyPS}
+}
+
+// abortRate is aborted attempts over attempts; a rollback is an attempt that was not aborted.
+func (c counts) abortRate() float64 {
+	attempts := c.commits + c.aborts + c.rollbacks
+	if attempts == 0 {
+		return 0
+	}
+	return float64(c.aborts) / float64(attempts)
+}
+
+func (c counts) tripsPerTxn() float64 {
+	if c.commits == 0 {
+		return 0
+	}
+	return float64(c.trips) / float64(c.commits)
+}
+
+// span collects distributions between two cuts.
+type span struct {
+	latency metrics.Hist
+	attr    metrics.Attribution
+}
+
+func (s *span) add(r *request) {
+	if !r.committed {
+		return
+	}
+	s.latency.Record(r.latencyPS)
+	if r.breakdown != nil {
+		s.attr.Record(r.breakdown, r.trips)
+	}
+}
+
+func (s *span) reset() {
+	s.latency.Reset()
+	s.attr.Reset()
+}
+
+// typeMeter is one transaction type since the mark.
+type typeMeter struct {
+	counts  counts
+	latency metrics.Hist
+}
+
+// meter takes in every finished request: into the open window, and into the measured interval that
+// began at the mark.
+type meter struct {
+	total  counts // since time 0
+	window span
+	marked span
+	types  []typeMeter
+	flight metrics.InFlight
+}
+
+func newMeter(types int) *meter { return &meter{types: make([]typeMeter, types)} }
+
+func (m *meter) add(r *request) {
+	m.total.add(r)
+	m.window.add(r)
+	m.marked.add(r)
+	for r.typ >= len(m.types) {
+		m.types = append(m.types, typeMeter{})
+	}
+	t := &m.types[r.typ]
+	t.counts.add(r)
+	if r.committed {
+		t.latency.Record(r.latencyPS)
+	}
+}
+
+// mark starts a measured interval.
+func (m *meter) mark() {
+	m.marked.reset()
+	for i := range m.types {
+		m.types[i].counts = counts{}
+		m.types[i].latency.Reset()
+	}
+}
+
+// cut is everything cumulative at one moment.
+type cut struct {
+	ps     int64
+	counts counts
+	area   metrics.Area
+	usage  []metrics.Usage
+	events uint64
+	verbs  [5]uint64 // in the order of verbNames
+}
+
+// phasesOf lists the phases that occurred.
+func phasesOf(a *metrics.Attribution) map[string]PhaseStat {
+	out := map[string]PhaseStat{}
+	for p := range metrics.NumPhases {
+		if s, ok := a.Phase(p); ok {
+			out[p.String()] = s
+		}
+	}
+	return out
+}
+
+func milestonesOf(a *metrics.Attribution) map[string]MilestoneStat {
+	out := map[string]MilestoneStat{}
+	for m := range metrics.NumMilestones {
+		if s := a.Share(m); s > 0 {
+			out[m.String()] = MilestoneStat{s}
+		}
+	}
+	return out
+}
+
+// perSecond is a rate over a span of virtual time.
+func perSecond(n uint64, ps int64) float64 {
+	if ps <= 0 {
+		return 0
+	}
+	return float64(n) / (float64(ps) / 1e12)
+}

@@ -1,0 +1,93 @@
+package engine
+
+import (
+	"encoding/json"
+	"sort"
+	"strings"
+)
+
+// Metric reads a number of a result by its JSON path, as "latency_us.p50", "by_type.balance.commits"
+// or "phases.execution.mean_us". It is false where the result has no such number.
+func (r *Result) Metric(path string) (float64, bool) {
+	x, ok := r.flat()[path]
+	return x, ok
+}
+
+// Metrics lists the paths of all numbers of a result, headline numbers first.
+func (r *Result) Metrics() []string {
+	flat := r.flat()
+	paths := make([]string, 0, len(flat))
+	for p := range flat {
+		paths = append(paths, p)
+	}
+	rank := func(p string) int {
+		top, _, _ := strings.Cut(p, ".")
+		for i, h := range metricOrder {
+			if p == h || top == h {
+				return i
+			}
+		}
+		return len(metricOrder)
+	}
+	sort.Slice(paths, func(i, j int) bool {
+		if a, b := rank(paths[i]), rank(paths[j]); a != b {
+			return a < b
+		}
+		return paths[i] < paths[j]
+	})
+	return paths
+}
+
+// metricOrder is the order in which comparisons and tables list metrics.
+var metricOrder = []string{
+	"throughput", "latency_us.p50", "latency_us.p99", "latency_us", "abort_rate", "round_trips_per_txn",
+	"commits", "aborts", "rollbacks", "phases", "milestones", "by_type", "utilization", "bottleneck", "little", "verbs",
+}
+
+// notCompared are numbers that describe the run and not the system.
+var notCompared = []string{"spec.", "preset_diff.", "scale.", "checks.", "nodes.", "changes.", "virtual_ns", "from_ns", "wall_ms", "events", "throughput_ci95"}
+
+// flat is every number of the JSON form by path.
+func (r *Result) flat() map[string]float64 {
+	text, err := json.Marshal(r)
+	if err != nil {
+		panic("engine: result: " + err.Error())
+	}
+	var tree map[string]any
+	if err := json.Unmarshal(text, &tree); err != nil {
+		panic("engine: result: " + err.Error())
+	}
+	out := map[string]float64{}
+	flatten(out, "", tree)
+	return out
+}
+
+func flatten(out map[string]float64, path string, v any) {
+	switch x := v.(type) {
+	case float64:
+		out[path] = x
+	case map[string]any:
+		for k, sub := range x {
+			p := k
+			if path != "" {
+				p = path + "." + k
+			}
+			flatten(out, p, sub)
+		}
+	}
+}
+
+// compared lists the paths that are worth comparing.
+func (r *Result) compared() []string {
+	var out []string
+next:
+	for _, p := range r.Metrics() {
+		for _, skip := range notCompared {
+			if strings.HasPrefix(p, skip) {
+				continue next
+			}
+		}
+		out = append(out, p)
+	}
+	return out
+}

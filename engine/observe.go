@@ -1,0 +1,193 @@
+package engine
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"sort"
+
+	"drtmx/engine/metrics"
+	"drtmx/engine/sim"
+)
+
+// cutWindow ends the open window now.
+func (s *System) cutWindow() {
+	c := s.cut()
+	rec := record{version: s.version, t0: s.start.ps, t1: c.ps, counts: c.counts.minus(s.start.counts)}
+	w := &s.meter.window
+	rec.latency = w.latency.Latency()
+	rec.flight = float32(metrics.Average(s.start.area, c.area))
+	for p := range metrics.NumPhases {
+		if x, ok := w.attr.Phase(p); ok {
+			rec.phases[p] = packedPhase{float32(x.MeanUS), float32(x.P50US), float32(x.Share), float32(x.RoundTrips)}
+		}
+	}
+	s.res.pack(&rec, metrics.Utilize(s.start.usage, c.usage, c.ps-s.start.ps))
+	s.packChecks(&rec)
+	s.chained = rec.chain(s.chained, c.events)
+	s.windows.add(rec)
+	w.reset()
+	s.start = c
+}
+
+// packChecks shares the verdict with the window before while it stays the same.
+func (s *System) packChecks(rec *record) {
+	r := s.rec.Report()
+	rec.checked = r.Transactions
+	if n := s.windows.next; n > 0 {
+		before := s.windows.recs[(n-1)%keptWindows].checks
+		if before.OK == r.OK && before.Count == r.Count {
+			rec.checks = before
+			return
+		}
+	}
+	rec.checks = &r
+}
+
+// Windows returns the windows from index from on that are still kept: the last 20,000.
+func (s *System) Windows(from int) []Window {
+	var out []Window
+	s.windows.from(from, func(rec *record) { out = append(out, s.res.window(rec)) })
+	return out
+}
+
+// Mark begins a measured interval now; Result covers it. It changes nothing in the system.
+func (s *System) Mark() {
+	s.marked = s.cut()
+	s.meter.mark()
+}
+
+// measured is what was counted since the mark.
+func (s *System) measured() counts { return s.meter.total.minus(s.marked.counts) }
+
+// quality judges the full windows since the mark.
+func (s *System) quality() quality {
+	var series []float64
+	until := s.sim.Now()
+	if s.end != nil {
+		until = s.end.ps
+	}
+	s.windows.from(0, func(rec *record) {
+		if rec.t0 >= s.marked.ps && rec.t1 <= until {
+			series = append(series, float64(rec.counts.commits))
+		}
+	})
+	return judge(series, s.values.int("window_ns"))
+}
+
+// Result is what was measured since Mark (or since 0), up to now or to the drain.
+func (s *System) Result() *Result {
+	c := s.end
+	if c == nil {
+		now := s.cut()
+		c = &now
+	}
+	n, ps := c.counts.minus(s.marked.counts), c.ps-s.marked.ps
+	q := s.quality()
+	r := &Result{
+		Spec: s.values.clone(), PresetDiff: presetDiff(s.values), Name: s.name, Code: CodeVersion(),
+		Profile: s.fab.Profile().ID(), Scope: "cluster", FromNS: s.marked.ps / sim.Nanosecond, VirtualNS: ps / sim.Nanosecond,
+		WallMS: s.wall.ms(), Events: c.events - s.marked.events, Steady: q.steady, Unsteady: q.unsteady,
+		Scale:      Scale{s.values.float("workload.scale")},
+		Throughput: perSecond(n.commits, ps), ThroughputCI95: q.ci95,
+		Commits: n.commits, Aborts: n.aborts, AbortRate: n.abortRate(), Rollbacks: n.rollbacks,
+		ByType: s.byType(), LatencyUS: s.meter.marked.latency.Latency(), Verbs: map[string]uint64{},
+		RoundTripsPerTxn: n.tripsPerTxn(), Changes: s.Changes(), Digest: s.Digest(),
+	}
+	if a := &s.meter.marked.attr; a.Count() > 0 {
+		r.Phases, r.Milestones = phasesOf(a), milestonesOf(a)
+	}
+	for i, name := range verbNames {
+		r.Verbs[name] = c.verbs[i] - s.marked.verbs[i]
+	}
+	s.addUtilization(r, metrics.Utilize(s.marked.usage, c.usage, ps))
+	little := metrics.CheckLittle(metrics.Average(s.marked.area, c.area), r.Throughput, s.meter.marked.latency.MeanNS())
+	r.Little = &little
+	if r.Checks = s.final; r.Checks == nil {
+		report := s.rec.Report()
+		r.Checks = &report
+	}
+	return r
+}
+
+func (s *System) byType() map[string]TypeStat {
+	out := map[string]TypeStat{}
+	for i, name := range s.load.bench.Types() {
+		if i >= len(s.meter.types) {
+			break
+		}
+		t := &s.meter.types[i]
+		out[name] = TypeStat{Commits: t.counts.commits, Aborts: t.counts.aborts, Rollbacks: t.counts.rollbacks, LatencyUS: t.latency.Latency()}
+	}
+	return out
+}
+
+func (s *System) addUtilization(r *Result, u metrics.Utilization) {
+	r.Utilization = map[string]Util{}
+	for _, x := range u.Resources {
+		r.Utilization[x.Resource] = Util{x.Mean, x.Max}
+	}
+	r.Nodes = append(r.Nodes, s.res.nodes...)
+	for i := range r.Nodes {
+		r.Nodes[i].Utilization = map[string]float64{}
+	}
+	for _, x := range u.Nodes {
+		r.Nodes[x.Node].Utilization[x.Resource] = x.Max
+	}
+	if u.Bottleneck.Resource != "" {
+		limit := u.Bottleneck
+		r.Bottleneck = &limit
+	}
+}
+
+// Drain stops new requests, waits in virtual time until none is in flight and every log is applied,
+// and then checks the history to its end, the replicas and the workload's invariants. The measured
+// interval ends where the drain begins, and the system does not run any further.
+func (s *System) Drain() error {
+	if s.state == StateFailed || s.state == StateDrained {
+		return s.err
+	}
+	return s.guarded(s.drain)
+}
+
+func (s *System) drain() error {
+	c := s.cut()
+	s.end = &c
+	s.cl.ShutGate()
+	for t0 := s.sim.Now(); !s.load.settled() || s.state == StateDraining; {
+		if err := s.sim.Run(s.sim.Now() + barrierPoll); err != nil {
+			return err
+		}
+		if s.sim.Now()-t0 > stallAfter {
+			return fmt.Errorf("the cluster did not drain between %d ns and %d ns: %s", t0/sim.Nanosecond, s.NowNS(), s.waiting())
+		}
+	}
+	verdicts := s.load.finish()
+	report := s.rec.Finish()
+	names := make([]string, 0, len(verdicts))
+	for name := range verdicts {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		report.Invariant(name, verdicts[name])
+	}
+	s.content = s.load.contents()
+	s.final, s.state = &report, StateDrained
+	return nil
+}
+
+// Digest is a hash over everything virtual so far: every window's counts and latencies, the sequence
+// of events, and after Drain the contents of the tables. It depends on spec and code alone.
+func (s *System) Digest() string {
+	c := s.meter.total
+	b := append([]byte(nil), s.chained[:]...)
+	for _, x := range []uint64{
+		uint64(s.sim.Now()), s.sim.Events(), s.sim.TraceHash(), c.commits, c.aborts, c.rollbacks, c.trips, c.latencyPS, uint64(s.version), s.content,
+	} {
+		b = binary.LittleEndian.AppendUint64(b, x)
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}

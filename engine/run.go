@@ -1,0 +1,162 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"drtmx/engine/metrics"
+)
+
+// What "automatic" means for warmup_ns and duration_ns (and for steady).
+const (
+	autoWarmupNS    = 1_000_000
+	autoCommits     = 10_000
+	autoLatencies   = 20
+	targetCI        = 0.01 // an automatic window grows until the interval is this narrow,
+	autoGrowth      = 4    // but at most this many times its least length
+	steadyCI        = 0.05 // a wider interval is not steady
+	steadyDrift     = 0.05 // nor is a second half that differs from the first by more than this
+	batches         = 20
+	leastBatches    = 5
+	autoMaxNS       = 1_000_000_000
+	progressTotal   = 1000 // progress is reported in thousandths
+	warmupShare     = 200  // of progress that the warm-up gets
+	measuredShare   = 950  // of progress at the end of the measured interval
+	warmupLatencies = 5    // times p99
+)
+
+// Run is one batch run: automatic warm-up and measured interval where the spec leaves them open,
+// then a drain and the checks. Progress comes in thousandths. A cancelled context ends the run
+// between two windows of virtual time.
+func Run(ctx context.Context, spec Spec, progress func(done, total int)) (*Result, error) {
+	s, err := Open(spec)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	r := runner{s: s, ctx: ctx, progress: progress}
+	if err := r.warmup(); err != nil {
+		return nil, err
+	}
+	s.Mark()
+	if err := r.measure(); err != nil {
+		return nil, err
+	}
+	if err := s.Drain(); err != nil {
+		return nil, err
+	}
+	r.report(progressTotal)
+	return s.Result(), nil
+}
+
+type runner struct {
+	s        *System
+	ctx      context.Context
+	progress func(done, total int)
+	reported int
+}
+
+func (r *runner) report(done int) {
+	if r.progress != nil && done > r.reported {
+		r.reported = done
+		r.progress(done, progressTotal)
+	}
+}
+
+// step advances to the end of the current window, or to until if that is sooner.
+func (r *runner) step(until int64) error {
+	if err := r.ctx.Err(); err != nil {
+		return err
+	}
+	now, w := r.s.NowNS(), int64(r.s.values.int("window_ns"))
+	return r.s.Advance(min((now/w+1)*w, until) - now)
+}
+
+func (r *runner) warmup() error {
+	if ns := int64(r.s.values.int("warmup_ns")); ns > 0 {
+		for r.s.NowNS() < ns {
+			if err := r.step(ns); err != nil {
+				return err
+			}
+			r.report(int(warmupShare * r.s.NowNS() / ns))
+		}
+		return nil
+	}
+	for {
+		if err := r.step(math.MaxInt64); err != nil {
+			return err
+		}
+		need := int64(autoWarmupNS)
+		if p99, ok := r.s.meter.marked.latency.QuantileNS(0.99); ok {
+			need = max(need, warmupLatencies*p99)
+		}
+		now := r.s.NowNS()
+		r.report(int(min(warmupShare, warmupShare*now/need)))
+		if now >= min(need, autoMaxNS) {
+			return nil
+		}
+	}
+}
+
+func (r *runner) measure() error {
+	from := r.s.NowNS()
+	if ns := int64(r.s.values.int("duration_ns")); ns > 0 {
+		for r.s.NowNS() < from+ns {
+			if err := r.step(from + ns); err != nil {
+				return err
+			}
+			r.report(warmupShare + int((measuredShare-warmupShare)*(r.s.NowNS()-from)/ns))
+		}
+		return nil
+	}
+	least := int64(0) // when the least length was reached
+	for {
+		if err := r.step(math.MaxInt64); err != nil {
+			return err
+		}
+		now := r.s.NowNS() - from
+		c := r.s.measured()
+		if least == 0 {
+			enough := c.commits >= autoCommits && float64(now) >= autoLatencies*r.s.meter.marked.latency.MeanNS()
+			if enough || now >= autoMaxNS {
+				least = now
+			}
+			r.report(warmupShare + int((measuredShare-warmupShare)*min(c.commits, autoCommits)/autoCommits))
+			if least == 0 {
+				continue
+			}
+		}
+		if q := r.s.quality(); q.ci95 <= targetCI || now >= autoGrowth*least || now >= autoMaxNS {
+			return nil
+		}
+	}
+}
+
+// quality says how far the throughput of the measured interval can be trusted.
+type quality struct {
+	ci95     float64 // half-width of the 95 % interval as a share; 1 when there are too few batches
+	steady   bool
+	unsteady string
+}
+
+// judge looks at the commits of the full windows of the measured interval.
+func judge(series []float64, windowNS int) quality {
+	if len(series) < leastBatches {
+		return quality{ci95: 1, unsteady: fmt.Sprintf("%d full windows of %d ns are too few for a confidence interval", len(series), windowNS)}
+	}
+	m := metrics.BatchMeans(series, batches)
+	if m.Mean == 0 {
+		return quality{ci95: 1, unsteady: "nothing was committed"}
+	}
+	q := quality{ci95: m.Half95 / m.Mean, steady: true}
+	half := len(series) / 2
+	diff, noise := metrics.Diff(series[:half], series[half:])
+	switch drift := math.Abs(diff) / m.Mean; {
+	case q.ci95 > steadyCI:
+		q.steady, q.unsteady = false, fmt.Sprintf("the 95 %% interval of the throughput is ± %.1f %%, wider than %g %%", 100*q.ci95, 100*steadyCI)
+	case drift > steadyDrift && math.Abs(diff) > noise:
+		q.steady, q.unsteady = false, fmt.Sprintf("throughput changed by %+.1f %% from the first to the second half", 100*diff/m.Mean)
+	}
+	return q
+}

@@ -1,0 +1,119 @@
+package engine
+
+import (
+	"fmt"
+
+	"drtmx/engine/txn"
+)
+
+// Set changes knobs at the current virtual time: all of them or none. A preset resets the knobs that
+// it governs, a group knob its members, and single knobs of the same call win over both. A change of
+// who performs the lock atomics waits for a drain barrier: until no transaction is in flight the old
+// values stay in effect, together with everything else that is changed meanwhile.
+func (s *System) Set(k Knobs, by string) (Change, error) {
+	if s.state == StateFailed || s.state == StateDrained {
+		return Change{}, &SpecError{Rule: "the system is " + s.state, Next: "reset it", Reset: true}
+	}
+	set, v, err := s.check(k)
+	if err != nil {
+		return Change{}, err
+	}
+	if same(v, s.values) {
+		return Change{Version: s.version, VirtualNS: s.NowNS(), Pending: s.state == StateDraining, By: clipBy(by), Set: set}, nil
+	}
+	s.version++
+	s.values = v
+	switch {
+	case s.state == StateDraining:
+	case txn.NeedsDrain(txnConfig(s.active), txnConfig(v)):
+		s.state = StateDraining
+		s.cl.ShutGate()
+		s.sim.At(s.sim.Now()+barrierPoll, s.kDrain, 0)
+	default:
+		if err := s.enact(); err != nil {
+			return Change{}, s.fail(err)
+		}
+	}
+	c := Change{Version: s.version, VirtualNS: s.NowNS(), Pending: s.state == StateDraining, By: clipBy(by), Set: set}
+	if len(s.changes) == maxChanges {
+		s.changes = append(s.changes[:0], s.changes[1:]...)
+		s.dropped++
+	}
+	s.changes = append(s.changes, c)
+	return c, nil
+}
+
+// Check says whether Set would accept the change.
+func (s *System) Check(k Knobs) error {
+	_, _, err := s.check(k)
+	return err
+}
+
+// check parses a change and returns it with the values that it leads to.
+func (s *System) check(k Knobs) (set, v Knobs, err error) {
+	if set, err = parseKnobs(k); err != nil {
+		return nil, nil, err
+	}
+	for _, name := range sortedNames(set) {
+		if e := knobByName[name]; !e.Live && set[name] != s.values[name] {
+			return nil, nil, &SpecError{Field: name, Value: clip(k[name]), Rule: "cannot change while the system runs", Next: "reset the system with this setting", Reset: true}
+		}
+	}
+	v = s.values.clone()
+	preset := ""
+	if p, ok := set["preset"]; ok {
+		preset = p.(string)
+	}
+	apply(v, set, preset)
+	if err := validate(v); err != nil {
+		return nil, nil, err
+	}
+	if room := s.room; coroutines(v) > room {
+		return nil, nil, &SpecError{Field: "coroutines", Value: fmt.Sprint(v["coroutines"]), Rule: fmt.Sprintf("this system has room for %d per thread", room), Next: "reset the system with this setting", Reset: true}
+	}
+	return set, v, nil
+}
+
+func same(a, b Knobs) bool {
+	for _, e := range registry {
+		if a[e.Name] != b[e.Name] {
+			return false
+		}
+	}
+	return true
+}
+
+func clipBy(by string) string {
+	if len(by) > maxBy {
+		return by[:maxBy]
+	}
+	return by
+}
+
+// enact puts the accepted values into effect.
+func (s *System) enact() error {
+	s.active = s.values
+	s.cl.SetCoroutines(coroutines(s.active))
+	s.fab.SetDDIO(s.active.bool("ddio"))
+	s.fab.SetLoss(lossPPM(s.active))
+	return s.load.set(s.active)
+}
+
+// barrier is called by the clock while the system drains for a change.
+func (s *System) barrier() {
+	if s.state != StateDraining {
+		return
+	}
+	if !s.load.settled() {
+		s.sim.At(s.sim.Now()+barrierPoll, s.kDrain, 0)
+		return
+	}
+	if err := s.enact(); err != nil {
+		s.sim.Fail(err)
+		return
+	}
+	s.state = StateRunning
+	if s.end == nil { // else the last drain has begun meanwhile
+		s.cl.OpenGate()
+	}
+}

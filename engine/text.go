@@ -1,0 +1,144 @@
+package engine
+
+import (
+	"fmt"
+	"html"
+	"sort"
+	"strings"
+
+	"drtmx/engine/metrics"
+)
+
+// String is the result for a terminal: headline numbers, phases, utilisation, checks.
+func (r *Result) String() string {
+	var b strings.Builder
+	row := func(name, format string, args ...any) {
+		fmt.Fprintf(&b, "%-14s %s\n", name, fmt.Sprintf(format, args...))
+	}
+	title := r.Name
+	if title == "" {
+		title = "run"
+	}
+	row(title, "%v on %v, %s, seed %v", r.Spec["workload"], r.Spec["preset"], r.Profile, r.Spec["seed"])
+	if len(r.PresetDiff) > 0 {
+		row("changed", "%s", listed(r.PresetDiff))
+	}
+	if r.ThroughputCI95 > 0 && r.ThroughputCI95 < 1 {
+		row("throughput", "%s/s ± %.1f %%", number(r.Throughput), 100*r.ThroughputCI95)
+	} else {
+		row("throughput", "%s/s", number(r.Throughput))
+	}
+	l := r.LatencyUS
+	row("latency", "mean %s us%s%s%s", number(l.Mean), optional(", p50 %s", l.P50), optional(", p99 %s", l.P99), optional(", p99.9 %s", l.P999))
+	row("commits", "%d in %s of virtual time, %.2f %% of attempts aborted, %d rolled back", r.Commits, Format("duration_ns", int(r.VirtualNS)), 100*r.AbortRate, r.Rollbacks)
+	for _, p := range phaseOrder {
+		if s, ok := r.Phases[p]; ok {
+			row("  "+p, "%8.3f us %5.1f %%  %.2f round trips", s.MeanUS, 100*s.Share, s.RoundTrips)
+		}
+	}
+	if r.Bottleneck != nil {
+		row("bottleneck", "%s of node %d, %.0f %% busy", r.Bottleneck.Resource, r.Bottleneck.Node, 100*r.Bottleneck.Utilization)
+	}
+	if !r.Steady {
+		row("not steady", "%s", r.Unsteady)
+	}
+	row("checks", "%s", r.checksText())
+	row("digest", "%s", r.Digest)
+	return b.String()
+}
+
+func (r *Result) checksText() string {
+	switch c := r.Checks; {
+	case c == nil || c.Mode == "off":
+		return "off"
+	case c.OK:
+		return fmt.Sprintf("ok: %s, %d transactions, %s", c.Claimed, c.Transactions, c.Mode)
+	case len(c.Anomalies) > 0:
+		return fmt.Sprintf("FAILED: %s: %s", c.Anomalies[0].Kind, c.Anomalies[0].Text)
+	default:
+		var broken []string
+		for name, ok := range c.Invariants {
+			if !ok {
+				broken = append(broken, name)
+			}
+		}
+		sort.Strings(broken)
+		return "FAILED: " + strings.Join(broken, ", ")
+	}
+}
+
+// phaseOrder is the order in which a transaction passes its phases.
+var phaseOrder = func() []string {
+	var names []string
+	for p := range metrics.NumPhases {
+		names = append(names, p.String())
+	}
+	return names
+}()
+
+func optional(format string, x float64) string {
+	if x == 0 {
+		return ""
+	}
+	return fmt.Sprintf(format, number(x))
+}
+
+func listed(k Knobs) string {
+	var parts []string
+	for _, name := range sortedNames(k) {
+		parts = append(parts, name+" = "+Format(name, k[name]))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// HTML is the spec as a small table.
+func (s Spec) HTML() string {
+	var b strings.Builder
+	b.WriteString("<table>")
+	row := func(k, v string) {
+		if v != "" {
+			fmt.Fprintf(&b, "<tr><td>%s</td><td>%s</td></tr>", html.EscapeString(k), html.EscapeString(v))
+		}
+	}
+	row("name", s.Name)
+	row("preset", s.Preset)
+	row("workload", s.Workload)
+	for _, name := range sortedNames(s.Set) {
+		row(name, Format(name, s.Set[name]))
+	}
+	b.WriteString("</table>")
+	return b.String()
+}
+
+// String is a table for a terminal: a line per point.
+func (r *SweepResult) String() string {
+	var b strings.Builder
+	for _, a := range r.Axes {
+		fmt.Fprintf(&b, "%-20s ", a.Knob)
+	}
+	fmt.Fprintf(&b, "%14s %12s %12s %8s\n", "throughput", "p50 us", "p99 us", "aborts")
+	for i := range r.Points {
+		p := &r.Points[i]
+		for _, a := range r.Axes {
+			fmt.Fprintf(&b, "%-20s ", Format(a.Knob, p.Set[a.Knob]))
+		}
+		x := p.Result()
+		if x == nil {
+			fmt.Fprintf(&b, "%s\n", p.Error)
+			continue
+		}
+		fmt.Fprintf(&b, "%12s/s %12s %12s %6.2f %%\n", number(x.Throughput), number(x.LatencyUS.P50), number(x.LatencyUS.P99), 100*x.AbortRate)
+	}
+	return b.String()
+}
+
+// String is a line per headline metric.
+func (r *SeedsResult) String() string {
+	var b strings.Builder
+	for _, h := range headline {
+		if m, ok := r.Means[h]; ok {
+			fmt.Fprintf(&b, "%-24s %s ± %s  (%d seeds)\n", h, number(m.Mean), number(m.Half95), m.N)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,138 @@
+package engine
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+
+	"drtmx/engine/metrics"
+)
+
+// keptWindows is how many windows a system remembers.
+const keptWindows = 20_000
+
+// record is a window in little memory: 20,000 of them, for four systems in a process, are kept.
+type record struct {
+	index   int
+	version int
+	t0, t1  int64 // ps
+	counts  counts
+	latency Latency
+	flight  float32
+	phases  [metrics.NumPhases]packedPhase
+	limit   Bottleneck
+	util    []packedUtil // by resource, in the system's order of names
+	nodes   []float32    // node-major: busiest unit of each resource on each node
+	checked uint64       // transactions checked so far
+	checks  *Checks      // shared by windows between which nothing but the count changed
+}
+
+type packedPhase struct{ mean, p50, share, trips float32 }
+
+type packedUtil struct{ mean, max float32 }
+
+// ring keeps the last records.
+type ring struct {
+	recs []record
+	next int // index of the next window
+}
+
+func (r *ring) add(rec record) {
+	rec.index = r.next
+	if len(r.recs) < keptWindows {
+		r.recs = append(r.recs, rec)
+	} else {
+		r.recs[r.next%keptWindows] = rec
+	}
+	r.next++
+}
+
+// from calls f for the kept records from index on.
+func (r *ring) from(index int, f func(*record)) {
+	for i := max(index, r.next-len(r.recs), 0); i < r.next; i++ {
+		f(&r.recs[i%keptWindows])
+	}
+}
+
+// resources is the order of resource names in packed windows, and the machines' roles.
+type resources struct {
+	names []string
+	nodes []NodeUtil // Node, Type and Role
+}
+
+func (r *resources) index(name string) int {
+	for i, n := range r.names {
+		if n == name {
+			return i
+		}
+	}
+	r.names = append(r.names, name)
+	return len(r.names) - 1
+}
+
+// pack writes a utilisation into a record.
+func (r *resources) pack(rec *record, u metrics.Utilization) {
+	for _, x := range u.Resources {
+		r.index(x.Resource)
+	}
+	n := len(r.names)
+	rec.util = make([]packedUtil, n)
+	rec.nodes = make([]float32, n*len(r.nodes))
+	for _, x := range u.Resources {
+		rec.util[r.index(x.Resource)] = packedUtil{float32(x.Mean), float32(x.Max)}
+	}
+	for _, x := range u.Nodes {
+		rec.nodes[x.Node*n+r.index(x.Resource)] = float32(x.Max)
+	}
+	rec.limit = u.Bottleneck
+}
+
+// window unpacks a record.
+func (r *resources) window(rec *record) Window {
+	ps := rec.t1 - rec.t0
+	w := Window{
+		Index: rec.index, T0NS: rec.t0 / 1000, T1NS: rec.t1 / 1000, KnobsVersion: rec.version,
+		Throughput: perSecond(rec.counts.commits, ps), Commits: rec.counts.commits, Aborts: rec.counts.aborts,
+		Rollbacks: rec.counts.rollbacks, AbortRate: rec.counts.abortRate(), LatencyUS: rec.latency,
+		Phases: map[string]PhaseStat{}, RoundTripsPerTxn: rec.counts.tripsPerTxn(), InFlight: float64(rec.flight),
+		Utilization: map[string]Util{},
+	}
+	for p := range metrics.NumPhases {
+		if x := rec.phases[p]; x != (packedPhase{}) {
+			w.Phases[p.String()] = PhaseStat{MeanUS: float64(x.mean), P50US: float64(x.p50), Share: float64(x.share), RoundTrips: float64(x.trips)}
+		}
+	}
+	n := len(rec.util)
+	for i, u := range rec.util {
+		w.Utilization[r.names[i]] = Util{float64(u.mean), float64(u.max)}
+	}
+	for i, node := range r.nodes {
+		node.Utilization = map[string]float64{}
+		for j := range n {
+			node.Utilization[r.names[j]] = float64(rec.nodes[i*n+j])
+		}
+		w.Nodes = append(w.Nodes, node)
+	}
+	if rec.limit.Resource != "" {
+		limit := rec.limit
+		w.Bottleneck = &limit
+	}
+	if rec.checks != nil {
+		c := *rec.checks
+		c.Transactions = rec.checked
+		w.Checks = &c
+	}
+	return w
+}
+
+// chain folds a window's integers into the digest so far. Only integers go in: they do not depend
+// on how a machine rounds.
+func (rec *record) chain(before [32]byte, events uint64) [32]byte {
+	b := append([]byte(nil), before[:]...)
+	for _, x := range []uint64{
+		uint64(rec.t0), uint64(rec.t1), uint64(rec.version), rec.counts.commits, rec.counts.aborts, rec.counts.rollbacks,
+		rec.counts.trips, rec.counts.latencyPS, events,
+	} {
+		b = binary.LittleEndian.AppendUint64(b, x)
+	}
+	return sha256.Sum256(b)
+}
