@@ -224,7 +224,9 @@ func (f *Fabric) arriveRemote(r *QP, i uint32, v *verb, now, t sim.Time) {
 			f.refuse(r, i, v, RemoteAccess, t)
 			return
 		}
-		t = n.hold(v.remote, max(t, n.translate(now, v.remote, v.len)), hold)
+		// The slot is taken for when the access really happens, behind those of
+		// its queue pair: else two atomics could both read before either stores.
+		t = n.hold(v.remote, max(t, r.executed-c.oneWay, n.translate(now, v.remote, v.len)), hold)
 	}
 	t = max(t, r.executed-c.oneWay)
 	r.executed = t + c.oneWay
