@@ -107,6 +107,9 @@ func (w *Worker) flush() {
 // posted before it too.
 func (q *queuePair) complete(w *Worker, cqe *fabric.CQE) {
 	at := uint32(cqe.ID)
+	if int32(at-q.head) < 0 || int32(q.posted-at) <= 0 {
+		panic(fmt.Sprintf("r2: completion of request %d, outstanding are [%d, %d)", at, q.head, q.posted))
+	}
 	for q.head != at+1 {
 		e := &q.ring[q.head&uint32(len(q.ring)-1)]
 		q.head++
