@@ -143,6 +143,10 @@ func TestProgressEstimate(t *testing.T) {
 	if want := "run: 1 of 4, 2s, 6s left"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
+	got = progressBundle("run", 500_000, 2_000_000, 2*time.Second)["text/plain"]
+	if want := "run: 25 %, 2s, 6s left"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
 }
 
 func TestChartIsTheSameTwice(t *testing.T) {

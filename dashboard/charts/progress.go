@@ -53,7 +53,11 @@ func progressBundle(title string, done, total int, spent time.Duration) Bundle {
 	if done >= total {
 		return Bundle{"text/plain": "", "text/html": ""}
 	}
-	text := fmt.Sprintf("%s: %d of %d, %v", title, done, total, spent.Round(100*time.Millisecond))
+	count := fmt.Sprintf("%d of %d", done, total)
+	if total > 1000 { // nobody counts that
+		count = fmt.Sprintf("%.0f %%", 100*float64(done)/float64(total))
+	}
+	text := fmt.Sprintf("%s: %s, %v", title, count, spent.Round(100*time.Millisecond))
 	if done > 0 {
 		left := time.Duration(float64(spent) * float64(total-done) / float64(done))
 		text += fmt.Sprintf(", %v left", left.Round(100*time.Millisecond))
