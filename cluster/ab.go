@@ -23,36 +23,25 @@ func AB(spec Spec, a, b Knobs) *Versus {
 
 // StartAB is AB for programs.
 func StartAB(spec Spec, a, b Knobs) (*Versus, error) {
-	ag, err := NewAgent(with(spec, a), Options{Paused: true})
+	sa, err := spec.With(a)
 	if err != nil {
 		return nil, err
 	}
-	s, err := ag.Add(with(spec, b))
+	sb, err := spec.With(b)
+	if err != nil {
+		return nil, err
+	}
+	ag, err := NewAgent(sa, Options{Paused: true})
+	if err != nil {
+		return nil, err
+	}
+	s, err := ag.Add(sb)
 	if err != nil {
 		ag.Close()
 		return nil, err
 	}
 	l := &local{agent: ag}
 	return &Versus{a: &Client{d: l, sys: "a", by: "notebook"}, b: &Client{d: l, sys: s.Sys, by: "notebook"}, ka: a, kb: b}, nil
-}
-
-// with is a spec with further knobs set.
-func with(s Spec, k Knobs) Spec {
-	set := Knobs{}
-	for n, v := range s.Set {
-		set[n] = v
-	}
-	for n, v := range k {
-		set[n] = v
-		switch t, _ := v.(string); n {
-		case "preset":
-			s.Preset = t
-		case "workload":
-			s.Workload = t
-		}
-	}
-	s.Set = set
-	return s
 }
 
 // Watch runs both for d of virtual time, shows them as they go, and compares.

@@ -240,6 +240,12 @@ func (a *Agent) Windows(ctx context.Context, sys string, from int) (out []engine
 	return out, err
 }
 
+// Events are the latest things that happened to a system, oldest first.
+func (a *Agent) Events(ctx context.Context, sys string) (out []Event, err error) {
+	err = a.call(ctx, sys, func(m *member) error { out = append(out, m.past...); return nil })
+	return out, err
+}
+
 // Result is what was measured since the last Run began, or since 0.
 func (a *Agent) Result(ctx context.Context, sys string) (out *engine.Result, err error) {
 	err = a.call(ctx, sys, func(m *member) error { out = m.sys.Result(); return nil })
@@ -397,8 +403,8 @@ func (a *Agent) Fork(ctx context.Context, from string, k engine.Knobs, by string
 		case m.replay != nil:
 			return &BusyError{m.id, "is catching up with its session"}
 		}
-		if err := forkable(m.sys, k); err != nil {
-			return err
+		if err := m.sys.Check(k); err != nil {
+			return err // now, rather than after the replay
 		}
 		g, at, code = m.rec.history(), m.mark(), append([]addedCode(nil), m.added...)
 		pace, paused, from = m.pace, m.paused, m.id
@@ -433,32 +439,6 @@ func (a *Agent) Fork(ctx context.Context, from string, k engine.Knobs, by string
 		return Snapshot{}, err
 	}
 	return *m.snap.Load(), nil
-}
-
-// forkable checks before the replay what would be refused after it.
-func forkable(sys System, k engine.Knobs) error {
-	spec := sys.Spec()
-	set := engine.Knobs{}
-	for name, v := range spec.Set {
-		set[name] = v
-	}
-	for name, v := range k {
-		set[name] = v
-	}
-	spec.Set = set
-	if p, ok := k["preset"].(string); ok {
-		spec.Preset = p
-	}
-	if _, err := engine.Resolve(spec); err != nil {
-		return err
-	}
-	for _, st := range sys.Knobs() {
-		if v, ok := k[st.Name]; ok && !st.Live {
-			return &engine.SpecError{Field: st.Name, Value: oneLine(fmt.Sprint(v)), Rule: "cannot change in a running cluster",
-				Next: "use reset", Reset: true}
-		}
-	}
-	return nil
 }
 
 // Add opens another system from 0, beside the others.
@@ -572,30 +552,31 @@ func (a *Agent) closing(err error) {
 
 // lead is how far a system may be ahead of the slowest one that runs.
 func (m *member) lead() int64 {
-	if pace := m.snap.Load().Pace; pace > 0 {
-		return max(pace/10, 1)
+	if m.pace > 0 {
+		return max(m.pace/10, 1)
 	}
-	return int64(time.Millisecond)
+	return max(4*m.window, 1)
 }
 
-// holdFor keeps the systems together: it makes one that is ahead of another
-// wait for it. One that is far behind, stuck, paused or failed is not waited
-// for; it catches up flat out (behind).
-func (a *Agent) holdFor(m *member) time.Duration {
-	lead := m.lead()
-	now := m.snap.Load().VirtualNS
+// room keeps the systems together: it says how far m may advance until it has
+// to wait for another. One that is stuck, paused or failed is not waited for,
+// nor, at a pace that someone watches, one that is seconds behind; it catches
+// up flat out (behind).
+func (a *Agent) room(m *member) int64 {
+	room := sliceLimit
+	lead, now := m.lead(), m.sys.NowNS()
 	for _, o := range a.others(m) {
 		gap := now - o.snap.Load().VirtualNS
-		if gap > lead && gap < 20*lead && time.Now().UnixNano()-o.moved.Load() < int64(2*time.Second) {
-			return 2 * time.Millisecond
+		if (m.pace == 0 || gap < 20*lead) && time.Now().UnixNano()-o.moved.Load() < int64(2*time.Second) {
+			room = min(room, lead-gap)
 		}
 	}
-	return 0
+	return room
 }
 
+// behind is true for a system that others are ahead of.
 func (a *Agent) behind(m *member) bool {
-	lead := m.lead()
-	now := m.snap.Load().VirtualNS
+	lead, now := m.lead(), m.sys.NowNS()
 	for _, o := range a.others(m) {
 		if o.snap.Load().VirtualNS-now > lead {
 			return true

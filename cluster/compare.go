@@ -38,7 +38,10 @@ func (c *Comparison) String() string {
 
 // diffText is a relative change with its interval, where there is one.
 func diffText(d engine.Diff) string {
-	s := signed(d.Change)
+	if d.Change == nil {
+		return ""
+	}
+	s := signed(*d.Change)
 	if d.Half95 > 0 {
 		s += fmt.Sprintf(" ± %.1f", 100*d.Half95)
 	}

@@ -103,19 +103,26 @@ func (f *fake) State() string {
 }
 func (f *fake) Err() error { return f.err }
 
-func (f *fake) Set(k engine.Knobs, by string) (engine.Change, error) {
+func (f *fake) Check(k engine.Knobs) error {
 	for name, v := range k {
 		if _, ok := f.values[name]; !ok {
-			return engine.Change{}, &engine.SpecError{Field: name, Rule: "no such knob"}
+			return &engine.SpecError{Field: name, Rule: "no such knob"}
 		}
 		if name == "nodes" {
-			return engine.Change{}, &engine.SpecError{Field: name, Value: fmt.Sprint(v), Rule: "not live", Reset: true}
+			return &engine.SpecError{Field: name, Value: fmt.Sprint(v), Rule: "not live", Reset: true}
 		}
 		if name == "coroutines" {
 			if _, ok := v.(int); !ok {
-				return engine.Change{}, &engine.SpecError{Field: name, Value: fmt.Sprint(v), Rule: "must be a whole number"}
+				return &engine.SpecError{Field: name, Value: fmt.Sprint(v), Rule: "must be a whole number"}
 			}
 		}
+	}
+	return nil
+}
+
+func (f *fake) Set(k engine.Knobs, by string) (engine.Change, error) {
+	if err := f.Check(k); err != nil {
+		return engine.Change{}, err
 	}
 	set := engine.Knobs{}
 	for n, v := range f.spec.Set {
@@ -215,4 +222,3 @@ func stateOf(t *testing.T, a *Agent, sys string) Snapshot {
 }
 
 var bg = context.Background()
-

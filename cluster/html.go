@@ -171,7 +171,7 @@ func (c *Checks) HTML() string {
 			if i == 0 {
 				out += "<br>"
 			}
-			out += esc(fmt.Sprintf(" T%d —%s %s/%d@%d→", s.Txn, s.Edge, s.Table, s.Key, s.Version))
+			out += esc(fmt.Sprintf(" T%d —%v %s@%d→", s.Txn, s.Edge, s.Record, s.Version))
 		}
 		out += "</li>"
 	}

@@ -23,6 +23,7 @@ const (
 	// frameWindows bounds one frame; more windows go out with the next.
 	frameWindows = 200
 	idleWait     = time.Hour
+	eventsKept   = 4096
 )
 
 // Snapshot is how a system stood after its latest slice.
@@ -63,6 +64,7 @@ type member struct {
 	// loop
 	sys      System
 	epoch    string
+	window   int64 // length of one
 	err      error // what failed it
 	paused   bool
 	pace     int64
@@ -77,6 +79,7 @@ type member struct {
 	hash     windowHash
 	windows  []engine.Window // cut, not yet sent
 	events   []Event         // likewise
+	past     []Event         // sent or not, the latest
 	sent     time.Time       // last frame
 	checked  time.Time       // last checkpoint
 	rateWall time.Time       // achieved speed is measured from here
@@ -101,7 +104,7 @@ var errClosed = errors.New("the cluster is closed")
 
 func newMember(a *Agent, id string, sys System, rec *recorder) *member {
 	m := &member{
-		id: id, agent: a, sys: sys, rec: rec, epoch: newEpoch(),
+		id: id, agent: a, sys: sys, rec: rec, epoch: newEpoch(), window: windowNS(sys.Values()),
 		cmds: make(chan func(), 16), quit: make(chan struct{}), done: make(chan struct{}),
 		slice: firstSlice,
 	}
@@ -190,12 +193,13 @@ func (m *member) turn(now time.Time) time.Duration {
 	case m.paused:
 		return m.flushLater(now)
 	}
-	if wait := m.agent.holdFor(m); wait > 0 {
+	room := m.agent.room(m)
+	if room <= 0 {
 		m.anchor(now) // waiting for a slower system is no debt
-		return wait
+		return 2 * time.Millisecond
 	}
 	if m.pace == 0 || m.agent.behind(m) {
-		m.advance(m.slice)
+		m.advance(min(m.slice, room))
 		return 0
 	}
 	due := m.dueVirt + int64(float64(now.Sub(m.dueWall))*float64(m.pace)/1e9)
@@ -208,7 +212,7 @@ func (m *member) turn(now time.Time) time.Duration {
 		m.dueWall, m.dueVirt = now, m.sys.NowNS()+quantum
 		ahead = quantum
 	}
-	m.advance(min(ahead, m.slice))
+	m.advance(min(ahead, m.slice, room))
 	return 0
 }
 
@@ -314,6 +318,10 @@ func (m *member) fail(err error) {
 func (m *member) event(e Event) {
 	e.VirtualNS = m.sys.NowNS()
 	m.events = append(m.events, e)
+	if len(m.past) == eventsKept {
+		m.past = append(m.past[:0], m.past[eventsKept/2:]...)
+	}
+	m.past = append(m.past, e)
 }
 
 // stepDone reports progress of a step and ends it at its goal.
@@ -402,16 +410,14 @@ func (m *member) set(k engine.Knobs, by string) (engine.Change, error) {
 
 // apply sets knobs, records the change and tells readers at once.
 func (m *member) apply(k engine.Knobs, by string) (engine.Change, error) {
-	was := engine.Knobs{}
-	before := m.sys.Values()
-	for name := range k {
-		if v, ok := before[name]; ok {
-			was[name] = v
-		}
-	}
+	was := valuesOf(m.sys, k)
+	version := m.sys.KnobsVersion()
 	c, err := m.sys.Set(k, by)
-	if err != nil {
-		return c, err
+	if err != nil || c.Version == version {
+		return c, err // refused, or everything was as asked for already
+	}
+	if c.Set != nil {
+		k = c.Set // as the registry writes it
 	}
 	m.rec.change(Change{VirtualNS: m.sys.NowNS(), Version: c.Version, By: by, Set: k})
 	m.event(Event{Kind: kindOf(k), By: by, Version: c.Version, Set: k, Was: was, Pending: c.Pending})
@@ -419,6 +425,18 @@ func (m *member) apply(k engine.Knobs, by string) (engine.Change, error) {
 	m.store()
 	m.publish(time.Now())
 	return c, nil
+}
+
+// valuesOf are the present values of the knobs in k.
+func valuesOf(sys System, k engine.Knobs) engine.Knobs {
+	was := engine.Knobs{}
+	before := sys.Values()
+	for name := range k {
+		if v, ok := before[name]; ok {
+			was[name] = v
+		}
+	}
+	return was
 }
 
 // kindOf names the event of a change.
@@ -453,24 +471,17 @@ func (m *member) addTransaction(t addedCode) error {
 // reset replaces the system by a new one at 0. The old one stays if the new one
 // cannot be opened.
 func (m *member) reset(k engine.Knobs, seed any, by string) error {
-	spec := m.sys.Spec()
 	set := engine.Knobs{}
-	for name, v := range spec.Set {
-		set[name] = v
-	}
 	for name, v := range k {
 		set[name] = v
-		switch s, _ := v.(string); name { // the short fields must not contradict
-		case "preset":
-			spec.Preset = s
-		case "workload":
-			spec.Workload = s
-		}
 	}
 	if seed != nil {
 		set["seed"] = seed
 	}
-	spec.Set = set
+	spec, err := m.sys.Spec().With(set)
+	if err != nil {
+		return err
+	}
 	sys, err := m.agent.open(spec)
 	if err != nil {
 		return err
@@ -484,13 +495,14 @@ func (m *member) reset(k engine.Knobs, seed any, by string) error {
 	}
 	closeSystem(m.sys)
 	m.sys, m.epoch, m.err, m.replay, m.added = sys, newEpoch(), nil, nil, nil
-	m.slice, m.hash, m.windows, m.events = firstSlice, windowHash{}, nil, nil
+	m.window = windowNS(sys.Values())
+	m.slice, m.hash, m.windows, m.events, m.past = firstSlice, windowHash{}, nil, nil, nil
 	m.forkOf, m.forkNS, m.speed = "", 0, 0
 	m.latest.Store(nil)
 	m.agent.taskDone("catch up "+m.id, nil)
 	m.rec.begin(headerOf(m.id, sys))
 	m.anchor(time.Now())
-	m.event(Event{Kind: "reset", By: by, Set: k})
+	m.event(Event{Kind: "reset", By: by, Set: set})
 	m.store()
 	m.publish(time.Now())
 	return nil

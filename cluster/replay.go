@@ -60,11 +60,7 @@ func (m *member) catchUp() {
 func (m *member) redo(st Step, r *replay) error {
 	switch {
 	case st.Change != nil:
-		was := engine.Knobs{}
-		before := m.sys.Values()
-		for name := range st.Change.Set {
-			was[name] = before[name]
-		}
+		was := valuesOf(m.sys, st.Change.Set)
 		c, err := m.sys.Set(st.Change.Set, st.Change.By)
 		if err != nil {
 			return fmt.Errorf("replay at %d ns: %w", st.VirtualNS, err)

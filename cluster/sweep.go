@@ -2,9 +2,10 @@ package cluster
 
 import (
 	"context"
+	"encoding/csv"
 	"encoding/json"
 	"fmt"
-	"reflect"
+	"strconv"
 	"strings"
 
 	"drtmx/cluster/runs"
@@ -17,19 +18,6 @@ import (
 type Axis struct {
 	Knob   string
 	Values any
-}
-
-func (a Axis) engine() (engine.Axis, error) {
-	v := reflect.ValueOf(a.Values)
-	if a.Values == nil || v.Kind() != reflect.Slice && v.Kind() != reflect.Array || v.Len() == 0 {
-		return engine.Axis{}, &engine.SpecError{Field: a.Knob, Value: clip(fmt.Sprint(a.Values)), Rule: "must be a slice of at least one value",
-			Next: fmt.Sprintf("as cluster.Axis{%q, []int{1, 2, 4}}", a.Knob)}
-	}
-	out := engine.Axis{Knob: a.Knob}
-	for i := range v.Len() {
-		out.Values = append(out.Values, v.Index(i).Interface())
-	}
-	return out, nil
 }
 
 // SweepOptions say how to run a sweep; the zero value is one seed per point.
@@ -56,7 +44,7 @@ func Sweep(spec Spec, axes ...Axis) *SweepResult {
 func SweepWith(ctx context.Context, spec Spec, o SweepOptions, progress func(done, total int), axes ...Axis) (*SweepResult, error) {
 	var as []engine.Axis
 	for _, a := range axes {
-		e, err := a.engine()
+		e, err := engine.NewAxis(a.Knob, a.Values)
 		if err != nil {
 			return nil, err
 		}
@@ -108,7 +96,9 @@ func (c storeCache) Put(key string, r *engine.Result) error {
 	if err != nil {
 		return err
 	}
-	return c.s.Put(c.key(key), b)
+	// A full or read-only disk costs time later, not this result.
+	_ = c.s.Put(c.key(key), b)
+	return nil
 }
 
 // key makes a key of the store from one of the engine, whatever its form.
@@ -244,4 +234,47 @@ func unitOf(metric string) string {
 		return "ns"
 	}
 	return ""
+}
+
+// CSV is a row per point: the axes, then its headline numbers.
+func (s *SweepResult) CSV() string {
+	metrics := []string{"throughput", "latency_us.mean", "latency_us.p50", "latency_us.p99", "abort_rate", "round_trips_per_txn"}
+	var b strings.Builder
+	w := csv.NewWriter(&b)
+	var head []string
+	for _, a := range s.Raw.Axes {
+		head = append(head, a.Knob)
+	}
+	rows := [][]string{append(append(head, metrics...), "runs", "error")}
+	for _, p := range s.Raw.Points {
+		var row []string
+		for _, a := range s.Raw.Axes {
+			row = append(row, fmt.Sprint(p.Set[a.Knob]))
+		}
+		for _, m := range metrics {
+			cell := ""
+			if x, ok := pointMean(p, m); ok {
+				cell = strconv.FormatFloat(x, 'g', -1, 64)
+			}
+			row = append(row, cell)
+		}
+		rows = append(rows, append(row, strconv.Itoa(len(p.Runs)), oneLine(p.Error)))
+	}
+	must(w.WriteAll(rows)) // into memory
+	return b.String()
+}
+
+// Err is the first failure among the points: of a run, or of its checks.
+func (s *SweepResult) Err() error {
+	for _, p := range s.Raw.Points {
+		if p.Error != "" {
+			return fmt.Errorf("%s: %s", knobText(p.Set), oneLine(p.Error))
+		}
+		for _, r := range p.Runs {
+			if c := r.Checks; c != nil && c.Mode != "off" && !c.OK {
+				return fmt.Errorf("%s: checks: %s is violated", knobText(p.Set), c.Claimed)
+			}
+		}
+	}
+	return nil
 }

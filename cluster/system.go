@@ -16,6 +16,7 @@ type System interface {
 	State() string
 	Err() error
 	Set(k engine.Knobs, by string) (engine.Change, error)
+	Check(k engine.Knobs) error // what Set would say
 	KnobsVersion() int
 	Spec() engine.Spec
 	Values() engine.Knobs

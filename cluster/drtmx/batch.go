@@ -1,0 +1,218 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"drtmx/cluster"
+	"drtmx/dashboard/charts"
+	"drtmx/engine"
+)
+
+func runCommand() *cobra.Command {
+	var f specFlags
+	var seeds int
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "run [SPEC]",
+		Short: "One batch run, or one per seed",
+		Args:  atMost(1, "one spec at most"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			spec, err := f.spec(cmd, args)
+			if err != nil {
+				return err
+			}
+			if seeds < 1 || seeds > 1000 {
+				return &engine.SpecError{Field: "seeds", Value: fmt.Sprint(seeds), Rule: "must be from 1 to 1000"}
+			}
+			if seeds > 1 {
+				return runSeeds(cmd, spec, seeds, asJSON)
+			}
+			b := newBar(cmd.ErrOrStderr(), "run")
+			r, err := engine.Run(cmd.Context(), spec, b.update)
+			b.end()
+			if err != nil {
+				return err
+			}
+			if err := show(cmd, r, asJSON); err != nil {
+				return err
+			}
+			return checksOf(r)
+		},
+	}
+	f.add(cmd)
+	cmd.Flags().IntVar(&seeds, "seeds", 1, "runs with consecutive seeds: means with 95 % intervals")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
+	return cmd
+}
+
+func runSeeds(cmd *cobra.Command, spec engine.Spec, n int, asJSON bool) error {
+	b := newBar(cmd.ErrOrStderr(), "seeds")
+	r, err := engine.RunSeeds(cmd.Context(), spec, n, engine.SweepOptions{Cache: cluster.RunCache(), Progress: b.update})
+	b.end()
+	if err != nil {
+		return err
+	}
+	if err := show(cmd, r, asJSON); err != nil {
+		return err
+	}
+	for _, x := range r.Runs {
+		if err := checksOf(x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// show prints a value as JSON or as text.
+func show(cmd *cobra.Command, v fmt.Stringer, asJSON bool) error {
+	if asJSON {
+		return printJSON(cmd.OutOrStdout(), v)
+	}
+	_, err := fmt.Fprintln(cmd.OutOrStdout(), v)
+	return err
+}
+
+// checksOf makes a run that found itself incorrect a failed one.
+func checksOf(r *engine.Result) error {
+	c := r.Checks
+	if c == nil || c.Mode == "off" || c.OK {
+		return nil
+	}
+	for _, a := range c.Anomalies {
+		return fmt.Errorf("checks: %s is violated: %s: %s", c.Claimed, a.Kind, a.Text)
+	}
+	return fmt.Errorf("checks: an invariant or %s is violated", c.Claimed)
+}
+
+func sweepCommand() *cobra.Command {
+	var f specFlags
+	var over []string
+	var seeds int
+	var asJSON, fresh bool
+	var csvFile, htmlFile string
+	cmd := &cobra.Command{
+		Use:   "sweep [SPEC] --over KNOB=V1,V2,...",
+		Short: "Every combination of some knobs' values",
+		Long:  "Runs every combination of the given values, in parallel. Points are kept: a sweep that was interrupted goes on where it stopped.",
+		Args:  atMost(1, "one spec at most"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			spec, err := f.spec(cmd, args)
+			if err != nil {
+				return err
+			}
+			if len(over) == 0 {
+				return usage("sweep needs --over KNOB=V1,V2,...")
+			}
+			if seeds < 1 || seeds > 1000 {
+				return &engine.SpecError{Field: "seeds", Value: fmt.Sprint(seeds), Rule: "must be from 1 to 1000"}
+			}
+			var axes []cluster.Axis
+			for _, o := range over {
+				a, err := engine.ParseAxis(o)
+				if err != nil {
+					return err
+				}
+				axes = append(axes, cluster.Axis{Knob: a.Knob, Values: a.Values})
+			}
+			b := newBar(cmd.ErrOrStderr(), "sweep")
+			s, err := cluster.SweepWith(cmd.Context(), spec, cluster.SweepOptions{Seeds: seeds, NoCache: fresh}, b.update, axes...)
+			b.end()
+			if err != nil {
+				return err
+			}
+			return writeSweep(cmd, s, asJSON, csvFile, htmlFile)
+		},
+	}
+	f.add(cmd)
+	fl := cmd.Flags()
+	fl.StringArrayVar(&over, "over", nil, "knob and its values `KNOB=V1,V2,...`, any number of times")
+	fl.IntVar(&seeds, "seeds", 1, "runs per point with consecutive seeds")
+	fl.BoolVar(&asJSON, "json", false, "print the points as JSON")
+	fl.StringVar(&csvFile, "csv", "", "write the points to `FILE` (- is standard output)")
+	fl.StringVar(&htmlFile, "html", "", "write charts to `FILE`")
+	fl.BoolVar(&fresh, "fresh", false, "run points again that are kept from before")
+	return cmd
+}
+
+func writeSweep(cmd *cobra.Command, s *cluster.SweepResult, asJSON bool, csvFile, htmlFile string) error {
+	out := cmd.OutOrStdout()
+	if csvFile != "" {
+		if err := outFile(out, csvFile, []byte(s.CSV())); err != nil {
+			return err
+		}
+	}
+	if htmlFile != "" {
+		if err := outFile(out, htmlFile, htmlPage("drtmx sweep", s.HTML())); err != nil {
+			return err
+		}
+	}
+	switch {
+	case asJSON:
+		if err := printJSON(out, s.Raw); err != nil {
+			return err
+		}
+	case csvFile == "" && htmlFile == "":
+		fmt.Fprintln(out, s)
+	}
+	return s.Err()
+}
+
+// htmlPage is a page that needs nothing but itself.
+func htmlPage(title, body string) []byte {
+	head := "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>" + title + "</title>\n"
+	if charts.HasLibrary() {
+		head += charts.Loader()
+	}
+	return []byte(head + "<body style=\"font:15px sans-serif;margin:2em\">\n" + body + "\n</body></html>\n")
+}
+
+func compareCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "compare A.json B.json",
+		Short: "Two results side by side",
+		Args:  exactly(2, "two results of drtmx run --json"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var rs [2]*engine.Result
+			for i, path := range args {
+				r, err := readResult(path)
+				if err != nil {
+					return err
+				}
+				rs[i] = r
+			}
+			return show(cmd, engine.Compare(rs[0], rs[1]), asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the comparison as JSON")
+	return cmd
+}
+
+// resultLimit bounds a result file: some 20 KB are usual.
+const resultLimit = 64 << 20
+
+func readResult(path string) (*engine.Result, error) {
+	bad := func(rule string) error {
+		return &engine.SpecError{Field: "result", Value: path, Rule: rule, Next: "give a file that drtmx run --json wrote"}
+	}
+	fi, err := os.Stat(path)
+	if err != nil {
+		return nil, bad("cannot be read")
+	}
+	if fi.IsDir() || fi.Size() > resultLimit {
+		return nil, bad("is not a result")
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, bad("cannot be read")
+	}
+	r := &engine.Result{}
+	if err := json.Unmarshal(b, r); err != nil || r.Spec == nil || r.Digest == "" {
+		return nil, bad("is not a result")
+	}
+	return r, nil
+}

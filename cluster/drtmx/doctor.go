@@ -1,0 +1,153 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"drtmx/cluster"
+	"drtmx/cluster/runs"
+	"drtmx/dashboard/charts"
+	"drtmx/engine"
+	"drtmx/kernel/install"
+)
+
+func kernelCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "kernel",
+		Short: "The notebook kernel",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usage("kernel %s: no such command; there is kernel install", args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	var prefix string
+	inst := &cobra.Command{
+		Use:   "install",
+		Short: "Copy the kernel into Jupyter's data folder",
+		Args:  exactly(0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			dir, err := install.Install(install.Options{Prefix: prefix})
+			if err != nil {
+				return err
+			}
+			fmt.Fprintln(cmd.OutOrStdout(), "the kernel is in "+dir)
+			return nil
+		},
+	}
+	inst.Flags().StringVar(&prefix, "prefix", "", "install to `DIR`/share/jupyter instead of for this user")
+	cmd.AddCommand(inst)
+	return cmd
+}
+
+// need is one line of doctor.
+type need struct {
+	name string
+	ok   bool
+	must bool // without it drtmx up and run do not work
+	what string
+	fix  string
+}
+
+func doctorCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "doctor",
+		Short: "What drtmx needs, what is there, and how to fix the rest",
+		Args:  exactly(0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var broken []string
+			for _, n := range needs() {
+				mark, fix := "ok     ", ""
+				if !n.ok {
+					mark, fix = "missing", ": "+n.fix
+					if n.must {
+						broken = append(broken, n.name)
+					}
+				}
+				fmt.Fprintf(cmd.OutOrStdout(), "%s  %-10s %s%s\n", mark, n.name, n.what, fix)
+			}
+			if len(broken) > 0 {
+				return fmt.Errorf("needed and missing: %s", strings.Join(broken, ", "))
+			}
+			return nil
+		},
+	}
+}
+
+func needs() []need {
+	out := []need{
+		{"drtmx", true, true, fmt.Sprintf("code %s, %s, %s/%s, %d cores", engine.CodeVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU()), ""},
+		{"charts", charts.HasLibrary(), false, "echarts in this binary, for interactive charts", "install npm and run make build, or use drtmx up --cdn"},
+	}
+	out = append(out, storeNeed(), portNeed())
+	for _, p := range []struct{ name, what, fix string }{
+		{"jupyter", "Jupyter, for notebooks", "apt-get install --no-install-recommends jupyter-notebook jupyter-client"},
+		{"npm", "fetches echarts at build time", "apt-get install npm, or https://nodejs.org"},
+		{"chromium", "the page's tests", "apt-get install chromium"},
+		{"qemu-aarch64", "digests of arm64 in the tests", "apt-get install qemu-user"},
+	} {
+		_, err := exec.LookPath(p.name)
+		out = append(out, need{p.name, err == nil, false, p.what, p.fix})
+	}
+	return append(out, kernelNeed())
+}
+
+func storeNeed() need {
+	n := need{name: "store", what: "a folder for finished runs", fix: "set XDG_CACHE_HOME to a folder that can be written"}
+	s, err := runs.Open(runs.Options{})
+	if err != nil {
+		return n
+	}
+	f, err := os.CreateTemp(s.Dir(), ".new-*")
+	if err != nil {
+		return n
+	}
+	f.Close()
+	os.Remove(f.Name())
+	n.ok, n.what = true, n.what+", "+s.Dir()
+	return n
+}
+
+func portNeed() need {
+	n := need{name: "port", ok: true, what: cluster.DefaultListen + " for the page", fix: "in use; give drtmx up another with --listen 127.0.0.1:0"}
+	l, err := net.Listen("tcp", cluster.DefaultListen)
+	if err != nil {
+		n.ok = false
+		return n
+	}
+	l.Close()
+	return n
+}
+
+// kernelNeed looks where Jupyter looks by default.
+func kernelNeed() need {
+	n := need{name: "kernel", what: "the notebook kernel, where Jupyter finds it", fix: "make build, then drtmx kernel install"}
+	var dirs []string
+	for _, d := range filepath.SplitList(os.Getenv("JUPYTER_PATH")) {
+		dirs = append(dirs, d)
+	}
+	if d := os.Getenv("JUPYTER_DATA_DIR"); d != "" {
+		dirs = append(dirs, d)
+	}
+	if home, err := os.UserHomeDir(); err == nil {
+		dirs = append(dirs, filepath.Join(home, ".local/share/jupyter"), filepath.Join(home, "Library/Jupyter"))
+	}
+	dirs = append(dirs, "/usr/local/share/jupyter", "/usr/share/jupyter")
+	for _, d := range dirs {
+		dir := filepath.Join(d, "kernels", install.Name)
+		if _, err := os.Stat(filepath.Join(dir, "kernel.json")); err == nil {
+			n.ok, n.what = true, n.what+", "+dir
+			return n
+		}
+	}
+	return n
+}

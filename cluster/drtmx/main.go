@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"drtmx/engine"
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// Exit statuses.
+const (
+	success = 0
+	failed  = 1
+	misused = 2
+)
+
+// run is main for tests.
+func run(args []string, stdout, stderr io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
+	root := rootCommand()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return success
+	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		err = errors.New("interrupted")
+	}
+	fmt.Fprintln(stderr, "drtmx: "+line(err))
+	var u *usageError
+	if errors.As(err, &u) || engine.IsSpecError(err) {
+		return misused
+	}
+	return failed
+}
+
+// usageError is a command line that cannot be understood.
+type usageError struct{ text string }
+
+func (e *usageError) Error() string { return e.text }
+
+func usage(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
+
+// line makes one of an error: cobra's suggestions come on lines of their own.
+func line(err error) string {
+	var parts []string
+	for _, p := range strings.Split(err.Error(), "\n") {
+		if p = strings.TrimSpace(p); p != "" {
+			parts = append(parts, p)
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+func rootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "drtmx",
+		Short:         "A workbench for distributed transactions over RDMA and NVM",
+		Long:          "drtmx runs the systems of the thesis on simulated hardware: live with a page (up), as batch runs (run, sweep, figure), and again (replay).",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			next := "drtmx --help lists the commands"
+			if s := cmd.SuggestionsFor(args[0]); len(s) > 0 {
+				next = "did you mean " + s[0] + "?"
+			}
+			return usage("%s: no such command; %s", args[0], next)
+		},
+		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+	}
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usage("%v; see %s --help", err, cmd.CommandPath())
+	})
+	root.SuggestionsMinimumDistance = 2
+	root.AddCommand(upCommand(), runCommand(), sweepCommand(), compareCommand(), knobsCommand(), specsCommand(),
+		profilesCommand(), replayCommand(), verifyCommand(), kernelCommand(), doctorCommand())
+	return root
+}
+
+// atMost is cobra.MaximumNArgs with our exit status.
+func atMost(n int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) > n {
+			return usage("%s: %s takes %s", args[n], cmd.CommandPath(), what)
+		}
+		return nil
+	}
+}
+
+func exactly(n int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != n {
+			return usage("%s takes %s", cmd.CommandPath(), what)
+		}
+		return nil
+	}
+}
+
+// specFlags are what every command that runs a spec takes.
+type specFlags struct {
+	preset string
+	set    []string
+	seed   int64
+}
+
+func (f *specFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.preset, "preset", "", "protocol preset: "+strings.Join(engine.PresetNames(), ", "))
+	cmd.Flags().StringArrayVar(&f.set, "set", nil, "knob setting `KNOB=VALUE`, any number of times; see drtmx knobs")
+	cmd.Flags().Int64Var(&f.seed, "seed", 0, "seed of all randomness")
+}
+
+// spec is the spec that arguments and flags ask for.
+func (f *specFlags) spec(cmd *cobra.Command, args []string) (engine.Spec, error) {
+	name := engine.SpecNames()[0]
+	if len(args) > 0 {
+		name = args[0]
+	}
+	spec, err := engine.LoadSpec(name)
+	if err != nil {
+		return spec, err
+	}
+	set := engine.Knobs{}
+	for _, s := range f.set {
+		k, v, err := engine.ParseSetting(s)
+		if err != nil {
+			return spec, err
+		}
+		if old, twice := set[k]; twice && old != v {
+			return spec, &engine.SpecError{Field: k, Value: v, Rule: fmt.Sprintf("is set to %v as well", old), Next: "give it once"}
+		}
+		set[k] = v
+	}
+	if f.preset != "" {
+		set["preset"] = f.preset
+	}
+	if cmd.Flags().Changed("seed") {
+		set["seed"] = int(f.seed)
+	}
+	return spec.With(set)
+}
+
+// printJSON writes one JSON value.
+func printJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// outFile writes a file that was asked for; "-" is standard output.
+func outFile(stdout io.Writer, path string, b []byte) error {
+	if path == "-" {
+		_, err := stdout.Write(b)
+		return err
+	}
+	if err := os.WriteFile(path, b, 0o644); err != nil {
+		return fmt.Errorf("%s: %w", path, errors.Unwrap(err))
+	}
+	return nil
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"drtmx/cluster"
+	"drtmx/dashboard/charts"
+	"drtmx/engine"
+
+	_ "drtmx/dashboard" // registers the page
+)
+
+type upFlags struct {
+	specFlags
+	listen, pace, session, resume string
+	forWall                       time.Duration
+	tokenFile, viewTokenFile      string
+	hosts                         []string
+	cdn                           bool
+}
+
+func upCommand() *cobra.Command {
+	var f upFlags
+	cmd := &cobra.Command{
+		Use:   "up [SPEC]",
+		Short: "Start a live cluster with its page",
+		Long:  "Starts a live cluster and serves its page. Ctrl-C ends it. With --session the session is written as it grows; replay runs it again, --resume continues it.",
+		Args:  atMost(1, "one spec at most"),
+		RunE:  func(cmd *cobra.Command, args []string) error { return f.up(cmd, args) },
+	}
+	f.add(cmd)
+	fl := cmd.Flags()
+	fl.StringVar(&f.listen, "listen", cluster.DefaultListen, "`ADDRESS` of the page; one that others can reach needs --token-file")
+	fl.StringVar(&f.pace, "pace", "6ms/s", "virtual time per second of wall time, or max")
+	fl.StringVar(&f.session, "session", "", "`FILE` to write the session to; must not exist")
+	fl.StringVar(&f.resume, "resume", "", "session `FILE` to continue")
+	fl.DurationVar(&f.forWall, "for", 0, "end after this much wall time")
+	fl.StringVar(&f.tokenFile, "token-file", "", "`FILE` with the token that may control")
+	fl.StringVar(&f.viewTokenFile, "view-token-file", "", "`FILE` with the token that may only look")
+	fl.StringArrayVar(&f.hosts, "host", nil, "`NAME` under which browsers may reach the page, besides localhost")
+	fl.BoolVar(&f.cdn, "cdn", false, "let the page load its chart library from "+cluster.CDN+" if it is not built in")
+	return cmd
+}
+
+func (f *upFlags) up(cmd *cobra.Command, args []string) error {
+	pace, err := parsePace(f.pace)
+	if err != nil {
+		return err
+	}
+	if f.forWall < 0 {
+		return &engine.SpecError{Field: "for", Value: f.forWall.String(), Rule: "must be above 0"}
+	}
+	if f.resume != "" && (len(args) > 0 || f.preset != "" || len(f.set) > 0 || cmd.Flags().Changed("seed")) {
+		return usage("--resume takes spec and knobs from the session; drop SPEC, --preset, --set and --seed")
+	}
+	spec, err := f.spec(cmd, args)
+	if err != nil {
+		return err
+	}
+	if _, chosen := spec.Set["check"]; !chosen { // a live cluster runs for long
+		if spec, err = spec.With(engine.Knobs{"check": "sampled"}); err != nil {
+			return err
+		}
+	}
+	access := cluster.Access{Hosts: f.hosts}
+	if access.Control, err = tokenOf(f.tokenFile); err != nil {
+		return err
+	}
+	if access.View, err = tokenOf(f.viewTokenFile); err != nil {
+		return err
+	}
+	l, err := cluster.Listen(f.listen, access)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	agent, err := cluster.NewAgent(spec, cluster.Options{Pace: pace, Session: f.session, Resume: f.resume})
+	if err != nil {
+		return err
+	}
+	h, err := agent.Handler(cluster.Web{Access: access, CDN: f.cdn})
+	if err != nil {
+		agent.Close()
+		return err
+	}
+	say := func(format string, a ...any) { fmt.Fprintf(cmd.ErrOrStderr(), format+"\n", a...) }
+	say("the page of this cluster is on http://%s/ (Ctrl-C ends it)", l.Addr())
+	if !charts.HasLibrary() && !f.cdn {
+		say("charts are plain SVG: echarts was not there at build time (install npm and build again, or --cdn)")
+	}
+	return f.serve(cmd.Context(), agent, func(ctx context.Context) error { return cluster.Serve(ctx, l, h) }, say)
+}
+
+// serve runs until Ctrl-C, --for or a failure of the server.
+func (f *upFlags) serve(ctx context.Context, agent *cluster.Agent, serve func(context.Context) error, say func(string, ...any)) error {
+	if f.forWall > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, f.forWall)
+		defer cancel()
+	}
+	err := serve(ctx)
+	failure := failureOf(agent)
+	if cerr := agent.Close(); err == nil {
+		err = cerr
+	}
+	if file := f.session + f.resume; file != "" && err == nil {
+		say("the session is in %s; drtmx replay %s runs it again", file, file)
+	}
+	if err == nil {
+		err = failure
+	}
+	return err
+}
+
+// failureOf reports a system that ended failed.
+func failureOf(agent *cluster.Agent) error {
+	for _, s := range agent.Systems() {
+		if s.State == cluster.StateFailed {
+			return fmt.Errorf("system %s failed: %s", s.Sys, s.Error)
+		}
+	}
+	return nil
+}
+
+func tokenOf(path string) (string, error) {
+	if path == "" {
+		return "", nil
+	}
+	return cluster.ReadToken(path)
+}
+
+// parsePace reads virtual time per second: "6ms/s", "6ms" or "max".
+func parsePace(s string) (int64, error) {
+	if s == "max" {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(strings.TrimSuffix(s, "/s"))
+	if err != nil || d <= 0 {
+		return 0, &engine.SpecError{Field: "pace", Value: s, Rule: "must be virtual time per second such as 6ms/s, or max"}
+	}
+	return d.Nanoseconds(), nil
+}

@@ -1,0 +1,275 @@
+package cluster
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"drtmx/engine"
+)
+
+// recordSession runs a live cluster for a moment with changes and returns the
+// file's path.
+func recordSession(t *testing.T, changes int) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "s.jsonl")
+	a := newFake(t, Options{Pace: 50_000_000, Session: path}, fakeOptions{})
+	for i := range changes {
+		time.Sleep(3 * time.Millisecond)
+		if _, err := a.Set(bg, "", engine.Knobs{"coroutines": i + 1}, "page"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func replayFile(t *testing.T, path string) *Replayed {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Replay(bg, bytes.NewReader(b), ReplayOptions{Open: fakeOpener(fakeOptions{})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestSessionReplaysToItsDigestAndWindows(t *testing.T) {
+	path := recordSession(t, 20)
+	r := replayFile(t, path)
+	if !r.OK || r.Changes != 19 && r.Changes != 20 || r.Checkpoints < 1 || r.Windows == 0 {
+		t.Errorf("%+v", r)
+	}
+	if r.Digest != r.Recorded {
+		t.Errorf("digest %s, recorded %s", r.Digest, r.Recorded)
+	}
+}
+
+func TestReplayNoticesADifference(t *testing.T) {
+	path := recordSession(t, 5)
+	b, _ := os.ReadFile(path)
+	for name, change := range map[string]func(string) string{
+		"digest": func(s string) string {
+			i := strings.Index(s, `"digest":"`) + 10
+			return s[:i] + "0123" + s[i+4:]
+		},
+		"windows": func(s string) string {
+			i := strings.Index(s, `"windows_hash":"`) + 16
+			return s[:i] + "0123" + s[i+4:]
+		},
+		"change": func(s string) string { return strings.Replace(s, `"coroutines":3`, `"coroutines":31`, 1) },
+	} {
+		bad := change(string(b))
+		if bad == string(b) {
+			t.Fatalf("%s: nothing changed", name)
+		}
+		r, err := Replay(bg, strings.NewReader(bad), ReplayOptions{Open: fakeOpener(fakeOptions{})})
+		if err != nil || r.OK || r.Why == "" || strings.Contains(r.Why, "\n") {
+			t.Errorf("%s: %+v, %v", name, r, err)
+		}
+	}
+	r, err := Replay(bg, bytes.NewReader(b), ReplayOptions{Open: fakeOpener(fakeOptions{drift: 50_000})})
+	if err != nil || r.OK {
+		t.Errorf("other simulator: %+v, %v", r, err)
+	}
+}
+
+func TestTornSessionIsReadAndContinued(t *testing.T) {
+	path := recordSession(t, 8)
+	whole, _ := os.ReadFile(path)
+	lines := bytes.SplitAfter(whole, []byte("\n"))
+	// Cut anywhere in the last two records: what is whole is read, the rest is
+	// what a crash leaves.
+	from := len(whole) - len(lines[len(lines)-2]) - len(lines[len(lines)-3])
+	for cut := from + 1; cut < len(whole); cut += 7 {
+		s, err := ReadSession(bytes.NewReader(whole[:cut]))
+		if err != nil {
+			t.Fatalf("cut at %d: %v", cut, err)
+		}
+		if s.Torn == (whole[cut-1] == '\n') {
+			t.Errorf("cut at %d: torn %v", cut, s.Torn)
+		}
+	}
+	torn := filepath.Join(t.TempDir(), "torn.jsonl")
+	os.WriteFile(torn, whole[:len(whole)-5], 0o644)
+	a, err := NewAgent(engine.Spec{}, Options{Pace: 50_000_000, Resume: torn, Open: fakeOpener(fakeOptions{})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	within(t, 5*time.Second, "caught up", func() bool { return !stateOf(t, a, "").CatchingUp })
+	if s := stateOf(t, a, ""); s.State != StateRunning {
+		t.Fatalf("%+v", s)
+	}
+	if _, err := a.Set(bg, "", engine.Knobs{"coroutines": 30}, "page"); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(30 * time.Millisecond)
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if r := replayFile(t, torn); !r.OK || r.Torn {
+		t.Errorf("%+v", r)
+	}
+	after, _ := os.ReadFile(torn)
+	if !bytes.HasPrefix(after, whole[:len(whole)-len(lines[len(lines)-2])]) {
+		t.Error("what was recorded before is not there any more")
+	}
+}
+
+func TestResetBeginsASegment(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.jsonl")
+	a := newFake(t, Options{Paused: true, Session: path}, fakeOptions{})
+	a.Step(bg, "", 500_000)
+	a.Set(bg, "", engine.Knobs{"coroutines": 2}, "script")
+	a.Step(bg, "", 500_000)
+	if err := a.Reset(bg, "", engine.Knobs{"nodes": 3}, 5, "page"); err != nil {
+		t.Fatal(err)
+	}
+	a.Step(bg, "", 300_000)
+	a.Close()
+	r := replayFile(t, path)
+	if !r.OK || r.Segments != 2 || r.VirtualNS != 300_000 || r.Changes != 1 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestFailedSessionReplaysToItsFailure(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.jsonl")
+	fo := fakeOptions{failAt: 1_234_500}
+	a := newFake(t, Options{Paused: true, Session: path}, fo)
+	a.Step(bg, "", 1_000_000)
+	if a.Step(bg, "", 1_000_000) == nil {
+		t.Fatal("did not fail")
+	}
+	a.Close()
+	b, _ := os.ReadFile(path)
+	r, err := Replay(bg, bytes.NewReader(b), ReplayOptions{Open: fakeOpener(fo)})
+	if err != nil || !r.OK {
+		t.Errorf("%+v, %v", r, err)
+	}
+	r, err = Replay(bg, bytes.NewReader(b), ReplayOptions{Open: fakeOpener(fakeOptions{})})
+	if err != nil || r.OK {
+		t.Errorf("a replay that does not fail: %+v, %v", r, err)
+	}
+	if _, err := NewAgent(engine.Spec{}, Options{Resume: path, Open: fakeOpener(fo)}); err == nil || !strings.Contains(err.Error(), "failure") {
+		t.Errorf("resume: %v", err)
+	}
+}
+
+func TestSessionIsNeverOverwritten(t *testing.T) {
+	path := recordSession(t, 2)
+	before, _ := os.ReadFile(path)
+	if _, err := NewAgent(smallSpec(), Options{Session: path, Open: fakeOpener(fakeOptions{})}); !engine.IsSpecError(err) || !strings.Contains(err.Error(), "--resume") {
+		t.Errorf("%v", err)
+	}
+	after, _ := os.ReadFile(path)
+	if !bytes.Equal(before, after) {
+		t.Error("the file changed")
+	}
+	if _, err := NewAgent(smallSpec(), Options{Session: filepath.Join(path, "x"), Open: fakeOpener(fakeOptions{})}); !engine.IsSpecError(err) {
+		t.Errorf("a folder that is a file: %v", err)
+	}
+	a, err := NewAgent(engine.Spec{}, Options{Paused: true, Resume: path, Open: fakeOpener(fakeOptions{})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	if _, err := NewAgent(engine.Spec{}, Options{Resume: path, Open: fakeOpener(fakeOptions{})}); err == nil || !strings.Contains(err.Error(), "another drtmx") {
+		t.Errorf("two writers of one session: %v", err)
+	}
+}
+
+func TestBadSessionsAreRefusedWithOneLine(t *testing.T) {
+	b, _ := os.ReadFile(recordSession(t, 3))
+	good := string(b)
+	lines := strings.SplitAfter(good, "\n")
+	head := lines[0]
+	for name, c := range map[string]struct{ text, says string }{
+		"empty":          {"", "no header"},
+		"no header":      {lines[1], "no header"},
+		"other format":   {strings.Replace(good, `"format":1`, `"format":2`, 1), "format 2, this drtmx reads 1"},
+		"later format":   {strings.Replace(good, `"format":1`, `"format":7,"new":true`, 1), "format 7"},
+		"no format":      {strings.Replace(good, `"format":1,`, ``, 1), "format"},
+		"other code":     {strings.Replace(good, `"code":"`+engine.CodeVersion(), `"code":"zzz`, 1), "recorded by code zzz"},
+		"not JSON":       {head + "{]\n", "line 2"},
+		"unknown record": {head + `{"later":{}}` + "\n", "line 2"},
+		"two fields":     {head + `{"end":{},"failed":{}}` + "\n", "one field"},
+		"goes back":      {head + `{"end":{"virtual_ns":5}}` + "\n" + `{"end":{"virtual_ns":4}}` + "\n", "goes back"},
+		"negative":       {head + `{"end":{"virtual_ns":-4}}` + "\n", "goes back"},
+		"after failure":  {head + `{"failed":{"virtual_ns":5,"error":"x"}}` + "\n" + `{"end":{"virtual_ns":5}}` + "\n", "follows the failure"},
+		"notebook code":  {head + `{"transaction":{"virtual_ns":5,"name":"swap","weight":1}}` + "\n", "notebook code"},
+		"huge line":      {head + `{"end":"` + strings.Repeat("x", sessionLineLimit) + `"}` + "\n", "longer than"},
+		"binary":         {"\x00\x01\x02\n", "line 1"},
+		"other default":  {strings.Replace(good, `"replicas":3`, `"replicas":2`, 1), "knob replicas"},
+	} {
+		if c.text == good {
+			t.Fatalf("%s: nothing changed", name)
+		}
+		_, err := Replay(bg, strings.NewReader(c.text), ReplayOptions{Open: fakeOpener(fakeOptions{})})
+		if err == nil || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestSessionFromMemory(t *testing.T) {
+	a := newFake(t, Options{Paused: true}, fakeOptions{})
+	a.Step(bg, "", 500_000)
+	a.Set(bg, "", engine.Knobs{"coroutines": 2}, "script")
+	a.Step(bg, "", 500_000)
+	b, err := a.Session(bg, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Replay(bg, bytes.NewReader(b), ReplayOptions{Open: fakeOpener(fakeOptions{})})
+	if err != nil || !r.OK || r.VirtualNS != 1_000_000 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+func FuzzReadSession(f *testing.F) {
+	f.Add([]byte(`{"session":{"format":1,"code":"x","seed":1,"window_ns":1,"spec":{"preset":"drtm+h","set":{"nodes":4}},"values":{"nodes":4}}}` + "\n" +
+		`{"change":{"virtual_ns":10,"version":2,"by":"page","set":{"coroutines":4,"x":1.5,"s":"t"}}}` + "\n" +
+		`{"checkpoint":{"virtual_ns":20,"digest":"d","windows":1,"windows_hash":"h","knobs_version":2}}` + "\n" + `{"end":{"virt`))
+	f.Add([]byte(`{"session":{"format":2}}` + "\n"))
+	f.Add([]byte("{}\n[]\nnull\n1e999\n"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		s, err := ReadSession(bytes.NewReader(b))
+		if err != nil {
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("more than one line: %q", err)
+			}
+			return
+		}
+		if s.Bytes > int64(len(b)) || len(s.Segments) == 0 {
+			t.Errorf("%d of %d bytes, %d segments", s.Bytes, len(b), len(s.Segments))
+		}
+		last := int64(0)
+		for _, g := range s.Segments {
+			last = 0
+			for _, st := range g.Steps {
+				if st.VirtualNS < last {
+					t.Error("time goes back")
+				}
+				last = st.VirtualNS
+			}
+			if _, err := json.Marshal(g.Header); err != nil {
+				t.Error(err)
+			}
+		}
+		// What is whole reads the same again.
+		again, err := ReadSession(bytes.NewReader(b[:s.Bytes]))
+		if err != nil || again.Torn || len(again.Segments) != len(s.Segments) {
+			t.Errorf("the whole part: %v", err)
+		}
+	})
+}
