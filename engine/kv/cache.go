@@ -29,7 +29,7 @@ const (
 type Cache struct {
 	cl      *r2.Cluster
 	machine int
-	base    []uint64 // by table id: number of the table's first record among the records of all tables
+	base    []uint64 // by table id: number of the table's first record among those of all tables
 	tables  [256]*Table
 	scatter // records of all tables over sets
 	sets    uint64
@@ -62,7 +62,7 @@ func NewCache(cl *r2.Cluster, machine int, tables []*Table, bytes, seed uint64) 
 			return nil, fmt.Errorf("location cache: two tables have id %d", t.spec.ID)
 		}
 		x.tables[t.spec.ID], x.base[t.spec.ID] = t, total
-		total += t.records()
+		total += t.records
 	}
 	x.scatter = newScatter(total, 1, mix(seed^uint64(machine)))
 	words := (total + 63) / 64
@@ -96,19 +96,22 @@ func (x *Cache) Stats() CacheStats { return x.stats }
 
 // entry is where a key stands in the cache's order.
 type entry struct {
+	s      *shard
 	hash   uint64
-	number uint64 // of a record that was there from the start
-	home   bool   // number is valid
+	number uint64 // of a record that was there from the start, among all of them
+	home   Ref    // where that record was
+	fixed  bool   // whether the record was there from the start: number and home are valid
 }
 
 // entryOf computes where a key belongs. It costs no virtual time: the hash is computed in a few cycles that
 // the cost of the phase contains.
 func (x *Cache) entryOf(t *Table, key uint64) entry {
-	if n, ok := t.number(key); ok {
-		n += x.base[t.spec.ID]
-		return entry{hash: x.hash(n), number: n, home: true}
+	s, j, initial := t.shardOf(key)
+	if !initial {
+		return entry{s: s, hash: x.foreign(key + uint64(t.spec.ID)<<56)}
 	}
-	return entry{hash: x.foreign(key + uint64(t.spec.ID)<<56)}
+	n := x.base[t.spec.ID] + s.before + j
+	return entry{s: s, hash: x.hash(n), number: n, home: homeRef(j), fixed: true}
 }
 
 // touch charges the line of an entry's set. Sets are dealt to the sockets in turn.
@@ -131,15 +134,14 @@ func (x *Cache) Get(c *r2.Co, t *Table, key uint64) (Location, bool) {
 }
 
 func (x *Cache) get(t *Table, key uint64, e entry) (Location, bool) {
-	if e.home && getBit(x.present, e.number) {
+	if e.fixed && getBit(x.present, e.number) {
 		setBit(x.used, e.number)
-		s, j, _ := t.shardOf(key)
-		return s.location(homeRef(j)), true
+		return e.s.location(e.home), true
 	}
 	if i := x.findMoved(t, key, e); i >= 0 {
 		v := &x.moved.slots[i].value
 		*v |= usedBit
-		return t.Location(key, Ref(*v&^usedBit)), true
+		return e.s.location(Ref(*v &^ usedBit)), true
 	}
 	return Location{}, false
 }
@@ -154,22 +156,17 @@ func (x *Cache) Put(c *r2.Co, t *Table, key uint64, r Ref) {
 // Warm is Put before the system runs, when every record is where it was: it charges nothing. Filling the
 // cache with keys drawn from the workload's own distribution leaves it as after a long run.
 func (x *Cache) Warm(t *Table, key uint64) {
-	s, j, initial := t.shardOf(key)
-	if !initial || s.machine == x.machine {
+	e := x.entryOf(t, key)
+	if !e.fixed || e.s.machine == x.machine {
 		return
 	}
-	e := x.entryOf(t, key)
 	if _, ok := x.get(t, key, e); !ok {
-		x.put(t, key, homeRef(j), e)
+		x.put(t, key, e.home, e)
 	}
 }
 
 func (x *Cache) put(t *Table, key uint64, r Ref, e entry) {
-	home := false
-	if e.home {
-		_, j, _ := t.shardOf(key)
-		home = r == homeRef(j)
-	}
+	home := e.fixed && r == e.home
 	if i := x.findMoved(t, key, e); i >= 0 {
 		if !home {
 			v := &x.moved.slots[i].value
@@ -178,7 +175,7 @@ func (x *Cache) put(t *Table, key uint64, r Ref, e entry) {
 		}
 		x.moved.remove(i)
 		x.stats.Entries--
-	} else if e.home && getBit(x.present, e.number) {
+	} else if e.fixed && getBit(x.present, e.number) {
 		if home {
 			return
 		}
@@ -199,10 +196,14 @@ func (x *Cache) put(t *Table, key uint64, r Ref, e entry) {
 func (x *Cache) Invalidate(c *r2.Co, t *Table, key uint64) {
 	e := x.entryOf(t, key)
 	x.touch(c, x.place(e.hash))
+	x.forget(t, key, e)
+}
+
+func (x *Cache) forget(t *Table, key uint64, e entry) {
 	switch i := x.findMoved(t, key, e); {
 	case i >= 0:
 		x.moved.remove(i)
-	case e.home && getBit(x.present, e.number):
+	case e.fixed && getBit(x.present, e.number):
 		clearBit(x.present, e.number)
 	default:
 		return

@@ -32,6 +32,10 @@ type member struct {
 	tag    uint64 // of a moved entry, else 0
 }
 
+func (v member) before(w member) bool {
+	return v.after < w.after || v.after == w.after && v.tag < w.tag
+}
+
 // makeRoom sees to it that the set of an entry has a free place.
 func (x *Cache) makeRoom(e entry) {
 	set := x.place(e.hash)
@@ -56,7 +60,7 @@ func (x *Cache) membersOf(set, hand uint64, m *[setEntries]member) int {
 	n := 0
 	add := func(v member) {
 		i := n
-		for ; i > 0 && m[i-1].after > v.after; i-- {
+		for ; i > 0 && v.before(m[i-1]); i-- {
 			m[i] = m[i-1]
 		}
 		m[i] = v

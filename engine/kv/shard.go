@@ -47,6 +47,7 @@ type shard struct {
 	nodeEnd       uint64
 	nodes, rows   region
 	rowEnd        uint32
+	before        uint64   // records of the table in the shards before this one
 	members       []uint64 // scratch of fillGroup
 
 	// What the owner keeps in private memory, charged at private.

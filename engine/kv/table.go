@@ -36,7 +36,7 @@ type Table struct {
 	cl      *r2.Cluster
 	shards  [][]*shard  // by server and socket
 	backups [][]*backup // by server and distance, 0 for the next server
-	before  []uint64    // records from the start on the servers before, by server, and of all at the end
+	records uint64      // that it had from the start
 	scratch []byte      // one row
 }
 
@@ -81,12 +81,7 @@ func newTable(cl *r2.Cluster, spec Spec, place Placement) (*Table, error) {
 	if err != nil {
 		return nil, fmt.Errorf("table %s: %w", spec.Name, err)
 	}
-	t := &Table{spec: spec, place: place, layout: layout, cl: cl, scratch: make([]byte, layout.Bytes())}
-	t.before = make([]uint64, 1, place.Partition.Servers()+1)
-	for m := range place.Partition.Servers() {
-		t.before = append(t.before, t.before[m]+place.Partition.Count(m))
-	}
-	return t, nil
+	return &Table{spec: spec, place: place, layout: layout, cl: cl, scratch: make([]byte, layout.Bytes())}, nil
 }
 
 // addServer computes the geometry of a server's shards: its records are dealt to its sockets in turn.
@@ -98,6 +93,8 @@ func (t *Table) addServer(m, sockets int) error {
 		if err := s.check(); err != nil {
 			return err
 		}
+		s.before = t.records
+		t.records += s.n
 		t.shards[m][k] = s
 	}
 	return nil
@@ -169,15 +166,3 @@ func (s *shard) location(r Ref) Location {
 func (l Location) Fresh(seq uint64) bool {
 	return record.Live(seq) && record.Incarnation(seq) == l.Ref.Incarnation()
 }
-
-// number is the place of a record among all that the table had from the start.
-func (t *Table) number(key uint64) (n uint64, ok bool) {
-	i, ok := t.place.Partition.Local(key)
-	if !ok {
-		return 0, false
-	}
-	return t.before[t.place.Partition.Primary(key)] + i, true
-}
-
-// records is how many records the table had from the start.
-func (t *Table) records() uint64 { return t.before[len(t.before)-1] }

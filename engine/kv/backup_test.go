@@ -1,0 +1,132 @@
+package kv
+
+import (
+	"errors"
+	"testing"
+
+	"drtmx/engine/r2"
+	"drtmx/engine/record"
+)
+
+func TestBackupsAreTheNextServersWithTheSameRows(t *testing.T) {
+	const keys = 500
+	b := newBed(t, 3, 1, 1)
+	tb := b.table(keys, 24, 0, 3)
+	if tb.Backups() != 2 || tb.Backup(2, 0) != 0 || tb.Backup(2, 1) != 1 {
+		t.Fatalf("%d backups, of server 2: %d and %d", tb.Backups(), tb.Backup(2, 0), tb.Backup(2, 1))
+	}
+	for m := range 3 {
+		b.do(m, func(c *r2.Co) {
+			for key := range uint64(keys) {
+				a, ok := tb.BackupAddr(c, m, key)
+				if ok != (tb.Primary(key) != m) {
+					t.Errorf("key %d of server %d: backup on %d %v", key, tb.Primary(key), m, ok)
+				}
+				if !ok {
+					continue
+				}
+				if row := c.Load(a, tb.RowBytes()); record.Seq(row) != record.InitialSeq || !holds(record.Value(row), key) {
+					t.Errorf("key %d on backup %d: row %x", key, m, row)
+				}
+			}
+		})
+	}
+}
+
+func TestBackupOfOneReplicaIsNobody(t *testing.T) {
+	b := newBed(t, 2, 1, 1)
+	tb := b.table(10, 8, 0, 1)
+	b.do(0, func(c *r2.Co) {
+		if _, ok := tb.BackupAddr(c, 0, 9); ok {
+			t.Error("a table without backups has one")
+		}
+		if _, err := tb.BackupInsert(c, 0, 9); err == nil {
+			t.Error("a machine that is no backup took a record")
+		}
+		tb.BackupDelete(c, 0, 9)
+	})
+}
+
+// Records inserted while the system runs get rows on the backups when they arrive there, keep them, and give them back.
+func TestBackupInsertAndDelete(t *testing.T) {
+	b := newBed(t, 2, 1, 1)
+	tb := b.table(10, 8, 2, 2)
+	var keys []uint64 // of server 0, one socket, not there from the start
+	for key := uint64(10); len(keys) < 3; key++ {
+		if s, _, _ := tb.shardOf(key); s.machine == 0 && s.socket == 1 {
+			keys = append(keys, key)
+		}
+	}
+	row := make([]byte, tb.RowBytes())
+	b.do(1, func(c *r2.Co) {
+		if _, ok := tb.BackupAddr(c, 1, keys[0]); ok || tb.Row(1, keys[0], row) {
+			t.Error("a record is on the backup before it arrived")
+		}
+		first, err := tb.BackupInsert(c, 1, keys[0])
+		if err != nil {
+			t.Error(err)
+		}
+		record.SetSeq(row, 44)
+		c.Store(first, row)
+		if again, err := tb.BackupInsert(c, 1, keys[0]); again != first || err != nil {
+			t.Errorf("row at %#x, then at %#x, %v", first, again, err)
+		}
+		if a, ok := tb.BackupAddr(c, 1, keys[0]); !ok || a != first {
+			t.Errorf("row at %#x, found at %#x, %v", first, a, ok)
+		}
+		clear(row)
+		if !tb.Row(1, keys[0], row) || record.Seq(row) != 44 {
+			t.Errorf("the oracle sees %x", row)
+		}
+		second, err := tb.BackupInsert(c, 1, keys[1])
+		if err != nil || second == first {
+			t.Errorf("two records at %#x, %v", second, err)
+		}
+		if _, err := tb.BackupInsert(c, 1, keys[2]); !errors.Is(err, ErrFull) {
+			t.Errorf("a third record in two spare rows: %v", err)
+		}
+		tb.BackupDelete(c, 1, keys[0])
+		if third, err := tb.BackupInsert(c, 1, keys[2]); err != nil || third != first {
+			t.Errorf("the freed row at %#x was not reused, but %#x, %v", first, third, err)
+		}
+		home, _ := tb.BackupAddr(c, 1, 0)
+		tb.BackupDelete(c, 1, 0)
+		if again, err := tb.BackupInsert(c, 1, 0); err != nil || again != home {
+			t.Errorf("a record that was there from the start moved from %#x to %#x, %v", home, again, err)
+		}
+	})
+}
+
+// The oracle sees rows as they are whether or not their pages came into being, also where a row lies on two pages of
+// which one did.
+func TestOracleSeesThroughPages(t *testing.T) {
+	const keys = 1000
+	b := newBed(t, 1, 1, 1)
+	tb := b.table(keys, 24, 10, 1)
+	row := make([]byte, tb.RowBytes())
+	check := func(when string) {
+		for key := range uint64(keys) {
+			if !tb.Row(0, key, row) || record.Seq(row) != record.InitialSeq || !holds(record.Value(row), key) {
+				t.Fatalf("%s: key %d, row %x", when, key, row)
+			}
+		}
+	}
+	check("nothing touched")
+	mem := b.cl.Mem(0)
+	loc, _ := tb.Find(2 * 200)
+	if mem.Materialized(loc.Addr) {
+		t.Fatal("the oracle brought a page into being")
+	}
+	mem.Bytes(loc.Addr, 1)
+	check("one page touched")
+	b.do(0, func(c *r2.Co) {
+		for key := range uint64(keys) {
+			if loc, ok, err := tb.LookupLocal(c, key); !ok || err != nil {
+				t.Errorf("key %d: %v, %v", key, ok, err)
+			} else if found, ok := tb.Find(key); !ok || found != loc {
+				t.Errorf("key %d is at %+v, the oracle finds %+v", key, loc, found)
+			}
+		}
+	})
+	check("index touched")
+}

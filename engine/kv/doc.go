@@ -1,0 +1,47 @@
+// Package kv is the record store of chapter 4: DrTM-KV, a cluster-chaining hash table in registered memory that
+// other machines read with one-sided READs, its replicas, and the location cache.
+//
+// # A table
+//
+// A Partition divides the keys among servers. A server's part is split over its sockets; such a shard has its own
+// hash table and rows in that socket's memory, so each record has a home RNIC. Backups keep the rows of the next
+// servers' shards, at the same row numbers.
+//
+// A bucket is a node of 128 bytes: eight slots of key, row number and incarnation, and the number of the next node.
+// Buckets are 75 % full, at which a lookup takes 1.05 READs on average. The caller READs the row with one more
+// (section 4.3.1); the location cache saves the first.
+//
+// # Finding, changing, and both at once
+//
+// Only the server's CPU changes its hash table: InsertLocal and DeleteLocal run there, in a handler or in a local
+// transaction, under a latch per chain. READs take no latch. Each line of a node carries the node's version, odd
+// while somebody changes the line: a READ that shows odd or different versions is repeated. Records never move
+// between slots, so a lookup that passes intact nodes to the end of the chain is right that the key is missing: there
+// was a moment during the lookup when it was.
+//
+// Between finding a row and reading it, or for as long as a location stays in a cache, the record may be deleted and
+// its row given to another. Deletes count in the row's incarnation, the upper bits of its sequence. Slots, replies
+// and cache entries carry the incarnation they mean, and Location.Fresh compares: no key in the row, no second READ.
+//
+// # Memory
+//
+// Nothing is computed or stored for records that nobody touched. The hash function is a keyed bijection, so the
+// content of a bucket is the inverse images of its hash values, and a page of buckets, of overflow buckets or of rows
+// is a pure function of its number. Overflow buckets of 32 neighbouring chains are numbered together such that the
+// pages in use are few. A table of 1.6 million records of 24 bytes on four machines, three replicas, costs 115 MB for
+// rows and 45 MB for buckets when all is touched, nothing at the start.
+//
+// The location cache costs two bits per record, whatever its budget; see Cache.
+//
+// # Limits and simplifications
+//
+//   - Keys have 55 bits, row and node numbers 32; values of a table have one length.
+//   - Nodes that were added to a chain are never taken out again. Their slots are reused.
+//   - Servers and clients agree on addresses, sizes and initial counts without messages.
+//   - Free lists and the backups' index of inserted records are kept in private memory: charged, not in registered
+//     bytes.
+//   - Hash values of records that were there from the start come from the bijection, those of inserted records from an
+//     ordinary hash function. Hash values are sparse (1 in 8 to 16 used), which makes bucket occupancy slightly more
+//     even than independent hashing: 1.043 READs per lookup instead of 1.047.
+//   - Backups find rows by key with a charged lookup of one line.
+package kv

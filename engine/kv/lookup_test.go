@@ -1,0 +1,174 @@
+package kv
+
+import (
+	"errors"
+	"runtime"
+	"testing"
+
+	"drtmx/engine/r2"
+	"drtmx/engine/record"
+)
+
+func TestLookupEveryKeyLocallyAndRemotely(t *testing.T) {
+	const keys = 900
+	b := newBed(t, 3, 1, 4)
+	tb := b.table(keys, 8, 0, 1)
+	reads := 0
+	b.do(0, func(c *r2.Co) {
+		for key := range uint64(keys) {
+			c.Reset()
+			var loc Location
+			var ok bool
+			var err error
+			if tb.Primary(key) == c.Machine() {
+				loc, ok, err = tb.LookupLocal(c, key)
+			} else {
+				trips := c.RoundTrips()
+				loc, ok, err = tb.LookupRemote(c, key)
+				reads += c.RoundTrips() - trips
+			}
+			if !ok || err != nil || loc.Machine != tb.Primary(key) {
+				t.Errorf("key %d: found %v on machine %d, %v", key, ok, loc.Machine, err)
+				return
+			}
+			row := c.Read(loc.Loc, tb.RowBytes())
+			if err := c.Wait(); err != nil || !record.Readable(row.B) || !loc.Fresh(record.Seq(row.B)) || !holds(record.Value(row.B), key) {
+				t.Errorf("key %d: row %x, %v", key, row.B, err)
+				return
+			}
+		}
+		for key := uint64(keys); key < keys+30; key++ {
+			var ok bool
+			var err error
+			if tb.Primary(key) == c.Machine() {
+				_, ok, err = tb.LookupLocal(c, key)
+			} else {
+				_, ok, err = tb.LookupRemote(c, key)
+			}
+			if ok || err != nil {
+				t.Errorf("key %d, which is not there: %v, %v", key, ok, err)
+			}
+		}
+	})
+	if mean := float64(reads) / (2 * keys / 3); mean < 1 || mean > 1.1 {
+		t.Errorf("%.3f READs per remote lookup", mean)
+	}
+}
+
+// The home RNIC of a row is the one that its lookup goes to, and both sockets have about half of the rows.
+func TestRowsAreSplitOverSockets(t *testing.T) {
+	b := newBed(t, 2, 1, 1)
+	tb := b.table(1000, 8, 10, 2)
+	var rows [2]int
+	for key := range uint64(1000) {
+		loc, ok := tb.Find(key)
+		if !ok {
+			t.Fatalf("key %d not found", key)
+		}
+		s, _, _ := tb.shardOf(key)
+		home := b.cl.Mem(loc.Machine).Home(loc.Addr)
+		if index := b.cl.Mem(loc.Machine).Home(s.nodeAddr(0)); index != home || home != s.socket {
+			t.Fatalf("key %d: row on socket %d, index on %d, shard of %d", key, home, index, s.socket)
+		}
+		rows[home]++
+	}
+	if rows[0] != 500 || rows[1] != 500 {
+		t.Errorf("rows per socket %v", rows)
+	}
+}
+
+func TestLookupAllocatesNothing(t *testing.T) {
+	const keys = 1000
+	b := newBed(t, 2, 1, 1)
+	tb := b.table(keys, 8, 0, 1)
+	x, err := NewCache(b.cl, 0, []*Table{tb}, 1<<16, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	round := func(c *r2.Co) {
+		for key := range uint64(keys) {
+			if tb.Primary(key) == 0 {
+				tb.LookupLocal(c, key)
+				continue
+			}
+			if _, ok := x.Get(c, tb, key); !ok {
+				loc, _, _ := tb.LookupRemote(c, key)
+				x.Put(c, tb, key, loc.Ref)
+			}
+			c.Reset()
+		}
+	}
+	var before, after runtime.MemStats
+	b.do(0, func(c *r2.Co) {
+		round(c)
+		round(c)
+		runtime.ReadMemStats(&before)
+		for range 10 {
+			round(c)
+		}
+		runtime.ReadMemStats(&after)
+	})
+	// The test bed's own slices may allocate a little.
+	if n := after.Mallocs - before.Mallocs; n > 50 {
+		t.Errorf("%d allocations in %d lookups", n, 10*keys)
+	}
+}
+
+func TestNewTableRefusals(t *testing.T) {
+	b := newBed(t, 2, 1, 1)
+	for name, c := range map[string]struct {
+		spec  Spec
+		place Placement
+	}{
+		"no value":       {Spec{Name: "x"}, Placement{Blocks(2, 10), 1}},
+		"no partition":   {Spec{Name: "x", ValueBytes: 8}, Placement{nil, 1}},
+		"many replicas":  {Spec{Name: "x", ValueBytes: 8}, Placement{Blocks(2, 10), 3}},
+		"many servers":   {Spec{Name: "x", ValueBytes: 8}, Placement{Blocks(3, 10), 1}},
+		"many rows":      {Spec{Name: "x", ValueBytes: 8}, Placement{Blocks(1, 1<<34), 1}},
+		"too much space": {Spec{Name: "x", ValueBytes: 1900}, Placement{Blocks(1, 1<<28), 1}},
+	} {
+		if _, err := NewTable(b.cl, c.spec, c.place); err == nil {
+			t.Errorf("%s: accepted", name)
+		} else {
+			t.Logf("%s: %v", name, err)
+		}
+	}
+	if b.svc.Add(b.table(10, 8, 0, 1)) == nil {
+		t.Error("the same table id was added twice")
+	}
+}
+
+func TestChangesAreRefused(t *testing.T) {
+	b := newBed(t, 2, 1, 1)
+	tb := b.table(10, 8, 1, 1)
+	value := make([]byte, 8)
+	b.do(0, func(c *r2.Co) {
+		for _, on := range []uint64{0, 9} { // here and on the other machine
+			if _, err := b.svc.Insert(c, tb, on, value); !errors.Is(err, ErrExists) {
+				t.Errorf("insert of key %d, which exists: %v", on, err)
+			}
+		}
+		for _, missing := range []uint64{10, 11} {
+			if err := b.svc.Delete(c, tb, missing); !errors.Is(err, ErrMissing) {
+				t.Errorf("delete of key %d, which is missing: %v", missing, err)
+			}
+			if _, err := b.svc.Insert(c, tb, missing, value[:7]); err == nil {
+				t.Errorf("insert of key %d with a short value was accepted", missing)
+			}
+		}
+		if _, err := b.svc.Insert(c, tb, MaxKey+1, value); err == nil {
+			t.Error("insert of a key that is too large was accepted")
+		}
+		full := 0
+		for key := uint64(10); key < 20; key++ {
+			if _, err := b.svc.Insert(c, tb, key, value); errors.Is(err, ErrFull) {
+				full++
+			} else if err != nil {
+				t.Error(err)
+			}
+		}
+		if full != 10-4 { // one spare row on each of two sockets of two servers
+			t.Errorf("%d of 10 inserts found the table full, want 6", full)
+		}
+	})
+}
