@@ -12,15 +12,15 @@ struct Services {
     std::vector<double> table; // in mean service times
     uint64_t lcg = 1;
 
-    Services() : table(65536) {
-        for (int i = 0; i < 65536; i++) {
-            table[i] = -std::log((i + 0.5) / 65536);
+    Services() : table(4096) {
+        for (int i = 0; i < 4096; i++) {
+            table[i] = -std::log((i + 0.5) / 4096);
         }
     }
 
     double draw() {
         lcg = lcg * 6364136223846793005ULL + 1442695040888963407ULL;
-        return table[lcg >> 48];
+        return table[lcg >> 52];
     }
 };
 

@@ -261,12 +261,14 @@ func table(list []*contender, n, k, reps int) error {
 		m := c.median()
 		fmt.Printf("| %s | %s | %.1f (%.1f-%.1f) | %.2f | %.3f | %.3f |\n", c.name, c.style,
 			m, slices.Min(c.ns), slices.Max(c.ns), 1000/m, events/m, process/m)
-		// 50,000 exponential services have a standard error of half a percent.
-		if math.Abs(c.x/theory-1) > 0.03 {
+		// 50,000 exponential services have a standard error of half a percent, and
+		// the start from an even distribution of the jobs is felt for about two
+		// visits per station.
+		if math.Abs(c.x/theory-1) > 0.03+2*float64(k)/float64(c.visits) {
 			return fmt.Errorf("%s (%s) has a throughput of %.3f, theory %.3f: not the same model", c.name, c.style, c.x, theory)
 		}
 	}
-	fmt.Printf("\nevery throughput is within 3 %% of theory (%.3f); %s\n", theory, version())
+	fmt.Printf("\nevery throughput is that of theory (%.3f) within its error; %s\n", theory, version())
 	return nil
 }
 

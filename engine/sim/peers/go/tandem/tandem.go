@@ -40,7 +40,7 @@ func Parse(styles ...string) Args {
 
 // Services draws exponential service times in units of their mean.
 type Services struct {
-	table [65536]float64
+	table [4096]float64
 	lcg   uint64
 }
 
@@ -48,7 +48,7 @@ type Services struct {
 func NewServices() *Services {
 	s := &Services{lcg: 1}
 	for i := range s.table {
-		s.table[i] = -math.Log((float64(i) + 0.5) / 65536)
+		s.table[i] = -math.Log((float64(i) + 0.5) / 4096)
 	}
 	return s
 }
@@ -56,7 +56,7 @@ func NewServices() *Services {
 // Draw is the next service time.
 func (s *Services) Draw() float64 {
 	s.lcg = s.lcg*6364136223846793005 + 1442695040888963407
-	return s.table[s.lcg>>48]
+	return s.table[s.lcg>>52]
 }
 
 // None is the end of a list of jobs.
