@@ -6,32 +6,20 @@ import (
 )
 
 // CQ is a completion queue. Queue pairs of one machine share it as they like.
+// It lists the verbs that completed; they live until they are polled.
 type CQ struct {
 	fab     *Fabric
-	ring    []entry // a power of two, grows up to depth
+	ring    []uint32 // a power of two, grows up to depth
 	head    uint32
 	tail    uint32
 	depth   uint32
-	last    sim.Time
+	armed   bool
 	overrun bool
+	last    sim.Time
 
-	armed  bool
 	kind   sim.Kind
 	arg    uint32
 	before sim.Time
-}
-
-// entry is a CQE as it waits: one line of the host's memory.
-type entry struct {
-	id     uint64
-	at     sim.Time
-	stamp  stamp
-	bytes  uint32
-	qp     uint32 // index in the fabric
-	src    AH
-	op     Opcode
-	status Status
-	wqe    uint16
 }
 
 // stamp is a metrics.Stamp cut down to what the fabric fills, in picoseconds;
@@ -66,14 +54,14 @@ func (s *stamp) expand(to *metrics.Stamp) {
 
 // CreateCQ makes a completion queue for at most depth completions.
 func (n *NIC) CreateCQ(depth int) *CQ {
-	return &CQ{fab: n.machine.fab, ring: make([]entry, 16), depth: uint32(max(depth, 1))}
+	return &CQ{fab: n.machine.fab, ring: make([]uint32, 8), depth: uint32(max(depth, 1))}
 }
 
 // Len is the number of completions that Poll would return.
 func (c *CQ) Len() int {
 	now := c.fab.sim.Now()
 	n := c.tail - c.head
-	for n > 0 && c.ring[(c.head+n-1)&uint32(len(c.ring)-1)].at > now {
+	for n > 0 && c.fab.verbs[c.ring[(c.head+n-1)&uint32(len(c.ring)-1)]].mark > now {
 		n--
 	}
 	return int(n)
@@ -82,27 +70,37 @@ func (c *CQ) Len() int {
 // Poll moves completions to out, oldest first, and returns how many. It frees
 // the send-queue slots of their requests and of the unsignaled ones before.
 func (c *CQ) Poll(out []CQE) int {
-	now := c.fab.sim.Now()
+	f := c.fab
+	now := f.sim.Now()
 	mask := uint32(len(c.ring) - 1)
-	for i := range out {
+	for k := range out {
 		if c.head == c.tail {
-			return i
+			return k
 		}
-		e := &c.ring[c.head&mask]
-		if e.at > now {
-			return i
+		i := c.ring[c.head&mask]
+		v := &f.verbs[i]
+		if v.mark > now {
+			return k
 		}
 		c.head++
-		q := c.fab.qps[e.qp]
-		if e.op != Recv {
-			q.release(e.wqe)
+		o := &out[k]
+		o.ID, o.Op, o.Status, o.Bytes, o.QPN, o.Src, o.At = v.id, v.op, v.status, v.len, v.qpn, AH{}, v.mark
+		v.stamp.expand(&o.Stamp)
+		if v.flags&delivery != 0 {
+			o.Op, o.QPN, o.Src = Recv, v.rkey, unpackAH(v.b)
+		} else {
+			f.qps[v.qp].release(v.wqe)
 		}
-		o := &out[i]
-		o.ID, o.Op, o.Status, o.Bytes, o.QPN, o.Src, o.At = e.id, e.op, e.status, e.bytes, q.qpn, e.src, e.at
-		e.stamp.expand(&o.Stamp)
+		v.flags &^= listed
+		f.settle(i, v)
 	}
 	return len(out)
 }
+
+// pack and unpackAH squeeze an address into a word.
+func (a AH) pack() uint64 { return uint64(a.Machine)<<48 | uint64(a.NIC)<<40 | uint64(a.QPN) }
+
+func unpackAH(x uint64) AH { return AH{uint16(x >> 48), uint8(x >> 40), uint32(x)} }
 
 // Overrun says that completions came while the queue was full. They are lost,
 // and the queue pairs they belonged to are in the error state.
@@ -111,9 +109,10 @@ func (c *CQ) Overrun() bool { return c.overrun }
 // Arm asks for one event (k, arg) when a completion is there, at once if one
 // is there already, but not before notBefore.
 func (c *CQ) Arm(notBefore sim.Time, k sim.Kind, arg uint32) {
+	s := c.fab.sim
 	if c.head != c.tail {
-		at := c.ring[c.head&uint32(len(c.ring)-1)].at
-		c.fab.sim.At(max(at, notBefore, c.fab.sim.Now()), k, arg)
+		at := c.fab.verbs[c.ring[c.head&uint32(len(c.ring)-1)]].mark
+		s.At(max(at, notBefore, s.Now()), k, arg)
 		return
 	}
 	c.armed, c.kind, c.arg, c.before = true, k, arg, notBefore
@@ -122,34 +121,31 @@ func (c *CQ) Arm(notBefore sim.Time, k sim.Kind, arg uint32) {
 // Disarm takes Arm back, if its event is not scheduled yet.
 func (c *CQ) Disarm() { c.armed = false }
 
-// push adds a completion that becomes visible at e.at. The entry is filled in
-// place by the caller; nil means that the queue is full.
-func (c *CQ) push(at sim.Time) *entry {
-	n := c.tail - c.head
-	if n == uint32(len(c.ring)) {
-		if n >= c.depth {
-			return nil
-		}
+// push lists a verb that becomes visible at time at; false means that the queue
+// is full.
+func (c *CQ) push(i uint32, v *verb, at sim.Time) bool {
+	if n := c.tail - c.head; n == c.depth {
+		return false
+	} else if n == uint32(len(c.ring)) {
 		c.grow()
-	} else if n >= c.depth {
-		return nil
 	}
-	e := &c.ring[c.tail&uint32(len(c.ring)-1)]
+	c.ring[c.tail&uint32(len(c.ring)-1)] = i
 	c.tail++
 	// Queue pairs of several RNICs may share the queue, whose order is that of
 	// arrival.
 	c.last = max(c.last, at)
-	e.at = c.last
+	v.mark = c.last
+	v.flags |= listed
 	if c.armed {
 		c.armed = false
-		c.fab.sim.At(max(e.at, c.before), c.kind, c.arg)
+		c.fab.sim.At(max(v.mark, c.before), c.kind, c.arg)
 	}
-	return e
+	return true
 }
 
 func (c *CQ) grow() {
 	old := c.ring
-	c.ring = make([]entry, 2*len(old))
+	c.ring = make([]uint32, 2*len(old))
 	for i := c.head; i != c.tail; i++ {
 		c.ring[i&uint32(len(c.ring)-1)] = old[i&uint32(len(old)-1)]
 	}

@@ -40,7 +40,8 @@ type Fabric struct {
 	verbs []verb
 	free  uint32 // first free verb
 	live  int    // verbs that are not free
-	qps   []*QP
+	qps   []qpState
+	nics  []*NIC // of all machines
 
 	kFetch, kTx, kRx, kMem, kStore, kLine, kReply, kAnswer, kDone, kGiveUp sim.Kind
 
@@ -89,6 +90,7 @@ func New(s *sim.Sim, c Config) (*Fabric, error) {
 	}
 	f := &Fabric{sim: s, profile: c.Profile, cost: newCosts(c.Profile), free: none, torn: c.TornReads, ddio: !c.NoDDIO, loss: c.LossPPM}
 	f.register()
+	f.lookAhead()
 	for i := range c.Machines {
 		name := ""
 		if len(c.NodeTypes) > 0 {
@@ -103,6 +105,7 @@ func New(s *sim.Sim, c Config) (*Fabric, error) {
 			return nil, errors.Join(fmt.Errorf("fabric: %w", err), f.Close())
 		}
 		f.machines = append(f.machines, m)
+		f.nics = append(f.nics, m.NICs...)
 	}
 	return f, nil
 }

@@ -1,14 +1,11 @@
 package fabric
 
-import (
-	"slices"
-
-	"drtmx/engine/sim"
-)
+import "drtmx/engine/sim"
 
 // NIC is an RNIC: a port to the switch and a PCIe slot at one socket.
 type NIC struct {
 	Index   int
+	number  uint16 // in the fabric
 	machine *Machine
 	socket  int
 
@@ -22,6 +19,7 @@ type NIC struct {
 	fetch  sim.FIFO // fetching of contexts and translations
 
 	slots    []sim.Time // conflict slots: when each is free
+	owned    []sim.Time // by slot: when the store of the atomic under way is through
 	slotMask Addr
 	granule  uint
 	qps      []*QP // by number; 0 is nobody
@@ -31,7 +29,7 @@ type NIC struct {
 	off      bool
 }
 
-func newNIC(m *Machine, index, socket, translations int) *NIC {
+func newNIC(m *Machine, number uint16, index, socket, translations int) *NIC {
 	p := &m.fab.profile.NIC
 	slots := 1
 	for slots < p.ConflictSlots.Int() {
@@ -41,7 +39,7 @@ func newNIC(m *Machine, index, socket, translations int) *NIC {
 	for 1<<granule < p.ConflictGranule.Int() {
 		granule++
 	}
-	return &NIC{Index: index, machine: m, socket: socket, slots: make([]sim.Time, slots), slotMask: Addr(slots - 1),
+	return &NIC{Index: index, number: number, machine: m, socket: socket, slots: make([]sim.Time, slots), owned: make([]sim.Time, slots), slotMask: Addr(slots - 1),
 		granule: granule, qps: []*QP{nil}, contexts: contexts{limit: p.QPContexts.Int()}, pages: newTLB(translations),
 		luck: m.fab.sim.Stream("fabric.loss", uint64(m.ID)<<8|uint64(index))}
 }
@@ -60,12 +58,17 @@ func (n *NIC) stations() [8]*sim.FIFO {
 	return [...]*sim.FIFO{&n.tx, &n.rx, &n.link, &n.in, &n.atomic, &n.up, &n.down, &n.fetch}
 }
 
+// slot is the conflict slot of an address.
+func (n *NIC) slot(a Addr) Addr {
+	g := a >> n.granule
+	return (g ^ g>>9 ^ g>>18) & n.slotMask
+}
+
 // hold takes the conflict slot of an address from t on for d, behind whoever
 // has it, and returns when it begins. Slots are taken in the order of arrival
 // at the RNIC, so booking ahead is exact.
 func (n *NIC) hold(a Addr, t, d sim.Time) sim.Time {
-	g := a >> n.granule
-	s := &n.slots[(g^g>>12)&n.slotMask]
+	s := &n.slots[n.slot(a)]
 	t = max(t, *s)
 	*s = t + d
 	return t
@@ -87,100 +90,87 @@ func (n *NIC) translate(now sim.Time, a Addr, bytes uint32) (ready sim.Time) {
 }
 
 // contexts is the cache of queue-pair contexts: true LRU over the RNIC's queue
-// pairs. While all of them fit there is nothing to evict and the order is only
-// noted; the list is made when the first one does not.
+// pairs. While all of them fit nothing is ever evicted and no order is kept; it
+// begins, by number, with the first queue pair that is one too many.
 type contexts struct {
-	limit      int // contexts kept
-	qps        int // queue pairs that exist
-	kept       int
-	clock      uint64
-	first      *QP // most recently used
-	last       *QP
-	maintained bool
+	limit       int // contexts kept at most
+	kept        int
+	order       []links // by queue-pair number, nil while all fit
+	first, last uint32  // most and least recently used; 0 is nobody
 }
 
-// context is the state of one queue pair in that cache.
-type context struct {
-	prev, next *QP
-	used       uint64
-	ready      sim.Time // when the fetch under way ends
-	kept       bool
-}
+type links struct{ prev, next uint32 }
 
-// use makes sure that q's context is in the RNIC and returns when it is there,
-// which is at most now if it was.
-func (n *NIC) use(q *QP, now sim.Time) (ready sim.Time) {
+// use makes sure that a queue pair's context is in the RNIC and returns when it
+// is there, which is at most now if it was.
+func (n *NIC) use(h *qpState, now sim.Time) (ready sim.Time) {
 	c := &n.contexts
-	if q.ctx.kept {
-		if !c.maintained {
-			c.clock++
-			q.ctx.used = c.clock
-		} else if c.first != q {
+	if c.order == nil {
+		if h.state&kept != 0 {
+			return h.ready
+		}
+		c.kept++
+	} else if q := h.qp.qpn; h.state&kept != 0 {
+		if c.first != q {
 			c.unlink(q)
 			c.pushFront(q)
 		}
-		return q.ctx.ready
-	}
-	if c.kept == c.limit {
-		old := c.last
-		c.unlink(old)
-		old.ctx.kept = false
+		return h.ready
 	} else {
-		c.kept++
-	}
-	q.ctx.kept = true
-	if c.maintained {
+		if c.kept == c.limit {
+			old := c.last
+			c.unlink(old)
+			n.qps[old].state().state &^= kept
+		} else {
+			c.kept++
+		}
 		c.pushFront(q)
-	} else {
-		c.clock++
-		q.ctx.used = c.clock
 	}
+	h.state |= kept
 	f := n.machine.fab
 	f.counts.CtxMisses++
-	q.ctx.ready = n.fetch.Serve(now, f.cost.qpFetch) + f.cost.roundTrip
-	return q.ctx.ready
+	h.ready = n.fetch.Serve(now, f.cost.qpFetch) + f.cost.roundTrip
+	return h.ready
 }
 
-// added counts a new queue pair and starts to keep the list when they no
-// longer all fit.
-func (c *contexts) added(qps []*QP) {
-	c.qps++
-	if c.maintained || c.qps <= c.limit {
+// added counts a new queue pair and starts to keep an order when they no longer
+// all fit.
+func (c *contexts) added(f *Fabric, qps []*QP) {
+	if c.order != nil {
+		c.order = append(c.order, links{})
 		return
 	}
-	c.maintained = true
-	var kept []*QP
-	for _, q := range qps {
-		if q != nil && q.ctx.kept {
-			kept = append(kept, q)
-		}
+	if len(qps)-1 <= c.limit {
+		return
 	}
-	slices.SortFunc(kept, func(a, b *QP) int { return int(a.ctx.used) - int(b.ctx.used) })
-	for _, q := range kept {
-		c.pushFront(q)
+	c.order = make([]links, len(qps))
+	for i, q := range qps {
+		if i > 0 && f.qps[q.index].state&kept != 0 {
+			c.pushFront(uint32(i))
+		}
 	}
 }
 
-func (c *contexts) pushFront(q *QP) {
-	q.ctx.prev, q.ctx.next = nil, c.first
-	if c.first != nil {
-		c.first.ctx.prev = q
+func (c *contexts) pushFront(q uint32) {
+	c.order[q] = links{next: c.first}
+	if c.first != 0 {
+		c.order[c.first].prev = q
 	} else {
 		c.last = q
 	}
 	c.first = q
 }
 
-func (c *contexts) unlink(q *QP) {
-	p, n := q.ctx.prev, q.ctx.next
-	if p != nil {
-		p.ctx.next = n
+func (c *contexts) unlink(q uint32) {
+	l := c.order[q]
+	if l.prev != 0 {
+		c.order[l.prev].next = l.next
 	} else {
-		c.first = n
+		c.first = l.next
 	}
-	if n != nil {
-		n.ctx.prev = p
+	if l.next != 0 {
+		c.order[l.next].prev = l.prev
 	} else {
-		c.last = p
+		c.last = l.prev
 	}
 }

@@ -32,32 +32,50 @@ func (f *Fabric) register() {
 	f.kGiveUp = f.sim.Register("fabric.giveup", f.onGiveUp)
 }
 
-// pass says whether verb i may pass the lane now. If not, its event comes again.
-func (f *Fabric) pass(l *lane, k sim.Kind, i uint32, v *verb, now sim.Time) bool {
-	if v.flags&entered != 0 {
+// pass says whether verb i may pass a lane now. If not, its event comes again.
+func (f *Fabric) pass(h *qpState, which uint8, k sim.Kind, i uint32, v *verb, now sim.Time) bool {
+	again := v.flags&entered != 0
+	v.flags |= entered
+	if h.state>>which&1 == 0 {
+		return true
+	}
+	l := &h.qp.lanes[which]
+	if again {
 		if l.first == none || l.first == i {
 			return true
 		}
-	} else {
-		v.flags |= entered
-		if now > l.until && l.first == none {
-			return true
-		}
+	} else if now > l.until && l.first == none {
+		h.state &^= 1 << which
+		return true
 	}
 	f.sim.At(max(l.until, now), k, i)
 	return false
 }
 
 // stall makes verb i, and all behind it, wait.
-func (f *Fabric) stall(l *lane, k sim.Kind, i uint32, until sim.Time) {
-	l.first, l.until = i, until
+func (f *Fabric) stall(h *qpState, which uint8, k sim.Kind, i uint32, until sim.Time) {
+	h.state |= 1 << which
+	h.qp.lanes[which] = lane{until, i}
 	f.sim.At(until, k, i)
 }
 
-func (l *lane) clear(i uint32) {
-	if l.first == i {
-		l.first = none
+// clear lets those behind verb i go on.
+func (h *qpState) clear(which uint8, i uint32) {
+	if h.state>>which&1 != 0 && h.qp.lanes[which].first == i {
+		h.qp.lanes[which].first = none
 	}
+}
+
+// arrive is pass, and the context that the RNIC needs to go on.
+func (f *Fabric) arrive(n *NIC, h *qpState, which uint8, k sim.Kind, i uint32, v *verb, now sim.Time) bool {
+	if t := n.use(h, now); t > now && v.flags&held == 0 {
+		v.flags |= held
+		f.stall(h, which, k, i, max(t, v.mark))
+		return false
+	}
+	v.flags &^= held
+	h.clear(which, i)
+	return true
 }
 
 // onTx: a request and its payload are in the RNIC, or the context that the head
@@ -69,37 +87,38 @@ func (f *Fabric) onTx(i uint32) {
 		return
 	}
 	v.flags = v.flags&^waiting | ready
-	if q := f.qps[v.qp]; q.sqHead == i {
-		f.pump(q)
+	if h := &f.qps[v.qp]; h.sqHead == i {
+		f.pump(h)
 	}
 }
 
 // pump sends from the head of the queue what may be sent.
-func (f *Fabric) pump(q *QP) {
+func (f *Fabric) pump(h *qpState) {
 	now := f.sim.Now()
-	for q.sqHead != none {
-		i := q.sqHead
+	n := f.nics[h.nic]
+	for h.sqHead != none {
+		i := h.sqHead
 		v := &f.verbs[i]
-		if v.flags&(ready|waiting) != ready || v.op.reads() && q.outstanding >= q.limit {
+		if v.flags&(ready|waiting) != ready || v.op.reads() && h.outstanding >= h.limit {
 			return
 		}
-		if t := q.nic.use(q, now); t > now && v.flags&held == 0 {
+		if t := n.use(h, now); t > now && v.flags&held == 0 {
 			v.flags |= waiting | held
 			f.sim.At(t, f.kTx, i)
 			return
 		}
 		v.flags &^= held
-		q.sqHead = v.next
+		h.sqHead = v.next
 		if v.op.reads() {
-			q.outstanding++
+			h.outstanding++
 		}
-		f.send(q, i, v, now)
+		f.send(n, h, i, v, now)
 	}
 }
 
 // send puts one request on the wire.
-func (f *Fabric) send(q *QP, i uint32, v *verb, now sim.Time) {
-	n, c := q.nic, &f.cost
+func (f *Fabric) send(n *NIC, h *qpState, i uint32, v *verb, now sim.Time) {
+	c := &f.cost
 	svc := c.txRequest[v.op]
 	if v.flags&inlined == 0 {
 		perm := Perm(0)
@@ -109,30 +128,30 @@ func (f *Fabric) send(q *QP, i uint32, v *verb, now sim.Time) {
 			svc += sim.Time(v.len) * c.gather >> 10
 		}
 		if v.len > 0 && !n.machine.Mem.allowed(v.lkey, v.local, v.len, perm) {
-			f.fail(q, i, v, LocalProtection, now)
+			f.fail(h, i, v, LocalProtection, now)
 			return
 		}
 	}
 	end := n.tx.Serve(now, svc) + c.txLatency
 	v.stamp.add(atDoorbell, now-v.mark)
 	v.stamp.add(atNICSend, end-now)
-	if q.transport != RC && v.flags&signaled != 0 {
-		f.sent(q, v, end)
+	if h.transport != RC && v.flags&signaled != 0 {
+		f.sent(v, end)
 		v = &f.verbs[i]
 	}
-	f.depart(n, f.qps[v.peer].nic, f.kRx, i, v, end, f.requestTime(q, v))
+	f.depart(n, f.kRx, i, v, end, f.requestTime(h.transport, v))
 }
 
 // sent completes a datagram or UC request: it is done when it is on the wire.
-func (f *Fabric) sent(q *QP, v *verb, end sim.Time) {
+func (f *Fabric) sent(v *verb, end sim.Time) {
 	t := v.ticket(v.op, Success)
 	t.stamp, t.mark = v.stamp, end
 	f.complete(t, end+f.cost.oneWay)
 }
 
-func (f *Fabric) requestTime(q *QP, v *verb) sim.Time {
+func (f *Fabric) requestTime(t Transport, v *verb) sim.Time {
 	head := f.cost.headRequest[v.op]
-	if q.transport == UD {
+	if t == UD {
 		head += f.cost.headUD
 	}
 	if v.op > Write {
@@ -148,10 +167,10 @@ func (f *Fabric) responseTime(v *verb) sim.Time {
 	return f.cost.serialize(v.len, f.cost.headResponse[v.op])
 }
 
-// depart sends a packet that leaves the pipeline of n at end towards d. The
-// event is its head's arrival at the switch's port towards d: the port takes
-// its bytes in the order of arrival, and an empty path pays for them once.
-func (f *Fabric) depart(n, d *NIC, k sim.Kind, i uint32, v *verb, end, bytes sim.Time) {
+// depart sends a packet that leaves the pipeline of n at end. The event is its
+// head's arrival at the switch's port towards the other RNIC: the port takes its
+// bytes in the order of arrival, and an empty path pays for them once.
+func (f *Fabric) depart(n *NIC, k sim.Kind, i uint32, v *verb, end, bytes sim.Time) {
 	v.flags &^= entered
 	at := end + f.cost.loopback
 	if v.flags&loop == 0 {
@@ -176,36 +195,32 @@ func (f *Fabric) enter(n *NIC, v *verb, now, bytes sim.Time) {
 func (f *Fabric) onRx(i uint32) {
 	now := f.sim.Now()
 	v := &f.verbs[i]
-	r := f.qps[v.peer]
-	n := r.nic
+	r := &f.qps[v.peer]
+	n := f.nics[r.nic]
 	if v.flags&entered == 0 {
-		f.enter(n, v, now, f.requestTime(r, v))
+		f.enter(n, v, now, f.requestTime(r.transport, v))
 	}
-	if !f.pass(&r.arriving, f.kRx, i, v, now) {
+	if !f.pass(r, arriving, f.kRx, i, v, now) {
 		return
 	}
-	if r.failed || n.off || (f.loss|f.rcLoss) != 0 && f.lost(r, n, v) {
-		f.vanish(r, i, v, now)
+	if r.state&failed != 0 || n.off || (f.loss|f.rcLoss) != 0 && f.lost(r.transport, n, v) {
+		f.vanish(n, r, i, v, now)
 		return
 	}
-	if t := n.use(r, now); t > now && v.flags&held == 0 {
-		v.flags |= held
-		f.stall(&r.arriving, f.kRx, i, max(t, v.mark))
+	if !f.arrive(n, r, arriving, f.kRx, i, v, now) {
 		return
 	}
-	v.flags &^= held
-	r.arriving.clear(i)
 	t := max(n.rx.Serve(now, f.cost.rxRequest[v.op]), v.mark) + f.cost.rxLatency
 	if v.op == Send {
-		f.arriveSend(r, i, v, now, t)
+		f.arriveSend(n, r, i, v, now, t)
 	} else {
-		f.arriveRemote(r, i, v, now, t)
+		f.arriveRemote(n, r, i, v, now, t)
 	}
 }
 
 // arriveRemote: a one-sided request finds its memory.
-func (f *Fabric) arriveRemote(r *QP, i uint32, v *verb, now, t sim.Time) {
-	n, c := r.nic, &f.cost
+func (f *Fabric) arriveRemote(n *NIC, r *qpState, i uint32, v *verb, now, t sim.Time) {
+	c := &f.cost
 	mem := n.machine.Mem
 	perm, hold := RemoteRead, c.conflictHold
 	switch v.op {
@@ -244,32 +259,52 @@ func (f *Fabric) arriveRemote(r *QP, i uint32, v *verb, now, t sim.Time) {
 	case v.op == Read:
 		r.unanswered++
 	case r.transport == RC && r.unanswered > 0:
-		// Responses keep the order of requests: this one follows those whose data
-		// is still on its way from memory.
-		v.flags |= deferred | reply
 		r.unanswered++
+		v.flags |= deferred | reply
 	case r.transport == RC:
 		f.respond(r, i, v, t)
 	}
 }
 
 // respond schedules the response, behind earlier ones of the queue pair.
-func (f *Fabric) respond(r *QP, i uint32, v *verb, t sim.Time) {
+func (f *Fabric) respond(r *qpState, i uint32, v *verb, t sim.Time) {
 	t = max(t, r.responded)
 	r.responded = t
 	v.flags |= reply
 	f.sim.At(t, f.kReply, i)
 }
 
-// arriveSend: a message finds a receive buffer.
-func (f *Fabric) arriveSend(r *QP, i uint32, v *verb, now, t sim.Time) {
-	n, c := r.nic, &f.cost
-	if r.rqHead == r.rqTail {
-		f.notReady(r, i, v, now, t)
+// acknowledge responds without any access to memory, but in order: behind the
+// responses whose data is still on its way from there.
+func (f *Fabric) acknowledge(r *qpState, i uint32, v *verb, t sim.Time) {
+	if r.unanswered == 0 {
+		f.respond(r, i, v, t)
 		return
 	}
-	w := r.rq[r.rqHead&uint32(len(r.rq)-1)]
-	r.rqHead++
+	r.unanswered++
+	r.executed = max(r.executed, t+f.cost.oneWay)
+	v.flags |= deferred | reply
+	f.sim.At(r.executed, f.kMem, i)
+}
+
+// late responds to what had to wait for its turn.
+func (f *Fabric) late(r *qpState, i uint32, v *verb, now sim.Time) {
+	v.flags &^= deferred | entered
+	v.stamp.add(atMemory, now-v.mark)
+	v.mark = now
+	r.unanswered--
+	f.respond(r, i, v, now)
+}
+
+// arriveSend: a message finds a receive buffer.
+func (f *Fabric) arriveSend(n *NIC, r *qpState, i uint32, v *verb, now, t sim.Time) {
+	c, q := &f.cost, r.qp
+	if q.rqHead == q.rqTail {
+		f.notReady(r, i, v, t)
+		return
+	}
+	w := q.rq[q.rqHead&uint32(len(q.rq)-1)]
+	q.rqHead++
 	if v.len > w.Len {
 		f.tooLong(r, i, v, w.ID, t)
 		return
@@ -284,13 +319,14 @@ func (f *Fabric) arriveSend(r *QP, i uint32, v *verb, now, t sim.Time) {
 		j, d := f.take()
 		v = &f.verbs[i]
 		*d = *v
-		d.flags = v.flags&loop | delivery
+		d.flags = v.flags & loop
 		v.data = none
-		f.respond(r, i, v, t)
+		f.acknowledge(r, i, v, t)
 		i, v = j, d
 	}
-	v.remote, v.a = w.Local, w.ID
-	v.flags |= memory
+	v.b = AH{uint16(f.nics[f.qps[v.qp].nic].machine.ID), uint8(f.nics[f.qps[v.qp].nic].Index), v.qpn}.pack()
+	v.id, v.remote, v.rkey = w.ID, w.Local, q.qpn
+	v.flags |= memory | delivery
 	if f.torn {
 		n.machine.Mem.register(v.remote, int(v.len), true)
 	}
@@ -301,26 +337,31 @@ func (f *Fabric) arriveSend(r *QP, i uint32, v *verb, now, t sim.Time) {
 func (f *Fabric) onMemory(i uint32) {
 	now := f.sim.Now()
 	v := &f.verbs[i]
-	r := f.qps[v.peer]
-	if r.transport != UD && !f.pass(&r.executing, f.kMem, i, v, now) {
+	r := &f.qps[v.peer]
+	if r.transport != UD && !f.pass(r, executing, f.kMem, i, v, now) {
+		return
+	}
+	n := f.nics[r.nic]
+	if v.flags&memory == 0 {
+		f.late(r, i, v, now)
 		return
 	}
 	switch v.op {
 	case Read:
-		f.read(r, i, v, now)
+		f.read(n, r, i, v, now)
 	case Write, Send:
-		f.write(r, i, v, now)
+		f.write(n, r, i, v, now)
 	default:
-		f.atomicRead(r, i, v, now)
+		f.atomicRead(n, r, i, v, now)
 	}
 }
 
-func (f *Fabric) read(r *QP, i uint32, v *verb, now sim.Time) {
-	n, c := r.nic, &f.cost
+func (f *Fabric) read(n *NIC, r *qpState, i uint32, v *verb, now sim.Time) {
+	c := &f.cost
 	n.up.Serve(now, c.pcieReq)
 	end := n.down.Serve(now, c.words(v.remote, v.len))
 	latency := n.machine.dmaRead(n, now, v.remote, v.len)
-	if d := f.move(r, i, v, now); d > 0 {
+	if d := f.move(n, r, i, v, now); d > 0 {
 		latency = max(latency, d)
 	}
 	t := max(end, now+latency) + c.oneWay
@@ -332,63 +373,59 @@ func (f *Fabric) read(r *QP, i uint32, v *verb, now sim.Time) {
 	f.respond(r, i, v, t)
 }
 
-func (f *Fabric) write(r *QP, i uint32, v *verb, now sim.Time) {
-	n, c := r.nic, &f.cost
+func (f *Fabric) write(n *NIC, r *qpState, i uint32, v *verb, now sim.Time) {
+	c := &f.cost
 	svc := c.words(v.remote, v.len)
 	if v.op == Send {
 		svc += c.pcieTLP // the completion
 	}
 	end := n.up.Serve(now, svc)
 	n.machine.dmaWrite(n, now, v.remote, v.len)
-	d := f.move(r, i, v, now)
+	d := f.move(n, r, i, v, now)
 	if v.op == Send {
 		v.stamp.add(atPCIe, now-v.mark)
-		f.received(r, v, now, max(end, now+d))
+		v.mark = now
+		f.received(r, i, v, max(end, now+d))
 	}
 	if v.flags&deferred != 0 {
-		v.flags &^= deferred | entered
-		v.stamp.add(atMemory, now-v.mark)
-		v.mark = now
-		r.unanswered--
-		f.respond(r, i, v, now)
+		f.late(r, i, v, now)
 	}
 	f.settle(i, v)
 }
 
 // move moves the bytes of an access, now, or line by line when a conflicting
 // one is under way. It returns how long the latter takes.
-func (f *Fabric) move(r *QP, i uint32, v *verb, now sim.Time) sim.Time {
-	mem := r.nic.machine.Mem
+func (f *Fabric) move(n *NIC, r *qpState, i uint32, v *verb, now sim.Time) sim.Time {
+	mem := n.machine.Mem
 	v.flags &^= memory
 	if v.len == 0 {
 		return 0
 	}
-	writes := v.op != Read
 	if f.torn {
+		writes := v.op != Read
 		first, last := lines(v.remote, int(v.len))
 		if first != last && mem.overlapped(v.remote, int(v.len), writes, true) {
 			f.counts.Split++
 			d := sim.Time(last-first) * f.cost.pcieTLP
 			v.flags |= memory
 			v.aux = 0
-			if r.transport != UD {
-				// Whatever comes next on this queue pair comes behind the last line.
-				r.executing.until = now + d + 1
-			}
+			// Whatever comes next on this queue pair comes behind the last line.
+			r.state |= 1 << executing
+			r.qp.lanes[executing].until = now + d + 1
 			f.onLine(i)
 			return d
 		}
 		mem.unregister(v.remote, int(v.len), writes)
 	}
-	f.copy(r, v, 0, v.len)
+	f.copy(mem, v, 0, v.len)
 	return 0
 }
 
-// copy moves a part of the bytes of an access.
-func (f *Fabric) copy(r *QP, v *verb, from, to uint32) {
-	there := r.nic.machine.Mem.Bytes(v.remote+Addr(from), int(to-from))
+// copy moves a part of the bytes of an access to mem.
+func (f *Fabric) copy(mem *Memory, v *verb, from, to uint32) {
+	there := mem.Bytes(v.remote+Addr(from), int(to-from))
 	if v.op == Read {
-		copy(f.qps[v.qp].nic.machine.Mem.Bytes(v.local+Addr(from), int(to-from)), there)
+		copy(f.nics[f.qps[v.qp].nic].machine.Mem.Bytes(v.local+Addr(from), int(to-from)), there)
 	} else {
 		copy(there, f.payload.bytes(v.data, v.len)[from:])
 	}
@@ -397,46 +434,54 @@ func (f *Fabric) copy(r *QP, v *verb, from, to uint32) {
 // onLine moves the next line of an access that is executed line by line.
 func (f *Fabric) onLine(i uint32) {
 	v := &f.verbs[i]
-	r := f.qps[v.peer]
+	mem := f.nics[f.qps[v.peer].nic].machine.Mem
 	from := v.aux
 	to := min(v.len, uint32(lineBytes-(v.remote+Addr(from))%lineBytes)+from)
-	f.copy(r, v, from, to)
+	f.copy(mem, v, from, to)
 	v.aux = to
 	if to < v.len {
 		f.sim.At(f.sim.Now()+f.cost.pcieTLP, f.kLine, i)
 		return
 	}
-	r.nic.machine.Mem.unregister(v.remote, int(v.len), v.op != Read)
+	mem.unregister(v.remote, int(v.len), v.op != Read)
 	v.flags &^= memory
-	if from > 0 { // not called from move
-		f.settle(i, v)
-	}
+	f.settle(i, v)
 }
 
-// settle ends a verb whose accesses and response are through.
+// settle ends a verb whose accesses, response and completion are through.
 func (f *Fabric) settle(i uint32, v *verb) {
-	if v.flags&(memory|reply) == 0 {
+	if v.flags&(memory|reply|listed) == 0 {
 		f.give(i, v)
 	}
 }
 
 // atomicRead is the first half of an atomic: the RNIC reads, and computes. The
 // CPU, and the machine's other RNIC, may still come between it and the store.
-func (f *Fabric) atomicRead(r *QP, i uint32, v *verb, now sim.Time) {
-	n, c := r.nic, &f.cost
-	mem := n.machine.Mem
+func (f *Fabric) atomicRead(n *NIC, r *qpState, i uint32, v *verb, now sim.Time) {
+	c, mem := &f.cost, n.machine.Mem
+	owned := &n.owned[n.slot(v.remote)]
+	if now <= *owned { // behind a store that was held up
+		f.stall(r, executing, f.kMem, i, *owned+1)
+		return
+	}
+	r.clear(executing, i)
 	n.up.Serve(now, c.pcieReq)
 	end := n.down.Serve(now, c.pcieTLP)
 	latency := n.machine.dmaRead(n, now, v.remote, 8)
 	old := binary.LittleEndian.Uint64(mem.Bytes(v.remote, 8))
-	binary.LittleEndian.PutUint64(f.qps[v.qp].nic.machine.Mem.Bytes(v.local, 8), old)
-	switch {
-	case v.op == FetchAdd:
+	binary.LittleEndian.PutUint64(f.nics[f.qps[v.qp].nic].machine.Mem.Bytes(v.local, 8), old)
+	if v.op == FetchAdd {
 		v.b += old
-		f.sim.At(now+2*c.oneWay, f.kStore, i)
-	case old == v.a:
-		f.sim.At(now+2*c.oneWay, f.kStore, i)
-	default:
+	}
+	if v.op == FetchAdd || old == v.a {
+		store := now + 2*c.oneWay
+		*owned = store
+		f.sim.At(store, f.kStore, i)
+		if store >= r.executed { // held up: so is what comes behind it
+			r.state |= 1 << executing
+			r.qp.lanes[executing].until = store
+		}
+	} else {
 		v.flags &^= memory
 		if f.torn {
 			mem.unregister(v.remote, 8, true)
@@ -455,7 +500,7 @@ func (f *Fabric) atomicRead(r *QP, i uint32, v *verb, now sim.Time) {
 func (f *Fabric) onStore(i uint32) {
 	now := f.sim.Now()
 	v := &f.verbs[i]
-	n := f.qps[v.peer].nic
+	n := f.nics[f.qps[v.peer].nic]
 	mem := n.machine.Mem
 	n.up.Serve(now, f.cost.pcieTLP)
 	n.machine.dmaWrite(n, now, v.remote, 8)
@@ -471,18 +516,11 @@ func (f *Fabric) onStore(i uint32) {
 func (f *Fabric) onReply(i uint32) {
 	now := f.sim.Now()
 	v := &f.verbs[i]
-	r := f.qps[v.peer]
-	n, c := r.nic, &f.cost
-	if !f.pass(&r.responding, f.kReply, i, v, now) {
+	r := &f.qps[v.peer]
+	n, c := f.nics[r.nic], &f.cost
+	if !f.pass(r, responding, f.kReply, i, v, now) || !f.arrive(n, r, responding, f.kReply, i, v, now) {
 		return
 	}
-	if t := n.use(r, now); t > now && v.flags&held == 0 {
-		v.flags |= held
-		f.stall(&r.responding, f.kReply, i, t)
-		return
-	}
-	v.flags &^= held
-	r.responding.clear(i)
 	svc := c.txResponse[v.op]
 	if v.status != Success {
 		svc = c.txResponse[Write]
@@ -491,49 +529,45 @@ func (f *Fabric) onReply(i uint32) {
 	}
 	end := n.tx.Serve(now, svc) + c.txLatency
 	v.stamp.add(atNICSend, end-v.mark)
-	f.depart(n, f.qps[v.qp].nic, f.kAnswer, i, v, end, f.responseTime(v))
+	f.depart(n, f.kAnswer, i, v, end, f.responseTime(v))
 }
 
 // onAnswer: a response arrives.
 func (f *Fabric) onAnswer(i uint32) {
 	now := f.sim.Now()
 	v := &f.verbs[i]
-	q := f.qps[v.qp]
-	n, c := q.nic, &f.cost
+	h := &f.qps[v.qp]
+	n, c := f.nics[h.nic], &f.cost
 	if v.flags&entered == 0 {
 		f.enter(n, v, now, f.responseTime(v))
 	}
-	if !f.pass(&q.answering, f.kAnswer, i, v, now) {
+	if !f.pass(h, answering, f.kAnswer, i, v, now) || !f.arrive(n, h, answering, f.kAnswer, i, v, now) {
 		return
 	}
-	if t := n.use(q, now); t > now && v.flags&held == 0 {
-		v.flags |= held
-		f.stall(&q.answering, f.kAnswer, i, max(t, v.mark))
-		return
-	}
-	v.flags &^= held
-	q.answering.clear(i)
 	t := max(n.rx.Serve(now, c.rxResponse[v.op]), v.mark) + c.rxLatency
 	v.stamp.add(atNICReceive, t-v.mark)
 	v.mark = t
-	if v.flags&orphan == 0 {
-		if v.status != Success {
-			f.fail(q, i, v, v.status, t)
-			return
-		}
-		if v.op.reads() {
-			q.outstanding--
-		}
-	}
-	if v.flags&orphan == 0 && (v.op.reads() || v.flags&signaled != 0) {
+	switch {
+	case v.flags&orphan != 0:
+		v.flags &^= reply
+		f.settle(i, v)
+		return
+	case v.status != Success:
+		f.fail(h, i, v, v.status, t)
+		return
+	case v.op.reads():
+		h.outstanding--
 		v.flags |= finished
 		f.sim.At(t+c.oneWay, f.kDone, i)
-	} else {
+	case v.flags&signaled != 0:
+		v.flags |= finished
+		f.sim.At(t+c.oneWay, f.kDone, i)
+	default:
 		v.flags &^= reply
 		f.settle(i, v)
 	}
-	if q.sqHead != none {
-		f.pump(q)
+	if h.sqHead != none {
+		f.pump(h)
 	}
 }
 
@@ -541,8 +575,9 @@ func (f *Fabric) onAnswer(i uint32) {
 func (f *Fabric) onDone(i uint32) {
 	now := f.sim.Now()
 	v := &f.verbs[i]
-	q := f.qps[v.qp]
-	n, c := q.nic, &f.cost
+	h := &f.qps[v.qp]
+	n, c := f.nics[h.nic], &f.cost
+	v.flags &^= reply
 	svc := sim.Time(0)
 	if v.op.reads() && v.flags&ticket == 0 && v.status == Success {
 		svc = c.words(v.local, v.len)
@@ -552,53 +587,35 @@ func (f *Fabric) onDone(i uint32) {
 	}
 	if v.flags&signaled == 0 {
 		n.up.Serve(now, svc)
-	} else {
-		end := n.up.Serve(now, svc+c.pcieTLP)
-		v.stamp.add(atCompletion, end-v.mark)
-		cq := q.sendCQ
-		if v.op == Recv {
-			cq = q.recvCQ
-		}
-		f.push(cq, q, v, end)
+		f.settle(i, v)
+		return
 	}
-	v.flags &^= reply
-	f.settle(i, v)
-}
-
-// push puts a verb's completion into a queue.
-func (f *Fabric) push(cq *CQ, q *QP, v *verb, at sim.Time) {
 	f.counts.Completions++
 	if v.status != Success {
 		f.counts.Errors++
 	}
-	if cq == nil {
-		if v.op != Recv {
-			q.release(v.wqe)
-		}
-		return
+	end := n.up.Serve(now, svc+c.pcieTLP)
+	v.stamp.add(atCompletion, end-v.mark)
+	cq := h.sendCQ
+	switch {
+	case v.flags&delivery != 0: // a RECV that failed
+		cq = h.qp.recvCQ
+	case cq == nil:
+		h.release(v.wqe)
 	}
-	e := cq.push(at)
-	if e == nil {
-		f.overrun(cq, q)
-		return
+	if cq != nil && !cq.push(i, v, end) {
+		f.overrun(cq, h)
 	}
-	e.id, e.stamp, e.bytes, e.qp, e.src = v.id, v.stamp, v.len, v.qp, AH{}
-	e.op, e.status, e.wqe = v.op, v.status, v.wqe
+	v = &f.verbs[i]
+	f.settle(i, v)
 }
 
 // received completes a RECV at the receiver.
-func (f *Fabric) received(r *QP, v *verb, now, at sim.Time) {
+func (f *Fabric) received(r *qpState, i uint32, v *verb, at sim.Time) {
 	f.counts.Posted[Recv]++
 	f.counts.Completions++
-	if r.recvCQ == nil {
-		return
+	v.stamp.add(atCompletion, at-v.mark)
+	if cq := r.qp.recvCQ; cq != nil && !cq.push(i, v, at) {
+		f.overrun(cq, r)
 	}
-	e := r.recvCQ.push(at)
-	if e == nil {
-		f.overrun(r.recvCQ, r)
-		return
-	}
-	e.id, e.stamp, e.bytes, e.qp, e.src = v.a, v.stamp, v.len, r.index, f.qps[v.qp].Address()
-	e.stamp.add(atCompletion, at-now)
-	e.op, e.status, e.wqe = Recv, Success, 0
 }

@@ -15,11 +15,11 @@ var ErrSendQueueFull = errors.New("fabric: the send queue is full")
 // at time at. One small request is pushed whole; a list, or a large one, is
 // fetched by the RNIC. All or none are posted.
 func (q *QP) PostSend(at sim.Time, list []SendWR) error {
-	f := q.nic.machine.fab
+	f, h := q.fab, q.state()
 	if at < f.sim.Now() {
 		return fmt.Errorf("fabric: post at %d ps, which is before now", at)
 	}
-	if uint32(len(list)) > q.depth-(q.posted-q.freed) {
+	if len(list) > int(q.depth)-int(h.posted-h.freed) {
 		return fmt.Errorf("%w: %d posted, %d of %d slots free", ErrSendQueueFull, len(list), q.Free(), q.depth)
 	}
 	for i := range list {
@@ -29,12 +29,12 @@ func (q *QP) PostSend(at sim.Time, list []SendWR) error {
 	}
 	var first, last uint32 = none, none
 	for i := range list {
-		last = q.enqueue(at, &list[i])
+		last = q.enqueue(h, at, &list[i])
 		if first == none {
 			first = last
 		}
 	}
-	if first == none || q.failed {
+	if first == none || h.state&failed != 0 {
 		return nil
 	}
 	c := &f.cost
@@ -61,7 +61,7 @@ func (q *QP) check(w *SendWR) error {
 		if w.Op.reads() {
 			return fmt.Errorf("fabric: inline %v: only SEND and WRITE carry a payload", w.Op)
 		}
-		if w.Len > uint32(q.inline) {
+		if w.Len > q.inline {
 			return fmt.Errorf("fabric: inline payload of %d bytes: at most %d", w.Len, q.inline)
 		}
 	}
@@ -71,7 +71,7 @@ func (q *QP) check(w *SendWR) error {
 		}
 		return nil
 	}
-	f := q.nic.machine.fab
+	f := q.fab
 	if w.Len > f.cost.mtu {
 		return fmt.Errorf("fabric: datagram of %d bytes: at most %d, the path MTU", w.Len, f.cost.mtu)
 	}
@@ -86,22 +86,21 @@ func (q *QP) check(w *SendWR) error {
 }
 
 // enqueue makes the verb of a request and appends it to the send queue.
-func (q *QP) enqueue(at sim.Time, w *SendWR) uint32 {
-	f := q.nic.machine.fab
+func (q *QP) enqueue(h *qpState, at sim.Time, w *SendWR) uint32 {
+	f := q.fab
 	i, v := f.take()
-	peer := q.peer
-	if q.transport == UD {
-		peer = f.machines[w.Dest.Machine].NICs[w.Dest.NIC].qps[w.Dest.QPN]
-	}
 	v.id, v.remote, v.local, v.a, v.b = w.ID, w.Remote, w.Local, w.Compare, w.Swap
 	v.mark, v.stamp = at, stamp{}
-	v.len, v.qp, v.peer, v.rkey, v.lkey = w.Len, q.index, peer.index, w.RKey, w.LKey
-	v.next, v.data, v.wqe = none, none, uint16(q.posted)
+	v.len, v.qp, v.peer, v.rkey, v.lkey = w.Len, q.index, h.peer, w.RKey, w.LKey
+	v.next, v.data, v.qpn, v.wqe = none, none, q.qpn, h.posted
 	v.op, v.status, v.flags, v.tries, v.rnr = w.Op, Success, 0, 0, 0
 	if w.Signaled {
 		v.flags = signaled
 	}
-	if peer.nic == q.nic {
+	if q.transport == UD {
+		v.peer = f.machines[w.Dest.Machine].NICs[w.Dest.NIC].qps[w.Dest.QPN].index
+	}
+	if f.qps[v.peer].nic == h.nic {
 		v.flags |= loop
 	}
 	if w.Op.atomic() {
@@ -109,32 +108,32 @@ func (q *QP) enqueue(at sim.Time, w *SendWR) uint32 {
 	}
 	if w.Inline {
 		v.flags |= inlined
-		f.capture(q, v)
+		f.capture(h, v)
 	}
-	q.posted++
+	h.posted++
 	f.counts.Posted[w.Op]++
-	if q.failed {
-		f.flush(q, i, v, at)
+	if h.state&failed != 0 {
+		f.flush(i, v, at)
 		return i
 	}
-	if q.sqHead == none {
-		q.sqHead = i
+	if h.sqHead == none {
+		h.sqHead = i
 	} else {
-		f.verbs[q.sqTail].next = i
+		f.verbs[h.sqTail].next = i
 	}
-	q.sqTail = i
+	h.sqTail = i
 	return i
 }
 
 // capture copies the payload of a SEND or WRITE, as the core does when it is
 // inline and the RNIC's DMA does otherwise.
-func (f *Fabric) capture(q *QP, v *verb) {
+func (f *Fabric) capture(h *qpState, v *verb) {
 	if v.len == 0 {
 		return
 	}
 	var b []byte
 	v.data, b = f.payload.take(v.len)
-	copy(b, q.nic.machine.Mem.Bytes(v.local, int(v.len)))
+	copy(b, f.nics[h.nic].machine.Mem.Bytes(v.local, int(v.len)))
 }
 
 // gathers says that the RNIC fetches the payload by DMA.
@@ -158,7 +157,7 @@ func wqeBytes(q *QP, v *verb) uint32 {
 	} else {
 		n += 16
 	}
-	w := q.nic.machine.fab.cost.wqe
+	w := q.fab.cost.wqe
 	return (n + w - 1) / w * w
 }
 
@@ -167,14 +166,14 @@ func wqeBytes(q *QP, v *verb) uint32 {
 func (f *Fabric) onFetch(i uint32) {
 	now := f.sim.Now()
 	v := &f.verbs[i]
-	q := f.qps[v.qp]
-	n := q.nic
+	h := &f.qps[v.qp]
+	n := f.nics[h.nic]
 	c := &f.cost
 	if v.flags&batch != 0 {
 		v.flags &^= batch
 		for k := v.aux; k > 0; k-- {
 			w := &f.verbs[i]
-			t := n.down.Serve(now, c.words(0, wqeBytes(q, w))) + c.llcDMA
+			t := n.down.Serve(now, c.words(0, wqeBytes(h.qp, w))) + c.llcDMA
 			if gathers(w) {
 				f.sim.At(t+2*c.oneWay, f.kFetch, i)
 			} else {
@@ -188,7 +187,7 @@ func (f *Fabric) onFetch(i uint32) {
 	if n.machine.Mem.allowed(v.lkey, v.local, v.len, 0) { // otherwise the verb fails when it is its turn
 		end := n.down.Serve(now, c.words(v.local, v.len))
 		t = max(end, now+n.machine.dmaRead(n, now, v.local, v.len))
-		f.capture(q, v)
+		f.capture(h, v)
 	}
 	f.sim.At(t+c.oneWay, f.kTx, i)
 }

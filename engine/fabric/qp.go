@@ -2,7 +2,6 @@ package fabric
 
 import (
 	"fmt"
-	"slices"
 
 	"drtmx/engine/sim"
 )
@@ -26,35 +25,46 @@ type QPConfig struct {
 
 // QP is a queue pair.
 type QP struct {
-	nic   *NIC
-	peer  *QP // nil until connected, and for UD
-	index uint32
-	qpn   uint32
+	fab       *Fabric
+	nic       *NIC
+	peer      *QP // nil until connected, and for UD
+	index     uint32
+	qpn       uint32
+	transport Transport
+	inline    uint32
+	depth     uint32
+	lanes     [numLanes]lane
+	recvCQ    *CQ
+	rq        []RecvWR // ring, a power of two
+	rqHead    uint32
+	rqTail    uint32
+	rqDepth   uint32
+}
 
-	transport   Transport
-	failed      bool // error state
-	outstanding uint8
-	limit       uint8 // of outstanding
-	inline      uint16
-
-	sqHead, sqTail uint32 // requests the RNIC has not sent yet
-	posted, freed  uint32 // send-queue slots
-	depth          uint32
-
+// qpState is what the events of a queue pair's verbs need of it, in one line of
+// the host's memory.
+type qpState struct {
 	// What this end does for its peer happens in order: no request executes and
 	// no response leaves before these times.
 	executed, responded sim.Time
-	unanswered          uint32 // requests whose response waits for memory
-	// The points at which something may have to wait, and all behind it.
-	arriving, executing, responding, answering lane
-
-	ctx context
-
-	sendCQ, recvCQ *CQ
-	rq             []RecvWR // ring, a power of two
-	rqHead, rqTail uint32
-	rqDepth        uint32
+	ready               sim.Time // when its context is in the RNIC
+	sendCQ              *CQ
+	qp                  *QP
+	peer                uint32
+	sqHead, sqTail      uint32 // requests the RNIC has not sent yet
+	posted, freed       uint16 // send-queue slots
+	nic                 uint16
+	unanswered          uint16 // requests whose response waits for memory
+	outstanding, limit  uint8  // READs and ATOMICs
+	transport           Transport
+	state               uint8 // flags; the low ones are the lanes that may be held up
 }
+
+// Flags of a queue pair's state.
+const (
+	failed uint8 = 1 << (numLanes + iota) // error state
+	kept                                  // its context is in the RNIC, or on the way
+)
 
 // lane is a point that the packets of one queue pair pass in order. When one
 // has to wait (for a context, for its retransmission), it holds the lane up.
@@ -62,6 +72,15 @@ type lane struct {
 	until sim.Time // nobody may pass up to here
 	first uint32   // the verb that is waited for, or none
 }
+
+// The lanes of a queue pair.
+const (
+	arriving   = iota // requests at the responder's RNIC
+	executing         // at the responder's memory
+	responding        // responses that leave
+	answering         // responses at the requester's RNIC
+	numLanes
+)
 
 // CreateQP makes a queue pair on the RNIC. A UD pair is ready at once, the
 // others after Connect.
@@ -91,16 +110,19 @@ func (n *NIC) CreateQP(c QPConfig) (*QP, error) {
 	if err := def(&c.MaxOutstanding, "max outstanding", p.Outstanding, p.Outstanding.Int()); err != nil {
 		return nil, err
 	}
-	q := &QP{nic: n, index: uint32(len(f.qps)), qpn: uint32(len(n.qps)), transport: c.Transport,
-		limit: uint8(c.MaxOutstanding), inline: uint16(c.MaxInline), sqHead: none, sqTail: none,
-		arriving: lane{-1, none}, executing: lane{-1, none}, responding: lane{-1, none}, answering: lane{-1, none},
-		depth: uint32(c.SendDepth), sendCQ: c.SendCQ, recvCQ: c.RecvCQ, rqDepth: uint32(c.RecvDepth)}
-	f.qps = append(f.qps, q)
-	f.nicOf = append(f.nicOf, uint16(slices.Index(f.nics, n)))
+	q := &QP{fab: f, nic: n, index: uint32(len(f.qps)), qpn: uint32(len(n.qps)), transport: c.Transport,
+		inline: uint32(c.MaxInline), depth: uint32(c.SendDepth), recvCQ: c.RecvCQ, rqDepth: uint32(c.RecvDepth)}
+	for i := range q.lanes {
+		q.lanes[i] = lane{-1, none}
+	}
+	f.qps = append(f.qps, qpState{sendCQ: c.SendCQ, qp: q, peer: none, sqHead: none, sqTail: none,
+		nic: n.number, limit: uint8(c.MaxOutstanding), transport: c.Transport})
 	n.qps = append(n.qps, q)
-	n.contexts.added(n.qps)
+	n.contexts.added(f, n.qps)
 	return q, nil
 }
+
+func (q *QP) state() *qpState { return &q.fab.qps[q.index] }
 
 // Connect joins two queue pairs of one connected transport.
 func Connect(a, b *QP) error {
@@ -115,6 +137,7 @@ func Connect(a, b *QP) error {
 		return fmt.Errorf("fabric: connect: a queue pair with itself; create two")
 	}
 	a.peer, b.peer = b, a
+	a.state().peer, b.state().peer = b.index, a.index
 	return nil
 }
 
@@ -130,25 +153,25 @@ func (q *QP) NIC() *NIC { return q.nic }
 func (q *QP) Transport() Transport { return q.transport }
 
 // Failed says that it is in the error state: everything posted is flushed.
-func (q *QP) Failed() bool { return q.failed }
+func (q *QP) Failed() bool { return q.state().state&failed != 0 }
 
 // Free is the number of free slots of the send queue.
-func (q *QP) Free() int { return int(q.depth - (q.posted - q.freed)) }
+func (q *QP) Free() int { return int(q.depth) - q.Outstanding() }
 
 // Outstanding is the number of posted requests whose slots are not free again.
-func (q *QP) Outstanding() int { return int(q.posted - q.freed) }
+func (q *QP) Outstanding() int { h := q.state(); return int(h.posted - h.freed) }
 
 // release frees the slots up to and including the one with this number.
-func (q *QP) release(wqe uint16) {
-	if d := wqe + 1 - uint16(q.freed); d <= 1<<15 {
-		q.freed += uint32(d)
+func (h *qpState) release(wqe uint16) {
+	if d := wqe + 1 - h.freed; d <= 1<<15 {
+		h.freed += d
 	}
 }
 
 // PostRecv adds receive buffers. They take effect at once: the receive queue
 // lies in host memory and the RNIC reads it ahead.
 func (q *QP) PostRecv(at sim.Time, list []RecvWR) error {
-	f := q.nic.machine.fab
+	f := q.fab
 	if at < f.sim.Now() {
 		return fmt.Errorf("fabric: post at %d ps, which is before now", at)
 	}
@@ -162,7 +185,7 @@ func (q *QP) PostRecv(at sim.Time, list []RecvWR) error {
 		}
 	}
 	for i := range list {
-		if q.failed {
+		if q.Failed() {
 			q.flushRecv(&list[i])
 			continue
 		}

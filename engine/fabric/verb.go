@@ -7,30 +7,33 @@ import (
 // none is no verb.
 const none = ^uint32(0)
 
-// verb is a request on its way, two lines of the host's memory. It is found by
-// its index, which is the argument of all its events.
+// verb is a request on its way. It is found by its index, which is the argument
+// of all its events. It is two lines of the host's memory; the pipelines need
+// only the first.
 type verb struct {
-	id     uint64
-	remote Addr // and of a SEND the receiver's buffer
-	local  Addr
-	a, b   uint64   // operands of an atomic; a: the value read
-	mark   sim.Time // until when the stamp accounts for the time
+	mark   sim.Time // until when the stamp accounts for the time; then when it completed
 	stamp  stamp
-	len    uint32
 	qp     uint32 // requester
-	peer   uint32 // responder; of UD known when the packet arrives
-	rkey   uint32
-	lkey   uint32
-	next   uint32 // in the send queue, in a fetched list, in the free list
+	peer   uint32 // responder
+	len    uint32
+	next   uint32 // in the send queue, in the free list
 	data   uint32 // payload buffer, or none
-	aux    uint32 // of a batch its length, of a split access the bytes done
-	wqe    uint16
+	flags  uint16
 	op     Opcode
 	status Status
-	flags  uint16
+
+	id     uint64
+	remote Addr // of a SEND the receiver's buffer
+	local  Addr
+	a, b   uint64 // operands of an atomic
+	rkey   uint32
+	lkey   uint32
+	aux    uint32 // of a batch its length, of a split access the bytes done
+	qpn    uint32 // requester's number
+	wqe    uint16 // place in the send queue
 	tries  uint8
 	rnr    uint8
-	_      [2]uint32
+	_      uint32
 }
 
 // Flags of a verb.
@@ -48,7 +51,8 @@ const (
 	orphan          // its completion was given for it: no further one
 	loop            // between two queue pairs of one RNIC
 	ticket          // a completion alone: flushes, datagrams sent
-	delivery        // the receiver's half of an RC SEND
+	delivery        // a message that has its RECV: completes at the receiver
+	listed          // in a completion queue, not polled yet
 	deferred        // a WRITE whose ack follows the response of a READ or atomic
 )
 
