@@ -56,15 +56,19 @@ func (e *usageError) Error() string { return e.text }
 
 func usage(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
 
-// line makes one of an error: cobra's suggestions come on lines of their own.
+// line makes one line of an error. What a person mistyped may come with
+// suggestions on lines of their own; a simulator bug comes with a stack, which
+// DRTMX_STACK=1 shows.
 func line(err error) string {
-	var parts []string
-	for _, p := range strings.Split(err.Error(), "\n") {
-		if p = strings.TrimSpace(p); p != "" {
-			parts = append(parts, p)
+	text := err.Error()
+	var u *usageError
+	if !errors.As(err, &u) && !engine.IsSpecError(err) {
+		if os.Getenv("DRTMX_STACK") != "" {
+			return text
 		}
+		text, _, _ = strings.Cut(text, "\n")
 	}
-	return strings.Join(parts, " ")
+	return strings.Join(strings.Fields(text), " ")
 }
 
 func rootCommand() *cobra.Command {
