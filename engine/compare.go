@@ -64,7 +64,7 @@ func Compare(a, b *Result) *Comparison {
 
 func union(a, b Knobs) Knobs {
 	u := a.clone()
-	for k, v := range b {
+	for k, v := range b { // order-free: fills a map
 		u[k] = v
 	}
 	return u

@@ -67,7 +67,7 @@ func flatten(out map[string]float64, path string, v any) {
 	case float64:
 		out[path] = x
 	case map[string]any:
-		for k, sub := range x {
+		for k, sub := range x { // order-free: fills a map
 			p := k
 			if path != "" {
 				p = path + "." + k

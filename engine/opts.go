@@ -168,7 +168,7 @@ func presetKnobs(name string) Knobs {
 // presetDiff lists the governed knobs whose value is not the preset's.
 func presetDiff(v Knobs) Knobs {
 	diff := Knobs{}
-	for name, want := range presetKnobs(v.text("preset")) {
+	for name, want := range presetKnobs(v.text("preset")) { // order-free: fills a map
 		if v[name] != want {
 			diff[name] = v[name]
 		}

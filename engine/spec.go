@@ -2,6 +2,8 @@ package engine
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -46,7 +48,8 @@ func (s Spec) normalize() (Spec, error) {
 	if err != nil {
 		return Spec{}, err
 	}
-	for name, v := range set {
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		v := set[name]
 		switch name {
 		case "preset":
 			if err := agree(name, &out.Preset, v.(string)); err != nil {
@@ -110,7 +113,7 @@ func (s Spec) With(k Knobs) (Spec, error) {
 		return Spec{}, err
 	}
 	if p, ok := set["preset"]; ok {
-		for name := range presetKnobs(p.(string)) {
+		for name := range presetKnobs(p.(string)) { // order-free: empties a map
 			delete(out.Set, name)
 		}
 		for _, o := range opts {
@@ -125,7 +128,7 @@ func (s Spec) With(k Knobs) (Spec, error) {
 			}
 		}
 	}
-	for name, v := range set {
+	for name, v := range set { // order-free: each name has a field of its own
 		switch name {
 		case "preset":
 		case "workload":
@@ -167,7 +170,7 @@ func Resolve(spec Spec) (Knobs, error) {
 // then the rest.
 func apply(v Knobs, set Knobs, preset string) {
 	if preset != "" {
-		for name, x := range presetKnobs(preset) {
+		for name, x := range presetKnobs(preset) { // order-free: fills a map
 			v[name] = x
 		}
 		v["preset"] = preset
@@ -179,7 +182,7 @@ func apply(v Knobs, set Knobs, preset string) {
 			}
 		}
 	}
-	for name, x := range set {
+	for name, x := range set { // order-free: fills a map
 		v[name] = x
 	}
 	deriveGroups(v)

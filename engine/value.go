@@ -244,7 +244,7 @@ func (k *Knobs) UnmarshalJSON(text []byte) error {
 		return err
 	}
 	out := make(Knobs, len(raw))
-	for name, v := range raw {
+	for name, v := range raw { // order-free: fills a map
 		out[name] = plain(v)
 		if e := knobByName[name]; e != nil {
 			if c, err := e.parse(v); err == nil {
@@ -265,7 +265,7 @@ func (k Knobs) text(name string) string   { return k[name].(string) }
 
 func (k Knobs) clone() Knobs {
 	c := make(Knobs, len(k))
-	for name, v := range k {
+	for name, v := range k { // order-free: fills a map
 		c[name] = v
 	}
 	return c

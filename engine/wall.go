@@ -8,8 +8,8 @@ type stopwatch struct {
 	total time.Duration
 }
 
-func (w *stopwatch) start() { w.from = time.Now() }
+func (w *stopwatch) start() { w.from = time.Now() } // wall-clock: for wall_ms
 
-func (w *stopwatch) stop() { w.total += time.Since(w.from) }
+func (w *stopwatch) stop() { w.total += time.Since(w.from) } // wall-clock: for wall_ms
 
 func (w *stopwatch) ms() int64 { return w.total.Milliseconds() }
