@@ -2,6 +2,7 @@ package kv
 
 import (
 	"fmt"
+	"math/bits"
 
 	"drtmx/engine/r2"
 )
@@ -31,7 +32,8 @@ type Cache struct {
 	machine int
 	base    []uint64 // by table id: number of the table's first record among those of all tables
 	tables  [256]*Table
-	scatter // records of all tables over sets
+	own     []interval // numbers of the machine's own records
+	scatter            // records of all tables over sets
 	sets    uint64
 	bytes   uint64
 
@@ -43,6 +45,9 @@ type Cache struct {
 
 	stats CacheStats
 }
+
+// interval is the numbers from from to before to.
+type interval struct{ from, to uint64 }
 
 // CacheStats counts what happened since the cache was made.
 type CacheStats struct {
@@ -62,6 +67,11 @@ func NewCache(cl *r2.Cluster, machine int, tables []*Table, bytes, seed uint64) 
 			return nil, fmt.Errorf("location cache: two tables have id %d", t.spec.ID)
 		}
 		x.tables[t.spec.ID], x.base[t.spec.ID] = t, total
+		if machine < len(t.shards) {
+			for _, s := range t.shards[machine] {
+				x.own = append(x.own, interval{total + s.before, total + s.before + s.n})
+			}
+		}
 		total += t.records
 	}
 	x.scatter = newScatter(total, 1, mix(seed^uint64(machine)))
@@ -212,27 +222,76 @@ func (x *Cache) forget(t *Table, key uint64, e entry) {
 	x.stats.Stale++
 }
 
+// Fill remembers, in addition to what the cache has, records of other machines in a random order as far as their
+// sets have room. It charges nothing: after a long run a cache is full, with hot keys, for which Warm is, and with
+// whichever others came by.
+func (x *Cache) Fill() {
+	taken := x.takenPlaces()
+	words := newBijection(uint(bits.Len(uint(max(len(x.present), 64)-1))), x.add)
+	for i := range words.mask + 1 {
+		w := words.forward(i)
+		if w >= uint64(len(x.present)) {
+			continue
+		}
+		for word := ^x.present[w]; word != 0; word &= word - 1 {
+			n := w*64 + uint64(bits.TrailingZeros64(word))
+			if n < x.n && !x.isOwn(n) && x.take(taken, x.place(x.hash(n))) {
+				setBit(x.present, n)
+				clearBit(x.used, n)
+			}
+		}
+	}
+}
+
+// isOwn reports whether a record, by its number, is of this machine.
+func (x *Cache) isOwn(n uint64) bool {
+	for _, r := range x.own {
+		if n >= r.from && n < r.to {
+			return true
+		}
+	}
+	return false
+}
+
+// takenPlaces counts the entries of all sets.
+func (x *Cache) takenPlaces() []uint8 {
+	taken := make([]uint8, x.sets)
+	for w, word := range x.present {
+		for ; word != 0; word &= word - 1 {
+			taken[x.place(x.hash(uint64(w)*64+uint64(bits.TrailingZeros64(word))))]++
+		}
+	}
+	for _, s := range x.moved.slots {
+		if s.key != 0 {
+			taken[s.hash]++
+		}
+	}
+	return taken
+}
+
 // Resize changes the budget while the system runs. Entries keep their places in the hash order; those that
 // no longer fit their set are given up, used ones last.
 func (x *Cache) Resize(bytes uint64) error {
 	if err := x.setSize(bytes); err != nil {
 		return err
 	}
-	old := x.moved.slots
+	before := x.stats.Entries
+	moved := x.moved.slots
 	x.moved, x.stats.Entries = probeTable{}, 0
 	taken := make([]uint8, x.sets)
 	for _, used := range [2]bool{true, false} {
-		x.keepHome(taken, used)
-		for _, s := range old {
+		x.keepFixed(taken, used)
+		for _, s := range moved {
 			if s.key != 0 && s.value&usedBit != 0 == used {
 				x.keepMoved(taken, s)
 			}
 		}
 	}
+	x.stats.Evictions += before - x.stats.Entries
 	return nil
 }
 
-func (x *Cache) keepHome(taken []uint8, used bool) {
+func (x *Cache) keepFixed(taken []uint8, used bool) {
 	for w := range x.present {
 		word := x.present[w]
 		if used {
@@ -241,7 +300,7 @@ func (x *Cache) keepHome(taken []uint8, used bool) {
 			word &^= x.used[w]
 		}
 		for ; word != 0; word &= word - 1 {
-			n := uint64(w)*64 + trailing(word)
+			n := uint64(w)*64 + uint64(bits.TrailingZeros64(word))
 			if !x.take(taken, x.place(x.hash(n))) {
 				clearBit(x.present, n)
 			}
@@ -257,9 +316,9 @@ func (x *Cache) keepMoved(taken []uint8, s probeSlot) {
 	}
 }
 
+// take gives a place of a set to one more entry, if it has one.
 func (x *Cache) take(taken []uint8, set uint64) bool {
 	if taken[set] == setEntries {
-		x.stats.Evictions++
 		return false
 	}
 	taken[set]++

@@ -232,6 +232,46 @@ func TestCacheWarm(t *testing.T) {
 	}
 }
 
+// Fill brings everything when there is room, keeps what was there, and takes no sides when there is none.
+func TestCacheFill(t *testing.T) {
+	const keys = 20_000
+	tb := geometry(t, keys, 4, 2)
+	for _, budget := range []uint64{300_000_000, keys / 4 * CacheEntryBytes} {
+		x, err := NewCache(nil, 1, []*Table{tb}, budget, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for key := uint64(0); key < keys; key += 50 {
+			x.Warm(tb, key)
+			x.Warm(tb, key)
+		}
+		x.Fill()
+		var of [4]int
+		n := uint64(0)
+		for key := range uint64(keys) {
+			_, ok := x.get(tb, key, x.entryOf(tb, key))
+			if ok {
+				of[tb.Primary(key)]++
+				n++
+			} else if key%50 == 0 && tb.Primary(key) != 1 {
+				t.Errorf("budget %d: key %d, which was there, was lost", budget, key)
+			}
+		}
+		t.Logf("budget %d: entries by server %v", budget, of)
+		if n != x.stats.Entries || of[1] != 0 {
+			t.Errorf("budget %d: %d entries, said to be %d, %d of its own", budget, n, x.stats.Entries, of[1])
+		}
+		if budget > keys*CacheEntryBytes && n != keys*3/4 || n > x.stats.Capacity {
+			t.Errorf("budget %d: %d entries of %d", budget, n, x.stats.Capacity)
+		}
+		for _, m := range []int{0, 2} {
+			if d := of[m] - of[3]; d*d > of[3]*of[3]/50 {
+				t.Errorf("budget %d: entries by server %v", budget, of)
+			}
+		}
+	}
+}
+
 // With nine in ten draws from 4 % of the keys, a cache of a tenth of the keys keeps most of the hot ones.
 func TestCacheKeepsHotKeys(t *testing.T) {
 	const keys, hot = 50_000, 2000
@@ -314,6 +354,18 @@ func BenchmarkCacheHit(b *testing.B) {
 		key := i % 1_600_000
 		e := x.entryOf(tb, key)
 		x.get(tb, key, e)
+	}
+}
+
+// As before the start of the default cluster, on each machine.
+func BenchmarkCacheFill(b *testing.B) {
+	tb := geometry(b, 3_200_000, 4, 2)
+	for b.Loop() {
+		x, err := NewCache(nil, 0, []*Table{tb}, 300_000_000, 1)
+		if err != nil {
+			b.Fatal(err)
+		}
+		x.Fill()
 	}
 }
 

@@ -1,13 +1,10 @@
 package kv
 
-import "math/bits"
-
 const usedBit = uint64(1) << 63 // of the value of a moved entry
 
 func getBit(b []uint64, i uint64) bool { return b[i/64]>>(i%64)&1 != 0 }
 func setBit(b []uint64, i uint64)      { b[i/64] |= 1 << (i % 64) }
 func clearBit(b []uint64, i uint64)    { b[i/64] &^= 1 << (i % 64) }
-func trailing(w uint64) uint64         { return uint64(bits.TrailingZeros64(w)) }
 
 // tagged is the name of a moved entry: table and key.
 func (x *Cache) tagged(t *Table, key uint64) uint64 { return uint64(t.spec.ID)<<55 | key }

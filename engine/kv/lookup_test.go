@@ -172,3 +172,31 @@ func TestChangesAreRefused(t *testing.T) {
 		}
 	})
 }
+
+// One-sided lookup and READ of the row, or lookup on the own CPU, with all that the simulator does for it.
+func BenchmarkLookup(b *testing.B) {
+	for name, machine := range map[string]int{"local": 0, "remote": 1} {
+		b.Run(name, func(b *testing.B) {
+			const keys, coroutines = 100_000, 8
+			bd := newBed(b, 2, 1, coroutines)
+			tb := bd.table(2*keys, 8, 0, 1)
+			left := b.N
+			var flags []*bool
+			for range coroutines {
+				flags = append(flags, bd.spawn(machine, 0, func(c *r2.Co) {
+					for ; left > 0; left-- {
+						c.Reset()
+						key := c.Rand().Uint64n(keys) // of machine 0
+						if _, _, ok, err := read(c, tb, key); !ok || err != nil {
+							b.Errorf("key %d: %v, %v", key, ok, err)
+							return
+						}
+					}
+				}))
+			}
+			b.ReportAllocs()
+			b.ResetTimer()
+			bd.run(flags...)
+		})
+	}
+}
