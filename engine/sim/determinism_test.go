@@ -123,6 +123,45 @@ func TestTraceIsDeterministic(t *testing.T) {
 	}
 }
 
+// Looking ahead must see events before their handlers do and change nothing.
+func TestLookingAheadIsInvisible(t *testing.T) {
+	s := sim.New(sim.Options{})
+	const events = 1000
+	var far, near, early, ran int
+	seen := make([]bool, events)
+	k := s.Register("event", func(arg uint32) {
+		ran++
+		if seen[arg] {
+			early++
+		}
+	})
+	s.Ahead(k, func(arg uint32) { far++; seen[arg] = true }, func(arg uint32) { near++; seen[arg] = true })
+	other := s.Register("other", func(uint32) {})
+	for i := range events {
+		s.At(sim.Time(i)*300, k, uint32(i))
+		s.At(sim.Time(i)*300, other, 1<<31)
+	}
+	if err := s.Run(sim.Forever); err != nil {
+		t.Fatal(err)
+	}
+	if ran != events || far < events*9/10 || near < events*9/10 || early < events*9/10 {
+		t.Errorf("%d events ran, %d seen from far, %d from near, %d of them in time", ran, far, near, early)
+	}
+
+	c := newCluster(sim.Wheel)
+	defer c.s.Close()
+	looked := 0
+	for k := range sim.Kind(3) {
+		c.s.Ahead(k, func(uint32) { looked++ }, nil)
+	}
+	if err := c.s.Run(horizon); err != nil {
+		t.Fatal(err)
+	}
+	if c.s.TraceHash() != golden || looked == 0 {
+		t.Errorf("hash %#x after looking ahead %d times, want %#x", c.s.TraceHash(), looked, golden)
+	}
+}
+
 func TestSeedIsVisible(t *testing.T) {
 	hash := func(seed uint64) uint64 {
 		s := sim.New(sim.Options{Seed: seed, Trace: true})
