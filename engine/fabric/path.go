@@ -34,8 +34,12 @@ func (f *Fabric) register() {
 
 // pass says whether verb i may pass a lane now. If not, its event comes again.
 func (f *Fabric) pass(h *qpState, which uint8, k sim.Kind, i uint32, v *verb, now sim.Time) bool {
-	again := v.flags&entered != 0
-	v.flags |= entered
+	seen := entered
+	if which == executing {
+		seen = lined // a WRITE's ack may be under way meanwhile
+	}
+	again := v.flags&seen != 0
+	v.flags |= seen
 	if h.state>>which&1 == 0 {
 		return true
 	}

@@ -56,6 +56,10 @@ const (
 	deferred        // a WRITE whose ack follows the response of a READ or atomic
 )
 
+// lined is entered at the point of execution. It takes the bit of batch, which
+// a request that has left its RNIC no longer needs.
+const lined = batch
+
 // take gives a fresh verb. Pointers to verbs are void afterwards.
 func (f *Fabric) take() (uint32, *verb) {
 	if f.free == none {
