@@ -223,13 +223,17 @@ func TestErrorIsTheLine(t *testing.T) {
 		step{Code: "probe.Panicking()"},
 		step{Code: "c := 1\nc.nope()"},
 		step{Code: "\nundefinedName"},
-		step{Code: `import "no/such/package"`})
+		step{Code: `import "no/such/package"`},
+		step{Code: "v := probe.Unset()"},
+		step{Code: "v.N"})
 	for i, want := range []string{
 		`knob "x": 12 is above 7; use a smaller one`,
 		`knob "y": unknown`,
 		"line 2: c has no field or method like that: c.nope",
 		"line 2: undefined identifier: undefinedName",
 		`import "no/such/package": not among the packages of this kernel`,
+		"nothing to return",
+		"reflect: call of reflect.Value.Elem on zero Value; a variable used here has no value: run the cell that sets it again",
 	} {
 		if out[i].Evalue != want {
 			t.Errorf("cell %d failed with %q, want %q", i, out[i].Evalue, want)

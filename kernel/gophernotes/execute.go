@@ -80,10 +80,16 @@ var (
 	noMember   = regexp.MustCompile(`not a package: "(\w+)" in ([\w.]+) <.*>`)
 )
 
-// explain turns the interpreter's terse messages into ones that say where and what.
+// explain turns the interpreter's terse messages into ones that say where and
+// what.
 func explain(text string) string {
 	text = errorPlace.ReplaceAllString(text, "line $1: ")
-	return noMember.ReplaceAllString(text, `$1 has no field or method like that: $2`)
+	text = noMember.ReplaceAllString(text, `$1 has no field or method like that: $2`)
+	if strings.Contains(text, "on zero Value") || strings.Contains(text, "nil pointer dereference") {
+		// Variables of a cell that failed are declared, but not set.
+		text += "; a variable used here has no value: run the cell that sets it again"
+	}
+	return text
 }
 
 // cell is one run of a cell's code.

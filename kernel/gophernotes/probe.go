@@ -22,6 +22,7 @@ func init() {
 			"Panicking":    reflect.ValueOf(probe.Panicking),
 			"Line":         reflect.ValueOf(probe.Line),
 			"Chart":        reflect.ValueOf(probe.Chart),
+			"Unset":        reflect.ValueOf(probe.Unset),
 		},
 		Types: map[string]reflect.Type{"Value": reflect.TypeFor[probe.Value]()},
 	})

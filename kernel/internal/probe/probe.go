@@ -124,3 +124,6 @@ func (v *Value) String() string { return fmt.Sprintf("value %d", v.N) }
 
 // HTML shows the value as a table row.
 func (v *Value) HTML() string { return fmt.Sprintf("<b>%d</b>", v.N) }
+
+// Unset fails where a value is wanted.
+func Unset() *Value { panic(errors.New("nothing to return")) }
