@@ -44,8 +44,8 @@ func (h *chain) unlatch() {
 	h.c.Store64(h.s.nodeAddr(h.first), head(h.version, h.link))
 }
 
-// place is a slot of a node of a latched chain, and what is in it.
-type place struct {
+// spot is a slot of a node of a latched chain, and what is in it.
+type spot struct {
 	node uint64
 	slot int
 	ref  Ref
@@ -53,23 +53,23 @@ type place struct {
 }
 
 // search walks a latched chain: where the key is, the first empty slot, and the last node.
-func (h *chain) search(key uint64) (at, empty place, last uint64) {
+func (h *chain) search(key uint64) (at, empty spot, last uint64) {
 	for node := h.first; ; {
 		b := h.c.Load(h.s.nodeAddr(node), nodeBytes)
 		for i := range nodeSlots {
 			line, slot := slotAt(i)
 			switch slotKey(b[line:], slot) {
 			case key | valid:
-				return place{node, i, slotRef(b[line:], slot), true}, empty, node
+				return spot{node, i, slotRef(b[line:], slot), true}, empty, node
 			case 0:
 				if !empty.ok {
-					empty = place{node: node, slot: i, ok: true}
+					empty = spot{node: node, slot: i, ok: true}
 				}
 			}
 		}
 		link := next(b)
 		if link == 0 {
-			return place{}, empty, node
+			return spot{}, empty, node
 		}
 		node = uint64(link - 1)
 	}

@@ -46,9 +46,6 @@ func (v *Service) Add(t *Table) error {
 	return nil
 }
 
-// Table is the table with an id, or nil.
-func (v *Service) Table(id uint8) *Table { return v.tables[id] }
-
 // Insert adds a record wherever its key belongs.
 func (v *Service) Insert(c *r2.Co, t *Table, key uint64, value []byte) (Location, error) {
 	if t.Primary(key) == c.Machine() {

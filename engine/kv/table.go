@@ -100,12 +100,6 @@ func (t *Table) addServer(m, sockets int) error {
 	return nil
 }
 
-// Spec is the description that the table was made from.
-func (t *Table) Spec() Spec { return t.spec }
-
-// Placement is where its records live.
-func (t *Table) Placement() Placement { return t.place }
-
 // RowBytes is the length of a row: header and value.
 func (t *Table) RowBytes() int { return t.layout.Bytes() }
 
