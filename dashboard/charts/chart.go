@@ -27,6 +27,9 @@ type Chart struct {
 // New makes a chart of its two forms, either of which may be missing. The
 // title is the chart's text where no picture can be shown.
 func New(title string, interactive Renderer, svg string) *Chart {
+	if title == "" {
+		title = "chart" // what shows text only must show something
+	}
 	return &Chart{title: title, interactive: interactive, svg: svg}
 }
 
