@@ -214,9 +214,6 @@ func parsePatch(b []byte) (engine.Knobs, error) {
 	if err := parseJSON(b, &k); err != nil {
 		return nil, err
 	}
-	if k == nil {
-		return nil, &httpError{http.StatusBadRequest, `body: must be {"knob": value, ...}`}
-	}
 	if name := repeatedKey(b); name != "" {
 		return nil, &httpError{http.StatusBadRequest, "body: knob " + clip(name) + " is given twice; give each once"}
 	}
@@ -262,7 +259,8 @@ func (p *api) state(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return state{m.latest.Load(), *m.snap.Load()}, nil
+	s := *m.snap.Load()
+	return state{m.latest.Load(), s, s.KnobsVersion}, nil
 }
 
 func (p *api) systems(*http.Request) (any, error) { return p.agent.Systems(), nil }

@@ -45,6 +45,7 @@ type Snapshot struct {
 type state struct {
 	*engine.Window
 	Snapshot
+	KnobsVersion int `json:"knobs_version"` // of now; the window's may be older
 }
 
 // member is one system of an agent with the goroutine that owns it. Fields

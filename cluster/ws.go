@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"io"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -141,7 +142,11 @@ func drainReader(c *websocket.Conn, gone chan struct{}) {
 	c.SetReadDeadline(time.Now().Add(wsPong))
 	c.SetPongHandler(func(string) error { return c.SetReadDeadline(time.Now().Add(wsPong)) })
 	for {
-		if _, _, err := c.NextReader(); err != nil {
+		_, r, err := c.NextReader()
+		if err != nil {
+			return
+		}
+		if _, err := io.Copy(io.Discard, r); err != nil { // the limit is on whole messages
 			return
 		}
 	}

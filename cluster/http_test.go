@@ -1,0 +1,342 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"drtmx/engine"
+)
+
+// web serves an agent over a fake system and returns its address.
+func web(t *testing.T, a *Agent, w Web) *httptest.Server {
+	t.Helper()
+	h, err := a.Handler(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return s
+}
+
+type reply struct {
+	code int
+	body string
+	head http.Header
+}
+
+func ask(t *testing.T, s *httptest.Server, method, path, body string, head ...string) reply {
+	t.Helper()
+	req, err := http.NewRequest(method, s.URL+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if method != http.MethodGet {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i+1 < len(head); i += 2 {
+		if head[i] == "Host" {
+			req.Host = head[i+1]
+		}
+		req.Header.Set(head[i], head[i+1])
+	}
+	c := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	resp, err := c.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reply{resp.StatusCode, string(b), resp.Header}
+}
+
+// want checks the status, and that a refusal is one line of text.
+func (r reply) want(t *testing.T, code int, says string) reply {
+	t.Helper()
+	if r.code != code || !strings.Contains(r.body, says) {
+		t.Errorf("got %d %.300q, want %d with %q", r.code, r.body, code, says)
+	}
+	if r.code >= 400 && strings.Count(strings.TrimSpace(r.body), "\n") > 0 {
+		t.Errorf("more than one line: %q", r.body)
+	}
+	return r
+}
+
+func into[T any](t *testing.T, r reply) T {
+	t.Helper()
+	var v T
+	if err := json.Unmarshal([]byte(r.body), &v); err != nil {
+		t.Fatalf("%v in %.300q", err, r.body)
+	}
+	return v
+}
+
+func TestRoutes(t *testing.T) {
+	a := newFake(t, Options{Paused: true}, fakeOptions{})
+	s := web(t, a, Web{})
+	get := func(path string) reply { t.Helper(); return ask(t, s, "GET", path, "") }
+	post := func(path, body string) reply { t.Helper(); return ask(t, s, "POST", path, body) }
+
+	get("/").want(t, 200, "drtmx")
+	if ks := into[[]engine.KnobState](t, get("/api/knobs").want(t, 200, "")); len(ks) < 10 {
+		t.Errorf("%d knobs", len(ks))
+	}
+	post("/api/control", `{"action":"step","virtual_ns":1000000}`).want(t, 200, `"state":"paused"`)
+	st := into[map[string]any](t, get("/api/state?sys=a").want(t, 200, ""))
+	for _, k := range []string{"virtual_ns", "pace", "knobs_version", "state", "throughput", "latency_us", "t0_ns", "t1_ns", "phases"} {
+		if _, ok := st[k]; !ok {
+			t.Errorf("state has no %s: %v", k, st)
+		}
+	}
+	if st["virtual_ns"] != 1e6 || st["state"] != "paused" {
+		t.Errorf("%v", st)
+	}
+	if ws := into[[]engine.Window](t, get("/api/windows?from=200000&to=700000").want(t, 200, "")); len(ws) != 5 || ws[0].T0NS != 200_000 {
+		t.Errorf("%d windows", len(ws))
+	}
+	csv := get("/api/windows?format=csv").want(t, 200, "t0_ns,t1_ns")
+	if strings.Count(csv.body, "\n") != 11 || !strings.HasPrefix(csv.head.Get("Content-Type"), "text/csv") {
+		t.Errorf("%s: %.200q", csv.head.Get("Content-Type"), csv.body)
+	}
+	c := into[map[string]any](t, ask(t, s, "PATCH", "/api/knobs", `{"coroutines": 4}`).want(t, 200, ""))
+	if c["version"] != 2.0 || c["virtual_ns"] != 1e6 || c["pending"] != false || len(c) != 3 {
+		t.Errorf("%v", c)
+	}
+	r := into[engine.Result](t, post("/api/run", `{"virtual_ns":300000}`).want(t, 200, ""))
+	if r.VirtualNS != 300_000 || r.FromNS != 1_000_000 {
+		t.Errorf("%+v", r)
+	}
+	get("/api/result").want(t, 200, r.Digest)
+	get("/api/spec").want(t, 200, `"coroutines":4`)
+	f := into[Snapshot](t, post("/api/systems", `{"fork":"a","set":{"coroutines":2}}`).want(t, 200, ""))
+	if f.Sys != "b" {
+		t.Errorf("%+v", f)
+	}
+	within(t, 5*time.Second, "b has caught up", func() bool { return !stateOf(t, a, "b").CatchingUp })
+	if all := into[[]Snapshot](t, get("/api/systems").want(t, 200, "")); len(all) != 2 || all[1].ForkedFrom != "a" {
+		t.Errorf("%+v", all)
+	}
+	post("/api/control", `{"action":"step","virtual_ns":100000}`).want(t, 200, "")
+	if x, y := stateOf(t, a, "a").VirtualNS, stateOf(t, a, "b").VirtualNS; x != y {
+		t.Errorf("a at %d, b at %d", x, y)
+	}
+	session := get("/api/session?sys=b").want(t, 200, `{"session":`)
+	if rep, err := Replay(bg, strings.NewReader(session.body), ReplayOptions{Open: fakeOpener(fakeOptions{})}); err != nil || !rep.OK || rep.Changes != 2 {
+		t.Errorf("%+v, %v", rep, err)
+	}
+	ask(t, s, "DELETE", "/api/systems?sys=b", "").want(t, 200, `"sys":"a"`)
+	get("/api/state?sys=b").want(t, 404, "no such system")
+	post("/api/control", `{"action":"pace","virtual_ns":5000000}`).want(t, 200, `"pace":5000000`)
+	post("/api/control", `{"action":"resume"}`).want(t, 200, "")
+	within(t, time.Second, "running", func() bool { return stateOf(t, a, "").State == StateRunning })
+	post("/api/control", `{"action":"pause"}`).want(t, 200, `"state":"paused"`)
+	post("/api/control", `{"action":"reset","set":{"nodes":5},"seed":3}`).want(t, 200, `"virtual_ns":0`)
+	get("/api/tasks").want(t, 200, "[")
+}
+
+func TestBadRequestsSayWhatIsWrong(t *testing.T) {
+	a := newFake(t, Options{Paused: true}, fakeOptions{})
+	s := web(t, a, Web{})
+	for _, c := range []struct {
+		method, path, body string
+		code               int
+		says               string
+	}{
+		{"PATCH", "/api/knobs", `{"coroutine": 4}`, 400, "no such knob"},
+		{"PATCH", "/api/knobs", `{"coroutines": 4, "coroutine": 4}`, 400, "no such knob"},
+		{"PATCH", "/api/knobs", `{"nodes": 4}`, 409, "not live"},
+		{"PATCH", "/api/knobs", `{"coroutines": 4`, 400, "JSON"},
+		{"PATCH", "/api/knobs", `[1]`, 400, "JSON"},
+		{"PATCH", "/api/knobs", `null`, 400, "none given"},
+		{"PATCH", "/api/knobs", ``, 400, "empty"},
+		{"PATCH", "/api/knobs", `{}`, 400, "none given"},
+		{"PATCH", "/api/knobs", `{"coroutines": 4}{"coroutines": 5}`, 400, "follows"},
+		{"PATCH", "/api/knobs", `{"coroutines": 4, "coroutines": 5}`, 400, "twice"},
+		{"PATCH", "/api/knobs", `{"coroutines": [` + strings.Repeat(`[`, 20_000), 400, "JSON"},
+		{"PATCH", "/api/knobs", `{"coroutines": "` + strings.Repeat(`x`, bodyLimit) + `"}`, 413, "over"},
+		{"PATCH", "/api/knobs?sys=c", `{"coroutines": 4}`, 404, "no such system"},
+		{"POST", "/api/control", `{"action":"stop"}`, 400, "pause, resume"},
+		{"POST", "/api/control", `{"action":"step"}`, 400, "virtual_ns"},
+		{"POST", "/api/control", `{"action":"step","virtual_ns":-4}`, 400, "above 0"},
+		{"POST", "/api/control", `{"action":"step","virtual_ns":1.5}`, 400, "JSON"},
+		{"POST", "/api/control", `{"action":"pace","virtual_ns":-4}`, 400, "must be"},
+		{"POST", "/api/control", `{"action":"pause","extra":1}`, 400, "extra"},
+		{"POST", "/api/control", `{"action":"reset","set":{"nodes":1000000}}`, 400, "nodes"},
+		{"POST", "/api/systems", `{"fork":"z"}`, 404, "no such system"},
+		{"POST", "/api/systems", `{"fork":"a","set":{"nodes":8}}`, 409, "not live"},
+		{"POST", "/api/run", `{"virtual_ns":0}`, 400, "above 0"},
+		{"POST", "/api/figures/4-9a", `{}`, 404, "no such figure"},
+		{"DELETE", "/api/figures/4-9a", ``, 404, "not being computed"},
+		{"DELETE", "/api/systems", ``, 400, "stays"},
+		{"GET", "/api/windows?from=x", ``, 400, "from"},
+		{"GET", "/api/windows?format=xml", ``, 400, "json or csv"},
+		{"GET", "/api/nothing", ``, 404, "no such route"},
+		{"PUT", "/api/knobs", `{}`, 405, ""},
+		{"GET", "/ws?since=-1", ``, 400, "since"},
+		{"GET", "/../../etc/passwd", ``, 0, ""},
+	} {
+		r := ask(t, s, c.method, c.path, c.body)
+		if c.code == 0 {
+			if r.code < 300 && strings.Contains(r.body, "root:") {
+				t.Errorf("%s: %q", c.path, r.body)
+			}
+			continue
+		}
+		if r.code == 404 && c.code == 405 {
+			continue // the catch-all of /api/ answers
+		}
+		if r.code != c.code || !strings.Contains(r.body, c.says) || strings.Count(strings.TrimSpace(r.body), "\n") > 0 {
+			t.Errorf("%s %s %.60q: got %d %.200q, want %d with %q", c.method, c.path, c.body, r.code, r.body, c.code, c.says)
+		}
+	}
+	if st := stateOf(t, a, ""); st.KnobsVersion != 1 || st.VirtualNS != 0 || len(a.Systems()) != 1 {
+		t.Errorf("a refused request did something: %+v", st)
+	}
+}
+
+func TestFailedSystemAnswersConflict(t *testing.T) {
+	a := newFake(t, Options{}, fakeOptions{failAt: 1000})
+	s := web(t, a, Web{})
+	within(t, 5*time.Second, "fails", func() bool { return stateOf(t, a, "").State == StateFailed })
+	ask(t, s, "PATCH", "/api/knobs", `{"coroutines": 4}`).want(t, 409, "reset")
+	ask(t, s, "GET", "/api/state", "").want(t, 200, `"state":"failed"`).want(t, 200, "fake failure")
+	ask(t, s, "POST", "/api/control", `{"action":"reset"}`).want(t, 200, `"virtual_ns"`)
+}
+
+// figures of tests.
+type fakeFigures struct{ hold chan struct{} }
+
+func (f fakeFigures) List() []FigureInfo { return []FigureInfo{{ID: "2-4a", Title: "x", Chapter: 2, State: "ok"}} }
+
+func (f fakeFigures) Run(ctx context.Context, id, scale string, set engine.Knobs, progress func(done, total int)) (any, error) {
+	progress(1, 2)
+	select {
+	case <-f.hold:
+		return map[string]any{"figure": id, "scale": scale, "set": set}, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func TestFiguresRunAndAreCancelled(t *testing.T) {
+	f := fakeFigures{make(chan struct{})}
+	a := newFake(t, Options{Paused: true}, fakeOptions{})
+	s := web(t, a, Web{Figures: f})
+	task := func() Task {
+		for _, x := range a.tasks.list() {
+			if x.Name == "figure 2-4a" {
+				return x
+			}
+		}
+		return Task{}
+	}
+	ask(t, s, "GET", "/api/figures", "").want(t, 200, `"id":"2-4a"`)
+	ask(t, s, "GET", "/api/figures/2-4a", "").want(t, 404, "has not been computed")
+	ask(t, s, "POST", "/api/figures/2-4a", `{"scale":"huge"}`).want(t, 400, "quick or paper")
+	ask(t, s, "POST", "/api/figures/2-4a", `{"scale":"quick"}`).want(t, 202, `"task":"figure 2-4a"`)
+	ask(t, s, "POST", "/api/figures/2-4a", `{}`).want(t, 409, "already")
+	within(t, time.Second, "progress", func() bool { return task().Done == 1 && task().Total == 2 })
+	ask(t, s, "DELETE", "/api/figures/2-4a", "").want(t, 200, "cancelled")
+	within(t, time.Second, "cancelled", func() bool { return task().State == "cancelled" })
+	ask(t, s, "POST", "/api/figures/2-4a", `{"set":{"nodes":4}}`).want(t, 202, "")
+	close(f.hold)
+	within(t, time.Second, "done", func() bool { return task().State == "done" })
+	ask(t, s, "GET", "/api/figures/2-4a", "").want(t, 200, `"set":{"nodes":4}`)
+}
+
+func TestClientDrivesAnAgent(t *testing.T) {
+	a := newFake(t, Options{Paused: true}, fakeOptions{})
+	s := web(t, a, Web{})
+	c, err := Dial(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := c.Run(time.Millisecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Raw.VirtualNS != 1_000_000 || len(r.Windows) != 10 || r.Digest == "" {
+		t.Errorf("%+v, %d windows", r.Raw, len(r.Windows))
+	}
+	if _, err := c.Set("coroutines", 3); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Set("coroutine", 3); err == nil || !strings.Contains(err.Error(), "no such knob") {
+		t.Errorf("%v", err)
+	}
+	ev, err := a.Events(bg, "")
+	if err != nil || len(ev) != 1 || ev[0].By != "script" || ev[0].Kind != "knob" || ev[0].Set["coroutines"] != 3 {
+		t.Errorf("%+v, %v", ev, err)
+	}
+	if spec, err := c.Spec(); err != nil || spec.Set["coroutines"] != 3 {
+		t.Errorf("%v, %v", spec, err)
+	}
+	f, err := c.Fork(Knobs{"coroutines": 9})
+	if err != nil || f.Sys() != "b" {
+		t.Fatal(err)
+	}
+	for _, err := range []error{c.Step(time.Millisecond), c.Pace(time.Millisecond), c.Resume(), c.Pause(), c.Reset(Knobs{"nodes": 5})} {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if b, err := c.Session(); err != nil || !bytes.Contains(b, []byte(`"session"`)) {
+		t.Errorf("%s %v", b, err)
+	}
+	if _, err := Dial("127.0.0.1:1"); err == nil || !strings.Contains(err.Error(), "is drtmx up") {
+		t.Errorf("%v", err)
+	}
+	if _, err := Dial("ftp://x"); !engine.IsSpecError(err) {
+		t.Errorf("%v", err)
+	}
+}
+
+func FuzzPatch(f *testing.F) {
+	f.Add([]byte(`{"coroutines": 4, "phase.commit": "two-sided", "x": 1.5, "y": null, "z": [1]}`))
+	f.Add([]byte(`{"a":1,"a":2}`))
+	f.Add([]byte(`{"a":{"a":1},"b":[{"a":1}]}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		k, err := parsePatch(b)
+		if err != nil {
+			if strings.Contains(oneLine(err.Error()), "\n") {
+				t.Errorf("%q", err)
+			}
+			return
+		}
+		for name, v := range k {
+			if _, ok := v.(json.Number); ok {
+				t.Errorf("%s is still a JSON number", name)
+			}
+		}
+		// The registry takes it or refuses it with one line.
+		if _, err := (engine.Spec{}).With(k); err != nil && strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q", err)
+		}
+	})
+}
+
+func ExampleAgent() {
+	a, err := NewAgent(engine.Spec{Preset: "drtm+h", Workload: "smallbank"}, Options{Paused: true, Open: fakeOpener(fakeOptions{})})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer a.Close()
+	if err := a.Step(context.Background(), "a", 1_000_000); err != nil {
+		fmt.Println(err)
+	}
+	s, _ := a.State("a")
+	fmt.Println(s.State, s.VirtualNS)
+	// Output: paused 1000000
+}

@@ -1,0 +1,267 @@
+package cluster
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"drtmx/engine"
+)
+
+func dial(t *testing.T, s *httptest.Server, query string, head http.Header) (*websocket.Conn, *http.Response, error) {
+	t.Helper()
+	c, resp, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(s.URL, "http")+"/ws"+query, head)
+	if err == nil {
+		t.Cleanup(func() { c.Close() })
+	}
+	return c, resp, err
+}
+
+func connect(t *testing.T, s *httptest.Server, query string) *websocket.Conn {
+	t.Helper()
+	c, _, err := dial(t, s, query, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func next(t *testing.T, c *websocket.Conn) Frame {
+	t.Helper()
+	c.SetReadDeadline(time.Now().Add(5 * time.Second))
+	_, b, err := c.ReadMessage()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var f Frame
+	if err := json.Unmarshal(b, &f); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func TestFramesAreComplete(t *testing.T) {
+	a := newFake(t, Options{Pace: 20_000_000}, fakeOptions{})
+	s := web(t, a, Web{})
+	c := connect(t, s, "")
+	var seq uint64
+	seen, last := 0, int64(-1)
+	for range 30 {
+		f := next(t, c)
+		if f.V != 1 || f.Sys != "a" || f.State == "" || f.Epoch == "" || f.KnobsVersion < 1 {
+			t.Fatalf("%+v", f)
+		}
+		if f.Seq <= seq && seq > 0 {
+			t.Fatalf("seq %d after %d", f.Seq, seq)
+		}
+		if seq > 0 && f.Seq != seq+1 && seen > 0 {
+			t.Fatalf("seq %d after %d", f.Seq, seq)
+		}
+		seq = f.Seq
+		for _, w := range f.Windows {
+			if last >= 0 && w.T0NS != last {
+				t.Fatalf("window from %d after one to %d", w.T0NS, last)
+			}
+			last = w.T1NS
+			seen++
+		}
+	}
+	if seen < 5 {
+		t.Errorf("%d windows in 30 frames", seen)
+	}
+	// The fields are those of the contract, always there.
+	_, b, err := c.ReadMessage()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var raw map[string]any
+	json.Unmarshal(b, &raw)
+	for _, k := range []string{"v", "seq", "sys", "state", "virtual_ns", "pace", "knobs_version", "windows", "events", "tasks"} {
+		if raw[k] == nil {
+			t.Errorf("no %s in %s", k, b)
+		}
+	}
+}
+
+func TestChangeShowsWithin300Milliseconds(t *testing.T) {
+	for name, o := range map[string]Options{"paced": {Pace: DefaultPace}, "flat out": {}, "paused": {Paused: true}} {
+		a := newFake(t, o, fakeOptions{})
+		s := web(t, a, Web{})
+		c := connect(t, s, "")
+		next(t, c)
+		for i := range 5 {
+			began := time.Now()
+			ask(t, s, "PATCH", "/api/knobs", fmt.Sprintf(`{"coroutines": %d}`, i+1), "Drtmx-By", "notebook").want(t, 200, "")
+			for found := false; !found; {
+				f := next(t, c)
+				for _, e := range f.Events {
+					if e.Kind == "knob" && fmt.Sprint(e.Set["coroutines"]) == fmt.Sprint(i+1) {
+						found = true
+						if e.By != "notebook" || f.KnobsVersion != e.Version || e.Was == nil {
+							t.Errorf("%+v", e)
+						}
+					}
+				}
+			}
+			if d := time.Since(began); d > 300*time.Millisecond {
+				t.Errorf("%s: the change took %v", name, d)
+			}
+		}
+		a.Close()
+	}
+}
+
+func TestReconnectFillsTheGap(t *testing.T) {
+	a := newFake(t, Options{Pace: 20_000_000}, fakeOptions{})
+	s := web(t, a, Web{})
+	c := connect(t, s, "")
+	var f Frame
+	for len(f.Windows) == 0 {
+		f = next(t, c)
+	}
+	last := f.Windows[len(f.Windows)-1].T1NS
+	seq := f.Seq
+	c.Close()
+	time.Sleep(300 * time.Millisecond)
+	c = connect(t, s, fmt.Sprintf("?since=%d", seq))
+	for range 15 {
+		f = next(t, c)
+		if f.Gap || f.Seq != seq+1 {
+			t.Fatalf("seq %d after %d, gap %v", f.Seq, seq, f.Gap)
+		}
+		seq = f.Seq
+		for _, w := range f.Windows {
+			if w.T0NS != last {
+				t.Fatalf("window from %d after one to %d", w.T0NS, last)
+			}
+			last = w.T1NS
+		}
+	}
+	for _, since := range []uint64{seq + 1_000_000} { // of another agent
+		c = connect(t, s, fmt.Sprintf("?since=%d", since))
+		if f := next(t, c); !f.Gap {
+			t.Errorf("since %d: no gap announced: %+v", since, f)
+		}
+	}
+	// What fell out of the ring is a gap, too.
+	a.hub.mu.Lock()
+	a.hub.ring = a.hub.ring[len(a.hub.ring)-2:]
+	a.hub.mu.Unlock()
+	c = connect(t, s, "?since=1")
+	if f := next(t, c); !f.Gap {
+		t.Errorf("no gap announced: %+v", f)
+	}
+}
+
+func TestFeedOfOneSystem(t *testing.T) {
+	a := newFake(t, Options{Pace: 20_000_000}, fakeOptions{})
+	if _, err := a.Add(smallSpec()); err != nil {
+		t.Fatal(err)
+	}
+	s := web(t, a, Web{})
+	c := connect(t, s, "?sys=b")
+	for range 10 {
+		if f := next(t, c); f.Sys != "b" {
+			t.Fatalf("a frame of %s", f.Sys)
+		}
+	}
+}
+
+// speedOf measures how fast an agent runs, in virtual time per wall second.
+func speedOf(t *testing.T, a *Agent) float64 {
+	t.Helper()
+	from, began := stateOf(t, a, "").VirtualNS, time.Now()
+	time.Sleep(400 * time.Millisecond)
+	return float64(stateOf(t, a, "").VirtualNS-from) / time.Since(began).Seconds()
+}
+
+func TestStalledReadersDoNotSlowTheRun(t *testing.T) {
+	// The run waits 5 ms per slice, as one that computes; 100 readers of whom
+	// half never read must not take more of it than two cores allow.
+	a := newFake(t, Options{Pace: 50_000_000}, fakeOptions{})
+	s := web(t, a, Web{})
+	time.Sleep(100 * time.Millisecond)
+	alone := speedOf(t, a)
+	var wg sync.WaitGroup
+	stop := make(chan struct{})
+	read := make([]int, 100)
+	for i := range 100 {
+		c := connect(t, s, "")
+		if i%2 == 1 {
+			continue // stalled: connected, never reads
+		}
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				c.SetReadDeadline(time.Now().Add(5 * time.Second))
+				if _, _, err := c.ReadMessage(); err != nil {
+					return
+				}
+				read[i]++
+			}
+		}()
+	}
+	with := speedOf(t, a)
+	time.Sleep(200 * time.Millisecond)
+	close(stop)
+	wg.Wait()
+	if with < 0.9*alone {
+		t.Errorf("%.3g ns/s alone, %.3g with 100 readers", alone, with)
+	}
+	for i := 0; i < 100; i += 2 {
+		if read[i] < 5 {
+			t.Errorf("reader %d got %d frames", i, read[i])
+		}
+	}
+}
+
+func TestSlowReaderIsDropped(t *testing.T) {
+	h := newHub()
+	r, _, _ := h.subscribe(0)
+	quick, _, _ := h.subscribe(0)
+	for range readerQueue + 1 {
+		h.publish(&Frame{Sys: "a"})
+		<-quick.ch
+	}
+	n := 0
+	for range r.ch {
+		n++
+	}
+	if n != readerQueue {
+		t.Errorf("%d frames before it was dropped", n)
+	}
+	if len(h.readers) != 1 {
+		t.Errorf("%d readers left", len(h.readers))
+	}
+	h.close()
+	if _, ok := <-quick.ch; ok {
+		t.Error("the hub is closed, its reader is not")
+	}
+	if r, _, _ := h.subscribe(0); !r.gone {
+		t.Error("a closed hub takes readers")
+	}
+}
+
+func TestRingIsBounded(t *testing.T) {
+	h := newHub()
+	big := make([]engine.Window, 100)
+	for range 3 * ringFrames {
+		h.publish(&Frame{Sys: "a", Windows: big})
+		if len(h.ring) > ringFrames || h.bytes > ringBytes {
+			t.Fatalf("%d frames, %d bytes", len(h.ring), h.bytes)
+		}
+	}
+}
