@@ -36,6 +36,9 @@ func NewHotSet(n uint64, permille int) (HotSet, error) {
 // Hot is the number of hot items.
 func (h HotSet) Hot() uint64 { return h.hot }
 
+// At is the i-th hot item.
+func (h HotSet) At(i uint64) uint64 { return i * h.stride }
+
 // IsHot tells whether an item is hot.
 func (h HotSet) IsHot(item uint64) bool {
 	return item%h.stride == 0 && item/h.stride < h.hot

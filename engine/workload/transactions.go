@@ -94,24 +94,36 @@ func Done(err error) error {
 	return err
 }
 
-// WarmCaches fills the location cache of each client machine. draw picks a
-// record as the workload would; a cache that holds all records gets all by
-// each.
-func WarmCaches(db *txn.DB, records uint64, each func(yield func(table uint8, key uint64)), draw func(r *r2.Rand) (table uint8, key uint64)) {
+// WarmCaches fills the location cache of each client machine as a long run
+// would have. draw picks a record as the workload does; records is how many
+// there are.
+func WarmCaches(db *txn.DB, records uint64, draw func(r *r2.Rand) (table uint8, key uint64)) {
 	if !db.Config().CacheEnabled {
 		return
 	}
 	for m := range db.Cluster().Machines() {
 		x := db.Cache(m)
-		capacity := x.Stats().Capacity
-		if capacity >= records {
-			each(func(table uint8, key uint64) { x.Warm(db.Table(table), key) })
-			continue
+		if capacity := x.Stats().Capacity; capacity < records {
+			r := db.Cluster().Stream("workload.warm", uint64(m))
+			for range capacity / 4 {
+				t, k := draw(r)
+				x.Warm(db.Table(t), k)
+			}
 		}
-		r := db.Cluster().Stream("workload.warm", uint64(m))
-		for range 2 * capacity {
-			t, k := draw(r)
-			x.Warm(db.Table(t), k)
-		}
+		x.Fill()
 	}
+}
+
+// WarmMemory brings records into the last-level caches of the machines that
+// hold them. popular names those worth it, the most popular last.
+func WarmMemory(db *txn.DB, popular func(yield func(table uint8, key uint64))) {
+	f := db.Cluster().Fabric()
+	popular(func(table uint8, key uint64) {
+		t := db.Table(table)
+		loc, ok := t.Find(key)
+		if !ok {
+			return
+		}
+		f.Machine(loc.Machine).Warm(loc.Addr, t.RowBytes())
+	})
 }

@@ -83,11 +83,7 @@ func fill(value []byte, next uint64) {
 
 // Warm fills the location caches.
 func (w *Ring) Warm() error {
-	workload.WarmCaches(w.db, w.opt.Keys, func(yield func(uint8, uint64)) {
-		for k := range w.opt.Keys {
-			yield(Table, k)
-		}
-	}, func(r *r2.Rand) (uint8, uint64) { return Table, r.Uint64n(w.opt.Keys) })
+	workload.WarmCaches(w.db, w.opt.Keys, func(r *r2.Rand) (uint8, uint64) { return Table, r.Uint64n(w.opt.Keys) })
 	return nil
 }
 

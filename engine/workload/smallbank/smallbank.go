@@ -134,15 +134,20 @@ func initialCents(key uint64) int64 {
 	return int64(10_000+x%40_001) * 100
 }
 
-// Warm fills the location caches.
+// Warm fills the location caches and brings the hot accounts into the LLCs.
 func (b *Bank) Warm() error {
-	workload.WarmCaches(b.db, 2*b.customers, func(yield func(uint8, uint64)) {
-		for k := range b.customers {
-			yield(Savings, k)
-			yield(Checking, k)
-		}
-	}, func(r *r2.Rand) (uint8, uint64) {
+	workload.WarmCaches(b.db, 2*b.customers, func(r *r2.Rand) (uint8, uint64) {
 		return uint8(Savings + r.Uint64n(2)), b.one(r)
+	})
+	workload.WarmMemory(b.db, func(yield func(uint8, uint64)) {
+		for i := b.hot.Hot(); i > 0; i-- {
+			key := b.hot.At(i - 1)
+			if b.zipf != nil {
+				key = b.scatter.At(i - 1)
+			}
+			yield(Savings, key)
+			yield(Checking, key)
+		}
 	})
 	return nil
 }
