@@ -1,38 +1,38 @@
 package fabric
 
-import (
-	"unsafe"
-
-	"drtmx/engine/sim"
-)
+import "unsafe"
 
 // A loaded cluster's state is some 100 MB, touched at random: most of a run's
 // time would go into waiting for the host's memory. The queue knows which
 // events come next, so their memory is asked for in time. Nothing here has an
 // effect on results.
 func (f *Fabric) lookAhead() {
-	near := map[sim.Kind]sim.Handler{
-		f.kTx: f.nearRequester, f.kRx: f.nearResponder, f.kMem: f.nearMemory, f.kReply: f.nearResponder,
-		f.kAnswer: f.nearRequester, f.kDone: f.nearDone,
-	}
-	for _, k := range []sim.Kind{f.kFetch, f.kTx, f.kRx, f.kMem, f.kStore, f.kLine, f.kReply, f.kAnswer, f.kDone} {
-		f.sim.Ahead(k, f.far, near[k])
-	}
+	f.sim.Ahead(f.kRx, f.nearRx)
+	f.sim.Ahead(f.kMem, f.nearMemory)
+	f.sim.Ahead(f.kReply, f.nearReply)
+	f.sim.Ahead(f.kAnswer, f.nearAnswer)
+	f.sim.Ahead(f.kDone, f.nearDone)
 }
 
-func (f *Fabric) far(i uint32) { prefetch2(unsafe.Pointer(&f.verbs[i])) }
-
-func (f *Fabric) farShort(i uint32) { prefetch(unsafe.Pointer(&f.verbs[i])) }
-
-func (f *Fabric) nearRequester(i uint32) {
-	if v := &f.verbs[i]; v.qp != none {
-		prefetch(unsafe.Pointer(&f.qps[v.qp]))
+func (f *Fabric) nearRx(i uint32) {
+	v := &f.verbs[i]
+	if v.qp == none {
+		return
 	}
+	h := &f.qps[v.peer]
+	prefetch(unsafe.Pointer(h))
+	prefetch(unsafe.Pointer(&v.id)) // the second line
 }
 
-func (f *Fabric) nearResponder(i uint32) {
+func (f *Fabric) nearReply(i uint32) {
 	if v := &f.verbs[i]; v.qp != none {
 		prefetch(unsafe.Pointer(&f.qps[v.peer]))
+	}
+}
+
+func (f *Fabric) nearAnswer(i uint32) {
+	if v := &f.verbs[i]; v.qp != none {
+		prefetch(unsafe.Pointer(&f.qps[v.qp]))
 	}
 }
 

@@ -13,6 +13,8 @@ func BenchmarkVerbs(b *testing.B) {
 	wide := full
 	wide.span = 64 << 20
 	small := bedOptions{machines: 2, threads: 4, span: 256 << 10, config: Config{TornReads: true}}
+	mid := bedOptions{machines: 2, threads: 24, span: 256 << 10, config: Config{TornReads: true}}
+	b.Run("read-mid", func(b *testing.B) { benchmark(b, mid, 12, oneSided(Read, 64, 64)) })
 	b.Run("read", func(b *testing.B) { benchmark(b, full, 12, oneSided(Read, 64, 64)) })
 	b.Run("read-wide", func(b *testing.B) { benchmark(b, wide, 12, oneSided(Read, 64, 64)) })
 	b.Run("read-small", func(b *testing.B) { benchmark(b, small, 4, oneSided(Read, 64, 64)) })

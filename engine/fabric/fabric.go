@@ -36,6 +36,7 @@ type Fabric struct {
 	profile  *Profile
 	cost     costs
 	machines []*Machine
+	tags     tagSpace
 
 	verbs []verb
 	free  uint32 // first free verb
@@ -119,6 +120,7 @@ func (f *Fabric) Close() error {
 		errs = append(errs, m.Mem.close())
 	}
 	f.machines = nil
+	errs = append(errs, f.tags.close())
 	return errors.Join(errs...)
 }
 

@@ -1,6 +1,10 @@
 package fabric
 
-import "math/bits"
+import (
+	"errors"
+	"math/bits"
+	"unsafe"
+)
 
 // maxWays is what fits into one 64-byte set.
 const maxWays = 24
@@ -28,13 +32,51 @@ type llc struct {
 	ddio uint32 // the ways into which DMA writes may allocate
 }
 
-func newLLC(bytes uint64, ways, ddio int) *llc {
-	n := max(bytes/lineBytes/uint64(ways), 1)
-	c := &llc{sets: make([]llcSet, n), n: n, words: (ways + 3) / 4, all: 1<<ways - 1}
+// llcSets is the number of sets of a cache.
+func llcSets(bytes uint64, ways int) uint64 { return max(bytes/lineBytes/uint64(ways), 1) }
+
+func newLLC(sets []llcSet, ways, ddio int) *llc {
+	n := uint64(len(sets))
+	c := &llc{sets: sets, n: n, words: (ways + 3) / 4, all: 1<<ways - 1}
 	c.ddio = c.all &^ (1<<(ways-ddio) - 1)
 	c.magic = ^uint64(0)/n + 1 // exact for lines below 2^32, that is maxAddr
 	c.spread = 1<<(bits.Len64(n)-1) - 1
 	return c
+}
+
+// tagSpace is the memory of all tag arrays.
+type tagSpace struct {
+	blocks [][]byte
+	free   []byte
+}
+
+const (
+	tagBlock = 16 << 20
+	setBytes = uint64(unsafe.Sizeof(llcSet{}))
+)
+
+func (s *tagSpace) take(sets uint64) ([]llcSet, error) {
+	n := sets * setBytes
+	if n > uint64(len(s.free)) {
+		b, err := denseSpace(max(n, tagBlock))
+		if err != nil {
+			return nil, err
+		}
+		s.blocks = append(s.blocks, b)
+		s.free = b
+	}
+	b := s.free[:n]
+	s.free = s.free[n:]
+	return unsafe.Slice((*llcSet)(unsafe.Pointer(&b[0])), sets), nil
+}
+
+func (s *tagSpace) close() error {
+	var errs []error
+	for _, b := range s.blocks {
+		errs = append(errs, releaseDense(b))
+	}
+	s.blocks, s.free = nil, nil
+	return errors.Join(errs...)
 }
 
 // locate gives the set and the tag of a line. The set is not simply the line

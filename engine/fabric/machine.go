@@ -42,8 +42,12 @@ func newMachine(f *Fabric, id int, t *NodeType, c *Config) (*Machine, error) {
 		fab: f, perSock: t.CoresPerSocket.Int()}
 	scale := func(n int) uint64 { return max(uint64(n)*uint64(c.CacheNum)/uint64(c.CacheDen), 1) }
 	for range t.Sockets.Int() {
+		sets, err := f.tags.take(llcSets(scale(t.LLC.Int()<<20), t.LLCWays.Int()))
+		if err != nil {
+			return nil, fmt.Errorf("cache tags of machine %d: %w", id, err)
+		}
 		m.sockets = append(m.sockets, &socket{
-			llc:      newLLC(scale(t.LLC.Int()<<20), t.LLCWays.Int(), t.DDIOWays.Int()),
+			llc:      newLLC(sets, t.LLCWays.Int(), t.DDIOWays.Int()),
 			channels: make([]sim.FIFO, t.Channels.Int()),
 			line:     lineBytes * t.ChannelBandwidth.perKB() >> 10,
 		})

@@ -4,5 +4,5 @@ package fabric
 
 import "unsafe"
 
-func prefetch(unsafe.Pointer)  {}
-func prefetch2(unsafe.Pointer) {}
+// prefetch does nothing here: it is only about speed.
+func prefetch(unsafe.Pointer) {}

@@ -63,8 +63,7 @@ type Sim struct {
 	err    error
 
 	handlers []Handler
-	far      []Handler // see Ahead
-	near     []Handler
+	ahead    []Handler // see Ahead
 	looks    bool
 	names    []string
 	kind     Kind // of the event that is running, for error messages
@@ -96,31 +95,26 @@ func (s *Sim) Register(name string, h Handler) Kind {
 	}
 	s.handlers = append(s.handlers, h)
 	s.names = append(s.names, name)
-	s.far, s.near = append(s.far, nil), append(s.near, nil)
+	s.ahead = append(s.ahead, nil)
 	return Kind(len(s.handlers) - 1)
 }
 
-// Ahead registers two functions that see an event of kind k shortly before its
-// handler does: far some tens of events before, near some events before. They
-// are for asking the host for the memory the handler will need. They must have
-// no effect on the simulation: which events they see, and how often, is not
-// part of it. Either may be nil.
-func (s *Sim) Ahead(k Kind, far, near Handler) {
-	s.far[k], s.near[k] = far, near
+// Ahead registers a function that sees most events of kind k some events before
+// their handler does. It is for asking the host for the memory the handler will
+// need. It must have no effect on the simulation: which events it sees is not
+// part of that.
+func (s *Sim) Ahead(k Kind, look Handler) {
+	s.ahead[k] = look
 	s.looks = true
 }
 
-// lookAhead shows the events of the two buckets behind the open one.
+// lookAhead shows the events of the bucket behind the open one.
 func (s *Sim) lookAhead() {
 	w := s.wheel
-	for n := w.head[uint(w.cur+2)&bucketMask]; n != 0; n = w.nodes[n].next {
-		if e := &w.nodes[n].event; s.far[e.kind] != nil {
-			s.far[e.kind](e.arg)
-		}
-	}
 	for n := w.head[uint(w.cur+1)&bucketMask]; n != 0; n = w.nodes[n].next {
-		if e := &w.nodes[n].event; s.near[e.kind] != nil {
-			s.near[e.kind](e.arg)
+		e := &w.nodes[n].event
+		if look := s.ahead[e.kind]; look != nil {
+			look(e.arg)
 		}
 	}
 }

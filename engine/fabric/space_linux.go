@@ -1,0 +1,16 @@
+package fabric
+
+import "golang.org/x/sys/unix"
+
+// denseSpace is memory that is touched all over: the host maps it in large
+// pages if it can.
+func denseSpace(n uint64) ([]byte, error) {
+	b, err := unix.Mmap(-1, 0, int(n), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
+	if err != nil {
+		return nil, err
+	}
+	_ = unix.Madvise(b, unix.MADV_HUGEPAGE) // a kernel without large pages does as well
+	return b, nil
+}
+
+func releaseDense(b []byte) error { return unix.Munmap(b) }
