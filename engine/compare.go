@@ -34,7 +34,7 @@ type Diff struct {
 func Compare(a, b *Result) *Comparison {
 	c := &Comparison{A: a, B: b, Spec: []SpecDiff{}, Metrics: []Diff{}}
 	for _, name := range sortedNames(union(a.Spec, b.Spec)) {
-		if x, y := a.Spec[name], b.Spec[name]; plain(x) != plain(y) {
+		if x, y := known(name, a.Spec[name]), known(name, b.Spec[name]); x != y {
 			c.Spec = append(c.Spec, SpecDiff{name, x, y})
 		}
 	}

@@ -19,9 +19,12 @@ type request struct {
 type counts struct {
 	commits, aborts, rollbacks, trips uint64
 	latencyPS                         uint64 // summed over commits
+	ended, endedPS                    uint64 // all requests that ended, whatever way, and their latencies
 }
 
 func (c *counts) add(r *request) {
+	c.ended++
+	c.endedPS += uint64(r.latencyPS)
 	switch {
 	case r.committed:
 		c.commits++
@@ -41,7 +44,10 @@ func (c *counts) add(r *request) {
 }
 
 func (c counts) minus(o counts) counts {
-	return counts{c.commits - o.commits, c.aborts - o.aborts, c.rollbacks - o.rollbacks, c.trips - o.trips, c.latencyPS - o.latencyPS}
+	return counts{
+		c.commits - o.commits, c.aborts - o.aborts, c.rollbacks - o.rollbacks, c.trips - o.trips, c.latencyPS - o.latencyPS,
+		c.ended - o.ended, c.endedPS - o.endedPS,
+	}
 }
 
 // abortRate is aborted attempts over attempts; a rollback is an attempt that was not aborted.
@@ -95,6 +101,7 @@ type meter struct {
 	marked span
 	types  []typeMeter
 	flight metrics.InFlight
+	closed bool // the measured interval has ended
 }
 
 func newMeter(types int) *meter { return &meter{types: make([]typeMeter, types)} }
@@ -102,6 +109,9 @@ func newMeter(types int) *meter { return &meter{types: make([]typeMeter, types)}
 func (m *meter) add(r *request) {
 	m.total.add(r)
 	m.window.add(r)
+	if m.closed {
+		return
+	}
 	m.marked.add(r)
 	for r.typ >= len(m.types) {
 		m.types = append(m.types, typeMeter{})
@@ -115,11 +125,24 @@ func (m *meter) add(r *request) {
 
 // mark starts a measured interval.
 func (m *meter) mark() {
+	m.closed = false
 	m.marked.reset()
 	for i := range m.types {
 		m.types[i].counts = counts{}
 		m.types[i].latency.Reset()
 	}
+}
+
+// little compares the time average of requests in flight with the rate at which they ended times
+// their latency. Everything in flight counts, so requests that were rolled back do too.
+func little(from, to *cut) *Little {
+	n, ps := to.counts.minus(from.counts), to.ps-from.ps
+	mean := 0.0
+	if n.ended > 0 {
+		mean = float64(n.endedPS) / float64(n.ended) / 1e3
+	}
+	l := metrics.CheckLittle(metrics.Average(from.area, to.area), perSecond(n.ended, ps), mean)
+	return &l
 }
 
 // cut is everything cumulative at one moment.

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"math"
 	"sort"
 
 	"drtmx/engine/metrics"
@@ -102,8 +103,7 @@ func (s *System) Result() *Result {
 		r.Verbs[name] = c.verbs[i] - s.marked.verbs[i]
 	}
 	s.addUtilization(r, metrics.Utilize(s.marked.usage, c.usage, ps))
-	little := metrics.CheckLittle(metrics.Average(s.marked.area, c.area), r.Throughput, s.meter.marked.latency.MeanNS())
-	r.Little = &little
+	r.Little = little(&s.marked, c)
 	if r.Checks = s.final; r.Checks == nil {
 		report := s.rec.Report()
 		r.Checks = &report
@@ -154,6 +154,7 @@ func (s *System) Drain() error {
 func (s *System) drain() error {
 	c := s.cut()
 	s.end = &c
+	s.meter.closed = true
 	s.cl.ShutGate()
 	for t0 := s.sim.Now(); !s.load.settled() || s.state == StateDraining; {
 		if err := s.sim.Run(s.sim.Now() + barrierPoll); err != nil {
@@ -164,6 +165,7 @@ func (s *System) drain() error {
 		}
 	}
 	verdicts := s.load.finish()
+	verdicts["littles-law"] = s.lawful()
 	report := s.rec.Finish()
 	names := make([]string, 0, len(verdicts))
 	for name := range verdicts {
@@ -177,6 +179,17 @@ func (s *System) drain() error {
 	s.final, s.state = &report, StateDrained
 	return nil
 }
+
+// lawful asserts Little's law over the measured interval. Requests that cross its ends count fully on
+// one side and in part on the other, which the longest of them bounds.
+func (s *System) lawful() bool {
+	l := little(&s.marked, s.end)
+	edge := float64(s.meter.marked.latency.MaxNS()) * 1000 / float64(max(s.end.ps-s.marked.ps, 1))
+	return math.Abs(l.Error) <= littleError+edge
+}
+
+// littleError is what rounding and the clocks of cores that run ahead of events may amount to.
+const littleError = 0.01
 
 // Digest is a hash over everything virtual so far: every window's counts and latencies, the sequence
 // of events, and after Drain the contents of the tables. It depends on spec and code alone.

@@ -16,7 +16,7 @@ const (
 	targetCI        = 0.01 // an automatic window grows until the interval is this narrow,
 	autoGrowth      = 4    // but at most this many times its least length
 	steadyCI        = 0.05 // a wider interval is not steady
-	steadyDrift     = 0.05 // nor is a second half that differs from the first by more than this
+	steadyDrift     = 0.03 // nor is a second half that differs from the first by more than this
 	batches         = 20
 	leastBatches    = 5
 	autoMaxNS       = 1_000_000_000
@@ -24,6 +24,7 @@ const (
 	warmupShare     = 200  // of progress that the warm-up gets
 	measuredShare   = 950  // of progress at the end of the measured interval
 	warmupLatencies = 5    // times p99
+	warmupTries     = 4    // measured intervals that may turn out to belong to the warm-up, but for the last
 )
 
 // Run is one batch run: automatic warm-up and measured interval where the spec leaves them open,
@@ -39,9 +40,15 @@ func Run(ctx context.Context, spec Spec, progress func(done, total int)) (*Resul
 	if err := r.warmup(); err != nil {
 		return nil, err
 	}
-	s.Mark()
-	if err := r.measure(); err != nil {
-		return nil, err
+	for try := 1; ; try++ {
+		s.Mark()
+		if err := r.measure(); err != nil {
+			return nil, err
+		}
+		// A drift says that the warm-up was too short: what was measured belongs to it.
+		if try == warmupTries || !s.quality().drift || s.values.int("warmup_ns") > 0 || s.values.int("duration_ns") > 0 {
+			break
+		}
 	}
 	if err := s.Drain(); err != nil {
 		return nil, err
@@ -136,6 +143,7 @@ func (r *runner) measure() error {
 // quality says how far the throughput of the measured interval can be trusted.
 type quality struct {
 	ci95     float64 // half-width of the 95 % interval as a share; 1 when there are too few batches
+	drift    bool    // the second half differs from the first by more than noise
 	steady   bool
 	unsteady string
 }
@@ -152,10 +160,11 @@ func judge(series []float64, windowNS int) quality {
 	q := quality{ci95: m.Half95 / m.Mean, steady: true}
 	half := len(series) / 2
 	diff, noise := metrics.Diff(series[:half], series[half:])
-	switch drift := math.Abs(diff) / m.Mean; {
+	q.drift = math.Abs(diff) > max(noise, steadyDrift*m.Mean)
+	switch {
 	case q.ci95 > steadyCI:
 		q.steady, q.unsteady = false, fmt.Sprintf("the 95 %% interval of the throughput is ± %.1f %%, wider than %g %%", 100*q.ci95, 100*steadyCI)
-	case drift > steadyDrift && math.Abs(diff) > noise:
+	case q.drift:
 		q.steady, q.unsteady = false, fmt.Sprintf("throughput changed by %+.1f %% from the first to the second half", 100*diff/m.Mean)
 	}
 	return q

@@ -245,15 +245,21 @@ func (k *Knobs) UnmarshalJSON(text []byte) error {
 	}
 	out := make(Knobs, len(raw))
 	for name, v := range raw { // order-free: fills a map
-		out[name] = plain(v)
-		if e := knobByName[name]; e != nil {
-			if c, err := e.parse(v); err == nil {
-				out[name] = c
-			}
-		}
+		out[name] = known(name, v)
 	}
 	*k = out
 	return nil
+}
+
+// known is a value in canonical form where the registry knows the knob and takes the value: results
+// and sessions of other versions may have others.
+func known(name string, v any) any {
+	if e := knobByName[name]; e != nil {
+		if c, err := e.parse(v); err == nil {
+			return c
+		}
+	}
+	return plain(v)
 }
 
 // The typed readers below serve resolved values only, where a missing or mistyped knob is a bug.

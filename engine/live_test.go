@@ -1,0 +1,268 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// randomChange draws settings of live knobs that are legal in s.
+func randomChange(r *rand.Rand, s *System) Knobs {
+	pick := func(list ...any) any { return list[r.IntN(len(list))] }
+	for {
+		k := Knobs{}
+		for range 1 + r.IntN(3) {
+			switch r.IntN(8) {
+			case 0:
+				k["preset"] = pick("farm", "drtm+r", "fasst", "drtm+h")
+			case 1:
+				k[phases[r.IntN(len(phases))].knob()] = pick("one-sided", "two-sided", "auto")
+			case 2:
+				k["opt."+phases[r.IntN(len(phases))].name+"."+opts[r.IntN(len(opts))].name] = pick(true, false)
+			case 3:
+				k[opts[r.IntN(len(opts))].group()] = pick(true, false)
+			case 4:
+				k["coroutines"] = 1 + r.IntN(8)
+			case 5:
+				k["cache.enabled"], k["ddio"] = pick(true, false), pick(true, false)
+			case 6:
+				k["workload.mix.balance"], k["txn.speculative"] = r.IntN(100), pick(true, false)
+			case 7:
+				k["fault.drop"], k["workload.theta"] = pick(0.0, 0.01), pick(0.0, 0.9)
+			}
+		}
+		if s.Check(k) == nil {
+			return k
+		}
+	}
+}
+
+// A session with changes at odd moments replays to its digest and to its windows.
+func TestChangesReplay(t *testing.T) {
+	for seed := range uint64(3) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			r := rand.New(rand.NewPCG(seed, 7))
+			spec := small(Knobs{"seed": int(seed)})
+			a := open(t, spec)
+			for range 20 {
+				advance(t, a, 1_000+r.Int64N(30_000))
+				if _, err := a.Set(randomChange(r, a), "test"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			advance(t, a, 100_000)
+			if got := len(a.Changes()); got != 20 && got != a.KnobsVersion()-1 {
+				t.Errorf("%d changes, version %d", got, a.KnobsVersion())
+			}
+
+			b := open(t, spec)
+			for _, c := range a.Changes() {
+				for b.NowNS() < c.VirtualNS {
+					advance(t, b, min(7_001, c.VirtualNS-b.NowNS()))
+				}
+				back, err := b.Set(c.Set, c.By)
+				if err != nil || !reflect.DeepEqual(back, c) {
+					t.Fatalf("change %+v is replayed as %+v, %v", c, back, err)
+				}
+			}
+			advance(t, b, a.NowNS()-b.NowNS())
+			if !reflect.DeepEqual(a.Windows(0), b.Windows(0)) {
+				t.Error("windows differ")
+			}
+			for _, s := range []*System{a, b} {
+				if err := s.Drain(); err != nil {
+					t.Fatal(err)
+				}
+				if res := s.Result(); !res.Checks.OK {
+					t.Errorf("checks: %s", res.checksText())
+				}
+			}
+			if a.Digest() != b.Digest() {
+				t.Error("digests differ")
+			}
+		})
+	}
+}
+
+func TestSpecOfARunningSystem(t *testing.T) {
+	s := open(t, small(nil))
+	advance(t, s, 30_000)
+	if _, err := s.Set(Knobs{"preset": "farm", "opt.or": false, "phase.logging": "two-sided"}, ""); err != nil {
+		t.Fatal(err)
+	}
+	v, err := Resolve(s.Spec())
+	if err != nil || !reflect.DeepEqual(v, s.Values()) {
+		t.Errorf("the spec does not lead to the values: %v", err)
+	}
+}
+
+func TestDrainBarrier(t *testing.T) {
+	s := open(t, small(nil))
+	advance(t, s, 50_000)
+	c, err := s.Set(Knobs{"phase.commit": "two-sided"}, "page")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !c.Pending || s.State() != StateDraining || c.VirtualNS != 50_000 {
+		t.Fatalf("a change of the locker is %+v in state %s", c, s.State())
+	}
+	if c, err = s.Set(Knobs{"phase.validation": "two-sided"}, "page"); err != nil || !c.Pending || c.Version != 3 {
+		t.Fatalf("a change during a drain is %+v, %v", c, err)
+	}
+	if got := s.load.db.Config().Validation.String(); got != "one-sided" {
+		t.Errorf("validation became %s before the barrier", got)
+	}
+	advance(t, s, 300_000) // receipts of passive requests may take that long
+	if s.State() != StateRunning {
+		t.Fatalf("still %s: %s", s.State(), s.waiting())
+	}
+	cfg := s.load.db.Config()
+	if cfg.Lock.String() != "two-sided" || cfg.Commit.String() != "two-sided" || cfg.Validation.String() != "two-sided" {
+		t.Errorf("after the barrier: %+v", cfg)
+	}
+	if c, err = s.Set(Knobs{"phase.logging": "two-sided"}, ""); err != nil || c.Pending {
+		t.Errorf("a change that needs no barrier is %+v, %v", c, err)
+	}
+	before := s.meter.total.commits
+	advance(t, s, 50_000)
+	if s.meter.total.commits == before {
+		t.Error("nothing commits after the barrier")
+	}
+	s.Set(Knobs{"preset": "drtm+h"}, "")
+	if err := s.Drain(); err != nil { // over the pending barrier
+		t.Fatal(err)
+	}
+	if r := s.Result(); !r.Checks.OK {
+		t.Error(r.checksText())
+	}
+}
+
+func TestCoroutinesLive(t *testing.T) {
+	s := open(t, small(Knobs{"coroutines": 2}))
+	inFlight := func() float64 {
+		advance(t, s, 100_000)
+		w := s.Windows(0)
+		return w[len(w)-1].InFlight
+	}
+	for _, want := range []int{2, 8, 1, 5} {
+		if _, err := s.Set(Knobs{"coroutines": want}, ""); err != nil {
+			t.Fatal(err)
+		}
+		if got, all := inFlight(), float64(6*want); got > all || got < 0.9*all {
+			t.Errorf("%d coroutines on 6 threads: %.1f in flight", want, got)
+		}
+	}
+	_, err := s.Set(Knobs{"coroutines": 40}, "")
+	if !NeedsReset(err) {
+		t.Errorf("more coroutines than there is room for: %v", err)
+	}
+}
+
+func TestBadChangesChangeNothing(t *testing.T) {
+	s := open(t, small(nil))
+	advance(t, s, 30_000)
+	values, digest := s.Values(), s.Digest()
+	for _, tt := range []struct {
+		set   Knobs
+		want  string
+		reset bool
+	}{
+		{Knobs{"phase.comit": "auto"}, "did you mean phase.commit?", false},
+		{Knobs{"phase.commit": "sideways"}, "must be one of", false},
+		{Knobs{"coroutines": "many"}, "whole number", false},
+		{Knobs{"coroutines": 0}, "from 1 to 64", false},
+		{Knobs{"nodes": 5}, "cannot change while the system runs", true},
+		{Knobs{"seed": 9, "opt.or": false}, "cannot change while the system runs", true},
+		{Knobs{"phase.lock": "one-sided", "phase.commit": "two-sided"}, "set phase.lock=two-sided or auto", false},
+		{Knobs{"opt.logging.or": false, "opt.logging.pa": true}, "Table 4-1", false},
+		{Knobs{"ddio": false, "fault.drop": 2}, "from 0 to 0.2", false},
+	} {
+		_, err := s.Set(tt.set, "test")
+		if err == nil || !IsSpecError(err) || NeedsReset(err) != tt.reset || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v: %v", tt.set, err)
+		}
+	}
+	if !reflect.DeepEqual(values, s.Values()) || digest != s.Digest() || s.KnobsVersion() != 1 || len(s.Changes()) != 0 {
+		t.Error("a refused change left something behind")
+	}
+	if c, err := s.Set(Knobs{"nodes": 3, "coroutines": 4}, ""); err != nil || c.Version != 1 || len(s.Changes()) != 0 {
+		t.Errorf("what is so already is no change: %+v, %v", c, err)
+	}
+}
+
+func TestWindowsAreCutFromZero(t *testing.T) {
+	s := open(t, small(Knobs{"window_ns": "7us"}))
+	for range 30 {
+		advance(t, s, 3_333)
+	}
+	list := s.Windows(0)
+	if len(list) != int(s.NowNS()/7_000) {
+		t.Fatalf("%d windows at %d ns", len(list), s.NowNS())
+	}
+	var commits uint64
+	for i, w := range list {
+		if w.Index != i || w.T0NS != int64(7_000*i) || w.T1NS != int64(7_000*(i+1)) {
+			t.Errorf("window %d is %d, %d..%d", i, w.Index, w.T0NS, w.T1NS)
+		}
+		commits += w.Commits
+	}
+	if total := s.meter.total.commits; commits == 0 || commits > total {
+		t.Errorf("windows have %d commits, the system %d", commits, total)
+	}
+	if tail := s.Windows(len(list) - 2); len(tail) != 2 || !reflect.DeepEqual(tail, list[len(list)-2:]) {
+		t.Error("windows from an index")
+	}
+	if _, err := json.Marshal(list); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWindowRing(t *testing.T) {
+	var r ring
+	for range keptWindows + 10 {
+		r.add(record{})
+	}
+	n, first := 0, -1
+	r.from(0, func(rec *record) {
+		if first < 0 {
+			first = rec.index
+		}
+		n++
+	})
+	if n != keptWindows || first != 10 {
+		t.Errorf("%d windows are kept from %d", n, first)
+	}
+}
+
+func TestFailureStaysInspectable(t *testing.T) {
+	s := open(t, small(nil))
+	advance(t, s, 50_000)
+	s.sim.Fail(fmt.Errorf("the dog ate node 2"))
+	err := s.Advance(50_000)
+	if err == nil || s.State() != StateFailed || s.Err() == nil {
+		t.Fatalf("state %s, error %v", s.State(), err)
+	}
+	if s.Advance(1) == nil {
+		t.Error("a failed system goes on")
+	}
+	if _, err := s.Set(Knobs{"ddio": false}, ""); !NeedsReset(err) {
+		t.Errorf("a failed system takes changes: %v", err)
+	}
+	if len(s.Windows(0)) != 2 || s.Result().Commits == 0 || s.Digest() == "" || len(s.Knobs()) == 0 {
+		t.Error("a failed system cannot be looked at")
+	}
+}
+
+// A coroutine that never comes back is reported with what it waits for.
+func TestWatchdog(t *testing.T) {
+	s := open(t, small(Knobs{"window_ns": "1ms"}))
+	advance(t, s, 20_000)
+	s.cl.ShutGate() // as a lost wake-up would
+	err := s.Advance(60_000_000)
+	if err == nil || !strings.Contains(err.Error(), "no request finished between") || !strings.Contains(err.Error(), "held at the gate") {
+		t.Errorf("got %v", err)
+	}
+}

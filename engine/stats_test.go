@@ -1,0 +1,292 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+)
+
+func series(n int, f func(i int) float64) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = f(i)
+	}
+	return out
+}
+
+func TestJudge(t *testing.T) {
+	wobble := func(i int) float64 { return float64(i*7919%13) - 6 }
+	for _, tt := range []struct {
+		name   string
+		series []float64
+		steady bool
+		why    string
+	}{
+		{"few", series(4, func(int) float64 { return 100 }), false, "too few"},
+		{"nothing", series(20, func(int) float64 { return 0 }), false, "nothing was committed"},
+		{"flat", series(40, func(int) float64 { return 100 }), true, ""},
+		{"noisy", series(40, func(i int) float64 { return 1000 + wobble(i) }), true, ""},
+		{"wild", series(20, func(i int) float64 { return 1000 * float64(i%2) }), false, "wider than"},
+		{"drift", series(40, func(i int) float64 { return 1000 + 5*float64(i) + wobble(i) }), false, "from the first to the second half"},
+	} {
+		q := judge(tt.series, 1000)
+		if q.steady != tt.steady || !strings.Contains(q.unsteady, tt.why) || q.steady != (q.unsteady == "") {
+			t.Errorf("%s: %+v", tt.name, q)
+		}
+		if math.IsInf(q.ci95, 0) || math.IsNaN(q.ci95) {
+			t.Errorf("%s: interval %v", tt.name, q.ci95)
+		}
+	}
+}
+
+func TestAbortRate(t *testing.T) {
+	var c counts
+	c.add(&request{committed: true, attempts: 3})
+	c.add(&request{rolledBack: true, attempts: 1})
+	c.add(&request{attempts: 2})
+	if c.commits != 1 || c.rollbacks != 1 || c.aborts != 4 || c.ended != 3 {
+		t.Errorf("%+v", c)
+	}
+	if got := c.abortRate(); got != 4.0/6 {
+		t.Errorf("abort rate %f", got)
+	}
+}
+
+// A run's JSON has the contract's names.
+func TestResultJSON(t *testing.T) {
+	r := mustRun(t, small(Knobs{"phase.logging": "two-sided"}))
+	text, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m map[string]any
+	if err := json.Unmarshal(text, &m); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range strings.Fields(`spec preset_diff code profile scope virtual_ns wall_ms events steady scale.populations
+		throughput throughput_ci95 commits aborts abort_rate rollbacks by_type.balance.commits by_type.balance.latency_us.mean
+		latency_us.mean latency_us.p50 latency_us.p90 latency_us.max phases.execution.mean_us phases.execution.p50_us
+		phases.execution.share phases.execution.round_trips milestones.doorbell.share verbs.read verbs.write verbs.cas verbs.faa
+		verbs.send round_trips_per_txn utilization.cpu.mean utilization.cpu.max utilization.nic_tx utilization.nic_rx
+		utilization.link utilization.pcie utilization.memory bottleneck.resource bottleneck.node bottleneck.utilization
+		little.in_flight little.throughput_x_latency little.error checks.mode checks.claimed checks.ok checks.transactions
+		checks.anomalies checks.invariants digest`) {
+		var at any = m
+		for _, key := range strings.Split(path, ".") {
+			sub, ok := at.(map[string]any)
+			if at, ok = sub[key], ok; !ok {
+				at = nil
+			}
+		}
+		if at == nil {
+			t.Errorf("no %s in the result", path)
+		}
+	}
+	if d := m["preset_diff"].(map[string]any); len(d) != 1 || d["phase.logging"] != "two-sided" {
+		t.Errorf("preset_diff = %v", d)
+	}
+	if c := m["checks"].(map[string]any)["invariants"].(map[string]any); c["smallbank.total"] != true {
+		t.Errorf("invariants = %v", c)
+	}
+	if !strings.HasPrefix(r.Code, "src-") || r.Profile != "val@1" {
+		t.Errorf("code %q, profile %q", r.Code, r.Profile)
+	}
+
+	var back Result
+	if err := json.Unmarshal(text, &back); err != nil {
+		t.Fatal(err)
+	}
+	if c := Compare(r, &back); len(c.Spec) != 0 {
+		t.Errorf("a result read back differs from itself: %v", c.Spec)
+	}
+}
+
+func TestMetricsAndCompare(t *testing.T) {
+	a := &Result{Spec: Knobs{"nodes": 4, "phase.commit": "auto"}, Throughput: 100, ThroughputCI95: 0.03, LatencyUS: Latency{Mean: 10, P50: 9}, Code: "src-1"}
+	b := &Result{Spec: Knobs{"nodes": 4.0, "phase.commit": "two-sided"}, Throughput: 120, ThroughputCI95: 0.04, LatencyUS: Latency{Mean: 12}, Code: "src-1"}
+	if x, ok := a.Metric("latency_us.p50"); !ok || x != 9 {
+		t.Errorf("latency_us.p50 = %v, %v", x, ok)
+	}
+	if _, ok := b.Metric("latency_us.p50"); ok {
+		t.Error("an absent percentile has a value")
+	}
+	c := Compare(a, b)
+	if len(c.Spec) != 1 || c.Spec[0].Knob != "phase.commit" {
+		t.Errorf("specs differ in %v", c.Spec)
+	}
+	d := c.Metrics[0]
+	if d.Metric != "throughput" || math.Abs(*d.Change-0.2) > 1e-9 || math.Abs(d.Half95-math.Hypot(0.03, 0.048)) > 1e-9 {
+		t.Errorf("first difference %+v", d)
+	}
+	if s := c.String(); !strings.Contains(s, "phase.commit") || !strings.Contains(s, "+20.0 %") {
+		t.Errorf("as text:\n%s", s)
+	}
+	if _, err := json.Marshal(c); err != nil {
+		t.Error(err)
+	}
+}
+
+// memCache is a Cache for tests.
+type memCache map[string]*Result
+
+func (c memCache) Get(key string) (*Result, bool) { r, ok := c[key]; return r, ok }
+
+func (c memCache) Put(key string, r *Result) error { c[key] = r; return nil }
+
+func TestSweep(t *testing.T) {
+	co, err := NewAxis("coroutines", []int{1, 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	commit, err := ParseAxis("phase.commit=one-sided,two-sided")
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := small(Knobs{"phase.lock": "one-sided", "duration_ns": "100us"})
+	cache := memCache{}
+	var calls []int
+	o := SweepOptions{Seeds: 2, Cache: lockedCache{cache, make(chan struct{}, 1)}, Progress: func(done, total int) { calls = append(calls, done*100+total) }}
+	r, err := Sweep(context.Background(), spec, []Axis{co, commit}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Points) != 4 || len(calls) != 4 || calls[3] != 404 || len(cache) != 4 {
+		t.Fatalf("%d points, progress %v, %d runs kept", len(r.Points), calls, len(cache))
+	}
+	for i, p := range r.Points {
+		legal := i%2 == 0
+		if p.Set["coroutines"] != co.Values[i/2] || p.Set["phase.commit"] != commit.Values[i%2] || legal != (p.Error == "") || legal != (len(p.Runs) == 2) {
+			t.Errorf("point %d: %v, %d runs, error %q", i, p.Set, len(p.Runs), p.Error)
+		}
+	}
+	single := mustRun(t, must(spec.With(r.Points[2].Set)))
+	if r.Points[2].Result().Digest != single.Digest {
+		t.Error("a run of the sweep differs from the run alone")
+	}
+	again, err := Sweep(context.Background(), spec, []Axis{co, commit}, o)
+	if err != nil || again.Points[0].Cached != 2 || again.Points[2].Means["throughput"] != r.Points[2].Means["throughput"] {
+		t.Errorf("resumed: %+v, %v", again.Points[0], err)
+	}
+
+	ctx, cancel := context.WithCancel(context.Background())
+	o.Cache, o.Progress = nil, func(int, int) { cancel() }
+	if part, err := Sweep(ctx, spec, []Axis{co}, o); err != context.Canceled || part == nil {
+		t.Errorf("cancelled: %v", err)
+	}
+	_, err = Sweep(context.Background(), spec, []Axis{{"phase.commit", []any{"two-sided"}}}, SweepOptions{})
+	if !IsSpecError(err) {
+		t.Errorf("a sweep of illegal points alone: %v", err)
+	}
+}
+
+// lockedCache serialises a cache.
+type lockedCache struct {
+	c    memCache
+	lock chan struct{}
+}
+
+func (l lockedCache) Get(key string) (*Result, bool) {
+	l.lock <- struct{}{}
+	defer func() { <-l.lock }()
+	return l.c.Get(key)
+}
+
+func (l lockedCache) Put(key string, r *Result) error {
+	l.lock <- struct{}{}
+	defer func() { <-l.lock }()
+	return l.c.Put(key, r)
+}
+
+func must(s Spec, err error) Spec {
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+func TestBadAxes(t *testing.T) {
+	for _, tt := range []struct{ over, want string }{
+		{"coroutine=1,2", "did you mean coroutines?"},
+		{"coroutines", "must be KNOB=VALUE"},
+		{"coroutines=1,x", "coroutines = x: must be a whole number"},
+		{"coroutines=1,,2", "whole number"},
+	} {
+		if _, err := ParseAxis(tt.over); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v", tt.over, err)
+		}
+	}
+}
+
+func TestRunSeeds(t *testing.T) {
+	r, err := RunSeeds(context.Background(), small(Knobs{"duration_ns": "100us"}), 3, SweepOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := r.Means["throughput"]
+	if len(r.Runs) != 3 || m.N != 3 || m.Half95 <= 0 || r.Runs[1].Spec["seed"] != 2 {
+		t.Errorf("%+v", m)
+	}
+	if _, err := RunSeeds(context.Background(), small(nil), 0, SweepOptions{}); !IsSpecError(err) {
+		t.Errorf("no seeds: %v", err)
+	}
+}
+
+func TestRunIsCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var last int
+	_, err := Run(ctx, small(Knobs{"duration_ns": "900ms"}), func(done, total int) {
+		if done > last && done > 210 {
+			cancel()
+		}
+		last = done
+	})
+	if err != context.Canceled {
+		t.Error(err)
+	}
+}
+
+// A run with the automatic intervals ends, is steady, and is as long as design.md wants.
+func TestAutomaticIntervals(t *testing.T) {
+	last := 0
+	r, err := Run(context.Background(), small(Knobs{"warmup_ns": 0, "duration_ns": 0, "check": "off", "workload.accounts": 5000}), func(done, total int) {
+		if done < last || total != progressTotal {
+			t.Errorf("progress %d of %d after %d", done, total, last)
+		}
+		last = done
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Commits < autoCommits || r.FromNS < autoWarmupNS || float64(r.VirtualNS) < autoLatencies*1000*r.LatencyUS.Mean || last != progressTotal {
+		t.Errorf("%d commits from %d ns in %d ns", r.Commits, r.FromNS, r.VirtualNS)
+	}
+	if !r.Steady || r.ThroughputCI95 > steadyCI {
+		t.Errorf("not steady: %s", r.Unsteady)
+	}
+}
+
+func TestRefusesWhatDoesNotFit(t *testing.T) {
+	spec := Spec{Set: Knobs{"nodes": 64, "threads": 24, "workload.accounts": 10_000_000, "duration_ns": "1s"}}
+	e, err := EstimateOf(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if free := availableMemory(); free == 0 || free > e.MemoryBytes {
+		t.Skipf("%s are available", bytesText(free))
+	}
+	_, err = Open(spec)
+	if !IsSpecError(err) || !strings.Contains(err.Error(), "memory") || strings.Contains(err.Error(), "\n") {
+		t.Error(err)
+	}
+}
+
+func TestRunKey(t *testing.T) {
+	a, _ := RunKey(Spec{Preset: "farm"})
+	b, _ := RunKey(must(Spec{}.With(Knobs{"preset": "farm", "cache.bytes": "300MB"})))
+	c, _ := RunKey(Spec{Preset: "farm", Set: Knobs{"seed": 2}})
+	if a == "" || a != b || a == c {
+		t.Errorf("keys %s %s %s", a, b, c)
+	}
+}

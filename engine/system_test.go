@@ -1,0 +1,219 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"reflect"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"testing"
+)
+
+// small is a cluster that runs in a fraction of a second.
+func small(k Knobs) Spec {
+	s := Spec{Name: "small", Set: Knobs{
+		"nodes": 3, "threads": 2, "coroutines": 4, "workload.accounts": 500, "window_ns": "20us",
+		"warmup_ns": "60us", "duration_ns": "240us", "cache.bytes": "1MB",
+	}}
+	s, err := s.With(k)
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+func open(t testing.TB, spec Spec) *System {
+	t.Helper()
+	s, err := Open(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+func advance(t testing.TB, s *System, ns int64) {
+	t.Helper()
+	if err := s.Advance(ns); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func mustRun(t testing.TB, spec Spec) *Result {
+	t.Helper()
+	r, err := Run(context.Background(), spec, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// comparable is a result without what may differ between equal runs.
+func comparable(t testing.TB, r *Result) string {
+	t.Helper()
+	c := *r
+	c.WallMS = 0
+	text, err := json.MarshalIndent(&c, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestRunOfEachPresetAndWorkload(t *testing.T) {
+	specs := map[string]Spec{
+		"cycle":  small(Knobs{"workload": "cycle"}),
+		"open":   small(Knobs{"clients.arrival": "open:200k"}),
+		"split":  small(Knobs{"servers": 3, "clients": 1, "client.threads": 3}),
+		"fresh":  small(Knobs{"warm": false, "ddio": false, "torn_reads": false, "check": "sampled"}),
+		"lossy":  small(Knobs{"preset": "fasst", "fault.drop": 0.01}),
+		"narrow": small(Knobs{"opt.co": false, "opt.or": false, "opt.db": false, "opt.pa": false}),
+	}
+	for _, p := range PresetNames() {
+		specs[p] = small(Knobs{"preset": p})
+	}
+	for _, m := range []string{"micro-read", "micro-write", "micro-atomic", "micro-rpc"} {
+		specs[m] = small(Knobs{"workload": m, "workload.keys": 1000})
+	}
+	for name, spec := range specs {
+		t.Run(name, func(t *testing.T) {
+			r := mustRun(t, spec)
+			w := workloadOf(r.Spec)
+			switch {
+			case r.Commits == 0 || r.Throughput <= 0 || r.LatencyUS.Mean <= 0:
+				t.Errorf("nothing happened: %v", r)
+			case r.Checks.Mode != "off" && !r.Checks.OK:
+				t.Errorf("checks: %s", r.checksText())
+			case w.transactions && len(r.Checks.Invariants) < 2:
+				t.Errorf("invariants: %v", r.Checks.Invariants)
+			case r.VirtualNS != 240_000 || r.FromNS != 60_000:
+				t.Errorf("measured %d ns from %d", r.VirtualNS, r.FromNS)
+			}
+			var byType uint64
+			for _, s := range r.ByType {
+				byType += s.Commits
+			}
+			if byType != r.Commits {
+				t.Errorf("types have %d commits of %d", byType, r.Commits)
+			}
+			var share float64
+			for _, p := range r.Phases {
+				share += p.Share
+			}
+			if share < 0.999 || share > 1.001 {
+				t.Errorf("shares of the phases add up to %f: %v", share, r.Phases)
+			}
+		})
+	}
+}
+
+// The outcome is the same whatever the slicing, whoever looks, and however many processors or
+// garbage collections there are.
+func TestDeterminism(t *testing.T) {
+	spec := small(nil)
+	want := comparable(t, mustRun(t, spec))
+	same := func(name string, r *Result) {
+		t.Helper()
+		if got := comparable(t, r); got != want {
+			t.Errorf("%s: differs\n%s", name, firstDifference(want, got))
+		}
+	}
+	same("again", mustRun(t, spec))
+
+	func() {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+		same("GOMAXPROCS=1", mustRun(t, spec))
+	}()
+	func() {
+		defer debug.SetGCPercent(debug.SetGCPercent(5))
+		same("GOGC=5", mustRun(t, spec))
+	}()
+
+	rnd := rand.New(rand.NewPCG(1, 2))
+	s := open(t, spec)
+	slice := func(until int64) {
+		for s.NowNS() < until {
+			advance(t, s, min(rnd.Int64N(17_000), until-s.NowNS()))
+			// An observer.
+			s.Windows(0)
+			s.Result()
+			s.Digest()
+			s.Knobs()
+			s.Changes()
+		}
+	}
+	slice(60_000)
+	s.Mark()
+	slice(300_000)
+	if err := s.Drain(); err != nil {
+		t.Fatal(err)
+	}
+	same("slices and observers", s.Result())
+}
+
+func firstDifference(a, b string) string {
+	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
+	for i := range x {
+		if i >= len(y) || x[i] != y[i] {
+			return fmt.Sprintf("line %d: %s, want %s", i, strings.Join(y[i:min(i+1, len(y))], ""), x[i])
+		}
+	}
+	return "more lines"
+}
+
+// Over a longer interval the edges do not matter and Little's law is exact.
+func TestLittlesLaw(t *testing.T) {
+	for _, arrival := range []string{"closed", "open:1M"} {
+		r := mustRun(t, small(Knobs{"clients.arrival": arrival, "duration_ns": "4ms", "check": "off"}))
+		if l := r.Little; l.Error > 0.01 || l.Error < -0.01 || l.InFlight < 1 {
+			t.Errorf("%s: %+v", arrival, l)
+		}
+		if ended := r.Commits + r.Rollbacks; arrival != "closed" && (ended < 3_800 || ended > 4_200) {
+			t.Errorf("%s: %d requests ended in 4 ms", arrival, ended)
+		}
+	}
+}
+
+func TestSeedsDiffer(t *testing.T) {
+	a, b := mustRun(t, small(nil)), mustRun(t, small(Knobs{"seed": 2}))
+	if a.Digest == b.Digest {
+		t.Error("two seeds have one digest")
+	}
+}
+
+// Golden digests: they change when the model changes, and then this file is made anew with
+// UPDATE=1; they must not change with machine, Go version or time.
+func TestGoldenDigests(t *testing.T) {
+	const file = "testdata/digests.json"
+	got := map[string]string{}
+	for _, p := range PresetNames() {
+		got[p] = mustRun(t, small(Knobs{"preset": p})).Digest
+	}
+	got["cycle"] = mustRun(t, small(Knobs{"workload": "cycle", "fault.drop": 0.01, "preset": "fasst"})).Digest
+	got["micro-read"] = mustRun(t, small(Knobs{"workload": "micro-read"})).Digest
+	got["open"] = mustRun(t, small(Knobs{"clients.arrival": "open:200k"})).Digest
+	if os.Getenv("UPDATE") != "" {
+		text, err := json.MarshalIndent(got, "", "  ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, append(text, '\n'), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{}
+	if err := json.Unmarshal(text, &want); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("digests are %v, the golden ones %v; if the model was changed on purpose: UPDATE=1 go test ./engine -run Golden", got, want)
+	}
+}
