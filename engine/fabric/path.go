@@ -207,7 +207,9 @@ func (f *Fabric) onRx(i uint32) {
 	if !f.pass(r, arriving, f.kRx, i, v, now) {
 		return
 	}
-	if r.state&failed != 0 || n.off || (f.loss|f.rcLoss) != 0 && f.lost(r.transport, n, v) {
+	// A packet that waits for a context has arrived: it is not lost any more.
+	if r.state&failed != 0 || n.off || (f.loss|f.rcLoss) != 0 && v.flags&held == 0 && f.lost(r.transport, n, v) {
+		r.clear(arriving, i)
 		f.vanish(n, r, i, v, now)
 		return
 	}
