@@ -1,0 +1,71 @@
+package workload_test
+
+import (
+	"fmt"
+	"strings"
+
+	"drtmx/engine/metrics"
+	"drtmx/engine/r2"
+	"drtmx/engine/sim"
+	"drtmx/engine/txn"
+)
+
+// combinations lists every legal choice of primitives, none of them automatic.
+func combinations() []txn.Config {
+	reads := []txn.Prim{txn.OneSided, txn.TwoSided, txn.Hybrid}
+	both := []txn.Prim{txn.OneSided, txn.TwoSided}
+	var out []txn.Config
+	for _, e := range reads {
+		for _, lc := range [][2]txn.Prim{{txn.OneSided, txn.OneSided}, {txn.TwoSided, txn.TwoSided}, {txn.TwoSided, txn.OneSided}} {
+			for _, v := range both {
+				for _, l := range both {
+					for _, r := range reads {
+						for _, rv := range both {
+							out = append(out, txn.Config{Execution: e, Lock: lc[0], Commit: lc[1], Validation: v, Logging: l, RORead: r, ROValidation: rv})
+						}
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// optimise switches optimisations, cache and speculation on and off at random.
+func optimise(c txn.Config, r *sim.Rand) txn.Config {
+	flip := func() bool { return r.Uint64n(2) == 0 }
+	for p := range c.Opt {
+		c.Opt[p] = r2.Mode{Outstanding: flip(), Doorbell: flip(), Passive: flip()}
+	}
+	c.CacheEnabled, c.Speculative = flip(), flip()
+	return c
+}
+
+// name says what a configuration is, for test names and messages.
+func name(c txn.Config) string {
+	var b strings.Builder
+	for _, p := range []txn.Prim{c.Execution, c.Lock, c.Validation, c.Logging, c.Commit, c.RORead, c.ROValidation} {
+		b.WriteString(strings.ToUpper(p.String()[:1]))
+	}
+	b.WriteByte('-')
+	for p := metrics.Execution; p <= metrics.ROValidation; p++ {
+		m := c.Opt[p]
+		n := 0
+		for i, on := range []bool{m.Outstanding, m.Doorbell, m.Passive} {
+			if on {
+				n |= 1 << i
+			}
+		}
+		fmt.Fprint(&b, n)
+	}
+	if c.CacheEnabled {
+		b.WriteString("-cache")
+	}
+	if c.Speculative {
+		b.WriteString("-spec")
+	}
+	return b.String()
+}
+
+// stream is a seeded source of choices for a test.
+func stream(seed uint64) *sim.Rand { return sim.New(sim.Options{Seed: seed}).Stream("test", 0) }

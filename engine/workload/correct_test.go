@@ -1,0 +1,155 @@
+package workload_test
+
+import (
+	"strings"
+	"testing"
+
+	"drtmx/engine/metrics"
+	"drtmx/engine/r2"
+	"drtmx/engine/sim"
+	"drtmx/engine/txn"
+	"drtmx/engine/workload"
+	"drtmx/engine/workload/cycle"
+	"drtmx/engine/workload/smallbank"
+)
+
+// bank is SmallBank with a handful of hot customers.
+func bank(t testing.TB) workload.Bench {
+	w, err := smallbank.New(smallbank.Options{Customers: 150, HotPermille: 60})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// ring is Cycle with values of two lines, so that reads can be torn.
+func ring(t testing.TB) workload.Bench {
+	w, err := cycle.New(cycle.Options{Keys: 40, ValueBytes: 96})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// shapes are small deployments: symmetric, asymmetric, more queue pairs.
+var shapes = []func(*setup){
+	func(*setup) {},
+	func(s *setup) { s.machines, s.servers, s.threads, s.coroutines = 4, 3, 2, 6 },
+	func(s *setup) { s.machines, s.threads, s.coroutines, s.emulated = 4, 1, 6, 12 },
+	func(s *setup) { s.machines, s.threads, s.coroutines = 3, 1, 8 },
+}
+
+// stress runs a configuration until it has committed so many transactions and
+// reports everything that the checkers find.
+func stress(t testing.TB, cfg txn.Config, shape func(*setup), seed, commits uint64, bench workload.Bench) (uint64, []string) {
+	t.Helper()
+	s := small(cfg)
+	s.seed = seed
+	shape(&s)
+	b, err := newBed(s, bench)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.close()
+	for range 400 {
+		if err := b.run(100 * sim.Microsecond); err != nil {
+			return b.commits, []string{err.Error()}
+		}
+		if b.commits >= commits {
+			return b.commits, b.verdict()
+		}
+	}
+	return b.commits, append(b.verdict(), "too few commits in 40 ms")
+}
+
+// TestCombinations: all legal combinations of primitives with optimisations at
+// random, under contention, with torn reads and lost datagrams, pass the
+// checker.
+func TestCombinations(t *testing.T) {
+	rounds, commits := 2, uint64(250)
+	if testing.Short() {
+		rounds, commits = 1, 60
+	}
+	rand := stream(11)
+	total := uint64(0)
+	for i, c := range combinations() {
+		for round := range rounds {
+			cfg := optimise(c, rand)
+			shape := shapes[(i+round)%len(shapes)]
+			for _, w := range []workload.Bench{bank(t), ring(t)} {
+				n, bad := stress(t, cfg, shape, uint64(i*10+round+1), commits, w)
+				total += n
+				if len(bad) > 0 {
+					t.Fatalf("%s on %s, shape %d, seed %d:\n%s", w.Name(), name(cfg), (i+round)%len(shapes), i*10+round+1, strings.Join(bad, "\n"))
+				}
+			}
+		}
+	}
+	t.Logf("%d transactions committed", total)
+}
+
+// TestPresets: the presets, longer, and each optimisation switched the other
+// way alone.
+func TestPresets(t *testing.T) {
+	commits, each := uint64(8_000), uint64(250)
+	if testing.Short() {
+		commits, each = 500, 0
+	}
+	total := uint64(0)
+	try := func(cfg txn.Config, seed, commits uint64) {
+		t.Helper()
+		for _, w := range []workload.Bench{bank(t), ring(t)} {
+			n, bad := stress(t, cfg, shapes[seed%uint64(len(shapes))], seed, commits, w)
+			total += n
+			if len(bad) > 0 {
+				t.Fatalf("%s on %s, seed %d:\n%s", w.Name(), name(cfg), seed, strings.Join(bad, "\n"))
+			}
+		}
+	}
+	seed := uint64(0)
+	for _, preset := range txn.PresetNames() {
+		cfg, _ := txn.Preset(preset)
+		try(cfg, 100, commits)
+		if each == 0 {
+			continue
+		}
+		for p := metrics.Execution; p <= metrics.ROValidation; p++ {
+			for _, m := range []r2.Mode{{Outstanding: true}, {Doorbell: true}, {Passive: true}} {
+				c := cfg
+				on := &c.Opt[p]
+				on.Outstanding = on.Outstanding != m.Outstanding
+				on.Doorbell = on.Doorbell != m.Doorbell
+				on.Passive = on.Passive != m.Passive
+				seed++
+				try(c, seed, each)
+			}
+		}
+		c := cfg
+		c.CacheEnabled, c.Speculative = !c.CacheEnabled, !c.Speculative
+		try(c, seed, each)
+	}
+	t.Logf("%d transactions committed", total)
+}
+
+// TestSmallRings: logs that do not fit wait for reclaims and stay correct.
+func TestSmallRings(t *testing.T) {
+	for _, preset := range []string{"fasst", "drtm+h"} {
+		cfg, _ := txn.Preset(preset)
+		s := small(cfg)
+		s.ringBytes = 4096
+		s.coroutines = 12
+		w := ring(t)
+		b, err := newBed(s, w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := b.run(2 * sim.Millisecond); err != nil {
+			t.Fatal(err)
+		}
+		check(t, b)
+		if w.DB().RingFull() == 0 {
+			t.Errorf("%s: no ring was ever full", preset)
+		}
+		b.close()
+	}
+}

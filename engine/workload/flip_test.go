@@ -1,0 +1,84 @@
+package workload_test
+
+import (
+	"strings"
+	"testing"
+
+	"drtmx/engine/sim"
+	"drtmx/engine/txn"
+	"drtmx/engine/workload"
+)
+
+// flipping changes the configuration at random while the system runs. barrier
+// says whether it drains where it has to.
+func flipping(t *testing.T, w workload.Bench, seed uint64, flips int, barrier bool) (uint64, []string) {
+	t.Helper()
+	rand := stream(seed)
+	all := combinations()
+	pick := func() txn.Config { return optimise(all[rand.Intn(len(all))], rand) }
+	s := small(pick())
+	s.seed = seed
+	b, err := newBed(s, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.close()
+	db := w.DB()
+	for range flips {
+		if err := b.run(sim.Time(5+rand.Intn(60)) * sim.Microsecond); err != nil {
+			return b.commits, []string{err.Error()}
+		}
+		next := pick()
+		if !barrier && rand.Intn(2) == 0 {
+			next.Lock, next.Commit = txn.OneSided, txn.OneSided
+		}
+		drain := barrier && txn.NeedsDrain(db.Config(), next)
+		if drain {
+			db.Pause()
+			for db.InFlight() > 0 || !b.cl.Quiet() {
+				if err := b.run(sim.Microsecond); err != nil {
+					return b.commits, []string{err.Error()}
+				}
+			}
+		}
+		if err := db.SetConfig(next); err != nil {
+			t.Fatal(err)
+		}
+		if drain {
+			db.Resume()
+		}
+	}
+	return b.commits, b.verdict()
+}
+
+// TestFlips: knobs at random during the run, with the drain barrier where
+// needed, lose and corrupt nothing.
+func TestFlips(t *testing.T) {
+	seeds := uint64(16)
+	if testing.Short() {
+		seeds = 2
+	}
+	total := uint64(0)
+	for seed := uint64(1); seed <= seeds; seed++ {
+		for _, w := range []workload.Bench{bank(t), ring(t)} {
+			n, bad := flipping(t, w, seed, 120, true)
+			total += n
+			if len(bad) > 0 {
+				t.Fatalf("%s, seed %d:\n%s", w.Name(), seed, strings.Join(bad, "\n"))
+			}
+		}
+	}
+	t.Logf("%d transactions committed", total)
+}
+
+// TestFlipsWithoutBarrier: RNIC and CPU lockers mixed without the drain are
+// caught.
+func TestFlipsWithoutBarrier(t *testing.T) {
+	for seed := uint64(1); seed <= 20; seed++ {
+		if _, bad := flipping(t, ring(t), seed, 200, false); len(bad) > 0 {
+			t.Logf("seed %d: %s", seed, bad[0])
+			return
+		}
+	}
+	t.Fatal("mixed lockers were never caught")
+}
