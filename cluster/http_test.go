@@ -217,7 +217,9 @@ func TestFailedSystemAnswersConflict(t *testing.T) {
 // figures of tests.
 type fakeFigures struct{ hold chan struct{} }
 
-func (f fakeFigures) List() []FigureInfo { return []FigureInfo{{ID: "2-4a", Title: "x", Chapter: 2, State: "ok"}} }
+func (f fakeFigures) List() []FigureInfo {
+	return []FigureInfo{{ID: "2-4a", Title: "x", Chapter: 2, State: "ok"}}
+}
 
 func (f fakeFigures) Run(ctx context.Context, id, scale string, set engine.Knobs, progress func(done, total int)) (any, error) {
 	progress(1, 2)

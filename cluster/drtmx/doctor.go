@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -15,7 +16,6 @@ import (
 	"drtmx/cluster/runs"
 	"drtmx/dashboard/charts"
 	"drtmx/engine"
-	"drtmx/kernel/install"
 )
 
 func kernelCommand() *cobra.Command {
@@ -36,11 +36,20 @@ func kernelCommand() *cobra.Command {
 		Short: "Copy the kernel into Jupyter's data folder",
 		Args:  exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			dir, err := install.Install(install.Options{Prefix: prefix})
+			args := []string{"install"}
+			if prefix != "" {
+				args = []string{"-prefix", prefix, "install"}
+			}
+			// The kernel is a program of its own and knows how to install itself.
+			bin, err := kernelBinary()
 			if err != nil {
 				return err
 			}
-			fmt.Fprintln(cmd.OutOrStdout(), "the kernel is in "+dir)
+			k := exec.CommandContext(cmd.Context(), bin, args...)
+			k.Stdout, k.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
+			if err := k.Run(); err != nil {
+				return errors.New("the kernel could not install itself")
+			}
 			return nil
 		},
 	}
@@ -48,6 +57,26 @@ func kernelCommand() *cobra.Command {
 	cmd.AddCommand(inst)
 	return cmd
 }
+
+// kernelBinary is where make build puts the kernel: beside this program.
+func kernelBinary() (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("kernel: %w", err)
+	}
+	name := kernelName + "-kernel"
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	bin := filepath.Join(filepath.Dir(self), name)
+	if _, err := os.Stat(bin); err != nil {
+		return "", fmt.Errorf("kernel: %s is not there; make build makes it", bin)
+	}
+	return bin, nil
+}
+
+// kernelName is the kernel's name in Jupyter.
+const kernelName = "drtmx"
 
 // need is one line of doctor.
 type need struct {
@@ -143,7 +172,7 @@ func kernelNeed() need {
 	}
 	dirs = append(dirs, "/usr/local/share/jupyter", "/usr/share/jupyter")
 	for _, d := range dirs {
-		dir := filepath.Join(d, "kernels", install.Name)
+		dir := filepath.Join(d, "kernels", kernelName)
 		if _, err := os.Stat(filepath.Join(dir, "kernel.json")); err == nil {
 			n.ok, n.what = true, n.what+", "+dir
 			return n

@@ -38,6 +38,7 @@ import (
 
 	"drtmx/dashboard/charts"
 	_ "drtmx/kernel/bind"
+	"drtmx/kernel/install"
 )
 
 const (
@@ -73,9 +74,19 @@ func init() {
 
 func main() {
 	flag.Usage = func() {
-		fmt.Fprintln(os.Stderr, "usage: drtmx-kernel CONNECTION_FILE\n\nJupyter starts this. To install it: drtmx kernel install")
+		fmt.Fprintln(os.Stderr, "usage: drtmx-kernel CONNECTION_FILE\n       drtmx-kernel [-prefix DIR] install\n\nJupyter starts this. To install it: drtmx kernel install")
 	}
+	prefix := flag.String("prefix", "", "install to DIR/share/jupyter")
 	flag.Parse()
+	if flag.NArg() == 1 && flag.Arg(0) == "install" { // drtmx kernel install runs this
+		dir, err := install.Install(install.Options{Prefix: *prefix})
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		fmt.Println("the kernel is in " + dir)
+		return
+	}
 	if flag.NArg() != 1 {
 		flag.Usage()
 		os.Exit(2)
