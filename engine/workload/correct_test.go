@@ -51,7 +51,7 @@ func stress(t testing.TB, cfg txn.Config, shape func(*setup), seed, commits uint
 		t.Fatal(err)
 	}
 	defer b.close()
-	for range 400 {
+	for range 2000 {
 		if err := b.run(100 * sim.Microsecond); err != nil {
 			return b.commits, []string{err.Error()}
 		}
@@ -59,7 +59,7 @@ func stress(t testing.TB, cfg txn.Config, shape func(*setup), seed, commits uint
 			return b.commits, b.verdict()
 		}
 	}
-	return b.commits, append(b.verdict(), "too few commits in 40 ms")
+	return b.commits, append(b.verdict(), "too few commits in 200 ms")
 }
 
 // TestCombinations: all legal combinations of primitives with optimisations at

@@ -1,0 +1,168 @@
+package workload_test
+
+import (
+	"encoding/binary"
+	"hash/fnv"
+	"testing"
+
+	"drtmx/engine/kv"
+	"drtmx/engine/r2"
+	"drtmx/engine/sim"
+	"drtmx/engine/txn"
+	"drtmx/engine/workload"
+)
+
+// private is a workload without contention: each coroutine has keys of its own
+// and runs a fixed number of transactions with inputs that depend on nothing
+// but its number. Whatever the protocol does, the tables end up the same.
+type private struct {
+	db     *txn.DB
+	n      uint64   // coroutines
+	source *sim.Sim // of inputs; its seed is the same in all runs
+}
+
+const (
+	privateTable = 3
+	privateKeys  = 6 // per coroutine
+	privateValue = 40
+	wideTable    = 4
+	wideValue    = 200
+)
+
+func (w *private) Name() string                 { return "private" }
+func (w *private) Types() []string              { return []string{"update", "read"} }
+func (w *private) DB() *txn.DB                  { return w.db }
+func (w *private) Warm() error                  { return nil }
+func (w *private) Set(name string, _ any) error { return workload.UnknownParameter(w.Name(), name) }
+func (w *private) Check() []workload.Invariant  { return nil }
+
+func (w *private) Open(env workload.Env) (err error) {
+	if w.db, err = env.OpenDB(txn.Costs{Execution: 300, Validation: 100, Logging: 100, Commit: 80}); err != nil {
+		return err
+	}
+	w.n = uint64(0)
+	for m := range env.Cluster.Machines() {
+		w.n += uint64(env.Cluster.Threads(m)) * 8
+	}
+	fill := func(key uint64, value []byte) { binary.LittleEndian.PutUint64(value, key*7) }
+	for _, s := range []kv.Spec{
+		{ID: privateTable, Name: "private", ValueBytes: privateValue, Init: fill},
+		{ID: wideTable, Name: "wide", ValueBytes: wideValue, Aligned: true, Init: fill},
+	} {
+		if _, err = w.db.AddTable(s, kv.Stripes(env.ServerCount(), w.n*privateKeys)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type privateRunner struct {
+	w      *private
+	client *txn.Client
+	rand   *r2.Rand
+	first  uint64
+	step   uint64
+}
+
+func (w *private) Runner(c *r2.Co) workload.Runner {
+	return &privateRunner{w: w, client: w.db.Client(c), first: w.key(c), rand: w.source.Stream("private", w.key(c))}
+}
+
+// key is the first key of a coroutine.
+func (w *private) key(c *r2.Co) uint64 {
+	n := uint64(0)
+	for m := range c.Machine() {
+		n += uint64(w.db.Cluster().Threads(m)) * 8
+	}
+	return (n + uint64(c.Thread())*8 + uint64(c.Index())) * privateKeys
+}
+
+func (r *privateRunner) Next() error {
+	r.step++
+	a := r.first + r.rand.Uint64n(privateKeys)
+	b := r.first + r.rand.Uint64n(privateKeys)
+	x := r.rand.Uint64()
+	if r.step%4 == 0 {
+		return r.client.Run(1, true, func(tx *txn.Tx) error {
+			if err := tx.Prefetch(txn.Ref{Table: wideTable, Key: a}, txn.Ref{Table: privateTable, Key: b}); err != nil {
+				return err
+			}
+			if _, err := tx.Read(wideTable, a); err != nil {
+				return err
+			}
+			_, err := tx.Read(privateTable, b)
+			return err
+		})
+	}
+	return r.client.Run(0, false, func(tx *txn.Tx) error {
+		if err := tx.Prefetch(txn.Ref{Table: wideTable, Key: a}, txn.Ref{Table: privateTable, Key: b}); err != nil {
+			return err
+		}
+		v, err := tx.Read(wideTable, a)
+		if err != nil {
+			return err
+		}
+		old := binary.LittleEndian.Uint64(v)
+		u, err := tx.Update(privateTable, b)
+		if err != nil {
+			return err
+		}
+		binary.LittleEndian.PutUint64(u, binary.LittleEndian.Uint64(u)*3+old+x)
+		if x%3 == 0 {
+			if u, err = tx.Update(wideTable, a); err != nil {
+				return err
+			}
+			binary.LittleEndian.PutUint64(u[len(u)-8:], x)
+			binary.LittleEndian.PutUint64(u, old+x)
+		}
+		return nil
+	})
+}
+
+// contents is a digest of all rows, sequences included.
+func (w *private) contents() uint64 {
+	h := fnv.New64a()
+	for _, t := range []struct {
+		id    uint8
+		bytes int
+	}{{privateTable, 16 + privateValue}, {wideTable, 16 + wideValue}} {
+		row := make([]byte, t.bytes)
+		for key := range w.n * privateKeys {
+			w.db.Row(t.id, key, row)
+			h.Write(row)
+		}
+	}
+	return h.Sum64()
+}
+
+// TestMetamorphic: without contention every combination of primitives and
+// optimisations, with however many coroutines at a time, leaves the same tables.
+func TestMetamorphic(t *testing.T) {
+	all, rand := combinations(), stream(5)
+	if testing.Short() {
+		all = all[:12]
+	}
+	var want uint64
+	for i, c := range all {
+		cfg := optimise(c, rand)
+		w := &private{source: sim.New(sim.Options{Seed: 9})}
+		s := setup{machines: 3, threads: 2, coroutines: 4, seed: uint64(i), cfg: cfg, mode: "full", requests: 12}
+		if i%2 == 1 {
+			s.lossPPM = 10_000
+		}
+		b, err := newBed(s, w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(t, b)
+		if got := w.contents(); i == 0 {
+			want = got
+		} else if got != want {
+			t.Fatalf("%s leaves %#x, %s left %#x", name(cfg), got, name(all[0]), want)
+		}
+		if b.attempts != b.commits && s.lossPPM == 0 {
+			t.Logf("%s: %d attempts for %d commits", name(cfg), b.attempts, b.commits)
+		}
+		b.close()
+	}
+}
