@@ -19,7 +19,56 @@ func Compare(a, b *Result) *Comparison {
 	return &Comparison{a, b, engine.Compare(a.Raw, b.Raw)}
 }
 
-func (c *Comparison) String() string {
+// headline are the numbers that a comparison shows first.
+var headline = []string{"throughput", "latency_us.mean", "latency_us.p50", "latency_us.p99", "abort_rate", "round_trips_per_txn"}
+
+// main picks the headline and the phases that a changed knob is about.
+func (c *Comparison) main() []engine.Diff {
+	wanted := append([]string(nil), headline...)
+	for _, d := range c.Raw.Spec {
+		for _, prefix := range []string{"phase.", "opt."} {
+			name, ok := strings.CutPrefix(d.Knob, prefix)
+			if !ok {
+				continue
+			}
+			name, _, _ = strings.Cut(name, ".")
+			wanted = append(wanted, "phases."+name+".mean_us")
+		}
+	}
+	var out []engine.Diff
+	seen := map[string]bool{}
+	for _, w := range wanted {
+		for _, d := range c.Raw.Metrics {
+			if d.Metric == w && !seen[w] {
+				seen[w] = true
+				out = append(out, d)
+			}
+		}
+	}
+	return out
+}
+
+// Metric is one number of both by its path in the JSON, as "latency_us.p50".
+func (c *Comparison) Metric(path string) engine.Diff {
+	for _, d := range c.Raw.Metrics {
+		if d.Metric == path {
+			return d
+		}
+	}
+	must(&engine.SpecError{Field: path, Rule: "no such number in both results", Next: "All() lists them"})
+	return engine.Diff{}
+}
+
+// String is the headline.
+func (c *Comparison) String() string { return c.knobs() + c.lines(c.main()) + "\n" + c.bottlenecks() }
+
+// All is every number that both results have.
+func (c *Comparison) All() string { return c.knobs() + c.lines(c.Raw.Metrics) }
+
+func (c *Comparison) knobs() string {
+	if len(c.Raw.Spec) == 0 {
+		return "same knobs"
+	}
 	var b strings.Builder
 	for i, d := range c.Raw.Spec {
 		if i > 0 {
@@ -27,13 +76,45 @@ func (c *Comparison) String() string {
 		}
 		fmt.Fprintf(&b, "%s %v -> %v", d.Knob, d.A, d.B)
 	}
-	if len(c.Raw.Spec) == 0 {
-		b.WriteString("same knobs")
-	}
-	for _, d := range c.Raw.Metrics {
-		fmt.Fprintf(&b, "\n%-24s %12s -> %12s  %s", d.Metric, trim(d.A), trim(d.B), diffText(d))
+	return b.String()
+}
+
+func (c *Comparison) lines(ds []engine.Diff) string {
+	var b strings.Builder
+	for _, d := range ds {
+		fmt.Fprintf(&b, "\n%-24s %12s -> %12s  %s", d.Metric, quantity(d.Metric, d.A), quantity(d.Metric, d.B), diffText(d))
 	}
 	return b.String()
+}
+
+// bottlenecks says how the bottleneck moved.
+func (c *Comparison) bottlenecks() string {
+	a, b := bottleneckText(c.A.Raw), bottleneckText(c.B.Raw)
+	if a == b {
+		return "bottleneck: " + a
+	}
+	return "bottleneck: " + a + " -> " + b
+}
+
+func bottleneckText(r *engine.Result) string {
+	k := r.Bottleneck
+	if k == nil {
+		return "none"
+	}
+	return fmt.Sprintf("%s of node %d (%s busy)", k.Resource, k.Node, percent(k.Utilization))
+}
+
+// quantity writes a number with its unit.
+func quantity(metric string, x float64) string {
+	switch {
+	case metric == "throughput":
+		return rateText(x)
+	case strings.HasPrefix(metric, "latency_us"), strings.HasSuffix(metric, "_us"):
+		return usText(x)
+	case strings.HasSuffix(metric, "_rate"), strings.HasSuffix(metric, ".share"), strings.HasPrefix(metric, "utilization."):
+		return percent(x)
+	}
+	return trim(x)
 }
 
 // diffText is a relative change with its interval, where there is one.

@@ -288,16 +288,22 @@ func (c *Comparison) HTML() string {
 		}
 		b.WriteString(table(rows))
 	}
-	rows := [][]string{{"", "A", "B", "change"}}
-	for _, d := range c.Raw.Metrics {
-		rows = append(rows, []string{d.Metric, trim(d.A), trim(d.B), diffText(d)})
-	}
-	b.WriteString(table(rows))
+	b.WriteString(diffTable(c.main()))
+	b.WriteString("<p>" + esc(c.bottlenecks()) + "</p>")
 	if len(c.A.Windows) > 1 && len(c.B.Windows) > 1 {
 		b.WriteString(timeline("", []namedWindows{{"A", fromZero(c.A.Windows)}, {"B", fromZero(c.B.Windows)}}, nil).HTML())
 	}
 	b.WriteString(phaseBars([]string{"A", "B"}, []*engine.Result{c.A.Raw, c.B.Raw}))
+	b.WriteString("<details><summary>All numbers</summary>" + diffTable(c.Raw.Metrics) + "</details>")
 	return b.String()
+}
+
+func diffTable(ds []engine.Diff) string {
+	rows := [][]string{{"", "A", "B", "change"}}
+	for _, d := range ds {
+		rows = append(rows, []string{d.Metric, quantity(d.Metric, d.A), quantity(d.Metric, d.B), diffText(d)})
+	}
+	return table(rows)
 }
 
 // fromZero moves windows to the beginning of the time axis, so that runs one

@@ -192,7 +192,7 @@ func (s *SweepResult) Chart(metrics ...string) *charts.Chart {
 		}
 		tracks = append(tracks, t)
 	}
-	return charts.Timeline("", charts.Axis{Label: last.Knob}, tracks, nil)
+	return charts.Timeline(strings.Join(metrics, " and ")+" over "+last.Knob, charts.Axis{Label: last.Knob}, tracks, nil)
 }
 
 // line is one series of a sweep, the points from index at on.
