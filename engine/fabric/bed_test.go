@@ -33,6 +33,7 @@ type bedWorker struct {
 	scratch Addr
 	key     uint32
 	rand    *sim.Rand
+	sends   int
 	next    func(w *bedWorker, id uint64) // posts the next request in the name of id
 	done    func(w *bedWorker, e *CQE)
 }
@@ -78,14 +79,20 @@ func newBed(t testing.TB, o bedOptions) *bed {
 			b.worker(m, th)
 		}
 	}
+	b.connect()
+	return b
+}
+
+// connect gives every worker a queue pair to the workers of its index.
+func (b *bed) connect() {
+	threads := len(b.workers) / b.f.Machines()
 	for i, w := range b.workers {
-		for m := range o.machines {
+		for m := range b.f.Machines() {
 			if w.rc[m] == nil {
-				b.pair(w, b.workers[m*o.threads+i%o.threads])
+				b.pair(w, b.workers[m*threads+i%threads])
 			}
 		}
 	}
-	return b
 }
 
 func (b *bed) worker(m, th int) {

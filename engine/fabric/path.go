@@ -45,7 +45,7 @@ func (f *Fabric) pass(h *qpState, which uint8, k sim.Kind, i uint32, v *verb, no
 	}
 	l := &h.qp.lanes[which]
 	if again {
-		if l.first == none || l.first == i {
+		if now >= l.until && (l.first == none || l.first == i) {
 			return true
 		}
 	} else if now > l.until && l.first == none {
@@ -483,7 +483,7 @@ func (f *Fabric) atomicRead(n *NIC, r *qpState, i uint32, v *verb, now sim.Time)
 		store := now + 2*c.oneWay
 		*owned = store
 		f.sim.At(store, f.kStore, i)
-		if store >= r.executed { // held up: so is what comes behind it
+		if now > v.mark+c.oneWay { // held up: so is what comes behind it
 			r.state |= 1 << executing
 			r.qp.lanes[executing].until = store
 		}

@@ -14,3 +14,6 @@ func denseSpace(n uint64) ([]byte, error) {
 }
 
 func releaseDense(b []byte) error { return unix.Munmap(b) }
+
+// sparse keeps the host from giving a large page to every touched small one.
+func sparse(b []byte) { _ = unix.Madvise(b, unix.MADV_NOHUGEPAGE) }

@@ -19,6 +19,7 @@ func commitSpace(b []byte) error {
 	if err := unix.Mprotect(b, unix.PROT_READ|unix.PROT_WRITE); err != nil {
 		return os.NewSyscallError("mprotect", err)
 	}
+	sparse(b)
 	return nil
 }
 
