@@ -101,6 +101,14 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
+var goroot = sync.OnceValue(func() string {
+	out, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
+})
+
 // jupyter prepares a command that sees only the kernel under test.
 func jupyter(t *testing.T, name string, args ...string) *exec.Cmd {
 	t.Helper()
@@ -113,14 +121,15 @@ func jupyter(t *testing.T, name string, args ...string) *exec.Cmd {
 		"JUPYTER_PATH="+filepath.Join(prefix, "share", "jupyter"),
 		"JUPYTER_RUNTIME_DIR="+t.TempDir(),
 		"JUPYTER_CONFIG_DIR="+t.TempDir(),
-		"GOROOT="+os.Getenv("GOROOT"))
+		"GOROOT="+goroot()) // a Go installation in sight is what stock gophernotes dies of
 	return cmd
 }
 
 // step is one cell to run, and when to press stop.
 type step struct {
 	Code           string  `json:"code"`
-	Inspect        string  `json:"inspect,omitempty"` // a name to ask about instead
+	Inspect        string  `json:"inspect,omitempty"`  // a name to ask about instead
+	Complete       string  `json:"complete,omitempty"` // the begin of a name, instead
 	InterruptAfter float64 `json:"interrupt_after,omitempty"`
 }
 
@@ -371,6 +380,24 @@ func TestTooltips(t *testing.T) {
 		want := names[order[i]]
 		if want == "" && o.Evalue != "" || !strings.Contains(o.Evalue, want) {
 			t.Errorf("tooltip of %s: %q, want %q in it", order[i], o.Evalue, want)
+		}
+	}
+}
+
+func TestCompletion(t *testing.T) {
+	begins := []struct{ begin, match string }{
+		{"strings.ToUp", "ToUpper"},
+		{"chart.S", "SVG"},
+		{"charts.Prog", "Progress"},
+		{"char", "chart"},
+	}
+	steps := []step{{Code: "import (\"strings\"; \"drtmx/dashboard/charts\")\nchart := charts.New(\"t\", nil, \"\")"}}
+	for _, b := range begins {
+		steps = append(steps, step{Complete: b.begin})
+	}
+	for i, o := range drive(t, steps...)[1:] {
+		if !strings.Contains(o.Evalue, begins[i].match) {
+			t.Errorf("completion of %s: %q, want %s in it", begins[i].begin, o.Evalue, begins[i].match)
 		}
 	}
 }

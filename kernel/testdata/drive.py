@@ -1,6 +1,7 @@
 """Runs cells in a kernel and reports all that came back, as JSON.
 
-stdin: [{"code": "...", "interrupt_after": seconds or absent}, {"inspect": "name"}, ...]
+stdin: [{"code": "...", "interrupt_after": seconds or absent}, {"inspect": "name"},
+        {"complete": "begin of a name"}, ...]
 stdout: [{"status", "evalue", "ename", "seconds", "after_interrupt", "messages": [...]}, ...]
 """
 import json
@@ -27,6 +28,10 @@ try:
         if "inspect" in step:
             content = client.inspect(step["inspect"], reply=True, timeout=10)["content"]
             report.append({"status": content["status"], "evalue": content["data"].get("text/plain", "")})
+            continue
+        if "complete" in step:
+            content = client.complete(step["complete"], reply=True, timeout=10)["content"]
+            report.append({"status": content["status"], "evalue": " ".join(content["matches"])})
             continue
         try:
             reply = client.execute_interactive(
