@@ -65,6 +65,7 @@ type System struct {
 	final   *Checks
 	content uint64 // digest of the tables, once drained
 	wall    stopwatch
+	culprit string // the user's transaction that panicked
 }
 
 // Open validates the spec, checks that it fits into memory and assembles the system at virtual
@@ -181,6 +182,7 @@ func (s *System) guarded(f func() error) (err error) {
 			err = fmt.Errorf("simulator bug at %d ns: %v\n%s", s.NowNS(), p, debug.Stack())
 		}
 		if err != nil {
+			err = s.blame(err)
 			s.state, s.err = StateFailed, err
 		}
 	}()
