@@ -1,0 +1,115 @@
+package txn
+
+import (
+	"strings"
+	"testing"
+
+	"drtmx/engine/metrics"
+	"drtmx/engine/r2"
+)
+
+// Table 4-3: I is one-sided, II two-sided.
+func TestPresetsThesis(t *testing.T) {
+	for name, want := range map[string]string{
+		// E, lock+validate, L, C, read-only R, V
+		"farm":   "one-sided two-sided+one-sided one-sided two-sided one-sided one-sided",
+		"drtm+r": "one-sided one-sided+one-sided one-sided one-sided one-sided one-sided",
+		"fasst":  "two-sided two-sided+two-sided two-sided two-sided two-sided two-sided",
+		"drtm+h": "hybrid one-sided+one-sided one-sided one-sided hybrid one-sided",
+	} {
+		c, ok := Preset(name)
+		if !ok {
+			t.Fatalf("no preset %s", name)
+		}
+		if err := c.Validate(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		c = c.Resolved()
+		got := strings.Join([]string{c.Execution.String(), c.Lock.String() + "+" + c.Validation.String(), c.Logging.String(), c.Commit.String(), c.RORead.String(), c.ROValidation.String()}, " ")
+		if got != want {
+			t.Errorf("%s is %s, Table 4-3 says %s", name, got, want)
+		}
+		if pa := c.mode(metrics.Commit, c.Commit).Passive; pa != (name == "drtm+h") {
+			t.Errorf("%s: passive commit %v", name, pa)
+		}
+	}
+	if _, ok := Preset("spanner"); ok {
+		t.Error("preset spanner exists")
+	}
+}
+
+// Table 4-1, row by row: OR, DB and PA for I and II.
+func TestAllowedThesis(t *testing.T) {
+	for _, row := range []struct {
+		phases  []metrics.Phase
+		or, db  [2]bool
+		passive [2]bool
+	}{
+		{[]metrics.Phase{metrics.Execution, metrics.RORead}, [2]bool{false, false}, [2]bool{false, true}, [2]bool{}},
+		{[]metrics.Phase{metrics.Lock, metrics.Validation}, [2]bool{true, true}, [2]bool{true, true}, [2]bool{}},
+		{[]metrics.Phase{metrics.Logging, metrics.ROValidation}, [2]bool{true, true}, [2]bool{false, true}, [2]bool{}},
+		{[]metrics.Phase{metrics.Commit}, [2]bool{true, true}, [2]bool{true, true}, [2]bool{true, true}},
+	} {
+		for _, p := range row.phases {
+			for i, prim := range []Prim{OneSided, TwoSided} {
+				want := r2.Mode{Outstanding: row.or[i], Doorbell: row.db[i], Passive: row.passive[i]}
+				if got := Allowed(p, prim); got != want {
+					t.Errorf("%s %s: %+v, Table 4-1 says %+v", p, prim, got, want)
+				}
+			}
+		}
+	}
+}
+
+func TestValidate(t *testing.T) {
+	h, _ := Preset("drtm+h")
+	for _, c := range []struct {
+		change func(*Config)
+		want   string // part of the error, empty: legal
+	}{
+		{func(*Config) {}, ""},
+		{func(c *Config) { c.Commit = TwoSided }, ""},
+		{func(c *Config) { c.Lock = TwoSided }, ""},
+		{func(c *Config) { c.Lock, c.Commit = TwoSided, OneSided }, ""},
+		{func(c *Config) { c.Lock, c.Commit = OneSided, TwoSided }, "not atomic"},
+		{func(c *Config) { c.Lock = Hybrid }, "phase.lock hybrid"},
+		{func(c *Config) { c.Logging = Hybrid }, "phase.logging hybrid"},
+		{func(c *Config) { c.Replicas = -1 }, "replicas -1"},
+		{func(c *Config) { c.Replicas = 9 }, "replicas 9"},
+		{func(c *Config) { c.CacheBytes = 1 }, "cache.bytes 1"},
+		{func(c *Config) { c.BackoffMaxNS = 1 }, "back-off"},
+		{func(c *Config) { c.MaxAttempts = -1 }, "max attempts"},
+	} {
+		cfg := h
+		c.change(&cfg)
+		err := cfg.Validate()
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%+v: error %v, want %q", cfg, err, c.want)
+		}
+	}
+}
+
+func TestResolved(t *testing.T) {
+	c := Config{CacheEnabled: true}.Resolved()
+	if c.Execution != Hybrid || c.Lock != OneSided || c.Commit != OneSided || c.Logging != OneSided {
+		t.Errorf("all automatic: %+v", c)
+	}
+	if c = (Config{}).Resolved(); c.Execution != TwoSided || c.RORead != TwoSided {
+		t.Errorf("without cache: execution %s", c.Execution)
+	}
+	if c = (Config{LocalPercent: 90}).Resolved(); c.Lock != TwoSided || c.Commit != TwoSided {
+		t.Errorf("mostly local: lock %s, commit %s", c.Lock, c.Commit)
+	}
+	one, two := Config{Lock: OneSided}, Config{Lock: TwoSided}
+	if !NeedsDrain(one, two) || NeedsDrain(two, two) || NeedsDrain(Config{}, one) {
+		t.Error("NeedsDrain is about who locks")
+	}
+	for _, p := range []Prim{Auto, OneSided, TwoSided, Hybrid} {
+		if q, err := ParsePrim(p.String()); err != nil || q != p {
+			t.Errorf("%s parses to %s, %v", p, q, err)
+		}
+	}
+	if _, err := ParsePrim("sideways"); err == nil {
+		t.Error("sideways is a primitive")
+	}
+}

@@ -1,0 +1,176 @@
+package txn
+
+import (
+	"encoding/binary"
+	"errors"
+	"strings"
+	"testing"
+
+	"drtmx/engine/fabric"
+	"drtmx/engine/kv"
+	"drtmx/engine/r2"
+	"drtmx/engine/sim"
+)
+
+// bench runs body on one coroutine of machine 0 of a small cluster.
+func onClient(t testing.TB, cfg Config, spec kv.Spec, keys uint64, body func(c *r2.Co, cl *Client)) {
+	t.Helper()
+	profile, err := fabric.LoadProfile("val")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := sim.New(sim.Options{Seed: 1})
+	f, err := fabric.New(s, fabric.Config{Profile: profile, Machines: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	defer s.Close()
+	cl, err := r2.New(s, f, r2.Config{Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := Open(cl, Options{Config: cfg, Costs: Costs{Execution: 678, Validation: 185, Logging: 134, Commit: 87}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.AddTable(spec, kv.Stripes(3, keys)); err != nil {
+		t.Fatal(err)
+	}
+	done := false
+	cl.Spawn(0, 0, func(c *r2.Co) {
+		body(c, db.Client(c))
+		done = true
+	})
+	for !done {
+		if err := s.Run(s.Now() + sim.Millisecond); err != nil {
+			t.Fatal(err)
+		}
+		if s.Now() > sim.Second {
+			t.Fatal("does not end")
+		}
+	}
+	if err := s.Run(s.Now() + sim.Millisecond); err != nil {
+		t.Fatal(err)
+	}
+	if n := db.InFlight(); n != 0 {
+		t.Errorf("%d in flight at the end", n)
+	}
+	if !db.CheckReplicas() {
+		t.Error("replicas differ or locks are left")
+	}
+}
+
+// TestRefusals: what a transaction cannot do is refused in one line, nothing
+// stays locked, and the next one works.
+func TestRefusals(t *testing.T) {
+	fasst, _ := Preset("fasst")
+	h, _ := Preset("drtm+h")
+	spec := kv.Spec{ID: 1, Name: "t", ValueBytes: 400, Aligned: true}
+	write := func(keys ...uint64) func(*Tx) error {
+		return func(tx *Tx) error {
+			for _, k := range keys {
+				if _, err := tx.Update(1, k); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}
+	for _, c := range []struct {
+		name string
+		cfg  Config
+		ro   bool
+		body func(*Tx) error
+		want string
+	}{
+		{"log entry", h, false, write(0, 1, 2, 3, 4, 5, 6), "log entry"},
+		{"commit message", fasst, false, write(1, 4, 7, 10, 13, 16, 19, 22, 25, 28, 31, 34), "two-sided commit"},
+		{"no table", h, false, func(tx *Tx) error { _, err := tx.Read(9, 1); return err }, "table 9 does not exist: the tables are 1 t"},
+		{"no key", h, false, func(tx *Tx) error { _, err := tx.Read(1, 1000); return err }, "key not found"},
+		{"length", h, false, func(tx *Tx) error { return tx.Write(1, 1, []byte{1}) }, "value of 1 bytes"},
+		{"read-only", h, true, write(1), "read-only"},
+		{"dropped error", h, true, func(tx *Tx) error { write(1)(tx); return nil }, "read-only"},
+		{"rollback", h, false, func(tx *Tx) error { write(1)(tx); return tx.Rollback() }, ErrRollback.Error()},
+		{"own error", h, false, func(tx *Tx) error { write(1)(tx); return errors.New("mine") }, "mine"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			onClient(t, c.cfg, spec, 60, func(co *r2.Co, cl *Client) {
+				if err := cl.Run(0, c.ro, c.body); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+					t.Errorf("error %v, want %q in one line", err, c.want)
+				}
+				if err := cl.Run(0, false, write(1, 2)); err != nil {
+					t.Errorf("the next transaction: %v", err)
+				}
+			})
+		})
+	}
+}
+
+// TestReadYourWrites: a transaction sees its own writes, others only the
+// committed.
+func TestReadYourWrites(t *testing.T) {
+	for _, preset := range PresetNames() {
+		cfg, _ := Preset(preset)
+		onClient(t, cfg, kv.Spec{ID: 1, Name: "t", ValueBytes: 16}, 60, func(co *r2.Co, cl *Client) {
+			err := cl.Run(0, false, func(tx *Tx) error {
+				if err := tx.PutInt(1, 5, 42); err != nil {
+					return err
+				}
+				if v, err := tx.GetInt(1, 5); v != 42 || err != nil {
+					t.Errorf("%s: own write reads %d, %v", preset, v, err)
+				}
+				return tx.Write(1, 6, binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, 7), 8))
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = cl.Run(0, true, func(tx *Tx) error {
+				a, _ := tx.GetInt(1, 5)
+				b, err := tx.Read(1, 6)
+				if err == nil && (a != 42 || binary.LittleEndian.Uint64(b[8:]) != 8) {
+					t.Errorf("%s: read back %d and %v", preset, a, b)
+				}
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+// TestNoAllocation: in steady state a transaction allocates nothing.
+func TestNoAllocation(t *testing.T) {
+	for _, preset := range PresetNames() {
+		cfg, _ := Preset(preset)
+		onClient(t, cfg, kv.Spec{ID: 1, Name: "t", ValueBytes: 8}, 60, func(co *r2.Co, cl *Client) {
+			key := uint64(0)
+			body := func(tx *Tx) error {
+				for i := range uint64(3) {
+					v, err := tx.GetInt(1, key+i)
+					if err != nil {
+						return err
+					}
+					if err := tx.PutInt(1, key+i, v+1); err != nil {
+						return err
+					}
+				}
+				_, err := tx.GetInt(1, key+3)
+				return err
+			}
+			once := func() {
+				key = (key + 3) % 50
+				if err := cl.Run(0, false, body); err != nil {
+					t.Error(err)
+				}
+			}
+			for range 500 {
+				once()
+			}
+			if n := testing.AllocsPerRun(200, once); n > 0 {
+				t.Errorf("%s: %.1f allocations per transaction", preset, n)
+			}
+		})
+	}
+}
