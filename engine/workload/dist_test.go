@@ -1,0 +1,151 @@
+package workload
+
+import (
+	"math"
+	"testing"
+
+	"drtmx/engine/r2"
+	"drtmx/engine/sim"
+)
+
+func random() *r2.Rand { return sim.New(sim.Options{Seed: 3}).Stream("dist", 0) }
+
+// TestHotSet: hot and cold items partition [0, n), whatever divides what.
+func TestHotSet(t *testing.T) {
+	r := random()
+	for _, c := range []struct {
+		n        uint64
+		permille int
+	}{{100, 40}, {103, 40}, {7, 1000}, {150, 60}, {2, 1}, {1000, 333}, {1000, 999}} {
+		h, err := NewHotSet(c.n, c.permille)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hot, cold := map[uint64]bool{}, map[uint64]bool{}
+		for range 200 * c.n {
+			hot[h.DrawHot(r)] = true
+			cold[h.DrawCold(r)] = true
+		}
+		if uint64(len(hot)) != h.Hot() {
+			t.Errorf("%v: %d hot items drawn, there are %d", c, len(hot), h.Hot())
+		}
+		for i := range h.Hot() {
+			if !hot[h.At(i)] || !h.IsHot(h.At(i)) {
+				t.Errorf("%v: hot item %d is not hot", c, h.At(i))
+			}
+		}
+		if h.Hot() < c.n {
+			if uint64(len(hot)+len(cold)) != c.n {
+				t.Errorf("%v: %d hot and %d cold", c, len(hot), len(cold))
+			}
+			for k := range cold {
+				if hot[k] || h.IsHot(k) || k >= c.n {
+					t.Errorf("%v: cold item %d", c, k)
+				}
+			}
+		}
+	}
+	if _, err := NewHotSet(0, 40); err == nil {
+		t.Error("a hot set of nothing")
+	}
+}
+
+// TestScatter is a bijection and takes neighbours apart.
+func TestScatter(t *testing.T) {
+	for _, n := range []uint64{1, 2, 3, 10, 1000, 4096} {
+		s := NewScatter(n)
+		seen := make([]bool, n)
+		for i := range n {
+			if seen[s.At(i)] {
+				t.Fatalf("n %d: %d twice", n, s.At(i))
+			}
+			seen[s.At(i)] = true
+		}
+	}
+}
+
+// TestZipf: the hottest key's share is that of the reference (hardware.md), and
+// the first ranks fall as they should.
+func TestZipf(t *testing.T) {
+	for n, zeta := range map[uint64]float64{100_000: 12.778338, 1_000_000: 15.391850, 10_000_000: 18.066243, 100_000_000: 20.802930} {
+		z, err := NewZipf(n, 0.99)
+		if err != nil {
+			t.Fatal(err)
+		}
+		total := float64(math.MaxUint64)
+		for rank := range 10 {
+			below := 0.0
+			if rank > 0 {
+				below = float64(z.bound[rank-1])
+			}
+			got := (float64(z.bound[rank]) - below) / total
+			want := math.Pow(float64(rank+1), -0.99) / zeta
+			if math.Abs(got/want-1) > 1e-3 {
+				t.Errorf("n %d rank %d: probability %.6f, want %.6f", n, rank, got, want)
+			}
+		}
+	}
+	z, _ := NewZipf(5000, 0.5)
+	r := random()
+	counts := make([]int, 5000)
+	for range 1_000_000 {
+		counts[z.Draw(r)]++
+	}
+	// P(rank < 1250) is nearly sqrt(1/4) for theta 1/2.
+	n := 0
+	for _, c := range counts[:1250] {
+		n += c
+	}
+	if share := float64(n) / 1e6; math.Abs(share-0.497) > 0.005 {
+		t.Errorf("the first quarter gets %.4f", share)
+	}
+	if _, err := NewZipf(10, 2); err == nil {
+		t.Error("constant 2 is accepted")
+	}
+}
+
+// TestPower: our own powers agree with the library's.
+func TestPower(t *testing.T) {
+	for _, x := range []float64{1, 1.5, 2, 10, 1e3, 1e10} {
+		for _, y := range []float64{-1.99, -0.99, -0.5, 0, 0.3} {
+			if got, want := power(x, y), math.Pow(x, y); math.Abs(got/want-1) > 1e-12 {
+				t.Errorf("%g^%g = %g, want %g", x, y, got, want)
+			}
+		}
+	}
+}
+
+func TestMix(t *testing.T) {
+	m, err := NewMix([]string{"a", "b"}, []int{1, 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := random()
+	share := func() float64 {
+		n := 0
+		for range 100_000 {
+			n += m.Pick(r)
+		}
+		return float64(n) / 100_000
+	}
+	if s := share(); math.Abs(s-0.75) > 0.01 {
+		t.Errorf("b gets %.3f", s)
+	}
+	if err := m.Set("b", 0); err != nil || share() != 0 {
+		t.Error("b was switched off and still comes")
+	}
+	for _, err := range []error{m.Set("a", 0), m.Set("a", -1), m.Set("c", 1)} {
+		if err == nil {
+			t.Error("an impossible weight is accepted")
+		}
+	}
+	if n, err := m.Add("c", 5); n != 2 || err != nil {
+		t.Errorf("added as %d, %v", n, err)
+	}
+	if _, err := m.Add("a", 1); err == nil {
+		t.Error("a twice")
+	}
+	if _, err := NewMix([]string{"a"}, []int{0}); err == nil {
+		t.Error("a mix of nothing")
+	}
+}

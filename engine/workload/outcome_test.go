@@ -1,0 +1,50 @@
+package workload_test
+
+import (
+	"testing"
+
+	"drtmx/engine/metrics"
+	"drtmx/engine/sim"
+	"drtmx/engine/txn"
+)
+
+// TestOutcome: latency is what its parts add up to, its order is that of the
+// protocol, and round trips are those of Figure 4-1.
+func TestOutcome(t *testing.T) {
+	for _, preset := range txn.PresetNames() {
+		cfg, _ := txn.Preset(preset)
+		b, err := newBed(small(cfg), bank(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lone := 0
+		b.onDone = func(o *txn.Outcome) {
+			if sum, latency := o.Breakdown.Total(), o.End-o.Begin; sum != latency {
+				t.Errorf("%s: latency %d ps, its parts add up to %d", preset, latency, sum)
+			}
+			passive := o.Committed && cfg.Opt[metrics.Commit].Passive
+			if o.Begin >= o.Decision || o.Decision > o.End || passive && o.End != o.Decision {
+				t.Errorf("%s: begin %d, decision %d, end %d", preset, o.Begin, o.Decision, o.End)
+			}
+			if o.Committed && o.Attempts == 1 && !o.ReadOnly {
+				lone++
+				for _, p := range []metrics.Phase{metrics.Lock, metrics.Validation, metrics.Logging, metrics.Commit} {
+					if o.RoundTrips[p] > 1 {
+						t.Errorf("%s: %d round trips in %s", preset, o.RoundTrips[p], p)
+					}
+				}
+				if o.RoundTrips[metrics.Backoff]+o.RoundTrips[metrics.PhaseOther]+o.RoundTrips[metrics.Reclaim] > 0 {
+					t.Errorf("%s: round trips %v", preset, o.RoundTrips)
+				}
+			}
+		}
+		if err := b.run(sim.Millisecond); err != nil {
+			t.Fatal(err)
+		}
+		check(t, b)
+		if lone == 0 {
+			t.Errorf("%s: no transaction at the first attempt", preset)
+		}
+		b.close()
+	}
+}
