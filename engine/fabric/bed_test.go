@@ -43,11 +43,12 @@ type bedOptions struct {
 	span              uint64 // bytes of remote data per machine
 	config            Config
 	trace             bool
+	queue             sim.QueueKind
 }
 
 func newBed(t testing.TB, o bedOptions) *bed {
 	t.Helper()
-	b := &bed{t: t, sim: sim.New(sim.Options{Seed: 7, Trace: o.trace}), span: o.span}
+	b := &bed{t: t, sim: sim.New(sim.Options{Seed: 7, Trace: o.trace, Queue: o.queue}), span: o.span}
 	o.config.Machines = o.machines
 	f, err := New(b.sim, o.config)
 	if err != nil {

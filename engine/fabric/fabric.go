@@ -173,17 +173,21 @@ func (f *Fabric) OutOfOrder() uint64 {
 	return n
 }
 
-// Usage appends the cumulative busy times of all stations.
+// Usage appends the cumulative busy times of all stations, up to now.
 func (f *Fabric) Usage(to []metrics.Usage) []metrics.Usage {
+	now := f.sim.Now()
 	for _, m := range f.machines {
 		add := func(resource string, index int, s *sim.FIFO) {
-			to = append(to, metrics.Usage{Node: m.ID, Resource: resource, Index: index, BusyPS: s.Busy, Servers: 1})
+			// Work is booked when it is accepted; what lies behind now is not done.
+			busy := s.Busy - max(0, s.Free-now)
+			to = append(to, metrics.Usage{Node: m.ID, Resource: resource, Index: index, BusyPS: busy, Servers: 1})
 		}
 		for i, n := range m.NICs {
 			add(metrics.NICTx, i, &n.tx)
 			add(metrics.NICRx, i, &n.rx)
 			add(metrics.NICAtomic, i, &n.atomic)
-			add(metrics.Link, 2*i, &n.link)
+			// The port is booked ahead of its time, with gaps: as accepted.
+			to = append(to, metrics.Usage{Node: m.ID, Resource: metrics.Link, Index: 2 * i, BusyPS: n.link.Busy, Servers: 1})
 			add(metrics.Link, 2*i+1, &n.in)
 			add(metrics.PCIeBus, 2*i, &n.up)
 			add(metrics.PCIeBus, 2*i+1, &n.down)

@@ -412,7 +412,7 @@ func (f *Fabric) move(n *NIC, r *qpState, i uint32, v *verb, now sim.Time) sim.T
 		first, last := lines(v.remote, int(v.len))
 		if first != last && mem.overlapped(v.remote, int(v.len), writes, true) {
 			f.counts.Split++
-			d := sim.Time(last-first) * f.cost.pcieTLP
+			d := sim.Time(last-first) * f.lineGap(v)
 			v.flags |= memory
 			v.aux = 0
 			// Whatever comes next on this queue pair comes behind the last line.
@@ -446,12 +446,22 @@ func (f *Fabric) onLine(i uint32) {
 	f.copy(mem, v, from, to)
 	v.aux = to
 	if to < v.len {
-		f.sim.At(f.sim.Now()+f.cost.pcieTLP, f.kLine, i)
+		f.sim.At(f.sim.Now()+f.lineGap(v), f.kLine, i)
 		return
 	}
 	mem.unregister(v.remote, int(v.len), v.op != Read)
 	v.flags &^= memory
 	f.settle(i, v)
+}
+
+// lineGap is the time between two lines of one access: a read takes them as
+// fast as the memory gives them, a write as they come over PCIe. So one can
+// overtake the other.
+func (f *Fabric) lineGap(v *verb) sim.Time {
+	if v.op == Read {
+		return f.cost.llcNext
+	}
+	return f.cost.pcieTLP
 }
 
 // settle ends a verb whose accesses, response and completion are through.

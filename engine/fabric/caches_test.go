@@ -1,0 +1,257 @@
+package fabric
+
+import (
+	"slices"
+	"testing"
+
+	"drtmx/engine/sim"
+)
+
+// The context cache against a plain list, most recent first: same hits, same
+// victims, while queue pairs keep being added.
+func TestContextsAreLRU(t *testing.T) {
+	p := loadVal(t)
+	p.NIC.QPContexts.Value = 20
+	b, x, _ := pairBed(t, Config{Profile: p})
+	n := x.ud.nic
+	var list []*QP // most recent first
+	for _, q := range n.qps[1:] {
+		list = append(list, q)
+		n.use(q.state(), b.sim.Now())
+	}
+	slices.Reverse(list)
+	var hits, misses int
+	for step := range 20000 {
+		if step%100 == 0 && len(n.qps) < 60 {
+			if _, err := n.CreateQP(QPConfig{Transport: RC}); err != nil {
+				t.Fatal(err)
+			}
+			if len(n.qps)-1 == 21 { // the order begins here, by number
+				slices.SortFunc(list, func(a, b *QP) int { return int(b.qpn) - int(a.qpn) })
+			}
+		}
+		q := n.qps[1+x.rand.Intn(len(n.qps)-1)]
+		before := b.f.counts.CtxMisses
+		n.use(q.state(), b.sim.Now())
+		hit := b.f.counts.CtxMisses == before
+		i := slices.Index(list, q)
+		if (i >= 0) != hit {
+			t.Fatalf("step %d: hit %v, the list says %v", step, hit, i >= 0)
+		}
+		if hit {
+			hits++
+			list = slices.Delete(list, i, i+1)
+		} else {
+			misses++
+		}
+		list = slices.Insert(list, 0, q)
+		list = list[:min(len(list), 20)]
+	}
+	if hits < 1000 || misses < 1000 {
+		t.Errorf("%d hits and %d misses tell little", hits, misses)
+	}
+}
+
+// A context that is not in the RNIC costs a fetch from the host.
+func TestContextMissIsSlower(t *testing.T) {
+	b, x, _ := pairBed(t, Config{})
+	var at [2]sim.Time
+	for i := range at {
+		began := b.sim.Now()
+		x.postAll(x.rc[1], x.read(1, 1, 8))
+		b.run(20 * sim.Microsecond)
+		var e [1]CQE
+		if x.cq.Poll(e[:]) != 1 {
+			t.Fatal("no completion")
+		}
+		at[i] = e[0].At - began
+	}
+	// Requester's and responder's context, the responder's translation.
+	if d := at[0] - at[1]; d < 5*b.f.cost.roundTrip/2 {
+		t.Errorf("the first READ took only %d ps more than the second", d)
+	}
+}
+
+// The tag array against plain sets: hits are exact, a line that was used since
+// the last sweep is never the victim, DMA writes stay in their ways.
+func TestLLC(t *testing.T) {
+	const ways, ddio, sets = 20, 2, 24
+	c := newLLC(make([]llcSet, sets), ways, ddio)
+	r := sim.New(sim.Options{}).Stream("llc", 0)
+	held := make([]map[Addr]bool, sets)
+	for i := range held {
+		held[i] = map[Addr]bool{}
+	}
+	index := func(s *llcSet) int {
+		for i := range c.sets {
+			if &c.sets[i] == s {
+				return i
+			}
+		}
+		return -1
+	}
+	byTag := make([]map[uint16]Addr, sets)
+	for i := range byTag {
+		byTag[i] = map[uint16]Addr{}
+	}
+	hits := 0
+	for range 200000 {
+		line := r.Uint64n(1000) * (1 + r.Uint64n(3))
+		s, tag := c.locate(line)
+		i := index(s)
+		if other, ok := byTag[i][tag]; ok && other != line {
+			t.Fatalf("lines %d and %d share set and tag", line, other)
+		}
+		byTag[i][tag] = line
+		way := c.find(s, tag)
+		if (way >= 0) != held[i][line] {
+			t.Fatalf("line %d: way %d, held %v", line, way, held[i][line])
+		}
+		if way >= 0 {
+			hits++
+			s.ref |= 1 << way
+			continue
+		}
+		allowed := c.all
+		if r.Intn(4) == 0 {
+			allowed = c.ddio
+		}
+		before := *s
+		w, _ := c.insert(s, tag, allowed)
+		if 1<<w&allowed == 0 {
+			t.Fatalf("way %d is not among %b", w, allowed)
+		}
+		if before.ref&(1<<w) != 0 && before.ref&allowed != allowed {
+			t.Fatal("a line in use was replaced while others were not in use")
+		}
+		if old := uint16(before.tags[w>>2] >> (uint(w&3) << 4)); old != 0 {
+			delete(held[i], byTag[i][old])
+		}
+		held[i][line] = true
+		if len(held[i]) > ways {
+			t.Fatalf("a set holds %d lines", len(held[i]))
+		}
+	}
+	if hits < 10000 {
+		t.Errorf("%d hits tell little", hits)
+	}
+}
+
+// Lines of one range spread over all sets, and so do equal offsets of 2 MB
+// pages.
+func TestLLCSpreads(t *testing.T) {
+	c := newLLC(make([]llcSet, 24576), 20, 2)
+	used := map[*llcSet]int{}
+	for l := range Addr(24576) {
+		s, _ := c.locate(1<<20 + l)
+		used[s]++
+	}
+	if len(used) < 22000 {
+		t.Errorf("consecutive lines use %d of 24576 sets", len(used))
+	}
+	clear(used)
+	for p := range Addr(1000) {
+		s, _ := c.locate(p << (hugeShift - lineShift))
+		used[s]++
+	}
+	if len(used) < 900 {
+		t.Errorf("equal offsets of 1000 pages use %d sets", len(used))
+	}
+}
+
+func TestTLBIsLRU(t *testing.T) {
+	c := newTLB(4) // one set
+	r := sim.New(sim.Options{}).Stream("tlb", 0)
+	var list []Addr
+	for range 5000 {
+		a := r.Uint64n(7)
+		hit := c.touch(a << hugeShift)
+		i := slices.Index(list, a)
+		if hit != (i >= 0) {
+			t.Fatalf("page %d: hit %v, list %v", a, hit, list)
+		}
+		if i >= 0 {
+			list = slices.Delete(list, i, i+1)
+		}
+		list = slices.Insert(list, 0, a)
+		list = list[:min(4, len(list))]
+	}
+}
+
+// What a load costs: translation, LLC, DRAM, the other socket; and DMA writes
+// that bring lines into the LLC unless DDIO is off.
+func TestAccess(t *testing.T) {
+	b, x, _ := pairBed(t, Config{})
+	m, c := b.f.Machine(1), &b.f.cost
+	other := m.perSock // a core of the second socket
+	a, err := m.Mem.Alloc(Alloc{Name: "lines", Bytes: 1 << 20, Socket: 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := b.sim.Now
+	expect := func(what string, got, want sim.Time) {
+		t.Helper()
+		if got != want {
+			t.Errorf("%s: %d ps, want %d", what, got, want)
+		}
+	}
+	expect("cold", m.Access(0, now(), a, 8, false), c.walk+c.dram)
+	expect("warm", m.Access(0, now(), a+8, 8, false), c.llcHit)
+	expect("from the other socket", m.Access(other, now(), a, 8, false), c.walk+c.llcHit+c.cross)
+	b.run(sim.Microsecond)
+	expect("other socket, cold", m.Access(other, now(), a+64, 8, false), c.dram+c.cross)
+	b.run(sim.Microsecond)
+	expect("four lines", m.Access(0, now(), a+256, 256, false), c.dram+3*c.dramNext+queuedSum(m, 4))
+	expect("four lines again", m.Access(0, now(), a+256, 256, false), c.llcHit+3*c.llcNext)
+	expect("store", m.Access(0, now(), a+256, 8, true), c.llcStore)
+	b.run(sim.Microsecond)
+	expect("store, cold", m.Access(0, now(), a+1024, 8, true), c.dramStore)
+	m.Warm(a+4096, 64)
+	expect("warmed", m.Access(0, now(), a+4096, 64, false), c.llcHit)
+
+	r := m.Mem.Register(a, 1<<20, RemoteWrite)
+	for i, ddio := range []bool{true, false} {
+		b.f.SetDDIO(ddio)
+		at := a + 8192 + Addr(i)*64
+		x.postAll(x.rc[1], SendWR{Op: Write, Signaled: true, Local: x.scratch, LKey: x.key, Len: 64, Remote: at, RKey: r.RKey})
+		b.run(20 * sim.Microsecond)
+		want := c.llcHit
+		if !ddio {
+			want = c.dram
+		}
+		expect("after a WRITE", m.Access(0, now(), at, 8, false), want)
+	}
+}
+
+// queuedSum is what the lines of one access wait for each other on one channel:
+// neighbours share it.
+func queuedSum(m *Machine, n sim.Time) sim.Time {
+	return n * (n - 1) / 2 * m.sockets[0].line
+}
+
+// A partial line written by DMA is read first, a whole one is not.
+func TestPartialWrite(t *testing.T) {
+	for _, ddio := range []bool{true, false} {
+		for _, bytes := range []uint32{16, 64} {
+			b, x, _ := pairBed(t, Config{NoDDIO: !ddio})
+			x.postAll(x.rc[1], x.write(1, 1, bytes))
+			b.run(20 * sim.Microsecond)
+			var lines uint64
+			for _, s := range b.f.Machine(1).sockets {
+				for i := range s.channels {
+					lines += s.channels[i].N
+				}
+			}
+			want := uint64(0)
+			if bytes < 64 {
+				want++ // read for the rest of the line
+			}
+			if !ddio {
+				want++ // written through
+			}
+			if lines != want {
+				t.Errorf("WRITE of %d bytes, DDIO %v: %d lines to or from DRAM, want %d", bytes, ddio, lines, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,144 @@
+package fabric
+
+import (
+	"bytes"
+	"encoding/binary"
+	"strings"
+	"testing"
+
+	"drtmx/engine/sim"
+)
+
+func TestLazyPages(t *testing.T) {
+	b, _, _ := pairBed(t, Config{})
+	mem := b.f.Machine(0).Mem
+	made := map[uint64]int{}
+	a, err := mem.Alloc(Alloc{Name: "table", Bytes: 64 << 20, Socket: 1, Fill: func(page uint64, dst []byte) {
+		made[page]++
+		if len(dst) != 4096 {
+			t.Errorf("page of %d bytes", len(dst))
+		}
+		for i := range dst {
+			dst[i] = byte(page + uint64(i))
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(made) != 0 {
+		t.Fatalf("%d pages made by the allocation", len(made))
+	}
+	got := mem.Bytes(a+5*4096-8, 16)
+	for i := range 16 {
+		page, off := uint64(4+i/8), (4088+i)%4096
+		if got[i] != byte(page+uint64(off)) {
+			t.Fatalf("byte %d is %d", i, got[i])
+		}
+	}
+	if len(made) != 2 || made[4] != 1 || made[5] != 1 {
+		t.Errorf("pages made: %v, want 4 and 5", made)
+	}
+	got[0] = 99
+	if mem.Bytes(a+5*4096-8, 1)[0] != 99 || made[4] != 1 {
+		t.Error("a written page was made again")
+	}
+	if !mem.Materialized(a+5*4096) || mem.Materialized(a+6*4096) {
+		t.Error("Materialized is wrong")
+	}
+	if mem.Home(a) != 1 || mem.Home(b.workers[0].scratch) != 0 {
+		t.Errorf("homes are %d and %d, want 1 and 0", mem.Home(a), mem.Home(b.workers[0].scratch))
+	}
+	d := mem.Digest(1)
+	mem.Bytes(a+7*4096, 1)
+	if mem.Digest(1) == d {
+		t.Error("the digest does not see a new page")
+	}
+}
+
+func TestMemoryLimits(t *testing.T) {
+	b, _, _ := pairBed(t, Config{})
+	mem := b.f.Machine(0).Mem
+	if _, err := mem.Alloc(Alloc{Name: "huge", Bytes: 1 << 50}); err == nil || !strings.Contains(err.Error(), "huge") {
+		t.Errorf("a petabyte: %v", err)
+	}
+	if _, err := mem.Alloc(Alloc{Name: "nothing"}); err == nil {
+		t.Error("an allocation of nothing")
+	}
+	r := mem.Reserve("index", 1<<30, 1)
+	if mem.Home(r) != 1 || mem.Home(r+1<<30-1) != 1 {
+		t.Error("the reserved space has no home")
+	}
+	if d := b.f.Machine(0).Access(0, 0, r+12345, 8, false); d == 0 {
+		t.Error("an access to reserved space is free")
+	}
+	for name, f := range map[string]func(){
+		"bytes of reserved space": func() { mem.Bytes(r, 8) },
+		"bytes behind the end":    func() { mem.Bytes(mem.top-4, 8) },
+		"address 0":               func() { mem.Bytes(0, 8) },
+		"wrapping":                func() { mem.Bytes(^Addr(0)-3, 8) },
+		"registering the void":    func() { mem.Register(mem.top, 8, RemoteRead) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			f()
+		}()
+	}
+}
+
+// Node types differ, threads find the RNIC of their socket.
+func TestPlace(t *testing.T) {
+	b, _, _ := pairBed(t, Config{NodeTypes: []string{"val", ""}})
+	m := b.f.Machine(0)
+	used := map[int]bool{}
+	for th := range m.Cores() {
+		core, nic := m.Place(th)
+		if used[core] {
+			t.Errorf("core %d twice", core)
+		}
+		used[core] = true
+		if m.NICs[nic].Socket() != m.CoreSocket(core) || m.CoreSocket(core) != th%2 {
+			t.Errorf("thread %d: core %d, socket %d, RNIC at socket %d", th, core, m.CoreSocket(core), m.NICs[nic].Socket())
+		}
+	}
+	for _, c := range []Config{{Machines: 0}, {Machines: 5000}, {Machines: 2, NodeTypes: []string{"val"}}, {Machines: 1, NodeTypes: []string{"x"}}} {
+		if _, err := New(sim.New(sim.Options{}), c); err == nil {
+			t.Errorf("%+v: no error", c)
+		}
+	}
+}
+
+func TestPayloadPool(t *testing.T) {
+	var p payloads
+	type held struct {
+		i, n uint32
+		fill byte
+	}
+	var all []held
+	r := sim.New(sim.Options{}).Stream("payload", 0)
+	for step := range 3000 {
+		if len(all) < 100 || r.Intn(2) == 0 {
+			n := uint32(1 + r.Intn(9000))
+			i, b := p.take(n)
+			for k := range b {
+				b[k] = byte(step)
+			}
+			all = append(all, held{i, n, byte(step)})
+		} else {
+			k := r.Intn(len(all))
+			h := all[k]
+			if want := bytes.Repeat([]byte{h.fill}, int(h.n)); !bytes.Equal(p.bytes(h.i, h.n), want) {
+				t.Fatalf("a payload of %d bytes changed", h.n)
+			}
+			p.give(h.i, h.n)
+			all[k] = all[len(all)-1]
+			all = all[:len(all)-1]
+		}
+	}
+	if binary.Size(p.slabs[0].bytes) == 0 {
+		t.Error("nothing was pooled")
+	}
+}

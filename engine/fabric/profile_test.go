@@ -1,0 +1,102 @@
+package fabric
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func TestProfiles(t *testing.T) {
+	for _, name := range Profiles() {
+		p, err := LoadProfile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Name != name {
+			t.Errorf("profile %s calls itself %s", name, p.Name)
+		}
+	}
+	p := loadVal(t)
+	n := p.NodeTypes[0]
+	if p.ID() != "val@1" || n.Cores() != 24 || n.Sockets.Int() != 2 || n.NICs.Int() != 2 || n.DRAM.Int() != 128 {
+		t.Errorf("val is %s with %+v", p.ID(), n)
+	}
+	if p.CPU.CoroutineSwitch.Time() != 20_000 {
+		t.Errorf("a coroutine switch takes %d ps, the thesis says 20 ns", p.CPU.CoroutineSwitch.Time())
+	}
+	if _, err := LoadProfile("vla"); err == nil || !strings.Contains(err.Error(), "val") {
+		t.Errorf("unknown profile: %v", err)
+	}
+	if _, err := p.NodeType("r74v"); err == nil || !strings.Contains(err.Error(), `"r74v"`) {
+		t.Errorf("unknown node type: %v", err)
+	}
+}
+
+// Whatever is wrong with a profile, the error says where.
+func TestProfileErrors(t *testing.T) {
+	b, err := profileFiles.ReadFile("profiles/val.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := string(b)
+	cases := []struct{ name, old, new, has string }{
+		{"empty", good, "", "empty"},
+		{"not YAML", good, "a: [", "YAML"},
+		{"a list", good, "- 1\n", "mapping"},
+		{"unknown section", "\ncpu:", "\ncpus:", `"cpus"`},
+		{"unknown number", "  mmio:", "  mmoi:", `"mmoi"`},
+		{"missing number", good[strings.Index(good, "  mmio:"):strings.Index(good, "  poll_empty:")], "", `"mmio" is missing`},
+		{"missing field", "value: 70, ", "", `cpu.mmio: field "value" is missing`},
+		{"unknown field", "value: 70, ", "value: 70, valeu: 1, ", `cpu.mmio: unknown field "valeu"`},
+		{"twice", "value: 70, ", "value: 70, value: 71, ", `"value" `},
+		{"not a number", "value: 70,", "value: fast,", `cpu.mmio: value "fast"`},
+		{"not finite", "value: 70,", "value: .inf,", "cpu.mmio: value"},
+		{"negative", "value: 70,", "value: -1,", "cpu.mmio: value -1"},
+		{"wrong unit", "value: 70, unit: ns", "value: 70, unit: us", `cpu.mmio: unit "us"`},
+		{"wrong kind", "value: 70, unit: ns, kind: fitted", "value: 70, unit: ns, kind: guess", `cpu.mmio: kind "guess"`},
+		{"no source", `source: "hundreds of cycles (thesis 2.2.3)"`, `source: ""`, "cpu.mmio: source"},
+		{"half a socket", "value: 2, unit: count", "value: 2.5, unit: count", "2.5"},
+		{"no contexts", "value: 480,", "value: 0,", "nic.qp_contexts"},
+		{"too many ways", "value: 20, unit: count, kind: datasheet,\n        meaning: \"ways of", "value: 25, unit: count, kind: datasheet,\n        meaning: \"ways of", "llc_ways"},
+		{"version", "version: 1", "version: one", "version"},
+		{"no node types", good[strings.Index(good, "\nnode_types:"):], "\nnode_types: {}\n", "node_types"},
+	}
+	for _, c := range cases {
+		bad := strings.Replace(good, c.old, c.new, 1)
+		if bad == good {
+			t.Errorf("%s: the replacement does not fit the file any more", c.name)
+		}
+		if _, err := ParseProfile([]byte(bad)); err == nil || !strings.Contains(err.Error(), c.has) {
+			t.Errorf("%s: %v, want %q in it", c.name, err, c.has)
+		}
+	}
+}
+
+func FuzzParseProfile(f *testing.F) {
+	b, err := profileFiles.ReadFile("profiles/val.yaml")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
+	f.Add([]byte("name: x\nversion: 1\n"))
+	f.Add([]byte("&a [*a]"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if p, err := ParseProfile(b); err == nil && len(p.NodeTypes) == 0 {
+			t.Error("a profile without node types")
+		}
+	})
+}
+
+// Every number of every profile has been given: none is left at zero by a field
+// that the loader does not know.
+func TestNoNumberIsForgotten(t *testing.T) {
+	p := loadVal(t)
+	for _, section := range []any{p.CPU, p.NIC, p.Wire, p.PCIe, p.Memory, *p.NodeTypes[0]} {
+		v := reflect.ValueOf(section)
+		for i := range v.NumField() {
+			if n, ok := v.Field(i).Interface().(Number); ok && (n.Value == 0 || n.Kind == "") {
+				t.Errorf("%s of %s is %+v", v.Type().Field(i).Name, v.Type().Name(), n)
+			}
+		}
+	}
+}
