@@ -39,17 +39,17 @@ var workloads = []workloadKind{
 			return cycle.New(cycle.Options{Keys: uint64(scaled(v, "workload.keys")), ValueBytes: v.int("workload.value_bytes")})
 		},
 	},
-	micros("micro-read", "one READ after the other at random places"),
-	micros("micro-write", "one WRITE after the other to random places"),
+	micros("micro-read", "one READ after the other at random places", "workload.primitive"),
+	micros("micro-write", "one WRITE after the other to random places", "workload.primitive"),
 	micros("micro-atomic", "one FETCH-AND-ADD after the other on random words"),
 	micros("micro-rpc", "one RPC with a reply of the same size after the other"),
 }
 
 // micros is a micro-benchmark of section 2.2.4.
-func micros(name, doc string) workloadKind {
+func micros(name, doc string, more ...string) workloadKind {
 	return workloadKind{
 		name: name, doc: doc + " (figure 2-4)",
-		knobs: []string{"workload.keys", "workload.payload", "workload.scale"},
+		knobs: append([]string{"workload.keys", "workload.payload", "workload.scale"}, more...),
 		build: func(v Knobs) (workload.Bench, error) {
 			verb, err := micro.ParseVerb(name)
 			if err != nil {
@@ -57,7 +57,8 @@ func micros(name, doc string) workloadKind {
 			}
 			return micro.New(micro.Options{
 				Verb: verb, Payload: v.int("workload.payload"), Keys: uint64(scaled(v, "workload.keys")),
-				Mode: r2.Mode{Outstanding: true, Doorbell: true},
+				TwoSided: v.text("workload.primitive") == "two-sided" && (verb == micro.Read || verb == micro.Write),
+				Mode:     r2.Mode{Outstanding: true, Doorbell: true},
 			})
 		},
 	}
@@ -120,6 +121,8 @@ func workloadKnobs() []entry {
 			Doc: "Draws accounts by a zipfian distribution with this constant in place of the hot set. 0: the hot set."}, inactive: only("workload.theta")},
 		{Knob: Knob{Name: "workload.payload", Kind: KindBytes, Default: 64, Min: 8, Max: 4096, Unit: "bytes", Label: "Payload", Section: "2.2.4", Group: groupWorkload, Live: true,
 			Doc: "Bytes per request."}, inactive: only("workload.payload")},
+		{Knob: Knob{Name: "workload.primitive", Kind: KindChoice, Default: "one-sided", Choices: []string{"one-sided", "two-sided"}, Label: "Primitive of a micro-benchmark", Section: "2.2.4", Group: groupWorkload,
+			Doc: "one-sided: by READ or WRITE. two-sided: by an RPC whose reply or request carries the payload."}, inactive: only("workload.primitive")},
 		{Knob: Knob{Name: "workload.scale", Kind: KindFloat, Default: 1.0, Min: 0.0001, Max: 1.0, Label: "Scale of populations", Group: groupWorkload,
 			Doc: "Multiplies populations only; caches that matter relative to them shrink by the same factor."}, inactive: only("workload.scale")},
 	}

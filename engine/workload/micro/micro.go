@@ -4,7 +4,10 @@
 // Each coroutine sends a request of the payload's size to a random place on a
 // random server other than its own machine, waits for it, and sends the next.
 // Reads and writes go to one region per server and RNIC, that of the RNIC
-// which the thread's queue pairs lead to; atomics to 8-byte words there; an rpc is a request and a reply of the payload's size.
+// which the thread's queue pairs lead to; atomics to 8-byte words there; an rpc
+// is a request and a reply of the payload's size. Two-sided, a read's reply and
+// a write's request carry the payload, and the server copies nothing (as the
+// thesis measures it).
 package micro
 
 import (
@@ -47,14 +50,21 @@ func ParseVerb(name string) (Verb, error) {
 
 // Options of the loop. Zero values mean their defaults.
 type Options struct {
-	Verb    Verb
-	Payload int    // bytes per request; 64
-	Keys    uint64 // places per region; 100,000
-	Mode    r2.Mode
+	Verb     Verb
+	Payload  int    // bytes per request; 64
+	Keys     uint64 // places per region; 100,000
+	TwoSided bool   // Read and Write by RPC
+	Mode     r2.Mode
 }
 
-// maxPayload is the path MTU; RPC messages lose their header of it.
-const maxPayload = 4096
+const (
+	// maxPayload is the path MTU; RPC messages lose their header of it.
+	maxPayload = 4096
+
+	// What a two-sided request names its place by.
+	addressBytes = 8
+	lengthBytes  = 4
+)
 
 // Loop is the workload.
 type Loop struct {
@@ -76,6 +86,9 @@ func New(o Options) (*Loop, error) {
 	}
 	if o.Verb >= numVerbs {
 		return nil, fmt.Errorf("verb %d: there are %d", o.Verb, numVerbs)
+	}
+	if o.TwoSided && o.Verb != Read && o.Verb != Write {
+		return nil, fmt.Errorf("%s two-sided: only reads and writes have both forms", verbNames[o.Verb])
 	}
 	l := &Loop{opt: o, zeros: make([]byte, maxPayload)}
 	return l, l.setPayload(o.Payload)
@@ -103,8 +116,8 @@ func (l *Loop) Open(env workload.Env) error {
 	if cl.Machines() < 2 {
 		return fmt.Errorf("%s on one machine: at least 2, requests go to others", l.Name())
 	}
-	if l.opt.Verb == RPC && l.opt.Payload > cl.MaxPayload() {
-		return fmt.Errorf("workload.payload %d: an RPC message carries %d bytes", l.opt.Payload, cl.MaxPayload())
+	if limit := l.limit(); l.opt.Payload > limit {
+		return fmt.Errorf("workload.payload %d: an RPC message carries %d bytes of it", l.opt.Payload, limit)
 	}
 	l.stride = (l.opt.Payload + 63) &^ 63
 	for m := range l.servers {
@@ -120,12 +133,44 @@ func (l *Loop) Open(env workload.Env) error {
 		}
 		l.regions = append(l.regions, list)
 	}
-	if l.opt.Verb == RPC {
+	if l.calls() {
 		cl.Handle(rpcEcho, func(c *r2.Co, from r2.Peer, req, rep []byte) int {
+			if l.opt.Verb == Write {
+				return 0
+			}
 			return copy(rep, l.zeros[:min(l.opt.Payload, len(rep))])
 		})
 	}
 	return nil
+}
+
+// calls says that requests are RPCs.
+func (l *Loop) calls() bool { return l.opt.Verb == RPC || l.opt.TwoSided }
+
+// request is what an RPC sends.
+func (l *Loop) request() []byte {
+	switch l.opt.Verb {
+	case Read:
+		return l.zeros[:addressBytes+lengthBytes]
+	case Write:
+		return l.zeros[:addressBytes+l.opt.Payload]
+	}
+	return l.zeros[:l.opt.Payload]
+}
+
+// limit is the largest payload.
+func (l *Loop) limit() int {
+	if !l.calls() {
+		return maxPayload
+	}
+	limit := maxPayload - 8
+	if cl := l.env.Cluster; cl != nil {
+		limit = cl.MaxPayload()
+	}
+	if l.opt.Verb == Write {
+		limit -= addressBytes
+	}
+	return limit
 }
 
 // Set changes the payload.
@@ -141,14 +186,7 @@ func (l *Loop) Set(name string, value any) error {
 }
 
 func (l *Loop) setPayload(n int) error {
-	limit := maxPayload
-	if l.opt.Verb == RPC {
-		limit -= 8
-	}
-	if l.env.Cluster != nil && l.opt.Verb == RPC {
-		limit = l.env.Cluster.MaxPayload()
-	}
-	if n < 1 || n > limit {
+	if limit := l.limit(); n < 1 || n > limit {
 		return fmt.Errorf("workload.payload %d: from 1 to %d bytes", n, limit)
 	}
 	if l.opt.Verb == Atomic && n != 8 {
@@ -182,15 +220,15 @@ func (r *runner) Next() error {
 	if f := l.env.OnBegin; f != nil {
 		f(c.Machine(), c.Thread(), r.out.Begin)
 	}
-	switch m, at := r.target(); l.opt.Verb {
-	case Read:
+	switch m, at := r.target(); {
+	case l.calls():
+		c.Call(m, rpcEcho, l.request())
+	case l.opt.Verb == Read:
 		c.Read(at, l.opt.Payload)
-	case Write:
+	case l.opt.Verb == Write:
 		c.Write(at, l.zeros[:l.opt.Payload])
-	case Atomic:
+	default:
 		c.FAA(at, 1)
-	case RPC:
-		c.Call(m, rpcEcho, l.zeros[:l.opt.Payload])
 	}
 	if err := c.Wait(); err != nil {
 		return err
