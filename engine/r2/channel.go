@@ -65,6 +65,7 @@ type call struct {
 	rpc      uint8
 	passive  bool
 	answered bool
+	phase    metrics.Phase
 	sentAt   Time
 	stamp    metrics.Stamp // of the way there and the handler, kept by the simulator
 }

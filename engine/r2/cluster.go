@@ -95,8 +95,9 @@ type Cluster struct {
 
 	kWork, kTimer, kTick sim.Kind
 
-	active   int  // coroutines per thread let through Gate
-	gateShut bool // nobody is let through Gate
+	watch    *watch // nil: nobody observes
+	active   int    // coroutines per thread let through Gate
+	gateShut bool   // nobody is let through Gate
 }
 
 type machine struct {

@@ -111,6 +111,9 @@ func (c *Co) Compute(cycles int) {
 func (c *Co) Phase(p metrics.Phase, m Mode) {
 	c.charged(metrics.Compute)
 	c.phase, c.mode = p, m
+	if x := c.w.cl.watch; x != nil {
+		x.observer.Phase(c.id, c.Now(), p)
+	}
 }
 
 // charged attributes the time since it last ran or was charged.

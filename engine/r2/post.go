@@ -108,7 +108,8 @@ func (w *Worker) flush() {
 func (q *queuePair) complete(w *Worker, cqe *fabric.CQE) {
 	at := uint32(cqe.ID)
 	if int32(at-q.head) < 0 || int32(q.posted-at) <= 0 {
-		panic(fmt.Sprintf("r2: completion of request %d, outstanding are [%d, %d)", at, q.head, q.posted))
+		panic(fmt.Sprintf("r2: completion of request %d (%v, %v) on queue pair %d of machine %d thread %d, outstanding are [%d, %d)",
+			at, cqe.Op, cqe.Status, q.id, w.mc.id, w.thread, q.head, q.posted))
 	}
 	for q.head != at+1 {
 		e := &q.ring[q.head&uint32(len(q.ring)-1)]
@@ -118,6 +119,9 @@ func (q *queuePair) complete(w *Worker, cqe *fabric.CQE) {
 		}
 		if cqe.Status != fabric.Success && q.head == at+1 {
 			q.failed(w, e, cqe)
+		}
+		if x := w.cl.watch; x != nil {
+			x.completed(w, q, q.head-1, at, cqe)
 		}
 		if e.co != nil && e.wait {
 			w.done(e.co, &cqe.Stamp)
@@ -149,6 +153,7 @@ type List struct {
 	wrs [listMax]fabric.SendWR
 	es  [listMax]entry
 	n   int
+	to  int
 }
 
 const listMax = 8
@@ -160,7 +165,7 @@ func (c *Co) List(at Loc, atomic bool) *List {
 	if l.n != 0 {
 		panic("r2: a list is open; post it first")
 	}
-	l.co, l.q = c, c.w.to(at, atomic)
+	l.co, l.q, l.to = c, c.w.to(at, atomic), at.Machine
 	return l
 }
 
@@ -212,6 +217,9 @@ func (l *List) Post() {
 		l.wrs[last].Signaled = true
 		l.es[last].wait = true
 		c.pending++
+	}
+	if x := w.cl.watch; x != nil {
+		x.posted(l, n)
 	}
 	for i := range n {
 		q.append(w, l.wrs[i], l.es[i])

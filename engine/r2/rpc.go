@@ -40,7 +40,7 @@ func (c *Co) Call(m int, rpc uint8, req []byte) *Reply {
 		c.park()
 	}
 	seq, k := ch.open()
-	*k = call{co: c, rpc: rpc, passive: c.mode.Passive, sentAt: w.local}
+	*k = call{co: c, rpc: rpc, passive: c.mode.Passive, phase: c.phase, sentAt: w.local}
 	k.message = w.messages.take(len(req))
 	copy(k.message, req)
 	var r *Reply
@@ -50,6 +50,9 @@ func (c *Co) Call(m int, rpc uint8, req []byte) *Reply {
 		c.pending++
 	}
 	w.request(ch, seq, k, c.mode.Doorbell)
+	if x := w.cl.watch; x != nil && k.passive {
+		x.called(w, m, k)
+	}
 	w.startTick()
 	c.posted()
 	return r
@@ -144,6 +147,9 @@ func (w *Worker) answered(ch *channel, seq uint32, payload []byte, back *metrics
 	w.charge(w.copyCost(len(payload)))
 	for i, d := range back {
 		k.stamp[i] += d
+	}
+	if x := w.cl.watch; x != nil {
+		x.called(w, ch.peer.mc.id, k)
 	}
 	w.done(k.co, &k.stamp)
 	ch.close(w)

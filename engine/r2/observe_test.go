@@ -1,0 +1,70 @@
+package r2
+
+import (
+	"testing"
+
+	"drtmx/engine/fabric"
+	"drtmx/engine/metrics"
+	"drtmx/engine/sim"
+)
+
+type listener struct {
+	phases []metrics.Phase
+	verbs  []VerbEvent
+}
+
+func (l *listener) Phase(_ uint32, _ Time, p metrics.Phase) { l.phases = append(l.phases, p) }
+
+func (l *listener) Verb(v *VerbEvent) { l.verbs = append(l.verbs, *v) }
+
+// An observer sees every request once, with the time that its coroutine saw, and changes nothing.
+func TestObserver(t *testing.T) {
+	run := func(o Observer) (hash uint64) {
+		b := newBed(t, 2, Config{Threads: 1}, fabric.Config{})
+		b.echo(map[uint64]int{})
+		b.cl.Observe(o)
+		b.cl.Spawn(0, 0, func(c *Co) {
+			c.Phase(all(metrics.Lock))
+			l := c.List(b.loc(1, 64), true)
+			l.CAS(b.loc(1, 64), 0, 9)
+			l.Read(b.loc(1, 64), 16)
+			l.Post()
+			c.Wait()
+			c.Phase(all(metrics.Logging))
+			c.Call(1, 3, make([]byte, 24))
+			c.Wait()
+			c.Phase(metrics.Commit, Mode{Outstanding: true, Passive: true})
+			c.Call(1, 3, make([]byte, 8))
+			c.Write(b.loc(1, 0), make([]byte, 40))
+			c.Phase(all(metrics.Execution))
+			c.Read(b.loc(1, 0), 8)
+			c.Wait()
+		})
+		b.run(100 * sim.Microsecond)
+		return b.s.TraceHash()
+	}
+	var l listener
+	if run(&l) != run(nil) {
+		t.Error("the run differs when it is observed")
+	}
+	want := []VerbEvent{
+		{Phase: metrics.Lock, Op: fabric.CompareSwap, Bytes: 8},
+		{Phase: metrics.Lock, Op: fabric.Read, Bytes: 16},
+		{Phase: metrics.Logging, Op: fabric.Send, RPC: 3, Bytes: 24},
+		{Phase: metrics.Commit, Op: fabric.Send, RPC: 3, Bytes: 8, Passive: true},
+		{Phase: metrics.Commit, Op: fabric.Write, Bytes: 40, Passive: true},
+		{Phase: metrics.Execution, Op: fabric.Read, Bytes: 8},
+	}
+	if len(l.verbs) != len(want) || len(l.phases) != 4 {
+		t.Fatalf("saw %d verbs %+v, %d phases", len(l.verbs), l.verbs, len(l.phases))
+	}
+	for i, w := range want {
+		v := l.verbs[i]
+		if v.Phase != w.Phase || v.Op != w.Op || v.RPC != w.RPC || v.Bytes != w.Bytes || v.Passive != w.Passive || v.From != 0 || v.To != 1 {
+			t.Errorf("verb %d is %+v, want %+v", i, v, w)
+		}
+		if v.Done < v.Post || !v.Passive && v.Done-v.Post < sim.Microsecond {
+			t.Errorf("verb %d took from %d to %d", i, v.Post, v.Done)
+		}
+	}
+}
