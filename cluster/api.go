@@ -62,6 +62,8 @@ func newAPI(a *Agent, w Web) http.Handler {
 	route("GET /api/spec", p.spec)
 	route("GET /api/result", p.result)
 	long("POST /api/run", p.runFor)
+	long("POST /api/trace", p.trace)
+	route("GET /api/events", p.events)
 	route("GET /api/figures", p.figures.list)
 	route("GET /api/figures/{id}", p.figures.get)
 	route("POST /api/figures/{id}", p.figures.start)
@@ -380,6 +382,21 @@ func (p *api) session(r *http.Request) (any, error) {
 }
 
 func (p *api) spec(r *http.Request) (any, error) { return p.agent.Spec(r.Context(), sysOf(r)) }
+
+func (p *api) trace(r *http.Request) (any, error) {
+	var b struct {
+		Txns int `json:"txns"`
+	}
+	if err := readJSON(r, &b); err != nil {
+		return nil, err
+	}
+	return p.agent.Trace(r.Context(), sysOf(r), b.Txns)
+}
+
+func (p *api) events(r *http.Request) (any, error) {
+	ev, err := p.agent.Events(r.Context(), sysOf(r))
+	return append([]Event{}, ev...), err
+}
 
 func (p *api) result(r *http.Request) (any, error) { return p.agent.Result(r.Context(), sysOf(r)) }
 

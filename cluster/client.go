@@ -25,6 +25,7 @@ type driver interface {
 	knobs(ctx context.Context, sys string) ([]engine.KnobState, error)
 	spec(ctx context.Context, sys string) (Spec, error)
 	state(ctx context.Context, sys string) (Snapshot, error)
+	trace(ctx context.Context, sys string, n int) ([]engine.TxnTrace, error)
 	session(ctx context.Context, sys string) ([]byte, error)
 	control(ctx context.Context, sys string, b controlBody, by string) error
 	fork(ctx context.Context, sys string, k Knobs, by string) (Snapshot, error)

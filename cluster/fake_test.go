@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"drtmx/engine"
+	"drtmx/engine/txn"
 )
 
 // fake is a System without a simulator: a number that changes every 100 ns of
@@ -163,6 +164,19 @@ func (f *fake) Windows(from int) []engine.Window {
 		return nil
 	}
 	return append([]engine.Window(nil), f.windows[from:]...)
+}
+func (f *fake) Trace(n int) ([]engine.TxnTrace, error) {
+	err := f.Advance(1000)
+	return make([]engine.TxnTrace, n), err
+}
+func (f *fake) AddTransaction(name string, weight int, body func(tx *txn.Tx) error) error {
+	if f.err != nil {
+		return f.err
+	}
+	for _, c := range name {
+		f.state = f.state*31 + uint64(c)
+	}
+	return nil
 }
 func (f *fake) Mark() { f.mark = f.now }
 func (f *fake) Result() *engine.Result {

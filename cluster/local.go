@@ -49,6 +49,10 @@ func (l *local) spec(ctx context.Context, sys string) (Spec, error) { return l.a
 
 func (l *local) state(_ context.Context, sys string) (Snapshot, error) { return l.agent.State(sys) }
 
+func (l *local) trace(ctx context.Context, sys string, n int) ([]engine.TxnTrace, error) {
+	return l.agent.Trace(ctx, sys, n)
+}
+
 func (l *local) session(ctx context.Context, sys string) ([]byte, error) {
 	return l.agent.Session(ctx, sys)
 }

@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -22,6 +24,9 @@ func (f *Failure) String() string { return f.Error() }
 func (f *Failure) Unwrap() error { return f.Err }
 
 func must(err error) {
+	if errors.Is(err, context.Canceled) {
+		err = errors.New("interrupted")
+	}
 	if err != nil {
 		panic(&Failure{err})
 	}

@@ -151,6 +151,11 @@ func (c *remote) state(ctx context.Context, sys string) (s Snapshot, err error) 
 	return s, err
 }
 
+func (c *remote) trace(ctx context.Context, sys string, n int) (ts []engine.TxnTrace, err error) {
+	err = c.ask(ctx, http.MethodPost, "/api/trace", sys, "", map[string]int{"txns": n}, &ts)
+	return ts, err
+}
+
 func (c *remote) session(ctx context.Context, sys string) (b []byte, err error) {
 	err = c.ask(ctx, http.MethodGet, "/api/session", sys, "", nil, &b)
 	return b, err

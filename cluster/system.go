@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"drtmx/engine"
+	"drtmx/engine/txn"
 )
 
 // System is what the agent needs of an engine.System. One goroutine at a time
@@ -22,6 +23,8 @@ type System interface {
 	Values() engine.Knobs
 	Knobs() []engine.KnobState
 	Windows(from int) []engine.Window
+	Trace(n int) ([]engine.TxnTrace, error)
+	AddTransaction(name string, weight int, body func(tx *txn.Tx) error) error
 	Mark()
 	Result() *engine.Result
 	Drain() error

@@ -124,7 +124,10 @@ func (d *driver) begun(_, _ int, at r2.Time) {
 	}
 }
 
-func (d *driver) done(_, _ int, o *txn.Outcome) {
+func (d *driver) done(machine, thread int, o *txn.Outcome) {
+	if d.s.tracer != nil {
+		d.s.tracer.done(machine, thread, o)
+	}
 	latency := o.End - o.Begin
 	if d.queues != nil {
 		latency += d.wait[o.Co]

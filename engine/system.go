@@ -65,7 +65,8 @@ type System struct {
 	final   *Checks
 	content uint64 // digest of the tables, once drained
 	wall    stopwatch
-	culprit string // the user's transaction that panicked
+	culprit string  // the user's transaction that panicked
+	tracer  *tracer // nil: nobody traces
 }
 
 // Open validates the spec, checks that it fits into memory and assembles the system at virtual

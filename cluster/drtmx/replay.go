@@ -48,3 +48,48 @@ func replayCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the outcome as JSON")
 	return cmd
 }
+
+func traceCommand() *cobra.Command {
+	var f specFlags
+	var txns int
+	var out string
+	cmd := &cobra.Command{
+		Use:   "trace [SPEC] -o F",
+		Short: "Transactions as Chrome trace JSON, for Perfetto",
+		Args:  atMost(1, "one spec at most"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			spec, err := f.spec(cmd, args)
+			if err != nil {
+				return err
+			}
+			if out == "" {
+				return usage("trace needs -o FILE (- is standard output)")
+			}
+			s, err := engine.Open(spec)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			if err := s.Advance(traceAfter); err != nil {
+				return err
+			}
+			ts, err := s.Trace(txns)
+			if err != nil {
+				return err
+			}
+			b, err := (&cluster.Trace{Raw: ts}).Chrome()
+			if err != nil {
+				return err
+			}
+			return outFile(cmd.OutOrStdout(), out, append(b, '\n'))
+		},
+	}
+	f.add(cmd)
+	cmd.Flags().IntVar(&txns, "txns", 100, "how many transactions")
+	cmd.Flags().StringVarP(&out, "output", "o", "", "`FILE` to write")
+	return cmd
+}
+
+// traceAfter is the virtual time at which tracing begins: all coroutines are
+// then at different places of their transactions.
+const traceAfter = 200_000
