@@ -23,6 +23,63 @@ func TestInterruptRun(t *testing.T) {
 	}
 }
 
+// An endless loop in a user's transaction runs inside a coroutine of the
+// simulator. The cluster is lost with it; the notebook is not.
+func TestInterruptTransaction(t *testing.T) {
+	const again = "\nd := cluster.Up(cluster.Spec{Set: cluster.Knobs{\"nodes\": 3, \"threads\": 2, \"workload.accounts\": 2000}})\n" +
+		"d.Run(100 * time.Microsecond).Throughput > 0"
+	out := drive(t,
+		step{Code: smallCluster + "\nbegun := 0"},
+		step{Code: "c.AddTransaction(\"stuck\", 50, func(tx *txn.Tx) error {\n\tbegun++\n\tfor begun > 20 {\n\t}\n\treturn nil\n})"},
+		step{Code: "c.Run(10 * time.Millisecond)", InterruptAfter: 2},
+		step{Code: "fmt.Println(\"still here\")"},
+		step{Code: again})
+	if o := out[1]; o.Status != "ok" {
+		t.Fatalf("AddTransaction: %q", o.Evalue)
+	}
+	if o := out[2]; o.Status != "error" || o.Evalue != "interrupted" || o.AfterInterrupt > 1 {
+		t.Errorf("endless transaction: %s %q %.2f s after the interrupt", o.Status, o.Evalue, o.AfterInterrupt)
+	}
+	if o := out[3]; o.text() != "still here\n" {
+		t.Errorf("next cell: %s %q %q", o.Status, o.Evalue, o.text())
+	}
+	if o := out[4]; o.text() != "true" {
+		t.Errorf("a new cluster afterwards: %s %q %q", o.Status, o.Evalue, o.text())
+	}
+}
+
+func TestOwnTransaction(t *testing.T) {
+	out := drive(t,
+		step{Code: smallCluster + "\nimport \"drtmx/engine/workload/smallbank\""},
+		step{Code: `c.AddTransaction("swap", 50, func(tx *txn.Tx) error {
+	a, b := tx.Rand().Uint64n(12000), tx.Rand().Uint64n(12000)
+	x, err := tx.GetInt(smallbank.Savings, a)
+	if err != nil {
+		return err
+	}
+	y, err := tx.GetInt(smallbank.Savings, b)
+	if err != nil {
+		return err
+	}
+	if err := tx.PutInt(smallbank.Savings, a, y); err != nil {
+		return err
+	}
+	return tx.PutInt(smallbank.Savings, b, x)
+})`},
+		step{Code: "r := c.Run(500 * time.Microsecond)\nr.Metric(\"by_type.swap.commits\") > 100"},
+		step{Code: "r.Checks().OK()"},
+		step{Code: "c.AddTransaction(\"bad\", 50, func(tx *txn.Tx) error { panic(\"out of ideas\") })"},
+		step{Code: "c.Run(time.Millisecond)"})
+	for _, i := range []int{2, 3} {
+		if o := out[i]; o.text() != "true" {
+			t.Errorf("cell %d: %s %q %q", i, o.Status, o.Evalue, o.text())
+		}
+	}
+	if o := out[5]; o.Status != "error" || !strings.Contains(o.Evalue, "bad") || !strings.Contains(o.Evalue, "out of ideas") {
+		t.Errorf("a panic in a transaction: %s %q", o.Status, o.Evalue)
+	}
+}
+
 func TestMistakesFailTheirCell(t *testing.T) {
 	cells := []string{
 		`c.Set("phase.validaton", "two-sided")`,
@@ -55,6 +112,7 @@ func TestValuesDrawThemselves(t *testing.T) {
 		step{Code: "base.Checks()"},
 		step{Code: "s := cluster.Sweep(c.Spec(), cluster.Axis{\"coroutines\", []int{1, 2}})\ns"},
 		step{Code: "s.Chart(\"throughput\", \"latency_us.p50\")"},
+		step{Code: "c.Trace(1)"},
 		step{Code: "c.Spec()"})
 	for i, o := range out {
 		found := false

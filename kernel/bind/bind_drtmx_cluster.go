@@ -8,6 +8,7 @@ import (
 	context "context"
 	cluster "drtmx/cluster"
 	engine "drtmx/engine"
+	txn "drtmx/engine/txn"
 	"github.com/cosmos72/gomacro/imports"
 )
 
@@ -88,6 +89,7 @@ func init() {
 			"SweepResult":   r.TypeOf((*cluster.SweepResult)(nil)).Elem(),
 			"System":        r.TypeOf((*cluster.System)(nil)).Elem(),
 			"Task":          r.TypeOf((*cluster.Task)(nil)).Elem(),
+			"Trace":         r.TypeOf((*cluster.Trace)(nil)).Elem(),
 			"Versus":        r.TypeOf((*cluster.Versus)(nil)).Elem(),
 			"Web":           r.TypeOf((*cluster.Web)(nil)).Elem(),
 			"Why":           r.TypeOf((*cluster.Why)(nil)).Elem(),
@@ -124,25 +126,30 @@ func (P *P_drtmx_cluster_FigureRunner) Run(a0 context.Context, a1 string, a2 str
 
 // P_drtmx_cluster_System lets types written in a notebook implement the interface.
 type P_drtmx_cluster_System struct {
-	Object        any
-	Advance_      func(any, int64) error
-	Check_        func(any, engine.Knobs) error
-	Close_        func(any)
-	Digest_       func(any) string
-	Drain_        func(any) error
-	Err_          func(any) error
-	Knobs_        func(any) []engine.KnobState
-	KnobsVersion_ func(any) int
-	Mark_         func(any)
-	NowNS_        func(any) int64
-	Result_       func(any) *engine.Result
-	Set_          func(any, engine.Knobs, string) (engine.Change, error)
-	Spec_         func(any) engine.Spec
-	State_        func(any) string
-	Values_       func(any) engine.Knobs
-	Windows_      func(any, int) []engine.Window
+	Object          any
+	AddTransaction_ func(any, string, int, func(tx *txn.Tx) error) error
+	Advance_        func(any, int64) error
+	Check_          func(any, engine.Knobs) error
+	Close_          func(any)
+	Digest_         func(any) string
+	Drain_          func(any) error
+	Err_            func(any) error
+	Knobs_          func(any) []engine.KnobState
+	KnobsVersion_   func(any) int
+	Mark_           func(any)
+	NowNS_          func(any) int64
+	Result_         func(any) *engine.Result
+	Set_            func(any, engine.Knobs, string) (engine.Change, error)
+	Spec_           func(any) engine.Spec
+	State_          func(any) string
+	Trace_          func(any, int) ([]engine.TxnTrace, error)
+	Values_         func(any) engine.Knobs
+	Windows_        func(any, int) []engine.Window
 }
 
+func (P *P_drtmx_cluster_System) AddTransaction(a0 string, a1 int, a2 func(tx *txn.Tx) error) error {
+	return P.AddTransaction_(P.Object, a0, a1, a2)
+}
 func (P *P_drtmx_cluster_System) Advance(a0 int64) error      { return P.Advance_(P.Object, a0) }
 func (P *P_drtmx_cluster_System) Check(a0 engine.Knobs) error { return P.Check_(P.Object, a0) }
 func (P *P_drtmx_cluster_System) Close()                      { P.Close_(P.Object) }
@@ -157,7 +164,10 @@ func (P *P_drtmx_cluster_System) Result() *engine.Result      { return P.Result_
 func (P *P_drtmx_cluster_System) Set(a0 engine.Knobs, a1 string) (engine.Change, error) {
 	return P.Set_(P.Object, a0, a1)
 }
-func (P *P_drtmx_cluster_System) Spec() engine.Spec              { return P.Spec_(P.Object) }
-func (P *P_drtmx_cluster_System) State() string                  { return P.State_(P.Object) }
+func (P *P_drtmx_cluster_System) Spec() engine.Spec { return P.Spec_(P.Object) }
+func (P *P_drtmx_cluster_System) State() string     { return P.State_(P.Object) }
+func (P *P_drtmx_cluster_System) Trace(a0 int) ([]engine.TxnTrace, error) {
+	return P.Trace_(P.Object, a0)
+}
 func (P *P_drtmx_cluster_System) Values() engine.Knobs           { return P.Values_(P.Object) }
 func (P *P_drtmx_cluster_System) Windows(a0 int) []engine.Window { return P.Windows_(P.Object, a0) }
