@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"slices"
 	"sort"
 	"strings"
 
@@ -17,21 +18,28 @@ import (
 // it, without the transient, and how sure one can be of the difference.
 type Card struct {
 	Sys       string       `json:"sys"`
+	Number    int          `json:"number"` // of the change; 0: the system against its ghost
 	Version   int          `json:"version"`
 	VirtualNS int64        `json:"virtual_ns"`
-	By        string       `json:"by"`
-	Set       engine.Knobs `json:"set"`
-	Was       engine.Knobs `json:"was,omitempty"`
+	By        string       `json:"by,omitempty"`
+	Set       engine.Knobs `json:"set,omitempty"`
+	Undo      engine.Knobs `json:"undo,omitempty"` // takes it back
 	Title     string       `json:"title"`
-	Rows      []Row        `json:"rows,omitempty"`
 	Before    Part         `json:"before"`
 	After     Part         `json:"after"`
+	Rows      []Row        `json:"rows,omitempty"`
+	Phases    []Row        `json:"phases,omitempty"`
 	Settling  string       `json:"settling,omitempty"` // why there are no rows yet
-	Sentence  string       `json:"sentence"`
+	Sentence  string       `json:"sentence,omitempty"`
+	Final     bool         `json:"final"` // more windows will not change it
 }
 
-// Part is the windows that one side of a card is made of.
+// Part is the windows that one side of a comparison is made of.
 type Part struct {
+	Title      string `json:"title,omitempty"`
+	Sys        string `json:"sys"`
+	Epoch      string `json:"epoch"`
+	Version    int    `json:"version"` // of the knobs
 	FromNS     int64  `json:"from_ns"`
 	ToNS       int64  `json:"to_ns"`
 	Windows    int    `json:"windows"`
@@ -55,23 +63,16 @@ type Row struct {
 // quantity is a row's column of numbers.
 type quantity struct {
 	name, unit string
-	of         func(w *engine.Window) float64 // NaN: absent
+	of         func(m *moment) float64 // NaN: absent
 	moreIs     string
 }
 
-func absentIfZero(v float64) float64 {
-	if v == 0 {
-		return math.NaN()
-	}
-	return v
-}
-
 var quantities = []quantity{
-	{"throughput", "txn/s", func(w *engine.Window) float64 { return w.Throughput }, "better"},
-	{"p50", "us", func(w *engine.Window) float64 { return absentIfZero(w.LatencyUS.P50) }, "worse"},
-	{"p99", "us", func(w *engine.Window) float64 { return absentIfZero(w.LatencyUS.P99) }, "worse"},
-	{"aborts", "%", func(w *engine.Window) float64 { return 100 * w.AbortRate }, "worse"},
-	{"round trips", "per txn", func(w *engine.Window) float64 { return w.RoundTripsPerTxn }, "worse"},
+	{"throughput", "/s", func(m *moment) float64 { return m.throughput }, "better"},
+	{"p50", "µs", func(m *moment) float64 { return m.p50 }, "worse"},
+	{"p99", "µs", func(m *moment) float64 { return m.p99 }, "worse"},
+	{"aborts", "%", func(m *moment) float64 { return m.aborts }, "worse"},
+	{"round trips", "/txn", func(m *moment) float64 { return m.trips }, "worse"},
 }
 
 const (
@@ -80,17 +81,22 @@ const (
 	cardBatches = 16  // neighbouring windows are correlated
 )
 
-// Cards makes a card of every knob change among the windows of a system,
-// latest first.
-func Cards(sys string, windows []engine.Window, events []cluster.Event) []Card {
+// cards makes a card of every knob change of a system, latest first.
+func cards(sys, epoch string, ms []moment, events []cluster.Event) []Card {
+	last := 0
+	for _, e := range events {
+		last = max(last, e.Version)
+	}
 	var out []Card
-	for i := len(events) - 1; i >= 0; i-- {
-		e := events[i]
+	for _, e := range slices.Backward(events) {
 		if e.Version == 0 || len(e.Set) == 0 {
 			continue
 		}
-		c := Card{Sys: sys, Version: e.Version, VirtualNS: e.VirtualNS, By: e.By, Set: e.Set, Was: e.Was, Title: title(e)}
-		c.compare(side(windows, e.Version-1), side(windows, e.Version))
+		c := Card{Sys: sys, Number: e.Version - 1, Version: e.Version, VirtualNS: e.VirtualNS, By: e.By, Set: e.Set, Title: title(e)}
+		before, after := under(ms, e.Version-1), under(ms, e.Version)
+		c.Before, c.After = Part{Sys: sys, Epoch: epoch, Version: e.Version - 1}, Part{Sys: sys, Epoch: epoch, Version: e.Version}
+		c.Final = e.Version < last || len(after) >= 2*cardWindows
+		c.compare(before[max(0, len(before)-cardWindows):], after[:min(len(after), 2*cardWindows)])
 		out = append(out, c)
 	}
 	return out
@@ -98,82 +104,100 @@ func Cards(sys string, windows []engine.Window, events []cluster.Event) []Card {
 
 // title writes a change as people say it.
 func title(e cluster.Event) string {
-	names := make([]string, 0, len(e.Set))
-	for n := range e.Set {
-		names = append(names, n)
-	}
-	sort.Strings(names)
 	var parts []string
-	for _, n := range names {
-		if was, ok := e.Was[n]; ok {
-			parts = append(parts, fmt.Sprintf("%s: %v → %v", n, was, e.Set[n]))
-		} else {
-			parts = append(parts, fmt.Sprintf("%s = %v", n, e.Set[n]))
+	for _, n := range sortedNames(e.Set) {
+		if was, ok := e.Was[n]; ok && was != e.Set[n] {
+			parts = append(parts, fmt.Sprintf("%s: %s → %s", n, shown(n, was), shown(n, e.Set[n])))
+		} else if !ok {
+			parts = append(parts, fmt.Sprintf("%s = %s", n, shown(n, e.Set[n])))
 		}
+	}
+	if len(parts) == 0 {
+		return strings.Join(sortedNames(e.Set), ", ")
 	}
 	return strings.Join(parts, ", ")
 }
 
-// side is the windows that lie wholly under one version of the knobs. A window
-// carries the version it began with; the one in which the next change fell is
-// left out.
-func side(windows []engine.Window, version int) []engine.Window {
-	lo := sort.Search(len(windows), func(i int) bool { return windows[i].KnobsVersion >= version })
-	hi := sort.Search(len(windows), func(i int) bool { return windows[i].KnobsVersion > version })
-	if hi < len(windows) && hi > lo {
-		hi--
+// shown writes a value as a person would; switches are on or off.
+func shown(knob string, v any) string {
+	if b, ok := v.(bool); ok {
+		return map[bool]string{true: "on", false: "off"}[b]
 	}
-	return windows[lo:hi]
+	return engine.Format(knob, v)
 }
 
-func (c *Card) compare(before, after []engine.Window) {
-	before, c.Before = settled(before, len(before) > cardWindows)
-	after, c.After = settled(after, false)
-	if len(after) > cardWindows {
-		after = after[:cardWindows]
+func sortedNames(k engine.Knobs) []string {
+	names := make([]string, 0, len(k))
+	for n := range k {
+		names = append(names, n)
 	}
+	sort.Strings(names)
+	return names
+}
+
+// under is the windows that lie wholly under one version of the knobs. A window
+// carries the version that it began with; the one in which the next change fell
+// is left out.
+func under(ms []moment, version int) []moment {
+	lo := sort.Search(len(ms), func(i int) bool { return ms[i].version >= version })
+	hi := sort.Search(len(ms), func(i int) bool { return ms[i].version > version })
+	if hi < len(ms) && hi > lo {
+		hi--
+	}
+	return ms[lo:hi]
+}
+
+// compare fills the card from the windows of both sides.
+func (c *Card) compare(before, after []moment) {
+	before, after = c.Before.settle(before), c.After.settle(after)
 	if len(before) < cardLeast {
-		c.Settling = "there was too little before it to compare with"
+		c.Settling = "there were too few windows before it to compare with"
 		return
 	}
 	if len(after) < cardLeast {
-		c.Settling = "waiting for the transient to pass"
+		c.Settling = fmt.Sprintf("waiting for the transient to pass: %d of %d windows", len(after), cardLeast)
 		return
 	}
+	c.rows(before, after)
+}
+
+// rows compares two sides that have settled.
+func (c *Card) rows(before, after []moment) {
 	c.Before.Bottleneck, c.After.Bottleneck = bottleneck(before), bottleneck(after)
 	for _, q := range quantities {
 		if r, ok := q.row(before, after); ok {
 			c.Rows = append(c.Rows, r)
 		}
 	}
+	for i, name := range phaseOrder {
+		q := quantity{name, "µs", func(m *moment) float64 { return float64(m.phases[i]) }, "worse"}
+		if r, ok := q.row(before, after); ok && (r.Before > 0 || r.After > 0) {
+			c.Phases = append(c.Phases, r)
+		}
+	}
 	c.Sentence = c.sentence()
 }
 
-// settled drops the transient: before a change that is only what the previous
-// change left, so the latest windows are taken.
-func settled(ws []engine.Window, latest bool) ([]engine.Window, Part) {
-	if latest {
-		ws = ws[len(ws)-cardWindows:]
+// settle drops the transient at the beginning of a side, and what is more than
+// enough.
+func (p *Part) settle(ms []moment) []moment {
+	throughput := make([]float64, len(ms))
+	for i := range ms {
+		throughput[i] = ms[i].throughput
 	}
-	if len(ws) == 0 {
-		return nil, Part{}
+	p.Skipped = metrics.Settled(throughput)
+	ms = ms[p.Skipped:]
+	ms = ms[:min(len(ms), cardWindows)]
+	p.Windows = len(ms)
+	if len(ms) > 0 {
+		p.FromNS, p.ToNS = ms[0].t0, ms[len(ms)-1].t1
 	}
-	throughput := make([]float64, len(ws))
-	for i := range ws {
-		throughput[i] = ws[i].Throughput
-	}
-	skip := metrics.Settled(throughput)
-	kept := ws[skip:]
-	p := Part{Windows: len(kept), Skipped: skip}
-	if len(kept) > 0 {
-		p.FromNS, p.ToNS = kept[0].T0NS, kept[len(kept)-1].T1NS
-	}
-	return kept, p
+	return ms
 }
 
-func (q *quantity) row(before, after []engine.Window) (Row, bool) {
+func (q *quantity) row(before, after []moment) (Row, bool) {
 	a, b := q.series(before), q.series(after)
-	if len(a) < 2 || len(b) < 2 {
+	if len(a) < cardLeast || len(b) < cardLeast {
 		return Row{}, false
 	}
 	r := Row{Name: q.name, Unit: q.unit, Before: mean(a), After: mean(b), Verdict: "same"}
@@ -190,14 +214,16 @@ func (q *quantity) row(before, after []engine.Window) (Row, bool) {
 	return r, true
 }
 
-func (q *quantity) series(ws []engine.Window) []float64 {
+// series is the quantity in the windows that have it, cut so that it falls into
+// equal batches: then the difference of the means is the mean difference.
+func (q *quantity) series(ms []moment) []float64 {
 	var out []float64
-	for i := range ws {
-		if v := q.of(&ws[i]); !math.IsNaN(v) {
+	for i := range ms {
+		if v := q.of(&ms[i]); !math.IsNaN(v) {
 			out = append(out, v)
 		}
 	}
-	return out
+	return out[len(out)%min(cardBatches, max(len(out), 1)):]
 }
 
 func mean(v []float64) float64 {
@@ -208,12 +234,17 @@ func mean(v []float64) float64 {
 	return s / float64(len(v))
 }
 
+// resourceNames are those of people.
+var resourceNames = map[string]string{
+	"cpu": "CPU", "nic_tx": "NIC send", "nic_rx": "NIC receive", "nic_atomic": "NIC atomics", "nic_context": "NIC contexts",
+	"link": "link", "pcie": "PCIe", "memory": "memory",
+}
+
 // bottleneck is the resource that was closest to saturation most often.
-func bottleneck(ws []engine.Window) string {
-	count := map[string]int{}
-	use := map[string]float64{}
-	for i := range ws {
-		if b := ws[i].Bottleneck; b != nil {
+func bottleneck(ms []moment) string {
+	count, use := map[string]int{}, map[string]float64{}
+	for i := range ms {
+		if b := ms[i].limit; b.Resource != "" {
 			count[b.Resource]++
 			use[b.Resource] += b.Utilization
 		}
@@ -227,58 +258,119 @@ func bottleneck(ws []engine.Window) string {
 	if best == "" {
 		return ""
 	}
-	return fmt.Sprintf("%s at %.0f %%", best, 100*use[best]/float64(count[best]))
+	name := best
+	if n, ok := resourceNames[best]; ok {
+		name = n
+	}
+	return fmt.Sprintf("%s at %.0f %%", name, 100*use[best]/float64(count[best]))
 }
 
 // sentence says the card in words.
 func (c *Card) sentence() string {
-	var parts []string
+	var parts, same []string
 	for _, r := range c.Rows {
-		if r.Name == "round trips" || r.Name == "aborts" {
-			continue
-		}
 		switch {
+		case r.Name == "round trips" || r.Name == "aborts":
 		case r.Verdict == "same":
-			parts = append(parts, r.Name+" did not change measurably")
-		case r.Diff > 0:
-			parts = append(parts, fmt.Sprintf("%s rose by %.1f %%", r.Name, r.Percent))
+			same = append(same, r.Name)
 		default:
-			parts = append(parts, fmt.Sprintf("%s fell by %.1f %%", r.Name, -r.Percent))
+			parts = append(parts, r.moved())
 		}
 	}
+	if len(same) > 0 {
+		parts = append(parts, strings.Join(same, " and ")+" did not change measurably")
+	}
 	s := strings.Join(parts, ", ")
+	if r, ok := c.mover(); ok {
+		s += fmt.Sprintf("; of the phases %s moved most, %s → %s µs", phaseNames[r.Name], short(r.Before), short(r.After))
+	}
 	if c.Before.Bottleneck != "" && c.After.Bottleneck != "" {
-		a, _, _ := strings.Cut(c.Before.Bottleneck, " ")
-		b, _, _ := strings.Cut(c.After.Bottleneck, " ")
+		a, _, _ := strings.Cut(c.Before.Bottleneck, " at ")
+		b, at, _ := strings.Cut(c.After.Bottleneck, " at ")
 		if a != b {
 			s += fmt.Sprintf("; the bottleneck moved from %s to %s", c.Before.Bottleneck, c.After.Bottleneck)
 		} else {
-			s += fmt.Sprintf("; the busiest resource stayed %s, %s", b, strings.TrimPrefix(c.After.Bottleneck, b+" "))
+			s += fmt.Sprintf("; the busiest resource is still the %s, at %s", b, at)
 		}
 	}
-	return s + "."
+	return strings.ToUpper(s[:1]) + s[1:] + "."
 }
 
+func (r Row) moved() string {
+	verb := "rose"
+	if r.Diff < 0 {
+		verb = "fell"
+	}
+	return fmt.Sprintf("%s %s by %s %%", r.Name, verb, short(math.Abs(r.Percent)))
+}
+
+// short writes two or three significant digits, never an exponent.
+func short(v float64) string {
+	switch a := math.Abs(v); {
+	case a >= 10:
+		return fmt.Sprintf("%.0f", v)
+	case a >= 0.1 || a == 0:
+		return fmt.Sprintf("%.1f", v)
+	}
+	return fmt.Sprintf("%.2f", v)
+}
+
+// mover is the phase whose mean changed most, if one did measurably.
+func (c *Card) mover() (best Row, ok bool) {
+	for _, r := range c.Phases {
+		if r.Verdict != "same" && math.Abs(r.Diff) > math.Abs(best.Diff) && math.Abs(r.Diff) >= 0.05 {
+			best, ok = r, true
+		}
+	}
+	return best, ok
+}
+
+// phaseNames are those of people.
+var phaseNames = map[string]string{
+	"execution": "execution", "lock": "lock", "validation": "validation", "logging": "logging", "commit": "commit",
+	"ro_read": "read-only read", "ro_validation": "read-only validation", "reclaim": "log reclaim", "backoff": "back-off", "other": "other",
+}
+
+// cards answers with the cards of all systems: changes, and each ghost against
+// what it was forked from.
 func (p *page) cards(w http.ResponseWriter, r *http.Request) {
-	out := []Card{}
+	out := struct {
+		Changes []Card `json:"changes"`
+		Ghosts  []Card `json:"ghosts"`
+	}{[]Card{}, []Card{}}
 	for _, s := range p.source.Systems() {
-		cards, err := p.cardsOf(r.Context(), s.Sys)
+		changes, err := p.changes(r.Context(), s)
 		if err != nil {
 			continue // closed since
 		}
-		out = append(out, cards...)
+		out.Changes = append(out.Changes, changes...)
+		if c, ok := p.ghost(r.Context(), s); ok {
+			out.Ghosts = append(out.Ghosts, c)
+		}
 	}
 	answer(w, out)
 }
 
-func (p *page) cardsOf(ctx context.Context, sys string) ([]Card, error) {
-	windows, err := p.source.Windows(ctx, sys, 0)
+func (p *page) changes(ctx context.Context, s cluster.Snapshot) ([]Card, error) {
+	ms, epoch, err := p.keeper.moments(ctx, s.Sys)
 	if err != nil {
 		return nil, err
 	}
-	events, err := p.source.Events(ctx, sys)
+	events, err := p.source.Events(ctx, s.Sys)
 	if err != nil {
 		return nil, err
 	}
-	return Cards(sys, windows, events), nil
+	out := cards(s.Sys, epoch, ms, events)
+	if len(out) > cardsShown {
+		out = out[:cardsShown]
+	}
+	if l, err := p.lines.get(ctx, s); err == nil && l.epoch == epoch {
+		for i := range out {
+			out[i].Undo = inverseOf(l, out[i].Version)
+		}
+	}
+	return out, nil
 }
+
+// cardsShown bounds what a reader is sent; the timeline has the marks of all.
+const cardsShown = 50

@@ -3,7 +3,7 @@ package dashboard
 import (
 	"fmt"
 	"net/http"
-	"sort"
+	"slices"
 	"strings"
 
 	"drtmx/engine"
@@ -17,41 +17,80 @@ func (p *page) copyAs(w http.ResponseWriter, r *http.Request) {
 		fail(w, err)
 		return
 	}
-	answer(w, map[string]string{"command": commandOf(spec), "notebook": cellOf(spec), "yaml": spec.YAML()})
+	command, err := commandOf(spec)
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	answer(w, map[string]string{"command": command, "notebook": cellOf(spec), "yaml": spec.YAML()})
 }
 
-func sortedNames(k engine.Knobs) []string {
-	names := make([]string, 0, len(k))
-	for n := range k {
-		names = append(names, n)
+// commandOf is a batch run of the same system: what differs from the shipped
+// spec of that name, or else from the default one, is set.
+func commandOf(s engine.Spec) (string, error) {
+	words := []string{"drtmx", "run"}
+	name := ""
+	if slices.Contains(engine.SpecNames(), s.Name) {
+		name = s.Name
+		words = append(words, name)
 	}
-	sort.Strings(names)
-	return names
+	base, err := engine.LoadSpec(name)
+	if err != nil {
+		return "", err
+	}
+	if s.Preset != "" && s.Preset != base.Preset {
+		words = append(words, "--preset", s.Preset)
+		if base, err = base.With(engine.Knobs{"preset": s.Preset}); err != nil {
+			return "", err
+		}
+	}
+	if s.Workload != "" && s.Workload != base.Workload {
+		words = append(words, "--set", "workload="+s.Workload)
+		if base, err = base.With(engine.Knobs{"workload": s.Workload}); err != nil {
+			return "", err
+		}
+	}
+	have, err := engine.Resolve(base)
+	if err != nil {
+		return "", err
+	}
+	want, err := engine.Resolve(s)
+	if err != nil {
+		return "", err
+	}
+	for _, n := range sortedNames(want) {
+		if want[n] != have[n] && !isGroup(n) {
+			words = append(words, "--set", word(n+"="+engine.Format(n, want[n])))
+		}
+	}
+	return strings.Join(words, " "), nil
 }
 
-func commandOf(s engine.Spec) string {
-	var b strings.Builder
-	b.WriteString("drtmx run")
-	if s.Name != "" {
-		b.WriteString(" " + s.Name)
+// word quotes for a shell where that is needed.
+func word(s string) string {
+	if !strings.ContainsFunc(s, func(r rune) bool { return !strings.ContainsRune("=._-+:%,/", r) && !isAlphanumeric(r) }) {
+		return s
 	}
-	if s.Preset != "" {
-		b.WriteString(" --preset " + s.Preset)
-	}
-	if s.Workload != "" {
-		b.WriteString(" --set workload=" + s.Workload)
-	}
-	for _, n := range sortedNames(s.Set) {
-		fmt.Fprintf(&b, " --set %s=%v", n, s.Set[n])
-	}
-	return b.String()
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
+func isAlphanumeric(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
+}
+
+// cellOf is a notebook cell that starts the same system and runs it.
 func cellOf(s engine.Spec) string {
-	var set []string
+	var fields, set []string
+	for _, f := range [][2]string{{"Name", s.Name}, {"Preset", s.Preset}, {"Workload", s.Workload}} {
+		if f[1] != "" {
+			fields = append(fields, fmt.Sprintf("%s: %q", f[0], f[1]))
+		}
+	}
 	for _, n := range sortedNames(s.Set) {
 		set = append(set, fmt.Sprintf("%q: %#v", n, s.Set[n]))
 	}
-	return fmt.Sprintf("import (\n\t\"time\"\n\n\t\"drtmx/cluster\"\n)\nc := cluster.Up(cluster.Spec{Preset: %q, Workload: %q, Set: cluster.Knobs{%s}})\nc.Run(2 * time.Millisecond)",
-		s.Preset, s.Workload, strings.Join(set, ", "))
+	if len(set) > 0 {
+		fields = append(fields, "Set: cluster.Knobs{"+strings.Join(set, ", ")+"}")
+	}
+	return "import (\n\t\"time\"\n\n\t\"drtmx/cluster\"\n)\n\nc := cluster.Up(cluster.Spec{" + strings.Join(fields, ", ") + "})\nc.Run(2 * time.Millisecond)\n"
 }

@@ -1,165 +1,318 @@
 package dashboard
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"math"
 	"net/http"
-	"sort"
 	"strconv"
+	"sync"
 
 	"drtmx/cluster"
 	"drtmx/dashboard/charts"
-	"drtmx/engine"
 )
 
-// drawn is the most points a line of the timeline has; older windows are
-// averaged together.
+// drawn is about the most points that a line of the timeline has; neighbouring
+// windows are averaged.
 const drawn = 400
 
-// timeline draws throughput and latency of all systems on one time axis.
-// ?last=N takes the latest N windows of system a and what the others did then;
-// without it, all that are kept.
-func (p *page) timeline(w http.ResponseWriter, r *http.Request) {
-	last, _ := strconv.Atoi(r.URL.Query().Get("last"))
-	throughput := charts.Track{Y: charts.Axis{Label: "throughput", Unit: "txn/s"}}
-	latency := charts.Track{Y: charts.Axis{Label: "latency", Unit: "µs"}}
-	var marks []charts.Mark
-	from := int64(math.MinInt64)
+// tracks of the timeline, one above the other.
+var tracks = []struct {
+	axis charts.Axis
+	of   func(m *moment) float64
+}{
+	{charts.Axis{Label: "throughput", Unit: "txn/s"}, func(m *moment) float64 { return m.throughput }},
+	{charts.Axis{Label: "median latency", Unit: "µs"}, func(m *moment) float64 { return m.p50 }},
+	{charts.Axis{Label: "99th percentile", Unit: "µs"}, func(m *moment) float64 { return m.p99 }},
+}
+
+// systemColours tell the systems apart, in all charts.
+var systemColours = map[string]string{"a": "#0072B2", "b": "#D55E00", "c": "#009E73", "d": "#CC79A7"}
+
+// history is a system's part of a chart.
+type history struct {
+	snap    cluster.Snapshot
+	epoch   string
+	moments []moment
+	events  []cluster.Event
+}
+
+// histories of all systems, and a stamp that changes when they do.
+func (p *page) histories(ctx context.Context) (out []history, stamp string) {
 	for _, s := range p.source.Systems() {
-		windows, err := p.source.Windows(r.Context(), s.Sys, 0)
+		ms, epoch, err := p.keeper.moments(ctx, s.Sys)
 		if err != nil {
 			continue // closed since
 		}
-		if s.Sys == "a" && last > 0 && len(windows) > last {
-			from = windows[len(windows)-last].T0NS
+		events, err := p.source.Events(ctx, s.Sys)
+		if err != nil {
+			continue
 		}
-		windows = since(windows, from)
-		name, ghost := lineName(s)
-		throughput.Series = append(throughput.Series, line(name, ghost, windows, func(w *engine.Window) float64 { return w.Throughput }))
-		latency.Series = append(latency.Series,
-			line("p50 "+name, ghost, windows, func(w *engine.Window) float64 { return absentIfZero(w.LatencyUS.P50) }),
-			line("p99 "+name, ghost, windows, func(w *engine.Window) float64 { return absentIfZero(w.LatencyUS.P99) }))
-		if events, err := p.source.Events(r.Context(), s.Sys); err == nil && s.ForkedFrom == "" {
-			marks = append(marks, marksOf(events, from)...)
+		if s.ForkedFrom != "" { // before the fork it is its parent
+			ms = between(ms, s.ForkNS-1, math.MaxInt64)
+		}
+		out = append(out, history{s, epoch, ms, events})
+		stamp += fmt.Sprintf("%s %s %v", s.Sys, epoch, s.CatchingUp)
+		if n := len(ms); n > 0 {
+			stamp += fmt.Sprintf(" %d", ms[n-1].index)
+		}
+		if n := len(events); n > 0 {
+			stamp += fmt.Sprintf(" %d/%d", n, events[n-1].VirtualNS)
+		}
+		stamp += "\n"
+	}
+	return out, stamp
+}
+
+// timeline draws throughput and latency of all systems on one time axis.
+// ?last=N takes the latest N windows of the system shown and what the others did
+// then, ?from=&to= a span in virtual ns; without either, all that are kept.
+func (p *page) timeline(w http.ResponseWriter, r *http.Request) {
+	hs, stamp := p.histories(r.Context())
+	from, to := spanOf(r, hs)
+	p.draw(w, r, stamp, func() *charts.Chart {
+		out := make([]charts.Track, len(tracks))
+		var marks []charts.Mark
+		for _, h := range hs {
+			ms := between(h.moments, from, to)
+			for i, t := range tracks {
+				out[i].Series = append(out[i].Series, line(h.snap, ms, t.of))
+			}
+			if h.snap.ForkedFrom == "" {
+				marks = append(marks, marksOf(h.events, from, to)...)
+			}
+		}
+		for i, t := range tracks {
+			out[i].Y = t.axis
+			out[i].Y.From = floor(out[i].Series)
+		}
+		return charts.TimelineSized(sizeOf(r), "", charts.Axis{Label: "virtual time", Unit: "ms"}, out, marks)
+	})
+}
+
+func spanOf(r *http.Request, hs []history) (from, to int64) {
+	from, to = 0, math.MaxInt64
+	q := r.URL.Query()
+	if n, err := strconv.ParseInt(q.Get("from"), 10, 64); err == nil {
+		from = n
+	}
+	if n, err := strconv.ParseInt(q.Get("to"), 10, 64); err == nil {
+		to = n
+	}
+	last, err := strconv.Atoi(q.Get("last"))
+	if err != nil || last <= 0 {
+		return from, to
+	}
+	for _, h := range hs {
+		if n := len(h.moments); h.snap.Sys == sysOf(r) && n > last {
+			from = h.moments[n-last].t0
 		}
 	}
-	draw(w, r, charts.Timeline("", charts.Axis{Label: "virtual time", Unit: "ms"}, []charts.Track{throughput, latency}, marks))
+	return from, to
 }
 
-// lineName names a system's line; a fork is a ghost: what would have happened.
-func lineName(s cluster.Snapshot) (name string, ghost bool) {
-	if s.ForkedFrom == "" {
-		return "system " + s.Sys, false
+func lineName(s cluster.Snapshot) string {
+	if s.ForkedFrom != "" {
+		return "ghost " + s.Sys
 	}
-	return fmt.Sprintf("ghost %s", s.Sys), true
+	return "system " + s.Sys
 }
 
-func since(ws []engine.Window, from int64) []engine.Window {
-	return ws[sort.Search(len(ws), func(i int) bool { return ws[i].T0NS >= from }):]
-}
-
-func line(name string, dashed bool, ws []engine.Window, of func(*engine.Window) float64) charts.Series {
-	s := charts.Series{Name: name, Dashed: dashed}
-	step := (len(ws) + drawn - 1) / drawn
-	for i := 0; i < len(ws); i += max(step, 1) {
-		end := min(i+max(step, 1), len(ws))
-		sum, n := 0.0, 0
-		for k := i; k < end; k++ {
-			if v := of(&ws[k]); !math.IsNaN(v) {
+// line is a system's line; a fork's is a ghost's: what would have happened.
+func line(s cluster.Snapshot, ms []moment, of func(*moment) float64) charts.Series {
+	out := charts.Series{Name: lineName(s), Colour: systemColours[s.Sys], Dashed: s.ForkedFrom != ""}
+	// Averaged windows keep their neighbours when more come: the step is a power
+	// of two and the groups begin at its multiples.
+	step := 1
+	for len(ms)/step > drawn {
+		step *= 2
+	}
+	for i := 0; i < len(ms); {
+		first, sum, n := i, 0.0, 0
+		for group := ms[i].index / step; i < len(ms) && ms[i].index/step == group; i++ {
+			if v := of(&ms[i]); !math.IsNaN(v) {
 				sum, n = sum+v, n+1
 			}
 		}
 		if n > 0 {
-			s.X = append(s.X, float64(ws[i].T0NS+ws[end-1].T1NS)/2e6)
-			s.Y = append(s.Y, sum/float64(n))
+			out.X = append(out.X, float64(ms[first].t0+ms[i-1].t1)/2e6)
+			out.Y = append(out.Y, sum/float64(n))
 		}
-	}
-	return s
-}
-
-func marksOf(events []cluster.Event, from int64) []charts.Mark {
-	var out []charts.Mark
-	for _, e := range events {
-		if e.VirtualNS < from {
-			continue
-		}
-		text := e.Kind
-		if len(e.Set) > 0 {
-			text = title(e)
-		}
-		out = append(out, charts.Mark{X: float64(e.VirtualNS) / 1e6, Text: text})
 	}
 	return out
 }
 
-// phaseOrder is the order in which a transaction goes through its phases.
-var phaseOrder = []string{"execution", "lock", "validation", "logging", "commit", "ro_read", "ro_validation", "backoff", "reclaim", "other"}
+// floor is where an axis may begin so that a step of a few percent can be seen:
+// at most at two thirds of what is shown, so that it does not look like a wall.
+func floor(ss []charts.Series) float64 {
+	lo := math.Inf(1)
+	hi := 0.0
+	for _, s := range ss {
+		for _, y := range s.Y {
+			lo, hi = min(lo, y), max(hi, y)
+		}
+	}
+	if hi <= 0 || lo < hi/4 {
+		return 0
+	}
+	from := min(lo-(hi-lo)/4, hi*2/3)
+	for range 3 { // a lower beginning may need wider steps
+		step := nice((hi - from) / 3)
+		from = math.Floor(from/step) * step
+	}
+	return max(from, 0)
+}
+
+// nice is a distance between ticks as echarts chooses it, so that the axis
+// begins at a tick.
+func nice(v float64) float64 {
+	unit := math.Pow(10, math.Floor(math.Log10(v)))
+	for _, n := range []float64{1, 2, 3, 5} {
+		if v/unit < map[float64]float64{1: 1.5, 2: 2.5, 3: 4, 5: 7}[n] {
+			return n * unit
+		}
+	}
+	return 10 * unit
+}
+
+// marksOf are the changes of a system; a mark carries the number of its card.
+func marksOf(events []cluster.Event, from, to int64) []charts.Mark {
+	var out []charts.Mark
+	for _, e := range events {
+		if e.VirtualNS < from || e.VirtualNS > to {
+			continue
+		}
+		m := charts.Mark{X: float64(e.VirtualNS) / 1e6, Text: e.Kind, Label: e.Kind}
+		if e.Version > 0 && len(e.Set) > 0 {
+			m.Text, m.Label = title(e), strconv.Itoa(e.Version-1)
+		}
+		out = append(out, m)
+	}
+	if n := len(out); n > marksDrawn {
+		out = out[n-marksDrawn:]
+	}
+	return out
+}
+
+// marksDrawn keeps a script that turns knobs in a loop from covering the lines.
+const marksDrawn = 60
+
+// phaseBar is where a transaction's time goes in one system.
+type phaseBar struct {
+	name string
+	mean [len(phaseOrder)]float64
+}
+
+// phasesOver is how many of the latest windows the breakdown is made of.
+const phasesOver = 20
 
 // phases draws where the latency of a transaction goes now, a bar a system.
 func (p *page) phases(w http.ResponseWriter, r *http.Request) {
-	var bars []charts.Bars
-	used := map[string]bool{}
-	type entry struct {
-		name string
-		mean map[string]float64
-	}
-	var all []entry
-	for _, s := range p.source.Systems() {
-		windows, err := p.source.Windows(r.Context(), s.Sys, 0)
-		if err != nil || len(windows) == 0 {
-			continue
+	hs, stamp := p.histories(r.Context())
+	p.draw(w, r, stamp, func() *charts.Chart {
+		var bars []phaseBar
+		for _, h := range hs {
+			if n := len(h.moments); n > 0 {
+				bars = append(bars, phaseBar{lineName(h.snap), phaseMeans(h.moments[max(0, n-phasesOver):])})
+			}
 		}
-		windows = windows[max(0, len(windows)-20):]
-		name, _ := lineName(s)
-		e := entry{name, phaseMeans(windows)}
-		for ph := range e.mean {
-			used[ph] = true
-		}
-		all = append(all, e)
-	}
-	var parts []string
-	for _, ph := range phaseOrder {
-		if used[ph] {
-			parts = append(parts, ph)
-		}
-	}
-	for _, e := range all {
-		b := charts.Bars{Name: e.name}
-		for _, ph := range parts {
-			b.Values = append(b.Values, math.Round(e.mean[ph]*1000)/1000)
-		}
-		bars = append(bars, b)
-	}
-	draw(w, r, charts.Stacked("", charts.Axis{Label: "mean latency", Unit: "µs"}, parts, bars))
+		return stackedPhases(sizeOf(r), bars)
+	})
 }
 
 // phaseMeans weights the windows by their commits.
-func phaseMeans(ws []engine.Window) map[string]float64 {
-	out := map[string]float64{}
+func phaseMeans(ms []moment) (out [len(phaseOrder)]float64) {
 	total := 0.0
-	for i := range ws {
-		n := float64(ws[i].Commits)
+	for i := range ms {
+		n := float64(ms[i].commits)
 		total += n
-		for ph, s := range ws[i].Phases {
-			out[ph] += s.MeanUS * n
+		for k, us := range ms[i].phases {
+			out[k] += float64(us) * n
 		}
 	}
-	for ph := range out {
-		if total > 0 {
-			out[ph] /= total
-		}
+	for k := range out {
+		out[k] /= max(total, 1)
 	}
 	return out
 }
 
-// draw answers with the chart's echarts option, or as SVG.
-func draw(w http.ResponseWriter, r *http.Request, c *charts.Chart) {
-	w.Header().Set("Cache-Control", "no-store")
-	if r.URL.Query().Get("format") == "svg" || !charts.HasLibrary() {
-		w.Header().Set("Content-Type", "image/svg+xml")
-		fmt.Fprint(w, c.SVG())
-		return
+// phaseColours are told apart by the colour-blind; a phase has its colour in
+// every chart.
+var phaseColours = [len(phaseOrder)]string{
+	"#0072B2", "#D55E00", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#F0E442", "#8C6D31", "#7F7F7F", "#B8B8B8",
+}
+
+// stackedPhases leaves out the phases that nobody is in.
+func stackedPhases(size charts.Size, bars []phaseBar) *charts.Chart {
+	var parts []charts.Part
+	out := make([]charts.Bars, len(bars))
+	for k, name := range phaseOrder {
+		used := false
+		for _, b := range bars {
+			used = used || b.mean[k] >= 0.0005
+		}
+		if !used {
+			continue
+		}
+		parts = append(parts, charts.Part{Name: phaseNames[name], Colour: phaseColours[k]})
+		for i, b := range bars {
+			out[i].Name = b.name
+			out[i].Values = append(out[i].Values, math.Round(b.mean[k]*1000)/1000)
+		}
 	}
-	w.Header().Set("Content-Type", "application/json")
-	fmt.Fprint(w, c.Option())
+	return charts.StackedSized(size, "", charts.Axis{Label: "mean latency", Unit: "µs"}, parts, out)
+}
+
+// sizeOf is the room that the page has: ?w=&h= in CSS pixels.
+func sizeOf(r *http.Request) (s charts.Size) {
+	s.Width, _ = strconv.Atoi(r.URL.Query().Get("w"))
+	s.Height, _ = strconv.Atoi(r.URL.Query().Get("h"))
+	return s
+}
+
+// memo keeps the latest answer to each question, for many pages ask the same.
+type memo struct {
+	mu   sync.Mutex
+	kept map[string]answered
+}
+
+type answered struct {
+	stamp string
+	body  []byte
+}
+
+// memoLimit is far above the questions that pages ask.
+const memoLimit = 64
+
+func (m *memo) get(question, stamp string, draw func() []byte) []byte {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if a, ok := m.kept[question]; ok && a.stamp == stamp && stamp != "" {
+		return a.body
+	}
+	if m.kept == nil || len(m.kept) >= memoLimit {
+		m.kept = map[string]answered{}
+	}
+	a := answered{stamp, draw()}
+	m.kept[question] = a
+	return a.body
+}
+
+// draw answers with the chart as SVG or, for ?format=option, as data for
+// echarts. stamp "" does not remember it.
+func (p *page) draw(w http.ResponseWriter, r *http.Request, stamp string, chart func() *charts.Chart) {
+	option := r.URL.Query().Get("format") == "option"
+	body := p.memo.get(r.URL.String(), stamp, func() []byte {
+		if option {
+			return []byte(chart().Option())
+		}
+		return []byte(chart().SVG())
+	})
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Content-Type", "image/svg+xml")
+	if option {
+		w.Header().Set("Content-Type", "application/json")
+	}
+	bytes.NewReader(body).WriteTo(w)
 }

@@ -5,9 +5,11 @@ import (
 	"context"
 	"embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
+	"strings"
 	"time"
 
 	"drtmx/cluster"
@@ -25,6 +27,7 @@ type Source interface {
 	Events(ctx context.Context, sys string) ([]cluster.Event, error)
 	Knobs(ctx context.Context, sys string) ([]engine.KnobState, error)
 	Spec(ctx context.Context, sys string) (engine.Spec, error)
+	Session(ctx context.Context, sys string) ([]byte, error)
 }
 
 func init() {
@@ -33,7 +36,10 @@ func init() {
 
 type page struct {
 	source Source
+	keeper *keeper
+	lines  *lineages
 	steps  []Steps
+	memo   memo
 	files  http.Handler
 }
 
@@ -43,16 +49,24 @@ func Handler(s Source) http.Handler {
 	if err != nil {
 		panic(err) // the folder is embedded
 	}
-	p := &page{source: s, steps: loadSteps(), files: http.FileServerFS(files)}
+	p := &page{source: s, keeper: newKeeper(s), lines: newLineages(s), steps: loadSteps(), files: http.FileServerFS(files)}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /page/timeline", p.timeline)
-	mux.HandleFunc("GET /page/phases", p.phases)
-	mux.HandleFunc("GET /page/cards", p.cards)
-	mux.HandleFunc("GET /page/steps", p.trySteps)
-	mux.HandleFunc("GET /page/copy", p.copyAs)
-	mux.HandleFunc("GET /page/about", p.about)
-	mux.HandleFunc("GET /vendor/echarts.min.js", library)
-	mux.HandleFunc("GET /", p.file)
+	for pattern, h := range map[string]http.HandlerFunc{
+		"GET /page/timeline":      p.timeline,
+		"GET /page/phases":        p.phases,
+		"GET /page/knobs":         p.knobs,
+		"GET /page/cards":         p.cards,
+		"GET /page/state":         p.state,
+		"GET /page/compare":       p.compare,
+		"GET /page/compare/chart": p.compareChart,
+		"GET /page/steps":         p.trySteps,
+		"GET /page/copy":          p.copyAs,
+		"GET /page/about":         p.about,
+		"GET /vendor/echarts.js":  library,
+		"GET /":                   p.file,
+	} {
+		mux.HandleFunc(pattern, h)
+	}
 	return mux
 }
 
@@ -75,19 +89,30 @@ func library(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(z))
 }
 
+// What --cdn lets the page load: the file that the build embeds when it can.
+const (
+	libraryPath      = "/npm/echarts@5.6.0/dist/echarts.min.js"
+	libraryIntegrity = "sha384-pPi0zxBAoDu6+JXW/C68UZLvBUUtU+7zonhif43rqj7pxsGyqyqzcian2Rj37Rss"
+)
+
+// about is what the page has to know before it draws. script is where echarts
+// is to be had, "" if nowhere; only a server that was started with --cdn has a
+// content policy that lets the browser ask there.
 func (p *page) about(w http.ResponseWriter, r *http.Request) {
-	spec, err := p.source.Spec(r.Context(), "a")
-	if err != nil {
-		fail(w, err)
-		return
+	about := map[string]string{"code": engine.CodeVersion()}
+	switch {
+	case charts.HasLibrary():
+		about["script"] = "/vendor/echarts.js"
+	case strings.Contains(w.Header().Get("Content-Security-Policy"), cluster.CDN):
+		about["script"], about["integrity"] = cluster.CDN+libraryPath, libraryIntegrity
 	}
-	answer(w, map[string]any{"interactive": charts.HasLibrary(), "spec": spec.Name, "code": engine.CodeVersion()})
+	answer(w, about)
 }
 
 func answer(w http.ResponseWriter, v any) {
 	b, err := json.Marshal(v)
 	if err != nil {
-		fail(w, err)
+		http.Error(w, "page: "+err.Error(), http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -95,8 +120,15 @@ func answer(w http.ResponseWriter, v any) {
 	w.Write(b)
 }
 
+// fail answers with the line of an error that has to do with what was asked for.
 func fail(w http.ResponseWriter, err error) {
-	http.Error(w, fmt.Sprintf("page: %v", err), http.StatusNotFound)
+	code := http.StatusBadRequest
+	var none *cluster.NoSystemError
+	if errors.As(err, &none) || errors.Is(err, errGone) {
+		code = http.StatusNotFound
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	http.Error(w, fmt.Sprintf("page: %v", err), code)
 }
 
 // sysOf is the system a request is about.

@@ -2,50 +2,124 @@ package charts
 
 import (
 	"fmt"
+	"math"
+	"strconv"
+	"strings"
 
 	"github.com/go-echarts/go-echarts/v2/charts"
 	"github.com/go-echarts/go-echarts/v2/opts"
 )
 
+// Pixels around the panels of a timeline and between them.
+const (
+	marginTop    = 34
+	marginBottom = 58 // the X axis' name and the legend
+	panelGap     = 34 // the next panel's name
+)
+
 // interactiveTimeline is the echarts form of Timeline and Lines. Only echarts'
 // own JSON options are used, no functions, so that pages under a strict
 // content policy can take it as data.
-func interactiveTimeline(title string, x Axis, tracks []Track, marks []Mark, height int) Renderer {
+func interactiveTimeline(title string, x Axis, tracks []Track, marks []Mark, size Size) Renderer {
 	line := charts.NewLine()
 	line.SetGlobalOptions(
-		charts.WithInitializationOpts(opts.Initialization{Width: px(defaultWidth), Height: px(height), PageTitle: title}),
+		charts.WithInitializationOpts(opts.Initialization{Width: px(size.Width), Height: px(size.Height), PageTitle: title}),
 		charts.WithTitleOpts(opts.Title{Title: title, TitleStyle: &opts.TextStyle{FontSize: 14}}),
 		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis", AxisPointer: &opts.AxisPointer{Type: "line"}}),
 		charts.WithLegendOpts(opts.Legend{Show: opts.Bool(true), Bottom: "0", Type: "scroll"}),
 		charts.WithColorsOpts(palette[:]),
 		charts.WithAnimation(false),
 	)
-	line.XAxisList, line.YAxisList = nil, nil
-	line.GridList = nil
-	part := 78.0 / float64(len(tracks))
-	for i, t := range tracks {
-		top := 12 + part*float64(i)
+	line.XAxisList, line.YAxisList, line.GridList = nil, nil, nil
+	top := marginTop
+	if title != "" {
+		top += 20
+	}
+	panel := (size.Height - top - marginBottom - panelGap*(len(tracks)-1)) / max(len(tracks), 1)
+	lo, hi := span(tracks, marks)
+	factor, prefix := prefixOf(x, lo, hi)
+	x = prefixed(x, prefix)
+	for i := range tracks {
 		line.GridList = append(line.GridList, opts.Grid{
-			Left: "70", Right: "24", Top: percent(top), Height: percent(part - 6), ContainLabel: opts.Bool(false),
+			Left: "62", Right: "20", Top: strconv.Itoa(top + i*(panel+panelGap)), Height: strconv.Itoa(panel), ContainLabel: opts.Bool(false),
 		})
 		last := i == len(tracks)-1
-		xa := opts.XAxis{Type: axisType(x), GridIndex: i, Scale: opts.Bool(true), AxisLabel: &opts.AxisLabel{Show: opts.Bool(last)}}
+		xa := opts.XAxis{Type: axisType(x), GridIndex: i, AxisLabel: &opts.AxisLabel{Show: opts.Bool(last), ShowMinLabel: opts.Bool(x.Log), ShowMaxLabel: opts.Bool(x.Log)},
+			SplitLine: &opts.SplitLine{Show: opts.Bool(false)}, Scale: opts.Bool(true)}
+		if lo < hi && !x.Log { // all panels the same span, whatever their series cover
+			xa.Min, xa.Max = rounded(lo/factor), rounded(hi/factor)
+		}
 		if last {
-			xa.Name, xa.NameLocation, xa.NameGap = x.title(), "middle", 24
+			xa.Name, xa.NameLocation, xa.NameGap = x.title(), "middle", 22
 		}
 		line.XAxisList = append(line.XAxisList, xa)
-		line.YAxisList = append(line.YAxisList, opts.YAxis{
-			Name: t.Y.title(), Type: axisType(t.Y), GridIndex: i, NameLocation: "end",
-			AxisLabel: &opts.AxisLabel{Show: opts.Bool(true)}, SplitLine: &opts.SplitLine{Show: opts.Bool(true)},
-		})
 	}
 	colours := seriesColours(tracks)
 	for i, t := range tracks {
+		f, p := prefixOf(t.Y, values(t.Series)...)
+		y := prefixed(t.Y, p)
+		ya := opts.YAxis{Name: y.title(), Type: axisType(y), GridIndex: i, NameLocation: "end", SplitNumber: 3,
+			AxisLabel: &opts.AxisLabel{Show: opts.Bool(true)}, SplitLine: &opts.SplitLine{Show: opts.Bool(true)}}
+		if y.From > 0 && !y.Log {
+			ya.Min = rounded(y.From / f)
+		}
+		line.YAxisList = append(line.YAxisList, ya)
 		for k, s := range t.Series {
-			line.AddSeries(s.Name, lineData(s), seriesOptions(i, s, colours[s.Name], markLines(marks, k == 0))...)
+			line.AddSeries(s.Name, lineData(s, factor, f), seriesOptions(i, s, colours[s.Name], markLines(scaled(marks, factor), k == 0, i == 0))...)
 		}
 	}
 	return line
+}
+
+// values of all series, for the choice of a prefix.
+func values(ss []Series) (out []float64) {
+	for _, s := range ss {
+		out = append(out, s.Y...)
+	}
+	return out
+}
+
+// prefixOf chooses the SI prefix of an axis of rates or sizes. Ticks are made in
+// the browser, which without functions cannot write them with one.
+func prefixOf(a Axis, vs ...float64) (factor float64, prefix string) {
+	if a.Log || !strings.HasSuffix(a.Unit, "/s") && a.Unit != "bytes" {
+		return 1, ""
+	}
+	hi := 0.0
+	for _, v := range vs {
+		if !math.IsInf(v, 0) && !math.IsNaN(v) {
+			hi = max(hi, math.Abs(v))
+		}
+	}
+	for _, p := range []struct {
+		of   float64
+		name string
+	}{{1e9, "G"}, {1e6, "M"}, {1e3, "k"}} {
+		if hi >= p.of {
+			return p.of, p.name
+		}
+	}
+	return 1, ""
+}
+
+func prefixed(a Axis, prefix string) Axis {
+	switch {
+	case prefix == "":
+	case a.Unit == "1/s":
+		a.Unit = prefix + "/s"
+	default:
+		a.Unit = prefix + " " + a.Unit
+	}
+	return a
+}
+
+func scaled(marks []Mark, factor float64) []Mark {
+	out := make([]Mark, len(marks))
+	for i, m := range marks {
+		m.X /= factor
+		out[i] = m
+	}
+	return out
 }
 
 // seriesColours gives a name the same colour in every track.
@@ -53,7 +127,9 @@ func seriesColours(tracks []Track) map[string]string {
 	c := map[string]string{}
 	for _, t := range tracks {
 		for _, s := range t.Series {
-			if c[s.Name] == "" {
+			if s.Colour != "" {
+				c[s.Name] = s.Colour
+			} else if c[s.Name] == "" {
 				c[s.Name] = colour(len(c))
 			}
 		}
@@ -68,31 +144,41 @@ func seriesOptions(track int, s Series, colour string, marks charts.SeriesOpts) 
 	}
 	return []charts.SeriesOpts{
 		charts.WithLineChartOpts(opts.LineChart{XAxisIndex: track, YAxisIndex: track,
-			ShowSymbol: opts.Bool(len(s.X) <= 60), Symbol: "circle", SymbolSize: 5}),
+			ShowSymbol: opts.Bool(len(s.X) <= 60), Symbol: "circle", SymbolSize: 4}),
 		charts.WithLineStyleOpts(style),
 		charts.WithItemStyleOpts(opts.ItemStyle{Color: colour}),
 		marks,
 	}
 }
 
-func markLines(marks []Mark, wanted bool) charts.SeriesOpts {
+// markLines puts the marks on one series of each track; they are labelled in the
+// first.
+func markLines(marks []Mark, wanted, labelled bool) charts.SeriesOpts {
 	if !wanted || len(marks) == 0 {
 		return func(*charts.SingleSeries) {}
 	}
 	var items []opts.MarkLineNameXAxisItem
 	for _, m := range marks {
-		items = append(items, opts.MarkLineNameXAxisItem{Name: m.Text, XAxis: m.X})
+		items = append(items, opts.MarkLineNameXAxisItem{Name: m.label(), XAxis: rounded(m.X)})
 	}
-	return charts.WithMarkLineNameXAxisItemOpts(items...)
+	style := opts.MarkLineStyle{
+		Symbol:    []string{"none", "none"},
+		Label:     &opts.Label{Show: opts.Bool(labelled), Formatter: "{b}"},
+		LineStyle: &opts.LineStyle{Color: "#888888", Type: "dashed", Width: 1},
+	}
+	return func(s *charts.SingleSeries) {
+		charts.WithMarkLineNameXAxisItemOpts(items...)(s)
+		charts.WithMarkLineStyleOpts(style)(s)
+	}
 }
 
-func lineData(s Series) []opts.LineData {
-	var out []opts.LineData
+func lineData(s Series, x, y float64) []opts.LineData {
+	out := []opts.LineData{}
 	for i := range s.X {
 		if !finite(s.X[i], s.Y[i]) {
 			continue
 		}
-		d := opts.LineData{Value: []float64{s.X[i], s.Y[i]}}
+		d := opts.LineData{Value: []float64{rounded(s.X[i] / x), rounded(s.Y[i] / y)}}
 		if i < len(s.Notes) {
 			d.Name = s.Notes[i]
 		}
@@ -101,33 +187,79 @@ func lineData(s Series) []opts.LineData {
 	return out
 }
 
-func interactiveStacked(title string, y Axis, parts []string, bars []Bars) Renderer {
+// rounded keeps six significant digits: more cannot be seen, and tooltips show
+// numbers as they come.
+func rounded(v float64) float64 {
+	r, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 6, 64), 64)
+	if err != nil {
+		return v
+	}
+	return r
+}
+
+func interactiveStacked(title string, y Axis, parts []Part, bars []Bars, size Size) Renderer {
 	bar := charts.NewBar()
+	colours := make([]string, len(parts))
+	for i, p := range parts {
+		colours[i] = p.Colour
+	}
+	top := 10
+	if title != "" {
+		top += 28
+	}
 	bar.SetGlobalOptions(
-		charts.WithInitializationOpts(opts.Initialization{Width: px(defaultWidth), Height: px(stackedHeight(bars)), PageTitle: title}),
+		charts.WithInitializationOpts(opts.Initialization{Width: px(size.Width), Height: px(size.Height + top - 10), PageTitle: title}),
 		charts.WithTitleOpts(opts.Title{Title: title, TitleStyle: &opts.TextStyle{FontSize: 14}}),
 		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "item"}),
 		charts.WithLegendOpts(opts.Legend{Show: opts.Bool(true), Bottom: "0", Type: "scroll"}),
-		charts.WithColorsOpts(palette[:]),
+		charts.WithColorsOpts(colours),
 		charts.WithAnimation(false),
-		charts.WithGridOpts(opts.Grid{Left: "120", Right: "30", Top: "40", Bottom: "70"}),
-		charts.WithXAxisOpts(opts.XAxis{Type: "value", Name: y.title(), NameLocation: "middle", NameGap: 26}),
+		charts.WithGridOpts(opts.Grid{Left: strconv.Itoa(nameWidth(bars)), Right: "20", Top: strconv.Itoa(top), Bottom: "66"}),
+		charts.WithXAxisOpts(opts.XAxis{Type: "value", Name: y.title(), NameLocation: "middle", NameGap: 22}),
 		charts.WithYAxisOpts(opts.YAxis{Type: "category", Data: barNames(bars), Inverse: opts.Bool(true)}),
 	)
-	for p, name := range parts {
+	for p, part := range parts {
 		var data []opts.BarData
 		for _, b := range bars {
-			data = append(data, opts.BarData{Name: b.Name, Value: b.Values[p]})
+			d := opts.BarData{Name: b.Name, Value: b.Values[p]}
+			if b.Values[p] >= 0.12*total(b) { // room for its name
+				d.Label = &opts.Label{Show: opts.Bool(true), Formatter: "{a}", Color: inkOn(part.Colour), FontSize: 11}
+			}
+			data = append(data, d)
 		}
-		bar.AddSeries(name, data, charts.WithBarChartOpts(opts.BarChart{Stack: "all"}))
+		bar.AddSeries(part.Name, data, charts.WithBarChartOpts(opts.BarChart{Stack: "all"}),
+			charts.WithItemStyleOpts(opts.ItemStyle{Color: part.Colour}))
 	}
 	return bar
 }
 
-func stackedHeight(bars []Bars) int { return 130 + 44*len(bars) }
+func total(b Bars) (sum float64) {
+	for _, v := range b.Values {
+		sum += v
+	}
+	return sum
+}
+
+// inkOn is the colour of text on a ground.
+func inkOn(ground string) string {
+	c := rgb(ground)
+	if 299*int(c.R)+587*int(c.G)+114*int(c.B) > 140*1000 {
+		return "#111111"
+	}
+	return "#ffffff"
+}
+
+// nameWidth is the room for the names of the bars.
+func nameWidth(bars []Bars) int {
+	n := 4
+	for _, b := range bars {
+		n = max(n, len([]rune(b.Name)))
+	}
+	return min(16+7*n, 200)
+}
 
 func barNames(bars []Bars) []string {
-	var out []string
+	out := []string{}
 	for _, b := range bars {
 		out = append(out, b.Name)
 	}
@@ -141,5 +273,4 @@ func axisType(a Axis) string {
 	return "value"
 }
 
-func px(n int) string          { return fmt.Sprintf("%dpx", n) }
-func percent(f float64) string { return fmt.Sprintf("%.2f%%", f) }
+func px(n int) string { return fmt.Sprintf("%dpx", n) }

@@ -10,6 +10,9 @@ type Axis struct {
 	Label string
 	Unit  string // shown in brackets; SI prefixes are chosen for it
 	Log   bool   // logarithmic (base 10)
+	// From is where a linear Y axis begins. Quantities begin at zero; set it
+	// where a change of a few percent is what one wants to see.
+	From float64
 }
 
 func (a Axis) title() string {
@@ -26,18 +29,39 @@ type Series struct {
 	CI     []float64 // half-width of the 95 % interval of Y; nil: none
 	Notes  []string  // shown at the points, e.g. the load; nil: none
 	Dashed bool      // another's line: what would have been
+	Colour string    // #rrggbb; "": by its place among the names
 }
 
 // Mark is a vertical line: something happened at X.
 type Mark struct {
-	X    float64
-	Text string
+	X     float64
+	Text  string // all there is to say
+	Label string // what stands at the line; "": as much of Text as there is room for
 }
+
+// label is what stands at the line.
+func (m Mark) label() string {
+	if m.Label != "" {
+		return m.Label
+	}
+	if r := []rune(m.Text); len(r) > markText {
+		return string(r[:markText-1]) + "…"
+	}
+	return m.Text
+}
+
+const markText = 24
 
 // Track is one of the panels of a Timeline that share the X axis.
 type Track struct {
 	Y      Axis
 	Series []Series
+}
+
+// Part names one part of stacked bars.
+type Part struct {
+	Name   string
+	Colour string // #rrggbb; "": by its place
 }
 
 // Bars is one group of stacked parts.
@@ -81,22 +105,62 @@ func SI(v float64) string {
 	return fmt.Sprintf("%.3g", v)
 }
 
+// Size of a picture in CSS pixels; a zero takes what suits the chart.
+type Size struct{ Width, Height int }
+
+func (s Size) or(width, height int) Size {
+	if s.Width <= 0 {
+		s.Width = width
+	}
+	if s.Height <= 0 {
+		s.Height = height
+	}
+	return Size{min(max(s.Width, 240), 4000), min(max(s.Height, 100), 4000)}
+}
+
 // Lines draws series over a common X axis: a sweep, a figure, a throughput
 // against latency curve.
 func Lines(title string, x, y Axis, series []Series) *Chart {
-	return New(title, interactiveTimeline(title, x, []Track{{y, series}}, nil, defaultHeight),
-		drawTracks(title, x, []Track{{y, series}}, nil, defaultHeight))
+	return tracksChart(Size{defaultWidth, defaultHeight}, title, x, []Track{{y, series}}, nil)
 }
 
 // Timeline draws tracks one above the other on one time axis, with marks
 // through all of them.
 func Timeline(title string, x Axis, tracks []Track, marks []Mark) *Chart {
-	h := 60 + trackHeight*len(tracks)
-	return New(title, interactiveTimeline(title, x, tracks, marks, h), drawTracks(title, x, tracks, marks, h))
+	return TimelineSized(Size{}, title, x, tracks, marks)
+}
+
+// TimelineSized is Timeline for a place of a known size.
+func TimelineSized(size Size, title string, x Axis, tracks []Track, marks []Mark) *Chart {
+	return tracksChart(size.or(defaultWidth, 60+trackHeight*len(tracks)), title, x, tracks, marks)
+}
+
+func tracksChart(size Size, title string, x Axis, tracks []Track, marks []Mark) *Chart {
+	return New(title, interactiveTimeline(title, x, tracks, marks, size), drawTracks(title, x, tracks, marks, size))
 }
 
 // Stacked draws bars of parts: where the time of a transaction goes, in one or
 // several runs. parts names the values of each bar.
 func Stacked(title string, y Axis, parts []string, bars []Bars) *Chart {
-	return New(title, interactiveStacked(title, y, parts, bars), drawStacked(title, y, parts, bars))
+	named := make([]Part, len(parts))
+	for i, n := range parts {
+		named[i].Name = n
+	}
+	return StackedSized(Size{}, title, y, named, bars)
 }
+
+// StackedSized is Stacked with colours, for a place of a known size.
+func StackedSized(size Size, title string, y Axis, parts []Part, bars []Bars) *Chart {
+	coloured := make([]Part, len(parts))
+	for i, p := range parts {
+		if p.Colour == "" {
+			p.Colour = colour(i)
+		}
+		coloured[i] = p
+	}
+	size = size.or(defaultWidth, StackedHeight(len(bars)))
+	return New(title, interactiveStacked(title, y, coloured, bars, size), drawStacked(title, y, coloured, bars, size))
+}
+
+// StackedHeight is what suits so many bars: their own, the axis' and the legend's.
+func StackedHeight(bars int) int { return 82 + 42*max(bars, 1) }

@@ -59,12 +59,12 @@ func (p Picture) encode(c vg.CanvasSizer, write func(*bytes.Buffer) error) (out 
 	return b.Bytes(), nil
 }
 
-func drawTracks(title string, x Axis, tracks []Track, marks []Mark, height int) string {
-	return svg(tracksPicture(title, x, tracks, marks, height))
+func drawTracks(title string, x Axis, tracks []Track, marks []Mark, size Size) string {
+	return svg(tracksPicture(title, x, tracks, marks, size))
 }
 
-func drawStacked(title string, y Axis, parts []string, bars []Bars) string {
-	return svg(stackedPicture(title, y, parts, bars))
+func drawStacked(title string, y Axis, parts []Part, bars []Bars, size Size) string {
+	return svg(stackedPicture(title, y, parts, bars, size))
 }
 
 // svg is the picture as text; a chart that cannot be drawn says so in its
@@ -77,7 +77,7 @@ func svg(p Picture) string {
 	return string(b)
 }
 
-func tracksPicture(title string, x Axis, tracks []Track, marks []Mark, height int) Picture {
+func tracksPicture(title string, x Axis, tracks []Track, marks []Mark, size Size) Picture {
 	colours := seriesColours(tracks)
 	lo, hi := span(tracks, marks)
 	rows := make([][]*plot.Plot, len(tracks))
@@ -95,7 +95,7 @@ func tracksPicture(title string, x Axis, tracks []Track, marks []Mark, height in
 			addSeries(p, s, rgb(colours[s.Name]), x.Log, t.Y.Log)
 		}
 		scale(p, x, t.Y, lo, hi)
-		addMarks(p, marks)
+		addMarks(p, marks, i == 0)
 		if i == 0 {
 			p.Legend.Top = true
 		} else {
@@ -103,7 +103,7 @@ func tracksPicture(title string, x Axis, tracks []Track, marks []Mark, height in
 		}
 		rows[i] = []*plot.Plot{p}
 	}
-	return Picture{defaultWidth * pixel, vg.Length(height) * pixel, func(c draw.Canvas) {
+	return Picture{vg.Length(size.Width) * pixel, vg.Length(size.Height) * pixel, func(c draw.Canvas) {
 		tiles := draw.Tiles{Rows: len(rows), Cols: 1, PadX: 4, PadY: 6, PadTop: 4, PadBottom: 4, PadLeft: 4, PadRight: 10}
 		for i, canvases := range plot.Align(rows, tiles, c) {
 			rows[i][0].Draw(canvases[0])
@@ -168,7 +168,9 @@ func scale(p *plot.Plot, x, y Axis, lo, hi float64) {
 		p.Y.Max = max(p.Y.Max, p.Y.Min*1.0001)
 		return
 	}
-	p.Y.Min = min(0, p.Y.Min)
+	if p.Y.Min = min(0, p.Y.Min); y.From > 0 {
+		p.Y.Min = y.From
+	}
 	p.Y.Max += 0.08 * (p.Y.Max - p.Y.Min)
 	if p.Y.Max <= p.Y.Min {
 		p.Y.Max = p.Y.Min + 1
@@ -217,7 +219,9 @@ func addSeries(p *plot.Plot, s Series, c color.RGBA, logX, logY bool) {
 	p.Legend.Add(s.Name, line)
 }
 
-func addMarks(p *plot.Plot, marks []Mark) {
+// addMarks draws vertical lines, and their labels at the top of the first track.
+func addMarks(p *plot.Plot, marks []Mark, labelled bool) {
+	var labels plotter.XYLabels
 	for _, m := range marks {
 		l, err := plotter.NewLine(plotter.XYs{{X: m.X, Y: p.Y.Min}, {X: m.X, Y: p.Y.Max}})
 		if err != nil {
@@ -225,7 +229,22 @@ func addMarks(p *plot.Plot, marks []Mark) {
 		}
 		l.Color, l.Width, l.Dashes = color.Gray{120}, 1, []vg.Length{2, 2}
 		p.Add(l)
+		labels.XYs = append(labels.XYs, plotter.XY{X: m.X, Y: p.Y.Max})
+		labels.Labels = append(labels.Labels, m.label())
 	}
+	if !labelled || len(labels.XYs) == 0 {
+		return
+	}
+	texts, err := plotter.NewLabels(labels)
+	if err != nil {
+		return // the labels have as many places as texts
+	}
+	for i := range texts.TextStyle {
+		texts.TextStyle[i].Font.Size, texts.TextStyle[i].Font.Variant = 8, "Sans"
+		texts.TextStyle[i].YAlign = text.YTop
+	}
+	texts.Offset = vg.Point{X: 2}
+	p.Add(texts)
 }
 
 // ticks labels with SI prefixes.
@@ -245,7 +264,7 @@ func relabel(ts []plot.Tick) []plot.Tick {
 	return ts
 }
 
-func stackedPicture(title string, y Axis, parts []string, bars []Bars) Picture {
+func stackedPicture(title string, y Axis, parts []Part, bars []Bars, size Size) Picture {
 	p := newPlot()
 	p.Title.Text = title
 	p.X.Label.Text = y.title()
@@ -263,12 +282,12 @@ func stackedPicture(title string, y Axis, parts []string, bars []Bars) Picture {
 		if err != nil {
 			continue
 		}
-		b.Horizontal, b.Color, b.LineStyle.Width = true, rgb(colour(k)), 0
+		b.Horizontal, b.Color, b.LineStyle.Width = true, rgb(part.Colour), 0
 		if below != nil {
 			b.StackOn(below)
 		}
 		p.Add(b)
-		p.Legend.Add(part, b)
+		p.Legend.Add(part.Name, b)
 		below = b
 	}
 	if len(names) > 0 {
@@ -277,6 +296,6 @@ func stackedPicture(title string, y Axis, parts []string, bars []Bars) Picture {
 	scale(p, y, Axis{}, 0, p.X.Max)
 	p.Legend.Top = true
 	p.X.Max *= 1.35 // room for the legend
-	h := stackedHeight(bars) + 16*max(0, len(parts)-6)
-	return Picture{defaultWidth * pixel, vg.Length(h) * pixel, func(c draw.Canvas) { p.Draw(c) }}
+	h := max(size.Height, 40+16*len(parts)) // the legend stands beside the bars
+	return Picture{vg.Length(size.Width) * pixel, vg.Length(h) * pixel, func(c draw.Canvas) { p.Draw(c) }}
 }

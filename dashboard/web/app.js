@@ -1,140 +1,160 @@
-// The page: one feed, a few panels. Each panel is a module that gets the
-// store and redraws itself; numbers are judged on the server.
+// The page: one feed, a few panels. Numbers are judged on the server.
 import { Feed } from "./feed.js";
 import { Knobs } from "./knobs.js";
 import { Charts } from "./charts.js";
 import { Cards } from "./cards.js";
-import { drawCluster } from "./cluster.js";
-import { call, si, ms, el, notice, dialog } from "./kit.js";
+import { Pins } from "./pins.js";
+import { Steps } from "./steps.js";
+import { badge, openChecks } from "./checks.js";
+import { averaged, drawCluster } from "./cluster.js";
+import { $, call, copier, dialog, el, keyed, ms, notice, si } from "./kit.js";
 
-const $ = (id) => document.getElementById(id);
-const store = { systems: new Map(), shown: "a" };
-const charts = new Charts($("timeline"), $("phases"), $("range"));
-const knobs = new Knobs($("knobs"), $("find"), () => cards.refresh());
-const cards = new Cards($("cards"), $("pinned"), $("cardhint"));
+const recent = 10; // windows that the numbers above and the picture are means of
+const systems = new Map();
+let shown = "a", code = "", drawing = 0;
 
-const feed = new Feed((f) => {
-  const s = store.systems.get(f.sys) || {};
-  const changed = s.knobs_version !== f.knobs_version || s.epoch !== f.epoch;
-  Object.assign(s, f, { window: f.windows.at(-1) || (s.epoch === f.epoch ? s.window : undefined) });
-  store.systems.set(f.sys, s);
-  if (f.sys === store.shown) {
-    header(s);
-    if (s.window) drawCluster($("cluster"), $("limit"), s.window);
-  }
-  if (changed) { knobs.refresh(); systems(); }
-  if (f.windows.length || changed) charts.stale();
-  if (f.events.length) { cards.refresh(); charts.stale(); }
-  if (f.tasks.length) tasks(f.tasks);
-}, (online) => {
-  const p = $("state");
-  if (!online) { p.textContent = "offline"; p.className = "pill offline"; }
-}, () => { charts.stale(); cards.refresh(); knobs.refresh(); });
+const knobs = new Knobs();
+const charts = new Charts((label) => cards.show(label));
+const pins = new Pins();
+const cards = new Cards({ ghost, pin: (p) => pins.add(p), look: (c) => {
+  const w = 4e6;
+  charts.look([Math.max(0, c.before.from_ns || c.virtual_ns - w, c.virtual_ns - 4 * w), c.after.to_ns || c.virtual_ns + w]);
+  $("live").scrollIntoView({ behavior: "smooth" });
+} });
+const steps = new Steps(knobs, { ghostThen: async (set) => { if (await ghost(shown, {})) knobs.set(set); } });
 
-function header(s) {
+const feed = new Feed({
+  frame(f) {
+    const s = systems.get(f.sys) || { windows: [] };
+    const changed = s.knobs_version !== f.knobs_version || s.epoch !== f.epoch, moved = changed || s.state !== f.state || f.events.length;
+    let ws = changed && f.windows.length ? f.windows : [...(s.epoch === f.epoch ? s.windows : []), ...f.windows];
+    systems.set(f.sys, Object.assign(s, f, { windows: ws.slice(-recent) }));
+    if (f.sys === shown) show();
+    if (changed && f.sys === shown) knobs.refresh();
+    if (moved) listSystems();
+    if (f.windows.length || f.events.length) charts.stale();
+    if (f.events.length) cards.refresh(true);
+    else if (f.windows.length && cards.unsettled) cards.refresh();
+    tasks(f.tasks);
+  },
+  status(online) {
+    if (online) return;
+    $("state").textContent = "offline";
+    $("state").className = "pill offline";
+    notice("The agent does not answer. The page goes on by itself when it is back.");
+  },
+  reload: all,
+});
+
+// show writes the numbers above and the cluster, at most eight times a second.
+function show() {
+  if (drawing || document.hidden) return;
+  drawing = setTimeout(() => { drawing = 0; header(); }, 120);
+}
+
+function header() {
+  const s = systems.get(shown);
+  if (!s) return;
   $("state").textContent = s.state;
   $("state").className = "pill " + s.state;
   $("pause").textContent = s.state === "paused" ? "Go on" : "Pause";
-  $("tempo").textContent = s.state === "running" && s.speed > 0
-    ? `1 s here = ${ms(s.speed)} in the cluster · now ${ms(s.virtual_ns)}` : `at ${ms(s.virtual_ns)} virtual`;
+  $("tempo").textContent = s.state === "paused" || s.state === "failed" ? `stands at ${ms(s.virtual_ns)}` : `1 s here = ${s.speed > 0 ? ms(s.speed) : "…"} in the cluster, now ${ms(s.virtual_ns)}`;
   if (document.activeElement !== $("pace")) {
     const p = String(s.pace);
     if (![...$("pace").options].some((o) => o.value === p)) $("pace").append(el("option", { value: p }, `${ms(s.pace)}/s`));
     $("pace").value = p;
   }
-  notice(s.state === "failed" ? `system ${s.sys} failed: ${s.error} (its windows stay; Reset begins again)` : "");
-  const w = s.window;
+  notice(s.state === "failed" ? `System ${s.sys} failed: ${s.error} (what it measured stays; Reset begins again)` : "");
+  const ws = s.windows, w = ws.at(-1);
   if (!w) return;
-  $("t-throughput").textContent = si(w.throughput) + "/s";
-  $("t-p50").textContent = w.latency_us.p50 ? w.latency_us.p50.toFixed(1) + " µs" : "–";
-  $("t-p99").textContent = w.latency_us.p99 ? w.latency_us.p99.toFixed(1) + " µs" : "–";
-  $("t-aborts").textContent = (100 * w.abort_rate).toFixed(1) + " %";
-  const c = w.checks, b = $("checks");
-  if (!c || c.mode === "off") { b.textContent = "off"; b.className = "badge"; }
-  else { b.textContent = c.ok ? `✓ ${si(c.transactions)}` : `✗ ${c.anomalies.length}`; b.className = "badge " + (c.ok ? "ok" : "bad"); }
+  const mean = (f) => { const v = ws.map(f).filter((x) => x); return v.length ? v.reduce((a, b) => a + b) / v.length : 0; };
+  $("t-throughput").textContent = si(mean((x) => x.throughput)) + "/s";
+  for (const q of ["p50", "p99"]) { const v = mean((x) => x.latency_us[q]); $("t-" + q).textContent = v ? si(v) + " µs" : "–"; }
+  const tries = ws.reduce((a, x) => a + x.commits + x.aborts, 0);
+  $("t-aborts").textContent = tries ? (100 * ws.reduce((a, x) => a + x.aborts, 0) / tries).toFixed(2) + " %" : "–";
+  badge($("checks"), w.checks);
+  drawCluster(averaged(ws));
 }
 
-$("checks").onclick = () => {
-  const c = store.systems.get(store.shown)?.window?.checks;
-  if (!c) return;
-  const body = el("div", {}, el("p", {}, `Mode ${c.mode}; the protocol claims ${c.claimed}; ${si(c.transactions)} transactions looked at.`));
-  if (!c.anomalies?.length) body.append(el("p", {}, "No anomaly: every dependency cycle that the claim forbids was looked for and not found."));
-  for (const a of c.anomalies || []) {
-    body.append(el("h3", {}, a.kind), el("p", {}, a.text || ""));
-    if (a.cycle) body.append(el("pre", {}, JSON.stringify(a.cycle, null, 1)));
-  }
-  dialog("Checks", body);
-};
-
-async function control(action, more = {}) {
-  await call("POST", `/api/control?sys=${action === "reset" ? store.shown : ""}`.replace("?sys=", action === "reset" ? "?sys=" : "?"), { action, ...more });
+function what() {
+  const v = (n) => knobs.value(n), size = v("servers") ? `${v("servers")} servers, ${v("clients")} clients` : `${v("nodes")} nodes`;
+  $("what").textContent = v("preset") ? `${v("workload")} on ${v("preset")}, ${size} × ${v("threads")} threads` : "";
 }
-$("pause").onclick = () => control(store.systems.get("a")?.state === "paused" ? "resume" : "pause");
-$("step").onclick = () => control("step");
-$("reset").onclick = () => control("reset");
-$("pace").onchange = (e) => control("pace", { virtual_ns: Number(e.target.value) });
-$("range").onchange = () => charts.stale();
-$("copy").onclick = async () => {
-  const c = await call("GET", `/page/copy?sys=${store.shown}`);
-  if (!c) return;
-  const body = el("div");
-  for (const [name, text] of [["Command", c.command], ["Notebook cell", c.notebook], ["Spec (YAML)", c.yaml]]) {
-    const b = el("button", {}, "Copy");
-    b.onclick = async () => { await navigator.clipboard.writeText(text); b.textContent = "Copied"; };
-    body.append(el("h3", {}, name + " ", b), el("pre", {}, text));
-  }
-  dialog(`Take system ${store.shown} along`, body);
-};
-$("fork").onclick = async () => {
-  const undo = knobs.latest();
-  await call("POST", "/api/systems", { fork: "a", set: undo });
-  systems();
-};
 
-async function systems() {
-  const list = await call("GET", "/api/systems");
+async function control(action, more = {}, sys = "") { return call("POST", `/api/control${sys && `?sys=${sys}`}`, { action, ...more }); }
+
+async function ghost(sys, set) {
+  const s = await call("POST", "/api/systems", { fork: sys, set });
+  await listSystems();
+  return s;
+}
+
+async function listSystems() {
+  const list = await call("GET", "/api/systems", undefined, true);
   if (!list) return;
-  $("systems").replaceChildren(...list.map((s) => {
-    const b = el("button", { "aria-pressed": String(s.sys === store.shown) }, s.sys === store.shown ? `● ${s.sys}` : s.sys);
-    b.onclick = () => { store.shown = s.sys; knobs.sys = s.sys; knobs.refresh(); systems(); };
-    const li = el("li", {}, b, el("span", {}, `${s.state} at ${ms(s.virtual_ns)}${s.forked_from ? `, ghost of ${s.forked_from}` : ""}`));
-    if (s.sys !== "a") {
-      const x = el("button", { title: `close system ${s.sys}` }, "Close");
-      x.onclick = async () => { await call("DELETE", `/api/systems?sys=${s.sys}`); store.systems.delete(s.sys); if (store.shown === s.sys) { store.shown = "a"; knobs.sys = "a"; } systems(); charts.stale(); };
-      li.append(x);
-    }
-    return li;
-  }));
+  for (const sys of systems.keys()) if (!list.some((s) => s.sys === sys)) systems.delete(sys);
+  pins.forget(list);
+  const items = list.map((s) => ({ sys: s.sys, state: s.catching_up ? "catching up" : s.state, forked: s.forked_from, at: s.fork_ns, shown: s.sys === shown, many: list.length > 1 }));
+  keyed($("systems"), items, (s) => s.sys, (s) => el("li", {}, el("button", { "aria-pressed": String(s.shown), class: `sys ${s.sys}`, title: `show the knobs and the cluster of ${s.sys}`, onclick: () => choose(s.sys) }, s.sys),
+    el("span", {}, s.forked ? `ghost of ${s.forked} from ${ms(s.at)} on, ` : "", s.state),
+    s.sys !== "a" && el("button", { class: "link", title: `close system ${s.sys}`, onclick: async () => { await call("DELETE", `/api/systems?sys=${s.sys}`, {}); if (shown === s.sys) choose("a"); listSystems(); charts.stale(); cards.refresh(true); } }, "close")));
+}
+
+function choose(sys) {
+  shown = knobs.sys = charts.sys = sys;
+  knobs.refresh(); steps.refresh(); listSystems(); show(); charts.stale();
 }
 
 function tasks(list) {
-  const t = $("tasks");
-  t.replaceChildren(...list.map((x) => el("li", {}, x.name, el("progress", { max: x.total || 1, value: x.done }), x.state || "")));
+  const now = list.filter((t) => !t.state);
+  $("tasks").hidden = !now.length;
+  keyed($("tasks"), now, (t) => t.name, (t) => el("li", {}, t.name, " ", el("progress", { max: t.total || 1, value: t.done })));
+  if (now.length) for (const s of $("systems").children) if (s.textContent.includes("catching up")) { clearTimeout(tasks.again); tasks.again = setTimeout(listSystems, 500); }
 }
 
-async function steps() {
-  const s = await call("GET", "/page/steps");
-  if (!s) return;
-  $("steps").replaceChildren(...s.steps.map((x) => {
-    const b = el("button", {}, x.button);
-    b.onclick = () => call("PATCH", `/api/knobs?sys=${store.shown}`, x.set);
-    return el("li", {}, el("div", {}, x.question), b, el("div", { class: "hint" }, x.hint), el("blockquote", {}, `“${x.thesis.trim()}” ${x.section}`));
-  }));
+async function all() {
+  const about = await call("GET", "/page/about", undefined, true);
+  if (about && code && about.code !== code) { location.reload(); return; }
+  code = about?.code || code;
+  systems.clear();
+  charts.stale(); cards.refresh(true);
+  await Promise.all([knobs.refresh(), listSystems(), steps.refresh()]);
+  return about;
 }
 
+$("pause").onclick = () => control(systems.get(shown)?.state === "paused" ? "resume" : "pause");
+$("step").onclick = () => control("step", { virtual_ns: knobs.value("window_ns") || 200000 });
+$("reset").onclick = () => control("reset", {}, shown);
+$("pace").onchange = (e) => control("pace", { virtual_ns: Number(e.target.value) });
+$("checks").onclick = () => openChecks(systems.get(shown)?.windows.at(-1)?.checks);
+$("pinstate").onclick = () => pins.now(shown);
+$("fork").onclick = () => ghost(shown, knobs.undo || {});
+$("copy").onclick = async () => {
+  const c = await call("GET", `/page/copy?sys=${shown}`);
+  if (c) dialog(`Take system ${shown} along`, ...[["Command", c.command], ["Notebook cell", c.notebook], ["Spec", c.yaml]].flatMap(([name, t]) => [el("h3", {}, name, copier(t)), el("pre", { tabindex: 0 }, t)]));
+};
+const keys = { " ": ["pause", "pause or go on"], s: ["step", "one window further"], u: [null, "undo the latest change"], g: ["fork", "ghost: go on without the latest change"], p: ["pinstate", "pin this state"],
+  c: ["copy", "copy as command, notebook cell, YAML"], k: ["checks", "what the checker says"], "/": [null, "find a knob"], "?": ["help", "this"] };
+$("help").onclick = () => dialog("Keys, and what is what", el("dl", { class: "keys" }, ...Object.entries(keys).flatMap(([k, [, t]]) => [el("dt", {}, el("kbd", {}, k === " " ? "space" : k)), el("dd", {}, t)])),
+  el("p", {}, "A mark on the time axis is a change; its number is that of the card below. A card compares the windows before and after, without the transient; ± is the 95 % interval, and = says that the interval has zero in it."),
+  el("p", {}, "A ghost replays everything up to now and then goes on without the change: a dashed line."));
 document.addEventListener("keydown", (e) => {
-  if (/^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement?.tagName || "") || e.ctrlKey || e.metaKey || e.altKey || $("dialog").open) return;
-  const act = { " ": "pause", s: "step", c: "copy", g: "fork" }[e.key];
-  if (act) { if (document.activeElement?.tagName === "BUTTON" && e.key === " ") return; e.preventDefault(); $(act).click(); }
-  if (e.key === "/") { e.preventDefault(); $("find").focus(); }
-  if (e.key === "u") knobs.undoLatest();
+  const at = document.activeElement;
+  if (e.ctrlKey || e.metaKey || e.altKey || $("dialog").open || at?.matches("select,textarea,input:not([type=checkbox],[type=range])")) {
+    if (e.key === "Escape" && at === $("find")) { $("find").value = ""; knobs.draw(); at.blur(); }
+    return;
+  }
+  if (!keys[e.key] || e.key === " " && at?.matches("button,input,summary,a")) return;
+  e.preventDefault();
+  if (e.key === "/") $("find").focus();
+  else if (e.key === "u") knobs.undoLatest();
+  else $(keys[e.key][0]).click();
 });
 
-const about = await call("GET", "/page/about");
-if (about) {
-  $("what").textContent = about.spec ? `· ${about.spec}` : "";
-  $("plain").hidden = about.interactive;
-  await charts.start(about.interactive);
-}
-await Promise.all([knobs.refresh(), steps(), systems(), cards.refresh()]);
+const onchange = knobs.onchange;
+knobs.onchange = () => { onchange(); what(); };
+document.addEventListener("visibilitychange", show);
+new ResizeObserver(() => document.documentElement.style.setProperty("--top", `${$("top").offsetHeight}px`)).observe($("top"));
+const about = await all();
+await charts.start(about || {});
 feed.open();

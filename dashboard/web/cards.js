@@ -1,36 +1,67 @@
-import { call, el, ms, si } from "./kit.js";
+import { $, call, el, keyed, ms, say, set, si, signed } from "./kit.js";
 
-// A card for every knob change; pinned ones stay on top, side by side.
+// A card for every change, and one for every ghost. A card grows surer as windows
+// come; then it stays as it is.
 export class Cards {
-  constructor(root, pinnedRoot, hint) {
-    Object.assign(this, { root, pinnedRoot, hint, pins: new Map(), again: 0 });
+  constructor(on) {
+    Object.assign(this, { on, list: [], busy: false, next: 0, told: null });
   }
-  async refresh() {
-    clearTimeout(this.again);
-    const list = await call("GET", "/page/cards");
-    if (!list) return;
-    this.hint.hidden = list.length > 0;
-    for (const c of list) if (this.pins.has(this.key(c))) this.pins.set(this.key(c), c);
-    this.root.replaceChildren(...list.filter((c) => !this.pins.has(this.key(c))).slice(0, 12).map((c) => this.card(c, false)));
-    this.pinnedRoot.replaceChildren(...[...this.pins.values()].map((c) => this.card(c, true)));
-    // The latest card grows more certain as windows come.
-    if (list.length) this.again = setTimeout(() => this.refresh(), 1000);
+  get unsettled() { return this.list.some((c) => !c.final); }
+  // refresh fetches them, at most once a second.
+  refresh(now) {
+    if (this.timer && !now) return;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(async () => {
+      await this.load();
+      this.timer = 0;
+    }, now ? 0 : 1000);
   }
-  key(c) { return `${c.sys}/${c.version}/${c.virtual_ns}`; }
-  card(c, pinned) {
-    const pin = el("button", { title: pinned ? "let go" : "keep for comparison" }, pinned ? "Unpin" : "Pin");
-    pin.onclick = () => { pinned ? this.pins.delete(this.key(c)) : this.pins.set(this.key(c), c); this.refresh(); };
-    const e = el("article", { class: "card" + (pinned ? " pin" : "") },
-      el("h3", {}, c.title, pin),
-      el("div", { class: "hint" }, `system ${c.sys}, at ${ms(c.virtual_ns)}, by ${c.by || "?"}`));
-    if (c.settling) { e.append(el("p", {}, c.settling)); return e; }
-    const t = el("table", {}, el("tr", {}, el("th", {}, ""), el("td", {}, "before"), el("td", {}, "after"), el("td", {}, "difference (95 %)")));
-    for (const r of c.rows || []) {
-      t.append(el("tr", {}, el("th", {}, `${r.name} (${r.unit || ""})`), el("td", {}, si(r.before)), el("td", {}, si(r.after)),
-        el("td", { class: r.verdict }, `${r.diff >= 0 ? "+" : "−"}${si(Math.abs(r.diff))} ± ${si(r.half95)}${r.before ? ` (${r.percent >= 0 ? "+" : "−"}${Math.abs(r.percent).toFixed(1)} %)` : ""}`)));
-    }
-    e.append(el("p", {}, c.sentence), t,
-      el("div", { class: "hint" }, `busiest: ${c.before.bottleneck || "?"} → ${c.after.bottleneck || "?"}; ${c.before.windows} and ${c.after.windows} windows, ${c.after.skipped} of the transient left out`));
-    return e;
+  async load() {
+    const c = await call("GET", "/page/cards", undefined, true);
+    if (!c) return;
+    this.list = [...c.ghosts, ...c.changes];
+    $("cardhint").hidden = this.list.length > 0;
+    keyed($("cards"), this.list.slice(0, 30), keyOf, (x, was) => card(x, this.on, was));
+    const latest = c.changes.find((x) => x.sentence);
+    if (this.told !== null && latest && keyOf(latest) !== this.told) say(`Change ${latest.number}: ${latest.sentence}`);
+    this.told = latest ? keyOf(latest) : "";
   }
+  // show scrolls to the card of a change.
+  show(number) {
+    const e = $("cards").querySelector(`[data-number="${number}"]`);
+    e?.scrollIntoView({ block: "center", behavior: "smooth" });
+    e?.focus({ preventScroll: true });
+  }
+}
+
+const keyOf = (c) => `${c.sys}/${c.number}/${c.virtual_ns}`;
+
+function card(c, on, was) {
+  const by = { page: "from the page", notebook: "from a notebook", script: "from a script" }[c.by] || "";
+  const act = (name, title, onclick) => el("button", { class: "link", title, onclick }, name);
+  const undo = Object.keys(c.undo || {}).length > 0;
+  return el("article", { class: `card${c.number ? "" : " ghost"}`, tabindex: -1, "data-number": c.number },
+    el("h3", {}, el("span", { class: "number", "aria-label": c.number ? `change ${c.number}` : "ghost" }, c.number || "◌"), c.title),
+    el("p", { class: "hint" }, c.number ? `system ${c.sys} at ${ms(c.virtual_ns)} ${by}` : `both since ${ms(c.virtual_ns)}: left the ghost, right what is`),
+    c.settling ? el("p", { class: "settling" }, c.settling) : el("p", {}, c.sentence),
+    c.rows && table(c.rows, c.number ? ["before", "after"] : ["ghost", "is"]),
+    c.phases && el("details", { open: was?.querySelector("details")?.open }, el("summary", {}, "phases"), table(c.phases, c.number ? ["before", "after"] : ["ghost", "is"])),
+    el("div", { class: "acts" },
+      c.number > 0 && undo && act("Undo", "take this change back", () => set(c.sys, c.undo)),
+      c.number > 0 && undo && act("Ghost", "go on without this change, as a second system", () => on.ghost(c.sys, c.undo)),
+      c.rows && act("Pin", "keep what was measured after it, to compare", () => on.pin({ ...c.after, title: c.number ? `system ${c.sys} after change ${c.number}` : `system ${c.after.sys}` })),
+      c.number > 0 && act("Show", "show this moment on the time axis", () => on.look(c))),
+    c.rows && el("p", { class: "hint" }, `${c.before.windows} and ${c.after.windows} windows${c.after.skipped ? `, ${c.after.skipped} of the transient left out` : ""}${c.final ? "" : "; still counting"}`));
+}
+
+// table compares rows side by side; the interval decides about the verdict.
+export function table(rows, [a, b]) {
+  return el("table", { class: "rows" }, el("thead", {}, el("tr", {}, el("td"), el("th", { scope: "col" }, a), el("th", { scope: "col" }, b), el("th", { scope: "col" }, "difference"))),
+    el("tbody", {}, ...rows.map((r) => el("tr", {}, el("th", { scope: "row" }, r.name, " ", el("small", {}, r.unit || "")), el("td", {}, si(r.before)), el("td", {}, si(r.after)),
+      el("td", { class: r.verdict, title: `${r.verdict}: ${signed(r.diff, si)} ± ${si(r.half95)} with 95 % confidence` }, difference(r))))));
+}
+
+function difference(r) {
+  if (!r.before) return `${signed(r.diff, si)} ± ${si(r.half95)}`;
+  return `${signed(r.percent, (v) => v.toFixed(1))} ± ${(100 * r.half95 / Math.abs(r.before)).toFixed(1)} %`;
 }

@@ -1,65 +1,101 @@
-import { call } from "./kit.js";
+import { $ } from "./kit.js";
 
-// The two charts. The server draws them: as an echarts option, or as SVG where
-// the library is not built in. Here they are fetched when they are stale, at
-// most three times a second, and not while the page is hidden.
+const dark = matchMedia("(prefers-color-scheme: dark)");
+
+// The charts. The server draws them: as an echarts option, or as SVG where the
+// library is missing. They are fetched when they are stale, at most three times
+// a second, and not while the page is hidden.
 export class Charts {
-  constructor(timeline, phases, range) {
-    Object.assign(this, { timeline, phases, range, dirty: true, busy: false, interactive: false });
+  constructor(onMark) {
+    Object.assign(this, { onMark, span: null, dirty: true, busy: false, sys: "a" });
     setInterval(() => this.tick(), 330);
+    $("range").onchange = () => this.look(null);
+    $("golive").onclick = () => this.look(null);
+    document.addEventListener("visibilitychange", () => this.stale());
   }
   stale() { this.dirty = true; }
-  async start(interactive) {
-    if (!interactive) return;
-    await new Promise((done) => {
-      const s = document.createElement("script");
-      s.src = "/vendor/echarts.min.js";
-      s.onload = () => { this.interactive = true; done(); };
-      s.onerror = done;
-      document.head.append(s);
+  // look shows a span of virtual time; null: the live one.
+  look(span) {
+    this.span = span;
+    $("golive").hidden = !span;
+    this.stale();
+  }
+  // start brings echarts; without it pictures are shown.
+  async start(about) {
+    if (about.script) {
+      await new Promise((done) => {
+        const s = document.createElement("script");
+        s.src = about.script;
+        if (about.integrity) { s.integrity = about.integrity; s.crossOrigin = "anonymous"; }
+        s.onload = s.onerror = done;
+        document.head.append(s);
+      });
+    }
+    $("plain").hidden = !!window.echarts;
+    dark.addEventListener("change", () => {
+      if (!window.echarts) return;
+      for (const e of document.querySelectorAll(".chart")) window.echarts.getInstanceByDom(e)?.dispose();
+      this.stale();
     });
-    if (!this.interactive) return;
-    const dark = matchMedia("(prefers-color-scheme: dark)");
-    const make = () => {
-      for (const e of [this.timeline, this.phases]) {
-        window.echarts.getInstanceByDom(e)?.dispose();
-        window.echarts.init(e, dark.matches ? "dark" : null, { renderer: "canvas" });
-      }
-      this.dirty = true;
-    };
-    dark.addEventListener("change", make);
-    make();
-    addEventListener("resize", () => { for (const e of [this.timeline, this.phases]) window.echarts.getInstanceByDom(e)?.resize(); });
   }
   async tick() {
     if (!this.dirty || this.busy || document.hidden) return;
     this.busy = true;
     this.dirty = false;
+    const q = this.span ? `from=${this.span[0]}&to=${this.span[1]}` : `last=${$("range").value}&sys=${this.sys}`;
     try {
-      const last = this.range.value;
-      await Promise.all([this.draw(this.timeline, `/page/timeline?last=${last}`), this.draw(this.phases, "/page/phases")]);
+      await Promise.all([draw($("timeline"), `/page/timeline?${q}`, this.onMark), draw($("phases"), "/page/phases?")]);
     } finally { this.busy = false; }
   }
-  async draw(e, url) {
-    if (!this.interactive) {
-      const r = await fetch(url + (url.includes("?") ? "&" : "?") + "format=svg");
-      if (!r.ok) return;
-      const img = e.querySelector("img") || e.appendChild(document.createElement("img"));
-      img.alt = e.getAttribute("aria-label");
-      const old = img.src;
-      img.src = URL.createObjectURL(await r.blob());
-      if (old) URL.revokeObjectURL(old);
-      return;
-    }
-    const o = await call("GET", url);
-    if (!o) return;
-    o.backgroundColor = "transparent";
-    const c = window.echarts.getInstanceByDom(e);
-    if (e === this.phases) {
-      const bars = o.yAxis?.[0]?.data?.length || 1;
-      const h = `${130 + 44 * bars}px`;
-      if (e.style.height !== h) { e.style.height = h; c.resize(); }
-    }
-    c.setOption(o, { replaceMerge: ["series", "xAxis", "yAxis", "grid"] });
+}
+
+// draw fetches a chart and puts it into an element.
+export async function draw(e, url, onMark) {
+  const high = e.id === "timeline" ? (innerWidth < 760 ? 420 : 500) : 0;
+  url += `&w=${Math.floor(e.clientWidth / 20) * 20}&h=${high}`;
+  if (!window.echarts) return picture(e, url);
+  const r = await fetch(`${url}&format=option`).catch(() => null);
+  if (!r?.ok) return;
+  const o = JSON.parse(onGround(await r.text()));
+  e.style.height = `${high || 82 + 42 * Math.max(o.yAxis?.[0]?.data?.length || 0, 1)}px`;
+  let c = window.echarts.getInstanceByDom(e);
+  if (!c) {
+    e.replaceChildren();
+    c = window.echarts.init(e, theme());
+    new ResizeObserver(() => { if (!c.isDisposed()) c.resize(); }).observe(e);
+    if (onMark) c.on("click", (p) => { if (p.componentType === "markLine") onMark(p.name); });
   }
+  o.backgroundColor = "transparent";
+  o.tooltip = { ...o.tooltip, confine: true };
+  o.legend = { ...o.legend, itemWidth: 14, itemHeight: 9, itemGap: 9, bottom: 4, show: new Set(o.series.map((s) => s.name)).size > 1 };
+  if (o.grid?.length > 1) o.axisPointer = { link: [{ xAxisIndex: "all" }] };
+  c.setOption(o, { replaceMerge: ["series", "xAxis", "yAxis", "grid"] });
+}
+
+// onGround takes lighter colours on a dark ground.
+function onGround(text) {
+  if (!dark.matches) return text;
+  return text.replaceAll("#0072B2", "#4aa3df").replaceAll("#009E73", "#2fc497").replaceAll("#D55E00", "#ec7a2c");
+}
+
+async function picture(e, url) {
+  const r = await fetch(url).catch(() => null);
+  if (!r?.ok) return;
+  const img = e.querySelector("img") || e.appendChild(document.createElement("img"));
+  img.alt = e.getAttribute("aria-label");
+  const old = img.src;
+  img.src = URL.createObjectURL(await r.blob());
+  if (old) URL.revokeObjectURL(old);
+}
+
+// theme takes the colours of the page.
+function theme() {
+  const style = getComputedStyle(document.documentElement);
+  const [ink, soft, line, panel] = ["--ink", "--soft", "--line", "--panel"].map((n) => style.getPropertyValue(n).trim());
+  const axis = { axisLine: { lineStyle: { color: line } }, axisTick: { lineStyle: { color: line } }, axisLabel: { color: soft }, nameTextStyle: { color: soft }, splitLine: { lineStyle: { color: line } } };
+  return {
+    textStyle: { fontFamily: "system-ui, sans-serif", color: ink }, legend: { textStyle: { color: soft, fontSize: 11 }, pageTextStyle: { color: soft } }, markLine: { label: { color: ink } },
+    tooltip: { backgroundColor: panel, borderColor: line, textStyle: { color: ink, fontSize: 12 }, axisPointer: { lineStyle: { color: soft } } },
+    valueAxis: axis, categoryAxis: axis, logAxis: axis,
+  };
 }

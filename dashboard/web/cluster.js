@@ -1,61 +1,77 @@
-// The cluster drawn node by node: each resource is a box whose colour is its
-// utilisation (cividis, told apart by the colour-blind), the bottleneck is
+import { $, shape } from "./kit.js";
+
+// The cluster drawn node by node: a bar is a resource, its colour the
+// utilisation (cividis, which the colour-blind can read), the bottleneck is
 // outlined.
-const NS = "http://www.w3.org/2000/svg";
 const scale = ["#00224e", "#1a386f", "#434e6c", "#61646f", "#7d7c78", "#9b9476", "#bcae6c", "#ddc95a", "#fee838"];
-const order = [["cpu", "CPU"], ["nic_tx", "NIC tx"], ["nic_rx", "NIC rx"], ["pcie", "PCIe"], ["memory", "memory"], ["link", "link"]];
+const names = { cpu: "CPU", nic_tx: "NIC send", nic_rx: "NIC receive", nic_atomic: "NIC atomics", nic_context: "NIC contexts", pcie: "PCIe", link: "link", memory: "memory" };
+const percent = (u) => `${(100 * u).toFixed(0)} %`;
 
-function shape(tag, attrs, text) {
-  const e = document.createElementNS(NS, tag);
-  for (const [k, v] of Object.entries(attrs)) e.setAttribute(k, v);
-  if (text !== undefined) e.textContent = text;
-  return e;
+let drawn = "", parts = [];
+
+// drawCluster takes the nodes of the latest windows, averaged.
+export function drawCluster(nodes) {
+  if (!nodes.length) return;
+  const resources = Object.keys(names).filter((r) => nodes.some((n) => n.utilization[r] !== undefined));
+  for (const r of Object.keys(nodes[0].utilization)) if (!names[r]) resources.push(r);
+  const shown = nodes.length > 4 ? resources.filter((r) => r !== "nic_context" || nodes.some((n) => n.utilization[r] > 0.01)) : resources;
+  const as = nodes.map((n) => n.node + n.role).join() + shown.join();
+  if (as !== drawn) { build(nodes, shown); drawn = as; }
+  let hot;
+  for (const n of nodes) for (const r of shown) if (!hot || n.utilization[r] > hot.u) hot = { node: n.node, r, u: n.utilization[r] };
+  for (const p of parts) {
+    const u = nodes[p.node].utilization[p.r] || 0;
+    const k = Math.max(0, Math.min(scale.length - 1, Math.round(u * (scale.length - 1))));
+    p.bar.setAttribute("fill", scale[k]);
+    p.bar.setAttribute("class", hot.node === nodes[p.node].node && hot.r === p.r ? "hot" : "bar");
+    p.title.textContent = `${names[p.r] || p.r} of node ${nodes[p.node].node}: ${percent(u)}`;
+    if (p.text) { p.text.textContent = percent(u); p.text.setAttribute("class", k > 4 ? "num" : "num light"); }
+  }
+  const words = `busiest: ${names[hot.r] || hot.r} of node ${hot.node}, ${percent(hot.u)}`;
+  $("limit").textContent = words;
+  $("cluster").firstChild.setAttribute("aria-label", `${nodes.length} nodes, ${words}`);
 }
 
-export function drawCluster(root, limit, w) {
-  const nodes = w.nodes || [];
-  const per = nodes.length <= 4 ? 2 : 4;
-  const bw = 320 / per, bh = nodes.length <= 4 ? 118 : 96;
-  const rows = Math.ceil(nodes.length / per);
-  const svg = shape("svg", { viewBox: `0 0 324 ${rows * bh + 44}`, role: "img", "aria-label": describe(w) });
-  nodes.forEach((n, i) => {
-    const x = 2 + (i % per) * bw, y = 2 + Math.floor(i / per) * bh;
-    svg.append(node(n, x, y, bw - 6, bh - 8, w.bottleneck, per));
+function build(nodes, resources) {
+  const n = nodes.length, per = n <= 4 ? 2 : n <= 16 ? 4 : 8, roomy = per === 2;
+  const w = 340 / per, row = roomy ? 15 : n <= 16 ? 9 : 6, h = 22 + row * resources.length + 8;
+  const rows = Math.ceil(n / per);
+  const svg = shape("svg", { viewBox: `0 0 340 ${rows * (h + 4) + 22}`, role: "img" });
+  parts = [];
+  nodes.forEach((x, i) => {
+    const left = (i % per) * w + 2, top = Math.floor(i / per) * (h + 4) + 2;
+    svg.append(shape("rect", { x: left, y: top, width: w - 4, height: h, rx: 6, class: "frame" }),
+      shape("text", { x: left + 6, y: top + 14 }, per < 8 ? `node ${x.node}` : String(x.node)));
+    if (roomy && x.role !== "symmetric") svg.append(shape("text", { x: left + w - 10, y: top + 14, "text-anchor": "end", class: "sub" }, x.role));
+    resources.forEach((r, k) => {
+      const y = top + 20 + k * row, label = roomy ? 58 : 0;
+      const title = shape("title");
+      const bar = shape("rect", { x: left + 6 + label, y, width: w - 16 - label, height: row - 2, rx: 2 }, title);
+      svg.append(bar);
+      const p = { node: i, r, bar, title };
+      if (roomy) {
+        svg.append(shape("text", { x: left + 6, y: y + 10, class: "sub" }, names[r] || r));
+        p.text = shape("text", { x: left + w - 13, y: y + 10, "text-anchor": "end" });
+        svg.append(p.text);
+      }
+      parts.push(p);
+    });
   });
-  legend(svg, rows * bh + 10);
-  root.replaceChildren(svg);
-  const b = w.bottleneck;
-  limit.textContent = b ? `busiest: ${b.resource} of node ${b.node}, ${(100 * b.utilization).toFixed(0)} %` : "";
+  const y = rows * (h + 4) + 8;
+  scale.forEach((c, i) => svg.append(shape("rect", { x: 44 + i * 27, y, width: 27, height: 8, fill: c })));
+  svg.append(shape("text", { x: 40, y: y + 8, "text-anchor": "end", class: "sub" }, "idle"), shape("text", { x: 292, y: y + 8, class: "sub" }, "saturated"));
+  if (!roomy) svg.append(shape("title", {}, "bars of a node from the top: " + resources.map((r) => names[r] || r).join(", ")));
+  $("cluster").replaceChildren(svg);
 }
 
-function node(n, x, y, w, h, b, per) {
-  const g = shape("g", {});
-  g.append(shape("rect", { x, y, width: w, height: h, rx: 6, class: "frame" }));
-  g.append(shape("text", { x: x + 6, y: y + 13 }, `node ${n.node}`));
-  if (per === 2) g.append(shape("text", { x: x + w - 6, y: y + 13, "text-anchor": "end", class: "sub" }, n.role || n.type || ""));
-  const have = order.filter(([r]) => n.utilization[r] !== undefined);
-  const step = (h - 22) / Math.max(have.length, 1);
-  have.forEach(([r, label], i) => {
-    const u = n.utilization[r], yy = y + 19 + i * step;
-    const hot = b && b.node === n.node && b.resource === r;
-    const bar = w - 12, lw = per === 2 ? 44 : 0;
-    const box = shape("rect", { x: x + 6 + lw, y: yy, width: bar - lw, height: step - 3, rx: 2, fill: colour(u), class: hot ? "hot" : "box" });
-    box.append(shape("title", {}, `${label} of node ${n.node}: ${(100 * u).toFixed(0)} %`));
-    if (lw) g.append(shape("text", { x: x + 6, y: yy + step - 5, class: "sub" }, label));
-    g.append(box);
-    if (lw) g.append(shape("text", { x: x + w - 10, y: yy + step - 5, "text-anchor": "end", style: `fill:${u > 0.6 ? "#111" : "#fff"};font-size:9px` }, `${(100 * u).toFixed(0)} %`));
-  });
-  return g;
-}
-
-function colour(u) { return scale[Math.max(0, Math.min(scale.length - 1, Math.round(u * (scale.length - 1))))]; }
-
-function legend(svg, y) {
-  scale.forEach((c, i) => svg.append(shape("rect", { x: 60 + i * 22, y, width: 22, height: 8, fill: c })));
-  svg.append(shape("text", { x: 56, y: y + 8, "text-anchor": "end", class: "sub" }, "idle"), shape("text", { x: 62 + scale.length * 22, y: y + 8, class: "sub" }, "saturated"));
-}
-
-function describe(w) {
-  const b = w.bottleneck;
-  return `${(w.nodes || []).length} nodes${b ? `, busiest ${b.resource} of node ${b.node} at ${(100 * b.utilization).toFixed(0)} percent` : ""}`;
+// average of the nodes over windows.
+export function averaged(windows) {
+  const out = [];
+  for (const w of windows) {
+    (w.nodes || []).forEach((n, i) => {
+      out[i] ||= { node: n.node, role: n.role, type: n.type, utilization: {} };
+      for (const [r, u] of Object.entries(n.utilization)) out[i].utilization[r] = (out[i].utilization[r] || 0) + u / windows.length;
+    });
+  }
+  return out;
 }

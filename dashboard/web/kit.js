@@ -1,57 +1,115 @@
-// Small things every panel needs.
+// Small things that every panel needs.
+
+export const $ = (id) => document.getElementById(id);
 
 export function el(tag, attrs = {}, ...children) {
   const e = document.createElement(tag);
-  for (const [k, v] of Object.entries(attrs)) e.setAttribute(k, v);
-  e.append(...children.filter((c) => c !== undefined && c !== null));
+  for (const [k, v] of Object.entries(attrs)) {
+    if (v === undefined || v === false) continue;
+    if (k.startsWith("on")) e.addEventListener(k.slice(2), v);
+    else e.setAttribute(k, v === true ? "" : v);
+  }
+  e.append(...children.filter((c) => c !== undefined && c !== null && c !== false));
   return e;
 }
 
-export function si(v) {
-  for (const [f, p] of [[1e9, " G"], [1e6, " M"], [1e3, " k"]]) if (Math.abs(v) >= f) return (v / f).toPrecision(3) + p;
-  return Number(v).toPrecision(3).replace(/\.?0+$/, "");
+const NS = "http://www.w3.org/2000/svg";
+export function shape(tag, attrs = {}, ...children) {
+  const e = document.createElementNS(NS, tag);
+  for (const [k, v] of Object.entries(attrs)) e.setAttribute(k, v);
+  e.append(...children);
+  return e;
 }
+
+// keyed makes the children of a root from items and leaves those alone that are
+// as they were, so that focus and selection stay where they are.
+export function keyed(root, items, keyOf, render) {
+  const old = new Map([...root.children].map((e) => [e.dataset.key, e]));
+  const next = items.map((x) => {
+    const key = keyOf(x), as = JSON.stringify(x), was = old.get(key);
+    if (was && was.drawnAs === as) return was;
+    const e = render(x, was);
+    e.dataset.key = key;
+    e.drawnAs = as;
+    if (was?.contains(document.activeElement)) {
+      const place = [...was.querySelectorAll("button,input,select,summary")].indexOf(document.activeElement);
+      queueMicrotask(() => e.querySelectorAll("button,input,select,summary")[place]?.focus());
+    }
+    return e;
+  });
+  if (next.length !== root.children.length || next.some((e, i) => e !== root.children[i])) root.replaceChildren(...next);
+}
+
+export function si(v) {
+  for (const [f, p] of [[1e9, " G"], [1e6, " M"], [1e3, " k"]]) if (Math.abs(v) >= f) return digits(v / f) + p;
+  return digits(v);
+}
+
+function digits(v) {
+  const a = Math.abs(v);
+  return Number.isInteger(v) && a < 1000 ? String(v) : a >= 100 ? v.toFixed(0) : a >= 10 ? v.toFixed(1) : a >= 0.005 || a === 0 ? v.toFixed(2) : v.toPrecision(1);
+}
+
+export const signed = (v, text) => (v < 0 ? "−" : "+") + text(Math.abs(v));
 
 export function ms(ns) {
   const v = ns / 1e6;
   return v >= 1000 ? (v / 1000).toFixed(2) + " s" : (v < 10 ? v.toFixed(2) : v.toFixed(1)) + " ms";
 }
 
-let shownNotice = "";
+let lasting = "", passing;
 export function notice(text) {
-  if (text === shownNotice) return;
-  shownNotice = text;
-  const n = document.getElementById("notice");
-  n.textContent = text;
-  n.hidden = !text;
+  lasting = text;
+  if (!passing) show(text);
 }
 
-let passing;
 // flash shows an error line for a while.
 export function flash(text) {
-  notice(text);
+  show(text);
   clearTimeout(passing);
-  passing = setTimeout(() => notice(""), 8000);
+  passing = setTimeout(() => { passing = 0; show(lasting); }, 9000);
 }
 
-// call talks to the agent; errors are its one line and are shown.
-export async function call(method, path, body) {
+function show(text) {
+  if ($("notice").textContent === text) return;
+  $("notice").textContent = text;
+  $("notice").hidden = !text;
+}
+
+// say is for those who listen to the page.
+export function say(text) { $("said").textContent = text; }
+
+// call talks to the agent; an error is its one line and is shown.
+export async function call(method, path, body, quiet) {
+  let r, text;
   try {
-    const r = await fetch(path, {
-      method, headers: body ? { "Content-Type": "application/json" } : {},
-      body: body ? JSON.stringify(body) : undefined,
-    });
-    if (r.status === 401) { location.href = "/login"; return; }
-    const text = await r.text();
-    if (!r.ok) { flash(text.trim() || `${method} ${path}: ${r.status}`); return; }
-    return text ? JSON.parse(text) : {};
-  } catch (e) {
-    flash(`the agent does not answer: ${e.message}`);
+    r = await fetch(path, { method, headers: body ? { "Content-Type": "application/json" } : {}, body: body && JSON.stringify(body) });
+    text = await r.text();
+  } catch {
+    if (!quiet) flash("the agent does not answer");
+    return;
   }
+  if (r.status === 401) { location.href = "/login"; return; }
+  if (!r.ok) {
+    if (!quiet) flash(text.trim() || `${method} ${path}: ${r.status}`);
+    return;
+  }
+  return text ? JSON.parse(text) : {};
 }
 
-export function dialog(title, body) {
-  document.getElementById("dialogtitle").textContent = title;
-  document.getElementById("dialogbody").replaceChildren(body);
-  document.getElementById("dialog").showModal();
+export const set = (sys, values) => call("PATCH", `/api/knobs?sys=${sys}`, values);
+
+export function dialog(title, ...body) {
+  $("dialogtitle").textContent = title;
+  $("dialogbody").replaceChildren(...body);
+  $("dialog").showModal();
+}
+
+export function copier(text) {
+  const b = el("button", { onclick: async () => {
+    await navigator.clipboard.writeText(text);
+    b.textContent = "Copied";
+    say("copied");
+  } }, "Copy");
+  return b;
 }

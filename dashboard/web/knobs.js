@@ -1,84 +1,153 @@
-import { call, el } from "./kit.js";
+import { $, call, el, keyed, set } from "./kit.js";
 
-// The knobs, made from the registry: changed ones first, then by floor.
+// The knobs, made from the registry: changed ones first, then the phases of a
+// transaction as a board, then by floor; those that are fixed while the system
+// runs come last and take a reset.
+const columns = ["or", "db", "pa"];
+
 export class Knobs {
-  constructor(root, find, changed) {
-    Object.assign(this, { root, find, changed, sys: "a", list: [], start: null, history: [] });
-    find.oninput = () => this.draw();
+  constructor() {
+    Object.assign(this, { root: $("knobs"), sys: "a", list: [], by: new Map(), undo: null, shown: "", staged: {} });
+    $("find").oninput = () => this.draw();
+    for (const type of ["focusin", "pointerover"]) this.root.addEventListener(type, (e) => this.about(e.target.closest("[data-knob]")?.dataset.knob));
   }
   async refresh() {
-    const list = await call("GET", `/api/knobs?sys=${this.sys}`);
-    if (!list) return;
-    if (!this.start) this.start = new Map(list.map((k) => [k.name, k.value]));
-    const before = new Map(this.list.map((k) => [k.name, k.value]));
-    const diff = {};
-    for (const k of list) if (before.has(k.name) && String(before.get(k.name)) !== String(k.value)) diff[k.name] = before.get(k.name);
-    if (Object.keys(diff).length) this.history.push(diff);
-    this.list = list;
+    const k = await call("GET", `/page/knobs?sys=${this.sys}`, undefined, true);
+    if (!k) return;
+    this.list = k.knobs;
+    this.by = new Map(k.knobs.map((x) => [x.name, x]));
+    this.undo = Object.keys(k.undo || {}).length ? k.undo : null;
+    this.version = k.version;
     this.draw();
+    this.about(this.shown, true);
+    this.onchange?.();
   }
-  // latest is what takes the latest change back; with none, nothing.
-  latest() { return this.history.at(-1) || {}; }
-  undoLatest() { const d = this.latest(); if (Object.keys(d).length) { this.set(d); } }
-  isChanged(k) { return this.start && String(this.start.get(k.name)) !== String(k.value); }
-  async set(values) {
-    const r = await call("PATCH", `/api/knobs?sys=${this.sys}`, values);
-    await this.refresh();
-    if (r) this.changed();
-  }
+  value(name) { return this.by.get(name)?.value; }
+  async set(values) { if (!await set(this.sys, values)) await this.refresh(); }
+  undoLatest() { if (this.undo) this.set(this.undo); }
+
   draw() {
-    if (this.root.contains(document.activeElement) && document.activeElement.matches("input[type=number],input[type=text]")) return;
-    const focus = document.activeElement?.id;
-    const open = this.root.scrollTop;
-    const want = this.find.value.trim().toLowerCase();
-    const match = (k) => !want || (k.name + " " + k.label + " " + k.doc).toLowerCase().includes(want);
-    const groups = new Map();
-    const changed = this.list.filter((k) => this.isChanged(k) && match(k));
-    if (changed.length) groups.set("Changed", changed);
-    for (const k of this.list) {
-      if (!match(k) || this.isChanged(k) || (!k.live && !want)) continue;
-      if (!groups.has(k.group)) groups.set(k.group, []);
-      groups.get(k.group).push(k);
+    const typing = document.activeElement;
+    if (this.root.contains(typing) && typing.matches("input[type=number],input[type=text]") && typing.dataset.dirty) return;
+    const want = $("find").value.trim().toLowerCase();
+    const match = (k) => !want || `${k.name} ${k.label} ${k.doc}`.toLowerCase().includes(want);
+    const list = this.list.filter(match), groups = [];
+    const changed = this.list.filter((k) => k.changed && match(k));
+    if (changed.length) groups.push({ kind: "changed", knobs: changed.filter((k) => !k.follows), follow: changed.filter((k) => k.follows).length });
+    const board = want ? null : this.board();
+    const boarded = new Set(board?.rows.flatMap((r) => [r.knob.name, ...r.opts.filter(Boolean).map((o) => o.name)]) || []);
+    let placed = false;
+    for (const k of list) {
+      if (boarded.has(k.name)) {
+        if (!placed) { groups.push(board); placed = true; }
+        continue;
+      }
+      const kind = k.live ? "live" : "fixed", name = k.live ? k.group : "Fixed while it runs";
+      let g = groups.find((x) => x.kind === kind && x.name === name);
+      if (!g) groups.push(g = { kind, name, knobs: [] });
+      g.knobs.push(k);
     }
-    this.root.replaceChildren(...[...groups].map(([g, ks]) => el("fieldset", {}, el("legend", {}, g), ...ks.map((k) => this.knob(k)))));
-    if (!groups.size) this.root.append(el("p", { class: "hint" }, "no knob matches"));
-    if (focus) document.getElementById(focus)?.focus();
-    this.root.scrollTop = open;
+    groups.sort((a, b) => (a.kind === "fixed") - (b.kind === "fixed"));
+    if (!groups.length) groups.push({ kind: "none" });
+    keyed(this.root, groups, (g) => g.kind + (g.name || ""), (g, was) => this[g.kind](g, was));
   }
-  knob(k) {
-    const id = "k-" + k.name.replaceAll(".", "-");
-    const off = !k.live || !k.active;
-    const why = !k.active ? k.inactive_because : !k.live ? "set before the start; Reset with it by command or spec" : "";
-    const row = el("div", { class: `knob${off ? " off" : ""}${this.isChanged(k) ? " changed" : ""}` },
-      el("label", { for: id }, k.label || k.name), this.input(k, id, off),
-      el("span", { class: "name" }, k.name + (k.unit ? ` (${k.unit})` : "")),
-      el("p", { class: "doc" }, [k.doc, k.section, why && `Not now: ${why}`].filter(Boolean).join(" · ")));
-    if (this.isChanged(k)) {
-      const b = el("button", { class: "undo" }, `undo (${this.start.get(k.name)})`);
-      b.onclick = () => this.set({ [k.name]: this.start.get(k.name) });
-      row.append(b);
-    }
-    return row;
+  none() { return el("p", { class: "hint" }, "no knob matches"); }
+
+  // board is Table 4-1 and 4-3 to play with: a row per phase, its primitive and
+  // its optimisations.
+  board() {
+    const rows = this.list.filter((k) => k.name.startsWith("phase.")).map((knob) => ({ knob, opts: columns.map((c) => this.by.get(`opt.${knob.name.slice(6)}.${c}`)) }));
+    return rows.length ? { kind: "phases", rows } : null;
   }
-  input(k, id, off) {
-    let i;
+  phases(g) {
+    const heads = columns.map((c) => this.by.get(`opt.${c}`)).map((k, i) => el("th", { scope: "col", title: k?.label, "data-knob": k?.name }, columns[i].toUpperCase()));
+    return el("fieldset", {}, el("legend", {}, "Phases of a transaction"), el("table", { class: "board" },
+      el("thead", {}, el("tr", {}, el("td"), el("td"), ...heads)),
+      el("tbody", {}, ...g.rows.map(({ knob, opts }) => el("tr", { class: knob.active ? "" : "off" },
+        el("th", { scope: "row", "data-knob": knob.name, class: mark(knob) }, el("label", { for: idOf(knob) }, knob.label.replace("Read-only: ", "RO ").replace(/ \(.*/, ""))),
+        el("td", { "data-knob": knob.name }, this.input(knob)),
+        ...opts.map((o) => o ? el("td", { "data-knob": o.name, class: (o.active ? "" : "off ") + mark(o), title: o.active ? o.label : o.inactive_because }, this.input(o, o.label)) : el("td")))))));
+  }
+  changed(g) {
+    const back = {};
+    for (const k of g.knobs) back[k.name] = k.start;
+    const preset = g.knobs.find((k) => k.name === "preset");
+    return el("fieldset", { class: "changes" }, el("legend", {}, "Changed since the start"),
+      ...g.knobs.map((k) => el("div", { class: "change", "data-knob": k.name }, el("span", {}, k.label, el("small", {}, ` ${text(k, k.start)} → ${text(k, k.value)}`)),
+        el("button", { class: "link", title: `${k.name} back to ${text(k, k.start)}`, onclick: () => this.set({ [k.name]: k.start }) }, "undo"))),
+      g.follow > 0 && el("p", { class: "hint" }, `and ${g.follow} that come with the preset`),
+      g.knobs.length > 1 && el("button", { class: "link", onclick: () => this.set(preset ? { ...back, preset: preset.start } : back) }, "undo all"));
+  }
+  live(g) {
+    return el("fieldset", {}, el("legend", {}, g.name), ...g.knobs.map((k) => this.row(k)));
+  }
+  fixed(g, was) {
+    const open = was?.open || $("find").value.trim() !== "";
+    const go = el("button", { hidden: true, onclick: () => this.restart() }, "");
+    this.go = go;
+    this.staged = {};
+    return el("details", { open }, el("summary", {}, g.name), el("p", { class: "hint" }, "Change them and begin again at 0 with the same seed."), ...g.knobs.map((k) => this.row(k)), go);
+  }
+  stage(k, v) {
+    if (String(v) === String(k.value)) delete this.staged[k.name]; else this.staged[k.name] = v;
+    const n = Object.keys(this.staged).length;
+    this.go.hidden = !n;
+    this.go.textContent = `Begin again with ${n === 1 ? "this" : `these ${n}`}`;
+  }
+  async restart() {
+    if (await call("POST", `/api/control?sys=${this.sys}`, { action: "reset", set: this.staged })) this.refresh();
+  }
+  row(k) {
+    return el("div", { class: `knob ${k.active ? "" : "off "}${mark(k)}`, "data-knob": k.name },
+      el("label", { for: idOf(k) }, k.label), this.input(k),
+      !k.active && el("small", { title: k.inactive_because }, k.inactive_because));
+  }
+  input(k, label) {
+    const id = idOf(k), take = (v) => k.live ? this.set({ [k.name]: v }) : this.stage(k, v);
+    let i, more;
     if (k.kind === "bool") {
-      i = el("input", { type: "checkbox", id });
+      i = el("input", { type: "checkbox", id, "aria-label": label });
       i.checked = !!k.value;
-      i.onchange = () => this.set({ [k.name]: i.checked });
+      // Greyed ones can still be reached, to read why.
+      if (!k.active) { i.setAttribute("aria-disabled", "true"); i.onclick = (e) => { e.preventDefault(); this.about(k.name); }; return i; }
+      i.onchange = () => take(i.checked);
     } else if (k.choices?.length) {
       i = el("select", { id }, ...k.choices.map((c) => el("option", { value: c }, c)));
-      if (!k.choices.includes(k.value)) i.append(el("option", { value: k.value }, String(k.value)));
       i.value = k.value;
-      i.onchange = () => this.set({ [k.name]: i.value });
+      i.onchange = () => take(i.value);
     } else {
       const number = k.kind === "int" || k.kind === "float";
-      i = el("input", { type: number ? "number" : "text", id, value: k.value, step: k.kind === "int" ? 1 : "any" });
-      if (k.min !== undefined && k.min !== null) i.min = k.min;
-      if (k.max !== undefined && k.max !== null) i.max = k.max;
-      i.onchange = () => { const v = number ? Number(i.value) : i.value; i.blur(); this.set({ [k.name]: v }); };
+      const slide = number && k.live && k.max - k.min <= 200;
+      i = el("input", { type: slide ? "range" : number ? "number" : "text", id, value: number ? k.value : text(k, k.value), min: number ? k.min : undefined, max: number ? k.max : undefined,
+        step: k.kind === "int" ? 1 : slide ? (k.max - k.min) / 200 : "any" });
+      if (slide) { more = el("output", { for: id }, text(k, k.value)); i.oninput = () => { more.textContent = i.value + (k.unit === "%" ? " %" : ""); }; } else i.oninput = () => { i.dataset.dirty = "1"; };
+      i.onchange = () => { delete i.dataset.dirty; take(number ? Number(i.value) : i.value); };
+      if (!slide) i.onblur = () => { if (i.dataset.dirty) { delete i.dataset.dirty; this.draw(); } };
     }
-    i.disabled = off;
-    return i;
+    i.disabled = !k.active;
+    return more ? el("span", { class: "slide" }, i, more) : i;
   }
+
+  // about tells what a knob is for, below the knobs, so that nothing jumps.
+  about(name, again) {
+    if (!name || name === this.shown && !again) return;
+    const k = this.by.get(name);
+    if (!k) return;
+    this.shown = name;
+    const facts = [k.preset !== undefined && `preset says ${text(k, k.preset)}`, `default ${text(k, k.default)}`, k.min !== undefined && k.max !== undefined && `${text(k, k.min)} to ${text(k, k.max)}`].filter(Boolean).join(" · ");
+    $("knob").replaceChildren(el("h3", {}, k.label, el("code", {}, k.name)), el("p", {}, k.doc, k.section && el("span", { class: "hint" }, ` Thesis §${k.section}.`)),
+      !k.active && el("p", { class: "why" }, `Without effect now: ${k.inactive_because}`), el("p", { class: "hint" }, facts));
+  }
+}
+
+const mark = (k) => k.changed && !k.follows ? "changed" : "";
+const idOf = (k) => "k-" + k.name.replaceAll(".", "-");
+
+// text writes a value as a person would.
+export function text(k, v) {
+  if (typeof v === "boolean") return v ? "on" : "off";
+  if (typeof v !== "number") return String(v ?? "");
+  const units = { duration: [[1e9, " s"], [1e6, " ms"], [1e3, " us"], [1, " ns"]], bytes: [[1e9, " GB"], [1e6, " MB"], [1e3, " KB"], [1, " B"]] }[k.kind];
+  if (units && v !== 0) for (const [f, u] of units) if (v % f === 0) return (v / f + u).replace(" ", "");
+  return String(v) + (k.unit === "%" ? " %" : "");
 }

@@ -1,0 +1,165 @@
+package dashboard
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"drtmx/cluster"
+	"drtmx/dashboard/charts"
+	"drtmx/engine"
+)
+
+// ghost is the card of a fork: the system that it was forked from against it,
+// over the virtual time that both have lived since.
+func (p *page) ghost(ctx context.Context, s cluster.Snapshot) (Card, bool) {
+	if s.ForkedFrom == "" || s.CatchingUp {
+		return Card{}, false
+	}
+	mine, epoch, err := p.keeper.moments(ctx, s.Sys)
+	if err != nil {
+		return Card{}, false
+	}
+	theirs, from, err := p.keeper.moments(ctx, s.ForkedFrom)
+	if err != nil || len(mine) == 0 || len(theirs) == 0 {
+		return Card{}, false
+	}
+	to := min(mine[len(mine)-1].t1, theirs[len(theirs)-1].t1)
+	c := Card{
+		Sys: s.Sys, VirtualNS: s.ForkNS, Title: fmt.Sprintf("%s against its ghost %s", s.ForkedFrom, s.Sys),
+		Before: Part{Title: "ghost " + s.Sys, Sys: s.Sys, Epoch: epoch, Version: s.KnobsVersion},
+		After:  Part{Title: s.ForkedFrom, Sys: s.ForkedFrom, Epoch: from},
+	}
+	recent := func(ms []moment) []moment {
+		ms = between(ms, s.ForkNS, to)
+		return ms[max(0, len(ms)-cardWindows):]
+	}
+	c.compare(recent(mine), recent(theirs))
+	return c, true
+}
+
+// state is the present state of a system as a thing to pin: the windows since
+// the latest change without the transient.
+func (p *page) state(w http.ResponseWriter, r *http.Request) {
+	s, err := snapshotOf(p.source, sysOf(r))
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	ms, epoch, err := p.keeper.moments(r.Context(), s.Sys)
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	part := Part{Sys: s.Sys, Epoch: epoch, Version: s.KnobsVersion}
+	now := under(ms, s.KnobsVersion)
+	settled := part.settle(now[max(0, len(now)-cardWindows):])
+	if len(settled) < cardLeast {
+		fail(w, fmt.Errorf("%d windows since the latest change have settled, %d are needed to say something", len(settled), cardLeast))
+		return
+	}
+	part.Bottleneck = bottleneck(settled)
+	part.Title = fmt.Sprintf("system %s after change %d", s.Sys, s.KnobsVersion-1)
+	if s.KnobsVersion == 1 {
+		part.Title = "system " + s.Sys + " as it began"
+	}
+	answer(w, part)
+}
+
+// pin is what a query says about one side: sys,epoch,from_ns,to_ns,version.
+func (p *page) pin(ctx context.Context, text string) (Part, []moment, error) {
+	f := strings.Split(text, ",")
+	if len(f) != 5 {
+		return Part{}, nil, fmt.Errorf("pin = %.60q: must be sys,epoch,from_ns,to_ns,version", text)
+	}
+	from, err1 := strconv.ParseInt(f[2], 10, 64)
+	to, err2 := strconv.ParseInt(f[3], 10, 64)
+	version, err3 := strconv.Atoi(f[4])
+	if err1 != nil || err2 != nil || err3 != nil {
+		return Part{}, nil, fmt.Errorf("pin = %.60q: times and version must be whole numbers", text)
+	}
+	ms, epoch, err := p.keeper.moments(ctx, f[0])
+	if err != nil {
+		return Part{}, nil, err
+	}
+	part := Part{Sys: f[0], Epoch: epoch, Version: version, FromNS: from, ToNS: to}
+	ms = between(ms, from, to)
+	if epoch != f[1] || len(ms) < cardLeast {
+		return part, nil, errGone
+	}
+	part.Windows = len(ms)
+	return part, ms, nil
+}
+
+// pins reads both sides of a comparison.
+func (p *page) pins(r *http.Request) (a, b Part, before, after []moment, err error) {
+	if a, before, err = p.pin(r.Context(), r.URL.Query().Get("a")); err != nil {
+		return
+	}
+	b, after, err = p.pin(r.Context(), r.URL.Query().Get("b"))
+	return
+}
+
+// knobDiff is a knob that differs between two states.
+type knobDiff struct {
+	Name string `json:"name"`
+	A    any    `json:"a"`
+	B    any    `json:"b"`
+}
+
+// compare puts two pinned states side by side.
+func (p *page) compare(w http.ResponseWriter, r *http.Request) {
+	a, b, before, after, err := p.pins(r)
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	c := Card{Before: a, After: b}
+	c.rows(before, after)
+	answer(w, struct {
+		Card
+		Knobs []knobDiff `json:"knobs"`
+	}{c, p.knobDiffs(r.Context(), a, b)})
+}
+
+// knobDiffs lists what was set differently; empty if one of the versions is no
+// longer known.
+func (p *page) knobDiffs(ctx context.Context, a, b Part) []knobDiff {
+	out := []knobDiff{}
+	x, y := p.valuesAt(ctx, a), p.valuesAt(ctx, b)
+	if x == nil || y == nil {
+		return out
+	}
+	for _, n := range sortedNames(x) {
+		if x[n] != y[n] && !isGroup(n) {
+			out = append(out, knobDiff{n, shown(n, x[n]), shown(n, y[n])})
+		}
+	}
+	return out
+}
+
+func (p *page) valuesAt(ctx context.Context, part Part) engine.Knobs {
+	s, err := snapshotOf(p.source, part.Sys)
+	if err != nil || s.Epoch != part.Epoch {
+		return nil
+	}
+	l, err := p.lines.get(ctx, s)
+	if err != nil {
+		return nil
+	}
+	return l.at(part.Version)
+}
+
+// compareChart draws where the time goes in both.
+func (p *page) compareChart(w http.ResponseWriter, r *http.Request) {
+	_, _, before, after, err := p.pins(r)
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	p.draw(w, r, "", func() *charts.Chart {
+		return stackedPhases(sizeOf(r), []phaseBar{{"A", phaseMeans(before)}, {"B", phaseMeans(after)}})
+	})
+}

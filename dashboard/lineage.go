@@ -1,0 +1,212 @@
+package dashboard
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+
+	"drtmx/cluster"
+	"drtmx/engine"
+)
+
+// A lineage is what every knob of a system was under each version of its knobs.
+// It says what has changed since the start and what takes a change back, also
+// where one setting (a preset) changes many knobs.
+type lineage struct {
+	epoch  string
+	start  engine.Knobs
+	values []engine.Knobs // by version, from first on
+	first  int
+	spec   engine.Spec // of the last version
+}
+
+// versionsKept bounds what is remembered of a system whose knobs a script turns
+// in a loop.
+const versionsKept = 2048
+
+// lineages has that of every system.
+type lineages struct {
+	source Source
+	mu     sync.Mutex
+	of     map[string]*lineage
+}
+
+func newLineages(s Source) *lineages { return &lineages{source: s, of: map[string]*lineage{}} }
+
+// at returns the knobs under a version, nil if that is not known (any more).
+func (l *lineage) at(version int) engine.Knobs {
+	if i := version - l.first; i >= 0 && i < len(l.values) {
+		return l.values[i]
+	}
+	return nil
+}
+
+func (l *lineage) last() int { return l.first + len(l.values) - 1 }
+
+// follow adds a change; only the next version can be added.
+func (l *lineage) follow(version int, set engine.Knobs) error {
+	if version != l.last()+1 {
+		return fmt.Errorf("knobs version %d does not follow %d", version, l.last())
+	}
+	spec, err := l.spec.With(set)
+	if err != nil {
+		return err
+	}
+	return l.add(spec)
+}
+
+func (l *lineage) add(spec engine.Spec) error {
+	v, err := engine.Resolve(spec)
+	if err != nil {
+		return err
+	}
+	l.spec, l.values = spec, append(l.values, v)
+	if n := len(l.values) - versionsKept; n > 0 {
+		l.values, l.first = append([]engine.Knobs(nil), l.values[n:]...), l.first+n
+	}
+	return nil
+}
+
+// get brings the lineage of a system up to its present version. The copy that it
+// returns does not change.
+func (ls *lineages) get(ctx context.Context, s cluster.Snapshot) (lineage, error) {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	l := ls.of[s.Sys]
+	if l != nil && l.epoch == s.Epoch && l.last() >= s.KnobsVersion {
+		return *l, nil
+	}
+	if l != nil && l.epoch == s.Epoch {
+		events, err := ls.source.Events(ctx, s.Sys)
+		if err != nil {
+			return lineage{}, err
+		}
+		for _, e := range events {
+			if e.Version == l.last()+1 && l.follow(e.Version, e.Set) != nil {
+				break
+			}
+		}
+		if l.last() >= s.KnobsVersion {
+			return *l, nil
+		}
+	}
+	l, err := ls.read(ctx, s)
+	if err != nil {
+		return lineage{}, err
+	}
+	ls.of[s.Sys] = l
+	return *l, nil
+}
+
+// read makes a lineage of the session that the system records.
+func (ls *lineages) read(ctx context.Context, s cluster.Snapshot) (*lineage, error) {
+	text, err := ls.source.Session(ctx, s.Sys)
+	if err != nil {
+		return nil, err
+	}
+	session, err := cluster.ReadSession(bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	g := session.Segments[len(session.Segments)-1]
+	l := &lineage{epoch: s.Epoch, first: 1}
+	if err := l.add(g.Header.Spec); err != nil {
+		return nil, err
+	}
+	l.start = l.values[0]
+	for _, step := range g.Steps {
+		if c := step.Change; c != nil {
+			if err := l.follow(c.Version, c.Set); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return l, nil
+}
+
+// inverse is what has to be set to get from after back to before.
+func inverse(before, after engine.Knobs) engine.Knobs {
+	set := engine.Knobs{}
+	base := engine.Knobs{}
+	if p, ok := before["preset"].(string); ok && before["preset"] != after["preset"] {
+		set["preset"] = p
+		if k, err := engine.PresetKnobs(p); err == nil {
+			base = k
+		}
+	}
+	for name, was := range before {
+		if isGroup(name) || name == "preset" {
+			continue
+		}
+		if x, governed := base[name]; governed {
+			if x != was {
+				set[name] = was
+			}
+		} else if was != after[name] {
+			set[name] = was
+		}
+	}
+	return set
+}
+
+// isGroup is true for a knob that only says whether others are on.
+func isGroup(name string) bool {
+	return strings.HasPrefix(name, "opt.") && strings.Count(name, ".") == 1 && name != "opt.co"
+}
+
+// knobState is a knob as the page needs it.
+type knobState struct {
+	engine.KnobState
+	Start   any  `json:"start"`             // its value when the system began
+	Changed bool `json:"changed,omitempty"` // since then
+	Follows bool `json:"follows,omitempty"` // only because the preset changed
+}
+
+// knobs is the registry as it stands, and what takes the latest change back.
+func (p *page) knobs(w http.ResponseWriter, r *http.Request) {
+	s, err := snapshotOf(p.source, sysOf(r))
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	states, err := p.source.Knobs(r.Context(), s.Sys)
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	l, err := p.lines.get(r.Context(), s)
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	out := make([]knobState, len(states))
+	preset := valueOf(states, "preset")
+	for i, k := range states {
+		s := knobState{KnobState: k, Start: l.start[k.Name]}
+		s.Changed = s.Start != k.Value && !isGroup(k.Name)
+		s.Follows = s.Changed && l.start["preset"] != preset && k.Preset != nil && k.Preset == k.Value
+		out[i] = s
+	}
+	answer(w, map[string]any{"sys": s.Sys, "version": s.KnobsVersion, "knobs": out, "undo": inverseOf(l, s.KnobsVersion)})
+}
+
+func valueOf(ks []engine.KnobState, name string) any {
+	for _, k := range ks {
+		if k.Name == name {
+			return k.Value
+		}
+	}
+	return nil
+}
+
+// inverseOf takes one version back, nil when that is not known.
+func inverseOf(l lineage, version int) engine.Knobs {
+	before, after := l.at(version-1), l.at(version)
+	if before == nil || after == nil {
+		return nil
+	}
+	return inverse(before, after)
+}

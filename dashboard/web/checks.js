@@ -1,0 +1,62 @@
+import { dialog, el, shape, si } from "./kit.js";
+
+// What the history checker says, and the cycles that it found: transactions on
+// a circle, an arrow for each reason why one has to come before the next.
+const why = { ww: "overwrote", wr: "was read by", rw: "read what was overwritten by", rt: "ended before the beginning of" };
+
+export function badge(b, c) {
+  let text = "off", kind = "badge";
+  if (c && c.mode !== "off") {
+    text = c.ok ? `✓ ${si(c.transactions)}` : `✗ ${c.anomaly_count || c.anomalies?.length || 1}`;
+    kind += c.ok ? " ok" : " bad";
+  }
+  if (b.textContent !== text) b.textContent = text;
+  b.className = kind;
+}
+
+export function openChecks(c) {
+  if (!c) { dialog("Checks", el("p", {}, "No window has been measured yet.")); return; }
+  if (c.mode === "off") { dialog("Checks", el("p", {}, "They are off. The knob check turns them on; it needs a reset.")); return; }
+  const body = [el("p", {}, `The protocol claims ${c.claimed}. Every transaction’s reads and writes are recorded with their versions, and the graph of who has to come before whom is searched for cycles that the claim forbids.`),
+    el("p", {}, c.mode === "full" ? `All ${si(c.transactions)} transactions were looked at.` : `${si(c.transactions)} transactions were looked at, on a sample of the keys: what is found is true, but not everything is found.`)];
+  for (const [name, ok] of Object.entries(c.invariants || {})) body.push(el("p", {}, `${ok ? "✓" : "✗"} ${name}`));
+  if (!c.anomalies?.length) body.push(el("p", { class: "better" }, "No anomaly found."));
+  for (const a of c.anomalies || []) body.push(anomaly(a));
+  const more = (c.anomaly_count || 0) - (c.anomalies || []).length;
+  if (more > 0) body.push(el("p", { class: "hint" }, `and ${more} more`));
+  dialog("Checks", ...body);
+}
+
+function anomaly(a) {
+  const cycle = a.cycle || [];
+  return el("section", { class: "anomaly" }, el("h3", {}, a.kind + (a.breaks_claim === false ? " (allowed by the claim)" : "")),
+    cycle.length > 1 && circle(cycle), el("p", {}, a.text), cycle.length > 1 && el("ol", { class: "hint" }, ...cycle.map((s, i) => el("li", {}, sentence(s, cycle[(i + 1) % cycle.length])))));
+}
+
+function edge(s) { return s.record ? `${s.edge} ${s.record}${s.version ? ` @${s.version}` : ""}` : s.edge; }
+
+function sentence(s, next) {
+  const what = s.record ? ` (${s.record}${s.version ? `, version ${s.version}` : ""})` : "";
+  return `T${s.txn} ${why[s.edge] || s.edge} T${next.txn}${what}`;
+}
+
+function circle(cycle) {
+  const n = cycle.length, w = 560, h = n < 3 ? 150 : n === 3 ? 240 : 300, cx = w / 2, cy = h / 2 + (n === 3 ? 28 : 0), rx = 150, ry = n < 3 ? 0 : 104;
+  const at = (i) => { const t = 2 * Math.PI * i / n - (n < 3 ? Math.PI : Math.PI / 2); return [cx + rx * Math.cos(t), cy + ry * Math.sin(t)]; };
+  const svg = shape("svg", { viewBox: `0 0 ${w} ${h}`, role: "img", class: "cycle", "aria-label": cycle.map((s) => `T${s.txn} ${edge(s)}`).join(", then ") + ", and back" });
+  svg.append(shape("defs", {}, shape("marker", { id: "tip", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto-start-reverse" }, shape("path", { d: "M0 0 8 4 0 8z" }))));
+  cycle.forEach((s, i) => {
+    const [x1, y1] = at(i), [x2, y2] = at((i + 1) % n), d = Math.hypot(x2 - x1, y2 - y1) || 1, bend = n < 3 ? 46 : 22;
+    // Bent outwards (clockwise, that is to the left of the way): there and back
+    // are two arrows.
+    const nx = (y2 - y1) / d, ny = (x1 - x2) / d, mx = (x1 + x2) / 2 + nx * bend, my = (y1 + y2) / 2 + ny * bend;
+    const cut = (x, y) => { const l = Math.hypot(mx - x, my - y); return `${x + (mx - x) * 38 / l} ${y + (my - y) * 20 / l}`; };
+    svg.append(shape("path", { d: `M${cut(x1, y1)}Q${mx} ${my} ${cut(x2, y2)}`, class: "arrow", "marker-end": "url(#tip)" }),
+      shape("text", { x: mx + nx * 4, y: my + ny * 4 + 4, "text-anchor": Math.abs(mx - cx) < 30 ? "middle" : mx > cx ? "start" : "end", class: "why" }, edge(s)));
+  });
+  cycle.forEach((s, i) => {
+    const [x, y] = at(i);
+    svg.append(shape("rect", { x: x - 34, y: y - 14, width: 68, height: 28, rx: 14, class: "txn" }), shape("text", { x, y: y + 4, "text-anchor": "middle" }, `T${s.txn}`));
+  });
+  return svg;
+}
