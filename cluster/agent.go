@@ -359,7 +359,8 @@ func (a *Agent) await(ctx context.Context, m *member, s *step) error {
 }
 
 // Run measures d of virtual time, flat out, and returns what it measured; then
-// the system goes on as before.
+// the system goes on as before. A change that waits for its drain takes effect
+// first: what is measured is the cluster with it.
 func (a *Agent) Run(ctx context.Context, sys string, d int64, progress func(done, total int)) (*engine.Result, error) {
 	m, err := a.member(sys)
 	if err != nil {
@@ -368,7 +369,7 @@ func (a *Agent) Run(ctx context.Context, sys string, d int64, progress func(done
 	var s *step
 	err = a.call(ctx, sys, func(m *member) (err error) {
 		if s, err = m.beginStep(d, progress); err == nil {
-			m.sys.Mark()
+			s.settle = true
 		}
 		return err
 	})

@@ -346,7 +346,7 @@ func phaseBars(names []string, rs []*engine.Result) string {
 	return charts.Stacked("", charts.Axis{Label: "latency", Unit: "µs"}, parts, bars).HTML()
 }
 
-// HTML is the sweep's throughput and median latency.
+// HTML is the sweep's throughput and median latency, drawn and as a table.
 func (s *SweepResult) HTML() string {
-	return s.Chart("throughput", "latency_us.p50").HTML()
+	return s.Chart("throughput", "latency_us.p50").HTML() + "<details><summary>As a table</summary><pre>" + esc(s.String()) + "</pre></details>"
 }

@@ -91,8 +91,23 @@ type member struct {
 // step is virtual time that someone asked for and waits for.
 type step struct {
 	from, to int64
+	settle   bool // a run: it begins once a pending change is in effect
 	progress func(done, total int)
 	done     chan error // buffered
+}
+
+// settleStep is how far a run that is to begin advances between two looks
+// whether the drain before a change is over. It is virtual time, so the run
+// begins at the same time wherever it is run.
+const settleStep = 10_000
+
+// begin starts the measured time of a run.
+func (g *step) begin(sys System) {
+	if g.settle {
+		now := sys.NowNS()
+		g.settle, g.from, g.to = false, now, now+g.to-g.from
+		sys.Mark()
+	}
 }
 
 // addedCode is a transaction that a notebook added; forks need the code.
@@ -187,7 +202,11 @@ func (m *member) turn(now time.Time) time.Duration {
 	case m.replay != nil:
 		m.catchUp()
 		return 0
+	case m.goal != nil && m.goal.settle && m.sys.State() == engine.StateDraining:
+		m.advance(settleStep)
+		return 0
 	case m.goal != nil:
+		m.goal.begin(m.sys)
 		m.advance(min(m.slice, m.goal.to-m.sys.NowNS()))
 		m.stepDone()
 		return 0

@@ -30,6 +30,12 @@ func (a *Agent) Trace(ctx context.Context, sys string, n int) (ts []engine.TxnTr
 		case m.goal != nil:
 			return &BusyError{m.id, "is running a step"}
 		}
+		for m.sys.State() == engine.StateDraining && m.err == nil {
+			m.advance(settleStep) // else it shows transactions that wait for the drain
+		}
+		if m.err != nil {
+			return m.failedError()
+		}
 		ts, err = m.sys.Trace(n)
 		m.collect()
 		m.anchor(time.Now())

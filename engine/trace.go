@@ -109,6 +109,7 @@ type traced struct {
 	machine int
 	thread  int
 	ended   bool
+	next    r2.Time // when its coroutine's next transaction began; 0: not yet
 	phases  []phaseAt
 	verbs   []r2.VerbEvent
 }
@@ -128,6 +129,9 @@ func (t *tracer) grow(co uint32) {
 func (t *tracer) Phase(co uint32, at r2.Time, p metrics.Phase) {
 	t.grow(co)
 	x := t.current[co]
+	if b := t.before[co]; x == nil && b != nil && b.next == 0 && p == metrics.PhaseOther {
+		b.next = at
+	}
 	if x == nil {
 		if p != metrics.PhaseOther || len(t.all) == t.want {
 			return
@@ -144,7 +148,7 @@ func (t *tracer) Verb(v *r2.VerbEvent) {
 	t.grow(v.Co)
 	if x := t.current[v.Co]; x != nil && v.Post >= x.phases[0].at {
 		x.verbs = append(x.verbs, *v)
-	} else if x := t.before[v.Co]; x != nil && v.Post >= x.phases[0].at {
+	} else if x := t.before[v.Co]; x != nil && v.Post >= x.phases[0].at && (x.next == 0 || v.Post < x.next) {
 		x.verbs = append(x.verbs, *v)
 	}
 }

@@ -34,6 +34,9 @@ func TestTraceShowsTransactions(t *testing.T) {
 				seen[p.Phase] = true
 			}
 			for _, v := range x.Verbs {
+				if v.BeginNS > x.EndNS && !v.Passive {
+					t.Errorf("%s: %+v begins after the end at %g", preset, v, x.EndNS)
+				}
 				if v.BeginNS < x.BeginNS || v.EndNS < v.BeginNS || v.From != x.Machine || v.Bytes == 0 {
 					t.Errorf("%s: %+v in a transaction of machine %d from %g", preset, v, x.Machine, x.BeginNS)
 				}
