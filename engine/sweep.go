@@ -268,6 +268,53 @@ feed:
 	return ctx.Err()
 }
 
+// RunAll runs each spec once, in parallel, and returns the results in the order of the specs. Specs
+// that resolve to the same values share one run. The first failure ends the others.
+func RunAll(ctx context.Context, specs []Spec, o SweepOptions) ([]*Result, error) {
+	var jobs []job
+	place := make([]int, len(specs)) // job of each spec
+	byKey := map[string]int{}
+	for i, s := range specs {
+		v, err := Resolve(s)
+		if err != nil {
+			return nil, err
+		}
+		if err := refuseTooBig(v); err != nil {
+			return nil, err
+		}
+		key := keyOf(v)
+		at, known := byKey[key]
+		if !known {
+			at = len(jobs)
+			byKey[key] = at
+			jobs = append(jobs, job{spec: s, values: v, point: at})
+		}
+		place[i] = at
+	}
+	inner, cancel := context.WithCancel(ctx)
+	defer cancel()
+	done := make([]*Result, len(jobs))
+	var first error
+	err := runJobs(inner, jobs, o, func(j job, r *Result, _ bool, err error) {
+		done[j.point] = r
+		if err != nil && first == nil {
+			first = err
+			cancel()
+		}
+	})
+	if first != nil {
+		return nil, first
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*Result, len(specs))
+	for i, at := range place {
+		out[i] = done[at]
+	}
+	return out, nil
+}
+
 // fitting lowers the number of systems at once until they fit into memory together.
 func fitting(jobs []job, n int) int {
 	free := availableMemory()
