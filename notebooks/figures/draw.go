@@ -1,0 +1,154 @@
+package figures
+
+import (
+	"encoding/csv"
+	"fmt"
+	"html"
+	"strconv"
+	"strings"
+
+	"drtmx/dashboard/charts"
+)
+
+// lines are the series as the chart builders take them.
+func (f *Figure) lines() (title string, x, y charts.Axis, series []charts.Series) {
+	for _, s := range f.Series {
+		c := charts.Series{Name: s.Name}
+		for _, p := range s.Points {
+			c.X, c.Y, c.CI = append(c.X, p.X), append(c.Y, p.Y), append(c.CI, p.CI95)
+			c.Notes = append(c.Notes, fmt.Sprintf("%d coroutines", p.Load))
+		}
+		series = append(series, c)
+	}
+	axis := func(a Axis) charts.Axis { return charts.Axis{Label: a.Label, Unit: a.Unit, Log: a.Log} }
+	return "Figure " + f.ID + ": " + f.Title, axis(f.X), axis(f.Y), series
+}
+
+// Chart is the figure's picture.
+func (f *Figure) Chart() *charts.Chart { return charts.Lines(f.lines()) }
+
+// SVG is the picture as text.
+func (f *Figure) SVG() string { return f.Chart().SVG() }
+
+// PNG is the picture at 192 dots per inch.
+func (f *Figure) PNG() ([]byte, error) { return charts.LinesPicture(f.lines()).PNG() }
+
+// PDF is the picture with its fonts.
+func (f *Figure) PDF() ([]byte, error) { return charts.LinesPicture(f.lines()).PDF() }
+
+// SimpleRender is every form that a notebook can show.
+func (f *Figure) SimpleRender() charts.Bundle {
+	return charts.Bundle{"text/plain": f.String(), "text/html": f.HTML(), "image/svg+xml": f.SVG()}
+}
+
+// HTML is the picture and the claims below it.
+func (f *Figure) HTML() string {
+	var b strings.Builder
+	b.WriteString(f.Chart().HTML())
+	esc := html.EscapeString
+	fmt.Fprintf(&b, `<p style="margin:4px 0">%s</p><table style="border-collapse:collapse">`, esc(f.caption()))
+	b.WriteString(`<tr><th style="text-align:left">the thesis says</th><th>measured</th><th></th><th style="text-align:left">because</th></tr>`)
+	for _, c := range f.Claims {
+		fmt.Fprintf(&b, `<tr style="vertical-align:top"><td style="text-align:left">%s</td><td style="white-space:nowrap">%s</td><td>%s</td><td style="text-align:left">%s</td></tr>`,
+			esc(c.Claim), esc(c.measured()), esc(c.mark()), esc(c.Why))
+	}
+	b.WriteString("</table>")
+	return b.String()
+}
+
+// caption says at which scale and how far that is from paper scale.
+func (f *Figure) caption() string {
+	s := f.Scale + " scale, values per " + f.Scope
+	if f.Scope == "cluster" {
+		s = f.Scale + " scale, values of the whole cluster"
+	}
+	if g := f.GapAt; g != nil {
+		s += fmt.Sprintf("; %s at %g %s is %+.1f %% of paper scale (%.4g for %.4g %s)", g.Series, g.X, f.X.Unit, 100*f.PaperGap, g.Here, g.Paper, f.Y.Unit)
+	}
+	if t := knobText(f.Set); t != "" {
+		s += "; with " + t
+	}
+	return s
+}
+
+// measured is the number of a claim as text.
+func (c *Claim) measured() string {
+	if c.Measured == nil {
+		return "–"
+	}
+	return strings.TrimSpace(fmt.Sprintf("%.3g %s", *c.Measured, c.Unit))
+}
+
+// mark is the verdict with a sign that is told apart without colour.
+func (c *Claim) mark() string {
+	switch c.Status {
+	case Holds:
+		return "✓ holds"
+	case Contradicted:
+		return "✗ contradicted"
+	}
+	return "? undecided"
+}
+
+// String is the points as a table and the verdicts on the claims.
+func (f *Figure) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Figure %s: %s (%s)\n", f.ID, f.Title, f.caption())
+	fmt.Fprintf(&b, "%-*s", nameWidth, f.X.Label+" ("+f.X.Unit+")")
+	for _, x := range f.xs() {
+		fmt.Fprintf(&b, "%9g", x)
+	}
+	for _, s := range f.Series {
+		fmt.Fprintf(&b, "\n%-*s", nameWidth, s.Name)
+		for _, x := range f.xs() {
+			if p, ok := s.at(x); ok {
+				fmt.Fprintf(&b, "%9.4g", p.Y)
+			} else {
+				fmt.Fprintf(&b, "%9s", "")
+			}
+		}
+	}
+	fmt.Fprintf(&b, "\n%-*s%s", nameWidth, "", f.Y.Label+" ("+f.Y.Unit+")")
+	for i := range f.Claims {
+		c := &f.Claims[i]
+		fmt.Fprintf(&b, "\n%-14s %s: %s", c.mark(), c.Claim, c.measured())
+		if c.Status != Holds {
+			b.WriteString("; " + c.Why)
+		}
+	}
+	return b.String()
+}
+
+const nameWidth = 20
+
+// xs are the values of X of all series, ascending.
+func (f *Figure) xs() []float64 {
+	var out []float64
+	for _, s := range f.Series {
+		for _, p := range s.Points {
+			at := 0
+			for at < len(out) && out[at] < p.X {
+				at++
+			}
+			if at == len(out) || out[at] != p.X {
+				out = append(out[:at], append([]float64{p.X}, out[at:]...)...)
+			}
+		}
+	}
+	return out
+}
+
+// CSV is a row per point.
+func (f *Figure) CSV() string {
+	var b strings.Builder
+	w := csv.NewWriter(&b)
+	num := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+	rows := [][]string{{"figure", "series", f.X.Label + " (" + f.X.Unit + ")", f.Y.Label + " (" + f.Y.Unit + ")", "ci95", "load"}}
+	for _, s := range f.Series {
+		for _, p := range s.Points {
+			rows = append(rows, []string{f.ID, s.Name, num(p.X), num(p.Y), num(p.CI95), strconv.Itoa(p.Load)})
+		}
+	}
+	must(w.WriteAll(rows)) // into memory
+	return b.String()
+}

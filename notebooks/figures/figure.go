@@ -1,0 +1,112 @@
+package figures
+
+import (
+	"drtmx/engine"
+)
+
+// Figure is a computed figure. Its JSON is that of `drtmx figure ID --json`.
+type Figure struct {
+	ID      string   `json:"figure"`
+	Title   string   `json:"title"`
+	Section string   `json:"section"`
+	Scale   string   `json:"scale"` // quick or paper
+	Scope   string   `json:"scope"` // what a value of y is for: cluster, machine, socket, server, nic
+	X       Axis     `json:"x"`
+	Y       Axis     `json:"y"`
+	Series  []Series `json:"series"`
+	Claims  []Claim  `json:"claims"`
+	// Set are the knobs that With changed.
+	Set engine.Knobs `json:"set,omitempty"`
+	// Runs are the results behind the points.
+	Runs []*engine.Result `json:"runs"`
+	// PaperGap is by how much a point at this scale is off the same point at
+	// paper scale, as a share; GapAt says which point.
+	PaperGap float64 `json:"paper_gap"`
+	GapAt    *Gap    `json:"paper_gap_at,omitempty"`
+	WallMS   int64   `json:"wall_ms"`
+}
+
+// Axis names what is along an axis.
+type Axis struct {
+	Label string `json:"label"`
+	Unit  string `json:"unit"`
+	Log   bool   `json:"log,omitempty"`
+}
+
+// Series is one line, with the thesis's name.
+type Series struct {
+	Name   string  `json:"name"`
+	Points []Point `json:"points"`
+}
+
+// Point is a value with the run that it comes from.
+type Point struct {
+	X    float64 `json:"x"`
+	Y    float64 `json:"y"`
+	CI95 float64 `json:"ci95"` // half-width of the 95 % interval, in the unit of y
+	Load int     `json:"load"` // coroutines per thread, or clients
+	Run  int     `json:"run"`  // index into runs
+}
+
+// Gap is the point that is compared with paper scale.
+type Gap struct {
+	Series string  `json:"series"`
+	X      float64 `json:"x"`
+	Here   float64 `json:"here"`
+	Paper  float64 `json:"paper"`
+	Run    int     `json:"run"` // the run at paper scale
+}
+
+// The verdicts on a claim.
+const (
+	Holds        = "holds"
+	Contradicted = "contradicted"
+	Undecided    = "undecided"
+)
+
+// Claim is a sentence of the thesis and what the runs say about it. A ratio
+// "up to X (from Y)" has three fields: largest (which is also Measured) and
+// smallest ratio at equal load, and peak over peak.
+type Claim struct {
+	ID        string   `json:"id"` // of its row in the calibration table
+	Claim     string   `json:"claim"`
+	Reference string   `json:"reference,omitempty"` // the thesis's number or range
+	Measured  *float64 `json:"measured"`            // null for an ordering
+	Unit      string   `json:"unit,omitempty"`
+	Largest   *float64 `json:"largest,omitempty"`
+	Smallest  *float64 `json:"smallest,omitempty"`
+	Peak      *float64 `json:"peak_over_peak,omitempty"`
+	Status    string   `json:"status"`
+	Why       string   `json:"why"`
+}
+
+// series finds a line by its name; a figure's own code asks for its own names.
+func (f *Figure) series(name string) *Series {
+	for i := range f.Series {
+		if f.Series[i].Name == name {
+			return &f.Series[i]
+		}
+	}
+	panic("figures: " + f.ID + " has no series " + name)
+}
+
+// at is the point of a line at x.
+func (s *Series) at(x float64) (Point, bool) {
+	for _, p := range s.Points {
+		if p.X == x {
+			return p, true
+		}
+	}
+	return Point{}, false
+}
+
+// peak is the point with the largest value.
+func (s *Series) peak() Point {
+	best := s.Points[0]
+	for _, p := range s.Points[1:] {
+		if p.Y > best.Y {
+			best = p
+		}
+	}
+	return best
+}

@@ -1,0 +1,177 @@
+package figures
+
+import (
+	"context"
+	"fmt"
+	"html"
+	"slices"
+	"strings"
+
+	"drtmx/cluster"
+	"drtmx/dashboard/charts"
+	"drtmx/engine"
+)
+
+// definition is a figure of the thesis before it is computed.
+type definition struct {
+	id      string
+	title   string
+	chapter int
+	section string
+	scope   string
+	x, y    Axis
+	plan    func(scale string) plan
+	claims  func(f *Figure) []Claim
+}
+
+// plan is the runs of a figure at one scale.
+type plan struct {
+	base   engine.Spec // what all points share; With may change it
+	series []plannedSeries
+	gap    gapPoint
+}
+
+type plannedSeries struct {
+	name   string
+	points []plannedPoint
+}
+
+// plannedPoint is a run and how its point is read from it. Its knobs make the
+// point what it is, so With cannot change them.
+type plannedPoint struct {
+	x    float64
+	set  engine.Knobs
+	read func(r *engine.Result) (y, ci95 float64)
+}
+
+// gapPoint names the point that is compared with paper scale.
+type gapPoint struct {
+	series string
+	x      float64
+}
+
+// definitions are in the order of the thesis.
+var definitions = []*definition{&figure24a}
+
+// List is the figures there are.
+func List() []cluster.FigureInfo {
+	out := []cluster.FigureInfo{}
+	for _, d := range definitions {
+		out = append(out, cluster.FigureInfo{ID: d.id, Title: d.title, Chapter: d.chapter, State: "ok"})
+	}
+	return out
+}
+
+// Find is the recipe of a figure by its id, as "2-4a".
+func Find(id string) (*Recipe, error) {
+	ids := make([]string, len(definitions))
+	for i, d := range definitions {
+		if d.id == id {
+			return &Recipe{def: d, set: engine.Knobs{}}, nil
+		}
+		ids[i] = d.id
+	}
+	if r := []rune(id); len(r) > 40 {
+		id = string(r[:40]) + "..."
+	}
+	return nil, &engine.SpecError{Field: "figure", Value: id, Rule: "no such figure", Next: "there is " + strings.Join(ids, ", ")}
+}
+
+// Get is Find for notebooks: an unknown id fails the cell.
+func Get(id string) *Recipe {
+	r, err := Find(id)
+	must(err)
+	return r
+}
+
+// Recipe is a figure that can be computed, possibly with other knobs than the
+// thesis's.
+type Recipe struct {
+	def *definition
+	set engine.Knobs
+}
+
+// With is the figure with knobs changed in all of its runs.
+func (r *Recipe) With(set cluster.Knobs) *Recipe {
+	out := &Recipe{def: r.def, set: engine.Knobs{}}
+	for _, k := range []engine.Knobs{r.set, set} {
+		for name, v := range k {
+			out.set[name] = v
+		}
+	}
+	must(out.check())
+	return out
+}
+
+// check refuses knobs that cannot be set in this figure.
+func (r *Recipe) check() error {
+	_, err := r.specs(Quick)
+	return err
+}
+
+// Show computes the figure at quick scale and displays it below the cell.
+func (r *Recipe) Show() { charts.Display(r.Quick().SimpleRender()) }
+
+// Quick computes the figure at quick scale.
+func (r *Recipe) Quick() *Figure { return r.at(Quick) }
+
+// Paper computes the figure at paper scale.
+func (r *Recipe) Paper() *Figure { return r.at(Paper) }
+
+func (r *Recipe) at(scale string) *Figure {
+	f, err := r.Run(charts.Context(), scale, nil, charts.Progress("figure "+r.def.id))
+	must(err)
+	return f
+}
+
+func must(err error) {
+	if err != nil {
+		panic(&cluster.Failure{Err: err})
+	}
+}
+
+// String says what would be computed.
+func (r *Recipe) String() string {
+	s := fmt.Sprintf("figure %s: %s (section %s); Show() computes it", r.def.id, r.def.title, r.def.section)
+	if t := knobText(r.set); t != "" {
+		s += " with " + t
+	}
+	return s
+}
+
+// HTML is String for a notebook.
+func (r *Recipe) HTML() string { return "<p>" + html.EscapeString(r.String()) + "</p>" }
+
+func knobText(k engine.Knobs) string {
+	var parts []string
+	for _, name := range sortedNames(k) {
+		parts = append(parts, fmt.Sprintf("%s = %v", name, k[name]))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func sortedNames(k engine.Knobs) []string {
+	names := make([]string, 0, len(k))
+	for n := range k {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Runner gives the figures to package cluster, for the page.
+type Runner struct{}
+
+func init() { cluster.SetFigures(Runner{}) }
+
+// List is the figures there are.
+func (Runner) List() []cluster.FigureInfo { return List() }
+
+// Run computes a figure.
+func (Runner) Run(ctx context.Context, id, scale string, set engine.Knobs, progress func(done, total int)) (any, error) {
+	r, err := Find(id)
+	if err != nil {
+		return nil, err
+	}
+	return r.Run(ctx, scale, set, progress)
+}

@@ -1,0 +1,134 @@
+package figures
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"drtmx/cluster"
+	"drtmx/engine"
+)
+
+// The scales.
+const (
+	Quick = "quick"
+	Paper = "paper"
+)
+
+// Run computes the figure at a scale, with set on top of the recipe's knobs.
+// Runs go in parallel and come from the run store where they are known.
+// progress, which may be nil, counts runs.
+func (r *Recipe) Run(ctx context.Context, scale string, set cluster.Knobs, progress func(done, total int)) (*Figure, error) {
+	return r.run(ctx, scale, set, cluster.RunCache(), progress)
+}
+
+func (r *Recipe) run(ctx context.Context, scale string, set engine.Knobs, cache engine.Cache, progress func(done, total int)) (*Figure, error) {
+	began := time.Now()
+	all := &Recipe{def: r.def, set: engine.Knobs{}}
+	for _, k := range []engine.Knobs{r.set, set} {
+		for name, v := range k {
+			all.set[name] = v
+		}
+	}
+	specs, err := all.specs(scale)
+	if err != nil {
+		return nil, err
+	}
+	results, err := engine.RunAll(ctx, specs, engine.SweepOptions{Cache: cache, Progress: progress})
+	if err != nil {
+		return nil, err
+	}
+	f := all.assemble(scale, results)
+	f.Claims = r.def.claims(f)
+	if len(all.set) > 0 {
+		for i := range f.Claims {
+			f.Claims[i].Status = Undecided
+			f.Claims[i].Why = "another experiment than the thesis's: " + knobText(all.set) + "; " + f.Claims[i].Why
+		}
+	}
+	f.WallMS = time.Since(began).Milliseconds()
+	return f, nil
+}
+
+// specs are the runs in the order of the points, and at quick scale that of the
+// compared point at paper scale behind them.
+func (r *Recipe) specs(scale string) ([]engine.Spec, error) {
+	if scale != Quick && scale != Paper {
+		return nil, &engine.SpecError{Field: "scale", Value: fmt.Sprintf("%.40s", scale), Rule: "must be quick or paper"}
+	}
+	p := r.def.plan(scale)
+	var out []engine.Spec
+	for _, s := range p.series {
+		for _, pt := range s.points {
+			spec, err := r.spec(&p, pt)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, spec)
+		}
+	}
+	if scale == Quick {
+		paper := r.def.plan(Paper)
+		spec, err := r.spec(&paper, paper.find(paper.gap))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, spec)
+	}
+	return out, nil
+}
+
+func (r *Recipe) spec(p *plan, pt plannedPoint) (engine.Spec, error) {
+	for _, name := range sortedNames(r.set) {
+		if _, own := pt.set[name]; own {
+			return engine.Spec{}, &engine.SpecError{Field: name, Value: fmt.Sprintf("%.40v", r.set[name]),
+				Rule: "figure " + r.def.id + " sets it for each point", Next: "run or sweep a spec of your own"}
+		}
+	}
+	spec, err := p.base.With(pt.set)
+	if err != nil {
+		return spec, err
+	}
+	return spec.With(r.set)
+}
+
+func (p *plan) find(g gapPoint) plannedPoint {
+	for _, s := range p.series {
+		for _, pt := range s.points {
+			if s.name == g.series && pt.x == g.x {
+				return pt
+			}
+		}
+	}
+	panic(fmt.Sprintf("figures: no point of %s at %g to compare with paper scale", g.series, g.x))
+}
+
+// assemble reads the points from the results.
+func (r *Recipe) assemble(scale string, results []*engine.Result) *Figure {
+	d, p := r.def, r.def.plan(scale)
+	f := &Figure{ID: d.id, Title: d.title, Section: d.section, Scale: scale, Scope: d.scope, X: d.x, Y: d.y, Set: r.set, Runs: results}
+	n := 0
+	for _, s := range p.series {
+		out := Series{Name: s.name, Points: []Point{}}
+		for _, pt := range s.points {
+			y, ci := pt.read(results[n])
+			out.Points = append(out.Points, Point{X: pt.x, Y: y, CI95: ci, Load: load(results[n]), Run: n})
+			n++
+		}
+		f.Series = append(f.Series, out)
+	}
+	if scale == Quick {
+		pt := p.find(p.gap)
+		y, _ := pt.read(results[n])
+		here, _ := f.series(p.gap.series).at(p.gap.x)
+		f.GapAt = &Gap{Series: p.gap.series, X: p.gap.x, Here: here.Y, Paper: y, Run: n}
+		f.PaperGap = here.Y/y - 1
+	}
+	return f
+}
+
+// load is the coroutines per thread of a run.
+func load(r *engine.Result) int {
+	n, _ := r.Spec["coroutines"].(int)
+	return n
+}
