@@ -12,19 +12,26 @@ type Estimate struct {
 	WallMS         int64 `json:"wall_ms"`          // of a batch run on one core
 }
 
-// What a part costs on the host, measured on the default cluster; see TestEstimate.
+// What a part costs on the host. Measured as the resident set of `drtmx run` on amd64.
 const (
-	baseBytes      = 60 << 20 // program, profile, histograms
-	machineBytes   = 6 << 20  // cache tags, RPC buffers of one machine
+	baseBytes      = 40 << 20 // program, profile, histograms, windows
+	machineBytes   = 1 << 20  // cache tags of one machine
 	qpBytes        = 1 << 10
-	coroutineBytes = 48 << 10 // two stacks, scratch and log ring
-	windowBytes    = 4 << 10
+	coroutineBytes = 24 << 10 // two stacks, scratch, a transaction's sets
+	recvBytes      = 4 << 10  // a RECV buffer
+	ringBytes      = 32 << 10 // a log ring: one per thread of the cluster in each server
+	rowBytes       = 24       // header and value of a small record
+	indexBytes     = 28       // of a record, in its bucket
 	pageBytes      = 4096
-	rowBytes       = 64 // header and value of a small record
 
-	commitsPerWallMS = 40 // SmallBank with full checks, on one core
-	verbsPerWallMS   = 1200
-	commitsPerSecond = 150_000 // per worker thread in virtual time: an upper guess before the run
+	messagesPerCommit = 4
+	recordsPerCommit  = 2
+	commitsPerSecond  = 500_000 // per client thread, in virtual time: a guess before the run
+	verbsPerSecond    = 8_000_000
+	commitsPerWallMS  = 20 // SmallBank with full checks, on one core
+	verbsPerWallMS    = 1_000
+	warmedPerWallMS   = 30_000 // records that enter a location cache
+	autoSpanNS        = 5_000_000
 )
 
 // EstimateOf estimates a spec's needs.
@@ -38,44 +45,52 @@ func EstimateOf(spec Spec) (Estimate, error) {
 
 func estimate(v Knobs) Estimate {
 	all, servers := machines(v)
-	threads, dataThreads := 0, 0
+	threads, clients, dataThreads := 0, 0, 0
 	for m := range all {
-		threads += threadsOf(v, m)
+		n := threadsOf(v, m)
+		threads += n
 		if m < servers {
-			dataThreads += threadsOf(v, m)
+			dataThreads += n
+		}
+		if m >= servers || !asymmetric(v) {
+			clients += n
 		}
 	}
-	co := max(v.int("coroutines"), coroutineRoom)
-	peers := max(all, v.int("emulated_nodes"))
-	fixed := int64(baseBytes) + int64(all)*machineBytes + int64(threads)*(int64(peers)*qpBytes+int64(co)*coroutineBytes) + keptWindows*windowBytes
-
-	w := workloadOf(v)
-	var e Estimate
-	spanNS := int64(v.int("warmup_ns") + v.int("duration_ns"))
+	seconds := float64(v.int("warmup_ns")+v.int("duration_ns")) / 1e9
 	if v.int("duration_ns") == 0 {
-		spanNS += 5_000_000
+		seconds += autoSpanNS / 1e9
 	}
+	count := func(perThread float64) int64 { return int64(perThread * float64(clients) * seconds) }
+
+	peers := max(all, v.int("emulated_nodes"))
+	fixed := int64(baseBytes + all*machineBytes + threads*peers*qpBytes + clients*coroutines(v)*coroutineBytes)
+	w := workloadOf(v)
 	if !w.transactions {
-		verbs := int64(threads) * 4 * spanNS / 1000
-		e.MemoryBytes = fixed + int64(servers)*int64(v.int("workload.keys"))*int64(v.int("workload.payload"))
-		e.MaxMemoryBytes = e.MemoryBytes
-		e.WallMS = 1 + verbs/verbsPerWallMS
-		return e
+		places := int64(servers) * int64(scaled(v, "workload.keys")) * int64(v.int("workload.payload")+63)
+		verbs := count(verbsPerSecond)
+		return Estimate{
+			MemoryBytes: fixed + min(places, verbs*pageBytes), MaxMemoryBytes: fixed + places,
+			WallMS: 1 + verbs/verbsPerWallMS,
+		}
 	}
-	commits := int64(threads) * commitsPerSecond * spanNS / 1e9
-	rows := int64(v.int("workload.keys"))
+	commits, copies := count(commitsPerSecond), int64(v.int("replicas"))
+	records := int64(scaled(v, "workload.keys"))
 	if w.reads("workload.accounts") {
-		rows = 2 * int64(float64(v.int("workload.accounts"))*v.float("workload.scale")) * int64(dataThreads)
+		records = 2 * int64(scaled(v, "workload.accounts")) * int64(dataThreads)
 	}
-	copies := int64(v.int("replicas"))
-	tables := rows * rowBytes * copies * 2 // rows and their index
-	cache := int64(0)
-	if v.bool("cache.enabled") {
-		cache = min(int64(float64(v.int("cache.bytes"))*v.float("workload.scale")), rows*32) * int64(all)
+	recv := int64(threads) * int64(min(2048, 8*all*r2Config(v).Coroutines)) * recvBytes
+	tables := records * (rowBytes*copies + indexBytes)
+	if copies > 1 {
+		fixed += int64(servers*threads) * ringBytes
 	}
-	e.MaxMemoryBytes = fixed + tables + cache
-	e.MemoryBytes = fixed + min(tables, commits*3*copies*pageBytes) + cache
-	e.WallMS = 500 + commits/commitsPerWallMS
+	e := Estimate{
+		MaxMemoryBytes: fixed + tables + recv,
+		MemoryBytes:    fixed + min(tables, commits*recordsPerCommit*(copies+1)*pageBytes) + min(recv, commits*messagesPerCommit*recvBytes),
+		WallMS:         100 + commits/commitsPerWallMS,
+	}
+	if v.bool("cache.enabled") && v.bool("warm") {
+		e.WallMS += records * int64(all) / warmedPerWallMS
+	}
 	return e
 }
 

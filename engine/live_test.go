@@ -266,3 +266,32 @@ func TestWatchdog(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// Whatever a client sends as a change, it gets a one-line error or a change.
+func FuzzSet(f *testing.F) {
+	f.Add(`{"phase.commit": "two-sided"}`)
+	f.Add(`{"preset": "farm", "opt.or": false, "coroutines": 3, "fault.drop": 1e-3}`)
+	f.Add(`{"nodes": 9, "workload.mix.balance": -1}`)
+	f.Add(`{"cache.bytes": "1e9GB", "ddio": null, "x": [1, {}]}`)
+	s := open(f, small(nil))
+	f.Fuzz(func(t *testing.T, body string) {
+		var k Knobs
+		if json.Unmarshal([]byte(body), &k) != nil {
+			return
+		}
+		before := s.Values()
+		set, after, err := s.check(k)
+		if err != nil {
+			if !IsSpecError(err) || strings.ContainsAny(err.Error(), "\n\r") {
+				t.Fatalf("%q", err)
+			}
+			return
+		}
+		if again, err := Resolve(Spec{Set: after}); err != nil || !reflect.DeepEqual(after, again) {
+			t.Fatalf("%v leads to values that do not resolve: %v", set, err)
+		}
+		if !reflect.DeepEqual(before, s.Values()) {
+			t.Fatal("a check changed the system")
+		}
+	})
+}

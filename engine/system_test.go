@@ -114,7 +114,14 @@ func TestRunOfEachPresetAndWorkload(t *testing.T) {
 // The outcome is the same whatever the slicing, whoever looks, and however many processors or
 // garbage collections there are.
 func TestDeterminism(t *testing.T) {
-	spec := small(nil)
+	for _, p := range PresetNames() {
+		t.Run(p, func(t *testing.T) { deterministic(t, small(Knobs{"preset": p, "fault.drop": 0.002})) })
+	}
+	t.Run("open", func(t *testing.T) { deterministic(t, small(Knobs{"clients.arrival": "open:300k"})) })
+	t.Run("micro-rpc", func(t *testing.T) { deterministic(t, small(Knobs{"workload": "micro-rpc"})) })
+}
+
+func deterministic(t *testing.T, spec Spec) {
 	want := comparable(t, mustRun(t, spec))
 	same := func(name string, r *Result) {
 		t.Helper()
@@ -122,15 +129,10 @@ func TestDeterminism(t *testing.T) {
 			t.Errorf("%s: differs\n%s", name, firstDifference(want, got))
 		}
 	}
-	same("again", mustRun(t, spec))
-
 	func() {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-		same("GOMAXPROCS=1", mustRun(t, spec))
-	}()
-	func() {
 		defer debug.SetGCPercent(debug.SetGCPercent(5))
-		same("GOGC=5", mustRun(t, spec))
+		same("GOMAXPROCS=1, GOGC=5", mustRun(t, spec))
 	}()
 
 	rnd := rand.New(rand.NewPCG(1, 2))
@@ -148,6 +150,11 @@ func TestDeterminism(t *testing.T) {
 	}
 	slice(60_000)
 	s.Mark()
+	if s.load.db != nil {
+		if _, err := s.Trace(1); err != nil {
+			t.Fatal(err)
+		}
+	}
 	slice(300_000)
 	if err := s.Drain(); err != nil {
 		t.Fatal(err)
