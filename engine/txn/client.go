@@ -50,7 +50,6 @@ func (db *DB) Client(c *r2.Co) *Client {
 	cl := &Client{db: db, c: c}
 	cl.tx = Tx{
 		db: db, c: c, cache: db.Cache(c.Machine()), th: db.threads[c.Machine()][c.Thread()],
-		req: make([]byte, 0, db.maxPayload), entryBuf: make([]byte, record.MaxEntryBytes),
 	}
 	return cl
 }

@@ -73,6 +73,7 @@ type DB struct {
 	costs   Costs
 
 	maxPayload int
+	seqBuf     [8]byte // of a handler, between two of its steps
 	nextID     uint64
 
 	// Oracles and counters, free of time.

@@ -257,7 +257,7 @@ type arena struct {
 	used   int
 }
 
-const arenaBlock = 4096
+const arenaBlock = 512
 
 func (m *arena) reset() { m.block, m.used = 0, 0 }
 

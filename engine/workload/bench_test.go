@@ -10,16 +10,24 @@ import (
 )
 
 // BenchmarkSmallBank reports commits per second of wall time on a cluster of 16
-// machines with 24 threads of 8 coroutines.
+// machines with 24 threads of 8 coroutines, and on one of 4 with 8.
 func BenchmarkSmallBank(b *testing.B) {
-	for _, mode := range []history.Mode{history.Sampled, history.Full} {
-		b.Run(string(mode), func(b *testing.B) {
+	for _, c := range []struct {
+		name     string
+		machines int
+		threads  int
+		mode     history.Mode
+	}{
+		{"sampled", 16, 24, history.Sampled}, {"full", 16, 24, history.Full},
+		{"small-sampled", 4, 8, history.Sampled}, {"small-off", 4, 8, history.Off},
+	} {
+		b.Run(c.name, func(b *testing.B) {
 			cfg, _ := txn.Preset("drtm+h")
 			w, err := smallbank.New(smallbank.Options{Accounts: 1_000})
 			if err != nil {
 				b.Fatal(err)
 			}
-			bed, err := newBed(setup{machines: 16, threads: 24, coroutines: 8, seed: 1, cfg: cfg, mode: mode}, w)
+			bed, err := newBed(setup{machines: c.machines, threads: c.threads, coroutines: 8, seed: 1, cfg: cfg, mode: c.mode}, w)
 			if err != nil {
 				b.Fatal(err)
 			}
