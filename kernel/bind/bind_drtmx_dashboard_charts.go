@@ -25,6 +25,7 @@ func init() {
 			"Library":       r.ValueOf(charts.Library),
 			"LibraryGzip":   r.ValueOf(charts.LibraryGzip),
 			"Lines":         r.ValueOf(charts.Lines),
+			"LinesPicture":  r.ValueOf(charts.LinesPicture),
 			"Loader":        r.ValueOf(charts.Loader),
 			"New":           r.ValueOf(charts.New),
 			"Progress":      r.ValueOf(charts.Progress),
