@@ -32,12 +32,15 @@ type Cache struct {
 	machine int
 	base    []uint64 // by table id: number of the table's first record among those of all tables
 	tables  [256]*Table
+	list    []*Table   // the same, without gaps
 	own     []interval // numbers of the machine's own records
 	scatter            // records of all tables over sets
 	sets    uint64
 	bytes   uint64
 
 	present, used []uint64 // bits by record number
+	filled        []uint64 // bits by set: it has what Fill brings; nil: nothing is to be filled
+	popular       func(table uint8, key uint64) bool
 	moved         probeTable
 
 	space      []r2.Addr // reserved, by socket
@@ -54,7 +57,7 @@ type CacheStats struct {
 	Hits, Misses uint64
 	Evictions    uint64 // entries given up for others
 	Stale        uint64 // entries forgotten because the record had gone
-	Entries      uint64 // now
+	Entries      uint64 // now; of a filled cache those in sets that were looked at
 	Capacity     uint64 // entries that fit, now
 }
 
@@ -67,6 +70,7 @@ func NewCache(cl *r2.Cluster, machine int, tables []*Table, bytes, seed uint64) 
 			return nil, fmt.Errorf("location cache: two tables have id %d", t.spec.ID)
 		}
 		x.tables[t.spec.ID], x.base[t.spec.ID] = t, total
+		x.list = append(x.list, t)
 		if machine < len(t.shards) {
 			for _, s := range t.shards[machine] {
 				x.own = append(x.own, interval{total + s.before, total + s.before + s.n})
@@ -126,6 +130,7 @@ func (x *Cache) entryOf(t *Table, key uint64) entry {
 
 // touch charges the line of an entry's set. Sets are dealt to the sockets in turn.
 func (x *Cache) touch(c *r2.Co, set uint64) {
+	x.open(set)
 	n := uint64(len(x.space))
 	c.Touch(x.space[set%n]+r2.Addr(set/n*lineBytes), lineBytes)
 }
@@ -170,6 +175,7 @@ func (x *Cache) Warm(t *Table, key uint64) {
 	if !e.fixed || e.s.machine == x.machine {
 		return
 	}
+	x.open(x.place(e.hash))
 	if _, ok := x.get(t, key, e); !ok {
 		x.put(t, key, e.home, e)
 	}
@@ -222,27 +228,6 @@ func (x *Cache) forget(t *Table, key uint64, e entry) {
 	x.stats.Stale++
 }
 
-// Fill remembers, in addition to what the cache has, records of other machines in a random order as far as their
-// sets have room. It charges nothing: after a long run a cache is full, with hot keys, for which Warm is, and with
-// whichever others came by.
-func (x *Cache) Fill() {
-	taken := x.takenPlaces()
-	words := newBijection(uint(bits.Len(uint(max(len(x.present), 64)-1))), x.add)
-	for i := range words.mask + 1 {
-		w := words.forward(i)
-		if w >= uint64(len(x.present)) {
-			continue
-		}
-		for word := ^x.present[w]; word != 0; word &= word - 1 {
-			n := w*64 + uint64(bits.TrailingZeros64(word))
-			if n < x.n && !x.isOwn(n) && x.take(taken, x.place(x.hash(n))) {
-				setBit(x.present, n)
-				clearBit(x.used, n)
-			}
-		}
-	}
-}
-
 // isOwn reports whether a record, by its number, is of this machine.
 func (x *Cache) isOwn(n uint64) bool {
 	for _, r := range x.own {
@@ -253,25 +238,10 @@ func (x *Cache) isOwn(n uint64) bool {
 	return false
 }
 
-// takenPlaces counts the entries of all sets.
-func (x *Cache) takenPlaces() []uint8 {
-	taken := make([]uint8, x.sets)
-	for w, word := range x.present {
-		for ; word != 0; word &= word - 1 {
-			taken[x.place(x.hash(uint64(w)*64+uint64(bits.TrailingZeros64(word))))]++
-		}
-	}
-	for _, s := range x.moved.slots {
-		if s.key != 0 {
-			taken[s.hash]++
-		}
-	}
-	return taken
-}
-
 // Resize changes the budget while the system runs. Entries keep their places in the hash order; those that
 // no longer fit their set are given up, used ones last.
 func (x *Cache) Resize(bytes uint64) error {
+	x.openAll()
 	if err := x.setSize(bytes); err != nil {
 		return err
 	}

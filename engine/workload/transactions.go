@@ -95,24 +95,29 @@ func Done(err error) error {
 }
 
 // WarmCaches fills the location cache of each client machine as a long run
-// would have. draw picks a record as the workload does; records is how many
-// there are.
-func WarmCaches(db *txn.DB, records uint64, draw func(r *r2.Rand) (table uint8, key uint64)) {
+// would have: popular records first. Where popularity has no edge, draw picks
+// records as the workload does, and popular is nil.
+func WarmCaches(db *txn.DB, popular func(table uint8, key uint64) bool, draw func(r *r2.Rand) (table uint8, key uint64)) {
 	if !db.Config().CacheEnabled {
 		return
 	}
 	for m := range db.Cluster().Machines() {
 		x := db.Cache(m)
-		if capacity := x.Stats().Capacity; capacity < records {
-			r := db.Cluster().Stream("workload.warm", uint64(m))
-			for range capacity / 4 {
-				t, k := draw(r)
-				x.Warm(db.Table(t), k)
-			}
+		x.Fill(popular)
+		if draw == nil {
+			continue
 		}
-		x.Fill()
+		r := db.Cluster().Stream("workload.warm", uint64(m))
+		for range min(x.Stats().Capacity/4, warmDraws) {
+			t, k := draw(r)
+			x.Warm(db.Table(t), k)
+		}
 	}
 }
+
+// warmDraws is enough to have the hundred thousand most popular records of a
+// zipfian distribution in the cache.
+const warmDraws = 400_000
 
 // WarmMemory brings records into the last-level caches of the machines that
 // hold them. popular names those worth it, the most popular last.

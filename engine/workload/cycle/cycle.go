@@ -83,7 +83,7 @@ func fill(value []byte, next uint64) {
 
 // Warm fills the location caches.
 func (w *Ring) Warm() error {
-	workload.WarmCaches(w.db, w.opt.Keys, func(r *r2.Rand) (uint8, uint64) { return Table, r.Uint64n(w.opt.Keys) })
+	workload.WarmCaches(w.db, nil, nil)
 	return nil
 }
 

@@ -136,9 +136,11 @@ func initialCents(key uint64) int64 {
 
 // Warm fills the location caches and brings the hot accounts into the LLCs.
 func (b *Bank) Warm() error {
-	workload.WarmCaches(b.db, 2*b.customers, func(r *r2.Rand) (uint8, uint64) {
-		return uint8(Savings + r.Uint64n(2)), b.one(r)
-	})
+	if b.zipf != nil {
+		workload.WarmCaches(b.db, nil, func(r *r2.Rand) (uint8, uint64) { return uint8(Savings + r.Uint64n(2)), b.one(r) })
+	} else {
+		workload.WarmCaches(b.db, func(_ uint8, key uint64) bool { return b.hot.IsHot(key) }, nil)
+	}
 	workload.WarmMemory(b.db, func(yield func(uint8, uint64)) {
 		for i := b.hot.Hot(); i > 0; i-- {
 			key := b.hot.At(i - 1)
