@@ -1,0 +1,141 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"drtmx/engine"
+	"drtmx/notebooks/figures"
+)
+
+type figureFlags struct {
+	scale                    string
+	set                      []string
+	asJSON                   bool
+	csv, html, svg, png, pdf string
+}
+
+func figureCommand() *cobra.Command {
+	var f figureFlags
+	cmd := &cobra.Command{
+		Use:   "figure ID | list | all",
+		Short: "A figure or table of the thesis from runs of the simulator",
+		Long:  "Computes a figure, panel by letter as 2-4a, or all of them, and measures the thesis's claims about it. Its runs are kept, so a second time is quick.",
+		Args:  exactly(1, "the id of a figure; drtmx figure list shows them"),
+		RunE:  func(cmd *cobra.Command, args []string) error { return f.figure(cmd, args[0]) },
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.scale, "scale", figures.Quick, figures.Quick+" shrinks populations only, "+figures.Paper+" is as in the thesis")
+	fl.StringArrayVar(&f.set, "set", nil, "knob setting `KNOB=VALUE` for all runs of the figure")
+	fl.BoolVar(&f.asJSON, "json", false, "print the figure as JSON")
+	fl.StringVar(&f.csv, "csv", "", "write the points to `FILE` (- is standard output)")
+	fl.StringVar(&f.html, "html", "", "write an interactive page to `FILE`")
+	fl.StringVar(&f.svg, "svg", "", "write the picture to `FILE`")
+	fl.StringVar(&f.png, "png", "", "write the picture to `FILE`")
+	fl.StringVar(&f.pdf, "pdf", "", "write the picture to `FILE`")
+	list := &cobra.Command{
+		Use:   "list",
+		Short: "The figures there are",
+		Args:  exactly(0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if f.asJSON {
+				return printJSON(cmd.OutOrStdout(), figures.List())
+			}
+			t := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+			for _, x := range figures.List() {
+				fmt.Fprintf(t, "%s\t%s\t%s\n", x.ID, x.State, x.Title)
+			}
+			return t.Flush()
+		},
+	}
+	list.Flags().BoolVar(&f.asJSON, "json", false, "print the list as JSON")
+	cmd.AddCommand(list)
+	return cmd
+}
+
+func (f *figureFlags) figure(cmd *cobra.Command, id string) error {
+	if f.scale != figures.Quick && f.scale != figures.Paper {
+		return &engine.SpecError{Field: "scale", Value: f.scale, Rule: "must be " + figures.Quick + " or " + figures.Paper}
+	}
+	set := engine.Knobs{}
+	for _, s := range f.set {
+		k, v, err := engine.ParseSetting(s)
+		if err != nil {
+			return err
+		}
+		set[k] = v
+	}
+	ids := []string{id}
+	if id == "all" {
+		if f.csv+f.html+f.svg+f.png+f.pdf != "" {
+			return usage("figure all prints JSON or text; give one figure for a file")
+		}
+		ids = nil
+		for _, x := range figures.List() {
+			ids = append(ids, x.ID)
+		}
+	}
+	var done []*figures.Figure
+	for _, id := range ids {
+		r, err := figures.Find(id)
+		if err != nil {
+			return err
+		}
+		b := newBar(cmd.ErrOrStderr(), "figure "+id)
+		fig, err := r.Run(cmd.Context(), f.scale, set, b.update)
+		b.end()
+		if err != nil {
+			return err
+		}
+		done = append(done, fig)
+	}
+	if id == "all" && f.asJSON {
+		return printJSON(cmd.OutOrStdout(), done)
+	}
+	for _, fig := range done {
+		if err := f.write(cmd, fig); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write puts a figure into the forms that were asked for.
+func (f *figureFlags) write(cmd *cobra.Command, fig *figures.Figure) error {
+	out := cmd.OutOrStdout()
+	text := func(s string) func() ([]byte, error) { return func() ([]byte, error) { return []byte(s), nil } }
+	asked := false
+	for _, x := range []struct {
+		path string
+		make func() ([]byte, error)
+	}{
+		{f.csv, text(fig.CSV())}, {f.svg, text(fig.SVG())}, {f.png, fig.PNG}, {f.pdf, fig.PDF},
+		{f.html, func() ([]byte, error) { return htmlPage("drtmx figure "+fig.ID, fig.HTML()), nil }},
+	} {
+		if x.path == "" {
+			continue
+		}
+		asked = true
+		b, err := x.make()
+		if err != nil {
+			return fmt.Errorf("figure %s: %w", fig.ID, err)
+		}
+		if len(b) == 0 {
+			return errors.New("figure " + fig.ID + " has no such form")
+		}
+		if err := outFile(out, x.path, b); err != nil {
+			return err
+		}
+	}
+	switch {
+	case f.asJSON:
+		return printJSON(out, fig)
+	case !asked:
+		_, err := fmt.Fprintln(out, fig)
+		return err
+	}
+	return nil
+}

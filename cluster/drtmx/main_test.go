@@ -1,0 +1,369 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"drtmx/engine"
+)
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "drtmx-test")
+	if err != nil {
+		panic(err)
+	}
+	os.Setenv("XDG_CACHE_HOME", dir) // finished runs of the tests are not the user's
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// tiny is a cluster that runs in a fraction of a second.
+var tiny = []string{"--set", "nodes=3", "--set", "threads=1", "--set", "coroutines=2", "--set", "workload.accounts=500", "--set", "cache.bytes=1MB",
+	"--set", "warmup_ns=50us", "--set", "duration_ns=300us", "--set", "window_ns=20us"}
+
+// call runs the command and returns its exit status and what it wrote.
+func call(args ...string) (code int, stdout, stderr string) {
+	var out, errs bytes.Buffer
+	code = run(args, &out, &errs)
+	return code, out.String(), errs.String()
+}
+
+// ok fails the test unless the command succeeds.
+func ok(t *testing.T, args ...string) string {
+	t.Helper()
+	code, out, errs := call(args...)
+	if code != success {
+		t.Fatalf("%v: exit %d: %s", args, code, errs)
+	}
+	return out
+}
+
+func decode(t *testing.T, text string, v any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), v); err != nil {
+		t.Fatalf("%v in %.300q", err, text)
+	}
+}
+
+func with(args []string, more ...string) []string {
+	return append(append([]string(nil), args...), more...)
+}
+
+func TestBadUsageIsOneLineAndStatusTwo(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		p := filepath.Join(dir, name)
+		os.WriteFile(p, []byte(text), 0o644)
+		return p
+	}
+	busy, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer busy.Close()
+	for _, c := range []struct {
+		says string
+		args []string
+	}{
+		{"did you mean run", []string{"rnu"}},
+		{"no such command", []string{"zzzzzz"}},
+		{"--sed", []string{"run", "--sed", "1"}},
+		{"one spec", []string{"run", "phases", "phases"}},
+		{"did you mean nodes", []string{"run", "--set", "node=3"}},
+		{"nodes = 1000", []string{"run", "--set", "nodes=1000"}},
+		{"threads = x", []string{"run", "--set", "threads=x"}},
+		{"preset", []string{"run", "--preset", "farms"}},
+		{"KNOB=VALUE", []string{"run", "--set", "nodes"}},
+		{"give it once", []string{"run", "--set", "nodes=3", "--set", "nodes=4"}},
+		{"nosuch", []string{"run", "nosuch"}},
+		{"profile", []string{"run", "--set", "profile=nosuch"}},
+		{"seeds = 0", []string{"run", "--seeds", "0"}},
+		{"invalid argument", []string{"run", "--seed", "x"}},
+		{"needs --over", []string{"sweep"}},
+		{"coroutine", []string{"sweep", "--over", "coroutine=1,2"}},
+		{"two results", []string{"compare", "a.json"}},
+		{"not a result", []string{"compare", write("a.json", "{}"), write("b.json", "{}")}},
+		{"cannot be read", []string{"compare", filepath.Join(dir, "none"), filepath.Join(dir, "none")}},
+		{"pace = fast", []string{"up", "--pace", "fast"}},
+		{"pace = -1ms", []string{"up", "--pace=-1ms"}},
+		{"is in use", []string{"up", "--listen", busy.Addr().String()}},
+		{"needs a token", []string{"up", "--listen", "0.0.0.0:0"}},
+		{"token-file", []string{"up", "--token-file", filepath.Join(dir, "none")}},
+		{"16 characters", []string{"up", "--token-file", write("short", "abc")}},
+		{"resume", []string{"up", "--listen", "127.0.0.1:0", "--resume", filepath.Join(dir, "none")}},
+		{"drop SPEC", []string{"up", "--resume", "x", "--seed", "1"}},
+		{"never overwritten", with([]string{"up", "--listen", "127.0.0.1:0", "--session", write("s", "x")}, tiny...)},
+		{"for", []string{"up", "--for", "-1s"}},
+		{"is not YAML", []string{"run", write("bad.yaml", "set: {")}},
+		{"no such file", []string{"replay", filepath.Join(dir, "none")}},
+		{"line 1", []string{"replay", write("session", "nonsense\n")}},
+		{"format 2", []string{"replay", write("later", `{"session":{"format":2,"code":"x"}}`+"\n")}},
+		{"needs -o", []string{"trace"}},
+		{"no such figure", []string{"figure", "9-99"}},
+		{"quick or paper", []string{"figure", "2-4a", "--scale", "huge"}},
+		{"kernel uninstall", []string{"kernel", "uninstall"}},
+		{"nosuch", []string{"profiles", "nosuch"}},
+		{"nosuch", []string{"specs", "nosuch"}},
+	} {
+		code, out, errs := call(c.args...)
+		if code != misused || out != "" || strings.Count(errs, "\n") != 1 || !strings.Contains(errs, c.says) {
+			t.Errorf("%v: exit %d, wrote %q, said %q; want 2 and a line with %q", c.args, code, out, errs, c.says)
+		}
+	}
+}
+
+func TestRunTwiceIsTheSameAndCompares(t *testing.T) {
+	a, b := ok(t, with([]string{"run", "--json", "--seed", "5"}, tiny...)...), ok(t, with([]string{"run", "--json", "--seed", "5"}, tiny...)...)
+	var ra, rb engine.Result
+	decode(t, a, &ra)
+	decode(t, b, &rb)
+	if ra.Digest == "" || ra.Digest != rb.Digest || ra.Spec["seed"] != 5 {
+		t.Errorf("digests %q and %q, seed %v", ra.Digest, rb.Digest, ra.Spec["seed"])
+	}
+	c := ok(t, with([]string{"run", "--json", "--preset", "fasst"}, tiny...)...)
+	dir := t.TempDir()
+	pa, pc := filepath.Join(dir, "a.json"), filepath.Join(dir, "c.json")
+	os.WriteFile(pa, []byte(a), 0o644)
+	os.WriteFile(pc, []byte(c), 0o644)
+	if text := ok(t, "compare", pa, pc); !strings.Contains(text, "throughput") || !strings.Contains(text, "fasst") {
+		t.Errorf("compare: %s", text)
+	}
+	var cmp engine.Comparison
+	decode(t, ok(t, "compare", "--json", pa, pc), &cmp)
+	if len(cmp.Spec) == 0 || len(cmp.Metrics) == 0 {
+		t.Errorf("%+v", cmp)
+	}
+	if text := ok(t, with([]string{"run"}, tiny...)...); !strings.Contains(text, "throughput") || !strings.Contains(text, "digest") {
+		t.Errorf("run: %s", text)
+	}
+	var seeds engine.SeedsResult
+	decode(t, ok(t, with([]string{"run", "--json", "--seeds", "3"}, tiny...)...), &seeds)
+	if len(seeds.Runs) != 3 || seeds.Means["throughput"].N != 3 {
+		t.Errorf("%d runs, %+v", len(seeds.Runs), seeds.Means["throughput"])
+	}
+}
+
+func TestSweepIsKeptAndWritten(t *testing.T) {
+	dir := t.TempDir()
+	csv, page := filepath.Join(dir, "s.csv"), filepath.Join(dir, "s.html")
+	args := with([]string{"sweep", "--over", "coroutines=1,2", "--over", "phase.validation=one-sided,two-sided"}, tiny...)
+	var first, second engine.SweepResult
+	decode(t, ok(t, with(args, "--json", "--csv", csv, "--html", page)...), &first)
+	decode(t, ok(t, with(args, "--json")...), &second)
+	if len(first.Points) != 4 || second.Points[0].Cached != 1 {
+		t.Errorf("%d points, %d cached", len(first.Points), second.Points[0].Cached)
+	}
+	for i := range first.Points {
+		if a, b := first.Points[i].Runs[0].Digest, second.Points[i].Runs[0].Digest; a != b {
+			t.Errorf("point %d: %s, then %s", i, a, b)
+		}
+	}
+	b, err := os.ReadFile(csv)
+	if err != nil || strings.Count(string(b), "\n") != 5 {
+		t.Errorf("%v: %s", err, b)
+	}
+	if b, err := os.ReadFile(page); err != nil || !strings.Contains(string(b), "<svg") && !strings.Contains(string(b), "image/svg") {
+		t.Errorf("page: %v, %d bytes", err, len(b))
+	}
+	if text := ok(t, args...); strings.Count(text, "\n") != 5 {
+		t.Errorf("%s", text)
+	}
+}
+
+func TestRegistryIsPrinted(t *testing.T) {
+	var ks []map[string]any
+	decode(t, ok(t, "knobs", "--json"), &ks)
+	for _, k := range ks {
+		for _, f := range []string{"name", "kind", "value", "default", "label", "doc", "live", "active"} {
+			if _, has := k[f]; !has {
+				t.Errorf("knob %v has no %s", k["name"], f)
+			}
+		}
+	}
+	for _, p := range engine.PresetNames() {
+		if text := ok(t, "knobs", "--preset", p); !strings.Contains(text, "phase.lock") || strings.Contains(text, "nodes") {
+			t.Errorf("%s: %s", p, text)
+		}
+	}
+	if text := ok(t, "knobs"); !strings.Contains(text, "inactive") || strings.Count(text, "\n") < len(ks) {
+		t.Errorf("%s", text)
+	}
+	if text := ok(t, "specs"); !strings.Contains(text, "phases") {
+		t.Error(text)
+	}
+	if text := ok(t, "specs", "phases"); !strings.Contains(text, "preset: drtm+h") {
+		t.Error(text)
+	}
+	if text := ok(t, "profiles"); !strings.Contains(text, "val@") {
+		t.Error(text)
+	}
+	var p struct {
+		Numbers []profileRow `json:"numbers"`
+	}
+	decode(t, ok(t, "profiles", "val", "--json"), &p)
+	for _, n := range p.Numbers {
+		if n.Unit == "" || n.Meaning == "" || n.Source == "" || n.Kind == "" {
+			t.Errorf("%+v", n)
+		}
+	}
+	if len(p.Numbers) < 40 {
+		t.Errorf("%d numbers", len(p.Numbers))
+	}
+	var fs []map[string]any
+	decode(t, ok(t, "figure", "list", "--json"), &fs)
+	if len(fs) == 0 || fs[0]["state"] != "ok" {
+		t.Errorf("%v", fs)
+	}
+}
+
+func TestTraceOpensInPerfetto(t *testing.T) {
+	var tr struct {
+		TraceEvents []struct {
+			Name, Cat, Ph string
+			TS, Dur       float64
+			PID, TID      int
+		} `json:"traceEvents"`
+	}
+	decode(t, ok(t, with([]string{"trace", "--txns", "5", "-o", "-"}, tiny...)...), &tr)
+	cats := map[string]int{}
+	for _, e := range tr.TraceEvents {
+		cats[e.Cat]++
+		if e.Ph == "X" && e.Dur < 0 {
+			t.Errorf("%+v", e)
+		}
+	}
+	if cats["transaction"] != 5 || cats["phase"] == 0 || cats["verb"] == 0 || cats["milestone"] == 0 {
+		t.Errorf("%v", cats)
+	}
+}
+
+// TestUpIsReplayed is a live session from its start over HTTP to its replay.
+func TestUpIsReplayed(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := l.Addr().String()
+	l.Close()
+	file := filepath.Join(t.TempDir(), "s.jsonl")
+	done := make(chan int, 1)
+	var errs bytes.Buffer
+	go func() {
+		done <- run(with([]string{"up", "--listen", addr, "--session", file, "--for", "2500ms", "--pace", "1ms/s"}, tiny...), io.Discard, &errs)
+	}()
+	patch := func(body string) int {
+		req, _ := http.NewRequest("PATCH", "http://"+addr+"/api/knobs", strings.NewReader(body))
+		req.Header.Set("Content-Type", "application/json")
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return 0
+		}
+		resp.Body.Close()
+		return resp.StatusCode
+	}
+	for end := time.Now().Add(2 * time.Second); patch(`{"coroutines": 1}`) == 0 && time.Now().Before(end); {
+		time.Sleep(20 * time.Millisecond)
+	}
+	for i, body := range []string{`{"coroutines": 3}`, `{"phase.validation": "two-sided"}`, `{"preset": "fasst"}`, `{"nodez": 3}`, `{"preset": "drtm+h"}`} {
+		want := 200
+		if i == 3 {
+			want = 400
+		}
+		if got := patch(body); got != want {
+			t.Errorf("%s: %d", body, got)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	if code := <-done; code != success {
+		t.Fatalf("exit %d: %s", code, errs.String())
+	}
+	var r struct {
+		OK      bool
+		Changes int
+		Windows int
+		Why     string
+	}
+	decode(t, ok(t, "replay", "--json", file), &r)
+	if !r.OK || r.Changes < 4 || r.Windows < 10 {
+		t.Errorf("%+v", r)
+	}
+	// A session that was tampered with is noticed: exit 1.
+	b, _ := os.ReadFile(file)
+	bad := filepath.Join(t.TempDir(), "bad.jsonl")
+	os.WriteFile(bad, bytes.Replace(b, []byte(`"coroutines":3`), []byte(`"coroutines":4`), 1), 0o644)
+	if code, _, errs := call("replay", bad); code != failed || strings.Count(errs, "\n") != 1 {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+	other := filepath.Join(t.TempDir(), "other.jsonl")
+	os.WriteFile(other, bytes.Replace(b, []byte(engine.CodeVersion()), []byte("src-0"), 1), 0o644)
+	if code, _, errs := call("replay", other); code != misused || !strings.Contains(errs, "recorded by code src-0") {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+}
+
+func TestDoctorNamesFixes(t *testing.T) {
+	_, out, _ := call("doctor")
+	for _, l := range strings.Split(strings.TrimSpace(out), "\n") {
+		if strings.HasPrefix(l, "missing") && !strings.Contains(l, ": ") {
+			t.Errorf("no fix in %q", l)
+		}
+	}
+	if !strings.Contains(out, "drtmx") {
+		t.Error(out)
+	}
+}
+
+func TestVerifyJudgesRows(t *testing.T) {
+	value := func(x float64) func(*measurer) (float64, error) {
+		return func(*measurer) (float64, error) { return x, nil }
+	}
+	v, err := verify(nil, []row{
+		{id: "a", use: "fit", reference: 100, within: 0.15, measure: value(108)},
+		{id: "b", use: "fit", reference: 100, within: 0.15, measure: value(80)},
+		{id: "c", use: "order", measure: ordered(value(2), value(1))},
+		{id: "d", use: "order", measure: ordered(value(1), value(1))},
+	}, func(int, int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pass []bool
+	for _, r := range v.Rows {
+		pass = append(pass, r.Pass)
+	}
+	if pass[0] != true || pass[1] != false || pass[2] != true || pass[3] != false || v.FitWithin10 != 0.5 || v.FitWithin25 != 1 {
+		t.Errorf("%v %+v", pass, v)
+	}
+	b, _ := json.Marshal(v)
+	if !strings.Contains(string(b), `"error":null`) || !strings.Contains(v.String(), "OFF") {
+		t.Errorf("%s\n%s", b, v)
+	}
+}
+
+func TestBarIsForTerminals(t *testing.T) {
+	var b bytes.Buffer
+	x := newBar(&b, "run")
+	x.began = time.Now().Add(-time.Hour)
+	x.update(1, 2)
+	x.end()
+	if b.Len() > 0 {
+		t.Errorf("a bar in a file: %q", b.String())
+	}
+	x = &bar{w: &b, on: true, title: "run", began: time.Now().Add(-time.Hour)}
+	x.update(1, 2)
+	if !strings.Contains(b.String(), "50 %") {
+		t.Errorf("%q", b.String())
+	}
+	x.end()
+	if !strings.HasSuffix(b.String(), "\x1b[K") {
+		t.Error("the bar stays")
+	}
+}
