@@ -62,7 +62,7 @@ func (c Config) withDefaults(f *fabric.Fabric) Config {
 	def(&c.Scratch, 16384)
 	if c.RecvDepth == 0 {
 		c.RecvDepth = 64
-		for c.RecvDepth < 2048 && c.RecvDepth < 8*f.Machines()*c.Coroutines {
+		for c.RecvDepth < 2048 && c.RecvDepth < 4*f.Machines()*c.Coroutines {
 			c.RecvDepth *= 2
 		}
 	}

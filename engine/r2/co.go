@@ -2,6 +2,7 @@ package r2
 
 import (
 	"fmt"
+	"math/bits"
 
 	"drtmx/engine/metrics"
 	"drtmx/engine/sim"
@@ -47,6 +48,7 @@ type Co struct {
 	explained Time // of the wait, by the request that ended it
 	trips     int
 	spent     metrics.Breakdown
+	touched   uint32 // bit p: spent[p] is not zero
 }
 
 // Buf is registered scratch memory of a coroutine.
@@ -120,6 +122,7 @@ func (c *Co) Phase(p metrics.Phase, m Mode) {
 func (c *Co) charged(m metrics.Milestone) {
 	now := c.w.local
 	if now > c.runFrom {
+		c.touched |= 1 << c.phase
 		c.spent[c.phase][m] += now - c.runFrom
 		c.runFrom = now
 	}
@@ -129,12 +132,14 @@ func (c *Co) charged(m metrics.Milestone) {
 // milestone, and returns the round trips waited for.
 func (c *Co) TakeBreakdown(b *metrics.Breakdown) (trips int) {
 	c.charged(metrics.Compute)
-	for p := range c.spent {
-		for m := range c.spent[p] {
-			b[p][m] += c.spent[p][m]
-			c.spent[p][m] = 0
+	for t := c.touched; t != 0; t &= t - 1 {
+		spent, sum := &c.spent[bits.TrailingZeros32(t)], &b[bits.TrailingZeros32(t)]
+		for m, d := range spent {
+			sum[m] += d
 		}
+		*spent = [metrics.NumMilestones]int64{}
 	}
+	c.touched = 0
 	trips, c.trips = c.trips, 0
 	return trips
 }
@@ -154,6 +159,7 @@ func (c *Co) park() {
 // core.
 func (c *Co) woken() {
 	c.runFrom = c.w.local
+	c.touched |= 1 << c.phase
 	c.spent[c.phase][metrics.Poll] += c.w.local - c.parkedAt - c.explained
 	c.explained = 0
 }
