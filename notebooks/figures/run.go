@@ -19,10 +19,18 @@ const (
 // Runs go in parallel and come from the run store where they are known.
 // progress, which may be nil, counts runs.
 func (r *Recipe) Run(ctx context.Context, scale string, set cluster.Knobs, progress func(done, total int)) (*Figure, error) {
-	return r.run(ctx, scale, set, cluster.RunCache(), progress)
+	return r.RunWith(ctx, scale, set, cluster.RunCache(), progress)
 }
 
-func (r *Recipe) run(ctx context.Context, scale string, set engine.Knobs, cache engine.Cache, progress func(done, total int)) (*Figure, error) {
+// Count is the number of runs at a scale.
+func (r *Recipe) Count(scale string) int {
+	specs, err := r.specs(scale)
+	must(err)
+	return len(specs)
+}
+
+// RunWith is Run with a run store of one's own, or nil for none.
+func (r *Recipe) RunWith(ctx context.Context, scale string, set cluster.Knobs, cache engine.Cache, progress func(done, total int)) (*Figure, error) {
 	began := time.Now()
 	all := &Recipe{def: r.def, set: engine.Knobs{}}
 	for _, k := range []engine.Knobs{r.set, set} {

@@ -1,0 +1,142 @@
+package calibration
+
+import (
+	"fmt"
+
+	"drtmx/engine"
+	"drtmx/engine/fabric"
+	"drtmx/engine/sim"
+)
+
+// measure is how a row is measured: by one of its fields.
+type measure struct {
+	id       string
+	required bool
+	note     string
+
+	// A run, and the number read from its result.
+	spec engine.Spec
+	read func(r *engine.Result) float64
+
+	// A figure that claims it.
+	figure string
+
+	// The hardware model itself.
+	probe func() (float64, error)
+}
+
+// The system of the peaks: VAL as in the thesis.
+const (
+	nodes   = 16
+	threads = 24
+)
+
+// measures are the rows that exist in this version.
+func measures() []measure {
+	return []measure{
+		peak("f2-4a-read-peak", "micro-read", 64),
+		peak("f2-4a-write-peak", "micro-write", 64),
+		peak("f2-4-atomic-peak", "micro-atomic", 8),
+		peak("f2-2b-ud-rpc-peak", "micro-rpc", 8),
+		{id: "s2-rdma-lat", required: true, note: "a lone READ of 64 bytes", spec: lone(), read: func(r *engine.Result) float64 { return r.LatencyUS.Mean }},
+		{id: "s2-pcie-lat", note: "all crossings of a lone READ", spec: lone(), read: func(r *engine.Result) float64 {
+			return 1000 * r.LatencyUS.Mean * (r.Milestones["doorbell"].Share + r.Milestones["pcie"].Share)
+		}},
+		{id: "s2-dram-read-lat", note: "on VAL; measured on R74V", probe: dramLatency},
+		{id: "f2-4a-read-small", figure: "2-4a"},
+		{id: "f2-4a-read-large", figure: "2-4a"},
+		{id: "f2-4a-write-large", figure: "2-4a"},
+		{id: "f2-4a-write-vs-read", figure: "2-4a", required: true},
+		{id: "f2-4a-order", figure: "2-4a", required: true},
+		{id: "t2-1-val-cores", required: true, probe: val(func(_ *fabric.Profile, t *fabric.NodeType) float64 { return float64(t.Cores()) })},
+		{id: "t2-1-val-dram", required: true, probe: val(func(_ *fabric.Profile, t *fabric.NodeType) float64 { return t.DRAM.Value })},
+		{id: "t2-1-val-nics", required: true, probe: val(func(_ *fabric.Profile, t *fabric.NodeType) float64 { return t.NICs.Value })},
+		{id: "t2-1-val-nic-bw", required: true, probe: val(func(p *fabric.Profile, _ *fabric.NodeType) float64 { return 8 * p.Wire.Bandwidth.Value })},
+		{id: "s2-rdma-bw", required: true, probe: val(func(p *fabric.Profile, _ *fabric.NodeType) float64 { return 8 * p.Wire.Bandwidth.Value })},
+		{id: "t2-2-rc", required: true, probe: classes(fabric.RC)},
+		{id: "t2-2-uc", required: true, probe: classes(fabric.UC)},
+		{id: "t2-2-ud", required: true, probe: classes(fabric.UD)},
+	}
+}
+
+// peak is a row of millions of requests per second and machine, when every
+// thread of the cluster keeps sixteen under way.
+func peak(id, workload string, payload int) measure {
+	return measure{id: id, required: true, spec: engine.Spec{Workload: workload, Set: engine.Knobs{
+		"nodes": nodes, "threads": threads, "coroutines": 16, "workload.payload": payload,
+		"warmup_ns": 50_000, "duration_ns": 60_000, "window_ns": 5_000,
+	}}, read: func(r *engine.Result) float64 { return r.Throughput / nodes / 1e6 }}
+}
+
+// lone is one client that reads and nobody else.
+func lone() engine.Spec {
+	return engine.Spec{Workload: "micro-read", Set: engine.Knobs{
+		"nodes": 2, "threads": 1, "coroutines": 1, "workload.payload": 64,
+		"warmup_ns": 50_000, "duration_ns": 100_000, "window_ns": 10_000,
+	}}
+}
+
+// val reads the profile.
+func val(read func(p *fabric.Profile, t *fabric.NodeType) float64) func() (float64, error) {
+	return func() (float64, error) {
+		p, err := fabric.LoadProfile("val")
+		if err != nil {
+			return 0, err
+		}
+		t, err := p.NodeType("val")
+		if err != nil {
+			return 0, err
+		}
+		return read(p, t), nil
+	}
+}
+
+// classes counts what a transport supports of SEND/RECV, WRITE, READ/ATOMIC.
+func classes(t fabric.Transport) func() (float64, error) {
+	return func() (float64, error) {
+		n := 0.0
+		for _, class := range [][]fabric.Opcode{{fabric.Send}, {fabric.Write}, {fabric.Read, fabric.CompareSwap, fabric.FetchAdd}} {
+			all := true
+			for _, op := range class {
+				all = all && t.Allows(op)
+			}
+			if all {
+				n++
+			}
+		}
+		return n, nil
+	}
+}
+
+// dramLatency is the mean time in nanoseconds of a core's loads that miss the
+// LLC, with warm translations, from its own socket's memory, one after the other.
+func dramLatency() (ns float64, err error) {
+	const region, stride, loads = 128 << 20, 4096 + 64, 10_000
+	s := sim.New(sim.Options{Seed: 1})
+	defer s.Close()
+	f, err := fabric.New(s, fabric.Config{Machines: 1})
+	if err != nil {
+		return 0, err
+	}
+	defer func() {
+		if cerr := f.Close(); err == nil {
+			err = cerr
+		}
+	}()
+	m := f.Machine(0)
+	base, err := m.Mem.Alloc(fabric.Alloc{Name: "chase", Bytes: region})
+	if err != nil {
+		return 0, fmt.Errorf("memory for loads: %w", err)
+	}
+	for page := fabric.Addr(0); page < region; page += 2 << 20 {
+		m.Access(0, s.Now(), base+page, 8, false)
+	}
+	now := s.Now()
+	for i := range fabric.Addr(loads) {
+		if err := s.Run(now); err != nil {
+			return 0, err
+		}
+		now += m.Access(0, now, base+64+i*stride%(region-stride), 8, false)
+	}
+	return float64(now) / loads / float64(sim.Nanosecond), nil
+}

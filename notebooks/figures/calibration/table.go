@@ -1,0 +1,66 @@
+package calibration
+
+import (
+	_ "embed"
+	"encoding/csv"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// Uses of a published number.
+const (
+	Fit      = "fit"
+	Constant = "constant"
+	Check    = "check"
+	Order    = "order"
+)
+
+// Published is a row of the table.
+type Published struct {
+	ID    string
+	Use   string
+	Unit  string
+	Claim string
+	// From and To are the number, or the ends of its range. An ordering has
+	// neither.
+	From, To float64
+}
+
+//go:embed rows.csv
+var rowsFile string
+
+// Table is every published number there is.
+func Table() []Published { return table() }
+
+var table = sync.OnceValue(func() []Published {
+	records, err := csv.NewReader(strings.NewReader(rowsFile)).ReadAll()
+	if err != nil {
+		panic("calibration: rows.csv: " + err.Error())
+	}
+	var out []Published
+	for _, r := range records[1:] {
+		p := Published{ID: r[0], Use: r[1], Unit: r[3], Claim: r[4]}
+		if p.Use != Order && r[2] != "" {
+			if p.From, p.To, err = span(r[2]); err != nil {
+				panic(fmt.Sprintf("calibration: rows.csv: %s: %v", p.ID, err))
+			}
+		}
+		out = append(out, p)
+	}
+	return out
+})
+
+// span reads "130" or "1.03..1.35".
+func span(s string) (from, to float64, err error) {
+	a, b, ranged := strings.Cut(s, "..")
+	if from, err = strconv.ParseFloat(a, 64); err != nil {
+		return 0, 0, err
+	}
+	if !ranged {
+		return from, from, nil
+	}
+	to, err = strconv.ParseFloat(b, 64)
+	return from, to, err
+}
