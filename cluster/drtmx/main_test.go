@@ -322,32 +322,6 @@ func TestDoctorNamesFixes(t *testing.T) {
 	}
 }
 
-func TestVerifyJudgesRows(t *testing.T) {
-	value := func(x float64) func(*measurer) (float64, error) {
-		return func(*measurer) (float64, error) { return x, nil }
-	}
-	v, err := verify(nil, []row{
-		{id: "a", use: "fit", reference: 100, within: 0.15, measure: value(108)},
-		{id: "b", use: "fit", reference: 100, within: 0.15, measure: value(80)},
-		{id: "c", use: "order", measure: ordered(value(2), value(1))},
-		{id: "d", use: "order", measure: ordered(value(1), value(1))},
-	}, func(int, int) {})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var pass []bool
-	for _, r := range v.Rows {
-		pass = append(pass, r.Pass)
-	}
-	if pass[0] != true || pass[1] != false || pass[2] != true || pass[3] != false || v.FitWithin10 != 0.5 || v.FitWithin25 != 1 {
-		t.Errorf("%v %+v", pass, v)
-	}
-	b, _ := json.Marshal(v)
-	if !strings.Contains(string(b), `"error":null`) || !strings.Contains(v.String(), "OFF") {
-		t.Errorf("%s\n%s", b, v)
-	}
-}
-
 func TestBarIsForTerminals(t *testing.T) {
 	var b bytes.Buffer
 	x := newBar(&b, "run")
