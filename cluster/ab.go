@@ -31,17 +31,11 @@ func StartAB(spec Spec, a, b Knobs) (*Versus, error) {
 	if err != nil {
 		return nil, err
 	}
-	ag, err := NewAgent(sa, Options{Paused: true})
+	l, all, err := newLocal(sa, sb)
 	if err != nil {
 		return nil, err
 	}
-	s, err := ag.Add(sb)
-	if err != nil {
-		ag.Close()
-		return nil, err
-	}
-	l := &local{agent: ag}
-	return &Versus{a: &Client{d: l, sys: "a", by: "notebook"}, b: &Client{d: l, sys: s.Sys, by: "notebook"}, ka: a, kb: b}, nil
+	return &Versus{a: &Client{d: l, sys: all[0].Sys, by: "notebook"}, b: &Client{d: l, sys: all[1].Sys, by: "notebook"}, ka: a, kb: b}, nil
 }
 
 // Watch runs both for d of virtual time, shows them as they go, and compares.

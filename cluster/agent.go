@@ -48,6 +48,7 @@ type Agent struct {
 	members  map[string]*member
 	closed   bool
 	closeErr error
+	ended    chan struct{} // closed with the agent
 }
 
 // NewAgent opens system a and starts it. Nothing is started on error.
@@ -61,7 +62,7 @@ func NewAgent(spec engine.Spec, o Options) (*Agent, error) {
 	if o.Session != "" && o.Resume != "" {
 		return nil, &engine.SpecError{Field: "session", Value: o.Session, Rule: "cannot be combined with resume, which continues its own file", Next: "drop one"}
 	}
-	a := &Agent{opts: o, hub: newHub(), tasks: &tasks{}, members: map[string]*member{}}
+	a := &Agent{opts: o, hub: newHub(), tasks: &tasks{}, members: map[string]*member{}, ended: make(chan struct{})}
 	var m *member
 	var err error
 	if o.Resume != "" {
@@ -347,8 +348,10 @@ func (a *Agent) await(ctx context.Context, m *member, s *step) error {
 	select { // the loop may be inside a slice of user code that does not end
 	case m.cmds <- func() { m.cancelStep(s, ctx.Err()) }:
 		select {
-		case err := <-s.done: // may have arrived meanwhile
-			return err
+		case err := <-s.done:
+			if err == nil { // it arrived meanwhile
+				return nil
+			}
 		case <-m.done:
 		case <-time.After(time.Second):
 		}
@@ -516,6 +519,7 @@ func (a *Agent) Close() error {
 		return nil
 	}
 	a.closed = true
+	close(a.ended)
 	a.mu.Unlock()
 	ms := a.all()
 	for _, m := range ms {

@@ -30,7 +30,11 @@ type api struct {
 func newAPI(a *Agent, w Web) http.Handler {
 	p := &api{agent: a, figures: newFigureDesk(a, w.Figures), ws: make(chan struct{}, readerLimit), mux: http.NewServeMux()}
 	route := func(pattern string, h func(*http.Request) (any, error)) {
-		p.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { answer(w, r, h) })
+		p.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			ctx, cancel := context.WithTimeout(r.Context(), answerTime)
+			defer cancel()
+			answer(w, r.WithContext(ctx), h)
+		})
 	}
 	// A long one answers when the cluster is there, so the limits on the time of
 	// a request do not apply once it has been read.
@@ -156,7 +160,7 @@ func refuseError(w http.ResponseWriter, err error) {
 	case errors.Is(err, errClosed):
 		code = http.StatusServiceUnavailable
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		code, err = http.StatusServiceUnavailable, errors.New("the request was ended before its answer was there")
+		code, err = http.StatusServiceUnavailable, errors.New("the system did not answer in time; a transaction of yours may be in an endless loop")
 	}
 	refuse(w, code, err.Error())
 }

@@ -47,11 +47,11 @@ type Client struct {
 func Start(spec Spec) (*Client, error) { return start(spec, "script") }
 
 func start(spec Spec, by string) (*Client, error) {
-	a, err := NewAgent(spec, Options{Paused: true})
+	l, _, err := newLocal(spec)
 	if err != nil {
 		return nil, err
 	}
-	return &Client{d: &local{agent: a}, sys: "a", by: by}, nil
+	return &Client{d: l, sys: "a", by: by}, nil
 }
 
 // Dial drives a running agent, as "127.0.0.1:7070" or "http://host:port".

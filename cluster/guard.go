@@ -28,6 +28,7 @@ const (
 	readTime     = 15 * time.Second
 	writeTime    = 30 * time.Second
 	idleTime     = 60 * time.Second
+	answerTime   = 10 * time.Second // of what waits for the end of a slice
 	connLimit    = 512
 	readerLimit  = 256 // websockets
 	wsFrameLimit = 4 << 10

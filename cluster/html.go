@@ -78,7 +78,7 @@ func (c *Cluster) HTML() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<p><b>%s</b> at %s, %s</p>", esc(c.title()), esc(nsText(st.VirtualNS)), esc(st.State))
 	b.WriteString(table(rows))
-	if l, ok := c.c.d.(*local); !ok || l.addr != "" {
+	if l, ok := c.c.d.(*local); !ok || l.served() != "" {
 		u, err := c.c.d.page(c.c.context())
 		must(err)
 		b.WriteString((&Link{u}).HTML())

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"drtmx/engine"
@@ -17,18 +19,54 @@ type local struct {
 
 	mu   sync.Mutex
 	addr string // of the page, once it is served
-	stop context.CancelFunc
 }
 
+// alive counts the agents that newLocal made and nobody closed.
+var alive atomic.Int32
+
+// newLocal drives an agent, and closes it when nobody can reach it any more: in
+// a notebook a cell is run again, and its old cluster has no name left. The
+// memory of a simulated cluster is not the collector's, who would be in no
+// hurry, so another cluster hurries it.
+func newLocal(spec Spec, more ...Spec) (*local, []Snapshot, error) {
+	if alive.Load() > 0 {
+		runtime.GC()
+	}
+	a, err := NewAgent(spec, Options{Paused: true})
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, s := range more {
+		if _, err := a.Add(s); err != nil {
+			a.Close()
+			return nil, nil, err
+		}
+	}
+	alive.Add(1)
+	go func() {
+		<-a.ended
+		alive.Add(-1)
+	}()
+	l := &local{agent: a}
+	runtime.AddCleanup(l, func(a *Agent) { go a.Close() }, a)
+	return l, a.Systems(), nil
+}
+
+// The methods keep l alive to their end: cluster.Up(spec).Run(d) names it no
+// more once its agent is known.
+
 func (l *local) set(ctx context.Context, sys string, k Knobs, by string) (engine.Change, error) {
+	defer runtime.KeepAlive(l)
 	return l.agent.Set(ctx, sys, k, by)
 }
 
 func (l *local) run(ctx context.Context, sys string, d int64, progress func(done, total int)) (*engine.Result, error) {
+	defer runtime.KeepAlive(l)
 	return l.agent.Run(ctx, sys, d, progress)
 }
 
 func (l *local) windows(ctx context.Context, sys string, from int64) ([]engine.Window, error) {
+	defer runtime.KeepAlive(l)
 	ws, err := l.agent.Windows(ctx, sys, 0)
 	if err != nil {
 		return nil, err
@@ -42,28 +80,39 @@ func (l *local) windows(ctx context.Context, sys string, from int64) ([]engine.W
 }
 
 func (l *local) knobs(ctx context.Context, sys string) ([]engine.KnobState, error) {
+	defer runtime.KeepAlive(l)
 	return l.agent.Knobs(ctx, sys)
 }
 
-func (l *local) spec(ctx context.Context, sys string) (Spec, error) { return l.agent.Spec(ctx, sys) }
+func (l *local) spec(ctx context.Context, sys string) (Spec, error) {
+	defer runtime.KeepAlive(l)
+	return l.agent.Spec(ctx, sys)
+}
 
-func (l *local) state(_ context.Context, sys string) (Snapshot, error) { return l.agent.State(sys) }
+func (l *local) state(_ context.Context, sys string) (Snapshot, error) {
+	defer runtime.KeepAlive(l)
+	return l.agent.State(sys)
+}
 
 func (l *local) trace(ctx context.Context, sys string, n int) ([]engine.TxnTrace, error) {
+	defer runtime.KeepAlive(l)
 	return l.agent.Trace(ctx, sys, n)
 }
 
 func (l *local) session(ctx context.Context, sys string) ([]byte, error) {
+	defer runtime.KeepAlive(l)
 	return l.agent.Session(ctx, sys)
 }
 
 func (l *local) control(ctx context.Context, sys string, b controlBody, by string) error {
+	defer runtime.KeepAlive(l)
 	return l.agent.control(ctx, sys, b, by)
 }
 
 // fork waits until the new system has caught up: in a notebook the next line
 // uses it.
 func (l *local) fork(ctx context.Context, sys string, k Knobs, by string) (Snapshot, error) {
+	defer runtime.KeepAlive(l)
 	s, err := l.agent.Fork(ctx, sys, k, by)
 	if err != nil {
 		return s, err
@@ -105,20 +154,22 @@ func (l *local) page(context.Context) (string, error) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	go func(h http.Handler) {
-		// The address ends with the cluster; until then an error of the
-		// listener shows as a page that cannot be reached.
+		// An error of the listener shows as a page that cannot be reached.
 		_ = Serve(ctx, ln, h)
 	}(h)
-	l.addr, l.stop = fmt.Sprintf("http://%s/", ln.Addr()), cancel
+	go func(ended chan struct{}) { // the address ends with the cluster
+		<-ended
+		cancel()
+	}(l.agent.ended)
+	l.addr = fmt.Sprintf("http://%s/", ln.Addr())
 	return l.addr, nil
 }
 
-func (l *local) close() error {
+// served is the address of the page, "" if nobody asked for it yet.
+func (l *local) served() string {
 	l.mu.Lock()
-	if l.stop != nil {
-		l.stop()
-		l.addr, l.stop = "", nil
-	}
-	l.mu.Unlock()
-	return l.agent.Close()
+	defer l.mu.Unlock()
+	return l.addr
 }
+
+func (l *local) close() error { return l.agent.Close() }

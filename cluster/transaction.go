@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"runtime"
 
 	"drtmx/engine"
 	"drtmx/engine/txn"
@@ -14,6 +15,7 @@ func (c *Client) AddTransaction(name string, weight int, body func(tx *txn.Tx) e
 	if !ok {
 		return &engine.SpecError{Field: "transaction", Value: name, Rule: "cannot be sent to another process", Next: "start the cluster here with Up"}
 	}
+	defer runtime.KeepAlive(l)
 	return l.agent.AddTransaction(c.context(), c.sys, name, weight, body)
 }
 

@@ -1,0 +1,246 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"drtmx/engine/txn"
+	"drtmx/engine/workload/smallbank"
+)
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "drtmx-cluster-test")
+	if err != nil {
+		panic(err)
+	}
+	os.Setenv("XDG_CACHE_HOME", dir) // finished runs of the tests are not the user's
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// tiny is a real cluster that runs in a fraction of a second.
+func tiny() Spec {
+	return Spec{Preset: "drtm+h", Workload: "smallbank", Set: Knobs{"nodes": 3, "threads": 1, "coroutines": 2, "seed": 1,
+		"workload.accounts": 500, "cache.bytes": "1MB", "window_ns": "20us", "warmup_ns": "50us", "duration_ns": "200us"}}
+}
+
+func fails(t *testing.T, says string, f func()) {
+	t.Helper()
+	defer func() {
+		t.Helper()
+		f, ok := recover().(*Failure)
+		if !ok || !strings.Contains(f.Error(), says) || strings.Contains(f.Error(), "\n") {
+			t.Errorf("failed with %v, want a line with %q", f, says)
+		}
+	}()
+	f()
+	t.Error("did not fail")
+}
+
+// drawn checks that a value shows itself, as text and in a notebook.
+func drawn(t *testing.T, v interface {
+	String() string
+	HTML() string
+}, says ...string) {
+	t.Helper()
+	h := v.HTML()
+	for _, s := range says {
+		if !strings.Contains(v.String(), s) {
+			t.Errorf("%T as text lacks %q: %s", v, s, v.String())
+		}
+		if !strings.Contains(h, s) {
+			t.Errorf("%T as HTML lacks %q", v, s)
+		}
+	}
+	if strings.Contains(h, "http://") && !strings.Contains(h, "127.0.0.1") && !strings.Contains(h, "www.w3.org") {
+		t.Errorf("%T refers to another machine", v)
+	}
+}
+
+// notebook is the contract's example, and returns what it showed.
+func notebook(t *testing.T) string {
+	c := Up(tiny())
+	defer c.Close()
+	drawn(t, c, "drtm+h", "nodes")
+	base := c.Run(400 * time.Microsecond)
+	drawn(t, base, "strict-serializable")
+	drawn(t, base.Why(), "transaction")
+	drawn(t, base.Checks(), "strict-serializable")
+	if ch := c.Set("phase.commit", "two-sided"); !strings.Contains(ch.String(), "phase.commit = two-sided") {
+		t.Errorf("%s", ch)
+	}
+	after := c.Run(400 * time.Microsecond)
+	cmp := Compare(base, after)
+	drawn(t, cmp, "phase.commit", "throughput", "two-sided")
+	if d := cmp.Metric("throughput"); d.A != base.Throughput || d.B != after.Metric("throughput") {
+		t.Errorf("%+v", d)
+	}
+	ab := AB(c.Spec(), Knobs{"ddio": true}, Knobs{"ddio": false})
+	watched := ab.Watch(300 * time.Microsecond)
+	ab.Close()
+	drawn(t, watched, "ddio")
+	s := Sweep(c.Spec(), Axis{"coroutines", []int{1, 2}}, Axis{"phase.validation", []string{"one-sided", "two-sided"}})
+	drawn(t, s, "coroutines")
+	if svg := s.Chart("throughput", "latency_us.p50").SVG(); !strings.Contains(svg, "<svg") {
+		t.Errorf("chart without SVG: %.80q", svg)
+	}
+	tr := c.Trace(2)
+	drawn(t, tr, "execution")
+	if !strings.HasPrefix(tr.SVG(), "<svg") {
+		t.Errorf("trace: %.80q", tr.SVG())
+	}
+	calls := 0
+	c.AddTransaction("swap", 100, func(tx *txn.Tx) error {
+		calls++
+		for k, v := range []int64{1, 2} {
+			if err := tx.PutInt(smallbank.Checking, uint64(k), v); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	last := c.Run(300 * time.Microsecond)
+	if calls == 0 || last.Raw.ByType["swap"].Commits == 0 || !last.Checks().OK() {
+		t.Errorf("%d calls, %+v, %s", calls, last.Raw.ByType["swap"], last.Checks())
+	}
+	return fmt.Sprint(base.Digest, cmp, watched, s, tr, last.Digest)
+}
+
+func TestNotebookGivesTheSameNumbersTwice(t *testing.T) {
+	if a, b := notebook(t), notebook(t); a != b {
+		t.Errorf("first\n%s\nthen\n%s", a, b)
+	}
+}
+
+func TestErrorsFailTheCellWithOneLine(t *testing.T) {
+	fails(t, "nodez", func() { Up(Spec{Set: Knobs{"nodez": 1}}) })
+	fails(t, "is drtmx up", func() { Attach("127.0.0.1:1") })
+	c := Up(tiny())
+	defer c.Close()
+	fails(t, "coroutinez", func() { c.Set("coroutinez", 1) })
+	fails(t, "nodes", func() { c.Set("nodes", 4) })
+	fails(t, "above 0", func() { c.Run(0) })
+	fails(t, "txns", func() { c.Trace(0) })
+	fails(t, "coroutines", func() { Sweep(c.Spec(), Axis{"coroutines", []int{}}) })
+	fails(t, "none given", func() { Sweep(c.Spec()) })
+	fails(t, "weight", func() { c.AddTransaction("x", -1, func(*txn.Tx) error { return nil }) })
+	fails(t, "no such number", func() { c.Run(100 * time.Microsecond).Metric("speed") })
+	fails(t, "no such knob", func() { c.Knob("speed") })
+	c.AddTransaction("broken", 50, func(*txn.Tx) error { panic("oops") })
+	fails(t, "transaction broken panicked: oops", func() { c.Run(time.Millisecond) })
+	fails(t, "reset it", func() { c.Run(time.Millisecond) })
+	c.Reset(nil)
+	if c.Run(100*time.Microsecond).Raw.Commits == 0 {
+		t.Error("nothing runs after a reset")
+	}
+}
+
+func TestNotebookAndPageSeeEachOther(t *testing.T) {
+	c := Up(tiny())
+	defer c.Close()
+	page := c.Dashboard()
+	if page.URL != c.Dashboard().URL {
+		t.Error("a second page")
+	}
+	drawn(t, page, page.URL)
+	drawn(t, c, "drtm+h")
+	other := Attach(page.URL)
+	r := other.Run(200 * time.Microsecond)
+	if c.NowNS() != 200_000 || r.Raw.VirtualNS != 200_000 {
+		t.Errorf("at %d", c.NowNS())
+	}
+	other.Set("coroutines", 1)
+	if fmt.Sprint(c.Knob("coroutines")) != "1" {
+		t.Errorf("coroutines = %v", c.Knob("coroutines"))
+	}
+	c.Set("coroutines", 2)
+	l := c.c.d.(*local)
+	ev, err := l.agent.Events(bg, "a")
+	if err != nil || len(ev) != 2 || ev[0].By != "notebook" || ev[1].By != "notebook" {
+		t.Errorf("%+v, %v", ev, err)
+	}
+	f := other.Fork(Knobs{"phase.validation": "two-sided"})
+	within(t, 10*time.Second, "the fork has caught up", func() bool { return !stateOf(t, l.agent, f.c.Sys()).CatchingUp })
+	if a, b := c.Run(200*time.Microsecond), f.Run(200*time.Microsecond); a.Digest == b.Digest {
+		t.Error("the fork does not differ")
+	}
+	fails(t, "another process", func() { other.AddTransaction("x", 1, func(*txn.Tx) error { return nil }) })
+	if tr := other.Trace(1); len(tr.Raw) != 1 {
+		t.Errorf("%+v", tr)
+	}
+}
+
+func TestForkAndSessionOfARealCluster(t *testing.T) {
+	c, err := Start(tiny())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for i, k := range []Knobs{{"phase.validation": "two-sided"}, {"coroutines": 1}, {"preset": "fasst"}, {"preset": "farm", "coroutines": 2}, {"ddio": false}} {
+		if _, err := c.Run(time.Duration(50+i*7) * time.Microsecond); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.SetAll(k); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := c.Fork(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := c.Run(100 * time.Microsecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := f.Run(100 * time.Microsecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Digest != b.Digest {
+		t.Errorf("the fork has digest %s, its origin %s", b.Digest, a.Digest)
+	}
+	s, err := c.Session()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Replay(bg, bytes.NewReader(s), ReplayOptions{})
+	if err != nil || !r.OK || r.Digest != a.Digest {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+func TestForgottenClustersAreClosed(t *testing.T) {
+	before := alive.Load()
+	for range 3 {
+		Up(tiny()).Run(20 * time.Microsecond) // kept alive by its own run only
+	}
+	within(t, 10*time.Second, "nothing is left", func() bool { runtime.GC(); return alive.Load() <= before })
+}
+
+func TestInterruptedRunSaysSo(t *testing.T) {
+	fails(t, "interrupted", func() { must(fmt.Errorf("run: %w", errInterrupted())) })
+	var f *Failure
+	if !errors.As(error(&Failure{errClosed}), &f) || !errors.Is(f, errClosed) {
+		t.Error("a failure hides its cause")
+	}
+}
+
+func errInterrupted() error {
+	c, err := Start(tiny())
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	ctx, cancel := context.WithCancel(bg)
+	cancel()
+	_, err = c.WithContext(ctx).Run(time.Second)
+	return err
+}
