@@ -1,0 +1,195 @@
+package figures
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+
+	"drtmx/cluster"
+	"drtmx/engine"
+)
+
+// small makes the figures' systems small enough for a test of everything
+// but the numbers.
+var small = cluster.Knobs{"nodes": 3, "threads": 2, "coroutines": 2}
+
+func TestFigureJSON(t *testing.T) {
+	r, err := Find("2-4a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls, last := 0, 0
+	f, err := r.RunWith(context.Background(), Quick, small, nil, func(done, total int) {
+		calls++
+		if last = done; total > r.Count(Quick) {
+			t.Errorf("%d runs, at most %d expected", total, r.Count(Quick))
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if calls == 0 || last != calls {
+		t.Errorf("%d calls of progress, the last with %d", calls, last)
+	}
+	text, err := json.Marshal(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m map[string]any
+	if err := json.Unmarshal(text, &m); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range strings.Fields("figure title scale scope x y series claims runs paper_gap wall_ms") {
+		if m[key] == nil {
+			t.Errorf("no %s in %.200s", key, text)
+		}
+	}
+	for _, s := range f.Series {
+		for _, p := range s.Points {
+			if p.Y <= 0 || p.Load != 2 || p.Run >= len(f.Runs) {
+				t.Errorf("%s: %+v", s.Name, p)
+			}
+			if got := f.Runs[p.Run].Spec["workload.payload"]; got != int(p.X) {
+				t.Errorf("%s at %g comes from a run with payload %v", s.Name, p.X, got)
+			}
+		}
+	}
+	for _, c := range f.Claims {
+		if c.Status != Undecided || !strings.Contains(c.Why, "nodes = 3") {
+			t.Errorf("claim of another experiment: %+v", c)
+		}
+	}
+	if f.GapAt == nil || f.GapAt.Paper <= 0 || f.Runs[f.GapAt.Run].Spec["coroutines"] != 2 || math.Abs(f.PaperGap) > 0.3 {
+		t.Errorf("gap %g of %+v", f.PaperGap, f.GapAt)
+	}
+	checkForms(t, f)
+}
+
+func checkForms(t *testing.T, f *Figure) {
+	t.Helper()
+	png, err := f.PNG()
+	if err != nil || !strings.HasPrefix(string(png), "\x89PNG") {
+		t.Errorf("png: %v", err)
+	}
+	pdf, err := f.PDF()
+	if err != nil || !strings.HasPrefix(string(pdf), "%PDF") {
+		t.Errorf("pdf: %v", err)
+	}
+	for _, s := range f.Series {
+		for form, text := range map[string]string{"svg": f.SVG(), "csv": f.CSV(), "text": f.String(), "html": f.HTML()} {
+			if !strings.Contains(text, s.Name) {
+				t.Errorf("%s without %s", form, s.Name)
+			}
+		}
+	}
+	if n := strings.Count(f.CSV(), "\n"); n != 1+8*4+1 {
+		t.Errorf("%d rows of csv", n)
+	}
+}
+
+func TestBadRequests(t *testing.T) {
+	if _, err := Find("9-99"); err == nil || !engine.IsSpecError(err) || !strings.Contains(err.Error(), "2-4a") {
+		t.Error(err)
+	}
+	run := func(scale string, set engine.Knobs) error {
+		_, err := Runner{}.Run(context.Background(), "2-4a", scale, set, nil)
+		return err
+	}
+	for what, err := range map[string]error{
+		"scale":                run("huge", nil),
+		"a point's knob":       run(Quick, engine.Knobs{"workload.payload": 9}),
+		"unknown knob":         run(Quick, engine.Knobs{"nodez": 3}),
+		"value out of range":   run(Paper, engine.Knobs{"threads": 99}),
+		"impossible selection": run(Quick, engine.Knobs{"workload": "cycle"}),
+	} {
+		if err == nil || !engine.IsSpecError(err) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	r, _ := Find("2-4a")
+	if _, err := r.RunWith(ctx, Quick, small, nil, nil); err == nil {
+		t.Error("a cancelled figure comes out")
+	}
+	defer func() {
+		if f, ok := recover().(*cluster.Failure); !ok || !strings.Contains(f.Error(), "payload") {
+			t.Error("With accepts what the figure sets itself")
+		}
+	}()
+	Get("2-4a").With(cluster.Knobs{"workload.payload": 9})
+}
+
+// line is a series over payloads 8, 64, 1024.
+func line(name string, half float64, ys ...float64) Series {
+	s := Series{Name: name}
+	for i, y := range ys {
+		s.Points = append(s.Points, Point{X: []float64{8, 64, 1024}[i], Y: y, CI95: half})
+	}
+	return s
+}
+
+// The verdicts, on invented points.
+func TestVerdicts(t *testing.T) {
+	everywhere := func(float64) bool { return true }
+	nowhere := func(float64) bool { return false }
+	f := &Figure{ID: "t", X: Axis{Unit: "bytes"}, Y: Axis{Unit: "Mreq/s"}, Runs: []*engine.Result{{Bottleneck: &engine.Bottleneck{Resource: "nic_tx", Utilization: 0.99}}},
+		Series: []Series{line("a", 0.1, 160, 100, 20), line("b", 0.1, 100, 80, 19), line("noisy", 30, 100, 80, 19)}}
+	tests := []struct {
+		c    Claim
+		want string
+	}{
+		{f.upTo("c", "", "a", "b", everywhere, 1.6), Holds},
+		{f.upTo("c", "", "a", "b", everywhere, 1.3), Contradicted},
+		{f.upTo("c", "", "a", "noisy", everywhere, 1.5), Undecided},
+		{f.upTo("c", "", "a", "b", nowhere, 1.6), Undecided},
+		{f.between("c", "", "a", "b", everywhere, 1.05, 1.6), Holds},
+		{f.between("c", "", "a", "b", everywhere, 1.3, 1.6), Contradicted},
+		{f.above("c", "", everywhere, pair{"a", "b"}), Holds},
+		{f.above("c", "", everywhere, pair{"a", "b"}, pair{"b", "a"}), Contradicted},
+		{f.above("c", "", everywhere, pair{"a", "noisy"}), Undecided},
+		{f.value("c", "", "a", 64, 99), Holds},
+		{f.value("c", "", "a", 64, 50), Contradicted},
+		{f.value("c", "", "a", 65, 50), Undecided},
+		{f.highest("c", "", "b", func(x float64) bool { return x >= 64 }, 80), Holds},
+	}
+	for i, tt := range tests {
+		if tt.c.Status != tt.want {
+			t.Errorf("%d: %s, want %s: %s", i, tt.c.Status, tt.want, tt.c.Why)
+		}
+	}
+	c := tests[0].c
+	if *c.Measured != 1.6 || *c.Largest != 1.6 || *c.Smallest != 20.0/19 || *c.Peak != 1.6 || !strings.Contains(c.Why, "RNIC send pipeline 99 % busy") {
+		t.Errorf("%v %v %v %v %s", *c.Measured, *c.Largest, *c.Smallest, *c.Peak, c.Why)
+	}
+}
+
+// Figure 2-4a as the thesis has it: what must hold of the claims, whatever is
+// fitted.
+func TestFigure24a(t *testing.T) {
+	if testing.Short() {
+		t.Skip("34 runs of 16 machines")
+	}
+	r, err := Find("2-4a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := r.RunWith(context.Background(), Quick, nil, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("\n%s\n%d ms", f, f.WallMS)
+	for _, c := range f.Claims {
+		switch c.ID {
+		case "f2-4a-write-vs-read", "f2-4a-order", "f2-4a-read-peak", "f2-4a-write-peak", "f2-4-atomic-peak":
+			if c.Status != Holds {
+				t.Errorf("%s: %s: %s", c.ID, c.Status, c.Why)
+			}
+		}
+	}
+	if math.Abs(f.PaperGap) > 0.05 {
+		t.Errorf("%+.1f %% off paper scale: %+v", 100*f.PaperGap, f.GapAt)
+	}
+}
