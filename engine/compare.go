@@ -53,7 +53,7 @@ func Compare(a, b *Result) *Comparison {
 		if d.A != 0 {
 			change := (d.B - d.A) / d.A
 			d.Change = &change
-			if p == "throughput" {
+			if p == "throughput" && a.ThroughputCI95 > 0 && b.ThroughputCI95 > 0 {
 				d.Half95 = math.Hypot(a.ThroughputCI95, b.ThroughputCI95*d.B/d.A)
 			}
 		}

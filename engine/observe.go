@@ -57,25 +57,14 @@ func (s *System) Windows(from int) []Window {
 func (s *System) Mark() {
 	s.marked = s.cut()
 	s.meter.mark()
+	s.series.restart(s.marked.ps, s.marked.counts.commits)
 }
 
 // measured is what was counted since the mark.
 func (s *System) measured() counts { return s.meter.total.minus(s.marked.counts) }
 
-// quality judges the full windows since the mark.
-func (s *System) quality() quality {
-	var series []float64
-	until := s.sim.Now()
-	if s.end != nil {
-		until = s.end.ps
-	}
-	s.windows.from(0, func(rec *record) {
-		if rec.t0 >= s.marked.ps && rec.t1 <= until {
-			series = append(series, float64(rec.counts.commits))
-		}
-	})
-	return judge(series, s.values.int("window_ns"))
-}
+// quality judges the throughput since the mark.
+func (s *System) quality() quality { return judge(s.series.counts) }
 
 // Result is what was measured since Mark (or since 0), up to now or to the drain.
 func (s *System) Result() *Result {

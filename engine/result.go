@@ -73,7 +73,7 @@ type Result struct {
 	Unsteady         string                   `json:"unsteady_because,omitempty"`
 	Scale            Scale                    `json:"scale"`
 	Throughput       float64                  `json:"throughput"`
-	ThroughputCI95   float64                  `json:"throughput_ci95"`
+	ThroughputCI95   float64                  `json:"throughput_ci95"` // half-width of the 95 % interval as a share; 0: too short to know
 	Commits          uint64                   `json:"commits"`
 	Aborts           uint64                   `json:"aborts"`
 	AbortRate        float64                  `json:"abort_rate"`

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"drtmx/engine/metrics"
+	"drtmx/engine/sim"
 )
 
 // What "automatic" means for warmup_ns and duration_ns (and for steady).
@@ -18,7 +19,7 @@ const (
 	steadyCI        = 0.05 // a wider interval is not steady
 	steadyDrift     = 0.03 // nor is a second half that differs from the first by more than this
 	batches         = 20
-	leastBatches    = 5
+	leastBatches    = 10
 	autoMaxNS       = 1_000_000_000
 	progressTotal   = 1000 // progress is reported in thousandths
 	warmupShare     = 200  // of progress that the warm-up gets
@@ -134,28 +135,62 @@ func (r *runner) measure() error {
 				continue
 			}
 		}
-		if q := r.s.quality(); q.ci95 <= targetCI || now >= autoGrowth*least || now >= autoMaxNS {
+		if q := r.s.quality(); q.ci95 > 0 && q.ci95 <= targetCI || now >= autoGrowth*least || now >= autoMaxNS {
 			return nil
 		}
 	}
 }
 
+// series counts commits in equal spans of virtual time since the mark. When it becomes long, two spans
+// become one, so that it stays short however long is measured.
+type series struct {
+	counts []float64
+	span   sim.Time
+	next   sim.Time // end of the open span
+	before uint64   // commits at its begin
+}
+
+const (
+	firstSpan = 10 * sim.Microsecond
+	maxSeries = 4096
+)
+
+func (x *series) restart(now sim.Time, commits uint64) {
+	*x = series{counts: x.counts[:0], span: firstSpan, next: now + firstSpan, before: commits}
+}
+
+// tick closes the open span if now is its end.
+func (x *series) tick(now sim.Time, commits uint64) {
+	if now < x.next {
+		return
+	}
+	x.counts = append(x.counts, float64(commits-x.before))
+	if len(x.counts) == maxSeries {
+		for i := range maxSeries / 2 {
+			x.counts[i] = x.counts[2*i] + x.counts[2*i+1]
+		}
+		x.counts = x.counts[:maxSeries/2]
+		x.span *= 2
+	}
+	x.next, x.before = now+x.span, commits
+}
+
 // quality says how far the throughput of the measured interval can be trusted.
 type quality struct {
-	ci95     float64 // half-width of the 95 % interval as a share; 1 when there are too few batches
+	ci95     float64 // half-width of the 95 % interval as a share; 0: unknown
 	drift    bool    // the second half differs from the first by more than noise
 	steady   bool
 	unsteady string
 }
 
-// judge looks at the commits of the full windows of the measured interval.
-func judge(series []float64, windowNS int) quality {
+// judge looks at the commits in equal spans of time.
+func judge(series []float64) quality {
 	if len(series) < leastBatches {
-		return quality{ci95: 1, unsteady: fmt.Sprintf("%d full windows of %d ns are too few for a confidence interval", len(series), windowNS)}
+		return quality{unsteady: "the measured interval is too short for a confidence interval"}
 	}
 	m := metrics.BatchMeans(series, batches)
 	if m.Mean == 0 {
-		return quality{ci95: 1, unsteady: "nothing was committed"}
+		return quality{unsteady: "nothing was committed"}
 	}
 	q := quality{ci95: m.Half95 / m.Mean, steady: true}
 	half := len(series) / 2

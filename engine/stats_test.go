@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func series(n int, f func(i int) float64) []float64 {
+func spread(n int, f func(i int) float64) []float64 {
 	out := make([]float64, n)
 	for i := range out {
 		out[i] = f(i)
@@ -24,19 +24,39 @@ func TestJudge(t *testing.T) {
 		steady bool
 		why    string
 	}{
-		{"few", series(4, func(int) float64 { return 100 }), false, "too few"},
-		{"nothing", series(20, func(int) float64 { return 0 }), false, "nothing was committed"},
-		{"flat", series(40, func(int) float64 { return 100 }), true, ""},
-		{"noisy", series(40, func(i int) float64 { return 1000 + wobble(i) }), true, ""},
-		{"wild", series(20, func(i int) float64 { return 1000 * float64(i%2) }), false, "wider than"},
-		{"drift", series(40, func(i int) float64 { return 1000 + 5*float64(i) + wobble(i) }), false, "from the first to the second half"},
+		{"few", spread(4, func(int) float64 { return 100 }), false, "too short"},
+		{"nothing", spread(20, func(int) float64 { return 0 }), false, "nothing was committed"},
+		{"flat", spread(40, func(int) float64 { return 100 }), true, ""},
+		{"noisy", spread(40, func(i int) float64 { return 1000 + wobble(i) }), true, ""},
+		{"wild", spread(20, func(i int) float64 { return 1000 * float64(i%2) }), false, "wider than"},
+		{"drift", spread(40, func(i int) float64 { return 1000 + 5*float64(i) + wobble(i) }), false, "from the first to the second half"},
 	} {
-		q := judge(tt.series, 1000)
+		q := judge(tt.series)
 		if q.steady != tt.steady || !strings.Contains(q.unsteady, tt.why) || q.steady != (q.unsteady == "") {
 			t.Errorf("%s: %+v", tt.name, q)
 		}
 		if math.IsInf(q.ci95, 0) || math.IsNaN(q.ci95) {
 			t.Errorf("%s: interval %v", tt.name, q.ci95)
+		}
+	}
+}
+
+func TestSeriesStaysShort(t *testing.T) {
+	var x series
+	x.restart(5*firstSpan, 100)
+	commits := uint64(100)
+	for now := 5 * firstSpan; now < 100_000*firstSpan; {
+		now = x.next
+		commits += 3 * uint64(x.span/firstSpan)
+		x.tick(now, commits)
+		x.tick(now, commits) // nothing new
+	}
+	if len(x.counts) < maxSeries/2 || len(x.counts) >= maxSeries {
+		t.Errorf("%d spans", len(x.counts))
+	}
+	for _, c := range x.counts {
+		if c != 3*float64(x.span/firstSpan) {
+			t.Fatalf("%g commits in a span of %d", c, x.span)
 		}
 	}
 }

@@ -58,7 +58,8 @@ type System struct {
 	res     resources
 	start   cut // of the open window
 	marked  cut
-	end     *cut // of the measured interval, once drained
+	series  series // of commits since the mark
+	end     *cut   // of the measured interval, once drained
 	chained [32]byte
 	last    counts // at the last window in which something finished
 	lastAt  sim.Time
@@ -111,6 +112,7 @@ func assemble(name string, v Knobs) (s *System, err error) {
 	s.load.start()
 	s.start = s.cut()
 	s.marked = s.start
+	s.series.restart(0, 0)
 	return s, nil
 }
 
@@ -195,9 +197,10 @@ func (s *System) run(until sim.Time) error {
 	length := sim.Time(s.values.int("window_ns")) * sim.Nanosecond
 	for s.sim.Now() < until {
 		edge := s.start.ps - s.start.ps%length + length
-		if err := s.sim.Run(min(until, edge)); err != nil {
+		if err := s.sim.Run(min(until, edge, s.series.next)); err != nil {
 			return err
 		}
+		s.series.tick(s.sim.Now(), s.meter.total.commits)
 		if s.sim.Now() == edge {
 			s.cutWindow()
 			if err := s.watch(); err != nil {

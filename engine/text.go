@@ -23,7 +23,7 @@ func (r *Result) String() string {
 	if len(r.PresetDiff) > 0 {
 		row("changed", "%s", listed(r.PresetDiff))
 	}
-	if r.ThroughputCI95 > 0 && r.ThroughputCI95 < 1 {
+	if r.ThroughputCI95 > 0 {
 		row("throughput", "%s/s ± %.1f %%", number(r.Throughput), 100*r.ThroughputCI95)
 	} else {
 		row("throughput", "%s/s", number(r.Throughput))
