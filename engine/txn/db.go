@@ -18,8 +18,9 @@ const (
 	cacheSeed   = 7    // of the location cache's hash function
 	maxSet      = 1024 // records of a transaction
 
-	// DefaultRingBytes is the size of one log ring: 256 entries of SmallBank.
-	DefaultRingBytes = 32 << 10
+	// DefaultRingBytes is the size of one log ring: 64 entries of SmallBank. A
+	// thread has one at each backup, and few entries are under way in each.
+	DefaultRingBytes = 8 << 10
 )
 
 // Costs is the CPU time of a request's handler in cycles, by phase (Table
