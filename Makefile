@@ -8,7 +8,7 @@ TEST_TIMEOUT ?= 25m
 ARM64_DIGEST := TestGoldenDigests
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check notebook bench soak build goversion deps assets system arm64 clean
+.PHONY: help run test check notebook bench soak build generate goversion deps assets system arm64 clean
 
 help:
 	@echo "make run       build and start the live cluster with the page on http://127.0.0.1:7070"
@@ -18,6 +18,7 @@ help:
 	@echo "make bench     the benchmarks of the README, peers included"
 	@echo "make soak      random configurations under the checkers (SOAK=10m)"
 	@echo "make build     bin/drtmx and bin/drtmx-kernel"
+	@echo "make generate  what is committed and made: the kernel's bindings, the notebooks' outputs"
 
 goversion:
 	@command -v $(GO) >/dev/null || { echo "drtmx needs Go $(GO_MIN) or newer: https://go.dev/dl" >&2; exit 1; }
@@ -40,6 +41,11 @@ $(BIN)/drtmx-kernel: goversion assets
 .PHONY: $(BIN)/drtmx $(BIN)/drtmx-kernel
 
 build: $(BIN)/drtmx $(BIN)/drtmx-kernel
+
+# After a change of the API or of what a run computes.
+generate: goversion assets
+	$(GO) generate ./kernel/...
+	$(GO) test ./kernel -count=1 -run TestNotebooks -update
 
 run: $(BIN)/drtmx
 	@exec $(BIN)/drtmx up $(ARGS)
