@@ -1,5 +1,7 @@
 package kv
 
+import "drtmx/engine/r2"
+
 // Fill makes the cache as full as a long run leaves it, without charging
 // anything: every set has its popular records first and then others, in the
 // random order of hash values, as far as it has places. popular may be nil.
@@ -76,4 +78,29 @@ func (x *Cache) nameOf(n uint64) (table uint8, key uint64) {
 		}
 	}
 	panic("kv: no such record")
+}
+
+// Lines names the memory that accesses to a record go through, for caches that
+// start warm: its bucket and its row, on its server and on each backup.
+func (t *Table) Lines(key uint64, f func(machine int, a r2.Addr, n int)) {
+	loc, ok := t.Find(key)
+	if !ok {
+		return
+	}
+	s, hash := t.locate(key)
+	node := s.place(hash)
+	f(s.machine, s.nodeAddr(node), nodeBytes)
+	f(s.machine, loc.Addr, t.RowBytes())
+	for _, b := range t.backups[s.machine] {
+		if a, ok := t.backupRow(b, key); ok {
+			f(b.host, b.index[s.socket]+r2.Addr(node*nodeBytes), lineBytes)
+			f(b.host, a, t.RowBytes())
+		}
+	}
+}
+
+// Line is the line of a record's set in the cache.
+func (x *Cache) Line(t *Table, key uint64) (a r2.Addr, n int) {
+	set, sockets := x.place(x.entryOf(t, key).hash), uint64(len(x.space))
+	return x.space[set%sockets] + r2.Addr(set/sockets*lineBytes), lineBytes
 }

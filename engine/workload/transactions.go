@@ -119,16 +119,28 @@ func WarmCaches(db *txn.DB, popular func(table uint8, key uint64) bool, draw fun
 // zipfian distribution in the cache.
 const warmDraws = 400_000
 
-// WarmMemory brings records into the last-level caches of the machines that
-// hold them. popular names those worth it, the most popular last.
-func WarmMemory(db *txn.DB, popular func(yield func(table uint8, key uint64))) {
-	f := db.Cluster().Fabric()
-	popular(func(table uint8, key uint64) {
+// WarmMemory brings what accesses to popular records go through into the
+// last-level caches: buckets, rows, replicas, and the entries of the location
+// caches. at names the n records worth it, the most popular first; those that
+// the caches cannot hold beside each other are left out.
+func WarmMemory(db *txn.DB, n uint64, at func(i uint64) (table uint8, key uint64)) {
+	cl := db.Cluster()
+	machines, f := cl.Machines(), cl.Fabric()
+	node := f.Machine(0)
+	lines := uint64(node.Type.LLC.Int()) << 20 / 64 * uint64(len(node.NICs))
+	// Of a record a machine has at most a location, and its share of the rest.
+	n = min(n, lines*uint64(machines)/uint64(machines+2*db.Config().Replicas))
+	warm := func(m int, a r2.Addr, n int) { f.Machine(m).Warm(a, n) }
+	caches := db.Config().CacheEnabled
+	for i := n; i > 0; i-- {
+		table, key := at(i - 1)
 		t := db.Table(table)
-		loc, ok := t.Find(key)
-		if !ok {
-			return
+		t.Lines(key, warm)
+		for m := range machines {
+			if caches && m != t.Primary(key) {
+				a, n := db.Cache(m).Line(t, key)
+				warm(m, a, n)
+			}
 		}
-		f.Machine(loc.Machine).Warm(loc.Addr, t.RowBytes())
-	})
+	}
 }

@@ -141,15 +141,12 @@ func (b *Bank) Warm() error {
 	} else {
 		workload.WarmCaches(b.db, func(_ uint8, key uint64) bool { return b.hot.IsHot(key) }, nil)
 	}
-	workload.WarmMemory(b.db, func(yield func(uint8, uint64)) {
-		for i := b.hot.Hot(); i > 0; i-- {
-			key := b.hot.At(i - 1)
-			if b.zipf != nil {
-				key = b.scatter.At(i - 1)
-			}
-			yield(Savings, key)
-			yield(Checking, key)
-		}
+	popular := b.hot.At
+	if b.zipf != nil {
+		popular = b.scatter.At
+	}
+	workload.WarmMemory(b.db, 2*b.hot.Hot(), func(i uint64) (uint8, uint64) {
+		return uint8(Savings + i%2), popular(i / 2)
 	})
 	return nil
 }
