@@ -57,7 +57,7 @@ func (s *System) Windows(from int) []Window {
 func (s *System) Mark() {
 	s.marked = s.cut()
 	s.meter.mark()
-	s.series.restart(s.marked.ps, s.marked.counts.commits)
+	s.series.restart(s.marked.ps, s.marked.counts.commits, spanFor(s.values))
 }
 
 // measured is what was counted since the mark.

@@ -155,8 +155,18 @@ const (
 	maxSeries = 4096
 )
 
-func (x *series) restart(now sim.Time, commits uint64) {
-	*x = series{counts: x.counts[:0], span: firstSpan, next: now + firstSpan, before: commits}
+// spanFor is shorter than firstSpan when a person asked for so short an interval that it would not
+// have enough of those.
+func spanFor(v Knobs) sim.Time {
+	asked := sim.Time(v.int("duration_ns")) * sim.Nanosecond
+	if asked > 0 && asked < leastBatches*firstSpan {
+		return asked / leastBatches
+	}
+	return firstSpan
+}
+
+func (x *series) restart(now sim.Time, commits uint64, span sim.Time) {
+	*x = series{counts: x.counts[:0], span: span, next: now + span, before: commits}
 }
 
 // tick closes the open span if now is its end.

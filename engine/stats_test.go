@@ -43,7 +43,7 @@ func TestJudge(t *testing.T) {
 
 func TestSeriesStaysShort(t *testing.T) {
 	var x series
-	x.restart(5*firstSpan, 100)
+	x.restart(5*firstSpan, 100, firstSpan)
 	commits := uint64(100)
 	for now := 5 * firstSpan; now < 100_000*firstSpan; {
 		now = x.next

@@ -51,7 +51,6 @@ type System struct {
 	err     error
 	version int
 	changes []Change
-	dropped int // changes no longer in the list
 
 	meter   *meter
 	windows ring
@@ -112,7 +111,7 @@ func assemble(name string, v Knobs) (s *System, err error) {
 	s.load.start()
 	s.start = s.cut()
 	s.marked = s.start
-	s.series.restart(0, 0)
+	s.series.restart(0, 0, spanFor(v))
 	return s, nil
 }
 
