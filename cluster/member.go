@@ -26,28 +26,6 @@ const (
 	eventsKept   = 4096
 )
 
-// Snapshot is how a system stood after its latest slice.
-type Snapshot struct {
-	Sys          string  `json:"sys"`
-	Epoch        string  `json:"epoch"`
-	State        string  `json:"state"`
-	Error        string  `json:"error,omitempty"`
-	VirtualNS    int64   `json:"virtual_ns"`
-	Pace         int64   `json:"pace"`
-	Speed        float64 `json:"speed"`
-	KnobsVersion int     `json:"knobs_version"`
-	ForkedFrom   string  `json:"forked_from,omitempty"`
-	ForkNS       int64   `json:"fork_ns,omitempty"`
-	CatchingUp   bool    `json:"catching_up,omitempty"`
-}
-
-// state is GET /api/state: the latest window and how the system stands.
-type state struct {
-	*engine.Window
-	Snapshot
-	KnobsVersion int `json:"knobs_version"` // of now; the window's may be older
-}
-
 // member is one system of an agent with the goroutine that owns it. Fields
 // below loop are touched by that goroutine only; others send it closures.
 type member struct {
@@ -544,57 +522,4 @@ func (m *member) finish() {
 // closeSystem ends a system whose simulator may be in any state.
 func closeSystem(s System) {
 	_ = guarded("close", func() error { s.Close(); return nil })
-}
-
-// state names what frames report.
-func (m *member) state() string {
-	switch {
-	case m.err != nil:
-		return StateFailed
-	case m.paused && m.goal == nil && m.replay == nil:
-		return StatePaused
-	case m.sys.State() == engine.StateDraining:
-		return StateDraining
-	}
-	return StateRunning
-}
-
-// store publishes the snapshot that other goroutines read.
-func (m *member) store() {
-	s := &Snapshot{
-		Sys: m.id, Epoch: m.epoch, State: m.state(), VirtualNS: m.sys.NowNS(), Pace: m.pace,
-		Speed: m.speed, KnobsVersion: m.sys.KnobsVersion(), ForkedFrom: m.forkOf, ForkNS: m.forkNS,
-		CatchingUp: m.replay != nil,
-	}
-	if s.State == StatePaused {
-		s.Speed = 0
-	}
-	if m.err != nil {
-		s.Error, s.Speed = oneLine(m.err.Error()), 0
-	}
-	m.snap.Store(s)
-}
-
-// publish sends a frame with what happened since the last one.
-func (m *member) publish(now time.Time) {
-	m.sent = now
-	m.store()
-	ws := m.windows
-	if len(ws) > frameWindows {
-		ws = ws[:frameWindows]
-	}
-	f := m.frame()
-	f.Windows, f.Events = ws, m.events
-	m.windows = append([]engine.Window(nil), m.windows[len(ws):]...)
-	m.events = nil
-	m.agent.hub.publish(f)
-}
-
-// frame is a frame with the snapshot and the tasks, and nothing else yet.
-func (m *member) frame() *Frame {
-	s := m.snap.Load()
-	return &Frame{
-		Sys: s.Sys, Epoch: s.Epoch, State: s.State, Error: s.Error, VirtualNS: s.VirtualNS, Pace: s.Pace,
-		Speed: s.Speed, KnobsVersion: s.KnobsVersion, Tasks: m.agent.tasks.list(),
-	}
 }

@@ -1,0 +1,180 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"drtmx/engine"
+)
+
+// Fork opens another system that replays the session of one up to now and then
+// differs in the given knobs only. It returns at once with the name of the new
+// system, which catches up while the others run.
+func (a *Agent) Fork(ctx context.Context, from string, k engine.Knobs, by string) (Snapshot, error) {
+	var g Segment
+	var at Checkpoint
+	var code []addedCode
+	var pace int64
+	var paused bool
+	err := a.call(ctx, from, func(m *member) error {
+		switch {
+		case m.err != nil:
+			return m.failedError()
+		case m.replay != nil:
+			return &BusyError{m.id, "is catching up with its session"}
+		}
+		if err := m.sys.Check(k); err != nil {
+			return err // now, rather than after the replay
+		}
+		g, at, code = m.rec.history(), m.mark(), append([]addedCode(nil), m.added...)
+		pace, paused, from = m.pace, m.paused, m.id
+		return nil
+	})
+	if err != nil {
+		return Snapshot{}, err
+	}
+	sys, err := a.open(g.Header.Spec)
+	if err != nil {
+		return Snapshot{}, err
+	}
+	g.Steps = append(g.Steps, Step{VirtualNS: at.VirtualNS, Checkpoint: &at})
+	m, err := a.add(sys, func(id string) *member {
+		rec := &recorder{}
+		rec.adopt(&Segment{Header: g.Header, Steps: g.Steps})
+		m := newMember(a, id, sys, rec)
+		m.pace, m.paused, m.forkOf, m.forkNS = pace, paused, from, at.VirtualNS
+		m.replay = &replay{steps: g.Steps, target: at.VirtualNS, code: code, task: "catch up " + id}
+		m.replay.then = func() error {
+			m.event(Event{Kind: "fork", By: by, Set: k, Text: "from " + from})
+			if len(k) == 0 {
+				return nil
+			}
+			_, err := m.apply(k, by)
+			return err
+		}
+		return m
+	})
+	if err != nil {
+		closeSystem(sys)
+		return Snapshot{}, err
+	}
+	return *m.snap.Load(), nil
+}
+
+// Add opens another system from 0, beside the others.
+func (a *Agent) Add(spec engine.Spec) (Snapshot, error) {
+	sys, err := a.open(spec)
+	if err != nil {
+		return Snapshot{}, err
+	}
+	m, err := a.add(sys, func(id string) *member {
+		m := newMember(a, id, sys, newRecorder(headerOf(id, sys), nil))
+		m.pace, m.paused = a.opts.Pace, a.opts.Paused
+		return m
+	})
+	if err != nil {
+		closeSystem(sys)
+		return Snapshot{}, err
+	}
+	return *m.snap.Load(), nil
+}
+
+// FullError refuses a fifth system (HTTP 409).
+type FullError struct{}
+
+func (FullError) Error() string {
+	return fmt.Sprintf("systems: at most %d at once; close one first", MaxSystems)
+}
+
+// add gives a system the first free name and starts it.
+func (a *Agent) add(_ System, build func(id string) *member) (*member, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.closed {
+		return nil, errClosed
+	}
+	for _, id := range []string{"a", "b", "c", "d"} {
+		if _, used := a.members[id]; !used {
+			m := build(id)
+			a.members[id] = m
+			m.start()
+			return m, nil
+		}
+	}
+	return nil, FullError{}
+}
+
+// CloseSystem ends one of the systems; a stays.
+func (a *Agent) CloseSystem(sys string) error {
+	if sys == "" || sys == "a" {
+		return &engine.SpecError{Field: "sys", Value: "a", Rule: "stays as long as the agent", Next: "reset it or end the agent"}
+	}
+	m, err := a.member(sys)
+	if err != nil {
+		return err
+	}
+	a.mu.Lock()
+	if a.members[sys] != m {
+		a.mu.Unlock()
+		return &NoSystemError{sys, nil}
+	}
+	delete(a.members, sys)
+	a.mu.Unlock()
+	close(m.quit)
+	<-m.done
+	a.taskDone("catch up "+sys, errClosed)
+	return nil
+}
+
+// lead is how far a system may be ahead of the slowest one that runs.
+func (m *member) lead() int64 {
+	if m.pace > 0 {
+		return max(m.pace/10, 1)
+	}
+	return max(4*m.window, 1)
+}
+
+// room keeps the systems together: it says how far m may advance until it has
+// to wait for another. One that is stuck, paused or failed is not waited for,
+// nor, at a pace that someone watches, one that is seconds behind; it catches
+// up flat out (behind).
+func (a *Agent) room(m *member) int64 {
+	room := sliceLimit
+	lead, now := m.lead(), m.sys.NowNS()
+	for _, o := range a.others(m) {
+		gap := now - o.snap.Load().VirtualNS
+		if (m.pace == 0 || gap < 20*lead) && time.Now().UnixNano()-o.moved.Load() < int64(2*time.Second) {
+			room = min(room, lead-gap)
+		}
+	}
+	return room
+}
+
+// behind is true for a system that others are ahead of.
+func (a *Agent) behind(m *member) bool {
+	lead, now := m.lead(), m.sys.NowNS()
+	for _, o := range a.others(m) {
+		if o.snap.Load().VirtualNS-now > lead {
+			return true
+		}
+	}
+	return false
+}
+
+// others are the systems that run along with m.
+func (a *Agent) others(m *member) []*member {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.members) < 2 {
+		return nil
+	}
+	var out []*member
+	for _, o := range a.members {
+		s := o.snap.Load()
+		if o != m && s != nil && (s.State == StateRunning || s.State == StateDraining) && !s.CatchingUp {
+			out = append(out, o)
+		}
+	}
+	return out
+}
