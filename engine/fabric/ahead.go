@@ -1,39 +1,33 @@
 package fabric
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"drtmx/engine/sim"
+)
 
 // A loaded cluster's state is some 100 MB, touched at random: most of a run's
 // time would go into waiting for the host's memory. The queue knows which
 // events come next, so their memory is asked for in time. Nothing here has an
 // effect on results.
 func (f *Fabric) lookAhead() {
-	f.sim.Ahead(f.kRx, f.nearRx)
-	f.sim.Ahead(f.kMem, f.nearMemory)
-	f.sim.Ahead(f.kReply, f.nearReply)
-	f.sim.Ahead(f.kAnswer, f.nearAnswer)
-	f.sim.Ahead(f.kDone, f.nearDone)
+	far, near := f.far, f.near
+	for _, k := range []sim.Kind{f.kTx, f.kRx, f.kReply} {
+		f.sim.Ahead(k, far, near)
+	}
+	f.sim.Ahead(f.kMem, far, f.nearMemory)
+	f.sim.Ahead(f.kAnswer, far, f.nearAnswer)
 }
 
-func (f *Fabric) nearRx(i uint32) {
+func (f *Fabric) far(i uint32) { prefetch2(unsafe.Pointer(&f.verbs[i])) }
+
+func (f *Fabric) near(i uint32) {
 	v := &f.verbs[i]
 	if v.qp == none {
 		return
 	}
-	h := &f.qps[v.peer]
-	prefetch(unsafe.Pointer(h))
-	prefetch(unsafe.Pointer(&v.id)) // the second line
-}
-
-func (f *Fabric) nearReply(i uint32) {
-	if v := &f.verbs[i]; v.qp != none {
-		prefetch(unsafe.Pointer(&f.qps[v.peer]))
-	}
-}
-
-func (f *Fabric) nearAnswer(i uint32) {
-	if v := &f.verbs[i]; v.qp != none {
-		prefetch(unsafe.Pointer(&f.qps[v.qp]))
-	}
+	prefetch(unsafe.Pointer(&f.qps[v.qp]))
+	prefetch(unsafe.Pointer(&f.qps[v.peer]))
 }
 
 func (f *Fabric) nearMemory(i uint32) {
@@ -50,13 +44,13 @@ func (f *Fabric) nearMemory(i uint32) {
 	}
 }
 
-func (f *Fabric) nearDone(i uint32) {
+func (f *Fabric) nearAnswer(i uint32) {
 	v := &f.verbs[i]
 	if v.qp == none {
 		return
 	}
 	h := &f.qps[v.qp]
-	prefetch(unsafe.Pointer(h.sendCQ))
+	prefetch(unsafe.Pointer(h.sendCQ)) // waits for h, which nearly always is in the second level
 	if v.op.reads() {
 		f.nics[h.nic].machine.nearSet(v.local)
 	}

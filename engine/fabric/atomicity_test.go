@@ -159,7 +159,7 @@ func TestTornReads(t *testing.T) {
 			})
 			b.run(200 * sim.Microsecond)
 			t.Logf("%d of %d READs were torn, %d accesses were split", torn, reads, b.f.Counts().Split)
-			if reads < 300 || (torn > 0) != c.want || torn > reads/2 {
+			if reads < 300 || (torn > 0) != c.want || torn > reads*2/3 {
 				t.Errorf("%d of %d READs were torn", torn, reads)
 			}
 			if !c.torn && b.f.Counts().Split != 0 {

@@ -12,8 +12,8 @@ func BenchmarkVerbs(b *testing.B) {
 	full := bedOptions{machines: 16, threads: 24, span: 4 << 20, config: Config{TornReads: true}}
 	wide := full
 	wide.span = 64 << 20
-	small := bedOptions{machines: 2, threads: 4, span: 256 << 10, config: Config{TornReads: true}}
-	mid := bedOptions{machines: 2, threads: 24, span: 256 << 10, config: Config{TornReads: true}}
+	small := bedOptions{machines: 2, threads: 4, span: 16 << 10, config: Config{TornReads: true}}
+	mid := bedOptions{machines: 2, threads: 24, span: 16 << 10, config: Config{TornReads: true}}
 	b.Run("read-mid", func(b *testing.B) { benchmark(b, mid, 12, oneSided(Read, 64, 64)) })
 	b.Run("read", func(b *testing.B) { benchmark(b, full, 12, oneSided(Read, 64, 64)) })
 	b.Run("read-wide", func(b *testing.B) { benchmark(b, wide, 12, oneSided(Read, 64, 64)) })

@@ -15,11 +15,10 @@ type CQ struct {
 	depth   uint32
 	armed   bool
 	overrun bool
-	last    sim.Time
-
-	kind   sim.Kind
-	arg    uint32
-	before sim.Time
+	kind    sim.Kind
+	arg     uint32
+	before  sim.Time
+	wake    sim.Time // of the event scheduled, if armed
 }
 
 // stamp is a metrics.Stamp cut down to what the fabric fills, in picoseconds;
@@ -73,6 +72,7 @@ func (c *CQ) Poll(out []CQE) int {
 	f := c.fab
 	now := f.sim.Now()
 	mask := uint32(len(c.ring) - 1)
+	c.armed = false
 	for k := range out {
 		if c.head == c.tail {
 			return k
@@ -106,39 +106,53 @@ func unpackAH(x uint64) AH { return AH{uint16(x >> 48), uint8(x >> 40), uint32(x
 // and the queue pairs they belonged to are in the error state.
 func (c *CQ) Overrun() bool { return c.overrun }
 
-// Arm asks for one event (k, arg) when a completion is there, at once if one
-// is there already, but not before notBefore.
+// never is later than any event.
+const never sim.Time = 1<<63 - 1
+
+// Arm asks for an event (k, arg) when a completion is there, at once if one is
+// there already, but not before notBefore. It holds until Poll or Disarm. An
+// event that is scheduled comes even so, and when a second completion overtakes
+// the first there are two: the caller tells them by arg.
 func (c *CQ) Arm(notBefore sim.Time, k sim.Kind, arg uint32) {
-	s := c.fab.sim
+	c.armed, c.kind, c.arg, c.before, c.wake = true, k, arg, notBefore, never
 	if c.head != c.tail {
-		at := c.fab.verbs[c.ring[c.head&uint32(len(c.ring)-1)]].mark
-		s.At(max(at, notBefore, s.Now()), k, arg)
-		return
+		c.alarm()
 	}
-	c.armed, c.kind, c.arg, c.before = true, k, arg, notBefore
 }
 
 // Disarm takes Arm back, if its event is not scheduled yet.
 func (c *CQ) Disarm() { c.armed = false }
 
-// push lists a verb that becomes visible at time at; false means that the queue
-// is full.
+// alarm schedules the event for the oldest completion.
+func (c *CQ) alarm() {
+	s := c.fab.sim
+	at := max(c.fab.verbs[c.ring[c.head&uint32(len(c.ring)-1)]].mark, c.before, s.Now())
+	if at < c.wake {
+		c.wake = at
+		s.At(at, c.kind, c.arg)
+	}
+}
+
+// push lists a verb that becomes visible at time at, which may be some time
+// ahead; false means that the queue is full. The order is that of these times.
 func (c *CQ) push(i uint32, v *verb, at sim.Time) bool {
-	if n := c.tail - c.head; n == c.depth {
+	n := c.tail - c.head
+	if n == c.depth {
 		return false
 	} else if n == uint32(len(c.ring)) {
 		c.grow()
 	}
-	c.ring[c.tail&uint32(len(c.ring)-1)] = i
-	c.tail++
-	// Queue pairs of several RNICs may share the queue, whose order is that of
-	// arrival.
-	c.last = max(c.last, at)
-	v.mark = c.last
+	v.mark = at
 	v.flags |= listed
-	if c.armed {
-		c.armed = false
-		c.fab.sim.At(max(v.mark, c.before), c.kind, c.arg)
+	mask := uint32(len(c.ring) - 1)
+	k := c.tail
+	for ; k != c.head && c.fab.verbs[c.ring[(k-1)&mask]].mark > at; k-- {
+		c.ring[k&mask] = c.ring[(k-1)&mask]
+	}
+	c.ring[k&mask] = i
+	c.tail++
+	if c.armed && k == c.head {
+		c.alarm()
 	}
 	return true
 }

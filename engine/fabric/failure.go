@@ -31,12 +31,28 @@ func (f *Fabric) complete(t verb, at sim.Time) {
 func (f *Fabric) fail(h *qpState, i uint32, v *verb, s Status, t sim.Time) {
 	v.status = s
 	v.flags = v.flags&^reply | signaled | finished
+	at := f.behind(h, t+f.cost.oneWay)
 	if v.flags&memory != 0 { // bytes are still under way: the completion goes alone
-		f.complete(v.ticket(v.op, s), t+f.cost.oneWay)
+		tk := v.ticket(v.op, s)
+		tk.stamp, tk.mark = v.stamp, v.mark
+		f.complete(tk, at)
 	} else {
-		f.sim.At(t+f.cost.oneWay, f.kDone, i)
+		f.sim.At(at, f.kDone, i)
 	}
 	f.setError(h, t)
+}
+
+// behind is at, but not before the completions of the queue pair that are
+// listed already and will be visible.
+func (f *Fabric) behind(h *qpState, at sim.Time) sim.Time {
+	if c := h.sendCQ; c != nil {
+		for k := c.head; k != c.tail; k++ {
+			if v := &f.verbs[c.ring[k&uint32(len(c.ring)-1)]]; v.qp == h.qp.index && v.flags&delivery == 0 {
+				at = max(at, v.mark)
+			}
+		}
+	}
+	return at
 }
 
 // setError moves a queue pair into the error state and flushes everything that
@@ -61,12 +77,12 @@ func (f *Fabric) setError(h *qpState, t sim.Time) {
 			list = append(list, uint32(i))
 		}
 	}
-	first := h.freed
+	first, at := h.freed, f.behind(h, t+f.cost.oneWay)
 	slices.SortFunc(list, func(a, b uint32) int { return cmp.Compare(f.verbs[a].wqe-first, f.verbs[b].wqe-first) })
 	for _, i := range list {
 		tk := f.verbs[i].ticket(f.verbs[i].op, Flushed)
 		tk.mark = t
-		f.complete(tk, t+f.cost.oneWay)
+		f.complete(tk, at)
 		v := &f.verbs[i]
 		v.flags |= orphan
 		if queued[i] && v.flags&(ready|waiting) == ready { // no event will come
@@ -153,7 +169,6 @@ func (f *Fabric) vanish(n *NIC, r *qpState, i uint32, v *verb, now sim.Time) {
 		return
 	}
 	if v.flags&orphan != 0 {
-		r.clear(arriving, i)
 		f.give(i, v)
 		return
 	}
@@ -162,7 +177,6 @@ func (f *Fabric) vanish(n *NIC, r *qpState, i uint32, v *verb, now sim.Time) {
 		delay = f.cost.timeout
 	}
 	if v.tries >= f.cost.retries {
-		r.clear(arriving, i)
 		f.sim.At(now+delay, f.kGiveUp, i)
 		return
 	}

@@ -13,10 +13,9 @@ import (
 //	rx      it arrives at the responder's RNIC
 //	memory  the responder's memory is read: here it happens
 //	reply   the response enters the responder's send pipeline
-//	answer  it arrives at the requester's RNIC
-//	done    data and completion reach the requester's memory
+//	answer  it arrives at the requester's RNIC, and completes
 //
-// store is the second half of an atomic, line one line of an access that is
+// done is a completion without a response, store the second half of an atomic, line one line of an access that is
 // executed line by line. Every station is called with the time of the event
 // that reaches it, which keeps all queues exact.
 func (f *Fabric) register() {
@@ -44,15 +43,17 @@ func (f *Fabric) pass(h *qpState, which uint8, k sim.Kind, i uint32, v *verb, no
 		return true
 	}
 	l := &h.qp.lanes[which]
-	if again {
-		if now >= l.until && (l.first == none || l.first == i) {
-			return true
-		}
-	} else if now > l.until && l.first == none {
+	switch {
+	case again && now >= l.until && (l.first == none || l.first == i):
+		return true
+	case again:
+		f.sim.At(max(l.until, now), k, i)
+	case now > l.until && l.first == none:
 		h.state &^= 1 << which
 		return true
+	default: // behind those that wait already and come again at this very time
+		f.sim.At(now, k, i)
 	}
-	f.sim.At(max(l.until, now), k, i)
 	return false
 }
 
@@ -123,18 +124,13 @@ func (f *Fabric) pump(h *qpState) {
 // send puts one request on the wire.
 func (f *Fabric) send(n *NIC, h *qpState, i uint32, v *verb, now sim.Time) {
 	c := &f.cost
+	if v.status != Success {
+		f.fail(h, i, v, v.status, now)
+		return
+	}
 	svc := c.txRequest[v.op]
-	if v.flags&inlined == 0 {
-		perm := Perm(0)
-		if v.op.reads() {
-			perm = LocalWrite
-		} else {
-			svc += sim.Time(v.len) * c.gather >> 10
-		}
-		if v.len > 0 && !n.machine.Mem.allowed(v.lkey, v.local, v.len, perm) {
-			f.fail(h, i, v, LocalProtection, now)
-			return
-		}
+	if gathers(v) {
+		svc += sim.Time(v.len) * c.gather >> 10
 	}
 	end := n.tx.Serve(now, svc) + c.txLatency
 	v.stamp.add(atDoorbell, now-v.mark)
@@ -249,6 +245,11 @@ func (f *Fabric) arriveRemote(n *NIC, r *qpState, i uint32, v *verb, now, t sim.
 		// its queue pair: else two atomics could both read before either stores.
 		t = n.hold(v.remote, max(t, r.executed-c.oneWay, n.translate(now, v.remote, v.len)), hold)
 	}
+	if v.op == Write {
+		t = max(t, n.up.Serve(now, c.words(v.remote, v.len))+c.rxLatency)
+	} else {
+		t = max(t, n.up.Serve(now, c.pcieReq)+c.rxLatency)
+	}
 	t = max(t, r.executed-c.oneWay)
 	r.executed = t + c.oneWay
 	v.stamp.add(atNICReceive, t-v.mark)
@@ -320,6 +321,7 @@ func (f *Fabric) arriveSend(n *NIC, r *qpState, i uint32, v *verb, now, t sim.Ti
 	v.stamp.add(atNICReceive, t-v.mark)
 	v.mark = t
 	v.flags &^= entered
+	end := max(t, n.up.Serve(now, c.words(w.Local, v.len)+c.pcieTLP)+c.rxLatency) + c.oneWay
 	if r.transport == RC {
 		// The ack leaves before the message is in memory: two halves from here on.
 		j, d := f.take()
@@ -330,13 +332,35 @@ func (f *Fabric) arriveSend(n *NIC, r *qpState, i uint32, v *verb, now, t sim.Ti
 		f.acknowledge(r, i, v, t)
 		i, v = j, d
 	}
-	v.b = AH{uint16(f.nics[f.qps[v.qp].nic].machine.ID), uint8(f.nics[f.qps[v.qp].nic].Index), v.qpn}.pack()
+	home := f.nics[f.qps[v.qp].nic]
+	v.b = AH{uint16(home.machine.ID), uint8(home.Index), v.qpn}.pack()
 	v.id, v.remote, v.rkey = w.ID, w.Local, q.qpn
-	v.flags |= memory | delivery
-	if f.torn {
-		n.machine.Mem.register(v.remote, int(v.len), true)
+	v.flags |= delivery
+	v.stamp.add(atPCIe, c.oneWay)
+	v.stamp.add(atCompletion, end-t-c.oneWay)
+	if r.transport != UD { // behind the WRITEs before it
+		v.flags |= memory
+		v.mark = end
+		f.sim.At(r.executed, f.kMem, i)
+		return
 	}
-	f.sim.At(t+c.oneWay, f.kMem, i)
+	f.deliver(n, r, i, v, now, end)
+}
+
+// deliver puts a message into its buffer. Nobody looks there before the
+// completion at time at, so the bytes may move now.
+func (f *Fabric) deliver(n *NIC, r *qpState, i uint32, v *verb, now, at sim.Time) {
+	n.machine.dmaWrite(n, now, v.remote, v.len)
+	if v.len > 0 {
+		f.copy(n.machine.Mem, v, 0, v.len)
+	}
+	f.counts.Posted[Recv]++
+	f.counts.Completions++
+	if cq := r.qp.recvCQ; cq != nil && !cq.push(i, v, at) {
+		f.overrun(cq, r)
+		v = &f.verbs[i]
+	}
+	f.settle(i, v)
 }
 
 // onMemory: the responder's memory is accessed.
@@ -355,8 +379,11 @@ func (f *Fabric) onMemory(i uint32) {
 	switch v.op {
 	case Read:
 		f.read(n, r, i, v, now)
-	case Write, Send:
+	case Write:
 		f.write(n, r, i, v, now)
+	case Send:
+		v.flags &^= memory
+		f.deliver(n, r, i, v, now, max(v.mark, now))
 	default:
 		f.atomicRead(n, r, i, v, now)
 	}
@@ -364,7 +391,6 @@ func (f *Fabric) onMemory(i uint32) {
 
 func (f *Fabric) read(n *NIC, r *qpState, i uint32, v *verb, now sim.Time) {
 	c := &f.cost
-	n.up.Serve(now, c.pcieReq)
 	end := n.down.Serve(now, c.words(v.remote, v.len))
 	latency := n.machine.dmaRead(n, now, v.remote, v.len)
 	if d := f.move(n, r, i, v, now); d > 0 {
@@ -380,19 +406,8 @@ func (f *Fabric) read(n *NIC, r *qpState, i uint32, v *verb, now sim.Time) {
 }
 
 func (f *Fabric) write(n *NIC, r *qpState, i uint32, v *verb, now sim.Time) {
-	c := &f.cost
-	svc := c.words(v.remote, v.len)
-	if v.op == Send {
-		svc += c.pcieTLP // the completion
-	}
-	end := n.up.Serve(now, svc)
 	n.machine.dmaWrite(n, now, v.remote, v.len)
-	d := f.move(n, r, i, v, now)
-	if v.op == Send {
-		v.stamp.add(atPCIe, now-v.mark)
-		v.mark = now
-		f.received(r, i, v, max(end, now+d))
-	}
+	f.move(n, r, i, v, now)
 	if v.flags&deferred != 0 {
 		f.late(r, i, v, now)
 	}
@@ -481,7 +496,6 @@ func (f *Fabric) atomicRead(n *NIC, r *qpState, i uint32, v *verb, now sim.Time)
 		return
 	}
 	r.clear(executing, i)
-	n.up.Serve(now, c.pcieReq)
 	end := n.down.Serve(now, c.pcieTLP)
 	latency := n.machine.dmaRead(n, now, v.remote, 8)
 	old := binary.LittleEndian.Uint64(mem.Bytes(v.remote, 8))
@@ -563,55 +577,65 @@ func (f *Fabric) onAnswer(i uint32) {
 	t := max(n.rx.Serve(now, c.rxResponse[v.op]), v.mark) + c.rxLatency
 	v.stamp.add(atNICReceive, t-v.mark)
 	v.mark = t
+	v.flags &^= reply
 	switch {
 	case v.flags&orphan != 0:
-		v.flags &^= reply
 		f.settle(i, v)
 		return
 	case v.status != Success:
 		f.fail(h, i, v, v.status, t)
 		return
-	case v.op.reads():
-		h.outstanding--
-		v.flags |= finished
-		f.sim.At(t+c.oneWay, f.kDone, i)
-	case v.flags&signaled != 0:
-		v.flags |= finished
-		f.sim.At(t+c.oneWay, f.kDone, i)
-	default:
-		v.flags &^= reply
-		f.settle(i, v)
 	}
+	f.finish(n, h, i, v, now, t)
 	if h.sqHead != none {
 		f.pump(h)
 	}
 }
 
-// onDone: data and completion reach the requester's memory.
-func (f *Fabric) onDone(i uint32) {
-	now := f.sim.Now()
-	v := &f.verbs[i]
-	h := &f.qps[v.qp]
-	n, c := f.nics[h.nic], &f.cost
-	v.flags &^= reply
+// finish takes data and completion of a response to the requester's memory.
+// Nobody looks at either before the completion is visible, so what happens
+// there needs no event of its own.
+func (f *Fabric) finish(n *NIC, h *qpState, i uint32, v *verb, now, t sim.Time) {
+	c := &f.cost
 	svc := sim.Time(0)
-	if v.op.reads() && v.flags&ticket == 0 && v.status == Success {
+	if v.op.reads() {
+		h.outstanding--
 		svc = c.words(v.local, v.len)
 		n.machine.dmaWrite(n, now, v.local, v.len)
-		v.stamp.add(atPCIe, now-v.mark)
-		v.mark = now
+		v.stamp.add(atPCIe, c.oneWay)
+		v.mark += c.oneWay
 	}
-	if v.flags&signaled == 0 {
-		n.up.Serve(now, svc)
+	if v.flags&signaled != 0 {
+		svc += c.pcieTLP
+	}
+	if svc == 0 {
 		f.settle(i, v)
 		return
 	}
+	end := max(t, n.up.Serve(now, svc)+c.rxLatency) + c.oneWay
+	if v.flags&signaled == 0 {
+		f.settle(i, v)
+		return
+	}
+	v.flags |= finished
+	f.list(h, i, v, end)
+}
+
+// onDone: a completion without a response reaches the requester's memory: of an
+// error, or of a datagram sent.
+func (f *Fabric) onDone(i uint32) {
+	v := &f.verbs[i]
+	h := &f.qps[v.qp]
+	f.list(h, i, v, f.nics[h.nic].up.Serve(f.sim.Now(), f.cost.pcieTLP))
+}
+
+// list puts a verb's completion into its queue, visible from at on.
+func (f *Fabric) list(h *qpState, i uint32, v *verb, at sim.Time) {
 	f.counts.Completions++
 	if v.status != Success {
 		f.counts.Errors++
 	}
-	end := n.up.Serve(now, svc+c.pcieTLP)
-	v.stamp.add(atCompletion, end-v.mark)
+	v.stamp.add(atCompletion, at-v.mark)
 	cq := h.sendCQ
 	switch {
 	case v.flags&delivery != 0: // a RECV that failed
@@ -619,19 +643,9 @@ func (f *Fabric) onDone(i uint32) {
 	case cq == nil:
 		h.release(v.wqe)
 	}
-	if cq != nil && !cq.push(i, v, end) {
+	if cq != nil && !cq.push(i, v, at) {
 		f.overrun(cq, h)
+		v = &f.verbs[i]
 	}
-	v = &f.verbs[i]
 	f.settle(i, v)
-}
-
-// received completes a RECV at the receiver.
-func (f *Fabric) received(r *qpState, i uint32, v *verb, at sim.Time) {
-	f.counts.Posted[Recv]++
-	f.counts.Completions++
-	v.stamp.add(atCompletion, at-v.mark)
-	if cq := r.qp.recvCQ; cq != nil && !cq.push(i, v, at) {
-		f.overrun(cq, r)
-	}
 }

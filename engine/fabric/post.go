@@ -109,6 +109,8 @@ func (q *QP) enqueue(h *qpState, at sim.Time, w *SendWR) uint32 {
 	if w.Inline {
 		v.flags |= inlined
 		f.capture(h, v)
+	} else if perm := localPerm(v.op); v.len > 0 && !q.nic.machine.Mem.allowed(v.lkey, v.local, v.len, perm) {
+		v.status = LocalProtection // told when it is its turn
 	}
 	h.posted++
 	f.counts.Posted[w.Op]++
@@ -123,6 +125,14 @@ func (q *QP) enqueue(h *qpState, at sim.Time, w *SendWR) uint32 {
 	}
 	h.sqTail = i
 	return i
+}
+
+// localPerm is what a verb needs of its local buffer.
+func localPerm(op Opcode) Perm {
+	if op.reads() {
+		return LocalWrite
+	}
+	return 0
 }
 
 // capture copies the payload of a SEND or WRITE, as the core does when it is
@@ -184,7 +194,7 @@ func (f *Fabric) onFetch(i uint32) {
 		return
 	}
 	t := now
-	if n.machine.Mem.allowed(v.lkey, v.local, v.len, 0) { // otherwise the verb fails when it is its turn
+	if v.status == Success {
 		end := n.down.Serve(now, c.words(v.local, v.len))
 		t = max(end, now+n.machine.dmaRead(n, now, v.local, v.len))
 		f.capture(h, v)

@@ -9,3 +9,8 @@ import "unsafe"
 //
 //go:noescape
 func prefetch(p unsafe.Pointer)
+
+// prefetch2 asks for two lines in a row.
+//
+//go:noescape
+func prefetch2(p unsafe.Pointer)

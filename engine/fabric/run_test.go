@@ -75,7 +75,7 @@ func TestDeterminism(t *testing.T) {
 			t.Errorf("%s: trace %#x, bytes %#x; before %#x, %#x", name, h, d, hash, digest)
 		}
 	}
-	const goldenHash, goldenDigest = 0xf6187af3acb1a21a, 0x8d37d3c35fd75a3a
+	const goldenHash, goldenDigest = 0x5d261ef552bd2ada, 0x9a6ac235a701b0c6
 	if hash != goldenHash || digest != goldenDigest {
 		t.Errorf("trace %#x, bytes %#x; golden are %#x and %#x", hash, digest, uint64(goldenHash), uint64(goldenDigest))
 	}

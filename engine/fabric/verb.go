@@ -70,6 +70,8 @@ func (f *Fabric) take() (uint32, *verb) {
 			f.verbs[i].next = f.free
 			f.free = uint32(i)
 		}
+		// Where so much is under way the host's cache holds a part of it only.
+		f.sim.LookAhead(len(f.verbs) >= 2048)
 	}
 	i := f.free
 	v := &f.verbs[i]

@@ -63,7 +63,8 @@ type Sim struct {
 	err    error
 
 	handlers []Handler
-	ahead    []Handler // see Ahead
+	far      []Handler // see Ahead
+	near     []Handler
 	looks    bool
 	names    []string
 	kind     Kind // of the event that is running, for error messages
@@ -95,25 +96,33 @@ func (s *Sim) Register(name string, h Handler) Kind {
 	}
 	s.handlers = append(s.handlers, h)
 	s.names = append(s.names, name)
-	s.ahead = append(s.ahead, nil)
+	s.far, s.near = append(s.far, nil), append(s.near, nil)
 	return Kind(len(s.handlers) - 1)
 }
 
-// Ahead registers a function that sees most events of kind k some events before
-// their handler does. It is for asking the host for the memory the handler will
-// need. It must have no effect on the simulation: which events it sees is not
-// part of that.
-func (s *Sim) Ahead(k Kind, look Handler) {
-	s.ahead[k] = look
-	s.looks = true
-}
+// Ahead registers two functions that see most events of kind k before their
+// handler does: far some ten events before, near a few events before. They are
+// for asking the host for the memory the handler will need, near for what is
+// found through what far asked for. They must have no effect on the simulation:
+// which events they see is not part of it. Either may be nil.
+func (s *Sim) Ahead(k Kind, far, near Handler) { s.far[k], s.near[k] = far, near }
 
-// lookAhead shows the events of the bucket behind the open one.
+// LookAhead switches the functions of Ahead on and off: they pay when the state
+// is much larger than the host's cache, and cost when it is not.
+func (s *Sim) LookAhead(on bool) { s.looks = on }
+
+// lookAhead shows the events of the two buckets behind the open one.
 func (s *Sim) lookAhead() {
 	w := s.wheel
+	for n := w.head[uint(w.cur+2)&bucketMask]; n != 0; n = w.nodes[n].next {
+		e := &w.nodes[n].event
+		if look := s.far[e.kind]; look != nil {
+			look(e.arg)
+		}
+	}
 	for n := w.head[uint(w.cur+1)&bucketMask]; n != 0; n = w.nodes[n].next {
 		e := &w.nodes[n].event
-		if look := s.ahead[e.kind]; look != nil {
+		if look := s.near[e.kind]; look != nil {
 			look(e.arg)
 		}
 	}
