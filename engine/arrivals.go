@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"fmt"
+
 	"drtmx/engine/r2"
 	"drtmx/engine/sim"
 )
@@ -24,7 +26,7 @@ type arrivals struct {
 
 // maxBacklog bounds the queue in front of a worker: an open system above its capacity fails with a
 // message rather than filling the memory.
-const maxBacklog = 1 << 20
+const maxBacklog = 1 << 16
 
 // begin schedules the first arrival.
 func (a *arrivals) begin() {
@@ -44,6 +46,10 @@ func (a *arrivals) event() {
 		a.ahead = a.ahead[1:]
 	} else {
 		a.backlog = append(a.backlog, a.next)
+	}
+	if len(a.backlog) > maxBacklog {
+		a.clock.Fail(fmt.Errorf("clients.arrival: %d requests wait for one worker: the rate is above what the system can do; lower it", maxBacklog))
+		return
 	}
 	if len(a.ahead) > 0 {
 		a.next = a.ahead[0]

@@ -7,6 +7,9 @@
 // virtual time; what it computes does not depend on how the time is sliced, on who watches, or on
 // wall time. Knobs change live at the current virtual time, all of them or none.
 //
+// AddTransaction puts a transaction of the user's into the mix, Trace shows single ones with their
+// phases and verbs. A system that has failed can still be looked at.
+//
 // Run, RunSeeds, Sweep and Compare are the batch forms. A Result carries the resolved spec, the
 // numbers, the checks and a digest over everything virtual: same spec, same code, same digest.
 //
@@ -15,6 +18,9 @@
 //   - A System belongs to one goroutine at a time. Run several systems for parallelism.
 //   - Throughput, latency and shares of a Result cover the measured interval only (since Mark, or
 //     after the automatic warm-up of Run); checks and digest cover the whole life of the system.
+//   - Automatic intervals grow until the throughput is steady, but not for ever: a Result that is not
+//     says so and why.
+//   - With open arrivals latency counts the wait for a free coroutine, and phases do not.
 //   - A percentile without enough samples is 0 in Go and absent in JSON.
 //   - WallMS is the only number that depends on the machine; the digest leaves it out.
 package engine

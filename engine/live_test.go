@@ -267,6 +267,15 @@ func TestWatchdog(t *testing.T) {
 	}
 }
 
+// An open system above its capacity ends with a line that says so.
+func TestTooManyArrivals(t *testing.T) {
+	s := open(t, small(Knobs{"clients.arrival": "open:1G", "check": "off"}))
+	err := s.Advance(2_000_000)
+	if err == nil || !strings.Contains(err.Error(), "clients.arrival: 65536 requests wait for one worker") {
+		t.Errorf("got %v", err)
+	}
+}
+
 // Whatever a client sends as a change, it gets a one-line error or a change.
 func FuzzSet(f *testing.F) {
 	f.Add(`{"phase.commit": "two-sided"}`)

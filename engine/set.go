@@ -37,7 +37,6 @@ func (s *System) Set(k Knobs, by string) (Change, error) {
 	c := Change{Version: s.version, VirtualNS: s.NowNS(), Pending: s.state == StateDraining, By: clipBy(by), Set: set}
 	if len(s.changes) == maxChanges {
 		s.changes = append(s.changes[:0], s.changes[1:]...)
-		s.dropped++
 	}
 	s.changes = append(s.changes, c)
 	return c, nil
