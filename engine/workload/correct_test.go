@@ -51,6 +51,7 @@ func stress(t testing.TB, cfg txn.Config, shape func(*setup), seed, commits uint
 		t.Fatal(err)
 	}
 	defer b.close()
+	defer probe(b)
 	for range 2000 {
 		if err := b.run(100 * sim.Microsecond); err != nil {
 			return b.commits, []string{err.Error()}
@@ -60,6 +61,17 @@ func stress(t testing.TB, cfg txn.Config, shape func(*setup), seed, commits uint
 		}
 	}
 	return b.commits, append(b.verdict(), "too few commits in 200 ms")
+}
+
+// seen counts how often the runs of a test took the paths that are rare.
+var seen struct{ split, lost, aborts, rollbacks uint64 }
+
+func probe(b *bed) {
+	n := b.f.Counts()
+	seen.split += n.Split
+	seen.lost += n.Lost
+	seen.aborts += b.attempts - b.commits - b.rollbacks
+	seen.rollbacks += b.rollbacks
 }
 
 // TestCombinations: all legal combinations of primitives with optimisations at
@@ -85,7 +97,10 @@ func TestCombinations(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d transactions committed", total)
+	t.Logf("%d transactions committed, seen %+v", total, seen)
+	if seen.split == 0 || seen.lost == 0 || seen.aborts == 0 || seen.rollbacks == 0 {
+		t.Errorf("a path was never taken: %+v", seen)
+	}
 }
 
 // TestPresets: the presets, longer, and each optimisation switched the other
