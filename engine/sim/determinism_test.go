@@ -127,7 +127,7 @@ func TestTraceIsDeterministic(t *testing.T) {
 func TestLookingAheadIsInvisible(t *testing.T) {
 	s := sim.New(sim.Options{})
 	const events = 1000
-	var looked, early, ran int
+	var far, near, early, ran int
 	seen := make([]bool, events)
 	k := s.Register("event", func(arg uint32) {
 		ran++
@@ -135,7 +135,8 @@ func TestLookingAheadIsInvisible(t *testing.T) {
 			early++
 		}
 	})
-	s.Ahead(k, func(arg uint32) { looked++; seen[arg] = true })
+	s.Ahead(k, func(uint32) { far++ }, func(arg uint32) { near++; seen[arg] = true })
+	s.LookAhead(true)
 	other := s.Register("other", func(uint32) {})
 	for i := range events {
 		s.At(sim.Time(i)*300, k, uint32(i))
@@ -144,16 +145,17 @@ func TestLookingAheadIsInvisible(t *testing.T) {
 	if err := s.Run(sim.Forever); err != nil {
 		t.Fatal(err)
 	}
-	if ran != events || looked < events*9/10 || early < events*9/10 {
-		t.Errorf("%d events ran, %d seen, %d of them in time", ran, looked, early)
+	if ran != events || far < events*9/10 || near < events*9/10 || early < events*9/10 {
+		t.Errorf("%d events ran, %d seen from far, %d from near, %d of them in time", ran, far, near, early)
 	}
 
 	c := newCluster(sim.Wheel)
 	defer c.s.Close()
-	looked = 0
+	looked := 0
 	for k := range sim.Kind(3) {
-		c.s.Ahead(k, func(uint32) { looked++ })
+		c.s.Ahead(k, func(uint32) { looked++ }, nil)
 	}
+	c.s.LookAhead(true)
 	if err := c.s.Run(horizon); err != nil {
 		t.Fatal(err)
 	}
