@@ -82,7 +82,7 @@ func (c *Comparison) knobs() string {
 func (c *Comparison) lines(ds []engine.Diff) string {
 	var b strings.Builder
 	for _, d := range ds {
-		fmt.Fprintf(&b, "\n%-24s %12s -> %12s  %s", d.Metric, quantity(d.Metric, d.A), quantity(d.Metric, d.B), diffText(d))
+		fmt.Fprintf(&b, "\n%-24s %12s -> %12s  %s", d.Metric, quantity(d.Metric, d.A), quantity(d.Metric, d.B), c.diffText(d))
 	}
 	return b.String()
 }
@@ -117,13 +117,14 @@ func quantity(metric string, x float64) string {
 	return trim(x)
 }
 
-// diffText is a relative change with its interval, where there is one.
-func diffText(d engine.Diff) string {
+// diffText is a relative change with its interval, where there is one that
+// rests on enough windows.
+func (c *Comparison) diffText(d engine.Diff) string {
 	if d.Change == nil {
 		return ""
 	}
 	s := signed(*d.Change)
-	if d.Half95 > 0 {
+	if d.Half95 > 0 && c.A.interval() && c.B.interval() {
 		s += fmt.Sprintf(" ± %.1f", 100*d.Half95)
 	}
 	return s

@@ -128,7 +128,7 @@ func (r *Result) HTML() string {
 	x := r.Raw
 	l := x.LatencyUS
 	ci := ""
-	if x.ThroughputCI95 > 0 {
+	if x.ThroughputCI95 > 0 && r.interval() {
 		ci = " ± " + percent(x.ThroughputCI95)
 	}
 	out := table([][]string{
@@ -288,20 +288,20 @@ func (c *Comparison) HTML() string {
 		}
 		b.WriteString(table(rows))
 	}
-	b.WriteString(diffTable(c.main()))
+	b.WriteString(c.diffTable(c.main()))
 	b.WriteString("<p>" + esc(c.bottlenecks()) + "</p>")
 	if len(c.A.Windows) > 1 && len(c.B.Windows) > 1 {
 		b.WriteString(timeline("", []namedWindows{{"A", fromZero(c.A.Windows)}, {"B", fromZero(c.B.Windows)}}, nil).HTML())
 	}
 	b.WriteString(phaseBars([]string{"A", "B"}, []*engine.Result{c.A.Raw, c.B.Raw}))
-	b.WriteString("<details><summary>All numbers</summary>" + diffTable(c.Raw.Metrics) + "</details>")
+	b.WriteString("<details><summary>All numbers</summary>" + c.diffTable(c.Raw.Metrics) + "</details>")
 	return b.String()
 }
 
-func diffTable(ds []engine.Diff) string {
+func (c *Comparison) diffTable(ds []engine.Diff) string {
 	rows := [][]string{{"", "A", "B", "change"}}
 	for _, d := range ds {
-		rows = append(rows, []string{d.Metric, quantity(d.Metric, d.A), quantity(d.Metric, d.B), diffText(d)})
+		rows = append(rows, []string{d.Metric, quantity(d.Metric, d.A), quantity(d.Metric, d.B), c.diffText(d)})
 	}
 	return table(rows)
 }
