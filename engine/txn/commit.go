@@ -17,7 +17,7 @@ func (tx *Tx) writeBack() error {
 	mode := tx.cfg.mode(metrics.Commit, tx.cfg.Commit)
 	tx.enter(metrics.Commit, mode)
 	if tx.cfg.Commit == TwoSided {
-		tx.writeBackByRPC(mode)
+		tx.writeBackByRPC()
 	} else {
 		for i := range tx.set {
 			if a := &tx.set[i]; a.out != nil {
@@ -60,7 +60,7 @@ func (tx *Tx) writeBackOne(a *access) {
 var zero = make([]byte, 8)
 
 // writeBackByRPC sends one request per participant with all its records.
-func (tx *Tx) writeBackByRPC(mode r2.Mode) {
+func (tx *Tx) writeBackByRPC() {
 	tx.participants(inWriteSet)
 	for _, m := range tx.parts {
 		req := tx.req[:0]
@@ -75,12 +75,12 @@ func (tx *Tx) writeBackByRPC(mode r2.Mode) {
 			req = append(req, zero[:pad8(len(a.out))-len(a.out)]...)
 		}
 		tx.req = req
-		tx.db.sendCommit(tx.c, m, rpcCommit, req, mode)
+		tx.db.sendCommit(tx.c, m, rpcCommit, req)
 	}
 }
 
 // sendCommit counts commits and unlocks on their way: a drain waits for them.
-func (db *DB) sendCommit(c *r2.Co, m int, rpc uint8, req []byte, mode r2.Mode) {
+func (db *DB) sendCommit(c *r2.Co, m int, rpc uint8, req []byte) {
 	db.commitsOpen++
 	c.Call(m, rpc, req)
 }
@@ -107,7 +107,7 @@ func (tx *Tx) release() {
 				}
 			}
 			tx.req = req
-			tx.db.sendCommit(tx.c, m, rpcUnlock, req, mode)
+			tx.db.sendCommit(tx.c, m, rpcUnlock, req)
 		}
 	} else {
 		for i := range tx.set {

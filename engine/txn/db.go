@@ -126,7 +126,6 @@ func Open(cl *r2.Cluster, o Options) (*DB, error) {
 		return nil, err
 	}
 	db.cfg = cfg
-	db.cfg.Replicas = cfg.Replicas
 	for m := range db.servers {
 		var list []int
 		for i := 1; i < cfg.Replicas; i++ {
@@ -172,7 +171,7 @@ func (db *DB) openRings() error {
 	if err := db.rings.Check(); err != nil {
 		return err
 	}
-	threads := 0
+	threads := 0 // most of any machine
 	for m := range cl.Machines() {
 		var list []*thread
 		for t := range cl.Threads(m) {
@@ -237,8 +236,6 @@ func (db *DB) AddTable(spec kv.Spec, p kv.Partition) (*kv.Table, error) {
 	db.order = append(db.order, t)
 	return store, nil
 }
-
-func (db *DB) table(id uint8) *table { return db.tables[id] }
 
 func (db *DB) tableNames() string {
 	var names []string

@@ -12,7 +12,7 @@ import (
 	"drtmx/engine/sim"
 )
 
-// bench runs body on one coroutine of machine 0 of a small cluster.
+// onClient runs body on one coroutine of machine 0 of a small cluster.
 func onClient(t testing.TB, cfg Config, spec kv.Spec, keys uint64, body func(c *r2.Co, cl *Client)) {
 	t.Helper()
 	profile, err := fabric.LoadProfile("val")

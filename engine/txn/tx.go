@@ -210,7 +210,7 @@ func (tx *Tx) find(table uint8, key uint64) *access {
 }
 
 func (tx *Tx) add(table uint8, key uint64) (*access, error) {
-	t := tx.db.table(table)
+	t := tx.db.tables[table]
 	if t == nil {
 		return nil, tx.fail(fmt.Errorf("table %d does not exist: the tables are %s", table, tx.db.tableNames()))
 	}

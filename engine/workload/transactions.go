@@ -9,8 +9,7 @@ import (
 	"drtmx/engine/txn"
 )
 
-// Type is a transaction type of a Transactions workload. Prepare draws the
-// inputs into the runner once; Body may run several times with them.
+// Type is a transaction type of a workload.
 type Type struct {
 	Name     string
 	Weight   int

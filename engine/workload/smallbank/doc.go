@@ -20,6 +20,12 @@
 // Amounts are those of the public H-Store implementation. Handler costs are
 // those of thesis Table 4-2.
 //
+// # Caveats
+//
+// Amalgamate empties accounts, so the share of payments that are given up rises
+// from nothing, over tens of milliseconds of the default cluster, to what
+// the mix sustains. These are rollbacks, counted apart from commits and aborts.
+//
 // # Deviations
 //
 //   - balance validates its two reads. The thesis calls it a single-key
