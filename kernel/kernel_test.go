@@ -77,11 +77,16 @@ func lastLine(b []byte) string {
 	return lines[len(lines)-1]
 }
 
+var probeFolder string // to be removed
+
+// probeKernel builds the kernel, with package probe in it, and installs it in a
+// folder of its own.
 var probeKernel = sync.OnceValues(func() (prefix string, err error) {
 	tmp, err := os.MkdirTemp("", "drtmx-kernel")
 	if err != nil {
 		return "", err
 	}
+	probeFolder = tmp
 	bin := filepath.Join(tmp, "drtmx-kernel")
 	out, err := exec.Command("go", "run", "drtmx/kernel/mkkernel", "-tags", "drtmxprobe", "-o", bin).CombinedOutput()
 	if err != nil {
@@ -95,8 +100,8 @@ var probeKernel = sync.OnceValues(func() (prefix string, err error) {
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if prefix, err := probeKernel(); err == nil && code == 0 && !testing.Short() {
-		os.RemoveAll(prefix)
+	if probeFolder != "" {
+		os.RemoveAll(probeFolder)
 	}
 	os.Exit(code)
 }

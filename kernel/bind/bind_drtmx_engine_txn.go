@@ -56,7 +56,7 @@ func init() {
 		Untypeds: map[string]string{
 			"DefaultCacheBytes": "int:314572800",
 			"DefaultReplicas":   "int:3",
-			"DefaultRingBytes":  "int:32768",
+			"DefaultRingBytes":  "int:8192",
 			"LockLeft":          "string:lock-left",
 			"LogMissing":        "string:log-missing",
 			"ReplicaDiverged":   "string:replica-diverged",
