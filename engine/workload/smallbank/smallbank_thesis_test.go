@@ -1,0 +1,87 @@
+package smallbank
+
+import (
+	"math"
+	"testing"
+
+	"drtmx/engine/sim"
+	"drtmx/engine/txn"
+	"drtmx/engine/workload"
+)
+
+// §4.3: six transaction types, 100,000 accounts per thread, 4 % of the records
+// for 90 % of the transactions; Table 4-2: cycles of the handlers.
+func TestThesis(t *testing.T) {
+	b, err := New(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.opt.Accounts != 100_000 || b.opt.HotPermille != 40 || b.opt.HotPercent != 90 {
+		t.Errorf("defaults %+v", b.opt)
+	}
+	if Costs != (txn.Costs{Execution: 678, Validation: 185, Logging: 134, Commit: 87}) {
+		t.Errorf("costs %+v", Costs)
+	}
+	total := 0
+	for i, x := range types {
+		want := 15
+		if i == sendPayment {
+			want = 25
+		}
+		if x.Weight != want || x.ReadOnly != (i == balance) {
+			t.Errorf("%+v", x)
+		}
+		total += x.Weight
+	}
+	if total != 100 || len(b.Types()) != 6 {
+		t.Errorf("%d types with %d per cent", len(b.Types()), total)
+	}
+}
+
+// TestDraws: nine of ten customers are hot, two are never the same.
+func TestDraws(t *testing.T) {
+	b, err := New(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.customers = 10_007
+	if b.hot, err = workload.NewHotSet(b.customers, b.opt.HotPermille); err != nil {
+		t.Fatal(err)
+	}
+	b.scatter = workload.NewScatter(b.customers)
+	r := sim.New(sim.Options{Seed: 1}).Stream("draws", 0)
+	share := func() float64 {
+		hot, n := 0, 50_000
+		for range n {
+			x, y := b.two(r)
+			if x == y || x >= b.customers || y >= b.customers {
+				t.Fatalf("customers %d and %d", x, y)
+			}
+			if b.zipf == nil && b.hot.IsHot(x) != b.hot.IsHot(y) {
+				t.Fatalf("one of %d and %d is hot", x, y)
+			}
+			if b.hot.IsHot(x) {
+				hot++
+			}
+		}
+		return float64(hot) / float64(n)
+	}
+	if s := share(); math.Abs(s-0.9) > 0.01 {
+		t.Errorf("%.3f of the transactions are hot", s)
+	}
+	if err := b.Set("hot", 50); err != nil || math.Abs(share()-0.5) > 0.01 {
+		t.Error("half of the transactions should be hot")
+	}
+	if err := b.Set("theta", 0.99); err != nil || b.zipf == nil {
+		t.Error(err)
+	}
+	share()
+	if err := b.Set("theta", 0.0); err != nil || b.zipf != nil {
+		t.Error(err)
+	}
+	for name, v := range map[string]any{"theta": 3.0, "hot": 101, "mix.balance": "all", "mix.deposit": 3, "payload": 64} {
+		if b.Set(name, v) == nil {
+			t.Errorf("%s = %v is accepted", name, v)
+		}
+	}
+}
