@@ -78,7 +78,7 @@ var quantities = []quantity{
 const (
 	cardWindows = 400 // at most this many windows on a side
 	cardLeast   = 8   // fewer say nothing
-	cardBatches = 16  // neighbouring windows are correlated
+	cardBatches = 16  // at most, for the interval
 )
 
 // cards makes a card of every knob change of a system, latest first.
@@ -185,7 +185,7 @@ func (p *Part) settle(ms []moment) []moment {
 	for i := range ms {
 		throughput[i] = ms[i].throughput
 	}
-	p.Skipped = metrics.Settled(throughput)
+	p.Skipped = transient(throughput)
 	ms = ms[p.Skipped:]
 	ms = ms[:min(len(ms), cardWindows)]
 	p.Windows = len(ms)
@@ -195,13 +195,35 @@ func (p *Part) settle(ms []moment) []moment {
 	return ms
 }
 
+// transient is how many values at the beginning are not yet like the others. The
+// rule that finds the end of a transient also finds one where there is only
+// noise, and cutting there would make the interval too narrow: what is cut has
+// to differ from the rest.
+func transient(series []float64) int {
+	n := metrics.Settled(series)
+	if n == 0 {
+		return 0
+	}
+	head, tail := mean(series[:n]), mean(series[n:])
+	variance := 0.0
+	for _, v := range series[n:] {
+		variance += (v - tail) * (v - tail)
+	}
+	variance /= float64(len(series) - n)
+	if math.Abs(head-tail) < 4*math.Sqrt(variance/float64(n)) {
+		return 0
+	}
+	return n
+}
+
 func (q *quantity) row(before, after []moment) (Row, bool) {
 	a, b := q.series(before), q.series(after)
 	if len(a) < cardLeast || len(b) < cardLeast {
 		return Row{}, false
 	}
+	a, b = batched(a), batched(b)
 	r := Row{Name: q.name, Unit: q.unit, Before: mean(a), After: mean(b), Verdict: "same"}
-	r.Diff, r.Half95 = metrics.DiffBatches(a, b, cardBatches)
+	r.Diff, r.Half95 = metrics.Diff(a, b)
 	if r.Before != 0 {
 		r.Percent = 100 * r.Diff / r.Before
 	}
@@ -214,8 +236,7 @@ func (q *quantity) row(before, after []moment) (Row, bool) {
 	return r, true
 }
 
-// series is the quantity in the windows that have it, cut so that it falls into
-// equal batches: then the difference of the means is the mean difference.
+// series is the quantity in the windows that have it.
 func (q *quantity) series(ms []moment) []float64 {
 	var out []float64
 	for i := range ms {
@@ -223,7 +244,20 @@ func (q *quantity) series(ms []moment) []float64 {
 			out = append(out, v)
 		}
 	}
-	return out[len(out)%min(cardBatches, max(len(out), 1)):]
+	return out
+}
+
+// batched averages neighbouring windows, which are correlated, so that the means
+// hardly are: batches of sixteen and more, but at least four of them.
+func batched(series []float64) []float64 {
+	n := min(max(len(series)/16, 4), cardBatches)
+	size := len(series) / n
+	series = series[len(series)-n*size:]
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = mean(series[i*size : (i+1)*size])
+	}
+	return out
 }
 
 func mean(v []float64) float64 {

@@ -25,7 +25,7 @@ type lineage struct {
 
 // versionsKept bounds what is remembered of a system whose knobs a script turns
 // in a loop.
-const versionsKept = 2048
+const versionsKept = 512
 
 // lineages has that of every system.
 type lineages struct {

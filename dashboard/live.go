@@ -2,11 +2,14 @@ package dashboard
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"drtmx/cluster"
@@ -87,8 +90,19 @@ func (p *page) timeline(w http.ResponseWriter, r *http.Request) {
 			out[i].Y = t.axis
 			out[i].Y.From = floor(out[i].Series)
 		}
-		return charts.TimelineSized(sizeOf(r), "", charts.Axis{Label: "virtual time", Unit: "ms"}, out, marks)
+		size := sizeOf(r)
+		return charts.TimelineSized(size, "", charts.Axis{Label: "virtual time", Unit: "ms"}, slices.DeleteFunc(out, empty), legible(marks, out, size))
 	})
+}
+
+// empty is true for a percentile of which no window has enough samples.
+func empty(t charts.Track) bool {
+	for _, s := range t.Series {
+		if len(s.X) > 0 {
+			return false
+		}
+	}
+	return t.Y.Label != tracks[0].axis.Label
 }
 
 func spanOf(r *http.Request, hs []history) (from, to int64) {
@@ -195,6 +209,31 @@ func marksOf(events []cluster.Event, from, to int64) []charts.Mark {
 	return out
 }
 
+// legible gives one label to marks that stand too close for one each: 2–5.
+func legible(marks []charts.Mark, ts []charts.Track, size charts.Size) []charts.Mark {
+	slices.SortStableFunc(marks, func(a, b charts.Mark) int { return cmp.Compare(a.X, b.X) })
+	lo, hi := math.Inf(1), math.Inf(-1)
+	for _, t := range ts {
+		for _, s := range t.Series {
+			if n := len(s.X); n > 0 {
+				lo, hi = min(lo, s.X[0]), max(hi, s.X[n-1])
+			}
+		}
+	}
+	apart := (hi - lo) * 18 / float64(max(size.Width, 300))
+	for i := 0; i < len(marks); {
+		k := i + 1
+		for ; k < len(marks) && marks[k].X-marks[i].X < apart; k++ {
+			marks[i].Label, marks[k].Label = first(marks[i].Label)+"–"+marks[k].Label, " "
+		}
+		i = k
+	}
+	return marks
+}
+
+// first is the number that a label begins with.
+func first(label string) string { s, _, _ := strings.Cut(label, "–"); return s }
+
 // marksDrawn keeps a script that turns knobs in a loop from covering the lines.
 const marksDrawn = 60
 
@@ -250,7 +289,7 @@ func stackedPhases(size charts.Size, bars []phaseBar) *charts.Chart {
 	for k, name := range phaseOrder {
 		used := false
 		for _, b := range bars {
-			used = used || b.mean[k] >= 0.0005
+			used = used || b.mean[k] >= 0.002
 		}
 		if !used {
 			continue

@@ -218,11 +218,12 @@ func interactiveStacked(title string, y Axis, parts []Part, bars []Bars, size Si
 		charts.WithXAxisOpts(opts.XAxis{Type: "value", Name: y.title(), NameLocation: "middle", NameGap: 22}),
 		charts.WithYAxisOpts(opts.YAxis{Type: "category", Data: barNames(bars), Inverse: opts.Bool(true)}),
 	)
+	pixels := float64(size.Width-nameWidth(bars)-20) / (1.15 * longest(bars))
 	for p, part := range parts {
 		var data []opts.BarData
 		for _, b := range bars {
 			d := opts.BarData{Name: b.Name, Value: b.Values[p]}
-			if b.Values[p] >= 0.12*total(b) { // room for its name
+			if b.Values[p]*pixels >= float64(10+6*len([]rune(part.Name))) { // room for its name
 				d.Label = &opts.Label{Show: opts.Bool(true), Formatter: "{a}", Color: inkOn(part.Colour), FontSize: 11}
 			}
 			data = append(data, d)
@@ -233,11 +234,17 @@ func interactiveStacked(title string, y Axis, parts []Part, bars []Bars, size Si
 	return bar
 }
 
-func total(b Bars) (sum float64) {
-	for _, v := range b.Values {
-		sum += v
+// longest is the sum of the longest bar.
+func longest(bars []Bars) float64 {
+	hi := math.SmallestNonzeroFloat32
+	for _, b := range bars {
+		sum := 0.0
+		for _, v := range b.Values {
+			sum += v
+		}
+		hi = max(hi, sum)
 	}
-	return sum
+	return hi
 }
 
 // inkOn is the colour of text on a ground.

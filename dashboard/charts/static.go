@@ -295,7 +295,7 @@ func stackedPicture(title string, y Axis, parts []Part, bars []Bars, size Size) 
 	}
 	scale(p, y, Axis{}, 0, p.X.Max)
 	p.Legend.Top = true
-	p.X.Max *= 1.35 // room for the legend
+	p.X.Max *= 1.35                         // room for the legend
 	h := max(size.Height, 40+16*len(parts)) // the legend stands beside the bars
 	return Picture{vg.Length(size.Width) * pixel, vg.Length(h) * pixel, func(c draw.Canvas) { p.Draw(c) }}
 }

@@ -63,7 +63,7 @@ export async function draw(e, url, onMark) {
     e.replaceChildren();
     c = window.echarts.init(e, theme());
     new ResizeObserver(() => { if (!c.isDisposed()) c.resize(); }).observe(e);
-    if (onMark) c.on("click", (p) => { if (p.componentType === "markLine") onMark(p.name); });
+    if (onMark) c.on("click", (p) => { if (p.componentType === "markLine") onMark(parseInt(p.name)); });
   }
   o.backgroundColor = "transparent";
   o.tooltip = { ...o.tooltip, confine: true };

@@ -135,8 +135,8 @@ export class Knobs {
     if (!k) return;
     this.shown = name;
     const facts = [k.preset !== undefined && `preset says ${text(k, k.preset)}`, `default ${text(k, k.default)}`, k.min !== undefined && k.max !== undefined && `${text(k, k.min)} to ${text(k, k.max)}`].filter(Boolean).join(" · ");
-    $("knob").replaceChildren(el("h3", {}, k.label, el("code", {}, k.name)), el("p", {}, k.doc, k.section && el("span", { class: "hint" }, ` Thesis §${k.section}.`)),
-      !k.active && el("p", { class: "why" }, `Without effect now: ${k.inactive_because}`), el("p", { class: "hint" }, facts));
+    $("knob").replaceChildren(...[el("h3", {}, k.label, el("code", {}, k.name)), el("p", {}, k.doc, k.section && el("span", { class: "hint" }, ` Thesis §${k.section}.`)),
+      !k.active && el("p", { class: "why" }, `Without effect now: ${k.inactive_because}`), el("p", { class: "hint" }, facts)].filter(Boolean));
   }
 }
 

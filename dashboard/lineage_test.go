@@ -1,0 +1,134 @@
+package dashboard
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"drtmx/engine"
+)
+
+// Whatever is set, setting its inverse leads back: presets and group knobs, which
+// set many others, included.
+func TestInverseLeadsBack(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	spec, err := engine.LoadSpec("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	changes := 0
+	for range 400 {
+		before, err := engine.Resolve(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		set := randomChange(r)
+		next, err := spec.With(set)
+		if err != nil {
+			continue
+		}
+		after, err := engine.Resolve(next)
+		if err != nil {
+			continue // a combination that is refused
+		}
+		changes++
+		back, err := next.With(inverse(before, after))
+		if err != nil {
+			t.Fatalf("%v, then %v: %v", set, inverse(before, after), err)
+		}
+		got, err := engine.Resolve(back)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got, before) {
+			t.Fatalf("%v was undone by %v, but not quite", set, inverse(before, after))
+		}
+		spec = next
+	}
+	if changes < 100 {
+		t.Errorf("only %d changes were taken", changes)
+	}
+}
+
+func randomChange(r *rand.Rand) engine.Knobs {
+	set := engine.Knobs{}
+	all := engine.Registry()
+	for range 1 + r.IntN(3) {
+		k := all[r.IntN(len(all))]
+		if !k.Live {
+			continue
+		}
+		switch {
+		case k.Kind == engine.KindBool:
+			set[k.Name] = r.IntN(2) == 0
+		case len(k.Choices) > 0:
+			set[k.Name] = k.Choices[r.IntN(len(k.Choices))]
+		case k.Kind == engine.KindInt:
+			set[k.Name] = 1 + r.IntN(16)
+		case k.Kind == engine.KindFloat:
+			set[k.Name] = float64(r.IntN(10)) / 100
+		}
+	}
+	return set
+}
+
+func TestInverseOfAPresetIsShort(t *testing.T) {
+	spec, err := engine.LoadSpec("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	next, err := spec.With(engine.Knobs{"preset": "fasst"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, _ := engine.Resolve(spec)
+	after, _ := engine.Resolve(next)
+	if got := inverse(before, after); !reflect.DeepEqual(got, engine.Knobs{"preset": "drtm+h"}) {
+		t.Errorf("the way back from fasst: %v", got)
+	}
+}
+
+// A page that comes late learns of earlier changes from the session; one that is
+// there follows the events.
+func TestLineageFollows(t *testing.T) {
+	f := newFake(t)
+	f.set(t, engine.Knobs{"ddio": false})
+	ls := newLineages(f)
+	l, err := ls.get(t.Context(), f.systems[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l.start["ddio"] != true || l.at(2)["ddio"] != false || l.at(3) != nil {
+		t.Errorf("after one change: %v", l.values)
+	}
+	f.set(t, engine.Knobs{"coroutines": 4})
+	if l, err = ls.get(t.Context(), f.systems[0]); err != nil {
+		t.Fatal(err)
+	}
+	if got := inverseOf(l, 3); !reflect.DeepEqual(got, engine.Knobs{"coroutines": 8}) {
+		t.Errorf("undo of the latest: %v", got)
+	}
+	f.systems[0].Epoch, f.systems[0].KnobsVersion, f.events = "e2", 1, nil
+	if l, err = ls.get(t.Context(), f.systems[0]); err != nil || l.epoch != "e2" || l.last() != 1 {
+		t.Errorf("after a reset: %+v, %v", l, err)
+	}
+}
+
+// A script that turns knobs in a loop does not fill the memory, and the start
+// stays known.
+func TestLineageIsBounded(t *testing.T) {
+	f := newFake(t)
+	l, err := newLineages(f).read(t.Context(), f.systems[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for v := 2; v < versionsKept+100; v++ {
+		if err := l.follow(v, engine.Knobs{"coroutines": 1 + v%8}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(l.values) != versionsKept || l.last() != versionsKept+99 || l.at(1) != nil || fmt.Sprint(l.start["coroutines"]) != "8" {
+		t.Errorf("%d versions kept, the last is %d", len(l.values), l.last())
+	}
+}

@@ -1,0 +1,113 @@
+package dashboard
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"drtmx/cluster"
+	"drtmx/engine"
+)
+
+// fakeSource is an agent without one: histories that a test wrote.
+type fakeSource struct {
+	spec    engine.Spec
+	systems []cluster.Snapshot
+	windows map[string][]engine.Window
+	events  map[string][]cluster.Event
+	fetched int // windows handed out
+}
+
+func newFake(t *testing.T) *fakeSource {
+	t.Helper()
+	spec, err := engine.LoadSpec("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &fakeSource{
+		spec: spec, systems: []cluster.Snapshot{{Sys: "a", Epoch: "e1", State: "running", KnobsVersion: 1}},
+		windows: map[string][]engine.Window{}, events: map[string][]cluster.Event{},
+	}
+}
+
+// run adds windows of system a.
+func (f *fakeSource) run(n int, throughput float64) {
+	s := &f.systems[0]
+	for range n {
+		i := len(f.windows["a"])
+		f.windows["a"] = append(f.windows["a"], engine.Window{
+			Index: i, T0NS: int64(i) * windowNS, T1NS: int64(i+1) * windowNS, KnobsVersion: s.KnobsVersion,
+			Throughput: throughput + float64(i%3)*1000, Commits: 1000, LatencyUS: engine.Latency{P50: 15 + float64(i%2)/10, P99: 30},
+			Phases: map[string]engine.PhaseStat{"lock": {MeanUS: 5}, "execution": {MeanUS: 10}}, Bottleneck: &engine.Bottleneck{Resource: "cpu", Utilization: 0.9},
+		})
+		s.VirtualNS = int64(i+1) * windowNS
+	}
+}
+
+func (f *fakeSource) set(t *testing.T, k engine.Knobs) {
+	t.Helper()
+	was, err := engine.Resolve(f.spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.spec, err = f.spec.With(k); err != nil {
+		t.Fatal(err)
+	}
+	e := cluster.Event{Kind: "knob", By: "notebook", Set: k, Was: engine.Knobs{}, VirtualNS: f.systems[0].VirtualNS}
+	for n := range k {
+		e.Was[n] = was[n]
+	}
+	f.systems[0].KnobsVersion++
+	e.Version = f.systems[0].KnobsVersion
+	f.events["a"] = append(f.events["a"], e)
+}
+
+func (f *fakeSource) Systems() []cluster.Snapshot { return f.systems }
+
+func (f *fakeSource) find(sys string) error { _, err := snapshotOf(f, sys); return err }
+
+func (f *fakeSource) Windows(_ context.Context, sys string, from int) ([]engine.Window, error) {
+	ws := f.windows[sys]
+	ws = ws[min(from, len(ws)):]
+	f.fetched += len(ws)
+	return ws, f.find(sys)
+}
+
+func (f *fakeSource) Events(_ context.Context, sys string) ([]cluster.Event, error) {
+	return f.events[sys], f.find(sys)
+}
+
+func (f *fakeSource) Knobs(_ context.Context, sys string) ([]engine.KnobState, error) {
+	if err := f.find(sys); err != nil {
+		return nil, err
+	}
+	return engine.Describe(f.spec)
+}
+
+func (f *fakeSource) Spec(_ context.Context, sys string) (engine.Spec, error) {
+	return f.spec, f.find(sys)
+}
+
+// Session is the file that the agent would have written.
+func (f *fakeSource) Session(_ context.Context, sys string) ([]byte, error) {
+	spec, err := engine.LoadSpec("")
+	if err != nil {
+		return nil, err
+	}
+	var out []byte
+	line := func(kind string, v any) {
+		b, err := json.Marshal(v)
+		if err != nil {
+			panic(err)
+		}
+		out = fmt.Appendf(out, "{%q:%s}\n", kind, b)
+	}
+	line("session", cluster.Header{Format: cluster.SessionFormat, Spec: spec})
+	for _, e := range f.events[sys] {
+		if e.Version > 0 {
+			line("change", cluster.Change{VirtualNS: e.VirtualNS, Version: e.Version, Set: e.Set})
+		}
+	}
+	return out, f.find(sys)
+}
