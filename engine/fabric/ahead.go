@@ -26,8 +26,8 @@ func (f *Fabric) near(i uint32) {
 	if v.qp == none {
 		return
 	}
-	prefetch(unsafe.Pointer(&f.qps[v.qp]))
-	prefetch(unsafe.Pointer(&f.qps[v.peer]))
+	prefetch(unsafe.Pointer(f.qp(v.qp)))
+	prefetch(unsafe.Pointer(f.qp(v.peer)))
 }
 
 func (f *Fabric) nearMemory(i uint32) {
@@ -35,10 +35,10 @@ func (f *Fabric) nearMemory(i uint32) {
 	if v.qp == none {
 		return
 	}
-	h := &f.qps[v.peer] // has been touched when the verb arrived
+	h := f.qp(v.peer) // has been touched when the verb arrived
 	f.nics[h.nic].machine.nearLine(v.remote)
 	if v.op.reads() {
-		if m := f.nics[f.qps[v.qp].nic].machine.Mem; v.local < m.top {
+		if m := f.nics[f.qp(v.qp).nic].machine.Mem; v.local < m.top {
 			prefetch(unsafe.Pointer(&m.buf[v.local]))
 		}
 	}
@@ -49,7 +49,7 @@ func (f *Fabric) nearAnswer(i uint32) {
 	if v.qp == none {
 		return
 	}
-	h := &f.qps[v.qp]
+	h := f.qp(v.qp)
 	prefetch(unsafe.Pointer(h.sendCQ)) // waits for h, which nearly always is in the second level
 	if v.op.reads() {
 		f.nics[h.nic].machine.nearSet(v.local)

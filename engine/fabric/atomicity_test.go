@@ -21,7 +21,7 @@ func counters(t *testing.T, nics []int, cpu bool) (succeeded, counted uint64) {
 	}
 	var clients []*client
 	for k := range 4 {
-		q, err := x.ud.nic.CreateQP(QPConfig{Transport: RC, SendCQ: x.cq})
+		q, err := x.ud.NIC().CreateQP(QPConfig{Transport: RC, SendCQ: x.cq})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,7 +101,7 @@ func TestFetchAddIsExact(t *testing.T) {
 	b := newBed(t, bedOptions{machines: 4, threads: 2, span: 1 << 20, config: Config{TornReads: true}})
 	posted := uint64(0)
 	b.start(8, func(w *bedWorker, id uint64) {
-		if posted == 4000 || w.ud.nic.Index != 0 {
+		if posted == 4000 || w.ud.NIC().Index != 0 {
 			return
 		}
 		posted++

@@ -64,7 +64,7 @@ func newBed(t testing.TB, o bedOptions) *bed {
 	b.kWork = b.sim.Register("bed.work", b.onWork)
 	for m := range o.machines {
 		mem := f.Machine(m).Mem
-		a, err := mem.Alloc(Alloc{Name: "data", Bytes: max(o.span, 1<<20)})
+		a, err := mem.Alloc(Alloc{Name: "data", Bytes: max(o.span, 1<<20), Dense: o.span > 2<<20})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +116,7 @@ func (b *bed) worker(m, th int) {
 // pair joins two workers; one worker with itself over two queue pairs.
 func (b *bed) pair(x, y *bedWorker) {
 	make := func(w *bedWorker) *QP {
-		n := b.f.Machine(w.machine).NICs[w.ud.nic.Index]
+		n := b.f.Machine(w.machine).NICs[w.ud.NIC().Index]
 		q, err := n.CreateQP(QPConfig{Transport: RC, SendCQ: w.cq, RecvCQ: w.cq})
 		if err != nil {
 			b.t.Fatal(err)

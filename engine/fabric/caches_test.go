@@ -13,11 +13,12 @@ func TestContextsAreLRU(t *testing.T) {
 	p := loadVal(t)
 	p.NIC.QPContexts.Value = 20
 	b, x, _ := pairBed(t, Config{Profile: p})
-	n := x.ud.nic
+	n := x.ud.NIC()
 	var list []*QP // most recent first
-	for _, q := range n.qps[1:] {
+	for _, i := range n.qps[1:] {
+		q := b.f.qp(i)
 		list = append(list, q)
-		n.use(q.state(), b.sim.Now())
+		n.use(q, b.sim.Now())
 	}
 	slices.Reverse(list)
 	var hits, misses int
@@ -30,9 +31,9 @@ func TestContextsAreLRU(t *testing.T) {
 				slices.SortFunc(list, func(a, b *QP) int { return int(b.qpn) - int(a.qpn) })
 			}
 		}
-		q := n.qps[1+x.rand.Intn(len(n.qps)-1)]
+		q := b.f.qp(n.qps[1+x.rand.Intn(len(n.qps)-1)])
 		before := b.f.counts.CtxMisses
-		n.use(q.state(), b.sim.Now())
+		n.use(q, b.sim.Now())
 		hit := b.f.counts.CtxMisses == before
 		i := slices.Index(list, q)
 		if (i >= 0) != hit {

@@ -134,7 +134,7 @@ func inbound(t *testing.T, bytes func(w *bedWorker) uint32) float64 {
 	b := newBed(t, bedOptions{machines: 8, threads: 12, span: 4 << 20})
 	for _, w := range b.workers {
 		if w.machine > 0 { // everybody uses the server's first RNIC
-			q, err := b.f.Machine(w.machine).NICs[w.ud.nic.Index].CreateQP(QPConfig{Transport: RC, SendCQ: w.cq})
+			q, err := b.f.Machine(w.machine).NICs[w.ud.NIC().Index].CreateQP(QPConfig{Transport: RC, SendCQ: w.cq})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -68,11 +68,11 @@ func TestTransportTable(t *testing.T) {
 		q, r := w.ud, b.workers[1].ud
 		if tr != UD {
 			var err error
-			q, err = w.ud.nic.CreateQP(QPConfig{Transport: tr})
+			q, err = w.ud.NIC().CreateQP(QPConfig{Transport: tr})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if r, err = b.workers[1].ud.nic.CreateQP(QPConfig{Transport: tr}); err != nil {
+			if r, err = b.workers[1].ud.NIC().CreateQP(QPConfig{Transport: tr}); err != nil {
 				t.Fatal(err)
 			}
 			if err := Connect(q, r); err != nil {
@@ -103,7 +103,7 @@ func TestPostErrors(t *testing.T) {
 	long.Inline = true
 	inlineRead := x.read(1, 1, 8)
 	inlineRead.Inline = true
-	lone, err := x.ud.nic.CreateQP(QPConfig{Transport: RC})
+	lone, err := x.ud.NIC().CreateQP(QPConfig{Transport: RC})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestPostErrors(t *testing.T) {
 		}
 	}
 	for _, c := range []QPConfig{{SendDepth: 40000}, {RecvDepth: -1}, {MaxInline: 65}, {MaxOutstanding: 17}, {Transport: 7}} {
-		if _, err := x.ud.nic.CreateQP(c); err == nil {
+		if _, err := x.ud.NIC().CreateQP(c); err == nil {
 			t.Errorf("%+v: no error", c)
 		}
 	}
@@ -326,12 +326,12 @@ func TestRetryExceeded(t *testing.T) {
 // A completion queue that is too small loses completions and the queue pair.
 func TestCompletionQueueOverrun(t *testing.T) {
 	b, x, y := pairBed(t, Config{})
-	cq := x.ud.nic.CreateCQ(4)
-	q, err := x.ud.nic.CreateQP(QPConfig{Transport: RC, SendCQ: cq})
+	cq := x.ud.NIC().CreateCQ(4)
+	q, err := x.ud.NIC().CreateQP(QPConfig{Transport: RC, SendCQ: cq})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := y.ud.nic.CreateQP(QPConfig{Transport: RC})
+	r, err := y.ud.NIC().CreateQP(QPConfig{Transport: RC})
 	if err != nil {
 		t.Fatal(err)
 	}

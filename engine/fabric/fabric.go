@@ -41,8 +41,12 @@ type Fabric struct {
 	verbs []verb
 	free  uint32 // first free verb
 	live  int    // verbs that are not free
-	qps   []qpState
 	nics  []*NIC // of all machines
+	// firstNIC is by machine the place of its first RNIC in nics, and one more.
+	firstNIC []uint16
+
+	qps     []*[qpBlock]QP
+	qpCount uint32
 
 	kFetch, kTx, kRx, kMem, kStore, kLine, kReply, kAnswer, kDone, kGiveUp sim.Kind
 
@@ -89,7 +93,7 @@ func New(s *sim.Sim, c Config) (*Fabric, error) {
 	if c.CacheDen == 0 {
 		c.CacheDen = 1
 	}
-	f := &Fabric{sim: s, profile: c.Profile, cost: newCosts(c.Profile), free: none, torn: c.TornReads, ddio: !c.NoDDIO, loss: c.LossPPM}
+	f := &Fabric{sim: s, profile: c.Profile, cost: newCosts(c.Profile), free: none, firstNIC: []uint16{0}, torn: c.TornReads, ddio: !c.NoDDIO, loss: c.LossPPM}
 	f.register()
 	f.lookAhead()
 	for i := range c.Machines {
@@ -107,6 +111,7 @@ func New(s *sim.Sim, c Config) (*Fabric, error) {
 		}
 		f.machines = append(f.machines, m)
 		f.nics = append(f.nics, m.NICs...)
+		f.firstNIC = append(f.firstNIC, uint16(len(f.nics)))
 	}
 	return f, nil
 }

@@ -28,7 +28,7 @@ func (f *Fabric) complete(t verb, at sim.Time) {
 
 // fail completes a verb with an error, signaled or not, and moves its queue
 // pair into the error state.
-func (f *Fabric) fail(h *qpState, i uint32, v *verb, s Status, t sim.Time) {
+func (f *Fabric) fail(h *QP, i uint32, v *verb, s Status, t sim.Time) {
 	v.status = s
 	v.flags = v.flags&^reply | signaled | finished
 	at := f.behind(h, t+f.cost.oneWay)
@@ -44,10 +44,10 @@ func (f *Fabric) fail(h *qpState, i uint32, v *verb, s Status, t sim.Time) {
 
 // behind is at, but not before the completions of the queue pair that are
 // listed already and will be visible.
-func (f *Fabric) behind(h *qpState, at sim.Time) sim.Time {
+func (f *Fabric) behind(h *QP, at sim.Time) sim.Time {
 	if c := h.sendCQ; c != nil {
 		for k := c.head; k != c.tail; k++ {
-			if v := &f.verbs[c.ring[k&uint32(len(c.ring)-1)]]; v.qp == h.qp.index && v.flags&delivery == 0 {
+			if v := &f.verbs[c.ring[k&uint32(len(c.ring)-1)]]; v.qp == h.index && v.flags&delivery == 0 {
 				at = max(at, v.mark)
 			}
 		}
@@ -58,7 +58,7 @@ func (f *Fabric) behind(h *qpState, at sim.Time) sim.Time {
 // setError moves a queue pair into the error state and flushes everything that
 // is posted and not completed, in order. It is rare, so it looks for the verbs
 // instead of having them kept in a list.
-func (f *Fabric) setError(h *qpState, t sim.Time) {
+func (f *Fabric) setError(h *QP, t sim.Time) {
 	if h.state&failed != 0 {
 		return
 	}
@@ -68,12 +68,11 @@ func (f *Fabric) setError(h *qpState, t sim.Time) {
 		queued[i] = true
 	}
 	h.sqHead, h.sqTail = none, none
-	q := h.qp
 	var list []uint32
 	for i := range f.verbs {
 		v := &f.verbs[i]
 		// What UC and UD have sent needs no completion any more.
-		if v.qp == q.index && v.flags&(finished|orphan|delivery) == 0 && (h.transport == RC || queued[uint32(i)]) {
+		if v.qp == h.index && v.flags&(finished|orphan|delivery) == 0 && (h.transport == RC || queued[uint32(i)]) {
 			list = append(list, uint32(i))
 		}
 	}
@@ -89,8 +88,8 @@ func (f *Fabric) setError(h *qpState, t sim.Time) {
 			f.give(i, v)
 		}
 	}
-	for ; q.rqHead != q.rqTail; q.rqHead++ {
-		q.flushRecv(&q.rq[q.rqHead&uint32(len(q.rq)-1)])
+	for ; h.rqHead != h.rqTail; h.rqHead++ {
+		h.flushRecv(&h.rq[h.rqHead&uint32(len(h.rq)-1)])
 	}
 }
 
@@ -108,7 +107,7 @@ func (q *QP) flushRecv(w *RecvWR) {
 
 // refuse answers a request with an error. The responder's end of the
 // connection fails as well.
-func (f *Fabric) refuse(r *qpState, i uint32, v *verb, s Status, t sim.Time) {
+func (f *Fabric) refuse(r *QP, i uint32, v *verb, s Status, t sim.Time) {
 	v.stamp.add(atNICReceive, t-v.mark)
 	v.mark = t
 	v.flags &^= entered
@@ -122,14 +121,14 @@ func (f *Fabric) refuse(r *qpState, i uint32, v *verb, s Status, t sim.Time) {
 }
 
 // tooLong: a message does not fit its buffer. Both ends hear of it.
-func (f *Fabric) tooLong(r *qpState, i uint32, v *verb, recv uint64, t sim.Time) {
+func (f *Fabric) tooLong(r *QP, i uint32, v *verb, recv uint64, t sim.Time) {
 	f.refuse(r, i, v, RemoteInvalidRequest, t)
-	f.complete(r.qp.recvTicket(recv, 0, LocalLength, t), t+f.cost.oneWay)
+	f.complete(r.recvTicket(recv, 0, LocalLength, t), t+f.cost.oneWay)
 	f.setError(r, t)
 }
 
 // notReady: no RECV is posted. RC tries again later, the others drop.
-func (f *Fabric) notReady(r *qpState, i uint32, v *verb, t sim.Time) {
+func (f *Fabric) notReady(r *QP, i uint32, v *verb, t sim.Time) {
 	if r.transport != RC {
 		f.counts.NoRecv++
 		f.give(i, v)
@@ -162,7 +161,7 @@ func (f *Fabric) lost(t Transport, n *NIC, v *verb) bool {
 
 // vanish: a packet got nowhere. RC sends it again, after the timeout or, if the
 // next packet tells of the gap, sooner; in the end it gives up.
-func (f *Fabric) vanish(n *NIC, r *qpState, i uint32, v *verb, now sim.Time) {
+func (f *Fabric) vanish(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
 	if r.transport != RC {
 		f.counts.Lost++
 		f.give(i, v)
@@ -192,12 +191,12 @@ func (f *Fabric) onGiveUp(i uint32) {
 		f.give(i, v)
 		return
 	}
-	f.fail(&f.qps[v.qp], i, v, RetryExceeded, f.sim.Now())
+	f.fail(f.qp(v.qp), i, v, RetryExceeded, f.sim.Now())
 }
 
 // overrun: a completion queue was full. The completion is lost, and with it
 // the queue pair.
-func (f *Fabric) overrun(cq *CQ, h *qpState) {
+func (f *Fabric) overrun(cq *CQ, h *QP) {
 	f.counts.CQOverruns++
 	cq.overrun = true
 	f.setError(h, f.sim.Now())

@@ -41,6 +41,9 @@ type Alloc struct {
 	// the allocation. It must depend on nothing but the page number. Nil means
 	// zeros.
 	Fill func(page uint64, dst []byte)
+	// Dense says that most of it will be touched: the host may use large pages,
+	// which makes random access cheaper for it.
+	Dense bool
 }
 
 func newMemory(machine int, dram uint64, torn bool) (*Memory, error) {
@@ -65,7 +68,7 @@ func (m *Memory) Alloc(a Alloc) (Addr, error) {
 		return 0, fmt.Errorf("memory of machine %d: %s needs %d bytes, %d of %d are free", m.machine, a.Name, a.Bytes, m.limit-m.top, m.limit)
 	}
 	from := m.top
-	if err := commitSpace(m.buf[from : from+size]); err != nil {
+	if err := commitSpace(m.buf[from:from+size], a.Dense); err != nil {
 		return 0, fmt.Errorf("memory of machine %d: %s: %w", m.machine, a.Name, err)
 	}
 	m.top = from + size

@@ -22,7 +22,8 @@ type NIC struct {
 	owned    []sim.Time // by slot: when the store of the atomic under way is through
 	slotMask Addr
 	granule  uint
-	qps      []*QP // by number; 0 is nobody
+	qps      []uint32 // by number: index in the fabric; 0 is nobody
+	datagram []bool   // by number: whether it is a UD queue pair
 	contexts contexts
 	pages    tlb
 	luck     *sim.Rand // of packets that arrive
@@ -40,7 +41,7 @@ func newNIC(m *Machine, number uint16, index, socket, translations int) *NIC {
 		granule++
 	}
 	return &NIC{Index: index, number: number, machine: m, socket: socket, slots: make([]sim.Time, slots), owned: make([]sim.Time, slots), slotMask: Addr(slots - 1),
-		granule: granule, qps: []*QP{nil}, contexts: contexts{limit: p.QPContexts.Int()}, pages: newTLB(translations),
+		granule: granule, qps: []uint32{none}, datagram: []bool{false}, contexts: contexts{limit: p.QPContexts.Int()}, pages: newTLB(translations),
 		luck: m.fab.sim.Stream("fabric.loss", uint64(m.ID)<<8|uint64(index))}
 }
 
@@ -103,14 +104,14 @@ type links struct{ prev, next uint32 }
 
 // use makes sure that a queue pair's context is in the RNIC and returns when it
 // is there, which is at most now if it was.
-func (n *NIC) use(h *qpState, now sim.Time) (ready sim.Time) {
-	c := &n.contexts
+func (n *NIC) use(h *QP, now sim.Time) (ready sim.Time) {
+	c, f := &n.contexts, n.machine.fab
 	if c.order == nil {
 		if h.state&kept != 0 {
 			return h.ready
 		}
 		c.kept++
-	} else if q := h.qp.qpn; h.state&kept != 0 {
+	} else if q := h.qpn; h.state&kept != 0 {
 		if c.first != q {
 			c.unlink(q)
 			c.pushFront(q)
@@ -120,14 +121,13 @@ func (n *NIC) use(h *qpState, now sim.Time) (ready sim.Time) {
 		if c.kept == c.limit {
 			old := c.last
 			c.unlink(old)
-			n.qps[old].state().state &^= kept
+			f.qp(n.qps[old]).state &^= kept
 		} else {
 			c.kept++
 		}
 		c.pushFront(q)
 	}
 	h.state |= kept
-	f := n.machine.fab
 	f.counts.CtxMisses++
 	h.ready = n.fetch.Serve(now, f.cost.qpFetch) + f.cost.roundTrip
 	return h.ready
@@ -135,7 +135,7 @@ func (n *NIC) use(h *qpState, now sim.Time) (ready sim.Time) {
 
 // added counts a new queue pair and starts to keep an order when they no longer
 // all fit.
-func (c *contexts) added(f *Fabric, qps []*QP) {
+func (c *contexts) added(f *Fabric, qps []uint32) {
 	if c.order != nil {
 		c.order = append(c.order, links{})
 		return
@@ -145,7 +145,7 @@ func (c *contexts) added(f *Fabric, qps []*QP) {
 	}
 	c.order = make([]links, len(qps))
 	for i, q := range qps {
-		if i > 0 && f.qps[q.index].state&kept != 0 {
+		if i > 0 && f.qp(q).state&kept != 0 {
 			c.pushFront(uint32(i))
 		}
 	}

@@ -172,7 +172,7 @@ func TestOutstandingLimit(t *testing.T) {
 	most := uint8(0)
 	for range 100 {
 		b.run(50 * sim.Nanosecond)
-		most = max(most, q.state().outstanding)
+		most = max(most, q.outstanding)
 	}
 	if most != 16 {
 		t.Errorf("%d READs were outstanding at most, want 16", most)

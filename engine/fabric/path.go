@@ -32,7 +32,7 @@ func (f *Fabric) register() {
 }
 
 // pass says whether verb i may pass a lane now. If not, its event comes again.
-func (f *Fabric) pass(h *qpState, which uint8, k sim.Kind, i uint32, v *verb, now sim.Time) bool {
+func (f *Fabric) pass(h *QP, which uint8, k sim.Kind, i uint32, v *verb, now sim.Time) bool {
 	seen := entered
 	if which == executing {
 		seen = lined // a WRITE's ack may be under way meanwhile
@@ -42,7 +42,7 @@ func (f *Fabric) pass(h *qpState, which uint8, k sim.Kind, i uint32, v *verb, no
 	if h.state>>which&1 == 0 {
 		return true
 	}
-	l := &h.qp.lanes[which]
+	l := &h.lanes[which]
 	switch {
 	case again && now >= l.until && (l.first == none || l.first == i):
 		return true
@@ -58,21 +58,21 @@ func (f *Fabric) pass(h *qpState, which uint8, k sim.Kind, i uint32, v *verb, no
 }
 
 // stall makes verb i, and all behind it, wait.
-func (f *Fabric) stall(h *qpState, which uint8, k sim.Kind, i uint32, until sim.Time) {
+func (f *Fabric) stall(h *QP, which uint8, k sim.Kind, i uint32, until sim.Time) {
 	h.state |= 1 << which
-	h.qp.lanes[which] = lane{until, i}
+	h.lanes[which] = lane{until, i}
 	f.sim.At(until, k, i)
 }
 
 // clear lets those behind verb i go on.
-func (h *qpState) clear(which uint8, i uint32) {
-	if h.state>>which&1 != 0 && h.qp.lanes[which].first == i {
-		h.qp.lanes[which].first = none
+func (h *QP) clear(which uint8, i uint32) {
+	if h.state>>which&1 != 0 && h.lanes[which].first == i {
+		h.lanes[which].first = none
 	}
 }
 
 // arrive is pass, and the context that the RNIC needs to go on.
-func (f *Fabric) arrive(n *NIC, h *qpState, which uint8, k sim.Kind, i uint32, v *verb, now sim.Time) bool {
+func (f *Fabric) arrive(n *NIC, h *QP, which uint8, k sim.Kind, i uint32, v *verb, now sim.Time) bool {
 	if t := n.use(h, now); t > now && v.flags&held == 0 {
 		v.flags |= held
 		f.stall(h, which, k, i, max(t, v.mark))
@@ -92,13 +92,13 @@ func (f *Fabric) onTx(i uint32) {
 		return
 	}
 	v.flags = v.flags&^waiting | ready
-	if h := &f.qps[v.qp]; h.sqHead == i {
+	if h := f.qp(v.qp); h.sqHead == i {
 		f.pump(h)
 	}
 }
 
 // pump sends from the head of the queue what may be sent.
-func (f *Fabric) pump(h *qpState) {
+func (f *Fabric) pump(h *QP) {
 	now := f.sim.Now()
 	n := f.nics[h.nic]
 	for h.sqHead != none {
@@ -122,7 +122,7 @@ func (f *Fabric) pump(h *qpState) {
 }
 
 // send puts one request on the wire.
-func (f *Fabric) send(n *NIC, h *qpState, i uint32, v *verb, now sim.Time) {
+func (f *Fabric) send(n *NIC, h *QP, i uint32, v *verb, now sim.Time) {
 	c := &f.cost
 	if v.status != Success {
 		f.fail(h, i, v, v.status, now)
@@ -195,7 +195,7 @@ func (f *Fabric) enter(n *NIC, v *verb, now, bytes sim.Time) {
 func (f *Fabric) onRx(i uint32) {
 	now := f.sim.Now()
 	v := &f.verbs[i]
-	r := &f.qps[v.peer]
+	r := f.qp(v.peer)
 	n := f.nics[r.nic]
 	if v.flags&entered == 0 {
 		f.enter(n, v, now, f.requestTime(r.transport, v))
@@ -221,7 +221,7 @@ func (f *Fabric) onRx(i uint32) {
 }
 
 // arriveRemote: a one-sided request finds its memory.
-func (f *Fabric) arriveRemote(n *NIC, r *qpState, i uint32, v *verb, now, t sim.Time) {
+func (f *Fabric) arriveRemote(n *NIC, r *QP, i uint32, v *verb, now, t sim.Time) {
 	c := &f.cost
 	mem := n.machine.Mem
 	perm, hold := RemoteRead, c.conflictHold
@@ -274,7 +274,7 @@ func (f *Fabric) arriveRemote(n *NIC, r *qpState, i uint32, v *verb, now, t sim.
 }
 
 // respond schedules the response, behind earlier ones of the queue pair.
-func (f *Fabric) respond(r *qpState, i uint32, v *verb, t sim.Time) {
+func (f *Fabric) respond(r *QP, i uint32, v *verb, t sim.Time) {
 	t = max(t, r.responded)
 	r.responded = t
 	v.flags |= reply
@@ -283,7 +283,7 @@ func (f *Fabric) respond(r *qpState, i uint32, v *verb, t sim.Time) {
 
 // acknowledge responds without any access to memory, but in order: behind the
 // responses whose data is still on its way from there.
-func (f *Fabric) acknowledge(r *qpState, i uint32, v *verb, t sim.Time) {
+func (f *Fabric) acknowledge(r *QP, i uint32, v *verb, t sim.Time) {
 	if r.unanswered == 0 {
 		f.respond(r, i, v, t)
 		return
@@ -295,7 +295,7 @@ func (f *Fabric) acknowledge(r *qpState, i uint32, v *verb, t sim.Time) {
 }
 
 // late responds to what had to wait for its turn.
-func (f *Fabric) late(r *qpState, i uint32, v *verb, now sim.Time) {
+func (f *Fabric) late(r *QP, i uint32, v *verb, now sim.Time) {
 	v.flags &^= deferred | entered
 	v.stamp.add(atMemory, now-v.mark)
 	v.mark = now
@@ -304,14 +304,14 @@ func (f *Fabric) late(r *qpState, i uint32, v *verb, now sim.Time) {
 }
 
 // arriveSend: a message finds a receive buffer.
-func (f *Fabric) arriveSend(n *NIC, r *qpState, i uint32, v *verb, now, t sim.Time) {
-	c, q := &f.cost, r.qp
-	if q.rqHead == q.rqTail {
+func (f *Fabric) arriveSend(n *NIC, r *QP, i uint32, v *verb, now, t sim.Time) {
+	c := &f.cost
+	if r.rqHead == r.rqTail {
 		f.notReady(r, i, v, t)
 		return
 	}
-	w := q.rq[q.rqHead&uint32(len(q.rq)-1)]
-	q.rqHead++
+	w := r.rq[r.rqHead&uint32(len(r.rq)-1)]
+	r.rqHead++
 	if v.len > w.Len {
 		f.tooLong(r, i, v, w.ID, t)
 		return
@@ -332,9 +332,9 @@ func (f *Fabric) arriveSend(n *NIC, r *qpState, i uint32, v *verb, now, t sim.Ti
 		f.acknowledge(r, i, v, t)
 		i, v = j, d
 	}
-	home := f.nics[f.qps[v.qp].nic]
+	home := f.nics[f.qp(v.qp).nic]
 	v.b = AH{uint16(home.machine.ID), uint8(home.Index), v.qpn}.pack()
-	v.id, v.remote, v.rkey = w.ID, w.Local, q.qpn
+	v.id, v.remote, v.rkey = w.ID, w.Local, r.qpn
 	v.flags |= delivery
 	v.stamp.add(atPCIe, c.oneWay)
 	v.stamp.add(atCompletion, end-t-c.oneWay)
@@ -349,14 +349,14 @@ func (f *Fabric) arriveSend(n *NIC, r *qpState, i uint32, v *verb, now, t sim.Ti
 
 // deliver puts a message into its buffer. Nobody looks there before the
 // completion at time at, so the bytes may move now.
-func (f *Fabric) deliver(n *NIC, r *qpState, i uint32, v *verb, now, at sim.Time) {
+func (f *Fabric) deliver(n *NIC, r *QP, i uint32, v *verb, now, at sim.Time) {
 	n.machine.dmaWrite(n, now, v.remote, v.len)
 	if v.len > 0 {
 		f.copy(n.machine.Mem, v, 0, v.len)
 	}
 	f.counts.Posted[Recv]++
 	f.counts.Completions++
-	if cq := r.qp.recvCQ; cq != nil && !cq.push(i, v, at) {
+	if cq := r.recvCQ; cq != nil && !cq.push(i, v, at) {
 		f.overrun(cq, r)
 		v = &f.verbs[i]
 	}
@@ -367,7 +367,7 @@ func (f *Fabric) deliver(n *NIC, r *qpState, i uint32, v *verb, now, at sim.Time
 func (f *Fabric) onMemory(i uint32) {
 	now := f.sim.Now()
 	v := &f.verbs[i]
-	r := &f.qps[v.peer]
+	r := f.qp(v.peer)
 	if r.transport != UD && !f.pass(r, executing, f.kMem, i, v, now) {
 		return
 	}
@@ -389,7 +389,7 @@ func (f *Fabric) onMemory(i uint32) {
 	}
 }
 
-func (f *Fabric) read(n *NIC, r *qpState, i uint32, v *verb, now sim.Time) {
+func (f *Fabric) read(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
 	c := &f.cost
 	end := n.down.Serve(now, c.words(v.remote, v.len))
 	latency := n.machine.dmaRead(n, now, v.remote, v.len)
@@ -405,7 +405,7 @@ func (f *Fabric) read(n *NIC, r *qpState, i uint32, v *verb, now sim.Time) {
 	f.respond(r, i, v, t)
 }
 
-func (f *Fabric) write(n *NIC, r *qpState, i uint32, v *verb, now sim.Time) {
+func (f *Fabric) write(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
 	n.machine.dmaWrite(n, now, v.remote, v.len)
 	f.move(n, r, i, v, now)
 	if v.flags&deferred != 0 {
@@ -416,7 +416,7 @@ func (f *Fabric) write(n *NIC, r *qpState, i uint32, v *verb, now sim.Time) {
 
 // move moves the bytes of an access, now, or line by line when a conflicting
 // one is under way. It returns how long the latter takes.
-func (f *Fabric) move(n *NIC, r *qpState, i uint32, v *verb, now sim.Time) sim.Time {
+func (f *Fabric) move(n *NIC, r *QP, i uint32, v *verb, now sim.Time) sim.Time {
 	mem := n.machine.Mem
 	v.flags &^= memory
 	if v.len == 0 {
@@ -432,7 +432,7 @@ func (f *Fabric) move(n *NIC, r *qpState, i uint32, v *verb, now sim.Time) sim.T
 			v.aux = 0
 			// Whatever comes next on this queue pair comes behind the last line.
 			r.state |= 1 << executing
-			r.qp.lanes[executing].until = now + d + 1
+			r.lanes[executing].until = now + d + 1
 			f.onLine(i)
 			return d
 		}
@@ -446,7 +446,7 @@ func (f *Fabric) move(n *NIC, r *qpState, i uint32, v *verb, now sim.Time) sim.T
 func (f *Fabric) copy(mem *Memory, v *verb, from, to uint32) {
 	there := mem.Bytes(v.remote+Addr(from), int(to-from))
 	if v.op == Read {
-		copy(f.nics[f.qps[v.qp].nic].machine.Mem.Bytes(v.local+Addr(from), int(to-from)), there)
+		copy(f.nics[f.qp(v.qp).nic].machine.Mem.Bytes(v.local+Addr(from), int(to-from)), there)
 	} else {
 		copy(there, f.payload.bytes(v.data, v.len)[from:])
 	}
@@ -455,7 +455,7 @@ func (f *Fabric) copy(mem *Memory, v *verb, from, to uint32) {
 // onLine moves the next line of an access that is executed line by line.
 func (f *Fabric) onLine(i uint32) {
 	v := &f.verbs[i]
-	mem := f.nics[f.qps[v.peer].nic].machine.Mem
+	mem := f.nics[f.qp(v.peer).nic].machine.Mem
 	from := v.aux
 	to := min(v.len, uint32(lineBytes-(v.remote+Addr(from))%lineBytes)+from)
 	f.copy(mem, v, from, to)
@@ -488,7 +488,7 @@ func (f *Fabric) settle(i uint32, v *verb) {
 
 // atomicRead is the first half of an atomic: the RNIC reads, and computes. The
 // CPU, and the machine's other RNIC, may still come between it and the store.
-func (f *Fabric) atomicRead(n *NIC, r *qpState, i uint32, v *verb, now sim.Time) {
+func (f *Fabric) atomicRead(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
 	c, mem := &f.cost, n.machine.Mem
 	owned := &n.owned[n.slot(v.remote)]
 	if now <= *owned { // behind a store that was held up
@@ -499,7 +499,7 @@ func (f *Fabric) atomicRead(n *NIC, r *qpState, i uint32, v *verb, now sim.Time)
 	end := n.down.Serve(now, c.pcieTLP)
 	latency := n.machine.dmaRead(n, now, v.remote, 8)
 	old := binary.LittleEndian.Uint64(mem.Bytes(v.remote, 8))
-	binary.LittleEndian.PutUint64(f.nics[f.qps[v.qp].nic].machine.Mem.Bytes(v.local, 8), old)
+	binary.LittleEndian.PutUint64(f.nics[f.qp(v.qp).nic].machine.Mem.Bytes(v.local, 8), old)
 	if v.op == FetchAdd {
 		v.b += old
 	}
@@ -509,7 +509,7 @@ func (f *Fabric) atomicRead(n *NIC, r *qpState, i uint32, v *verb, now sim.Time)
 		f.sim.At(store, f.kStore, i)
 		if now > v.mark+c.oneWay { // held up: so is what comes behind it
 			r.state |= 1 << executing
-			r.qp.lanes[executing].until = store
+			r.lanes[executing].until = store
 		}
 	} else {
 		v.flags &^= memory
@@ -530,7 +530,7 @@ func (f *Fabric) atomicRead(n *NIC, r *qpState, i uint32, v *verb, now sim.Time)
 func (f *Fabric) onStore(i uint32) {
 	now := f.sim.Now()
 	v := &f.verbs[i]
-	n := f.nics[f.qps[v.peer].nic]
+	n := f.nics[f.qp(v.peer).nic]
 	mem := n.machine.Mem
 	n.up.Serve(now, f.cost.pcieTLP)
 	n.machine.dmaWrite(n, now, v.remote, 8)
@@ -546,7 +546,7 @@ func (f *Fabric) onStore(i uint32) {
 func (f *Fabric) onReply(i uint32) {
 	now := f.sim.Now()
 	v := &f.verbs[i]
-	r := &f.qps[v.peer]
+	r := f.qp(v.peer)
 	n, c := f.nics[r.nic], &f.cost
 	if !f.pass(r, responding, f.kReply, i, v, now) || !f.arrive(n, r, responding, f.kReply, i, v, now) {
 		return
@@ -566,7 +566,7 @@ func (f *Fabric) onReply(i uint32) {
 func (f *Fabric) onAnswer(i uint32) {
 	now := f.sim.Now()
 	v := &f.verbs[i]
-	h := &f.qps[v.qp]
+	h := f.qp(v.qp)
 	n, c := f.nics[h.nic], &f.cost
 	if v.flags&entered == 0 {
 		f.enter(n, v, now, f.responseTime(v))
@@ -595,7 +595,7 @@ func (f *Fabric) onAnswer(i uint32) {
 // finish takes data and completion of a response to the requester's memory.
 // Nobody looks at either before the completion is visible, so what happens
 // there needs no event of its own.
-func (f *Fabric) finish(n *NIC, h *qpState, i uint32, v *verb, now, t sim.Time) {
+func (f *Fabric) finish(n *NIC, h *QP, i uint32, v *verb, now, t sim.Time) {
 	c := &f.cost
 	svc := sim.Time(0)
 	if v.op.reads() {
@@ -625,12 +625,12 @@ func (f *Fabric) finish(n *NIC, h *qpState, i uint32, v *verb, now, t sim.Time) 
 // error, or of a datagram sent.
 func (f *Fabric) onDone(i uint32) {
 	v := &f.verbs[i]
-	h := &f.qps[v.qp]
+	h := f.qp(v.qp)
 	f.list(h, i, v, f.nics[h.nic].up.Serve(f.sim.Now(), f.cost.pcieTLP))
 }
 
 // list puts a verb's completion into its queue, visible from at on.
-func (f *Fabric) list(h *qpState, i uint32, v *verb, at sim.Time) {
+func (f *Fabric) list(h *QP, i uint32, v *verb, at sim.Time) {
 	f.counts.Completions++
 	if v.status != Success {
 		f.counts.Errors++
@@ -639,7 +639,7 @@ func (f *Fabric) list(h *qpState, i uint32, v *verb, at sim.Time) {
 	cq := h.sendCQ
 	switch {
 	case v.flags&delivery != 0: // a RECV that failed
-		cq = h.qp.recvCQ
+		cq = h.recvCQ
 	case cq == nil:
 		h.release(v.wqe)
 	}

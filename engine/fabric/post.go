@@ -15,11 +15,11 @@ var ErrSendQueueFull = errors.New("fabric: the send queue is full")
 // at time at. One small request is pushed whole; a list, or a large one, is
 // fetched by the RNIC. All or none are posted.
 func (q *QP) PostSend(at sim.Time, list []SendWR) error {
-	f, h := q.fab, q.state()
+	f := q.fab
 	if at < f.sim.Now() {
 		return fmt.Errorf("fabric: post at %d ps, which is before now", at)
 	}
-	if len(list) > int(q.depth)-int(h.posted-h.freed) {
+	if len(list) > q.Free() {
 		return fmt.Errorf("%w: %d posted, %d of %d slots free", ErrSendQueueFull, len(list), q.Free(), q.depth)
 	}
 	for i := range list {
@@ -29,12 +29,12 @@ func (q *QP) PostSend(at sim.Time, list []SendWR) error {
 	}
 	var first, last uint32 = none, none
 	for i := range list {
-		last = q.enqueue(h, at, &list[i])
+		last = q.enqueue(at, &list[i])
 		if first == none {
 			first = last
 		}
 	}
-	if first == none || h.state&failed != 0 {
+	if first == none || q.state&failed != 0 {
 		return nil
 	}
 	c := &f.cost
@@ -61,12 +61,12 @@ func (q *QP) check(w *SendWR) error {
 		if w.Op.reads() {
 			return fmt.Errorf("fabric: inline %v: only SEND and WRITE carry a payload", w.Op)
 		}
-		if w.Len > q.inline {
+		if w.Len > uint32(q.inline) {
 			return fmt.Errorf("fabric: inline payload of %d bytes: at most %d", w.Len, q.inline)
 		}
 	}
 	if q.transport != UD {
-		if q.peer == nil {
+		if q.peer == none {
 			return fmt.Errorf("fabric: %v on a queue pair that is not connected", w.Op)
 		}
 		return nil
@@ -75,32 +75,46 @@ func (q *QP) check(w *SendWR) error {
 	if w.Len > f.cost.mtu {
 		return fmt.Errorf("fabric: datagram of %d bytes: at most %d, the path MTU", w.Len, f.cost.mtu)
 	}
-	if int(w.Dest.Machine) >= len(f.machines) || int(w.Dest.NIC) >= len(f.machines[w.Dest.Machine].NICs) {
+	n := f.nic(w.Dest)
+	if n == nil {
 		return fmt.Errorf("fabric: datagram to machine %d NIC %d, which does not exist", w.Dest.Machine, w.Dest.NIC)
 	}
-	qps := f.machines[w.Dest.Machine].NICs[w.Dest.NIC].qps
-	if w.Dest.QPN == 0 || w.Dest.QPN >= uint32(len(qps)) || qps[w.Dest.QPN].transport != UD {
+	if w.Dest.QPN == 0 || w.Dest.QPN >= uint32(len(n.qps)) || !n.datagram[w.Dest.QPN] {
 		return fmt.Errorf("fabric: datagram to queue pair %d of machine %d NIC %d, which is not a UD one", w.Dest.QPN, w.Dest.Machine, w.Dest.NIC)
 	}
 	return nil
 }
 
+// nic finds the RNIC of an address.
+func (f *Fabric) nic(a AH) *NIC {
+	if int(a.Machine) >= len(f.firstNIC)-1 {
+		return nil
+	}
+	i := f.firstNIC[a.Machine] + uint16(a.NIC)
+	if i >= f.firstNIC[a.Machine+1] {
+		return nil
+	}
+	return f.nics[i]
+}
+
 // enqueue makes the verb of a request and appends it to the send queue.
-func (q *QP) enqueue(h *qpState, at sim.Time, w *SendWR) uint32 {
+func (q *QP) enqueue(at sim.Time, w *SendWR) uint32 {
 	f := q.fab
 	i, v := f.take()
 	v.id, v.remote, v.local, v.a, v.b = w.ID, w.Remote, w.Local, w.Compare, w.Swap
 	v.mark, v.stamp = at, stamp{}
-	v.len, v.qp, v.peer, v.rkey, v.lkey = w.Len, q.index, h.peer, w.RKey, w.LKey
-	v.next, v.data, v.qpn, v.wqe = none, none, q.qpn, h.posted
+	v.len, v.qp, v.peer, v.rkey, v.lkey = w.Len, q.index, q.peer, w.RKey, w.LKey
+	v.next, v.data, v.qpn, v.wqe = none, none, q.qpn, q.posted
 	v.op, v.status, v.flags, v.tries, v.rnr = w.Op, Success, 0, 0, 0
 	if w.Signaled {
 		v.flags = signaled
 	}
+	to := q.peerNIC
 	if q.transport == UD {
-		v.peer = f.machines[w.Dest.Machine].NICs[w.Dest.NIC].qps[w.Dest.QPN].index
+		n := f.nic(w.Dest)
+		v.peer, to = n.qps[w.Dest.QPN], n.number
 	}
-	if f.qps[v.peer].nic == h.nic {
+	if to == q.nic {
 		v.flags |= loop
 	}
 	if w.Op.atomic() {
@@ -108,22 +122,22 @@ func (q *QP) enqueue(h *qpState, at sim.Time, w *SendWR) uint32 {
 	}
 	if w.Inline {
 		v.flags |= inlined
-		f.capture(h, v)
-	} else if perm := localPerm(v.op); v.len > 0 && !q.nic.machine.Mem.allowed(v.lkey, v.local, v.len, perm) {
+		f.capture(q, v)
+	} else if v.len > 0 && !q.NIC().machine.Mem.allowed(v.lkey, v.local, v.len, localPerm(v.op)) {
 		v.status = LocalProtection // told when it is its turn
 	}
-	h.posted++
+	q.posted++
 	f.counts.Posted[w.Op]++
-	if h.state&failed != 0 {
+	if q.state&failed != 0 {
 		f.flush(i, v, at)
 		return i
 	}
-	if h.sqHead == none {
-		h.sqHead = i
+	if q.sqHead == none {
+		q.sqHead = i
 	} else {
-		f.verbs[h.sqTail].next = i
+		f.verbs[q.sqTail].next = i
 	}
-	h.sqTail = i
+	q.sqTail = i
 	return i
 }
 
@@ -137,7 +151,7 @@ func localPerm(op Opcode) Perm {
 
 // capture copies the payload of a SEND or WRITE, as the core does when it is
 // inline and the RNIC's DMA does otherwise.
-func (f *Fabric) capture(h *qpState, v *verb) {
+func (f *Fabric) capture(h *QP, v *verb) {
 	if v.len == 0 {
 		return
 	}
@@ -176,14 +190,14 @@ func wqeBytes(q *QP, v *verb) uint32 {
 func (f *Fabric) onFetch(i uint32) {
 	now := f.sim.Now()
 	v := &f.verbs[i]
-	h := &f.qps[v.qp]
+	h := f.qp(v.qp)
 	n := f.nics[h.nic]
 	c := &f.cost
 	if v.flags&batch != 0 {
 		v.flags &^= batch
 		for k := v.aux; k > 0; k-- {
 			w := &f.verbs[i]
-			t := n.down.Serve(now, c.words(0, wqeBytes(h.qp, w))) + c.llcDMA
+			t := n.down.Serve(now, c.words(0, wqeBytes(h, w))) + c.llcDMA
 			if gathers(w) {
 				f.sim.At(t+2*c.oneWay, f.kFetch, i)
 			} else {

@@ -23,42 +23,40 @@ type QPConfig struct {
 	MaxOutstanding int
 }
 
-// QP is a queue pair.
+// QP is a queue pair: two lines of the host's memory, of which the events on a
+// verb's way need the first.
 type QP struct {
-	fab       *Fabric
-	nic       *NIC
-	peer      *QP // nil until connected, and for UD
-	index     uint32
-	qpn       uint32
-	transport Transport
-	inline    uint32
-	depth     uint32
-	lanes     [numLanes]lane
-	recvCQ    *CQ
-	rq        []RecvWR // ring, a power of two
-	rqHead    uint32
-	rqTail    uint32
-	rqDepth   uint32
-}
-
-// qpState is what the events of a queue pair's verbs need of it, in one line of
-// the host's memory.
-type qpState struct {
 	// What this end does for its peer happens in order: no request executes and
 	// no response leaves before these times.
 	executed, responded sim.Time
 	ready               sim.Time // when its context is in the RNIC
 	sendCQ              *CQ
-	qp                  *QP
-	peer                uint32
+	lanes               *[numLanes]lane
+	peer                uint32 // index, none until connected and for UD
 	sqHead, sqTail      uint32 // requests the RNIC has not sent yet
 	posted, freed       uint16 // send-queue slots
-	nic                 uint16
+	nic                 uint16 // number in the fabric
 	unanswered          uint16 // requests whose response waits for memory
 	outstanding, limit  uint8  // READs and ATOMICs
 	transport           Transport
 	state               uint8 // flags; the low ones are the lanes that may be held up
+
+	fab            *Fabric
+	recvCQ         *CQ
+	rq             []RecvWR // ring, a power of two
+	rqHead, rqTail uint32
+	index          uint32 // in the fabric
+	qpn            uint32 // in the RNIC
+	rqDepth, depth uint16
+	inline         uint16
+	peerNIC        uint16
 }
+
+// qpBlock queue pairs are allocated at a time; they never move.
+const qpBlock = 256
+
+// qp is the queue pair of an index.
+func (f *Fabric) qp(i uint32) *QP { return &f.qps[i/qpBlock][i%qpBlock] }
 
 // Flags of a queue pair's state.
 const (
@@ -110,19 +108,23 @@ func (n *NIC) CreateQP(c QPConfig) (*QP, error) {
 	if err := def(&c.MaxOutstanding, "max outstanding", p.Outstanding, p.Outstanding.Int()); err != nil {
 		return nil, err
 	}
-	q := &QP{fab: f, nic: n, index: uint32(len(f.qps)), qpn: uint32(len(n.qps)), transport: c.Transport,
-		inline: uint32(c.MaxInline), depth: uint32(c.SendDepth), recvCQ: c.RecvCQ, rqDepth: uint32(c.RecvDepth)}
+	if f.qpCount%qpBlock == 0 {
+		f.qps = append(f.qps, new([qpBlock]QP))
+	}
+	q := f.qp(f.qpCount)
+	*q = QP{sendCQ: c.SendCQ, lanes: new([numLanes]lane), peer: none, sqHead: none, sqTail: none, nic: n.number,
+		limit: uint8(c.MaxOutstanding), transport: c.Transport,
+		fab: f, recvCQ: c.RecvCQ, index: f.qpCount, qpn: uint32(len(n.qps)),
+		rqDepth: uint16(c.RecvDepth), depth: uint16(c.SendDepth), inline: uint16(c.MaxInline)}
 	for i := range q.lanes {
 		q.lanes[i] = lane{-1, none}
 	}
-	f.qps = append(f.qps, qpState{sendCQ: c.SendCQ, qp: q, peer: none, sqHead: none, sqTail: none,
-		nic: n.number, limit: uint8(c.MaxOutstanding), transport: c.Transport})
-	n.qps = append(n.qps, q)
+	f.qpCount++
+	n.qps = append(n.qps, q.index)
+	n.datagram = append(n.datagram, c.Transport == UD)
 	n.contexts.added(f, n.qps)
 	return q, nil
 }
-
-func (q *QP) state() *qpState { return &q.fab.qps[q.index] }
 
 // Connect joins two queue pairs of one connected transport.
 func Connect(a, b *QP) error {
@@ -131,40 +133,41 @@ func Connect(a, b *QP) error {
 		return fmt.Errorf("fabric: connect %v with %v: transports must be the same", a.transport, b.transport)
 	case a.transport == UD:
 		return fmt.Errorf("fabric: connect: UD queue pairs are not connected; give SendWR.Dest")
-	case a.peer != nil || b.peer != nil:
+	case a.peer != none || b.peer != none:
 		return fmt.Errorf("fabric: connect: one of the queue pairs is connected already")
 	case a == b:
 		return fmt.Errorf("fabric: connect: a queue pair with itself; create two")
 	}
-	a.peer, b.peer = b, a
-	a.state().peer, b.state().peer = b.index, a.index
+	a.peer, b.peer = b.index, a.index
+	a.peerNIC, b.peerNIC = b.nic, a.nic
 	return nil
 }
 
 // Address is where others find the queue pair.
 func (q *QP) Address() AH {
-	return AH{Machine: uint16(q.nic.machine.ID), NIC: uint8(q.nic.Index), QPN: q.qpn}
+	n := q.NIC()
+	return AH{Machine: uint16(n.machine.ID), NIC: uint8(n.Index), QPN: q.qpn}
 }
 
 // NIC is the RNIC of the queue pair.
-func (q *QP) NIC() *NIC { return q.nic }
+func (q *QP) NIC() *NIC { return q.fab.nics[q.nic] }
 
 // Transport is its transport.
 func (q *QP) Transport() Transport { return q.transport }
 
 // Failed says that it is in the error state: everything posted is flushed.
-func (q *QP) Failed() bool { return q.state().state&failed != 0 }
+func (q *QP) Failed() bool { return q.state&failed != 0 }
 
 // Free is the number of free slots of the send queue.
 func (q *QP) Free() int { return int(q.depth) - q.Outstanding() }
 
 // Outstanding is the number of posted requests whose slots are not free again.
-func (q *QP) Outstanding() int { h := q.state(); return int(h.posted - h.freed) }
+func (q *QP) Outstanding() int { return int(q.posted - q.freed) }
 
 // release frees the slots up to and including the one with this number.
-func (h *qpState) release(wqe uint16) {
-	if d := wqe + 1 - h.freed; d <= 1<<15 {
-		h.freed += d
+func (q *QP) release(wqe uint16) {
+	if d := wqe + 1 - q.freed; d <= 1<<15 {
+		q.freed += d
 	}
 }
 
@@ -175,12 +178,13 @@ func (q *QP) PostRecv(at sim.Time, list []RecvWR) error {
 	if at < f.sim.Now() {
 		return fmt.Errorf("fabric: post at %d ps, which is before now", at)
 	}
-	if n := q.rqTail - q.rqHead + uint32(len(list)); n > q.rqDepth {
+	if n := q.rqTail - q.rqHead + uint32(len(list)); n > uint32(q.rqDepth) {
 		return fmt.Errorf("fabric: %d RECVs posted, the receive queue holds %d", n, q.rqDepth)
 	}
+	mem := q.NIC().machine.Mem
 	for i := range list {
 		w := &list[i]
-		if !q.nic.machine.Mem.allowed(w.LKey, w.Local, w.Len, LocalWrite) {
+		if !mem.allowed(w.LKey, w.Local, w.Len, LocalWrite) {
 			return fmt.Errorf("fabric: RECV into %d bytes at %#x: local key %#x does not allow writing there", w.Len, w.Local, w.LKey)
 		}
 	}

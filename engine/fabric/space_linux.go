@@ -15,5 +15,12 @@ func denseSpace(n uint64) ([]byte, error) {
 
 func releaseDense(b []byte) error { return unix.Munmap(b) }
 
-// sparse keeps the host from giving a large page to every touched small one.
-func sparse(b []byte) { _ = unix.Madvise(b, unix.MADV_NOHUGEPAGE) }
+// largePages lets the host map a part with large pages, or keeps it from giving
+// a large page to every touched small one.
+func largePages(b []byte, dense bool) {
+	advice := unix.MADV_NOHUGEPAGE
+	if dense {
+		advice = unix.MADV_HUGEPAGE
+	}
+	_ = unix.Madvise(b, advice) // a kernel without large pages does as well
+}

@@ -8,6 +8,6 @@ const portableSpace = 512 << 20
 
 func reserveSpace(n uint64) ([]byte, error) { return make([]byte, min(n, portableSpace)), nil }
 
-func commitSpace([]byte) error { return nil }
+func commitSpace([]byte, bool) error { return nil }
 
 func releaseSpace([]byte) error { return nil }

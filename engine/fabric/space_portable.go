@@ -7,5 +7,5 @@ func denseSpace(n uint64) ([]byte, error) { return make([]byte, n), nil }
 
 func releaseDense([]byte) error { return nil }
 
-// sparse is about the large pages of Linux.
-func sparse([]byte) {}
+// largePages is about Linux.
+func largePages([]byte, bool) {}

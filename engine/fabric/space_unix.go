@@ -15,11 +15,11 @@ func reserveSpace(n uint64) ([]byte, error) {
 
 // commitSpace makes a part of it usable. Its pages are zero and take memory
 // when they are first touched.
-func commitSpace(b []byte) error {
+func commitSpace(b []byte, dense bool) error {
 	if err := unix.Mprotect(b, unix.PROT_READ|unix.PROT_WRITE); err != nil {
 		return os.NewSyscallError("mprotect", err)
 	}
-	sparse(b)
+	largePages(b, dense)
 	return nil
 }
 
