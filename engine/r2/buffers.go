@@ -10,16 +10,16 @@ import (
 // buffers, and the coroutines' scratch. Its address space is generous; only
 // what is touched takes memory.
 type buffers struct {
-	key     uint32
-	size    int // of a RECV or send buffer
-	recv    Addr
-	send    Addr
-	taken   int32 // send buffers ever used
-	unused  []int32
-	next    Addr // scratch
-	end     Addr
-	mem     *fabric.Memory
-	inlined int
+	key    uint32
+	size   int // of a RECV or send buffer
+	stride int // from one to the next: not a multiple of 4 KB, or all would share a few cache sets
+	recv   Addr
+	send   Addr
+	taken  int32 // send buffers ever used
+	unused []int32
+	next   Addr // scratch
+	end    Addr
+	mem    *fabric.Memory
 }
 
 const (
@@ -29,9 +29,9 @@ const (
 
 func (b *buffers) init(w *Worker) error {
 	c := &w.cl.cfg
-	b.mem, b.size, b.inlined = w.mc.mem, c.MaxMessage, w.hw.MaxInline
-	recv := uint64(c.RecvDepth * b.size)
-	send := uint64(sendBuffers * b.size)
+	b.mem, b.size, b.stride = w.mc.mem, c.MaxMessage, c.MaxMessage+lineBytes
+	recv := uint64(c.RecvDepth * b.stride)
+	send := uint64(sendBuffers * b.stride)
 	scratch := uint64((c.Coroutines + 1) * scratchSpace)
 	a, err := b.mem.Alloc(fabric.Alloc{
 		Name: fmt.Sprintf("r2.buffers.%d", w.thread), Bytes: recv + send + scratch, Socket: w.home,
@@ -60,19 +60,19 @@ func (b *buffers) take(w *Worker, n int) (slot int32, a Addr, mem []byte) {
 		slot = b.taken
 		b.taken++
 	}
-	a = b.send + Addr(int(slot)*b.size)
+	a = b.send + Addr(int(slot)*b.stride)
 	return slot, a, b.mem.Bytes(a, n)
 }
 
 func (b *buffers) free(slot int32) { b.unused = append(b.unused, slot) }
 
 func (b *buffers) recvBuffer(slot int) (Addr, []byte) {
-	a := b.recv + Addr(slot*b.size)
+	a := b.recv + Addr(slot*b.stride)
 	return a, b.mem.Bytes(a, b.size)
 }
 
 func (b *buffers) scratch(w *Worker, n int) (Addr, []byte) {
-	n = (n + 4095) &^ 4095
+	n = (n + lineBytes - 1) &^ (lineBytes - 1)
 	if b.next+Addr(n) > b.end {
 		panic(fmt.Sprintf("r2: machine %d thread %d needs more than %d bytes of scratch per coroutine", w.mc.id, w.thread, scratchSpace))
 	}

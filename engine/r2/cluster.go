@@ -34,7 +34,7 @@ type Config struct {
 	RecvDepth     int   // RECVs posted per thread; default twice what peers can have in flight, at most 2048
 	PollBatch     int   // completions taken per poll; default 16
 	MaxMessage    int   // largest RPC message, header included; default 4096 (the path MTU)
-	Scratch       int   // registered scratch per coroutine in bytes; default 16384
+	Scratch       int   // registered scratch a coroutine begins with, in bytes; default 1088. It grows
 	ResendAfter   Time  // an unanswered request is sent again after this; default 200 us
 }
 
@@ -59,12 +59,9 @@ func (c Config) withDefaults(f *fabric.Fabric) Config {
 	def(&c.SendDepth, 128)
 	def(&c.PollBatch, 16)
 	def(&c.MaxMessage, 4096)
-	def(&c.Scratch, 16384)
+	def(&c.Scratch, 1088)
 	if c.RecvDepth == 0 {
-		c.RecvDepth = 64
-		for c.RecvDepth < 2048 && c.RecvDepth < 4*f.Machines()*c.Coroutines {
-			c.RecvDepth *= 2
-		}
+		c.RecvDepth = min(max(128, 2*f.Machines()*c.Coroutines), 2048)
 	}
 	if c.ResendAfter == 0 {
 		c.ResendAfter = 200 * sim.Microsecond

@@ -57,6 +57,9 @@ func (q *queuePair) append(w *Worker, wr fabric.SendWR, e entry) {
 	wr.ID = uint64(q.id)<<32 | uint64(q.tail)
 	q.ring[q.tail&uint32(len(q.ring)-1)] = e
 	q.tail++
+	if n := len(w.spare); q.pend == nil && n > 0 {
+		q.pend, w.spare = w.spare[n-1], w.spare[:n-1]
+	}
 	q.pend = append(q.pend, wr)
 	w.charge(w.cpu.PostWQE)
 }
@@ -82,6 +85,10 @@ func (w *Worker) ring(q *queuePair, each bool) {
 	}
 	if len(q.pend) > 0 {
 		w.markDirty(q)
+	} else if q.pend != nil {
+		// The next queue pair takes the slice while it is in the host's cache.
+		w.spare = append(w.spare, q.pend)
+		q.pend = nil
 	}
 }
 

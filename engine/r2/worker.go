@@ -37,8 +37,9 @@ type Worker struct {
 	turn     []int          // round robin over rc[peer]
 	cross    []*queuePair   // by peer: to the RNIC that is not ours
 	ud       *queuePair
-	qps      []*queuePair // all, by id
-	dirty    []*queuePair // with pending posts
+	qps      []*queuePair      // all, by id
+	spare    [][]fabric.SendWR // emptied pend slices
+	dirty    []*queuePair      // with pending posts
 	rand     *Rand
 	buffers  buffers
 	out      []*channel // by machine: to our mate there
