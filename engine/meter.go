@@ -102,6 +102,9 @@ type meter struct {
 	types  []typeMeter
 	flight metrics.InFlight
 	closed bool // the measured interval has ended
+	// longest is the longest request that was in flight in the measured interval
+	// and has ended, be it after its end.
+	longestPS int64
 }
 
 func newMeter(types int) *meter { return &meter{types: make([]typeMeter, types)} }
@@ -109,6 +112,7 @@ func newMeter(types int) *meter { return &meter{types: make([]typeMeter, types)}
 func (m *meter) add(r *request) {
 	m.total.add(r)
 	m.window.add(r)
+	m.longestPS = max(m.longestPS, r.latencyPS)
 	if m.closed {
 		return
 	}
@@ -125,7 +129,7 @@ func (m *meter) add(r *request) {
 
 // mark starts a measured interval.
 func (m *meter) mark() {
-	m.closed = false
+	m.closed, m.longestPS = false, 0
 	m.marked.reset()
 	for i := range m.types {
 		m.types[i].counts = counts{}

@@ -173,7 +173,7 @@ func (s *System) drain() error {
 // one side and in part on the other, which the longest of them bounds.
 func (s *System) lawful() bool {
 	l := little(&s.marked, s.end)
-	edge := float64(s.meter.marked.latency.MaxNS()) * 1000 / float64(max(s.end.ps-s.marked.ps, 1))
+	edge := float64(s.meter.longestPS) / float64(max(s.end.ps-s.marked.ps, 1))
 	return math.Abs(l.Error) <= littleError+edge
 }
 
