@@ -208,6 +208,10 @@ func oneSided(op Opcode, bytes uint32, align uint64) func(w *bedWorker, id uint6
 	return func(w *bedWorker, id uint64) {
 		m, a, key := w.target(align)
 		w.post(w.rc[m], SendWR{ID: id, Op: op, Signaled: true, Inline: op == Write && bytes <= 64,
-			Local: w.scratch + Addr(id)*4096, LKey: w.key, Len: bytes, Remote: a, RKey: key, Compare: 1, Swap: 2})
+			Local: w.scratch + Addr(id)*bedSlot(bytes), LKey: w.key, Len: bytes, Remote: a, RKey: key, Compare: 1, Swap: 2})
 	}
 }
+
+// bedSlot is the room of a local buffer: small ones are kept close together, as
+// they are in engine/r2, for the host's sake.
+func bedSlot(bytes uint32) Addr { return roundUp(uint64(bytes), 128) }

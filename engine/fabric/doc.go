@@ -1,2 +1,72 @@
-// Package fabric is the verbs of RDMA and the hardware they cost.
+// Package fabric is the verbs of RDMA and the hardware they cost: machines with
+// sockets, LLC and DRAM, RNICs with their pipelines and caches, PCIe, links and
+// a switch, in virtual time. The bytes are real: a verb moves them at the
+// instant at which the hardware would.
+//
+// # Use
+//
+// New builds a cluster from a Profile. A Machine has a Memory, in which memory
+// is allocated and registered, and NICs, on which completion queues and queue
+// pairs are made. Requests are posted with PostSend and PostRecv and come back
+// through a CQ, which can schedule an event for whoever waits (Arm). Nothing
+// here knows of threads: cores pay for verbs in engine/r2, with the CPUCosts of
+// their machine, and for loads and stores with what Machine.Access says.
+//
+// # What is modelled
+//
+//   - Transports RC, UC and UD with the verbs each supports (thesis table 2-2),
+//     memory regions with keys, bounds and permissions, signaled and unsignaled,
+//     inline, lists with one doorbell, send queues, receive queues and completion
+//     queues of limited depth, at most 16 READs and ATOMICs under way per pair.
+//   - Errors as hardware gives them: local protection, remote access, invalid
+//     request, message too long, receiver not ready (with retries), no answer
+//     (with retries), and the flush of everything behind them. Both ends of a
+//     connection fail where both do.
+//   - Order: on a queue pair requests are sent, executed and answered in the
+//     order of posting, also under retransmission, cache misses and torn access.
+//   - The way of a verb: doorbell (BlueFlame for one request of at most 256 B,
+//     otherwise fetched by DMA), payload fetch unless inline, send pipeline, link,
+//     switch, receive pipeline, conflict slot, PCIe in 64-byte words, LLC or DRAM,
+//     response, completion. See register in path.go for the events.
+//   - RNIC caches: queue-pair contexts, exact LRU over the pairs that exist, and
+//     translations of 2 MB pages, set-associative; misses are fetched one after
+//     the other from the host.
+//   - Atomics: one unit per RNIC, and a read event before a store event. Those of
+//     one RNIC are atomic with each other; the CPU and the machine's other RNIC
+//     come in between, as on hardware.
+//   - Torn access (Config.TornReads): an access of several lines happens line by
+//     line when a conflicting one is under way.
+//   - LLC: set-associative tag arrays per socket, with the ways that DDIO may use,
+//     partial lines read before they are written, dirty lines written back. DRAM
+//     channels, the way to the other socket, a TLB per core.
+//   - Loss: UD and UC packets are lost at a rate, RC packets come late.
+//   - Milestones: every completion says where its time went.
+//
+// # What is left out
+//
+//   - Congestion inside the switch other than at its output ports; priorities,
+//     credits, ECN. Nothing is ever dropped for want of room.
+//   - Path MTU segments: a message is one packet with the headers of all.
+//   - Shared receive queues, multicast, memory windows, RDMA WRITE with immediate,
+//     the 40 bytes of a datagram's route header in front of its payload.
+//   - The bandwidth between sockets (its latency counts), core caches above the
+//     LLC, prefetchers (further lines of one access are just cheaper), and two
+//     copies of a line: a line is cached at its home socket only.
+//   - Retransmission costs time, not bandwidth.
+//
+// # Caveats
+//
+// A READ's bytes reach the local buffer at the instant the remote memory is read,
+// which is earlier than on hardware; a buffer belongs to the RNIC until its
+// completion is there. The bytes of WRITE and SEND are taken when the RNIC
+// fetches them, or at the post if they are inline.
+//
+// DRAM channels see a core's accesses at the time of the event that causes
+// them, not at the core's local time, which may be later.
+//
+// Stations are charged with the time of the event that reaches them, so they
+// are exact FIFO queues; OutOfOrder counts violations and must stay 0.
+//
+// The numbers are in profiles/*.yaml. Fitted are service times of stations, from
+// primitive-level rows of the calibration; no number belongs to a scenario.
 package fabric

@@ -1,0 +1,377 @@
+package fabric
+
+import (
+	"encoding/binary"
+
+	"drtmx/engine/sim"
+)
+
+// onRx: a request arrives.
+func (f *Fabric) onRx(i uint32) {
+	now := f.sim.Now()
+	v := &f.verbs[i]
+	r := f.qp(v.peer)
+	n := f.nics[r.nic]
+	if v.flags&entered == 0 {
+		f.enter(n, v, now, f.requestTime(r.transport, v))
+	}
+	if !f.pass(r, arriving, f.kRx, i, v, now) {
+		return
+	}
+	// A packet that waits for a context has arrived: it is not lost any more.
+	if r.state&failed != 0 || n.off || (f.loss|f.rcLoss) != 0 && v.flags&held == 0 && f.lost(r.transport, n, v) {
+		r.clear(arriving, i)
+		f.vanish(n, r, i, v, now)
+		return
+	}
+	if !f.arrive(n, r, arriving, f.kRx, i, v, now) {
+		return
+	}
+	t := max(n.rx.Serve(now, f.cost.rxRequest[v.op]), v.mark) + f.cost.rxLatency
+	if v.op == Send {
+		f.arriveSend(n, r, i, v, now, t)
+	} else {
+		f.arriveRemote(n, r, i, v, now, t)
+	}
+}
+
+// arriveRemote: a one-sided request finds its memory.
+func (f *Fabric) arriveRemote(n *NIC, r *QP, i uint32, v *verb, now, t sim.Time) {
+	c := &f.cost
+	mem := n.machine.Mem
+	perm, hold := RemoteRead, c.conflictHold
+	switch v.op {
+	case Write:
+		perm = RemoteWrite
+	case CompareSwap, FetchAdd:
+		perm, hold = RemoteAtomic, c.atomicHold
+		if v.remote&7 != 0 {
+			f.refuse(r, i, v, RemoteInvalidRequest, t)
+			return
+		}
+		t = max(t, n.atomic.Serve(now, c.atomicUnit))
+	}
+	if v.len > 0 && !mem.allowed(v.rkey, v.remote, v.len, perm) {
+		f.refuse(r, i, v, RemoteAccess, t)
+		return
+	}
+	svc := c.pcieReq
+	if v.op == Write {
+		svc = c.words(v.remote, v.len)
+	}
+	t = max(t, n.up.Serve(now, svc)+c.rxLatency, r.executed-c.oneWay)
+	if v.len > 0 {
+		// The slot is taken for when the access really happens, behind those of
+		// its queue pair: else two atomics could both read before either stores.
+		t = n.hold(v.remote, max(t, n.translate(now, v.remote, v.len)), hold)
+	}
+	r.executed = t + c.oneWay
+	v.stamp.add(atNICReceive, t-v.mark)
+	v.mark = t
+	v.flags = v.flags&^entered | memory
+	if f.torn {
+		mem.register(v.remote, int(v.len), v.op != Read)
+	}
+	f.sim.At(t+c.oneWay, f.kMem, i)
+	switch {
+	case v.op.atomic():
+		r.executed += 2*c.oneWay + 1 // behind its store
+		r.unanswered++
+	case v.op == Read:
+		r.unanswered++
+	case r.transport == RC && r.unanswered > 0:
+		r.unanswered++
+		v.flags |= deferred | reply
+	case r.transport == RC:
+		f.respond(r, i, v, t)
+	}
+}
+
+// respond schedules the response, behind earlier ones of the queue pair.
+func (f *Fabric) respond(r *QP, i uint32, v *verb, t sim.Time) {
+	t = max(t, r.responded)
+	r.responded = t
+	v.flags |= reply
+	f.sim.At(t, f.kReply, i)
+}
+
+// acknowledge responds without any access to memory, but in order: behind the
+// responses whose data is still on its way from there.
+func (f *Fabric) acknowledge(r *QP, i uint32, v *verb, t sim.Time) {
+	if r.unanswered == 0 {
+		f.respond(r, i, v, t)
+		return
+	}
+	r.unanswered++
+	r.executed = max(r.executed, t+f.cost.oneWay)
+	v.flags |= deferred | reply
+	f.sim.At(r.executed, f.kMem, i)
+}
+
+// late responds to what had to wait for its turn.
+func (f *Fabric) late(r *QP, i uint32, v *verb, now sim.Time) {
+	v.flags &^= deferred | entered
+	v.stamp.add(atMemory, now-v.mark)
+	v.mark = now
+	r.unanswered--
+	f.respond(r, i, v, now)
+}
+
+// arriveSend: a message finds a receive buffer.
+func (f *Fabric) arriveSend(n *NIC, r *QP, i uint32, v *verb, now, t sim.Time) {
+	c := &f.cost
+	if r.rqHead == r.rqTail {
+		f.notReady(r, i, v, t)
+		return
+	}
+	w := r.rq[r.rqHead&uint32(len(r.rq)-1)]
+	r.rqHead++
+	if v.len > w.Len {
+		f.tooLong(r, i, v, w.ID, t)
+		return
+	}
+	t = max(t, n.translate(now, w.Local, v.len), r.executed-c.oneWay)
+	r.executed = t + c.oneWay
+	v.stamp.add(atNICReceive, t-v.mark)
+	v.mark = t
+	v.flags &^= entered
+	end := max(t, n.up.Serve(now, c.words(w.Local, v.len)+c.pcieTLP)+c.rxLatency) + c.oneWay
+	if r.transport == RC {
+		// The ack leaves before the message is in memory: two halves from here on.
+		j, d := f.take()
+		v = &f.verbs[i]
+		*d = *v
+		d.flags = v.flags & loop
+		v.data = none
+		f.acknowledge(r, i, v, t)
+		i, v = j, d
+	}
+	home := f.nics[f.qp(v.qp).nic]
+	v.b = AH{uint16(home.machine.ID), uint8(home.Index), v.qpn}.pack()
+	v.id, v.remote, v.rkey = w.ID, w.Local, r.qpn
+	v.flags |= delivery
+	v.stamp.add(atPCIe, c.oneWay)
+	v.stamp.add(atCompletion, end-t-c.oneWay)
+	if r.transport != UD { // behind the WRITEs before it
+		v.flags |= memory
+		v.mark = end
+		f.sim.At(r.executed, f.kMem, i)
+		return
+	}
+	f.deliver(n, r, i, v, now, end)
+}
+
+// deliver puts a message into its buffer. Nobody looks there before the
+// completion at time at, so the bytes may move now.
+func (f *Fabric) deliver(n *NIC, r *QP, i uint32, v *verb, now, at sim.Time) {
+	n.machine.dmaWrite(n, now, v.remote, v.len)
+	if v.len > 0 {
+		f.copy(n.machine.Mem, v, 0, v.len)
+	}
+	f.counts.Posted[Recv]++
+	f.counts.Completions++
+	if cq := r.recvCQ; cq != nil && !cq.push(i, v, at) {
+		f.overrun(cq, r)
+		v = &f.verbs[i]
+	}
+	f.settle(i, v)
+}
+
+// onMemory: the responder's memory is accessed.
+func (f *Fabric) onMemory(i uint32) {
+	now := f.sim.Now()
+	v := &f.verbs[i]
+	r := f.qp(v.peer)
+	if r.transport != UD && !f.pass(r, executing, f.kMem, i, v, now) {
+		return
+	}
+	n := f.nics[r.nic]
+	if v.flags&memory == 0 {
+		f.late(r, i, v, now)
+		return
+	}
+	switch v.op {
+	case Read:
+		f.read(n, r, i, v, now)
+	case Write:
+		f.write(n, r, i, v, now)
+	case Send:
+		v.flags &^= memory
+		f.deliver(n, r, i, v, now, max(v.mark, now))
+	default:
+		f.atomicRead(n, r, i, v, now)
+	}
+}
+
+func (f *Fabric) read(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
+	c := &f.cost
+	end := n.down.Serve(now, c.words(v.remote, v.len))
+	latency := n.machine.dmaRead(n, now, v.remote, v.len)
+	if d := f.move(n, r, i, v, now); d > 0 {
+		latency = max(latency, d)
+	}
+	t := max(end, now+latency) + c.oneWay
+	v.stamp.add(atMemory, latency)
+	v.stamp.add(atPCIe, t-v.mark-latency)
+	v.mark = t
+	v.flags &^= entered
+	r.unanswered--
+	f.respond(r, i, v, t)
+}
+
+func (f *Fabric) write(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
+	n.machine.dmaWrite(n, now, v.remote, v.len)
+	f.move(n, r, i, v, now)
+	if v.flags&deferred != 0 {
+		f.late(r, i, v, now)
+	}
+	f.settle(i, v)
+}
+
+// move moves the bytes of an access, now, or line by line when a conflicting
+// one is under way. It returns how long the latter takes.
+func (f *Fabric) move(n *NIC, r *QP, i uint32, v *verb, now sim.Time) sim.Time {
+	mem := n.machine.Mem
+	v.flags &^= memory
+	if v.len == 0 {
+		return 0
+	}
+	if f.torn {
+		writes := v.op != Read
+		first, last := lines(v.remote, int(v.len))
+		if first != last && mem.overlapped(v.remote, int(v.len), writes, true) {
+			f.counts.Split++
+			d := sim.Time(last-first) * f.lineGap(v)
+			v.flags |= memory
+			v.aux = 0
+			// Whatever comes next on this queue pair comes behind the last line.
+			r.state |= 1 << executing
+			r.lanes[executing].until = now + d + 1
+			f.onLine(i)
+			return d
+		}
+		mem.unregister(v.remote, int(v.len), writes)
+	}
+	f.copy(mem, v, 0, v.len)
+	return 0
+}
+
+// copy moves a part of the bytes of an access to mem.
+func (f *Fabric) copy(mem *Memory, v *verb, from, to uint32) {
+	there := mem.Bytes(v.remote+Addr(from), int(to-from))
+	if v.op == Read {
+		copy(f.nics[f.qp(v.qp).nic].machine.Mem.Bytes(v.local+Addr(from), int(to-from)), there)
+	} else {
+		copy(there, f.payload.bytes(v.data, v.len)[from:])
+	}
+}
+
+// onLine moves the next line of an access that is executed line by line.
+func (f *Fabric) onLine(i uint32) {
+	v := &f.verbs[i]
+	mem := f.nics[f.qp(v.peer).nic].machine.Mem
+	from := v.aux
+	to := min(v.len, uint32(lineBytes-(v.remote+Addr(from))%lineBytes)+from)
+	f.copy(mem, v, from, to)
+	v.aux = to
+	if to < v.len {
+		f.sim.At(f.sim.Now()+f.lineGap(v), f.kLine, i)
+		return
+	}
+	mem.unregister(v.remote, int(v.len), v.op != Read)
+	v.flags &^= memory
+	f.settle(i, v)
+}
+
+// lineGap is the time between two lines of one access: a read takes them as
+// fast as the memory gives them, a write as they come over PCIe. So one can
+// overtake the other.
+func (f *Fabric) lineGap(v *verb) sim.Time {
+	if v.op == Read {
+		return f.cost.llcNext
+	}
+	return f.cost.pcieTLP
+}
+
+// settle ends a verb whose accesses, response and completion are through.
+func (f *Fabric) settle(i uint32, v *verb) {
+	if v.flags&(memory|reply|listed) == 0 {
+		f.give(i, v)
+	}
+}
+
+// atomicRead is the first half of an atomic: the RNIC reads, and computes. The
+// CPU, and the machine's other RNIC, may still come between it and the store.
+func (f *Fabric) atomicRead(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
+	c, mem := &f.cost, n.machine.Mem
+	owned := &n.owned[n.slot(v.remote)]
+	if now <= *owned { // behind a store that was held up
+		f.stall(r, executing, f.kMem, i, *owned+1)
+		return
+	}
+	r.clear(executing, i)
+	end := n.down.Serve(now, c.pcieTLP)
+	latency := n.machine.dmaRead(n, now, v.remote, 8)
+	old := binary.LittleEndian.Uint64(mem.Bytes(v.remote, 8))
+	binary.LittleEndian.PutUint64(f.nics[f.qp(v.qp).nic].machine.Mem.Bytes(v.local, 8), old)
+	if v.op == FetchAdd {
+		v.b += old
+	}
+	if v.op == FetchAdd || old == v.a {
+		store := now + 2*c.oneWay
+		*owned = store
+		f.sim.At(store, f.kStore, i)
+		if now > v.mark+c.oneWay { // held up: so is what comes behind it
+			r.state |= 1 << executing
+			r.lanes[executing].until = store
+		}
+	} else {
+		v.flags &^= memory
+		if f.torn {
+			mem.unregister(v.remote, 8, true)
+		}
+	}
+	t := max(end, now+latency) + c.oneWay
+	v.stamp.add(atMemory, latency)
+	v.stamp.add(atPCIe, t-v.mark-latency)
+	v.mark = t
+	v.flags &^= entered
+	r.unanswered--
+	f.respond(r, i, v, t)
+}
+
+// onStore is the second half of an atomic.
+func (f *Fabric) onStore(i uint32) {
+	now := f.sim.Now()
+	v := &f.verbs[i]
+	n := f.nics[f.qp(v.peer).nic]
+	mem := n.machine.Mem
+	n.up.Serve(now, f.cost.pcieTLP)
+	n.machine.dmaWrite(n, now, v.remote, 8)
+	binary.LittleEndian.PutUint64(mem.Bytes(v.remote, 8), v.b)
+	if f.torn {
+		mem.unregister(v.remote, 8, true)
+	}
+	v.flags &^= memory
+	f.settle(i, v)
+}
+
+// onReply: the responder sends its response.
+func (f *Fabric) onReply(i uint32) {
+	now := f.sim.Now()
+	v := &f.verbs[i]
+	r := f.qp(v.peer)
+	n, c := f.nics[r.nic], &f.cost
+	if !f.pass(r, responding, f.kReply, i, v, now) || !f.arrive(n, r, responding, f.kReply, i, v, now) {
+		return
+	}
+	svc := c.txResponse[v.op]
+	if v.status != Success {
+		svc = c.txResponse[Write]
+	} else if v.op == Read {
+		svc += sim.Time(v.len) * c.gather >> 10
+	}
+	end := n.tx.Serve(now, svc) + c.txLatency
+	v.stamp.add(atNICSend, end-v.mark)
+	f.depart(n, f.kAnswer, i, v, end, f.responseTime(v))
+}
