@@ -87,6 +87,9 @@ type Cluster struct {
 	machines []*machine
 	workers  []*Worker
 	cos      []*Co
+	polled   []fabric.CQE      // see Worker.keep
+	list     List              // the open one: it is posted before its coroutine parks
+	spare    [][]fabric.SendWR // emptied pend slices
 	handlers [maxRPC]Handler
 	receipts [maxRPC]func(m, thread, to int, req []byte)
 
@@ -110,7 +113,8 @@ func New(s *sim.Sim, f *fabric.Fabric, c Config) (*Cluster, error) {
 	if c.PerMachine != nil && len(c.PerMachine) != f.Machines() {
 		return nil, fmt.Errorf("r2: threads given for %d machines, the fabric has %d", len(c.PerMachine), f.Machines())
 	}
-	cl := &Cluster{sim: s, fab: f, cfg: c, active: c.Coroutines}
+	cl := &Cluster{sim: s, fab: f, cfg: c, active: c.Coroutines,
+		polled: make([]fabric.CQE, c.PollBatch)}
 	cl.kWork = s.Register("r2.work", func(a uint32) { cl.workers[a&0xffff].event(a >> 16) })
 	cl.kTimer = s.Register("r2.timer", func(a uint32) { cl.cos[a].expire() })
 	cl.kTick = s.Register("r2.tick", func(a uint32) { cl.workers[a].tick() })

@@ -16,39 +16,39 @@ type Mode struct {
 }
 
 // Co is what protocol code runs on: a coroutine of a worker, or a worker's
-// handler while it serves a request.
+// handler while it serves a request. What a wait and a post need comes first,
+// in few lines of the host's cache.
 type Co struct {
-	w     *Worker
-	proc  *sim.Proc
-	name  string
-	id    uint32 // in the cluster
-	index int    // within the thread; -1: the handler
-	rand  *Rand
-
+	w       *Worker
+	proc    *sim.Proc
 	pending int // requests it waits for
 	waiting bool
 	asleep  bool
 	gated   bool
-	stalled *channel // has no room for another request
 	covered bool
+	mode    Mode
+	phase   metrics.Phase
+	id      uint32 // in the cluster
+	touched uint32 // bit p: spent[p] is not zero
 	err     error
-	job     job // handler only
-
-	phase metrics.Phase
-	mode  Mode
-
-	scratch Addr
-	mem     []byte
-	used    int
-	replies []Reply
-	nreply  int
 
 	parkedAt  Time
 	runFrom   Time
 	explained Time // of the wait, by the request that ended it
 	trips     int
-	spent     metrics.Breakdown
-	touched   uint32 // bit p: spent[p] is not zero
+
+	scratch Addr
+	mem     []byte
+	used    int
+	nreply  int
+	rand    *Rand
+	index   int // within the thread; -1: the handler
+
+	spent   metrics.Breakdown
+	replies []Reply
+	stalled *channel // has no room for another request
+	job     job      // handler only
+	name    string
 }
 
 // Buf is registered scratch memory of a coroutine.

@@ -32,14 +32,14 @@ type queuePair struct {
 }
 
 func (w *Worker) addQP(qp *fabric.QP, depth int) *queuePair {
-	q := &queuePair{qp: qp, id: len(w.qps), depth: depth, ring: make([]entry, 16)}
+	q := &queuePair{qp: qp, id: len(w.qps), depth: depth, ring: make([]entry, 4)}
 	w.qps = append(w.qps, q)
 	return q
 }
 
 // append adds a work request. It signals one when too many were not: their
 // places in the send queue come back only with a later completion.
-func (q *queuePair) append(w *Worker, wr fabric.SendWR, e entry) {
+func (q *queuePair) append(w *Worker, wr *fabric.SendWR, e entry) {
 	if q.tail-q.head == uint32(len(q.ring)) {
 		old := q.ring
 		q.ring = make([]entry, 2*len(old))
@@ -57,10 +57,11 @@ func (q *queuePair) append(w *Worker, wr fabric.SendWR, e entry) {
 	wr.ID = uint64(q.id)<<32 | uint64(q.tail)
 	q.ring[q.tail&uint32(len(q.ring)-1)] = e
 	q.tail++
-	if n := len(w.spare); q.pend == nil && n > 0 {
-		q.pend, w.spare = w.spare[n-1], w.spare[:n-1]
+	if cl := w.cl; q.pend == nil && len(cl.spare) > 0 {
+		n := len(cl.spare) - 1
+		q.pend, cl.spare = cl.spare[n], cl.spare[:n]
 	}
-	q.pend = append(q.pend, wr)
+	q.pend = append(q.pend, *wr)
 	w.charge(w.cpu.PostWQE)
 }
 
@@ -87,7 +88,7 @@ func (w *Worker) ring(q *queuePair, each bool) {
 		w.markDirty(q)
 	} else if q.pend != nil {
 		// The next queue pair takes the slice while it is in the host's cache.
-		w.spare = append(w.spare, q.pend)
+		w.cl.spare = append(w.cl.spare, q.pend)
 		q.pend = nil
 	}
 }
@@ -168,7 +169,7 @@ const listMax = 8
 // List starts a chain towards the machine of at. atomic says that it has
 // atomics in it, which go through the home RNIC of their address.
 func (c *Co) List(at Loc, atomic bool) *List {
-	l := &c.w.list
+	l := &c.w.cl.list
 	if l.n != 0 {
 		panic("r2: a list is open; post it first")
 	}
@@ -229,7 +230,7 @@ func (l *List) Post() {
 		x.posted(l, n)
 	}
 	for i := range n {
-		q.append(w, l.wrs[i], l.es[i])
+		q.append(w, &l.wrs[i], l.es[i])
 	}
 	if c.mode.Doorbell {
 		w.markDirty(q)

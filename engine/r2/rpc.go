@@ -94,7 +94,7 @@ func (w *Worker) send(ch *channel, h header, payload []byte, batched bool) {
 	copy(b[headerBytes:], payload)
 	ch.owed = 0
 	w.charge(w.copyCost(n))
-	w.ud.append(w, fabric.SendWR{
+	w.ud.append(w, &fabric.SendWR{
 		Op: fabric.Send, Inline: n <= w.hw.MaxInline, Local: a, LKey: w.buffers.key, Len: uint32(n),
 		Dest: ch.address(),
 	}, entry{buffer: slot})

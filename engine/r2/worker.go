@@ -6,48 +6,49 @@ import (
 	"drtmx/engine/sim"
 )
 
-// Worker is one thread: a loop on its core.
+// Worker is one thread: a loop on its core. Hundreds of them take turns on the
+// host's cache, so what every turn needs comes first.
 type Worker struct {
-	cl      *Cluster
-	mc      *machine
-	hw      *fabric.Machine
-	cpu     fabric.CPUCosts
-	id      int // in the cluster
-	thread  int // on the machine
-	core    int
-	home    int  // its socket's RNIC
-	local   Time // the core is busy until then
-	busy    Time
-	cos     []*Co
-	handler *Co // runs requests to completion
+	cl    *Cluster
+	local Time // the core is busy until then
+	busy  Time
 
 	// The state of the loop. Exactly one work event is pending unless the
 	// worker idles; an event of an older generation is void.
 	gen     uint32
 	idle    bool
-	current *Co // interrupted: resumes at local time
-	batch   []fabric.CQE
-	next    int // in batch
-	ready   fifo
 	tickDue bool
 	ticking bool
+	current *Co // interrupted: resumes at local time
+	cq      *fabric.CQ
+	batch   []fabric.CQE // polled, see keep
+	next    int          // in batch
+	ready   fifo
+	qps     []*queuePair   // all, by id
+	dirty   []*queuePair   // with pending posts
+	rc      [][]*queuePair // by peer, then emulated
+	cpu     fabric.CPUCosts
 
-	cq       *fabric.CQ
-	rc       [][]*queuePair // by peer, then emulated
-	turn     []int          // round robin over rc[peer]
-	cross    []*queuePair   // by peer: to the RNIC that is not ours
+	mc      *machine
+	hw      *fabric.Machine
+	id      int // in the cluster
+	thread  int // on the machine
+	core    int
+	home    int // its socket's RNIC
+	cos     []*Co
+	handler *Co // runs requests to completion
+
 	ud       *queuePair
-	qps      []*queuePair      // all, by id
-	spare    [][]fabric.SendWR // emptied pend slices
-	dirty    []*queuePair      // with pending posts
-	rand     *Rand
-	buffers  buffers
 	out      []*channel // by machine: to our mate there
-	chans    []*channel // all, those that others opened towards us too
+	buffers  buffers
 	refill   []fabric.RecvWR
 	messages messages
-	answer   []byte // where handlers write their reply
-	list     List   // the open one
+	answer   []byte       // where handlers write their reply
+	kept     []fabric.CQE // batch of an interrupted turn
+	turn     []int        // round robin over rc[peer]
+	cross    []*queuePair // by peer: to the RNIC that is not ours
+	chans    []*channel   // all, those that others opened towards us too
+	rand     *Rand
 }
 
 func newWorker(cl *Cluster, mc *machine, id, thread int) (*Worker, error) {
@@ -58,7 +59,6 @@ func newWorker(cl *Cluster, mc *machine, id, thread int) (*Worker, error) {
 		rand: cl.sim.Stream("r2.worker", uint64(id)),
 	}
 	w.core, w.home = hw.Place(thread)
-	w.batch = make([]fabric.CQE, 0, cl.cfg.PollBatch)
 	w.ready.init(cl.cfg.Coroutines + 1)
 	w.refill = make([]fabric.RecvWR, 0, cl.cfg.PollBatch)
 	w.answer = make([]byte, cl.MaxPayload())
@@ -111,10 +111,20 @@ func (w *Worker) event(gen uint32) {
 		w.poll()
 	}
 	if w.work(); w.current != nil {
+		w.keep()
 		return
 	}
 	w.flush()
 	w.rest()
+}
+
+// keep saves what is left of the batch of an interrupted turn: all workers poll
+// into one array, which stays in the host's cache that way.
+func (w *Worker) keep() {
+	if w.next < len(w.batch) {
+		w.kept = append(w.kept[:0], w.batch[w.next:]...)
+		w.batch, w.next = w.kept, 0
+	}
 }
 
 // alignPoll moves a core that span on an empty queue to the poll that sees
@@ -127,9 +137,8 @@ func (w *Worker) alignPoll() {
 }
 
 func (w *Worker) poll() {
-	w.batch = w.batch[:cap(w.batch)]
-	n := w.cq.Poll(w.batch)
-	w.batch, w.next = w.batch[:n], 0
+	n := w.cq.Poll(w.cl.polled)
+	w.batch, w.next = w.cl.polled[:n], 0
 	w.charge(w.cpu.PollEmpty + Time(n)*w.cpu.PollCQE)
 }
 
