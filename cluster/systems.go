@@ -138,13 +138,19 @@ func (m *member) lead() int64 {
 // room keeps the systems together: it says how far m may advance until it has
 // to wait for another. One that is stuck, paused or failed is not waited for,
 // nor, at a pace that someone watches, one that is seconds behind; it catches
-// up flat out (behind).
+// up flat out (behind). A fork of m is waited for much longer, also while it
+// replays: whoever asked for it wants to see it, and on a slow machine it would
+// else never be level with m.
 func (a *Agent) room(m *member) int64 {
 	room := sliceLimit
 	lead, now := m.lead(), m.sys.NowNS()
 	for _, o := range a.others(m) {
-		gap := now - o.snap.Load().VirtualNS
-		if (m.pace == 0 || gap < 20*lead) && time.Now().UnixNano()-o.moved.Load() < int64(2*time.Second) {
+		s := o.snap.Load()
+		gap, far := now-s.VirtualNS, 20*lead
+		if s.ForkedFrom == m.id {
+			far = 300 * lead
+		}
+		if (m.pace == 0 && !s.CatchingUp || gap < far) && time.Now().UnixNano()-o.moved.Load() < int64(2*time.Second) {
 			room = min(room, lead-gap)
 		}
 	}
@@ -162,7 +168,8 @@ func (a *Agent) behind(m *member) bool {
 	return false
 }
 
-// others are the systems that run along with m.
+// others are the systems that run along with m, and forks of it that are about
+// to.
 func (a *Agent) others(m *member) []*member {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -172,7 +179,7 @@ func (a *Agent) others(m *member) []*member {
 	var out []*member
 	for _, o := range a.members {
 		s := o.snap.Load()
-		if o != m && s != nil && (s.State == StateRunning || s.State == StateDraining) && !s.CatchingUp {
+		if o != m && s != nil && (s.State == StateRunning || s.State == StateDraining) && (!s.CatchingUp || s.ForkedFrom == m.id) {
 			out = append(out, o)
 		}
 	}
