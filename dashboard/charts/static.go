@@ -51,7 +51,10 @@ func (p Picture) PDF() ([]byte, error) {
 }
 
 func (p Picture) encode(c vg.CanvasSizer, write func(*bytes.Buffer) error) (out []byte, err error) {
-	p.draw(draw.New(c))
+	canvas := draw.New(c)
+	canvas.SetColor(color.White)
+	canvas.Fill(canvas.Rectangle.Path())
+	p.draw(canvas)
 	var b bytes.Buffer
 	if err := write(&b); err != nil {
 		return nil, fmt.Errorf("chart: %w", err)
@@ -81,6 +84,8 @@ func tracksPicture(title string, x Axis, tracks []Track, marks []Mark, size Size
 	colours := seriesColours(tracks)
 	lo, hi := span(tracks, marks)
 	rows := make([][]*plot.Plot, len(tracks))
+	var names []legendItem
+	named := map[string]bool{}
 	for i, t := range tracks {
 		p := newPlot()
 		if i == 0 {
@@ -93,22 +98,68 @@ func tracksPicture(title string, x Axis, tracks []Track, marks []Mark, size Size
 		p.X.Tick.Marker, p.Y.Tick.Marker = ticks(x), ticks(t.Y)
 		for _, s := range t.Series {
 			addSeries(p, s, rgb(colours[s.Name]), x.Log, t.Y.Log)
+			if !named[s.Name] && s.Name != "" {
+				named[s.Name] = true
+				names = append(names, legendItem{s.Name, rgb(colours[s.Name]), s.Dashed})
+			}
 		}
 		scale(p, x, t.Y, lo, hi)
 		addMarks(p, marks, i == 0)
-		if i == 0 {
-			p.Legend.Top = true
-		} else {
-			p.Legend = plot.NewLegend()
-		}
 		rows[i] = []*plot.Plot{p}
 	}
 	return Picture{vg.Length(size.Width) * pixel, vg.Length(size.Height) * pixel, func(c draw.Canvas) {
-		tiles := draw.Tiles{Rows: len(rows), Cols: 1, PadX: 4, PadY: 6, PadTop: 4, PadBottom: 4, PadLeft: 4, PadRight: 10}
+		c = drawLegend(c, names)
+		tiles := draw.Tiles{Rows: len(rows), Cols: 1, PadX: 4, PadY: 6, PadTop: 6, PadBottom: 4, PadLeft: 4, PadRight: 14}
 		for i, canvases := range plot.Align(rows, tiles, c) {
 			rows[i][0].Draw(canvases[0])
 		}
 	}}
+}
+
+// legendItem is a name under a picture, with a swatch or a piece of its line.
+type legendItem struct {
+	name   string
+	colour color.RGBA
+	dashed bool
+}
+
+const (
+	legendRow    = 12 * vg.Length(1)
+	legendSwatch = 12 * vg.Length(1)
+)
+
+// drawLegend writes the names below and returns the room above them. One name
+// alone says nothing.
+func drawLegend(c draw.Canvas, items []legendItem) draw.Canvas {
+	if len(items) < 2 {
+		return c
+	}
+	style := plot.New().Legend.TextStyle
+	style.Font.Size, style.Font.Variant = 8, "Sans"
+	var rows [][]legendItem
+	var widths []vg.Length
+	for _, it := range items {
+		w := legendSwatch + 4 + style.Width(it.name) + 10
+		if n := len(rows); n == 0 || widths[n-1]+w > c.Size().X-8 {
+			rows, widths = append(rows, nil), append(widths, 0)
+		}
+		n := len(rows) - 1
+		rows[n], widths[n] = append(rows[n], it), widths[n]+w
+	}
+	for i, row := range rows {
+		y := c.Min.Y + legendRow*vg.Length(len(rows)-1-i) + legendRow/2
+		x := c.Min.X + (c.Size().X-widths[i])/2
+		for _, it := range row {
+			line := draw.LineStyle{Color: it.colour, Width: 5}
+			if it.dashed {
+				line.Width, line.Dashes = 2, []vg.Length{3, 2}
+			}
+			c.StrokeLine2(line, x, y, x+legendSwatch, y)
+			c.FillText(style, vg.Point{X: x + legendSwatch + 4, Y: y - 3}, it.name)
+			x += legendSwatch + 4 + style.Width(it.name) + 10
+		}
+	}
+	return draw.Crop(c, 0, 0, legendRow*vg.Length(len(rows))+2, 0)
 }
 
 func newPlot() *plot.Plot {
@@ -119,7 +170,6 @@ func newPlot() *plot.Plot {
 		small(&a.Label.TextStyle, 10)
 		small(&a.Tick.Label, 9)
 	}
-	small(&p.Legend.TextStyle, 9)
 	grid := plotter.NewGrid()
 	grid.Vertical.Color, grid.Horizontal.Color = color.Gray{230}, color.Gray{230}
 	p.Add(grid)
@@ -204,7 +254,7 @@ func addSeries(p *plot.Plot, s Series, c color.RGBA, logX, logY bool) {
 		line.Dashes = []vg.Length{4, 3}
 	}
 	p.Add(line)
-	if len(pts) <= 60 {
+	if len(pts) <= 30 {
 		p.Add(points)
 	}
 	if s.CI != nil {
@@ -216,7 +266,6 @@ func addSeries(p *plot.Plot, s Series, c color.RGBA, logX, logY bool) {
 			p.Add(e)
 		}
 	}
-	p.Legend.Add(s.Name, line)
 }
 
 // addMarks draws vertical lines, and their labels at the top of the first track.
@@ -252,7 +301,7 @@ func ticks(a Axis) plot.Ticker {
 	if a.Log {
 		return plot.TickerFunc(func(lo, hi float64) []plot.Tick { return relabel(plot.LogTicks{Prec: -1}.Ticks(lo, hi)) })
 	}
-	return plot.TickerFunc(func(lo, hi float64) []plot.Tick { return relabel(plot.DefaultTicks{}.Ticks(lo, hi)) })
+	return plot.TickerFunc(roundTicks)
 }
 
 func relabel(ts []plot.Tick) []plot.Tick {
@@ -264,6 +313,23 @@ func relabel(ts []plot.Tick) []plot.Tick {
 	return ts
 }
 
+// roundTicks are four to eight at multiples of 1, 2 or 5 times a power of ten.
+func roundTicks(lo, hi float64) []plot.Tick {
+	step := math.Pow(10, math.Floor(math.Log10((hi-lo)/4)))
+	for _, n := range []float64{5, 2} {
+		if n*step <= (hi-lo)/4 {
+			step *= n
+			break
+		}
+	}
+	var out []plot.Tick
+	for k := math.Ceil(lo/step - 1e-9); k*step <= hi+step*1e-9; k++ {
+		v := rounded(k*step) + 0 // never -0
+		out = append(out, plot.Tick{Value: v, Label: SI(v)})
+	}
+	return out
+}
+
 func stackedPicture(title string, y Axis, parts []Part, bars []Bars, size Size) Picture {
 	p := newPlot()
 	p.Title.Text = title
@@ -271,6 +337,7 @@ func stackedPicture(title string, y Axis, parts []Part, bars []Bars, size Size) 
 	p.X.Tick.Marker = ticks(y)
 	names := make([]string, len(bars))
 	var below *plotter.BarChart
+	var legend []legendItem
 	for k, part := range parts {
 		values := make(plotter.Values, len(bars))
 		for i, b := range bars {
@@ -278,7 +345,7 @@ func stackedPicture(title string, y Axis, parts []Part, bars []Bars, size Size) 
 			values[len(bars)-1-i] = b.Values[k]
 			names[len(bars)-1-i] = b.Name
 		}
-		b, err := plotter.NewBarChart(values, 22)
+		b, err := plotter.NewBarChart(values, 18)
 		if err != nil {
 			continue
 		}
@@ -287,15 +354,15 @@ func stackedPicture(title string, y Axis, parts []Part, bars []Bars, size Size) 
 			b.StackOn(below)
 		}
 		p.Add(b)
-		p.Legend.Add(part.Name, b)
+		legend = append(legend, legendItem{part.Name, rgb(part.Colour), false})
 		below = b
 	}
 	if len(names) > 0 {
 		p.NominalY(names...)
 	}
 	scale(p, y, Axis{}, 0, p.X.Max)
-	p.Legend.Top = true
-	p.X.Max *= 1.35                         // room for the legend
-	h := max(size.Height, 40+16*len(parts)) // the legend stands beside the bars
-	return Picture{vg.Length(size.Width) * pixel, vg.Length(h) * pixel, func(c draw.Canvas) { p.Draw(c) }}
+	p.Y.Min, p.Y.Max = -0.6, float64(len(bars))-0.4
+	return Picture{vg.Length(size.Width) * pixel, vg.Length(size.Height) * pixel, func(c draw.Canvas) {
+		p.Draw(draw.Crop(drawLegend(c, legend), 4, -14, 2, -6))
+	}}
 }

@@ -11,10 +11,10 @@ import { $, call, copier, dialog, el, keyed, ms, notice, si } from "./kit.js";
 
 const recent = 10; // windows that the numbers above and the picture are means of
 const systems = new Map();
-let shown = "a", code = "", drawing = 0;
+let shown = "a", code = "", drawing = 0, list = [];
 
 const knobs = new Knobs();
-const charts = new Charts((label) => cards.show(label));
+const charts = new Charts((number) => cards.show(number), () => pins.draw());
 const pins = new Pins();
 const cards = new Cards({ ghost, pin: (p) => pins.add(p), look: (c) => {
   const w = 4e6;
@@ -58,12 +58,14 @@ function header() {
   $("state").textContent = s.state;
   $("state").className = "pill " + s.state;
   $("pause").textContent = s.state === "paused" ? "Go on" : "Pause";
-  $("tempo").textContent = s.state === "paused" || s.state === "failed" ? `stands at ${ms(s.virtual_ns)}` : `1 s here = ${s.speed > 0 ? ms(s.speed) : "…"} in the cluster, now ${ms(s.virtual_ns)}`;
+  const ghost = list.find((x) => x.catching_up && x.forked_from === shown);
+  $("tempo").textContent = ghost ? `waits at ${ms(s.virtual_ns)} for its ghost ${ghost.sys}` : s.state === "paused" || s.state === "failed" ? `stands at ${ms(s.virtual_ns)}` : `1 s here = ${s.speed > 0 ? ms(s.speed) : "…"} in the cluster, now ${ms(s.virtual_ns)}`;
   if (document.activeElement !== $("pace")) {
     const p = String(s.pace);
     if (![...$("pace").options].some((o) => o.value === p)) $("pace").append(el("option", { value: p }, `${ms(s.pace)}/s`));
     $("pace").value = p;
   }
+  behind();
   notice(s.state === "failed" ? `System ${s.sys} failed: ${s.error} (what it measured stays; Reset begins again)` : "");
   const ws = s.windows, w = ws.at(-1);
   if (!w) return;
@@ -74,6 +76,15 @@ function header() {
   $("t-aborts").textContent = tries ? (100 * ws.reduce((a, x) => a + x.aborts, 0) / tries).toFixed(2) + " %" : "–";
   badge($("checks"), w.checks);
   drawCluster(averaged(ws));
+}
+
+// behind says how far systems are behind the first one.
+function behind() {
+  const now = systems.get("a")?.virtual_ns;
+  for (const li of $("systems").children) {
+    const gap = now - (systems.get(li.dataset.key)?.virtual_ns ?? now);
+    li.querySelector("small").textContent = gap > 2e6 ? `${ms(gap)} behind` : "";
+  }
 }
 
 function what() {
@@ -90,13 +101,15 @@ async function ghost(sys, set) {
 }
 
 async function listSystems() {
-  const list = await call("GET", "/api/systems", undefined, true);
-  if (!list) return;
+  const now = await call("GET", "/api/systems", undefined, true);
+  if (!now) return;
+  list = now;
+  show();
   for (const sys of systems.keys()) if (!list.some((s) => s.sys === sys)) systems.delete(sys);
   pins.forget(list);
   const items = list.map((s) => ({ sys: s.sys, state: s.catching_up ? "catching up" : s.state, forked: s.forked_from, at: s.fork_ns, shown: s.sys === shown, many: list.length > 1 }));
   keyed($("systems"), items, (s) => s.sys, (s) => el("li", {}, el("button", { "aria-pressed": String(s.shown), class: `sys ${s.sys}`, title: `show the knobs and the cluster of ${s.sys}`, onclick: () => choose(s.sys) }, s.sys),
-    el("span", {}, s.forked ? `ghost of ${s.forked} from ${ms(s.at)} on, ` : "", s.state),
+    el("span", {}, s.forked ? `ghost of ${s.forked} from ${ms(s.at)} on, ` : "", s.state), el("small"),
     s.sys !== "a" && el("button", { class: "link", title: `close system ${s.sys}`, onclick: async () => { await call("DELETE", `/api/systems?sys=${s.sys}`, {}); if (shown === s.sys) choose("a"); listSystems(); charts.stale(); cards.refresh(true); } }, "close")));
 }
 
@@ -105,8 +118,8 @@ function choose(sys) {
   knobs.refresh(); steps.refresh(); listSystems(); show(); charts.stale();
 }
 
-function tasks(list) {
-  const now = list.filter((t) => !t.state);
+function tasks(all) {
+  const now = all.filter((t) => !t.state);
   $("tasks").hidden = !now.length;
   keyed($("tasks"), now, (t) => t.name, (t) => el("li", {}, t.name, " ", el("progress", { max: t.total || 1, value: t.done })));
   if (now.length) for (const s of $("systems").children) if (s.textContent.includes("catching up")) { clearTimeout(tasks.again); tasks.again = setTimeout(listSystems, 500); }

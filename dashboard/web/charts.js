@@ -6,8 +6,8 @@ const dark = matchMedia("(prefers-color-scheme: dark)");
 // library is missing. They are fetched when they are stale, at most three times
 // a second, and not while the page is hidden.
 export class Charts {
-  constructor(onMark) {
-    Object.assign(this, { onMark, span: null, dirty: true, busy: false, sys: "a" });
+  constructor(onMark, onTheme) {
+    Object.assign(this, { onMark, onTheme, span: null, dirty: true, busy: false, sys: "a" });
     setInterval(() => this.tick(), 330);
     $("range").onchange = () => this.look(null);
     $("golive").onclick = () => this.look(null);
@@ -36,6 +36,7 @@ export class Charts {
       if (!window.echarts) return;
       for (const e of document.querySelectorAll(".chart")) window.echarts.getInstanceByDom(e)?.dispose();
       this.stale();
+      this.onTheme();
     });
   }
   async tick() {

@@ -23,7 +23,11 @@ export class Knobs {
     this.onchange?.();
   }
   value(name) { return this.by.get(name)?.value; }
-  async set(values) { if (!await set(this.sys, values)) await this.refresh(); }
+  async set(values) {
+    if (await set(this.sys, values)) return; // the feed tells of the change
+    for (const e of this.root.children) e.drawnAs = ""; // refused: back to what is
+    this.draw();
+  }
   undoLatest() { if (this.undo) this.set(this.undo); }
 
   draw() {
@@ -125,6 +129,7 @@ export class Knobs {
       if (!slide) i.onblur = () => { if (i.dataset.dirty) { delete i.dataset.dirty; this.draw(); } };
     }
     i.disabled = !k.active;
+    i.setAttribute("aria-description", k.doc);
     return more ? el("span", { class: "slide" }, i, more) : i;
   }
 
