@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 	"drtmx/engine/sim"
 	"drtmx/engine/txn"
@@ -134,9 +135,13 @@ func (d *driver) done(machine, thread int, o *txn.Outcome) {
 		d.open--
 	}
 	d.s.meter.flight.Add(o.End, -1)
+	phases := o.Phases
+	if phases == 0 {
+		phases = metrics.AllPhases
+	}
 	d.s.meter.add(&request{
 		typ: int(o.Type), committed: o.Committed, rolledBack: o.RolledBack, attempts: o.Attempts, latencyPS: latency,
-		breakdown: &o.Breakdown, trips: &o.RoundTrips,
+		phases: phases, breakdown: &o.Breakdown, trips: &o.RoundTrips,
 	})
 }
 

@@ -11,6 +11,7 @@ type request struct {
 	rolledBack bool
 	attempts   int // at least 1
 	latencyPS  int64
+	phases     metrics.PhaseSet           // that it was in
 	breakdown  *metrics.Breakdown         // nil: not attributed
 	trips      *[metrics.NumPhases]uint32 // round trips by phase
 }
@@ -78,7 +79,7 @@ func (s *span) add(r *request) {
 	}
 	s.latency.Record(r.latencyPS)
 	if r.breakdown != nil {
-		s.attr.Record(r.breakdown, r.trips)
+		s.attr.RecordPhases(r.phases, r.breakdown, r.trips)
 	}
 }
 
@@ -116,15 +117,26 @@ func (m *meter) add(r *request) {
 	if m.closed {
 		return
 	}
-	m.marked.add(r)
 	for r.typ >= len(m.types) {
+		if len(m.types) == 1 { // until now all requests were of this type
+			m.types[0].latency.Merge(&m.marked.latency)
+		}
 		m.types = append(m.types, typeMeter{})
 	}
+	m.marked.add(r)
 	t := &m.types[r.typ]
 	t.counts.add(r)
-	if r.committed {
+	if r.committed && len(m.types) > 1 { // the only type's is that of all
 		t.latency.Record(r.latencyPS)
 	}
+}
+
+// latencyOf is the distribution of a type since the mark.
+func (m *meter) latencyOf(typ int) *metrics.Hist {
+	if len(m.types) == 1 {
+		return &m.marked.latency
+	}
+	return &m.types[typ].latency
 }
 
 // mark starts a measured interval.

@@ -107,7 +107,7 @@ func (s *System) byType() map[string]TypeStat {
 			break
 		}
 		t := &s.meter.types[i]
-		out[name] = TypeStat{Commits: t.counts.commits, Aborts: t.counts.aborts, Rollbacks: t.counts.rollbacks, LatencyUS: t.latency.Latency()}
+		out[name] = TypeStat{Commits: t.counts.commits, Aborts: t.counts.aborts, Rollbacks: t.counts.rollbacks, LatencyUS: s.meter.latencyOf(i).Latency()}
 	}
 	return out
 }

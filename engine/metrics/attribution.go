@@ -1,5 +1,7 @@
 package metrics
 
+import "math/bits"
+
 // Phase is the part of a transaction to which a span of its time belongs.
 type Phase uint8
 
@@ -142,11 +144,25 @@ type PhaseStat struct {
 
 // Record adds one finished transaction: its breakdown and its round trips by phase.
 func (a *Attribution) Record(b *Breakdown, roundTrips *[NumPhases]uint32) {
+	a.RecordPhases(AllPhases, b, roundTrips)
+}
+
+// PhaseSet has bit p for phase p.
+type PhaseSet uint32
+
+// AllPhases are all of them.
+const AllPhases PhaseSet = 1<<NumPhases - 1
+
+// RecordPhases is Record of a transaction that was in these phases only: a
+// breakdown is large, and the rest of it need not be looked at.
+func (a *Attribution) RecordPhases(in PhaseSet, b *Breakdown, roundTrips *[NumPhases]uint32) {
 	a.n++
-	for p := range b {
+	for ; in != 0; in &= in - 1 {
+		p := bits.TrailingZeros32(uint32(in))
+		row, sum := &b[p], &a.sum[p]
 		var t int64
-		for m, d := range b[p] {
-			a.sum[p][m] += d
+		for m, d := range row {
+			sum[m] += d
 			t += d
 		}
 		if t > 0 {

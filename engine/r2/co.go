@@ -128,6 +128,12 @@ func (c *Co) charged(m metrics.Milestone) {
 	}
 }
 
+// Phases are those in which it spent time since the last TakeBreakdown.
+func (c *Co) Phases() metrics.PhaseSet {
+	c.charged(metrics.Compute)
+	return metrics.PhaseSet(c.touched)
+}
+
 // TakeBreakdown adds the time spent since the last call to b, by phase and
 // milestone, and returns the round trips waited for.
 func (c *Co) TakeBreakdown(b *metrics.Breakdown) (trips int) {

@@ -3,6 +3,7 @@ package txn
 import (
 	"errors"
 	"fmt"
+	"math/bits"
 
 	"drtmx/engine/history"
 	"drtmx/engine/metrics"
@@ -26,9 +27,21 @@ type Outcome struct {
 	Begin, Decision, End r2.Time
 
 	// Breakdown is the time from Begin to End by phase and milestone, RoundTrips
-	// the waits by phase.
+	// the waits by phase. Where Phases is not empty, the other phases' parts are 0.
+	Phases     metrics.PhaseSet
 	Breakdown  metrics.Breakdown
 	RoundTrips [metrics.NumPhases]uint32
+}
+
+// reset clears it. Of the breakdown, which is large, only what was used.
+func (o *Outcome) reset() {
+	for in := uint32(o.Phases); in != 0; in &= in - 1 {
+		p := bits.TrailingZeros32(in)
+		o.Breakdown[p] = [metrics.NumMilestones]int64{}
+	}
+	o.Phases, o.RoundTrips = 0, [metrics.NumPhases]uint32{}
+	o.Committed, o.RolledBack, o.Attempts = false, false, 0
+	o.Begin, o.Decision, o.End = 0, 0, 0
 }
 
 // Client runs transactions on one coroutine.
@@ -87,11 +100,11 @@ func (cl *Client) Run(typ uint8, readOnly bool, body func(*Tx) error) error {
 // start begins the first attempt.
 func (tx *Tx) start() {
 	c := tx.c
-	tx.out = Outcome{Type: tx.typ, Co: c.ID(), ReadOnly: tx.readOnly}
+	tx.out.reset()
+	tx.out.Type, tx.out.Co, tx.out.ReadOnly = tx.typ, c.ID(), tx.readOnly
 	tx.phase = metrics.PhaseOther
 	c.Phase(metrics.PhaseOther, r2.Mode{})
-	c.TakeBreakdown(&tx.out.Breakdown)
-	tx.out.Breakdown = metrics.Breakdown{}
+	c.TakeBreakdown(&tx.db.idle)
 	tx.trips = 0
 	tx.out.Begin = c.Now()
 	tx.db.inFlight++
@@ -190,6 +203,7 @@ func (tx *Tx) commit() error {
 // be repeated, adds its time.
 func (tx *Tx) critical() {
 	tx.countTrips()
+	tx.out.Phases |= tx.c.Phases()
 	tx.c.TakeBreakdown(&tx.out.Breakdown)
 	tx.trips = 0
 	tx.out.End = tx.c.Now()

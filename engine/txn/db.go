@@ -7,6 +7,7 @@ import (
 	"drtmx/engine/fabric"
 	"drtmx/engine/history"
 	"drtmx/engine/kv"
+	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
 )
@@ -78,9 +79,10 @@ type DB struct {
 	nextID     uint64
 
 	// Oracles and counters, free of time.
-	inFlight    int // transactions between begin and end
-	commitsOpen int // commit and unlock requests not served yet
-	logsOpen    int // log entries not reclaimed yet
+	inFlight    int               // transactions between begin and end
+	idle        metrics.Breakdown // time that belongs to no transaction
+	commitsOpen int               // commit and unlock requests not served yet
+	logsOpen    int               // log entries not reclaimed yet
 	ringFull    uint64
 }
 

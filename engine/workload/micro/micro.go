@@ -74,6 +74,9 @@ type Loop struct {
 	regions [][]fabric.MR // by server and RNIC
 	stride  int
 	zeros   []byte
+	// One coroutine at a time reports, and an Outcome is large.
+	out  txn.Outcome
+	idle metrics.Breakdown // time that belongs to no request
 }
 
 // New checks the options.
@@ -198,10 +201,8 @@ func (l *Loop) setPayload(n int) error {
 
 // runner is one coroutine's loop.
 type runner struct {
-	loop  *Loop
-	c     *r2.Co
-	out   txn.Outcome
-	trips int
+	loop *Loop
+	c    *r2.Co
 }
 
 // Runner makes a coroutine's loop.
@@ -213,12 +214,10 @@ func (r *runner) Next() error {
 	c.Gate()
 	c.Reset()
 	c.Phase(metrics.Execution, l.opt.Mode)
-	r.out = txn.Outcome{Co: c.ID()}
-	c.TakeBreakdown(&r.out.Breakdown)
-	r.out.Breakdown = metrics.Breakdown{}
-	r.out.Begin = c.Now()
+	c.TakeBreakdown(&l.idle)
+	begin := c.Now()
 	if f := l.env.OnBegin; f != nil {
-		f(c.Machine(), c.Thread(), r.out.Begin)
+		f(c.Machine(), c.Thread(), begin)
 	}
 	switch m, at := r.target(); {
 	case l.calls():
@@ -233,14 +232,21 @@ func (r *runner) Next() error {
 	if err := c.Wait(); err != nil {
 		return err
 	}
-	r.out.RoundTrips[metrics.Execution] = uint32(c.TakeBreakdown(&r.out.Breakdown))
-	r.out.Committed, r.out.Attempts = true, 1
-	r.out.End = c.Now()
-	r.out.Decision = r.out.End
-	if f := l.env.OnDone; f != nil {
-		f(c.Machine(), c.Thread(), &r.out)
-	}
+	l.report(c, begin)
 	return nil
+}
+
+// report hands out what became of a request.
+func (l *Loop) report(c *r2.Co, begin r2.Time) {
+	o := &l.out
+	o.Co, o.Committed, o.Attempts, o.Phases = c.ID(), true, 1, 1<<metrics.Execution
+	o.Breakdown[metrics.Execution] = [metrics.NumMilestones]int64{}
+	o.RoundTrips[metrics.Execution] = uint32(c.TakeBreakdown(&o.Breakdown))
+	o.Begin, o.End = begin, c.Now()
+	o.Decision = o.End
+	if f := l.env.OnDone; f != nil {
+		f(c.Machine(), c.Thread(), o)
+	}
 }
 
 // target draws another server and a place in the region of one of its RNICs.
