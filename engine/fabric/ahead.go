@@ -23,22 +23,22 @@ func (f *Fabric) far(i uint32) { prefetch2(unsafe.Pointer(&f.verbs[i])) }
 
 func (f *Fabric) near(i uint32) {
 	v := &f.verbs[i]
-	if v.qp == none {
+	if v.q == nil {
 		return
 	}
-	prefetch(unsafe.Pointer(f.qp(v.qp)))
-	prefetch(unsafe.Pointer(f.qp(v.peer)))
+	prefetch(unsafe.Pointer(v.q))
+	prefetch(unsafe.Pointer(v.r))
 }
 
 func (f *Fabric) nearMemory(i uint32) {
 	v := &f.verbs[i]
-	if v.qp == none {
+	if v.q == nil {
 		return
 	}
-	h := f.qp(v.peer) // has been touched when the verb arrived
-	f.nics[h.nic].machine.nearLine(v.remote)
+	h := v.r // has been touched when the verb arrived
+	h.nic.machine.nearLine(v.remote)
 	if v.op.reads() {
-		if m := f.nics[f.qp(v.qp).nic].machine.Mem; v.local < m.top {
+		if m := v.q.nic.machine.Mem; v.local < m.top {
 			prefetch(unsafe.Pointer(&m.buf[v.local]))
 		}
 	}
@@ -46,13 +46,13 @@ func (f *Fabric) nearMemory(i uint32) {
 
 func (f *Fabric) nearAnswer(i uint32) {
 	v := &f.verbs[i]
-	if v.qp == none {
+	if v.q == nil {
 		return
 	}
-	h := f.qp(v.qp)
+	h := v.q
 	prefetch(unsafe.Pointer(h.sendCQ)) // waits for h, which nearly always is in the second level
 	if v.op.reads() {
-		f.nics[h.nic].machine.nearSet(v.local)
+		h.nic.machine.nearSet(v.local)
 	}
 }
 

@@ -15,8 +15,7 @@ func TestContextsAreLRU(t *testing.T) {
 	b, x, _ := pairBed(t, Config{Profile: p})
 	n := x.ud.NIC()
 	var list []*QP // most recent first
-	for _, i := range n.qps[1:] {
-		q := b.f.qp(i)
+	for _, q := range n.qps[1:] {
 		list = append(list, q)
 		n.use(q, b.sim.Now())
 	}
@@ -31,7 +30,7 @@ func TestContextsAreLRU(t *testing.T) {
 				slices.SortFunc(list, func(a, b *QP) int { return int(b.qpn) - int(a.qpn) })
 			}
 		}
-		q := b.f.qp(n.qps[1+x.rand.Intn(len(n.qps)-1)])
+		q := n.qps[1+x.rand.Intn(len(n.qps)-1)]
 		before := b.f.counts.CtxMisses
 		n.use(q, b.sim.Now())
 		hit := b.f.counts.CtxMisses == before

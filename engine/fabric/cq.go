@@ -89,7 +89,7 @@ func (c *CQ) Poll(out []CQE) int {
 		if v.flags&delivery != 0 {
 			o.Op, o.QPN, o.Src = Recv, v.rkey, unpackAH(v.b)
 		} else {
-			f.qp(v.qp).release(v.wqe)
+			v.q.release(v.wqe)
 		}
 		v.flags &^= listed
 		f.settle(i, v)

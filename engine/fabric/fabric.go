@@ -45,8 +45,7 @@ type Fabric struct {
 	// firstNIC is by machine the place of its first RNIC in nics, and one more.
 	firstNIC []uint16
 
-	qps     []*[qpBlock]QP
-	qpCount uint32
+	qps []QP // not used yet
 
 	kFetch, kTx, kRx, kMem, kStore, kLine, kReply, kAnswer, kDone, kGiveUp sim.Kind
 

@@ -9,13 +9,13 @@ import (
 
 // ticket is a completion to be given in a verb's name.
 func (v *verb) ticket(op Opcode, s Status) verb {
-	return verb{id: v.id, len: v.len, qp: v.qp, peer: v.peer, next: none, data: none, qpn: v.qpn, wqe: v.wqe,
+	return verb{id: v.id, len: v.len, q: v.q, r: v.r, next: none, data: none, qpn: v.qpn, wqe: v.wqe,
 		op: op, status: s, flags: signaled | finished | ticket}
 }
 
 // recvTicket is the completion of a RECV that got no message.
 func (q *QP) recvTicket(id uint64, bytes uint32, s Status, t sim.Time) verb {
-	return verb{id: id, len: bytes, qp: q.index, peer: q.index, next: none, data: none, rkey: q.qpn, mark: t,
+	return verb{id: id, len: bytes, q: q, r: q, next: none, data: none, rkey: q.qpn, mark: t,
 		op: Recv, status: s, flags: signaled | finished | ticket | delivery}
 }
 
@@ -47,7 +47,7 @@ func (f *Fabric) fail(h *QP, i uint32, v *verb, s Status, t sim.Time) {
 func (f *Fabric) behind(h *QP, at sim.Time) sim.Time {
 	if c := h.sendCQ; c != nil {
 		for k := c.head; k != c.tail; k++ {
-			if v := &f.verbs[c.ring[k&uint32(len(c.ring)-1)]]; v.qp == h.index && v.flags&delivery == 0 {
+			if v := &f.verbs[c.ring[k&uint32(len(c.ring)-1)]]; v.q == h && v.flags&delivery == 0 {
 				at = max(at, v.mark)
 			}
 		}
@@ -72,7 +72,7 @@ func (f *Fabric) setError(h *QP, t sim.Time) {
 	for i := range f.verbs {
 		v := &f.verbs[i]
 		// What UC and UD have sent needs no completion any more.
-		if v.qp == h.index && v.flags&(finished|orphan|delivery) == 0 && (h.transport == RC || queued[uint32(i)]) {
+		if v.q == h && v.flags&(finished|orphan|delivery) == 0 && (h.transport == RC || queued[uint32(i)]) {
 			list = append(list, uint32(i))
 		}
 	}
@@ -191,7 +191,7 @@ func (f *Fabric) onGiveUp(i uint32) {
 		f.give(i, v)
 		return
 	}
-	f.fail(f.qp(v.qp), i, v, RetryExceeded, f.sim.Now())
+	f.fail(v.q, i, v, RetryExceeded, f.sim.Now())
 }
 
 // overrun: a completion queue was full. The completion is lost, and with it

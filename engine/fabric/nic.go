@@ -5,7 +5,6 @@ import "drtmx/engine/sim"
 // NIC is an RNIC: a port to the switch and a PCIe slot at one socket.
 type NIC struct {
 	Index   int
-	number  uint16 // in the fabric
 	machine *Machine
 	socket  int
 
@@ -22,15 +21,15 @@ type NIC struct {
 	owned    []sim.Time // by slot: when the store of the atomic under way is through
 	slotMask Addr
 	granule  uint
-	qps      []uint32 // by number: index in the fabric; 0 is nobody
-	datagram []bool   // by number: whether it is a UD queue pair
+	qps      []*QP  // by number; 0 is nobody
+	datagram []bool // by number: whether it is a UD queue pair
 	contexts contexts
 	pages    tlb
 	luck     *sim.Rand // of packets that arrive
 	off      bool
 }
 
-func newNIC(m *Machine, number uint16, index, socket, translations int) *NIC {
+func newNIC(m *Machine, index, socket, translations int) *NIC {
 	p := &m.fab.profile.NIC
 	slots := 1
 	for slots < p.ConflictSlots.Int() {
@@ -40,8 +39,8 @@ func newNIC(m *Machine, number uint16, index, socket, translations int) *NIC {
 	for 1<<granule < p.ConflictGranule.Int() {
 		granule++
 	}
-	return &NIC{Index: index, number: number, machine: m, socket: socket, slots: make([]sim.Time, slots), owned: make([]sim.Time, slots), slotMask: Addr(slots - 1),
-		granule: granule, qps: []uint32{none}, datagram: []bool{false}, contexts: contexts{limit: p.QPContexts.Int()}, pages: newTLB(translations),
+	return &NIC{Index: index, machine: m, socket: socket, slots: make([]sim.Time, slots), owned: make([]sim.Time, slots), slotMask: Addr(slots - 1),
+		granule: granule, qps: []*QP{nil}, datagram: []bool{false}, contexts: contexts{limit: p.QPContexts.Int()}, pages: newTLB(translations),
 		luck: m.fab.sim.Stream("fabric.loss", uint64(m.ID)<<8|uint64(index))}
 }
 
@@ -108,7 +107,7 @@ func (n *NIC) use(h *QP, now sim.Time) (ready sim.Time) {
 	c, f := &n.contexts, n.machine.fab
 	if c.order == nil {
 		if h.state&kept != 0 {
-			return h.ready
+			return h.contextReady(now)
 		}
 		c.kept++
 	} else if q := h.qpn; h.state&kept != 0 {
@@ -116,26 +115,37 @@ func (n *NIC) use(h *QP, now sim.Time) (ready sim.Time) {
 			c.unlink(q)
 			c.pushFront(q)
 		}
-		return h.ready
+		return h.contextReady(now)
 	} else {
 		if c.kept == c.limit {
 			old := c.last
 			c.unlink(old)
-			f.qp(n.qps[old]).state &^= kept
+			n.qps[old].state &^= kept
 		} else {
 			c.kept++
 		}
 		c.pushFront(q)
 	}
-	h.state |= kept
+	h.state |= kept | fetched
 	f.counts.CtxMisses++
 	h.ready = n.fetch.Serve(now, f.cost.qpFetch) + f.cost.roundTrip
 	return h.ready
 }
 
+// contextReady is when a context that is kept is there: 0 if it has been.
+func (q *QP) contextReady(now sim.Time) sim.Time {
+	if q.state&fetched == 0 {
+		return 0
+	}
+	if q.ready <= now {
+		q.state &^= fetched
+	}
+	return q.ready
+}
+
 // added counts a new queue pair and starts to keep an order when they no longer
 // all fit.
-func (c *contexts) added(f *Fabric, qps []uint32) {
+func (c *contexts) added(qps []*QP) {
 	if c.order != nil {
 		c.order = append(c.order, links{})
 		return
@@ -145,7 +155,7 @@ func (c *contexts) added(f *Fabric, qps []uint32) {
 	}
 	c.order = make([]links, len(qps))
 	for i, q := range qps {
-		if i > 0 && f.qp(q).state&kept != 0 {
+		if i > 0 && q.state&kept != 0 {
 			c.pushFront(uint32(i))
 		}
 	}

@@ -88,7 +88,7 @@ func (f *Fabric) onTx(i uint32) {
 		return
 	}
 	v.flags = v.flags&^waiting | ready
-	if h := f.qp(v.qp); h.sqHead == i {
+	if h := v.q; h.sqHead == i {
 		f.pump(h)
 	}
 }
@@ -96,7 +96,7 @@ func (f *Fabric) onTx(i uint32) {
 // pump sends from the head of the queue what may be sent.
 func (f *Fabric) pump(h *QP) {
 	now := f.sim.Now()
-	n := f.nics[h.nic]
+	n := h.nic
 	for h.sqHead != none {
 		i := h.sqHead
 		v := &f.verbs[i]
@@ -191,8 +191,8 @@ func (f *Fabric) enter(n *NIC, v *verb, now, bytes sim.Time) {
 func (f *Fabric) onAnswer(i uint32) {
 	now := f.sim.Now()
 	v := &f.verbs[i]
-	h := f.qp(v.qp)
-	n, c := f.nics[h.nic], &f.cost
+	h := v.q
+	n, c := h.nic, &f.cost
 	if v.flags&entered == 0 {
 		f.enter(n, v, now, f.responseTime(v))
 	}
@@ -250,8 +250,8 @@ func (f *Fabric) finish(n *NIC, h *QP, i uint32, v *verb, now, t sim.Time) {
 // error, or of a datagram sent.
 func (f *Fabric) onDone(i uint32) {
 	v := &f.verbs[i]
-	h := f.qp(v.qp)
-	f.list(h, i, v, f.nics[h.nic].up.Serve(f.sim.Now(), f.cost.pcieTLP))
+	h := v.q
+	f.list(h, i, v, h.nic.up.Serve(f.sim.Now(), f.cost.pcieTLP))
 }
 
 // list puts a verb's completion into its queue, visible from at on.

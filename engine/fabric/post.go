@@ -66,7 +66,7 @@ func (q *QP) check(w *SendWR) error {
 		}
 	}
 	if q.transport != UD {
-		if q.peer == none {
+		if q.peer == nil {
 			return fmt.Errorf("fabric: %v on a queue pair that is not connected", w.Op)
 		}
 		return nil
@@ -103,18 +103,18 @@ func (q *QP) enqueue(at sim.Time, w *SendWR) uint32 {
 	i, v := f.take()
 	v.id, v.remote, v.local, v.a, v.b = w.ID, w.Remote, w.Local, w.Compare, w.Swap
 	v.mark, v.stamp = at, stamp{}
-	v.len, v.qp, v.peer, v.rkey, v.lkey = w.Len, q.index, q.peer, w.RKey, w.LKey
+	v.len, v.q, v.r, v.rkey, v.lkey = w.Len, q, q.peer, w.RKey, w.LKey
 	v.next, v.data, v.qpn, v.wqe = none, none, q.qpn, q.posted
 	v.op, v.status, v.flags, v.tries, v.rnr = w.Op, Success, 0, 0, 0
 	if w.Signaled {
 		v.flags = signaled
 	}
-	to := q.peerNIC
+	loops := q.loops
 	if q.transport == UD {
 		n := f.nic(w.Dest)
-		v.peer, to = n.qps[w.Dest.QPN], n.number
+		v.r, loops = n.qps[w.Dest.QPN], n == q.nic
 	}
-	if to == q.nic {
+	if loops {
 		v.flags |= loop
 	}
 	if w.Op.atomic() {
@@ -123,7 +123,7 @@ func (q *QP) enqueue(at sim.Time, w *SendWR) uint32 {
 	if w.Inline {
 		v.flags |= inlined
 		f.capture(q, v)
-	} else if v.len > 0 && !q.NIC().machine.Mem.allowed(v.lkey, v.local, v.len, localPerm(v.op)) {
+	} else if v.len > 0 && !q.nic.machine.Mem.allowed(v.lkey, v.local, v.len, localPerm(v.op)) {
 		v.status = LocalProtection // told when it is its turn
 	}
 	q.posted++
@@ -157,7 +157,7 @@ func (f *Fabric) capture(h *QP, v *verb) {
 	}
 	var b []byte
 	v.data, b = f.payload.take(v.len)
-	copy(b, f.nics[h.nic].machine.Mem.Bytes(v.local, int(v.len)))
+	copy(b, h.nic.machine.Mem.Bytes(v.local, int(v.len)))
 }
 
 // gathers says that the RNIC fetches the payload by DMA.
@@ -190,8 +190,8 @@ func wqeBytes(q *QP, v *verb) uint32 {
 func (f *Fabric) onFetch(i uint32) {
 	now := f.sim.Now()
 	v := &f.verbs[i]
-	h := f.qp(v.qp)
-	n := f.nics[h.nic]
+	h := v.q
+	n := h.nic
 	c := &f.cost
 	if v.flags&batch != 0 {
 		v.flags &^= batch

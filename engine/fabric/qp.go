@@ -29,39 +29,41 @@ type QP struct {
 	// What this end does for its peer happens in order: no request executes and
 	// no response leaves before these times.
 	executed, responded sim.Time
-	ready               sim.Time // when its context is in the RNIC
+	nic                 *NIC
 	sendCQ              *CQ
-	lanes               *[numLanes]lane
-	peer                uint32 // index, none until connected and for UD
-	sqHead, sqTail      uint32 // requests the RNIC has not sent yet
-	posted, freed       uint16 // send-queue slots
-	nic                 uint16 // number in the fabric
-	unanswered          uint16 // requests whose response waits for memory
-	outstanding, limit  uint8  // READs and ATOMICs
-	transport           Transport
-	state               uint8 // flags; the low ones are the lanes that may be held up
+	*waits
+	sqHead, sqTail     uint32 // requests the RNIC has not sent yet
+	posted, freed      uint16 // send-queue slots
+	unanswered         uint16 // requests whose response waits for memory
+	inline             uint16
+	outstanding, limit uint8 // READs and ATOMICs
+	transport          Transport
+	state              uint8 // flags; the low ones are the lanes that may be held up
+	loops              bool  // connected to its own RNIC
 
 	fab            *Fabric
+	peer           *QP // nil until connected, and for UD
 	recvCQ         *CQ
 	rq             []RecvWR // ring, a power of two
 	rqHead, rqTail uint32
-	index          uint32 // in the fabric
 	qpn            uint32 // in the RNIC
 	rqDepth, depth uint16
-	inline         uint16
-	peerNIC        uint16
+}
+
+// waits is what a queue pair needs when something has to wait.
+type waits struct {
+	lanes [numLanes]lane
+	ready sim.Time // when the context under way is in the RNIC
 }
 
 // qpBlock queue pairs are allocated at a time; they never move.
 const qpBlock = 256
 
-// qp is the queue pair of an index.
-func (f *Fabric) qp(i uint32) *QP { return &f.qps[i/qpBlock][i%qpBlock] }
-
 // Flags of a queue pair's state.
 const (
-	failed uint8 = 1 << (numLanes + iota) // error state
-	kept                                  // its context is in the RNIC, or on the way
+	failed  uint8 = 1 << (numLanes + iota) // error state
+	kept                                   // its context is in the RNIC, or on the way
+	fetched                                // it may still be on the way
 )
 
 // lane is a point that the packets of one queue pair pass in order. When one
@@ -108,21 +110,21 @@ func (n *NIC) CreateQP(c QPConfig) (*QP, error) {
 	if err := def(&c.MaxOutstanding, "max outstanding", p.Outstanding, p.Outstanding.Int()); err != nil {
 		return nil, err
 	}
-	if f.qpCount%qpBlock == 0 {
-		f.qps = append(f.qps, new([qpBlock]QP))
+	if len(f.qps) == 0 {
+		f.qps = make([]QP, qpBlock)
 	}
-	q := f.qp(f.qpCount)
-	*q = QP{sendCQ: c.SendCQ, lanes: new([numLanes]lane), peer: none, sqHead: none, sqTail: none, nic: n.number,
+	q := &f.qps[0]
+	f.qps = f.qps[1:]
+	*q = QP{sendCQ: c.SendCQ, waits: new(waits), sqHead: none, sqTail: none, nic: n,
 		limit: uint8(c.MaxOutstanding), transport: c.Transport,
-		fab: f, recvCQ: c.RecvCQ, index: f.qpCount, qpn: uint32(len(n.qps)),
+		fab: f, recvCQ: c.RecvCQ, qpn: uint32(len(n.qps)),
 		rqDepth: uint16(c.RecvDepth), depth: uint16(c.SendDepth), inline: uint16(c.MaxInline)}
 	for i := range q.lanes {
 		q.lanes[i] = lane{-1, none}
 	}
-	f.qpCount++
-	n.qps = append(n.qps, q.index)
+	n.qps = append(n.qps, q)
 	n.datagram = append(n.datagram, c.Transport == UD)
-	n.contexts.added(f, n.qps)
+	n.contexts.added(n.qps)
 	return q, nil
 }
 
@@ -133,24 +135,23 @@ func Connect(a, b *QP) error {
 		return fmt.Errorf("fabric: connect %v with %v: transports must be the same", a.transport, b.transport)
 	case a.transport == UD:
 		return fmt.Errorf("fabric: connect: UD queue pairs are not connected; give SendWR.Dest")
-	case a.peer != none || b.peer != none:
+	case a.peer != nil || b.peer != nil:
 		return fmt.Errorf("fabric: connect: one of the queue pairs is connected already")
 	case a == b:
 		return fmt.Errorf("fabric: connect: a queue pair with itself; create two")
 	}
-	a.peer, b.peer = b.index, a.index
-	a.peerNIC, b.peerNIC = b.nic, a.nic
+	a.peer, b.peer = b, a
+	a.loops, b.loops = a.nic == b.nic, a.nic == b.nic
 	return nil
 }
 
 // Address is where others find the queue pair.
 func (q *QP) Address() AH {
-	n := q.NIC()
-	return AH{Machine: uint16(n.machine.ID), NIC: uint8(n.Index), QPN: q.qpn}
+	return AH{Machine: uint16(q.nic.machine.ID), NIC: uint8(q.nic.Index), QPN: q.qpn}
 }
 
 // NIC is the RNIC of the queue pair.
-func (q *QP) NIC() *NIC { return q.fab.nics[q.nic] }
+func (q *QP) NIC() *NIC { return q.nic }
 
 // Transport is its transport.
 func (q *QP) Transport() Transport { return q.transport }
@@ -181,7 +182,7 @@ func (q *QP) PostRecv(at sim.Time, list []RecvWR) error {
 	if n := q.rqTail - q.rqHead + uint32(len(list)); n > uint32(q.rqDepth) {
 		return fmt.Errorf("fabric: %d RECVs posted, the receive queue holds %d", n, q.rqDepth)
 	}
-	mem := q.NIC().machine.Mem
+	mem := q.nic.machine.Mem
 	for i := range list {
 		w := &list[i]
 		if !mem.allowed(w.LKey, w.Local, w.Len, LocalWrite) {

@@ -10,8 +10,8 @@ import (
 func (f *Fabric) onRx(i uint32) {
 	now := f.sim.Now()
 	v := &f.verbs[i]
-	r := f.qp(v.peer)
-	n := f.nics[r.nic]
+	r := v.r
+	n := r.nic
 	if v.flags&entered == 0 {
 		f.enter(n, v, now, f.requestTime(r.transport, v))
 	}
@@ -146,7 +146,7 @@ func (f *Fabric) arriveSend(n *NIC, r *QP, i uint32, v *verb, now, t sim.Time) {
 		f.acknowledge(r, i, v, t)
 		i, v = j, d
 	}
-	home := f.nics[f.qp(v.qp).nic]
+	home := v.q.nic
 	v.b = AH{uint16(home.machine.ID), uint8(home.Index), v.qpn}.pack()
 	v.id, v.remote, v.rkey = w.ID, w.Local, r.qpn
 	v.flags |= delivery
@@ -181,11 +181,11 @@ func (f *Fabric) deliver(n *NIC, r *QP, i uint32, v *verb, now, at sim.Time) {
 func (f *Fabric) onMemory(i uint32) {
 	now := f.sim.Now()
 	v := &f.verbs[i]
-	r := f.qp(v.peer)
+	r := v.r
 	if r.transport != UD && !f.pass(r, executing, f.kMem, i, v, now) {
 		return
 	}
-	n := f.nics[r.nic]
+	n := r.nic
 	if v.flags&memory == 0 {
 		f.late(r, i, v, now)
 		return
@@ -260,7 +260,7 @@ func (f *Fabric) move(n *NIC, r *QP, i uint32, v *verb, now sim.Time) sim.Time {
 func (f *Fabric) copy(mem *Memory, v *verb, from, to uint32) {
 	there := mem.Bytes(v.remote+Addr(from), int(to-from))
 	if v.op == Read {
-		copy(f.nics[f.qp(v.qp).nic].machine.Mem.Bytes(v.local+Addr(from), int(to-from)), there)
+		copy(v.q.nic.machine.Mem.Bytes(v.local+Addr(from), int(to-from)), there)
 	} else {
 		copy(there, f.payload.bytes(v.data, v.len)[from:])
 	}
@@ -269,7 +269,7 @@ func (f *Fabric) copy(mem *Memory, v *verb, from, to uint32) {
 // onLine moves the next line of an access that is executed line by line.
 func (f *Fabric) onLine(i uint32) {
 	v := &f.verbs[i]
-	mem := f.nics[f.qp(v.peer).nic].machine.Mem
+	mem := v.r.nic.machine.Mem
 	from := v.aux
 	to := min(v.len, uint32(lineBytes-(v.remote+Addr(from))%lineBytes)+from)
 	f.copy(mem, v, from, to)
@@ -313,7 +313,7 @@ func (f *Fabric) atomicRead(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
 	end := n.down.Serve(now, c.pcieTLP)
 	latency := n.machine.dmaRead(n, now, v.remote, 8)
 	old := binary.LittleEndian.Uint64(mem.Bytes(v.remote, 8))
-	binary.LittleEndian.PutUint64(f.nics[f.qp(v.qp).nic].machine.Mem.Bytes(v.local, 8), old)
+	binary.LittleEndian.PutUint64(v.q.nic.machine.Mem.Bytes(v.local, 8), old)
 	if v.op == FetchAdd {
 		v.b += old
 	}
@@ -344,7 +344,7 @@ func (f *Fabric) atomicRead(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
 func (f *Fabric) onStore(i uint32) {
 	now := f.sim.Now()
 	v := &f.verbs[i]
-	n := f.nics[f.qp(v.peer).nic]
+	n := v.r.nic
 	mem := n.machine.Mem
 	n.up.Serve(now, f.cost.pcieTLP)
 	n.machine.dmaWrite(n, now, v.remote, 8)
@@ -360,8 +360,8 @@ func (f *Fabric) onStore(i uint32) {
 func (f *Fabric) onReply(i uint32) {
 	now := f.sim.Now()
 	v := &f.verbs[i]
-	r := f.qp(v.peer)
-	n, c := f.nics[r.nic], &f.cost
+	r := v.r
+	n, c := r.nic, &f.cost
 	if !f.pass(r, responding, f.kReply, i, v, now) || !f.arrive(n, r, responding, f.kReply, i, v, now) {
 		return
 	}

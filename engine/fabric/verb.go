@@ -13,11 +13,10 @@ const none = ^uint32(0)
 type verb struct {
 	mark   sim.Time // until when the stamp accounts for the time; then when it completed
 	stamp  stamp
-	qp     uint32 // requester
-	peer   uint32 // responder
 	len    uint32
+	q      *QP    // requester, nil of a free verb
+	r      *QP    // responder
 	next   uint32 // in the send queue, in the free list
-	data   uint32 // payload buffer, or none
 	flags  uint16
 	op     Opcode
 	status Status
@@ -28,12 +27,12 @@ type verb struct {
 	a, b   uint64 // operands of an atomic
 	rkey   uint32
 	lkey   uint32
+	data   uint32 // payload buffer, or none
 	aux    uint32 // of a batch its length, of a split access the bytes done
 	qpn    uint32 // requester's number
 	wqe    uint16 // place in the send queue
 	tries  uint8
 	rnr    uint8
-	_      uint32
 }
 
 // Flags of a verb.
@@ -66,7 +65,7 @@ func (f *Fabric) take() (uint32, *verb) {
 		n := len(f.verbs)
 		f.verbs = append(f.verbs, make([]verb, max(256, n))...)
 		for i := len(f.verbs) - 1; i >= n; i-- {
-			f.verbs[i].qp, f.verbs[i].data = none, none
+			f.verbs[i].data = none
 			f.verbs[i].next = f.free
 			f.free = uint32(i)
 		}
@@ -87,7 +86,7 @@ func (f *Fabric) give(i uint32, v *verb) {
 		v.data = none
 	}
 	f.live--
-	v.qp = none
+	v.q = nil
 	v.next = f.free
 	f.free = i
 }
