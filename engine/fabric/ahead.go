@@ -1,25 +1,23 @@
 package fabric
 
-import (
-	"unsafe"
-
-	"drtmx/engine/sim"
-)
+import "unsafe"
 
 // A loaded cluster's state is some 100 MB, touched at random: most of a run's
 // time would go into waiting for the host's memory. The queue knows which
 // events come next, so their memory is asked for in time. Nothing here has an
 // effect on results.
 func (f *Fabric) lookAhead() {
-	far, near := f.far, f.near
-	for _, k := range []sim.Kind{f.kTx, f.kRx, f.kReply} {
-		f.sim.Ahead(k, far, near)
-	}
-	f.sim.Ahead(f.kMem, far, f.nearMemory)
-	f.sim.Ahead(f.kAnswer, far, f.nearAnswer)
+	far, far2, near := f.far, f.far2, f.near
+	f.sim.Ahead(f.kTx, far, near)
+	f.sim.Ahead(f.kRx, far2, near)
+	f.sim.Ahead(f.kMem, far2, f.nearMemory)
+	f.sim.Ahead(f.kReply, far, near)
+	f.sim.Ahead(f.kAnswer, far2, f.nearAnswer)
 }
 
-func (f *Fabric) far(i uint32) { prefetch2(unsafe.Pointer(&f.verbs[i])) }
+func (f *Fabric) far(i uint32) { prefetch(unsafe.Pointer(&f.verbs[i])) }
+
+func (f *Fabric) far2(i uint32) { prefetch2(unsafe.Pointer(&f.verbs[i])) }
 
 func (f *Fabric) near(i uint32) {
 	v := &f.verbs[i]

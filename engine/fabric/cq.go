@@ -18,7 +18,8 @@ type CQ struct {
 	kind    sim.Kind
 	arg     uint32
 	before  sim.Time
-	wake    sim.Time // of the event scheduled, if armed
+	wake    sim.Time  // of the event scheduled, if armed
+	first   [8]uint32 // the ring's first memory, in the same lines
 }
 
 // stamp is a metrics.Stamp cut down to what the fabric fills, in picoseconds;
@@ -53,7 +54,9 @@ func (s *stamp) expand(to *metrics.Stamp) {
 
 // CreateCQ makes a completion queue for at most depth completions.
 func (n *NIC) CreateCQ(depth int) *CQ {
-	return &CQ{fab: n.machine.fab, ring: make([]uint32, 8), depth: uint32(max(depth, 1))}
+	c := &CQ{fab: n.machine.fab, depth: uint32(max(depth, 1))}
+	c.ring = c.first[:]
+	return c
 }
 
 // Len is the number of completions that Poll would return.

@@ -2,7 +2,7 @@ package fabric
 
 // flightSlots is the number of counters for accesses under way. Lines that
 // share one make an access tear that need not: allowed, and rare.
-const flightSlots = 1 << 12
+const flightSlots = 1 << 11
 
 const (
 	oneReader = 1
