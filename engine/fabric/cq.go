@@ -69,6 +69,15 @@ func (c *CQ) Len() int {
 	return int(n)
 }
 
+// Coming is the id of the k-th oldest completion's request, visible or not. It
+// is for those who look ahead; nothing may depend on it.
+func (c *CQ) Coming(k int) (id uint64, ok bool) {
+	if uint32(k) >= c.tail-c.head {
+		return 0, false
+	}
+	return c.fab.verbs[c.ring[(c.head+uint32(k))&uint32(len(c.ring)-1)]].id, true
+}
+
 // Poll moves completions to out, oldest first, and returns how many. It frees
 // the send-queue slots of their requests and of the unsignaled ones before.
 func (c *CQ) Poll(out []CQE) int {

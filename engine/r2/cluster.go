@@ -86,7 +86,11 @@ type Cluster struct {
 	cfg      Config
 	machines []*machine
 	workers  []*Worker
+	queues   []*fabric.CQ // of each worker, for lookAhead
 	cos      []*Co
+	pairs    []*[pairBlock]queuePair // by id
+	npairs   int
+	perPeer  int               // RC queue pairs of a worker to a machine
 	polled   []fabric.CQE      // see Worker.keep
 	list     List              // the open one: it is posted before its coroutine parks
 	spare    [][]fabric.SendWR // emptied pend slices
@@ -114,8 +118,9 @@ func New(s *sim.Sim, f *fabric.Fabric, c Config) (*Cluster, error) {
 		return nil, fmt.Errorf("r2: threads given for %d machines, the fabric has %d", len(c.PerMachine), f.Machines())
 	}
 	cl := &Cluster{sim: s, fab: f, cfg: c, active: c.Coroutines,
-		polled: make([]fabric.CQE, c.PollBatch)}
+		polled: make([]fabric.CQE, c.PollBatch), perPeer: (c.EmulatedNodes + f.Machines() - 1) / f.Machines()}
 	cl.kWork = s.Register("r2.work", func(a uint32) { cl.workers[a&0xffff].event(a >> 16) })
+	cl.lookAhead()
 	cl.kTimer = s.Register("r2.timer", func(a uint32) { cl.cos[a].expire() })
 	cl.kTick = s.Register("r2.tick", func(a uint32) { cl.workers[a].tick() })
 	for m := range f.Machines() {
@@ -146,6 +151,7 @@ func New(s *sim.Sim, f *fabric.Fabric, c Config) (*Cluster, error) {
 		}
 	}
 	for _, w := range cl.workers {
+		cl.queues = append(cl.queues, w.cq)
 		w.rest()
 	}
 	return cl, nil

@@ -11,13 +11,12 @@ import (
 // made.
 func (w *Worker) connect() error {
 	cl, c := w.cl, &w.cl.cfg
-	n := len(cl.machines)
 	if w.cq == nil {
 		w.open()
 	}
 	for p, peer := range cl.machines {
 		mate := peer.workers[w.thread%len(peer.workers)]
-		for len(w.rc[p]) < (c.EmulatedNodes+n-1)/n {
+		for w.pairsTo(p)[cl.perPeer-1] == nil {
 			if err := w.pair(mate); err != nil {
 				return err
 			}
@@ -44,7 +43,7 @@ func (w *Worker) connect() error {
 
 func (w *Worker) open() {
 	n := len(w.cl.machines)
-	w.rc = make([][]*queuePair, n)
+	w.rc = make([]*queuePair, n*w.cl.perPeer)
 	w.turn = make([]int, n)
 	w.cross = make([]*queuePair, n)
 	w.out = make([]*channel, n)
@@ -68,7 +67,7 @@ func (w *Worker) pair(mate *Worker) error {
 		if err != nil {
 			return err
 		}
-		w.rc[p] = append(w.rc[p], q)
+		w.joined(p, q)
 		return fabric.Connect(mine, far)
 	}
 	if mate.cq == nil {
@@ -78,9 +77,27 @@ func (w *Worker) pair(mate *Worker) error {
 	if err != nil {
 		return err
 	}
-	w.rc[p] = append(w.rc[p], q)
-	mate.rc[w.mc.id] = append(mate.rc[w.mc.id], mate.addQP(far, w.cl.cfg.SendDepth))
+	w.joined(p, q)
+	mate.joined(w.mc.id, mate.addQP(far, w.cl.cfg.SendDepth))
 	return fabric.Connect(mine, far)
+}
+
+// pairsTo are the worker's own queue pairs to a machine.
+func (w *Worker) pairsTo(m int) []*queuePair {
+	n := w.cl.perPeer
+	return w.rc[m*n : (m+1)*n]
+}
+
+// joined adds a queue pair to a machine.
+func (w *Worker) joined(m int, q *queuePair) {
+	qs := w.pairsTo(m)
+	for i := range qs {
+		if qs[i] == nil {
+			qs[i] = q
+			return
+		}
+	}
+	panic(fmt.Sprintf("r2: machine %d thread %d has %d queue pairs to machine %d already", w.mc.id, w.thread, len(qs), m))
 }
 
 func (w *Worker) rcQP(n *fabric.NIC, cq *fabric.CQ) (*fabric.QP, error) {
@@ -101,7 +118,7 @@ func (w *Worker) to(at Loc, atomic bool) *queuePair {
 			return w.crossTo(at.Machine, home)
 		}
 	}
-	qs := w.rc[at.Machine]
+	qs := w.pairsTo(at.Machine)
 	if len(qs) == 1 {
 		return qs[0]
 	}

@@ -45,15 +45,15 @@ type watch struct {
 }
 
 type watched struct {
-	worker, qp int
-	slot       uint32
+	qp   uint32
+	slot uint32
 }
 
 // posted remembers the requests of a list that is about to be appended.
 func (x *watch) posted(l *List, n int) {
 	c := l.co
 	for i := range n {
-		x.open[watched{c.w.id, l.q.id, l.q.tail + uint32(i)}] = VerbEvent{
+		x.open[watched{l.q.id, l.q.tail + uint32(i)}] = VerbEvent{
 			Co: c.id, Phase: c.phase, Op: l.wrs[i].Op, From: c.w.mc.id, To: l.to, Bytes: int(l.wrs[i].Len),
 			Passive: !l.es[n-1].wait, Post: c.Now(),
 		}
@@ -62,7 +62,7 @@ func (x *watch) posted(l *List, n int) {
 
 // completed reports the request of a slot, confirmed by the completion of slot at.
 func (x *watch) completed(w *Worker, q *queuePair, slot, at uint32, cqe *fabric.CQE) {
-	key := watched{w.id, q.id, slot}
+	key := watched{q.id, slot}
 	v, ok := x.open[key]
 	if !ok {
 		return

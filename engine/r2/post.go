@@ -6,7 +6,15 @@ import (
 	"drtmx/engine/fabric"
 )
 
-const recvFlag = 1 << 63 // of a work request id: a RECV; the rest is its slot
+// A work request's id is a RECV's slot with recvFlag; else the number of its
+// queue pair, the coroutine that waits for it (only lookAhead wants to know) and
+// the low bits of its place in the send queue.
+const (
+	recvFlag  = 1 << 63
+	pairShift = 32
+	coShift   = 12
+	placeMask = 1<<coShift - 1
+)
 
 // entry is a work request in a send queue, in posting order.
 type entry struct {
@@ -19,22 +27,38 @@ type entry struct {
 // ring of entries of which the first are in the RNIC's hands and the rest
 // wait for the flush or for room.
 type queuePair struct {
-	qp         *fabric.QP
-	id         int
-	depth      int
-	ring       []entry
-	head       uint32 // oldest not known to be complete
-	posted     uint32 // next to post
-	tail       uint32 // next free
+	ring       []entry // first, until it is too small
+	head       uint32  // oldest not known to be complete
+	posted     uint32  // next to post
+	tail       uint32  // next free
+	unsignaled uint16
+	depth      uint16
 	pend       []fabric.SendWR
-	unsignaled int
+	first      [4]entry
+	qp         *fabric.QP
+	id         uint32 // in the cluster
 	dirty      bool
 }
 
+// pairBlock queue pairs are allocated at a time; they never move.
+const pairBlock = 256
+
 func (w *Worker) addQP(qp *fabric.QP, depth int) *queuePair {
-	q := &queuePair{qp: qp, id: len(w.qps), depth: depth, ring: make([]entry, 4)}
-	w.qps = append(w.qps, q)
+	cl := w.cl
+	if cl.npairs%pairBlock == 0 {
+		cl.pairs = append(cl.pairs, new([pairBlock]queuePair))
+	}
+	q := &cl.pairs[cl.npairs/pairBlock][cl.npairs%pairBlock]
+	*q = queuePair{qp: qp, id: uint32(cl.npairs), depth: uint16(depth)}
+	q.ring = q.first[:]
+	cl.npairs++
 	return q
+}
+
+// pair is the queue pair of a work request's id.
+func (cl *Cluster) pair(id uint64) *queuePair {
+	n := uint32(id >> pairShift)
+	return &cl.pairs[n/pairBlock][n%pairBlock]
 }
 
 // append adds a work request. It signals one when too many were not: their
@@ -54,7 +78,10 @@ func (q *queuePair) append(w *Worker, wr *fabric.SendWR, e entry) {
 	if wr.Signaled {
 		q.unsignaled = 0
 	}
-	wr.ID = uint64(q.id)<<32 | uint64(q.tail)
+	wr.ID = uint64(q.id)<<pairShift | uint64(q.tail&placeMask)
+	if e.wait {
+		wr.ID |= uint64(e.co.id+1) << coShift
+	}
 	q.ring[q.tail&uint32(len(q.ring)-1)] = e
 	q.tail++
 	if cl := w.cl; q.pend == nil && len(cl.spare) > 0 {
@@ -69,7 +96,7 @@ func (q *queuePair) append(w *Worker, wr *fabric.SendWR, e entry) {
 // room; each: one doorbell per request.
 func (w *Worker) ring(q *queuePair, each bool) {
 	for len(q.pend) > 0 {
-		n := min(len(q.pend), q.depth-int(q.posted-q.head))
+		n := min(len(q.pend), int(q.depth)-int(q.posted-q.head))
 		if n <= 0 {
 			break
 		}
@@ -114,8 +141,8 @@ func (w *Worker) flush() {
 // complete handles a completion of this queue pair: it confirms everything
 // posted before it too.
 func (q *queuePair) complete(w *Worker, cqe *fabric.CQE) {
-	at := uint32(cqe.ID)
-	if int32(at-q.head) < 0 || int32(q.posted-at) <= 0 {
+	at := q.head + (uint32(cqe.ID)-q.head)&placeMask
+	if at-q.head >= q.posted-q.head {
 		panic(fmt.Sprintf("r2: completion of request %d (%v, %v) on queue pair %d of machine %d thread %d, outstanding are [%d, %d)",
 			at, cqe.Op, cqe.Status, q.id, w.mc.id, w.thread, q.head, q.posted))
 	}

@@ -24,9 +24,8 @@ type Worker struct {
 	batch   []fabric.CQE // polled, see keep
 	next    int          // in batch
 	ready   fifo
-	qps     []*queuePair   // all, by id
-	dirty   []*queuePair   // with pending posts
-	rc      [][]*queuePair // by peer, then emulated
+	dirty   []*queuePair // with pending posts
+	rc      []*queuePair // by peer, then emulated; Cluster.perPeer each
 	cpu     fabric.CPUCosts
 
 	mc      *machine
@@ -192,7 +191,7 @@ func (w *Worker) complete(cqe *fabric.CQE) {
 		w.receive(cqe)
 		return
 	}
-	w.qps[cqe.ID>>32].complete(w, cqe)
+	w.cl.pair(cqe.ID).complete(w, cqe)
 }
 
 // done tells a coroutine that one of the requests it waits for is complete.
@@ -200,6 +199,7 @@ func (w *Worker) done(c *Co, stamp *metrics.Stamp) {
 	c.pending--
 	if c.pending == 0 && c.waiting {
 		c.waiting = false
+		c.proc.Ahead()
 		c.attribute(stamp, w.local-c.parkedAt)
 		w.ready.push(c)
 	}

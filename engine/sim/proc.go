@@ -6,6 +6,7 @@ import (
 	"iter"
 	"runtime/debug"
 	"strings"
+	"unsafe"
 )
 
 // Proc is a process: straight-line code that waits in virtual time. It is a
@@ -18,6 +19,10 @@ type Proc struct {
 	next  func() (struct{}, bool)
 	stop  func()
 	yield func(struct{}) bool
+
+	// Where the host keeps it while it is parked, see Ahead. A stack may have
+	// moved since; then the wrong lines are asked for.
+	routine, stack uintptr
 }
 
 // PanicError is a panic in a process or handler, with the stack of the culprit.
@@ -99,8 +104,21 @@ func (p *Proc) Park() {
 	if p.s.running != p {
 		panic(fmt.Sprintf("sim: process %s parked from outside", p.name))
 	}
+	var here byte
+	p.stack = uintptr(unsafe.Pointer(&here))
+	if p.routine == 0 {
+		p.routine = routine()
+	}
 	if !p.yield(struct{}{}) {
 		panic(errStopped)
+	}
+}
+
+// Ahead asks the host for the memory that the next Resume will need. It has no
+// effect on the simulation.
+func (p *Proc) Ahead() {
+	if p.routine != 0 {
+		prefetchParked(p.routine, p.stack)
 	}
 }
 
