@@ -1,6 +1,10 @@
 package fabric
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"drtmx/engine/sim"
+)
 
 // A loaded cluster's state is some 100 MB, touched at random: most of a run's
 // time would go into waiting for the host's memory. The queue knows which
@@ -15,17 +19,17 @@ func (f *Fabric) lookAhead() {
 	f.sim.Ahead(f.kAnswer, far2, f.nearAnswer)
 }
 
-func (f *Fabric) far(i uint32) { prefetch(unsafe.Pointer(&f.verbs[i])) }
+func (f *Fabric) far(i uint32) { sim.Prefetch(unsafe.Pointer(&f.verbs[i])) }
 
-func (f *Fabric) far2(i uint32) { prefetch2(unsafe.Pointer(&f.verbs[i])) }
+func (f *Fabric) far2(i uint32) { sim.Prefetch2(unsafe.Pointer(&f.verbs[i])) }
 
 func (f *Fabric) near(i uint32) {
 	v := &f.verbs[i]
 	if v.q == nil {
 		return
 	}
-	prefetch(unsafe.Pointer(v.q))
-	prefetch(unsafe.Pointer(v.r))
+	sim.Prefetch(unsafe.Pointer(v.q))
+	sim.Prefetch(unsafe.Pointer(v.r))
 }
 
 func (f *Fabric) nearMemory(i uint32) {
@@ -37,7 +41,7 @@ func (f *Fabric) nearMemory(i uint32) {
 	h.nic.machine.nearLine(v.remote)
 	if v.op.reads() {
 		if m := v.q.nic.machine.Mem; v.local < m.top {
-			prefetch(unsafe.Pointer(&m.buf[v.local]))
+			sim.Prefetch(unsafe.Pointer(&m.buf[v.local]))
 		}
 	}
 }
@@ -48,7 +52,7 @@ func (f *Fabric) nearAnswer(i uint32) {
 		return
 	}
 	h := v.q
-	prefetch(unsafe.Pointer(h.sendCQ)) // waits for h, which nearly always is in the second level
+	sim.Prefetch(unsafe.Pointer(h.sendCQ)) // waits for h, which nearly always is in the second level
 	if v.op.reads() {
 		h.nic.machine.nearSet(v.local)
 	}
@@ -57,12 +61,12 @@ func (f *Fabric) nearAnswer(i uint32) {
 // nearLine asks for the bytes at an address and for the cache set of its line.
 func (m *Machine) nearLine(a Addr) {
 	if a < m.Mem.top {
-		prefetch(unsafe.Pointer(&m.Mem.buf[a]))
+		sim.Prefetch(unsafe.Pointer(&m.Mem.buf[a]))
 	}
 	m.nearSet(a)
 }
 
 func (m *Machine) nearSet(a Addr) {
 	set, _ := m.sockets[m.Mem.Home(a)].llc.locate(a >> lineShift)
-	prefetch(unsafe.Pointer(set))
+	sim.Prefetch(unsafe.Pointer(set))
 }

@@ -78,6 +78,16 @@ func (c *CQ) Coming(k int) (id uint64, ok bool) {
 	return c.fab.verbs[c.ring[(c.head+uint32(k))&uint32(len(c.ring)-1)]].id, true
 }
 
+// Peek is the ID of the oldest completion, visible or not yet: completions are
+// listed some 300 ns before they are visible, which is time enough to ask the
+// host for what their handling needs (sim.Ahead). Nothing else may depend on it.
+func (c *CQ) Peek() (id uint64, ok bool) {
+	if c.head == c.tail {
+		return 0, false
+	}
+	return c.fab.verbs[c.ring[c.head&uint32(len(c.ring)-1)]].id, true
+}
+
 // Poll moves completions to out, oldest first, and returns how many. It frees
 // the send-queue slots of their requests and of the unsignaled ones before.
 func (c *CQ) Poll(out []CQE) int {

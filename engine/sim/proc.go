@@ -13,16 +13,17 @@ import (
 // coroutine, so it runs only while a handler has resumed it.
 type Proc struct {
 	s     *Sim
-	name  string
-	id    uint32
-	done  bool
 	next  func() (struct{}, bool)
-	stop  func()
 	yield func(struct{}) bool
+	done  bool
+	id    uint32
 
 	// Where the host keeps it while it is parked, see Ahead. A stack may have
 	// moved since; then the wrong lines are asked for.
 	routine, stack uintptr
+
+	name string
+	stop func()
 }
 
 // PanicError is a panic in a process or handler, with the stack of the culprit.
