@@ -6,6 +6,13 @@ TEXT ·Prefetch(SB), NOSPLIT, $0-8
 	PRFM (R0), PLDL1KEEP
 	RET
 
+// func Prefetch2(p unsafe.Pointer)
+TEXT ·Prefetch2(SB), NOSPLIT, $0-8
+	MOVD p+0(FP), R0
+	PRFM (R0), PLDL1KEEP
+	PRFM 64(R0), PLDL1KEEP
+	RET
+
 // func Prefetch3(p unsafe.Pointer)
 TEXT ·Prefetch3(SB), NOSPLIT, $0-8
 	MOVD p+0(FP), R0

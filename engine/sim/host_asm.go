@@ -10,6 +10,11 @@ import "unsafe"
 //go:noescape
 func Prefetch(p unsafe.Pointer)
 
+// Prefetch2 asks for two lines in a row.
+//
+//go:noescape
+func Prefetch2(p unsafe.Pointer)
+
 // Prefetch3 asks for three lines in a row.
 //
 //go:noescape

@@ -7,6 +7,9 @@ import "unsafe"
 // Prefetch does nothing here: it is only about speed.
 func Prefetch(unsafe.Pointer) {}
 
+// Prefetch2 does nothing here.
+func Prefetch2(unsafe.Pointer) {}
+
 // Prefetch3 does nothing here.
 func Prefetch3(unsafe.Pointer) {}
 
