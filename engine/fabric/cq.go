@@ -69,23 +69,14 @@ func (c *CQ) Len() int {
 	return int(n)
 }
 
-// Coming is the id of the k-th oldest completion's request, visible or not. It
-// is for those who look ahead; nothing may depend on it.
+// Coming is the ID of the k-th oldest completion, visible or not: completions
+// are listed some 300 ns before they are visible. It is for asking the host for
+// what their handling needs (sim.Ahead); nothing else may depend on it.
 func (c *CQ) Coming(k int) (id uint64, ok bool) {
 	if uint32(k) >= c.tail-c.head {
 		return 0, false
 	}
 	return c.fab.verbs[c.ring[(c.head+uint32(k))&uint32(len(c.ring)-1)]].id, true
-}
-
-// Peek is the ID of the oldest completion, visible or not yet: completions are
-// listed some 300 ns before they are visible, which is time enough to ask the
-// host for what their handling needs (sim.Ahead). Nothing else may depend on it.
-func (c *CQ) Peek() (id uint64, ok bool) {
-	if c.head == c.tail {
-		return 0, false
-	}
-	return c.fab.verbs[c.ring[c.head&uint32(len(c.ring)-1)]].id, true
 }
 
 // Poll moves completions to out, oldest first, and returns how many. It frees
