@@ -39,6 +39,7 @@ func (cl *Cluster) near(a uint32) {
 		sim.Prefetch3(unsafe.Pointer(cl.pair(id)))
 		if n := id >> coShift & (1<<(pairShift-coShift) - 1); n > 0 {
 			sim.Prefetch3(unsafe.Pointer(cl.cos[n-1]))
+			sim.Prefetch3(unsafe.Pointer(cl.procs[n-1]))
 		}
 	}
 }

@@ -41,7 +41,7 @@ type Co struct {
 	mem     []byte
 	used    int
 	nreply  int
-	rand    *Rand
+	rand    Rand
 	index   int // within the thread; -1: the handler
 
 	spent   metrics.Breakdown
@@ -68,7 +68,8 @@ func newCo(w *Worker, index int, name string, body func(*Co)) *Co {
 		c.name = fmt.Sprintf("m%d.t%d.handler", w.mc.id, w.thread)
 	}
 	w.cl.cos = append(w.cl.cos, c)
-	c.rand = w.cl.sim.Stream("r2.co", uint64(w.id)<<16|uint64(index+1))
+	w.cl.procs = append(w.cl.procs, nil)
+	c.rand = *w.cl.sim.Stream("r2.co", uint64(w.id)<<16|uint64(index+1))
 	if body != nil {
 		c.become(func() { body(c) })
 	}
@@ -78,6 +79,7 @@ func newCo(w *Worker, index int, name string, body func(*Co)) *Co {
 // become gives the coroutine its program.
 func (c *Co) become(program func()) {
 	c.proc = c.w.cl.sim.Go(c.name, func(*sim.Proc) { program() })
+	c.w.cl.procs[c.id] = c.proc
 }
 
 // Machine is the machine it runs on.
@@ -96,7 +98,7 @@ func (c *Co) ID() uint32 { return c.id }
 func (c *Co) Home() int { return c.w.home }
 
 // Rand is its own random stream.
-func (c *Co) Rand() *Rand { return c.rand }
+func (c *Co) Rand() *Rand { return &c.rand }
 
 // Cluster is the cluster it belongs to.
 func (c *Co) Cluster() *Cluster { return c.w.cl }
