@@ -52,6 +52,7 @@ type member struct {
 	replay   *replay // a session being caught up with
 	added    []addedCode
 	forkOf   string
+	forkLife string // epoch of the system it was forked from
 	forkNS   int64
 	dueWall  time.Time // pacing: dueVirt is due at dueWall
 	dueVirt  int64
@@ -495,7 +496,7 @@ func (m *member) reset(k engine.Knobs, seed any, by string) error {
 	m.sys, m.epoch, m.err, m.replay, m.added = sys, newEpoch(), nil, nil, nil
 	m.window = windowNS(sys.Values())
 	m.slice, m.hash, m.windows, m.events, m.past = firstSlice, windowHash{}, nil, nil, nil
-	m.forkOf, m.forkNS, m.speed = "", 0, 0
+	m.forkOf, m.forkLife, m.forkNS, m.speed = "", "", 0, 0
 	m.latest.Store(nil)
 	m.agent.taskDone("catch up "+m.id, nil)
 	m.rec.begin(headerOf(m.id, sys))

@@ -17,6 +17,7 @@ type Snapshot struct {
 	Speed        float64 `json:"speed"`
 	KnobsVersion int     `json:"knobs_version"`
 	ForkedFrom   string  `json:"forked_from,omitempty"`
+	ForkEpoch    string  `json:"fork_epoch,omitempty"` // of the system it was forked from, then
 	ForkNS       int64   `json:"fork_ns,omitempty"`
 	CatchingUp   bool    `json:"catching_up,omitempty"`
 }
@@ -45,7 +46,7 @@ func (m *member) state() string {
 func (m *member) store() {
 	s := &Snapshot{
 		Sys: m.id, Epoch: m.epoch, State: m.state(), VirtualNS: m.sys.NowNS(), Pace: m.pace,
-		Speed: m.speed, KnobsVersion: m.sys.KnobsVersion(), ForkedFrom: m.forkOf, ForkNS: m.forkNS,
+		Speed: m.speed, KnobsVersion: m.sys.KnobsVersion(), ForkedFrom: m.forkOf, ForkEpoch: m.forkLife, ForkNS: m.forkNS,
 		CatchingUp: m.replay != nil,
 	}
 	if s.State == StatePaused {

@@ -17,6 +17,7 @@ func (a *Agent) Fork(ctx context.Context, from string, k engine.Knobs, by string
 	var code []addedCode
 	var pace int64
 	var paused bool
+	var life string
 	err := a.call(ctx, from, func(m *member) error {
 		switch {
 		case m.err != nil:
@@ -28,7 +29,7 @@ func (a *Agent) Fork(ctx context.Context, from string, k engine.Knobs, by string
 			return err // now, rather than after the replay
 		}
 		g, at, code = m.rec.history(), m.mark(), append([]addedCode(nil), m.added...)
-		pace, paused, from = m.pace, m.paused, m.id
+		pace, paused, from, life = m.pace, m.paused, m.id, m.epoch
 		return nil
 	})
 	if err != nil {
@@ -43,7 +44,7 @@ func (a *Agent) Fork(ctx context.Context, from string, k engine.Knobs, by string
 		rec := &recorder{}
 		rec.adopt(&Segment{Header: g.Header, Steps: g.Steps})
 		m := newMember(a, id, sys, rec)
-		m.pace, m.paused, m.forkOf, m.forkNS = pace, paused, from, at.VirtualNS
+		m.pace, m.paused, m.forkOf, m.forkLife, m.forkNS = pace, paused, from, life, at.VirtualNS
 		m.replay = &replay{steps: g.Steps, target: at.VirtualNS, code: code, task: "catch up " + id}
 		m.replay.then = func() error {
 			m.event(Event{Kind: "fork", By: by, Set: k, Text: "from " + from})
@@ -147,7 +148,7 @@ func (a *Agent) room(m *member) int64 {
 	for _, o := range a.others(m) {
 		s := o.snap.Load()
 		gap, far := now-s.VirtualNS, 20*lead
-		if s.ForkedFrom == m.id {
+		if s.ForkedFrom == m.id && s.ForkEpoch == m.epoch {
 			far = 300 * lead
 		}
 		if (m.pace == 0 && !s.CatchingUp || gap < far) && time.Now().UnixNano()-o.moved.Load() < int64(2*time.Second) {
