@@ -338,7 +338,7 @@ func TestPage(t *testing.T) {
 		f    func(*site, *tab)
 	}{
 		{"line moves", lineMoves}, {"toggle", toggle}, {"refused", refused}, {"from outside", fromOutside}, {"keyboard", keyboard}, {"dialogs", dialogs},
-		{"pins", pinsStay}, {"ghost", ghostLine}, {"reload", reload}, {"reconnect", reconnect}, {"narrow", narrow},
+		{"pins", pinsStay}, {"ghost", ghostLine}, {"reload", reload}, {"reconnect", reconnect}, {"narrow", narrow}, {"begin again", beginAgain},
 	} {
 		if !t.Run(part.name, func(t *testing.T) { b.t, s.t = t, t; part.f(s, b) }) {
 			b.t = t
@@ -348,7 +348,7 @@ func TestPage(t *testing.T) {
 	}
 	b.t, s.t = t, t
 	// What the browser says of itself: the refusal, and while the server was away.
-	b.quiet(s, "status of 400", "ERR_CONNECTION_REFUSED", "WebSocket connection to")
+	b.quiet(s, "status of 400", "/page/compare", "ERR_CONNECTION_REFUSED", "WebSocket connection to")
 }
 
 func lineMoves(_ *site, b *tab) {
@@ -399,7 +399,8 @@ func refused(_ *site, b *tab) {
 
 // fromOutside is a knob that a notebook turns while the page is open.
 func fromOutside(s *site, b *tab) {
-	n := eval[int](b, marksJS)
+	b.until("a mark for each card", marksJS+" === 3 && "+cardsJS+" === 3")
+	const n = 3
 	s.patch(`{"phase.logging": "two-sided"}`)
 	began := time.Now()
 	b.until("its mark", fmt.Sprintf("%s === %d", marksJS, n+1))
@@ -547,6 +548,17 @@ func narrow(_ *site, b *tab) {
 	b.until("charts on a dark ground", ready+` && getComputedStyle(document.body).backgroundColor !== "rgb(246, 247, 248)"`)
 	b.shot("dark.png")
 	b.theme("light")
+}
+
+// beginAgain changes what is fixed while the system runs.
+func beginAgain(s *site, b *tab) {
+	b.act(`document.querySelector("#knobs > details").open = true; const e = document.getElementById("k-nodes"); e.value = "4"; e.dispatchEvent(new Event("change"))`)
+	b.until("the offer", `[...document.querySelectorAll("#knobs > details button")].some((e) => !e.hidden && e.textContent === "Begin again with this")`)
+	b.act(`[...document.querySelectorAll("#knobs > details button")].at(-1).click()`)
+	b.until("another cluster", `document.querySelectorAll("#cluster .frame").length === 4 && document.getElementById("what").textContent.includes("4 nodes")`)
+	b.until("no card of its earlier life, no pin", `document.querySelectorAll("#pins .pin").length === 0 && ![...document.querySelectorAll("#cards .card")].some((e) => e.textContent.includes("system a at") || e.matches(".ghost"))`)
+	b.until("the ghost has become a system", seriesJS+`[1].name === "system b"`)
+	b.until("the line begins again", ready+` && `+latestJS+` < 100`)
 }
 
 // Without echarts the page has pictures and says so.

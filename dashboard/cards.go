@@ -268,12 +268,6 @@ func mean(v []float64) float64 {
 	return s / float64(len(v))
 }
 
-// resourceNames are those of people.
-var resourceNames = map[string]string{
-	"cpu": "CPU", "nic_tx": "NIC send", "nic_rx": "NIC receive", "nic_atomic": "NIC atomics", "nic_context": "NIC contexts",
-	"link": "link", "pcie": "PCIe", "memory": "memory",
-}
-
 // bottleneck is the resource that was closest to saturation most often.
 func bottleneck(ms []moment) string {
 	count, use := map[string]int{}, map[string]float64{}
@@ -297,72 +291,6 @@ func bottleneck(ms []moment) string {
 		name = n
 	}
 	return fmt.Sprintf("%s at %.0f %%", name, 100*use[best]/float64(count[best]))
-}
-
-// sentence says the card in words.
-func (c *Card) sentence() string {
-	var parts, same []string
-	for _, r := range c.Rows {
-		switch {
-		case r.Name == "round trips" || r.Name == "aborts":
-		case r.Verdict == "same":
-			same = append(same, r.Name)
-		default:
-			parts = append(parts, r.moved())
-		}
-	}
-	if len(same) > 0 {
-		parts = append(parts, strings.Join(same, " and ")+" did not change measurably")
-	}
-	s := strings.Join(parts, ", ")
-	if r, ok := c.mover(); ok {
-		s += fmt.Sprintf("; of the phases %s moved most, %s → %s µs", phaseNames[r.Name], short(r.Before), short(r.After))
-	}
-	if c.Before.Bottleneck != "" && c.After.Bottleneck != "" {
-		a, _, _ := strings.Cut(c.Before.Bottleneck, " at ")
-		b, at, _ := strings.Cut(c.After.Bottleneck, " at ")
-		if a != b {
-			s += fmt.Sprintf("; the bottleneck moved from %s to %s", c.Before.Bottleneck, c.After.Bottleneck)
-		} else {
-			s += fmt.Sprintf("; the busiest resource is still the %s, at %s", b, at)
-		}
-	}
-	return strings.ToUpper(s[:1]) + s[1:] + "."
-}
-
-func (r Row) moved() string {
-	verb := "rose"
-	if r.Diff < 0 {
-		verb = "fell"
-	}
-	return fmt.Sprintf("%s %s by %s %%", r.Name, verb, short(math.Abs(r.Percent)))
-}
-
-// short writes two or three significant digits, never an exponent.
-func short(v float64) string {
-	switch a := math.Abs(v); {
-	case a >= 10:
-		return fmt.Sprintf("%.0f", v)
-	case a >= 0.1 || a == 0:
-		return fmt.Sprintf("%.1f", v)
-	}
-	return fmt.Sprintf("%.2f", v)
-}
-
-// mover is the phase whose mean changed most, if one did measurably.
-func (c *Card) mover() (best Row, ok bool) {
-	for _, r := range c.Phases {
-		if r.Verdict != "same" && math.Abs(r.Diff) > math.Abs(best.Diff) && math.Abs(r.Diff) >= 0.05 {
-			best, ok = r, true
-		}
-	}
-	return best, ok
-}
-
-// phaseNames are those of people.
-var phaseNames = map[string]string{
-	"execution": "execution", "lock": "lock", "validation": "validation", "logging": "logging", "commit": "commit",
-	"ro_read": "read-only read", "ro_validation": "read-only validation", "reclaim": "log reclaim", "backoff": "back-off", "other": "other",
 }
 
 // cards answers with the cards of all systems: changes, and each ghost against

@@ -191,6 +191,19 @@ func TestUnderLeavesOutTheWindowOfTheChange(t *testing.T) {
 	}
 }
 
+func TestSentences(t *testing.T) {
+	c := Card{Number: 1, Rows: []Row{
+		{Name: "throughput", Percent: -12.3, Diff: -1, Verdict: "worse"}, {Name: "p50", Verdict: "same"}, {Name: "p99", Verdict: "same"},
+		{Name: "aborts", Before: 0.12, After: 5.2, Diff: 5.08, Verdict: "worse"}}}
+	if got, want := c.sentence(), "Throughput fell by 12 %, aborts went from 0.1 to 5.2 %, p50 and p99 did not change measurably."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	c.Number = 0
+	if got, want := c.sentence(), "Throughput is 12 % below the ghost's, aborts are 0.1 % in the ghost and 5.2 % here, p50 and p99 not measurably different."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func TestTitles(t *testing.T) {
 	for want, e := range map[string]cluster.Event{
 		"ddio: on → off":      {Set: engine.Knobs{"ddio": false}, Was: engine.Knobs{"ddio": true}},

@@ -15,7 +15,7 @@ import (
 // ghost is the card of a fork: the system that it was forked from against it,
 // over the virtual time that both have lived since.
 func (p *page) ghost(ctx context.Context, s cluster.Snapshot) (Card, bool) {
-	if s.ForkedFrom == "" || s.CatchingUp {
+	if s.CatchingUp || !isGhost(s, p.source.Systems()) {
 		return Card{}, false
 	}
 	mine, epoch, err := p.keeper.moments(ctx, s.Sys)

@@ -36,6 +36,7 @@ var systemColours = map[string]string{"a": "#0072B2", "b": "#D55E00", "c": "#009
 // history is a system's part of a chart.
 type history struct {
 	snap    cluster.Snapshot
+	ghost   bool
 	epoch   string
 	moments []moment
 	events  []cluster.Event
@@ -43,7 +44,8 @@ type history struct {
 
 // histories of all systems, and a stamp that changes when they do.
 func (p *page) histories(ctx context.Context) (out []history, stamp string) {
-	for _, s := range p.source.Systems() {
+	systems := p.source.Systems()
+	for _, s := range systems {
 		ms, epoch, err := p.keeper.moments(ctx, s.Sys)
 		if err != nil {
 			continue // closed since
@@ -52,11 +54,12 @@ func (p *page) histories(ctx context.Context) (out []history, stamp string) {
 		if err != nil {
 			continue
 		}
-		if s.ForkedFrom != "" { // before the fork it is its parent
+		ghost := isGhost(s, systems)
+		if ghost { // before the fork it is its parent
 			ms = between(ms, s.ForkNS-1, math.MaxInt64)
 		}
-		out = append(out, history{s, epoch, ms, events})
-		stamp += fmt.Sprintf("%s %s %v", s.Sys, epoch, s.CatchingUp)
+		out = append(out, history{s, ghost, epoch, ms, events})
+		stamp += fmt.Sprintf("%s %s %v", s.Sys, epoch, ghost)
 		if n := len(ms); n > 0 {
 			stamp += fmt.Sprintf(" %d", ms[n-1].index)
 		}
@@ -80,9 +83,9 @@ func (p *page) timeline(w http.ResponseWriter, r *http.Request) {
 		for _, h := range hs {
 			ms := between(h.moments, from, to)
 			for i, t := range tracks {
-				out[i].Series = append(out[i].Series, line(h.snap, ms, t.of))
+				out[i].Series = append(out[i].Series, line(h, ms, t.of))
 			}
-			if h.snap.ForkedFrom == "" {
+			if !h.ghost {
 				marks = append(marks, marksOf(h.events, from, to)...)
 			}
 		}
@@ -126,16 +129,27 @@ func spanOf(r *http.Request, hs []history) (from, to int64) {
 	return from, to
 }
 
-func lineName(s cluster.Snapshot) string {
-	if s.ForkedFrom != "" {
-		return "ghost " + s.Sys
+// isGhost is true for a fork whose parent still lives the life that it was
+// forked from: it shows what would have happened.
+func isGhost(s cluster.Snapshot, systems []cluster.Snapshot) bool {
+	for _, o := range systems {
+		if s.ForkedFrom == o.Sys {
+			return s.ForkEpoch == o.Epoch
+		}
 	}
-	return "system " + s.Sys
+	return false
 }
 
-// line is a system's line; a fork's is a ghost's: what would have happened.
-func line(s cluster.Snapshot, ms []moment, of func(*moment) float64) charts.Series {
-	out := charts.Series{Name: lineName(s), Colour: systemColours[s.Sys], Dashed: s.ForkedFrom != ""}
+func (h *history) name() string {
+	if h.ghost {
+		return "ghost " + h.snap.Sys
+	}
+	return "system " + h.snap.Sys
+}
+
+// line is a system's line, dashed for a ghost.
+func line(h history, ms []moment, of func(*moment) float64) charts.Series {
+	out := charts.Series{Name: h.name(), Colour: systemColours[h.snap.Sys], Dashed: h.ghost}
 	// Averaged windows keep their neighbours when more come: the step is a power
 	// of two and the groups begin at its multiples.
 	step := 1
@@ -253,7 +267,7 @@ func (p *page) phases(w http.ResponseWriter, r *http.Request) {
 		var bars []phaseBar
 		for _, h := range hs {
 			if n := len(h.moments); n > 0 {
-				bars = append(bars, phaseBar{lineName(h.snap), phaseMeans(h.moments[max(0, n-phasesOver):])})
+				bars = append(bars, phaseBar{h.name(), phaseMeans(h.moments[max(0, n-phasesOver):])})
 			}
 		}
 		return stackedPhases(sizeOf(r), bars)

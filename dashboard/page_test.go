@@ -85,7 +85,7 @@ func TestPageKeepsToItsPolicy(t *testing.T) {
 
 func TestTimelineInBothForms(t *testing.T) {
 	f := changed(t)
-	f.systems = append(f.systems, cluster.Snapshot{Sys: "b", Epoch: "e2", ForkedFrom: "a", ForkNS: 100 * windowNS, KnobsVersion: 1})
+	f.systems = append(f.systems, cluster.Snapshot{Sys: "b", Epoch: "e2", ForkedFrom: "a", ForkEpoch: "e1", ForkNS: 100 * windowNS, KnobsVersion: 1})
 	f.windows["b"] = f.windows["a"]
 	h := Handler(f)
 	var o struct {
@@ -181,7 +181,7 @@ func TestKnobsOfThePage(t *testing.T) {
 
 func TestCardsOfThePage(t *testing.T) {
 	f := changed(t)
-	f.systems = append(f.systems, cluster.Snapshot{Sys: "b", Epoch: "e2", ForkedFrom: "a", ForkNS: 70 * windowNS, KnobsVersion: 2})
+	f.systems = append(f.systems, cluster.Snapshot{Sys: "b", Epoch: "e2", ForkedFrom: "a", ForkEpoch: "e1", ForkNS: 70 * windowNS, KnobsVersion: 2})
 	ghost := newFake(t)
 	ghost.run(120, 8e6)
 	f.windows["b"] = ghost.windows["a"]
@@ -196,6 +196,24 @@ func TestCardsOfThePage(t *testing.T) {
 	// What is, against what would have been: 5 M/s against 8 M/s.
 	if r := rowOf(t, c.Ghosts[0], "throughput"); r.Before < 7.9e6 || r.After > 5.1e6 || r.Verdict != "worse" {
 		t.Errorf("ghost: %+v", r)
+	}
+}
+
+// A system that began again has another life than the one that its fork knows.
+func TestGhostOfAnEarlierLife(t *testing.T) {
+	f := changed(t)
+	f.systems = append(f.systems, cluster.Snapshot{Sys: "b", Epoch: "e2", ForkedFrom: "a", ForkEpoch: "e0", ForkNS: 70 * windowNS, KnobsVersion: 2})
+	f.windows["b"] = f.windows["a"]
+	h := Handler(f)
+	var c struct{ Ghosts []Card }
+	getJSON(t, h, "/page/cards", &c)
+	if len(c.Ghosts) != 0 {
+		t.Errorf("compared with an earlier life: %+v", c.Ghosts)
+	}
+	var o struct{ Series []struct{ Name string } }
+	getJSON(t, h, "/page/timeline?format=option", &o)
+	if o.Series[1].Name != "system b" {
+		t.Errorf("series: %+v", o.Series)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 const (
 	marginTop    = 34
 	marginBottom = 58 // the X axis' name and the legend
+	legendRoom   = 18
 	panelGap     = 34 // the next panel's name
 )
 
@@ -26,7 +27,7 @@ func interactiveTimeline(title string, x Axis, tracks []Track, marks []Mark, siz
 		charts.WithInitializationOpts(opts.Initialization{Width: px(size.Width), Height: px(size.Height), PageTitle: title}),
 		charts.WithTitleOpts(opts.Title{Title: title, TitleStyle: &opts.TextStyle{FontSize: 14}}),
 		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis", AxisPointer: &opts.AxisPointer{Type: "line"}}),
-		charts.WithLegendOpts(opts.Legend{Show: opts.Bool(true), Bottom: "0", Type: "scroll"}),
+		charts.WithLegendOpts(opts.Legend{Show: opts.Bool(len(seriesColours(tracks)) > 1), Bottom: "0", Type: "scroll"}),
 		charts.WithColorsOpts(palette[:]),
 		charts.WithAnimation(false),
 	)
@@ -35,7 +36,12 @@ func interactiveTimeline(title string, x Axis, tracks []Track, marks []Mark, siz
 	if title != "" {
 		top += 20
 	}
-	panel := (size.Height - top - marginBottom - panelGap*(len(tracks)-1)) / max(len(tracks), 1)
+	bottom := marginBottom
+	colours := seriesColours(tracks)
+	if len(colours) < 2 { // one name alone says nothing
+		bottom -= legendRoom
+	}
+	panel := (size.Height - top - bottom - panelGap*(len(tracks)-1)) / max(len(tracks), 1)
 	lo, hi := span(tracks, marks)
 	factor, prefix := prefixOf(x, lo, hi)
 	x = prefixed(x, prefix)
@@ -54,7 +60,6 @@ func interactiveTimeline(title string, x Axis, tracks []Track, marks []Mark, siz
 		}
 		line.XAxisList = append(line.XAxisList, xa)
 	}
-	colours := seriesColours(tracks)
 	for i, t := range tracks {
 		f, p := prefixOf(t.Y, values(t.Series)...)
 		y := prefixed(t.Y, p)
@@ -65,7 +70,13 @@ func interactiveTimeline(title string, x Axis, tracks []Track, marks []Mark, siz
 		}
 		line.YAxisList = append(line.YAxisList, ya)
 		for k, s := range t.Series {
-			line.AddSeries(s.Name, lineData(s, factor, f), seriesOptions(i, s, colours[s.Name], markLines(scaled(marks, factor), k == 0, i == 0))...)
+			options := seriesOptions(i, s, colours[s.Name])
+			if k == 0 && len(marks) > 0 {
+				options = append(options, markLines(scaled(marks, factor), i == 0))
+			} else if s.CI != nil && !y.Log {
+				options = append(options, errorBars(s, factor, f, colours[s.Name]))
+			}
+			line.AddSeries(s.Name, lineData(s, factor, f), options...)
 		}
 	}
 	return line
@@ -137,7 +148,7 @@ func seriesColours(tracks []Track) map[string]string {
 	return c
 }
 
-func seriesOptions(track int, s Series, colour string, marks charts.SeriesOpts) []charts.SeriesOpts {
+func seriesOptions(track int, s Series, colour string) []charts.SeriesOpts {
 	style := opts.LineStyle{Color: colour, Width: 2}
 	if s.Dashed {
 		style.Type = "dashed"
@@ -147,16 +158,31 @@ func seriesOptions(track int, s Series, colour string, marks charts.SeriesOpts) 
 			ShowSymbol: opts.Bool(len(s.X) <= 60), Symbol: "circle", SymbolSize: 4}),
 		charts.WithLineStyleOpts(style),
 		charts.WithItemStyleOpts(opts.ItemStyle{Color: colour}),
-		marks,
 	}
 }
 
-// markLines puts the marks on one series of each track; they are labelled in the
-// first.
-func markLines(marks []Mark, wanted, labelled bool) charts.SeriesOpts {
-	if !wanted || len(marks) == 0 {
-		return func(*charts.SingleSeries) {}
+// errorBars draws the intervals; echarts has no bars of its own that need no
+// function, but marks from one point to another.
+func errorBars(s Series, x, y float64, colour string) charts.SeriesOpts {
+	var items []opts.MarkLineNameCoordItem
+	for i := range min(len(s.X), len(s.CI)) {
+		if finite(s.X[i], s.Y[i]) && finite(s.CI[i], 0) && s.CI[i] > 0 {
+			items = append(items, opts.MarkLineNameCoordItem{
+				Coordinate0: []any{rounded(s.X[i] / x), rounded((s.Y[i] - s.CI[i]) / y)}, Coordinate1: []any{rounded(s.X[i] / x), rounded((s.Y[i] + s.CI[i]) / y)},
+			})
+		}
 	}
+	return func(o *charts.SingleSeries) {
+		if len(items) > 0 {
+			charts.WithMarkLineNameCoordItemOpts(items...)(o)
+			charts.WithMarkLineStyleOpts(opts.MarkLineStyle{Symbol: []string{"none", "none"}, Label: &opts.Label{Show: opts.Bool(false)}, LineStyle: &opts.LineStyle{Color: colour, Type: "solid", Width: 1.5}})(o)
+		}
+	}
+}
+
+// markLines puts the marks on the first series of each track; they are labelled
+// in the first track.
+func markLines(marks []Mark, labelled bool) charts.SeriesOpts {
 	var items []opts.MarkLineNameXAxisItem
 	for _, m := range marks {
 		items = append(items, opts.MarkLineNameXAxisItem{Name: m.label(), XAxis: rounded(m.X)})

@@ -107,7 +107,7 @@ async function listSystems() {
   show();
   for (const sys of systems.keys()) if (!list.some((s) => s.sys === sys)) systems.delete(sys);
   pins.forget(list);
-  const items = list.map((s) => ({ sys: s.sys, state: s.catching_up ? "catching up" : s.state, forked: s.forked_from, at: s.fork_ns, shown: s.sys === shown, many: list.length > 1 }));
+  const items = list.map((s) => ({ sys: s.sys, state: s.catching_up ? "catching up" : s.state, forked: now.some((o) => o.sys === s.forked_from && o.epoch === s.fork_epoch) && s.forked_from, at: s.fork_ns, shown: s.sys === shown, many: list.length > 1 }));
   keyed($("systems"), items, (s) => s.sys, (s) => el("li", {}, el("button", { "aria-pressed": String(s.shown), class: `sys ${s.sys}`, title: `show the knobs and the cluster of ${s.sys}`, onclick: () => choose(s.sys) }, s.sys),
     el("span", {}, s.forked ? `ghost of ${s.forked} from ${ms(s.at)} on, ` : "", s.state), el("small"),
     s.sys !== "a" && el("button", { class: "link", title: `close system ${s.sys}`, onclick: async () => { await call("DELETE", `/api/systems?sys=${s.sys}`, {}); if (shown === s.sys) choose("a"); listSystems(); charts.stale(); cards.refresh(true); } }, "close")));

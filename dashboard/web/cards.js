@@ -57,7 +57,7 @@ function card(c, on, was) {
 // table compares rows side by side; the interval decides about the verdict.
 export function table(rows, [a, b]) {
   return el("table", { class: "rows" }, el("thead", {}, el("tr", {}, el("td"), el("th", { scope: "col" }, a), el("th", { scope: "col" }, b), el("th", { scope: "col" }, "difference"))),
-    el("tbody", {}, ...rows.map((r) => el("tr", {}, el("th", { scope: "row", title: r.unit }, r.name, /^\//.test(r.unit) ? "" : el("small", {}, ` ${r.unit || ""}`)), el("td", {}, si(r.before)), el("td", {}, si(r.after)),
+    el("tbody", {}, ...rows.map((r) => el("tr", {}, el("th", { scope: "row", title: r.unit }, r.name.replace("ro_", "read-only "), /^\//.test(r.unit) ? "" : el("small", {}, ` ${r.unit || ""}`)), el("td", {}, si(r.before)), el("td", {}, si(r.after)),
       el("td", { class: r.verdict, title: `${r.verdict}: ${signed(r.diff, si)} ± ${si(r.half95)} with 95 % confidence` }, difference(r))))));
 }
 

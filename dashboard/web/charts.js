@@ -68,7 +68,7 @@ export async function draw(e, url, onMark) {
   }
   o.backgroundColor = "transparent";
   o.tooltip = { ...o.tooltip, confine: true };
-  o.legend = { ...o.legend, itemWidth: 14, itemHeight: 9, itemGap: 9, bottom: 4, show: new Set(o.series.map((s) => s.name)).size > 1 };
+  o.legend = { ...o.legend, itemWidth: 14, itemHeight: 9, itemGap: 9, bottom: 4 };
   if (o.grid?.length > 1) o.axisPointer = { link: [{ xAxisIndex: "all" }] };
   c.setOption(o, { replaceMerge: ["series", "xAxis", "yAxis", "grid"] });
 }

@@ -1,4 +1,4 @@
-import { $, shape } from "./kit.js";
+import { $, el, shape } from "./kit.js";
 
 // The cluster drawn node by node: a bar is a resource, its colour the
 // utilisation (cividis, which the colour-blind can read), the bottleneck is
@@ -60,8 +60,8 @@ function build(nodes, resources) {
   const y = rows * (h + 4) + 8;
   scale.forEach((c, i) => svg.append(shape("rect", { x: 44 + i * 27, y, width: 27, height: 8, fill: c })));
   svg.append(shape("text", { x: 40, y: y + 8, "text-anchor": "end", class: "sub" }, "idle"), shape("text", { x: 292, y: y + 8, class: "sub" }, "saturated"));
-  if (!roomy) svg.append(shape("title", {}, "bars of a node from the top: " + resources.map((r) => names[r] || r).join(", ")));
   $("cluster").replaceChildren(svg);
+  if (!roomy) $("cluster").append(el("p", { class: "hint" }, "From the top: " + resources.map((r) => names[r] || r).join(", ") + "."));
 }
 
 // average of the nodes over windows.

@@ -1,0 +1,109 @@
+package dashboard
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// words are how a card speaks: of a change over time, or of a system and its
+// ghost.
+type words struct {
+	up, down   string // quantity, percent
+	from       string // quantity, before, after
+	same       string
+	mover      string // phase, before, after
+	bottleneck string // before, after
+	still      string // resource, utilisation
+}
+
+var ofChange = words{
+	up: "%s rose by %s %%", down: "%s fell by %s %%", from: "%s went from %s to %s %%", same: "did not change measurably",
+	mover:      "of the phases %s moved most, %s → %s µs",
+	bottleneck: "the bottleneck moved from %s to %s", still: "the busiest resource is still the %s, at %s",
+}
+
+var ofGhost = words{
+	up: "%s is %s %% above the ghost's", down: "%s is %s %% below the ghost's", from: "%s are %s %% in the ghost and %s %% here", same: "not measurably different",
+	mover:      "of the phases %s differs most, %s µs in the ghost and %s µs here",
+	bottleneck: "the bottleneck is %s in the ghost and %s here", still: "the busiest resource is the %s in both, here at %s",
+}
+
+// abortsWorth is the change of the abort rate, in percent of attempts, that the
+// sentence tells of.
+const abortsWorth = 0.5
+
+// sentence says the card in words.
+func (c *Card) sentence() string {
+	say := ofChange
+	if c.Number == 0 {
+		say = ofGhost
+	}
+	var parts, same []string
+	for _, r := range c.Rows {
+		switch {
+		case r.Name == "round trips":
+		case r.Name == "aborts":
+			if r.Verdict != "same" && math.Abs(r.Diff) >= abortsWorth {
+				parts = append(parts, fmt.Sprintf(say.from, r.Name, short(r.Before), short(r.After)))
+			}
+		case r.Verdict == "same":
+			same = append(same, r.Name)
+		case r.Diff > 0:
+			parts = append(parts, fmt.Sprintf(say.up, r.Name, short(r.Percent)))
+		default:
+			parts = append(parts, fmt.Sprintf(say.down, r.Name, short(-r.Percent)))
+		}
+	}
+	if len(same) > 0 {
+		parts = append(parts, strings.Join(same, " and ")+" "+say.same)
+	}
+	parts = []string{strings.Join(parts, ", ")}
+	if r, ok := c.mover(); ok {
+		parts = append(parts, fmt.Sprintf(say.mover, phaseNames[r.Name], short(r.Before), short(r.After)))
+	}
+	if c.Before.Bottleneck != "" && c.After.Bottleneck != "" {
+		a, _, _ := strings.Cut(c.Before.Bottleneck, " at ")
+		b, at, _ := strings.Cut(c.After.Bottleneck, " at ")
+		if a != b {
+			parts = append(parts, fmt.Sprintf(say.bottleneck, c.Before.Bottleneck, c.After.Bottleneck))
+		} else {
+			parts = append(parts, fmt.Sprintf(say.still, b, at))
+		}
+	}
+	s := strings.Join(parts, "; ")
+	return strings.ToUpper(s[:1]) + s[1:] + "."
+}
+
+// short writes two or three significant digits, never an exponent.
+func short(v float64) string {
+	switch a := math.Abs(v); {
+	case a >= 10:
+		return fmt.Sprintf("%.0f", v)
+	case a >= 0.1 || a == 0:
+		return fmt.Sprintf("%.1f", v)
+	}
+	return fmt.Sprintf("%.2f", v)
+}
+
+// mover is the phase whose mean changed most, if one did measurably.
+func (c *Card) mover() (best Row, ok bool) {
+	for _, r := range c.Phases {
+		if r.Verdict != "same" && math.Abs(r.Diff) > math.Abs(best.Diff) && math.Abs(r.Diff) >= 0.05 {
+			best, ok = r, true
+		}
+	}
+	return best, ok
+}
+
+// phaseNames are those of people.
+var phaseNames = map[string]string{
+	"execution": "execution", "lock": "lock", "validation": "validation", "logging": "logging", "commit": "commit",
+	"ro_read": "read-only read", "ro_validation": "read-only validation", "reclaim": "log reclaim", "backoff": "back-off", "other": "other",
+}
+
+// resourceNames are those of people.
+var resourceNames = map[string]string{
+	"cpu": "CPU", "nic_tx": "NIC send", "nic_rx": "NIC receive", "nic_atomic": "NIC atomics", "nic_context": "NIC contexts",
+	"link": "link", "pcie": "PCIe", "memory": "memory",
+}
