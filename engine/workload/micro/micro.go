@@ -61,6 +61,10 @@ const (
 	// maxPayload is the path MTU; RPC messages lose their header of it.
 	maxPayload = 4096
 
+	// denseBytes is the largest region in large pages, of which random accesses
+	// soon touch all.
+	denseBytes = 8 << 20
+
 	// What a two-sided request names its place by.
 	addressBytes = 8
 	lengthBytes  = 4
@@ -128,7 +132,7 @@ func (l *Loop) Open(env workload.Env) error {
 		var list []fabric.MR
 		for k := range nics {
 			bytes := l.opt.Keys*uint64(l.stride) + maxPayload
-			a, err := cl.Mem(m).Alloc(fabric.Alloc{Name: l.Name(), Bytes: bytes, Socket: k})
+			a, err := cl.Mem(m).Alloc(fabric.Alloc{Name: l.Name(), Bytes: bytes, Socket: k, Dense: bytes <= denseBytes})
 			if err != nil {
 				return fmt.Errorf("%s: %w", l.Name(), err)
 			}
