@@ -13,7 +13,7 @@ import (
 func (f *Fabric) lookAhead() {
 	far, far2, near := f.far, f.far2, f.near
 	f.sim.Ahead(f.kTx, far, near)
-	f.sim.Ahead(f.kRx, far2, near)
+	f.sim.Ahead(f.kRx, far2, f.nearRx)
 	f.sim.Ahead(f.kMem, far2, f.nearMemory)
 	f.sim.Ahead(f.kReply, far, near)
 	f.sim.Ahead(f.kAnswer, far2, f.nearAnswer)
@@ -24,12 +24,26 @@ func (f *Fabric) far(i uint32) { sim.Prefetch(unsafe.Pointer(&f.verbs[i])) }
 func (f *Fabric) far2(i uint32) { sim.Prefetch2(unsafe.Pointer(&f.verbs[i])) }
 
 func (f *Fabric) near(i uint32) {
+	if v := &f.verbs[i]; v.q != nil {
+		sim.Prefetch(unsafe.Pointer(v.q))
+		sim.Prefetch(unsafe.Pointer(v.r))
+	}
+}
+
+func (f *Fabric) nearRx(i uint32) {
 	v := &f.verbs[i]
 	if v.q == nil {
 		return
 	}
-	sim.Prefetch(unsafe.Pointer(v.q))
 	sim.Prefetch(unsafe.Pointer(v.r))
+	if v.op == Send {
+		return
+	}
+	n := f.nics[v.to]
+	sim.Prefetch(unsafe.Pointer(&n.slots[n.slot(v.remote)]))
+	if f.torn {
+		sim.Prefetch(unsafe.Pointer(&n.machine.Mem.flight[flightSlot(v.remote>>lineShift)]))
+	}
 }
 
 func (f *Fabric) nearMemory(i uint32) {
@@ -37,10 +51,10 @@ func (f *Fabric) nearMemory(i uint32) {
 	if v.q == nil {
 		return
 	}
-	h := v.r // has been touched when the verb arrived
-	h.nic.machine.nearLine(v.remote)
+	sim.Prefetch(unsafe.Pointer(v.r))
+	f.nics[v.to].machine.nearLine(v.remote)
 	if v.op.reads() {
-		if m := v.q.nic.machine.Mem; v.local < m.top {
+		if m := f.nics[v.from].machine.Mem; v.local < m.top {
 			sim.Prefetch(unsafe.Pointer(&m.buf[v.local]))
 		}
 	}
@@ -51,10 +65,9 @@ func (f *Fabric) nearAnswer(i uint32) {
 	if v.q == nil {
 		return
 	}
-	h := v.q
-	sim.Prefetch(unsafe.Pointer(h.sendCQ)) // waits for h, which nearly always is in the second level
+	sim.Prefetch(unsafe.Pointer(v.q))
 	if v.op.reads() {
-		h.nic.machine.nearSet(v.local)
+		f.nics[v.from].machine.nearSet(v.local)
 	}
 }
 

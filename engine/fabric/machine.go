@@ -56,7 +56,7 @@ func newMachine(f *Fabric, id int, t *NodeType, c *Config) (*Machine, error) {
 		m.cores = append(m.cores, newTLB(int(scale(f.profile.Memory.TLBEntries.Int()))))
 	}
 	for i := range t.NICs.Int() {
-		m.NICs = append(m.NICs, newNIC(m, i, i%t.Sockets.Int(), int(scale(f.profile.NIC.Translations.Int()))))
+		m.NICs = append(m.NICs, newNIC(m, uint16(len(f.nics)+i), i, i%t.Sockets.Int(), int(scale(f.profile.NIC.Translations.Int()))))
 	}
 	return m, nil
 }

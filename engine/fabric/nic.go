@@ -5,6 +5,7 @@ import "drtmx/engine/sim"
 // NIC is an RNIC: a port to the switch and a PCIe slot at one socket.
 type NIC struct {
 	Index   int
+	number  uint16 // in the fabric
 	machine *Machine
 	socket  int
 
@@ -29,7 +30,7 @@ type NIC struct {
 	off      bool
 }
 
-func newNIC(m *Machine, index, socket, translations int) *NIC {
+func newNIC(m *Machine, number uint16, index, socket, translations int) *NIC {
 	p := &m.fab.profile.NIC
 	slots := 1
 	for slots < p.ConflictSlots.Int() {
@@ -39,7 +40,7 @@ func newNIC(m *Machine, index, socket, translations int) *NIC {
 	for 1<<granule < p.ConflictGranule.Int() {
 		granule++
 	}
-	return &NIC{Index: index, machine: m, socket: socket, slots: make([]sim.Time, slots), owned: make([]sim.Time, slots), slotMask: Addr(slots - 1),
+	return &NIC{Index: index, number: number, machine: m, socket: socket, slots: make([]sim.Time, slots), owned: make([]sim.Time, slots), slotMask: Addr(slots - 1),
 		granule: granule, qps: []*QP{nil}, datagram: []bool{false}, contexts: contexts{limit: p.QPContexts.Int()}, pages: newTLB(translations),
 		luck: m.fab.sim.Stream("fabric.loss", uint64(m.ID)<<8|uint64(index))}
 }

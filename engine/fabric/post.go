@@ -103,18 +103,18 @@ func (q *QP) enqueue(at sim.Time, w *SendWR) uint32 {
 	i, v := f.take()
 	v.id, v.remote, v.local, v.a, v.b = w.ID, w.Remote, w.Local, w.Compare, w.Swap
 	v.mark, v.stamp = at, stamp{}
-	v.len, v.q, v.r, v.rkey, v.lkey = w.Len, q, q.peer, w.RKey, w.LKey
+	v.len, v.q, v.r, v.rkey = w.Len, q, q.peer, w.RKey
 	v.next, v.data, v.qpn, v.wqe = none, none, q.qpn, q.posted
 	v.op, v.status, v.flags, v.tries, v.rnr = w.Op, Success, 0, 0, 0
 	if w.Signaled {
 		v.flags = signaled
 	}
-	loops := q.loops
+	v.from, v.to = q.nic.number, q.peerNIC
 	if q.transport == UD {
 		n := f.nic(w.Dest)
-		v.r, loops = n.qps[w.Dest.QPN], n == q.nic
+		v.r, v.to = n.qps[w.Dest.QPN], n.number
 	}
-	if loops {
+	if v.from == v.to {
 		v.flags |= loop
 	}
 	if w.Op.atomic() {
@@ -123,7 +123,7 @@ func (q *QP) enqueue(at sim.Time, w *SendWR) uint32 {
 	if w.Inline {
 		v.flags |= inlined
 		f.capture(q, v)
-	} else if v.len > 0 && !q.nic.machine.Mem.allowed(v.lkey, v.local, v.len, localPerm(v.op)) {
+	} else if v.len > 0 && !q.nic.machine.Mem.allowed(w.LKey, v.local, v.len, localPerm(v.op)) {
 		v.status = LocalProtection // told when it is its turn
 	}
 	q.posted++

@@ -38,8 +38,8 @@ type QP struct {
 	inline             uint16
 	outstanding, limit uint8 // READs and ATOMICs
 	transport          Transport
-	state              uint8 // flags; the low ones are the lanes that may be held up
-	loops              bool  // connected to its own RNIC
+	state              uint8  // flags; the low ones are the lanes that may be held up
+	peerNIC            uint16 // number of the RNIC it is connected to
 
 	fab            *Fabric
 	peer           *QP // nil until connected, and for UD
@@ -141,7 +141,7 @@ func Connect(a, b *QP) error {
 		return fmt.Errorf("fabric: connect: a queue pair with itself; create two")
 	}
 	a.peer, b.peer = b, a
-	a.loops, b.loops = a.nic == b.nic, a.nic == b.nic
+	a.peerNIC, b.peerNIC = b.nic.number, a.nic.number
 	return nil
 }
 

@@ -146,7 +146,7 @@ func (f *Fabric) arriveSend(n *NIC, r *QP, i uint32, v *verb, now, t sim.Time) {
 		f.acknowledge(r, i, v, t)
 		i, v = j, d
 	}
-	home := v.q.nic
+	home := f.nics[v.from]
 	v.b = AH{uint16(home.machine.ID), uint8(home.Index), v.qpn}.pack()
 	v.id, v.remote, v.rkey = w.ID, w.Local, r.qpn
 	v.flags |= delivery
@@ -260,7 +260,7 @@ func (f *Fabric) move(n *NIC, r *QP, i uint32, v *verb, now sim.Time) sim.Time {
 func (f *Fabric) copy(mem *Memory, v *verb, from, to uint32) {
 	there := mem.Bytes(v.remote+Addr(from), int(to-from))
 	if v.op == Read {
-		copy(v.q.nic.machine.Mem.Bytes(v.local+Addr(from), int(to-from)), there)
+		copy(f.nics[v.from].machine.Mem.Bytes(v.local+Addr(from), int(to-from)), there)
 	} else {
 		copy(there, f.payload.bytes(v.data, v.len)[from:])
 	}
@@ -269,7 +269,7 @@ func (f *Fabric) copy(mem *Memory, v *verb, from, to uint32) {
 // onLine moves the next line of an access that is executed line by line.
 func (f *Fabric) onLine(i uint32) {
 	v := &f.verbs[i]
-	mem := v.r.nic.machine.Mem
+	mem := f.nics[v.to].machine.Mem
 	from := v.aux
 	to := min(v.len, uint32(lineBytes-(v.remote+Addr(from))%lineBytes)+from)
 	f.copy(mem, v, from, to)
@@ -313,7 +313,7 @@ func (f *Fabric) atomicRead(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
 	end := n.down.Serve(now, c.pcieTLP)
 	latency := n.machine.dmaRead(n, now, v.remote, 8)
 	old := binary.LittleEndian.Uint64(mem.Bytes(v.remote, 8))
-	binary.LittleEndian.PutUint64(v.q.nic.machine.Mem.Bytes(v.local, 8), old)
+	binary.LittleEndian.PutUint64(f.nics[v.from].machine.Mem.Bytes(v.local, 8), old)
 	if v.op == FetchAdd {
 		v.b += old
 	}
@@ -344,7 +344,7 @@ func (f *Fabric) atomicRead(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
 func (f *Fabric) onStore(i uint32) {
 	now := f.sim.Now()
 	v := &f.verbs[i]
-	n := v.r.nic
+	n := f.nics[v.to]
 	mem := n.machine.Mem
 	n.up.Serve(now, f.cost.pcieTLP)
 	n.machine.dmaWrite(n, now, v.remote, 8)

@@ -26,7 +26,8 @@ type verb struct {
 	local  Addr
 	a, b   uint64 // operands of an atomic
 	rkey   uint32
-	lkey   uint32
+	from   uint16 // requester's RNIC, by its number in the fabric
+	to     uint16 // responder's
 	data   uint32 // payload buffer, or none
 	aux    uint32 // of a batch its length, of a split access the bytes done
 	qpn    uint32 // requester's number
