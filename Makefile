@@ -76,8 +76,7 @@ notebook: build
 	@cd notebooks && exec jupyter notebook
 
 bench: goversion
-	@$(GO) run ./engine/sim/peers/run
-	$(GO) test -run '^$$' -bench . -benchtime 3x ./engine/... | grep -E '^(Benchmark|pkg|ok)'
+	@$(GO) run ./cluster/bench
 
 SOAK ?= 10m
 soak: goversion

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestPeerRows(t *testing.T) {
+	rows := peerRows([]byte(`closed tandem, 64 jobs
+
+| drtmx | events | 25.1 (24.0-26.0) | 39.84 | 1.000 | 0.2 |
+events / ns-3: 0.372, at most 0.50: ok
+process / simgo: 0.250, at most 0.20: too slow
+process / SimGrid: not measured
+`))
+	if len(rows) != 3 {
+		t.Fatalf("%d rows: %+v", len(rows), rows)
+	}
+	if r := rows[0]; !r.ok || r.value != 0.372 || !strings.HasSuffix(r.what, "our events / ns-3") {
+		t.Errorf("%+v", r)
+	}
+	if r := rows[1]; !r.missed() || !strings.Contains(r.what, "our coroutines / simgo") {
+		t.Errorf("%+v", r)
+	}
+	if r := rows[2]; r.missed() || !r.absent {
+		t.Errorf("%+v", r)
+	}
+	text := table(rows)
+	if strings.Count(text, "\n") != 5 || !strings.Contains(text, "| at most 0.20 (missed) |") {
+		t.Error(text)
+	}
+}
+
+// A measurement of a small system: everything but the numbers.
+func TestMeasure(t *testing.T) {
+	m := measurement{name: "t", what: "test, rate", spec: measurements[1].spec, warmNS: 20_000, spanNS: 100_000, required: 1, perVerb: true}
+	var err error
+	if m.spec, err = m.spec.With(map[string]any{"nodes": 3, "threads": 2, "coroutines": 2}); err != nil {
+		t.Fatal(err)
+	}
+	v, err := m.run("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v["rate"] <= 0 || v["events"] < 10 {
+		t.Errorf("%v", v)
+	}
+	rows := m.rows(sample{}.with(v))
+	if len(rows) != 2 || !rows[0].ok {
+		t.Errorf("%+v", rows)
+	}
+	if err := printOne("nothing", ""); err == nil {
+		t.Error("an unknown measurement is accepted")
+	}
+}
+
+func TestMedian(t *testing.T) {
+	if m := median([]float64{3, 1, 2}); m != 2 {
+		t.Error(m)
+	}
+	if m := median([]float64{4, 1, 2, 3}); m != 2.5 {
+		t.Error(m)
+	}
+	for x, want := range map[float64]string{1_234_000: "1.23 M", 81_400: "81 k", 2: "2"} {
+		if got := si(x); got != want {
+			t.Errorf("%g is %s, want %s", x, got, want)
+		}
+	}
+}

@@ -1,0 +1,137 @@
+// Command bench measures what the README's table says about speed: `make bench`.
+//
+// It compares the simulator with others on one model (engine/sim/peers/run), and
+// measures whole systems: verbs and commits per second of CPU time, allocations
+// per verb, and what a person waits for after starting the default cluster. Each
+// number is the median of repetitions in processes of their own, which take
+// turns, so that a neighbour on the machine does not hit one of them alone. CPU
+// time is that of the whole process, its garbage collector included.
+//
+// Caveats. CPU time is not immune to neighbours: they take cache and memory
+// bandwidth, and this simulator lives on both. The head of the table therefore
+// names the machine and its load at the start. Exit status 1 if a number is not
+// what is required.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+)
+
+func main() {
+	one := flag.String("one", "", "measure one thing in this process and print it as JSON: "+names())
+	reps := flag.Int("reps", 3, "repetitions, of which the median counts")
+	peers := flag.Bool("peers", true, "compare with other simulators too")
+	drtmx := flag.String("drtmx", "", "the drtmx `BINARY` to start; empty: build one")
+	profile := flag.String("cpuprofile", "", "write a profile of -one to `FILE`")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	var err error
+	switch {
+	case flag.NArg() > 0 || *reps < 1:
+		err = errors.New("bench takes flags only, and at least one repetition")
+	case *one != "":
+		err = printOne(*one, *profile)
+	default:
+		err = run(ctx, *reps, *peers, *drtmx)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, reps int, peers bool, drtmx string) error {
+	head := describe()
+	rows := []row{}
+	if peers {
+		list, err := comparePeers(ctx)
+		if err != nil {
+			return err
+		}
+		rows = append(rows, list...)
+	}
+	samples := map[string]sample{}
+	for rep := range reps {
+		for _, m := range measurements {
+			fmt.Fprintf(os.Stderr, "\r\x1b[K%d of %d: %s", rep+1, reps, m.name)
+			values, err := child(ctx, m.name)
+			if err != nil {
+				return err
+			}
+			samples[m.name] = samples[m.name].with(values)
+		}
+	}
+	fmt.Fprint(os.Stderr, "\r\x1b[K")
+	for _, m := range measurements {
+		rows = append(rows, m.rows(samples[m.name])...)
+	}
+	live, err := startDefault(ctx, drtmx, reps)
+	if err != nil {
+		return err
+	}
+	rows = append(rows, live...)
+	fmt.Print(head, "\n\n", table(rows))
+	for _, r := range rows {
+		if r.missed() {
+			return errors.New("not as required: " + r.what)
+		}
+	}
+	return nil
+}
+
+// sample is the values of repetitions by name.
+type sample map[string][]float64
+
+func (s sample) with(values map[string]float64) sample {
+	if s == nil {
+		s = sample{}
+	}
+	for name, v := range values {
+		s[name] = append(s[name], v)
+	}
+	return s
+}
+
+func (s sample) median(name string) float64 { return median(s[name]) }
+
+func median(xs []float64) float64 {
+	sorted := slices.Sorted(slices.Values(xs))
+	n := len(sorted)
+	return (sorted[n/2] + sorted[(n-1)/2]) / 2
+}
+
+// child measures in a process of its own.
+func child(ctx context.Context, name string) (map[string]float64, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, self, "-one", name)
+	cmd.Stderr = os.Stderr
+	text, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	var out map[string]float64
+	return out, json.Unmarshal(text, &out)
+}
+
+// build makes a program of this module in a temporary folder.
+func build(ctx context.Context, dir, pkg string) (string, error) {
+	out := filepath.Join(dir, filepath.Base(pkg))
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", out, "drtmx/"+pkg)
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build %s: %w\n%s", pkg, err, text)
+	}
+	return out, nil
+}

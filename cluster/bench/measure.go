@@ -1,0 +1,168 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/pprof"
+	"strings"
+
+	"drtmx/engine"
+)
+
+// measurement is one system that runs for some virtual time.
+type measurement struct {
+	name     string
+	spec     engine.Spec
+	warmNS   int64 // caches, and the host's pages, are filled by then
+	spanNS   int64
+	what     string  // of the row
+	required float64 // requests per second of CPU time
+	perVerb  bool    // report allocations too
+}
+
+// measurements are the systems of the requirements: 16 machines of 24 threads.
+// SmallBank has a hundredth of the thesis's accounts.
+var measurements = []measurement{
+	{
+		name: "read", what: "READ of 64 bytes, 16 x 24 x 12, verbs per CPU second", required: 1.2e6, perVerb: true,
+		spec: engine.Spec{Workload: "micro-read", Set: engine.Knobs{
+			"nodes": 16, "threads": 24, "coroutines": 12, "workload.payload": 64, "check": "off",
+		}},
+		warmNS: 60_000, spanNS: 500_000,
+	},
+	smallbank("sampled", 80e3),
+	smallbank("full", 40e3),
+}
+
+func smallbank(check string, required float64) measurement {
+	return measurement{
+		name: "smallbank-" + check, required: required, perVerb: check == "sampled",
+		what: "SmallBank, DrTM+H, 16 x 24 x 8, check: " + check + ", commits per CPU second",
+		spec: engine.Spec{Preset: "drtm+h", Workload: "smallbank", Set: engine.Knobs{
+			"nodes": 16, "threads": 24, "coroutines": 8, "workload.scale": 0.01, "check": check,
+		}},
+		warmNS: 1_000_000, spanNS: 500_000,
+	}
+}
+
+func names() string {
+	var out []string
+	for _, m := range measurements {
+		out = append(out, m.name)
+	}
+	return strings.Join(out, ", ")
+}
+
+// printOne measures in this process.
+func printOne(name, profile string) error {
+	for _, m := range measurements {
+		if m.name != name {
+			continue
+		}
+		values, err := m.run(profile)
+		if err != nil {
+			return err
+		}
+		return json.NewEncoder(os.Stdout).Encode(values)
+	}
+	return fmt.Errorf("%s: no such measurement; there is %s", name, names())
+}
+
+// run measures after the warm-up: what a system does before is the business of
+// other numbers.
+func (m *measurement) run(profile string) (map[string]float64, error) {
+	s, err := engine.Open(m.spec)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	if err := s.Advance(m.warmNS); err != nil {
+		return nil, err
+	}
+	if profile != "" {
+		f, err := os.Create(profile)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		if err := pprof.StartCPUProfile(f); err != nil {
+			return nil, err
+		}
+		defer pprof.StopCPUProfile()
+	}
+	s.Mark()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	rate, err := m.slices(s)
+	if err != nil {
+		return nil, err
+	}
+	runtime.ReadMemStats(&after)
+	r := s.Result()
+	verbs := 0.0
+	for _, n := range r.Verbs {
+		verbs += float64(n)
+	}
+	if r.Commits == 0 || verbs == 0 {
+		return nil, fmt.Errorf("%s: %d requests with %g verbs", m.name, r.Commits, verbs)
+	}
+	return map[string]float64{
+		"rate":   rate,
+		"allocs": float64(after.Mallocs-before.Mallocs) / verbs,
+		"events": float64(r.Events) / float64(r.Commits),
+	}, nil
+}
+
+// slices is the median rate over the slices of the measured time: a burst of a
+// neighbour hits some of them only.
+func (m *measurement) slices(s *engine.System) (float64, error) {
+	const n = 20
+	var rates []float64
+	before := uint64(0)
+	for range n {
+		from := cpuTime()
+		if err := s.Advance(m.spanNS / n); err != nil {
+			return 0, err
+		}
+		spent := cpuTime() - from
+		done := s.Result().Commits
+		if spent > 0 {
+			rates = append(rates, float64(done-before)/spent.Seconds())
+		}
+		before = done
+	}
+	if len(rates) == 0 {
+		return 0, fmt.Errorf("%s: no CPU time is counted here", m.name)
+	}
+	return median(rates), nil
+}
+
+// rows are what the table says about it.
+func (m *measurement) rows(s sample) []row {
+	out := []row{{
+		what: m.what, value: s.median("rate"), text: si(s.median("rate")), required: "at least " + si(m.required),
+		ok: s.median("rate") >= m.required,
+	}}
+	if m.perVerb {
+		// Histograms and windows allocate now and then, verbs never.
+		a := s.median("allocs")
+		out = append(out, row{
+			what: strings.Split(m.what, ",")[0] + ": allocations per verb", value: a, text: fmt.Sprintf("%.4f", a),
+			required: "none", ok: a < 0.01,
+		})
+	}
+	return out
+}
+
+// si writes a rate with three digits.
+func si(x float64) string {
+	switch {
+	case x >= 1e6:
+		return fmt.Sprintf("%.2f M", x/1e6)
+	case x >= 1e3:
+		return fmt.Sprintf("%.0f k", x/1e3)
+	}
+	return fmt.Sprintf("%.3g", x)
+}
