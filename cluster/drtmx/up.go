@@ -134,14 +134,15 @@ func tokenOf(path string) (string, error) {
 	return cluster.ReadToken(path)
 }
 
-// parsePace reads virtual time per second: "6ms/s", "6ms" or "max".
+// parsePace reads virtual time per second: "6ms/s", "6ms", or for flat out
+// "max" or, as in the HTTP API, "0".
 func parsePace(s string) (int64, error) {
-	if s == "max" {
+	if s == "max" || s == "0" {
 		return 0, nil
 	}
 	d, err := time.ParseDuration(strings.TrimSuffix(s, "/s"))
 	if err != nil || d <= 0 {
-		return 0, &engine.SpecError{Field: "pace", Value: s, Rule: "must be virtual time per second such as 6ms/s, or max"}
+		return 0, &engine.SpecError{Field: "pace", Value: s, Rule: "must be virtual time per second such as 6ms/s, or max (flat out)"}
 	}
 	return d.Nanoseconds(), nil
 }
