@@ -42,9 +42,9 @@ type site struct {
 	wrap  func(http.Handler) http.Handler
 }
 
-func newSite(t *testing.T, wrap func(http.Handler) http.Handler) *site {
+func newSite(t *testing.T, spec engine.Spec, wrap func(http.Handler) http.Handler) *site {
 	t.Helper()
-	agent, err := cluster.NewAgent(browserSpec, cluster.Options{Pace: 20_000_000})
+	agent, err := cluster.NewAgent(spec, cluster.Options{Pace: 20_000_000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -328,7 +328,7 @@ func TestPage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a browser; not in short mode")
 	}
-	s := newSite(t, nil)
+	s := newSite(t, browserSpec, nil)
 	b := newTab(t)
 	b.do(chromedp.EmulateViewport(1400, 1000))
 	b.do(chromedp.Navigate(s.url("/")))
@@ -566,7 +566,7 @@ func TestPageWithoutLibrary(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a browser; not in short mode")
 	}
-	s := newSite(t, func(h http.Handler) http.Handler {
+	s := newSite(t, browserSpec, func(h http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/page/about" {
 				json.NewEncoder(w).Encode(map[string]string{"code": "x"})
@@ -587,4 +587,41 @@ func TestPageWithoutLibrary(t *testing.T) {
 	time.Sleep(time.Second)
 	b.shot("plain.png")
 	b.quiet(s)
+}
+
+// TestScreenshot makes the README's picture:
+//
+//	DRTMX_SCREENSHOT=$PWD/dashboard/screenshot.png go test -run TestScreenshot ./dashboard
+func TestScreenshot(t *testing.T) {
+	file := os.Getenv("DRTMX_SCREENSHOT")
+	if file == "" {
+		t.Skip("DRTMX_SCREENSHOT names no file")
+	}
+	spec, err := engine.LoadSpec("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if spec, err = spec.With(engine.Knobs{"check": "sampled"}); err != nil {
+		t.Fatal(err)
+	}
+	s := newSite(t, spec, nil)
+	b := newTab(t)
+	b.do(chromedp.EmulateViewport(1400, 1040))
+	b.do(chromedp.Navigate(s.url("/")))
+	b.until("the page is there", ready)
+	b.until("some history", latestJS+" > 40")
+	const second = `document.querySelectorAll("#steps li")[1]`
+	b.act(second + `.querySelector("button.link").click()`)
+	b.until("the ghost's card", `document.querySelectorAll("#cards .ghost .rows tbody tr").length >= 5`)
+	b.until("more of it", latestJS+" > 78")
+	b.act(`document.getElementById("k-phase-commit").focus({preventScroll: true})`)
+	time.Sleep(time.Second)
+	b.shot("screenshot.png")
+	png, err := os.ReadFile(filepath.Join(t.ArtifactDir(), "screenshot.png"))
+	if err == nil {
+		err = os.WriteFile(file, png, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }

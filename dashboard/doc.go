@@ -3,10 +3,19 @@
 // serves it behind its guards and has the JSON it talks to.
 //
 // The page itself is plain HTML, CSS and ES modules in web/, without a build
-// step. Numbers are judged on the server, once for every reader: the charts
-// are go-echarts options (or SVG where echarts is not built in), the cards
-// compare the windows before and after a knob change, the steps of "Try this"
-// are YAML files in steps/.
+// step and without anything from elsewhere. What it shows is judged here, once
+// for every reader: the charts are go-echarts options (or SVG where echarts is
+// not built in); the windows of every system are fetched once and kept in a
+// compact form (keeper); a card compares the windows before and after a knob
+// change, or a system and its ghost; a lineage knows what every knob was under
+// every version, for undo and for what changed; the steps of "Try this" are YAML
+// files in steps/.
 //
-// Left out: accounts, several agents in one page, editing of specs.
+// Left out: accounts, several agents in one page, editing of specs beyond knobs.
+//
+// Caveats, the likeliest first: a ghost replays the whole session of its parent
+// before it shows, so that of a long session takes as long again; percentiles
+// need samples (1000 for p99), which short windows of small clusters do not
+// have; intervals are for one comparison at a time, and of twenty equal ones
+// about one is off; the history is that of the last 20,000 windows.
 package dashboard

@@ -155,7 +155,7 @@ func seriesOptions(track int, s Series, colour string) []charts.SeriesOpts {
 	}
 	return []charts.SeriesOpts{
 		charts.WithLineChartOpts(opts.LineChart{XAxisIndex: track, YAxisIndex: track,
-			ShowSymbol: opts.Bool(len(s.X) <= 60), Symbol: "circle", SymbolSize: 4}),
+			ShowSymbol: opts.Bool(len(s.X) <= 30 && !s.Dashed), Symbol: "circle", SymbolSize: 4}),
 		charts.WithLineStyleOpts(style),
 		charts.WithItemStyleOpts(opts.ItemStyle{Color: colour}),
 	}
