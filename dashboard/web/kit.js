@@ -105,11 +105,18 @@ export function dialog(title, ...body) {
   $("dialog").showModal();
 }
 
+// copier puts a text into the clipboard. Browsers have one for pages of this
+// machine and over https only; elsewhere the text is selected.
 export function copier(text) {
   const b = el("button", { onclick: async () => {
-    await navigator.clipboard.writeText(text);
-    b.textContent = "Copied";
-    say("copied");
+    if (navigator.clipboard) {
+      await navigator.clipboard.writeText(text);
+      b.textContent = "Copied";
+    } else {
+      getSelection().selectAllChildren(b.parentElement.nextElementSibling);
+      b.textContent = "Selected: Ctrl-C";
+    }
+    say(b.textContent);
   } }, "Copy");
   return b;
 }

@@ -1,0 +1,368 @@
+package dashboard_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"drtmx/cluster"
+	"drtmx/engine"
+)
+
+// What the charts hold, read from echarts.
+const (
+	seriesJS  = `echarts.getInstanceByDom(document.getElementById("timeline")).getOption().series`
+	latestJS  = seriesJS + `[0].data.at(-1).value[0]`
+	marksJS   = `(` + seriesJS + `[0].markLine?.data || []).length`
+	cardsJS   = `document.querySelectorAll("#cards .card:not(.ghost)").length`
+	pictureJS = `[...document.querySelectorAll("#cluster .bar, #cluster .hot")].map((e) => e.textContent).join()`
+	ready     = `window.echarts && document.querySelector("#timeline canvas") && ` + seriesJS + `?.[0]?.data?.length > 5 && document.getElementById("t-throughput").textContent !== "–"`
+)
+
+// TestPage is a visit: everything that a reader does, in one browser, with the
+// real cluster behind it.
+func TestPage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a browser; not in short mode")
+	}
+	s := newSite(t, browserSpec, cluster.Options{Pace: 20_000_000}, nil)
+	b := newTab(t)
+	b.do(chromedp.EmulateViewport(1400, 1000))
+	b.do(chromedp.Navigate(s.url("/")))
+	b.until("the page is there", ready)
+	for _, part := range []struct {
+		name string
+		f    func(*site, *tab)
+	}{
+		{"line moves", lineMoves}, {"toggle", toggle}, {"refused", refused}, {"from outside", fromOutside}, {"keyboard", keyboard}, {"dialogs", dialogs},
+		{"pins", pinsStay}, {"ghost", ghostLine}, {"reload", reload}, {"reconnect", reconnect}, {"narrow", narrow}, {"begin again", beginAgain},
+	} {
+		if !t.Run(part.name, func(t *testing.T) { b.t, s.t = t, t; part.f(s, b) }) {
+			b.t = t
+			b.shot("failed.png")
+			break
+		}
+	}
+	b.t, s.t = t, t
+	// What the browser says of itself: the refusal, and while the server was away.
+	b.quiet(s, "status of 400", "/page/compare", "ERR_CONNECTION_REFUSED", "WebSocket connection to")
+}
+
+func lineMoves(_ *site, b *tab) {
+	x := eval[float64](b, latestJS)
+	b.until("the line moves", fmt.Sprintf("%s > %g", latestJS, x+0.5))
+	b.until("tempo", `/1 s here = .* in the cluster/.test(document.getElementById("tempo").textContent)`)
+	b.shot("light.png")
+}
+
+// toggle turns phase.validation by keyboard, as a select is.
+func toggle(s *site, b *tab) {
+	b.until("enough windows before it", latestJS+" > 3")
+	was := eval[string](b, pictureJS)
+	b.do(chromedp.Focus(chromedp.CSS("#k-phase-validation")))
+	b.until("the knob's meaning", `document.getElementById("knob").textContent.includes("phase.validation")`)
+	b.key("two")
+	b.until("the mark", marksJS+" === 1")
+	if !b.asked("PATCH " + s.url("/api/knobs?sys=a")) {
+		b.t.Error("no PATCH was sent")
+	}
+	values, err := s.agent.Spec(b.t.Context(), "a")
+	if err != nil || values.Set["phase.validation"] != "two-sided" {
+		b.t.Errorf("the agent has %v, %v", values, err)
+	}
+	b.until("the knob is among the changed", `/Validation.*one-sided → two-sided/.test(document.querySelector(".changes")?.textContent)`)
+	b.until("its card", `/phase.validation: one-sided → two-sided/.test(document.querySelector("#cards .card")?.textContent)`)
+	b.until("the card's numbers", `document.querySelectorAll("#cards .card .rows tbody tr").length >= 3`)
+	b.until("the cluster picture", fmt.Sprintf("%s !== %q", pictureJS, was))
+	b.shot("toggled.png")
+}
+
+// refused is a combination that makes no sense: the page says why, in the words
+// of the agent, and shows what is.
+func refused(_ *site, b *tab) {
+	pick := func(id, value string) {
+		b.t.Helper()
+		b.act(fmt.Sprintf(`const e = document.getElementById(%q); e.value = %q; e.dispatchEvent(new Event("change"))`, id, value))
+	}
+	pick("k-phase-lock", "one-sided")
+	b.until("lock is one-sided", `document.querySelector(".changes").textContent.includes("Lock")`)
+	pick("k-phase-commit", "two-sided")
+	b.until("the reason", `!document.getElementById("notice").hidden && document.getElementById("notice").textContent.includes("4.3.2")`)
+	b.until("what is", `document.getElementById("k-phase-commit").value === "auto"`)
+	b.act(`document.activeElement.blur()`)
+	b.key("u")
+	b.until("lock is back", `document.getElementById("k-phase-lock").value === "auto"`)
+}
+
+// fromOutside is a knob that a notebook turns while the page is open.
+func fromOutside(s *site, b *tab) {
+	b.until("a mark for each card", marksJS+" === 3 && "+cardsJS+" === 3")
+	const n = 3
+	s.patch(`{"phase.logging": "two-sided"}`)
+	began := time.Now()
+	b.until("its mark", fmt.Sprintf("%s === %d", marksJS, n+1))
+	b.until("its card", cardsJS+fmt.Sprintf(` === %d`, n+1)+` && /from a notebook/.test(document.querySelector("#cards .card").textContent)`)
+	if d := time.Since(began); d > 10*time.Second {
+		b.t.Errorf("mark and card took %v", d)
+	}
+	b.until("its knob", `document.getElementById("k-phase-logging").value === "two-sided"`)
+}
+
+func keyboard(s *site, b *tab) {
+	b.act(`document.activeElement.blur(); window.scrollTo(0, 0)`)
+	state := func(want string) {
+		b.t.Helper()
+		b.until("state "+want, fmt.Sprintf(`document.getElementById("state").textContent === %q`, want))
+	}
+	b.key(" ")
+	state("paused")
+	if now, err := s.agent.State("a"); err != nil || now.State != cluster.StatePaused {
+		b.t.Errorf("the agent is %v, %v", now, err)
+	}
+	stood, err := s.agent.State("a")
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.key("s")
+	b.until("one window further", fmt.Sprintf(`fetch("/api/state").then((r) => r.json()).then((x) => x.virtual_ns === %d && x.state === "paused")`, stood.VirtualNS+100_000))
+	state("paused")
+	b.key(" ")
+	state("running")
+	b.key("/")
+	b.until("the search has the focus", `document.activeElement.id === "find"`)
+	b.key("datagram loss")
+	b.until("what was found", `document.querySelectorAll("#knobs .knob").length === 1 && document.getElementById("k-fault-drop")`)
+	b.press("Escape", 27)
+	b.until("all knobs again", `document.querySelectorAll("#knobs .knob").length > 10`)
+	b.key("u")
+	b.until("the latest change is undone", `document.getElementById("k-phase-logging").value === "one-sided"`)
+	// From the beginning of the page Tab goes to the skip link, the toolbar, the
+	// charts, the knobs: all that can be clicked can be reached.
+	b.act(`document.body.tabIndex = -1; document.body.focus(); document.body.removeAttribute("tabindex")`)
+	seen := map[string]bool{}
+	for range 200 {
+		b.press("Tab", 9)
+		at := eval[string](b, `document.activeElement.id || document.activeElement.className || document.activeElement.textContent.slice(0, 20)`)
+		seen[at] = true
+		if at == "k-fault-drop" {
+			break
+		}
+	}
+	for _, id := range []string{"skip", "pause", "step", "pace", "reset", "copy", "help", "checks", "range", "pinstate", "fork", "find", "k-preset", "k-phase-lock", "k-opt-lock-or", "k-coroutines", "k-fault-drop"} {
+		if !seen[id] {
+			b.t.Errorf("Tab does not reach %s", id)
+		}
+	}
+}
+
+func dialogs(_ *site, b *tab) {
+	open := func(css, want string) {
+		b.t.Helper()
+		b.click(css)
+		b.until(want, fmt.Sprintf(`document.getElementById("dialog").open && document.getElementById("dialog").textContent.includes(%q)`, want))
+	}
+	shut := func() {
+		b.t.Helper()
+		b.press("Escape", 27)
+		b.until("the dialog is closed", `!document.getElementById("dialog").open`)
+	}
+	open("#checks", "strict-serializable")
+	shut()
+	open("#help", "undo the latest change")
+	shut()
+	open("#copy", "drtmx run phases")
+	if n := eval[int](b, `document.querySelectorAll("#dialog pre").length`); n != 3 {
+		b.t.Errorf("%d ways to take the system along, want 3", n)
+	}
+	shut()
+	// A cycle as the checker reports it: the running system has none.
+	b.act(`(await import("/checks.js")).openChecks({mode: "full", claimed: "strict-serializable", ok: false, transactions: 1000, anomaly_count: 1,
+		anomalies: [{kind: "G2", text: "each would have to come before the other", breaks_claim: true, cycle: [{txn: 41, edge: "rw", record: "account/7", version: 4}, {txn: 52, edge: "rw", record: "savings/9", version: 8}]}]})`)
+	b.until("the cycle is drawn", `document.querySelectorAll("#dialog .cycle .arrow").length === 2 && document.querySelector("#dialog .cycle").textContent.includes("rw account/7 @4")`)
+	b.shot("cycle.png")
+	shut()
+}
+
+func pinsStay(_ *site, b *tab) {
+	b.until("a card with numbers", `document.querySelector("#cards .card:not(.ghost) button[title^='keep what']")`)
+	b.act(`document.querySelector("#cards .card:last-child button[title^='keep what']").click()`)
+	b.until("a pin", `document.querySelectorAll("#pins .pin").length === 1`)
+	b.until("enough windows since the latest change", `fetch("/page/state?sys=a").then((r) => r.ok)`)
+	b.click("#pinstate")
+	b.until("two pins side by side", `document.querySelectorAll("#pins .pin").length === 2 && document.querySelectorAll("#pins .beside tbody tr").length >= 3`)
+	b.until("their chart", `document.querySelector("#pins .chart canvas")`)
+	b.shot("pins.png")
+}
+
+func ghostLine(_ *site, b *tab) {
+	b.click("#fork")
+	b.until("a second system", `document.querySelectorAll("#systems li").length === 2`)
+	b.until("the ghost's line", seriesJS+`.some((s) => s.name === "ghost b" && s.lineStyle.type === "dashed" && s.data.length > 5)`)
+	b.until("what is against what would have been", `document.querySelectorAll("#cards .ghost .rows tbody tr").length >= 3`)
+	b.shot("ghost.png")
+}
+
+func reload(_ *site, b *tab) {
+	n := eval[int](b, cardsJS)
+	b.do(chromedp.Reload())
+	b.until("the page is there again", ready)
+	b.until("its cards", fmt.Sprintf("%s === %d", cardsJS, n))
+	b.until("its pins", `document.querySelectorAll("#pins .pin").length === 2`)
+	b.do(chromedp.SetValue(chromedp.CSS("#range"), "0"))
+	b.act(`document.getElementById("range").dispatchEvent(new Event("change"))`)
+	b.until("its history", seriesJS+`[0].data[0].value[0] < 0.05 * `+latestJS)
+}
+
+// reconnect takes the server away for a while; the cluster runs on.
+func reconnect(s *site, b *tab) {
+	s.stop()
+	b.until("the page says so", `document.getElementById("state").textContent === "offline" && !document.getElementById("notice").hidden`)
+	gone := eval[float64](b, latestJS)
+	time.Sleep(time.Second)
+	s.serve()
+	b.until("it goes on by itself", `document.getElementById("state").textContent === "running" && document.getElementById("notice").hidden`)
+	b.until("the line goes on", fmt.Sprintf("%s > %g", latestJS, gone+1))
+	widest := eval[float64](b, `((d) => Math.max(...d.slice(1).map((p, i) => p.value[0] - d[i].value[0])))(`+seriesJS+`[0].data)`)
+	if step := eval[float64](b, `((d) => d.at(-1).value[0] - d.at(-2).value[0])(`+seriesJS+`[0].data)`); widest > 3*step+0.01 {
+		b.t.Errorf("the line has a gap of %g ms, its points are %g ms apart", widest, step)
+	}
+}
+
+func narrow(_ *site, b *tab) {
+	for _, width := range []int64{390, 320, 768, 1024} {
+		b.do(chromedp.EmulateViewport(width, 844, chromedp.EmulateMobile, chromedp.EmulateTouch))
+		time.Sleep(500 * time.Millisecond)
+		if w := eval[int64](b, "document.documentElement.scrollWidth"); w > width {
+			b.t.Errorf("at a width of %d the page is %d wide: %s", width, w, eval[string](b, fmt.Sprintf(`[...document.querySelectorAll("body *")].filter((e) => e.getBoundingClientRect().right > %d).map((e) => e.tagName + "#" + e.id + "." + e.className).slice(0, 8).join(", ")`, width)))
+		}
+		b.until("the charts fit", fmt.Sprintf(`document.querySelector("#timeline canvas").clientWidth <= %d`, width))
+		if width == 390 {
+			b.shot("phone.png")
+		}
+	}
+	b.do(chromedp.EmulateViewport(1400, 1000))
+	b.theme("dark")
+	b.until("charts on a dark ground", ready+` && getComputedStyle(document.body).backgroundColor !== "rgb(246, 247, 248)"`)
+	b.shot("dark.png")
+	b.theme("light")
+}
+
+// beginAgain changes what is fixed while the system runs.
+func beginAgain(s *site, b *tab) {
+	b.act(`document.querySelector("#knobs > details").open = true; const e = document.getElementById("k-nodes"); e.value = "4"; e.dispatchEvent(new Event("change"))`)
+	b.until("the offer", `[...document.querySelectorAll("#knobs > details button")].some((e) => !e.hidden && e.textContent === "Begin again with this")`)
+	b.act(`[...document.querySelectorAll("#knobs > details button")].at(-1).click()`)
+	b.until("another cluster", `document.querySelectorAll("#cluster .frame").length === 4 && document.getElementById("what").textContent.includes("4 nodes")`)
+	b.until("no card of its earlier life, no pin", `document.querySelectorAll("#pins .pin").length === 0 && ![...document.querySelectorAll("#cards .card")].some((e) => e.textContent.includes("system a at") || e.matches(".ghost"))`)
+	b.until("the ghost has become a system", seriesJS+`[1].name === "system b"`)
+	b.until("the line begins again", ready+` && `+latestJS+` < 100`)
+}
+
+// Without echarts the page has pictures and says so.
+func TestPageWithoutLibrary(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a browser; not in short mode")
+	}
+	s := newSite(t, browserSpec, cluster.Options{Pace: 20_000_000}, func(h http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/page/about" {
+				json.NewEncoder(w).Encode(map[string]string{"code": "x"})
+				return
+			}
+			h.ServeHTTP(w, r)
+		})
+	})
+	b := newTab(t)
+	b.do(chromedp.EmulateViewport(1400, 1000))
+	b.do(chromedp.Navigate(s.url("/")))
+	const picture = `document.querySelector("#timeline img")`
+	b.until("pictures", picture+`?.naturalWidth > 300 && document.querySelector("#phases img")?.naturalWidth > 300`)
+	b.until("the page says so", `!document.getElementById("plain").hidden && !window.echarts`)
+	first := eval[string](b, picture+`.src`)
+	b.until("they move", fmt.Sprintf("%s.src !== %q", picture, first))
+	b.until("numbers", `document.getElementById("t-throughput").textContent !== "–"`)
+	time.Sleep(time.Second)
+	b.shot("plain.png")
+	b.quiet(s)
+}
+
+// mortal is a system that fails once it has lived for a while.
+type mortal struct{ cluster.System }
+
+func (m mortal) Advance(d int64) error {
+	if m.NowNS() > 3_000_000 {
+		return errors.New("a planted failure")
+	}
+	return m.System.Advance(d)
+}
+
+// What failed can be looked at and begun again.
+func TestPageOfAFailedSystem(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a browser; not in short mode")
+	}
+	opened := 0
+	s := newSite(t, browserSpec, cluster.Options{Pace: 20_000_000, Open: func(spec engine.Spec) (cluster.System, error) {
+		sys, err := engine.Open(spec)
+		if err != nil {
+			return nil, err
+		}
+		if opened++; opened > 1 {
+			return sys, nil
+		}
+		return mortal{sys}, nil
+	}}, nil)
+	b := newTab(t)
+	b.do(chromedp.EmulateViewport(1400, 1000))
+	b.do(chromedp.Navigate(s.url("/")))
+	b.until("the failure", `document.getElementById("state").textContent === "failed" && document.getElementById("notice").textContent.includes("a planted failure")`)
+	b.until("what it measured", ready)
+	b.shot("dead.png")
+	b.click("#reset")
+	b.until("its next life", `document.getElementById("state").textContent === "running" && document.getElementById("notice").hidden && `+latestJS+` > 4`)
+	b.quiet(s)
+}
+
+// TestScreenshot makes the README's picture:
+//
+//	DRTMX_SCREENSHOT=$PWD/dashboard/screenshot.png go test -run TestScreenshot ./dashboard
+func TestScreenshot(t *testing.T) {
+	file := os.Getenv("DRTMX_SCREENSHOT")
+	if file == "" {
+		t.Skip("DRTMX_SCREENSHOT names no file")
+	}
+	spec, err := engine.LoadSpec("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if spec, err = spec.With(engine.Knobs{"check": "sampled"}); err != nil {
+		t.Fatal(err)
+	}
+	s := newSite(t, spec, cluster.Options{Pace: cluster.DefaultPace}, nil)
+	b := newTab(t)
+	b.do(chromedp.EmulateViewport(1400, 1040))
+	b.do(chromedp.Navigate(s.url("/")))
+	b.until("the page is there", ready)
+	b.until("some history", latestJS+" > 40")
+	const second = `document.querySelectorAll("#steps li")[1]`
+	b.act(second + `.querySelector("button.link").click()`)
+	b.until("the ghost's card", `document.querySelectorAll("#cards .ghost .rows tbody tr").length >= 5`)
+	b.until("more of it", latestJS+" > 78")
+	b.act(`document.getElementById("k-phase-commit").focus({preventScroll: true})`)
+	time.Sleep(time.Second)
+	b.shot("screenshot.png")
+	png, err := os.ReadFile(filepath.Join(t.ArtifactDir(), "screenshot.png"))
+	if err == nil {
+		err = os.WriteFile(file, png, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
