@@ -34,10 +34,10 @@ func plan24a(scale string) plan {
 	base := engine.Knobs{"nodes": machines24a, "threads": 24}
 	switch scale {
 	case Paper:
-		base["coroutines"], base["warmup_ns"], base["duration_ns"], base["window_ns"] = 16, 200_000, 400_000, 20_000
+		base["coroutines"], base["warmup_ns"], base["duration_ns"] = 16, 200_000, 400_000
 	default:
 		// All requests start at once, and for 20 us the RNICs fetch contexts.
-		base["coroutines"], base["warmup_ns"], base["duration_ns"], base["window_ns"] = 12, 50_000, 40_000, 4_000
+		base["coroutines"], base["warmup_ns"], base["duration_ns"] = 12, 50_000, 40_000
 	}
 	p := plan{base: engine.Spec{Set: base}, gap: gapPoint{oneRead, 64}}
 	line := func(name, workload, primitive string, payloads ...int) {

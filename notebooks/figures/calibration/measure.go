@@ -64,7 +64,7 @@ func measures() []measure {
 func peak(id, workload string, payload int) measure {
 	return measure{id: id, required: true, spec: engine.Spec{Workload: workload, Set: engine.Knobs{
 		"nodes": nodes, "threads": threads, "coroutines": 16, "workload.payload": payload,
-		"warmup_ns": 50_000, "duration_ns": 60_000, "window_ns": 5_000,
+		"warmup_ns": 50_000, "duration_ns": 60_000,
 	}}, read: func(r *engine.Result) float64 { return r.Throughput / nodes / 1e6 }}
 }
 
@@ -72,7 +72,7 @@ func peak(id, workload string, payload int) measure {
 func lone() engine.Spec {
 	return engine.Spec{Workload: "micro-read", Set: engine.Knobs{
 		"nodes": 2, "threads": 1, "coroutines": 1, "workload.payload": 64,
-		"warmup_ns": 50_000, "duration_ns": 100_000, "window_ns": 10_000,
+		"warmup_ns": 50_000, "duration_ns": 100_000,
 	}}
 }
 
