@@ -7,7 +7,7 @@ const why = { ww: "overwrote", wr: "was read by", rw: "read what was overwritten
 export function badge(b, c) {
   let text = "off", kind = "badge";
   if (c && c.mode !== "off") {
-    text = c.ok ? `✓ ${si(c.transactions)}` : `✗ ${c.anomaly_count || c.anomalies?.length || 1}`;
+    text = c.ok ? (c.transactions ? `✓ ${si(c.transactions)}` : "✓ …") : `✗ ${c.anomaly_count || c.anomalies?.length || 1}`;
     kind += c.ok ? " ok" : " bad";
   }
   if (b.textContent !== text) b.textContent = text;

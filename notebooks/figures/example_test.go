@@ -21,10 +21,10 @@ func ExampleRecipe_Run() {
 	}
 	fmt.Println(f.Claims[0].Status)
 	// Output:
-	// One-sided READ 8 points
-	// One-sided WRITE 8 points
+	// One-sided READ 7 points
+	// One-sided WRITE 7 points
 	// One-sided ATOMIC 1 points
-	// Two-sided read 8 points
-	// Two-sided write 8 points
+	// Two-sided read 7 points
+	// Two-sided write 7 points
 	// undecided
 }

@@ -28,7 +28,7 @@ var figure24a = definition{
 
 // payloads24a is the X axis; the thesis names 64 bytes, where it splits its
 // claims, and nothing of the axis' ends.
-var payloads24a = []int{8, 16, 32, 64, 128, 256, 512, 1024}
+var payloads24a = []int{8, 32, 64, 128, 256, 512, 1024}
 
 func plan24a(scale string) plan {
 	base := engine.Knobs{"nodes": machines24a, "threads": 24}

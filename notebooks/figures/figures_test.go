@@ -84,7 +84,7 @@ func checkForms(t *testing.T, f *Figure) {
 			}
 		}
 	}
-	if n := strings.Count(f.CSV(), "\n"); n != 1+8*4+1 {
+	if n := strings.Count(f.CSV(), "\n"); n != 1+7*4+1 {
 		t.Errorf("%d rows of csv", n)
 	}
 }
@@ -170,7 +170,7 @@ func TestVerdicts(t *testing.T) {
 // fitted.
 func TestFigure24a(t *testing.T) {
 	if testing.Short() {
-		t.Skip("34 runs of 16 machines")
+		t.Skip("30 runs of 16 machines")
 	}
 	r, err := Find("2-4a")
 	if err != nil {
