@@ -19,7 +19,7 @@ import (
 // What the charts hold, read from echarts.
 const (
 	seriesJS  = `echarts.getInstanceByDom(document.getElementById("timeline")).getOption().series`
-	latestJS  = seriesJS + `[0].data.at(-1).value[0]`
+	latestJS  = `(` + seriesJS + `[0].data.at(-1)?.value[0] ?? 0)`
 	marksJS   = `(` + seriesJS + `[0].markLine?.data || []).length`
 	cardsJS   = `document.querySelectorAll("#cards .card:not(.ghost)").length`
 	pictureJS = `[...document.querySelectorAll("#cluster .bar, #cluster .hot")].map((e) => e.textContent).join()`
@@ -101,13 +101,19 @@ func refused(_ *site, b *tab) {
 	b.until("lock is back", `document.getElementById("k-phase-lock").value === "auto"`)
 }
 
+// marked is true when the latest mark in sight is that of card n. Marks close
+// to each other share a label, and on a fast machine old ones are out of sight.
+func marked(n int) string {
+	return fmt.Sprintf(`/(^|–)%d$/.test((%s[0].markLine?.data || []).at(-1)?.name)`, n, seriesJS)
+}
+
 // fromOutside is a knob that a notebook turns while the page is open.
 func fromOutside(s *site, b *tab) {
-	b.until("a mark for each card", marksJS+" === 3 && "+cardsJS+" === 3")
+	b.until("a mark for the latest card", marked(3)+" && "+cardsJS+" === 3")
 	const n = 3
 	s.patch(`{"phase.logging": "two-sided"}`)
 	began := time.Now()
-	b.until("its mark", fmt.Sprintf("%s === %d", marksJS, n+1))
+	b.until("its mark", marked(n+1))
 	b.until("its card", cardsJS+fmt.Sprintf(` === %d`, n+1)+` && /from a notebook/.test(document.querySelector("#cards .card").textContent)`)
 	if d := time.Since(began); d > 10*time.Second {
 		b.t.Errorf("mark and card took %v", d)
