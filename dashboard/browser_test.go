@@ -198,16 +198,19 @@ func (b *tab) act(js string) {
 	eval[bool](b, "(async () => { "+js+"; return true })()")
 }
 
-// until waits for a JavaScript expression to be true.
+// until waits for a JavaScript expression to be true. One that throws is not
+// true yet: what it asks for need not be there. Errors of the page itself are
+// collected elsewhere and fail the test.
 func (b *tab) until(what, js string) {
 	b.t.Helper()
 	for end := time.Now().Add(60 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-		if eval[bool](b, "(async () => !!(await ("+js+")))()") {
+		why := eval[string](b, "(async () => { try { return (await ("+js+")) ? '' : 'not so' } catch (e) { return String(e) } })()")
+		if why == "" {
 			return
 		}
 		if time.Now().After(end) {
 			b.shot("failed.png")
-			b.t.Fatalf("not within a minute: %s (%s)", what, js)
+			b.t.Fatalf("not within a minute: %s (%s): %s", what, js, why)
 		}
 	}
 }
