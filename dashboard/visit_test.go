@@ -18,8 +18,8 @@ import (
 
 // What the charts hold, read from echarts.
 const (
-	seriesJS  = `echarts.getInstanceByDom(document.getElementById("timeline")).getOption().series`
-	latestJS  = `(` + seriesJS + `[0].data.at(-1)?.value[0] ?? 0)`
+	seriesJS  = `echarts.getInstanceByDom(document.getElementById("timeline"))?.getOption()?.series`
+	latestJS  = `(` + seriesJS + `?.[0]?.data?.at(-1)?.value[0] ?? 0)`
 	marksJS   = `(` + seriesJS + `[0].markLine?.data || []).length`
 	cardsJS   = `document.querySelectorAll("#cards .card:not(.ghost)").length`
 	pictureJS = `[...document.querySelectorAll("#cluster .bar, #cluster .hot")].map((e) => e.textContent).join()`
@@ -228,13 +228,14 @@ func reload(_ *site, b *tab) {
 
 // reconnect takes the server away for a while; the cluster runs on.
 func reconnect(s *site, b *tab) {
+	b.until("a line", latestJS+" > 0")
 	s.stop()
 	b.until("the page says so", `document.getElementById("state").textContent === "offline" && !document.getElementById("notice").hidden`)
 	gone := eval[float64](b, latestJS)
 	time.Sleep(time.Second)
 	s.serve()
 	b.until("it goes on by itself", `document.getElementById("state").textContent === "running" && document.getElementById("notice").hidden`)
-	b.until("the line goes on", fmt.Sprintf("%s > %g", latestJS, gone+1))
+	b.until("the line goes on", fmt.Sprintf("%s > %g && %s[0].data.length > 2", latestJS, gone+1, seriesJS))
 	widest := eval[float64](b, `((d) => Math.max(...d.slice(1).map((p, i) => p.value[0] - d[i].value[0])))(`+seriesJS+`[0].data)`)
 	if step := eval[float64](b, `((d) => d.at(-1).value[0] - d.at(-2).value[0])(`+seriesJS+`[0].data)`); widest > 3*step+0.01 {
 		b.t.Errorf("the line has a gap of %g ms, its points are %g ms apart", widest, step)
