@@ -145,13 +145,6 @@ func (r *recorder) write(rec *record) {
 	r.writeErr = r.file.append(rec)
 }
 
-// err is why the file is no longer written, if so.
-func (r *recorder) err() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.writeErr
-}
-
 func (r *recorder) close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

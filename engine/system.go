@@ -138,7 +138,7 @@ func r2Config(v Knobs) r2.Config {
 	for m := range all {
 		c.PerMachine = append(c.PerMachine, threadsOf(v, m))
 	}
-	c.RecvDepth = min(max(128, 2*all*v.int("coroutines")), 2048)
+	c.RecvDepth = r2.RecvDepthFor(all, v.int("coroutines"))
 	if v.text("workload") == "smallbank" {
 		// Its largest message, a log entry of three records, has 200 bytes. Large
 		// RECVs are only paid for in the simulator's own memory.

@@ -102,8 +102,3 @@ func moments(x []float64) (mean, variance float64) {
 	}
 	return mean, variance / float64(len(x)-1)
 }
-
-// DiffBatches is Diff of the batch means of two correlated series.
-func DiffBatches(a, b []float64, batches int) (diff, half95 float64) {
-	return Diff(batched(a, batches), batched(b, batches))
-}

@@ -31,7 +31,7 @@ type Config struct {
 	EmulatedNodes int   // RC queue pairs as in a cluster of this size (thesis §2.2.4); default the machines
 	RandomQP      bool  // choose among the emulated queue pairs at random (§2.2.4) instead of round robin (§4.4.2)
 	SendDepth     int   // send queue of an RC queue pair; default 128 [rlib]
-	RecvDepth     int   // RECVs posted per thread; default twice what peers can have in flight, at most 2048
+	RecvDepth     int   // RECVs posted per thread; default RecvDepthFor. A message that finds none is lost, and repeated later
 	PollBatch     int   // completions taken per poll; default 16
 	MaxMessage    int   // largest RPC message, header included; default 4096 (the path MTU)
 	Scratch       int   // registered scratch a coroutine begins with, in bytes; default 1088. It grows
@@ -61,12 +61,18 @@ func (c Config) withDefaults(f *fabric.Fabric) Config {
 	def(&c.MaxMessage, 4096)
 	def(&c.Scratch, 1088)
 	if c.RecvDepth == 0 {
-		c.RecvDepth = min(max(128, 2*f.Machines()*c.Coroutines), 2048)
+		c.RecvDepth = RecvDepthFor(f.Machines(), c.Coroutines)
 	}
 	if c.ResendAfter == 0 {
 		c.ResendAfter = 200 * sim.Microsecond
 	}
 	return c
+}
+
+// RecvDepthFor is how many RECVs a thread posts unless told: two per coroutine
+// and machine, from 128 to 2048 [rlib].
+func RecvDepthFor(machines, coroutines int) int {
+	return min(max(128, 2*machines*coroutines), 2048)
 }
 
 // Handler serves one RPC id. It runs to completion on a worker of the callee.
@@ -153,7 +159,7 @@ func New(s *sim.Sim, f *fabric.Fabric, c Config) (*Cluster, error) {
 	}
 	for _, w := range cl.workers {
 		cl.queues = append(cl.queues, w.cq)
-		w.rest()
+		w.rest() // a worker without coroutines of its own serves requests too
 	}
 	return cl, nil
 }

@@ -33,12 +33,7 @@ func (w *Worker) connect() error {
 	for slot := range c.RecvDepth {
 		w.repost(slot)
 	}
-	if err := w.postRecvs(); err != nil {
-		return err
-	}
-	// A worker without coroutines of its own serves requests too.
-	w.cq.Arm(w.local, cl.kWork, uint32(w.id)|w.gen<<16)
-	return nil
+	return w.postRecvs()
 }
 
 func (w *Worker) open() {

@@ -12,12 +12,6 @@ type Dist interface {
 	Draw(r *r2.Rand) uint64
 }
 
-// Uniform draws each number equally often.
-type Uniform struct{ N uint64 }
-
-// Draw draws one.
-func (u Uniform) Draw(r *r2.Rand) uint64 { return r.Uint64n(u.N) }
-
 // HotSet is a set of hot items spread evenly over [0, n), so that every
 // partition, socket and page has its share of them.
 type HotSet struct {
