@@ -12,9 +12,10 @@ import (
 )
 
 // The source of this room and of those below it, so that a run knows what computed it whatever
-// built the binary: command, notebook kernel or test, from a clean or a changed tree.
+// built the binary: command, notebook kernel or test, from a clean or a changed tree. The numbers of
+// the hardware profiles are part of it.
 //
-//go:embed *.go */*.go
+//go:embed *.go */*.go */*/*.go fabric/profiles/*.yaml
 var source embed.FS
 
 // CodeVersion identifies the simulator's source: equal for equal source, "dev" when there is none.

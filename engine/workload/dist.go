@@ -7,11 +7,6 @@ import (
 	"drtmx/engine/r2"
 )
 
-// Dist draws numbers of [0, n).
-type Dist interface {
-	Draw(r *r2.Rand) uint64
-}
-
 // HotSet is a set of hot items spread evenly over [0, n), so that every
 // partition, socket and page has its share of them.
 type HotSet struct {
