@@ -210,7 +210,7 @@ func verbTrace(v *r2.VerbEvent) VerbTrace {
 		BeginNS: nanoseconds(v.Post), EndNS: nanoseconds(v.Done)}
 	for m, ps := range v.Stamp {
 		if ps > 0 {
-			t.Milestones = append(t.Milestones, MilestoneTrace{metrics.Milestone(m).String(), nanoseconds(ps)})
+			t.Milestones = append(t.Milestones, MilestoneTrace{metrics.Milestone(m).String(), nanoseconds(int64(ps))})
 		}
 	}
 	return t

@@ -46,9 +46,9 @@ func (s *stamp) add(i int, d sim.Time) {
 
 func (s *stamp) expand(to *metrics.Stamp) {
 	*to = metrics.Stamp{
-		metrics.Doorbell: int64(s[atDoorbell]), metrics.NICSend: int64(s[atNICSend]), metrics.Wire: int64(s[atWire]),
-		metrics.NICReceive: int64(s[atNICReceive]), metrics.PCIe: int64(s[atPCIe]), metrics.Memory: int64(s[atMemory]),
-		metrics.Completion: int64(s[atCompletion]),
+		metrics.Doorbell: s[atDoorbell], metrics.NICSend: s[atNICSend], metrics.Wire: s[atWire],
+		metrics.NICReceive: s[atNICReceive], metrics.PCIe: s[atPCIe], metrics.Memory: s[atMemory],
+		metrics.Completion: s[atCompletion],
 	}
 }
 

@@ -27,7 +27,7 @@ func TestMilestonesOfOneRead(t *testing.T) {
 		e.At -= began
 	}
 	p := &b.f.profile.NIC
-	want := metrics.Stamp{
+	want := [metrics.NumMilestones]int64{
 		metrics.Doorbell: c.oneWay,
 		metrics.NICSend: p.TxRead.Time() + c.txLatency +
 			p.TxReadResponse.Time() + 64*c.gather>>10 + c.txLatency,
@@ -41,7 +41,7 @@ func TestMilestonesOfOneRead(t *testing.T) {
 	// What the receive pipelines add to bytes that are still coming in.
 	want[metrics.NICReceive] += max(0, p.RxRead.Time()-c.serialize(0, 42)) + max(0, p.RxResponse.Time()-c.serialize(64, 30))
 	for m := range metrics.NumMilestones {
-		if e.Stamp[m] != want[m] {
+		if int64(e.Stamp[m]) != want[m] {
 			t.Errorf("%v: %d ps, want %d", m, e.Stamp[m], want[m])
 		}
 	}

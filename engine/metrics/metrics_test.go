@@ -17,7 +17,7 @@ func TestAttributionAddsUp(t *testing.T) {
 		var b Breakdown
 		var s Stamp
 		for m := range s {
-			s[m] = rnd.Int64N(1_000_000)
+			s[m] = rnd.Uint32N(1_000_000)
 		}
 		b.Stamp(Execution, &s)
 		b.Stamp(Logging, &s)

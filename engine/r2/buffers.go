@@ -15,8 +15,8 @@ type buffers struct {
 	stride int // from one to the next: not a multiple of 4 KB, or all would share a few cache sets
 	recv   Addr
 	send   Addr
-	taken  int32 // send buffers ever used
-	unused []int32
+	taken  int16 // send buffers ever used
+	unused []int16
 	next   Addr // scratch
 	end    Addr
 	mem    *fabric.Memory
@@ -47,7 +47,7 @@ func (b *buffers) init(w *Worker) error {
 
 // take returns a send buffer for n bytes. The one given back last is taken
 // first, so that few are hot.
-func (b *buffers) take(w *Worker, n int) (slot int32, a Addr, mem []byte) {
+func (b *buffers) take(w *Worker, n int) (slot int16, a Addr, mem []byte) {
 	if n > b.size {
 		panic(fmt.Sprintf("r2: %d bytes in one send, at most %d", n, b.size))
 	}
@@ -64,7 +64,7 @@ func (b *buffers) take(w *Worker, n int) (slot int32, a Addr, mem []byte) {
 	return slot, a, b.mem.Bytes(a, n)
 }
 
-func (b *buffers) free(slot int32) { b.unused = append(b.unused, slot) }
+func (b *buffers) free(slot int16) { b.unused = append(b.unused, slot) }
 
 func (b *buffers) recvBuffer(slot int) (Addr, []byte) {
 	a := b.recv + Addr(slot*b.stride)

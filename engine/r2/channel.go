@@ -60,14 +60,14 @@ func near(ref, low uint32) uint32 {
 // call is a request that is not answered or, passive, not acknowledged.
 type call struct {
 	co       *Co
-	reply    *Reply
 	message  []byte // kept for repetition
+	sentAt   Time
+	reply    *Reply
 	rpc      uint8
 	passive  bool
 	answered bool
 	phase    metrics.Phase
-	sentAt   Time
-	stamp    metrics.Stamp // of the way there and the handler, kept by the simulator
+	stamp    metrics.Stamp // of the way there and the handler, kept by the simulator; not of a passive one
 }
 
 // kept is a reply that the requester may ask for again.
@@ -79,33 +79,40 @@ type kept struct {
 // channel is one thread's side of the conversation with a thread of another
 // machine.
 type channel struct {
-	peer *Worker
-
+	// Requests from here.
+	calls        []call // by sequence number
 	next, oldest uint32 // requests [oldest, next) are open
 	acked        uint32
-	calls        []call // by sequence number
-	stalled      []*Co
+	address      fabric.AH // of the peer
+	stalled      *[]*Co    // nil: nobody ever was
 
-	arrived   uint32                     // all of the peer's requests below it are here
-	beyond    [RequestWindow / 64]uint64 // bit i: arrived+i is here too
-	replies   []kept
+	// Requests from there.
+	arrived   uint32 // all of the peer's requests below it are here
 	keptFrom  uint32
-	owed      int
+	beyond    [RequestWindow / 64]uint64 // bit i: arrived+i is here too
+	replies   []kept                     // by sequence number; grows from nothing
 	owedSince Time
+	owed      int
+
+	peer *Worker
 }
 
 func newChannel(peer *Worker) *channel {
-	return &channel{peer: peer, calls: make([]call, 8), replies: make([]kept, 8)}
+	ch := &channel{peer: peer, calls: make([]call, 2)}
+	if peer.ud != nil {
+		ch.address = peer.ud.qp.Address()
+	}
+	return ch
 }
 
 // channel is the conversation with the sender of a message. Where machines
 // have different numbers of threads, several threads may talk to one.
 func (w *Worker) channel(src fabric.AH) *channel {
-	if ch := w.out[src.Machine]; ch.address() == src {
+	if ch := w.out[src.Machine]; ch.address == src {
 		return ch
 	}
 	for _, ch := range w.chans {
-		if ch.address() == src {
+		if ch.address == src {
 			return ch
 		}
 	}
@@ -118,8 +125,6 @@ func (w *Worker) channel(src fabric.AH) *channel {
 	}
 	panic(fmt.Sprintf("r2: message from unknown queue pair %v", src))
 }
-
-func (ch *channel) address() fabric.AH { return ch.peer.ud.qp.Address() }
 
 func (ch *channel) call(seq uint32) *call { return &ch.calls[seq&uint32(len(ch.calls)-1)] }
 
@@ -143,16 +148,25 @@ func (ch *channel) close(w *Worker) {
 	for ch.oldest != ch.next && ch.call(ch.oldest).answered {
 		c := ch.call(ch.oldest)
 		w.messages.give(c.message)
-		*c = call{}
+		c.message = nil
 		ch.oldest++
 	}
-	if ch.oldest != before && len(ch.stalled) > 0 {
-		for _, c := range ch.stalled {
+	if ch.oldest != before && ch.stalled != nil {
+		for _, c := range *ch.stalled {
 			c.stalled = nil
 			w.makeReady(c)
 		}
-		ch.stalled = ch.stalled[:0]
+		*ch.stalled = (*ch.stalled)[:0]
 	}
+}
+
+// stall notes that a coroutine waits for room in the window.
+func (ch *channel) stall(c *Co) {
+	if ch.stalled == nil {
+		ch.stalled = new([]*Co)
+	}
+	*ch.stalled = append(*ch.stalled, c)
+	c.stalled = ch
 }
 
 // acknowledge takes a cumulative acknowledgement: what is below it has
@@ -212,11 +226,11 @@ func (ch *channel) shift(n uint32) {
 
 // keep stores a reply until the requester is known to have it.
 func (ch *channel) keep(seq uint32, message []byte) {
-	for n := uint32(len(ch.replies)); seq-ch.keptFrom >= n; n *= 2 {
+	for n := uint32(len(ch.replies)); seq-ch.keptFrom >= n; n = uint32(len(ch.replies)) {
 		old := ch.replies
-		ch.replies = make([]kept, 2*n)
+		ch.replies = make([]kept, max(2*n, 2))
 		for s := ch.keptFrom; s != ch.keptFrom+n; s++ {
-			ch.replies[s&(2*n-1)] = old[s&(n-1)]
+			ch.replies[s&uint32(len(ch.replies)-1)] = old[s&(n-1)]
 		}
 	}
 	ch.replies[seq&uint32(len(ch.replies)-1)] = kept{message, true}
@@ -235,6 +249,10 @@ func (ch *channel) kept(seq uint32) *kept {
 
 // forget drops the replies below seq.
 func (ch *channel) forget(w *Worker, seq uint32) {
+	if len(ch.replies) == 0 { // only passive requests came
+		ch.keptFrom = seq
+		return
+	}
 	for int32(seq-ch.keptFrom) > 0 {
 		k := &ch.replies[ch.keptFrom&uint32(len(ch.replies)-1)]
 		w.messages.give(k.message)

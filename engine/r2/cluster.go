@@ -97,10 +97,10 @@ type Cluster struct {
 	cos      []*Co
 	pairs    []*[pairBlock]queuePair // by id
 	npairs   int
-	perPeer  int               // RC queue pairs of a worker to a machine
-	polled   []fabric.CQE      // see Worker.keep
-	list     List              // the open one: it is posted before its coroutine parks
-	spare    [][]fabric.SendWR // emptied pend slices
+	perPeer  int          // RC queue pairs of a worker to a machine
+	polled   []fabric.CQE // see Worker.keep
+	list     List         // the open one: it is posted before its coroutine parks
+	spare    []*pending   // empty
 	handlers [maxRPC]Handler
 	receipts [maxRPC]func(m, thread, to int, req []byte)
 
@@ -158,6 +158,9 @@ func New(s *sim.Sim, f *fabric.Fabric, c Config) (*Cluster, error) {
 		}
 	}
 	for _, w := range cl.workers {
+		for _, ch := range w.chans {
+			ch.address = ch.peer.ud.qp.Address()
+		}
 		cl.queues = append(cl.queues, w.cq)
 		w.rest() // a worker without coroutines of its own serves requests too
 	}

@@ -2,6 +2,7 @@ package r2
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 
 	"drtmx/engine/metrics"
@@ -44,10 +45,9 @@ type Co struct {
 	rand    Rand
 	index   int // within the thread; -1: the handler
 
-	spent   metrics.Breakdown
+	spent   ledger
 	replies []Reply
 	stalled *channel // has no room for another request
-	job     job      // handler only
 	name    string
 }
 
@@ -97,6 +97,20 @@ func (c *Co) ID() uint32 { return c.id }
 // Home is the socket of its core, and so the RNIC it posts to.
 func (c *Co) Home() int { return c.w.home }
 
+// A thread has at most maxCoroutines: what the header of a message can name.
+const (
+	maxCoroutines = 128
+	shortHandler  = 255
+)
+
+// short names the coroutine within its worker, from 1.
+func (c *Co) short() uint8 {
+	if c.index < 0 {
+		return shortHandler
+	}
+	return uint8(c.index + 1)
+}
+
 // Rand is its own random stream.
 func (c *Co) Rand() *Rand { return &c.rand }
 
@@ -125,7 +139,7 @@ func (c *Co) charged(m metrics.Milestone) {
 	now := c.w.local
 	if now > c.runFrom {
 		c.touched |= 1 << c.phase
-		c.spent[c.phase][m] += now - c.runFrom
+		c.spent.add(c.phase, m, now-c.runFrom)
 		c.runFrom = now
 	}
 }
@@ -141,13 +155,18 @@ func (c *Co) Phases() metrics.PhaseSet {
 func (c *Co) TakeBreakdown(b *metrics.Breakdown) (trips int) {
 	c.charged(metrics.Compute)
 	for t := c.touched; t != 0; t &= t - 1 {
-		spent, sum := &c.spent[bits.TrailingZeros32(t)], &b[bits.TrailingZeros32(t)]
-		for m, d := range spent {
-			sum[m] += d
+		p := bits.TrailingZeros32(t)
+		spent, sum := &c.spent.rows[p], &b[p]
+		for m := range sum {
+			sum[m] += Time(spent[m])
 		}
-		*spent = [metrics.NumMilestones]int64{}
+		*spent = row{}
 	}
 	c.touched = 0
+	if c.spent.excess != nil {
+		b.Add(c.spent.excess)
+		c.spent.excess = nil
+	}
 	trips, c.trips = c.trips, 0
 	return trips
 }
@@ -168,7 +187,7 @@ func (c *Co) park() {
 func (c *Co) woken() {
 	c.runFrom = c.w.local
 	c.touched |= 1 << c.phase
-	c.spent[c.phase][metrics.Poll] += c.w.local - c.parkedAt - c.explained
+	c.spent.add(c.phase, metrics.Poll, c.w.local-c.parkedAt-c.explained)
 	c.explained = 0
 }
 
@@ -176,21 +195,40 @@ func (c *Co) woken() {
 // The request may have been posted before the wait began: then its first
 // milestones are shortened.
 func (c *Co) attribute(stamp *metrics.Stamp, wait Time) {
-	var sum Time
-	for _, d := range stamp {
-		sum += d
-	}
+	sum := stamp.Total()
 	before := max(sum-wait, 0)
 	c.explained = sum - before
-	spent := &c.spent[c.phase]
 	for m, d := range stamp {
 		if d == 0 {
 			continue
 		}
-		cut := min(d, before)
+		cut := min(Time(d), before)
 		before -= cut
-		spent[m] += d - cut
+		c.spent.add(c.phase, metrics.Milestone(m), Time(d)-cut)
 	}
+}
+
+// row is what a coroutine spent in a phase, by milestone: one line of the
+// host's memory.
+type row [16]uint32
+
+// ledger is a metrics.Breakdown in little memory, for thousands of coroutines
+// keep one each.
+type ledger struct {
+	rows   [metrics.NumPhases]row
+	excess *metrics.Breakdown // what is too large for a row; nil: nothing
+}
+
+func (l *ledger) add(p metrics.Phase, m metrics.Milestone, d Time) {
+	cell := &l.rows[p][m]
+	if sum := Time(*cell) + d; 0 <= sum && sum <= math.MaxUint32 {
+		*cell = uint32(sum)
+		return
+	}
+	if l.excess == nil {
+		l.excess = new(metrics.Breakdown)
+	}
+	l.excess[p][m] += d
 }
 
 // Wait parks the coroutine until every request it posted, passive ones

@@ -77,8 +77,12 @@ func (x *watch) completed(w *Worker, q *queuePair, slot, at uint32, cqe *fabric.
 
 // called reports an RPC: with its answer, or if passive when it is sent.
 func (x *watch) called(w *Worker, to int, k *call) {
-	x.observer.Verb(&VerbEvent{
+	v := VerbEvent{
 		Co: k.co.id, Phase: k.phase, Op: fabric.Send, RPC: k.rpc, From: w.mc.id, To: to, Bytes: len(k.message),
-		Passive: k.passive, Post: k.sentAt, Done: w.local, Stamp: k.stamp,
-	})
+		Passive: k.passive, Post: k.sentAt, Done: w.local,
+	}
+	if !k.passive {
+		v.Stamp = k.stamp
+	}
+	x.observer.Verb(&v)
 }

@@ -18,26 +18,48 @@ const (
 
 // entry is a work request in a send queue, in posting order.
 type entry struct {
-	co     *Co   // who posted it; nil: a reply, an acknowledgement, a repetition
-	buffer int32 // send buffer to give back, or -1
-	wait   bool  // co waits for it
+	co     uint8 // who posted it, see Co.short; 0: a reply, an acknowledgement, a repetition
+	wait   bool  // it waits for it
+	buffer int16 // send buffer to give back, or -1
 }
 
 // queuePair is a queue pair with what the worker knows of its send queue: a
 // ring of entries of which the first are in the RNIC's hands and the rest
-// wait for the flush or for room.
+// wait for the flush or for room. There are tens of thousands, used in no
+// order, so each is one line of the host's memory.
 type queuePair struct {
-	ring       []entry // first, until it is too small
-	head       uint32  // oldest not known to be complete
-	posted     uint32  // next to post
-	tail       uint32  // next free
+	qp         *fabric.QP
+	pend       *pending // nil: nothing is
+	more       *[]entry // the ring once it is larger than first
+	id         uint32   // in the cluster
+	head       uint32   // oldest not known to be complete
+	posted     uint32   // next to post
+	tail       uint32   // next free
 	unsignaled uint16
 	depth      uint16
-	pend       []fabric.SendWR
 	first      [4]entry
-	qp         *fabric.QP
-	id         uint32 // in the cluster
 	dirty      bool
+}
+
+// pending are the work requests of a queue pair that wait for the doorbell.
+type pending struct{ wrs []fabric.SendWR }
+
+// at is the entry of a place in the send queue.
+func (q *queuePair) at(place uint32) *entry {
+	if q.more == nil {
+		return &q.first[place&uint32(len(q.first)-1)]
+	}
+	ring := *q.more
+	return &ring[place&uint32(len(ring)-1)]
+}
+
+// grow doubles the ring.
+func (q *queuePair) grow(n uint32) {
+	ring := make([]entry, 2*n)
+	for i := q.head; i != q.tail; i++ {
+		ring[i&(2*n-1)] = *q.at(i)
+	}
+	q.more = &ring
 }
 
 // pairBlock queue pairs are allocated at a time; they never move.
@@ -50,7 +72,6 @@ func (w *Worker) addQP(qp *fabric.QP, depth int) *queuePair {
 	}
 	q := &cl.pairs[cl.npairs/pairBlock][cl.npairs%pairBlock]
 	*q = queuePair{qp: qp, id: uint32(cl.npairs), depth: uint16(depth)}
-	q.ring = q.first[:]
 	cl.npairs++
 	return q
 }
@@ -64,12 +85,12 @@ func (cl *Cluster) pair(id uint64) *queuePair {
 // append adds a work request. It signals one when too many were not: their
 // places in the send queue come back only with a later completion.
 func (q *queuePair) append(w *Worker, wr *fabric.SendWR, e entry) {
-	if q.tail-q.head == uint32(len(q.ring)) {
-		old := q.ring
-		q.ring = make([]entry, 2*len(old))
-		for i := q.head; i != q.tail; i++ {
-			q.ring[i&uint32(len(q.ring)-1)] = old[i&uint32(len(old)-1)]
-		}
+	n := uint32(len(q.first))
+	if q.more != nil {
+		n = uint32(len(*q.more))
+	}
+	if q.tail-q.head == n {
+		q.grow(n)
 	}
 	q.unsignaled++
 	if q.unsignaled >= q.depth/4 {
@@ -80,23 +101,36 @@ func (q *queuePair) append(w *Worker, wr *fabric.SendWR, e entry) {
 	}
 	wr.ID = uint64(q.id)<<pairShift | uint64(q.tail&placeMask)
 	if e.wait {
-		wr.ID |= uint64(e.co.id+1) << coShift
+		wr.ID |= uint64(w.co(e.co).id+1) << coShift
 	}
-	q.ring[q.tail&uint32(len(q.ring)-1)] = e
+	*q.at(q.tail) = e
 	q.tail++
-	if cl := w.cl; q.pend == nil && len(cl.spare) > 0 {
-		n := len(cl.spare) - 1
-		q.pend, cl.spare = cl.spare[n], cl.spare[:n]
+	if q.pend == nil {
+		q.pend = w.cl.takePending()
 	}
-	q.pend = append(q.pend, *wr)
+	q.pend.wrs = append(q.pend.wrs, *wr)
 	w.charge(w.cpu.PostWQE)
+}
+
+func (cl *Cluster) takePending() *pending {
+	n := len(cl.spare)
+	if n == 0 {
+		return &pending{wrs: make([]fabric.SendWR, 0, listMax)}
+	}
+	p := cl.spare[n-1]
+	cl.spare = cl.spare[:n-1]
+	return p
 }
 
 // ring rings the doorbell for what is pending, as far as the send queue has
 // room; each: one doorbell per request.
 func (w *Worker) ring(q *queuePair, each bool) {
-	for len(q.pend) > 0 {
-		n := min(len(q.pend), int(q.depth)-int(q.posted-q.head))
+	p := q.pend
+	if p == nil {
+		return
+	}
+	for len(p.wrs) > 0 {
+		n := min(len(p.wrs), int(q.depth)-int(q.posted-q.head))
 		if n <= 0 {
 			break
 		}
@@ -104,20 +138,20 @@ func (w *Worker) ring(q *queuePair, each bool) {
 			n = 1
 		}
 		w.charge(w.cpu.MMIO)
-		if err := q.qp.PostSend(w.local, q.pend[:n]); err != nil {
+		if err := q.qp.PostSend(w.local, p.wrs[:n]); err != nil {
 			w.cl.Fail(fmt.Errorf("r2: post on machine %d thread %d: %w", w.mc.id, w.thread, err))
 			return
 		}
 		q.posted += uint32(n)
-		q.pend = q.pend[:copy(q.pend, q.pend[n:])]
+		p.wrs = p.wrs[:copy(p.wrs, p.wrs[n:])]
 	}
-	if len(q.pend) > 0 {
+	if len(p.wrs) > 0 {
 		w.markDirty(q)
-	} else if q.pend != nil {
-		// The next queue pair takes the slice while it is in the host's cache.
-		w.cl.spare = append(w.cl.spare, q.pend)
-		q.pend = nil
+		return
 	}
+	// The next queue pair takes it while it is in the host's cache.
+	w.cl.spare = append(w.cl.spare, p)
+	q.pend = nil
 }
 
 func (w *Worker) markDirty(q *queuePair) {
@@ -147,36 +181,35 @@ func (q *queuePair) complete(w *Worker, cqe *fabric.CQE) {
 			at, cqe.Op, cqe.Status, q.id, w.mc.id, w.thread, q.head, q.posted))
 	}
 	for q.head != at+1 {
-		e := &q.ring[q.head&uint32(len(q.ring)-1)]
+		e := q.at(q.head)
 		q.head++
 		if e.buffer >= 0 {
 			w.buffers.free(e.buffer)
 		}
 		if cqe.Status != fabric.Success && q.head == at+1 {
-			q.failed(w, e, cqe)
+			q.failed(w, w.co(e.co), cqe)
 		}
 		if x := w.cl.watch; x != nil {
 			x.completed(w, q, q.head-1, at, cqe)
 		}
-		if e.co != nil && e.wait {
-			w.done(e.co, &cqe.Stamp)
+		if e.wait {
+			w.done(w.co(e.co), &cqe.Stamp)
 		}
-		e.co = nil
 	}
-	if len(q.pend) > 0 {
+	if q.pend != nil {
 		w.markDirty(q)
 	}
 }
 
 // failed reports an error completion: to the coroutine, or if nobody waits
 // for the request, to the run.
-func (q *queuePair) failed(w *Worker, e *entry, cqe *fabric.CQE) {
+func (q *queuePair) failed(w *Worker, c *Co, cqe *fabric.CQE) {
 	err := fmt.Errorf("r2: %v on machine %d thread %d: %v", cqe.Op, w.mc.id, w.thread, cqe.Status)
 	switch {
-	case e.co == nil:
+	case c == nil:
 		w.cl.Fail(err)
-	case e.co.err == nil:
-		e.co.err = err
+	case c.err == nil:
+		c.err = err
 	}
 }
 
@@ -204,11 +237,11 @@ func (c *Co) List(at Loc, atomic bool) *List {
 	return l
 }
 
-func (l *List) add(wr fabric.SendWR, buffer int32) {
+func (l *List) add(wr fabric.SendWR, buffer int16) {
 	if l.n == listMax {
 		panic("r2: list too long")
 	}
-	l.wrs[l.n], l.es[l.n] = wr, entry{co: l.co, buffer: buffer}
+	l.wrs[l.n], l.es[l.n] = wr, entry{co: l.co.short(), buffer: buffer}
 	l.n++
 }
 

@@ -34,19 +34,18 @@ func (c *Co) Call(m int, rpc uint8, req []byte) *Reply {
 	if ch.peer == w {
 		return c.callSelf(rpc, req)
 	}
+	message := w.messages.take(len(req))
+	copy(message, req) // before a wait: req may be the caller's for this moment only
 	for ch.next-ch.oldest >= RequestWindow {
-		c.stalled = ch
-		ch.stalled = append(ch.stalled, c)
+		ch.stall(c)
 		c.park()
 	}
 	seq, k := ch.open()
-	*k = call{co: c, rpc: rpc, passive: c.mode.Passive, phase: c.phase, sentAt: w.local}
-	k.message = w.messages.take(len(req))
-	copy(k.message, req)
+	k.co, k.message, k.rpc, k.passive, k.answered, k.phase, k.sentAt = c, message, rpc, c.mode.Passive, false, c.phase, w.local
 	var r *Reply
-	if !c.mode.Passive {
+	if !k.passive {
 		r = c.reply()
-		k.reply = r
+		k.reply, k.stamp = r, metrics.Stamp{}
 		c.pending++
 	}
 	w.request(ch, seq, k, c.mode.Doorbell)
@@ -62,11 +61,14 @@ func (c *Co) Call(m int, rpc uint8, req []byte) *Reply {
 func (c *Co) callSelf(rpc uint8, req []byte) *Reply {
 	w := c.w
 	w.charge(w.cpu.Dispatch)
-	n := w.cl.handlers[rpc](c, Peer{w.mc.id, w.thread, c.index}, req, w.answer)
+	message := w.messages.take(len(req)) // the handler may wait, and req be used by others
+	copy(message, req)
+	defer w.messages.give(message)
+	n := w.cl.handlers[rpc](c, Peer{w.mc.id, w.thread, c.index}, message, w.answer)
 	c.covered = false
 	if c.mode.Passive {
 		if f := w.cl.receipts[rpc]; f != nil {
-			f(w.mc.id, w.thread, w.mc.id, req)
+			f(w.mc.id, w.thread, w.mc.id, message)
 		}
 		return nil
 	}
@@ -96,7 +98,7 @@ func (w *Worker) send(ch *channel, h header, payload []byte, batched bool) {
 	w.charge(w.copyCost(n))
 	w.ud.append(w, &fabric.SendWR{
 		Op: fabric.Send, Inline: n <= w.hw.MaxInline, Local: a, LKey: w.buffers.key, Len: uint32(n),
-		Dest: ch.address(),
+		Dest: ch.address,
 	}, entry{buffer: slot})
 	if batched {
 		w.markDirty(w.ud)
@@ -145,9 +147,7 @@ func (w *Worker) answered(ch *channel, seq uint32, payload []byte, back *metrics
 	k.reply.B = k.co.Buf(len(payload)).B
 	copy(k.reply.B, payload)
 	w.charge(w.copyCost(len(payload)))
-	for i, d := range back {
-		k.stamp[i] += d
-	}
+	k.stamp.Add(back)
 	if x := w.cl.watch; x != nil {
 		x.called(w, ch.peer.mc.id, k)
 	}
@@ -171,9 +171,9 @@ func (w *Worker) requested(ch *channel, h header, payload []byte, slot int, cqe 
 		}
 		return false
 	}
-	w.handler.job = job{ch: ch, seq: seq, head: h, req: payload, slot: slot,
+	w.job = job{ch: ch, seq: seq, head: h, req: payload, slot: slot,
 		from: Peer{int(cqe.Src.Machine), ch.peer.thread, h.coroutine}}
-	w.observe(&w.handler.job, cqe)
+	w.observe(&w.job, cqe)
 	w.handler.proc.Resume()
 	return true
 }
@@ -181,22 +181,23 @@ func (w *Worker) requested(ch *channel, h header, payload []byte, slot int, cqe 
 // observe adds the request's way to what its sender will attribute. This is
 // the simulator's knowledge, nothing of it is on the wire.
 func (w *Worker) observe(j *job, cqe *fabric.CQE) {
+	if j.head.kind != typeRequest {
+		return
+	}
 	mine := j.ch.peer.out[w.mc.id]
-	if j.head.kind != typeRequest || int32(j.seq-mine.oldest) < 0 || int32(mine.next-j.seq) <= 0 {
+	if int32(j.seq-mine.oldest) < 0 || int32(mine.next-j.seq) <= 0 {
 		return
 	}
 	k := mine.call(j.seq)
 	j.stamp = &k.stamp
-	for i, d := range cqe.Stamp {
-		k.stamp[i] += d
-	}
-	k.stamp[metrics.HandlerQueue] += max(w.local-cqe.At, 0)
+	k.stamp.Add(&cqe.Stamp)
+	k.stamp.Spend(metrics.HandlerQueue, max(w.local-cqe.At, 0))
 }
 
 // serve is the handler's program.
 func (w *Worker) serve() {
 	for {
-		w.handle(&w.handler.job)
+		w.handle(&w.job)
 		w.handler.proc.Park()
 	}
 }
@@ -213,7 +214,7 @@ func (w *Worker) handle(j *job) {
 	n := f(h, j.from, j.req, w.answer)
 	h.covered = false
 	if j.stamp != nil {
-		j.stamp[metrics.Handler] += w.local - start
+		j.stamp.Spend(metrics.Handler, w.local-start)
 	}
 	if j.head.kind == typeRequest {
 		m := w.messages.take(n)

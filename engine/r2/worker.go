@@ -36,6 +36,7 @@ type Worker struct {
 	home    int // its socket's RNIC
 	cos     []*Co
 	handler *Co // runs requests to completion
+	job     job // that it works on
 
 	ud       *queuePair
 	out      []*channel // by machine: to our mate there
@@ -166,6 +167,17 @@ func (w *Worker) work() {
 }
 
 func (w *Worker) resume(c *Co) { c.proc.Resume() }
+
+// co is the coroutine of a send-queue entry, nil for none; see Co.short.
+func (w *Worker) co(short uint8) *Co {
+	switch short {
+	case 0:
+		return nil
+	case shortHandler:
+		return w.handler
+	}
+	return w.cos[short-1]
+}
 
 // rest plans the next turn: at once if there is something to do, else when
 // something arrives.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/bits"
 
-	"drtmx/engine/history"
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
@@ -33,15 +32,13 @@ type Outcome struct {
 	RoundTrips [metrics.NumPhases]uint32
 }
 
-// reset clears it. Of the breakdown, which is large, only what was used.
-func (o *Outcome) reset() {
+// clear empties the breakdown: it is large, so only what was used.
+func (o *Outcome) clear() {
 	for in := uint32(o.Phases); in != 0; in &= in - 1 {
 		p := bits.TrailingZeros32(in)
 		o.Breakdown[p] = [metrics.NumMilestones]int64{}
 	}
-	o.Phases, o.RoundTrips = 0, [metrics.NumPhases]uint32{}
-	o.Committed, o.RolledBack, o.Attempts = false, false, 0
-	o.Begin, o.Decision, o.End = 0, 0, 0
+	o.Phases = 0
 }
 
 // Client runs transactions on one coroutine.
@@ -49,12 +46,6 @@ type Client struct {
 	db *DB
 	c  *r2.Co
 	tx Tx
-}
-
-type historyOf struct {
-	txn    history.Txn
-	reads  []history.Read
-	writes []history.Write
 }
 
 // Client returns the coroutine's client. One per coroutine is enough; it keeps
@@ -87,40 +78,64 @@ func (cl *Client) Run(typ uint8, readOnly bool, body func(*Tx) error) error {
 		if !errors.Is(err, errAborted) {
 			break
 		}
-		if tx.out.Attempts == tx.cfg.MaxAttempts {
-			err = fmt.Errorf("transaction of type %d aborted %d times: given up", typ, tx.out.Attempts)
+		if tx.attempts == tx.cfg.MaxAttempts {
+			err = fmt.Errorf("transaction of type %d aborted %d times: given up", typ, tx.attempts)
 			break
 		}
 		tx.backOff()
 	}
-	tx.finish(err)
+	if err != nil {
+		tx.critical()
+		tx.report(err)
+	}
+	db.inFlight--
 	return err
 }
 
 // start begins the first attempt.
 func (tx *Tx) start() {
 	c := tx.c
-	tx.out.reset()
-	tx.out.Type, tx.out.Co, tx.out.ReadOnly = tx.typ, c.ID(), tx.readOnly
-	tx.phase = metrics.PhaseOther
+	tx.attempts, tx.phase, tx.roundTrips = 0, metrics.PhaseOther, [metrics.NumPhases]uint32{}
 	c.Phase(metrics.PhaseOther, r2.Mode{})
 	c.TakeBreakdown(&tx.db.idle)
 	tx.trips = 0
-	tx.out.Begin = c.Now()
+	tx.begun = c.Now()
 	tx.db.inFlight++
 	if f := tx.db.opt.OnBegin; f != nil {
-		f(tx.th.machine, tx.th.thread, tx.out.Begin)
+		f(tx.th.machine, tx.th.thread, tx.begun)
 	}
 }
 
-// finish reports the transaction.
-func (tx *Tx) finish(err error) {
-	tx.db.inFlight--
-	tx.out.Committed = err == nil
-	tx.out.RolledBack = errors.Is(err, ErrRollback)
-	if f := tx.db.opt.OnDone; f != nil {
-		f(tx.th.machine, tx.th.thread, &tx.out)
+// critical ends the time that counts as latency and attributes it. All
+// transactions share one Outcome: it is large, and only one at a time reports.
+func (tx *Tx) critical() {
+	tx.countTrips()
+	o := &tx.db.out
+	o.clear()
+	o.Phases = tx.c.Phases()
+	tx.c.TakeBreakdown(&o.Breakdown)
+	tx.trips = 0
+	o.End = tx.c.Now()
+}
+
+// report tells what became of the transaction.
+func (tx *Tx) report(err error) {
+	f := tx.db.opt.OnDone
+	if f == nil {
+		return
 	}
+	o := &tx.db.out
+	o.Type, o.Co, o.ReadOnly = tx.typ, tx.c.ID(), tx.readOnly
+	o.Committed, o.RolledBack = err == nil, errors.Is(err, ErrRollback)
+	o.Attempts, o.Begin, o.Decision = tx.attempts, tx.begun, tx.decision
+	o.RoundTrips = tx.roundTrips
+	f(tx.th.machine, tx.th.thread, o)
+}
+
+// done is critical and report of a transaction that has committed.
+func (tx *Tx) done() {
+	tx.critical()
+	tx.report(nil)
 }
 
 // enter begins a phase.
@@ -132,13 +147,13 @@ func (tx *Tx) enter(p metrics.Phase, m r2.Mode) {
 
 func (tx *Tx) countTrips() {
 	n := tx.c.RoundTrips()
-	tx.out.RoundTrips[tx.phase] += uint32(n - tx.trips)
+	tx.roundTrips[tx.phase] += uint32(n - tx.trips)
 	tx.trips = n
 }
 
 // attempt runs the body and commits.
 func (tx *Tx) attempt(body func(*Tx) error) error {
-	tx.out.Attempts++
+	tx.attempts++
 	tx.c.Reset()
 	tx.mem.reset()
 	tx.set, tx.writes, tx.failed = tx.set[:0], 0, nil
@@ -152,9 +167,8 @@ func (tx *Tx) attempt(body func(*Tx) error) error {
 	if err == nil {
 		return tx.commit()
 	}
-	tx.out.Decision = tx.c.Now()
+	tx.decision = tx.c.Now()
 	tx.endHistory(err)
-	tx.critical()
 	return err
 }
 
@@ -168,21 +182,20 @@ func (tx *Tx) executionPhase() metrics.Phase {
 // commit is the protocol of Figure 4-1 after execution.
 func (tx *Tx) commit() error {
 	err := tx.certify()
-	tx.out.Decision = tx.c.Now()
+	tx.decision = tx.c.Now()
 	tx.endHistory(err)
 	if err != nil {
 		tx.release()
-		tx.critical()
 		return err
 	}
 	if tx.writes == 0 {
-		tx.critical()
+		tx.done()
 		return nil
 	}
 	tx.checkLogs()
 	passive := tx.cfg.mode(metrics.Commit, tx.cfg.Commit).Passive
 	if passive {
-		tx.critical()
+		tx.done()
 	}
 	if err = tx.writeBack(); err == nil && tx.cfg.Variant == CommitBeforeLog {
 		err = tx.log()
@@ -193,20 +206,10 @@ func (tx *Tx) commit() error {
 		tx.db.cl.Fail(fmt.Errorf("txn: write-back: %w", err))
 	}
 	if !passive {
-		tx.critical()
+		tx.done()
 	}
 	tx.reclaim()
 	return nil
-}
-
-// critical ends the time that counts as latency, or for an attempt that will
-// be repeated, adds its time.
-func (tx *Tx) critical() {
-	tx.countTrips()
-	tx.out.Phases |= tx.c.Phases()
-	tx.c.TakeBreakdown(&tx.out.Breakdown)
-	tx.trips = 0
-	tx.out.End = tx.c.Now()
 }
 
 // certify locks, validates and logs: when it returns nil the transaction is
@@ -252,18 +255,21 @@ func (tx *Tx) prepare() error {
 	if err := tx.fits(); err != nil {
 		return tx.fail(err)
 	}
-	return tx.buildEntry()
+	return tx.planLog()
 }
 
 // fits checks the messages of the two-sided phases.
 func (tx *Tx) fits() error {
+	if tx.cfg.Lock != TwoSided && tx.cfg.Validation != TwoSided && tx.cfg.Commit != TwoSided {
+		return nil
+	}
 	tx.participants(func(*access) bool { return true })
 	for _, m := range tx.parts {
 		locks, checks, commits := 0, 0, 0
 		for i := range tx.set {
 			a := &tx.set[i]
 			switch {
-			case a.machine != m:
+			case int(a.machine) != m:
 			case a.out != nil:
 				locks += verifyItem
 				commits += 8 + pad8(len(a.out))
@@ -288,7 +294,7 @@ func (tx *Tx) fits() error {
 func (tx *Tx) backOff() {
 	tx.enter(metrics.Backoff, r2.Mode{})
 	bound := tx.cfg.BackoffMinNS
-	for i := 1; i < tx.out.Attempts && bound < tx.cfg.BackoffMaxNS; i++ {
+	for i := 1; i < tx.attempts && bound < tx.cfg.BackoffMaxNS; i++ {
 		bound *= 2
 	}
 	bound = min(bound, tx.cfg.BackoffMaxNS)

@@ -35,7 +35,7 @@ func (tx *Tx) writeBack() error {
 // execute in order, so who finds the lock free finds the new version too.
 func (tx *Tx) writeBackOne(a *access) {
 	a.locked = false
-	if a.machine == tx.c.Machine() && tx.cfg.Lock == TwoSided {
+	if int(a.machine) == tx.c.Machine() && tx.cfg.Lock == TwoSided {
 		tx.db.storeRow(tx.c, a.loc.Addr, a.out)
 		return
 	}
@@ -63,10 +63,10 @@ var zero = make([]byte, 8)
 func (tx *Tx) writeBackByRPC() {
 	tx.participants(inWriteSet)
 	for _, m := range tx.parts {
-		req := tx.req[:0]
+		req := tx.db.req[:0]
 		for i := range tx.set {
 			a := &tx.set[i]
-			if a.out == nil || a.machine != m {
+			if a.out == nil || int(a.machine) != m {
 				continue
 			}
 			a.locked = false
@@ -74,7 +74,7 @@ func (tx *Tx) writeBackByRPC() {
 			req = append(req, a.out...)
 			req = append(req, zero[:pad8(len(a.out))-len(a.out)]...)
 		}
-		tx.req = req
+		tx.db.req = req
 		tx.db.sendCommit(tx.c, m, rpcCommit, req)
 	}
 }
@@ -100,13 +100,13 @@ func (tx *Tx) release() {
 	if tx.cfg.Commit == TwoSided {
 		tx.participants(isLocked)
 		for _, m := range tx.parts {
-			req := tx.req[:0]
+			req := tx.db.req[:0]
 			for i := range tx.set {
-				if a := &tx.set[i]; a.locked && a.machine == m {
+				if a := &tx.set[i]; a.locked && int(a.machine) == m {
 					req = add64(req, uint64(a.loc.Addr))
 				}
 			}
-			tx.req = req
+			tx.db.req = req
 			tx.db.sendCommit(tx.c, m, rpcUnlock, req)
 		}
 	} else {
@@ -114,7 +114,7 @@ func (tx *Tx) release() {
 			a := &tx.set[i]
 			switch {
 			case !a.locked:
-			case a.machine == tx.c.Machine() && tx.cfg.Lock == TwoSided:
+			case int(a.machine) == tx.c.Machine() && tx.cfg.Lock == TwoSided:
 				tx.c.Store64(a.loc.Addr+lockAt, 0)
 			default:
 				l := tx.c.List(a.loc.Loc, true)

@@ -75,8 +75,16 @@ type DB struct {
 	costs   Costs
 
 	maxPayload int
-	seqBuf     [8]byte // of a handler, between two of its steps
 	nextID     uint64
+
+	// One coroutine at a time uses these, between two of its waits: they stay in
+	// the host's cache.
+	seqBuf [8]byte
+	req    []byte // of an RPC
+	entry  []byte // of the log, of transaction logged
+	logged record.TxnID
+	out    Outcome
+	hist   historyOf
 
 	// Oracles and counters, free of time.
 	inFlight    int               // transactions between begin and end
@@ -84,6 +92,13 @@ type DB struct {
 	commitsOpen int               // commit and unlock requests not served yet
 	logsOpen    int               // log entries not reclaimed yet
 	ringFull    uint64
+}
+
+// historyOf is the record of one transaction while it is made.
+type historyOf struct {
+	txn    history.Txn
+	reads  []history.Read
+	writes []history.Write
 }
 
 // table is a table with what transactions ask of it often.
@@ -122,7 +137,7 @@ func Open(cl *r2.Cluster, o Options) (*DB, error) {
 	if o.RingBytes == 0 {
 		o.RingBytes = DefaultRingBytes
 	}
-	db := &DB{cl: cl, opt: o, servers: o.Servers, caches: make([]*kv.Cache, cl.Machines()), costs: o.Costs, maxPayload: cl.MaxPayload()}
+	db := &DB{cl: cl, opt: o, servers: o.Servers, caches: make([]*kv.Cache, cl.Machines()), entry: make([]byte, 0, record.MaxEntryBytes), costs: o.Costs, maxPayload: cl.MaxPayload()}
 	cfg, err := db.prepare(o.Config)
 	if err != nil {
 		return nil, err

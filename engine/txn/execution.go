@@ -64,7 +64,7 @@ func (tx *Tx) fetch(first int, parallel bool) error {
 // it to askAll.
 func (tx *Tx) begin(a *access, prim Prim) {
 	switch {
-	case a.machine == tx.c.Machine():
+	case int(a.machine) == tx.c.Machine():
 		tx.readLocal(a)
 		return
 	case prim == TwoSided:
@@ -80,12 +80,15 @@ func (tx *Tx) begin(a *access, prim Prim) {
 	case prim == Hybrid:
 		a.state = asked
 	default:
-		a.look, a.state = a.table.store.Start(tx.c, a.key), looking
+		if a.look == nil {
+			a.look = new(kv.Lookup)
+		}
+		*a.look, a.state = a.table.store.Start(tx.c, a.key), looking
 	}
 }
 
 func (tx *Tx) readRow(a *access) {
-	a.row, a.state = tx.c.Read(a.loc.Loc, a.table.rowBytes).B, reading
+	a.value, a.state = tx.c.Read(a.loc.Loc, a.table.rowBytes).B, reading
 }
 
 // readLocal reads a record of the own machine by CPU loads.
@@ -122,7 +125,7 @@ func (tx *Tx) askAll(first int) {
 
 func (tx *Tx) ask(from int) {
 	m, room := tx.set[from].machine, tx.db.maxPayload
-	req, replyBytes, last := tx.req[:0], 0, from
+	req, replyBytes, last := tx.db.req[:0], 0, from
 	for i := from; i < len(tx.set); i++ {
 		a := &tx.set[i]
 		if a.state != asked || a.rep != nil || a.machine != m {
@@ -141,8 +144,8 @@ func (tx *Tx) ask(from int) {
 		replyBytes += answer
 		last = i
 	}
-	tx.req = req
-	rep := tx.c.Call(m, rpcFetch, req)
+	tx.db.req = req
+	rep := tx.c.Call(int(m), rpcFetch, req)
 	for i := from; i <= last; i++ {
 		if a := &tx.set[i]; a.state == asked && a.rep == nil && a.machine == m {
 			a.rep = rep
@@ -188,8 +191,8 @@ func (tx *Tx) acceptLookup(a *access) (more bool) {
 // torn row may slip through: its sequence is then older than its value and
 // validation rejects it.
 func (tx *Tx) acceptRead(a *access) {
-	row := a.row
-	a.row, a.state = nil, wanted
+	row := a.value
+	a.value, a.state = nil, wanted
 	if !a.loc.Fresh(record.Seq(row)) {
 		// The row holds another record by now: the cached location is stale.
 		tx.cache.Invalidate(tx.c, a.table.store, a.key)

@@ -1,7 +1,6 @@
 package txn
 
 import (
-	"errors"
 	"fmt"
 
 	"drtmx/engine/history"
@@ -21,24 +20,59 @@ type logged struct {
 	pos     uint64
 }
 
-// buildEntry encodes the write set and finds the backups.
-func (tx *Tx) buildEntry() error {
+// planLog numbers the log entry, finds the backups and refuses what does not
+// fit, before anything is locked.
+func (tx *Tx) planLog() error {
 	tx.logs = tx.logs[:0]
 	if tx.cfg.Replicas == 1 {
 		return nil
 	}
 	tx.th.number++
+	tx.logged = tx.th.number
+	if tx.entryBytes() > record.MaxEntryBytes {
+		return tx.fail(fmt.Errorf("write set does not fit a log entry of %d bytes: split the transaction", record.MaxEntryBytes))
+	}
+	for i := range tx.set {
+		if a := &tx.set[i]; a.out != nil {
+			for _, b := range tx.db.backups[a.machine] {
+				tx.logAt(b)
+			}
+		}
+	}
+	return nil
+}
+
+// logAt adds a backup, once.
+func (tx *Tx) logAt(m int) {
+	for i := range tx.logs {
+		if tx.logs[i].machine == m {
+			return
+		}
+	}
+	tx.logs = append(tx.logs, logged{machine: m})
+}
+
+// entryBytes is the size of the log entry.
+func (tx *Tx) entryBytes() int {
 	bytes := 0
 	for i := range tx.set {
 		if a := &tx.set[i]; a.out != nil {
 			bytes += record.UpdateBytes(len(a.out) - 8)
 		}
 	}
-	if n := min(record.EntryBytes(bytes), record.MaxEntryBytes); len(tx.entryBuf) < n {
-		tx.entryBuf = make([]byte, n)
+	return record.EntryBytes(bytes)
+}
+
+func (tx *Tx) logID() record.TxnID { return record.TxnID{Owner: tx.th.owner(tx.c), Number: tx.logged} }
+
+// entry is the log entry, valid until the next wait: all transactions encode
+// theirs in one place, again if another one came between.
+func (tx *Tx) entry() []byte {
+	db, id := tx.db, tx.logID()
+	if db.logged == id && len(db.entry) > 0 {
+		return db.entry
 	}
-	w := record.BeginEntry(tx.entryBuf, record.TxnID{Owner: tx.th.owner(tx.c), Number: tx.th.number})
-	tx.parts = tx.parts[:0]
+	w := record.BeginEntry(db.entry[:record.MaxEntryBytes], id)
 	for i := range tx.set {
 		a := &tx.set[i]
 		if a.out == nil {
@@ -46,20 +80,11 @@ func (tx *Tx) buildEntry() error {
 		}
 		u := record.Update{Table: a.table.id, Key: a.key, Old: a.seq, New: u64(a.out), Value: a.out[8:]}
 		if err := w.Add(u); err != nil {
-			if errors.Is(err, record.ErrEntryFull) {
-				err = fmt.Errorf("write set does not fit a log entry of %d bytes: split the transaction", record.MaxEntryBytes)
-			}
-			return tx.fail(err)
-		}
-		for _, b := range tx.db.backups[a.machine] {
-			tx.parts = addOnce(tx.parts, b)
+			panic(fmt.Sprintf("txn: planned log entry: %v", err))
 		}
 	}
-	tx.entry = w.End()
-	for _, b := range tx.parts {
-		tx.logs = append(tx.logs, logged{machine: b})
-	}
-	return nil
+	db.entry, db.logged = w.End(), id
+	return db.entry
 }
 
 // log writes the entry to the backups and waits for all of them.
@@ -72,14 +97,16 @@ func (tx *Tx) log() error {
 	for i := range tx.logs {
 		g := &tx.logs[i]
 		tx.reserve(g)
-		switch {
+		switch entry := tx.entry(); {
 		case g.machine == tx.c.Machine():
-			tx.c.Store(tx.db.ringAddr(g.machine, tx.th, g.pos), tx.entry)
+			own := tx.mem.take(len(entry)) // a store waits for the core's local time
+			copy(own, entry)
+			tx.c.Store(tx.db.ringAddr(g.machine, tx.th, g.pos), own)
 		case tx.cfg.Logging == TwoSided:
-			tx.req = append(add64(tx.req[:0], g.pos), tx.entry...)
-			tx.c.Call(g.machine, rpcLog, tx.req)
+			tx.db.req = append(add64(tx.db.req[:0], g.pos), entry...)
+			tx.c.Call(g.machine, rpcLog, tx.db.req)
 		default:
-			tx.c.Write(tx.db.ringLoc(g.machine, tx.th, g.pos), tx.entry)
+			tx.c.Write(tx.db.ringLoc(g.machine, tx.th, g.pos), entry)
 		}
 	}
 	if err := tx.c.Wait(); err != nil {
@@ -94,7 +121,7 @@ func (tx *Tx) log() error {
 func (tx *Tx) reserve(g *logged) {
 	ring := &tx.th.rings[g.machine]
 	for {
-		pos, ok := ring.Reserve(len(tx.entry))
+		pos, ok := ring.Reserve(tx.entryBytes())
 		if ok {
 			g.pos = pos
 			tx.db.logsOpen++
@@ -116,8 +143,8 @@ func (tx *Tx) reclaim() {
 	tx.enter(metrics.Reclaim, r2.Mode{Outstanding: true, Doorbell: true, Passive: true})
 	for i := range tx.logs {
 		g := &tx.logs[i]
-		tx.req = add64(tx.req[:0], g.pos<<16|uint64(len(tx.entry)))
-		tx.c.Call(g.machine, rpcReclaim, tx.req)
+		tx.db.req = add64(tx.db.req[:0], g.pos<<16|uint64(tx.entryBytes()))
+		tx.c.Call(g.machine, rpcReclaim, tx.db.req)
 	}
 }
 

@@ -23,8 +23,8 @@ const (
 // beginHistory opens the record of an attempt.
 func (tx *Tx) beginHistory() {
 	if r := tx.db.opt.Recorder; r != nil {
-		tx.hist.txn.Begin = tx.c.Now()
-		r.Begin(tx.c.ID(), tx.hist.txn.Begin)
+		tx.attemptBegin = tx.c.Now()
+		r.Begin(tx.c.ID(), tx.attemptBegin)
 	}
 }
 
@@ -35,12 +35,12 @@ func (tx *Tx) endHistory(err error) {
 	if r == nil {
 		return
 	}
-	h := &tx.hist
-	h.reads, h.writes = h.reads[:0], h.writes[:0]
 	if err != nil {
 		r.End(tx.c.ID())
 		return
 	}
+	h := &tx.db.hist
+	h.reads, h.writes = h.reads[:0], h.writes[:0]
 	for i := range tx.set {
 		a := &tx.set[i]
 		if a.state != fetched {
@@ -54,7 +54,7 @@ func (tx *Tx) endHistory(err error) {
 	}
 	tx.db.nextID++
 	h.txn = history.Txn{
-		ID: tx.db.nextID, Type: tx.typ, Session: tx.c.ID(), Begin: h.txn.Begin, End: tx.out.Decision,
+		ID: tx.db.nextID, Type: tx.typ, Session: tx.c.ID(), Begin: tx.attemptBegin, End: tx.decision,
 		Status: history.Committed, Reads: h.reads, Writes: h.writes,
 	}
 	r.Add(&h.txn)
@@ -68,11 +68,10 @@ func (tx *Tx) checkLogs() {
 	}
 	for i := range tx.logs {
 		g := &tx.logs[i]
-		b := tx.db.cl.Mem(g.machine).Bytes(tx.db.ringAddr(g.machine, tx.th, g.pos), len(tx.entry))
-		want, _ := record.OpenEntry(tx.entry)
-		if e, err := record.OpenEntry(b); err != nil || e.ID != want.ID {
+		b := tx.db.cl.Mem(g.machine).Bytes(tx.db.ringAddr(g.machine, tx.th, g.pos), tx.entryBytes())
+		if e, err := record.OpenEntry(b); err != nil || e.ID != tx.logID() {
 			tx.db.note(history.Anomaly{Kind: LogMissing, Text: fmt.Sprintf(
-				"transaction %d of machine %d thread %d was decided before machine %d had its log", want.ID.Number, tx.th.machine, tx.th.thread, g.machine)})
+				"transaction %d of machine %d thread %d was decided before machine %d had its log", tx.logged, tx.th.machine, tx.th.thread, g.machine)})
 		}
 	}
 }

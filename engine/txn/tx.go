@@ -31,21 +31,20 @@ type Ref struct {
 type access struct {
 	table   *table
 	key     uint64
-	machine int         // its primary
 	loc     kv.Location // where it is, once known
-	look    kv.Lookup   // the way there
 	seq     uint64      // the version that was read
-	value   []byte      // private copy of what was read
-	out     []byte      // new sequence (8 bytes) and value, as the write-back sends them
-	row     []byte      // what a READ under way will fill
-	rep     *r2.Reply
-	word    r2.Buf // what CAS found
-	head    []byte // lock and sequence as validation finds them
+	machine int16       // its primary
 	state   accessState
 	located bool // loc is valid
 	direct  bool // value was read where no torn READ is possible
 	locked  bool
-	served  bool // dealt with in the loop over participants
+	served  bool          // dealt with in the loop over participants
+	value   []byte        // private copy of what was read; while reading, the row that the READ will fill
+	out     []byte        // new sequence (8 bytes) and value, as the write-back sends them
+	word    *[8]byte      // what CAS found
+	head    *[header]byte // lock and sequence as validation finds them
+	rep     *r2.Reply
+	look    *kv.Lookup // the way to loc; its memory is kept
 }
 
 type accessState uint8
@@ -76,20 +75,21 @@ type Tx struct {
 	readOnly bool
 	failed   error // why the attempt cannot commit
 
-	set      []access
-	writes   int
-	mem      arena
-	req      []byte
-	parts    []int
-	logs     []logged
-	calls    []*r2.Reply
-	word     [8]byte
-	entry    []byte // the log entry, in entryBuf
-	entryBuf []byte
-	out      Outcome
-	phase    metrics.Phase
-	trips    int
-	hist     historyOf
+	set    []access
+	writes int
+	mem    arena
+	logs   []logged
+	logged uint32 // number of the log entry
+	phase  metrics.Phase
+	trips  int
+	parts  []int // primaries, of the two-sided phases
+	calls  []*r2.Reply
+
+	// Of all attempts together, see Outcome.
+	attempts        int
+	begun, decision r2.Time
+	attemptBegin    r2.Time
+	roundTrips      [metrics.NumPhases]uint32
 }
 
 // Rand is the coroutine's own random stream. A body runs again after an abort,
@@ -100,7 +100,7 @@ func (tx *Tx) Rand() *r2.Rand { return tx.c.Rand() }
 func (tx *Tx) Co() *r2.Co { return tx.c }
 
 // Attempt counts from 1.
-func (tx *Tx) Attempt() int { return tx.out.Attempts }
+func (tx *Tx) Attempt() int { return tx.attempts }
 
 // Read returns the value of a record: the transaction's own write if it made
 // one.
@@ -224,7 +224,7 @@ func (tx *Tx) add(table uint8, key uint64) (*access, error) {
 		tx.set = tx.set[:n+1]
 	}
 	a := &tx.set[n]
-	*a = access{table: t, key: key, machine: t.store.Primary(key)}
+	*a = access{table: t, key: key, machine: int16(t.store.Primary(key)), look: a.look}
 	return a, nil
 }
 
@@ -252,9 +252,10 @@ func (tx *Tx) get(table uint8, key uint64) (*access, error) {
 
 // arena hands out memory that stays where it is until reset.
 type arena struct {
-	blocks [][]byte
-	block  int
-	used   int
+	first [128]byte // most transactions need no more
+	more  [][]byte
+	block int // in more, behind first
+	used  int
 }
 
 const arenaBlock = 512
@@ -263,13 +264,17 @@ func (m *arena) reset() { m.block, m.used = 0, 0 }
 
 func (m *arena) take(n int) []byte {
 	for {
-		if m.block == len(m.blocks) {
-			m.blocks = append(m.blocks, make([]byte, max(arenaBlock, pad8(n))))
+		b := m.first[:]
+		if m.block > 0 {
+			b = m.more[m.block-1]
 		}
-		b := m.blocks[m.block]
-		if m.used+pad8(n) <= len(b) {
-			m.used += pad8(n)
-			return b[m.used-pad8(n) : m.used-pad8(n)+n : m.used-pad8(n)+n]
+		if end := m.used + pad8(n); end <= len(b) {
+			b = b[m.used : m.used+n : m.used+n]
+			m.used = end
+			return b
+		}
+		if m.block == len(m.more) {
+			m.more = append(m.more, make([]byte, max(arenaBlock, pad8(n))))
 		}
 		m.block, m.used = m.block+1, 0
 	}

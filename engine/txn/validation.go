@@ -33,12 +33,13 @@ func (tx *Tx) lockByRNIC(mode r2.Mode) error {
 		}
 		l := tx.c.List(a.loc.Loc, true)
 		if tx.cfg.Variant == CASIgnoresExpected {
-			a.word = r2.Buf{}
-			l.Write(at(a.loc, lockAt), tx.lockBytes(word))
+			a.word = nil
+			put64(tx.db.seqBuf[:], word)
+			l.Write(at(a.loc, lockAt), tx.db.seqBuf[:])
 		} else {
-			a.word = l.CAS(at(a.loc, lockAt), 0, word)
+			a.word = (*[8]byte)(l.CAS(at(a.loc, lockAt), 0, word).B)
 		}
-		a.head = l.Read(a.loc.Loc, header).B
+		a.head = (*[header]byte)(l.Read(a.loc.Loc, header).B)
 		a.served = true
 		l.Post()
 		if !mode.Outstanding && !tx.won(a) {
@@ -50,7 +51,7 @@ func (tx *Tx) lockByRNIC(mode r2.Mode) error {
 		if a := &tx.set[i]; a.served {
 			a.served = false
 			a.locked = tx.won(a)
-			if !a.locked || tx.cfg.Variant != SkipVersionCheck && record.Seq(a.head) != a.seq {
+			if !a.locked || tx.cfg.Variant != SkipVersionCheck && record.Seq(a.head[:]) != a.seq {
 				tx.fail(errAborted)
 			}
 			a.locked = a.locked || tx.cfg.Variant == UnlockNotWon
@@ -64,12 +65,7 @@ func (tx *Tx) lockByRNIC(mode r2.Mode) error {
 
 // won reports whether the CAS found the lock free.
 func (tx *Tx) won(a *access) bool {
-	return a.word.B == nil || u64(a.word.B) == 0
-}
-
-func (tx *Tx) lockBytes(word uint64) []byte {
-	put64(tx.word[:], word)
-	return tx.word[:]
+	return a.word == nil || u64(a.word[:]) == 0
 }
 
 // lockByRPC sends one request per participant with all its records. The
@@ -93,7 +89,7 @@ func (tx *Tx) lockByRPC(mode r2.Mode) error {
 			continue
 		}
 		for i := range tx.set {
-			if a := &tx.set[i]; a.out != nil && a.machine == tx.parts[k] {
+			if a := &tx.set[i]; a.out != nil && int(a.machine) == tx.parts[k] {
 				a.locked = true
 			}
 		}
@@ -106,8 +102,7 @@ func saysYes(r *r2.Reply) bool { return len(r.B) == 1 && r.B[0] == replyYes }
 // validate checks that the records that were only read have kept their version
 // and nobody has locked them.
 func (tx *Tx) validate(phase metrics.Phase, prim Prim) error {
-	tx.participants(readOnlySet)
-	if len(tx.parts) == 0 || tx.cfg.Variant == SkipVersionCheck {
+	if !tx.any(readOnlySet) || tx.cfg.Variant == SkipVersionCheck {
 		return nil
 	}
 	tx.enter(phase, tx.cfg.mode(phase, prim))
@@ -118,18 +113,18 @@ func (tx *Tx) validate(phase metrics.Phase, prim Prim) error {
 		a := &tx.set[i]
 		switch {
 		case !readOnlySet(a):
-		case a.machine == tx.c.Machine():
-			a.head = tx.mem.take(header)
-			copy(a.head, tx.c.Load(a.loc.Addr, header))
+		case int(a.machine) == tx.c.Machine():
+			a.head = (*[header]byte)(tx.mem.take(header))
+			copy(a.head[:], tx.c.Load(a.loc.Addr, header))
 		default:
-			a.head = tx.c.Read(a.loc.Loc, header).B
+			a.head = (*[header]byte)(tx.c.Read(a.loc.Loc, header).B)
 		}
 	}
 	if err := tx.c.Wait(); err != nil {
 		return tx.fail(err)
 	}
 	for i := range tx.set {
-		if a := &tx.set[i]; readOnlySet(a) && (record.Lock(a.head) != 0 || record.Seq(a.head) != a.seq) {
+		if a := &tx.set[i]; readOnlySet(a) && (record.Lock(a.head[:]) != 0 || record.Seq(a.head[:]) != a.seq) {
 			return tx.fail(errAborted)
 		}
 	}
@@ -137,6 +132,7 @@ func (tx *Tx) validate(phase metrics.Phase, prim Prim) error {
 }
 
 func (tx *Tx) validateByRPC() error {
+	tx.participants(readOnlySet)
 	for k, m := range tx.parts {
 		tx.calls[k] = tx.c.Call(m, rpcValidate, tx.verifyItems(m, readOnlySet))
 	}
@@ -169,13 +165,22 @@ func (tx *Tx) alreadyConsistent() bool {
 func inWriteSet(a *access) bool  { return a.out != nil }
 func readOnlySet(a *access) bool { return a.out == nil && a.state == fetched }
 
+func (tx *Tx) any(of func(*access) bool) bool {
+	for i := range tx.set {
+		if of(&tx.set[i]) {
+			return true
+		}
+	}
+	return false
+}
+
 // participants lists the primaries of some of the records, each once, in the
 // order of the set.
 func (tx *Tx) participants(of func(*access) bool) {
 	tx.parts = tx.parts[:0]
 	for i := range tx.set {
 		if of(&tx.set[i]) {
-			tx.parts = addOnce(tx.parts, tx.set[i].machine)
+			tx.parts = addOnce(tx.parts, int(tx.set[i].machine))
 		}
 	}
 	for len(tx.calls) < len(tx.parts) {
@@ -194,13 +199,13 @@ func addOnce(list []int, m int) []int {
 
 // verifyItems builds the request of lock and validate.
 func (tx *Tx) verifyItems(m int, of func(*access) bool) []byte {
-	req := tx.req[:0]
+	req := tx.db.req[:0]
 	for i := range tx.set {
-		if a := &tx.set[i]; a.machine == m && of(a) {
+		if a := &tx.set[i]; int(a.machine) == m && of(a) {
 			req = add64(add64(req, uint64(a.loc.Addr)), a.seq)
 		}
 	}
-	tx.req = req
+	tx.db.req = req
 	return req
 }
 
