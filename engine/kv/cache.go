@@ -32,7 +32,7 @@ type Cache struct {
 	machine int
 	base    []uint64 // by table id: number of the table's first record among those of all tables
 	tables  [256]*Table
-	list    []*Table   // the same, without gaps
+	parts   []part     // of the numbers, in rising order
 	own     []interval // numbers of the machine's own records
 	scatter            // records of all tables over sets
 	sets    uint64
@@ -41,12 +41,19 @@ type Cache struct {
 	present, used []uint64 // bits by record number
 	filled        []uint64 // bits by set: it has what Fill brings; nil: nothing is to be filled
 	popular       func(table uint8, key uint64) bool
+	absent        []uint64 // of the set that is being filled
 	moved         probeTable
 
 	space      []r2.Addr // reserved, by socket
 	spaceBytes uint64
 
 	stats CacheStats
+}
+
+// part is the numbers from from on: the records of a shard.
+type part struct {
+	from  uint64
+	shard *shard
 }
 
 // interval is the numbers from from to before to.
@@ -70,7 +77,13 @@ func NewCache(cl *r2.Cluster, machine int, tables []*Table, bytes, seed uint64) 
 			return nil, fmt.Errorf("location cache: two tables have id %d", t.spec.ID)
 		}
 		x.tables[t.spec.ID], x.base[t.spec.ID] = t, total
-		x.list = append(x.list, t)
+		for _, shards := range t.shards {
+			for _, s := range shards {
+				if s.n > 0 {
+					x.parts = append(x.parts, part{total + s.before, s})
+				}
+			}
+		}
 		if machine < len(t.shards) {
 			for _, s := range t.shards[machine] {
 				x.own = append(x.own, interval{total + s.before, total + s.before + s.n})

@@ -19,36 +19,36 @@ func (x *Cache) open(set uint64) {
 		return
 	}
 	setBit(x.filled, set)
-	room := setEntries
+	room, absent := setEntries, x.absent[:0]
 	from, to := x.span(set)
 	for h := from; h < to; h++ {
-		if i := x.inverse(h); i < x.n && getBit(x.present, i) {
+		switch n := x.inverse(h); {
+		case n >= x.n:
+		case getBit(x.present, n):
+			room--
+		case !x.isOwn(n):
+			absent = append(absent, n)
+		}
+	}
+	x.absent = absent
+	for _, popular := range []bool{true, false} {
+		for i, n := range absent {
+			if room <= 0 {
+				return
+			}
+			if n == taken || popular && (x.popular == nil || !x.popular(x.nameOf(n))) {
+				continue
+			}
+			setBit(x.present, n)
+			absent[i] = taken
+			x.stats.Entries++
 			room--
 		}
 	}
-	if x.popular != nil {
-		room = x.fillSet(set, room, true)
-	}
-	x.fillSet(set, room, false)
 }
 
-// fillSet takes absent records of a set while there is room for them.
-func (x *Cache) fillSet(set uint64, room int, popular bool) int {
-	from, to := x.span(set)
-	for h := from; h < to && room > 0; h++ {
-		n := x.inverse(h)
-		if n >= x.n || x.isOwn(n) || getBit(x.present, n) {
-			continue
-		}
-		if popular && !x.popular(x.nameOf(n)) {
-			continue
-		}
-		setBit(x.present, n)
-		x.stats.Entries++
-		room--
-	}
-	return room
-}
+// taken marks a record of the absent ones that is absent no more.
+const taken = ^uint64(0)
 
 // openAll brings every set into being: before the geometry changes.
 func (x *Cache) openAll() {
@@ -63,21 +63,16 @@ func (x *Cache) openAll() {
 
 // nameOf is the table and key of a record that was there from the start.
 func (x *Cache) nameOf(n uint64) (table uint8, key uint64) {
-	for _, t := range x.list {
-		first := x.base[t.spec.ID]
-		if n < first || n >= first+t.records {
-			continue
-		}
-		n -= first
-		for _, shards := range t.shards {
-			for _, s := range shards {
-				if n >= s.before && n < s.before+s.n {
-					return t.spec.ID, s.key(n - s.before)
-				}
-			}
+	lo, hi := 0, len(x.parts)
+	for hi-lo > 1 {
+		if m := (lo + hi) / 2; x.parts[m].from <= n {
+			lo = m
+		} else {
+			hi = m
 		}
 	}
-	panic("kv: no such record")
+	p := &x.parts[lo]
+	return p.shard.table.spec.ID, p.shard.key(n - p.from)
 }
 
 // Lines names the memory that accesses to a record go through, for caches that

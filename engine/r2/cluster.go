@@ -69,10 +69,10 @@ func (c Config) withDefaults(f *fabric.Fabric) Config {
 	return c
 }
 
-// RecvDepthFor is how many RECVs a thread posts unless told: two per coroutine
-// and machine, from 128 to 2048 [rlib].
+// RecvDepthFor is how many RECVs a thread posts unless told: one per coroutine
+// and machine, from 64 to 2048 [rlib].
 func RecvDepthFor(machines, coroutines int) int {
-	return min(max(128, 2*machines*coroutines), 2048)
+	return min(max(64, machines*coroutines), 2048)
 }
 
 // Handler serves one RPC id. It runs to completion on a worker of the callee.

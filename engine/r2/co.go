@@ -97,19 +97,15 @@ func (c *Co) ID() uint32 { return c.id }
 // Home is the socket of its core, and so the RNIC it posts to.
 func (c *Co) Home() int { return c.w.home }
 
-// A thread has at most maxCoroutines: what the header of a message can name.
-const (
-	maxCoroutines = 128
-	shortHandler  = 255
-)
-
-// short names the coroutine within its worker, from 1.
-func (c *Co) short() uint8 {
+// short names the coroutine within its worker, from 1, in 15 bits.
+func (c *Co) short() uint16 {
 	if c.index < 0 {
 		return shortHandler
 	}
-	return uint8(c.index + 1)
+	return uint16(c.index + 1)
 }
+
+const shortHandler = waits - 1
 
 // Rand is its own random stream.
 func (c *Co) Rand() *Rand { return &c.rand }

@@ -55,7 +55,7 @@ func (x *watch) posted(l *List, n int) {
 	for i := range n {
 		x.open[watched{l.q.id, l.q.tail + uint32(i)}] = VerbEvent{
 			Co: c.id, Phase: c.phase, Op: l.wrs[i].Op, From: c.w.mc.id, To: l.to, Bytes: int(l.wrs[i].Len),
-			Passive: !l.es[n-1].wait, Post: c.Now(),
+			Passive: l.es[n-1].co&waits == 0, Post: c.Now(),
 		}
 	}
 }

@@ -18,10 +18,12 @@ const (
 
 // entry is a work request in a send queue, in posting order.
 type entry struct {
-	co     uint8 // who posted it, see Co.short; 0: a reply, an acknowledgement, a repetition
-	wait   bool  // it waits for it
-	buffer int16 // send buffer to give back, or -1
+	co     uint16 // who posted it, see Co.short; 0: a reply, an acknowledgement, a repetition
+	buffer int16  // send buffer to give back, or -1
 }
+
+// waits, in entry.co, says that the coroutine waits for the request.
+const waits = 1 << 15
 
 // queuePair is a queue pair with what the worker knows of its send queue: a
 // ring of entries of which the first are in the RNIC's hands and the rest
@@ -100,7 +102,7 @@ func (q *queuePair) append(w *Worker, wr *fabric.SendWR, e entry) {
 		q.unsignaled = 0
 	}
 	wr.ID = uint64(q.id)<<pairShift | uint64(q.tail&placeMask)
-	if e.wait {
+	if e.co&waits != 0 {
 		wr.ID |= uint64(w.co(e.co).id+1) << coShift
 	}
 	*q.at(q.tail) = e
@@ -192,7 +194,7 @@ func (q *queuePair) complete(w *Worker, cqe *fabric.CQE) {
 		if x := w.cl.watch; x != nil {
 			x.completed(w, q, q.head-1, at, cqe)
 		}
-		if e.wait {
+		if e.co&waits != 0 {
 			w.done(w.co(e.co), &cqe.Stamp)
 		}
 	}
@@ -283,7 +285,7 @@ func (l *List) Post() {
 	last := n - 1
 	if !c.mode.Passive {
 		l.wrs[last].Signaled = true
-		l.es[last].wait = true
+		l.es[last].co |= waits
 		c.pending++
 	}
 	if x := w.cl.watch; x != nil {

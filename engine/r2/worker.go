@@ -169,8 +169,8 @@ func (w *Worker) work() {
 func (w *Worker) resume(c *Co) { c.proc.Resume() }
 
 // co is the coroutine of a send-queue entry, nil for none; see Co.short.
-func (w *Worker) co(short uint8) *Co {
-	switch short {
+func (w *Worker) co(short uint16) *Co {
+	switch short &^= waits; short {
 	case 0:
 		return nil
 	case shortHandler:

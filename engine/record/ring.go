@@ -97,7 +97,10 @@ func (r *Ring) advance() {
 		r.first++
 	}
 	if r.first == len(r.open) {
+		// Nothing is open: the next entry goes to the beginning of the ring, whose
+		// lines are more likely to be in the backup's cache than those ahead.
 		r.open, r.first = r.open[:0], 0
+		r.tail = (r.tail + r.size - 1) / r.size * r.size
 		r.head = r.tail
 	}
 }
