@@ -13,6 +13,7 @@ type Device struct {
 	config    Config
 	unitShift uint   // lines of an interleaving unit
 	unitMask  uint64 // lines within it
+	inverse   uint64 // 2^64 / DIMMs, rounded up; 0 for one DIMM
 }
 
 // New returns a device with empty buffers.
@@ -22,7 +23,8 @@ func New(c Config) (*Device, error) {
 	}
 	unit := uint64(c.InterleaveBytes / LineBytes)
 	d := &Device{dimms: make([]dimm, c.DIMMs), config: c,
-		unitShift: uint(bits.TrailingZeros64(unit)), unitMask: unit - 1}
+		unitShift: uint(bits.TrailingZeros64(unit)), unitMask: unit - 1,
+		inverse: ^uint64(0)/uint64(c.DIMMs) + 1}
 	for i := range d.dimms {
 		d.dimms[i] = newDIMM(c)
 	}
@@ -60,13 +62,25 @@ func (d *Device) Room(line uint64) sim.Time {
 
 // DIMM is the DIMM of a line.
 func (d *Device) DIMM(line uint64) int {
-	return int(line >> d.unitShift % uint64(len(d.dimms)))
+	unit := line >> d.unitShift
+	return int(unit - d.row(unit)*uint64(len(d.dimms)))
+}
+
+// row is unit / DIMMs, for every line needs it, by multiplication. That is exact:
+// the inverse is too large by less than DIMMs / 2^64 of itself, which would matter
+// from unit 2^64 / DIMMs on, and units are below 2^58.
+func (d *Device) row(unit uint64) uint64 {
+	if d.inverse == 0 {
+		return unit
+	}
+	row, _ := bits.Mul64(unit, d.inverse)
+	return row
 }
 
 // locate is the DIMM of a line, and its number there.
 func (d *Device) locate(line uint64) (m *dimm, local uint64) {
 	unit := line >> d.unitShift
-	row := unit / uint64(len(d.dimms))
+	row := d.row(unit)
 	return &d.dimms[unit-row*uint64(len(d.dimms))], row<<d.unitShift | line&d.unitMask
 }
 

@@ -35,8 +35,12 @@ func newLRU(slots int) lru {
 // hash spreads by the golden ratio, which keeps neighbours apart.
 func (l *lru) hash(tag uint64) uint64 { return tag * 0x9e3779b97f4a7c15 >> l.shift }
 
-// find is the slot of a tag, or none.
+// find is the slot of a tag, or none. The last one is asked for most.
 func (l *lru) find(tag uint64) int32 {
+	head := len(l.nodes) - 1
+	if i := l.nodes[head].next; l.nodes[i].tag == tag && int(i) != head {
+		return i
+	}
 	i := l.heads[l.hash(tag)]
 	for i != none && l.nodes[i].tag != tag {
 		i = l.nodes[i].chain

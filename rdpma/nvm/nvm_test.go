@@ -61,6 +61,18 @@ func TestInterleaving(t *testing.T) {
 			t.Errorf("line %d is on DIMM %d, want %d", tt.line, got, tt.dimm)
 		}
 	}
+	r := stream("lines", 0)
+	for n := 1; n <= 64; n++ {
+		c := optane()
+		c.DIMMs, c.TranslationPages = n, 1
+		d := newDevice(t, c)
+		for range 1000 {
+			line := r.Uint64() >> (6 + r.Uint64n(58))
+			if got, want := d.DIMM(line), int(line/64%uint64(n)); got != want {
+				t.Fatalf("line %d is on DIMM %d of %d, want %d", line, got, n, want)
+			}
+		}
+	}
 	for line := range uint64(6 * 64) {
 		d.Write(0, line+1<<20*6*64)
 	}
