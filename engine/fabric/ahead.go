@@ -6,36 +6,41 @@ import (
 	"drtmx/engine/sim"
 )
 
-// A loaded cluster's state is some 100 MB, touched at random: most of a run's
-// time would go into waiting for the host's memory. The queue knows which
-// events come next, so their memory is asked for in time. Nothing here has an
-// effect on results.
+// A loaded cluster's state is tens of megabytes, touched at random: most of a
+// run's time would go into waiting for the host's memory. The queue knows which
+// events come next, so their memory is asked for in time: first the verb, then
+// the queue pair it leads to, then what both lead to. Nothing here has an effect
+// on results.
 func (f *Fabric) lookAhead() {
-	far, far2, near := f.far, f.far2, f.near
-	f.sim.Ahead(f.kTx, far, near)
-	f.sim.Ahead(f.kRx, far2, f.nearRx)
-	f.sim.Ahead(f.kMem, far2, f.nearMemory)
-	f.sim.Ahead(f.kReply, far, near)
-	f.sim.Ahead(f.kAnswer, far2, f.nearAnswer)
+	f.sim.Ahead(f.kFetch, f.aheadVerb, f.aheadRequester, f.aheadLocal)
+	f.sim.Ahead(f.kTx, f.aheadVerb, f.aheadRequester)
+	f.sim.Ahead(f.kRx, f.aheadVerb, f.aheadResponder, f.aheadRecv, f.aheadBuffer)
+	f.sim.Ahead(f.kMem, f.aheadVerb, f.aheadResponder, f.aheadMemory)
+	f.sim.Ahead(f.kStore, f.aheadVerb, nil, f.aheadMemory)
+	f.sim.Ahead(f.kReply, f.aheadVerb, f.aheadResponder, f.aheadContext)
+	f.sim.Ahead(f.kAnswer, f.aheadVerb, f.aheadRequester, f.aheadAnswer)
 }
 
-func (f *Fabric) far(i uint32) { sim.Prefetch(unsafe.Pointer(&f.verbs[i])) }
+func (f *Fabric) aheadVerb(i uint32) { sim.PrefetchLines(unsafe.Pointer(&f.verbs[i]), 2) }
 
-func (f *Fabric) far2(i uint32) { sim.Prefetch2(unsafe.Pointer(&f.verbs[i])) }
-
-func (f *Fabric) near(i uint32) {
-	if v := &f.verbs[i]; v.q != nil {
-		sim.Prefetch(unsafe.Pointer(v.q))
-		sim.Prefetch(unsafe.Pointer(v.r))
-	}
-}
-
-func (f *Fabric) nearRx(i uint32) {
+// aheadRequester: the queue pair that posted, and its context in the RNIC.
+func (f *Fabric) aheadRequester(i uint32) {
 	v := &f.verbs[i]
 	if v.q == nil {
 		return
 	}
-	sim.Prefetch(unsafe.Pointer(v.r))
+	sim.PrefetchLines(unsafe.Pointer(v.q), 2)
+	f.nics[v.from].contexts.ahead(v.qpn)
+}
+
+// aheadResponder: the queue pair that is addressed, and what a one-sided request
+// passes in its RNIC.
+func (f *Fabric) aheadResponder(i uint32) {
+	v := &f.verbs[i]
+	if v.q == nil {
+		return
+	}
+	sim.PrefetchLines(unsafe.Pointer(v.r), 2)
 	if v.op == Send {
 		return
 	}
@@ -46,40 +51,117 @@ func (f *Fabric) nearRx(i uint32) {
 	}
 }
 
-func (f *Fabric) nearMemory(i uint32) {
+// aheadContext: the responder's context.
+func (f *Fabric) aheadContext(i uint32) {
+	if v := &f.verbs[i]; v.q != nil {
+		f.nics[v.to].contexts.ahead(v.r.qpn)
+	}
+}
+
+// aheadRecv: the context, and the RECV a message will take.
+func (f *Fabric) aheadRecv(i uint32) {
 	v := &f.verbs[i]
 	if v.q == nil {
 		return
 	}
-	sim.Prefetch(unsafe.Pointer(v.r))
-	f.nics[v.to].machine.nearLine(v.remote)
+	r := v.r
+	f.nics[v.to].contexts.ahead(r.qpn)
+	if v.op == Send && r.rqHead != r.rqTail {
+		sim.Prefetch(unsafe.Pointer(&r.rq[r.rqHead&uint32(len(r.rq)-1)]))
+		f.aheadPayload(v)
+	}
+}
+
+// aheadBuffer: the buffer of that RECV.
+func (f *Fabric) aheadBuffer(i uint32) {
+	v := &f.verbs[i]
+	if v.q == nil || v.op != Send {
+		return
+	}
+	if r := v.r; r.rqHead != r.rqTail {
+		f.nics[v.to].machine.aheadBytes(r.rq[r.rqHead&uint32(len(r.rq)-1)].Local, v.len)
+	}
+}
+
+// aheadMemory: the bytes a one-sided request accesses, and where they go.
+func (f *Fabric) aheadMemory(i uint32) {
+	v := &f.verbs[i]
+	if v.q == nil {
+		return
+	}
+	f.nics[v.to].machine.aheadBytes(v.remote, v.len)
 	if v.op.reads() {
 		if m := f.nics[v.from].machine.Mem; v.local < m.top {
 			sim.Prefetch(unsafe.Pointer(&m.buf[v.local]))
 		}
+		return
 	}
+	f.aheadPayload(v)
 }
 
-func (f *Fabric) nearAnswer(i uint32) {
+// aheadLocal: the bytes that the RNIC gathers.
+func (f *Fabric) aheadLocal(i uint32) {
 	v := &f.verbs[i]
 	if v.q == nil {
 		return
 	}
-	sim.Prefetch(unsafe.Pointer(v.q))
+	if v.flags&batch != 0 {
+		for k, w := v.aux, v; k > 1 && w.next != none; k-- {
+			f.aheadVerb(w.next)
+			w = &f.verbs[w.next]
+		}
+		return
+	}
+	f.nics[v.from].machine.aheadBytes(v.local, v.len)
+}
+
+// aheadAnswer: the completion queue, and the caches that the data enters.
+func (f *Fabric) aheadAnswer(i uint32) {
+	v := &f.verbs[i]
+	if v.q == nil {
+		return
+	}
+	if cq := v.q.sendCQ; cq != nil && v.flags&signaled != 0 {
+		sim.PrefetchLines(unsafe.Pointer(cq), 2)
+	}
 	if v.op.reads() {
-		f.nics[v.from].machine.nearSet(v.local)
+		m := f.nics[v.from].machine
+		sim.Prefetch(m.setOf(v.local >> lineShift))
 	}
 }
 
-// nearLine asks for the bytes at an address and for the cache set of its line.
-func (m *Machine) nearLine(a Addr) {
-	if a < m.Mem.top {
-		sim.Prefetch(unsafe.Pointer(&m.Mem.buf[a]))
+func (f *Fabric) aheadPayload(v *verb) {
+	if v.data != none {
+		b := f.payload.bytes(v.data, v.len)
+		sim.PrefetchLines(unsafe.Pointer(&b[0]), (len(b)+lineBytes-1)/lineBytes)
 	}
-	m.nearSet(a)
 }
 
-func (m *Machine) nearSet(a Addr) {
-	set, _ := m.sockets[m.Mem.Home(a)].llc.locate(a >> lineShift)
-	sim.Prefetch(unsafe.Pointer(set))
+// aheadMax is how many lines of one access are asked for: large ones stream.
+const aheadMax = 4
+
+// aheadBytes asks for bytes of the machine's memory and for the cache sets of
+// their lines.
+func (m *Machine) aheadBytes(a Addr, n uint32) {
+	if n == 0 || a+Addr(n) > m.Mem.top {
+		return
+	}
+	first, last := lines(a, int(n))
+	last = min(last, first+aheadMax-1)
+	sim.PrefetchLines(unsafe.Pointer(&m.Mem.buf[first<<lineShift]), int(last-first)+1)
+	for l := first; l <= last; l++ {
+		sim.Prefetch(m.setOf(l))
+	}
+}
+
+// setOf is the cache set of a line.
+func (m *Machine) setOf(line Addr) unsafe.Pointer {
+	set, _ := m.sockets[m.Mem.Home(line<<lineShift)].llc.locate(line)
+	return unsafe.Pointer(set)
+}
+
+func (c *contexts) ahead(qpn uint32) {
+	if c.latest != nil {
+		sim.Prefetch(unsafe.Pointer(&c.latest[qpn]))
+	}
 }

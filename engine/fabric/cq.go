@@ -1,6 +1,8 @@
 package fabric
 
 import (
+	"unsafe"
+
 	"drtmx/engine/metrics"
 	"drtmx/engine/sim"
 )
@@ -9,7 +11,7 @@ import (
 // It lists the verbs that completed; they live until they are polled.
 type CQ struct {
 	fab     *Fabric
-	ring    []uint32 // a power of two, grows up to depth
+	ring    []listing // a power of two, grows up to depth
 	head    uint32
 	tail    uint32
 	depth   uint32
@@ -18,8 +20,14 @@ type CQ struct {
 	kind    sim.Kind
 	arg     uint32
 	before  sim.Time
-	wake    sim.Time  // of the event scheduled, if armed
-	first   [8]uint32 // the ring's first memory, in the same lines
+	wake    sim.Time   // of the event scheduled, if armed
+	first   [4]listing // the ring's first memory, in the same lines
+}
+
+// listing is a verb in a completion queue.
+type listing struct {
+	id   uint64 // what Coming tells without the verb's memory
+	verb uint32
 }
 
 // stamp is a metrics.Stamp cut down to what the fabric fills, in picoseconds;
@@ -63,7 +71,7 @@ func (n *NIC) CreateCQ(depth int) *CQ {
 func (c *CQ) Len() int {
 	now := c.fab.sim.Now()
 	n := c.tail - c.head
-	for n > 0 && c.fab.verbs[c.ring[(c.head+n-1)&uint32(len(c.ring)-1)]].mark > now {
+	for n > 0 && c.fab.verbs[c.ring[(c.head+n-1)&uint32(len(c.ring)-1)].verb].mark > now {
 		n--
 	}
 	return int(n)
@@ -76,7 +84,9 @@ func (c *CQ) Coming(k int) (id uint64, ok bool) {
 	if uint32(k) >= c.tail-c.head {
 		return 0, false
 	}
-	return c.fab.verbs[c.ring[(c.head+uint32(k))&uint32(len(c.ring)-1)]].id, true
+	l := &c.ring[(c.head+uint32(k))&uint32(len(c.ring)-1)]
+	sim.PrefetchLines(unsafe.Pointer(&c.fab.verbs[l.verb]), 2)
+	return l.id, true
 }
 
 // Poll moves completions to out, oldest first, and returns how many. It frees
@@ -90,7 +100,7 @@ func (c *CQ) Poll(out []CQE) int {
 		if c.head == c.tail {
 			return k
 		}
-		i := c.ring[c.head&mask]
+		i := c.ring[c.head&mask].verb
 		v := &f.verbs[i]
 		if v.mark > now {
 			return k
@@ -139,7 +149,7 @@ func (c *CQ) Disarm() { c.armed = false }
 // alarm schedules the event for the oldest completion.
 func (c *CQ) alarm() {
 	s := c.fab.sim
-	at := max(c.fab.verbs[c.ring[c.head&uint32(len(c.ring)-1)]].mark, c.before, s.Now())
+	at := max(c.fab.verbs[c.ring[c.head&uint32(len(c.ring)-1)].verb].mark, c.before, s.Now())
 	if at < c.wake {
 		c.wake = at
 		s.At(at, c.kind, c.arg)
@@ -159,10 +169,10 @@ func (c *CQ) push(i uint32, v *verb, at sim.Time) bool {
 	v.flags |= listed
 	mask := uint32(len(c.ring) - 1)
 	k := c.tail
-	for ; k != c.head && c.fab.verbs[c.ring[(k-1)&mask]].mark > at; k-- {
+	for ; k != c.head && c.fab.verbs[c.ring[(k-1)&mask].verb].mark > at; k-- {
 		c.ring[k&mask] = c.ring[(k-1)&mask]
 	}
-	c.ring[k&mask] = i
+	c.ring[k&mask] = listing{v.id, i}
 	c.tail++
 	if c.armed && k == c.head {
 		c.alarm()
@@ -172,7 +182,7 @@ func (c *CQ) push(i uint32, v *verb, at sim.Time) bool {
 
 func (c *CQ) grow() {
 	old := c.ring
-	c.ring = make([]uint32, 2*len(old))
+	c.ring = make([]listing, 2*len(old))
 	for i := c.head; i != c.tail; i++ {
 		c.ring[i&uint32(len(c.ring)-1)] = old[i&uint32(len(old)-1)]
 	}

@@ -47,7 +47,7 @@ func (f *Fabric) fail(h *QP, i uint32, v *verb, s Status, t sim.Time) {
 func (f *Fabric) behind(h *QP, at sim.Time) sim.Time {
 	if c := h.sendCQ; c != nil {
 		for k := c.head; k != c.tail; k++ {
-			if v := &f.verbs[c.ring[k&uint32(len(c.ring)-1)]]; v.q == h && v.flags&delivery == 0 {
+			if v := &f.verbs[c.ring[k&uint32(len(c.ring)-1)].verb]; v.q == h && v.flags&delivery == 0 {
 				at = max(at, v.mark)
 			}
 		}

@@ -93,44 +93,93 @@ func (n *NIC) translate(now sim.Time, a Addr, bytes uint32) (ready sim.Time) {
 // contexts is the cache of queue-pair contexts: true LRU over the RNIC's queue
 // pairs. While all of them fit nothing is ever evicted and no order is kept; it
 // begins, by number, with the first queue pair that is one too many.
+//
+// The order is a queue of uses, of which the latest of each queue pair counts:
+// unlike a linked list it touches one place of its own per use, and those of
+// thousands of queue pairs are rarely in the host's cache.
 type contexts struct {
-	limit       int // contexts kept at most
-	kept        int
-	order       []links // by queue-pair number, nil while all fit
-	first, last uint32  // most and least recently used; 0 is nobody
+	limit  int // contexts kept at most
+	kept   int
+	recent uint32   // most recently used
+	latest []uint32 // by queue-pair number: its last use, 0 if it is not kept; nil while all fit
+	uses   []use    // ring, a power of two; oldest at head
+	spare  []use    // the ring after the next compact
+	head   uint32
+	tail   uint32
 }
 
-type links struct{ prev, next uint32 }
+// use is one use of a context. Uses are numbered by their place in the ring,
+// from 1.
+type use struct{ qpn, number uint32 }
 
 // use makes sure that a queue pair's context is in the RNIC and returns when it
 // is there, which is at most now if it was.
 func (n *NIC) use(h *QP, now sim.Time) (ready sim.Time) {
 	c, f := &n.contexts, n.machine.fab
-	if c.order == nil {
+	switch {
+	case c.latest == nil:
 		if h.state&kept != 0 {
 			return h.contextReady(now)
 		}
 		c.kept++
-	} else if q := h.qpn; h.state&kept != 0 {
-		if c.first != q {
-			c.unlink(q)
-			c.pushFront(q)
-		}
+		h.state |= kept
+	case c.recent == h.qpn:
 		return h.contextReady(now)
-	} else {
+	default:
+		was := c.latest[h.qpn] != 0
+		c.touch(h.qpn)
+		if was {
+			return h.contextReady(now)
+		}
 		if c.kept == c.limit {
-			old := c.last
-			c.unlink(old)
-			n.qps[old].state &^= kept
+			c.evict()
 		} else {
 			c.kept++
 		}
-		c.pushFront(q)
 	}
-	h.state |= kept | fetched
+	h.state |= fetched
 	f.counts.CtxMisses++
 	h.ready = n.fetch.Serve(now, f.cost.qpFetch) + f.cost.roundTrip
 	return h.ready
+}
+
+// touch makes a context the most recently used.
+func (c *contexts) touch(qpn uint32) {
+	if c.tail-c.head == uint32(len(c.uses)) {
+		c.compact()
+	}
+	c.uses[c.tail&uint32(len(c.uses)-1)] = use{qpn, c.tail + 1}
+	c.tail++
+	c.latest[qpn], c.recent = c.tail, qpn
+}
+
+// evict forgets the least recently used context.
+func (c *contexts) evict() {
+	for {
+		u := c.uses[c.head&uint32(len(c.uses)-1)]
+		c.head++
+		if c.latest[u.qpn] == u.number {
+			c.latest[u.qpn] = 0
+			return
+		}
+	}
+}
+
+// compact drops the uses that were not the last of their queue pair, and numbers
+// the others anew.
+func (c *contexts) compact() {
+	n, mask := uint32(0), uint32(len(c.uses)-1)
+	for i := c.head; i != c.tail; i++ {
+		if u := c.uses[i&mask]; c.latest[u.qpn] == u.number {
+			c.spare[n] = use{u.qpn, n + 1}
+			n++
+		}
+	}
+	c.uses, c.spare = c.spare, c.uses
+	for _, u := range c.uses[:n] {
+		c.latest[u.qpn] = u.number
+	}
+	c.head, c.tail = 0, n
 }
 
 // contextReady is when a context that is kept is there: 0 if it has been.
@@ -147,41 +196,21 @@ func (q *QP) contextReady(now sim.Time) sim.Time {
 // added counts a new queue pair and starts to keep an order when they no longer
 // all fit.
 func (c *contexts) added(qps []*QP) {
-	if c.order != nil {
-		c.order = append(c.order, links{})
+	if c.latest != nil {
+		c.latest = append(c.latest, 0)
 		return
 	}
 	if len(qps)-1 <= c.limit {
 		return
 	}
-	c.order = make([]links, len(qps))
+	size := 64
+	for size < 4*c.limit {
+		size *= 2
+	}
+	c.latest, c.uses, c.spare = make([]uint32, len(qps)), make([]use, size), make([]use, size)
 	for i, q := range qps {
 		if i > 0 && q.state&kept != 0 {
-			c.pushFront(uint32(i))
+			c.touch(uint32(i))
 		}
-	}
-}
-
-func (c *contexts) pushFront(q uint32) {
-	c.order[q] = links{next: c.first}
-	if c.first != 0 {
-		c.order[c.first].prev = q
-	} else {
-		c.last = q
-	}
-	c.first = q
-}
-
-func (c *contexts) unlink(q uint32) {
-	l := c.order[q]
-	if l.prev != 0 {
-		c.order[l.prev].next = l.next
-	} else {
-		c.first = l.next
-	}
-	if l.next != 0 {
-		c.order[l.next].prev = l.prev
-	} else {
-		c.last = l.prev
 	}
 }

@@ -41,6 +41,7 @@ type Cache struct {
 	present, used []uint64 // bits by record number
 	filled        []uint64 // bits by set: it has what Fill brings; nil: nothing is to be filled
 	popular       func(table uint8, key uint64) bool
+	seeded        bool     // Fill found entries
 	absent        []uint64 // of the set that is being filled
 	moved         probeTable
 

@@ -10,6 +10,7 @@ import "drtmx/engine/r2"
 // the caches of a large cluster takes no time before the start.
 func (x *Cache) Fill(popular func(table uint8, key uint64) bool) {
 	x.popular = popular
+	x.seeded = x.stats.Entries > 0
 	x.filled = make([]uint64, (x.sets+63)/64)
 }
 
@@ -24,7 +25,7 @@ func (x *Cache) open(set uint64) {
 	for h := from; h < to; h++ {
 		switch n := x.inverse(h); {
 		case n >= x.n:
-		case getBit(x.present, n):
+		case x.seeded && getBit(x.present, n):
 			room--
 		case !x.isOwn(n):
 			absent = append(absent, n)

@@ -9,23 +9,60 @@ import (
 // Thousands of coroutines and hundreds of workers take turns, so what a turn
 // touches is rarely in the host's cache. The queue knows whose turn comes next:
 // its memory is asked for in time. Nothing here has an effect on results.
-func (cl *Cluster) lookAhead() { cl.sim.Ahead(cl.kWork, cl.far, cl.near) }
-
-// far asks for the worker and its completion queue.
-func (cl *Cluster) far(a uint32) {
-	sim.Prefetch3(unsafe.Pointer(cl.workers[a&0xffff]))
-	sim.Prefetch3(unsafe.Pointer(cl.queues[a&0xffff]))
+func (cl *Cluster) lookAhead() {
+	cl.sim.Ahead(cl.kWork, cl.aheadWorker, cl.aheadCompletions, cl.aheadCoroutines, cl.aheadUse)
 }
 
-// comingMax is how many completions of a turn are looked at.
-const comingMax = 3
+// hint is where a coroutine's memory is, without touching it.
+type hint struct {
+	co    *Co
+	proc  uint32
+	use   unsafe.Pointer // see Co.Ahead
+	lines int
+	more  func()
+}
 
-// near asks for what the worker's completions are about, or for the coroutine
-// that goes on.
-func (cl *Cluster) near(a uint32) {
+// Ahead names what the coroutine will touch when it goes on: n bytes at use are
+// asked for when its turn comes near, and then more is called to ask, by
+// Prefetch, for what they lead to.
+func (c *Co) Ahead(use unsafe.Pointer, n uintptr, more func()) {
+	h := &c.w.cl.hints[c.id]
+	h.use, h.lines, h.more = use, int((n+lineBytes-1)/lineBytes), more
+}
+
+// Prefetch asks the host for n bytes of its memory without waiting for them.
+func Prefetch(p unsafe.Pointer, n uintptr) {
+	sim.PrefetchLines(p, int((n+lineBytes-1)/lineBytes))
+}
+
+// AheadPost asks for the queue pairs that lead to a machine.
+func (c *Co) AheadPost(m int) {
+	w := c.w
+	sim.Prefetch(unsafe.Pointer(w.rc[m*w.cl.perPeer]))
+	if q := w.cross[m]; q != nil {
+		sim.Prefetch(unsafe.Pointer(q))
+	}
+}
+
+const (
+	workerLines = (unsafe.Sizeof(Worker{}) + lineBytes - 1) / lineBytes
+	coLines     = 3 // of Co: before its ledger
+
+	// comingMax is how many completions of a turn are looked at.
+	comingMax = 4
+)
+
+// aheadWorker asks for the worker and its completion queue.
+func (cl *Cluster) aheadWorker(a uint32) {
+	sim.PrefetchLines(unsafe.Pointer(cl.workers[a&0xffff]), int(workerLines))
+	sim.PrefetchLines(unsafe.Pointer(cl.queues[a&0xffff]), 2)
+}
+
+// aheadCompletions asks for the queue pairs, or RECV buffers, that the worker's
+// completions are about.
+func (cl *Cluster) aheadCompletions(a uint32) {
 	w := cl.workers[a&0xffff]
-	if c := w.current; c != nil {
-		c.proc.Ahead()
+	if w.current != nil {
 		return
 	}
 	for k := range comingMax {
@@ -33,13 +70,59 @@ func (cl *Cluster) near(a uint32) {
 		if !ok {
 			return
 		}
-		if id&recvFlag != 0 {
+		if id&recvFlag == 0 {
+			sim.Prefetch(unsafe.Pointer(cl.pair(id)))
 			continue
 		}
-		sim.Prefetch3(unsafe.Pointer(cl.pair(id)))
-		if n := id >> coShift & (1<<(pairShift-coShift) - 1); n > 0 {
-			sim.Prefetch3(unsafe.Pointer(cl.cos[n-1]))
-			sim.Prefetch3(unsafe.Pointer(cl.procs[n-1]))
+		_, b := w.buffers.recvBuffer(int(id &^ recvFlag))
+		sim.PrefetchLines(unsafe.Pointer(&b[0]), 2)
+	}
+}
+
+// aheadCoroutines asks for the coroutines that will go on.
+func (cl *Cluster) aheadCoroutines(a uint32) {
+	w := cl.workers[a&0xffff]
+	if c := w.current; c != nil {
+		cl.sim.AheadResume(cl.hints[c.id].proc)
+		return
+	}
+	for k := range comingMax {
+		id, ok := w.cq.Coming(k)
+		if !ok {
+			return
+		}
+		switch n := id >> coShift & (1<<(pairShift-coShift) - 1); {
+		case id&recvFlag != 0:
+			sim.Prefetch(unsafe.Pointer(w.handler))
+			cl.sim.AheadResume(cl.hints[w.handler.id].proc)
+		case n > 0:
+			h := &cl.hints[n-1]
+			sim.PrefetchLines(unsafe.Pointer(h.co), coLines)
+			cl.sim.AheadResume(h.proc)
+			if h.use != nil {
+				sim.PrefetchLines(h.use, h.lines)
+			}
+		}
+	}
+}
+
+// aheadUse asks for what the coroutines lead to.
+func (cl *Cluster) aheadUse(a uint32) {
+	w := cl.workers[a&0xffff]
+	if w.current != nil {
+		return
+	}
+	for k := range comingMax {
+		id, ok := w.cq.Coming(k)
+		if !ok {
+			return
+		}
+		if n := id >> coShift & (1<<(pairShift-coShift) - 1); id&recvFlag == 0 && n > 0 {
+			h := &cl.hints[n-1]
+			sim.PrefetchLines(unsafe.Pointer(&h.co.spent.rows[h.co.phase]), 2)
+			if h.more != nil {
+				h.more()
+			}
 		}
 	}
 }

@@ -93,7 +93,7 @@ type Cluster struct {
 	machines []*machine
 	workers  []*Worker
 	queues   []*fabric.CQ // of each worker, for lookAhead
-	procs    []*sim.Proc  // of each coroutine, for lookAhead
+	hints    []hint       // of each coroutine, for lookAhead
 	cos      []*Co
 	pairs    []*[pairBlock]queuePair // by id
 	npairs   int

@@ -68,7 +68,7 @@ func newCo(w *Worker, index int, name string, body func(*Co)) *Co {
 		c.name = fmt.Sprintf("m%d.t%d.handler", w.mc.id, w.thread)
 	}
 	w.cl.cos = append(w.cl.cos, c)
-	w.cl.procs = append(w.cl.procs, nil)
+	w.cl.hints = append(w.cl.hints, hint{co: c})
 	c.rand = *w.cl.sim.Stream("r2.co", uint64(w.id)<<16|uint64(index+1))
 	if body != nil {
 		c.become(func() { body(c) })
@@ -79,7 +79,7 @@ func newCo(w *Worker, index int, name string, body func(*Co)) *Co {
 // become gives the coroutine its program.
 func (c *Co) become(program func()) {
 	c.proc = c.w.cl.sim.Go(c.name, func(*sim.Proc) { program() })
-	c.w.cl.procs[c.id] = c.proc
+	c.w.cl.hints[c.id].proc = c.proc.ID()
 }
 
 // Machine is the machine it runs on.

@@ -211,7 +211,6 @@ func (w *Worker) done(c *Co, stamp *metrics.Stamp) {
 	c.pending--
 	if c.pending == 0 && c.waiting {
 		c.waiting = false
-		c.proc.Ahead()
 		c.attribute(stamp, w.local-c.parkedAt)
 		w.ready.push(c)
 	}

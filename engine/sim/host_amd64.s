@@ -6,19 +6,15 @@ TEXT ·Prefetch(SB), NOSPLIT, $0-8
 	PREFETCHT0 (AX)
 	RET
 
-// func Prefetch2(p unsafe.Pointer)
-TEXT ·Prefetch2(SB), NOSPLIT, $0-8
+// func PrefetchLines(p unsafe.Pointer, n int)
+TEXT ·PrefetchLines(SB), NOSPLIT, $0-16
 	MOVQ p+0(FP), AX
+	MOVQ n+8(FP), CX
+next:
 	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-	RET
-
-// func Prefetch3(p unsafe.Pointer)
-TEXT ·Prefetch3(SB), NOSPLIT, $0-8
-	MOVQ p+0(FP), AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-	PREFETCHT0 128(AX)
+	ADDQ $64, AX
+	DECQ CX
+	JGT  next
 	RET
 
 // func prefetchParked(routine, stack uintptr)
@@ -38,6 +34,10 @@ TEXT ·prefetchParked(SB), NOSPLIT, $0-16
 	PREFETCHT0 192(BX)
 	PREFETCHT0 256(BX)
 	PREFETCHT0 320(BX)
+	PREFETCHT0 384(BX)
+	PREFETCHT0 448(BX)
+	PREFETCHT0 512(BX)
+	PREFETCHT0 576(BX)
 	RET
 
 // func routine() uintptr

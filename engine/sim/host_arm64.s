@@ -6,19 +6,15 @@ TEXT ·Prefetch(SB), NOSPLIT, $0-8
 	PRFM (R0), PLDL1KEEP
 	RET
 
-// func Prefetch2(p unsafe.Pointer)
-TEXT ·Prefetch2(SB), NOSPLIT, $0-8
+// func PrefetchLines(p unsafe.Pointer, n int)
+TEXT ·PrefetchLines(SB), NOSPLIT, $0-16
 	MOVD p+0(FP), R0
+	MOVD n+8(FP), R1
+next:
 	PRFM (R0), PLDL1KEEP
-	PRFM 64(R0), PLDL1KEEP
-	RET
-
-// func Prefetch3(p unsafe.Pointer)
-TEXT ·Prefetch3(SB), NOSPLIT, $0-8
-	MOVD p+0(FP), R0
-	PRFM (R0), PLDL1KEEP
-	PRFM 64(R0), PLDL1KEEP
-	PRFM 128(R0), PLDL1KEEP
+	ADD  $64, R0
+	SUBS $1, R1, R1
+	BGT  next
 	RET
 
 // func prefetchParked(routine, stack uintptr)
@@ -30,15 +26,12 @@ TEXT ·prefetchParked(SB), NOSPLIT, $0-16
 	PRFM 64(R0), PLDL1KEEP
 	PRFM 128(R0), PLDL1KEEP
 	PRFM 384(R0), PLDL1KEEP
+	MOVD $13, R2
+next:
 	PRFM (R1), PLDL1KEEP
-	PRFM 64(R1), PLDL1KEEP
-	PRFM 128(R1), PLDL1KEEP
-	PRFM 192(R1), PLDL1KEEP
-	PRFM 256(R1), PLDL1KEEP
-	PRFM 320(R1), PLDL1KEEP
-	PRFM 384(R1), PLDL1KEEP
-	PRFM 448(R1), PLDL1KEEP
-	PRFM 512(R1), PLDL1KEEP
+	ADD  $64, R1
+	SUBS $1, R2, R2
+	BGT  next
 	RET
 
 // func routine() uintptr

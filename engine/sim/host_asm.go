@@ -10,15 +10,10 @@ import "unsafe"
 //go:noescape
 func Prefetch(p unsafe.Pointer)
 
-// Prefetch2 asks for two lines in a row.
+// PrefetchLines asks for n lines in a row, at least one.
 //
 //go:noescape
-func Prefetch2(p unsafe.Pointer)
-
-// Prefetch3 asks for three lines in a row.
-//
-//go:noescape
-func Prefetch3(p unsafe.Pointer)
+func PrefetchLines(p unsafe.Pointer, n int)
 
 // prefetchParked asks for what switching to a parked coroutine touches: the
 // runtime's record of it, and the innermost part of its stack.

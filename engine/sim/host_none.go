@@ -7,11 +7,8 @@ import "unsafe"
 // Prefetch does nothing here: it is only about speed.
 func Prefetch(unsafe.Pointer) {}
 
-// Prefetch2 does nothing here.
-func Prefetch2(unsafe.Pointer) {}
-
-// Prefetch3 does nothing here.
-func Prefetch3(unsafe.Pointer) {}
+// PrefetchLines does nothing here.
+func PrefetchLines(unsafe.Pointer, int) {}
 
 func prefetchParked(routine, stack uintptr) {}
 

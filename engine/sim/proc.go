@@ -18,10 +18,6 @@ type Proc struct {
 	done  bool
 	id    uint32
 
-	// Where the host keeps it while it is parked, see Ahead. A stack may have
-	// moved since; then the wrong lines are asked for.
-	routine, stack uintptr
-
 	name string
 	stop func()
 }
@@ -75,6 +71,7 @@ func (s *Sim) Go(name string, body func(*Proc)) *Proc {
 		returned = true
 	})
 	s.procs = append(s.procs, p)
+	s.parked = append(s.parked, parked{})
 	return p
 }
 
@@ -106,19 +103,24 @@ func (p *Proc) Park() {
 		panic(fmt.Sprintf("sim: process %s parked from outside", p.name))
 	}
 	var here byte
-	p.stack = uintptr(unsafe.Pointer(&here))
-	if p.routine == 0 {
-		p.routine = routine()
-	}
+	p.s.parked[p.id] = parked{routine(), uintptr(unsafe.Pointer(&here))}
 	if !p.yield(struct{}{}) {
 		panic(errStopped)
 	}
 }
 
-// Ahead asks the host for the memory that the next Resume will need. It has no
-// effect on the simulation.
-func (p *Proc) Ahead() {
-	if p.routine != 0 {
+// parked is where the host keeps a process while it is parked. A stack may have
+// moved since; then the wrong lines are asked for.
+type parked struct{ routine, stack uintptr }
+
+// ID numbers the processes of a Sim from 0, in the order of Go.
+func (p *Proc) ID() uint32 { return p.id }
+
+// AheadResume asks the host for the memory that the next Resume of a process
+// will need. It has no effect on the simulation.
+func (s *Sim) AheadResume(id uint32) {
+	if p := &s.parked[id]; p.routine != 0 {
+		PrefetchLines(unsafe.Pointer(s.procs[id]), 2)
 		prefetchParked(p.routine, p.stack)
 	}
 }

@@ -63,8 +63,7 @@ type Sim struct {
 	err    error
 
 	handlers []Handler
-	far      []Handler // see Ahead
-	near     []Handler
+	ahead    [len(distances)][]Handler // see Ahead
 	looks    bool
 	names    []string
 	kind     Kind // of the event that is running, for error messages
@@ -73,6 +72,7 @@ type Sim struct {
 	heap  heap // used when wheel is nil
 
 	procs   []*Proc
+	parked  []parked // by process
 	running *Proc
 }
 
@@ -96,34 +96,43 @@ func (s *Sim) Register(name string, h Handler) Kind {
 	}
 	s.handlers = append(s.handlers, h)
 	s.names = append(s.names, name)
-	s.far, s.near = append(s.far, nil), append(s.near, nil)
+	for i := range s.ahead {
+		s.ahead[i] = append(s.ahead[i], nil)
+	}
 	return Kind(len(s.handlers) - 1)
 }
 
-// Ahead registers two functions that see most events of kind k before their
-// handler does: far some ten events before, near a few events before. They are
-// for asking the host for the memory the handler will need, near for what is
-// found through what far asked for. They must have no effect on the simulation:
-// which events they see is not part of it. Either may be nil.
-func (s *Sim) Ahead(k Kind, far, near Handler) { s.far[k], s.near[k] = far, near }
+// distances are how many buckets of the wheel before an event the functions of
+// Ahead see it. A bucket of a loaded cluster has some ten events, and the host's
+// memory answers within one.
+var distances = [...]int64{7, 5, 3, 1}
+
+// Ahead registers up to four functions that see most events of kind k before
+// its handler does, one after the other, each some events before the next. They
+// are for asking the host for the memory the handler will need, each for what is
+// found through what the one before asked for. They must have no effect on the
+// simulation: which events they see is not part of it. Any of them may be nil.
+func (s *Sim) Ahead(k Kind, look ...Handler) {
+	for i, f := range look {
+		s.ahead[i][k] = f
+	}
+}
 
 // LookAhead switches the functions of Ahead on and off: they pay when the state
 // is much larger than the host's cache, and cost when it is not.
 func (s *Sim) LookAhead(on bool) { s.looks = on }
 
-// lookAhead shows the events of the two buckets behind the open one.
+// lookAhead shows the events of some buckets behind the one that was opened.
 func (s *Sim) lookAhead() {
 	w := s.wheel
-	for n := w.head[uint(w.cur+2)&bucketMask]; n != 0; n = w.nodes[n].next {
-		e := &w.nodes[n].event
-		if look := s.far[e.kind]; look != nil {
-			look(e.arg)
-		}
-	}
-	for n := w.head[uint(w.cur+1)&bucketMask]; n != 0; n = w.nodes[n].next {
-		e := &w.nodes[n].event
-		if look := s.near[e.kind]; look != nil {
-			look(e.arg)
+	for i, d := range distances {
+		looks := s.ahead[i]
+		for n := w.head[uint(w.cur+d)&bucketMask]; n != 0; {
+			e := &w.nodes[n]
+			if look := looks[e.kind]; look != nil {
+				look(e.arg)
+			}
+			n = e.next
 		}
 	}
 }

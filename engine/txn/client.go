@@ -55,6 +55,7 @@ func (db *DB) Client(c *r2.Co) *Client {
 	cl.tx = Tx{
 		db: db, c: c, cache: db.Cache(c.Machine()), th: db.threads[c.Machine()][c.Thread()],
 	}
+	cl.tx.ahead()
 	return cl
 }
 

@@ -95,6 +95,9 @@ func (tx *Tx) log() error {
 	mode := tx.cfg.mode(metrics.Logging, tx.cfg.Logging)
 	tx.enter(metrics.Logging, mode)
 	for i := range tx.logs {
+		tx.c.AheadPost(tx.logs[i].machine)
+	}
+	for i := range tx.logs {
 		g := &tx.logs[i]
 		tx.reserve(g)
 		switch entry := tx.entry(); {

@@ -26,6 +26,7 @@ func (tx *Tx) lock() error {
 // not atomic with the CPU's.
 func (tx *Tx) lockByRNIC(mode r2.Mode) error {
 	word := tx.th.owner(tx.c).LockWord()
+	tx.aheadPosts()
 	for i := range tx.set {
 		a := &tx.set[i]
 		if a.out == nil {
