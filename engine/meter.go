@@ -83,6 +83,11 @@ func (s *span) add(r *request) {
 	}
 }
 
+func (s *span) merge(o *span) {
+	s.latency.Merge(&o.latency)
+	s.attr.Merge(&o.attr)
+}
+
 func (s *span) reset() {
 	s.latency.Reset()
 	s.attr.Reset()
@@ -98,6 +103,7 @@ type typeMeter struct {
 // began at the mark.
 type meter struct {
 	total  counts // since time 0
+	fresh  span   // not yet in window and marked: see settle
 	window span
 	marked span
 	types  []typeMeter
@@ -112,18 +118,17 @@ func newMeter(types int) *meter { return &meter{types: make([]typeMeter, types)}
 
 func (m *meter) add(r *request) {
 	m.total.add(r)
-	m.window.add(r)
+	m.fresh.add(r)
 	m.longestPS = max(m.longestPS, r.latencyPS)
 	if m.closed {
 		return
 	}
 	for r.typ >= len(m.types) {
 		if len(m.types) == 1 { // until now all requests were of this type
-			m.types[0].latency.Merge(&m.marked.latency)
+			m.types[0].latency.Merge(&m.measured().latency)
 		}
 		m.types = append(m.types, typeMeter{})
 	}
-	m.marked.add(r)
 	t := &m.types[r.typ]
 	t.counts.add(r)
 	if r.committed && len(m.types) > 1 { // the only type's is that of all
@@ -131,16 +136,48 @@ func (m *meter) add(r *request) {
 	}
 }
 
+// settle takes what is fresh into the open window and the measured interval:
+// a request is then recorded once, though it counts in both.
+func (m *meter) settle() {
+	if m.fresh.latency.Count() == 0 {
+		return
+	}
+	m.window.merge(&m.fresh)
+	if !m.closed {
+		m.marked.merge(&m.fresh)
+	}
+	m.fresh.reset()
+}
+
+// open is the open window.
+func (m *meter) open() *span {
+	m.settle()
+	return &m.window
+}
+
+// measured is the measured interval so far.
+func (m *meter) measured() *span {
+	m.settle()
+	return &m.marked
+}
+
+// close ends the measured interval.
+func (m *meter) close() {
+	m.settle()
+	m.closed = true
+}
+
 // latencyOf is the distribution of a type since the mark.
 func (m *meter) latencyOf(typ int) *metrics.Hist {
 	if len(m.types) == 1 {
-		return &m.marked.latency
+		return &m.measured().latency
 	}
 	return &m.types[typ].latency
 }
 
 // mark starts a measured interval.
 func (m *meter) mark() {
+	m.settle()
 	m.closed, m.longestPS = false, 0
 	m.marked.reset()
 	for i := range m.types {

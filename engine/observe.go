@@ -16,7 +16,7 @@ import (
 func (s *System) cutWindow() {
 	c := s.cut()
 	rec := record{version: s.version, t0: s.start.ps, t1: c.ps, counts: c.counts.minus(s.start.counts)}
-	w := &s.meter.window
+	w := s.meter.open()
 	rec.latency = w.latency.Latency()
 	rec.flight = float32(metrics.Average(s.start.area, c.area))
 	for p := range metrics.NumPhases {
@@ -82,10 +82,10 @@ func (s *System) Result() *Result {
 		Scale:      Scale{s.values.float("workload.scale")},
 		Throughput: perSecond(n.commits, ps), ThroughputCI95: q.ci95,
 		Commits: n.commits, Aborts: n.aborts, AbortRate: n.abortRate(), Rollbacks: n.rollbacks,
-		ByType: s.byType(), LatencyUS: s.meter.marked.latency.Latency(), Verbs: map[string]uint64{},
+		ByType: s.byType(), LatencyUS: s.meter.measured().latency.Latency(), Verbs: map[string]uint64{},
 		RoundTripsPerTxn: n.tripsPerTxn(), Changes: s.Changes(), Digest: s.Digest(),
 	}
-	if a := &s.meter.marked.attr; a.Count() > 0 {
+	if a := &s.meter.measured().attr; a.Count() > 0 {
 		r.Phases, r.Milestones = phasesOf(a), milestonesOf(a)
 	}
 	for i, name := range verbNames {
@@ -143,7 +143,7 @@ func (s *System) Drain() error {
 func (s *System) drain() error {
 	c := s.cut()
 	s.end = &c
-	s.meter.closed = true
+	s.meter.close()
 	s.cl.ShutGate()
 	for t0 := s.sim.Now(); !s.load.settled() || s.state == StateDraining; {
 		if err := s.sim.Run(s.sim.Now() + barrierPoll); err != nil {

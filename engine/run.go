@@ -96,7 +96,7 @@ func (r *runner) warmup() error {
 			return err
 		}
 		need := int64(autoWarmupNS)
-		if p99, ok := r.s.meter.marked.latency.QuantileNS(0.99); ok {
+		if p99, ok := r.s.meter.measured().latency.QuantileNS(0.99); ok {
 			need = max(need, warmupLatencies*p99)
 		}
 		now := r.s.NowNS()
@@ -126,7 +126,7 @@ func (r *runner) measure() error {
 		now := r.s.NowNS() - from
 		c := r.s.measured()
 		if least == 0 {
-			enough := c.commits >= autoCommits && float64(now) >= autoLatencies*r.s.meter.marked.latency.MeanNS()
+			enough := c.commits >= autoCommits && float64(now) >= autoLatencies*r.s.meter.measured().latency.MeanNS()
 			if enough || now >= autoMaxNS {
 				least = now
 			}

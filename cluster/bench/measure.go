@@ -30,7 +30,7 @@ var measurements = []measurement{
 		spec: engine.Spec{Workload: "micro-read", Set: engine.Knobs{
 			"nodes": 16, "threads": 24, "coroutines": 12, "workload.payload": 64, "check": "off",
 		}},
-		warmNS: 60_000, spanNS: 500_000,
+		warmNS: 300_000, spanNS: 500_000,
 	},
 	smallbank("sampled", 80e3),
 	smallbank("full", 40e3),

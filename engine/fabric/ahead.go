@@ -12,25 +12,32 @@ import (
 // the queue pair it leads to, then what both lead to. Nothing here has an effect
 // on results.
 func (f *Fabric) lookAhead() {
-	f.sim.Ahead(f.kFetch, f.aheadVerb, f.aheadRequester, f.aheadLocal)
-	f.sim.Ahead(f.kTx, f.aheadVerb, f.aheadRequester)
-	f.sim.Ahead(f.kRx, f.aheadVerb, f.aheadResponder, f.aheadRecv, f.aheadBuffer)
-	f.sim.Ahead(f.kMem, f.aheadVerb, f.aheadResponder, f.aheadMemory)
-	f.sim.Ahead(f.kStore, f.aheadVerb, nil, f.aheadMemory)
-	f.sim.Ahead(f.kReply, f.aheadVerb, f.aheadResponder, f.aheadContext)
-	f.sim.Ahead(f.kAnswer, f.aheadVerb, f.aheadRequester, f.aheadAnswer)
+	f.sim.Ahead(f.kFetch, f.aheadVerb, f.aheadLocal)
+	f.sim.Ahead(f.kTx, f.aheadHead, f.aheadRequester)
+	f.sim.Ahead(f.kRx, f.aheadVerb, f.aheadResponder, f.aheadRecv)
+	f.sim.Ahead(f.kMem, f.aheadVerb, f.aheadMemory)
+	f.sim.Ahead(f.kStore, f.aheadVerb, f.aheadMemory)
+	f.sim.Ahead(f.kReply, f.aheadHead, f.aheadReplier)
+	f.sim.Ahead(f.kAnswer, f.aheadVerb, f.aheadAnswer)
 }
 
 func (f *Fabric) aheadVerb(i uint32) { sim.PrefetchLines(unsafe.Pointer(&f.verbs[i]), 2) }
 
-// aheadRequester: the queue pair that posted, and its context in the RNIC.
-func (f *Fabric) aheadRequester(i uint32) {
-	v := &f.verbs[i]
-	if v.q == nil {
-		return
+// aheadHead: the line of a verb that the pipelines need.
+func (f *Fabric) aheadHead(i uint32) { sim.Prefetch(unsafe.Pointer(&f.verbs[i])) }
+
+// aheadReplier: the queue pair that answers.
+func (f *Fabric) aheadReplier(i uint32) {
+	if v := &f.verbs[i]; v.q != nil {
+		sim.Prefetch(unsafe.Pointer(v.r))
 	}
-	sim.PrefetchLines(unsafe.Pointer(v.q), 2)
-	f.nics[v.from].contexts.ahead(v.qpn)
+}
+
+// aheadRequester: the queue pair that posted.
+func (f *Fabric) aheadRequester(i uint32) {
+	if v := &f.verbs[i]; v.q != nil {
+		sim.Prefetch(unsafe.Pointer(v.q))
+	}
 }
 
 // aheadResponder: the queue pair that is addressed, and what a one-sided request
@@ -40,10 +47,11 @@ func (f *Fabric) aheadResponder(i uint32) {
 	if v.q == nil {
 		return
 	}
-	sim.PrefetchLines(unsafe.Pointer(v.r), 2)
 	if v.op == Send {
+		sim.PrefetchLines(unsafe.Pointer(v.r), 2)
 		return
 	}
+	sim.Prefetch(unsafe.Pointer(v.r))
 	n := f.nics[v.to]
 	sim.Prefetch(unsafe.Pointer(&n.slots[n.slot(v.remote)]))
 	if f.torn {
@@ -51,35 +59,15 @@ func (f *Fabric) aheadResponder(i uint32) {
 	}
 }
 
-// aheadContext: the responder's context.
-func (f *Fabric) aheadContext(i uint32) {
-	if v := &f.verbs[i]; v.q != nil {
-		f.nics[v.to].contexts.ahead(v.r.qpn)
-	}
-}
-
-// aheadRecv: the context, and the RECV a message will take.
+// aheadRecv: the RECV a message will take.
 func (f *Fabric) aheadRecv(i uint32) {
-	v := &f.verbs[i]
-	if v.q == nil {
-		return
-	}
-	r := v.r
-	f.nics[v.to].contexts.ahead(r.qpn)
-	if v.op == Send && r.rqHead != r.rqTail {
-		sim.Prefetch(unsafe.Pointer(&r.rq[r.rqHead&uint32(len(r.rq)-1)]))
-		f.aheadPayload(v)
-	}
-}
-
-// aheadBuffer: the buffer of that RECV.
-func (f *Fabric) aheadBuffer(i uint32) {
 	v := &f.verbs[i]
 	if v.q == nil || v.op != Send {
 		return
 	}
 	if r := v.r; r.rqHead != r.rqTail {
-		f.nics[v.to].machine.aheadBytes(r.rq[r.rqHead&uint32(len(r.rq)-1)].Local, v.len)
+		sim.Prefetch(unsafe.Pointer(&r.rq[r.rqHead&uint32(len(r.rq)-1)]))
+		f.aheadPayload(v)
 	}
 }
 
@@ -89,6 +77,7 @@ func (f *Fabric) aheadMemory(i uint32) {
 	if v.q == nil {
 		return
 	}
+	sim.Prefetch(unsafe.Pointer(v.r))
 	f.nics[v.to].machine.aheadBytes(v.remote, v.len)
 	if v.op.reads() {
 		if m := f.nics[v.from].machine.Mem; v.local < m.top {
@@ -105,6 +94,7 @@ func (f *Fabric) aheadLocal(i uint32) {
 	if v.q == nil {
 		return
 	}
+	sim.Prefetch(unsafe.Pointer(v.q))
 	if v.flags&batch != 0 {
 		for k, w := v.aux, v; k > 1 && w.next != none; k-- {
 			f.aheadVerb(w.next)
@@ -115,15 +105,13 @@ func (f *Fabric) aheadLocal(i uint32) {
 	f.nics[v.from].machine.aheadBytes(v.local, v.len)
 }
 
-// aheadAnswer: the completion queue, and the caches that the data enters.
+// aheadAnswer: the queue pair, and the caches that the data enters.
 func (f *Fabric) aheadAnswer(i uint32) {
 	v := &f.verbs[i]
 	if v.q == nil {
 		return
 	}
-	if cq := v.q.sendCQ; cq != nil && v.flags&signaled != 0 {
-		sim.PrefetchLines(unsafe.Pointer(cq), 2)
-	}
+	sim.Prefetch(unsafe.Pointer(v.q))
 	if v.op.reads() {
 		m := f.nics[v.from].machine
 		sim.Prefetch(m.setOf(v.local >> lineShift))
@@ -158,10 +146,4 @@ func (m *Machine) aheadBytes(a Addr, n uint32) {
 func (m *Machine) setOf(line Addr) unsafe.Pointer {
 	set, _ := m.sockets[m.Mem.Home(line<<lineShift)].llc.locate(line)
 	return unsafe.Pointer(set)
-}
-
-func (c *contexts) ahead(qpn uint32) {
-	if c.latest != nil {
-		sim.Prefetch(unsafe.Pointer(&c.latest[qpn]))
-	}
 }

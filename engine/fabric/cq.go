@@ -1,8 +1,6 @@
 package fabric
 
 import (
-	"unsafe"
-
 	"drtmx/engine/metrics"
 	"drtmx/engine/sim"
 )
@@ -85,7 +83,6 @@ func (c *CQ) Coming(k int) (id uint64, ok bool) {
 		return 0, false
 	}
 	l := &c.ring[(c.head+uint32(k))&uint32(len(c.ring)-1)]
-	sim.PrefetchLines(unsafe.Pointer(&c.fab.verbs[l.verb]), 2)
 	return l.id, true
 }
 

@@ -35,19 +35,19 @@ type QP struct {
 	sqHead, sqTail     uint32 // requests the RNIC has not sent yet
 	posted, freed      uint16 // send-queue slots
 	unanswered         uint16 // requests whose response waits for memory
-	inline             uint16
-	outstanding, limit uint8 // READs and ATOMICs
+	outstanding, limit uint8  // READs and ATOMICs
 	transport          Transport
 	state              uint8  // flags; the low ones are the lanes that may be held up
 	peerNIC            uint16 // number of the RNIC it is connected to
+	qpn                uint32 // in the RNIC
 
 	fab            *Fabric
 	peer           *QP // nil until connected, and for UD
 	recvCQ         *CQ
 	rq             []RecvWR // ring, a power of two
 	rqHead, rqTail uint32
-	qpn            uint32 // in the RNIC
 	rqDepth, depth uint16
+	inline         uint16
 }
 
 // waits is what a queue pair needs when something has to wait.

@@ -10,7 +10,7 @@ import (
 // touches is rarely in the host's cache. The queue knows whose turn comes next:
 // its memory is asked for in time. Nothing here has an effect on results.
 func (cl *Cluster) lookAhead() {
-	cl.sim.Ahead(cl.kWork, cl.aheadWorker, cl.aheadCompletions, cl.aheadCoroutines, cl.aheadUse)
+	cl.sim.Ahead(cl.kWork, cl.aheadWorker, cl.aheadCompletions, cl.aheadUse)
 }
 
 // hint is where a coroutine's memory is, without touching it.
@@ -45,7 +45,7 @@ func (c *Co) AheadPost(m int) {
 }
 
 const (
-	workerLines = (unsafe.Sizeof(Worker{}) + lineBytes - 1) / lineBytes
+	workerLines = 4 // of Worker: what every turn needs
 	coLines     = 3 // of Co: before its ledger
 
 	// comingMax is how many completions of a turn are looked at.
@@ -54,33 +54,13 @@ const (
 
 // aheadWorker asks for the worker and its completion queue.
 func (cl *Cluster) aheadWorker(a uint32) {
-	sim.PrefetchLines(unsafe.Pointer(cl.workers[a&0xffff]), int(workerLines))
+	sim.PrefetchLines(unsafe.Pointer(cl.workers[a&0xffff]), workerLines)
 	sim.PrefetchLines(unsafe.Pointer(cl.queues[a&0xffff]), 2)
 }
 
-// aheadCompletions asks for the queue pairs, or RECV buffers, that the worker's
-// completions are about.
+// aheadCompletions asks for the queue pairs or RECV buffers that the worker's
+// completions are about, and for the coroutines that will go on.
 func (cl *Cluster) aheadCompletions(a uint32) {
-	w := cl.workers[a&0xffff]
-	if w.current != nil {
-		return
-	}
-	for k := range comingMax {
-		id, ok := w.cq.Coming(k)
-		if !ok {
-			return
-		}
-		if id&recvFlag == 0 {
-			sim.Prefetch(unsafe.Pointer(cl.pair(id)))
-			continue
-		}
-		_, b := w.buffers.recvBuffer(int(id &^ recvFlag))
-		sim.PrefetchLines(unsafe.Pointer(&b[0]), 2)
-	}
-}
-
-// aheadCoroutines asks for the coroutines that will go on.
-func (cl *Cluster) aheadCoroutines(a uint32) {
 	w := cl.workers[a&0xffff]
 	if c := w.current; c != nil {
 		cl.sim.AheadResume(cl.hints[c.id].proc)
@@ -91,11 +71,14 @@ func (cl *Cluster) aheadCoroutines(a uint32) {
 		if !ok {
 			return
 		}
-		switch n := id >> coShift & (1<<(pairShift-coShift) - 1); {
-		case id&recvFlag != 0:
-			sim.Prefetch(unsafe.Pointer(w.handler))
+		if id&recvFlag != 0 {
+			_, b := w.buffers.recvBuffer(int(id &^ recvFlag))
+			sim.PrefetchLines(unsafe.Pointer(&b[0]), 2)
 			cl.sim.AheadResume(cl.hints[w.handler.id].proc)
-		case n > 0:
+			continue
+		}
+		sim.Prefetch(unsafe.Pointer(cl.pair(id)))
+		if n := id >> coShift & (1<<(pairShift-coShift) - 1); n > 0 {
 			h := &cl.hints[n-1]
 			sim.PrefetchLines(unsafe.Pointer(h.co), coLines)
 			cl.sim.AheadResume(h.proc)

@@ -194,6 +194,9 @@ func (c *Co) attribute(stamp *metrics.Stamp, wait Time) {
 	sum := stamp.Total()
 	before := max(sum-wait, 0)
 	c.explained = sum - before
+	if before == 0 && c.spent.addStamp(c.phase, stamp) {
+		return
+	}
 	for m, d := range stamp {
 		if d == 0 {
 			continue
@@ -213,6 +216,22 @@ type row [16]uint32
 type ledger struct {
 	rows   [metrics.NumPhases]row
 	excess *metrics.Breakdown // what is too large for a row; nil: nothing
+}
+
+// addStamp adds all of a stamp, or nothing: false says that a sum is too large.
+func (l *ledger) addStamp(p metrics.Phase, s *metrics.Stamp) bool {
+	to := &l.rows[p]
+	sum, high := *to, uint64(0)
+	for m, d := range s {
+		x := uint64(sum[m]) + uint64(d)
+		sum[m] = uint32(x)
+		high |= x >> 32
+	}
+	if high != 0 {
+		return false
+	}
+	*to = sum
+	return true
 }
 
 func (l *ledger) add(p metrics.Phase, m metrics.Milestone, d Time) {

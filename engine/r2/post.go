@@ -78,6 +78,14 @@ func (w *Worker) addQP(qp *fabric.QP, depth int) *queuePair {
 	return q
 }
 
+// waiter is the coroutine that waits for a work request, by its id; nil: nobody.
+func (cl *Cluster) waiter(id uint64) *Co {
+	if n := uint32(id>>coShift) & (1<<(pairShift-coShift) - 1); n > 0 {
+		return cl.cos[n-1]
+	}
+	return nil
+}
+
 // pair is the queue pair of a work request's id.
 func (cl *Cluster) pair(id uint64) *queuePair {
 	n := uint32(id >> pairShift)
@@ -86,7 +94,7 @@ func (cl *Cluster) pair(id uint64) *queuePair {
 
 // append adds a work request. It signals one when too many were not: their
 // places in the send queue come back only with a later completion.
-func (q *queuePair) append(w *Worker, wr *fabric.SendWR, e entry) {
+func (q *queuePair) append(w *Worker, wr *fabric.SendWR, e entry, c *Co) {
 	n := uint32(len(q.first))
 	if q.more != nil {
 		n = uint32(len(*q.more))
@@ -103,7 +111,7 @@ func (q *queuePair) append(w *Worker, wr *fabric.SendWR, e entry) {
 	}
 	wr.ID = uint64(q.id)<<pairShift | uint64(q.tail&placeMask)
 	if e.co&waits != 0 {
-		wr.ID |= uint64(w.co(e.co).id+1) << coShift
+		wr.ID |= uint64(c.id+1) << coShift
 	}
 	*q.at(q.tail) = e
 	q.tail++
@@ -195,7 +203,11 @@ func (q *queuePair) complete(w *Worker, cqe *fabric.CQE) {
 			x.completed(w, q, q.head-1, at, cqe)
 		}
 		if e.co&waits != 0 {
-			w.done(w.co(e.co), &cqe.Stamp)
+			c := w.cl.waiter(cqe.ID)
+			if q.head != at+1 { // it was lost with its completion queue
+				c = w.co(e.co)
+			}
+			w.done(c, &cqe.Stamp)
 		}
 	}
 	if q.pend != nil {
@@ -292,7 +304,7 @@ func (l *List) Post() {
 		x.posted(l, n)
 	}
 	for i := range n {
-		q.append(w, &l.wrs[i], l.es[i])
+		q.append(w, &l.wrs[i], l.es[i], c)
 	}
 	if c.mode.Doorbell {
 		w.markDirty(q)

@@ -99,7 +99,7 @@ func (w *Worker) send(ch *channel, h header, payload []byte, batched bool) {
 	w.ud.append(w, &fabric.SendWR{
 		Op: fabric.Send, Inline: n <= w.hw.MaxInline, Local: a, LKey: w.buffers.key, Len: uint32(n),
 		Dest: ch.address,
-	}, entry{buffer: slot})
+	}, entry{buffer: slot}, nil)
 	if batched {
 		w.markDirty(w.ud)
 	} else {

@@ -105,9 +105,9 @@ func (s *Sim) Register(name string, h Handler) Kind {
 // distances are how many buckets of the wheel before an event the functions of
 // Ahead see it. A bucket of a loaded cluster has some ten events, and the host's
 // memory answers within one.
-var distances = [...]int64{7, 5, 3, 1}
+var distances = [...]int64{5, 3, 1}
 
-// Ahead registers up to four functions that see most events of kind k before
+// Ahead registers up to three functions that see most events of kind k before
 // its handler does, one after the other, each some events before the next. They
 // are for asking the host for the memory the handler will need, each for what is
 // found through what the one before asked for. They must have no effect on the
