@@ -8,7 +8,7 @@ TEST_TIMEOUT ?= 25m
 ARM64_DIGEST := TestGoldenDigests
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check notebook bench soak build generate goversion deps assets system arm64 clean
+.PHONY: help run test check notebook bench soak fit build generate goversion deps assets system arm64 clean
 
 help:
 	@echo "make run       build and start the live cluster with the page on http://127.0.0.1:7070"
@@ -16,6 +16,7 @@ help:
 	@echo "make check     vet and short tests, under a minute"
 	@echo "make notebook  install the kernel and start Jupyter in notebooks/"
 	@echo "make bench     the benchmarks of the README, peers included"
+	@echo "make fit       fit the fitted numbers of PROFILE (val) to the calibration table"
 	@echo "make soak      random configurations under the checkers (SOAK=10m)"
 	@echo "make build     bin/drtmx and bin/drtmx-kernel"
 	@echo "make generate  what is committed and made: the kernel's bindings, the notebooks' outputs"
@@ -81,6 +82,12 @@ bench: goversion
 SOAK ?= 10m
 soak: goversion
 	DRTMX_SOAK=$(SOAK) $(GO) test -run 'TestSoak' -timeout 0 -v ./engine
+
+# After a change of the hardware model, or of a fitted number by hand (EVALUATIONS=0).
+PROFILE ?= val
+EVALUATIONS ?= 100
+fit: build
+	$(BIN)/drtmx fit $(PROFILE) --evaluations $(EVALUATIONS) --profile-out engine/fabric/profiles/$(PROFILE).yaml --residuals-out notebooks/figures/calibration/fits/$(PROFILE).csv
 
 clean:
 	rm -rf $(BIN)

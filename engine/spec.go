@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"drtmx/engine/fabric"
 )
 
 // Knobs are settings by knob name. Values are bool, int, float64 or string; text such as "5us" or
@@ -19,6 +21,15 @@ type Spec struct {
 	Preset   string `yaml:"preset,omitempty" json:"preset,omitempty"`
 	Workload string `yaml:"workload,omitempty" json:"workload,omitempty"`
 	Set      Knobs  `yaml:"set,omitempty" json:"set,omitempty"`
+
+	hardware *fabric.Profile // see On
+}
+
+// On is the spec on hardware that is not among the shipped profiles, as when one
+// is fitted. It is not part of the spec's text: Run it, do not store it.
+func (s Spec) On(p *fabric.Profile) Spec {
+	s.hardware = p
+	return s
 }
 
 // maxName bounds the name of a spec.

@@ -351,6 +351,9 @@ func RunKey(spec Spec) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if spec.hardware != nil {
+		return "", fmt.Errorf("run key: a spec on hardware of its own has none, such runs are not kept")
+	}
 	return keyOf(v), nil
 }
 

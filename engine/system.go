@@ -79,11 +79,11 @@ func Open(spec Spec) (*System, error) {
 	if err := refuseTooBig(v); err != nil {
 		return nil, err
 	}
-	return assemble(spec.Name, v)
+	return assemble(spec.Name, v, spec.hardware)
 }
 
 // assemble builds from the clock upwards.
-func assemble(name string, v Knobs) (s *System, err error) {
+func assemble(name string, v Knobs, p *fabric.Profile) (s *System, err error) {
 	s = &System{name: name, values: v, active: v, state: StateRunning, version: 1}
 	defer func() {
 		if err != nil {
@@ -93,7 +93,7 @@ func assemble(name string, v Knobs) (s *System, err error) {
 	}()
 	s.sim = sim.New(sim.Options{Seed: uint64(v.int("seed")), Trace: true})
 	s.kDrain = s.sim.Register("engine.drain", func(uint32) { s.barrier() })
-	if s.fab, err = newFabric(s.sim, v); err != nil {
+	if s.fab, err = newFabric(s.sim, v, p); err != nil {
 		return s, err
 	}
 	cfg := r2Config(v)
@@ -115,10 +115,12 @@ func assemble(name string, v Knobs) (s *System, err error) {
 	return s, nil
 }
 
-func newFabric(clock *sim.Sim, v Knobs) (*fabric.Fabric, error) {
-	p, err := fabric.LoadProfile(v.text("profile"))
-	if err != nil {
-		return nil, err
+func newFabric(clock *sim.Sim, v Knobs, p *fabric.Profile) (*fabric.Fabric, error) {
+	if p == nil {
+		var err error
+		if p, err = fabric.LoadProfile(v.text("profile")); err != nil {
+			return nil, err
+		}
 	}
 	all, _ := machines(v)
 	return fabric.New(clock, fabric.Config{

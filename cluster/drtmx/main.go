@@ -96,7 +96,7 @@ func rootCommand() *cobra.Command {
 	})
 	root.SuggestionsMinimumDistance = 2
 	root.AddCommand(upCommand(), runCommand(), sweepCommand(), compareCommand(), knobsCommand(), specsCommand(),
-		profilesCommand(), replayCommand(), traceCommand(), figureCommand(), verifyCommand(), kernelCommand(), doctorCommand())
+		profilesCommand(), replayCommand(), traceCommand(), figureCommand(), verifyCommand(), fitCommand(), kernelCommand(), doctorCommand())
 	return root
 }
 

@@ -3,8 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"reflect"
-	"strings"
 	"text/tabwriter"
 
 	"drtmx/engine"
@@ -27,15 +25,9 @@ func printProfile(w io.Writer, name string, asJSON bool) error {
 		return &engine.SpecError{Rule: err.Error()}
 	}
 	var rows []profileRow
-	for _, s := range []struct {
-		name string
-		of   any
-	}{{"cpu", p.CPU}, {"nic", p.NIC}, {"wire", p.Wire}, {"pcie", p.PCIe}, {"memory", p.Memory}} {
-		rows = append(rows, numbersOf(s.name, s.of)...)
-	}
-	for _, t := range p.NodeTypes {
-		rows = append(rows, numbersOf("node_types."+t.Name, *t)...)
-	}
+	p.Each(func(name string, n *fabric.Number) {
+		rows = append(rows, profileRow{name, n.Value, n.Unit, n.Kind, n.Meaning, n.Source})
+	})
 	if asJSON {
 		return printJSON(w, map[string]any{"profile": p.ID(), "title": p.Title, "numbers": rows})
 	}
@@ -45,23 +37,4 @@ func printProfile(w io.Writer, name string, asJSON bool) error {
 		fmt.Fprintf(t, "%s\t%g\t%s\t%s\t%s\t[%s]\n", r.Name, r.Value, r.Unit, r.Kind, r.Meaning, r.Source)
 	}
 	return t.Flush()
-}
-
-// numbersOf lists the numbers of a section, in the order of the file.
-func numbersOf(section string, of any) []profileRow {
-	v := reflect.ValueOf(of)
-	var rows []profileRow
-	for i := range v.NumField() {
-		n, ok := v.Field(i).Interface().(fabric.Number)
-		if !ok {
-			continue
-		}
-		f := v.Type().Field(i)
-		name := f.Tag.Get("yaml")
-		if name == "" {
-			name = strings.ToLower(f.Name)
-		}
-		rows = append(rows, profileRow{section + "." + name, n.Value, n.Unit, n.Kind, n.Meaning, n.Source})
-	}
-	return rows
 }
