@@ -89,18 +89,25 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// A range is judged by the end that is further off, and only required rows fail.
+// Inside a range there is no error, of two published numbers the nearer counts,
+// and only required rows fail.
 func TestJudging(t *testing.T) {
 	num := func(x float64) *float64 { return &x }
 	p := Published{ID: "r", Use: Fit, From: 1, To: 2}
 	r := Row{Use: Fit}
 	r.claimed(p, figures.Claim{Status: figures.Contradicted, Measured: num(2.1), Largest: num(2.1), Smallest: num(1.5), Why: "wide"})
-	if r.Pass || *r.Reference != 1 || *r.Measured != 1.5 || math.Abs(*r.Error-0.5) > 1e-12 || r.Note != "wide" {
+	if r.Pass || *r.Reference != 2 || *r.Measured != 2.1 || math.Abs(*r.Error-0.05) > 1e-12 || r.Note != "wide" {
 		t.Errorf("%+v", r)
+	}
+	for x, want := range map[float64]float64{1.5: 1.5, 0.9: 1, 3.8: 4, 2.5: 2} {
+		p := Published{From: 1, To: 2, Also: 4}
+		if got := p.nearest(x); got != want {
+			t.Errorf("%g is compared with %g, want %g", x, got, want)
+		}
 	}
 	v := Report{Rows: []Row{r, {ID: "a", Use: Fit, Error: num(0.2)}, {ID: "b", Use: Fit, Error: num(-0.05)}, {ID: "c", Use: Order}}}
 	v.count()
-	if v.FitWithin10 != 1.0/3 || v.FitWithin25 != 2.0/3 {
+	if v.FitWithin10 != 2.0/3 || v.FitWithin25 != 1 {
 		t.Errorf("%g %g", v.FitWithin10, v.FitWithin25)
 	}
 	if v.Err() != nil {

@@ -124,7 +124,7 @@ func fit(p *fabric.Profile, list []measure, rows []Published, run func(measure, 
 		out.Parameters = append(out.Parameters, Parameter{name, f.from[i].Unit, f.from[i].Value, f.value(i, at)})
 	}
 	for i, r := range rows {
-		out.Residuals = append(out.Residuals, Residual{r.ID, r.Unit, r.To, best[i], best[i]/r.To - 1})
+		out.Residuals = append(out.Residuals, Residual{r.ID, r.Unit, r.nearest(best[i]), best[i], best[i]/r.nearest(best[i]) - 1})
 	}
 	return f.profile(at), out, nil
 }
@@ -197,8 +197,8 @@ func (f *fitting) measure(at []float64) ([]float64, error) {
 func (f *fitting) loss(at, measured []float64) float64 {
 	sum := 0.0
 	for i, x := range measured {
-		lo, hi := f.rows[i].From, f.rows[i].To
-		d := math.Log(math.Max(x, 1e-9) / min(max(x, lo), hi))
+		x = math.Max(x, 1e-9)
+		d := math.Log(x / f.rows[i].nearest(x))
 		sum += d * d
 	}
 	for _, a := range at {

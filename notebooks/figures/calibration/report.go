@@ -19,6 +19,7 @@ type Row struct {
 	ID        string   `json:"id"`
 	Use       string   `json:"use"`
 	Claim     string   `json:"claim"`
+	Section   string   `json:"section"`
 	Reference *float64 `json:"reference"` // null for orderings; the end that is further off of a range
 	Measured  *float64 `json:"measured"`
 	Unit      string   `json:"unit"`
@@ -147,7 +148,10 @@ func (o *outcome) row(i int, m measure) (Row, error) {
 	if err != nil {
 		return Row{}, err
 	}
-	row := Row{ID: p.ID, Use: p.Use, Claim: p.Claim, Unit: p.Unit, Required: m.required, Note: m.note}
+	row := Row{ID: p.ID, Use: p.Use, Claim: p.Claim, Section: p.Section, Unit: p.Unit, Required: m.required, Note: m.note}
+	if row.Note == "" {
+		row.Note = p.Note
+	}
 	switch {
 	case m.read != nil:
 		row.judge(p, m.read(o.results[i]))
@@ -178,8 +182,9 @@ func published(id string) (Published, error) {
 
 // judge compares a number. What was counted has to be equal.
 func (r *Row) judge(p Published, x float64) {
-	e := x/p.To - 1
-	r.Reference, r.Measured, r.Error = &p.To, &x, &e
+	at := p.nearest(x)
+	e := x/at - 1
+	r.Reference, r.Measured, r.Error = &at, &x, &e
 	r.Pass = math.Abs(e) <= tolerance
 	if p.Use == Constant && p.Unit == "count" {
 		r.Pass = x == p.To
@@ -193,9 +198,13 @@ func (r *Row) claimed(p Published, c figures.Claim) {
 	if p.Use == Order {
 		return
 	}
-	r.Reference, r.Measured = &p.To, c.Measured
-	if p.From != p.To && c.Smallest != nil && math.Abs(*c.Smallest/p.From-1) > math.Abs(*c.Measured/p.To-1) {
-		r.Reference, r.Measured = &p.From, c.Smallest
+	at := p.nearest(*c.Measured)
+	r.Reference, r.Measured = &at, c.Measured
+	if p.From != p.To && c.Smallest != nil { // both ends of a range are claimed
+		low := p.nearest(*c.Smallest)
+		if math.Abs(*c.Smallest/low-1) > math.Abs(*c.Measured/at-1) {
+			r.Reference, r.Measured = &low, c.Smallest
+		}
 	}
 	e := *r.Measured / *r.Reference - 1
 	r.Error = &e

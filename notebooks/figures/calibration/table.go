@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"encoding/csv"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,13 +20,28 @@ const (
 
 // Published is a row of the table.
 type Published struct {
-	ID    string
-	Use   string
-	Unit  string
-	Claim string
+	ID      string
+	Use     string
+	Unit    string
+	Section string // of the thesis
+	Config  string // cluster and workload, as published
+	Claim   string
+	Note    string // where it is unclear or contradicts another row
 	// From and To are the number, or the ends of its range. An ordering has
 	// neither.
 	From, To float64
+	// Also is a second number that is published for the same thing, 0 if there is
+	// none: either is accepted.
+	Also float64
+}
+
+// nearest is the published number that x is closest to: x itself inside a range.
+func (p *Published) nearest(x float64) float64 {
+	at := min(max(x, p.From), p.To)
+	if p.Also != 0 && math.Abs(x/p.Also-1) < math.Abs(x/at-1) {
+		return p.Also
+	}
+	return at
 }
 
 //go:embed rows.csv
@@ -41,9 +57,14 @@ var table = sync.OnceValue(func() []Published {
 	}
 	var out []Published
 	for _, r := range records[1:] {
-		p := Published{ID: r[0], Use: r[1], Unit: r[3], Claim: r[4]}
+		p := Published{ID: r[0], Use: r[1], Unit: r[4], Section: r[5], Config: r[6], Claim: r[7], Note: r[8]}
 		if p.Use != Order && r[2] != "" {
 			if p.From, p.To, err = span(r[2]); err != nil {
+				panic(fmt.Sprintf("calibration: rows.csv: %s: %v", p.ID, err))
+			}
+		}
+		if r[3] != "" {
+			if p.Also, _, err = span(r[3]); err != nil {
 				panic(fmt.Sprintf("calibration: rows.csv: %s: %v", p.ID, err))
 			}
 		}
