@@ -43,6 +43,7 @@ type Frame struct {
 	Epoch        string          `json:"epoch"` // another one: the system began again at 0
 	State        string          `json:"state"`
 	Error        string          `json:"error,omitempty"`
+	Unrecorded   string          `json:"unrecorded,omitempty"` // why the session file is no longer written
 	VirtualNS    int64           `json:"virtual_ns"`
 	Pace         int64           `json:"pace"`  // asked for: virtual ns per wall second, 0 = flat out
 	Speed        float64         `json:"speed"` // achieved

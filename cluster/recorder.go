@@ -145,6 +145,16 @@ func (r *recorder) write(rec *record) {
 	r.writeErr = r.file.append(rec)
 }
 
+// broken says why the file is no longer written, "" while it is.
+func (r *recorder) broken() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.writeErr == nil {
+		return ""
+	}
+	return oneLine(r.writeErr.Error())
+}
+
 func (r *recorder) close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -273,3 +273,34 @@ func FuzzReadSession(f *testing.F) {
 		}
 	})
 }
+
+// A session file that can no longer be written is said at once, and the cluster
+// runs on.
+func TestLostSessionFileIsSaid(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.jsonl")
+	a := newFake(t, Options{Pace: 50_000_000, Session: path}, fakeOptions{})
+	m, err := a.member("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := m.rec.broken(); got != "" {
+		t.Fatalf("broken from the start: %s", got)
+	}
+	m.rec.mu.Lock()
+	m.rec.file.f.Close() // as if the disk had gone
+	m.rec.mu.Unlock()
+	if _, err := a.Set(bg, "", engine.Knobs{"coroutines": 3}, "page"); err != nil {
+		t.Fatalf("a change fails with the recording: %v", err)
+	}
+	for end := time.Now().Add(10 * time.Second); m.snap.Load().Unrecorded == ""; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("nothing says that the session is no longer written")
+		}
+	}
+	if s := m.snap.Load(); s.State == StateFailed || !strings.Contains(s.Unrecorded, "s.jsonl") {
+		t.Errorf("state %s, %q", s.State, s.Unrecorded)
+	}
+	if err := a.Close(); err == nil {
+		t.Error("Close says nothing")
+	}
+}

@@ -12,6 +12,7 @@ type Snapshot struct {
 	Epoch        string  `json:"epoch"`
 	State        string  `json:"state"`
 	Error        string  `json:"error,omitempty"`
+	Unrecorded   string  `json:"unrecorded,omitempty"` // why the session file is no longer written
 	VirtualNS    int64   `json:"virtual_ns"`
 	Pace         int64   `json:"pace"`
 	Speed        float64 `json:"speed"`
@@ -47,7 +48,7 @@ func (m *member) store() {
 	s := &Snapshot{
 		Sys: m.id, Epoch: m.epoch, State: m.state(), VirtualNS: m.sys.NowNS(), Pace: m.pace,
 		Speed: m.speed, KnobsVersion: m.sys.KnobsVersion(), ForkedFrom: m.forkOf, ForkEpoch: m.forkLife, ForkNS: m.forkNS,
-		CatchingUp: m.replay != nil,
+		CatchingUp: m.replay != nil, Unrecorded: m.rec.broken(),
 	}
 	if s.State == StatePaused {
 		s.Speed = 0
@@ -78,6 +79,6 @@ func (m *member) frame() *Frame {
 	s := m.snap.Load()
 	return &Frame{
 		Sys: s.Sys, Epoch: s.Epoch, State: s.State, Error: s.Error, VirtualNS: s.VirtualNS, Pace: s.Pace,
-		Speed: s.Speed, KnobsVersion: s.KnobsVersion, Tasks: m.agent.tasks.list(),
+		Speed: s.Speed, KnobsVersion: s.KnobsVersion, Unrecorded: s.Unrecorded, Tasks: m.agent.tasks.list(),
 	}
 }
