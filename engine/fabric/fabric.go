@@ -28,6 +28,8 @@ type Config struct {
 	CacheNum, CacheDen uint32
 	// NoDDIO starts with DDIO off.
 	NoDDIO bool
+	// NICs is how many RNICs a machine uses; 0 means all that it has.
+	NICs int
 }
 
 // Fabric is the machines of a cluster and the network between them.

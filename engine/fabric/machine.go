@@ -55,7 +55,11 @@ func newMachine(f *Fabric, id int, t *NodeType, c *Config) (*Machine, error) {
 	for range t.Cores() {
 		m.cores = append(m.cores, newTLB(int(scale(f.profile.Memory.TLBEntries.Int()))))
 	}
-	for i := range t.NICs.Int() {
+	nics := t.NICs.Int()
+	if c.NICs > 0 {
+		nics = min(nics, c.NICs)
+	}
+	for i := range nics {
 		m.NICs = append(m.NICs, newNIC(m, uint16(len(f.nics)+i), i, i%t.Sockets.Int(), int(scale(f.profile.NIC.Translations.Int()))))
 	}
 	return m, nil

@@ -69,6 +69,7 @@ type CPUNumbers struct {
 	Dispatch        Number `yaml:"dispatch" unit:"ns"`
 	CopyLine        Number `yaml:"copy_line" unit:"ns"`
 	Atomic          Number `yaml:"atomic" unit:"ns"`
+	LineTransfer    Number `yaml:"line_transfer" unit:"ns"`
 }
 
 // NICNumbers is what messages cost inside an RNIC.
@@ -106,6 +107,9 @@ type NICNumbers struct {
 	SendDepth   Number `yaml:"send_depth" unit:"count"`
 	RecvDepth   Number `yaml:"recv_depth" unit:"count"`
 	Outstanding Number `yaml:"outstanding" unit:"count"`
+
+	MMIODedicated Number `yaml:"mmio_dedicated" unit:"count"`
+	MMIOShared    Number `yaml:"mmio_shared" unit:"count"`
 
 	RetryCount      Number `yaml:"retry_count" unit:"count"`
 	TimeoutExponent Number `yaml:"timeout_exponent" unit:"count"`
@@ -174,6 +178,7 @@ func (t *NodeType) Cores() int { return t.Sockets.Int() * t.CoresPerSocket.Int()
 type CPUCosts struct {
 	PostWQE, MMIO, PollEmpty, PollCQE, RecvRefill sim.Time
 	CoroutineSwitch, Dispatch, CopyLine, Atomic   sim.Time
+	LineTransfer                                  sim.Time
 	MHz                                           int64
 }
 
@@ -182,7 +187,7 @@ func (p *Profile) cpuCosts(t *NodeType) CPUCosts {
 	return CPUCosts{
 		PostWQE: c.PostWQE.Time(), MMIO: c.MMIO.Time(), PollEmpty: c.PollEmpty.Time(), PollCQE: c.PollCQE.Time(),
 		RecvRefill: c.RecvRefill.Time(), CoroutineSwitch: c.CoroutineSwitch.Time(), Dispatch: c.Dispatch.Time(),
-		CopyLine: c.CopyLine.Time(), Atomic: c.Atomic.Time(), MHz: int64(t.Frequency.Int()),
+		CopyLine: c.CopyLine.Time(), Atomic: c.Atomic.Time(), LineTransfer: c.LineTransfer.Time(), MHz: int64(t.Frequency.Int()),
 	}
 }
 

@@ -157,6 +157,8 @@ func (p *Profile) check() error {
 		{"nic.send_depth", p.NIC.SendDepth, 1, 32768},
 		{"nic.recv_depth", p.NIC.RecvDepth, 1, 32768},
 		{"nic.outstanding", p.NIC.Outstanding, 1, 128},
+		{"nic.mmio_dedicated", p.NIC.MMIODedicated, 0, 128},
+		{"nic.mmio_shared", p.NIC.MMIOShared, 1, 64},
 		{"nic.timeout_exponent", p.NIC.TimeoutExponent, 1, 31},
 		{"nic.retry_count", p.NIC.RetryCount, 0, 7},
 		{"nic.rnr_retry", p.NIC.RNRRetry, 0, 7},

@@ -83,8 +83,9 @@ type channel struct {
 	calls        []call // by sequence number
 	next, oldest uint32 // requests [oldest, next) are open
 	acked        uint32
-	address      fabric.AH // of the peer
-	stalled      *[]*Co    // nil: nobody ever was
+	address      fabric.AH    // of the peer
+	stalled      *[]*Co       // nil: nobody ever was
+	rings        *remoteRings // nil: all messages are datagrams
 
 	// Requests from there.
 	arrived   uint32 // all of the peer's requests below it are here
@@ -150,6 +151,7 @@ func (ch *channel) close(w *Worker) {
 		w.messages.give(c.message)
 		c.message = nil
 		ch.oldest++
+		w.cl.open--
 	}
 	if ch.oldest != before && ch.stalled != nil {
 		for _, c := range *ch.stalled {

@@ -25,17 +25,20 @@ type Loc struct {
 
 // Config sizes the framework. The zero value of a field means its default.
 type Config struct {
-	Threads       int   // worker threads per machine, one per core; default all cores
-	PerMachine    []int // threads of each machine, where they differ; overrides Threads
-	Coroutines    int   // coroutines per thread that Spawn may be called for; sizes queues; default 8
-	EmulatedNodes int   // RC queue pairs as in a cluster of this size (thesis §2.2.4); default the machines
-	RandomQP      bool  // choose among the emulated queue pairs at random (§2.2.4) instead of round robin (§4.4.2)
-	SendDepth     int   // send queue of an RC queue pair; default 128 [rlib]
-	RecvDepth     int   // RECVs posted per thread; default RecvDepthFor. A message that finds none is lost, and repeated later
-	PollBatch     int   // completions taken per poll; default 16
-	MaxMessage    int   // largest RPC message, header included; default 4096 (the path MTU)
-	Scratch       int   // registered scratch a coroutine begins with, in bytes; default 1088. It grows
-	ResendAfter   Time  // an unanswered request is sent again after this; default 200 us
+	Threads       int       // worker threads per machine, one per core; default all cores
+	PerMachine    []int     // threads of each machine, where they differ; overrides Threads
+	Coroutines    int       // coroutines per thread that Spawn may be called for; sizes queues; default 8
+	EmulatedNodes int       // RC queue pairs as in a cluster of this size (thesis §2.2.4); default the machines
+	RandomQP      bool      // choose among the emulated queue pairs at random (§2.2.4) instead of round robin (§4.4.2)
+	SendDepth     int       // send queue of an RC queue pair; default 128 [rlib]
+	RecvDepth     int       // RECVs posted per thread; default RecvDepthFor. A message that finds none is lost, and repeated later
+	PollBatch     int       // completions taken per poll; default 16
+	MaxMessage    int       // largest RPC message, header included; default 4096 (the path MTU)
+	Scratch       int       // registered scratch a coroutine begins with, in bytes; default 1088. It grows
+	SingleReplies bool      // every reply rings a doorbell of its own instead of waiting for the flush (§2.2.3)
+	Transport     Transport // how RPC messages travel; default as datagrams
+	SharedContext bool      // one driver context per RNIC for all threads of a machine, whose queue pairs then share doorbell buffers (§2.2.2)
+	ResendAfter   Time      // an unanswered request is sent again after this; default 200 us
 }
 
 const (
@@ -101,6 +104,7 @@ type Cluster struct {
 	polled   []fabric.CQE // see Worker.keep
 	list     List         // the open one: it is posted before its coroutine parks
 	spare    []*pending   // empty
+	open     int          // requests without their answer or receipt
 	handlers [maxRPC]Handler
 	receipts [maxRPC]func(m, thread, to int, req []byte)
 
@@ -112,9 +116,10 @@ type Cluster struct {
 }
 
 type machine struct {
-	id      int
-	mem     *fabric.Memory
-	workers []*Worker
+	id       int
+	mem      *fabric.Memory
+	workers  []*Worker
+	contexts []*fabric.Context // by RNIC; nil: every thread has its own
 }
 
 // New builds the workers, their queue pairs and their buffers. Nothing runs
@@ -132,6 +137,11 @@ func New(s *sim.Sim, f *fabric.Fabric, c Config) (*Cluster, error) {
 	cl.kTick = s.Register("r2.tick", func(a uint32) { cl.workers[a].tick() })
 	for m := range f.Machines() {
 		mc := &machine{id: m, mem: f.Machine(m).Mem}
+		if c.SharedContext {
+			for _, n := range f.Machine(m).NICs {
+				mc.contexts = append(mc.contexts, n.OpenContext())
+			}
+		}
 		n := c.Threads
 		if c.PerMachine != nil {
 			n = c.PerMachine[m]
@@ -164,7 +174,7 @@ func New(s *sim.Sim, f *fabric.Fabric, c Config) (*Cluster, error) {
 		cl.queues = append(cl.queues, w.cq)
 		w.rest() // a worker without coroutines of its own serves requests too
 	}
-	return cl, nil
+	return cl, cl.openRings()
 }
 
 // Machines is the number of machines.

@@ -286,6 +286,16 @@ func (c *Co) Yield() {
 	c.park()
 }
 
+// Room lets the others run and returns once the RNIC has taken all that the
+// thread has posted. Nothing else holds back a coroutine that posts passively.
+func (c *Co) Room() {
+	for {
+		if c.Yield(); !c.w.full {
+			return
+		}
+	}
+}
+
 func (c *Co) expire() {
 	if c.asleep {
 		c.asleep = false

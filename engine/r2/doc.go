@@ -26,6 +26,9 @@
 //     confirmed by a later signaled one of its queue pair; an RPC sends no
 //     reply, its receipt is piggybacked on the next message the other way.
 //
+// Each thread opens a driver context of its own (§2.2.2), so that no two threads
+// share a doorbell buffer. Config.SharedContext takes that back.
+//
 // Load, Store and the CPU atomics touch the machine's own registered memory.
 // They bring the core to its local time first, so that they meet the RNIC's
 // accesses in the right order, and charge the socket's TLB and caches.

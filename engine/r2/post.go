@@ -41,6 +41,7 @@ type queuePair struct {
 	depth      uint16
 	first      [4]entry
 	dirty      bool
+	buffer     fabric.MMIOBuffer // of a shared context
 }
 
 // pending are the work requests of a queue pair that wait for the doorbell.
@@ -147,7 +148,7 @@ func (w *Worker) ring(q *queuePair, each bool) {
 		if each {
 			n = 1
 		}
-		w.charge(w.cpu.MMIO)
+		w.doorbell(q)
 		if err := q.qp.PostSend(w.local, p.wrs[:n]); err != nil {
 			w.cl.Fail(fmt.Errorf("r2: post on machine %d thread %d: %w", w.mc.id, w.thread, err))
 			return
@@ -162,6 +163,22 @@ func (w *Worker) ring(q *queuePair, each bool) {
 	// The next queue pair takes it while it is in the host's cache.
 	w.cl.spare = append(w.cl.spare, p)
 	q.pend = nil
+}
+
+// doorbell is the MMIO of a post. A thread with a context of its own has its
+// buffers to itself: their lock, if there is one, is always free and its line in
+// the core's cache, which is part of what an MMIO costs.
+func (w *Worker) doorbell(q *queuePair) {
+	if w.mc.contexts == nil {
+		w.charge(w.cpu.MMIO)
+		return
+	}
+	x := w.mc.contexts[w.home]
+	if q.buffer == 0 {
+		q.buffer = x.Take()
+	}
+	at := max(w.local, w.cl.sim.Now())
+	w.charge(x.Ring(q.buffer, w.core, at, w.cpu.MMIO) - w.local)
 }
 
 func (w *Worker) markDirty(q *queuePair) {
@@ -180,6 +197,7 @@ func (w *Worker) flush() {
 	}
 	// What had no room is dirty again, behind the first n.
 	w.dirty = w.dirty[:copy(w.dirty, w.dirty[n:])]
+	w.full = len(w.dirty) > 0
 }
 
 // complete handles a completion of this queue pair: it confirms everything

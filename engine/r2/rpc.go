@@ -19,6 +19,9 @@ type job struct {
 	running bool
 }
 
+// noSlot is the RECV buffer of a message that came without one.
+const noSlot = -1
+
 // MaxPayload is what fits into one request or reply.
 func (cl *Cluster) MaxPayload() int { return cl.cfg.MaxMessage - headerBytes }
 
@@ -41,6 +44,7 @@ func (c *Co) Call(m int, rpc uint8, req []byte) *Reply {
 		c.park()
 	}
 	seq, k := ch.open()
+	w.cl.opened()
 	k.co, k.message, k.rpc, k.passive, k.answered, k.phase, k.sentAt = c, message, rpc, c.mode.Passive, false, c.phase, w.local
 	var r *Reply
 	if !k.passive {
@@ -48,7 +52,7 @@ func (c *Co) Call(m int, rpc uint8, req []byte) *Reply {
 		k.reply, k.stamp = r, metrics.Stamp{}
 		c.pending++
 	}
-	w.request(ch, seq, k, c.mode.Doorbell)
+	w.request(ch, seq, k, c.mode.Doorbell, false)
 	if x := w.cl.watch; x != nil && k.passive {
 		x.called(w, m, k)
 	}
@@ -78,11 +82,16 @@ func (c *Co) callSelf(rpc uint8, req []byte) *Reply {
 	return r
 }
 
-// request sends or repeats a request.
-func (w *Worker) request(ch *channel, seq uint32, k *call, batched bool) {
+// request sends or repeats a request. Repetitions are always datagrams: what
+// was written into a ring is there, and what got lost was none.
+func (w *Worker) request(ch *channel, seq uint32, k *call, batched, again bool) {
 	h := header{kind: typeRequest, rpc: k.rpc, coroutine: k.co.index, seq: seq, lag: seq - ch.oldest}
 	if k.passive {
 		h.kind = typePassive
+	}
+	if ch.rings != nil && !again {
+		w.write(ch, ch.rings.requests, h, k.message, batched)
+		return
 	}
 	w.send(ch, h, k.message, batched)
 }
@@ -225,9 +234,15 @@ func (w *Worker) handle(j *job) {
 	w.repost(j.slot)
 }
 
-// sendReply posts a kept reply; replies always share the flush's doorbell.
+// sendReply posts a kept reply; unless configured otherwise replies share the
+// flush's doorbell.
 func (w *Worker) sendReply(ch *channel, seq uint32, h header, k *kept) {
-	w.send(ch, header{kind: typeReply, rpc: h.rpc, coroutine: h.coroutine, seq: seq}, k.message, true)
+	h = header{kind: typeReply, rpc: h.rpc, coroutine: h.coroutine, seq: seq}
+	if ch.rings != nil && ch.rings.replies != 0 {
+		w.write(ch, ch.rings.replies, h, k.message, !w.cl.cfg.SingleReplies)
+		return
+	}
+	w.send(ch, h, k.message, !w.cl.cfg.SingleReplies)
 }
 
 // owe notes that the peer waits for a receipt: the next message to it carries
@@ -249,6 +264,9 @@ func (w *Worker) sendAck(ch *channel) {
 
 // repost gives a RECV buffer back; they are posted in batches.
 func (w *Worker) repost(slot int) {
+	if slot == noSlot {
+		return
+	}
 	a, _ := w.buffers.recvBuffer(slot)
 	w.refill = append(w.refill, fabric.RecvWR{ID: recvFlag | uint64(slot), Local: a, LKey: w.buffers.key, Len: uint32(w.buffers.size)})
 	if len(w.refill) == cap(w.refill) {
@@ -305,7 +323,7 @@ func (w *Worker) retransmit() {
 				continue
 			}
 			k.sentAt = w.local
-			w.request(ch, s, k, true)
+			w.request(ch, s, k, true, true)
 		}
 		if ch.owed > 0 && w.local-ch.owedSince >= w.cl.cfg.ResendAfter/4 {
 			w.sendAck(ch)

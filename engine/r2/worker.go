@@ -19,7 +19,8 @@ type Worker struct {
 	idle    bool
 	tickDue bool
 	ticking bool
-	current *Co // interrupted: resumes at local time
+	full    bool // the last flush found a send queue without room
+	current *Co  // interrupted: resumes at local time
 	cq      *fabric.CQ
 	batch   []fabric.CQE // polled, see keep
 	next    int          // in batch
@@ -44,6 +45,7 @@ type Worker struct {
 	refill   []fabric.RecvWR
 	messages messages
 	answer   []byte       // where handlers write their reply
+	rings    *rings       // nil: none
 	kept     []fabric.CQE // batch of an interrupted turn
 	turn     []int        // round robin over rc[peer]
 	cross    []*queuePair // by peer: to the RNIC that is not ours
@@ -140,6 +142,9 @@ func (w *Worker) poll() {
 	n := w.cq.Poll(w.cl.polled)
 	w.batch, w.next = w.cl.polled[:n], 0
 	w.charge(w.cpu.PollEmpty + Time(n)*w.cpu.PollCQE)
+	if r := w.rings; r != nil {
+		r.at, r.found = 0, false
+	}
 }
 
 // work handles the completions of the batch, then runs the ready coroutines.
@@ -149,6 +154,11 @@ func (w *Worker) work() {
 		cqe := &w.batch[w.next]
 		w.next++
 		if w.complete(cqe); w.current != nil {
+			return
+		}
+	}
+	if w.rings != nil {
+		if w.lookAtRings(); w.current != nil {
 			return
 		}
 	}
@@ -182,7 +192,7 @@ func (w *Worker) co(short uint16) *Co {
 // rest plans the next turn: at once if there is something to do, else when
 // something arrives.
 func (w *Worker) rest() {
-	if w.ready.len() > 0 || w.cq.Len() > 0 {
+	if w.ready.len() > 0 || w.cq.Len() > 0 || w.spins() {
 		w.schedule(w.local)
 		return
 	}

@@ -1,0 +1,223 @@
+package r2
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"drtmx/engine/fabric"
+)
+
+// Transport is how the messages of RPCs travel (thesis §2.2.2).
+type Transport uint8
+
+const (
+	// Datagrams: requests and replies are SENDs over UD, as R2 has it.
+	Datagrams Transport = iota
+	// Writes: requests and replies are WRITEs into buffers that the receiver
+	// polls, one for each thread that sends to it [FaRM].
+	Writes
+	// Hybrid: requests are WRITEs, replies SENDs over UD [HERD].
+	Hybrid
+)
+
+// ring is a buffer in this worker's memory that one other thread writes its
+// messages into: a slot for each request that may be open, by sequence number.
+// A message lies at the end of its slot, its header last, so that a look at one
+// word tells whether all of it is there: the RNIC writes in ascending order.
+type ring struct {
+	ch      *channel // with who writes it
+	base    Addr
+	next    uint32 // request that is expected; not used for replies
+	replies bool
+}
+
+// rings are those of a worker. Each turn of its loop looks at all of them.
+type rings struct {
+	list   []ring
+	at     int  // the next to look at in this turn
+	found  bool // a message in this turn
+	looked Time // in this turn
+	space  Addr // of rings not given yet
+	key    uint32
+	stride int // of a slot
+}
+
+// remoteRings is where a channel's messages go: the peer's rings for them.
+type remoteRings struct {
+	requests, replies Addr // 0: as datagrams
+	key               uint32
+	stride            int
+}
+
+// openRings gives each pair of threads its rings.
+func (cl *Cluster) openRings() error {
+	t := cl.cfg.Transport
+	if t == Datagrams {
+		return nil
+	}
+	for _, w := range cl.workers {
+		for _, ch := range w.out {
+			if ch.peer.mc != w.mc {
+				ch.peer.channel(w.ud.qp.Address()) // whoever hears of w has one
+			}
+		}
+	}
+	for _, w := range cl.workers {
+		if err := w.openRings(); err != nil {
+			return err
+		}
+	}
+	for _, w := range cl.workers {
+		for _, ch := range w.chans {
+			if ch.peer.mc == w.mc {
+				continue
+			}
+			peer := ch.peer
+			back := peer.channel(w.ud.qp.Address())
+			ch.rings = &remoteRings{key: peer.rings.key, stride: peer.rings.stride, requests: peer.ringFor(back, false)}
+			if t == Writes {
+				ch.rings.replies = peer.ringFor(back, true)
+			}
+		}
+	}
+	return nil
+}
+
+// openRings takes the memory.
+func (w *Worker) openRings() error {
+	r := &rings{stride: (w.cl.cfg.MaxMessage + lineBytes - 1) &^ (lineBytes - 1)}
+	bytes := uint64(2 * len(w.chans) * RequestWindow * r.stride)
+	a, err := w.mc.mem.Alloc(fabric.Alloc{Name: fmt.Sprintf("r2.rings.%d", w.thread), Bytes: bytes, Socket: w.home})
+	if err != nil {
+		return fmt.Errorf("r2: message rings of machine %d thread %d: %w", w.mc.id, w.thread, err)
+	}
+	r.space, r.key = a, w.mc.mem.Register(a, bytes, fabric.RemoteWrite).RKey
+	w.rings = r
+	return nil
+}
+
+// ringFor is the next of the worker's rings, for the messages of a channel.
+func (w *Worker) ringFor(ch *channel, replies bool) Addr {
+	r := w.rings
+	a := r.space
+	r.space += Addr(RequestWindow * r.stride)
+	r.list = append(r.list, ring{ch: ch, base: a, replies: replies})
+	return a
+}
+
+// write sends a message into the peer's ring.
+func (w *Worker) write(ch *channel, ring Addr, h header, payload []byte, batched bool) {
+	n := len(payload) + headerBytes
+	slot, a, b := w.buffers.take(w, n)
+	h.size, h.ack = len(payload), ch.arrived
+	copy(b, payload)
+	h.put(b[len(payload):])
+	invert(b[len(payload):])
+	ch.owed = 0
+	w.charge(w.copyCost(n))
+	end := ring + Addr(int(h.seq%RequestWindow+1)*ch.rings.stride)
+	q := w.to(Loc{Machine: ch.peer.mc.id}, false)
+	q.append(w, &fabric.SendWR{
+		Op: fabric.Write, Inline: n <= w.hw.MaxInline, Local: a, LKey: w.buffers.key, Len: uint32(n),
+		Remote: end - Addr(n), RKey: ch.rings.key,
+	}, entry{buffer: slot}, nil)
+	if batched {
+		w.markDirty(q)
+	} else {
+		w.ring(q, true)
+	}
+}
+
+// invert makes a header of a slot that was never written (zeros) one that is
+// never written: a receipt, which travels as a datagram.
+func invert(b []byte) {
+	binary.LittleEndian.PutUint32(b, ^binary.LittleEndian.Uint32(b))
+}
+
+// lookAtRings takes the messages that are there. It returns early when a
+// handler has to wait for local time.
+func (w *Worker) lookAtRings() {
+	r := w.rings
+	for ; r.at < len(r.list); r.at++ {
+		for range w.cl.cfg.PollBatch {
+			if !w.look(&r.list[r.at]) {
+				break
+			}
+			if r.found = true; w.current != nil {
+				return
+			}
+		}
+	}
+	if r.found || len(w.batch) > 0 { // else it spins, which is no work
+		w.busy += r.looked
+	}
+	r.looked = 0
+}
+
+// look takes the next message of a ring, if it is there.
+func (w *Worker) look(g *ring) bool {
+	seq := g.next
+	if g.replies {
+		var open bool
+		if seq, open = g.ch.awaited(); !open {
+			return false
+		}
+	}
+	r := w.rings
+	w.local += w.cpu.PollEmpty
+	r.looked += w.cpu.PollEmpty
+	end := g.base + Addr(int(seq%RequestWindow+1)*r.stride)
+	var word [headerBytes]byte
+	copy(word[:], w.mc.mem.Bytes(end-headerBytes, headerBytes))
+	invert(word[:])
+	h := parseHeader(word[:])
+	late := int32(near(seq, h.seq) - seq)
+	if h.kind == typeAck || late < 0 {
+		return false
+	}
+	if !g.replies {
+		g.next++
+	}
+	if late > 0 { // it was repeated as a datagram, and its slot is another's already
+		return true
+	}
+	n := headerBytes + h.size
+	w.handler.Touch(end-Addr(n), n)
+	w.message(g.ch, h, w.mc.mem.Bytes(end-Addr(n), h.size))
+	return true
+}
+
+// message handles what came by WRITE. Of its way here nothing is known, for no
+// completion tells.
+func (w *Worker) message(ch *channel, h header, payload []byte) {
+	cqe := fabric.CQE{Src: ch.address, At: w.local}
+	ch.acknowledge(w, h.ack)
+	if h.kind == typeReply {
+		w.answered(ch, near(ch.oldest, h.seq), payload, &cqe.Stamp)
+	} else {
+		w.requested(ch, h, payload, noSlot, &cqe)
+	}
+}
+
+// awaited is the oldest request whose reply has not come.
+func (ch *channel) awaited() (seq uint32, open bool) {
+	for seq = ch.oldest; seq != ch.next; seq++ {
+		if k := ch.call(seq); !k.answered && !k.passive {
+			return seq, true
+		}
+	}
+	return 0, false
+}
+
+// opened counts an open request. While there are any, everybody's threads look
+// at their rings; no completion would wake them.
+func (cl *Cluster) opened() {
+	if cl.open++; cl.open == 1 && cl.cfg.Transport != Datagrams {
+		for _, w := range cl.workers {
+			w.wake()
+		}
+	}
+}
+
+// spins says that the worker must look again although nothing is ready.
+func (w *Worker) spins() bool { return w.rings != nil && w.cl.open > 0 }
