@@ -62,6 +62,7 @@ type Fabric struct {
 // VerbCounts are totals since time 0.
 type VerbCounts struct {
 	Posted      [numOpcodes]uint64 // by opcode; Recv counts messages received
+	Doorbells   uint64             // lists posted, RECVs apart
 	Completions uint64
 	Errors      uint64 // completions with an error, flushes included
 	Lost        uint64 // packets lost by UD and UC

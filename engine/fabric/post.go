@@ -37,6 +37,7 @@ func (q *QP) PostSend(at sim.Time, list []SendWR) error {
 	if first == none || q.state&failed != 0 {
 		return nil
 	}
+	f.counts.Doorbells++
 	c := &f.cost
 	v := &f.verbs[first]
 	switch {

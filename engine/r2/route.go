@@ -1,0 +1,48 @@
+package r2
+
+import "fmt"
+
+// Route is one of a thread's queue pairs to a machine. What goes by the same route is executed in the
+// order of its posts; between two routes there is no order. Persistence depends on it: a READ flushes
+// the WRITEs before it on its own queue pair only (thesis §2.3.2.2).
+type Route struct {
+	q       *queuePair
+	machine int
+}
+
+// Route chooses a queue pair towards an address, in turn if there are several. home says that it
+// has to end at the RNIC of the address's own socket, so that no access crosses sockets (H1).
+func (c *Co) Route(at Loc, home bool) Route {
+	hw := c.w.cl.fab.Machine(at.Machine)
+	home = home && hw.Mem.Home(at.Addr) < len(hw.NICs)
+	return Route{c.w.to(at, home), at.Machine}
+}
+
+// ListVia starts a chain that goes by a route of this thread.
+func (c *Co) ListVia(r Route) *List {
+	l := &c.w.cl.list
+	switch {
+	case l.n != 0:
+		panic("r2: a list is open; post it first")
+	case c.w.cl.pair(uint64(r.q.id)<<pairShift) != r.q:
+		panic(fmt.Sprintf("r2: route by queue pair %d of another cluster", r.q.id))
+	}
+	l.co, l.q, l.to = c, r.q, r.machine
+	return l
+}
+
+// Mode says what applies to the posts that follow.
+func (c *Co) Mode() Mode { return c.mode }
+
+// Using changes the mode without beginning a phase, and returns what it was: for libraries below a
+// transaction that need a certain one for some posts.
+func (c *Co) Using(m Mode) (before Mode) {
+	before, c.mode = c.mode, m
+	return before
+}
+
+// MaxWrite is the payload of the largest WRITE: it is sent from a buffer of this size.
+func (cl *Cluster) MaxWrite() int { return cl.cfg.MaxMessage }
+
+// MaxList is how many requests a List takes.
+const MaxList = listMax
