@@ -195,19 +195,19 @@ func TestAccess(t *testing.T) {
 			t.Errorf("%s: %d ps, want %d", what, got, want)
 		}
 	}
-	expect("cold", m.Access(0, now(), a, 8, false), c.walk+c.dram)
-	expect("warm", m.Access(0, now(), a+8, 8, false), c.llcHit)
-	expect("from the other socket", m.Access(other, now(), a, 8, false), c.walk+c.llcHit+c.cross)
+	expect("cold", m.Access(0, now(), a, 8, Load), c.walk+c.dram)
+	expect("warm", m.Access(0, now(), a+8, 8, Load), c.llcHit)
+	expect("from the other socket", m.Access(other, now(), a, 8, Load), c.walk+c.llcHit+c.cross)
 	b.run(sim.Microsecond)
-	expect("other socket, cold", m.Access(other, now(), a+64, 8, false), c.dram+c.cross)
+	expect("other socket, cold", m.Access(other, now(), a+64, 8, Load), c.dram+c.cross)
 	b.run(sim.Microsecond)
-	expect("four lines", m.Access(0, now(), a+256, 256, false), c.dram+3*c.dramNext+queuedSum(m, 4))
-	expect("four lines again", m.Access(0, now(), a+256, 256, false), c.llcHit+3*c.llcNext)
-	expect("store", m.Access(0, now(), a+256, 8, true), c.llcStore)
+	expect("four lines", m.Access(0, now(), a+256, 256, Load), c.dram+3*c.dramNext+queuedSum(m, 4))
+	expect("four lines again", m.Access(0, now(), a+256, 256, Load), c.llcHit+3*c.llcNext)
+	expect("store", m.Access(0, now(), a+256, 8, Store), c.llcStore)
 	b.run(sim.Microsecond)
-	expect("store, cold", m.Access(0, now(), a+1024, 8, true), c.dramStore)
+	expect("store, cold", m.Access(0, now(), a+1024, 8, Store), c.dramStore)
 	m.Warm(a+4096, 64)
-	expect("warmed", m.Access(0, now(), a+4096, 64, false), c.llcHit)
+	expect("warmed", m.Access(0, now(), a+4096, 64, Load), c.llcHit)
 
 	r := m.Mem.Register(a, 1<<20, RemoteWrite)
 	for i, ddio := range []bool{true, false} {
@@ -219,7 +219,7 @@ func TestAccess(t *testing.T) {
 		if !ddio {
 			want = c.dram
 		}
-		expect("after a WRITE", m.Access(0, now(), at, 8, false), want)
+		expect("after a WRITE", m.Access(0, now(), at, 8, Load), want)
 	}
 }
 

@@ -28,6 +28,9 @@ type Config struct {
 	CacheNum, CacheDen uint32
 	// NoDDIO starts with DDIO off.
 	NoDDIO bool
+	// NVM makes the persistent memory of a socket, nil if it has none. A nil
+	// function means that no machine has any.
+	NVM func(machine, socket int, t *NodeType) (Device, error)
 	// NICs is how many RNICs a machine uses; 0 means all that it has.
 	NICs int
 }
@@ -49,10 +52,16 @@ type Fabric struct {
 
 	qps []QP // not used yet
 
+	nvm struct { // of all machines that have any
+		ops                    []nvmOp
+		free                   uint32
+		arbiters               []*arbiter
+		kOp, kArbiter, kPosted sim.Kind
+	}
+
 	kFetch, kTx, kRx, kMem, kStore, kLine, kReply, kAnswer, kDone, kGiveUp sim.Kind
 
 	torn    bool
-	ddio    bool
 	loss    uint32 // ppm
 	rcLoss  uint32 // ppm
 	counts  VerbCounts
@@ -95,7 +104,7 @@ func New(s *sim.Sim, c Config) (*Fabric, error) {
 	if c.CacheDen == 0 {
 		c.CacheDen = 1
 	}
-	f := &Fabric{sim: s, profile: c.Profile, cost: newCosts(c.Profile), free: none, firstNIC: []uint16{0}, torn: c.TornReads, ddio: !c.NoDDIO, loss: c.LossPPM}
+	f := &Fabric{sim: s, profile: c.Profile, cost: newCosts(c.Profile), free: none, firstNIC: []uint16{0}, torn: c.TornReads, loss: c.LossPPM}
 	f.register()
 	f.lookAhead()
 	for i := range c.Machines {
@@ -114,6 +123,9 @@ func New(s *sim.Sim, c Config) (*Fabric, error) {
 		f.machines = append(f.machines, m)
 		f.nics = append(f.nics, m.NICs...)
 		f.firstNIC = append(f.firstNIC, uint16(len(f.nics)))
+	}
+	if len(f.nvm.arbiters) > 0 {
+		f.registerNVM()
 	}
 	return f, nil
 }
@@ -159,7 +171,13 @@ func (f *Fabric) SetLoss(ppm uint32) { f.loss = ppm }
 func (f *Fabric) SetRCLoss(ppm uint32) { f.rcLoss = ppm }
 
 // SetDDIO switches whether DMA writes go to the LLC, on all sockets.
-func (f *Fabric) SetDDIO(on bool) { f.ddio = on }
+func (f *Fabric) SetDDIO(on bool) {
+	for _, m := range f.machines {
+		for k := range m.sockets {
+			m.SetDDIO(k, on)
+		}
+	}
+}
 
 // OutOfOrder is the number of calls that reached a station out of order. It
 // must be 0, or queueing times are not exact.
@@ -169,6 +187,9 @@ func (f *Fabric) OutOfOrder() uint64 {
 		for _, s := range m.sockets {
 			for i := range s.channels {
 				n += s.channels[i].OOO
+			}
+			if s.nvm != nil {
+				n += s.nvm.link[0].OOO + s.nvm.link[1].OOO
 			}
 		}
 		for _, c := range m.NICs {
@@ -203,6 +224,10 @@ func (f *Fabric) Usage(to []metrics.Usage) []metrics.Usage {
 		for k, s := range m.sockets {
 			for i := range s.channels {
 				add(metrics.MemoryBus, k*len(s.channels)+i, &s.channels[i])
+			}
+			if s.nvm != nil {
+				add(Interconnect, 2*k, &s.nvm.link[0])
+				add(Interconnect, 2*k+1, &s.nvm.link[1])
 			}
 		}
 	}

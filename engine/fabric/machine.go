@@ -20,6 +20,7 @@ type Machine struct {
 	// MaxInline is the largest payload that fits into a request.
 	MaxInline int
 
+	streams []stream // of cores, on a machine with NVM
 	fab     *Fabric
 	sockets []*socket
 	cores   []tlb
@@ -28,8 +29,10 @@ type Machine struct {
 
 // socket is a processor: the LLC in front of its memory, and its channels.
 type socket struct {
+	nvm      *nvmSocket // nil without: what follows is the whole socket then
 	llc      *llc
 	channels []sim.FIFO
+	ddio     bool     // of DMA writes that enter here
 	line     sim.Time // of a channel
 }
 
@@ -50,6 +53,7 @@ func newMachine(f *Fabric, id int, t *NodeType, c *Config) (*Machine, error) {
 			llc:      newLLC(sets, t.LLCWays.Int(), t.DDIOWays.Int()),
 			channels: make([]sim.FIFO, t.Channels.Int()),
 			line:     lineBytes * t.ChannelBandwidth.perKB() >> 10,
+			ddio:     !c.NoDDIO,
 		})
 	}
 	for range t.Cores() {
@@ -62,7 +66,7 @@ func newMachine(f *Fabric, id int, t *NodeType, c *Config) (*Machine, error) {
 	for i := range nics {
 		m.NICs = append(m.NICs, newNIC(m, uint16(len(f.nics)+i), i, i%t.Sockets.Int(), int(scale(f.profile.NIC.Translations.Int()))))
 	}
-	return m, nil
+	return m, m.equip(c)
 }
 
 // Cores is the number of cores.
@@ -82,10 +86,25 @@ func (m *Machine) Place(thread int) (core, nic int) {
 	return core, m.CoreSocket(core) % len(m.NICs)
 }
 
+// Kind is how a core accesses memory.
+type Kind uint8
+
+// The kinds of access.
+const (
+	Load    Kind = iota
+	Store        // into the cache, which fetches the line before
+	StoreNT      // non-temporal: past the caches
+	Flush        // clwb: write the line back if it is dirty, and keep it
+)
+
 // Access is the time a core needs to load or store n bytes: translation, LLC,
-// DRAM, the other socket. It moves the caches, not the bytes. DRAM channels are
+// DRAM or NVM, the other socket. It moves the caches, not the bytes. Memory is
 // charged at the simulation's time, which is at most now, the core's own.
-func (m *Machine) Access(core int, now sim.Time, a Addr, n int, store bool) sim.Time {
+//
+// StoreNT and Flush to NVM give the lines to the core's write-combining buffers,
+// and the time is that of giving. Whoever does not want to give without bound
+// waits with Await.
+func (m *Machine) Access(core int, now sim.Time, a Addr, n int, kind Kind) sim.Time {
 	c := &m.fab.cost
 	var t sim.Time
 	if !m.cores[core].touch(a) {
@@ -93,6 +112,10 @@ func (m *Machine) Access(core int, now sim.Time, a Addr, n int, store bool) sim.
 	}
 	home := m.Mem.Home(a)
 	s := m.sockets[home]
+	if s.nvm != nil || kind > Store {
+		return t + m.accessNVM(core, now+t, a, n, kind)
+	}
+	store := kind == Store
 	far := sim.Time(0)
 	if home != m.CoreSocket(core) {
 		far = c.cross
@@ -128,7 +151,9 @@ func (m *Machine) Warm(a Addr, n int) {
 			set.ref |= 1 << way
 			continue
 		}
-		s.llc.insert(set, tag, s.llc.all)
+		if way, _ := s.llc.insert(set, tag, s.llc.all); s.nvm != nil {
+			*s.nvm.owner(set, way) = uint32(l)
+		}
 	}
 }
 
@@ -169,6 +194,9 @@ func (m *Machine) dmaRead(n *NIC, now sim.Time, a Addr, bytes uint32) sim.Time {
 	c := &m.fab.cost
 	home := m.Mem.Home(a)
 	s := m.sockets[home]
+	if s.nvm != nil {
+		return m.dmaReadNVM(n, now, a, bytes)
+	}
 	t := c.llcDMA
 	for l, last := lines(a, int(bytes)); l <= last; l++ {
 		set, tag := s.llc.locate(l)
@@ -190,16 +218,21 @@ func (m *Machine) dmaWrite(n *NIC, now sim.Time, a Addr, bytes uint32) {
 		return
 	}
 	s := m.sockets[m.Mem.Home(a)]
+	if s.nvm != nil {
+		m.dmaWriteNVM(n, now, a, bytes)
+		return
+	}
+	ddio := m.sockets[n.socket].ddio
 	end := a + Addr(bytes)
 	for l, last := lines(a, int(bytes)); l <= last; l++ {
 		partial := l<<lineShift < a || (l+1)<<lineShift > end
 		set, tag := s.llc.locate(l)
 		way := s.llc.find(set, tag)
 		switch {
-		case m.fab.ddio && way >= 0:
+		case ddio && way >= 0:
 			set.ref |= 1 << way
 			set.dirty |= 1 << way
-		case m.fab.ddio:
+		case ddio:
 			if partial { // the rest of the line must come from memory
 				s.dram(now, l)
 			}

@@ -17,7 +17,8 @@ type Memory struct {
 	reserve Addr   // end of what is reserved, above limit
 	pending []uint64
 	regions []region
-	home    []uint8 // socket of each 2 MB page
+	home    []uint8 // socket of each 2 MB page, and onNVM
+	nvm     nvmSpace
 	mrs     []mr
 
 	flight   []uint32 // accesses under way by hashed line: readers low, writers high
@@ -37,6 +38,10 @@ type Alloc struct {
 	Bytes uint64
 	// Socket is where the memory lives, and with it the home RNIC.
 	Socket int
+	// NVM says that it lies in the socket's persistent memory.
+	NVM bool
+	// DIMM is the one it lies on, from 1; 0 means interleaved over all.
+	DIMM int
 	// Fill makes the initial bytes of one 4 KB page, counted from the start of
 	// the allocation. It must depend on nothing but the page number. Nil means
 	// zeros.
@@ -48,6 +53,7 @@ type Alloc struct {
 
 func newMemory(machine int, dram uint64, torn bool) (*Memory, error) {
 	m := &Memory{machine: machine, top: 1 << hugeShift, touching: torn}
+	dram = min(dram, maxSpace)
 	buf, err := reserveSpace(dram)
 	if err != nil {
 		return nil, fmt.Errorf("memory of machine %d: reserving %d MB of address space: %w", machine, dram>>20, err)
@@ -61,11 +67,18 @@ func newMemory(machine int, dram uint64, torn bool) (*Memory, error) {
 	return m, nil
 }
 
+// maxSpace bounds what can be allocated in a machine, DRAM and NVM together: no
+// host has more, and addresses of reserved memory have to follow.
+const maxSpace = 192 << 30
+
 // Alloc takes memory. Nothing is touched until it is used.
 func (m *Memory) Alloc(a Alloc) (Addr, error) {
 	size := roundUp(a.Bytes, 1<<hugeShift)
 	if a.Bytes == 0 || size > m.limit-m.top {
 		return 0, fmt.Errorf("memory of machine %d: %s needs %d bytes, %d of %d are free", m.machine, a.Name, a.Bytes, m.limit-m.top, m.limit)
+	}
+	if err := m.nvm.check(m.machine, a); err != nil {
+		return 0, err
 	}
 	from := m.top
 	if err := commitSpace(m.buf[from:from+size], a.Dense); err != nil {
@@ -73,6 +86,9 @@ func (m *Memory) Alloc(a Alloc) (Addr, error) {
 	}
 	m.top = from + size
 	m.settle(from, m.top, a.Socket)
+	if a.NVM {
+		m.place(from, a)
+	}
 	m.pending = append(m.pending, make([]uint64, m.top>>(pageShift+6)-Addr(len(m.pending)))...)
 	if a.Fill != nil {
 		r := region{from, from + roundUp(a.Bytes, pageBytes), a.Fill}
@@ -108,7 +124,7 @@ func (m *Memory) settle(from, to Addr, socket int) {
 // Home is the socket of an address: the index of its home RNIC.
 func (m *Memory) Home(a Addr) int {
 	if p := a >> hugeShift; p < Addr(len(m.home)) {
-		return int(m.home[p])
+		return int(m.home[p] &^ onNVM)
 	}
 	return 0
 }

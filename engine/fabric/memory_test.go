@@ -68,7 +68,7 @@ func TestMemoryLimits(t *testing.T) {
 	if mem.Home(r) != 1 || mem.Home(r+1<<30-1) != 1 {
 		t.Error("the reserved space has no home")
 	}
-	if d := b.f.Machine(0).Access(0, 0, r+12345, 8, false); d == 0 {
+	if d := b.f.Machine(0).Access(0, 0, r+12345, 8, Load); d == 0 {
 		t.Error("an access to reserved space is free")
 	}
 	for name, f := range map[string]func(){

@@ -27,6 +27,7 @@ type NIC struct {
 	contexts contexts
 	pages    tlb
 	luck     *sim.Rand // of packets that arrive
+	posted   *posted   // writes that memory has not taken; nil on machines without NVM
 	off      bool
 }
 

@@ -226,6 +226,7 @@ func (f *Fabric) finish(n *NIC, h *QP, i uint32, v *verb, now, t sim.Time) {
 	if v.op.reads() {
 		h.outstanding--
 		svc = c.words(v.local, v.len)
+		n.claim(v.local, v.len)
 		n.machine.dmaWrite(n, now, v.local, v.len)
 		v.stamp.add(atPCIe, c.oneWay)
 		v.mark += c.oneWay

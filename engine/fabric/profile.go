@@ -24,6 +24,8 @@ type Profile struct {
 	Wire   WireNumbers
 	PCIe   PCIeNumbers
 	Memory MemoryNumbers
+	// NVM is nil where no machine has any.
+	NVM *NVMNumbers
 
 	// NodeTypes are in the order of the file; the first is the default.
 	NodeTypes []*NodeType
@@ -169,6 +171,9 @@ type NodeType struct {
 	DDIOWays         Number `yaml:"ddio_ways" unit:"count"`
 	Channels         Number `yaml:"channels" unit:"count"`
 	ChannelBandwidth Number `yaml:"channel_bandwidth" unit:"GB/s"`
+	// NVMGeneration says which NVM the sockets have: 0 none, 1 that of the
+	// profile's section nvm, 2 its successor.
+	NVMGeneration Number `yaml:"nvm_generation" unit:"count" optional:"true"`
 }
 
 // Cores is the number of cores of all sockets.

@@ -14,8 +14,12 @@ import (
 func (p *Profile) Each(f func(name string, n *Number)) {
 	v := reflect.ValueOf(p).Elem()
 	for i := range v.NumField() {
-		if v.Field(i).Kind() == reflect.Struct {
-			eachNumber(strings.ToLower(v.Type().Field(i).Name), v.Field(i), f)
+		part := v.Field(i)
+		if part.Kind() == reflect.Pointer && !part.IsNil() {
+			part = part.Elem()
+		}
+		if part.Kind() == reflect.Struct {
+			eachNumber(strings.ToLower(v.Type().Field(i).Name), part, f)
 		}
 	}
 	for _, t := range p.NodeTypes {
@@ -26,7 +30,7 @@ func (p *Profile) Each(f func(name string, n *Number)) {
 func eachNumber(section string, v reflect.Value, f func(name string, n *Number)) {
 	for i := range v.NumField() {
 		n, ok := v.Field(i).Addr().Interface().(*Number)
-		if key := v.Type().Field(i).Tag.Get("yaml"); ok && key != "" {
+		if key := v.Type().Field(i).Tag.Get("yaml"); ok && key != "" && n.Kind != "" {
 			f(section+"."+key, n)
 		}
 	}
@@ -35,6 +39,10 @@ func eachNumber(section string, v reflect.Value, f func(name string, n *Number))
 // Clone is an independent copy.
 func (p *Profile) Clone() *Profile {
 	c := *p
+	if p.NVM != nil {
+		n := *p.NVM
+		c.NVM = &n
+	}
 	c.NodeTypes = nil
 	for _, t := range p.NodeTypes {
 		n := *t

@@ -21,7 +21,7 @@ func ParseProfile(b []byte) (*Profile, error) {
 		return nil, fmt.Errorf("profile: the file is empty")
 	}
 	p := new(Profile)
-	top, err := fields("profile", doc.Content[0], "name", "version", "title", "cpu", "nic", "wire", "pcie", "memory", "node_types")
+	top, err := fields("profile", doc.Content[0], "name", "version", "title", "cpu", "nic", "wire", "pcie", "memory", "nvm?", "node_types")
 	if err != nil {
 		return nil, err
 	}
@@ -35,6 +35,12 @@ func ParseProfile(b []byte) (*Profile, error) {
 	}{{"cpu", &p.CPU}, {"nic", &p.NIC}, {"wire", &p.Wire}, {"pcie", &p.PCIe}, {"memory", &p.Memory}}
 	for _, s := range sections {
 		if err := numbers(p.Name+": "+s.name, top[s.name], s.into); err != nil {
+			return nil, err
+		}
+	}
+	if n := top["nvm"]; n != nil {
+		p.NVM = new(NVMNumbers)
+		if err := numbers(p.Name+": nvm", n, p.NVM); err != nil {
 			return nil, err
 		}
 	}
@@ -52,7 +58,8 @@ func ParseProfile(b []byte) (*Profile, error) {
 	return p, p.check()
 }
 
-// fields are the values of a mapping that must have exactly the named keys.
+// fields are the values of a mapping that must have exactly the named keys, but
+// those whose name ends in ? may be missing.
 func fields(where string, n *yaml.Node, names ...string) (map[string]*yaml.Node, error) {
 	if n.Kind != yaml.MappingNode {
 		return nil, fmt.Errorf("%s: line %d: must be a mapping of %s", where, n.Line, strings.Join(names, ", "))
@@ -62,7 +69,7 @@ func fields(where string, n *yaml.Node, names ...string) (map[string]*yaml.Node,
 		k := n.Content[i].Value
 		known := false
 		for _, name := range names {
-			known = known || name == k
+			known = known || strings.TrimSuffix(name, "?") == k
 		}
 		if !known {
 			return nil, fmt.Errorf("%s: unknown field %q (line %d); fields are %s", where, k, n.Content[i].Line, strings.Join(names, ", "))
@@ -73,7 +80,7 @@ func fields(where string, n *yaml.Node, names ...string) (map[string]*yaml.Node,
 		got[k] = n.Content[i+1]
 	}
 	for _, name := range names {
-		if got[name] == nil {
+		if got[name] == nil && !strings.HasSuffix(name, "?") {
 			return nil, fmt.Errorf("%s: field %q is missing", where, name)
 		}
 	}
@@ -86,6 +93,9 @@ func numbers(where string, n *yaml.Node, into any) error {
 	var names []string
 	for i := range v.NumField() {
 		if key, ok := v.Type().Field(i).Tag.Lookup("yaml"); ok {
+			if v.Type().Field(i).Tag.Get("optional") != "" {
+				key += "?"
+			}
 			names = append(names, key)
 		}
 	}
@@ -96,7 +106,7 @@ func numbers(where string, n *yaml.Node, into any) error {
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
 		key, ok := f.Tag.Lookup("yaml")
-		if !ok {
+		if !ok || got[key] == nil {
 			continue
 		}
 		x, err := number("profile "+where+"."+key, got[key], f.Tag.Get("unit"))
@@ -141,13 +151,14 @@ func number(where string, n *yaml.Node, unit string) (Number, error) {
 	return x, fmt.Errorf("%s: kind %q: must be physics, datasheet, fitted or assumed", where, x.Kind)
 }
 
+type bound struct {
+	name     string
+	n        Number
+	min, max int
+}
+
 // check refuses values that the model cannot work with.
 func (p *Profile) check() error {
-	type bound struct {
-		name     string
-		n        Number
-		min, max int
-	}
 	bounds := []bound{
 		{"nic.conflict_slots", p.NIC.ConflictSlots, 1, 1 << 20},
 		{"nic.conflict_granule", p.NIC.ConflictGranule, 8, 4096},
@@ -172,8 +183,9 @@ func (p *Profile) check() error {
 			bound{at + "frequency", t.Frequency, 100, 10000}, bound{at + "dram", t.DRAM, 1, 1024},
 			bound{at + "nics", t.NICs, 1, 8}, bound{at + "llc", t.LLC, 1, 512},
 			bound{at + "llc_ways", t.LLCWays, 1, maxWays}, bound{at + "ddio_ways", t.DDIOWays, 1, t.LLCWays.Int()},
-			bound{at + "channels", t.Channels, 1, 16})
+			bound{at + "channels", t.Channels, 1, 16}, bound{at + "nvm_generation", t.NVMGeneration, 0, p.nvmGenerations()})
 	}
+	bounds = append(bounds, p.nvmBounds()...)
 	for _, b := range bounds {
 		if v := b.n.Int(); v < b.min || v > b.max {
 			return fmt.Errorf("profile %s: %s.value is %d: must be between %d and %d", p.Name, b.name, v, b.min, b.max)

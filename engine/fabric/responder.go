@@ -27,6 +27,14 @@ func (f *Fabric) onRx(i uint32) {
 	if !f.arrive(n, r, arriving, f.kRx, i, v, now) {
 		return
 	}
+	if n.posted != nil && n.posted.closed(i) {
+		return
+	}
+	f.receive(n, r, i, v, now)
+}
+
+// receive takes a request through the receive pipeline.
+func (f *Fabric) receive(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
 	t := max(n.rx.Serve(now, f.cost.rxRequest[v.op]), v.mark) + f.cost.rxLatency
 	if v.op == Send {
 		f.arriveSend(n, r, i, v, now, t)
@@ -73,6 +81,9 @@ func (f *Fabric) arriveRemote(n *NIC, r *QP, i uint32, v *verb, now, t sim.Time)
 		mem.register(v.remote, int(v.len), v.op != Read)
 	}
 	f.sim.At(t+c.oneWay, f.kMem, i)
+	if v.op == Write {
+		n.claim(v.remote, v.len)
+	}
 	switch {
 	case v.op.atomic():
 		r.executed += 2*c.oneWay + 1 // behind its store
@@ -164,6 +175,7 @@ func (f *Fabric) arriveSend(n *NIC, r *QP, i uint32, v *verb, now, t sim.Time) {
 // deliver puts a message into its buffer. Nobody looks there before the
 // completion at time at, so the bytes may move now.
 func (f *Fabric) deliver(n *NIC, r *QP, i uint32, v *verb, now, at sim.Time) {
+	n.claim(v.remote, v.len)
 	n.machine.dmaWrite(n, now, v.remote, v.len)
 	if v.len > 0 {
 		f.copy(n.machine.Mem, v, 0, v.len)
@@ -188,6 +200,9 @@ func (f *Fabric) onMemory(i uint32) {
 	n := r.nic
 	if v.flags&memory == 0 {
 		f.late(r, i, v, now)
+		return
+	}
+	if n.posted != nil && v.op.reads() && n.posted.before(r, i, now) {
 		return
 	}
 	switch v.op {
@@ -347,6 +362,7 @@ func (f *Fabric) onStore(i uint32) {
 	n := f.nics[v.to]
 	mem := n.machine.Mem
 	n.up.Serve(now, f.cost.pcieTLP)
+	n.claim(v.remote, 8)
 	n.machine.dmaWrite(n, now, v.remote, 8)
 	binary.LittleEndian.PutUint64(mem.Bytes(v.remote, 8), v.b)
 	if f.torn {

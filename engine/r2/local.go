@@ -1,6 +1,10 @@
 package r2
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"drtmx/engine/fabric"
+)
 
 const lineBytes = 64
 
@@ -41,7 +45,7 @@ func (c *Co) Peek(a Addr, n int) []byte {
 // Poke writes b; see Peek.
 func (c *Co) Poke(a Addr, b []byte) {
 	copy(c.w.mc.mem.Bytes(a, len(b)), b)
-	c.Touch(a, len(b))
+	c.wrote(a, len(b))
 }
 
 // Store writes b to the machine's own memory. If an RNIC access to these
@@ -52,18 +56,18 @@ func (c *Co) Store(a Addr, b []byte) {
 	first := int(lineBytes - a%lineBytes)
 	if len(b) <= first {
 		copy(mem.Bytes(a, len(b)), b)
-		c.Touch(a, len(b))
+		c.wrote(a, len(b))
 		return
 	}
 	if !mem.BeginAccess(a, len(b), true) {
 		copy(mem.Bytes(a, len(b)), b)
-		c.Touch(a, len(b))
+		c.wrote(a, len(b))
 		mem.EndAccess(a, len(b), true)
 		return
 	}
 	for done, n := 0, first; done < len(b); done, n = done+n, min(lineBytes, len(b)-done-n) {
 		copy(mem.Bytes(a+Addr(done), n), b[done:done+n])
-		c.Touch(a+Addr(done), n)
+		c.wrote(a+Addr(done), n)
 		c.sync()
 	}
 	mem.EndAccess(a, len(b), true)
@@ -73,7 +77,7 @@ func (c *Co) Store(a Addr, b []byte) {
 func (c *Co) Store64(a Addr, v uint64) {
 	c.sync()
 	binary.LittleEndian.PutUint64(c.w.mc.mem.Bytes(a, 8), v)
-	c.Touch(a, 8)
+	c.wrote(a, 8)
 }
 
 // LocalCAS is the CPU's compare-and-swap: atomic among CPUs, not with RNIC
@@ -85,7 +89,7 @@ func (c *Co) LocalCAS(a Addr, old, new uint64) (prev uint64) {
 	if prev == old {
 		binary.LittleEndian.PutUint64(b, new)
 	}
-	c.Touch(a, 8)
+	c.wrote(a, 8)
 	if !c.covered {
 		c.w.charge(c.w.cpu.Atomic)
 	}
@@ -94,11 +98,77 @@ func (c *Co) LocalCAS(a Addr, old, new uint64) (prev uint64) {
 
 // Touch charges an access to n bytes at a without reading them: private
 // structures whose bytes the simulator keeps elsewhere.
-func (c *Co) Touch(a Addr, n int) {
+func (c *Co) Touch(a Addr, n int) { c.access(a, n, fabric.Load) }
+
+// wrote charges a store. In DRAM it is charged as a load, in which the cost of
+// everything that a protocol does to a line is contained (thesis Table 4-2); NVM
+// has to know what will leave the cache again.
+func (c *Co) wrote(a Addr, n int) {
+	if c.w.mc.mem.OnNVM(a) {
+		c.access(a, n, fabric.Store)
+		return
+	}
+	c.Touch(a, n)
+}
+
+// access charges an access of any kind.
+func (c *Co) access(a Addr, n int, k fabric.Kind) {
 	w := c.w
-	d := w.hw.Access(w.core, max(w.local, w.cl.sim.Now()), a, n, false)
+	d := w.hw.Access(w.core, max(w.local, w.cl.sim.Now()), a, n, k)
 	if !c.covered {
 		w.charge(d)
+	}
+}
+
+// StoreNT writes b past the caches, with non-temporal stores (thesis §2.3.4.2, H4
+// and H7). It returns when all lines are in the core's write-combining buffers;
+// Fence waits until they are persistent.
+func (c *Co) StoreNT(a Addr, b []byte) {
+	c.sync()
+	mem := c.w.mc.mem
+	overlapped := mem.BeginAccess(a, len(b), true)
+	for done, n := 0, len(b); done < len(b); done += n {
+		if n = len(b) - done; overlapped {
+			n = min(n, lineBytes-int((a+Addr(done))%lineBytes))
+		}
+		copy(mem.Bytes(a+Addr(done), n), b[done:done+n])
+		c.access(a+Addr(done), n, fabric.StoreNT)
+		if overlapped {
+			c.sync()
+		}
+	}
+	mem.EndAccess(a, len(b), true)
+	c.await(false)
+}
+
+// Flush writes n bytes at a back from the cache and keeps them there (clwb). Fence
+// waits until they are persistent.
+func (c *Co) Flush(a Addr, n int) {
+	c.sync()
+	c.access(a, n, fabric.Flush)
+	c.await(false)
+}
+
+// Fence waits until everything that StoreNT and Flush have written on this core is
+// in the persistent domain (sfence).
+func (c *Co) Fence() {
+	c.sync()
+	c.await(true)
+}
+
+// await stalls the core until its write-combining buffers have taken everything,
+// or, drained, until they are empty. Nothing else runs on it meanwhile.
+func (c *Co) await(drained bool) {
+	w := c.w
+	if w.hw.Await(w.core, drained, w.cl.kWork, uint32(w.id)|(w.gen+1)<<16) {
+		return
+	}
+	w.idle = false
+	w.gen++
+	w.current = c
+	c.proc.Park()
+	if now := w.cl.sim.Now(); now > w.local {
+		w.charge(now - w.local)
 	}
 }
 

@@ -103,7 +103,9 @@ func (w *Worker) event(gen uint32) {
 		return
 	}
 	w.idle = false
-	w.alignPoll()
+	if w.current == nil {
+		w.alignPoll()
+	}
 	if c := w.current; c != nil {
 		w.current = nil
 		if w.resume(c); w.current != nil {

@@ -129,14 +129,14 @@ func dramLatency() (ns float64, err error) {
 		return 0, fmt.Errorf("memory for loads: %w", err)
 	}
 	for page := fabric.Addr(0); page < region; page += 2 << 20 {
-		m.Access(0, s.Now(), base+page, 8, false)
+		m.Access(0, s.Now(), base+page, 8, fabric.Load)
 	}
 	now := s.Now()
 	for i := range fabric.Addr(loads) {
 		if err := s.Run(now); err != nil {
 			return 0, err
 		}
-		now += m.Access(0, now, base+64+i*stride%(region-stride), 8, false)
+		now += m.Access(0, now, base+64+i*stride%(region-stride), 8, fabric.Load)
 	}
 	return float64(now) / loads / float64(sim.Nanosecond), nil
 }

@@ -1,0 +1,340 @@
+package fabric
+
+import (
+	"fmt"
+	"math/bits"
+	"unsafe"
+
+	"drtmx/engine/sim"
+)
+
+// Device is the timing of memory behind a socket's memory controller, by lines of
+// 64 bytes. Calls come in order of now. The bytes are in Memory.
+type Device interface {
+	// Read is when a line that is asked for now is there.
+	Read(now sim.Time, line uint64) (end sim.Time)
+	// Write is when the controller takes a line that waits in front of it from now
+	// on: then it is persistent.
+	Write(now sim.Time, line uint64) (accepted sim.Time)
+	// Room is from when on the controller has room for a line.
+	Room(line uint64) sim.Time
+}
+
+// Interconnect is the resource name of the way between sockets to NVM.
+const Interconnect = "interconnect"
+
+// nvmSocket is what a socket with NVM has beside its LLC and DRAM.
+type nvmSocket struct {
+	dev  Device
+	f    *Fabric
+	rand *sim.Rand // of replacement
+	// lines are the LLC's lines by set and way, for evicted ones go to the device.
+	lines []uint32
+	ways  int
+	first unsafe.Pointer // of the LLC's sets
+
+	evictions horizon        // of cores, on their way to memory
+	link      [2]sim.FIFO    // from the other sockets, and to them
+	merging   int            // partial writes of this socket's RNICs that have been read, or are
+	partial   []partialWrite // those that wait
+	arbiters  []arbiter      // by DIMM
+
+	path, stream, linkLine sim.Time
+	mergers                int
+	directory              bool
+	dimms                  uint64
+	unitShift              uint
+}
+
+// equip gives the sockets their NVM.
+func (m *Machine) equip(c *Config) error {
+	p := m.fab.profile.NVM
+	if c.NVM == nil || p == nil {
+		return nil
+	}
+	m.Mem.nvm = newNVMSpace(p, len(m.sockets))
+	for k, s := range m.sockets {
+		dev, err := c.NVM(m.ID, k, m.Type)
+		if err != nil {
+			return fmt.Errorf("NVM of machine %d socket %d: %w", m.ID, k, err)
+		}
+		if dev == nil {
+			if k > 0 && m.sockets[0].nvm != nil {
+				return fmt.Errorf("NVM of machine %d: socket 0 has some and socket %d has not: give all some or none", m.ID, k)
+			}
+			continue
+		}
+		if k > 0 && m.sockets[0].nvm == nil {
+			return fmt.Errorf("NVM of machine %d: socket %d has some and socket 0 has not: give all some or none", m.ID, k)
+		}
+		m.Mem.nvm.sockets[k].there = true
+		x := &nvmSocket{dev: dev, f: m.fab, rand: m.fab.sim.Stream("fabric.llc", uint64(m.ID)<<8|uint64(k)),
+			ways: bits.OnesCount32(s.llc.all), first: unsafe.Pointer(&s.llc.sets[0]),
+			evictions: newHorizon(p.Evictions.Int()), arbiters: make([]arbiter, p.DIMMs.Int()),
+			path: p.Path.Time(), stream: p.StreamStore.Time(), mergers: p.PartialWrites.Int(), directory: p.Directory.Int() > 0,
+			linkLine: sim.Time(lineBytes+p.InterconnectOverhead.Int()) * p.Interconnect.perKB() >> 10,
+			dimms:    m.Mem.nvm.dimms, unitShift: m.Mem.nvm.unitShift}
+		x.lines = make([]uint32, len(s.llc.sets)*x.ways)
+		for i := range x.arbiters {
+			x.arbiters[i].open(m.fab, x, uint64(m.ID)<<16|uint64(k)<<8|uint64(i))
+		}
+		s.nvm = x
+	}
+	if !m.Mem.nvm.any() {
+		return nil
+	}
+	m.streams = make([]stream, len(m.cores))
+	for i := range m.streams {
+		m.streams[i] = stream{core: i, machine: m, buffers: p.CombiningBuffers.Int(), fills: newHorizon(p.FillBuffers.Int())}
+	}
+	for _, n := range m.NICs {
+		n.posted = newPosted(n, p.PostedWrites.Int())
+	}
+	return nil
+}
+
+// NVM is the device behind a socket, nil if it has none.
+func (m *Machine) NVM(socket int) Device {
+	if x := m.sockets[socket].nvm; x != nil {
+		return x.dev
+	}
+	return nil
+}
+
+// SetDDIO switches whether DMA writes that enter at a socket go to the LLC. It is
+// a property of the socket's root ports, so it acts on DRAM too.
+func (m *Machine) SetDDIO(socket int, on bool) { m.sockets[socket].ddio = on }
+
+// DDIO says whether it is on.
+func (m *Machine) DDIO(socket int) bool { return m.sockets[socket].ddio }
+
+// horizon is a number of places that are used in turn, each until a time.
+type horizon struct {
+	until []sim.Time
+	next  int
+}
+
+func newHorizon(n int) horizon { return horizon{until: make([]sim.Time, n)} }
+
+// room is from when on the next place is free.
+func (h *horizon) room() sim.Time { return h.until[h.next] }
+
+func (h *horizon) take(until sim.Time) {
+	h.until[h.next] = until
+	if h.next++; h.next == len(h.until) {
+		h.next = 0
+	}
+}
+
+// owner is where the line in a way is kept.
+func (x *nvmSocket) owner(set *llcSet, way int) *uint32 {
+	i := uint64(uintptr(unsafe.Pointer(set))-uintptr(x.first)) / setBytes
+	return &x.lines[int(i)*x.ways+way]
+}
+
+// fill brings a line into one of the allowed ways and returns when the line that
+// had to leave was taken by its memory. Lines that stores or DMA writes bring leave
+// in random order (thesis figure 2-15): the adaptive replacement of hardware is
+// nothing that a stream of writes could follow.
+func (s *socket) fill(m *Machine, now sim.Time, line Addr, set *llcSet, tag uint16, allowed uint32, random bool) (way int, left sim.Time) {
+	x := s.nvm
+	if random {
+		way = s.pick(set, allowed)
+		// insert takes the first way without a reference.
+		set.ref = set.ref&^(1<<way) | allowed&^(1<<way)
+	}
+	way = s.victim(set, allowed)
+	was := *x.owner(set, way)
+	way, dirty := s.llc.insert(set, tag, allowed)
+	*x.owner(set, way) = uint32(line)
+	if !dirty {
+		return way, now
+	}
+	return way, s.writeBack(m, now, Addr(was))
+}
+
+// pick is a random way among the allowed ones, an empty one if there is any.
+func (s *socket) pick(set *llcSet, allowed uint32) int {
+	for a := allowed; a != 0; a &= a - 1 {
+		way := bits.TrailingZeros32(a)
+		if set.tags[way>>2]>>(uint(way&3)<<4)&0xffff == 0 {
+			return way
+		}
+	}
+	return bits.TrailingZeros32(allowed) + s.nvm.rand.Intn(bits.OnesCount32(allowed))
+}
+
+// victim is the way that insert will take.
+func (s *socket) victim(set *llcSet, allowed uint32) int {
+	if free := allowed &^ set.ref; free != 0 {
+		return bits.TrailingZeros32(free)
+	}
+	return bits.TrailingZeros32(allowed)
+}
+
+// writeBack writes a dirty line to its memory and returns when that takes it.
+func (s *socket) writeBack(m *Machine, now sim.Time, line Addr) sim.Time {
+	if m.Mem.onNVM(line << lineShift) {
+		return s.nvm.dev.Write(now, m.Mem.deviceLine(line))
+	}
+	s.dram(now, line)
+	return now
+}
+
+// cross is what a line takes on the way between two sockets, in one direction.
+func (x *nvmSocket) cross(now sim.Time, away int) sim.Time {
+	return x.link[away].Serve(now, x.linkLine) - now
+}
+
+// accessNVM is Access on sockets with NVM, and of the kinds that are for it.
+func (m *Machine) accessNVM(core int, now sim.Time, a Addr, n int, kind Kind) (t sim.Time) {
+	s := m.sockets[m.Mem.Home(a)]
+	first, last := lines(a, n)
+	switch kind {
+	case StoreNT:
+		end := a + Addr(n)
+		for l := first; l <= last; l++ {
+			t += m.storeNT(core, s, l, l<<lineShift < a || (l+1)<<lineShift > end)
+		}
+		return t
+	case Flush:
+		for l := first; l <= last; l++ {
+			m.flushLine(core, s, l)
+			t += m.fab.cost.llcStore
+		}
+		return t
+	case Store:
+		return m.storeNVM(core, s, now, first, last)
+	}
+	return m.loadNVM(core, s, first, last)
+}
+
+// loadNVM is a load of some lines: the first takes its time, further ones come
+// side by side.
+func (m *Machine) loadNVM(core int, s *socket, first, last Addr) (t sim.Time) {
+	c, now := &m.fab.cost, m.fab.sim.Now()
+	far := m.far(core, s)
+	for l := first; l <= last; l++ {
+		set, tag := s.llc.locate(l)
+		if way := s.llc.find(set, tag); way >= 0 {
+			set.ref |= 1 << way
+			if l == first {
+				t += c.llcHit + far
+			} else {
+				t += c.llcNext
+			}
+			continue
+		}
+		d := s.fetch(m, now, l, far, false) + s.claim(m, now, l, set, tag, false)
+		if l == first {
+			t += d
+		} else {
+			t = max(t+c.dramNext, d)
+		}
+	}
+	return t
+}
+
+// storeNVM is a store of some lines. The store buffer hides what a line takes to
+// come, but a core fetches only so many at once.
+func (m *Machine) storeNVM(core int, s *socket, now sim.Time, first, last Addr) (t sim.Time) {
+	c, clock := &m.fab.cost, m.fab.sim.Now()
+	far := m.far(core, s)
+	fills := &m.streams[core].fills
+	for l := first; l <= last; l++ {
+		t += c.llcStore
+		set, tag := s.llc.locate(l)
+		way := s.llc.find(set, tag)
+		if way < 0 {
+			t = max(t, fills.room()-now)
+			fills.take(now + t + s.fetch(m, clock, l, far, true))
+			t += s.claim(m, clock, l, set, tag, true)
+			way = s.llc.find(set, tag)
+		}
+		set.ref |= 1 << way
+		set.dirty |= 1 << way
+	}
+	return t
+}
+
+// far is what the other socket adds to a latency.
+func (m *Machine) far(core int, s *socket) sim.Time {
+	if m.sockets[m.CoreSocket(core)] != s {
+		return m.fab.cost.cross
+	}
+	return 0
+}
+
+// fetch is how long a line takes from memory. One that is to be written by the
+// other socket is noted in the directory, which is in the memory (Cascade Lake).
+func (s *socket) fetch(m *Machine, now sim.Time, line Addr, far sim.Time, own bool) sim.Time {
+	x := s.nvm
+	if !m.Mem.onNVM(line << lineShift) {
+		return m.fab.cost.dram + far + s.dram(now, line) - now - s.line
+	}
+	dl := m.Mem.deviceLine(line)
+	d := x.path + x.dev.Read(now, dl) - now
+	if far > 0 {
+		d += far + x.cross(now, 1)
+		if own {
+			s.note(now, dl)
+		}
+	}
+	return d
+}
+
+// note writes the directory entry of a line.
+func (s *socket) note(now sim.Time, dl uint64) {
+	if !s.nvm.directory {
+		return
+	}
+	if taken := s.nvm.dev.Write(now, dl); taken > now {
+		s.nvm.evictions.take(taken)
+	}
+}
+
+// claim makes room for a line that a core brings into the LLC, and is how long
+// the core waits because too many lines are on their way out.
+func (s *socket) claim(m *Machine, now sim.Time, line Addr, set *llcSet, tag uint16, random bool) sim.Time {
+	e := &s.nvm.evictions
+	random = random && m.Mem.onNVM(line<<lineShift)
+	if _, left := s.fill(m, now, line, set, tag, s.llc.all, random); left > now {
+		e.take(left)
+	}
+	return max(e.room()-now, 0)
+}
+
+// storeNT is a non-temporal store to one line. A copy in the cache, which is at
+// least as new as memory, is merged into it.
+func (m *Machine) storeNT(core int, s *socket, line Addr, partial bool) sim.Time {
+	set, tag := s.llc.locate(line)
+	if way := s.llc.find(set, tag); way >= 0 {
+		set.drop(way)
+		partial = false
+	}
+	if !m.Mem.onNVM(line << lineShift) {
+		if now := m.fab.sim.Now(); partial {
+			s.dram(now, line)
+		}
+		s.dram(m.fab.sim.Now(), line)
+		return m.fab.cost.llcStore
+	}
+	m.streams[core].add(ntLine{s: s, line: m.Mem.deviceLine(line), partial: partial, far: m.far(core, s)})
+	return s.nvm.stream
+}
+
+// flushLine writes a line back if it is dirty, through the core's buffers, so that
+// a fence waits for it.
+func (m *Machine) flushLine(core int, s *socket, line Addr) {
+	set, tag := s.llc.locate(line)
+	way := s.llc.find(set, tag)
+	if way < 0 || set.dirty>>way&1 == 0 {
+		return
+	}
+	set.dirty &^= 1 << way
+	if !m.Mem.onNVM(line << lineShift) {
+		s.dram(m.fab.sim.Now(), line)
+		return
+	}
+	m.streams[core].add(ntLine{s: s, line: m.Mem.deviceLine(line)})
+}

@@ -1,0 +1,149 @@
+package fabric
+
+import "drtmx/engine/sim"
+
+// stream is what a core has given to its write-combining buffers: non-temporal
+// stores and lines that clwb writes back. A line stays in a buffer until the
+// memory controller takes it; meanwhile the core fills the others. The buffers
+// drain without order.
+type stream struct {
+	machine *Machine
+	core    int
+	buffers int
+	held    int
+	queue   []ntLine // that have no buffer yet
+	head    int
+	fills   horizon // line fill buffers of cached accesses
+
+	waits   bool
+	drained bool // waits until nothing is left, else until all have a buffer
+	kind    sim.Kind
+	arg     uint32
+}
+
+// ntLine is a line on its way from a core to a memory controller.
+type ntLine struct {
+	s       *socket
+	line    uint64 // of the device
+	from    *stream
+	far     sim.Time
+	partial bool // has to be read first
+}
+
+// Await says whether everything that core gave to its write-combining buffers is
+// in one, or, drained, in the persistent domain. If not, the event comes when it is.
+func (m *Machine) Await(core int, drained bool, kind sim.Kind, arg uint32) (done bool) {
+	if m.streams == nil {
+		return true
+	}
+	w := &m.streams[core]
+	if w.settled(drained) {
+		return true
+	}
+	w.waits, w.drained, w.kind, w.arg = true, drained, kind, arg
+	return false
+}
+
+func (w *stream) settled(drained bool) bool {
+	return w.head == len(w.queue) && (!drained || w.held == 0)
+}
+
+func (w *stream) add(l ntLine) {
+	l.from = w
+	w.queue = append(w.queue, l)
+	w.issue()
+}
+
+// issue gives lines to free buffers.
+func (w *stream) issue() {
+	for w.held < w.buffers && w.head < len(w.queue) {
+		l := w.queue[w.head]
+		if w.head++; w.head == len(w.queue) {
+			w.queue, w.head = w.queue[:0], 0
+		}
+		w.held++
+		w.depart(l)
+	}
+}
+
+// depart sends a line to the socket of its memory.
+func (w *stream) depart(l ntLine) {
+	f := w.machine.fab
+	now := f.sim.Now()
+	if l.far == 0 {
+		l.s.arrive(f, now, l)
+		return
+	}
+	at := now + l.s.nvm.cross(now, 0) + l.far
+	f.later(at, nvmOp{stage: lineArrives, nt: l})
+}
+
+// arrive: a line is at the memory controller. Where bytes are missing it is read.
+func (s *socket) arrive(f *Fabric, now sim.Time, l ntLine) {
+	if !l.partial {
+		s.nvm.arbiter(l.line).put(f, l)
+		return
+	}
+	l.partial = false
+	f.later(s.nvm.dev.Read(now, l.line), nvmOp{stage: lineArrives, nt: l})
+}
+
+// accepted: the memory controller took a line.
+func (w *stream) accepted() {
+	w.held--
+	w.issue()
+	if w.waits && w.settled(w.drained) {
+		w.waits = false
+		f := w.machine.fab
+		f.sim.At(f.sim.Now(), w.kind, w.arg)
+	}
+}
+
+// arbiter is the way of the cores' lines into the write pending queue of one DIMM.
+// Lines come from many cores over a mesh that keeps no order: when there is room,
+// any of those that wait may be next.
+type arbiter struct {
+	number  uint32
+	x       *nvmSocket
+	rand    *sim.Rand
+	waiting []ntLine
+	armed   bool
+}
+
+func (a *arbiter) open(f *Fabric, x *nvmSocket, id uint64) {
+	a.number, a.x, a.rand = uint32(len(f.nvm.arbiters)), x, f.sim.Stream("fabric.arbiter", id)
+	f.nvm.arbiters = append(f.nvm.arbiters, a)
+}
+
+func (x *nvmSocket) arbiter(line uint64) *arbiter {
+	return &x.arbiters[line>>x.unitShift%x.dimms]
+}
+
+func (a *arbiter) put(f *Fabric, l ntLine) {
+	a.waiting = append(a.waiting, l)
+	if !a.armed {
+		a.serve(f)
+	}
+}
+
+// serve takes lines while there is room, and comes back when there is again.
+func (a *arbiter) serve(f *Fabric) {
+	now := f.sim.Now()
+	a.armed = true // the lines that follow only join
+	for len(a.waiting) > 0 {
+		if room := a.x.dev.Room(a.waiting[0].line); room > now {
+			f.sim.At(room, f.nvm.kArbiter, a.number)
+			return
+		}
+		k, last := 0, len(a.waiting)-1
+		if last > 0 {
+			k = a.rand.Intn(last + 1)
+		}
+		l := a.waiting[k]
+		a.waiting[k] = a.waiting[last]
+		a.waiting = a.waiting[:last]
+		a.x.dev.Write(now, l.line)
+		l.from.accepted()
+	}
+	a.armed = false
+}
