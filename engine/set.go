@@ -95,6 +95,7 @@ func (s *System) enact() error {
 	s.cl.SetCoroutines(coroutines(s.active))
 	s.fab.SetDDIO(s.active.bool("ddio"))
 	s.fab.SetLoss(lossPPM(s.active))
+	slowNICs(s.fab, s.active)
 	return s.load.set(s.active)
 }
 

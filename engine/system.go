@@ -96,6 +96,7 @@ func assemble(name string, v Knobs, p *fabric.Profile) (s *System, err error) {
 	if s.fab, err = newFabric(s.sim, v, p); err != nil {
 		return s, err
 	}
+	slowNICs(s.fab, v)
 	cfg := r2Config(v)
 	s.room = cfg.Coroutines
 	if s.cl, err = r2.New(s.sim, s.fab, cfg); err != nil {

@@ -29,6 +29,7 @@ type NIC struct {
 	luck     *sim.Rand // of packets that arrive
 	posted   *posted   // writes that memory has not taken; nil on machines without NVM
 	off      bool
+	slow     sim.Time // percent that the pipelines take longer; 0: as they should
 }
 
 func newNIC(m *Machine, number uint16, index, socket, translations int) *NIC {
@@ -55,6 +56,17 @@ func (n *NIC) Socket() int { return n.socket }
 // SetDown cuts the RNIC off: packets to it vanish until it is up again. RC
 // peers try again and fail in the end.
 func (n *NIC) SetDown(down bool) { n.off = down }
+
+// SetSlowdown makes the RNIC's pipelines take percent longer for every packet
+// that reaches them from now on: a card that runs hot, or shares its host.
+func (n *NIC) SetSlowdown(percent int) { n.slow = sim.Time(max(percent, 0)) }
+
+func (n *NIC) slowed(d sim.Time) sim.Time {
+	if n.slow != 0 {
+		d += d * n.slow / 100
+	}
+	return d
+}
 
 func (n *NIC) stations() [8]*sim.FIFO {
 	return [...]*sim.FIFO{&n.tx, &n.rx, &n.link, &n.in, &n.atomic, &n.up, &n.down, &n.fetch}

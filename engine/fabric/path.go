@@ -128,7 +128,7 @@ func (f *Fabric) send(n *NIC, h *QP, i uint32, v *verb, now sim.Time) {
 	if gathers(v) {
 		svc += sim.Time(v.len) * c.gather >> 10
 	}
-	end := n.tx.Serve(now, svc) + c.txLatency
+	end := n.tx.Serve(now, n.slowed(svc)) + c.txLatency
 	v.stamp.add(atDoorbell, now-v.mark)
 	v.stamp.add(atNICSend, end-now)
 	if h.transport != RC && v.flags&signaled != 0 {
@@ -199,7 +199,7 @@ func (f *Fabric) onAnswer(i uint32) {
 	if !f.pass(h, answering, f.kAnswer, i, v, now) || !f.arrive(n, h, answering, f.kAnswer, i, v, now) {
 		return
 	}
-	t := max(n.rx.Serve(now, c.rxResponse[v.op]), v.mark) + c.rxLatency
+	t := max(n.rx.Serve(now, n.slowed(c.rxResponse[v.op])), v.mark) + c.rxLatency
 	v.stamp.add(atNICReceive, t-v.mark)
 	v.mark = t
 	v.flags &^= reply

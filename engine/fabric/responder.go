@@ -35,7 +35,7 @@ func (f *Fabric) onRx(i uint32) {
 
 // receive takes a request through the receive pipeline.
 func (f *Fabric) receive(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
-	t := max(n.rx.Serve(now, f.cost.rxRequest[v.op]), v.mark) + f.cost.rxLatency
+	t := max(n.rx.Serve(now, n.slowed(f.cost.rxRequest[v.op])), v.mark) + f.cost.rxLatency
 	if v.op == Send {
 		f.arriveSend(n, r, i, v, now, t)
 	} else {
@@ -387,7 +387,7 @@ func (f *Fabric) onReply(i uint32) {
 	} else if v.op == Read {
 		svc += sim.Time(v.len) * c.gather >> 10
 	}
-	end := n.tx.Serve(now, svc) + c.txLatency
+	end := n.tx.Serve(now, n.slowed(svc)) + c.txLatency
 	v.stamp.add(atNICSend, end-v.mark)
 	f.depart(n, f.kAnswer, i, v, end, f.responseTime(v))
 }
