@@ -137,11 +137,15 @@ func lossPPM(v Knobs) uint32 { return uint32(math.Round(v.float("fault.drop") * 
 
 func r2Config(v Knobs) r2.Config {
 	all, _ := machines(v)
-	c := r2.Config{Coroutines: max(v.int("coroutines"), coroutineRoom), EmulatedNodes: v.int("emulated_nodes")}
+	c := r2.Config{Coroutines: max(v.int("coroutines"), coroutineRoom), EmulatedNodes: v.int("emulated_nodes"),
+		SharedContext: v.text("nic.context") == "shared"}
 	for m := range all {
 		c.PerMachine = append(c.PerMachine, threadsOf(v, m))
 	}
 	c.RecvDepth = r2.RecvDepthFor(all, v.int("coroutines"))
+	if !workloadOf(v).transactions {
+		microMessages(&c, v, all)
+	}
 	if v.text("workload") == "smallbank" {
 		// Its largest message, a log entry of three records, has 200 bytes. Large
 		// RECVs are only paid for in the simulator's own memory.

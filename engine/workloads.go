@@ -39,17 +39,17 @@ var workloads = []workloadKind{
 			return cycle.New(cycle.Options{Keys: uint64(scaled(v, "workload.keys")), ValueBytes: v.int("workload.value_bytes")})
 		},
 	},
-	micros("micro-read", "one READ after the other at random places", "workload.primitive"),
-	micros("micro-write", "one WRITE after the other to random places", "workload.primitive"),
+	micros("micro-read", "one READ after the other at random places", "workload.primitive", "workload.objects"),
+	micros("micro-write", "one WRITE after the other to random places", "workload.primitive", "workload.objects", "opt.micro.pa"),
 	micros("micro-atomic", "one FETCH-AND-ADD after the other on random words"),
-	micros("micro-rpc", "one RPC with a reply of the same size after the other"),
+	micros("micro-rpc", "one RPC with a reply of the same size after the other", "workload.transport"),
 }
 
 // micros is a micro-benchmark of section 2.2.4.
 func micros(name, doc string, more ...string) workloadKind {
 	return workloadKind{
 		name: name, doc: doc + " (figure 2-4)",
-		knobs: append([]string{"workload.keys", "workload.payload", "workload.scale"}, more...),
+		knobs: append([]string{"workload.keys", "workload.payload", "workload.scale", "opt.micro.or", "opt.micro.db"}, more...),
 		build: func(v Knobs) (workload.Bench, error) {
 			verb, err := micro.ParseVerb(name)
 			if err != nil {
@@ -58,10 +58,47 @@ func micros(name, doc string, more ...string) workloadKind {
 			return micro.New(micro.Options{
 				Verb: verb, Payload: v.int("workload.payload"), Keys: uint64(scaled(v, "workload.keys")),
 				TwoSided: v.text("workload.primitive") == "two-sided" && (verb == micro.Read || verb == micro.Write),
-				Mode:     r2.Mode{Outstanding: true, Doorbell: true},
+				Objects:  objects(v),
+				Mode: r2.Mode{Outstanding: v.bool("opt.micro.or"), Doorbell: v.bool("opt.micro.db"),
+					Passive: v.bool("opt.micro.pa") && verb == micro.Write},
 			})
 		},
 	}
+}
+
+// objects is how many verbs a request is.
+func objects(v Knobs) int {
+	if w := v.text("workload"); w != "micro-read" && w != "micro-write" {
+		return 1
+	}
+	return v.int("workload.objects")
+}
+
+// transports are the values of workload.transport.
+var transports = map[string]r2.Transport{"ud": r2.Datagrams, "write": r2.Writes, "hybrid": r2.Hybrid}
+
+// microMessages fits r2's messages and RECVs to a micro-benchmark. Its payload
+// may rise to the path MTU while it runs, except where every message has a slot
+// in memory or many are under way: there what it begins with is the limit.
+func microMessages(c *r2.Config, v Knobs, machines int) {
+	const header = 8 + 8 // of a message, and the address in front of a write's payload
+	c.RandomQP = true    // section 2.2.4
+	if workloadOf(v).reads("workload.transport") {
+		c.Transport = transports[v.text("workload.transport")]
+	}
+	n := objects(v)
+	if c.Transport == r2.Datagrams && n == 1 && !v.bool("opt.micro.pa") {
+		return
+	}
+	c.MaxMessage = (v.int("workload.payload") + header + 63) &^ 63
+	each := n * v.int("coroutines")
+	if v.bool("opt.micro.pa") {
+		each = r2.RequestWindow
+		// Who never waits keeps the send queues full: short ones, so that what a
+		// run counts as done is not far ahead of what is.
+		c.SendDepth = 16
+	}
+	c.RecvDepth = r2.RecvDepthFor(machines, each)
 }
 
 // leastPopulation is what scaling leaves at least.
@@ -126,7 +163,26 @@ func workloadKnobs() []entry {
 		{Knob: Knob{Name: "workload.scale", Kind: KindFloat, Default: 1.0, Min: 0.0001, Max: 1.0, Label: "Scale of populations", Group: groupWorkload,
 			Doc: "Multiplies populations only; caches that matter relative to them shrink by the same factor."}, inactive: only("workload.scale")},
 	}
+	list = append(list, microKnobs(only)...)
 	return append(list, mixKnobs()...)
+}
+
+// microKnobs are those of the micro-benchmarks alone.
+func microKnobs(only func(name string) func(v Knobs) string) []entry {
+	row := func(o opt, def bool, doc string) entry {
+		name := "opt.micro." + o.name
+		return entry{Knob: Knob{Name: name, Kind: KindBool, Default: def, Label: o.title + " in a micro-benchmark", Section: "2.2.4", Group: groupOpts, Live: true,
+			Doc: o.doc + doc}, inactive: only(name)}
+	}
+	return []entry{
+		{Knob: Knob{Name: "workload.objects", Kind: KindInt, Default: 1, Min: 1, Max: 64, Label: "Objects per request", Section: "2.2.4", Group: groupWorkload,
+			Doc: "A request of a micro-benchmark reads or writes so many objects, each on a random server; two-sided by an RPC each."}, inactive: only("workload.objects")},
+		{Knob: Knob{Name: "workload.transport", Kind: KindChoice, Default: "ud", Choices: []string{"ud", "write", "hybrid"}, Label: "RPC implementation", Section: "2.2.2", Group: groupWorkload,
+			Doc: "ud: requests and replies by SEND over UD. write: both by WRITE into message buffers that the receiver polls. hybrid: requests by WRITE, replies by SEND over UD."}, inactive: only("workload.transport")},
+		row(opts[0], true, ""),
+		row(opts[1], true, " Replies too."),
+		row(opts[2], false, ""),
+	}
 }
 
 // mixKnobs has one weight for each type of each workload.

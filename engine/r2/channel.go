@@ -21,6 +21,7 @@ const (
 	seqBits     = 12
 	seqMask     = 1<<seqBits - 1
 	owedMax     = 32 // receipts owed before they get a message of their own
+	owedWaiting = 8  // the same of a thread that waits for receipts, and has nothing to send them with
 )
 
 // header is the first eight bytes of a message.
@@ -184,6 +185,7 @@ func (ch *channel) acknowledge(w *Worker, low uint32) {
 		}
 		if k := ch.call(ch.acked); k.passive && !k.answered {
 			k.answered = true
+			w.unconfirmed--
 			if f := w.cl.receipts[k.rpc]; f != nil {
 				f(w.mc.id, w.thread, ch.peer.mc.id, k.message)
 			}

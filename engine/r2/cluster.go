@@ -35,7 +35,6 @@ type Config struct {
 	PollBatch     int       // completions taken per poll; default 16
 	MaxMessage    int       // largest RPC message, header included; default 4096 (the path MTU)
 	Scratch       int       // registered scratch a coroutine begins with, in bytes; default 1088. It grows
-	SingleReplies bool      // every reply rings a doorbell of its own instead of waiting for the flush (§2.2.3)
 	Transport     Transport // how RPC messages travel; default as datagrams
 	SharedContext bool      // one driver context per RNIC for all threads of a machine, whose queue pairs then share doorbell buffers (§2.2.2)
 	ResendAfter   Time      // an unanswered request is sent again after this; default 200 us
@@ -104,6 +103,7 @@ type Cluster struct {
 	polled   []fabric.CQE // see Worker.keep
 	list     List         // the open one: it is posted before its coroutine parks
 	spare    []*pending   // empty
+	single   bool         // every reply rings a doorbell of its own
 	open     int          // requests without their answer or receipt
 	handlers [maxRPC]Handler
 	receipts [maxRPC]func(m, thread, to int, req []byte)
@@ -207,6 +207,10 @@ func (cl *Cluster) Handle(id uint8, h Handler) {
 	}
 	cl.handlers[id] = h
 }
+
+// SetSingleReplies has every reply of a handler ring a doorbell of its own
+// instead of sharing that of the flush: no doorbell batching for servers (§2.2.3).
+func (cl *Cluster) SetSingleReplies(on bool) { cl.single = on }
 
 // OnReceipt has f called when the receipt of a passive request of that id is
 // in: machine to has served it. m and thread are the requester, req is what it

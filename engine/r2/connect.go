@@ -83,6 +83,18 @@ func (w *Worker) pairsTo(m int) []*queuePair {
 	return w.rc[m*n : (m+1)*n]
 }
 
+// Connections is the number of RC queue pairs by which the threads of a machine
+// use one of its RNICs.
+func (cl *Cluster) Connections(m, nic int) int {
+	n := 0
+	for _, w := range cl.machines[m].workers {
+		if w.home == nic {
+			n += len(w.rc)
+		}
+	}
+	return n
+}
+
 // joined adds a queue pair to a machine.
 func (w *Worker) joined(m int, q *queuePair) {
 	qs := w.pairsTo(m)

@@ -190,6 +190,9 @@ func (w *Worker) markDirty(q *queuePair) {
 
 // flush rings one doorbell per queue pair with pending posts.
 func (w *Worker) flush() {
+	if len(w.held) > 0 {
+		w.oblige()
+	}
 	n := len(w.dirty)
 	for _, q := range w.dirty[:n] {
 		q.dirty = false
@@ -197,7 +200,9 @@ func (w *Worker) flush() {
 	}
 	// What had no room is dirty again, behind the first n.
 	w.dirty = w.dirty[:copy(w.dirty, w.dirty[n:])]
-	w.full = len(w.dirty) > 0
+	if w.full = len(w.dirty) > 0; len(w.held) > 0 {
+		w.release()
+	}
 }
 
 // complete handles a completion of this queue pair: it confirms everything

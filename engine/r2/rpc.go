@@ -51,6 +51,8 @@ func (c *Co) Call(m int, rpc uint8, req []byte) *Reply {
 		r = c.reply()
 		k.reply, k.stamp = r, metrics.Stamp{}
 		c.pending++
+	} else {
+		w.unconfirmed++
 	}
 	w.request(ch, seq, k, c.mode.Doorbell, false)
 	if x := w.cl.watch; x != nil && k.passive {
@@ -239,10 +241,10 @@ func (w *Worker) handle(j *job) {
 func (w *Worker) sendReply(ch *channel, seq uint32, h header, k *kept) {
 	h = header{kind: typeReply, rpc: h.rpc, coroutine: h.coroutine, seq: seq}
 	if ch.rings != nil && ch.rings.replies != 0 {
-		w.write(ch, ch.rings.replies, h, k.message, !w.cl.cfg.SingleReplies)
+		w.write(ch, ch.rings.replies, h, k.message, !w.cl.single)
 		return
 	}
-	w.send(ch, h, k.message, !w.cl.cfg.SingleReplies)
+	w.send(ch, h, k.message, !w.cl.single)
 }
 
 // owe notes that the peer waits for a receipt: the next message to it carries
@@ -256,6 +258,32 @@ func (w *Worker) owe(ch *channel) {
 		w.sendAck(ch)
 	}
 	w.startTick()
+}
+
+// crowded says that passive posts have to wait.
+func (w *Worker) crowded() bool {
+	return w.full || w.unconfirmed > owedWaiting*(len(w.out)-1)
+}
+
+// release lets go on who waits for room.
+func (w *Worker) release() {
+	if w.crowded() {
+		return
+	}
+	for _, c := range w.held {
+		w.ready.push(c)
+	}
+	w.held = w.held[:0]
+}
+
+// oblige sends receipts that others may wait for, as this thread does: when all
+// do, somebody owes as many as that.
+func (w *Worker) oblige() {
+	for _, ch := range w.chans {
+		if ch.owed >= owedWaiting {
+			w.sendAck(ch)
+		}
+	}
 }
 
 func (w *Worker) sendAck(ch *channel) {

@@ -44,13 +44,16 @@ type Worker struct {
 	buffers  buffers
 	refill   []fabric.RecvWR
 	messages messages
-	answer   []byte       // where handlers write their reply
-	rings    *rings       // nil: none
-	kept     []fabric.CQE // batch of an interrupted turn
-	turn     []int        // round robin over rc[peer]
-	cross    []*queuePair // by peer: to the RNIC that is not ours
-	chans    []*channel   // all, those that others opened towards us too
-	rand     *Rand
+	answer   []byte // where handlers write their reply
+	rings    *rings // nil: none
+
+	unconfirmed int          // passive requests without receipt
+	held        []*Co        // wait for room
+	kept        []fabric.CQE // batch of an interrupted turn
+	turn        []int        // round robin over rc[peer]
+	cross       []*queuePair // by peer: to the RNIC that is not ours
+	chans       []*channel   // all, those that others opened towards us too
+	rand        *Rand
 }
 
 func newWorker(cl *Cluster, mc *machine, id, thread int) (*Worker, error) {

@@ -51,7 +51,7 @@ type gapPoint struct {
 }
 
 // definitions are in the order of the thesis.
-var definitions = []*definition{&figure24a}
+var definitions = []*definition{&figure22a, &figure22b, &figure24a, &figure24b, &figure25a, &figure25b}
 
 // List is the figures there are.
 func List() []cluster.FigureInfo {

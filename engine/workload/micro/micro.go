@@ -3,6 +3,8 @@
 //
 // Each coroutine sends a request of the payload's size to a random place on a
 // random server other than its own machine, waits for it, and sends the next.
+// A request of several objects is that many verbs, or RPCs, to random servers
+// each; Options.Mode says what of §2.2.3 they use.
 // Reads and writes go to one region per server and RNIC, that of the RNIC
 // which the thread's queue pairs lead to; atomics to 8-byte words there; an rpc
 // is a request and a reply of the payload's size. Two-sided, a read's reply and
@@ -54,6 +56,7 @@ type Options struct {
 	Payload  int    // bytes per request; 64
 	Keys     uint64 // places per region; 100,000
 	TwoSided bool   // Read and Write by RPC
+	Objects  int    // verbs per request; 1
 	Mode     r2.Mode
 }
 
@@ -64,6 +67,9 @@ const (
 	// denseBytes is the largest region in large pages, of which random accesses
 	// soon touch all.
 	denseBytes = 8 << 20
+
+	// spreadPS is about what a request takes per object.
+	spreadPS = 2_500_000
 
 	// What a two-sided request names its place by.
 	addressBytes = 8
@@ -90,6 +96,12 @@ func New(o Options) (*Loop, error) {
 	}
 	if o.Keys == 0 {
 		o.Keys = 100_000
+	}
+	if o.Objects == 0 {
+		o.Objects = 1
+	}
+	if o.Mode.Passive && o.Verb != Write {
+		return nil, fmt.Errorf("%s with passive acknowledgement: only a write can do without its completion", verbNames[o.Verb])
 	}
 	if o.Verb >= numVerbs {
 		return nil, fmt.Errorf("verb %d: there are %d", o.Verb, numVerbs)
@@ -141,6 +153,7 @@ func (l *Loop) Open(env workload.Env) error {
 		l.regions = append(l.regions, list)
 	}
 	if l.calls() {
+		cl.SetSingleReplies(!l.opt.Mode.Doorbell)
 		cl.Handle(rpcEcho, func(c *r2.Co, from r2.Peer, req, rep []byte) int {
 			if l.opt.Verb == Write {
 				return 0
@@ -180,8 +193,11 @@ func (l *Loop) limit() int {
 	return limit
 }
 
-// Set changes the payload.
+// Set changes the payload or an optimisation.
 func (l *Loop) Set(name string, value any) error {
+	if on, ok := value.(bool); ok && l.optimise(name, on) {
+		return nil
+	}
 	if name != "payload" {
 		return workload.UnknownParameter(l.Name(), name)
 	}
@@ -190,6 +206,24 @@ func (l *Loop) Set(name string, value any) error {
 		return fmt.Errorf("workload.payload %v: a number of bytes is needed", value)
 	}
 	return l.setPayload(n)
+}
+
+// optimise switches an optimisation of §2.2.3 for the requests that follow.
+func (l *Loop) optimise(name string, on bool) (known bool) {
+	switch m := &l.opt.Mode; name {
+	case "opt.micro.or":
+		m.Outstanding = on
+	case "opt.micro.db":
+		m.Doorbell = on
+		if l.env.Cluster != nil {
+			l.env.Cluster.SetSingleReplies(!on)
+		}
+	case "opt.micro.pa":
+		m.Passive = on && l.opt.Verb == Write
+	default:
+		return false
+	}
+	return true
 }
 
 func (l *Loop) setPayload(n int) error {
@@ -205,8 +239,9 @@ func (l *Loop) setPayload(n int) error {
 
 // runner is one coroutine's loop.
 type runner struct {
-	loop *Loop
-	c    *r2.Co
+	loop  *Loop
+	c     *r2.Co
+	begun bool
 }
 
 // Runner makes a coroutine's loop.
@@ -215,6 +250,7 @@ func (l *Loop) Runner(c *r2.Co) workload.Runner { return &runner{loop: l, c: c} 
 // Next sends one request.
 func (r *runner) Next() error {
 	l, c := r.loop, r.c
+	objects := r.objects()
 	c.Gate()
 	c.Reset()
 	c.Phase(metrics.Execution, l.opt.Mode)
@@ -223,6 +259,40 @@ func (r *runner) Next() error {
 	if f := l.env.OnBegin; f != nil {
 		f(c.Machine(), c.Thread(), begin)
 	}
+	for range objects {
+		r.post()
+	}
+	if l.opt.Mode.Passive {
+		c.Room()
+	}
+	if err := c.Wait(); err != nil {
+		return err
+	}
+	l.report(c, begin)
+	return nil
+}
+
+// objects is how many the next request has. Requests of several take equally
+// long, so that all of the cluster would go on beginning and ending together:
+// the first one begins at a random time or, where the objects come one after the
+// other, has a random part of them.
+func (r *runner) objects() int {
+	n := r.loop.opt.Objects
+	if r.begun || n == 1 {
+		return n
+	}
+	r.begun = true
+	wait, some := n, n
+	if !r.loop.opt.Mode.Outstanding {
+		wait, some = 1, 1+int(r.c.Rand().Uint64n(uint64(n)))
+	}
+	r.c.Sleep(r2.Time(r.c.Rand().Uint64n(uint64(wait) * spreadPS)))
+	return some
+}
+
+// post sends for one object.
+func (r *runner) post() {
+	l, c := r.loop, r.c
 	switch m, at := r.target(); {
 	case l.calls():
 		c.Call(m, rpcEcho, l.request())
@@ -233,11 +303,6 @@ func (r *runner) Next() error {
 	default:
 		c.FAA(at, 1)
 	}
-	if err := c.Wait(); err != nil {
-		return err
-	}
-	l.report(c, begin)
-	return nil
 }
 
 // report hands out what became of a request.

@@ -88,3 +88,89 @@ func TestVerbs(t *testing.T) {
 		})
 	}
 }
+
+// loopBed is a cluster of three machines with two threads and some coroutines.
+func loopBed(t *testing.T, o micro.Options, c r2.Config) (s *sim.Sim, f *fabric.Fabric, done *int) {
+	t.Helper()
+	w, err := micro.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s = sim.New(sim.Options{Seed: 1})
+	t.Cleanup(s.Close)
+	if f, err = fabric.New(s, fabric.Config{Machines: 3}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Close() })
+	c.Threads = 2
+	cl, err := r2.New(s, f, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done = new(int)
+	if err := w.Open(workload.Env{Cluster: cl, OnDone: func(_, _ int, o *txn.Outcome) { *done++ }}); err != nil {
+		t.Fatal(err)
+	}
+	for m := range 3 {
+		for th := range 2 {
+			for range 4 {
+				cl.Spawn(m, th, func(c *r2.Co) {
+					for r := w.Runner(c); ; {
+						if err := r.Next(); err != nil {
+							t.Error(err)
+							return
+						}
+					}
+				})
+			}
+		}
+	}
+	return s, f, done
+}
+
+// A request of ten objects is ten verbs, whatever optimisations they use, and
+// passive ones do not run away from what the hardware does.
+func TestObjects(t *testing.T) {
+	for _, two := range []bool{false, true} {
+		for _, mode := range []r2.Mode{{}, {Outstanding: true}, {Outstanding: true, Doorbell: true}, {Outstanding: true, Doorbell: true, Passive: true}} {
+			s, f, done := loopBed(t, micro.Options{Verb: micro.Write, Keys: 1000, TwoSided: two, Objects: 10, Mode: mode}, r2.Config{SendDepth: 16, RecvDepth: 512})
+			if err := s.Run(400 * sim.Microsecond); err != nil {
+				t.Fatal(err)
+			}
+			n := f.Counts()
+			verbs := n.Posted[fabric.Write]
+			if two {
+				verbs = n.Posted[fabric.Send]
+				if !mode.Passive {
+					verbs /= 2
+				}
+			}
+			requests := uint64(*done)
+			if requests < 100 || verbs < 9*requests || verbs > 10*requests+24*10+verbs/20 {
+				t.Errorf("two-sided %v, %+v: %d verbs for %d requests", two, mode, verbs, requests)
+			}
+			if n.NoRecv > 0 || n.Errors > 0 {
+				t.Errorf("two-sided %v, %+v: %d messages without RECV, %d errors", two, mode, n.NoRecv, n.Errors)
+			}
+			if limit := uint64(2000); uint64(f.InFlight()) > limit {
+				t.Errorf("two-sided %v, %+v: %d verbs under way", two, mode, f.InFlight())
+			}
+		}
+	}
+}
+
+// RPCs run over all transports, and only writes can be passive.
+func TestTransports(t *testing.T) {
+	for _, tr := range []r2.Transport{r2.Datagrams, r2.Writes, r2.Hybrid} {
+		s, f, done := loopBed(t, micro.Options{Verb: micro.RPC, Payload: 8, Mode: r2.Mode{Outstanding: true, Doorbell: true}}, r2.Config{Transport: tr, MaxMessage: 64})
+		if err := s.Run(100 * sim.Microsecond); err != nil {
+			t.Fatal(err)
+		}
+		if n := f.Counts(); *done < 500 || (tr == r2.Datagrams) != (n.Posted[fabric.Write] == 0) || (tr == r2.Writes) != (n.Posted[fabric.Send] == 0) {
+			t.Errorf("transport %d: %d requests, %d WRITEs, %d SENDs", tr, *done, n.Posted[fabric.Write], n.Posted[fabric.Send])
+		}
+	}
+	if _, err := micro.New(micro.Options{Verb: micro.Read, Mode: r2.Mode{Passive: true}}); err == nil {
+		t.Error("READs are acknowledged passively")
+	}
+}

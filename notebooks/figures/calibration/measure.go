@@ -5,6 +5,7 @@ import (
 
 	"drtmx/engine"
 	"drtmx/engine/fabric"
+	"drtmx/engine/r2"
 	"drtmx/engine/sim"
 )
 
@@ -48,6 +49,28 @@ func measures() []measure {
 		{id: "f2-4a-write-large", figure: "2-4a"},
 		{id: "f2-4a-write-vs-read", figure: "2-4a", required: true},
 		{id: "f2-4a-order", figure: "2-4a", required: true},
+		{id: "f2-2a-shared-drop", figure: "2-2a"},
+		{id: "f2-2a-order", figure: "2-2a", required: true},
+		{id: "f2-2a-mlx4-dedicated", required: true, probe: val(func(p *fabric.Profile, _ *fabric.NodeType) float64 { return p.NIC.MMIODedicated.Value })},
+		{id: "f2-2a-mlx4-shared", required: true, probe: val(func(p *fabric.Profile, _ *fabric.NodeType) float64 { return p.NIC.MMIOShared.Value })},
+		{id: "f2-2a-ctx-limit", required: true, probe: val(func(p *fabric.Profile, _ *fabric.NodeType) float64 {
+			return p.NIC.MMIODedicated.Value + p.NIC.MMIOShared.Value
+		})},
+		{id: "s2-rpc-write-peak", figure: "2-2b", required: true},
+		{id: "f2-2b-order", figure: "2-2b", required: true},
+		{id: "s2-mmio-order", figure: "2-5a", required: true},
+		{id: "f2-4b-crossover", figure: "2-4b", required: true},
+		{id: "f2-4b-knee", figure: "2-4b", required: true},
+		{id: "f2-4b-order", figure: "2-4b", required: true},
+		{id: "f2-4b-qps-per-nic", required: true, probe: connections},
+		{id: "f2-5-co-one", figure: "2-5a", required: true},
+		{id: "f2-5-co-two", figure: "2-5a", required: true},
+		{id: "f2-5-or-order", figure: "2-5a", required: true},
+		{id: "f2-5-db-order", figure: "2-5a"},
+		{id: "f2-5a-reads-peak", figure: "2-5a", required: true},
+		{id: "f2-5b-pa-one", figure: "2-5b"},
+		{id: "f2-5b-pa-two", figure: "2-5b"},
+		{id: "f2-5b-pa-order", figure: "2-5b"},
 		{id: "t2-1-val-cores", required: true, probe: val(func(_ *fabric.Profile, t *fabric.NodeType) float64 { return float64(t.Cores()) })},
 		{id: "t2-1-val-dram", required: true, probe: val(func(_ *fabric.Profile, t *fabric.NodeType) float64 { return t.DRAM.Value })},
 		{id: "t2-1-val-nics", required: true, probe: val(func(_ *fabric.Profile, t *fabric.NodeType) float64 { return t.NICs.Value })},
@@ -106,6 +129,27 @@ func classes(t fabric.Transport) func() (float64, error) {
 		}
 		return n, nil
 	}
+}
+
+// connections is the number of RC queue pairs of an RNIC in the emulated cluster
+// of 80 machines.
+func connections() (n float64, err error) {
+	s := sim.New(sim.Options{Seed: 1})
+	defer s.Close()
+	f, err := fabric.New(s, fabric.Config{Machines: nodes})
+	if err != nil {
+		return 0, err
+	}
+	defer func() {
+		if cerr := f.Close(); err == nil {
+			err = cerr
+		}
+	}()
+	cl, err := r2.New(s, f, r2.Config{Threads: threads, EmulatedNodes: 80})
+	if err != nil {
+		return 0, err
+	}
+	return float64(cl.Connections(0, 0)), nil
 }
 
 // dramLatency is the mean time in nanoseconds of a core's loads that miss the

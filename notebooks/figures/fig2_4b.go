@@ -1,0 +1,115 @@
+package figures
+
+import (
+	"fmt"
+
+	"drtmx/engine"
+)
+
+// Figure 2-4(b): figure 2-4(a) with as many RC queue pairs as 80 machines would
+// need: 5 to each of 16 machines from every thread, of which each request takes
+// one at random (§2.2.4). Their contexts do not fit into the RNIC. Some points
+// are repeated with one queue pair per machine, to tell what the others cost.
+
+const (
+	real16Read = "One-sided READ, 16 nodes"
+	real16Two  = "Two-sided read, 16 nodes"
+)
+
+var figure24b = definition{
+	id: "2-4b", title: "One-sided and two-sided primitives with the connections of 80 machines", chapter: 2, section: "2.2.4",
+	scope:  "machine",
+	x:      Axis{Label: "Payload", Unit: "bytes", Log: true},
+	y:      Axis{Label: "Throughput per machine", Unit: "Mreq/s"},
+	plan:   plan24b,
+	claims: claims24b,
+}
+
+func plan24b(scale string) plan {
+	base := engine.Knobs{"nodes": machines24a, "threads": 24, "coroutines": 12, "warmup_ns": 50_000, "duration_ns": 40_000}
+	reads, writes := []int{8, 32, 56, 64, 128, 256, 1024}, []int{8, 64, 256, 1024}
+	if scale == Paper {
+		base["coroutines"], base["warmup_ns"], base["duration_ns"] = 16, 200_000, 400_000
+		reads, writes = []int{8, 16, 32, 48, 56, 64, 128, 256, 512, 1024}, []int{8, 32, 64, 128, 256, 512, 1024}
+	}
+	p := plan{base: engine.Spec{Set: base}, gap: gapPoint{oneRead, 64}}
+	line := func(name, workload, primitive string, nodes int, payloads ...int) {
+		s := plannedSeries{name: name}
+		for _, n := range payloads {
+			s.points = append(s.points, plannedPoint{float64(n), engine.Knobs{"workload": workload, "workload.payload": n,
+				"workload.primitive": primitive, "emulated_nodes": nodes}, perMachine})
+		}
+		p.series = append(p.series, s)
+	}
+	line(oneRead, "micro-read", "one-sided", 80, reads...)
+	line(oneWrite, "micro-write", "one-sided", 80, writes...)
+	line(twoRead, "micro-read", "two-sided", 80, reads...)
+	line(real16Read, "micro-read", "one-sided", 0, 8, 256, 1024)
+	line(real16Two, "micro-read", "two-sided", 0, 8, 1024)
+	return p
+}
+
+func claims24b(f *Figure) []Claim {
+	return []Claim{f.crossover24b(), f.knee24b(), f.scale24b()}
+}
+
+// crossover24b is where READ comes above two-sided and stays there, on a straight
+// line between two payloads.
+func (f *Figure) crossover24b() Claim {
+	c := Claim{ID: "f2-4b-crossover", Claim: "READ outperforms two-sided reads beyond 64 bytes", Reference: "64", Unit: "bytes"}
+	rs := f.ratios(pair{oneRead, twoRead}, func(float64) bool { return true })
+	if len(rs) == 0 || rs[len(rs)-1].value <= 1 {
+		return noRuns(c)
+	}
+	k := len(rs) - 1
+	for k > 0 && rs[k-1].value > 1 {
+		k--
+	}
+	at := rs[k].x
+	if k > 0 {
+		a, b := rs[k-1], rs[k]
+		at = a.x + (b.x-a.x)*(1-a.value)/(b.value-a.value)
+	}
+	c.Measured, c.Status, c.Why = &at, near(at, 0, 64), f.because(rs[k])
+	return c
+}
+
+// knee24b is the largest payload, halving which gains READ less than a tenth.
+func (f *Figure) knee24b() Claim {
+	c := Claim{ID: "f2-4b-knee", Claim: "READ grows only slowly when payloads shrink below 128 bytes", Reference: "128", Unit: "bytes"}
+	s := f.series(oneRead)
+	for k := len(s.Points) - 1; k > 0; k-- {
+		p := s.Points[k]
+		half, ok := s.at(p.X / 2)
+		if !ok || half.Y > 1.1*p.Y {
+			continue
+		}
+		c.Measured, c.Status = &p.X, near(p.X, 0, 128)
+		c.Why = fmt.Sprintf("%.4g %s at %g bytes, %.4g at %g: %s", p.Y, f.Y.Unit, p.X, half.Y, half.X, limit(f.Runs[p.Run]))
+		return c
+	}
+	return noRuns(c)
+}
+
+// scale24b compares with the connections of 16 machines.
+func (f *Figure) scale24b() Claim {
+	c := Claim{ID: "f2-4b-order", Claim: "the number of connections hurts only one-sided primitives with small payloads", Unit: "x", Status: Holds}
+	always := func(float64) bool { return true }
+	one, two := f.ratios(pair{real16Read, oneRead}, always), f.ratios(pair{real16Two, twoRead}, always)
+	if len(one) < 2 || len(two) == 0 {
+		return noRuns(c)
+	}
+	most, least := extremes(append(append([]ratio{}, one...), two...))
+	c.ratios(most, least, peaks(one))
+	c.Why = f.because(most)
+	if most.x != one[0].x || most.above != real16Read || most.value-most.half < 1.05 {
+		c.Status = Contradicted
+	}
+	const unhurt = 0.05
+	for _, r := range append(one[1:], two...) { // large payloads, and two-sided
+		if r.value-r.half > 1+unhurt {
+			c.Status, c.Why = Contradicted, "hurt too: "+f.because(r)
+		}
+	}
+	return c
+}
