@@ -24,6 +24,8 @@
 //     connection fail where both do.
 //   - Order: on a queue pair requests are sent, executed and answered in the
 //     order of posting, also under retransmission, cache misses and torn access.
+//   - Driver contexts with few doorbell buffers, and the spin lock of those that
+//     queue pairs share (Context).
 //   - The way of a verb: doorbell (BlueFlame for one request of at most 256 B,
 //     otherwise fetched by DMA), payload fetch unless inline, send pipeline, link,
 //     switch, receive pipeline, conflict slot, PCIe in 64-byte words, LLC or DRAM,

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 
 	"drtmx/engine/metrics"
 	"drtmx/engine/sim"
@@ -329,6 +330,8 @@ func (c *Co) state() string {
 		return "asleep"
 	case c.stalled != nil:
 		return fmt.Sprintf("waits for room in the request window to machine %d", c.stalled.peer.mc.id)
+	case slices.Contains(c.w.held, c):
+		return "waits for room in the send queues"
 	case c.waiting:
 		return fmt.Sprintf("waits for %d requests in phase %s", c.pending, c.phase)
 	}

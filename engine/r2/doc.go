@@ -42,6 +42,14 @@
 // 32 bits (type, rpc id, payload size, coroutine) and 32 more for sequence,
 // cumulative acknowledgement and the oldest unanswered request.
 //
+// # RPC by WRITE
+//
+// Config.Transport replaces the datagrams, for comparison (figure 2-2b): requests,
+// or requests and replies, are WRITEs into rings in the receiver's memory, one for
+// each thread that sends to it. The worker looks at the head of every ring in each
+// turn of its loop, which costs it time whether or not something is there.
+// Sequence numbers, receipts and repetitions are those of the datagrams.
+//
 // # Simplifications
 //
 //   - Requests go to the thread of the same index on the other machine.
@@ -50,5 +58,7 @@
 //   - A thread has one RC queue pair per peer (and emulated peer) between the
 //     RNICs of its own socket's index. Atomics on an address whose home is the
 //     other RNIC use one further queue pair per peer, made at first use.
+//   - Of the way of a message into a ring no milestones are known: the whole wait
+//     for a reply counts as polling.
 //   - RPC messages are at most Config.MaxMessage bytes, header included.
 package r2

@@ -105,9 +105,9 @@ func (f *Figure) scale24b() Claim {
 	if most.x != one[0].x || most.above != real16Read || most.value-most.half < 1.05 {
 		c.Status = Contradicted
 	}
-	const unhurt = 0.05
-	for _, r := range append(one[1:], two...) { // large payloads, and two-sided
-		if r.value-r.half > 1+unhurt {
+	const unhurt, small = 0.05, 128
+	for _, r := range append(one, two...) {
+		if (r.above == real16Two || r.x > small) && r.value-r.half > 1+unhurt {
 			c.Status, c.Why = Contradicted, "hurt too: "+f.because(r)
 		}
 	}

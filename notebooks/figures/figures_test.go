@@ -193,3 +193,81 @@ func TestFigure24a(t *testing.T) {
 		t.Errorf("%+.1f %% off paper scale: %+v", 100*f.PaperGap, f.GapAt)
 	}
 }
+
+// The figures of §2.2 as the thesis has them: what must hold of the claims.
+func TestPrimitiveFigures(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs of 16 machines")
+	}
+	must := map[string][]string{
+		"2-2a": {"f2-2a-shared-drop", "f2-2a-order"},
+		"2-2b": {"f2-2b-ud-rpc-peak", "s2-rpc-write-peak", "f2-2b-order"},
+		"2-4b": {"f2-4b-crossover", "f2-4b-knee", "f2-4b-order"},
+		"2-5a": {"f2-5-co-one", "f2-5-co-two", "f2-5-or-order", "f2-5a-reads-peak", "s2-mmio-order"},
+		"2-5b": nil,
+	}
+	for _, id := range []string{"2-2a", "2-2b", "2-4b", "2-5a", "2-5b"} {
+		r, err := Find(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := r.RunWith(context.Background(), Quick, nil, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("\n%s\n%d ms", f, f.WallMS)
+		for _, want := range must[id] {
+			for _, c := range f.Claims {
+				if c.ID == want && c.Status != Holds {
+					t.Errorf("%s: %s: %s", c.ID, c.Status, c.Why)
+				}
+			}
+		}
+		if math.Abs(f.PaperGap) > 0.05 {
+			t.Errorf("%s: %+.1f %% off paper scale: %+v", id, 100*f.PaperGap, f.GapAt)
+		}
+	}
+}
+
+// No step of an order is taken for one that it is not, on invented points.
+func TestSection22Verdicts(t *testing.T) {
+	run := []*engine.Result{{Bottleneck: &engine.Bottleneck{Resource: "nic_tx", Utilization: 0.99}}}
+	threads := func(name string, ys ...float64) Series {
+		s := Series{Name: name}
+		for i, y := range ys {
+			s.Points = append(s.Points, Point{X: []float64{4, 8, 16, 24}[i], Y: y})
+		}
+		return s
+	}
+	for _, tt := range []struct {
+		shared      []float64
+		drop, order string
+	}{
+		{[]float64{10, 20, 25, 25}, Holds, Holds},
+		{[]float64{10, 20, 15, 30}, Holds, Contradicted}, // the gap closes again
+		{[]float64{5, 10, 15, 22}, Holds, Contradicted},  // slower with few threads too
+	} {
+		f := &Figure{ID: "2-2a", Runs: run, Series: []Series{threads(ownContexts, 10, 20, 40, 65), threads(sharedContext, tt.shared...)}}
+		if c := claims22a(f); c[0].Status != tt.drop || c[1].Status != tt.order {
+			t.Errorf("%v: %s %.0f %%, %s", tt.shared, c[0].Status, *c[0].Measured, c[1].Status)
+		}
+	}
+	payloads := func(name string, ys ...float64) Series {
+		s := Series{Name: name}
+		for i, y := range ys {
+			s.Points = append(s.Points, Point{X: []float64{32, 64, 128, 256}[i], Y: y})
+		}
+		return s
+	}
+	f := &Figure{ID: "2-4b", Runs: run, Series: []Series{
+		payloads(oneRead, 70, 70, 68, 50), payloads(twoRead, 80, 60, 55, 45), payloads(real16Read, 110, 90, 70, 50), payloads(real16Two, 80, 60, 55, 45)}}
+	for i, want := range []float64{320.0 / 7, 128, 1.5714285714285714} {
+		if c := claims24b(f)[i]; c.Status != Holds && i == 2 || math.Abs(*c.Measured-want) > 1e-9 {
+			t.Errorf("%s: %s %v, want %v", c.ID, c.Status, *c.Measured, want)
+		}
+	}
+	f.Series[3] = payloads(real16Two, 80, 60, 55, 60)
+	if c := claims24b(f)[2]; c.Status != Contradicted {
+		t.Errorf("two-sided is hurt: %s", c.Status)
+	}
+}

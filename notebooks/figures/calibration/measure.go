@@ -59,6 +59,7 @@ func measures() []measure {
 		{id: "s2-rpc-write-peak", figure: "2-2b", required: true},
 		{id: "f2-2b-order", figure: "2-2b", required: true},
 		{id: "s2-mmio-order", figure: "2-5a", required: true},
+		{id: "f2-4-atomic-payload", required: true, probe: atomicBytes},
 		{id: "f2-4b-crossover", figure: "2-4b", required: true},
 		{id: "f2-4b-knee", figure: "2-4b", required: true},
 		{id: "f2-4b-order", figure: "2-4b", required: true},
@@ -71,6 +72,7 @@ func measures() []measure {
 		{id: "f2-5b-pa-one", figure: "2-5b"},
 		{id: "f2-5b-pa-two", figure: "2-5b"},
 		{id: "f2-5b-pa-order", figure: "2-5b"},
+		{id: "t2-1-val-nodes", required: true, note: "of the runs of these rows", probe: func() (float64, error) { return nodes, nil }},
 		{id: "t2-1-val-cores", required: true, probe: val(func(_ *fabric.Profile, t *fabric.NodeType) float64 { return float64(t.Cores()) })},
 		{id: "t2-1-val-dram", required: true, probe: val(func(_ *fabric.Profile, t *fabric.NodeType) float64 { return t.DRAM.Value })},
 		{id: "t2-1-val-nics", required: true, probe: val(func(_ *fabric.Profile, t *fabric.NodeType) float64 { return t.NICs.Value })},
@@ -129,6 +131,50 @@ func classes(t fabric.Transport) func() (float64, error) {
 		}
 		return n, nil
 	}
+}
+
+// atomicBytes is how many bytes a FETCH-AND-ADD that asks for 64 moves.
+func atomicBytes() (n float64, err error) {
+	s := sim.New(sim.Options{Seed: 1})
+	defer s.Close()
+	f, err := fabric.New(s, fabric.Config{Machines: 2})
+	if err != nil {
+		return 0, err
+	}
+	defer func() {
+		if cerr := f.Close(); err == nil {
+			err = cerr
+		}
+	}()
+	var ends [2]*fabric.QP
+	var words [2]fabric.MR
+	cq := f.Machine(0).NICs[0].CreateCQ(1)
+	for m := range ends {
+		mem := f.Machine(m).Mem
+		a, err := mem.Alloc(fabric.Alloc{Name: "word", Bytes: 64})
+		if err != nil {
+			return 0, fmt.Errorf("memory for an atomic: %w", err)
+		}
+		words[m] = mem.Register(a, 64, fabric.LocalWrite|fabric.RemoteAtomic)
+		if ends[m], err = f.Machine(m).NICs[0].CreateQP(fabric.QPConfig{Transport: fabric.RC, SendCQ: cq}); err != nil {
+			return 0, err
+		}
+	}
+	if err := fabric.Connect(ends[0], ends[1]); err != nil {
+		return 0, err
+	}
+	if err := ends[0].PostSend(0, []fabric.SendWR{{Op: fabric.FetchAdd, Signaled: true, Local: words[0].Addr, LKey: words[0].LKey, Len: 64,
+		Remote: words[1].Addr, RKey: words[1].RKey, Swap: 1}}); err != nil {
+		return 0, err
+	}
+	if err := s.Run(10 * sim.Microsecond); err != nil {
+		return 0, err
+	}
+	var out [1]fabric.CQE
+	if cq.Poll(out[:]) != 1 || out[0].Status != fabric.Success {
+		return 0, fmt.Errorf("an atomic did not complete: %v", out[0].Status)
+	}
+	return float64(out[0].Bytes), nil
 }
 
 // connections is the number of RC queue pairs of an RNIC in the emulated cluster
