@@ -165,6 +165,11 @@ func (d *driver) set(v Knobs) error {
 			}
 		}
 	}
+	if !w.transactions {
+		if err := d.bench.Set("nvm", onNVM(v)); err != nil {
+			return err
+		}
+	}
 	for _, name := range w.knobs {
 		if knobByName[name].Live {
 			if err := d.bench.Set(strings.TrimPrefix(name, "workload."), v[name]); err != nil {

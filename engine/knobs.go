@@ -67,7 +67,24 @@ func hardwareKnobs() []entry {
 		{Knob: Knob{Name: "nic.context", Kind: KindChoice, Default: "thread", Choices: []string{"thread", "shared"}, Label: "Driver contexts", Section: "2.2.2", Group: groupHardware,
 			Doc: "thread: each thread opens the RNIC for itself. shared: all threads of a machine use one context per RNIC, whose queue pairs beyond seven share a doorbell buffer and its lock."}},
 		{Knob: Knob{Name: "ddio", Kind: KindBool, Default: true, Label: "DDIO", Section: "2.3.4", Group: groupHardware, Live: true,
-			Doc: "Lets the RNIC write into the socket's last-level cache. Off: its writes go to memory."}},
+			Doc: "Lets the RNIC write into the socket's last-level cache. Off: its writes go to memory."}, alias: "nvm.ddio"},
+		{Knob: Knob{Name: "nvm.enabled", Kind: KindBool, Default: true, Label: "Data in NVM", Section: "2.3.3", Group: groupHardware, Live: true,
+			Doc: "The memory that a micro-benchmark reads and writes is persistent memory. Off: DRAM."}, inactive: func(v Knobs) string {
+			if !hasNVM(v) {
+				return "profile " + v.text("profile") + " has no NVM"
+			}
+			if w := workloadOf(v); w.transactions {
+				return "workload " + w.name + " keeps its data in DRAM"
+			}
+			return ""
+		}},
+		{Knob: Knob{Name: "nvm.generation", Kind: KindChoice, Default: "first", Choices: []string{"first", "next"}, Label: "Generation of the NVM", Section: "2.4", Group: groupHardware,
+			Doc: "first: Optane as the thesis has it. next: its successor, with 25 % more bandwidth."}, inactive: func(v Knobs) string {
+			if !hasNVM(v) {
+				return "profile " + v.text("profile") + " has no NVM"
+			}
+			return ""
+		}},
 		{Knob: Knob{Name: "torn_reads", Kind: KindBool, Default: true, Label: "Torn reads", Section: "4.3.2", Group: groupHardware,
 			Doc: "Lets a read that overlaps a write see part of it, line by line, as hardware does. Off: accesses are atomic, whatever their size."}},
 		{Knob: Knob{Name: "coroutines", Kind: KindInt, Default: 8, Min: 1, Max: 64, Label: "Coroutines per thread", Section: "2.2.3", Group: groupR2, Live: true,

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"drtmx/engine/metrics"
+	"drtmx/rdpma/nvm"
 )
 
 // request is one finished request as the meter takes it.
@@ -205,7 +206,8 @@ type cut struct {
 	area   metrics.Area
 	usage  []metrics.Usage
 	events uint64
-	verbs  [5]uint64 // in the order of verbNames
+	verbs  [5]uint64  // in the order of verbNames
+	nvm    *nvm.Stats // nil without NVM
 }
 
 // phasesOf lists the phases that occurred.

@@ -25,6 +25,7 @@ func (s *System) cutWindow() {
 		}
 	}
 	s.res.pack(&rec, metrics.Utilize(s.start.usage, c.usage, c.ps-s.start.ps))
+	rec.nvm = nvmStat(s.start.nvm, c.nvm)
 	s.packChecks(&rec)
 	s.chained = rec.chain(s.chained, c.events)
 	s.windows.add(rec)
@@ -93,6 +94,7 @@ func (s *System) Result() *Result {
 	}
 	s.addUtilization(r, metrics.Utilize(s.marked.usage, c.usage, ps))
 	r.Little = little(&s.marked, c)
+	r.NVM = nvmStat(s.marked.nvm, c.nvm)
 	if r.Checks = s.final; r.Checks == nil {
 		report := s.rec.Report()
 		r.Checks = &report

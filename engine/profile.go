@@ -1,18 +1,56 @@
 package engine
 
-import "drtmx/engine/fabric"
+import (
+	"sync"
+
+	"drtmx/engine/fabric"
+)
 
 func profileNames() []string { return fabric.Profiles() }
 
-// profileCores is the number of cores of a machine of the profile's first node type.
-func profileCores(name string) int {
-	p, err := fabric.LoadProfile(name)
-	if err != nil {
-		panic("engine: shipped profile: " + err.Error())
+// shippedProfiles are the profiles by name, parsed once: validation asks for them
+// at every change of a knob. Nobody changes them.
+var shippedProfiles = sync.OnceValue(func() map[string]*fabric.Profile {
+	all := map[string]*fabric.Profile{}
+	for _, name := range profileNames() {
+		p, err := fabric.LoadProfile(name)
+		if err != nil {
+			panic("engine: shipped profile: " + err.Error())
+		}
+		all[name] = p
 	}
-	t, err := p.NodeType("")
-	if err != nil {
-		panic("engine: shipped profile: " + err.Error())
+	return all
+})
+
+func profileOf(v Knobs) *fabric.Profile { return shippedProfiles()[v.text("profile")] }
+
+// nodeType is the type of machine m. In a profile with NVM the servers of an
+// asymmetric cluster have it and the clients have none, as on the testbed.
+func nodeType(p *fabric.Profile, v Knobs, m int) *fabric.NodeType {
+	if p.NVM == nil {
+		return p.NodeTypes[0]
 	}
-	return t.Cores()
+	want := 1
+	switch {
+	case asymmetric(v) && m >= v.int("servers"):
+		want = 0
+	case v.text("nvm.generation") == "next":
+		want = 2
+	}
+	for _, t := range p.NodeTypes {
+		if t.NVMGeneration.Int() == want {
+			return t
+		}
+	}
+	return p.NodeTypes[0]
+}
+
+// nodeTypes are the names of all machines' types.
+func nodeTypes(p *fabric.Profile, v Knobs) []string {
+	all, _ := machines(v)
+	names := make([]string, all)
+	for m := range names {
+		names[m] = nodeType(p, v, m).Name
+	}
+	return names
 }

@@ -24,6 +24,7 @@ type entry struct {
 	inactive func(v Knobs) string            // why it has no effect in v; nil: always active
 	normal   func(s string) (string, string) // text knobs: canonical form, or the rule that is broken
 	byLoad   map[string]any                  // workload.*: default by workload
+	alias    string                          // another name for it
 }
 
 var (
@@ -41,6 +42,9 @@ func init() {
 			}
 			registry = append(registry, e)
 			knobByName[e.Name] = e
+			if e.alias != "" {
+				knobByName[e.alias] = e
+			}
 			knobNames = append(knobNames, e.Name)
 		}
 	}

@@ -88,6 +88,7 @@ type Result struct {
 	Nodes            []NodeUtil               `json:"nodes,omitempty"`
 	Bottleneck       *Bottleneck              `json:"bottleneck,omitempty"`
 	Little           *Little                  `json:"little,omitempty"`
+	NVM              *NVMStat                 `json:"nvm,omitempty"`
 	Checks           *Checks                  `json:"checks,omitempty"`
 	Changes          []Change                 `json:"changes,omitempty"` // live knob changes, oldest first
 	Digest           string                   `json:"digest"`
@@ -111,6 +112,7 @@ type Window struct {
 	Utilization      map[string]Util      `json:"utilization,omitempty"`
 	Nodes            []NodeUtil           `json:"nodes,omitempty"`
 	Bottleneck       *Bottleneck          `json:"bottleneck,omitempty"`
+	NVM              *NVMStat             `json:"nvm,omitempty"`
 	Checks           *Checks              `json:"checks,omitempty"`
 }
 

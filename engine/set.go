@@ -55,7 +55,7 @@ func (s *System) check(k Knobs) (set, v Knobs, err error) {
 	}
 	for _, name := range sortedNames(set) {
 		if e := knobByName[name]; !e.Live && set[name] != s.values[name] {
-			return nil, nil, &SpecError{Field: name, Value: clip(k[name]), Rule: "cannot change while the system runs", Next: "reset the system with this setting", Reset: true}
+			return nil, nil, &SpecError{Field: name, Value: clip(set[name]), Rule: "cannot change while the system runs", Next: "reset the system with this setting", Reset: true}
 		}
 	}
 	v = s.values.clone()

@@ -98,7 +98,10 @@ func parseKnobs(k Knobs) (Knobs, error) {
 		if err != nil {
 			return nil, err
 		}
-		out[name] = v
+		if was, twice := out[e.Name]; twice && was != v {
+			return nil, &SpecError{Field: name, Value: clip(k[name]), Rule: fmt.Sprintf("%s is already %v", e.Name, was), Next: "give it once"}
+		}
+		out[e.Name] = v
 	}
 	return out, nil
 }

@@ -125,7 +125,7 @@ func newFabric(clock *sim.Sim, v Knobs, p *fabric.Profile) (*fabric.Fabric, erro
 	}
 	all, _ := machines(v)
 	return fabric.New(clock, fabric.Config{
-		Profile: p, Machines: all, TornReads: v.bool("torn_reads"), LossPPM: lossPPM(v), NoDDIO: !v.bool("ddio"), NICs: v.int("nics"),
+		Profile: p, Machines: all, NodeTypes: nodeTypes(p, v), NVM: nvmDevices(p), TornReads: v.bool("torn_reads"), LossPPM: lossPPM(v), NoDDIO: !v.bool("ddio"), NICs: v.int("nics"),
 		CacheNum: uint32(math.Round(v.float("workload.scale") * scaleUnit)), CacheDen: scaleUnit,
 	})
 }
@@ -300,8 +300,9 @@ func (s *System) Close() {
 // cut reads everything cumulative.
 func (s *System) cut() cut {
 	now := s.sim.Now()
-	c := cut{ps: now, counts: s.meter.total, area: s.meter.flight.Area(now), events: s.sim.Events(), verbs: s.verbCounts()}
+	c := cut{ps: now, counts: s.meter.total, area: s.meter.flight.Area(now), events: s.sim.Events(), verbs: s.verbCounts(), nvm: s.nvmStats()}
 	c.usage = s.fab.Usage(make([]metrics.Usage, 0, 128))
+	c.usage = s.nvmUsage(c.usage)
 	for m := range s.fab.Machines() {
 		n := s.cl.Threads(m)
 		u := metrics.Usage{Node: m, Resource: metrics.CPU, Servers: n}

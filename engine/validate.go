@@ -64,8 +64,12 @@ func threadsOf(v Knobs, m int) int {
 }
 
 func validThreads(v Knobs) error {
-	cores := profileCores(v.text("profile"))
-	for _, name := range []string{"threads", "server.threads", "client.threads"} {
+	last, _ := machines(v)
+	for _, x := range []struct {
+		name    string
+		machine int // that has as many
+	}{{"threads", 0}, {"server.threads", 0}, {"client.threads", last - 1}} {
+		name, cores := x.name, nodeType(profileOf(v), v, x.machine).Cores()
 		if n := v.int(name); n > cores {
 			return invalid(name, n, "use at most "+strconv.Itoa(cores), "profile %s has %d cores per machine", v.text("profile"), cores)
 		}

@@ -23,6 +23,7 @@ type record struct {
 	util    []packedUtil // by resource, in the system's order of names
 	nodes   []float32    // node-major: busiest unit of each resource on each node
 	checked uint64       // transactions checked so far
+	nvm     *NVMStat     // nil without NVM
 	checks  *Checks      // shared by windows between which nothing but the count changed
 }
 
@@ -115,6 +116,10 @@ func (r *resources) window(rec *record) Window {
 	if rec.limit.Resource != "" {
 		limit := rec.limit
 		w.Bottleneck = &limit
+	}
+	if rec.nvm != nil {
+		x := *rec.nvm
+		w.NVM = &x
 	}
 	if rec.checks != nil {
 		c := *rec.checks

@@ -39,8 +39,8 @@ var workloads = []workloadKind{
 			return cycle.New(cycle.Options{Keys: uint64(scaled(v, "workload.keys")), ValueBytes: v.int("workload.value_bytes")})
 		},
 	},
-	micros("micro-read", "one READ after the other at random places", "workload.primitive", "workload.objects"),
-	micros("micro-write", "one WRITE after the other to random places", "workload.primitive", "workload.objects", "opt.micro.pa"),
+	micros("micro-read", "one READ after the other", "workload.primitive", "workload.objects", "workload.copy", "workload.pattern", "workload.dimm"),
+	micros("micro-write", "one WRITE after the other", "workload.primitive", "workload.objects", "workload.copy", "workload.pattern", "workload.dimm", "opt.micro.pa"),
 	micros("micro-atomic", "one FETCH-AND-ADD after the other on random words"),
 	micros("micro-rpc", "one RPC with a reply of the same size after the other", "workload.transport"),
 }
@@ -49,13 +49,22 @@ var workloads = []workloadKind{
 func micros(name, doc string, more ...string) workloadKind {
 	return workloadKind{
 		name: name, doc: doc + " (figure 2-4)",
-		knobs: append([]string{"workload.keys", "workload.payload", "workload.scale", "opt.micro.or", "opt.micro.db"}, more...),
+		knobs: append([]string{"workload.keys", "workload.payload", "workload.socket", "workload.scale", "opt.micro.or", "opt.micro.db"}, more...),
 		build: func(v Knobs) (workload.Bench, error) {
 			verb, err := micro.ParseVerb(name)
 			if err != nil {
 				return nil, err
 			}
+			socket, err := micro.ParseSocket(v.text("workload.socket"))
+			if err != nil {
+				return nil, err
+			}
+			copied, err := micro.ParseCopy(v.text("workload.copy"))
+			if err != nil {
+				return nil, err
+			}
 			return micro.New(micro.Options{
+				NVM: onNVM(v), DIMM: v.int("workload.dimm"), Socket: socket, Copy: copied, Sequential: v.text("workload.pattern") == "sequential",
 				Verb: verb, Payload: v.int("workload.payload"), Keys: uint64(scaled(v, "workload.keys")),
 				TwoSided: v.text("workload.primitive") == "two-sided" && (verb == micro.Read || verb == micro.Write),
 				Objects:  objects(v),
@@ -160,6 +169,30 @@ func workloadKnobs() []entry {
 			Doc: "Bytes per request."}, inactive: only("workload.payload")},
 		{Knob: Knob{Name: "workload.primitive", Kind: KindChoice, Default: "one-sided", Choices: []string{"one-sided", "two-sided"}, Label: "Primitive of a micro-benchmark", Section: "2.2.4", Group: groupWorkload,
 			Doc: "one-sided: by READ or WRITE. two-sided: by an RPC whose reply or request carries the payload."}, inactive: only("workload.primitive")},
+		{Knob: Knob{Name: "workload.copy", Kind: KindChoice, Default: "none", Choices: micro.Copies(), Label: "What the server does with the bytes", Section: "2.3.4.2", Group: groupWorkload, Live: true,
+			Doc: "Of a two-sided read or write. none: it answers at once (the LIMIT of figures 2-9 and 2-11, and what figure 2-4 measures). store: it copies them through its cache. ntstore: it writes them with non-temporal stores."}, inactive: func(v Knobs) string {
+			if why := only("workload.copy")(v); why != "" {
+				return why
+			}
+			if v.text("workload.primitive") == "one-sided" {
+				return "the RNIC copies"
+			}
+			return ""
+		}},
+		{Knob: Knob{Name: "workload.pattern", Kind: KindChoice, Default: "random", Choices: []string{"random", "sequential"}, Label: "Pattern", Section: "2.3.3", Group: groupWorkload, Live: true,
+			Doc: "random: each request goes to a random place. sequential: each thread goes from place to place in order."}, inactive: only("workload.pattern")},
+		{Knob: Knob{Name: "workload.dimm", Kind: KindInt, Default: 0, Min: 0, Max: 6, Label: "DIMM", Section: "2.3.4.1", Group: groupWorkload, Live: true,
+			Doc: "All places are on this DIMM of their socket. 0: they are interleaved over all."}, inactive: func(v Knobs) string {
+			if why := only("workload.dimm")(v); why != "" {
+				return why
+			}
+			if !onNVM(v) {
+				return "the places are in DRAM"
+			}
+			return ""
+		}},
+		{Knob: Knob{Name: "workload.socket", Kind: KindChoice, Default: "own", Choices: micro.Sockets(), Label: "Socket", Section: "2.3.4.1", Group: groupWorkload, Live: true,
+			Doc: "Whose memory a request goes to. own: that of the socket whose RNIC serves it. other: that of the other socket, across the interconnect. any: either."}, inactive: only("workload.socket")},
 		{Knob: Knob{Name: "workload.scale", Kind: KindFloat, Default: 1.0, Min: 0.0001, Max: 1.0, Label: "Scale of populations", Group: groupWorkload,
 			Doc: "Multiplies populations only; caches that matter relative to them shrink by the same factor."}, inactive: only("workload.scale")},
 	}

@@ -2,6 +2,7 @@ package fabric
 
 import (
 	"fmt"
+	"math/bits"
 
 	"drtmx/engine/sim"
 )
@@ -155,6 +156,24 @@ func (m *Machine) Warm(a Addr, n int) {
 			*s.nvm.owner(set, way) = uint32(l)
 		}
 	}
+}
+
+// WarmStore is Warm of lines that a core has stored to.
+func (m *Machine) WarmStore(a Addr, n int) {
+	m.Warm(a, n)
+	s := m.sockets[m.Mem.Home(a)]
+	for l, last := lines(a, n); l <= last; l++ {
+		set, tag := s.llc.locate(l)
+		if way := s.llc.find(set, tag); way >= 0 {
+			set.dirty |= 1 << way
+		}
+	}
+}
+
+// CacheLines is the capacity of a socket's LLC.
+func (m *Machine) CacheLines() int {
+	c := m.sockets[0].llc
+	return len(c.sets) * bits.OnesCount32(c.all)
 }
 
 // cpu is one line's load or store by a core: whether it hit, and how long a

@@ -5,14 +5,15 @@
 // random server other than its own machine, waits for it, and sends the next.
 // A request of several objects is that many verbs, or RPCs, to random servers
 // each; Options.Mode says what of §2.2.3 they use.
-// Reads and writes go to one region per server and RNIC, that of the RNIC
-// which the thread's queue pairs lead to; atomics to 8-byte words there; an rpc
-// is a request and a reply of the payload's size. Two-sided, a read's reply and
-// a write's request carry the payload, and the server copies nothing (as the
-// thesis measures it).
+// Reads and writes go to one region per server and socket, that of the RNIC
+// which the thread's queue pairs lead to, in DRAM or in NVM; atomics to 8-byte
+// words there; an rpc is a request and a reply of the payload's size. Two-sided, a
+// read's reply and a write's request carry the payload, which the server copies or,
+// to measure the RPC alone, does not (the LIMIT of thesis figures 2-9 and 2-11).
 package micro
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"drtmx/engine/fabric"
@@ -56,8 +57,15 @@ type Options struct {
 	Payload  int    // bytes per request; 64
 	Keys     uint64 // places per region; 100,000
 	TwoSided bool   // Read and Write by RPC
-	Objects  int    // verbs per request; 1
-	Mode     r2.Mode
+	Copy     Copy   // what the server of a two-sided request does
+	NVM      bool   // places are in NVM, else in DRAM
+	DIMM     int    // of NVM on this DIMM only, from 1; 0: on all
+	Socket   Socket // whose memory
+	// Sequential has each thread go through the places in order, beginning at a
+	// random one; else places are random.
+	Sequential bool
+	Objects    int // verbs per request; 1
+	Mode       r2.Mode
 }
 
 const (
@@ -71,6 +79,8 @@ const (
 	// spreadPS is about what a request takes per object.
 	spreadPS = 2_500_000
 
+	lineBytes = 64
+
 	// What a two-sided request names its place by.
 	addressBytes = 8
 	lengthBytes  = 4
@@ -81,7 +91,10 @@ type Loop struct {
 	opt     Options
 	env     workload.Env
 	servers int
-	regions [][]fabric.MR // by server and RNIC
+	regions []region
+	place   int            // the region that requests go to
+	cursors map[int]uint64 // by machine and thread: the next place in sequence
+	buf     []byte         // of a request
 	stride  int
 	zeros   []byte
 	// One coroutine at a time reports, and an Outcome is large.
@@ -109,7 +122,7 @@ func New(o Options) (*Loop, error) {
 	if o.TwoSided && o.Verb != Read && o.Verb != Write {
 		return nil, fmt.Errorf("%s two-sided: only reads and writes have both forms", verbNames[o.Verb])
 	}
-	l := &Loop{opt: o, zeros: make([]byte, maxPayload)}
+	l := &Loop{opt: o, zeros: make([]byte, maxPayload), buf: make([]byte, maxPayload), cursors: map[int]uint64{}}
 	return l, l.setPayload(o.Payload)
 }
 
@@ -122,8 +135,23 @@ func (l *Loop) Types() []string { return []string{verbNames[l.opt.Verb][len("mic
 // DB is nil: no transactions.
 func (l *Loop) DB() *txn.DB { return nil }
 
-// Warm has nothing to do.
-func (l *Loop) Warm() error { return nil }
+// Warm fills the servers' caches with what their cores have stored last, if they
+// store at all: else they would need milliseconds before anything has to leave.
+func (l *Loop) Warm() error {
+	if !l.calls() || l.opt.Verb != Write || l.opt.Copy != CopyStore || !l.opt.NVM {
+		return nil
+	}
+	for m, list := range l.regions[l.place].mrs {
+		hw := l.env.Cluster.Fabric().Machine(m)
+		rand := l.env.Cluster.Fabric().Sim().Stream("micro.warm", uint64(m))
+		for _, r := range list {
+			for range 2 * hw.CacheLines() * lineBytes / l.stride {
+				hw.WarmStore(r.Addr+rand.Uint64n(l.opt.Keys)*uint64(l.stride), l.opt.Payload)
+			}
+		}
+	}
+	return nil
+}
 
 // Check has nothing to check.
 func (l *Loop) Check() []workload.Invariant { return nil }
@@ -139,43 +167,87 @@ func (l *Loop) Open(env workload.Env) error {
 		return fmt.Errorf("workload.payload %d: an RPC message carries %d bytes of it", l.opt.Payload, limit)
 	}
 	l.stride = (l.opt.Payload + 63) &^ 63
+	if l.calls() {
+		cl.SetSingleReplies(!l.opt.Mode.Doorbell)
+		cl.Handle(rpcEcho, l.serve)
+	}
+	return l.choose()
+}
+
+// region is a kind of memory: a part in each server and socket.
+type region struct {
+	nvm  bool
+	dimm int
+	mrs  [][]fabric.MR // by server and socket
+}
+
+// choose finds the memory that the options name, and allocates it at its first use.
+func (l *Loop) choose() error {
+	dimm := 0
+	if l.opt.NVM {
+		dimm = l.opt.DIMM
+	}
+	for i := range l.regions {
+		if r := &l.regions[i]; r.nvm == l.opt.NVM && r.dimm == dimm {
+			l.place = i
+			return nil
+		}
+	}
+	r := region{nvm: l.opt.NVM, dimm: dimm}
+	cl := l.env.Cluster
 	for m := range l.servers {
-		nics := len(cl.Fabric().Machine(m).NICs)
 		var list []fabric.MR
-		for k := range nics {
+		for k := range len(cl.Fabric().Machine(m).NICs) {
 			bytes := l.opt.Keys*uint64(l.stride) + maxPayload
-			a, err := cl.Mem(m).Alloc(fabric.Alloc{Name: l.Name(), Bytes: bytes, Socket: k, Dense: bytes <= denseBytes})
+			a, err := cl.Mem(m).Alloc(fabric.Alloc{Name: l.Name(), Bytes: bytes, Socket: k, Dense: bytes <= denseBytes, NVM: r.nvm, DIMM: r.dimm})
 			if err != nil {
 				return fmt.Errorf("%s: %w", l.Name(), err)
 			}
 			list = append(list, cl.Mem(m).Register(a, bytes, fabric.RemoteRead|fabric.RemoteWrite|fabric.RemoteAtomic))
 		}
-		l.regions = append(l.regions, list)
+		r.mrs = append(r.mrs, list)
 	}
-	if l.calls() {
-		cl.SetSingleReplies(!l.opt.Mode.Doorbell)
-		cl.Handle(rpcEcho, func(c *r2.Co, from r2.Peer, req, rep []byte) int {
-			if l.opt.Verb == Write {
-				return 0
-			}
-			return copy(rep, l.zeros[:min(l.opt.Payload, len(rep))])
-		})
-	}
+	l.place = len(l.regions)
+	l.regions = append(l.regions, r)
 	return nil
 }
 
 // calls says that requests are RPCs.
 func (l *Loop) calls() bool { return l.opt.Verb == RPC || l.opt.TwoSided }
 
-// request is what an RPC sends.
-func (l *Loop) request() []byte {
+// request is what an RPC sends about a place.
+func (l *Loop) request(at r2.Addr) []byte {
+	n := l.opt.Payload
 	switch l.opt.Verb {
 	case Read:
-		return l.zeros[:addressBytes+lengthBytes]
+		n = addressBytes + lengthBytes
+		binary.LittleEndian.PutUint64(l.buf, at)
 	case Write:
-		return l.zeros[:addressBytes+l.opt.Payload]
+		n += addressBytes
+		binary.LittleEndian.PutUint64(l.buf, at)
 	}
-	return l.zeros[:l.opt.Payload]
+	return l.buf[:n]
+}
+
+// serve is the server's part of an RPC.
+func (l *Loop) serve(c *r2.Co, from r2.Peer, req, rep []byte) int {
+	n := min(l.opt.Payload, len(rep))
+	if l.opt.Verb == RPC || l.opt.Copy == CopyNothing {
+		if l.opt.Verb == Write {
+			return 0
+		}
+		return copy(rep, l.zeros[:n])
+	}
+	at := binary.LittleEndian.Uint64(req)
+	switch {
+	case l.opt.Verb == Read:
+		return copy(rep, c.Load(at, n))
+	case l.opt.Copy == CopyStoreNT:
+		c.StoreNT(at, req[addressBytes:])
+	default:
+		c.Store(at, req[addressBytes:])
+	}
+	return 0
 }
 
 // limit is the largest payload.
@@ -193,19 +265,48 @@ func (l *Loop) limit() int {
 	return limit
 }
 
-// Set changes the payload or an optimisation.
+// Set changes the payload, where the places are, or an optimisation.
 func (l *Loop) Set(name string, value any) error {
 	if on, ok := value.(bool); ok && l.optimise(name, on) {
 		return nil
 	}
-	if name != "payload" {
+	before, err := l.opt, error(nil)
+	switch v := value.(type) {
+	case int:
+		switch name {
+		case "payload":
+			return l.setPayload(v)
+		case "dimm":
+			l.opt.DIMM = v
+		default:
+			return workload.UnknownParameter(l.Name(), name)
+		}
+	case bool:
+		if name != "nvm" {
+			return workload.UnknownParameter(l.Name(), name)
+		}
+		l.opt.NVM = v
+	case string:
+		switch name {
+		case "pattern":
+			l.opt.Sequential = v == "sequential"
+		case "socket":
+			l.opt.Socket, err = ParseSocket(v)
+		case "copy":
+			l.opt.Copy, err = ParseCopy(v)
+		default:
+			return workload.UnknownParameter(l.Name(), name)
+		}
+	default:
 		return workload.UnknownParameter(l.Name(), name)
 	}
-	n, ok := value.(int)
-	if !ok {
-		return fmt.Errorf("workload.payload %v: a number of bytes is needed", value)
+	if err == nil && l.env.Cluster != nil {
+		err = l.choose()
 	}
-	return l.setPayload(n)
+	if err != nil {
+		l.opt = before
+	}
+	return err
 }
 
 // optimise switches an optimisation of §2.2.3 for the requests that follow.
@@ -295,7 +396,7 @@ func (r *runner) post() {
 	l, c := r.loop, r.c
 	switch m, at := r.target(); {
 	case l.calls():
-		c.Call(m, rpcEcho, l.request())
+		c.Call(m, rpcEcho, l.request(at.Addr))
 	case l.opt.Verb == Read:
 		c.Read(at, l.opt.Payload)
 	case l.opt.Verb == Write:
@@ -329,8 +430,32 @@ func (r *runner) target() (m int, at r2.Loc) {
 	if m >= r.c.Machine() && r.c.Machine() < l.servers {
 		m++
 	}
-	list := l.regions[m]
-	key := rand.Uint64n(l.opt.Keys)
-	mr := list[r.c.Home()%len(list)] // the memory beside the RNIC that the queue pair leads to
+	list := l.regions[l.place].mrs[m]
+	key := l.next(r.c)
+	socket := r.c.Home() // beside the RNIC that the queue pair leads to
+	switch l.opt.Socket {
+	case Other:
+		socket++
+	case Any:
+		socket = rand.Intn(len(list))
+	}
+	mr := list[socket%len(list)]
 	return m, r2.Loc{Machine: m, RKey: mr.RKey, Addr: mr.Addr + r2.Addr(key*uint64(l.stride))}
+}
+
+// next is the place of a request, among as many as there are.
+func (l *Loop) next(c *r2.Co) uint64 {
+	if !l.opt.Sequential {
+		return c.Rand().Uint64n(l.opt.Keys)
+	}
+	id := c.Machine()<<16 | c.Thread()
+	at, begun := l.cursors[id]
+	if !begun {
+		at = c.Rand().Uint64n(l.opt.Keys)
+	}
+	if l.opt.Payload > l.stride { // the payload was smaller when the places were laid out
+		at += uint64((l.opt.Payload - 1) / l.stride)
+	}
+	l.cursors[id] = (at + 1) % l.opt.Keys
+	return at % l.opt.Keys
 }

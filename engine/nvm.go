@@ -1,0 +1,117 @@
+package engine
+
+import (
+	"math"
+
+	"drtmx/engine/fabric"
+	"drtmx/engine/metrics"
+	"drtmx/rdpma/nvm"
+)
+
+// NVMStat is what the NVM of all machines did, as its counters say (section 2.3.2.1): requests are of
+// 64 bytes, and the amplification is what the media wrote for each byte of a write request.
+type NVMStat struct {
+	ReadReq            uint64  `json:"read_req"`
+	WriteReq           uint64  `json:"write_req"`
+	MediaReadBytes     uint64  `json:"media_read_bytes"`
+	MediaWriteBytes    uint64  `json:"media_write_bytes"`
+	WriteAmplification float64 `json:"write_amplification"`
+}
+
+// Resources of the NVM in utilisations: the media of each DIMM.
+const (
+	nvmWrite = "nvm_write"
+	nvmRead  = "nvm_read"
+)
+
+// hasNVM says whether machines of the profile have any.
+func hasNVM(v Knobs) bool { return profileOf(v).NVM != nil }
+
+// onNVM says whether a micro-benchmark's data lie there.
+func onNVM(v Knobs) bool { return hasNVM(v) && v.bool("nvm.enabled") }
+
+// nvmDevices makes the devices that a profile describes.
+func nvmDevices(p *fabric.Profile) func(machine, socket int, t *fabric.NodeType) (fabric.Device, error) {
+	return func(_, _ int, t *fabric.NodeType) (fabric.Device, error) {
+		if p.NVM == nil || t.NVMGeneration.Int() == 0 {
+			return nil, nil
+		}
+		c := nvmConfig(p.NVM)
+		if t.NVMGeneration.Int() > 1 {
+			c = c.NextGeneration()
+		}
+		return nvm.New(c)
+	}
+}
+
+// nvmConfig is the device in the numbers of a profile.
+func nvmConfig(n *fabric.NVMNumbers) nvm.Config {
+	rate := func(x fabric.Number) int64 { return int64(math.Round(x.Value * 1e9)) }
+	return nvm.Config{
+		DIMMs: n.DIMMs.Int(), InterleaveBytes: n.Interleave.Int(), XLineBytes: n.XLine.Int(), XBufferXLines: n.XBuffer.Int(),
+		WritebackQueue: n.WritebackQueue.Int(), WriteQueue: n.WriteQueue.Int(), ReadQueue: n.ReadQueue.Int(),
+		ControllerReadPS: n.ControllerRead.Time(), ControllerWritePS: n.ControllerWrite.Time(),
+		ReadHitPS: n.ReadHit.Time(), MediaReadPS: n.MediaRead.Time(), TranslationMissPS: n.TranslationMiss.Time(),
+		TranslationPages: n.TranslationPages.Int(), TranslationPageBytes: n.TranslationPage.Int(),
+		MediaReadBytesPerSec: rate(n.ReadBandwidth), MediaWriteBytesPerSec: rate(n.WriteBandwidth), MediaShared: n.MediaShared.Int() > 0,
+		WearWrites: n.WearWrites.Int(), WearBlockXLines: n.WearBlock.Int(), WearCounters: n.WearCounters.Int(), WearPS: n.WearMove.Time(),
+	}
+}
+
+// device is the NVM of a socket, nil if it has none.
+func (s *System) device(m, socket int) *nvm.Device {
+	d, _ := s.fab.Machine(m).NVM(socket).(*nvm.Device)
+	return d
+}
+
+// eachDevice visits every device of the cluster.
+func (s *System) eachDevice(f func(m, socket int, d *nvm.Device)) {
+	for m := range s.fab.Machines() {
+		for k := range s.fab.Machine(m).Type.Sockets.Int() {
+			if d := s.device(m, k); d != nil {
+				f(m, k, d)
+			}
+		}
+	}
+}
+
+// nvmStats are the counters of all devices, nil without any.
+func (s *System) nvmStats() *nvm.Stats {
+	var sum *nvm.Stats
+	s.eachDevice(func(_, _ int, d *nvm.Device) {
+		if sum == nil {
+			sum = new(nvm.Stats)
+		}
+		x := d.Stats()
+		sum.ReadReq += x.ReadReq
+		sum.WriteReq += x.WriteReq
+		sum.MediaRead += x.MediaRead
+		sum.MediaWrite += x.MediaWrite
+	})
+	return sum
+}
+
+// nvmStat is what happened between two cuts.
+func nvmStat(from, to *nvm.Stats) *NVMStat {
+	if from == nil || to == nil {
+		return nil
+	}
+	d := nvm.Stats{ReadReq: to.ReadReq - from.ReadReq, WriteReq: to.WriteReq - from.WriteReq,
+		MediaRead: to.MediaRead - from.MediaRead, MediaWrite: to.MediaWrite - from.MediaWrite}
+	return &NVMStat{ReadReq: d.ReadReq, WriteReq: d.WriteReq, MediaReadBytes: d.MediaRead * nvm.LineBytes,
+		MediaWriteBytes: d.MediaWrite * nvm.LineBytes, WriteAmplification: d.WriteAmplification()}
+}
+
+// nvmUsage appends how long the media of each DIMM were busy.
+func (s *System) nvmUsage(to []metrics.Usage) []metrics.Usage {
+	s.eachDevice(func(m, k int, d *nvm.Device) {
+		for i := range d.Config().DIMMs {
+			x := d.DIMMStats(i)
+			at := k*d.Config().DIMMs + i
+			to = append(to,
+				metrics.Usage{Node: m, Resource: nvmWrite, Index: at, BusyPS: x.MediaWriteBusyPS, Servers: 1},
+				metrics.Usage{Node: m, Resource: nvmRead, Index: at, BusyPS: x.MediaReadBusyPS, Servers: 1})
+		}
+	})
+	return to
+}

@@ -1,0 +1,51 @@
+package micro
+
+import "fmt"
+
+// Copy is what the server of a two-sided read or write does with the bytes.
+type Copy uint8
+
+const (
+	CopyNothing Copy = iota // answers at once
+	CopyStore               // copies them through the cache
+	CopyStoreNT             // writes them past the cache, with non-temporal stores
+)
+
+var copyNames = []string{"none", "store", "ntstore"}
+
+// Copies are the names of Copy.
+func Copies() []string { return copyNames }
+
+// ParseCopy finds one by name.
+func ParseCopy(name string) (Copy, error) {
+	for i, n := range copyNames {
+		if n == name {
+			return Copy(i), nil
+		}
+	}
+	return 0, fmt.Errorf("workload.copy %q is not one of %v", name, copyNames)
+}
+
+// Socket is whose memory requests go to, seen from the RNIC that serves them.
+type Socket uint8
+
+const (
+	Own   Socket = iota // that of the RNIC's socket
+	Other               // that of the next socket
+	Any                 // that of a random one
+)
+
+var socketNames = []string{"own", "other", "any"}
+
+// Sockets are the names of Socket.
+func Sockets() []string { return socketNames }
+
+// ParseSocket finds one by name.
+func ParseSocket(name string) (Socket, error) {
+	for i, n := range socketNames {
+		if n == name {
+			return Socket(i), nil
+		}
+	}
+	return 0, fmt.Errorf("workload.socket %q is not one of %v", name, socketNames)
+}
