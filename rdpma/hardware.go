@@ -2,19 +2,25 @@ package rdpma
 
 import (
 	"drtmx/engine/fabric"
-	"drtmx/engine/r2"
 )
 
+// poolAlloc asks for memory: on NVM over all DIMMs or on one, or in DRAM.
 func poolAlloc(name string, bytes uint64, socket, dimm int, nvm bool) fabric.Alloc {
-	return fabric.Alloc{Name: name, Bytes: bytes, Socket: socket}
+	return fabric.Alloc{Name: name, Bytes: bytes, Socket: socket, NVM: nvm, DIMM: dimm}
 }
 
-func setDDIO(hw *fabric.Machine, socket int, on bool) {}
-
-func storeNT(c *r2.Co, a r2.Addr, b []byte) { c.Store(a, b) }
-func flushLines(c *r2.Co, a r2.Addr, n int) {}
-func fence(c *r2.Co)                        {}
-
 // cacheIsVolatile says whether what the RNIC writes to a pointer's memory would
-// stay in a cache that a crash loses.
-func (m *Memory) cacheIsVolatile(p Ptr) bool { return m.cfg.KeepDDIO || !m.hints.H3 }
+// stay in a cache that a crash loses: with DDIO, unless the cache belongs to the
+// persistent domain (§2.4).
+func (m *Memory) cacheIsVolatile(p Ptr) bool {
+	hw := m.cl.Fabric().Machine(p.Machine())
+	if hw.CachePersistent() {
+		return false
+	}
+	for k := range hw.Type.Sockets.Int() { // the switch is at the RNIC that writes
+		if hw.DDIO(k) {
+			return true
+		}
+	}
+	return false
+}

@@ -173,8 +173,9 @@ func (m *Memory) SetHints(h Hints) {
 		return
 	}
 	for _, s := range m.order {
-		for k := range s.spread {
-			setDDIO(m.cl.Fabric().Machine(s.machine), k, !h.H3)
+		hw := m.cl.Fabric().Machine(s.machine)
+		for k := range hw.Type.Sockets.Int() { // an RNIC writes to the memory of other sockets too
+			hw.SetDDIO(k, !h.H3)
 		}
 	}
 }

@@ -105,10 +105,10 @@ func TestH1AvoidsCrossSocket(t *testing.T) {
 
 // §2.3.4.1, H2: twenty threads write each DIMM of a socket from at most four.
 func TestH2SpreadsThreadsOverDIMMs(t *testing.T) {
-	b := newBed(t, bedOptions{threads: 24, config: Config{Servers: []int{1}, Hints: Hints{H1: true, H2: true}}})
+	b := newBed(t, bedOptions{threads: 20, config: Config{Servers: []int{1}, Hints: Hints{H1: true, H2: true}}})
 	defer b.close()
 	writers := map[*pool]int{}
-	for th := range 24 {
+	for th := range 20 {
 		b.do(th, func(c *r2.Co) {
 			p, err := b.m.AllocFor(c, 1, 2048)
 			if err != nil {
@@ -118,7 +118,7 @@ func TestH2SpreadsThreadsOverDIMMs(t *testing.T) {
 		})
 	}
 	if len(writers) != 12 {
-		t.Errorf("24 threads use %d DIMMs, want 12", len(writers))
+		t.Errorf("20 threads use %d DIMMs, want 12", len(writers))
 	}
 	for p, n := range writers {
 		if n > 4 {

@@ -108,15 +108,15 @@ func (m *Memory) serveWrite(c *r2.Co, _ r2.Peer, req, rep []byte) int {
 	}
 	data := m.padded(q.blk, q.off, req[requestBytes:requestBytes+q.n], TwoSided)
 	if m.hints.nonTemporal(q.n) {
-		storeNT(c, q.at, data)
+		c.StoreNT(q.at, data)
 	} else {
 		c.Store(q.at, data)
 		if q.persist {
-			flushLines(c, q.at, len(data))
+			c.Flush(q.at, len(data))
 		}
 	}
 	if q.persist {
-		fence(c)
+		c.Fence()
 	}
 	return statusBytes
 }

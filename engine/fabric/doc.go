@@ -43,6 +43,9 @@
 //     channels, the way to the other socket, a TLB per core.
 //   - Loss: UD and UC packets are lost at a rate, RC packets come late.
 //   - Milestones: every completion says where its time went.
+//   - Persistence (Config.Durability): of every line of NVM whether its newest bytes
+//     are in an RNIC or a core's buffers, in the LLC, or accepted by the memory
+//     controller, and what a crash would leave. See persist.go.
 //
 // # What is left out
 //

@@ -31,6 +31,10 @@ type Config struct {
 	// NVM makes the persistent memory of a socket, nil if it has none. A nil
 	// function means that no machine has any.
 	NVM func(machine, socket int, t *NodeType) (Device, error)
+	// Durability keeps, of every line of NVM, what a crash would leave of it:
+	// Machine.Crash, AfterCrash and Where need it. It costs the host time, not the
+	// simulated cluster.
+	Durability bool
 	// NICs is how many RNICs a machine uses; 0 means all that it has.
 	NICs int
 }
@@ -66,6 +70,7 @@ type Fabric struct {
 	rcLoss  uint32 // ppm
 	counts  VerbCounts
 	payload payloads
+	word    [8]byte // of an atomic
 }
 
 // VerbCounts are totals since time 0.

@@ -19,6 +19,7 @@ type Memory struct {
 	regions []region
 	home    []uint8 // socket of each 2 MB page, and onNVM
 	nvm     nvmSpace
+	durable *durability // nil: nobody asks what a crash leaves
 	mrs     []mr
 
 	flight   []uint32 // accesses under way by hashed line: readers low, writers high

@@ -83,6 +83,9 @@ func (m *Machine) equip(c *Config) error {
 	if !m.Mem.nvm.any() {
 		return nil
 	}
+	if c.Durability {
+		m.Mem.durable = newDurability(m)
+	}
 	m.streams = make([]stream, len(m.cores))
 	for i := range m.streams {
 		m.streams[i] = stream{core: i, machine: m, buffers: p.CombiningBuffers.Int(), fills: newHorizon(p.FillBuffers.Int())}
@@ -175,7 +178,11 @@ func (s *socket) victim(set *llcSet, allowed uint32) int {
 // writeBack writes a dirty line to its memory and returns when that takes it.
 func (s *socket) writeBack(m *Machine, now sim.Time, line Addr) sim.Time {
 	if m.Mem.onNVM(line << lineShift) {
-		return s.nvm.dev.Write(now, m.Mem.deviceLine(line))
+		at := s.nvm.dev.Write(now, m.Mem.deviceLine(line))
+		if d := m.Mem.durable; d != nil {
+			d.land(at, line, 0, lineBytes)
+		}
+		return at
 	}
 	s.dram(now, line)
 	return now
@@ -194,7 +201,7 @@ func (m *Machine) accessNVM(core int, now sim.Time, a Addr, n int, kind Kind) (t
 	case StoreNT:
 		end := a + Addr(n)
 		for l := first; l <= last; l++ {
-			t += m.storeNT(core, s, l, l<<lineShift < a || (l+1)<<lineShift > end)
+			t += m.storeNT(core, s, l, max(a, l<<lineShift), min(end, (l+1)<<lineShift))
 		}
 		return t
 	case Flush:
@@ -304,14 +311,15 @@ func (s *socket) claim(m *Machine, now sim.Time, line Addr, set *llcSet, tag uin
 	return max(e.room()-now, 0)
 }
 
-// storeNT is a non-temporal store to one line. A copy in the cache, which is at
+// storeNT is a non-temporal store to one line, from a to end. A copy in the cache, which is at
 // least as new as memory, is merged into it.
-func (m *Machine) storeNT(core int, s *socket, line Addr, partial bool) sim.Time {
+func (m *Machine) storeNT(core int, s *socket, line, a, end Addr) sim.Time {
 	set, tag := s.llc.locate(line)
 	if way := s.llc.find(set, tag); way >= 0 {
 		set.drop(way)
-		partial = false
+		a, end = line<<lineShift, (line+1)<<lineShift
 	}
+	partial := end-a < lineBytes
 	if !m.Mem.onNVM(line << lineShift) {
 		if now := m.fab.sim.Now(); partial {
 			s.dram(now, line)
@@ -319,7 +327,8 @@ func (m *Machine) storeNT(core int, s *socket, line Addr, partial bool) sim.Time
 		s.dram(m.fab.sim.Now(), line)
 		return m.fab.cost.llcStore
 	}
-	m.streams[core].add(ntLine{s: s, line: m.Mem.deviceLine(line), partial: partial, far: m.far(core, s)})
+	m.streams[core].add(ntLine{s: s, line: m.Mem.deviceLine(line), partial: partial, far: m.far(core, s),
+		mem: line, lo: uint8(a - line<<lineShift), hi: uint8(end - line<<lineShift)})
 	return s.nvm.stream
 }
 
@@ -336,5 +345,5 @@ func (m *Machine) flushLine(core int, s *socket, line Addr) {
 		s.dram(m.fab.sim.Now(), line)
 		return
 	}
-	m.streams[core].add(ntLine{s: s, line: m.Mem.deviceLine(line)})
+	m.streams[core].add(ntLine{s: s, line: m.Mem.deviceLine(line), mem: line, hi: lineBytes})
 }

@@ -160,6 +160,8 @@ type partialWrite struct {
 	line  Addr
 	entry uint32
 	far   sim.Time
+	lo    uint8 // bytes of the line that are written
+	hi    uint8
 }
 
 // merge begins a partial write at the root complex of an RNIC, or lets it wait.
@@ -194,6 +196,9 @@ func (f *Fabric) merged(w partialWrite) {
 		}
 	} else {
 		at = w.s.nvm.dev.Write(now, dl)
+		if d := m.Mem.durable; d != nil {
+			d.land(at, w.line, w.lo, w.hi)
+		}
 	}
 	w.nic.posted.set(w.entry, at)
 	if at > now {
@@ -236,13 +241,15 @@ func (m *Machine) dmaWriteNVM(n *NIC, now sim.Time, a Addr, bytes uint32) {
 	if home != n.socket {
 		far = m.fab.cost.cross
 	}
+	m.Mem.Change(a, int(bytes))
 	end := a + Addr(bytes)
 	for l, last := lines(a, int(bytes)); l <= last; l++ {
 		partial := l<<lineShift < a || (l+1)<<lineShift > end
 		at, read := m.dmaLine(n, s, now, l, partial, far)
 		entry := n.posted.push(at)
 		if read {
-			m.fab.merge(partialWrite{n, s, l, entry, far})
+			start := l << lineShift
+			m.fab.merge(partialWrite{n, s, l, entry, far, uint8(max(a, start) - start), uint8(min(end, start+lineBytes) - start)})
 		}
 	}
 	n.posted.arm()

@@ -176,7 +176,7 @@ func (f *Fabric) arriveSend(n *NIC, r *QP, i uint32, v *verb, now, t sim.Time) {
 // completion at time at, so the bytes may move now.
 func (f *Fabric) deliver(n *NIC, r *QP, i uint32, v *verb, now, at sim.Time) {
 	n.claim(v.remote, v.len)
-	n.machine.dmaWrite(n, now, v.remote, v.len)
+	n.machine.dmaBytes(n, now, v.remote, v.len, f.bytes(v))
 	if v.len > 0 {
 		f.copy(n.machine.Mem, v, 0, v.len)
 	}
@@ -235,7 +235,7 @@ func (f *Fabric) read(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
 }
 
 func (f *Fabric) write(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
-	n.machine.dmaWrite(n, now, v.remote, v.len)
+	n.machine.dmaBytes(n, now, v.remote, v.len, f.bytes(v))
 	f.move(n, r, i, v, now)
 	if v.flags&deferred != 0 {
 		f.late(r, i, v, now)
@@ -363,7 +363,7 @@ func (f *Fabric) onStore(i uint32) {
 	mem := n.machine.Mem
 	n.up.Serve(now, f.cost.pcieTLP)
 	n.claim(v.remote, 8)
-	n.machine.dmaWrite(n, now, v.remote, 8)
+	n.machine.dmaBytes(n, now, v.remote, 8, binary.LittleEndian.AppendUint64(f.word[:0], v.b))
 	binary.LittleEndian.PutUint64(mem.Bytes(v.remote, 8), v.b)
 	if f.torn {
 		mem.unregister(v.remote, 8, true)

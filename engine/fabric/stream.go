@@ -28,6 +28,8 @@ type ntLine struct {
 	from    *stream
 	far     sim.Time
 	partial bool // has to be read first
+	lo, hi  uint8
+	mem     Addr // line of the memory, of which lo to hi are written
 }
 
 // Await says whether everything that core gave to its write-combining buffers is
@@ -142,7 +144,10 @@ func (a *arbiter) serve(f *Fabric) {
 		l := a.waiting[k]
 		a.waiting[k] = a.waiting[last]
 		a.waiting = a.waiting[:last]
-		a.x.dev.Write(now, l.line)
+		at := a.x.dev.Write(now, l.line)
+		if d := l.from.machine.Mem.durable; d != nil {
+			d.land(at, l.mem, l.lo, l.hi)
+		}
 		l.from.accepted()
 	}
 	a.armed = false

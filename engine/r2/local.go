@@ -44,6 +44,7 @@ func (c *Co) Peek(a Addr, n int) []byte {
 
 // Poke writes b; see Peek.
 func (c *Co) Poke(a Addr, b []byte) {
+	c.w.mc.mem.Change(a, len(b))
 	copy(c.w.mc.mem.Bytes(a, len(b)), b)
 	c.wrote(a, len(b))
 }
@@ -53,6 +54,7 @@ func (c *Co) Poke(a Addr, b []byte) {
 func (c *Co) Store(a Addr, b []byte) {
 	c.sync()
 	mem := c.w.mc.mem
+	mem.Change(a, len(b))
 	first := int(lineBytes - a%lineBytes)
 	if len(b) <= first {
 		copy(mem.Bytes(a, len(b)), b)
@@ -76,6 +78,7 @@ func (c *Co) Store(a Addr, b []byte) {
 // Store64 writes a word.
 func (c *Co) Store64(a Addr, v uint64) {
 	c.sync()
+	c.w.mc.mem.Change(a, 8)
 	binary.LittleEndian.PutUint64(c.w.mc.mem.Bytes(a, 8), v)
 	c.wrote(a, 8)
 }
@@ -87,6 +90,7 @@ func (c *Co) LocalCAS(a Addr, old, new uint64) (prev uint64) {
 	b := c.w.mc.mem.Bytes(a, 8)
 	prev = binary.LittleEndian.Uint64(b)
 	if prev == old {
+		c.w.mc.mem.Change(a, 8)
 		binary.LittleEndian.PutUint64(b, new)
 	}
 	c.wrote(a, 8)
@@ -126,6 +130,7 @@ func (c *Co) access(a Addr, n int, k fabric.Kind) {
 func (c *Co) StoreNT(a Addr, b []byte) {
 	c.sync()
 	mem := c.w.mc.mem
+	mem.Change(a, len(b))
 	overlapped := mem.BeginAccess(a, len(b), true)
 	for done, n := 0, len(b); done < len(b); done += n {
 		if n = len(b) - done; overlapped {

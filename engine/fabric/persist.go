@@ -1,0 +1,321 @@
+package fabric
+
+import (
+	"bytes"
+
+	"drtmx/engine/sim"
+)
+
+// Place is where the newest bytes of a line are (thesis figure 2-7).
+type Place uint8
+
+// The places.
+const (
+	// Persistent: in the domain that survives a crash, which begins with the
+	// memory controller's write pending queue.
+	Persistent Place = iota
+	// InCache: in the LLC and not yet in memory.
+	InCache
+	// InFlight: in an RNIC or on PCIe, in a core's write-combining buffers, or in
+	// front of a memory controller that has no room. A crash keeps some of it.
+	InFlight
+)
+
+// String is the name.
+func (p Place) String() string { return [...]string{"persistent", "in cache", "in flight"}[p] }
+
+// durability knows what a machine's NVM would hold after a crash. The visible
+// bytes are in Memory; kept here are, of lines whose visible bytes are not all
+// persistent, those that are. A line's bytes move there with the write that the
+// memory controller accepts, as they are when they are sent to it.
+type durability struct {
+	m     *Machine
+	index map[Addr]uint32
+	list  []openLine
+	free  []uint32
+
+	// ring has the writes that memory controllers were given, in order; the first
+	// head are over. Writes to one line are accepted in order.
+	ring []landing
+	head int
+
+	// carried are the bytes of the DMA write under way, which reach the memory
+	// at the end of the event.
+	carried []byte
+	at      Addr
+	rand    *sim.Rand
+}
+
+// openLine is a line with newer bytes than those that are persistent.
+type openLine struct {
+	line    Addr
+	landing int // writes in the ring
+	durable [lineBytes]byte
+}
+
+// landing is a write of a part of a line that is accepted at a time.
+type landing struct {
+	at sim.Time
+	piece
+}
+
+// piece is a part of a line with its bytes.
+type piece struct {
+	line   Addr
+	lo, hi uint8
+	data   [lineBytes]byte
+}
+
+func newDurability(m *Machine) *durability {
+	return &durability{m: m, index: map[Addr]uint32{}, rand: m.fab.sim.Stream("fabric.crash", uint64(m.ID))}
+}
+
+// Change says that n bytes at a are about to change. Whoever stores to Bytes
+// calls it before, if the bytes may be in NVM; what is changed without it counts
+// as having been there always.
+func (m *Memory) Change(a Addr, n int) {
+	if m.durable != nil {
+		m.durable.change(a, n)
+	}
+}
+
+func (d *durability) change(a Addr, n int) {
+	mem := d.m.Mem
+	for l, last := lines(a, n); l <= last; l++ {
+		if _, open := d.index[l]; open || !mem.onNVM(l<<lineShift) {
+			continue
+		}
+		k := uint32(len(d.list))
+		if n := len(d.free); n > 0 {
+			k, d.free = d.free[n-1], d.free[:n-1]
+		} else {
+			d.list = append(d.list, openLine{})
+		}
+		o := &d.list[k]
+		o.line, o.landing = l, 0
+		copy(o.durable[:], mem.Bytes(l<<lineShift, lineBytes))
+		d.index[l] = k
+	}
+}
+
+// dmaBytes is dmaWrite with the bytes, which move to the memory only afterwards.
+func (m *Machine) dmaBytes(n *NIC, now sim.Time, a Addr, count uint32, b []byte) {
+	d := m.Mem.durable
+	if d == nil {
+		m.dmaWrite(n, now, a, count)
+		return
+	}
+	d.at, d.carried = a, b
+	m.dmaWrite(n, now, a, count)
+	d.carried = nil
+}
+
+// bytes are a line's bytes as they leave for memory.
+func (d *durability) bytes(l Addr) (b [lineBytes]byte) {
+	copy(b[:], d.m.Mem.Bytes(l<<lineShift, lineBytes))
+	overlay(b[:], l<<lineShift, d.carried, d.at)
+	return b
+}
+
+// overlay copies what two ranges of bytes have in common.
+func overlay(to []byte, at Addr, from []byte, fromAt Addr) {
+	lo, hi := max(at, fromAt), min(at+Addr(len(to)), fromAt+Addr(len(from)))
+	if lo < hi {
+		copy(to[lo-at:hi-at], from[lo-fromAt:])
+	}
+}
+
+// land notes that a memory controller accepts bytes lo to hi of a line.
+func (d *durability) land(at sim.Time, l Addr, lo, hi uint8) {
+	d.settle(d.m.fab.sim.Now())
+	k, open := d.index[l]
+	if !open { // nothing has changed, or a crash came in between
+		return
+	}
+	d.list[k].landing++
+	d.ring = append(d.ring, landing{at, piece{l, lo, hi, d.bytes(l)}})
+}
+
+// settle applies the writes that were accepted before now, and forgets lines
+// that are persistent again. Those of this very instant stay, for their bytes may
+// not have moved.
+func (d *durability) settle(now sim.Time) {
+	for d.head < len(d.ring) && d.ring[d.head].at < now {
+		w := &d.ring[d.head]
+		d.head++
+		k, open := d.index[w.line]
+		if !open {
+			continue
+		}
+		o := &d.list[k]
+		copy(o.durable[w.lo:w.hi], w.data[w.lo:w.hi])
+		o.landing--
+		if o.landing == 0 && bytes.Equal(o.durable[:], d.m.Mem.Bytes(w.line<<lineShift, lineBytes)) {
+			delete(d.index, w.line)
+			d.free = append(d.free, k)
+		}
+	}
+	if d.head > 64 && d.head*2 > len(d.ring) {
+		d.ring = d.ring[:copy(d.ring, d.ring[d.head:])]
+		d.head = 0
+	}
+	d.check()
+}
+
+// cached says whether the LLC has a line.
+func (d *durability) cached(l Addr) bool {
+	s := d.m.sockets[d.m.Mem.Home(l<<lineShift)]
+	set, tag := s.llc.locate(l)
+	return s.llc.find(set, tag) >= 0
+}
+
+// CachePersistent says whether the LLC belongs to the persistent domain: that of
+// the NVM's successor does (thesis §2.4).
+func (m *Machine) CachePersistent() bool { return m.Type.NVMGeneration.Int() > 1 }
+
+// line is what of a line is persistent now, for certain.
+func (d *durability) line(l Addr) (b [lineBytes]byte) {
+	k, open := d.index[l]
+	if !open || d.m.CachePersistent() && d.cached(l) {
+		copy(b[:], d.m.Mem.Bytes(l<<lineShift, lineBytes))
+		return b
+	}
+	return d.list[k].durable
+}
+
+// inFlight are the writes that are neither in a cache nor in memory.
+func (d *durability) inFlight(now sim.Time) (all []piece) {
+	add := func(l Addr, lo, hi uint8) {
+		if d.m.Mem.onNVM(l << lineShift) {
+			all = append(all, piece{l, lo, hi, d.bytes(l)})
+		}
+	}
+	for i := d.head; i < len(d.ring); i++ {
+		if w := &d.ring[i]; w.at > now {
+			all = append(all, w.piece)
+		}
+	}
+	nt := func(w *ntLine) {
+		if w.s != nil && w.from.machine == d.m {
+			add(w.mem, w.lo, w.hi)
+		}
+	}
+	part := func(w *partialWrite) {
+		if w.nic != nil && w.nic.machine == d.m {
+			add(w.line, w.lo, w.hi)
+		}
+	}
+	f := d.m.fab
+	for i := range d.m.streams {
+		w := &d.m.streams[i]
+		for k := w.head; k < len(w.queue); k++ {
+			nt(&w.queue[k])
+		}
+	}
+	for _, a := range f.nvm.arbiters {
+		for i := range a.waiting {
+			nt(&a.waiting[i])
+		}
+	}
+	for i := range f.nvm.ops {
+		nt(&f.nvm.ops[i].nt)
+		part(&f.nvm.ops[i].part)
+	}
+	for _, s := range d.m.sockets {
+		for i := range s.nvm.partial {
+			part(&s.nvm.partial[i])
+		}
+	}
+	return d.inRNIC(all)
+}
+
+// inRNIC adds the WRITEs that an RNIC of the machine has taken, and perhaps
+// acknowledged, and that have not reached the cache or memory.
+func (d *durability) inRNIC(all []piece) []piece {
+	f := d.m.fab
+	for i := range f.verbs {
+		v := &f.verbs[i]
+		if !v.writing() || f.nics[v.to].machine != d.m {
+			continue
+		}
+		b := f.payload.bytes(v.data, v.len)
+		for l, last := lines(v.remote, int(v.len)); l <= last; l++ {
+			if !d.m.Mem.onNVM(l << lineShift) {
+				continue
+			}
+			start := l << lineShift
+			p := piece{line: l, lo: uint8(max(v.remote, start) - start), hi: uint8(min(v.remote+Addr(v.len), start+lineBytes) - start)}
+			overlay(p.data[:], start, b, v.remote)
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// writing says that a verb is a WRITE between the RNIC and the memory.
+func (v *verb) writing() bool {
+	return v.op == Write && v.flags&memory != 0 && v.len > 0 && v.data != none
+}
+
+// settleAll applies what was accepted up to and including now.
+func (d *durability) settleAll(now sim.Time) {
+	d.settle(now + 1)
+}
+
+// Where says where the newest bytes of a line are. Without Config.Durability
+// everything counts as persistent.
+func (m *Machine) Where(a Addr) Place {
+	d, l := m.Mem.durable, a>>lineShift
+	if d == nil || !m.Mem.onNVM(a) {
+		return Persistent
+	}
+	now := m.fab.sim.Now()
+	d.settleAll(now)
+	for _, p := range d.inFlight(now) {
+		if p.line == l {
+			return InFlight
+		}
+	}
+	if d.line(l) == d.bytes(l) {
+		return Persistent
+	}
+	return InCache
+}
+
+// AfterCrash is what n bytes at a would be if the machine crashed now: of NVM what
+// is persistent, and of what is in flight a random part, by lines; none of it if r
+// is nil. DRAM is lost. Nothing changes by looking.
+func (m *Machine) AfterCrash(a Addr, n int, r *sim.Rand) []byte {
+	out := make([]byte, n)
+	d := m.Mem.durable
+	if !m.Mem.onNVM(a) {
+		return out
+	}
+	if d == nil {
+		copy(out, m.Mem.Bytes(a, n))
+		return out
+	}
+	now := m.fab.sim.Now()
+	d.settleAll(now)
+	for l, last := lines(a, n); l <= last; l++ {
+		b := d.line(l)
+		overlay(out, a, b[:], l<<lineShift)
+	}
+	if r == nil {
+		return out
+	}
+	for _, p := range d.inFlight(now) {
+		if r.Intn(2) == 0 {
+			overlay(out, a, p.data[p.lo:p.hi], p.line<<lineShift+Addr(p.lo))
+		}
+	}
+	return out
+}
+
+// bytes are the bytes that a verb brings.
+func (f *Fabric) bytes(v *verb) []byte {
+	if v.len == 0 || v.data == none {
+		return nil
+	}
+	return f.payload.bytes(v.data, v.len)
+}
