@@ -20,14 +20,27 @@ import (
 // windows are averaged.
 const drawn = 400
 
-// tracks of the timeline, one above the other.
-var tracks = []struct {
+// measure is a number of each window.
+type measure struct {
 	axis charts.Axis
 	of   func(m *moment) float64
-}{
+}
+
+// tracks of the timeline, one above the other.
+var tracks = []measure{
 	{charts.Axis{Label: "throughput", Unit: "txn/s"}, func(m *moment) float64 { return m.throughput }},
 	{charts.Axis{Label: "median latency", Unit: "µs"}, func(m *moment) float64 { return m.p50 }},
 	{charts.Axis{Label: "99th percentile", Unit: "µs"}, func(m *moment) float64 { return m.p99 }},
+}
+
+// memoryTracks are the way of the bytes inside a machine: its busiest PCIe bus
+// and DRAM channel, and the NVM where there is any.
+var memoryTracks = []measure{
+	{charts.Axis{Label: "PCIe, busiest bus", Unit: "%"}, func(m *moment) float64 { return float64(m.pcie) }},
+	{charts.Axis{Label: "DRAM, busiest channel", Unit: "%"}, func(m *moment) float64 { return float64(m.dram) }},
+	{charts.Axis{Label: "NVM media, busiest DIMM", Unit: "%"}, func(m *moment) float64 { return float64(m.media) }},
+	{charts.Axis{Label: "NVM media writes", Unit: "Gbps"}, func(m *moment) float64 { return float64(m.mediaGbps) }},
+	{charts.Axis{Label: "write amplification", Unit: "x"}, func(m *moment) float64 { return float64(m.amplified) }},
 }
 
 // systemColours tell the systems apart, in all charts.
@@ -74,7 +87,12 @@ func (p *page) histories(ctx context.Context) (out []history, stamp string) {
 // timeline draws throughput and latency of all systems on one time axis.
 // ?last=N takes the latest N windows of the system shown and what the others did
 // then, ?from=&to= a span in virtual ns; without either, all that are kept.
-func (p *page) timeline(w http.ResponseWriter, r *http.Request) {
+func (p *page) timeline(w http.ResponseWriter, r *http.Request) { p.tracks(w, r, tracks) }
+
+// memory draws what happens on the way to memory, on the same time axis.
+func (p *page) memory(w http.ResponseWriter, r *http.Request) { p.tracks(w, r, memoryTracks) }
+
+func (p *page) tracks(w http.ResponseWriter, r *http.Request, tracks []measure) {
 	hs, stamp := p.histories(r.Context())
 	from, to := spanOf(r, hs)
 	p.draw(w, r, stamp, func() *charts.Chart {
@@ -94,7 +112,9 @@ func (p *page) timeline(w http.ResponseWriter, r *http.Request) {
 			out[i].Y.From = floor(out[i].Series)
 		}
 		size := sizeOf(r)
-		return charts.TimelineSized(size, "", charts.Axis{Label: "virtual time", Unit: "ms"}, slices.DeleteFunc(out, empty), legible(marks, out, size))
+		first := out[0].Y.Label // is drawn even when it is empty
+		shown := slices.DeleteFunc(out, func(t charts.Track) bool { return t.Y.Label != first && empty(t) })
+		return charts.TimelineSized(size, "", charts.Axis{Label: "virtual time", Unit: "ms"}, shown, legible(marks, shown, size))
 	})
 }
 
@@ -105,7 +125,7 @@ func empty(t charts.Track) bool {
 			return false
 		}
 	}
-	return t.Y.Label != tracks[0].axis.Label
+	return true
 }
 
 func spanOf(r *http.Request, hs []history) (from, to int64) {

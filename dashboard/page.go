@@ -54,6 +54,7 @@ func Handler(s Source) http.Handler {
 	for pattern, h := range map[string]http.HandlerFunc{
 		"GET /page/timeline":      p.timeline,
 		"GET /page/phases":        p.phases,
+		"GET /page/memory":        p.memory,
 		"GET /page/knobs":         p.knobs,
 		"GET /page/cards":         p.cards,
 		"GET /page/state":         p.state,

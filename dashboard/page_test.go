@@ -121,6 +121,42 @@ func TestTimelineInBothForms(t *testing.T) {
 	}
 }
 
+// The memory panel shows the NVM where there is one, and amplification where
+// something was written.
+func TestMemoryPanel(t *testing.T) {
+	f := newFake(t)
+	f.run(40, 8e6)
+	lines := func() (names []string) {
+		var o struct {
+			YAxis []struct{ Name string }
+		}
+		getJSON(t, Handler(f), "/page/memory?format=option&last=0&w=600&h=500", &o)
+		for _, y := range o.YAxis {
+			names = append(names, y.Name)
+		}
+		return names
+	}
+	if n := lines(); len(n) != 2 || !strings.Contains(n[0], "PCIe") {
+		t.Errorf("without NVM: %q", n)
+	}
+	ws := f.windows["a"]
+	for i := range ws {
+		ws[i].NVM = &engine.NVMStat{}
+	}
+	if n := lines(); len(n) != 4 {
+		t.Errorf("NVM that nobody writes: %q", n)
+	}
+	for i := range ws {
+		ws[i].NVM = &engine.NVMStat{WriteReq: 10, MediaWriteBytes: 2560, WriteAmplification: 4}
+	}
+	if n := lines(); len(n) != 5 || !strings.Contains(n[4], "amplification") {
+		t.Errorf("with NVM: %q", n)
+	}
+	if w := get(t, Handler(f), "/page/memory?last=0"); w.Code != 200 || !strings.Contains(w.Body.String(), "<svg") {
+		t.Errorf("%d %.100s", w.Code, w.Body)
+	}
+}
+
 func TestTimelineOfManyWindowsIsShort(t *testing.T) {
 	f := newFake(t)
 	f.run(5000, 8e6)
@@ -133,7 +169,7 @@ func TestTimelineOfManyWindowsIsShort(t *testing.T) {
 
 func TestPageWithoutAnyWindow(t *testing.T) {
 	h := Handler(newFake(t))
-	for _, url := range []string{"/page/timeline", "/page/timeline?format=option", "/page/phases", "/page/phases?format=option", "/page/cards", "/page/knobs", "/page/steps", "/page/copy", "/page/about"} {
+	for _, url := range []string{"/page/timeline", "/page/timeline?format=option", "/page/memory", "/page/memory?format=option", "/page/phases", "/page/phases?format=option", "/page/cards", "/page/knobs", "/page/steps", "/page/copy", "/page/about"} {
 		if w := get(t, h, url); w.Code != 200 {
 			t.Errorf("%s: %d %s", url, w.Code, w.Body)
 		}

@@ -36,6 +36,10 @@ type moment struct {
 	trips      float64
 	phases     [len(phaseOrder)]float32 // mean us
 	limit      engine.Bottleneck        // the unit closest to saturation
+	pcie, dram float32                  // busiest unit, in percent
+	media      float32                  // of the NVM, likewise; NaN: there is none
+	amplified  float32                  // bytes that its media write per byte requested; NaN: nothing was written
+	mediaGbps  float32
 }
 
 func momentOf(w *engine.Window) moment {
@@ -51,8 +55,19 @@ func momentOf(w *engine.Window) moment {
 	if w.Bottleneck != nil {
 		m.limit = *w.Bottleneck
 	}
+	m.pcie, m.dram = float32(100*w.Utilization["pcie"].Max), float32(100*w.Utilization["memory"].Max)
+	m.media, m.amplified, m.mediaGbps = nan, nan, nan
+	if n := w.NVM; n != nil {
+		m.media = float32(100 * w.Utilization["nvm_write"].Max)
+		m.mediaGbps = float32(8 * float64(n.MediaWriteBytes) / float64(max(w.T1NS-w.T0NS, 1)))
+		if n.WriteReq > 0 {
+			m.amplified = float32(n.WriteAmplification)
+		}
+	}
 	return m
 }
+
+var nan = float32(math.NaN())
 
 func absentIfZero(v float64) float64 {
 	if v == 0 {

@@ -11,6 +11,7 @@ export class Charts {
     setInterval(() => this.tick(), 330);
     $("range").onchange = () => this.look(null);
     $("golive").onclick = () => this.look(null);
+    $("memorybox").ontoggle = () => this.stale();
     document.addEventListener("visibilitychange", () => this.stale());
   }
   stale() { this.dirty = true; }
@@ -45,14 +46,16 @@ export class Charts {
     this.dirty = false;
     const q = this.span ? `from=${this.span[0]}&to=${this.span[1]}` : `last=${$("range").value}&sys=${this.sys}`;
     try {
-      await Promise.all([draw($("timeline"), `/page/timeline?${q}`, this.onMark), draw($("phases"), "/page/phases?")]);
+      const all = [draw($("timeline"), `/page/timeline?${q}`, this.onMark), draw($("phases"), "/page/phases?")];
+      if ($("memorybox").open) all.push(draw($("memory"), `/page/memory?${q}`, this.onMark));
+      await Promise.all(all);
     } finally { this.busy = false; }
   }
 }
 
 // draw fetches a chart and puts it into an element.
 export async function draw(e, url, onMark) {
-  const high = e.id === "timeline" ? (innerWidth < 760 ? 420 : 500) : 0;
+  const high = e.id === "timeline" || e.id === "memory" ? (innerWidth < 760 ? 420 : 500) : 0;
   url += `&w=${Math.floor(e.clientWidth / 20) * 20}&h=${high}`;
   if (!window.echarts) return picture(e, url);
   const r = await fetch(`${url}&format=option`).catch(() => null);
