@@ -20,6 +20,7 @@ type Memory struct {
 	home    []uint8 // socket of each 2 MB page, and onNVM
 	nvm     nvmSpace
 	durable *durability // nil: nobody asks what a crash leaves
+	down    bool        // crashed: nothing changes it
 	mrs     []mr
 
 	flight   []uint32 // accesses under way by hashed line: readers low, writers high

@@ -74,7 +74,7 @@ func newDurability(m *Machine) *durability {
 // calls it before, if the bytes may be in NVM; what is changed without it counts
 // as having been there always.
 func (m *Memory) Change(a Addr, n int) {
-	if m.durable != nil {
+	if m.durable != nil && !m.down {
 		m.durable.change(a, n)
 	}
 }

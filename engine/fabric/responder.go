@@ -275,8 +275,10 @@ func (f *Fabric) move(n *NIC, r *QP, i uint32, v *verb, now sim.Time) sim.Time {
 func (f *Fabric) copy(mem *Memory, v *verb, from, to uint32) {
 	there := mem.Bytes(v.remote+Addr(from), int(to-from))
 	if v.op == Read {
-		copy(f.nics[v.from].machine.Mem.Bytes(v.local+Addr(from), int(to-from)), there)
-	} else {
+		if here := f.nics[v.from].machine.Mem; !here.down {
+			copy(here.Bytes(v.local+Addr(from), int(to-from)), there)
+		}
+	} else if !mem.down {
 		copy(there, f.payload.bytes(v.data, v.len)[from:])
 	}
 }
@@ -328,7 +330,9 @@ func (f *Fabric) atomicRead(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
 	end := n.down.Serve(now, c.pcieTLP)
 	latency := n.machine.dmaRead(n, now, v.remote, 8)
 	old := binary.LittleEndian.Uint64(mem.Bytes(v.remote, 8))
-	binary.LittleEndian.PutUint64(f.nics[v.from].machine.Mem.Bytes(v.local, 8), old)
+	if here := f.nics[v.from].machine.Mem; !here.down {
+		binary.LittleEndian.PutUint64(here.Bytes(v.local, 8), old)
+	}
 	if v.op == FetchAdd {
 		v.b += old
 	}
@@ -364,7 +368,9 @@ func (f *Fabric) onStore(i uint32) {
 	n.up.Serve(now, f.cost.pcieTLP)
 	n.claim(v.remote, 8)
 	n.machine.dmaBytes(n, now, v.remote, 8, binary.LittleEndian.AppendUint64(f.word[:0], v.b))
-	binary.LittleEndian.PutUint64(mem.Bytes(v.remote, 8), v.b)
+	if !mem.down {
+		binary.LittleEndian.PutUint64(mem.Bytes(v.remote, 8), v.b)
+	}
 	if f.torn {
 		mem.unregister(v.remote, 8, true)
 	}

@@ -24,3 +24,10 @@ func largePages(b []byte, dense bool) {
 	}
 	_ = unix.Madvise(b, advice) // a kernel without large pages does as well
 }
+
+// forgetSpace makes a part zero, and gives its pages back.
+func forgetSpace(b []byte) {
+	if unix.Madvise(b, unix.MADV_DONTNEED) != nil {
+		clear(b)
+	}
+}
