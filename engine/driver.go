@@ -169,6 +169,9 @@ func (d *driver) set(v Knobs) error {
 		if err := d.bench.Set("nvm", onNVM(v)); err != nil {
 			return err
 		}
+		if err := d.bench.Set("hints", hintsOf(v)); err != nil {
+			return err
+		}
 	}
 	for _, name := range w.knobs {
 		if knobByName[name].Live {

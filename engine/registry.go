@@ -34,7 +34,7 @@ var (
 )
 
 func init() {
-	for _, list := range [][]entry{clusterKnobs(), hardwareKnobs(), phaseKnobs(), optKnobs(), storeKnobs(), workloadKnobs(), faultKnobs(), measureKnobs()} {
+	for _, list := range [][]entry{clusterKnobs(), hardwareKnobs(), hintKnobs(), phaseKnobs(), optKnobs(), storeKnobs(), workloadKnobs(), faultKnobs(), measureKnobs()} {
 		for i := range list {
 			e := &list[i]
 			if knobByName[e.Name] != nil {

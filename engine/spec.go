@@ -189,6 +189,9 @@ func apply(v Knobs, set Knobs, preset string) {
 		}
 		v["preset"] = preset
 	}
+	if off, ok := set["nvm.h3"]; ok { // what the hint says, unless ddio is said too
+		v["ddio"] = off != true
+	}
 	for _, o := range opts {
 		if on, ok := set[o.group()]; ok {
 			for _, m := range o.members() {

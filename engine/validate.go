@@ -9,7 +9,7 @@ import (
 
 // validate holds every rule that involves more than one knob. It reports the first broken rule.
 func validate(v Knobs) error {
-	for _, rule := range []func(Knobs) error{validMachines, validThreads, validReplicas, validAtomics, validOpts, validMix, validFaults} {
+	for _, rule := range []func(Knobs) error{validMachines, validThreads, validReplicas, validAtomics, validOpts, validMix, validHints, validFaults} {
 		if err := rule(v); err != nil {
 			return err
 		}

@@ -64,7 +64,7 @@ func micros(name, doc string, more ...string) workloadKind {
 				return nil, err
 			}
 			return micro.New(micro.Options{
-				NVM: onNVM(v), DIMM: v.int("workload.dimm"), Socket: socket, Copy: copied, Sequential: v.text("workload.pattern") == "sequential",
+				Hints: hintsOf(v), NVM: onNVM(v), DIMM: v.int("workload.dimm"), Socket: socket, Copy: copied, Sequential: v.text("workload.pattern") == "sequential",
 				Verb: verb, Payload: v.int("workload.payload"), Keys: uint64(scaled(v, "workload.keys")),
 				TwoSided: v.text("workload.primitive") == "two-sided" && (verb == micro.Read || verb == micro.Write),
 				Objects:  objects(v),

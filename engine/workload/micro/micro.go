@@ -66,6 +66,7 @@ type Options struct {
 	Sequential bool
 	Objects    int // verbs per request; 1
 	Mode       r2.Mode
+	Hints      Hints
 }
 
 const (
@@ -93,6 +94,7 @@ type Loop struct {
 	servers int
 	regions []region
 	place   int            // the region that requests go to
+	byDIMM  []int          // or those of each DIMM
 	cursors map[int]uint64 // by machine and thread: the next place in sequence
 	buf     []byte         // of a request
 	stride  int
@@ -166,7 +168,7 @@ func (l *Loop) Open(env workload.Env) error {
 	if limit := l.limit(); l.opt.Payload > limit {
 		return fmt.Errorf("workload.payload %d: an RPC message carries %d bytes of it", l.opt.Payload, limit)
 	}
-	l.stride = (l.opt.Payload + 63) &^ 63
+	l.stride = (l.opt.padded() + word - 1) / word * word
 	if l.calls() {
 		cl.SetSingleReplies(!l.opt.Mode.Doorbell)
 		cl.Handle(rpcEcho, l.serve)
@@ -182,18 +184,35 @@ type region struct {
 }
 
 // choose finds the memory that the options name, and allocates it at its first use.
-func (l *Loop) choose() error {
+func (l *Loop) choose() (err error) {
 	dimm := 0
-	if l.opt.NVM {
+	if l.opt.onNVM() {
 		dimm = l.opt.DIMM
 	}
+	if l.place, err = l.region(l.opt.onNVM(), dimm); err != nil {
+		return err
+	}
+	if l.byDIMM = l.byDIMM[:0]; !l.opt.dimmPerThread() {
+		return nil
+	}
+	for k := range dimms {
+		i, err := l.region(true, k+1)
+		if err != nil {
+			return err
+		}
+		l.byDIMM = append(l.byDIMM, i)
+	}
+	return nil
+}
+
+// region is the number of a kind of memory.
+func (l *Loop) region(nvm bool, dimm int) (int, error) {
 	for i := range l.regions {
-		if r := &l.regions[i]; r.nvm == l.opt.NVM && r.dimm == dimm {
-			l.place = i
-			return nil
+		if r := &l.regions[i]; r.nvm == nvm && r.dimm == dimm {
+			return i, nil
 		}
 	}
-	r := region{nvm: l.opt.NVM, dimm: dimm}
+	r := region{nvm: nvm, dimm: dimm}
 	cl := l.env.Cluster
 	for m := range l.servers {
 		var list []fabric.MR
@@ -201,15 +220,14 @@ func (l *Loop) choose() error {
 			bytes := l.opt.Keys*uint64(l.stride) + maxPayload
 			a, err := cl.Mem(m).Alloc(fabric.Alloc{Name: l.Name(), Bytes: bytes, Socket: k, Dense: bytes <= denseBytes, NVM: r.nvm, DIMM: r.dimm})
 			if err != nil {
-				return fmt.Errorf("%s: %w", l.Name(), err)
+				return 0, fmt.Errorf("%s: %w", l.Name(), err)
 			}
 			list = append(list, cl.Mem(m).Register(a, bytes, fabric.RemoteRead|fabric.RemoteWrite|fabric.RemoteAtomic))
 		}
 		r.mrs = append(r.mrs, list)
 	}
-	l.place = len(l.regions)
 	l.regions = append(l.regions, r)
-	return nil
+	return len(l.regions) - 1, nil
 }
 
 // calls says that requests are RPCs.
@@ -232,7 +250,8 @@ func (l *Loop) request(at r2.Addr) []byte {
 // serve is the server's part of an RPC.
 func (l *Loop) serve(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	n := min(l.opt.Payload, len(rep))
-	if l.opt.Verb == RPC || l.opt.Copy == CopyNothing {
+	copies := l.opt.copies()
+	if l.opt.Verb == RPC || copies == CopyNothing {
 		if l.opt.Verb == Write {
 			return 0
 		}
@@ -242,12 +261,28 @@ func (l *Loop) serve(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	switch {
 	case l.opt.Verb == Read:
 		return copy(rep, c.Load(at, n))
-	case l.opt.Copy == CopyStoreNT:
-		c.StoreNT(at, req[addressBytes:])
 	default:
-		c.Store(at, req[addressBytes:])
+		l.store(c, at, req[addressBytes:], copies)
 	}
 	return 0
+}
+
+// store is the server's part of a write. It pads: nothing more is sent.
+func (l *Loop) store(c *r2.Co, at r2.Addr, b []byte, how Copy) {
+	if n := l.opt.padded(); n > len(b) {
+		b = l.zeros[:n]
+	}
+	if how == CopyStoreNT {
+		c.StoreNT(at, b)
+	} else {
+		c.Store(at, b)
+	}
+	if l.opt.Hints.Persist {
+		if how == CopyStore {
+			c.Flush(at, len(b))
+		}
+		c.Fence()
+	}
 }
 
 // limit is the largest payload.
@@ -281,6 +316,8 @@ func (l *Loop) Set(name string, value any) error {
 		default:
 			return workload.UnknownParameter(l.Name(), name)
 		}
+	case Hints:
+		l.opt.Hints = v
 	case bool:
 		if name != "nvm" {
 			return workload.UnknownParameter(l.Name(), name)
@@ -361,7 +398,9 @@ func (r *runner) Next() error {
 		f(c.Machine(), c.Thread(), begin)
 	}
 	for range objects {
-		r.post()
+		if err := r.post(); err != nil {
+			return err
+		}
 	}
 	if l.opt.Mode.Passive {
 		c.Room()
@@ -392,7 +431,7 @@ func (r *runner) objects() int {
 }
 
 // post sends for one object.
-func (r *runner) post() {
+func (r *runner) post() error {
 	l, c := r.loop, r.c
 	switch m, at := r.target(); {
 	case l.calls():
@@ -400,10 +439,11 @@ func (r *runner) post() {
 	case l.opt.Verb == Read:
 		c.Read(at, l.opt.Payload)
 	case l.opt.Verb == Write:
-		c.Write(at, l.zeros[:l.opt.Payload])
+		return l.write(c, at)
 	default:
 		c.FAA(at, 1)
 	}
+	return nil
 }
 
 // report hands out what became of a request.
@@ -430,17 +470,23 @@ func (r *runner) target() (m int, at r2.Loc) {
 	if m >= r.c.Machine() && r.c.Machine() < l.servers {
 		m++
 	}
-	list := l.regions[l.place].mrs[m]
+	place := l.place
+	if n := len(l.byDIMM); n > 0 { // the server's thread of the same index writes
+		place = l.byDIMM[r.c.Thread()%n]
+	}
+	list := l.regions[place].mrs[m]
 	key := l.next(r.c)
 	socket := r.c.Home() // beside the RNIC that the queue pair leads to
-	switch l.opt.Socket {
+	switch l.opt.socket() {
 	case Other:
 		socket++
 	case Any:
 		socket = rand.Intn(len(list))
 	}
 	mr := list[socket%len(list)]
-	return m, r2.Loc{Machine: m, RKey: mr.RKey, Addr: mr.Addr + r2.Addr(key*uint64(l.stride))}
+	at = r2.Loc{Machine: m, RKey: mr.RKey, Addr: mr.Addr + r2.Addr(key*uint64(l.stride))}
+	at.Addr &^= r2.Addr(l.opt.granule() - 1)
+	return m, at
 }
 
 // next is the place of a request, among as many as there are.
