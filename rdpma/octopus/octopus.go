@@ -1,0 +1,265 @@
+package octopus
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"drtmx/engine/fabric"
+	"drtmx/engine/r2"
+	"drtmx/rdpma"
+)
+
+// Setup is a configuration of figure 2-19; each adds to the one before.
+type Setup uint8
+
+// The configurations.
+const (
+	DRAM    Setup = iota // vanilla: DRAM in the place of NVM
+	NVM                  // +NVM: the same on NVM
+	Opt                  // +OPT(H1-H8)
+	Persist              // +Persist: writes are durable when they return, at two round trips
+	OptH9                // +OPT(H9): durable, at one round trip
+)
+
+// Setups are all, in the order of the figure.
+func Setups() []Setup { return []Setup{DRAM, NVM, Opt, Persist, OptH9} }
+
+// String is the name in the figure.
+func (s Setup) String() string {
+	return [...]string{"DRAM", "+NVM", "+OPT(H1-H8)", "+Persist", "+OPT(H9)"}[s]
+}
+
+// Hints are those that the configuration uses.
+func (s Setup) Hints() rdpma.Hints {
+	if s < Opt {
+		return rdpma.Hints{}
+	}
+	h := rdpma.AllHints()
+	h.H9 = s == OptH9
+	return h
+}
+
+// Durable says whether a Write that has returned survives a crash.
+func (s Setup) Durable() bool { return s >= Persist }
+
+// Config sizes the file system.
+type Config struct {
+	Setup Setup
+	// Servers are the machines that keep files; default all.
+	Servers []int
+	// BlockBytes is the size of a block, a multiple of 256; default 64 KB. Larger
+	// blocks mean fewer addresses per answer.
+	BlockBytes int
+	// FileBytes is the size of a file, a multiple of the block; default 1 MB.
+	FileBytes int
+	// Files is for how many files there is room per server; default 64.
+	Files int
+	// RPC is the first of three rpc ids: two of rdpma, one for metadata.
+	RPC uint8
+}
+
+const rpcLookup = 2 // behind Config.RPC
+
+// inodeHeader is the size of the file, in front of its blocks' pointers.
+const inodeHeader = 8
+
+// ErrNoFile: the file was not created.
+var ErrNoFile = errors.New("no such file")
+
+// FS is a file system.
+type FS struct {
+	cl     *r2.Cluster
+	mem    *rdpma.Memory
+	cfg    Config
+	inodes []r2.Addr // by place in Servers
+	most   int       // pointers in an answer
+}
+
+// Open makes an empty file system.
+func Open(cl *r2.Cluster, c Config) (*FS, error) {
+	if err := c.complete(cl); err != nil {
+		return nil, err
+	}
+	pool := uint64(c.Files)*uint64(c.FileBytes) + uint64(c.FileBytes)
+	mem, err := rdpma.Open(cl, rdpma.Config{Servers: c.Servers, PoolBytes: pool, Hints: c.Setup.Hints(), DRAM: c.Setup == DRAM, RPC: c.RPC})
+	if err != nil {
+		return nil, err
+	}
+	fs := &FS{cl: cl, mem: mem, cfg: c, most: (cl.MaxPayload() - 1) / rdpma.PtrBytes}
+	for _, m := range c.Servers {
+		a, err := cl.Mem(m).Alloc(fabric.Alloc{Name: "octopus.inodes", Bytes: uint64(c.Files * fs.inodeBytes()), NVM: c.Setup != DRAM})
+		if err != nil {
+			return nil, fmt.Errorf("octopus: inodes: %w", err)
+		}
+		fs.inodes = append(fs.inodes, a)
+	}
+	cl.Handle(c.RPC+rpcLookup, fs.lookup)
+	return fs, nil
+}
+
+func (c *Config) complete(cl *r2.Cluster) error {
+	if c.Servers == nil {
+		for m := range cl.Machines() {
+			c.Servers = append(c.Servers, m)
+		}
+	}
+	if c.BlockBytes == 0 {
+		c.BlockBytes = 64 << 10
+	}
+	if c.FileBytes == 0 {
+		c.FileBytes = max(1<<20, c.BlockBytes)
+	}
+	if c.Files == 0 {
+		c.Files = 64
+	}
+	switch {
+	case c.Setup > OptH9:
+		return fmt.Errorf("octopus: Setup %d: must be one of the five of figure 2-19", c.Setup)
+	case c.BlockBytes < rdpma.XLineBytes || c.BlockBytes%rdpma.XLineBytes != 0:
+		return fmt.Errorf("octopus: BlockBytes %d: must be a multiple of %d", c.BlockBytes, rdpma.XLineBytes)
+	case c.FileBytes < c.BlockBytes || c.FileBytes%c.BlockBytes != 0:
+		return fmt.Errorf("octopus: FileBytes %d: must be a multiple of BlockBytes, %d", c.FileBytes, c.BlockBytes)
+	case c.Files < 1:
+		return fmt.Errorf("octopus: Files %d: must be at least 1", c.Files)
+	}
+	return nil
+}
+
+func (fs *FS) inodeBytes() int {
+	return inodeHeader + fs.cfg.FileBytes/fs.cfg.BlockBytes*rdpma.PtrBytes
+}
+
+// Memory is the memory below: for its counts, and for switching hints.
+func (fs *FS) Memory() *rdpma.Memory { return fs.mem }
+
+// home is the server of a file and the address of its inode.
+func (fs *FS) home(file int) (machine int, inode r2.Addr, err error) {
+	n := len(fs.cfg.Servers)
+	if file < 0 || file >= n*fs.cfg.Files {
+		return 0, 0, fmt.Errorf("octopus: file %d: numbers go from 0 to %d: %w", file, n*fs.cfg.Files-1, ErrNoFile)
+	}
+	return fs.cfg.Servers[file%n], fs.inodes[file%n] + r2.Addr(file/n*fs.inodeBytes()), nil
+}
+
+// Create allocates the blocks of a file, before the run.
+func (fs *FS) Create(file int) error {
+	machine, inode, err := fs.home(file)
+	if err != nil {
+		return err
+	}
+	b := binary.LittleEndian.AppendUint64(nil, uint64(fs.cfg.FileBytes))
+	for range fs.cfg.FileBytes / fs.cfg.BlockBytes {
+		p, err := fs.mem.Alloc(machine, fs.cfg.BlockBytes)
+		if err != nil {
+			return fmt.Errorf("octopus: file %d: %w", file, err)
+		}
+		b = p.Append(b)
+	}
+	copy(fs.cl.Mem(machine).Bytes(inode, len(b)), b)
+	return nil
+}
+
+// Statuses of an answer.
+const (
+	found = iota
+	missing
+)
+
+// lookup answers with the pointers of some blocks: file, first block and how many
+// are three 32-bit words.
+func (fs *FS) lookup(c *r2.Co, _ r2.Peer, req, rep []byte) int {
+	file, first, n := int(binary.LittleEndian.Uint32(req)), int(binary.LittleEndian.Uint32(req[4:])), int(binary.LittleEndian.Uint32(req[8:]))
+	_, inode, err := fs.home(file)
+	rep[0] = missing
+	if err != nil || c.Load64(inode) == 0 {
+		return 1
+	}
+	rep[0] = found
+	return 1 + copy(rep[1:], c.Load(inode+inodeHeader+r2.Addr(first*rdpma.PtrBytes), n*rdpma.PtrBytes))
+}
+
+// span is the part of an operation that lies in one block.
+type span struct {
+	block    rdpma.Ptr
+	off      int // in the block
+	from, to int // of the operation's bytes
+}
+
+// spans asks the file's server for the blocks of a range.
+func (fs *FS) spans(c *r2.Co, file, off, n int) ([]span, error) {
+	machine, _, err := fs.home(file)
+	if err != nil {
+		return nil, err
+	}
+	if n < 1 || off < 0 || off+n > fs.cfg.FileBytes {
+		return nil, fmt.Errorf("octopus: bytes %d to %d of file %d: files have %d", off, off+n, file, fs.cfg.FileBytes)
+	}
+	size := fs.cfg.BlockBytes
+	first, count := off/size, (off+n-1)/size-off/size+1
+	if count > fs.most {
+		return nil, fmt.Errorf("octopus: %d bytes are in %d blocks: an answer names at most %d: use larger blocks or smaller operations", n, count, fs.most)
+	}
+	req := make([]byte, 0, 12)
+	for _, x := range [...]int{file, first, count} {
+		req = binary.LittleEndian.AppendUint32(req, uint32(x))
+	}
+	r := c.Call(machine, fs.cfg.RPC+rpcLookup, req)
+	if err := c.Wait(); err != nil {
+		return nil, fmt.Errorf("octopus: file %d: %w", file, err)
+	}
+	if r.B[0] != found {
+		return nil, fmt.Errorf("octopus: file %d: create it first: %w", file, ErrNoFile)
+	}
+	all := make([]span, 0, count)
+	for i, done := 0, 0; done < n; i++ {
+		p, err := rdpma.ParsePtr(r.B[1+i*rdpma.PtrBytes:])
+		if err != nil {
+			return nil, fmt.Errorf("octopus: file %d: %w", file, err)
+		}
+		at := (off + done) % size
+		k := min(size-at, n-done)
+		all = append(all, span{p, at, done, done + k})
+		done += k
+	}
+	return all, nil
+}
+
+// Write overwrites bytes of a file, from an offset that is a multiple of 8: one RPC,
+// then WRITEs, with the configuration's durability.
+func (fs *FS) Write(c *r2.Co, file, off int, data []byte) error {
+	all, err := fs.spans(c, file, off, len(data))
+	if err != nil {
+		return err
+	}
+	b := fs.mem.Batch(c)
+	for _, s := range all {
+		if fs.cfg.Setup.Durable() {
+			b.PWrite(s.block, s.off, data[s.from:s.to], rdpma.OneSided)
+		} else {
+			b.Write(s.block, s.off, data[s.from:s.to], rdpma.OneSided)
+		}
+	}
+	return b.Wait()
+}
+
+// Read reads bytes of a file: one RPC, then READs.
+func (fs *FS) Read(c *r2.Co, file, off, n int) ([]byte, error) {
+	all, err := fs.spans(c, file, off, n)
+	if err != nil {
+		return nil, err
+	}
+	b := fs.mem.Batch(c)
+	data := make([]rdpma.Data, len(all))
+	for i, s := range all {
+		data[i] = b.Read(s.block, s.off, s.to-s.from, rdpma.OneSided)
+	}
+	if err := b.Wait(); err != nil {
+		return nil, err
+	}
+	out := make([]byte, 0, n)
+	for i := range data {
+		out = append(out, data[i].Bytes()...)
+	}
+	return out, nil
+}

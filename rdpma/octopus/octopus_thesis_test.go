@@ -1,0 +1,125 @@
+package octopus
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"testing"
+
+	"drtmx/engine/fabric"
+	"drtmx/engine/metrics"
+	"drtmx/engine/r2"
+	"drtmx/engine/sim"
+	"drtmx/rdpma/nvm"
+)
+
+// bed is one client and one server with NVM.
+type bed struct {
+	t   *testing.T
+	sim *sim.Sim
+	f   *fabric.Fabric
+	cl  *r2.Cluster
+	fs  *FS
+}
+
+func newBed(t *testing.T, c Config) *bed {
+	t.Helper()
+	p, err := fabric.LoadProfile("r74v")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bed{t: t, sim: sim.New(sim.Options{Seed: 1})}
+	b.f, err = fabric.New(b.sim, fabric.Config{Profile: p, Machines: 2, NodeTypes: []string{"val", "r74v"}, NVM: device(p.NVM), Durability: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.cl, err = r2.New(b.sim, b.f, r2.Config{Threads: 1, Coroutines: 1}); err != nil {
+		t.Fatal(err)
+	}
+	c.Servers = []int{1}
+	if b.fs, err = Open(b.cl, c); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		b.sim.Close()
+		if err := b.f.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+func device(n *fabric.NVMNumbers) func(int, int, *fabric.NodeType) (fabric.Device, error) {
+	rate := func(x fabric.Number) int64 { return int64(math.Round(x.Value * 1e9)) }
+	return func(_, _ int, t *fabric.NodeType) (fabric.Device, error) {
+		if t.NVMGeneration.Int() == 0 {
+			return nil, nil
+		}
+		return nvm.New(nvm.Config{
+			DIMMs: n.DIMMs.Int(), InterleaveBytes: n.Interleave.Int(), XLineBytes: n.XLine.Int(), XBufferXLines: n.XBuffer.Int(),
+			WritebackQueue: n.WritebackQueue.Int(), WriteQueue: n.WriteQueue.Int(), ReadQueue: n.ReadQueue.Int(),
+			ControllerReadPS: n.ControllerRead.Time(), ControllerWritePS: n.ControllerWrite.Time(), ReadHitPS: n.ReadHit.Time(),
+			MediaReadPS: n.MediaRead.Time(), TranslationMissPS: n.TranslationMiss.Time(),
+			TranslationPages: n.TranslationPages.Int(), TranslationPageBytes: n.TranslationPage.Int(),
+			MediaReadBytesPerSec: rate(n.ReadBandwidth), MediaWriteBytesPerSec: rate(n.WriteBandwidth)})
+	}
+}
+
+func (b *bed) do(body func(c *r2.Co)) {
+	b.t.Helper()
+	ended := false
+	b.cl.Spawn(0, 0, func(c *r2.Co) {
+		c.Phase(metrics.Execution, r2.Mode{Outstanding: true, Doorbell: true})
+		body(c)
+		ended = true
+	})
+	if err := b.sim.Run(b.sim.Now() + 100*sim.Millisecond); err != nil {
+		b.t.Fatal(err)
+	}
+	if !ended {
+		b.t.Fatalf("not finished: %v", b.cl.Waiting(4))
+	}
+}
+
+// §2.3.5.3: a client queries the metadata by two-sided RDMA and writes with
+// one-sided RDMA. Durability costs a round trip more, which H9 takes back; what was
+// written durably survives a crash.
+func TestFigure219Configurations(t *testing.T) {
+	for setup, trips := range map[Setup]int{DRAM: 2, NVM: 2, Opt: 2, Persist: 3, OptH9: 2} {
+		b := newBed(t, Config{Setup: setup, BlockBytes: 4096, FileBytes: 16384, Files: 4})
+		if err := b.fs.Create(1); err != nil {
+			t.Fatal(err)
+		}
+		data := bytes.Repeat([]byte("rdma nvm"), 1024) // over three blocks
+		b.do(func(c *r2.Co) {
+			var breakdown metrics.Breakdown
+			c.TakeBreakdown(&breakdown)
+			if err := b.fs.Write(c, 1, 2048, data); err != nil {
+				t.Fatal(err)
+			}
+			if got := c.TakeBreakdown(&breakdown); got != trips {
+				t.Errorf("%v: a write is %d round trips, want %d", setup, got, trips)
+			}
+			all, err := b.fs.spans(c, 1, 2048, len(data))
+			if err != nil || len(all) != 3 {
+				t.Fatalf("%v: %d blocks, %v", setup, len(all), err)
+			}
+			for _, s := range all {
+				left := b.f.Machine(1).AfterCrash(s.block.Addr()+r2.Addr(s.off), s.to-s.from, nil)
+				if setup.Durable() && !bytes.Equal(left, data[s.from:s.to]) {
+					t.Errorf("%v: bytes %d to %d do not survive a crash", setup, s.from, s.to)
+				}
+			}
+			got, err := b.fs.Read(c, 1, 2048, len(data))
+			if err != nil || !bytes.Equal(got, data) {
+				t.Errorf("%v: read %d bytes, %v", setup, len(got), err)
+			}
+			if _, err := b.fs.Read(c, 2, 0, 8); !errors.Is(err, ErrNoFile) {
+				t.Errorf("%v: a file that was not created: %v", setup, err)
+			}
+			if err := b.fs.Write(c, 1, 16384-8, data[:16]); err == nil {
+				t.Errorf("%v: a write beyond the end of the file", setup)
+			}
+		})
+	}
+}
