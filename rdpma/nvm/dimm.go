@@ -262,7 +262,7 @@ func (m *dimm) wearOut(tag uint64) sim.Time {
 func (m *dimm) flush(now sim.Time) (end sim.Time) {
 	m.arrive(now)
 	at := max(now, m.free)
-	end = at
+	end = max(at, m.backs.latest) // what is on its way to the media is not done either
 	// The least recently used first, as if they had been evicted.
 	head := int32(len(m.buffer.nodes) - 1)
 	for i := m.buffer.nodes[head].prev; i != head; i = m.buffer.nodes[i].prev {
