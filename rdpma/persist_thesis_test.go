@@ -267,3 +267,30 @@ func TestCrashPoints(t *testing.T) {
 		t.Error("no Write was lost: the test shows nothing")
 	}
 }
+
+// Flow 3 as the client sees it: with more WRITEs than the DIMM takes at once, they
+// are complete while bytes are still in front of it. A READ behind them waits.
+func TestFigure27CompletionIsNotPersistence(t *testing.T) {
+	b := durable(t, bedOptions{config: Config{Hints: Hints{H3: true, H5: true}}})
+	defer b.close()
+	p, err := b.m.AllocOnDIMM(1, 0, 0, 32<<10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.do(0, func(c *r2.Co) {
+		data := pattern(p.Len(), 1)
+		if err := b.m.Write(c, p, 0, data, OneSided); err != nil {
+			t.Error(err)
+		}
+		if bytes.Equal(b.survives(p), data) {
+			t.Error("a completed Write survives although the DIMM is behind")
+		}
+		data = pattern(p.Len(), 2)
+		if err := b.m.PWrite(c, p, 0, data, OneSided); err != nil {
+			t.Error(err)
+		}
+		if !bytes.Equal(b.survives(p), data) {
+			t.Error("a persistent write does not survive")
+		}
+	})
+}
