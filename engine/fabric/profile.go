@@ -184,7 +184,9 @@ type CPUCosts struct {
 	PostWQE, MMIO, PollEmpty, PollCQE, RecvRefill sim.Time
 	CoroutineSwitch, Dispatch, CopyLine, Atomic   sim.Time
 	LineTransfer                                  sim.Time
-	MHz                                           int64
+	// MemoryLine is a line that the RNIC has written past the cache.
+	MemoryLine sim.Time
+	MHz        int64
 }
 
 func (p *Profile) cpuCosts(t *NodeType) CPUCosts {
@@ -192,7 +194,7 @@ func (p *Profile) cpuCosts(t *NodeType) CPUCosts {
 	return CPUCosts{
 		PostWQE: c.PostWQE.Time(), MMIO: c.MMIO.Time(), PollEmpty: c.PollEmpty.Time(), PollCQE: c.PollCQE.Time(),
 		RecvRefill: c.RecvRefill.Time(), CoroutineSwitch: c.CoroutineSwitch.Time(), Dispatch: c.Dispatch.Time(),
-		CopyLine: c.CopyLine.Time(), Atomic: c.Atomic.Time(), LineTransfer: c.LineTransfer.Time(), MHz: int64(t.Frequency.Int()),
+		CopyLine: c.CopyLine.Time(), Atomic: c.Atomic.Time(), LineTransfer: c.LineTransfer.Time(), MemoryLine: p.Memory.DRAM.Time(), MHz: int64(t.Frequency.Int()),
 	}
 }
 

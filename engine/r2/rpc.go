@@ -129,8 +129,11 @@ func (w *Worker) receive(cqe *fabric.CQE) {
 		w.cl.Fail(fmt.Errorf("r2: receive on machine %d thread %d: %v", w.mc.id, w.thread, cqe.Status))
 		return
 	}
-	_, b := w.buffers.recvBuffer(slot)
+	a, b := w.buffers.recvBuffer(slot)
 	h := parseHeader(b)
+	if !w.hw.DDIO(w.hw.CoreSocket(w.core)) { // and so do messages
+		w.charge(w.hw.Access(w.core, max(w.local, w.cl.sim.Now()), a, headerBytes+h.size, fabric.Load))
+	}
 	payload := b[headerBytes : headerBytes+h.size]
 	ch := w.channel(cqe.Src)
 	ch.acknowledge(w, h.ack)

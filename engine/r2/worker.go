@@ -147,6 +147,9 @@ func (w *Worker) poll() {
 	n := w.cq.Poll(w.cl.polled)
 	w.batch, w.next = w.cl.polled[:n], 0
 	w.charge(w.cpu.PollEmpty + Time(n)*w.cpu.PollCQE)
+	if !w.hw.DDIO(w.hw.CoreSocket(w.core)) { // completions come from memory (§2.3.4.1)
+		w.charge(Time(n) * w.cpu.MemoryLine)
+	}
 	if r := w.rings; r != nil {
 		r.at, r.found = 0, false
 	}
