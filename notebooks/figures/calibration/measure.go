@@ -34,6 +34,11 @@ const (
 
 // measures are the rows that exist in this version.
 func measures() []measure {
+	return append(valMeasures(), nvmMeasures()...)
+}
+
+// valMeasures are the rows of §2.2, on VAL.
+func valMeasures() []measure {
 	return []measure{
 		peak("f2-4a-read-peak", "micro-read", 64),
 		peak("f2-4a-write-peak", "micro-write", 64),

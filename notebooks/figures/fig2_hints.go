@@ -1,0 +1,199 @@
+package figures
+
+import "drtmx/engine"
+
+// Figures 2-12 to 2-16: what each hint of Table 2-4 brings (§2.3.4). The hints
+// are added in the order of the X axis.
+
+const withHints = "Throughput"
+
+// hintSteps are the knobs of each step.
+type hintSteps []engine.Knobs
+
+var oneSteps = hintSteps{
+	plainWrite,
+	with(plainWrite, engine.Knobs{"nvm.h1": true}),
+	with(plainWrite, engine.Knobs{"nvm.h1": true, "nvm.h3": true}),
+	with(plainWrite, engine.Knobs{"nvm.h1": true, "nvm.h3": true, "nvm.h5": true}),
+	oneHints,
+}
+
+var stored = with(plainWrite, engine.Knobs{"workload.copy": "store"})
+
+var twoSteps = hintSteps{
+	stored,
+	with(stored, engine.Knobs{"nvm.h1": true}),
+	with(stored, engine.Knobs{"nvm.h1": true, "nvm.h4": true}),
+	with(stored, engine.Knobs{"nvm.h1": true, "nvm.h4": true, "nvm.h5": true}),
+	with(stored, engine.Knobs{"nvm.h1": true, "nvm.h4": true, "nvm.h5": true, "nvm.h7": true}),
+}
+
+func factors(id, title, primitive, order string, steps hintSteps, payload int, claims func(f *Figure) []Claim) *definition {
+	y, read := Axis{Label: "Throughput per socket", Unit: "Mreq/s"}, perSocket
+	if payload >= 256 {
+		y, read = Axis{Label: "Bandwidth per socket", Unit: "Gbps"}, gbpsPerSocket
+	}
+	return &definition{id: id, title: title, chapter: 2, section: "2.3.4", scope: "socket", x: Axis{Label: order, Unit: "step"}, y: y, claims: claims,
+		plan: func(scale string) plan {
+			base := remote(scale, "micro-write", primitive)
+			for name, v := range atPayload(scale, payload) { // order-free: fills a map
+				base[name] = v
+			}
+			line := plannedSeries{name: withHints}
+			for i, set := range steps {
+				line.points = append(line.points, plannedPoint{float64(i), set, read})
+			}
+			return plan{base: engine.Spec{Set: base}, series: []plannedSeries{line}, gap: gapPoint{withHints, 0}}
+		}}
+}
+
+// The steps as the claims count them.
+const (
+	hintsNone = iota
+	hintH1
+	hintH3 // of two-sided writes H4
+	hintH5
+	hintH6 // of two-sided writes H7
+)
+
+const (
+	oneOrder = "0 none, 1 +H1, 2 +H3, 3 +H5, 4 +H6"
+	twoOrder = "0 none, 1 +H1, 2 +H4, 3 +H5, 4 +H7"
+)
+
+var figures212to13 = []*definition{
+	factors("2-12a", "Hints for one-sided writes of 16 bytes", "one-sided", oneOrder, oneSteps, 16, claims212a),
+	factors("2-12b", "Hints for one-sided writes of 2,048 bytes", "one-sided", oneOrder, oneSteps, 2048, func(*Figure) []Claim { return nil }),
+	factors("2-13a", "Hints for two-sided writes of 16 bytes", "two-sided", twoOrder, twoSteps, 16, claims213a),
+	factors("2-13b", "Hints for two-sided writes of 2,048 bytes", "two-sided", twoOrder, twoSteps, 2048, claims213b),
+}
+
+// times is a claim that one step is a multiple of another.
+func (f *Figure) times(id, text string, step, before float64, reference float64) Claim {
+	return f.quotient(id, text, f.step(withHints, step), f.step(withHints, before), "with it", "without", reference)
+}
+
+func claims212a(f *Figure) []Claim {
+	return []Claim{
+		f.value("f2-12a-h1-before", "15 M requests/s without hints", withHints, hintsNone, 15),
+		f.value("f2-12a-h1-after", "30 M with H1", withHints, hintH1, 30),
+		f.times("f2-12a-h1-ratio", "H1 brings up to 2x", hintH1, hintsNone, 2),
+		f.value("f2-12a-h5-before", "31 M before H5", withHints, hintH3, 31),
+		f.value("f2-12a-h5-after", "34 M with H5", withHints, hintH5, 34),
+		f.times("f2-12a-h5-ratio", "H5 brings 1.1x", hintH5, hintH3, 1.1),
+		f.value("f2-12a-h6-after", "45 M with H6", withHints, hintH6, 45),
+		f.share("f2-12a-h6-frac", "that is 87 % of what the NVM can take", hintH6, withHints, "", nvmWriteMreqs, 87),
+		f.times("f2-12a-h6-ratio", "H6 is 1.3x H5", hintH6, hintH5, 1.3),
+	}
+}
+
+func claims213a(f *Figure) []Claim {
+	return []Claim{
+		f.value("f2-13a-h7-before", "19 M requests/s before H7", withHints, hintH5, 19),
+		f.value("f2-13a-h7-after", "35 M with H7", withHints, hintH6, 35),
+		f.times("f2-13a-h7-ratio", "H7 brings 1.8x", hintH6, hintH5, 1.8),
+	}
+}
+
+func claims213b(f *Figure) []Claim {
+	return []Claim{
+		f.value("f2-13b-h1-before", "8 Gbps without hints", withHints, hintsNone, 8),
+		f.value("f2-13b-h1-after", "19 Gbps with H1", withHints, hintH1, 19),
+		f.times("f2-13b-h1-ratio", "H1 brings up to 2.4x", hintH1, hintsNone, 2.4),
+	}
+}
+
+// Figure 2-14: writes of 2,048 bytes to one DIMM.
+
+const (
+	twoOnDIMM = "Two-sided"
+	oneOnDIMM = "One-sided WRITE"
+)
+
+var figures214 = []*definition{
+	{id: "2-14a", title: "Two-sided writes to one DIMM", chapter: 2, section: "2.3.4.1", scope: "socket",
+		x: Axis{Label: "Server threads of the machine", Unit: "threads"}, y: Axis{Label: "Bandwidth per socket", Unit: "Gbps"},
+		plan: func(scale string) plan {
+			base := with(remote(scale, "micro-write", "two-sided"), twoHints, engine.Knobs{"workload.copy": "store", "workload.dimm": 1, "workload.payload": 2048, "workload.keys": 40_000,
+				"coroutines": 2, "warmup_ns": 1_500_000, "duration_ns": 1_500_000})
+			line := plannedSeries{name: twoOnDIMM}
+			for _, n := range []int{2, 4, 8, 12, 16, 20} {
+				line.points = append(line.points, plannedPoint{float64(n), engine.Knobs{"server.threads": n}, gbpsPerSocket})
+			}
+			return plan{base: engine.Spec{Set: base}, series: []plannedSeries{line}, gap: gapPoint{twoOnDIMM, 20}}
+		},
+		claims: func(f *Figure) []Claim {
+			four, twenty := f.step(twoOnDIMM, 4), f.step(twoOnDIMM, 20)
+			drop := 100 * (1 - twenty.Y/four.Y)
+			c := Claim{ID: "f2-14a-drop", Claim: "20 threads write 37 % less than 4", Reference: "37", Unit: "%", Measured: &drop}
+			r := divide(pair{"20 threads", "4 threads"}, twenty, four)
+			c.Status, c.Why = near(drop, 100*r.half, 37), f.because(r)
+			return []Claim{c}
+		}},
+	{id: "2-14b", title: "One-sided WRITEs to one DIMM", chapter: 2, section: "2.3.4.1", scope: "socket",
+		x: Axis{Label: "Coroutines per client thread", Unit: "coroutines"}, y: Axis{Label: "Bandwidth per socket", Unit: "Gbps"},
+		plan: func(scale string) plan {
+			base := with(remote(scale, "micro-write", "one-sided"), oneHints, engine.Knobs{"workload.dimm": 1, "workload.payload": 2048, "workload.keys": 40_000})
+			line := plannedSeries{name: oneOnDIMM}
+			for _, n := range []int{1, 2, 4, 8, 16} {
+				line.points = append(line.points, plannedPoint{float64(n), engine.Knobs{"coroutines": n}, gbpsPerSocket})
+			}
+			return plan{base: engine.Spec{Set: base}, series: []plannedSeries{line}, gap: gapPoint{oneOnDIMM, 1}}
+		},
+		claims: func(f *Figure) []Claim {
+			limit := f.highest("f2-14-dimm-limit", "a DIMM takes about 16 Gbps", oneOnDIMM, func(float64) bool { return true }, 16)
+			order := f.gains("f2-14b-order", "one-sided WRITEs to one DIMM do not fall with more of them", divide(pair{"16 coroutines", "1 coroutine"}, f.step(oneOnDIMM, 16), f.step(oneOnDIMM, 1)))
+			if order.Status == Undecided { // flat at the limit is not falling
+				order.Status = Holds
+			}
+			return []Claim{limit, order}
+		}},
+}
+
+// Figure 2-16: DDIO and bulk writes of one client.
+
+var bulk = []int{256, 1024, 2048, 4096}
+
+const (
+	ddioOn  = "DDIO on"
+	ddioOff = "DDIO off"
+)
+
+func plan216(scale string, read func(r *engine.Result) (float64, float64)) plan {
+	base := with(remote(scale, "micro-write", "one-sided"), engine.Knobs{"workload.socket": "own", "workload.pattern": "sequential", "clients": 1, "client.threads": 8, "coroutines": 4})
+	p := plan{base: engine.Spec{Set: base}, gap: gapPoint{ddioOn, 2048}}
+	for _, l := range []nvmLine{{ddioOn, with(inNVM, engine.Knobs{"ddio": true})}, {ddioOff, with(inNVM, engine.Knobs{"ddio": false})}} {
+		s := plannedSeries{name: l.name}
+		for _, n := range bulk {
+			s.points = append(s.points, plannedPoint{float64(n), with(l.set, engine.Knobs{"workload.payload": n}), read})
+		}
+		p.series = append(p.series, s)
+	}
+	return p
+}
+
+func amplification(r *engine.Result) (y, ci95 float64) {
+	if r.NVM == nil {
+		return 0, 0
+	}
+	return r.NVM.WriteAmplification, 0
+}
+
+var figures216 = []*definition{
+	{id: "2-16a", title: "DDIO and bulk writes to NVM", chapter: 2, section: "2.3.4.1", scope: "socket",
+		x: Axis{Label: "Payload", Unit: "bytes", Log: true}, y: Axis{Label: "Bandwidth per socket", Unit: "Gbps"},
+		plan: func(scale string) plan { return plan216(scale, gbpsPerSocket) },
+		claims: func(f *Figure) []Claim {
+			all := func(float64) bool { return true }
+			return []Claim{
+				f.highest("f2-16a-ddio-on", "with DDIO bulk writes reach 42 Gbps", ddioOn, all, 42),
+				f.highest("f2-16a-ddio-off", "without DDIO they come close to the NVM's 100 Gbps", ddioOff, all, nvmWriteGbps),
+			}
+		}},
+	{id: "2-16b", title: "Write amplification with DDIO", chapter: 2, section: "2.3.4.1", scope: "socket",
+		x: Axis{Label: "Payload", Unit: "bytes", Log: true}, y: Axis{Label: "Write amplification", Unit: "x"},
+		plan: func(scale string) plan { return plan216(scale, amplification) },
+		claims: func(f *Figure) []Claim {
+			return []Claim{f.value("f2-16b-amp", "DDIO doubles what the media write", ddioOn, 4096, 2)}
+		}},
+}
