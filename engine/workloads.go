@@ -192,7 +192,7 @@ func workloadKnobs() []entry {
 			return ""
 		}},
 		{Knob: Knob{Name: "workload.socket", Kind: KindChoice, Default: "own", Choices: micro.Sockets(), Label: "Socket", Section: "2.3.4.1", Group: groupWorkload, Live: true,
-			Doc: "Whose memory a request goes to. own: that of the socket whose RNIC serves it. other: that of the other socket, across the interconnect. any: either."}, inactive: only("workload.socket")},
+			Doc: "Whose memory a request goes to. own: that of the socket whose RNIC serves it. other: that of the other socket, across the interconnect. any: either. first: that of the first socket, so that with workload.dimm all requests go to one DIMM."}, inactive: only("workload.socket")},
 		{Knob: Knob{Name: "workload.scale", Kind: KindFloat, Default: 1.0, Min: 0.0001, Max: 1.0, Label: "Scale of populations", Group: groupWorkload,
 			Doc: "Multiplies populations only; caches that matter relative to them shrink by the same factor."}, inactive: only("workload.scale")},
 	}

@@ -41,6 +41,13 @@
 //   - LLC: set-associative tag arrays per socket, with the ways that DDIO may use,
 //     partial lines read before they are written, dirty lines written back. DRAM
 //     channels, the way to the other socket, a TLB per core.
+//   - NVM (Config.NVM, Device) behind the same LLC. Lines that stores and DMA writes
+//     bring into the cache leave it in random order. Non-temporal stores and clwb
+//     go through the core's write-combining buffers, which drain in no order.
+//     Writes that an RNIC has posted are limited in number; those of less than a
+//     line are read and merged first, some at a time. Memory of the other socket is
+//     behind an interconnect, and an owner there is noted in the memory's directory.
+//     DDIO is a switch of each socket.
 //   - Loss: UD and UC packets are lost at a rate, RC packets come late.
 //   - Milestones: every completion says where its time went.
 //   - Persistence (Config.Durability): of every line of NVM whether its newest bytes
@@ -54,7 +61,7 @@
 //   - Path MTU segments: a message is one packet with the headers of all.
 //   - Shared receive queues, multicast, memory windows, RDMA WRITE with immediate,
 //     the 40 bytes of a datagram's route header in front of its payload.
-//   - The bandwidth between sockets (its latency counts), core caches above the
+//   - The bandwidth between sockets to DRAM (its latency counts), core caches above the
 //     LLC, prefetchers (further lines of one access are just cheaper), and two
 //     copies of a line: a line is cached at its home socket only.
 //   - Retransmission costs time, not bandwidth.
@@ -66,7 +73,11 @@
 // completion is there. The bytes of WRITE and SEND are taken when the RNIC
 // fetches them, or at the post if they are inline.
 //
-// DRAM channels see a core's accesses at the time of the event that causes
+// All lines of one DMA write reach a Device at the same time, whatever its length:
+// messages of many kilobytes queue there instead of on PCIe. Two non-temporal
+// stores to parts of one line are not combined.
+//
+// DRAM channels and Devices see a core's accesses at the time of the event that causes
 // them, not at the core's local time, which may be later.
 //
 // Stations are charged with the time of the event that reaches them, so they

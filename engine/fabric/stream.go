@@ -68,15 +68,15 @@ func (w *stream) issue() {
 	}
 }
 
-// depart sends a line to the socket of its memory.
+// depart sends a line to the memory controller. A buffer is free when the core
+// hears that it was taken; to have one event, that way is gone before as well.
 func (w *stream) depart(l ntLine) {
 	f := w.machine.fab
 	now := f.sim.Now()
-	if l.far == 0 {
-		l.s.arrive(f, now, l)
-		return
+	at := now + l.s.nvm.path + l.far
+	if l.far > 0 {
+		at += l.s.nvm.cross(now, 0)
 	}
-	at := now + l.s.nvm.cross(now, 0) + l.far
 	f.later(at, nvmOp{stage: lineArrives, nt: l})
 }
 

@@ -31,7 +31,10 @@
 //
 // Load, Store and the CPU atomics touch the machine's own registered memory.
 // They bring the core to its local time first, so that they meet the RNIC's
-// accesses in the right order, and charge the socket's TLB and caches.
+// accesses in the right order, and charge the socket's TLB and caches. StoreNT,
+// Flush and Fence are non-temporal stores, clwb and sfence: what they wait for
+// stalls the whole core. Without DDIO a worker fetches the completions and messages
+// it polls from memory.
 //
 // # RPC over UD
 //

@@ -274,6 +274,7 @@ func (l *Loop) store(c *r2.Co, at r2.Addr, b []byte, how Copy) {
 	}
 	if how == CopyStoreNT {
 		c.StoreNT(at, b)
+		c.Fence() // such stores have no order: the reply must not overtake them
 	} else {
 		c.Store(at, b)
 	}
@@ -480,6 +481,8 @@ func (r *runner) target() (m int, at r2.Loc) {
 	switch l.opt.socket() {
 	case Other:
 		socket++
+	case First:
+		socket = 0
 	case Any:
 		socket = rand.Intn(len(list))
 	}

@@ -33,9 +33,10 @@ const (
 	Own   Socket = iota // that of the RNIC's socket
 	Other               // that of the next socket
 	Any                 // that of a random one
+	First               // that of the first socket, whichever RNIC serves it
 )
 
-var socketNames = []string{"own", "other", "any"}
+var socketNames = []string{"own", "other", "any", "first"}
 
 // Sockets are the names of Socket.
 func Sockets() []string { return socketNames }

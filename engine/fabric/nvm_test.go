@@ -1,0 +1,284 @@
+package fabric
+
+import (
+	"slices"
+	"testing"
+
+	"drtmx/engine/sim"
+)
+
+// plainDevice takes a line per gap and answers reads after a latency. It remembers
+// what came.
+type plainDevice struct {
+	gap, latency sim.Time
+	free         sim.Time
+	last         sim.Time
+	reads        []uint64
+	writes       []uint64
+	backwards    int
+}
+
+func (d *plainDevice) Read(now sim.Time, line uint64) sim.Time {
+	d.at(now)
+	d.reads = append(d.reads, line)
+	return now + d.latency
+}
+
+func (d *plainDevice) Write(now sim.Time, line uint64) sim.Time {
+	d.at(now)
+	d.writes = append(d.writes, line)
+	accepted := max(now, d.free)
+	d.free = accepted + d.gap
+	return accepted
+}
+
+func (d *plainDevice) Room(uint64) sim.Time { return d.free }
+
+func (d *plainDevice) at(now sim.Time) {
+	if now < d.last {
+		d.backwards++
+	}
+	d.last = max(d.last, now)
+}
+
+// nvmBed is two machines of R74V, each socket with a plain device.
+func nvmBed(t *testing.T, gap sim.Time, ddio bool) (b *bed, devices [][]*plainDevice) {
+	t.Helper()
+	p, err := LoadProfile("r74v")
+	if err != nil {
+		t.Fatal(err)
+	}
+	devices = [][]*plainDevice{make([]*plainDevice, 2), make([]*plainDevice, 2)}
+	b = newBed(t, bedOptions{machines: 2, threads: 1, span: 1 << 20, config: Config{Profile: p, NoDDIO: !ddio,
+		NVM: func(m, k int, _ *NodeType) (Device, error) {
+			devices[m][k] = &plainDevice{gap: gap, latency: 200 * sim.Nanosecond}
+			return devices[m][k], nil
+		}}})
+	t.Cleanup(func() {
+		for _, list := range devices {
+			for _, d := range list {
+				if d.backwards > 0 {
+					t.Errorf("%d calls of a device go back in time", d.backwards)
+				}
+			}
+		}
+	})
+	return b, devices
+}
+
+func (b *bed) allocNVM(m, socket, dimm int, bytes uint64) (Addr, MR) {
+	b.t.Helper()
+	mem := b.f.Machine(m).Mem
+	a, err := mem.Alloc(Alloc{Name: "nvm", Bytes: bytes, Socket: socket, NVM: true, DIMM: dimm})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return a, mem.Register(a, bytes, LocalWrite|RemoteRead|RemoteWrite|RemoteAtomic)
+}
+
+// Interleaved memory goes round the DIMMs every 4 KB, pinned memory stays on its
+// DIMM, and no two lines of a socket share a line of the device.
+func TestNVMPlaces(t *testing.T) {
+	b, _ := nvmBed(t, 0, true)
+	mem := b.f.Machine(0).Mem
+	const dimms, unit = 6, 4096 / lineBytes
+	seen := map[uint64]bool{}
+	for i, dimm := range []int{0, 3, 6, 0, 1} {
+		a, _ := b.allocNVM(0, 1, dimm, 3<<20)
+		if !mem.OnNVM(a) || mem.Home(a) != 1 {
+			t.Errorf("allocation %d is not in the NVM of socket 1", i)
+		}
+		first := mem.deviceLine(a>>lineShift) / unit % dimms
+		for l := a >> lineShift; l < (a+4<<20)>>lineShift; l++ {
+			dl := mem.deviceLine(l)
+			if seen[dl] {
+				t.Fatalf("allocation %d: line %d of the device twice", i, dl)
+			}
+			seen[dl] = true
+			want := (first + (l-a>>lineShift)/unit) % dimms
+			if dimm > 0 {
+				want = uint64(dimm - 1)
+			}
+			if got := dl / unit % dimms; got != want || dl%unit != l%unit {
+				t.Fatalf("allocation %d, line %d: on DIMM %d, want %d", i, l-a>>lineShift, got, want)
+			}
+		}
+	}
+	for _, bad := range []Alloc{{Bytes: 1, NVM: true, Socket: 2}, {Bytes: 1, NVM: true, DIMM: 7}, {Bytes: 1, DIMM: 1}, {Bytes: 1, NVM: true, DIMM: -1}} {
+		if _, err := mem.Alloc(bad); err == nil {
+			t.Errorf("%+v is accepted", bad)
+		}
+	}
+	if a := b.data[0]; mem.OnNVM(a) || b.f.Machine(0).NVM(1) == nil {
+		t.Error("DRAM is NVM, or there is none")
+	}
+}
+
+// What a core's accesses ask of the device.
+func TestNVMCoreAccess(t *testing.T) {
+	b, devices := nvmBed(t, 0, true)
+	m, d := b.f.Machine(0), devices[0][0]
+	a, _ := b.allocNVM(0, 0, 0, 1<<20)
+	for _, x := range []struct {
+		what          string
+		at            Addr
+		n             int
+		kind          Kind
+		reads, writes int
+	}{
+		{"load", a, 128, Load, 2, 0}, {"load again", a, 128, Load, 0, 0},
+		{"flush of clean lines", a, 128, Flush, 0, 0},
+		{"store", a + 256, 64, Store, 1, 0}, {"store of a cached line", a + 256, 8, Store, 0, 0},
+		{"flush", a + 256, 64, Flush, 0, 1}, {"flush again", a + 256, 64, Flush, 0, 0},
+		{"whole lines past the cache", a + 512, 128, StoreNT, 0, 2},
+		{"a part of a line", a + 1024, 16, StoreNT, 1, 1},
+		{"a part of a cached line", a, 16, StoreNT, 0, 1},
+	} {
+		r, w := len(d.reads), len(d.writes)
+		took := m.Access(0, b.sim.Now(), x.at, x.n, x.kind)
+		b.run(sim.Microsecond)
+		if !m.Await(0, true, b.kPost, 0) {
+			t.Errorf("%s: not through after 1 us", x.what)
+		}
+		if r, w = len(d.reads)-r, len(d.writes)-w; r != x.reads || w != x.writes || took <= 0 {
+			t.Errorf("%s: %d reads, %d writes in %d ps; want %d and %d", x.what, r, w, took, x.reads, x.writes)
+		}
+	}
+	near := m.Access(0, b.sim.Now(), a+1<<19, 8, Load)
+	far := m.Access(m.Cores()-1, b.sim.Now(), a+1<<19+64, 8, Load)
+	if far <= near {
+		t.Errorf("a load from the other socket takes %d ps, from the own one %d", far, near)
+	}
+}
+
+// Every dirty line leaves the cache once, and none that was not written.
+func TestNVMEvictionsConserveLines(t *testing.T) {
+	b, devices := nvmBed(t, 0, true)
+	m, d := b.f.Machine(0), devices[0][0]
+	const bytes = 64 << 20 // several times the cache
+	a, _ := b.allocNVM(0, 0, 0, bytes)
+	stored := map[uint64]bool{}
+	r := b.sim.Stream("stores", 0)
+	for range 600_000 {
+		at := a + r.Uint64n(bytes/lineBytes)*lineBytes
+		if r.Intn(2) == 0 {
+			m.Access(0, b.sim.Now(), at, 8, Load)
+			continue
+		}
+		m.Access(0, b.sim.Now(), at, 8, Store)
+		stored[m.Mem.deviceLine(at>>lineShift)] = true
+	}
+	if len(d.writes) < 50_000 {
+		t.Errorf("only %d lines left the cache", len(d.writes))
+	}
+	for _, l := range d.writes {
+		if !stored[l] {
+			t.Fatalf("line %d was written back and never stored to", l)
+		}
+	}
+	inOrder := 0
+	for i := 1; i < len(d.writes); i++ {
+		if d.writes[i] > d.writes[i-1] {
+			inOrder++
+		}
+	}
+	if share := float64(inOrder) / float64(len(d.writes)); share < .4 || share > .6 {
+		t.Errorf("%.2f of the evictions are ascending", share)
+	}
+}
+
+// The buffers of a core bound what it has under way; Await tells when they have
+// taken everything and when they are empty. They drain in no order.
+func TestNVMCombiningBuffers(t *testing.T) {
+	const gap = 50 * sim.Nanosecond
+	b, devices := nvmBed(t, gap, true)
+	m, d := b.f.Machine(0), devices[0][0]
+	a, _ := b.allocNVM(0, 0, 1, 1<<20)
+	var woken []sim.Time
+	wake := b.sim.Register("woken", func(uint32) { woken = append(woken, b.sim.Now()) })
+	const lines = 40
+	buffers := b.f.profile.NVM.CombiningBuffers.Int()
+	m.Access(0, 0, a, lines*lineBytes, StoreNT)
+	if m.Await(0, false, wake, 0) {
+		t.Fatal("more lines than buffers, and nobody waits")
+	}
+	path := b.f.profile.NVM.Path.Time()
+	b.run(path + sim.Time(lines-buffers)*gap)
+	if m.Await(0, true, wake, 0) {
+		t.Fatal("the buffers are empty too early")
+	}
+	b.run(10 * sim.Microsecond)
+	want := []sim.Time{path + sim.Time(lines-buffers-1)*gap, path + sim.Time(lines-1)*gap}
+	if !slices.Equal(woken, want) {
+		t.Errorf("woken at %v, want %v", woken, want)
+	}
+	sorted := slices.Sorted(slices.Values(d.writes))
+	if slices.Equal(sorted, d.writes) || len(slices.Compact(sorted)) != lines {
+		t.Errorf("%d lines, each once and not in order; got %v", lines, d.writes)
+	}
+}
+
+// WRITEs do not reach memory faster than it takes them, the number outside is
+// bounded, and a READ behind a WRITE ends after the WRITE is persistent.
+func TestNVMPostedWrites(t *testing.T) {
+	const gap = 100 * sim.Nanosecond
+	for _, bytes := range []uint32{64, 16} { // whole lines and partial ones
+		b, devices := nvmBed(t, gap, false)
+		_, mr := b.allocNVM(1, 0, 0, 8<<20)
+		d := devices[1][0]
+		next := func(w *bedWorker, id uint64) {
+			if w.machine == 0 {
+				at := mr.Addr + w.rand.Uint64n(mr.Len/64)*64
+				w.post(w.rc[1], SendWR{ID: id, Op: Write, Signaled: true, Inline: true, Local: w.scratch, LKey: w.key, Len: bytes, Remote: at, RKey: mr.RKey})
+			}
+		}
+		b.start(100, next, nil)
+		rate := 2 * b.rate(20*sim.Microsecond, 50*sim.Microsecond)
+		if want := float64(sim.Microsecond) / float64(gap); rate < .97*want || rate > 1.03*want {
+			t.Errorf("%d bytes: %.2f M/s, the device takes %.2f", bytes, rate, want)
+		}
+		limit := b.f.profile.NVM.PostedWrites.Int()
+		if n := b.f.Machine(1).NICs[0].posted.open; n > limit+1 {
+			t.Errorf("%d bytes: %d writes outside of memory, at most %d", bytes, n, limit)
+		}
+		var read, taken sim.Time
+		b.workers[0].done = func(w *bedWorker, e *CQE) {
+			if e.ID == 1<<20 {
+				read, taken = e.At, d.free-gap
+			}
+		}
+		w := b.workers[0]
+		written := len(d.writes)
+		w.post(w.rc[1], SendWR{ID: 1 << 20, Op: Read, Signaled: true, Local: w.scratch, LKey: w.key, Len: 8, Remote: b.data[1], RKey: b.keys[1]})
+		b.run(100 * sim.Microsecond)
+		if len(d.writes) == written || read <= taken {
+			t.Errorf("%d bytes: the READ ended at %d, the last WRITE before it was persistent at %d", bytes, read, taken)
+		}
+	}
+}
+
+// DDIO is a property of the socket at which the RNIC sits.
+func TestDDIOPerSocket(t *testing.T) {
+	b, devices := nvmBed(t, 0, true)
+	_, mr := b.allocNVM(1, 0, 0, 2<<20)
+	b.f.Machine(1).SetDDIO(0, false)
+	if m := b.f.Machine(1); m.DDIO(0) || !m.DDIO(1) {
+		t.Error("DDIO of one socket")
+	}
+	w := b.workers[0]
+	b.start(0, nil, nil)
+	post := func() int {
+		before := len(devices[1][0].writes)
+		w.next = func(*bedWorker, uint64) {}
+		w.post(w.rc[1], SendWR{ID: 1, Op: Write, Signaled: true, Inline: true, Local: w.scratch, LKey: w.key, Len: 64, Remote: mr.Addr, RKey: mr.RKey})
+		b.run(10 * sim.Microsecond)
+		return len(devices[1][0].writes) - before
+	}
+	if n := post(); n != 1 {
+		t.Errorf("without DDIO %d lines reach the device", n)
+	}
+	b.f.SetDDIO(true)
+	if n := post(); n != 0 {
+		t.Errorf("with DDIO %d lines reach the device", n)
+	}
+}
