@@ -24,9 +24,6 @@ func newResult(r *engine.Result, ws []engine.Window) *Result {
 		RoundTrips: r.RoundTripsPerTxn, Digest: r.Digest, Raw: r, Windows: ws}
 }
 
-// NewResult wraps a result of the engine, so that it draws itself.
-func NewResult(r *engine.Result) *Result { return newResult(r, nil) }
-
 // Metric reads a number by its path in the JSON, as "latency_us.p50".
 func (r *Result) Metric(path string) float64 {
 	x, ok := r.Raw.Metric(path)

@@ -44,7 +44,12 @@ func usText(x float64) string {
 	return fmt.Sprintf("%.3g µs", x)
 }
 
-func percent(x float64) string { return fmt.Sprintf("%.2g %%", 100*x) }
+func percent(x float64) string {
+	if x >= 0.995 {
+		return "100 %"
+	}
+	return fmt.Sprintf("%.2g %%", 100*x)
+}
 
 // signed writes a relative change.
 func signed(x float64) string { return fmt.Sprintf("%+.1f %%", 100*x) }

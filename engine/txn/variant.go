@@ -38,12 +38,3 @@ func (v Variant) String() string {
 	}
 	return fmt.Sprintf("variant(%d)", v)
 }
-
-// Variants lists all but the correct one.
-func Variants() []Variant {
-	var out []Variant
-	for v := Correct + 1; v < numVariants; v++ {
-		out = append(out, v)
-	}
-	return out
-}

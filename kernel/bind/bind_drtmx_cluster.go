@@ -28,7 +28,6 @@ func init() {
 			"Listen":        r.ValueOf(cluster.Listen),
 			"MaxSystems":    r.ValueOf(cluster.MaxSystems),
 			"NewAgent":      r.ValueOf(cluster.NewAgent),
-			"NewResult":     r.ValueOf(cluster.NewResult),
 			"ReadSession":   r.ValueOf(cluster.ReadSession),
 			"ReadToken":     r.ValueOf(cluster.ReadToken),
 			"Replay":        r.ValueOf(cluster.Replay),

@@ -67,6 +67,7 @@ func init() {
 			"Mean":           r.TypeOf((*engine.Mean)(nil)).Elem(),
 			"MilestoneStat":  r.TypeOf((*engine.MilestoneStat)(nil)).Elem(),
 			"MilestoneTrace": r.TypeOf((*engine.MilestoneTrace)(nil)).Elem(),
+			"NVMStat":        r.TypeOf((*engine.NVMStat)(nil)).Elem(),
 			"NodeUtil":       r.TypeOf((*engine.NodeUtil)(nil)).Elem(),
 			"PhaseStat":      r.TypeOf((*engine.PhaseStat)(nil)).Elem(),
 			"PhaseTrace":     r.TypeOf((*engine.PhaseTrace)(nil)).Elem(),

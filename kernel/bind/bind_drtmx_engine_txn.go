@@ -39,7 +39,6 @@ func init() {
 			"TwoSided":              r.ValueOf(txn.TwoSided),
 			"UnlockBeforeWriteBack": r.ValueOf(txn.UnlockBeforeWriteBack),
 			"UnlockNotWon":          r.ValueOf(txn.UnlockNotWon),
-			"Variants":              r.ValueOf(txn.Variants),
 		},
 		Types: map[string]r.Type{
 			"Client":  r.TypeOf((*txn.Client)(nil)).Elem(),
