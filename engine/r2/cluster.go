@@ -89,24 +89,25 @@ type Peer struct {
 
 // Cluster is the framework over all machines of a fabric.
 type Cluster struct {
-	sim      *sim.Sim
-	fab      *fabric.Fabric
-	cfg      Config
-	machines []*machine
-	workers  []*Worker
-	queues   []*fabric.CQ // of each worker, for lookAhead
-	hints    []hint       // of each coroutine, for lookAhead
-	cos      []*Co
-	pairs    []*[pairBlock]queuePair // by id
-	npairs   int
-	perPeer  int          // RC queue pairs of a worker to a machine
-	polled   []fabric.CQE // see Worker.keep
-	list     List         // the open one: it is posted before its coroutine parks
-	spare    []*pending   // empty
-	single   bool         // every reply rings a doorbell of its own
-	open     int          // requests without their answer or receipt
-	handlers [maxRPC]Handler
-	receipts [maxRPC]func(m, thread, to int, req []byte)
+	sim       *sim.Sim
+	fab       *fabric.Fabric
+	cfg       Config
+	machines  []*machine
+	workers   []*Worker
+	queues    []*fabric.CQ // of each worker, for lookAhead
+	hints     []hint       // of each coroutine, for lookAhead
+	cos       []*Co
+	pairs     []*[pairBlock]queuePair // by id
+	npairs    int
+	perPeer   int          // RC queue pairs of a worker to a machine
+	polled    []fabric.CQE // see Worker.keep
+	list      List         // the open one: it is posted before its coroutine parks
+	spare     []*pending   // empty
+	sendRings sendRings
+	single    bool // every reply rings a doorbell of its own
+	open      int  // requests without their answer or receipt
+	handlers  [maxRPC]Handler
+	receipts  [maxRPC]func(m, thread, to int, req []byte)
 
 	kWork, kTimer, kTick sim.Kind
 

@@ -57,12 +57,34 @@ func (q *queuePair) at(place uint32) *entry {
 }
 
 // grow doubles the ring.
-func (q *queuePair) grow(n uint32) {
-	ring := make([]entry, 2*n)
+func (q *queuePair) grow(cl *Cluster, n uint32) {
+	ring := cl.sendRings.take(2 * n)
 	for i := q.head; i != q.tail; i++ {
-		ring[i&(2*n-1)] = *q.at(i)
+		(*ring)[i&(2*n-1)] = *q.at(i)
 	}
-	q.more = &ring
+	q.more = ring
+}
+
+// sendRings are the memory of rings that outgrew their queue pair, many at a time:
+// thousands of queue pairs do, now and then for as long as a run takes.
+type sendRings struct {
+	heads   [][]entry
+	entries []entry
+}
+
+const sendRingsBlock = 512
+
+func (s *sendRings) take(n uint32) *[]entry {
+	if len(s.heads) == 0 {
+		s.heads = make([][]entry, sendRingsBlock)
+	}
+	if uint32(len(s.entries)) < n {
+		s.entries = make([]entry, max(n, 8*sendRingsBlock))
+	}
+	r := &s.heads[0]
+	s.heads = s.heads[1:]
+	*r, s.entries = s.entries[:n:n], s.entries[n:]
+	return r
 }
 
 // pairBlock queue pairs are allocated at a time; they never move.
@@ -101,7 +123,7 @@ func (q *queuePair) append(w *Worker, wr *fabric.SendWR, e entry, c *Co) {
 		n = uint32(len(*q.more))
 	}
 	if q.tail-q.head == n {
-		q.grow(n)
+		q.grow(w.cl, n)
 	}
 	q.unsignaled++
 	if q.unsignaled >= q.depth/4 {
