@@ -33,14 +33,15 @@ var tracks = []measure{
 	{charts.Axis{Label: "99th percentile", Unit: "µs"}, func(m *moment) float64 { return m.p99 }},
 }
 
-// memoryTracks are the way of the bytes inside a machine: its busiest PCIe bus
-// and DRAM channel, and the NVM where there is any.
+// memoryTracks are the way of the bytes inside a machine: how busy its busiest
+// PCIe bus, DRAM channel and DIMM's media are, what the media write, and how much
+// more that is than was requested. The names are short: they stand beside tracks.
 var memoryTracks = []measure{
-	{charts.Axis{Label: "PCIe, busiest bus", Unit: "%"}, func(m *moment) float64 { return float64(m.pcie) }},
-	{charts.Axis{Label: "DRAM, busiest channel", Unit: "%"}, func(m *moment) float64 { return float64(m.dram) }},
-	{charts.Axis{Label: "NVM media, busiest DIMM", Unit: "%"}, func(m *moment) float64 { return float64(m.media) }},
-	{charts.Axis{Label: "NVM media writes", Unit: "Gbps"}, func(m *moment) float64 { return float64(m.mediaGbps) }},
-	{charts.Axis{Label: "write amplification", Unit: "x"}, func(m *moment) float64 { return float64(m.amplified) }},
+	{charts.Axis{Label: "PCIe", Unit: "%"}, func(m *moment) float64 { return float64(m.pcie) }},
+	{charts.Axis{Label: "DRAM", Unit: "%"}, func(m *moment) float64 { return float64(m.dram) }},
+	{charts.Axis{Label: "NVM", Unit: "%"}, func(m *moment) float64 { return float64(m.media) }},
+	{charts.Axis{Label: "media", Unit: "Gbps"}, func(m *moment) float64 { return float64(m.mediaGbps) }},
+	{charts.Axis{Label: "amplified", Unit: "x"}, func(m *moment) float64 { return float64(m.amplified) }},
 }
 
 // systemColours tell the systems apart, in all charts.

@@ -149,7 +149,7 @@ func TestMemoryPanel(t *testing.T) {
 	for i := range ws {
 		ws[i].NVM = &engine.NVMStat{WriteReq: 10, MediaWriteBytes: 2560, WriteAmplification: 4}
 	}
-	if n := lines(); len(n) != 5 || !strings.Contains(n[4], "amplification") {
+	if n := lines(); len(n) != 5 || !strings.Contains(n[4], "amplified") {
 		t.Errorf("with NVM: %q", n)
 	}
 	if w := get(t, Handler(f), "/page/memory?last=0"); w.Code != 200 || !strings.Contains(w.Body.String(), "<svg") {

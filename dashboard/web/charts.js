@@ -55,7 +55,7 @@ export class Charts {
 
 // draw fetches a chart and puts it into an element.
 export async function draw(e, url, onMark) {
-  const high = e.id === "timeline" || e.id === "memory" ? (innerWidth < 760 ? 420 : 500) : 0;
+  const high = e.id === "timeline" ? (innerWidth < 760 ? 420 : 500) : e.id === "memory" ? 640 : 0;
   url += `&w=${Math.floor(e.clientWidth / 20) * 20}&h=${high}`;
   if (!window.echarts) return picture(e, url);
   const r = await fetch(`${url}&format=option`).catch(() => null);
