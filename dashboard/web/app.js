@@ -88,7 +88,7 @@ function behind() {
 }
 
 function what() {
-  const v = (n) => knobs.value(n), size = v("servers") ? `${v("servers")} servers, ${v("clients")} clients` : `${v("nodes")} nodes`;
+  const v = (n) => knobs.value(n), size = v("servers") ? `${v("servers")} server${v("servers") > 1 ? "s" : ""}, ${v("clients")} client${v("clients") > 1 ? "s" : ""}` : `${v("nodes")} nodes`;
   $("what").textContent = v("preset") ? `${v("workload")} on ${v("preset")}, ${size} × ${v("threads")} threads` : "";
 }
 

@@ -65,11 +65,12 @@ func List() []cluster.FigureInfo {
 	return out
 }
 
-// Find is the recipe of a figure by its id, as "2-4a".
+// Find is the recipe of a figure by its id, as "2-4a"; of a figure with panels the
+// first, without its letter.
 func Find(id string) (*Recipe, error) {
 	ids := make([]string, len(definitions))
 	for i, d := range definitions {
-		if d.id == id {
+		if d.id == id || d.id == id+"a" {
 			return &Recipe{def: d, set: engine.Knobs{}}, nil
 		}
 		ids[i] = d.id
