@@ -51,6 +51,7 @@ func soak(t *testing.T, seed uint64) {
 		spec.Set["workload.accounts"] = 100 + r.IntN(400)
 	}
 	s := open(t, spec)
+	defer s.Close() // not at the end of hundreds of rounds: a machine reserves much address space
 	for range 5 {
 		advance(t, s, 10_000+r.Int64N(150_000))
 		if _, err := s.Set(randomChange(r, s), "soak"); err != nil {
