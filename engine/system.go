@@ -118,10 +118,7 @@ func assemble(name string, v Knobs, p *fabric.Profile) (s *System, err error) {
 
 func newFabric(clock *sim.Sim, v Knobs, p *fabric.Profile) (*fabric.Fabric, error) {
 	if p == nil {
-		var err error
-		if p, err = fabric.LoadProfile(v.text("profile")); err != nil {
-			return nil, err
-		}
+		p = profileOf(v)
 	}
 	all, _ := machines(v)
 	return fabric.New(clock, fabric.Config{

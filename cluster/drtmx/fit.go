@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -48,7 +49,7 @@ func fitCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := writeBoth(or(profileTo, name+".yaml"), text, or(residualsTo, name+".fit.csv"), rows); err != nil {
+			if err := writeBoth(cmp.Or(profileTo, name+".yaml"), text, cmp.Or(residualsTo, name+".fit.csv"), rows); err != nil {
 				return err
 			}
 			return show(cmd, report, asJSON)
@@ -60,13 +61,6 @@ func fitCommand() *cobra.Command {
 	fl.StringVar(&residualsTo, "residuals-out", "", "write the residuals to `FILE` (default PROFILE.fit.csv)")
 	fl.BoolVar(&asJSON, "json", false, "print the outcome as JSON")
 	return cmd
-}
-
-func or(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
 }
 
 // writeBoth writes both files or, as far as possible, none: a profile without

@@ -225,7 +225,12 @@ func (f *Fabric) read(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
 	if d := f.move(n, r, i, v, now); d > 0 {
 		latency = max(latency, d)
 	}
-	t := max(end, now+latency) + c.oneWay
+	f.answer(r, i, v, max(end, now+latency)+c.oneWay, latency)
+}
+
+// answer takes what a READ or an atomic found, and what memory took latency for,
+// back to the RNIC, where it is at t.
+func (f *Fabric) answer(r *QP, i uint32, v *verb, t, latency sim.Time) {
 	v.stamp.add(atMemory, latency)
 	v.stamp.add(atPCIe, t-v.mark-latency)
 	v.mark = t
@@ -350,13 +355,7 @@ func (f *Fabric) atomicRead(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
 			mem.unregister(v.remote, 8, true)
 		}
 	}
-	t := max(end, now+latency) + c.oneWay
-	v.stamp.add(atMemory, latency)
-	v.stamp.add(atPCIe, t-v.mark-latency)
-	v.mark = t
-	v.flags &^= entered
-	r.unanswered--
-	f.respond(r, i, v, t)
+	f.answer(r, i, v, max(end, now+latency)+c.oneWay, latency)
 }
 
 // onStore is the second half of an atomic.

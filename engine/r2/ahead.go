@@ -78,8 +78,8 @@ func (cl *Cluster) aheadCompletions(a uint32) {
 			continue
 		}
 		sim.Prefetch(unsafe.Pointer(cl.pair(id)))
-		if n := id >> coShift & (1<<(pairShift-coShift) - 1); n > 0 {
-			h := &cl.hints[n-1]
+		if n, ok := waiterID(id); ok {
+			h := &cl.hints[n]
 			sim.PrefetchLines(unsafe.Pointer(h.co), coLines)
 			cl.sim.AheadResume(h.proc)
 			if h.use != nil {
@@ -100,8 +100,8 @@ func (cl *Cluster) aheadUse(a uint32) {
 		if !ok {
 			return
 		}
-		if n := id >> coShift & (1<<(pairShift-coShift) - 1); id&recvFlag == 0 && n > 0 {
-			h := &cl.hints[n-1]
+		if n, ok := waiterID(id); ok {
+			h := &cl.hints[n]
 			sim.PrefetchLines(unsafe.Pointer(&h.co.spent.rows[h.co.phase]), 2)
 			if h.more != nil {
 				h.more()

@@ -103,10 +103,17 @@ func (w *Worker) addQP(qp *fabric.QP, depth int) *queuePair {
 
 // waiter is the coroutine that waits for a work request, by its id; nil: nobody.
 func (cl *Cluster) waiter(id uint64) *Co {
-	if n := uint32(id>>coShift) & (1<<(pairShift-coShift) - 1); n > 0 {
-		return cl.cos[n-1]
+	if n, ok := waiterID(id); ok {
+		return cl.cos[n]
 	}
 	return nil
+}
+
+// waiterID is the number of that coroutine; false: nobody waits, or the id is a
+// RECV's.
+func waiterID(id uint64) (n uint32, ok bool) {
+	n = uint32(id>>coShift) & (1<<(pairShift-coShift) - 1)
+	return n - 1, n > 0 && id&recvFlag == 0
 }
 
 // pair is the queue pair of a work request's id.

@@ -106,15 +106,12 @@ func (w *Worker) event(gen uint32) {
 		return
 	}
 	w.idle = false
-	if w.current == nil {
-		w.alignPoll()
-	}
 	if c := w.current; c != nil {
 		w.current = nil
 		if w.resume(c); w.current != nil {
 			return
 		}
-	} else if w.next == len(w.batch) {
+	} else if w.alignPoll(); w.next == len(w.batch) {
 		w.poll()
 	}
 	if w.work(); w.current != nil {

@@ -106,17 +106,22 @@ func (f *Figure) between(id, text, a, b string, at func(x float64) bool, from, t
 
 // above is a claim that one series is above another everywhere.
 func (f *Figure) above(id, text string, at func(x float64) bool, pairs ...pair) Claim {
-	c := Claim{ID: id, Claim: text, Unit: "x", Status: Holds}
 	var rs []ratio
 	for _, p := range pairs {
 		rs = append(rs, f.ratios(p, at)...)
 	}
 	if len(rs) == 0 {
-		return noRuns(c)
+		return noRuns(Claim{ID: id, Claim: text, Unit: "x", Status: Holds})
 	}
+	return f.gains(id, text, rs...)
+}
+
+// gains is a claim that every one of these ratios is above 1.
+func (f *Figure) gains(id, text string, rs ...ratio) Claim {
+	c := Claim{ID: id, Claim: text, Unit: "x", Status: Holds}
 	most, least := extremes(rs)
 	c.ratios(most, least, peaks(rs))
-	c.Measured = c.Smallest
+	c.Measured, c.Why = c.Smallest, "closest: "+f.because(least)
 	for _, r := range rs {
 		switch {
 		case r.value+r.half < 1:
@@ -125,7 +130,6 @@ func (f *Figure) above(id, text string, at func(x float64) bool, pairs ...pair) 
 			c.Status = worse(c.Status, Undecided)
 		}
 	}
-	c.Why = "closest: " + f.because(least)
 	return c
 }
 

@@ -92,23 +92,6 @@ func (f *Figure) gain(series string, step float64) ratio {
 	return divide(pair{series, series + " before it"}, f.step(series, step), f.step(series, step-1))
 }
 
-// gains is a claim that steps bring something.
-func (f *Figure) gains(id, text string, rs ...ratio) Claim {
-	c := Claim{ID: id, Claim: text, Unit: "x", Status: Holds}
-	most, least := extremes(rs)
-	c.ratios(most, least, peaks(rs))
-	c.Measured, c.Why = c.Smallest, "closest: "+f.because(least)
-	for _, r := range rs {
-		switch {
-		case r.value+r.half < 1:
-			c.Status = worse(c.Status, Contradicted)
-		case r.value-r.half <= 1:
-			c.Status = worse(c.Status, Undecided)
-		}
-	}
-	return c
-}
-
 func claims25a(f *Figure) []Claim {
 	co := func(id, series string, reference float64) Claim {
 		return f.quotient(id, fmt.Sprintf("coroutines improve %s requests by %gx", series, reference),

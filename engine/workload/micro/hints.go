@@ -16,10 +16,8 @@ type Hints struct {
 	OneRoundTrip  bool // H9: WRITE and the flushing READ in one list
 }
 
-const (
-	word  = 64
-	xline = 256
-)
+// xline is the granularity of the media; lineBytes is that of PCIe and cores.
+const xline = 256
 
 // socket is whose memory requests go to.
 func (o *Options) socket() Socket {
@@ -51,7 +49,7 @@ func (o *Options) granule() int {
 	case o.Verb != Write:
 		return 1
 	case small && (h.Words && !o.TwoSided || h.LinesNT && o.TwoSided):
-		return word
+		return lineBytes
 	case h.XLines:
 		return xline
 	}

@@ -168,7 +168,7 @@ func (l *Loop) Open(env workload.Env) error {
 	if limit := l.limit(); l.opt.Payload > limit {
 		return fmt.Errorf("workload.payload %d: an RPC message carries %d bytes of it", l.opt.Payload, limit)
 	}
-	l.stride = (l.opt.padded() + word - 1) / word * word
+	l.stride = (l.opt.padded() + lineBytes - 1) / lineBytes * lineBytes
 	if l.calls() {
 		cl.SetSingleReplies(!l.opt.Mode.Doorbell)
 		cl.Handle(rpcEcho, l.serve)
@@ -258,12 +258,10 @@ func (l *Loop) serve(c *r2.Co, from r2.Peer, req, rep []byte) int {
 		return copy(rep, l.zeros[:n])
 	}
 	at := binary.LittleEndian.Uint64(req)
-	switch {
-	case l.opt.Verb == Read:
+	if l.opt.Verb == Read {
 		return copy(rep, c.Load(at, n))
-	default:
-		l.store(c, at, req[addressBytes:], copies)
 	}
+	l.store(c, at, req[addressBytes:], copies)
 	return 0
 }
 
@@ -275,13 +273,11 @@ func (l *Loop) store(c *r2.Co, at r2.Addr, b []byte, how Copy) {
 	if how == CopyStoreNT {
 		c.StoreNT(at, b)
 		c.Fence() // such stores have no order: the reply must not overtake them
-	} else {
-		c.Store(at, b)
+		return
 	}
+	c.Store(at, b)
 	if l.opt.Hints.Persist {
-		if how == CopyStore {
-			c.Flush(at, len(b))
-		}
+		c.Flush(at, len(b))
 		c.Fence()
 	}
 }

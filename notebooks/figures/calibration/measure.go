@@ -106,14 +106,18 @@ func lone() engine.Spec {
 	}}
 }
 
-// val reads the profile.
-func val(read func(p *fabric.Profile, t *fabric.NodeType) float64) func() (float64, error) {
+// number is read from a profile and the node type of the same name.
+type number func(p *fabric.Profile, t *fabric.NodeType) float64
+
+func val(read number) func() (float64, error) { return read.of("val") }
+
+func (read number) of(name string) func() (float64, error) {
 	return func() (float64, error) {
-		p, err := fabric.LoadProfile("val")
+		p, err := fabric.LoadProfile(name)
 		if err != nil {
 			return 0, err
 		}
-		t, err := p.NodeType("val")
+		t, err := p.NodeType(name)
 		if err != nil {
 			return 0, err
 		}
@@ -138,11 +142,11 @@ func classes(t fabric.Transport) func() (float64, error) {
 	}
 }
 
-// atomicBytes is how many bytes a FETCH-AND-ADD that asks for 64 moves.
-func atomicBytes() (n float64, err error) {
+// ask measures something on machines of its own.
+func ask(machines int, what func(s *sim.Sim, f *fabric.Fabric) (float64, error)) (x float64, err error) {
 	s := sim.New(sim.Options{Seed: 1})
 	defer s.Close()
-	f, err := fabric.New(s, fabric.Config{Machines: 2})
+	f, err := fabric.New(s, fabric.Config{Machines: machines})
 	if err != nil {
 		return 0, err
 	}
@@ -151,87 +155,76 @@ func atomicBytes() (n float64, err error) {
 			err = cerr
 		}
 	}()
-	var ends [2]*fabric.QP
-	var words [2]fabric.MR
-	cq := f.Machine(0).NICs[0].CreateCQ(1)
-	for m := range ends {
-		mem := f.Machine(m).Mem
-		a, err := mem.Alloc(fabric.Alloc{Name: "word", Bytes: 64})
-		if err != nil {
-			return 0, fmt.Errorf("memory for an atomic: %w", err)
+	return what(s, f)
+}
+
+// atomicBytes is how many bytes a FETCH-AND-ADD that asks for 64 moves.
+func atomicBytes() (float64, error) {
+	return ask(2, func(s *sim.Sim, f *fabric.Fabric) (float64, error) {
+		var ends [2]*fabric.QP
+		var words [2]fabric.MR
+		cq := f.Machine(0).NICs[0].CreateCQ(1)
+		for m := range ends {
+			mem := f.Machine(m).Mem
+			a, err := mem.Alloc(fabric.Alloc{Name: "word", Bytes: 64})
+			if err != nil {
+				return 0, fmt.Errorf("memory for an atomic: %w", err)
+			}
+			words[m] = mem.Register(a, 64, fabric.LocalWrite|fabric.RemoteAtomic)
+			if ends[m], err = f.Machine(m).NICs[0].CreateQP(fabric.QPConfig{Transport: fabric.RC, SendCQ: cq}); err != nil {
+				return 0, err
+			}
 		}
-		words[m] = mem.Register(a, 64, fabric.LocalWrite|fabric.RemoteAtomic)
-		if ends[m], err = f.Machine(m).NICs[0].CreateQP(fabric.QPConfig{Transport: fabric.RC, SendCQ: cq}); err != nil {
+		if err := fabric.Connect(ends[0], ends[1]); err != nil {
 			return 0, err
 		}
-	}
-	if err := fabric.Connect(ends[0], ends[1]); err != nil {
-		return 0, err
-	}
-	if err := ends[0].PostSend(0, []fabric.SendWR{{Op: fabric.FetchAdd, Signaled: true, Local: words[0].Addr, LKey: words[0].LKey, Len: 64,
-		Remote: words[1].Addr, RKey: words[1].RKey, Swap: 1}}); err != nil {
-		return 0, err
-	}
-	if err := s.Run(10 * sim.Microsecond); err != nil {
-		return 0, err
-	}
-	var out [1]fabric.CQE
-	if cq.Poll(out[:]) != 1 || out[0].Status != fabric.Success {
-		return 0, fmt.Errorf("an atomic did not complete: %v", out[0].Status)
-	}
-	return float64(out[0].Bytes), nil
+		if err := ends[0].PostSend(0, []fabric.SendWR{{Op: fabric.FetchAdd, Signaled: true, Local: words[0].Addr, LKey: words[0].LKey, Len: 64,
+			Remote: words[1].Addr, RKey: words[1].RKey, Swap: 1}}); err != nil {
+			return 0, err
+		}
+		if err := s.Run(10 * sim.Microsecond); err != nil {
+			return 0, err
+		}
+		var out [1]fabric.CQE
+		if cq.Poll(out[:]) != 1 || out[0].Status != fabric.Success {
+			return 0, fmt.Errorf("an atomic did not complete: %v", out[0].Status)
+		}
+		return float64(out[0].Bytes), nil
+	})
 }
 
 // connections is the number of RC queue pairs of an RNIC in the emulated cluster
 // of 80 machines.
-func connections() (n float64, err error) {
-	s := sim.New(sim.Options{Seed: 1})
-	defer s.Close()
-	f, err := fabric.New(s, fabric.Config{Machines: nodes})
-	if err != nil {
-		return 0, err
-	}
-	defer func() {
-		if cerr := f.Close(); err == nil {
-			err = cerr
+func connections() (float64, error) {
+	return ask(nodes, func(s *sim.Sim, f *fabric.Fabric) (float64, error) {
+		cl, err := r2.New(s, f, r2.Config{Threads: threads, EmulatedNodes: 80})
+		if err != nil {
+			return 0, err
 		}
-	}()
-	cl, err := r2.New(s, f, r2.Config{Threads: threads, EmulatedNodes: 80})
-	if err != nil {
-		return 0, err
-	}
-	return float64(cl.Connections(0, 0)), nil
+		return float64(cl.Connections(0, 0)), nil
+	})
 }
 
 // dramLatency is the mean time in nanoseconds of a core's loads that miss the
 // LLC, with warm translations, from its own socket's memory, one after the other.
-func dramLatency() (ns float64, err error) {
+func dramLatency() (float64, error) {
 	const region, stride, loads = 128 << 20, 4096 + 64, 10_000
-	s := sim.New(sim.Options{Seed: 1})
-	defer s.Close()
-	f, err := fabric.New(s, fabric.Config{Machines: 1})
-	if err != nil {
-		return 0, err
-	}
-	defer func() {
-		if cerr := f.Close(); err == nil {
-			err = cerr
+	return ask(1, func(s *sim.Sim, f *fabric.Fabric) (float64, error) {
+		m := f.Machine(0)
+		base, err := m.Mem.Alloc(fabric.Alloc{Name: "chase", Bytes: region})
+		if err != nil {
+			return 0, fmt.Errorf("memory for loads: %w", err)
 		}
-	}()
-	m := f.Machine(0)
-	base, err := m.Mem.Alloc(fabric.Alloc{Name: "chase", Bytes: region})
-	if err != nil {
-		return 0, fmt.Errorf("memory for loads: %w", err)
-	}
-	for page := fabric.Addr(0); page < region; page += 2 << 20 {
-		m.Access(0, s.Now(), base+page, 8, fabric.Load)
-	}
-	now := s.Now()
-	for i := range fabric.Addr(loads) {
-		if err := s.Run(now); err != nil {
-			return 0, err
+		for page := fabric.Addr(0); page < region; page += 2 << 20 {
+			m.Access(0, s.Now(), base+page, 8, fabric.Load)
 		}
-		now += m.Access(0, now, base+64+i*stride%(region-stride), 8, fabric.Load)
-	}
-	return float64(now) / loads / float64(sim.Nanosecond), nil
+		now := s.Now()
+		for i := range fabric.Addr(loads) {
+			if err := s.Run(now); err != nil {
+				return 0, err
+			}
+			now += m.Access(0, now, base+64+i*stride%(region-stride), 8, fabric.Load)
+		}
+		return float64(now) / loads / float64(sim.Nanosecond), nil
+	})
 }

@@ -22,7 +22,7 @@ func nvmMeasures() []measure {
 	}
 	for _, c := range []struct {
 		id   string
-		read func(p *fabric.Profile, t *fabric.NodeType) float64
+		read number
 	}{
 		{"t2-1-r74v-cores", func(_ *fabric.Profile, t *fabric.NodeType) float64 { return float64(t.Cores()) }},
 		{"t2-1-r74v-dram", func(_ *fabric.Profile, t *fabric.NodeType) float64 { return t.DRAM.Value }},
@@ -38,7 +38,7 @@ func nvmMeasures() []measure {
 		{"s2-dimm-interleave", func(p *fabric.Profile, _ *fabric.NodeType) float64 { return p.NVM.Interleave.Value }},
 		{"t2-3-3dxp", func(p *fabric.Profile, _ *fabric.NodeType) float64 { return p.NVM.XLine.Value }},
 	} {
-		list = append(list, measure{id: c.id, required: true, probe: r74v(c.read)})
+		list = append(list, measure{id: c.id, required: true, probe: c.read.of("r74v")})
 	}
 	return list
 }
@@ -73,18 +73,3 @@ func loneNVM(set engine.Knobs) engine.Spec {
 }
 
 func meanLatency(r *engine.Result) float64 { return r.LatencyUS.Mean }
-
-// r74v reads the profile of the machine with NVM.
-func r74v(read func(p *fabric.Profile, t *fabric.NodeType) float64) func() (float64, error) {
-	return func() (float64, error) {
-		p, err := fabric.LoadProfile("r74v")
-		if err != nil {
-			return 0, err
-		}
-		t, err := p.NodeType("r74v")
-		if err != nil {
-			return 0, err
-		}
-		return read(p, t), nil
-	}
-}
