@@ -41,6 +41,7 @@ type costs struct {
 	retries, rnrRetries       uint8
 	timeout, rnrTimer         sim.Time
 	recovery                  sim.Time
+	interrupt                 sim.Time // 0 with RDMA
 }
 
 func newCosts(p *Profile) costs {
@@ -68,6 +69,9 @@ func newCosts(p *Profile) costs {
 	c.atomicHold = 2*c.oneWay + c.dram + 1
 	c.pipelines(n)
 	c.headers(w)
+	if p.TCP != nil {
+		c.interrupt, c.recovery = p.TCP.Interrupt.Time(), p.TCP.Retransmit.Time()
+	}
 	return c
 }
 

@@ -14,7 +14,7 @@
 //
 // # What is modelled
 //
-//   - Transports RC, UC and UD with the verbs each supports (thesis table 2-2),
+//   - Transports RC, UC and UD, or TCP, with the verbs each supports (thesis table 2-2),
 //     memory regions with keys, bounds and permissions, signaled and unsignaled,
 //     inline, lists with one doorbell, send queues, receive queues and completion
 //     queues of limited depth, at most 16 READs and ATOMICs under way per pair.
@@ -48,7 +48,10 @@
 //     line are read and merged first, some at a time. Memory of the other socket is
 //     behind an interconnect, and an owner there is noted in the memory's directory.
 //     DDIO is a switch of each socket.
-//   - Loss: UD and UC packets are lost at a rate, RC packets come late.
+//   - Loss: UD and UC packets are lost at a rate, RC packets and TCP messages come late.
+//   - NICs without RDMA (Profile.TCP): transport TCP and nothing else. A message is
+//     fetched by DMA, cut into segments on the wire and seen after the interrupt;
+//     what the kernel takes of the cores is TCPCosts, which engine/r2 charges.
 //   - Milestones: every completion says where its time went.
 //   - Persistence (Config.Durability): of every line of NVM whether its newest bytes
 //     are in an RNIC or a core's buffers, in the LLC, or accepted by the memory
@@ -65,6 +68,9 @@
 //     LLC, prefetchers (further lines of one access are just cheaper), and two
 //     copies of a line: a line is cached at its home socket only.
 //   - Retransmission costs time, not bandwidth.
+//   - Of TCP: acknowledgements, windows and congestion control; several messages in one
+//     system call; bytes that wait behind a lost segment of their connection (it delays
+//     its own message alone); threads that sleep, and their waking.
 //
 // # Caveats
 //

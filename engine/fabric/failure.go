@@ -127,9 +127,14 @@ func (f *Fabric) tooLong(r *QP, i uint32, v *verb, recv uint64, t sim.Time) {
 	f.setError(r, t)
 }
 
-// notReady: no RECV is posted. RC tries again later, the others drop.
+// notReady: no RECV is posted. RC and TCP try again later, the others drop.
 func (f *Fabric) notReady(r *QP, i uint32, v *verb, t sim.Time) {
-	if r.transport != RC {
+	switch r.transport {
+	case RC:
+	case TCP: // its window is closed, and the message waits at the sender
+		f.again(i, t+f.cost.rnrTimer)
+		return
+	default:
 		f.counts.NoRecv++
 		f.give(i, v)
 		return
@@ -160,8 +165,13 @@ func (f *Fabric) lost(t Transport, n *NIC, v *verb) bool {
 }
 
 // vanish: a packet got nowhere. RC sends it again, after the timeout or, if the
-// next packet tells of the gap, sooner; in the end it gives up.
+// next packet tells of the gap, sooner; in the end it gives up. TCP's messages of a
+// living machine come late.
 func (f *Fabric) vanish(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
+	if r.transport == TCP && r.state&failed == 0 && !n.off {
+		f.again(i, now+f.cost.recovery)
+		return
+	}
 	if r.transport != RC {
 		f.counts.Lost++
 		f.give(i, v)
@@ -182,6 +192,12 @@ func (f *Fabric) vanish(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
 	v.tries++
 	f.counts.Retries++
 	f.stall(r, arriving, f.kRx, i, now+delay)
+}
+
+// again has a message of TCP come once more. It holds nothing up behind it.
+func (f *Fabric) again(i uint32, at sim.Time) {
+	f.counts.Retries++
+	f.sim.At(at, f.kRx, i)
 }
 
 // onGiveUp: the last retransmission stayed without an answer.

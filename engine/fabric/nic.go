@@ -1,6 +1,10 @@
 package fabric
 
-import "drtmx/engine/sim"
+import (
+	"math"
+
+	"drtmx/engine/sim"
+)
 
 // NIC is an RNIC: a port to the switch and a PCIe slot at one socket.
 type NIC struct {
@@ -23,7 +27,7 @@ type NIC struct {
 	slotMask Addr
 	granule  uint
 	qps      []*QP  // by number; 0 is nobody
-	datagram []bool // by number: whether it is a UD queue pair
+	datagram []bool // by number: whether it is a UD or TCP queue pair
 	contexts contexts
 	pages    tlb
 	luck     *sim.Rand // of packets that arrive
@@ -42,9 +46,13 @@ func newNIC(m *Machine, number uint16, index, socket, translations int) *NIC {
 	for 1<<granule < p.ConflictGranule.Int() {
 		granule++
 	}
-	return &NIC{Index: index, number: number, machine: m, socket: socket, slots: make([]sim.Time, slots), owned: make([]sim.Time, slots), slotMask: Addr(slots - 1),
+	n := &NIC{Index: index, number: number, machine: m, socket: socket, slots: make([]sim.Time, slots), owned: make([]sim.Time, slots), slotMask: Addr(slots - 1),
 		granule: granule, qps: []*QP{nil}, datagram: []bool{false}, contexts: contexts{limit: p.QPContexts.Int()}, pages: newTLB(translations),
 		luck: m.fab.sim.Stream("fabric.loss", uint64(m.ID)<<8|uint64(index))}
+	if m.fab.profile.TCP != nil { // the kernel keeps the connections, and gives physical addresses
+		n.contexts.limit, n.pages = math.MaxInt, tlb{}
+	}
+	return n
 }
 
 // Machine is the machine the RNIC sits in.
@@ -92,6 +100,9 @@ func (n *NIC) hold(a Addr, t, d sim.Time) sim.Time {
 // translation is there.
 func (n *NIC) translate(now sim.Time, a Addr, bytes uint32) (ready sim.Time) {
 	c := &n.machine.fab.cost
+	if n.pages.sets == nil {
+		return 0
+	}
 	if !n.pages.touch(a) {
 		n.machine.fab.counts.XlateMisses++
 		ready = n.fetch.Serve(now, c.xlateFetch) + c.roundTrip

@@ -66,14 +66,14 @@ func (q *QP) check(w *SendWR) error {
 			return fmt.Errorf("fabric: inline payload of %d bytes: at most %d", w.Len, q.inline)
 		}
 	}
-	if q.transport != UD {
+	if q.transport.connected() {
 		if q.peer == nil {
 			return fmt.Errorf("fabric: %v on a queue pair that is not connected", w.Op)
 		}
 		return nil
 	}
 	f := q.fab
-	if w.Len > f.cost.mtu {
+	if q.transport == UD && w.Len > f.cost.mtu {
 		return fmt.Errorf("fabric: datagram of %d bytes: at most %d, the path MTU", w.Len, f.cost.mtu)
 	}
 	n := f.nic(w.Dest)
@@ -81,7 +81,7 @@ func (q *QP) check(w *SendWR) error {
 		return fmt.Errorf("fabric: datagram to machine %d NIC %d, which does not exist", w.Dest.Machine, w.Dest.NIC)
 	}
 	if w.Dest.QPN == 0 || w.Dest.QPN >= uint32(len(n.qps)) || !n.datagram[w.Dest.QPN] {
-		return fmt.Errorf("fabric: datagram to queue pair %d of machine %d NIC %d, which is not a UD one", w.Dest.QPN, w.Dest.Machine, w.Dest.NIC)
+		return fmt.Errorf("fabric: datagram to queue pair %d of machine %d NIC %d, which is not a %v one", w.Dest.QPN, w.Dest.Machine, w.Dest.NIC, q.transport)
 	}
 	return nil
 }
@@ -111,7 +111,7 @@ func (q *QP) enqueue(at sim.Time, w *SendWR) uint32 {
 		v.flags = signaled
 	}
 	v.from, v.to = q.nic.number, q.peerNIC
-	if q.transport == UD {
+	if !q.transport.connected() {
 		n := f.nic(w.Dest)
 		v.r, v.to = n.qps[w.Dest.QPN], n.number
 	}

@@ -26,6 +26,9 @@ type Profile struct {
 	Memory MemoryNumbers
 	// NVM is nil where no machine has any.
 	NVM *NVMNumbers
+	// TCP is nil where the NICs have RDMA. Where it is not, messages go through the
+	// kernel, and the numbers tagged rdma:"only" are not there.
+	TCP *TCPNumbers
 
 	// NodeTypes are in the order of the file; the first is the default.
 	NodeTypes []*NodeType
@@ -60,13 +63,14 @@ func (n Number) Int() int { return int(n.Value) }
 // perByte is the time of 1024 bytes at a number of GB/s.
 func (n Number) perKB() sim.Time { return sim.Time(math.Round(1024 * 1000 / n.Value)) }
 
-// CPUNumbers is what a core pays for talking to its RNIC, charged by engine/r2.
+// CPUNumbers is what a core pays for talking to its RNIC, charged by engine/r2. Of
+// these and of the following, those tagged rdma:"only" describe RNICs alone.
 type CPUNumbers struct {
-	PostWQE         Number `yaml:"post_wqe" unit:"ns"`
-	MMIO            Number `yaml:"mmio" unit:"ns"`
-	PollEmpty       Number `yaml:"poll_empty" unit:"ns"`
-	PollCQE         Number `yaml:"poll_cqe" unit:"ns"`
-	RecvRefill      Number `yaml:"recv_refill" unit:"ns"`
+	PostWQE         Number `yaml:"post_wqe" unit:"ns" rdma:"only"`
+	MMIO            Number `yaml:"mmio" unit:"ns" rdma:"only"`
+	PollEmpty       Number `yaml:"poll_empty" unit:"ns" rdma:"only"`
+	PollCQE         Number `yaml:"poll_cqe" unit:"ns" rdma:"only"`
+	RecvRefill      Number `yaml:"recv_refill" unit:"ns" rdma:"only"`
 	CoroutineSwitch Number `yaml:"coroutine_switch" unit:"ns"`
 	Dispatch        Number `yaml:"dispatch" unit:"ns"`
 	CopyLine        Number `yaml:"copy_line" unit:"ns"`
@@ -77,47 +81,47 @@ type CPUNumbers struct {
 // NICNumbers is what messages cost inside an RNIC.
 type NICNumbers struct {
 	TxSend           Number `yaml:"tx_send" unit:"ns"`
-	TxWrite          Number `yaml:"tx_write" unit:"ns"`
-	TxRead           Number `yaml:"tx_read" unit:"ns"`
-	TxAtomic         Number `yaml:"tx_atomic" unit:"ns"`
-	TxReadResponse   Number `yaml:"tx_read_response" unit:"ns"`
-	TxAtomicResponse Number `yaml:"tx_atomic_response" unit:"ns"`
-	TxAck            Number `yaml:"tx_ack" unit:"ns"`
+	TxWrite          Number `yaml:"tx_write" unit:"ns" rdma:"only"`
+	TxRead           Number `yaml:"tx_read" unit:"ns" rdma:"only"`
+	TxAtomic         Number `yaml:"tx_atomic" unit:"ns" rdma:"only"`
+	TxReadResponse   Number `yaml:"tx_read_response" unit:"ns" rdma:"only"`
+	TxAtomicResponse Number `yaml:"tx_atomic_response" unit:"ns" rdma:"only"`
+	TxAck            Number `yaml:"tx_ack" unit:"ns" rdma:"only"`
 	TxGather         Number `yaml:"tx_gather" unit:"GB/s"`
 	TxLatency        Number `yaml:"tx_latency" unit:"ns"`
 
 	RxSend     Number `yaml:"rx_send" unit:"ns"`
-	RxWrite    Number `yaml:"rx_write" unit:"ns"`
-	RxRead     Number `yaml:"rx_read" unit:"ns"`
-	RxAtomic   Number `yaml:"rx_atomic" unit:"ns"`
-	RxResponse Number `yaml:"rx_response" unit:"ns"`
-	RxAck      Number `yaml:"rx_ack" unit:"ns"`
+	RxWrite    Number `yaml:"rx_write" unit:"ns" rdma:"only"`
+	RxRead     Number `yaml:"rx_read" unit:"ns" rdma:"only"`
+	RxAtomic   Number `yaml:"rx_atomic" unit:"ns" rdma:"only"`
+	RxResponse Number `yaml:"rx_response" unit:"ns" rdma:"only"`
+	RxAck      Number `yaml:"rx_ack" unit:"ns" rdma:"only"`
 	RxLatency  Number `yaml:"rx_latency" unit:"ns"`
 
-	AtomicUnit      Number `yaml:"atomic_unit" unit:"ns"`
-	ConflictHold    Number `yaml:"conflict_hold" unit:"ns"`
-	ConflictSlots   Number `yaml:"conflict_slots" unit:"count"`
-	ConflictGranule Number `yaml:"conflict_granule" unit:"bytes"`
+	AtomicUnit      Number `yaml:"atomic_unit" unit:"ns" rdma:"only"`
+	ConflictHold    Number `yaml:"conflict_hold" unit:"ns" rdma:"only"`
+	ConflictSlots   Number `yaml:"conflict_slots" unit:"count" rdma:"only"`
+	ConflictGranule Number `yaml:"conflict_granule" unit:"bytes" rdma:"only"`
 
-	QPContexts       Number `yaml:"qp_contexts" unit:"count"`
-	QPFetch          Number `yaml:"qp_fetch" unit:"ns"`
-	Translations     Number `yaml:"translations" unit:"count"`
-	TranslationFetch Number `yaml:"translation_fetch" unit:"ns"`
+	QPContexts       Number `yaml:"qp_contexts" unit:"count" rdma:"only"`
+	QPFetch          Number `yaml:"qp_fetch" unit:"ns" rdma:"only"`
+	Translations     Number `yaml:"translations" unit:"count" rdma:"only"`
+	TranslationFetch Number `yaml:"translation_fetch" unit:"ns" rdma:"only"`
 
-	BlueFlame   Number `yaml:"blueflame" unit:"bytes"`
-	MaxInline   Number `yaml:"max_inline" unit:"bytes"`
+	BlueFlame   Number `yaml:"blueflame" unit:"bytes" rdma:"only"`
+	MaxInline   Number `yaml:"max_inline" unit:"bytes" rdma:"only"`
 	SendDepth   Number `yaml:"send_depth" unit:"count"`
 	RecvDepth   Number `yaml:"recv_depth" unit:"count"`
-	Outstanding Number `yaml:"outstanding" unit:"count"`
+	Outstanding Number `yaml:"outstanding" unit:"count" rdma:"only"`
 
-	MMIODedicated Number `yaml:"mmio_dedicated" unit:"count"`
-	MMIOShared    Number `yaml:"mmio_shared" unit:"count"`
+	MMIODedicated Number `yaml:"mmio_dedicated" unit:"count" rdma:"only"`
+	MMIOShared    Number `yaml:"mmio_shared" unit:"count" rdma:"only"`
 
-	RetryCount      Number `yaml:"retry_count" unit:"count"`
-	TimeoutExponent Number `yaml:"timeout_exponent" unit:"count"`
-	RNRRetry        Number `yaml:"rnr_retry" unit:"count"`
+	RetryCount      Number `yaml:"retry_count" unit:"count" rdma:"only"`
+	TimeoutExponent Number `yaml:"timeout_exponent" unit:"count" rdma:"only"`
+	RNRRetry        Number `yaml:"rnr_retry" unit:"count" rdma:"only"`
 	RNRTimer        Number `yaml:"rnr_timer" unit:"ns"`
-	LossRecovery    Number `yaml:"loss_recovery" unit:"ns"`
+	LossRecovery    Number `yaml:"loss_recovery" unit:"ns" rdma:"only"`
 }
 
 // WireNumbers is the network between the RNICs.
@@ -128,10 +132,10 @@ type WireNumbers struct {
 	Loopback     Number `yaml:"loopback" unit:"ns"`
 	MTU          Number `yaml:"mtu" unit:"bytes"`
 	Header       Number `yaml:"header" unit:"bytes"`
-	HeaderRemote Number `yaml:"header_remote" unit:"bytes"`
-	HeaderAtomic Number `yaml:"header_atomic" unit:"bytes"`
-	HeaderAck    Number `yaml:"header_ack" unit:"bytes"`
-	HeaderUD     Number `yaml:"header_ud" unit:"bytes"`
+	HeaderRemote Number `yaml:"header_remote" unit:"bytes" rdma:"only"`
+	HeaderAtomic Number `yaml:"header_atomic" unit:"bytes" rdma:"only"`
+	HeaderAck    Number `yaml:"header_ack" unit:"bytes" rdma:"only"`
+	HeaderUD     Number `yaml:"header_ud" unit:"bytes" rdma:"only"`
 }
 
 // PCIeNumbers is the path between an RNIC and its socket.
@@ -191,6 +195,10 @@ type CPUCosts struct {
 
 func (p *Profile) cpuCosts(t *NodeType) CPUCosts {
 	c := &p.CPU
+	if p.TCP != nil {
+		return CPUCosts{PollEmpty: p.TCP.Poll.Time(), CoroutineSwitch: c.CoroutineSwitch.Time(), Dispatch: c.Dispatch.Time(),
+			CopyLine: c.CopyLine.Time(), Atomic: c.Atomic.Time(), LineTransfer: c.LineTransfer.Time(), MemoryLine: p.Memory.DRAM.Time(), MHz: int64(t.Frequency.Int())}
+	}
 	return CPUCosts{
 		PostWQE: c.PostWQE.Time(), MMIO: c.MMIO.Time(), PollEmpty: c.PollEmpty.Time(), PollCQE: c.PollCQE.Time(),
 		RecvRefill: c.RecvRefill.Time(), CoroutineSwitch: c.CoroutineSwitch.Time(), Dispatch: c.Dispatch.Time(),

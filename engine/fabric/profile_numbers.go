@@ -43,6 +43,10 @@ func (p *Profile) Clone() *Profile {
 		n := *p.NVM
 		c.NVM = &n
 	}
+	if p.TCP != nil {
+		n := *p.TCP
+		c.TCP = &n
+	}
 	c.NodeTypes = nil
 	for _, t := range p.NodeTypes {
 		n := *t

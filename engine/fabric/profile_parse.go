@@ -21,7 +21,7 @@ func ParseProfile(b []byte) (*Profile, error) {
 		return nil, fmt.Errorf("profile: the file is empty")
 	}
 	p := new(Profile)
-	top, err := fields("profile", doc.Content[0], "name", "version", "title", "cpu", "nic", "wire", "pcie", "memory", "nvm?", "node_types")
+	top, err := fields("profile", doc.Content[0], "name", "version", "title", "cpu", "nic", "wire", "pcie", "memory", "nvm?", "tcp?", "node_types")
 	if err != nil {
 		return nil, err
 	}
@@ -29,18 +29,25 @@ func ParseProfile(b []byte) (*Profile, error) {
 	if p.Version, err = strconv.Atoi(top["version"].Value); err != nil || p.Version < 1 {
 		return nil, fmt.Errorf("profile: version is %q, must be a positive integer", top["version"].Value)
 	}
+	rdma := top["tcp"] == nil
 	sections := []struct {
 		name string
 		into any
 	}{{"cpu", &p.CPU}, {"nic", &p.NIC}, {"wire", &p.Wire}, {"pcie", &p.PCIe}, {"memory", &p.Memory}}
 	for _, s := range sections {
-		if err := numbers(p.Name+": "+s.name, top[s.name], s.into); err != nil {
+		if err := numbers(p.Name+": "+s.name, top[s.name], s.into, rdma); err != nil {
 			return nil, err
 		}
 	}
 	if n := top["nvm"]; n != nil {
 		p.NVM = new(NVMNumbers)
-		if err := numbers(p.Name+": nvm", n, p.NVM); err != nil {
+		if err := numbers(p.Name+": nvm", n, p.NVM, rdma); err != nil {
+			return nil, err
+		}
+	}
+	if !rdma {
+		p.TCP = new(TCPNumbers)
+		if err := numbers(p.Name+": tcp", top["tcp"], p.TCP, rdma); err != nil {
 			return nil, err
 		}
 	}
@@ -50,7 +57,7 @@ func ParseProfile(b []byte) (*Profile, error) {
 	}
 	for i := 0; i < len(types.Content); i += 2 {
 		t := &NodeType{Name: types.Content[i].Value}
-		if err := numbers(p.Name+": node_types."+t.Name, types.Content[i+1], t); err != nil {
+		if err := numbers(p.Name+": node_types."+t.Name, types.Content[i+1], t, rdma); err != nil {
 			return nil, err
 		}
 		p.NodeTypes = append(p.NodeTypes, t)
@@ -87,13 +94,15 @@ func fields(where string, n *yaml.Node, names ...string) (map[string]*yaml.Node,
 	return got, nil
 }
 
-// numbers fills a struct of Numbers from a mapping.
-func numbers(where string, n *yaml.Node, into any) error {
+// numbers fills a struct of Numbers from a mapping. Without rdma those of RNICs
+// alone must not be there.
+func numbers(where string, n *yaml.Node, into any, rdma bool) error {
 	v := reflect.ValueOf(into).Elem()
 	var names []string
 	for i := range v.NumField() {
-		if key, ok := v.Type().Field(i).Tag.Lookup("yaml"); ok {
-			if v.Type().Field(i).Tag.Get("optional") != "" {
+		tag := v.Type().Field(i).Tag
+		if key, ok := tag.Lookup("yaml"); ok && (rdma || tag.Get("rdma") == "") {
+			if tag.Get("optional") != "" {
 				key += "?"
 			}
 			names = append(names, key)
@@ -160,21 +169,14 @@ type bound struct {
 // check refuses values that the model cannot work with.
 func (p *Profile) check() error {
 	bounds := []bound{
-		{"nic.conflict_slots", p.NIC.ConflictSlots, 1, 1 << 20},
-		{"nic.conflict_granule", p.NIC.ConflictGranule, 8, 4096},
-		{"nic.qp_contexts", p.NIC.QPContexts, 1, 1 << 20},
-		{"nic.translations", p.NIC.Translations, 4, 1 << 20},
-		{"nic.max_inline", p.NIC.MaxInline, 0, 1024},
 		{"nic.send_depth", p.NIC.SendDepth, 1, 32768},
 		{"nic.recv_depth", p.NIC.RecvDepth, 1, 32768},
-		{"nic.outstanding", p.NIC.Outstanding, 1, 128},
-		{"nic.mmio_dedicated", p.NIC.MMIODedicated, 0, 128},
-		{"nic.mmio_shared", p.NIC.MMIOShared, 1, 64},
-		{"nic.timeout_exponent", p.NIC.TimeoutExponent, 1, 31},
-		{"nic.retry_count", p.NIC.RetryCount, 0, 7},
-		{"nic.rnr_retry", p.NIC.RNRRetry, 0, 7},
-		{"wire.mtu", p.Wire.MTU, 256, 4096},
 		{"memory.tlb_entries", p.Memory.TLBEntries, 4, 1 << 20},
+	}
+	if p.TCP == nil {
+		bounds = append(bounds, p.rdmaBounds()...)
+	} else {
+		bounds = append(bounds, p.tcpBounds()...)
 	}
 	for _, t := range p.NodeTypes {
 		at := "node_types." + t.Name + "."
@@ -192,4 +194,22 @@ func (p *Profile) check() error {
 		}
 	}
 	return nil
+}
+
+func (p *Profile) rdmaBounds() []bound {
+	n := &p.NIC
+	return []bound{
+		{"nic.conflict_slots", n.ConflictSlots, 1, 1 << 20},
+		{"nic.conflict_granule", n.ConflictGranule, 8, 4096},
+		{"nic.qp_contexts", n.QPContexts, 1, 1 << 20},
+		{"nic.translations", n.Translations, 4, 1 << 20},
+		{"nic.max_inline", n.MaxInline, 0, 1024},
+		{"nic.outstanding", n.Outstanding, 1, 128},
+		{"nic.mmio_dedicated", n.MMIODedicated, 0, 128},
+		{"nic.mmio_shared", n.MMIOShared, 1, 64},
+		{"nic.timeout_exponent", n.TimeoutExponent, 1, 31},
+		{"nic.retry_count", n.RetryCount, 0, 7},
+		{"nic.rnr_retry", n.RNRRetry, 0, 7},
+		{"wire.mtu", p.Wire.MTU, 256, 4096},
+	}
 }

@@ -82,8 +82,8 @@ const (
 	numLanes
 )
 
-// CreateQP makes a queue pair on the RNIC. A UD pair is ready at once, the
-// others after Connect.
+// CreateQP makes a queue pair on the RNIC. A UD or TCP pair is ready at
+// once, the others after Connect.
 func (n *NIC) CreateQP(c QPConfig) (*QP, error) {
 	f, p := n.machine.fab, &n.machine.fab.profile.NIC
 	def := func(v *int, name string, d Number, top int) error {
@@ -95,8 +95,13 @@ func (n *NIC) CreateQP(c QPConfig) (*QP, error) {
 		}
 		return nil
 	}
-	if c.Transport > UD {
-		return nil, fmt.Errorf("fabric: transport %d: must be RC, UC or UD", c.Transport)
+	switch rdma := f.profile.TCP == nil; {
+	case c.Transport > TCP:
+		return nil, fmt.Errorf("fabric: transport %d: must be RC, UC, UD or TCP", c.Transport)
+	case rdma && c.Transport == TCP:
+		return nil, fmt.Errorf("fabric: transport TCP: the NICs of profile %s have RDMA, and no kernel is modelled there; use RC, UC or UD, or a profile with a section tcp", f.profile.Name)
+	case !rdma && c.Transport != TCP:
+		return nil, fmt.Errorf("fabric: transport %v: the NICs of profile %s have no RDMA; use TCP", c.Transport, f.profile.Name)
 	}
 	if err := def(&c.SendDepth, "send depth", p.SendDepth, 32768); err != nil {
 		return nil, err
@@ -122,8 +127,11 @@ func (n *NIC) CreateQP(c QPConfig) (*QP, error) {
 	for i := range q.lanes {
 		q.lanes[i] = lane{-1, none}
 	}
+	if c.Transport == TCP { // its NIC keeps no contexts to fetch
+		q.state |= kept
+	}
 	n.qps = append(n.qps, q)
-	n.datagram = append(n.datagram, c.Transport == UD)
+	n.datagram = append(n.datagram, !c.Transport.connected())
 	n.contexts.added(n.qps)
 	return q, nil
 }
@@ -133,8 +141,8 @@ func Connect(a, b *QP) error {
 	switch {
 	case a.transport != b.transport:
 		return fmt.Errorf("fabric: connect %v with %v: transports must be the same", a.transport, b.transport)
-	case a.transport == UD:
-		return fmt.Errorf("fabric: connect: UD queue pairs are not connected; give SendWR.Dest")
+	case !a.transport.connected():
+		return fmt.Errorf("fabric: connect: %v queue pairs are not connected; give SendWR.Dest", a.transport)
 	case a.peer != nil || b.peer != nil:
 		return fmt.Errorf("fabric: connect: one of the queue pairs is connected already")
 	case a == b:

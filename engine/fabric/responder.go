@@ -146,7 +146,7 @@ func (f *Fabric) arriveSend(n *NIC, r *QP, i uint32, v *verb, now, t sim.Time) {
 	v.stamp.add(atNICReceive, t-v.mark)
 	v.mark = t
 	v.flags &^= entered
-	end := max(t, n.up.Serve(now, c.words(w.Local, v.len)+c.pcieTLP)+c.rxLatency) + c.oneWay
+	end := max(t, n.up.Serve(now, c.words(w.Local, v.len)+c.pcieTLP)+c.rxLatency) + c.oneWay + c.interrupt
 	if r.transport == RC {
 		// The ack leaves before the message is in memory: two halves from here on.
 		j, d := f.take()
@@ -163,7 +163,7 @@ func (f *Fabric) arriveSend(n *NIC, r *QP, i uint32, v *verb, now, t sim.Time) {
 	v.flags |= delivery
 	v.stamp.add(atPCIe, c.oneWay)
 	v.stamp.add(atCompletion, end-t-c.oneWay)
-	if r.transport != UD { // behind the WRITEs before it
+	if r.transport.connected() { // behind the WRITEs before it
 		v.flags |= memory
 		v.mark = end
 		f.sim.At(r.executed, f.kMem, i)
@@ -194,7 +194,7 @@ func (f *Fabric) onMemory(i uint32) {
 	now := f.sim.Now()
 	v := &f.verbs[i]
 	r := v.r
-	if r.transport != UD && !f.pass(r, executing, f.kMem, i, v, now) {
+	if r.transport.connected() && !f.pass(r, executing, f.kMem, i, v, now) {
 		return
 	}
 	n := r.nic

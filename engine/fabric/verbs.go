@@ -17,9 +17,12 @@ const (
 	UC
 	// UD is unreliable datagram: SEND only, one queue pair reaches everybody.
 	UD
+	// TCP is messages through the kernel, on NICs without RDMA and only there. Its
+	// queue pair is all connections of a thread, addressed like a datagram's.
+	TCP
 )
 
-var transportNames = [...]string{"RC", "UC", "UD"}
+var transportNames = [...]string{"RC", "UC", "UD", "TCP"}
 
 func (t Transport) String() string {
 	if int(t) < len(transportNames) {
@@ -32,7 +35,7 @@ func (t Transport) String() string {
 func (t Transport) Allows(op Opcode) bool {
 	switch op {
 	case Send:
-		return t <= UD
+		return t <= TCP
 	case Write:
 		return t == RC || t == UC
 	case Read, CompareSwap, FetchAdd:
@@ -40,6 +43,9 @@ func (t Transport) Allows(op Opcode) bool {
 	}
 	return false
 }
+
+// connected says that a queue pair has one peer.
+func (t Transport) connected() bool { return t < UD }
 
 // Opcode is a verb.
 type Opcode uint8
@@ -136,7 +142,7 @@ type SendWR struct {
 	RKey   uint32
 	// Compare and Swap are the operands of CompareSwap; FetchAdd adds Swap.
 	Compare, Swap uint64
-	// Dest is where a SEND of a UD queue pair goes.
+	// Dest is where a SEND of a UD or TCP queue pair goes.
 	Dest AH
 }
 
