@@ -37,7 +37,7 @@ type Config struct {
 	Scratch       int       // registered scratch a coroutine begins with, in bytes; default 1088. It grows
 	Transport     Transport // how RPC messages travel; default as datagrams
 	SharedContext bool      // one driver context per RNIC for all threads of a machine, whose queue pairs then share doorbell buffers (§2.2.2)
-	ResendAfter   Time      // an unanswered request is sent again after this; default 200 us
+	ResendAfter   Time      // an unanswered request is sent again after this; default 200 us, over TCP twice what its own repetition takes
 }
 
 const (
@@ -67,6 +67,9 @@ func (c Config) withDefaults(f *fabric.Fabric) Config {
 	}
 	if c.ResendAfter == 0 {
 		c.ResendAfter = 200 * sim.Microsecond
+		if tcp := f.TCP(); tcp != nil {
+			c.ResendAfter = 2 * tcp.Retransmit
+		}
 	}
 	return c
 }
@@ -92,6 +95,7 @@ type Cluster struct {
 	sim       *sim.Sim
 	fab       *fabric.Fabric
 	cfg       Config
+	tcp       *fabric.TCPCosts // nil: the NICs have RDMA
 	machines  []*machine
 	workers   []*Worker
 	queues    []*fabric.CQ // of each worker, for lookAhead
@@ -130,7 +134,10 @@ func New(s *sim.Sim, f *fabric.Fabric, c Config) (*Cluster, error) {
 	if c.PerMachine != nil && len(c.PerMachine) != f.Machines() {
 		return nil, fmt.Errorf("r2: threads given for %d machines, the fabric has %d", len(c.PerMachine), f.Machines())
 	}
-	cl := &Cluster{sim: s, fab: f, cfg: c, active: c.Coroutines,
+	if f.TCP() != nil && (c.Transport != Datagrams || c.SharedContext) {
+		return nil, fmt.Errorf("r2: RPC by WRITE and driver contexts are of RNICs, and those of profile %s have no RDMA; leave Transport and SharedContext alone", f.Profile().Name)
+	}
+	cl := &Cluster{sim: s, fab: f, cfg: c, tcp: f.TCP(), active: c.Coroutines,
 		polled: make([]fabric.CQE, c.PollBatch), perPeer: (c.EmulatedNodes + f.Machines() - 1) / f.Machines()}
 	cl.kWork = s.Register("r2.work", func(a uint32) { cl.workers[a&0xffff].event(a >> 16) })
 	cl.lookAhead()

@@ -6,7 +6,8 @@ import (
 	"drtmx/engine/fabric"
 )
 
-// connect makes the worker's completion queue and queue pairs. An RC queue
+// connect makes the worker's completion queue and queue pairs: without RDMA only
+// that of RPCs, which is the thread's connections then. An RC queue
 // pair joins the threads of the same index; whoever comes second finds its end
 // made.
 func (w *Worker) connect() error {
@@ -16,7 +17,7 @@ func (w *Worker) connect() error {
 	}
 	for p, peer := range cl.machines {
 		mate := peer.workers[w.thread%len(peer.workers)]
-		for w.pairsTo(p)[cl.perPeer-1] == nil {
+		for cl.tcp == nil && w.pairsTo(p)[cl.perPeer-1] == nil {
 			if err := w.pair(mate); err != nil {
 				return err
 			}
@@ -24,7 +25,11 @@ func (w *Worker) connect() error {
 		w.out[p] = newChannel(mate)
 		w.chans = append(w.chans, w.out[p])
 	}
-	ud, err := w.nic().CreateQP(fabric.QPConfig{Transport: fabric.UD, SendCQ: w.cq, RecvCQ: w.cq,
+	transport := fabric.UD
+	if cl.tcp != nil {
+		transport = fabric.TCP
+	}
+	ud, err := w.nic().CreateQP(fabric.QPConfig{Transport: transport, SendCQ: w.cq, RecvCQ: w.cq,
 		SendDepth: udSendDepth, RecvDepth: c.RecvDepth, MaxInline: w.hw.MaxInline})
 	if err != nil {
 		return fmt.Errorf("r2: machine %d thread %d: %w", w.mc.id, w.thread, err)
@@ -88,7 +93,7 @@ func (w *Worker) pairsTo(m int) []*queuePair {
 func (cl *Cluster) Connections(m, nic int) int {
 	n := 0
 	for _, w := range cl.machines[m].workers {
-		if w.home == nic {
+		if w.home == nic && cl.tcp == nil {
 			n += len(w.rc)
 		}
 	}
@@ -118,8 +123,11 @@ func (w *Worker) rcQP(n *fabric.NIC, cq *fabric.CQ) (*fabric.QP, error) {
 
 // to chooses the queue pair towards an address: of the thread's own, in turn,
 // or for atomics on an address whose home is the other RNIC the one that
-// leads there.
+// leads there. It is nil where the NICs have no RDMA.
 func (w *Worker) to(at Loc, atomic bool) *queuePair {
+	if w.cl.tcp != nil {
+		return nil
+	}
 	if atomic {
 		if home := w.cl.machines[at.Machine].mem.Home(at.Addr); home != w.home {
 			return w.crossTo(at.Machine, home)

@@ -1,6 +1,6 @@
 // Package r2 is the execution framework of thesis §2.2.2: worker threads that
 // run an event loop each, coroutines on them, one-sided calls on RC queue
-// pairs and RPC over one UD queue pair per thread.
+// pairs and RPC over one UD queue pair per thread, or over TCP.
 //
 // # The worker
 //
@@ -44,6 +44,15 @@
 // kept. A handler's effect happens exactly once. The header is the original's
 // 32 bits (type, rpc id, payload size, coroutine) and 32 more for sequence,
 // cumulative acknowledgement and the oldest unanswered request.
+//
+// # RPC over TCP
+//
+// Where the NICs have no RDMA (profiles vale and aws) the same messages go through
+// the kernel: each is a system call at the sender and one at the receiver, charged
+// to the cores of the two threads, interrupts and the way through the stack
+// included. Workers do not sleep: a turn of the loop begins with an epoll_wait.
+// One-sided calls fail with an error from Wait. Sequence numbers and repetitions
+// stay, with more patience than TCP's own.
 //
 // # RPC by WRITE
 //

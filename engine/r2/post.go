@@ -346,6 +346,10 @@ func (l *List) Post() {
 	c, w, q := l.co, l.co.w, l.q
 	n := l.n
 	l.n = 0
+	if q == nil {
+		l.refuse(n)
+		return
+	}
 	last := n - 1
 	if !c.mode.Passive {
 		l.wrs[last].Signaled = true
@@ -364,6 +368,19 @@ func (l *List) Post() {
 		w.ring(q, true)
 	}
 	c.posted()
+}
+
+// refuse is Post where the NICs have no RDMA: Wait returns the error.
+func (l *List) refuse(n int) {
+	c, w := l.co, l.co.w
+	for i := range n {
+		if e := &l.es[i]; e.buffer >= 0 {
+			w.buffers.free(e.buffer)
+		}
+	}
+	if c.err == nil {
+		c.err = fmt.Errorf("r2: %v from machine %d to machine %d: the NICs of profile %s have no RDMA; use Call", l.wrs[0].Op, w.mc.id, l.to, w.cl.fab.Profile().Name)
+	}
 }
 
 // Read posts a READ of n bytes, valid in the buffer after Wait.

@@ -23,12 +23,9 @@ const regionBytes = 1 << 20
 
 func newBed(t *testing.T, machines int, c Config, fc fabric.Config) *bed {
 	t.Helper()
-	p, err := fabric.LoadProfile("val")
-	if err != nil {
-		t.Fatal(err)
-	}
 	b := &bed{T: t, s: sim.New(sim.Options{Seed: 1, Trace: true})}
-	fc.Profile, fc.Machines = p, machines
+	fc.Machines = machines
+	var err error
 	if b.f, err = fabric.New(b.s, fc); err != nil {
 		t.Fatal(err)
 	}
@@ -146,8 +143,15 @@ func (b *bed) echo(served map[uint64]int) {
 }
 
 func TestRPCExactlyOnceUnderLoss(t *testing.T) {
+	exactlyOnce(t, 100*sim.Millisecond, Config{ResendAfter: 20 * sim.Microsecond}, fabric.Config{LossPPM: 50_000})
+}
+
+// exactlyOnce has coroutines call each other and counts what their handlers saw.
+func exactlyOnce(t *testing.T, within Time, c Config, fc fabric.Config) {
+	t.Helper()
 	for _, passive := range []bool{false, true} {
-		b := newBed(t, 3, Config{Threads: 2, Coroutines: 4, ResendAfter: 20 * sim.Microsecond}, fabric.Config{LossPPM: 50_000})
+		c.Threads, c.Coroutines = 2, 4
+		b := newBed(t, 3, c, fc)
 		served := map[uint64]int{}
 		b.echo(served)
 		const each = 300
@@ -173,7 +177,7 @@ func TestRPCExactlyOnceUnderLoss(t *testing.T) {
 				}
 			}
 		}
-		b.run(100 * sim.Millisecond)
+		b.run(within)
 		if finished != 24 || len(served) != 24*each {
 			t.Fatalf("passive %v: %d of 24 coroutines finished, %d of %d requests served; %v", passive, finished, len(served), 24*each, b.cl.Waiting(5))
 		}

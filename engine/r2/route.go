@@ -6,7 +6,7 @@ import "fmt"
 // order of its posts; between two routes there is no order. Persistence depends on it: a READ flushes
 // the WRITEs before it on its own queue pair only (thesis §2.3.2.2).
 type Route struct {
-	q       *queuePair
+	q       *queuePair // nil: the NICs have no RDMA
 	machine int
 }
 
@@ -24,7 +24,7 @@ func (c *Co) ListVia(r Route) *List {
 	switch {
 	case l.n != 0:
 		panic("r2: a list is open; post it first")
-	case c.w.cl.pair(uint64(r.q.id)<<pairShift) != r.q:
+	case r.q != nil && c.w.cl.pair(uint64(r.q.id)<<pairShift) != r.q:
 		panic(fmt.Sprintf("r2: route by queue pair %d of another cluster", r.q.id))
 	}
 	l.co, l.q, l.to = c, r.q, r.machine

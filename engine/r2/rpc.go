@@ -107,6 +107,10 @@ func (w *Worker) send(ch *channel, h header, payload []byte, batched bool) {
 	copy(b[headerBytes:], payload)
 	ch.owed = 0
 	w.charge(w.copyCost(n))
+	if tcp := w.cl.tcp; tcp != nil { // a system call each, there is no doorbell to share
+		w.charge(tcp.Send(n))
+		batched = false
+	}
 	w.ud.append(w, &fabric.SendWR{
 		Op: fabric.Send, Inline: n <= w.hw.MaxInline, Local: a, LKey: w.buffers.key, Len: uint32(n),
 		Dest: ch.address,
@@ -135,6 +139,9 @@ func (w *Worker) receive(cqe *fabric.CQE) {
 		w.charge(w.hw.Access(w.core, max(w.local, w.cl.sim.Now()), a, headerBytes+h.size, fabric.Load))
 	}
 	payload := b[headerBytes : headerBytes+h.size]
+	if tcp := w.cl.tcp; tcp != nil {
+		w.charge(tcp.Receive(headerBytes + h.size))
+	}
 	ch := w.channel(cqe.Src)
 	ch.acknowledge(w, h.ack)
 	switch h.kind {
