@@ -61,11 +61,11 @@ func hardwareKnobs() []entry {
 		{Knob: Knob{Name: "profile", Kind: KindChoice, Default: "val", Choices: profileNames(), Label: "Hardware profile", Section: "2.1", Group: groupHardware,
 			Doc: "The machines, RNICs and network: every number with unit, meaning and source in `drtmx profiles`."}},
 		{Knob: Knob{Name: "emulated_nodes", Kind: KindInt, Default: 0, Min: 0, Max: 1024, Label: "Emulated cluster size", Section: "2.2.4", Group: groupHardware,
-			Doc: "Opens as many RC queue pairs as a cluster of this size needs, so that the RNIC's context cache feels it; 80 in the thesis. 0: the real size."}},
+			Doc: "Opens as many RC queue pairs as a cluster of this size needs, so that the RNIC's context cache feels it; 80 in the thesis. 0: the real size."}, inactive: noRDMA},
 		{Knob: Knob{Name: "nics", Kind: KindInt, Default: 0, Min: 0, Max: 8, Label: "RNICs per machine", Section: "2.1", Group: groupHardware,
 			Doc: "How many of a machine's RNICs its threads use. 0: all, each thread the one of its socket."}},
 		{Knob: Knob{Name: "nic.context", Kind: KindChoice, Default: "thread", Choices: []string{"thread", "shared"}, Label: "Driver contexts", Section: "2.2.2", Group: groupHardware,
-			Doc: "thread: each thread opens the RNIC for itself. shared: all threads of a machine use one context per RNIC, whose queue pairs beyond seven share a doorbell buffer and its lock."}},
+			Doc: "thread: each thread opens the RNIC for itself. shared: all threads of a machine use one context per RNIC, whose queue pairs beyond seven share a doorbell buffer and its lock."}, inactive: noRDMA},
 		{Knob: Knob{Name: "ddio", Kind: KindBool, Default: true, Label: "DDIO", Section: "2.3.4", Group: groupHardware, Live: true,
 			Doc: "Lets the RNIC write into the socket's last-level cache. Off: its writes go to memory."}, alias: "nvm.ddio"},
 		{Knob: Knob{Name: "nvm.enabled", Kind: KindBool, Default: true, Label: "Data in NVM", Section: "2.3.3", Group: groupHardware, Live: true,
@@ -158,7 +158,7 @@ func storeKnobs() []entry {
 func faultKnobs() []entry {
 	return []entry{
 		{Knob: Knob{Name: "fault.drop", Kind: KindFloat, Default: 0.0, Min: 0.0, Max: 0.2, Label: "Datagram loss", Unit: "share", Section: "2.2.2", Group: groupFaults, Live: true,
-			Doc: "Share of UD datagrams that the network loses; RPCs are sent again and take effect once. RC queue pairs are not affected."}},
+			Doc: "Share of UD datagrams that the network loses; RPCs are sent again and take effect once. RC queue pairs are not affected; over TCP what is lost comes late."}},
 		{Knob: Knob{Name: "fault.nic_slowdown", Kind: KindFloat, Default: 1.0, Min: 1.0, Max: 100.0, Label: "Slow RNIC", Unit: "x", Section: "2.2.1", Group: groupFaults, Live: true,
 			Doc: "Factor by which the pipelines of one machine's RNICs are slower than the others'. 1: all are as they should be."}},
 		{Knob: Knob{Name: "fault.nic_slowdown_node", Kind: KindInt, Default: 0, Min: 0, Max: maxMachines - 1, Label: "Machine with the slow RNIC", Section: "2.2.1", Group: groupFaults, Live: true,

@@ -151,7 +151,7 @@ func (s *System) drain() error {
 		if err := s.sim.Run(s.sim.Now() + barrierPoll); err != nil {
 			return err
 		}
-		if s.sim.Now()-t0 > stallAfter {
+		if s.sim.Now()-t0 > s.patience() {
 			return fmt.Errorf("the cluster did not drain between %d ns and %d ns: %s", t0/sim.Nanosecond, s.NowNS(), s.waiting())
 		}
 	}

@@ -72,6 +72,9 @@ func (o opt) inactive(p phase, v Knobs) string {
 	if !o.ever(p) {
 		return o.never(p)
 	}
+	if o.name == "db" && !hasRDMA(v) {
+		return noDoorbells(v)
+	}
 	c := txnConfig(v).Resolved()
 	if o.allowed(p, *p.field(&c)) {
 		return ""
@@ -133,6 +136,7 @@ func txnConfig(v Knobs) txn.Config {
 	c.CacheEnabled = v.bool("cache.enabled")
 	c.CacheBytes = max(uint64(float64(v.int("cache.bytes"))*v.float("workload.scale")), 1<<10)
 	c.Speculative = v.bool("txn.speculative")
+	c.NoRDMA = workloadOf(v).transactions && !hasRDMA(v)
 	return c
 }
 

@@ -24,6 +24,21 @@ var shippedProfiles = sync.OnceValue(func() map[string]*fabric.Profile {
 
 func profileOf(v Knobs) *fabric.Profile { return shippedProfiles()[v.text("profile")] }
 
+// hasRDMA says whether the profile's NICs have it; else messages go by TCP.
+func hasRDMA(v Knobs) bool { return profileOf(v).TCP == nil }
+
+// noRDMA is why a knob of RNICs has no effect, if they are none.
+func noRDMA(v Knobs) string {
+	if hasRDMA(v) {
+		return ""
+	}
+	return "the NICs of profile " + v.text("profile") + " have no RDMA"
+}
+
+func noDoorbells(v Knobs) string {
+	return noRDMA(v) + ": each message is a system call"
+}
+
 // nodeType is the type of machine m. In a profile with NVM the servers of an
 // asymmetric cluster have it and the clients have none, as on the testbed.
 func nodeType(p *fabric.Profile, v Knobs, m int) *fabric.NodeType {

@@ -27,6 +27,8 @@ const (
 	barrierPoll = sim.Microsecond
 	// stallAfter is how long nothing may finish before the watchdog calls it a deadlock.
 	stallAfter = 20 * sim.Millisecond
+	// stallAfterTCP is the same where a lost message comes milliseconds late.
+	stallAfterTCP = 10 * stallAfter
 	// maxChanges bounds the list of changes that a system remembers.
 	maxChanges = 1000
 	maxBy      = 64
@@ -135,7 +137,7 @@ func lossPPM(v Knobs) uint32 { return uint32(math.Round(v.float("fault.drop") * 
 func r2Config(v Knobs) r2.Config {
 	all, _ := machines(v)
 	c := r2.Config{Coroutines: max(v.int("coroutines"), coroutineRoom), EmulatedNodes: v.int("emulated_nodes"),
-		SharedContext: v.text("nic.context") == "shared"}
+		SharedContext: v.text("nic.context") == "shared" && hasRDMA(v)}
 	for m := range all {
 		c.PerMachine = append(c.PerMachine, threadsOf(v, m))
 	}
@@ -231,10 +233,18 @@ func (s *System) watch() error {
 		s.last, s.lastAt = s.meter.total, s.sim.Now()
 		return nil
 	}
-	if s.sim.Now()-s.lastAt < stallAfter {
+	if s.sim.Now()-s.lastAt < s.patience() {
 		return nil
 	}
 	return fmt.Errorf("no request finished between %d ns and %d ns: %s", s.lastAt/sim.Nanosecond, s.NowNS(), s.waiting())
+}
+
+// patience is how long nothing may happen before it is an error.
+func (s *System) patience() sim.Time {
+	if hasRDMA(s.values) {
+		return stallAfter
+	}
+	return stallAfterTCP
 }
 
 // waiting says who waits for whom.

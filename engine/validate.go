@@ -9,7 +9,7 @@ import (
 
 // validate holds every rule that involves more than one knob. It reports the first broken rule.
 func validate(v Knobs) error {
-	for _, rule := range []func(Knobs) error{validMachines, validThreads, validReplicas, validAtomics, validOpts, validMix, validHints, validFaults} {
+	for _, rule := range []func(Knobs) error{validMachines, validThreads, validReplicas, validNetwork, validAtomics, validOpts, validMix, validHints, validFaults} {
 		if err := rule(v); err != nil {
 			return err
 		}
@@ -81,6 +81,33 @@ func validReplicas(v Knobs) error {
 	_, servers := machines(v)
 	if r := v.int("replicas"); r > servers && workloadOf(v).transactions {
 		return invalid("replicas", r, fmt.Sprintf("set replicas=%d, or more nodes", servers), "more than the %d machines that hold data", servers)
+	}
+	return nil
+}
+
+// validNetwork refuses one-sided verbs where the NICs have none.
+func validNetwork(v Knobs) error {
+	if hasRDMA(v) {
+		return nil
+	}
+	why, w := noRDMA(v), workloadOf(v)
+	if w.transactions {
+		c := txnConfig(v).Resolved()
+		for _, p := range phases {
+			if *p.field(&c) != txn.TwoSided {
+				return invalid(p.knob(), v.text(p.knob()), "set preset=fasst, or "+p.knob()+"=two-sided or auto", "%s", why)
+			}
+		}
+		return nil
+	}
+	if w.reads("workload.primitive") && v.text("workload.primitive") != "two-sided" {
+		return invalid("workload.primitive", v.text("workload.primitive"), "set workload.primitive=two-sided", "%s", why)
+	}
+	if w.reads("workload.transport") && v.text("workload.transport") != "ud" {
+		return invalid("workload.transport", v.text("workload.transport"), "set workload.transport=ud, which is TCP here", "%s", why)
+	}
+	if !w.reads("workload.primitive") && !w.reads("workload.transport") {
+		return invalid("workload", w.name, "use a workload with a two-sided form, such as smallbank with preset=fasst", "%s", why)
 	}
 	return nil
 }

@@ -205,7 +205,12 @@ func microKnobs(only func(name string) func(v Knobs) string) []entry {
 	row := func(o opt, def bool, doc string) entry {
 		name := "opt.micro." + o.name
 		return entry{Knob: Knob{Name: name, Kind: KindBool, Default: def, Label: o.title + " in a micro-benchmark", Section: "2.2.4", Group: groupOpts, Live: true,
-			Doc: o.doc + doc}, inactive: only(name)}
+			Doc: o.doc + doc}, inactive: func(v Knobs) string {
+			if why := only(name)(v); why != "" || o.name != "db" || hasRDMA(v) {
+				return why
+			}
+			return noDoorbells(v)
+		}}
 	}
 	return []entry{
 		{Knob: Knob{Name: "workload.objects", Kind: KindInt, Default: 1, Min: 1, Max: 64, Label: "Objects per request", Section: "2.2.4", Group: groupWorkload,

@@ -54,6 +54,10 @@ type Config struct {
 	// ever: a sign of a protocol bug, not of contention.
 	MaxAttempts int
 
+	// NoRDMA says that the NICs have no one-sided verbs: Auto is two-sided in every
+	// phase, and nothing else is possible.
+	NoRDMA bool
+
 	// LocalPercent is the share of accesses expected on the own machine; input
 	// of the Auto rule for Lock.
 	LocalPercent int
@@ -107,7 +111,17 @@ func (c Config) withDefaults() Config {
 //     accesses are local, for CPU atomics beat the RNIC's loopback.
 //   - validation, logging, ro_validation (§4.3.2, §4.3.4, §4.3.5): one-sided.
 //   - commit (§4.3.3, §4.4.1): follows lock.
+//
+// Without RDMA all are two-sided.
 func (c Config) Resolved() Config {
+	if c.NoRDMA {
+		for _, p := range c.phases() {
+			if *p.prim == Auto {
+				*p.prim = TwoSided
+			}
+		}
+		return c
+	}
 	for _, p := range []*Prim{&c.Execution, &c.RORead} {
 		if *p == Auto {
 			*p = TwoSided
@@ -136,14 +150,11 @@ func (c Config) Resolved() Config {
 // Validate reports the first field that cannot be, with the reason.
 func (c Config) Validate() error {
 	c = c.withDefaults().Resolved()
-	for _, p := range []struct {
-		name string
-		prim Prim
-	}{
-		{"phase.lock", c.Lock}, {"phase.validation", c.Validation}, {"phase.logging", c.Logging},
-		{"phase.commit", c.Commit}, {"phase.ro_validation", c.ROValidation},
-	} {
-		if p.prim == Hybrid {
+	for _, p := range c.phases() {
+		if c.NoRDMA && *p.prim != TwoSided {
+			return fmt.Errorf("%s %v: the NICs have no RDMA; use two-sided or auto", p.name, *p.prim)
+		}
+		if *p.prim == Hybrid && p.prim != &c.Execution && p.prim != &c.RORead {
 			return fmt.Errorf("%s hybrid: only execution and ro_read look records up; use one-sided, two-sided or auto", p.name)
 		}
 	}
@@ -167,6 +178,19 @@ func (c Config) Validate() error {
 		return fmt.Errorf("max attempts %d: at least 1", c.MaxAttempts)
 	}
 	return nil
+}
+
+type phasePrim struct {
+	name string
+	prim *Prim
+}
+
+// phases are the primitives of c with the knobs they are set by.
+func (c *Config) phases() []phasePrim {
+	return []phasePrim{
+		{"phase.execution", &c.Execution}, {"phase.lock", &c.Lock}, {"phase.validation", &c.Validation}, {"phase.logging", &c.Logging},
+		{"phase.commit", &c.Commit}, {"phase.ro_read", &c.RORead}, {"phase.ro_validation", &c.ROValidation},
+	}
 }
 
 // NeedsDrain reports whether a change from old to new must wait until no

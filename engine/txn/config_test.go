@@ -100,6 +100,13 @@ func TestResolved(t *testing.T) {
 	if c = (Config{LocalPercent: 90}).Resolved(); c.Lock != TwoSided || c.Commit != TwoSided {
 		t.Errorf("mostly local: lock %s, commit %s", c.Lock, c.Commit)
 	}
+	c = Config{CacheEnabled: true, NoRDMA: true}
+	if r := c.Resolved(); r.Execution != TwoSided || r.Lock != TwoSided || r.ROValidation != TwoSided || c.Validate() != nil {
+		t.Errorf("without RDMA: %+v, %v", r, c.Validate())
+	}
+	if c.Logging = OneSided; c.Validate() == nil {
+		t.Error("one-sided logging without RDMA is accepted")
+	}
 	one, two := Config{Lock: OneSided}, Config{Lock: TwoSided}
 	if !NeedsDrain(one, two) || NeedsDrain(two, two) || NeedsDrain(Config{}, one) {
 		t.Error("NeedsDrain is about who locks")
