@@ -30,8 +30,8 @@ func hasNVM(v Knobs) bool { return profileOf(v).NVM != nil }
 // onNVM says whether a micro-benchmark's data lie there.
 func onNVM(v Knobs) bool { return hasNVM(v) && v.bool("nvm.enabled") }
 
-// nvmDevices makes the devices that a profile describes.
-func nvmDevices(p *fabric.Profile) func(machine, socket int, t *fabric.NodeType) (fabric.Device, error) {
+// NVMDevices makes the devices that a profile describes, as fabric.Config takes them.
+func NVMDevices(p *fabric.Profile) func(machine, socket int, t *fabric.NodeType) (fabric.Device, error) {
 	return func(_, _ int, t *fabric.NodeType) (fabric.Device, error) {
 		if p.NVM == nil || t.NVMGeneration.Int() == 0 {
 			return nil, nil

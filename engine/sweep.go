@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"drtmx/engine/fabric"
 	"drtmx/engine/metrics"
 )
 
@@ -273,7 +274,11 @@ feed:
 func RunAll(ctx context.Context, specs []Spec, o SweepOptions) ([]*Result, error) {
 	var jobs []job
 	place := make([]int, len(specs)) // job of each spec
-	byKey := map[string]int{}
+	type identity struct {
+		key      string
+		hardware *fabric.Profile
+	}
+	byKey := map[identity]int{}
 	for i, s := range specs {
 		v, err := Resolve(s)
 		if err != nil {
@@ -282,7 +287,7 @@ func RunAll(ctx context.Context, specs []Spec, o SweepOptions) ([]*Result, error
 		if err := refuseTooBig(v); err != nil {
 			return nil, err
 		}
-		key := keyOf(v)
+		key := identity{keyOf(v), s.hardware}
 		at, known := byKey[key]
 		if !known {
 			at = len(jobs)
@@ -330,7 +335,7 @@ func fitting(jobs []job, n int) int {
 }
 
 func runCached(ctx context.Context, j job, cache Cache) (r *Result, cached bool, err error) {
-	if cache == nil {
+	if cache == nil || j.spec.hardware != nil { // no key says on what hardware
 		r, err = Run(ctx, j.spec, nil)
 		return r, false, err
 	}

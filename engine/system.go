@@ -124,7 +124,7 @@ func newFabric(clock *sim.Sim, v Knobs, p *fabric.Profile) (*fabric.Fabric, erro
 	}
 	all, _ := machines(v)
 	return fabric.New(clock, fabric.Config{
-		Profile: p, Machines: all, NodeTypes: nodeTypes(p, v), NVM: nvmDevices(p), TornReads: v.bool("torn_reads"), LossPPM: lossPPM(v), NoDDIO: !v.bool("ddio"), NICs: v.int("nics"),
+		Profile: p, Machines: all, NodeTypes: nodeTypes(p, v), NVM: NVMDevices(p), TornReads: v.bool("torn_reads"), LossPPM: lossPPM(v), NoDDIO: !v.bool("ddio"), NICs: v.int("nics"),
 		CacheNum: uint32(math.Round(v.float("workload.scale") * scaleUnit)), CacheDen: scaleUnit,
 	})
 }
