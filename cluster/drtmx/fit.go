@@ -14,14 +14,15 @@ import (
 )
 
 func fitCommand() *cobra.Command {
-	var evaluations int
+	var o calibration.FitOptions
 	var profileTo, residualsTo string
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "fit PROFILE",
 		Short: "Fits the fitted numbers of a hardware profile to the calibration table",
 		Long: "Adjusts the numbers of kind fitted to the rows with use=fit and nothing else, and writes the profile and what is left of each row. " +
-			"It takes minutes: every evaluation runs all rows. With --evaluations 0 it only measures, as after a change by hand.",
+			"It takes long: every evaluation runs the experiments of all rows, so name a few with --rows, and the numbers they depend on with --params. " +
+			"Ctrl-C ends it with the best so far. With --evaluations 0 it only measures, as after a change by hand.",
 		Args: exactly(1, "the name of a profile; drtmx profiles shows them"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := args[0]
@@ -29,15 +30,16 @@ func fitCommand() *cobra.Command {
 			if err != nil {
 				return &engine.SpecError{Rule: err.Error()}
 			}
-			if evaluations < 0 {
-				return &engine.SpecError{Field: "--evaluations", Value: fmt.Sprint(evaluations), Rule: "must not be negative"}
+			if o.Evaluations < 0 {
+				return &engine.SpecError{Field: "--evaluations", Value: fmt.Sprint(o.Evaluations), Rule: "must not be negative"}
 			}
 			p, err := fabric.ParseProfile(text)
 			if err != nil {
 				return err
 			}
 			b := newBar(cmd.ErrOrStderr(), "fit")
-			_, report, err := calibration.FitProfile(cmd.Context(), p, calibration.FitOptions{Evaluations: evaluations, Progress: b.update})
+			o.Progress = b.update
+			_, report, err := calibration.FitProfile(cmd.Context(), p, o)
 			b.end()
 			if err != nil {
 				return err
@@ -56,7 +58,9 @@ func fitCommand() *cobra.Command {
 		},
 	}
 	fl := cmd.Flags()
-	fl.IntVar(&evaluations, "evaluations", 100, "evaluations of all rows, at most")
+	fl.IntVar(&o.Evaluations, "evaluations", 100, "evaluations of the rows, at most")
+	fl.StringSliceVar(&o.Rows, "rows", nil, "fit to these rows only, by `ID,ID`")
+	fl.StringSliceVar(&o.Params, "params", nil, "adjust these numbers only, by `NAME,NAME`")
 	fl.StringVar(&profileTo, "profile-out", "", "write the profile to `FILE` (default PROFILE.yaml)")
 	fl.StringVar(&residualsTo, "residuals-out", "", "write the residuals to `FILE` (default PROFILE.fit.csv)")
 	fl.BoolVar(&asJSON, "json", false, "print the outcome as JSON")

@@ -113,6 +113,10 @@ func TestBadUsageIsOneLineAndStatusTwo(t *testing.T) {
 		{"kernel uninstall", []string{"kernel", "uninstall"}},
 		{"nosuch", []string{"profiles", "nosuch"}},
 		{"nosuch", []string{"specs", "nosuch"}},
+		{"not measured", []string{"verify", "--rows", "f9-9"}},
+		{"leave out --rows", []string{"verify", "--rows", "t2-2-rc", "--record", filepath.Join(dir, "passed")}},
+		{"no row to fit", []string{"fit", "val", "--rows", "f9-9"}},
+		{"no fitted number", []string{"fit", "val", "--params", "wire.mtu"}},
 	} {
 		code, out, errs := call(c.args...)
 		if code != misused || out != "" || strings.Count(errs, "\n") != 1 || !strings.Contains(errs, c.says) {
@@ -222,6 +226,12 @@ func TestRegistryIsPrinted(t *testing.T) {
 	decode(t, ok(t, "figure", "list", "--json"), &fs)
 	if len(fs) == 0 || fs[0]["state"] != "ok" {
 		t.Errorf("%v", fs)
+	}
+}
+
+func TestVerifyPrintsRows(t *testing.T) {
+	if text := ok(t, "verify", "--rows", "t2-2-rc,s2-nvm-read-lat"); !strings.Contains(text, "s2-nvm-read-lat") || !strings.Contains(text, "not measured, ") {
+		t.Error(text)
 	}
 }
 

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"drtmx/cluster"
@@ -9,14 +12,20 @@ import (
 
 func verifyCommand() *cobra.Command {
 	var asJSON bool
+	var only []string
+	var record string
 	cmd := &cobra.Command{
 		Use:   "verify",
 		Short: "The calibration table: published numbers against measured ones",
-		Long:  "Measures the published numbers of the primitives that this version models. Exit status 1 if a required row is off.",
-		Args:  exactly(0, "no arguments"),
+		Long: "Measures the published numbers of the primitives, each by the experiment that it describes. " +
+			"Exit status 1 if a row is off that passed when rows were recorded last; --record writes a new record.",
+		Args: exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if record != "" && only != nil {
+				return usage("--record is of all rows: leave out --rows")
+			}
 			b := newBar(cmd.ErrOrStderr(), "verify")
-			v, err := calibration.Verify(cmd.Context(), calibration.Options{Cache: cluster.RunCache(), Progress: b.update})
+			v, err := calibration.Verify(cmd.Context(), calibration.Options{Only: only, Cache: cluster.RunCache(), Progress: b.update})
 			b.end()
 			if err != nil {
 				return err
@@ -24,9 +33,17 @@ func verifyCommand() *cobra.Command {
 			if err := show(cmd, v, asJSON); err != nil {
 				return err
 			}
-			return v.Err()
+			if record == "" {
+				return v.Err()
+			}
+			if lost := v.Lost(); len(lost) > 0 {
+				fmt.Fprintln(cmd.ErrOrStderr(), "no longer recorded:", strings.Join(lost, ", "))
+			}
+			return outFile(cmd.OutOrStdout(), record, v.Record())
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the table as JSON")
+	cmd.Flags().StringSliceVar(&only, "rows", nil, "measure only these rows, by `ID,ID`")
+	cmd.Flags().StringVar(&record, "record", "", "write the rows that pass to `FILE`, to be compared with from then on")
 	return cmd
 }

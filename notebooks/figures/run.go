@@ -22,13 +22,6 @@ func (r *Recipe) Run(ctx context.Context, scale string, set cluster.Knobs, progr
 	return r.RunWith(ctx, scale, set, cluster.RunCache(), progress)
 }
 
-// Count is the number of runs at a scale.
-func (r *Recipe) Count(scale string) int {
-	specs, err := r.specs(scale)
-	must(err)
-	return len(specs)
-}
-
 // RunWith is Run with a run store of one's own, or nil for none.
 func (r *Recipe) RunWith(ctx context.Context, scale string, set cluster.Knobs, cache engine.Cache, progress func(done, total int)) (*Figure, error) {
 	began := time.Now()
@@ -46,8 +39,10 @@ func (r *Recipe) RunWith(ctx context.Context, scale string, set cluster.Knobs, c
 	if err != nil {
 		return nil, err
 	}
-	f := all.assemble(scale, results)
-	f.Claims = r.def.claims(f)
+	f := all.From(scale, results)
+	if scale == Quick {
+		all.compare(f, results)
+	}
 	if len(all.set) > 0 {
 		for i := range f.Claims {
 			f.Claims[i].Status = Undecided
@@ -58,9 +53,9 @@ func (r *Recipe) RunWith(ctx context.Context, scale string, set cluster.Knobs, c
 	return f, nil
 }
 
-// specs are the runs in the order of the points, and at quick scale that of the
-// compared point at paper scale behind them.
-func (r *Recipe) specs(scale string) ([]engine.Spec, error) {
+// Specs are the runs of the points, in their order: for whoever runs those of
+// many figures together, or on other hardware.
+func (r *Recipe) Specs(scale string) ([]engine.Spec, error) {
 	if scale != Quick && scale != Paper {
 		return nil, &engine.SpecError{Field: "scale", Value: fmt.Sprintf("%.40s", scale), Rule: "must be quick or paper"}
 	}
@@ -75,15 +70,19 @@ func (r *Recipe) specs(scale string) ([]engine.Spec, error) {
 			out = append(out, spec)
 		}
 	}
-	if scale == Quick {
-		paper := r.def.plan(Paper)
-		spec, err := r.spec(&paper, paper.find(paper.gap))
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, spec)
-	}
 	return out, nil
+}
+
+// specs are those of Specs, and at quick scale that of the compared point at paper
+// scale behind them.
+func (r *Recipe) specs(scale string) ([]engine.Spec, error) {
+	out, err := r.Specs(scale)
+	if err != nil || scale != Quick {
+		return out, err
+	}
+	paper := r.def.plan(Paper)
+	spec, err := r.spec(&paper, paper.find(paper.gap))
+	return append(out, spec), err
 }
 
 func (r *Recipe) spec(p *plan, pt plannedPoint) (engine.Spec, error) {
@@ -111,8 +110,9 @@ func (p *plan) find(g gapPoint) plannedPoint {
 	panic(fmt.Sprintf("figures: no point of %s at %g to compare with paper scale", g.series, g.x))
 }
 
-// assemble reads the points from the results.
-func (r *Recipe) assemble(scale string, results []*engine.Result) *Figure {
+// From is the figure with its claims, read from the results of its Specs. No point
+// is compared with paper scale.
+func (r *Recipe) From(scale string, results []*engine.Result) *Figure {
 	d, p := r.def, r.def.plan(scale)
 	f := &Figure{ID: d.id, Title: d.title, Section: d.section, Scale: scale, Scope: d.scope, X: d.x, Y: d.y, Set: r.set, Runs: results}
 	n := 0
@@ -125,14 +125,18 @@ func (r *Recipe) assemble(scale string, results []*engine.Result) *Figure {
 		}
 		f.Series = append(f.Series, out)
 	}
-	if scale == Quick {
-		pt := p.find(p.gap)
-		y, _ := pt.read(results[n])
-		here, _ := f.series(p.gap.series).at(p.gap.x)
-		f.GapAt = &Gap{Series: p.gap.series, X: p.gap.x, Here: here.Y, Paper: y, Run: n}
-		f.PaperGap = here.Y/y - 1
-	}
+	f.Claims = d.claims(f)
 	return f
+}
+
+// compare fills what a figure says about its point at paper scale, whose result is
+// the last.
+func (r *Recipe) compare(f *Figure, results []*engine.Result) {
+	p, n := r.def.plan(f.Scale), len(results)-1
+	y, _ := p.find(p.gap).read(results[n])
+	here, _ := f.series(p.gap.series).at(p.gap.x)
+	f.GapAt = &Gap{Series: p.gap.series, X: p.gap.x, Here: here.Y, Paper: y, Run: n}
+	f.PaperGap = here.Y/y - 1
 }
 
 // load is the coroutines per thread of a run.

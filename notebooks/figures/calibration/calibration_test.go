@@ -3,6 +3,7 @@ package calibration
 import (
 	"context"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,7 +36,7 @@ func TestPeaks(t *testing.T) {
 func TestProbes(t *testing.T) {
 	var ids []string
 	for _, m := range measures() {
-		if m.probe != nil {
+		if m.profile != "" {
 			ids = append(ids, m.id)
 		}
 	}
@@ -44,9 +45,12 @@ func TestProbes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, r := range v.Rows {
-		if !r.Pass {
+		if r.Configured && !r.Pass {
 			t.Errorf("%s: %g, published %g", r.ID, *r.Measured, *r.Reference)
 		}
+	}
+	if v.Err() != nil {
+		t.Error(v.Err())
 	}
 }
 
@@ -71,17 +75,9 @@ func TestTable(t *testing.T) {
 			t.Errorf("no %s rows", u)
 		}
 	}
-	for _, m := range measures() {
-		if !ids[m.id] {
-			t.Errorf("%s is measured but not in rows.csv", m.id)
-		}
-		if p, _ := published(m.id); p.Use == Check && m.required {
-			t.Errorf("%s is only compared, so it cannot be required", m.id)
-		}
-		for i, how := range []bool{m.read != nil, m.figure != "", m.probe != nil} {
-			if how && (i != 0 && m.read != nil || i != 2 && m.probe != nil) {
-				t.Errorf("%s is measured in two ways", m.id)
-			}
+	for _, p := range Table() {
+		if (p.Contradicts != "" || p.Also != 0) && (p.Note == "" || !ids[p.Contradicts]) {
+			t.Errorf("%s contradicts %q, because %q", p.ID, p.Contradicts, p.Note)
 		}
 	}
 	if _, err := Verify(context.Background(), Options{Only: []string{"f9-9"}}); err == nil {
@@ -89,8 +85,89 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// Every row is measured in one way, or it is said why not, and reasons are for rows.
+func TestEveryRowIsMeasuredOrExplained(t *testing.T) {
+	seen := map[string]bool{}
+	for _, m := range measures() {
+		if seen[m.id] {
+			t.Errorf("%s is measured twice", m.id)
+		}
+		seen[m.id] = true
+		if _, err := find(Table(), m.id); err != nil {
+			t.Error(err)
+		}
+		ways := 0
+		for _, how := range []bool{m.read != nil, m.figure != "", m.probe != nil, m.given != nil} {
+			if how {
+				ways++
+			}
+		}
+		if ways != 1 || (m.read != nil) != (len(m.runs) > 0) || (m.profile != "") != (m.probe != nil || m.given != nil) {
+			t.Errorf("%s is measured in %d ways", m.id, ways)
+		}
+		if m.lacking && m.note == "" {
+			t.Errorf("%s: what does the model lack?", m.id)
+		}
+	}
+	reasons := map[string]bool{}
+	for _, w := range unmeasured() {
+		if w.Why == "" {
+			t.Errorf("%s is neither measured nor explained", w.ID)
+		}
+		reasons[w.Why] = true
+	}
+	for _, w := range waits {
+		if !reasons[w.reason] {
+			t.Errorf("no row is left for which %s: %q", w.id, w.reason)
+		}
+	}
+}
+
+// What the record says to have passed is measured.
+func TestRecordIsOfMeasuredRows(t *testing.T) {
+	passed := passedBefore(passedFile)
+	if len(passed) < 60 {
+		t.Errorf("%d rows are recorded", len(passed))
+	}
+	for _, m := range measures() {
+		delete(passed, m.id)
+	}
+	for id := range passed {
+		t.Errorf("%s passed and is not measured any more", id)
+	}
+}
+
+// With a table in which a number is another, its row fails if it passed before,
+// and is named first.
+func TestStepBackFails(t *testing.T) {
+	doctored := slices.Clone(Table())
+	for i := range doctored {
+		if id := doctored[i].ID; id == "t2-2-uc" || id == "t2-2-ud" {
+			doctored[i].From, doctored[i].To = 9, 9
+		}
+	}
+	o := Options{Only: []string{"t2-2-rc", "t2-2-uc", "t2-2-ud"}}
+	v, err := verify(context.Background(), o, doctored, "t2-2-rc\nt2-2-ud\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := v.Err(); err == nil || !strings.HasSuffix(err.Error(), ": t2-2-ud") {
+		t.Errorf("%v", err)
+	}
+	text := v.String()
+	if first, _, _ := strings.Cut(text, "\n"); !strings.HasSuffix(first, ": t2-2-ud") {
+		t.Errorf("begins with %q", first)
+	}
+	if !strings.Contains(text, "LOST  t2-2-ud") || !strings.Contains(text, "OFF   t2-2-uc") || string(v.Record()) != "t2-2-rc\n" {
+		t.Errorf("%s\nrecord %q", text, v.Record())
+	}
+	if v, err = verify(context.Background(), o, Table(), "t2-2-rc\nt2-2-ud\n"); err != nil || v.Err() != nil {
+		t.Errorf("with the right table: %v %v", err, v.Err())
+	}
+}
+
 // Inside a range there is no error, of two published numbers the nearer counts,
-// and only required rows fail.
+// and only rows fail that passed before.
 func TestJudging(t *testing.T) {
 	num := func(x float64) *float64 { return &x }
 	p := Published{ID: "r", Use: Fit, From: 1, To: 2}
@@ -113,8 +190,8 @@ func TestJudging(t *testing.T) {
 	if v.Err() != nil {
 		t.Error(v.Err())
 	}
-	v.Rows[3].Required = true
-	if err := v.Err(); err == nil || !strings.Contains(err.Error(), "off: c") {
+	v.Rows[3].Before = true
+	if err := v.Err(); err == nil || !strings.Contains(err.Error(), "now: c") {
 		t.Error(err)
 	}
 	r.judge(Published{Use: Constant, Unit: "count", From: 24, To: 24}, 25)

@@ -1,15 +1,19 @@
 // Package calibration holds the simulator to published numbers of the
-// primitives: `drtmx verify`.
+// primitives: `drtmx verify`, and `drtmx fit`, which adjusts the fitted parameters.
 //
-// rows.csv has them with their use. The fitted parameters of the hardware
+// rows.csv has the numbers with their use. The fitted parameters of the hardware
 // profiles may be fitted to fit rows and to nothing else; constant rows are
 // configured; check rows are compared and never fitted; order rows must hold.
-// A row is measured by a run of its own, by a claim of a figure, or by asking
-// the hardware model directly; rows of hardware that is not modelled yet are
-// counted and left out.
+// A row is measured by runs of its own, by a claim of a figure, or by an experiment
+// on the hardware model, which is of the row's profile; constants that the model
+// was given are read from there. Rows that nothing measures are listed with what
+// they wait for, and rows that cannot all be true with the reason.
 //
-// Caveats. A row passes within 15 %. Only some rows are required, those that the
-// simulator was given (constants), the orderings, and the peaks and the latency
-// that everything above rests on; another fit row that is off is a residual to
-// be explained, not a failure.
+// passed.txt are the rows that passed when they were recorded last
+// (`drtmx verify --record`). One of them that is off now is an error; another row
+// that is off is a residual to be explained.
+//
+// Caveats. A row passes within 15 %, of a range inside it. Figures are computed at
+// quick scale. Rows for which the model lacks the mechanism are measured and
+// reported, and a fit leaves them alone.
 package calibration

@@ -4,24 +4,27 @@ import (
 	"bytes"
 	"context"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"math"
-	"runtime"
+	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"text/tabwriter"
 
 	"gonum.org/v1/gonum/optimize"
 
 	"drtmx/engine"
 	"drtmx/engine/fabric"
+	"drtmx/notebooks/figures"
 )
 
-// FitOptions say how much work FitProfile may do. The zero value only measures: a
-// profile with its residuals, as after a change by hand.
+// FitOptions say what FitProfile may do. The zero value only measures: a profile
+// with its residuals, as after a change by hand.
 type FitOptions struct {
-	Evaluations int // of all rows, at most
+	Evaluations int      // of the rows, at most
+	Rows        []string // ids of the rows to fit to; nil: all. Residuals are of all anyway
+	Params      []string // names of the numbers to adjust; nil: all that are fitted
 	Progress    func(done, total int)
 }
 
@@ -46,7 +49,8 @@ type Residual struct {
 type FitReport struct {
 	Profile     string      `json:"profile"`
 	Evaluations int         `json:"evaluations"`
-	Loss        [2]float64  `json:"loss"` // before and after
+	Interrupted bool        `json:"interrupted"` // what follows is the best until then
+	Loss        [2]float64  `json:"loss"`        // before and after
 	Parameters  []Parameter `json:"parameters"`
 	Residuals   []Residual  `json:"residuals"`
 }
@@ -56,89 +60,186 @@ type FitReport struct {
 // that no row depends on would wander.
 const pull = 0.02
 
-// fitRows are the rows that a fit of a profile may use: those with use=fit that a
-// run on it measures.
-func fitRows(profile string) (list []measure, rows []Published, err error) {
-	for _, m := range measures() {
-		if m.read == nil {
-			continue
-		}
-		p, err := published(m.id)
-		if err != nil {
-			return nil, nil, err
-		}
-		v, err := engine.Resolve(m.spec)
-		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", m.id, err)
-		}
-		if p.Use == Fit && v["profile"] == profile {
-			list, rows = append(list, m), append(rows, p)
-		}
-	}
-	if len(list) == 0 {
-		return nil, nil, fmt.Errorf("profile %s: no row with use=%s is measured on it", profile, Fit)
-	}
-	return list, rows, nil
-}
-
 // FitProfile adjusts the numbers of a profile whose kind is fitted, to the rows with
 // use=fit and nothing else, and returns the profile with what is left of each
-// row. The profile given stays as it is.
+// row. The profile given stays as it is. When the context ends after the first
+// evaluation, the best so far is the outcome.
 func FitProfile(ctx context.Context, p *fabric.Profile, o FitOptions) (*fabric.Profile, *FitReport, error) {
-	list, rows, err := fitRows(p.Name)
+	all, err := fitRows(p.Name)
 	if err != nil {
 		return nil, nil, err
 	}
-	run := func(m measure, on *fabric.Profile) (float64, error) {
-		r, err := engine.Run(ctx, m.spec.On(on), nil)
-		if err != nil {
-			return 0, err
-		}
-		return m.read(r), nil
+	used, err := fitted(all, o.Rows)
+	if err != nil {
+		return nil, nil, err
 	}
-	return fit(p, list, rows, run, o)
+	f, err := newFitting(p, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	few, err := plan(used)
+	if err != nil {
+		return nil, nil, err
+	}
+	last, err := plan(all)
+	if err != nil {
+		return nil, nil, err
+	}
+	step := counter((o.Evaluations+1)*few.steps()+last.steps(), o.Progress)
+	f.run = func(on *fabric.Profile) ([]Row, error) { return few.rows(ctx, on, step) }
+	f.rest = func(on *fabric.Profile) ([]Row, error) { return last.rows(context.WithoutCancel(ctx), on, step) }
+	return f.fit()
 }
 
-func fit(p *fabric.Profile, list []measure, rows []Published, run func(measure, *fabric.Profile) (float64, error), o FitOptions) (*fabric.Profile, *FitReport, error) {
-	f := &fitting{run: run, list: list, rows: rows, start: p, limit: o.Evaluations, progress: o.Progress}
+// fitRows are the rows with use=fit for which a profile is experimented on.
+func fitRows(profile string) (list []measure, err error) {
+	for _, m := range measures() {
+		p, err := find(Table(), m.id)
+		if err != nil {
+			return nil, err
+		}
+		name, err := m.hardware()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", m.id, err)
+		}
+		if p.Use == Fit && m.given == nil && name == profile {
+			list = append(list, m)
+		}
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("profile %s: no row with use=%s is measured on it", profile, Fit)
+	}
+	return list, nil
+}
+
+// hardware is the profile that a row is measured on.
+func (m *measure) hardware() (string, error) {
+	specs := m.runs
+	switch {
+	case m.profile != "":
+		return m.profile, nil
+	case m.figure != "":
+		r, err := figures.Find(m.figure)
+		if err != nil {
+			return "", err
+		}
+		if specs, err = r.Specs(figures.Quick); err != nil {
+			return "", err
+		}
+	}
+	v, err := engine.Resolve(specs[0])
+	if err != nil {
+		return "", err
+	}
+	name, _ := v["profile"].(string)
+	return name, nil
+}
+
+// fitted are those of the rows to fit to: the named ones, without those for which
+// the model lacks the mechanism.
+func fitted(all []measure, only []string) ([]measure, error) {
+	for _, id := range only {
+		i := slices.IndexFunc(all, func(m measure) bool { return m.id == id })
+		switch {
+		case i < 0:
+			return nil, &engine.SpecError{Field: "row", Value: fmt.Sprintf("%.40q", id), Rule: "is no row to fit this profile to", Next: "its residuals list them"}
+		case all[i].lacking:
+			return nil, &engine.SpecError{Field: "row", Value: id, Rule: "cannot be fitted to: " + all[i].note}
+		}
+	}
+	var out []measure
+	for _, m := range all {
+		if !m.lacking && (only == nil || slices.Contains(only, m.id)) {
+			out = append(out, m)
+		}
+	}
+	return out, nil
+}
+
+// rows measures on a profile.
+func (w *work) rows(ctx context.Context, on *fabric.Profile, step func()) ([]Row, error) {
+	got, err := w.run(ctx, on, nil, step)
+	if err != nil {
+		return nil, err
+	}
+	var out []Row
+	for i, m := range w.list {
+		p, err := find(Table(), m.id)
+		if err != nil {
+			return nil, err
+		}
+		r := got.row(i, m, p, false)
+		if r.Measured == nil {
+			return nil, fmt.Errorf("%s: %s", r.ID, r.Note)
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// fitting is a fit under way.
+type fitting struct {
+	run   func(on *fabric.Profile) ([]Row, error) // the rows to fit to
+	rest  func(on *fabric.Profile) ([]Row, error) // all rows
+	start *fabric.Profile
+	names []string // of the numbers that are adjusted
+	from  []fabric.Number
+	limit int
+	done  int
+}
+
+func newFitting(p *fabric.Profile, o FitOptions) (*fitting, error) {
+	f := &fitting{start: p, limit: o.Evaluations}
+	var all []string
 	p.Each(func(name string, n *fabric.Number) {
-		if n.Kind == fabric.Fitted && n.Value > 0 {
+		if n.Kind != fabric.Fitted || n.Value <= 0 {
+			return
+		}
+		all = append(all, name)
+		if o.Params == nil || slices.Contains(o.Params, name) {
 			f.names, f.from = append(f.names, name), append(f.from, *n)
 		}
 	})
+	for _, name := range o.Params {
+		if !slices.Contains(all, name) {
+			return nil, &engine.SpecError{Field: "parameter", Value: fmt.Sprintf("%.40q", name), Rule: "is no fitted number of profile " + p.Name, Next: "there is " + strings.Join(all, ", ")}
+		}
+	}
+	return f, nil
+}
+
+func (f *fitting) fit() (*fabric.Profile, *FitReport, error) {
 	at := make([]float64, len(f.names)) // logarithms of the factors
 	before, err := f.measure(at)
 	if err != nil {
 		return nil, nil, err
 	}
-	out := &FitReport{Profile: p.ID(), Loss: [2]float64{f.loss(at, before), f.loss(at, before)}}
-	best := before
-	if o.Evaluations > 0 {
-		if at, best, err = f.minimise(at, before); err != nil {
+	start := loss(at, before)
+	out := &FitReport{Profile: f.start.ID(), Loss: [2]float64{start, start}}
+	if f.limit > 0 && len(at) > 0 {
+		if at, out.Loss[1], err = f.minimise(at, start); errors.Is(err, context.Canceled) {
+			out.Interrupted = true
+		} else if err != nil {
 			return nil, nil, err
 		}
-		out.Loss[1] = f.loss(at, best)
+	}
+	p := f.profile(at)
+	all, err := f.rest(p)
+	if err != nil {
+		return nil, nil, err
 	}
 	out.Evaluations = f.done
-	for i, name := range f.names {
-		out.Parameters = append(out.Parameters, Parameter{name, f.from[i].Unit, f.from[i].Value, f.value(i, at)})
+	was := map[string]float64{}
+	f.start.Each(func(name string, n *fabric.Number) { was[name] = n.Value })
+	p.Each(func(name string, n *fabric.Number) {
+		if n.Kind == fabric.Fitted && n.Value > 0 {
+			out.Parameters = append(out.Parameters, Parameter{name, n.Unit, was[name], n.Value})
+		}
+	})
+	for _, r := range all {
+		out.Residuals = append(out.Residuals, Residual{r.ID, r.Unit, *r.Reference, *r.Measured, *r.Error})
 	}
-	for i, r := range rows {
-		out.Residuals = append(out.Residuals, Residual{r.ID, r.Unit, r.nearest(best[i]), best[i], best[i]/r.nearest(best[i]) - 1})
-	}
-	return f.profile(at), out, nil
-}
-
-type fitting struct {
-	run      func(m measure, on *fabric.Profile) (float64, error)
-	list     []measure
-	rows     []Published
-	start    *fabric.Profile
-	names    []string
-	from     []fabric.Number
-	limit    int
-	done     int
-	progress func(done, total int)
+	return p, out, nil
 }
 
 // value of a parameter, in a few digits: nobody believes more.
@@ -154,51 +255,26 @@ func (f *fitting) value(i int, at []float64) float64 {
 }
 
 func (f *fitting) profile(at []float64) *fabric.Profile {
-	p, i := f.start.Clone(), 0
-	p.Each(func(_ string, n *fabric.Number) {
-		if n.Kind == fabric.Fitted && n.Value > 0 {
+	p := f.start.Clone()
+	p.Each(func(name string, n *fabric.Number) {
+		if i := slices.Index(f.names, name); i >= 0 {
 			n.Value = f.value(i, at)
-			i++
 		}
 	})
 	return p
 }
 
-// measure runs all rows on the profile with these parameters.
-func (f *fitting) measure(at []float64) ([]float64, error) {
-	p := f.profile(at)
-	out, errs := make([]float64, len(f.list)), make([]error, len(f.list))
-	var wait sync.WaitGroup
-	room := make(chan struct{}, runtime.GOMAXPROCS(0))
-	for i, m := range f.list {
-		wait.Go(func() {
-			room <- struct{}{}
-			defer func() { <-room }()
-			var err error
-			if out[i], err = f.run(m, p); err != nil {
-				errs[i] = fmt.Errorf("%s: %w", m.id, err)
-			}
-		})
-	}
-	wait.Wait()
+// measure is one evaluation.
+func (f *fitting) measure(at []float64) ([]Row, error) {
 	f.done++
-	if f.progress != nil {
-		f.progress(min(f.done, f.limit+1), f.limit+1)
-	}
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+	return f.run(f.profile(at))
 }
 
 // loss of a measurement. A range has no error inside.
-func (f *fitting) loss(at, measured []float64) float64 {
+func loss(at []float64, rows []Row) float64 {
 	sum := 0.0
-	for i, x := range measured {
-		x = math.Max(x, 1e-9)
-		d := math.Log(x / f.rows[i].nearest(x))
+	for _, r := range rows {
+		d := math.Log(math.Max(*r.Measured, 1e-9) / *r.Reference)
 		sum += d * d
 	}
 	for _, a := range at {
@@ -208,9 +284,10 @@ func (f *fitting) loss(at, measured []float64) float64 {
 }
 
 // minimise looks for better parameters, by Nelder and Mead's method: the rows
-// are simulations and have no derivatives.
-func (f *fitting) minimise(at, measured []float64) ([]float64, []float64, error) {
-	best, bestAt, bestRows := f.loss(at, measured), at, measured
+// are simulations and have no derivatives. It returns the best it saw, beside the
+// error that ended it too early.
+func (f *fitting) minimise(at []float64, start float64) (bestAt []float64, best float64, err error) {
+	best, bestAt = start, at
 	var failed error
 	problem := optimize.Problem{Func: func(x []float64) float64 {
 		if failed != nil {
@@ -221,21 +298,21 @@ func (f *fitting) minimise(at, measured []float64) ([]float64, []float64, error)
 			failed = err
 			return math.Inf(1)
 		}
-		l := f.loss(x, rows)
+		l := loss(x, rows)
 		if l < best {
-			best, bestAt, bestRows = l, append([]float64(nil), x...), rows
+			best, bestAt = l, slices.Clone(x)
 		}
 		return l
 	}}
-	settings := &optimize.Settings{FuncEvaluations: f.limit, Concurrent: 1}
-	_, err := optimize.Minimize(problem, at, settings, &optimize.NelderMead{SimplexSize: 0.1})
+	settings := &optimize.Settings{FuncEvaluations: f.limit, Concurrent: 1, InitValues: &optimize.Location{F: start}}
+	_, err = optimize.Minimize(problem, at, settings, &optimize.NelderMead{SimplexSize: 0.1})
 	if failed != nil {
-		return nil, nil, failed
+		return bestAt, best, failed
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("fit: %w", err)
+		return bestAt, best, fmt.Errorf("fit: %w", err)
 	}
-	return bestAt, bestRows, nil
+	return bestAt, best, nil
 }
 
 // Values are the parameters by name, as fabric.SetNumbers takes them.
@@ -276,6 +353,9 @@ func (r *FitReport) String() string {
 		fmt.Fprintf(t, "%s\t%.4g\t%.4g %s\t%+.1f %%\n", x.ID, x.Reference, x.Measured, x.Unit, 100*x.Error)
 	}
 	t.Flush() // into memory
+	if r.Interrupted {
+		fmt.Fprintln(&b, "interrupted: this is the best until then")
+	}
 	fmt.Fprintf(&b, "%s: %d evaluations, loss %.4g before, %.4g after", r.Profile, r.Evaluations, r.Loss[0], r.Loss[1])
 	return b.String()
 }

@@ -1,12 +1,16 @@
 package calibration
 
 import (
+	"context"
 	"embed"
 	"encoding/csv"
+	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"testing"
 
+	"drtmx/engine"
 	"drtmx/engine/fabric"
 )
 
@@ -68,15 +72,19 @@ func TestFitFindsWhatWasChanged(t *testing.T) {
 	right := p.NIC.TxRead.Value
 	wrong := p.Clone()
 	wrong.NIC.TxRead.Value *= 1.5
-	list := []measure{{id: "a"}, {id: "b"}}
-	rows := []Published{{ID: "a", From: 10, To: 10}, {ID: "b", From: 1, To: 3}}
-	run := func(m measure, on *fabric.Profile) (float64, error) {
-		if m.id == "a" {
-			return 10 * on.NIC.TxRead.Value / right, nil
-		}
-		return 2, nil // within its range
+	rows := []Published{{ID: "a", Use: Fit, From: 10, To: 10}, {ID: "b", Use: Fit, From: 1, To: 3}}
+	f, err := newFitting(wrong, FitOptions{Evaluations: 400})
+	if err != nil {
+		t.Fatal(err)
 	}
-	fitted, report, err := fit(wrong, list, rows, run, FitOptions{Evaluations: 400})
+	f.run = func(on *fabric.Profile) ([]Row, error) {
+		out := make([]Row, 2)
+		out[0].judge(rows[0], 10*on.NIC.TxRead.Value/right)
+		out[1].judge(rows[1], 2) // within its range
+		return out, nil
+	}
+	f.rest = f.run
+	fitted, report, err := f.fit()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,5 +117,66 @@ func TestFitFindsWhatWasChanged(t *testing.T) {
 	}
 	if _, err := fabric.SetNumbers(text, map[string]float64{"nic.nothing": 1}); err == nil {
 		t.Error("a number that is not in the file is set")
+	}
+}
+
+// An interrupt keeps the best so far.
+func TestInterruptedFitKeepsTheBest(t *testing.T) {
+	p, err := fabric.LoadProfile("val")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := newFitting(p, FitOptions{Evaluations: 100, Params: []string{"nic.tx_read"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.run = func(on *fabric.Profile) ([]Row, error) {
+		if f.done > 6 {
+			return nil, fmt.Errorf("row: %w", context.Canceled)
+		}
+		var r Row
+		r.judge(Published{ID: "a", Use: Fit, From: 10, To: 10}, 8*on.NIC.TxRead.Value/p.NIC.TxRead.Value)
+		return []Row{r}, nil
+	}
+	f.rest = func(on *fabric.Profile) ([]Row, error) { f.done = 6; return f.run(on) }
+	best, report, err := f.fit()
+	if err != nil || !report.Interrupted {
+		t.Fatalf("%+v %v", report, err)
+	}
+	if report.Loss[1] >= report.Loss[0] || best.NIC.TxRead.Value <= p.NIC.TxRead.Value {
+		t.Errorf("loss %v, tx_read %g", report.Loss, best.NIC.TxRead.Value)
+	}
+}
+
+// Which rows and numbers a fit is about; those that are not are refused by name.
+func TestPartsOfAFit(t *testing.T) {
+	all, err := fitRows("r74v")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := map[string]bool{}
+	for _, m := range all {
+		ids[m.id] = true
+	}
+	if !ids["f2-10-write16-nvm"] || !ids["s2-nvm-read-lat"] || !ids["s2-ddio-two-off"] || ids["f2-10-order"] || ids["f2-4a-read-peak"] || ids["s2-dimm-interleave"] {
+		t.Errorf("rows of r74v: %v", ids)
+	}
+	p, err := fabric.LoadProfile("val")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		says string
+		o    FitOptions
+	}{
+		{"f9-9", FitOptions{Rows: []string{"f9-9"}}},
+		{"f2-4a-order", FitOptions{Rows: []string{"f2-4a-order"}}},
+		{"at once", FitOptions{Rows: []string{"s3-core-random-reads"}}},
+		{"nic.nothing", FitOptions{Params: []string{"nic.nothing"}}},
+		{"wire.bandwidth", FitOptions{Params: []string{"wire.bandwidth"}}},
+	} {
+		if _, _, err := FitProfile(context.Background(), p, c.o); !engine.IsSpecError(err) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%+v: %v", c.o, err)
+		}
 	}
 }

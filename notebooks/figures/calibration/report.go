@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"text/tabwriter"
 
 	"drtmx/engine"
@@ -16,25 +18,28 @@ const tolerance = 0.15
 
 // Row is a published number beside the measured one.
 type Row struct {
-	ID        string   `json:"id"`
-	Use       string   `json:"use"`
-	Claim     string   `json:"claim"`
-	Section   string   `json:"section"`
-	Reference *float64 `json:"reference"` // null for orderings; the end that is further off of a range
-	Measured  *float64 `json:"measured"`
-	Unit      string   `json:"unit"`
-	Error     *float64 `json:"error"` // signed, as a share; null for orderings
-	Pass      bool     `json:"pass"`
-	Required  bool     `json:"required"`
-	Note      string   `json:"note"`
+	ID          string   `json:"id"`
+	Use         string   `json:"use"`
+	Claim       string   `json:"claim"`
+	Section     string   `json:"section"`
+	Reference   *float64 `json:"reference"` // null for orderings; the end that is further off of a range
+	Measured    *float64 `json:"measured"`
+	Unit        string   `json:"unit"`
+	Error       *float64 `json:"error"` // signed, as a share; null for orderings
+	Pass        bool     `json:"pass"`
+	Before      bool     `json:"passed_before"`
+	Configured  bool     `json:"configured"` // the model was given it
+	Note        string   `json:"note"`
+	Contradicts string   `json:"contradicts,omitempty"` // the row with which it cannot be true
+	Doubt       string   `json:"doubt,omitempty"`       // what is unclear about the published number
 }
 
 // Report is the table.
 type Report struct {
-	Rows        []Row   `json:"rows"`
-	FitWithin10 float64 `json:"fit_within_10"` // share of the measured fit rows
-	FitWithin25 float64 `json:"fit_within_25"`
-	Unmeasured  int     `json:"unmeasured"` // rows whose hardware or workload is not modelled yet
+	Rows        []Row     `json:"rows"`
+	FitWithin10 float64   `json:"fit_within_10"` // share of the measured fit rows
+	FitWithin25 float64   `json:"fit_within_25"`
+	Waiting     []Waiting `json:"waiting"` // rows that nothing measures yet
 }
 
 // Options of Verify. The zero value measures every row and keeps nothing.
@@ -46,24 +51,45 @@ type Options struct {
 
 // Verify measures the rows.
 func Verify(ctx context.Context, o Options) (*Report, error) {
+	return verify(ctx, o, Table(), passedFile)
+}
+
+// verify compares with a table and a record.
+func verify(ctx context.Context, o Options, rows []Published, record string) (*Report, error) {
 	list, err := chosen(o.Only)
 	if err != nil {
 		return nil, err
 	}
-	runs, err := o.runs(ctx, list)
+	w, err := plan(list)
 	if err != nil {
 		return nil, err
 	}
-	out := &Report{Rows: []Row{}, Unmeasured: len(Table()) - len(measures())}
+	got, err := w.run(ctx, nil, o.Cache, counter(w.steps(), o.Progress))
+	if err != nil {
+		return nil, err
+	}
+	before := passedBefore(record)
+	out := &Report{Rows: []Row{}, Waiting: unmeasured()}
 	for i, m := range list {
-		row, err := runs.row(i, m)
+		p, err := find(rows, m.id)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", m.id, err)
+			return nil, err
 		}
-		out.Rows = append(out.Rows, row)
+		out.Rows = append(out.Rows, got.row(i, m, p, before[m.id]))
 	}
 	out.count()
 	return out, nil
+}
+
+// counter makes a progress callback of a count.
+func counter(total int, progress func(done, total int)) func() {
+	var done atomic.Int64
+	return func() {
+		n := int(done.Add(1))
+		if progress != nil {
+			progress(min(n, total), total)
+		}
+	}
 }
 
 func chosen(only []string) ([]measure, error) {
@@ -73,111 +99,34 @@ func chosen(only []string) ([]measure, error) {
 	}
 	var out []measure
 	for _, id := range only {
-		n := len(out)
-		for _, m := range all {
-			if m.id == id {
-				out = append(out, m)
-			}
+		i := slices.IndexFunc(all, func(m measure) bool { return m.id == id })
+		if i < 0 {
+			return nil, &engine.SpecError{Field: "row", Value: fmt.Sprintf("%.40q", id), Rule: "is not measured in this version", Next: "drtmx verify lists the rows"}
 		}
-		if len(out) == n {
-			return nil, fmt.Errorf("row %s: not measured in this version", id)
-		}
-	}
-	return out, nil
-}
-
-// outcome is what the rows are read from.
-type outcome struct {
-	results map[int]*engine.Result // by index of the measure
-	claims  map[string]figures.Claim
-}
-
-// runs does all runs that the measures need.
-func (o *Options) runs(ctx context.Context, list []measure) (*outcome, error) {
-	out := &outcome{results: map[int]*engine.Result{}, claims: map[string]figures.Claim{}}
-	var specs []engine.Spec
-	var owners []int
-	var recipes []*figures.Recipe
-	seen := map[string]bool{}
-	total := 0
-	for i, m := range list {
-		switch {
-		case m.read != nil:
-			specs, owners = append(specs, m.spec), append(owners, i)
-		case m.figure != "" && !seen[m.figure]:
-			seen[m.figure] = true
-			r, err := figures.Find(m.figure)
-			if err != nil {
-				return nil, err
-			}
-			recipes = append(recipes, r)
-			total += r.Count(figures.Quick)
-		}
-	}
-	total += len(specs)
-	before := 0
-	report := func(done, _ int) {
-		if o.Progress != nil {
-			o.Progress(min(before+done, total), total)
-		}
-	}
-	results, err := engine.RunAll(ctx, specs, engine.SweepOptions{Cache: o.Cache, Progress: report})
-	if err != nil {
-		return nil, err
-	}
-	for k, r := range results {
-		out.results[owners[k]] = r
-	}
-	before = len(specs)
-	for _, r := range recipes {
-		f, err := r.RunWith(ctx, figures.Quick, nil, o.Cache, report)
-		if err != nil {
-			return nil, err
-		}
-		for _, c := range f.Claims {
-			out.claims[c.ID] = c
-		}
-		before += r.Count(figures.Quick)
+		out = append(out, all[i])
 	}
 	return out, nil
 }
 
 // row reads one row.
-func (o *outcome) row(i int, m measure) (Row, error) {
-	p, err := published(m.id)
-	if err != nil {
-		return Row{}, err
+func (o *outcome) row(i int, m measure, p Published, before bool) Row {
+	row := Row{ID: p.ID, Use: p.Use, Claim: p.Claim, Section: p.Section, Unit: p.Unit, Before: before, Note: m.note,
+		Configured: m.given != nil, Contradicts: p.Contradicts, Doubt: p.Note}
+	if m.figure != "" {
+		row.claimed(p, o.claims[m.id])
+	} else {
+		row.judge(p, o.numbers[i])
 	}
-	row := Row{ID: p.ID, Use: p.Use, Claim: p.Claim, Section: p.Section, Unit: p.Unit, Required: m.required, Note: m.note}
-	if row.Note == "" {
-		row.Note = p.Note
-	}
-	switch {
-	case m.read != nil:
-		row.judge(p, m.read(o.results[i]))
-	case m.probe != nil:
-		x, err := m.probe()
-		if err != nil {
-			return row, err
-		}
-		row.judge(p, x)
-	default:
-		c, ok := o.claims[m.id]
-		if !ok {
-			return row, fmt.Errorf("figure %s has no such claim", m.figure)
-		}
-		row.claimed(p, c)
-	}
-	return row, nil
+	return row
 }
 
-func published(id string) (Published, error) {
-	for _, p := range Table() {
+func find(rows []Published, id string) (Published, error) {
+	for _, p := range rows {
 		if p.ID == id {
 			return p, nil
 		}
 	}
-	return Published{}, fmt.Errorf("not in rows.csv")
+	return Published{}, fmt.Errorf("%s: not in the calibration table", id)
 }
 
 // judge compares a number. What was counted has to be equal.
@@ -195,7 +144,7 @@ func (r *Row) judge(p Published, x float64) {
 func (r *Row) claimed(p Published, c figures.Claim) {
 	r.Pass = c.Status == figures.Holds
 	r.Note = c.Why
-	if p.Use == Order {
+	if p.Use == Order || c.Measured == nil {
 		return
 	}
 	at := p.nearest(*c.Measured)
@@ -230,41 +179,64 @@ func (v *Report) count() {
 	}
 }
 
-// Err names the required rows that are off.
-func (v *Report) Err() error {
-	var off []string
-	for _, r := range v.Rows {
-		if r.Required && !r.Pass {
-			off = append(off, r.ID)
-		}
+// verdict is a word for the first column.
+func (r *Row) verdict() string {
+	switch {
+	case !r.Pass && r.Before:
+		return "LOST"
+	case !r.Pass:
+		return "OFF"
+	case r.Configured:
+		return "configured"
 	}
-	if len(off) == 0 {
-		return nil
-	}
-	return fmt.Errorf("required rows of the calibration table are off: %s", strings.Join(off, ", "))
+	return "ok"
 }
 
 func (v *Report) String() string {
 	var b strings.Builder
+	if lost := v.Lost(); len(lost) > 0 {
+		fmt.Fprintf(&b, "passed before and off now: %s\n", strings.Join(lost, ", "))
+	}
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "\trow\tuse\tpublished\tmeasured\toff\tof what")
 	for _, r := range v.Rows {
-		verdict := "ok"
-		if !r.Pass {
-			verdict = "OFF"
-		}
 		if r.Error == nil {
-			fmt.Fprintf(t, "%s\t%s\t%s\t\t\t\t%s\n", verdict, r.ID, r.Use, r.Claim)
+			fmt.Fprintf(t, "%s\t%s\t%s\t\t\t\t%s\n", r.verdict(), r.ID, r.Use, r.Claim)
 			continue
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%.4g\t%.4g %s\t%+.1f %%\t%s\n", verdict, r.ID, r.Use, *r.Reference, *r.Measured, r.Unit, 100**r.Error, r.Claim)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%.4g\t%.4g %s\t%+.1f %%\t%s\n", r.verdict(), r.ID, r.Use, *r.Reference, *r.Measured, r.Unit, 100**r.Error, r.Claim)
 	}
 	t.Flush() // into memory
+	v.notes(&b)
+	fmt.Fprintf(&b, "of the fit rows measured %.0f %% are within 10 %%, %.0f %% within 25 %%; %d rows are not measured", 100*v.FitWithin10, 100*v.FitWithin25, len(v.Waiting))
+	return b.String()
+}
+
+// notes are why rows are off, which of them contradict each other, and what the
+// others wait for.
+func (v *Report) notes(b *strings.Builder) {
 	for _, r := range v.Rows {
 		if !r.Pass && r.Note != "" {
-			fmt.Fprintf(&b, "%s: %s\n", r.ID, r.Note)
+			fmt.Fprintf(b, "%s: %s\n", r.ID, r.Note)
 		}
 	}
-	fmt.Fprintf(&b, "of the fit rows measured %.0f %% are within 10 %%, %.0f %% within 25 %%; %d rows wait for their hardware or workload", 100*v.FitWithin10, 100*v.FitWithin25, v.Unmeasured)
-	return b.String()
+	for _, r := range v.Rows {
+		switch r.Contradicts {
+		case "":
+		case r.ID:
+			fmt.Fprintf(b, "%s is published with two numbers: %s\n", r.ID, r.Doubt)
+		default:
+			fmt.Fprintf(b, "%s contradicts %s: %s\n", r.ID, r.Contradicts, r.Doubt)
+		}
+	}
+	for i, w := range v.Waiting {
+		if i == 0 || w.Why != v.Waiting[i-1].Why {
+			fmt.Fprintf(b, "not measured, %s: %s", w.Why, w.ID)
+		} else {
+			fmt.Fprintf(b, ", %s", w.ID)
+		}
+		if i+1 == len(v.Waiting) || v.Waiting[i+1].Why != w.Why {
+			fmt.Fprintln(b)
+		}
+	}
 }

@@ -27,6 +27,9 @@ type Published struct {
 	Config  string // cluster and workload, as published
 	Claim   string
 	Note    string // where it is unclear or contradicts another row
+	// Contradicts is the row with which it cannot be true, its own id if two numbers
+	// are published for it, "" if there is none. Note has the reason.
+	Contradicts string
 	// From and To are the number, or the ends of its range. An ordering has
 	// neither.
 	From, To float64
@@ -57,7 +60,7 @@ var table = sync.OnceValue(func() []Published {
 	}
 	var out []Published
 	for _, r := range records[1:] {
-		p := Published{ID: r[0], Use: r[1], Unit: r[4], Section: r[5], Config: r[6], Claim: r[7], Note: r[8]}
+		p := Published{ID: r[0], Use: r[1], Unit: r[4], Section: r[5], Config: r[6], Claim: r[7], Note: r[8], Contradicts: r[9]}
 		if p.Use != Order && r[2] != "" {
 			if p.From, p.To, err = span(r[2]); err != nil {
 				panic(fmt.Sprintf("calibration: rows.csv: %s: %v", p.ID, err))
