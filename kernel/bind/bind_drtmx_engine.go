@@ -27,6 +27,7 @@ func init() {
 			"KindInt":       r.ValueOf(engine.KindInt),
 			"KindText":      r.ValueOf(engine.KindText),
 			"LoadSpec":      r.ValueOf(engine.LoadSpec),
+			"NVMDevices":    r.ValueOf(engine.NVMDevices),
 			"NeedsReset":    r.ValueOf(engine.NeedsReset),
 			"NewAxis":       r.ValueOf(engine.NewAxis),
 			"Open":          r.ValueOf(engine.Open),
