@@ -117,6 +117,18 @@ func (c *CQ) Poll(out []CQE) int {
 	return len(out)
 }
 
+// drop gives up what is listed, with the machine whose memory the queue was in.
+func (c *CQ) drop() {
+	f := c.fab
+	for ; c.head != c.tail; c.head++ {
+		i := c.ring[c.head&uint32(len(c.ring)-1)].verb
+		v := &f.verbs[i]
+		v.flags &^= listed
+		f.settle(i, v)
+	}
+	c.armed = false
+}
+
 // pack and unpackAH squeeze an address into a word.
 func (a AH) pack() uint64 { return uint64(a.Machine)<<48 | uint64(a.NIC)<<40 | uint64(a.QPN) }
 

@@ -32,6 +32,7 @@ func (m *Machine) Crash() error {
 			m.fab.abandon(q)
 			if p := q.peer; p != nil && !p.nic.machine.Mem.down {
 				m.fab.setError(p, now)
+				p.state |= severed
 			}
 		}
 	}
@@ -62,9 +63,16 @@ func (m *Machine) Restart() error {
 }
 
 // abandon puts a queue pair of a crashed machine into the error state. Nobody is
-// there to see completions, so none are given.
+// there to see completions, so none are given, and those that nobody has polled
+// are gone.
 func (f *Fabric) abandon(h *QP) {
 	h.state |= failed
+	for _, cq := range []*CQ{h.sendCQ, h.recvCQ} {
+		if cq != nil {
+			cq.drop()
+		}
+	}
+	h.sendCQ, h.recvCQ = nil, nil
 	queued := map[uint32]bool{}
 	for i := h.sqHead; i != none; i = f.verbs[i].next {
 		queued[i] = true

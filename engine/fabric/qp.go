@@ -64,6 +64,7 @@ const (
 	failed  uint8 = 1 << (numLanes + iota) // error state
 	kept                                   // its context is in the RNIC, or on the way
 	fetched                                // it may still be on the way
+	severed                                // its peer's machine has crashed
 )
 
 // lane is a point that the packets of one queue pair pass in order. When one
@@ -136,7 +137,8 @@ func (n *NIC) CreateQP(c QPConfig) (*QP, error) {
 	return q, nil
 }
 
-// Connect joins two queue pairs of one connected transport.
+// Connect joins two queue pairs of one connected transport. Of a machine that is
+// down nobody answers: the other end is severed from the start.
 func Connect(a, b *QP) error {
 	switch {
 	case a.transport != b.transport:
@@ -150,6 +152,11 @@ func Connect(a, b *QP) error {
 	}
 	a.peer, b.peer = b, a
 	a.peerNIC, b.peerNIC = b.nic.number, a.nic.number
+	for _, q := range []*QP{a, b} {
+		if q.peer.nic.machine.Mem.down {
+			q.state |= failed | severed
+		}
+	}
 	return nil
 }
 
@@ -166,6 +173,9 @@ func (q *QP) Transport() Transport { return q.transport }
 
 // Failed says that it is in the error state: everything posted is flushed.
 func (q *QP) Failed() bool { return q.state&failed != 0 }
+
+// Severed says that it failed because the machine at its other end has crashed.
+func (q *QP) Severed() bool { return q.state&severed != 0 }
 
 // Free is the number of free slots of the send queue.
 func (q *QP) Free() int { return int(q.depth) - q.Outstanding() }

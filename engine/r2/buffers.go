@@ -17,7 +17,8 @@ type buffers struct {
 	send   Addr
 	taken  int16 // send buffers ever used
 	unused []int16
-	next   Addr // scratch
+	first  Addr // scratch
+	next   Addr
 	end    Addr
 	mem    *fabric.Memory
 }
@@ -41,8 +42,14 @@ func (b *buffers) init(w *Worker) error {
 	}
 	b.key = b.mem.Register(a, recv+send+scratch, fabric.LocalWrite).LKey
 	b.recv, b.send = a, a+recv
-	b.next, b.end = a+recv+send, a+recv+send+scratch
+	b.first, b.end = a+recv+send, a+recv+send+scratch
+	b.next = b.first
 	return nil
+}
+
+// reset takes everything back.
+func (b *buffers) reset() {
+	b.unused, b.taken, b.next = b.unused[:0], 0, b.first
 }
 
 // take returns a send buffer for n bytes. The one given back last is taken

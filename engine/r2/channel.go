@@ -68,6 +68,7 @@ type call struct {
 	passive  bool
 	answered bool
 	phase    metrics.Phase
+	tries    uint8         // repetitions
 	stamp    metrics.Stamp // of the way there and the handler, kept by the simulator; not of a passive one
 }
 
@@ -108,7 +109,8 @@ func newChannel(peer *Worker) *channel {
 }
 
 // channel is the conversation with the sender of a message. Where machines
-// have different numbers of threads, several threads may talk to one.
+// have different numbers of threads, several threads may talk to one. It is nil
+// of a sender that has crashed meanwhile.
 func (w *Worker) channel(src fabric.AH) *channel {
 	if ch := w.out[src.Machine]; ch.address == src {
 		return ch
@@ -124,6 +126,9 @@ func (w *Worker) channel(src fabric.AH) *channel {
 			w.chans = append(w.chans, ch)
 			return ch
 		}
+	}
+	if w.cl.restarts { // it was sent before a crash
+		return nil
 	}
 	panic(fmt.Sprintf("r2: message from unknown queue pair %v", src))
 }
@@ -211,6 +216,14 @@ func (ch *channel) admit(seq uint32) bool {
 		ch.shift(uint32(n))
 	}
 	return true
+}
+
+// skip takes all requests below seq as arrived: their sender no longer repeats
+// them.
+func (ch *channel) skip(seq uint32) {
+	for n := seq - ch.arrived; n > 0; n = seq - ch.arrived {
+		ch.shift(min(n, 64))
+	}
 }
 
 func (ch *channel) shift(n uint32) {

@@ -38,6 +38,7 @@ type Config struct {
 	Transport     Transport // how RPC messages travel; default as datagrams
 	SharedContext bool      // one driver context per RNIC for all threads of a machine, whose queue pairs then share doorbell buffers (§2.2.2)
 	ResendAfter   Time      // an unanswered request is sent again after this; default 200 us, over TCP twice what its own repetition takes
+	ConnectTime   Time      // making one RC queue pair when a machine restarts; default 50 us, see the package's doc
 }
 
 const (
@@ -70,6 +71,9 @@ func (c Config) withDefaults(f *fabric.Fabric) Config {
 		if tcp := f.TCP(); tcp != nil {
 			c.ResendAfter = 2 * tcp.Retransmit
 		}
+	}
+	if c.ConnectTime == 0 {
+		c.ConnectTime = 50 * sim.Microsecond
 	}
 	return c
 }
@@ -114,6 +118,9 @@ type Cluster struct {
 	receipts  [maxRPC]func(m, thread, to int, req []byte)
 
 	kWork, kTimer, kTick sim.Kind
+	kUp                  sim.Kind // once a machine has restarted
+	restarts             bool
+	lost                 uint64 // see Lost
 
 	watch    *watch // nil: nobody observes
 	active   int    // coroutines per thread let through Gate
@@ -125,6 +132,8 @@ type machine struct {
 	mem      *fabric.Memory
 	workers  []*Worker
 	contexts []*fabric.Context // by RNIC; nil: every thread has its own
+	life     uint8
+	tries    int // to be up
 }
 
 // New builds the workers, their queue pairs and their buffers. Nothing runs
@@ -233,7 +242,10 @@ func (cl *Cluster) Spawn(m, thread int, body func(c *Co)) *Co {
 	w := cl.machines[m].workers[thread]
 	c := newCo(w, len(w.cos), fmt.Sprintf("m%d.t%d.c%d", m, thread, len(w.cos)), body)
 	w.cos = append(w.cos, c)
-	w.makeReady(c)
+	if w.mc.life == running { // else it begins when the machine is up
+		c.begin()
+		w.makeReady(c)
+	}
 	return c
 }
 
@@ -288,6 +300,11 @@ func (cl *Cluster) Quiet() bool {
 // what a watchdog prints.
 func (cl *Cluster) Waiting(max int) []string {
 	var out []string
+	for _, mc := range cl.machines {
+		if mc.life != running && len(out) < max {
+			out = append(out, fmt.Sprintf("machine %d is down", mc.id))
+		}
+	}
 	for _, w := range cl.workers {
 		for _, c := range w.cos {
 			if len(out) == max {

@@ -49,7 +49,9 @@ type Co struct {
 	spent   ledger
 	replies []Reply
 	stalled *channel // has no room for another request
+	wakeAt  Time     // asleep until then
 	name    string
+	body    func(*Co)
 }
 
 // Buf is registered scratch memory of a coroutine.
@@ -64,22 +66,19 @@ type Reply struct {
 }
 
 func newCo(w *Worker, index int, name string, body func(*Co)) *Co {
-	c := &Co{w: w, index: index, id: uint32(len(w.cl.cos)), name: name}
+	c := &Co{w: w, index: index, id: uint32(len(w.cl.cos)), name: name, body: body}
 	if name == "" {
 		c.name = fmt.Sprintf("m%d.t%d.handler", w.mc.id, w.thread)
 	}
 	w.cl.cos = append(w.cl.cos, c)
 	w.cl.hints = append(w.cl.hints, hint{co: c})
 	c.rand = *w.cl.sim.Stream("r2.co", uint64(w.id)<<16|uint64(index+1))
-	if body != nil {
-		c.become(func() { body(c) })
-	}
 	return c
 }
 
-// become gives the coroutine its program.
-func (c *Co) become(program func()) {
-	c.proc = c.w.cl.sim.Go(c.name, func(*sim.Proc) { program() })
+// begin makes the coroutine's process, which runs its body from the start.
+func (c *Co) begin() {
+	c.proc = c.w.cl.sim.Go(c.name, func(*sim.Proc) { c.body(c) })
 	c.w.cl.hints[c.id].proc = c.proc.ID()
 }
 
@@ -98,7 +97,7 @@ func (c *Co) ID() uint32 { return c.id }
 // Home is the socket of its core, and so the RNIC it posts to.
 func (c *Co) Home() int { return c.w.home }
 
-// short names the coroutine within its worker, from 1, in 15 bits.
+// short names the coroutine within its worker, from 1, in 14 bits.
 func (c *Co) short() uint16 {
 	if c.index < 0 {
 		return shortHandler
@@ -106,7 +105,7 @@ func (c *Co) short() uint16 {
 	return uint16(c.index + 1)
 }
 
-const shortHandler = waits - 1
+const shortHandler = passive - 1
 
 // Rand is its own random stream.
 func (c *Co) Rand() *Rand { return &c.rand }
@@ -275,8 +274,8 @@ func (c *Co) Sleep(d Time) {
 	if d <= 0 {
 		return
 	}
-	c.asleep = true
-	c.w.cl.sim.At(max(c.w.local, c.w.cl.sim.Now())+d, c.w.cl.kTimer, c.id)
+	c.asleep, c.wakeAt = true, max(c.w.local, c.w.cl.sim.Now())+d
+	c.w.cl.sim.At(c.wakeAt, c.w.cl.kTimer, c.id)
 	c.park()
 }
 
@@ -298,8 +297,9 @@ func (c *Co) Room() {
 	}
 }
 
+// expire ends a sleep; a timer of before a crash finds another one, or none.
 func (c *Co) expire() {
-	if c.asleep {
+	if c.asleep && c.wakeAt == c.w.cl.sim.Now() {
 		c.asleep = false
 		c.w.makeReady(c)
 	}

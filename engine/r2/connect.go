@@ -11,22 +11,40 @@ import (
 // pair joins the threads of the same index; whoever comes second finds its end
 // made.
 func (w *Worker) connect() error {
-	cl, c := w.cl, &w.cl.cfg
 	if w.cq == nil {
 		w.open()
 	}
-	for p, peer := range cl.machines {
-		mate := peer.workers[w.thread%len(peer.workers)]
-		for cl.tcp == nil && w.pairsTo(p)[cl.perPeer-1] == nil {
-			if err := w.pair(mate); err != nil {
-				return err
-			}
+	for p := range w.cl.machines {
+		if err := w.connectTo(p); err != nil {
+			return err
 		}
-		w.out[p] = newChannel(mate)
+		w.out[p] = newChannel(w.mate(p))
 		w.chans = append(w.chans, w.out[p])
 	}
-	transport := fabric.UD
-	if cl.tcp != nil {
+	return w.openUD()
+}
+
+// mate is the worker of a machine that this one sends its requests to.
+func (w *Worker) mate(m int) *Worker {
+	peers := w.cl.machines[m].workers
+	return peers[w.thread%len(peers)]
+}
+
+// connectTo makes the RC queue pairs to a machine that do not exist yet. Over TCP
+// there are none.
+func (w *Worker) connectTo(m int) error {
+	for w.cl.tcp == nil && w.pairsTo(m)[w.cl.perPeer-1] == nil {
+		if err := w.pair(w.mate(m)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openUD makes the UD queue pair and posts its RECVs.
+func (w *Worker) openUD() error {
+	c, transport := &w.cl.cfg, fabric.UD
+	if w.cl.tcp != nil {
 		transport = fabric.TCP
 	}
 	ud, err := w.nic().CreateQP(fabric.QPConfig{Transport: transport, SendCQ: w.cq, RecvCQ: w.cq,
@@ -47,14 +65,19 @@ func (w *Worker) open() {
 	w.turn = make([]int, n)
 	w.cross = make([]*queuePair, n)
 	w.out = make([]*channel, n)
-	w.cq = w.nic().CreateCQ(w.cl.cfg.RecvDepth + 2*udSendDepth + n*w.cl.cfg.SendDepth)
+	w.cq = w.newCQ()
+}
+
+func (w *Worker) newCQ() *fabric.CQ {
+	c := &w.cl.cfg
+	return w.nic().CreateCQ(c.RecvDepth + 2*udSendDepth + len(w.cl.machines)*c.SendDepth)
 }
 
 func (w *Worker) nic() *fabric.NIC { return w.hw.NICs[w.home] }
 
 // pair makes one RC queue pair to a worker. Towards its own machine, and
 // where the other end's thread serves several of ours (machines with fewer
-// threads) or sits on the other socket, the far end belongs to nobody.
+// threads), sits on the other socket or is down, the far end belongs to nobody.
 func (w *Worker) pair(mate *Worker) error {
 	mine, err := w.rcQP(w.nic(), w.cq)
 	if err != nil {
@@ -62,7 +85,7 @@ func (w *Worker) pair(mate *Worker) error {
 	}
 	q := w.addQP(mine, w.cl.cfg.SendDepth)
 	p := mate.mc.id
-	if mate.mc == w.mc || mate.thread != w.thread || mate.home != w.home {
+	if mate.mc == w.mc || mate.thread != w.thread || mate.home != w.home || mate.mc.life != running {
 		far, err := w.rcQP(mate.hw.NICs[min(w.home, len(mate.hw.NICs)-1)], nil)
 		if err != nil {
 			return err

@@ -62,8 +62,36 @@
 // turn of its loop, which costs it time whether or not something is there.
 // Sequence numbers, receipts and repetitions are those of the datagrams.
 //
+// # Crash and restart
+//
+// Crash stops a machine at an instant: its coroutines, handlers and timers end where
+// they are. What others have under way to it, one-sided or RPC, ends with
+// ErrUnreachable as soon as their loops get round to it, and so does what they post
+// while it is down. Nobody waits for passive requests: those that a crash leaves
+// unconfirmed are counted (Lost). What a machine that is gone had asked for is
+// served, and the reply finds nobody. An RPC that a machine leaves unanswered
+// although it is not known to be down is given up after 64 repetitions; requests
+// behind it go on, and it may have been served.
+//
+// Restart is the instant at which the machine's program starts again; how long it
+// boots is for whoever restarts it to decide. Then it makes its connections: each
+// thread its RC queue pairs one after the other, at Config.ConnectTime. That is a
+// chosen number, not a measured one: creating a queue pair, three changes of its
+// state and one exchange of addresses, of some ten microseconds each. The other
+// side's cores pay nothing for it. Then queue pairs, RECVs, conversations and
+// buffers are new on both sides, memory regions have the keys they had, and the
+// machine's coroutines begin from the start, with their streams of random numbers
+// where they were.
+//
 // # Simplifications
 //
+//   - A crash is known to all at once, and without false alarms: there is no
+//     detector of failures that could be late or wrong.
+//   - Retired queue pairs are never destroyed: the RNIC's context cache counts them
+//     as its least recently used ones.
+//   - After 2048 requests in a row to one thread were given up, sequence numbers
+//     repeat: a machine that is silent, and not down, must not be so for longer than
+//     some 200 ms.
 //   - Requests go to the thread of the same index on the other machine.
 //   - One completion queue per worker serves all its queue pairs; the
 //     original polls the receive queue separately.

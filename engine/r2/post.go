@@ -22,8 +22,11 @@ type entry struct {
 	buffer int16  // send buffer to give back, or -1
 }
 
-// waits, in entry.co, says that the coroutine waits for the request.
-const waits = 1 << 15
+// Flags in entry.co: the coroutine waits for the request, or it is passive.
+const (
+	waits   = 1 << 15
+	passive = 1 << 14
+)
 
 // queuePair is a queue pair with what the worker knows of its send queue: a
 // ring of entries of which the first are in the RNIC's hands and the rest
@@ -249,7 +252,7 @@ func (q *queuePair) complete(w *Worker, cqe *fabric.CQE) {
 			w.buffers.free(e.buffer)
 		}
 		if cqe.Status != fabric.Success && q.head == at+1 {
-			q.failed(w, w.co(e.co), cqe)
+			q.failed(w, e, cqe)
 		}
 		if x := w.cl.watch; x != nil {
 			x.completed(w, q, q.head-1, at, cqe)
@@ -269,7 +272,12 @@ func (q *queuePair) complete(w *Worker, cqe *fabric.CQE) {
 
 // failed reports an error completion: to the coroutine, or if nobody waits
 // for the request, to the run.
-func (q *queuePair) failed(w *Worker, c *Co, cqe *fabric.CQE) {
+func (q *queuePair) failed(w *Worker, e *entry, cqe *fabric.CQE) {
+	if q.qp.Severed() {
+		q.severed(w, e, cqe)
+		return
+	}
+	c := w.co(e.co)
 	err := fmt.Errorf("r2: %v on machine %d thread %d: %v", cqe.Op, w.mc.id, w.thread, cqe.Status)
 	switch {
 	case c == nil:
@@ -351,7 +359,11 @@ func (l *List) Post() {
 		return
 	}
 	last := n - 1
-	if !c.mode.Passive {
+	if c.mode.Passive {
+		for i := range n {
+			l.es[i].co |= passive
+		}
+	} else {
 		l.wrs[last].Signaled = true
 		l.es[last].co |= waits
 		c.pending++

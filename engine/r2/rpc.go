@@ -45,7 +45,7 @@ func (c *Co) Call(m int, rpc uint8, req []byte) *Reply {
 	}
 	seq, k := ch.open()
 	w.cl.opened()
-	k.co, k.message, k.rpc, k.passive, k.answered, k.phase, k.sentAt = c, message, rpc, c.mode.Passive, false, c.phase, w.local
+	k.co, k.message, k.rpc, k.passive, k.answered, k.phase, k.sentAt, k.tries = c, message, rpc, c.mode.Passive, false, c.phase, w.local, 0
 	var r *Reply
 	if !k.passive {
 		r = c.reply()
@@ -54,7 +54,11 @@ func (c *Co) Call(m int, rpc uint8, req []byte) *Reply {
 	} else {
 		w.unconfirmed++
 	}
-	w.request(ch, seq, k, c.mode.Doorbell, false)
+	if w.cl.machines[m].life == running {
+		w.request(ch, seq, k, c.mode.Doorbell, false)
+	} else {
+		w.tickDue = true // the loop ends it
+	}
 	if x := w.cl.watch; x != nil && k.passive {
 		x.called(w, m, k)
 	}
@@ -143,6 +147,10 @@ func (w *Worker) receive(cqe *fabric.CQE) {
 		w.charge(tcp.Receive(headerBytes + h.size))
 	}
 	ch := w.channel(cqe.Src)
+	if ch == nil {
+		w.repost(slot)
+		return
+	}
 	ch.acknowledge(w, h.ack)
 	switch h.kind {
 	case typeReply:
@@ -182,6 +190,9 @@ func (w *Worker) requested(ch *channel, h header, payload []byte, slot int, cqe 
 	seq := near(ch.arrived, h.seq)
 	if int32(seq-h.lag-ch.keptFrom) > 0 {
 		ch.forget(w, seq-h.lag)
+	}
+	if int32(seq-h.lag-ch.arrived) > 0 {
+		ch.skip(seq - h.lag)
 	}
 	if h.kind == typePassive {
 		w.owe(ch)
@@ -327,15 +338,18 @@ func (w *Worker) postRecvs() error {
 // startTick keeps a slow timer going while anything is open.
 func (w *Worker) startTick() {
 	if !w.ticking {
-		w.ticking = true
-		w.cl.sim.At(max(w.local, w.cl.sim.Now())+w.cl.cfg.ResendAfter/4, w.cl.kTick, uint32(w.id))
+		w.ticking, w.tickAt = true, max(w.local, w.cl.sim.Now())+w.cl.cfg.ResendAfter/4
+		w.cl.sim.At(w.tickAt, w.cl.kTick, uint32(w.id))
 	}
 }
 
 // tick looks for what is overdue and has the loop deal with it.
 func (w *Worker) tick() {
-	w.ticking = false
 	now := w.cl.sim.Now()
+	if !w.ticking || now != w.tickAt { // of before a crash
+		return
+	}
+	w.ticking = false
 	for _, ch := range w.chans {
 		open := ch.next != ch.oldest
 		if !open && ch.owed == 0 {
@@ -352,17 +366,28 @@ func (w *Worker) tick() {
 	}
 }
 
-// retransmit repeats overdue requests and sends overdue receipts.
+// retransmit repeats overdue requests and sends overdue receipts. Requests that
+// were repeated too often, or whose machine is down, end.
 func (w *Worker) retransmit() {
 	for _, ch := range w.chans {
+		if ch.peer.mc.life != running {
+			w.lose(ch)
+			continue
+		}
 		for s := ch.oldest; s != ch.next; s++ {
 			k := ch.call(s)
 			if k.answered || w.local-k.sentAt < w.cl.cfg.ResendAfter {
 				continue
 			}
+			if k.tries == resendMax {
+				w.giveUp(ch, k)
+				continue
+			}
+			k.tries++
 			k.sentAt = w.local
 			w.request(ch, s, k, true, true)
 		}
+		ch.close(w)
 		if ch.owed > 0 && w.local-ch.owedSince >= w.cl.cfg.ResendAfter/4 {
 			w.sendAck(ch)
 		}

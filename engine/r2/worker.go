@@ -47,6 +47,7 @@ type Worker struct {
 	answer   []byte // where handlers write their reply
 	rings    *rings // nil: none
 
+	tickAt      Time         // when the next tick is, while ticking
 	unconfirmed int          // passive requests without receipt
 	held        []*Co        // wait for room
 	kept        []fabric.CQE // batch of an interrupted turn
@@ -67,15 +68,18 @@ func newWorker(cl *Cluster, mc *machine, id, thread int) (*Worker, error) {
 	w.ready.init(cl.cfg.Coroutines + 1)
 	w.refill = make([]fabric.RecvWR, 0, cl.cfg.PollBatch)
 	w.answer = make([]byte, cl.MaxPayload())
-	// Threads of a real process do not start at the same instant.
-	w.local = Time(w.rand.Uint64n(uint64(2 * sim.Microsecond)))
+	w.local = w.skew()
 	if err := w.buffers.init(w); err != nil {
 		return nil, err
 	}
-	w.handler = newCo(w, -1, "", nil)
-	w.handler.become(w.serve)
+	w.handler = newCo(w, -1, "", func(*Co) { w.serve() })
+	w.handler.begin()
 	return w, nil
 }
+
+// skew is when a thread begins: those of a real process do not start at the same
+// instant.
+func (w *Worker) skew() Time { return Time(w.rand.Uint64n(uint64(2 * sim.Microsecond))) }
 
 // charge spends time on the core.
 func (w *Worker) charge(d Time) {
@@ -185,7 +189,7 @@ func (w *Worker) resume(c *Co) { c.proc.Resume() }
 
 // co is the coroutine of a send-queue entry, nil for none; see Co.short.
 func (w *Worker) co(short uint16) *Co {
-	switch short &^= waits; short {
+	switch short &^= waits | passive; short {
 	case 0:
 		return nil
 	case shortHandler:
@@ -197,7 +201,7 @@ func (w *Worker) co(short uint16) *Co {
 // rest plans the next turn: at once if there is something to do, else when
 // something arrives.
 func (w *Worker) rest() {
-	if w.ready.len() > 0 || w.cq.Len() > 0 || w.spins() {
+	if w.ready.len() > 0 || w.tickDue || w.cq.Len() > 0 || w.spins() {
 		w.schedule(w.local)
 		return
 	}

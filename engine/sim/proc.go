@@ -153,11 +153,28 @@ func (s *Sim) Close() {
 	s.closed = true
 	for i := 0; i < len(s.procs); i++ { // deferred functions may still add some
 		if p := s.procs[i]; p != nil {
-			s.running = p
-			p.stop()
-			s.running = nil
-			s.procs[i] = nil
-			p.done = true
+			p.unwind()
 		}
 	}
+}
+
+// Stop ends the process as Close does, and the others go on. Wakes that are
+// scheduled for it are dropped. A process cannot stop one, itself included: only
+// handlers and code outside of a run may.
+func (p *Proc) Stop() {
+	if r := p.s.running; r != nil {
+		panic(fmt.Sprintf("sim: process %s stopped from inside process %s", p.name, r.name))
+	}
+	if !p.done {
+		p.unwind()
+	}
+}
+
+func (p *Proc) unwind() {
+	s := p.s
+	s.running = p
+	p.stop()
+	s.running = nil
+	s.procs[p.id], s.parked[p.id] = nil, parked{}
+	p.done = true
 }

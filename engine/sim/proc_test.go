@@ -251,3 +251,37 @@ func TestGoexitInProcess(t *testing.T) {
 	}
 	s.Close()
 }
+
+// A process that is stopped unwinds at once and is never resumed; the others go on.
+func TestStop(t *testing.T) {
+	s := sim.New(sim.Options{})
+	defer s.Close()
+	var log []string
+	body := func(p *sim.Proc) {
+		defer func() { log = append(log, p.Name()+" unwinds") }()
+		for {
+			p.Sleep(sim.Microsecond)
+			log = append(log, p.Name())
+		}
+	}
+	a, b, never := s.Go("a", body), s.Go("b", body), s.Go("never", body)
+	a.WakeAt(0)
+	b.WakeAt(0)
+	if err := s.Run(3 * sim.Microsecond / 2); err != nil {
+		t.Fatal(err)
+	}
+	a.Stop()
+	a.Stop()
+	never.Stop()
+	never.WakeAt(2 * sim.Microsecond)
+	if err := s.Run(5 * sim.Microsecond / 2); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(log, ", "); got != "a, b, a unwinds, b" || !a.Done() || !never.Done() || b.Done() {
+		t.Errorf("%s", got)
+	}
+	s.Go("stopper", func(*sim.Proc) { b.Stop() }).WakeAt(s.Now())
+	if err := s.Run(s.Now() + sim.Nanosecond); err == nil || !strings.Contains(err.Error(), "stopped from inside") {
+		t.Errorf("a process stops another one: %v", err)
+	}
+}

@@ -1,0 +1,281 @@
+package r2
+
+import (
+	"errors"
+	"fmt"
+
+	"drtmx/engine/fabric"
+	"drtmx/engine/sim"
+)
+
+// ErrUnreachable is in the error of a request whose machine has crashed, or does
+// not answer.
+var ErrUnreachable = errors.New("the machine cannot be reached")
+
+// Lives of a machine.
+const (
+	running = iota
+	down
+	starting // its threads make their connections
+)
+
+const (
+	// resendMax is how often a request is repeated before it is given up.
+	resendMax = 64
+
+	// upRetries is how often a machine that is ready waits for the last requests
+	// of before its crash.
+	upRetries = 10_000
+)
+
+// Crash stops a machine at this instant: its coroutines, handlers and timers end
+// where they are, and its memory is what fabric.Machine.Crash leaves. On the other
+// machines every request to it ends with ErrUnreachable. It may be called between
+// two runs and by handlers of events, not by a coroutine.
+func (cl *Cluster) Crash(m int) error {
+	mc := cl.machines[m]
+	if mc.life != running {
+		return fmt.Errorf("r2: machine %d crashes, it is down already", m)
+	}
+	if err := cl.fab.Machine(m).Crash(); err != nil {
+		return err
+	}
+	mc.life = down
+	for _, w := range mc.workers {
+		w.stop()
+	}
+	for _, w := range cl.workers {
+		if w.mc.life == running {
+			w.tickDue = true // what waits for an answer gets none
+			w.wake()
+		}
+	}
+	return nil
+}
+
+// Restart begins to start a machine that is down, and returns when it will be up.
+// That is when its threads, side by side, have connected their RC queue pairs one
+// after the other, Config.ConnectTime each. Then its coroutines begin again, and
+// the others can reach it.
+func (cl *Cluster) Restart(m int) (up Time, err error) {
+	mc := cl.machines[m]
+	if mc.life != down {
+		return 0, fmt.Errorf("r2: machine %d restarts, it is not down: crash it first", m)
+	}
+	if !cl.restarts { // not before: event kinds are part of every run's digest
+		cl.restarts = true
+		cl.kUp = cl.sim.Register("r2.up", func(a uint32) { cl.up(cl.machines[a]) })
+	}
+	mc.life, mc.tries = starting, 0
+	up = cl.sim.Now() + cl.cfg.ConnectTime*Time(cl.perPeer*len(cl.machines))
+	cl.sim.At(up, cl.kUp, uint32(m))
+	return up, nil
+}
+
+// Up says that a machine runs: it has not crashed, and if it has restarted, is
+// connected again.
+func (cl *Cluster) Up(m int) bool { return cl.machines[m].life == running }
+
+// Starting says that a machine restarts and is not up yet.
+func (cl *Cluster) Starting(m int) bool { return cl.machines[m].life == starting }
+
+// Lost counts passive requests that a crash may have kept from being served. Who
+// posted them was not waiting and has no error.
+func (cl *Cluster) Lost() uint64 { return cl.lost }
+
+// stop ends everything that the worker does.
+func (w *Worker) stop() {
+	for _, c := range w.cos {
+		c.stop()
+	}
+	w.handler.stop()
+	w.gen++
+	w.idle = false // nothing wakes it
+	w.current, w.job = nil, job{}
+	w.tickDue, w.ticking, w.full = false, false, false
+	w.tickAt = 0
+	w.batch, w.next, w.kept = nil, 0, w.kept[:0]
+	clear(w.ready.buf)
+	w.ready.head, w.ready.tail = 0, 0
+	clear(w.held)
+	w.dirty, w.held, w.refill = w.dirty[:0], w.held[:0], w.refill[:0]
+	w.unconfirmed = 0
+	for _, ch := range w.chans {
+		w.cl.open -= int(ch.next - ch.oldest)
+		ch.oldest = ch.next
+		ch.owed = 0
+	}
+}
+
+// stop ends the coroutine. Its stream of random numbers goes on with the next
+// begin.
+func (c *Co) stop() {
+	if c.proc != nil {
+		c.proc.Stop()
+	}
+	*c = Co{w: c.w, index: c.index, id: c.id, name: c.name, body: c.body, rand: c.rand}
+}
+
+// lose ends what is open with a machine that is down.
+func (w *Worker) lose(ch *channel) {
+	for s := ch.oldest; s != ch.next; s++ {
+		if k := ch.call(s); !k.answered {
+			w.giveUp(ch, k)
+		}
+	}
+	ch.owed = 0
+	ch.close(w)
+}
+
+// giveUp ends a request that will have no answer.
+func (w *Worker) giveUp(ch *channel, k *call) {
+	k.answered = true
+	if k.passive {
+		w.unconfirmed--
+		w.cl.lost++
+		return
+	}
+	if k.co.err == nil {
+		k.co.err = fmt.Errorf("r2: rpc %d from machine %d to machine %d: %w", k.rpc, w.mc.id, ch.peer.mc.id, ErrUnreachable)
+	}
+	w.done(k.co, &k.stamp)
+}
+
+// severed accounts for a one-sided request that ended with its peer's machine.
+func (q *queuePair) severed(w *Worker, e *entry, cqe *fabric.CQE) {
+	switch {
+	case e.co&passive != 0:
+		w.cl.lost++
+	case e.co&waits == 0: // the end of its list tells, or nobody wants to know
+	default:
+		if c := w.co(e.co); c.err == nil {
+			c.err = fmt.Errorf("r2: %v on machine %d thread %d: %w", cqe.Op, w.mc.id, w.thread, ErrUnreachable)
+		}
+	}
+}
+
+// up makes a machine's connections, and lets its threads run.
+func (cl *Cluster) up(mc *machine) {
+	if err := cl.fab.Machine(mc.id).Restart(); err != nil {
+		if mc.tries++; mc.tries > upRetries {
+			cl.Fail(fmt.Errorf("r2: machine %d does not start: %w", mc.id, err))
+			return
+		}
+		cl.sim.At(cl.sim.Now()+sim.Microsecond, cl.kUp, uint32(mc.id))
+		return
+	}
+	mc.life = running
+	if err := cl.reconnect(mc); err != nil {
+		cl.Fail(err)
+		return
+	}
+	for _, w := range mc.workers {
+		w.handler.begin()
+		for _, c := range w.cos {
+			c.begin()
+			w.ready.push(c)
+		}
+		w.rest()
+	}
+}
+
+// reconnect remakes all queue pairs from and to a machine, and begins its
+// conversations anew.
+func (cl *Cluster) reconnect(mc *machine) error {
+	for _, w := range cl.workers {
+		if w.mc == mc {
+			w.reopen()
+		} else if w.mc.life == running {
+			w.forget(mc)
+		}
+	}
+	for _, w := range cl.workers {
+		if w.mc.life != running {
+			continue
+		}
+		for p := range cl.machines {
+			if err := w.connectTo(p); err != nil {
+				return err
+			}
+		}
+		if w.mc == mc {
+			if err := w.openUD(); err != nil {
+				return err
+			}
+		}
+	}
+	for _, w := range cl.workers {
+		if w.mc.life == running {
+			w.renew(mc)
+		}
+	}
+	return nil
+}
+
+// reopen begins with an empty completion queue and fresh buffers, a moment after
+// or before the machine's other threads.
+func (w *Worker) reopen() {
+	w.local = w.cl.sim.Now() + w.skew()
+	clear(w.rc)
+	clear(w.cross)
+	w.cq = w.newCQ()
+	w.cl.queues[w.id] = w.cq
+	w.buffers.reset()
+}
+
+// forget leaves the queue pairs to a machine to their last completions.
+func (w *Worker) forget(mc *machine) {
+	for _, q := range w.pairsTo(mc.id) {
+		w.retire(q)
+	}
+	clear(w.pairsTo(mc.id))
+	w.retire(w.cross[mc.id])
+	w.cross[mc.id] = nil
+}
+
+// retire posts a marker if there is anything whose completion is not known: what
+// was done before the crash, unsignaled, is confirmed by it.
+func (w *Worker) retire(q *queuePair) {
+	if q == nil || q.head == q.tail {
+		return
+	}
+	q.append(w, &fabric.SendWR{Op: fabric.Write, Signaled: true}, entry{buffer: -1}, nil)
+	w.markDirty(q)
+	w.wake()
+}
+
+// renew begins the conversations with a machine anew: its threads know nothing of
+// sequence numbers before the crash. Rings for messages are emptied.
+func (w *Worker) renew(mc *machine) {
+	for i, ch := range w.chans {
+		if w.mc != mc && ch.peer.mc != mc {
+			continue
+		}
+		w.lose(ch)
+		fresh := newChannel(ch.peer)
+		fresh.rings = ch.rings
+		w.chans[i] = fresh
+		if p := ch.peer.mc.id; w.out[p] == ch {
+			w.out[p] = fresh
+		}
+		if w.rings != nil {
+			w.rings.renew(w.mc.mem, ch, fresh)
+		}
+	}
+	w.wake()
+}
+
+// renew gives the rings of a channel to another one, and takes out what is left in
+// them: the header of each slot.
+func (r *rings) renew(mem *fabric.Memory, was, is *channel) {
+	for i := range r.list {
+		g := &r.list[i]
+		if g.ch != was {
+			continue
+		}
+		g.ch, g.next = is, 0
+		for slot := range RequestWindow {
+			clear(mem.Bytes(g.base+Addr((slot+1)*r.stride-headerBytes), headerBytes))
+		}
+	}
+}
