@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"drtmx/engine/fabric"
-	"drtmx/engine/sim"
 )
 
 // ErrUnreachable is in the error of a request whose machine has crashed, or does
@@ -23,8 +22,8 @@ const (
 	// resendMax is how often a request is repeated before it is given up.
 	resendMax = 64
 
-	// upRetries is how often a machine that is ready waits for the last requests
-	// of before its crash.
+	// upRetries is how often a machine that is ready waits, for as long as one
+	// connection takes, for the last requests of before its crash.
 	upRetries = 10_000
 )
 
@@ -161,7 +160,7 @@ func (cl *Cluster) up(mc *machine) {
 			cl.Fail(fmt.Errorf("r2: machine %d does not start: %w", mc.id, err))
 			return
 		}
-		cl.sim.At(cl.sim.Now()+sim.Microsecond, cl.kUp, uint32(mc.id))
+		cl.sim.At(cl.sim.Now()+cl.cfg.ConnectTime, cl.kUp, uint32(mc.id))
 		return
 	}
 	mc.life = running

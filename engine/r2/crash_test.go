@@ -161,6 +161,12 @@ type chaos struct {
 	wrong                []string
 	begun, ended, failed []int // by machine and its life
 	life                 []int
+	kinds                []string
+}
+
+func newChaos(b *bed, machines int) *chaos {
+	return &chaos{bed: b, begun: make([]int, machines), ended: make([]int, machines), failed: make([]int, machines), life: make([]int, machines),
+		kinds: []string{"read", "write", "pwrite", "call", "tell", "atomic", "list"}}
 }
 
 // Errorf keeps what is wrong: rapid wants to hear it.
@@ -169,14 +175,13 @@ func (x *chaos) Errorf(format string, args ...any) {
 }
 
 func (x *chaos) client(c *Co) {
-	kinds := []string{"read", "write", "pwrite", "call", "tell", "atomic", "list"}
 	m := c.Machine()
 	life := x.life[m]
 	for {
 		c.Gate()
 		to := c.Rand().Intn(x.cl.Machines())
 		x.begun[m]++
-		err := x.request(c, kinds[c.Rand().Intn(len(kinds))], to)
+		err := x.request(c, x.kinds[c.Rand().Intn(len(x.kinds))], to)
 		if x.life[m] != life {
 			x.Errorf("a coroutine of machine %d runs on behind its crash", m)
 		}
@@ -205,7 +210,11 @@ func TestCrashesAtRandom(t *testing.T) {
 				c.PerMachine = append(c.PerMachine, 1+m%threads)
 			}
 		}
-		loss := uint32(draw("loss", 0, 1) * 10_000)
+		fc := fabric.Config{LossPPM: uint32(draw("loss", 0, 1) * 10_000), TornReads: true}
+		if rapid.Bool().Draw(r, "tcp") {
+			fc = vale(t)
+			c.Transport, c.SharedContext, c.ResendAfter = Datagrams, false, 100*sim.Microsecond
+		}
 		steps := draw("steps", 1, 8)
 		var at, who []int
 		for range steps {
@@ -214,7 +223,7 @@ func TestCrashesAtRandom(t *testing.T) {
 		hashes := [2]uint64{}
 		for k := range hashes {
 			var wrong []string
-			if hashes[k], wrong = runChaos(t, c, machines, coroutines, loss, at, who); len(wrong) > 0 {
+			if hashes[k], wrong = runChaos(t, c, machines, coroutines, fc, at, who); len(wrong) > 0 {
 				r.Fatalf("%v", wrong)
 			}
 		}
@@ -224,12 +233,15 @@ func TestCrashesAtRandom(t *testing.T) {
 	})
 }
 
-func runChaos(t *testing.T, c Config, machines, coroutines int, loss uint32, at, who []int) (hash uint64, wrong []string) {
+func runChaos(t *testing.T, c Config, machines, coroutines int, fc fabric.Config, at, who []int) (hash uint64, wrong []string) {
 	t.Helper()
-	b := newBed(t, machines, c, fabric.Config{LossPPM: loss, TornReads: true})
+	b := newBed(t, machines, c, fc)
 	defer b.f.Close()
 	defer b.s.Close()
-	x := &chaos{bed: b, begun: make([]int, machines), ended: make([]int, machines), failed: make([]int, machines), life: make([]int, machines)}
+	x := newChaos(b, machines)
+	if fc.Profile != nil { // without RDMA
+		x.kinds = []string{"call", "tell"}
+	}
 	b.cl.Handle(1, func(c *Co, _ Peer, req, rep []byte) int {
 		if !b.cl.Up(c.Machine()) {
 			x.Errorf("machine %d serves a request while it is down", c.Machine())
@@ -345,7 +357,7 @@ func TestTimerOfBeforeACrash(t *testing.T) {
 func TestNoGoroutineIsLeft(t *testing.T) {
 	before := runtime.NumGoroutine()
 	b := newBed(t, 3, Config{Threads: 2, Coroutines: 4, ConnectTime: sim.Microsecond}, fabric.Config{})
-	x := &chaos{bed: b, begun: make([]int, 3), ended: make([]int, 3), failed: make([]int, 3), life: make([]int, 3)}
+	x := newChaos(b, 3)
 	b.cl.Handle(1, func(c *Co, _ Peer, req, rep []byte) int { return copy(rep, req) })
 	for m := range 3 {
 		for range 4 {
