@@ -263,10 +263,12 @@ func (m *Machine) dmaLine(n *NIC, s *socket, now sim.Time, l Addr, partial bool,
 	set, tag := s.llc.locate(l)
 	way := s.llc.find(set, tag)
 	if partial && way < 0 {
-		if nvm {
+		switch {
+		case !nvm:
+			s.dram(now, l)
+		case n.root().mergers > 0:
 			return unknown, true
 		}
-		s.dram(now, l)
 	}
 	switch {
 	case ddio:

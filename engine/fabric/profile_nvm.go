@@ -56,6 +56,6 @@ func (p *Profile) nvmBounds() []bound {
 		{"nvm.dimms", n.DIMMs, 1, 64}, {"nvm.interleave", n.Interleave, lineBytes, 1 << hugeShift},
 		{"nvm.combining_buffers", n.CombiningBuffers, 1, 256}, {"nvm.fill_buffers", n.FillBuffers, 1, 256},
 		{"nvm.evictions", n.Evictions, 1, 4096}, {"nvm.posted_writes", n.PostedWrites, 1, 4096},
-		{"nvm.partial_writes", n.PartialWrites, 1, 4096}, {"nvm.directory", n.Directory, 0, 1},
+		{"nvm.partial_writes", n.PartialWrites, 0, 4096}, {"nvm.directory", n.Directory, 0, 1},
 	}
 }
