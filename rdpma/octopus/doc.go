@@ -5,8 +5,12 @@
 //
 // # Use
 //
-// Open makes the file system in one of the five configurations of figure 2-19,
-// Create a file, Write and Read are called by a coroutine.
+// Open makes the file system with a Setup: DRAM or NVM, the hints, and whether
+// writes are durable, of which figure 2-19 has five. Create a file, Write and Read
+// are called by a coroutine.
+//
+// Bytes of a file lie side by side, so that a write is padded by none of the hints:
+// what is behind it is the file's.
 //
 // # What is left out
 //

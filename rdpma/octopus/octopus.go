@@ -10,42 +10,19 @@ import (
 	"drtmx/rdpma"
 )
 
-// Setup is a configuration of figure 2-19; each adds to the one before.
-type Setup uint8
-
-// The configurations.
-const (
-	DRAM    Setup = iota // vanilla: DRAM in the place of NVM
-	NVM                  // +NVM: the same on NVM
-	Opt                  // +OPT(H1-H8)
-	Persist              // +Persist: writes are durable when they return, at two round trips
-	OptH9                // +OPT(H9): durable, at one round trip
-)
-
-// Setups are all, in the order of the figure.
-func Setups() []Setup { return []Setup{DRAM, NVM, Opt, Persist, OptH9} }
-
-// String is the name in the figure.
-func (s Setup) String() string {
-	return [...]string{"DRAM", "+NVM", "+OPT(H1-H8)", "+Persist", "+OPT(H9)"}[s]
+// Setup is how a file system treats its memory. It can change while it runs,
+// except for the kind of memory.
+type Setup struct {
+	DRAM    bool        // DRAM in the place of NVM: what Octopus was made for
+	Hints   rdpma.Hints // of Table 2-4
+	Durable bool        // a Write that has returned survives a crash
 }
-
-// Hints are those that the configuration uses.
-func (s Setup) Hints() rdpma.Hints {
-	if s < Opt {
-		return rdpma.Hints{}
-	}
-	h := rdpma.AllHints()
-	h.H9 = s == OptH9
-	return h
-}
-
-// Durable says whether a Write that has returned survives a crash.
-func (s Setup) Durable() bool { return s >= Persist }
 
 // Config sizes the file system.
 type Config struct {
 	Setup Setup
+	// KeepDDIO leaves the servers' DDIO as it is, see rdpma.Config.
+	KeepDDIO bool
 	// Servers are the machines that keep files; default all.
 	Servers []int
 	// BlockBytes is the size of a block, a multiple of 256; default 64 KB. Larger
@@ -74,6 +51,8 @@ type FS struct {
 	cfg    Config
 	inodes []r2.Addr // by place in Servers
 	most   int       // pointers in an answer
+
+	request [12]byte // of a lookup
 }
 
 // Open makes an empty file system.
@@ -82,13 +61,13 @@ func Open(cl *r2.Cluster, c Config) (*FS, error) {
 		return nil, err
 	}
 	pool := uint64(c.Files)*uint64(c.FileBytes) + uint64(c.FileBytes)
-	mem, err := rdpma.Open(cl, rdpma.Config{Servers: c.Servers, PoolBytes: pool, Hints: c.Setup.Hints(), DRAM: c.Setup == DRAM, RPC: c.RPC})
+	mem, err := rdpma.Open(cl, rdpma.Config{Servers: c.Servers, PoolBytes: pool, Hints: c.Setup.Hints, DRAM: c.Setup.DRAM, KeepDDIO: c.KeepDDIO, RPC: c.RPC})
 	if err != nil {
 		return nil, err
 	}
 	fs := &FS{cl: cl, mem: mem, cfg: c, most: (cl.MaxPayload() - 1) / rdpma.PtrBytes}
 	for _, m := range c.Servers {
-		a, err := cl.Mem(m).Alloc(fabric.Alloc{Name: "octopus.inodes", Bytes: uint64(c.Files * fs.inodeBytes()), NVM: c.Setup != DRAM})
+		a, err := cl.Mem(m).Alloc(fabric.Alloc{Name: "octopus.inodes", Bytes: uint64(c.Files * fs.inodeBytes()), NVM: !c.Setup.DRAM})
 		if err != nil {
 			return nil, fmt.Errorf("octopus: inodes: %w", err)
 		}
@@ -114,8 +93,6 @@ func (c *Config) complete(cl *r2.Cluster) error {
 		c.Files = 64
 	}
 	switch {
-	case c.Setup > OptH9:
-		return fmt.Errorf("octopus: Setup %d: must be one of the five of figure 2-19", c.Setup)
 	case c.BlockBytes < rdpma.XLineBytes || c.BlockBytes%rdpma.XLineBytes != 0:
 		return fmt.Errorf("octopus: BlockBytes %d: must be a multiple of %d", c.BlockBytes, rdpma.XLineBytes)
 	case c.FileBytes < c.BlockBytes || c.FileBytes%c.BlockBytes != 0:
@@ -130,8 +107,16 @@ func (fs *FS) inodeBytes() int {
 	return inodeHeader + fs.cfg.FileBytes/fs.cfg.BlockBytes*rdpma.PtrBytes
 }
 
-// Memory is the memory below: for its counts, and for switching hints.
+// Memory is the memory below: for its counts.
 func (fs *FS) Memory() *rdpma.Memory { return fs.mem }
+
+// Use changes how operations that begin from now on treat the memory. Its kind
+// stays.
+func (fs *FS) Use(s Setup) {
+	s.DRAM = fs.cfg.Setup.DRAM
+	fs.cfg.Setup = s
+	fs.mem.SetHints(s.Hints)
+}
 
 // home is the server of a file and the address of its inode.
 func (fs *FS) home(file int) (machine int, inode r2.Addr, err error) {
@@ -179,80 +164,111 @@ func (fs *FS) lookup(c *r2.Co, _ r2.Peer, req, rep []byte) int {
 	return 1 + copy(rep[1:], c.Load(inode+inodeHeader+r2.Addr(first*rdpma.PtrBytes), n*rdpma.PtrBytes))
 }
 
-// span is the part of an operation that lies in one block.
+// spans are the parts of an operation, block by block, of which the file's server
+// has told the places.
+type spans struct {
+	fs    *FS
+	reply *r2.Reply
+	file  int
+	off   int // of the operation in the file
+	n     int // bytes of it
+	done  int // of them, so far
+}
+
+// span is the part that lies in one block.
 type span struct {
 	block    rdpma.Ptr
 	off      int // in the block
 	from, to int // of the operation's bytes
 }
 
-// spans asks the file's server for the blocks of a range.
-func (fs *FS) spans(c *r2.Co, file, off, n int) ([]span, error) {
+// next is the next part, false behind the last.
+func (x *spans) next() (s span, more bool, err error) {
+	if x.done == x.n {
+		return s, false, nil
+	}
+	size := x.fs.cfg.BlockBytes
+	at := x.off + x.done
+	k := at/size - x.off/size
+	if s.block, err = rdpma.ParsePtr(x.reply.B[1+k*rdpma.PtrBytes:]); err != nil {
+		return s, false, fmt.Errorf("octopus: file %d: %w", x.file, err)
+	}
+	s.off, s.from = at%size, x.done
+	x.done += min(size-s.off, x.n-x.done)
+	s.to = x.done
+	return s, true, nil
+}
+
+// ask asks the file's server for the blocks of a range.
+func (fs *FS) ask(c *r2.Co, file, off, n int) (spans, error) {
+	x := spans{fs: fs, file: file, off: off, n: n}
 	machine, _, err := fs.home(file)
 	if err != nil {
-		return nil, err
+		return x, err
 	}
 	if n < 1 || off < 0 || off+n > fs.cfg.FileBytes {
-		return nil, fmt.Errorf("octopus: bytes %d to %d of file %d: files have %d", off, off+n, file, fs.cfg.FileBytes)
+		return x, fmt.Errorf("octopus: bytes %d to %d of file %d: files have %d", off, off+n, file, fs.cfg.FileBytes)
 	}
 	size := fs.cfg.BlockBytes
 	first, count := off/size, (off+n-1)/size-off/size+1
 	if count > fs.most {
-		return nil, fmt.Errorf("octopus: %d bytes are in %d blocks: an answer names at most %d: use larger blocks or smaller operations", n, count, fs.most)
+		return x, fmt.Errorf("octopus: %d bytes are in %d blocks: an answer names at most %d: use larger blocks or smaller operations", n, count, fs.most)
 	}
-	req := make([]byte, 0, 12)
-	for _, x := range [...]int{file, first, count} {
-		req = binary.LittleEndian.AppendUint32(req, uint32(x))
+	req := fs.request[:0] // a call copies it
+	for _, w := range [...]int{file, first, count} {
+		req = binary.LittleEndian.AppendUint32(req, uint32(w))
 	}
-	r := c.Call(machine, fs.cfg.RPC+rpcLookup, req)
+	x.reply = c.Call(machine, fs.cfg.RPC+rpcLookup, req)
 	if err := c.Wait(); err != nil {
-		return nil, fmt.Errorf("octopus: file %d: %w", file, err)
+		return x, fmt.Errorf("octopus: file %d: %w", file, err)
 	}
-	if r.B[0] != found {
-		return nil, fmt.Errorf("octopus: file %d: create it first: %w", file, ErrNoFile)
+	if x.reply.B[0] != found {
+		return x, fmt.Errorf("octopus: file %d: create it first: %w", file, ErrNoFile)
 	}
-	all := make([]span, 0, count)
-	for i, done := 0, 0; done < n; i++ {
-		p, err := rdpma.ParsePtr(r.B[1+i*rdpma.PtrBytes:])
-		if err != nil {
-			return nil, fmt.Errorf("octopus: file %d: %w", file, err)
-		}
-		at := (off + done) % size
-		k := min(size-at, n-done)
-		all = append(all, span{p, at, done, done + k})
-		done += k
-	}
-	return all, nil
+	return x, nil
 }
 
 // Write overwrites bytes of a file, from an offset that is a multiple of 8: one RPC,
 // then WRITEs, with the configuration's durability.
 func (fs *FS) Write(c *r2.Co, file, off int, data []byte) error {
-	all, err := fs.spans(c, file, off, len(data))
+	x, err := fs.ask(c, file, off, len(data))
 	if err != nil {
 		return err
 	}
 	b := fs.mem.Batch(c)
-	for _, s := range all {
-		if fs.cfg.Setup.Durable() {
+	for {
+		s, more, err := x.next()
+		if err != nil {
+			return err
+		}
+		if !more {
+			return b.Wait()
+		}
+		if fs.cfg.Setup.Durable {
 			b.PWrite(s.block, s.off, data[s.from:s.to], rdpma.OneSided)
 		} else {
 			b.Write(s.block, s.off, data[s.from:s.to], rdpma.OneSided)
 		}
 	}
-	return b.Wait()
 }
 
 // Read reads bytes of a file: one RPC, then READs.
 func (fs *FS) Read(c *r2.Co, file, off, n int) ([]byte, error) {
-	all, err := fs.spans(c, file, off, n)
+	x, err := fs.ask(c, file, off, n)
 	if err != nil {
 		return nil, err
 	}
 	b := fs.mem.Batch(c)
-	data := make([]rdpma.Data, len(all))
-	for i, s := range all {
-		data[i] = b.Read(s.block, s.off, s.to-s.from, rdpma.OneSided)
+	var data []rdpma.Data
+	for {
+		s, more, err := x.next()
+		if err != nil {
+			return nil, err
+		}
+		if !more {
+			break
+		}
+		data = append(data, b.Read(s.block, s.off, s.to-s.from, rdpma.OneSided))
 	}
 	if err := b.Wait(); err != nil {
 		return nil, err
@@ -262,4 +278,23 @@ func (fs *FS) Read(c *r2.Co, file, off, n int) ([]byte, error) {
 		out = append(out, data[i].Bytes()...)
 	}
 	return out, nil
+}
+
+// BlockBytes is the size of a block.
+func (fs *FS) BlockBytes() int { return fs.cfg.BlockBytes }
+
+// Where is the place of a file's byte: for oracles, which read without being charged.
+// The file was created, and has it.
+func (fs *FS) Where(file, off int) r2.Loc {
+	machine, inode, err := fs.home(file)
+	if err != nil || off < 0 || off >= fs.cfg.FileBytes {
+		panic(fmt.Sprintf("octopus: byte %d of file %d: there are %d per server, of %d bytes", off, file, fs.cfg.Files, fs.cfg.FileBytes))
+	}
+	size := fs.cfg.BlockBytes
+	b := fs.cl.Mem(machine).Bytes(inode+inodeHeader+r2.Addr(off/size*rdpma.PtrBytes), rdpma.PtrBytes)
+	p, err := rdpma.ParsePtr(b)
+	if err != nil {
+		panic(err) // it has the bytes of one
+	}
+	return r2.Loc{Machine: machine, Addr: p.Addr() + r2.Addr(off%size)}
 }
