@@ -42,7 +42,7 @@ func (o *Options) onNVM() bool { return o.NVM && !(o.Verb == Atomic && o.Hints.A
 
 func (o *Options) dimmPerThread() bool { return o.onNVM() && o.TwoSided && o.Hints.DIMMPerThread }
 
-// granule is what writes are padded to; 1: they are not.
+// granule is what writes are aligned and padded to by a hint; 1: by none.
 func (o *Options) granule() int {
 	h, small := o.Hints, o.Payload < xline
 	switch {
@@ -59,19 +59,21 @@ func (o *Options) granule() int {
 // padded is the size of a write as memory sees it.
 func (o *Options) padded() int {
 	g := o.granule()
+	if o.Verb == Write {
+		g = max(g, o.Pad)
+	}
 	return (o.Payload + g - 1) / g * g
 }
 
 // write posts a one-sided write; persistent, with the READ that flushes it
 // (thesis §2.3.2.2), behind it at once or when it is complete.
 func (l *Loop) write(c *r2.Co, at r2.Loc) error {
-	b := l.zeros[:l.opt.padded()]
+	list := c.List(at, false)
+	l.payload(c, list, at)
 	if !l.opt.Hints.Persist {
-		c.Write(at, b)
+		list.Post()
 		return nil
 	}
-	list := c.List(at, false)
-	list.Write(at, b)
 	if !l.opt.Hints.OneRoundTrip {
 		list.Post()
 		if err := c.Wait(); err != nil {
@@ -82,4 +84,15 @@ func (l *Loop) write(c *r2.Co, at r2.Loc) error {
 	list.Read(at, 8)
 	list.Post()
 	return nil
+}
+
+// payload adds the WRITE. What is larger than a send buffer goes out of the
+// coroutine's own memory.
+func (l *Loop) payload(c *r2.Co, list *r2.List, at r2.Loc) {
+	n := l.opt.padded()
+	if n <= c.Cluster().MaxWrite() {
+		list.Write(at, l.zeros[:n])
+		return
+	}
+	list.WriteFrom(at, c.Buf(n))
 }

@@ -17,7 +17,6 @@ import (
 	"fmt"
 
 	"drtmx/engine/fabric"
-	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
@@ -61,6 +60,8 @@ type Options struct {
 	NVM      bool   // places are in NVM, else in DRAM
 	DIMM     int    // of NVM on this DIMM only, from 1; 0: on all
 	Socket   Socket // whose memory
+	Align    int    // places begin at random multiples of it, up to a line; 64
+	Pad      int    // writes are padded to a multiple of it; 1: they are not
 	// Sequential has each thread go through the places in order, beginning at a
 	// random one; else places are random.
 	Sequential bool
@@ -70,8 +71,12 @@ type Options struct {
 }
 
 const (
-	// maxPayload is the path MTU; RPC messages lose their header of it.
-	maxPayload = 4096
+	// maxPayload is what the objects of a request have together.
+	maxPayload = 256 << 10
+
+	// maxMessage is the path MTU; RPC messages lose their header of it.
+	maxMessage    = 4096
+	messageHeader = 8
 
 	// denseBytes is the largest region in large pages, of which random accesses
 	// soon touch all.
@@ -99,9 +104,7 @@ type Loop struct {
 	buf     []byte         // of a request
 	stride  int
 	zeros   []byte
-	// One coroutine at a time reports, and an Outcome is large.
-	out  txn.Outcome
-	idle metrics.Breakdown // time that belongs to no request
+	report  workload.Verbs
 }
 
 // New checks the options.
@@ -115,6 +118,12 @@ func New(o Options) (*Loop, error) {
 	if o.Objects == 0 {
 		o.Objects = 1
 	}
+	if o.Align == 0 {
+		o.Align = lineBytes
+	}
+	if o.Pad == 0 {
+		o.Pad = 1
+	}
 	if o.Mode.Passive && o.Verb != Write {
 		return nil, fmt.Errorf("%s with passive acknowledgement: only a write can do without its completion", verbNames[o.Verb])
 	}
@@ -124,7 +133,10 @@ func New(o Options) (*Loop, error) {
 	if o.TwoSided && o.Verb != Read && o.Verb != Write {
 		return nil, fmt.Errorf("%s two-sided: only reads and writes have both forms", verbNames[o.Verb])
 	}
-	l := &Loop{opt: o, zeros: make([]byte, maxPayload), buf: make([]byte, maxPayload), cursors: map[int]uint64{}}
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	l := &Loop{opt: o, zeros: make([]byte, maxPayload+maxPad), buf: make([]byte, maxMessage), cursors: map[int]uint64{}}
 	return l, l.setPayload(o.Payload)
 }
 
@@ -160,7 +172,7 @@ func (l *Loop) Check() []workload.Invariant { return nil }
 
 // Open registers the regions.
 func (l *Loop) Open(env workload.Env) error {
-	l.env, l.servers = env, env.ServerCount()
+	l.env, l.servers, l.report.Env = env, env.ServerCount(), env
 	cl := env.Cluster
 	if cl.Machines() < 2 {
 		return fmt.Errorf("%s on one machine: at least 2, requests go to others", l.Name())
@@ -217,7 +229,7 @@ func (l *Loop) region(nvm bool, dimm int) (int, error) {
 	for m := range l.servers {
 		var list []fabric.MR
 		for k := range len(cl.Fabric().Machine(m).NICs) {
-			bytes := l.opt.Keys*uint64(l.stride) + maxPayload
+			bytes := l.opt.Keys*uint64(l.stride) + maxPayload + maxPad
 			a, err := cl.Mem(m).Alloc(fabric.Alloc{Name: l.Name(), Bytes: bytes, Socket: k, Dense: bytes <= denseBytes, NVM: r.nvm, DIMM: r.dimm})
 			if err != nil {
 				return 0, fmt.Errorf("%s: %w", l.Name(), err)
@@ -282,17 +294,14 @@ func (l *Loop) store(c *r2.Co, at r2.Addr, b []byte, how Copy) {
 	}
 }
 
-// limit is the largest payload.
+// limit is the largest payload in this cluster, whose messages may be small.
 func (l *Loop) limit() int {
-	if !l.calls() {
-		return maxPayload
-	}
-	limit := maxPayload - 8
-	if cl := l.env.Cluster; cl != nil {
-		limit = cl.MaxPayload()
-	}
-	if l.opt.Verb == Write {
-		limit -= addressBytes
+	limit := l.opt.Limit()
+	if cl := l.env.Cluster; cl != nil && l.calls() {
+		limit = min(limit, cl.MaxPayload())
+		if l.opt.Verb == Write {
+			limit = min(limit, cl.MaxPayload()-addressBytes)
+		}
 	}
 	return limit
 }
@@ -310,6 +319,10 @@ func (l *Loop) Set(name string, value any) error {
 			return l.setPayload(v)
 		case "dimm":
 			l.opt.DIMM = v
+		case "align":
+			l.opt.Align = v
+		case "pad":
+			l.opt.Pad = v
 		default:
 			return workload.UnknownParameter(l.Name(), name)
 		}
@@ -333,6 +346,9 @@ func (l *Loop) Set(name string, value any) error {
 		}
 	default:
 		return workload.UnknownParameter(l.Name(), name)
+	}
+	if err == nil {
+		err = l.opt.check()
 	}
 	if err == nil && l.env.Cluster != nil {
 		err = l.choose()
@@ -386,14 +402,7 @@ func (l *Loop) Runner(c *r2.Co) workload.Runner { return &runner{loop: l, c: c} 
 func (r *runner) Next() error {
 	l, c := r.loop, r.c
 	objects := r.objects()
-	c.Gate()
-	c.Reset()
-	c.Phase(metrics.Execution, l.opt.Mode)
-	c.TakeBreakdown(&l.idle)
-	begin := c.Now()
-	if f := l.env.OnBegin; f != nil {
-		f(c.Machine(), c.Thread(), begin)
-	}
+	begin := l.report.Begin(c, l.opt.Mode)
 	for range objects {
 		if err := r.post(); err != nil {
 			return err
@@ -405,7 +414,7 @@ func (r *runner) Next() error {
 	if err := c.Wait(); err != nil {
 		return err
 	}
-	l.report(c, begin)
+	l.report.Done(c, begin)
 	return nil
 }
 
@@ -443,19 +452,6 @@ func (r *runner) post() error {
 	return nil
 }
 
-// report hands out what became of a request.
-func (l *Loop) report(c *r2.Co, begin r2.Time) {
-	o := &l.out
-	o.Co, o.Committed, o.Attempts, o.Phases = c.ID(), true, 1, 1<<metrics.Execution
-	o.Breakdown[metrics.Execution] = [metrics.NumMilestones]int64{}
-	o.RoundTrips[metrics.Execution] = uint32(c.TakeBreakdown(&o.Breakdown))
-	o.Begin, o.End = begin, c.Now()
-	o.Decision = o.End
-	if f := l.env.OnDone; f != nil {
-		f(c.Machine(), c.Thread(), o)
-	}
-}
-
 // target draws another server and a place in the region of one of its RNICs.
 func (r *runner) target() (m int, at r2.Loc) {
 	l, rand := r.loop, r.c.Rand()
@@ -484,6 +480,9 @@ func (r *runner) target() (m int, at r2.Loc) {
 	}
 	mr := list[socket%len(list)]
 	at = r2.Loc{Machine: m, RKey: mr.RKey, Addr: mr.Addr + r2.Addr(key*uint64(l.stride))}
+	if a := uint64(l.opt.Align); a < lineBytes { // anywhere in the first line
+		at.Addr += r2.Addr(a * rand.Uint64n(lineBytes/a))
+	}
 	at.Addr &^= r2.Addr(l.opt.granule() - 1)
 	return m, at
 }

@@ -77,7 +77,7 @@ func TestVerbs(t *testing.T) {
 			if mean := latency / r2.Time(n); mean < sim.Microsecond || mean > 6*sim.Microsecond {
 				t.Errorf("mean latency %d ns", mean/1000)
 			}
-			for _, bad := range []any{0, 5000, "much"} {
+			for _, bad := range []any{0, 256<<10 + 1, "much"} {
 				if w.Set("payload", bad) == nil {
 					t.Errorf("payload %v is accepted", bad)
 				}
@@ -172,5 +172,49 @@ func TestTransports(t *testing.T) {
 	}
 	if _, err := micro.New(micro.Options{Verb: micro.Read, Mode: r2.Mode{Passive: true}}); err == nil {
 		t.Error("READs are acknowledged passively")
+	}
+}
+
+// Payloads beyond the path MTU go out of the coroutines' own memory, all of them
+// arrive, and a link's bandwidth limits them.
+func TestLargePayloads(t *testing.T) {
+	for _, verb := range []micro.Verb{micro.Read, micro.Write} {
+		for _, payload := range []int{4097, 64 << 10, 256 << 10} {
+			s, f, done := loopBed(t, micro.Options{Verb: verb, Payload: payload, Keys: 200}, r2.Config{})
+			const run = 2 * sim.Millisecond
+			if err := s.Run(run); err != nil {
+				t.Fatal(err)
+			}
+			n := f.Counts()
+			gbps := float64(*done) * float64(payload) * 8 / float64(run/1000)
+			if n.Errors > 0 || gbps < 3*50 || gbps > 3*2*100 {
+				t.Errorf("verb %d, %d bytes: %d requests, %.0f Gbps on three machines, %d errors", verb, payload, *done, gbps, n.Errors)
+			}
+		}
+	}
+	if _, err := micro.New(micro.Options{Verb: micro.Write, Payload: 8192, Objects: 64}); err == nil {
+		t.Error("512 KB in one request are accepted")
+	}
+}
+
+// Places begin where Align says, and hints and Pad round writes up.
+func TestAlignment(t *testing.T) {
+	for _, bad := range []micro.Options{{Align: 3}, {Align: 128}, {Pad: 512}, {Pad: 65}} {
+		bad.Verb = micro.Write
+		if _, err := micro.New(bad); err == nil {
+			t.Errorf("%+v is accepted", bad)
+		}
+	}
+	w, err := micro.New(micro.Options{Verb: micro.Write})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, bad := range map[string]int{"align": 48, "pad": 0} {
+		if w.Set(name, bad) == nil {
+			t.Errorf("%s %d is accepted", name, bad)
+		}
+		if err := w.Set(name, 32); err != nil {
+			t.Error(err)
+		}
 	}
 }

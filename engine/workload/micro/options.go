@@ -13,6 +13,32 @@ const (
 
 var copyNames = []string{"none", "store", "ntstore"}
 
+// maxPad is the largest padding: an XLine.
+const maxPad = xline
+
+// check refuses places and padding that are no part or multiple of a line.
+func (o *Options) check() error {
+	power := func(n int) bool { return n > 0 && n&(n-1) == 0 }
+	switch {
+	case !power(o.Align) || o.Align > lineBytes:
+		return fmt.Errorf("workload.align %d: a power of 2 up to %d", o.Align, lineBytes)
+	case !power(o.Pad) || o.Pad > maxPad:
+		return fmt.Errorf("workload.pad %d: a power of 2 up to %d", o.Pad, maxPad)
+	}
+	return nil
+}
+
+// Limit is the largest payload: of one that travels in a message, what this leaves.
+func (o *Options) Limit() int {
+	switch {
+	case o.Verb == RPC || o.TwoSided && o.Verb == Read:
+		return maxMessage - messageHeader
+	case o.TwoSided:
+		return maxMessage - messageHeader - addressBytes
+	}
+	return maxPayload / max(o.Objects, 1)
+}
+
 // Copies are the names of Copy.
 func Copies() []string { return copyNames }
 

@@ -1,0 +1,42 @@
+package workload
+
+import (
+	"drtmx/engine/metrics"
+	"drtmx/engine/r2"
+	"drtmx/engine/txn"
+)
+
+// Verbs reports requests that are no transactions, each of one coroutine and all
+// in the phase of execution.
+type Verbs struct {
+	Env Env
+	// One coroutine at a time reports, and an Outcome is large.
+	out  txn.Outcome
+	idle metrics.Breakdown // time that belongs to no request
+}
+
+// Begin is where a coroutine may be held, and then its request begins.
+func (v *Verbs) Begin(c *r2.Co, m r2.Mode) (begin r2.Time) {
+	c.Gate()
+	c.Reset()
+	c.Phase(metrics.Execution, m)
+	c.TakeBreakdown(&v.idle)
+	begin = c.Now()
+	if f := v.Env.OnBegin; f != nil {
+		f(c.Machine(), c.Thread(), begin)
+	}
+	return begin
+}
+
+// Done hands out what became of a request that ends now.
+func (v *Verbs) Done(c *r2.Co, begin r2.Time) {
+	o := &v.out
+	o.Co, o.Committed, o.Attempts, o.Phases = c.ID(), true, 1, 1<<metrics.Execution
+	o.Breakdown[metrics.Execution] = [metrics.NumMilestones]int64{}
+	o.RoundTrips[metrics.Execution] = uint32(c.TakeBreakdown(&o.Breakdown))
+	o.Begin, o.End = begin, c.Now()
+	o.Decision = o.End
+	if f := v.Env.OnDone; f != nil {
+		f(c.Machine(), c.Thread(), o)
+	}
+}
