@@ -165,11 +165,8 @@ func (d *driver) set(v Knobs) error {
 			}
 		}
 	}
-	if !w.transactions {
-		if err := d.bench.Set("nvm", onNVM(v)); err != nil {
-			return err
-		}
-		if err := d.bench.Set("hints", hintsOf(v)); err != nil {
+	if w.live != nil {
+		if err := w.live(d.bench, v); err != nil {
 			return err
 		}
 	}

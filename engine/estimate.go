@@ -3,6 +3,8 @@ package engine
 import (
 	"fmt"
 	"strconv"
+
+	"drtmx/engine/workload/octopus"
 )
 
 // Estimate is what a spec is going to need, within a factor of about two.
@@ -66,10 +68,14 @@ func estimate(v Knobs) Estimate {
 	fixed := int64(baseBytes + all*machineBytes + threads*peers*qpBytes + clients*coroutines(v)*coroutineBytes)
 	w := workloadOf(v)
 	if !w.transactions {
-		places := int64(servers) * int64(scaled(v, "workload.keys")) * int64(v.int("workload.payload")+63)
+		each := int64(v.int("workload.payload"))
+		places := int64(servers) * int64(scaled(v, "workload.keys")) * (each + 63)
+		if w.reads("workload.files") {
+			places = int64(servers) * int64(scaled(v, "workload.files")) * octopus.FileBytes
+		}
 		verbs := count(verbsPerSecond)
 		return Estimate{
-			MemoryBytes: fixed + min(places, verbs*pageBytes), MaxMemoryBytes: fixed + places,
+			MemoryBytes: fixed + min(places, verbs*max(each, pageBytes)), MaxMemoryBytes: fixed + places,
 			WallMS: 1 + verbs/verbsPerWallMS,
 		}
 	}

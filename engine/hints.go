@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"drtmx/engine/workload/micro"
+	"drtmx/engine/workload/octopus"
+	"drtmx/rdpma"
 )
 
 // The hints of Table 2-4 as they apply to the benchmark of remote writes (§2.3.3), where
@@ -35,7 +37,7 @@ func (h hint) knob() string { return fmt.Sprintf("nvm.h%d", h.n) }
 // inactive says why a hint has no effect in v.
 func (h hint) inactive(v Knobs) string {
 	w := workloadOf(v)
-	two := w.reads("workload.primitive") && v.text("workload.primitive") == "two-sided"
+	two := twoSided(v)
 	switch {
 	case !onNVM(v):
 		return "nothing is in NVM"
@@ -43,8 +45,10 @@ func (h hint) inactive(v Knobs) string {
 		return "workload " + w.name + " keeps its data in DRAM"
 	case h.n == 8 && w.name != "micro-atomic":
 		return "it is about atomics"
-	case h.n != 8 && h.n != 1 && w.name != "micro-write":
+	case h.n != 8 && h.n != 1 && !writes(v):
 		return "it is about writes"
+	case w.name == octopus.Name && (h.n == 5 || h.n == 6):
+		return "what is behind a write belongs to the file: nothing is padded"
 	case two && !h.two:
 		return "it is about one-sided requests"
 	case !two && !h.one:
@@ -55,12 +59,18 @@ func (h hint) inactive(v Knobs) string {
 	return ""
 }
 
+// writes says that requests are writes.
+func writes(v Knobs) bool {
+	w := workloadOf(v).name
+	return w == "micro-write" || w == octopus.Name
+}
+
 func hintKnobs() []entry {
 	list := []entry{
 		{Knob: Knob{Name: "nvm.persist", Kind: KindBool, Default: false, Label: "Persistent writes", Section: "2.3.4.3", Group: groupHardware, Live: true,
 			Doc: "A write counts when its bytes are in the persistent domain: one-sided by a READ behind it that flushes it, two-sided by a fence of the server."},
 			inactive: func(v Knobs) string {
-				if !onNVM(v) || workloadOf(v).name != "micro-write" {
+				if !onNVM(v) || !writes(v) {
 					return "nothing is written to NVM"
 				}
 				return ""
@@ -87,13 +97,27 @@ func validHints(v Knobs) error {
 	if v.bool("nvm.h9") && !v.bool("nvm.persist") {
 		return invalid("nvm.h9", true, "set nvm.persist=true", "it is about persistent writes")
 	}
+	// The library refuses such writes, one by one.
+	if v.text("workload") == octopus.Name && durable(v) && v.bool("ddio") && v.text("nvm.generation") == "first" {
+		return invalid("nvm.persist", true, "set nvm.h3=true", "with DDIO on, what the RNIC writes stays in a cache that a crash loses")
+	}
 	return nil
 }
+
+// durable says whether a write counts when it is persistent.
+func durable(v Knobs) bool { return v.bool("nvm.persist") && onNVM(v) }
 
 // hintsOf is what the knobs say; which of them apply to its requests the benchmark
 // knows.
 func hintsOf(v Knobs) micro.Hints {
 	on := func(n int) bool { return v.bool(hints[n-1].knob()) && onNVM(v) }
 	return micro.Hints{OwnSocket: on(1), DIMMPerThread: on(2), LargeNT: on(4), XLines: on(5), Words: on(6), LinesNT: on(7), AtomicsInDRAM: on(8),
-		Persist: v.bool("nvm.persist") && onNVM(v), OneRoundTrip: on(9)}
+		Persist: durable(v), OneRoundTrip: on(9)}
+}
+
+// setupOf is what the knobs say for Octopus.
+func setupOf(v Knobs) octopus.Setup {
+	on := func(n int) bool { return v.bool(hints[n-1].knob()) && onNVM(v) }
+	return octopus.Setup{DRAM: !onNVM(v), Durable: durable(v),
+		Hints: rdpma.Hints{H1: on(1), H2: on(2), H3: on(3), H4: on(4), H5: on(5), H6: on(6), H7: on(7), H8: on(8), H9: on(9)}}
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"drtmx/engine/fabric"
@@ -114,6 +115,33 @@ func TestThesisPartialWrites(t *testing.T) {
 	between(t, "partial lines: M/s per socket", perSocket(partial), 27, 38)
 	many := remote(t, Knobs{"workload.payload": 16, "ddio": false}, map[string]float64{"nvm.partial_writes": 1024})
 	between(t, "any number at once: share of whole lines", many.Throughput/whole.Throughput, .9, 1.05)
+}
+
+// §2.3.4.2 H6, figure 2-18a: what begins and ends with a PCIe data word reads
+// nothing, everything else reads its parts. Ablation: a root complex that never
+// merges, as if memory took parts of lines.
+func TestThesisAlignAndPad(t *testing.T) {
+	reads := func(payload, align, pad int, change map[string]float64) float64 {
+		r := remote(t, Knobs{"workload.payload": payload, "workload.align": align, "workload.pad": pad, "ddio": false,
+			"workload.keys": 1_000_000 * 64 / max(payload, 64)}, change)
+		return float64(r.NVM.ReadReq) / float64(r.NVM.WriteReq)
+	}
+	none := map[string]float64{"nvm.partial_writes": 0}
+	for _, x := range []struct {
+		payload, align, pad int
+		want                float64 // partial lines among those that a write touches
+	}{
+		{16, 1, 1, 1}, {16, 64, 1, 1}, {16, 64, 64, 0},
+		{64, 1, 1, 126. / 127}, {64, 64, 1, 0},
+		{96, 1, 1, 126. / 158}, {96, 64, 1, .5}, {96, 64, 64, 0},
+		{256, 1, 1, 126. / 319}, {256, 64, 1, 0},
+	} {
+		got := reads(x.payload, x.align, x.pad, nil)
+		between(t, fmt.Sprintf("%+v: reads per write", x), got, x.want-.015, x.want+.015)
+		if x.want > 0 {
+			between(t, fmt.Sprintf("%+v, nothing merged: reads per write", x), reads(x.payload, x.align, x.pad, none), 0, 1e-9)
+		}
+	}
 }
 
 // §2.3.4.2 H7, figure 2-18: a core that stores reads every line first, whatever its

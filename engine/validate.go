@@ -5,11 +5,13 @@ import (
 	"strconv"
 
 	"drtmx/engine/txn"
+	"drtmx/engine/workload/micro"
+	"drtmx/engine/workload/octopus"
 )
 
 // validate holds every rule that involves more than one knob. It reports the first broken rule.
 func validate(v Knobs) error {
-	for _, rule := range []func(Knobs) error{validMachines, validThreads, validReplicas, validNetwork, validAtomics, validOpts, validMix, validHints, validFaults} {
+	for _, rule := range []func(Knobs) error{validMachines, validThreads, validReplicas, validNetwork, validAtomics, validOpts, validMix, validPlaces, validHints, validFaults} {
 		if err := rule(v); err != nil {
 			return err
 		}
@@ -146,6 +148,28 @@ func validMix(v Knobs) error {
 	}
 	if sum == 0 {
 		return invalid("workload.mix."+w.mix[0], 0, "give at least one type a weight", "all weights are 0")
+	}
+	return nil
+}
+
+// validPlaces holds the rules of where requests go and how large they are.
+func validPlaces(v Knobs) error {
+	w := workloadOf(v)
+	for _, name := range []string{"workload.align", "workload.pad"} {
+		if n := v.int(name); w.reads(name) && n&(n-1) != 0 {
+			return invalid(name, n, "use 1, 2, 4, ... 64", "must be a power of 2")
+		}
+	}
+	if n := v.int("workload.align"); w.name == octopus.Name && n < octopus.MinAlign {
+		return invalid("workload.align", n, "use 8 or more", "the library below Octopus takes offsets in words of %d bytes", octopus.MinAlign)
+	}
+	verb, err := micro.ParseVerb(w.name)
+	if err != nil {
+		return nil
+	}
+	o := micro.Options{Verb: verb, TwoSided: twoSided(v), Objects: objects(v)}
+	if n, limit := v.int("workload.payload"), o.Limit(); n > limit {
+		return invalid("workload.payload", n, fmt.Sprintf("use at most %d", limit), "more than such a request carries")
 	}
 	return nil
 }

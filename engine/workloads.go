@@ -7,6 +7,7 @@ import (
 	"drtmx/engine/workload"
 	"drtmx/engine/workload/cycle"
 	"drtmx/engine/workload/micro"
+	"drtmx/engine/workload/octopus"
 	"drtmx/engine/workload/smallbank"
 )
 
@@ -19,6 +20,7 @@ type workloadKind struct {
 	knobs        []string // of workload.*, those that it reads
 	mix          []string // transaction types with a weight
 	build        func(v Knobs) (workload.Bench, error)
+	live         func(b workload.Bench, v Knobs) error // what follows from knobs of the hardware; nil: nothing
 }
 
 var workloads = []workloadKind{
@@ -39,10 +41,18 @@ var workloads = []workloadKind{
 			return cycle.New(cycle.Options{Keys: uint64(scaled(v, "workload.keys")), ValueBytes: v.int("workload.value_bytes")})
 		},
 	},
-	micros("micro-read", "one READ after the other", "workload.primitive", "workload.objects", "workload.copy", "workload.pattern", "workload.dimm"),
-	micros("micro-write", "one WRITE after the other", "workload.primitive", "workload.objects", "workload.copy", "workload.pattern", "workload.dimm", "opt.micro.pa"),
+	micros("micro-read", "one READ after the other", "workload.primitive", "workload.objects", "workload.copy", "workload.pattern", "workload.dimm", "workload.align"),
+	micros("micro-write", "one WRITE after the other", "workload.primitive", "workload.objects", "workload.copy", "workload.pattern", "workload.dimm", "workload.align", "workload.pad", "opt.micro.pa"),
 	micros("micro-atomic", "one FETCH-AND-ADD after the other on random words"),
 	micros("micro-rpc", "one RPC with a reply of the same size after the other", "workload.transport"),
+	{
+		name: octopus.Name, doc: "Octopus, writes to random places of random files: an RPC for the blocks, then WRITEs (section 2.3.5)",
+		knobs: []string{"workload.files", "workload.payload", "workload.align", "workload.scale"},
+		build: func(v Knobs) (workload.Bench, error) {
+			return octopus.New(octopus.Options{Payload: v.int("workload.payload"), Files: scaled(v, "workload.files"), Align: v.int("workload.align"), Setup: setupOf(v)})
+		},
+		live: func(b workload.Bench, v Knobs) error { return b.Set("setup", setupOf(v)) },
+	},
 }
 
 // micros is a micro-benchmark of section 2.2.4.
@@ -63,21 +73,44 @@ func micros(name, doc string, more ...string) workloadKind {
 			if err != nil {
 				return nil, err
 			}
-			return micro.New(micro.Options{
+			o := micro.Options{
 				Hints: hintsOf(v), NVM: onNVM(v), DIMM: v.int("workload.dimm"), Socket: socket, Copy: copied, Sequential: v.text("workload.pattern") == "sequential",
 				Verb: verb, Payload: v.int("workload.payload"), Keys: uint64(scaled(v, "workload.keys")),
-				TwoSided: v.text("workload.primitive") == "two-sided" && (verb == micro.Read || verb == micro.Write),
+				TwoSided: twoSided(v),
 				Objects:  objects(v),
-				Mode: r2.Mode{Outstanding: v.bool("opt.micro.or"), Doorbell: v.bool("opt.micro.db"),
-					Passive: v.bool("opt.micro.pa") && verb == micro.Write},
-			})
+				Mode:     r2.Mode{Outstanding: v.bool("opt.micro.or"), Doorbell: v.bool("opt.micro.db"), Passive: passive(v)},
+			}
+			if moves(v) {
+				o.Align, o.Pad = v.int("workload.align"), v.int("workload.pad")
+			}
+			return micro.New(o)
+		},
+		live: func(b workload.Bench, v Knobs) error {
+			if err := b.Set("nvm", onNVM(v)); err != nil {
+				return err
+			}
+			return b.Set("hints", hintsOf(v))
 		},
 	}
 }
 
+// moves says that the workload reads or writes places of memory, verb by verb.
+func moves(v Knobs) bool {
+	w := v.text("workload")
+	return w == "micro-read" || w == "micro-write"
+}
+
+// twoSided says that it does so by RPC.
+func twoSided(v Knobs) bool { return moves(v) && v.text("workload.primitive") == "two-sided" }
+
+// passive says that nobody waits for a request.
+func passive(v Knobs) bool {
+	return v.text("workload") == "micro-write" && v.bool("opt.micro.pa")
+}
+
 // objects is how many verbs a request is.
 func objects(v Knobs) int {
-	if w := v.text("workload"); w != "micro-read" && w != "micro-write" {
+	if !moves(v) {
 		return 1
 	}
 	return v.int("workload.objects")
@@ -90,18 +123,21 @@ var transports = map[string]r2.Transport{"ud": r2.Datagrams, "write": r2.Writes,
 // may rise to the path MTU while it runs, except where every message has a slot
 // in memory or many are under way: there what it begins with is the limit.
 func microMessages(c *r2.Config, v Knobs, machines int) {
-	const header = 8 + 8 // of a message, and the address in front of a write's payload
-	c.RandomQP = true    // section 2.2.4
+	const (
+		header = 8 + 8 // of a message, and the address in front of a write's payload
+		mtu    = 4096  // what is larger needs no buffer of r2's
+	)
+	c.RandomQP = true // section 2.2.4
 	if workloadOf(v).reads("workload.transport") {
 		c.Transport = transports[v.text("workload.transport")]
 	}
 	n := objects(v)
-	if c.Transport == r2.Datagrams && n == 1 && !v.bool("opt.micro.pa") {
+	if c.Transport == r2.Datagrams && n == 1 && !passive(v) {
 		return
 	}
-	c.MaxMessage = (v.int("workload.payload") + header + 63) &^ 63
+	c.MaxMessage = (min(v.int("workload.payload"), mtu) + header + 63) &^ 63
 	each := n * v.int("coroutines")
-	if v.bool("opt.micro.pa") {
+	if passive(v) {
 		each = r2.RequestWindow
 		// Who never waits keeps the send queues full: short ones, so that what a
 		// run counts as done is not far ahead of what is.
@@ -165,8 +201,14 @@ func workloadKnobs() []entry {
 		}},
 		{Knob: Knob{Name: "workload.theta", Kind: KindFloat, Default: 0.0, Min: 0.0, Max: 1.99, Label: "Zipf constant", Section: "4.3", Group: groupWorkload, Live: true,
 			Doc: "Draws accounts by a zipfian distribution with this constant in place of the hot set. 0: the hot set."}, inactive: only("workload.theta")},
-		{Knob: Knob{Name: "workload.payload", Kind: KindBytes, Default: 64, Min: 8, Max: 4096, Unit: "bytes", Label: "Payload", Section: "2.2.4", Group: groupWorkload, Live: true,
-			Doc: "Bytes per request."}, inactive: only("workload.payload")},
+		{Knob: Knob{Name: "workload.payload", Kind: KindBytes, Default: 64, Min: 8, Max: octopus.MaxPayload, Unit: "bytes", Label: "Payload", Section: "2.2.4", Group: groupWorkload, Live: true,
+			Doc: "Bytes per request, or per object of one. An RPC carries 4,080 at most."}, inactive: only("workload.payload"), byLoad: map[string]any{octopus.Name: 4096}},
+		{Knob: Knob{Name: "workload.align", Kind: KindBytes, Default: 64, Min: 1, Max: 64, Unit: "bytes", Label: "Alignment", Section: "2.3.4.2", Group: groupWorkload, Live: true,
+			Doc: "Reads and writes begin at random multiples of it, a power of 2. 64: at the begin of a PCIe data word and cache line, so that only the end can be a part of one. The hints that pad align too."}, inactive: only("workload.align"), byLoad: map[string]any{octopus.Name: octopus.MinAlign}},
+		{Knob: Knob{Name: "workload.pad", Kind: KindBytes, Default: 1, Min: 1, Max: 256, Unit: "bytes", Label: "Padding", Section: "2.3.4.2", Group: groupWorkload, Live: true,
+			Doc: "Writes are padded to a multiple of it, a power of 2, beside what the hints do: two-sided by the server."}, inactive: only("workload.pad")},
+		{Knob: Knob{Name: "workload.files", Kind: KindInt, Default: 256, Min: 8, Max: 16_384, Label: "Files", Section: "2.3.5.3", Group: groupWorkload,
+			Doc: "Files of 1 MB on each server."}, inactive: only("workload.files")},
 		{Knob: Knob{Name: "workload.primitive", Kind: KindChoice, Default: "one-sided", Choices: []string{"one-sided", "two-sided"}, Label: "Primitive of a micro-benchmark", Section: "2.2.4", Group: groupWorkload,
 			Doc: "one-sided: by READ or WRITE. two-sided: by an RPC whose reply or request carries the payload."}, inactive: only("workload.primitive")},
 		{Knob: Knob{Name: "workload.copy", Kind: KindChoice, Default: "none", Choices: micro.Copies(), Label: "What the server does with the bytes", Section: "2.3.4.2", Group: groupWorkload, Live: true,
