@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"runtime"
 	"strings"
 	"testing"
 
@@ -187,5 +188,30 @@ func TestOctopusKnobs(t *testing.T) {
 	}
 	if r := s.Result(); !r.Checks.OK || r.Checks.Invariants["octopus.bytes"] != true || r.Commits == 0 {
 		t.Errorf("%d requests, %+v", r.Commits, r.Checks)
+	}
+}
+
+// A write takes nothing from the host's heap once everything has grown.
+func TestOctopusAllocatesNothing(t *testing.T) {
+	for _, k := range []Knobs{{}, {"nvm.h3": true, "nvm.h1": true, "nvm.persist": true}, {"nvm.h3": true, "nvm.persist": true, "nvm.h9": true}} {
+		spec, err := Spec{Workload: "octopus", Set: Knobs{"profile": "r74v", "servers": 1, "clients": 2, "threads": 2, "workload.files": 8}}.With(k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := Open(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		advance(t, s, 2_000_000)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		n := s.meter.total.commits
+		advance(t, s, 2_000_000)
+		runtime.ReadMemStats(&after)
+		n = s.meter.total.commits - n
+		if each := float64(after.Mallocs-before.Mallocs) / float64(n); n < 1000 || each > .1 {
+			t.Errorf("%v: %.2f allocations for each of %d requests", k, each, n)
+		}
+		s.Close()
 	}
 }

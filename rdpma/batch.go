@@ -146,6 +146,9 @@ func (b *Batch) writeOneSided(blk *block, p Ptr, off int, data []byte, persist b
 		return
 	}
 	l.Post()
+	if last := len(m.flushes) - 1; b.flushes == nil && last >= 0 {
+		b.flushes, m.flushes = m.flushes[last], m.flushes[:last]
+	}
 	b.flushes = append(b.flushes, f)
 }
 
@@ -234,7 +237,10 @@ func (b *Batch) Wait() error {
 			err = refusal(r)
 		}
 	}
-	b.flushes, b.replies, b.err = b.flushes[:0], b.replies[:0], nil
+	if b.flushes != nil { // the next batch appends to it
+		b.m.flushes = append(b.m.flushes, b.flushes[:0])
+	}
+	b.flushes, b.replies, b.err = nil, b.replies[:0], nil
 	return err
 }
 

@@ -62,7 +62,8 @@ type Memory struct {
 	servers []*server // by machine; nil: no server
 	order   []*server // the servers, in the order of Config.Servers
 	counts  Counts
-	chunk   int // bytes of a two-sided message
+	chunk   int       // bytes of a two-sided message
+	flushes [][]flush // lists of batches that are through
 }
 
 // Counts are totals since Open.
