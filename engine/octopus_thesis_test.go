@@ -33,7 +33,7 @@ func newFilesBed(t *testing.T, o octopus.Options, ddio bool) *filesBed {
 	}
 	b := &filesBed{t: t, sim: sim.New(sim.Options{Seed: 1})}
 	t.Cleanup(b.sim.Close)
-	b.fab, err = fabric.New(b.sim, fabric.Config{Profile: p, Machines: 3, NodeTypes: []string{"r74v", "val", "val"}, NVM: nvmDevices(p), Durability: true, NoDDIO: !ddio})
+	b.fab, err = fabric.New(b.sim, fabric.Config{Profile: p, Machines: 3, NodeTypes: []string{"r74v", "val", "val"}, NVM: NVMDevices(p), Durability: true, NoDDIO: !ddio})
 	if err != nil {
 		t.Fatal(err)
 	}
