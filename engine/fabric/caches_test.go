@@ -255,3 +255,34 @@ func TestPartialWrite(t *testing.T) {
 		}
 	}
 }
+
+// A core that knows its addresses overlaps its loads (thesis §3.2: 43 M/s), one that
+// does not waits for each.
+func TestRandomLoads(t *testing.T) {
+	b := newBed(t, bedOptions{machines: 1, threads: 1, span: 1 << 20})
+	m := b.f.Machine(0)
+	const loads = 4096
+	base, err := m.Mem.Alloc(Alloc{Name: "random", Bytes: 512 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := make([]Addr, loads)
+	for i := range at {
+		at[i] = base + Addr(i)*(512<<20/loads)
+	}
+	near(t, "s3-core-random-reads", loads/(float64(m.Gather(0, 0, at, 64))/float64(sim.Microsecond)), 43)
+	b.run(sim.Millisecond) // the channels are free again
+	lone := at[:1]
+	fresh := at[0] + 4096
+	if d := m.Gather(0, 0, []Addr{fresh}, 64); d != b.f.cost.dram {
+		t.Errorf("a lone load takes %d ps, DRAM %d", d, b.f.cost.dram)
+	}
+	if d := m.Gather(0, 0, lone, 64); d != m.Access(0, 0, lone[0], 64, Load) {
+		t.Errorf("a load that hits takes %d ps", d)
+	}
+	b.run(sim.Millisecond)
+	two := []Addr{at[0] + 8192, at[1] + 8192}
+	if d := m.Gather(0, 0, two, 64); d != b.f.cost.dram+b.f.cost.dramRandom {
+		t.Errorf("two loads take %d ps", d)
+	}
+}

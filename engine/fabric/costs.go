@@ -35,6 +35,7 @@ type costs struct {
 
 	llcHit, llcNext, llcStore, llcDMA sim.Time
 	dram, dramNext, dramStore         sim.Time
+	dramRandom                        sim.Time
 	cross, walk                       sim.Time
 
 	blueFlame, maxInline, wqe uint32
@@ -55,7 +56,8 @@ func newCosts(p *Profile) costs {
 		qpFetch: n.QPFetch.Time(), xlateFetch: n.TranslationFetch.Time(),
 		llcHit: m.LLCHit.Time(), llcNext: m.LLCNext.Time(), llcStore: m.LLCStore.Time(), llcDMA: m.LLCDMA.Time(),
 		dram: m.DRAM.Time(), dramNext: m.DRAMNext.Time(), dramStore: m.DRAMStore.Time(),
-		cross: m.CrossSocket.Time(), walk: m.TLBWalk.Time(),
+		dramRandom: m.DRAMRandom.Time(),
+		cross:      m.CrossSocket.Time(), walk: m.TLBWalk.Time(),
 		blueFlame: uint32(n.BlueFlame.Int()), maxInline: uint32(n.MaxInline.Int()), wqe: uint32(e.WQE.Int()),
 		retries: uint8(n.RetryCount.Int()), rnrRetries: uint8(n.RNRRetry.Int()),
 		timeout: sim.Time(4096) * sim.Nanosecond << n.TimeoutExponent.Int(), rnrTimer: n.RNRTimer.Time(),

@@ -142,6 +142,21 @@ func (m *Machine) Access(core int, now sim.Time, a Addr, n int, kind Kind) sim.T
 	return t
 }
 
+// Gather is the time a core needs to load n bytes from each of several addresses
+// that it knows from the start: it has some of the loads under way at once, and waits
+// for the first. In DRAM the others follow at the core's rate of random loads.
+func (m *Machine) Gather(core int, now sim.Time, at []Addr, n int) sim.Time {
+	var t sim.Time
+	for i, a := range at {
+		d := m.Access(core, now+t, a, n, Load)
+		if i > 0 && !m.Mem.OnNVM(a) {
+			d = min(d, m.fab.cost.dramRandom)
+		}
+		t += d
+	}
+	return t
+}
+
 // Warm brings n bytes into the LLC of their socket at no cost, for starting
 // with warm caches.
 func (m *Machine) Warm(a Addr, n int) {

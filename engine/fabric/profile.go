@@ -155,6 +155,7 @@ type MemoryNumbers struct {
 	LLCDMA      Number `yaml:"llc_dma" unit:"ns"`
 	DRAM        Number `yaml:"dram" unit:"ns"`
 	DRAMNext    Number `yaml:"dram_next" unit:"ns"`
+	DRAMRandom  Number `yaml:"dram_random" unit:"ns"`
 	DRAMStore   Number `yaml:"dram_store" unit:"ns"`
 	CrossSocket Number `yaml:"cross_socket" unit:"ns"`
 	TLBEntries  Number `yaml:"tlb_entries" unit:"count"`

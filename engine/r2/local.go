@@ -104,6 +104,16 @@ func (c *Co) LocalCAS(a Addr, old, new uint64) (prev uint64) {
 // structures whose bytes the simulator keeps elsewhere.
 func (c *Co) Touch(a Addr, n int) { c.access(a, n, fabric.Load) }
 
+// TouchAll is Touch of n bytes at each of several addresses none of which depends on
+// what another holds: the core's loads overlap.
+func (c *Co) TouchAll(at []Addr, n int) {
+	w := c.w
+	d := w.hw.Gather(w.core, max(w.local, w.cl.sim.Now()), at, n)
+	if !c.covered {
+		w.charge(d)
+	}
+}
+
 // wrote charges a store. In DRAM it is charged as a load, in which the cost of
 // everything that a protocol does to a line is contained (thesis Table 4-2); NVM
 // has to know what will leave the cache again.

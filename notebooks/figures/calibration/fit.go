@@ -135,21 +135,16 @@ func (m *measure) hardware() (string, error) {
 	return name, nil
 }
 
-// fitted are those of the rows to fit to: the named ones, without those for which
-// the model lacks the mechanism.
+// fitted are those of the rows to fit to: the named ones, or all.
 func fitted(all []measure, only []string) ([]measure, error) {
 	for _, id := range only {
-		i := slices.IndexFunc(all, func(m measure) bool { return m.id == id })
-		switch {
-		case i < 0:
+		if !slices.ContainsFunc(all, func(m measure) bool { return m.id == id }) {
 			return nil, &engine.SpecError{Field: "row", Value: fmt.Sprintf("%.40q", id), Rule: "is no row to fit this profile to", Next: "its residuals list them"}
-		case all[i].lacking:
-			return nil, &engine.SpecError{Field: "row", Value: id, Rule: "cannot be fitted to: " + all[i].note}
 		}
 	}
 	var out []measure
 	for _, m := range all {
-		if !m.lacking && (only == nil || slices.Contains(only, m.id)) {
+		if only == nil || slices.Contains(only, m.id) {
 			out = append(out, m)
 		}
 	}

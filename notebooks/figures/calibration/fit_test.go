@@ -171,7 +171,6 @@ func TestPartsOfAFit(t *testing.T) {
 	}{
 		{"f9-9", FitOptions{Rows: []string{"f9-9"}}},
 		{"f2-4a-order", FitOptions{Rows: []string{"f2-4a-order"}}},
-		{"at once", FitOptions{Rows: []string{"s3-core-random-reads"}}},
 		{"nic.nothing", FitOptions{Params: []string{"nic.nothing"}}},
 		{"wire.bandwidth", FitOptions{Params: []string{"wire.bandwidth"}}},
 	} {

@@ -9,10 +9,7 @@ import (
 // the hardware model, or, what the model was given, by reading the profile.
 type measure struct {
 	id   string
-	note string // what is measured where the row leaves it open, or what the model lacks for it
-	// lacking says that a mechanism is missing in the model which the number needs.
-	// Such a row is measured and reported, and no parameter is fitted to it.
-	lacking bool
+	note string // what is measured where the row leaves it open
 
 	// Runs, and the number read from their results.
 	runs []engine.Spec

@@ -36,10 +36,29 @@ func chase(nvm bool) func(p *fabric.Profile) (float64, error) {
 	}
 }
 
-// randomReads is millions of such loads per second of one core.
+// randomReads is millions of loads per second of one core whose addresses do not
+// depend on each other, of random lines of its own socket's DRAM.
 func randomReads(p *fabric.Profile) (float64, error) {
-	ns, err := chase(false)(p)
-	return 1000 / ns, err
+	const region, rounds, loads = 1 << 30, 200, 64
+	return ask(p, 1, func(s *sim.Sim, f *fabric.Fabric) (float64, error) {
+		m, rand := f.Machine(0), s.Stream("calibration.random", 0)
+		base, err := m.Mem.Alloc(fabric.Alloc{Name: "random", Bytes: region})
+		if err != nil {
+			return 0, fmt.Errorf("memory for loads: %w", err)
+		}
+		var at [loads]fabric.Addr
+		now := s.Now()
+		for range rounds {
+			for i := range at {
+				at[i] = base + fabric.Addr(rand.Uint64n(region/64))*64
+			}
+			if err := s.Run(now); err != nil {
+				return 0, err
+			}
+			now += m.Gather(0, now, at[:], 64)
+		}
+		return rounds * loads / (float64(now) / float64(sim.Microsecond)), nil
+	})
 }
 
 // crossSocket is the bandwidth of one socket's cores that store to the other
