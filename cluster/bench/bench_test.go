@@ -45,12 +45,25 @@ func TestMeasure(t *testing.T) {
 	if v["rate"] <= 0 || v["events"] < 10 {
 		t.Errorf("%v", v)
 	}
-	rows := m.rows(sample{}.with(v))
+	rows := m.rows(map[string]sample{"t": sample{}.with(v)})
 	if len(rows) != 2 || !rows[0].ok {
 		t.Errorf("%+v", rows)
 	}
 	if err := printOne("nothing", ""); err == nil {
 		t.Error("an unknown measurement is accepted")
+	}
+}
+
+// A ratio is of CPU times, so of rates the other way round.
+func TestRatioRow(t *testing.T) {
+	m := measurement{name: "slow", what: "slow", against: "fast", atMost: 1.6}
+	all := map[string]sample{"fast": {"rate": {300}}, "slow": {"rate": {200}}}
+	if r := m.rows(all); len(r) != 1 || r[0].value != 1.5 || r[0].missed() {
+		t.Errorf("%+v", r)
+	}
+	all["slow"] = sample{"rate": {150}}
+	if r := m.rows(all); !r[0].missed() {
+		t.Errorf("%+v", r)
 	}
 }
 

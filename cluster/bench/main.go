@@ -73,7 +73,7 @@ func run(ctx context.Context, reps int, peers bool, drtmx string) error {
 	}
 	fmt.Fprint(os.Stderr, "\r\x1b[K")
 	for _, m := range measurements {
-		rows = append(rows, m.rows(samples[m.name])...)
+		rows = append(rows, m.rows(samples)...)
 	}
 	live, err := startDefault(ctx, drtmx, reps)
 	if err != nil {

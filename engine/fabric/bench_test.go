@@ -22,8 +22,49 @@ func BenchmarkVerbs(b *testing.B) {
 	b.Run("atomic", func(b *testing.B) { benchmark(b, full, 12, oneSided(CompareSwap, 8, 64)) })
 }
 
+// BenchmarkNVM is WRITEs of 64 B to two machines of R74V: to DRAM, and to NVM that
+// takes everything at once, so that what it costs is this package's; with and
+// without keeping what a crash would leave.
+func BenchmarkNVM(b *testing.B) {
+	p, err := LoadProfile("r74v")
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, c := range []struct {
+		name                 string
+		nvm, noDDIO, keeping bool
+	}{
+		{"dram", false, false, false},
+		{"nvm", true, false, false}, {"nvm-keeping", true, false, true},
+		{"past-cache", true, true, false}, {"past-cache-keeping", true, true, true},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			bed := newBed(b, bedOptions{machines: 2, threads: 20, span: 4 << 20, config: Config{Profile: p, TornReads: true, NoDDIO: c.noDDIO, Durability: c.keeping,
+				NVM: func(int, int, *NodeType) (Device, error) { return openDevice{}, nil }}})
+			for m := range bed.data {
+				if c.nvm {
+					var mr MR
+					bed.data[m], mr = bed.allocNVM(m, 0, 0, bed.span)
+					bed.keys[m] = mr.RKey
+				}
+			}
+			bed.measure(b, 12, oneSided(Write, 64, 64))
+		})
+	}
+}
+
+// openDevice takes every line when it comes.
+type openDevice struct{}
+
+func (openDevice) Read(now sim.Time, _ uint64) sim.Time  { return now + 200*sim.Nanosecond }
+func (openDevice) Write(now sim.Time, _ uint64) sim.Time { return now }
+func (openDevice) Room(uint64) sim.Time                  { return 0 }
+
 func benchmark(b *testing.B, o bedOptions, clients int, next func(w *bedWorker, id uint64)) {
-	bed := newBed(b, o)
+	newBed(b, o).measure(b, clients, next)
+}
+
+func (bed *bed) measure(b *testing.B, clients int, next func(w *bedWorker, id uint64)) {
 	bed.start(clients, next, nil)
 	bed.run(50 * sim.Microsecond)
 	b.ReportAllocs()
