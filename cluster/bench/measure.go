@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"drtmx/engine"
+	"drtmx/engine/sim/cputime"
 )
 
 // measurement is one system that runs for some virtual time.
@@ -149,11 +150,11 @@ func (m *measurement) slices(s *engine.System) (float64, error) {
 	var rates []float64
 	before := uint64(0)
 	for range n {
-		from := cpuTime()
+		from := cputime.Now()
 		if err := s.Advance(m.spanNS / n); err != nil {
 			return 0, err
 		}
-		spent := cpuTime() - from
+		spent := cputime.Now() - from
 		done := s.Result().Commits
 		if spent > 0 {
 			rates = append(rates, float64(done-before)/spent.Seconds())

@@ -2,15 +2,7 @@
 
 package main
 
-import (
-	"os"
-	"time"
-)
-
-var began = time.Now()
-
-// cpuTime is wall time where there is no clock of CPU time.
-func cpuTime() time.Duration { return time.Since(began) }
+import "os"
 
 // peakMemory is unknown.
 func peakMemory(*os.ProcessState) float64 { return 0 }

@@ -6,20 +6,7 @@ import (
 	"os"
 	"runtime"
 	"syscall"
-	"time"
-
-	"golang.org/x/sys/unix"
 )
-
-// cpuTime is the CPU time of this process. getrusage is counted in ticks on some
-// systems.
-func cpuTime() time.Duration {
-	var t unix.Timespec
-	if unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t) != nil {
-		return 0
-	}
-	return time.Duration(t.Nano())
-}
 
 // peakMemory is the largest resident set of an ended process in bytes.
 func peakMemory(p *os.ProcessState) float64 {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"drtmx/engine/sim"
+	"drtmx/engine/sim/cputime"
 )
 
 // BenchmarkVerbs is 16 nodes x 24 threads x 12 clients, one verb per operation,
@@ -69,11 +70,11 @@ func (bed *bed) measure(b *testing.B, clients int, next func(w *bedWorker, id ui
 	bed.run(50 * sim.Microsecond)
 	b.ReportAllocs()
 	b.ResetTimer()
-	from, events, cpu := bed.done, bed.sim.Events(), cpuTime()
+	from, events, cpu := bed.done, bed.sim.Events(), cputime.Now()
 	for bed.done-from < uint64(b.N) {
 		bed.run(1 * sim.Microsecond)
 	}
 	n := float64(bed.done - from)
-	b.ReportMetric(float64((cpuTime()-cpu).Nanoseconds())/n, "cpu-ns/verb")
+	b.ReportMetric(float64((cputime.Now()-cpu).Nanoseconds())/n, "cpu-ns/verb")
 	b.ReportMetric(float64(bed.sim.Events()-events)/n, "events/verb")
 }

@@ -5,6 +5,7 @@ import (
 
 	"drtmx/engine/history"
 	"drtmx/engine/sim"
+	"drtmx/engine/sim/cputime"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload/smallbank"
 )
@@ -38,14 +39,14 @@ func BenchmarkSmallBank(b *testing.B) {
 			before, events := bed.commits, bed.s.Events()
 			b.ReportAllocs()
 			b.ResetTimer()
-			start := cpuTime()
+			start := cputime.Now()
 			for range b.N {
 				if err := bed.run(100 * sim.Microsecond); err != nil {
 					b.Fatal(err)
 				}
 			}
 			n := float64(bed.commits - before)
-			b.ReportMetric(n/(cpuTime()-start).Seconds(), "commits/cpu-s")
+			b.ReportMetric(n/(cputime.Now()-start).Seconds(), "commits/cpu-s")
 			b.ReportMetric(float64(bed.s.Events()-events)/n, "events/commit")
 			b.ReportMetric(n/float64(b.N)*10_000/1e6, "Mcommits/virtual-s")
 		})

@@ -9,7 +9,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -22,8 +21,7 @@ import (
 	"strconv"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
+	"drtmx/engine/sim/cputime"
 	"drtmx/engine/sim/peers/tandem"
 )
 
@@ -115,25 +113,14 @@ func runOurs(style string, n, k, visits int) error {
 		return err
 	}
 	defer m.Close()
-	begin, err := cpu()
-	if err != nil {
-		return err
-	}
+	begin := cputime.Now()
 	r := m.Run(uint64(visits))
-	end, err := cpu()
-	if err = cmp.Or(err, r.Err); err != nil {
-		return err
+	spent := cputime.Now() - begin
+	if r.Err != nil {
+		return r.Err
 	}
-	fmt.Printf("%d %d %.4f\n", r.Visits, end-begin, r.Throughput())
+	fmt.Printf("%d %d %.4f\n", r.Visits, spent.Nanoseconds(), r.Throughput())
 	return nil
-}
-
-// cpu is the CPU time of the process in nanoseconds. getrusage would be counted
-// in timer ticks on some machines.
-func cpu() (int64, error) {
-	var t unix.Timespec
-	err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t)
-	return t.Nano(), err
 }
 
 func compare(n, k, reps int, install bool) (bool, error) {

@@ -1,6 +1,6 @@
 //go:build unix
 
-package workload_test
+package cputime
 
 import (
 	"time"
@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// cpuTime is the CPU time this process has used.
-func cpuTime() time.Duration {
+// Now is the CPU time that this process has used, all of its threads together.
+func Now() time.Duration {
 	var t unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t) != nil {
 		return 0
