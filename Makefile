@@ -58,6 +58,7 @@ test: goversion assets system build
 	$(GO) vet ./...
 	$(GO) run ./kernel/mkkernel -vet
 	$(GO) test -timeout $(TEST_TIMEOUT) ./...
+	$(GO) test -short -timeout $(TEST_TIMEOUT) -tags invariants ./rdpma/... ./engine/fabric/... ./engine
 	@$(MAKE) --no-print-directory arm64
 
 check: goversion

@@ -260,6 +260,7 @@ func (v *verb) writing() bool {
 // settleAll applies what was accepted up to and including now.
 func (d *durability) settleAll(now sim.Time) {
 	d.settle(now + 1)
+	d.checkPlaces(now)
 }
 
 // Where says where the newest bytes of a line are. Without Config.Durability

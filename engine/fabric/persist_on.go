@@ -2,7 +2,11 @@
 
 package fabric
 
-import "fmt"
+import (
+	"fmt"
+
+	"drtmx/engine/sim"
+)
 
 // check holds that every open line is counted, and that no write is accepted
 // before one that its line was given earlier: what is persistent would go back.
@@ -26,4 +30,26 @@ func (d *durability) check() {
 			panic(fmt.Sprintf("fabric: machine %d: line %#x has %d writes on their way, it says %d for line %#x", d.m.ID, l, landings[l], o.landing, o.line))
 		}
 	}
+}
+
+// checkPlaces holds that bytes which are not persistent are somewhere: on their
+// way to the memory controller, or dirty in the LLC.
+func (d *durability) checkPlaces(now sim.Time) {
+	under := map[Addr]bool{}
+	for _, p := range d.inFlight(now) {
+		under[p.line] = true
+	}
+	for l, k := range d.index { // order-free: all are checked alike
+		if under[l] || d.dirty(l) || d.list[k].durable == d.bytes(l) {
+			continue
+		}
+		panic(fmt.Sprintf("fabric: at %d ps machine %d: line %#x is not persistent, and neither dirty in the cache nor in flight", now, d.m.ID, l))
+	}
+}
+
+func (d *durability) dirty(l Addr) bool {
+	s := d.m.sockets[d.m.Mem.Home(l<<lineShift)]
+	set, tag := s.llc.locate(l)
+	way := s.llc.find(set, tag)
+	return way >= 0 && set.dirty>>way&1 != 0
 }

@@ -66,6 +66,7 @@ func (w *stream) issue() {
 		w.held++
 		w.depart(l)
 	}
+	w.check()
 }
 
 // depart sends a line to the memory controller. A buffer is free when the core
