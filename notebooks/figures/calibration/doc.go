@@ -14,6 +14,5 @@
 // that is off is a residual to be explained.
 //
 // Caveats. A row passes within 15 %, of a range inside it. Figures are computed at
-// quick scale. Rows for which the model lacks the mechanism are measured and
-// reported, and a fit leaves them alone.
+// quick scale.
 package calibration
