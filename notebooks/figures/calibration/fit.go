@@ -85,9 +85,14 @@ func FitProfile(ctx context.Context, p *fabric.Profile, o FitOptions) (*fabric.P
 	if err != nil {
 		return nil, nil, err
 	}
-	step := counter((o.Evaluations+1)*few.steps()+last.steps(), o.Progress)
+	var step func()
+	steps := (o.Evaluations + 1) * few.steps()
+	if len(used) < len(all) {
+		steps += last.steps()
+		f.rest = func(on *fabric.Profile) ([]Row, error) { return last.rows(context.WithoutCancel(ctx), on, step) }
+	}
 	f.run = func(on *fabric.Profile) ([]Row, error) { return few.rows(ctx, on, step) }
-	f.rest = func(on *fabric.Profile) ([]Row, error) { return last.rows(context.WithoutCancel(ctx), on, step) }
+	step = counter(steps, o.Progress)
 	return f.fit()
 }
 
@@ -175,7 +180,7 @@ func (w *work) rows(ctx context.Context, on *fabric.Profile, step func()) ([]Row
 // fitting is a fit under way.
 type fitting struct {
 	run   func(on *fabric.Profile) ([]Row, error) // the rows to fit to
-	rest  func(on *fabric.Profile) ([]Row, error) // all rows
+	rest  func(on *fabric.Profile) ([]Row, error) // all rows; nil if these are the same
 	start *fabric.Profile
 	names []string // of the numbers that are adjusted
 	from  []fabric.Number
@@ -211,17 +216,20 @@ func (f *fitting) fit() (*fabric.Profile, *FitReport, error) {
 	}
 	start := loss(at, before)
 	out := &FitReport{Profile: f.start.ID(), Loss: [2]float64{start, start}}
+	all := before
 	if f.limit > 0 && len(at) > 0 {
-		if at, out.Loss[1], err = f.minimise(at, start); errors.Is(err, context.Canceled) {
+		if at, all, err = f.minimise(at, before); errors.Is(err, context.Canceled) {
 			out.Interrupted = true
 		} else if err != nil {
 			return nil, nil, err
 		}
+		out.Loss[1] = loss(at, all)
 	}
 	p := f.profile(at)
-	all, err := f.rest(p)
-	if err != nil {
-		return nil, nil, err
+	if f.rest != nil {
+		if all, err = f.rest(p); err != nil {
+			return nil, nil, err
+		}
 	}
 	out.Evaluations = f.done
 	was := map[string]float64{}
@@ -281,8 +289,10 @@ func loss(at []float64, rows []Row) float64 {
 // minimise looks for better parameters, by Nelder and Mead's method: the rows
 // are simulations and have no derivatives. It returns the best it saw, beside the
 // error that ended it too early.
-func (f *fitting) minimise(at []float64, start float64) (bestAt []float64, best float64, err error) {
-	best, bestAt = start, at
+func (f *fitting) minimise(at []float64, before []Row) (bestAt []float64, bestRows []Row, err error) {
+	best := loss(at, before)
+	start := best
+	bestAt, bestRows = at, before
 	var failed error
 	problem := optimize.Problem{Func: func(x []float64) float64 {
 		if failed != nil {
@@ -295,19 +305,19 @@ func (f *fitting) minimise(at []float64, start float64) (bestAt []float64, best 
 		}
 		l := loss(x, rows)
 		if l < best {
-			best, bestAt = l, slices.Clone(x)
+			best, bestAt, bestRows = l, slices.Clone(x), rows
 		}
 		return l
 	}}
 	settings := &optimize.Settings{FuncEvaluations: f.limit, Concurrent: 1, InitValues: &optimize.Location{F: start}}
 	_, err = optimize.Minimize(problem, at, settings, &optimize.NelderMead{SimplexSize: 0.1})
 	if failed != nil {
-		return bestAt, best, failed
+		return bestAt, bestRows, failed
 	}
 	if err != nil {
-		return bestAt, best, fmt.Errorf("fit: %w", err)
+		return bestAt, bestRows, fmt.Errorf("fit: %w", err)
 	}
-	return bestAt, best, nil
+	return bestAt, bestRows, nil
 }
 
 // Values are the parameters by name, as fabric.SetNumbers takes them.

@@ -83,7 +83,6 @@ func TestFitFindsWhatWasChanged(t *testing.T) {
 		out[1].judge(rows[1], 2) // within its range
 		return out, nil
 	}
-	f.rest = f.run
 	fitted, report, err := f.fit()
 	if err != nil {
 		t.Fatal(err)
@@ -138,7 +137,6 @@ func TestInterruptedFitKeepsTheBest(t *testing.T) {
 		r.judge(Published{ID: "a", Use: Fit, From: 10, To: 10}, 8*on.NIC.TxRead.Value/p.NIC.TxRead.Value)
 		return []Row{r}, nil
 	}
-	f.rest = func(on *fabric.Profile) ([]Row, error) { f.done = 6; return f.run(on) }
 	best, report, err := f.fit()
 	if err != nil || !report.Interrupted {
 		t.Fatalf("%+v %v", report, err)
