@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"drtmx/engine/fabric"
 	"drtmx/engine/metrics"
 	"drtmx/rdpma/nvm"
 )
@@ -208,6 +209,8 @@ type cut struct {
 	events uint64
 	verbs  [5]uint64  // in the order of verbNames
 	nvm    *nvm.Stats // nil without NVM
+	dimms  []dimm
+	bus    fabric.Traffic
 }
 
 // phasesOf lists the phases that occurred.

@@ -16,6 +16,52 @@ type NVMStat struct {
 	MediaReadBytes     uint64  `json:"media_read_bytes"`
 	MediaWriteBytes    uint64  `json:"media_write_bytes"`
 	WriteAmplification float64 `json:"write_amplification"`
+	// DIMMs are each DIMM's part, of a window only.
+	DIMMs []DIMMStat `json:"dimms,omitempty"`
+}
+
+// DIMMStat is what the media of one DIMM moved, and how much of its buffer was in use at the end.
+type DIMMStat struct {
+	Node       int     `json:"node"`
+	Socket     int     `json:"socket"`
+	DIMM       int     `json:"dimm"` // counted from 1, as workload.dimm
+	ReadBytes  uint64  `json:"media_read_bytes"`
+	WriteBytes uint64  `json:"media_write_bytes"`
+	Buffer     float64 `json:"buffer"` // share of its XLines that are in use
+}
+
+// dimm is a DIMM's counters, in lines, and its buffer in per mille.
+type dimm struct{ read, write, buffer uint32 }
+
+// dimms reads all counters, in the order of eachDevice.
+func (s *System) dimms() (out []dimm) {
+	s.eachDevice(func(_, _ int, d *nvm.Device) {
+		room := d.Config().XBufferXLines
+		for i := range d.Config().DIMMs {
+			x := d.DIMMStats(i)
+			out = append(out, dimm{uint32(x.MediaRead), uint32(x.MediaWrite), uint32(1000 * x.BufferXLines / room)})
+		}
+	})
+	return out
+}
+
+// since is what happened between two cuts. Counters may wrap, differences do not.
+func since(from, to []dimm) []dimm {
+	out := make([]dimm, len(to))
+	for i, x := range to {
+		out[i] = dimm{x.read - from[i].read, x.write - from[i].write, x.buffer}
+	}
+	return out
+}
+
+// unpack gives the named DIMMs their numbers.
+func unpack(names []DIMMStat, packed []dimm) []DIMMStat {
+	out := append([]DIMMStat(nil), names...)
+	for i, x := range packed {
+		out[i].ReadBytes, out[i].WriteBytes = uint64(x.read)*nvm.LineBytes, uint64(x.write)*nvm.LineBytes
+		out[i].Buffer = float64(x.buffer) / 1000
+	}
+	return out
 }
 
 // Resources of the NVM in utilisations: the media of each DIMM.

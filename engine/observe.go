@@ -25,7 +25,8 @@ func (s *System) cutWindow() {
 		}
 	}
 	s.res.pack(&rec, metrics.Utilize(s.start.usage, c.usage, c.ps-s.start.ps))
-	rec.nvm = nvmStat(s.start.nvm, c.nvm)
+	rec.nvm, rec.dimms = nvmStat(s.start.nvm, c.nvm), since(s.start.dimms, c.dimms)
+	rec.bus = packBus(&s.start.bus, &c.bus)
 	s.packChecks(&rec)
 	s.chained = rec.chain(s.chained, c.events)
 	s.windows.add(rec)

@@ -113,6 +113,8 @@ type Window struct {
 	Nodes            []NodeUtil           `json:"nodes,omitempty"`
 	Bottleneck       *Bottleneck          `json:"bottleneck,omitempty"`
 	NVM              *NVMStat             `json:"nvm,omitempty"`
+	PCIe             *PCIeStat            `json:"pcie,omitempty"`
+	Caches           *CacheStat           `json:"caches,omitempty"`
 	Checks           *Checks              `json:"checks,omitempty"`
 }
 

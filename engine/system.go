@@ -12,6 +12,7 @@ import (
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 	"drtmx/engine/sim"
+	"drtmx/rdpma/nvm"
 )
 
 // System states.
@@ -172,6 +173,11 @@ func (s *System) describeNodes() {
 		}
 		s.res.nodes = append(s.res.nodes, NodeUtil{Node: m, Type: s.fab.Machine(m).Type.Name, Role: role})
 	}
+	s.eachDevice(func(m, socket int, d *nvm.Device) {
+		for i := range d.Config().DIMMs {
+			s.res.dimms = append(s.res.dimms, DIMMStat{Node: m, Socket: socket, DIMM: i + 1})
+		}
+	})
 }
 
 // Advance moves virtual time by dNS nanoseconds. The outcome does not depend on the slicing.
@@ -307,7 +313,7 @@ func (s *System) Close() {
 // cut reads everything cumulative.
 func (s *System) cut() cut {
 	now := s.sim.Now()
-	c := cut{ps: now, counts: s.meter.total, area: s.meter.flight.Area(now), events: s.sim.Events(), verbs: s.verbCounts(), nvm: s.nvmStats()}
+	c := cut{ps: now, counts: s.meter.total, area: s.meter.flight.Area(now), events: s.sim.Events(), verbs: s.verbCounts(), nvm: s.nvmStats(), dimms: s.dimms(), bus: s.traffic()}
 	c.usage = s.fab.Usage(make([]metrics.Usage, 0, 128))
 	c.usage = s.nvmUsage(c.usage)
 	for m := range s.fab.Machines() {

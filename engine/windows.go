@@ -24,7 +24,9 @@ type record struct {
 	nodes   []float32    // node-major: busiest unit of each resource on each node
 	checked uint64       // transactions checked so far
 	nvm     *NVMStat     // nil without NVM
-	checks  *Checks      // shared by windows between which nothing but the count changed
+	dimms   []dimm
+	bus     packedBus
+	checks  *Checks // shared by windows between which nothing but the count changed
 }
 
 type packedPhase struct{ mean, p50, share, trips float32 }
@@ -54,10 +56,11 @@ func (r *ring) from(index int, f func(*record)) {
 	}
 }
 
-// resources is the order of resource names in packed windows, and the machines' roles.
+// resources is the order of resource names in packed windows, the machines' roles and the DIMMs.
 type resources struct {
 	names []string
 	nodes []NodeUtil // Node, Type and Role
+	dimms []DIMMStat // Node, Socket and DIMM
 }
 
 func (r *resources) index(name string) int {
@@ -119,8 +122,11 @@ func (r *resources) window(rec *record) Window {
 	}
 	if rec.nvm != nil {
 		x := *rec.nvm
+		x.DIMMs = unpack(r.dimms, rec.dimms)
 		w.NVM = &x
 	}
+	bus := rec.bus
+	w.PCIe, w.Caches = &bus.pcie, &bus.caches
 	if rec.checks != nil {
 		c := *rec.checks
 		c.Transactions = rec.checked

@@ -35,6 +35,8 @@ type socket struct {
 	channels []sim.FIFO
 	ddio     bool     // of DMA writes that enter here
 	line     sim.Time // of a channel
+
+	dmaHits, dmaMisses, evictions uint64 // see Traffic
 }
 
 func newMachine(f *Fabric, id int, t *NodeType, c *Config) (*Machine, error) {
@@ -228,6 +230,7 @@ func (m *Machine) dmaRead(n *NIC, now sim.Time, a Addr, bytes uint32) sim.Time {
 	c := &m.fab.cost
 	home := m.Mem.Home(a)
 	s := m.sockets[home]
+	n.traffic.read(a, bytes)
 	if s.nvm != nil {
 		return m.dmaReadNVM(n, now, a, bytes)
 	}
@@ -262,6 +265,9 @@ func (m *Machine) dmaWrite(n *NIC, now sim.Time, a Addr, bytes uint32) {
 		partial := l<<lineShift < a || (l+1)<<lineShift > end
 		set, tag := s.llc.locate(l)
 		way := s.llc.find(set, tag)
+		if ddio {
+			s.countDMA(way >= 0)
+		}
 		switch {
 		case ddio && way >= 0:
 			set.ref |= 1 << way
@@ -272,6 +278,7 @@ func (m *Machine) dmaWrite(n *NIC, now sim.Time, a Addr, bytes uint32) {
 			}
 			w, dirty := s.llc.insert(set, tag, s.llc.ddio)
 			if dirty {
+				s.evictions++
 				s.dram(now, l)
 			}
 			set.dirty |= 1 << w

@@ -34,6 +34,8 @@ type NIC struct {
 	posted   *posted   // writes that memory has not taken; nil on machines without NVM
 	off      bool
 	slow     sim.Time // percent that the pipelines take longer; 0: as they should
+	cqe      uint32   // bytes of a completion
+	traffic  Traffic  // but what concerns the LLC
 }
 
 func newNIC(m *Machine, number uint16, index, socket, translations int) *NIC {
@@ -47,7 +49,7 @@ func newNIC(m *Machine, number uint16, index, socket, translations int) *NIC {
 		granule++
 	}
 	n := &NIC{Index: index, number: number, machine: m, socket: socket, slots: make([]sim.Time, slots), owned: make([]sim.Time, slots), slotMask: Addr(slots - 1),
-		granule: granule, qps: []*QP{nil}, datagram: []bool{false}, contexts: contexts{limit: p.QPContexts.Int()}, pages: newTLB(translations),
+		granule: granule, cqe: uint32(m.fab.profile.PCIe.CQE.Int()), qps: []*QP{nil}, datagram: []bool{false}, contexts: contexts{limit: p.QPContexts.Int()}, pages: newTLB(translations),
 		luck: m.fab.sim.Stream("fabric.loss", uint64(m.ID)<<8|uint64(index))}
 	if m.fab.profile.TCP != nil { // the kernel keeps the connections, and gives physical addresses
 		n.contexts.limit, n.pages = math.MaxInt, tlb{}
@@ -103,11 +105,14 @@ func (n *NIC) translate(now sim.Time, a Addr, bytes uint32) (ready sim.Time) {
 	if n.pages.sets == nil {
 		return 0
 	}
+	n.traffic.Translations++
 	if !n.pages.touch(a) {
+		n.traffic.TranslationMisses++
 		n.machine.fab.counts.XlateMisses++
 		ready = n.fetch.Serve(now, c.xlateFetch) + c.roundTrip
 	}
 	if end := a + Addr(max(bytes, 1)) - 1; end>>hugeShift != a>>hugeShift && !n.pages.touch(end) {
+		n.traffic.TranslationMisses++
 		n.machine.fab.counts.XlateMisses++
 		ready = n.fetch.Serve(now, c.xlateFetch) + c.roundTrip
 	}
@@ -140,6 +145,7 @@ type use struct{ qpn, number uint32 }
 // is there, which is at most now if it was.
 func (n *NIC) use(h *QP, now sim.Time) (ready sim.Time) {
 	c, f := &n.contexts, n.machine.fab
+	n.traffic.Contexts++
 	switch {
 	case c.latest == nil:
 		if h.state&kept != 0 {
@@ -163,6 +169,7 @@ func (n *NIC) use(h *QP, now sim.Time) (ready sim.Time) {
 	}
 	h.state |= fetched
 	f.counts.CtxMisses++
+	n.traffic.ContextMisses++
 	h.ready = n.fetch.Serve(now, f.cost.qpFetch) + f.cost.roundTrip
 	return h.ready
 }

@@ -153,6 +153,9 @@ func (s *socket) fill(m *Machine, now sim.Time, line Addr, set *llcSet, tag uint
 	if !dirty {
 		return way, now
 	}
+	if allowed == s.llc.ddio {
+		s.evictions++
+	}
 	return way, s.writeBack(m, now, Addr(was))
 }
 

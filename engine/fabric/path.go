@@ -226,7 +226,7 @@ func (f *Fabric) finish(n *NIC, h *QP, i uint32, v *verb, now, t sim.Time) {
 	if v.op.reads() {
 		h.outstanding--
 		svc = c.words(v.local, v.len)
-		n.claim(v.local, v.len)
+		n.claim(ByFill, v.local, v.len)
 		n.machine.dmaWrite(n, now, v.local, v.len)
 		v.stamp.add(atPCIe, c.oneWay)
 		v.mark += c.oneWay
@@ -258,6 +258,7 @@ func (f *Fabric) onDone(i uint32) {
 // list puts a verb's completion into its queue, visible from at on.
 func (f *Fabric) list(h *QP, i uint32, v *verb, at sim.Time) {
 	f.counts.Completions++
+	h.nic.completed()
 	if v.status != Success {
 		f.counts.Errors++
 	}

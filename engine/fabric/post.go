@@ -199,6 +199,7 @@ func (f *Fabric) onFetch(i uint32) {
 		for k := v.aux; k > 0; k-- {
 			w := &f.verbs[i]
 			t := n.down.Serve(now, c.words(0, wqeBytes(h, w))) + c.llcDMA
+			n.traffic.read(0, wqeBytes(h, w))
 			if gathers(w) {
 				f.sim.At(t+2*c.oneWay, f.kFetch, i)
 			} else {

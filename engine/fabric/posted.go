@@ -41,7 +41,8 @@ func newPosted(n *NIC, limit int) *posted {
 }
 
 // claim counts a write that is given to PCIe.
-func (n *NIC) claim(a Addr, bytes uint32) {
+func (n *NIC) claim(why Cause, a Addr, bytes uint32) {
+	n.traffic.write(why, a, bytes)
 	if n.posted != nil && bytes > 0 {
 		first, last := lines(a, int(bytes))
 		n.posted.open += int(last-first) + 1
@@ -225,6 +226,7 @@ func (s *socket) allocateDMA(m *Machine, now sim.Time, line Addr) (left sim.Time
 	set, tag := s.llc.locate(line)
 	way := s.llc.find(set, tag)
 	left = now
+	s.countDMA(way >= 0)
 	if way < 0 {
 		way, left = s.fill(m, now, line, set, tag, s.llc.ddio, m.Mem.onNVM(line<<lineShift))
 	}

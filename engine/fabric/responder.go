@@ -82,7 +82,7 @@ func (f *Fabric) arriveRemote(n *NIC, r *QP, i uint32, v *verb, now, t sim.Time)
 	}
 	f.sim.At(t+c.oneWay, f.kMem, i)
 	if v.op == Write {
-		n.claim(v.remote, v.len)
+		n.claim(ByWrite, v.remote, v.len)
 	}
 	switch {
 	case v.op.atomic():
@@ -175,7 +175,8 @@ func (f *Fabric) arriveSend(n *NIC, r *QP, i uint32, v *verb, now, t sim.Time) {
 // deliver puts a message into its buffer. Nobody looks there before the
 // completion at time at, so the bytes may move now.
 func (f *Fabric) deliver(n *NIC, r *QP, i uint32, v *verb, now, at sim.Time) {
-	n.claim(v.remote, v.len)
+	n.claim(ByMessage, v.remote, v.len)
+	n.completed()
 	n.machine.dmaBytes(n, now, v.remote, v.len, f.bytes(v))
 	if v.len > 0 {
 		f.copy(n.machine.Mem, v, 0, v.len)
@@ -365,7 +366,7 @@ func (f *Fabric) onStore(i uint32) {
 	n := f.nics[v.to]
 	mem := n.machine.Mem
 	n.up.Serve(now, f.cost.pcieTLP)
-	n.claim(v.remote, 8)
+	n.claim(ByAtomic, v.remote, 8)
 	n.machine.dmaBytes(n, now, v.remote, 8, binary.LittleEndian.AppendUint64(f.word[:0], v.b))
 	if !mem.down {
 		binary.LittleEndian.PutUint64(mem.Bytes(v.remote, 8), v.b)
