@@ -27,19 +27,21 @@ type DIMMStat struct {
 	DIMM       int     `json:"dimm"` // counted from 1, as workload.dimm
 	ReadBytes  uint64  `json:"media_read_bytes"`
 	WriteBytes uint64  `json:"media_write_bytes"`
-	Buffer     float64 `json:"buffer"` // share of its XLines that are in use
+	Buffer     float64 `json:"buffer"`       // share of its XLines that are in use
+	Dirty      float64 `json:"buffer_dirty"` // share of its bytes that the media do not have yet
 }
 
 // dimm is a DIMM's counters, in lines, and its buffer in per mille.
-type dimm struct{ read, write, buffer uint32 }
+type dimm struct{ read, write, buffer, dirty uint32 }
 
 // dimms reads all counters, in the order of eachDevice.
 func (s *System) dimms() (out []dimm) {
 	s.eachDevice(func(_, _ int, d *nvm.Device) {
 		room := d.Config().XBufferXLines
+		lines := room * d.Config().XLineBytes / nvm.LineBytes
 		for i := range d.Config().DIMMs {
 			x := d.DIMMStats(i)
-			out = append(out, dimm{uint32(x.MediaRead), uint32(x.MediaWrite), uint32(1000 * x.BufferXLines / room)})
+			out = append(out, dimm{uint32(x.MediaRead), uint32(x.MediaWrite), uint32(1000 * x.BufferXLines / room), uint32(1000 * x.DirtyLines / lines)})
 		}
 	})
 	return out
@@ -49,7 +51,7 @@ func (s *System) dimms() (out []dimm) {
 func since(from, to []dimm) []dimm {
 	out := make([]dimm, len(to))
 	for i, x := range to {
-		out[i] = dimm{x.read - from[i].read, x.write - from[i].write, x.buffer}
+		out[i] = dimm{x.read - from[i].read, x.write - from[i].write, x.buffer, x.dirty}
 	}
 	return out
 }
@@ -59,7 +61,7 @@ func unpack(names []DIMMStat, packed []dimm) []DIMMStat {
 	out := append([]DIMMStat(nil), names...)
 	for i, x := range packed {
 		out[i].ReadBytes, out[i].WriteBytes = uint64(x.read)*nvm.LineBytes, uint64(x.write)*nvm.LineBytes
-		out[i].Buffer = float64(x.buffer) / 1000
+		out[i].Buffer, out[i].Dirty = float64(x.buffer)/1000, float64(x.dirty)/1000
 	}
 	return out
 }

@@ -34,7 +34,7 @@ func TestWindowsTellOfPCIe(t *testing.T) {
 	var sum uint64
 	for _, d := range off.NVM.DIMMs {
 		sum += d.WriteBytes
-		if d.Buffer < 0 || d.Buffer > 1 || d.Node != 0 {
+		if d.Dirty < 0 || d.Buffer <= 0 || d.Dirty > d.Buffer || d.Buffer > 1 || d.Node != 0 {
 			t.Errorf("%+v", d)
 		}
 	}
