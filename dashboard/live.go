@@ -20,6 +20,9 @@ import (
 // windows are averaged.
 const drawn = 400
 
+// tracksHeight is what suits so many tracks, in pixels; web/charts.js has the same.
+func tracksHeight(n int) int { return 70 + 105*max(n, 1) }
+
 // measure is a number of each window.
 type measure struct {
 	axis charts.Axis
@@ -31,17 +34,6 @@ var tracks = []measure{
 	{charts.Axis{Label: "throughput", Unit: "txn/s"}, func(m *moment) float64 { return m.throughput }},
 	{charts.Axis{Label: "median latency", Unit: "µs"}, func(m *moment) float64 { return m.p50 }},
 	{charts.Axis{Label: "99th percentile", Unit: "µs"}, func(m *moment) float64 { return m.p99 }},
-}
-
-// memoryTracks are the way of the bytes inside a machine: how busy its busiest
-// PCIe bus, DRAM channel and DIMM's media are, what the media write, and how much
-// more that is than was requested. The names are short: they stand beside tracks.
-var memoryTracks = []measure{
-	{charts.Axis{Label: "PCIe", Unit: "%"}, func(m *moment) float64 { return float64(m.pcie) }},
-	{charts.Axis{Label: "DRAM", Unit: "%"}, func(m *moment) float64 { return float64(m.dram) }},
-	{charts.Axis{Label: "NVM", Unit: "%"}, func(m *moment) float64 { return float64(m.media) }},
-	{charts.Axis{Label: "media", Unit: "Gbps"}, func(m *moment) float64 { return float64(m.mediaGbps) }},
-	{charts.Axis{Label: "amplified", Unit: "x"}, func(m *moment) float64 { return float64(m.amplified) }},
 }
 
 // systemColours tell the systems apart, in all charts.
@@ -90,9 +82,6 @@ func (p *page) histories(ctx context.Context) (out []history, stamp string) {
 // then, ?from=&to= a span in virtual ns; without either, all that are kept.
 func (p *page) timeline(w http.ResponseWriter, r *http.Request) { p.tracks(w, r, tracks) }
 
-// memory draws what happens on the way to memory, on the same time axis.
-func (p *page) memory(w http.ResponseWriter, r *http.Request) { p.tracks(w, r, memoryTracks) }
-
 func (p *page) tracks(w http.ResponseWriter, r *http.Request, tracks []measure) {
 	hs, stamp := p.histories(r.Context())
 	from, to := spanOf(r, hs)
@@ -115,6 +104,9 @@ func (p *page) tracks(w http.ResponseWriter, r *http.Request, tracks []measure) 
 		size := sizeOf(r)
 		first := out[0].Y.Label // is drawn even when it is empty
 		shown := slices.DeleteFunc(out, func(t charts.Track) bool { return t.Y.Label != first && empty(t) })
+		if size.Height == 0 { // as much as they need
+			size.Height = tracksHeight(len(shown))
+		}
 		return charts.TimelineSized(size, "", charts.Axis{Label: "virtual time", Unit: "ms"}, shown, legible(marks, shown, size))
 	})
 }

@@ -157,6 +157,51 @@ func TestMemoryPanel(t *testing.T) {
 	}
 }
 
+// The panels of PCIe and caches have a track for what happens, and each DIMM its bar.
+func TestPCIeAndCachePanels(t *testing.T) {
+	f := newFake(t)
+	f.run(40, 8e6)
+	names := func(url string) (names []string) {
+		var o struct {
+			YAxis []struct {
+				Name string
+				Data []string
+			}
+		}
+		getJSON(t, Handler(f), url+"?format=option&last=0&w=600&h=0", &o)
+		for _, y := range o.YAxis {
+			names = append(append(names, y.Name), y.Data...)
+		}
+		return names
+	}
+	ws := f.windows["a"]
+	for i := range ws {
+		ws[i].PCIe = &engine.PCIeStat{ReadWords: 5, WriteWords: engine.PCIeWords{Write: 20, Completion: 10}, Partial: engine.PCIeWords{Write: 10}}
+		ws[i].Caches = &engine.CacheStat{Contexts: 10, ContextMisses: 1}
+	}
+	if n := strings.Join(names("/page/pcie"), " "); !strings.Contains(n, "reads") || !strings.Contains(n, "part WRITE") || !strings.Contains(n, "part CQE") || strings.Contains(n, "RECV") {
+		t.Errorf("PCIe: %s", n)
+	}
+	if n := names("/page/caches"); len(n) != 2 || !strings.Contains(n[1], "QP contexts") { // the first is always there
+		t.Errorf("caches without DDIO: %q", n)
+	}
+	if w := get(t, Handler(f), "/page/dimms"); w.Code != 204 || w.Body.Len() != 0 {
+		t.Errorf("DIMMs of nobody: %d %.100s", w.Code, w.Body)
+	}
+	for i := range ws {
+		ws[i].NVM = &engine.NVMStat{}
+		for k := range 30 {
+			ws[i].NVM.DIMMs = append(ws[i].NVM.DIMMs, engine.DIMMStat{Node: 1, DIMM: k + 1, WriteBytes: uint64(k), Buffer: .5, Dirty: .25})
+		}
+	}
+	if n := names("/page/dimms"); len(n) != 1+24 || n[1] != "n1 s0 DIMM 7" || n[24] != "n1 s0 DIMM 30" {
+		t.Errorf("the busiest DIMMs: %q", n)
+	}
+	if w := get(t, Handler(f), "/page/dimms?of=buffer"); w.Code != 200 || !strings.Contains(w.Body.String(), "dirty") {
+		t.Errorf("buffers: %d %.100s", w.Code, w.Body)
+	}
+}
+
 func TestTimelineOfManyWindowsIsShort(t *testing.T) {
 	f := newFake(t)
 	f.run(5000, 8e6)
@@ -169,7 +214,7 @@ func TestTimelineOfManyWindowsIsShort(t *testing.T) {
 
 func TestPageWithoutAnyWindow(t *testing.T) {
 	h := Handler(newFake(t))
-	for _, url := range []string{"/page/timeline", "/page/timeline?format=option", "/page/memory", "/page/memory?format=option", "/page/phases", "/page/phases?format=option", "/page/cards", "/page/knobs", "/page/steps", "/page/copy", "/page/about"} {
+	for _, url := range []string{"/page/timeline", "/page/timeline?format=option", "/page/memory", "/page/memory?format=option", "/page/pcie", "/page/caches?format=option", "/page/phases", "/page/phases?format=option", "/page/cards", "/page/knobs", "/page/steps", "/page/copy", "/page/about"} {
 		if w := get(t, h, url); w.Code != 200 {
 			t.Errorf("%s: %d %s", url, w.Code, w.Body)
 		}

@@ -36,16 +36,13 @@ type moment struct {
 	trips      float64
 	phases     [len(phaseOrder)]float32 // mean us
 	limit      engine.Bottleneck        // the unit closest to saturation
-	pcie, dram float32                  // busiest unit, in percent
-	media      float32                  // of the NVM, likewise; NaN: there is none
-	amplified  float32                  // bytes that its media write per byte requested; NaN: nothing was written
-	mediaGbps  float32
+	way
 }
 
 func momentOf(w *engine.Window) moment {
 	m := moment{
 		index: w.Index, t0: w.T0NS, t1: w.T1NS, version: w.KnobsVersion, commits: w.Commits, throughput: w.Throughput,
-		p50: absentIfZero(w.LatencyUS.P50), p99: absentIfZero(w.LatencyUS.P99), aborts: 100 * w.AbortRate, trips: w.RoundTripsPerTxn,
+		p50: absentIfZero(w.LatencyUS.P50), p99: absentIfZero(w.LatencyUS.P99), aborts: 100 * w.AbortRate, trips: w.RoundTripsPerTxn, way: wayOf(w),
 	}
 	for name, s := range w.Phases {
 		if i, ok := phaseIndex[name]; ok {
@@ -54,15 +51,6 @@ func momentOf(w *engine.Window) moment {
 	}
 	if w.Bottleneck != nil {
 		m.limit = *w.Bottleneck
-	}
-	m.pcie, m.dram = float32(100*w.Utilization["pcie"].Max), float32(100*w.Utilization["memory"].Max)
-	m.media, m.amplified, m.mediaGbps = nan, nan, nan
-	if n := w.NVM; n != nil {
-		m.media = float32(100 * w.Utilization["nvm_write"].Max)
-		m.mediaGbps = float32(8 * float64(n.MediaWriteBytes) / float64(max(w.T1NS-w.T0NS, 1)))
-		if n.WriteReq > 0 {
-			m.amplified = float32(n.WriteAmplification)
-		}
 	}
 	return m
 }

@@ -11,7 +11,7 @@ export class Charts {
     setInterval(() => this.tick(), 330);
     $("range").onchange = () => this.look(null);
     $("golive").onclick = () => this.look(null);
-    $("memorybox").ontoggle = () => this.stale();
+    for (const id of boxes) $(id).ontoggle = () => this.stale();
     document.addEventListener("visibilitychange", () => this.stale());
   }
   stale() { this.dirty = true; }
@@ -47,21 +47,36 @@ export class Charts {
     const q = this.span ? `from=${this.span[0]}&to=${this.span[1]}` : `last=${$("range").value}&sys=${this.sys}`;
     try {
       const all = [draw($("timeline"), `/page/timeline?${q}`, this.onMark), draw($("phases"), "/page/phases?")];
-      if ($("memorybox").open) all.push(draw($("memory"), `/page/memory?${q}`, this.onMark));
+      if ($("memorybox").open) {
+        all.push(draw($("memory"), `/page/memory?${q}`, this.onMark));
+        all.push(draw($("dimms"), `/page/dimms?sys=${this.sys}`), draw($("buffers"), `/page/dimms?sys=${this.sys}&of=buffer`));
+      }
+      if ($("pciebox").open) all.push(draw($("pcie"), `/page/pcie?${q}`, this.onMark));
+      if ($("cachebox").open) all.push(draw($("caches"), `/page/caches?${q}`, this.onMark));
       await Promise.all(all);
     } finally { this.busy = false; }
   }
 }
 
+// The panels that are drawn while they are open.
+const boxes = ["memorybox", "pciebox", "cachebox"];
+
+// heights are those that the server draws with.
+function heights(id, o) {
+  if (["memory", "pcie", "caches"].includes(id)) return 70 + 105 * Math.max(o.grid?.length || 0, 1);
+  return 82 + (["dimms", "buffers"].includes(id) ? 24 : 42) * Math.max(o.yAxis?.[0]?.data?.length || 0, 1);
+}
+
 // draw fetches a chart and puts it into an element.
 export async function draw(e, url, onMark) {
-  const high = e.id === "timeline" ? (innerWidth < 760 ? 420 : 500) : e.id === "memory" ? 640 : 0;
-  url += `&w=${Math.floor(e.clientWidth / 20) * 20}&h=${high}`;
+  const high = e.id === "timeline" ? (innerWidth < 760 ? 420 : 500) : 0;
+  url += `&w=${Math.floor((e.clientWidth || e.parentElement.clientWidth) / 20) * 20}&h=${high}`;
   if (!window.echarts) return picture(e, url);
   const r = await fetch(`${url}&format=option`).catch(() => null);
   if (!r?.ok) return;
+  if (e.hidden = r.status === 204) return; // there is nothing of the kind
   const o = JSON.parse(onGround(await r.text()));
-  e.style.height = `${high || 82 + 42 * Math.max(o.yAxis?.[0]?.data?.length || 0, 1)}px`;
+  e.style.height = `${high || heights(e.id, o)}px`;
   let c = window.echarts.getInstanceByDom(e);
   if (!c) {
     e.replaceChildren();
@@ -85,6 +100,7 @@ function onGround(text) {
 async function picture(e, url) {
   const r = await fetch(url).catch(() => null);
   if (!r?.ok) return;
+  if (e.hidden = r.status === 204) return;
   const img = e.querySelector("img") || e.appendChild(document.createElement("img"));
   img.alt = e.getAttribute("aria-label");
   const old = img.src;
