@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 
 	"drtmx/engine/r2"
 	"drtmx/engine/sim"
@@ -17,11 +18,12 @@ type arrivals struct {
 	kind    sim.Kind
 	arg     uint32
 	clock   *sim.Sim
-	drawn   sim.Time   // time of the last arrival drawn
-	ahead   []sim.Time // claimed before they arrived: not yet counted as in flight
-	backlog []sim.Time // arrived and not yet claimed
-	next    sim.Time   // the arrival whose event is scheduled
-	arrived func(at sim.Time)
+	drawn   sim.Time               // time of the last arrival drawn
+	ahead   []sim.Time             // claimed before they arrived: not yet counted as in flight
+	backlog []sim.Time             // arrived and not yet claimed
+	known   []sim.Time             // drawn for coroutines that a crash has ended
+	next    sim.Time               // the arrival whose event is scheduled
+	arrived func(at sim.Time) bool // false: it was refused
 }
 
 // maxBacklog bounds the queue in front of a worker: an open system above its capacity fails with a
@@ -35,16 +37,21 @@ func (a *arrivals) begin() {
 }
 
 func (a *arrivals) draw() sim.Time {
+	if len(a.known) > 0 {
+		at := a.known[0]
+		a.known = a.known[1:]
+		return at
+	}
 	a.drawn += 1 + a.rand.Exp(a.mean)
 	return a.drawn
 }
 
 // event is an arrival.
 func (a *arrivals) event() {
-	a.arrived(a.next)
+	taken := a.arrived(a.next)
 	if len(a.ahead) > 0 && a.ahead[0] == a.next {
 		a.ahead = a.ahead[1:]
-	} else {
+	} else if taken {
 		a.backlog = append(a.backlog, a.next)
 	}
 	if len(a.backlog) > maxBacklog {
@@ -57,6 +64,15 @@ func (a *arrivals) event() {
 		a.next = a.draw()
 	}
 	a.clock.At(a.next, a.kind, a.arg)
+}
+
+// crash forgets who waits: the requests are gone with them, those that arrive later
+// come even so.
+func (a *arrivals) crash() {
+	if len(a.ahead) > 0 { // the first is the next
+		a.known = append(slices.Clone(a.ahead[1:]), a.known...)
+	}
+	a.ahead, a.backlog = nil, nil
 }
 
 // claim is when the next request arrives or has arrived.

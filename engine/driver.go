@@ -21,8 +21,21 @@ type driver struct {
 	clients []client
 	queues  []*arrivals // open: one per client thread
 	wait    []sim.Time  // open: by coroutine, how long its request waited for it
+	ongoing []ongoing   // by machine
 	open    int         // open: requests arrived and not finished
 	kArrive sim.Kind
+}
+
+// ongoing are the requests of a machine's clients that have begun, or if open
+// arrived, and not ended.
+type ongoing struct {
+	n      int
+	begins sim.Time // sum
+}
+
+func (o *ongoing) add(n int, begin sim.Time) {
+	o.n += n
+	o.begins += sim.Time(n) * begin
 }
 
 // client is a worker that runs requests.
@@ -35,7 +48,7 @@ func newDriver(s *System, v Knobs) (*driver, error) {
 		return nil, err
 	}
 	all, servers := machines(v)
-	d := &driver{s: s, bench: bench}
+	d := &driver{s: s, bench: bench, ongoing: make([]ongoing, all)}
 	env := workload.Env{
 		Cluster: s.cl, Servers: servers, Txn: txnConfig(v), Recorder: s.rec, CheckLogs: v.text("check") == "full",
 		OnBegin: d.begun, OnDone: d.done,
@@ -74,12 +87,43 @@ func (d *driver) openArrivals(rate int) {
 	for i := range d.clients {
 		d.queues = append(d.queues, &arrivals{
 			mean: mean, rand: d.s.sim.Stream("engine.arrivals", uint64(i)), kind: d.kArrive, arg: uint32(i), clock: d.s.sim,
-			arrived: func(at sim.Time) {
-				d.open++
-				d.s.meter.flight.Add(at, 1)
-			},
+			arrived: func(at sim.Time) bool { return d.arrived(d.clients[i].machine, at) },
 		})
 	}
+}
+
+// arrived takes an open request in, or fails it because its machine is down.
+func (d *driver) arrived(machine int, at sim.Time) bool {
+	if !d.s.cl.Up(machine) {
+		d.s.meter.add(&request{failed: true, attempts: 1})
+		return false
+	}
+	d.open++
+	d.ongoing[machine].add(1, at)
+	d.s.meter.flight.Add(at, 1)
+	return true
+}
+
+// crashed ends the requests of a machine's clients: they fail with it. When each of
+// them began nobody knows any more, so all have the mean latency.
+func (d *driver) crashed(machine int) {
+	now, x := d.s.sim.Now(), &d.ongoing[machine]
+	total := max(sim.Time(x.n)*now-x.begins, 0) // a core ahead of its events may have begun later than now
+	if d.queues != nil {
+		d.open -= x.n
+	}
+	for n := x.n; n > 0; n-- {
+		each := total / sim.Time(n)
+		total -= each
+		d.s.meter.flight.Add(now, -1)
+		d.s.meter.add(&request{failed: true, attempts: 1, latencyPS: each})
+	}
+	for i, q := range d.queues {
+		if d.clients[i].machine == machine {
+			q.crash()
+		}
+	}
+	*x = ongoing{}
 }
 
 // start spawns the coroutines and the arrivals.
@@ -119,8 +163,9 @@ func (d *driver) loop(co *r2.Co, i int) {
 }
 
 // begun counts a closed client's request as in flight; an open one's counts since its arrival.
-func (d *driver) begun(_, _ int, at r2.Time) {
+func (d *driver) begun(machine, _ int, at r2.Time) {
 	if d.queues == nil {
+		d.ongoing[machine].add(1, at)
 		d.s.meter.flight.Add(at, 1)
 	}
 }
@@ -134,13 +179,14 @@ func (d *driver) done(machine, thread int, o *txn.Outcome) {
 		latency += d.wait[o.Co]
 		d.open--
 	}
+	d.ongoing[machine].add(-1, o.End-latency)
 	d.s.meter.flight.Add(o.End, -1)
 	phases := o.Phases
 	if phases == 0 {
 		phases = metrics.AllPhases
 	}
 	d.s.meter.add(&request{
-		typ: int(o.Type), committed: o.Committed, rolledBack: o.RolledBack, attempts: o.Attempts, latencyPS: latency,
+		typ: int(o.Type), committed: o.Committed, rolledBack: o.RolledBack, failed: o.Failed, attempts: o.Attempts, latencyPS: latency,
 		phases: phases, breakdown: &o.Breakdown, trips: &o.RoundTrips,
 	})
 }
@@ -180,8 +226,19 @@ func (d *driver) set(v Knobs) error {
 	return nil
 }
 
-// idle says that it is no wonder when nothing finishes: no request has arrived.
-func (d *driver) idle() bool { return d.queues != nil && d.open <= 0 }
+// idle says that it is no wonder when nothing finishes: no request has arrived, or
+// no client is up.
+func (d *driver) idle() bool {
+	if d.queues != nil && d.open <= 0 {
+		return true
+	}
+	for _, c := range d.clients {
+		if d.s.cl.Up(c.machine) {
+			return false
+		}
+	}
+	return true
+}
 
 // settled says that no transaction is in flight and nothing is left to apply.
 func (d *driver) settled() bool {

@@ -3,8 +3,10 @@ package engine
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/workload/micro"
 )
 
 // slowNICs puts fault.nic_slowdown into effect.
@@ -27,10 +29,131 @@ func noSlowNIC(v Knobs) string {
 	return ""
 }
 
+// nobody is the value of fault.crash while all machines are up, and of
+// fault.restart always: a restart is done with when it has begun.
+const nobody = -1
+
+// noCrash says why machines cannot crash.
+func noCrash(v Knobs) string {
+	w := workloadOf(v)
+	_, err := micro.ParseVerb(w.name)
+	switch {
+	case w.transactions:
+		return "workload " + w.name + " runs transactions, and they have no recovery yet: use micro-read or micro-write"
+	case err != nil:
+		return "the clients of workload " + w.name + " do not go on behind an error: use micro-read or micro-write"
+	case hasNVM(v) && !v.bool("nvm.durability"):
+		return "nobody keeps what a crash would leave of the NVM: reset with nvm.durability=true"
+	}
+	return ""
+}
+
 func validFaults(v Knobs) error {
 	all, _ := machines(v)
 	if n := v.int("fault.nic_slowdown_node"); n >= all && v.float("fault.nic_slowdown") != 1 {
 		return invalid("fault.nic_slowdown_node", n, fmt.Sprintf("use 0 to %d", all-1), "there are %d machines", all)
 	}
+	if n := v.int("fault.restart"); n != nobody {
+		return invalid("fault.restart", n, "set it while the machine is down", "no machine that is down can be restarted before the system runs")
+	}
+	n := v.int("fault.crash")
+	if n == nobody {
+		return nil
+	}
+	if why := noCrash(v); why != "" {
+		return invalid("fault.crash", n, "leave it at -1", "%s", why)
+	}
+	return validMachine("fault.crash", n, all)
+}
+
+func validMachine(knob string, n, all int) error {
+	if n >= all {
+		return invalid(knob, n, fmt.Sprintf("use 0 to %d", all-1), "there are %d machines", all)
+	}
+	return nil
+}
+
+// outage is what a change does to machines, at once; nobody: none.
+type outage struct{ crash, restart int }
+
+// outageOf reads it from a change.
+func outageOf(set Knobs) outage {
+	o := outage{nobody, nobody}
+	if n, ok := set["fault.crash"]; ok {
+		o.crash = n.(int)
+	}
+	if n, ok := set["fault.restart"]; ok {
+		o.restart = n.(int)
+	}
+	return o
+}
+
+func (o outage) none() bool { return o.crash == nobody && o.restart == nobody }
+
+// after is who is down behind it, the last to crash at the end.
+func (o outage) after(down []int) []int {
+	down = slices.DeleteFunc(slices.Clone(down), func(m int) bool { return m == o.restart })
+	if o.crash != nobody {
+		down = append(down, o.crash)
+	}
+	return down
+}
+
+// lastDown is the value of fault.crash.
+func lastDown(down []int) int {
+	if len(down) == 0 {
+		return nobody
+	}
+	return down[len(down)-1]
+}
+
+// plan checks what a change does to machines and says in v what the knobs read
+// then: fault.crash the machine that crashed last of those that are down.
+func (s *System) plan(set, v Knobs) error {
+	o := outageOf(set)
+	all, _ := machines(v)
+	if n := o.restart; n != nobody {
+		if err := validMachine("fault.restart", n, all); err != nil {
+			return err
+		}
+		if s.cl.Starting(n) {
+			return invalid("fault.restart", n, "let virtual time pass", "machine %d starts already", n)
+		}
+		if s.cl.Up(n) {
+			return invalid("fault.restart", n, fmt.Sprintf("set fault.crash=%d first", n), "machine %d is not down", n)
+		}
+	}
+	if n := o.crash; n != nobody {
+		if err := validMachine("fault.crash", n, all); err != nil {
+			return err
+		}
+		if s.cl.Starting(n) {
+			return invalid("fault.crash", n, "let virtual time pass", "machine %d starts and is not up yet", n)
+		}
+		if !s.cl.Up(n) {
+			return invalid("fault.crash", n, fmt.Sprintf("set fault.restart=%d", n), "machine %d is down already", n)
+		}
+	} else if _, asked := set["fault.crash"]; asked && len(o.after(s.down)) > 0 {
+		n := lastDown(o.after(s.down))
+		return invalid("fault.crash", nobody, fmt.Sprintf("set fault.restart=%d", n), "machine %d is down and does not come back by itself", n)
+	}
+	v["fault.crash"], v["fault.restart"] = lastDown(o.after(s.down)), nobody
+	return nil
+}
+
+// strike crashes and restarts machines.
+func (s *System) strike(o outage) error {
+	if o.restart != nobody {
+		if _, err := s.cl.Restart(o.restart); err != nil {
+			return err
+		}
+	}
+	if o.crash != nobody {
+		if err := s.cl.Crash(o.crash); err != nil {
+			return err
+		}
+		s.load.crashed(o.crash)
+	}
+	s.down = o.after(s.down)
 	return nil
 }

@@ -85,6 +85,13 @@ func hardwareKnobs() []entry {
 			}
 			return ""
 		}},
+		{Knob: Knob{Name: "nvm.durability", Kind: KindBool, Default: false, Label: "Keep what a crash leaves of the NVM", Section: "2.3.2", Group: groupHardware,
+			Doc: "Keeps, of every line of NVM, which bytes are in the persistent domain: fault.crash needs it. Costs no virtual time, but the simulator a third of its speed."}, inactive: func(v Knobs) string {
+			if !hasNVM(v) {
+				return "profile " + v.text("profile") + " has no NVM"
+			}
+			return ""
+		}},
 		{Knob: Knob{Name: "torn_reads", Kind: KindBool, Default: true, Label: "Torn reads", Section: "4.3.2", Group: groupHardware,
 			Doc: "Lets a read that overlaps a write see part of it, line by line, as hardware does. Off: accesses are atomic, whatever their size."}},
 		{Knob: Knob{Name: "coroutines", Kind: KindInt, Default: 8, Min: 1, Max: 64, Label: "Coroutines per thread", Section: "2.2.3", Group: groupR2, Live: true,
@@ -163,6 +170,10 @@ func faultKnobs() []entry {
 			Doc: "Factor by which the pipelines of one machine's RNICs are slower than the others'. 1: all are as they should be."}},
 		{Knob: Knob{Name: "fault.nic_slowdown_node", Kind: KindInt, Default: 0, Min: 0, Max: maxMachines - 1, Label: "Machine with the slow RNIC", Section: "2.2.1", Group: groupFaults, Live: true,
 			Doc: "The machine that fault.nic_slowdown is about, counted from 0."}, inactive: noSlowNIC},
+		{Knob: Knob{Name: "fault.crash", Kind: KindInt, Default: nobody, Min: nobody, Max: maxMachines - 1, Label: "Crash a machine", Section: "2.3.2", Group: groupFaults, Live: true,
+			Doc: "Crashes this machine, counted from 0, at this instant: DRAM and caches are lost, NVM keeps its persistent domain, requests to it end with an error and those of its own clients with it. Reads the machine that crashed last of those that are down; -1: none."}, inactive: noCrash},
+		{Knob: Knob{Name: "fault.restart", Kind: KindInt, Default: nobody, Min: nobody, Max: maxMachines - 1, Label: "Restart a machine", Section: "2.3.2", Group: groupFaults, Live: true,
+			Doc: "Restarts this machine, which is down: it makes its connections anew, 50 us for each that a thread has, and its clients begin again. Always reads -1."}, inactive: noCrash},
 	}
 }
 

@@ -11,7 +11,8 @@ type request struct {
 	typ        int
 	committed  bool
 	rolledBack bool
-	attempts   int // at least 1
+	failed     bool // with an error: a machine had crashed
+	attempts   int  // at least 1
 	latencyPS  int64
 	phases     metrics.PhaseSet           // that it was in
 	breakdown  *metrics.Breakdown         // nil: not attributed
@@ -20,9 +21,9 @@ type request struct {
 
 // counts are the numbers of a span of time, all integers.
 type counts struct {
-	commits, aborts, rollbacks, trips uint64
-	latencyPS                         uint64 // summed over commits
-	ended, endedPS                    uint64 // all requests that ended, whatever way, and their latencies
+	commits, aborts, rollbacks, failed, trips uint64
+	latencyPS                                 uint64 // summed over commits
+	ended, endedPS                            uint64 // all requests that ended, whatever way, and their latencies
 }
 
 func (c *counts) add(r *request) {
@@ -33,6 +34,8 @@ func (c *counts) add(r *request) {
 		c.commits++
 		c.latencyPS += uint64(r.latencyPS)
 		c.aborts += uint64(r.attempts - 1)
+	case r.failed:
+		c.failed++
 	case r.rolledBack:
 		c.rollbacks++
 		c.aborts += uint64(r.attempts - 1)
@@ -48,7 +51,7 @@ func (c *counts) add(r *request) {
 
 func (c counts) minus(o counts) counts {
 	return counts{
-		c.commits - o.commits, c.aborts - o.aborts, c.rollbacks - o.rollbacks, c.trips - o.trips, c.latencyPS - o.latencyPS,
+		c.commits - o.commits, c.aborts - o.aborts, c.rollbacks - o.rollbacks, c.failed - o.failed, c.trips - o.trips, c.latencyPS - o.latencyPS,
 		c.ended - o.ended, c.endedPS - o.endedPS,
 	}
 }
@@ -204,6 +207,7 @@ func little(from, to *cut) *Little {
 type cut struct {
 	ps     int64
 	counts counts
+	lost   uint64 // passive requests, see r2.Cluster.Lost
 	area   metrics.Area
 	usage  []metrics.Usage
 	events uint64

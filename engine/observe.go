@@ -15,7 +15,7 @@ import (
 // cutWindow ends the open window now.
 func (s *System) cutWindow() {
 	c := s.cut()
-	rec := record{version: s.version, t0: s.start.ps, t1: c.ps, counts: c.counts.minus(s.start.counts)}
+	rec := record{version: s.version, t0: s.start.ps, t1: c.ps, counts: c.counts.minus(s.start.counts), lost: c.lost - s.start.lost}
 	w := s.meter.open()
 	rec.latency = w.latency.Latency()
 	rec.flight = float32(metrics.Average(s.start.area, c.area))
@@ -83,7 +83,7 @@ func (s *System) Result() *Result {
 		WallMS: s.wall.ms(), Events: c.events - s.marked.events, Steady: q.steady, Unsteady: q.unsteady,
 		Scale:      Scale{s.values.float("workload.scale")},
 		Throughput: perSecond(n.commits, ps), ThroughputCI95: q.ci95,
-		Commits: n.commits, Aborts: n.aborts, AbortRate: n.abortRate(), Rollbacks: n.rollbacks,
+		Commits: n.commits, Aborts: n.aborts, AbortRate: n.abortRate(), Rollbacks: n.rollbacks, Failed: n.failed, Lost: c.lost - s.marked.lost,
 		ByType: s.byType(), LatencyUS: s.meter.measured().latency.Latency(), Verbs: map[string]uint64{},
 		RoundTripsPerTxn: n.tripsPerTxn(), Changes: s.Changes(), Digest: s.Digest(),
 	}
@@ -193,6 +193,6 @@ func (s *System) Digest() string {
 	} {
 		b = binary.LittleEndian.AppendUint64(b, x)
 	}
-	sum := sha256.Sum256(b)
+	sum := sha256.Sum256(appendFaults(b, c.failed, s.cl.Lost()))
 	return hex.EncodeToString(sum[:])
 }

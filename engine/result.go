@@ -78,6 +78,8 @@ type Result struct {
 	Aborts           uint64                   `json:"aborts"`
 	AbortRate        float64                  `json:"abort_rate"`
 	Rollbacks        uint64                   `json:"rollbacks"`
+	Failed           uint64                   `json:"failed,omitempty"` // requests that ended with an error: a machine, or their client's, had crashed
+	Lost             uint64                   `json:"lost,omitempty"`   // passive requests that counted as done, and that a crash left unconfirmed
 	ByType           map[string]TypeStat      `json:"by_type,omitempty"`
 	LatencyUS        Latency                  `json:"latency_us"`
 	Phases           map[string]PhaseStat     `json:"phases,omitempty"`
@@ -104,6 +106,8 @@ type Window struct {
 	Commits          uint64               `json:"commits"`
 	Aborts           uint64               `json:"aborts"`
 	Rollbacks        uint64               `json:"rollbacks"`
+	Failed           uint64               `json:"failed,omitempty"`
+	Lost             uint64               `json:"lost,omitempty"`
 	AbortRate        float64              `json:"abort_rate"`
 	LatencyUS        Latency              `json:"latency_us"`
 	Phases           map[string]PhaseStat `json:"phases,omitempty"`

@@ -9,7 +9,8 @@ import (
 // Set changes knobs at the current virtual time: all of them or none. A preset resets the knobs that
 // it governs, a group knob its members, and single knobs of the same call win over both. A change of
 // who performs the lock atomics waits for a drain barrier: until no transaction is in flight the old
-// values stay in effect, together with everything else that is changed meanwhile.
+// values stay in effect, together with everything else that is changed meanwhile. Crashes and restarts
+// do not wait.
 func (s *System) Set(k Knobs, by string) (Change, error) {
 	if s.state == StateFailed || s.state == StateDrained {
 		return Change{}, &SpecError{Rule: "the system is " + s.state, Next: "reset it", Reset: true}
@@ -18,11 +19,15 @@ func (s *System) Set(k Knobs, by string) (Change, error) {
 	if err != nil {
 		return Change{}, err
 	}
-	if same(v, s.values) {
+	o := outageOf(set)
+	if same(v, s.values) && o.none() {
 		return Change{Version: s.version, VirtualNS: s.NowNS(), Pending: s.state == StateDraining, By: clipBy(by), Set: set}, nil
 	}
 	s.version++
 	s.values = v
+	if err := s.strike(o); err != nil {
+		return Change{}, s.fail(err)
+	}
 	switch {
 	case s.state == StateDraining:
 	case txn.NeedsDrain(txnConfig(s.active), txnConfig(v)):
@@ -64,6 +69,9 @@ func (s *System) check(k Knobs) (set, v Knobs, err error) {
 		preset = p.(string)
 	}
 	apply(v, set, preset)
+	if err := s.plan(set, v); err != nil {
+		return nil, nil, err
+	}
 	if err := validate(v); err != nil {
 		return nil, nil, err
 	}

@@ -50,6 +50,7 @@ type System struct {
 	room   int // coroutines per thread that there are buffers for
 	kDrain sim.Kind
 
+	down    []int // machines, the last to crash at the end
 	state   string
 	err     error
 	version int
@@ -113,6 +114,9 @@ func assemble(name string, v Knobs, p *fabric.Profile) (s *System, err error) {
 	s.meter = newMeter(len(s.load.bench.Types()))
 	s.cl.SetCoroutines(coroutines(v))
 	s.load.start()
+	if err = s.strike(outage{v.int("fault.crash"), nobody}); err != nil {
+		return s, err
+	}
 	s.start = s.cut()
 	s.marked = s.start
 	s.series.restart(0, 0, spanFor(v))
@@ -126,7 +130,8 @@ func newFabric(clock *sim.Sim, v Knobs, p *fabric.Profile) (*fabric.Fabric, erro
 	all, _ := machines(v)
 	return fabric.New(clock, fabric.Config{
 		Profile: p, Machines: all, NodeTypes: nodeTypes(p, v), NVM: NVMDevices(p), TornReads: v.bool("torn_reads"), LossPPM: lossPPM(v), NoDDIO: !v.bool("ddio"), NICs: v.int("nics"),
-		CacheNum: uint32(math.Round(v.float("workload.scale") * scaleUnit)), CacheDen: scaleUnit,
+		Durability: v.bool("nvm.durability") && hasNVM(v),
+		CacheNum:   uint32(math.Round(v.float("workload.scale") * scaleUnit)), CacheDen: scaleUnit,
 	})
 }
 
@@ -313,7 +318,7 @@ func (s *System) Close() {
 // cut reads everything cumulative.
 func (s *System) cut() cut {
 	now := s.sim.Now()
-	c := cut{ps: now, counts: s.meter.total, area: s.meter.flight.Area(now), events: s.sim.Events(), verbs: s.verbCounts(), nvm: s.nvmStats(), dimms: s.dimms(), bus: s.traffic()}
+	c := cut{ps: now, counts: s.meter.total, lost: s.cl.Lost(), area: s.meter.flight.Area(now), events: s.sim.Events(), verbs: s.verbCounts(), nvm: s.nvmStats(), dimms: s.dimms(), bus: s.traffic()}
 	c.usage = s.fab.Usage(make([]metrics.Usage, 0, 128))
 	c.usage = s.nvmUsage(c.usage)
 	for m := range s.fab.Machines() {

@@ -31,6 +31,9 @@ func (r *Result) String() string {
 	l := r.LatencyUS
 	row("latency", "mean %s us%s%s%s", number(l.Mean), optional(", p50 %s", l.P50), optional(", p99 %s", l.P99), optional(", p99.9 %s", l.P999))
 	row("commits", "%d in %s of virtual time, %.2f %% of attempts aborted, %d rolled back", r.Commits, Format("duration_ns", int(r.VirtualNS)), 100*r.AbortRate, r.Rollbacks)
+	if r.Failed > 0 || r.Lost > 0 {
+		row("failed", "%d requests with an error, %d passive ones lost", r.Failed, r.Lost)
+	}
 	for _, p := range phaseOrder {
 		if s, ok := r.Phases[p]; ok {
 			row("  "+p, "%8.3f us %5.1f %%  %.2f round trips", s.MeanUS, 100*s.Share, s.RoundTrips)

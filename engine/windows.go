@@ -16,6 +16,7 @@ type record struct {
 	version int
 	t0, t1  int64 // ps
 	counts  counts
+	lost    uint64
 	latency Latency
 	flight  float32
 	phases  [metrics.NumPhases]packedPhase
@@ -96,7 +97,7 @@ func (r *resources) window(rec *record) Window {
 	w := Window{
 		Index: rec.index, T0NS: rec.t0 / 1000, T1NS: rec.t1 / 1000, KnobsVersion: rec.version,
 		Throughput: perSecond(rec.counts.commits, ps), Commits: rec.counts.commits, Aborts: rec.counts.aborts,
-		Rollbacks: rec.counts.rollbacks, AbortRate: rec.counts.abortRate(), LatencyUS: rec.latency,
+		Rollbacks: rec.counts.rollbacks, Failed: rec.counts.failed, Lost: rec.lost, AbortRate: rec.counts.abortRate(), LatencyUS: rec.latency,
 		Phases: map[string]PhaseStat{}, RoundTripsPerTxn: rec.counts.tripsPerTxn(), InFlight: float64(rec.flight),
 		Utilization: map[string]Util{},
 	}
@@ -135,6 +136,16 @@ func (r *resources) window(rec *record) Window {
 	return w
 }
 
+// appendFaults adds what only faults cause. Without any it adds nothing: digests of runs without
+// faults are what they were before there were faults.
+func appendFaults(b []byte, failed, lost uint64) []byte {
+	if failed|lost == 0 {
+		return b
+	}
+	b = binary.LittleEndian.AppendUint64(b, failed)
+	return binary.LittleEndian.AppendUint64(b, lost)
+}
+
 // chain folds a window's integers into the digest so far. Only integers go in: they do not depend
 // on how a machine rounds.
 func (rec *record) chain(before [32]byte, events uint64) [32]byte {
@@ -145,5 +156,5 @@ func (rec *record) chain(before [32]byte, events uint64) [32]byte {
 	} {
 		b = binary.LittleEndian.AppendUint64(b, x)
 	}
-	return sha256.Sum256(b)
+	return sha256.Sum256(appendFaults(b, rec.counts.failed, rec.lost))
 }

@@ -17,6 +17,7 @@ type Outcome struct {
 	ReadOnly   bool
 	Committed  bool
 	RolledBack bool // by its own code
+	Failed     bool // it ended with an error; never of a transaction
 	Attempts   int
 
 	// Begin is when the first attempt began, Decision when all backups had the

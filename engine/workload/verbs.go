@@ -28,10 +28,15 @@ func (v *Verbs) Begin(c *r2.Co, m r2.Mode) (begin r2.Time) {
 	return begin
 }
 
-// Done hands out what became of a request that ends now.
-func (v *Verbs) Done(c *r2.Co, begin r2.Time) {
+// Done hands out a request that ends now.
+func (v *Verbs) Done(c *r2.Co, begin r2.Time) { v.end(c, begin, false) }
+
+// Failed is Done of one that ends with an error.
+func (v *Verbs) Failed(c *r2.Co, begin r2.Time) { v.end(c, begin, true) }
+
+func (v *Verbs) end(c *r2.Co, begin r2.Time, failed bool) {
 	o := &v.out
-	o.Co, o.Committed, o.Attempts, o.Phases = c.ID(), true, 1, 1<<metrics.Execution
+	o.Co, o.Committed, o.Failed, o.Attempts, o.Phases = c.ID(), !failed, failed, 1, 1<<metrics.Execution
 	o.Breakdown[metrics.Execution] = [metrics.NumMilestones]int64{}
 	o.RoundTrips[metrics.Execution] = uint32(c.TakeBreakdown(&o.Breakdown))
 	o.Begin, o.End = begin, c.Now()

@@ -14,6 +14,7 @@ package micro
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 
 	"drtmx/engine/fabric"
@@ -84,6 +85,12 @@ const (
 
 	// spreadPS is about what a request takes per object.
 	spreadPS = 2_500_000
+
+	// Behind an error a client takes a break of a random time around backOffPS,
+	// twice as long with each further error in a row, backOffDoubles times at most.
+	// Chosen: from the latency of a few requests to some hundreds.
+	backOffPS      = 4_000_000
+	backOffDoubles = 7
 
 	lineBytes = 64
 
@@ -390,32 +397,50 @@ func (l *Loop) setPayload(n int) error {
 
 // runner is one coroutine's loop.
 type runner struct {
-	loop  *Loop
-	c     *r2.Co
-	begun bool
+	loop   *Loop
+	c      *r2.Co
+	begun  bool
+	errors int // in a row
 }
 
 // Runner makes a coroutine's loop.
 func (l *Loop) Runner(c *r2.Co) workload.Runner { return &runner{loop: l, c: c} }
 
-// Next sends one request.
+// Next sends one request. If a machine that it needs is down it ends with an error,
+// and the client takes a break before its next one.
 func (r *runner) Next() error {
 	l, c := r.loop, r.c
 	objects := r.objects()
 	begin := l.report.Begin(c, l.opt.Mode)
+	err := r.send(objects)
+	switch {
+	case err == nil:
+		l.report.Done(c, begin)
+		r.errors = 0
+		return nil
+	case !errors.Is(err, r2.ErrUnreachable):
+		return err
+	}
+	l.report.Failed(c, begin)
+	r.errors = min(r.errors+1, backOffDoubles)
+	half := r2.Time(backOffPS) << r.errors / 2
+	c.Sleep(half + r2.Time(c.Rand().Uint64n(uint64(half))))
+	return nil
+}
+
+// send posts for all objects and waits, also for those behind an error.
+func (r *runner) send(objects int) error {
+	l, c := r.loop, r.c
 	for range objects {
 		if err := r.post(); err != nil {
+			_ = c.Wait() // the first error counts
 			return err
 		}
 	}
 	if l.opt.Mode.Passive {
 		c.Room()
 	}
-	if err := c.Wait(); err != nil {
-		return err
-	}
-	l.report.Done(c, begin)
-	return nil
+	return c.Wait()
 }
 
 // objects is how many the next request has. Requests of several take equally
