@@ -1,0 +1,62 @@
+package cluster
+
+import (
+	"bytes"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"drtmx/engine"
+)
+
+// A session in which machines crash and start again replays to its digest, a fork
+// of it is the same system, and an agent with a machine down closes.
+func TestSessionWithCrashesReplays(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.jsonl")
+	spec := engine.Spec{Workload: "micro-write", Set: engine.Knobs{"nodes": 3, "threads": 2, "workload.keys": 1000, "window_ns": "50us", "check": "off"}}
+	a, err := NewAgent(spec, Options{Paused: true, Session: path, Open: openEngine})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range []engine.Knobs{{"fault.crash": 1}, {"fault.crash": 2}, {"fault.restart": 1}, {"coroutines": 5}, {"fault.restart": 2}, {"fault.crash": 0}} {
+		if err := a.Step(bg, "", 123_457); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := a.Set(bg, "", k, "page"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := a.Step(bg, "", 300_000); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Set(bg, "", engine.Knobs{"fault.crash": 0}, "page"); !engine.IsSpecError(err) {
+		t.Errorf("a machine that is down crashes: %v", err)
+	}
+	fork, err := a.Fork(bg, "a", nil, "page")
+	if err != nil {
+		t.Fatal(err)
+	}
+	within(t, 20*time.Second, "the fork has caught up", func() bool { return !stateOf(t, a, fork.Sys).CatchingUp })
+	x, err := a.Result(bg, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := a.Result(bg, fork.Sys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x.Digest != y.Digest || x.Failed == 0 || x.Failed != y.Failed {
+		t.Errorf("digest %s and %d errors, of the fork %s and %d", x.Digest, x.Failed, y.Digest, y.Failed)
+	}
+	b, err := a.Session(bg, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Replay(bg, bytes.NewReader(b), ReplayOptions{})
+	if err != nil || !r.OK || r.Changes != 6 || r.Digest != x.Digest {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
