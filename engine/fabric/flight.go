@@ -61,8 +61,8 @@ func (m *Memory) unregister(a Addr, n int, write bool) {
 func (m *Memory) overlapped(a Addr, n int, write, self bool) bool {
 	l, last := lines(a, n)
 	own := uint32(0)
-	if self && write { // as often as a long one comes round
-		own = oneWriter * uint32((last-l)/flightSlots+1)
+	if self && write {
+		own = oneWriter
 	}
 	for ; l <= last; l++ {
 		c := m.flight[flightSlot(l)] - own

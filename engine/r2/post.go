@@ -335,13 +335,6 @@ func (l *List) Write(at Loc, b []byte) {
 	l.add(fabric.SendWR{Op: fabric.Write, Inline: len(b) <= w.hw.MaxInline, Local: addr, LKey: w.buffers.key, Len: uint32(len(b)), Remote: at.Addr, RKey: at.RKey}, slot)
 }
 
-// WriteFrom adds a WRITE of scratch, of any size. It is not copied: it has to stay
-// as it is until the WRITE is complete.
-func (l *List) WriteFrom(at Loc, b Buf) {
-	w := l.co.w
-	l.add(fabric.SendWR{Op: fabric.Write, Local: b.Addr, LKey: w.buffers.key, Len: uint32(len(b.B)), Remote: at.Addr, RKey: at.RKey}, -1)
-}
-
 // CAS adds a compare-and-swap; the previous value is in the buffer.
 func (l *List) CAS(at Loc, old, new uint64) Buf {
 	b := l.co.Buf(8)

@@ -1,7 +1,6 @@
 package r2
 
 import (
-	"bytes"
 	"encoding/binary"
 	"testing"
 
@@ -99,29 +98,6 @@ func TestOneSided(t *testing.T) {
 	if lone < sim.Microsecond || lone > 4*sim.Microsecond {
 		t.Errorf("a lone READ took %d ns", lone/sim.Nanosecond)
 	}
-}
-
-// A WRITE of a coroutine's own memory is not bound to the size of a send buffer.
-func TestWriteFrom(t *testing.T) {
-	const n = 40_000
-	b := newBed(t, 2, Config{Threads: 1}, fabric.Config{})
-	b.cl.Spawn(0, 0, func(c *Co) {
-		c.Phase(all(metrics.Execution))
-		buf := c.Buf(n)
-		for i := range buf.B {
-			buf.B[i] = byte(i % 251)
-		}
-		l := c.List(b.loc(1, 0), false)
-		l.WriteFrom(b.loc(1, 0), buf)
-		l.Post()
-		if err := c.Wait(); err != nil {
-			t.Error(err)
-		}
-		if got := b.cl.Mem(1).Bytes(b.base[1], n); !bytes.Equal(got, buf.B) {
-			t.Error("other bytes arrived")
-		}
-	})
-	b.run(sim.Millisecond)
 }
 
 func TestListExecutesInOrderAndIsOneRoundTrip(t *testing.T) {

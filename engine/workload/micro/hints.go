@@ -68,8 +68,8 @@ func (o *Options) padded() int {
 // write posts a one-sided write; persistent, with the READ that flushes it
 // (thesis §2.3.2.2), behind it at once or when it is complete.
 func (l *Loop) write(c *r2.Co, at r2.Loc) error {
-	list := c.List(at, false)
-	l.payload(c, list, at)
+	route := c.Route(at, false)
+	list := l.packets(c, route, at)
 	if !l.opt.Hints.Persist {
 		list.Post()
 		return nil
@@ -79,20 +79,32 @@ func (l *Loop) write(c *r2.Co, at r2.Loc) error {
 		if err := c.Wait(); err != nil {
 			return err
 		}
-		list = c.List(at, false)
+		list = c.ListVia(route)
 	}
 	list.Read(at, 8)
 	list.Post()
 	return nil
 }
 
-// payload adds the WRITE. What is larger than a send buffer goes out of the
-// coroutine's own memory.
-func (l *Loop) payload(c *r2.Co, list *r2.List, at r2.Loc) {
-	n := l.opt.padded()
-	if n <= c.Cluster().MaxWrite() {
-		list.Write(at, l.zeros[:n])
-		return
+// packets adds the bytes of a write, and leaves the last list open. What is larger
+// than a send buffer goes in WRITEs of a packet each: the RNIC would make those of
+// one request, here each has its own.
+func (l *Loop) packets(c *r2.Co, route r2.Route, at r2.Loc) *r2.List {
+	left, most := l.opt.padded(), min(c.Cluster().MaxWrite(), maxMessage)
+	list := c.ListVia(route)
+	for k := 1; left > most; k++ {
+		list.Write(at, l.zeros[:most])
+		at.Addr += r2.Addr(most)
+		left -= most
+		if k%(r2.MaxList-2) == 0 { // room for the last one and a READ
+			together := c.Mode()
+			together.Outstanding = true
+			before := c.Using(together)
+			list.Post()
+			c.Using(before)
+			list = c.ListVia(route)
+		}
 	}
-	list.WriteFrom(at, c.Buf(n))
+	list.Write(at, l.zeros[:left])
+	return list
 }

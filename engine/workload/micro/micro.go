@@ -143,7 +143,7 @@ func New(o Options) (*Loop, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	l := &Loop{opt: o, zeros: make([]byte, maxPayload+maxPad), buf: make([]byte, maxMessage), cursors: map[int]uint64{}}
+	l := &Loop{opt: o, zeros: make([]byte, maxMessage+maxPad), buf: make([]byte, maxMessage), cursors: map[int]uint64{}}
 	return l, l.setPayload(o.Payload)
 }
 

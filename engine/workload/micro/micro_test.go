@@ -175,8 +175,7 @@ func TestTransports(t *testing.T) {
 	}
 }
 
-// Payloads beyond the path MTU go out of the coroutines' own memory, all of them
-// arrive, and a link's bandwidth limits them.
+// Payloads beyond the path MTU arrive, and a link's bandwidth limits them.
 func TestLargePayloads(t *testing.T) {
 	for _, verb := range []micro.Verb{micro.Read, micro.Write} {
 		for _, payload := range []int{4097, 64 << 10, 256 << 10} {
