@@ -26,10 +26,10 @@ var figure24b = definition{
 }
 
 func plan24b(scale string) plan {
-	base := engine.Knobs{"nodes": machines24a, "threads": 24, "coroutines": 12, "warmup_ns": 50_000, "duration_ns": 40_000}
-	reads, writes := []int{8, 32, 56, 64, 128, 256, 1024}, []int{8, 64, 256, 1024}
+	base := engine.Knobs{"nodes": machines24a, "threads": 24, "coroutines": 12, "warmup_ns": 30_000, "duration_ns": 30_000}
+	reads, writes := []int{8, 56, 64, 128, 256, 1024}, []int{8, 128, 1024}
 	if scale == Paper {
-		base["coroutines"], base["warmup_ns"], base["duration_ns"] = 16, 200_000, 400_000
+		base["coroutines"], base["warmup_ns"], base["duration_ns"] = 16, 200_000, 200_000
 		reads, writes = []int{8, 16, 32, 48, 56, 64, 128, 256, 512, 1024}, []int{8, 32, 64, 128, 256, 512, 1024}
 	}
 	p := plan{base: engine.Spec{Set: base}, gap: gapPoint{oneRead, 64}}

@@ -3,6 +3,7 @@ package figures
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"drtmx/cluster"
@@ -35,10 +36,13 @@ func (r *Recipe) RunWith(ctx context.Context, scale string, set cluster.Knobs, c
 	if err != nil {
 		return nil, err
 	}
-	results, err := engine.RunAll(ctx, specs, engine.SweepOptions{Cache: cache, Progress: progress})
+	// The last may be at paper scale and the longest: it begins first.
+	last := len(specs) - 1
+	results, err := engine.RunAll(ctx, slices.Concat(specs[last:], specs[:last]), engine.SweepOptions{Cache: cache, Progress: progress})
 	if err != nil {
 		return nil, err
 	}
+	results = append(results[1:], results[0])
 	f := all.From(scale, results)
 	if scale == Quick {
 		all.compare(f, results)
