@@ -51,8 +51,11 @@ var nvmClaims = []claimed{
 	{"2-13b", []string{"f2-13b-h1-before", "f2-13b-h1-after", "f2-13b-h1-ratio"}},
 	{"2-14a", []string{"f2-14a-drop"}},
 	{"2-14b", []string{"f2-14-dimm-limit", "f2-14b-order"}},
-	{"2-16a", []string{"f2-16a-ddio-on", "f2-16a-ddio-off"}},
+	{"2-16a", []string{"f2-16a-ddio-on", "f2-16a-ddio-off", "f2-16-threshold"}},
 	{"2-16b", []string{"f2-16b-amp"}},
+	{"2-18a", []string{"f2-18a-limit"}},
+	{"2-18b", []string{"f2-18b-store", "f2-18b-order"}},
+	{"2-19a", []string{"f2-19-opt", "f2-19-h9", "f2-19-order"}},
 }
 
 var nvmGiven = []configured{

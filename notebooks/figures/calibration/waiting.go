@@ -12,10 +12,6 @@ type Waiting struct {
 
 // waits are the reasons, by id or by the beginning of ids.
 var waits = []struct{ id, reason string }{
-	{"f2-16-threshold", "waits for payloads of more than a packet in the micro-benchmarks"},
-	{"f2-18a-", "waits for figure 2-18"},
-	{"f2-18b-", "waits for figure 2-18"},
-	{"f2-19-", "waits for figure 2-19"},
 	{"t2-1-r74v-nvm-cap", "NVM has no capacity here, it is as large as what is allocated"},
 	{"s2-nextgen-rnic-", "cited, no profile has that RNIC"},
 	{"s2-conclusion-gain", "a summary of systems that are compared in other chapters, without an experiment of its own"},

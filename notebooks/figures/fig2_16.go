@@ -1,0 +1,90 @@
+package figures
+
+import (
+	"fmt"
+
+	"drtmx/engine"
+)
+
+// Figure 2-16: DDIO and bulk writes of one client (§2.3.4.1). Each thread writes
+// from place to place in order, so that what reaches the NVM is in order until the
+// cache comes between.
+
+// bulk goes to payloads that the thesis calls large, "more than 64 KB".
+var bulk = []int{256, 1024, 4096, 16 << 10, 64 << 10, 128 << 10, 256 << 10}
+
+const (
+	ddioOn  = "DDIO on"
+	ddioOff = "DDIO off"
+
+	largeBytes = 128 << 10
+)
+
+func plan216(scale string, read func(r *engine.Result) (float64, float64)) plan {
+	base := with(remote(scale, "micro-write", "one-sided"), engine.Knobs{"workload.socket": "own", "workload.pattern": "sequential", "clients": 1, "client.threads": 8, "coroutines": 4})
+	bytes := 1 << 30 // as many places as are in this
+	if scale == Quick {
+		bytes = 1 << 28
+		base["warmup_ns"], base["duration_ns"] = 2_000_000, 300_000
+	}
+	p := plan{base: engine.Spec{Set: base}, gap: gapPoint{ddioOn, 64 << 10}}
+	for _, l := range []nvmLine{{ddioOn, with(inNVM, engine.Knobs{"ddio": true})}, {ddioOff, with(inNVM, engine.Knobs{"ddio": false})}} {
+		s := plannedSeries{name: l.name}
+		for _, n := range bulk {
+			k := engine.Knobs{"workload.payload": n, "workload.keys": bytes / n}
+			if n > 4096 && scale == Quick { // large writes are few
+				k["duration_ns"] = 3_000_000
+			}
+			s.points = append(s.points, plannedPoint{float64(n), with(l.set, k), read})
+		}
+		p.series = append(p.series, s)
+	}
+	return p
+}
+
+func amplification(r *engine.Result) (y, ci95 float64) {
+	if r.NVM == nil {
+		return 0, 0
+	}
+	return r.NVM.WriteAmplification, 0
+}
+
+var figures216 = []*definition{
+	{id: "2-16a", title: "DDIO and bulk writes to NVM", chapter: 2, section: "2.3.4.1", scope: "socket",
+		x: Axis{Label: "Payload", Unit: "bytes", Log: true}, y: Axis{Label: "Bandwidth per socket", Unit: "Gbps"},
+		plan: func(scale string) plan { return plan216(scale, gbpsPerSocket) },
+		claims: func(f *Figure) []Claim {
+			return []Claim{
+				f.value("f2-16a-ddio-on", "with DDIO bulk writes reach 42 Gbps", ddioOn, largeBytes, 42),
+				f.value("f2-16a-ddio-off", "without DDIO they come close to the NVM's 100 Gbps", ddioOff, largeBytes, nvmWriteGbps),
+				f.halved216(),
+			}
+		}},
+	{id: "2-16b", title: "Write amplification with DDIO", chapter: 2, section: "2.3.4.1", scope: "socket",
+		x: Axis{Label: "Payload", Unit: "bytes", Log: true}, y: Axis{Label: "Write amplification", Unit: "x"},
+		plan: func(scale string) plan { return plan216(scale, amplification) },
+		claims: func(f *Figure) []Claim {
+			return []Claim{f.value("f2-16b-amp", "DDIO doubles what the media write", ddioOn, largeBytes, 2)}
+		}},
+}
+
+// halved216 is the payload from which on DDIO leaves half of the bandwidth, within
+// the tolerance, or less.
+func (f *Figure) halved216() Claim {
+	c := Claim{ID: "f2-16-threshold", Claim: "DDIO halves the bandwidth of payloads of more than 64 KB", Reference: "65536", Unit: "bytes"}
+	rs := f.ratios(pair{ddioOn, ddioOff}, func(float64) bool { return true })
+	if len(rs) == 0 {
+		return noRuns(c)
+	}
+	k := len(rs)
+	for k > 0 && rs[k-1].value <= (1+tolerance)/2 {
+		k--
+	}
+	if k == len(rs) {
+		c.Status, c.Why = Contradicted, "never: "+f.because(rs[k-1])
+		return c
+	}
+	c.Measured, c.Status = &rs[k].x, near(rs[k].x, 0, 64<<10)
+	c.Why = fmt.Sprintf("from %g bytes on: %s", rs[k].x, f.because(rs[k]))
+	return c
+}

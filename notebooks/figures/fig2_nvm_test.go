@@ -1,0 +1,101 @@
+package figures
+
+import (
+	"context"
+	"testing"
+
+	"drtmx/engine"
+)
+
+// The figures of §2.3 that follow from mechanisms alone, whatever is fitted.
+func TestNVMFigures(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs of seven machines")
+	}
+	for id, must := range map[string][]string{
+		"2-18a": {"f2-17-requests", "f2-18a-reads"},
+		"2-18b": {"f2-18b-store", "f2-18b-order"},
+		"2-19a": {"f2-19-order"},
+	} {
+		r, err := Find(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := r.RunWith(context.Background(), Quick, nil, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("\n%s\n%d ms", f, f.WallMS)
+		for _, want := range must {
+			for _, c := range f.Claims {
+				if c.ID == want && c.Status != Holds {
+					t.Errorf("%s: %s: %s", c.ID, c.Status, c.Why)
+				}
+			}
+		}
+	}
+}
+
+// points is a line over some X.
+func points(name string, xs []float64, ys ...float64) Series {
+	s := Series{Name: name}
+	for i, y := range ys {
+		s.Points = append(s.Points, Point{X: xs[i], Y: y, Run: i})
+	}
+	return s
+}
+
+// The verdicts on figures 2-16 to 2-19, on invented points.
+func TestSection23Verdicts(t *testing.T) {
+	busy := &engine.Bottleneck{Resource: "nvm_write", Utilization: 0.9}
+	run := func(mreqs float64, reads, writes, commits uint64) *engine.Result {
+		return &engine.Result{Throughput: 2e6 * mreqs, Commits: commits, Bottleneck: busy, NVM: &engine.NVMStat{ReadReq: reads, WriteReq: writes}}
+	}
+	xs := []float64{8, 64, 128}
+	figure := func(align, pad float64, requests uint64) []Claim {
+		return claims218a(&Figure{ID: "2-18a", Runs: []*engine.Result{run(50, requests-100, 100, 100), run(48, 0, 100, 100), run(30, 0, 200, 100)}, Series: []Series{
+			points(readsBase, xs, 100, 99, 66), points(readsAlign, xs, align, 0, 0), points(readsPad, xs, 0, 0, pad)}})
+	}
+	for _, x := range []struct {
+		align, pad              float64
+		requests                uint64
+		seventeen, reads, limit string
+	}{
+		{100, 0, 200, Holds, Holds, Holds},
+		{100, 20, 200, Holds, Contradicted, Holds},
+		{0, 0, 100, Contradicted, Contradicted, Holds}, // nothing is read that padding could save
+	} {
+		c := figure(x.align, x.pad, x.requests)
+		if c[0].Status != x.seventeen || c[1].Status != x.reads || c[2].Status != x.limit || *c[2].Measured != 64 {
+			t.Errorf("%+v: %s, %s, %s up to %g", x, c[0].Status, c[1].Status, c[2].Status, *c[2].Measured)
+		}
+	}
+	for _, x := range []struct {
+		pad, nt      float64
+		store, order string
+	}{{100, 0, Holds, Holds}, {100, 100, Holds, Contradicted}, {0, 0, Contradicted, Contradicted}, {60, 0, Contradicted, Holds}} {
+		c := claims218b(&Figure{ID: "2-18b", Series: []Series{points(readsBase, xs, 100, 100, 101), points(readsAlign, xs, 101, 100, 100),
+			points(readsPad, xs, 100, x.pad, 100), points(readsNT, xs, 0, x.nt, 0)}})
+		if c[0].Status != x.store || c[1].Status != x.order {
+			t.Errorf("%+v: %s, %s", x, c[0].Status, c[1].Status)
+		}
+	}
+	runs := []*engine.Result{{Bottleneck: busy}, {Bottleneck: busy}, {Bottleneck: busy}}
+	for want, h3 := range map[string]float64{Holds: 1.9, Contradicted: 1.1} {
+		f := &Figure{ID: "2-19a", Runs: runs, Series: []Series{points(octopusNVM, xs, 1, 1, 1), points(octopusOpt, xs, 2, 2, 2),
+			points(octopusPersist, xs, 2, 2, 2), points(octopusH9, xs, 2, 2, 2), points(octopusOnlyH3, xs, h3, 1.9, 1.9)}}
+		if c := f.mainly219(); c.Status != want {
+			t.Errorf("H3 alone %g of 2: %s", h3, c.Status)
+		}
+	}
+	large := []float64{4096, 65536, 131072}
+	for _, x := range []struct {
+		on   []float64
+		want string
+	}{{[]float64{80, 50, 50}, Holds}, {[]float64{50, 50, 50}, Contradicted}, {[]float64{50, 50, 80}, Contradicted}, {[]float64{50, 80, 50}, Contradicted}} {
+		f := &Figure{ID: "2-16a", Runs: runs, Series: []Series{points(ddioOn, large, x.on...), points(ddioOff, large, 100, 100, 100)}}
+		if c := f.halved216(); c.Status != x.want {
+			t.Errorf("%v: %s", x.on, c.Status)
+		}
+	}
+}
