@@ -7,6 +7,13 @@
 // virtual time; what it computes does not depend on how the time is sliced, on who watches, or on
 // wall time. Knobs change live at the current virtual time, all of them or none.
 //
+// Machines crash and start again at the instant at which fault.crash and fault.restart are set, in the
+// micro-benchmarks: transactions have no recovery yet, and the knobs say so. Requests to a machine that
+// is down, and those of its own clients, end as Failed; clients take a random break after each, twice
+// as long with each further one up to half a millisecond. Passive requests that a crash leaves
+// unconfirmed have counted as done before and are told apart as Lost. A spec can begin with one machine
+// down, and so holds one of several that are.
+//
 // AddTransaction puts a transaction of the user's into the mix, Trace shows single ones with their
 // phases and verbs. A system that has failed can still be looked at.
 //

@@ -4,7 +4,8 @@
 // Each coroutine sends a request of the payload's size to a random place on a
 // random server other than its own machine, waits for it, and sends the next.
 // A request of several objects is that many verbs, or RPCs, to random servers
-// each; Options.Mode says what of §2.2.3 they use.
+// each; Options.Mode says what of §2.2.3 they use. A request to a machine that is down
+// fails as a whole, and its client pauses before the next one.
 // Reads and writes go to one region per server and socket, that of the RNIC
 // which the thread's queue pairs lead to, in DRAM or in NVM; atomics to 8-byte
 // words there; an rpc is a request and a reply of the payload's size. Two-sided, a
