@@ -28,9 +28,11 @@ var figure24b = definition{
 func plan24b(scale string) plan {
 	base := engine.Knobs{"nodes": machines24a, "threads": 24, "coroutines": 12, "warmup_ns": 30_000, "duration_ns": 30_000}
 	reads, writes := []int{8, 56, 64, 128, 256, 1024}, []int{8, 128, 1024}
+	calls, calls16 := []int{8, 56, 64, 128, 1024}, []int{8} // RPCs take longest
 	if scale == Paper {
 		base["coroutines"], base["warmup_ns"], base["duration_ns"] = 16, 200_000, 200_000
 		reads, writes = []int{8, 16, 32, 48, 56, 64, 128, 256, 512, 1024}, []int{8, 32, 64, 128, 256, 512, 1024}
+		calls, calls16 = reads, []int{8, 1024}
 	}
 	p := plan{base: engine.Spec{Set: base}, gap: gapPoint{oneRead, 64}}
 	line := func(name, workload, primitive string, nodes int, payloads ...int) {
@@ -43,9 +45,9 @@ func plan24b(scale string) plan {
 	}
 	line(oneRead, "micro-read", "one-sided", 80, reads...)
 	line(oneWrite, "micro-write", "one-sided", 80, writes...)
-	line(twoRead, "micro-read", "two-sided", 80, reads...)
+	line(twoRead, "micro-read", "two-sided", 80, calls...)
 	line(real16Read, "micro-read", "one-sided", 0, 8, 256, 1024)
-	line(real16Two, "micro-read", "two-sided", 0, 8, 1024)
+	line(real16Two, "micro-read", "two-sided", 0, calls16...)
 	return p
 }
 

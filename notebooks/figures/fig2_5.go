@@ -72,7 +72,7 @@ func plan25(scale, workload string, last int) plan {
 				knobs[name] = v
 			}
 			if scale == Quick && last == stepPA && (step == stepCO || step == stepOR) { // what is claimed of them is far from its bound
-				knobs["duration_ns"] = 100_000
+				knobs["duration_ns"] = 60_000
 			}
 			line.points = append(line.points, plannedPoint{float64(step), knobs, perMachine})
 		}
