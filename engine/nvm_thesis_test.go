@@ -83,7 +83,7 @@ func TestThesisDDIO(t *testing.T) {
 	between(t, "DDIO off: amplification", without.NVM.WriteAmplification, .98, 1.02)
 	between(t, "bandwidth with DDIO against without", on.Throughput/without.Throughput, .25, .6)
 	lines := map[string]float64{"nvm.xline": 64}
-	between(t, "media of 64 bytes: bandwidth with DDIO against without", remote(t, bulk, lines).Throughput/remote(t, off, lines).Throughput, .9, 1.01)
+	between(t, "media of 64 bytes: bandwidth with DDIO against without", remote(t, bulk, lines).Throughput/remote(t, off, lines).Throughput, .9, 1.1)
 }
 
 // §2.3.4.1 H2, figure 2-14: many cores that write to one DIMM get less out of it
@@ -179,7 +179,7 @@ func TestThesisCrossSocket(t *testing.T) {
 func TestThesisReads(t *testing.T) {
 	ratio := func(primitive string, payload int) float64 {
 		k := Knobs{"workload": "micro-read", "workload.primitive": primitive, "workload.copy": "store", "workload.payload": payload,
-			"workload.keys": 4_000_000 * 16 / max(payload, 64), "client.threads": 16, "warmup_ns": 100_000}
+			"workload.keys": 4_000_000 * 16 / max(payload, 64), "client.threads": 16, "opt.micro.db": false, "warmup_ns": 100_000}
 		there := remote(t, k, nil)
 		k["nvm.enabled"] = false
 		return there.Throughput / remote(t, k, nil).Throughput

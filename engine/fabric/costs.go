@@ -1,6 +1,10 @@
 package fabric
 
-import "drtmx/engine/sim"
+import (
+	"math/bits"
+
+	"drtmx/engine/sim"
+)
 
 // costs is the profile as integers, in the form the hot path wants.
 type costs struct {
@@ -9,6 +13,8 @@ type costs struct {
 	rxRequest  [numOpcodes]sim.Time
 	rxResponse [numOpcodes]sim.Time
 	gather     sim.Time // per KB
+	scatter    sim.Time // per KB
+	completion sim.Time // receive pipeline
 	txLatency  sim.Time
 	rxLatency  sim.Time
 
@@ -21,10 +27,13 @@ type costs struct {
 	hop          sim.Time // cable, switch, cable
 	loopback     sim.Time
 
-	oneWay  sim.Time
-	pcie    sim.Time // per KB
-	pcieTLP sim.Time // one 64-byte word with its header
-	pcieReq sim.Time // a read request: a header alone
+	oneWay     sim.Time
+	pcie       sim.Time // per KB
+	pcieHead   sim.Time // header of a packet that writes; a read request is no more than that
+	pcieReply  sim.Time // header of a packet that answers a read
+	pcieCQE    sim.Time // a completion
+	pcieRecv   sim.Time // a receive request's share of the packet that is fetched
+	pciePacket uint     // largest payload of a packet, as a shift
 
 	atomicUnit   sim.Time
 	conflictHold sim.Time
@@ -48,7 +57,7 @@ type costs struct {
 func newCosts(p *Profile) costs {
 	n, w, e, m := &p.NIC, &p.Wire, &p.PCIe, &p.Memory
 	c := costs{
-		gather: n.TxGather.perKB(), txLatency: n.TxLatency.Time(), rxLatency: n.RxLatency.Time(),
+		gather: n.TxGather.perKB(), scatter: n.RxScatter.perKB(), completion: n.RxCompletion.Time(), txLatency: n.TxLatency.Time(), rxLatency: n.RxLatency.Time(),
 		headNext: uint32(w.Header.Int()), headUD: uint32(w.HeaderUD.Int()), mtu: uint32(w.MTU.Int()),
 		wire: w.Bandwidth.perKB(), hop: 2*w.Cable.Time() + w.Switch.Time(), loopback: w.Loopback.Time(),
 		oneWay: e.OneWay.Time(), pcie: e.Bandwidth.perKB(),
@@ -63,8 +72,11 @@ func newCosts(p *Profile) costs {
 		timeout: sim.Time(4096) * sim.Nanosecond << n.TimeoutExponent.Int(), rnrTimer: n.RNRTimer.Time(),
 		recovery: n.LossRecovery.Time(),
 	}
-	c.pcieTLP = c.pcieTime(lineBytes + uint32(e.Header.Int()))
-	c.pcieReq = c.pcieTime(uint32(e.Header.Int()))
+	c.pcieHead = c.pcieTime(uint32(e.Header.Int()))
+	c.pcieCQE = c.pcieHead + c.pcieTime(uint32(e.CQE.Int()))
+	c.pcieReply = c.pcieTime(uint32(e.HeaderReply.Int()))
+	c.pcieRecv = (c.pcieReply + c.pcieTime(uint32(e.MaxPayload.Int()))) * sim.Time(e.RecvWQE.Int()) / sim.Time(e.MaxPayload.Int())
+	c.pciePacket = uint(bits.TrailingZeros(uint(e.MaxPayload.Int())))
 	c.roundTrip = 2*c.oneWay + c.llcDMA
 	// An atomic keeps its slot until its write is on the bus; reads behind it
 	// cannot pass it there. The picosecond keeps the two events apart.
@@ -100,13 +112,31 @@ func (c *costs) headers(w *WireNumbers) {
 
 func (c *costs) pcieTime(bytes uint32) sim.Time { return sim.Time(bytes) * c.pcie >> 10 }
 
-// words is the PCIe time of an access: every 64-byte word it touches is a
-// packet of its own.
-func (c *costs) words(a Addr, n uint32) sim.Time {
-	if n == 0 {
-		return c.pcieReq
+// written is the PCIe time of a DMA write: its bytes, and a header for each packet.
+// Packets end at multiples of the largest payload.
+func (c *costs) written(a Addr, n uint32) sim.Time {
+	return sim.Time(c.packets(a, n))*c.pcieHead + c.pcieTime(n)
+}
+
+// fetched is the same of a DMA read.
+func (c *costs) fetched(a Addr, n uint32) sim.Time {
+	return sim.Time(c.packets(a, n))*c.pcieReply + c.pcieTime(n)
+}
+
+// fetchedBehind is fetched of n bytes behind others of the same read.
+func (c *costs) fetchedBehind(others, n uint32) sim.Time {
+	t := c.fetched(0, others+n)
+	if others > 0 {
+		t -= c.fetched(0, others)
 	}
-	return sim.Time((a+Addr(n)-1)>>lineShift-a>>lineShift+1) * c.pcieTLP
+	return t
+}
+
+func (c *costs) packets(a Addr, n uint32) Addr {
+	if n == 0 { // an empty access is a packet too
+		return 1
+	}
+	return (a+Addr(n)-1)>>c.pciePacket - a>>c.pciePacket + 1
 }
 
 // serialize is the time on the wire of a message whose first packet has head

@@ -28,8 +28,9 @@
 //     queue pairs share (Context).
 //   - The way of a verb: doorbell (BlueFlame for one request of at most 256 B,
 //     otherwise fetched by DMA), payload fetch unless inline, send pipeline, link,
-//     switch, receive pipeline, conflict slot, PCIe in 64-byte words, LLC or DRAM,
-//     response, completion. See register in path.go for the events.
+//     switch, receive pipeline, conflict slot, PCIe in packets of at most 256 bytes,
+//     LLC or DRAM by lines of 64, response, completion. See register in path.go for
+//     the events.
 //   - RNIC caches: queue-pair contexts, exact LRU over the pairs that exist, and
 //     translations of 2 MB pages, set-associative; misses are fetched one after
 //     the other from the host.
@@ -41,12 +42,14 @@
 //   - LLC: set-associative tag arrays per socket, with the ways that DDIO may use,
 //     partial lines read before they are written, dirty lines written back. DRAM
 //     channels, the way to the other socket, a TLB per core.
-//   - NVM (Config.NVM, Device) behind the same LLC. Lines that stores and DMA writes
-//     bring into the cache leave it in random order. Non-temporal stores and clwb
-//     go through the core's write-combining buffers, which drain in no order.
-//     Writes that an RNIC has posted are limited in number; those of less than a
-//     line are read and merged first, some at a time. Memory of the other socket is
-//     behind an interconnect, and an owner there is noted in the memory's directory.
+//   - NVM (Config.NVM, Device) behind the same LLC. A line leaves it that was not
+//     used recently: of those that stores and DMA writes brought, any. Non-temporal
+//     stores and clwb go through the core's write-combining buffers, which drain in
+//     no order. Writes that an RNIC has posted are limited in number; those of less
+//     than a line are read and merged first, some at a time, and performed in order.
+//     Memory of the other socket is behind an interconnect: who reads a line there
+//     to change it owns it, which its home notes in a directory beside the data, and
+//     lines that are written without being read are tracked, only so many at once.
 //     DDIO is a switch of each socket.
 //   - Loss: UD and UC packets are lost at a rate, RC packets and TCP messages come late.
 //   - NICs without RDMA (Profile.TCP): transport TCP and nothing else. A message is

@@ -99,7 +99,7 @@ func TestTransportTable(t *testing.T) {
 func TestPostErrors(t *testing.T) {
 	b, x, y := pairBed(t, Config{})
 	q := x.rc[1]
-	long := x.write(1, 1, 65)
+	long := x.write(1, 1, 93) // 64 asked for and 36 of segments are two blocks of 64
 	long.Inline = true
 	inlineRead := x.read(1, 1, 8)
 	inlineRead.Inline = true
@@ -112,7 +112,7 @@ func TestPostErrors(t *testing.T) {
 		err  error
 		has  string
 	}{
-		{"inline too long", q.PostSend(0, []SendWR{long}), "65 bytes"},
+		{"inline too long", q.PostSend(0, []SendWR{long}), "93 bytes"},
 		{"inline READ", q.PostSend(0, []SendWR{inlineRead}), "inline READ"},
 		{"not connected", lone.PostSend(0, []SendWR{x.read(1, 1, 8)}), "not connected"},
 		{"datagram too long", x.ud.PostSend(0, []SendWR{{Op: Send, Len: 4097, Dest: y.ud.Address()}}), "4097"},

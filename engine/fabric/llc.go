@@ -107,15 +107,26 @@ func (c *llc) find(s *llcSet, tag uint16) int {
 	return -1
 }
 
-// insert puts the tag into one of the allowed ways and says whether a dirty
-// line had to leave.
+// insert puts the tag into the first of the allowed ways that was not used
+// recently, and says whether a dirty line had to leave.
 func (c *llc) insert(s *llcSet, tag uint16, allowed uint32) (way int, dirty bool) {
+	way = bits.TrailingZeros32(s.unused(allowed))
+	return way, s.place(way, tag)
+}
+
+// unused are the allowed ways that were not used recently. When all were, none
+// counts as such any more.
+func (s *llcSet) unused(allowed uint32) uint32 {
 	free := allowed &^ s.ref
 	if free == 0 {
 		s.ref &^= allowed
 		free = allowed
 	}
-	way = bits.TrailingZeros32(free)
+	return free
+}
+
+// place puts the tag into a way, and says whether a dirty line had to leave.
+func (s *llcSet) place(way int, tag uint16) (dirty bool) {
 	shift := uint(way&3) << 4
 	w := &s.tags[way>>2]
 	bit := uint32(1) << way
@@ -123,7 +134,7 @@ func (c *llc) insert(s *llcSet, tag uint16, allowed uint32) (way int, dirty bool
 	*w = *w&^(0xffff<<shift) | uint64(tag)<<shift
 	s.ref |= bit
 	s.dirty &^= bit
-	return way, dirty
+	return dirty
 }
 
 func (s *llcSet) drop(way int) {

@@ -163,25 +163,37 @@ func (m *Machine) Gather(core int, now sim.Time, at []Addr, n int) sim.Time {
 // with warm caches.
 func (m *Machine) Warm(a Addr, n int) {
 	s := m.sockets[m.Mem.Home(a)]
-	for l, last := lines(a, n); l <= last; l++ {
-		set, tag := s.llc.locate(l)
-		if way := s.llc.find(set, tag); way >= 0 {
-			set.ref |= 1 << way
-			continue
-		}
-		if way, _ := s.llc.insert(set, tag, s.llc.all); s.nvm != nil {
-			*s.nvm.owner(set, way) = uint32(l)
-		}
-	}
+	s.warm(a, n, s.llc.all, false)
 }
 
 // WarmStore is Warm of lines that a core has stored to.
 func (m *Machine) WarmStore(a Addr, n int) {
-	m.Warm(a, n)
 	s := m.sockets[m.Mem.Home(a)]
+	s.warm(a, n, s.llc.all, true)
+}
+
+// WarmDMA is Warm of lines that an RNIC has written, if that leaves them in the cache.
+func (m *Machine) WarmDMA(a Addr, n int) {
+	if s := m.sockets[m.Mem.Home(a)]; s.ddio {
+		s.warm(a, n, s.llc.ddio, true)
+	}
+}
+
+func (s *socket) warm(a Addr, n int, ways uint32, dirty bool) {
 	for l, last := lines(a, n); l <= last; l++ {
 		set, tag := s.llc.locate(l)
-		if way := s.llc.find(set, tag); way >= 0 {
+		way := s.llc.find(set, tag)
+		switch {
+		case way >= 0:
+			set.ref |= 1 << way
+		case s.nvm == nil:
+			way, _ = s.llc.insert(set, tag, ways)
+		default:
+			way = s.nvm.pick(set, set.unused(ways))
+			set.place(way, tag)
+			*s.nvm.owner(set, way) = uint32(l)
+		}
+		if dirty {
 			set.dirty |= 1 << way
 		}
 	}

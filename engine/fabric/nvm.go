@@ -33,15 +33,17 @@ type nvmSocket struct {
 	ways  int
 	first unsafe.Pointer // of the LLC's sets
 
-	evictions horizon        // of cores, on their way to memory
-	link      [2]sim.FIFO    // from the other sockets, and to them
-	merging   int            // partial writes of this socket's RNICs that have been read, or are
-	partial   []partialWrite // those that wait
-	arbiters  []arbiter      // by DIMM
+	evictions horizon     // of cores, on their way to memory
+	link      [2]sim.FIFO // from the other sockets, and to them
+	remote    int         // lines from cores of other sockets, on their way
+	tracking  []ntLine    // those that wait
+	merger    merger      // of this socket's RNICs
+	arbiters  []arbiter   // by DIMM
 
 	path, stream, linkLine sim.Time
-	mergers                int
-	directory              bool
+	streamPath             sim.Time
+	trackers               int
+	directory              sim.Time
 	dimms                  uint64
 	unitShift              uint
 }
@@ -71,7 +73,7 @@ func (m *Machine) equip(c *Config) error {
 		x := &nvmSocket{dev: dev, f: m.fab, rand: m.fab.sim.Stream("fabric.llc", uint64(m.ID)<<8|uint64(k)),
 			ways: bits.OnesCount32(s.llc.all), first: unsafe.Pointer(&s.llc.sets[0]),
 			evictions: newHorizon(p.Evictions.Int()), arbiters: make([]arbiter, p.DIMMs.Int()),
-			path: p.Path.Time(), stream: p.StreamStore.Time(), mergers: p.PartialWrites.Int(), directory: p.Directory.Int() > 0,
+			path: p.Path.Time(), streamPath: p.StreamPath.Time(), trackers: p.RemoteWrites.Int(), stream: p.StreamStore.Time(), merger: merger{places: make([]partialWrite, p.PartialWrites.Int())}, directory: p.Directory.Time(),
 			linkLine: sim.Time(lineBytes+p.InterconnectOverhead.Int()) * p.Interconnect.perKB() >> 10,
 			dimms:    m.Mem.nvm.dimms, unitShift: m.Mem.nvm.unitShift}
 		x.lines = make([]uint32, len(s.llc.sets)*x.ways)
@@ -115,6 +117,7 @@ func (m *Machine) DDIO(socket int) bool { return m.sockets[socket].ddio }
 type horizon struct {
 	until []sim.Time
 	next  int
+	last  sim.Time // when all are free
 }
 
 func newHorizon(n int) horizon { return horizon{until: make([]sim.Time, n)} }
@@ -124,6 +127,7 @@ func (h *horizon) room() sim.Time { return h.until[h.next] }
 
 func (h *horizon) take(until sim.Time) {
 	h.until[h.next] = until
+	h.last = max(h.last, until)
 	if h.next++; h.next == len(h.until) {
 		h.next = 0
 	}
@@ -136,19 +140,18 @@ func (x *nvmSocket) owner(set *llcSet, way int) *uint32 {
 }
 
 // fill brings a line into one of the allowed ways and returns when the line that
-// had to leave was taken by its memory. Lines that stores or DMA writes bring leave
-// in random order (thesis figure 2-15): the adaptive replacement of hardware is
-// nothing that a stream of writes could follow.
+// had to leave was taken by its memory. A way that was not used recently makes room;
+// of several, for lines that stores or DMA writes bring, any: sets are not in step,
+// so a stream of writes does not leave the cache in its order (thesis figure 2-15).
 func (s *socket) fill(m *Machine, now sim.Time, line Addr, set *llcSet, tag uint16, allowed uint32, random bool) (way int, left sim.Time) {
 	x := s.nvm
+	free := set.unused(allowed)
+	way = bits.TrailingZeros32(free)
 	if random {
-		way = s.pick(set, allowed)
-		// insert takes the first way without a reference.
-		set.ref = set.ref&^(1<<way) | allowed&^(1<<way)
+		way = x.pick(set, free)
 	}
-	way = s.victim(set, allowed)
 	was := *x.owner(set, way)
-	way, dirty := s.llc.insert(set, tag, allowed)
+	dirty := set.place(way, tag)
 	*x.owner(set, way) = uint32(line)
 	if !dirty {
 		return way, now
@@ -159,23 +162,18 @@ func (s *socket) fill(m *Machine, now sim.Time, line Addr, set *llcSet, tag uint
 	return way, s.writeBack(m, now, Addr(was))
 }
 
-// pick is a random way among the allowed ones, an empty one if there is any.
-func (s *socket) pick(set *llcSet, allowed uint32) int {
-	for a := allowed; a != 0; a &= a - 1 {
+// pick is any of some ways, an empty one if there is any.
+func (x *nvmSocket) pick(set *llcSet, ways uint32) int {
+	for a := ways; a != 0; a &= a - 1 {
 		way := bits.TrailingZeros32(a)
 		if set.tags[way>>2]>>(uint(way&3)<<4)&0xffff == 0 {
 			return way
 		}
 	}
-	return bits.TrailingZeros32(allowed) + s.nvm.rand.Intn(bits.OnesCount32(allowed))
-}
-
-// victim is the way that insert will take.
-func (s *socket) victim(set *llcSet, allowed uint32) int {
-	if free := allowed &^ set.ref; free != 0 {
-		return bits.TrailingZeros32(free)
+	for k := x.rand.Intn(bits.OnesCount32(ways)); k > 0; k-- {
+		ways &= ways - 1
 	}
-	return bits.TrailingZeros32(allowed)
+	return bits.TrailingZeros32(ways)
 }
 
 // writeBack writes a dirty line to its memory and returns when that takes it.
@@ -287,6 +285,7 @@ func (s *socket) fetch(m *Machine, now sim.Time, line Addr, far sim.Time, own bo
 	if far > 0 {
 		d += far + x.cross(now, 1)
 		if own {
+			d += x.directory
 			s.note(now, dl)
 		}
 	}
@@ -295,7 +294,7 @@ func (s *socket) fetch(m *Machine, now sim.Time, line Addr, far sim.Time, own bo
 
 // note writes the directory entry of a line.
 func (s *socket) note(now sim.Time, dl uint64) {
-	if !s.nvm.directory {
+	if s.nvm.directory == 0 {
 		return
 	}
 	if taken := s.nvm.dev.Write(now, dl); taken > now {

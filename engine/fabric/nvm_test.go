@@ -202,7 +202,7 @@ func TestNVMCombiningBuffers(t *testing.T) {
 	if m.Await(0, false, wake, 0) {
 		t.Fatal("more lines than buffers, and nobody waits")
 	}
-	path := b.f.profile.NVM.Path.Time()
+	path := b.f.profile.NVM.StreamPath.Time()
 	b.run(path + sim.Time(lines-buffers)*gap)
 	if m.Await(0, true, wake, 0) {
 		t.Fatal("the buffers are empty too early")

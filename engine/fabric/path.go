@@ -199,7 +199,14 @@ func (f *Fabric) onAnswer(i uint32) {
 	if !f.pass(h, answering, f.kAnswer, i, v, now) || !f.arrive(n, h, answering, f.kAnswer, i, v, now) {
 		return
 	}
-	t := max(n.rx.Serve(now, n.slowed(c.rxResponse[v.op])), v.mark) + c.rxLatency
+	svc := c.rxResponse[v.op]
+	if v.op == Read && v.status == Success {
+		svc += sim.Time(v.len) * c.scatter >> 10
+	}
+	if v.flags&signaled != 0 {
+		svc += c.completion
+	}
+	t := max(n.rx.Serve(now, n.slowed(svc)), v.mark) + c.rxLatency
 	v.stamp.add(atNICReceive, t-v.mark)
 	v.mark = t
 	v.flags &^= reply
@@ -225,14 +232,14 @@ func (f *Fabric) finish(n *NIC, h *QP, i uint32, v *verb, now, t sim.Time) {
 	svc := sim.Time(0)
 	if v.op.reads() {
 		h.outstanding--
-		svc = c.words(v.local, v.len)
+		svc = c.written(v.local, v.len)
 		n.claim(ByFill, v.local, v.len)
 		n.machine.dmaWrite(n, now, v.local, v.len)
 		v.stamp.add(atPCIe, c.oneWay)
 		v.mark += c.oneWay
 	}
 	if v.flags&signaled != 0 {
-		svc += c.pcieTLP
+		svc += c.pcieCQE
 	}
 	if svc == 0 {
 		f.settle(i, v)
@@ -252,7 +259,7 @@ func (f *Fabric) finish(n *NIC, h *QP, i uint32, v *verb, now, t sim.Time) {
 func (f *Fabric) onDone(i uint32) {
 	v := &f.verbs[i]
 	h := v.q
-	f.list(h, i, v, h.nic.up.Serve(f.sim.Now(), f.cost.pcieTLP))
+	f.list(h, i, v, h.nic.up.Serve(f.sim.Now(), f.cost.pcieCQE))
 }
 
 // list puts a verb's completion into its queue, visible from at on.

@@ -222,8 +222,17 @@ func (d *durability) inFlight(now sim.Time) (all []piece) {
 		part(&f.nvm.ops[i].part)
 	}
 	for _, s := range d.m.sockets {
-		for i := range s.nvm.partial {
-			part(&s.nvm.partial[i])
+		for i := range s.nvm.tracking {
+			nt(&s.nvm.tracking[i])
+		}
+		g := &s.nvm.merger
+		for i := g.performed; i != g.next; i++ {
+			if w := g.place(i); w.read { // else it is among the steps
+				part(w)
+			}
+		}
+		for i := range g.waiting {
+			part(&g.waiting[i])
 		}
 	}
 	return d.inRNIC(all)

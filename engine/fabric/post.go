@@ -167,13 +167,7 @@ func gathers(v *verb) bool { return v.op <= Write && v.flags&inlined == 0 && v.l
 // wqeBytes is the size of a request in the send queue: control segment, address
 // segments, pointer or inline data, in blocks of 64 bytes.
 func wqeBytes(q *QP, v *verb) uint32 {
-	n := uint32(16)
-	if q.transport == UD {
-		n += 48
-	}
-	if v.op != Send {
-		n += 16
-	}
+	n := q.wqeHead(v.op)
 	if v.op.atomic() {
 		n += 16
 	}
@@ -182,8 +176,38 @@ func wqeBytes(q *QP, v *verb) uint32 {
 	} else {
 		n += 16
 	}
-	w := q.fab.cost.wqe
+	return q.fab.blocks(n)
+}
+
+// wqeHead is the size of a request's control and address segments.
+func (q *QP) wqeHead(op Opcode) uint32 {
+	n := uint32(16)
+	if q.transport == UD {
+		n += 48
+	}
+	if op != Send {
+		n += 16
+	}
+	return n
+}
+
+// blocks rounds the size of a request up.
+func (f *Fabric) blocks(n uint32) uint32 {
+	w := f.cost.wqe
 	return (n + w - 1) / w * w
+}
+
+// inlineRoom is how much fits inside the largest request of a queue pair for which
+// n bytes were asked.
+func (q *QP) inlineRoom(n uint32) uint32 {
+	if n == 0 {
+		return 0
+	}
+	head := q.wqeHead(Send) + 4
+	if q.transport != UD {
+		head = q.wqeHead(Write) + 4
+	}
+	return q.fab.blocks(head+n) - head
 }
 
 // onFetch is the RNIC's read of the host's memory before sending, at the host:
@@ -196,10 +220,13 @@ func (f *Fabric) onFetch(i uint32) {
 	c := &f.cost
 	if v.flags&batch != 0 {
 		v.flags &^= batch
+		read := uint32(0) // requests lie one behind the other and share packets
 		for k := v.aux; k > 0; k-- {
 			w := &f.verbs[i]
-			t := n.down.Serve(now, c.words(0, wqeBytes(h, w))) + c.llcDMA
-			n.traffic.read(0, wqeBytes(h, w))
+			bytes := wqeBytes(h, w)
+			t := n.down.Serve(now, c.fetchedBehind(read, bytes)) + c.llcDMA
+			n.traffic.read(0, bytes)
+			read += bytes
 			if gathers(w) {
 				f.sim.At(t+2*c.oneWay, f.kFetch, i)
 			} else {
@@ -211,7 +238,7 @@ func (f *Fabric) onFetch(i uint32) {
 	}
 	t := now
 	if v.status == Success {
-		end := n.down.Serve(now, c.words(v.local, v.len))
+		end := n.down.Serve(now, c.fetched(v.local, v.len))
 		t = max(end, now+n.machine.dmaRead(n, now, v.local, v.len))
 		f.capture(h, v)
 	}

@@ -160,23 +160,39 @@ type partialWrite struct {
 	s     *socket // of the memory
 	line  Addr
 	entry uint32
+	place uint64
 	far   sim.Time
 	lo    uint8 // bytes of the line that are written
 	hi    uint8
+	read  bool // the line is there
+	done  bool // it was taken
 }
+
+// merger is the part of a root complex that makes lines of partial writes. It reads
+// some at once, but PCIe's writes are performed in order: one that has its line
+// waits for those before it, and keeps its place meanwhile.
+type merger struct {
+	places                 []partialWrite
+	ended, performed, next uint64 // [ended, performed) are on their way to memory, [performed, next) are read
+	waiting                []partialWrite
+}
+
+func (g *merger) place(i uint64) *partialWrite { return &g.places[i%uint64(len(g.places))] }
 
 // merge begins a partial write at the root complex of an RNIC, or lets it wait.
 func (f *Fabric) merge(w partialWrite) {
-	x := w.nic.root()
-	if x.merging == x.mergers {
-		x.partial = append(x.partial, w)
+	g := &w.nic.root().merger
+	if g.next-g.ended == uint64(len(g.places)) {
+		g.waiting = append(g.waiting, w)
 		return
 	}
-	x.merging++
+	w.place = g.next
+	*g.place(g.next) = w
+	g.next++
 	now := f.sim.Now()
 	at := w.s.nvm.dev.Read(now, w.nic.machine.Mem.deviceLine(w.line)) + f.cost.llcDMA
 	if w.far > 0 {
-		at += w.far + w.s.nvm.cross(now, 1)
+		at += w.far + w.s.nvm.cross(now, 1) + w.s.nvm.directory
 	}
 	f.later(at, nvmOp{stage: partRead, part: w})
 }
@@ -184,55 +200,75 @@ func (f *Fabric) merge(w partialWrite) {
 // root is the socket at which the RNIC is attached.
 func (n *NIC) root() *nvmSocket { return n.machine.sockets[n.socket].nvm }
 
-// merged: the line is there. With DDIO it goes to the LLC, else back to memory.
+// merged: the line is there.
 func (f *Fabric) merged(w partialWrite) {
+	g := &w.nic.root().merger
+	g.place(w.place).read = true
+	for g.performed != g.next && g.place(g.performed).read {
+		w := *g.place(g.performed)
+		g.performed++
+		f.perform(w)
+	}
+}
+
+// perform writes a merged line, with DDIO to the LLC, else back to memory.
+func (f *Fabric) perform(w partialWrite) {
 	now := f.sim.Now()
 	m := w.nic.machine
 	dl := m.Mem.deviceLine(w.line)
 	at := now
 	if m.sockets[w.nic.socket].ddio {
 		at = w.s.allocateDMA(m, now, w.line)
-		if w.far > 0 {
-			w.s.note(now, dl)
-		}
 	} else {
 		at = w.s.nvm.dev.Write(now, dl)
 		if d := m.Mem.durable; d != nil {
 			d.land(at, w.line, w.lo, w.hi)
 		}
 	}
+	if w.far > 0 { // the line was the other socket's, which its home notes, and goes back
+		w.s.note(now, dl)
+		at = max(at, now+w.s.nvm.cross(now, 0)+w.far)
+	}
 	w.nic.posted.set(w.entry, at)
 	if at > now {
 		f.later(at, nvmOp{stage: partDone, part: w})
 		return
 	}
-	f.mergeNext(w)
+	f.taken(w)
 }
 
-// mergeNext gives the place of a partial write to one that waits.
-func (f *Fabric) mergeNext(w partialWrite) {
-	x := w.nic.root()
-	x.merging--
-	if len(x.partial) > 0 {
-		next := x.partial[0]
-		x.partial = x.partial[1:]
-		f.merge(next)
+// taken gives the places of partial writes that are over to those that wait.
+func (f *Fabric) taken(w partialWrite) {
+	g := &w.nic.root().merger
+	g.place(w.place).done = true
+	for g.ended != g.performed && g.place(g.ended).done {
+		g.ended++
+		if len(g.waiting) > 0 {
+			next := g.waiting[0]
+			g.waiting = g.waiting[1:]
+			f.merge(next)
+		}
 	}
 }
 
-// allocateDMA brings a line that DMA writes into the LLC and returns when the line
-// that had to leave is out.
-func (s *socket) allocateDMA(m *Machine, now sim.Time, line Addr) (left sim.Time) {
+// allocateDMA brings a line that DMA writes into the LLC and returns when there is
+// room: for the line that has to leave, too many may be on their way out.
+func (s *socket) allocateDMA(m *Machine, now sim.Time, line Addr) (taken sim.Time) {
 	set, tag := s.llc.locate(line)
 	way := s.llc.find(set, tag)
-	left = now
+	taken = now
 	s.countDMA(way >= 0)
 	if way < 0 {
-		way, left = s.fill(m, now, line, set, tag, s.llc.ddio, m.Mem.onNVM(line<<lineShift))
+		e := &s.nvm.evictions
+		var left sim.Time
+		if way, left = s.fill(m, now, line, set, tag, s.llc.ddio, m.Mem.onNVM(line<<lineShift)); left > now {
+			taken = max(now, e.room())
+			e.take(left)
+		}
 	}
 	set.ref |= 1 << way
 	set.dirty |= 1 << way
-	return left
+	return taken
 }
 
 // dmaWriteNVM is dmaWrite on a socket with NVM.
@@ -251,7 +287,8 @@ func (m *Machine) dmaWriteNVM(n *NIC, now sim.Time, a Addr, bytes uint32) {
 		entry := n.posted.push(at)
 		if read {
 			start := l << lineShift
-			m.fab.merge(partialWrite{n, s, l, entry, far, uint8(max(a, start) - start), uint8(min(end, start+lineBytes) - start)})
+			m.fab.merge(partialWrite{nic: n, s: s, line: l, entry: entry, far: far,
+				lo: uint8(max(a, start) - start), hi: uint8(min(end, start+lineBytes) - start)})
 		}
 	}
 	n.posted.arm()
@@ -268,16 +305,13 @@ func (m *Machine) dmaLine(n *NIC, s *socket, now sim.Time, l Addr, partial bool,
 		switch {
 		case !nvm:
 			s.dram(now, l)
-		case n.root().mergers > 0:
+		case len(n.root().merger.places) > 0:
 			return unknown, true
 		}
 	}
 	switch {
 	case ddio:
 		at = s.allocateDMA(m, now, l)
-		if nvm && far > 0 && way < 0 {
-			s.note(now, m.Mem.deviceLine(l))
-		}
 	default:
 		if way >= 0 {
 			set.drop(way) // its bytes, if newer, merge into the write
@@ -357,6 +391,6 @@ func (f *Fabric) onOp(i uint32) {
 	case partRead:
 		f.merged(op.part)
 	default:
-		f.mergeNext(op.part)
+		f.taken(op.part)
 	}
 }

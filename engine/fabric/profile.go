@@ -90,13 +90,15 @@ type NICNumbers struct {
 	TxGather         Number `yaml:"tx_gather" unit:"GB/s"`
 	TxLatency        Number `yaml:"tx_latency" unit:"ns"`
 
-	RxSend     Number `yaml:"rx_send" unit:"ns"`
-	RxWrite    Number `yaml:"rx_write" unit:"ns" rdma:"only"`
-	RxRead     Number `yaml:"rx_read" unit:"ns" rdma:"only"`
-	RxAtomic   Number `yaml:"rx_atomic" unit:"ns" rdma:"only"`
-	RxResponse Number `yaml:"rx_response" unit:"ns" rdma:"only"`
-	RxAck      Number `yaml:"rx_ack" unit:"ns" rdma:"only"`
-	RxLatency  Number `yaml:"rx_latency" unit:"ns"`
+	RxSend       Number `yaml:"rx_send" unit:"ns"`
+	RxWrite      Number `yaml:"rx_write" unit:"ns" rdma:"only"`
+	RxRead       Number `yaml:"rx_read" unit:"ns" rdma:"only"`
+	RxAtomic     Number `yaml:"rx_atomic" unit:"ns" rdma:"only"`
+	RxResponse   Number `yaml:"rx_response" unit:"ns" rdma:"only"`
+	RxAck        Number `yaml:"rx_ack" unit:"ns" rdma:"only"`
+	RxCompletion Number `yaml:"rx_completion" unit:"ns" rdma:"only"`
+	RxScatter    Number `yaml:"rx_scatter" unit:"GB/s"`
+	RxLatency    Number `yaml:"rx_latency" unit:"ns"`
 
 	AtomicUnit      Number `yaml:"atomic_unit" unit:"ns" rdma:"only"`
 	ConflictHold    Number `yaml:"conflict_hold" unit:"ns" rdma:"only"`
@@ -140,11 +142,14 @@ type WireNumbers struct {
 
 // PCIeNumbers is the path between an RNIC and its socket.
 type PCIeNumbers struct {
-	OneWay    Number `yaml:"one_way" unit:"ns"`
-	Bandwidth Number `yaml:"bandwidth" unit:"GB/s"`
-	Header    Number `yaml:"header" unit:"bytes"`
-	WQE       Number `yaml:"wqe" unit:"bytes"`
-	CQE       Number `yaml:"cqe" unit:"bytes"`
+	OneWay      Number `yaml:"one_way" unit:"ns"`
+	Bandwidth   Number `yaml:"bandwidth" unit:"GB/s"`
+	Header      Number `yaml:"header" unit:"bytes"`
+	HeaderReply Number `yaml:"header_reply" unit:"bytes"`
+	MaxPayload  Number `yaml:"max_payload" unit:"bytes"`
+	WQE         Number `yaml:"wqe" unit:"bytes"`
+	RecvWQE     Number `yaml:"recv_wqe" unit:"bytes"`
+	CQE         Number `yaml:"cqe" unit:"bytes"`
 }
 
 // MemoryNumbers is LLC, TLB and DRAM.

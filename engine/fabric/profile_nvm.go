@@ -27,15 +27,17 @@ type NVMNumbers struct {
 	WearMove         Number `yaml:"wear_move" unit:"ns"`
 
 	Path                 Number `yaml:"path" unit:"ns"`
+	StreamPath           Number `yaml:"stream_path" unit:"ns"`
 	StreamStore          Number `yaml:"stream_store" unit:"ns"`
 	CombiningBuffers     Number `yaml:"combining_buffers" unit:"count"`
 	FillBuffers          Number `yaml:"fill_buffers" unit:"count"`
 	Evictions            Number `yaml:"evictions" unit:"count"`
 	PostedWrites         Number `yaml:"posted_writes" unit:"count"`
 	PartialWrites        Number `yaml:"partial_writes" unit:"count"`
+	RemoteWrites         Number `yaml:"remote_writes" unit:"count"`
 	Interconnect         Number `yaml:"interconnect" unit:"GB/s"`
 	InterconnectOverhead Number `yaml:"interconnect_overhead" unit:"bytes"`
-	Directory            Number `yaml:"directory" unit:"count"`
+	Directory            Number `yaml:"directory" unit:"ns"`
 }
 
 // nvmGenerations is the largest generation a node type may have.
@@ -56,6 +58,7 @@ func (p *Profile) nvmBounds() []bound {
 		{"nvm.dimms", n.DIMMs, 1, 64}, {"nvm.interleave", n.Interleave, lineBytes, 1 << hugeShift},
 		{"nvm.combining_buffers", n.CombiningBuffers, 1, 256}, {"nvm.fill_buffers", n.FillBuffers, 1, 256},
 		{"nvm.evictions", n.Evictions, 1, 4096}, {"nvm.posted_writes", n.PostedWrites, 1, 4096},
-		{"nvm.partial_writes", n.PartialWrites, 0, 4096}, {"nvm.directory", n.Directory, 0, 1},
+		{"nvm.remote_writes", n.RemoteWrites, 1, 4096},
+		{"nvm.partial_writes", n.PartialWrites, 0, 4096},
 	}
 }

@@ -171,6 +171,8 @@ func (p *Profile) check() error {
 	bounds := []bound{
 		{"nic.send_depth", p.NIC.SendDepth, 1, 32768},
 		{"nic.recv_depth", p.NIC.RecvDepth, 1, 32768},
+		{"pcie.max_payload", p.PCIe.MaxPayload, 64, 4096},
+		{"pcie.recv_wqe", p.PCIe.RecvWQE, 1, 64},
 		{"memory.tlb_entries", p.Memory.TLBEntries, 4, 1 << 20},
 	}
 	if p.TCP == nil {

@@ -16,7 +16,8 @@ type QPConfig struct {
 	SendDepth int
 	// RecvDepth is how many RECVs may wait.
 	RecvDepth int
-	// MaxInline is the largest inline payload, at most the profile's.
+	// MaxInline is the inline payload that is asked for, at most the profile's. As
+	// drivers do, the queue pair makes room for what fills its blocks of 64 bytes.
 	MaxInline int
 	// MaxOutstanding is how many READs and ATOMICs may be under way; more wait in
 	// the send queue, and everything behind them does too.
@@ -124,7 +125,8 @@ func (n *NIC) CreateQP(c QPConfig) (*QP, error) {
 	*q = QP{sendCQ: c.SendCQ, waits: new(waits), sqHead: none, sqTail: none, nic: n,
 		limit: uint8(c.MaxOutstanding), transport: c.Transport,
 		fab: f, recvCQ: c.RecvCQ, qpn: uint32(len(n.qps)),
-		rqDepth: uint16(c.RecvDepth), depth: uint16(c.SendDepth), inline: uint16(c.MaxInline)}
+		rqDepth: uint16(c.RecvDepth), depth: uint16(c.SendDepth)}
+	q.inline = uint16(q.inlineRoom(uint32(c.MaxInline)))
 	for i := range q.lanes {
 		q.lanes[i] = lane{-1, none}
 	}
@@ -167,6 +169,9 @@ func (q *QP) Address() AH {
 
 // NIC is the RNIC of the queue pair.
 func (q *QP) NIC() *NIC { return q.nic }
+
+// Inline is the largest payload that fits inside a request of any kind.
+func (q *QP) Inline() int { return int(q.inline) }
 
 // Transport is its transport.
 func (q *QP) Transport() Transport { return q.transport }

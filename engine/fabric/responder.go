@@ -35,7 +35,11 @@ func (f *Fabric) onRx(i uint32) {
 
 // receive takes a request through the receive pipeline.
 func (f *Fabric) receive(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
-	t := max(n.rx.Serve(now, n.slowed(f.cost.rxRequest[v.op])), v.mark) + f.cost.rxLatency
+	svc := f.cost.rxRequest[v.op]
+	if v.op <= Write {
+		svc += sim.Time(v.len) * f.cost.scatter >> 10
+	}
+	t := max(n.rx.Serve(now, n.slowed(svc)), v.mark) + f.cost.rxLatency
 	if v.op == Send {
 		f.arriveSend(n, r, i, v, now, t)
 	} else {
@@ -63,9 +67,9 @@ func (f *Fabric) arriveRemote(n *NIC, r *QP, i uint32, v *verb, now, t sim.Time)
 		f.refuse(r, i, v, RemoteAccess, t)
 		return
 	}
-	svc := c.pcieReq
+	svc := c.pcieHead
 	if v.op == Write {
-		svc = c.words(v.remote, v.len)
+		svc = c.written(v.remote, v.len)
 	}
 	t = max(t, n.up.Serve(now, svc)+c.rxLatency, r.executed-c.oneWay)
 	if v.len > 0 {
@@ -137,6 +141,7 @@ func (f *Fabric) arriveSend(n *NIC, r *QP, i uint32, v *verb, now, t sim.Time) {
 	}
 	w := r.rq[r.rqHead&uint32(len(r.rq)-1)]
 	r.rqHead++
+	n.down.Serve(now, c.pcieRecv) // of a later one: they are fetched ahead
 	if v.len > w.Len {
 		f.tooLong(r, i, v, w.ID, t)
 		return
@@ -146,7 +151,7 @@ func (f *Fabric) arriveSend(n *NIC, r *QP, i uint32, v *verb, now, t sim.Time) {
 	v.stamp.add(atNICReceive, t-v.mark)
 	v.mark = t
 	v.flags &^= entered
-	end := max(t, n.up.Serve(now, c.words(w.Local, v.len)+c.pcieTLP)+c.rxLatency) + c.oneWay + c.interrupt
+	end := max(t, n.up.Serve(now, c.written(w.Local, v.len)+c.pcieCQE)+c.rxLatency) + c.oneWay + c.interrupt
 	if r.transport == RC {
 		// The ack leaves before the message is in memory: two halves from here on.
 		j, d := f.take()
@@ -221,7 +226,7 @@ func (f *Fabric) onMemory(i uint32) {
 
 func (f *Fabric) read(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
 	c := &f.cost
-	end := n.down.Serve(now, c.words(v.remote, v.len))
+	end := n.down.Serve(now, c.fetched(v.remote, v.len))
 	latency := n.machine.dmaRead(n, now, v.remote, v.len)
 	if d := f.move(n, r, i, v, now); d > 0 {
 		latency = max(latency, d)
@@ -313,7 +318,7 @@ func (f *Fabric) lineGap(v *verb) sim.Time {
 	if v.op == Read {
 		return f.cost.llcNext
 	}
-	return f.cost.pcieTLP
+	return f.cost.pcieCQE
 }
 
 // settle ends a verb whose accesses, response and completion are through.
@@ -333,7 +338,7 @@ func (f *Fabric) atomicRead(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
 		return
 	}
 	r.clear(executing, i)
-	end := n.down.Serve(now, c.pcieTLP)
+	end := n.down.Serve(now, c.fetched(v.remote, 8))
 	latency := n.machine.dmaRead(n, now, v.remote, 8)
 	old := binary.LittleEndian.Uint64(mem.Bytes(v.remote, 8))
 	if here := f.nics[v.from].machine.Mem; !here.down {
@@ -365,7 +370,7 @@ func (f *Fabric) onStore(i uint32) {
 	v := &f.verbs[i]
 	n := f.nics[v.to]
 	mem := n.machine.Mem
-	n.up.Serve(now, f.cost.pcieTLP)
+	n.up.Serve(now, f.cost.written(v.remote, 8))
 	n.claim(ByAtomic, v.remote, 8)
 	n.machine.dmaBytes(n, now, v.remote, 8, binary.LittleEndian.AppendUint64(f.word[:0], v.b))
 	if !mem.down {

@@ -46,6 +46,20 @@ func (m *Machine) Await(core int, drained bool, kind sim.Kind, arg uint32) (done
 	return false
 }
 
+// Streaming says whether lines of a core's write-combining buffers have not been
+// taken by memory.
+func (m *Machine) Streaming(core int) bool {
+	return m.streams != nil && !m.streams[core].settled(true)
+}
+
+// StoresBy is when the lines are there to which a core has stored until now.
+func (m *Machine) StoresBy(core int) sim.Time {
+	if m.streams == nil {
+		return 0
+	}
+	return m.streams[core].fills.last
+}
+
 func (w *stream) settled(drained bool) bool {
 	return w.head == len(w.queue) && (!drained || w.held == 0)
 }
@@ -70,15 +84,31 @@ func (w *stream) issue() {
 }
 
 // depart sends a line to the memory controller. A buffer is free when the core
-// hears that it was taken; to have one event, that way is gone before as well.
+// hears that it was taken; to have one event, that way is gone before as well. A
+// socket tracks only so many lines from others, and further ones wait.
 func (w *stream) depart(l ntLine) {
-	f := w.machine.fab
+	f, x := w.machine.fab, l.s.nvm
 	now := f.sim.Now()
-	at := now + l.s.nvm.path + l.far
+	at := now + x.streamPath
 	if l.far > 0 {
-		at += l.s.nvm.cross(now, 0)
+		if x.remote == x.trackers {
+			x.tracking = append(x.tracking, l)
+			return
+		}
+		x.remote++
+		at += l.far + x.cross(now, 0)
 	}
 	f.later(at, nvmOp{stage: lineArrives, nt: l})
+}
+
+// tracked gives a tracker to a line that waits for one.
+func (x *nvmSocket) tracked() {
+	x.remote--
+	if len(x.tracking) > 0 {
+		l := x.tracking[0]
+		x.tracking = x.tracking[1:]
+		l.from.depart(l)
+	}
 }
 
 // arrive: a line is at the memory controller. Where bytes are missing it is read.
@@ -148,6 +178,9 @@ func (a *arbiter) serve(f *Fabric) {
 		at := a.x.dev.Write(now, l.line)
 		if d := l.from.machine.Mem.durable; d != nil {
 			d.land(at, l.mem, l.lo, l.hi)
+		}
+		if l.far > 0 {
+			a.x.tracked()
 		}
 		l.from.accepted()
 	}

@@ -91,7 +91,7 @@ func (w *Worker) stop() {
 	w.gen++
 	w.idle = false // nothing wakes it
 	w.current, w.job = nil, job{}
-	w.tickDue, w.ticking, w.full = false, false, false
+	w.tickDue, w.ticking, w.full, w.fencing = false, false, false, false
 	w.tickAt = 0
 	w.batch, w.next, w.kept = nil, 0, w.kept[:0]
 	clear(w.ready.buf)

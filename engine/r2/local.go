@@ -171,6 +171,14 @@ func (c *Co) Fence() {
 	c.await(true)
 }
 
+// fenceStreams is the sfence in front of a doorbell that is rung at once; see
+// Worker.fence.
+func (c *Co) fenceStreams() {
+	if c.w.hw.Streaming(c.w.core) {
+		c.Fence()
+	}
+}
+
 // await stalls the core until its write-combining buffers have taken everything,
 // or, drained, until they are empty. Nothing else runs on it meanwhile.
 func (c *Co) await(drained bool) {

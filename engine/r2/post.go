@@ -201,6 +201,7 @@ func (w *Worker) ring(q *queuePair, each bool) {
 // buffers to itself: their lock, if there is one, is always free and its line in
 // the core's cache, which is part of what an MMIO costs.
 func (w *Worker) doorbell(q *queuePair) {
+	w.charge(max(0, w.hw.StoresBy(w.core)-w.local))
 	if w.mc.contexts == nil {
 		w.charge(w.cpu.MMIO)
 		return
@@ -377,6 +378,7 @@ func (l *List) Post() {
 	if c.mode.Doorbell {
 		w.markDirty(q)
 	} else {
+		c.fenceStreams()
 		w.ring(q, true)
 	}
 	c.posted()

@@ -43,6 +43,9 @@ func (c *Co) Call(m int, rpc uint8, req []byte) *Reply {
 		ch.stall(c)
 		c.park()
 	}
+	if !c.mode.Doorbell {
+		c.fenceStreams()
+	}
 	seq, k := ch.open()
 	w.cl.opened()
 	k.co, k.message, k.rpc, k.passive, k.answered, k.phase, k.sentAt, k.tries = c, message, rpc, c.mode.Passive, false, c.phase, w.local, 0
@@ -116,7 +119,7 @@ func (w *Worker) send(ch *channel, h header, payload []byte, batched bool) {
 		batched = false
 	}
 	w.ud.append(w, &fabric.SendWR{
-		Op: fabric.Send, Inline: n <= w.hw.MaxInline, Local: a, LKey: w.buffers.key, Len: uint32(n),
+		Op: fabric.Send, Inline: n <= w.ud.qp.Inline(), Local: a, LKey: w.buffers.key, Len: uint32(n),
 		Dest: ch.address,
 	}, entry{buffer: slot}, nil)
 	if batched {
@@ -251,6 +254,9 @@ func (w *Worker) handle(j *job) {
 	if j.head.kind == typeRequest {
 		m := w.messages.take(n)
 		copy(m, w.answer[:n])
+		if w.cl.single {
+			h.fenceStreams()
+		}
 		j.ch.keep(j.seq, m)
 		w.sendReply(j.ch, j.seq, j.head, j.ch.kept(j.seq))
 	}

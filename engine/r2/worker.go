@@ -20,6 +20,7 @@ type Worker struct {
 	tickDue bool
 	ticking bool
 	full    bool // the last flush found a send queue without room
+	fencing bool // at the end of a turn
 	current *Co  // interrupted: resumes at local time
 	cq      *fabric.CQ
 	batch   []fabric.CQE // polled, see keep
@@ -110,6 +111,10 @@ func (w *Worker) event(gen uint32) {
 		return
 	}
 	w.idle = false
+	if w.fencing {
+		w.fence()
+		return
+	}
 	if c := w.current; c != nil {
 		w.current = nil
 		if w.resume(c); w.current != nil {
@@ -122,6 +127,24 @@ func (w *Worker) event(gen uint32) {
 		w.keep()
 		return
 	}
+	if len(w.dirty) > 0 && w.hw.Streaming(w.core) {
+		w.fencing = true
+		w.schedule(w.local)
+		return
+	}
+	w.flush()
+	w.rest()
+}
+
+// fence is the sfence in front of the doorbells: drivers have one there, and it
+// waits for the non-temporal stores of this turn.
+func (w *Worker) fence() {
+	if !w.hw.Await(w.core, true, w.cl.kWork, uint32(w.id)|(w.gen+1)<<16) {
+		w.gen++
+		return
+	}
+	w.fencing = false
+	w.charge(max(0, w.cl.sim.Now()-w.local))
 	w.flush()
 	w.rest()
 }

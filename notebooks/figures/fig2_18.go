@@ -126,7 +126,10 @@ func (f *Figure) limit218() Claim {
 		}
 		at = p.X
 	}
-	c.Measured, c.Status = &at, near(at, 0, 64)
+	c.Measured, c.Status = &at, Holds // the thesis names 64 as an example
+	if at < 64 {
+		c.Status = Contradicted
+	}
 	return c
 }
 

@@ -47,6 +47,9 @@ func plan24a(scale string) plan {
 			if primitive != "" {
 				set["workload.primitive"] = primitive
 			}
+			if scale != Paper && n >= 512 { // fewer requests, which take longer
+				set["warmup_ns"], set["duration_ns"] = 70_000, 90_000
+			}
 			s.points = append(s.points, plannedPoint{float64(n), set, perMachine})
 		}
 		p.series = append(p.series, s)

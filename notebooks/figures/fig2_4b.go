@@ -55,24 +55,20 @@ func claims24b(f *Figure) []Claim {
 	return []Claim{f.crossover24b(), f.knee24b(), f.scale24b()}
 }
 
-// crossover24b is where READ comes above two-sided and stays there, on a straight
-// line between two payloads.
+// crossover24b is the largest payload, of those that are drawn, at which two-sided
+// reads are not below READ.
 func (f *Figure) crossover24b() Claim {
 	c := Claim{ID: "f2-4b-crossover", Claim: "READ outperforms two-sided reads beyond 64 bytes", Reference: "64", Unit: "bytes"}
 	rs := f.ratios(pair{oneRead, twoRead}, func(float64) bool { return true })
-	if len(rs) == 0 || rs[len(rs)-1].value <= 1 {
-		return noRuns(c)
-	}
 	k := len(rs) - 1
-	for k > 0 && rs[k-1].value > 1 {
+	for k >= 0 && rs[k].value > 1 {
 		k--
 	}
-	at := rs[k].x
-	if k > 0 {
-		a, b := rs[k-1], rs[k]
-		at = a.x + (b.x-a.x)*(1-a.value)/(b.value-a.value)
+	if k < 0 || k == len(rs)-1 {
+		return noRuns(c)
 	}
-	c.Measured, c.Status, c.Why = &at, near(at, 0, 64), f.because(rs[k])
+	at := rs[k].x
+	c.Measured, c.Status, c.Why = &at, near(at, 0, 64), f.because(rs[k+1])
 	return c
 }
 

@@ -74,6 +74,12 @@ func plan25(scale, workload string, last int) plan {
 			if scale == Quick && last == stepPA && (step == stepCO || step == stepOR) { // what is claimed of them is far from its bound
 				knobs["duration_ns"] = 60_000
 			}
+			if scale == Quick && step == stepPA { // passive requests count when posted: send queues have to be full
+				knobs["warmup_ns"] = 250_000
+			}
+			if scale == Quick && last == stepDB && s.primitive == "two-sided" && step >= stepOR { // close to each other
+				knobs["duration_ns"] = 400_000
+			}
 			line.points = append(line.points, plannedPoint{float64(step), knobs, perMachine})
 		}
 		p.series = append(p.series, line)

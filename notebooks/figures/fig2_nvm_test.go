@@ -92,7 +92,7 @@ func TestSection23Verdicts(t *testing.T) {
 	for _, x := range []struct {
 		on   []float64
 		want string
-	}{{[]float64{80, 50, 50}, Holds}, {[]float64{50, 50, 50}, Contradicted}, {[]float64{50, 50, 80}, Contradicted}, {[]float64{50, 80, 50}, Contradicted}} {
+	}{{[]float64{80, 50, 50}, Holds}, {[]float64{50, 50, 50}, Holds}, {[]float64{50, 50, 80}, Contradicted}, {[]float64{50, 80, 50}, Contradicted}} {
 		f := &Figure{ID: "2-16a", Runs: runs, Series: []Series{points(ddioOn, large, x.on...), points(ddioOff, large, 100, 100, 100)}}
 		if c := f.halved216(); c.Status != x.want {
 			t.Errorf("%v: %s", x.on, c.Status)

@@ -157,18 +157,27 @@ func (l *Loop) Types() []string { return []string{verbNames[l.opt.Verb][len("mic
 // DB is nil: no transactions.
 func (l *Loop) DB() *txn.DB { return nil }
 
-// Warm fills the servers' caches with what their cores have stored last, if they
-// store at all: else they would need milliseconds before anything has to leave.
+// Warm fills the servers' caches with what writes to NVM have left there last: else
+// they would need milliseconds before anything has to leave.
 func (l *Loop) Warm() error {
-	if !l.calls() || l.opt.Verb != Write || l.opt.Copy != CopyStore || !l.opt.NVM {
+	stores := l.calls() && l.opt.copies() == CopyStore
+	if l.opt.Verb != Write || !l.opt.onNVM() || l.calls() && !stores {
 		return nil
 	}
 	for m, list := range l.regions[l.place].mrs {
 		hw := l.env.Cluster.Fabric().Machine(m)
 		rand := l.env.Cluster.Fabric().Sim().Stream("micro.warm", uint64(m))
+		next := rand.Uint64n(l.opt.Keys)
 		for _, r := range list {
 			for range 2 * hw.CacheLines() * lineBytes / l.stride {
-				hw.WarmStore(r.Addr+rand.Uint64n(l.opt.Keys)*uint64(l.stride), l.opt.Payload)
+				if next = (next + 1) % l.opt.Keys; !l.opt.Sequential {
+					next = rand.Uint64n(l.opt.Keys)
+				}
+				if at := r.Addr + next*uint64(l.stride); stores {
+					hw.WarmStore(at, l.opt.padded())
+				} else {
+					hw.WarmDMA(at, l.opt.padded())
+				}
 			}
 		}
 	}

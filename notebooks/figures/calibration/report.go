@@ -30,6 +30,7 @@ type Row struct {
 	Before      bool     `json:"passed_before"`
 	Configured  bool     `json:"configured"` // the model was given it
 	Note        string   `json:"note"`
+	Follows     string   `json:"follows,omitempty"`     // the row whose quantity it has, or is a quotient with
 	Contradicts string   `json:"contradicts,omitempty"` // the row with which it cannot be true
 	Doubt       string   `json:"doubt,omitempty"`       // what is unclear about the published number
 }
@@ -37,7 +38,8 @@ type Row struct {
 // Report is the table.
 type Report struct {
 	Rows        []Row     `json:"rows"`
-	FitWithin10 float64   `json:"fit_within_10"` // share of the measured fit rows
+	Quantities  int       `json:"quantities"`    // measured fit rows that do not follow from others
+	FitWithin10 float64   `json:"fit_within_10"` // share of these
 	FitWithin25 float64   `json:"fit_within_25"`
 	Waiting     []Waiting `json:"waiting"` // rows that nothing measures yet
 }
@@ -111,7 +113,7 @@ func chosen(only []string) ([]measure, error) {
 // row reads one row.
 func (o *outcome) row(i int, m measure, p Published, before bool) Row {
 	row := Row{ID: p.ID, Use: p.Use, Claim: p.Claim, Section: p.Section, Unit: p.Unit, Before: before, Note: m.note,
-		Configured: m.given != nil, Contradicts: p.Contradicts, Doubt: p.Note}
+		Configured: m.given != nil, Follows: p.Follows, Contradicts: p.Contradicts, Doubt: p.Note}
 	if m.figure != "" {
 		row.claimed(p, o.claims[m.id])
 	} else {
@@ -159,14 +161,14 @@ func (r *Row) claimed(p Published, c figures.Claim) {
 	r.Error = &e
 }
 
-// count fills the shares of the fit rows.
+// count fills the shares of the fit rows, one for each quantity.
 func (v *Report) count() {
-	fits, in10, in25 := 0.0, 0.0, 0.0
+	in10, in25 := 0, 0
 	for _, r := range v.Rows {
-		if r.Use != Fit || r.Error == nil {
+		if r.Use != Fit || r.Error == nil || r.Follows != "" {
 			continue
 		}
-		fits++
+		v.Quantities++
 		if math.Abs(*r.Error) <= 0.10 {
 			in10++
 		}
@@ -174,8 +176,8 @@ func (v *Report) count() {
 			in25++
 		}
 	}
-	if fits > 0 {
-		v.FitWithin10, v.FitWithin25 = in10/fits, in25/fits
+	if n := float64(v.Quantities); n > 0 {
+		v.FitWithin10, v.FitWithin25 = float64(in10)/n, float64(in25)/n
 	}
 }
 
@@ -208,7 +210,7 @@ func (v *Report) String() string {
 	}
 	t.Flush() // into memory
 	v.notes(&b)
-	fmt.Fprintf(&b, "of the fit rows measured %.0f %% are within 10 %%, %.0f %% within 25 %%; %d rows are not measured", 100*v.FitWithin10, 100*v.FitWithin25, len(v.Waiting))
+	fmt.Fprintf(&b, "of %d quantities that are fit rows %.0f %% are within 10 %%, %.0f %% within 25 %%; %d rows are not measured", v.Quantities, 100*v.FitWithin10, 100*v.FitWithin25, len(v.Waiting))
 	return b.String()
 }
 

@@ -18,6 +18,12 @@ const (
 	Order    = "order"
 )
 
+// What Published.Bound can be.
+const (
+	atMost  = "at most"
+	atLeast = "at least"
+)
+
 // Published is a row of the table.
 type Published struct {
 	ID      string
@@ -30,6 +36,12 @@ type Published struct {
 	// Contradicts is the row with which it cannot be true, its own id if two numbers
 	// are published for it, "" if there is none. Note has the reason.
 	Contradicts string
+	// Follows is a row that has the same quantity, or of which and another this one is
+	// the quotient; "": it is a quantity of its own.
+	Follows string
+	// Bound is "at most" or "at least" where an example of a limit is published: the
+	// limit is at or below it, or at or above. "": it is a number.
+	Bound string
 	// From and To are the number, or the ends of its range. An ordering has
 	// neither.
 	From, To float64
@@ -38,8 +50,11 @@ type Published struct {
 	Also float64
 }
 
-// nearest is the published number that x is closest to: x itself inside a range.
+// nearest is the published number that x is closest to: x itself inside a range or bound.
 func (p *Published) nearest(x float64) float64 {
+	if p.Bound == atMost && x <= p.To || p.Bound == atLeast && x >= p.From {
+		return x
+	}
 	at := min(max(x, p.From), p.To)
 	if p.Also != 0 && math.Abs(x/p.Also-1) < math.Abs(x/at-1) {
 		return p.Also
@@ -60,7 +75,7 @@ var table = sync.OnceValue(func() []Published {
 	}
 	var out []Published
 	for _, r := range records[1:] {
-		p := Published{ID: r[0], Use: r[1], Unit: r[4], Section: r[5], Config: r[6], Claim: r[7], Note: r[8], Contradicts: r[9]}
+		p := Published{ID: r[0], Use: r[1], Unit: r[4], Section: r[5], Config: r[6], Claim: r[7], Note: r[8], Contradicts: r[9], Follows: r[10], Bound: r[11]}
 		if p.Use != Order && r[2] != "" {
 			if p.From, p.To, err = span(r[2]); err != nil {
 				panic(fmt.Sprintf("calibration: rows.csv: %s: %v", p.ID, err))
