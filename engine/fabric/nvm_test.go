@@ -282,3 +282,59 @@ func TestDDIOPerSocket(t *testing.T) {
 		t.Errorf("with DDIO %d lines reach the device", n)
 	}
 }
+
+// PCIe's writes are performed in order: a partial write whose line is there waits
+// for one before it whose line comes from the other socket.
+func TestPartialWritesInOrder(t *testing.T) {
+	b, devices := nvmBed(t, 0, false)
+	near, _ := b.allocNVM(1, 0, 0, 2<<20)
+	far, _ := b.allocNVM(1, 1, 0, 2<<20)
+	m := b.f.Machine(1)
+	n := m.NICs[0]
+	write := func(a Addr) {
+		n.claim(ByWrite, a, 16)
+		m.dmaWriteNVM(n, b.sim.Now(), a, 16)
+	}
+	c := &b.f.cost
+	line := 201*sim.Nanosecond + c.llcDMA
+	write(near)
+	b.run(line)
+	if len(devices[1][0].writes) != 1 {
+		t.Fatalf("%d writes when the line of a lone one is there", len(devices[1][0].writes))
+	}
+	write(far)
+	write(near + 64)
+	b.run(line + c.cross)
+	if len(devices[1][0].writes) != 1 {
+		t.Error("the second write was performed before the first")
+	}
+	b.run(b.f.profile.NVM.Directory.Time() + sim.Microsecond)
+	if near, far := len(devices[1][0].writes), len(devices[1][1].writes); near != 2 || far != 2 {
+		t.Errorf("%d writes here and %d there, want 2 and 2: of the line and of its directory entry", near, far)
+	}
+}
+
+// The home of a memory tracks only so many lines that cores of other sockets write
+// past the caches; of its own cores' it takes any number.
+func TestRemoteWritesAreTracked(t *testing.T) {
+	b, _ := nvmBed(t, 50*sim.Nanosecond, true)
+	m := b.f.Machine(0)
+	x := m.sockets[1].nvm
+	a, _ := b.allocNVM(0, 1, 0, 1<<20)
+	const each = 8 * lineBytes
+	for core := range 4 { // of socket 0
+		m.Access(core, 0, a+Addr(core)*each, each, StoreNT)
+	}
+	if x.remote != x.trackers || len(x.tracking) != 4*8-x.trackers {
+		t.Errorf("%d lines tracked and %d waiting, there are %d trackers", x.remote, len(x.tracking), x.trackers)
+	}
+	b.run(10 * sim.Microsecond)
+	if x.remote != 0 || len(x.tracking) != 0 {
+		t.Errorf("%d lines tracked and %d waiting at the end", x.remote, len(x.tracking))
+	}
+	own, _ := b.allocNVM(0, 0, 0, 1<<20)
+	m.Access(0, b.sim.Now(), own, each, StoreNT)
+	if x := m.sockets[0].nvm; x.remote != 0 {
+		t.Errorf("%d lines of the socket's own tracked", x.remote)
+	}
+}

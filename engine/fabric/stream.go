@@ -85,7 +85,7 @@ func (w *stream) issue() {
 
 // depart sends a line to the memory controller. A buffer is free when the core
 // hears that it was taken; to have one event, that way is gone before as well. A
-// socket tracks only so many lines from others, and further ones wait.
+// socket tracks only so many lines from others, and further ones wait, in no order.
 func (w *stream) depart(l ntLine) {
 	f, x := w.machine.fab, l.s.nvm
 	now := f.sim.Now()
@@ -104,9 +104,11 @@ func (w *stream) depart(l ntLine) {
 // tracked gives a tracker to a line that waits for one.
 func (x *nvmSocket) tracked() {
 	x.remote--
-	if len(x.tracking) > 0 {
-		l := x.tracking[0]
-		x.tracking = x.tracking[1:]
+	if last := len(x.tracking) - 1; last >= 0 {
+		k := x.rand.Intn(last + 1)
+		l := x.tracking[k]
+		x.tracking[k] = x.tracking[last]
+		x.tracking = x.tracking[:last]
 		l.from.depart(l)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"drtmx/engine/fabric"
 	"drtmx/notebooks/figures"
 )
 
@@ -51,6 +52,19 @@ func TestProbes(t *testing.T) {
 	}
 	if v.Err() != nil {
 		t.Error(v.Err())
+	}
+}
+
+// Ablation: where a socket tracks any number of lines, cores of the other one write
+// as fast as its own.
+func TestRemoteStoresUntracked(t *testing.T) {
+	p, err := fabric.LoadProfile("r74v")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.NVM.RemoteWrites.Value = 4096
+	if share, err := crossSocket(p); err != nil || share < 95 {
+		t.Errorf("%.3g %% of the local bandwidth, %v", share, err)
 	}
 }
 
