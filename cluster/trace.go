@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 	"strings"
@@ -202,78 +201,4 @@ func drawLegend(b *strings.Builder, x engine.TxnTrace, y int) {
 			left += 24 + 7*len(m.Milestone)
 		}
 	}
-}
-
-// chromeEvent is one event of the Chrome trace format, which Perfetto opens.
-type chromeEvent struct {
-	Name string         `json:"name"`
-	Cat  string         `json:"cat,omitempty"`
-	Ph   string         `json:"ph"`
-	TS   float64        `json:"ts"` // microseconds
-	Dur  float64        `json:"dur,omitempty"`
-	PID  int            `json:"pid"`
-	TID  int            `json:"tid"`
-	Args map[string]any `json:"args,omitempty"`
-}
-
-// lanesPer is how many rows a coroutine has: its transactions and phases, then
-// requests that overlap.
-const lanesPer = 64
-
-// Chrome is the trace as Chrome trace JSON: machines are processes, and each
-// coroutine is a row for its transactions with rows for its requests below.
-func (t *Trace) Chrome() ([]byte, error) {
-	var evs []chromeEvent
-	named := map[[2]int]bool{}
-	name := func(pid, tid int, text string) {
-		if !named[[2]int{pid, tid}] {
-			named[[2]int{pid, tid}] = true
-			evs = append(evs, chromeEvent{Name: "thread_name", Ph: "M", PID: pid, TID: tid, Args: map[string]any{"name": text}})
-		}
-	}
-	for _, x := range t.Raw {
-		row := x.Coroutine * lanesPer
-		if !named[[2]int{x.Machine, -1}] {
-			named[[2]int{x.Machine, -1}] = true
-			evs = append(evs, chromeEvent{Name: "process_name", Ph: "M", PID: x.Machine, Args: map[string]any{"name": fmt.Sprintf("machine %d", x.Machine)}})
-		}
-		name(x.Machine, row, fmt.Sprintf("thread %d coroutine %d", x.Thread, x.Coroutine))
-		evs = append(evs, chromeEvent{Name: x.Type, Cat: "transaction", Ph: "X", TS: x.BeginNS / 1e3, Dur: (x.EndNS - x.BeginNS) / 1e3, PID: x.Machine, TID: row,
-			Args: map[string]any{"outcome": x.Outcome, "attempts": x.Attempts}})
-		for _, p := range x.Phases {
-			if to := math.Min(p.EndNS, x.EndNS); to > p.BeginNS {
-				evs = append(evs, chromeEvent{Name: p.Phase, Cat: "phase", Ph: "X", TS: p.BeginNS / 1e3, Dur: (to - p.BeginNS) / 1e3, PID: x.Machine, TID: row})
-			}
-		}
-		var free []float64 // when each row of requests is free again
-		for _, v := range x.Verbs {
-			lane := 0
-			for lane < len(free) && free[lane] > v.BeginNS {
-				lane++
-			}
-			if lane == len(free) {
-				free = append(free, 0)
-			}
-			free[lane] = v.EndNS
-			tid := row + 1 + lane%(lanesPer-1)
-			name(x.Machine, tid, fmt.Sprintf("requests of coroutine %d", x.Coroutine))
-			evs = append(evs, verbEvents(v, x.Machine, tid)...)
-		}
-	}
-	return json.Marshal(map[string]any{"traceEvents": evs, "displayTimeUnit": "ns"})
-}
-
-// verbEvents are a request and, within it, its milestones.
-func verbEvents(v engine.VerbTrace, pid, tid int) []chromeEvent {
-	evs := []chromeEvent{{Name: fmt.Sprintf("%s -> %d", v.Verb, v.To), Cat: "verb", Ph: "X", TS: v.BeginNS / 1e3, Dur: (v.EndNS - v.BeginNS) / 1e3,
-		PID: pid, TID: tid, Args: map[string]any{"bytes": v.Bytes, "phase": v.Phase, "passive": v.Passive}}}
-	at := v.BeginNS
-	for _, m := range v.Milestones {
-		to := math.Min(at+m.NS, v.EndNS)
-		if to > at {
-			evs = append(evs, chromeEvent{Name: m.Milestone, Cat: "milestone", Ph: "X", TS: at / 1e3, Dur: (to - at) / 1e3, PID: pid, TID: tid})
-		}
-		at = to
-	}
-	return evs
 }

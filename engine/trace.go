@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"fmt"
 	"sort"
 
@@ -14,6 +15,10 @@ import (
 const (
 	// maxTraced bounds the transactions of one trace: what a person looks at.
 	maxTraced = 10_000
+	// maxSteps bounds the phases of one of them, and its verbs: one that aborts again and again.
+	maxSteps = 2_000
+	// maxKept bounds what all of them together did: a file of some 200 MB.
+	maxKept = 200_000
 	// traceLimit is how long Trace runs on for transactions that do not come or do not end.
 	traceLimit = 100 * sim.Millisecond
 	// traceStep is how far it advances between two looks.
@@ -23,19 +28,21 @@ const (
 	afterwards = 20 * sim.Microsecond
 )
 
-// TxnTrace is one transaction as it went, all attempts included. Times are nanoseconds of virtual
-// time.
+// TxnTrace is one transaction as it went, all attempts included; of a workload without
+// transactions, one request. Times are nanoseconds of virtual time.
 type TxnTrace struct {
 	Type      string       `json:"type"`
 	Machine   int          `json:"machine"`
 	Thread    int          `json:"thread"`
 	Coroutine int          `json:"coroutine"` // unique in the cluster
-	Outcome   string       `json:"outcome"`   // "committed" or "rolled back"
+	Outcome   string       `json:"outcome"`   // "committed", "rolled back" or "failed"
 	Attempts  int          `json:"attempts"`
 	BeginNS   float64      `json:"begin_ns"`
-	EndNS     float64      `json:"end_ns"` // what latency counts to
+	EndNS     float64      `json:"end_ns"`              // what latency counts to
+	AbortsNS  []float64    `json:"aborts_ns,omitempty"` // when an attempt had been given up
 	Phases    []PhaseTrace `json:"phases"`
 	Verbs     []VerbTrace  `json:"verbs"`
+	Cut       bool         `json:"cut,omitempty"` // there were more phases or verbs than a trace keeps
 }
 
 // PhaseTrace is a phase from its begin to that of the next.
@@ -49,31 +56,45 @@ type PhaseTrace struct {
 type VerbTrace struct {
 	Verb       string           `json:"verb"` // READ, WRITE, CAS, FAA, or rpc
 	Phase      string           `json:"phase"`
-	From       int              `json:"from"`
+	From       int              `json:"from"` // machine
 	To         int              `json:"to"`
+	FromNIC    int              `json:"from_nic"`
+	ToNIC      int              `json:"to_nic"`
 	Bytes      int              `json:"bytes"`
 	Passive    bool             `json:"passive,omitempty"` // nobody waited for it
 	BeginNS    float64          `json:"begin_ns"`
 	EndNS      float64          `json:"end_ns"`
 	Milestones []MilestoneTrace `json:"milestones,omitempty"` // absent if confirmed by another's completion
+	Handler    *HandlerTrace    `json:"handler,omitempty"`    // of an rpc
 }
 
-// MilestoneTrace is how long a request was at one point of its way; they follow each other.
+// MilestoneTrace is how long a request was at one point of its way, there and back together.
+// All of a request add up to its time.
 type MilestoneTrace struct {
 	Milestone string  `json:"milestone"`
 	NS        float64 `json:"ns"`
 }
 
-// Trace advances until n transactions that begin from now on have ended, and returns them in the
-// order in which they began. Watching changes nothing in the run.
-func (s *System) Trace(n int) ([]TxnTrace, error) {
-	switch {
-	case n < 1 || n > maxTraced:
+// HandlerTrace is what the other machine's thread did for an rpc.
+type HandlerTrace struct {
+	Thread  int     `json:"thread"`
+	BeginNS float64 `json:"begin_ns"`
+	EndNS   float64 `json:"end_ns"`
+}
+
+// Trace advances until n transactions (or requests) that begin from now on have ended, and returns
+// them in the order in which they began. Watching changes nothing in the run.
+func (s *System) Trace(n int) ([]TxnTrace, error) { return s.TraceWith(context.Background(), n, nil) }
+
+// TraceWith is Trace that ends with ctx and tells its progress, unless nil.
+func (s *System) TraceWith(ctx context.Context, n int, progress func(done, total int)) ([]TxnTrace, error) {
+	if n < 1 || n > maxTraced {
 		return nil, &SpecError{Field: "txns", Value: fmt.Sprint(n), Rule: fmt.Sprintf("must be from 1 to %d", maxTraced)}
-	case s.load.db == nil:
-		return nil, &SpecError{Field: "trace", Rule: "workload " + s.values.text("workload") + " runs no transactions", Next: "use smallbank or cycle"}
 	}
-	t := &tracer{want: n}
+	t := &tracer{want: n, opens: metrics.PhaseOther}
+	if s.load.db == nil {
+		t.opens = metrics.Execution
+	}
 	s.tracer = t
 	s.cl.Observe(t)
 	defer func() {
@@ -87,6 +108,12 @@ func (s *System) Trace(n int) ([]TxnTrace, error) {
 		if err := s.Advance(traceStep / sim.Nanosecond); err != nil {
 			return nil, err
 		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if progress != nil {
+			progress(t.ended, n)
+		}
 	}
 	if err := s.Advance(afterwards / sim.Nanosecond); err != nil {
 		return nil, err
@@ -96,22 +123,31 @@ func (s *System) Trace(n int) ([]TxnTrace, error) {
 
 // tracer follows the first transactions to begin.
 type tracer struct {
-	want    int
-	ended   int
-	all     []*traced // in the order of their begin
-	current []*traced // by coroutine, nil: not followed
-	before  []*traced // by coroutine: the last one that ended
+	want  int
+	ended int
+	kept  int           // phases and verbs
+	opens metrics.Phase // with which a transaction or request begins
+	all   []*traced     // in the order of their begin
+	byCo  []followed
+}
+
+// followed is what a coroutine has to do with a trace.
+type followed struct {
+	current *traced   // nil: what it runs is not followed
+	before  []*traced // in the order of their begin, ended
 }
 
 type traced struct {
-	co      uint32
-	out     txn.Outcome
-	machine int
-	thread  int
-	ended   bool
-	next    r2.Time // when its coroutine's next transaction began; 0: not yet
-	phases  []phaseAt
-	verbs   []r2.VerbEvent
+	co       uint32
+	out      txn.Outcome
+	machine  int
+	thread   int
+	ended    bool
+	cut      bool
+	next     r2.Time // when its coroutine's next transaction began; 0: not yet
+	phases   []phaseAt
+	verbs    []r2.VerbEvent
+	services []r2.ServiceEvent
 }
 
 type phaseAt struct {
@@ -119,86 +155,144 @@ type phaseAt struct {
 	p  metrics.Phase
 }
 
-func (t *tracer) grow(co uint32) {
-	for int(co) >= len(t.current) {
-		t.current, t.before = append(t.current, nil), append(t.before, nil)
+func (t *tracer) of(co uint32) *followed {
+	for int(co) >= len(t.byCo) {
+		t.byCo = append(t.byCo, followed{})
 	}
+	return &t.byCo[co]
 }
 
-// Phase implements r2.Observer. A transaction begins with PhaseOther.
+// Phase implements r2.Observer.
 func (t *tracer) Phase(co uint32, at r2.Time, p metrics.Phase) {
-	t.grow(co)
-	x := t.current[co]
-	if b := t.before[co]; x == nil && b != nil && b.next == 0 && p == metrics.PhaseOther {
-		b.next = at
+	f := t.of(co)
+	x := f.current
+	if n := len(f.before); x == nil && n > 0 && f.before[n-1].next == 0 && p == t.opens {
+		f.before[n-1].next = at
 	}
 	if x == nil {
-		if p != metrics.PhaseOther || len(t.all) == t.want {
+		if p != t.opens || len(t.all) == t.want {
 			return
 		}
 		x = &traced{co: co}
-		t.current[co] = x
+		f.current = x
 		t.all = append(t.all, x)
 	}
-	x.phases = append(x.phases, phaseAt{at, p})
+	if t.keeps(x, len(x.phases)) || len(x.phases) == 0 {
+		x.phases = append(x.phases, phaseAt{at, p})
+	}
+}
+
+// posted is the transaction of a coroutine that posted at a time, nil if it is not followed.
+func (f *followed) posted(at r2.Time) *traced {
+	if x := f.current; x != nil && at >= x.phases[0].at {
+		return x
+	}
+	for i := len(f.before) - 1; i >= 0; i-- {
+		if x := f.before[i]; at >= x.phases[0].at {
+			if x.next != 0 && at >= x.next {
+				return nil
+			}
+			return x
+		}
+	}
+	return nil
 }
 
 // Verb implements r2.Observer.
 func (t *tracer) Verb(v *r2.VerbEvent) {
-	t.grow(v.Co)
-	if x := t.current[v.Co]; x != nil && v.Post >= x.phases[0].at {
+	if x := t.of(v.Co).posted(v.Post); x != nil && t.keeps(x, len(x.verbs)) {
 		x.verbs = append(x.verbs, *v)
-	} else if x := t.before[v.Co]; x != nil && v.Post >= x.phases[0].at && (x.next == 0 || v.Post < x.next) {
-		x.verbs = append(x.verbs, *v)
+	}
+}
+
+// keeps says whether there is room for one more of the n steps of a kind that a transaction has.
+func (t *tracer) keeps(x *traced, n int) bool {
+	if n == maxSteps || t.kept == maxKept {
+		x.cut = true
+		return false
+	}
+	t.kept++
+	return true
+}
+
+// Served implements r2.HandlerObserver. A passive call may be served late: it is kept with all that
+// its coroutine may have called for, and found by its number.
+func (t *tracer) Served(s *r2.ServiceEvent) {
+	f := t.of(s.Co)
+	x := f.current
+	if x == nil && len(f.before) > 0 {
+		x = f.before[len(f.before)-1]
+	}
+	if x != nil && len(x.services) < maxSteps {
+		x.services = append(x.services, *s)
 	}
 }
 
 // done takes a transaction's outcome.
 func (t *tracer) done(machine, thread int, o *txn.Outcome) {
-	t.grow(o.Co)
-	x := t.current[o.Co]
+	f := t.of(o.Co)
+	x := f.current
 	if x == nil {
 		return
 	}
-	t.current[o.Co], t.before[o.Co] = nil, x
+	f.current, f.before = nil, append(f.before, x)
 	x.out, x.machine, x.thread, x.ended = *o, machine, thread, true
 	t.ended++
 }
 
 // result turns what was seen into what is shown.
 func (t *tracer) result(types []string) []TxnTrace {
+	served := map[r2.CallID]*r2.ServiceEvent{}
+	for _, x := range t.all {
+		for i := range x.services {
+			served[x.services[i].Call] = &x.services[i]
+		}
+	}
 	var out []TxnTrace
 	for _, x := range t.all {
-		if !x.ended {
-			continue
+		if x.ended {
+			out = append(out, x.show(types, served))
 		}
-		o := &x.out
-		tr := TxnTrace{
-			Type: types[o.Type], Machine: x.machine, Thread: x.thread, Coroutine: int(x.co), Outcome: "committed",
-			Attempts: o.Attempts, BeginNS: nanoseconds(o.Begin), EndNS: nanoseconds(o.End),
-		}
-		if o.RolledBack {
-			tr.Outcome = "rolled back"
-		}
-		last := max(o.End, x.phases[len(x.phases)-1].at)
-		for i, p := range x.phases {
-			end := last
-			if i+1 < len(x.phases) {
-				end = x.phases[i+1].at
-			}
-			if end > p.at {
-				tr.Phases = append(tr.Phases, PhaseTrace{p.p.String(), nanoseconds(p.at), nanoseconds(end)})
-			}
-		}
-		sort.SliceStable(x.verbs, func(i, j int) bool { return x.verbs[i].Post < x.verbs[j].Post })
-		for i := range x.verbs {
-			tr.Verbs = append(tr.Verbs, verbTrace(&x.verbs[i]))
-		}
-		out = append(out, tr)
 	}
 	// Cores run ahead of each other by a little: what was seen first need not have begun first.
 	sort.SliceStable(out, func(i, j int) bool { return out[i].BeginNS < out[j].BeginNS })
 	return out
+}
+
+func (x *traced) show(types []string, served map[r2.CallID]*r2.ServiceEvent) TxnTrace {
+	o := &x.out
+	tr := TxnTrace{
+		Type: types[o.Type], Machine: x.machine, Thread: x.thread, Coroutine: int(x.co), Outcome: "committed",
+		Attempts: o.Attempts, BeginNS: nanoseconds(o.Begin), EndNS: nanoseconds(o.End), Cut: x.cut,
+	}
+	switch {
+	case o.RolledBack:
+		tr.Outcome = "rolled back"
+	case o.Failed:
+		tr.Outcome = "failed"
+	}
+	last := max(o.End, x.phases[len(x.phases)-1].at)
+	for i, p := range x.phases {
+		end := last
+		if i+1 < len(x.phases) {
+			end = x.phases[i+1].at
+		}
+		if p.p == metrics.Backoff {
+			tr.AbortsNS = append(tr.AbortsNS, nanoseconds(p.at))
+		}
+		if end > p.at {
+			tr.Phases = append(tr.Phases, PhaseTrace{p.p.String(), nanoseconds(p.at), nanoseconds(end)})
+		}
+	}
+	sort.SliceStable(x.verbs, func(i, j int) bool { return x.verbs[i].Post < x.verbs[j].Post })
+	for i := range x.verbs {
+		v := verbTrace(&x.verbs[i])
+		if s := served[x.verbs[i].Call]; s != nil {
+			v.Handler = &HandlerTrace{s.Thread, nanoseconds(s.Begin), nanoseconds(s.End)}
+		}
+		tr.Verbs = append(tr.Verbs, v)
+	}
+	return tr
 }
 
 func verbTrace(v *r2.VerbEvent) VerbTrace {
@@ -206,8 +300,8 @@ func verbTrace(v *r2.VerbEvent) VerbTrace {
 	if v.Op == fabric.Send {
 		name = "rpc"
 	}
-	t := VerbTrace{Verb: name, Phase: v.Phase.String(), From: v.From, To: v.To, Bytes: v.Bytes, Passive: v.Passive,
-		BeginNS: nanoseconds(v.Post), EndNS: nanoseconds(v.Done)}
+	t := VerbTrace{Verb: name, Phase: v.Phase.String(), From: v.From, To: v.To, FromNIC: v.FromNIC, ToNIC: v.ToNIC, Bytes: v.Bytes,
+		Passive: v.Passive, BeginNS: nanoseconds(v.Post), EndNS: nanoseconds(v.Done)}
 	for m, ps := range v.Stamp {
 		if ps > 0 {
 			t.Milestones = append(t.Milestones, MilestoneTrace{metrics.Milestone(m).String(), nanoseconds(int64(ps))})

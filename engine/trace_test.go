@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"context"
+	"math"
 	"strings"
 	"testing"
 )
@@ -44,8 +46,11 @@ func TestTraceShowsTransactions(t *testing.T) {
 				for _, m := range v.Milestones {
 					sum += m.NS
 				}
-				if sum > v.EndNS-v.BeginNS+0.01 {
+				if len(v.Milestones) > 0 && math.Abs(sum-(v.EndNS-v.BeginNS)) > 0.001 || len(v.Milestones) == 0 && !v.Passive && v.Verb != "CAS" {
 					t.Errorf("%s: %s takes %g ns, its milestones %g", preset, v.Verb, v.EndNS-v.BeginNS, sum)
+				}
+				if h := v.Handler; (h != nil) != (v.Verb == "rpc") || h != nil && (h.BeginNS <= v.BeginNS || h.EndNS < h.BeginNS || !v.Passive && h.EndNS >= v.EndNS) {
+					t.Errorf("%s: %s from %g to %g, its handler %+v", preset, v.Verb, v.BeginNS, v.EndNS, h)
 				}
 				seen[v.Verb] = true
 			}
@@ -78,8 +83,42 @@ func TestTraceRefuses(t *testing.T) {
 	if _, err := s.Trace(0); !IsSpecError(err) {
 		t.Error(err)
 	}
-	raw := open(t, Spec{Workload: "micro-read", Set: Knobs{"nodes": 2, "threads": 1}})
-	if _, err := raw.Trace(1); !IsSpecError(err) || strings.Contains(err.Error(), "\n") {
+	if _, err := s.Trace(maxTraced + 1); !IsSpecError(err) || strings.Contains(err.Error(), "\n") {
 		t.Error(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := s.TraceWith(ctx, 5, nil); err != context.Canceled {
+		t.Error(err)
+	}
+}
+
+// Workloads without transactions are traced request by request.
+func TestTraceShowsRequests(t *testing.T) {
+	for _, set := range []Knobs{
+		{"workload": "micro-read"}, {"workload": "micro-write", "opt.micro.pa": true}, {"workload": "micro-rpc", "workload.objects": 1}, {"workload": "octopus", "profile": "r74v"},
+	} {
+		set["nodes"], set["threads"], set["coroutines"] = 2, 1, 2
+		s := open(t, Spec{Set: set})
+		done := 0
+		ts, err := s.TraceWith(context.Background(), 20, func(n, total int) { done = n })
+		if err != nil || done < 20 {
+			t.Fatal(err, done)
+		}
+		verbs := 0
+		for i, x := range ts {
+			if x.Attempts != 1 || x.Outcome != "committed" || i > 0 && x.BeginNS < ts[i-1].BeginNS {
+				t.Errorf("%v: %+v", set["workload"], x)
+			}
+			for _, v := range x.Verbs {
+				verbs++
+				if v.BeginNS < x.BeginNS || v.BeginNS > x.EndNS {
+					t.Errorf("%v: %+v in a request from %g to %g", set["workload"], v, x.BeginNS, x.EndNS)
+				}
+			}
+		}
+		if len(ts) != 20 || verbs < 20 {
+			t.Errorf("%v: %d requests with %d verbs", set["workload"], len(ts), verbs)
+		}
 	}
 }

@@ -56,7 +56,14 @@ func traceCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trace [SPEC] -o F",
 		Short: "Transactions as Chrome trace JSON, for Perfetto",
-		Args:  atMost(1, "one spec at most"),
+		Long: `Runs the spec for 200 us of virtual time, follows the next transactions to begin (requests, where a
+workload has no transactions) to their end, and writes what they did as Chrome trace JSON: open it at
+https://ui.perfetto.dev or chrome://tracing. Machines are processes. Each coroutine has a track with its
+transactions, attempts and phases; each RNIC has tracks with the requests that it sends, by milestone, and
+those that it serves, joined by arrows; each thread has one with the handlers of RPCs. Same spec and seed:
+same bytes.`,
+		Example: "  drtmx trace -o trace.json\n  drtmx trace phases --preset fasst --txns 20 -o - | gzip > trace.json.gz",
+		Args:    atMost(1, "one spec at most"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			spec, err := f.spec(cmd, args)
 			if err != nil {
@@ -73,7 +80,9 @@ func traceCommand() *cobra.Command {
 			if err := s.Advance(traceAfter); err != nil {
 				return err
 			}
-			ts, err := s.Trace(txns)
+			bar := newBar(cmd.ErrOrStderr(), "trace")
+			ts, err := s.TraceWith(cmd.Context(), txns, bar.update)
+			bar.end()
 			if err != nil {
 				return err
 			}
@@ -85,7 +94,7 @@ func traceCommand() *cobra.Command {
 		},
 	}
 	f.add(cmd)
-	cmd.Flags().IntVar(&txns, "txns", 100, "how many transactions")
+	cmd.Flags().IntVar(&txns, "txns", 100, "how many transactions, 10,000 at most")
 	cmd.Flags().StringVarP(&out, "output", "o", "", "`FILE` to write")
 	return cmd
 }

@@ -170,6 +170,14 @@ func (q *QP) Address() AH {
 // NIC is the RNIC of the queue pair.
 func (q *QP) NIC() *NIC { return q.nic }
 
+// Peer is the RNIC that it is connected to; nil before Connect, and for UD.
+func (q *QP) Peer() *NIC {
+	if q.peer == nil {
+		return nil
+	}
+	return q.peer.nic
+}
+
 // Inline is the largest payload that fits inside a request of any kind.
 func (q *QP) Inline() int { return int(q.inline) }
 

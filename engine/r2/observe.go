@@ -14,19 +14,49 @@ type Observer interface {
 	Verb(v *VerbEvent)
 }
 
+// HandlerObserver is an Observer that is told of handlers too.
+type HandlerObserver interface {
+	Observer
+	// Served: a handler has answered a call of another thread. The event is valid during the call.
+	Served(s *ServiceEvent)
+}
+
+// CallID tells the calls of a cluster apart; 0 is none.
+type CallID uint64
+
+// idOf is the id of a thread's call to a machine.
+func idOf(w *Worker, to int, seq uint32) CallID {
+	return CallID(w.id+1)<<40 | CallID(to)<<32 | CallID(seq)
+}
+
+// ServiceEvent is a handler's part of a call.
+type ServiceEvent struct {
+	Call    CallID
+	Co      uint32 // the coroutine that called
+	Machine int    // where the handler ran
+	Thread  int
+	RPC     uint8
+	Begin   Time
+	End     Time
+}
+
 // VerbEvent is one request of a coroutine from its post to its completion.
 type VerbEvent struct {
 	Co      uint32
 	Phase   metrics.Phase
 	Op      fabric.Opcode
 	RPC     uint8 // of a Call, whose Op is Send
-	From    int   // machine
+	Call    CallID
+	From    int // machine
 	To      int
+	FromNIC int // of its machine
+	ToNIC   int
 	Bytes   int
 	Passive bool // nobody waits for it: Done is when it was posted, or when a later completion confirmed it
 	Post    Time
 	Done    Time
-	// Stamp is where the time went. It is zero for a request that was confirmed by another's completion.
+	// Stamp is where the time from Post to Done went. It is zero for a request that was confirmed by
+	// another's completion or sent twice. What an RPC waits for doorbells, there and back, counts as Poll.
 	Stamp metrics.Stamp
 }
 
@@ -55,6 +85,7 @@ func (x *watch) posted(l *List, n int) {
 	for i := range n {
 		x.open[watched{l.q.id, l.q.tail + uint32(i)}] = VerbEvent{
 			Co: c.id, Phase: c.phase, Op: l.wrs[i].Op, From: c.w.mc.id, To: l.to, Bytes: int(l.wrs[i].Len),
+			FromNIC: l.q.qp.NIC().Index, ToNIC: l.q.qp.Peer().Index,
 			Passive: l.es[n-1].co&waits == 0, Post: c.Now(),
 		}
 	}
@@ -70,19 +101,36 @@ func (x *watch) completed(w *Worker, q *queuePair, slot, at uint32, cqe *fabric.
 	delete(x.open, key)
 	v.Done = w.local
 	if slot == at {
+		// The RNIC's clock runs from the doorbell to the completion.
 		v.Stamp = cqe.Stamp
+		v.Stamp.Spend(metrics.Post, cqe.At-cqe.Stamp.Total()-v.Post)
+		v.Stamp.Spend(metrics.Poll, v.Done-cqe.At)
 	}
 	x.observer.Verb(&v)
 }
 
 // called reports an RPC: with its answer, or if passive when it is sent.
-func (x *watch) called(w *Worker, to int, k *call) {
+func (x *watch) called(w *Worker, ch *channel, seq uint32, k *call) {
+	to := ch.peer.mc.id
 	v := VerbEvent{
-		Co: k.co.id, Phase: k.phase, Op: fabric.Send, RPC: k.rpc, From: w.mc.id, To: to, Bytes: len(k.message),
-		Passive: k.passive, Post: k.sentAt, Done: w.local,
+		Co: k.co.id, Phase: k.phase, Op: fabric.Send, RPC: k.rpc, Call: idOf(w, to, seq), From: w.mc.id, To: to, Bytes: len(k.message),
+		FromNIC: w.home, ToNIC: ch.peer.home, Passive: k.passive, Post: k.sentAt, Done: w.local,
 	}
-	if !k.passive {
+	if rest := v.Done - v.Post - k.stamp.Total(); !k.passive && k.tries == 0 && rest >= 0 {
 		v.Stamp = k.stamp
+		v.Stamp.Spend(metrics.Poll, rest)
 	}
 	x.observer.Verb(&v)
+}
+
+// served reports what a handler did from begin until now for a call that is still open.
+func (x *watch) served(w *Worker, j *job, begin Time) {
+	o, ok := x.observer.(HandlerObserver)
+	mine := j.ch.peer.out[w.mc.id]
+	if !ok || int32(j.seq-mine.oldest) < 0 || int32(mine.next-j.seq) <= 0 {
+		return
+	}
+	o.Served(&ServiceEvent{
+		Call: idOf(j.ch.peer, w.mc.id, j.seq), Co: mine.call(j.seq).co.id, Machine: w.mc.id, Thread: w.thread, RPC: j.head.rpc, Begin: begin, End: w.local,
+	})
 }

@@ -9,13 +9,16 @@ import (
 )
 
 type listener struct {
-	phases []metrics.Phase
-	verbs  []VerbEvent
+	phases   []metrics.Phase
+	verbs    []VerbEvent
+	services []ServiceEvent
 }
 
 func (l *listener) Phase(_ uint32, _ Time, p metrics.Phase) { l.phases = append(l.phases, p) }
 
 func (l *listener) Verb(v *VerbEvent) { l.verbs = append(l.verbs, *v) }
+
+func (l *listener) Served(s *ServiceEvent) { l.services = append(l.services, *s) }
 
 // An observer sees every request once, with the time that its coroutine saw, and changes nothing.
 func TestObserver(t *testing.T) {
@@ -65,6 +68,19 @@ func TestObserver(t *testing.T) {
 		}
 		if v.Done < v.Post || !v.Passive && v.Done-v.Post < sim.Microsecond {
 			t.Errorf("verb %d took from %d to %d", i, v.Post, v.Done)
+		}
+		if sum := v.Stamp.Total(); sum != v.Done-v.Post && (sum != 0 || !v.Passive && v.Op != fabric.CompareSwap) {
+			t.Errorf("verb %d took %d ps, its milestones %d", i, v.Done-v.Post, sum)
+		}
+	}
+	// A handler's time lies within that of its call, whoever waits for it.
+	if len(l.services) != 2 {
+		t.Fatalf("saw handlers %+v", l.services)
+	}
+	for i, k := range []int{2, 3} {
+		s, v := l.services[i], l.verbs[k]
+		if s.Call != v.Call || s.Co != v.Co || s.Machine != 1 || s.RPC != 3 || s.Begin <= v.Post || s.End < s.Begin || !v.Passive && s.End >= v.Done {
+			t.Errorf("call %+v was served as %+v", v, s)
 		}
 	}
 }

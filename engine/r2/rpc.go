@@ -63,7 +63,7 @@ func (c *Co) Call(m int, rpc uint8, req []byte) *Reply {
 		w.tickDue = true // the loop ends it
 	}
 	if x := w.cl.watch; x != nil && k.passive {
-		x.called(w, m, k)
+		x.called(w, ch, seq, k)
 	}
 	w.startTick()
 	c.posted()
@@ -181,7 +181,7 @@ func (w *Worker) answered(ch *channel, seq uint32, payload []byte, back *metrics
 	w.charge(w.copyCost(len(payload)))
 	k.stamp.Add(back)
 	if x := w.cl.watch; x != nil {
-		x.called(w, ch.peer.mc.id, k)
+		x.called(w, ch, seq, k)
 	}
 	w.done(k.co, &k.stamp)
 	ch.close(w)
@@ -250,6 +250,9 @@ func (w *Worker) handle(j *job) {
 	h.covered = false
 	if j.stamp != nil {
 		j.stamp.Spend(metrics.Handler, w.local-start)
+	}
+	if x := w.cl.watch; x != nil {
+		x.served(w, j, start)
 	}
 	if j.head.kind == typeRequest {
 		m := w.messages.take(n)
