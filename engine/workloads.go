@@ -119,6 +119,9 @@ func objects(v Knobs) int {
 // transports are the values of workload.transport.
 var transports = map[string]r2.Transport{"ud": r2.Datagrams, "write": r2.Writes, "hybrid": r2.Hybrid}
 
+// messageRoom is the largest payload of a message.
+const messageRoom = 4080
+
 // microMessages fits r2's messages and RECVs to a micro-benchmark. Its payload
 // may rise to the path MTU while it runs, except where every message has a slot
 // in memory or many are under way: there what it begins with is the limit.
@@ -132,7 +135,10 @@ func microMessages(c *r2.Config, v Knobs, machines int) {
 		c.Transport = transports[v.text("workload.transport")]
 	}
 	n := objects(v)
-	if c.Transport == r2.Datagrams && n == 1 && !passive(v) {
+	if room := v.int("workload.payload_max"); c.Transport == r2.Datagrams && n == 1 && !passive(v) {
+		if room < messageRoom {
+			c.MaxMessage = (room + header + 63) &^ 63
+		}
 		return
 	}
 	c.MaxMessage = (min(v.int("workload.payload"), mtu) + header + 63) &^ 63
@@ -203,6 +209,13 @@ func workloadKnobs() []entry {
 			Doc: "Draws accounts by a zipfian distribution with this constant in place of the hot set. 0: the hot set."}, inactive: only("workload.theta")},
 		{Knob: Knob{Name: "workload.payload", Kind: KindBytes, Default: 64, Min: 8, Max: octopus.MaxPayload, Unit: "bytes", Label: "Payload", Section: "2.2.4", Group: groupWorkload, Live: true,
 			Doc: "Bytes per request, or per object of one. An RPC carries 4,080 at most."}, inactive: only("workload.payload"), byLoad: map[string]any{octopus.Name: 4096}},
+		{Knob: Knob{Name: "workload.payload_max", Kind: KindBytes, Default: messageRoom, Min: 64, Max: messageRoom, Unit: "bytes", Label: "Largest payload", Section: "2.2.4", Group: groupWorkload,
+			Doc: "How far the payload of messages may be raised while they run. The less, the smaller are the receive buffers, and the faster is the simulation of large clusters."}, inactive: func(v Knobs) string {
+			if w := workloadOf(v); !w.reads("workload.payload") || w.name == octopus.Name {
+				return "workload " + w.name + " has messages of its own size"
+			}
+			return ""
+		}},
 		{Knob: Knob{Name: "workload.align", Kind: KindBytes, Default: 64, Min: 1, Max: 64, Unit: "bytes", Label: "Alignment", Section: "2.3.4.2", Group: groupWorkload, Live: true,
 			Doc: "Reads and writes begin at random multiples of it, a power of 2. 64: at the begin of a PCIe data word and cache line, so that only the end can be a part of one. The hints that pad align too."}, inactive: only("workload.align"), byLoad: map[string]any{octopus.Name: octopus.MinAlign}},
 		{Knob: Knob{Name: "workload.pad", Kind: KindBytes, Default: 1, Min: 1, Max: 256, Unit: "bytes", Label: "Padding", Section: "2.3.4.2", Group: groupWorkload, Live: true,
