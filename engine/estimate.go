@@ -79,25 +79,39 @@ func estimate(v Knobs) Estimate {
 			WallMS: 1 + verbs/verbsPerWallMS,
 		}
 	}
-	commits, copies := count(commitsPerSecond), int64(v.int("replicas"))
+	copies := int64(v.int("replicas"))
 	records := int64(scaled(v, "workload.keys"))
 	if w.reads("workload.accounts") {
 		records = 2 * int64(scaled(v, "workload.accounts")) * int64(dataThreads)
 	}
+	p := population{tables: records * (rowBytes*copies + indexBytes), cached: records, perSecond: commitsPerSecond, perWallMS: commitsPerWallMS,
+		perCommit: recordsPerCommit * (copies + 1) * pageBytes}
+	if w.reads("workload.warehouses") {
+		p = tpccPopulation(v, servers)
+	}
+	commits := count(p.perSecond)
 	recv := int64(threads) * int64(min(2048, 8*all*r2Config(v).Coroutines)) * recvBytes
-	tables := records * (rowBytes*copies + indexBytes)
 	if copies > 1 {
 		fixed += int64(servers*threads) * ringBytes
 	}
 	e := Estimate{
-		MaxMemoryBytes: fixed + tables + recv,
-		MemoryBytes:    fixed + min(tables, commits*recordsPerCommit*(copies+1)*pageBytes) + min(recv, commits*messagesPerCommit*recvBytes),
-		WallMS:         100 + commits/commitsPerWallMS,
+		MaxMemoryBytes: fixed + p.tables + recv,
+		MemoryBytes:    fixed + min(p.tables, commits*p.perCommit) + min(recv, commits*messagesPerCommit*recvBytes),
+		WallMS:         100 + int64(float64(commits)/p.perWallMS),
 	}
 	if v.bool("cache.enabled") && v.bool("warm") {
-		e.WallMS += records * int64(all) / warmedPerWallMS
+		e.WallMS += p.cached * int64(all) / warmedPerWallMS
 	}
 	return e
+}
+
+// population is what a workload's tables and transactions need.
+type population struct {
+	tables    int64   // bytes of all rows, replicas and buckets
+	cached    int64   // records that location caches may have
+	perCommit int64   // bytes that a transaction touches for the first time, at the begin
+	perSecond float64 // commits per client thread, in virtual time
+	perWallMS float64 // commits on one core of the host
 }
 
 // refuseTooBig compares the estimate with what this computer has to offer now.

@@ -137,6 +137,9 @@ func txnConfig(v Knobs) txn.Config {
 	c.CacheBytes = max(uint64(float64(v.int("cache.bytes"))*v.float("workload.scale")), 1<<10)
 	c.Speculative = v.bool("txn.speculative")
 	c.NoRDMA = workloadOf(v).transactions && !hasRDMA(v)
+	if ignoresAborts(v) {
+		c.Variant = txn.IgnoreAborts
+	}
 	return c
 }
 

@@ -41,6 +41,12 @@ var workloads = []workloadKind{
 			return cycle.New(cycle.Options{Keys: uint64(scaled(v, "workload.keys")), ValueBytes: v.int("workload.value_bytes")})
 		},
 	},
+	{
+		name: "tpcc-no", doc: "TPC-C/no, new-order alone, a home warehouse per thread, every order line from a random other warehouse (section 4.3)",
+		transactions: true,
+		knobs:        append([]string{"workload.variant"}, tpccKnobNames[:5]...),
+		build:        func(v Knobs) (workload.Bench, error) { return newTPCC(v, true) },
+	},
 	micros("micro-read", "one READ after the other", "workload.primitive", "workload.objects", "workload.copy", "workload.pattern", "workload.dimm", "workload.align"),
 	micros("micro-write", "one WRITE after the other", "workload.primitive", "workload.objects", "workload.copy", "workload.pattern", "workload.dimm", "workload.align", "workload.pad", "opt.micro.pa"),
 	micros("micro-atomic", "one FETCH-AND-ADD after the other on random words"),
@@ -252,6 +258,7 @@ func workloadKnobs() []entry {
 			Doc: "Multiplies populations only; caches that matter relative to them shrink by the same factor."}, inactive: only("workload.scale")},
 	}
 	list = append(list, microKnobs(only)...)
+	list = append(list, tpccKnobs(only)...)
 	return append(list, mixKnobs()...)
 }
 
@@ -278,6 +285,9 @@ func microKnobs(only func(name string) func(v Knobs) string) []entry {
 	}
 }
 
+// mixWeights are the default weights, where they are not 15.
+var mixWeights = map[string]int{"send-payment": 25}
+
 // mixKnobs has one weight for each type of each workload.
 func mixKnobs() []entry {
 	var list []entry
@@ -288,9 +298,9 @@ func mixKnobs() []entry {
 				continue
 			}
 			seen[typ] = true
-			weight := 15
-			if typ == "send-payment" {
-				weight = 25
+			weight, ok := mixWeights[typ]
+			if !ok {
+				weight = 15
 			}
 			list = append(list, entry{Knob: Knob{Name: "workload.mix." + typ, Kind: KindInt, Default: weight, Min: 0, Max: 1000, Label: "Weight of " + typ, Section: "4.3", Group: groupWorkload, Live: true,
 				Doc: "Share of this transaction type relative to the sum of all weights."}, inactive: func(v Knobs) string {

@@ -95,7 +95,7 @@ func (s *shard) allocate(cl *r2.Cluster) (err error) {
 		return err
 	}
 	s.rows, err = newRegion(cl, s.machine, fabric.Alloc{
-		Name: name + ".rows", Bytes: uint64(s.rowEnd) * uint64(s.table.layout.Stride), Socket: s.socket, Fill: s.rowPage,
+		Name: name + ".rows", Bytes: s.rowBytes(), Socket: s.socket, Fill: s.rowPage,
 	}, fabric.LocalWrite|fabric.RemoteRead|fabric.RemoteWrite|fabric.RemoteAtomic)
 	s.private = cl.Mem(s.machine).Reserve(name+".free", record.LineBytes, s.socket)
 	return err
@@ -114,6 +114,9 @@ func (s *shard) nodeAddr(node uint64) r2.Addr { return s.nodes.base + r2.Addr(no
 func (s *shard) rowAddr(row uint32) r2.Addr {
 	return s.rows.base + r2.Addr(uint64(row)*uint64(s.table.layout.Stride))
 }
+
+// rowBytes is the size of the rows' region: of one row at least, for a socket may have got none.
+func (s *shard) rowBytes() uint64 { return uint64(max(1, s.rowEnd)) * uint64(s.table.layout.Stride) }
 
 // fillNodes computes the initial bytes of the nodes from offset at of the index region on. dst holds whole
 // groups, or the last nodes of the region.

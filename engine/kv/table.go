@@ -17,6 +17,13 @@ type Spec struct {
 	// function of the key: it runs when a page is first touched, on the primary and on each backup. Nil
 	// leaves zeros.
 	Init func(key uint64, value []byte)
+	// Mutable is the number of leading bytes of a value that transactions change: locks cover the record, but write-back
+	// and log carry only these. The rest is what Init or the transaction that inserts the record wrote. 0: all.
+	Mutable int
+	// Constant says that no transaction writes the table: what is read of it needs no validation.
+	Constant bool
+	// Local says that only the machine of a record reads it: location caches leave it out.
+	Local bool
 	// Spare is the number of rows per socket of a server kept for records that are inserted while the system
 	// runs. It costs address space, and memory only when used. Inserts fail when it is used up.
 	Spare uint64
@@ -77,6 +84,9 @@ func newTable(cl *r2.Cluster, spec Spec, place Placement) (*Table, error) {
 	}
 	if err == nil {
 		err = place.check()
+	}
+	if err == nil && (spec.Mutable < 0 || spec.Mutable > spec.ValueBytes) {
+		err = fmt.Errorf("mutable bytes %d: from 0 (all) to %d, the length of a value", spec.Mutable, spec.ValueBytes)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("table %s: %w", spec.Name, err)

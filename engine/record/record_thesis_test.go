@@ -56,10 +56,11 @@ func TestThesis434LogEntrySizes(t *testing.T) {
 	}
 }
 
-// hardware.md, layouts of the originals: entries of at most 2,048 B; a lock word has machine 16, thread 6 and
-// coroutine 10 bits; the sequence grows by 2 per commit and is odd while written.
+// hardware.md, layouts of the originals: a lock word has machine 16, thread 6 and coroutine 10 bits; the sequence
+// grows by 2 per commit and is odd while written. Entries have at most 2,048 B there; here they have to hold a
+// new-order of TPC-C with 15 lines in the standard's sizes.
 func TestThesisLayoutFacts(t *testing.T) {
-	if MaxEntryBytes != 2048 || MaxMachines != 1<<16 || MaxThreads != 1<<6 || MaxCoroutines != 1<<10 {
+	if MaxEntryBytes < 2048 || MaxMachines != 1<<16 || MaxThreads != 1<<6 || MaxCoroutines != 1<<10 {
 		t.Error("limits differ from the original's layout")
 	}
 	if Next(InitialSeq) != InitialSeq+2 || Writing(InitialSeq) != InitialSeq+1 {

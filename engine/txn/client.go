@@ -272,10 +272,10 @@ func (tx *Tx) fits() error {
 			a := &tx.set[i]
 			switch {
 			case int(a.machine) != m:
-			case a.out != nil:
+			case toLock(a):
 				locks += verifyItem
 				commits += 8 + pad8(len(a.out))
-			default:
+			case readOnlySet(a):
 				checks += verifyItem
 			}
 		}

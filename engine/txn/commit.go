@@ -16,11 +16,12 @@ import (
 func (tx *Tx) writeBack() error {
 	mode := tx.cfg.mode(metrics.Commit, tx.cfg.Commit)
 	tx.enter(metrics.Commit, mode)
+	tx.writeBackInserts()
 	if tx.cfg.Commit == TwoSided {
 		tx.writeBackByRPC()
 	} else {
 		for i := range tx.set {
-			if a := &tx.set[i]; a.out != nil {
+			if a := &tx.set[i]; toLock(a) {
 				tx.writeBackOne(a)
 			}
 		}
@@ -29,6 +30,16 @@ func (tx *Tx) writeBack() error {
 		return nil
 	}
 	return tx.c.Wait()
+}
+
+// writeBackInserts stores the records that the transaction inserts.
+func (tx *Tx) writeBackInserts() {
+	for i := range tx.set {
+		if a := &tx.set[i]; a.insert {
+			a.locked = false
+			tx.db.storeRow(tx.c, a.loc.Addr, a.out)
+		}
+	}
 }
 
 // writeBackOne posts {WRITE sequence and value, WRITE 0 to the lock}. They
@@ -61,12 +72,12 @@ var zero = make([]byte, 8)
 
 // writeBackByRPC sends one request per participant with all its records.
 func (tx *Tx) writeBackByRPC() {
-	tx.participants(inWriteSet)
+	tx.participants(toLock)
 	for _, m := range tx.parts {
 		req := tx.db.req[:0]
 		for i := range tx.set {
 			a := &tx.set[i]
-			if a.out == nil || int(a.machine) != m {
+			if !toLock(a) || int(a.machine) != m {
 				continue
 			}
 			a.locked = false
@@ -90,7 +101,12 @@ func (db *DB) sendCommit(c *r2.Co, m int, rpc uint8, req []byte) {
 func (tx *Tx) release() {
 	held := false
 	for i := range tx.set {
-		held = held || tx.set[i].locked
+		a := &tx.set[i]
+		if a.insert && a.locked {
+			a.locked = false
+			tx.c.Store64(a.loc.Addr+lockAt, 0)
+		}
+		held = held || a.locked
 	}
 	if !held {
 		return

@@ -107,6 +107,9 @@ type table struct {
 	name     string
 	store    *kv.Table
 	rowBytes int
+	written  int      // leading bytes of a value that an update writes back
+	constant bool     // nobody writes it
+	cached   bool     // location caches have it
 	touched  []uint64 // bit by key, of the keys from the start
 }
 
@@ -248,7 +251,10 @@ func (db *DB) AddTable(spec kv.Spec, p kv.Partition) (*kv.Table, error) {
 	if err != nil {
 		return nil, fmt.Errorf("table %s: %w", spec.Name, err)
 	}
-	t := &table{id: spec.ID, name: spec.Name, store: store, rowBytes: store.RowBytes(), touched: make([]uint64, (keys(p)+63)/64)}
+	t := &table{id: spec.ID, name: spec.Name, store: store, rowBytes: store.RowBytes(), written: spec.Mutable, constant: spec.Constant, cached: !spec.Local, touched: make([]uint64, (keys(p)+63)/64)}
+	if t.written == 0 {
+		t.written = spec.ValueBytes
+	}
 	db.tables[spec.ID] = t
 	db.order = append(db.order, t)
 	return store, nil
@@ -299,7 +305,9 @@ func (db *DB) Cache(machine int) *kv.Cache {
 	if db.caches[machine] == nil {
 		var tables []*kv.Table
 		for _, t := range db.order {
-			tables = append(tables, t.store)
+			if t.cached {
+				tables = append(tables, t.store)
+			}
 		}
 		x, err := kv.NewCache(db.cl, machine, tables, db.cfg.CacheBytes, cacheSeed)
 		if err != nil {

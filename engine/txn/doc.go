@@ -35,8 +35,11 @@
 //
 // # Left out, and caveats
 //
-//   - Inserts and deletes inside transactions; a read that finds no record is
-//     not validated.
+//   - Inserts and deletes of keys inside transactions; a read that finds no
+//     record is not validated. A workload whose keys are known beforehand gives
+//     all of them rows, says in the value whether the record exists, and uses
+//     Insert: what does not exist is then read, validated and checked like
+//     anything else.
 //   - Recovery: a machine that fails takes its transactions with it.
 //   - The CPU of the coordinator's own bookkeeping (its read and write set) is
 //     not charged; posting, polling and copying is, by r2.

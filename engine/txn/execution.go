@@ -71,7 +71,7 @@ func (tx *Tx) begin(a *access, prim Prim) {
 		a.state = asked
 		return
 	case a.located:
-	case tx.cfg.CacheEnabled:
+	case tx.cfg.CacheEnabled && a.table.cached:
 		a.loc, a.located = tx.cache.Get(tx.c, a.table.store, a.key)
 	}
 	switch {
@@ -105,7 +105,7 @@ func (tx *Tx) readLocal(a *access) {
 		a.loc, a.located = loc, true
 	}
 	row := tx.c.Load(a.loc.Addr, a.table.rowBytes)
-	if !record.Readable(row) {
+	if !tx.readable(row) {
 		return // stays wanted
 	}
 	a.value = tx.mem.take(len(row) - valueAt)
@@ -175,7 +175,7 @@ func (tx *Tx) acceptLookup(a *access) (more bool) {
 		return true
 	case kv.Found:
 		a.loc, a.located = loc, true
-		if tx.cfg.CacheEnabled {
+		if tx.cfg.CacheEnabled && a.table.cached {
 			tx.cache.Put(tx.c, a.table.store, a.key, loc.Ref)
 		}
 		tx.readRow(a)
@@ -195,14 +195,24 @@ func (tx *Tx) acceptRead(a *access) {
 	a.value, a.state = nil, wanted
 	if !a.loc.Fresh(record.Seq(row)) {
 		// The row holds another record by now: the cached location is stale.
-		tx.cache.Invalidate(tx.c, a.table.store, a.key)
+		if a.table.cached {
+			tx.cache.Invalidate(tx.c, a.table.store, a.key)
+		}
 		a.located = false
 		return
 	}
-	if record.Readable(row) {
+	if tx.readable(row) {
 		a.value, a.seq, a.state = record.Value(row), record.Seq(row), fetched
 		a.direct = record.OneLine(uint64(a.loc.Addr), a.table.rowBytes)
 	}
+}
+
+// readable reports whether the row may be used: nobody holds or writes it.
+func (tx *Tx) readable(row []byte) bool {
+	if tx.cfg.Variant == IgnoreAborts {
+		return record.Stable(record.Seq(row)) && record.Live(record.Seq(row))
+	}
+	return record.Readable(row)
 }
 
 // acceptReply takes the next row of an RPC's reply.
@@ -220,10 +230,10 @@ func (tx *Tx) acceptReply(a *access) {
 	row := b[fetchHead : fetchHead+a.table.rowBytes]
 	a.loc, a.located = a.table.store.Location(a.key, kv.Ref(u64(b)&^foundBit)), true
 	a.rep.B, a.rep, a.state = b[n:], nil, wanted
-	if tx.cfg.CacheEnabled && tx.fills() {
+	if tx.cfg.CacheEnabled && a.table.cached && tx.fills() {
 		tx.cache.Put(tx.c, a.table.store, a.key, a.loc.Ref)
 	}
-	if record.Readable(row) {
+	if tx.readable(row) {
 		a.value, a.seq, a.state, a.direct = record.Value(row), record.Seq(row), fetched, true
 	}
 }

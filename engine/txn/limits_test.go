@@ -84,7 +84,7 @@ func TestRefusals(t *testing.T) {
 		body func(*Tx) error
 		want string
 	}{
-		{"log entry", h, false, write(0, 1, 2, 3, 4, 5, 6), "log entry"},
+		{"log entry", h, false, write(0, 1, 2, 3, 4, 5, 6, 9, 12, 15), "log entry"},
 		{"commit message", fasst, false, write(1, 4, 7, 10, 13, 16, 19, 22, 25, 28, 31, 34), "two-sided commit"},
 		{"no table", h, false, func(tx *Tx) error { _, err := tx.Read(9, 1); return err }, "table 9 does not exist: the tables are 1 t"},
 		{"no key", h, false, func(tx *Tx) error { _, err := tx.Read(1, 1000); return err }, "key not found"},
@@ -173,4 +173,81 @@ func TestNoAllocation(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestInsertMutableConstant: what a table declares of its values is held to.
+func TestInsertMutableConstant(t *testing.T) {
+	cfg, _ := Preset("drtm+h")
+	for _, c := range []struct {
+		name string
+		spec kv.Spec
+		body func(*Tx) error
+		want string
+	}{
+		{"constant", kv.Spec{ID: 1, Name: "t", ValueBytes: 24, Constant: true}, func(tx *Tx) error { _, err := tx.Update(1, 1); return err }, "declared constant"},
+		{"partly mutable", kv.Spec{ID: 1, Name: "t", ValueBytes: 24, Mutable: 8}, func(tx *Tx) error { _, err := tx.Insert(1, 0); return err }, "declare all mutable"},
+	} {
+		onClient(t, cfg, c.spec, 60, func(_ *r2.Co, cl *Client) {
+			if err := cl.Run(0, false, c.body); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: error %v, want %q", c.name, err, c.want)
+			}
+		})
+	}
+	init := func(key uint64, v []byte) {
+		for i := range v {
+			v[i] = byte(key)
+		}
+	}
+	onClient(t, cfg, kv.Spec{ID: 1, Name: "t", ValueBytes: 24, Mutable: 8, Init: init}, 60, func(_ *r2.Co, cl *Client) {
+		err := cl.Run(0, false, func(tx *Tx) error {
+			for _, key := range []uint64{3, 4} { // of the own machine, and of another
+				v, err := tx.Update(1, key)
+				if err != nil {
+					return err
+				}
+				if len(v) != 8 {
+					t.Errorf("%d bytes to write, want the mutable 8", len(v))
+				}
+				v[0] = 99
+				if all, err := tx.Read(1, key); err != nil || len(all) != 24 || all[0] != 99 || all[23] != byte(key) {
+					t.Errorf("own write reads as %v, %v", all, err)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		cl.Run(0, true, func(tx *Tx) error {
+			for _, key := range []uint64{3, 4} {
+				if v, err := tx.Read(1, key); err != nil || v[0] != 99 || v[8] != byte(key) || v[23] != byte(key) {
+					t.Errorf("key %d is %v, %v", key, v, err)
+				}
+			}
+			return nil
+		})
+	})
+	onClient(t, cfg, kv.Spec{ID: 1, Name: "t", ValueBytes: 24}, 60, func(_ *r2.Co, cl *Client) {
+		err := cl.Run(0, false, func(tx *Tx) error {
+			for _, key := range []uint64{3, 4} {
+				v, err := tx.Insert(1, key)
+				if err != nil {
+					return err
+				}
+				v[23] = 7
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		cl.Run(0, true, func(tx *Tx) error {
+			for _, key := range []uint64{3, 4} {
+				if v, err := tx.Read(1, key); err != nil || v[23] != 7 {
+					t.Errorf("inserted key %d is %v, %v", key, v, err)
+				}
+			}
+			return nil
+		})
+	})
 }

@@ -97,9 +97,9 @@ func (tx *Tx) log() error {
 	for i := range tx.logs {
 		tx.c.AheadPost(tx.logs[i].machine)
 	}
+	tx.reserveAll()
 	for i := range tx.logs {
 		g := &tx.logs[i]
-		tx.reserve(g)
 		switch entry := tx.entry(); {
 		case g.machine == tx.c.Machine():
 			own := tx.mem.take(len(entry)) // a store waits for the core's local time
@@ -116,6 +116,25 @@ func (tx *Tx) log() error {
 		return tx.fail(err)
 	}
 	return nil
+}
+
+// reserveAll finds room at all backups, in the order of their numbers: who waits
+// for one ring holds room only in rings before it, so coroutines of a thread
+// cannot wait for each other in a circle.
+func (tx *Tx) reserveAll() {
+	for done := -1; ; {
+		var next *logged
+		for i := range tx.logs {
+			if g := &tx.logs[i]; g.machine > done && (next == nil || g.machine < next.machine) {
+				next = g
+			}
+		}
+		if next == nil {
+			return
+		}
+		tx.reserve(next)
+		done = next.machine
+	}
 }
 
 // reserve finds room in the ring at a backup. A full ring waits for reclaims;

@@ -43,7 +43,7 @@ func (tx *Tx) endHistory(err error) {
 	h.reads, h.writes = h.reads[:0], h.writes[:0]
 	for i := range tx.set {
 		a := &tx.set[i]
-		if a.state != fetched {
+		if a.state != fetched || a.table.constant {
 			continue
 		}
 		k := history.MakeKey(a.table.id, a.key)

@@ -38,6 +38,7 @@ type access struct {
 	located bool // loc is valid
 	direct  bool // value was read where no torn READ is possible
 	locked  bool
+	insert  bool          // see Insert
 	served  bool          // dealt with in the loop over participants
 	value   []byte        // private copy of what was read; while reading, the row that the READ will fill
 	out     []byte        // new sequence (8 bytes) and value, as the write-back sends them
@@ -110,27 +111,56 @@ func (tx *Tx) Read(table uint8, key uint64) ([]byte, error) {
 		return nil, err
 	}
 	if a.out != nil {
-		return a.out[8:], nil
+		return a.out[8 : 8+a.table.rowBytes-valueAt], nil
 	}
 	return a.value, nil
 }
 
 // Update puts a record into the write set and returns its value for writing in
-// place.
+// place; of a table whose values are mutable in part, that part.
 func (tx *Tx) Update(table uint8, key uint64) ([]byte, error) {
-	a, err := tx.get(table, key)
+	a, err := tx.write(table, key)
 	if err != nil {
 		return nil, err
 	}
-	if tx.readOnly {
+	return a.out[8:], nil
+}
+
+// Insert is Update of a record that nobody else can be about to write, as the
+// order that belongs to the number which this transaction takes from a counter.
+// If it is on the coroutine's own machine the CPU locks and writes it, without
+// an atomic, whoever locks elsewhere; see lockInserts.
+func (tx *Tx) Insert(table uint8, key uint64) ([]byte, error) {
+	a, err := tx.write(table, key)
+	if err != nil {
+		return nil, err
+	}
+	if a.table.written != a.table.rowBytes-valueAt {
+		// The backup may see a later update of the mutable part first, and then
+		// would skip the insert.
+		return nil, tx.fail(fmt.Errorf("insert of key %d of table %s, of whose values only %d bytes are mutable: declare all mutable", key, a.table.name, a.table.written))
+	}
+	a.insert = int(a.machine) == tx.c.Machine()
+	return a.out[8:], nil
+}
+
+func (tx *Tx) write(table uint8, key uint64) (*access, error) {
+	a, err := tx.get(table, key)
+	switch {
+	case err != nil:
+		return nil, err
+	case tx.readOnly:
 		return nil, tx.fail(fmt.Errorf("write of key %d of table %d in a read-only transaction: run it as read-write", key, table))
+	case a.table.constant:
+		return nil, tx.fail(fmt.Errorf("write of key %d of table %s, which is declared constant", key, a.table.name))
 	}
 	if a.out == nil {
 		a.out = tx.mem.take(8 + len(a.value))
 		copy(a.out[8:], a.value)
+		a.out = a.out[:8+a.table.written]
 		tx.writes++
 	}
-	return a.out[8:], nil
+	return a, nil
 }
 
 // Write replaces the value of a record that exists.

@@ -14,10 +14,36 @@ import (
 func (tx *Tx) lock() error {
 	mode := tx.cfg.mode(metrics.Lock, tx.cfg.Lock)
 	tx.enter(metrics.Lock, mode)
+	var err error
 	if tx.cfg.Lock == TwoSided {
-		return tx.lockByRPC(mode)
+		err = tx.lockByRPC(mode)
+	} else {
+		err = tx.lockByRNIC(mode)
 	}
-	return tx.lockByRNIC(mode)
+	if err == nil {
+		tx.lockInserts()
+	}
+	return tx.failed
+}
+
+// lockInserts locks the records that the transaction inserts, for readers to see
+// that somebody is at it. Nobody else can be about to write them, so the CPU
+// stores the lock word even where the RNIC locks.
+func (tx *Tx) lockInserts() {
+	word := tx.th.owner(tx.c).LockWord()
+	for i := range tx.set {
+		a := &tx.set[i]
+		if !a.insert {
+			continue
+		}
+		head := tx.c.Load(a.loc.Addr, header)
+		if (record.Lock(head) != 0 || record.Seq(head) != a.seq) && tx.cfg.Variant != IgnoreAborts {
+			tx.fail(errAborted)
+			return
+		}
+		tx.c.Store64(a.loc.Addr+lockAt, word)
+		a.locked = true
+	}
 }
 
 // lockByRNIC posts {CAS lock, READ header} per record. They execute in order,
@@ -29,7 +55,7 @@ func (tx *Tx) lockByRNIC(mode r2.Mode) error {
 	tx.aheadPosts()
 	for i := range tx.set {
 		a := &tx.set[i]
-		if a.out == nil {
+		if !toLock(a) {
 			continue
 		}
 		l := tx.c.List(a.loc.Loc, true)
@@ -43,7 +69,7 @@ func (tx *Tx) lockByRNIC(mode r2.Mode) error {
 		a.head = (*[header]byte)(l.Read(a.loc.Loc, header).B)
 		a.served = true
 		l.Post()
-		if !mode.Outstanding && !tx.won(a) {
+		if !mode.Outstanding && !tx.won(a) && tx.cfg.Variant != IgnoreAborts {
 			break // no use in trying the others
 		}
 	}
@@ -53,7 +79,7 @@ func (tx *Tx) lockByRNIC(mode r2.Mode) error {
 			a.served = false
 			a.locked = tx.won(a)
 			if !a.locked || tx.cfg.Variant != SkipVersionCheck && record.Seq(a.head[:]) != a.seq {
-				tx.fail(errAborted)
+				tx.conflict()
 			}
 			a.locked = a.locked || tx.cfg.Variant == UnlockNotWon
 		}
@@ -72,12 +98,12 @@ func (tx *Tx) won(a *access) bool {
 // lockByRPC sends one request per participant with all its records. The
 // participant locks all or none.
 func (tx *Tx) lockByRPC(mode r2.Mode) error {
-	tx.participants(inWriteSet)
+	tx.participants(toLock)
 	n := 0
 	for _, m := range tx.parts {
-		tx.calls[n] = tx.c.Call(m, rpcLock, tx.verifyItems(m, inWriteSet))
+		tx.calls[n] = tx.c.Call(m, rpcLock, tx.verifyItems(m, toLock))
 		n++
-		if !mode.Outstanding && !saysYes(tx.calls[n-1]) {
+		if !mode.Outstanding && !saysYes(tx.calls[n-1]) && tx.cfg.Variant != IgnoreAborts {
 			break
 		}
 	}
@@ -86,11 +112,11 @@ func (tx *Tx) lockByRPC(mode r2.Mode) error {
 	}
 	for k := range n {
 		if !saysYes(tx.calls[k]) {
-			tx.fail(errAborted)
+			tx.conflict()
 			continue
 		}
 		for i := range tx.set {
-			if a := &tx.set[i]; a.out != nil && int(a.machine) == tx.parts[k] {
+			if a := &tx.set[i]; toLock(a) && int(a.machine) == tx.parts[k] {
 				a.locked = true
 			}
 		}
@@ -126,10 +152,18 @@ func (tx *Tx) validate(phase metrics.Phase, prim Prim) error {
 	}
 	for i := range tx.set {
 		if a := &tx.set[i]; readOnlySet(a) && (record.Lock(a.head[:]) != 0 || record.Seq(a.head[:]) != a.seq) {
-			return tx.fail(errAborted)
+			return tx.conflict()
 		}
 	}
 	return nil
+}
+
+// conflict ends the attempt: somebody else was at a record.
+func (tx *Tx) conflict() error {
+	if tx.cfg.Variant == IgnoreAborts {
+		return tx.failed
+	}
+	return tx.fail(errAborted)
 }
 
 func (tx *Tx) validateByRPC() error {
@@ -142,7 +176,7 @@ func (tx *Tx) validateByRPC() error {
 	}
 	for k := range tx.parts {
 		if !saysYes(tx.calls[k]) {
-			return tx.fail(errAborted)
+			return tx.conflict()
 		}
 	}
 	return nil
@@ -153,7 +187,7 @@ func (tx *Tx) validateByRPC() error {
 func (tx *Tx) alreadyConsistent() bool {
 	n := 0
 	for i := range tx.set {
-		if a := &tx.set[i]; a.state == fetched {
+		if a := &tx.set[i]; a.state == fetched && !a.table.constant {
 			n++
 			if !a.direct {
 				return false
@@ -164,7 +198,8 @@ func (tx *Tx) alreadyConsistent() bool {
 }
 
 func inWriteSet(a *access) bool  { return a.out != nil }
-func readOnlySet(a *access) bool { return a.out == nil && a.state == fetched }
+func toLock(a *access) bool      { return a.out != nil && !a.insert }
+func readOnlySet(a *access) bool { return a.out == nil && a.state == fetched && !a.table.constant }
 
 func (tx *Tx) any(of func(*access) bool) bool {
 	for i := range tx.set {

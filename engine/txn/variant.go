@@ -24,12 +24,16 @@ const (
 	// AsPublished is the write-back of the released code: WRITE of the value
 	// alone, then of 0 to the lock; the sequence never moves.
 	AsPublished
+	// IgnoreAborts is a switch of the released code, under which its TPC-C/no
+	// ran: a transaction commits whatever its locks and its validation say, and
+	// reads records that are locked.
+	IgnoreAborts
 	numVariants
 )
 
 var variantNames = [...]string{
 	"correct", "skip-version-check", "unlock-before-write-back", "sequence-not-advanced",
-	"commit-before-log", "cas-ignores-expected", "unlock-not-won", "as-published",
+	"commit-before-log", "cas-ignores-expected", "unlock-not-won", "as-published", "ignore-aborts",
 }
 
 func (v Variant) String() string {

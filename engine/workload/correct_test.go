@@ -151,9 +151,12 @@ func TestSmallRings(t *testing.T) {
 	for _, preset := range []string{"fasst", "drtm+h"} {
 		cfg, _ := txn.Preset(preset)
 		s := small(cfg)
-		s.ringBytes = 4096
+		s.ringBytes = 8192
 		s.coroutines = 12
-		w := ring(t)
+		w, err := cycle.New(cycle.Options{Keys: 400, ValueBytes: 640})
+		if err != nil {
+			t.Fatal(err)
+		}
 		b, err := newBed(s, w)
 		if err != nil {
 			t.Fatal(err)

@@ -1,0 +1,67 @@
+package engine
+
+import (
+	"drtmx/engine/workload"
+	"drtmx/engine/workload/tpcc"
+)
+
+// tpccKnobNames are what TPC-C reads; TPC-C/no the first five.
+var tpccKnobNames = []string{
+	"workload.warehouses", "workload.customers", "workload.items", "workload.rollbacks", "workload.scale",
+	"workload.remote.order_line", "workload.remote.payment",
+}
+
+func newTPCC(v Knobs, newOrderOnly bool) (workload.Bench, error) {
+	return tpcc.New(tpcc.Options{
+		NewOrderOnly: newOrderOnly, Warehouses: v.int("workload.warehouses"), Customers: scaled(v, "workload.customers"), Items: scaled(v, "workload.items"),
+		Remotes: true, RemoteLine: v.int("workload.remote.order_line"), RemotePayment: v.int("workload.remote.payment"), Rollbacks: v.int("workload.rollbacks"),
+	})
+}
+
+// ignoresAborts says that the workload runs as its released code does.
+func ignoresAborts(v Knobs) bool {
+	return workloadOf(v).reads("workload.variant") && v.text("workload.variant") == "as-published"
+}
+
+// tpccPopulation is what TPC-C needs. What a commit touches and takes was measured with new-order.
+func tpccPopulation(v Knobs, servers int) population {
+	const (
+		stockRow, customerRow, orderRows = 322 + 14, 671 + 1, 40 + 24 + 15*(70+2) // in strides; an order with rows for 15 lines
+		ordersRoom                       = 8_192
+	)
+	warehouses := int64(0)
+	for m := range servers {
+		warehouses += int64(max(v.int("workload.warehouses"), 1))
+		if v.int("workload.warehouses") == 0 {
+			warehouses += int64(threadsOf(v, m)) - 1
+		}
+	}
+	copies, items, customers := int64(v.int("replicas")), int64(scaled(v, "workload.items")), int64(scaled(v, "workload.customers"))
+	row := func(bytes int64) int64 { return bytes*copies + indexBytes }
+	each := items*row(stockRow) + 10*customers*row(customerRow) + 10*(customers+ordersRoom)*(orderRows*copies+17*indexBytes)
+	return population{tables: warehouses * each, cached: warehouses * (items + 10*customers), perCommit: 100 << 10, perSecond: 40_000, perWallMS: 1.5}
+}
+
+func tpccKnobs(only func(name string) func(v Knobs) string) []entry {
+	row := func(k Knob) entry {
+		k.Group, k.Section = groupWorkload, "4.3"
+		return entry{Knob: k, inactive: only(k.Name)}
+	}
+	const of = "; the standard's number, which workload.scale multiplies."
+	return []entry{
+		row(Knob{Name: "workload.warehouses", Kind: KindInt, Default: 0, Min: 0, Max: 1024, Label: "Warehouses per machine",
+			Doc: "Warehouses on each machine that holds data. 0: one per worker thread, as the 384 of 16 machines with 24 threads."}),
+		row(Knob{Name: "workload.customers", Kind: KindInt, Default: 3_000, Min: 10, Max: 100_000, Label: "Customers per district",
+			Doc: "And orders that were there from the start" + of}),
+		row(Knob{Name: "workload.items", Kind: KindInt, Default: 100_000, Min: 20, Max: 1_000_000, Label: "Items",
+			Doc: "And stock records of each warehouse" + of}),
+		row(Knob{Name: "workload.rollbacks", Kind: KindInt, Default: 10, Min: 0, Max: 1000, Unit: "per mille", Label: "Rollbacks", Live: true,
+			Doc: "Share of the new-orders that name an item that does not exist, and are rolled back."}),
+		row(Knob{Name: "workload.remote.order_line", Kind: KindInt, Default: 10, Min: 0, Max: 1000, Unit: "per mille", Label: "Remote order lines", Live: true,
+			Doc: "Share of the order lines whose goods come from another warehouse."}),
+		row(Knob{Name: "workload.remote.payment", Kind: KindInt, Default: 150, Min: 0, Max: 1000, Unit: "per mille", Label: "Remote payments", Live: true,
+			Doc: "Share of the payments by a customer of another warehouse."}),
+		row(Knob{Name: "workload.variant", Kind: KindChoice, Default: "correct", Choices: []string{"correct", "as-published"}, Label: "Variant",
+			Doc: "correct: a new-order that meets another one aborts and is tried again. as-published: it commits all the same, as under a switch of the released code; orders and stock are lost, and the checks say so."}),
+	}
+}

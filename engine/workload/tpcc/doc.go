@@ -1,0 +1,54 @@
+// Package tpcc is TPC-C (revision 5.11): a company that takes orders, with nine
+// tables, spread over machines by warehouse; and TPC-C/no of thesis §4.3, which
+// runs new-order alone.
+//
+// # What is modelled
+//
+// All nine tables with the standard's cardinalities and row sizes. Rows are pure
+// functions of their keys until they are first touched. Customers and items are
+// drawn by NURand. A machine's worker threads serve the terminals of its
+// warehouses, a thread those whose number modulo the threads is its own; the
+// district is drawn for each transaction. Handlers cost what Table 4-2 says.
+//
+// TPC-C/no (NewOrderOnly): each line of an order comes from a random other
+// warehouse, so every transaction is distributed. The 16 coroutines of a thread
+// share the ten district rows of one warehouse, and orders of one district
+// exclude each other: many attempts abort. txn.IgnoreAborts is how the released
+// code can be told to run it.
+//
+// # Records that come into being
+//
+// Orders, order lines, new-orders and payments have rows from the start, of
+// which one column says whether the record exists. So what does not exist yet is
+// read, validated and checked like anything else, and there are no phantoms among
+// records whose keys are known. The transaction that takes a number from its
+// district owns the rows of that number: they are written by txn's Insert,
+// without an atomic. A transaction that inserts pays for the lookup of a bucket
+// and the row, as in a hash table that it really changes; the latch is missing.
+//
+// # Consistency
+//
+// Check verifies the twelve conditions of clause 3.3.2 for what may have changed,
+// as tpcc.1 to tpcc.12. Condition 11 holds in the standard's form (orders less
+// new orders are 2,100) for the population only: with deliveries the difference
+// is 2,100 and the deliveries that the customers count.
+//
+// # Caveats
+//
+//   - A district has rows for so many new orders, Options.Orders; the run ends
+//     with an error when they are used up.
+//   - Stock, district and warehouse have what transactions change in front, and
+//     only that is logged and written back. The released code keeps the stock's
+//     data in a table of its own, so a READ of stock is smaller there: Table 4-2
+//     has 68 bytes for an execution request, here it is 322.
+//   - A log entry of 15 lines needs 2.3 KB; the original's entries end at 2,048.
+//
+// # Deviations
+//
+//   - No keying and thinking times, no terminals' input and output: closed loops.
+//   - Each machine has the item table; nobody writes it and it is not validated.
+//   - Numbers are binary, of the standard's row sizes in sum.
+//   - A scaled population scales NURand's constant A with it, so that the skew
+//     stays; the standard does not know scaled populations.
+//   - The text of rows is random letters of full length.
+package tpcc

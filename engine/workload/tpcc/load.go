@@ -1,0 +1,171 @@
+package tpcc
+
+// The population (clause 4.3.3): every row is a pure function of its key, so that
+// nothing is stored of rows that nobody touches.
+
+// What the standard's random constants and dates are here.
+const (
+	loadDate = 1 // dates are in microseconds of virtual time; 0 is none
+
+	initialPayment = 10_00 // of each customer
+	creditLimit    = 50_000_00
+)
+
+// initialDelivered is the number of a district's first orders that were
+// delivered: 2,100 of 3,000.
+func (b *Bench) initialDelivered() uint64 { return b.customers * 7 / 10 }
+
+func (b *Bench) initialWarehouseYTD() int64 { return districts * b.initialDistrictYTD() }
+func (b *Bench) initialDistrictYTD() int64  { return int64(b.customers) * initialPayment }
+
+func (b *Bench) initWarehouse(key uint64, v []byte) {
+	x := b.bits(Warehouse, key)
+	put48(v[wYTD:], b.initialWarehouseYTD())
+	put16(v[wTax:], uint16(x.below(2001)))
+	x.text(v[wText:])
+}
+
+func (b *Bench) initDistrict(key uint64, v []byte) {
+	x := b.bits(District, key)
+	putI64(v[dYTD:], b.initialDistrictYTD())
+	put32(v[dNext:], uint32(b.customers)+1)
+	put16(v[dTax:], uint16(x.below(2001)))
+	x.text(v[dText:])
+}
+
+func (b *Bench) initCustomer(key uint64, v []byte) {
+	x := b.bits(Customer, key)
+	putI64(v[cBalance:], -initialPayment)
+	put48(v[cYTD:], initialPayment)
+	put32(v[cPayments:], 1)
+	put32(v[cSince:], loadDate)
+	put32(v[cLimit:], creditLimit)
+	put16(v[cDiscount:], uint16(x.below(5001)))
+	copy(v[cCredit:], "GC")
+	if x.below(10) == 0 {
+		copy(v[cCredit:], "BC")
+	}
+	x.text(v[cFirst:][:cFirstBytes])
+	copy(v[cMiddle:], "OE")
+	lastName(v[cLast:][:cLastBytes], b.nameOf(key))
+	x.text(v[cText:])
+}
+
+func (b *Bench) initHistory(key uint64, v []byte) {
+	w, h := key/b.payments, key%b.payments
+	if h >= districts*b.customers {
+		return
+	}
+	x := b.bits(History, key)
+	setHistory(v, w*districts+h/b.customers, w*districts+h/b.customers, h%b.customers, loadDate, initialPayment)
+	x.text(v[hData:])
+}
+
+// setHistory writes all columns but the data.
+func setHistory(v []byte, district, cDistrict, c uint64, date int64, amount uint32) {
+	put32(v[hCustomer:], uint32(c))
+	v[hCDistrict] = byte(cDistrict % districts)
+	put16(v[hCWare:], uint16(cDistrict/districts))
+	v[hDistrict] = byte(district % districts)
+	put16(v[hWare:], uint16(district/districts))
+	putI64(v[hDate:], date)
+	put32(v[hAmount:], amount)
+}
+
+func (b *Bench) initNewOrder(key uint64, v []byte) {
+	d, o := key/b.orders, key%b.orders
+	if o >= b.initialDelivered() && o < b.customers {
+		setNewOrder(v, d, o)
+	}
+}
+
+func setNewOrder(v []byte, district, o uint64) {
+	put32(v[nOrder:], uint32(o)+1)
+	put16(v[nWare:], uint16(district/districts))
+	v[nDistrict] = byte(district % districts)
+	v[nPresent] = 1
+}
+
+func (b *Bench) initOrder(key uint64, v []byte) {
+	d, o := key/b.orders, key%b.orders
+	if o >= b.customers {
+		return
+	}
+	setOrder(v, d, o, b.initialCustomer(d, o), loadDate, b.initialLines(key), true)
+	if o < b.initialDelivered() {
+		x := b.bits(Order, key)
+		v[oCarrier] = byte(1 + x.below(10))
+	}
+}
+
+func setOrder(v []byte, district, o, c uint64, date int64, lines int, allLocal bool) {
+	put32(v[oCustomer:], uint32(c))
+	putI64(v[oEntry:], date)
+	put32(v[oNumber:], uint32(o)+1)
+	put16(v[oWare:], uint16(district/districts))
+	v[oDistrict] = byte(district % districts)
+	v[oCarrier] = 0
+	v[oLines] = byte(lines)
+	v[oAllLocal] = 0
+	if allLocal {
+		v[oAllLocal] = 1
+	}
+}
+
+// initialCustomer is who placed an order: the customers of a district in random
+// order, one each.
+func (b *Bench) initialCustomer(district, o uint64) uint64 {
+	x := b.bits(Customer, ^district)
+	return (b.shuffle.At(o) + x.below(b.customers)) % b.customers
+}
+
+// initialLines is the number of an order's lines.
+func (b *Bench) initialLines(order uint64) int {
+	x := b.bits(OrderLine, ^order)
+	return 5 + int(x.below(maxLines-5+1))
+}
+
+func (b *Bench) initOrderLine(key uint64, v []byte) {
+	order, n := key/maxLines, key%maxLines
+	d, o := order/b.orders, order%b.orders
+	if o >= b.customers || int(n) >= b.initialLines(order) {
+		return
+	}
+	x := b.bits(OrderLine, key)
+	i := x.below(b.items)
+	date, amount := int64(loadDate), uint32(0)
+	if o >= b.initialDelivered() {
+		date, amount = 0, uint32(1+x.below(999_999))
+	}
+	setOrderLine(v, d, o, n, i, d/districts, 5, amount)
+	putI64(v[lDelivery:], date)
+	x.text(v[lDist:][:distBytes])
+}
+
+// setOrderLine writes all columns but the dist-info, not delivered.
+func setOrderLine(v []byte, district, o, n, item, supply uint64, quantity uint16, amount uint32) {
+	putI64(v[lDelivery:], 0)
+	put32(v[lItem:], uint32(item))
+	put16(v[lSupply:], uint16(supply))
+	put16(v[lQuantity:], quantity)
+	put32(v[lAmount:], amount)
+	put32(v[lOrder:], uint32(o)+1)
+	put16(v[lWare:], uint16(district/districts))
+	v[lDistrict] = byte(district % districts)
+	v[lNumber] = byte(n) + 1
+}
+
+func (b *Bench) initStock(key uint64, v []byte) {
+	x := b.bits(Stock, key)
+	put32(v[sQuantity:], uint32(10+x.below(91)))
+	x.text(v[sDist:])
+	x.original(v[sData:][:sDataBytes])
+}
+
+func (b *Bench) initItem(key uint64, v []byte) {
+	x := b.bits(Item, key%b.items) // the same on every server
+	put32(v[iImage:], uint32(1+x.below(10_000)))
+	put32(v[iPrice:], uint32(100+x.below(9_901)))
+	x.text(v[iName:])
+	x.original(v[iData:][:sDataBytes])
+}

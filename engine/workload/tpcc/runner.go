@@ -1,0 +1,184 @@
+package tpcc
+
+import (
+	"fmt"
+
+	"drtmx/engine/r2"
+	"drtmx/engine/txn"
+	"drtmx/engine/workload"
+)
+
+// runner is one coroutine's client: the terminals of its thread's warehouses.
+// The inputs of the running transaction are its fields, so that a body needs no
+// closure.
+type runner struct {
+	b      *Bench
+	client *txn.Client
+	homes  []uint64
+	bodies [5]func(tx *txn.Tx) error
+	draws  [5]func(r *r2.Rand)
+
+	w        uint64 // the terminal's warehouse
+	d        uint64 // a district of it, numbered through the warehouses
+	cd, c    uint64 // district and number of the customer
+	order    orderInput
+	refs     []txn.Ref
+	distInfo int
+}
+
+// orderInput is what a new-order orders.
+type orderInput struct {
+	lines    int
+	allLocal bool
+	invalid  bool // the last item does not exist
+	line     [maxLines]struct {
+		item, supply uint64
+		quantity     uint32
+	}
+}
+
+// Runner makes a coroutine's client.
+func (b *Bench) Runner(c *r2.Co) workload.Runner {
+	r := &runner{b: b, client: b.db.Client(c), homes: b.homes(c)}
+	r.bodies = [5]func(tx *txn.Tx) error{newOrder: r.newOrder}
+	r.draws = [5]func(r *r2.Rand){newOrder: r.drawNewOrder}
+	return r
+}
+
+// Next runs one transaction.
+func (r *runner) Next() error {
+	b, rand := r.b, r.client.Co().Rand()
+	typ := b.Pick(rand)
+	if body := b.Custom(typ); body != nil {
+		return workload.Done(r.client.Run(uint8(typ), false, body))
+	}
+	r.w = r.homes[rand.Uint64n(uint64(len(r.homes)))]
+	r.d = r.w*districts + rand.Uint64n(districts)
+	r.draws[typ](rand)
+	return workload.Done(r.client.Run(uint8(typ), b.ReadOnly(typ), r.bodies[typ]))
+}
+
+// now is the date: microseconds of virtual time, never 0.
+func (r *runner) now() int64 { return loadDate + 1 + int64(r.client.Co().Now()/1_000_000) }
+
+// other draws a warehouse that is not the terminal's; the terminal's if there is
+// no other.
+func (r *runner) other(rand *r2.Rand) uint64 {
+	if r.b.warehouses == 1 {
+		return r.w
+	}
+	w := rand.Uint64n(r.b.warehouses - 1)
+	if w >= r.w {
+		w++
+	}
+	return w
+}
+
+func (r *runner) permille(rand *r2.Rand, n int) bool { return int(rand.Uint64n(1000)) < n }
+
+// drawNewOrder picks the inputs of clause 2.4.1.
+func (r *runner) drawNewOrder(rand *r2.Rand) {
+	b, in := r.b, &r.order
+	r.c = b.customer.draw(rand)
+	in.lines = 5 + int(rand.Uint64n(maxLines-5+1))
+	in.invalid = r.permille(rand, b.opt.Rollbacks)
+	in.allLocal = true
+	for i := range in.lines {
+		l := &in.line[i]
+		l.item, l.quantity, l.supply = b.item.draw(rand), uint32(1+rand.Uint64n(10)), r.w
+		if b.opt.NewOrderOnly || r.permille(rand, b.opt.RemoteLine) {
+			l.supply = r.other(rand)
+		}
+		in.allLocal = in.allLocal && l.supply == r.w
+	}
+}
+
+// newOrder is clause 2.4.2.
+func (r *runner) newOrder(tx *txn.Tx) error {
+	b, in := r.b, &r.order
+	items := b.server(r.w)
+	r.refs = append(r.refs[:0], txn.Ref{Table: Warehouse, Key: r.w}, txn.Ref{Table: District, Key: r.d}, txn.Ref{Table: Customer, Key: b.customerKey(r.d, r.c)})
+	for _, l := range in.line[:in.lines] {
+		r.refs = append(r.refs, txn.Ref{Table: Item, Key: b.itemKey(items, l.item)}, txn.Ref{Table: Stock, Key: b.stockKey(l.supply, l.item)})
+	}
+	if err := tx.Prefetch(r.refs...); err != nil {
+		return err
+	}
+	if _, err := tx.Read(Warehouse, r.w); err != nil { // the tax, for the bill
+		return err
+	}
+	if _, err := tx.Read(Customer, b.customerKey(r.d, r.c)); err != nil { // the discount
+		return err
+	}
+	dist, err := tx.Update(District, r.d)
+	if err != nil {
+		return err
+	}
+	o := uint64(u32(dist[dNext:])) - 1
+	if o >= b.orders {
+		return fmt.Errorf("tpcc: district %d of warehouse %d has no room for order %d: raise workload.orders from %d", r.d%districts, r.w, o+1, b.opt.Orders)
+	}
+	add32(dist[dNext:], 1)
+	order := b.orderKey(r.d, o)
+	if err := r.insertOrder(tx, o, order); err != nil {
+		return err
+	}
+	for i := range in.lines {
+		if in.invalid && i == in.lines-1 {
+			return txn.ErrRollback // after all the work, as the standard wants it
+		}
+		if err := r.insertLine(tx, o, order, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *runner) insertOrder(tx *txn.Tx, o, key uint64) error {
+	v, err := tx.Insert(Order, key)
+	if err != nil {
+		return err
+	}
+	setOrder(v, r.d, o, r.c, r.now(), r.order.lines, r.order.allLocal)
+	if v, err = tx.Insert(NewOrder, key); err != nil {
+		return err
+	}
+	setNewOrder(v, r.d, o)
+	return nil
+}
+
+// insertLine takes the goods from the stock.
+func (r *runner) insertLine(tx *txn.Tx, o, order uint64, i int) error {
+	b, l := r.b, &r.order.line[i]
+	item, err := tx.Read(Item, b.itemKey(b.server(r.w), l.item))
+	if err != nil {
+		return err
+	}
+	amount := l.quantity * u32(item[iPrice:])
+	key := b.stockKey(l.supply, l.item)
+	stock, err := tx.Read(Stock, key)
+	if err != nil {
+		return err
+	}
+	hot, err := tx.Update(Stock, key)
+	if err != nil {
+		return err
+	}
+	left := u32(hot[sQuantity:])
+	if left < l.quantity+10 {
+		left += 91
+	}
+	put32(hot[sQuantity:], left-l.quantity)
+	add32(hot[sYTD:], l.quantity)
+	add32(hot[sOrders:], 1)
+	if l.supply != r.w {
+		add32(hot[sRemote:], 1)
+	}
+	line, err := tx.Insert(OrderLine, b.lineKey(order, uint64(i)))
+	if err != nil {
+		return err
+	}
+	setOrderLine(line, r.d, o, uint64(i), l.item, l.supply, uint16(l.quantity), amount)
+	copy(line[lDist:][:distBytes], stock[sDist+int(r.d%districts)*distBytes:])
+	return nil
+}

@@ -1,0 +1,166 @@
+package tpcc
+
+import (
+	"encoding/binary"
+
+	"drtmx/engine/kv"
+)
+
+// Table numbers.
+const (
+	Warehouse = 1 + iota
+	District
+	Customer
+	History
+	NewOrder
+	Order
+	OrderLine
+	Stock
+	Item
+)
+
+const (
+	districts = 10 // of a warehouse
+	maxLines  = 15 // of an order
+)
+
+// Bytes of the values: those of the standard's clause 1.3, keys included.
+const (
+	warehouseBytes = 89
+	districtBytes  = 95
+	customerBytes  = 655
+	historyBytes   = 46
+	newOrderBytes  = 8
+	orderBytes     = 24
+	orderLineBytes = 54
+	stockBytes     = 306
+	itemBytes      = 82
+)
+
+// Where the columns are. What transactions change comes first; money is in
+// cents, rates are in 1/10000. Of tables that grow, one column is 0 in rows
+// whose record does not exist: they are marked.
+const (
+	wYTD     = 0 // 6 bytes
+	wTax     = 6 // 2
+	wText    = 8 // name, streets, city, state, zip
+	wMutable = 6
+
+	dYTD     = 0  // 8
+	dNext    = 8  // 4
+	dTax     = 12 // 2
+	dText    = 14
+	dMutable = 12
+
+	cBalance     = 0  // 8
+	cYTD         = 8  // 6
+	cPayments    = 14 // 4
+	cDeliveries  = 18 // 4
+	cSince       = 22 // 4
+	cLimit       = 26 // 4
+	cDiscount    = 30 // 2
+	cCredit      = 32 // 2: BC or GC
+	cFirst       = 34 // 16
+	cMiddle      = 50 // 2
+	cLast        = 52 // 16
+	cText        = 68 // streets, city, state, zip, phone
+	cData        = 155
+	cDataBytes   = 500
+	cFirstBytes  = 16
+	cLastBytes   = 16
+	cHistoryCopy = 34 // what a payment of bad credit puts before the data
+
+	hCustomer  = 0  // 4
+	hCDistrict = 4  // 1
+	hCWare     = 5  // 2
+	hDistrict  = 7  // 1
+	hWare      = 8  // 2
+	hDate      = 10 // 8
+	hAmount    = 18 // 4, marks
+	hData      = 22 // 24
+
+	nOrder    = 0 // 4
+	nWare     = 4 // 2
+	nDistrict = 6 // 1
+	nPresent  = 7 // 1, marks
+
+	oCustomer = 0  // 4
+	oEntry    = 4  // 8
+	oNumber   = 12 // 4
+	oWare     = 16 // 2
+	oDistrict = 18 // 1
+	oCarrier  = 19 // 1, 0 while not delivered
+	oLines    = 20 // 1, marks
+	oAllLocal = 21 // 1
+
+	lDelivery = 0  // 8, 0 while not delivered
+	lItem     = 8  // 4
+	lSupply   = 12 // 2
+	lQuantity = 14 // 2, marks
+	lAmount   = 16 // 4
+	lOrder    = 20 // 4
+	lWare     = 24 // 2
+	lDistrict = 26 // 1
+	lNumber   = 27 // 1
+	lDist     = 28 // 24
+
+	sQuantity  = 0  // 4
+	sYTD       = 4  // 4
+	sOrders    = 8  // 4
+	sRemote    = 12 // 4
+	sDist      = 16 // 10 x 24
+	sData      = 256
+	sMutable   = 16
+	distBytes  = 24
+	sDataBytes = 50
+
+	iImage = 0 // 4
+	iPrice = 4 // 4
+	iName  = 8 // 24
+	iData  = 32
+)
+
+func u16(b []byte) uint16       { return binary.LittleEndian.Uint16(b) }
+func u32(b []byte) uint32       { return binary.LittleEndian.Uint32(b) }
+func i64(b []byte) int64        { return int64(binary.LittleEndian.Uint64(b)) }
+func put16(b []byte, v uint16)  { binary.LittleEndian.PutUint16(b, v) }
+func put32(b []byte, v uint32)  { binary.LittleEndian.PutUint32(b, v) }
+func putI64(b []byte, v int64)  { binary.LittleEndian.PutUint64(b, uint64(v)) }
+func i48(b []byte) int64        { return int64(u32(b)) | int64(u16(b[4:]))<<32 }
+func put48(b []byte, v int64)   { put32(b, uint32(v)); put16(b[4:], uint16(v>>32)) }
+func add32(b []byte, by uint32) { put32(b, u32(b)+by) }
+
+// Everything is numbered from 0, orders too; the number that the district gives
+// out is one more. A district is numbered through the warehouses.
+
+func (b *Bench) customerKey(district, c uint64) uint64 { return district*b.customers + c }
+func (b *Bench) orderKey(district, o uint64) uint64    { return district*b.orders + o }
+func (b *Bench) lineKey(order, line uint64) uint64     { return order*maxLines + line }
+func (b *Bench) stockKey(w, i uint64) uint64           { return w*b.items + i }
+func (b *Bench) itemKey(server, i uint64) uint64       { return server*b.items + i }
+func (b *Bench) historyKey(w, h uint64) uint64         { return w*b.payments + h }
+
+// server is the machine of a warehouse.
+func (b *Bench) server(w uint64) uint64 { return w / b.perServer }
+
+// specs are the tables with the number of their rows.
+func (b *Bench) specs() []tableSpec {
+	w, symmetric := b.warehouses, b.symmetric
+	d := w * districts
+	return []tableSpec{
+		{kv.Spec{ID: Warehouse, Name: "warehouse", ValueBytes: warehouseBytes, Mutable: wMutable, Init: b.initWarehouse}, w},
+		{kv.Spec{ID: District, Name: "district", ValueBytes: districtBytes, Mutable: dMutable, Local: symmetric, Init: b.initDistrict}, d},
+		{kv.Spec{ID: Customer, Name: "customer", ValueBytes: customerBytes, Init: b.initCustomer}, d * b.customers},
+		{kv.Spec{ID: History, Name: "history", ValueBytes: historyBytes, Local: symmetric, Init: b.initHistory}, w * b.payments},
+		{kv.Spec{ID: NewOrder, Name: "new-order", ValueBytes: newOrderBytes, Local: symmetric, Init: b.initNewOrder}, d * b.orders},
+		{kv.Spec{ID: Order, Name: "order", ValueBytes: orderBytes, Local: symmetric, Init: b.initOrder}, d * b.orders},
+		{kv.Spec{ID: OrderLine, Name: "order-line", ValueBytes: orderLineBytes, Local: symmetric, Init: b.initOrderLine}, d * b.orders * maxLines},
+		{kv.Spec{ID: Stock, Name: "stock", ValueBytes: stockBytes, Mutable: sMutable, Init: b.initStock}, w * b.items},
+		{kv.Spec{ID: Item, Name: "item", ValueBytes: itemBytes, Constant: true, Local: symmetric, Init: b.initItem}, uint64(b.servers) * b.items},
+	}
+}
+
+type tableSpec struct {
+	kv.Spec
+	rows uint64
+}

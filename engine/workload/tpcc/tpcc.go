@@ -1,0 +1,269 @@
+package tpcc
+
+import (
+	"fmt"
+
+	"drtmx/engine/kv"
+	"drtmx/engine/r2"
+	"drtmx/engine/txn"
+	"drtmx/engine/workload"
+)
+
+// Types, in the order of Outcome.Type.
+const (
+	newOrder = iota
+	payment
+	orderStatus
+	delivery
+	stockLevel
+)
+
+// types has the standard's minimum shares, new-order what they leave (clause 5.2.3).
+var types = []workload.Type{
+	{Name: "new-order", Weight: 45},
+	{Name: "payment", Weight: 43},
+	{Name: "order-status", Weight: 4, ReadOnly: true},
+	{Name: "delivery", Weight: 4},
+	{Name: "stock-level", Weight: 4, ReadOnly: true},
+}
+
+// Costs are the handler times of Table 4-2.
+var Costs = txn.Costs{Execution: 342, Validation: 454, Logging: 363, Commit: 108}
+
+// Options size the company. Zero values mean their defaults.
+type Options struct {
+	// NewOrderOnly is TPC-C/no of §4.3: new-order alone, and every line comes
+	// from a random other warehouse.
+	NewOrderOnly bool
+
+	Warehouses int // per machine that holds data; one per thread: 384 on 16 machines with 24 threads each in §4.3
+	Customers  int // per district; 3,000
+	Items      int // and stock records per warehouse; 100,000
+	// Orders is how many new orders a district has rows for, and a warehouse ten
+	// times as many for payments. A run that needs more ends with an error. They
+	// take memory only when used; 8,192.
+	Orders int
+
+	// Per mille of lines from another warehouse, of payments by a customer of
+	// another one, and of new-orders that name an item that does not exist. The
+	// standard has 10, 150 and 10; without Remotes these are taken.
+	Remotes                              bool
+	RemoteLine, RemotePayment, Rollbacks int
+
+	// RingBytes of a log ring; 32 KB, a dozen entries.
+	RingBytes uint64
+	Seed      uint64
+}
+
+// Bench is the workload.
+type Bench struct {
+	*workload.Transactions
+	opt Options
+	db  *txn.DB
+
+	servers    int
+	symmetric  bool   // every machine holds warehouses
+	perServer  uint64 // warehouses
+	warehouses uint64
+	customers  uint64 // of a district
+	items      uint64
+	orders     uint64   // rows of a district
+	payments   uint64   // rows of a warehouse
+	paid       []uint64 // rows of a warehouse that are taken
+
+	customer, item, names nurand
+	shuffle               workload.Scatter
+}
+
+// New checks the options.
+func New(o Options) (*Bench, error) {
+	def := func(v *int, by int) {
+		if *v == 0 {
+			*v = by
+		}
+	}
+	def(&o.Customers, 3_000)
+	def(&o.Items, 100_000)
+	def(&o.Orders, 8_192)
+	if !o.Remotes {
+		o.RemoteLine, o.RemotePayment, o.Rollbacks = 10, 150, 10
+	}
+	if o.RingBytes == 0 {
+		o.RingBytes = 32 << 10
+	}
+	for _, x := range []struct {
+		name       string
+		v, low, up int
+	}{
+		{"warehouses", o.Warehouses, 0, 4096}, {"customers", o.Customers, 10, 100_000}, {"items", o.Items, 20, 1_000_000}, {"orders", o.Orders, 1, 1 << 24},
+		{"remote.order_line", o.RemoteLine, 0, 1000}, {"remote.payment", o.RemotePayment, 0, 1000}, {"rollbacks", o.Rollbacks, 0, 1000},
+	} {
+		if x.v < x.low || x.v > x.up {
+			return nil, fmt.Errorf("tpcc with %s %d: from %d to %d", x.name, x.v, x.low, x.up)
+		}
+	}
+	b := &Bench{opt: o}
+	list := types
+	if o.NewOrderOnly {
+		list = types[:1]
+	}
+	var err error
+	b.Transactions, err = workload.NewTransactions(list)
+	return b, err
+}
+
+// Name is the workload's.
+func (b *Bench) Name() string {
+	if b.opt.NewOrderOnly {
+		return "tpcc-no"
+	}
+	return "tpcc"
+}
+
+// DB is the database.
+func (b *Bench) DB() *txn.DB { return b.db }
+
+// Warehouses is their number.
+func (b *Bench) Warehouses() uint64 { return b.warehouses }
+
+// Open creates the nine tables.
+func (b *Bench) Open(env workload.Env) (err error) {
+	b.servers = env.ServerCount()
+	b.symmetric = b.servers == env.Cluster.Machines()
+	b.perServer = uint64(b.opt.Warehouses)
+	for m := range b.servers {
+		if b.opt.Warehouses == 0 {
+			b.perServer = max(b.perServer, uint64(env.Cluster.Threads(m)))
+		}
+	}
+	b.warehouses = b.perServer * uint64(b.servers)
+	if b.warehouses > 1<<16 {
+		return fmt.Errorf("tpcc with %d warehouses: at most 65536", b.warehouses)
+	}
+	b.customers, b.items = uint64(b.opt.Customers), uint64(b.opt.Items)
+	b.orders = b.customers + uint64(b.opt.Orders)
+	b.payments = districts * b.orders
+	b.paid = make([]uint64, b.warehouses)
+	for w := range b.paid {
+		b.paid[w] = districts * b.customers
+	}
+	b.customer = newNURand(1023, constCustomer, 3_000, b.customers)
+	b.item = newNURand(8191, constItem, 100_000, b.items)
+	b.names = newNURand(255, constLastRun, 1_000, min(1_000, max(1, b.customers/3)))
+	b.shuffle = workload.NewScatter(b.customers)
+	if env.RingBytes == 0 {
+		env.RingBytes = b.opt.RingBytes
+	}
+	if b.db, err = env.OpenDB(Costs); err != nil {
+		return err
+	}
+	for _, t := range b.specs() {
+		t.Seed = b.opt.Seed + uint64(t.ID)
+		if _, err = b.db.AddTable(t.Spec, kv.Blocks(b.servers, t.rows)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Warm fills the location caches with stock, popular items first, and brings
+// districts and the most popular stock into the LLCs.
+func (b *Bench) Warm() error {
+	if cfg := b.db.Config(); cfg.CacheEnabled {
+		least := b.leastWeight(cfg.CacheBytes / kv.CacheEntryBytes)
+		workload.WarmCaches(b.db, func(table uint8, key uint64) bool {
+			return table == Stock && b.item.weight(key%b.items) >= least
+		}, nil)
+	}
+	hot := b.hotItems(hotPerWarehouse)
+	n := b.warehouses * (1 + districts + uint64(len(hot)))
+	workload.WarmMemory(b.db, n, func(i uint64) (uint8, uint64) {
+		w, k := i%b.warehouses, i/b.warehouses
+		switch {
+		case k == 0:
+			return Warehouse, w
+		case k <= districts:
+			return District, w*districts + k - 1
+		}
+		return Stock, b.stockKey(w, hot[k-1-districts])
+	})
+	return nil
+}
+
+const hotPerWarehouse = 64 // stock records in a warm LLC
+
+// leastWeight is the least popular weight such that the stock of all items of
+// this weight and above fits so many entries of a cache.
+func (b *Bench) leastWeight(entries uint64) int {
+	var count [64]uint64
+	for i := range b.items {
+		count[b.item.weight(i)]++
+	}
+	stocks := b.warehouses - b.warehouses/uint64(b.servers)
+	least := len(count)
+	for sum := uint64(0); least > 0; least-- {
+		if sum += count[least-1] * stocks; sum > entries {
+			break
+		}
+	}
+	return least
+}
+
+// hotItems lists some of the most popular items.
+func (b *Bench) hotItems(n int) []uint64 {
+	var list []uint64
+	for weight := 63; weight >= 0; weight-- {
+		for i := range b.items {
+			if len(list) < n && b.item.weight(i) == weight {
+				list = append(list, i)
+			}
+		}
+	}
+	return list
+}
+
+// Set changes a probability or a weight of the mix.
+func (b *Bench) Set(name string, value any) error {
+	if handled, err := b.SetMix(name, value); handled {
+		return err
+	}
+	for _, x := range []struct {
+		name string
+		v    *int
+	}{{"remote.order_line", &b.opt.RemoteLine}, {"remote.payment", &b.opt.RemotePayment}, {"rollbacks", &b.opt.Rollbacks}} {
+		if x.name != name {
+			continue
+		}
+		n, ok := value.(int)
+		if !ok || n < 0 || n > 1000 {
+			return fmt.Errorf("workload.%s %v: per mille, from 0 to 1000", name, value)
+		}
+		*x.v = n
+		return nil
+	}
+	return workload.UnknownParameter(b.Name(), name)
+}
+
+// homes are the warehouses whose terminals a thread serves.
+func (b *Bench) homes(c *r2.Co) []uint64 {
+	cl := b.db.Cluster()
+	first, n := uint64(c.Machine())*b.perServer, b.perServer
+	thread, threads := uint64(c.Thread()), uint64(cl.Threads(c.Machine()))
+	if !b.symmetric {
+		// Clients without warehouses share all of them.
+		first, n = 0, b.warehouses
+		thread, threads = 0, 0
+		for m := b.servers; m < cl.Machines(); m++ {
+			if m < c.Machine() {
+				thread += uint64(cl.Threads(m))
+			}
+			threads += uint64(cl.Threads(m))
+		}
+		thread += uint64(c.Thread())
+	}
+	list := []uint64{first + thread%n}
+	for w := thread + threads; w < n; w += threads {
+		list = append(list, first+w)
+	}
+	return list
+}

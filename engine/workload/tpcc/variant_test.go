@@ -1,0 +1,31 @@
+package tpcc
+
+import (
+	"strings"
+	"testing"
+
+	"drtmx/engine/txn"
+)
+
+// TestIgnoredAborts: the released code's switch loses updates, and both checkers
+// say so: that of the history and the consistency conditions.
+func TestIgnoredAborts(t *testing.T) {
+	for _, preset := range txn.PresetNames() {
+		t.Run(preset, func(t *testing.T) {
+			cfg, _ := txn.Preset(preset)
+			cfg.Variant = txn.IgnoreAborts
+			o := tiny()
+			o.NewOrderOnly = true
+			b := newBed(t, three, cfg, o)
+			bad := strings.Join(b.stress(500), "\n")
+			if b.attempts != b.commits+b.rollbacks {
+				t.Errorf("%d attempts, %d commits, %d rollbacks: nothing should abort", b.attempts, b.commits, b.rollbacks)
+			}
+			for _, want := range []string{"tpcc.", "duplicate-version"} {
+				if !strings.Contains(bad, want) {
+					t.Errorf("no complaint of %s in:\n%s", want, bad)
+				}
+			}
+		})
+	}
+}
