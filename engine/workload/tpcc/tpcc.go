@@ -30,6 +30,9 @@ var types = []workload.Type{
 // Costs are the handler times of Table 4-2.
 var Costs = txn.Costs{Execution: 342, Validation: 454, Logging: 363, Commit: 108}
 
+// DefaultOrders is Options.Orders if not set.
+const DefaultOrders = 8_192
+
 // Options size the company. Zero values mean their defaults.
 type Options struct {
 	// NewOrderOnly is TPC-C/no of §4.3: new-order alone, and every line comes
@@ -41,7 +44,7 @@ type Options struct {
 	Items      int // and stock records per warehouse; 100,000
 	// Orders is how many new orders a district has rows for, and a warehouse ten
 	// times as many for payments. A run that needs more ends with an error. They
-	// take memory only when used; 8,192.
+	// take memory only when used; DefaultOrders.
 	Orders int
 
 	// Per mille of lines from another warehouse, of payments by a customer of
@@ -84,7 +87,7 @@ func New(o Options) (*Bench, error) {
 	}
 	def(&o.Customers, 3_000)
 	def(&o.Items, 100_000)
-	def(&o.Orders, 8_192)
+	def(&o.Orders, DefaultOrders)
 	if !o.Remotes {
 		o.RemoteLine, o.RemotePayment, o.Rollbacks = 10, 150, 10
 	}
