@@ -65,12 +65,13 @@ func comparable(t testing.TB, r *Result) string {
 
 func TestRunOfEachPresetAndWorkload(t *testing.T) {
 	specs := map[string]Spec{
-		"cycle":  small(Knobs{"workload": "cycle"}),
-		"open":   small(Knobs{"clients.arrival": "open:200k"}),
-		"split":  small(Knobs{"servers": 3, "clients": 1, "client.threads": 3}),
-		"fresh":  small(Knobs{"warm": false, "ddio": false, "torn_reads": false, "check": "sampled"}),
-		"lossy":  small(Knobs{"preset": "fasst", "fault.drop": 0.01}),
-		"narrow": small(Knobs{"opt.co": false, "opt.or": false, "opt.db": false, "opt.pa": false}),
+		"cycle":   small(Knobs{"workload": "cycle"}),
+		"tpcc-no": small(Knobs{"workload": "tpcc-no", "workload.customers": 300, "workload.items": 2_000}),
+		"open":    small(Knobs{"clients.arrival": "open:200k"}),
+		"split":   small(Knobs{"servers": 3, "clients": 1, "client.threads": 3}),
+		"fresh":   small(Knobs{"warm": false, "ddio": false, "torn_reads": false, "check": "sampled"}),
+		"lossy":   small(Knobs{"preset": "fasst", "fault.drop": 0.01}),
+		"narrow":  small(Knobs{"opt.co": false, "opt.or": false, "opt.db": false, "opt.pa": false}),
 	}
 	for _, p := range PresetNames() {
 		specs[p] = small(Knobs{"preset": p})

@@ -27,7 +27,6 @@ func ignoresAborts(v Knobs) bool {
 func tpccPopulation(v Knobs, servers int) population {
 	const (
 		stockRow, customerRow, orderRows = 322 + 14, 671 + 1, 40 + 24 + 15*(70+2) // in strides; an order with rows for 15 lines
-		ordersRoom                       = 8_192
 	)
 	warehouses := int64(0)
 	for m := range servers {
@@ -38,7 +37,7 @@ func tpccPopulation(v Knobs, servers int) population {
 	}
 	copies, items, customers := int64(v.int("replicas")), int64(scaled(v, "workload.items")), int64(scaled(v, "workload.customers"))
 	row := func(bytes int64) int64 { return bytes*copies + indexBytes }
-	each := items*row(stockRow) + 10*customers*row(customerRow) + 10*(customers+ordersRoom)*(orderRows*copies+17*indexBytes)
+	each := items*row(stockRow) + 10*customers*row(customerRow) + 10*(customers+tpcc.DefaultOrders)*(orderRows*copies+17*indexBytes)
 	return population{tables: warehouses * each, cached: warehouses * (items + 10*customers), perCommit: 100 << 10, perSecond: 40_000, perWallMS: 1.5}
 }
 
