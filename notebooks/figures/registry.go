@@ -53,7 +53,7 @@ type gapPoint struct {
 // definitions are in the order of the thesis.
 var definitions = slices.Concat(
 	[]*definition{&figure22a, &figure22b, &figure24a, &figure24b, &figure25a, &figure25b},
-	figures28to11, figures212to13, figures214, figures216, figures218, figures219,
+	figures28to11, figures212to13, figures214, figures216, figures218, []*definition{&figurePersist}, figures219,
 )
 
 // List is the figures there are.

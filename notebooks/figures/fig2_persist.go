@@ -1,0 +1,56 @@
+package figures
+
+import "drtmx/engine"
+
+// The latency of persistent writes (§2.3.4.3), which the thesis gives in its text:
+// a request 2 us, WRITE and then READ 4 us, both in one list 3 us.
+
+const (
+	loneWrite  = "WRITE"
+	loneRead   = "READ"
+	twoTrips   = "WRITE, then READ"
+	oneTrip    = "WRITE+READ (H9)"
+	smallWrite = 64
+)
+
+// planPersist is one client with one request at a time, past the cache.
+func planPersist(scale string) plan {
+	base := engine.Knobs{"profile": "r74v", "servers": 1, "clients": 1, "server.threads": 2, "client.threads": 1, "coroutines": 1,
+		"nvm.h1": true, "nvm.h3": true, "check": "off", "warmup_ns": 50_000, "duration_ns": 400_000}
+	payloads := []int{8, smallWrite, 256, 1024, 4096}
+	if scale == Paper {
+		base["warmup_ns"], base["duration_ns"] = 1_000_000, 10_000_000
+		payloads = []int{8, 16, 32, smallWrite, 128, 256, 512, 1024, 2048, 4096}
+	}
+	p := plan{base: engine.Spec{Set: base}, gap: gapPoint{twoTrips, smallWrite}}
+	for _, l := range []nvmLine{
+		{loneWrite, engine.Knobs{"workload": "micro-write"}},
+		{loneRead, engine.Knobs{"workload": "micro-read"}},
+		{twoTrips, engine.Knobs{"workload": "micro-write", "nvm.persist": true}},
+		{oneTrip, engine.Knobs{"workload": "micro-write", "nvm.persist": true, "nvm.h9": true}},
+	} {
+		s := plannedSeries{name: l.name}
+		for _, n := range payloads {
+			s.points = append(s.points, plannedPoint{float64(n), with(l.set, engine.Knobs{"workload.payload": n}), meanLatency})
+		}
+		p.series = append(p.series, s)
+	}
+	return p
+}
+
+func meanLatency(r *engine.Result) (y, ci95 float64) { return r.LatencyUS.Mean, 0 }
+
+var figurePersist = definition{
+	id: "2-persist", title: "Latency of persistent writes", chapter: 2, section: "2.3.4.3", scope: "request",
+	x: Axis{Label: "Payload", Unit: "bytes", Log: true}, y: Axis{Label: "Mean latency", Unit: "us"},
+	plan: planPersist,
+	claims: func(f *Figure) []Claim {
+		shorter := f.above("s2-h9-order", "H9 is faster at every payload, and no persistent write is as fast as a WRITE", func(float64) bool { return true },
+			pair{twoTrips, oneTrip}, pair{oneTrip, loneWrite})
+		return []Claim{
+			f.value("s2-pwrite-naive-lat", "a persistent write takes 4 us in two round trips", twoTrips, smallWrite, 4),
+			f.value("s2-pwrite-h9-lat", "and 3 us in one", oneTrip, smallWrite, 3),
+			shorter,
+		}
+	},
+}
