@@ -298,10 +298,39 @@ func addMarks(p *plot.Plot, marks []Mark, labelled bool) {
 
 // ticks labels with SI prefixes.
 func ticks(a Axis) plot.Ticker {
-	if a.Log {
+	switch {
+	case a.Log && a.Unit == "bytes":
+		return plot.TickerFunc(doublings)
+	case a.Log:
 		return plot.TickerFunc(func(lo, hi float64) []plot.Tick { return relabel(plot.LogTicks{Prec: -1}.Ticks(lo, hi)) })
 	}
 	return plot.TickerFunc(roundTicks)
+}
+
+// doublings are the powers of two from lo to hi, of which at most nine have labels.
+func doublings(lo, hi float64) []plot.Tick {
+	first, last := int(math.Ceil(math.Log2(lo)-1e-9)), int(math.Floor(math.Log2(hi)+1e-9))
+	each := (last-first)/9 + 1
+	var out []plot.Tick
+	for k := first; k <= last; k++ {
+		t := plot.Tick{Value: math.Ldexp(1, k)}
+		if (k-first)%each == 0 {
+			t.Label = binaryBytes(k)
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// binaryBytes is two to the power of k with a binary prefix.
+func binaryBytes(k int) string {
+	switch {
+	case k < 10:
+		return fmt.Sprintf("%g", math.Ldexp(1, k))
+	case k < 20:
+		return fmt.Sprintf("%g Ki", math.Ldexp(1, k-10))
+	}
+	return fmt.Sprintf("%g Mi", math.Ldexp(1, k-20))
 }
 
 func relabel(ts []plot.Tick) []plot.Tick {
