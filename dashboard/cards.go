@@ -30,6 +30,8 @@ type Card struct {
 	Rows      []Row        `json:"rows,omitempty"`
 	Phases    []Row        `json:"phases,omitempty"`
 	Settling  string       `json:"settling,omitempty"` // why there are no rows yet
+	Failed    uint64       `json:"failed,omitempty"`   // requests from the change to the next one
+	Lost      uint64       `json:"lost,omitempty"`     // passive ones
 	Sentence  string       `json:"sentence,omitempty"`
 	Final     bool         `json:"final"` // more windows will not change it
 }
@@ -65,14 +67,16 @@ type quantity struct {
 	name, unit string
 	of         func(m *moment) float64 // NaN: absent
 	moreIs     string
+	rare       bool // no row where there is none
 }
 
 var quantities = []quantity{
-	{"throughput", "/s", func(m *moment) float64 { return m.throughput }, "better"},
-	{"p50", "µs", func(m *moment) float64 { return m.p50 }, "worse"},
-	{"p99", "µs", func(m *moment) float64 { return m.p99 }, "worse"},
-	{"aborts", "%", func(m *moment) float64 { return m.aborts }, "worse"},
-	{"round trips", "/txn", func(m *moment) float64 { return m.trips }, "worse"},
+	{"throughput", "/s", func(m *moment) float64 { return m.throughput }, "better", false},
+	{"p50", "µs", func(m *moment) float64 { return m.p50 }, "worse", false},
+	{"p99", "µs", func(m *moment) float64 { return m.p99 }, "worse", false},
+	{"aborts", "%", func(m *moment) float64 { return m.aborts }, "worse", false},
+	{"failures", "%", func(m *moment) float64 { return m.failures }, "worse", true},
+	{"round trips", "/txn", func(m *moment) float64 { return m.trips }, "worse", false},
 }
 
 const (
@@ -88,6 +92,7 @@ func cards(sys, epoch string, ms []moment, events []cluster.Event) []Card {
 		last = max(last, e.Version)
 	}
 	var out []Card
+	next := int64(math.MaxInt64)
 	for _, e := range slices.Backward(events) {
 		if e.Version == 0 || len(e.Set) == 0 {
 			continue
@@ -96,6 +101,8 @@ func cards(sys, epoch string, ms []moment, events []cluster.Event) []Card {
 		before, after := under(ms, e.Version-1), under(ms, e.Version)
 		c.Before, c.After = Part{Sys: sys, Epoch: epoch, Version: e.Version - 1}, Part{Sys: sys, Epoch: epoch, Version: e.Version}
 		c.Final = e.Version < last || len(after) >= 2*cardWindows
+		c.Failed, c.Lost = failures(ms, e.VirtualNS, next)
+		next = e.VirtualNS
 		c.compare(before[max(0, len(before)-cardWindows):], after[:min(len(after), 2*cardWindows)])
 		out = append(out, c)
 	}
@@ -106,7 +113,11 @@ func cards(sys, epoch string, ms []moment, events []cluster.Event) []Card {
 func title(e cluster.Event) string {
 	var parts []string
 	for _, n := range sortedNames(e.Set) {
-		if was, ok := e.Was[n]; ok && was != e.Set[n] {
+		if isOrder(n) {
+			if orders(e.Set[n]) {
+				parts = append(parts, order(n, e.Set[n]))
+			}
+		} else if was, ok := e.Was[n]; ok && was != e.Set[n] {
 			parts = append(parts, fmt.Sprintf("%s: %s → %s", n, shown(n, was), shown(n, e.Set[n])))
 		} else if !ok {
 			parts = append(parts, fmt.Sprintf("%s = %s", n, shown(n, e.Set[n])))
@@ -122,6 +133,9 @@ func title(e cluster.Event) string {
 func shown(knob string, v any) string {
 	if b, ok := v.(bool); ok {
 		return map[bool]string{true: "on", false: "off"}[b]
+	}
+	if knob == crashKnob {
+		return map[bool]string{true: "none", false: "machine " + engine.Format(knob, v)}[!orders(v)]
 	}
 	return engine.Format(knob, v)
 }
@@ -165,12 +179,12 @@ func (c *Card) compare(before, after []moment) {
 func (c *Card) rows(before, after []moment) {
 	c.Before.Bottleneck, c.After.Bottleneck = bottleneck(before), bottleneck(after)
 	for _, q := range quantities {
-		if r, ok := q.row(before, after); ok {
+		if r, ok := q.row(before, after); ok && (!q.rare || r.Before > 0 || r.After > 0) {
 			c.Rows = append(c.Rows, r)
 		}
 	}
 	for i, name := range phaseOrder {
-		q := quantity{name, "µs", func(m *moment) float64 { return float64(m.phases[i]) }, "worse"}
+		q := quantity{name, "µs", func(m *moment) float64 { return float64(m.phases[i]) }, "worse", false}
 		if r, ok := q.row(before, after); ok && (r.Before > 0 || r.After > 0) {
 			c.Phases = append(c.Phases, r)
 		}

@@ -149,7 +149,7 @@ func (p *page) valuesAt(ctx context.Context, part Part) engine.Knobs {
 	if err != nil {
 		return nil
 	}
-	return l.at(part.Version)
+	return l.at(part.Version).values
 }
 
 // compareChart draws where the time goes in both.

@@ -16,11 +16,17 @@ import (
 // It says what has changed since the start and what takes a change back, also
 // where one setting (a preset) changes many knobs.
 type lineage struct {
-	epoch  string
-	start  engine.Knobs
-	values []engine.Knobs // by version, from first on
-	first  int
-	spec   engine.Spec // of the last version
+	epoch string
+	start engine.Knobs
+	lived []life // by version, from first on
+	first int
+	spec  engine.Spec // of the last version
+}
+
+// life is a system under one version of its knobs.
+type life struct {
+	values engine.Knobs
+	down   []int // machines, the last to crash at the end
 }
 
 // versionsKept bounds what is remembered of a system whose knobs a script turns
@@ -36,15 +42,16 @@ type lineages struct {
 
 func newLineages(s Source) *lineages { return &lineages{source: s, of: map[string]*lineage{}} }
 
-// at returns the knobs under a version, nil if that is not known (any more).
-func (l *lineage) at(version int) engine.Knobs {
-	if i := version - l.first; i >= 0 && i < len(l.values) {
-		return l.values[i]
+// at returns the life under a version; its values are nil if that is not known
+// (any more).
+func (l *lineage) at(version int) life {
+	if i := version - l.first; i >= 0 && i < len(l.lived) {
+		return l.lived[i]
 	}
-	return nil
+	return life{}
 }
 
-func (l *lineage) last() int { return l.first + len(l.values) - 1 }
+func (l *lineage) last() int { return l.first + len(l.lived) - 1 }
 
 // follow adds a change; only the next version can be added.
 func (l *lineage) follow(version int, set engine.Knobs) error {
@@ -55,17 +62,17 @@ func (l *lineage) follow(version int, set engine.Knobs) error {
 	if err != nil {
 		return err
 	}
-	return l.add(spec)
+	return l.add(spec, obeyed(l.at(l.last()).down, set, spec.Set))
 }
 
-func (l *lineage) add(spec engine.Spec) error {
+func (l *lineage) add(spec engine.Spec, down []int) error {
 	v, err := engine.Resolve(spec)
 	if err != nil {
 		return err
 	}
-	l.spec, l.values = spec, append(l.values, v)
-	if n := len(l.values) - versionsKept; n > 0 {
-		l.values, l.first = append([]engine.Knobs(nil), l.values[n:]...), l.first+n
+	l.spec, l.lived = spec, append(l.lived, life{v, down})
+	if n := len(l.lived) - versionsKept; n > 0 {
+		l.lived, l.first = append([]life(nil), l.lived[n:]...), l.first+n
 	}
 	return nil
 }
@@ -113,10 +120,13 @@ func (ls *lineages) read(ctx context.Context, s cluster.Snapshot) (*lineage, err
 	}
 	g := session.Segments[len(session.Segments)-1]
 	l := &lineage{epoch: s.Epoch, first: 1}
-	if err := l.add(g.Header.Spec); err != nil {
+	if err := l.add(g.Header.Spec, nil); err != nil {
 		return nil, err
 	}
-	l.start = l.values[0]
+	l.start = l.lived[0].values
+	if n := l.start[crashKnob].(int); n != nobody {
+		l.lived[0].down = []int{n}
+	}
 	for _, step := range g.Steps {
 		if c := step.Change; c != nil {
 			if err := l.follow(c.Version, c.Set); err != nil {
@@ -138,7 +148,7 @@ func inverse(before, after engine.Knobs) engine.Knobs {
 		}
 	}
 	for name, was := range before {
-		if isGroup(name) || name == "preset" {
+		if isGroup(name) || name == "preset" || isOrder(name) {
 			continue
 		}
 		if x, governed := base[name]; governed {
@@ -205,8 +215,10 @@ func valueOf(ks []engine.KnobState, name string) any {
 // inverseOf takes one version back, nil when that is not known.
 func inverseOf(l lineage, version int) engine.Knobs {
 	before, after := l.at(version-1), l.at(version)
-	if before == nil || after == nil {
+	if before.values == nil || after.values == nil {
 		return nil
 	}
-	return inverse(before, after)
+	set := inverse(before.values, after.values)
+	revoke(set, before.down, after.down)
+	return set
 }

@@ -99,8 +99,8 @@ func TestLineageFollows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l.start["ddio"] != true || l.at(2)["ddio"] != false || l.at(3) != nil {
-		t.Errorf("after one change: %v", l.values)
+	if l.start["ddio"] != true || l.at(2).values["ddio"] != false || l.at(3).values != nil {
+		t.Errorf("after one change: %v", l.lived)
 	}
 	f.set(t, engine.Knobs{"coroutines": 4})
 	if l, err = ls.get(t.Context(), f.systems[0]); err != nil {
@@ -128,7 +128,7 @@ func TestLineageIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(l.values) != versionsKept || l.last() != versionsKept+99 || l.at(1) != nil || fmt.Sprint(l.start["coroutines"]) != "8" {
-		t.Errorf("%d versions kept, the last is %d", len(l.values), l.last())
+	if len(l.lived) != versionsKept || l.last() != versionsKept+99 || l.at(1).values != nil || fmt.Sprint(l.start["coroutines"]) != "8" {
+		t.Errorf("%d versions kept, the last is %d", len(l.lived), l.last())
 	}
 }

@@ -11,9 +11,11 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"drtmx/cluster"
 	"drtmx/dashboard/charts"
+	"drtmx/engine"
 )
 
 // drawn is about the most points that a line of the timeline has; neighbouring
@@ -27,13 +29,17 @@ func tracksHeight(n int) int { return 70 + 105*max(n, 1) }
 type measure struct {
 	axis charts.Axis
 	of   func(m *moment) float64
+	rare bool // no track where there is none
 }
 
 // tracks of the timeline, one above the other.
 var tracks = []measure{
-	{charts.Axis{Label: "throughput", Unit: "txn/s"}, func(m *moment) float64 { return m.throughput }},
-	{charts.Axis{Label: "median latency", Unit: "µs"}, func(m *moment) float64 { return m.p50 }},
-	{charts.Axis{Label: "99th percentile", Unit: "µs"}, func(m *moment) float64 { return m.p99 }},
+	{charts.Axis{Label: "throughput", Unit: "txn/s"}, func(m *moment) float64 { return m.throughput }, false},
+	{charts.Axis{Label: "median latency", Unit: "µs"}, func(m *moment) float64 { return m.p50 }, false},
+	{charts.Axis{Label: "99th percentile", Unit: "µs"}, func(m *moment) float64 { return m.p99 }, false},
+	{charts.Axis{Label: "failed or lost", Unit: "/s"}, func(m *moment) float64 {
+		return float64(m.failed+m.lost) / float64(max(m.t1-m.t0, 1)) * 1e9
+	}, true},
 }
 
 // systemColours tell the systems apart, in all charts.
@@ -91,7 +97,9 @@ func (p *page) tracks(w http.ResponseWriter, r *http.Request, tracks []measure) 
 		for _, h := range hs {
 			ms := between(h.moments, from, to)
 			for i, t := range tracks {
-				out[i].Series = append(out[i].Series, line(h, ms, t.of))
+				if s := line(h, ms, t.of); !t.rare || slices.Max(append(s.Y, 0)) > 0 {
+					out[i].Series = append(out[i].Series, s)
+				}
 			}
 			if !h.ghost {
 				marks = append(marks, marksOf(h.events, from, to)...)
@@ -226,7 +234,7 @@ func marksOf(events []cluster.Event, from, to int64) []charts.Mark {
 		}
 		m := charts.Mark{X: float64(e.VirtualNS) / 1e6, Text: e.Kind, Label: e.Kind}
 		if e.Version > 0 && len(e.Set) > 0 {
-			m.Text, m.Label = title(e), strconv.Itoa(e.Version-1)
+			m.Text, m.Label = title(e), strconv.Itoa(e.Version-1)+sign(e.Set)
 		}
 		out = append(out, m)
 	}
@@ -236,7 +244,18 @@ func marksOf(events []cluster.Event, from, to int64) []charts.Mark {
 	return out
 }
 
-// legible gives one label to marks that stand too close for one each: 2–5.
+// sign tells crashes and restarts from other changes.
+func sign(set engine.Knobs) string {
+	s := ""
+	for _, o := range []struct{ knob, sign string }{{restartKnob, " ↻"}, {crashKnob, " ✕"}} {
+		if v, ok := set[o.knob]; ok && orders(v) {
+			s += o.sign
+		}
+	}
+	return s
+}
+
+// legible gives one label to marks whose own would overlap: 2–5.
 func legible(marks []charts.Mark, ts []charts.Track, size charts.Size) []charts.Mark {
 	slices.SortStableFunc(marks, func(a, b charts.Mark) int { return cmp.Compare(a.X, b.X) })
 	lo, hi := math.Inf(1), math.Inf(-1)
@@ -247,19 +266,39 @@ func legible(marks []charts.Mark, ts []charts.Track, size charts.Size) []charts.
 			}
 		}
 	}
-	apart := (hi - lo) * 18 / float64(max(size.Width, 300))
-	for i := 0; i < len(marks); {
-		k := i + 1
-		for ; k < len(marks) && marks[k].X-marks[i].X < apart; k++ {
-			marks[i].Label, marks[k].Label = first(marks[i].Label)+"–"+marks[k].Label, " "
+	perPixel := (hi - lo) / float64(max(size.Width, 300)-frame)
+	var at []int // of the labels so far
+	for i := range marks {
+		at = append(at, i)
+		for n := len(at); n > 1; n-- {
+			a, b := &marks[at[n-2]], &marks[at[n-1]]
+			if b.X-a.X >= perPixel*(labelGap+(wide(a.Label)+wide(b.Label))/2) {
+				break
+			}
+			a.Label, b.Label = first(a.Label)+"–"+last(b.Label), " "
+			at = at[:n-1]
 		}
-		i = k
 	}
 	return marks
 }
 
-// first is the number that a label begins with.
+// About how many pixels a label takes, and what is beside the panels of a chart.
+const (
+	labelGap = 4
+	frame    = 82
+)
+
+func wide(label string) float64 { return 7.5 * float64(utf8.RuneCountInString(label)) }
+
+// first and last are what a label begins and ends with.
 func first(label string) string { s, _, _ := strings.Cut(label, "–"); return s }
+
+func last(label string) string {
+	if _, end, ok := strings.Cut(label, "–"); ok {
+		return end
+	}
+	return label
+}
 
 // marksDrawn keeps a script that turns knobs in a loop from covering the lines.
 const marksDrawn = 60
@@ -292,6 +331,9 @@ func phaseMeans(ms []moment) (out [len(phaseOrder)]float64) {
 	total := 0.0
 	for i := range ms {
 		n := float64(ms[i].commits)
+		if n == 0 {
+			continue
+		}
 		total += n
 		for k, us := range ms[i].phases {
 			out[k] += float64(us) * n

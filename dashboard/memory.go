@@ -28,7 +28,7 @@ type way struct {
 
 // The names of tracks are short: they stand beside them.
 func onWay(label, unit string, of func(w *way) float32) measure {
-	return measure{charts.Axis{Label: label, Unit: unit}, func(m *moment) float64 { return float64(of(&m.way)) }}
+	return measure{charts.Axis{Label: label, Unit: unit}, func(m *moment) float64 { return float64(of(&m.way)) }, false}
 }
 
 // memoryTracks are how busy the busiest PCIe bus, DRAM channel and DIMM's media are,

@@ -30,9 +30,12 @@ type moment struct {
 	t0, t1     int64
 	version    int // of the knobs when it began
 	commits    uint64
+	failed     uint64
+	lost       uint64
 	throughput float64
 	p50, p99   float64 // NaN: too few samples in the window
 	aborts     float64 // in percent of attempts
+	failures   float64 // in percent of requests; NaN: none ended
 	trips      float64
 	phases     [len(phaseOrder)]float32 // mean us
 	limit      engine.Bottleneck        // the unit closest to saturation
@@ -43,10 +46,17 @@ func momentOf(w *engine.Window) moment {
 	m := moment{
 		index: w.Index, t0: w.T0NS, t1: w.T1NS, version: w.KnobsVersion, commits: w.Commits, throughput: w.Throughput,
 		p50: absentIfZero(w.LatencyUS.P50), p99: absentIfZero(w.LatencyUS.P99), aborts: 100 * w.AbortRate, trips: w.RoundTripsPerTxn, way: wayOf(w),
+		failed: w.Failed, lost: w.Lost, failures: 100 * float64(w.Failed) / float64(w.Commits+w.Rollbacks+w.Failed),
 	}
 	for name, s := range w.Phases {
 		if i, ok := phaseIndex[name]; ok {
 			m.phases[i] = float32(s.MeanUS)
+		}
+	}
+	if w.Commits == 0 { // nobody to take the mean of
+		m.trips = math.NaN()
+		for i := range m.phases {
+			m.phases[i] = nan
 		}
 	}
 	if w.Bottleneck != nil {

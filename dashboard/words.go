@@ -11,6 +11,7 @@ import (
 type words struct {
 	up, down   string // quantity, percent
 	from       string // quantity, before, after
+	nothing    string // quantity, not 0 after
 	same       string
 	mover      string // phase, before, after
 	bottleneck string // before, after
@@ -18,19 +19,19 @@ type words struct {
 }
 
 var ofChange = words{
-	up: "%s rose by %s %%", down: "%s fell by %s %%", from: "%s went from %s to %s %%", same: "did not change measurably",
+	up: "%s rose by %s %%", down: "%s fell by %s %%", from: "%s went from %s to %s %%", nothing: "%s is no longer 0", same: "did not change measurably",
 	mover:      "of the phases %s moved most, %s → %s µs",
 	bottleneck: "the bottleneck moved from %s to %s", still: "the busiest resource is still the %s, at %s",
 }
 
 var ofGhost = words{
-	up: "%s is %s %% above the ghost's", down: "%s is %s %% below the ghost's", from: "%s are %s %% in the ghost and %s %% here", same: "not measurably different",
+	up: "%s is %s %% above the ghost's", down: "%s is %s %% below the ghost's", from: "%s are %s %% in the ghost and %s %% here", nothing: "%s is 0 in the ghost", same: "not measurably different",
 	mover:      "of the phases %s differs most, %s µs in the ghost and %s µs here",
 	bottleneck: "the bottleneck is %s in the ghost and %s here", still: "the busiest resource is the %s in both, here at %s",
 }
 
-// abortsWorth is the change of the abort rate, in percent of attempts, that the
-// sentence tells of.
+// abortsWorth is the change of the abort rate, in percent of attempts, or of
+// failures, that the sentence tells of.
 const abortsWorth = 0.5
 
 // sentence says the card in words.
@@ -43,12 +44,14 @@ func (c *Card) sentence() string {
 	for _, r := range c.Rows {
 		switch {
 		case r.Name == "round trips":
-		case r.Name == "aborts":
+		case r.Name == "aborts" || r.Name == "failures":
 			if r.Verdict != "same" && math.Abs(r.Diff) >= abortsWorth {
 				parts = append(parts, fmt.Sprintf(say.from, r.Name, short(r.Before), short(r.After)))
 			}
 		case r.Verdict == "same":
 			same = append(same, r.Name)
+		case r.Before == 0 && r.Percent == 0: // of nothing
+			parts = append(parts, fmt.Sprintf(say.nothing, r.Name))
 		case r.Diff > 0:
 			parts = append(parts, fmt.Sprintf(say.up, r.Name, short(r.Percent)))
 		default:

@@ -74,6 +74,10 @@ function header() {
   for (const q of ["p50", "p99"]) { const v = mean((x) => x.latency_us[q]); $("t-" + q).textContent = v ? si(v) + " µs" : "–"; }
   const tries = ws.reduce((a, x) => a + x.commits + x.aborts, 0);
   $("t-aborts").textContent = tries ? (100 * ws.reduce((a, x) => a + x.aborts, 0) / tries).toFixed(2) + " %" : "–";
+  const failed = ws.reduce((a, x) => a + (x.failed || 0), 0), lost = ws.reduce((a, x) => a + (x.lost || 0), 0), ended = ws.reduce((a, x) => a + x.commits + x.rollbacks, failed);
+  $("failedtile").hidden = !(failed + lost);
+  $("failedtile").title = `${si(failed)} requests ended with an error, ${si(lost)} passive ones are lost: a machine crashed`;
+  $("t-failed").textContent = ended ? (100 * failed / ended).toFixed(failed < ended / 10 ? 2 : 0) + " %" : "–";
   badge($("checks"), w.checks);
   drawCluster(averaged(ws));
 }
@@ -88,8 +92,9 @@ function behind() {
 }
 
 function what() {
-  const v = (n) => knobs.value(n), size = v("servers") ? `${v("servers")} server${v("servers") > 1 ? "s" : ""}, ${v("clients")} client${v("clients") > 1 ? "s" : ""}` : `${v("nodes")} nodes`;
-  $("what").textContent = v("preset") ? `${v("workload")} on ${v("preset")}, ${size} × ${v("threads")} threads` : "";
+  const v = (n) => knobs.value(n), some = (n, of) => `${v(n)} ${of}${v(n) > 1 ? "s" : ""} × ${v(`${of}.threads`) || v("threads")}`;
+  const size = v("servers") ? `${some("servers", "server")}, ${some("clients", "client")}` : `${v("nodes")} nodes × ${v("threads")}`;
+  $("what").textContent = v("preset") ? `${v("workload")} on ${v(knobs.by.get("phase.lock").active ? "preset" : "profile")}, ${size} threads` : "";
 }
 
 async function control(action, more = {}, sys = "") { return call("POST", `/api/control${sys && `?sys=${sys}`}`, { action, ...more }); }

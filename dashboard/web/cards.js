@@ -44,6 +44,8 @@ function card(c, on, was) {
     el("h3", {}, el("span", { class: "number", "aria-label": c.number ? `change ${c.number}` : "ghost" }, c.number || "◌"), c.title),
     el("p", { class: "hint" }, c.number ? `system ${c.sys} at ${ms(c.virtual_ns)} ${by}` : `both since ${ms(c.virtual_ns)}: left the ghost, right what is`),
     c.settling ? el("p", { class: "settling" }, c.settling) : el("p", {}, c.sentence),
+    c.failed > 0 && el("p", {}, `${si(c.failed)} requests ended with an error, for a machine was down.`),
+    c.lost > 0 && el("p", {}, `${si(c.lost)} passive ones counted as done and are lost.`),
     c.rows && table(c.rows, c.number ? ["before", "after"] : ["ghost", "is"]),
     c.phases && el("details", { open: was?.querySelector("details")?.open }, el("summary", {}, "phases"), table(c.phases, c.number ? ["before", "after"] : ["ghost", "is"])),
     el("div", { class: "acts" },

@@ -73,17 +73,20 @@ export class Knobs {
         ...opts.map((o) => o ? el("td", { "data-knob": o.name, class: (o.active ? "" : "off ") + mark(o), title: o.active ? o.label : o.inactive_because }, this.input(o, o.label)) : el("td")))))));
   }
   changed(g) {
-    const back = {};
-    for (const k of g.knobs) back[k.name] = k.start;
+    const back = Object.assign({}, ...g.knobs.map(backOf));
     const preset = g.knobs.find((k) => k.name === "preset");
     return el("fieldset", { class: "changes" }, el("legend", {}, "Changed since the start"),
       ...g.knobs.map((k) => el("div", { class: "change", "data-knob": k.name }, el("span", {}, k.label, el("small", {}, ` ${text(k, k.start)} → ${text(k, k.value)}`)),
-        el("button", { class: "link", title: `${k.name} back to ${text(k, k.start)}`, onclick: () => this.set({ [k.name]: k.start }) }, "undo"))),
+        el("button", { class: "link", title: down(k) ? `restart ${text(k, k.value)}` : `${k.name} back to ${text(k, k.start)}`, onclick: () => this.set(backOf(k)) }, down(k) ? "restart" : "undo"))),
       g.follow > 0 && el("p", { class: "hint" }, `and ${g.follow} that come with the preset`),
       g.knobs.length > 1 && el("button", { class: "link", onclick: () => this.set(preset ? { ...back, preset: preset.start } : back) }, "undo all"));
   }
-  live(g) {
-    return el("fieldset", {}, el("legend", {}, g.name), ...g.knobs.map((k) => this.row(k)));
+  // live puts those that do nothing now out of the way.
+  live(g, was) {
+    const idle = (k) => !k.active && !this.needs(k), idles = g.knobs.filter(idle);
+    const open = was?.querySelector("details")?.open || $("find").value.trim() !== "";
+    return el("fieldset", {}, el("legend", {}, g.name), ...g.knobs.filter((k) => !idle(k)).map((k) => this.row(k)),
+      idles.length > 0 && el("details", { open }, el("summary", {}, `${idles.length} without effect now`), ...idles.map((k) => this.row(k))));
   }
   fixed(g, was) {
     const open = was?.open || $("find").value.trim() !== "";
@@ -98,13 +101,34 @@ export class Knobs {
     this.go.hidden = !n;
     this.go.textContent = `Begin again with ${n === 1 ? "this" : `these ${n}`}`;
   }
-  async restart() {
-    if (await call("POST", `/api/control?sys=${this.sys}`, { action: "reset", set: this.staged })) this.refresh();
+  async restart(set = this.staged) {
+    if (await call("POST", `/api/control?sys=${this.sys}`, { action: "reset", set })) this.refresh();
   }
   row(k) {
     return el("div", { class: `knob ${k.active ? "" : "off "}${mark(k)}`, "data-knob": k.name },
-      el("label", { for: idOf(k) }, k.label), this.input(k),
-      !k.active && el("small", { title: k.inactive_because }, k.inactive_because));
+      el("label", { for: idOf(k) }, k.label), isOrder(k) ? this.machines(k) : this.input(k),
+      this.needs(k) || !k.active && el("small", { title: k.inactive_because }, k.inactive_because));
+  }
+  // needs offers what is missing for a crash, and says what it takes.
+  needs(k) {
+    const keep = this.by.get("nvm.durability");
+    if (k.active || k.name !== "fault.crash" || !keep?.active || keep.value || !/nvm\.durability/.test(k.inactive_because)) return;
+    return el("button", { class: "link wide", title: k.inactive_because, onclick: () => this.restart({ "nvm.durability": true }) }, "Begin again and keep what a crash leaves");
+  }
+  // machines is the choice of one to crash or to restart.
+  machines(k) {
+    const servers = this.value("servers") || 0, n = servers ? servers + this.value("clients") : this.value("nodes");
+    const role = (m) => !servers ? "" : m < servers ? " server" : " client";
+    const i = el("select", { id: idOf(k) }, el("option", { value: -1 }, k.name === "fault.crash" ? "none" : "–"), ...Array.from({ length: n }, (_, m) => el("option", { value: m }, `${m}${role(m)}`)));
+    i.value = k.value;
+    i.disabled = !k.active || k.name === "fault.restart" && this.value("fault.crash") === -1;
+    i.setAttribute("aria-description", k.doc);
+    i.onchange = () => {
+      const m = Number(i.value);
+      i.value = k.value;
+      this.set(m < 0 ? backOf(k) : { [k.name]: m });
+    };
+    return i;
   }
   input(k, label) {
     const id = idOf(k), take = (v) => k.live ? this.set({ [k.name]: v }) : this.stage(k, v);
@@ -139,17 +163,23 @@ export class Knobs {
     const k = this.by.get(name);
     if (!k) return;
     this.shown = name;
-    const facts = [k.preset !== undefined && `preset says ${text(k, k.preset)}`, `default ${text(k, k.default)}`, k.min !== undefined && k.max !== undefined && `${text(k, k.min)} to ${text(k, k.max)}`].filter(Boolean).join(" · ");
+    const facts = isOrder(k) ? "" : [k.preset !== undefined && `preset says ${text(k, k.preset)}`, `default ${text(k, k.default)}`, k.min !== undefined && k.max !== undefined && `${text(k, k.min)} to ${text(k, k.max)}`].filter(Boolean).join(" · ");
     $("knob").replaceChildren(...[el("h3", {}, k.label, el("code", {}, k.name)), el("p", {}, k.doc, k.section && el("span", { class: "hint" }, ` Thesis §${k.section}.`)),
       !k.active && el("p", { class: "why" }, `Without effect now: ${k.inactive_because}`), el("p", { class: "hint" }, facts)].filter(Boolean));
   }
 }
+
+// A crash is taken back by a restart.
+const isOrder = (k) => k.name === "fault.crash" || k.name === "fault.restart";
+const down = (k) => k.name === "fault.crash" && k.value >= 0;
+const backOf = (k) => down(k) ? { "fault.restart": k.value } : { [k.name]: k.start };
 
 const mark = (k) => k.changed && !k.follows ? "changed" : "";
 const idOf = (k) => "k-" + k.name.replaceAll(".", "-");
 
 // text writes a value as a person would.
 export function text(k, v) {
+  if (isOrder(k)) return v < 0 ? "none" : `machine ${v}`;
   if (typeof v === "boolean") return v ? "on" : "off";
   if (typeof v !== "number") return String(v ?? "");
   const units = { duration: [[1e9, " s"], [1e6, " ms"], [1e3, " us"], [1, " ns"]], bytes: [[1e9, " GB"], [1e6, " MB"], [1e3, " KB"], [1, " B"]] }[k.kind];

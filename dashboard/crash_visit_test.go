@@ -1,0 +1,73 @@
+package dashboard_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"drtmx/cluster"
+	"drtmx/engine"
+)
+
+// TestPageOfACrash crashes and restarts the server of the spec nvm from the panel,
+// beginning with the offer to keep what a crash leaves.
+func TestPageOfACrash(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a browser; not in short mode")
+	}
+	spec, err := engine.LoadSpec("nvm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if spec, err = spec.With(engine.Knobs{"client.threads": 2, "coroutines": 4, "workload.keys": 100_000}); err != nil {
+		t.Fatal(err)
+	}
+	s := newSite(t, spec, cluster.Options{Pace: 4_000_000}, nil)
+	b := newTab(t)
+	b.do(chromedp.EmulateViewport(1400, 1000))
+	b.do(chromedp.Navigate(s.url("/")))
+	b.until("the page is there", ready+" && "+latestJS+" > 6")
+	const offer = `[...document.querySelectorAll("#knobs button")].find((e) => /keep what a crash leaves/.test(e.textContent))`
+	b.act(offer + `.scrollIntoView({block: "center"}); document.getElementById("k-fault-drop").focus({preventScroll: true})`)
+	time.Sleep(300 * time.Millisecond)
+	b.shot("offer.png")
+	b.act(offer + `.click()`)
+	b.until("its next life", `!(`+latestJS+` > 3)`)
+	b.until("it begins again, and machines can crash", `!document.getElementById("k-fault-crash").disabled && document.getElementById("k-fault-restart").disabled`)
+	b.until("some history", latestJS+" > 4")
+	if !eval[bool](b, `document.getElementById("failedtile").hidden`) {
+		t.Error("something failed before anything crashed")
+	}
+	pick := func(id, value string) {
+		b.t.Helper()
+		b.act(`const e = document.getElementById("` + id + `"); e.focus(); e.value = "` + value + `"; e.dispatchEvent(new Event("change"))`)
+	}
+	pick("k-fault-crash", "0")
+	b.until("failures above", `!document.getElementById("failedtile").hidden`)
+	b.until("the mark", `/^1 ✕$/.test(`+seriesJS+`[0].markLine.data.at(-1).name)`)
+	b.until("a track of them", `echarts.getInstanceByDom(document.getElementById("timeline")).getOption().grid.length >= 3`)
+	b.until("who is down", `/Crash a machine.*none → machine 0/.test(document.querySelector(".changes").textContent)`)
+	b.until("the card", `/machine 0 crashes/.test(document.querySelector("#cards .card").textContent) && /ended with an error/.test(document.querySelector("#cards .card").textContent)`)
+	time.Sleep(1500 * time.Millisecond)
+	b.shot("crash.png")
+	b.do(chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateTouch))
+	time.Sleep(700 * time.Millisecond)
+	b.act(`window.scrollTo(0, 0)`)
+	b.shot("crash-phone.png")
+	if w := eval[int64](b, "document.documentElement.scrollWidth"); w > 390 {
+		t.Errorf("the page is %d wide on a phone", w)
+	}
+	b.do(chromedp.EmulateViewport(1400, 1000))
+	b.act(`[...document.querySelectorAll(".changes button")].find((e) => e.textContent === "restart").click()`)
+	b.until("it is back", `/machine 0 restarts/.test(document.querySelector("#cards .card").textContent) && document.getElementById("k-fault-crash").value === "-1"`)
+	b.until("the clients too", `document.getElementById("failedtile").hidden`)
+	b.until("the card's numbers", `document.querySelectorAll("#cards .card")[0].querySelectorAll(".rows tbody tr").length >= 2`)
+	b.shot("restarted.png")
+	b.theme("dark")
+	b.until("charts on a dark ground", ready)
+	b.act(`document.getElementById("changes").scrollIntoView()`)
+	time.Sleep(time.Second)
+	b.shot("restarted-dark.png")
+	b.quiet(s)
+}
