@@ -67,22 +67,33 @@ func (o opt) never(p phase) string {
 	return "Table 4-1: the completion of " + p.name + " is on the critical path, so it cannot be acknowledged passively"
 }
 
+// barred says why Table 4-1 has no check mark for the primitive that the phase resolves to; empty:
+// it has one.
+func (o opt) barred(p phase, v Knobs) string {
+	with := primOf(p, v)
+	switch {
+	case o.allowed(p, with):
+		return ""
+	case !o.ever(p):
+		return o.never(p)
+	case p.id == metrics.Logging:
+		return "Table 4-1: one-sided logging sends one WRITE on each backup's queue pair, so there is no doorbell to share"
+	}
+	return "Table 4-1: one-sided " + p.name + " takes one READ for a record, and only requests that follow each other on a queue pair share a doorbell"
+}
+
+// primOf is the primitive that a phase resolves to.
+func primOf(p phase, v Knobs) txn.Prim {
+	c := txnConfig(v).Resolved()
+	return *p.field(&c)
+}
+
 // inactive says why the switch has no effect with the primitive that the phase resolves to.
 func (o opt) inactive(p phase, v Knobs) string {
-	if !o.ever(p) {
-		return o.never(p)
-	}
-	if o.name == "db" && !hasRDMA(v) {
+	if o.name == "db" && o.ever(p) && !hasRDMA(v) {
 		return noDoorbells(v)
 	}
-	c := txnConfig(v).Resolved()
-	if o.allowed(p, *p.field(&c)) {
-		return ""
-	}
-	if o.allowed(p, txn.TwoSided) {
-		return "Table 4-1: in " + p.name + " this needs the two-sided primitive"
-	}
-	return "Table 4-1: in " + p.name + " this needs the one-sided primitive"
+	return o.barred(p, v)
 }
 
 // members are the knobs that the group knob sets.
@@ -96,12 +107,35 @@ func (o opt) members() []string {
 	return names
 }
 
-// deriveGroups sets each group knob to whether all of its members are on.
-func deriveGroups(v Knobs) {
+// followTable makes the switches that a change did not name follow Table 4-1: where the phase's
+// primitive does not allow one it is off, and where only the primitive of before did not, it is on
+// as in the table. was has the primitives of before. Passive ACK, which either primitive of Commit
+// allows, stays as it is.
+func followTable(v, set Knobs, was txn.Config) {
+	c := txnConfig(v).Resolved()
+	for _, o := range opts {
+		_, grouped := set[o.group()]
+		for _, p := range phases {
+			if _, named := set[o.knob(p)]; named {
+				continue
+			}
+			switch now := o.allowed(p, *p.field(&c)); {
+			case !now:
+				v[o.knob(p)] = false
+			case !grouped && !o.allowed(p, *p.field(&was)):
+				v[o.knob(p)] = true
+			}
+		}
+	}
+	deriveGroups(v, c)
+}
+
+// deriveGroups sets each group knob to whether all of its members are on that the primitives in c allow.
+func deriveGroups(v Knobs, c txn.Config) {
 	for _, o := range opts {
 		all := true
-		for _, m := range o.members() {
-			all = all && v.bool(m)
+		for _, p := range phases {
+			all = all && (v.bool(o.knob(p)) || !o.allowed(p, *p.field(&c)))
 		}
 		v[o.group()] = all
 	}
@@ -111,6 +145,18 @@ func isGroup(knob string) bool {
 	for _, o := range opts {
 		if knob == o.group() {
 			return true
+		}
+	}
+	return false
+}
+
+// isSwitch says whether a knob is an optimisation of a phase.
+func isSwitch(knob string) bool {
+	for _, o := range opts {
+		for _, p := range phases {
+			if knob == o.knob(p) {
+				return true
+			}
 		}
 	}
 	return false
@@ -146,7 +192,8 @@ func txnConfig(v Knobs) txn.Config {
 // PresetNames lists the presets.
 func PresetNames() []string { return txn.PresetNames() }
 
-// PresetKnobs is everything that a preset sets.
+// PresetKnobs is everything that a preset sets: its row of Table 4-3, and the optimisations of
+// Table 4-1 for it.
 func PresetKnobs(name string) (Knobs, error) {
 	c, ok := txn.Preset(name)
 	if !ok {
@@ -154,10 +201,11 @@ func PresetKnobs(name string) (Knobs, error) {
 		return nil, &SpecError{Field: "preset", Value: clip(name), Rule: "must be one of " + strings.Join(names, ", ") + didYouMean(name, names), Next: "see `drtmx knobs`"}
 	}
 	k := Knobs{"cache.enabled": c.CacheEnabled, "txn.speculative": c.Speculative, "opt.co": true}
+	r := c.Resolved()
 	for _, p := range phases {
 		k[p.knob()] = p.field(&c).String()
 		for _, o := range opts {
-			k[o.knob(p)] = o.ever(p) && *o.field(&c.Opt[p.id])
+			k[o.knob(p)] = o.allowed(p, *p.field(&r)) && *o.field(&c.Opt[p.id])
 		}
 	}
 	return k, nil
@@ -172,10 +220,29 @@ func presetKnobs(name string) Knobs {
 	return k
 }
 
+// governed is what the preset says in v, where the primitives may be others than its own.
+func governed(v Knobs) Knobs {
+	name := v.text("preset")
+	k, w := presetKnobs(name), v.clone()
+	own, _ := txn.Preset(name)
+	for _, p := range phases {
+		for _, o := range opts {
+			w[o.knob(p)] = k[o.knob(p)]
+		}
+	}
+	followTable(w, nil, own.Resolved())
+	for _, p := range phases {
+		for _, o := range opts {
+			k[o.knob(p)] = w[o.knob(p)]
+		}
+	}
+	return k
+}
+
 // presetDiff lists the governed knobs whose value is not the preset's.
 func presetDiff(v Knobs) Knobs {
 	diff := Knobs{}
-	for name, want := range presetKnobs(v.text("preset")) { // order-free: fills a map
+	for name, want := range governed(v) { // order-free: fills a map
 		if v[name] != want {
 			diff[name] = v[name]
 		}

@@ -3,6 +3,8 @@ package engine
 import (
 	"fmt"
 	"strings"
+
+	"drtmx/engine/txn"
 )
 
 // Groups are the headings under which the page shows knobs: the floors that they act on.
@@ -90,7 +92,7 @@ func lookup(name string) (*entry, error) {
 
 // states puts the registry beside resolved values.
 func states(v Knobs) []KnobState {
-	base := presetKnobs(v.text("preset"))
+	base := governed(v)
 	out := make([]KnobState, len(registry))
 	for i, e := range registry {
 		s := KnobState{
@@ -156,7 +158,8 @@ func noTransactions(v Knobs) string {
 
 func optKnobs() []entry {
 	def := presetKnobs(defaultPreset)
-	deriveGroups(def)
+	own, _ := txn.Preset(defaultPreset)
+	deriveGroups(def, own.Resolved())
 	list := []entry{{Knob: Knob{
 		Name: "opt.co", Kind: KindBool, Default: def["opt.co"], Label: "Coroutines", Section: "2.2.3", Group: groupOpts, Live: true,
 		Doc: "Runs several transactions per worker, each in its coroutine, so that one computes while others wait. Off: one at a time, whatever coroutines says.",

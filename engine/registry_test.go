@@ -116,7 +116,7 @@ func TestPresetsAreKnobs(t *testing.T) {
 		want, _ := txn.Preset(name)
 		got := txnConfig(v)
 		want.CacheBytes, want.Replicas = got.CacheBytes, got.Replicas
-		for p := range want.Opt { // what Table 4-1 never allows is off as a knob
+		for p := range want.Opt { // what Table 4-1 does not allow is off as a knob
 			if mask(p, got) == mask(p, want) {
 				got.Opt[p] = want.Opt[p]
 			}
@@ -163,7 +163,8 @@ func mask(p int, c txn.Config) (m [3]bool) {
 	for _, ph := range phases {
 		if int(ph.id) == p {
 			for i, o := range opts {
-				m[i] = o.ever(ph) && *o.field(&c.Opt[p])
+				r := c.Resolved()
+				m[i] = o.allowed(ph, *ph.field(&r)) && *o.field(&c.Opt[p])
 			}
 		}
 	}

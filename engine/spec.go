@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/txn"
 )
 
 // Knobs are settings by knob name. Values are bool, int, float64 or string; text such as "5us" or
@@ -142,6 +143,11 @@ func (s Spec) With(k Knobs) (Spec, error) {
 			}
 		}
 	}
+	for _, p := range phases { // a switch that the new primitive does not allow goes off
+		if x, ok := set[p.knob()]; ok {
+			out.dropBarred(p, x.(string))
+		}
+	}
 	for name, v := range set { // order-free: each name has a field of its own
 		switch name {
 		case "preset":
@@ -152,6 +158,22 @@ func (s Spec) With(k Knobs) (Spec, error) {
 		}
 	}
 	return out, nil
+}
+
+// dropBarred forgets that a phase's switches were on which its primitive, by its word, does not allow.
+func (s *Spec) dropBarred(p phase, word string) {
+	prim, err := txn.ParsePrim(word)
+	if err != nil {
+		return // said later
+	}
+	c := txn.Config{CacheEnabled: true}
+	*p.field(&c) = prim
+	c = c.Resolved()
+	for _, o := range opts {
+		if s.Set[o.knob(p)] == true && !o.allowed(p, *p.field(&c)) {
+			delete(s.Set, o.knob(p))
+		}
+	}
 }
 
 // Resolve validates a spec and returns the value of every knob.
@@ -181,7 +203,7 @@ func Resolve(spec Spec) (Knobs, error) {
 }
 
 // apply puts parsed settings onto resolved values: the preset first (unless ""), then group knobs,
-// then the rest.
+// then the rest, and what follows from Table 4-1.
 func apply(v Knobs, set Knobs, preset string) {
 	if preset != "" {
 		for name, x := range presetKnobs(preset) { // order-free: fills a map
@@ -189,6 +211,7 @@ func apply(v Knobs, set Knobs, preset string) {
 		}
 		v["preset"] = preset
 	}
+	was := txnConfig(v).Resolved()
 	if off, ok := set["nvm.h3"]; ok { // what the hint says, unless ddio is said too
 		v["ddio"] = off != true
 	}
@@ -202,7 +225,7 @@ func apply(v Knobs, set Knobs, preset string) {
 	for name, x := range set { // order-free: fills a map
 		v[name] = x
 	}
-	deriveGroups(v)
+	followTable(v, set, was)
 }
 
 // SpecOf is the shortest spec that resolves to these values.
@@ -213,7 +236,15 @@ func SpecOf(name string, v Knobs) (Spec, error) {
 		return Spec{}, err
 	}
 	for _, e := range registry {
-		if v[e.Name] != base[e.Name] && !isGroup(e.Name) {
+		if v[e.Name] != base[e.Name] && !isGroup(e.Name) && !isSwitch(e.Name) {
+			s.Set[e.Name] = v[e.Name]
+		}
+	}
+	if base, err = Resolve(s); err != nil { // the switches follow the primitives
+		return Spec{}, err
+	}
+	for _, e := range registry {
+		if v[e.Name] != base[e.Name] && isSwitch(e.Name) {
 			s.Set[e.Name] = v[e.Name]
 		}
 	}

@@ -129,8 +129,12 @@ func validAtomics(v Knobs) error {
 func validOpts(v Knobs) error {
 	for _, p := range phases {
 		for _, o := range opts {
-			if name := o.knob(p); v.bool(name) && !o.ever(p) {
-				return invalid(name, true, "leave it off", "%s", o.never(p))
+			if name := o.knob(p); v.bool(name) && o.barred(p, v) != "" {
+				next := "leave it off"
+				if o.ever(p) {
+					next += ", or set " + p.knob() + "=two-sided"
+				}
+				return invalid(name, true, next, "%s", o.barred(p, v))
 			}
 		}
 	}
