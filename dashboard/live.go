@@ -233,6 +233,9 @@ func marksOf(events []cluster.Event, from, to int64) []charts.Mark {
 			continue
 		}
 		m := charts.Mark{X: float64(e.VirtualNS) / 1e6, Text: e.Kind, Label: e.Kind}
+		if e.VirtualNS == 0 { // there stands the axis
+			m.Label = " "
+		}
 		if e.Version > 0 && len(e.Set) > 0 {
 			m.Text, m.Label = title(e), strconv.Itoa(e.Version-1)+sign(e.Set)
 		}

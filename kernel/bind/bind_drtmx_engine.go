@@ -62,6 +62,7 @@ func init() {
 			"DIMMStat":       r.TypeOf((*engine.DIMMStat)(nil)).Elem(),
 			"Diff":           r.TypeOf((*engine.Diff)(nil)).Elem(),
 			"Estimate":       r.TypeOf((*engine.Estimate)(nil)).Elem(),
+			"HandlerTrace":   r.TypeOf((*engine.HandlerTrace)(nil)).Elem(),
 			"Knob":           r.TypeOf((*engine.Knob)(nil)).Elem(),
 			"KnobState":      r.TypeOf((*engine.KnobState)(nil)).Elem(),
 			"Knobs":          r.TypeOf((*engine.Knobs)(nil)).Elem(),

@@ -25,6 +25,7 @@ func init() {
 			"ErrNotFound":           r.ValueOf(&txn.ErrNotFound).Elem(),
 			"ErrRollback":           r.ValueOf(&txn.ErrRollback).Elem(),
 			"Hybrid":                r.ValueOf(txn.Hybrid),
+			"IgnoreAborts":          r.ValueOf(txn.IgnoreAborts),
 			"LockLeft":              r.ValueOf(txn.LockLeft),
 			"LogMissing":            r.ValueOf(txn.LogMissing),
 			"NeedsDrain":            r.ValueOf(txn.NeedsDrain),
