@@ -50,18 +50,17 @@ func commandOf(s engine.Spec) (string, error) {
 			return "", err
 		}
 	}
-	have, err := engine.Resolve(base)
-	if err != nil {
-		return "", err
-	}
 	want, err := engine.Resolve(s)
 	if err != nil {
 		return "", err
 	}
-	for _, n := range sortedNames(want) {
-		if want[n] != have[n] && !isGroup(n) {
-			words = append(words, "--set", word(n+"="+engine.Format(n, want[n])))
-		}
+	set := engine.Knobs{}
+	settle(set, base, want)
+	if n := want[crashKnob]; orders(n) {
+		set[crashKnob] = n
+	}
+	for _, n := range sortedNames(set) {
+		words = append(words, "--set", word(n+"="+engine.Format(n, set[n])))
 	}
 	return strings.Join(words, " "), nil
 }

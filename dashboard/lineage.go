@@ -25,6 +25,7 @@ type lineage struct {
 
 // life is a system under one version of its knobs.
 type life struct {
+	spec   engine.Spec
 	values engine.Knobs
 	down   []int // machines, the last to crash at the end
 }
@@ -70,7 +71,7 @@ func (l *lineage) add(spec engine.Spec, down []int) error {
 	if err != nil {
 		return err
 	}
-	l.spec, l.lived = spec, append(l.lived, life{v, down})
+	l.spec, l.lived = spec, append(l.lived, life{spec, v, down})
 	if n := len(l.lived) - versionsKept; n > 0 {
 		l.lived, l.first = append([]life(nil), l.lived[n:]...), l.first+n
 	}
@@ -137,29 +138,39 @@ func (ls *lineages) read(ctx context.Context, s cluster.Snapshot) (*lineage, err
 	return l, nil
 }
 
-// inverse is what has to be set to get from after back to before.
-func inverse(before, after engine.Knobs) engine.Knobs {
+// inverse is what has to be set on a spec to get back to values that were.
+func inverse(before engine.Knobs, after engine.Spec) engine.Knobs {
 	set := engine.Knobs{}
-	base := engine.Knobs{}
-	if p, ok := before["preset"].(string); ok && before["preset"] != after["preset"] {
-		set["preset"] = p
-		if k, err := engine.PresetKnobs(p); err == nil {
-			base = k
-		}
+	if v, err := engine.Resolve(after); err == nil && v["preset"] != before["preset"] {
+		set["preset"] = before["preset"]
 	}
-	for name, was := range before {
-		if isGroup(name) || name == "preset" || isOrder(name) {
-			continue
-		}
-		if x, governed := base[name]; governed {
-			if x != was {
-				set[name] = was
-			}
-		} else if was != after[name] {
-			set[name] = was
-		}
-	}
+	settle(set, after, before)
 	return set
+}
+
+// settle adds to set what is missing for a spec to resolve to the values wanted.
+// The switches of a phase follow its primitive, so they are looked at after it.
+func settle(set engine.Knobs, spec engine.Spec, want engine.Knobs) {
+	for _, switches := range []bool{false, true} {
+		next, err := spec.With(set)
+		if err != nil {
+			return
+		}
+		have, err := engine.Resolve(next)
+		if err != nil {
+			return
+		}
+		for name, v := range want {
+			if isSwitch(name) == switches && !isGroup(name) && !isOrder(name) && have[name] != v {
+				set[name] = v
+			}
+		}
+	}
+}
+
+// isSwitch is true for an optimisation in one phase.
+func isSwitch(name string) bool {
+	return strings.HasPrefix(name, "opt.") && strings.Count(name, ".") == 2
 }
 
 // isGroup is true for a knob that only says whether others are on.
@@ -218,7 +229,7 @@ func inverseOf(l lineage, version int) engine.Knobs {
 	if before.values == nil || after.values == nil {
 		return nil
 	}
-	set := inverse(before.values, after.values)
+	set := inverse(before.values, after.spec)
 	revoke(set, before.down, after.down)
 	return set
 }
