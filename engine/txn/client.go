@@ -159,7 +159,7 @@ func (tx *Tx) attempt(body func(*Tx) error) error {
 	tx.c.Reset()
 	tx.mem.reset()
 	tx.set, tx.writes, tx.failed = tx.set[:0], 0, nil
-	tx.logs = tx.logs[:0]
+	tx.logs, tx.entries = tx.logs[:0], tx.entries[:0]
 	tx.beginHistory()
 	tx.enter(tx.executionPhase(), r2.Mode{})
 	err := body(tx)
@@ -207,6 +207,7 @@ func (tx *Tx) commit() error {
 		// recovery is not part of this protocol.
 		tx.db.cl.Fail(fmt.Errorf("txn: write-back: %w", err))
 	}
+	tx.dropEntries()
 	if !passive {
 		tx.done()
 	}
@@ -230,6 +231,9 @@ func (tx *Tx) certify() error {
 		return err
 	}
 	if err := tx.lock(); err != nil {
+		return err
+	}
+	if err := tx.addEntries(); err != nil {
 		return err
 	}
 	if err := tx.validate(metrics.Validation, tx.cfg.Validation); err != nil {
@@ -262,12 +266,12 @@ func (tx *Tx) prepare() error {
 
 // fits checks the messages of the two-sided phases.
 func (tx *Tx) fits() error {
-	if tx.cfg.Lock != TwoSided && tx.cfg.Validation != TwoSided && tx.cfg.Commit != TwoSided {
+	if tx.cfg.Lock != TwoSided && tx.cfg.Commit != TwoSided {
 		return nil
 	}
 	tx.participants(func(*access) bool { return true })
 	for _, m := range tx.parts {
-		locks, checks, commits := 0, 0, 0
+		locks, commits := 0, 0
 		for i := range tx.set {
 			a := &tx.set[i]
 			switch {
@@ -275,15 +279,13 @@ func (tx *Tx) fits() error {
 			case toLock(a):
 				locks += verifyItem
 				commits += 8 + pad8(len(a.out))
-			case readOnlySet(a):
-				checks += verifyItem
 			}
 		}
 		for _, p := range []struct {
 			phase metrics.Phase
 			prim  Prim
 			bytes int
-		}{{metrics.Lock, tx.cfg.Lock, locks}, {metrics.Validation, tx.cfg.Validation, checks}, {metrics.Commit, tx.cfg.Commit, commits}} {
+		}{{metrics.Lock, tx.cfg.Lock, locks}, {metrics.Commit, tx.cfg.Commit, commits}} {
 			if p.prim == TwoSided && p.bytes > tx.db.maxPayload {
 				return fmt.Errorf("two-sided %s: %d bytes for machine %d, a message carries %d; split the transaction or use the one-sided primitive", p.phase, p.bytes, m, tx.db.maxPayload)
 			}

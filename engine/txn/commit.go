@@ -99,6 +99,7 @@ func (db *DB) sendCommit(c *r2.Co, m int, rpc uint8, req []byte) {
 // release gives back the locks that an aborted attempt has won, by the
 // primitive that commits.
 func (tx *Tx) release() {
+	tx.undoEntries()
 	held := false
 	for i := range tx.set {
 		a := &tx.set[i]

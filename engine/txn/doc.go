@@ -33,6 +33,12 @@
 // lock cannot be released by a CPU's store; a CPU lock may be released by a
 // WRITE, see Config.Validate.
 //
+// # Secondary indexes
+//
+// Ordered tables are below an interface, Index. Their entries are hints without
+// versions, added before the decision while the records are locked and taken out
+// after the write-back; see Index for what follows and what does not.
+//
 // # Left out, and caveats
 //
 //   - Inserts and deletes of keys inside transactions; a read that finds no

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/kv"
+	"drtmx/engine/kv/ordered"
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 )
@@ -76,15 +77,17 @@ type Tx struct {
 	readOnly bool
 	failed   error // why the attempt cannot commit
 
-	set    []access
-	writes int
-	mem    arena
-	logs   []logged
-	logged uint32 // number of the log entry
-	phase  metrics.Phase
-	trips  int
-	parts  []int // primaries, of the two-sided phases
-	calls  []*r2.Reply
+	set     []access
+	writes  int
+	entries []entryOf       // of indexes
+	found   []ordered.Entry // by the last scan
+	mem     arena
+	logs    []logged
+	logged  uint32 // number of the log entry
+	phase   metrics.Phase
+	trips   int
+	parts   []int // primaries, of the two-sided phases
+	calls   []*r2.Reply
 
 	// Of all attempts together, see Outcome.
 	attempts        int

@@ -101,7 +101,8 @@ func (tx *Tx) lockByRPC(mode r2.Mode) error {
 	tx.participants(toLock)
 	n := 0
 	for _, m := range tx.parts {
-		tx.calls[n] = tx.c.Call(m, rpcLock, tx.verifyItems(m, toLock))
+		items, _ := tx.verifyItems(m, toLock, 0) // fits has seen to it that one message does
+		tx.calls[n] = tx.c.Call(m, rpcLock, items)
 		n++
 		if !mode.Outstanding && !saysYes(tx.calls[n-1]) && tx.cfg.Variant != IgnoreAborts {
 			break
@@ -168,14 +169,21 @@ func (tx *Tx) conflict() error {
 
 func (tx *Tx) validateByRPC() error {
 	tx.participants(readOnlySet)
-	for k, m := range tx.parts {
-		tx.calls[k] = tx.c.Call(m, rpcValidate, tx.verifyItems(m, readOnlySet))
+	calls := tx.calls[:0]
+	for _, m := range tx.parts {
+		for next := 0; next < len(tx.set); {
+			var items []byte
+			if items, next = tx.verifyItems(m, readOnlySet, next); len(items) > 0 {
+				calls = append(calls, tx.c.Call(m, rpcValidate, items))
+			}
+		}
 	}
+	tx.calls = calls
 	if err := tx.c.Wait(); err != nil {
 		return tx.fail(err)
 	}
-	for k := range tx.parts {
-		if !saysYes(tx.calls[k]) {
+	for _, rep := range calls {
+		if !saysYes(rep) {
 			return tx.conflict()
 		}
 	}
@@ -233,16 +241,17 @@ func addOnce(list []int, m int) []int {
 	return append(list, m)
 }
 
-// verifyItems builds the request of lock and validate.
-func (tx *Tx) verifyItems(m int, of func(*access) bool) []byte {
-	req := tx.db.req[:0]
-	for i := range tx.set {
-		if a := &tx.set[i]; int(a.machine) == m && of(a) {
+// verifyItems builds the request of lock and validate: of the records of the set
+// from index from on, as many as a message carries. next is where it ended.
+func (tx *Tx) verifyItems(m int, of func(*access) bool, from int) (req []byte, next int) {
+	req = tx.db.req[:0]
+	for next = from; next < len(tx.set) && len(req)+verifyItem <= tx.db.maxPayload; next++ {
+		if a := &tx.set[next]; int(a.machine) == m && of(a) {
 			req = add64(add64(req, uint64(a.loc.Addr)), a.seq)
 		}
 	}
 	tx.db.req = req
-	return req
+	return req, next
 }
 
 // serveLock locks the records by CPU compare-and-swap and then reads their

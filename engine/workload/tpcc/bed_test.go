@@ -36,6 +36,9 @@ type shape struct {
 
 var three = shape{machines: 3, threads: 2, coroutines: 6, seed: 1}
 
+// shapes have fewer and more threads than warehouses, and clients without any.
+var shapes = []shape{three, {machines: 3, threads: 1, coroutines: 8, seed: 2}, {machines: 4, servers: 3, threads: 2, coroutines: 6, seed: 3}}
+
 // tiny is a company with few customers and items, so that transactions meet.
 func tiny() Options {
 	return Options{Warehouses: 1, Customers: 30, Items: 400, Orders: 4_000, Remotes: true, RemoteLine: 300, RemotePayment: 400, Rollbacks: 20}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/kv"
+	"drtmx/engine/kv/ordered"
 	"drtmx/engine/record"
 	"drtmx/engine/workload"
 )
@@ -57,7 +58,38 @@ func (b *Bench) Check() []workload.Invariant {
 	for i, text := range a.bad {
 		list[i] = workload.Invariant{Name: fmt.Sprintf("tpcc.%d", i+1), OK: text == "", Text: text}
 	}
-	return list
+	text := a.indexes()
+	return append(list, workload.Invariant{Name: "tpcc.indexes", OK: text == "", Text: text})
+}
+
+// indexes compares those that somebody used with the records that they have to
+// point to; the others are as they were.
+func (a *audit) indexes() (bad string) {
+	b := a.b
+	for d := range b.warehouses * districts {
+		if !b.placed.Used(d) && !b.queue.Used(d) {
+			continue
+		}
+		placed, waiting := uint64(0), uint64(0)
+		b.placed.Entries(d, func(e ordered.Entry) {
+			o := a.now(Order, b.orderKey(d, min(e.Value, b.orders-1)))
+			if o[oLines] == 0 || placedKey(uint64(u32(o[oCustomer:])), e.Value) != e.Key {
+				bad = fmt.Sprintf("order %d of district %d is not that of customer %d, as its index says", e.Value+1, d, e.Key>>orderBits)
+			}
+			placed++
+		})
+		b.queue.Entries(d, func(e ordered.Entry) {
+			if a.now(NewOrder, b.orderKey(d, min(e.Key, b.orders-1)))[nPresent] == 0 {
+				bad = fmt.Sprintf("order %d of district %d is in the queue and not a new order", e.Key+1, d)
+			}
+			waiting++
+		})
+		wantPlaced, wantWaiting := b.customers+uint64(a.orders[d]), b.customers-b.initialDelivered()+uint64(a.open[d])
+		if placed != wantPlaced || waiting != wantWaiting {
+			bad = fmt.Sprintf("the indexes of district %d have %d orders, %d in the queue; there are %d, %d new", d, placed, waiting, wantPlaced, wantWaiting)
+		}
+	}
+	return bad
 }
 
 func (a *audit) prepare(s kv.Spec) {
@@ -119,6 +151,9 @@ func (a *audit) orderLines() {
 		o := a.now(Order, order)
 		if is, n := present(now[lQuantity:][:2]) == 1, uint64(o[oLines]); is != (key%maxLines < n) {
 			a.fail(6, "order %d of district %d has %d lines by its count, line %d exists: %v", order%b.orders+1, d, n, key%maxLines+1, is)
+		}
+		if present(now[lQuantity:][:2]) == 0 {
+			return
 		}
 		if date := i64(now[lDelivery:]); (date != 0) != (o[oCarrier] != 0) {
 			a.fail(7, "line %d of order %d of district %d has delivery date %d, the order has carrier %d", key%maxLines+1, order%b.orders+1, d, date, o[oCarrier])

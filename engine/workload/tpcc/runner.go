@@ -15,15 +15,24 @@ type runner struct {
 	b      *Bench
 	client *txn.Client
 	homes  []uint64
-	bodies [5]func(tx *txn.Tx) error
-	draws  [5]func(r *r2.Rand)
+	bodies [numTypes]func(tx *txn.Tx) error
+	draws  [numTypes]func(r *r2.Rand)
 
-	w        uint64 // the terminal's warehouse
-	d        uint64 // a district of it, numbered through the warehouses
-	cd, c    uint64 // district and number of the customer
-	order    orderInput
-	refs     []txn.Ref
-	distInfo int
+	w         uint64 // the terminal's warehouse
+	d         uint64 // a district of it, numbered through the warehouses
+	cd, c     uint64 // district and number of the customer
+	byName    bool   // the customer is found by last name
+	name      uint64
+	order     orderInput
+	amount    uint32 // of a payment
+	history   uint64 // its row
+	carrier   byte   // of a delivery
+	left      int    // districts that it has to go to
+	threshold uint32 // of stock-level
+	low       int    // what it found
+
+	refs  []txn.Ref
+	items []uint64
 }
 
 // orderInput is what a new-order orders.
@@ -40,14 +49,23 @@ type orderInput struct {
 // Runner makes a coroutine's client.
 func (b *Bench) Runner(c *r2.Co) workload.Runner {
 	r := &runner{b: b, client: b.db.Client(c), homes: b.homes(c)}
-	r.bodies = [5]func(tx *txn.Tx) error{newOrder: r.newOrder}
-	r.draws = [5]func(r *r2.Rand){newOrder: r.drawNewOrder}
+	r.bodies = [numTypes]func(tx *txn.Tx) error{
+		newOrder: r.newOrder, payment: r.payment, orderStatus: r.orderStatus, delivery: r.deliver, stockLevel: r.stockLevel,
+	}
+	r.draws = [numTypes]func(r *r2.Rand){
+		newOrder: r.drawNewOrder, payment: r.drawPayment, orderStatus: r.drawOrderStatus, delivery: r.drawDelivery, stockLevel: r.drawStockLevel,
+	}
 	return r
 }
 
 // Next runs one transaction.
 func (r *runner) Next() error {
 	b, rand := r.b, r.client.Co().Rand()
+	if r.left > 0 {
+		r.left--
+		r.d++
+		return workload.Done(r.client.Run(delivery, false, r.bodies[delivery]))
+	}
 	typ := b.Pick(rand)
 	if body := b.Custom(typ); body != nil {
 		return workload.Done(r.client.Run(uint8(typ), false, body))
@@ -144,6 +162,8 @@ func (r *runner) insertOrder(tx *txn.Tx, o, key uint64) error {
 		return err
 	}
 	setNewOrder(v, r.d, o)
+	tx.AddEntry(r.b.placed, r.d, placedKey(r.c, o), o)
+	tx.AddEntry(r.b.queue, r.d, o, o)
 	return nil
 }
 

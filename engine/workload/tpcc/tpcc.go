@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/kv"
+	"drtmx/engine/kv/ordered"
 	"drtmx/engine/r2"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
@@ -16,6 +17,7 @@ const (
 	orderStatus
 	delivery
 	stockLevel
+	numTypes
 )
 
 // types has the standard's minimum shares, new-order what they leave (clause 5.2.3).
@@ -74,6 +76,7 @@ type Bench struct {
 	payments   uint64   // rows of a warehouse
 	paid       []uint64 // rows of a warehouse that are taken
 
+	byName, placed, queue *ordered.Table
 	customer, item, names nurand
 	shuffle               workload.Scatter
 }
@@ -166,7 +169,7 @@ func (b *Bench) Open(env workload.Env) (err error) {
 			return err
 		}
 	}
-	return nil
+	return b.openIndexes()
 }
 
 // Warm fills the location caches with stock, popular items first, and brings

@@ -29,3 +29,24 @@ func TestIgnoredAborts(t *testing.T) {
 		})
 	}
 }
+
+// TestPlantedBugs: faults of the protocol show in the history and in the
+// conditions of all five transactions.
+func TestPlantedBugs(t *testing.T) {
+	for _, bug := range []struct {
+		variant txn.Variant
+		kinds   []string // all of them must be among the complaints
+	}{
+		{txn.SkipVersionCheck, []string{"tpcc.", "duplicate-version"}},
+		{txn.CommitBeforeLog, []string{txn.LogMissing}},
+	} {
+		cfg, _ := txn.Preset("drtm+h")
+		cfg.Variant = bug.variant
+		bad := strings.Join(newBed(t, three, cfg, tiny()).stress(1_000), "\n")
+		for _, want := range bug.kinds {
+			if !strings.Contains(bad, want) {
+				t.Errorf("%s: no complaint of %s in:\n%s", bug.variant, want, bad)
+			}
+		}
+	}
+}

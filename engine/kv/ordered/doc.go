@@ -1,0 +1,21 @@
+// Package ordered is an ordered table that only its server's CPU works on: B+trees, reached by RPC. Chapter 4 uses such
+// tables for secondary indexes.
+//
+// # What is modelled
+//
+// A table has parts, each a tree of its own on one server: of TPC-C a district. An entry is a key and a value of 8 bytes
+// each. A part's initial entries are a pure function of its number and make a tree when the part is first used. Every
+// operation is one request; on the server's own machine it is a call. It is atomic at the moment it begins.
+//
+// # What is charged
+//
+// The part's first line, by a load, or by a compare-and-swap where the tree changes; then two lines of every node on the
+// way and of every leaf that is scanned. A request has 40 bytes, and 16 per entry come back.
+//
+// # Left out
+//
+//   - Latches within a tree: who comes while another one works does not wait.
+//   - Nodes in registered memory, for READs from elsewhere.
+//   - Merging of leaves: a leaf goes when its last entry does.
+//   - Replicas. What a secondary index has follows from the records it points to.
+package ordered

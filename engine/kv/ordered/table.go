@@ -1,0 +1,155 @@
+package ordered
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"drtmx/engine/fabric"
+	"drtmx/engine/r2"
+)
+
+// What an insert or a delete may answer besides success.
+var (
+	ErrExists  = errors.New("key exists")
+	ErrMissing = errors.New("no such key")
+)
+
+// Spec describes an ordered table.
+type Spec struct {
+	ID      uint8  // names the table in messages; unique among the ordered tables
+	Name    string // for messages to people
+	Servers int    // machines 0 to Servers-1 have equal shares of the parts, in order
+	Parts   uint64
+	// Fill calls add with the entries that a part has from the start, in any order of keys. It must be a pure function
+	// of the part. Nil: none.
+	Fill func(part uint64, add func(key, value uint64))
+}
+
+const (
+	headBytes  = 64        // of a part, in its server's memory: the version, which counts changes
+	nodeBytes  = 512       // distance of two nodes in the address space
+	nodeTouch  = 128       // of a node that a search looks at: two lines
+	partNodes  = 1 << 16   // addresses for so many nodes of a part; more share them
+	entryBytes = 16        // of a reply
+	scanLimit  = 1_000_000 // entries of one Scan, a sign of a missing limit
+)
+
+// Table is an ordered table of a cluster.
+type Table struct {
+	spec    Spec
+	cl      *r2.Cluster
+	share   uint64 // parts of a server
+	trees   []*tree
+	heads   []r2.Addr // by server
+	nodes   []r2.Addr // by server, reserved
+	request []byte    // one coroutine at a time uses it, between two waits
+	found   []Entry   // likewise, by handlers
+}
+
+// Primary is the server of a part.
+func (t *Table) Primary(part uint64) int { return int(part / t.share) }
+
+// Name is for messages.
+func (t *Table) Name() string { return t.spec.Name }
+
+// tree is a part's, made when first asked for.
+func (t *Table) tree(part uint64) *tree {
+	if t.trees[part] == nil {
+		x := newTree()
+		if t.spec.Fill != nil {
+			t.spec.Fill(part, func(key, value uint64) { x.insert(key, value) })
+		}
+		t.trees[part] = x
+	}
+	return t.trees[part]
+}
+
+// Entries calls f with the entries of a part in order: an oracle, free of time. A part that nobody used has what it
+// begins with.
+func (t *Table) Entries(part uint64, f func(Entry)) {
+	for _, e := range t.tree(part).up(0, ^uint64(0), scanLimit, nil) {
+		f(e)
+	}
+}
+
+// Used reports whether anybody has used a part.
+func (t *Table) Used(part uint64) bool { return t.trees[part] != nil }
+
+func (t *Table) head(part uint64) r2.Addr {
+	return t.heads[t.Primary(part)] + r2.Addr(part%t.share*headBytes)
+}
+
+// charge is the way that the last operation on a part's tree took.
+func (t *Table) charge(c *r2.Co, part uint64, x *tree) {
+	base := t.nodes[t.Primary(part)] + r2.Addr(part%t.share*partNodes*nodeBytes)
+	for _, n := range x.visited {
+		c.Touch(base+r2.Addr(uint64(n)%partNodes*nodeBytes), nodeTouch)
+	}
+}
+
+// scanLocal appends what a scan finds, on the part's server.
+func (t *Table) scanLocal(c *r2.Co, r Range, dst []Entry) []Entry {
+	c.Load64(t.head(r.Part))
+	x := t.tree(r.Part)
+	if r.Down {
+		dst = x.down(r.From, r.To, r.Limit, dst)
+	} else {
+		dst = x.up(r.From, r.To, r.Limit, dst)
+	}
+	t.charge(c, r.Part, x)
+	return dst
+}
+
+// insertLocal adds an entry on the part's server.
+func (t *Table) insertLocal(c *r2.Co, part, key, value uint64) error {
+	t.bump(c, part)
+	x := t.tree(part)
+	ok := x.insert(key, value)
+	t.charge(c, part, x)
+	if !ok {
+		return ErrExists
+	}
+	return nil
+}
+
+// deleteLocal takes an entry out on the part's server.
+func (t *Table) deleteLocal(c *r2.Co, part, key uint64) error {
+	t.bump(c, part)
+	x := t.tree(part)
+	ok := x.remove(key)
+	t.charge(c, part, x)
+	if !ok {
+		return ErrMissing
+	}
+	return nil
+}
+
+// bump raises the version of a part, as a latch would be taken.
+func (t *Table) bump(c *r2.Co, part uint64) {
+	a := t.head(part)
+	v := c.Load64(a)
+	c.LocalCAS(a, v, v+1)
+}
+
+// newTable checks a description and takes memory.
+func newTable(cl *r2.Cluster, s Spec) (*Table, error) {
+	if s.Servers < 1 || s.Servers > cl.Machines() || s.Parts < 1 {
+		return nil, fmt.Errorf("ordered table %s: %d parts on %d servers, the cluster has %d machines", s.Name, s.Parts, s.Servers, cl.Machines())
+	}
+	t := &Table{spec: s, cl: cl, share: (s.Parts + uint64(s.Servers) - 1) / uint64(s.Servers), trees: make([]*tree, s.Parts)}
+	for m := range s.Servers {
+		a, err := cl.Mem(m).Alloc(fabric.Alloc{Name: "ordered." + s.Name, Bytes: t.share * headBytes})
+		if err != nil {
+			return nil, fmt.Errorf("ordered table %s: %w", s.Name, err)
+		}
+		t.heads = append(t.heads, a)
+		t.nodes = append(t.nodes, cl.Mem(m).Reserve("ordered."+s.Name+".nodes", t.share*partNodes*nodeBytes, 0))
+	}
+	return t, nil
+}
+
+func u64(b []byte) uint64                         { return binary.LittleEndian.Uint64(b) }
+func add64(b []byte, v uint64) []byte             { return binary.LittleEndian.AppendUint64(b, v) }
+func put64(b []byte, v uint64)                    { binary.LittleEndian.PutUint64(b, v) }
+func (t *Table) local(c *r2.Co, part uint64) bool { return t.Primary(part) == c.Machine() }

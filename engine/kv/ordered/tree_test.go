@@ -1,0 +1,127 @@
+package ordered
+
+import (
+	"fmt"
+	"math/rand"
+	"slices"
+	"testing"
+)
+
+// TestTree: a tree is a sorted list, whatever happens to it, and stays a B+tree.
+func TestTree(t *testing.T) {
+	for seed := range int64(30) {
+		rnd := rand.New(rand.NewSource(seed))
+		x, list := newTree(), []Entry(nil)
+		space := []uint64{20, 300, 5_000}[seed%3]
+		queue := seed%5 == 0 // keys come at the end and go at the front
+		next := uint64(0)
+		for op := range 6_000 {
+			key := rnd.Uint64() % space
+			grow := op/1_000%2 == 0 // fill and empty by turns
+			if queue {
+				if key = next; !grow && len(list) > 0 {
+					key = list[0].Key
+				}
+			}
+			i, there := slices.BinarySearchFunc(list, key, func(e Entry, k uint64) int {
+				return int(int64(e.Key) - int64(k))
+			})
+			switch {
+			case grow == (rnd.Intn(10) < 8):
+				if x.insert(key, key*3) == there {
+					t.Fatalf("seed %d: insert of %d, there before: %v", seed, key, there)
+				}
+				if !there {
+					list = slices.Insert(list, i, Entry{key, key * 3})
+					next = max(next, key+1)
+				}
+			default:
+				if x.remove(key) != there {
+					t.Fatalf("seed %d: remove of %d, there before: %v", seed, key, there)
+				}
+				if there {
+					list = slices.Delete(list, i, i+1)
+				}
+			}
+			if op%17 == 0 {
+				compare(t, x, list, rnd.Uint64()%space, rnd.Uint64()%space, 1+rnd.Intn(40))
+				if err := x.shape(); err != nil {
+					t.Fatalf("seed %d, operation %d: %v", seed, op, err)
+				}
+			}
+		}
+		if n := len(x.nodes) - len(x.free); n > 4+len(list) {
+			t.Errorf("seed %d: %d nodes for %d entries", seed, n, len(list))
+		}
+	}
+}
+
+func compare(t *testing.T, x *tree, list []Entry, from, to uint64, limit int) {
+	t.Helper()
+	var want []Entry
+	for _, e := range list {
+		if e.Key >= from && e.Key <= to {
+			want = append(want, e)
+		}
+	}
+	up := want[:min(limit, len(want))]
+	if got := x.up(from, to, limit, nil); !slices.Equal(got, up) {
+		t.Fatalf("up from %d to %d, %d at most: %v, want %v", from, to, limit, got, up)
+	}
+	down := slices.Clone(want)
+	slices.Reverse(down)
+	down = down[:min(limit, len(down))]
+	if got := x.down(from, to, limit, nil); !slices.Equal(got, down) {
+		t.Fatalf("down to %d from %d, %d at most: %v, want %v", from, to, limit, got, down)
+	}
+	if x.entries != len(list) {
+		t.Fatalf("%d entries, want %d", x.entries, len(list))
+	}
+}
+
+// shape says what is wrong with a tree's nodes.
+func (t *tree) shape() error {
+	depth, seen := -1, 0
+	var walk func(at int32, low, high uint64, d int) error
+	walk = func(at int32, low, high uint64, d int) error {
+		n := &t.nodes[at]
+		seen++
+		if n.n == 0 && at != t.root {
+			return fmt.Errorf("node %d is empty", at)
+		}
+		if n.leaf {
+			if depth < 0 {
+				depth = d
+			}
+			if d != depth {
+				return fmt.Errorf("leaves at depths %d and %d", d, depth)
+			}
+			for i := range n.n {
+				if n.keys[i] < low || n.keys[i] >= high || i > 0 && n.keys[i] <= n.keys[i-1] {
+					return fmt.Errorf("leaf %d of %d to %d has keys %v", at, low, high, n.keys[:n.n])
+				}
+			}
+			return nil
+		}
+		for i := range n.n {
+			l, h := low, high
+			if i > 0 {
+				l = n.keys[i]
+			}
+			if i+1 < n.n {
+				h = n.keys[i+1]
+			}
+			if err := walk(int32(n.vals[i]), l, h, d+1); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := walk(t.root, 0, ^uint64(0), 0); err != nil {
+		return err
+	}
+	if seen+len(t.free) != len(t.nodes) {
+		return fmt.Errorf("%d nodes in use, %d free, %d in all", seen, len(t.free), len(t.nodes))
+	}
+	return nil
+}

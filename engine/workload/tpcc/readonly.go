@@ -1,0 +1,131 @@
+package tpcc
+
+import (
+	"slices"
+
+	"drtmx/engine/kv/ordered"
+	"drtmx/engine/r2"
+	"drtmx/engine/txn"
+)
+
+// drawOrderStatus picks the inputs of clause 2.6.1.
+func (r *runner) drawOrderStatus(rand *r2.Rand) { r.drawCustomer(rand, r.d) }
+
+// orderStatus is clause 2.6.2. The customer is read before the index says which
+// order is the last: whatever follows an order that comes in behind the scan and
+// that this transaction could see with the customer, as its delivery, changes the
+// customer, and validation finds that.
+func (r *runner) orderStatus(tx *txn.Tx) error {
+	b := r.b
+	c, err := r.findCustomer(tx)
+	if err != nil {
+		return err
+	}
+	if _, err := tx.Read(Customer, b.customerKey(r.cd, c)); err != nil {
+		return err
+	}
+	for top := placedKey(c, 1<<orderBits-1); ; {
+		list, err := tx.Scan(b.placed, ordered.Range{Part: r.cd, From: placedKey(c, 0), To: top, Limit: 1, Down: true})
+		if err != nil || len(list) == 0 {
+			return err
+		}
+		o := list[0].Value
+		v, err := tx.Read(Order, b.orderKey(r.cd, o))
+		if err != nil {
+			return err
+		}
+		if v[oLines] != 0 {
+			return r.readLines(tx, b.orderKey(r.cd, o), min(uint64(v[oLines]), maxLines))
+		}
+		if o == 0 {
+			return nil
+		}
+		top = list[0].Key - 1 // this one was never placed
+	}
+}
+
+func (r *runner) readLines(tx *txn.Tx, order, lines uint64) error {
+	r.refs = r.refs[:0]
+	for n := range lines {
+		r.refs = append(r.refs, txn.Ref{Table: OrderLine, Key: r.b.lineKey(order, n)})
+	}
+	if err := tx.Prefetch(r.refs...); err != nil {
+		return err
+	}
+	for _, x := range r.refs {
+		if _, err := tx.Read(x.Table, x.Key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// drawStockLevel picks the inputs of clause 2.8.1.
+func (r *runner) drawStockLevel(rand *r2.Rand) { r.threshold = uint32(10 + rand.Uint64n(11)) }
+
+const lastOrders = 20 // whose items stock-level looks at
+
+// stockLevel is clause 2.8.2. It reads the last 20 orders by their numbers: how
+// many lines each has is in the order.
+func (r *runner) stockLevel(tx *txn.Tx) error {
+	b := r.b
+	dist, err := tx.Read(District, r.d)
+	if err != nil {
+		return err
+	}
+	next := min(uint64(u32(dist[dNext:]))-1, b.orders)
+	first := next - min(next, lastOrders)
+	r.refs = r.refs[:0]
+	for o := first; o < next; o++ {
+		r.refs = append(r.refs, txn.Ref{Table: Order, Key: b.orderKey(r.d, o)})
+	}
+	if err := tx.Prefetch(r.refs...); err != nil {
+		return err
+	}
+	r.refs = r.refs[:0]
+	for o := first; o < next; o++ {
+		v, err := tx.Read(Order, b.orderKey(r.d, o))
+		if err != nil {
+			return err
+		}
+		for n := range min(uint64(v[oLines]), maxLines) {
+			r.refs = append(r.refs, txn.Ref{Table: OrderLine, Key: b.lineKey(b.orderKey(r.d, o), n)})
+		}
+	}
+	if err := tx.Prefetch(r.refs...); err != nil {
+		return err
+	}
+	r.items = r.items[:0]
+	for _, x := range r.refs {
+		v, err := tx.Read(OrderLine, x.Key)
+		if err != nil {
+			return err
+		}
+		r.items = append(r.items, uint64(u32(v[lItem:]))%b.items)
+	}
+	return r.countLow(tx)
+}
+
+// countLow counts the different items whose stock is below the threshold.
+func (r *runner) countLow(tx *txn.Tx) error {
+	slices.Sort(r.items)
+	r.items = slices.Compact(r.items)
+	r.refs = r.refs[:0]
+	for _, i := range r.items {
+		r.refs = append(r.refs, txn.Ref{Table: Stock, Key: r.b.stockKey(r.w, i)})
+	}
+	if err := tx.Prefetch(r.refs...); err != nil {
+		return err
+	}
+	r.low = 0
+	for _, x := range r.refs {
+		v, err := tx.Read(Stock, x.Key)
+		if err != nil {
+			return err
+		}
+		if u32(v[sQuantity:]) < r.threshold {
+			r.low++
+		}
+	}
+	return nil
+}
