@@ -66,6 +66,7 @@ func comparable(t testing.TB, r *Result) string {
 func TestRunOfEachPresetAndWorkload(t *testing.T) {
 	specs := map[string]Spec{
 		"cycle":   small(Knobs{"workload": "cycle"}),
+		"tpcc":    small(Knobs{"workload": "tpcc", "workload.customers": 300, "workload.items": 2_000}),
 		"tpcc-no": small(Knobs{"workload": "tpcc-no", "workload.customers": 300, "workload.items": 2_000}),
 		"open":    small(Knobs{"clients.arrival": "open:200k"}),
 		"split":   small(Knobs{"servers": 3, "clients": 1, "client.threads": 3}),
@@ -118,6 +119,9 @@ func TestDeterminism(t *testing.T) {
 		t.Run(p, func(t *testing.T) { deterministic(t, small(Knobs{"preset": p, "fault.drop": 0.002})) })
 	}
 	t.Run("open", func(t *testing.T) { deterministic(t, small(Knobs{"clients.arrival": "open:300k"})) })
+	t.Run("tpcc", func(t *testing.T) {
+		deterministic(t, small(Knobs{"workload": "tpcc", "workload.customers": 30, "workload.items": 200, "fault.drop": 0.002}))
+	})
 	t.Run("micro-rpc", func(t *testing.T) { deterministic(t, small(Knobs{"workload": "micro-rpc"})) })
 }
 

@@ -42,6 +42,13 @@ var workloads = []workloadKind{
 		},
 	},
 	{
+		name: "tpcc", doc: "TPC-C, the five transactions of a company that takes orders, on nine tables (section 4.3)",
+		transactions: true, readOnly: true,
+		knobs: tpccKnobNames,
+		mix:   []string{"new-order", "payment", "order-status", "delivery", "stock-level"},
+		build: func(v Knobs) (workload.Bench, error) { return newTPCC(v, false) },
+	},
+	{
 		name: "tpcc-no", doc: "TPC-C/no, new-order alone, a home warehouse per thread, every order line from a random other warehouse (section 4.3)",
 		transactions: true,
 		knobs:        append([]string{"workload.variant"}, tpccKnobNames[:5]...),
@@ -286,7 +293,10 @@ func microKnobs(only func(name string) func(v Knobs) string) []entry {
 }
 
 // mixWeights are the default weights, where they are not 15.
-var mixWeights = map[string]int{"send-payment": 25}
+var mixWeights = map[string]int{"send-payment": 25, "new-order": 45, "payment": 43, "order-status": 4, "delivery": 4, "stock-level": 4}
+
+// mixDocs is what else there is to say of a weight.
+var mixDocs = map[string]string{"delivery": " A delivery is ten transactions, one per district."}
 
 // mixKnobs has one weight for each type of each workload.
 func mixKnobs() []entry {
@@ -303,7 +313,7 @@ func mixKnobs() []entry {
 				weight = 15
 			}
 			list = append(list, entry{Knob: Knob{Name: "workload.mix." + typ, Kind: KindInt, Default: weight, Min: 0, Max: 1000, Label: "Weight of " + typ, Section: "4.3", Group: groupWorkload, Live: true,
-				Doc: "Share of this transaction type relative to the sum of all weights."}, inactive: func(v Knobs) string {
+				Doc: "Share of this transaction type relative to the sum of all weights." + mixDocs[typ]}, inactive: func(v Knobs) string {
 				w := workloadOf(v)
 				for _, t := range w.mix {
 					if t == typ {
