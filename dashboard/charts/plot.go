@@ -164,3 +164,10 @@ func StackedSized(size Size, title string, y Axis, parts []Part, bars []Bars) *C
 
 // StackedHeight is what suits so many bars: their own, the axis' and the legend's.
 func StackedHeight(bars int) int { return 82 + 42*max(bars, 1) }
+
+// Ranking is Stacked for many bars, each thinner, in their order from the top.
+func Ranking(title string, y Axis, parts []Part, bars []Bars) *Chart {
+	return StackedSized(rankingSize(len(bars)), title, y, parts, bars)
+}
+
+func rankingSize(bars int) Size { return Size{defaultWidth, 82 + 26*max(bars, 1)} }

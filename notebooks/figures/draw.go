@@ -25,16 +25,28 @@ func (f *Figure) lines() (title string, x, y charts.Axis, series []charts.Series
 }
 
 // Chart is the figure's picture.
-func (f *Figure) Chart() *charts.Chart { return charts.Lines(f.lines()) }
+func (f *Figure) Chart() *charts.Chart {
+	if f.ranked {
+		return charts.Ranking(f.bars())
+	}
+	return charts.Lines(f.lines())
+}
 
 // SVG is the picture as text.
 func (f *Figure) SVG() string { return f.Chart().SVG() }
 
 // PNG is the picture at 192 dots per inch.
-func (f *Figure) PNG() ([]byte, error) { return charts.LinesPicture(f.lines()).PNG() }
+func (f *Figure) PNG() ([]byte, error) { return f.picture().PNG() }
 
 // PDF is the picture with its fonts.
-func (f *Figure) PDF() ([]byte, error) { return charts.LinesPicture(f.lines()).PDF() }
+func (f *Figure) PDF() ([]byte, error) { return f.picture().PDF() }
+
+func (f *Figure) picture() charts.Picture {
+	if f.ranked {
+		return charts.RankingPicture(f.bars())
+	}
+	return charts.LinesPicture(f.lines())
+}
 
 // SimpleRender is every form that a notebook can show.
 func (f *Figure) SimpleRender() charts.Bundle {
@@ -94,21 +106,11 @@ func (c *Claim) mark() string {
 func (f *Figure) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Figure %s: %s (%s)\n", f.ID, f.Title, f.caption())
-	fmt.Fprintf(&b, "%-*s", nameWidth, f.X.Label+" ("+f.X.Unit+")")
-	for _, x := range f.xs() {
-		fmt.Fprintf(&b, "%9g", x)
+	if f.ranked {
+		b.WriteString(f.ranking())
+	} else {
+		f.table(&b)
 	}
-	for _, s := range f.Series {
-		fmt.Fprintf(&b, "\n%-*s", nameWidth, s.Name)
-		for _, x := range f.xs() {
-			if p, ok := s.at(x); ok {
-				fmt.Fprintf(&b, "%9.4g", p.Y)
-			} else {
-				fmt.Fprintf(&b, "%9s", "")
-			}
-		}
-	}
-	fmt.Fprintf(&b, "\n%-*s%s", nameWidth, "", f.Y.Label+" ("+f.Y.Unit+")")
 	for i := range f.Claims {
 		c := &f.Claims[i]
 		fmt.Fprintf(&b, "\n%-14s %s: %s", c.mark(), c.Claim, c.measured())
@@ -117,6 +119,25 @@ func (f *Figure) String() string {
 		}
 	}
 	return b.String()
+}
+
+// table writes the points with a line for each series.
+func (f *Figure) table(b *strings.Builder) {
+	fmt.Fprintf(b, "%-*s", nameWidth, f.X.Label+" ("+f.X.Unit+")")
+	for _, x := range f.xs() {
+		fmt.Fprintf(b, "%9g", x)
+	}
+	for _, s := range f.Series {
+		fmt.Fprintf(b, "\n%-*s", nameWidth, s.Name)
+		for _, x := range f.xs() {
+			if p, ok := s.at(x); ok {
+				fmt.Fprintf(b, "%9.4g", p.Y)
+			} else {
+				fmt.Fprintf(b, "%9s", "")
+			}
+		}
+	}
+	fmt.Fprintf(b, "\n%-*s%s", nameWidth, "", f.Y.Label+" ("+f.Y.Unit+")")
 }
 
 const nameWidth = 20
@@ -143,10 +164,10 @@ func (f *Figure) CSV() string {
 	var b strings.Builder
 	w := csv.NewWriter(&b)
 	num := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-	rows := [][]string{{"figure", "series", f.X.Label + " (" + f.X.Unit + ")", f.Y.Label + " (" + f.Y.Unit + ")", "ci95", "load"}}
+	rows := [][]string{{"figure", "series", f.X.Label + " (" + f.X.Unit + ")", f.Y.Label + " (" + f.Y.Unit + ")", "ci95", "load", "name"}}
 	for _, s := range f.Series {
 		for _, p := range s.Points {
-			rows = append(rows, []string{f.ID, s.Name, num(p.X), num(p.Y), num(p.CI95), strconv.Itoa(p.Load)})
+			rows = append(rows, []string{f.ID, s.Name, num(p.X), num(p.Y), num(p.CI95), strconv.Itoa(p.Load), p.Name})
 		}
 	}
 	must(w.WriteAll(rows)) // into memory

@@ -24,6 +24,7 @@ type Figure struct {
 	PaperGap float64 `json:"paper_gap"`
 	GapAt    *Gap    `json:"paper_gap_at,omitempty"`
 	WallMS   int64   `json:"wall_ms"`
+	ranked   bool    // drawn as bars, the points in their order
 }
 
 // Axis names what is along an axis.
@@ -46,6 +47,9 @@ type Point struct {
 	CI95 float64 `json:"ci95"` // half-width of the 95 % interval, in the unit of y
 	Load int     `json:"load"` // coroutines per thread, or clients
 	Run  int     `json:"run"`  // index into runs
+	// Of a ranking: what the point is, and its median latency.
+	Name      string  `json:"name,omitempty"`
+	LatencyUS float64 `json:"latency_us,omitempty"`
 }
 
 // Gap is the point that is compared with paper scale.

@@ -21,7 +21,17 @@ type definition struct {
 	scope   string
 	x, y    Axis
 	plan    func(scale string) plan
+	planFor func(scale string, set engine.Knobs) plan // in place of plan: With decides what is run
+	rank    func(f *Figure)                           // puts the points in order; nil: they are lines
 	claims  func(f *Figure) []Claim
+}
+
+// plan is that of the figure with the recipe's knobs.
+func (r *Recipe) plan(scale string) plan {
+	if r.def.planFor != nil {
+		return r.def.planFor(scale, r.set)
+	}
+	return r.def.plan(scale)
 }
 
 // plan is the runs of a figure at one scale.
@@ -53,7 +63,7 @@ type gapPoint struct {
 // definitions are in the order of the thesis.
 var definitions = slices.Concat(
 	[]*definition{&figure22a, &figure22b, &figure24a, &figure24b, &figure25a, &figure25b},
-	figures28to11, figures212to13, figures214, figures216, figures218, []*definition{&figurePersist}, figures219,
+	figures28to11, figures212to13, figures214, figures216, figures218, []*definition{&figurePersist}, figures219, []*definition{&figure4best},
 )
 
 // List is the figures there are.

@@ -63,7 +63,7 @@ func (r *Recipe) Specs(scale string) ([]engine.Spec, error) {
 	if scale != Quick && scale != Paper {
 		return nil, &engine.SpecError{Field: "scale", Value: fmt.Sprintf("%.40s", scale), Rule: "must be quick or paper"}
 	}
-	p := r.def.plan(scale)
+	p := r.plan(scale)
 	var out []engine.Spec
 	for _, s := range p.series {
 		for _, pt := range s.points {
@@ -84,7 +84,7 @@ func (r *Recipe) specs(scale string) ([]engine.Spec, error) {
 	if err != nil || scale != Quick {
 		return out, err
 	}
-	paper := r.def.plan(Paper)
+	paper := r.plan(Paper)
 	spec, err := r.spec(&paper, paper.find(paper.gap))
 	return append(out, spec), err
 }
@@ -117,7 +117,7 @@ func (p *plan) find(g gapPoint) plannedPoint {
 // From is the figure with its claims, read from the results of its Specs. No point
 // is compared with paper scale.
 func (r *Recipe) From(scale string, results []*engine.Result) *Figure {
-	d, p := r.def, r.def.plan(scale)
+	d, p := r.def, r.plan(scale)
 	f := &Figure{ID: d.id, Title: d.title, Section: d.section, Scale: scale, Scope: d.scope, X: d.x, Y: d.y, Set: r.set, Runs: results}
 	n := 0
 	for _, s := range p.series {
@@ -129,6 +129,9 @@ func (r *Recipe) From(scale string, results []*engine.Result) *Figure {
 		}
 		f.Series = append(f.Series, out)
 	}
+	if d.rank != nil {
+		d.rank(f)
+	}
 	f.Claims = d.claims(f)
 	return f
 }
@@ -136,10 +139,13 @@ func (r *Recipe) From(scale string, results []*engine.Result) *Figure {
 // compare fills what a figure says about its point at paper scale, whose result is
 // the last.
 func (r *Recipe) compare(f *Figure, results []*engine.Result) {
-	p, n := r.def.plan(f.Scale), len(results)-1
+	p, n := r.plan(f.Scale), len(results)-1
 	y, _ := p.find(p.gap).read(results[n])
 	here, _ := f.series(p.gap.series).at(p.gap.x)
-	f.GapAt = &Gap{Series: p.gap.series, X: p.gap.x, Here: here.Y, Paper: y, Run: n}
+	if f.ranked {
+		here = f.own(p.gap)
+	}
+	f.GapAt = &Gap{Series: p.gap.series, X: here.X, Here: here.Y, Paper: y, Run: n}
 	f.PaperGap = here.Y/y - 1
 }
 

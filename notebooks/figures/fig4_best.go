@@ -1,0 +1,205 @@
+package figures
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"drtmx/dashboard/charts"
+	"drtmx/engine"
+)
+
+// Figure 4-best is ours: every choice of primitives that is possible (§4.3), ranked by
+// throughput, under the settings of DrTM+H. Phases that the workload does not have are
+// left out:
+//
+//	figures.Get("4-best").Show()
+//	figures.Get("4-best").With(cluster.Knobs{"workload": "cycle", "workload.keys": 1_000_000}).Show()
+//
+// At quick scale there are four machines and not sixteen, and short runs, for there are
+// some two hundred; choices whose throughputs differ by less than their intervals are
+// in no order.
+
+// choice is what a phase may be set to. Lock and commit go together: an RNIC's lock
+// cannot be released by a CPU.
+type choice struct {
+	phase string   // whose knob says whether the workload has it
+	knobs []string // set by each option, in this order
+	words [][]string
+}
+
+var choices4best = []choice{
+	{"execution", []string{"phase.execution"}, [][]string{{"hybrid"}, {"one-sided"}, {"two-sided"}}},
+	{"lock", []string{"phase.lock", "phase.commit"}, [][]string{{"one-sided", "one-sided"}, {"two-sided", "one-sided"}, {"two-sided", "two-sided"}}},
+	{"validation", []string{"phase.validation"}, [][]string{{"one-sided"}, {"two-sided"}}},
+	{"logging", []string{"phase.logging"}, [][]string{{"one-sided"}, {"two-sided"}}},
+	{"ro_read", []string{"phase.ro_read"}, [][]string{{"hybrid"}, {"one-sided"}, {"two-sided"}}},
+	{"ro_validation", []string{"phase.ro_validation"}, [][]string{{"one-sided"}, {"two-sided"}}},
+}
+
+// rows43 are the primitives of the designs of Table 4-3, in its notation.
+var rows43 = []struct{ primitives, design string }{
+	{"I/II I+I I I, I/II I", "DrTM+H"}, {"I I+I I I, I I", "DrTM+R"}, {"I II+I I II, I I", "FaRM"}, {"II II+II II II, II II", "FaSST"},
+}
+
+var figure4best = definition{
+	id: "4-best", title: "Every choice of primitives, ranked", chapter: 4, section: "4.4", scope: "machine",
+	x: Axis{Label: "Rank"}, y: Axis{Label: "Throughput per machine", Unit: "Mtxn/s"},
+	planFor: plan4best, rank: rank4best, claims: claims4best,
+}
+
+func plan4best(scale string, set engine.Knobs) plan {
+	base := engine.Knobs{"nodes": 4, "threads": 24, "coroutines": 8, "check": "sampled", "workload.scale": 0.1, "warmup_ns": 30_000, "duration_ns": 70_000}
+	if scale == Paper {
+		base["nodes"], base["workload.scale"] = 16, 1.0
+		base["warmup_ns"], base["duration_ns"] = 100_000, 150_000
+	}
+	p := plan{base: engine.Spec{Preset: "drtm+h", Workload: "smallbank", Set: base}, gap: gapPoint{series: "Throughput"}}
+	sets := []engine.Knobs{{}}
+	for _, c := range present4best(set) {
+		var next []engine.Knobs
+		for _, s := range sets {
+			for _, words := range c.words {
+				more := with(s)
+				for i, knob := range c.knobs {
+					more[knob] = words[i]
+				}
+				next = append(next, more)
+			}
+		}
+		sets = next
+	}
+	s := plannedSeries{name: "Throughput"}
+	for i, k := range sets { // the first is DrTM+H's choice, which is compared with paper scale
+		s.points = append(s.points, plannedPoint{float64(i), k, perMachine})
+	}
+	p.series = []plannedSeries{s}
+	return p
+}
+
+// present4best are the choices in phases that the workload has; of one that is
+// refused anyway, all.
+func present4best(set engine.Knobs) []choice {
+	spec, err := engine.Spec{Preset: "drtm+h", Workload: "smallbank"}.With(engine.Knobs{"workload": cmp.Or(set["workload"], any("smallbank"))})
+	if err != nil {
+		return choices4best
+	}
+	knobs, err := engine.Describe(spec)
+	if err != nil {
+		return choices4best
+	}
+	var out []choice
+	for _, c := range choices4best {
+		for _, k := range knobs {
+			if k.Name == c.knobs[0] && k.Active {
+				out = append(out, c)
+			}
+		}
+	}
+	return out
+}
+
+// primitives is a run's row in the notation of Table 4-3: execution, validation (lock
+// and read set), logging and commit of read-write transactions; read and validation of
+// read-only ones.
+func primitives(r *engine.Result, readOnly bool) string {
+	short := func(knob string) string {
+		word, _ := r.Spec[knob].(string)
+		return map[string]string{"one-sided": "I", "two-sided": "II", "hybrid": "I/II", "auto": "auto"}[word]
+	}
+	s := fmt.Sprintf("%s %s+%s %s %s", short("phase.execution"), short("phase.lock"), short("phase.validation"), short("phase.logging"), short("phase.commit"))
+	if readOnly {
+		s += fmt.Sprintf(", %s %s", short("phase.ro_read"), short("phase.ro_validation"))
+	}
+	return s
+}
+
+// design is whose primitives these are, empty: nobody's.
+func design(row string) string {
+	for _, d := range rows43 {
+		if whole, _, _ := strings.Cut(d.primitives, ","); row == d.primitives || row == whole {
+			return d.design
+		}
+	}
+	return ""
+}
+
+func rank4best(f *Figure) {
+	f.ranked = true
+	s := &f.Series[0]
+	readOnly := slices.ContainsFunc(present4best(f.Set), func(c choice) bool { return c.phase == "ro_read" })
+	for i := range s.Points {
+		r := f.Runs[s.Points[i].Run]
+		name := primitives(r, readOnly)
+		if d := design(name); d != "" {
+			name += " (" + d + ")"
+		}
+		s.Points[i].Name, s.Points[i].LatencyUS = name, r.LatencyUS.P50
+	}
+	slices.SortStableFunc(s.Points, func(a, b Point) int { return cmp.Compare(b.Y, a.Y) })
+	for i := range s.Points {
+		s.Points[i].X = float64(i + 1)
+	}
+}
+
+// own is the point of a ranking that comes from the gap's run.
+func (f *Figure) own(g gapPoint) Point {
+	for _, p := range f.Series[0].Points {
+		if p.Run == int(g.x) {
+			return p
+		}
+	}
+	return Point{}
+}
+
+// claims4best is what the thesis concludes from its phase by phase study.
+func claims4best(f *Figure) []Claim {
+	c := Claim{ID: "4-best-drtmh", Claim: "DrTM+H's primitives are the best", Unit: "x", Status: Undecided}
+	points := f.Series[0].Points
+	if len(points) < 2 {
+		return []Claim{noRuns(c)}
+	}
+	best, h := points[0], f.own(gapPoint{x: 0})
+	ahead := best.Y / h.Y
+	c.Measured = &ahead
+	c.Why = fmt.Sprintf("rank %g of %d: %.4g ± %.2g %s, first %s with %.4g ± %.2g", h.X, len(points), h.Y, h.CI95, f.Y.Unit, best.Name, best.Y, best.CI95)
+	switch {
+	case best.Run == h.Run:
+		c.Status = Holds
+	case best.Y-h.Y > best.CI95+h.CI95:
+		c.Status = Contradicted
+	}
+	return []Claim{c}
+}
+
+// A picture has the first of a ranking, the last, and the designs of Table 4-3.
+const (
+	firstBars = 16
+	lastBars  = 2
+)
+
+// bars are the points that a picture of a ranking shows.
+func (f *Figure) bars() (title string, y charts.Axis, parts []charts.Part, bars []charts.Bars) {
+	points := f.Series[0].Points
+	for i, p := range points {
+		if i < firstBars || i >= len(points)-lastBars || strings.HasSuffix(p.Name, ")") {
+			bars = append(bars, charts.Bars{Name: fmt.Sprintf("%d. %s", i+1, p.Name), Values: []float64{p.Y}})
+		}
+	}
+	return "Figure " + f.ID + ": " + f.Title, charts.Axis{Label: f.Y.Label, Unit: f.Y.Unit}, []charts.Part{{Name: f.Series[0].Name, Colour: "#0072B2"}}, bars
+}
+
+// ranking is the points as text, those of the picture.
+func (f *Figure) ranking() string {
+	var b strings.Builder
+	points := f.Series[0].Points
+	fmt.Fprintf(&b, "%4s  %-34s%12s%14s", "rank", "E V+V L C, R V (as Table 4-3)", f.Y.Unit, "median us")
+	for i, p := range points {
+		if i < firstBars || i >= len(points)-lastBars || strings.HasSuffix(p.Name, ")") {
+			fmt.Fprintf(&b, "\n%4d  %-34s%12s%14.4g", i+1, p.Name, fmt.Sprintf("%.4g ± %.1g", p.Y, p.CI95), p.LatencyUS)
+		}
+	}
+	fmt.Fprintf(&b, "\n%d choices in %.1f s", len(points), float64(f.WallMS)/1000)
+	return b.String()
+}
