@@ -163,12 +163,16 @@ func (tx *Tx) attempt(body func(*Tx) error) error {
 	tx.beginHistory()
 	tx.enter(tx.executionPhase(), r2.Mode{})
 	err := body(tx)
+	if err == nil && tx.failed == nil {
+		err = tx.settle()
+	}
 	if tx.failed != nil {
 		err = tx.failed
 	}
 	if err == nil {
 		return tx.commit()
 	}
+	tx.abandon()
 	tx.decision = tx.c.Now()
 	tx.endHistory(err)
 	return err

@@ -17,6 +17,9 @@
 // piece needs no validation (§4.3.5). Client.Run repeats an aborted transaction
 // after a random, growing pause.
 //
+// Under speculative execution (§4.4.1) Tx.Fetch returns a future and the body goes on
+// until it awaits the value: records that do not depend on each other come together.
+//
 // # What is modelled
 //
 // Bytes move as in the original: one RPC per participant machine and phase with

@@ -15,15 +15,7 @@ import (
 // fetch gets the records of the set from index first on. A record that is
 // locked or being written is tried again, some times, with time in between.
 func (tx *Tx) fetch(first int, parallel bool) error {
-	prim, phase := tx.cfg.Execution, metrics.Execution
-	if tx.readOnly {
-		prim, phase = tx.cfg.RORead, metrics.RORead
-	}
-	mode := tx.cfg.mode(phase, prim)
-	if parallel {
-		mode.Outstanding = tx.cfg.Opt[phase].Outstanding || tx.cfg.Speculative
-	}
-	tx.enter(phase, mode)
+	prim := tx.enterFetch(parallel)
 	for try := 0; ; try++ {
 		for i := first; i < len(tx.set); i++ {
 			if a := &tx.set[i]; a.state == wanted {
@@ -58,6 +50,20 @@ func (tx *Tx) fetch(first int, parallel bool) error {
 		}
 		tx.c.Sleep(tx.cfg.ReadRetryNS * nanosecond)
 	}
+}
+
+// enterFetch begins the phase that fetches and returns its primitive.
+func (tx *Tx) enterFetch(parallel bool) Prim {
+	prim, phase := tx.cfg.Execution, metrics.Execution
+	if tx.readOnly {
+		prim, phase = tx.cfg.RORead, metrics.RORead
+	}
+	mode := tx.cfg.mode(phase, prim)
+	if parallel {
+		mode.Outstanding = tx.cfg.Opt[phase].Outstanding || tx.cfg.Speculative
+	}
+	tx.enter(phase, mode)
+	return prim
 }
 
 // begin posts the first READ for a record, or reads it by the CPU, or leaves

@@ -60,6 +60,9 @@ const (
 	missing
 )
 
+// here says that nothing is awaited for the record any more.
+func (a *access) here() bool { return a.state >= fetched }
+
 // Tx is a transaction: what its body reads and writes.
 //
 // What Read returns belongs to the transaction and is valid until its body
@@ -196,6 +199,60 @@ func (tx *Tx) Prefetch(refs ...Ref) error {
 	return tx.fetch(first, true)
 }
 
+// Future is a record that has been announced and need not be here yet.
+type Future struct {
+	tx    *Tx
+	table uint8
+	key   uint64
+}
+
+// Fetch announces a record and does not wait for it. Under speculative execution
+// (§4.4.1) the body goes on until it awaits a value; then it waits for all that it
+// has announced, together. READs leave at once or, where requests share doorbells,
+// when the coroutine waits for something; RPCs then, one per machine with all its
+// records. Else the record is fetched when it is awaited. What was announced counts
+// as read, awaited or not.
+func (tx *Tx) Fetch(table uint8, key uint64) Future {
+	f := Future{tx, table, key}
+	if !tx.cfg.Speculative || tx.failed != nil || tx.find(table, key) != nil {
+		return f
+	}
+	if a, err := tx.add(table, key); err == nil { // Await says it again
+		tx.begin(a, tx.enterFetch(true))
+	}
+	return f
+}
+
+// Await is Tx.Read of the record.
+func (f Future) Await() ([]byte, error) { return f.tx.Read(f.table, f.key) }
+
+// Update is Tx.Update of the record.
+func (f Future) Update() ([]byte, error) { return f.tx.Update(f.table, f.key) }
+
+// Int is Tx.GetInt of the record.
+func (f Future) Int() (int64, error) { return f.tx.GetInt(f.table, f.key) }
+
+// settle waits for what was announced and never awaited.
+func (tx *Tx) settle() error {
+	for i := range tx.set {
+		if !tx.set[i].here() {
+			return tx.fetch(i, true)
+		}
+	}
+	return nil
+}
+
+// abandon waits for requests whose answers nobody wants: they write into buffers
+// that the next attempt uses.
+func (tx *Tx) abandon() {
+	for i := range tx.set {
+		if !tx.set[i].here() {
+			_ = tx.c.Wait() // the attempt has failed already
+			return
+		}
+	}
+}
+
 // GetInt reads the first 8 bytes of a record as a little-endian integer.
 func (tx *Tx) GetInt(table uint8, key uint64) (int64, error) {
 	b, err := tx.Read(table, key)
@@ -276,6 +333,10 @@ func (tx *Tx) get(table uint8, key uint64) (*access, error) {
 			return nil, err
 		}
 		a = &tx.set[first]
+	} else if !a.here() {
+		if err := tx.settle(); err != nil {
+			return nil, err
+		}
 	}
 	if a.state == missing {
 		return nil, fmt.Errorf("key %d of table %s: %w", key, a.table.name, ErrNotFound)
