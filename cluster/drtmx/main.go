@@ -92,6 +92,9 @@ func rootCommand() *cobra.Command {
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		if strings.HasSuffix(err.Error(), "--spec") {
+			return usage("%v; a spec has no flag, as in %s nvm", err, cmd.CommandPath())
+		}
 		return usage("%v; see %s --help", err, cmd.CommandPath())
 	})
 	root.SuggestionsMinimumDistance = 2

@@ -230,7 +230,7 @@ func TestRegistryIsPrinted(t *testing.T) {
 }
 
 func TestVerifyPrintsRows(t *testing.T) {
-	if text := ok(t, "verify", "--rows", "t2-2-rc,s2-nvm-read-lat"); !strings.Contains(text, "s2-nvm-read-lat") || !strings.Contains(text, "not measured, ") {
+	if text := ok(t, "verify", "--rows", "t2-2-rc,s2-nvm-read-lat"); !strings.Contains(text, "s2-nvm-read-lat") || strings.Contains(text, "not measured") {
 		t.Error(text)
 	}
 }

@@ -71,7 +71,10 @@ func verify(ctx context.Context, o Options, rows []Published, record string) (*R
 		return nil, err
 	}
 	before := passedBefore(record)
-	out := &Report{Rows: []Row{}, Waiting: unmeasured()}
+	out := &Report{Rows: []Row{}, Waiting: []Waiting{}}
+	if o.Only == nil { // who asks for rows does not ask for the others
+		out.Waiting = unmeasured()
+	}
 	for i, m := range list {
 		p, err := find(rows, m.id)
 		if err != nil {
@@ -210,7 +213,10 @@ func (v *Report) String() string {
 	}
 	t.Flush() // into memory
 	v.notes(&b)
-	fmt.Fprintf(&b, "of %d quantities that are fit rows %.0f %% are within 10 %%, %.0f %% within 25 %%; %d rows are not measured", v.Quantities, 100*v.FitWithin10, 100*v.FitWithin25, len(v.Waiting))
+	fmt.Fprintf(&b, "of %d quantities that are fit rows %.0f %% are within 10 %%, %.0f %% within 25 %%", v.Quantities, 100*v.FitWithin10, 100*v.FitWithin25)
+	if n := len(v.Waiting); n > 0 {
+		fmt.Fprintf(&b, "; %d rows are not measured", n)
+	}
 	return b.String()
 }
 
