@@ -5,6 +5,8 @@ package bind
 import (
 	r "reflect"
 
+	ordered "drtmx/engine/kv/ordered"
+	r2 "drtmx/engine/r2"
 	txn "drtmx/engine/txn"
 	"github.com/cosmos72/gomacro/imports"
 )
@@ -46,12 +48,16 @@ func init() {
 			"Config":  r.TypeOf((*txn.Config)(nil)).Elem(),
 			"Costs":   r.TypeOf((*txn.Costs)(nil)).Elem(),
 			"DB":      r.TypeOf((*txn.DB)(nil)).Elem(),
+			"Index":   r.TypeOf((*txn.Index)(nil)).Elem(),
 			"Options": r.TypeOf((*txn.Options)(nil)).Elem(),
 			"Outcome": r.TypeOf((*txn.Outcome)(nil)).Elem(),
 			"Prim":    r.TypeOf((*txn.Prim)(nil)).Elem(),
 			"Ref":     r.TypeOf((*txn.Ref)(nil)).Elem(),
 			"Tx":      r.TypeOf((*txn.Tx)(nil)).Elem(),
 			"Variant": r.TypeOf((*txn.Variant)(nil)).Elem(),
+		},
+		Proxies: map[string]r.Type{
+			"Index": r.TypeOf((*P_drtmx_engine_txn_Index)(nil)).Elem(),
 		},
 		Untypeds: map[string]string{
 			"DefaultCacheBytes": "int:314572800",
@@ -62,4 +68,22 @@ func init() {
 			"ReplicaDiverged":   "string:replica-diverged",
 		},
 	})
+}
+
+// P_drtmx_engine_txn_Index lets types written in a notebook implement the interface.
+type P_drtmx_engine_txn_Index struct {
+	Object  any
+	Delete_ func(any, *r2.Co, uint64, uint64) error
+	Insert_ func(any, *r2.Co, uint64, uint64, uint64) error
+	Scan_   func(any, *r2.Co, ordered.Range, []ordered.Entry) ([]ordered.Entry, error)
+}
+
+func (P *P_drtmx_engine_txn_Index) Delete(a0 *r2.Co, a1 uint64, a2 uint64) error {
+	return P.Delete_(P.Object, a0, a1, a2)
+}
+func (P *P_drtmx_engine_txn_Index) Insert(a0 *r2.Co, a1 uint64, a2 uint64, a3 uint64) error {
+	return P.Insert_(P.Object, a0, a1, a2, a3)
+}
+func (P *P_drtmx_engine_txn_Index) Scan(a0 *r2.Co, a1 ordered.Range, a2 []ordered.Entry) ([]ordered.Entry, error) {
+	return P.Scan_(P.Object, a0, a1, a2)
 }
