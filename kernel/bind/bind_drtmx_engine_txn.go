@@ -48,6 +48,7 @@ func init() {
 			"Config":  r.TypeOf((*txn.Config)(nil)).Elem(),
 			"Costs":   r.TypeOf((*txn.Costs)(nil)).Elem(),
 			"DB":      r.TypeOf((*txn.DB)(nil)).Elem(),
+			"Future":  r.TypeOf((*txn.Future)(nil)).Elem(),
 			"Index":   r.TypeOf((*txn.Index)(nil)).Elem(),
 			"Options": r.TypeOf((*txn.Options)(nil)).Elem(),
 			"Outcome": r.TypeOf((*txn.Outcome)(nil)).Elem(),
