@@ -38,7 +38,7 @@ func tpccPopulation(v Knobs, servers int) population {
 	copies, items, customers := int64(v.int("replicas")), int64(scaled(v, "workload.items")), int64(scaled(v, "workload.customers"))
 	row := func(bytes int64) int64 { return bytes*copies + indexBytes }
 	each := items*row(stockRow) + 10*customers*row(customerRow) + 10*(customers+tpcc.DefaultOrders)*(orderRows*copies+17*indexBytes)
-	return population{tables: warehouses * each, cached: warehouses * (items + 10*customers), perCommit: 100 << 10, perSecond: 40_000, perWallMS: 1.5}
+	return population{tables: warehouses * each, cached: warehouses * (items + 10*customers), perCommit: 128 << 10, perSecond: 40_000, perWallMS: 1.5}
 }
 
 func tpccKnobs(only func(name string) func(v Knobs) string) []entry {

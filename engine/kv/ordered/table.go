@@ -1,9 +1,11 @@
 package ordered
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"drtmx/engine/fabric"
 	"drtmx/engine/r2"
@@ -45,6 +47,7 @@ type Table struct {
 	nodes   []r2.Addr // by server, reserved
 	request []byte    // one coroutine at a time uses it, between two waits
 	found   []Entry   // likewise, by handlers
+	initial []Entry   // of a part that is being made
 }
 
 // Primary is the server of a part.
@@ -56,11 +59,12 @@ func (t *Table) Name() string { return t.spec.Name }
 // tree is a part's, made when first asked for.
 func (t *Table) tree(part uint64) *tree {
 	if t.trees[part] == nil {
-		x := newTree()
+		list := t.initial[:0]
 		if t.spec.Fill != nil {
-			t.spec.Fill(part, func(key, value uint64) { x.insert(key, value) })
+			t.spec.Fill(part, func(key, value uint64) { list = append(list, Entry{key, value}) })
 		}
-		t.trees[part] = x
+		slices.SortFunc(list, func(a, b Entry) int { return cmp.Compare(a.Key, b.Key) })
+		t.initial, t.trees[part] = list, newTree(list)
 	}
 	return t.trees[part]
 }

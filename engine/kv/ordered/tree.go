@@ -33,9 +33,15 @@ type step struct {
 	i    int
 }
 
-func newTree() *tree {
-	t := &tree{}
+// newTree makes a tree of entries in rising order. Keys that come at the end leave full nodes behind them, so the tree is
+// as small as can be.
+func newTree(list []Entry) *tree {
+	leaves := len(list)/fanout + 1
+	t := &tree{nodes: make([]node, 0, leaves+leaves/(fanout-1)+4)}
 	t.root = t.take(true)
+	for _, e := range list {
+		t.insert(e.Key, e.Value)
+	}
 	return t
 }
 

@@ -11,7 +11,7 @@ import (
 func TestTree(t *testing.T) {
 	for seed := range int64(30) {
 		rnd := rand.New(rand.NewSource(seed))
-		x, list := newTree(), []Entry(nil)
+		x, list := newTree(nil), []Entry(nil)
 		space := []uint64{20, 300, 5_000}[seed%3]
 		queue := seed%5 == 0 // keys come at the end and go at the front
 		next := uint64(0)
@@ -124,4 +124,22 @@ func (t *tree) shape() error {
 		return fmt.Errorf("%d nodes in use, %d free, %d in all", seen, len(t.free), len(t.nodes))
 	}
 	return nil
+}
+
+// TestBuild: a tree that is built in order has full leaves and room for no more nodes than it needs.
+func TestBuild(t *testing.T) {
+	for _, n := range []int{0, 1, 16, 17, 3_000} {
+		var list []Entry
+		for i := range n {
+			list = append(list, Entry{uint64(3 * i), uint64(i)})
+		}
+		x := newTree(list)
+		compare(t, x, list, 0, ^uint64(0), n+1)
+		if err := x.shape(); err != nil {
+			t.Errorf("%d entries: %v", n, err)
+		}
+		if most := n/fanout + n/fanout/(fanout-1) + 6; cap(x.nodes) > most {
+			t.Errorf("%d entries: room for %d nodes, want at most %d", n, cap(x.nodes), most)
+		}
+	}
 }
