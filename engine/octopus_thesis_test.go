@@ -193,6 +193,9 @@ func TestOctopusKnobs(t *testing.T) {
 
 // A write takes nothing from the host's heap once everything has grown.
 func TestOctopusAllocatesNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short tests run with invariants, whose checks allocate")
+	}
 	for _, k := range []Knobs{{}, {"nvm.h3": true, "nvm.h1": true, "nvm.persist": true}, {"nvm.h3": true, "nvm.persist": true, "nvm.h9": true}} {
 		spec, err := Spec{Workload: "octopus", Set: Knobs{"profile": "r74v", "servers": 1, "clients": 2, "threads": 2, "workload.files": 8}}.With(k)
 		if err != nil {

@@ -9,7 +9,7 @@ import (
 // and the run goes on.
 func TestPayloadMax(t *testing.T) {
 	set := Knobs{"workload": "micro-write", "workload.primitive": "two-sided", "nodes": 2, "threads": 1, "coroutines": 2,
-		"workload.payload": 128, "workload.payload_max": 64, "check": "off"}
+		"workload.payload": 512, "workload.payload_max": 256, "check": "off"}
 	if _, err := Open(Spec{Set: set}); err == nil || !strings.Contains(err.Error(), "payload_max") {
 		t.Errorf("more than the buffers take: %v", err)
 	}
@@ -19,10 +19,10 @@ func TestPayloadMax(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if _, err := s.Set(Knobs{"workload.payload": 64}, ""); err != nil {
+	if _, err := s.Set(Knobs{"workload.payload": 256}, ""); err != nil {
 		t.Error(err)
 	}
-	if _, err := s.Set(Knobs{"workload.payload": 65}, ""); err == nil || !strings.Contains(err.Error(), "reset") {
+	if _, err := s.Set(Knobs{"workload.payload": 257}, ""); err == nil || !strings.Contains(err.Error(), "reset") {
 		t.Errorf("raised beyond the buffers: %v", err)
 	}
 	if err := s.Advance(20_000); err != nil {

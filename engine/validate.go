@@ -175,7 +175,7 @@ func validPlaces(v Knobs) error {
 	if n, limit := v.int("workload.payload"), o.Limit(); n > limit {
 		return invalid("workload.payload", n, fmt.Sprintf("use at most %d", limit), "more than such a request carries")
 	}
-	if most := v.int("workload.payload_max"); (twoSided(v) || verb == micro.RPC) && v.int("workload.payload") > most {
+	if most := v.int("workload.payload_max"); most < messageRoom && (twoSided(v) || verb == micro.RPC || verb == micro.Write) && v.int("workload.payload") > most {
 		return invalid("workload.payload", v.int("workload.payload"), fmt.Sprintf("reset with workload.payload_max=%d", v.int("workload.payload")), "workload.payload_max is %d", most)
 	}
 	return nil

@@ -28,6 +28,13 @@ func (w *stream) check() {
 			}
 		}
 	}
+	for _, s := range w.machine.sockets {
+		for i := range s.nvm.tracking {
+			if s.nvm.tracking[i].from == w {
+				under++
+			}
+		}
+	}
 	if under != w.held {
 		fail("lines on the way", under)
 	}

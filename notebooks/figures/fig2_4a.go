@@ -43,7 +43,7 @@ func plan24a(scale string) plan {
 	line := func(name, workload, primitive string, payloads ...int) {
 		s := plannedSeries{name: name}
 		for _, n := range payloads {
-			set := engine.Knobs{"workload": workload, "workload.payload": n, "workload.payload_max": max(n, 64)}
+			set := engine.Knobs{"workload": workload, "workload.payload": n, "workload.payload_max": max(n, 256)}
 			if primitive != "" {
 				set["workload.primitive"] = primitive
 			}

@@ -93,7 +93,7 @@ func payloadPlan(scale string, base engine.Knobs, read func(*engine.Result) (flo
 
 // atPayload is a point: large requests are few and need longer.
 func atPayload(scale string, n int) engine.Knobs {
-	k := engine.Knobs{"workload.payload": n, "workload.payload_max": max(n, 64)}
+	k := engine.Knobs{"workload.payload": n}
 	if n >= 1024 && scale == Quick {
 		k["duration_ns"] = 1_000_000
 	}
