@@ -33,7 +33,7 @@ type nvmSocket struct {
 	ways  int
 	first unsafe.Pointer // of the LLC's sets
 
-	evictions horizon     // of cores, on their way to memory
+	evictions horizon     // lines that had to leave the LLC, on their way to memory
 	link      [2]sim.FIFO // from the other sockets, and to them
 	remote    int         // lines from cores of other sockets, on their way
 	tracking  []ntLine    // those that wait

@@ -195,6 +195,9 @@ func (p *Profile) check() error {
 			return fmt.Errorf("profile %s: %s.value is %d: must be between %d and %d", p.Name, b.name, v, b.min, b.max)
 		}
 	}
+	if n := p.PCIe.MaxPayload.Int(); n&(n-1) != 0 {
+		return fmt.Errorf("profile %s: pcie.max_payload.value is %d: must be a power of two", p.Name, n)
+	}
 	return nil
 }
 

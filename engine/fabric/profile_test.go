@@ -56,6 +56,7 @@ func TestProfileErrors(t *testing.T) {
 		{"wrong kind", "value: 94, unit: ns, kind: fitted", "value: 94, unit: ns, kind: guess", `cpu.mmio: kind "guess"`},
 		{"no source", `source: "f2-5-db-order; hundreds of cycles (thesis 2.2.3)"`, `source: ""`, "cpu.mmio: source"},
 		{"half a socket", "value: 2, unit: count", "value: 2.5, unit: count", "2.5"},
+		{"odd packets", "value: 256, unit: bytes, kind: datasheet,\n      meaning: \"of a packet", "value: 250, unit: bytes, kind: datasheet,\n      meaning: \"of a packet", "power of two"},
 		{"no contexts", "value: 480,", "value: 0,", "nic.qp_contexts"},
 		{"too many ways", "value: 20, unit: count, kind: datasheet,\n        meaning: \"ways of", "value: 25, unit: count, kind: datasheet,\n        meaning: \"ways of", "llc_ways"},
 		{"version", "version: 1", "version: one", "version"},
