@@ -322,7 +322,11 @@ func crashes(s *System, steps, who []int) error {
 			return err
 		}
 	}
-	if err := s.Advance(500_000); err != nil {
+	heal := int64(500_000)
+	if s.values["fault.drop"] != 0.0 {
+		heal = 2_000_000 // one answer of a request was an error, another is lost and asked for again, several times
+	}
+	if err := s.Advance(heal); err != nil {
 		return err
 	}
 	before := s.meter.total
