@@ -52,6 +52,20 @@ func TestOutcomeDoesNotDependOnSlices(t *testing.T) {
 	}
 }
 
+// A primitive that changes by itself is an event, at its time and once.
+func TestAutoEvents(t *testing.T) {
+	a := newFake(t, Options{Paused: true}, fakeOptions{autoAt: 200_000})
+	for range 3 {
+		if err := a.Step(bg, "", 150_000); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ev, err := a.Events(bg, "")
+	if err != nil || len(ev) != 1 || ev[0].Kind != "auto" || ev[0].VirtualNS != 200_000 || ev[0].Text != "auto: lock one-sided → two-sided, because so it is" {
+		t.Errorf("%+v, %v", ev, err)
+	}
+}
+
 func TestPaceHolds(t *testing.T) {
 	const pace = 20_000_000
 	a := newFake(t, Options{Pace: pace}, fakeOptions{})

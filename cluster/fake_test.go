@@ -38,6 +38,7 @@ type fakeOptions struct {
 	drift   int64         // the state gets lost here: a replay that differs
 	slow    time.Duration // wall time per Advance
 	hang    chan struct{} // Advance waits for it
+	autoAt  int64         // virtual time at which a primitive changes by itself
 	opened  *atomic.Int32
 	closed  *atomic.Int32
 }
@@ -165,6 +166,14 @@ func (f *fake) Windows(from int) []engine.Window {
 	}
 	return append([]engine.Window(nil), f.windows[from:]...)
 }
+
+func (f *fake) AutoChanges() (list []engine.AutoChange) {
+	if f.o.autoAt > 0 && f.now >= f.o.autoAt {
+		list = append(list, engine.AutoChange{VirtualNS: f.o.autoAt, Phase: "lock", From: "one-sided", To: "two-sided", Because: "so it is"})
+	}
+	return list
+}
+
 func (f *fake) Trace(n int) ([]engine.TxnTrace, error) {
 	err := f.Advance(1000)
 	return make([]engine.TxnTrace, n), err

@@ -59,6 +59,7 @@ type member struct {
 	hash     windowHash
 	windows  []engine.Window // cut, not yet sent
 	events   []Event         // likewise
+	autos    int             // primitives that changed by themselves and have been told
 	past     []Event         // sent or not, the latest
 	sent     time.Time       // last frame
 	checked  time.Time       // last checkpoint
@@ -284,7 +285,18 @@ func (m *member) collect() {
 		last := ws[len(ws)-1]
 		m.latest.Store(&last)
 		m.windows = append(m.windows, ws...)
+		m.tellAutos()
 	}
+}
+
+// tellAutos makes events of the primitives that changed by themselves, which
+// they do at the end of windows.
+func (m *member) tellAutos() {
+	list := m.sys.AutoChanges()
+	for _, a := range list[m.autos:] {
+		m.keep(Event{VirtualNS: a.VirtualNS, Kind: "auto", Text: fmt.Sprintf("auto: %s %s → %s, because %s", a.Phase, a.From, a.To, a.Because)})
+	}
+	m.autos = len(list)
 }
 
 // mark is the state of the recording now.
@@ -316,6 +328,10 @@ func (m *member) fail(err error) {
 
 func (m *member) event(e Event) {
 	e.VirtualNS = m.sys.NowNS()
+	m.keep(e)
+}
+
+func (m *member) keep(e Event) {
 	m.events = append(m.events, e)
 	if len(m.past) == eventsKept {
 		m.past = append(m.past[:0], m.past[eventsKept/2:]...)
@@ -495,7 +511,7 @@ func (m *member) reset(k engine.Knobs, seed any, by string) error {
 	closeSystem(m.sys)
 	m.sys, m.epoch, m.err, m.replay, m.added = sys, newEpoch(), nil, nil, nil
 	m.window = windowNS(sys.Values())
-	m.slice, m.hash, m.windows, m.events, m.past = firstSlice, windowHash{}, nil, nil, nil
+	m.slice, m.hash, m.windows, m.events, m.past, m.autos = firstSlice, windowHash{}, nil, nil, nil, 0
 	m.forkOf, m.forkLife, m.forkNS, m.speed = "", "", 0, 0
 	m.latest.Store(nil)
 	m.agent.taskDone("catch up "+m.id, nil)

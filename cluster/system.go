@@ -23,6 +23,7 @@ type System interface {
 	Values() engine.Knobs
 	Knobs() []engine.KnobState
 	Windows(from int) []engine.Window
+	AutoChanges() []engine.AutoChange
 	Trace(n int) ([]engine.TxnTrace, error)
 	AddTransaction(name string, weight int, body func(tx *txn.Tx) error) error
 	Mark()

@@ -7,6 +7,12 @@
 // virtual time; what it computes does not depend on how the time is sliced, on who watches, or on
 // wall time. Knobs change live at the current virtual time, all of them or none.
 //
+// A phase that is auto follows the rule of chapter 4's summaries (txn.Config.Decide, sections 4.3.1 to 4.3.5
+// and 4.4.1). It is applied again at each change of knobs, with what the workload foresees of its locks. What
+// only the run can tell, whether servers are overloaded and whose records a user's transactions lock, is
+// measured once after each change, in windows of virtual time; a primitive that changes so is an AutoChange.
+// Caches hit or miss record by record, and so does hybrid.
+//
 // Machines crash and start again at the instant at which fault.crash and fault.restart are set, in the
 // micro-benchmarks: transactions have no recovery yet, and the knobs say so. Requests to a machine that
 // is down, and those of its own clients, end as Failed; clients take a random break after each, twice

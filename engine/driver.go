@@ -194,7 +194,7 @@ func (d *driver) done(machine, thread int, o *txn.Outcome) {
 // set puts live knobs into effect; they have been validated.
 func (d *driver) set(v Knobs) error {
 	if d.db != nil {
-		if err := d.db.SetConfig(txnConfig(v)); err != nil {
+		if err := d.db.SetConfig(d.s.txnConfig(v)); err != nil {
 			return err
 		}
 	}

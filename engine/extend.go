@@ -52,6 +52,9 @@ func (s *System) AddTransaction(name string, weight int, body func(tx *txn.Tx) e
 	if err != nil {
 		return bad(err.Error(), "choose another name")
 	}
+	s.auto.added = true
+	s.unlook()
+	s.inEffect()
 	return nil
 }
 

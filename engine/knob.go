@@ -46,4 +46,6 @@ type KnobState struct {
 	Active          bool     `json:"active"`
 	InactiveBecause string   `json:"inactive_because,omitempty"`
 	Preset          any      `json:"preset,omitempty"` // what the preset says, where it says something
+
+	Auto *AutoChoice `json:"auto,omitempty"` // of a phase that is auto: what it came to, and why
 }

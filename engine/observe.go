@@ -38,8 +38,8 @@ func (s *System) cutWindow() {
 func (s *System) packChecks(rec *record) {
 	r := s.rec.Report()
 	rec.checked = r.Transactions
-	if n := s.windows.next; n > 0 {
-		before := s.windows.recs[(n-1)%keptWindows].checks
+	if s.windows.next > 0 {
+		before := s.windows.latest().checks
 		if before.OK == r.OK && before.Count == r.Count {
 			rec.checks = before
 			return
@@ -95,6 +95,7 @@ func (s *System) Result() *Result {
 	}
 	s.addUtilization(r, metrics.Utilize(s.marked.usage, c.usage, ps))
 	r.Little = little(&s.marked, c)
+	r.Auto, r.AutoChanges = autoChoices(s.active, s.txnConfig(s.active)), s.AutoChanges()
 	r.NVM = nvmStat(s.marked.nvm, c.nvm)
 	if r.Checks = s.final; r.Checks == nil {
 		report := s.rec.Report()

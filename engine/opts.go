@@ -182,7 +182,11 @@ func txnConfig(v Knobs) txn.Config {
 	c.CacheEnabled = v.bool("cache.enabled")
 	c.CacheBytes = max(uint64(float64(v.int("cache.bytes"))*v.float("workload.scale")), 1<<10)
 	c.Speculative = v.bool("txn.speculative")
-	c.NoRDMA = workloadOf(v).transactions && !hasRDMA(v)
+	w := workloadOf(v)
+	c.NoRDMA = w.transactions && !hasRDMA(v)
+	if w.local != nil {
+		c.LocalPercent = w.local(v)
+	}
 	if ignoresAborts(v) {
 		c.Variant = txn.IgnoreAborts
 	}

@@ -91,7 +91,8 @@ func lookup(name string) (*entry, error) {
 }
 
 // states puts the registry beside resolved values.
-func states(v Knobs) []KnobState {
+func states(v Knobs, c txn.Config) []KnobState {
+	choices := autoChoices(v, c)
 	base := governed(v)
 	out := make([]KnobState, len(registry))
 	for i, e := range registry {
@@ -104,6 +105,9 @@ func states(v Knobs) []KnobState {
 			s.InactiveBecause = e.inactive(v)
 			s.Active = s.InactiveBecause == ""
 		}
+		if choice, ok := choices[e.Name]; ok && s.Active {
+			s.Auto = &choice
+		}
 		out[i] = s
 	}
 	return out
@@ -115,7 +119,7 @@ func Describe(spec Spec) ([]KnobState, error) {
 	if err != nil {
 		return nil, err
 	}
-	return states(v), nil
+	return states(v, txnConfig(v)), nil
 }
 
 func phaseKnobs() []entry {

@@ -115,7 +115,7 @@ func TestPresetsAreKnobs(t *testing.T) {
 		}
 		want, _ := txn.Preset(name)
 		got := txnConfig(v)
-		want.CacheBytes, want.Replicas = got.CacheBytes, got.Replicas
+		want.CacheBytes, want.Replicas, want.LocalPercent = got.CacheBytes, got.Replicas, got.LocalPercent
 		for p := range want.Opt { // what Table 4-1 does not allow is off as a knob
 			if mask(p, got) == mask(p, want) {
 				got.Opt[p] = want.Opt[p]

@@ -23,17 +23,17 @@ func (s *System) Set(k Knobs, by string) (Change, error) {
 	if same(v, s.values) && o.none() {
 		return Change{Version: s.version, VirtualNS: s.NowNS(), Pending: s.state == StateDraining, By: clipBy(by), Set: set}, nil
 	}
+	was := s.txnConfig(s.active)
 	s.version++
 	s.values = v
+	s.unlook()
 	if err := s.strike(o); err != nil {
 		return Change{}, s.fail(err)
 	}
 	switch {
 	case s.state == StateDraining:
-	case txn.NeedsDrain(txnConfig(s.active), txnConfig(v)):
-		s.state = StateDraining
-		s.cl.ShutGate()
-		s.sim.At(s.sim.Now()+barrierPoll, s.kDrain, 0)
+	case txn.NeedsDrain(was, s.txnConfig(v)):
+		s.beginBarrier()
 	default:
 		if err := s.enact(); err != nil {
 			return Change{}, s.fail(err)
@@ -104,7 +104,18 @@ func (s *System) enact() error {
 	s.fab.SetDDIO(s.active.bool("ddio"))
 	s.fab.SetLoss(lossPPM(s.active))
 	slowNICs(s.fab, s.active)
-	return s.load.set(s.active)
+	if err := s.load.set(s.active); err != nil {
+		return err
+	}
+	s.inEffect()
+	return nil
+}
+
+// beginBarrier holds new transactions back until none is in flight; then what is accepted takes effect.
+func (s *System) beginBarrier() {
+	s.state = StateDraining
+	s.cl.ShutGate()
+	s.sim.At(s.sim.Now()+barrierPoll, s.kDrain, 0)
 }
 
 // barrier is called by the clock while the system drains for a change.

@@ -55,6 +55,7 @@ type System struct {
 	err     error
 	version int
 	changes []Change
+	auto    auto
 
 	meter   *meter
 	windows ring
@@ -228,6 +229,9 @@ func (s *System) run(until sim.Time) error {
 			if err := s.watch(); err != nil {
 				return err
 			}
+			if err := s.reconsider(); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -285,7 +289,7 @@ func (s *System) Err() error { return s.err }
 func (s *System) Values() Knobs { return s.values.clone() }
 
 // Knobs is the registry as it stands in this system.
-func (s *System) Knobs() []KnobState { return states(s.values) }
+func (s *System) Knobs() []KnobState { return states(s.values, s.txnConfig(s.values)) }
 
 // KnobsVersion counts from 1; every accepted change adds one.
 func (s *System) KnobsVersion() int { return s.version }

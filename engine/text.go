@@ -39,6 +39,11 @@ func (r *Result) String() string {
 			row("  "+p, "%8.3f us %5.1f %%  %.2f round trips", s.MeanUS, 100*s.Share, s.RoundTrips)
 		}
 	}
+	for _, p := range phases {
+		if c, ok := r.Auto[p.knob()]; ok {
+			row("auto", "%s is %s: %s", p.name, c.Primitive, c.Because)
+		}
+	}
 	if r.Bottleneck != nil {
 		row("bottleneck", "%s of node %d, %.0f %% busy", r.Bottleneck.Resource, r.Bottleneck.Node, 100*r.Bottleneck.Utilization)
 	}

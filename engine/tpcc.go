@@ -5,6 +5,9 @@ import (
 	"drtmx/engine/workload/tpcc"
 )
 
+// tpccMix are the types of TPC-C.
+var tpccMix = []string{"new-order", "payment", "order-status", "delivery", "stock-level"}
+
 // tpccKnobNames are what TPC-C reads; TPC-C/no the first five.
 var tpccKnobNames = []string{
 	"workload.warehouses", "workload.customers", "workload.items", "workload.rollbacks", "workload.scale",
@@ -12,10 +15,30 @@ var tpccKnobNames = []string{
 }
 
 func newTPCC(v Knobs, newOrderOnly bool) (workload.Bench, error) {
-	return tpcc.New(tpcc.Options{
+	return tpcc.New(tpccOptions(v, newOrderOnly))
+}
+
+func tpccOptions(v Knobs, newOrderOnly bool) tpcc.Options {
+	return tpcc.Options{
 		NewOrderOnly: newOrderOnly, Warehouses: v.int("workload.warehouses"), Customers: scaled(v, "workload.customers"), Items: scaled(v, "workload.items"),
 		Remotes: true, RemoteLine: v.int("workload.remote.order_line"), RemotePayment: v.int("workload.remote.payment"), Rollbacks: v.int("workload.rollbacks"),
-	})
+	}
+}
+
+// localTPCC is the share of TPC-C's locks on the own machine.
+func localTPCC(v Knobs, newOrderOnly bool) int {
+	if asymmetric(v) {
+		return 0 // clients have no warehouses
+	}
+	weights := map[string]int{}
+	for _, t := range tpccMix {
+		weights[t] = v.int("workload.mix." + t)
+	}
+	o := tpccOptions(v, newOrderOnly)
+	if o.Warehouses == 0 {
+		o.Warehouses = v.int("threads")
+	}
+	return tpcc.LocalLocks(o, v.int("nodes"), weights)
 }
 
 // ignoresAborts says that the workload runs as its released code does.

@@ -50,6 +50,9 @@ func (r *ring) add(rec record) {
 	r.next++
 }
 
+// latest is the last record, which there has to be.
+func (r *ring) latest() *record { return &r.recs[(r.next-1)%keptWindows] }
+
 // from calls f for the kept records from index on.
 func (r *ring) from(index int, f func(*record)) {
 	for i := max(index, r.next-len(r.recs), 0); i < r.next; i++ {

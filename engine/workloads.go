@@ -15,10 +15,11 @@ import (
 type workloadKind struct {
 	name         string
 	doc          string
-	transactions bool     // runs transactions, else raw verbs
-	readOnly     bool     // has read-only transactions
-	knobs        []string // of workload.*, those that it reads
-	mix          []string // transaction types with a weight
+	transactions bool              // runs transactions, else raw verbs
+	readOnly     bool              // has read-only transactions
+	knobs        []string          // of workload.*, those that it reads
+	mix          []string          // transaction types with a weight
+	local        func(v Knobs) int // per cent of the locks that are of the own machine's records; nil: the run will tell
 	build        func(v Knobs) (workload.Bench, error)
 	live         func(b workload.Bench, v Knobs) error // what follows from knobs of the hardware; nil: nothing
 }
@@ -29,6 +30,7 @@ var workloads = []workloadKind{
 		transactions: true, readOnly: true,
 		knobs: []string{"workload.accounts", "workload.hot", "workload.theta", "workload.scale"},
 		mix:   []string{"amalgamate", "balance", "deposit-checking", "send-payment", "transact-savings", "write-check"},
+		local: anywhere,
 		build: func(v Knobs) (workload.Bench, error) {
 			return smallbank.New(smallbank.Options{Accounts: scaled(v, "workload.accounts"), HotPercent: v.int("workload.hot"), Theta: v.float("workload.theta")})
 		},
@@ -37,6 +39,7 @@ var workloads = []workloadKind{
 		name: "cycle", doc: "keys form a ring and transactions rotate three of them, a test of serialisability",
 		transactions: true,
 		knobs:        []string{"workload.keys", "workload.value_bytes", "workload.scale"},
+		local:        anywhere,
 		build: func(v Knobs) (workload.Bench, error) {
 			return cycle.New(cycle.Options{Keys: uint64(scaled(v, "workload.keys")), ValueBytes: v.int("workload.value_bytes")})
 		},
@@ -45,13 +48,15 @@ var workloads = []workloadKind{
 		name: "tpcc", doc: "TPC-C, the five transactions of a company that takes orders, on nine tables (section 4.3)",
 		transactions: true, readOnly: true,
 		knobs: tpccKnobNames,
-		mix:   []string{"new-order", "payment", "order-status", "delivery", "stock-level"},
+		mix:   tpccMix,
+		local: func(v Knobs) int { return localTPCC(v, false) },
 		build: func(v Knobs) (workload.Bench, error) { return newTPCC(v, false) },
 	},
 	{
 		name: "tpcc-no", doc: "TPC-C/no, new-order alone, a home warehouse per thread, every order line from a random other warehouse (section 4.3)",
 		transactions: true,
 		knobs:        append([]string{"workload.variant"}, tpccKnobNames[:5]...),
+		local:        func(v Knobs) int { return localTPCC(v, true) },
 		build:        func(v Knobs) (workload.Bench, error) { return newTPCC(v, true) },
 	},
 	micros("micro-read", "one READ after the other", "workload.primitive", "workload.objects", "workload.copy", "workload.pattern", "workload.dimm", "workload.align"),
@@ -66,6 +71,14 @@ var workloads = []workloadKind{
 		},
 		live: func(b workload.Bench, v Knobs) error { return b.Set("setup", setupOf(v)) },
 	},
+}
+
+// anywhere is the share of locks on the own machine where records are drawn from all machines alike.
+func anywhere(v Knobs) int {
+	if asymmetric(v) {
+		return 0
+	}
+	return 100 / v.int("nodes")
 }
 
 // micros is a micro-benchmark of section 2.2.4.

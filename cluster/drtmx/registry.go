@@ -74,6 +74,9 @@ func printKnobs(w io.Writer, ks []engine.KnobState) error {
 		if !k.Active {
 			note += " (inactive: " + k.InactiveBecause + ")"
 		}
+		if k.Auto != nil {
+			note += " (" + k.Auto.Primitive + ": " + k.Auto.Because + ")"
+		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", k.Name, engine.Format(k.Name, k.Value), rangeOf(k), live, note)
 	}
 	return t.Flush()

@@ -69,7 +69,7 @@ export class Knobs {
       el("thead", {}, el("tr", {}, el("td"), el("td"), ...heads)),
       el("tbody", {}, ...g.rows.map(({ knob, opts }) => el("tr", { class: knob.active ? "" : "off" },
         el("th", { scope: "row", "data-knob": knob.name, class: mark(knob) }, el("label", { for: idOf(knob) }, knob.label.replace("Read-only: ", "RO ").replace(/ \(.*/, ""))),
-        el("td", { "data-knob": knob.name }, this.input(knob)),
+        el("td", { "data-knob": knob.name, title: knob.auto ? `${knob.auto.primitive}: ${knob.auto.because}` : knob.label }, this.input(knob)),
         ...opts.map((o) => o ? el("td", { "data-knob": o.name, class: (o.active ? "" : "off ") + mark(o), title: o.active ? o.label : o.inactive_because }, this.input(o, o.label)) : el("td")))))));
   }
   changed(g) {
@@ -165,7 +165,8 @@ export class Knobs {
     this.shown = name;
     const facts = isOrder(k) ? "" : [k.preset !== undefined && `preset says ${text(k, k.preset)}`, `default ${text(k, k.default)}`, k.min !== undefined && k.max !== undefined && `${text(k, k.min)} to ${text(k, k.max)}`].filter(Boolean).join(" · ");
     $("knob").replaceChildren(...[el("h3", {}, k.label, el("code", {}, k.name)), el("p", {}, k.doc, k.section && el("span", { class: "hint" }, ` Thesis §${k.section}.`)),
-      !k.active && el("p", { class: "why" }, `Without effect now: ${k.inactive_because}`), el("p", { class: "hint" }, facts)].filter(Boolean));
+      !k.active && el("p", { class: "why" }, `Without effect now: ${k.inactive_because}`),
+      k.auto && el("p", { class: "why" }, `Now ${k.auto.primitive}: ${k.auto.because}`), el("p", { class: "hint" }, facts)].filter(Boolean));
   }
 }
 

@@ -58,9 +58,11 @@ type Config struct {
 	// phase, and nothing else is possible.
 	NoRDMA bool
 
-	// LocalPercent is the share of accesses expected on the own machine; input
-	// of the Auto rule for Lock.
+	// What the Auto rule has to know, see Decide. LocalPercent is the share of the
+	// locks, in per cent, that are of records on the machine that locks them.
+	// Overloaded says that the CPUs of the servers are what limits throughput.
 	LocalPercent int
+	Overloaded   bool
 
 	// Variant plants a known fault. Tests only.
 	Variant Variant
@@ -103,50 +105,6 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Resolved replaces every Auto by the rule of chapter 4's summaries:
-//
-//   - execution, ro_read (§4.3.1): hybrid with the location cache, two-sided
-//     without, where one-sided would need two round trips.
-//   - lock (§4.3.2): one-sided, unless commit is set to two-sided or most
-//     accesses are local, for CPU atomics beat the RNIC's loopback.
-//   - validation, logging, ro_validation (§4.3.2, §4.3.4, §4.3.5): one-sided.
-//   - commit (§4.3.3, §4.4.1): follows lock.
-//
-// Without RDMA all are two-sided.
-func (c Config) Resolved() Config {
-	if c.NoRDMA {
-		for _, p := range c.phases() {
-			if *p.prim == Auto {
-				*p.prim = TwoSided
-			}
-		}
-		return c
-	}
-	for _, p := range []*Prim{&c.Execution, &c.RORead} {
-		if *p == Auto {
-			*p = TwoSided
-			if c.CacheEnabled {
-				*p = Hybrid
-			}
-		}
-	}
-	if c.Lock == Auto {
-		c.Lock = OneSided
-		if c.Commit == TwoSided || c.LocalPercent > 50 {
-			c.Lock = TwoSided
-		}
-	}
-	if c.Commit == Auto {
-		c.Commit = c.Lock
-	}
-	for _, p := range []*Prim{&c.Validation, &c.Logging, &c.ROValidation} {
-		if *p == Auto {
-			*p = OneSided
-		}
-	}
-	return c
-}
-
 // Validate reports the first field that cannot be, with the reason.
 func (c Config) Validate() error {
 	c = c.withDefaults().Resolved()
@@ -181,15 +139,18 @@ func (c Config) Validate() error {
 }
 
 type phasePrim struct {
-	name string
-	prim *Prim
+	name  string
+	phase metrics.Phase
+	prim  *Prim
 }
 
 // phases are the primitives of c with the knobs they are set by.
 func (c *Config) phases() []phasePrim {
 	return []phasePrim{
-		{"phase.execution", &c.Execution}, {"phase.lock", &c.Lock}, {"phase.validation", &c.Validation}, {"phase.logging", &c.Logging},
-		{"phase.commit", &c.Commit}, {"phase.ro_read", &c.RORead}, {"phase.ro_validation", &c.ROValidation},
+		{"phase.execution", metrics.Execution, &c.Execution}, {"phase.lock", metrics.Lock, &c.Lock},
+		{"phase.validation", metrics.Validation, &c.Validation}, {"phase.logging", metrics.Logging, &c.Logging},
+		{"phase.commit", metrics.Commit, &c.Commit}, {"phase.ro_read", metrics.RORead, &c.RORead},
+		{"phase.ro_validation", metrics.ROValidation, &c.ROValidation},
 	}
 }
 

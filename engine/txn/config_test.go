@@ -100,6 +100,21 @@ func TestResolved(t *testing.T) {
 	if c = (Config{LocalPercent: 90}).Resolved(); c.Lock != TwoSided || c.Commit != TwoSided {
 		t.Errorf("mostly local: lock %s, commit %s", c.Lock, c.Commit)
 	}
+	if c = (Config{Overloaded: true}).Resolved(); c.Execution != OneSided || c.RORead != OneSided {
+		t.Errorf("without cache, overloaded: execution %s", c.Execution)
+	}
+	if c = (Config{Overloaded: true, CacheEnabled: true}).Resolved(); c.Execution != Hybrid {
+		t.Errorf("with cache, overloaded: execution %s", c.Execution)
+	}
+	if c = (Config{LocalPercent: 90, Lock: OneSided}).Resolved(); c.Lock != OneSided || c.Commit != OneSided {
+		t.Errorf("lock one-sided by hand: lock %s, commit %s", c.Lock, c.Commit)
+	}
+	c, why := Config{Lock: TwoSided}.Decide()
+	for _, p := range c.phases() {
+		if said := why[p.phase] != ""; said != (p.phase != metrics.Lock) || *p.prim == Auto {
+			t.Errorf("%s is %s because %q", p.name, *p.prim, why[p.phase])
+		}
+	}
 	c = Config{CacheEnabled: true, NoRDMA: true}
 	if r := c.Resolved(); r.Execution != TwoSided || r.Lock != TwoSided || r.ROValidation != TwoSided || c.Validate() != nil {
 		t.Errorf("without RDMA: %+v, %v", r, c.Validate())

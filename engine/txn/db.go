@@ -92,7 +92,12 @@ type DB struct {
 	commitsOpen int               // commit and unlock requests not served yet
 	logsOpen    int               // log entries not reclaimed yet
 	ringFull    uint64
+	locks       Locks
 }
+
+// Locks counts locks that transactions tried to take, and those among them of
+// records on their own machine.
+type Locks struct{ All, Local uint64 }
 
 // historyOf is the record of one transaction while it is made.
 type historyOf struct {
@@ -329,6 +334,9 @@ func (db *DB) Resume() { db.cl.OpenGate() }
 // reclaimed. Passive WRITEs may still be on their way when it is 0; they need
 // nobody's help and land within microseconds.
 func (db *DB) InFlight() int { return db.inFlight + db.commitsOpen + db.logsOpen }
+
+// Locks are those tried so far.
+func (db *DB) Locks() Locks { return db.locks }
 
 // RingFull counts how often a transaction found a log ring full.
 func (db *DB) RingFull() uint64 { return db.ringFull }

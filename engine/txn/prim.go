@@ -12,7 +12,7 @@ import (
 type Prim uint8
 
 const (
-	// Auto picks by the rule of chapter 4's summaries, see Config.Resolved.
+	// Auto picks by the rule of chapter 4's summaries, see Config.Decide.
 	Auto Prim = iota
 	// OneSided uses READ, WRITE and ATOMIC: the remote CPU does nothing.
 	OneSided

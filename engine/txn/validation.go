@@ -14,6 +14,7 @@ import (
 func (tx *Tx) lock() error {
 	mode := tx.cfg.mode(metrics.Lock, tx.cfg.Lock)
 	tx.enter(metrics.Lock, mode)
+	tx.countLocks()
 	var err error
 	if tx.cfg.Lock == TwoSided {
 		err = tx.lockByRPC(mode)
@@ -24,6 +25,19 @@ func (tx *Tx) lock() error {
 		tx.lockInserts()
 	}
 	return tx.failed
+}
+
+// countLocks counts the records to lock, for the Auto rule.
+func (tx *Tx) countLocks() {
+	n := &tx.db.locks
+	for i := range tx.set {
+		if a := &tx.set[i]; toLock(a) {
+			n.All++
+			if int(a.machine) == tx.c.Machine() {
+				n.Local++
+			}
+		}
+	}
 }
 
 // lockInserts locks the records that the transaction inserts, for readers to see

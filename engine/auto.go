@@ -1,0 +1,144 @@
+package engine
+
+import (
+	"slices"
+
+	"drtmx/engine/metrics"
+	"drtmx/engine/sim"
+	"drtmx/engine/txn"
+)
+
+// Phases that are auto follow the rule of txn.Config.Decide. It is applied when knobs change, with what the
+// spec tells. What only a running system knows is looked at once after each change, at the end of a window of
+// virtual time, so that a replay decides the same at the same time: of the second whole one, for in the first
+// there are transactions from before. Once only, because what a decision does to the load would undo it, and
+// because whatever else changes the load is a knob.
+
+const (
+	// overload is how busy a server's CPUs are when they have nothing left to give. Assumed: the thesis
+	// says "overloaded" (section 4.3.1).
+	overload = 0.9
+	// leastLocks give a share within 3 %, two standard deviations.
+	leastLocks = 1_000
+)
+
+// auto is what the rule knows from the run.
+type auto struct {
+	since sim.Time  // the last change took effect
+	base  txn.Locks // by then
+
+	judged     bool // since then; overloaded is valid
+	overloaded bool
+	counted    bool // since then
+	measured   bool // ever; localPercent is valid
+	local      int
+	added      bool // transactions of the user's run, whose locks nobody foresees
+
+	changes []AutoChange
+}
+
+// AutoChoice is what a phase that is auto came to.
+type AutoChoice struct {
+	Primitive string `json:"primitive"`
+	Because   string `json:"because"`
+}
+
+// AutoChange is a primitive that changed by itself, by what was measured.
+type AutoChange struct {
+	VirtualNS int64  `json:"virtual_ns"` // when it was decided; a change of who locks drains first
+	Phase     string `json:"phase"`
+	From      string `json:"from"`
+	To        string `json:"to"`
+	Because   string `json:"because"`
+}
+
+// txnConfig is what knobs and run say to transactions.
+func (s *System) txnConfig(v Knobs) txn.Config {
+	c := txnConfig(v)
+	c.Overloaded = s.auto.judged && s.auto.overloaded
+	if s.auto.measured && s.countsLocks(v) {
+		c.LocalPercent = s.auto.local
+	}
+	return c
+}
+
+// countsLocks says that only the run can tell whose records are locked.
+func (s *System) countsLocks(v Knobs) bool { return s.auto.added || workloadOf(v).local == nil }
+
+// unlook makes the rule look again: the load changes.
+func (s *System) unlook() { s.auto.judged, s.auto.counted = false, false }
+
+// inEffect is called when a change has taken effect.
+func (s *System) inEffect() {
+	s.auto.since = s.sim.Now()
+	if s.load.db != nil {
+		s.auto.base = s.load.db.Locks()
+	}
+}
+
+// reconsider is called at the end of a window.
+func (s *System) reconsider() error {
+	a, db := &s.auto, s.load.db
+	if db == nil || s.state != StateRunning || a.judged && a.counted {
+		return nil
+	}
+	if rec := s.windows.latest(); !a.judged && 2*rec.t0-rec.t1 >= a.since {
+		a.judged, a.overloaded = true, s.overloaded(&rec.limit)
+	}
+	n := db.Locks()
+	if all := n.All - a.base.All; !a.counted && all >= leastLocks {
+		a.counted, a.measured, a.local = true, true, int(100*(n.Local-a.base.Local)/all)
+	}
+	was := db.Config()
+	now, why := s.txnConfig(s.active).Decide()
+	if !s.noteAuto(&was, &now, &why) {
+		return nil
+	}
+	if txn.NeedsDrain(was, now) {
+		s.beginBarrier()
+		return nil
+	}
+	return db.SetConfig(s.txnConfig(s.active))
+}
+
+// overloaded says that a server's CPUs limit the cluster.
+func (s *System) overloaded(b *Bottleneck) bool {
+	_, servers := machines(s.active)
+	return b.Resource == metrics.CPU && b.Node < servers && b.Utilization >= overload
+}
+
+// noteAuto lists the phases whose primitives differ.
+func (s *System) noteAuto(was, now *txn.Config, why *txn.Reasons) (changed bool) {
+	for _, p := range phases {
+		from, to := *p.field(was), *p.field(now)
+		if from == to {
+			continue
+		}
+		changed = true
+		if len(s.auto.changes) < maxChanges {
+			s.auto.changes = append(s.auto.changes, AutoChange{VirtualNS: s.NowNS(), Phase: p.name, From: from.String(), To: to.String(), Because: why[p.id]})
+		}
+	}
+	return changed
+}
+
+// AutoChanges lists the primitives that changed by themselves, oldest first: the first thousand.
+func (s *System) AutoChanges() []AutoChange { return slices.Clone(s.auto.changes) }
+
+// autoChoices is what the phases that are auto came to, by knob.
+func autoChoices(v Knobs, c txn.Config) map[string]AutoChoice {
+	if !workloadOf(v).transactions {
+		return nil
+	}
+	var out map[string]AutoChoice
+	now, why := c.Decide()
+	for _, p := range phases {
+		if because := why[p.id]; because != "" {
+			if out == nil {
+				out = map[string]AutoChoice{}
+			}
+			out[p.knob()] = AutoChoice{p.field(&now).String(), because}
+		}
+	}
+	return out
+}

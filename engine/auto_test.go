@@ -1,0 +1,135 @@
+package engine
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"drtmx/engine/txn"
+	"drtmx/engine/workload/smallbank"
+)
+
+func company(workload string, k Knobs) Spec {
+	spec, err := small(Knobs{"workload": workload, "workload.customers": 300, "workload.items": 2_000}).With(k)
+	if err != nil {
+		panic(err)
+	}
+	return spec
+}
+
+// What workloads foresee of their locks is what they do.
+func TestLocalLocksForeseen(t *testing.T) {
+	for name, spec := range map[string]Spec{
+		"smallbank":         small(nil),
+		"cycle":             small(Knobs{"workload": "cycle", "workload.keys": 3_000}),
+		"asymmetric":        small(Knobs{"servers": 3, "clients": 1}),
+		"tpcc":              company("tpcc", nil),
+		"tpcc, remote":      company("tpcc", Knobs{"workload.remote.order_line": 900, "workload.mix.delivery": 0}),
+		"tpcc, payments":    company("tpcc", Knobs{"workload.remote.payment": 1000, "workload.mix.new-order": 0, "workload.mix.delivery": 0}),
+		"tpcc-no":           company("tpcc-no", nil),
+		"tpcc-no, 2 x 4":    company("tpcc-no", Knobs{"nodes": 2, "threads": 4, "replicas": 2}),
+		"tpcc-no, 1 thread": company("tpcc-no", Knobs{"threads": 1}),
+	} {
+		s := open(t, spec)
+		advance(t, s, 2_000_000)
+		n := s.load.db.Locks()
+		got, want := 100*float64(n.Local)/float64(n.All), float64(txnConfig(s.active).LocalPercent)
+		if n.All < 500 || got < want-8 || got > want+8 { // those that abort are tried again
+			t.Errorf("%s: %.1f %% of %d locks are local, %g %% foreseen", name, got, n.All, want)
+		}
+	}
+}
+
+// A change of knobs applies the rule again; who locks changes at a barrier.
+func TestAutoFollowsKnobs(t *testing.T) {
+	s := open(t, company("tpcc", nil))
+	if c := s.load.db.Config(); c.Lock != txn.TwoSided || c.Commit != txn.TwoSided {
+		t.Fatalf("TPC-C, most of it local: lock %s, commit %s", c.Lock, c.Commit)
+	}
+	advance(t, s, 100_000)
+	c, err := s.Set(Knobs{"workload.remote.order_line": 1000, "workload.mix.delivery": 0, "workload.mix.payment": 0}, "")
+	if err != nil || !c.Pending {
+		t.Fatalf("all lines from elsewhere: %+v, %v", c, err)
+	}
+	advance(t, s, 2_000_000)
+	if c := s.load.db.Config(); c.Lock != txn.OneSided || c.Commit != txn.OneSided {
+		t.Errorf("all lines from elsewhere: lock %s, commit %s", c.Lock, c.Commit)
+	}
+	for _, k := range s.Knobs() {
+		if said := k.Auto != nil; said != (k.Name == "phase.lock" || k.Name == "phase.commit") {
+			t.Errorf("%s: %+v", k.Name, k.Auto)
+		}
+	}
+	if err := s.Drain(); err != nil {
+		t.Fatal(err)
+	}
+	r := s.Result()
+	if want := (AutoChoice{"one-sided", "most locks are on other machines, whose CPUs an RNIC's ATOMIC spares (4.3.2)"}); r.Auto["phase.lock"] != want || len(r.AutoChanges) > 0 {
+		t.Errorf("result: %v, %v", r.Auto, r.AutoChanges)
+	}
+	if !r.Checks.OK || !strings.Contains(r.String(), "lock is one-sided: most locks") {
+		t.Error(r)
+	}
+}
+
+// Without the cache an overloaded server is spared, and only as long as knobs stay.
+func TestAutoWhenOverloaded(t *testing.T) {
+	busy := Knobs{"phase.execution": "auto", "cache.enabled": false, "opt.execution.db": false, "opt.ro_read.db": false, "coroutines": 24, "window_ns": "100us"}
+	spec := small(busy)
+	s := open(t, spec)
+	if c := s.load.db.Config(); c.Execution != txn.TwoSided {
+		t.Fatalf("execution begins %s", c.Execution)
+	}
+	advance(t, s, 300_000)
+	want := []AutoChange{{VirtualNS: 200_000, Phase: "execution", From: "two-sided", To: "one-sided",
+		Because: "servers are overloaded, and READs without the location cache spare them (4.3.1)"}}
+	if got := s.AutoChanges(); !reflect.DeepEqual(got, want) {
+		t.Fatalf("%+v, want %+v; %+v", got, want, s.Windows(0)[0].Bottleneck)
+	}
+	if _, err := s.Set(Knobs{"coroutines": 1}, ""); err != nil {
+		t.Fatal(err)
+	}
+	if c := s.load.db.Config(); c.Execution != txn.TwoSided {
+		t.Errorf("after a change of knobs: %s", c.Execution)
+	}
+	advance(t, s, 1_000_000)
+	if n := len(s.AutoChanges()); n != 1 {
+		t.Errorf("one coroutine overloads servers: %+v", s.AutoChanges())
+	}
+	deterministic(t, spec)
+}
+
+// Whose records a user's transactions lock is measured.
+func TestAutoOfAddedTransactions(t *testing.T) {
+	s := open(t, small(nil))
+	servers, customers := uint64(s.values.int("nodes")), s.load.bench.(*smallbank.Bank).Customers()
+	own := func(tx *txn.Tx) error {
+		each := customers / servers // in blocks
+		key := uint64(tx.Co().Machine())*each + tx.Rand().Uint64n(each)
+		v, err := tx.GetInt(smallbank.Checking, key)
+		if err != nil {
+			return err
+		}
+		return tx.PutInt(smallbank.Checking, key, v)
+	}
+	if err := s.AddTransaction("own", 1000, own); err != nil {
+		t.Fatal(err)
+	}
+	advance(t, s, 2_000_000)
+	list := s.AutoChanges()
+	if len(list) != 2 || list[0].Phase != "lock" || list[0].To != "two-sided" || list[1].Phase != "commit" {
+		t.Fatalf("%+v", list)
+	}
+	if c := s.load.db.Config(); c.Lock != txn.TwoSided || s.State() != StateRunning {
+		t.Errorf("lock %s in state %s", c.Lock, s.State())
+	}
+	if c, err := s.Set(Knobs{"coroutines": 2}, ""); err != nil || c.Pending {
+		t.Errorf("what was measured is forgotten: %+v, %v", c, err)
+	}
+	if err := s.Drain(); err != nil {
+		t.Fatal(err)
+	}
+	if r := s.Result(); !r.Checks.OK {
+		t.Error(r.checksText())
+	}
+}
