@@ -40,9 +40,10 @@ type Options struct {
 // Agent keeps up to four systems alive. Its methods may be called from any
 // goroutine.
 type Agent struct {
-	opts  Options
-	hub   *hub
-	tasks *tasks
+	opts    Options
+	hub     *hub
+	tasks   *tasks
+	figures *figureDesk
 
 	mu       sync.Mutex
 	members  map[string]*member
@@ -63,6 +64,7 @@ func NewAgent(spec engine.Spec, o Options) (*Agent, error) {
 		return nil, &engine.SpecError{Field: "session", Value: o.Session, Rule: "cannot be combined with resume, which continues its own file", Next: "drop one"}
 	}
 	a := &Agent{opts: o, hub: newHub(), tasks: &tasks{}, members: map[string]*member{}, ended: make(chan struct{})}
+	a.figures = newFigureDesk(a)
 	var m *member
 	var err error
 	if o.Resume != "" {

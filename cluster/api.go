@@ -21,14 +21,14 @@ import (
 var silent = log.New(io.Discard, "", 0)
 
 type api struct {
-	agent   *Agent
-	figures *figureDesk
-	ws      chan struct{} // a slot per websocket
-	mux     *http.ServeMux
+	agent *Agent
+	ws    chan struct{} // a slot per websocket
+	mux   *http.ServeMux
 }
 
 func newAPI(a *Agent, w Web) http.Handler {
-	p := &api{agent: a, figures: newFigureDesk(a, w.Figures), ws: make(chan struct{}, readerLimit), mux: http.NewServeMux()}
+	a.figures.use(w.Figures)
+	p := &api{agent: a, ws: make(chan struct{}, readerLimit), mux: http.NewServeMux()}
 	route := func(pattern string, h func(*http.Request) (any, error)) {
 		p.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			ctx, cancel := context.WithTimeout(r.Context(), answerTime)
@@ -68,10 +68,12 @@ func newAPI(a *Agent, w Web) http.Handler {
 	long("POST /api/run", p.runFor)
 	long("POST /api/trace", p.trace)
 	route("GET /api/events", p.events)
-	route("GET /api/figures", p.figures.list)
-	route("GET /api/figures/{id}", p.figures.get)
-	route("POST /api/figures/{id}", p.figures.start)
-	route("DELETE /api/figures/{id}", p.figures.stop)
+	route("GET /api/figures", func(*http.Request) (any, error) { return a.Figures(), nil })
+	route("GET /api/figures/{id}", a.figures.get)
+	route("GET /api/figures/{id}/state", a.figures.all)
+	route("POST /api/figures/{id}", a.figures.start)
+	route("DELETE /api/figures/{id}", a.figures.stop)
+	long("POST /api/figures/{id}/live", a.figures.live)
 	route("GET /api/tasks", func(*http.Request) (any, error) { return a.tasks.list(), nil })
 	p.mux.HandleFunc("GET /ws", p.feed)
 	p.mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
@@ -145,13 +147,14 @@ func refuseError(w http.ResponseWriter, err error) {
 	var busy *BusyError
 	var failed *FailedError
 	var missing *NoSystemError
+	var unknown *NoFigureError
 	code := http.StatusInternalServerError
 	switch {
 	case errors.As(err, &he):
 		code = he.code
 	case errors.As(err, &tooBig):
 		code, err = http.StatusRequestEntityTooLarge, fmt.Errorf("body is over %d bytes", bodyLimit)
-	case errors.As(err, &missing):
+	case errors.As(err, &missing), errors.As(err, &unknown):
 		code = http.StatusNotFound
 	case engine.NeedsReset(err), errors.As(err, &busy), errors.As(err, &failed), errors.As(err, &FullError{}):
 		code = http.StatusConflict

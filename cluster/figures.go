@@ -2,11 +2,8 @@ package cluster
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"net/http"
-	"sync"
 
+	"drtmx/dashboard/charts"
 	"drtmx/engine"
 )
 
@@ -15,136 +12,50 @@ type FigureInfo struct {
 	ID      string `json:"id"`
 	Title   string `json:"title"`
 	Chapter int    `json:"chapter"`
+	Section string `json:"section"`
 	State   string `json:"state"`
 }
+
+// Figure is a figure as far as it is computed. Its JSON is that of
+// `drtmx figure ID --json`.
+type Figure interface {
+	// Draw is its picture for a place of a known size, with others of the same
+	// figure over it.
+	Draw(size charts.Size, over ...Figure) *charts.Chart
+	// Result is the run that a point names, nil if there is none of that number.
+	Result(run int) *engine.Result
+}
+
+// FigureReport is told how many runs of a figure have ended. soFar draws up what
+// there is of it when it is asked, and may be kept and asked later.
+type FigureReport func(done, total int, soFar func() Figure)
 
 // FigureRunner runs the figures; the package that has them is above this one
 // and hands itself in.
 type FigureRunner interface {
 	List() []FigureInfo
-	// Run computes a figure; what it returns is answered as JSON. set changes
-	// knobs of all its runs. It returns when ctx ends.
-	Run(ctx context.Context, id, scale string, set engine.Knobs, progress func(done, total int)) (any, error)
+	// Check says what is wrong with knobs for all runs of a figure.
+	Check(id, scale string, set engine.Knobs) error
+	// Run computes a figure. set changes knobs of all its runs. It returns when ctx
+	// ends.
+	Run(ctx context.Context, id, scale string, set engine.Knobs, report FigureReport) (Figure, error)
 }
 
-// figureDesk runs one figure at a time, for each takes every core.
-type figureDesk struct {
-	agent  *Agent
-	runner FigureRunner
-	slot   chan struct{}
-
-	mu    sync.Mutex
-	ready map[string]json.RawMessage
+// FigureRun is a figure that was computed or is being computed.
+type FigureRun struct {
+	N      int          `json:"n"` // tells it from others of the same id in this agent
+	Scale  string       `json:"scale"`
+	Set    engine.Knobs `json:"set,omitempty"` // knobs that differ from the thesis's
+	Done   int          `json:"done"`          // runs
+	Total  int          `json:"total"`
+	Figure Figure       `json:"figure,omitempty"` // what there is, nil before the first run has ended
 }
 
-// figuresKept bounds what the desk remembers: there are not many more figures.
-const figuresKept = 200
-
-func newFigureDesk(a *Agent, r FigureRunner) *figureDesk {
-	return &figureDesk{agent: a, runner: r, slot: make(chan struct{}, 1), ready: map[string]json.RawMessage{}}
-}
-
-func (d *figureDesk) list(*http.Request) (any, error) {
-	out := []FigureInfo{}
-	if d.runner != nil {
-		out = append(out, d.runner.List()...)
-	}
-	return out, nil
-}
-
-// known checks an id before anything is started.
-func (d *figureDesk) known(id string) error {
-	if d.runner != nil {
-		for _, f := range d.runner.List() {
-			if f.ID == id {
-				return nil
-			}
-		}
-	}
-	return &httpError{http.StatusNotFound, "figure = " + clip(id) + ": no such figure; see /api/figures"}
-}
-
-func taskOf(id string) string { return "figure " + id }
-
-func (d *figureDesk) start(r *http.Request) (any, error) {
-	id := r.PathValue("id")
-	if err := d.known(id); err != nil {
-		return nil, err
-	}
-	var b struct {
-		Scale string       `json:"scale"`
-		Set   engine.Knobs `json:"set"`
-	}
-	if err := readJSON(r, &b); err != nil {
-		return nil, err
-	}
-	if b.Scale == "" {
-		b.Scale = "quick"
-	}
-	if b.Scale != "quick" && b.Scale != "paper" {
-		return nil, &engine.SpecError{Field: "scale", Value: clip(b.Scale), Rule: "must be quick or paper"}
-	}
-	ctx, cancel := context.WithCancel(context.Background()) // outlives the request
-	if !d.agent.tasks.start(taskOf(id), cancel) {
-		cancel()
-		return nil, &httpError{http.StatusConflict, "figure " + id + " is being computed already"}
-	}
-	go d.run(ctx, cancel, id, b.Scale, normalKnobs(b.Set))
-	d.agent.announce()
-	return accepted{map[string]string{"task": taskOf(id)}}, nil
-}
-
-func (d *figureDesk) run(ctx context.Context, cancel context.CancelFunc, id, scale string, set engine.Knobs) {
-	defer cancel()
-	err := guarded(taskOf(id), func() error {
-		select {
-		case d.slot <- struct{}{}:
-			defer func() { <-d.slot }()
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		v, err := d.runner.Run(ctx, id, scale, set, func(done, total int) {
-			d.agent.tasks.progress(taskOf(id), int64(done), int64(total))
-			d.agent.announce()
-		})
-		if err != nil {
-			return err
-		}
-		raw, err := json.Marshal(v)
-		if err != nil {
-			return err
-		}
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		if len(d.ready) < figuresKept || d.ready[id] != nil {
-			d.ready[id] = raw
-		}
-		return nil
-	})
-	if errors.Is(err, context.Canceled) {
-		err = context.Canceled
-	}
-	d.agent.tasks.end(taskOf(id), err)
-	d.agent.announce()
-}
-
-func (d *figureDesk) get(r *http.Request) (any, error) {
-	id := r.PathValue("id")
-	if err := d.known(id); err != nil {
-		return nil, err
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if raw, ok := d.ready[id]; ok {
-		return raw, nil
-	}
-	return nil, &httpError{http.StatusNotFound, "figure " + id + " has not been computed here; POST /api/figures/" + id}
-}
-
-func (d *figureDesk) stop(r *http.Request) (any, error) {
-	id := r.PathValue("id")
-	if !d.agent.tasks.cancel(taskOf(id)) {
-		return nil, &httpError{http.StatusNotFound, "figure " + clip(id) + " is not being computed"}
-	}
-	return map[string]bool{"cancelled": true}, nil
+// FigureState is what an agent has of a figure.
+type FigureState struct {
+	FigureInfo
+	Running  *FigureRun  `json:"running,omitempty"`
+	Failed   string      `json:"failed,omitempty"`   // why the latest try gave nothing
+	Base     *FigureRun  `json:"base,omitempty"`     // with the thesis's knobs
+	Variants []FigureRun `json:"variants,omitempty"` // with others, at the same scale, the oldest first
 }

@@ -214,49 +214,6 @@ func TestFailedSystemAnswersConflict(t *testing.T) {
 	ask(t, s, "POST", "/api/control", `{"action":"reset"}`).want(t, 200, `"virtual_ns"`)
 }
 
-// figures of tests.
-type fakeFigures struct{ hold chan struct{} }
-
-func (f fakeFigures) List() []FigureInfo {
-	return []FigureInfo{{ID: "2-4a", Title: "x", Chapter: 2, State: "ok"}}
-}
-
-func (f fakeFigures) Run(ctx context.Context, id, scale string, set engine.Knobs, progress func(done, total int)) (any, error) {
-	progress(1, 2)
-	select {
-	case <-f.hold:
-		return map[string]any{"figure": id, "scale": scale, "set": set}, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-func TestFiguresRunAndAreCancelled(t *testing.T) {
-	f := fakeFigures{make(chan struct{})}
-	a := newFake(t, Options{Paused: true}, fakeOptions{})
-	s := web(t, a, Web{Figures: f})
-	task := func() Task {
-		for _, x := range a.tasks.list() {
-			if x.Name == "figure 2-4a" {
-				return x
-			}
-		}
-		return Task{}
-	}
-	ask(t, s, "GET", "/api/figures", "").want(t, 200, `"id":"2-4a"`)
-	ask(t, s, "GET", "/api/figures/2-4a", "").want(t, 404, "has not been computed")
-	ask(t, s, "POST", "/api/figures/2-4a", `{"scale":"huge"}`).want(t, 400, "quick or paper")
-	ask(t, s, "POST", "/api/figures/2-4a", `{"scale":"quick"}`).want(t, 202, `"task":"figure 2-4a"`)
-	ask(t, s, "POST", "/api/figures/2-4a", `{}`).want(t, 409, "already")
-	within(t, time.Second, "progress", func() bool { return task().Done == 1 && task().Total == 2 })
-	ask(t, s, "DELETE", "/api/figures/2-4a", "").want(t, 200, "cancelled")
-	within(t, time.Second, "cancelled", func() bool { return task().State == "cancelled" })
-	ask(t, s, "POST", "/api/figures/2-4a", `{"set":{"nodes":4}}`).want(t, 202, "")
-	close(f.hold)
-	within(t, time.Second, "done", func() bool { return task().State == "done" })
-	ask(t, s, "GET", "/api/figures/2-4a", "").want(t, 200, `"set":{"nodes":4}`)
-}
-
 func TestClientDrivesAnAgent(t *testing.T) {
 	a := newFake(t, Options{Paused: true}, fakeOptions{})
 	s := web(t, a, Web{})

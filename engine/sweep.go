@@ -105,6 +105,9 @@ type SweepOptions struct {
 	Parallel int                   // systems at once; 0 means one per core
 	Cache    Cache                 // finished runs are taken from here and put here, so a broken sweep resumes
 	Progress func(done, total int) // called from one goroutine at a time
+	// Each is told of a run as soon as it has ended, before Progress, in RunAll only: at is the place
+	// of the spec. Specs that share a run are told of one after the other.
+	Each func(at int, r *Result)
 }
 
 // job is one run of a sweep.
@@ -302,9 +305,16 @@ func RunAll(ctx context.Context, specs []Spec, o SweepOptions) ([]*Result, error
 	var first error
 	err := runJobs(inner, jobs, o, func(j job, r *Result, _ bool, err error) {
 		done[j.point] = r
-		if err != nil && first == nil {
+		switch {
+		case err != nil && first == nil:
 			first = err
 			cancel()
+		case err == nil && o.Each != nil:
+			for i, at := range place {
+				if at == j.point {
+					o.Each(i, r)
+				}
+			}
 		}
 	})
 	if first != nil {

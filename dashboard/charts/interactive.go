@@ -23,11 +23,12 @@ const (
 // content policy can take it as data.
 func interactiveTimeline(title string, x Axis, tracks []Track, marks []Mark, size Size) Renderer {
 	line := charts.NewLine()
+	colours := seriesColours(tracks)
 	line.SetGlobalOptions(
 		charts.WithInitializationOpts(opts.Initialization{Width: px(size.Width), Height: px(size.Height), PageTitle: title}),
 		charts.WithTitleOpts(opts.Title{Title: title, TitleStyle: &opts.TextStyle{FontSize: 14}}),
 		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis", AxisPointer: &opts.AxisPointer{Type: "line"}}),
-		charts.WithLegendOpts(opts.Legend{Show: opts.Bool(len(seriesColours(tracks)) > 1), Bottom: "0", Type: "scroll"}),
+		charts.WithLegendOpts(opts.Legend{Show: opts.Bool(len(colours) > 1), Bottom: "0", Type: "scroll"}),
 		charts.WithColorsOpts(palette[:]),
 		charts.WithAnimation(false),
 	)
@@ -37,7 +38,6 @@ func interactiveTimeline(title string, x Axis, tracks []Track, marks []Mark, siz
 		top += 20
 	}
 	bottom := marginBottom
-	colours := seriesColours(tracks)
 	if len(colours) < 2 { // one name alone says nothing
 		bottom -= legendRoom
 	}
@@ -52,7 +52,7 @@ func interactiveTimeline(title string, x Axis, tracks []Track, marks []Mark, siz
 		last := i == len(tracks)-1
 		xa := opts.XAxis{Type: axisType(x), GridIndex: i, AxisLabel: &opts.AxisLabel{Show: opts.Bool(last), ShowMinLabel: opts.Bool(x.Log), ShowMaxLabel: opts.Bool(x.Log)},
 			SplitLine: &opts.SplitLine{Show: opts.Bool(false)}, Scale: opts.Bool(true)}
-		if lo < hi && !x.Log { // all panels the same span, whatever their series cover
+		if lo < hi && (!x.Log || referred(tracks)) { // all panels the same span, whatever their series cover
 			xa.Min, xa.Max = rounded(lo/factor), rounded(hi/factor)
 		}
 		if last {
@@ -68,6 +68,9 @@ func interactiveTimeline(title string, x Axis, tracks []Track, marks []Mark, siz
 		if y.From > 0 && !y.Log {
 			ya.Min = rounded(y.From / f)
 		}
+		if top := topOf(t); top > 0 {
+			ya.Max = rounded(top / f)
+		}
 		line.YAxisList = append(line.YAxisList, ya)
 		for k, s := range t.Series {
 			options := seriesOptions(i, s, colours[s.Name])
@@ -77,6 +80,9 @@ func interactiveTimeline(title string, x Axis, tracks []Track, marks []Mark, siz
 				options = append(options, errorBars(s, factor, f, colours[s.Name]))
 			}
 			line.AddSeries(s.Name, lineData(s, factor, f), options...)
+		}
+		if len(t.References) > 0 {
+			line.AddSeries(published, referenceData(t.References, factor, f), referenceOptions(i, t.References, factor, f)...)
 		}
 	}
 	return line
@@ -138,24 +144,34 @@ func seriesColours(tracks []Track) map[string]string {
 	c := map[string]string{}
 	for _, t := range tracks {
 		for _, s := range t.Series {
-			if s.Colour != "" {
+			switch {
+			case s.Colour != "":
 				c[s.Name] = s.Colour
-			} else if c[s.Name] == "" {
+			case c[s.Of] != "":
+				c[s.Name] = c[s.Of]
+			case c[s.Name] == "":
 				c[s.Name] = colour(len(c))
 			}
 		}
+	}
+	if referred(tracks) {
+		c[published] = referenceColour
 	}
 	return c
 }
 
 func seriesOptions(track int, s Series, colour string) []charts.SeriesOpts {
 	style := opts.LineStyle{Color: colour, Width: 2}
-	if s.Dashed {
+	symbol, size := "circle", float32(4)
+	switch v := variantStyle(s.Variant); {
+	case s.Variant > 0:
+		style.Type, symbol, size = v.dash, v.symbol, 6
+	case s.Dashed:
 		style.Type = "dashed"
 	}
 	return []charts.SeriesOpts{
 		charts.WithLineChartOpts(opts.LineChart{XAxisIndex: track, YAxisIndex: track,
-			ShowSymbol: opts.Bool(len(s.X) <= 30 && !s.Dashed), Symbol: "circle", SymbolSize: 4}),
+			ShowSymbol: opts.Bool(len(s.X) <= 30 && !s.Dashed), Symbol: symbol, SymbolSize: size}),
 		charts.WithLineStyleOpts(style),
 		charts.WithItemStyleOpts(opts.ItemStyle{Color: colour}),
 	}

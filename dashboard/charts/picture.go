@@ -1,8 +1,8 @@
 package charts
 
-// LinesPicture is the static form of Lines, for files: SVG, PNG and PDF.
-func LinesPicture(title string, x, y Axis, series []Series) Picture {
-	return tracksPicture(title, x, []Track{{y, series}}, nil, Size{defaultWidth, defaultHeight})
+// LinesPicture is the static form of LinesSized, for files: SVG, PNG and PDF.
+func LinesPicture(title string, x, y Axis, series []Series, refs []Reference) Picture {
+	return tracksPicture(title, x, []Track{{y, series, refs}}, nil, Size{defaultWidth, defaultHeight})
 }
 
 // RankingPicture is the static form of Ranking, for files.

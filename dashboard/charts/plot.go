@@ -30,6 +30,21 @@ type Series struct {
 	Notes  []string  // shown at the points, e.g. the load; nil: none
 	Dashed bool      // another's line: what would have been
 	Colour string    // #rrggbb; "": by its place among the names
+	// Variant tells series of other experiments that are drawn over these apart: each
+	// number has a dash and a sign of its own. 0: it is none. Of is the series whose
+	// colour it takes.
+	Variant int
+	Of      string
+}
+
+// Reference is a published number that is drawn over what was measured.
+type Reference struct {
+	Text string // what stands at it; short
+	// X is where it was measured. NaN: it is a line across.
+	X float64
+	// From and To are the number, or the ends of its range. NaN: the number is X, and
+	// a line upright.
+	From, To float64
 }
 
 // Mark is a vertical line: something happened at X.
@@ -54,8 +69,9 @@ const markText = 24
 
 // Track is one of the panels of a Timeline that share the X axis.
 type Track struct {
-	Y      Axis
-	Series []Series
+	Y          Axis
+	Series     []Series
+	References []Reference
 }
 
 // Part names one part of stacked bars.
@@ -105,6 +121,14 @@ func SI(v float64) string {
 	return fmt.Sprintf("%.3g", v)
 }
 
+// Bytes writes a size: powers of two with a binary prefix.
+func Bytes(v float64) string {
+	if k := math.Log2(v); v >= 1 && k == math.Trunc(k) {
+		return binaryBytes(int(k))
+	}
+	return fmt.Sprintf("%g", v)
+}
+
 // Size of a picture in CSS pixels; a zero takes what suits the chart.
 type Size struct{ Width, Height int }
 
@@ -121,7 +145,12 @@ func (s Size) or(width, height int) Size {
 // Lines draws series over a common X axis: a sweep, a figure, a throughput
 // against latency curve.
 func Lines(title string, x, y Axis, series []Series) *Chart {
-	return tracksChart(Size{defaultWidth, defaultHeight}, title, x, []Track{{y, series}}, nil)
+	return LinesSized(Size{}, title, x, y, series, nil)
+}
+
+// LinesSized is Lines for a place of a known size, with published numbers over them.
+func LinesSized(size Size, title string, x, y Axis, series []Series, refs []Reference) *Chart {
+	return tracksChart(size.or(defaultWidth, defaultHeight), title, x, []Track{{y, series, refs}}, nil)
 }
 
 // Timeline draws tracks one above the other on one time axis, with marks
@@ -167,7 +196,12 @@ func StackedHeight(bars int) int { return 82 + 42*max(bars, 1) }
 
 // Ranking is Stacked for many bars, each thinner, in their order from the top.
 func Ranking(title string, y Axis, parts []Part, bars []Bars) *Chart {
-	return StackedSized(rankingSize(len(bars)), title, y, parts, bars)
+	return RankingSized(Size{}, title, y, parts, bars)
+}
+
+// RankingSized is Ranking for a place of a known width; its height follows.
+func RankingSized(size Size, title string, y Axis, parts []Part, bars []Bars) *Chart {
+	return StackedSized(Size{Width: size.Width, Height: rankingSize(len(bars)).Height}, title, y, parts, bars)
 }
 
 func rankingSize(bars int) Size { return Size{defaultWidth, 82 + 26*max(bars, 1)} }

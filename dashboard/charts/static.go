@@ -100,8 +100,12 @@ func tracksPicture(title string, x Axis, tracks []Track, marks []Mark, size Size
 			addSeries(p, s, rgb(colours[s.Name]), x.Log, t.Y.Log)
 			if !named[s.Name] && s.Name != "" {
 				named[s.Name] = true
-				names = append(names, legendItem{s.Name, rgb(colours[s.Name]), s.Dashed})
+				names = append(names, legendItem{s.Name, rgb(colours[s.Name]), s.dashes()})
 			}
+		}
+		if len(t.References) > 0 {
+			addReferences(p, t.References, lo, hi)
+			names = append(names, legendItem{published, rgb(referenceColour), []vg.Length{2, 2}})
 		}
 		scale(p, x, t.Y, lo, hi)
 		addMarks(p, marks, i == 0)
@@ -120,7 +124,7 @@ func tracksPicture(title string, x Axis, tracks []Track, marks []Mark, size Size
 type legendItem struct {
 	name   string
 	colour color.RGBA
-	dashed bool
+	dashes []vg.Length // nil: a swatch
 }
 
 const (
@@ -151,8 +155,8 @@ func drawLegend(c draw.Canvas, items []legendItem) draw.Canvas {
 		x := c.Min.X + (c.Size().X-widths[i])/2
 		for _, it := range row {
 			line := draw.LineStyle{Color: it.colour, Width: 5}
-			if it.dashed {
-				line.Width, line.Dashes = 2, []vg.Length{3, 2}
+			if it.dashes != nil {
+				line.Width, line.Dashes = 2, it.dashes
 			}
 			c.StrokeLine2(line, x, y, x+legendSwatch, y)
 			c.FillText(style, vg.Point{X: x + legendSwatch + 4, Y: y - 3}, it.name)
@@ -191,6 +195,13 @@ func span(tracks []Track, marks []Mark) (lo, hi float64) {
 	}
 	for _, m := range marks {
 		add(m.X)
+	}
+	for _, t := range tracks {
+		for _, r := range t.References {
+			if !math.IsNaN(r.X) {
+				add(r.X)
+			}
+		}
 	}
 	if lo > hi {
 		return 0, 1
@@ -250,8 +261,9 @@ func addSeries(p *plot.Plot, s Series, c color.RGBA, logX, logY bool) {
 	}
 	line.Color, line.Width = c, 1.5
 	points.Color, points.Radius, points.Shape = c, 2, draw.CircleGlyph{}
-	if s.Dashed {
-		line.Dashes = []vg.Length{4, 3}
+	line.Dashes = s.dashes()
+	if s.Variant > 0 {
+		points.Radius, points.Shape = 3, variantStyle(s.Variant).glyph
 	}
 	p.Add(line)
 	if len(pts) <= 30 {
@@ -383,7 +395,7 @@ func stackedPicture(title string, y Axis, parts []Part, bars []Bars, size Size) 
 			b.StackOn(below)
 		}
 		p.Add(b)
-		legend = append(legend, legendItem{part.Name, rgb(part.Colour), false})
+		legend = append(legend, legendItem{part.Name, rgb(part.Colour), nil})
 		below = b
 	}
 	if len(names) > 0 {

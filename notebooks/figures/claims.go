@@ -136,6 +136,7 @@ func (f *Figure) gains(id, text string, rs ...ratio) Claim {
 // value is a claim about one point.
 func (f *Figure) value(id, text, series string, x, reference float64) Claim {
 	c := Claim{ID: id, Claim: text, Reference: fmt.Sprint(reference), Unit: f.Y.Unit}
+	c.expected(series, x, reference)
 	p, ok := f.series(series).at(x)
 	if !ok {
 		return noRuns(c)
@@ -146,6 +147,7 @@ func (f *Figure) value(id, text, series string, x, reference float64) Claim {
 // highest is a claim about the highest point of a part of a series.
 func (f *Figure) highest(id, text, series string, at func(x float64) bool, reference float64) Claim {
 	c := Claim{ID: id, Claim: text, Reference: fmt.Sprint(reference), Unit: f.Y.Unit}
+	c.expected(series, math.NaN(), reference)
 	part := Series{}
 	for _, p := range f.series(series).Points {
 		if at(p.X) {

@@ -7,11 +7,12 @@ import (
 	"strconv"
 	"strings"
 
+	"drtmx/cluster"
 	"drtmx/dashboard/charts"
 )
 
-// lines are the series as the chart builders take them.
-func (f *Figure) lines() (title string, x, y charts.Axis, series []charts.Series) {
+// lines are the series as the chart builders take them, with the published numbers.
+func (f *Figure) lines() (title string, x, y charts.Axis, series []charts.Series, refs []charts.Reference) {
 	for _, s := range f.Series {
 		c := charts.Series{Name: s.Name}
 		for _, p := range s.Points {
@@ -21,15 +22,57 @@ func (f *Figure) lines() (title string, x, y charts.Axis, series []charts.Series
 		series = append(series, c)
 	}
 	axis := func(a Axis) charts.Axis { return charts.Axis{Label: a.Label, Unit: a.Unit, Log: a.Log} }
-	return "Figure " + f.ID + ": " + f.Title, axis(f.X), axis(f.Y), series
+	return "Figure " + f.ID + ": " + f.Title, axis(f.X), axis(f.Y), series, f.marks()
 }
 
-// Chart is the figure's picture.
-func (f *Figure) Chart() *charts.Chart {
+// Chart is the figure's picture, with others of the same figure drawn over it.
+func (f *Figure) Chart(over ...*Figure) *charts.Chart {
 	if f.ranked {
-		return charts.Ranking(f.bars())
+		title, y, parts, bars := f.bars(over...)
+		return charts.Ranking(title, y, parts, bars)
 	}
-	return charts.Lines(f.lines())
+	title, x, y, series, refs := f.over(over)
+	return charts.LinesSized(charts.Size{}, title, x, y, series, refs)
+}
+
+// Draw is Chart for a page that has the title already.
+func (f *Figure) Draw(size charts.Size, over ...cluster.Figure) *charts.Chart {
+	var others []*Figure
+	for _, o := range over {
+		if o, ok := o.(*Figure); ok {
+			others = append(others, o)
+		}
+	}
+	if f.ranked {
+		_, y, parts, bars := f.bars(others...)
+		return charts.RankingSized(size, "", y, parts, bars)
+	}
+	_, x, y, series, refs := f.over(others)
+	return charts.LinesSized(size, "", x, y, series, refs)
+}
+
+// over are the lines of the figure and of others: the colours are the figure's, each
+// of the others has a dash and a sign of its own, and its knobs in its names.
+func (f *Figure) over(others []*Figure) (title string, x, y charts.Axis, series []charts.Series, refs []charts.Reference) {
+	title, x, y, series, refs = f.lines()
+	for i, o := range others {
+		_, _, _, more, _ := o.lines()
+		for _, s := range more {
+			s.Of, s.Variant = s.Name, i+1
+			s.Name += ", " + o.knobs()
+			series = append(series, s)
+		}
+	}
+	return title, x, y, series, refs
+}
+
+// knobs are those that were changed, as part of a name.
+func (f *Figure) knobs() string {
+	t := []rune(knobText(f.Set))
+	if len(t) > 40 {
+		t = append(t[:39], '…')
+	}
+	return string(t)
 }
 
 // SVG is the picture as text.
@@ -58,7 +101,11 @@ func (f *Figure) HTML() string {
 	var b strings.Builder
 	b.WriteString(f.Chart().HTML())
 	esc := html.EscapeString
-	fmt.Fprintf(&b, `<p style="margin:4px 0">%s</p><table style="border-collapse:collapse">`, esc(f.caption()))
+	b.WriteString(paragraph(f.caption()))
+	if len(f.Claims) == 0 {
+		return b.String()
+	}
+	b.WriteString(`<table style="border-collapse:collapse">`)
 	b.WriteString(`<tr><th style="text-align:left">the thesis says</th><th>measured</th><th></th><th style="text-align:left">because</th></tr>`)
 	for _, c := range f.Claims {
 		fmt.Fprintf(&b, `<tr style="vertical-align:top"><td style="text-align:left">%s</td><td style="white-space:nowrap">%s</td><td>%s</td><td style="text-align:left">%s</td></tr>`,
@@ -66,6 +113,10 @@ func (f *Figure) HTML() string {
 	}
 	b.WriteString("</table>")
 	return b.String()
+}
+
+func paragraph(text string) string {
+	return `<p style="margin:4px 0">` + html.EscapeString(text) + "</p>"
 }
 
 // caption says at which scale and how far that is from paper scale.
@@ -79,6 +130,9 @@ func (f *Figure) caption() string {
 	}
 	if t := knobText(f.Set); t != "" {
 		s += "; with " + t
+	}
+	if p := f.Partial; p != nil {
+		s += fmt.Sprintf("; %d of %d runs", p.Done, p.Total)
 	}
 	return s
 }

@@ -180,11 +180,19 @@ const (
 )
 
 // bars are the points that a picture of a ranking shows.
-func (f *Figure) bars() (title string, y charts.Axis, parts []charts.Part, bars []charts.Bars) {
+// Below each is the same point of the others.
+func (f *Figure) bars(others ...*Figure) (title string, y charts.Axis, parts []charts.Part, bars []charts.Bars) {
 	points := f.Series[0].Points
 	for i, p := range points {
 		if i < firstBars || i >= len(points)-lastBars || strings.HasSuffix(p.Name, ")") {
 			bars = append(bars, charts.Bars{Name: fmt.Sprintf("%d. %s", i+1, p.Name), Values: []float64{p.Y}})
+			for _, o := range others {
+				for _, q := range o.Series[0].Points {
+					if q.Name == p.Name {
+						bars = append(bars, charts.Bars{Name: o.knobs(), Values: []float64{q.Y}})
+					}
+				}
+			}
 		}
 	}
 	return "Figure " + f.ID + ": " + f.Title, charts.Axis{Label: f.Y.Label, Unit: f.Y.Unit}, []charts.Part{{Name: f.Series[0].Name, Colour: "#0072B2"}}, bars

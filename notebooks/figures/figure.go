@@ -15,6 +15,10 @@ type Figure struct {
 	Y       Axis     `json:"y"`
 	Series  []Series `json:"series"`
 	Claims  []Claim  `json:"claims"`
+	// References are published numbers on the axes, if no knob was changed.
+	References []Reference `json:"references,omitempty"`
+	// Partial is set while runs are still to come: there are points and no claims.
+	Partial *Partial `json:"partial,omitempty"`
 	// Set are the knobs that With changed.
 	Set engine.Knobs `json:"set,omitempty"`
 	// Runs are the results behind the points.
@@ -25,6 +29,12 @@ type Figure struct {
 	GapAt    *Gap    `json:"paper_gap_at,omitempty"`
 	WallMS   int64   `json:"wall_ms"`
 	ranked   bool    // drawn as bars, the points in their order
+}
+
+// Partial is how many runs have ended.
+type Partial struct {
+	Done  int `json:"done"`
+	Total int `json:"total"`
 }
 
 // Axis names what is along an axis.
@@ -82,6 +92,15 @@ type Claim struct {
 	Peak      *float64 `json:"peak_over_peak,omitempty"`
 	Status    string   `json:"status"`
 	Why       string   `json:"why"`
+	reference *Reference
+}
+
+// Result is the run that a point names, nil if there is none of that number.
+func (f *Figure) Result(run int) *engine.Result {
+	if run < 0 || run >= len(f.Runs) {
+		return nil
+	}
+	return f.Runs[run]
 }
 
 // series finds a line by its name; a figure's own code asks for its own names.

@@ -66,13 +66,41 @@ var definitions = slices.Concat(
 	figures28to11, figures212to13, figures214, figures216, figures218, []*definition{&figurePersist}, figures219, []*definition{&figure4best},
 )
 
+// Infos is the list of figures; in a notebook it draws itself.
+type Infos []cluster.FigureInfo
+
 // List is the figures there are.
-func List() []cluster.FigureInfo {
-	out := []cluster.FigureInfo{}
+func List() Infos {
+	out := Infos{}
 	for _, d := range definitions {
-		out = append(out, cluster.FigureInfo{ID: d.id, Title: d.title, Chapter: d.chapter, State: "ok"})
+		out = append(out, cluster.FigureInfo{ID: d.id, Title: d.title, Chapter: d.chapter, Section: d.section, State: "ok"})
 	}
 	return out
+}
+
+func (l Infos) String() string {
+	var b strings.Builder
+	for i, x := range l {
+		if i == 0 || l[i-1].Chapter != x.Chapter {
+			fmt.Fprintf(&b, "Chapter %d\n", x.Chapter)
+		}
+		fmt.Fprintf(&b, "  %-10s §%-8s %s\n", x.ID, x.Section, x.Title)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// HTML is the list for a notebook.
+func (l Infos) HTML() string {
+	var b strings.Builder
+	b.WriteString(`<table style="border-collapse:collapse">`)
+	for i, x := range l {
+		if i == 0 || l[i-1].Chapter != x.Chapter {
+			fmt.Fprintf(&b, `<tr><th colspan="3" style="text-align:left">Chapter %d</th></tr>`, x.Chapter)
+		}
+		fmt.Fprintf(&b, `<tr><td style="text-align:left"><code>figures.Get(%q)</code></td><td style="text-align:left">%s</td><td style="text-align:left">§%s</td></tr>`, x.ID, html.EscapeString(x.Title), x.Section)
+	}
+	b.WriteString("</table>")
+	return b.String()
 }
 
 // Find is the recipe of a figure by its id, as "2-4a"; of a figure with panels the
@@ -107,24 +135,16 @@ type Recipe struct {
 
 // With is the figure with knobs changed in all of its runs.
 func (r *Recipe) With(set cluster.Knobs) *Recipe {
-	out := &Recipe{def: r.def, set: engine.Knobs{}}
-	for _, k := range []engine.Knobs{r.set, set} {
-		for name, v := range k {
-			out.set[name] = v
-		}
-	}
-	must(out.check())
+	out := &Recipe{def: r.def, set: with(r.set, set)}
+	must(out.check(Quick))
 	return out
 }
 
 // check refuses knobs that cannot be set in this figure.
-func (r *Recipe) check() error {
-	_, err := r.specs(Quick)
+func (r *Recipe) check(scale string) error {
+	_, err := r.specs(scale)
 	return err
 }
-
-// Show computes the figure at quick scale and displays it below the cell.
-func (r *Recipe) Show() { charts.Display(r.Quick().SimpleRender()) }
 
 // Quick computes the figure at quick scale.
 func (r *Recipe) Quick() *Figure { return r.at(Quick) }
@@ -181,11 +201,26 @@ func init() { cluster.SetFigures(Runner{}) }
 // List is the figures there are.
 func (Runner) List() []cluster.FigureInfo { return List() }
 
+// Check says what is wrong with knobs for all runs of a figure.
+func (Runner) Check(id, scale string, set engine.Knobs) error {
+	r, err := Find(id)
+	if err != nil {
+		return err
+	}
+	return (&Recipe{def: r.def, set: set}).check(scale)
+}
+
 // Run computes a figure.
-func (Runner) Run(ctx context.Context, id, scale string, set engine.Knobs, progress func(done, total int)) (any, error) {
+func (Runner) Run(ctx context.Context, id, scale string, set engine.Knobs, report cluster.FigureReport) (cluster.Figure, error) {
 	r, err := Find(id)
 	if err != nil {
 		return nil, err
 	}
-	return r.Run(ctx, scale, set, progress)
+	f, err := r.Watch(ctx, scale, set, func(done, total int, soFar func() *Figure) {
+		report(done, total, func() cluster.Figure { return soFar() })
+	})
+	if err != nil {
+		return nil, err // and not an interface that holds no figure
+	}
+	return f, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"drtmx/cluster"
@@ -23,22 +24,35 @@ func (r *Recipe) Run(ctx context.Context, scale string, set cluster.Knobs, progr
 	return r.RunWith(ctx, scale, set, cluster.RunCache(), progress)
 }
 
+// Watch is Run with a look at the figure as its points come: report is told after
+// every run, and soFar may be asked for the figure as it is by then.
+func (r *Recipe) Watch(ctx context.Context, scale string, set cluster.Knobs, report func(done, total int, soFar func() *Figure)) (*Figure, error) {
+	return r.run(ctx, scale, set, cluster.RunCache(), report)
+}
+
 // RunWith is Run with a run store of one's own, or nil for none.
 func (r *Recipe) RunWith(ctx context.Context, scale string, set cluster.Knobs, cache engine.Cache, progress func(done, total int)) (*Figure, error) {
-	began := time.Now()
-	all := &Recipe{def: r.def, set: engine.Knobs{}}
-	for _, k := range []engine.Knobs{r.set, set} {
-		for name, v := range k {
-			all.set[name] = v
+	return r.run(ctx, scale, set, cache, func(done, total int, _ func() *Figure) {
+		if progress != nil {
+			progress(done, total)
 		}
-	}
+	})
+}
+
+func (r *Recipe) run(ctx context.Context, scale string, set cluster.Knobs, cache engine.Cache, report func(done, total int, soFar func() *Figure)) (*Figure, error) {
+	began := time.Now()
+	all := &Recipe{def: r.def, set: with(r.set, set)}
 	specs, err := all.specs(scale)
 	if err != nil {
 		return nil, err
 	}
 	// The last may be at paper scale and the longest: it begins first.
 	last := len(specs) - 1
-	results, err := engine.RunAll(ctx, slices.Concat(specs[last:], specs[:last]), engine.SweepOptions{Cache: cache, Progress: progress})
+	ended := endedRuns{of: all, scale: scale, results: make([]*engine.Result, len(specs))}
+	results, err := engine.RunAll(ctx, slices.Concat(specs[last:], specs[:last]), engine.SweepOptions{Cache: cache,
+		Each:     func(at int, r *engine.Result) { ended.add((at+last)%len(specs), r) },
+		Progress: func(done, total int) { report(done, total, ended.at(done, total)) },
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -117,14 +131,26 @@ func (p *plan) find(g gapPoint) plannedPoint {
 // From is the figure with its claims, read from the results of its Specs. No point
 // is compared with paper scale.
 func (r *Recipe) From(scale string, results []*engine.Result) *Figure {
+	f := r.points(scale, results)
+	f.Claims = r.def.claims(f)
+	if len(r.set) == 0 {
+		f.References = f.references()
+	}
+	return f
+}
+
+// points is the figure without its claims. Results that are nil are still to come.
+func (r *Recipe) points(scale string, results []*engine.Result) *Figure {
 	d, p := r.def, r.plan(scale)
 	f := &Figure{ID: d.id, Title: d.title, Section: d.section, Scale: scale, Scope: d.scope, X: d.x, Y: d.y, Set: r.set, Runs: results}
 	n := 0
 	for _, s := range p.series {
 		out := Series{Name: s.name, Points: []Point{}}
 		for _, pt := range s.points {
-			y, ci := pt.read(results[n])
-			out.Points = append(out.Points, Point{X: pt.x, Y: y, CI95: ci, Load: load(results[n]), Run: n})
+			if res := results[n]; res != nil {
+				y, ci := pt.read(res)
+				out.Points = append(out.Points, Point{X: pt.x, Y: y, CI95: ci, Load: load(res), Run: n})
+			}
 			n++
 		}
 		f.Series = append(f.Series, out)
@@ -132,8 +158,35 @@ func (r *Recipe) From(scale string, results []*engine.Result) *Figure {
 	if d.rank != nil {
 		d.rank(f)
 	}
-	f.Claims = d.claims(f)
 	return f
+}
+
+// endedRuns are the runs of a figure that have ended.
+type endedRuns struct {
+	of    *Recipe
+	scale string
+
+	mu      sync.Mutex
+	results []*engine.Result // in the order of the specs, nil: still to come
+}
+
+func (e *endedRuns) add(i int, r *engine.Result) {
+	e.mu.Lock()
+	e.results[i] = r
+	e.mu.Unlock()
+}
+
+// at draws up what there is when it is asked. Runs that are still to come are null
+// among its runs.
+func (e *endedRuns) at(done, total int) func() *Figure {
+	return func() *Figure {
+		e.mu.Lock()
+		results := slices.Clone(e.results)
+		e.mu.Unlock()
+		f := e.of.points(e.scale, results)
+		f.Claims, f.Partial = []Claim{}, &Partial{done, total}
+		return f
+	}
 }
 
 // compare fills what a figure says about its point at paper scale, whose result is

@@ -71,7 +71,7 @@ func TestRemoteStoresUntracked(t *testing.T) {
 func TestTable(t *testing.T) {
 	uses := map[string]int{}
 	ids := map[string]bool{}
-	for _, p := range Table() {
+	for _, p := range figures.Table() {
 		uses[p.Use]++
 		if ids[p.ID] {
 			t.Errorf("%s twice", p.ID)
@@ -89,7 +89,7 @@ func TestTable(t *testing.T) {
 			t.Errorf("no %s rows", u)
 		}
 	}
-	for _, p := range Table() {
+	for _, p := range figures.Table() {
 		if (p.Contradicts != "" || p.Also != 0) && (p.Note == "" || !ids[p.Contradicts]) {
 			t.Errorf("%s contradicts %q, because %q", p.ID, p.Contradicts, p.Note)
 		}
@@ -107,7 +107,7 @@ func TestEveryRowIsMeasuredOrExplained(t *testing.T) {
 			t.Errorf("%s is measured twice", m.id)
 		}
 		seen[m.id] = true
-		if _, err := find(Table(), m.id); err != nil {
+		if _, err := find(figures.Table(), m.id); err != nil {
 			t.Error(err)
 		}
 		ways := 0
@@ -151,7 +151,7 @@ func TestRecordIsOfMeasuredRows(t *testing.T) {
 // With a table in which a number is another, its row fails if it passed before,
 // and is named first.
 func TestStepBackFails(t *testing.T) {
-	doctored := slices.Clone(Table())
+	doctored := slices.Clone(figures.Table())
 	for i := range doctored {
 		if id := doctored[i].ID; id == "t2-2-uc" || id == "t2-2-ud" {
 			doctored[i].From, doctored[i].To = 9, 9
@@ -172,7 +172,7 @@ func TestStepBackFails(t *testing.T) {
 	if !strings.Contains(text, "LOST  t2-2-ud") || !strings.Contains(text, "OFF   t2-2-uc") || string(v.Record()) != "t2-2-rc\n" {
 		t.Errorf("%s\nrecord %q", text, v.Record())
 	}
-	if v, err = verify(context.Background(), o, Table(), "t2-2-rc\nt2-2-ud\n"); err != nil || v.Err() != nil {
+	if v, err = verify(context.Background(), o, figures.Table(), "t2-2-rc\nt2-2-ud\n"); err != nil || v.Err() != nil {
 		t.Errorf("with the right table: %v %v", err, v.Err())
 	}
 }
@@ -181,15 +181,15 @@ func TestStepBackFails(t *testing.T) {
 // and only rows fail that passed before.
 func TestJudging(t *testing.T) {
 	num := func(x float64) *float64 { return &x }
-	p := Published{ID: "r", Use: Fit, From: 1, To: 2}
+	p := figures.Published{ID: "r", Use: Fit, From: 1, To: 2}
 	r := Row{Use: Fit}
 	r.claimed(p, figures.Claim{Status: figures.Contradicted, Measured: num(2.1), Largest: num(2.1), Smallest: num(1.5), Why: "wide"})
 	if r.Pass || *r.Reference != 2 || *r.Measured != 2.1 || math.Abs(*r.Error-0.05) > 1e-12 || r.Note != "wide" {
 		t.Errorf("%+v", r)
 	}
 	for x, want := range map[float64]float64{1.5: 1.5, 0.9: 1, 3.8: 4, 2.5: 2} {
-		p := Published{From: 1, To: 2, Also: 4}
-		if got := p.nearest(x); got != want {
+		p := figures.Published{From: 1, To: 2, Also: 4}
+		if got := p.Nearest(x); got != want {
 			t.Errorf("%g is compared with %g, want %g", x, got, want)
 		}
 	}
@@ -205,7 +205,7 @@ func TestJudging(t *testing.T) {
 	if err := v.Err(); err == nil || !strings.Contains(err.Error(), "now: c") {
 		t.Error(err)
 	}
-	r.judge(Published{Use: Constant, Unit: "count", From: 24, To: 24}, 25)
+	r.judge(figures.Published{Use: Constant, Unit: "count", From: 24, To: 24}, 25)
 	if r.Pass {
 		t.Error("25 is not 24")
 	}

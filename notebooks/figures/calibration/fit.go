@@ -99,7 +99,7 @@ func FitProfile(ctx context.Context, p *fabric.Profile, o FitOptions) (*fabric.P
 // fitRows are the rows with use=fit for which a profile is experimented on.
 func fitRows(profile string) (list []measure, err error) {
 	for _, m := range measures() {
-		p, err := find(Table(), m.id)
+		p, err := find(figures.Table(), m.id)
 		if err != nil {
 			return nil, err
 		}
@@ -164,7 +164,7 @@ func (w *work) rows(ctx context.Context, on *fabric.Profile, step func()) ([]Row
 	}
 	var out []Row
 	for i, m := range w.list {
-		p, err := find(Table(), m.id)
+		p, err := find(figures.Table(), m.id)
 		if err != nil {
 			return nil, err
 		}

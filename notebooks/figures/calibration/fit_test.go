@@ -12,6 +12,7 @@ import (
 
 	"drtmx/engine"
 	"drtmx/engine/fabric"
+	"drtmx/notebooks/figures"
 )
 
 //go:embed fits/*.csv
@@ -72,7 +73,7 @@ func TestFitFindsWhatWasChanged(t *testing.T) {
 	right := p.NIC.TxRead.Value
 	wrong := p.Clone()
 	wrong.NIC.TxRead.Value *= 1.5
-	rows := []Published{{ID: "a", Use: Fit, From: 10, To: 10}, {ID: "b", Use: Fit, From: 1, To: 3}}
+	rows := []figures.Published{{ID: "a", Use: Fit, From: 10, To: 10}, {ID: "b", Use: Fit, From: 1, To: 3}}
 	f, err := newFitting(wrong, FitOptions{Evaluations: 400})
 	if err != nil {
 		t.Fatal(err)
@@ -134,7 +135,7 @@ func TestInterruptedFitKeepsTheBest(t *testing.T) {
 			return nil, fmt.Errorf("row: %w", context.Canceled)
 		}
 		var r Row
-		r.judge(Published{ID: "a", Use: Fit, From: 10, To: 10}, 8*on.NIC.TxRead.Value/p.NIC.TxRead.Value)
+		r.judge(figures.Published{ID: "a", Use: Fit, From: 10, To: 10}, 8*on.NIC.TxRead.Value/p.NIC.TxRead.Value)
 		return []Row{r}, nil
 	}
 	best, report, err := f.fit()

@@ -13,6 +13,14 @@ import (
 	"drtmx/notebooks/figures"
 )
 
+// Uses of a published number.
+const (
+	Fit      = "fit"
+	Constant = "constant"
+	Check    = "check"
+	Order    = "order"
+)
+
 // tolerance is how far a row may be off.
 const tolerance = 0.15
 
@@ -53,11 +61,11 @@ type Options struct {
 
 // Verify measures the rows.
 func Verify(ctx context.Context, o Options) (*Report, error) {
-	return verify(ctx, o, Table(), passedFile)
+	return verify(ctx, o, figures.Table(), passedFile)
 }
 
 // verify compares with a table and a record.
-func verify(ctx context.Context, o Options, rows []Published, record string) (*Report, error) {
+func verify(ctx context.Context, o Options, rows []figures.Published, record string) (*Report, error) {
 	list, err := chosen(o.Only)
 	if err != nil {
 		return nil, err
@@ -114,7 +122,7 @@ func chosen(only []string) ([]measure, error) {
 }
 
 // row reads one row.
-func (o *outcome) row(i int, m measure, p Published, before bool) Row {
+func (o *outcome) row(i int, m measure, p figures.Published, before bool) Row {
 	row := Row{ID: p.ID, Use: p.Use, Claim: p.Claim, Section: p.Section, Unit: p.Unit, Before: before, Note: m.note,
 		Configured: m.given != nil, Follows: p.Follows, Contradicts: p.Contradicts, Doubt: p.Note}
 	if m.figure != "" {
@@ -125,18 +133,18 @@ func (o *outcome) row(i int, m measure, p Published, before bool) Row {
 	return row
 }
 
-func find(rows []Published, id string) (Published, error) {
+func find(rows []figures.Published, id string) (figures.Published, error) {
 	for _, p := range rows {
 		if p.ID == id {
 			return p, nil
 		}
 	}
-	return Published{}, fmt.Errorf("%s: not in the calibration table", id)
+	return figures.Published{}, fmt.Errorf("%s: not in the calibration table", id)
 }
 
 // judge compares a number. What was counted has to be equal.
-func (r *Row) judge(p Published, x float64) {
-	at := p.nearest(x)
+func (r *Row) judge(p figures.Published, x float64) {
+	at := p.Nearest(x)
 	e := x/at - 1
 	r.Reference, r.Measured, r.Error = &at, &x, &e
 	r.Pass = math.Abs(e) <= tolerance
@@ -146,16 +154,16 @@ func (r *Row) judge(p Published, x float64) {
 }
 
 // claimed takes the verdict of a figure.
-func (r *Row) claimed(p Published, c figures.Claim) {
+func (r *Row) claimed(p figures.Published, c figures.Claim) {
 	r.Pass = c.Status == figures.Holds
 	r.Note = c.Why
 	if p.Use == Order || c.Measured == nil {
 		return
 	}
-	at := p.nearest(*c.Measured)
+	at := p.Nearest(*c.Measured)
 	r.Reference, r.Measured = &at, c.Measured
 	if p.From != p.To && c.Smallest != nil { // both ends of a range are claimed
-		low := p.nearest(*c.Smallest)
+		low := p.Nearest(*c.Smallest)
 		if math.Abs(*c.Smallest/low-1) > math.Abs(*c.Measured/at-1) {
 			r.Reference, r.Measured = &low, c.Smallest
 		}

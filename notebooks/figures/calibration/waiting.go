@@ -1,6 +1,10 @@
 package calibration
 
-import "strings"
+import (
+	"strings"
+
+	"drtmx/notebooks/figures"
+)
 
 // Waiting is a row that this version does not measure.
 type Waiting struct {
@@ -36,7 +40,7 @@ func unmeasured() []Waiting {
 		measured[m.id] = true
 	}
 	out := []Waiting{}
-	for _, p := range Table() {
+	for _, p := range figures.Table() {
 		if !measured[p.ID] {
 			out = append(out, Waiting{p.ID, p.Use, p.Claim, waiting(p.ID)})
 		}

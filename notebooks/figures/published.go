@@ -1,4 +1,4 @@
-package calibration
+package figures
 
 import (
 	_ "embed"
@@ -10,24 +10,16 @@ import (
 	"sync"
 )
 
-// Uses of a published number.
-const (
-	Fit      = "fit"
-	Constant = "constant"
-	Check    = "check"
-	Order    = "order"
-)
-
 // What Published.Bound can be.
 const (
 	atMost  = "at most"
 	atLeast = "at least"
 )
 
-// Published is a row of the table.
+// Published is a row of the table of published numbers, calibration/rows.csv.
 type Published struct {
 	ID      string
-	Use     string
+	Use     string // fit, constant, check or order; package calibration says what for
 	Unit    string
 	Section string // of the thesis
 	Config  string // cluster and workload, as published
@@ -50,8 +42,8 @@ type Published struct {
 	Also float64
 }
 
-// nearest is the published number that x is closest to: x itself inside a range or bound.
-func (p *Published) nearest(x float64) float64 {
+// Nearest is the published number that x is closest to: x itself inside a range or bound.
+func (p *Published) Nearest(x float64) float64 {
 	if p.Bound == atMost && x <= p.To || p.Bound == atLeast && x >= p.From {
 		return x
 	}
@@ -62,28 +54,28 @@ func (p *Published) nearest(x float64) float64 {
 	return at
 }
 
-//go:embed rows.csv
+//go:embed calibration/rows.csv
 var rowsFile string
 
-// Table is every published number there is.
+// Table is every published number there is, in the order of the thesis.
 func Table() []Published { return table() }
 
 var table = sync.OnceValue(func() []Published {
 	records, err := csv.NewReader(strings.NewReader(rowsFile)).ReadAll()
 	if err != nil {
-		panic("calibration: rows.csv: " + err.Error())
+		panic("figures: rows.csv: " + err.Error())
 	}
 	var out []Published
 	for _, r := range records[1:] {
 		p := Published{ID: r[0], Use: r[1], Unit: r[4], Section: r[5], Config: r[6], Claim: r[7], Note: r[8], Contradicts: r[9], Follows: r[10], Bound: r[11]}
-		if p.Use != Order && r[2] != "" {
+		if p.Use != "order" && r[2] != "" {
 			if p.From, p.To, err = span(r[2]); err != nil {
-				panic(fmt.Sprintf("calibration: rows.csv: %s: %v", p.ID, err))
+				panic(fmt.Sprintf("figures: rows.csv: %s: %v", p.ID, err))
 			}
 		}
 		if r[3] != "" {
 			if p.Also, _, err = span(r[3]); err != nil {
-				panic(fmt.Sprintf("calibration: rows.csv: %s: %v", p.ID, err))
+				panic(fmt.Sprintf("figures: rows.csv: %s: %v", p.ID, err))
 			}
 		}
 		out = append(out, p)

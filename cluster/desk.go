@@ -1,0 +1,292 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"sync"
+
+	"drtmx/engine"
+)
+
+// figureDesk runs one figure at a time, for each takes every core, and keeps what
+// comes out as long as the agent lives: pages may come and go meanwhile.
+type figureDesk struct {
+	agent *Agent
+	slot  chan struct{}
+
+	mu     sync.Mutex
+	runner FigureRunner
+	last   int // number of the latest FigureRun
+	shelf  map[string]*kept
+}
+
+// kept is a figure's place on the shelf.
+type kept struct {
+	running *FigureRun
+	soFar   func() Figure // of the running one, nil before its first run has ended
+	failed  string
+	base    *FigureRun
+	variant []FigureRun
+	latest  Figure
+}
+
+// variantsKept bounds what is kept, and drawn, over one figure.
+const variantsKept = 3
+
+func newFigureDesk(a *Agent) *figureDesk {
+	return &figureDesk{agent: a, slot: make(chan struct{}, 1), shelf: map[string]*kept{}}
+}
+
+func (d *figureDesk) use(r FigureRunner) {
+	d.mu.Lock()
+	d.runner = r
+	d.mu.Unlock()
+}
+
+func (d *figureDesk) by() FigureRunner {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.runner
+}
+
+// Figures lists the figures that this agent can compute, none if it was started
+// without them.
+func (a *Agent) Figures() []FigureInfo {
+	out := []FigureInfo{}
+	if r := a.figures.by(); r != nil {
+		out = append(out, r.List()...)
+	}
+	return out
+}
+
+// Figure is what the agent has of a figure.
+func (a *Agent) Figure(id string) (FigureState, error) {
+	info, err := a.figures.known(id)
+	if err != nil {
+		return FigureState{}, err
+	}
+	return a.figures.state(info), nil
+}
+
+// NoFigureError names a figure that does not exist (HTTP 404).
+type NoFigureError struct{ ID string }
+
+func (e *NoFigureError) Error() string {
+	return "figure = " + clip(e.ID) + ": no such figure; see /api/figures"
+}
+
+// known checks an id before anything is started.
+func (d *figureDesk) known(id string) (FigureInfo, error) {
+	for _, f := range d.agent.Figures() {
+		if f.ID == id {
+			return f, nil
+		}
+	}
+	return FigureInfo{}, &NoFigureError{id}
+}
+
+// place is that of a figure on the shelf; d.mu is held.
+func (d *figureDesk) place(id string) *kept {
+	if d.shelf[id] == nil {
+		d.shelf[id] = &kept{}
+	}
+	return d.shelf[id]
+}
+
+func (d *figureDesk) state(info FigureInfo) FigureState {
+	d.mu.Lock()
+	k := *d.place(info.ID)
+	s := FigureState{FigureInfo: info, Failed: k.failed, Base: k.base, Variants: slices.Clone(k.variant)}
+	if k.running != nil {
+		running := *k.running
+		s.Running = &running
+	}
+	d.mu.Unlock()
+	if s.Running != nil && k.soFar != nil { // outside of the lock: it may be large
+		s.Running.Figure = k.soFar()
+	}
+	return s
+}
+
+func taskOf(id string) string { return "figure " + id }
+
+func (d *figureDesk) start(r *http.Request) (any, error) {
+	info, err := d.known(r.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	var b struct {
+		Scale string       `json:"scale"`
+		Set   engine.Knobs `json:"set"`
+	}
+	if err := readJSON(r, &b); err != nil {
+		return nil, err
+	}
+	if b.Scale == "" {
+		b.Scale = "quick"
+	}
+	if b.Scale != "quick" && b.Scale != "paper" {
+		return nil, &engine.SpecError{Field: "scale", Value: clip(b.Scale), Rule: "must be quick or paper"}
+	}
+	set := normalKnobs(b.Set)
+	if err := guarded(taskOf(info.ID), func() error { return d.by().Check(info.ID, b.Scale, set) }); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background()) // outlives the request
+	if !d.agent.tasks.start(taskOf(info.ID), cancel) {
+		cancel()
+		return nil, &httpError{http.StatusConflict, "figure " + info.ID + " is being computed already"}
+	}
+	d.mu.Lock()
+	d.last++
+	k := d.place(info.ID)
+	k.running, k.soFar, k.failed = &FigureRun{N: d.last, Scale: b.Scale, Set: set}, nil, ""
+	d.mu.Unlock()
+	go d.run(ctx, cancel, info.ID, b.Scale, set)
+	d.agent.announce()
+	return accepted{map[string]string{"task": taskOf(info.ID)}}, nil
+}
+
+func (d *figureDesk) run(ctx context.Context, cancel context.CancelFunc, id, scale string, set engine.Knobs) {
+	defer cancel()
+	var f Figure
+	err := guarded(taskOf(id), func() (err error) {
+		select {
+		case d.slot <- struct{}{}:
+			defer func() { <-d.slot }()
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		f, err = d.by().Run(ctx, id, scale, set, func(done, total int, soFar func() Figure) { d.report(id, done, total, soFar) })
+		return err
+	})
+	if errors.Is(err, context.Canceled) {
+		err = context.Canceled
+	}
+	d.end(id, f, err)
+	d.agent.tasks.end(taskOf(id), err)
+	d.agent.announce()
+}
+
+func (d *figureDesk) report(id string, done, total int, soFar func() Figure) {
+	d.mu.Lock()
+	k := d.place(id)
+	k.running.Done, k.running.Total, k.soFar = done, total, soFar
+	d.mu.Unlock()
+	d.agent.tasks.progress(taskOf(id), int64(done), int64(total))
+	d.agent.announce()
+}
+
+// end puts a figure on the shelf, or the reason why there is none. What was there
+// before a try that failed stays.
+func (d *figureDesk) end(id string, f Figure, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	k := d.place(id)
+	run := k.running
+	k.running, k.soFar = nil, nil
+	if err != nil || f == nil {
+		if err != nil && err != context.Canceled {
+			k.failed = oneLine(err.Error())
+		}
+		return
+	}
+	run.Figure, k.latest = f, f
+	if len(run.Set) == 0 {
+		if k.base != nil && k.base.Scale != run.Scale {
+			k.variant = nil // nothing to compare them with
+		}
+		k.base = run
+		return
+	}
+	k.variant = slices.DeleteFunc(k.variant, func(v FigureRun) bool { return reflect.DeepEqual(v.Set, run.Set) || v.Scale != run.Scale })
+	k.variant = append(k.variant, *run)
+	k.variant = slices.Clone(k.variant[max(0, len(k.variant)-variantsKept):])
+}
+
+// get answers with the figure that was computed last.
+func (d *figureDesk) get(r *http.Request) (any, error) {
+	info, err := d.known(r.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	d.mu.Lock()
+	f := d.place(info.ID).latest
+	d.mu.Unlock()
+	if f == nil {
+		return nil, &httpError{http.StatusNotFound, "figure " + info.ID + " has not been computed here; POST /api/figures/" + info.ID}
+	}
+	return f, nil
+}
+
+// all answers with what there is of a figure, the points of a running one included.
+func (d *figureDesk) all(r *http.Request) (any, error) { return d.agent.Figure(r.PathValue("id")) }
+
+func (d *figureDesk) stop(r *http.Request) (any, error) {
+	id := r.PathValue("id")
+	if !d.agent.tasks.cancel(taskOf(id)) {
+		return nil, &httpError{http.StatusNotFound, "figure " + clip(id) + " is not being computed"}
+	}
+	return map[string]bool{"cancelled": true}, nil
+}
+
+// Run is the figure of that number, the running one included.
+func (s *FigureState) Run(n int) (*FigureRun, bool) {
+	all := slices.Clone(s.Variants)
+	for _, r := range []*FigureRun{s.Base, s.Running} {
+		if r != nil {
+			all = append(all, *r)
+		}
+	}
+	for i := range all {
+		if all[i].N == n && all[i].Figure != nil {
+			return &all[i], true
+		}
+	}
+	return nil, false
+}
+
+// PointSpec is the system behind a point: run of the figure with number n.
+func (s *FigureState) PointSpec(n, run int) (engine.Spec, *engine.Result, error) {
+	r, ok := s.Run(n)
+	if !ok {
+		return engine.Spec{}, nil, &httpError{http.StatusNotFound, fmt.Sprintf("figure %s has none of number %d; see /api/figures/%s/state", s.ID, n, s.ID)}
+	}
+	result := r.Figure.Result(run)
+	if result == nil {
+		return engine.Spec{}, nil, &httpError{http.StatusNotFound, fmt.Sprintf("figure %s has no run %d", s.ID, run)}
+	}
+	spec, err := engine.SpecOf("", result.Spec)
+	return spec, result, err
+}
+
+// live opens the system behind a point beside the others, in place of one of them
+// if that is asked for.
+func (d *figureDesk) live(r *http.Request) (any, error) {
+	s, err := d.agent.Figure(r.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	var b struct {
+		N       int    `json:"n"`
+		Run     int    `json:"run"`
+		Replace string `json:"replace"`
+	}
+	if err := readJSON(r, &b); err != nil {
+		return nil, err
+	}
+	spec, _, err := s.PointSpec(b.N, b.Run)
+	if err != nil {
+		return nil, err
+	}
+	if b.Replace != "" {
+		if err := d.agent.CloseSystem(b.Replace); err != nil {
+			return nil, err
+		}
+	}
+	return d.agent.Add(spec)
+}

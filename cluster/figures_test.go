@@ -1,0 +1,223 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"drtmx/dashboard/charts"
+	"drtmx/engine"
+)
+
+// fakeFigure has a point for each of its runs.
+type fakeFigure struct {
+	ID   string           `json:"figure"`
+	Set  engine.Knobs     `json:"set,omitempty"`
+	Runs []*engine.Result `json:"runs"`
+}
+
+func (f *fakeFigure) Draw(charts.Size, ...Figure) *charts.Chart { return charts.New(f.ID, nil, "") }
+
+func (f *fakeFigure) Result(run int) *engine.Result {
+	if run < 0 || run >= len(f.Runs) {
+		return nil
+	}
+	return f.Runs[run]
+}
+
+// fakeFigures has a figure of three runs, each of which ends when it is told to.
+type fakeFigures struct{ next chan error }
+
+func (f fakeFigures) List() []FigureInfo {
+	return []FigureInfo{{ID: "2-4a", Title: "x", Chapter: 2, Section: "2.2.4", State: "ok"}}
+}
+
+func (f fakeFigures) Check(_, _ string, set engine.Knobs) error {
+	_, err := smallSpec().With(set)
+	return err
+}
+
+func (f fakeFigures) Run(ctx context.Context, id, scale string, set engine.Knobs, report FigureReport) (Figure, error) {
+	fig := &fakeFigure{ID: id, Set: set}
+	for i := range 3 {
+		select {
+		case err := <-f.next:
+			if err != nil {
+				return nil, err
+			}
+		case <-ctx.Done():
+			return nil, fmt.Errorf("figure %s: %w", id, ctx.Err())
+		}
+		spec, err := smallSpec().With(engine.Knobs{"coroutines": i + 1})
+		if err != nil {
+			return nil, err
+		}
+		values, err := engine.Resolve(spec)
+		if err != nil {
+			return nil, err
+		}
+		fig = &fakeFigure{ID: id, Set: set, Runs: append(fig.Runs, &engine.Result{Spec: values, Throughput: float64(i)})}
+		there := fig
+		report(i+1, 3, func() Figure { return there })
+	}
+	return fig, nil
+}
+
+// desk is an agent with the figure, and what a reader is told of it.
+type desk struct {
+	*testing.T
+	fakeFigures
+	agent *Agent
+	ask   func(method, path, body string) reply
+}
+
+func newDesk(t *testing.T) *desk {
+	f := fakeFigures{make(chan error)}
+	a := newFake(t, Options{Paused: true}, fakeOptions{})
+	s := web(t, a, Web{Figures: f})
+	return &desk{t, f, a, func(method, path, body string) reply { return ask(t, s, method, "/api/figures/2-4a"+path, body) }}
+}
+
+func (d *desk) task() Task {
+	for _, x := range d.agent.tasks.list() {
+		if x.Name == "figure 2-4a" {
+			return x
+		}
+	}
+	return Task{}
+}
+
+// ends lets the rest of the runs end and waits for the figure.
+func (d *desk) ends(runs int) {
+	d.Helper()
+	for range runs {
+		d.next <- nil
+	}
+	within(d.T, time.Second, "done", func() bool { return d.task().State == "done" })
+}
+
+// state is that of the figure as JSON has it.
+func (d *desk) state() (s struct {
+	Running *struct {
+		N, Done, Total int
+		Figure         *fakeFigure
+	}
+	Failed   string
+	Base     *struct{ N int }
+	Variants []struct {
+		N      int
+		Set    engine.Knobs
+		Figure *fakeFigure
+	}
+}) {
+	d.Helper()
+	if err := json.Unmarshal([]byte(d.ask("GET", "/state", "").body), &s); err != nil {
+		d.Fatal(err)
+	}
+	return s
+}
+
+func TestFiguresRunAndAreCancelled(t *testing.T) {
+	d := newDesk(t)
+	d.ask("GET", "", "").want(t, 404, "has not been computed")
+	d.ask("POST", "", `{"scale":"huge"}`).want(t, 400, "quick or paper")
+	d.ask("POST", "", `{"set":{"coroutinez":9}}`).want(t, 400, "coroutinez")
+	d.ask("POST", "", `{"scale":"quick"}`).want(t, 202, `"task":"figure 2-4a"`)
+	d.ask("POST", "", `{}`).want(t, 409, "already")
+	d.next <- nil
+	within(t, time.Second, "progress", func() bool { return d.task().Done == 1 && d.task().Total == 3 })
+	d.ask("DELETE", "", "").want(t, 200, "cancelled")
+	within(t, time.Second, "cancelled", func() bool { return d.task().State == "cancelled" })
+	if s := d.state(); s.Running != nil || s.Failed != "" || s.Base != nil {
+		t.Errorf("after a cancellation: %+v", s)
+	}
+	d.ask("POST", "", `{"set":{"coroutines":4}}`).want(t, 202, "")
+	d.ends(3)
+	d.ask("GET", "", "").want(t, 200, `"set":{"coroutines":4}`)
+}
+
+// The points of a figure are there as its runs end, for whoever asks, and a page that
+// comes later finds the figure running.
+func TestFigurePointsCome(t *testing.T) {
+	d := newDesk(t)
+	d.ask("POST", "", `{}`).want(t, 202, "")
+	if s := d.state(); s.Running == nil || s.Running.Figure != nil {
+		t.Errorf("before the first run: %+v", s)
+	}
+	for n := 1; n < 3; n++ {
+		d.next <- nil
+		within(t, time.Second, "a point more", func() bool {
+			r := d.state().Running
+			return r != nil && r.Done == n && r.Total == 3 && r.Figure != nil && len(r.Figure.Runs) == n
+		})
+		d.ask("GET", "", "").want(t, 404, "has not been computed")
+	}
+	first := d.state().Running.N
+	d.ends(1)
+	if s := d.state(); s.Running != nil || s.Base == nil || s.Base.N != first {
+		t.Errorf("at the end: %+v", s)
+	}
+	d.ask("POST", "", `{}`).want(t, 202, "")
+	d.next <- errors.New("a planted failure\nwith a second line")
+	within(t, time.Second, "failed", func() bool { return strings.HasPrefix(d.task().State, "failed") })
+	if s := d.state(); !strings.HasPrefix(s.Failed, "a planted failure") || strings.Contains(s.Failed, "\n") || s.Base == nil || s.Base.N != first {
+		t.Errorf("after a failure: %+v", s)
+	}
+	d.ask("GET", "", "").want(t, 200, `"figure":"2-4a"`)
+}
+
+// Variants are kept beside the figure, the latest few, one for each set of knobs.
+func TestFigureVariantsAreKept(t *testing.T) {
+	d := newDesk(t)
+	run := func(body string) {
+		t.Helper()
+		d.ask("POST", "", body).want(t, 202, "")
+		d.ends(3)
+	}
+	run(`{}`)
+	for _, n := range []int{1, 2, 3, 2, 4} {
+		run(fmt.Sprintf(`{"set":{"coroutines":%d}}`, n))
+	}
+	s := d.state()
+	var sets []any
+	for _, v := range s.Variants {
+		sets = append(sets, v.Set["coroutines"])
+	}
+	if fmt.Sprint(sets) != "[3 2 4]" || s.Base == nil {
+		t.Errorf("kept %v, base %+v", sets, s.Base)
+	}
+	run(`{"scale":"paper"}`)
+	if s := d.state(); len(s.Variants) != 0 {
+		t.Errorf("variants at quick scale beside a figure at paper scale: %+v", s.Variants)
+	}
+}
+
+// A point opens live as the system that it was measured on, in place of another when
+// there are four.
+func TestFigurePointOpensLive(t *testing.T) {
+	d := newDesk(t)
+	d.ask("POST", "", `{}`).want(t, 202, "")
+	d.ends(3)
+	n := d.state().Base.N
+	open := func(run int, replace string) reply {
+		return d.ask("POST", "/live", fmt.Sprintf(`{"n":%d,"run":%d,"replace":%q}`, n, run, replace))
+	}
+	open(7, "").want(t, 404, "no run 7")
+	d.ask("POST", "/live", `{"n":99,"run":0}`).want(t, 404, "none of number 99")
+	open(2, "").want(t, 200, `"sys":"b"`)
+	if v, err := d.agent.Spec(bg, "b"); err != nil || v.Set["coroutines"] != 3 || v.Preset != "drtm+h" || v.Set["seed"] != 7 {
+		t.Errorf("%v, %v", v, err)
+	}
+	open(0, "").want(t, 200, `"sys":"c"`)
+	open(0, "").want(t, 200, `"sys":"d"`)
+	open(1, "").want(t, 409, "at most 4")
+	open(1, "a").want(t, 400, "stays as long as the agent")
+	open(1, "c").want(t, 200, `"sys":"c"`)
+	if v, err := d.agent.Spec(bg, "c"); err != nil || v.Set["coroutines"] != 2 || len(d.agent.Systems()) != MaxSystems {
+		t.Errorf("%v, %v", v, err)
+	}
+}

@@ -1,0 +1,198 @@
+package charts
+
+import (
+	"image/color"
+	"math"
+
+	"github.com/go-echarts/go-echarts/v2/charts"
+	"github.com/go-echarts/go-echarts/v2/opts"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// published is the name of what is not measured; a click on it in the legend
+// takes the numbers away.
+const (
+	published       = "thesis"
+	referenceColour = "#6e6e6e"
+)
+
+func referred(tracks []Track) bool {
+	for _, t := range tracks {
+		if len(t.References) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// across, upright and the rest, places with an X and a Y.
+func (r Reference) across() bool  { return math.IsNaN(r.X) }
+func (r Reference) upright() bool { return math.IsNaN(r.From) }
+
+// topOf is where a Y axis has to end so that the references are in the picture, 0
+// if it ends there by itself. Marks do not count for echarts.
+func topOf(t Track) float64 {
+	hi, ref := 0.0, 0.0
+	for _, y := range values(t.Series) {
+		if finite(0, y) {
+			hi = max(hi, y)
+		}
+	}
+	for _, r := range t.References {
+		if !r.upright() {
+			ref = max(ref, r.To)
+		}
+	}
+	if ref <= hi {
+		return 0
+	}
+	if t.Y.Log {
+		return ref * 1.2
+	}
+	ticks := roundTicks(0, ref*1.04)
+	step := ticks[1].Value - ticks[0].Value
+	return step * math.Ceil(ref*1.04/step)
+}
+
+// referenceData are the places; lines and ranges are marks.
+func referenceData(refs []Reference, x, y float64) []opts.LineData {
+	out := []opts.LineData{}
+	for _, r := range refs {
+		if !r.across() && !r.upright() {
+			out = append(out, opts.LineData{Name: r.Text, Value: []float64{rounded(r.X / x), rounded((r.From + r.To) / 2 / y)}})
+		}
+	}
+	return out
+}
+
+func referenceOptions(track int, refs []Reference, x, y float64) []charts.SeriesOpts {
+	var marks []any
+	upTo := charts.SingleSeries{}
+	for _, r := range refs {
+		switch {
+		case r.upright():
+			marks = append(marks, opts.MarkLineNameXAxisItem{Name: r.Text, XAxis: rounded(r.X / x)})
+		case r.across() && r.From == r.To:
+			marks = append(marks, opts.MarkLineNameYAxisItem{Name: r.Text, YAxis: rounded(r.To / y)})
+		case r.across(): // both ends of a range
+			marks = append(marks, opts.MarkLineNameYAxisItem{YAxis: rounded(r.From / y)}, opts.MarkLineNameYAxisItem{Name: r.Text, YAxis: rounded(r.To / y)})
+		case r.From != r.To:
+			at := rounded(r.X / x)
+			charts.WithMarkLineNameCoordItemOpts(opts.MarkLineNameCoordItem{Coordinate0: []any{at, rounded(r.From / y)}, Coordinate1: []any{at, rounded(r.To / y)}})(&upTo)
+		}
+	}
+	if upTo.MarkLines != nil {
+		marks = append(marks, upTo.MarkLines.Data...)
+	}
+	return []charts.SeriesOpts{
+		charts.WithLineChartOpts(opts.LineChart{XAxisIndex: track, YAxisIndex: track, ShowSymbol: opts.Bool(true), Symbol: "diamond", SymbolSize: 11}),
+		charts.WithLineStyleOpts(opts.LineStyle{Color: referenceColour, Width: 0.001}), // no line joins them
+		charts.WithItemStyleOpts(opts.ItemStyle{Color: "transparent", BorderColor: referenceColour, BorderWidth: 1.6}),
+		charts.WithLabelOpts(opts.Label{Show: opts.Bool(true), Formatter: "{b}", Position: "top", Color: referenceColour, FontSize: 10}),
+		func(s *charts.SingleSeries) {
+			if len(marks) == 0 {
+				return
+			}
+			s.MarkLines = &opts.MarkLines{Data: marks, MarkLineStyle: opts.MarkLineStyle{
+				Symbol: []string{"none", "none"}, Label: &opts.Label{Show: opts.Bool(true), Formatter: "{b}", Position: "insideEndTop", Color: referenceColour, FontSize: 10},
+				LineStyle: &opts.LineStyle{Color: referenceColour, Type: "dashed", Width: 1}}}
+		},
+	}
+}
+
+// style is how the series of a variant differ from those they are drawn over.
+type style struct {
+	dash, symbol string
+	dashes       []vg.Length
+	glyph        draw.GlyphDrawer
+}
+
+func variantStyle(n int) style {
+	styles := [...]style{
+		{"dashed", "emptyCircle", []vg.Length{5, 3}, draw.RingGlyph{}},
+		{"dotted", "emptyTriangle", []vg.Length{1.5, 2.5}, draw.TriangleGlyph{}},
+		{"dashed", "emptyRect", []vg.Length{8, 3, 1.5, 3}, draw.SquareGlyph{}},
+	}
+	return styles[max(n-1, 0)%len(styles)]
+}
+
+// dashes of a line, nil if it has none.
+func (s Series) dashes() []vg.Length {
+	switch {
+	case s.Variant > 0:
+		return variantStyle(s.Variant).dashes
+	case s.Dashed:
+		return []vg.Length{4, 3}
+	}
+	return nil
+}
+
+// diamond is the sign of a published number.
+type diamond struct{}
+
+func (diamond) DrawGlyph(c *draw.Canvas, g draw.GlyphStyle, at vg.Point) {
+	var p vg.Path
+	p.Move(vg.Point{X: at.X, Y: at.Y + g.Radius})
+	for _, d := range [][2]vg.Length{{1, 0}, {0, -1}, {-1, 0}} {
+		p.Line(vg.Point{X: at.X + d[0]*g.Radius, Y: at.Y + d[1]*g.Radius})
+	}
+	p.Close()
+	c.SetLineStyle(draw.LineStyle{Color: g.Color, Width: 1.2})
+	c.Stroke(p)
+}
+
+// addReferences draws the published numbers of a track, whose X goes from lo to hi.
+func addReferences(p *plot.Plot, refs []Reference, lo, hi float64) {
+	grey := rgb(referenceColour)
+	var labels plotter.XYLabels
+	top := p.Y.Max
+	for _, r := range refs {
+		at := plotter.XY{X: r.X, Y: (r.From + r.To) / 2}
+		switch {
+		case r.upright():
+			addLine(p, grey, plotter.XYs{{X: r.X, Y: p.Y.Min}, {X: r.X, Y: top}})
+			at.Y = top
+		case r.across():
+			addLine(p, grey, plotter.XYs{{X: lo, Y: r.To}, {X: hi, Y: r.To}})
+			if r.From != r.To {
+				addLine(p, grey, plotter.XYs{{X: lo, Y: r.From}, {X: hi, Y: r.From}})
+			}
+			at = plotter.XY{X: lo, Y: r.To}
+		default:
+			if s, err := plotter.NewScatter(plotter.XYs{at}); err == nil {
+				s.GlyphStyle = draw.GlyphStyle{Color: grey, Radius: 4, Shape: diamond{}}
+				p.Add(s)
+			}
+			if r.From != r.To {
+				addLine(p, grey, plotter.XYs{{X: r.X, Y: r.From}, {X: r.X, Y: r.To}})
+			}
+		}
+		labels.XYs, labels.Labels = append(labels.XYs, at), append(labels.Labels, r.Text)
+	}
+	texts, err := plotter.NewLabels(labels)
+	if err != nil {
+		return // the labels have as many places as texts
+	}
+	for i := range texts.TextStyle {
+		s := &texts.TextStyle[i]
+		s.Font.Size, s.Font.Variant, s.Color, s.YAlign = 8, "Sans", grey, text.YBottom
+		if labels.XYs[i].X == hi { // into the picture
+			s.XAlign = text.XRight
+		}
+	}
+	texts.Offset = vg.Point{X: 5, Y: 3}
+	p.Add(texts)
+}
+
+func addLine(p *plot.Plot, c color.RGBA, at plotter.XYs) {
+	l, err := plotter.NewLine(at)
+	if err != nil {
+		return // a place that is no number
+	}
+	l.Color, l.Width, l.Dashes = c, 1, []vg.Length{2, 2}
+	p.Add(l)
+}

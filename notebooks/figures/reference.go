@@ -1,0 +1,116 @@
+package figures
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"drtmx/dashboard/charts"
+)
+
+// Reference is a published number on the figure's own axes.
+type Reference struct {
+	ID      string `json:"id"`   // of its row in the calibration table, or of the claim
+	Text    string `json:"text"` // what the thesis says
+	Section string `json:"section"`
+	Series  string `json:"series,omitempty"`
+	// X is where it holds, null: everywhere. From and To are the number, or the ends
+	// of a range, in the unit of Y; null: the number is X.
+	X    *float64 `json:"x"`
+	From *float64 `json:"from"`
+	To   *float64 `json:"to"`
+	// Bound is "at most" or "at least" where a limit is published.
+	Bound string `json:"bound,omitempty"`
+}
+
+// expected says that a claim is a number of Y: of a line at x, or, for NaN, of its
+// highest point.
+func (c *Claim) expected(series string, x, reference float64) {
+	c.reference = &Reference{ID: c.ID, Text: c.Claim, Series: series, From: &reference, To: &reference}
+	if !math.IsNaN(x) {
+		c.reference.X = &x
+	}
+}
+
+// references are the numbers that the claims expect on the axes, and the rows of the
+// table about the figure that are in the unit of an axis.
+func (f *Figure) references() []Reference {
+	out := []Reference{}
+	placed := map[string]bool{}
+	rows := map[string]Published{}
+	for _, p := range Table() {
+		rows[p.ID] = p
+	}
+	for _, c := range f.Claims {
+		if c.reference == nil {
+			continue
+		}
+		r := *c.reference
+		r.Section = f.Section
+		if p, ok := rows[c.ID]; ok {
+			r.Section, r.Bound = p.Section, p.Bound
+			if p.Also != 0 && p.Unit == f.Y.Unit {
+				also := r
+				also.From, also.To = &p.Also, &p.Also
+				out = append(out, also)
+			}
+		}
+		out, placed[c.ID] = append(out, r), true
+	}
+	for _, p := range Table() {
+		if r, ok := f.reference(&p); ok && !placed[p.ID] {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// reference is a row of the table about this figure, if it can be drawn. Ratios and
+// shares have the unit of an axis only by chance; constants were given to the model.
+func (f *Figure) reference(p *Published) (Reference, bool) {
+	about := strings.HasPrefix(p.ID, "f"+f.ID+"-") || strings.HasPrefix(p.ID, "f"+strings.TrimRight(f.ID, "abcd")+"-")
+	if !about || p.From == 0 || p.Use == "constant" || p.Unit == "%" || p.Unit == "x" {
+		return Reference{}, false
+	}
+	r := Reference{ID: p.ID, Text: p.Claim, Section: p.Section, Bound: p.Bound}
+	switch p.Unit {
+	case f.Y.Unit:
+		r.From, r.To = &p.From, &p.To
+	case f.X.Unit:
+		r.X = &p.From
+	default:
+		return Reference{}, false
+	}
+	return r, true
+}
+
+// label is what stands at the mark: the number and its section.
+func (r *Reference) label(x Axis) string {
+	number := ""
+	switch {
+	case r.From == nil && x.Unit == "bytes":
+		number = charts.Bytes(*r.X)
+	case r.From == nil:
+		number = fmt.Sprintf("%g", *r.X)
+	case *r.From != *r.To:
+		number = fmt.Sprintf("%g–%g", *r.From, *r.To)
+	default:
+		number = fmt.Sprintf("%g", *r.To)
+	}
+	return strings.TrimSpace(map[string]string{atMost: "≤", atLeast: "≥"}[r.Bound]+number) + " §" + r.Section
+}
+
+// marks are the references as the chart builders take them.
+func (f *Figure) marks() []charts.Reference {
+	var out []charts.Reference
+	or := func(v *float64) float64 {
+		if v == nil {
+			return math.NaN()
+		}
+		return *v
+	}
+	for _, r := range f.References {
+		out = append(out, charts.Reference{Text: r.label(f.X), X: or(r.X), From: or(r.From), To: or(r.To)})
+	}
+	return out
+}
