@@ -74,8 +74,8 @@ arm64:
 
 notebook: build
 	@$(BIN)/drtmx kernel install
-	@command -v jupyter >/dev/null || { echo "Jupyter is missing: apt-get install --no-install-recommends jupyter-notebook jupyter-client" >&2; exit 1; }
-	@cd notebooks && exec jupyter notebook
+	@for j in lab notebook; do if command -v jupyter-$$j >/dev/null; then cd notebooks && exec jupyter $$j; fi; done; \
+	echo "Jupyter is missing: apt-get install --no-install-recommends jupyter-notebook jupyter-client, or pip install jupyterlab" >&2; exit 1
 
 bench: goversion
 	@$(GO) run ./cluster/bench
