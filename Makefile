@@ -17,7 +17,7 @@ help:
 	@echo "make notebook  install the kernel and start Jupyter in notebooks/"
 	@echo "make bench     the benchmarks of the README, peers included"
 	@echo "make fit       fit the fitted numbers of PROFILE (val) to the calibration table"
-	@echo "make soak      random configurations under the checkers (SOAK=10m)"
+	@echo "make soak      random configurations under the checkers, SOAK=1000 of them or for SOAK=10m"
 	@echo "make build     bin/drtmx and bin/drtmx-kernel"
 	@echo "make generate  what is committed and made: the kernel's bindings, the notebooks' outputs"
 
@@ -80,7 +80,7 @@ notebook: build
 bench: goversion
 	@$(GO) run ./cluster/bench
 
-SOAK ?= 10m
+SOAK ?= 1000
 soak: goversion
 	DRTMX_SOAK=$(SOAK) $(GO) test -run 'TestSoak' -timeout 0 -v ./engine
 

@@ -91,11 +91,25 @@ func (a *arrivals) claim() sim.Time {
 	return at
 }
 
-// await claims a request and waits for it on c. It returns how long the request waited for c.
-func (a *arrivals) await(c *r2.Co) (waited sim.Time) {
-	at := a.claim()
+// unclaim gives a request back to the queue, if its turn among the arrivals has come.
+func (a *arrivals) unclaim(at sim.Time) bool {
+	switch i := slices.Index(a.ahead, at); {
+	case i > 0:
+		return false
+	case i == 0: // its event is still to come
+		a.ahead = a.ahead[1:]
+		return true
+	}
+	i, _ := slices.BinarySearch(a.backlog, at)
+	a.backlog = slices.Insert(a.backlog, i, at)
+	return true
+}
+
+// await claims a request and waits for it on c. It returns when the request arrived.
+func (a *arrivals) await(c *r2.Co) (at sim.Time) {
+	at = a.claim()
 	if d := at - c.Now(); d > 0 {
 		c.Sleep(d)
 	}
-	return max(c.Now()-at, 0)
+	return at
 }

@@ -20,7 +20,7 @@ type driver struct {
 	spawned int // coroutines per thread that exist
 	clients []client
 	queues  []*arrivals // open: one per client thread
-	wait    []sim.Time  // open: by coroutine, how long its request waited for it
+	claims  []claim     // open: by coroutine
 	ongoing []ongoing   // by machine
 	open    int         // open: requests arrived and not finished
 	kArrive sim.Kind
@@ -36,6 +36,12 @@ type ongoing struct {
 func (o *ongoing) add(n int, begin sim.Time) {
 	o.n += n
 	o.begins += sim.Time(n) * begin
+}
+
+// claim is the request of a coroutine.
+type claim struct {
+	machine int
+	at      sim.Time // it arrived; 0: there is none
 }
 
 // client is a worker that runs requests.
@@ -123,7 +129,27 @@ func (d *driver) crashed(machine int) {
 			q.crash()
 		}
 	}
+	for i := range d.claims {
+		if d.claims[i].machine == machine {
+			d.claims[i].at = 0
+		}
+	}
 	*x = ongoing{}
+}
+
+// oldest is when the first of the open requests that have not ended arrived, now if there is none.
+func (d *driver) oldest(now sim.Time) sim.Time {
+	for _, q := range d.queues {
+		if len(q.backlog) > 0 {
+			now = min(now, q.backlog[0])
+		}
+	}
+	for _, c := range d.claims {
+		if c.at > 0 {
+			now = min(now, c.at)
+		}
+	}
+	return now
 }
 
 // start spawns the coroutines and the arrivals.
@@ -149,11 +175,14 @@ func (d *driver) loop(co *r2.Co, i int) {
 	for {
 		co.Gate()
 		if d.queues != nil {
-			waited := d.queues[i].await(co)
-			for int(co.ID()) >= len(d.wait) {
-				d.wait = append(d.wait, 0)
+			for int(co.ID()) >= len(d.claims) {
+				d.claims = append(d.claims, claim{})
 			}
-			d.wait[co.ID()] = waited
+			at := d.queues[i].await(co)
+			if co.Index() >= coroutines(d.s.active) && d.queues[i].unclaim(at) {
+				continue // there are fewer coroutines now, and this one will be held
+			}
+			d.claims[co.ID()] = claim{co.Machine(), at}
 		}
 		if err := r.Next(); err != nil {
 			d.s.sim.Fail(fmt.Errorf("request on machine %d thread %d: %w", co.Machine(), co.Thread(), err))
@@ -176,7 +205,8 @@ func (d *driver) done(machine, thread int, o *txn.Outcome) {
 	}
 	latency := o.End - o.Begin
 	if d.queues != nil {
-		latency += d.wait[o.Co]
+		latency = o.End - d.claims[o.Co].at
+		d.claims[o.Co].at = 0
 		d.open--
 	}
 	d.ongoing[machine].add(-1, o.End-latency)

@@ -7,19 +7,22 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"drtmx/engine/sim"
 )
 
 // randomChange draws settings of live knobs that are legal in s.
 func randomChange(r *rand.Rand, s *System) Knobs {
 	pick := func(list ...any) any { return list[r.IntN(len(list))] }
+	mix := workloadOf(s.values).mix
 	for {
 		k := Knobs{}
 		for range 1 + r.IntN(3) {
-			switch r.IntN(8) {
+			switch r.IntN(9) {
 			case 0:
 				k["preset"] = pick("farm", "drtm+r", "fasst", "drtm+h")
 			case 1:
-				k[phases[r.IntN(len(phases))].knob()] = pick("one-sided", "two-sided", "auto")
+				k[phases[r.IntN(len(phases))].knob()] = pick("one-sided", "two-sided", "hybrid", "auto")
 			case 2:
 				k["opt."+phases[r.IntN(len(phases))].name+"."+opts[r.IntN(len(opts))].name] = pick(true, false)
 			case 3:
@@ -29,9 +32,15 @@ func randomChange(r *rand.Rand, s *System) Knobs {
 			case 5:
 				k["cache.enabled"], k["ddio"] = pick(true, false), pick(true, false)
 			case 6:
-				k["workload.mix.balance"], k["txn.speculative"] = r.IntN(100), pick(true, false)
+				k["txn.speculative"] = pick(true, false)
+				if len(mix) > 0 {
+					k["workload.mix."+mix[r.IntN(len(mix))]] = r.IntN(100)
+				}
 			case 7:
 				k["fault.drop"], k["workload.theta"] = pick(0.0, 0.01), pick(0.0, 0.9)
+			case 8:
+				k["workload.remote.order_line"], k["workload.remote.payment"] = 10*r.IntN(101), 10*r.IntN(101)
+				k["fault.nic_slowdown"] = pick(1.0, 4.0)
 			}
 		}
 		if s.Check(k) == nil {
@@ -303,4 +312,23 @@ func FuzzSet(f *testing.F) {
 			t.Fatal("a check changed the system")
 		}
 	})
+}
+
+// Coroutines that are taken away leave the requests that they had claimed to the others.
+func TestFewerCoroutinesKeepArrivals(t *testing.T) {
+	s := open(t, small(Knobs{"clients.arrival": "open:150k", "coroutines": 12}))
+	advance(t, s, 100_000)
+	if _, err := s.Set(Knobs{"coroutines": 1}, ""); err != nil {
+		t.Fatal(err)
+	}
+	advance(t, s, 5_000_000)
+	if now := s.sim.Now(); now-s.load.oldest(now) > sim.Millisecond {
+		t.Errorf("a request is waiting for %d us", (now-s.load.oldest(now))/sim.Microsecond)
+	}
+	if err := s.Drain(); err != nil {
+		t.Fatal(err)
+	}
+	if r := s.Result(); !r.Checks.OK {
+		t.Error(r.checksText())
+	}
 }

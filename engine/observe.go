@@ -173,11 +173,17 @@ func (s *System) drain() error {
 	return nil
 }
 
-// lawful asserts Little's law over the measured interval. Requests that cross its ends count fully on
-// one side and in part on the other, which the longest of them bounds.
+// lawful asserts Little's law over the measured interval. A request in flight at one of its ends counts fully
+// on one side and in part on the other, which the longest of them bounds, be it one that has arrived and will
+// not end; that there are more at one end than on average happens where load grows.
 func (s *System) lawful() bool {
 	l := little(&s.marked, s.end)
-	edge := float64(s.meter.longestPS) / float64(max(s.end.ps-s.marked.ps, 1))
+	if l.InFlight == 0 {
+		return true
+	}
+	crossing := float64(max(s.marked.area.Count, s.end.area.Count)) / l.InFlight
+	longest := max(s.meter.longestPS, s.end.ps-s.load.oldest(s.end.ps))
+	edge := crossing * float64(longest) / float64(max(s.end.ps-s.marked.ps, 1))
 	return math.Abs(l.Error) <= littleError+edge
 }
 

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"strconv"
@@ -8,14 +9,20 @@ import (
 	"time"
 )
 
-// TestSoak draws clusters, workloads, losses and live changes at random and
-// has the checkers look on; then the faults end and everything must come to
-// rest with equal replicas. DRTMX_SOAK says for how long ("make soak"),
-// DRTMX_SOAK_SEED where to begin; without, two rounds are run.
+// TestSoak draws clusters, workloads, primitives, optimisations, losses and live changes at random and has
+// the checkers look on; then the faults end and everything must come to rest: the history strictly
+// serialisable, the workload's invariants kept, nothing left of aborted transactions, replicas equal.
+// DRTMX_SOAK says how many rounds ("1000") or for how long ("10m"), DRTMX_SOAK_SEED where to begin
+// ("make soak"); without, each workload has two rounds.
 func TestSoak(t *testing.T) {
-	rounds, until := uint64(2), time.Time{}
-	if d, err := time.ParseDuration(os.Getenv("DRTMX_SOAK")); err == nil {
-		rounds, until = 1<<62, time.Now().Add(d)
+	loads := soaked()
+	rounds, until := uint64(2*len(loads)), time.Time{}
+	if s := os.Getenv("DRTMX_SOAK"); s != "" {
+		if d, err := time.ParseDuration(s); err == nil {
+			rounds, until = 1<<62, time.Now().Add(d)
+		} else if rounds, err = strconv.ParseUint(s, 10, 64); err != nil {
+			t.Fatalf("DRTMX_SOAK %q: a number of rounds, or a time such as 10m", s)
+		}
 	}
 	first := uint64(1)
 	if s := os.Getenv("DRTMX_SOAK_SEED"); s != "" {
@@ -25,47 +32,111 @@ func TestSoak(t *testing.T) {
 		}
 		first = n
 	}
+	sum := map[string]*soakSum{}
+	for _, w := range loads {
+		sum[w.name] = &soakSum{}
+	}
+	defer func() {
+		for _, w := range loads {
+			t.Logf("%s: %+v", w.name, *sum[w.name])
+		}
+	}()
 	for seed := first; seed-first < rounds; seed++ {
 		if !until.IsZero() && time.Now().After(until) {
-			t.Logf("%d rounds", seed-first)
-			return
+			break
 		}
-		soak(t, seed)
-		if t.Failed() {
-			t.Fatalf("round with seed %d failed: DRTMX_SOAK_SEED=%d repeats it", seed, seed)
+		w := loads[seed%uint64(len(loads))]
+		if err := soak(w, seed, sum[w.name]); err != nil {
+			t.Fatalf("seed %d: %v\nDRTMX_SOAK=1 DRTMX_SOAK_SEED=%d repeats it", seed, err, seed)
+		}
+	}
+	for name, x := range sum { // order-free: each is looked at by itself
+		if x.Commits == 0 || x.Aborts == 0 || x.Changes == 0 {
+			t.Errorf("%s: a path was never taken: %+v", name, *x)
 		}
 	}
 }
 
-func soak(t *testing.T, seed uint64) {
-	r := rand.New(rand.NewPCG(seed, 99))
-	pick := func(list ...any) any { return list[r.IntN(len(list))] }
-	spec := small(Knobs{
-		"seed": int(seed), "nodes": 2 + r.IntN(4), "threads": 1 + r.IntN(4), "coroutines": 1 + r.IntN(8),
-		"replicas": 1 + r.IntN(2), "preset": pick("farm", "drtm+r", "fasst", "drtm+h"), "workload": pick("smallbank", "cycle"),
-		"torn_reads": pick(true, true, false), "check": "full",
-	})
-	if spec.Set["workload"] == "cycle" {
-		spec.Set["workload.keys"] = 8 + r.IntN(200)
-	} else {
-		spec.Set["workload.accounts"] = 100 + r.IntN(400)
-	}
-	s := open(t, spec)
-	defer s.Close() // not at the end of hundreds of rounds: a machine reserves much address space
-	for range 5 {
-		advance(t, s, 10_000+r.Int64N(150_000))
-		if _, err := s.Set(randomChange(r, s), "soak"); err != nil {
-			t.Fatal(err)
+// soakSum is what the rounds of a workload did.
+type soakSum struct {
+	Rounds, Barriers, Changes int
+	Commits, Aborts           uint64
+}
+
+// soaked are the workloads that run transactions.
+func soaked() (list []*workloadKind) {
+	for i := range workloads {
+		if workloads[i].transactions {
+			list = append(list, &workloads[i])
 		}
 	}
-	if _, err := s.Set(Knobs{"fault.drop": 0.0}, "soak"); err != nil {
-		t.Fatal(err)
+	return list
+}
+
+func soak(w *workloadKind, seed uint64, sum *soakSum) error {
+	r := rand.New(rand.NewPCG(seed, 99))
+	s, err := Open(soakSpec(r, w, seed))
+	if err != nil {
+		return err
+	}
+	defer s.Close() // not at the end of hundreds of rounds: a machine reserves much address space
+	for range 5 {
+		if err := s.Advance(10_000 + r.Int64N(150_000)); err != nil {
+			return fmt.Errorf("%v: %w", s.Spec(), err)
+		}
+		c, err := s.Set(randomChange(r, s), "soak")
+		if err != nil {
+			return err
+		}
+		sum.Changes++
+		if c.Pending {
+			sum.Barriers++
+		}
+	}
+	if _, err := s.Set(Knobs{"fault.drop": 0.0, "fault.nic_slowdown": 1.0}, "soak"); err != nil {
+		return err
 	}
 	if err := s.Drain(); err != nil {
-		t.Fatalf("seed %d: drain: %v", seed, err)
+		return fmt.Errorf("%v: drain: %w", s.Spec(), err)
 	}
 	res := s.Result()
 	if res.Checks == nil || !res.Checks.OK || res.Checks.Transactions == 0 {
-		t.Errorf("seed %d, %v: %+v", seed, s.Spec(), res.Checks)
+		return fmt.Errorf("%v: %+v", s.Spec(), res.Checks)
+	}
+	sum.Rounds++
+	sum.Commits += res.Commits
+	sum.Aborts += res.Aborts
+	return nil
+}
+
+// soakSpec is a small cluster in which transactions meet.
+func soakSpec(r *rand.Rand, w *workloadKind, seed uint64) Spec {
+	pick := func(list ...any) any { return list[r.IntN(len(list))] }
+	for {
+		k := Knobs{
+			"seed": int(seed), "workload": w.name, "preset": pick("farm", "drtm+r", "fasst", "drtm+h"), "check": "full",
+			"nodes": 2 + r.IntN(4), "threads": 1 + r.IntN(4), "coroutines": 1 + r.IntN(8), "replicas": 1 + r.IntN(3),
+			"torn_reads": pick(true, true, false), "warm": pick(true, false), "window_ns": pick("20us", "50us"),
+			"workload.scale": 0.004 * float64(1+r.IntN(4)),
+		}
+		if w.name == "cycle" {
+			k["workload.scale"], k["workload.keys"], k["workload.value_bytes"] = 1.0, 8+r.IntN(200), 8*(1+r.IntN(20))
+		}
+		if r.IntN(4) == 0 {
+			k["servers"], k["clients"] = 2+r.IntN(2), 1+r.IntN(2)
+		}
+		if r.IntN(4) == 0 {
+			k["clients.arrival"] = "open:200k"
+		}
+		if r.IntN(2) == 0 {
+			for _, p := range phases {
+				k[p.knob()] = pick("one-sided", "two-sided", "hybrid", "auto")
+			}
+		}
+		if spec, err := small(nil).With(k); err == nil {
+			if _, err = Resolve(spec); err == nil {
+				return spec
+			}
+		}
 	}
 }
