@@ -40,3 +40,11 @@ func TestSI(t *testing.T) {
 		}
 	}
 }
+
+func TestTickText(t *testing.T) {
+	for v, want := range map[float64]string{0: "0", 0.5: "0.5", -0.25: "-0.25", 0.0004: "400 µ", 2e6: "2 M"} {
+		if got := tickText(v); got != want {
+			t.Errorf("tickText(%g) = %q, want %q", v, got, want)
+		}
+	}
+}

@@ -348,10 +348,19 @@ func binaryBytes(k int) string {
 func relabel(ts []plot.Tick) []plot.Tick {
 	for i := range ts {
 		if ts[i].Label != "" {
-			ts[i].Label = SI(ts[i].Value)
+			ts[i].Label = tickText(ts[i].Value)
 		}
 	}
 	return ts
+}
+
+// tickText is SI without the prefixes of parts: ticks from 0 to 1 are halves, not
+// "500 m" of something that is no metre.
+func tickText(v float64) string {
+	if a := math.Abs(v); a < 1 && a >= 1e-3 {
+		return fmt.Sprintf("%.3g", v)
+	}
+	return SI(v)
 }
 
 // roundTicks are four to eight at multiples of 1, 2 or 5 times a power of ten.
@@ -366,7 +375,7 @@ func roundTicks(lo, hi float64) []plot.Tick {
 	var out []plot.Tick
 	for k := math.Ceil(lo/step - 1e-9); k*step <= hi+step*1e-9; k++ {
 		v := rounded(k*step) + 0 // never -0
-		out = append(out, plot.Tick{Value: v, Label: SI(v)})
+		out = append(out, plot.Tick{Value: v, Label: tickText(v)})
 	}
 	return out
 }

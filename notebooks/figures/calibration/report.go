@@ -47,7 +47,8 @@ type Row struct {
 type Report struct {
 	Rows        []Row     `json:"rows"`
 	Quantities  int       `json:"quantities"`    // measured fit rows that do not follow from others
-	FitWithin10 float64   `json:"fit_within_10"` // share of these
+	FitWithin5  float64   `json:"fit_within_5"`  // share of these
+	FitWithin10 float64   `json:"fit_within_10"`
 	FitWithin25 float64   `json:"fit_within_25"`
 	Waiting     []Waiting `json:"waiting"` // rows that nothing measures yet
 }
@@ -174,21 +175,23 @@ func (r *Row) claimed(p figures.Published, c figures.Claim) {
 
 // count fills the shares of the fit rows, one for each quantity.
 func (v *Report) count() {
-	in10, in25 := 0, 0
+	in5, in10, in25 := 0, 0, 0
 	for _, r := range v.Rows {
 		if r.Use != Fit || r.Error == nil || r.Follows != "" {
 			continue
 		}
 		v.Quantities++
-		if math.Abs(*r.Error) <= 0.10 {
-			in10++
-		}
-		if math.Abs(*r.Error) <= 0.25 {
-			in25++
+		for _, c := range []struct {
+			in   *int
+			most float64
+		}{{&in5, 0.05}, {&in10, 0.10}, {&in25, 0.25}} {
+			if math.Abs(*r.Error) <= c.most {
+				*c.in++
+			}
 		}
 	}
 	if n := float64(v.Quantities); n > 0 {
-		v.FitWithin10, v.FitWithin25 = float64(in10)/n, float64(in25)/n
+		v.FitWithin5, v.FitWithin10, v.FitWithin25 = float64(in5)/n, float64(in10)/n, float64(in25)/n
 	}
 }
 
@@ -221,7 +224,7 @@ func (v *Report) String() string {
 	}
 	t.Flush() // into memory
 	v.notes(&b)
-	fmt.Fprintf(&b, "of %d quantities that are fit rows %.0f %% are within 10 %%, %.0f %% within 25 %%", v.Quantities, 100*v.FitWithin10, 100*v.FitWithin25)
+	fmt.Fprintf(&b, "of %d quantities that are fit rows %.0f %% are within 5 %%, %.0f %% within 10 %%, %.0f %% within 25 %%", v.Quantities, 100*v.FitWithin5, 100*v.FitWithin10, 100*v.FitWithin25)
 	if n := len(v.Waiting); n > 0 {
 		fmt.Fprintf(&b, "; %d rows are not measured", n)
 	}
