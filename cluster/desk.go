@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"sync"
+	"time"
 
 	"drtmx/engine"
 )
@@ -154,10 +155,12 @@ func (d *figureDesk) start(r *http.Request) (any, error) {
 func (d *figureDesk) run(ctx context.Context, cancel context.CancelFunc, id, scale string, set engine.Knobs) {
 	defer cancel()
 	var f Figure
+	began := time.Now()
 	err := guarded(taskOf(id), func() (err error) {
 		select {
 		case d.slot <- struct{}{}:
 			defer func() { <-d.slot }()
+			began = time.Now()
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -167,7 +170,7 @@ func (d *figureDesk) run(ctx context.Context, cancel context.CancelFunc, id, sca
 	if errors.Is(err, context.Canceled) {
 		err = context.Canceled
 	}
-	d.end(id, f, err)
+	d.end(id, f, time.Since(began), err)
 	d.agent.tasks.end(taskOf(id), err)
 	d.agent.announce()
 }
@@ -183,7 +186,7 @@ func (d *figureDesk) report(id string, done, total int, soFar func() Figure) {
 
 // end puts a figure on the shelf, or the reason why there is none. What was there
 // before a try that failed stays.
-func (d *figureDesk) end(id string, f Figure, err error) {
+func (d *figureDesk) end(id string, f Figure, took time.Duration, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	k := d.place(id)
@@ -195,7 +198,7 @@ func (d *figureDesk) end(id string, f Figure, err error) {
 		}
 		return
 	}
-	run.Figure, k.latest = f, f
+	run.Figure, run.WallMS, k.latest = f, took.Milliseconds(), f
 	if len(run.Set) == 0 {
 		if k.base != nil && k.base.Scale != run.Scale {
 			k.variant = nil // nothing to compare them with

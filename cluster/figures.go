@@ -48,6 +48,7 @@ type FigureRun struct {
 	Set    engine.Knobs `json:"set,omitempty"` // knobs that differ from the thesis's
 	Done   int          `json:"done"`          // runs
 	Total  int          `json:"total"`
+	WallMS int64        `json:"wall_ms"`          // until it was there; runs that are known take no time
 	Figure Figure       `json:"figure,omitempty"` // what there is, nil before the first run has ended
 }
 

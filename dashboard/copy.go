@@ -78,7 +78,10 @@ func isAlphanumeric(r rune) bool {
 }
 
 // cellOf is a notebook cell that starts the same system and runs it.
-func cellOf(s engine.Spec) string {
+func cellOf(s engine.Spec) string { return upOf(s) + "c.Run(2 * time.Millisecond)\n" }
+
+// upOf is the part of a cell that starts a system.
+func upOf(s engine.Spec) string {
 	var fields, set []string
 	for _, f := range [][2]string{{"Name", s.Name}, {"Preset", s.Preset}, {"Workload", s.Workload}} {
 		if f[1] != "" {
@@ -91,5 +94,5 @@ func cellOf(s engine.Spec) string {
 	if len(set) > 0 {
 		fields = append(fields, "Set: cluster.Knobs{"+strings.Join(set, ", ")+"}")
 	}
-	return "import (\n\t\"time\"\n\n\t\"drtmx/cluster\"\n)\n\nc := cluster.Up(cluster.Spec{" + strings.Join(fields, ", ") + "})\nc.Run(2 * time.Millisecond)\n"
+	return "import (\n\t\"time\"\n\n\t\"drtmx/cluster\"\n)\n\nc := cluster.Up(cluster.Spec{" + strings.Join(fields, ", ") + "})\n"
 }

@@ -28,6 +28,8 @@ type Source interface {
 	Knobs(ctx context.Context, sys string) ([]engine.KnobState, error)
 	Spec(ctx context.Context, sys string) (engine.Spec, error)
 	Session(ctx context.Context, sys string) ([]byte, error)
+	Figures() []cluster.FigureInfo
+	Figure(id string) (cluster.FigureState, error)
 }
 
 func init() {
@@ -66,6 +68,10 @@ func Handler(s Source) http.Handler {
 		"GET /page/steps":         p.trySteps,
 		"GET /page/copy":          p.copyAs,
 		"GET /page/about":         p.about,
+		"GET /page/figures":       p.figures,
+		"GET /page/figure":        p.figure,
+		"GET /page/figure/chart":  p.figureChart,
+		"GET /page/figure/point":  p.point,
 		"GET /vendor/echarts.js":  library,
 		"GET /":                   p.file,
 	} {
@@ -128,7 +134,8 @@ func answer(w http.ResponseWriter, v any) {
 func fail(w http.ResponseWriter, err error) {
 	code := http.StatusBadRequest
 	var none *cluster.NoSystemError
-	if errors.As(err, &none) || errors.Is(err, errGone) {
+	var unknown *cluster.NoFigureError
+	if errors.As(err, &none) || errors.As(err, &unknown) || errors.Is(err, errGone) {
 		code = http.StatusNotFound
 	}
 	w.Header().Set("Cache-Control", "no-store")

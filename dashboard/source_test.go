@@ -108,3 +108,9 @@ func (f *fakeSource) Session(_ context.Context, sys string) ([]byte, error) {
 	}
 	return out, f.find(sys)
 }
+
+func (f *fakeSource) Figures() []cluster.FigureInfo { return nil }
+
+func (f *fakeSource) Figure(id string) (cluster.FigureState, error) {
+	return cluster.FigureState{}, &cluster.NoFigureError{ID: id}
+}

@@ -5,6 +5,7 @@ import { Charts } from "./charts.js";
 import { Cards } from "./cards.js";
 import { Pins } from "./pins.js";
 import { Steps } from "./steps.js";
+import { Figures } from "./figures.js";
 import { badge, openChecks } from "./checks.js";
 import { averaged, drawCluster } from "./cluster.js";
 import { $, call, copier, dialog, el, keyed, ms, notice, si } from "./kit.js";
@@ -14,7 +15,7 @@ const systems = new Map();
 let shown = "a", code = "", drawing = 0, list = [];
 
 const knobs = new Knobs();
-const charts = new Charts((number) => cards.show(number), () => pins.draw());
+const charts = new Charts((number) => cards.show(number), () => { pins.draw(); figures.refresh(); });
 const pins = new Pins();
 const cards = new Cards({ ghost, pin: (p) => pins.add(p), look: (c) => {
   const w = 4e6;
@@ -22,6 +23,7 @@ const cards = new Cards({ ghost, pin: (p) => pins.add(p), look: (c) => {
   $("live").scrollIntoView({ behavior: "smooth" });
 } });
 const steps = new Steps(knobs, { ghostThen: async (set) => { if (await ghost(shown, {})) knobs.set(set); } });
+const figures = new Figures(knobs, { opened: async (sys) => { await listSystems(); choose(sys); }, leave: () => { charts.stale(); show(); } });
 
 const feed = new Feed({
   frame(f) {
@@ -124,9 +126,10 @@ function choose(sys) {
 }
 
 function tasks(all) {
+  figures.tasks(all);
   const now = all.filter((t) => !t.state);
   $("tasks").hidden = !now.length;
-  keyed($("tasks"), now, (t) => t.name, (t) => el("li", {}, t.name, " ", el("progress", { max: t.total || 1, value: t.done })));
+  keyed($("tasks"), now, (t) => t.name, (t) => el("li", {}, t.name.startsWith("figure ") ? el("a", { href: `#figures/${t.name.slice(7)}` }, t.name) : t.name, " ", el("progress", { max: t.total || 1, value: t.done })));
   if (now.length) for (const s of $("systems").children) if (s.textContent.includes("catching up")) { clearTimeout(tasks.again); tasks.again = setTimeout(listSystems, 500); }
 }
 
@@ -135,7 +138,7 @@ async function all() {
   if (about && code && about.code !== code) { location.reload(); return; }
   code = about?.code || code;
   systems.clear();
-  charts.stale(); cards.refresh(true);
+  charts.stale(); cards.refresh(true); figures.refresh();
   await Promise.all([knobs.refresh(), listSystems(), steps.refresh()]);
   return about;
 }
@@ -152,7 +155,7 @@ $("copy").onclick = async () => {
   if (c) dialog(`Take system ${shown} along`, ...[["Command", c.command], ["Notebook cell", c.notebook], ["Spec", c.yaml]].flatMap(([name, t]) => [el("h3", {}, name, copier(t)), el("pre", { tabindex: 0 }, t)]));
 };
 const keys = { " ": ["pause", "pause or go on"], s: ["step", "one window further"], u: [null, "undo the latest change"], g: ["fork", "ghost: go on without the latest change"], p: ["pinstate", "pin this state"],
-  c: ["copy", "copy as command, notebook cell, YAML"], k: ["checks", "what the checker says"], "/": [null, "find a knob"], "?": ["help", "this"] };
+  c: ["copy", "copy as command, notebook cell, YAML"], k: ["checks", "what the checker says"], "/": [null, "find a knob"], f: [null, "figures, and back"], "?": ["help", "this"] };
 $("help").onclick = () => dialog("Keys, and what is what", el("dl", { class: "keys" }, ...Object.entries(keys).flatMap(([k, [, t]]) => [el("dt", {}, el("kbd", {}, k === " " ? "space" : k)), el("dd", {}, t)])),
   el("p", {}, "A mark on the time axis is a change; its number is that of the card below. A card compares the windows before and after, without the transient; ± is the 95 % interval, and = says that the interval has zero in it."),
   el("p", {}, "A ghost replays everything up to now and then goes on without the change: a dashed line."));
@@ -162,9 +165,11 @@ document.addEventListener("keydown", (e) => {
     if (e.key === "Escape" && at === $("find")) { $("find").value = ""; knobs.draw(); at.blur(); }
     return;
   }
+  if (figures.open && e.key !== "?" && e.key !== "f") return;
   if (!keys[e.key] || e.key === " " && at?.matches("button,input,summary,a")) return;
   e.preventDefault();
-  if (e.key === "/") $("find").focus();
+  if (e.key === "f") location.hash = figures.open ? "#live" : "#figures";
+  else if (e.key === "/") $("find").focus();
   else if (e.key === "u") knobs.undoLatest();
   else $(keys[e.key][0]).click();
 });
@@ -175,4 +180,5 @@ document.addEventListener("visibilitychange", show);
 new ResizeObserver(() => document.documentElement.style.setProperty("--top", `${$("top").offsetHeight}px`)).observe($("top"));
 const about = await all();
 await charts.start(about || {});
+figures.route();
 feed.open();

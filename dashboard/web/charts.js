@@ -41,18 +41,18 @@ export class Charts {
     });
   }
   async tick() {
-    if (!this.dirty || this.busy || document.hidden) return;
+    if (!this.dirty || this.busy || document.hidden || $("livepage").hidden) return;
     this.busy = true;
     this.dirty = false;
-    const q = this.span ? `from=${this.span[0]}&to=${this.span[1]}` : `last=${$("range").value}&sys=${this.sys}`;
+    const mark = { mark: this.onMark }, q = this.span ? `from=${this.span[0]}&to=${this.span[1]}` : `last=${$("range").value}&sys=${this.sys}`;
     try {
-      const all = [draw($("timeline"), `/page/timeline?${q}`, this.onMark), draw($("phases"), "/page/phases?")];
+      const all = [draw($("timeline"), `/page/timeline?${q}`, mark), draw($("phases"), "/page/phases?")];
       if ($("memorybox").open) {
-        all.push(draw($("memory"), `/page/memory?${q}`, this.onMark));
+        all.push(draw($("memory"), `/page/memory?${q}`, mark));
         all.push(draw($("dimms"), `/page/dimms?sys=${this.sys}`), draw($("buffers"), `/page/dimms?sys=${this.sys}&of=buffer`));
       }
-      if ($("pciebox").open) all.push(draw($("pcie"), `/page/pcie?${q}`, this.onMark));
-      if ($("cachebox").open) all.push(draw($("caches"), `/page/caches?${q}`, this.onMark));
+      if ($("pciebox").open) all.push(draw($("pcie"), `/page/pcie?${q}`, mark));
+      if ($("cachebox").open) all.push(draw($("caches"), `/page/caches?${q}`, mark));
       await Promise.all(all);
     } finally { this.busy = false; }
   }
@@ -67,35 +67,38 @@ function heights(id, o) {
   return 82 + (["dimms", "buffers"].includes(id) ? 24 : 42) * Math.max(o.yAxis?.[0]?.data?.length || 0, 1);
 }
 
-// draw fetches a chart and puts it into an element.
-export async function draw(e, url, onMark) {
-  const high = e.id === "timeline" ? (innerWidth < 760 ? 420 : 500) : 0;
+// draw fetches a chart and puts it into an element. How says what is particular to it:
+// how high it is (0: as many bars as there are, each so high), what happens to its
+// option, and to a click on a mark.
+export async function draw(e, url, how = {}) {
+  const high = how.high ?? (e.id === "timeline" ? (innerWidth < 760 ? 420 : 500) : 0);
   url += `&w=${Math.floor((e.clientWidth || e.parentElement.clientWidth) / 20) * 20}&h=${high}`;
   if (!window.echarts) return picture(e, url);
   const r = await fetch(`${url}&format=option`).catch(() => null);
   if (!r?.ok) return;
   if (e.hidden = r.status === 204) return; // there is nothing of the kind
   const o = JSON.parse(onGround(await r.text()));
-  e.style.height = `${high || heights(e.id, o)}px`;
+  e.style.height = `${high || (how.bar ? 82 + how.bar * Math.max(o.yAxis?.[0]?.data?.length || 0, 1) : heights(e.id, o))}px`;
   let c = window.echarts.getInstanceByDom(e);
   if (!c) {
     e.replaceChildren();
     c = window.echarts.init(e, theme());
     new ResizeObserver(() => { if (!c.isDisposed()) c.resize(); }).observe(e);
-    if (onMark) c.on("click", (p) => { if (p.componentType === "markLine") onMark(parseInt(p.name)); });
+    if (how.mark) c.on("click", (p) => { if (p.componentType === "markLine") how.mark(parseInt(p.name)); });
   }
   o.backgroundColor = "transparent";
   o.tooltip = { ...o.tooltip, confine: true };
   o.legend = { ...o.legend, itemWidth: 14, itemHeight: 9, itemGap: 9, bottom: 4 };
   if (o.grid?.length) for (const y of o.yAxis) if (y.name) Object.assign(y, { nameGap: 17, nameTextStyle: { align: "left", padding: [0, 0, 0, -54] } }); // not out of the picture
   if (o.grid?.length > 1) o.axisPointer = { link: [{ xAxisIndex: "all" }] };
+  how.dress?.(o);
   c.setOption(o, { replaceMerge: ["series", "xAxis", "yAxis", "grid"] });
 }
 
 // onGround takes lighter colours on a dark ground.
 function onGround(text) {
   if (!dark.matches) return text;
-  return text.replaceAll("#0072B2", "#4aa3df").replaceAll("#009E73", "#2fc497").replaceAll("#D55E00", "#ec7a2c");
+  return text.replaceAll("#0072B2", "#4aa3df").replaceAll("#009E73", "#2fc497").replaceAll("#D55E00", "#ec7a2c").replaceAll("#6e6e6e", "#a9b1b8");
 }
 
 async function picture(e, url) {

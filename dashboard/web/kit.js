@@ -79,7 +79,8 @@ function show(text) {
 // say is for those who listen to the page.
 export function say(text) { $("said").textContent = text; }
 
-// call talks to the agent; an error is its one line and is shown.
+// call talks to the agent; an error is its one line and is shown, unless quiet, which
+// may be a function that takes it.
 export async function call(method, path, body, quiet) {
   let r, text;
   try {
@@ -87,11 +88,14 @@ export async function call(method, path, body, quiet) {
     text = await r.text();
   } catch {
     if (!quiet) flash("the agent does not answer");
+    else if (quiet.call) quiet("the agent does not answer");
     return;
   }
   if (r.status === 401) { location.href = "/login"; return; }
   if (!r.ok) {
-    if (!quiet) flash(text.trim() || `${method} ${path}: ${r.status}`);
+    const line = text.trim() || `${method} ${path}: ${r.status}`;
+    if (!quiet) flash(line);
+    else if (quiet.call) quiet(line);
     return;
   }
   return text ? JSON.parse(text) : {};
@@ -109,10 +113,10 @@ export function dialog(title, ...body) {
 // machine and over https only; elsewhere the text is selected.
 export function copier(text) {
   const b = el("button", { onclick: async () => {
-    if (navigator.clipboard) {
+    try {
       await navigator.clipboard.writeText(text);
       b.textContent = "Copied";
-    } else {
+    } catch {
       getSelection().selectAllChildren(b.parentElement.nextElementSibling);
       b.textContent = "Selected: Ctrl-C";
     }

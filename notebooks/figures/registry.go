@@ -142,7 +142,12 @@ func (r *Recipe) With(set cluster.Knobs) *Recipe {
 
 // check refuses knobs that cannot be set in this figure.
 func (r *Recipe) check(scale string) error {
-	_, err := r.specs(scale)
+	specs, err := r.specs(scale)
+	for _, s := range specs {
+		if err == nil {
+			_, err = engine.Resolve(s)
+		}
+	}
 	return err
 }
 

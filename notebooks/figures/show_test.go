@@ -151,6 +151,16 @@ func TestListDrawsItself(t *testing.T) {
 	}
 }
 
+// Knobs that contradict each other are refused before anything runs.
+func TestCheckRefusesBeforeItRuns(t *testing.T) {
+	if err := (Runner{}).Check("2-persist", Quick, engine.Knobs{"ddio": "true"}); err == nil || !strings.Contains(err.Error(), "nvm.h3") {
+		t.Errorf("2-persist with DDIO: %v", err)
+	}
+	if err := (Runner{}).Check("2-persist", Paper, engine.Knobs{"ddio": "false"}); err != nil {
+		t.Error(err)
+	}
+}
+
 // Interrupted, a figure ends with an error and what it told of stays.
 func TestInterrupted(t *testing.T) {
 	r, err := Find("2-persist")

@@ -1,0 +1,296 @@
+package dashboard_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"drtmx/cluster"
+	"drtmx/dashboard/charts"
+	"drtmx/engine"
+)
+
+// inventedFigure is one of invented points; its runs are systems that can be opened.
+type inventedFigure struct {
+	Figure string           `json:"figure"`
+	Scale  string           `json:"scale"`
+	Scope  string           `json:"scope"`
+	X      map[string]any   `json:"x"`
+	Y      map[string]any   `json:"y"`
+	Series []inventedSeries `json:"series"`
+	Claims []map[string]any `json:"claims"`
+	Runs   []*engine.Result `json:"runs"`
+	set    engine.Knobs
+}
+
+type inventedSeries struct {
+	Name   string          `json:"name"`
+	Points []inventedPoint `json:"points"`
+}
+
+type inventedPoint struct {
+	X    float64 `json:"x"`
+	Y    float64 `json:"y"`
+	Load int     `json:"load"`
+	Run  int     `json:"run"`
+}
+
+func (f *inventedFigure) Result(run int) *engine.Result {
+	if run < 0 || run >= len(f.Runs) {
+		return nil
+	}
+	return f.Runs[run]
+}
+
+func (f *inventedFigure) Draw(size charts.Size, over ...cluster.Figure) *charts.Chart {
+	var lines []charts.Series
+	for i, o := range append([]cluster.Figure{f}, over...) {
+		o := o.(*inventedFigure)
+		for _, s := range o.Series {
+			l := charts.Series{Name: s.Name, Variant: i}
+			if i > 0 {
+				l.Of, l.Name = s.Name, s.Name+fmt.Sprint(o.set)
+			}
+			for _, p := range s.Points {
+				l.X, l.Y = append(l.X, p.X), append(l.Y, p.Y)
+			}
+			lines = append(lines, l)
+		}
+	}
+	return charts.LinesSized(size, "", charts.Axis{Label: "Coroutines"}, charts.Axis{Label: "Latency", Unit: "us"}, lines,
+		[]charts.Reference{{Text: "3 §2.1", X: 2, From: 3, To: 3}, {Text: "4.5 §2.1", X: math.NaN(), From: 4.5, To: 4.5}})
+}
+
+// inventor runs figures of three points a line; a run ends when next says so.
+type inventor struct{ next chan error }
+
+func (inventor) List() []cluster.FigureInfo {
+	return []cluster.FigureInfo{{ID: "2-1a", Title: "An invented figure", Chapter: 2, Section: "2.1", State: "ok"}, {ID: "4-1", Title: "Another", Chapter: 4, Section: "4.1", State: "ok"}}
+}
+
+func (inventor) Check(_, _ string, set engine.Knobs) error {
+	_, err := browserSpec.With(set)
+	return err
+}
+
+func (v inventor) Run(ctx context.Context, id, scale string, set engine.Knobs, report cluster.FigureReport) (cluster.Figure, error) {
+	f := inventedFigure{Figure: id, Scale: scale, Scope: "machine", X: map[string]any{"label": "Coroutines", "unit": ""}, Y: map[string]any{"label": "Latency", "unit": "us"},
+		Series: []inventedSeries{{Name: "READ"}, {Name: "WRITE"}}, Claims: []map[string]any{}, set: set}
+	for i := range 6 {
+		select {
+		case err := <-v.next:
+			if err != nil {
+				return nil, err
+			}
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		spec, err := browserSpec.With(set)
+		if err != nil {
+			return nil, err
+		}
+		n := i%3 + 1
+		if spec, err = spec.With(engine.Knobs{"coroutines": n}); err != nil {
+			return nil, err
+		}
+		values, err := engine.Resolve(spec)
+		if err != nil {
+			return nil, err
+		}
+		there := f
+		there.Series = append([]inventedSeries{}, f.Series...)
+		s := &there.Series[i/3]
+		s.Points = append(append([]inventedPoint{}, s.Points...), inventedPoint{float64(n), float64(n+i/3) + float64(len(set))/2, n, i})
+		there.Runs = append(append([]*engine.Result{}, f.Runs...), &engine.Result{Spec: values, FromNS: 100_000, VirtualNS: 200_000, Bottleneck: &engine.Bottleneck{Resource: "cpu", Node: 1, Utilization: 0.9}})
+		f = there
+		report(i+1, 6, func() cluster.Figure { return &there })
+	}
+	if len(set) == 0 {
+		f.Claims = []map[string]any{{"id": "c1", "claim": "a READ takes 3 us", "reference": "3", "measured": 2.0, "unit": "us", "status": "contradicted", "why": "it takes 2"},
+			{"id": "c2", "claim": "WRITE is slower", "measured": nil, "status": "holds", "why": "everywhere"}}
+	}
+	return &f, nil
+}
+
+const (
+	figureJS = `echarts.getInstanceByDom(document.getElementById("figurechart"))`
+	dotsJS   = `(` + figureJS + `?.getOption().series || []).filter((s) => s.name !== "thesis").reduce((n, s) => n + s.data.length, 0)`
+)
+
+// TestFiguresPage is a visit to the figures: one is computed, its points come, one is
+// opened live and copied, and a variant is drawn over it.
+func TestFiguresPage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a browser; not in short mode")
+	}
+	v := inventor{make(chan error)}
+	cluster.SetFigures(v)
+	t.Cleanup(func() { cluster.SetFigures(nil) })
+	s := newSite(t, browserSpec, cluster.Options{Pace: 20_000_000}, nil)
+	b := newTab(t)
+	b.do(chromedp.EmulateViewport(1400, 1000))
+	b.do(chromedp.Navigate(s.url("/")))
+	b.until("the page is there", ready)
+	for _, part := range []struct {
+		name string
+		f    func(*site, *tab, inventor)
+	}{
+		{"list", figureList}, {"points come", figurePoints}, {"cancel and failure", figureFails}, {"variant", figureVariant}, {"point", figurePoint}, {"live", figureLive}, {"narrow", figureNarrow},
+	} {
+		if !t.Run(part.name, func(t *testing.T) { b.t, s.t = t, t; part.f(s, b, v) }) {
+			b.t = t
+			b.shot("failed.png")
+			break
+		}
+	}
+	b.t, s.t = t, t
+	b.quiet(s, "status of 400", "status of 409")
+}
+
+func figureList(_ *site, b *tab, _ inventor) {
+	b.click(`#views a[href="#figures"]`)
+	b.until("the list", `document.querySelectorAll("#figurelist a").length === 2 && document.getElementById("livepage").hidden`)
+	b.until("grouped by chapter", `[...document.querySelectorAll("#figurelist h2")].map((e) => e.textContent).join() === "Chapter 2,Chapter 4"`)
+	b.click(`#figurelist a[href="#figures/2-1a"]`)
+	b.until("the figure", `/Figure 2-1a: An invented figure/.test(document.getElementById("figuretitle").textContent)`)
+	b.act(`history.back()`)
+	b.until("the list again", `document.getElementById("figure").hidden && location.hash === "#figures"`)
+	b.act(`history.forward()`)
+	b.until("the figure again", `!document.getElementById("figure").hidden`)
+}
+
+func figurePoints(_ *site, b *tab, v inventor) {
+	b.click("#compute")
+	b.until("it runs", `!document.getElementById("running").hidden && document.getElementById("compute").hidden`)
+	for n := 1; n < 6; n++ {
+		v.next <- nil
+		b.until(fmt.Sprintf("%d points", n), fmt.Sprintf(`%s === %d && /%d of 6 runs/.test(document.getElementById("runningtext").textContent)`, dotsJS, n, n))
+		if n == 3 { // the agent keeps what there is
+			b.do(chromedp.Reload())
+		}
+	}
+	b.until("the list tells of it", `/5 of 6/.test(document.querySelector("#figurelist a").textContent)`)
+	b.shot("figure_running.png")
+	v.next <- nil
+	b.until("all points and the thesis's", dotsJS+` === 6 && document.getElementById("running").hidden && `+figureJS+`.getOption().series.at(-1).name === "thesis"`)
+	b.until("the claims", `/✗ contradicted.*a READ takes 3 us.*measured 2 us/.test(document.getElementById("claims").textContent) && document.querySelectorAll("#claims li").length === 2`)
+	b.until("the list has it", `/✓/.test(document.querySelector("#figurelist a .status").textContent)`)
+}
+
+func figureFails(_ *site, b *tab, v inventor) {
+	b.click("#compute")
+	b.until("it runs", `!document.getElementById("running").hidden`)
+	b.click("#cancelfigure")
+	b.until("what was there stays", `document.getElementById("running").hidden && document.getElementById("figurefailed").hidden && `+dotsJS+` === 6`)
+	b.click("#compute")
+	v.next <- fmt.Errorf("a planted failure")
+	b.until("the reason", `/a planted failure/.test(document.getElementById("figurefailed").textContent)`)
+	b.until("what was there stays", dotsJS+` === 6`)
+}
+
+func figureVariant(_ *site, b *tab, v inventor) {
+	b.click("#variant")
+	b.key("phase.l")
+	b.until("names of knobs", `[...document.querySelectorAll("#variantknobs option")].some((o) => o.value === "phase.logging=")`)
+	b.act(`document.getElementById("variant").value = "phase.logging=sideways"; document.getElementById("variant").dispatchEvent(new Event("input"))`)
+	b.until("its values", `[...document.querySelectorAll("#variantknobs option")].some((o) => o.value === "phase.logging=two-sided")`)
+	b.click("#variantgo")
+	b.until("what is wrong", `/phase.logging.*sideways/.test(document.getElementById("variantwrong").textContent)`)
+	b.act(`document.getElementById("variant").value = "phase.logging=two-sided"`)
+	b.click("#variantgo")
+	for range 6 {
+		v.next <- nil
+	}
+	b.until("two lines more, dashed", dotsJS+` === 12 && `+figureJS+`.getOption().series[2].lineStyle.type === "dashed"`)
+	b.until("its name", `document.querySelector("#variants li code").textContent === "phase.logging=two-sided"`)
+	b.click("#variants input")
+	b.until("out of sight", dotsJS+` === 6`)
+	b.click("#variants input")
+	b.until("and back", dotsJS+` === 12`)
+	b.shot("figure.png")
+}
+
+// figurePoint clicks a point of the variant, then one by keyboard.
+func figurePoint(_ *site, b *tab, _ inventor) {
+	at := func(series, point int) string {
+		return fmt.Sprintf(`(() => { const c = %s, v = c.getOption().series[%d].data[%d].value, [x, y] = c.convertToPixel({seriesIndex: %d}, v); document.getElementById("figurechart").scrollIntoView({block: "center"}); const r = document.getElementById("figurechart").getBoundingClientRect(); return [r.left + x + 4, r.top + y + 4] })()`, figureJS, series, point, series)
+	}
+	xy := eval[[]float64](b, at(2, 1))
+	b.do(chromedp.MouseClickXY(xy[0], xy[1]))
+	b.until("its card", `/READ.*with phase.logging=two-sided.*2.5 us.*at 2.*busiest: CPU of node 1, 90 %.*coroutines=2/.test(document.getElementById("pointcard")?.textContent)`)
+	b.shot("figure_point.png")
+	b.act(`document.getElementById("pointsbox").open = true; [...document.querySelectorAll("#points tbody tr")].at(-1).querySelectorAll("button")[1].focus()`)
+	b.press("Enter", 13)
+	b.act(`document.activeElement.click()`)
+	b.until("another card", `/WRITE.*4 us/.test(document.getElementById("pointcard").textContent) && document.activeElement.id === "pointcard"`)
+	b.act(`[...document.querySelectorAll("#pointcard button")].find((e) => e.textContent === "Copy as notebook cell").click()`)
+	b.until("a cell", `document.getElementById("dialog").open && /cluster\.Up\(.*"coroutines": 3.*c\.Run\(100 \* time\.Microsecond\).*c\.Run\(200 \* time\.Microsecond\)/s.test(document.querySelector("#dialog pre").textContent)`)
+	b.click("#dialogbody h3 button")
+	b.until("it is copied or selected", `/Copied|Selected/.test(document.querySelector("#dialogbody h3 button").textContent)`)
+	b.press("Escape", 27)
+}
+
+// figureLive opens the point, and again until there are four systems.
+func figureLive(s *site, b *tab, _ inventor) {
+	open := func() {
+		b.act(`[...document.querySelectorAll("#pointcard button")].find((e) => e.textContent === "Open live").click()`)
+	}
+	open()
+	b.until("the live page with it", `!document.getElementById("livepage").hidden && document.querySelector("#systems .sys.b[aria-pressed=true]") && document.getElementById("k-coroutines").value === "3"`)
+	if spec, err := s.agent.Spec(b.t.Context(), "b"); err != nil || spec.Set["coroutines"] != 3 {
+		b.t.Errorf("%v, %v", spec, err)
+	}
+	for _, sys := range []string{"c", "d"} {
+		b.act(`history.back()`)
+		b.until("the figure", `document.getElementById("pointcard")`)
+		open()
+		b.until("system "+sys, fmt.Sprintf(`document.querySelector("#systems .sys.%s[aria-pressed=true]")`, sys))
+	}
+	b.act(`history.back()`)
+	b.until("the figure", `!document.getElementById("figures").hidden`)
+	open()
+	b.until("a question", `[...document.querySelectorAll("#replace button")].map((e) => e.textContent).join() === "b,c,d"`)
+	life := eval[string](b, `fetch("/api/systems").then((r) => r.json()).then((l) => l.find((x) => x.sys === "c").epoch)`)
+	b.click("#replace .sys.c")
+	b.until("another c", fmt.Sprintf(`fetch("/api/systems").then((r) => r.json()).then((l) => l.length === 4 && l.find((x) => x.sys === "c").epoch !== %q)`, life))
+	b.act(`history.back()`)
+	b.until("the figure", `!document.getElementById("figures").hidden`)
+}
+
+func figureNarrow(_ *site, b *tab, _ inventor) {
+	for _, width := range []int64{390, 320, 768, 1024} {
+		b.do(chromedp.EmulateViewport(width, 844, chromedp.EmulateMobile, chromedp.EmulateTouch))
+		b.until("the chart fits", fmt.Sprintf(`document.querySelector("#figurechart canvas").clientWidth <= %d`, width))
+		b.until("nothing is wider", fmt.Sprintf(`document.documentElement.scrollWidth <= %d`, width))
+		if width == 390 {
+			b.shot("figure_phone.png")
+		}
+	}
+	b.do(chromedp.EmulateViewport(1400, 1000))
+	b.theme("dark")
+	b.until("on a dark ground", `document.querySelector("#figurechart canvas")`)
+	b.shot("figure_dark.png")
+	b.theme("light")
+}
+
+// TestNoFigures is the page of an agent without figures.
+func TestNoFigures(t *testing.T) {
+	s := newSite(t, browserSpec, cluster.Options{Pace: 20_000_000, Paused: true}, nil)
+	for path, want := range map[string]string{"/page/figures": "[]", "/page/figure?id=2-4a": "no such figure", "/page/figure/chart?id=": "no such figure", "/page/figure/point?id=x": "no such figure"} {
+		r, err := http.Get(s.url(path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(r.Body)
+		r.Body.Close()
+		if err != nil || !strings.Contains(string(text), want) || want != "[]" && r.StatusCode != 404 {
+			t.Errorf("%s: %d %s %v", path, r.StatusCode, text, err)
+		}
+	}
+}

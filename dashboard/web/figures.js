@@ -1,0 +1,286 @@
+import { $, call, copier, dialog, el, keyed, say } from "./kit.js";
+import { draw } from "./charts.js";
+
+// The figures of the thesis: a list, and one of them. What is computed lives in the
+// agent; the page shows what there is, the points of a running one as they come, and
+// finds it again after a reload.
+const wide = 28; // pixels around a point that belong to it
+
+export class Figures {
+  constructor(knobs, on) {
+    Object.assign(this, { knobs, on, id: "", list: [], now: null, told: "", hidden: new Set(), chosen: null, dirty: false, busy: false });
+    $("compute").onclick = () => this.compute({});
+    $("cancelfigure").onclick = () => call("DELETE", `/api/figures/${this.id}`, {});
+    $("scale").onchange = () => this.head();
+    $("variantform").onsubmit = (e) => { e.preventDefault(); this.variant(); };
+    $("variant").oninput = () => this.complete();
+    addEventListener("hashchange", () => this.route());
+    setInterval(() => this.tick(), 250);
+  }
+  get open() { return !$("figures").hidden; }
+  // route shows what the address says: #figures, #figures/2-4a, or the live page.
+  route() {
+    const at = location.hash.match(/^#figures(?:\/([^/]+))?$/), was = this.open;
+    $("figures").hidden = !at;
+    $("livepage").hidden = $("jump").hidden = !!at;
+    for (const a of document.querySelectorAll("#views a")) if ((a.hash === "#figures") === !!at) a.setAttribute("aria-current", "page"); else a.removeAttribute("aria-current");
+    document.querySelector(".skip").href = at ? "#figure" : "#live";
+    document.title = at ? `drtmx: ${at[1] ? `figure ${at[1]}` : "figures"}` : "drtmx";
+    if (!at) {
+      if (was) { this.on.leave(); $(location.hash.slice(1) || "top")?.scrollIntoView(); }
+      return;
+    }
+    const id = at[1] ? decodeURIComponent(at[1]) : "";
+    if (id !== this.id) {
+      Object.assign(this, { id, now: null, chosen: null });
+      this.hidden.clear();
+      $("variant").value = "";
+      this.wrong("");
+      $("figurechart").hidden = true;
+      this.clearChart();
+    }
+    if (!was || id) scrollTo(0, 0);
+    $("figures").classList.toggle("one", !!id);
+    this.refresh();
+  }
+  // tasks hears from the feed what is being computed.
+  tasks(all) {
+    const mine = JSON.stringify(all.filter((t) => t.name.startsWith("figure ")));
+    if (mine === this.told) return;
+    this.told = mine;
+    this.refresh();
+  }
+  refresh() { this.dirty = true; }
+  async tick() {
+    if (!this.dirty || this.busy || !this.open || document.hidden) return;
+    this.busy = true;
+    this.dirty = false;
+    try { await Promise.all([this.loadList(), this.load()]); } finally { this.busy = false; }
+  }
+  async loadList() {
+    const l = await call("GET", "/page/figures", undefined, true);
+    if (!l) return;
+    this.list = l;
+    $("nofigures").hidden = l.length > 0;
+    const chapters = [...new Set(l.map((f) => f.chapter))].map((n) => ({ n, figures: l.filter((f) => f.chapter === n).map((f) => ({ ...f, here: f.id === this.id })) }));
+    keyed($("figurelist"), chapters, (c) => String(c.n), (c) => el("section", {}, el("h2", {}, `Chapter ${c.n}`), el("ul", {}, ...c.figures.map((f) =>
+      el("li", {}, el("a", { href: `#figures/${encodeURIComponent(f.id)}`, "aria-current": f.here && "page" }, el("span", {}, el("b", {}, f.id), el("small", {}, `§${f.section}`)), el("span", {}, f.title), el("small", { class: `status ${f.status}` }, status(f))))))));
+  }
+  async load() {
+    const id = this.id, missing = !id;
+    $("figurehint").hidden = !missing || !this.list.length;
+    $("figure").hidden = missing;
+    if (missing) return;
+    let why = "";
+    const f = await call("GET", `/page/figure?id=${encodeURIComponent(id)}&hide=${[...this.hidden]}`, undefined, (text) => { why = text; });
+    if (id !== this.id) return;
+    if (!f) {
+      $("figuretitle").textContent = why || "The agent does not answer.";
+      return;
+    }
+    const first = !this.now;
+    this.now = f;
+    if (first && f.drawn[0]) $("scale").value = f.drawn[0].scale;
+    this.head();
+    await this.chart();
+    this.points();
+    this.claims();
+    this.variants();
+    if (this.was && !f.running && f.base && !f.failed) say(`Figure ${f.id} is computed.`);
+    this.was = f.running;
+  }
+  head() {
+    const f = this.now, r = f?.running;
+    if (!f) return;
+    $("figuretitle").replaceChildren(`Figure ${f.id}: ${f.title} `, el("small", {}, `§${f.section}`));
+    $("compute").hidden = $("scale").hidden = !!r;
+    $("compute").textContent = f.base && f.drawn[0]?.scale === $("scale").value ? "Compute again" : "Compute";
+    $("running").hidden = !r;
+    if (r) {
+      $("runningtext").textContent = r.total ? `${r.name ? `with ${r.name}, ` : ""}${r.done} of ${r.total} runs, ${r.scale} scale` : "waits for the figure before it";
+      Object.assign($("runningbar"), { max: r.total || 1, value: r.done });
+    }
+    $("scalehint").textContent = r ? "" : $("scale").value === "quick" ? "machines, threads and mixes as in the thesis, smaller populations, short runs" :
+      f.paper_ms ? `about ${lasting(f.paper_ms)} and every core, judging by the point that quick scale computes at paper scale` : "takes every core for minutes or hours; compute it at quick scale first, and this says how long";
+    $("figurefailed").hidden = !f.failed;
+    $("figurefailed").textContent = f.failed ? `The latest computation failed: ${f.failed}` : "";
+    const d = f.drawn[0];
+    $("figurecaption").textContent = !d ? r ? "" : "Not computed yet." : d.scope === "cluster" ? `${d.scale} scale, values of the whole cluster${gap(d)}` : `${d.scale} scale, values per ${d.scope}${gap(d)}`;
+  }
+  async compute(set) {
+    const scale = Object.keys(set).length && this.now?.drawn[0]?.scale || $("scale").value;
+    const ok = await call("POST", `/api/figures/${this.id}`, { scale, set }, Object.keys(set).length ? (text) => this.wrong(text) : undefined);
+    this.refresh();
+    return ok;
+  }
+  clearChart() {
+    const c = window.echarts?.getInstanceByDom($("figurechart"));
+    c?.dispose();
+    $("figurechart").replaceChildren();
+  }
+  async chart() {
+    const e = $("figurechart"), d = this.now.drawn;
+    if (!d.length) { e.hidden = true; this.clearChart(); return; }
+    if (e.hidden) e.hidden = false; // else it has no width
+    await draw(e, `/page/figure/chart?id=${encodeURIComponent(this.id)}&hide=${[...this.hidden]}`, { high: ranked(d[0]) ? 0 : innerWidth < 760 ? 360 : 460, bar: 26, dress: (o) => {
+      for (const s of o.series) if (s.type === "line" && s.name !== "thesis") s.symbolSize = 8;
+      o.tooltip = { ...o.tooltip, trigger: ranked(d[0]) ? "item" : "axis" };
+    } });
+    const c = window.echarts?.getInstanceByDom(e);
+    if (!c) return;
+    if (!c.clickable) {
+      c.clickable = true;
+      c.getZr().on("click", (at) => { const p = this.nearest(c, at.offsetX, at.offsetY); if (p) this.choose(p); });
+      c.getZr().on("mousemove", (at) => c.getZr().setCursorStyle(this.nearest(c, at.offsetX, at.offsetY) ? "pointer" : "default"));
+      c.on("rendered", () => this.ring(c));
+    }
+    this.ring(c);
+  }
+  // lines are the series in the order in which the chart has them.
+  lines() { return this.now.drawn.flatMap((d) => d.series.map((s) => ({ d, s }))); }
+  // nearest is the point under a finger.
+  nearest(c, x, y) {
+    let best, far = wide;
+    if (ranked(this.now.drawn[0])) {
+      const [, row] = c.convertFromPixel({ gridIndex: 0 }, [x, y]) || [];
+      return c.containPixel({ gridIndex: 0 }, [x, y]) ? this.bar(c, Math.round(row)) : undefined;
+    }
+    const hidden = c.getOption().legend?.[0]?.selected || {}, data = c.getOption().series;
+    this.lines().forEach(({ d, s }, i) => s.points.forEach((p, k) => {
+      const at = data[i]?.data[k] && hidden[data[i].name] !== false && c.convertToPixel({ seriesIndex: i }, data[i].data[k].value);
+      const away = at ? Math.hypot(at[0] - x, at[1] - y) : Infinity;
+      if (away < far) { far = away; best = { d, s, p, i, k }; }
+    }));
+    return best;
+  }
+  // bar is the point of a bar: below each of the first figure are those of the others.
+  bar(c, row) {
+    const names = c.getOption().yAxis[0].data;
+    let first = row;
+    while (first >= 0 && !/^\d+\. /.test(names[first])) first--;
+    const rank = parseInt(names[first]), base = this.now.drawn[0], p = base.series[0].points.find((q) => q.x === rank);
+    if (!p || first === row) return p && { d: base, s: base.series[0], p };
+    const d = this.now.drawn.slice(1).filter((o) => o.series[0].points.some((q) => q.name === p.name))[row - first - 1];
+    return d && { d, s: d.series[0], p: d.series[0].points.find((q) => q.name === p.name) };
+  }
+  // ring is drawn around the chosen point.
+  ring(c) {
+    const h = this.chosen, i = h && !ranked(h.d) ? this.lines().findIndex(({ d, s }) => d.n === h.d.n && s.name === h.s.name) : -1;
+    const k = i < 0 ? -1 : this.lines()[i].s.points.findIndex((p) => p.run === h.p.run);
+    const v = k < 0 ? null : c.getOption().series[i]?.data[k]?.value, at = v && c.convertToPixel({ seriesIndex: i }, v);
+    const key = at ? at.map(Math.round).join() : "";
+    if (key === c.ringed) return;
+    c.ringed = key;
+    const ink = getComputedStyle(document.documentElement).getPropertyValue("--focus").trim();
+    c.setOption({ graphic: [{ id: "ring", type: "circle", silent: true, z: 9, invisible: !at, shape: { cx: at?.[0] || 0, cy: at?.[1] || 0, r: 9 }, style: { fill: "none", stroke: ink, lineWidth: 2.5 } }] });
+  }
+  // points are the way to a point without a pointer.
+  points() {
+    const d = this.now.drawn;
+    $("pointsbox").hidden = !d.length;
+    const rows = d.length ? [{ head: axis(d[0].x), what: axis(d[0].y), d }] : [];
+    keyed($("points"), rows, () => "all", ({ d }) => ranked(d[0]) ? this.rankTable(d) : this.xTable(d));
+  }
+  xTable(d) {
+    const lines = this.lines(), xs = [...new Set(lines.flatMap(({ s }) => s.points.map((p) => p.x)))].sort((a, b) => a - b);
+    const name = ({ d, s }) => d.name ? `${s.name}, ${d.name}` : s.name;
+    return el("table", { class: "rows" }, el("caption", { class: "hint" }, `${axis(d[0].y)} over ${axis(d[0].x)}`), el("thead", {}, el("tr", {}, el("td"), ...lines.map((l) => el("th", { scope: "col" }, name(l))))),
+      el("tbody", {}, ...xs.map((x) => el("tr", {}, el("th", { scope: "row" }, number(x)), ...lines.map(({ d, s }) => el("td", {}, ...s.points.filter((p) => p.x === x).map((p) => this.pointButton({ d, s, p }))))))));
+  }
+  rankTable(d) {
+    return el("table", { class: "rows" }, el("caption", { class: "hint" }, axis(d[0].y)), el("tbody", {}, ...d.flatMap((f) => f.series[0].points.map((p) =>
+      el("tr", {}, el("th", { scope: "row" }, `${p.x}. ${p.name}${f.name ? `, ${f.name}` : ""}`), el("td", {}, this.pointButton({ d: f, s: f.series[0], p })))))));
+  }
+  pointButton(h) { return el("button", { class: "link", title: `about ${h.s.name} at ${h.p.name || number(h.p.x)}`, onclick: () => this.choose(h, true) }, number(h.p.y)); }
+
+  async choose(h, keyboard) {
+    this.chosen = h;
+    const { d, s, p } = h, f = this.now;
+    const what = `Figure ${f.id}, ${s.name}${p.name ? ` ${p.name}` : ` at ${number(p.x)} ${d.x.unit}`}${d.name ? ` with ${d.name}` : ""}: ${number(p.y)} ${d.y.unit} at ${d.scale} scale`;
+    const c = window.echarts?.getInstanceByDom($("figurechart"));
+    if (c) this.ring(c);
+    const info = await call("GET", `/page/figure/point?id=${encodeURIComponent(f.id)}&n=${d.n}&run=${p.run}&what=${encodeURIComponent(what)}`);
+    if (!info || this.chosen !== h) return;
+    const near = (d.references || []).filter((r) => r.series === s.name && r.x === p.x && r.to !== null);
+    const card = el("article", { class: "card point", tabindex: -1, id: "pointcard", "aria-label": what },
+      el("div", { class: "head" }, el("h3", {}, p.name || s.name), el("span", { class: "hint" }, d.name && `with ${d.name}`), el("button", { class: "link", title: "close", "aria-label": "close", onclick: () => this.unchoose() }, "✕")),
+      el("p", { class: "big" }, `${number(p.y)}${p.ci95 ? ` ± ${number(p.ci95)}` : ""} ${d.y.unit}`, el("span", { class: "hint" }, ` ${p.name ? `rank ${p.x}` : `at ${number(p.x)} ${d.x.unit}`}${p.load ? `, ${p.load} coroutine${p.load > 1 ? "s" : ""} a thread` : ""}`)),
+      ...near.map((r) => el("p", { class: "hint" }, `◇ thesis ${span(r)}: ${r.text} §${r.section}`)),
+      info.busiest && el("p", { class: "hint" }, `busiest: ${info.busiest}`),
+      info.knobs.length > 0 && el("p", { class: "knoblist" }, ...info.knobs.map((k) => el("code", {}, `${k.name}=${k.a}`))),
+      el("div", { class: "acts" }, el("button", { onclick: () => this.live(h) }, "Open live"), el("button", { onclick: () => dialog("Notebook cell", el("h3", {}, "This run again", copier(info.cell)), el("pre", { tabindex: 0 }, info.cell)) }, "Copy as notebook cell")),
+      el("div", { id: "replace" }));
+    $("pointplace").replaceChildren(card);
+    if (keyboard) { card.focus(); card.scrollIntoView({ block: "nearest" }); }
+    say(what);
+  }
+  unchoose() {
+    this.chosen = null;
+    $("pointplace").replaceChildren();
+    const c = window.echarts?.getInstanceByDom($("figurechart"));
+    if (c) this.ring(c);
+  }
+  // live opens a point's system beside the others; of four one has to go.
+  async live(h, replace = "") {
+    const all = await call("GET", "/api/systems") || [];
+    if (!replace && all.length >= 4) {
+      $("replace").replaceChildren(el("p", {}, "Four systems run already, and that is the most. Which shall it take the place of?"),
+        el("div", { class: "acts" }, ...all.filter((s) => s.sys !== "a").map((s) => el("button", { class: `sys ${s.sys}`, onclick: () => this.live(h, s.sys) }, s.sys))), el("p", { class: "hint" }, "System a stays as long as the agent."));
+      $("replace").querySelector("button").focus();
+      return;
+    }
+    const s = await call("POST", `/api/figures/${this.id}/live`, { n: h.d.n, run: h.p.run, replace });
+    if (!s) return;
+    location.hash = "#live";
+    this.on.opened(s.sys);
+    say(`System ${s.sys} is the one behind the point.`);
+  }
+
+  claims() {
+    const d = this.now.drawn[0], claims = d && !this.now.running ? d.claims || [] : [];
+    $("claimsbox").hidden = !claims.length && !(d?.references || []).length;
+    keyed($("claims"), claims, (c) => c.id, (c) => el("li", {}, el("span", { class: `verdict ${c.status}` }, { holds: "✓ holds", contradicted: "✗ contradicted" }[c.status] || "? undecided"),
+      el("div", {}, el("p", {}, c.claim), el("p", { class: "hint" }, facts(c)), el("p", { class: "hint" }, c.why))));
+    keyed($("references"), (d?.references || []).filter((r) => !claims.some((c) => c.id === r.id)), (r) => r.id + r.to, (r) => el("li", {}, el("span", { class: "hint" }, "◇ thesis"), el("div", {}, el("p", {}, `${r.text}: ${r.from === null ? `${number(r.x)} ${d.x.unit}` : `${span(r)} ${d.y.unit}`}`), el("p", { class: "hint" }, `§${r.section}`))));
+  }
+  variants() {
+    const f = this.now;
+    $("variantbox").hidden = !f.base;
+    $("variantgo").disabled = !!f.running;
+    const items = [...f.drawn.slice(1).map((d) => ({ n: d.n, name: d.name, shown: true })), ...[...this.hidden].map((n, i) => ({ n, name: f.hidden[i] })).filter((v) => v.name)];
+    keyed($("variants"), items, (v) => String(v.n), (v) => el("li", {}, el("label", {}, el("input", { type: "checkbox", checked: v.shown, onchange: () => { if (!this.hidden.delete(v.n)) this.hidden.add(v.n); this.refresh(); } }), " ", el("code", {}, v.name))));
+  }
+  async variant() {
+    const set = {};
+    for (const word of $("variant").value.trim().split(/[\s,]+/).filter(Boolean)) {
+      const at = word.indexOf("=");
+      if (at < 1) { this.wrong(`${word}: must be KNOB=VALUE, such as ddio=false`); return; }
+      set[word.slice(0, at)] = word.slice(at + 1);
+    }
+    if (!Object.keys(set).length) { this.wrong("Name a knob and its value, such as ddio=false."); return; }
+    this.wrong("");
+    if (await this.compute(set)) $("variant").value = "";
+  }
+  wrong(text) {
+    $("variantwrong").textContent = text;
+    $("variantwrong").hidden = !text;
+  }
+  // complete offers the names of knobs, and after = the values of one.
+  complete() {
+    const [, before, word] = $("variant").value.match(/^(.*?)(\S*)$/), [name, value] = word.split("=");
+    const k = this.knobs.by.get(name), offers = value === undefined ? this.knobs.list.map((x) => [`${x.name}=`, x.label]) : (k?.choices?.length ? k.choices : k?.kind === "bool" ? ["true", "false"] : []).map((v) => [`${name}=${v}`, k.label]);
+    $("variantknobs").replaceChildren(...offers.map(([v, label]) => el("option", { value: before + v, label })));
+    $("variantabout").textContent = k ? `${k.label}: ${k.doc}` : "";
+  }
+}
+
+const ranked = (d) => !!d?.series[0]?.points[0]?.name;
+const axis = (a) => a.unit ? `${a.label} (${a.unit})` : a.label;
+const number = (v) => String(Number(v.toPrecision(4)));
+const span = (r) => `${{ "at most": "≤", "at least": "≥" }[r.bound] || ""}${r.from === r.to ? number(r.to) : `${number(r.from)} to ${number(r.to)}`}`;
+const lasting = (ms) => ms < 9500 ? `${(ms / 1000).toFixed(1)} s` : ms < 99000 ? `${Math.round(ms / 1000)} s` : ms < 7200e3 ? `${Math.round(ms / 60e3)} minutes` : `${Math.round(ms / 3600e3)} hours`;
+const status = (f) => ({ computed: `✓ ${[f.scale === "paper" && "paper", f.wall_ms >= 100 && lasting(f.wall_ms)].filter(Boolean).join(", ")}`, running: f.total ? `${f.done} of ${f.total}` : "waits", failed: "✗ failed" })[f.status] || "–";
+const gap = (d) => d.paper_gap_at ? `; ${d.paper_gap_at.series} at ${number(d.paper_gap_at.x)} ${d.x.unit} is ${d.paper_gap < 0 ? "−" : "+"}${Math.abs(100 * d.paper_gap).toFixed(1)} % of paper scale` : "";
+// facts are the numbers of a claim. A ratio over a line has three.
+const facts = (c) => [c.reference && `thesis ${c.reference.replace("..", " to ")} ${c.unit || ""}`, c.measured !== null && `measured ${number(c.measured)} ${c.unit || ""}`,
+  c.smallest !== undefined && c.largest !== undefined && c.smallest !== c.largest && `from ${number(c.smallest)} to ${number(c.largest)}, peak over peak ${number(c.peak_over_peak)}`].filter(Boolean).join(" · ") || "an ordering";
