@@ -50,7 +50,7 @@ func (h HotSet) DrawCold(r *r2.Rand) uint64 {
 
 // Scatter is a bijection of [0, n) that takes neighbours apart, so that the
 // popular ranks of a distribution are not all in one partition.
-type Scatter struct{ n, step uint64 }
+type Scatter struct{ n, step, back uint64 }
 
 // NewScatter makes one.
 func NewScatter(n uint64) Scatter {
@@ -58,13 +58,30 @@ func NewScatter(n uint64) Scatter {
 	for gcd(step, n) != 1 {
 		step += 2
 	}
-	return Scatter{n, step}
+	return Scatter{n, step, inverse(step%n, n)}
 }
 
 // At maps i.
-func (s Scatter) At(i uint64) uint64 {
-	hi, lo := bits.Mul64(i, s.step)
-	return bits.Rem64(hi, lo, s.n)
+func (s Scatter) At(i uint64) uint64 { return times(i, s.step, s.n) }
+
+// Of is the number that At maps to v.
+func (s Scatter) Of(v uint64) uint64 { return times(v, s.back, s.n) }
+
+// times is x*y modulo n.
+func times(x, y, n uint64) uint64 {
+	hi, lo := bits.Mul64(x, y)
+	return bits.Rem64(hi, lo, n)
+}
+
+// inverse is 1/x modulo n, which have no common factor.
+func inverse(x, n uint64) uint64 {
+	old, now := uint64(0), 1%n // factors of x that leave a and b
+	for a, b := n, x; b > 1; {
+		q := a / b
+		old, now = now, (old+n-times(q, now, n))%n
+		a, b = b, a-q*b
+	}
+	return now
 }
 
 func gcd(a, b uint64) uint64 {

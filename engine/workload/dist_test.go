@@ -59,6 +59,9 @@ func TestScatter(t *testing.T) {
 			if seen[s.At(i)] {
 				t.Fatalf("n %d: %d twice", n, s.At(i))
 			}
+			if back := s.Of(s.At(i)); back != i {
+				t.Fatalf("n %d: %d is mapped to %d, and back to %d", n, i, s.At(i), back)
+			}
 			seen[s.At(i)] = true
 		}
 	}

@@ -1,5 +1,7 @@
 package tpcc
 
+import "drtmx/engine/workload"
+
 // The population (clause 4.3.3): every row is a pure function of its key, so that
 // nothing is stored of rows that nobody touches.
 
@@ -21,16 +23,16 @@ func (b *Bench) initialDistrictYTD() int64  { return int64(b.customers) * initia
 func (b *Bench) initWarehouse(key uint64, v []byte) {
 	x := b.bits(Warehouse, key)
 	put48(v[wYTD:], b.initialWarehouseYTD())
-	put16(v[wTax:], uint16(x.below(2001)))
-	x.text(v[wText:])
+	put16(v[wTax:], uint16(x.Below(2001)))
+	x.Text(v[wText:])
 }
 
 func (b *Bench) initDistrict(key uint64, v []byte) {
 	x := b.bits(District, key)
 	putI64(v[dYTD:], b.initialDistrictYTD())
 	put32(v[dNext:], uint32(b.customers)+1)
-	put16(v[dTax:], uint16(x.below(2001)))
-	x.text(v[dText:])
+	put16(v[dTax:], uint16(x.Below(2001)))
+	x.Text(v[dText:])
 }
 
 func (b *Bench) initCustomer(key uint64, v []byte) {
@@ -40,22 +42,22 @@ func (b *Bench) initCustomer(key uint64, v []byte) {
 	put32(v[cPayments:], 1)
 	put32(v[cSince:], loadDate)
 	put32(v[cLimit:], creditLimit)
-	put16(v[cDiscount:], uint16(x.below(5001)))
+	put16(v[cDiscount:], uint16(x.Below(5001)))
 	copy(v[cCredit:], "GC")
-	if x.below(10) == 0 {
+	if x.Below(10) == 0 {
 		copy(v[cCredit:], "BC")
 	}
 	b.firstName(key, v[cFirst:][:cFirstBytes])
 	copy(v[cMiddle:], "OE")
 	lastName(v[cLast:][:cLastBytes], b.nameOf(key))
-	x.text(v[cText:])
+	x.Text(v[cText:])
 }
 
 // firstName is needed without the rest of the row.
 func (b *Bench) firstName(customer uint64, dst []byte) {
 	x := b.bits(Customer, customer)
-	x = bitsOf(x.next() ^ 0x6669727374)
-	x.text(dst)
+	x = workload.Bits(x.Next() ^ 0x6669727374)
+	x.Text(dst)
 }
 
 func (b *Bench) initHistory(key uint64, v []byte) {
@@ -65,7 +67,7 @@ func (b *Bench) initHistory(key uint64, v []byte) {
 	}
 	x := b.bits(History, key)
 	setHistory(v, w*districts+h/b.customers, w*districts+h/b.customers, h%b.customers, loadDate, initialPayment)
-	x.text(v[hData:])
+	x.Text(v[hData:])
 }
 
 // setHistory writes all columns but the data.
@@ -101,7 +103,7 @@ func (b *Bench) initOrder(key uint64, v []byte) {
 	setOrder(v, d, o, b.initialCustomer(d, o), loadDate, b.initialLines(key), true)
 	if o < b.initialDelivered() {
 		x := b.bits(Order, key)
-		v[oCarrier] = byte(1 + x.below(10))
+		v[oCarrier] = byte(1 + x.Below(10))
 	}
 }
 
@@ -123,13 +125,13 @@ func setOrder(v []byte, district, o, c uint64, date int64, lines int, allLocal b
 // order, one each.
 func (b *Bench) initialCustomer(district, o uint64) uint64 {
 	x := b.bits(Customer, ^district)
-	return (b.shuffle.At(o) + x.below(b.customers)) % b.customers
+	return (b.shuffle.At(o) + x.Below(b.customers)) % b.customers
 }
 
 // initialLines is the number of an order's lines.
 func (b *Bench) initialLines(order uint64) int {
 	x := b.bits(OrderLine, ^order)
-	return 5 + int(x.below(maxLines-5+1))
+	return 5 + int(x.Below(maxLines-5+1))
 }
 
 func (b *Bench) initOrderLine(key uint64, v []byte) {
@@ -139,14 +141,14 @@ func (b *Bench) initOrderLine(key uint64, v []byte) {
 		return
 	}
 	x := b.bits(OrderLine, key)
-	i := x.below(b.items)
+	i := x.Below(b.items)
 	date, amount := int64(loadDate), uint32(0)
 	if o >= b.initialDelivered() {
-		date, amount = 0, uint32(1+x.below(999_999))
+		date, amount = 0, uint32(1+x.Below(999_999))
 	}
 	setOrderLine(v, d, o, n, i, d/districts, 5, amount)
 	putI64(v[lDelivery:], date)
-	x.text(v[lDist:][:distBytes])
+	x.Text(v[lDist:][:distBytes])
 }
 
 // setOrderLine writes all columns but the dist-info, not delivered.
@@ -164,15 +166,15 @@ func setOrderLine(v []byte, district, o, n, item, supply uint64, quantity uint16
 
 func (b *Bench) initStock(key uint64, v []byte) {
 	x := b.bits(Stock, key)
-	put32(v[sQuantity:], uint32(10+x.below(91)))
-	x.text(v[sDist:])
-	x.original(v[sData:][:sDataBytes])
+	put32(v[sQuantity:], uint32(10+x.Below(91)))
+	x.Text(v[sDist:])
+	original(&x, v[sData:][:sDataBytes])
 }
 
 func (b *Bench) initItem(key uint64, v []byte) {
 	x := b.bits(Item, key%b.items) // the same on every server
-	put32(v[iImage:], uint32(1+x.below(10_000)))
-	put32(v[iPrice:], uint32(100+x.below(9_901)))
-	x.text(v[iName:])
-	x.original(v[iData:][:sDataBytes])
+	put32(v[iImage:], uint32(1+x.Below(10_000)))
+	put32(v[iPrice:], uint32(100+x.Below(9_901)))
+	x.Text(v[iName:])
+	original(&x, v[iData:][:sDataBytes])
 }

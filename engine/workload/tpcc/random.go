@@ -4,43 +4,18 @@ import (
 	"math/bits"
 
 	"drtmx/engine/r2"
+	"drtmx/engine/workload"
 )
 
-// bitsOf is a stream of random numbers that is a pure function of its name.
-type bitsOf uint64
-
-func (b *Bench) bits(table, key uint64) bitsOf {
-	return bitsOf((key+1)*0x9e3779b97f4a7c15 ^ (b.opt.Seed*256+table)*0xd1342543de82ef95)
-}
-
-func (x *bitsOf) next() uint64 {
-	*x += 0x9e3779b97f4a7c15
-	z := uint64(*x)
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return z ^ z>>31
-}
-
-func (x *bitsOf) below(n uint64) uint64 {
-	hi, _ := bits.Mul64(x.next(), n)
-	return hi
-}
-
-// text fills b with letters.
-func (x *bitsOf) text(b []byte) {
-	for i := 0; i < len(b); i += 16 {
-		r := x.next()
-		for j := i; j < min(i+16, len(b)); j, r = j+1, r>>4 {
-			b[j] = 'a' + byte(r&15)
-		}
-	}
+func (b *Bench) bits(table, key uint64) workload.Bits {
+	return workload.NewBits(b.opt.Seed, table, key)
 }
 
 // original is text that says ORIGINAL somewhere, one time in ten.
-func (x *bitsOf) original(b []byte) {
-	x.text(b)
-	if x.below(10) == 0 {
-		copy(b[x.below(uint64(len(b)-7)):], "ORIGINAL")
+func original(x *workload.Bits, b []byte) {
+	x.Text(b)
+	if x.Below(10) == 0 {
+		copy(b[x.Below(uint64(len(b)-7)):], "ORIGINAL")
 	}
 }
 
@@ -91,8 +66,8 @@ func (b *Bench) nameOf(customer uint64) uint64 {
 		return c
 	}
 	x := b.bits(Customer, customer)
-	x = bitsOf(x.next() ^ 0x6c617374)
+	x = workload.Bits(x.Next() ^ 0x6c617374)
 	load := b.names
 	load.c = constLastLoad
-	return load.at(x.below(load.a+1), x.below(load.n))
+	return load.at(x.Below(load.a+1), x.Below(load.n))
 }
