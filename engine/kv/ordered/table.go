@@ -23,6 +23,7 @@ type Spec struct {
 	Name    string // for messages to people
 	Servers int    // machines 0 to Servers-1 have equal shares of the parts, in order
 	Parts   uint64
+	Nodes   uint64 // addresses for so many nodes of a part, more share them; 0: 65,536. Many small parts need less
 	// Fill calls add with the entries that a part has from the start, in any order of keys. It must be a pure function
 	// of the part. Nil: none.
 	Fill func(part uint64, add func(key, value uint64))
@@ -32,7 +33,7 @@ const (
 	headBytes  = 64        // of a part, in its server's memory: the version, which counts changes
 	nodeBytes  = 512       // distance of two nodes in the address space
 	nodeTouch  = 128       // of a node that a search looks at: two lines
-	partNodes  = 1 << 16   // addresses for so many nodes of a part; more share them
+	partNodes  = 1 << 16   // if Spec.Nodes says nothing
 	entryBytes = 16        // of a reply
 	scanLimit  = 1_000_000 // entries of one Scan, a sign of a missing limit
 )
@@ -86,9 +87,9 @@ func (t *Table) head(part uint64) r2.Addr {
 
 // charge is the way that the last operation on a part's tree took.
 func (t *Table) charge(c *r2.Co, part uint64, x *tree) {
-	base := t.nodes[t.Primary(part)] + r2.Addr(part%t.share*partNodes*nodeBytes)
+	base := t.nodes[t.Primary(part)] + r2.Addr(part%t.share*t.spec.Nodes*nodeBytes)
 	for _, n := range x.visited {
-		c.Touch(base+r2.Addr(uint64(n)%partNodes*nodeBytes), nodeTouch)
+		c.Touch(base+r2.Addr(uint64(n)%t.spec.Nodes*nodeBytes), nodeTouch)
 	}
 }
 
@@ -141,6 +142,9 @@ func newTable(cl *r2.Cluster, s Spec) (*Table, error) {
 	if s.Servers < 1 || s.Servers > cl.Machines() || s.Parts < 1 {
 		return nil, fmt.Errorf("ordered table %s: %d parts on %d servers, the cluster has %d machines", s.Name, s.Parts, s.Servers, cl.Machines())
 	}
+	if s.Nodes == 0 {
+		s.Nodes = partNodes
+	}
 	t := &Table{spec: s, cl: cl, share: (s.Parts + uint64(s.Servers) - 1) / uint64(s.Servers), trees: make([]*tree, s.Parts)}
 	for m := range s.Servers {
 		a, err := cl.Mem(m).Alloc(fabric.Alloc{Name: "ordered." + s.Name, Bytes: t.share * headBytes})
@@ -148,7 +152,7 @@ func newTable(cl *r2.Cluster, s Spec) (*Table, error) {
 			return nil, fmt.Errorf("ordered table %s: %w", s.Name, err)
 		}
 		t.heads = append(t.heads, a)
-		t.nodes = append(t.nodes, cl.Mem(m).Reserve("ordered."+s.Name+".nodes", t.share*partNodes*nodeBytes, 0))
+		t.nodes = append(t.nodes, cl.Mem(m).Reserve("ordered."+s.Name+".nodes", t.share*s.Nodes*nodeBytes, 0))
 	}
 	return t, nil
 }
