@@ -1,0 +1,101 @@
+package tpce
+
+import (
+	"strings"
+	"testing"
+
+	"drtmx/engine/txn"
+)
+
+// TestMix: all ten transactions under contention, with torn reads and lost
+// datagrams, are strictly serialisable and consistent under every preset.
+func TestMix(t *testing.T) {
+	commits := uint64(2_000)
+	if testing.Short() {
+		commits = 400
+	}
+	for i, preset := range txn.PresetNames() {
+		t.Run(preset, func(t *testing.T) {
+			cfg, _ := txn.Preset(preset)
+			b := newBed(t, shapes[i%len(shapes)], cfg, tiny())
+			if bad := b.stress(commits); len(bad) > 0 {
+				t.Fatal(strings.Join(bad, "\n"))
+			}
+			t.Logf("%d attempts, %d commits by type %v, %d rollbacks", b.attempts, b.commits, b.byType, b.rollbacks)
+			for typ, n := range b.byType[:numTypes] {
+				if n == 0 {
+					t.Errorf("no %s", types[typ].Name)
+				}
+			}
+			if b.attempts == b.commits+b.rollbacks {
+				t.Error("no attempt was aborted")
+			}
+		})
+	}
+}
+
+// writers is a mix of the transactions that change something.
+var writers = map[string]int{
+	"customer-position": 10, "trade-order": 30, "trade-result": 40, "security-detail": 0, "trade-lookup": 0,
+	"trade-status": 0, "broker-volume": 2, "market-feed": 10, "market-watch": 0, "trade-update": 5,
+}
+
+func (b *bed) mix(t *testing.T, weights map[string]int) {
+	t.Helper()
+	for _, x := range types {
+		if err := b.bench.Set("mix."+x.Name, weights[x.Name]); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestWriters: mostly those, which open and close holdings of either sign and
+// release limit orders.
+func TestWriters(t *testing.T) {
+	commits := uint64(4_000)
+	if testing.Short() {
+		commits = 500
+	}
+	for i, preset := range txn.PresetNames() {
+		t.Run(preset, func(t *testing.T) {
+			cfg, _ := txn.Preset(preset)
+			cfg.Speculative = i%2 == 0
+			b := newBed(t, three, cfg, tiny())
+			b.mix(t, writers)
+			if bad := b.stress(commits); len(bad) > 0 {
+				t.Fatal(strings.Join(bad, "\n"))
+			}
+			var short, long, closed int
+			b.bench.db.EachTouched(Holding, func(key uint64) {
+				row := make([]byte, 16+holdingBytes)
+				b.bench.db.Row(Holding, key, row)
+				switch q := i32(row[16+hQuantity:]); {
+				case q < 0:
+					short++
+				case q > 0:
+					long++
+				default:
+					closed++
+				}
+			})
+			t.Logf("%d attempts, %d commits by type %v; holdings %d long, %d short, %d closed", b.attempts, b.commits, b.byType, long, short, closed)
+			if short == 0 || long == 0 || closed == 0 {
+				t.Error("one kind of holdings did not occur")
+			}
+		})
+	}
+}
+
+// TestPositionOnly is the workload of figure 4-6.
+func TestPositionOnly(t *testing.T) {
+	cfg, _ := txn.Preset("drtm+h")
+	o := tiny()
+	o.PositionOnly = true
+	b := newBed(t, three, cfg, o)
+	if bad := b.stress(300); len(bad) > 0 {
+		t.Fatal(strings.Join(bad, "\n"))
+	}
+	if b.byType[customerPosition] != b.commits || b.attempts != b.commits+b.rollbacks {
+		t.Errorf("%d commits, %d of customer-position, %d attempts", b.commits, b.byType[customerPosition], b.attempts)
+	}
+}
