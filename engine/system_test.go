@@ -68,6 +68,8 @@ func TestRunOfEachPresetAndWorkload(t *testing.T) {
 		"cycle":   small(Knobs{"workload": "cycle"}),
 		"tpcc":    small(Knobs{"workload": "tpcc", "workload.customers": 300, "workload.items": 2_000}),
 		"tpcc-no": small(Knobs{"workload": "tpcc-no", "workload.customers": 300, "workload.items": 2_000}),
+		"tpce":    small(Knobs{"workload": "tpce", "workload.customers": 40, "workload.securities": 40}),
+		"tpce-cp": small(Knobs{"workload": "tpce-cp", "workload.customers": 40, "workload.securities": 40}),
 		"open":    small(Knobs{"clients.arrival": "open:200k"}),
 		"split":   small(Knobs{"servers": 3, "clients": 1, "client.threads": 3}),
 		"fresh":   small(Knobs{"warm": false, "ddio": false, "torn_reads": false, "check": "sampled"}),
@@ -121,6 +123,9 @@ func TestDeterminism(t *testing.T) {
 	t.Run("open", func(t *testing.T) { deterministic(t, small(Knobs{"clients.arrival": "open:300k"})) })
 	t.Run("tpcc", func(t *testing.T) {
 		deterministic(t, small(Knobs{"workload": "tpcc", "workload.customers": 30, "workload.items": 200, "fault.drop": 0.002}))
+	})
+	t.Run("tpce", func(t *testing.T) {
+		deterministic(t, small(Knobs{"workload": "tpce", "workload.customers": 20, "workload.securities": 20, "fault.drop": 0.002}))
 	})
 	t.Run("micro-rpc", func(t *testing.T) { deterministic(t, small(Knobs{"workload": "micro-rpc"})) })
 }

@@ -67,18 +67,22 @@ func tpccPopulation(v Knobs, servers int) population {
 func tpccKnobs(only func(name string) func(v Knobs) string) []entry {
 	row := func(k Knob) entry {
 		k.Group, k.Section = groupWorkload, "4.3"
-		return entry{Knob: k, inactive: only(k.Name)}
+		e := entry{Knob: k, inactive: only(k.Name)}
+		if k.Name == "workload.customers" {
+			e.byLoad = map[string]any{"tpce": 1_000, "tpce-cp": 1_000}
+		}
+		return e
 	}
 	const of = "; the standard's number, which workload.scale multiplies."
 	return []entry{
 		row(Knob{Name: "workload.warehouses", Kind: KindInt, Default: 0, Min: 0, Max: 1024, Label: "Warehouses per machine",
 			Doc: "Warehouses on each machine that holds data. 0: one per worker thread, as the 384 of 16 machines with 24 threads."}),
-		row(Knob{Name: "workload.customers", Kind: KindInt, Default: 3_000, Min: 10, Max: 100_000, Label: "Customers per district",
-			Doc: "And orders that were there from the start" + of}),
+		row(Knob{Name: "workload.customers", Kind: KindInt, Default: 3_000, Min: 10, Max: 100_000, Label: "Customers per district or machine",
+			Doc: "TPC-C: per district, and orders that were there from the start. TPC-E: per machine that holds data, with five accounts each" + of}),
 		row(Knob{Name: "workload.items", Kind: KindInt, Default: 100_000, Min: 20, Max: 1_000_000, Label: "Items",
 			Doc: "And stock records of each warehouse" + of}),
 		row(Knob{Name: "workload.rollbacks", Kind: KindInt, Default: 10, Min: 0, Max: 1000, Unit: "per mille", Label: "Rollbacks", Live: true,
-			Doc: "Share of the new-orders that name an item that does not exist, and are rolled back."}),
+			Doc: "Share of the new-orders that name an item that does not exist, or of the trade-orders, that are rolled back."}),
 		row(Knob{Name: "workload.remote.order_line", Kind: KindInt, Default: 10, Min: 0, Max: 1000, Unit: "per mille", Label: "Remote order lines", Live: true,
 			Doc: "Share of the order lines whose goods come from another warehouse."}),
 		row(Knob{Name: "workload.remote.payment", Kind: KindInt, Default: 150, Min: 0, Max: 1000, Unit: "per mille", Label: "Remote payments", Live: true,

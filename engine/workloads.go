@@ -59,6 +59,20 @@ var workloads = []workloadKind{
 		local:        func(v Knobs) int { return localTPCC(v, true) },
 		build:        func(v Knobs) (workload.Bench, error) { return newTPCC(v, true) },
 	},
+	{
+		name: "tpce", doc: "TPC-E, the ten transactions of a brokerage house, on 33 tables, most of them distributed and read-only (section 4.3.5)",
+		transactions: true, readOnly: true,
+		knobs: tpceKnobNames,
+		mix: []string{"customer-position", "trade-order", "trade-result", "security-detail", "trade-lookup", "trade-status", "broker-volume", "market-feed",
+			"market-watch", "trade-update"},
+		build: func(v Knobs) (workload.Bench, error) { return newTPCE(v, false) },
+	},
+	{
+		name: "tpce-cp", doc: "TPC-E's customer-position alone, a read-only transaction whose prices come from all machines (section 4.3.5)",
+		transactions: true, readOnly: true,
+		knobs: tpceKnobNames[:4],
+		build: func(v Knobs) (workload.Bench, error) { return newTPCE(v, true) },
+	},
 	micros("micro-read", "one READ after the other", "workload.primitive", "workload.objects", "workload.copy", "workload.pattern", "workload.dimm", "workload.align"),
 	micros("micro-write", "one WRITE after the other", "workload.primitive", "workload.objects", "workload.copy", "workload.pattern", "workload.dimm", "workload.align", "workload.pad", "opt.micro.pa"),
 	micros("micro-atomic", "one FETCH-AND-ADD after the other on random words"),
@@ -279,6 +293,7 @@ func workloadKnobs() []entry {
 	}
 	list = append(list, microKnobs(only)...)
 	list = append(list, tpccKnobs(only)...)
+	list = append(list, tpceKnobs(only)...)
 	return append(list, mixKnobs()...)
 }
 
@@ -306,10 +321,15 @@ func microKnobs(only func(name string) func(v Knobs) string) []entry {
 }
 
 // mixWeights are the default weights, where they are not 15.
-var mixWeights = map[string]int{"send-payment": 25, "new-order": 45, "payment": 43, "order-status": 4, "delivery": 4, "stock-level": 4}
+var mixWeights = map[string]int{"send-payment": 25, "new-order": 45, "payment": 43, "order-status": 4, "delivery": 4, "stock-level": 4,
+	"customer-position": 13, "trade-order": 10, "trade-result": 10, "security-detail": 14, "trade-lookup": 8, "trade-status": 19, "broker-volume": 5,
+	"market-feed": 1, "market-watch": 18, "trade-update": 2}
 
 // mixDocs is what else there is to say of a weight.
-var mixDocs = map[string]string{"delivery": " A delivery is ten transactions, one per district."}
+var mixDocs = map[string]string{
+	"delivery":     " A delivery is ten transactions, one per district.",
+	"trade-result": " One for which no trade waits is a trade-order in its place.",
+}
 
 // mixKnobs has one weight for each type of each workload.
 func mixKnobs() []entry {

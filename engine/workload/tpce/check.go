@@ -247,7 +247,7 @@ func (a *audit) allHoldings() {
 
 // notZero counts what nobody has asked for.
 func notZero[K comparable](m map[K]int64) (n int) {
-	for _, v := range m {
+	for _, v := range m { // order-free: counts
 		if v != 0 {
 			n++
 		}
