@@ -44,6 +44,9 @@ func (tx *Tx) countLocks() {
 // that somebody is at it. Nobody else can be about to write them, so the CPU
 // stores the lock word even where the RNIC locks.
 func (tx *Tx) lockInserts() {
+	if tx.cfg.Variant == InsertNotLocked {
+		return
+	}
 	word := tx.th.owner(tx.c).LockWord()
 	for i := range tx.set {
 		a := &tx.set[i]

@@ -28,12 +28,15 @@ const (
 	// ran: a transaction commits whatever its locks and its validation say, and
 	// reads records that are locked.
 	IgnoreAborts
+	// InsertNotLocked inserts records without locking them.
+	InsertNotLocked
 	numVariants
 )
 
 var variantNames = [...]string{
 	"correct", "skip-version-check", "unlock-before-write-back", "sequence-not-advanced",
 	"commit-before-log", "cas-ignores-expected", "unlock-not-won", "as-published", "ignore-aborts",
+	"insert-not-locked",
 }
 
 func (v Variant) String() string {

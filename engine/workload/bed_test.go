@@ -11,6 +11,7 @@ import (
 	"drtmx/engine/sim"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
+	"drtmx/engine/workload/internal/verdict"
 )
 
 // setup is a small system with everything that makes life hard switched on.
@@ -152,24 +153,10 @@ func (b *bed) close() {
 
 // verdict drains and collects every complaint.
 func (b *bed) verdict() []string {
-	var bad []string
 	if err := b.drain(); err != nil {
 		return []string{err.Error()}
 	}
-	b.bench.DB().CheckReplicas()
-	for _, inv := range b.bench.Check() {
-		if !inv.OK {
-			bad = append(bad, inv.Name+": "+inv.Text)
-		}
-	}
-	rep := b.rec.Finish()
-	for _, a := range rep.Anomalies {
-		bad = append(bad, a.Kind+": "+a.Text)
-	}
-	if !rep.OK && len(bad) == 0 {
-		bad = append(bad, "the report is not ok")
-	}
-	return bad
+	return verdict.Of(b.bench, b.rec)
 }
 
 func check(t *testing.T, b *bed) {

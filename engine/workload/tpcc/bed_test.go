@@ -11,6 +11,7 @@ import (
 	"drtmx/engine/sim"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
+	"drtmx/engine/workload/internal/verdict"
 )
 
 // bed is a small system with everything that makes life hard switched on.
@@ -22,7 +23,7 @@ type bed struct {
 	bench   *Bench
 	stop    bool
 	running int
-	err     error
+	failed  []string // transactions that ended with an error
 
 	attempts, commits, rollbacks uint64
 	byType                       [5]uint64
@@ -92,25 +93,18 @@ func newBed(t testing.TB, x shape, cfg txn.Config, o Options) *bed {
 func (b *bed) client(c *r2.Co) {
 	for r := b.bench.Runner(c); !b.stop; {
 		if err := r.Next(); err != nil {
-			b.err = err
-			break
+			b.failed = append(b.failed, err.Error())
+			b.stop = true
 		}
 	}
 	b.running--
 }
 
-func (b *bed) run(d sim.Time) error {
-	if err := b.s.Run(b.s.Now() + d); err != nil {
-		return err
-	}
-	return b.err
-}
-
-// stress runs until so many transactions have committed, drains, and returns
-// everything that the checkers find.
+// stress runs until so many transactions have committed or one ends with an
+// error, drains, and returns everything that is wrong.
 func (b *bed) stress(commits uint64) []string {
-	for b.commits < commits {
-		if err := b.run(100 * sim.Microsecond); err != nil {
+	for b.commits < commits && !b.stop {
+		if err := b.s.Run(b.s.Now() + 100*sim.Microsecond); err != nil {
 			return []string{err.Error()}
 		}
 		if b.s.Now() > sim.Second {
@@ -118,29 +112,12 @@ func (b *bed) stress(commits uint64) []string {
 		}
 	}
 	for b.stop = true; b.running > 0 || !b.cl.Quiet() || b.bench.DB().InFlight() > 0; {
-		if err := b.run(10 * sim.Microsecond); err != nil {
+		if err := b.s.Run(b.s.Now() + 10*sim.Microsecond); err != nil {
 			return []string{err.Error()}
 		}
 		if b.s.Now() > 2*sim.Second {
 			return []string{"not drained:\n" + strings.Join(b.cl.Waiting(20), "\n")}
 		}
 	}
-	return b.verdict()
-}
-
-func (b *bed) verdict() (bad []string) {
-	b.bench.DB().CheckReplicas()
-	for _, inv := range b.bench.Check() {
-		if !inv.OK {
-			bad = append(bad, inv.Name+": "+inv.Text)
-		}
-	}
-	rep := b.rec.Finish()
-	for _, a := range rep.Anomalies {
-		bad = append(bad, a.Kind+": "+a.Text)
-	}
-	if !rep.OK && len(bad) == 0 {
-		bad = append(bad, "the report is not ok")
-	}
-	return bad
+	return append(b.failed, verdict.Of(b.bench, b.rec)...)
 }

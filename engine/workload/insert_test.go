@@ -1,0 +1,147 @@
+package workload_test
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"testing"
+
+	"drtmx/engine/kv"
+	"drtmx/engine/r2"
+	"drtmx/engine/txn"
+	"drtmx/engine/workload"
+)
+
+// queue is a workload of inserts and of those who look out for them. Writers take
+// a number from their machine's counter, read its flag, which is elsewhere, and
+// insert the row of that number. Watchers read the row that is about to come, and
+// not the counter, and raise the flag. If a row is not locked between the
+// decision of its transaction and its write-back, either may overlook the other.
+type queue struct {
+	db      *txn.DB
+	servers uint64
+	next    []uint64 // by machine: the number that somebody was last at; a hint for watchers, free of time
+}
+
+const (
+	counters  = 1
+	flags     = 2
+	queued    = 3
+	queueRows = 1 << 14 // by machine
+)
+
+func (w *queue) Name() string                 { return "queue" }
+func (w *queue) Types() []string              { return []string{"insert", "watch"} }
+func (w *queue) DB() *txn.DB                  { return w.db }
+func (w *queue) Warm() error                  { return nil }
+func (w *queue) Set(name string, _ any) error { return workload.UnknownParameter(w.Name(), name) }
+
+func (w *queue) Open(env workload.Env) (err error) {
+	if w.db, err = env.OpenDB(txn.Costs{}); err != nil {
+		return err
+	}
+	n := env.ServerCount()
+	w.servers, w.next = uint64(n), make([]uint64, n)
+	empty := func(uint64, []byte) {}
+	for _, t := range []struct {
+		kv.Spec
+		rows uint64
+	}{
+		{kv.Spec{ID: counters, Name: "counters", ValueBytes: 8, Init: empty}, w.servers},
+		{kv.Spec{ID: flags, Name: "flags", ValueBytes: 8, Init: empty}, w.servers},
+		{kv.Spec{ID: queued, Name: "queued", ValueBytes: 8, Init: empty}, w.servers * queueRows},
+	} {
+		if _, err = w.db.AddTable(t.Spec, kv.Blocks(n, t.rows)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Check looks that there is a row for each number given out, and no other.
+func (w *queue) Check() []workload.Invariant {
+	inv := workload.Invariant{Name: "queue.rows", OK: true}
+	row := make([]byte, 16+8)
+	for m := range w.servers {
+		w.db.Row(counters, m, row)
+		last := binary.LittleEndian.Uint64(row[16:])
+		for n := range last + 8 {
+			w.db.Row(queued, m*queueRows+n, row)
+			if is := binary.LittleEndian.Uint64(row[16:]) != 0; is != (n < last) {
+				inv.OK, inv.Text = false, fmt.Sprintf("machine %d has given out %d numbers; row %d exists: %v", m, last, n, is)
+			}
+		}
+	}
+	return []workload.Invariant{inv}
+}
+
+type queueRunner struct {
+	w      *queue
+	client *txn.Client
+}
+
+func (w *queue) Runner(c *r2.Co) workload.Runner { return &queueRunner{w, w.db.Client(c)} }
+
+func (r *queueRunner) Next() error {
+	w, c := r.w, r.client.Co()
+	m := uint64(c.Machine())
+	if c.Rand().Uint64n(2) == 0 {
+		return r.client.Run(0, false, func(tx *txn.Tx) error { return w.insert(tx, m) })
+	}
+	m = (m + 1 + c.Rand().Uint64n(w.servers-1)) % w.servers
+	return r.client.Run(1, false, func(tx *txn.Tx) error { return w.watch(tx, m) })
+}
+
+func (w *queue) flag(m uint64) uint64 { return (m + 1) % w.servers }
+
+func (w *queue) insert(tx *txn.Tx, m uint64) error {
+	n, err := tx.GetInt(counters, m)
+	if err != nil {
+		return err
+	}
+	w.next[m] = uint64(n)
+	if _, err := tx.GetInt(flags, w.flag(m)); err != nil {
+		return err
+	}
+	if err := tx.PutInt(counters, m, n+1); err != nil {
+		return err
+	}
+	row, err := tx.Insert(queued, m*queueRows+uint64(n))
+	if err != nil {
+		return err
+	}
+	binary.LittleEndian.PutUint64(row, 1)
+	return nil
+}
+
+func (w *queue) watch(tx *txn.Tx, m uint64) error {
+	if _, err := tx.GetInt(queued, m*queueRows+w.next[m]); err != nil {
+		return err
+	}
+	up, err := tx.GetInt(flags, w.flag(m))
+	if err != nil {
+		return err
+	}
+	return tx.PutInt(flags, w.flag(m), up+1)
+}
+
+// TestInserts: rows that come into being are seen or not, whoever locks; a planted
+// insert without a lock is found.
+func TestInserts(t *testing.T) {
+	for _, preset := range txn.PresetNames() {
+		cfg, _ := txn.Preset(preset)
+		seeds := uint64(4)
+		if testing.Short() {
+			seeds = 1
+		}
+		for seed := uint64(1); seed <= seeds; seed++ {
+			if _, bad := stress(t, cfg, shapes[0], seed, 1500, &queue{}); len(bad) > 0 {
+				t.Fatalf("%s, seed %d: %s", preset, seed, strings.Join(bad, "\n"))
+			}
+		}
+		cfg.Variant = txn.InsertNotLocked
+		t.Run(preset, func(t *testing.T) {
+			caught(t, cfg, []string{"G-single", "G2", "real-time"}, func(testing.TB) workload.Bench { return &queue{} })
+		})
+	}
+}
