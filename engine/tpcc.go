@@ -8,9 +8,9 @@ import (
 // tpccMix are the types of TPC-C.
 var tpccMix = []string{"new-order", "payment", "order-status", "delivery", "stock-level"}
 
-// tpccKnobNames are what TPC-C reads; TPC-C/no the first five.
+// tpccKnobNames are what TPC-C reads; TPC-C/no the first six.
 var tpccKnobNames = []string{
-	"workload.warehouses", "workload.customers", "workload.items", "workload.rollbacks", "workload.scale",
+	"workload.warehouses", "workload.customers", "workload.items", "workload.rollbacks", "workload.orders", "workload.scale",
 	"workload.remote.order_line", "workload.remote.payment",
 }
 
@@ -20,7 +20,7 @@ func newTPCC(v Knobs, newOrderOnly bool) (workload.Bench, error) {
 
 func tpccOptions(v Knobs, newOrderOnly bool) tpcc.Options {
 	return tpcc.Options{
-		NewOrderOnly: newOrderOnly, Warehouses: v.int("workload.warehouses"), Customers: scaled(v, "workload.customers"), Items: scaled(v, "workload.items"),
+		NewOrderOnly: newOrderOnly, Warehouses: v.int("workload.warehouses"), Customers: scaled(v, "workload.customers"), Items: scaled(v, "workload.items"), Orders: v.int("workload.orders"),
 		Remotes: true, RemoteLine: v.int("workload.remote.order_line"), RemotePayment: v.int("workload.remote.payment"), Rollbacks: v.int("workload.rollbacks"),
 	}
 }
@@ -60,7 +60,7 @@ func tpccPopulation(v Knobs, servers int) population {
 	}
 	copies, items, customers := int64(v.int("replicas")), int64(scaled(v, "workload.items")), int64(scaled(v, "workload.customers"))
 	row := func(bytes int64) int64 { return bytes*copies + indexBytes }
-	each := items*row(stockRow) + 10*customers*row(customerRow) + 10*(customers+tpcc.DefaultOrders)*(orderRows*copies+17*indexBytes)
+	each := items*row(stockRow) + 10*customers*row(customerRow) + 10*(customers+int64(v.int("workload.orders")))*(orderRows*copies+17*indexBytes)
 	return population{tables: warehouses * each, cached: warehouses * (items + 10*customers), perCommit: 128 << 10, perSecond: 40_000, perWallMS: 1.5}
 }
 
@@ -81,6 +81,8 @@ func tpccKnobs(only func(name string) func(v Knobs) string) []entry {
 			Doc: "TPC-C: per district, and orders that were there from the start. TPC-E: per machine that holds data, with five accounts each" + of}),
 		row(Knob{Name: "workload.items", Kind: KindInt, Default: 100_000, Min: 20, Max: 1_000_000, Label: "Items",
 			Doc: "And stock records of each warehouse" + of}),
+		row(Knob{Name: "workload.orders", Kind: KindInt, Default: tpcc.DefaultOrders, Min: 1, Max: 1 << 20, Label: "New orders per district",
+			Doc: "How many new orders a district has rows for, and a warehouse ten times as many for payments. They take memory only when used. A run that needs more ends with an error."}),
 		row(Knob{Name: "workload.rollbacks", Kind: KindInt, Default: 10, Min: 0, Max: 1000, Unit: "per mille", Label: "Rollbacks", Live: true,
 			Doc: "Share of the new-orders that name an item that does not exist, or of the trade-orders, that are rolled back."}),
 		row(Knob{Name: "workload.remote.order_line", Kind: KindInt, Default: 10, Min: 0, Max: 1000, Unit: "per mille", Label: "Remote order lines", Live: true,

@@ -91,16 +91,8 @@ func (s *System) TraceWith(ctx context.Context, n int, progress func(done, total
 	if n < 1 || n > maxTraced {
 		return nil, &SpecError{Field: "txns", Value: fmt.Sprint(n), Rule: fmt.Sprintf("must be from 1 to %d", maxTraced)}
 	}
-	t := &tracer{want: n, opens: metrics.PhaseOther}
-	if s.load.db == nil {
-		t.opens = metrics.Execution
-	}
-	s.tracer = t
-	s.cl.Observe(t)
-	defer func() {
-		s.cl.Observe(nil)
-		s.tracer = nil
-	}()
+	t := s.follow(n)
+	defer s.unfollow()
 	for until := s.sim.Now() + traceLimit; t.ended < n; {
 		if s.sim.Now() >= until {
 			return nil, fmt.Errorf("trace: %d of %d transactions ended within %d ms of virtual time", t.ended, n, traceLimit/sim.Millisecond)
@@ -119,6 +111,22 @@ func (s *System) TraceWith(ctx context.Context, n int, progress func(done, total
 		return nil, err
 	}
 	return t.result(s.load.bench.Types()), nil
+}
+
+// follow begins to trace the next n transactions, until unfollow.
+func (s *System) follow(n int) *tracer {
+	t := &tracer{want: n, opens: metrics.PhaseOther}
+	if s.load.db == nil {
+		t.opens = metrics.Execution
+	}
+	s.tracer = t
+	s.cl.Observe(t)
+	return t
+}
+
+func (s *System) unfollow() {
+	s.cl.Observe(nil)
+	s.tracer = nil
 }
 
 // tracer follows the first transactions to begin.

@@ -55,7 +55,7 @@ var workloads = []workloadKind{
 	{
 		name: "tpcc-no", doc: "TPC-C/no, new-order alone, a home warehouse per thread, every order line from a random other warehouse (section 4.3)",
 		transactions: true,
-		knobs:        append([]string{"workload.variant"}, tpccKnobNames[:5]...),
+		knobs:        append([]string{"workload.variant"}, tpccKnobNames[:6]...),
 		local:        func(v Knobs) int { return localTPCC(v, true) },
 		build:        func(v Knobs) (workload.Bench, error) { return newTPCC(v, true) },
 	},

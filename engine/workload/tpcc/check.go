@@ -67,6 +67,9 @@ func (b *Bench) Check() []workload.Invariant {
 func (a *audit) indexes() (bad string) {
 	b := a.b
 	for d := range b.warehouses * districts {
+		if b.lines != nil && b.lines.Used(d) {
+			bad = a.lineIndex(d, bad)
+		}
 		if !b.placed.Used(d) && !b.queue.Used(d) {
 			continue
 		}
@@ -88,6 +91,21 @@ func (a *audit) indexes() (bad string) {
 		if placed != wantPlaced || waiting != wantWaiting {
 			bad = fmt.Sprintf("the indexes of district %d have %d orders, %d in the queue; there are %d, %d new", d, placed, waiting, wantPlaced, wantWaiting)
 		}
+	}
+	return bad
+}
+
+// lineIndex compares the index of the orders' lines with the orders.
+func (a *audit) lineIndex(d uint64, bad string) string {
+	b, n := a.b, uint64(0)
+	b.lines.Entries(d, func(e ordered.Entry) {
+		if o := a.now(Order, b.orderKey(d, min(e.Key, b.orders-1))); uint64(o[oLines]) != e.Value {
+			bad = fmt.Sprintf("order %d of district %d has %d lines, its index says %d", e.Key+1, d, o[oLines], e.Value)
+		}
+		n++
+	})
+	if want := b.customers + uint64(a.orders[d]); n != want {
+		bad = fmt.Sprintf("the index of the lines of district %d has %d orders; there are %d", d, n, want)
 	}
 	return bad
 }

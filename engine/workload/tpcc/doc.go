@@ -28,9 +28,9 @@
 //
 // # Indexes
 //
-// Three ordered tables with a tree per district: customers by last and first
-// name, the orders of a customer, and the queue of orders not delivered. The
-// first never changes. Index entries are not validated; the records are, and in
+// Four ordered tables with a tree per district: customers by last and first
+// name, the orders of a customer, the queue of orders not delivered, and the orders
+// with the count of their lines, which TPC-C/no does without. The first never changes. Index entries are not validated; the records are, and in
 // these transactions they suffice:
 //
 //   - delivery takes an order whose new-order record exists and whose
@@ -40,7 +40,9 @@
 //   - order-status reads the customer before it asks the index for the last order.
 //     What follows a newer order and could be seen by the reader, as its delivery,
 //     writes the customer, and validation fails.
-//   - stock-level needs no index: the district says which orders are the last 20.
+//   - stock-level scans the range of the last 20 orders (clause 2.8.2.2), which end
+//     where the district says, and the district is validated: all of them have
+//     entries, and how many lines an order has never changes.
 //
 // The history has no index and nobody reads it.
 //
@@ -73,7 +75,5 @@
 //   - Numbers are binary, of the standard's row sizes in sum.
 //   - A scaled population scales NURand's constant A with it, so that the skew
 //     stays; the standard does not know scaled populations.
-//   - Stock-level finds the lines of an order by the order's count of them, not by
-//     a range of keys.
 //   - The text of rows is random letters of full length.
 package tpcc

@@ -10,10 +10,12 @@ import (
 //	names    last name, first name -> customer; never changes
 //	placed   customer, order -> order: the latest one is that with the largest key
 //	queue    orders that are not delivered
+//	lines    order -> how many lines it has; not of TPC-C/no, where nobody reads it
 const (
 	namesID = 1 + iota
 	placedID
 	queueID
+	linesID
 )
 
 const (
@@ -25,7 +27,7 @@ const (
 // openIndexes makes them.
 func (b *Bench) openIndexes() (err error) {
 	v := ordered.NewService(b.db.Cluster())
-	for _, x := range []struct {
+	list := []struct {
 		id   uint8
 		name string
 		to   **ordered.Table
@@ -34,7 +36,12 @@ func (b *Bench) openIndexes() (err error) {
 		{namesID, "customer-name", &b.byName, b.fillNames},
 		{placedID, "customer-order", &b.placed, b.fillPlaced},
 		{queueID, "new-order-queue", &b.queue, b.fillQueue},
-	} {
+		{linesID, "order-lines", &b.lines, b.fillLines},
+	}
+	if b.opt.NewOrderOnly {
+		list = list[:len(list)-1]
+	}
+	for _, x := range list {
 		if *x.to, err = v.Add(ordered.Spec{ID: x.id, Name: x.name, Servers: b.servers, Parts: b.warehouses * districts, Fill: x.fill}); err != nil {
 			return err
 		}
@@ -70,6 +77,12 @@ func (b *Bench) fillPlaced(district uint64, add func(key, value uint64)) {
 func (b *Bench) fillQueue(_ uint64, add func(key, value uint64)) {
 	for o := b.initialDelivered(); o < b.customers; o++ {
 		add(o, o)
+	}
+}
+
+func (b *Bench) fillLines(district uint64, add func(key, value uint64)) {
+	for o := range b.customers {
+		add(o, uint64(b.initialLines(b.orderKey(district, o))))
 	}
 }
 

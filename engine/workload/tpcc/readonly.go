@@ -65,8 +65,8 @@ func (r *runner) drawStockLevel(rand *r2.Rand) { r.threshold = uint32(10 + rand.
 
 const lastOrders = 20 // whose items stock-level looks at
 
-// stockLevel is clause 2.8.2. It reads the last 20 orders by their numbers: how
-// many lines each has is in the order.
+// stockLevel is clause 2.8.2: the lines whose orders' numbers are in the range of the
+// last 20, by a range of their index.
 func (r *runner) stockLevel(tx *txn.Tx) error {
 	b := r.b
 	dist, err := tx.Read(District, r.d)
@@ -74,22 +74,14 @@ func (r *runner) stockLevel(tx *txn.Tx) error {
 		return err
 	}
 	next := min(uint64(u32(dist[dNext:]))-1, b.orders)
-	first := next - min(next, lastOrders)
-	r.refs = r.refs[:0]
-	for o := first; o < next; o++ {
-		r.refs = append(r.refs, txn.Ref{Table: Order, Key: b.orderKey(r.d, o)})
-	}
-	if err := tx.Prefetch(r.refs...); err != nil {
+	list, err := tx.Scan(b.lines, ordered.Range{Part: r.d, From: next - min(next, lastOrders), To: next - 1, Limit: lastOrders})
+	if err != nil {
 		return err
 	}
 	r.refs = r.refs[:0]
-	for o := first; o < next; o++ {
-		v, err := tx.Read(Order, b.orderKey(r.d, o))
-		if err != nil {
-			return err
-		}
-		for n := range min(uint64(v[oLines]), maxLines) {
-			r.refs = append(r.refs, txn.Ref{Table: OrderLine, Key: b.lineKey(b.orderKey(r.d, o), n)})
+	for _, e := range list {
+		for n := range e.Value {
+			r.refs = append(r.refs, txn.Ref{Table: OrderLine, Key: b.lineKey(b.orderKey(r.d, e.Key), n)})
 		}
 	}
 	if err := tx.Prefetch(r.refs...); err != nil {

@@ -164,6 +164,9 @@ func (r *runner) insertOrder(tx *txn.Tx, o, key uint64) error {
 	setNewOrder(v, r.d, o)
 	tx.AddEntry(r.b.placed, r.d, placedKey(r.c, o), o)
 	tx.AddEntry(r.b.queue, r.d, o, o)
+	if r.b.lines != nil {
+		tx.AddEntry(r.b.lines, r.d, o, uint64(r.order.lines))
+	}
 	return nil
 }
 

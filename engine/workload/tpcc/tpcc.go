@@ -77,6 +77,7 @@ type Bench struct {
 	paid       []uint64 // rows of a warehouse that are taken
 
 	byName, placed, queue *ordered.Table
+	lines                 *ordered.Table // nil in TPC-C/no
 	customer, item, names nurand
 	shuffle               workload.Scatter
 }
