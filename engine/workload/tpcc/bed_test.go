@@ -11,7 +11,7 @@ import (
 	"drtmx/engine/sim"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
-	"drtmx/engine/workload/internal/verdict"
+	"drtmx/engine/workload/verdict"
 )
 
 // bed is a small system with everything that makes life hard switched on.
