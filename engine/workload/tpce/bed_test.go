@@ -11,6 +11,7 @@ import (
 	"drtmx/engine/sim"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
+	"drtmx/engine/workload/verdict"
 )
 
 // bed is a small system with everything that makes life hard switched on.
@@ -124,25 +125,8 @@ func (b *bed) stress(commits uint64) []string {
 		}
 		if b.s.Now() > until {
 			// A fault of the protocol can make it so: a trade completed twice finds its entry in an index.
-			return append(b.verdict(), "not drained:\n"+strings.Join(b.cl.Waiting(20), "\n"))
+			return append(verdict.Of(b.bench, b.rec), "not drained:\n"+strings.Join(b.cl.Waiting(20), "\n"))
 		}
 	}
-	return b.verdict()
-}
-
-func (b *bed) verdict() (bad []string) {
-	b.bench.DB().CheckReplicas()
-	for _, inv := range b.bench.Check() {
-		if !inv.OK {
-			bad = append(bad, inv.Name+": "+inv.Text)
-		}
-	}
-	rep := b.rec.Finish()
-	for _, a := range rep.Anomalies {
-		bad = append(bad, a.Kind+": "+a.Text)
-	}
-	if !rep.OK && len(bad) == 0 {
-		bad = append(bad, "the report is not ok")
-	}
-	return bad
+	return verdict.Of(b.bench, b.rec)
 }
