@@ -9,7 +9,9 @@
 // A fork replays a system's session up to now and then differs in one set of
 // knobs: what would have happened without the change. Frames with the windows,
 // events and tasks since the last frame go out to any number of readers, none
-// of whom can slow the run.
+// of whom can slow the run. It also computes figures, one at a time, for whoever hands
+// it a runner: it keeps the latest and a few with other knobs, hands out what there is
+// while runs end, and opens the system behind a point beside the others.
 //
 // In a notebook:
 //

@@ -11,11 +11,19 @@
 // every version, for undo and for what changed; the steps of "Try this" are YAML
 // files in steps/.
 //
+// The figures of the thesis (#figures) are computed by the agent, which keeps them
+// and hands out their points while runs end; the page only asks, so it may be closed
+// meanwhile. A figure draws itself, with the published numbers that are on its axes
+// and variants with other knobs over it; a point leads back to the system behind it,
+// as a live one (open live) or as a notebook cell that repeats its run.
+//
 // Left out: accounts, several agents in one page, editing of specs beyond knobs.
 //
 // Caveats, the likeliest first: a ghost replays the whole session of its parent
 // before it shows, so that of a long session takes as long again; percentiles
 // need samples (1000 for p99), which short windows of small clusters do not
-// have; intervals are for one comparison at a time, and of twenty equal ones
-// about one is off; the history is that of the last 20,000 windows.
+// have; a figure at work takes every core, and the live systems crawl meanwhile;
+// the time at paper scale is that of one point times their number; intervals are
+// for one comparison at a time, and of twenty equal ones about one is off; figures
+// are gone with the agent, though not their runs; the history is that of the last 20,000 windows.
 package dashboard

@@ -279,7 +279,7 @@ func differing(f *cluster.FigureRun, run int) ([]knobDiff, error) {
 			}
 		}
 		if changed && !isGroup(name) {
-			out = append(out, knobDiff{Name: name, A: shown(name, own[name])})
+			out = append(out, knobDiff{Name: name, A: engine.Format(name, own[name])})
 		}
 	}
 	return out, nil

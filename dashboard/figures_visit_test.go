@@ -268,6 +268,7 @@ func figureNarrow(_ *site, b *tab, _ inventor) {
 		b.do(chromedp.EmulateViewport(width, 844, chromedp.EmulateMobile, chromedp.EmulateTouch))
 		b.until("the chart fits", fmt.Sprintf(`document.querySelector("#figurechart canvas").clientWidth <= %d`, width))
 		b.until("nothing is wider", fmt.Sprintf(`document.documentElement.scrollWidth <= %d`, width))
+		b.until("the ring is around its point", `(() => { const c = `+figureJS+`, o = c.getOption(), ring = o.graphic[0].elements[0].shape, [x, y] = c.convertToPixel({seriesIndex: 1}, o.series[1].data[2].value); return Math.hypot(ring.cx - x, ring.cy - y) < 2 })()`)
 		if width == 390 {
 			b.shot("figure_phone.png")
 		}
@@ -277,6 +278,38 @@ func figureNarrow(_ *site, b *tab, _ inventor) {
 	b.until("on a dark ground", `document.querySelector("#figurechart canvas")`)
 	b.shot("figure_dark.png")
 	b.theme("light")
+}
+
+// Without echarts the figure is a picture, and its points are reached by their table.
+func TestFiguresWithoutLibrary(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a browser; not in short mode")
+	}
+	v := inventor{make(chan error)}
+	cluster.SetFigures(v)
+	t.Cleanup(func() { cluster.SetFigures(nil) })
+	s := newSite(t, browserSpec, cluster.Options{Pace: 20_000_000}, func(h http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/page/about" {
+				io.WriteString(w, `{"code": "x"}`)
+				return
+			}
+			h.ServeHTTP(w, r)
+		})
+	})
+	b := newTab(t)
+	b.do(chromedp.EmulateViewport(1400, 1000))
+	b.do(chromedp.Navigate(s.url("/#figures/2-1a")))
+	b.until("the figure", `!document.getElementById("compute").hidden && !document.getElementById("figure").hidden`)
+	b.click("#compute")
+	for range 6 {
+		v.next <- nil
+	}
+	b.until("its picture", `document.querySelector("#figurechart img")?.naturalWidth > 300 && !window.echarts && document.querySelectorAll("#points td button").length === 6`)
+	b.shot("figure_plain.png")
+	b.act(`document.getElementById("pointsbox").open = true; document.querySelector("#points td button").click()`)
+	b.until("a card", `/READ.*1 us/.test(document.getElementById("pointcard").textContent)`)
+	b.quiet(s)
 }
 
 // TestNoFigures is the page of an agent without figures.

@@ -108,5 +108,5 @@ var phaseNames = map[string]string{
 // resourceNames are those of people.
 var resourceNames = map[string]string{
 	"cpu": "CPU", "nic_tx": "NIC send", "nic_rx": "NIC receive", "nic_atomic": "NIC atomics", "nic_context": "NIC contexts",
-	"link": "link", "pcie": "PCIe", "memory": "memory",
+	"link": "link", "pcie": "PCIe", "memory": "memory", "nvm_write": "NVM writes",
 }

@@ -27,3 +27,29 @@ func TestFiguresAndPages(t *testing.T) {
 		}
 	}
 }
+
+// Figures in a notebook: their list, a variant over the figure, the cell that the page
+// copies, and points that come until an interrupt.
+func TestFiguresInANotebook(t *testing.T) {
+	const short = `cluster.Knobs{"duration_ns": 20_000, "warmup_ns": 5_000}`
+	out := drive(t,
+		step{Code: "import (\"time\"; \"drtmx/cluster\"; \"drtmx/notebooks/figures\")"},
+		step{Code: "figures.List()"},
+		step{Code: `figures.Get("2-persist").With(` + short + `).Compare()`},
+		step{Code: "// Figure 2-persist\nimport (\n\t\"time\"\n\n\t\"drtmx/cluster\"\n)\n\nc := cluster.Up(cluster.Spec{Preset: \"drtm+h\", Workload: \"smallbank\", Set: cluster.Knobs{\"nodes\": 3, \"workload.accounts\": 1000}})\nc.Run(5 * time.Microsecond) // warm-up\nc.Run(20 * time.Microsecond)\n"},
+		step{Code: `figures.Get("2-persist").With(cluster.Knobs{"duration_ns": 100_000_000, "seed": int(time.Now().UnixNano() % 1_000_000)}).Show()`, InterruptAfter: 4})
+	for i, want := range []string{"", "§2.3.4.3", "duration_ns = 20000", "committed over 20 µs", "of 21 runs"} {
+		text := out[i].text()
+		for _, m := range out[i].Messages { // what took the place of points that had come
+			if m.Type == "update_display_data" {
+				text += m.Content.Data["text/plain"]
+			}
+		}
+		if o := out[i]; !strings.Contains(text, want) || i < 4 && o.Status != "ok" {
+			t.Errorf("cell %d: %s %q shows %q, want %q in it", i, o.Status, o.Evalue, text, want)
+		}
+	}
+	if o := out[4]; o.Status != "error" || o.Evalue != "interrupted" || o.AfterInterrupt > 2 {
+		t.Errorf("interrupted: %s %q %.2f s later", o.Status, o.Evalue, o.AfterInterrupt)
+	}
+}

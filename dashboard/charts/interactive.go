@@ -68,8 +68,11 @@ func interactiveTimeline(title string, x Axis, tracks []Track, marks []Mark, siz
 		if y.From > 0 && !y.Log {
 			ya.Min = rounded(y.From / f)
 		}
-		if top := topOf(t); top > 0 {
+		if top, steps := topOf(t); top > 0 {
 			ya.Max = rounded(top / f)
+			if steps > 0 {
+				ya.SplitNumber = steps
+			}
 		}
 		line.YAxisList = append(line.YAxisList, ya)
 		for k, s := range t.Series {

@@ -33,9 +33,9 @@ func referred(tracks []Track) bool {
 func (r Reference) across() bool  { return math.IsNaN(r.X) }
 func (r Reference) upright() bool { return math.IsNaN(r.From) }
 
-// topOf is where a Y axis has to end so that the references are in the picture, 0
-// if it ends there by itself. Marks do not count for echarts.
-func topOf(t Track) float64 {
+// topOf is where a Y axis has to end so that the references are in the picture, and
+// in how many steps, 0 if it ends there by itself. Marks do not count for echarts.
+func topOf(t Track) (top float64, steps int) {
 	hi, ref := 0.0, 0.0
 	for _, y := range values(t.Series) {
 		if finite(0, y) {
@@ -48,14 +48,14 @@ func topOf(t Track) float64 {
 		}
 	}
 	if ref <= hi {
-		return 0
+		return 0, 0
 	}
 	if t.Y.Log {
-		return ref * 1.2
+		return ref * 1.2, 0
 	}
 	ticks := roundTicks(0, ref*1.04)
-	step := ticks[1].Value - ticks[0].Value
-	return step * math.Ceil(ref*1.04/step)
+	steps = len(ticks)
+	return ticks[1].Value * float64(steps), steps
 }
 
 // referenceData are the places; lines and ranges are marks.

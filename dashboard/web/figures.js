@@ -132,7 +132,7 @@ export class Figures {
       c.clickable = true;
       c.getZr().on("click", (at) => { const p = this.nearest(c, at.offsetX, at.offsetY); if (p) this.choose(p); });
       c.getZr().on("mousemove", (at) => c.getZr().setCursorStyle(this.nearest(c, at.offsetX, at.offsetY) ? "pointer" : "default"));
-      c.on("rendered", () => this.ring(c));
+      new ResizeObserver(() => { if (!c.isDisposed()) this.ring(c); }).observe(e);
     }
     this.ring(c);
   }
@@ -196,7 +196,7 @@ export class Figures {
   async choose(h, keyboard) {
     this.chosen = h;
     const { d, s, p } = h, f = this.now;
-    const what = `Figure ${f.id}, ${s.name}${p.name ? ` ${p.name}` : ` at ${number(p.x)} ${d.x.unit}`}${d.name ? ` with ${d.name}` : ""}: ${number(p.y)} ${d.y.unit} at ${d.scale} scale`;
+    const what = `Figure ${f.id}, ${s.name}${p.name ? ` ${p.name}` : ` at ${place(d, p)}`}${d.name ? ` with ${d.name}` : ""}: ${number(p.y)} ${d.y.unit} at ${d.scale} scale`;
     const c = window.echarts?.getInstanceByDom($("figurechart"));
     if (c) this.ring(c);
     const info = await call("GET", `/page/figure/point?id=${encodeURIComponent(f.id)}&n=${d.n}&run=${p.run}&what=${encodeURIComponent(what)}`);
@@ -204,7 +204,7 @@ export class Figures {
     const near = (d.references || []).filter((r) => r.series === s.name && r.x === p.x && r.to !== null);
     const card = el("article", { class: "card point", tabindex: -1, id: "pointcard", "aria-label": what },
       el("div", { class: "head" }, el("h3", {}, p.name || s.name), el("span", { class: "hint" }, d.name && `with ${d.name}`), el("button", { class: "link", title: "close", "aria-label": "close", onclick: () => this.unchoose() }, "✕")),
-      el("p", { class: "big" }, `${number(p.y)}${p.ci95 ? ` ± ${number(p.ci95)}` : ""} ${d.y.unit}`, el("span", { class: "hint" }, ` ${p.name ? `rank ${p.x}` : `at ${number(p.x)} ${d.x.unit}`}${p.load ? `, ${p.load} coroutine${p.load > 1 ? "s" : ""} a thread` : ""}`)),
+      el("p", { class: "big" }, `${number(p.y)}${p.ci95 ? ` ± ${number(p.ci95)}` : ""} ${d.y.unit}`, el("span", { class: "hint" }, ` ${p.name ? `rank ${p.x}` : `at ${place(d, p)}`}${p.load ? `, ${p.load} coroutine${p.load > 1 ? "s" : ""} a thread` : ""}`)),
       ...near.map((r) => el("p", { class: "hint" }, `◇ thesis ${span(r)}: ${r.text} §${r.section}`)),
       info.busiest && el("p", { class: "hint" }, `busiest: ${info.busiest}`),
       info.knobs.length > 0 && el("p", { class: "knoblist" }, ...info.knobs.map((k) => el("code", {}, `${k.name}=${k.a}`))),
@@ -276,7 +276,8 @@ export class Figures {
 
 const ranked = (d) => !!d?.series[0]?.points[0]?.name;
 const axis = (a) => a.unit ? `${a.label} (${a.unit})` : a.label;
-const number = (v) => String(Number(v.toPrecision(4)));
+const number = (v) => String(Number.isInteger(v) ? v : Number(v.toPrecision(4)));
+const place = (d, p) => `${number(p.x)} ${d.x.unit || ""}`.trim();
 const span = (r) => `${{ "at most": "≤", "at least": "≥" }[r.bound] || ""}${r.from === r.to ? number(r.to) : `${number(r.from)} to ${number(r.to)}`}`;
 const lasting = (ms) => ms < 9500 ? `${(ms / 1000).toFixed(1)} s` : ms < 99000 ? `${Math.round(ms / 1000)} s` : ms < 7200e3 ? `${Math.round(ms / 60e3)} minutes` : `${Math.round(ms / 3600e3)} hours`;
 const status = (f) => ({ computed: `✓ ${[f.scale === "paper" && "paper", f.wall_ms >= 100 && lasting(f.wall_ms)].filter(Boolean).join(", ")}`, running: f.total ? `${f.done} of ${f.total}` : "waits", failed: "✗ failed" })[f.status] || "–";

@@ -7,6 +7,7 @@ import (
 
 	context "context"
 	cluster "drtmx/cluster"
+	charts "drtmx/dashboard/charts"
 	engine "drtmx/engine"
 	txn "drtmx/engine/txn"
 	"github.com/cosmos72/gomacro/imports"
@@ -64,13 +65,18 @@ func init() {
 			"Event":         r.TypeOf((*cluster.Event)(nil)).Elem(),
 			"FailedError":   r.TypeOf((*cluster.FailedError)(nil)).Elem(),
 			"Failure":       r.TypeOf((*cluster.Failure)(nil)).Elem(),
+			"Figure":        r.TypeOf((*cluster.Figure)(nil)).Elem(),
 			"FigureInfo":    r.TypeOf((*cluster.FigureInfo)(nil)).Elem(),
+			"FigureReport":  r.TypeOf((*cluster.FigureReport)(nil)).Elem(),
+			"FigureRun":     r.TypeOf((*cluster.FigureRun)(nil)).Elem(),
 			"FigureRunner":  r.TypeOf((*cluster.FigureRunner)(nil)).Elem(),
+			"FigureState":   r.TypeOf((*cluster.FigureState)(nil)).Elem(),
 			"Frame":         r.TypeOf((*cluster.Frame)(nil)).Elem(),
 			"FullError":     r.TypeOf((*cluster.FullError)(nil)).Elem(),
 			"Header":        r.TypeOf((*cluster.Header)(nil)).Elem(),
 			"Knobs":         r.TypeOf((*cluster.Knobs)(nil)).Elem(),
 			"Link":          r.TypeOf((*cluster.Link)(nil)).Elem(),
+			"NoFigureError": r.TypeOf((*cluster.NoFigureError)(nil)).Elem(),
 			"NoSystemError": r.TypeOf((*cluster.NoSystemError)(nil)).Elem(),
 			"Opener":        r.TypeOf((*cluster.Opener)(nil)).Elem(),
 			"Options":       r.TypeOf((*cluster.Options)(nil)).Elem(),
@@ -94,6 +100,7 @@ func init() {
 			"Why":           r.TypeOf((*cluster.Why)(nil)).Elem(),
 		},
 		Proxies: map[string]r.Type{
+			"Figure":       r.TypeOf((*P_drtmx_cluster_Figure)(nil)).Elem(),
 			"FigureRunner": r.TypeOf((*P_drtmx_cluster_FigureRunner)(nil)).Elem(),
 			"System":       r.TypeOf((*P_drtmx_cluster_System)(nil)).Elem(),
 		},
@@ -111,15 +118,31 @@ func init() {
 	})
 }
 
+// P_drtmx_cluster_Figure lets types written in a notebook implement the interface.
+type P_drtmx_cluster_Figure struct {
+	Object  any
+	Draw_   func(any, charts.Size, ...cluster.Figure) *charts.Chart
+	Result_ func(any, int) *engine.Result
+}
+
+func (P *P_drtmx_cluster_Figure) Draw(a0 charts.Size, a1 ...cluster.Figure) *charts.Chart {
+	return P.Draw_(P.Object, a0, a1...)
+}
+func (P *P_drtmx_cluster_Figure) Result(a0 int) *engine.Result { return P.Result_(P.Object, a0) }
+
 // P_drtmx_cluster_FigureRunner lets types written in a notebook implement the interface.
 type P_drtmx_cluster_FigureRunner struct {
 	Object any
+	Check_ func(any, string, string, engine.Knobs) error
 	List_  func(any) []cluster.FigureInfo
-	Run_   func(any, context.Context, string, string, engine.Knobs, func(done int, total int)) (any, error)
+	Run_   func(any, context.Context, string, string, engine.Knobs, cluster.FigureReport) (cluster.Figure, error)
 }
 
+func (P *P_drtmx_cluster_FigureRunner) Check(a0 string, a1 string, a2 engine.Knobs) error {
+	return P.Check_(P.Object, a0, a1, a2)
+}
 func (P *P_drtmx_cluster_FigureRunner) List() []cluster.FigureInfo { return P.List_(P.Object) }
-func (P *P_drtmx_cluster_FigureRunner) Run(a0 context.Context, a1 string, a2 string, a3 engine.Knobs, a4 func(done int, total int)) (any, error) {
+func (P *P_drtmx_cluster_FigureRunner) Run(a0 context.Context, a1 string, a2 string, a3 engine.Knobs, a4 cluster.FigureReport) (cluster.Figure, error) {
 	return P.Run_(P.Object, a0, a1, a2, a3, a4)
 }
 
@@ -128,6 +151,7 @@ type P_drtmx_cluster_System struct {
 	Object          any
 	AddTransaction_ func(any, string, int, func(tx *txn.Tx) error) error
 	Advance_        func(any, int64) error
+	AutoChanges_    func(any) []engine.AutoChange
 	Check_          func(any, engine.Knobs) error
 	Close_          func(any)
 	Digest_         func(any) string
@@ -149,17 +173,18 @@ type P_drtmx_cluster_System struct {
 func (P *P_drtmx_cluster_System) AddTransaction(a0 string, a1 int, a2 func(tx *txn.Tx) error) error {
 	return P.AddTransaction_(P.Object, a0, a1, a2)
 }
-func (P *P_drtmx_cluster_System) Advance(a0 int64) error      { return P.Advance_(P.Object, a0) }
-func (P *P_drtmx_cluster_System) Check(a0 engine.Knobs) error { return P.Check_(P.Object, a0) }
-func (P *P_drtmx_cluster_System) Close()                      { P.Close_(P.Object) }
-func (P *P_drtmx_cluster_System) Digest() string              { return P.Digest_(P.Object) }
-func (P *P_drtmx_cluster_System) Drain() error                { return P.Drain_(P.Object) }
-func (P *P_drtmx_cluster_System) Err() error                  { return P.Err_(P.Object) }
-func (P *P_drtmx_cluster_System) Knobs() []engine.KnobState   { return P.Knobs_(P.Object) }
-func (P *P_drtmx_cluster_System) KnobsVersion() int           { return P.KnobsVersion_(P.Object) }
-func (P *P_drtmx_cluster_System) Mark()                       { P.Mark_(P.Object) }
-func (P *P_drtmx_cluster_System) NowNS() int64                { return P.NowNS_(P.Object) }
-func (P *P_drtmx_cluster_System) Result() *engine.Result      { return P.Result_(P.Object) }
+func (P *P_drtmx_cluster_System) Advance(a0 int64) error           { return P.Advance_(P.Object, a0) }
+func (P *P_drtmx_cluster_System) AutoChanges() []engine.AutoChange { return P.AutoChanges_(P.Object) }
+func (P *P_drtmx_cluster_System) Check(a0 engine.Knobs) error      { return P.Check_(P.Object, a0) }
+func (P *P_drtmx_cluster_System) Close()                           { P.Close_(P.Object) }
+func (P *P_drtmx_cluster_System) Digest() string                   { return P.Digest_(P.Object) }
+func (P *P_drtmx_cluster_System) Drain() error                     { return P.Drain_(P.Object) }
+func (P *P_drtmx_cluster_System) Err() error                       { return P.Err_(P.Object) }
+func (P *P_drtmx_cluster_System) Knobs() []engine.KnobState        { return P.Knobs_(P.Object) }
+func (P *P_drtmx_cluster_System) KnobsVersion() int                { return P.KnobsVersion_(P.Object) }
+func (P *P_drtmx_cluster_System) Mark()                            { P.Mark_(P.Object) }
+func (P *P_drtmx_cluster_System) NowNS() int64                     { return P.NowNS_(P.Object) }
+func (P *P_drtmx_cluster_System) Result() *engine.Result           { return P.Result_(P.Object) }
 func (P *P_drtmx_cluster_System) Set(a0 engine.Knobs, a1 string) (engine.Change, error) {
 	return P.Set_(P.Object, a0, a1)
 }

@@ -52,6 +52,8 @@ func init() {
 		},
 		Types: map[string]r.Type{
 			"Anomaly":        r.TypeOf((*engine.Anomaly)(nil)).Elem(),
+			"AutoChange":     r.TypeOf((*engine.AutoChange)(nil)).Elem(),
+			"AutoChoice":     r.TypeOf((*engine.AutoChoice)(nil)).Elem(),
 			"Axis":           r.TypeOf((*engine.Axis)(nil)).Elem(),
 			"Bottleneck":     r.TypeOf((*engine.Bottleneck)(nil)).Elem(),
 			"Cache":          r.TypeOf((*engine.Cache)(nil)).Elem(),

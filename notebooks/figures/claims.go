@@ -211,4 +211,5 @@ var resourceNames = map[string]string{
 	"link":        "link",
 	"pcie":        "PCIe",
 	"memory":      "DRAM",
+	"nvm_write":   "NVM writes",
 }

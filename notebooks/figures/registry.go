@@ -2,6 +2,7 @@ package figures
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"html"
 	"slices"
@@ -164,6 +165,9 @@ func (r *Recipe) at(scale string) *Figure {
 }
 
 func must(err error) {
+	if errors.Is(err, context.Canceled) {
+		err = errors.New("interrupted")
+	}
 	if err != nil {
 		panic(&cluster.Failure{Err: err})
 	}

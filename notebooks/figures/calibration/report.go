@@ -46,8 +46,8 @@ type Row struct {
 // Report is the table.
 type Report struct {
 	Rows        []Row     `json:"rows"`
-	Quantities  int       `json:"quantities"`    // measured fit rows that do not follow from others
-	FitWithin5  float64   `json:"fit_within_5"`  // share of these
+	Quantities  int       `json:"quantities"`   // measured fit rows that do not follow from others
+	FitWithin5  float64   `json:"fit_within_5"` // share of these
 	FitWithin10 float64   `json:"fit_within_10"`
 	FitWithin25 float64   `json:"fit_within_25"`
 	Waiting     []Waiting `json:"waiting"` // rows that nothing measures yet

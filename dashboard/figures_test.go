@@ -1,0 +1,164 @@
+package dashboard
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"drtmx/cluster"
+	"drtmx/dashboard/charts"
+	"drtmx/engine"
+)
+
+// plainFigure is a figure of two points.
+type plainFigure struct {
+	Series []drawnSeries    `json:"series"`
+	GapAt  map[string]any   `json:"paper_gap_at"`
+	Runs   []*engine.Result `json:"runs"`
+}
+
+func (f *plainFigure) Draw(_ charts.Size, over ...cluster.Figure) *charts.Chart {
+	return charts.New("", nil, strings.Repeat("<svg/>", 1+len(over)))
+}
+
+func (f *plainFigure) Result(run int) *engine.Result {
+	if run < 0 || run >= len(f.Runs) {
+		return nil
+	}
+	return f.Runs[run]
+}
+
+func measured(t *testing.T, k engine.Knobs) *engine.Result {
+	t.Helper()
+	spec, err := engine.Spec{Preset: "drtm+h", Workload: "smallbank"}.With(k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := engine.Resolve(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &engine.Result{Spec: v, VirtualNS: 200_000, WallMS: 4000}
+}
+
+// figureSource has one figure in some state.
+type figureSource struct {
+	*fakeSource
+	state cluster.FigureState
+}
+
+func (f *figureSource) Figures() []cluster.FigureInfo {
+	return []cluster.FigureInfo{f.state.FigureInfo}
+}
+
+func (f *figureSource) Figure(id string) (cluster.FigureState, error) {
+	if id != f.state.ID {
+		return cluster.FigureState{}, &cluster.NoFigureError{ID: id}
+	}
+	return f.state, nil
+}
+
+func (f *figureSource) ask(t *testing.T, path string, into any) (code int, body string) {
+	t.Helper()
+	w := httptest.NewRecorder()
+	Handler(f).ServeHTTP(w, httptest.NewRequest("GET", path, nil))
+	if into != nil {
+		if err := json.Unmarshal(w.Body.Bytes(), into); err != nil {
+			t.Fatalf("%s: %v in %s", path, err, w.Body)
+		}
+	}
+	return w.Code, w.Body.String()
+}
+
+func TestFigureOnThePage(t *testing.T) {
+	s := &figureSource{newFake(t), cluster.FigureState{FigureInfo: cluster.FigureInfo{ID: "2-1"}}}
+	if code, _ := s.ask(t, "/page/figure/chart?id=2-1&w=400", nil); code != 204 {
+		t.Errorf("a figure without points: %d", code)
+	}
+	var rows []figureRow
+	if s.ask(t, "/page/figures", &rows); len(rows) != 1 || rows[0].Status != "" {
+		t.Errorf("%+v", rows)
+	}
+	base := &plainFigure{Series: []drawnSeries{{"READ", []drawnPoint{{X: 1, Run: 0}, {X: 2, Run: 1}}}}, GapAt: map[string]any{"run": 2},
+		Runs: []*engine.Result{measured(t, engine.Knobs{"coroutines": 1}), measured(t, engine.Knobs{"coroutines": 2}), measured(t, engine.Knobs{"nodes": 16})}}
+	set := engine.Knobs{"ddio": false}
+	with := &plainFigure{Series: base.Series, Runs: []*engine.Result{measured(t, engine.Knobs{"coroutines": 1, "ddio": false}), nil}}
+	s.state.Base = &cluster.FigureRun{N: 1, Scale: "quick", WallMS: 1234, Figure: base}
+	s.state.Variants = []cluster.FigureRun{{N: 2, Scale: "quick", Set: set, Figure: with}}
+	var f struct {
+		Drawn   []drawnFigure
+		Hidden  []string
+		PaperMS int64 `json:"paper_ms"`
+	}
+	if s.ask(t, "/page/figure?id=2-1", &f); len(f.Drawn) != 2 || f.Drawn[1].Name != "ddio=false" || len(f.Drawn[0].Runs) > 0 || f.PaperMS <= 0 || f.PaperMS > 8000 {
+		t.Errorf("%+v", f)
+	}
+	if s.ask(t, "/page/figure?id=2-1&hide=2", &f); len(f.Drawn) != 1 || len(f.Hidden) != 1 || f.Hidden[0] != "ddio=false" {
+		t.Errorf("%+v", f)
+	}
+	if s.ask(t, "/page/figures", &rows); rows[0].Status != "computed" || rows[0].WallMS != 1234 {
+		t.Errorf("%+v", rows)
+	}
+	if _, body := s.ask(t, "/page/figure/chart?id=2-1", nil); body != "<svg/><svg/>" {
+		t.Errorf("drawn as %s", body)
+	}
+	var p struct {
+		Knobs []knobDiff
+		Cell  string
+	}
+	for path, want := range map[string]string{"n=1&run=1": "coroutines=2", "n=2&run=0": "ddio=false"} {
+		if s.ask(t, "/page/figure/point?id=2-1&"+path, &p); len(p.Knobs) != 1 || p.Knobs[0].Name+"="+p.Knobs[0].A.(string) != want {
+			t.Errorf("%s: %+v, want %s", path, p.Knobs, want)
+		}
+	}
+	for path, want := range map[string]string{"id=2-1&n=1&run=9": "no run 9", "id=2-1&n=9&run=0": "none of number 9", "id=9&n=1&run=0": "no such figure", "id=2-1&n=2&run=1": "no run 1", "id=2-1&n=x&run=0": "whole numbers"} {
+		if code, body := s.ask(t, "/page/figure/point?"+path, nil); code < 400 || code > 404 || !strings.Contains(body, want) {
+			t.Errorf("%s: %d %s", path, code, body)
+		}
+	}
+}
+
+// A copied cell measures what the figure measured, to the last request.
+func TestPointCellRepeatsItsRun(t *testing.T) {
+	for _, k := range []engine.Knobs{
+		{"nodes": 3, "threads": 2, "coroutines": 3, "workload.accounts": 10_000, "warmup_ns": 50_000, "duration_ns": 123_450, "check": "off"},
+		{"profile": "r74v", "servers": 1, "clients": 1, "server.threads": 2, "client.threads": 1, "coroutines": 1, "workload": "micro-write", "nvm.persist": true, "nvm.h3": true, "check": "off", "warmup_ns": 0, "duration_ns": 0},
+	} {
+		spec, err := engine.Spec{}.With(k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := engine.Run(context.Background(), spec, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if spec, err = engine.SpecOf("", r.Spec); err != nil {
+			t.Fatal(err)
+		}
+		cell := pointCell(spec, r, "what it is")
+		c, err := cluster.Start(readCell(t, cell))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if !strings.HasPrefix(cell, "// what it is\nimport") || !strings.Contains(cell, duration(r.FromNS)+") // warm-up") || !strings.Contains(cell, "c.Run("+duration(r.VirtualNS)+")\n") {
+			t.Errorf("%s", cell)
+		}
+		if r.FromNS > 0 {
+			if _, err := c.Run(time.Duration(r.FromNS)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		again, err := c.Run(time.Duration(r.VirtualNS))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again.Raw.Commits != r.Commits || math.Abs(again.Throughput/r.Throughput-1) > 1e-12 || again.LatencyUS.Mean != r.LatencyUS.Mean {
+			t.Errorf("%d commits at %g/s and %g us, the figure has %d at %g/s and %g us", again.Raw.Commits, again.Throughput, again.LatencyUS.Mean, r.Commits, r.Throughput, r.LatencyUS.Mean)
+		}
+	}
+}
