@@ -89,6 +89,9 @@ func estimate(v Knobs) Estimate {
 	if w.reads("workload.warehouses") {
 		p = tpccPopulation(v, servers)
 	}
+	if w.reads("workload.trades") {
+		p = tpcePopulation(v, servers)
+	}
 	commits := count(p.perSecond)
 	recv := int64(threads) * int64(min(2048, 8*all*r2Config(v).Coroutines)) * recvBytes
 	if copies > 1 {

@@ -30,6 +30,20 @@ func validTPCE(v Knobs) error {
 	return nil
 }
 
+// tpcePopulation is what TPC-E needs. What a commit touches and takes was measured with 4 and 16 machines.
+func tpcePopulation(v Knobs, servers int) population {
+	rows, cached, bytes, err := tpce.Population(tpceOptions(v, false))
+	if err != nil {
+		return population{} // it is not going to open
+	}
+	n := int64(servers)
+	p := population{tables: n * (bytes*int64(v.int("replicas")) + rows*indexBytes), cached: n * cached, perCommit: 200 << 10, perSecond: 33_000, perWallMS: 0.4}
+	if v.text("workload") == "tpce-cp" {
+		p.perCommit, p.perSecond, p.perWallMS = 64<<10, 45_000, 1
+	}
+	return p
+}
+
 func tpceKnobs(only func(name string) func(v Knobs) string) []entry {
 	row := func(k Knob) entry {
 		k.Group, k.Section = groupWorkload, "4.3.5"

@@ -87,8 +87,8 @@
 //     standard's mix it is the fourth; read-only types are 77 %, 79 with
 //     trade-update.
 //   - Table 4-2 has no handler times of TPC-E: handlers are charged what they touch.
-//   - Memory grows with the rows that are looked at, some 0.4 MB per transaction of
-//     the mix at the begin.
+//   - Memory grows with the rows that are looked at, some 0.2 MB per transaction of
+//     the mix at the begin: many lookups, each in a page of buckets of its own.
 //
 // # Deviations
 //

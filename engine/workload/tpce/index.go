@@ -48,7 +48,7 @@ func (b *Bench) openIndexes() (err error) {
 		{askedID, "broker-request", &b.asked, b.brokers, nil},
 		{offeredID, "security-request", &b.offered, b.securities, nil},
 	} {
-		const nodes = 1 << 10
+		const nodes = 128
 		s := ordered.Spec{ID: x.id, Name: x.name, Servers: int(b.servers), Parts: b.servers * x.parts, Nodes: nodes, Fill: x.fill}
 		if *x.to, err = v.Add(s); err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"drtmx/engine/kv"
 	"drtmx/engine/kv/ordered"
 	"drtmx/engine/r2"
+	"drtmx/engine/record"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
 )
@@ -155,13 +156,8 @@ func (b *Bench) DB() *txn.DB { return b.db }
 // Open creates the tables.
 func (b *Bench) Open(env workload.Env) (err error) {
 	o := b.opt
-	b.servers = uint64(env.ServerCount())
-	b.symmetric = int(b.servers) == env.Cluster.Machines()
-	b.customers, b.securities = uint64(o.Customers), uint64(o.Securities)
-	b.accounts, b.brokers = b.customers*accountsOf, max(1, b.customers/customersOf)
-	b.companies = max(competitorsOf+1, b.securities*500/685)
-	b.initial = uint64(o.Trades)
-	b.trades = b.accounts*b.initial + uint64(o.Orders)
+	b.symmetric = env.ServerCount() == env.Cluster.Machines()
+	b.size(env.ServerCount())
 	b.lists = workload.NewScatter(b.securities * b.servers)
 	b.exchange = make([]exchange, b.servers)
 	for m := range b.exchange {
@@ -181,6 +177,35 @@ func (b *Bench) Open(env workload.Env) (err error) {
 		}
 	}
 	return b.openIndexes()
+}
+
+// size takes the numbers of a machine from the options.
+func (b *Bench) size(servers int) {
+	b.servers = uint64(servers)
+	b.customers, b.securities = uint64(b.opt.Customers), uint64(b.opt.Securities)
+	b.accounts, b.brokers = b.customers*accountsOf, max(1, b.customers/customersOf)
+	b.companies = max(competitorsOf+1, b.securities*500/685)
+	b.initial = uint64(b.opt.Trades)
+	b.trades = b.accounts*b.initial + uint64(b.opt.Orders)
+}
+
+// Population is how many rows a machine has, how many of them location caches may
+// have, and the bytes of all with their headers.
+func Population(o Options) (rows, cached, bytes int64, err error) {
+	b, err := New(o)
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	b.symmetric = true
+	b.size(1)
+	for _, t := range b.specs() {
+		rows += int64(t.rows)
+		bytes += int64(t.rows) * int64(record.HeaderBytes+t.ValueBytes)
+		if !t.Local {
+			cached += int64(t.rows)
+		}
+	}
+	return rows, cached, bytes, nil
 }
 
 func (b *Bench) bits(table, key uint64) workload.Bits {
