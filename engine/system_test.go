@@ -247,11 +247,14 @@ func anyOf(m map[string]string) Knobs {
 	return k
 }
 
-// A district without rows left ends the run with the knob's name.
+// A district or a machine without rows left ends the run with the knob's name.
 func TestOrdersRunOut(t *testing.T) {
-	s := open(t, small(Knobs{"workload": "tpcc-no", "workload.customers": 30, "workload.items": 200, "workload.orders": 3}))
-	err := s.Advance(20_000_000)
-	if err == nil || !strings.Contains(err.Error(), "raise workload.orders from 3") {
-		t.Errorf("got %v", err)
+	for _, load := range []Knobs{{"workload": "tpcc-no", "workload.items": 200}, {"workload": "tpce", "workload.securities": 40}} {
+		load["workload.customers"], load["workload.orders"] = 30, 3
+		s := open(t, small(load))
+		err := s.Advance(20_000_000)
+		if err == nil || !strings.Contains(err.Error(), "raise workload.orders from 3") {
+			t.Errorf("%v: got %v", load, err)
+		}
 	}
 }

@@ -67,11 +67,7 @@ func tpccPopulation(v Knobs, servers int) population {
 func tpccKnobs(only func(name string) func(v Knobs) string) []entry {
 	row := func(k Knob) entry {
 		k.Group, k.Section = groupWorkload, "4.3"
-		e := entry{Knob: k, inactive: only(k.Name)}
-		if k.Name == "workload.customers" {
-			e.byLoad = map[string]any{"tpce": 1_000, "tpce-cp": 1_000}
-		}
-		return e
+		return entry{Knob: k, inactive: only(k.Name), byLoad: tpceDefaults[k.Name]}
 	}
 	const of = "; the standard's number, which workload.scale multiplies."
 	return []entry{
@@ -81,8 +77,8 @@ func tpccKnobs(only func(name string) func(v Knobs) string) []entry {
 			Doc: "TPC-C: per district, and orders that were there from the start. TPC-E: per machine that holds data, with five accounts each" + of}),
 		row(Knob{Name: "workload.items", Kind: KindInt, Default: 100_000, Min: 20, Max: 1_000_000, Label: "Items",
 			Doc: "And stock records of each warehouse" + of}),
-		row(Knob{Name: "workload.orders", Kind: KindInt, Default: tpcc.DefaultOrders, Min: 1, Max: 1 << 20, Label: "New orders per district",
-			Doc: "How many new orders a district has rows for, and a warehouse ten times as many for payments. They take memory only when used. A run that needs more ends with an error."}),
+		row(Knob{Name: "workload.orders", Kind: KindInt, Default: tpcc.DefaultOrders, Min: 1, Max: 1 << 20, Label: "New orders per district or machine",
+			Doc: "TPC-C: how many new orders a district has rows for, and a warehouse ten times as many for payments. TPC-E: how many new trades a machine has rows for. They take memory only when used. A run that needs more ends with an error."}),
 		row(Knob{Name: "workload.rollbacks", Kind: KindInt, Default: 10, Min: 0, Max: 1000, Unit: "per mille", Label: "Rollbacks", Live: true,
 			Doc: "Share of the new-orders that name an item that does not exist, or of the trade-orders, that are rolled back."}),
 		row(Knob{Name: "workload.remote.order_line", Kind: KindInt, Default: 10, Min: 0, Max: 1000, Unit: "per mille", Label: "Remote order lines", Live: true,

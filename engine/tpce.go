@@ -6,7 +6,13 @@ import (
 )
 
 // tpceKnobNames are what TPC-E reads; customer-position alone the first four.
-var tpceKnobNames = []string{"workload.customers", "workload.securities", "workload.trades", "workload.scale", "workload.rollbacks"}
+var tpceKnobNames = []string{"workload.customers", "workload.securities", "workload.trades", "workload.scale", "workload.orders", "workload.rollbacks"}
+
+// tpceDefaults are those of knobs that TPC-C reads too.
+var tpceDefaults = map[string]map[string]any{
+	"workload.customers": {"tpce": 1_000, "tpce-cp": 1_000},
+	"workload.orders":    {"tpce": tpce.DefaultOrders},
+}
 
 func newTPCE(v Knobs, positionOnly bool) (workload.Bench, error) {
 	return tpce.New(tpceOptions(v, positionOnly))
@@ -15,7 +21,7 @@ func newTPCE(v Knobs, positionOnly bool) (workload.Bench, error) {
 func tpceOptions(v Knobs, positionOnly bool) tpce.Options {
 	return tpce.Options{
 		PositionOnly: positionOnly, Customers: scaled(v, "workload.customers"), Securities: max(scaled(v, "workload.securities"), tpce.LeastSecurities),
-		Trades: v.int("workload.trades"), SetRollbacks: true, Rollbacks: v.int("workload.rollbacks"),
+		Trades: v.int("workload.trades"), Orders: v.int("workload.orders"), SetRollbacks: true, Rollbacks: v.int("workload.rollbacks"),
 	}
 }
 

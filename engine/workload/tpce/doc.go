@@ -79,7 +79,7 @@
 //
 // # Caveats
 //
-//   - A machine has rows for so many new trades, Options.Orders; the run ends with
+//   - A machine has rows for so many new trades, Options.Orders (workload.orders); the run ends with
 //     an error when they are used up.
 //   - A trade's rows, histories of holdings and the daily market are not in
 //     location caches: what is read of them from afar is drawn from millions.

@@ -52,7 +52,7 @@ func (r *runner) drawOrder(rand *r2.Rand) {
 func (r *runner) tradeOrder(tx *txn.Tx) error {
 	b, in := r.b, &r.order
 	if r.trade/b.trades != r.home {
-		return fmt.Errorf("tpce: machine %d has no room for trade %d: raise Options.Orders from %d", r.home, b.exchange[r.home].next, b.opt.Orders)
+		return fmt.Errorf("tpce: machine %d has no room for new trade %d: raise workload.orders from %d", r.home, r.trade-r.home*b.trades-b.accounts*b.initial+1, b.opt.Orders)
 	}
 	account, err := tx.Read(Account, r.account) // frame 1: the account, its owner and its broker
 	if err != nil {

@@ -115,7 +115,7 @@ func New(o Options) (*Bench, error) {
 		v, low, up int
 	}{
 		{"customers", o.Customers, 4, 100_000}, {"securities", o.Securities, LeastSecurities, 100_000}, {"trades", o.Trades, 1, 3456},
-		{"orders", o.Orders, 1, DefaultOrders}, {"rollbacks", o.Rollbacks, 0, 1000},
+		{"orders", o.Orders, 1, 1 << 20}, {"rollbacks", o.Rollbacks, 0, 1000},
 	} {
 		if x.v < x.low || x.v > x.up {
 			return nil, fmt.Errorf("tpce with %s %d: from %d to %d", x.name, x.v, x.low, x.up)
