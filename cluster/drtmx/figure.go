@@ -103,11 +103,13 @@ func (f *figureFlags) figure(cmd *cobra.Command, id string) error {
 	return nil
 }
 
-// write puts a figure into the forms that were asked for.
+// write puts a figure into the forms that were asked for, and says what it is unless
+// one of them is on standard output.
 func (f *figureFlags) write(cmd *cobra.Command, fig *figures.Figure) error {
 	out := cmd.OutOrStdout()
 	text := func(s string) func() ([]byte, error) { return func() ([]byte, error) { return []byte(s), nil } }
-	asked := false
+	taken := f.asJSON
+	var files []string
 	for _, x := range []struct {
 		path string
 		make func() ([]byte, error)
@@ -118,7 +120,11 @@ func (f *figureFlags) write(cmd *cobra.Command, fig *figures.Figure) error {
 		if x.path == "" {
 			continue
 		}
-		asked = true
+		if x.path == "-" {
+			taken = true
+		} else {
+			files = append(files, x.path)
+		}
 		b, err := x.make()
 		if err != nil {
 			return fmt.Errorf("figure %s: %w", fig.ID, err)
@@ -133,9 +139,16 @@ func (f *figureFlags) write(cmd *cobra.Command, fig *figures.Figure) error {
 	switch {
 	case f.asJSON:
 		return printJSON(out, fig)
-	case !asked:
-		_, err := fmt.Fprintln(out, fig)
+	case taken:
+		return nil
+	}
+	if _, err := fmt.Fprintln(out, fig); err != nil {
 		return err
+	}
+	for _, path := range files {
+		if _, err := fmt.Fprintf(out, "written: %s\n", path); err != nil {
+			return err
+		}
 	}
 	return nil
 }

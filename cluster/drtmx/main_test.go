@@ -229,6 +229,16 @@ func TestRegistryIsPrinted(t *testing.T) {
 	}
 }
 
+func TestFigureSaysWhatItWrote(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "t.png")
+	if text := ok(t, "figure", "t4-3", "--png", file); !strings.Contains(text, "written: "+file) || !strings.Contains(text, "holds") {
+		t.Error(text)
+	}
+	if text := ok(t, "figure", "t4-3", "--csv", "-"); strings.Contains(text, "holds") || !strings.HasPrefix(text, "figure,series") {
+		t.Error(text)
+	}
+}
+
 func TestVerifyPrintsRows(t *testing.T) {
 	if text := ok(t, "verify", "--rows", "t2-2-rc,s2-nvm-read-lat"); !strings.Contains(text, "s2-nvm-read-lat") || strings.Contains(text, "not measured") {
 		t.Error(text)

@@ -9,3 +9,6 @@ func LinesPicture(title string, x, y Axis, series []Series, refs []Reference) Pi
 func RankingPicture(title string, y Axis, parts []Part, bars []Bars) Picture {
 	return stackedPicture(title, y, parts, bars, rankingSize(len(bars)))
 }
+
+// TablePicture is the static form of Table, for files.
+func TablePicture(title string, rows [][]string) Picture { return tablePicture(title, rows) }

@@ -92,6 +92,9 @@ var palette = [...]string{"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00",
 
 func colour(i int) string { return palette[i%len(palette)] }
 
+// Colour is that of the i-th name.
+func Colour(i int) string { return colour(i) }
+
 // Width and height in CSS pixels of charts whose builder is not told.
 const (
 	defaultWidth  = 760
@@ -205,3 +208,8 @@ func RankingSized(size Size, title string, y Axis, parts []Part, bars []Bars) *C
 }
 
 func rankingSize(bars int) Size { return Size{defaultWidth, 82 + 26*max(bars, 1)} }
+
+// Table draws cells as text, of which the first row and the first column are heads.
+func Table(title string, rows [][]string) *Chart {
+	return New(title, nil, svg(tablePicture(title, rows)))
+}

@@ -11,29 +11,36 @@ import (
 	"drtmx/dashboard/charts"
 )
 
+// title is what stands over the picture.
+func (f *Figure) title() string {
+	if f.Form == formTable {
+		return f.Title
+	}
+	return "Figure " + f.ID + ": " + f.Title
+}
+
+func (a Axis) title() string { return a.Label + " (" + a.Unit + ")" }
+
+func (a Axis) chart() charts.Axis { return charts.Axis{Label: a.Label, Unit: a.Unit, Log: a.Log} }
+
 // lines are the series as the chart builders take them, with the published numbers.
 func (f *Figure) lines() (title string, x, y charts.Axis, series []charts.Series, refs []charts.Reference) {
 	for _, s := range f.Series {
 		c := charts.Series{Name: s.Name}
+		if of, published := strings.CutSuffix(s.Name, abortsIgnored); published {
+			c.Of, c.Variant = of, 1
+		}
 		for _, p := range s.Points {
 			c.X, c.Y, c.CI = append(c.X, p.X), append(c.Y, p.Y), append(c.CI, p.CI95)
 			c.Notes = append(c.Notes, fmt.Sprintf("%d coroutines", p.Load))
 		}
 		series = append(series, c)
 	}
-	axis := func(a Axis) charts.Axis { return charts.Axis{Label: a.Label, Unit: a.Unit, Log: a.Log} }
-	return "Figure " + f.ID + ": " + f.Title, axis(f.X), axis(f.Y), series, f.marks()
+	return f.title(), f.X.chart(), f.Y.chart(), series, f.marks()
 }
 
 // Chart is the figure's picture, with others of the same figure drawn over it.
-func (f *Figure) Chart(over ...*Figure) *charts.Chart {
-	if f.ranked {
-		title, y, parts, bars := f.bars(over...)
-		return charts.Ranking(title, y, parts, bars)
-	}
-	title, x, y, series, refs := f.over(over)
-	return charts.LinesSized(charts.Size{}, title, x, y, series, refs)
-}
+func (f *Figure) Chart(over ...*Figure) *charts.Chart { return f.draw(charts.Size{}, f.title(), over) }
 
 // Draw is Chart for a page that has the title already.
 func (f *Figure) Draw(size charts.Size, over ...cluster.Figure) *charts.Chart {
@@ -43,12 +50,19 @@ func (f *Figure) Draw(size charts.Size, over ...cluster.Figure) *charts.Chart {
 			others = append(others, o)
 		}
 	}
-	if f.ranked {
-		_, y, parts, bars := f.bars(others...)
-		return charts.RankingSized(size, "", y, parts, bars)
+	return f.draw(size, "", others)
+}
+
+func (f *Figure) draw(size charts.Size, title string, others []*Figure) *charts.Chart {
+	switch f.Form {
+	case formTable:
+		return charts.Table(title, f.cells())
+	case formRanking, formBars, formStacked:
+		_, y, parts, bars := f.barred(others)
+		return charts.RankingSized(size, title, y, parts, bars)
 	}
 	_, x, y, series, refs := f.over(others)
-	return charts.LinesSized(size, "", x, y, series, refs)
+	return charts.LinesSized(size, title, x, y, series, refs)
 }
 
 // over are the lines of the figure and of others: the colours are the figure's, each
@@ -85,8 +99,11 @@ func (f *Figure) PNG() ([]byte, error) { return f.picture().PNG() }
 func (f *Figure) PDF() ([]byte, error) { return f.picture().PDF() }
 
 func (f *Figure) picture() charts.Picture {
-	if f.ranked {
-		return charts.RankingPicture(f.bars())
+	switch f.Form {
+	case formTable:
+		return charts.TablePicture(f.title(), f.cells())
+	case formRanking, formBars, formStacked:
+		return charts.RankingPicture(f.barred(nil))
 	}
 	return charts.LinesPicture(f.lines())
 }
@@ -126,7 +143,11 @@ func (f *Figure) caption() string {
 		s = f.Scale + " scale, values of the whole cluster"
 	}
 	if g := f.GapAt; g != nil {
-		s += fmt.Sprintf("; %s at %g %s is %+.1f %% of paper scale (%.4g for %.4g %s)", g.Series, g.X, f.X.Unit, 100*f.PaperGap, g.Here, g.Paper, f.Y.Unit)
+		at := fmt.Sprintf("%g %s", g.X, f.X.Unit)
+		if g.Load > 0 {
+			at = fmt.Sprintf("%d coroutines (%.4g %s, at paper scale %.4g)", g.Load, g.X, f.X.Unit, g.PaperX)
+		}
+		s += fmt.Sprintf("; %s at %s is %+.1f %% of paper scale (%.4g for %.4g %s)", g.Series, at, 100*f.PaperGap, g.Here, g.Paper, f.Y.Unit)
 	}
 	if t := knobText(f.Set); t != "" {
 		s += "; with " + t
@@ -159,10 +180,13 @@ func (c *Claim) mark() string {
 // String is the points as a table and the verdicts on the claims.
 func (f *Figure) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Figure %s: %s (%s)\n", f.ID, f.Title, f.caption())
-	if f.ranked {
+	fmt.Fprintf(&b, "%s (%s)\n", f.title(), f.caption())
+	switch f.Form {
+	case formRanking:
 		b.WriteString(f.ranking())
-	} else {
+	case formCurves, formBars, formStacked, formTable:
+		f.grid(&b)
+	default:
 		f.table(&b)
 	}
 	for i := range f.Claims {
@@ -175,50 +199,12 @@ func (f *Figure) String() string {
 	return b.String()
 }
 
-// table writes the points with a line for each series.
-func (f *Figure) table(b *strings.Builder) {
-	fmt.Fprintf(b, "%-*s", nameWidth, f.X.Label+" ("+f.X.Unit+")")
-	for _, x := range f.xs() {
-		fmt.Fprintf(b, "%9g", x)
-	}
-	for _, s := range f.Series {
-		fmt.Fprintf(b, "\n%-*s", nameWidth, s.Name)
-		for _, x := range f.xs() {
-			if p, ok := s.at(x); ok {
-				fmt.Fprintf(b, "%9.4g", p.Y)
-			} else {
-				fmt.Fprintf(b, "%9s", "")
-			}
-		}
-	}
-	fmt.Fprintf(b, "\n%-*s%s", nameWidth, "", f.Y.Label+" ("+f.Y.Unit+")")
-}
-
-const nameWidth = 20
-
-// xs are the values of X of all series, ascending.
-func (f *Figure) xs() []float64 {
-	var out []float64
-	for _, s := range f.Series {
-		for _, p := range s.Points {
-			at := 0
-			for at < len(out) && out[at] < p.X {
-				at++
-			}
-			if at == len(out) || out[at] != p.X {
-				out = append(out[:at], append([]float64{p.X}, out[at:]...)...)
-			}
-		}
-	}
-	return out
-}
-
 // CSV is a row per point.
 func (f *Figure) CSV() string {
 	var b strings.Builder
 	w := csv.NewWriter(&b)
 	num := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-	rows := [][]string{{"figure", "series", f.X.Label + " (" + f.X.Unit + ")", f.Y.Label + " (" + f.Y.Unit + ")", "ci95", "load", "name"}}
+	rows := [][]string{{"figure", "series", f.X.title(), f.Y.title(), "ci95", "load", "name"}}
 	for _, s := range f.Series {
 		for _, p := range s.Points {
 			rows = append(rows, []string{f.ID, s.Name, num(p.X), num(p.Y), num(p.CI95), strconv.Itoa(p.Load), p.Name})

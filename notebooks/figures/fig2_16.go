@@ -35,7 +35,7 @@ func plan216(scale string, read func(r *engine.Result) (float64, float64)) plan 
 			if n > 4096 && scale == Quick { // large writes are few
 				k["duration_ns"] = 3_000_000
 			}
-			s.points = append(s.points, plannedPoint{float64(n), with(l.set, k), read})
+			s.points = append(s.points, plannedPoint{x: float64(n), set: with(l.set, k), read: read})
 		}
 		p.series = append(p.series, s)
 	}

@@ -41,7 +41,7 @@ func plan218(scale, primitive string, payloads []int, lines []nvmLine) plan {
 	for _, l := range lines {
 		s := plannedSeries{name: l.name}
 		for _, n := range payloads {
-			s.points = append(s.points, plannedPoint{float64(n), with(l.set, engine.Knobs{"workload.payload": n}), readsPerWrite})
+			s.points = append(s.points, plannedPoint{x: float64(n), set: with(l.set, engine.Knobs{"workload.payload": n}), read: readsPerWrite})
 		}
 		p.series = append(p.series, s)
 	}

@@ -51,7 +51,7 @@ func plan219(scale string, read func(r *engine.Result) (float64, float64)) plan 
 			if l.name == octopusNVM && scale == Quick { // DDIO's part of the cache has to fill
 				k["warmup_ns"] = 1_500_000
 			}
-			s.points = append(s.points, plannedPoint{float64(x.payload), with(l.set, k), read})
+			s.points = append(s.points, plannedPoint{x: float64(x.payload), set: with(l.set, k), read: read})
 		}
 		p.series = append(p.series, s)
 	}

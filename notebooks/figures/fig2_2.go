@@ -50,7 +50,7 @@ func plan22a(scale string) plan {
 	for _, s := range []struct{ name, context string }{{ownContexts, "thread"}, {sharedContext, "shared"}} {
 		line := plannedSeries{name: s.name}
 		for _, n := range threads {
-			line.points = append(line.points, plannedPoint{float64(n), engine.Knobs{"threads": n, "nic.context": s.context}, perMachine})
+			line.points = append(line.points, plannedPoint{x: float64(n), set: engine.Knobs{"threads": n, "nic.context": s.context}, read: perMachine})
 		}
 		p.series = append(p.series, line)
 	}
@@ -107,7 +107,7 @@ func plan22b(scale string) plan {
 	for _, s := range []struct{ name, transport string }{{udRPC, "ud"}, {writeRPC, "write"}, {hybridRPC, "hybrid"}} {
 		line := plannedSeries{name: s.name}
 		for _, n := range []int{8, 32, 56} { // with the header of 8 bytes all are inlined
-			line.points = append(line.points, plannedPoint{float64(n), engine.Knobs{"workload.transport": s.transport, "workload.payload": n, "workload.payload_max": max(n, 256)}, perMachine})
+			line.points = append(line.points, plannedPoint{x: float64(n), set: engine.Knobs{"workload.transport": s.transport, "workload.payload": n, "workload.payload_max": max(n, 256)}, read: perMachine})
 		}
 		p.series = append(p.series, line)
 	}

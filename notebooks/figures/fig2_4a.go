@@ -50,7 +50,7 @@ func plan24a(scale string) plan {
 			if scale != Paper && n >= 512 { // fewer requests, which take longer
 				set["warmup_ns"], set["duration_ns"] = 70_000, 90_000
 			}
-			s.points = append(s.points, plannedPoint{float64(n), set, perMachine})
+			s.points = append(s.points, plannedPoint{x: float64(n), set: set, read: perMachine})
 		}
 		p.series = append(p.series, s)
 	}

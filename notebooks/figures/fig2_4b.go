@@ -38,8 +38,8 @@ func plan24b(scale string) plan {
 	line := func(name, workload, primitive string, nodes int, payloads ...int) {
 		s := plannedSeries{name: name}
 		for _, n := range payloads {
-			s.points = append(s.points, plannedPoint{float64(n), engine.Knobs{"workload": workload, "workload.payload": n, "workload.payload_max": max(n, 256),
-				"workload.primitive": primitive, "emulated_nodes": nodes}, perMachine})
+			s.points = append(s.points, plannedPoint{x: float64(n), set: engine.Knobs{"workload": workload, "workload.payload": n, "workload.payload_max": max(n, 256),
+				"workload.primitive": primitive, "emulated_nodes": nodes}, read: perMachine})
 		}
 		p.series = append(p.series, s)
 	}

@@ -80,7 +80,7 @@ func plan25(scale, workload string, last int) plan {
 			if scale == Quick && last == stepDB && s.primitive == "two-sided" && step >= stepOR { // close to each other
 				knobs["duration_ns"] = 400_000
 			}
-			line.points = append(line.points, plannedPoint{float64(step), knobs, perMachine})
+			line.points = append(line.points, plannedPoint{x: float64(step), set: knobs, read: perMachine})
 		}
 		p.series = append(p.series, line)
 	}

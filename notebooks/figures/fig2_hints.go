@@ -41,7 +41,7 @@ func factors(id, title, primitive, order string, steps hintSteps, payload int, c
 			}
 			line := plannedSeries{name: withHints}
 			for i, set := range steps {
-				line.points = append(line.points, plannedPoint{float64(i), set, read})
+				line.points = append(line.points, plannedPoint{x: float64(i), set: set, read: read})
 			}
 			return plan{base: engine.Spec{Set: base}, series: []plannedSeries{line}, gap: gapPoint{withHints, 0}}
 		}}
@@ -129,7 +129,7 @@ var figures214 = []*definition{
 				"clients": 2, "client.threads": 20, "coroutines": 1})
 			line := plannedSeries{name: twoOnDIMM}
 			for _, n := range []int{2, 4, 8, 12, 16, 20} {
-				line.points = append(line.points, plannedPoint{float64(n), engine.Knobs{"server.threads": n}, gbps})
+				line.points = append(line.points, plannedPoint{x: float64(n), set: engine.Knobs{"server.threads": n}, read: gbps})
 			}
 			return plan{base: engine.Spec{Set: base}, series: []plannedSeries{line}, gap: gapPoint{twoOnDIMM, 20}}
 		},
@@ -147,7 +147,7 @@ var figures214 = []*definition{
 			base := with(remote(scale, "micro-write", "one-sided"), oneDIMM, engine.Knobs{"ddio": false, "client.threads": 8})
 			line := plannedSeries{name: oneOnDIMM}
 			for _, n := range []int{1, 2, 4, 8, 16} {
-				line.points = append(line.points, plannedPoint{float64(n), engine.Knobs{"coroutines": n}, gbps})
+				line.points = append(line.points, plannedPoint{x: float64(n), set: engine.Knobs{"coroutines": n}, read: gbps})
 			}
 			return plan{base: engine.Spec{Set: base}, series: []plannedSeries{line}, gap: gapPoint{oneOnDIMM, 1}}
 		},

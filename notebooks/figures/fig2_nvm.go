@@ -84,7 +84,7 @@ func payloadPlan(scale string, base engine.Knobs, read func(*engine.Result) (flo
 	for _, l := range lines {
 		s := plannedSeries{name: l.name}
 		for _, n := range payloads23 {
-			s.points = append(s.points, plannedPoint{float64(n), with(l.set, atPayload(scale, n)), read})
+			s.points = append(s.points, plannedPoint{x: float64(n), set: with(l.set, atPayload(scale, n)), read: read})
 		}
 		p.series = append(p.series, s)
 	}

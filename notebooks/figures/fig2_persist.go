@@ -31,7 +31,7 @@ func planPersist(scale string) plan {
 	} {
 		s := plannedSeries{name: l.name}
 		for _, n := range payloads {
-			s.points = append(s.points, plannedPoint{float64(n), with(l.set, engine.Knobs{"workload.payload": n}), meanLatency})
+			s.points = append(s.points, plannedPoint{x: float64(n), set: with(l.set, engine.Knobs{"workload.payload": n}), read: meanLatency})
 		}
 		p.series = append(p.series, s)
 	}

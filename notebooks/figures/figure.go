@@ -11,6 +11,7 @@ type Figure struct {
 	Section string   `json:"section"`
 	Scale   string   `json:"scale"` // quick or paper
 	Scope   string   `json:"scope"` // what a value of y is for: cluster, machine, socket, server, nic
+	Form    string   `json:"form"`  // how it is drawn: lines, curves, bars, stacked, ranking or table
 	X       Axis     `json:"x"`
 	Y       Axis     `json:"y"`
 	Series  []Series `json:"series"`
@@ -28,8 +29,17 @@ type Figure struct {
 	PaperGap float64 `json:"paper_gap"`
 	GapAt    *Gap    `json:"paper_gap_at,omitempty"`
 	WallMS   int64   `json:"wall_ms"`
-	ranked   bool    // drawn as bars, the points in their order
 }
+
+// The forms of a figure.
+const (
+	formLines   = "lines"   // points along a quantity, joined
+	formCurves  = "curves"  // throughput against latency, a point for each load
+	formBars    = "bars"    // a bar for each point, those of a name together
+	formStacked = "stacked" // a bar for each series, of its points
+	formRanking = "ranking" // a bar for each point, in their order
+	formTable   = "table"   // a row for each series, a column for each point
+)
 
 // Partial is how many runs have ended.
 type Partial struct {
@@ -55,10 +65,15 @@ type Point struct {
 	X    float64 `json:"x"`
 	Y    float64 `json:"y"`
 	CI95 float64 `json:"ci95"` // half-width of the 95 % interval, in the unit of y
-	Load int     `json:"load"` // coroutines per thread, or clients
-	Run  int     `json:"run"`  // index into runs
-	// Of a ranking: what the point is, and its median latency.
-	Name      string  `json:"name,omitempty"`
+	// XCI95 is that of X, where X is measured too.
+	XCI95 float64 `json:"x_ci95,omitempty"`
+	Load  int     `json:"load"` // coroutines per thread, or clients
+	Run   int     `json:"run"`  // index into runs
+	// Name is what the point is, where X is no quantity.
+	Name string `json:"name,omitempty"`
+	// Text is what stands in a table that is no number.
+	Text string `json:"text,omitempty"`
+	// LatencyUS is the median, of a ranking.
 	LatencyUS float64 `json:"latency_us,omitempty"`
 }
 
@@ -69,6 +84,9 @@ type Gap struct {
 	Here   float64 `json:"here"`
 	Paper  float64 `json:"paper"`
 	Run    int     `json:"run"` // the run at paper scale
+	// Of curves: the load of both points, and X at paper scale.
+	Load   int     `json:"load,omitempty"`
+	PaperX float64 `json:"paper_x,omitempty"`
 }
 
 // The verdicts on a claim.
@@ -101,6 +119,18 @@ func (f *Figure) Result(run int) *engine.Result {
 		return nil
 	}
 	return f.Runs[run]
+}
+
+// by is the point of a run.
+func (f *Figure) by(run int) Point {
+	for _, s := range f.Series {
+		for _, p := range s.Points {
+			if p.Run == run {
+				return p
+			}
+		}
+	}
+	return Point{}
 }
 
 // series finds a line by its name; a figure's own code asks for its own names.

@@ -20,10 +20,11 @@ type definition struct {
 	chapter int
 	section string
 	scope   string
+	form    string // how it is drawn
 	x, y    Axis
 	plan    func(scale string) plan
 	planFor func(scale string, set engine.Knobs) plan // in place of plan: With decides what is run
-	rank    func(f *Figure)                           // puts the points in order; nil: they are lines
+	arrange func(f *Figure)                           // makes of the points what is drawn; nil: that is what they are
 	claims  func(f *Figure) []Claim
 }
 
@@ -50,12 +51,15 @@ type plannedSeries struct {
 // plannedPoint is a run and how its point is read from it. Its knobs make the
 // point what it is, so With cannot change them.
 type plannedPoint struct {
-	x    float64
-	set  engine.Knobs
-	read func(r *engine.Result) (y, ci95 float64)
+	x     float64
+	set   engine.Knobs
+	read  func(r *engine.Result) (y, ci95 float64)
+	along func(r *engine.Result) (x, ci95 float64) // where X is measured too; x is then the load
+	name  string                                   // where X is no quantity
 }
 
-// gapPoint names the point that is compared with paper scale.
+// gapPoint names the point that is compared with paper scale. Without a series there
+// is none.
 type gapPoint struct {
 	series string
 	x      float64
@@ -64,7 +68,7 @@ type gapPoint struct {
 // definitions are in the order of the thesis.
 var definitions = slices.Concat(
 	[]*definition{&figure22a, &figure22b, &figure24a, &figure24b, &figure25a, &figure25b},
-	figures28to11, figures212to13, figures214, figures216, figures218, []*definition{&figurePersist}, figures219, []*definition{&figure4best},
+	figures28to11, figures212to13, figures214, figures216, figures218, []*definition{&figurePersist}, figures219, figures4, []*definition{&figure4best},
 )
 
 // Infos is the list of figures; in a notebook it draws itself.

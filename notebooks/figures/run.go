@@ -1,6 +1,7 @@
 package figures
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -47,7 +48,7 @@ func (r *Recipe) run(ctx context.Context, scale string, set cluster.Knobs, cache
 		return nil, err
 	}
 	// The last may be at paper scale and the longest: it begins first.
-	last := len(specs) - 1
+	last := max(len(specs)-1, 0)
 	ended := endedRuns{of: all, scale: scale, results: make([]*engine.Result, len(specs))}
 	results, err := engine.RunAll(ctx, slices.Concat(specs[last:], specs[:last]), engine.SweepOptions{Cache: cache,
 		Each:     func(at int, r *engine.Result) { ended.add((at+last)%len(specs), r) },
@@ -56,9 +57,9 @@ func (r *Recipe) run(ctx context.Context, scale string, set cluster.Knobs, cache
 	if err != nil {
 		return nil, err
 	}
-	results = append(results[1:], results[0])
+	results = slices.Concat(results[len(results)-last:], results[:len(results)-last])
 	f := all.From(scale, results)
-	if scale == Quick {
+	if scale == Quick && all.plan(scale).gap.series != "" {
 		all.compare(f, results)
 	}
 	if len(all.set) > 0 {
@@ -95,11 +96,12 @@ func (r *Recipe) Specs(scale string) ([]engine.Spec, error) {
 // scale behind them.
 func (r *Recipe) specs(scale string) ([]engine.Spec, error) {
 	out, err := r.Specs(scale)
-	if err != nil || scale != Quick {
+	paper := r.plan(Paper)
+	if err != nil || scale != Quick || paper.gap.series == "" {
 		return out, err
 	}
-	paper := r.plan(Paper)
-	spec, err := r.spec(&paper, paper.find(paper.gap))
+	at, _ := paper.find(paper.gap)
+	spec, err := r.spec(&paper, at)
 	return append(out, spec), err
 }
 
@@ -117,12 +119,15 @@ func (r *Recipe) spec(p *plan, pt plannedPoint) (engine.Spec, error) {
 	return spec.With(r.set)
 }
 
-func (p *plan) find(g gapPoint) plannedPoint {
+// find is the planned point and the number of its run.
+func (p *plan) find(g gapPoint) (plannedPoint, int) {
+	n := 0
 	for _, s := range p.series {
 		for _, pt := range s.points {
 			if s.name == g.series && pt.x == g.x {
-				return pt
+				return pt, n
 			}
+			n++
 		}
 	}
 	panic(fmt.Sprintf("figures: no point of %s at %g to compare with paper scale", g.series, g.x))
@@ -142,21 +147,25 @@ func (r *Recipe) From(scale string, results []*engine.Result) *Figure {
 // points is the figure without its claims. Results that are nil are still to come.
 func (r *Recipe) points(scale string, results []*engine.Result) *Figure {
 	d, p := r.def, r.plan(scale)
-	f := &Figure{ID: d.id, Title: d.title, Section: d.section, Scale: scale, Scope: d.scope, X: d.x, Y: d.y, Set: r.set, Runs: results}
+	f := &Figure{ID: d.id, Title: d.title, Section: d.section, Scale: scale, Form: cmp.Or(d.form, formLines), Scope: d.scope, X: d.x, Y: d.y, Series: []Series{}, Set: r.set, Runs: results}
 	n := 0
 	for _, s := range p.series {
 		out := Series{Name: s.name, Points: []Point{}}
 		for _, pt := range s.points {
 			if res := results[n]; res != nil {
 				y, ci := pt.read(res)
-				out.Points = append(out.Points, Point{X: pt.x, Y: y, CI95: ci, Load: load(res), Run: n})
+				point := Point{X: pt.x, Y: y, CI95: ci, Load: load(res), Run: n, Name: pt.name}
+				if pt.along != nil {
+					point.X, point.XCI95 = pt.along(res)
+				}
+				out.Points = append(out.Points, point)
 			}
 			n++
 		}
 		f.Series = append(f.Series, out)
 	}
-	if d.rank != nil {
-		d.rank(f)
+	if d.arrange != nil {
+		d.arrange(f)
 	}
 	return f
 }
@@ -193,13 +202,19 @@ func (e *endedRuns) at(done, total int) func() *Figure {
 // the last.
 func (r *Recipe) compare(f *Figure, results []*engine.Result) {
 	p, n := r.plan(f.Scale), len(results)-1
-	y, _ := p.find(p.gap).read(results[n])
-	here, _ := f.series(p.gap.series).at(p.gap.x)
-	if f.ranked {
-		here = f.own(p.gap)
+	pt, own := p.find(p.gap)
+	y, _ := pt.read(results[n])
+	here, _ := pt.read(results[own])
+	f.GapAt = &Gap{Series: p.gap.series, X: p.gap.x, Here: here, Paper: y, Run: n}
+	if pt.along != nil {
+		f.GapAt.Load = load(results[own])
+		f.GapAt.X, _ = pt.along(results[own])
+		f.GapAt.PaperX, _ = pt.along(results[n])
 	}
-	f.GapAt = &Gap{Series: p.gap.series, X: here.X, Here: here.Y, Paper: y, Run: n}
-	f.PaperGap = here.Y/y - 1
+	if f.Form == formRanking {
+		f.GapAt.X = f.by(own).X
+	}
+	f.PaperGap = here/y - 1
 }
 
 // load is the coroutines per thread of a run.

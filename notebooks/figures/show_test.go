@@ -133,9 +133,9 @@ func TestDrawnOver(t *testing.T) {
 		t.Errorf("one colour and a dash expected: %s", o)
 	}
 	ranked := func(set cluster.Knobs) *Figure {
-		return &Figure{ID: "r", ranked: true, Set: set, Series: []Series{{Name: "Throughput", Points: []Point{{X: 1, Y: 2, Name: "I I"}, {X: 2, Y: 1, Name: "II II"}}}}}
+		return &Figure{ID: "r", Form: formRanking, Set: set, Series: []Series{{Name: "Throughput", Points: []Point{{X: 1, Y: 2, Name: "I I"}, {X: 2, Y: 1, Name: "II II"}}}}}
 	}
-	if _, _, _, bars := ranked(nil).bars(ranked(cluster.Knobs{"ddio": false})); len(bars) != 4 || bars[3].Name != "ddio = false" || bars[3].Values[0] != 1 {
+	if _, _, _, bars := ranked(nil).ranked(ranked(cluster.Knobs{"ddio": false})); len(bars) != 4 || bars[3].Name != "ddio = false" || bars[3].Values[0] != 1 {
 		t.Errorf("%v", bars)
 	}
 }

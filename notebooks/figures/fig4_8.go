@@ -1,0 +1,135 @@
+package figures
+
+import (
+	"fmt"
+
+	"drtmx/engine"
+)
+
+// Figure 4-8: what DrTM+H is made of, step by step from a two-sided design, on
+// TPC-C/no with aborts ignored. The thesis does not name the steps; they follow the
+// comparison of the designs (§4.4.3). The first is FaSST, the fifth DrTM+R, the last
+// DrTM+H, whose runs are those of figures 4-9(a) and 4-10. The tail is the 90th
+// percentile: quick runs are too short for the 99th.
+
+const (
+	stepTwoSided = "Two-sided (FaSST)"
+	stepLogging  = "+ one-sided logging"
+	stepREAD     = "+ one-sided READ"
+	stepCache    = "+ cache"
+	stepAtomic   = "+ one-sided lock, commit (DrTM+R)"
+	stepPassive  = "+ passive ACK"
+	stepAhead    = "+ speculation (DrTM+H)"
+)
+
+// steps48 are cumulative.
+func steps48() []line4 {
+	logging := engine.Knobs{"preset": "fasst", "phase.logging": "one-sided"}
+	read := with(logging, engine.Knobs{"phase.execution": "one-sided"})
+	atomic := engine.Knobs{"preset": "drtm+r"}
+	return []line4{
+		{stepTwoSided, engine.Knobs{"preset": "fasst"}}, {stepLogging, logging}, {stepREAD, read}, {stepCache, with(read, engine.Knobs{"cache.enabled": true})},
+		{stepAtomic, atomic}, {stepPassive, with(atomic, engine.Knobs{"opt.commit.pa": true})}, {stepAhead, engine.Knobs{"preset": "drtm+h"}},
+	}
+}
+
+// read48 is a series: what is read of the runs with so many coroutines.
+type read48 struct {
+	name       string
+	coroutines int
+	read       func(r *engine.Result) (y, ci95 float64)
+}
+
+func plan48(scale string, reads []read48) plan {
+	p := plan{base: base4(scale, tpccNo)}
+	if reads[0].coroutines == 1 { // of sixteen the run at paper scale takes as long as all others
+		p.gap = gapPoint{reads[0].name, 0}
+	}
+	_, steps := variants4(tpccNo, steps48())
+	for _, x := range reads {
+		s := plannedSeries{name: x.name}
+		for i, l := range steps {
+			s.points = append(s.points, plannedPoint{x: float64(i), name: steps48()[i].name, set: with(l.set, under4(scale, tpccNo, x.coroutines)), read: x.read})
+		}
+		p.series = append(p.series, s)
+	}
+	return p
+}
+
+func tail4(r *engine.Result) (v, ci95 float64) {
+	return r.LatencyUS.P90, r.LatencyUS.P90 * r.ThroughputCI95
+}
+
+const (
+	one48     = "1 coroutine"
+	sixteen48 = "16 coroutines"
+	median48  = "median"
+	tail48    = "90th percentile"
+)
+
+func factors48(id, title string, y Axis, claims func(f *Figure) []Claim, reads ...read48) *definition {
+	return &definition{id: id, title: title, chapter: 4, section: "4.4.2", scope: "cluster", form: formBars,
+		x: Axis{Label: "Step"}, y: y, plan: func(scale string) plan { return plan48(scale, reads) }, claims: claims}
+}
+
+var figures48 = []*definition{
+	factors48("4-8a", "Contribution of optimisations to throughput, TPC-C/no, aborts ignored", Axis{Label: "Throughput", Unit: "Mtxn/s"}, claims48a,
+		read48{one48, 1, mtxn}, read48{sixteen48, 16, mtxn}),
+	factors48("4-8b", "Contribution of optimisations to latency, TPC-C/no, aborts ignored, 1 coroutine", Axis{Label: "Latency", Unit: "us"}, claims48b,
+		read48{median48, 1, median4}, read48{tail48, 1, tail4}),
+	factors48("4-8c", "Contribution of optimisations to latency, TPC-C/no, aborts ignored, 16 coroutines", Axis{Label: "Latency", Unit: "us"}, claims48c,
+		read48{median48, 16, median4}, read48{tail48, 16, tail4}),
+}
+
+// steps are two steps of a series, the one that is expected higher first.
+func (f *Figure) steps(series, high, low string) (ratio, bool) {
+	s := f.series(series)
+	a, ok := s.named(high)
+	b, also := s.named(low)
+	if !ok || !also || a.Y <= 0 || b.Y <= 0 {
+		return ratio{}, false
+	}
+	return divide(pair{high, low}, a, b), true
+}
+
+// step48 is a claim that one step of a series is above another.
+func (f *Figure) step48(id, text, series, high, low string) Claim {
+	r, ok := f.steps(series, high, low)
+	if !ok {
+		return noRuns(Claim{ID: id, Claim: text, Unit: "x"})
+	}
+	c := f.gains(id, text, r)
+	c.Why = f.between48(series, r)
+	return c
+}
+
+func (f *Figure) between48(series string, r ratio) string {
+	return fmt.Sprintf("%s: %s %.4g for %s %.4g %s, %.3gx ± %.2g; %s, %s; %s", series, r.above, r.a.Y, r.below, r.b.Y, f.Y.Unit, r.value, r.half,
+		limit(f.Runs[r.a.Run]), limit(f.Runs[r.b.Run]), f.costs(r))
+}
+
+func claims48a(f *Figure) []Claim {
+	alike := Claim{ID: "f4-8-order-high", Claim: "with 16 coroutines the two-sided design is close to the one-sided one", Unit: "x"}
+	if r, ok := f.steps(sixteen48, stepAtomic, stepTwoSided); ok {
+		alike = f.near1(alike.ID, alike.Claim, r)
+		alike.Why = f.between48(sixteen48, r)
+	} else {
+		alike = noRuns(alike)
+	}
+	return []Claim{
+		f.step48("f4-8-order-low", "with 1 coroutine one-sided primitives improve the throughput", one48, stepAtomic, stepTwoSided), alike,
+		f.step48("f4-8-order-reads", "with 16 coroutines READs improve the throughput in spite of more round trips", sixteen48, stepREAD, stepLogging),
+	}
+}
+
+func claims48b(f *Figure) []Claim {
+	return []Claim{f.step48("f4-8-order-low-lat", "with 1 coroutine one-sided primitives improve the latency", median48, stepTwoSided, stepAtomic)}
+}
+
+func claims48c(f *Figure) []Claim {
+	return []Claim{
+		f.step48("f4-8-order-high-lat", "with 16 coroutines DrTM+H improves the median latency", median48, stepTwoSided, stepAhead),
+		f.step48("f4-8-order-high-tail", "and the tail", tail48, stepTwoSided, stepAhead),
+		f.step48("f4-8-order-reads-lat", "round trips count for latency: READs without cache lengthen it", median48, stepREAD, stepLogging),
+	}
+}

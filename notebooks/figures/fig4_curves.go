@@ -1,0 +1,282 @@
+package figures
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"drtmx/engine"
+)
+
+// What the figures of chapter 4 share: throughput against median latency, a point for
+// each number of coroutines per thread, on 16 machines with three replicas (§4.3).
+//
+// TPC-C/no is drawn twice. New-orders of a district exclude each other, so with many
+// coroutines many attempts of the correct protocol abort. The released code has a
+// switch that ignores aborts (workload.variant = as-published); the thesis neither
+// mentions aborts nor says how the switch was set. The lines with the thesis's names
+// are the correct protocol, those with "(aborts ignored)" the variant; what the
+// thesis says is measured of the variant, for only it has the sixteen coroutines
+// of the thesis do useful work, and each claim says what the correct protocol does.
+//
+// At quick scale each machine is one socket with its RNIC, twelve threads: what threads
+// and RNIC have for each other stays, and throughputs are half. SmallBank and TPC-E
+// have a tenth of their rows; TPC-C has all, for a smaller cache would not hold the log
+// entries that are under way, which do not shrink.
+
+const (
+	tpccNo    = "tpcc-no"
+	smallBank = "smallbank"
+
+	// abortsIgnored is what names of the variant end with.
+	abortsIgnored = " (aborts ignored)"
+
+	machines4 = 16
+)
+
+// line4 is a line of such a figure.
+type line4 struct {
+	name string
+	set  engine.Knobs
+}
+
+// base4 is what the runs of chapter 4 share.
+func base4(scale, workload string) engine.Spec {
+	k := engine.Knobs{"nodes": machines4, "threads": 24, "check": "sampled"}
+	if scale == Quick {
+		k["threads"], k["nics"] = 12, 1
+		if workload != tpccNo {
+			k["workload.scale"] = 0.1
+		}
+	}
+	return engine.Spec{Preset: "drtm+h", Workload: workload, Set: k}
+}
+
+// under4 is a load with intervals that fit its latency: it takes as long as all
+// coroutines of a thread take of its core.
+func under4(scale, workload string, coroutines int) engine.Knobs {
+	warmup, duration := 30_000+3_000*coroutines, 40_000+120_000/coroutines
+	switch workload {
+	case tpccNo:
+		warmup, duration = 40_000+30_000*coroutines, 190_000+60_000/coroutines
+	case tpceCP:
+		warmup, duration = 100_000+20_000*coroutines, 150_000
+	}
+	if scale == Paper {
+		warmup, duration = 2*warmup, 2*duration
+	}
+	return engine.Knobs{"coroutines": coroutines, "warmup_ns": warmup, "duration_ns": duration}
+}
+
+// loads4 are the coroutines of the points, and of those of the correct protocol where
+// there are two.
+func loads4(scale, workload string) (all, correct []int) {
+	if scale == Paper {
+		all = []int{1, 2, 4, 6, 8, 10, 12, 16}
+		return all, all
+	}
+	if workload == tpccNo {
+		return []int{1, 4, 16}, []int{4}
+	}
+	all = []int{1, 4, 8, 16}
+	return all, all
+}
+
+// variants4 are the lines and, of TPC-C/no, the same with aborts ignored.
+func variants4(workload string, ls []line4) (correct, published []line4) {
+	if workload != tpccNo {
+		return ls, nil
+	}
+	for _, l := range ls {
+		published = append(published, line4{l.name + abortsIgnored, with(l.set, engine.Knobs{"workload.variant": "as-published"})})
+	}
+	return ls, published
+}
+
+// plan4 compares the last of the lines with paper scale, under one coroutine.
+func plan4(scale, workload string, ls []line4) plan {
+	all, fewer := loads4(scale, workload)
+	p := plan{base: base4(scale, workload)}
+	add := func(ls []line4, loads []int) {
+		for _, l := range ls {
+			s := plannedSeries{name: l.name}
+			for _, n := range loads {
+				s.points = append(s.points, plannedPoint{x: float64(n), set: with(l.set, under4(scale, workload, n)), read: median4, along: mtxn})
+			}
+			p.series = append(p.series, s)
+		}
+	}
+	correct, published := variants4(workload, ls)
+	add(correct, fewer)
+	add(published, all)
+	p.gap = gapPoint{p.series[len(p.series)-1].name, 1}
+	return p
+}
+
+// mtxn is the throughput of the cluster.
+func mtxn(r *engine.Result) (v, ci95 float64) {
+	v = r.Throughput / 1e6
+	return v, v * r.ThroughputCI95
+}
+
+// median4 is the median latency. In a closed loop latency times throughput is what is
+// in flight, so it has the interval of the throughput.
+func median4(r *engine.Result) (v, ci95 float64) {
+	return r.LatencyUS.P50, r.LatencyUS.P50 * r.ThroughputCI95
+}
+
+// panels4 are panel a on TPC-C/no and panel b on SmallBank.
+func panels4(id, title, section string, ls []line4, claims func(workload string) func(f *Figure) []Claim) []*definition {
+	var out []*definition
+	for i, workload := range []string{tpccNo, smallBank} {
+		out = append(out, &definition{
+			id: id + string(rune('a'+i)), title: title + ", " + []string{"TPC-C/no", "SmallBank"}[i], chapter: 4, section: section, scope: "cluster", form: formCurves,
+			x: Axis{Label: "Throughput", Unit: "Mtxn/s"}, y: Axis{Label: "Median latency", Unit: "us"},
+			plan:   func(scale string) plan { return plan4(scale, workload, ls) },
+			claims: claims(workload),
+		})
+	}
+	return out
+}
+
+// throughputs is the figure with the load along X and the throughput as Y.
+func (f *Figure) throughputs() *Figure {
+	return f.along(Axis{Label: "Throughput", Unit: f.X.Unit}, func(p Point) (float64, float64) { return p.X, p.XCI95 })
+}
+
+// latencies has the latency as Y.
+func (f *Figure) latencies() *Figure {
+	return f.along(f.Y, func(p Point) (float64, float64) { return p.Y, p.CI95 })
+}
+
+func (f *Figure) along(y Axis, value func(p Point) (v, ci95 float64)) *Figure {
+	out := &Figure{ID: f.ID, X: Axis{Label: "Coroutines per thread", Unit: "coroutines"}, Y: y, Runs: f.Runs}
+	for _, s := range f.Series {
+		t := Series{Name: s.Name}
+		for _, p := range s.Points {
+			v, ci := value(p)
+			t.Points = append(t.Points, Point{X: float64(p.Load), Y: v, CI95: ci, Load: p.Load, Run: p.Run})
+		}
+		out.Series = append(out.Series, t)
+	}
+	return out
+}
+
+// twice measures claims of the variant that ignores aborts, and says of each what the
+// correct protocol does. name is that of a line in the variant.
+func (f *Figure) twice(claims func(name func(string) string) []Claim) []Claim {
+	out := claims(func(line string) string { return line + abortsIgnored })
+	for i, c := range claims(func(line string) string { return line }) {
+		out[i].Why = fmt.Sprintf("aborts ignored: %s. Correct protocol: %s, %s", out[i].Why, c.Status, c.Why)
+	}
+	return out
+}
+
+// variants measures claims twice on TPC-C/no, else once.
+func (f *Figure) variants(workload string, claims func(name func(string) string) []Claim) []Claim {
+	if workload == tpccNo {
+		return f.twice(claims)
+	}
+	return claims(func(line string) string { return line })
+}
+
+// everywhere is any load.
+func everywhere(float64) bool { return true }
+
+// ahead is a claim without a published number, that one line is above another: under
+// every load, or, not always, under the one where it is most.
+func (f *Figure) ahead(id, text string, p pair, always bool, at func(load float64) bool) Claim {
+	c := Claim{ID: id, Claim: text, Unit: "x"}
+	rs := f.ratios(p, at)
+	if len(rs) == 0 {
+		return noRuns(c)
+	}
+	most, least := extremes(rs)
+	if always {
+		c = f.gains(id, text, rs...)
+	} else {
+		c = f.gains(id, text, most)
+	}
+	c.ratios(most, least, peaks(rs))
+	c.Why = f.because(most)
+	if least.x != most.x {
+		c.Why += "; smallest: " + f.because(least)
+	}
+	c.Why += "; " + f.costs(most)
+	return c
+}
+
+// tops is a claim about the highest points of two lines.
+func (f *Figure) tops(id, text string, p pair) Claim {
+	a, b := f.series(p.above), f.series(p.below)
+	if len(a.Points) == 0 || len(b.Points) == 0 {
+		return noRuns(Claim{ID: id, Claim: text, Unit: "x"})
+	}
+	r := divide(p, a.peak(), b.peak())
+	c := f.gains(id, text, r)
+	c.Measured, c.Why = &r.value, f.because(r)+"; "+f.costs(r)
+	return c
+}
+
+// near1 is a claim that two lines are as good as equal.
+func (f *Figure) near1(id, text string, r ratio) Claim {
+	c := Claim{ID: id, Claim: text, Unit: "x", Measured: &r.value, Status: near(r.value, r.half, 1)}
+	c.Why = f.because(r) + "; " + f.costs(r)
+	return c
+}
+
+// all is a claim that is its parts together.
+func all(id, text string, parts ...Claim) Claim {
+	c := Claim{ID: id, Claim: text, Unit: "x", Status: Holds}
+	for i, p := range parts {
+		c.Status = worse(c.Status, p.Status)
+		if i > 0 {
+			c.Why += ". "
+		}
+		c.Why += p.Claim + ": " + p.Why
+		if v := p.Measured; v != nil && (c.Measured == nil || *v < *c.Measured) {
+			c.Measured = v
+		}
+	}
+	return c
+}
+
+// costs says what a transaction takes on both sides of a ratio.
+func (f *Figure) costs(r ratio) string {
+	a, b := f.Runs[r.a.Run], f.Runs[r.b.Run]
+	s := fmt.Sprintf("a transaction takes %.3g us of cores and %.3g round trips for %.3g and %.3g", coreUS(a), a.RoundTripsPerTxn, coreUS(b), b.RoundTripsPerTxn)
+	if most := max(a.AbortRate, b.AbortRate); most >= 0.01 {
+		s += fmt.Sprintf(", %.0f %% of the attempts abort for %.0f %%", 100*a.AbortRate, 100*b.AbortRate)
+	}
+	return s
+}
+
+// coreUS is what a commit takes of all cores: its handlers, polls and aborted attempts
+// included.
+func coreUS(r *engine.Result) float64 {
+	nodes, _ := r.Spec["nodes"].(int)
+	threads, _ := r.Spec["threads"].(int)
+	if r.Throughput == 0 {
+		return math.NaN()
+	}
+	return r.Utilization["cpu"].Mean * float64(nodes*threads) / r.Throughput * 1e6
+}
+
+// trips is a claim that a phase takes no more round trips, of a line under one coroutine.
+func (f *Figure) trips(id, text, line, phase string, reference float64) Claim {
+	c := Claim{ID: id, Claim: text, Reference: fmt.Sprint(reference), Unit: "round trips"}
+	p, ok := f.series(line).under(1)
+	if !ok {
+		return noRuns(c)
+	}
+	n := f.Runs[p.Run].Phases[phase].RoundTrips
+	c.Measured, c.Status = &n, Holds
+	if n == 0 || n > (1+tolerance)*reference { // less: not all transactions have the phase
+		c.Status = Contradicted
+	}
+	c.Why = fmt.Sprintf("%.3g a transaction of %s in phase %s", n, line, phase)
+	return c
+}
+
+// figures4 are those of chapter 4.
+var figures4 = slices.Concat(figures42, figures43, figures44, figures45, []*definition{&figure46}, figures47, figures48, figures49, figures410, tables4)

@@ -1,0 +1,291 @@
+package figures
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"drtmx/cluster"
+	"drtmx/engine"
+)
+
+func recipe(t *testing.T, id string) *Recipe {
+	t.Helper()
+	r, err := Find(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// resolved are the knobs of a figure's points by series and planned X.
+func resolved(t *testing.T, id, scale string) map[string]map[float64]engine.Knobs {
+	t.Helper()
+	r := recipe(t, id)
+	specs, err := r.Specs(scale)
+	if err != nil {
+		t.Fatalf("%s: %v", id, err)
+	}
+	out := map[string]map[float64]engine.Knobs{}
+	n := 0
+	for _, s := range r.plan(scale).series {
+		out[s.name] = map[float64]engine.Knobs{}
+		for _, p := range s.points {
+			v, err := engine.Resolve(specs[n])
+			if err != nil {
+				t.Fatalf("%s %s at %g: %v", id, s.name, p.x, err)
+			}
+			out[s.name][p.x] = v
+			n++
+		}
+	}
+	return out
+}
+
+// Quick scale takes one socket of two and a share of the rows, and nothing else of what
+// the thesis has.
+func TestScales4(t *testing.T) {
+	smaller := strings.Fields("threads nics workload.scale warmup_ns duration_ns")
+	for _, d := range figures4 {
+		if d.form == formTable {
+			continue
+		}
+		quick, paper := resolved(t, d.id, Quick), resolved(t, d.id, Paper)
+		if len(quick) != len(paper) || len(quick) == 0 {
+			t.Errorf("%s: %d lines, %d at paper scale", d.id, len(quick), len(paper))
+		}
+		for name, line := range quick {
+			for x, q := range line {
+				p, ok := paper[name][x]
+				if !ok {
+					t.Errorf("%s: no %s at %g at paper scale", d.id, name, x)
+					continue
+				}
+				for knob, v := range q {
+					if v != p[knob] && !slices.Contains(smaller, knob) {
+						t.Errorf("%s %s at %g: %s is %v, %v at paper scale", d.id, name, x, knob, v, p[knob])
+					}
+				}
+				if p["threads"] != 24 || p["workload.scale"] != 1.0 || p["replicas"] != 3 || !strings.HasPrefix(d.id, "4-7") && p["nodes"] != 16 {
+					t.Errorf("%s %s at %g: not the thesis's cluster: %v", d.id, name, x, p)
+				}
+				if ignores := p["workload.variant"] == "as-published"; ignores != (strings.HasSuffix(name, abortsIgnored) || strings.HasPrefix(d.id, "4-8")) {
+					t.Errorf("%s %s: aborts ignored: %v", d.id, name, ignores)
+				}
+			}
+		}
+	}
+}
+
+// Set-ups that are the thesis's same are the same runs.
+func TestShared4(t *testing.T) {
+	same := func(a, nameA string, xa float64, b, nameB string, xb float64) {
+		t.Helper()
+		x, y := resolved(t, a, Quick)[nameA][xa], resolved(t, b, Quick)[nameB][xb]
+		if x == nil || len(x) != len(y) {
+			t.Fatalf("no points: %s of %s at %g, %s of %s at %g", nameA, a, xa, nameB, b, xb)
+		}
+		for knob, v := range x {
+			if y[knob] != v {
+				t.Errorf("%s of %s and %s of %s: %s is %v and %v", nameA, a, nameB, b, knob, v, y[knob])
+			}
+		}
+	}
+	same("4-2b", cached42, 8, "4-3b", oneSided4, 8)
+	same("4-2b", cached42, 8, "4-5b", oneSided4, 8)
+	same("4-3b", twoSided4, 8, "4-4b", oneSidedPA, 8)
+	same("4-10a", drtmH+abortsIgnored, 0, "4-9a", drtmH+abortsIgnored, 1)
+	same("4-10b", fasst+abortsIgnored, 0, "4-9a", fasst+abortsIgnored, 16)
+	same("4-8a", sixteen48, 4, "4-9a", drtmR+abortsIgnored, 16)
+	same("4-8a", one48, 6, "4-8b", tail48, 6)
+}
+
+// planted is a figure of curves with points at 1 and 16 coroutines, half of the interval
+// in per cent.
+func planted(percent float64, lines map[string][4]float64) *Figure {
+	f := &Figure{ID: "t", Form: formCurves, X: Axis{Label: "Throughput", Unit: "Mtxn/s"}, Y: Axis{Label: "Median latency", Unit: "us"}}
+	for _, name := range sortedLines(lines) {
+		v := lines[name]
+		s := Series{Name: name}
+		for i, load := range []int{1, 16} {
+			s.Points = append(s.Points, Point{X: v[2*i], XCI95: v[2*i] * percent / 100, Y: v[2*i+1], CI95: v[2*i+1] * percent / 100, Load: load, Run: len(f.Runs)})
+			f.Runs = append(f.Runs, &engine.Result{Spec: engine.Knobs{"nodes": 16, "threads": 24}, Throughput: v[2*i] * 1e6, RoundTripsPerTxn: 3,
+				Utilization: map[string]engine.Util{"cpu": {Mean: 0.5}}, Bottleneck: &engine.Bottleneck{Resource: "nic_tx", Utilization: 0.9},
+				Phases: map[string]engine.PhaseStat{"execution": {MeanUS: v[2*i+1], RoundTrips: v[2*i+1]}}})
+		}
+		f.Series = append(f.Series, s)
+	}
+	return f
+}
+
+func sortedLines(m map[string][4]float64) []string {
+	var out []string
+	for name := range m {
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func TestClaims4(t *testing.T) {
+	f := planted(2, map[string][4]float64{"A": {2, 10, 6, 60}, "B": {1, 20, 5.9, 62}, "C": {2.2, 9, 4, 90}})
+	tput, lat := f.throughputs(), f.latencies()
+	sixteen := func(load float64) bool { return load == 16 }
+	for i, tt := range []struct {
+		c    Claim
+		want string
+	}{
+		{tput.ahead("c", "", pair{"A", "B"}, true, everywhere), Undecided}, // alike under 16
+		{tput.ahead("c", "", pair{"A", "B"}, false, everywhere), Holds},
+		{tput.ahead("c", "", pair{"C", "A"}, true, everywhere), Contradicted},
+		{lat.ahead("c", "", pair{"C", "A"}, true, sixteen), Holds},
+		{lat.ahead("c", "", pair{"C", "A"}, true, everywhere), Contradicted},
+		{lat.ahead("c", "", pair{"C", "A"}, true, func(float64) bool { return false }), Undecided},
+		{tput.tops("c", "", pair{"A", "C"}), Holds},
+		{tput.tops("c", "", pair{"C", "A"}), Contradicted},
+		{f.trips("c", "", "A", "execution", 10), Holds},
+		{f.trips("c", "", "A", "execution", 5), Contradicted},
+		{f.trips("c", "", "A", "logging", 1), Contradicted}, // none at all
+		{all("c", "", Claim{Status: Holds}, Claim{Status: Undecided}), Undecided},
+		{all("c", "", Claim{Status: Contradicted}, Claim{Status: Undecided}), Contradicted},
+	} {
+		if tt.c.Status != tt.want {
+			t.Errorf("%d: %s, want %s: %s", i, tt.c.Status, tt.want, tt.c.Why)
+		}
+	}
+	c := tput.ahead("c", "", pair{"A", "B"}, true, everywhere)
+	if c.Reference != "" || *c.Largest != 2 || math.Abs(*c.Smallest-6/5.9) > 1e-9 || math.Abs(*c.Peak-6/5.9) > 1e-9 || *c.Measured != 2 {
+		t.Errorf("%+v", c)
+	}
+	// 384 cores half busy at 2 Mtxn/s are 96 us each.
+	if !strings.Contains(c.Why, "96 us of cores") || !strings.Contains(c.Why, "RNIC send pipeline 90 % busy") {
+		t.Error(c.Why)
+	}
+}
+
+// What is said of the variant is measured of it, and the correct protocol told beside.
+func TestTwice(t *testing.T) {
+	f := planted(2, map[string][4]float64{"A": {1, 20, 5, 60}, "B": {2, 10, 6, 50}, "A" + abortsIgnored: {2, 10, 6, 50}, "B" + abortsIgnored: {1, 20, 5, 60}})
+	tput := f.throughputs()
+	c := f.twice(func(n func(string) string) []Claim { return []Claim{tput.tops("c", "", pair{n("A"), n("B")})} })[0]
+	if c.Status != Holds || *c.Measured != 1.2 || !strings.HasPrefix(c.Why, "aborts ignored: 1.2x") || !strings.Contains(c.Why, "Correct protocol: contradicted, 0.833x") {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestLinear47(t *testing.T) {
+	f := planted(2, map[string][4]float64{"A": {1, 1, 1, 1}})
+	f.Y.Unit = "Mtxn/s"
+	line := func(y float64) {
+		f.Series[0].Points[0].X, f.Series[0].Points[0].Y, f.Series[0].Points[1].X, f.Series[0].Points[1].Y = 4, 10, 16, y
+	}
+	for y, want := range map[float64]string{40: Holds, 36: Holds, 30: Contradicted, 34: Undecided} {
+		if line(y); f.linear47("A").Status != want {
+			t.Errorf("10 on 4 machines, %g on 16: %+v", y, f.linear47("A"))
+		}
+	}
+}
+
+func TestTables4(t *testing.T) {
+	for _, id := range []string{"t4-1", "t4-2", "t4-3"} {
+		f, err := recipe(t, id).RunWith(context.Background(), Quick, nil, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(f.Series) == 0 || len(f.Claims) == 0 || len(f.Runs) != 0 {
+			t.Errorf("%s: %+v", id, f)
+		}
+		for _, c := range f.Claims {
+			if c.Measured == nil || id != "t4-2" && c.Status != Holds {
+				t.Errorf("%+v", c)
+			}
+		}
+		if png, err := f.PNG(); err != nil || !strings.HasPrefix(string(png), "\x89PNG") {
+			t.Errorf("%s: %v", id, err)
+		}
+		if text := f.String(); !strings.Contains(text, f.Series[0].Name) || !strings.Contains(f.SVG(), "<svg") {
+			t.Error(text)
+		}
+	}
+	if accepted([]string{"logging"}, "one-sided", "db") || !accepted([]string{"logging"}, "two-sided", "db") {
+		t.Error("the registry's word on doorbell batching of logging is not what is read")
+	}
+}
+
+// tiny4 makes the systems of TPC-C/no small enough for a test of everything but numbers.
+var tiny4 = cluster.Knobs{"nodes": 3, "threads": 1, "workload.items": 1000, "workload.customers": 100}
+
+func TestBreakdown410(t *testing.T) {
+	f, err := recipe(t, "4-10a").RunWith(context.Background(), Quick, tiny4, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range f.Series {
+		sum := 0.0
+		for _, p := range s.Points {
+			sum += p.Y
+		}
+		r := f.Runs[s.Points[0].Run]
+		if len(s.Points) != 4 || math.Abs(sum-r.LatencyUS.Mean) > 0.02*r.LatencyUS.Mean {
+			t.Errorf("%s: phases of %.4g us, latency %.4g", s.Name, sum, r.LatencyUS.Mean)
+		}
+		if commit, _ := s.named("C"); (commit.Y == 0) != (strings.HasPrefix(s.Name, drtmH)) {
+			t.Errorf("%s: commit of %g us", s.Name, commit.Y)
+		}
+	}
+	text, err := json.Marshal(f)
+	if err != nil || !strings.Contains(string(text), `"form":"stacked"`) {
+		t.Errorf("%v %.200s", err, text)
+	}
+	_, _, parts, bars := f.barred([]*Figure{f})
+	if len(parts) != 4 || len(bars) != 16 {
+		t.Errorf("%d parts, %d bars", len(parts), len(bars))
+	}
+	if png, err := f.PNG(); err != nil || !strings.HasPrefix(string(png), "\x89PNG") {
+		t.Error(err)
+	}
+	if f.GapAt == nil || f.GapAt.Paper <= 0 {
+		t.Errorf("%+v", f.GapAt)
+	}
+}
+
+// Curves have their loads, whatever is measured along X, and are drawn while points are
+// still to come.
+func TestCurves4(t *testing.T) {
+	r := &Recipe{def: recipe(t, "4-5b").def, set: cluster.Knobs{"nodes": 3, "threads": 1, "nics": 1}}
+	var half *Figure
+	f, err := r.run(context.Background(), Quick, nil, nil, func(done, total int, soFar func() *Figure) {
+		if done == total/2 {
+			half = soFar()
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range f.Series {
+		for i, p := range s.Points {
+			if want := []int{1, 4, 8, 16}[i]; p.Load != want || p.X <= 0 || p.Y <= 0 || f.Runs[p.Run].Throughput != p.X*1e6 || f.Runs[p.Run].Spec["coroutines"] != want {
+				t.Errorf("%s: %+v", s.Name, p)
+			}
+		}
+	}
+	if half == nil || half.Partial == nil || !strings.Contains(half.SVG(), "<svg") || !strings.Contains(half.String(), "coroutines") {
+		t.Errorf("half of it: %+v", half)
+	}
+	if !strings.Contains(f.String(), "at 1 coroutines") || f.GapAt.Load != 1 || f.GapAt.PaperX <= 0 {
+		t.Errorf("%+v: %s", f.GapAt, f)
+	}
+}
+
+// Bars stand in groups: the first of a group has its name.
+func TestGroups(t *testing.T) {
+	f := &Figure{Form: formBars, Y: Axis{Label: "Throughput", Unit: "Mtxn/s"}, Series: []Series{
+		{Name: one48, Points: []Point{{Name: "a", Y: 1}, {Name: "b", Y: 2}}}, {Name: sixteen48, Points: []Point{{Name: "a", Y: 3}}}}}
+	_, _, parts, bars := f.barred(nil)
+	if len(parts) != 2 || len(bars) != 3 || bars[0].Name != "a" || bars[1].Name != "" || bars[1].Values[1] != 3 || bars[2].Name != "b" || bars[2].Values[0] != 2 {
+		t.Errorf("%v %v", parts, bars)
+	}
+}

@@ -1,0 +1,232 @@
+package figures
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"drtmx/dashboard/charts"
+)
+
+// The forms that are not lines: bars, stacked bars, tables, and curves as text.
+
+// table writes the points with a line for each series.
+func (f *Figure) table(b *strings.Builder) {
+	fmt.Fprintf(b, "%-*s", nameWidth, f.X.title())
+	for _, x := range f.xs() {
+		fmt.Fprintf(b, "%9g", x)
+	}
+	for _, s := range f.Series {
+		fmt.Fprintf(b, "\n%-*s", nameWidth, s.Name)
+		for _, x := range f.xs() {
+			if p, ok := s.at(x); ok {
+				fmt.Fprintf(b, "%9.4g", p.Y)
+			} else {
+				fmt.Fprintf(b, "%9s", "")
+			}
+		}
+	}
+	fmt.Fprintf(b, "\n%-*s%s", nameWidth, "", f.Y.title())
+}
+
+const nameWidth = 20
+
+// xs are the values of X of all series, ascending.
+func (f *Figure) xs() []float64 {
+	var out []float64
+	for _, s := range f.Series {
+		for _, p := range s.Points {
+			at := 0
+			for at < len(out) && out[at] < p.X {
+				at++
+			}
+			if at == len(out) || out[at] != p.X {
+				out = append(out[:at], append([]float64{p.X}, out[at:]...)...)
+			}
+		}
+	}
+	return out
+}
+
+// columns are the names of the points of all series, in the order of the first that
+// has them.
+func (f *Figure) columns() []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, s := range f.Series {
+		for _, p := range s.Points {
+			if !seen[p.Name] {
+				seen[p.Name] = true
+				out = append(out, p.Name)
+			}
+		}
+	}
+	return out
+}
+
+// named is the point of a line by its name.
+func (s *Series) named(name string) (Point, bool) {
+	for _, p := range s.Points {
+		if p.Name == name {
+			return p, true
+		}
+	}
+	return Point{}, false
+}
+
+// barred are the bars of the figure and, below each, those of others.
+func (f *Figure) barred(others []*Figure) (title string, y charts.Axis, parts []charts.Part, bars []charts.Bars) {
+	switch f.Form {
+	case formRanking:
+		return f.ranked(others...)
+	case formStacked:
+		parts, bars = f.piles(others)
+	default:
+		parts, bars = f.groups(others)
+	}
+	for i := range parts {
+		parts[i].Colour = charts.Colour(i)
+	}
+	return f.title(), f.Y.chart(), parts, bars
+}
+
+// piles are a bar for each series, whose parts are its points.
+func (f *Figure) piles(others []*Figure) (parts []charts.Part, bars []charts.Bars) {
+	columns := f.columns()
+	for _, name := range columns {
+		parts = append(parts, charts.Part{Name: name})
+	}
+	pile := func(s *Series, name string) {
+		b := charts.Bars{Name: name, Values: make([]float64, len(columns))}
+		for i, c := range columns {
+			p, _ := s.named(c) // 0 while it is still to come
+			b.Values[i] = p.Y
+		}
+		bars = append(bars, b)
+	}
+	for i := range f.Series {
+		s := &f.Series[i]
+		pile(s, s.Name)
+		for _, o := range others {
+			pile(&o.Series[i], o.knobs())
+		}
+	}
+	return parts, bars
+}
+
+// groups are a bar for each point, those of all series with its name together.
+func (f *Figure) groups(others []*Figure) (parts []charts.Part, bars []charts.Bars) {
+	for _, s := range f.Series {
+		parts = append(parts, charts.Part{Name: s.Name})
+	}
+	for _, name := range f.columns() {
+		label := name // of the first of its bars
+		for i := range f.Series {
+			add := func(s *Series, name string) {
+				if p, ok := s.named(name); ok {
+					b := charts.Bars{Name: label, Values: make([]float64, len(f.Series))}
+					b.Values[i] = p.Y
+					bars, label = append(bars, b), ""
+				}
+			}
+			add(&f.Series[i], name)
+			for _, o := range others {
+				label = o.knobs()
+				add(&o.Series[i], name)
+				label = ""
+			}
+		}
+	}
+	return parts, bars
+}
+
+// cells are the rows of a table, the head first.
+func (f *Figure) cells() [][]string {
+	columns := f.columns()
+	rows := [][]string{append([]string{""}, columns...)}
+	for _, s := range f.Series {
+		row := []string{s.Name}
+		for _, c := range columns {
+			p, ok := s.named(c)
+			text := ""
+			switch {
+			case ok && p.Text != "":
+				text = p.Text
+			case ok:
+				text = fmt.Sprintf("%.4g", p.Y)
+			}
+			row = append(row, text)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// grid writes a line for each series: its points by name, or, of curves, what they are
+// at each load.
+func (f *Figure) grid(b *strings.Builder) {
+	rows := f.cells()
+	if f.Form == formCurves {
+		rows = [][]string{{"coroutines"}}
+		for _, n := range f.loads() {
+			rows[0] = append(rows[0], fmt.Sprint(n))
+		}
+		for _, s := range f.Series {
+			row := []string{s.Name}
+			for _, n := range f.loads() {
+				text := ""
+				if p, ok := s.under(n); ok {
+					text = fmt.Sprintf("%.3g / %.3g", p.X, p.Y)
+				}
+				row = append(row, text)
+			}
+			rows = append(rows, row)
+		}
+	}
+	width := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, c := range row {
+			width[i] = max(width[i], len([]rune(c)))
+		}
+	}
+	for _, row := range rows {
+		for i, c := range row {
+			if i == 0 {
+				fmt.Fprintf(b, "%-*s", width[i], c)
+				continue
+			}
+			fmt.Fprintf(b, "  %*s", width[i], c)
+		}
+		b.WriteString("\n")
+	}
+	switch f.Form {
+	case formCurves:
+		fmt.Fprintf(b, "%s / %s", f.X.title(), f.Y.title())
+	case formTable:
+		fmt.Fprintf(b, "%s", f.Y.Label)
+	default:
+		b.WriteString(f.Y.title())
+	}
+}
+
+// loads are those of all points, ascending.
+func (f *Figure) loads() []int {
+	var out []int
+	for _, s := range f.Series {
+		for _, p := range s.Points {
+			out = append(out, p.Load)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// under is the point of a line under a load.
+func (s *Series) under(load int) (Point, bool) {
+	for _, p := range s.Points {
+		if p.Load == load {
+			return p, true
+		}
+	}
+	return Point{}, false
+}
