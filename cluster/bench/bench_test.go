@@ -67,6 +67,24 @@ func TestRatioRow(t *testing.T) {
 	}
 }
 
+// A large system has its memory and its seconds, and no rate.
+func TestLargeRows(t *testing.T) {
+	m := measurement{name: "all", what: "all", once: true, memoryBelow: 2e9}
+	s := sample{"rate": {300}, "memory": {3e9}, "seconds": {12}}
+	if r := m.rows(map[string]sample{"all": s}); len(r) != 2 || r[0].missed() || !r[1].missed() || r[1].text != "3.0 GB" {
+		t.Errorf("%+v", r)
+	}
+	s["memory"] = []float64{0}
+	if r := m.rows(map[string]sample{"all": s}); len(r) != 1 {
+		t.Errorf("%+v", r)
+	}
+	m.against, m.atMost, m.memoryBelow = "few", 2, 0
+	s["memory"] = []float64{3e9}
+	if r := m.rows(map[string]sample{"all": s, "few": {"rate": {450}}}); len(r) != 3 || r[0].value != 1.5 || r[0].missed() || r[2].missed() {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestMedian(t *testing.T) {
 	if m := median([]float64{3, 1, 2}); m != 2 {
 		t.Error(m)

@@ -24,6 +24,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"time"
 )
 
 func main() {
@@ -63,6 +64,9 @@ func run(ctx context.Context, reps int, peers bool, drtmx string) error {
 	samples := map[string]sample{}
 	for rep := range reps {
 		for _, m := range measurements {
+			if m.once && rep > 0 {
+				continue
+			}
 			fmt.Fprintf(os.Stderr, "\r\x1b[K%d of %d: %s", rep+1, reps, m.name)
 			values, err := child(ctx, m.name)
 			if err != nil {
@@ -118,12 +122,17 @@ func child(ctx context.Context, name string) (map[string]float64, error) {
 	}
 	cmd := exec.CommandContext(ctx, self, "-one", name)
 	cmd.Stderr = os.Stderr
+	began := time.Now()
 	text, err := cmd.Output()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	var out map[string]float64
-	return out, json.Unmarshal(text, &out)
+	out := map[string]float64{}
+	if err := json.Unmarshal(text, &out); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	out["seconds"], out["memory"] = time.Since(began).Seconds(), peakMemory(cmd.ProcessState)
+	return out, nil
 }
 
 // build makes a program of this module in a temporary folder.
