@@ -28,6 +28,7 @@ func init() {
 			"ErrRollback":           r.ValueOf(&txn.ErrRollback).Elem(),
 			"Hybrid":                r.ValueOf(txn.Hybrid),
 			"IgnoreAborts":          r.ValueOf(txn.IgnoreAborts),
+			"InsertNotLocked":       r.ValueOf(txn.InsertNotLocked),
 			"LockLeft":              r.ValueOf(txn.LockLeft),
 			"LogMissing":            r.ValueOf(txn.LogMissing),
 			"NeedsDrain":            r.ValueOf(txn.NeedsDrain),
