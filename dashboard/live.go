@@ -184,9 +184,12 @@ func line(h history, ms []moment, of func(*moment) float64) charts.Series {
 				sum, n = sum+v, n+1
 			}
 		}
+		y := math.NaN() // a gap: nobody was there to be measured
 		if n > 0 {
-			out.X = append(out.X, float64(ms[first].t0+ms[i-1].t1)/2e6)
-			out.Y = append(out.Y, sum/float64(n))
+			y = sum / float64(n)
+		}
+		if n > 0 || len(out.X) > 0 {
+			out.X, out.Y = append(out.X, float64(ms[first].t0+ms[i-1].t1)/2e6), append(out.Y, y)
 		}
 	}
 	return out
@@ -199,7 +202,9 @@ func floor(ss []charts.Series) float64 {
 	hi := 0.0
 	for _, s := range ss {
 		for _, y := range s.Y {
-			lo, hi = min(lo, y), max(hi, y)
+			if !math.IsNaN(y) {
+				lo, hi = min(lo, y), max(hi, y)
+			}
 		}
 	}
 	if hi <= 0 || lo < hi/4 {

@@ -220,7 +220,12 @@ func markLines(marks []Mark, labelled bool) charts.SeriesOpts {
 func lineData(s Series, x, y float64) []opts.LineData {
 	out := []opts.LineData{}
 	for i := range s.X {
-		if !finite(s.X[i], s.Y[i]) {
+		switch {
+		case finite(s.X[i], s.Y[i]):
+		case math.IsNaN(s.Y[i]) && finite(s.X[i], 0):
+			out = append(out, opts.LineData{Value: []any{rounded(s.X[i] / x), nil}})
+			continue
+		default:
 			continue
 		}
 		d := opts.LineData{Value: []float64{rounded(s.X[i] / x), rounded(s.Y[i] / y)}}

@@ -22,7 +22,8 @@ func (a Axis) title() string {
 	return a.Label + " (" + a.Unit + ")"
 }
 
-// Series is one line of a chart. X and Y have the same length.
+// Series is one line of a chart. X and Y have the same length. Where Y is NaN the
+// line has a gap.
 type Series struct {
 	Name   string
 	X, Y   []float64
@@ -35,6 +36,27 @@ type Series struct {
 	// colour it takes.
 	Variant int
 	Of      string
+}
+
+// pieces are the parts of the line between its gaps.
+func (s Series) pieces() []Series {
+	var out []Series
+	from := 0
+	for i := 0; i <= len(s.X); i++ {
+		if i < len(s.X) && !math.IsNaN(s.Y[i]) {
+			continue
+		}
+		if from < i {
+			p := s
+			p.X, p.Y = s.X[from:i], s.Y[from:i]
+			if p.CI != nil {
+				p.CI = s.CI[min(from, len(s.CI)):min(i, len(s.CI))]
+			}
+			out = append(out, p)
+		}
+		from = i + 1
+	}
+	return out
 }
 
 // Reference is a published number that is drawn over what was measured.

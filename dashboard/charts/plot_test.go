@@ -1,6 +1,8 @@
 package charts
 
 import (
+	"math"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -46,5 +48,18 @@ func TestTickText(t *testing.T) {
 		if got := tickText(v); got != want {
 			t.Errorf("tickText(%g) = %q, want %q", v, got, want)
 		}
+	}
+}
+
+func TestGaps(t *testing.T) {
+	nan := math.NaN()
+	s := Series{Name: "a", X: []float64{1, 2, 3, 4, 5, 6}, Y: []float64{nan, 7, 8, nan, nan, 9}, CI: []float64{1, 2, 3, 4, 5, 6}}
+	ps := s.pieces()
+	if len(ps) != 2 || !slices.Equal(ps[0].Y, []float64{7, 8}) || !slices.Equal(ps[0].CI, []float64{2, 3}) || !slices.Equal(ps[1].X, []float64{6}) {
+		t.Errorf("pieces %+v", ps)
+	}
+	c := Lines("", Axis{}, Axis{}, []Series{s})
+	if !strings.Contains(c.Option(), "[4,null]") {
+		t.Errorf("no gap in %s", c.Option())
 	}
 }

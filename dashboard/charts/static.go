@@ -97,7 +97,9 @@ func tracksPicture(title string, x Axis, tracks []Track, marks []Mark, size Size
 		p.Y.Label.Text = t.Y.title()
 		p.X.Tick.Marker, p.Y.Tick.Marker = ticks(x), ticks(t.Y)
 		for _, s := range t.Series {
-			addSeries(p, s, rgb(colours[s.Name]), x.Log, t.Y.Log)
+			for _, piece := range s.pieces() {
+				addSeries(p, piece, rgb(colours[s.Name]), x.Log, t.Y.Log)
+			}
 			if !named[s.Name] && s.Name != "" {
 				named[s.Name] = true
 				names = append(names, legendItem{s.Name, rgb(colours[s.Name]), s.dashes()})
