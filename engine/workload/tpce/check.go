@@ -311,7 +311,7 @@ func (a *audit) indexes() (bad string) {
 	b := a.b
 	perAccount, perSecurity := map[uint64]uint64{}, map[uint64]uint64{}
 	waiting := map[uint64]uint64{}
-	held := map[uint64]int64{}
+	held, closed := map[uint64]int64{}, map[uint64]bool{}
 	a.each(Trade, func(_ uint64, now, before []byte) {
 		if u32(now[tStatus:]) != 0 && u32(before[tStatus:]) == 0 {
 			perAccount[customerOf(u64(now[tAccount:]))]++
@@ -323,7 +323,13 @@ func (a *audit) indexes() (bad string) {
 	})
 	a.each(Holding, func(key uint64, now, before []byte) {
 		c := customerOf(u64(a.now(Trade, key)[tAccount:]))
-		held[c] += exists(now[hQuantity:][:4]) - exists(before[hQuantity:][:4])
+		is, was := i32(now[hQuantity:]) != 0, i32(before[hQuantity:]) != 0
+		switch closed[key] = !is; {
+		case is && !was:
+			held[c]++
+		case was && !is:
+			held[c]--
+		}
 	})
 	report := func(format string, args ...any) {
 		if bad == "" {
@@ -331,7 +337,8 @@ func (a *audit) indexes() (bad string) {
 		}
 	}
 	for c := range b.customers * b.servers {
-		a.customerIndexes(c, accountsOf*b.initial+perAccount[c], held[c], report)
+		a.accountIndex(c, accountsOf*b.initial+perAccount[c], report)
+		a.holdingIndex(c, held[c], closed, report)
 	}
 	for s := range b.securities * b.servers {
 		a.securityIndexes(s, perSecurity[s], waiting[s], report)
@@ -349,40 +356,41 @@ func (a *audit) indexes() (bad string) {
 	return bad
 }
 
-func exists(mark []byte) int64 {
-	for _, x := range mark {
-		if x != 0 {
-			return 1
-		}
+// accountIndex looks at the new trades of a customer; those of the start are what
+// they were.
+func (a *audit) accountIndex(c, trades uint64, report func(format string, args ...any)) {
+	b := a.b
+	if !b.byAccount.Used(c) {
+		return
 	}
-	return 0
+	n := uint64(0)
+	b.byAccount.Entries(c, func(e ordered.Entry) {
+		n++
+		if _, _, ok := b.initialTrade(e.Value); ok {
+			return
+		}
+		v := a.now(Trade, e.Value)
+		if account := u64(v[tAccount:]); u32(v[tStatus:]) == 0 || b.accountKey(account, e.Value) != e.Key || customerOf(account) != c {
+			report("trade %d is none of customer %d, as an index says", e.Value, c)
+		}
+	})
+	if n != trades {
+		report("the index of customer %d has %d trades, there are %d", c, n, trades)
+	}
 }
 
-func (a *audit) customerIndexes(c, trades uint64, more int64, report func(format string, args ...any)) {
+func (a *audit) holdingIndex(c uint64, more int64, closed map[uint64]bool, report func(format string, args ...any)) {
 	b := a.b
-	if b.byAccount.Used(c) {
-		n := uint64(0)
-		b.byAccount.Entries(c, func(e ordered.Entry) {
-			v := a.now(Trade, e.Value)
-			if account := u64(v[tAccount:]); u32(v[tStatus:]) == 0 || b.accountKey(account, e.Value) != e.Key || customerOf(account) != c {
-				report("trade %d is none of customer %d, as an index says", e.Value, c)
-			}
-			n++
-		})
-		if n != trades {
-			report("the index of customer %d has %d trades, there are %d", c, n, trades)
-		}
-	}
 	if !b.held.Used(c) {
 		return
 	}
 	n, was := int64(0), int64(0)
 	b.fillHolding(c, func(_, _ uint64) { was++ })
 	b.held.Entries(c, func(e ordered.Entry) {
-		if i32(a.now(Holding, e.Value)[hQuantity:]) == 0 {
+		n++
+		if closed[e.Value] {
 			report("trade %d is in the index of customer %d and holds nothing", e.Value, c)
 		}
-		n++
 	})
 	if n != was+more {
 		report("the index of customer %d has %d holdings, there are %d", c, n, was+more)
@@ -395,10 +403,13 @@ func (a *audit) securityIndexes(s, more, waiting uint64, report func(format stri
 		n, was := uint64(0), uint64(0)
 		b.fillSecurity(s, func(_, _ uint64) { was++ })
 		b.bySecurity.Entries(s, func(e ordered.Entry) {
+			n++
+			if _, _, ok := b.initialTrade(e.Value); ok {
+				return
+			}
 			if v := a.now(Trade, e.Value); u32(v[tStatus:]) == 0 || b.symbol(v[tSymbol:]) != s {
 				report("trade %d is none of security %d, as its index says", e.Value, s)
 			}
-			n++
 		})
 		if n != was+more {
 			report("the index of security %d has %d trades, there are %d", s, n, was+more)

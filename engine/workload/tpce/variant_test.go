@@ -61,6 +61,17 @@ func TestConditions(t *testing.T) {
 			return set(tx, Trade, b.tradeOf(account, 0), tBid, 1)
 		}},
 		{"tpce.indexes:", func(b *Bench, tx *txn.Tx) error {
+			tx.AddEntry(b.bySecurity, 2, ^uint64(0), b.trades-1)
+			return set(tx, Trade, b.tradeOf(account, 0), tBid, 1)
+		}},
+		{"tpce.indexes:", func(b *Bench, tx *txn.Tx) error {
+			tx.AddEntry(b.offered, 2, 3, 3)
+			return set(tx, Trade, b.tradeOf(account, 0), tBid, 1)
+		}},
+		{"tpce.indexes:", func(b *Bench, tx *txn.Tx) error { // a holding that its index lacks
+			return set(tx, Holding, b.trades-1, hQuantity, 7)
+		}},
+		{"tpce.indexes:", func(b *Bench, tx *txn.Tx) error {
 			tx.AddEntry(b.asked, 0, 3, 3)
 			return set(tx, Trade, b.tradeOf(account, 0), tBid, 1)
 		}},
