@@ -388,6 +388,8 @@ func stackedPicture(title string, y Axis, parts []Part, bars []Bars, size Size) 
 	p.X.Label.Text = y.title()
 	p.X.Tick.Marker = ticks(y)
 	names := make([]string, len(bars))
+	// Three quarters of the room, which is what the axis and the legend leave.
+	thickness := min(18, 0.75*vg.Length(size.Height-82)*pixel/vg.Length(max(len(bars), 1)))
 	var below *plotter.BarChart
 	var legend []legendItem
 	for k, part := range parts {
@@ -397,7 +399,7 @@ func stackedPicture(title string, y Axis, parts []Part, bars []Bars, size Size) 
 			values[len(bars)-1-i] = b.Values[k]
 			names[len(bars)-1-i] = b.Name
 		}
-		b, err := plotter.NewBarChart(values, 18)
+		b, err := plotter.NewBarChart(values, thickness)
 		if err != nil {
 			continue
 		}

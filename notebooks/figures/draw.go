@@ -32,7 +32,7 @@ func (f *Figure) lines() (title string, x, y charts.Axis, series []charts.Series
 		}
 		for _, p := range s.Points {
 			c.X, c.Y, c.CI = append(c.X, p.X), append(c.Y, p.Y), append(c.CI, p.CI95)
-			c.Notes = append(c.Notes, fmt.Sprintf("%d coroutines", p.Load))
+			c.Notes = append(c.Notes, countOf(p.Load))
 		}
 		series = append(series, c)
 	}
@@ -145,7 +145,7 @@ func (f *Figure) caption() string {
 	if g := f.GapAt; g != nil {
 		at := fmt.Sprintf("%g %s", g.X, f.X.Unit)
 		if g.Load > 0 {
-			at = fmt.Sprintf("%d coroutines (%.4g %s, at paper scale %.4g)", g.Load, g.X, f.X.Unit, g.PaperX)
+			at = fmt.Sprintf("%s (%.4g %s, at paper scale %.4g)", countOf(g.Load), g.X, f.X.Unit, g.PaperX)
 		}
 		s += fmt.Sprintf("; %s at %s is %+.1f %% of paper scale (%.4g for %.4g %s)", g.Series, at, 100*f.PaperGap, g.Here, g.Paper, f.Y.Unit)
 	}

@@ -22,7 +22,7 @@ var figures410 = []*definition{breakdown410("4-10a", 1), breakdown410("4-10b", 1
 
 func breakdown410(id string, coroutines int) *definition {
 	return &definition{
-		id: id, title: fmt.Sprintf("Latency of TPC-C/no by phase, %d coroutines", coroutines), chapter: 4, section: "4.4.3", scope: "cluster", form: formStacked,
+		id: id, title: "Latency of TPC-C/no by phase, " + countOf(coroutines), chapter: 4, section: "4.4.3", scope: "cluster", form: formStacked,
 		x: Axis{Label: "Phase"}, y: Axis{Label: "Mean latency", Unit: "us"},
 		plan:    func(scale string) plan { return plan410(scale, coroutines) },
 		arrange: arrange410, claims: claims410,

@@ -79,7 +79,7 @@ func (f *Figure) cpu42(one, two string) Claim {
 	if v > 1 {
 		c.Status = Holds
 	}
-	c.Why = fmt.Sprintf("%.3g us of the cores for a transaction, %.3g two-sided, with %d coroutines: %s, %s", coreUS(ra), coreUS(rb), a[len(a)-1].Load, limit(ra), limit(rb))
+	c.Why = fmt.Sprintf("%.3g us of the cores for a transaction, %.3g two-sided, with %s: %s, %s", coreUS(ra), coreUS(rb), countOf(a[len(a)-1].Load), limit(ra), limit(rb))
 	return c
 }
 

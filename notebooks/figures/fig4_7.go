@@ -44,6 +44,7 @@ func plan47(scale, workload string) plan {
 		machines = []int{4, 8, machines4}
 	}
 	p := plan{base: base4(scale, workload), gap: gapPoint{drtmH, 4}}
+	p.base.Set["threads"], p.base.Set["nics"] = 24, 0 // few points: whole machines at quick scale too
 	correct, published := variants4(workload, ls)
 	for _, l := range append(correct, published...) {
 		s := plannedSeries{name: l.name}

@@ -275,7 +275,7 @@ func TestCurves4(t *testing.T) {
 	if half == nil || half.Partial == nil || !strings.Contains(half.SVG(), "<svg") || !strings.Contains(half.String(), "coroutines") {
 		t.Errorf("half of it: %+v", half)
 	}
-	if !strings.Contains(f.String(), "at 1 coroutines") || f.GapAt.Load != 1 || f.GapAt.PaperX <= 0 {
+	if !strings.Contains(f.String(), "at 1 coroutine ") || f.GapAt.Load != 1 || f.GapAt.PaperX <= 0 {
 		t.Errorf("%+v: %s", f.GapAt, f)
 	}
 }
