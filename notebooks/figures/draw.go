@@ -144,6 +144,9 @@ func (f *Figure) caption() string {
 	}
 	if g := f.GapAt; g != nil {
 		at := fmt.Sprintf("%g %s", g.X, f.X.Unit)
+		if f.Form == formBars {
+			at = f.step(g.Series, g.X).Name
+		}
 		if g.Load > 0 {
 			at = fmt.Sprintf("%s (%.4g %s, at paper scale %.4g)", countOf(g.Load), g.X, f.X.Unit, g.PaperX)
 		}

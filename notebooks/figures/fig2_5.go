@@ -21,7 +21,7 @@ const (
 	coroutines25 = 8
 )
 
-// The steps of the X axis.
+// The steps, one on top of the other.
 const (
 	stepBase = iota
 	stepCO
@@ -29,6 +29,8 @@ const (
 	stepDB
 	stepPA
 )
+
+var names25 = []string{"base", "+ CO", "+ OR", "+ DB", "+ PA"}
 
 // steps25 are the knobs of each step.
 var steps25 = []engine.Knobs{
@@ -42,7 +44,8 @@ var steps25 = []engine.Knobs{
 var figure25a = definition{
 	id: "2-5a", title: "Multi-object reads", chapter: 2, section: "2.2.4",
 	scope:  "machine",
-	x:      Axis{Label: "0 base, 1 +CO, 2 +OR, 3 +DB", Unit: "step"},
+	form:   formBars,
+	x:      Axis{Label: "Optimisations"},
 	y:      Axis{Label: "Throughput per machine", Unit: "Mreq/s"},
 	plan:   func(scale string) plan { return plan25(scale, "micro-read", stepDB) },
 	claims: claims25a,
@@ -51,7 +54,8 @@ var figure25a = definition{
 var figure25b = definition{
 	id: "2-5b", title: "Multi-object writes", chapter: 2, section: "2.2.4",
 	scope:  "machine",
-	x:      Axis{Label: "0 base, 1 +CO, 2 +OR, 3 +DB, 4 +PA", Unit: "step"},
+	form:   formBars,
+	x:      Axis{Label: "Optimisations"},
 	y:      Axis{Label: "Throughput per machine", Unit: "Mreq/s"},
 	plan:   func(scale string) plan { return plan25(scale, "micro-write", stepPA) },
 	claims: claims25b,
@@ -80,7 +84,7 @@ func plan25(scale, workload string, last int) plan {
 			if scale == Quick && last == stepDB && s.primitive == "two-sided" && step >= stepOR { // close to each other
 				knobs["duration_ns"] = 400_000
 			}
-			line.points = append(line.points, plannedPoint{x: float64(step), set: knobs, read: perMachine})
+			line.points = append(line.points, plannedPoint{x: float64(step), name: names25[step], set: knobs, read: perMachine})
 		}
 		p.series = append(p.series, line)
 	}

@@ -3,7 +3,7 @@ package figures
 import "drtmx/engine"
 
 // Figures 2-12 to 2-16: what each hint of Table 2-4 brings (§2.3.4). The hints
-// are added in the order of the X axis.
+// are added one after the other.
 
 const withHints = "Throughput"
 
@@ -28,12 +28,12 @@ var twoSteps = hintSteps{
 	with(stored, engine.Knobs{"nvm.h1": true, "nvm.h4": true, "nvm.h5": true, "nvm.h7": true}),
 }
 
-func factors(id, title, primitive, order string, steps hintSteps, payload int, claims func(f *Figure) []Claim) *definition {
+func factors(id, title, primitive string, names []string, steps hintSteps, payload int, claims func(f *Figure) []Claim) *definition {
 	y, read := Axis{Label: "Throughput per socket", Unit: "Mreq/s"}, perSocket
 	if payload >= 256 {
 		y, read = Axis{Label: "Bandwidth per socket", Unit: "Gbps"}, gbpsPerSocket
 	}
-	return &definition{id: id, title: title, chapter: 2, section: "2.3.4", scope: "socket", x: Axis{Label: order, Unit: "step"}, y: y, claims: claims,
+	return &definition{id: id, title: title, chapter: 2, section: "2.3.4", scope: "socket", form: formBars, x: Axis{Label: "Hints"}, y: y, claims: claims,
 		plan: func(scale string) plan {
 			base := remote(scale, "micro-write", primitive)
 			for name, v := range atPayload(scale, payload) { // order-free: fills a map
@@ -41,7 +41,7 @@ func factors(id, title, primitive, order string, steps hintSteps, payload int, c
 			}
 			line := plannedSeries{name: withHints}
 			for i, set := range steps {
-				line.points = append(line.points, plannedPoint{x: float64(i), set: set, read: read})
+				line.points = append(line.points, plannedPoint{x: float64(i), name: names[i], set: set, read: read})
 			}
 			return plan{base: engine.Spec{Set: base}, series: []plannedSeries{line}, gap: gapPoint{withHints, 0}}
 		}}
@@ -56,9 +56,9 @@ const (
 	hintH6 // of two-sided writes H7
 )
 
-const (
-	oneOrder = "0 none, 1 +H1, 2 +H3, 3 +H5, 4 +H6"
-	twoOrder = "0 none, 1 +H1, 2 +H4, 3 +H5, 4 +H7"
+var (
+	oneOrder = []string{"none", "+ H1", "+ H3", "+ H5", "+ H6"}
+	twoOrder = []string{"none", "+ H1", "+ H4", "+ H5", "+ H7"}
 )
 
 var figures212to13 = []*definition{
