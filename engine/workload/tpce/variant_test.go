@@ -16,6 +16,7 @@ func TestPlantedBugs(t *testing.T) {
 	}{
 		{txn.SkipVersionCheck, []string{"tpce.", "duplicate-version"}},
 		{txn.CommitBeforeLog, []string{txn.LogMissing}},
+		{txn.CASIgnoresExpected, []string{"tpce.", "duplicate-version", "lost-update"}},
 	} {
 		cfg, _ := txn.Preset("drtm+h")
 		cfg.Variant = bug.variant
