@@ -10,17 +10,28 @@
 // Notebook, page and command share the registry: importing the package hands it
 // to package cluster.
 //
-// A figure has two scales. Quick keeps machines, threads, payloads and mixes and
-// takes seconds; paper takes what the thesis took. Every quick figure computes
-// one of its points at paper scale too, and the difference is in the result
-// (paper_gap).
+// A figure has two scales. Quick keeps machines, payloads and mixes and takes
+// seconds, on TPC-C/no up to a minute; paper takes what the thesis took. In
+// chapter 2 quick keeps threads too. In chapter 4 a quick machine is one of its
+// two sockets, with its RNIC and its twelve threads: throughputs of the cluster
+// are half, what a thread has of cores and RNIC is the same (figure 4-7 keeps
+// both). Every quick figure computes one of its points at paper scale too, and
+// the difference is in the result (paper_gap).
+//
+// Figures of throughput against latency have what was measured along both axes
+// and a point for each number of coroutines per thread; in claims about them
+// ratios are at equal load. On TPC-C/no they are drawn twice, with the correct
+// protocol and with aborts ignored; fig4_curves.go says why and which of them a
+// claim is about.
 //
 // Caveats, in the order in which they bite. The thesis's plots are not
 // available, only their captions and prose: ranges of axes are ours. A claim is
 // measured, never enforced: where the simulator contradicts it, the figure says
 // so and what limited the runs. A claim about a number holds within 15 %, the
-// tolerance of the calibration. With changes of knobs (With) the figure is
-// another experiment and its claims are left undecided. Runs are kept in the
-// run store, so a figure that was computed before comes at once and its runs
-// carry the wall times of then.
+// tolerance of the calibration; one that A is above B holds where the intervals
+// say so, and is undecided where they overlap, as quick ones on TPC-C/no often
+// do. Chapter 4's own numbers are not available: there a ratio has no reference.
+// With changes of knobs (With) the figure is another experiment and its claims
+// are left undecided. Runs are kept in the run store, so a figure that was
+// computed before comes at once and its runs carry the wall times of then.
 package figures
