@@ -16,16 +16,13 @@ const (
 	twoSided4 = "Two-sided"
 	oneSided4 = "One-sided"
 	cached42  = "One-sided/Cache"
-
-	// manyCoroutines are more than 10 (§4.3.1).
-	manyCoroutines = 10
 )
 
 // base43 is what §4.3 does with the phases that a figure is not about.
 var base43 = engine.Knobs{"txn.speculative": false, "phase.execution": "one-sided", "phase.lock": "one-sided", "phase.validation": "one-sided",
 	"phase.logging": "one-sided", "phase.commit": "one-sided"}
 
-var figures42 = panels4("4-2", "Primitives of the execution phase", "4.3.1", []line4{
+var figures42 = panels4("4-2", "Primitives of the execution phase", "4.3.1", manyOfPhases, []line4{
 	{twoSided4, with(base43, engine.Knobs{"phase.execution": "two-sided"})},
 	{oneSided4, with(base43, engine.Knobs{"cache.enabled": false})},
 	{cached42, base43},
@@ -45,7 +42,7 @@ func claims42a(f *Figure) []Claim {
 			tput.ahead("f4-2a-two-vs-one", "Two-sided has up to a higher throughput than One-sided without cache", pair{n(twoSided4), n(oneSided4)}, false, everywhere),
 			f.double42(n(oneSided4), n(cached42)),
 			tput.tops("f4-2a-peak-one", "the peak throughput of One-sided without cache is higher than that of Two-sided", pair{n(oneSided4), n(twoSided4)}),
-			lat.ahead("f4-2a-lat-crossover", "with more than 10 coroutines its median latency is lower too", pair{n(twoSided4), n(oneSided4)}, true, func(load float64) bool { return load > manyCoroutines }),
+			lat.ahead("f4-2a-lat-crossover", "with more than 10 coroutines its median latency is lower too", pair{n(twoSided4), n(oneSided4)}, true, func(load float64) bool { return load > 10 }),
 			f.cpu42(n(oneSided4), n(twoSided4)),
 		}
 	})

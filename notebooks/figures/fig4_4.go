@@ -17,7 +17,7 @@ func lines44() []line4 {
 	return []line4{line(oneSided4, "one-sided", false), line(twoSided4, "two-sided", false), line(oneSidedPA, "one-sided", true), line(twoSidedPA, "two-sided", true)}
 }
 
-var figures44 = panels4("4-4", "Primitives of the commit phase", "4.3.3", lines44(), func(workload string) func(f *Figure) []Claim {
+var figures44 = panels4("4-4", "Primitives of the commit phase", "4.3.3", manyOfPhases, lines44(), func(workload string) func(f *Figure) []Claim {
 	return func(f *Figure) []Claim {
 		tput, lat := f.throughputs(), f.latencies()
 		claims := func(n func(string) string) []Claim {

@@ -4,7 +4,7 @@ import "drtmx/engine"
 
 // Figure 4-5: primitives of the logging phase (§4.3.4).
 
-var figures45 = panels4("4-5", "Primitives of the logging phase", "4.3.4", []line4{
+var figures45 = panels4("4-5", "Primitives of the logging phase", "4.3.4", manyOfPhases, []line4{
 	{twoSided4, with(base43, engine.Knobs{"phase.logging": "two-sided"})},
 	{oneSided4, base43},
 }, func(workload string) func(f *Figure) []Claim {

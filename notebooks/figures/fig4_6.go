@@ -18,7 +18,7 @@ func lines46() []line4 {
 var figure46 = definition{
 	id: "4-6", title: "Primitives of a read-only transaction, customer-position of TPC-E", chapter: 4, section: "4.3.5", scope: "cluster", form: formCurves,
 	x: Axis{Label: "Throughput", Unit: "Mtxn/s"}, y: Axis{Label: "Median latency", Unit: "us"},
-	plan:   func(scale string) plan { return plan4(scale, tpceCP, lines46()) },
+	plan:   func(scale string) plan { return plan4(scale, tpceCP, 0, lines46()) },
 	claims: claims46,
 }
 

@@ -17,7 +17,7 @@ var designs49 = []line4{
 	{drtmR, engine.Knobs{"preset": "drtm+r"}}, {drtmH, engine.Knobs{"preset": "drtm+h"}},
 }
 
-var figures49 = panels4("4-9", "Prior designs and DrTM+H", "4.4.3", designs49, func(workload string) func(f *Figure) []Claim {
+var figures49 = panels4("4-9", "Prior designs and DrTM+H", "4.4.3", manyOfDesigns, designs49, func(workload string) func(f *Figure) []Claim {
 	if workload == tpccNo {
 		return claims49a
 	}
