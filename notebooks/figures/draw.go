@@ -143,7 +143,7 @@ func (f *Figure) caption() string {
 		s = f.Scale + " scale, values of the whole cluster"
 	}
 	if g := f.GapAt; g != nil {
-		at := fmt.Sprintf("%g %s", g.X, f.X.Unit)
+		at := strings.TrimSpace(fmt.Sprintf("%g %s", g.X, f.X.Unit))
 		if f.Form == formBars {
 			at = f.step(g.Series, g.X).Name
 		}

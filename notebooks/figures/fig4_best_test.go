@@ -67,7 +67,7 @@ func TestFigure4best(t *testing.T) {
 			t.Errorf("rank %d: %+v", i+1, p)
 		}
 		names[p.Name] = true
-		if y, _ := perMachine(f.Runs[p.Run]); y != p.Y {
+		if y, _ := perThread4(f.Runs[p.Run]); y != p.Y {
 			t.Errorf("rank %d has %g, its run %g", i+1, p.Y, y)
 		}
 	}
