@@ -124,6 +124,8 @@ export class Figures {
     if (e.hidden) e.hidden = false; // else it has no width
     await draw(e, `/page/figure/chart?id=${encodeURIComponent(this.id)}&hide=${[...this.hidden]}`, { high: ranked(d[0]) ? 0 : innerWidth < 760 ? 360 : 460, bar: 26, dress: (o) => {
       for (const s of o.series) if (s.type === "line" && s.name !== "thesis") s.symbolSize = 8;
+      if (d.length > 1 && !ranked(d[0])) o.legend = { ...o.legend, data: [...d[0].series.map((s) => s.name), "thesis"] }; // the variants are told below
+      if (d[0].x.log && d[0].x.unit === "bytes") for (const x of o.xAxis) Object.assign(x, { logBase: 2, splitNumber: 10, axisLabel: { ...x.axisLabel, hideOverlap: true, formatter: bytes } });
       o.tooltip = { ...o.tooltip, trigger: ranked(d[0]) ? "item" : "axis" };
     } });
     const c = window.echarts?.getInstanceByDom(e);
@@ -247,8 +249,8 @@ export class Figures {
     const f = this.now;
     $("variantbox").hidden = !f.base;
     $("variantgo").disabled = !!f.running;
-    const items = [...f.drawn.slice(1).map((d) => ({ n: d.n, name: d.name, shown: true })), ...[...this.hidden].map((n, i) => ({ n, name: f.hidden[i] })).filter((v) => v.name)];
-    keyed($("variants"), items, (v) => String(v.n), (v) => el("li", {}, el("label", {}, el("input", { type: "checkbox", checked: v.shown, onchange: () => { if (!this.hidden.delete(v.n)) this.hidden.add(v.n); this.refresh(); } }), " ", el("code", {}, v.name))));
+    const items = [...f.drawn.slice(1).map((d, i) => ({ n: d.n, name: d.name, sign: ranked(d) ? "" : ["○", "△", "□"][i % 3], shown: true })), ...[...this.hidden].map((n, i) => ({ n, name: f.hidden[i] })).filter((v) => v.name)];
+    keyed($("variants"), items, (v) => String(v.n), (v) => el("li", {}, el("label", {}, el("input", { type: "checkbox", checked: v.shown, onchange: () => { if (!this.hidden.delete(v.n)) this.hidden.add(v.n); this.refresh(); } }), el("span", { class: "sign", "aria-hidden": "true" }, v.sign), el("code", {}, v.name))));
   }
   async variant() {
     const set = {};
@@ -277,6 +279,7 @@ export class Figures {
 const ranked = (d) => !!d?.series[0]?.points[0]?.name;
 const axis = (a) => a.unit ? `${a.label} (${a.unit})` : a.label;
 const number = (v) => String(Number.isInteger(v) ? v : Number(v.toPrecision(4)));
+const bytes = (v) => v < 1024 ? v : v < 1048576 ? `${v / 1024} Ki` : `${v / 1048576} Mi`;
 const place = (d, p) => `${number(p.x)} ${d.x.unit || ""}`.trim();
 const span = (r) => `${{ "at most": "≤", "at least": "≥" }[r.bound] || ""}${r.from === r.to ? number(r.to) : `${number(r.from)} to ${number(r.to)}`}`;
 const lasting = (ms) => ms < 9500 ? `${(ms / 1000).toFixed(1)} s` : ms < 99000 ? `${Math.round(ms / 1000)} s` : ms < 7200e3 ? `${Math.round(ms / 60e3)} minutes` : `${Math.round(ms / 3600e3)} hours`;
