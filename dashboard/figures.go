@@ -55,6 +55,8 @@ type drawnFigure struct {
 	Name       string          `json:"name"` // the knobs that were changed
 	Scale      string          `json:"scale"`
 	Scope      string          `json:"scope"`
+	Form       string          `json:"form"`    // lines, curves, bars, stacked, ranking or table
+	Results    int             `json:"results"` // as many as there are; a point may name none
 	X          json.RawMessage `json:"x"`
 	Y          json.RawMessage `json:"y"`
 	Series     []drawnSeries   `json:"series"`
@@ -83,6 +85,7 @@ type drawnPoint struct {
 	Load int     `json:"load"`
 	Run  int     `json:"run"`
 	Name string  `json:"name,omitempty"`
+	Text string  `json:"text,omitempty"`
 }
 
 // decode reads the JSON of a figure.
@@ -92,7 +95,7 @@ func decode(r *cluster.FigureRun) (d drawnFigure, err error) {
 		return d, err
 	}
 	err = json.Unmarshal(text, &d)
-	d.N, d.Name = r.N, settings(r.Set)
+	d.N, d.Name, d.Results = r.N, settings(r.Set), len(d.Runs)
 	for i := range d.Series {
 		if d.Series[i].Points == nil { // the page counts on a list
 			d.Series[i].Points = []drawnPoint{}

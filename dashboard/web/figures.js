@@ -120,20 +120,21 @@ export class Figures {
   }
   async chart() {
     const e = $("figurechart"), d = this.now.drawn;
-    if (!d.length) { e.hidden = true; this.clearChart(); return; }
+    if (!d.length || d[0].form === "table") { e.hidden = true; this.clearChart(); return; }
     if (e.hidden) e.hidden = false; // else it has no width
-    await draw(e, `/page/figure/chart?id=${encodeURIComponent(this.id)}&hide=${[...this.hidden]}`, { high: ranked(d[0]) ? 0 : innerWidth < 760 ? 360 : 460, bar: 26, dress: (o) => {
+    await draw(e, `/page/figure/chart?id=${encodeURIComponent(this.id)}&hide=${[...this.hidden]}`, { high: barred(d[0]) ? 0 : innerWidth < 760 ? 360 : 460, bar: 26, dress: (o) => {
       for (const s of o.series) if (s.type === "line" && s.name !== "thesis") s.symbolSize = 8;
-      if (d.length > 1 && !ranked(d[0])) o.legend = { ...o.legend, data: [...d[0].series.map((s) => s.name), "thesis"] }; // the variants are told below
+      if (d.length > 1 && !barred(d[0])) o.legend = { ...o.legend, data: [...d[0].series.map((s) => s.name), "thesis"] }; // the variants are told below
       if (d[0].x.log && d[0].x.unit === "bytes") for (const x of o.xAxis) Object.assign(x, { logBase: 2, splitNumber: 10, axisLabel: { ...x.axisLabel, hideOverlap: true, formatter: bytes } });
-      o.tooltip = { ...o.tooltip, trigger: ranked(d[0]) ? "item" : "axis" };
+      o.tooltip = { ...o.tooltip, trigger: barred(d[0]) || d[0].form === "curves" ? "item" : "axis" };
     } });
     const c = window.echarts?.getInstanceByDom(e);
     if (!c) return;
     if (!c.clickable) {
       c.clickable = true;
       c.getZr().on("click", (at) => { const p = this.nearest(c, at.offsetX, at.offsetY); if (p) this.choose(p); });
-      c.getZr().on("mousemove", (at) => c.getZr().setCursorStyle(this.nearest(c, at.offsetX, at.offsetY) ? "pointer" : "default"));
+      c.on("click", (at) => { const p = at.componentType === "series" && barred(this.now.drawn[0]) && this.bar(at.seriesName, at.value); if (p) this.choose(p); });
+      c.getZr().on("mousemove", (at) => c.getZr().setCursorStyle(barred(this.now.drawn[0]) ? at.target ? "pointer" : "default" : this.nearest(c, at.offsetX, at.offsetY) ? "pointer" : "default"));
       new ResizeObserver(() => { if (!c.isDisposed()) this.ring(c); }).observe(e);
     }
     this.ring(c);
@@ -143,10 +144,7 @@ export class Figures {
   // nearest is the point under a finger.
   nearest(c, x, y) {
     let best, far = wide;
-    if (ranked(this.now.drawn[0])) {
-      const [, row] = c.convertFromPixel({ gridIndex: 0 }, [x, y]) || [];
-      return c.containPixel({ gridIndex: 0 }, [x, y]) ? this.bar(c, Math.round(row)) : undefined;
-    }
+    if (barred(this.now.drawn[0])) return;
     const hidden = c.getOption().legend?.[0]?.selected || {}, data = c.getOption().series;
     this.lines().forEach(({ d, s }, i) => s.points.forEach((p, k) => {
       const at = data[i]?.data[k] && hidden[data[i].name] !== false && c.convertToPixel({ seriesIndex: i }, data[i].data[k].value);
@@ -155,19 +153,13 @@ export class Figures {
     }));
     return best;
   }
-  // bar is the point of a bar: below each of the first figure are those of the others.
-  bar(c, row) {
-    const names = c.getOption().yAxis[0].data;
-    let first = row;
-    while (first >= 0 && !/^\d+\. /.test(names[first])) first--;
-    const rank = parseInt(names[first]), base = this.now.drawn[0], p = base.series[0].points.find((q) => q.x === rank);
-    if (!p || first === row) return p && { d: base, s: base.series[0], p };
-    const d = this.now.drawn.slice(1).filter((o) => o.series[0].points.some((q) => q.name === p.name))[row - first - 1];
-    return d && { d, s: d.series[0], p: d.series[0].points.find((q) => q.name === p.name) };
+  // bar is the point of a bar: a part has the name of a line or of a point.
+  bar(part, value) {
+    for (const { d, s } of this.lines()) for (const p of s.points) if (p.y === value && (s.name === part || p.name === part)) return { d, s, p };
   }
   // ring is drawn around the chosen point.
   ring(c) {
-    const h = this.chosen, i = h && !ranked(h.d) ? this.lines().findIndex(({ d, s }) => d.n === h.d.n && s.name === h.s.name) : -1;
+    const h = this.chosen, i = h && !barred(h.d) ? this.lines().findIndex(({ d, s }) => d.n === h.d.n && s.name === h.s.name) : -1;
     const k = i < 0 ? -1 : this.lines()[i].s.points.findIndex((p) => p.run === h.p.run);
     const v = k < 0 ? null : c.getOption().series[i]?.data[k]?.value, at = v && c.convertToPixel({ seriesIndex: i }, v);
     const key = at ? at.map(Math.round).join() : "";
@@ -181,19 +173,31 @@ export class Figures {
     const d = this.now.drawn;
     $("pointsbox").hidden = !d.length;
     const rows = d.length ? [{ head: axis(d[0].x), what: axis(d[0].y), d }] : [];
-    keyed($("points"), rows, () => "all", ({ d }) => ranked(d[0]) ? this.rankTable(d) : this.xTable(d));
+    keyed($("points"), rows, () => "all", ({ d }) => d[0].form === "ranking" ? this.rankTable(d) : barred(d[0]) || d[0].form === "table" ? this.nameTable(d) : this.xTable(d));
+    if (d[0]?.form === "table") $("pointsbox").open = true;
   }
   xTable(d) {
-    const lines = this.lines(), xs = [...new Set(lines.flatMap(({ s }) => s.points.map((p) => p.x)))].sort((a, b) => a - b);
+    const curves = d[0].form === "curves", of = (p) => curves ? p.load : p.x; // a curve has a point for each load
+    const lines = this.lines(), xs = [...new Set(lines.flatMap(({ s }) => s.points.map(of)))].sort((a, b) => a - b);
     const name = ({ d, s }) => d.name ? `${s.name}, ${d.name}` : s.name;
-    return el("table", { class: "rows" }, el("caption", { class: "hint" }, `${axis(d[0].y)} over ${axis(d[0].x)}`), el("thead", {}, el("tr", {}, el("td"), ...lines.map((l) => el("th", { scope: "col" }, name(l))))),
-      el("tbody", {}, ...xs.map((x) => el("tr", {}, el("th", { scope: "row" }, number(x)), ...lines.map(({ d, s }) => el("td", {}, ...s.points.filter((p) => p.x === x).map((p) => this.pointButton({ d, s, p }))))))));
+    return el("table", { class: "rows" }, el("caption", { class: "hint" }, curves ? `${axis(d[0].x)} and ${axis(d[0].y)}, by coroutines a thread` : `${axis(d[0].y)} over ${axis(d[0].x)}`), el("thead", {}, el("tr", {}, el("td"), ...lines.map((l) => el("th", { scope: "col" }, name(l))))),
+      el("tbody", {}, ...xs.map((x) => el("tr", {}, el("th", { scope: "row" }, number(x)), ...lines.map(({ d, s }) => el("td", {}, ...s.points.filter((p) => of(p) === x).map((p) => this.pointButton({ d, s, p }, curves ? `${number(p.x)}, ${number(p.y)}` : undefined))))))));
   }
   rankTable(d) {
     return el("table", { class: "rows" }, el("caption", { class: "hint" }, axis(d[0].y)), el("tbody", {}, ...d.flatMap((f) => f.series[0].points.map((p) =>
       el("tr", {}, el("th", { scope: "row" }, `${p.x}. ${p.name}${f.name ? `, ${f.name}` : ""}`), el("td", {}, this.pointButton({ d: f, s: f.series[0], p })))))));
   }
-  pointButton(h) { return el("button", { class: "link", title: `about ${h.s.name} at ${h.p.name || number(h.p.x)}`, onclick: () => this.choose(h, true) }, number(h.p.y)); }
+  // nameTable is of points that are names: a row for each line.
+  nameTable(d) {
+    const names = [...new Set(d[0].series.flatMap((s) => s.points.map((p) => p.name)))];
+    return el("table", { class: "rows" }, el("caption", { class: "hint" }, axis(d[0].y)), el("thead", {}, el("tr", {}, el("td"), ...names.map((n) => el("th", { scope: "col" }, n)))),
+      el("tbody", {}, ...this.lines().map(({ d, s }) => el("tr", {}, el("th", { scope: "row" }, d.name ? `${s.name}, ${d.name}` : s.name), ...names.map((n) => el("td", {}, ...s.points.filter((p) => p.name === n).map((p) => this.pointButton({ d, s, p }))))))));
+  }
+  // pointButton is plain text where there is no run behind a point.
+  pointButton(h, text = h.p.text || number(h.p.y)) {
+    if (h.p.text || h.p.run >= h.d.results) return el("span", {}, text);
+    return el("button", { class: "link", title: `about ${h.s.name} at ${h.p.name || number(h.p.x)}`, onclick: () => this.choose(h, true) }, text);
+  }
 
   async choose(h, keyboard) {
     this.chosen = h;
@@ -205,8 +209,8 @@ export class Figures {
     if (!info || this.chosen !== h) return;
     const near = (d.references || []).filter((r) => r.series === s.name && r.x === p.x && r.to !== null);
     const card = el("article", { class: "card point", tabindex: -1, id: "pointcard", "aria-label": what },
-      el("div", { class: "head" }, el("h3", {}, p.name || s.name), el("span", { class: "hint" }, d.name && `with ${d.name}`), el("button", { class: "link", title: "close", "aria-label": "close", onclick: () => this.unchoose() }, "✕")),
-      el("p", { class: "big" }, `${number(p.y)}${p.ci95 ? ` ± ${number(p.ci95)}` : ""} ${d.y.unit}`, el("span", { class: "hint" }, ` ${p.name ? `rank ${p.x}` : `at ${place(d, p)}`}${p.load ? `, ${p.load} coroutine${p.load > 1 ? "s" : ""} a thread` : ""}`)),
+      el("div", { class: "head" }, el("h3", {}, p.name ? `${s.name}, ${p.name}` : s.name), el("span", { class: "hint" }, d.name && `with ${d.name}`), el("button", { class: "link", title: "close", "aria-label": "close", onclick: () => this.unchoose() }, "✕")),
+      el("p", { class: "big" }, `${number(p.y)}${p.ci95 ? ` ± ${number(p.ci95)}` : ""} ${d.y.unit}`, el("span", { class: "hint" }, ` ${d.form === "ranking" ? `rank ${p.x}` : p.name ? "" : `at ${place(d, p)}`}${p.load ? `, ${p.load} coroutine${p.load > 1 ? "s" : ""} a thread` : ""}`)),
       ...near.map((r) => el("p", { class: "hint" }, `◇ thesis ${span(r)}: ${r.text} §${r.section}`)),
       info.busiest && el("p", { class: "hint" }, `busiest: ${info.busiest}`),
       info.knobs.length > 0 && el("p", { class: "knoblist" }, ...info.knobs.map((k) => el("code", {}, `${k.name}=${k.a}`))),
@@ -249,7 +253,7 @@ export class Figures {
     const f = this.now;
     $("variantbox").hidden = !f.base;
     $("variantgo").disabled = !!f.running;
-    const items = [...f.drawn.slice(1).map((d, i) => ({ n: d.n, name: d.name, sign: ranked(d) ? "" : ["○", "△", "□"][i % 3], shown: true })), ...[...this.hidden].map((n, i) => ({ n, name: f.hidden[i] })).filter((v) => v.name)];
+    const items = [...f.drawn.slice(1).map((d, i) => ({ n: d.n, name: d.name, sign: barred(d) ? "" : ["○", "△", "□"][i % 3], shown: true })), ...[...this.hidden].map((n, i) => ({ n, name: f.hidden[i] })).filter((v) => v.name)];
     keyed($("variants"), items, (v) => String(v.n), (v) => el("li", {}, el("label", {}, el("input", { type: "checkbox", checked: v.shown, onchange: () => { if (!this.hidden.delete(v.n)) this.hidden.add(v.n); this.refresh(); } }), el("span", { class: "sign", "aria-hidden": "true" }, v.sign), el("code", {}, v.name))));
   }
   async variant() {
@@ -276,7 +280,7 @@ export class Figures {
   }
 }
 
-const ranked = (d) => !!d?.series[0]?.points[0]?.name;
+const barred = (d) => ["bars", "stacked", "ranking"].includes(d?.form);
 const axis = (a) => a.unit ? `${a.label} (${a.unit})` : a.label;
 const number = (v) => String(Number.isInteger(v) ? v : Number(v.toPrecision(4)));
 const bytes = (v) => v < 1024 ? v : v < 1048576 ? `${v / 1024} Ki` : `${v / 1048576} Mi`;
@@ -284,7 +288,7 @@ const place = (d, p) => `${number(p.x)} ${d.x.unit || ""}`.trim();
 const span = (r) => `${{ "at most": "≤", "at least": "≥" }[r.bound] || ""}${r.from === r.to ? number(r.to) : `${number(r.from)} to ${number(r.to)}`}`;
 const lasting = (ms) => ms < 9500 ? `${(ms / 1000).toFixed(1)} s` : ms < 99000 ? `${Math.round(ms / 1000)} s` : ms < 7200e3 ? `${Math.round(ms / 60e3)} minutes` : `${Math.round(ms / 3600e3)} hours`;
 const status = (f) => ({ computed: `✓ ${[f.scale === "paper" && "paper", f.wall_ms >= 100 && lasting(f.wall_ms)].filter(Boolean).join(", ")}`, running: f.total ? `${f.done} of ${f.total}` : "waits", failed: "✗ failed" })[f.status] || "–";
-const gap = (d) => d.paper_gap_at ? `; ${d.paper_gap_at.series} at ${number(d.paper_gap_at.x)} ${d.x.unit} is ${d.paper_gap < 0 ? "−" : "+"}${Math.abs(100 * d.paper_gap).toFixed(1)} % of paper scale` : "";
+const gap = (d) => d.paper_gap_at ? `; ${d.paper_gap_at.series}${barred(d) ? "" : ` at ${number(d.paper_gap_at.x)} ${d.x.unit}`} is ${d.paper_gap < 0 ? "−" : "+"}${Math.abs(100 * d.paper_gap).toFixed(1)} % of paper scale` : "";
 // facts are the numbers of a claim. A ratio over a line has three.
 const facts = (c) => [c.reference && `thesis ${c.reference.replace("..", " to ")} ${c.unit || ""}`, c.measured !== null && `measured ${number(c.measured)} ${c.unit || ""}`,
   c.smallest !== undefined && c.largest !== undefined && c.smallest !== c.largest && `from ${number(c.smallest)} to ${number(c.largest)}, peak over peak ${number(c.peak_over_peak)}`].filter(Boolean).join(" · ") || "an ordering";
