@@ -92,7 +92,7 @@ export class Figures {
   head() {
     const f = this.now, r = f?.running;
     if (!f) return;
-    $("figuretitle").replaceChildren(`Figure ${f.id}: ${f.title} `, el("small", {}, `§${f.section}`));
+    $("figuretitle").replaceChildren(/^t/.test(f.id) ? `${f.title} ` : `Figure ${f.id}: ${f.title} `, el("small", {}, `§${f.section}`));
     $("compute").hidden = $("scale").hidden = !!r;
     $("compute").textContent = f.base && f.drawn[0]?.scale === $("scale").value ? "Compute again" : "Compute";
     $("running").hidden = !r;
@@ -251,7 +251,7 @@ export class Figures {
   }
   variants() {
     const f = this.now;
-    $("variantbox").hidden = !f.base;
+    $("variantbox").hidden = !f.base || f.drawn[0]?.form === "table";
     $("variantgo").disabled = !!f.running;
     const items = [...f.drawn.slice(1).map((d, i) => ({ n: d.n, name: d.name, sign: barred(d) ? "" : ["○", "△", "□"][i % 3], shown: true })), ...[...this.hidden].map((n, i) => ({ n, name: f.hidden[i] })).filter((v) => v.name)];
     keyed($("variants"), items, (v) => String(v.n), (v) => el("li", {}, el("label", {}, el("input", { type: "checkbox", checked: v.shown, onchange: () => { if (!this.hidden.delete(v.n)) this.hidden.add(v.n); this.refresh(); } }), el("span", { class: "sign", "aria-hidden": "true" }, v.sign), el("code", {}, v.name))));
