@@ -1,6 +1,7 @@
 package figures
 
 import (
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"html"
@@ -40,9 +41,15 @@ func (f *Figure) lines() (title string, x, y charts.Axis, series []charts.Series
 }
 
 // Chart is the figure's picture, with others of the same figure drawn over it.
-func (f *Figure) Chart(over ...*Figure) *charts.Chart { return f.draw(charts.Size{}, f.title(), over) }
+func (f *Figure) Chart(over ...*Figure) *charts.Chart {
+	if f.Form == formTable {
+		return charts.Table(f.title(), f.cells())
+	}
+	return f.draw(charts.Size{}, f.title(), over)
+}
 
-// Draw is Chart for a page that has the title already.
+// Draw is Chart for a page that has the title already. Of a table, which the page has
+// too, it is the bars.
 func (f *Figure) Draw(size charts.Size, over ...cluster.Figure) *charts.Chart {
 	var others []*Figure
 	for _, o := range over {
@@ -55,9 +62,7 @@ func (f *Figure) Draw(size charts.Size, over ...cluster.Figure) *charts.Chart {
 
 func (f *Figure) draw(size charts.Size, title string, others []*Figure) *charts.Chart {
 	switch f.Form {
-	case formTable:
-		return charts.Table(title, f.cells())
-	case formRanking, formBars, formStacked:
+	case formRanking, formBars, formStacked, formTable:
 		_, y, parts, bars := f.barred(others)
 		return charts.RankingSized(size, title, y, parts, bars)
 	}
@@ -143,7 +148,7 @@ func (f *Figure) caption() string {
 		s = f.Scale + " scale, values of the whole cluster"
 	}
 	if g := f.GapAt; g != nil {
-		at := strings.TrimSpace(fmt.Sprintf("%g %s", g.X, f.X.Unit))
+		at := strings.TrimSpace(cmp.Or(g.Name, fmt.Sprintf("%g %s", g.X, f.X.Unit)))
 		if f.Form == formBars {
 			at = f.step(g.Series, g.X).Name
 		}

@@ -37,7 +37,7 @@ func plan410(scale string, coroutines int) plan {
 	correct, published := variants4(tpccNo, designs49)
 	for i := range correct {
 		for _, l := range []line4{correct[i], published[i]} {
-			p.series = append(p.series, plannedSeries{name: l.name, points: []plannedPoint{{set: with(l.set, under4(scale, tpccNo, coroutines)), read: meanLatency}}})
+			p.series = append(p.series, plannedSeries{name: l.name, points: []plannedPoint{{name: "all phases", set: with(l.set, under4(scale, tpccNo, coroutines)), read: meanLatency}}})
 		}
 	}
 	return p

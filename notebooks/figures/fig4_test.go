@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"drtmx/cluster"
+	"drtmx/dashboard/charts"
 	"drtmx/engine"
 )
 
@@ -210,6 +211,9 @@ func TestTables4(t *testing.T) {
 			t.Error(text)
 		}
 	}
+	if f := recipe(t, "t4-1").From(Quick, nil); f.Draw(charts.Size{}).Option() == "" || f.Chart().Option() != "" {
+		t.Error("a page gets no bars, or a notebook no table")
+	}
 	if accepted([]string{"logging"}, "one-sided", "db") || !accepted([]string{"logging"}, "two-sided", "db") {
 		t.Error("the registry's word on doorbell batching of logging is not what is read")
 	}
@@ -284,6 +288,9 @@ func TestCurves4(t *testing.T) {
 func TestGroups(t *testing.T) {
 	f := &Figure{Form: formBars, Y: Axis{Label: "Throughput", Unit: "Mtxn/s"}, Series: []Series{
 		{Name: one48, Points: []Point{{Name: "a", Y: 1}, {Name: "b", Y: 2}}}, {Name: sixteen48, Points: []Point{{Name: "a", Y: 3}}}}}
+	if text := f.String(); !strings.Contains(text, "\nb") {
+		t.Error(text)
+	}
 	_, _, parts, bars := f.barred(nil)
 	if len(parts) != 2 || len(bars) != 3 || bars[0].Name != "a" || bars[1].Name != "" || bars[1].Values[1] != 3 || bars[2].Name != "b" || bars[2].Values[0] != 2 {
 		t.Errorf("%v %v", parts, bars)

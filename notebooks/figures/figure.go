@@ -84,6 +84,7 @@ type Gap struct {
 	Here   float64 `json:"here"`
 	Paper  float64 `json:"paper"`
 	Run    int     `json:"run"` // the run at paper scale
+	Name   string  `json:"name,omitempty"`
 	// Of curves: the load of both points, and X at paper scale.
 	Load   int     `json:"load,omitempty"`
 	PaperX float64 `json:"paper_x,omitempty"`

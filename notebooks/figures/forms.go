@@ -183,6 +183,9 @@ func (f *Figure) grid(b *strings.Builder) {
 			rows = append(rows, row)
 		}
 	}
+	if f.Form == formBars { // names are long, and of the points
+		rows = turned(rows)
+	}
 	width := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, c := range row {
@@ -229,4 +232,15 @@ func (s *Series) under(load int) (Point, bool) {
 		}
 	}
 	return Point{}, false
+}
+
+// turned are the columns as rows.
+func turned(rows [][]string) [][]string {
+	out := make([][]string, len(rows[0]))
+	for _, row := range rows {
+		for i, c := range row {
+			out[i] = append(out[i], c)
+		}
+	}
+	return out
 }

@@ -205,7 +205,7 @@ func (r *Recipe) compare(f *Figure, results []*engine.Result) {
 	pt, own := p.find(p.gap)
 	y, _ := pt.read(results[n])
 	here, _ := pt.read(results[own])
-	f.GapAt = &Gap{Series: p.gap.series, X: p.gap.x, Here: here, Paper: y, Run: n}
+	f.GapAt = &Gap{Series: p.gap.series, X: p.gap.x, Here: here, Paper: y, Run: n, Name: pt.name}
 	if pt.along != nil {
 		f.GapAt.Load = load(results[own])
 		f.GapAt.X, _ = pt.along(results[own])
