@@ -21,6 +21,7 @@ type inventedFigure struct {
 	Figure string           `json:"figure"`
 	Scale  string           `json:"scale"`
 	Scope  string           `json:"scope"`
+	Form   string           `json:"form"`
 	X      map[string]any   `json:"x"`
 	Y      map[string]any   `json:"y"`
 	Series []inventedSeries `json:"series"`
@@ -39,6 +40,7 @@ type inventedPoint struct {
 	Y    float64 `json:"y"`
 	Load int     `json:"load"`
 	Run  int     `json:"run"`
+	Name string  `json:"name,omitempty"`
 }
 
 func (f *inventedFigure) Result(run int) *engine.Result {
@@ -49,6 +51,18 @@ func (f *inventedFigure) Result(run int) *engine.Result {
 }
 
 func (f *inventedFigure) Draw(size charts.Size, over ...cluster.Figure) *charts.Chart {
+	if f.Form == "bars" {
+		parts := []charts.Part{{Name: "READ"}, {Name: "WRITE"}}
+		var bars []charts.Bars
+		for i, s := range f.Series {
+			for _, p := range s.Points {
+				b := charts.Bars{Name: p.Name, Values: []float64{0, 0}}
+				b.Values[i] = p.Y
+				bars = append(bars, b)
+			}
+		}
+		return charts.RankingSized(size, "", charts.Axis{Label: "Latency", Unit: "us"}, parts, bars)
+	}
 	var lines []charts.Series
 	for i, o := range append([]cluster.Figure{f}, over...) {
 		o := o.(*inventedFigure)
@@ -106,7 +120,11 @@ func (v inventor) Run(ctx context.Context, id, scale string, set engine.Knobs, r
 		there := f
 		there.Series = append([]inventedSeries{}, f.Series...)
 		s := &there.Series[i/3]
-		s.Points = append(append([]inventedPoint{}, s.Points...), inventedPoint{float64(n), float64(n+i/3) + float64(len(set))/2, n, i})
+		s.Points = append(append([]inventedPoint{}, s.Points...), inventedPoint{float64(n), float64(n+i/3) + float64(len(set))/2, n, i, ""})
+		if id == "4-1" { // its points are names
+			there.Form = "bars"
+			s.Points[len(s.Points)-1].Name = fmt.Sprintf("step %d", n)
+		}
 		there.Runs = append(append([]*engine.Result{}, f.Runs...), &engine.Result{Spec: values, FromNS: 100_000, VirtualNS: 200_000, Bottleneck: &engine.Bottleneck{Resource: "cpu", Node: 1, Utilization: 0.9}})
 		f = there
 		report(i+1, 6, func() cluster.Figure { return &there })
@@ -141,7 +159,7 @@ func TestFiguresPage(t *testing.T) {
 		name string
 		f    func(*site, *tab, inventor)
 	}{
-		{"list", figureList}, {"points come", figurePoints}, {"cancel and failure", figureFails}, {"variant", figureVariant}, {"point", figurePoint}, {"live", figureLive}, {"narrow", figureNarrow},
+		{"list", figureList}, {"points come", figurePoints}, {"cancel and failure", figureFails}, {"variant", figureVariant}, {"point", figurePoint}, {"live", figureLive}, {"bars", figureBars}, {"narrow", figureNarrow},
 	} {
 		if !t.Run(part.name, func(t *testing.T) { b.t, s.t = t, t; part.f(s, b, v) }) {
 			b.t = t
@@ -261,6 +279,25 @@ func figureLive(s *site, b *tab, _ inventor) {
 	b.until("another c", fmt.Sprintf(`fetch("/api/systems").then((r) => r.json()).then((l) => l.length === 4 && l.find((x) => x.sys === "c").epoch !== %q)`, life))
 	b.act(`history.back()`)
 	b.until("the figure", `!document.getElementById("figures").hidden`)
+}
+
+// figureBars is a figure of bars, of which one is clicked.
+func figureBars(_ *site, b *tab, v inventor) {
+	b.act(`location.hash = "#figures/4-1"`)
+	b.until("the other figure", `/Figure 4-1: Another/.test(document.getElementById("figuretitle").textContent) && document.getElementById("figurechart").hidden`)
+	b.click("#compute")
+	for range 6 {
+		v.next <- nil
+	}
+	b.until("six bars", figureJS+`?.getOption().yAxis[0].data.length === 6 && document.getElementById("running").hidden && document.querySelectorAll("#points td button").length === 6`)
+	xy := eval[[]float64](b, `(() => { const e = document.getElementById("figurechart"), [x, y] = `+figureJS+`.convertToPixel({seriesIndex: 1}, [2, 4]), r = e.getBoundingClientRect(); return [r.left + x, r.top + y] })()`)
+	b.do(chromedp.MouseClickXY(xy[0], xy[1]))
+	b.until("its card", `/WRITE, step 2.*3 us.*coroutines=2/.test(document.getElementById("pointcard")?.textContent)`)
+	b.shot("figure_bars.png")
+	b.act(`history.back()`)
+	b.until("the figure of lines", `document.getElementById("figuretitle").textContent.includes("2-1a") && `+dotsJS+` === 12`)
+	b.act(`document.getElementById("pointsbox").open = true; [...document.querySelectorAll("#points tbody tr")].at(-1).querySelectorAll("button")[1].click()`)
+	b.until("its point", `document.getElementById("pointcard")`)
 }
 
 func figureNarrow(_ *site, b *tab, _ inventor) {
