@@ -212,7 +212,7 @@ func (f *Figure) ahead(id, text string, p pair, always bool, at func(load float6
 		c.Why += "; smallest: " + f.because(least)
 	}
 	c.Why += "; " + f.costs(most)
-	return c
+	return f.settled(c, most.a, most.b)
 }
 
 // tops is a claim about the highest points of two lines.
@@ -224,7 +224,7 @@ func (f *Figure) tops(id, text string, p pair) Claim {
 	r := divide(p, a.peak(), b.peak())
 	c := f.gains(id, text, r)
 	c.Measured, c.Why = &r.value, f.because(r)+"; "+f.costs(r)
-	return c
+	return f.settled(c, r.a, r.b)
 }
 
 // near1 is a claim that two lines are as good as equal.
@@ -245,6 +245,22 @@ func all(id, text string, parts ...Claim) Claim {
 		c.Why += p.Claim + ": " + p.Why
 		if v := p.Measured; v != nil && (c.Measured == nil || *v < *c.Measured) {
 			c.Measured = v
+		}
+	}
+	return c
+}
+
+// leastSettled is how far Little's law may be off in a run that says something about
+// latencies: else transactions that abort again and again are still under way when it
+// ends, and those that are counted are the quick ones. Assumed.
+const leastSettled = 0.1
+
+// settled leaves a claim undecided if one of its runs was too short.
+func (f *Figure) settled(c Claim, points ...Point) Claim {
+	for _, p := range points {
+		if l := f.Runs[p.Run].Little; l != nil && math.Abs(l.Error) > leastSettled {
+			c.Status = Undecided
+			c.Why += fmt.Sprintf("; a run is too short: Little's law is off by %.0f %%, %.0f %% of its attempts abort", 100*l.Error, 100*f.Runs[p.Run].AbortRate)
 		}
 	}
 	return c
@@ -278,12 +294,13 @@ func (f *Figure) trips(id, text, line, phase string, reference float64) Claim {
 	if len(points) == 0 {
 		return noRuns(c)
 	}
-	n := f.Runs[points[0].Run].Phases[phase].RoundTrips
+	r := f.Runs[points[0].Run]
+	n := r.Phases[phase].RoundTrips * (1 - r.AbortRate)
 	c.Measured, c.Status = &n, Holds
 	if n == 0 || n > (1+tolerance)*reference { // less: not all transactions have the phase
 		c.Status = Contradicted
 	}
-	c.Why = fmt.Sprintf("%.3g a transaction of %s in phase %s", n, line, phase)
+	c.Why = fmt.Sprintf("%.3g an attempt of %s in phase %s", n, line, phase)
 	return c
 }
 

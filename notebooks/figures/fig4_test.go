@@ -167,6 +167,19 @@ func TestClaims4(t *testing.T) {
 	}
 }
 
+// Who is counted when the run ends are the quick ones, if Little's law is off.
+func TestSettled(t *testing.T) {
+	f := planted(2, map[string][4]float64{"A": {2, 10, 6, 60}, "B": {1, 20, 5, 70}})
+	claim := func() Claim { return f.throughputs().tops("c", "", pair{"A", "B"}) }
+	if c := claim(); c.Status != Holds {
+		t.Errorf("%+v", c)
+	}
+	f.Runs[3].Little, f.Runs[3].AbortRate = &engine.Little{Error: -0.3}, 0.4
+	if c := claim(); c.Status != Undecided || !strings.Contains(c.Why, "off by -30 %, 40 % of its attempts abort") {
+		t.Errorf("%+v", c)
+	}
+}
+
 // What is said of the variant is measured of it, and the correct protocol told beside.
 func TestTwice(t *testing.T) {
 	f := planted(2, map[string][4]float64{"A": {1, 20, 5, 60}, "B": {2, 10, 6, 50}, "A" + abortsIgnored: {2, 10, 6, 50}, "B" + abortsIgnored: {1, 20, 5, 60}})
