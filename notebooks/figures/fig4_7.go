@@ -19,7 +19,7 @@ func machines47(id, workload string) *definition {
 	title := map[string]string{tpccNo: "TPC-C/no", smallBank: "SmallBank"}[workload]
 	return &definition{
 		id: id, title: "DrTM+H with more machines, " + title, chapter: 4, section: "4.4.2", scope: "cluster",
-		x: Axis{Label: "Machines", Unit: "machines"}, y: Axis{Label: "Throughput", Unit: "Mtxn/s"},
+		x: Axis{Label: "Cluster", Unit: "machines"}, y: Axis{Label: "Throughput", Unit: "Mtxn/s"},
 		plan: func(scale string) plan { return plan47(scale, workload) },
 		claims: func(f *Figure) []Claim {
 			if workload == tpccNo {

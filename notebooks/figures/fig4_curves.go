@@ -65,7 +65,7 @@ func under4(scale, workload string, coroutines int) engine.Knobs {
 	case tpccNo:
 		warmup, duration = 40_000+45_000*coroutines, 190_000+60_000/coroutines
 	case tpceCP:
-		warmup, duration = 100_000+20_000*coroutines, 150_000
+		warmup, duration = 100_000+35_000*coroutines, 250_000
 	}
 	if scale == Paper && (workload != tpccNo || coroutines > 1) { // one is compared with quick scale, so it is short
 		warmup, duration = 2*warmup, 4*duration

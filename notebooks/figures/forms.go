@@ -12,12 +12,16 @@ import (
 
 // table writes the points with a line for each series.
 func (f *Figure) table(b *strings.Builder) {
-	fmt.Fprintf(b, "%-*s", nameWidth, f.X.title())
+	width := nameWidth
+	for _, s := range f.Series {
+		width = max(width, len([]rune(s.Name))+1)
+	}
+	fmt.Fprintf(b, "%-*s", width, f.X.title())
 	for _, x := range f.xs() {
 		fmt.Fprintf(b, "%9g", x)
 	}
 	for _, s := range f.Series {
-		fmt.Fprintf(b, "\n%-*s", nameWidth, s.Name)
+		fmt.Fprintf(b, "\n%-*s", width, s.Name)
 		for _, x := range f.xs() {
 			if p, ok := s.at(x); ok {
 				fmt.Fprintf(b, "%9.4g", p.Y)
@@ -26,10 +30,10 @@ func (f *Figure) table(b *strings.Builder) {
 			}
 		}
 	}
-	fmt.Fprintf(b, "\n%-*s%s", nameWidth, "", f.Y.title())
+	fmt.Fprintf(b, "\n%-*s%s", width, "", f.Y.title())
 }
 
-const nameWidth = 20
+const nameWidth = 20 // at least
 
 // xs are the values of X of all series, ascending.
 func (f *Figure) xs() []float64 {
