@@ -31,6 +31,10 @@
 // pages in use are few. A table of 1.6 million records of 24 bytes on four machines, three replicas, costs 115 MB for
 // rows and 45 MB for buckets when all is touched, nothing at the start.
 //
+// A table whose records are used in the order of their keys can say so (Spec.Sequential): then the buckets of a page
+// hold a block of neighbours, in an order as random as everywhere, instead of records from all over the table, and a
+// table that grows costs memory for what came, not a page for each record.
+//
 // The location cache costs two bits per record, whatever its budget; see Cache.
 //
 // # Limits and simplifications

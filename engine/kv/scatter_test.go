@@ -39,6 +39,11 @@ func TestBijectionOfAnyWidth(t *testing.T) {
 func TestPlacesDivideHashValues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := newScatter(rapid.Uint64Range(0, 2000).Draw(t, "n"), rapid.Uint64Range(1, 20000).Draw(t, "places"), 1)
+		end := s.mask + 1
+		if rapid.Bool().Draw(t, "sequential") {
+			s = newSequential(s.n, 1)
+			end = s.places << placeBits
+		}
 		next := uint64(0)
 		for place := range s.places {
 			from, to := s.span(place)
@@ -52,8 +57,18 @@ func TestPlacesDivideHashValues(t *testing.T) {
 			}
 			next = to
 		}
-		if next != s.mask+1 {
-			t.Fatalf("spans end at %d of %d", next, s.mask+1)
+		if next != end {
+			t.Fatalf("spans end at %d of %d", next, end)
+		}
+		for i := range s.n {
+			if j := s.number(s.hash(i)); j != i {
+				t.Fatalf("number %d has the hash value of %d", i, j)
+			}
+		}
+		for key := range uint64(50) {
+			if h := s.foreign(key << 20); h >= end {
+				t.Fatalf("key %d has hash value %d of %d", key<<20, h, end)
+			}
 		}
 	})
 }

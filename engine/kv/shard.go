@@ -59,10 +59,12 @@ type shard struct {
 
 // newShard computes a shard's geometry, without memory.
 func newShard(t *Table, machine, socket int, n uint64) *shard {
-	places := max(1, (n+fill-1)/fill)
 	seed := mix(t.spec.Seed ^ uint64(t.spec.ID)<<48 ^ uint64(machine)<<16 ^ uint64(socket))
-	s := &shard{table: t, machine: machine, socket: socket, scatter: newScatter(n, places, seed)}
-	s.groups = (places + groupNodes - 1) / groupNodes
+	s := &shard{table: t, machine: machine, socket: socket, scatter: newScatter(n, max(1, (n+fill-1)/fill), seed)}
+	if t.spec.Sequential {
+		s.scatter = newSequential(n, seed)
+	}
+	s.groups = (s.places + groupNodes - 1) / groupNodes
 	s.firstOverflow = s.groups * groupNodes
 	// As many as the group could need if all hash values of its places belonged to records.
 	levels := groupNodes * (uint64(overflowOf(int(s.longest()))))
@@ -183,7 +185,7 @@ func (s *shard) membersOf(place uint64) []uint64 {
 	}
 	members, k := s.members[:to-from], 0
 	for h := from; h < to; h++ {
-		j := s.inverse(h)
+		j := s.number(h)
 		members[k] = j
 		k += int((j - s.n) >> 63) // 1 if j < n, without a branch that is hard to predict
 	}

@@ -11,9 +11,9 @@ import (
 )
 
 // geometry makes a table without a cluster: the computed bytes only.
-func geometry(t rapid.TB, keys uint64, servers, sockets int) *Table {
+func geometry(t rapid.TB, keys uint64, servers, sockets int, sequential bool) *Table {
 	t.Helper()
-	spec := Spec{ID: 3, Name: "test", ValueBytes: 8, Spare: 100, Seed: 5, Init: func(key uint64, value []byte) {
+	spec := Spec{ID: 3, Name: "test", ValueBytes: 8, Spare: 100, Seed: 5, Sequential: sequential, Init: func(key uint64, value []byte) {
 		binary.LittleEndian.PutUint64(value, 1000+key)
 	}}
 	tb, err := newTable(nil, spec, Placement{Partition: Blocks(servers, keys), Replicas: 1})
@@ -57,8 +57,8 @@ func (s *shard) computedFind(t rapid.TB, hash, key uint64) (r Ref, nodes int, fo
 }
 
 func TestEveryKeyIsInItsChain(t *testing.T) {
-	for _, keys := range []uint64{0, 1, 7, 100, 5000} {
-		tb := geometry(t, keys, 3, 2)
+	for i, keys := range []uint64{0, 1, 7, 100, 5000, 0, 1, 7, 100, 5000} {
+		tb := geometry(t, keys, 3, 2, i >= 5)
 		for key := range keys {
 			s, hash := tb.locate(key)
 			_, j, _ := tb.shardOf(key)
@@ -78,8 +78,12 @@ func TestEveryKeyIsInItsChain(t *testing.T) {
 
 // Each record is in exactly one slot of all nodes, and every overflow node in use is linked from somewhere.
 func TestNodesHoldEachRecordOnce(t *testing.T) {
-	tb := geometry(t, 3000, 1, 1)
-	s := tb.shards[0][0]
+	for _, sequential := range []bool{false, true} {
+		nodesHoldEachRecordOnce(t, geometry(t, 3000, 1, 1, sequential).shards[0][0])
+	}
+}
+
+func nodesHoldEachRecordOnce(t *testing.T, s *shard) {
 	count := map[uint64]int{}
 	linked, inUse := 0, 0
 	page := make([]byte, testPage)
@@ -157,7 +161,7 @@ func TestRowsReachOverPages(t *testing.T) {
 func TestWidestChainsFitTheirNumbers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.Uint64Range(0, 3000).Draw(t, "n")
-		tb := geometry(t, n, 1, 1)
+		tb := geometry(t, n, 1, 1, rapid.Bool().Draw(t, "sequential"))
 		s := tb.shards[0][0]
 		for g := range s.groups {
 			s.fillGroup(g, nil, func(number uint64, keys []uint64, next uint32) bool {
@@ -173,9 +177,14 @@ func TestWidestChainsFitTheirNumbers(t *testing.T) {
 // Reads per lookup of cluster chaining by occupancy of the main buckets, uniform keys [DrTM, SOSP 2015: 1.008 at 50 %,
 // 1.052 at 75 %, 1.100 at 90 %]. We fill them to 75 %.
 func TestThesis431ReadsPerLookup(t *testing.T) {
-	const keys = 120_000
-	tb := geometry(t, keys, 1, 1)
-	s := tb.shards[0][0]
+	for _, sequential := range []bool{false, true} {
+		readsPerLookup(t, geometry(t, readsKeys, 1, 1, sequential).shards[0][0])
+	}
+}
+
+const readsKeys = 120_000
+
+func readsPerLookup(t *testing.T, s *shard) {
 	longest, reads := 0, 0
 	for place := range s.places {
 		n := len(s.membersOf(place))
@@ -184,13 +193,31 @@ func TestThesis431ReadsPerLookup(t *testing.T) {
 			reads += i/nodeSlots + 1
 		}
 	}
-	mean := float64(reads) / keys
+	mean := float64(reads) / readsKeys
 	t.Logf("%.3f READs per lookup, chains of up to %d nodes", mean, longest)
 	if math.Abs(mean-1.052) > 0.02 {
 		t.Errorf("%.3f READs per lookup, DrTM-KV has 1.052 at this occupancy", mean)
 	}
 	if longest > 4 {
 		t.Errorf("a chain of %d nodes", longest)
+	}
+}
+
+// A block of neighbours has first nodes in one page, and lies in each page in another order.
+func TestNeighboursOfASequentialTableShareAPage(t *testing.T) {
+	s := geometry(t, 10*blockNumbers, 1, 1, true).shards[0][0]
+	same := 0
+	for j := range s.n {
+		if g := s.place(s.hash(j)) / groupNodes; g != j/blockNumbers {
+			t.Fatalf("record %d is in group %d, want %d", j, g, j/blockNumbers)
+		}
+		if s.place(s.hash(j))%groupNodes == s.place(s.hash(j%blockNumbers))%groupNodes {
+			same++
+		}
+	}
+	// The first block is as itself, of the others one in 32.
+	if random := float64(s.n) / 9 / groupNodes * 10; float64(same)-blockNumbers > 2*random {
+		t.Errorf("%d of %d records lie as in the first block", same, s.n)
 	}
 }
 
@@ -204,7 +231,7 @@ func TestThesisBucketLayout(t *testing.T) {
 }
 
 func BenchmarkFillFirstPage(b *testing.B) {
-	tb := geometry(b, 1_600_000, 4, 2)
+	tb := geometry(b, 1_600_000, 4, 2, false)
 	s, page := tb.shards[0][0], make([]byte, testPage)
 	for i := range b.N {
 		s.fillNodes(uint64(i)%s.groups*testPage, page)
@@ -212,7 +239,7 @@ func BenchmarkFillFirstPage(b *testing.B) {
 }
 
 func BenchmarkFillOverflowPage(b *testing.B) {
-	tb := geometry(b, 1_600_000, 4, 2)
+	tb := geometry(b, 1_600_000, 4, 2, false)
 	s, page := tb.shards[0][0], make([]byte, testPage)
 	for i := range b.N {
 		s.fillNodes((s.firstOverflow+uint64(i*32)%s.groups)*nodeBytes, page)
@@ -220,7 +247,7 @@ func BenchmarkFillOverflowPage(b *testing.B) {
 }
 
 func BenchmarkFillRowPage(b *testing.B) {
-	tb := geometry(b, 1_600_000, 4, 2)
+	tb := geometry(b, 1_600_000, 4, 2, false)
 	s, page := tb.shards[0][0], make([]byte, testPage)
 	for i := range b.N {
 		s.rowPage(uint64(i)%1000, page)

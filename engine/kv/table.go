@@ -24,6 +24,10 @@ type Spec struct {
 	Constant bool
 	// Local says that only the machine of a record reads it: location caches leave it out.
 	Local bool
+	// Sequential says that records are used in the order of their keys, as those of a table that grows are:
+	// neighbours share pages of the hash table, in random buckets of the page. What nobody has come to yet takes no
+	// memory. It makes hot neighbours worse, which otherwise are far apart.
+	Sequential bool
 	// Spare is the number of rows per socket of a server kept for records that are inserted while the system
 	// runs. It costs address space, and memory only when used. Inserts fail when it is used up.
 	Spare uint64

@@ -1,6 +1,9 @@
 package workload
 
-import "math/bits"
+import (
+	"encoding/binary"
+	"math/bits"
+)
 
 // Bits is a stream of random numbers that is a pure function of its name: what
 // the rows of a population are made of.
@@ -26,12 +29,27 @@ func (x *Bits) Below(n uint64) uint64 {
 	return hi
 }
 
-// Text fills b with letters.
+// Text fills b with letters: four bits each, the lowest of a word first.
 func (x *Bits) Text(b []byte) {
-	for i := 0; i < len(b); i += 16 {
+	for ; len(b) >= 16; b = b[16:] {
 		r := x.Next()
-		for j := i; j < min(i+16, len(b)); j, r = j+1, r>>4 {
-			b[j] = 'a' + byte(r&15)
+		binary.LittleEndian.PutUint64(b, letters(uint32(r)))
+		binary.LittleEndian.PutUint64(b[8:], letters(uint32(r>>32)))
+	}
+	if len(b) > 0 {
+		r := x.Next()
+		for i := range b {
+			b[i] = 'a' + byte(r&15)
+			r >>= 4
 		}
 	}
+}
+
+// letters makes eight of 32 bits.
+func letters(r uint32) uint64 {
+	y := uint64(r)
+	y = (y | y<<16) & 0x0000ffff0000ffff
+	y = (y | y<<8) & 0x00ff00ff00ff00ff
+	y = (y | y<<4) & 0x0f0f0f0f0f0f0f0f
+	return y + 'a'*0x0101010101010101
 }

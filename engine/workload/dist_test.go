@@ -152,3 +152,22 @@ func TestMix(t *testing.T) {
 		t.Error("a mix of nothing")
 	}
 }
+
+// Text is 16 letters for each random word, the lowest four bits first.
+func TestTextIsLetters(t *testing.T) {
+	for _, n := range []int{0, 1, 7, 8, 15, 16, 17, 24, 240} {
+		x := NewBits(1, 2, 3)
+		got, want := make([]byte, n), make([]byte, n)
+		x.Text(got)
+		y := NewBits(1, 2, 3)
+		for i, r := 0, uint64(0); i < n; i, r = i+1, r>>4 {
+			if i%16 == 0 {
+				r = y.Next()
+			}
+			want[i] = 'a' + byte(r&15)
+		}
+		if string(got) != string(want) || x != y {
+			t.Errorf("%d letters: %s, want %s", n, got, want)
+		}
+	}
+}

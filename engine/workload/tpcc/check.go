@@ -163,20 +163,20 @@ func (a *audit) orderLines() {
 	b := a.b
 	a.each(OrderLine, func(key uint64, now, before []byte) {
 		order := key / maxLines
-		d := order / b.orders
+		d, o := b.orderOf(order)
 		a.touched[d] = true
 		a.lines[d] += present(now[lQuantity:][:2]) - present(before[lQuantity:][:2])
-		o := a.now(Order, order)
-		if is, n := present(now[lQuantity:][:2]) == 1, uint64(o[oLines]); is != (key%maxLines < n) {
-			a.fail(6, "order %d of district %d has %d lines by its count, line %d exists: %v", order%b.orders+1, d, n, key%maxLines+1, is)
+		of := a.now(Order, order)
+		if is, n := present(now[lQuantity:][:2]) == 1, uint64(of[oLines]); is != (key%maxLines < n) {
+			a.fail(6, "order %d of district %d has %d lines by its count, line %d exists: %v", o+1, d, n, key%maxLines+1, is)
 		}
 		if present(now[lQuantity:][:2]) == 0 {
 			return
 		}
-		if date := i64(now[lDelivery:]); (date != 0) != (o[oCarrier] != 0) {
-			a.fail(7, "line %d of order %d of district %d has delivery date %d, the order has carrier %d", key%maxLines+1, order%b.orders+1, d, date, o[oCarrier])
+		if date := i64(now[lDelivery:]); (date != 0) != (of[oCarrier] != 0) {
+			a.fail(7, "line %d of order %d of district %d has delivery date %d, the order has carrier %d", key%maxLines+1, o+1, d, date, of[oCarrier])
 		} else if date != 0 && i64(before[lDelivery:]) == 0 {
-			a.charged[b.customerKey(d, uint64(u32(o[oCustomer:])))] += int64(u32(now[lAmount:]))
+			a.charged[b.customerKey(d, uint64(u32(of[oCustomer:])))] += int64(u32(now[lAmount:]))
 		}
 	})
 }
@@ -195,23 +195,23 @@ func present(mark []byte) int64 {
 func (a *audit) allOrders() {
 	b := a.b
 	a.each(Order, func(key uint64, now, before []byte) {
-		d := key / b.orders
+		d, o := b.orderOf(key)
 		a.touched[d] = true
 		a.orders[d] += present(now[oLines:][:1]) - present(before[oLines:][:1])
 		a.counted[d] += int64(now[oLines]) - int64(before[oLines])
 		for n := range uint64(now[oLines]) {
 			l := a.now(OrderLine, b.lineKey(key, n))
 			if present(l[lQuantity:][:2]) == 0 {
-				a.fail(6, "order %d of district %d has %d lines by its count, line %d does not exist", key%b.orders+1, d, now[oLines], n+1)
+				a.fail(6, "order %d of district %d has %d lines by its count, line %d does not exist", o+1, d, now[oLines], n+1)
 			}
 			if date := i64(l[lDelivery:]); (date != 0) != (now[oCarrier] != 0) {
-				a.fail(7, "line %d of order %d of district %d has delivery date %d, the order has carrier %d", n+1, key%b.orders+1, d, date, now[oCarrier])
+				a.fail(7, "line %d of order %d of district %d has delivery date %d, the order has carrier %d", n+1, o+1, d, date, now[oCarrier])
 			}
 		}
 		a.queued(key, now)
 	})
 	a.each(NewOrder, func(key uint64, now, before []byte) {
-		d := key / b.orders
+		d, _ := b.orderOf(key)
 		a.touched[d] = true
 		a.open[d] += int64(now[nPresent]) - int64(before[nPresent])
 		a.queued(key, a.now(Order, key))
@@ -222,7 +222,8 @@ func (a *audit) allOrders() {
 func (a *audit) queued(key uint64, order []byte) {
 	waits := a.now(NewOrder, key)[nPresent] != 0
 	if exists := order[oLines] != 0; waits != (exists && order[oCarrier] == 0) {
-		a.fail(5, "order %d of district %d exists: %v, has carrier %d, is among the new orders: %v", key%a.b.orders+1, key/a.b.orders, exists, order[oCarrier], waits)
+		d, o := a.b.orderOf(key)
+		a.fail(5, "order %d of district %d exists: %v, has carrier %d, is among the new orders: %v", o+1, d, exists, order[oCarrier], waits)
 	}
 }
 

@@ -26,6 +26,11 @@
 // without an atomic. A transaction that inserts pays for the lookup of a bucket
 // and the row, as in a hash table that it really changes; the latch is missing.
 //
+// On a machine, the rows of all districts' first orders come first, then those of
+// the second ones: as if rows were appended to a heap. Their buckets are together
+// likewise (kv.Spec.Sequential). What is inserted at about the same time shares
+// pages and, in the LLC, lines.
+//
 // # Indexes
 //
 // Four ordered tables with a tree per district: customers by last and first

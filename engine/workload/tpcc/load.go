@@ -61,7 +61,7 @@ func (b *Bench) firstName(customer uint64, dst []byte) {
 }
 
 func (b *Bench) initHistory(key uint64, v []byte) {
-	w, h := key/b.payments, key%b.payments
+	w, h := b.historyOf(key)
 	if h >= districts*b.customers {
 		return
 	}
@@ -82,7 +82,7 @@ func setHistory(v []byte, district, cDistrict, c uint64, date int64, amount uint
 }
 
 func (b *Bench) initNewOrder(key uint64, v []byte) {
-	d, o := key/b.orders, key%b.orders
+	d, o := b.orderOf(key)
 	if o >= b.initialDelivered() && o < b.customers {
 		setNewOrder(v, d, o)
 	}
@@ -96,7 +96,7 @@ func setNewOrder(v []byte, district, o uint64) {
 }
 
 func (b *Bench) initOrder(key uint64, v []byte) {
-	d, o := key/b.orders, key%b.orders
+	d, o := b.orderOf(key)
 	if o >= b.customers {
 		return
 	}
@@ -136,7 +136,7 @@ func (b *Bench) initialLines(order uint64) int {
 
 func (b *Bench) initOrderLine(key uint64, v []byte) {
 	order, n := key/maxLines, key%maxLines
-	d, o := order/b.orders, order%b.orders
+	d, o := b.orderOf(order)
 	if o >= b.customers || int(n) >= b.initialLines(order) {
 		return
 	}

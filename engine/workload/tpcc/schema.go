@@ -134,11 +134,34 @@ func add32(b []byte, by uint32) { put32(b, u32(b)+by) }
 // out is one more. A district is numbered through the warehouses.
 
 func (b *Bench) customerKey(district, c uint64) uint64 { return district*b.customers + c }
-func (b *Bench) orderKey(district, o uint64) uint64    { return district*b.orders + o }
 func (b *Bench) lineKey(order, line uint64) uint64     { return order*maxLines + line }
 func (b *Bench) stockKey(w, i uint64) uint64           { return w*b.items + i }
 func (b *Bench) itemKey(server, i uint64) uint64       { return server*b.items + i }
-func (b *Bench) historyKey(w, h uint64) uint64         { return w*b.payments + h }
+
+// Tables that grow are numbered as rows are appended to a heap: on each machine the
+// first records of all districts or warehouses, then the second ones. What comes
+// into being at about the same time lies together.
+
+func (b *Bench) orderKey(district, o uint64) uint64 {
+	return appended(district, o, b.perServer*districts, b.orders)
+}
+
+func (b *Bench) orderOf(key uint64) (district, o uint64) {
+	return appendedOf(key, b.perServer*districts, b.orders)
+}
+
+func (b *Bench) historyKey(w, h uint64) uint64 { return appended(w, h, b.perServer, b.payments) }
+
+func (b *Bench) historyOf(key uint64) (w, h uint64) { return appendedOf(key, b.perServer, b.payments) }
+
+// appended is the key of the i-th of the rows that a part has, with so many parts
+// on each machine.
+func appended(part, i, parts, rows uint64) uint64 { return (part/parts*rows+i)*parts + part%parts }
+
+func appendedOf(key, parts, rows uint64) (part, i uint64) {
+	round := key / parts
+	return round/rows*parts + key%parts, round % rows
+}
 
 // server is the machine of a warehouse.
 func (b *Bench) server(w uint64) uint64 { return w / b.perServer }
@@ -151,10 +174,10 @@ func (b *Bench) specs() []tableSpec {
 		{kv.Spec{ID: Warehouse, Name: "warehouse", ValueBytes: warehouseBytes, Mutable: wMutable, Init: b.initWarehouse}, w},
 		{kv.Spec{ID: District, Name: "district", ValueBytes: districtBytes, Mutable: dMutable, Local: symmetric, Init: b.initDistrict}, d},
 		{kv.Spec{ID: Customer, Name: "customer", ValueBytes: customerBytes, Init: b.initCustomer}, d * b.customers},
-		{kv.Spec{ID: History, Name: "history", ValueBytes: historyBytes, Local: symmetric, Init: b.initHistory}, w * b.payments},
-		{kv.Spec{ID: NewOrder, Name: "new-order", ValueBytes: newOrderBytes, Local: symmetric, Init: b.initNewOrder}, d * b.orders},
-		{kv.Spec{ID: Order, Name: "order", ValueBytes: orderBytes, Local: symmetric, Init: b.initOrder}, d * b.orders},
-		{kv.Spec{ID: OrderLine, Name: "order-line", ValueBytes: orderLineBytes, Local: symmetric, Init: b.initOrderLine}, d * b.orders * maxLines},
+		{kv.Spec{ID: History, Name: "history", ValueBytes: historyBytes, Local: symmetric, Sequential: true, Init: b.initHistory}, w * b.payments},
+		{kv.Spec{ID: NewOrder, Name: "new-order", ValueBytes: newOrderBytes, Local: symmetric, Sequential: true, Init: b.initNewOrder}, d * b.orders},
+		{kv.Spec{ID: Order, Name: "order", ValueBytes: orderBytes, Local: symmetric, Sequential: true, Init: b.initOrder}, d * b.orders},
+		{kv.Spec{ID: OrderLine, Name: "order-line", ValueBytes: orderLineBytes, Local: symmetric, Sequential: true, Init: b.initOrderLine}, d * b.orders * maxLines},
 		{kv.Spec{ID: Stock, Name: "stock", ValueBytes: stockBytes, Mutable: sMutable, Init: b.initStock}, w * b.items},
 		{kv.Spec{ID: Item, Name: "item", ValueBytes: itemBytes, Constant: true, Local: symmetric, Init: b.initItem}, uint64(b.servers) * b.items},
 	}

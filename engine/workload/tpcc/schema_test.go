@@ -1,0 +1,30 @@
+package tpcc
+
+import "testing"
+
+// Keys of tables that grow: each row has its own, on the server of its warehouse, and of one machine the orders of the
+// same number lie together.
+func TestKeysOfTablesThatGrow(t *testing.T) {
+	b := &Bench{perServer: 3, warehouses: 6, orders: 7, payments: 11}
+	seen := map[uint64]bool{}
+	for d := range b.warehouses * districts {
+		for o := range b.orders {
+			key := b.orderKey(d, o)
+			if d2, o2 := b.orderOf(key); d2 != d || o2 != o || seen[key] {
+				t.Fatalf("order %d of district %d has key %d, which is order %d of district %d, taken: %v", o, d, key, o2, d2, seen[key])
+			}
+			seen[key] = true
+			perServer := b.perServer * districts * b.orders // what kv.Blocks gives each
+			if m := key / perServer; m != b.server(d/districts) || key%perServer/(b.perServer*districts) != o {
+				t.Errorf("order %d of district %d is at place %d of server %d", o, d, key%perServer, m)
+			}
+		}
+	}
+	for w := range b.warehouses {
+		for h := range b.payments {
+			if w2, h2 := b.historyOf(b.historyKey(w, h)); w2 != w || h2 != h {
+				t.Errorf("payment %d of warehouse %d became %d of %d", h, w, h2, w2)
+			}
+		}
+	}
+}
