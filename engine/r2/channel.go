@@ -190,6 +190,7 @@ func (ch *channel) acknowledge(w *Worker, low uint32) {
 		}
 		if k := ch.call(ch.acked); k.passive && !k.answered {
 			k.answered = true
+			w.heard(k)
 			w.unconfirmed--
 			if f := w.cl.receipts[k.rpc]; f != nil {
 				f(w.mc.id, w.thread, ch.peer.mc.id, k.message)

@@ -37,7 +37,7 @@ type Config struct {
 	Scratch       int       // registered scratch a coroutine begins with, in bytes; default 1088. It grows
 	Transport     Transport // how RPC messages travel; default as datagrams
 	SharedContext bool      // one driver context per RNIC for all threads of a machine, whose queue pairs then share doorbell buffers (§2.2.2)
-	ResendAfter   Time      // an unanswered request is sent again after this; default 200 us, over TCP twice what its own repetition takes
+	ResendAfter   Time      // an unanswered request is sent again after this, later where answers take longer; default 200 us, over TCP twice what its own repetition takes
 	ConnectTime   Time      // making one RC queue pair when a machine restarts; default 50 us, see the package's doc
 }
 

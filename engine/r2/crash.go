@@ -92,7 +92,7 @@ func (w *Worker) stop() {
 	w.idle = false // nothing wakes it
 	w.current, w.job = nil, job{}
 	w.tickDue, w.ticking, w.full, w.fencing = false, false, false, false
-	w.tickAt = 0
+	w.tickAt, w.patience = 0, patience{}
 	w.batch, w.next, w.kept = nil, 0, w.kept[:0]
 	clear(w.ready.buf)
 	w.ready.head, w.ready.tail = 0, 0

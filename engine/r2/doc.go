@@ -40,10 +40,11 @@
 //
 // Datagrams may be lost, so each pair of threads keeps a channel with
 // sequence numbers: requests are retransmitted until answered (or, passive,
-// until acknowledged), the receiver drops duplicates and repeats the reply it
-// kept. A handler's effect happens exactly once. The header is the original's
-// 32 bits (type, rpc id, payload size, coroutine) and 32 more for sequence,
-// cumulative acknowledgement and the oldest unanswered request.
+// until acknowledged), after a time that follows what answers take; the
+// receiver drops duplicates and repeats the reply it kept. A handler's effect
+// happens exactly once. The header is the original's 32 bits (type, rpc id,
+// payload size, coroutine) and 32 more for sequence, cumulative
+// acknowledgement and the oldest unanswered request.
 //
 // # RPC over TCP
 //

@@ -176,6 +176,7 @@ func (w *Worker) answered(ch *channel, seq uint32, payload []byte, back *metrics
 		return
 	}
 	k.answered = true
+	w.heard(k)
 	k.reply.B = k.co.Buf(len(payload)).B
 	copy(k.reply.B, payload)
 	w.charge(w.copyCost(len(payload)))
@@ -359,13 +360,14 @@ func (w *Worker) tick() {
 		return
 	}
 	w.ticking = false
+	after := w.resendAfter()
 	for _, ch := range w.chans {
 		open := ch.next != ch.oldest
 		if !open && ch.owed == 0 {
 			continue
 		}
 		w.startTick()
-		if open && now-ch.call(ch.oldest).sentAt >= w.cl.cfg.ResendAfter ||
+		if open && now-ch.call(ch.oldest).sentAt >= after ||
 			ch.owed > 0 && now-ch.owedSince >= w.cl.cfg.ResendAfter/4 {
 			w.tickDue = true
 		}
@@ -378,6 +380,7 @@ func (w *Worker) tick() {
 // retransmit repeats overdue requests and sends overdue receipts. Requests that
 // were repeated too often, or whose machine is down, end.
 func (w *Worker) retransmit() {
+	after := w.resendAfter()
 	for _, ch := range w.chans {
 		if ch.peer.mc.life != running {
 			w.lose(ch)
@@ -385,7 +388,7 @@ func (w *Worker) retransmit() {
 		}
 		for s := ch.oldest; s != ch.next; s++ {
 			k := ch.call(s)
-			if k.answered || w.local-k.sentAt < w.cl.cfg.ResendAfter {
+			if k.answered || w.local-k.sentAt < after {
 				continue
 			}
 			if k.tries == resendMax {

@@ -48,6 +48,7 @@ type Worker struct {
 	answer   []byte // where handlers write their reply
 	rings    *rings // nil: none
 
+	patience    patience     // with others
 	tickAt      Time         // when the next tick is, while ticking
 	unconfirmed int          // passive requests without receipt
 	held        []*Co        // wait for room
