@@ -14,6 +14,7 @@ var (
 	ErrExists  = errors.New("key exists")
 	ErrMissing = errors.New("no such key")
 	ErrFull    = errors.New("no spare row left: raise the table's spare rows")
+	ErrFixed   = errors.New("the table is fixed: make it without Fixed")
 )
 
 // chain is a chain of nodes whose latch c holds.
@@ -127,6 +128,9 @@ func (t *Table) InsertLocal(c *r2.Co, key uint64, value []byte, lock uint64) (lo
 	if len(value) != t.spec.ValueBytes {
 		return loc, 0, fmt.Errorf("table %s key %d: value of %d bytes, the table's have %d", t.spec.Name, key, len(value), t.spec.ValueBytes)
 	}
+	if t.spec.Fixed {
+		return loc, 0, fmt.Errorf("table %s key %d: %w", t.spec.Name, key, ErrFixed)
+	}
 	s, hash := t.own(c, key)
 	h, err := s.latch(c, s.place(hash))
 	if err != nil {
@@ -160,6 +164,9 @@ func (t *Table) InsertLocal(c *r2.Co, key uint64, value []byte, lock uint64) (lo
 // now. The row's lock is left as it is: whoever deletes holds it, unless nobody writes the record at
 // all, and releases it afterwards.
 func (t *Table) DeleteLocal(c *r2.Co, key uint64) (old, free uint64, err error) {
+	if t.spec.Fixed {
+		return 0, 0, fmt.Errorf("table %s key %d: %w", t.spec.Name, key, ErrFixed)
+	}
 	s, hash := t.own(c, key)
 	h, err := s.latch(c, s.place(hash))
 	if err != nil {

@@ -319,3 +319,41 @@ func TestChangesAreDeterministic(t *testing.T) {
 		t.Error("a run differs when an oracle looks at it")
 	}
 }
+
+// A fixed table finds its records, and refuses inserts and deletes, from wherever they come.
+func TestFixedTable(t *testing.T) {
+	b := newBed(t, 2, 1, 1)
+	spec := Spec{ID: 9, Name: "fixed", ValueBytes: 8, Init: valueOf, Fixed: true}
+	tb, err := NewTable(b.cl, spec, Placement{Partition: Blocks(2, 1000), Replicas: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.svc.Add(tb); err != nil {
+		t.Fatal(err)
+	}
+	b.do(0, func(c *r2.Co) {
+		for key := range uint64(500) {
+			loc, ok, err := tb.LookupLocal(c, key)
+			if want, _ := tb.Find(key); !ok || err != nil || loc != want {
+				t.Errorf("key %d: %v at %v, %v, want %v", key, ok, loc, err, want)
+			}
+		}
+		if _, ok, err := tb.LookupLocal(c, 2000); ok || err != nil {
+			t.Errorf("key 2000: %v, %v", ok, err)
+		}
+		for _, key := range []uint64{2000, 2001} { // one of each server
+			if _, err := b.svc.Insert(c, tb, key, make([]byte, 8)); !errors.Is(err, ErrFixed) {
+				t.Errorf("insert of key %d: %v", key, err)
+			}
+		}
+		for _, key := range []uint64{1, 501} {
+			if err := b.svc.Delete(c, tb, key); !errors.Is(err, ErrFixed) {
+				t.Errorf("delete of key %d: %v", key, err)
+			}
+		}
+	})
+	spec.Spare = 1
+	if _, err := NewTable(b.cl, spec, Placement{Partition: Blocks(2, 1000), Replicas: 1}); err == nil {
+		t.Error("a fixed table has spare rows")
+	}
+}

@@ -85,13 +85,17 @@ func (t *Table) LookupRemote(c *r2.Co, key uint64) (loc Location, ok bool, err e
 func (t *Table) LookupLocal(c *r2.Co, key uint64) (loc Location, ok bool, err error) {
 	s, hash := t.own(c, key)
 	node := s.place(hash)
+	load := (*r2.Co).Load
+	if t.spec.Fixed {
+		load = (*r2.Co).Peek
+	}
 	for range maxAttempts {
 		a := s.nodeAddr(node)
-		line := c.Load(a, lineBytes)
+		line := load(c, a, lineBytes)
 		v, link := version(line), next(line)
 		i, found := findInLine(line, key)
 		if !found && v%2 == 0 {
-			line = c.Load(a+lineBytes, lineBytes)
+			line = load(c, a+lineBytes, lineBytes)
 			i, found = findInLine(line, key)
 			if version(line) != v {
 				v |= 1

@@ -25,7 +25,7 @@ type Service struct {
 const requestHeader = 16
 
 // statuses are what a reply can say; the place of an error is its code.
-var statuses = [...]error{nil, ErrExists, ErrMissing, ErrFull, ErrBusy, errRefused}
+var statuses = [...]error{nil, ErrExists, ErrMissing, ErrFull, ErrBusy, ErrFixed, errRefused}
 
 var errRefused = errors.New("refused by the server")
 

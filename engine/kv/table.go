@@ -28,6 +28,9 @@ type Spec struct {
 	// neighbours share pages of the hash table, in random buckets of the page. What nobody has come to yet takes no
 	// memory. It makes hot neighbours worse, which otherwise are far apart.
 	Sequential bool
+	// Fixed says that records are neither inserted nor deleted while the system runs; attempts fail. The hash table never
+	// changes then, and a lookup on its own server need not meet others' changes in their true order.
+	Fixed bool
 	// Spare is the number of rows per socket of a server kept for records that are inserted while the system
 	// runs. It costs address space, and memory only when used. Inserts fail when it is used up.
 	Spare uint64
@@ -88,6 +91,9 @@ func newTable(cl *r2.Cluster, spec Spec, place Placement) (*Table, error) {
 	}
 	if err == nil {
 		err = place.check()
+	}
+	if err == nil && spec.Fixed && spec.Spare > 0 {
+		err = fmt.Errorf("%d spare rows of a fixed table, into which nothing is inserted: leave them out", spec.Spare)
 	}
 	if err == nil && (spec.Mutable < 0 || spec.Mutable > spec.ValueBytes) {
 		err = fmt.Errorf("mutable bytes %d: from 0 (all) to %d, the length of a value", spec.Mutable, spec.ValueBytes)

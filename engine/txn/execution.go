@@ -110,7 +110,12 @@ func (tx *Tx) readLocal(a *access) {
 		}
 		a.loc, a.located = loc, true
 	}
-	row := tx.c.Load(a.loc.Addr, a.table.rowBytes)
+	var row []byte
+	if a.table.still {
+		row = tx.c.Peek(a.loc.Addr, a.table.rowBytes)
+	} else {
+		row = tx.c.Load(a.loc.Addr, a.table.rowBytes)
+	}
 	if !tx.readable(row) {
 		return // stays wanted
 	}

@@ -165,7 +165,7 @@ func (b *Bench) Open(env workload.Env) (err error) {
 		return err
 	}
 	for _, t := range b.specs() {
-		t.Seed = b.opt.Seed + uint64(t.ID)
+		t.Seed, t.Fixed = b.opt.Seed+uint64(t.ID), true
 		if _, err = b.db.AddTable(t.Spec, kv.Blocks(b.servers, t.rows)); err != nil {
 			return err
 		}
