@@ -11,11 +11,11 @@
 // to package cluster.
 //
 // A figure has two scales. Quick keeps machines, payloads and mixes and takes
-// seconds, on TPC-C/no up to a minute; paper takes what the thesis took. In
-// chapter 2 quick keeps threads too. In chapter 4 a quick machine is one of its
-// two sockets, with its RNIC and its twelve threads: throughputs of the cluster
-// are half, what a thread has of cores and RNIC is the same (figure 4-7 keeps
-// both). Every quick figure computes one of its points at paper scale too, and
+// seconds, on TPC-C/no up to a minute; paper takes what the thesis took. At
+// quick scale threads stay too, but on TPC-C/no, where a quick machine is one of its two
+// sockets, with its RNIC and its twelve threads: throughputs of the cluster are
+// half, what a thread has of cores and RNIC is the same (figure 4-7 keeps both).
+// Every quick figure computes one of its points at paper scale too, and
 // the difference is in the result (paper_gap).
 //
 // Figures of throughput against latency have what was measured along both axes

@@ -147,6 +147,9 @@ func (f *Figure) caption() string {
 	if f.Scope == "cluster" {
 		s = f.Scale + " scale, values of the whole cluster"
 	}
+	if f.Note != "" {
+		s += "; " + f.Note
+	}
 	if g := f.GapAt; g != nil {
 		at := strings.TrimSpace(cmp.Or(g.Name, fmt.Sprintf("%g %s", g.X, f.X.Unit)))
 		if f.Form == formBars {

@@ -9,9 +9,10 @@ type Figure struct {
 	ID      string   `json:"figure"`
 	Title   string   `json:"title"`
 	Section string   `json:"section"`
-	Scale   string   `json:"scale"` // quick or paper
-	Scope   string   `json:"scope"` // what a value of y is for: cluster, machine, socket, server, nic
-	Form    string   `json:"form"`  // how it is drawn: lines, curves, bars, stacked, ranking or table
+	Scale   string   `json:"scale"`          // quick or paper
+	Scope   string   `json:"scope"`          // what a value of y is for: cluster, machine, socket, server, nic
+	Form    string   `json:"form"`           // how it is drawn: lines, curves, bars, stacked, ranking or table
+	Note    string   `json:"note,omitempty"` // what a reader of the numbers has to know
 	X       Axis     `json:"x"`
 	Y       Axis     `json:"y"`
 	Series  []Series `json:"series"`

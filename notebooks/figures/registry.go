@@ -41,6 +41,7 @@ type plan struct {
 	base   engine.Spec // what all points share; With may change it
 	series []plannedSeries
 	gap    gapPoint
+	note   string // what a reader of the numbers has to know
 }
 
 type plannedSeries struct {
