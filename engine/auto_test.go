@@ -31,7 +31,7 @@ func TestLocalLocksForeseen(t *testing.T) {
 		"tpcc-no, 1 thread": company("tpcc-no", Knobs{"threads": 1}),
 	} {
 		s := open(t, spec)
-		advance(t, s, 2_000_000)
+		advance(t, s, 8_000_000)
 		n := s.load.db.Locks()
 		got, want := 100*float64(n.Local)/float64(n.All), float64(txnConfig(s.active).LocalPercent)
 		if n.All < 500 || got < want-8 || got > want+8 { // those that abort are tried again
