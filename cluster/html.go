@@ -293,7 +293,9 @@ func (c *Comparison) HTML() string {
 	if len(c.A.Windows) > 1 && len(c.B.Windows) > 1 {
 		b.WriteString(timeline("", []namedWindows{{"A", fromZero(c.A.Windows)}, {"B", fromZero(c.B.Windows)}}, nil).HTML())
 	}
-	b.WriteString(phaseBars([]string{"A", "B"}, []*engine.Result{c.A.Raw, c.B.Raw}))
+	if len(c.A.Raw.Phases) > 0 || len(c.B.Raw.Phases) > 0 {
+		b.WriteString(phaseBars([]string{"A", "B"}, []*engine.Result{c.A.Raw, c.B.Raw}).HTML())
+	}
 	b.WriteString("<details><summary>All numbers</summary>" + c.diffTable(c.Raw.Metrics) + "</details>")
 	return b.String()
 }
@@ -317,8 +319,20 @@ func fromZero(ws []engine.Window) []engine.Window {
 	return out
 }
 
+// Breakdown draws where the time of a mean transaction goes in several runs, a bar for
+// each, in their order. names are those of the bars; a run without one has its number.
+func Breakdown(names []string, rs ...*Result) *charts.Chart {
+	raw := make([]*engine.Result, len(rs))
+	for i, r := range rs {
+		if raw[i] = r.Raw; i >= len(names) {
+			names = append(names[:i:i], fmt.Sprint(i+1))
+		}
+	}
+	return phaseBars(names, raw)
+}
+
 // phaseBars puts the stacked latency of several results side by side.
-func phaseBars(names []string, rs []*engine.Result) string {
+func phaseBars(names []string, rs []*engine.Result) *charts.Chart {
 	used := map[string]bool{}
 	for _, r := range rs {
 		ns, _ := shares(r)
@@ -332,9 +346,6 @@ func phaseBars(names []string, rs []*engine.Result) string {
 			parts = append(parts, n)
 		}
 	}
-	if len(parts) == 0 {
-		return ""
-	}
 	var bars []charts.Bars
 	for i, r := range rs {
 		v := make([]float64, len(parts))
@@ -343,7 +354,7 @@ func phaseBars(names []string, rs []*engine.Result) string {
 		}
 		bars = append(bars, charts.Bars{Name: names[i], Values: v})
 	}
-	return charts.Stacked("", charts.Axis{Label: "latency", Unit: "µs"}, parts, bars).HTML()
+	return charts.Stacked("", charts.Axis{Label: "mean latency", Unit: "µs"}, parts, bars)
 }
 
 // HTML is the sweep's throughput and median latency, drawn and as a table.

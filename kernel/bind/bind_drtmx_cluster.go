@@ -20,6 +20,7 @@ func init() {
 			"AB":            r.ValueOf(cluster.AB),
 			"Attach":        r.ValueOf(cluster.Attach),
 			"AttachToken":   r.ValueOf(cluster.AttachToken),
+			"Breakdown":     r.ValueOf(cluster.Breakdown),
 			"CDN":           r.ValueOf(cluster.CDN),
 			"Compare":       r.ValueOf(cluster.Compare),
 			"DefaultListen": r.ValueOf(cluster.DefaultListen),

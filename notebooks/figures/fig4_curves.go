@@ -73,7 +73,7 @@ func under4(scale, workload string, coroutines int) engine.Knobs {
 	warmup, duration := 30_000+3_000*coroutines, 40_000+120_000/coroutines
 	switch workload {
 	case tpccNo:
-		warmup, duration = 40_000+45_000*coroutines, 400_000
+		warmup, duration = 40_000+35_000*coroutines, 350_000
 	case tpceCP:
 		warmup, duration = 100_000+35_000*coroutines, 250_000
 	}
