@@ -322,15 +322,15 @@ func crashes(s *System, steps, who []int) error {
 			return err
 		}
 	}
-	heal := int64(500_000)
-	if s.values["fault.drop"] != 0.0 {
-		heal = 2_000_000 // one answer of a request was an error, another is lost and asked for again, several times
+	heal, live := int64(500_000), int64(600_000) // longer than any break behind an error
+	if s.values["fault.drop"] != 0.0 {           // what is lost is asked for again after up to eight times 200 us, perhaps several times
+		heal, live = 4_000_000, 4_000_000
 	}
 	if err := s.Advance(heal); err != nil {
 		return err
 	}
 	before := s.meter.total
-	if err := s.Advance(600_000); err != nil { // longer than any break behind an error
+	if err := s.Advance(live); err != nil {
 		return err
 	}
 	if n := s.meter.total.minus(before); n.commits == 0 || n.failed > 0 {

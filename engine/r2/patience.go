@@ -1,7 +1,7 @@
 package r2
 
 // maxPatience is how many times Config.ResendAfter a thread waits at most.
-const maxPatience = 32
+const maxPatience = 8
 
 // patience is how long a thread waits for an answer or a receipt before it repeats a
 // request: the mean of what answers took and four times their deviation, as a
@@ -10,8 +10,8 @@ const maxPatience = 32
 // request after hundreds, and repetitions only add to what they have to do.
 type patience struct{ mean, deviation Time }
 
-// took notes the time from the first sending to the answer, repetitions included, so
-// that waiting that was too short is seen too.
+// took notes the time from the first sending to the answer, repetitions included (each
+// at least the least), so that waiting that was too short is seen too.
 func (p *patience) took(t Time) {
 	if p.mean == 0 {
 		p.mean, p.deviation = t, t/2
@@ -33,5 +33,5 @@ func (w *Worker) resendAfter() Time {
 
 // heard notes that a request has its answer or receipt.
 func (w *Worker) heard(k *call) {
-	w.patience.took(w.local - k.sentAt + Time(k.tries)*w.resendAfter())
+	w.patience.took(w.local - k.sentAt + Time(k.tries)*w.cl.cfg.ResendAfter)
 }
