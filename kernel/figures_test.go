@@ -37,7 +37,7 @@ func TestFiguresInANotebook(t *testing.T) {
 		step{Code: "figures.List()"},
 		step{Code: `figures.Get("2-persist").With(` + short + `).Compare()`},
 		step{Code: "// Figure 2-persist\nimport (\n\t\"time\"\n\n\t\"drtmx/cluster\"\n)\n\nc := cluster.Up(cluster.Spec{Preset: \"drtm+h\", Workload: \"smallbank\", Set: cluster.Knobs{\"nodes\": 3, \"workload.accounts\": 1000}})\nc.Run(5 * time.Microsecond) // warm-up\nc.Run(20 * time.Microsecond)\n"},
-		step{Code: `figures.Get("2-persist").With(cluster.Knobs{"duration_ns": 2_000_000_000, "seed": int(time.Now().UnixNano() % 1_000_000)}).Show()`, InterruptAfter: 4})
+		step{Code: `figures.Get("2-persist").With(cluster.Knobs{"duration_ns": 1_000_000_000, "seed": int(time.Now().UnixNano() % 1_000_000)}).Show()`, InterruptAfter: 4})
 	for i, want := range []string{"", "§2.3.4.3", "duration_ns = 20000", "committed over 20 µs", "of 21 runs"} {
 		text := out[i].text()
 		for _, m := range out[i].Messages { // what took the place of points that had come
