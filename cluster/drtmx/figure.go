@@ -145,6 +145,9 @@ func (f *figureFlags) write(cmd *cobra.Command, fig *figures.Figure) error {
 	if _, err := fmt.Fprintln(out, fig); err != nil {
 		return err
 	}
+	if n := len(fig.Runs); n > 0 { // beside the output, which is the same each time
+		fmt.Fprintf(cmd.ErrOrStderr(), "%d runs in %.1f s\n", n, float64(fig.WallMS)/1000)
+	}
 	for _, path := range files {
 		if _, err := fmt.Fprintf(out, "written: %s\n", path); err != nil {
 			return err

@@ -200,6 +200,6 @@ func (f *Figure) ranking() string {
 			fmt.Fprintf(&b, "\n%4d  %-34s%12s%14.4g", i+1, p.Name, fmt.Sprintf("%.4g ± %.1g", p.Y, p.CI95), p.LatencyUS)
 		}
 	}
-	fmt.Fprintf(&b, "\n%d choices in %.1f s", len(points), float64(f.WallMS)/1000)
+	fmt.Fprintf(&b, "\n%d choices", len(points))
 	return b.String()
 }
