@@ -48,9 +48,11 @@ func ignoresAborts(v Knobs) bool {
 
 // tpccPopulation is what TPC-C needs. What a commit touches and takes was measured with new-order.
 func tpccPopulation(v Knobs, servers int) population {
-	const (
-		stockRow, customerRow, orderRows = 322 + 14, 671 + 1, 40 + 24 + 15*(70+2) // in strides; an order with rows for 15 lines
-	)
+	const customerRow = 671 + 1                                  // in strides, as all of these
+	stockRow, orderRows := int64(32+320), int64(40+24+15*(70+2)) // an order with rows for 15 lines
+	if workloadOf(v).name == "tpcc-no" {
+		stockRow, orderRows = 32, 40+24+15*40
+	}
 	warehouses := int64(0)
 	for m := range servers {
 		warehouses += int64(max(v.int("workload.warehouses"), 1))

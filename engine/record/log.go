@@ -8,12 +8,12 @@ import (
 
 // Sizes of log entries in bytes.
 const (
-	MaxEntryBytes = 4096 // of one entry, both ends included; 2,048 in the original, whose order lines are smaller
+	MaxEntryBytes = 4096 // of one entry, both ends included; 2,048 in the original, which runs no TPC-C of the standard's sizes
 
 	entryHeadBytes   = 16 // size u32, updates u16, format u16; transaction u64
 	entryTailBytes   = 8  // size u32, transaction number u32
 	entryFixedBytes  = entryHeadBytes + entryTailBytes
-	updateFixedBytes = 32 // table u8, op u8, value bytes u16, zero u32; key u64; old u64; new u64
+	updateFixedBytes = 24 // table u8, op u8, value bytes u16, zero u32; key u64; new u64
 
 	entryFormat = 0x4c01 // says that these bytes were meant as an entry
 )
@@ -39,11 +39,11 @@ func (o Op) String() string {
 
 // Update is one changed record in a log entry.
 type Update struct {
-	Table    uint8
-	Op       Op
-	Key      uint64
-	Old, New uint64 // sequence that was overwritten, sequence that it becomes
-	Value    []byte // new bytes; of a decoded update a view of the entry
+	Table uint8
+	Op    Op
+	Key   uint64
+	New   uint64 // the sequence of the record from now on
+	Value []byte // new bytes; of a decoded update a view of the entry
 }
 
 // UpdateBytes is what an update with a value of that many bytes takes in an entry.
@@ -81,12 +81,19 @@ func (w *EntryWriter) Add(u Update) error {
 	b := w.buf[w.n:end]
 	binary.LittleEndian.PutUint64(b, uint64(u.Table)|uint64(u.Op)<<8|uint64(len(u.Value))<<16)
 	binary.LittleEndian.PutUint64(b[8:], u.Key)
-	binary.LittleEndian.PutUint64(b[16:], u.Old)
-	binary.LittleEndian.PutUint64(b[24:], u.New)
+	binary.LittleEndian.PutUint64(b[16:], u.New)
 	clear(b[updateFixedBytes+copy(b[updateFixedBytes:], u.Value):])
 	w.n = end
 	w.updates++
 	return nil
+}
+
+// Pad lengthens the entry with zeros to at least that many bytes, both ends included; what is full stays as it is.
+func (w *EntryWriter) Pad(entryBytes int) {
+	if end := min(alignUp(entryBytes, 8), len(w.buf)) - entryTailBytes; end > w.n {
+		clear(w.buf[w.n:end])
+		w.n = end
+	}
 }
 
 // End closes the entry and returns its bytes, a view of the buffer given to BeginEntry.
@@ -132,15 +139,15 @@ func OpenEntry(b []byte) (Entry, error) {
 	if tail := binary.LittleEndian.Uint64(b[size-entryTailBytes:]); tail != want {
 		return Entry{}, fmt.Errorf("log entry: tail %#x, head says %#x: not completely written", tail, want)
 	}
-	return e, e.check()
+	return e, (&e).check()
 }
 
-// check walks the updates, so that Next needs no errors.
-func (e Entry) check() error {
-	rest, n := e.body, 0
-	for len(rest) > 0 {
+// check walks the updates, so that Next needs no errors, and cuts off the padding.
+func (e *Entry) check() error {
+	rest := e.body
+	for n := range e.Updates {
 		if len(rest) < updateFixedBytes {
-			return fmt.Errorf("log entry: %d bytes left after update %d, an update has at least %d", len(rest), n, updateFixedBytes)
+			return fmt.Errorf("log entry: %d bytes left after %d of %d updates, an update has at least %d", len(rest), n, e.Updates, updateFixedBytes)
 		}
 		head := binary.LittleEndian.Uint64(rest)
 		op, size := Op(head>>8), UpdateBytes(int(uint16(head>>16)))
@@ -148,11 +155,8 @@ func (e Entry) check() error {
 			return fmt.Errorf("log entry: update %d has op %d and %d bytes, %d are left", n, op, size, len(rest))
 		}
 		rest = rest[size:]
-		n++
 	}
-	if n != e.Updates {
-		return fmt.Errorf("log entry: %d updates, head says %d", n, e.Updates)
-	}
+	e.body = e.body[:len(e.body)-len(rest)]
 	return nil
 }
 
@@ -167,8 +171,7 @@ func (e *Entry) Next() (u Update, ok bool) {
 		Table: uint8(head),
 		Op:    Op(head >> 8),
 		Key:   binary.LittleEndian.Uint64(e.body[8:]),
-		Old:   binary.LittleEndian.Uint64(e.body[16:]),
-		New:   binary.LittleEndian.Uint64(e.body[24:]),
+		New:   binary.LittleEndian.Uint64(e.body[16:]),
 		Value: e.body[updateFixedBytes : updateFixedBytes+n : updateFixedBytes+n],
 	}
 	e.body = e.body[UpdateBytes(n):]

@@ -37,7 +37,8 @@ func (tx *Tx) writeBackInserts() {
 	for i := range tx.set {
 		if a := &tx.set[i]; a.insert {
 			a.locked = false
-			tx.db.storeRow(tx.c, a.loc.Addr, a.out)
+			tx.c.Poke(a.loc.Addr+seqAt, a.out)
+			tx.c.Poke(a.loc.Addr+lockAt, zero)
 		}
 	}
 }
@@ -85,6 +86,7 @@ func (tx *Tx) writeBackByRPC() {
 			req = append(req, a.out...)
 			req = append(req, zero[:pad8(len(a.out))-len(a.out)]...)
 		}
+		req = padded(req, tx.db.costs.Payload.Commit)
 		tx.db.req = req
 		tx.db.sendCommit(tx.c, m, rpcCommit, req)
 	}
@@ -105,7 +107,7 @@ func (tx *Tx) release() {
 		a := &tx.set[i]
 		if a.insert && a.locked {
 			a.locked = false
-			tx.c.Store64(a.loc.Addr+lockAt, 0)
+			tx.c.Poke(a.loc.Addr+lockAt, zero)
 		}
 		held = held || a.locked
 	}
@@ -175,7 +177,7 @@ func (db *DB) storeRow(c *r2.Co, row r2.Addr, out []byte) {
 // serveCommit installs the records of a participant.
 func (db *DB) serveCommit(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	db.covered(c, db.costs.Commit)
-	for len(req) >= commitHead {
+	for len(req) >= commitHead && u64(req) != 0 {
 		word := u64(req)
 		n := int(word >> addrBits)
 		db.storeRow(c, r2.Addr(word&addrMask), req[8:16+n])

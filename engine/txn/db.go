@@ -29,6 +29,23 @@ const (
 // beside it. 0 charges the accesses instead.
 type Costs struct {
 	Execution, Validation, Logging, Commit int
+	Payload                                Payload
+}
+
+// Payload is the bytes that a phase's message has at least, by phase (Table
+// 4-2): the reply of a fetch, the request to lock or validate, the log entry
+// and the request to commit. What is missing is padded with zeros, for what the
+// original's messages have there is not known. 0 adds nothing.
+type Payload struct {
+	Execution, Validation, Logging, Commit int
+}
+
+// padded lengthens a message with zeros to at least that many bytes.
+func padded(b []byte, bytes int) []byte {
+	for len(b) < bytes {
+		b = add64(b, 0)
+	}
+	return b
 }
 
 // Options of a database.

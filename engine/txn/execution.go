@@ -17,6 +17,7 @@ import (
 func (tx *Tx) fetch(first int, parallel bool) error {
 	prim := tx.enterFetch(parallel)
 	for try := 0; ; try++ {
+		tx.aheadLocal(first)
 		for i := first; i < len(tx.set); i++ {
 			if a := &tx.set[i]; a.state == wanted {
 				tx.begin(a, prim)
@@ -111,7 +112,7 @@ func (tx *Tx) readLocal(a *access) {
 		a.loc, a.located = loc, true
 	}
 	var row []byte
-	if a.table.still {
+	if a.table.still || a.insert {
 		row = tx.c.Peek(a.loc.Addr, a.table.rowBytes)
 	} else {
 		row = tx.c.Load(a.loc.Addr, a.table.rowBytes)
@@ -278,5 +279,5 @@ func (db *DB) serveFetch(c *r2.Co, from r2.Peer, req, rep []byte) int {
 		copy(rep[n+fetchHead:], c.Load(loc.Addr, t.rowBytes))
 		n += fetchHead + pad8(t.rowBytes)
 	}
-	return n
+	return len(padded(rep[:n], db.costs.Payload.Execution))
 }

@@ -60,7 +60,7 @@ func (tx *Tx) entryBytes() int {
 			bytes += record.UpdateBytes(len(a.out) - 8)
 		}
 	}
-	return record.EntryBytes(bytes)
+	return max(record.EntryBytes(bytes), pad8(tx.db.costs.Payload.Logging))
 }
 
 func (tx *Tx) logID() record.TxnID { return record.TxnID{Owner: tx.th.owner(tx.c), Number: tx.logged} }
@@ -78,11 +78,12 @@ func (tx *Tx) entry() []byte {
 		if a.out == nil {
 			continue
 		}
-		u := record.Update{Table: a.table.id, Key: a.key, Old: a.seq, New: u64(a.out), Value: a.out[8:]}
+		u := record.Update{Table: a.table.id, Key: a.key, New: u64(a.out), Value: a.out[8:]}
 		if err := w.Add(u); err != nil {
 			panic(fmt.Sprintf("txn: planned log entry: %v", err))
 		}
 	}
+	w.Pad(db.costs.Payload.Logging)
 	db.entry, db.logged = w.End(), id
 	return db.entry
 }
@@ -199,6 +200,7 @@ func (db *DB) serveReclaim(c *r2.Co, from r2.Peer, req, rep []byte) int {
 		db.note(history.Anomaly{Kind: LogMissing, Text: fmt.Sprintf("machine %d is to apply a log entry of machine %d thread %d: %v", c.Machine(), from.Machine, from.Thread, err)})
 		return 0
 	}
+	db.aheadApply(c, e)
 	for u, ok := e.Next(); ok; u, ok = e.Next() {
 		row, ok := db.tables[u.Table].store.BackupAddr(c, c.Machine(), u.Key)
 		if !ok || u64(c.Peek(row+seqAt, 8)) > u.New {

@@ -112,7 +112,7 @@ func (tx *Tx) Attempt() int { return tx.attempts }
 // Read returns the value of a record: the transaction's own write if it made
 // one.
 func (tx *Tx) Read(table uint8, key uint64) ([]byte, error) {
-	a, err := tx.get(table, key)
+	a, err := tx.get(table, key, false)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func (tx *Tx) Read(table uint8, key uint64) ([]byte, error) {
 // Update puts a record into the write set and returns its value for writing in
 // place; of a table whose values are mutable in part, that part.
 func (tx *Tx) Update(table uint8, key uint64) ([]byte, error) {
-	a, err := tx.write(table, key)
+	a, err := tx.write(table, key, false)
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +137,7 @@ func (tx *Tx) Update(table uint8, key uint64) ([]byte, error) {
 // If it is on the coroutine's own machine the CPU locks and writes it, without
 // an atomic, whoever locks elsewhere; see lockInserts.
 func (tx *Tx) Insert(table uint8, key uint64) ([]byte, error) {
-	a, err := tx.write(table, key)
+	a, err := tx.write(table, key, true)
 	if err != nil {
 		return nil, err
 	}
@@ -150,8 +150,26 @@ func (tx *Tx) Insert(table uint8, key uint64) ([]byte, error) {
 	return a.out[8:], nil
 }
 
-func (tx *Tx) write(table uint8, key uint64) (*access, error) {
-	a, err := tx.get(table, key)
+// Inserts announces records that the body will insert: they are looked up
+// together.
+func (tx *Tx) Inserts(refs ...Ref) error {
+	first := len(tx.set)
+	for _, r := range refs {
+		if tx.failed != nil || tx.find(r.Table, r.Key) != nil {
+			continue
+		}
+		if a, err := tx.add(r.Table, r.Key); err == nil {
+			a.insert = int(a.machine) == tx.c.Machine()
+		}
+	}
+	if tx.failed != nil {
+		return tx.failed
+	}
+	return tx.fetch(first, true)
+}
+
+func (tx *Tx) write(table uint8, key uint64, insert bool) (*access, error) {
+	a, err := tx.get(table, key, insert)
 	switch {
 	case err != nil:
 		return nil, err
@@ -319,16 +337,18 @@ func (tx *Tx) add(table uint8, key uint64) (*access, error) {
 }
 
 // get returns the fetched record.
-func (tx *Tx) get(table uint8, key uint64) (*access, error) {
+func (tx *Tx) get(table uint8, key uint64, insert bool) (*access, error) {
 	if tx.failed != nil {
 		return nil, tx.failed
 	}
 	a := tx.find(table, key)
 	if a == nil {
 		first := len(tx.set)
-		if _, err := tx.add(table, key); err != nil {
+		added, err := tx.add(table, key)
+		if err != nil {
 			return nil, err
 		}
+		added.insert = insert && int(added.machine) == tx.c.Machine()
 		if err := tx.fetch(first, false); err != nil {
 			return nil, err
 		}

@@ -21,7 +21,7 @@ const (
 )
 
 // Messages are arrays of items of a fixed size per kind; their number follows
-// from the length of the message.
+// from the length of the message, or from where its padding begins.
 const (
 	fetchItem  = 8     // table 8 bits | key 56 bits
 	fetchHead  = 8     // of an item in the reply: address, 0 if there is no such record; the row follows

@@ -36,8 +36,11 @@ var types = []workload.Type{
 	{Name: "write-check", Weight: 15},
 }
 
-// Costs are the handler times of Table 4-2.
-var Costs = txn.Costs{Execution: 678, Validation: 185, Logging: 134, Commit: 87}
+// Costs are the handler times and payloads of Table 4-2.
+var Costs = txn.Costs{
+	Execution: 678, Validation: 185, Logging: 134, Commit: 87,
+	Payload: txn.Payload{Execution: 71, Validation: 105, Logging: 149, Commit: 20},
+}
 
 // Options size the bank. Zero values mean their defaults.
 type Options struct {

@@ -10,7 +10,7 @@ import (
 )
 
 // §4.3: six transaction types, 100,000 accounts per thread, 4 % of the records
-// for 90 % of the transactions; Table 4-2: cycles of the handlers.
+// for 90 % of the transactions; Table 4-2: cycles of the handlers and bytes of the messages.
 func TestThesis(t *testing.T) {
 	b, err := New(Options{})
 	if err != nil {
@@ -19,7 +19,7 @@ func TestThesis(t *testing.T) {
 	if b.opt.Accounts != 100_000 || b.opt.HotPermille != 40 || b.opt.HotPercent != 90 {
 		t.Errorf("defaults %+v", b.opt)
 	}
-	if Costs != (txn.Costs{Execution: 678, Validation: 185, Logging: 134, Commit: 87}) {
+	if Costs != (txn.Costs{Execution: 678, Validation: 185, Logging: 134, Commit: 87, Payload: txn.Payload{Execution: 71, Validation: 105, Logging: 149, Commit: 20}}) {
 		t.Errorf("costs %+v", Costs)
 	}
 	total := 0

@@ -148,7 +148,9 @@ func (b *Bench) initOrderLine(key uint64, v []byte) {
 	}
 	setOrderLine(v, d, o, n, i, d/districts, 5, amount)
 	putI64(v[lDelivery:], date)
-	x.Text(v[lDist:][:distBytes])
+	if len(v) == orderLineBytes {
+		x.Text(v[lDist:][:distBytes])
+	}
 }
 
 // setOrderLine writes all columns but the dist-info, not delivered.
@@ -158,6 +160,9 @@ func setOrderLine(v []byte, district, o, n, item, supply uint64, quantity uint16
 	put16(v[lSupply:], uint16(supply))
 	put16(v[lQuantity:], quantity)
 	put32(v[lAmount:], amount)
+	if len(v) == shortLineBytes {
+		return
+	}
 	put32(v[lOrder:], uint32(o)+1)
 	put16(v[lWare:], uint16(district/districts))
 	v[lDistrict] = byte(district % districts)
@@ -167,6 +172,10 @@ func setOrderLine(v []byte, district, o, n, item, supply uint64, quantity uint16
 func (b *Bench) initStock(key uint64, v []byte) {
 	x := b.bits(Stock, key)
 	put32(v[sQuantity:], uint32(10+x.Below(91)))
+}
+
+func (b *Bench) initStockData(key uint64, v []byte) {
+	x := b.bits(StockData, key)
 	x.Text(v[sDist:])
 	original(&x, v[sData:][:sDataBytes])
 }

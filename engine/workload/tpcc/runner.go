@@ -117,7 +117,11 @@ func (r *runner) newOrder(tx *txn.Tx) error {
 	items := b.server(r.w)
 	r.refs = append(r.refs[:0], txn.Ref{Table: Warehouse, Key: r.w}, txn.Ref{Table: District, Key: r.d}, txn.Ref{Table: Customer, Key: b.customerKey(r.d, r.c)})
 	for _, l := range in.line[:in.lines] {
-		r.refs = append(r.refs, txn.Ref{Table: Item, Key: b.itemKey(items, l.item)}, txn.Ref{Table: Stock, Key: b.stockKey(l.supply, l.item)})
+		key := b.stockKey(l.supply, l.item)
+		r.refs = append(r.refs, txn.Ref{Table: Item, Key: b.itemKey(items, l.item)}, txn.Ref{Table: Stock, Key: key})
+		if !b.opt.NewOrderOnly {
+			r.refs = append(r.refs, txn.Ref{Table: StockData, Key: key})
+		}
 	}
 	if err := tx.Prefetch(r.refs...); err != nil {
 		return err
@@ -138,6 +142,13 @@ func (r *runner) newOrder(tx *txn.Tx) error {
 	}
 	add32(dist[dNext:], 1)
 	order := b.orderKey(r.d, o)
+	r.refs = append(r.refs[:0], txn.Ref{Table: Order, Key: order}, txn.Ref{Table: NewOrder, Key: order})
+	for i := range in.lines {
+		r.refs = append(r.refs, txn.Ref{Table: OrderLine, Key: b.lineKey(order, uint64(i))})
+	}
+	if err := tx.Inserts(r.refs...); err != nil {
+		return err
+	}
 	if err := r.insertOrder(tx, o, order); err != nil {
 		return err
 	}
@@ -179,29 +190,32 @@ func (r *runner) insertLine(tx *txn.Tx, o, order uint64, i int) error {
 	}
 	amount := l.quantity * u32(item[iPrice:])
 	key := b.stockKey(l.supply, l.item)
-	stock, err := tx.Read(Stock, key)
+	stock, err := tx.Update(Stock, key)
 	if err != nil {
 		return err
 	}
-	hot, err := tx.Update(Stock, key)
-	if err != nil {
-		return err
-	}
-	left := u32(hot[sQuantity:])
+	left := u32(stock[sQuantity:])
 	if left < l.quantity+10 {
 		left += 91
 	}
-	put32(hot[sQuantity:], left-l.quantity)
-	add32(hot[sYTD:], l.quantity)
-	add32(hot[sOrders:], 1)
+	put32(stock[sQuantity:], left-l.quantity)
+	add32(stock[sYTD:], l.quantity)
+	add32(stock[sOrders:], 1)
 	if l.supply != r.w {
-		add32(hot[sRemote:], 1)
+		add32(stock[sRemote:], 1)
 	}
 	line, err := tx.Insert(OrderLine, b.lineKey(order, uint64(i)))
 	if err != nil {
 		return err
 	}
 	setOrderLine(line, r.d, o, uint64(i), l.item, l.supply, uint16(l.quantity), amount)
-	copy(line[lDist:][:distBytes], stock[sDist+int(r.d%districts)*distBytes:])
+	if b.opt.NewOrderOnly {
+		return nil
+	}
+	data, err := tx.Read(StockData, key)
+	if err != nil {
+		return err
+	}
+	copy(line[lDist:][:distBytes], data[sDist+int(r.d%districts)*distBytes:])
 	return nil
 }
