@@ -13,7 +13,9 @@ func (t *Table) AheadLocal(c *r2.Co, key uint64) {
 	if !initial {
 		return
 	}
-	c.AheadBytes(s.nodeAddr(s.place(s.hash(j))), nodeBytes)
+	if !t.spec.Fixed {
+		c.AheadBytes(s.nodeAddr(s.place(s.hash(j))), nodeBytes)
+	}
 	c.AheadBytes(s.rowAddr(uint32(j)), t.layout.Bytes())
 }
 

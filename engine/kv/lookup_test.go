@@ -200,3 +200,38 @@ func BenchmarkLookup(b *testing.B) {
 		})
 	}
 }
+
+// What lookupFixed computes is what the bytes of the hash table say: the slot of each record, or that it is not in the
+// first node of its chain.
+func TestRankIsTheSlot(t *testing.T) {
+	const keys = 3000
+	b := newBed(t, 2, 1, 1)
+	for id, sequential := range []bool{false, true} {
+		spec := Spec{ID: uint8(id + 1), Name: "fixed", ValueBytes: 8, Init: valueOf, Fixed: true, Sequential: sequential}
+		tb, err := NewTable(b.cl, spec, Placement{Partition: Blocks(2, keys), Replicas: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		further := 0
+		for key := range uint64(keys) {
+			s, j, _ := tb.shardOf(key)
+			place := s.place(s.hash(j))
+			node := b.cl.Mem(s.machine).Bytes(s.nodeAddr(place), nodeBytes)
+			want := nodeSlots
+			for i := range nodeSlots {
+				if line, slot := slotAt(i); slotKey(node[line:], slot) == key|valid {
+					want = i
+				}
+			}
+			if got := s.rank(place, s.hash(j)); got != want && (got < nodeSlots || want < nodeSlots) {
+				t.Fatalf("sequential %v: key %d has rank %d, it is in slot %d", sequential, key, got, want)
+			}
+			if want == nodeSlots {
+				further++
+			}
+		}
+		if further == 0 {
+			t.Errorf("sequential %v: no chain is longer than a node", sequential)
+		}
+	}
+}

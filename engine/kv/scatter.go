@@ -94,6 +94,48 @@ func newSequential(n, seed uint64) scatter {
 	return scatter{bijection: newBijection(blockBits, seed), n: n, places: blocks * groupNodes, sequential: true}
 }
 
+// block is a block of numbers of a sequential scatter by their hash values, which is faster to make than each number
+// is to find from its hash value.
+type block struct {
+	which uint64 // and one more; 0: none yet
+	at    [blockMask + 1]uint8
+}
+
+// of makes the block of a hash value.
+func (b *block) of(s *scatter, hash uint64) (first uint64) {
+	which := hash >> blockBits
+	first = which * blockNumbers
+	if b.which != which+1 {
+		b.which, b.at = which+1, [blockMask + 1]uint8{}
+		for i := first; i < min(first+blockNumbers, s.n); i++ {
+			b.at[s.hash(i)&blockMask] = uint8(i - first + 1)
+		}
+	}
+	return first
+}
+
+// members appends the numbers whose hash values are in [from, to), of one place, in that order.
+func (b *block) members(s *scatter, from, to uint64, dst []uint64) []uint64 {
+	first := b.of(s, from)
+	for h := from; h < to; h++ {
+		if i := b.at[h&blockMask]; i != 0 {
+			dst = append(dst, first+uint64(i)-1)
+		}
+	}
+	return dst
+}
+
+// count is the number of members.
+func (b *block) count(s *scatter, from, to uint64) (n int) {
+	b.of(s, from)
+	for h := from; h < to; h++ {
+		if b.at[h&blockMask] != 0 {
+			n++
+		}
+	}
+	return n
+}
+
 // hash is the hash value of a number.
 func (s *scatter) hash(i uint64) uint64 {
 	if s.sequential {

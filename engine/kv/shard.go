@@ -49,6 +49,7 @@ type shard struct {
 	rowEnd        uint32
 	before        uint64   // records of the table in the shards before this one
 	members       []uint64 // scratch of fillGroup
+	block         block    // likewise
 
 	// What the owner keeps in private memory, charged at private.
 	private  r2.Addr
@@ -183,6 +184,9 @@ func (s *shard) membersOf(place uint64) []uint64 {
 	if s.members == nil {
 		s.members = make([]uint64, s.longest())
 	}
+	if s.sequential {
+		return s.block.members(&s.scatter, from, to, s.members[:0])
+	}
 	members, k := s.members[:to-from], 0
 	for h := from; h < to; h++ {
 		j := s.number(h)
@@ -190,6 +194,19 @@ func (s *shard) membersOf(place uint64) []uint64 {
 		k += int((j - s.n) >> 63) // 1 if j < n, without a branch that is hard to predict
 	}
 	return members[:k]
+}
+
+// rank is how many records of a place have hash values below the given one.
+func (s *shard) rank(place, hash uint64) int {
+	from, _ := s.span(place)
+	if s.sequential {
+		return s.block.count(&s.scatter, from, hash)
+	}
+	k := 0
+	for h := from; h < hash; h++ {
+		k += int((s.number(h) - s.n) >> 63)
+	}
+	return k
 }
 
 func (s *shard) fillNode(node []byte, records []uint64, next uint32) {

@@ -24,8 +24,8 @@ type Spec struct {
 	Servers int    // machines 0 to Servers-1 have equal shares of the parts, in order
 	Parts   uint64
 	Nodes   uint64 // addresses for so many nodes of a part, more share them; 0: 65,536. Many small parts need less
-	// Fill calls add with the entries that a part has from the start, in any order of keys. It must be a pure function
-	// of the part. Nil: none.
+	// Fill calls add with the entries that a part has from the start, in any order of keys; in rising order it is
+	// faster. It must be a pure function of the part. Nil: none.
 	Fill func(part uint64, add func(key, value uint64))
 }
 
@@ -64,7 +64,9 @@ func (t *Table) tree(part uint64) *tree {
 		if t.spec.Fill != nil {
 			t.spec.Fill(part, func(key, value uint64) { list = append(list, Entry{key, value}) })
 		}
-		slices.SortFunc(list, func(a, b Entry) int { return cmp.Compare(a.Key, b.Key) })
+		if byKey := func(a, b Entry) int { return cmp.Compare(a.Key, b.Key) }; !slices.IsSortedFunc(list, byKey) {
+			slices.SortFunc(list, byKey)
+		}
 		t.initial, t.trees[part] = list, newTree(list)
 	}
 	return t.trees[part]

@@ -33,15 +33,36 @@ type step struct {
 	i    int
 }
 
-// newTree makes a tree of entries in rising order. Keys that come at the end leave full nodes behind them, so the tree is
-// as small as can be.
+// newTree makes a tree of entries in rising order, of full nodes but for the last of each level, as small as can be:
+// what inserting them in order leaves behind.
 func newTree(list []Entry) *tree {
-	leaves := len(list)/fanout + 1
-	t := &tree{nodes: make([]node, 0, leaves+leaves/(fanout-1)+4)}
-	t.root = t.take(true)
-	for _, e := range list {
-		t.insert(e.Key, e.Value)
+	leaves := max(1, (len(list)+fanout-1)/fanout)
+	t := &tree{nodes: make([]node, 0, leaves+leaves/(fanout-1)+4), entries: len(list)}
+	for i := range leaves {
+		leaf := node{leaf: true, next: int32(i + 1), prev: int32(i - 1)}
+		for _, e := range list[i*fanout : min((i+1)*fanout, len(list))] {
+			leaf.insert(leaf.n, e.Key, e.Value)
+		}
+		t.nodes = append(t.nodes, leaf)
 	}
+	t.nodes[leaves-1].next = none
+	least := func(i int) uint64 { return t.nodes[i].keys[0] }
+	for level, n := 0, leaves; n > 1; {
+		from, parents := len(t.nodes), (n+fanout-1)/fanout
+		for i := range parents {
+			inner := node{next: none, prev: none}
+			for k := i * fanout; k < min((i+1)*fanout, n); k++ {
+				key := least(level + k)
+				if k == 0 {
+					key = 0
+				}
+				inner.insert(inner.n, key, uint64(level+k))
+			}
+			t.nodes = append(t.nodes, inner)
+		}
+		level, n = from, parents
+	}
+	t.root = int32(len(t.nodes) - 1)
 	return t
 }
 

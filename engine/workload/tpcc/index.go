@@ -69,8 +69,14 @@ func nameKey(name uint64, first []byte, c uint64) uint64 {
 func placedKey(c, o uint64) uint64 { return c<<orderBits | o }
 
 func (b *Bench) fillPlaced(district uint64, add func(key, value uint64)) {
-	for o := range b.customers {
-		add(placedKey(b.initialCustomer(district, o), o), o)
+	if b.placedBy == nil {
+		b.placedBy = make([]uint32, b.customers)
+	}
+	for o := range b.customers { // each customer has placed one
+		b.placedBy[b.initialCustomer(district, o)] = uint32(o)
+	}
+	for c, o := range b.placedBy {
+		add(placedKey(uint64(c), uint64(o)), uint64(o))
 	}
 }
 
