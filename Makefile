@@ -46,7 +46,7 @@ build: $(BIN)/drtmx $(BIN)/drtmx-kernel
 # After a change of the API or of what a run computes.
 generate: goversion assets
 	$(GO) generate ./kernel/...
-	$(GO) test ./kernel -count=1 -run TestNotebooks -update
+	DRTMX_REQUIRE=all $(GO) test ./kernel -count=1 -run TestNotebooks -update
 
 run: $(BIN)/drtmx
 	@exec $(BIN)/drtmx up $(ARGS)

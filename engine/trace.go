@@ -78,6 +78,7 @@ type MilestoneTrace struct {
 // HandlerTrace is what the other machine's thread did for an rpc.
 type HandlerTrace struct {
 	Thread  int     `json:"thread"`
+	Reply   int     `json:"reply"` // bytes of its answer
 	BeginNS float64 `json:"begin_ns"`
 	EndNS   float64 `json:"end_ns"`
 }
@@ -296,7 +297,7 @@ func (x *traced) show(types []string, served map[r2.CallID]*r2.ServiceEvent) Txn
 	for i := range x.verbs {
 		v := verbTrace(&x.verbs[i])
 		if s := served[x.verbs[i].Call]; s != nil {
-			v.Handler = &HandlerTrace{s.Thread, nanoseconds(s.Begin), nanoseconds(s.End)}
+			v.Handler = &HandlerTrace{s.Thread, s.Reply, nanoseconds(s.Begin), nanoseconds(s.End)}
 		}
 		tr.Verbs = append(tr.Verbs, v)
 	}

@@ -36,6 +36,7 @@ type ServiceEvent struct {
 	Machine int    // where the handler ran
 	Thread  int
 	RPC     uint8
+	Reply   int // bytes; none is sent for a passive call
 	Begin   Time
 	End     Time
 }
@@ -123,14 +124,14 @@ func (x *watch) called(w *Worker, ch *channel, seq uint32, k *call) {
 	x.observer.Verb(&v)
 }
 
-// served reports what a handler did from begin until now for a call that is still open.
-func (x *watch) served(w *Worker, j *job, begin Time) {
+// served reports what a handler did from begin until now for a call that is still open, with a reply of so many bytes.
+func (x *watch) served(w *Worker, j *job, reply int, begin Time) {
 	o, ok := x.observer.(HandlerObserver)
 	mine := j.ch.peer.out[w.mc.id]
 	if !ok || int32(j.seq-mine.oldest) < 0 || int32(mine.next-j.seq) <= 0 {
 		return
 	}
 	o.Served(&ServiceEvent{
-		Call: idOf(j.ch.peer, w.mc.id, j.seq), Co: mine.call(j.seq).co.id, Machine: w.mc.id, Thread: w.thread, RPC: j.head.rpc, Begin: begin, End: w.local,
+		Call: idOf(j.ch.peer, w.mc.id, j.seq), Co: mine.call(j.seq).co.id, Machine: w.mc.id, Thread: w.thread, RPC: j.head.rpc, Reply: reply, Begin: begin, End: w.local,
 	})
 }

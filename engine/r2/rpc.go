@@ -253,7 +253,7 @@ func (w *Worker) handle(j *job) {
 		j.stamp.Spend(metrics.Handler, w.local-start)
 	}
 	if x := w.cl.watch; x != nil {
-		x.served(w, j, start)
+		x.served(w, j, n, start)
 	}
 	if j.head.kind == typeRequest {
 		m := w.messages.take(n)

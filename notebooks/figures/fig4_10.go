@@ -31,7 +31,7 @@ func breakdown410(id string, coroutines int) *definition {
 }
 
 func plan410(scale string, coroutines int) plan {
-	p := plan{base: base4(scale, tpccNo), note: note4(scale, tpccNo)}
+	p := plan{base: base4(scale, tpccNo)}
 	if coroutines == 1 { // of sixteen the run at paper scale takes as long as all others
 		p.gap = gapPoint{drtmH, 0}
 	}

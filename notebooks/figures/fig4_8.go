@@ -41,7 +41,7 @@ type read48 struct {
 }
 
 func plan48(scale string, reads []read48) plan {
-	p := plan{base: base4(scale, tpccNo), note: note4(scale, tpccNo)}
+	p := plan{base: base4(scale, tpccNo)}
 	if reads[0].coroutines == 1 { // of sixteen the run at paper scale takes as long as all others
 		p.gap = gapPoint{reads[0].name, 0}
 	}

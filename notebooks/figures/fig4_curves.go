@@ -59,14 +59,6 @@ func base4(scale, workload string) engine.Spec {
 	return engine.Spec{Preset: "drtm+h", Workload: workload, Set: k}
 }
 
-// note4 is what a reader of the numbers has to know.
-func note4(scale, workload string) string {
-	if scale == Quick && workload == tpccNo {
-		return "each machine is one socket, so throughputs are half of what whole machines have"
-	}
-	return ""
-}
-
 // under4 is a load with intervals that fit its latency: it takes as long as all
 // coroutines of a thread take of its core.
 func under4(scale, workload string, coroutines int) engine.Knobs {
@@ -115,7 +107,7 @@ func variants4(workload string, ls []line4) (correct, published []line4) {
 // plan4 compares the last of the lines with paper scale, under one coroutine.
 func plan4(scale, workload string, many int, ls []line4) plan {
 	all, fewer := loads4(scale, workload, many)
-	p := plan{base: base4(scale, workload), note: note4(scale, workload)}
+	p := plan{base: base4(scale, workload)}
 	add := func(ls []line4, loads []int) {
 		for _, l := range ls {
 			s := plannedSeries{name: l.name}

@@ -41,7 +41,14 @@ type plan struct {
 	base   engine.Spec // what all points share; With may change it
 	series []plannedSeries
 	gap    gapPoint
-	note   string // what a reader of the numbers has to know
+}
+
+// note is what a reader of the numbers has to know.
+func (p plan) note() string {
+	if p.base.Workload == tpccNo && p.base.Set["nics"] == 1 {
+		return "each machine is one socket, so throughputs are half of what whole machines have"
+	}
+	return ""
 }
 
 type plannedSeries struct {
