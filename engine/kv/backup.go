@@ -34,7 +34,7 @@ func (t *Table) addBackups(server int) error {
 				return err
 			}
 			b.rows = append(b.rows, rows)
-			b.index = append(b.index, t.cl.Mem(b.host).Reserve(name+".index", s.firstOverflow*nodeBytes, k%sockets))
+			b.index = append(b.index, t.cl.Mem(b.host).Reserve(name+".index", s.chains*nodeBytes, k%sockets))
 			b.added = append(b.added, probeTable{})
 			b.next = append(b.next, uint32(s.n))
 			b.free = append(b.free, nil)

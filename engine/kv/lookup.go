@@ -87,7 +87,7 @@ func (t *Table) LookupLocal(c *r2.Co, key uint64) (loc Location, ok bool, err er
 	node := s.place(hash)
 	load := (*r2.Co).Load
 	if t.spec.Fixed {
-		if loc, ok := t.lookupFixed(c, key, hash); ok {
+		if loc, ok := t.lookupFixed(c, key); ok {
 			return loc, true, nil
 		}
 		load = (*r2.Co).Peek
@@ -118,23 +118,25 @@ func (t *Table) LookupLocal(c *r2.Co, key uint64) (loc Location, ok bool, err er
 	return Location{}, false, fmt.Errorf("table %s key %d: %w after %d attempts", t.spec.Name, key, ErrBusy, maxAttempts)
 }
 
-// lookupFixed is LookupLocal in a hash table that never changes, of a record in the first node of its chain. Where the
-// record is follows from its hash value, so the node's lines are charged and its bytes, which somebody would have to
-// compute first, are not looked at.
-func (t *Table) lookupFixed(c *r2.Co, key, hash uint64) (Location, bool) {
+// lookupFixed is LookupLocal of a record in a hash table that never changes. Where the record is follows from its hash
+// value, so the lines on the way are charged, and their bytes, which somebody would have to compute first, are not looked
+// at.
+func (t *Table) lookupFixed(c *r2.Co, key uint64) (loc Location, ok bool) {
 	s, j, initial := t.shardOf(key)
 	if !initial {
 		return Location{}, false
 	}
+	hash := s.hash(j)
 	place := s.place(hash)
-	slot := s.rank(place, hash)
-	if slot >= nodeSlots {
-		return Location{}, false
+	rank := s.rank(place, hash)
+	for node := place; ; node, rank = node+s.chains, rank-nodeSlots {
+		a := s.nodeAddr(node)
+		c.Touch(a, lineBytes)
+		if rank >= lineSlots {
+			c.Touch(a+lineBytes, lineBytes)
+		}
+		if rank < nodeSlots {
+			return s.location(homeRef(j)), true
+		}
 	}
-	a := s.nodeAddr(place)
-	c.Touch(a, lineBytes)
-	if slot >= lineSlots {
-		c.Touch(a+lineBytes, lineBytes)
-	}
-	return s.location(homeRef(j)), true
 }

@@ -50,7 +50,7 @@ func TestMemoryWhenAllIsTouched(t *testing.T) {
 	}
 	perKey := func(pages int) float64 { return float64(pages) * pageBytes / keys }
 	t.Logf("%.1f bytes of buckets and %.1f bytes of rows per record", perKey(index), perKey(rows))
-	if perKey(index) > 32 || perKey(rows) > 3*24+1 {
+	if perKey(index) > 44 || perKey(rows) > 3*24+1 {
 		t.Errorf("%.1f bytes of buckets and %.1f bytes of rows per record", perKey(index), perKey(rows))
 	}
 }

@@ -13,14 +13,14 @@ import "encoding/binary"
 //
 // Who changes a chain holds the latch: an odd version in the first line of its first node.
 const (
-	nodeBytes  = 128
-	lineBytes  = 64
-	lineSlots  = 4
-	nodeSlots  = 2 * lineSlots
-	lineKeys   = 8
-	lineRows   = 40
-	lineIncs   = 56
-	groupNodes = 32 // first nodes whose overflow is numbered together: a page of 4 KB
+	nodeBytes = 128
+	lineBytes = 64
+	lineSlots = 4
+	nodeSlots = 2 * lineSlots
+	lineKeys  = 8
+	lineRows  = 40
+	lineIncs  = 56
+	pageNodes = 32 // of 4 KB
 
 	valid  = uint64(1) << 63
 	maxKey = valid - 1

@@ -77,21 +77,21 @@ func newScatter(n, places, seed uint64) scatter {
 	return scatter{bijection: newBijection(width, seed), n: n, places: places}
 }
 
-// Numbers that follow each other, in blocks of as many as a group of first nodes takes, and the hash values of a
+// Numbers that follow each other, in blocks of as many as a page of first nodes takes, and the hash values of a
 // block and of a place in it.
 const (
-	blockNumbers = groupNodes * fill
+	blockNumbers = pageNodes * fill
 	blockBits    = 11 // 10.7 hash values per number
 	blockMask    = 1<<blockBits - 1
-	placeBits    = 6 // groupNodes places
+	placeBits    = 6 // pageNodes places
 )
 
-// newSequential keeps neighbours together: each block of numbers is thrown over the places of a group of its own, as
+// newSequential keeps neighbours together: each block of numbers is thrown over the places of a page of its own, as
 // newScatter would throw them, in an order that differs from block to block. The bijection is applied twice: with so
 // few bits, once leaves neighbours more evenly spread than chance does.
 func newSequential(n, seed uint64) scatter {
 	blocks := max(1, (n+blockNumbers-1)/blockNumbers)
-	return scatter{bijection: newBijection(blockBits, seed), n: n, places: blocks * groupNodes, sequential: true}
+	return scatter{bijection: newBijection(blockBits, seed), n: n, places: blocks * pageNodes, sequential: true}
 }
 
 // block is a block of numbers of a sequential scatter by their hash values, which is faster to make than each number

@@ -33,23 +33,20 @@ func newRegion(cl *r2.Cluster, machine int, a fabric.Alloc, p fabric.Perm) (regi
 // and the READ or CAS after it go to the same RNIC. Its records from the start are numbered 0 to n-1; record
 // j has row j.
 //
-// Nodes are numbered: first nodes in groups of groupNodes (the last group padded), then overflow nodes, then
-// nodes for what is inserted. The overflow of a group's chains is numbered through within the group; number
-// l of group g is overflow node l x groups + g. Few groups have many, so the higher l is, the fewer of its
-// pages are ever touched.
+// Nodes are numbered: first nodes, of full pages, then as many second nodes of chains, third ones and so on, then
+// nodes for what is inserted. The longer a chain has to be for a node, the fewer of its pages are ever touched.
 type shard struct {
 	table           *Table
 	machine, socket int
 	scatter
-	groups        uint64
-	firstOverflow uint64
-	firstSpare    uint64
-	nodeEnd       uint64
-	nodes, rows   region
-	rowEnd        uint32
-	before        uint64   // records of the table in the shards before this one
-	members       []uint64 // scratch of fillGroup
-	block         block    // likewise
+	chains      uint64 // first nodes, padded
+	firstSpare  uint64
+	nodeEnd     uint64
+	nodes, rows region
+	rowEnd      uint32
+	before      uint64   // records of the table in the shards before this one
+	members     []uint64 // scratch of membersOf
+	block       block    // likewise
 
 	// What the owner keeps in private memory, charged at private.
 	private  r2.Addr
@@ -65,19 +62,17 @@ func newShard(t *Table, machine, socket int, n uint64) *shard {
 	if t.spec.Sequential {
 		s.scatter = newSequential(n, seed)
 	}
-	s.groups = (s.places + groupNodes - 1) / groupNodes
-	s.firstOverflow = s.groups * groupNodes
-	// As many as the group could need if all hash values of its places belonged to records.
-	levels := groupNodes * (uint64(overflowOf(int(s.longest()))))
-	s.firstSpare = s.firstOverflow + levels*s.groups
+	s.chains = (s.places + pageNodes - 1) / pageNodes * pageNodes
+	// As long as a chain would be if all hash values of its place belonged to records.
+	s.firstSpare = s.chains * uint64(nodesOf(int(s.longest())))
 	s.nodeEnd = s.firstSpare + t.spec.Spare
 	s.rowEnd = uint32(n + t.spec.Spare)
 	s.nextRow, s.nextNode = uint32(n), s.firstSpare
 	return s
 }
 
-// overflowOf is the number of overflow nodes of a chain with n records.
-func overflowOf(n int) int { return (max(n, nodeSlots) - 1) / nodeSlots }
+// nodesOf is the number of nodes of a chain with n records.
+func nodesOf(n int) int { return max(1, (n+nodeSlots-1)/nodeSlots) }
 
 func (s *shard) check() error {
 	if s.n+s.table.spec.Spare > math.MaxUint32 || s.nodeEnd > math.MaxUint32-1 {
@@ -121,59 +116,24 @@ func (s *shard) rowAddr(row uint32) r2.Addr {
 // rowBytes is the size of the rows' region: of one row at least, for a socket may have got none.
 func (s *shard) rowBytes() uint64 { return uint64(max(1, s.rowEnd)) * uint64(s.table.layout.Stride) }
 
-// fillNodes computes the initial bytes of the nodes from offset at of the index region on. dst holds whole
-// groups, or the last nodes of the region.
+// fillNodes computes the initial bytes of the nodes from offset at of the index region on.
 func (s *shard) fillNodes(at uint64, dst []byte) {
 	clear(dst)
-	node := at / nodeBytes
-	for len(dst) >= nodeBytes && node < s.firstOverflow {
-		n := min(groupNodes*nodeBytes, len(dst))
-		s.fillGroup(node/groupNodes, func(i uint64, keys []uint64, next uint32) {
-			s.fillNode(dst[i*nodeBytes:], keys, next)
-		}, nil)
-		dst, node = dst[n:], node+groupNodes
-	}
-	for ; len(dst) >= nodeBytes && node < s.firstSpare; dst, node = dst[nodeBytes:], node+1 {
-		s.fillGroup((node-s.firstOverflow)%s.groups, nil, func(number uint64, keys []uint64, next uint32) (enough bool) {
-			if number == node {
-				s.fillNode(dst, keys, next)
-			}
-			return number == node
-		})
-	}
-}
-
-// fillGroup computes the chains of a group: it calls first with each first node's place in the group and over
-// with each overflow node's number, the records in it and its link, until over has had enough.
-func (s *shard) fillGroup(g uint64, first func(place uint64, records []uint64, next uint32),
-	over func(number uint64, records []uint64, next uint32) (enough bool)) {
-	used := uint64(0)
-	link := func() uint32 { return uint32(s.firstOverflow+used*s.groups+g) + 1 }
-	for place := g * groupNodes; place < min((g+1)*groupNodes, s.places); place++ {
-		rest := s.membersOf(place)
-		more := overflowOf(len(rest))
-		here := rest[:min(nodeSlots, len(rest))]
-		rest = rest[len(here):]
-		if first != nil {
-			next := uint32(0)
-			if more > 0 {
-				next = link()
-			}
-			first(place%groupNodes, here, next)
+	for node := at / nodeBytes; len(dst) >= nodeBytes && node < s.firstSpare; dst, node = dst[nodeBytes:], node+1 {
+		place, before := node%s.chains, node/s.chains*nodeSlots
+		if place >= s.places {
+			continue
 		}
-		for ; more > 0; more-- {
-			number := uint64(link() - 1)
-			used++
-			next := uint32(0)
-			if more > 1 {
-				next = link()
-			}
-			here = rest[:min(nodeSlots, len(rest))]
-			rest = rest[len(here):]
-			if over != nil && over(number, here, next) {
-				return
-			}
+		records := s.membersOf(place)
+		if uint64(len(records)) <= before && before > 0 {
+			continue
 		}
+		records = records[before:]
+		link := uint32(0)
+		if len(records) > nodeSlots {
+			records, link = records[:nodeSlots], uint32(node+s.chains)+1
+		}
+		fillNode(dst, records, link, s.key)
 	}
 }
 
@@ -209,11 +169,11 @@ func (s *shard) rank(place, hash uint64) int {
 	return k
 }
 
-func (s *shard) fillNode(node []byte, records []uint64, next uint32) {
+func fillNode(node []byte, records []uint64, next uint32, key func(j uint64) uint64) {
 	binary.LittleEndian.PutUint64(node, head(0, next))
 	for i, j := range records {
 		line, slot := slotAt(i)
-		setSlot(node[line:], slot, s.key(j), homeRef(j))
+		setSlot(node[line:], slot, key(j), homeRef(j))
 	}
 }
 

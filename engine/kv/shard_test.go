@@ -50,8 +50,8 @@ func (s *shard) computedFind(t rapid.TB, hash, key uint64) (r Ref, nodes int, fo
 		if found || link == 0 {
 			return r, nodes, found
 		}
-		if node = uint64(link - 1); node < s.firstOverflow || node >= s.firstSpare {
-			t.Fatalf("link to node %d, overflow is %d to %d", node, s.firstOverflow, s.firstSpare)
+		if node = uint64(link - 1); node < s.chains || node >= s.firstSpare {
+			t.Fatalf("link to node %d, overflow is %d to %d", node, s.chains, s.firstSpare)
 		}
 	}
 }
@@ -102,7 +102,7 @@ func nodesHoldEachRecordOnce(t *testing.T, s *shard) {
 			if next(node) != 0 {
 				linked++
 			}
-			if number := (at + uint64(i)) / nodeBytes; number >= s.firstOverflow && records > 0 {
+			if number := (at + uint64(i)) / nodeBytes; number >= s.chains && records > 0 {
 				inUse++
 			}
 		}
@@ -158,18 +158,15 @@ func TestRowsReachOverPages(t *testing.T) {
 	}
 }
 
+// No place can have more records than the nodes of its chain hold.
 func TestWidestChainsFitTheirNumbers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.Uint64Range(0, 3000).Draw(t, "n")
-		tb := geometry(t, n, 1, 1, rapid.Bool().Draw(t, "sequential"))
-		s := tb.shards[0][0]
-		for g := range s.groups {
-			s.fillGroup(g, nil, func(number uint64, keys []uint64, next uint32) bool {
-				if number < s.firstOverflow || number >= s.firstSpare || len(keys) == 0 {
-					t.Fatalf("overflow node %d of %d to %d with %d records", number, s.firstOverflow, s.firstSpare, len(keys))
-				}
-				return false
-			})
+		s := geometry(t, n, 1, 1, rapid.Bool().Draw(t, "sequential")).shards[0][0]
+		for place := range s.places {
+			if from, to := s.span(place); s.chains*uint64(nodesOf(int(to-from))) > s.firstSpare {
+				t.Fatalf("place %d has %d hash values, chains are of up to %d nodes", place, to-from, s.firstSpare/s.chains)
+			}
 		}
 	})
 }
@@ -188,7 +185,7 @@ func readsPerLookup(t *testing.T, s *shard) {
 	longest, reads := 0, 0
 	for place := range s.places {
 		n := len(s.membersOf(place))
-		longest = max(longest, overflowOf(n)+1)
+		longest = max(longest, nodesOf(n))
 		for i := range n {
 			reads += i/nodeSlots + 1
 		}
@@ -208,15 +205,15 @@ func TestNeighboursOfASequentialTableShareAPage(t *testing.T) {
 	s := geometry(t, 10*blockNumbers, 1, 1, true).shards[0][0]
 	same := 0
 	for j := range s.n {
-		if g := s.place(s.hash(j)) / groupNodes; g != j/blockNumbers {
+		if g := s.place(s.hash(j)) / pageNodes; g != j/blockNumbers {
 			t.Fatalf("record %d is in group %d, want %d", j, g, j/blockNumbers)
 		}
-		if s.place(s.hash(j))%groupNodes == s.place(s.hash(j%blockNumbers))%groupNodes {
+		if s.place(s.hash(j))%pageNodes == s.place(s.hash(j%blockNumbers))%pageNodes {
 			same++
 		}
 	}
 	// The first block is as itself, of the others one in 32.
-	if random := float64(s.n) / 9 / groupNodes * 10; float64(same)-blockNumbers > 2*random {
+	if random := float64(s.n) / 9 / pageNodes * 10; float64(same)-blockNumbers > 2*random {
 		t.Errorf("%d of %d records lie as in the first block", same, s.n)
 	}
 }
@@ -234,7 +231,7 @@ func BenchmarkFillFirstPage(b *testing.B) {
 	tb := geometry(b, 1_600_000, 4, 2, false)
 	s, page := tb.shards[0][0], make([]byte, testPage)
 	for i := range b.N {
-		s.fillNodes(uint64(i)%s.groups*testPage, page)
+		s.fillNodes(uint64(i)%(s.chains/pageNodes)*testPage, page)
 	}
 }
 
@@ -242,7 +239,7 @@ func BenchmarkFillOverflowPage(b *testing.B) {
 	tb := geometry(b, 1_600_000, 4, 2, false)
 	s, page := tb.shards[0][0], make([]byte, testPage)
 	for i := range b.N {
-		s.fillNodes((s.firstOverflow+uint64(i*32)%s.groups)*nodeBytes, page)
+		s.fillNodes(s.chains*nodeBytes+uint64(i)%(s.chains/pageNodes)*testPage, page)
 	}
 }
 

@@ -116,8 +116,8 @@ func (b *Bank) Open(env workload.Env) (err error) {
 		return err
 	}
 	for _, t := range []kv.Spec{
-		{ID: Savings, Name: "savings", ValueBytes: 8, Init: initial, Seed: b.opt.Seed + Savings},
-		{ID: Checking, Name: "checking", ValueBytes: 8, Init: initial, Seed: b.opt.Seed + Checking},
+		{ID: Savings, Name: "savings", ValueBytes: 8, Init: initial, Fixed: true, Seed: b.opt.Seed + Savings},
+		{ID: Checking, Name: "checking", ValueBytes: 8, Init: initial, Fixed: true, Seed: b.opt.Seed + Checking},
 	} {
 		if _, err = b.db.AddTable(t, kv.Blocks(servers, b.customers)); err != nil {
 			return err

@@ -171,7 +171,7 @@ func (b *Bench) Open(env workload.Env) (err error) {
 		return err
 	}
 	for _, t := range b.specs() {
-		t.Seed = o.Seed + uint64(t.ID)
+		t.Seed, t.Fixed = o.Seed+uint64(t.ID), true
 		if _, err = b.db.AddTable(t.Spec, kv.Blocks(int(b.servers), b.servers*t.rows)); err != nil {
 			return err
 		}
