@@ -33,7 +33,8 @@
 //     the events.
 //   - RNIC caches: queue-pair contexts, exact LRU over the pairs that exist, and
 //     translations of 2 MB pages, set-associative; misses are fetched one after
-//     the other from the host.
+//     the other from the host, those of packets that arrive before those of requests
+//     to be sent.
 //   - Atomics: one unit per RNIC, and a read event before a store event. Those of
 //     one RNIC are atomic with each other; the CPU and the machine's other RNIC
 //     come in between, as on hardware.

@@ -63,7 +63,7 @@ type Fabric struct {
 		kOp, kArbiter, kPosted sim.Kind
 	}
 
-	kFetch, kTx, kRx, kMem, kStore, kLine, kReply, kAnswer, kDone, kGiveUp sim.Kind
+	kFetch, kTx, kRx, kMem, kStore, kLine, kReply, kAnswer, kDone, kGiveUp, kAdmit sim.Kind
 
 	torn    bool
 	loss    uint32 // ppm

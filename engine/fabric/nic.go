@@ -29,6 +29,7 @@ type NIC struct {
 	qps      []*QP  // by number; 0 is nobody
 	datagram []bool // by number: whether it is a UD or TCP queue pair
 	contexts contexts
+	misses   []uint32 // requests that wait to have their contexts fetched
 	pages    tlb
 	luck     *sim.Rand // of packets that arrive
 	posted   *posted   // writes that memory has not taken; nil on machines without NVM
@@ -140,6 +141,38 @@ type contexts struct {
 // use is one use of a context. Uses are numbered by their place in the ring,
 // from 1.
 type use struct{ qpn, number uint32 }
+
+// queue has a request wait until contexts of sending queue pairs are fetched again.
+// Packets that arrive go ahead of them: what comes in has to be taken off the link,
+// what is to go out can stay where it is. Without that, the answers to what has been
+// sent queue behind what has not, which makes each request take longer, and more
+// contexts be forgotten until its answer comes.
+func (f *Fabric) queue(n *NIC, i uint32) {
+	if n.misses = append(n.misses, i); len(n.misses) == 1 {
+		f.sim.At(n.fetch.Free, f.kAdmit, uint32(n.number))
+	}
+}
+
+// onAdmit lets the requests that wait go on, as long as nothing is fetched.
+func (f *Fabric) onAdmit(number uint32) {
+	n, now := f.nics[number], f.sim.Now()
+	k := 0
+	for ; k < len(n.misses) && n.fetch.Free <= now; k++ {
+		f.onTx(n.misses[k])
+	}
+	if n.misses = n.misses[:copy(n.misses, n.misses[k:])]; len(n.misses) > 0 {
+		f.sim.At(n.fetch.Free, f.kAdmit, number)
+	}
+}
+
+// lacks reports whether a queue pair's context is not in the RNIC.
+func (n *NIC) lacks(h *QP) bool {
+	c := &n.contexts
+	if c.latest == nil {
+		return h.state&kept == 0
+	}
+	return c.recent != h.qpn && c.latest[h.qpn] == 0
+}
 
 // use makes sure that a queue pair's context is in the RNIC and returns when it
 // is there, which is at most now if it was.

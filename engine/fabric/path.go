@@ -25,6 +25,7 @@ func (f *Fabric) register() {
 	f.kAnswer = f.sim.Register("fabric.answer", f.onAnswer)
 	f.kDone = f.sim.Register("fabric.done", f.onDone)
 	f.kGiveUp = f.sim.Register("fabric.giveup", f.onGiveUp)
+	f.kAdmit = f.sim.Register("fabric.admit", f.onAdmit)
 }
 
 // pass says whether verb i may pass a lane now. If not, its event comes again.
@@ -101,6 +102,11 @@ func (f *Fabric) pump(h *QP) {
 		i := h.sqHead
 		v := &f.verbs[i]
 		if v.flags&(ready|waiting) != ready || v.op.reads() && h.outstanding >= h.limit {
+			return
+		}
+		if n.fetch.Free > now && n.lacks(h) {
+			v.flags |= waiting
+			f.queue(n, i)
 			return
 		}
 		if t := n.use(h, now); t > now && v.flags&held == 0 {

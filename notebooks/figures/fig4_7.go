@@ -49,11 +49,7 @@ func plan47(scale, workload string) plan {
 	for _, l := range append(correct, published...) {
 		s := plannedSeries{name: l.name}
 		for _, n := range machines {
-			set := with(l.set, under4(scale, workload, coroutines), engine.Knobs{"nodes": n})
-			if l.set["emulated_nodes"] != nil && workload == tpccNo { // all begin at once, and the RNIC has none of their contexts
-				set["warmup_ns"] = 1_000_000
-			}
-			s.points = append(s.points, plannedPoint{x: float64(n), set: set, read: mtxn})
+			s.points = append(s.points, plannedPoint{x: float64(n), set: with(l.set, under4(scale, workload, coroutines), engine.Knobs{"nodes": n}), read: mtxn})
 		}
 		p.series = append(p.series, s)
 	}
