@@ -26,7 +26,9 @@
 // all its records, one log WRITE per backup machine with the whole write set,
 // {CAS, READ header} and {WRITE sequence and value, WRITE 0} as lists on one
 // queue pair. Handlers charge the cycles of Table 4-2, which cover their memory
-// accesses; without such a number the accesses themselves are charged.
+// accesses; without such a number the accesses themselves are charged. Messages
+// have at least the payload of that table: what theirs carry besides records, keys
+// and versions is not known, and becomes padding.
 //
 // # Who owns a lock word
 //

@@ -17,8 +17,8 @@
 //	transact-savings  adds or takes 20.20, gives up if savings would be negative
 //	write-check       takes 5.00 from checking, 6.00 if both accounts together have less
 //
-// Amounts are those of the public H-Store implementation. Handler costs are
-// those of thesis Table 4-2.
+// Amounts are those of the public H-Store implementation. Handler costs and
+// payloads of messages are those of thesis Table 4-2.
 //
 // # Caveats
 //
