@@ -319,5 +319,8 @@ func (cl *Cluster) Waiting(max int) []string {
 }
 
 // BusyPS is the time the core of a worker spent on work since the start,
-// empty polls not counted.
-func (cl *Cluster) BusyPS(m, thread int) Time { return cl.machines[m].workers[thread].busy }
+// empty polls not counted, nor what it has booked beyond this instant.
+func (cl *Cluster) BusyPS(m, thread int) Time {
+	w := cl.machines[m].workers[thread]
+	return max(0, w.busy-max(0, w.local-cl.sim.Now()))
+}
