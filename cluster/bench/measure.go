@@ -257,7 +257,7 @@ func si(x float64) string {
 	case x >= 1e6:
 		return fmt.Sprintf("%.2f M", x/1e6)
 	case x >= 1e3:
-		return fmt.Sprintf("%.0f k", x/1e3)
+		return fmt.Sprintf("%.3g k", x/1e3)
 	}
 	return fmt.Sprintf("%.3g", x)
 }
