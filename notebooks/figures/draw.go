@@ -20,6 +20,15 @@ func (f *Figure) title() string {
 	return "Figure " + f.ID + ": " + f.Title
 }
 
+// pictured is the title of a picture that stands alone: a reader of its numbers has to
+// know what the note says.
+func (f *Figure) pictured() string {
+	if f.Note != "" {
+		return f.title() + "; " + f.Note
+	}
+	return f.title()
+}
+
 func (a Axis) title() string { return a.Label + " (" + a.Unit + ")" }
 
 func (a Axis) chart() charts.Axis { return charts.Axis{Label: a.Label, Unit: a.Unit, Log: a.Log} }
@@ -37,7 +46,7 @@ func (f *Figure) lines() (title string, x, y charts.Axis, series []charts.Series
 		}
 		series = append(series, c)
 	}
-	return f.title(), f.X.chart(), f.Y.chart(), series, f.marks()
+	return f.pictured(), f.X.chart(), f.Y.chart(), series, f.marks()
 }
 
 // Chart is the figure's picture, with others of the same figure drawn over it.
@@ -45,7 +54,7 @@ func (f *Figure) Chart(over ...*Figure) *charts.Chart {
 	if f.Form == formTable {
 		return charts.Table(f.title(), f.cells())
 	}
-	return f.draw(charts.Size{}, f.title(), over)
+	return f.draw(charts.Size{}, f.pictured(), over)
 }
 
 // Draw is Chart for a page that has the title already. Of a table, which the page has

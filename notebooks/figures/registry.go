@@ -46,7 +46,7 @@ type plan struct {
 // note is what a reader of the numbers has to know.
 func (p plan) note() string {
 	if p.base.Set["nics"] == 1 && p.base.Set["threads"] == 12 {
-		return "each machine is one socket, so throughputs are half of what whole machines have"
+		return "machines of one socket: half the throughput"
 	}
 	return ""
 }
