@@ -54,6 +54,7 @@ func init() {
 			"Locks":   r.TypeOf((*txn.Locks)(nil)).Elem(),
 			"Options": r.TypeOf((*txn.Options)(nil)).Elem(),
 			"Outcome": r.TypeOf((*txn.Outcome)(nil)).Elem(),
+			"Payload": r.TypeOf((*txn.Payload)(nil)).Elem(),
 			"Prim":    r.TypeOf((*txn.Prim)(nil)).Elem(),
 			"Reasons": r.TypeOf((*txn.Reasons)(nil)).Elem(),
 			"Ref":     r.TypeOf((*txn.Ref)(nil)).Elem(),
