@@ -92,7 +92,7 @@ func TestMedian(t *testing.T) {
 	if m := median([]float64{4, 1, 2, 3}); m != 2.5 {
 		t.Error(m)
 	}
-	for x, want := range map[float64]string{1_234_000: "1.23 M", 81_400: "81 k", 2: "2"} {
+	for x, want := range map[float64]string{1_234_000: "1.23 M", 81_400: "81.4 k", 2: "2"} {
 		if got := si(x); got != want {
 			t.Errorf("%g is %s, want %s", x, got, want)
 		}

@@ -26,11 +26,11 @@ var figure24b = definition{
 }
 
 func plan24b(scale string) plan {
-	base := engine.Knobs{"nodes": machines24a, "threads": 24, "coroutines": 12, "warmup_ns": 30_000, "duration_ns": 30_000}
+	base := engine.Knobs{"nodes": machines24a, "threads": 24, "coroutines": 16, "warmup_ns": 30_000, "duration_ns": 30_000}
 	reads, writes := []int{8, 56, 64, 128, 256, 1024}, []int{8, 128, 1024}
 	calls, calls16 := []int{8, 56, 64, 128, 1024}, []int{8} // RPCs take longest
 	if scale == Paper {
-		base["coroutines"], base["warmup_ns"], base["duration_ns"] = 16, 200_000, 200_000
+		base["warmup_ns"], base["duration_ns"] = 200_000, 200_000
 		reads, writes = []int{8, 16, 32, 48, 56, 64, 128, 256, 512, 1024}, []int{8, 32, 64, 128, 256, 512, 1024}
 		calls, calls16 = reads, []int{8, 1024}
 	}

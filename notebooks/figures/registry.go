@@ -44,11 +44,15 @@ type plan struct {
 }
 
 // note is what a reader of the numbers has to know.
-func (p plan) note() string {
-	if p.base.Set["nics"] == 1 && p.base.Set["threads"] == 12 {
-		return "machines of one socket: half the throughput"
+func (d *definition) note(p plan) string {
+	if p.base.Set["nics"] != 1 || p.base.Set["threads"] != 12 {
+		return ""
 	}
-	return ""
+	note := "machines of one socket"
+	if cluster := "Mtxn/s"; d.x.Unit == cluster || d.y.Unit == cluster {
+		note += ": half the throughput"
+	}
+	return note
 }
 
 type plannedSeries struct {

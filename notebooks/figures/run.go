@@ -147,7 +147,7 @@ func (r *Recipe) From(scale string, results []*engine.Result) *Figure {
 // points is the figure without its claims. Results that are nil are still to come.
 func (r *Recipe) points(scale string, results []*engine.Result) *Figure {
 	d, p := r.def, r.plan(scale)
-	f := &Figure{ID: d.id, Title: d.title, Section: d.section, Scale: scale, Form: cmp.Or(d.form, formLines), Scope: d.scope, X: d.x, Y: d.y, Note: p.note(), Series: []Series{}, Set: r.set, Runs: results}
+	f := &Figure{ID: d.id, Title: d.title, Section: d.section, Scale: scale, Form: cmp.Or(d.form, formLines), Scope: d.scope, X: d.x, Y: d.y, Note: d.note(p), Series: []Series{}, Set: r.set, Runs: results}
 	n := 0
 	for _, s := range p.series {
 		out := Series{Name: s.name, Points: []Point{}}
