@@ -34,7 +34,7 @@ func TestThesisWholeXLines(t *testing.T) {
 // once. Ablation: none is needed, the memory is the mechanism.
 func TestThesisAtomicsInDRAM(t *testing.T) {
 	at := func(set Knobs) *Result {
-		k := Knobs{"workload": "micro-atomic", "workload.payload": 8, "client.threads": 16}
+		k := Knobs{"workload": "micro-atomic", "workload.payload": 8, "client.threads": 1, "coroutines": 1}
 		for name, v := range set { // order-free: fills a map
 			k[name] = v
 		}
@@ -44,7 +44,7 @@ func TestThesisAtomicsInDRAM(t *testing.T) {
 	if there.NVM.ReadReq == 0 || moved.NVM != nil && moved.NVM.ReadReq != 0 {
 		t.Errorf("reads of NVM: %+v, with H8 %+v", there.NVM, moved.NVM)
 	}
-	between(t, "latency with H8 against without", moved.LatencyUS.P50/there.LatencyUS.P50, .5, 1)
+	between(t, "latency with H8 against without", moved.LatencyUS.P50/there.LatencyUS.P50, .5, .97) // of one alone: of many the atomic unit is what limits
 }
 
 // §2.3.4.3 H9: a persistent write takes one round trip, not two.
