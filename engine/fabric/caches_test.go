@@ -77,18 +77,7 @@ func TestArrivalsGoAheadOfSends(t *testing.T) {
 	const pairs = 256
 	b, x, y := pairBed(t, Config{})
 	for id := range uint64(pairs) {
-		q, err := x.ud.NIC().CreateQP(QPConfig{Transport: RC, SendCQ: x.cq})
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := y.ud.NIC().CreateQP(QPConfig{Transport: RC})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := Connect(q, r); err != nil {
-			t.Fatal(err)
-		}
-		x.postAll(q, x.read(id, 1, 8))
+		x.postAll(x.connect(y, x.cq), x.read(id, 1, 8))
 	}
 	y.postAll(y.rc[0], y.read(1, 0, 8))
 	var e [pairs]CQE

@@ -49,6 +49,23 @@ func (w *bedWorker) postAll(q *QP, list ...SendWR) {
 	}
 }
 
+// connect makes one more RC queue pair to another worker's machine.
+func (w *bedWorker) connect(to *bedWorker, cq *CQ) *QP {
+	w.bed.t.Helper()
+	q, err := w.ud.NIC().CreateQP(QPConfig{Transport: RC, SendCQ: cq})
+	if err != nil {
+		w.bed.t.Fatal(err)
+	}
+	r, err := to.ud.NIC().CreateQP(QPConfig{Transport: RC})
+	if err == nil {
+		err = Connect(q, r)
+	}
+	if err != nil {
+		w.bed.t.Fatal(err)
+	}
+	return q
+}
+
 func (w *bedWorker) postRecv(q *QP, id uint64, n uint32) {
 	w.bed.t.Helper()
 	if err := q.PostRecv(w.bed.sim.Now(), []RecvWR{{ID: id, Local: w.scratch + 1<<20, LKey: w.key, Len: n}}); err != nil {
@@ -327,17 +344,7 @@ func TestRetryExceeded(t *testing.T) {
 func TestCompletionQueueOverrun(t *testing.T) {
 	b, x, y := pairBed(t, Config{})
 	cq := x.ud.NIC().CreateCQ(4)
-	q, err := x.ud.NIC().CreateQP(QPConfig{Transport: RC, SendCQ: cq})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := y.ud.NIC().CreateQP(QPConfig{Transport: RC})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := Connect(q, r); err != nil {
-		t.Fatal(err)
-	}
+	q := x.connect(y, cq)
 	for id := range uint64(8) {
 		x.postAll(q, x.read(id, 1, 8))
 	}
