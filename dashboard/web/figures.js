@@ -83,6 +83,7 @@ export class Figures {
     if (first && f.drawn[0]) $("scale").value = f.drawn[0].scale;
     this.head();
     await this.chart();
+    if (this.now !== f) return; // another one was chosen meanwhile
     this.points();
     this.claims();
     this.variants();
@@ -129,12 +130,12 @@ export class Figures {
       o.tooltip = { ...o.tooltip, trigger: barred(d[0]) || d[0].form === "curves" ? "item" : "axis" };
     } });
     const c = window.echarts?.getInstanceByDom(e);
-    if (!c) return;
+    if (!c || this.now?.drawn !== d) return;
     if (!c.clickable) {
       c.clickable = true;
       c.getZr().on("click", (at) => { const p = this.nearest(c, at.offsetX, at.offsetY); if (p) this.choose(p); });
-      c.on("click", (at) => { const p = at.componentType === "series" && barred(this.now.drawn[0]) && this.bar(at.seriesName, at.value); if (p) this.choose(p); });
-      c.getZr().on("mousemove", (at) => c.getZr().setCursorStyle(barred(this.now.drawn[0]) ? at.target ? "pointer" : "default" : this.nearest(c, at.offsetX, at.offsetY) ? "pointer" : "default"));
+      c.on("click", (at) => { const p = at.componentType === "series" && barred(this.now?.drawn[0]) && this.bar(at.seriesName, at.value); if (p) this.choose(p); });
+      c.getZr().on("mousemove", (at) => c.getZr().setCursorStyle(barred(this.now?.drawn[0]) ? at.target ? "pointer" : "default" : this.nearest(c, at.offsetX, at.offsetY) ? "pointer" : "default"));
       new ResizeObserver(() => { if (!c.isDisposed()) this.ring(c); }).observe(e);
     }
     this.ring(c);
@@ -144,7 +145,7 @@ export class Figures {
   // nearest is the point under a finger.
   nearest(c, x, y) {
     let best, far = wide;
-    if (barred(this.now.drawn[0])) return;
+    if (!this.now || barred(this.now.drawn[0])) return;
     const hidden = c.getOption().legend?.[0]?.selected || {}, data = c.getOption().series;
     this.lines().forEach(({ d, s }, i) => s.points.forEach((p, k) => {
       const at = data[i]?.data[k] && hidden[data[i].name] !== false && c.convertToPixel({ seriesIndex: i }, data[i].data[k].value);
