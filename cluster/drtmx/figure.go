@@ -28,7 +28,7 @@ func figureCommand() *cobra.Command {
 		RunE:  func(cmd *cobra.Command, args []string) error { return f.figure(cmd, args[0]) },
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.scale, "scale", figures.Quick, figures.Quick+" shrinks populations only, "+figures.Paper+" is as in the thesis")
+	fl.StringVar(&f.scale, "scale", figures.Quick, figures.Quick+" shrinks populations, and on TPC-C/no machines to a socket; "+figures.Paper+" is as in the thesis")
 	fl.StringArrayVar(&f.set, "set", nil, "knob setting `KNOB=VALUE` for all runs of the figure")
 	fl.BoolVar(&f.asJSON, "json", false, "print the figure as JSON")
 	fl.StringVar(&f.csv, "csv", "", "write the points to `FILE` (- is standard output)")

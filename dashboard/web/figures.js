@@ -101,7 +101,7 @@ export class Figures {
       $("runningtext").textContent = r.total ? `${r.name ? `with ${r.name}, ` : ""}${r.done} of ${r.total} runs, ${r.scale} scale` : "waits for the figure before it";
       Object.assign($("runningbar"), { max: r.total || 1, value: r.done });
     }
-    $("scalehint").textContent = r ? "" : $("scale").value === "quick" ? "machines, threads and mixes as in the thesis, smaller populations, short runs" :
+    $("scalehint").textContent = r ? "" : $("scale").value === "quick" ? "machines, payloads and mixes as in the thesis, smaller populations, short runs" :
       f.paper_ms ? `about ${lasting(f.paper_ms)} and every core, judging by the point that quick scale computes at paper scale` : "takes every core for minutes or hours; compute it at quick scale first, and this says how long";
     $("figurefailed").hidden = !f.failed;
     $("figurefailed").textContent = f.failed ? `The latest computation failed: ${f.failed}` : "";
