@@ -128,16 +128,6 @@ func (f *Fabric) aheadPayload(v *verb) {
 // aheadMax is how many lines of one access are asked for: large ones stream.
 const aheadMax = 4
 
-// Ahead asks the host for what it needs to access n bytes at a, and does not wait
-// for it: several such accesses that follow are faster then.
-func (m *Machine) Ahead(a Addr, n int) {
-	if a < m.Mem.reserve && a >= m.Mem.limit {
-		sim.Prefetch(m.setOf(a >> lineShift)) // reserved: it has no bytes
-		return
-	}
-	m.aheadBytes(a, uint32(n))
-}
-
 // aheadBytes asks for bytes of the machine's memory and for the cache sets of
 // their lines.
 func (m *Machine) aheadBytes(a Addr, n uint32) {

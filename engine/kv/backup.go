@@ -121,11 +121,7 @@ func (t *Table) BackupDelete(c *r2.Co, machine int, key uint64) {
 
 // touch charges the lookup in the backup's own hash table, whose first line is often enough.
 func (b *backup) touch(c *r2.Co, s *shard, hash uint64) {
-	c.Touch(b.indexAddr(s, hash), lineBytes)
-}
-
-func (b *backup) indexAddr(s *shard, hash uint64) r2.Addr {
-	return b.index[s.socket] + r2.Addr(s.place(hash)*nodeBytes)
+	c.Touch(b.index[s.socket]+r2.Addr(s.place(hash)*nodeBytes), lineBytes)
 }
 
 func (b *backup) rowAddr(s *shard, row uint32) r2.Addr {

@@ -125,17 +125,6 @@ func (b *block) members(s *scatter, from, to uint64, dst []uint64) []uint64 {
 	return dst
 }
 
-// count is the number of members.
-func (b *block) count(s *scatter, from, to uint64) (n int) {
-	b.of(s, from)
-	for h := from; h < to; h++ {
-		if b.at[h&blockMask] != 0 {
-			n++
-		}
-	}
-	return n
-}
-
 // hash is the hash value of a number.
 func (s *scatter) hash(i uint64) uint64 {
 	if s.sequential {

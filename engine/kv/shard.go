@@ -45,7 +45,7 @@ type shard struct {
 	nodes, rows region
 	rowEnd      uint32
 	before      uint64   // records of the table in the shards before this one
-	members     []uint64 // scratch of membersOf
+	members     []uint64 // scratch of between
 	block       block    // likewise
 
 	// What the owner keeps in private memory, charged at private.
@@ -125,7 +125,7 @@ func (s *shard) fillNodes(at uint64, dst []byte) {
 			continue
 		}
 		records := s.membersOf(place)
-		if uint64(len(records)) <= before && before > 0 {
+		if uint64(len(records)) <= before {
 			continue
 		}
 		records = records[before:]
@@ -133,14 +133,24 @@ func (s *shard) fillNodes(at uint64, dst []byte) {
 		if len(records) > nodeSlots {
 			records, link = records[:nodeSlots], uint32(node+s.chains)+1
 		}
-		fillNode(dst, records, link, s.key)
+		s.fillNode(dst, records, link)
 	}
 }
 
 // membersOf lists the records of a place in the order of their hash values. The list is valid until the
 // next call.
 func (s *shard) membersOf(place uint64) []uint64 {
-	from, to := s.span(place)
+	return s.between(s.span(place))
+}
+
+// rank is how many records of a place have hash values below the given one.
+func (s *shard) rank(place, hash uint64) int {
+	from, _ := s.span(place)
+	return len(s.between(from, hash))
+}
+
+// between is membersOf for the hash values [from, to) of one place.
+func (s *shard) between(from, to uint64) []uint64 {
 	if s.members == nil {
 		s.members = make([]uint64, s.longest())
 	}
@@ -156,24 +166,11 @@ func (s *shard) membersOf(place uint64) []uint64 {
 	return members[:k]
 }
 
-// rank is how many records of a place have hash values below the given one.
-func (s *shard) rank(place, hash uint64) int {
-	from, _ := s.span(place)
-	if s.sequential {
-		return s.block.count(&s.scatter, from, hash)
-	}
-	k := 0
-	for h := from; h < hash; h++ {
-		k += int((s.number(h) - s.n) >> 63)
-	}
-	return k
-}
-
-func fillNode(node []byte, records []uint64, next uint32, key func(j uint64) uint64) {
+func (s *shard) fillNode(node []byte, records []uint64, next uint32) {
 	binary.LittleEndian.PutUint64(node, head(0, next))
 	for i, j := range records {
 		line, slot := slotAt(i)
-		setSlot(node[line:], slot, key(j), homeRef(j))
+		setSlot(node[line:], slot, s.key(j), homeRef(j))
 	}
 }
 

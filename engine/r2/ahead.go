@@ -44,10 +44,6 @@ func (c *Co) AheadPost(m int) {
 	}
 }
 
-// AheadBytes asks for what accesses to n bytes at a of the machine's own memory
-// will need of the host.
-func (c *Co) AheadBytes(a Addr, n int) { c.w.hw.Ahead(a, n) }
-
 const (
 	workerLines = 4 // of Worker: what every turn needs
 	coLines     = 3 // of Co: before its ledger

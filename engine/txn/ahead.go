@@ -4,7 +4,6 @@ import (
 	"unsafe"
 
 	"drtmx/engine/r2"
-	"drtmx/engine/record"
 )
 
 // ahead tells the coroutine what it will touch of its transaction when it goes
@@ -25,28 +24,5 @@ func (tx *Tx) ahead() {
 func (tx *Tx) aheadPosts() {
 	for i := range tx.set {
 		tx.c.AheadPost(int(tx.set[i].machine))
-	}
-}
-
-// aheadLocal asks for the records of the own machine that are about to be read,
-// from index first of the set on: one after the other, each would be waited for.
-func (tx *Tx) aheadLocal(first int) {
-	if len(tx.set)-first < 2 {
-		return
-	}
-	for i := first; i < len(tx.set); i++ {
-		if a := &tx.set[i]; a.state == wanted && !a.located && int(a.machine) == tx.c.Machine() {
-			a.table.store.AheadLocal(tx.c, a.key)
-		}
-	}
-}
-
-// aheadApply asks for the rows that an entry is about to be applied to.
-func (db *DB) aheadApply(c *r2.Co, e record.Entry) {
-	if e.Updates < 2 {
-		return
-	}
-	for u, ok := e.Next(); ok; u, ok = e.Next() {
-		db.tables[u.Table].store.AheadBackup(c, c.Machine(), u.Key)
 	}
 }

@@ -17,7 +17,6 @@ import (
 func (tx *Tx) fetch(first int, parallel bool) error {
 	prim := tx.enterFetch(parallel)
 	for try := 0; ; try++ {
-		tx.aheadLocal(first)
 		for i := first; i < len(tx.set); i++ {
 			if a := &tx.set[i]; a.state == wanted {
 				tx.begin(a, prim)

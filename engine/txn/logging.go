@@ -200,7 +200,6 @@ func (db *DB) serveReclaim(c *r2.Co, from r2.Peer, req, rep []byte) int {
 		db.note(history.Anomaly{Kind: LogMissing, Text: fmt.Sprintf("machine %d is to apply a log entry of machine %d thread %d: %v", c.Machine(), from.Machine, from.Thread, err)})
 		return 0
 	}
-	db.aheadApply(c, e)
 	for u, ok := e.Next(); ok; u, ok = e.Next() {
 		row, ok := db.tables[u.Table].store.BackupAddr(c, c.Machine(), u.Key)
 		if !ok || u64(c.Peek(row+seqAt, 8)) > u.New {

@@ -49,7 +49,7 @@ func (d *definition) note(p plan) string {
 		return ""
 	}
 	note := "machines of one socket"
-	if cluster := "Mtxn/s"; d.x.Unit == cluster || d.y.Unit == cluster {
+	if ofCluster := "Mtxn/s"; d.x.Unit == ofCluster || d.y.Unit == ofCluster {
 		note += ": half the throughput"
 	}
 	return note
