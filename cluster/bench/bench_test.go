@@ -1,8 +1,12 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"drtmx/engine/sim/cputime"
 )
 
 func TestPeerRows(t *testing.T) {
@@ -95,6 +99,57 @@ func TestMedian(t *testing.T) {
 	for x, want := range map[float64]string{1_234_000: "1.23 M", 81_400: "81.4 k", 2: "2"} {
 		if got := si(x); got != want {
 			t.Errorf("%g is %s, want %s", x, got, want)
+		}
+	}
+}
+
+// What of a profile is the transaction's own program.
+func TestPartOfStack(t *testing.T) {
+	const tx, r2, body = "drtmx/engine/txn.(*Tx).", "drtmx/engine/r2.", "drtmx/engine/workload/smallbank.(*runner).Next"
+	below := []string{tx + "attempt", body, r2 + "(*Co).begin.func1", "drtmx/engine/sim.(*Sim).Go.func1"}
+	for _, c := range []struct {
+		want  string
+		stack []string // above attempt
+	}{
+		{partTransaction, nil},
+		{partExecution, []string{"runtime.memmove", tx + "readLocal", tx + "begin", tx + "fetch"}},
+		{partValidation, []string{tx + "lockByRNIC", tx + "lock", tx + "certify"}},
+		{partLogging, []string{"drtmx/engine/record.(*EntryWriter).Add", tx + "entry", tx + "log", tx + "certify"}},
+		{partCommit, []string{tx + "writeBackOne", tx + "writeBack", tx + "commit"}},
+		{partNone, []string{r2 + "(*List).Post", tx + "lockByRNIC", tx + "lock"}},
+		{partNone, []string{"runtime.memmove", r2 + "(*List).Write", tx + "writeBackOne", tx + "writeBack"}},
+		{partNone, []string{"drtmx/engine/kv.(*Cache).Get", tx + "begin", tx + "fetch"}},
+		{partNone, []string{"drtmx/engine/record.Readable", tx + "readable", tx + "fetch"}},
+		{partNone, []string{"drtmx/engine/history.(*Recorder).Add", tx + "endHistory"}},
+		{partNone, []string{tx + "endHistory", tx + "commit"}},
+	} {
+		if got := part(append(c.stack, below...)); got != c.want {
+			t.Errorf("%v: part %q, want %q", c.stack, got, c.want)
+		}
+	}
+	handler := []string{r2 + "(*Worker).handle", r2 + "(*Worker).event"}
+	for stack, want := range map[string]string{ // order-free: cases of their own
+		"drtmx/engine/txn.(*DB).serveReclaim": partReclaim, "drtmx/engine/txn.(*DB).serveCommit": partNone,
+		"drtmx/engine/r2.(*Co).Peek": partNone,
+	} {
+		if got := part(append([]string{stack}, handler...)); got != want {
+			t.Errorf("%s: part %q, want %q", stack, got, want)
+		}
+	}
+}
+
+// A system is measured: everything but the numbers.
+func TestCoordinated(t *testing.T) {
+	if cputime.Now() == 0 {
+		t.Skip("no clock of CPU time")
+	}
+	cycles, err := coordinatedSystems[0].measure(time.Millisecond)
+	if err != nil && !strings.Contains(err.Error(), "without samples") {
+		t.Fatal(err)
+	}
+	for p, v := range cycles { // order-free: each alone
+		if v < 0 || !slices.Contains(parts, p) {
+			t.Errorf("%s: %g cycles", p, v)
 		}
 	}
 }

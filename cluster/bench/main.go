@@ -32,6 +32,7 @@ func main() {
 	reps := flag.Int("reps", 3, "repetitions, of which the median counts")
 	peers := flag.Bool("peers", true, "compare with other simulators too")
 	drtmx := flag.String("drtmx", "", "the drtmx `BINARY` to start; empty: build one")
+	coordinator := flag.Duration("coordinator", 0, "measure what transactions' own code takes of a core, in that much CPU `TIME` for each of three systems")
 	profile := flag.String("cpuprofile", "", "write a profile of -one to `FILE`")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -40,6 +41,8 @@ func main() {
 	switch {
 	case flag.NArg() > 0 || *reps < 1:
 		err = errors.New("bench takes flags only, and at least one repetition")
+	case *coordinator > 0:
+		err = printCoordinator(os.Stdout, *coordinator)
 	case *one != "":
 		err = printOne(*one, *profile)
 	default:

@@ -26,7 +26,10 @@
 // all its records, one log WRITE per backup machine with the whole write set,
 // {CAS, READ header} and {WRITE sequence and value, WRITE 0} as lists on one
 // queue pair. Handlers charge the cycles of Table 4-2, which cover their memory
-// accesses; without such a number the accesses themselves are charged. Messages
+// accesses; without such a number the accesses themselves are charged. The program
+// of the transaction itself, read and write set, body, log entries, takes what this
+// package's own code was measured to take (coordinator.go), and loads what READs
+// bring from where DDIO has put it. Messages
 // have at least the payload of that table: what theirs carry besides records, keys
 // and versions is not known, and becomes padding.
 //
@@ -52,8 +55,6 @@
 //     Insert: what does not exist is then read, validated and checked like
 //     anything else.
 //   - Recovery: a machine that fails takes its transactions with it.
-//   - The CPU of the coordinator's own bookkeeping (its read and write set) is
-//     not charged; posting, polling and copying is, by r2.
 //   - A body may see records of different moments before its attempt aborts, and
 //     a rollback that it decides on such reads is honoured without validation:
 //     it has no effect on others.

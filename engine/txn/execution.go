@@ -16,6 +16,7 @@ import (
 // locked or being written is tried again, some times, with time in between.
 func (tx *Tx) fetch(first int, parallel bool) error {
 	prim := tx.enterFetch(parallel)
+	tx.c.Compute(executionCycles)
 	for try := 0; ; try++ {
 		for i := first; i < len(tx.set); i++ {
 			if a := &tx.set[i]; a.state == wanted {
@@ -69,6 +70,7 @@ func (tx *Tx) enterFetch(parallel bool) Prim {
 // begin posts the first READ for a record, or reads it by the CPU, or leaves
 // it to askAll.
 func (tx *Tx) begin(a *access, prim Prim) {
+	tx.c.Compute(executionRecordCycles)
 	switch {
 	case int(a.machine) == tx.c.Machine():
 		tx.readLocal(a)
@@ -94,7 +96,8 @@ func (tx *Tx) begin(a *access, prim Prim) {
 }
 
 func (tx *Tx) readRow(a *access) {
-	a.value, a.state = tx.c.Read(a.loc.Loc, a.table.rowBytes).B, reading
+	b := tx.c.Read(a.loc.Loc, a.table.rowBytes)
+	a.value, a.buf, a.state = b.B, b.Addr, reading
 }
 
 // readLocal reads a record of the own machine by CPU loads.
@@ -204,6 +207,7 @@ func (tx *Tx) acceptLookup(a *access) (more bool) {
 func (tx *Tx) acceptRead(a *access) {
 	row := a.value
 	a.value, a.state = nil, wanted
+	tx.c.Touch(a.buf, len(row))
 	if !a.loc.Fresh(record.Seq(row)) {
 		// The row holds another record by now: the cached location is stale.
 		if a.table.cached {

@@ -95,6 +95,7 @@ func (tx *Tx) log() error {
 	}
 	mode := tx.cfg.mode(metrics.Logging, tx.cfg.Logging)
 	tx.enter(metrics.Logging, mode)
+	tx.c.Compute(loggingCycles + loggingRecordCycles*tx.writes)
 	for i := range tx.logs {
 		tx.c.AheadPost(tx.logs[i].machine)
 	}
@@ -200,7 +201,9 @@ func (db *DB) serveReclaim(c *r2.Co, from r2.Peer, req, rep []byte) int {
 		db.note(history.Anomaly{Kind: LogMissing, Text: fmt.Sprintf("machine %d is to apply a log entry of machine %d thread %d: %v", c.Machine(), from.Machine, from.Thread, err)})
 		return 0
 	}
+	c.Compute(reclaimCycles)
 	for u, ok := e.Next(); ok; u, ok = e.Next() {
+		c.Compute(reclaimRecordCycles)
 		row, ok := db.tables[u.Table].store.BackupAddr(c, c.Machine(), u.Key)
 		if !ok || u64(c.Peek(row+seqAt, 8)) > u.New {
 			continue

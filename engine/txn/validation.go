@@ -14,6 +14,7 @@ import (
 func (tx *Tx) lock() error {
 	mode := tx.cfg.mode(metrics.Lock, tx.cfg.Lock)
 	tx.enter(metrics.Lock, mode)
+	tx.c.Compute(lockCycles + lockRecordCycles*tx.writes)
 	tx.countLocks()
 	var err error
 	if tx.cfg.Lock == TwoSided {
@@ -86,8 +87,8 @@ func (tx *Tx) lockByRNIC(mode r2.Mode) error {
 		} else {
 			a.word = (*[8]byte)(l.CAS(at(a.loc, lockAt), 0, word).B)
 		}
-		a.head = (*[header]byte)(l.Read(a.loc.Loc, header).B)
-		a.served = true
+		head := l.Read(a.loc.Loc, header)
+		a.head, a.buf, a.served = (*[header]byte)(head.B), head.Addr, true
 		l.Post()
 		if !mode.Outstanding && !tx.won(a) && tx.cfg.Variant != IgnoreAborts {
 			break // no use in trying the others
@@ -97,6 +98,7 @@ func (tx *Tx) lockByRNIC(mode r2.Mode) error {
 	for i := range tx.set {
 		if a := &tx.set[i]; a.served {
 			a.served = false
+			tx.c.Touch(a.buf, header) // what CAS found is beside it
 			a.locked = tx.won(a)
 			if !a.locked || tx.cfg.Variant != SkipVersionCheck && record.Seq(a.head[:]) != a.seq {
 				tx.conflict()
@@ -154,6 +156,7 @@ func (tx *Tx) validate(phase metrics.Phase, prim Prim) error {
 		return nil
 	}
 	tx.enter(phase, tx.cfg.mode(phase, prim))
+	tx.c.Compute(lockCycles + lockRecordCycles*(len(tx.set)-tx.writes))
 	if prim == TwoSided {
 		return tx.validateByRPC()
 	}
@@ -162,17 +165,25 @@ func (tx *Tx) validate(phase metrics.Phase, prim Prim) error {
 		switch {
 		case !readOnlySet(a):
 		case int(a.machine) == tx.c.Machine():
-			a.head = (*[header]byte)(tx.mem.take(header))
+			a.head, a.buf = (*[header]byte)(tx.mem.take(header)), 0
 			copy(a.head[:], tx.c.Load(a.loc.Addr, header))
 		default:
-			a.head = (*[header]byte)(tx.c.Read(a.loc.Loc, header).B)
+			b := tx.c.Read(a.loc.Loc, header)
+			a.head, a.buf = (*[header]byte)(b.B), b.Addr
 		}
 	}
 	if err := tx.c.Wait(); err != nil {
 		return tx.fail(err)
 	}
 	for i := range tx.set {
-		if a := &tx.set[i]; readOnlySet(a) && (record.Lock(a.head[:]) != 0 || record.Seq(a.head[:]) != a.seq) {
+		a := &tx.set[i]
+		if !readOnlySet(a) {
+			continue
+		}
+		if a.buf != 0 {
+			tx.c.Touch(a.buf, header)
+		}
+		if record.Lock(a.head[:]) != 0 || record.Seq(a.head[:]) != a.seq {
 			return tx.conflict()
 		}
 	}

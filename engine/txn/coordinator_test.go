@@ -1,0 +1,57 @@
+package txn
+
+import (
+	"testing"
+
+	"drtmx/engine/fabric"
+	"drtmx/engine/kv"
+	"drtmx/engine/metrics"
+	"drtmx/engine/r2"
+)
+
+// The core of a coordinator is busy with the transaction's own program too. With one-sided
+// primitives the rest of it is posting, and loading what the READs brought.
+func TestCoordinatorCycles(t *testing.T) {
+	profile, err := fabric.LoadProfile("val")
+	if err != nil {
+		t.Fatal(err)
+	}
+	post, load := r2.Time(profile.CPU.PostWQE.Time()), r2.Time(profile.Memory.LLCHit.Time())
+	next := r2.Time(profile.Memory.LLCNext.Time())
+	remote := []uint64{1, 2, 4} // machines 1 and 2
+	cfg, _ := Preset("drtm+r")
+	onClient(t, cfg, kv.Spec{ID: 1, Name: "t", ValueBytes: 8}, 12, func(c *r2.Co, cl *Client) {
+		for written := 1; written <= len(remote); written++ {
+			var o Outcome
+			cl.db.opt.OnDone = func(_, _ int, out *Outcome) { o = *out }
+			err := cl.Run(0, false, func(tx *Tx) error {
+				for _, k := range remote[:written] {
+					if err := tx.PutInt(1, k, 7); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := r2.Time(written)
+			for phase, want := range map[metrics.Phase]r2.Time{ // order-free: each alone
+				metrics.Lock:   n*(2*post+load) + onCore(lockCycles+written*lockRecordCycles),
+				metrics.Commit: n*2*post + onCore(written*commitRecordCycles),
+			} {
+				// What a READ brings may begin at the end of a line.
+				if got := o.Breakdown[phase][metrics.Compute]; got < want || got > want+n*next {
+					t.Errorf("%d records: %v computes %d ps, want %d", written, phase, got, want)
+				}
+			}
+			least := onCore(attemptCycles + written*(executionCycles+executionRecordCycles))
+			if got := o.Breakdown[metrics.Execution][metrics.Compute]; got < least {
+				t.Errorf("%d records: execution computes %d ps, at least %d are the program's", written, got, least)
+			}
+		}
+	})
+}
+
+// onCore is the time of so many cycles at 2.2 GHz.
+func onCore(cycles int) r2.Time { return r2.Time(cycles) * 1_000_000 / 2200 }
