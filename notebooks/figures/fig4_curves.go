@@ -62,12 +62,12 @@ func base4(scale, workload string) engine.Spec {
 // under4 is a load with intervals that fit its latency: it takes as long as all
 // coroutines of a thread take of its core.
 func under4(scale, workload string, coroutines int) engine.Knobs {
-	warmup, duration := 30_000+3_000*coroutines, 40_000+120_000/coroutines
+	warmup, duration := 30_000+4_000*coroutines, 60_000+100_000/coroutines+5_000*coroutines
 	switch workload {
 	case tpccNo:
-		warmup, duration = 40_000+35_000*coroutines, 350_000
+		warmup, duration = 40_000+45_000*coroutines, 250_000+45_000*coroutines
 	case tpceCP:
-		warmup, duration = 100_000+35_000*coroutines, 250_000
+		warmup, duration = 100_000+40_000*coroutines, 300_000+25_000*coroutines
 	}
 	if scale == Paper && (workload != tpccNo || coroutines > 1) { // one is compared with quick scale, so it is short
 		warmup, duration = 2*warmup, 4*duration
