@@ -63,6 +63,9 @@ func (c *Checks) String() string {
 		verdict = "VIOLATED"
 	}
 	fmt.Fprintf(&b, "%s %s over %d transactions (%s)", k.Claimed, verdict, k.Transactions, k.Mode)
+	if wait := k.Seen - k.Transactions; k.Mode == "full" && wait > 0 {
+		fmt.Fprintf(&b, "; %d more are checked with what follows them", wait)
+	}
 	for _, name := range sortedBools(k.Invariants) {
 		word := "holds"
 		if !k.Invariants[name] {

@@ -50,7 +50,7 @@ var figure4best = definition{
 }
 
 func plan4best(scale string, set engine.Knobs) plan {
-	base := engine.Knobs{"nodes": 4, "threads": 12, "nics": 1, "coroutines": 8, "check": "sampled", "workload.scale": 0.1, "warmup_ns": 30_000, "duration_ns": 70_000}
+	base := engine.Knobs{"nodes": 4, "threads": 12, "nics": 1, "coroutines": 8, "check": "sampled", "workload.scale": 0.1, "warmup_ns": 40_000, "duration_ns": 100_000}
 	if scale == Paper {
 		base["nodes"], base["threads"], base["nics"], base["workload.scale"] = 16, 24, 0, 1.0
 		base["warmup_ns"], base["duration_ns"] = 100_000, 150_000

@@ -51,7 +51,7 @@ func TestChoices4best(t *testing.T) {
 }
 
 func TestFigure4best(t *testing.T) {
-	tiny := cluster.Knobs{"workload": "cycle", "workload.keys": 100_000, "nodes": 3, "threads": 1, "coroutines": 2}
+	tiny := cluster.Knobs{"workload": "cycle", "workload.keys": 100_000, "nodes": 3, "threads": 1, "coroutines": 4}
 	runs := 0
 	f, err := Get("4-best").RunWith(context.Background(), Quick, tiny, nil, func(done, total int) { runs = done })
 	if err != nil {
