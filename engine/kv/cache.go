@@ -92,7 +92,11 @@ func NewCache(cl *r2.Cluster, machine int, tables []*Table, bytes, seed uint64) 
 		}
 		total += t.records
 	}
-	x.scatter = newScatter(total, 1, mix(seed^uint64(machine)))
+	perNumber := uint64(sparse)
+	if total > 2*bytes/CacheEntryBytes { // all sets are full whatever the hash function
+		perNumber = dense
+	}
+	x.scatter = newScatter(total, 1, perNumber, mix(seed^uint64(machine)))
 	words := (total + 63) / 64
 	x.present, x.used = make([]uint64, words), make([]uint64, words)
 	return x, x.setSize(bytes)

@@ -70,10 +70,14 @@ type scatter struct {
 	sequential bool // the bijection is within a block of numbers, see newSequential
 }
 
-const sparse = 8 // hash values per number, at least
+// Hash values per number, at least.
+const (
+	sparse = 8
+	dense  = 2 // where places have many numbers each, and how unevenly does not matter
+)
 
-func newScatter(n, places, seed uint64) scatter {
-	width := uint(bits.Len64(max(sparse*n, 64) - 1))
+func newScatter(n, places, perNumber, seed uint64) scatter {
+	width := uint(bits.Len64(max(perNumber*n, 64) - 1))
 	return scatter{bijection: newBijection(width, seed), n: n, places: places}
 }
 

@@ -38,7 +38,7 @@ func TestBijectionOfAnyWidth(t *testing.T) {
 // values.
 func TestPlacesDivideHashValues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := newScatter(rapid.Uint64Range(0, 2000).Draw(t, "n"), rapid.Uint64Range(1, 20000).Draw(t, "places"), 1)
+		s := newScatter(rapid.Uint64Range(0, 2000).Draw(t, "n"), rapid.Uint64Range(1, 20000).Draw(t, "places"), sparse, 1)
 		end := s.mask + 1
 		if rapid.Bool().Draw(t, "sequential") {
 			s = newSequential(s.n, 1)
@@ -74,7 +74,7 @@ func TestPlacesDivideHashValues(t *testing.T) {
 }
 
 func TestLargePlacesAndSpans(t *testing.T) {
-	s := newScatter(1<<32, 1<<30+7, 3)
+	s := newScatter(1<<32, 1<<30+7, sparse, 3)
 	for _, place := range []uint64{0, 1, s.places / 2, s.places - 1} {
 		from, to := s.span(place)
 		if s.place(from) != place || s.place(to-1) != place || (to <= s.mask && s.place(to) != place+1) {
@@ -87,7 +87,7 @@ func TestLargePlacesAndSpans(t *testing.T) {
 // the binomial distribution of sampling without replacement.
 func TestOccupancyIsBinomial(t *testing.T) {
 	const n, places = 300_000, 50_000
-	s := newScatter(n, places, 42)
+	s := newScatter(n, places, sparse, 42)
 	var counts [places]int
 	for i := range uint64(n) {
 		counts[s.place(s.hash(i))]++
@@ -131,7 +131,7 @@ func binomial(n, p float64, k int) float64 {
 // Neighbouring keys, as hot sets are, do not fall on neighbouring places.
 func TestNeighboursScatter(t *testing.T) {
 	const n, places = 1 << 18, 1 << 15
-	s := newScatter(n, places, 7)
+	s := newScatter(n, places, sparse, 7)
 	hot := uint64(n / 25)
 	var counts [places]int
 	for i := range hot {
@@ -148,7 +148,7 @@ func TestNeighboursScatter(t *testing.T) {
 }
 
 func BenchmarkInverse(b *testing.B) {
-	s := newScatter(200_000, 33_333, 1)
+	s := newScatter(200_000, 33_333, sparse, 1)
 	sum := uint64(0)
 	for i := range b.N {
 		sum += s.inverse(uint64(i) & s.mask)

@@ -58,7 +58,7 @@ type shard struct {
 // newShard computes a shard's geometry, without memory.
 func newShard(t *Table, machine, socket int, n uint64) *shard {
 	seed := mix(t.spec.Seed ^ uint64(t.spec.ID)<<48 ^ uint64(machine)<<16 ^ uint64(socket))
-	s := &shard{table: t, machine: machine, socket: socket, scatter: newScatter(n, max(1, (n+fill-1)/fill), seed)}
+	s := &shard{table: t, machine: machine, socket: socket, scatter: newScatter(n, max(1, (n+fill-1)/fill), sparse, seed)}
 	if t.spec.Sequential {
 		s.scatter = newSequential(n, seed)
 	}
