@@ -65,7 +65,7 @@ func under4(scale, workload string, coroutines int) engine.Knobs {
 	warmup, duration := 30_000+4_000*coroutines, 60_000+100_000/coroutines+5_000*coroutines
 	switch workload {
 	case tpccNo:
-		warmup, duration = 40_000+45_000*coroutines, 250_000+45_000*coroutines
+		warmup, duration = 40_000+40_000*coroutines, 260_000+37_000*coroutines
 	case tpceCP:
 		warmup, duration = 100_000+40_000*coroutines, 300_000+25_000*coroutines
 	}
