@@ -21,6 +21,17 @@ func TestShippedSpecsResolve(t *testing.T) {
 	}
 }
 
+// Who names a workload or a preset instead of a spec is told how to run it.
+func TestLoadSpecOfOtherNames(t *testing.T) {
+	for name, want := range map[string]string{ // order-free: cases of their own
+		"tpcc": "it is a workload: --set workload=tpcc", "farm": "it is a preset: --set preset=farm", "phase": "did you mean phases?",
+	} {
+		if _, err := LoadSpec(name); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", name, err, want)
+		}
+	}
+}
+
 func TestSpecRoundTrip(t *testing.T) {
 	s := Spec{Name: "x", Preset: "farm", Workload: "smallbank", Set: Knobs{
 		"nodes": 6, "cache.bytes": "300MB", "window_ns": "5us", "fault.drop": "1%", "clients.arrival": "open:2M",

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -42,11 +43,16 @@ func LoadSpec(nameOrFile string) (Spec, error) {
 	}
 	f, err := os.Open(nameOrFile)
 	if err != nil {
-		rule := "cannot be read: " + err.Error()
+		rule, next := "cannot be read: "+err.Error(), "`drtmx specs` lists the shipped ones"
 		if errors.Is(err, fs.ErrNotExist) {
 			rule = "neither a shipped spec nor a file" + didYouMean(nameOrFile, shippedSpecs)
 		}
-		return Spec{}, &SpecError{Field: "spec", Value: clip(nameOrFile), Rule: rule, Next: "`drtmx specs` lists the shipped ones"}
+		for knob, choices := range map[string][]string{"workload": workloadNames(), "preset": PresetNames()} { // order-free: no name is in both
+			if slices.Contains(choices, nameOrFile) {
+				next = fmt.Sprintf("it is a %s: --set %s=%s", knob, knob, nameOrFile)
+			}
+		}
+		return Spec{}, &SpecError{Field: "spec", Value: clip(nameOrFile), Rule: rule, Next: next}
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, maxSpec+1))

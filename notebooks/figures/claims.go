@@ -163,7 +163,7 @@ func (f *Figure) highest(id, text, series string, at func(x float64) bool, refer
 func (c Claim) judged(f *Figure, p Point, reference float64) Claim {
 	c.Measured = &p.Y
 	c.Status = near(p.Y, p.CI95, reference)
-	c.Why = fmt.Sprintf("%+.1f %% at %g %s, %s", 100*(p.Y/reference-1), p.X, f.X.Unit, limit(f.Runs[p.Run]))
+	c.Why = fmt.Sprintf("%+.1f %% at %s, %s", 100*(p.Y/reference-1), f.X.at(p.X), limit(f.Runs[p.Run]))
 	return c
 }
 
@@ -184,7 +184,7 @@ func worse(a, b string) string {
 
 // because says what limited both sides of a ratio.
 func (f *Figure) because(r ratio) string {
-	return fmt.Sprintf("%.3gx ± %.2g at %g %s: %s %.4g %s, %s; %s %.4g %s, %s", r.value, r.half, r.x, f.X.Unit,
+	return fmt.Sprintf("%.3gx ± %.2g at %s: %s %.4g %s, %s; %s %.4g %s, %s", r.value, r.half, f.X.at(r.x),
 		r.above, r.a.Y, f.Y.Unit, limit(f.Runs[r.a.Run]), r.below, r.b.Y, f.Y.Unit, limit(f.Runs[r.b.Run]))
 }
 

@@ -160,7 +160,7 @@ func (f *Figure) caption() string {
 		s += "; " + f.Note
 	}
 	if g := f.GapAt; g != nil {
-		at := strings.TrimSpace(cmp.Or(g.Name, fmt.Sprintf("%g %s", g.X, f.X.Unit)))
+		at := strings.TrimSpace(cmp.Or(g.Name, f.X.at(g.X)))
 		if f.Form == formBars {
 			at = f.step(g.Series, g.X).Name
 		}

@@ -1,6 +1,9 @@
 package figures
 
 import (
+	"fmt"
+	"strings"
+
 	"drtmx/engine"
 )
 
@@ -53,6 +56,15 @@ type Axis struct {
 	Label string `json:"label"`
 	Unit  string `json:"unit"`
 	Log   bool   `json:"log,omitempty"`
+}
+
+// at is a value of the axis in words.
+func (a Axis) at(x float64) string {
+	unit := a.Unit
+	if x == 1 {
+		unit = strings.Replace(unit, "coroutines", "coroutine", 1)
+	}
+	return fmt.Sprintf("%g %s", x, unit)
 }
 
 // Series is one line, with the thesis's name.
