@@ -62,8 +62,8 @@ func mix(x uint64) uint64 {
 }
 
 // scatter throws the numbers [0, n) over places as a hash function would, and finds both the place of
-// a number and the numbers of a place. Hash values are sparse (at most one in eight belongs to a number),
-// so that the places fill up nearly as unevenly as with independent hashing.
+// a number and the numbers of a place. Hash values are sparse (at most one in eight belongs to a number, unless
+// places are crowded anyway), so that the places fill up nearly as unevenly as with independent hashing.
 type scatter struct {
 	bijection
 	n, places  uint64

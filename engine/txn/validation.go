@@ -152,11 +152,12 @@ func saysYes(r *r2.Reply) bool { return len(r.B) == 1 && r.B[0] == replyYes }
 // validate checks that the records that were only read have kept their version
 // and nobody has locked them.
 func (tx *Tx) validate(phase metrics.Phase, prim Prim) error {
-	if !tx.any(readOnlySet) || tx.cfg.Variant == SkipVersionCheck {
+	n := tx.count(readOnlySet)
+	if n == 0 || tx.cfg.Variant == SkipVersionCheck {
 		return nil
 	}
 	tx.enter(phase, tx.cfg.mode(phase, prim))
-	tx.c.Compute(lockCycles + lockRecordCycles*(len(tx.set)-tx.writes))
+	tx.c.Compute(lockCycles + lockRecordCycles*n)
 	if prim == TwoSided {
 		return tx.validateByRPC()
 	}
@@ -240,13 +241,13 @@ func inWriteSet(a *access) bool  { return a.out != nil }
 func toLock(a *access) bool      { return a.out != nil && !a.insert }
 func readOnlySet(a *access) bool { return a.out == nil && a.state == fetched && !a.table.constant }
 
-func (tx *Tx) any(of func(*access) bool) bool {
+func (tx *Tx) count(of func(*access) bool) (n int) {
 	for i := range tx.set {
 		if of(&tx.set[i]) {
-			return true
+			n++
 		}
 	}
-	return false
+	return n
 }
 
 // participants lists the primaries of some of the records, each once, in the
