@@ -143,7 +143,7 @@ func TestCoordinated(t *testing.T) {
 	if cputime.Now() == 0 {
 		t.Skip("no clock of CPU time")
 	}
-	cycles, err := coordinatedSystems[0].measure(time.Millisecond)
+	cycles, err := coordinatedSystems[0].measure(t.Context(), time.Millisecond)
 	if err != nil && !strings.Contains(err.Error(), "without samples") {
 		t.Fatal(err)
 	}

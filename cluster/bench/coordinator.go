@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -106,7 +108,7 @@ func split(function string) (room, name string) {
 }
 
 // printCoordinator measures each system for that much CPU time.
-func printCoordinator(w io.Writer, each time.Duration) error {
+func printCoordinator(ctx context.Context, w io.Writer, each time.Duration) error {
 	fmt.Fprintf(w, "cycles of a commit, and with reclaim those at the backups together\n%-10s %8s %8s", "", "records", "written")
 	for _, p := range parts {
 		fmt.Fprintf(w, " %11s", p)
@@ -114,7 +116,7 @@ func printCoordinator(w io.Writer, each time.Duration) error {
 	fmt.Fprintln(w)
 	for _, c := range coordinatedSystems {
 		fmt.Fprintf(os.Stderr, "\r\x1b[K%s: %v of CPU time", c.name, each)
-		cycles, err := c.measure(each)
+		cycles, err := c.measure(ctx, each)
 		fmt.Fprint(os.Stderr, "\r\x1b[K")
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
@@ -128,7 +130,7 @@ func printCoordinator(w io.Writer, each time.Duration) error {
 	return nil
 }
 
-func (c coordinated) measure(each time.Duration) (map[string]float64, error) {
+func (c coordinated) measure(ctx context.Context, each time.Duration) (map[string]float64, error) {
 	spec, err := engine.Spec{Preset: "drtm+h", Workload: c.name, Set: engine.Knobs{
 		"nodes": 3, "threads": 1, "coroutines": 1, "check": "off",
 	}}.With(c.set)
@@ -146,7 +148,7 @@ func (c coordinated) measure(each time.Duration) (map[string]float64, error) {
 	}
 	hz := clockRate()
 	if hz == 0 {
-		return nil, fmt.Errorf("no CPU time is counted here")
+		return nil, errors.New("no CPU time is counted here")
 	}
 	s.Mark()
 	var buf bytes.Buffer
@@ -155,7 +157,9 @@ func (c coordinated) measure(each time.Duration) (map[string]float64, error) {
 	}
 	began, spent := cputime.Now(), time.Duration(0)
 	for err == nil && spent < each {
-		err = s.Advance(sliceNS)
+		if err = s.Advance(sliceNS); err == nil {
+			err = ctx.Err()
+		}
 		spent = cputime.Now() - began
 	}
 	pprof.StopCPUProfile()
@@ -166,33 +170,26 @@ func (c coordinated) measure(each time.Duration) (map[string]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	shares, err := partShares(prof)
-	if err != nil {
-		return nil, err
-	}
-	for p := range shares { // order-free: scales a map
-		shares[p] *= spent.Seconds() * hz / float64(s.Result().Commits)
-	}
-	return shares, nil
+	return divided(prof, spent.Seconds()*hz/float64(s.Result().Commits))
 }
 
-// partShares is the share of the samples that each part has.
-func partShares(prof *profile.Profile) (map[string]float64, error) {
-	shares, all := map[string]float64{}, 0.0
+// divided is how many of so many cycles each part took, by its share of the samples.
+func divided(prof *profile.Profile, cycles float64) (map[string]float64, error) {
+	out, all := map[string]float64{}, 0.0
 	for _, sample := range prof.Sample {
 		n := float64(sample.Value[0])
 		all += n
 		if p := part(stackOf(sample)); p != partNone {
-			shares[p] += n
+			out[p] += n
 		}
 	}
 	if all == 0 {
-		return nil, fmt.Errorf("a profile without samples")
+		return nil, errors.New("a profile without samples")
 	}
-	for p := range shares { // order-free: scales a map
-		shares[p] /= all
+	for p := range out { // order-free: scales a map
+		out[p] *= cycles / all
 	}
-	return shares, nil
+	return out, nil
 }
 
 func stackOf(sample *profile.Sample) []string {

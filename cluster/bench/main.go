@@ -11,6 +11,9 @@
 // bandwidth, and this simulator lives on both. The head of the table therefore
 // names the machine and its load at the start. Exit status 1 if a number is not
 // what is required.
+//
+// With -coordinator it measures something else: the cycles that engine/txn charges for
+// a transaction's own program.
 package main
 
 import (
@@ -42,7 +45,7 @@ func main() {
 	case flag.NArg() > 0 || *reps < 1:
 		err = errors.New("bench takes flags only, and at least one repetition")
 	case *coordinator > 0:
-		err = printCoordinator(os.Stdout, *coordinator)
+		err = printCoordinator(ctx, os.Stdout, *coordinator)
 	case *one != "":
 		err = printOne(*one, *profile)
 	default:
