@@ -46,10 +46,11 @@ func LoadSpec(nameOrFile string) (Spec, error) {
 		rule, next := "cannot be read: "+err.Error(), "`drtmx specs` lists the shipped ones"
 		if errors.Is(err, fs.ErrNotExist) {
 			rule = "neither a shipped spec nor a file" + didYouMean(nameOrFile, shippedSpecs)
-		}
-		for knob, choices := range map[string][]string{"workload": workloadNames(), "preset": PresetNames()} { // order-free: no name is in both
-			if slices.Contains(choices, nameOrFile) {
-				next = fmt.Sprintf("it is a %s: --set %s=%s", knob, knob, nameOrFile)
+			switch {
+			case slices.Contains(workloadNames(), nameOrFile):
+				next = "it is a workload: --set workload=" + nameOrFile
+			case slices.Contains(PresetNames(), nameOrFile):
+				next = "it is a preset: --set preset=" + nameOrFile
 			}
 		}
 		return Spec{}, &SpecError{Field: "spec", Value: clip(nameOrFile), Rule: rule, Next: next}

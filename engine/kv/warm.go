@@ -32,7 +32,7 @@ func (x *Cache) open(set uint64) {
 		}
 	}
 	x.absent = absent
-	for _, popular := range []bool{len(absent) > room, false} {
+	for _, popular := range []bool{len(absent) > room, false} { // with room for all nobody has to come first
 		for i, n := range absent {
 			if room <= 0 {
 				return

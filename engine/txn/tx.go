@@ -41,7 +41,7 @@ type access struct {
 	locked  bool
 	insert  bool          // see Insert
 	served  bool          // dealt with in the loop over participants
-	buf     r2.Addr       // what a READ brings of it
+	buf     r2.Addr       // where a READ puts what it brings of it
 	value   []byte        // private copy of what was read; while reading, the row that the READ will fill
 	out     []byte        // new sequence (8 bytes) and value, as the write-back sends them
 	word    *[8]byte      // what CAS found

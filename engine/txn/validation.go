@@ -166,7 +166,7 @@ func (tx *Tx) validate(phase metrics.Phase, prim Prim) error {
 		switch {
 		case !readOnlySet(a):
 		case int(a.machine) == tx.c.Machine():
-			a.head, a.buf = (*[header]byte)(tx.mem.take(header)), 0
+			a.head = (*[header]byte)(tx.mem.take(header))
 			copy(a.head[:], tx.c.Load(a.loc.Addr, header))
 		default:
 			b := tx.c.Read(a.loc.Loc, header)
@@ -181,7 +181,7 @@ func (tx *Tx) validate(phase metrics.Phase, prim Prim) error {
 		if !readOnlySet(a) {
 			continue
 		}
-		if a.buf != 0 {
+		if int(a.machine) != tx.c.Machine() {
 			tx.c.Touch(a.buf, header)
 		}
 		if record.Lock(a.head[:]) != 0 || record.Seq(a.head[:]) != a.seq {

@@ -307,12 +307,7 @@ func (f *Figure) trips(id, text, line, phase string, reference float64) Claim {
 }
 
 // countOf is a number of coroutines in words.
-func countOf(coroutines int) string {
-	if coroutines == 1 {
-		return "1 coroutine"
-	}
-	return fmt.Sprintf("%d coroutines", coroutines)
-}
+func countOf(coroutines int) string { return Axis{Unit: "coroutines"}.at(float64(coroutines)) }
 
 // figures4 are those of chapter 4.
 var figures4 = slices.Concat(figures42, figures43, figures44, figures45, []*definition{&figure46}, figures47, figures48, figures49, figures410, tables4)
