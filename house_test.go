@@ -77,7 +77,11 @@ type file struct {
 	ast  *ast.File
 }
 
-func (f *file) isTest() bool { return strings.HasSuffix(f.name, "_test.go") }
+func (f *file) isTest() bool { return strings.HasSuffix(f.name, "_test.go") || forTests(f.pkg) }
+
+// forTests says that a package is a part of tests, as net/http/httptest is: what
+// several packages' tests need. It may do what they may, and only they import it.
+func forTests(pkg string) bool { return strings.HasSuffix(pkg, "test") }
 
 func (f *file) at(p token.Pos) string {
 	pos := f.fset.Position(p)
@@ -176,6 +180,8 @@ func importViolations(f *file) (found []string) {
 		switch {
 		case !ok:
 			found = append(found, fmt.Sprintf("%s: %s lives in no room", f.at(spec.Pos()), imported))
+		case forTests(to) && !f.isTest():
+			found = append(found, fmt.Sprintf("%s: only tests may import %s", f.at(spec.Pos()), imported))
 		case other == room:
 		case otherFloor >= floor:
 			found = append(found, fmt.Sprintf("%s: %s (floor %d) imports %s (floor %d): only lower floors may be imported", f.at(spec.Pos()), room, floor, other, otherFloor))
@@ -202,6 +208,9 @@ func TestFloorsCatchViolations(t *testing.T) {
 		{"engine/workload/cycle", "a.go", `"drtmx/engine/workload"; "drtmx/engine/txn"`, ""},
 		{"engine/workload/cycle", "a.go", `"drtmx/engine/sim"`, "engine/workload must not import engine/sim"},
 		{"engine/workload/cycle", "a_test.go", `"drtmx/engine/sim"; "time"`, ""},
+		{"engine/workload/workloadtest", "a.go", `"drtmx/engine/sim"`, ""},
+		{"engine/workload/cycle", "a_test.go", `"drtmx/engine/workload/workloadtest"`, ""},
+		{"engine/workload/cycle", "a.go", `"drtmx/engine/workload/workloadtest"`, "only tests may import drtmx/engine/workload/workloadtest"},
 		{"engine/kv", "a.go", `. "time"`, "engine/kv must not import time"},
 		{"rdpma", "a.go", `"drtmx/rdpma/nvm"`, ""},
 		{"rdpma/nvm", "a.go", `"drtmx/rdpma"`, "rdpma/nvm (floor 2) imports rdpma (floor 4)"},

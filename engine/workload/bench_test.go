@@ -8,6 +8,7 @@ import (
 	"drtmx/engine/sim/cputime"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload/smallbank"
+	"drtmx/engine/workload/workloadtest"
 )
 
 // BenchmarkSmallBank reports commits per second of wall time on a cluster of 16
@@ -28,26 +29,23 @@ func BenchmarkSmallBank(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			bed, err := newBed(setup{machines: c.machines, threads: c.threads, coroutines: 8, seed: 1, cfg: cfg, mode: c.mode}, w)
-			if err != nil {
+			bed := workloadtest.New(b, workloadtest.Setup{Machines: c.machines, Threads: c.threads, Coroutines: 8, Seed: 1, Txn: cfg, Mode: c.mode}, w)
+			defer bed.Close()
+			if err := bed.Run(100 * sim.Microsecond); err != nil {
 				b.Fatal(err)
 			}
-			defer bed.close()
-			if err := bed.run(100 * sim.Microsecond); err != nil {
-				b.Fatal(err)
-			}
-			before, events := bed.commits, bed.s.Events()
+			before, events := bed.Commits, bed.Sim.Events()
 			b.ReportAllocs()
 			b.ResetTimer()
 			start := cputime.Now()
 			for range b.N {
-				if err := bed.run(100 * sim.Microsecond); err != nil {
+				if err := bed.Run(100 * sim.Microsecond); err != nil {
 					b.Fatal(err)
 				}
 			}
-			n := float64(bed.commits - before)
+			n := float64(bed.Commits - before)
 			b.ReportMetric(n/(cputime.Now()-start).Seconds(), "commits/cpu-s")
-			b.ReportMetric(float64(bed.s.Events()-events)/n, "events/commit")
+			b.ReportMetric(float64(bed.Sim.Events()-events)/n, "events/commit")
 			b.ReportMetric(n/float64(b.N)*10_000/1e6, "Mcommits/virtual-s")
 		})
 	}

@@ -11,6 +11,7 @@ import (
 	"drtmx/engine/workload"
 	"drtmx/engine/workload/cycle"
 	"drtmx/engine/workload/smallbank"
+	"drtmx/engine/workload/workloadtest"
 )
 
 // bank is SmallBank with a handful of hot customers.
@@ -32,46 +33,36 @@ func ring(t testing.TB) workload.Bench {
 }
 
 // shapes are small deployments: symmetric, asymmetric, more queue pairs.
-var shapes = []func(*setup){
-	func(*setup) {},
-	func(s *setup) { s.machines, s.servers, s.threads, s.coroutines = 4, 3, 2, 6 },
-	func(s *setup) { s.machines, s.threads, s.coroutines, s.emulated = 4, 1, 6, 12 },
-	func(s *setup) { s.machines, s.threads, s.coroutines = 3, 1, 8 },
+var shapes = []func(*workloadtest.Setup){
+	func(*workloadtest.Setup) {},
+	func(s *workloadtest.Setup) { s.Machines, s.Servers, s.Threads, s.Coroutines = 4, 3, 2, 6 },
+	func(s *workloadtest.Setup) { s.Machines, s.Threads, s.Coroutines, s.Emulated = 4, 1, 6, 12 },
+	func(s *workloadtest.Setup) { s.Machines, s.Threads, s.Coroutines = 3, 1, 8 },
 }
 
 // stress runs a configuration until it has committed so many transactions and
 // reports everything that the checkers find.
-func stress(t testing.TB, cfg txn.Config, shape func(*setup), seed, commits uint64, bench workload.Bench) (uint64, []string) {
+func stress(t testing.TB, cfg txn.Config, shape func(*workloadtest.Setup), seed, commits uint64, bench workload.Bench) (uint64, []string) {
 	t.Helper()
-	s := small(cfg)
-	s.seed = seed
+	s := workloadtest.Small(cfg)
+	s.Seed = seed
 	shape(&s)
-	b, err := newBed(s, bench)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.close()
+	b := workloadtest.New(t, s, bench)
+	defer b.Close()
 	defer probe(b)
-	for range 2000 {
-		if err := b.run(100 * sim.Microsecond); err != nil {
-			return b.commits, []string{err.Error()}
-		}
-		if b.commits >= commits {
-			return b.commits, b.verdict()
-		}
-	}
-	return b.commits, append(b.verdict(), "too few commits in 200 ms")
+	bad := b.Stress(commits)
+	return b.Commits, bad
 }
 
 // seen counts how often the runs of a test took the paths that are rare.
 var seen struct{ split, lost, aborts, rollbacks uint64 }
 
-func probe(b *bed) {
-	n := b.f.Counts()
+func probe(b *workloadtest.Bed) {
+	n := b.Fabric.Counts()
 	seen.split += n.Split
 	seen.lost += n.Lost
-	seen.aborts += b.attempts - b.commits - b.rollbacks
-	seen.rollbacks += b.rollbacks
+	seen.aborts += b.Attempts - b.Commits - b.Rollbacks
+	seen.rollbacks += b.Rollbacks
 }
 
 // TestCombinations: all legal combinations of primitives with optimisations at
@@ -150,24 +141,21 @@ func TestPresets(t *testing.T) {
 func TestSmallRings(t *testing.T) {
 	for _, preset := range []string{"fasst", "drtm+h"} {
 		cfg, _ := txn.Preset(preset)
-		s := small(cfg)
-		s.ringBytes = 8192
-		s.coroutines = 12
+		s := workloadtest.Small(cfg)
+		s.RingBytes = 8192
+		s.Coroutines = 12
 		w, err := cycle.New(cycle.Options{Keys: 400, ValueBytes: 640})
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := newBed(s, w)
-		if err != nil {
+		b := workloadtest.New(t, s, w)
+		if err := b.Run(2 * sim.Millisecond); err != nil {
 			t.Fatal(err)
 		}
-		if err := b.run(2 * sim.Millisecond); err != nil {
-			t.Fatal(err)
-		}
-		check(t, b)
+		b.Check(t)
 		if w.DB().RingFull() == 0 {
 			t.Errorf("%s: no ring was ever full", preset)
 		}
-		b.close()
+		b.Close()
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"drtmx/engine/sim"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
+	"drtmx/engine/workload/workloadtest"
 )
 
 // flipping changes the configuration at random while the system runs. barrier
@@ -16,17 +17,14 @@ func flipping(t *testing.T, w workload.Bench, seed uint64, flips int, barrier bo
 	rand := stream(seed)
 	all := combinations()
 	pick := func() txn.Config { return optimise(all[rand.Intn(len(all))], rand) }
-	s := small(pick())
-	s.seed = seed
-	b, err := newBed(s, w)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.close()
+	s := workloadtest.Small(pick())
+	s.Seed = seed
+	b := workloadtest.New(t, s, w)
+	defer b.Close()
 	db := w.DB()
 	for range flips {
-		if err := b.run(sim.Time(5+rand.Intn(60)) * sim.Microsecond); err != nil {
-			return b.commits, []string{err.Error()}
+		if err := b.Run(sim.Time(5+rand.Intn(60)) * sim.Microsecond); err != nil {
+			return b.Commits, []string{err.Error()}
 		}
 		next := pick()
 		if !barrier && rand.Intn(2) == 0 {
@@ -35,9 +33,9 @@ func flipping(t *testing.T, w workload.Bench, seed uint64, flips int, barrier bo
 		drain := barrier && txn.NeedsDrain(db.Config(), next)
 		if drain {
 			db.Pause()
-			for db.InFlight() > 0 || !b.cl.Quiet() {
-				if err := b.run(sim.Microsecond); err != nil {
-					return b.commits, []string{err.Error()}
+			for db.InFlight() > 0 || !b.Cluster.Quiet() {
+				if err := b.Run(sim.Microsecond); err != nil {
+					return b.Commits, []string{err.Error()}
 				}
 			}
 		}
@@ -48,7 +46,7 @@ func flipping(t *testing.T, w workload.Bench, seed uint64, flips int, barrier bo
 			db.Resume()
 		}
 	}
-	return b.commits, b.verdict()
+	return b.Commits, b.Verdict()
 }
 
 // TestFlips: knobs at random during the run, with the drain barrier where

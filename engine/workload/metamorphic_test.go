@@ -5,11 +5,13 @@ import (
 	"hash/fnv"
 	"testing"
 
+	"drtmx/engine/history"
 	"drtmx/engine/kv"
 	"drtmx/engine/r2"
 	"drtmx/engine/sim"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
+	"drtmx/engine/workload/workloadtest"
 )
 
 // private is a workload without contention: each coroutine has keys of its own
@@ -146,23 +148,20 @@ func TestMetamorphic(t *testing.T) {
 	for i, c := range all {
 		cfg := optimise(c, rand)
 		w := &private{source: sim.New(sim.Options{Seed: 9})}
-		s := setup{machines: 3, threads: 2, coroutines: 4, seed: uint64(i), cfg: cfg, mode: "full", requests: 12}
+		s := workloadtest.Setup{Machines: 3, Threads: 2, Coroutines: 4, Seed: uint64(i), Txn: cfg, Mode: history.Full, Requests: 12}
 		if i%2 == 1 {
-			s.lossPPM = 10_000
+			s.LossPPM = 10_000
 		}
-		b, err := newBed(s, w)
-		if err != nil {
-			t.Fatal(err)
-		}
-		check(t, b)
+		b := workloadtest.New(t, s, w)
+		b.Check(t)
 		if got := w.contents(); i == 0 {
 			want = got
 		} else if got != want {
 			t.Fatalf("%s leaves %#x, %s left %#x", name(cfg), got, name(all[0]), want)
 		}
-		if b.attempts != b.commits && s.lossPPM == 0 {
-			t.Logf("%s: %d attempts for %d commits", name(cfg), b.attempts, b.commits)
+		if b.Attempts != b.Commits && s.LossPPM == 0 {
+			t.Logf("%s: %d attempts for %d commits", name(cfg), b.Attempts, b.Commits)
 		}
-		b.close()
+		b.Close()
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"drtmx/engine/metrics"
 	"drtmx/engine/sim"
 	"drtmx/engine/txn"
+	"drtmx/engine/workload/workloadtest"
 )
 
 // TestOutcome: latency is what its parts add up to, its order is that of the
@@ -13,12 +14,9 @@ import (
 func TestOutcome(t *testing.T) {
 	for _, preset := range txn.PresetNames() {
 		cfg, _ := txn.Preset(preset)
-		b, err := newBed(small(cfg), bank(t))
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := workloadtest.New(t, workloadtest.Small(cfg), bank(t))
 		lone := 0
-		b.onDone = func(o *txn.Outcome) {
+		b.OnDone = func(o *txn.Outcome) {
 			if sum, latency := o.Breakdown.Total(), o.End-o.Begin; sum != latency {
 				t.Errorf("%s: latency %d ps, its parts add up to %d", preset, latency, sum)
 			}
@@ -38,13 +36,13 @@ func TestOutcome(t *testing.T) {
 				}
 			}
 		}
-		if err := b.run(sim.Millisecond); err != nil {
+		if err := b.Run(sim.Millisecond); err != nil {
 			t.Fatal(err)
 		}
-		check(t, b)
+		b.Check(t)
 		if lone == 0 {
 			t.Errorf("%s: no transaction at the first attempt", preset)
 		}
-		b.close()
+		b.Close()
 	}
 }

@@ -16,10 +16,10 @@ func TestIgnoredAborts(t *testing.T) {
 			cfg.Variant = txn.IgnoreAborts
 			o := tiny()
 			o.NewOrderOnly = true
-			b := newBed(t, three, cfg, o)
-			bad := strings.Join(b.stress(500), "\n")
-			if b.attempts != b.commits+b.rollbacks {
-				t.Errorf("%d attempts, %d commits, %d rollbacks: nothing should abort", b.attempts, b.commits, b.rollbacks)
+			b, _ := newBed(t, three, cfg, o)
+			bad := strings.Join(b.Stress(500), "\n")
+			if b.Attempts != b.Commits+b.Rollbacks {
+				t.Errorf("%d attempts, %d commits, %d rollbacks: nothing should abort", b.Attempts, b.Commits, b.Rollbacks)
 			}
 			for _, want := range []string{"tpcc.", "duplicate-version"} {
 				if !strings.Contains(bad, want) {
@@ -45,7 +45,8 @@ func TestPlantedBugs(t *testing.T) {
 	} {
 		cfg, _ := txn.Preset("drtm+h")
 		cfg.Variant, cfg.MaxAttempts = bug.variant, 500
-		bad := strings.Join(newBed(t, three, cfg, tiny()).stress(1_000), "\n")
+		b, _ := newBed(t, three, cfg, tiny())
+		bad := strings.Join(b.Stress(1_000), "\n")
 		for _, want := range bug.kinds {
 			if !strings.Contains(bad, want) {
 				t.Errorf("%s: no complaint of %s in:\n%s", bug.variant, want, bad)

@@ -5,7 +5,35 @@ import (
 	"testing"
 
 	"drtmx/engine/txn"
+	"drtmx/engine/workload/workloadtest"
 )
+
+// shapes have one and several threads, and clients without data.
+var shapes = []func(*workloadtest.Setup){
+	three,
+	func(s *workloadtest.Setup) { s.Machines, s.Threads, s.Coroutines, s.Seed = 3, 1, 8, 2 },
+	func(s *workloadtest.Setup) { s.Machines, s.Servers, s.Threads, s.Seed = 4, 3, 2, 3 },
+}
+
+// tiny is a house with few customers and securities, so that transactions meet.
+func tiny() Options {
+	return Options{Customers: 4, Securities: 20, Trades: 30, Orders: 4_000, SetRollbacks: true, Rollbacks: 30}
+}
+
+// newBed opens a house on a deployment.
+func newBed(t testing.TB, shape func(*workloadtest.Setup), cfg txn.Config, o Options) (*workloadtest.Bed, *Bench) {
+	t.Helper()
+	bench, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := workloadtest.Small(cfg)
+	s.Coroutines = 6
+	shape(&s)
+	return workloadtest.New(t, s, bench), bench
+}
+
+func three(*workloadtest.Setup) {}
 
 // TestMix: all ten transactions under contention, with torn reads and lost
 // datagrams, are strictly serialisable and consistent under every preset.
@@ -17,17 +45,17 @@ func TestMix(t *testing.T) {
 	for i, preset := range txn.PresetNames() {
 		t.Run(preset, func(t *testing.T) {
 			cfg, _ := txn.Preset(preset)
-			b := newBed(t, shapes[i%len(shapes)], cfg, tiny())
-			if bad := b.stress(commits); len(bad) > 0 {
+			b, _ := newBed(t, shapes[i%len(shapes)], cfg, tiny())
+			if bad := b.Stress(commits); len(bad) > 0 {
 				t.Fatal(strings.Join(bad, "\n"))
 			}
-			t.Logf("%d attempts, %d commits by type %v, %d rollbacks", b.attempts, b.commits, b.byType, b.rollbacks)
-			for typ, n := range b.byType[:numTypes] {
+			t.Logf("%d attempts, %d commits by type %v, %d rollbacks", b.Attempts, b.Commits, b.ByType, b.Rollbacks)
+			for typ, n := range b.ByType[:numTypes] {
 				if n == 0 {
 					t.Errorf("no %s", types[typ].Name)
 				}
 			}
-			if b.attempts == b.commits+b.rollbacks {
+			if b.Attempts == b.Commits+b.Rollbacks {
 				t.Error("no attempt was aborted")
 			}
 		})
@@ -40,10 +68,10 @@ var writers = map[string]int{
 	"trade-status": 0, "broker-volume": 2, "market-feed": 10, "market-watch": 0, "trade-update": 5,
 }
 
-func (b *bed) mix(t *testing.T, weights map[string]int) {
+func setMix(t *testing.T, b *Bench, weights map[string]int) {
 	t.Helper()
 	for _, x := range types {
-		if err := b.bench.Set("mix."+x.Name, weights[x.Name]); err != nil {
+		if err := b.Set("mix."+x.Name, weights[x.Name]); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -60,15 +88,15 @@ func TestWriters(t *testing.T) {
 		t.Run(preset, func(t *testing.T) {
 			cfg, _ := txn.Preset(preset)
 			cfg.Speculative = i%2 == 0
-			b := newBed(t, three, cfg, tiny())
-			b.mix(t, writers)
-			if bad := b.stress(commits); len(bad) > 0 {
+			b, house := newBed(t, three, cfg, tiny())
+			setMix(t, house, writers)
+			if bad := b.Stress(commits); len(bad) > 0 {
 				t.Fatal(strings.Join(bad, "\n"))
 			}
 			var short, long, closed int
-			b.bench.db.EachTouched(Holding, func(key uint64) {
+			house.db.EachTouched(Holding, func(key uint64) {
 				row := make([]byte, 16+holdingBytes)
-				b.bench.db.Row(Holding, key, row)
+				house.db.Row(Holding, key, row)
 				switch q := i32(row[16+hQuantity:]); {
 				case q < 0:
 					short++
@@ -78,7 +106,7 @@ func TestWriters(t *testing.T) {
 					closed++
 				}
 			})
-			t.Logf("%d attempts, %d commits by type %v; holdings %d long, %d short, %d closed", b.attempts, b.commits, b.byType, long, short, closed)
+			t.Logf("%d attempts, %d commits by type %v; holdings %d long, %d short, %d closed", b.Attempts, b.Commits, b.ByType, long, short, closed)
 			if short == 0 || long == 0 || closed == 0 {
 				t.Error("one kind of holdings did not occur")
 			}
@@ -91,11 +119,11 @@ func TestPositionOnly(t *testing.T) {
 	cfg, _ := txn.Preset("drtm+h")
 	o := tiny()
 	o.PositionOnly = true
-	b := newBed(t, three, cfg, o)
-	if bad := b.stress(300); len(bad) > 0 {
+	b, _ := newBed(t, three, cfg, o)
+	if bad := b.Stress(300); len(bad) > 0 {
 		t.Fatal(strings.Join(bad, "\n"))
 	}
-	if b.byType[customerPosition] != b.commits || b.attempts != b.commits+b.rollbacks {
-		t.Errorf("%d commits, %d of customer-position, %d attempts", b.commits, b.byType[customerPosition], b.attempts)
+	if b.ByType[customerPosition] != b.Commits || b.Attempts != b.Commits+b.Rollbacks {
+		t.Errorf("%d commits, %d of customer-position, %d attempts", b.Commits, b.ByType[customerPosition], b.Attempts)
 	}
 }

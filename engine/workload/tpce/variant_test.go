@@ -20,9 +20,9 @@ func TestPlantedBugs(t *testing.T) {
 	} {
 		cfg, _ := txn.Preset("drtm+h")
 		cfg.Variant = bug.variant
-		b := newBed(t, three, cfg, tiny())
-		b.mix(t, writers)
-		bad := strings.Join(b.stress(1_500), "\n")
+		b, house := newBed(t, three, cfg, tiny())
+		setMix(t, house, writers)
+		bad := strings.Join(b.Stress(1_500), "\n")
 		for _, want := range bug.kinds {
 			if !strings.Contains(bad, want) {
 				t.Errorf("%s: no complaint of %s in:\n%s", bug.variant, want, bad)
@@ -78,11 +78,11 @@ func TestConditions(t *testing.T) {
 		}},
 	} {
 		cfg, _ := txn.Preset("drtm+h")
-		b := newBed(t, three, cfg, tiny())
-		if err := b.bench.AddTransaction("rogue", 2, func(tx *txn.Tx) error { return x.body(b.bench, tx) }); err != nil {
+		b, house := newBed(t, three, cfg, tiny())
+		if err := house.AddTransaction("rogue", 2, func(tx *txn.Tx) error { return x.body(house, tx) }); err != nil {
 			t.Fatal(err)
 		}
-		if bad := strings.Join(b.stress(60), "\n"); !strings.Contains(bad, x.condition) {
+		if bad := strings.Join(b.Stress(60), "\n"); !strings.Contains(bad, x.condition) {
 			t.Errorf("no complaint of %s in:\n%s", x.condition, bad)
 		}
 	}

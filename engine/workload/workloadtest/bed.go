@@ -1,0 +1,218 @@
+package workloadtest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"drtmx/engine/fabric"
+	"drtmx/engine/history"
+	"drtmx/engine/r2"
+	"drtmx/engine/sim"
+	"drtmx/engine/txn"
+	"drtmx/engine/workload"
+)
+
+// Setup is a deployment. Reads are torn in all of them.
+type Setup struct {
+	Machines, Threads, Coroutines int
+	Servers                       int // 0: all machines
+	Seed                          uint64
+	LossPPM                       uint32
+	Emulated                      int // machines that there are queue pairs for; 0: those there are
+	Txn                           txn.Config
+	RingBytes                     uint64 // 0: the default
+	Mode                          history.Mode
+	Requests                      int // per coroutine; 0: until the bed stops
+}
+
+// Small is three machines on which transactions meet, with one datagram in a
+// hundred lost.
+func Small(cfg txn.Config) Setup {
+	return Setup{Machines: 3, Threads: 2, Coroutines: 4, Seed: 1, LossPPM: 10_000, Txn: cfg, Mode: history.Full}
+}
+
+// Bed is a system while it runs.
+type Bed struct {
+	Sim     *sim.Sim
+	Fabric  *fabric.Fabric
+	Cluster *r2.Cluster
+
+	// OnDone, if it is not nil, sees every transaction that has ended.
+	OnDone func(*txn.Outcome)
+
+	Commits, Rollbacks, Attempts uint64
+	ByType                       []uint64 // commits of each of the bench's types
+
+	bench    workload.Bench
+	rec      *history.Recorder
+	requests int
+	stop     bool
+	running  int
+	err      error
+}
+
+// New opens the bench and starts its clients. What is not closed before closes
+// when the test ends.
+func New(t testing.TB, o Setup, bench workload.Bench) *Bed {
+	t.Helper()
+	b := &Bed{
+		Sim: sim.New(sim.Options{Seed: o.Seed, Trace: true}), bench: bench, requests: o.Requests,
+		rec:    history.New(history.Options{Mode: o.Mode, Initial: 2}),
+		ByType: make([]uint64, len(bench.Types())+1), // and one that a test adds
+	}
+	if err := b.open(t, o); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func (b *Bed) open(t testing.TB, o Setup) error {
+	profile, err := fabric.LoadProfile("val")
+	if err != nil {
+		return err
+	}
+	b.Fabric, err = fabric.New(b.Sim, fabric.Config{Profile: profile, Machines: o.Machines, TornReads: true, LossPPM: o.LossPPM})
+	if err != nil {
+		return err
+	}
+	t.Cleanup(b.Close)
+	b.Cluster, err = r2.New(b.Sim, b.Fabric, r2.Config{Threads: o.Threads, Coroutines: o.Coroutines, EmulatedNodes: o.Emulated})
+	if err != nil {
+		return err
+	}
+	err = b.bench.Open(workload.Env{
+		Cluster: b.Cluster, Servers: o.Servers, Txn: o.Txn, Recorder: b.rec, CheckLogs: o.Mode == history.Full,
+		RingBytes: o.RingBytes, OnDone: b.done,
+	})
+	if err != nil {
+		return err
+	}
+	if err := b.bench.Warm(); err != nil {
+		return err
+	}
+	for m := o.Servers % o.Machines; m < o.Machines; m++ { // clients without data, if there are any
+		for thread := range o.Threads {
+			for range o.Coroutines {
+				b.running++
+				b.Cluster.Spawn(m, thread, b.client)
+			}
+		}
+	}
+	return nil
+}
+
+func (b *Bed) done(_, _ int, o *txn.Outcome) {
+	b.Attempts += uint64(o.Attempts)
+	if o.Committed {
+		b.Commits++
+		b.ByType[o.Type]++
+	}
+	if o.RolledBack {
+		b.Rollbacks++
+	}
+	if b.OnDone != nil {
+		b.OnDone(o)
+	}
+}
+
+// client runs requests until the bed stops. An error stops it.
+func (b *Bed) client(c *r2.Co) {
+	r := b.bench.Runner(c)
+	for n := 0; !b.stop && (b.requests == 0 || n < b.requests); n++ {
+		if err := r.Next(); err != nil {
+			b.stop = true
+			if b.err == nil {
+				b.err = err
+			}
+		}
+	}
+	b.running--
+}
+
+// Run advances virtual time. It returns the first error of a client, too.
+func (b *Bed) Run(d sim.Time) error {
+	if err := b.advance(d); err != nil {
+		return err
+	}
+	return b.err
+}
+
+func (b *Bed) advance(d sim.Time) error {
+	if err := b.Sim.Run(b.Sim.Now() + d); err != nil {
+		return err
+	}
+	if n := b.Fabric.OutOfOrder(); n != 0 {
+		return fmt.Errorf("%d arrivals out of order", n)
+	}
+	return nil
+}
+
+const (
+	stressAtMost = sim.Second
+	drainAtMost  = 100 * sim.Millisecond
+)
+
+// Stress runs until so many transactions have committed, and returns the Verdict.
+func (b *Bed) Stress(commits uint64) (bad []string) {
+	for b.Commits < commits && b.err == nil {
+		if err := b.advance(100 * sim.Microsecond); err != nil {
+			return []string{err.Error()}
+		}
+		if b.Sim.Now() > stressAtMost {
+			bad = append(bad, fmt.Sprintf("only %d commits in %d ms", b.Commits, b.Sim.Now()/sim.Millisecond))
+			break
+		}
+	}
+	return append(bad, b.Verdict()...)
+}
+
+// Verdict drains and lists every complaint: errors of clients, replicas, the
+// workload's invariants, the history.
+func (b *Bed) Verdict() (bad []string) {
+	b.stop = b.stop || b.requests == 0
+	for until := b.Sim.Now() + drainAtMost; !b.drained(); {
+		if err := b.advance(10 * sim.Microsecond); err != nil {
+			return []string{err.Error()}
+		}
+		if b.Sim.Now() > until { // a fault of the protocol can make it so
+			bad = append(bad, fmt.Sprintf("not drained, %d clients are left\n%s", b.running, strings.Join(b.Cluster.Waiting(20), "\n")))
+			break
+		}
+	}
+	if b.err != nil {
+		bad = append(bad, b.err.Error())
+	}
+	b.bench.DB().CheckReplicas()
+	for _, inv := range b.bench.Check() {
+		if !inv.OK {
+			bad = append(bad, inv.Name+": "+inv.Text)
+		}
+	}
+	rep := b.rec.Finish()
+	for _, a := range rep.Anomalies {
+		bad = append(bad, a.Kind+": "+a.Text)
+	}
+	if !rep.OK && len(bad) == 0 {
+		bad = append(bad, "the report is not ok")
+	}
+	return bad
+}
+
+func (b *Bed) drained() bool {
+	return b.running == 0 && b.Cluster.Quiet() && b.bench.DB().InFlight() == 0
+}
+
+// Check fails the test with the Verdict.
+func (b *Bed) Check(t testing.TB) {
+	t.Helper()
+	if bad := b.Verdict(); len(bad) > 0 {
+		t.Fatal(strings.Join(bad, "\n"))
+	}
+}
+
+// Close ends the system. A test with many beds closes each before the next.
+func (b *Bed) Close() {
+	b.Sim.Close()
+	b.Fabric.Close()
+}
