@@ -188,6 +188,6 @@ func measureKnobs() []entry {
 		{Knob: Knob{Name: "warm", Kind: KindBool, Default: true, Label: "Warm caches", Section: "4.3.1", Group: groupMeasure,
 			Doc: "Fills the location caches before time 0 by the workload's own distribution. Off: they start empty."}},
 		{Knob: Knob{Name: "check", Kind: KindChoice, Default: "full", Choices: []string{"full", "sampled", "off"}, Label: "Checks", Group: groupMeasure,
-			Doc: "Records what each transaction read and wrote and looks for violations of strict serialisability: of all keys, of a sample of keys, or not at all. Costs no virtual time."}},
+			Doc: "Records what each transaction read and wrote and looks for violations of strict serialisability: of all keys, of a sample of keys, or not at all. Costs no virtual time. A run drains at its end to check the replicas and the tables too, unless it is off."}},
 	}
 }

@@ -93,13 +93,14 @@ func loads4(scale, workload string, many int) (all, correct []int) {
 	return all, all
 }
 
-// variants4 are the lines and, of TPC-C/no, the same with aborts ignored.
+// variants4 are the lines and, of TPC-C/no, the same with aborts ignored. What those
+// lose is known, so it is not checked.
 func variants4(workload string, ls []line4) (correct, published []line4) {
 	if workload != tpccNo {
 		return ls, nil
 	}
 	for _, l := range ls {
-		published = append(published, line4{l.name + abortsIgnored, with(l.set, engine.Knobs{"workload.variant": "as-published"})})
+		published = append(published, line4{l.name + abortsIgnored, with(l.set, engine.Knobs{"workload.variant": "as-published", "check": "off"})})
 	}
 	return ls, published
 }

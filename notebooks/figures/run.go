@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -138,10 +139,31 @@ func (p *plan) find(g gapPoint) (plannedPoint, int) {
 func (r *Recipe) From(scale string, results []*engine.Result) *Figure {
 	f := r.points(scale, results)
 	f.Claims = r.def.claims(f)
+	f.noteFailures()
 	if len(r.set) == 0 {
 		f.References = f.references()
 	}
 	return f
+}
+
+// noteFailures says so if runs were found to be incorrect.
+func (f *Figure) noteFailures() {
+	var bad []string
+	for _, s := range f.Series {
+		for _, p := range s.Points {
+			r := f.Result(p.Run)
+			if r != nil && r.Checks != nil && r.Checks.Mode != "off" && !r.Checks.OK {
+				bad = append(bad, fmt.Sprintf("%s at load %d", s.Name, p.Load))
+			}
+		}
+	}
+	if len(bad) == 0 {
+		return
+	}
+	if f.Note != "" {
+		f.Note += "; "
+	}
+	f.Note += "checks FAILED, so that these numbers mean nothing: " + strings.Join(bad, ", ")
 }
 
 // points is the figure without its claims. Results that are nil are still to come.
