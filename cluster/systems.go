@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"drtmx/engine"
@@ -139,9 +140,9 @@ func (m *member) lead() int64 {
 // room keeps the systems together: it says how far m may advance until it has
 // to wait for another. One that is stuck, paused or failed is not waited for,
 // nor, at a pace that someone watches, one that is seconds behind; it catches
-// up flat out (behind). A fork of m is waited for much longer, also while it
-// replays: whoever asked for it wants to see it, and on a slow machine it would
-// else never be level with m.
+// up flat out (behind). A fork of m is waited for however far behind it is, also
+// while it replays: whoever asked for it wants to see it, and it would else never be
+// level with m.
 func (a *Agent) room(m *member) int64 {
 	room := sliceLimit
 	lead, now := m.lead(), m.sys.NowNS()
@@ -149,7 +150,7 @@ func (a *Agent) room(m *member) int64 {
 		s := o.snap.Load()
 		gap, far := now-s.VirtualNS, 20*lead
 		if s.ForkedFrom == m.id && s.ForkEpoch == m.epoch {
-			far = 300 * lead
+			far = math.MaxInt64
 		}
 		if (m.pace == 0 && !s.CatchingUp || gap < far) && time.Now().UnixNano()-o.moved.Load() < int64(2*time.Second) {
 			room = min(room, lead-gap)

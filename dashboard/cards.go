@@ -25,6 +25,7 @@ type Card struct {
 	Set       engine.Knobs `json:"set,omitempty"`
 	Undo      engine.Knobs `json:"undo,omitempty"` // takes it back
 	Title     string       `json:"title"`
+	With      int          `json:"with,omitempty"` // changes right before it that it is measured together with
 	Before    Part         `json:"before"`
 	After     Part         `json:"after"`
 	Rows      []Row        `json:"rows,omitempty"`
@@ -98,8 +99,10 @@ func cards(sys, epoch string, ms []moment, events []cluster.Event) []Card {
 			continue
 		}
 		c := Card{Sys: sys, Number: e.Version - 1, Version: e.Version, VirtualNS: e.VirtualNS, By: e.By, Set: e.Set, Title: title(e)}
-		before, after := under(ms, e.Version-1), under(ms, e.Version)
-		c.Before, c.After = Part{Sys: sys, Epoch: epoch, Version: e.Version - 1}, Part{Sys: sys, Epoch: epoch, Version: e.Version}
+		base, after := settledBefore(ms, e.Version), under(ms, e.Version)
+		before := under(ms, base)
+		c.With = e.Version - 1 - base
+		c.Before, c.After = Part{Sys: sys, Epoch: epoch, Version: base}, Part{Sys: sys, Epoch: epoch, Version: e.Version}
 		c.Final = e.Version < last || len(after) >= 2*cardWindows
 		c.Failed, c.Lost = failures(ms, e.VirtualNS, next)
 		next = e.VirtualNS
@@ -161,11 +164,26 @@ func under(ms []moment, version int) []moment {
 	return ms[lo:hi]
 }
 
+// settledBefore is the latest version before another that has enough windows to compare with:
+// changes that follow each other quickly are measured together.
+func settledBefore(ms []moment, version int) int {
+	for v := version - 1; v > 0; v-- {
+		if len(under(ms, v)) >= cardLeast {
+			return v
+		}
+	}
+	return version - 1
+}
+
 // compare fills the card from the windows of both sides.
 func (c *Card) compare(before, after []moment) {
 	before, after = c.Before.settle(before), c.After.settle(after)
 	if len(before) < cardLeast {
 		c.Settling = "there were too few windows before it to compare with"
+		return
+	}
+	if len(after) < cardLeast && c.Final {
+		c.Settling = "the next change came too soon to tell; the card of that one says what they did together"
 		return
 	}
 	if len(after) < cardLeast {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 
@@ -124,8 +125,10 @@ func (ls *lineages) read(ctx context.Context, s cluster.Snapshot) (*lineage, err
 	if err := l.add(g.Header.Spec, nil); err != nil {
 		return nil, err
 	}
-	l.start = l.lived[0].values
-	if n := l.start[crashKnob].(int); n != nobody {
+	if l.start, err = began(session.Segments); err != nil {
+		return nil, err
+	}
+	if n := l.lived[0].values[crashKnob].(int); n != nobody {
 		l.lived[0].down = []int{n}
 	}
 	for _, step := range g.Steps {
@@ -136,6 +139,23 @@ func (ls *lineages) read(ctx context.Context, s cluster.Snapshot) (*lineage, err
 		}
 	}
 	return l, nil
+}
+
+// began is what the knobs were when the system was begun with the workload and the hardware that it
+// has: a reset keeps what was changed before it.
+func began(segments []cluster.Segment) (engine.Knobs, error) {
+	var start engine.Knobs
+	for _, g := range slices.Backward(segments) {
+		v, err := engine.Resolve(g.Header.Spec)
+		if err != nil {
+			return nil, err
+		}
+		if start != nil && (v["workload"] != start["workload"] || v["profile"] != start["profile"]) {
+			break
+		}
+		start = v
+	}
+	return start, nil
 }
 
 // inverse is what has to be set on a spec to get back to values that were.

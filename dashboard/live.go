@@ -83,13 +83,33 @@ func (p *page) histories(ctx context.Context) (out []history, stamp string) {
 	return out, stamp
 }
 
-// timeline draws throughput and latency of all systems on one time axis.
+// alike are the histories of systems with the workload of one of them: numbers of others are not to
+// be compared.
+func (p *page) alike(ctx context.Context, hs []history, sys string) []history {
+	workload := func(s cluster.Snapshot) any {
+		l, err := p.lines.get(ctx, s)
+		if err != nil {
+			return nil
+		}
+		return l.spec.Workload
+	}
+	var want any
+	for _, h := range hs {
+		if h.snap.Sys == sys {
+			want = workload(h.snap)
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(hs), func(h history) bool { return workload(h.snap) != want })
+}
+
+// timeline draws throughput and latency of the systems with the same workload on one time axis.
 // ?last=N takes the latest N windows of the system shown and what the others did
 // then, ?from=&to= a span in virtual ns; without either, all that are kept.
 func (p *page) timeline(w http.ResponseWriter, r *http.Request) { p.tracks(w, r, tracks) }
 
 func (p *page) tracks(w http.ResponseWriter, r *http.Request, tracks []measure) {
 	hs, stamp := p.histories(r.Context())
+	hs = p.alike(r.Context(), hs, sysOf(r))
 	from, to := spanOf(r, hs)
 	p.draw(w, r, stamp, func() *charts.Chart {
 		out := make([]charts.Track, len(tracks))
@@ -143,8 +163,8 @@ func spanOf(r *http.Request, hs []history) (from, to int64) {
 		return from, to
 	}
 	for _, h := range hs {
-		if n := len(h.moments); h.snap.Sys == sysOf(r) && n > last {
-			from = h.moments[n-last].t0
+		if n := len(h.moments); h.snap.Sys == sysOf(r) && n > 0 {
+			from, to = h.moments[max(n-last, 0)].t0, h.snap.VirtualNS
 		}
 	}
 	return from, to

@@ -8,7 +8,7 @@ import { Steps } from "./steps.js";
 import { Figures } from "./figures.js";
 import { badge, openChecks } from "./checks.js";
 import { averaged, drawCluster } from "./cluster.js";
-import { $, call, copier, dialog, el, keyed, ms, notice, si } from "./kit.js";
+import { $, call, calm, copier, dialog, el, keyed, ms, notice, si } from "./kit.js";
 
 const recent = 10; // windows that the numbers above and the picture are means of
 const systems = new Map();
@@ -40,7 +40,7 @@ const feed = new Feed({
     tasks(f.tasks);
   },
   status(online) {
-    if (online) return;
+    if (online) { calm(); return; }
     $("state").textContent = "offline";
     $("state").className = "pill offline";
     notice("The agent does not answer. The page goes on by itself when it is back.");
@@ -61,7 +61,7 @@ function header() {
   $("state").className = "pill " + s.state;
   $("pause").textContent = s.state === "paused" ? "Go on" : "Pause";
   const ghost = list.find((x) => x.catching_up && x.forked_from === shown);
-  $("tempo").textContent = ghost ? `waits at ${ms(s.virtual_ns)} for its ghost ${ghost.sys}` : s.state === "paused" || s.state === "failed" ? `stands at ${ms(s.virtual_ns)}` : `1 s here = ${s.speed > 0 ? ms(s.speed) : "…"} in the cluster, now ${ms(s.virtual_ns)}`;
+  $("tempo").textContent = ghost ? `waits at ${ms(s.virtual_ns)} for its ghost ${ghost.sys}, which has replayed ${ms(systems.get(ghost.sys)?.virtual_ns ?? 0)}` : s.state === "paused" || s.state === "failed" ? `stands at ${ms(s.virtual_ns)}` : `1 s here = ${s.speed > 0 ? ms(s.speed) : "…"} in the cluster, now ${ms(s.virtual_ns)}`;
   if (document.activeElement !== $("pace")) {
     const p = String(s.pace);
     if (![...$("pace").options].some((o) => o.value === p)) $("pace").append(el("option", { value: p }, `${ms(s.pace)}/s`));
@@ -75,14 +75,19 @@ function header() {
   $("t-throughput").textContent = si(mean((x) => x.throughput)) + "/s";
   for (const q of ["p50", "p99"]) { const v = mean((x) => x.latency_us[q]); $("t-" + q).textContent = v ? si(v) + " µs" : "–"; }
   const tries = ws.reduce((a, x) => a + x.commits + x.aborts, 0);
-  $("t-aborts").textContent = tries ? (100 * ws.reduce((a, x) => a + x.aborts, 0) / tries).toFixed(2) + " %" : "–";
+  $("t-aborts").textContent = share(ws.reduce((a, x) => a + x.aborts, 0), tries);
+  const rolled = ws.reduce((a, x) => a + x.rollbacks, 0), done = ws.reduce((a, x) => a + x.commits, rolled);
+  $("rolledtile").hidden = !rolled;
+  $("t-rolled").textContent = share(rolled, done);
   const failed = ws.reduce((a, x) => a + (x.failed || 0), 0), lost = ws.reduce((a, x) => a + (x.lost || 0), 0), ended = ws.reduce((a, x) => a + x.commits + x.rollbacks, failed);
   $("failedtile").hidden = !(failed + lost);
   $("failedtile").title = `${si(failed)} requests ended with an error, ${si(lost)} passive ones are lost: a machine crashed`;
-  $("t-failed").textContent = ended ? (100 * failed / ended).toFixed(failed < ended / 10 ? 2 : 0) + " %" : "–";
+  $("t-failed").textContent = share(failed, ended);
   badge($("checks"), w.checks);
   drawCluster(averaged(ws));
 }
+
+const share = (n, of) => of ? (100 * n / of).toFixed(n < of / 10 ? 2 : 0) + " %" : "–";
 
 // behind says how far systems are behind the first one.
 function behind() {
@@ -157,7 +162,7 @@ $("copy").onclick = async () => {
 const keys = { " ": ["pause", "pause or go on"], s: ["step", "one window further"], u: [null, "undo the latest change"], g: ["fork", "ghost: go on without the latest change"], p: ["pinstate", "pin this state"],
   c: ["copy", "copy as command, notebook cell, YAML"], k: ["checks", "what the checker says"], "/": [null, "find a knob"], f: [null, "figures, and back"], "?": ["help", "this"] };
 $("help").onclick = () => dialog("Keys, and what is what", el("dl", { class: "keys" }, ...Object.entries(keys).flatMap(([k, [, t]]) => [el("dt", {}, el("kbd", {}, k === " " ? "space" : k)), el("dd", {}, t)])),
-  el("p", {}, "A mark on the time axis is a change; its number is that of the card below. A card compares the windows before and after, without the transient; ± is the 95 % interval, and = says that the interval has zero in it."),
+  el("p", {}, "A mark on the time axis is a change; its number is that of the card below. A card compares the windows before and after, without the transient; ± is the 95 % interval, and = says that the interval has zero in it; ✓ is better and ! is worse."),
   el("p", {}, "A ghost replays everything up to now and then goes on without the change: a dashed line."));
 document.addEventListener("keydown", (e) => {
   const at = document.activeElement;

@@ -1,4 +1,4 @@
-import { $ } from "./kit.js";
+import { $, el } from "./kit.js";
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
@@ -88,12 +88,34 @@ export async function draw(e, url, how = {}) {
   }
   o.backgroundColor = "transparent";
   o.tooltip = { ...o.tooltip, confine: true };
+  if (o.grid?.length) o.tooltip.formatter = (at) => tip(o, [at].flat());
   o.legend = { ...o.legend, itemWidth: 14, itemHeight: 9, itemGap: 9, bottom: 4 };
   if (o.grid?.length) for (const y of o.yAxis) if (y.name) Object.assign(y, { nameGap: 17, nameTextStyle: { align: "left", padding: [0, 0, 0, -54] } }); // not out of the picture
   if (o.grid?.length > 1) o.axisPointer = { link: [{ xAxisIndex: "all" }] };
   how.dress?.(o);
   c.setOption(o, { replaceMerge: ["series", "xAxis", "yAxis", "grid"] });
 }
+
+// tip says what is under the pointer: where it is on X, and each line's value with its axis' name.
+function tip(o, at) {
+  const axes = (i) => [titleOf(o.xAxis?.at(-1)), titleOf(o.yAxis?.[i])], panel = (p) => o.series[p.seriesIndex]?.yAxisIndex || 0;
+  const rows = at.filter((p) => Array.isArray(p.value) && typeof p.value[1] === "number").sort((a, b) => panel(a) - panel(b));
+  if (!rows.length) return el("div", {}, at[0]?.name || "");
+  const [x] = axes(0);
+  return el("div", {}, el("div", {}, `${x.name} ${number(rows[0].value[0])} ${x.unit}`), ...rows.map((p) => {
+    const [, y] = axes(panel(p)), dot = el("span", { class: "dot" });
+    dot.style.background = p.color; // a style attribute would be against the content policy
+    return el("div", {}, dot, `${p.seriesName}: ${o.yAxis.length > 1 ? `${y.name} ` : ""}`, el("b", {}, number(p.value[1])), ` ${y.unit}`);
+  }));
+}
+
+// titleOf takes an axis' title, name (unit), apart.
+function titleOf(axis) {
+  const [, name, unit] = (axis?.name || "").match(/^(.*?)(?: \((.*)\))?$/) || [];
+  return { name: name || "", unit: unit || "" };
+}
+
+const number = (v) => String(Number(v.toPrecision(5)));
 
 // onGround takes lighter colours on a dark ground.
 function onGround(text) {

@@ -65,6 +65,8 @@ export class Figures {
     const chapters = [...new Set(l.map((f) => f.chapter))].map((n) => ({ n, figures: l.filter((f) => f.chapter === n).map((f) => ({ ...f, here: f.id === this.id })) }));
     keyed($("figurelist"), chapters, (c) => String(c.n), (c) => el("section", {}, el("h2", {}, `Chapter ${c.n}`), el("ul", {}, ...c.figures.map((f) =>
       el("li", {}, el("a", { href: `#figures/${encodeURIComponent(f.id)}`, "aria-current": f.here && "page" }, el("span", {}, el("b", {}, f.id), el("small", {}, `§${f.section}`)), el("span", {}, f.title), el("small", { class: `status ${f.status}` }, status(f))))))));
+    if (this.scrolled !== this.id) $("figurelist").querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
+    this.scrolled = this.id;
   }
   async load() {
     const id = this.id, missing = !id;
@@ -246,7 +248,7 @@ export class Figures {
   claims() {
     const d = this.now.drawn[0], claims = d && !this.now.running ? d.claims || [] : [];
     $("claimsbox").hidden = !claims.length && !(d?.references || []).length;
-    keyed($("claims"), claims, (c) => c.id, (c) => el("li", {}, el("span", { class: `verdict ${c.status}` }, { holds: "✓ holds", contradicted: "✗ contradicted" }[c.status] || "? undecided"),
+    keyed($("claims"), claims, (c) => c.id, (c) => el("li", {}, el("span", { class: `verdict ${c.status}`, title: verdicts[c.status] }, { holds: "✓ holds", contradicted: "✗ contradicted" }[c.status] || "? undecided"),
       el("div", {}, el("p", {}, c.claim), el("p", { class: "hint" }, facts(c)), el("p", { class: "hint" }, c.why))));
     keyed($("references"), (d?.references || []).filter((r) => !claims.some((c) => c.id === r.id)), (r) => r.id + r.to, (r) => el("li", {}, el("span", { class: "hint" }, "◇ thesis"), el("div", {}, el("p", {}, `${r.text}: ${r.from === null ? `${number(r.x)} ${d.x.unit}` : `${span(r)} ${d.y.unit}`}`), el("p", { class: "hint" }, `§${r.section}`))));
   }
@@ -281,6 +283,8 @@ export class Figures {
   }
 }
 
+const verdicts = { holds: "with its 95 % interval the measured value is on the side that the thesis says, or as near to its number as is asked", contradicted: "with its 95 % interval the measured value is on the other side, or too far from the number",
+  undecided: "the 95 % interval reaches over the limit: longer runs, as at paper scale, would tell" };
 const barred = (d) => ["bars", "stacked", "ranking"].includes(d?.form);
 const axis = (a) => a.unit ? `${a.label} (${a.unit})` : a.label;
 const number = (v) => String(Number.isInteger(v) ? v : Number(v.toPrecision(4)));

@@ -54,7 +54,7 @@ export const signed = (v, text) => (v < 0 ? "−" : "+") + text(Math.abs(v));
 
 export function ms(ns) {
   const v = ns / 1e6;
-  return v >= 1000 ? (v / 1000).toFixed(2) + " s" : (v < 10 ? v.toFixed(2) : v.toFixed(1)) + " ms";
+  return v >= 10000 ? (v / 1000).toFixed(2) + " s" : (v < 10 ? v.toFixed(2) : v.toFixed(1)) + " ms";
 }
 
 let lasting = "", passing;
@@ -68,6 +68,14 @@ export function flash(text) {
   show(text);
   clearTimeout(passing);
   passing = setTimeout(() => { passing = 0; show(lasting); }, 9000);
+}
+
+// calm takes an error line away: what it complained of has been put right.
+export function calm() {
+  if (!passing) return;
+  clearTimeout(passing);
+  passing = 0;
+  show(lasting);
 }
 
 function show(text) {
@@ -98,6 +106,7 @@ export async function call(method, path, body, quiet) {
     else if (quiet.call) quiet(line);
     return;
   }
+  if (method !== "GET") calm();
   return text ? JSON.parse(text) : {};
 }
 

@@ -77,10 +77,12 @@ export class Knobs {
     const preset = g.knobs.find((k) => k.name === "preset");
     return el("fieldset", { class: "changes" }, el("legend", {}, "Changed since the start"),
       ...g.knobs.map((k) => el("div", { class: "change", "data-knob": k.name }, el("span", {}, k.label, el("small", {}, ` ${text(k, k.start)} → ${text(k, k.value)}`)),
-        el("button", { class: "link", title: down(k) ? `restart ${text(k, k.value)}` : `${k.name} back to ${text(k, k.start)}`, onclick: () => this.set(backOf(k)) }, down(k) ? "restart" : "undo"))),
+        el("button", { class: "link", title: down(k) ? `restart ${text(k, k.value)}` : `${k.name} back to ${text(k, k.start)}${k.live ? "" : ", and begin again at 0"}`, onclick: () => this.takeBack(k, backOf(k)) }, down(k) ? "restart" : "undo"))),
       g.follow > 0 && el("p", { class: "hint" }, `and ${g.follow} that come with the preset`),
-      g.knobs.length > 1 && el("button", { class: "link", onclick: () => this.set(preset ? { ...back, preset: preset.start } : back) }, "undo all"));
+      g.knobs.length > 1 && el("button", { class: "link", onclick: () => this.takeBack(g.knobs.find((k) => !k.live) || g.knobs[0], preset ? { ...back, preset: preset.start } : back) }, "undo all"));
   }
+  // takeBack sets knobs; if one of them is fixed while the system runs, that takes a reset.
+  takeBack(k, values) { return k.live || isOrder(k) ? this.set(values) : this.restart(values); }
   // live puts those that do nothing now out of the way.
   live(g, was) {
     const idle = (k) => !k.active && !this.needs(k), idles = g.knobs.filter(idle);
@@ -93,10 +95,13 @@ export class Knobs {
     const go = el("button", { hidden: true, onclick: () => this.restart() }, "");
     this.go = go;
     this.staged = {};
-    return el("details", { open }, el("summary", {}, g.name), el("p", { class: "hint" }, "Change them and begin again at 0 with the same seed."), ...g.knobs.map((k) => this.row(k)), go);
+    const idles = g.knobs.filter((k) => !k.active);
+    return el("details", { open, class: "fixed" }, el("summary", {}, g.name), el("p", { class: "hint" }, "Change them and begin again at 0 with the same seed."), el("div", { class: "go" }, go), ...g.knobs.filter((k) => k.active).map((k) => this.row(k)),
+      idles.length > 0 && el("details", { open: $("find").value.trim() !== "" }, el("summary", {}, `${idles.length} without effect now`), ...idles.map((k) => this.row(k))));
   }
   stage(k, v) {
     if (String(v) === String(k.value)) delete this.staged[k.name]; else this.staged[k.name] = v;
+    this.root.querySelector(`.knob[data-knob="${k.name}"]`)?.classList.toggle("staged", k.name in this.staged);
     const n = Object.keys(this.staged).length;
     this.go.hidden = !n;
     this.go.textContent = `Begin again with ${n === 1 ? "this" : `these ${n}`}`;
@@ -146,8 +151,9 @@ export class Knobs {
     } else {
       const number = k.kind === "int" || k.kind === "float";
       const slide = number && k.live && k.max - k.min <= 200;
-      i = el("input", { type: slide ? "range" : number ? "number" : "text", id, value: number ? k.value : text(k, k.value), min: number ? k.min : undefined, max: number ? k.max : undefined,
-        step: k.kind === "int" ? 1 : slide ? (k.max - k.min) / 200 : "any" });
+      i = el("input", { type: slide ? "range" : number ? "number" : "text", id, min: number ? k.min : undefined, max: number ? k.max : undefined, step: k.kind === "int" ? 1 : slide ? stepOf(k) : "any" });
+      i.value = number ? k.value : text(k, k.value); // the browser fits it to the step, which has to be known before
+
       if (slide) { more = el("output", { for: id }, text(k, k.value)); i.oninput = () => { more.textContent = i.value + (k.unit === "%" ? " %" : ""); }; } else i.oninput = () => { i.dataset.dirty = "1"; };
       i.onchange = () => { delete i.dataset.dirty; take(number ? Number(i.value) : i.value); };
       if (!slide) i.onblur = () => { if (i.dataset.dirty) { delete i.dataset.dirty; this.draw(); } };
@@ -174,6 +180,9 @@ export class Knobs {
 const isOrder = (k) => k.name === "fault.crash" || k.name === "fault.restart";
 const down = (k) => k.name === "fault.crash" && k.value >= 0;
 const backOf = (k) => down(k) ? { "fault.restart": k.value } : { [k.name]: k.start };
+
+// stepOf is a round step, of which a slider has some hundreds.
+const stepOf = (k) => { const unit = 10 ** Math.floor(Math.log10((k.max - k.min) / 200)); return (k.max - k.min) / 200 >= 5 * unit ? 5 * unit : unit; };
 
 const mark = (k) => k.changed && !k.follows ? "changed" : "";
 const idOf = (k) => "k-" + k.name.replaceAll(".", "-");
