@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 
@@ -93,7 +94,9 @@ func estimate(v Knobs) Estimate {
 		p = tpcePopulation(v, servers)
 	}
 	commits := count(p.perSecond)
-	recv := int64(threads) * int64(min(2048, 8*all*r2Config(v).Coroutines)) * recvBytes
+	messages := r2Config(v)
+	recvBytes := int64(cmp.Or(messages.MaxMessage, recvBytes))
+	recv := int64(threads) * int64(messages.RecvDepth) * recvBytes
 	if copies > 1 {
 		fixed += int64(servers*threads) * ringBytes
 	}

@@ -149,12 +149,16 @@ func (s *System) drain() error {
 	s.end = &c
 	s.meter.close()
 	s.cl.ShutGate()
-	for t0 := s.sim.Now(); !s.load.settled() || s.state == StateDraining; {
+	from, ended := s.sim.Now(), s.meter.total
+	for t0 := from; !s.load.settled() || s.state == StateDraining; {
 		if err := s.sim.Run(s.sim.Now() + barrierPoll); err != nil {
 			return err
 		}
+		if s.meter.total != ended { // slowly, under contention
+			t0, ended = s.sim.Now(), s.meter.total
+		}
 		if s.sim.Now()-t0 > s.patience() {
-			return fmt.Errorf("the cluster did not drain between %d ns and %d ns: %s", t0/sim.Nanosecond, s.NowNS(), s.waiting())
+			return fmt.Errorf("the cluster did not drain: it began at %d ns, and between %d ns and %d ns no request ended: %s", from/sim.Nanosecond, t0/sim.Nanosecond, s.NowNS(), s.waiting())
 		}
 	}
 	verdicts := s.load.finish()

@@ -22,7 +22,7 @@ func TestRegistryRows(t *testing.T) {
 	}
 }
 
-// The contract's list of what changes live, as far as this issue implements it.
+// The contract's list of what changes live, as far as it is there.
 func TestLiveKnobs(t *testing.T) {
 	for _, want := range []string{"preset", "phase.", "opt.", "cache.", "txn.", "coroutines", "workload.theta", "workload.payload", "workload.mix.", "ddio", "fault."} {
 		found := false

@@ -60,7 +60,7 @@ func (n Number) Time() sim.Time { return sim.Time(math.Round(n.Value * 1000)) }
 // Int is a count.
 func (n Number) Int() int { return int(n.Value) }
 
-// perByte is the time of 1024 bytes at a number of GB/s.
+// perKB is the time of 1024 bytes at a number of GB/s.
 func (n Number) perKB() sim.Time { return sim.Time(math.Round(1024 * 1000 / n.Value)) }
 
 // CPUNumbers is what a core pays for talking to its RNIC, charged by engine/r2. Of

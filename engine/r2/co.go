@@ -26,6 +26,7 @@ type Co struct {
 	pending int // requests it waits for
 	waiting bool
 	asleep  bool
+	slept   bool // until wakeAt
 	gated   bool
 	covered bool
 	mode    Mode
@@ -183,7 +184,13 @@ func (c *Co) park() {
 func (c *Co) woken() {
 	c.runFrom = c.w.local
 	c.touched |= 1 << c.phase
-	c.spent.add(c.phase, metrics.Poll, c.w.local-c.parkedAt-c.explained)
+	wait := c.w.local - c.parkedAt - c.explained
+	if c.slept {
+		slept := min(wait, c.wakeAt-c.parkedAt)
+		c.spent.add(c.phase, metrics.Asleep, slept)
+		c.slept, wait = false, wait-slept
+	}
+	c.spent.add(c.phase, metrics.Poll, wait)
 	c.explained = 0
 }
 
@@ -300,7 +307,7 @@ func (c *Co) Room() {
 // expire ends a sleep; a timer of before a crash finds another one, or none.
 func (c *Co) expire() {
 	if c.asleep && c.wakeAt == c.w.cl.sim.Now() {
-		c.asleep = false
+		c.asleep, c.slept = false, true
 		c.w.makeReady(c)
 	}
 }

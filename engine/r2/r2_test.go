@@ -295,6 +295,8 @@ func TestBreakdownCoversTheWholeTime(t *testing.T) {
 		c.Phase(all(metrics.Lock))
 		c.Call(1, 3, make([]byte, 8))
 		c.Wait()
+		c.Phase(all(metrics.Backoff))
+		c.Sleep(2 * sim.Microsecond)
 		c.TakeBreakdown(&spent)
 		took = c.Now() - start
 	})
@@ -307,6 +309,9 @@ func TestBreakdownCoversTheWholeTime(t *testing.T) {
 	}
 	if sum != took || took == 0 {
 		t.Fatalf("milestones add up to %d ps of %d", sum, took)
+	}
+	if slept := spent[metrics.Backoff][metrics.Asleep]; slept != 2*sim.Microsecond {
+		t.Errorf("asleep for %d ps of 2 us", slept)
 	}
 	if spent[metrics.Lock][metrics.Handler] < 200*1_000_000/2200 || spent[metrics.Execution][metrics.Handler] != 0 {
 		t.Errorf("handler time %d ps in lock, %d in execution", spent[metrics.Lock][metrics.Handler], spent[metrics.Execution][metrics.Handler])

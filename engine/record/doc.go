@@ -33,7 +33,7 @@
 //
 // # Log entries
 //
-// One entry carries all that one transaction changes on one backup. Its size stands at both ends (section
+// One entry carries all that one transaction changes, and a backup takes from it what it holds. Its size stands at both ends (section
 // 4.3.4), each time together with the transaction's number in its thread, so that the end of an older
 // entry of the same size in the same place is not taken for the end of this one.
 //

@@ -209,7 +209,7 @@ func (tx *Tx) commit() error {
 	}
 	if err != nil {
 		// A committed transaction cannot be written back: a machine is gone, and
-		// recovery is not part of this protocol.
+		// there is no recovery yet.
 		tx.db.cl.Fail(fmt.Errorf("txn: write-back: %w", err))
 	}
 	tx.dropEntries()

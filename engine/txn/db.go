@@ -236,8 +236,8 @@ func (db *DB) openRings() error {
 	for m := range db.servers {
 		var mrs []fabric.MR
 		for t := range threads {
-			_, socket := cl.Fabric().Machine(m).Place(t % cl.Threads(m))
-			a, err := cl.Mem(m).Alloc(fabric.Alloc{Name: "txn.log", Bytes: db.rings.Total(), Socket: socket})
+			_, home := cl.Fabric().Machine(m).Place(t % cl.Threads(m))
+			a, err := cl.Mem(m).Alloc(fabric.Alloc{Name: "txn.log", Bytes: db.rings.Total(), Socket: home})
 			if err != nil {
 				return fmt.Errorf("log rings of machine %d: %w", m, err)
 			}

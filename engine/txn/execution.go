@@ -53,7 +53,8 @@ func (tx *Tx) fetch(first int, parallel bool) error {
 	}
 }
 
-// enterFetch begins the phase that fetches and returns its primitive.
+// enterFetch begins the phase that fetches and returns its primitive. READs get
+// the optimisations of READs, also in a hybrid phase.
 func (tx *Tx) enterFetch(parallel bool) Prim {
 	prim, phase := tx.cfg.Execution, metrics.Execution
 	if tx.readOnly {
@@ -63,6 +64,8 @@ func (tx *Tx) enterFetch(parallel bool) Prim {
 	if parallel {
 		mode.Outstanding = tx.cfg.Opt[phase].Outstanding || tx.cfg.Speculative
 	}
+	tx.reads = mode
+	tx.reads.Doorbell = tx.cfg.mode(phase, OneSided).Doorbell
 	tx.enter(phase, mode)
 	return prim
 }
@@ -91,12 +94,16 @@ func (tx *Tx) begin(a *access, prim Prim) {
 		if a.look == nil {
 			a.look = new(kv.Lookup)
 		}
+		before := tx.c.Using(tx.reads)
 		*a.look, a.state = a.table.store.Start(tx.c, a.key), looking
+		tx.c.Using(before)
 	}
 }
 
 func (tx *Tx) readRow(a *access) {
+	before := tx.c.Using(tx.reads)
 	b := tx.c.Read(a.loc.Loc, a.table.rowBytes)
+	tx.c.Using(before)
 	a.value, a.buf, a.state = b.B, b.Addr, reading
 }
 
@@ -262,9 +269,10 @@ func (tx *Tx) fills() bool {
 	return tx.cfg.Execution != TwoSided
 }
 
-// serveFetch looks records up and returns address and row of each.
+// serveFetch looks records up and returns address and row of each. The time of Table
+// 4-2 is that of one: without speculation a request has no more.
 func (db *DB) serveFetch(c *r2.Co, from r2.Peer, req, rep []byte) int {
-	db.covered(c, db.costs.Execution)
+	db.covered(c, len(req)/fetchItem*db.costs.Execution)
 	n := 0
 	for ; len(req) >= fetchItem; req = req[fetchItem:] {
 		item := u64(req)

@@ -15,6 +15,11 @@ import (
 // onClient runs body on one coroutine of machine 0 of a small cluster.
 func onClient(t testing.TB, cfg Config, spec kv.Spec, keys uint64, body func(c *r2.Co, cl *Client)) {
 	t.Helper()
+	onCluster(t, r2.Config{Threads: 1}, cfg, spec, keys, body)
+}
+
+func onCluster(t testing.TB, frame r2.Config, cfg Config, spec kv.Spec, keys uint64, body func(c *r2.Co, cl *Client)) {
+	t.Helper()
 	profile, err := fabric.LoadProfile("val")
 	if err != nil {
 		t.Fatal(err)
@@ -26,7 +31,7 @@ func onClient(t testing.TB, cfg Config, spec kv.Spec, keys uint64, body func(c *
 	}
 	defer f.Close()
 	defer s.Close()
-	cl, err := r2.New(s, f, r2.Config{Threads: 1})
+	cl, err := r2.New(s, f, frame)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,6 +108,33 @@ func TestRefusals(t *testing.T) {
 					t.Errorf("the next transaction: %v", err)
 				}
 			})
+		})
+	}
+}
+
+// TestLogEntryFitsMessage: a log entry that no message carries is refused before
+// anything is locked, however it would be sent.
+func TestLogEntryFitsMessage(t *testing.T) {
+	for _, prim := range []Prim{OneSided, TwoSided} {
+		cfg, _ := Preset("drtm+h")
+		cfg.Logging = prim
+		onCluster(t, r2.Config{Threads: 1, MaxMessage: 256}, cfg, kv.Spec{ID: 1, Name: "t", ValueBytes: 16}, 60, func(_ *r2.Co, cl *Client) {
+			write := func(n uint64) func(tx *Tx) error {
+				return func(tx *Tx) error {
+					for key := range n {
+						if _, err := tx.Update(1, key); err != nil {
+							return err
+						}
+					}
+					return nil
+				}
+			}
+			if err := cl.Run(0, false, write(12)); err == nil || !strings.Contains(err.Error(), "log entry") {
+				t.Errorf("%s: error %v, want one about the log entry", prim, err)
+			}
+			if err := cl.Run(0, false, write(3)); err != nil {
+				t.Errorf("%s: the next transaction: %v", prim, err)
+			}
 		})
 	}
 }
@@ -250,4 +282,29 @@ func TestInsertMutableConstant(t *testing.T) {
 			return nil
 		})
 	})
+}
+
+// TestHybridReadsRingAlone: of a hybrid phase only the RPCs share doorbells, as Table 4-1
+// has it for the two primitives.
+func TestHybridReadsRingAlone(t *testing.T) {
+	doorbells := map[Prim]uint64{}
+	for _, prim := range []Prim{OneSided, Hybrid} {
+		cfg, _ := Preset("drtm+h")
+		cfg.Execution = prim
+		onClient(t, cfg, kv.Spec{ID: 1, Name: "t", ValueBytes: 16}, 60, func(c *r2.Co, cl *Client) {
+			body := func(tx *Tx) error { // records of one other machine
+				return tx.Prefetch(Ref{1, 1}, Ref{1, 4}, Ref{1, 7})
+			}
+			for range 2 { // the first fills the location cache
+				before := c.Cluster().Fabric().Counts().Doorbells
+				if err := cl.Run(0, false, body); err != nil {
+					t.Error(err)
+				}
+				doorbells[prim] = c.Cluster().Fabric().Counts().Doorbells - before
+			}
+		})
+	}
+	if doorbells[Hybrid] != doorbells[OneSided] || doorbells[Hybrid] < 3 {
+		t.Errorf("doorbells by primitive: %v, want as many for both", doorbells)
+	}
 }

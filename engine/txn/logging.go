@@ -29,8 +29,8 @@ func (tx *Tx) planLog() error {
 	}
 	tx.th.number++
 	tx.logged = tx.th.number
-	if tx.entryBytes() > record.MaxEntryBytes {
-		return tx.fail(fmt.Errorf("write set does not fit a log entry of %d bytes: split the transaction", record.MaxEntryBytes))
+	if n, most := tx.entryBytes(), tx.maxEntry(); n > most {
+		return tx.fail(fmt.Errorf("write set takes a log entry of %d bytes, at most %d can be sent: split the transaction", n, most))
 	}
 	for i := range tx.set {
 		if a := &tx.set[i]; a.out != nil {
@@ -40,6 +40,15 @@ func (tx *Tx) planLog() error {
 		}
 	}
 	return nil
+}
+
+// maxEntry is the largest log entry: one record in a ring, and one message.
+func (tx *Tx) maxEntry() int {
+	room := tx.db.cl.MaxWrite()
+	if tx.cfg.Logging == TwoSided {
+		room = tx.db.maxPayload - logHead
+	}
+	return min(record.MaxEntryBytes, room)
 }
 
 // logAt adds a backup, once.

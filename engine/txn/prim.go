@@ -43,8 +43,8 @@ func ParsePrim(s string) (Prim, error) {
 }
 
 // Allowed is Table 4-1: the optimisations that make sense in a phase done with
-// a primitive. The lock of the write set counts as Validation there. A hybrid
-// phase may use what either of its primitives may.
+// a primitive. The lock of the write set counts as Validation there. Of a hybrid
+// phase it is what its RPCs may use; its READs are those of OneSided.
 func Allowed(phase metrics.Phase, p Prim) r2.Mode {
 	two := p == TwoSided || p == Hybrid
 	switch phase {

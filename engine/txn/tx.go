@@ -89,6 +89,7 @@ type Tx struct {
 	logs    []logged
 	logged  uint32 // number of the log entry
 	phase   metrics.Phase
+	reads   r2.Mode // of what fetches by READ
 	trips   int
 	parts   []int // primaries, of the two-sided phases
 	calls   []*r2.Reply

@@ -120,8 +120,9 @@ const warmDraws = 400_000
 
 // WarmMemory brings what accesses to popular records go through into the
 // last-level caches: buckets, rows, replicas, and the entries of the location
-// caches. at names the n records worth it, the most popular first; those that
-// the caches cannot hold beside each other are left out.
+// caches. at names the n records worth it, the most popular first; at most as many are
+// brought as caches of full size hold beside each other. Where the caches shrink with the
+// population, the most popular ones push the others out, as in a run they would.
 func WarmMemory(db *txn.DB, n uint64, at func(i uint64) (table uint8, key uint64)) {
 	cl := db.Cluster()
 	machines, f := cl.Machines(), cl.Fabric()

@@ -17,7 +17,7 @@ import (
 //	figures.Get("4-best").Show()
 //	figures.Get("4-best").With(cluster.Knobs{"workload": "cycle"}).Show()
 //
-// At quick scale there are four machines of one socket and not sixteen of two, and short
+// At quick scale there are four half machines and not sixteen whole ones, and short
 // runs, for there are some two hundred; choices whose throughputs differ by less than their intervals are
 // in no order.
 

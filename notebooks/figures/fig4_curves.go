@@ -21,9 +21,10 @@ import (
 //
 // At quick scale SmallBank and TPC-E have a tenth of their rows. TPC-C has all, for a
 // smaller cache would not hold the log entries that are under way, which do not shrink;
-// there each machine is one socket with its RNIC, twelve threads, because a new-order
-// is a hundred verbs: what threads and RNIC have for each other stays, throughputs are
-// half, and the figure says so.
+// there each machine is half of one, twelve threads and an RNIC with the memory beside
+// it, because a new-order is a hundred verbs: what threads and RNIC have for each other
+// stays, every other thread is on the other socket as in a whole machine, throughputs
+// are half, and the figure says so.
 
 const (
 	tpccNo    = "tpcc-no"

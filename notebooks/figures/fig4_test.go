@@ -46,7 +46,7 @@ func resolved(t *testing.T, id, scale string) map[string]map[float64]engine.Knob
 	return out
 }
 
-// Quick scale takes one socket of two and a share of the rows, and nothing else of what
+// Quick scale takes half of the threads and RNICs and a share of the rows, and nothing else of what
 // the thesis has.
 func TestScales4(t *testing.T) {
 	smaller := strings.Fields("threads nics workload.scale warmup_ns duration_ns")

@@ -48,7 +48,7 @@ func (d *definition) note(p plan) string {
 	if p.base.Set["nics"] != 1 || p.base.Set["threads"] != 12 {
 		return ""
 	}
-	note := "machines of one socket"
+	note := "half machines: 12 threads, one RNIC"
 	if ofCluster := "Mtxn/s"; d.x.Unit == ofCluster || d.y.Unit == ofCluster {
 		note += ": half the throughput"
 	}

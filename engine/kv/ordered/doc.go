@@ -15,6 +15,7 @@
 // # Left out
 //
 //   - Latches within a tree: who comes while another one works does not wait.
+//   - Sockets: all parts of a server are in the memory of its first one.
 //   - Nodes in registered memory, for READs from elsewhere.
 //   - Merging of leaves: a leaf goes when its last entry does.
 //   - Replicas. What a secondary index has follows from the records it points to.
