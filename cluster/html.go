@@ -7,6 +7,7 @@ import (
 
 	"drtmx/dashboard/charts"
 	"drtmx/engine"
+	"drtmx/engine/metrics"
 )
 
 // namedWindows is one line of a timeline.
@@ -236,7 +237,7 @@ func (w *Why) String() string {
 	switch k := x.Bottleneck; {
 	case k == nil:
 		b.WriteString("No resource stands out.")
-	case k.Utilization < 0.7:
+	case k.Utilization < metrics.Saturated:
 		fmt.Fprintf(&b, "Nothing is saturated: the busiest is %s of node %d at %s; more coroutines raise throughput unless all wait for one thing.", k.Resource, k.Node, percent(k.Utilization))
 	default:
 		fmt.Fprintf(&b, "The bottleneck is %s: node %d has it %s busy.", k.Resource, k.Node, percent(k.Utilization))

@@ -57,6 +57,9 @@ func (c *Checks) String() string {
 	if k == nil || k.Mode == "off" {
 		return "not checked (knob check is off)"
 	}
+	if k.OK && k.Transactions == 0 && k.Seen == 0 {
+		return "nothing to check: no transactions"
+	}
 	var b strings.Builder
 	verdict := "holds"
 	if !k.OK {

@@ -135,6 +135,7 @@ func (s *SweepResult) table(metrics ...string) string {
 	for _, m := range metrics {
 		fmt.Fprintf(&b, "%16s", m)
 	}
+	b.WriteString("       ±")
 	for _, p := range s.Raw.Points {
 		b.WriteByte('\n')
 		for _, a := range s.Raw.Axes {
@@ -151,8 +152,36 @@ func (s *SweepResult) table(metrics ...string) string {
 				fmt.Fprintf(&b, "%16s", "–")
 			}
 		}
+		fmt.Fprintf(&b, "%8s%s", interval(p), doubts(p))
 	}
+	b.WriteString("\n±: half of the 95 % interval of the throughput")
 	return b.String()
+}
+
+// interval is that of a point's throughput, as a share in words: over its runs where there are
+// several, else over the spans of the one.
+func interval(p engine.SweepPoint) string {
+	share := p.Runs[0].ThroughputCI95
+	if m := p.Means["throughput"]; m.N > 1 && m.Mean > 0 {
+		share = m.Half95 / m.Mean
+	}
+	if share == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.1f %%", 100*share)
+}
+
+// doubts says why a point is not to be trusted.
+func doubts(p engine.SweepPoint) (text string) {
+	for _, r := range p.Runs {
+		if c := r.Checks; c != nil && c.Mode != "off" && !c.OK {
+			return "  checks FAILED"
+		}
+		if !r.Steady {
+			text = "  not steady"
+		}
+	}
+	return text
 }
 
 // pointMean is the mean of a number over the seeds of a point.
@@ -245,7 +274,7 @@ func (s *SweepResult) CSV() string {
 	for _, a := range s.Raw.Axes {
 		head = append(head, a.Knob)
 	}
-	rows := [][]string{append(append(head, metrics...), "runs", "error")}
+	rows := [][]string{append(append(head, metrics...), "throughput_ci95", "steady", "runs", "error")}
 	for _, p := range s.Raw.Points {
 		var row []string
 		for _, a := range s.Raw.Axes {
@@ -258,7 +287,14 @@ func (s *SweepResult) CSV() string {
 			}
 			row = append(row, cell)
 		}
-		rows = append(rows, append(row, strconv.Itoa(len(p.Runs)), oneLine(p.Error)))
+		ci95, steady := "", ""
+		if len(p.Runs) == 1 {
+			ci95 = strconv.FormatFloat(p.Runs[0].ThroughputCI95, 'g', -1, 64)
+		}
+		if len(p.Runs) > 0 {
+			steady = strconv.FormatBool(doubts(p) == "")
+		}
+		rows = append(rows, append(row, ci95, steady, strconv.Itoa(len(p.Runs)), oneLine(p.Error)))
 	}
 	must(w.WriteAll(rows)) // into memory
 	return b.String()

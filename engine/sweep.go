@@ -63,6 +63,9 @@ func NewAxis(knob string, values any) (Axis, error) {
 
 // ParseAxis reads "knob=v1,v2,...", as --over takes it.
 func ParseAxis(s string) (Axis, error) {
+	if !strings.Contains(s, "=") {
+		return Axis{}, &SpecError{Field: clip(s), Rule: "must be KNOB=VALUE,VALUE,...", Next: "such as coroutines=1,4,8"}
+	}
 	name, values, err := ParseSetting(s)
 	if err != nil {
 		return Axis{}, err

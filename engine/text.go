@@ -44,8 +44,12 @@ func (r *Result) String() string {
 			row("auto", "%s is %s: %s", p.name, c.Primitive, c.Because)
 		}
 	}
-	if r.Bottleneck != nil {
-		row("bottleneck", "%s of node %d, %.0f %% busy", r.Bottleneck.Resource, r.Bottleneck.Node, 100*r.Bottleneck.Utilization)
+	if x := r.Bottleneck; x != nil {
+		what := fmt.Sprintf("%s of node %d, %.0f %% busy", x.Resource, x.Node, 100*x.Utilization)
+		if x.Utilization < metrics.Saturated {
+			what = "nothing is saturated; busiest is " + what
+		}
+		row("bottleneck", "%s", what)
 	}
 	if !r.Steady {
 		row("not steady", "%s", r.Unsteady)
@@ -59,6 +63,8 @@ func (r *Result) checksText() string {
 	switch c := r.Checks; {
 	case c == nil || c.Mode == "off":
 		return "off"
+	case c.OK && c.Transactions == 0 && c.Seen == 0:
+		return "nothing to check: no transactions"
 	case c.OK:
 		return fmt.Sprintf("ok: %s, %d transactions, %s", c.Claimed, c.Transactions, c.Mode)
 	case len(c.Anomalies) > 0:

@@ -118,6 +118,9 @@ func sweepCommand() *cobra.Command {
 				}
 				axes = append(axes, cluster.Axis{Knob: a.Knob, Values: a.Values})
 			}
+			if err := outFolders(csvFile, htmlFile); err != nil {
+				return err
+			}
 			b := newBar(cmd.ErrOrStderr(), "sweep")
 			s, err := cluster.SweepWith(cmd.Context(), spec, cluster.SweepOptions{Seeds: seeds, NoCache: fresh}, b.update, axes...)
 			b.end()

@@ -78,11 +78,17 @@ func (f *figureFlags) figure(cmd *cobra.Command, id string) error {
 			ids = append(ids, x.ID)
 		}
 	}
+	if err := outFolders(f.csv, f.html, f.svg, f.png, f.pdf); err != nil {
+		return err
+	}
 	var done []*figures.Figure
 	for _, id := range ids {
 		r, err := figures.Find(id)
 		if err != nil {
 			return err
+		}
+		if own := r.ID(); own != id {
+			fmt.Fprintf(cmd.ErrOrStderr(), "figure %s has several panels, this is %s; `drtmx figure list` names all\n", id, own)
 		}
 		b := newBar(cmd.ErrOrStderr(), "figure "+id)
 		fig, err := r.Run(cmd.Context(), f.scale, set, b.update)

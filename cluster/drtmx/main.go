@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -171,6 +172,25 @@ func printJSON(w io.Writer, v any) error {
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
+}
+
+// outFolders finds out before a long run that a file cannot be written behind it.
+func outFolders(paths ...string) error {
+	for _, p := range paths {
+		if p == "" || p == "-" {
+			continue
+		}
+		switch dir, err := os.Stat(filepath.Dir(p)); {
+		case err != nil:
+			return fmt.Errorf("%s: its folder: %w", p, errors.Unwrap(err))
+		case !dir.IsDir():
+			return fmt.Errorf("%s: %s is no folder", p, filepath.Dir(p))
+		}
+		if f, err := os.Stat(p); err == nil && f.IsDir() {
+			return fmt.Errorf("%s: is a folder, name a file in it", p)
+		}
+	}
+	return nil
 }
 
 // outFile writes a file that was asked for; "-" is standard output.

@@ -178,7 +178,7 @@ func TestSweepIsKeptAndWritten(t *testing.T) {
 	if b, err := os.ReadFile(page); err != nil || !strings.Contains(string(b), "<svg") && !strings.Contains(string(b), "image/svg") {
 		t.Errorf("page: %v, %d bytes", err, len(b))
 	}
-	if text := ok(t, args...); strings.Count(text, "\n") != 5 {
+	if text := ok(t, args...); strings.Count(text, "\n") != 6 || strings.Count(text, "not steady") != 4 { // a head, four points, a legend
 		t.Errorf("%s", text)
 	}
 }

@@ -51,7 +51,7 @@ func (l *Lookup) post(c *r2.Co) {
 // again.
 func (l *Lookup) Next(c *r2.Co) (Location, State, error) {
 	l.attempts++
-	c.Touch(l.buf.Addr, nodeBytes)
+	c.Brought(l.buf.Addr, nodeBytes)
 	ref, found, intact := findInNode(l.buf.B, l.key)
 	switch {
 	case found:

@@ -42,6 +42,10 @@ type NodeUse struct {
 	Max      float64 `json:"max"`
 }
 
+// Saturated is the share of time from which on a unit that is busy limits something:
+// below, more load finds room. Chosen.
+const Saturated = 0.7
+
 // Limit is the unit that is closest to saturation.
 type Limit struct {
 	Resource    string  `json:"resource"`

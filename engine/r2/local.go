@@ -104,6 +104,17 @@ func (c *Co) LocalCAS(a Addr, old, new uint64) (prev uint64) {
 // structures whose bytes the simulator keeps elsewhere.
 func (c *Co) Touch(a Addr, n int) { c.access(a, n, fabric.Load) }
 
+// Brought charges looking at n bytes at a that an RNIC has brought. From the LLC that is
+// part of what a completion takes, for poll_cqe is fitted to messages that are looked at;
+// without DDIO they come from memory (§2.3.4.1).
+func (c *Co) Brought(a Addr, n int) { c.w.brought(a, n) }
+
+func (w *Worker) brought(a Addr, n int) {
+	if !w.hw.DDIO(w.hw.CoreSocket(w.core)) {
+		w.charge(w.hw.Access(w.core, max(w.local, w.cl.sim.Now()), a, n, fabric.Load))
+	}
+}
+
 // TouchAll is Touch of n bytes at each of several addresses none of which depends on
 // what another holds: the core's loads overlap.
 func (c *Co) TouchAll(at []Addr, n int) {

@@ -142,9 +142,7 @@ func (w *Worker) receive(cqe *fabric.CQE) {
 	}
 	a, b := w.buffers.recvBuffer(slot)
 	h := parseHeader(b)
-	if !w.hw.DDIO(w.hw.CoreSocket(w.core)) { // and so do messages
-		w.charge(w.hw.Access(w.core, max(w.local, w.cl.sim.Now()), a, headerBytes+h.size, fabric.Load))
-	}
+	w.brought(a, headerBytes+h.size)
 	payload := b[headerBytes : headerBytes+h.size]
 	if tcp := w.cl.tcp; tcp != nil {
 		w.charge(tcp.Receive(headerBytes + h.size))

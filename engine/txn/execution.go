@@ -214,7 +214,7 @@ func (tx *Tx) acceptLookup(a *access) (more bool) {
 func (tx *Tx) acceptRead(a *access) {
 	row := a.value
 	a.value, a.state = nil, wanted
-	tx.c.Touch(a.buf, len(row))
+	tx.c.Brought(a.buf, len(row))
 	if !a.loc.Fresh(record.Seq(row)) {
 		// The row holds another record by now: the cached location is stale.
 		if a.table.cached {

@@ -98,7 +98,7 @@ func (tx *Tx) lockByRNIC(mode r2.Mode) error {
 	for i := range tx.set {
 		if a := &tx.set[i]; a.served {
 			a.served = false
-			tx.c.Touch(a.buf, header) // what CAS found is beside it
+			tx.c.Brought(a.buf, header) // what CAS found is beside it
 			a.locked = tx.won(a)
 			if !a.locked || tx.cfg.Variant != SkipVersionCheck && record.Seq(a.head[:]) != a.seq {
 				tx.conflict()
@@ -182,7 +182,7 @@ func (tx *Tx) validate(phase metrics.Phase, prim Prim) error {
 			continue
 		}
 		if int(a.machine) != tx.c.Machine() {
-			tx.c.Touch(a.buf, header)
+			tx.c.Brought(a.buf, header)
 		}
 		if record.Lock(a.head[:]) != 0 || record.Seq(a.head[:]) != a.seq {
 			return tx.conflict()

@@ -58,6 +58,19 @@ func peaks(rs []ratio) float64 {
 	return a / b
 }
 
+// gain judges a ratio with an interval against a reference: one above 1 must be above 1.
+func gain(value, half, reference float64) string {
+	status := near(value, half, reference)
+	switch {
+	case reference <= 1:
+	case value+half < 1:
+		return Contradicted
+	case value-half <= 1:
+		return worse(status, Undecided)
+	}
+	return status
+}
+
 // near judges a number with an interval against a reference.
 func near(value, half, reference float64) string {
 	off, room := math.Abs(value-reference), tolerance*reference
@@ -85,7 +98,7 @@ func (f *Figure) upTo(id, text, a, b string, at func(x float64) bool, reference 
 	}
 	most, least := extremes(rs)
 	c.ratios(most, least, peaks(rs))
-	c.Status = near(most.value, most.half, reference)
+	c.Status = gain(most.value, most.half, reference)
 	c.Why = f.because(most)
 	return c
 }
@@ -99,7 +112,7 @@ func (f *Figure) between(id, text, a, b string, at func(x float64) bool, from, t
 	}
 	most, least := extremes(rs)
 	c.ratios(most, least, peaks(rs))
-	c.Status = worse(near(most.value, most.half, to), near(least.value, least.half, from))
+	c.Status = worse(gain(most.value, most.half, to), gain(least.value, least.half, from))
 	c.Why = f.because(most) + "; smallest: " + f.because(least)
 	return c
 }

@@ -167,7 +167,7 @@ func (f *Figure) caption() string {
 		if g.Load > 0 {
 			at = fmt.Sprintf("%s (%.4g %s, at paper scale %.4g)", countOf(g.Load), g.X, f.X.Unit, g.PaperX)
 		}
-		s += fmt.Sprintf("; %s at %s is %+.1f %% of paper scale (%.4g for %.4g %s)", g.Series, at, 100*f.PaperGap, g.Here, g.Paper, f.Y.Unit)
+		s += fmt.Sprintf("; %s at %s is %s paper scale's (%.4g for %.4g %s)", g.Series, at, off(f.PaperGap), g.Here, g.Paper, f.Y.Unit)
 	}
 	if t := knobText(f.Set); t != "" {
 		s += "; with " + t
@@ -176,6 +176,14 @@ func (f *Figure) caption() string {
 		s += fmt.Sprintf("; %d of %d runs", p.Done, p.Total)
 	}
 	return s
+}
+
+// off is a difference in words.
+func off(share float64) string {
+	if share < 0 {
+		return fmt.Sprintf("%.1f %% below", -100*share)
+	}
+	return fmt.Sprintf("%.1f %% above", 100*share)
 }
 
 // measured is the number of a claim as text.

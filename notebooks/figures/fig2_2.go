@@ -128,7 +128,7 @@ func claims22b(f *Figure) []Claim {
 func (f *Figure) quotient(id, text string, a, b Point, nameA, nameB string, reference float64) Claim {
 	c := Claim{ID: id, Claim: text, Reference: fmt.Sprint(reference), Unit: "x"}
 	r := divide(pair{nameA, nameB}, a, b)
-	c.Measured, c.Status, c.Why = &r.value, near(r.value, r.half, reference), f.because(r)
+	c.Measured, c.Status, c.Why = &r.value, gain(r.value, r.half, reference), f.because(r)
 	return c
 }
 

@@ -150,6 +150,9 @@ type Recipe struct {
 	set engine.Knobs
 }
 
+// ID is the figure's, that of a panel where it has several.
+func (r *Recipe) ID() string { return r.def.id }
+
 // With is the figure with knobs changed in all of its runs.
 func (r *Recipe) With(set cluster.Knobs) *Recipe {
 	out := &Recipe{def: r.def, set: with(r.set, set)}

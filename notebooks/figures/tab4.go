@@ -14,7 +14,7 @@ import (
 
 var tables4 = []*definition{
 	{id: "t4-1", title: "Table 4-1: optimisations by phase", chapter: 4, section: "4.3", scope: "cluster", form: formTable,
-		x: Axis{Label: "Optimisation"}, y: Axis{Label: "✓ the registry accepts it, X it does not"}, plan: noPlan, arrange: arrange41, claims: claims41},
+		x: Axis{Label: "Optimisation"}, y: Axis{Label: "yes: the registry accepts it"}, plan: noPlan, arrange: arrange41, claims: claims41},
 	{id: "t4-2", title: "Table 4-2: time and payload of the phases", chapter: 4, section: "4.3.4", scope: "cluster", form: formTable,
 		x: Axis{Label: "Phase"}, y: Axis{Label: "cycles of a handler and bytes of a request, measured (thesis)"}, plan: noPlan, arrange: arrange42, claims: claims42},
 	{id: "t4-3", title: "Table 4-3: primitives of the designs", chapter: 4, section: "4.4.3", scope: "cluster", form: formTable,
@@ -43,9 +43,9 @@ func arrange41(f *Figure) {
 		s := Series{Name: row.name}
 		for _, o := range []string{"or", "db", "co", "pa"} {
 			for i, primitive := range []string{"one-sided", "two-sided"} {
-				p := Point{X: float64(len(s.Points)), Name: strings.ToUpper(o) + " " + strings.Repeat("I", i+1), Text: "X"}
+				p := Point{X: float64(len(s.Points)), Name: strings.ToUpper(o) + " " + strings.Repeat("I", i+1), Text: "–"}
 				if accepted(row.phases, primitive, o) {
-					p.Y, p.Text = 1, "✓"
+					p.Y, p.Text = 1, "yes"
 				}
 				s.Points = append(s.Points, p)
 			}
