@@ -7,6 +7,7 @@ import (
 	"html"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"drtmx/cluster"
 	"drtmx/dashboard/charts"
@@ -220,11 +221,39 @@ func (f *Figure) String() string {
 	for i := range f.Claims {
 		c := &f.Claims[i]
 		fmt.Fprintf(&b, "\n%-14s %s: %s", c.mark(), c.Claim, c.measured())
+		if c.Reference != "" {
+			fmt.Fprintf(&b, " (thesis %s)", strings.Replace(c.Reference, "..", " to ", 1))
+		}
 		if c.Status != Holds {
-			b.WriteString("; " + c.Why)
+			wrap(&b, c.Why)
 		}
 	}
 	return b.String()
+}
+
+// Where a reason stands below its claim in text, and how far it goes.
+const (
+	reasonIndent = 17
+	reasonEnd    = 120
+)
+
+// wrap writes a reason, a line for each of its parts and more for long ones.
+func wrap(b *strings.Builder, why string) {
+	for _, part := range strings.Split(strings.ReplaceAll(why, ". Correct", "; Correct"), "; ") {
+		at := reasonEnd // the first word begins a line
+		for _, word := range strings.Fields(part) {
+			n := utf8.RuneCountInString(word)
+			if at+1+n > reasonEnd {
+				fmt.Fprintf(b, "\n%*s", reasonIndent, "")
+				at = reasonIndent
+			} else {
+				b.WriteByte(' ')
+				at++
+			}
+			b.WriteString(word)
+			at += n
+		}
+	}
 }
 
 // CSV is a row per point.
