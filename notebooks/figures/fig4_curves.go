@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"drtmx/engine"
 )
@@ -264,7 +265,9 @@ func (f *Figure) settled(c Claim, points ...Point) Claim {
 	for _, p := range points {
 		if l := f.Runs[p.Run].Little; l != nil && math.Abs(l.Error) > leastSettled {
 			c.Status = Undecided
-			c.Why += fmt.Sprintf("; a run is too short: Little's law is off by %.0f %%, %.0f %% of its attempts abort", 100*l.Error, 100*f.Runs[p.Run].AbortRate)
+			if why := fmt.Sprintf("; a run is too short: Little's law is off by %.0f %%, %.0f %% of its attempts abort", 100*l.Error, 100*f.Runs[p.Run].AbortRate); !strings.HasSuffix(c.Why, why) {
+				c.Why += why
+			}
 		}
 	}
 	return c
