@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 
@@ -34,6 +33,9 @@ type life struct {
 // versionsKept bounds what is remembered of a system whose knobs a script turns
 // in a loop.
 const versionsKept = 512
+
+// firstSystem is the one that is never closed: another epoch of it is a reset.
+const firstSystem = "a"
 
 // lineages has that of every system.
 type lineages struct {
@@ -102,9 +104,13 @@ func (ls *lineages) get(ctx context.Context, s cluster.Snapshot) (lineage, error
 			return *l, nil
 		}
 	}
+	was := l
 	l, err := ls.read(ctx, s)
 	if err != nil {
 		return lineage{}, err
+	}
+	if s.Sys == firstSystem && was != nil && was.start["workload"] == l.start["workload"] && was.start["profile"] == l.start["profile"] {
+		l.start = was.start // a reset keeps what was changed before it, so it is still a change
 	}
 	ls.of[s.Sys] = l
 	return *l, nil
@@ -125,10 +131,8 @@ func (ls *lineages) read(ctx context.Context, s cluster.Snapshot) (*lineage, err
 	if err := l.add(g.Header.Spec, nil); err != nil {
 		return nil, err
 	}
-	if l.start, err = began(session.Segments); err != nil {
-		return nil, err
-	}
-	if n := l.lived[0].values[crashKnob].(int); n != nobody {
+	l.start = l.lived[0].values
+	if n := l.start[crashKnob].(int); n != nobody {
 		l.lived[0].down = []int{n}
 	}
 	for _, step := range g.Steps {
@@ -139,23 +143,6 @@ func (ls *lineages) read(ctx context.Context, s cluster.Snapshot) (*lineage, err
 		}
 	}
 	return l, nil
-}
-
-// began is what the knobs were when the system was begun with the workload and the hardware that it
-// has: a reset keeps what was changed before it.
-func began(segments []cluster.Segment) (engine.Knobs, error) {
-	var start engine.Knobs
-	for _, g := range slices.Backward(segments) {
-		v, err := engine.Resolve(g.Header.Spec)
-		if err != nil {
-			return nil, err
-		}
-		if start != nil && (v["workload"] != start["workload"] || v["profile"] != start["profile"]) {
-			break
-		}
-		start = v
-	}
-	return start, nil
 }
 
 // inverse is what has to be set on a spec to get back to values that were.

@@ -3,6 +3,7 @@ package charts
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,7 +29,7 @@ func interactiveTimeline(title string, x Axis, tracks []Track, marks []Mark, siz
 		charts.WithInitializationOpts(opts.Initialization{Width: px(size.Width), Height: px(size.Height), PageTitle: title}),
 		charts.WithTitleOpts(opts.Title{Title: title, TitleStyle: &opts.TextStyle{FontSize: 14}}),
 		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis", AxisPointer: &opts.AxisPointer{Type: "line"}}),
-		charts.WithLegendOpts(opts.Legend{Show: opts.Bool(len(colours) > 1), Bottom: "0", Type: "scroll"}),
+		charts.WithLegendOpts(opts.Legend{Show: opts.Bool(len(colours) > 1), Bottom: "0", Type: "scroll", Data: drawnNames(tracks)}),
 		charts.WithColorsOpts(palette[:]),
 		charts.WithAnimation(false),
 	)
@@ -89,6 +90,21 @@ func interactiveTimeline(title string, x Axis, tracks []Track, marks []Mark, siz
 		}
 	}
 	return line
+}
+
+// drawnNames are the series that have something to draw, once each: a percentile may have too few samples.
+func drawnNames(tracks []Track) (names []string) {
+	for _, t := range tracks {
+		for _, s := range t.Series {
+			if len(s.X) > 0 && !slices.Contains(names, s.Name) {
+				names = append(names, s.Name)
+			}
+		}
+	}
+	if referred(tracks) {
+		names = append(names, published)
+	}
+	return names
 }
 
 // values of all series, for the choice of a prefix.
@@ -312,7 +328,7 @@ func nameWidth(bars []Bars) int {
 	for _, b := range bars {
 		n = max(n, len([]rune(b.Name)))
 	}
-	return min(16+7*n, 200)
+	return min(16+7*n, 320)
 }
 
 func barNames(bars []Bars) []string {
