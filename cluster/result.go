@@ -57,8 +57,11 @@ func (c *Checks) String() string {
 	if k == nil || k.Mode == "off" {
 		return "not checked (knob check is off)"
 	}
-	if k.OK && k.Transactions == 0 && k.Seen == 0 {
+	switch {
+	case k.OK && k.Seen == 0:
 		return "nothing to check: no transactions"
+	case k.OK && k.Transactions == 0:
+		return fmt.Sprintf("not judged yet: %d transactions wait for what follows them", k.Seen)
 	}
 	var b strings.Builder
 	verdict := "holds"

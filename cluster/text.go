@@ -29,6 +29,8 @@ func trim(x float64) string { return fmt.Sprintf("%.4g", x) }
 // rateText writes requests per second.
 func rateText(x float64) string {
 	switch {
+	case x >= 1e9:
+		return fmt.Sprintf("%.3g G/s", x/1e9)
 	case x >= 1e6:
 		return fmt.Sprintf("%.3g M/s", x/1e6)
 	case x >= 1e3:

@@ -149,7 +149,7 @@ async function all() {
 }
 
 $("pause").onclick = () => control(systems.get(shown)?.state === "paused" ? "resume" : "pause");
-$("step").onclick = () => control("step", { virtual_ns: knobs.value("window_ns") || 300000 });
+$("step").onclick = () => control("step", { virtual_ns: knobs.value("window_ns") || 400000 });
 $("reset").onclick = () => control("reset", {}, shown);
 $("pace").onchange = (e) => control("pace", { virtual_ns: Number(e.target.value) });
 $("checks").onclick = () => openChecks(systems.get(shown)?.windows.at(-1)?.checks);
