@@ -61,7 +61,7 @@ func (c *Checks) String() string {
 	case k.OK && k.Seen == 0:
 		return "nothing to check: no transactions"
 	case k.OK && k.Transactions == 0:
-		return fmt.Sprintf("not judged yet: %d transactions wait for what follows them", k.Seen)
+		return fmt.Sprintf("%s: not judged yet, %d transactions wait for what follows them", k.Claimed, k.Seen)
 	}
 	var b strings.Builder
 	verdict := "holds"
