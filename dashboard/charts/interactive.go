@@ -188,7 +188,9 @@ func seriesOptions(track int, s Series, colour string) []charts.SeriesOpts {
 	case s.Dashed:
 		style.Type = "dashed"
 	}
+	label := opts.Label{Show: opts.Bool(len(s.Labels) > 0), Formatter: "{@[2]}", Position: "left", Color: colour, FontSize: 10}
 	return []charts.SeriesOpts{
+		charts.WithLabelOpts(label),
 		charts.WithLineChartOpts(opts.LineChart{XAxisIndex: track, YAxisIndex: track,
 			ShowSymbol: opts.Bool(len(s.X) <= 30 && !s.Dashed), Symbol: symbol, SymbolSize: size}),
 		charts.WithLineStyleOpts(style),
@@ -244,7 +246,11 @@ func lineData(s Series, x, y float64) []opts.LineData {
 		default:
 			continue
 		}
-		d := opts.LineData{Value: []float64{rounded(s.X[i] / x), rounded(s.Y[i] / y)}}
+		value := []any{rounded(s.X[i] / x), rounded(s.Y[i] / y)}
+		if i < len(s.Labels) {
+			value = append(value, s.Labels[i])
+		}
+		d := opts.LineData{Value: value}
 		if i < len(s.Notes) {
 			d.Name = s.Notes[i]
 		}

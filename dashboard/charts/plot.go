@@ -29,6 +29,7 @@ type Series struct {
 	X, Y   []float64
 	CI     []float64 // half-width of the 95 % interval of Y; nil: none
 	Notes  []string  // shown at the points, e.g. the load; nil: none
+	Labels []string  // written at the points, a few letters each; nil: none
 	Dashed bool      // another's line: what would have been
 	Colour string    // #rrggbb; "": by its place among the names
 	// Variant tells series of other experiments that are drawn over these apart: each
@@ -52,6 +53,7 @@ func (s Series) pieces() []Series {
 			if p.CI != nil {
 				p.CI = s.CI[min(from, len(s.CI)):min(i, len(s.CI))]
 			}
+			p.Labels = s.Labels[min(from, len(s.Labels)):min(i, len(s.Labels))]
 			out = append(out, p)
 		}
 		from = i + 1

@@ -63,3 +63,15 @@ func TestGaps(t *testing.T) {
 		t.Errorf("no gap in %s", c.Option())
 	}
 }
+
+// Labels stand at their points, in both forms, and a gap takes its own along.
+func TestLabels(t *testing.T) {
+	s := Series{Name: "A", X: []float64{1, 2, 3}, Y: []float64{5, math.NaN(), 7}, Labels: []string{"one", "gap", "sixteen"}}
+	c := Lines("", Axis{}, Axis{}, []Series{s, {Name: "B", X: []float64{1}, Y: []float64{2}}})
+	if o := c.Option(); !strings.Contains(o, `[1,5,"one"]`) || !strings.Contains(o, `[3,7,"sixteen"]`) {
+		t.Errorf("no labels in %s", o)
+	}
+	if svg := c.SVG(); !strings.Contains(svg, "one<") || !strings.Contains(svg, "sixteen<") || strings.Contains(svg, "gap<") {
+		t.Errorf("labels of the picture: %s", svg)
+	}
+}

@@ -271,6 +271,7 @@ func addSeries(p *plot.Plot, s Series, c color.RGBA, logX, logY bool) {
 	if len(pts) <= 30 {
 		p.Add(points)
 	}
+	addLabels(p, s, c)
 	if s.CI != nil {
 		if e, err := plotter.NewYErrorBars(struct {
 			plotter.XYer
@@ -280,6 +281,29 @@ func addSeries(p *plot.Plot, s Series, c color.RGBA, logX, logY bool) {
 			p.Add(e)
 		}
 	}
+}
+
+// addLabels writes what stands at the points, to their upper left.
+func addLabels(p *plot.Plot, s Series, c color.RGBA) {
+	var labels plotter.XYLabels
+	for i, label := range s.Labels {
+		if finite(s.X[i], s.Y[i]) {
+			labels.XYs, labels.Labels = append(labels.XYs, plotter.XY{X: s.X[i], Y: s.Y[i]}), append(labels.Labels, label)
+		}
+	}
+	if len(labels.XYs) == 0 {
+		return
+	}
+	texts, err := plotter.NewLabels(labels)
+	if err != nil {
+		return // as many places as texts, and all are finite
+	}
+	for i := range texts.TextStyle {
+		texts.TextStyle[i].Font.Size, texts.TextStyle[i].Font.Variant = 7, "Sans"
+		texts.TextStyle[i].XAlign, texts.TextStyle[i].Color = text.XRight, c
+	}
+	texts.Offset = vg.Point{X: -3, Y: 3}
+	p.Add(texts)
 }
 
 // addMarks draws vertical lines, and their labels at the top of the first track.

@@ -44,6 +44,9 @@ func (f *Figure) lines() (title string, x, y charts.Axis, series []charts.Series
 		for _, p := range s.Points {
 			c.X, c.Y, c.CI = append(c.X, p.X), append(c.Y, p.Y), append(c.CI, p.CI95)
 			c.Notes = append(c.Notes, countOf(p.Load))
+			if f.Form == formCurves {
+				c.Labels = append(c.Labels, strconv.Itoa(p.Load))
+			}
 		}
 		series = append(series, c)
 	}
@@ -87,7 +90,7 @@ func (f *Figure) over(others []*Figure) (title string, x, y charts.Axis, series 
 	for i, o := range others {
 		_, _, _, more, _ := o.lines()
 		for _, s := range more {
-			s.Of, s.Variant = s.Name, i+1
+			s.Of, s.Variant, s.Labels = s.Name, i+1, nil
 			s.Name += ", " + o.knobs()
 			series = append(series, s)
 		}
@@ -140,7 +143,7 @@ func (f *Figure) HTML() string {
 	b.WriteString(`<table style="border-collapse:collapse">`)
 	b.WriteString(`<tr><th style="text-align:left">the thesis says</th><th>measured</th><th></th><th style="text-align:left">because</th></tr>`)
 	for _, c := range f.Claims {
-		fmt.Fprintf(&b, `<tr style="vertical-align:top"><td style="text-align:left">%s</td><td style="white-space:nowrap">%s</td><td>%s</td><td style="text-align:left">%s</td></tr>`,
+		fmt.Fprintf(&b, `<tr style="vertical-align:top"><td style="text-align:left">%s</td><td style="white-space:nowrap">%s</td><td style="white-space:nowrap">%s</td><td style="text-align:left">%s</td></tr>`,
 			esc(c.Claim), esc(c.measured()), esc(c.mark()), esc(c.Why))
 	}
 	b.WriteString("</table>")
@@ -156,6 +159,9 @@ func (f *Figure) caption() string {
 	s := f.Scale + " scale, values per " + f.Scope
 	if f.Scope == "cluster" {
 		s = f.Scale + " scale, values of the whole cluster"
+	}
+	if f.Form == formCurves {
+		s += ", coroutines per thread at the points"
 	}
 	if f.Note != "" {
 		s += "; " + f.Note
