@@ -55,6 +55,7 @@ type drawnFigure struct {
 	Name       string          `json:"name"` // the knobs that were changed
 	Scale      string          `json:"scale"`
 	Scope      string          `json:"scope"`
+	Note       string          `json:"note,omitempty"`
 	Form       string          `json:"form"`    // lines, curves, bars, stacked, ranking or table
 	Results    int             `json:"results"` // as many as there are; a point may name none
 	X          json.RawMessage `json:"x"`
