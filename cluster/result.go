@@ -57,19 +57,19 @@ func (c *Checks) String() string {
 	if k == nil || k.Mode == "off" {
 		return "not checked (knob check is off)"
 	}
+	var b strings.Builder
+	wait := k.Seen - k.Transactions
 	switch {
 	case k.OK && k.Seen == 0:
-		return "nothing to check: no transactions"
+		b.WriteString("nothing to check: no transactions")
 	case k.OK && k.Transactions == 0:
-		return fmt.Sprintf("%s: not judged yet, %d transactions wait for what follows them", k.Claimed, k.Seen)
+		fmt.Fprintf(&b, "%s: not judged yet, %d transactions wait for what follows them", k.Claimed, wait)
+	case k.OK:
+		fmt.Fprintf(&b, "%s holds over %d transactions (%s)", k.Claimed, k.Transactions, k.Mode)
+	default:
+		fmt.Fprintf(&b, "%s VIOLATED over %d transactions (%s)", k.Claimed, k.Transactions, k.Mode)
 	}
-	var b strings.Builder
-	verdict := "holds"
-	if !k.OK {
-		verdict = "VIOLATED"
-	}
-	fmt.Fprintf(&b, "%s %s over %d transactions (%s)", k.Claimed, verdict, k.Transactions, k.Mode)
-	if wait := k.Seen - k.Transactions; k.Mode == "full" && wait > 0 {
+	if k.Transactions > 0 && k.Mode == "full" && wait > 0 {
 		fmt.Fprintf(&b, "; %d more are checked with what follows them", wait)
 	}
 	for _, name := range sortedBools(k.Invariants) {

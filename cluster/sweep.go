@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -161,28 +162,36 @@ func (s *SweepResult) table(metrics ...string) string {
 // interval is that of a point's throughput, as a share in words: over its runs where there are
 // several, else over the spans of the one.
 func interval(p engine.SweepPoint) string {
-	share := p.Runs[0].ThroughputCI95
+	if share := share95(p); share > 0 {
+		return fmt.Sprintf("%.1f %%", 100*share)
+	}
+	return "–"
+}
+
+func share95(p engine.SweepPoint) float64 {
 	if m := p.Means["throughput"]; m.N > 1 && m.Mean > 0 {
-		share = m.Half95 / m.Mean
+		return m.Half95 / m.Mean
 	}
-	if share == 0 {
-		return "–"
-	}
-	return fmt.Sprintf("%.1f %%", 100*share)
+	return p.Runs[0].ThroughputCI95
 }
 
 // doubts says why a point is not to be trusted.
 func doubts(p engine.SweepPoint) (text string) {
 	for _, r := range p.Runs {
-		if c := r.Checks; c != nil && c.Mode != "off" && !c.OK {
+		if !correct(r) {
 			return "  checks FAILED"
 		}
-		if !r.Steady {
+		if !steadily(r) {
 			text = "  not steady"
 		}
 	}
 	return text
 }
+
+func steadily(r *engine.Result) bool { return r.Steady }
+
+// correct says that no check has failed, be it for want of any.
+func correct(r *engine.Result) bool { return r.Checks == nil || r.Checks.Mode == "off" || r.Checks.OK }
 
 // pointMean is the mean of a number over the seeds of a point.
 func pointMean(p engine.SweepPoint, metric string) (float64, bool) {
@@ -274,7 +283,7 @@ func (s *SweepResult) CSV() string {
 	for _, a := range s.Raw.Axes {
 		head = append(head, a.Knob)
 	}
-	rows := [][]string{append(append(head, metrics...), "throughput_ci95", "steady", "runs", "error")}
+	rows := [][]string{append(append(head, metrics...), "throughput_ci95", "steady", "checks", "runs", "error")}
 	for _, p := range s.Raw.Points {
 		var row []string
 		for _, a := range s.Raw.Axes {
@@ -287,14 +296,14 @@ func (s *SweepResult) CSV() string {
 			}
 			row = append(row, cell)
 		}
-		ci95, steady := "", ""
-		if len(p.Runs) == 1 {
-			ci95 = strconv.FormatFloat(p.Runs[0].ThroughputCI95, 'g', -1, 64)
-		}
+		ci95, steady, checks := "", "", ""
 		if len(p.Runs) > 0 {
-			steady = strconv.FormatBool(doubts(p) == "")
+			every := func(ok func(r *engine.Result) bool) string {
+				return strconv.FormatBool(!slices.ContainsFunc(p.Runs, func(r *engine.Result) bool { return !ok(r) }))
+			}
+			ci95, steady, checks = strconv.FormatFloat(share95(p), 'g', -1, 64), every(steadily), every(correct)
 		}
-		rows = append(rows, append(row, ci95, steady, strconv.Itoa(len(p.Runs)), oneLine(p.Error)))
+		rows = append(rows, append(row, ci95, steady, checks, strconv.Itoa(len(p.Runs)), oneLine(p.Error)))
 	}
 	must(w.WriteAll(rows)) // into memory
 	return b.String()

@@ -140,7 +140,7 @@ func (m *member) lead() int64 {
 // room keeps the systems together: it says how far m may advance until it has
 // to wait for another. One that is stuck, paused or failed is not waited for,
 // nor, at a pace that someone watches, one that is seconds behind; it catches
-// up flat out (behind). A fork of m is waited for however far behind it is, also
+// up flat out (behind). A fork of m that moves is waited for however far behind it is, also
 // while it replays: whoever asked for it wants to see it, and it would else never be
 // level with m.
 func (a *Agent) room(m *member) int64 {

@@ -84,9 +84,11 @@ const (
 	cardWindows = 400 // at most this many windows on a side
 	cardLeast   = 8   // fewer say nothing
 	cardBatches = 16  // at most, for the interval
+
+	cardTogether = 32 // changes that one card looks back over
 )
 
-// cards makes a card of every knob change of a system, latest first.
+// cards makes a card of each of the latest knob changes of a system, latest first.
 func cards(sys, epoch string, ms []moment, events []cluster.Event) []Card {
 	last := 0
 	for _, e := range events {
@@ -95,6 +97,9 @@ func cards(sys, epoch string, ms []moment, events []cluster.Event) []Card {
 	var out []Card
 	next := int64(math.MaxInt64)
 	for _, e := range slices.Backward(events) {
+		if len(out) == cardsShown {
+			break
+		}
 		if e.Version == 0 || len(e.Set) == 0 {
 			continue
 		}
@@ -164,11 +169,11 @@ func under(ms []moment, version int) []moment {
 	return ms[lo:hi]
 }
 
-// settledBefore is the latest version before another that has enough windows to compare with:
-// changes that follow each other quickly are measured together.
+// settledBefore is the latest version before another that has enough windows behind its transient
+// to compare with: changes that follow each other quickly are measured together.
 func settledBefore(ms []moment, version int) int {
-	for v := version - 1; v > 0; v-- {
-		if len(under(ms, v)) >= cardLeast {
+	for v := version - 1; v > max(version-1-cardTogether, 0); v-- {
+		if len(new(Part).settle(under(ms, v))) >= cardLeast {
 			return v
 		}
 	}
@@ -355,9 +360,6 @@ func (p *page) changes(ctx context.Context, s cluster.Snapshot) ([]Card, error) 
 		return nil, err
 	}
 	out := cards(s.Sys, epoch, ms, events)
-	if len(out) > cardsShown {
-		out = out[:cardsShown]
-	}
 	if l, err := p.lines.get(ctx, s); err == nil && l.epoch == epoch {
 		for i := range out {
 			out[i].Undo = inverseOf(l, out[i].Version)

@@ -218,3 +218,18 @@ func TestTitles(t *testing.T) {
 		}
 	}
 }
+
+// Changes that follow each other too quickly are measured together, by the card of the last.
+func TestQuickChangesTogether(t *testing.T) {
+	ms := windows(3, level{windows: 100, throughput: 1e6, p50: 20}, level{windows: 5, throughput: 1e6, p50: 20}, level{windows: 100, throughput: 8e5, p50: 25})
+	got := cards("a", "e1", ms, []cluster.Event{change(ms, 2), change(ms, 3)})
+	if len(got) != 2 {
+		t.Fatalf("%d cards", len(got))
+	}
+	if last := got[0]; last.With != 1 || last.Before.Version != 1 || last.Settling != "" || last.Rows[0].Verdict != "worse" {
+		t.Errorf("the last change: %+v", last)
+	}
+	if first := got[1]; !first.Final || len(first.Rows) > 0 || !strings.Contains(first.Settling, "the next change came too soon") {
+		t.Errorf("the first change: %+v", first)
+	}
+}

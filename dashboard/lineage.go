@@ -110,7 +110,7 @@ func (ls *lineages) get(ctx context.Context, s cluster.Snapshot) (lineage, error
 		return lineage{}, err
 	}
 	if s.Sys == firstSystem && was != nil && was.start["workload"] == l.start["workload"] && was.start["profile"] == l.start["profile"] {
-		l.start = was.start // a reset keeps what was changed before it, so it is still a change
+		l.start = was.start // a reset keeps what was changed before it; known if a page was open then
 	}
 	ls.of[s.Sys] = l
 	return *l, nil

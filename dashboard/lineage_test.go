@@ -108,7 +108,7 @@ func TestLineageFollows(t *testing.T) {
 		t.Errorf("undo of the latest: %v", got)
 	}
 	f.systems[0].Epoch, f.systems[0].KnobsVersion, f.events = "e2", 1, nil
-	if l, err = ls.get(t.Context(), f.systems[0]); err != nil || l.epoch != "e2" || l.last() != 1 {
+	if l, err = ls.get(t.Context(), f.systems[0]); err != nil || l.epoch != "e2" || l.last() != 1 || l.start["ddio"] != true {
 		t.Errorf("after a reset: %+v, %v", l, err)
 	}
 }

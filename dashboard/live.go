@@ -83,8 +83,8 @@ func (p *page) histories(ctx context.Context) (out []history, stamp string) {
 	return out, stamp
 }
 
-// alike are the histories of systems with the workload of one of them: numbers of others are not to
-// be compared.
+// alike are the histories of systems with the workload of one of them, if it is known: numbers of
+// others are not to be compared.
 func (p *page) alike(ctx context.Context, hs []history, sys string) []history {
 	workload := func(s cluster.Snapshot) any {
 		l, err := p.lines.get(ctx, s)
@@ -98,6 +98,9 @@ func (p *page) alike(ctx context.Context, hs []history, sys string) []history {
 		if h.snap.Sys == sys {
 			want = workload(h.snap)
 		}
+	}
+	if want == nil {
+		return hs
 	}
 	return slices.DeleteFunc(slices.Clone(hs), func(h history) bool { return workload(h.snap) != want })
 }

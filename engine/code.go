@@ -34,10 +34,13 @@ var codeVersion = sync.OnceValue(func() string {
 	return "src-" + hex.EncodeToString(h.Sum(nil))[:16]
 })
 
-// hashTree folds in the files that are not tests, in the order of their names.
+// hashTree folds in the files that are not tests, nor of a package for tests, in the order of their names.
 func hashTree(h io.Writer, tree embed.FS) (files int, err error) {
 	var names []string
 	err = fs.WalkDir(tree, ".", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && strings.HasSuffix(path, "test") {
+			return fs.SkipDir
+		}
 		if err == nil && !d.IsDir() && !strings.HasSuffix(path, "_test.go") {
 			names = append(names, path)
 		}

@@ -308,3 +308,16 @@ func TestRunKey(t *testing.T) {
 		t.Errorf("keys %s %s %s", a, b, c)
 	}
 }
+
+// TestRunWithoutChecks: it ends with its interval, undrained, and says nothing about tables.
+func TestRunWithoutChecks(t *testing.T) {
+	k := Knobs{"warmup_ns": 50_000, "duration_ns": 200_000, "check": "off"}
+	r := mustRun(t, small(k))
+	if r.VirtualNS != 200_000 || r.Commits == 0 || r.Checks.Mode != "off" || len(r.Checks.Invariants) != 0 {
+		t.Errorf("%d ns, %d commits, checks %+v", r.VirtualNS, r.Commits, r.Checks)
+	}
+	k["check"] = "sampled"
+	if c := mustRun(t, small(k)).Checks; !c.OK || !c.Invariants["replicas.equal"] {
+		t.Errorf("with checks: %+v", c)
+	}
+}

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -99,11 +100,19 @@ func (f *figureFlags) figure(cmd *cobra.Command, id string) error {
 		done = append(done, fig)
 	}
 	if id == "all" && f.asJSON {
-		return printJSON(cmd.OutOrStdout(), done)
+		if err := printJSON(cmd.OutOrStdout(), done); err != nil {
+			return err
+		}
+	} else {
+		for _, fig := range done {
+			if err := f.write(cmd, fig); err != nil {
+				return err
+			}
+		}
 	}
 	for _, fig := range done {
-		if err := f.write(cmd, fig); err != nil {
-			return err
+		if bad := fig.Failed(); len(bad) > 0 {
+			return fmt.Errorf("figure %s: checks failed: %s; run one of them to see why", fig.ID, strings.Join(bad, ", "))
 		}
 	}
 	return nil

@@ -361,3 +361,16 @@ func TestBarIsForTerminals(t *testing.T) {
 		t.Error("the bar stays")
 	}
 }
+
+// A file that cannot be written is refused before a long run.
+func TestOutFolders(t *testing.T) {
+	dir := t.TempDir()
+	if err := outFolders("", "-", filepath.Join(dir, "new.png")); err != nil {
+		t.Error(err)
+	}
+	for _, p := range []string{filepath.Join(dir, "no", "a.png"), dir} {
+		if outFolders(p) == nil {
+			t.Errorf("%s is taken", p)
+		}
+	}
+}

@@ -19,7 +19,7 @@ const charts = new Charts((number) => cards.show(number), () => { pins.draw(); f
 const pins = new Pins();
 const cards = new Cards({ ghost, pin: (p) => pins.add(p), look: (c) => {
   const w = 4e6;
-  charts.look([Math.max(0, c.before.from_ns || c.virtual_ns - w, c.virtual_ns - 4 * w), c.after.to_ns || c.virtual_ns + w]);
+  charts.look([Math.max(0, c.before.from_ns || c.virtual_ns - w, c.virtual_ns - 4 * w), c.after.to_ns || c.virtual_ns + w], c.sys);
   $("live").scrollIntoView({ behavior: "smooth" });
 } });
 const steps = new Steps(knobs, { ghostThen: async (set) => { if (await ghost(shown, {})) knobs.set(set); } });

@@ -40,8 +40,7 @@ function card(c, on, was) {
   const by = { page: "from the page", notebook: "from a notebook", script: "from a script" }[c.by] || "";
   const act = (name, title, onclick) => el("button", { class: "link", title, onclick }, name);
   const undo = Object.keys(c.undo || {}).length > 0;
-  if (c.settling && c.final) return el("article", { class: "card brief", tabindex: -1, "data-number": c.number }, el("h3", {}, el("span", { class: "number" }, c.number), c.title), el("p", { class: "hint" }, c.settling));
-  return el("article", { class: `card${c.number ? "" : " ghost"}`, tabindex: -1, "data-number": c.number },
+  return el("article", { class: `card${c.number ? "" : " ghost"}${c.settling && c.final ? " brief" : ""}`, tabindex: -1, "data-number": c.number },
     el("h3", {}, el("span", { class: "number", "aria-label": c.number ? `change ${c.number}` : "ghost" }, c.number || "◌"), c.title),
     el("p", { class: "hint" }, c.number ? `system ${c.sys} at ${ms(c.virtual_ns)} ${by}` : `both since ${ms(c.virtual_ns)}: left the ghost, right what is`),
     c.with > 0 && el("p", { class: "hint" }, c.with > 1 ? `together with the ${c.with} changes right before it` : "together with the change right before it"),

@@ -15,9 +15,9 @@ export class Charts {
     document.addEventListener("visibilitychange", () => this.stale());
   }
   stale() { this.dirty = true; }
-  // look shows a span of virtual time; null: the live one.
-  look(span) {
-    this.span = span;
+  // look shows a span of a system's virtual time; null: the live one of the system that is shown.
+  look(span, sys) {
+    Object.assign(this, { span, spanOf: span && sys });
     $("golive").hidden = !span;
     this.stale();
   }
@@ -44,7 +44,7 @@ export class Charts {
     if (!this.dirty || this.busy || document.hidden || $("livepage").hidden) return;
     this.busy = true;
     this.dirty = false;
-    const mark = { mark: this.onMark }, q = this.span ? `from=${this.span[0]}&to=${this.span[1]}` : `last=${$("range").value}&sys=${this.sys}`;
+    const mark = { mark: this.onMark }, q = `sys=${this.spanOf || this.sys}&${this.span ? `from=${this.span[0]}&to=${this.span[1]}` : `last=${$("range").value}`}`;
     try {
       const all = [draw($("timeline"), `/page/timeline?${q}`, mark), draw($("phases"), "/page/phases?")];
       if ($("memorybox").open) {
@@ -88,7 +88,7 @@ export async function draw(e, url, how = {}) {
   }
   o.backgroundColor = "transparent";
   o.tooltip = { ...o.tooltip, confine: true };
-  if (o.grid?.length) o.tooltip.formatter = (at) => tip(o, [at].flat());
+  if (o.series.some((s) => s.type === "line")) o.tooltip.formatter = (at) => tip(o, [at].flat());
   o.legend = { ...o.legend, itemWidth: 14, itemHeight: 9, itemGap: 9, bottom: 4 };
   if (o.grid?.length) for (const y of o.yAxis) if (y.name) Object.assign(y, { nameGap: 17, nameTextStyle: { align: "left", padding: [0, 0, 0, -54] } }); // not out of the picture
   if (o.grid?.length > 1) o.axisPointer = { link: [{ xAxisIndex: "all" }] };
@@ -105,7 +105,7 @@ function tip(o, at) {
   return el("div", {}, el("div", {}, `${x.name} ${number(rows[0].value[0])} ${x.unit}`), ...rows.map((p) => {
     const [, y] = axes(panel(p)), dot = el("span", { class: "dot" });
     dot.style.background = p.color; // a style attribute would be against the content policy
-    return el("div", {}, dot, `${p.seriesName}: ${o.yAxis.length > 1 ? `${y.name} ` : ""}`, el("b", {}, number(p.value[1])), ` ${y.unit}`);
+    return el("div", {}, dot, `${p.seriesName}: ${o.yAxis.length > 1 ? `${y.name} ` : ""}`, el("b", {}, number(p.value[1])), ` ${y.unit}${p.name ? `, ${p.name}` : ""}`);
   }));
 }
 

@@ -284,7 +284,7 @@ export class Figures {
 }
 
 const verdicts = { holds: "with its 95 % interval the measured value is on the side that the thesis says, or as near to its number as is asked", contradicted: "with its 95 % interval the measured value is on the other side, or too far from the number",
-  undecided: "the 95 % interval reaches over the limit: longer runs, as at paper scale, would tell" };
+  undecided: "the 95 % interval reaches over the limit, or a run is too short or missing: longer runs, as at paper scale, may tell" };
 const barred = (d) => ["bars", "stacked", "ranking"].includes(d?.form);
 const axis = (a) => a.unit ? `${a.label} (${a.unit})` : a.label;
 const number = (v) => String(Number.isInteger(v) ? v : Number(v.toPrecision(4)));

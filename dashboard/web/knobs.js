@@ -73,7 +73,8 @@ export class Knobs {
         ...opts.map((o) => o ? el("td", { "data-knob": o.name, class: (o.active ? "" : "off ") + mark(o), title: o.active ? o.label : o.inactive_because }, this.input(o, o.label)) : el("td")))))));
   }
   changed(g) {
-    const back = Object.assign({}, ...g.knobs.map(backOf));
+    const resets = g.knobs.some((k) => !k.live); // then no machine is down when it begins again
+    const back = Object.assign({}, ...g.knobs.map(resets ? startOf : backOf));
     const preset = g.knobs.find((k) => k.name === "preset");
     return el("fieldset", { class: "changes" }, el("legend", {}, "Changed since the start"),
       ...g.knobs.map((k) => el("div", { class: "change", "data-knob": k.name }, el("span", {}, k.label, el("small", {}, ` ${text(k, k.start)} → ${text(k, k.value)}`)),
@@ -179,6 +180,7 @@ export class Knobs {
 // A crash is taken back by a restart.
 const isOrder = (k) => k.name === "fault.crash" || k.name === "fault.restart";
 const down = (k) => k.name === "fault.crash" && k.value >= 0;
+const startOf = (k) => ({ [k.name]: k.start });
 const backOf = (k) => down(k) ? { "fault.restart": k.value } : { [k.name]: k.start };
 
 // stepOf is a round step, of which a slider has some hundreds.

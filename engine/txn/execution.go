@@ -94,9 +94,7 @@ func (tx *Tx) begin(a *access, prim Prim) {
 		if a.look == nil {
 			a.look = new(kv.Lookup)
 		}
-		before := tx.c.Using(tx.reads)
 		*a.look, a.state = a.table.store.Start(tx.c, a.key), looking
-		tx.c.Using(before)
 	}
 }
 

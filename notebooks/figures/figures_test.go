@@ -275,3 +275,17 @@ func TestSection22Verdicts(t *testing.T) {
 		t.Errorf("two-sided is hurt: %s", c.Status)
 	}
 }
+
+// A gain holds only if its interval is above 1, however near the number is.
+func TestGain(t *testing.T) {
+	for _, x := range []struct {
+		value, half, reference float64
+		want                   string
+	}{
+		{1.06, 0.07, 1.13, Undecided}, {1.06, 0.01, 1.13, Holds}, {0.9, 0.02, 1.03, Contradicted}, {0.9, 0.02, 0.95, Holds}, {2, 0.1, 1.1, Contradicted},
+	} {
+		if got := gain(x.value, x.half, x.reference); got != x.want {
+			t.Errorf("%g ± %g for %g: %s, want %s", x.value, x.half, x.reference, got, x.want)
+		}
+	}
+}

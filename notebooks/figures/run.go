@@ -139,26 +139,34 @@ func (p *plan) find(g gapPoint) (plannedPoint, int) {
 func (r *Recipe) From(scale string, results []*engine.Result) *Figure {
 	f := r.points(scale, results)
 	f.Claims = r.def.claims(f)
-	f.noteFailures()
+	f.judgeFailures()
 	if len(r.set) == 0 {
 		f.References = f.references()
 	}
 	return f
 }
 
-// noteFailures says so if runs were found to be incorrect.
-func (f *Figure) noteFailures() {
-	var bad []string
+// Failed are the points whose runs were found to be incorrect, in words.
+func (f *Figure) Failed() (bad []string) {
 	for _, s := range f.Series {
 		for _, p := range s.Points {
 			r := f.Result(p.Run)
 			if r != nil && r.Checks != nil && r.Checks.Mode != "off" && !r.Checks.OK {
-				bad = append(bad, fmt.Sprintf("%s at load %d", s.Name, p.Load))
+				bad = append(bad, fmt.Sprintf("%s at %s", s.Name, cmp.Or(p.Name, f.X.at(p.X))))
 			}
 		}
 	}
+	return bad
+}
+
+// judgeFailures says so if runs were found to be incorrect: their numbers decide nothing.
+func (f *Figure) judgeFailures() {
+	bad := f.Failed()
 	if len(bad) == 0 {
 		return
+	}
+	for i := range f.Claims {
+		f.Claims[i].Status = Undecided
 	}
 	if f.Note != "" {
 		f.Note += "; "
