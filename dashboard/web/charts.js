@@ -88,7 +88,7 @@ export async function draw(e, url, how = {}) {
   }
   o.backgroundColor = "transparent";
   o.tooltip = { ...o.tooltip, confine: true };
-  if (o.series.some((s) => s.type === "line")) o.tooltip.formatter = (at) => tip(o, [at].flat());
+  if (o.series?.some((s) => s.type === "line")) o.tooltip.formatter = (at) => tip(o, [at].flat());
   o.legend = { ...o.legend, itemWidth: 14, itemHeight: 9, itemGap: 9, bottom: 4 };
   if (o.grid?.length) for (const y of o.yAxis) if (y.name) Object.assign(y, { nameGap: 17, nameTextStyle: { align: "left", padding: [0, 0, 0, -54] } }); // not out of the picture
   if (o.grid?.length > 1) o.axisPointer = { link: [{ xAxisIndex: "all" }] };
