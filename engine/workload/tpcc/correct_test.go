@@ -8,32 +8,22 @@ import (
 	"drtmx/engine/workload/workloadtest"
 )
 
-// shapes have fewer and more threads than warehouses, and clients without any.
-var shapes = []func(*workloadtest.Setup){
-	three,
-	func(s *workloadtest.Setup) { s.Machines, s.Threads, s.Coroutines, s.Seed = 3, 1, 8, 2 },
-	func(s *workloadtest.Setup) { s.Machines, s.Servers, s.Threads, s.Seed = 4, 3, 2, 3 },
-}
-
 // tiny is a company with few customers and items, so that transactions meet.
 func tiny() Options {
 	return Options{Warehouses: 1, Customers: 30, Items: 400, Orders: 4_000, Remotes: true, RemoteLine: 300, RemotePayment: 400, Rollbacks: 20}
 }
 
-// newBed opens a company on a deployment.
-func newBed(t testing.TB, shape func(*workloadtest.Setup), cfg txn.Config, o Options) (*workloadtest.Bed, *Bench) {
+// newBed opens a company on one of the deployments.
+func newBed(t testing.TB, shape int, cfg txn.Config, o Options) (*workloadtest.Bed, *Bench) {
 	t.Helper()
 	bench, err := New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := workloadtest.Small(cfg)
-	s.Coroutines = 6
-	shape(&s)
+	workloadtest.Shapes[shape%len(workloadtest.Shapes)](&s)
 	return workloadtest.New(t, s, bench), bench
 }
-
-func three(*workloadtest.Setup) {}
 
 // TestMix: all five transactions.
 func TestMix(t *testing.T) {
@@ -44,7 +34,7 @@ func TestMix(t *testing.T) {
 	for i, preset := range txn.PresetNames() {
 		t.Run(preset, func(t *testing.T) {
 			cfg, _ := txn.Preset(preset)
-			b, _ := newBed(t, shapes[i%len(shapes)], cfg, tiny())
+			b, _ := newBed(t, i, cfg, tiny())
 			if bad := b.Stress(commits); len(bad) > 0 {
 				t.Fatal(strings.Join(bad, "\n"))
 			}
@@ -70,7 +60,7 @@ func TestNewOrderOnly(t *testing.T) {
 			cfg, _ := txn.Preset(preset)
 			o := tiny()
 			o.NewOrderOnly = true
-			b, _ := newBed(t, three, cfg, o)
+			b, _ := newBed(t, 0, cfg, o)
 			if bad := b.Stress(commits); len(bad) > 0 {
 				t.Fatal(strings.Join(bad, "\n"))
 			}

@@ -16,7 +16,7 @@ func TestIgnoredAborts(t *testing.T) {
 			cfg.Variant = txn.IgnoreAborts
 			o := tiny()
 			o.NewOrderOnly = true
-			b, _ := newBed(t, three, cfg, o)
+			b, _ := newBed(t, 0, cfg, o)
 			bad := strings.Join(b.Stress(500), "\n")
 			if b.Attempts != b.Commits+b.Rollbacks {
 				t.Errorf("%d attempts, %d commits, %d rollbacks: nothing should abort", b.Attempts, b.Commits, b.Rollbacks)
@@ -45,7 +45,7 @@ func TestPlantedBugs(t *testing.T) {
 	} {
 		cfg, _ := txn.Preset("drtm+h")
 		cfg.Variant, cfg.MaxAttempts = bug.variant, 500
-		b, _ := newBed(t, three, cfg, tiny())
+		b, _ := newBed(t, 0, cfg, tiny())
 		bad := strings.Join(b.Stress(1_000), "\n")
 		for _, want := range bug.kinds {
 			if !strings.Contains(bad, want) {

@@ -8,32 +8,22 @@ import (
 	"drtmx/engine/workload/workloadtest"
 )
 
-// shapes have one and several threads, and clients without data.
-var shapes = []func(*workloadtest.Setup){
-	three,
-	func(s *workloadtest.Setup) { s.Machines, s.Threads, s.Coroutines, s.Seed = 3, 1, 8, 2 },
-	func(s *workloadtest.Setup) { s.Machines, s.Servers, s.Threads, s.Seed = 4, 3, 2, 3 },
-}
-
 // tiny is a house with few customers and securities, so that transactions meet.
 func tiny() Options {
 	return Options{Customers: 4, Securities: 20, Trades: 30, Orders: 4_000, SetRollbacks: true, Rollbacks: 30}
 }
 
-// newBed opens a house on a deployment.
-func newBed(t testing.TB, shape func(*workloadtest.Setup), cfg txn.Config, o Options) (*workloadtest.Bed, *Bench) {
+// newBed opens a house on one of the deployments.
+func newBed(t testing.TB, shape int, cfg txn.Config, o Options) (*workloadtest.Bed, *Bench) {
 	t.Helper()
 	bench, err := New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := workloadtest.Small(cfg)
-	s.Coroutines = 6
-	shape(&s)
+	workloadtest.Shapes[shape%len(workloadtest.Shapes)](&s)
 	return workloadtest.New(t, s, bench), bench
 }
-
-func three(*workloadtest.Setup) {}
 
 // TestMix: all ten transactions under contention, with torn reads and lost
 // datagrams, are strictly serialisable and consistent under every preset.
@@ -45,7 +35,7 @@ func TestMix(t *testing.T) {
 	for i, preset := range txn.PresetNames() {
 		t.Run(preset, func(t *testing.T) {
 			cfg, _ := txn.Preset(preset)
-			b, _ := newBed(t, shapes[i%len(shapes)], cfg, tiny())
+			b, _ := newBed(t, i, cfg, tiny())
 			if bad := b.Stress(commits); len(bad) > 0 {
 				t.Fatal(strings.Join(bad, "\n"))
 			}
@@ -88,7 +78,7 @@ func TestWriters(t *testing.T) {
 		t.Run(preset, func(t *testing.T) {
 			cfg, _ := txn.Preset(preset)
 			cfg.Speculative = i%2 == 0
-			b, house := newBed(t, three, cfg, tiny())
+			b, house := newBed(t, 0, cfg, tiny())
 			setMix(t, house, writers)
 			if bad := b.Stress(commits); len(bad) > 0 {
 				t.Fatal(strings.Join(bad, "\n"))
@@ -119,7 +109,7 @@ func TestPositionOnly(t *testing.T) {
 	cfg, _ := txn.Preset("drtm+h")
 	o := tiny()
 	o.PositionOnly = true
-	b, _ := newBed(t, three, cfg, o)
+	b, _ := newBed(t, 0, cfg, o)
 	if bad := b.Stress(300); len(bad) > 0 {
 		t.Fatal(strings.Join(bad, "\n"))
 	}

@@ -20,7 +20,7 @@ func TestPlantedBugs(t *testing.T) {
 	} {
 		cfg, _ := txn.Preset("drtm+h")
 		cfg.Variant = bug.variant
-		b, house := newBed(t, three, cfg, tiny())
+		b, house := newBed(t, 0, cfg, tiny())
 		setMix(t, house, writers)
 		bad := strings.Join(b.Stress(1_500), "\n")
 		for _, want := range bug.kinds {
@@ -78,7 +78,7 @@ func TestConditions(t *testing.T) {
 		}},
 	} {
 		cfg, _ := txn.Preset("drtm+h")
-		b, house := newBed(t, three, cfg, tiny())
+		b, house := newBed(t, 0, cfg, tiny())
 		if err := house.AddTransaction("rogue", 2, func(tx *txn.Tx) error { return x.body(house, tx) }); err != nil {
 			t.Fatal(err)
 		}

@@ -32,6 +32,14 @@ func Small(cfg txn.Config) Setup {
 	return Setup{Machines: 3, Threads: 2, Coroutines: 4, Seed: 1, LossPPM: 10_000, Txn: cfg, Mode: history.Full}
 }
 
+// Shapes are small deployments with more coroutines: as Small, with one thread a
+// machine, and with clients without data.
+var Shapes = []func(*Setup){
+	func(s *Setup) { s.Coroutines = 6 },
+	func(s *Setup) { s.Threads, s.Coroutines, s.Seed = 1, 8, 2 },
+	func(s *Setup) { s.Machines, s.Servers, s.Coroutines, s.Seed = 4, 3, 6, 3 },
+}
+
 // Bed is a system while it runs.
 type Bed struct {
 	Sim     *sim.Sim
