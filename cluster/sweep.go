@@ -5,7 +5,6 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -176,22 +175,24 @@ func share95(p engine.SweepPoint) float64 {
 }
 
 // doubts says why a point is not to be trusted.
-func doubts(p engine.SweepPoint) (text string) {
-	for _, r := range p.Runs {
-		if !correct(r) {
-			return "  checks FAILED"
-		}
-		if !steadily(r) {
-			text = "  not steady"
-		}
+func doubts(p engine.SweepPoint) string {
+	switch steady, correct := sound(p); {
+	case !correct:
+		return "  checks FAILED"
+	case !steady:
+		return "  not steady"
 	}
-	return text
+	return ""
 }
 
-func steadily(r *engine.Result) bool { return r.Steady }
-
-// correct says that no check has failed, be it for want of any.
-func correct(r *engine.Result) bool { return r.Checks == nil || r.Checks.Mode == "off" || r.Checks.OK }
+// sound is what can be said of all runs of a point.
+func sound(p engine.SweepPoint) (steady, correct bool) {
+	steady, correct = true, true
+	for _, r := range p.Runs {
+		steady, correct = steady && r.Steady, correct && !r.Checks.Failed()
+	}
+	return steady, correct
+}
 
 // pointMean is the mean of a number over the seeds of a point.
 func pointMean(p engine.SweepPoint, metric string) (float64, bool) {
@@ -298,10 +299,8 @@ func (s *SweepResult) CSV() string {
 		}
 		ci95, steady, checks := "", "", ""
 		if len(p.Runs) > 0 {
-			every := func(ok func(r *engine.Result) bool) string {
-				return strconv.FormatBool(!slices.ContainsFunc(p.Runs, func(r *engine.Result) bool { return !ok(r) }))
-			}
-			ci95, steady, checks = strconv.FormatFloat(share95(p), 'g', -1, 64), every(steadily), every(correct)
+			ok, correct := sound(p)
+			ci95, steady, checks = strconv.FormatFloat(share95(p), 'g', -1, 64), strconv.FormatBool(ok), strconv.FormatBool(correct)
 		}
 		rows = append(rows, append(row, ci95, steady, checks, strconv.Itoa(len(p.Runs)), oneLine(p.Error)))
 	}
@@ -316,8 +315,8 @@ func (s *SweepResult) Err() error {
 			return fmt.Errorf("%s: %s", knobText(p.Set), oneLine(p.Error))
 		}
 		for _, r := range p.Runs {
-			if c := r.Checks; c != nil && c.Mode != "off" && !c.OK {
-				return fmt.Errorf("%s: checks: %s is violated", knobText(p.Set), c.Claimed)
+			if r.Checks.Failed() {
+				return fmt.Errorf("%s: checks: %s is violated", knobText(p.Set), r.Checks.Claimed)
 			}
 		}
 	}

@@ -104,14 +104,14 @@ func cards(sys, epoch string, ms []moment, events []cluster.Event) []Card {
 			continue
 		}
 		c := Card{Sys: sys, Number: e.Version - 1, Version: e.Version, VirtualNS: e.VirtualNS, By: e.By, Set: e.Set, Title: title(e)}
-		base, after := settledBefore(ms, e.Version), under(ms, e.Version)
-		before := under(ms, base)
+		base, before := settledBefore(ms, e.Version)
+		after := under(ms, e.Version)
 		c.With = e.Version - 1 - base
 		c.Before, c.After = Part{Sys: sys, Epoch: epoch, Version: base}, Part{Sys: sys, Epoch: epoch, Version: e.Version}
 		c.Final = e.Version < last || len(after) >= 2*cardWindows
 		c.Failed, c.Lost = failures(ms, e.VirtualNS, next)
 		next = e.VirtualNS
-		c.compare(before[max(0, len(before)-cardWindows):], after[:min(len(after), 2*cardWindows)])
+		c.compare(before, after[:min(len(after), 2*cardWindows)])
 		out = append(out, c)
 	}
 	return out
@@ -170,14 +170,18 @@ func under(ms []moment, version int) []moment {
 }
 
 // settledBefore is the latest version before another that has enough windows behind its transient
-// to compare with: changes that follow each other quickly are measured together.
-func settledBefore(ms []moment, version int) int {
+// to compare with, and its last windows: changes that follow each other quickly are measured together.
+func settledBefore(ms []moment, version int) (base int, before []moment) {
+	latest := func(v int) []moment {
+		ws := under(ms, v)
+		return ws[max(0, len(ws)-cardWindows):]
+	}
 	for v := version - 1; v > max(version-1-cardTogether, 0); v-- {
-		if len(new(Part).settle(under(ms, v))) >= cardLeast {
-			return v
+		if before = latest(v); len(new(Part).settle(before)) >= cardLeast {
+			return v, before
 		}
 	}
-	return version - 1
+	return version - 1, latest(version - 1)
 }
 
 // compare fills the card from the windows of both sides.

@@ -147,5 +147,5 @@ func sysOf(r *http.Request) string {
 	if s := r.URL.Query().Get("sys"); s != "" {
 		return s
 	}
-	return "a"
+	return firstSystem
 }

@@ -95,14 +95,14 @@ func estimate(v Knobs) Estimate {
 	}
 	commits := count(p.perSecond)
 	messages := r2Config(v)
-	recvBytes := int64(cmp.Or(messages.MaxMessage, recvBytes))
-	recv := int64(threads) * int64(messages.RecvDepth) * recvBytes
+	buffer := int64(cmp.Or(messages.MaxMessage, recvBytes))
+	recv := int64(threads) * int64(messages.RecvDepth) * buffer
 	if copies > 1 {
 		fixed += int64(servers*threads) * ringBytes
 	}
 	e := Estimate{
 		MaxMemoryBytes: fixed + p.tables + recv,
-		MemoryBytes:    fixed + min(p.tables, commits*p.perCommit) + min(recv, commits*messagesPerCommit*recvBytes),
+		MemoryBytes:    fixed + min(p.tables, commits*p.perCommit) + min(recv, commits*messagesPerCommit*buffer),
 		WallMS:         100 + int64(float64(commits)/p.perWallMS),
 	}
 	if v.bool("cache.enabled") && v.bool("warm") {

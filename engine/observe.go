@@ -95,8 +95,8 @@ func (s *System) Result() *Result {
 	}
 	s.addUtilization(r, metrics.Utilize(s.marked.usage, c.usage, ps))
 	r.Little = little(&s.marked, c)
-	if e := r.Little.Error; r.Steady && math.Abs(e) > littleSettled {
-		r.Steady, r.Unsteady = false, fmt.Sprintf("Little's law is off by %+.0f %%: requests that take long were still under way when the interval ended; measure longer", 100*e)
+	if r.Steady && !r.Little.Settled() {
+		r.Steady, r.Unsteady = false, fmt.Sprintf("Little's law is off by %+.0f %%: requests that take long were still under way when the interval ended; measure longer", 100*r.Little.Error)
 	}
 	r.Auto, r.AutoChanges = autoChoices(s.active, s.txnConfig(s.active)), s.AutoChanges()
 	r.NVM = nvmStat(s.marked.nvm, c.nvm)

@@ -17,7 +17,6 @@ const (
 	targetCI        = 0.01 // an automatic window grows until the interval is this narrow,
 	autoGrowth      = 4    // but at most this many times its least length
 	steadyCI        = 0.05 // a wider interval is not steady
-	littleSettled   = 0.1  // nor is one in which throughput x latency is so far off what is in flight
 	steadyDrift     = 0.03 // nor is a second half that differs from the first by more than this
 	batches         = 20
 	leastBatches    = 10

@@ -79,7 +79,7 @@ func show(cmd *cobra.Command, v fmt.Stringer, asJSON bool) error {
 // checksOf makes a run that found itself incorrect a failed one.
 func checksOf(r *engine.Result) error {
 	c := r.Checks
-	if c == nil || c.Mode == "off" || c.OK {
+	if !c.Failed() {
 		return nil
 	}
 	for _, a := range c.Anomalies {

@@ -108,7 +108,7 @@ export class Figures {
     $("figurefailed").hidden = !f.failed;
     $("figurefailed").textContent = f.failed ? `The latest computation failed: ${f.failed}` : "";
     const d = f.drawn[0];
-    $("figurecaption").textContent = !d ? r ? "" : "Not computed yet." : d.scope === "cluster" ? `${d.scale} scale, values of the whole cluster${points(d)}${gap(d)}` : `${d.scale} scale, values per ${d.scope}${points(d)}${gap(d)}`;
+    $("figurecaption").textContent = !d ? r ? "" : "Not computed yet." : caption(d);
   }
   async compute(set) {
     const scale = Object.keys(set).length && this.now?.drawn[0]?.scale || $("scale").value;
@@ -293,7 +293,7 @@ const place = (d, p) => `${number(p.x)} ${d.x.unit || ""}`.trim();
 const span = (r) => `${{ "at most": "≤", "at least": "≥" }[r.bound] || ""}${r.from === r.to ? number(r.to) : `${number(r.from)} to ${number(r.to)}`}`;
 const lasting = (ms) => ms < 9500 ? `${(ms / 1000).toFixed(1)} s` : ms < 99000 ? `${Math.round(ms / 1000)} s` : ms < 7200e3 ? `${Math.round(ms / 60e3)} minutes` : `${Math.round(ms / 3600e3)} hours`;
 const status = (f) => ({ computed: `✓ ${[f.scale === "paper" && "paper", f.wall_ms >= 100 && lasting(f.wall_ms)].filter(Boolean).join(", ")}`, running: f.total ? `${f.done} of ${f.total}` : "waits", failed: "✗ failed" })[f.status] || "–";
-const points = (d) => `${d.form === "curves" ? ", coroutines per thread at the points" : ""}${d.note ? `; ${d.note}` : ""}`;
+const caption = (d) => `${d.scale} scale, values ${d.scope === "cluster" ? "of the whole cluster" : `per ${d.scope}`}${d.form === "curves" ? ", coroutines per thread at the points" : ""}${d.note ? `; ${d.note}` : ""}${gap(d)}`;
 const gap = (d) => d.paper_gap_at ? `; ${d.paper_gap_at.series}${barred(d) ? "" : ` at ${number(d.paper_gap_at.x)} ${d.x.unit}`} is ${Math.abs(100 * d.paper_gap).toFixed(1)} % ${d.paper_gap < 0 ? "below" : "above"} paper scale's` : "";
 // facts are the numbers of a claim. A ratio over a line has three.
 const facts = (c) => [c.reference && `thesis ${c.reference.replace("..", " to ")} ${c.unit || ""}`, c.measured !== null && `measured ${number(c.measured)} ${c.unit || ""}`,

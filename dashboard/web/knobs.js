@@ -78,12 +78,12 @@ export class Knobs {
     const preset = g.knobs.find((k) => k.name === "preset");
     return el("fieldset", { class: "changes" }, el("legend", {}, "Changed since the start"),
       ...g.knobs.map((k) => el("div", { class: "change", "data-knob": k.name }, el("span", {}, k.label, el("small", {}, ` ${text(k, k.start)} → ${text(k, k.value)}`)),
-        el("button", { class: "link", title: down(k) ? `restart ${text(k, k.value)}` : `${k.name} back to ${text(k, k.start)}${k.live ? "" : ", and begin again at 0"}`, onclick: () => this.takeBack(k, backOf(k)) }, down(k) ? "restart" : "undo"))),
+        el("button", { class: "link", title: down(k) ? `restart ${text(k, k.value)}` : `${k.name} back to ${text(k, k.start)}${k.live ? "" : ", and begin again at 0"}`, onclick: () => this.takeBack(k.live ? backOf(k) : startOf(k), !k.live) }, down(k) ? "restart" : "undo"))),
       g.follow > 0 && el("p", { class: "hint" }, `and ${g.follow} that come with the preset`),
-      g.knobs.length > 1 && el("button", { class: "link", onclick: () => this.takeBack(g.knobs.find((k) => !k.live) || g.knobs[0], preset ? { ...back, preset: preset.start } : back) }, "undo all"));
+      g.knobs.length > 1 && el("button", { class: "link", onclick: () => this.takeBack(preset ? { ...back, preset: preset.start } : back, resets) }, "undo all"));
   }
   // takeBack sets knobs; if one of them is fixed while the system runs, that takes a reset.
-  takeBack(k, values) { return k.live || isOrder(k) ? this.set(values) : this.restart(values); }
+  takeBack(values, resets) { return resets ? this.restart(values) : this.set(values); }
   // live puts those that do nothing now out of the way.
   live(g, was) {
     const idle = (k) => !k.active && !this.needs(k), idles = g.knobs.filter(idle);
@@ -154,7 +154,6 @@ export class Knobs {
       const slide = number && k.live && k.max - k.min <= 200;
       i = el("input", { type: slide ? "range" : number ? "number" : "text", id, min: number ? k.min : undefined, max: number ? k.max : undefined, step: k.kind === "int" ? 1 : slide ? stepOf(k) : "any" });
       i.value = number ? k.value : text(k, k.value); // the browser fits it to the step, which has to be known before
-
       if (slide) { more = el("output", { for: id }, text(k, k.value)); i.oninput = () => { more.textContent = i.value + (k.unit === "%" ? " %" : ""); }; } else i.oninput = () => { i.dataset.dirty = "1"; };
       i.onchange = () => { delete i.dataset.dirty; take(number ? Number(i.value) : i.value); };
       if (!slide) i.onblur = () => { if (i.dataset.dirty) { delete i.dataset.dirty; this.draw(); } };

@@ -13,6 +13,9 @@ type Report struct {
 	Invariants   map[string]bool `json:"invariants,omitempty"`
 }
 
+// Failed says that something was found; where nothing was looked for, nothing was.
+func (r *Report) Failed() bool { return r != nil && r.Mode != Off && !r.OK }
+
 // Invariant adds the verdict of an oracle (replica equality, a workload's total).
 func (r *Report) Invariant(name string, ok bool) {
 	if r.Invariants == nil {

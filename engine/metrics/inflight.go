@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"math"
 	"math/bits"
 	"slices"
 )
@@ -106,6 +107,15 @@ type Little struct {
 	ThroughputXLatency float64 `json:"throughput_x_latency"`
 	Error              float64 `json:"error"` // relative to in_flight
 }
+
+// littleSettled is how far Little's law may be off in an interval that says something about
+// latencies. Assumed.
+const littleSettled = 0.1
+
+// Settled says that the interval was long enough for its latencies: else requests that take
+// long, or are tried again and again, were still under way when it ended, and those that are
+// counted are the quick ones.
+func (l *Little) Settled() bool { return math.Abs(l.Error) <= littleSettled }
 
 // CheckLittle takes the average in flight, requests per second and their mean latency.
 func CheckLittle(inFlight, perSecond, meanNS float64) Little {

@@ -33,9 +33,9 @@
 //
 // # Log entries
 //
-// One entry carries all that one transaction changes, and a backup takes from it what it holds. Its size stands at both ends (section
-// 4.3.4), each time together with the transaction's number in its thread, so that the end of an older
-// entry of the same size in the same place is not taken for the end of this one.
+// One entry carries all that one transaction changes, and a backup takes from it what it holds. Its size
+// stands at both ends (section 4.3.4), each time together with the transaction's number in its thread, so
+// that the end of an older entry of the same size in the same place is not taken for the end of this one.
 //
 // A ring belongs to one (source machine, source thread) and lies in the registered memory of one backup;
 // only the source knows its head and tail, and it never overwrites what the backup has not reclaimed. When

@@ -42,7 +42,7 @@ func (tx *Tx) planLog() error {
 	return nil
 }
 
-// maxEntry is the largest log entry: one record in a ring, and one message.
+// maxEntry is the largest log entry that a ring takes and a message carries.
 func (tx *Tx) maxEntry() int {
 	room := tx.db.cl.MaxWrite()
 	if tx.cfg.Logging == TwoSided {

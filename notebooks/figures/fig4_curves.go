@@ -255,15 +255,10 @@ func all(id, text string, parts ...Claim) Claim {
 	return c
 }
 
-// leastSettled is how far Little's law may be off in a run that says something about
-// latencies: else transactions that abort again and again are still under way when it
-// ends, and those that are counted are the quick ones. Assumed.
-const leastSettled = 0.1
-
 // settled leaves a claim undecided if one of its runs was too short.
 func (f *Figure) settled(c Claim, points ...Point) Claim {
 	for _, p := range points {
-		if l := f.Runs[p.Run].Little; l != nil && math.Abs(l.Error) > leastSettled {
+		if l := f.Runs[p.Run].Little; l != nil && !l.Settled() {
 			c.Status = Undecided
 			if why := fmt.Sprintf("; a run is too short: Little's law is off by %.0f %%, %.0f %% of its attempts abort", 100*l.Error, 100*f.Runs[p.Run].AbortRate); !strings.HasSuffix(c.Why, why) {
 				c.Why += why

@@ -150,8 +150,7 @@ func (r *Recipe) From(scale string, results []*engine.Result) *Figure {
 func (f *Figure) Failed() (bad []string) {
 	for _, s := range f.Series {
 		for _, p := range s.Points {
-			r := f.Result(p.Run)
-			if r != nil && r.Checks != nil && r.Checks.Mode != "off" && !r.Checks.OK {
+			if r := f.Result(p.Run); r != nil && r.Checks.Failed() {
 				bad = append(bad, fmt.Sprintf("%s at %s", s.Name, cmp.Or(p.Name, f.X.at(p.X))))
 			}
 		}

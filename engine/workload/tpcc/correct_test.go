@@ -13,18 +13,6 @@ func tiny() Options {
 	return Options{Warehouses: 1, Customers: 30, Items: 400, Orders: 4_000, Remotes: true, RemoteLine: 300, RemotePayment: 400, Rollbacks: 20}
 }
 
-// newBed opens a company on one of the deployments.
-func newBed(t testing.TB, shape int, cfg txn.Config, o Options) (*workloadtest.Bed, *Bench) {
-	t.Helper()
-	bench, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := workloadtest.Small(cfg)
-	workloadtest.Shapes[shape%len(workloadtest.Shapes)](&s)
-	return workloadtest.New(t, s, bench), bench
-}
-
 // TestMix: all five transactions.
 func TestMix(t *testing.T) {
 	commits := uint64(2_500)
@@ -34,7 +22,7 @@ func TestMix(t *testing.T) {
 	for i, preset := range txn.PresetNames() {
 		t.Run(preset, func(t *testing.T) {
 			cfg, _ := txn.Preset(preset)
-			b, _ := newBed(t, i, cfg, tiny())
+			b, _ := workloadtest.Open(t, i, cfg, New, tiny())
 			if bad := b.Stress(commits); len(bad) > 0 {
 				t.Fatal(strings.Join(bad, "\n"))
 			}
@@ -60,7 +48,7 @@ func TestNewOrderOnly(t *testing.T) {
 			cfg, _ := txn.Preset(preset)
 			o := tiny()
 			o.NewOrderOnly = true
-			b, _ := newBed(t, 0, cfg, o)
+			b, _ := workloadtest.Open(t, 0, cfg, New, o)
 			if bad := b.Stress(commits); len(bad) > 0 {
 				t.Fatal(strings.Join(bad, "\n"))
 			}

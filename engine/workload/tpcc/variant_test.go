@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"drtmx/engine/txn"
+	"drtmx/engine/workload/workloadtest"
 )
 
 // TestIgnoredAborts: the released code's switch loses updates, and both checkers
@@ -16,7 +17,7 @@ func TestIgnoredAborts(t *testing.T) {
 			cfg.Variant = txn.IgnoreAborts
 			o := tiny()
 			o.NewOrderOnly = true
-			b, _ := newBed(t, 0, cfg, o)
+			b, _ := workloadtest.Open(t, 0, cfg, New, o)
 			bad := strings.Join(b.Stress(500), "\n")
 			if b.Attempts != b.Commits+b.Rollbacks {
 				t.Errorf("%d attempts, %d commits, %d rollbacks: nothing should abort", b.Attempts, b.Commits, b.Rollbacks)
@@ -45,7 +46,7 @@ func TestPlantedBugs(t *testing.T) {
 	} {
 		cfg, _ := txn.Preset("drtm+h")
 		cfg.Variant, cfg.MaxAttempts = bug.variant, 500
-		b, _ := newBed(t, 0, cfg, tiny())
+		b, _ := workloadtest.Open(t, 0, cfg, New, tiny())
 		bad := strings.Join(b.Stress(1_000), "\n")
 		for _, want := range bug.kinds {
 			if !strings.Contains(bad, want) {

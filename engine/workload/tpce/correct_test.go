@@ -13,18 +13,6 @@ func tiny() Options {
 	return Options{Customers: 4, Securities: 20, Trades: 30, Orders: 4_000, SetRollbacks: true, Rollbacks: 30}
 }
 
-// newBed opens a house on one of the deployments.
-func newBed(t testing.TB, shape int, cfg txn.Config, o Options) (*workloadtest.Bed, *Bench) {
-	t.Helper()
-	bench, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := workloadtest.Small(cfg)
-	workloadtest.Shapes[shape%len(workloadtest.Shapes)](&s)
-	return workloadtest.New(t, s, bench), bench
-}
-
 // TestMix: all ten transactions under contention, with torn reads and lost
 // datagrams, are strictly serialisable and consistent under every preset.
 func TestMix(t *testing.T) {
@@ -35,7 +23,7 @@ func TestMix(t *testing.T) {
 	for i, preset := range txn.PresetNames() {
 		t.Run(preset, func(t *testing.T) {
 			cfg, _ := txn.Preset(preset)
-			b, _ := newBed(t, i, cfg, tiny())
+			b, _ := workloadtest.Open(t, i, cfg, New, tiny())
 			if bad := b.Stress(commits); len(bad) > 0 {
 				t.Fatal(strings.Join(bad, "\n"))
 			}
@@ -78,7 +66,7 @@ func TestWriters(t *testing.T) {
 		t.Run(preset, func(t *testing.T) {
 			cfg, _ := txn.Preset(preset)
 			cfg.Speculative = i%2 == 0
-			b, house := newBed(t, 0, cfg, tiny())
+			b, house := workloadtest.Open(t, 0, cfg, New, tiny())
 			setMix(t, house, writers)
 			if bad := b.Stress(commits); len(bad) > 0 {
 				t.Fatal(strings.Join(bad, "\n"))
@@ -109,7 +97,7 @@ func TestPositionOnly(t *testing.T) {
 	cfg, _ := txn.Preset("drtm+h")
 	o := tiny()
 	o.PositionOnly = true
-	b, _ := newBed(t, 0, cfg, o)
+	b, _ := workloadtest.Open(t, 0, cfg, New, o)
 	if bad := b.Stress(300); len(bad) > 0 {
 		t.Fatal(strings.Join(bad, "\n"))
 	}

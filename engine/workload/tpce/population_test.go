@@ -5,6 +5,7 @@ import (
 
 	"drtmx/engine/kv/ordered"
 	"drtmx/engine/txn"
+	"drtmx/engine/workload/workloadtest"
 )
 
 // TestPopulation: what the machines begin with is consistent, as Check takes for
@@ -12,7 +13,7 @@ import (
 func TestPopulation(t *testing.T) {
 	for _, o := range []Options{tiny(), {Customers: 230, Securities: 90, Trades: 7}, {Customers: 20, Securities: 31, Trades: 77}} {
 		cfg, _ := txn.Preset("drtm+h")
-		_, b := newBed(t, 0, cfg, o)
+		_, b := workloadtest.Open(t, 0, cfg, New, o)
 		row := func(init func(uint64, []byte), bytes int, key uint64) []byte {
 			v := make([]byte, bytes)
 			init(key, v)
@@ -77,7 +78,7 @@ func TestPopulation(t *testing.T) {
 // list of an account has none twice.
 func TestSecurities(t *testing.T) {
 	cfg, _ := txn.Preset("drtm+h")
-	_, b := newBed(t, 0, cfg, Options{Customers: 50, Securities: 37, Trades: 3})
+	_, b := workloadtest.Open(t, 0, cfg, New, Options{Customers: 50, Securities: 37, Trades: 3})
 	n := uint64(0)
 	for c := range b.companies * b.servers {
 		first, many := b.securitiesOf(c)

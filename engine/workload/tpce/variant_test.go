@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"drtmx/engine/txn"
+	"drtmx/engine/workload/workloadtest"
 )
 
 // TestPlantedBugs: faults of the protocol show in the history and in the
@@ -20,7 +21,7 @@ func TestPlantedBugs(t *testing.T) {
 	} {
 		cfg, _ := txn.Preset("drtm+h")
 		cfg.Variant = bug.variant
-		b, house := newBed(t, 0, cfg, tiny())
+		b, house := workloadtest.Open(t, 0, cfg, New, tiny())
 		setMix(t, house, writers)
 		bad := strings.Join(b.Stress(1_500), "\n")
 		for _, want := range bug.kinds {
@@ -78,7 +79,7 @@ func TestConditions(t *testing.T) {
 		}},
 	} {
 		cfg, _ := txn.Preset("drtm+h")
-		b, house := newBed(t, 0, cfg, tiny())
+		b, house := workloadtest.Open(t, 0, cfg, New, tiny())
 		if err := house.AddTransaction("rogue", 2, func(tx *txn.Tx) error { return x.body(house, tx) }); err != nil {
 			t.Fatal(err)
 		}

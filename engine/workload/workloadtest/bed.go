@@ -32,9 +32,9 @@ func Small(cfg txn.Config) Setup {
 	return Setup{Machines: 3, Threads: 2, Coroutines: 4, Seed: 1, LossPPM: 10_000, Txn: cfg, Mode: history.Full}
 }
 
-// Shapes are small deployments with more coroutines: as Small, with one thread a
+// shapes are small deployments with more coroutines: as Small, with one thread a
 // machine, and with clients without data.
-var Shapes = []func(*Setup){
+var shapes = []func(*Setup){
 	func(s *Setup) { s.Coroutines = 6 },
 	func(s *Setup) { s.Threads, s.Coroutines, s.Seed = 1, 8, 2 },
 	func(s *Setup) { s.Machines, s.Servers, s.Coroutines, s.Seed = 4, 3, 6, 3 },
@@ -58,6 +58,19 @@ type Bed struct {
 	stop     bool
 	running  int
 	err      error
+}
+
+// Open makes a bench of its options and opens it on one of the small deployments, which
+// have numbers from 0 and repeat.
+func Open[O any, B workload.Bench](t testing.TB, shape int, cfg txn.Config, make func(O) (B, error), o O) (*Bed, B) {
+	t.Helper()
+	bench, err := make(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := Small(cfg)
+	shapes[shape%len(shapes)](&s)
+	return New(t, s, bench), bench
 }
 
 // New opens the bench and starts its clients. What is not closed before closes
