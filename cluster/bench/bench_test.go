@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"drtmx/engine/sim"
 	"drtmx/engine/sim/cputime"
 )
 
@@ -55,6 +56,29 @@ func TestMeasure(t *testing.T) {
 	}
 	if err := printOne("nothing", ""); err == nil {
 		t.Error("an unknown measurement is accepted")
+	}
+}
+
+// Bare READs complete, and pass their pipelines in order.
+func TestBare(t *testing.T) {
+	b := newBare()
+	defer b.s.Close()
+	for i := range b.mem {
+		b.mem[i] = byte(i / bareBytes)
+	}
+	if err := b.s.Run(10 * sim.Microsecond); err != nil {
+		t.Fatal(err)
+	}
+	if b.done < bareClients {
+		t.Errorf("%d READs in 10 us", b.done)
+	}
+	for i := range b.tx {
+		if b.tx[i].OOO+b.rx[i].OOO > 0 {
+			t.Errorf("pipeline %d served %d and %d out of order", i, b.tx[i].OOO, b.rx[i].OOO)
+		}
+	}
+	if from, to := b.buf[0], b.buf[bareBytes-1]; from != to {
+		t.Errorf("a READ brought bytes of two places: %d and %d", from, to)
 	}
 }
 

@@ -21,6 +21,9 @@ type measurement struct {
 	what     string  // of the row
 	required float64 // requests per second of CPU time; 0: nothing is required
 	perVerb  bool    // report allocations too
+
+	// Instead of a system.
+	instead func() (map[string]float64, error)
 	// Instead of its rate the table has how many times the CPU time of another
 	// measurement a request takes.
 	against string
@@ -43,6 +46,7 @@ var measurements = []measurement{
 		}},
 		warmNS: 300_000, spanNS: 500_000,
 	},
+	{name: "bare", what: "READ without hardware (six events, a wait, a copy): what this machine lets a simulator do", instead: runBare},
 	smallbank("sampled", 80e3),
 	smallbank("full", 40e3),
 	writes("DRAM", "", 0, engine.Knobs{"nvm.enabled": false}),
@@ -128,7 +132,11 @@ func printOne(name, profile string) error {
 		if m.name != name {
 			continue
 		}
-		values, err := m.run(profile)
+		measure := func() (map[string]float64, error) { return m.run(profile) }
+		if m.instead != nil {
+			measure = m.instead
+		}
+		values, err := measure()
 		if err != nil {
 			return err
 		}
@@ -160,13 +168,10 @@ func (m *measurement) run(profile string) (map[string]float64, error) {
 		defer pprof.StopCPUProfile()
 	}
 	s.Mark()
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	rate, err := m.slices(s)
+	rate, allocs, err := m.slices(s)
 	if err != nil {
 		return nil, err
 	}
-	runtime.ReadMemStats(&after)
 	r := s.Result()
 	verbs := 0.0
 	for _, n := range r.Verbs {
@@ -177,23 +182,28 @@ func (m *measurement) run(profile string) (map[string]float64, error) {
 	}
 	return map[string]float64{
 		"rate":   rate,
-		"allocs": float64(after.Mallocs-before.Mallocs) / verbs,
+		"allocs": float64(allocs) / verbs,
 		"events": float64(r.Events) / float64(r.Commits),
 	}, nil
 }
 
-// slices is the median rate over the slices of the measured time: a burst of a
-// neighbour hits some of them only.
-func (m *measurement) slices(s *engine.System) (float64, error) {
+// slices is the median rate over the slices of the measured time, for a burst of a
+// neighbour hits some of them only, and what they allocated.
+func (m *measurement) slices(s *engine.System) (rate float64, allocs uint64, err error) {
 	const n = 20
 	var rates []float64
 	before := uint64(0)
+	var memory runtime.MemStats
 	for range n {
+		runtime.ReadMemStats(&memory)
+		allocs -= memory.Mallocs
 		from := cputime.Now()
 		if err := s.Advance(m.spanNS / n); err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		spent := cputime.Now() - from
+		runtime.ReadMemStats(&memory)
+		allocs += memory.Mallocs
 		done := s.Result().Commits
 		if spent > 0 {
 			rates = append(rates, float64(done-before)/spent.Seconds())
@@ -201,9 +211,9 @@ func (m *measurement) slices(s *engine.System) (float64, error) {
 		before = done
 	}
 	if len(rates) == 0 {
-		return 0, fmt.Errorf("%s: no CPU time is counted here", m.name)
+		return 0, 0, fmt.Errorf("%s: no CPU time is counted here", m.name)
 	}
-	return median(rates), nil
+	return median(rates), allocs, nil
 }
 
 // rows are what the table says about it.
