@@ -265,3 +265,16 @@ func TestLoss(t *testing.T) {
 		t.Errorf("%d verbs never ended", b.f.InFlight())
 	}
 }
+
+// An access of no bytes has no line, so it leaves none under way.
+func TestNothingIsNotUnderWay(t *testing.T) {
+	b, x, _ := pairBed(t, Config{TornReads: true})
+	x.postAll(x.rc[1], x.write(1, 1, 0), x.read(2, 1, 0))
+	b.run(20 * sim.Microsecond)
+	x.postAll(x.rc[1], x.read(3, 1, 128))
+	b.run(20 * sim.Microsecond)
+	expect(t, "completions", x.completions(), "1 WRITE success", "2 READ success", "3 READ success")
+	if n := b.f.Counts().Split; n != 0 {
+		t.Errorf("a READ that is alone is taken apart, %d times", n)
+	}
+}

@@ -56,6 +56,7 @@ func (m *Machine) Restart() error {
 		}
 	}
 	m.Mem.down = false
+	clear(m.Mem.flight) // stores in whose middle the cores stopped
 	for _, n := range m.NICs {
 		n.off = false
 	}
@@ -73,10 +74,7 @@ func (f *Fabric) abandon(h *QP) {
 		}
 	}
 	h.sendCQ, h.recvCQ = nil, nil
-	queued := map[uint32]bool{}
-	for i := h.sqHead; i != none; i = f.verbs[i].next {
-		queued[i] = true
-	}
+	queued := f.queued(h)
 	h.sqHead, h.sqTail = none, none
 	h.rqHead = h.rqTail
 	for i := range f.verbs {

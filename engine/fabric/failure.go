@@ -63,10 +63,7 @@ func (f *Fabric) setError(h *QP, t sim.Time) {
 		return
 	}
 	h.state |= failed
-	queued := map[uint32]bool{}
-	for i := h.sqHead; i != none; i = f.verbs[i].next {
-		queued[i] = true
-	}
+	queued := f.queued(h)
 	h.sqHead, h.sqTail = none, none
 	var list []uint32
 	for i := range f.verbs {
@@ -77,6 +74,7 @@ func (f *Fabric) setError(h *QP, t sim.Time) {
 		}
 	}
 	first, at := h.freed, f.behind(h, t+f.cost.oneWay)
+	h.flushed = at
 	slices.SortFunc(list, func(a, b uint32) int { return cmp.Compare(f.verbs[a].wqe-first, f.verbs[b].wqe-first) })
 	for _, i := range list {
 		tk := f.verbs[i].ticket(f.verbs[i].op, Flushed)
@@ -93,11 +91,33 @@ func (f *Fabric) setError(h *QP, t sim.Time) {
 	}
 }
 
-// flush completes a request that is posted to a failed queue pair.
+// flush completes a request that is posted to a failed queue pair, behind what was
+// posted before.
 func (f *Fabric) flush(i uint32, v *verb, at sim.Time) {
 	v.status = Flushed
 	v.flags = signaled | finished | ticket
-	f.sim.At(at+2*f.cost.oneWay, f.kDone, i)
+	v.q.flushed = max(v.q.flushed, at+2*f.cost.oneWay)
+	f.sim.At(v.q.flushed, f.kDone, i)
+}
+
+// queued are the requests that the RNIC has not sent yet.
+func (f *Fabric) queued(h *QP) map[uint32]bool {
+	out := map[uint32]bool{}
+	for i := h.sqHead; i != none; i = f.verbs[i].next {
+		out[i] = true
+	}
+	return out
+}
+
+// unanswered reports whether requests that the queue pair has sent are under way.
+func (f *Fabric) unanswered(h *QP) bool {
+	queued := f.queued(h)
+	for i := range f.verbs {
+		if v := &f.verbs[i]; v.q == h && v.flags&(finished|orphan|delivery) == 0 && !queued[uint32(i)] {
+			return true
+		}
+	}
+	return false
 }
 
 func (q *QP) flushRecv(w *RecvWR) {

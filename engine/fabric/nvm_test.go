@@ -338,3 +338,55 @@ func TestRemoteWritesAreTracked(t *testing.T) {
 		t.Errorf("%d lines of the socket's own tracked", x.remote)
 	}
 }
+
+// What a READ or an atomic brings into the requester's own NVM is in flight as what a
+// WRITE brings there: it may be in a cache yet.
+func TestReadIntoNVM(t *testing.T) {
+	p, err := LoadProfile("r74v")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBed(t, bedOptions{machines: 2, threads: 1, span: 1 << 20, config: Config{Profile: p, Durability: true,
+		NVM: func(m, k int, _ *NodeType) (Device, error) {
+			return &plainDevice{gap: 10 * sim.Nanosecond, latency: 200 * sim.Nanosecond}, nil
+		}}})
+	here, r := b.allocNVM(0, 0, 0, 1<<20)
+	x := b.workers[0]
+	copy(b.f.Machine(1).Mem.Bytes(b.data[1], 8), "from far")
+	read, add := x.read(1, 1, 64), x.read(2, 1, 8)
+	read.Local, read.LKey = here, r.LKey
+	add.Op, add.Local, add.LKey = FetchAdd, here+4096, r.LKey
+	x.postAll(x.rc[1], read, add)
+	b.run(20 * sim.Microsecond)
+	expect(t, "completions", x.completions(), "1 READ success", "2 FAA success")
+	m := b.f.Machine(0)
+	for what, at := range map[string]Addr{"READ": here, "FAA": here + 4096} { // order-free: each alone
+		if got := string(m.Mem.Bytes(at, 8)); got != "from far" {
+			t.Errorf("%s brought %q", what, got)
+		}
+		if got := m.AfterCrash(at, 8, nil); string(got) != string(make([]byte, 8)) {
+			t.Errorf("with DDIO %q of a %s is %v, and would be there after a crash", got, what, m.Where(at))
+		}
+	}
+}
+
+// Requests that wait for room among the posted writes take as much memory as there
+// are at a time, not as there ever were.
+func TestPostedQueueIsBounded(t *testing.T) {
+	b, _ := nvmBed(t, 100*sim.Nanosecond, false)
+	a, r := b.allocNVM(1, 0, 0, 1<<20)
+	x := b.workers[0]
+	const requests = 100
+	x.next = func(w *bedWorker, id uint64) {
+		w.post(w.rc[1], SendWR{ID: id, Op: Write, Signaled: true, Local: w.scratch + Addr(id)*256, LKey: w.key, Len: 256, Remote: a + Addr(id)*256, RKey: r.RKey})
+	}
+	x.done = func(w *bedWorker, e *CQE) { w.next(w, e.ID) }
+	x.cq.Arm(0, b.kWork, 0)
+	for id := range uint64(requests) {
+		x.next(x, id)
+	}
+	b.run(2 * sim.Millisecond)
+	if n := len(b.f.Machine(1).NICs[0].posted.queue); n < requests/4 || n > 4*requests {
+		t.Errorf("%d in the queue of %d requests", n, requests)
+	}
+}

@@ -121,8 +121,8 @@ func (p *posted) admit(f *Fabric) {
 			f.receive(p.nic, r, i, v, now)
 		}
 	}
-	if p.first == len(p.queue) {
-		p.queue, p.first = p.queue[:0], 0
+	if 2*p.first >= len(p.queue) {
+		p.queue, p.first = p.queue[:copy(p.queue, p.queue[p.first:])], 0
 	}
 	p.arm()
 }

@@ -53,8 +53,9 @@ type QP struct {
 
 // waits is what a queue pair needs when something has to wait.
 type waits struct {
-	lanes [numLanes]lane
-	ready sim.Time // when the context under way is in the RNIC
+	lanes   [numLanes]lane
+	ready   sim.Time // when the context under way is in the RNIC
+	flushed sim.Time // of a failed queue pair: its latest completion so far
 }
 
 // qpBlock queue pairs are allocated at a time; they never move.

@@ -81,7 +81,7 @@ func (f *Fabric) arriveRemote(n *NIC, r *QP, i uint32, v *verb, now, t sim.Time)
 	v.stamp.add(atNICReceive, t-v.mark)
 	v.mark = t
 	v.flags = v.flags&^entered | memory
-	if f.torn {
+	if f.torn && v.len > 0 {
 		mem.register(v.remote, int(v.len), v.op != Read)
 	}
 	f.sim.At(t+c.oneWay, f.kMem, i)
@@ -287,6 +287,7 @@ func (f *Fabric) copy(mem *Memory, v *verb, from, to uint32) {
 	there := mem.Bytes(v.remote+Addr(from), int(to-from))
 	if v.op == Read {
 		if here := f.nics[v.from].machine.Mem; !here.down {
+			here.Change(v.local+Addr(from), int(to-from))
 			copy(here.Bytes(v.local+Addr(from), int(to-from)), there)
 		}
 	} else if !mem.down {
@@ -342,6 +343,7 @@ func (f *Fabric) atomicRead(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
 	latency := n.machine.dmaRead(n, now, v.remote, 8)
 	old := binary.LittleEndian.Uint64(mem.Bytes(v.remote, 8))
 	if here := f.nics[v.from].machine.Mem; !here.down {
+		here.Change(v.local, 8)
 		binary.LittleEndian.PutUint64(here.Bytes(v.local, 8), old)
 	}
 	if v.op == FetchAdd {

@@ -221,8 +221,8 @@ type row [16]uint32
 // ledger is a metrics.Breakdown in little memory, for thousands of coroutines
 // keep one each.
 type ledger struct {
-	rows   [metrics.NumPhases]row
 	excess *metrics.Breakdown // what is too large for a row; nil: nothing
+	rows   [metrics.NumPhases]row
 }
 
 // addStamp adds all of a stamp, or nothing: false says that a sum is too large.
