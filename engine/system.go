@@ -148,9 +148,9 @@ func r2Config(v Knobs) r2.Config {
 	for m := range all {
 		c.PerMachine = append(c.PerMachine, threadsOf(v, m))
 	}
-	c.RecvDepth = r2.RecvDepthFor(all, v.int("coroutines"))
+	c.RecvDepth = r2.RecvDepthFor(c.PerMachine, v.int("coroutines"))
 	if !workloadOf(v).transactions {
-		microMessages(&c, v, all)
+		microMessages(&c, v)
 	}
 	if v.text("workload") == "smallbank" {
 		// Its largest message, a log entry of three records, has 200 bytes. Large

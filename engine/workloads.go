@@ -165,7 +165,7 @@ const messageRoom = 4080
 // microMessages fits r2's messages and RECVs to a micro-benchmark. Its payload
 // may rise to the path MTU while it runs, except where every message has a slot
 // in memory or many are under way: there what it begins with is the limit.
-func microMessages(c *r2.Config, v Knobs, machines int) {
+func microMessages(c *r2.Config, v Knobs) {
 	const (
 		header = 8 + 8 // of a message, and the address in front of a write's payload
 		mtu    = 4096  // what is larger needs no buffer of r2's
@@ -189,7 +189,7 @@ func microMessages(c *r2.Config, v Knobs, machines int) {
 		// run counts as done is not far ahead of what is.
 		c.SendDepth = 16
 	}
-	c.RecvDepth = r2.RecvDepthFor(machines, each)
+	c.RecvDepth = r2.RecvDepthFor(c.PerMachine, each)
 }
 
 // leastPopulation is what scaling leaves at least.

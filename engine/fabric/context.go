@@ -42,6 +42,13 @@ func (x *Context) Take() MMIOBuffer {
 	return b
 }
 
+// Give takes the buffer of a queue pair back that is destroyed.
+func (x *Context) Give(b MMIOBuffer) {
+	if b == ownBuffer {
+		x.dedicated++
+	}
+}
+
 // Ring is when a core that comes to a buffer at time at is done with a doorbell
 // that keeps it busy for mmio. The core spins until then.
 func (x *Context) Ring(b MMIOBuffer, core int, at, mmio sim.Time) (done sim.Time) {

@@ -21,7 +21,7 @@ const (
 	seqBits     = 12
 	seqMask     = 1<<seqBits - 1
 	owedMax     = 32 // receipts owed before they get a message of their own
-	owedWaiting = 8  // the same of a thread that waits for receipts, and has nothing to send them with
+	owedWaiting = 8  // the same of a thread that waits, and has nothing to send them with
 )
 
 // header is the first eight bytes of a message.
@@ -210,13 +210,18 @@ func (ch *channel) admit(seq uint32) bool {
 		return false
 	}
 	ch.beyond[d/64] |= 1 << (d % 64)
+	ch.advance()
+	return true
+}
+
+// advance moves arrived to the first request that is not here.
+func (ch *channel) advance() {
 	for ch.beyond[0] == ^uint64(0) {
 		ch.shift(64)
 	}
 	if n := bits.TrailingZeros64(^ch.beyond[0]); n > 0 {
 		ch.shift(uint32(n))
 	}
-	return true
 }
 
 // skip takes all requests below seq as arrived: their sender no longer repeats
@@ -225,6 +230,7 @@ func (ch *channel) skip(seq uint32) {
 	for n := seq - ch.arrived; n > 0; n = seq - ch.arrived {
 		ch.shift(min(n, 64))
 	}
+	ch.advance()
 }
 
 func (ch *channel) shift(n uint32) {

@@ -2,6 +2,7 @@ package r2
 
 import (
 	"fmt"
+	"slices"
 
 	"drtmx/engine/fabric"
 	"drtmx/engine/sim"
@@ -64,7 +65,11 @@ func (c Config) withDefaults(f *fabric.Fabric) Config {
 	def(&c.MaxMessage, 4096)
 	def(&c.Scratch, 1088)
 	if c.RecvDepth == 0 {
-		c.RecvDepth = RecvDepthFor(f.Machines(), c.Coroutines)
+		threads := c.PerMachine
+		if threads == nil {
+			threads = slices.Repeat([]int{c.Threads}, f.Machines())
+		}
+		c.RecvDepth = RecvDepthFor(threads, c.Coroutines)
 	}
 	if c.ResendAfter == 0 {
 		c.ResendAfter = 200 * sim.Microsecond
@@ -78,10 +83,19 @@ func (c Config) withDefaults(f *fabric.Fabric) Config {
 	return c
 }
 
-// RecvDepthFor is how many RECVs a thread posts unless told: one per coroutine
-// and machine, from 64 to 2048 [rlib].
-func RecvDepthFor(machines, coroutines int) int {
-	return min(max(64, machines*coroutines), 2048)
+// RecvDepthFor is how many RECVs a thread posts unless told: one per coroutine that
+// sends to it, from 64 to 2048 [rlib]. threads are those of each machine: where they
+// differ, several talk to one.
+func RecvDepthFor(threads []int, coroutines int) int {
+	most := 0
+	for _, own := range threads {
+		senders := 0
+		for _, n := range threads {
+			senders += (n + own - 1) / max(own, 1)
+		}
+		most = max(most, senders)
+	}
+	return min(max(64, most*coroutines), 2048)
 }
 
 // Handler serves one RPC id. It runs to completion on a worker of the callee.
@@ -136,6 +150,14 @@ type machine struct {
 	tries    int // to be up
 }
 
+// openContexts is what the machine's program does with the drivers when it starts.
+func (mc *machine) openContexts(f *fabric.Fabric) {
+	mc.contexts = nil
+	for _, n := range f.Machine(mc.id).NICs {
+		mc.contexts = append(mc.contexts, n.OpenContext())
+	}
+}
+
 // New builds the workers, their queue pairs and their buffers. Nothing runs
 // before Spawn.
 func New(s *sim.Sim, f *fabric.Fabric, c Config) (*Cluster, error) {
@@ -155,9 +177,7 @@ func New(s *sim.Sim, f *fabric.Fabric, c Config) (*Cluster, error) {
 	for m := range f.Machines() {
 		mc := &machine{id: m, mem: f.Machine(m).Mem}
 		if c.SharedContext {
-			for _, n := range f.Machine(m).NICs {
-				mc.contexts = append(mc.contexts, n.OpenContext())
-			}
+			mc.openContexts(f)
 		}
 		n := c.Threads
 		if c.PerMachine != nil {

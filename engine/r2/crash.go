@@ -102,7 +102,7 @@ func (w *Worker) stop() {
 	for _, ch := range w.chans {
 		w.cl.open -= int(ch.next - ch.oldest)
 		ch.oldest = ch.next
-		ch.owed = 0
+		w.paid(ch)
 	}
 }
 
@@ -122,7 +122,7 @@ func (w *Worker) lose(ch *channel) {
 			w.giveUp(ch, k)
 		}
 	}
-	ch.owed = 0
+	w.paid(ch)
 	ch.close(w)
 }
 
@@ -181,6 +181,9 @@ func (cl *Cluster) up(mc *machine) {
 // reconnect remakes all queue pairs from and to a machine, and begins its
 // conversations anew.
 func (cl *Cluster) reconnect(mc *machine) error {
+	if mc.contexts != nil {
+		mc.openContexts(cl.fab)
+	}
 	for _, w := range cl.workers {
 		if w.mc == mc {
 			w.reopen()
@@ -233,9 +236,16 @@ func (w *Worker) forget(mc *machine) {
 }
 
 // retire posts a marker if there is anything whose completion is not known: what
-// was done before the crash, unsignaled, is confirmed by it.
+// was done before the crash, unsignaled, is confirmed by it. The doorbell buffer is
+// the next queue pair's.
 func (w *Worker) retire(q *queuePair) {
-	if q == nil || q.head == q.tail {
+	if q == nil {
+		return
+	}
+	if w.mc.contexts != nil {
+		w.mc.contexts[w.home].Give(q.buffer)
+	}
+	if q.head == q.tail {
 		return
 	}
 	q.append(w, &fabric.SendWR{Op: fabric.Write, Signaled: true}, entry{buffer: -1}, nil)

@@ -106,7 +106,7 @@
 //     that was made for 64, as drivers grant it. Whether the original's program uses
 //     that is not known; inlining up to 64 only, the fit misses f2-5b-pa-two and
 //     f2-4a-read-large by 16 and 7 % instead of 9 and 2.
-//   - A thread posts a RECV for each coroutine and machine, 64 to 2048, where the
+//   - A thread posts a RECV for each coroutine that sends to it, 64 to 2048, where the
 //     original posts 2048: they take the simulator's memory. Bursts can find none; those
 //     datagrams are lost (fabric.Counts.NoRecv) and repeated.
 package r2

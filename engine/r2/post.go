@@ -223,9 +223,7 @@ func (w *Worker) markDirty(q *queuePair) {
 
 // flush rings one doorbell per queue pair with pending posts.
 func (w *Worker) flush() {
-	if len(w.held) > 0 {
-		w.oblige()
-	}
+	w.oblige()
 	n := len(w.dirty)
 	for _, q := range w.dirty[:n] {
 		q.dirty = false

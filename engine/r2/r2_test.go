@@ -231,6 +231,73 @@ func TestPassiveSavesReplies(t *testing.T) {
 	}
 }
 
+// A machine that has nothing to send does not let others wait for receipts until a
+// timer reminds it, however few machines there are.
+func TestReceiptsOfAServer(t *testing.T) {
+	for _, machines := range []int{2, 3} {
+		b := newBed(t, machines, Config{Threads: 1}, fabric.Config{})
+		served := 0
+		b.cl.Handle(3, func(c *Co, _ Peer, req, rep []byte) int { served++; return 0 })
+		b.cl.Spawn(0, 0, func(c *Co) {
+			for {
+				c.Reset()
+				c.Phase(metrics.Logging, Mode{Outstanding: true, Doorbell: true, Passive: true})
+				c.Call(1+c.Rand().Intn(machines-1), 3, make([]byte, 8))
+				c.Room()
+			}
+		})
+		b.run(200 * sim.Microsecond)
+		if served < 500 { // of a thread that never waits for a receipt for long
+			t.Errorf("%d machines: %d requests in 200 us", machines, served)
+		}
+	}
+}
+
+func TestSkipGoesOnOverWhatIsHere(t *testing.T) {
+	var ch channel
+	ch.admit(1)
+	ch.admit(3)
+	ch.skip(1) // request 0 was given up
+	if ch.arrived != 2 || ch.admit(1) || !ch.admit(2) || ch.arrived != 4 {
+		t.Errorf("all below %d are here", ch.arrived)
+	}
+}
+
+// Every coroutine that may send to a thread has a RECV there, also where machines have
+// different numbers of threads.
+func TestRecvDepthFor(t *testing.T) {
+	for _, c := range []struct {
+		threads          []int
+		coroutines, want int
+	}{
+		{[]int{1, 1}, 8, 64},
+		{[]int{24, 24, 24, 24}, 24, 96},
+		{[]int{1, 24, 24}, 8, (1 + 24 + 24) * 8},
+		{[]int{20, 24, 24, 24}, 24, (1 + 3*2) * 24},
+		{[]int{1, 24, 24, 24}, 64, 2048},
+	} {
+		if got := RecvDepthFor(c.threads, c.coroutines); got != c.want {
+			t.Errorf("threads %v, %d coroutines: %d RECVs, want %d", c.threads, c.coroutines, got, c.want)
+		}
+	}
+	b := newBed(t, 3, Config{PerMachine: []int{1, 24, 24}, Coroutines: 8}, fabric.Config{})
+	b.cl.Handle(3, func(c *Co, _ Peer, req, rep []byte) int { return 8 })
+	for i := range 2 * 24 * 8 {
+		b.cl.Spawn(1+i%2, i/2%24, func(c *Co) {
+			for {
+				c.Reset()
+				c.Phase(all(metrics.Execution))
+				c.Call(0, 3, make([]byte, 8))
+				c.Wait()
+			}
+		})
+	}
+	b.run(500 * sim.Microsecond)
+	if n := b.f.Counts().NoRecv; n != 0 {
+		t.Errorf("%d messages found no RECV", n)
+	}
+}
+
 func TestSynchronisesLocalAccess(t *testing.T) {
 	b := newBed(t, 2, Config{Threads: 2, Coroutines: 2}, fabric.Config{})
 	// A core that is busy for 50 us sees a WRITE that arrived meanwhile.

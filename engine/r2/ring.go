@@ -113,7 +113,7 @@ func (w *Worker) write(ch *channel, ring Addr, h header, payload []byte, batched
 	copy(b, payload)
 	h.put(b[len(payload):])
 	invert(b[len(payload):])
-	ch.owed = 0
+	w.paid(ch)
 	w.charge(w.copyCost(n))
 	end := ring + Addr(int(h.seq%RequestWindow+1)*ch.rings.stride)
 	q := w.to(Loc{Machine: ch.peer.mc.id}, false)

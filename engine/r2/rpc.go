@@ -42,6 +42,7 @@ func (c *Co) Call(m int, rpc uint8, req []byte) *Reply {
 	for ch.next-ch.oldest >= RequestWindow {
 		ch.stall(c)
 		c.park()
+		ch = w.out[m] // another one, if the machine was started again meanwhile
 	}
 	if !c.mode.Doorbell {
 		c.fenceStreams()
@@ -112,7 +113,7 @@ func (w *Worker) send(ch *channel, h header, payload []byte, batched bool) {
 	h.size, h.ack = len(payload), ch.arrived
 	h.put(b)
 	copy(b[headerBytes:], payload)
-	ch.owed = 0
+	w.paid(ch)
 	w.charge(w.copyCost(n))
 	if tcp := w.cl.tcp; tcp != nil { // a system call each, there is no doorbell to share
 		w.charge(tcp.Send(n))
@@ -282,11 +283,21 @@ func (w *Worker) owe(ch *channel) {
 	if ch.owed == 0 {
 		ch.owedSince = w.local
 	}
-	ch.owed++
+	if ch.owed++; ch.owed == owedWaiting {
+		w.debts++
+	}
 	if ch.owed >= owedMax {
 		w.sendAck(ch)
 	}
 	w.startTick()
+}
+
+// paid notes that a message takes the receipts along that are owed on a channel.
+func (w *Worker) paid(ch *channel) {
+	if ch.owed >= owedWaiting {
+		w.debts--
+	}
+	ch.owed = 0
 }
 
 // crowded says that passive posts have to wait.
@@ -305,9 +316,13 @@ func (w *Worker) release() {
 	w.held = w.held[:0]
 }
 
-// oblige sends receipts that others may wait for, as this thread does: when all
-// do, somebody owes as many as that.
+// oblige sends receipts that others may wait for, before this thread waits: for
+// receipts itself, or for whatever comes. When somebody is held, a peer owes it as
+// many as that.
 func (w *Worker) oblige() {
+	if w.debts == 0 || len(w.held) == 0 && (w.ready.len() > 0 || w.cq.Len() > 0) {
+		return
+	}
 	for _, ch := range w.chans {
 		if ch.owed >= owedWaiting {
 			w.sendAck(ch)

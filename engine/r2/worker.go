@@ -51,6 +51,7 @@ type Worker struct {
 	patience    patience     // with others
 	tickAt      Time         // when the next tick is, while ticking
 	unconfirmed int          // passive requests without receipt
+	debts       int          // channels on which owedWaiting receipts are owed, or more
 	held        []*Co        // wait for room
 	kept        []fabric.CQE // batch of an interrupted turn
 	turn        []int        // round robin over rc[peer]

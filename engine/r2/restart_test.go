@@ -1,0 +1,172 @@
+package r2
+
+import (
+	"errors"
+	"testing"
+
+	"drtmx/engine/fabric"
+	"drtmx/engine/metrics"
+	"drtmx/engine/sim"
+)
+
+func (b *bed) crash(m int) {
+	b.Helper()
+	if err := b.cl.Crash(m); err != nil {
+		b.Fatal(err)
+	}
+}
+
+func (b *bed) restart(m int) (up Time) {
+	b.Helper()
+	up, err := b.cl.Restart(m)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return up
+}
+
+// A machine crashes while completions of READs to it are booked far ahead: all of
+// them come in order, or complete would not know whose they are.
+func TestCrashUnderLoad(t *testing.T) {
+	b := newBed(t, 3, Config{Threads: 24, Coroutines: 16}, fabric.Config{NICs: 1})
+	failed, done := 0, 0
+	for i := range 24 * 16 {
+		b.cl.Spawn(0, i%24, func(c *Co) {
+			for {
+				c.Reset()
+				c.Phase(all(metrics.Execution))
+				for range 4 {
+					c.Read(b.loc(1+c.Rand().Intn(2), Addr(c.Rand().Intn(4096))*64), 64)
+				}
+				if err := c.Wait(); err != nil {
+					failed++
+				} else {
+					done++
+				}
+			}
+		})
+	}
+	b.run(50 * sim.Microsecond)
+	b.crash(1)
+	before := done
+	b.run(50 * sim.Microsecond)
+	if failed < 24*16/2 || done == before {
+		t.Errorf("%d failed, %d done after the crash", failed, done-before)
+	}
+}
+
+// A coroutine that waits for room in the window to a machine while that is started
+// again goes on with the new conversation.
+func TestStalledOverARestart(t *testing.T) {
+	b := newBed(t, 2, Config{Threads: 1}, fabric.Config{})
+	b.cl.Handle(3, func(c *Co, _ Peer, req, rep []byte) int { return 0 })
+	var up Time
+	var first, second error
+	ended := false
+	b.cl.Spawn(0, 0, func(c *Co) {
+		for up == 0 {
+			c.Sleep(sim.Microsecond)
+		}
+		c.Sleep(up - 2*sim.Microsecond - c.Now())
+		c.Compute(22_000) // beyond up: the calls are opened before, and the wait for room ends after
+		c.Phase(all(metrics.Execution))
+		for range RequestWindow + 1 {
+			c.Call(1, 3, []byte{1})
+		}
+		first = c.Wait()
+		c.Reset()
+		c.Phase(all(metrics.Execution))
+		c.Call(1, 3, []byte{1})
+		second = c.Wait()
+		ended = true
+	})
+	b.run(5 * sim.Microsecond)
+	b.crash(1)
+	b.run(20 * sim.Microsecond)
+	up = b.restart(1)
+	b.run(up - b.s.Now() + sim.Millisecond)
+	if !ended || !errors.Is(first, ErrUnreachable) || second != nil {
+		t.Errorf("ended %v, with %v and %v; %v", ended, first, second, b.cl.Waiting(4))
+	}
+}
+
+// A core stops in the middle of a store: after the restart the bytes are not taken
+// for such that are being written.
+func TestCrashInAStore(t *testing.T) {
+	const bytes = 4096
+	cut := 0
+	for step := range Time(20) {
+		b := newBed(t, 2, Config{Threads: 1, ConnectTime: sim.Microsecond}, fabric.Config{TornReads: true})
+		lives := 0
+		b.cl.Spawn(1, 0, func(c *Co) {
+			if lives++; lives > 1 {
+				return
+			}
+			for {
+				c.Store(b.base[1], make([]byte, bytes))
+				c.Yield()
+			}
+		})
+		b.cl.Spawn(0, 0, func(c *Co) {
+			for err := error(nil); err == nil; err = c.Wait() {
+				c.Reset()
+				c.Phase(all(metrics.Execution))
+				c.Read(b.loc(1, 0), bytes)
+			}
+		})
+		b.run(20_300*sim.Nanosecond + step*61*sim.Nanosecond)
+		mem := b.cl.Mem(1)
+		b.crash(1)
+		b.run(50 * sim.Microsecond)
+		if mem.BeginAccess(b.base[1], bytes, false) {
+			cut++
+		}
+		mem.EndAccess(b.base[1], bytes, false)
+		b.restart(1)
+		b.run(100 * sim.Microsecond)
+		if mem.BeginAccess(b.base[1], bytes, false) {
+			t.Errorf("a crash at %d ns into a store, and after the restart it is under way", step*61)
+		}
+	}
+	if cut == 0 {
+		t.Error("no crash met a store")
+	}
+}
+
+// Doorbell buffers come back with the queue pairs of a machine that starts again.
+func TestBuffersOverARestart(t *testing.T) {
+	b := newBed(t, 2, Config{Threads: 1, ConnectTime: sim.Microsecond, SharedContext: true}, fabric.Config{NICs: 1})
+	b.cl.Handle(1, func(c *Co, _ Peer, req, rep []byte) int { return 1 })
+	for m := range 2 {
+		b.cl.Spawn(m, 0, func(c *Co) {
+			for {
+				c.Reset()
+				c.Phase(all(metrics.Lock))
+				c.Read(b.loc(0, 0), 8)
+				c.Read(b.loc(1, 0), 8)
+				c.Call(1-m, 1, []byte{1})
+				c.Wait()
+				c.Sleep(sim.Microsecond)
+			}
+		})
+	}
+	b.run(50 * sim.Microsecond)
+	buffers := func() (out []fabric.MMIOBuffer) {
+		for _, w := range b.cl.workers {
+			out = append(out, w.ud.buffer, w.rc[0].buffer, w.rc[1].buffer)
+		}
+		return out
+	}
+	before := buffers()
+	for range 8 { // more than there are buffers
+		b.crash(1)
+		b.run(50 * sim.Microsecond)
+		b.restart(1)
+		b.run(50 * sim.Microsecond)
+	}
+	for i, after := range buffers() {
+		if before[i] != after || after == 0 {
+			t.Errorf("queue pair %d has buffer %d, and after restarts %d", i, before[i], after)
+		}
+	}
+}
