@@ -1,7 +1,6 @@
 package kv
 
 import (
-	"errors"
 	"testing"
 
 	"drtmx/engine/r2"
@@ -39,60 +38,6 @@ func TestBackupOfOneReplicaIsNobody(t *testing.T) {
 	b.do(0, func(c *r2.Co) {
 		if _, ok := tb.BackupAddr(c, 0, 9); ok {
 			t.Error("a table without backups has one")
-		}
-		if _, err := tb.BackupInsert(c, 0, 9); err == nil {
-			t.Error("a machine that is no backup took a record")
-		}
-		tb.BackupDelete(c, 0, 9)
-	})
-}
-
-// Records inserted while the system runs get rows on the backups when they arrive there, keep them, and give them back.
-func TestBackupInsertAndDelete(t *testing.T) {
-	b := newBed(t, 2, 1, 1)
-	tb := b.table(10, 8, 2, 2)
-	var keys []uint64 // of server 0, one socket, not there from the start
-	for key := uint64(10); len(keys) < 3; key++ {
-		if s, _, _ := tb.shardOf(key); s.machine == 0 && s.socket == 1 {
-			keys = append(keys, key)
-		}
-	}
-	row := make([]byte, tb.RowBytes())
-	b.do(1, func(c *r2.Co) {
-		if _, ok := tb.BackupAddr(c, 1, keys[0]); ok || tb.Row(1, keys[0], row) {
-			t.Error("a record is on the backup before it arrived")
-		}
-		first, err := tb.BackupInsert(c, 1, keys[0])
-		if err != nil {
-			t.Error(err)
-		}
-		record.SetSeq(row, 44)
-		c.Store(first, row)
-		if again, err := tb.BackupInsert(c, 1, keys[0]); again != first || err != nil {
-			t.Errorf("row at %#x, then at %#x, %v", first, again, err)
-		}
-		if a, ok := tb.BackupAddr(c, 1, keys[0]); !ok || a != first {
-			t.Errorf("row at %#x, found at %#x, %v", first, a, ok)
-		}
-		clear(row)
-		if !tb.Row(1, keys[0], row) || record.Seq(row) != 44 {
-			t.Errorf("the oracle sees %x", row)
-		}
-		second, err := tb.BackupInsert(c, 1, keys[1])
-		if err != nil || second == first {
-			t.Errorf("two records at %#x, %v", second, err)
-		}
-		if _, err := tb.BackupInsert(c, 1, keys[2]); !errors.Is(err, ErrFull) {
-			t.Errorf("a third record in two spare rows: %v", err)
-		}
-		tb.BackupDelete(c, 1, keys[0])
-		if third, err := tb.BackupInsert(c, 1, keys[2]); err != nil || third != first {
-			t.Errorf("the freed row at %#x was not reused, but %#x, %v", first, third, err)
-		}
-		home, _ := tb.BackupAddr(c, 1, 0)
-		tb.BackupDelete(c, 1, 0)
-		if again, err := tb.BackupInsert(c, 1, 0); err != nil || again != home {
-			t.Errorf("a record that was there from the start moved from %#x to %#x, %v", home, again, err)
 		}
 	})
 }

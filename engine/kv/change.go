@@ -119,9 +119,8 @@ func (h *chain) change(node uint64, e edit) {
 	}
 }
 
-// InsertLocal adds a record on the CPU of its server and returns where it is and its sequence. lock is the lock
-// word that it is born with: 0, or that of the inserting transaction, which releases it like any other.
-func (t *Table) InsertLocal(c *r2.Co, key uint64, value []byte, lock uint64) (loc Location, seq uint64, err error) {
+// InsertLocal adds a record on the CPU of its server and returns where it is and its sequence.
+func (t *Table) InsertLocal(c *r2.Co, key uint64, value []byte) (loc Location, seq uint64, err error) {
 	if key > MaxKey {
 		return loc, 0, fmt.Errorf("table %s key %d: must be at most %d", t.spec.Name, key, MaxKey)
 	}
@@ -150,7 +149,7 @@ func (t *Table) InsertLocal(c *r2.Co, key uint64, value []byte, lock uint64) (lo
 		h.unlatch()
 		return loc, 0, fmt.Errorf("table %s key %d: %w", t.spec.Name, key, err)
 	}
-	seq = s.writeRow(c, row, value, lock)
+	seq = s.writeRow(c, row, value)
 	ref := NewRef(row, record.Incarnation(seq))
 	if empty.ok {
 		h.change(empty.node, edit{slot: empty.slot, key: key | valid, ref: ref})
@@ -161,8 +160,8 @@ func (t *Table) InsertLocal(c *r2.Co, key uint64, value []byte, lock uint64) (lo
 }
 
 // DeleteLocal removes a record on the CPU of its server and returns the sequence it had and the one its row has
-// now. The row's lock is left as it is: whoever deletes holds it, unless nobody writes the record at
-// all, and releases it afterwards.
+// now. Nobody may hold the row's lock: the row is free for another record when DeleteLocal returns. Who locks it by a
+// location that is stale by then sees that from its sequence, and gives the lock back.
 func (t *Table) DeleteLocal(c *r2.Co, key uint64) (old, free uint64, err error) {
 	if t.spec.Fixed {
 		return 0, 0, fmt.Errorf("table %s key %d: %w", t.spec.Name, key, ErrFixed)
@@ -218,13 +217,11 @@ func (s *shard) takeRow(c *r2.Co) (uint32, error) {
 }
 
 // writeRow fills a free row, which nobody can find yet but some may remember, and returns its sequence.
-func (s *shard) writeRow(c *r2.Co, row uint32, value []byte, lock uint64) uint64 {
+// The lock word is not touched: it is 0, or of somebody who will find the location stale.
+func (s *shard) writeRow(c *r2.Co, row uint32, value []byte) uint64 {
 	a := s.rowAddr(row)
 	seq := record.Born(c.Load64(a + record.SeqOffset))
 	c.Store64(a+record.SeqOffset, record.Writing(seq))
-	if lock != 0 {
-		c.Store64(a+record.LockOffset, lock)
-	}
 	c.Store(a+record.ValueOffset, value)
 	c.Store64(a+record.SeqOffset, seq)
 	return seq

@@ -42,8 +42,10 @@
 //   - Keys have 55 bits, row and node numbers 32; values of a table have one length.
 //   - Nodes that were added to a chain are never taken out again. Their slots are reused.
 //   - Servers and clients agree on addresses, sizes and initial counts without messages.
-//   - Free lists and the backups' index of inserted records are kept in private memory: charged, not in registered
-//     bytes.
+//   - Free lists are kept in private memory: charged, not in registered bytes.
+//   - Inserts and deletes of the service change the primary alone: they are not logged, backups do not have the
+//     records, and a key that is inserted again begins with the sequences of its new row. Transactions therefore use
+//     tables in which every record they may ever need has its row from the start, and is born in it.
 //   - Hash values of records that were there from the start come from the bijection, those of inserted records from an
 //     ordinary hash function. Hash values are sparse (1 in 8 to 16 used), which makes bucket occupancy slightly more
 //     even than independent hashing: 1.043 READs per lookup instead of 1.047.

@@ -49,7 +49,7 @@ func (v *Service) Add(t *Table) error {
 // Insert adds a record wherever its key belongs.
 func (v *Service) Insert(c *r2.Co, t *Table, key uint64, value []byte) (Location, error) {
 	if t.Primary(key) == c.Machine() {
-		loc, _, err := t.InsertLocal(c, key, value, 0)
+		loc, _, err := t.InsertLocal(c, key, value)
 		return loc, err
 	}
 	ref, err := v.call(c, t, rpcInsert, key, value)
@@ -59,8 +59,7 @@ func (v *Service) Insert(c *r2.Co, t *Table, key uint64, value []byte) (Location
 	return t.Location(key, ref), nil
 }
 
-// Delete removes a record wherever it is. Nobody may write the record at the same time; transactions see to
-// that with its lock.
+// Delete removes a record wherever it is. No transaction may write the record at the same time.
 func (v *Service) Delete(c *r2.Co, t *Table, key uint64) error {
 	if t.Primary(key) == c.Machine() {
 		_, _, err := t.DeleteLocal(c, key)
@@ -90,7 +89,7 @@ func (v *Service) handleInsert(c *r2.Co, _ r2.Peer, req, rep []byte) int {
 	if err != nil {
 		return answer(rep, err, 0, 0)
 	}
-	loc, seq, err := t.InsertLocal(c, key, req[requestHeader:], 0)
+	loc, seq, err := t.InsertLocal(c, key, req[requestHeader:])
 	return answer(rep, err, loc.Ref, seq)
 }
 
