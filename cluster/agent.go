@@ -255,9 +255,13 @@ func (a *Agent) Result(ctx context.Context, sys string) (out *engine.Result, err
 	return out, err
 }
 
-// Session is the recording of a system so far, as a session file.
+// Session is the recording of a system so far, as a session file. One that catches up
+// with its own has none yet: what happened and what will are not told apart.
 func (a *Agent) Session(ctx context.Context, sys string) (out []byte, err error) {
 	err = a.call(ctx, sys, func(m *member) error {
+		if m.replay != nil {
+			return &BusyError{m.id, "is catching up with its session"}
+		}
 		now := m.mark()
 		out, err = m.rec.bytes(&now)
 		return err

@@ -402,3 +402,29 @@ func TestOneLine(t *testing.T) {
 		}
 	}
 }
+
+// A long trace ends with who asked for it, and with the agent.
+func TestTraceEnds(t *testing.T) {
+	a := newFake(t, Options{Paused: true}, fakeOptions{slow: time.Millisecond})
+	ctx, cancel := context.WithTimeout(bg, 20*time.Millisecond)
+	defer cancel()
+	if _, err := a.Trace(ctx, "", 1_000_000); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v", err)
+	}
+	within(t, time.Second, "the system answers", func() bool {
+		_, err := a.Trace(bg, "", 2)
+		return err == nil
+	})
+	going := make(chan error)
+	go func() {
+		_, err := a.Trace(bg, "", 1_000_000)
+		going <- err
+	}()
+	time.Sleep(20 * time.Millisecond)
+	if err := a.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-going; err == nil {
+		t.Error("the trace has ended well")
+	}
+}

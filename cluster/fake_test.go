@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -174,9 +175,12 @@ func (f *fake) AutoChanges() (list []engine.AutoChange) {
 	return list
 }
 
-func (f *fake) Trace(n int) ([]engine.TxnTrace, error) {
-	err := f.Advance(1000)
-	return make([]engine.TxnTrace, n), err
+func (f *fake) TraceWith(ctx context.Context, n int, _ func(done, total int)) (ts []engine.TxnTrace, err error) {
+	for err == nil && len(ts) < n {
+		ts = append(ts, engine.TxnTrace{})
+		err = cmp.Or(f.Advance(1000), ctx.Err())
+	}
+	return ts, err
 }
 func (f *fake) AddTransaction(name string, weight int, body func(tx *txn.Tx) error) error {
 	if f.err != nil {

@@ -505,9 +505,7 @@ func (m *member) reset(k engine.Knobs, seed any, by string) error {
 		m.goal.done <- errors.New("the system was reset")
 		m.goal = nil
 	}
-	if m.err == nil {
-		m.rec.checkpoint(m.mark(), true)
-	}
+	m.endRecording()
 	closeSystem(m.sys)
 	m.sys, m.epoch, m.err, m.replay, m.added = sys, newEpoch(), nil, nil, nil
 	m.window = windowNS(sys.Values())
@@ -529,11 +527,17 @@ func (m *member) finish() {
 		m.goal.done <- errClosed
 		m.goal = nil
 	}
+	m.endRecording()
+	m.agent.closing(m.rec.close())
+	closeSystem(m.sys)
+}
+
+// endRecording writes how far the system came. The file of one that failed says that
+// already, and that of one that still catches up is further.
+func (m *member) endRecording() {
 	if m.err == nil && m.replay == nil {
 		m.rec.checkpoint(m.mark(), true)
 	}
-	m.agent.closing(m.rec.close())
-	closeSystem(m.sys)
 }
 
 // closeSystem ends a system whose simulator may be in any state.

@@ -3,6 +3,7 @@ package cluster
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -122,6 +123,36 @@ func TestTornSessionIsReadAndContinued(t *testing.T) {
 	after, _ := os.ReadFile(torn)
 	if !bytes.HasPrefix(after, whole[:len(whole)-len(lines[len(lines)-2])]) {
 		t.Error("what was recorded before is not there any more")
+	}
+}
+
+// A file that is further than the system which catches up with it stays whole, whatever
+// is asked of the system meanwhile.
+func TestCatchingUpLeavesTheFileWhole(t *testing.T) {
+	path := recordSession(t, 8)
+	before, _ := os.ReadFile(path)
+	a, err := NewAgent(engine.Spec{}, Options{Paused: true, Resume: path, Open: fakeOpener(fakeOptions{slow: 20 * time.Millisecond})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var busy *BusyError
+	if _, err := a.Session(bg, ""); !errors.As(err, &busy) {
+		t.Errorf("a session while it catches up: %v", err)
+	}
+	if !stateOf(t, a, "").CatchingUp {
+		t.Fatal("it has caught up already: nothing is tested")
+	}
+	if err := a.Reset(bg, "", engine.Knobs{"nodes": 5}, nil, ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if after, _ := os.ReadFile(path); !bytes.HasPrefix(after, before) {
+		t.Error("what was recorded before is not there any more")
+	}
+	if r := replayFile(t, path); !r.OK {
+		t.Errorf("%+v", r)
 	}
 }
 

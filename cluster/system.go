@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"context"
 	"fmt"
 	"runtime/debug"
 	"strings"
@@ -24,7 +25,7 @@ type System interface {
 	Knobs() []engine.KnobState
 	Windows(from int) []engine.Window
 	AutoChanges() []engine.AutoChange
-	Trace(n int) ([]engine.TxnTrace, error)
+	TraceWith(ctx context.Context, n int, progress func(done, total int)) ([]engine.TxnTrace, error)
 	AddTransaction(name string, weight int, body func(tx *txn.Tx) error) error
 	Mark()
 	Result() *engine.Result

@@ -18,8 +18,17 @@ type Trace struct {
 }
 
 // Trace advances until n transactions that begin from now on have ended, and
-// returns them.
+// returns them. It ends with ctx, and with the agent.
 func (a *Agent) Trace(ctx context.Context, sys string, n int) (ts []engine.TxnTrace, err error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() {
+		select {
+		case <-a.ended:
+			stop()
+		case <-ctx.Done():
+		}
+	}()
 	err = a.call(ctx, sys, func(m *member) error {
 		switch {
 		case m.err != nil:
@@ -35,7 +44,7 @@ func (a *Agent) Trace(ctx context.Context, sys string, n int) (ts []engine.TxnTr
 		if m.err != nil {
 			return m.failedError()
 		}
-		ts, err = m.sys.Trace(n)
+		ts, err = m.sys.TraceWith(ctx, n, nil)
 		m.collect()
 		m.anchor(time.Now())
 		if m.sys.State() == engine.StateFailed {
