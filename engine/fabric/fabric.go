@@ -211,16 +211,13 @@ func (f *Fabric) Usage(to []metrics.Usage) []metrics.Usage {
 	now := f.sim.Now()
 	for _, m := range f.machines {
 		add := func(resource string, index int, s *sim.FIFO) {
-			// Work is booked when it is accepted; what lies behind now is not done.
-			busy := s.Busy - max(0, s.Free-now)
-			to = append(to, metrics.Usage{Node: m.ID, Resource: resource, Index: index, BusyPS: busy, Servers: 1})
+			to = append(to, metrics.Usage{Node: m.ID, Resource: resource, Index: index, BusyPS: s.BusyUntil(now), Servers: 1})
 		}
 		for i, n := range m.NICs {
 			add(metrics.NICTx, i, &n.tx)
 			add(metrics.NICRx, i, &n.rx)
 			add(metrics.NICAtomic, i, &n.atomic)
-			// The port is booked ahead of its time, with gaps: as accepted.
-			to = append(to, metrics.Usage{Node: m.ID, Resource: metrics.Link, Index: 2 * i, BusyPS: n.link.Busy, Servers: 1})
+			add(metrics.Link, 2*i, &n.link) // booked ahead of its time
 			add(metrics.Link, 2*i+1, &n.in)
 			add(metrics.PCIeBus, 2*i, &n.up)
 			add(metrics.PCIeBus, 2*i+1, &n.down)

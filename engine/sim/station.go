@@ -10,6 +10,7 @@ type FIFO struct {
 	OOO    uint64 // calls that arrived before an earlier call: must stay 0
 	OOOMax Time   // how far out of order the worst of them was
 	last   Time
+	begun  Time // of the work without a gap that ends at Free
 }
 
 // Serve accepts work that arrives at at and takes svc. It returns the time of
@@ -21,14 +22,23 @@ func (f *FIFO) Serve(at, svc Time) (end Time) {
 	} else {
 		f.last = at
 	}
-	if f.Free > at {
+	if f.Free >= at {
 		at = f.Free
+	} else {
+		f.begun = at
 	}
 	end = at + svc
 	f.Free = end
 	f.Busy += svc
 	f.N++
 	return end
+}
+
+// BusyUntil is the service time that is over by now. It may be a little more where
+// work is booked for later than now: of what lies ahead, only the part behind the last
+// gap counts as not done yet.
+func (f *FIFO) BusyUntil(now Time) Time {
+	return f.Busy - max(0, f.Free-max(now, f.begun))
 }
 
 // Multi is a FIFO queue before several equal servers: work goes to the one that

@@ -179,6 +179,27 @@ func TestStationCounts(t *testing.T) {
 	}
 }
 
+// What is booked for later is not over: neither behind now nor behind a gap.
+func TestBusyUntil(t *testing.T) {
+	var f sim.FIFO
+	f.Serve(10, 5)
+	f.Serve(12, 5) // 10 to 20
+	f.Serve(30, 4) // a gap, then 30 to 34
+	for _, x := range []struct{ now, want sim.Time }{{20, 10}, {25, 10}, {30, 10}, {32, 12}, {34, 14}, {90, 14}} {
+		if got := f.BusyUntil(x.now); got != x.want {
+			t.Errorf("until %d: %d, want %d", x.now, got, x.want)
+		}
+	}
+	// A station that is booked ahead without end is busy all the time, not more.
+	var full sim.FIFO
+	for now := sim.Time(0); now < 1000; now++ {
+		full.Serve(now+50, 2)
+		if busy := full.BusyUntil(now); busy != max(0, now-50) {
+			t.Fatalf("busy for %d until %d", busy, now)
+		}
+	}
+}
+
 // open runs customers through one station: a source process, an arrival event
 // and a departure event. It measures the mean waiting time from the customers
 // and, independently of it, the number in the system from an area over time.
