@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
+	"drtmx/engine/fabric"
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 	"drtmx/engine/sim"
@@ -47,6 +49,16 @@ type claim struct {
 // client is a worker that runs requests.
 type client struct{ machine, thread int }
 
+// tooLarge is what to do about tables that the machines have no room for.
+func tooLarge(v Knobs, err error) error {
+	var full *fabric.SpaceError
+	if !errors.As(err, &full) {
+		return err
+	}
+	return &SpecError{Field: "workload", Value: v.text("workload"), Rule: fmt.Sprintf("its tables do not fit: %v", err),
+		Next: "make its populations smaller, or lower workload.scale"}
+}
+
 func newDriver(s *System, v Knobs) (*driver, error) {
 	w := workloadOf(v)
 	bench, err := w.build(v)
@@ -60,7 +72,7 @@ func newDriver(s *System, v Knobs) (*driver, error) {
 		OnBegin: d.begun, OnDone: d.done,
 	}
 	if err := bench.Open(env); err != nil {
-		return nil, err
+		return nil, tooLarge(v, err)
 	}
 	d.db = bench.DB()
 	if err := d.set(v); err != nil {

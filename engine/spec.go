@@ -143,6 +143,9 @@ func (s Spec) With(k Knobs) (Spec, error) {
 			}
 		}
 	}
+	if off, ok := set["nvm.h3"]; ok && off != (out.Set["nvm.h3"] == true) { // see apply
+		delete(out.Set, "ddio")
+	}
 	for _, p := range phases { // a switch that the new primitive does not allow goes off
 		if x, ok := set[p.knob()]; ok {
 			out.dropBarred(p, x.(string))
@@ -212,7 +215,7 @@ func apply(v Knobs, set Knobs, preset string) {
 		v["preset"] = preset
 	}
 	was := txnConfig(v).Resolved()
-	if off, ok := set["nvm.h3"]; ok { // what the hint says, unless ddio is said too
+	if off, ok := set["nvm.h3"]; ok && off != v["nvm.h3"] { // what the hint says, unless ddio is said too
 		v["ddio"] = off != true
 	}
 	for _, o := range opts {

@@ -94,6 +94,7 @@ func TestBadSpecs(t *testing.T) {
 		{"clients without servers", "set: {clients: 2}", "clients = 2 need servers"},
 		{"threads", "set: {threads: 48}", "has 24 cores"},
 		{"emulated", "set: {emulated_nodes: 3}", "fewer than the 4 machines"},
+		{"words", "workload: cycle\nset: {workload.value_bytes: 10}", "must be a multiple of 8; use 8 or 16"},
 		{"table 4-1", "set: {opt.execution.pa: true}", "Table 4-1"},
 		{"no mix", "set: {workload.mix.amalgamate: 0, workload.mix.balance: 0, workload.mix.deposit-checking: 0, workload.mix.send-payment: 0, workload.mix.transact-savings: 0, workload.mix.write-check: 0}", "all weights are 0"},
 	}
@@ -135,4 +136,60 @@ func FuzzParseSpec(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A population that the machines have no room for is the caller's to change.
+func TestTablesThatDoNotFit(t *testing.T) {
+	_, err := Open(Spec{Workload: "tpcc", Set: Knobs{"workload.warehouses": 1024}})
+	if !IsSpecError(err) || !strings.Contains(err.Error(), "workload = tpcc: its tables do not fit") {
+		t.Errorf("%v", err)
+	}
+}
+
+// What the range of a knob allows opens, and a knob that a workload does not use is not
+// looked at.
+func TestEndsOfRangesOpen(t *testing.T) {
+	for _, k := range []Knobs{
+		{"workload": "tpcc", "workload.items": 20, "workload.customers": 10, "workload.scale": 0.0001},
+		{"workload": "micro-read", "workload.pad": 17},
+	} {
+		open(t, small(k))
+	}
+}
+
+// H3 is DDIO off. What a hint that changes says of DDIO counts, live and for a new system
+// alike, and one that stays as it is says nothing.
+func TestHintAndDDIO(t *testing.T) {
+	base := Spec{Workload: "micro-write", Set: Knobs{"profile": "r74v", "clients": 2, "servers": 1}}
+	for _, c := range []struct {
+		name         string
+		first, later Knobs
+		ddio         bool
+	}{
+		{"on", nil, Knobs{"nvm.h3": true}, false},
+		{"on and off", Knobs{"nvm.h3": true}, Knobs{"nvm.h3": false}, true},
+		{"off as it was", Knobs{"ddio": false}, Knobs{"nvm.h3": false}, false},
+		{"off, and both were said", Knobs{"ddio": false, "nvm.h3": true}, Knobs{"nvm.h3": false}, true},
+		{"both at once", nil, Knobs{"nvm.h3": false, "ddio": false}, false},
+	} {
+		first, err := base.With(c.first)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := open(t, first)
+		if _, err := s.Set(c.later, "test"); err != nil {
+			t.Fatal(c.name, err)
+		}
+		later, err := first.With(c.later)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := Resolve(later)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if live := s.Values().bool("ddio"); live != c.ddio || v.bool("ddio") != c.ddio {
+			t.Errorf("%s: ddio is %v live and %v in a new system, want %v", c.name, live, v.bool("ddio"), c.ddio)
+		}
+	}
 }

@@ -20,7 +20,7 @@ func newTPCC(v Knobs, newOrderOnly bool) (workload.Bench, error) {
 
 func tpccOptions(v Knobs, newOrderOnly bool) tpcc.Options {
 	return tpcc.Options{
-		NewOrderOnly: newOrderOnly, Warehouses: v.int("workload.warehouses"), Customers: scaled(v, "workload.customers"), Items: scaled(v, "workload.items"), Orders: v.int("workload.orders"),
+		NewOrderOnly: newOrderOnly, Warehouses: v.int("workload.warehouses"), Customers: max(scaled(v, "workload.customers"), tpcc.LeastCustomers), Items: max(scaled(v, "workload.items"), tpcc.LeastItems), Orders: v.int("workload.orders"),
 		Remotes: true, RemoteLine: v.int("workload.remote.order_line"), RemotePayment: v.int("workload.remote.payment"), Rollbacks: v.int("workload.rollbacks"),
 	}
 }
@@ -75,9 +75,9 @@ func tpccKnobs(only func(name string) func(v Knobs) string) []entry {
 	return []entry{
 		row(Knob{Name: "workload.warehouses", Kind: KindInt, Default: 0, Min: 0, Max: 1024, Label: "Warehouses per machine",
 			Doc: "Warehouses on each machine that holds data. 0: one per worker thread, as the 384 of 16 machines with 24 threads."}),
-		row(Knob{Name: "workload.customers", Kind: KindInt, Default: 3_000, Min: 10, Max: 100_000, Label: "Customers per district or machine",
+		row(Knob{Name: "workload.customers", Kind: KindInt, Default: 3_000, Min: tpcc.LeastCustomers, Max: 100_000, Label: "Customers per district or machine",
 			Doc: "TPC-C: per district, and orders that were there from the start. TPC-E: per machine that holds data, with five accounts each" + of}),
-		row(Knob{Name: "workload.items", Kind: KindInt, Default: 100_000, Min: 20, Max: 1_000_000, Label: "Items",
+		row(Knob{Name: "workload.items", Kind: KindInt, Default: 100_000, Min: tpcc.LeastItems, Max: 1_000_000, Label: "Items",
 			Doc: "And stock records of each warehouse" + of}),
 		row(Knob{Name: "workload.orders", Kind: KindInt, Default: tpcc.DefaultOrders, Min: 1, Max: 1 << 20, Label: "New orders per district or machine",
 			Doc: "TPC-C: how many new orders a district has rows for, and a warehouse ten times as many for payments. TPC-E: how many new trades a machine has rows for. They take memory only when used. A run that needs more ends with an error."}),

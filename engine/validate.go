@@ -164,6 +164,9 @@ func validPlaces(v Knobs) error {
 			return invalid(name, n, "use 1, 2, 4, ... 64", "must be a power of 2")
 		}
 	}
+	if n := v.int("workload.value_bytes"); w.reads("workload.value_bytes") && n%8 != 0 {
+		return invalid("workload.value_bytes", n, fmt.Sprintf("use %d or %d", n&^7, n&^7+8), "must be a multiple of 8")
+	}
 	if n := v.int("workload.align"); w.name == octopus.Name && n < octopus.MinAlign {
 		return invalid("workload.align", n, "use 8 or more", "the library below Octopus takes offsets in words of %d bytes", octopus.MinAlign)
 	}

@@ -121,7 +121,10 @@ func micros(name, doc string, more ...string) workloadKind {
 				Mode:     r2.Mode{Outstanding: v.bool("opt.micro.or"), Doorbell: v.bool("opt.micro.db"), Passive: passive(v)},
 			}
 			if moves(v) {
-				o.Align, o.Pad = v.int("workload.align"), v.int("workload.pad")
+				o.Align = v.int("workload.align")
+			}
+			if verb == micro.Write {
+				o.Pad = v.int("workload.pad")
 			}
 			return micro.New(o)
 		},

@@ -73,11 +73,22 @@ func newMemory(machine int, dram uint64, torn bool) (*Memory, error) {
 // host has more, and addresses of reserved memory have to follow.
 const maxSpace = 192 << 30
 
+// SpaceError says that a machine has no room for an allocation.
+type SpaceError struct {
+	Machine          int
+	Name             string
+	Bytes, Free, All uint64
+}
+
+func (e *SpaceError) Error() string {
+	return fmt.Sprintf("memory of machine %d: %s needs %d bytes, %d of %d are free", e.Machine, e.Name, e.Bytes, e.Free, e.All)
+}
+
 // Alloc takes memory. Nothing is touched until it is used.
 func (m *Memory) Alloc(a Alloc) (Addr, error) {
 	size := roundUp(a.Bytes, 1<<hugeShift)
 	if a.Bytes == 0 || size > m.limit-m.top {
-		return 0, fmt.Errorf("memory of machine %d: %s needs %d bytes, %d of %d are free", m.machine, a.Name, a.Bytes, m.limit-m.top, m.limit)
+		return 0, &SpaceError{Machine: m.machine, Name: a.Name, Bytes: a.Bytes, Free: m.limit - m.top, All: m.limit}
 	}
 	if err := m.nvm.check(m.machine, a); err != nil {
 		return 0, err

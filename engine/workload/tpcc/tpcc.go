@@ -39,6 +39,12 @@ var Costs = txn.Costs{
 // DefaultOrders is Options.Orders if not set.
 const DefaultOrders = 8_192
 
+// The smallest populations that the transactions find their records in.
+const (
+	LeastCustomers = 10 // of a district
+	LeastItems     = 20
+)
+
 // Options size the company. Zero values mean their defaults.
 type Options struct {
 	// NewOrderOnly is TPC-C/no of §4.3: new-order alone, and every line comes
@@ -107,7 +113,7 @@ func New(o Options) (*Bench, error) {
 		name       string
 		v, low, up int
 	}{
-		{"warehouses", o.Warehouses, 0, 4096}, {"customers", o.Customers, 10, 100_000}, {"items", o.Items, 20, 1_000_000}, {"orders", o.Orders, 1, 1 << 24},
+		{"warehouses", o.Warehouses, 0, 4096}, {"customers", o.Customers, LeastCustomers, 100_000}, {"items", o.Items, LeastItems, 1_000_000}, {"orders", o.Orders, 1, 1 << 24},
 		{"remote.order_line", o.RemoteLine, 0, 1000}, {"remote.payment", o.RemotePayment, 0, 1000}, {"rollbacks", o.Rollbacks, 0, 1000},
 	} {
 		if x.v < x.low || x.v > x.up {
