@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"strings"
 )
 
@@ -21,7 +22,8 @@ type SpecDiff struct {
 	B    any    `json:"b"`
 }
 
-// Diff is one metric of both. Change is relative to A and absent where A is 0.
+// Diff is one metric of both. Change is relative to A and absent where A is 0, or so small that no
+// number holds the quotient.
 type Diff struct {
 	Metric string   `json:"metric"`
 	A      float64  `json:"a"`
@@ -34,7 +36,7 @@ type Diff struct {
 func Compare(a, b *Result) *Comparison {
 	c := &Comparison{A: a, B: b, Spec: []SpecDiff{}, Metrics: []Diff{}}
 	for _, name := range sortedNames(union(a.Spec, b.Spec)) {
-		if x, y := known(name, a.Spec[name]), known(name, b.Spec[name]); x != y {
+		if x, y := known(name, a.Spec[name]), known(name, b.Spec[name]); !reflect.DeepEqual(x, y) { // a file may hold lists
 			c.Spec = append(c.Spec, SpecDiff{name, x, y})
 		}
 	}
@@ -50,17 +52,20 @@ func Compare(a, b *Result) *Comparison {
 			continue
 		}
 		d := Diff{Metric: p, A: fa[p], B: y}
-		if d.A != 0 {
-			change := (d.B - d.A) / d.A
+		if change := (d.B - d.A) / d.A; finite(change) {
 			d.Change = &change
-			if p == "throughput" && a.ThroughputCI95 > 0 && b.ThroughputCI95 > 0 {
-				d.Half95 = math.Hypot(a.ThroughputCI95, b.ThroughputCI95*d.B/d.A)
+			half := math.Hypot(a.ThroughputCI95, b.ThroughputCI95*d.B/d.A)
+			if p == "throughput" && a.ThroughputCI95 > 0 && b.ThroughputCI95 > 0 && finite(half) {
+				d.Half95 = half
 			}
 		}
 		c.Metrics = append(c.Metrics, d)
 	}
 	return c
 }
+
+// finite says that JSON has a form for x.
+func finite(x float64) bool { return !math.IsInf(x, 0) && !math.IsNaN(x) }
 
 func union(a, b Knobs) Knobs {
 	u := a.clone()

@@ -3,7 +3,9 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -216,6 +218,13 @@ func readResult(path string) (*engine.Result, error) {
 	r := &engine.Result{}
 	if err := json.Unmarshal(b, r); err != nil || r.Spec == nil || r.Digest == "" {
 		return nil, bad("is not a result")
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Spec)) {
+		switch v := r.Spec[name].(type) {
+		case bool, int, float64, string:
+		default:
+			return nil, bad(fmt.Sprintf("its knob %.40q is %.40q, which no knob can be", name, fmt.Sprint(v)))
+		}
 	}
 	return r, nil
 }

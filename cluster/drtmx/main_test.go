@@ -92,6 +92,8 @@ func TestBadUsageIsOneLineAndStatusTwo(t *testing.T) {
 		{"coroutine", []string{"sweep", "--over", "coroutine=1,2"}},
 		{"two results", []string{"compare", "a.json"}},
 		{"not a result", []string{"compare", write("a.json", "{}"), write("b.json", "{}")}},
+		{`knob "nodes" is "[1]"`, []string{"compare", write("list.json", `{"spec":{"nodes":[1]},"digest":"x"}`), filepath.Join(dir, "list.json")}},
+		{`knob "later" is "map[]"`, []string{"compare", write("map.json", `{"spec":{"later":{}},"digest":"x"}`), filepath.Join(dir, "map.json")}},
 		{"cannot be read", []string{"compare", filepath.Join(dir, "none"), filepath.Join(dir, "none")}},
 		{"pace = fast", []string{"up", "--pace", "fast"}},
 		{"pace = -1ms", []string{"up", "--pace=-1ms"}},

@@ -1,0 +1,30 @@
+package engine
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+// Results come from files, which hold what they like: a list where a knob is, or
+// numbers whose quotient is none.
+func TestCompareTakesWhatAFileHolds(t *testing.T) {
+	a := &Result{Spec: Knobs{"nodes": []any{1}, "later": map[string]any{"x": 1}}, Throughput: 1e-308, ThroughputCI95: 1}
+	b := &Result{Spec: Knobs{"nodes": []any{2}, "later": map[string]any{"x": 1}}, Throughput: 1e308, ThroughputCI95: 1}
+	c := Compare(a, b)
+	if len(c.Spec) != 1 || c.Spec[0].Knob != "nodes" {
+		t.Errorf("%+v", c.Spec)
+	}
+	if _, err := json.Marshal(c); err != nil {
+		t.Error(err)
+	}
+	if d := c.Metrics[0]; d.Metric != "throughput" || d.Change != nil || d.Half95 != 0 {
+		t.Errorf("%+v", d)
+	}
+	a.Throughput, b.ThroughputCI95 = 1e300, 1e308
+	if _, err := json.Marshal(Compare(a, b)); err != nil {
+		t.Error(err)
+	}
+	if d := Compare(&Result{}, b).Metrics[0]; d.Change != nil {
+		t.Errorf("%+v", d)
+	}
+}
