@@ -120,7 +120,7 @@ func sweepCommand() *cobra.Command {
 				}
 				axes = append(axes, cluster.Axis{Knob: a.Knob, Values: a.Values})
 			}
-			if err := outFolders(csvFile, htmlFile); err != nil {
+			if err := outputs(jsonOut(asJSON), output{"--csv", csvFile}, output{"--html", htmlFile}); err != nil {
 				return err
 			}
 			b := newBar(cmd.ErrOrStderr(), "sweep")

@@ -79,7 +79,8 @@ func (f *figureFlags) figure(cmd *cobra.Command, id string) error {
 			ids = append(ids, x.ID)
 		}
 	}
-	if err := outFolders(f.csv, f.html, f.svg, f.png, f.pdf); err != nil {
+	files := []output{{"--csv", f.csv}, {"--html", f.html}, {"--svg", f.svg}, {"--png", f.png}, {"--pdf", f.pdf}}
+	if err := outputs(jsonOut(f.asJSON), files...); err != nil {
 		return err
 	}
 	var done []*figures.Figure

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -33,6 +32,10 @@ func fitCommand() *cobra.Command {
 			if o.Evaluations < 0 {
 				return &engine.SpecError{Field: "--evaluations", Value: fmt.Sprint(o.Evaluations), Rule: "must not be negative"}
 			}
+			profileTo, residualsTo = cmp.Or(profileTo, name+".yaml"), cmp.Or(residualsTo, name+".fit.csv")
+			if err := outputs("the report", output{"--profile-out", profileTo}, output{"--residuals-out", residualsTo}); err != nil {
+				return err
+			}
 			p, err := fabric.ParseProfile(text)
 			if err != nil {
 				return err
@@ -51,7 +54,7 @@ func fitCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := writeBoth(cmp.Or(profileTo, name+".yaml"), text, cmp.Or(residualsTo, name+".fit.csv"), rows); err != nil {
+			if err := writeBoth(profileTo, text, residualsTo, rows); err != nil {
 				return err
 			}
 			return show(cmd, report, asJSON)
@@ -67,16 +70,9 @@ func fitCommand() *cobra.Command {
 	return cmd
 }
 
-// writeBoth writes both files or, as far as possible, none: a profile without
-// its residuals is one that nobody can judge.
+// writeBoth writes the residuals first: a profile without them is one that
+// nobody can judge.
 func writeBoth(a string, aText []byte, b string, bText []byte) error {
-	for _, f := range []string{a, b} {
-		if dir := filepath.Dir(f); dir != "." {
-			if _, err := os.Stat(dir); err != nil {
-				return fmt.Errorf("fit: %s: %w", f, err)
-			}
-		}
-	}
 	if err := os.WriteFile(b, bText, 0o644); err != nil {
 		return fmt.Errorf("fit: residuals: %w", err)
 	}

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -172,35 +171,4 @@ func printJSON(w io.Writer, v any) error {
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
-}
-
-// outFolders finds out before a long run that a file cannot be written behind it.
-func outFolders(paths ...string) error {
-	for _, p := range paths {
-		if p == "" || p == "-" {
-			continue
-		}
-		switch dir, err := os.Stat(filepath.Dir(p)); {
-		case err != nil:
-			return fmt.Errorf("%s: its folder: %w", p, errors.Unwrap(err))
-		case !dir.IsDir():
-			return fmt.Errorf("%s: %s is no folder", p, filepath.Dir(p))
-		}
-		if f, err := os.Stat(p); err == nil && f.IsDir() {
-			return fmt.Errorf("%s: is a folder, name a file in it", p)
-		}
-	}
-	return nil
-}
-
-// outFile writes a file that was asked for; "-" is standard output.
-func outFile(stdout io.Writer, path string, b []byte) error {
-	if path == "-" {
-		_, err := stdout.Write(b)
-		return err
-	}
-	if err := os.WriteFile(path, b, 0o644); err != nil {
-		return fmt.Errorf("%s: %w", path, errors.Unwrap(err))
-	}
-	return nil
 }

@@ -110,6 +110,14 @@ func TestBadUsageIsOneLineAndStatusTwo(t *testing.T) {
 		{"line 1", []string{"replay", write("session", "nonsense\n")}},
 		{"format 2", []string{"replay", write("later", `{"session":{"format":2,"code":"x"}}`+"\n")}},
 		{"needs -o", []string{"trace"}},
+		{"--csv = -: standard output is for --json", []string{"sweep", "--over", "coroutines=1,2", "--json", "--csv", "-"}},
+		{"--html = -: is what --csv writes", []string{"sweep", "--over", "coroutines=1,2", "--csv", "-", "--html", "-"}},
+		{"--svg = -: standard output is for --json", []string{"figure", "t4-3", "--json", "--svg", "-"}},
+		{"is what --svg writes", []string{"figure", "t4-3", "--svg", filepath.Join(dir, "x"), "--png", filepath.Join(dir, "no", "..", "x")}},
+		{"is what --svg writes", []string{"figure", "t4-3", "--svg", write("y", ""), "--png", link(t, filepath.Join(dir, "y"))}},
+		{"--record = -: standard output is for the table", []string{"verify", "--record", "-"}},
+		{"--profile-out = -: standard output is for the report", []string{"fit", "val", "--profile-out", "-"}},
+		{"is what --profile-out writes", []string{"fit", "val", "--profile-out", "x", "--residuals-out", "./x"}},
 		{"no such figure", []string{"figure", "9-99"}},
 		{"quick or paper", []string{"figure", "2-4a", "--scale", "huge"}},
 		{"kernel uninstall", []string{"kernel", "uninstall"}},
@@ -125,6 +133,15 @@ func TestBadUsageIsOneLineAndStatusTwo(t *testing.T) {
 			t.Errorf("%v: exit %d, wrote %q, said %q; want 2 and a line with %q", c.args, code, out, errs, c.says)
 		}
 	}
+}
+
+// link is another name of a file.
+func link(t *testing.T, file string) string {
+	t.Helper()
+	if err := os.Symlink(file, file+".link"); err != nil {
+		t.Fatal(err)
+	}
+	return file + ".link"
 }
 
 func TestRunTwiceIsTheSameAndCompares(t *testing.T) {
@@ -373,6 +390,18 @@ func TestOutFolders(t *testing.T) {
 	for _, p := range []string{filepath.Join(dir, "no", "a.png"), dir} {
 		if outFolders(p) == nil {
 			t.Errorf("%s is taken", p)
+		}
+	}
+	none := filepath.Join(dir, "no", "file")
+	for _, args := range [][]string{
+		{"sweep", "--over", "coroutines=1,2", "--csv", none},
+		{"figure", "t4-3", "--svg", none},
+		{"trace", "-o", none, "--txns", "10001"},                // so many are refused once it runs
+		{"fit", "val", "--rows", "f9-9", "--profile-out", none}, // and such rows
+		{"fit", "val", "--rows", "f9-9", "--residuals-out", none},
+	} {
+		if code, out, errs := call(args...); code != failed || out != "" || !strings.Contains(errs, none+": its folder") {
+			t.Errorf("%v: exit %d, wrote %q, said %q", args, code, out, errs)
 		}
 	}
 }

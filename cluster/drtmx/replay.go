@@ -72,6 +72,9 @@ same bytes.`,
 			if out == "" {
 				return usage("trace needs -o FILE (- is standard output)")
 			}
+			if err := outputs("", output{"--output", out}); err != nil {
+				return err
+			}
 			s, err := engine.Open(spec)
 			if err != nil {
 				return err

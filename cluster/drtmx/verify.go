@@ -24,6 +24,9 @@ func verifyCommand() *cobra.Command {
 			if record != "" && only != nil {
 				return usage("--record is of all rows: leave out --rows")
 			}
+			if err := outputs("the table", output{"--record", record}); err != nil {
+				return err
+			}
 			b := newBar(cmd.ErrOrStderr(), "verify")
 			v, err := calibration.Verify(cmd.Context(), calibration.Options{Only: only, Cache: cluster.RunCache(), Progress: b.update})
 			b.end()

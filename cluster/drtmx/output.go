@@ -1,0 +1,96 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"drtmx/engine"
+)
+
+// output is a file that a flag names; "-" is standard output, "" none.
+type output struct{ flag, path string }
+
+// outputs finds out before a long run that what comes out of it has no place of
+// its own. stdout is what standard output shows anyway, "" for nothing.
+func outputs(stdout string, files ...output) error {
+	var paths []string
+	for i, f := range files {
+		if f.path == "" {
+			continue
+		}
+		if f.path == "-" && stdout != "" {
+			return &engine.SpecError{Field: f.flag, Value: f.path, Rule: "standard output is for " + stdout + " already", Next: "name a file"}
+		}
+		for _, g := range files[:i] {
+			if samePlace(f.path, g.path) {
+				return &engine.SpecError{Field: f.flag, Value: f.path, Rule: "is what " + g.flag + " writes to as well", Next: "name another file"}
+			}
+		}
+		paths = append(paths, f.path)
+	}
+	return outFolders(paths...)
+}
+
+// samePlace also knows a file by its other names, once it is there.
+func samePlace(a, b string) bool {
+	if a == "-" || b == "-" {
+		return a == b
+	}
+	fa, aerr := os.Stat(a)
+	fb, berr := os.Stat(b)
+	if aerr == nil && berr == nil {
+		return os.SameFile(fa, fb)
+	}
+	return b != "" && absolute(a) == absolute(b)
+}
+
+// absolute is a path that no longer depends on where we are; as it was given
+// where nobody can say where that is.
+func absolute(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
+}
+
+// jsonOut is what standard output shows where --json was given.
+func jsonOut(asJSON bool) string {
+	if asJSON {
+		return "--json"
+	}
+	return ""
+}
+
+// outFolders finds out that the folder of a file is none.
+func outFolders(paths ...string) error {
+	for _, p := range paths {
+		if p == "" || p == "-" {
+			continue
+		}
+		switch dir, err := os.Stat(filepath.Dir(p)); {
+		case err != nil:
+			return fmt.Errorf("%s: its folder: %w", p, errors.Unwrap(err))
+		case !dir.IsDir():
+			return fmt.Errorf("%s: %s is no folder", p, filepath.Dir(p))
+		}
+		if f, err := os.Stat(p); err == nil && f.IsDir() {
+			return fmt.Errorf("%s: is a folder, name a file in it", p)
+		}
+	}
+	return nil
+}
+
+// outFile writes a file that was asked for; "-" is standard output.
+func outFile(stdout io.Writer, path string, b []byte) error {
+	if path == "-" {
+		_, err := stdout.Write(b)
+		return err
+	}
+	if err := os.WriteFile(path, b, 0o644); err != nil {
+		return fmt.Errorf("%s: %w", path, errors.Unwrap(err))
+	}
+	return nil
+}
