@@ -32,9 +32,13 @@ func run(args []string, stdout, stderr io.Writer) int {
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
 	root := rootCommand()
 	root.SetArgs(args)
-	root.SetOut(stdout)
+	out := &watched{Writer: stdout}
+	root.SetOut(out)
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
+	if err == nil {
+		err = out.err
+	}
 	if err == nil {
 		return success
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -402,6 +403,30 @@ func TestOutFolders(t *testing.T) {
 	} {
 		if code, out, errs := call(args...); code != failed || out != "" || !strings.Contains(errs, none+": its folder") {
 			t.Errorf("%v: exit %d, wrote %q, said %q", args, code, out, errs)
+		}
+	}
+}
+
+// full takes nothing, as /dev/full.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+func TestLostOutputIsAFailure(t *testing.T) {
+	for _, args := range [][]string{
+		{"--help"},
+		{"doctor"},
+		{"profiles"},
+		{"profiles", "val"},
+		{"specs"},
+		{"knobs"},
+		{"figure", "list"},
+		with([]string{"sweep", "--over", "coroutines=1,2"}, tiny...),
+		with([]string{"run"}, tiny...),
+	} {
+		var errs bytes.Buffer
+		if code := run(args, full{}, &errs); code != failed || !strings.Contains(errs.String(), "no space") {
+			t.Errorf("%v: exit %d: %s", args, code, errs.String())
 		}
 	}
 }

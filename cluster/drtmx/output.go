@@ -56,6 +56,21 @@ func absolute(path string) string {
 	return path
 }
 
+// watched remembers that standard output did not take something: a command whose
+// output is lost has failed, also where it printed without looking back.
+type watched struct {
+	io.Writer
+	err error
+}
+
+func (w *watched) Write(b []byte) (int, error) {
+	n, err := w.Writer.Write(b)
+	if err != nil && w.err == nil {
+		w.err = fmt.Errorf("standard output: %w", err)
+	}
+	return n, err
+}
+
 // jsonOut is what standard output shows where --json was given.
 func jsonOut(asJSON bool) string {
 	if asJSON {
