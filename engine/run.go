@@ -28,9 +28,13 @@ const (
 	warmupTries     = 4    // measured intervals that may turn out to belong to the warm-up, but for the last
 )
 
+// interruptNS is how much virtual time passes between two looks at the context. The largest clusters
+// take a good part of a second of wall time for it.
+const interruptNS = 20_000
+
 // Run is one batch run: automatic warm-up and measured interval where the spec leaves them open,
 // then a drain and the checks, if there are any: a run with check: off ends with its interval.
-// Progress comes in thousandths. A cancelled context ends the run between two windows of virtual time.
+// Progress comes in thousandths. A cancelled context ends the run within interruptNS of virtual time.
 func Run(ctx context.Context, spec Spec, progress func(done, total int)) (*Result, error) {
 	s, err := Open(spec)
 	if err != nil {
@@ -74,13 +78,20 @@ func (r *runner) report(done int) {
 	}
 }
 
-// step advances to the end of the current window, or to until if that is sooner.
+// step advances to the end of the current window, or to until if that is sooner. It does so in slices:
+// a window may be so long that nobody would wait for its end.
 func (r *runner) step(until int64) error {
-	if err := r.ctx.Err(); err != nil {
-		return err
+	w := int64(r.s.values.int("window_ns"))
+	until = min((r.s.NowNS()/w+1)*w, until)
+	for r.s.NowNS() < until {
+		if err := r.ctx.Err(); err != nil {
+			return err
+		}
+		if err := r.s.Advance(min(interruptNS, until-r.s.NowNS())); err != nil {
+			return err
+		}
 	}
-	now, w := r.s.NowNS(), int64(r.s.values.int("window_ns"))
-	return r.s.Advance(min((now/w+1)*w, until) - now)
+	return nil
 }
 
 func (r *runner) warmup() error {

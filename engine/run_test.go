@@ -1,0 +1,49 @@
+package engine
+
+import (
+	"context"
+	"testing"
+)
+
+// impatient is a context that ends after it was looked at some times.
+type impatient struct {
+	context.Context
+	looks int
+}
+
+func (c *impatient) Err() error {
+	if c.looks == 0 {
+		return context.Canceled
+	}
+	c.looks--
+	return nil
+}
+
+// An interrupt is heard inside a window.
+func TestInterruptDoesNotWaitForAWindow(t *testing.T) {
+	for _, k := range []Knobs{
+		{"window_ns": "2ms", "warmup_ns": "2ms"},
+		{"window_ns": "2ms", "warmup_ns": 0},
+	} {
+		s := open(t, small(k))
+		r := runner{s: s, ctx: &impatient{context.Background(), 3}}
+		if err := r.warmup(); err != context.Canceled || s.NowNS() != 3*interruptNS {
+			t.Errorf("%v: warm-up: %v at %d ns", k, err, s.NowNS())
+		}
+		r.ctx = &impatient{context.Background(), 2}
+		if err := r.measure(); err != context.Canceled || s.NowNS() != 5*interruptNS {
+			t.Errorf("%v: measured interval: %v at %d ns", k, err, s.NowNS())
+		}
+	}
+}
+
+// What is measured ends with a window or where it was asked to, whatever the slices.
+func TestStepsEndWithTheWindow(t *testing.T) {
+	s := open(t, small(Knobs{"window_ns": "50us"}))
+	r := runner{s: s, ctx: context.Background()}
+	for _, c := range []struct{ until, want int64 }{{1_000_000, 50_000}, {1_000_000, 100_000}, {130_000, 130_000}, {1_000_000, 150_000}} {
+		if err := r.step(c.until); err != nil || s.NowNS() != c.want {
+			t.Fatalf("a step until %d: %v at %d ns, want %d", c.until, err, s.NowNS(), c.want)
+		}
+	}
+}
