@@ -60,12 +60,16 @@ func claims24b(f *Figure) []Claim {
 func (f *Figure) crossover24b() Claim {
 	c := Claim{ID: "f2-4b-crossover", Claim: "READ outperforms two-sided reads beyond 64 bytes", Reference: "64", Unit: "bytes"}
 	rs := f.ratios(pair{oneRead, twoRead}, func(float64) bool { return true })
+	if len(rs) == 0 {
+		return noRuns(c)
+	}
 	k := len(rs) - 1
 	for k >= 0 && rs[k].value > 1 {
 		k--
 	}
 	if k < 0 || k == len(rs)-1 {
-		return noRuns(c)
+		c.Status, c.Why = Undecided, "no crossover at the payloads that are drawn: "+f.because(rs[max(k, 0)])
+		return c
 	}
 	at := rs[k].x
 	c.Measured, c.Status, c.Why = &at, near(at, 0, 64), f.because(rs[k+1])

@@ -274,6 +274,12 @@ func TestSection22Verdicts(t *testing.T) {
 	if c := claims24b(f)[2]; c.Status != Contradicted {
 		t.Errorf("two-sided is hurt: %s", c.Status)
 	}
+	for _, two := range [][]float64{{60, 50, 45, 40}, {90, 90, 90, 90}} {
+		f.Series[1] = payloads(twoRead, two...)
+		if c := f.crossover24b(); c.Measured != nil || c.Status != Undecided || !strings.Contains(c.Why, "no crossover") {
+			t.Errorf("READ against %v: %+v", two, c)
+		}
+	}
 }
 
 // A gain holds only if its interval is above 1, however near the number is.

@@ -2,6 +2,7 @@ package calibration
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -36,13 +37,15 @@ type Parameter struct {
 	After  float64 `json:"after"`
 }
 
-// Residual is what is left of a row.
+// Residual is what is left of a row. A row that the fit was not to may end without
+// a value: its numbers are null.
 type Residual struct {
-	ID        string  `json:"id"`
-	Unit      string  `json:"unit"`
-	Reference float64 `json:"reference"`
-	Measured  float64 `json:"measured"`
-	Error     float64 `json:"error"` // signed, as a share
+	ID        string   `json:"id"`
+	Unit      string   `json:"unit"`
+	Reference *float64 `json:"reference"`
+	Measured  *float64 `json:"measured"`
+	Error     *float64 `json:"error"`          // signed, as a share
+	Note      string   `json:"note,omitempty"` // why it has no value
 }
 
 // FitReport is the outcome of a fit.
@@ -156,7 +159,8 @@ func fitted(all []measure, only []string) ([]measure, error) {
 	return out, nil
 }
 
-// rows measures on a profile.
+// rows measures on a profile. One on which a figure does not show what it claims,
+// say no crossover, gives a row without a value.
 func (w *work) rows(ctx context.Context, on *fabric.Profile, step func()) ([]Row, error) {
 	got, err := w.run(ctx, on, nil, step)
 	if err != nil {
@@ -168,11 +172,7 @@ func (w *work) rows(ctx context.Context, on *fabric.Profile, step func()) ([]Row
 		if err != nil {
 			return nil, err
 		}
-		r := got.row(i, m, p, false)
-		if r.Measured == nil {
-			return nil, fmt.Errorf("%s: %s", r.ID, r.Note)
-		}
-		out = append(out, r)
+		out = append(out, got.row(i, m, p, false))
 	}
 	return out, nil
 }
@@ -214,6 +214,11 @@ func (f *fitting) fit() (*fabric.Profile, *FitReport, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	for _, r := range before {
+		if !r.hasValue() {
+			return nil, nil, fmt.Errorf("%s: %s", r.ID, cmp.Or(r.Note, "no value"))
+		}
+	}
 	start := loss(at, before)
 	out := &FitReport{Profile: f.start.ID(), Loss: [2]float64{start, start}}
 	all := before
@@ -240,7 +245,7 @@ func (f *fitting) fit() (*fabric.Profile, *FitReport, error) {
 		}
 	})
 	for _, r := range all {
-		out.Residuals = append(out.Residuals, Residual{r.ID, r.Unit, *r.Reference, *r.Measured, *r.Error})
+		out.Residuals = append(out.Residuals, r.residual())
 	}
 	return p, out, nil
 }
@@ -273,10 +278,27 @@ func (f *fitting) measure(at []float64) ([]Row, error) {
 	return f.run(f.profile(at))
 }
 
-// loss of a measurement. A range has no error inside.
+// hasValue says that there is a number to compare: a quotient may have had
+// nothing below it.
+func (r *Row) hasValue() bool {
+	return r.Measured != nil && !math.IsNaN(*r.Measured) && !math.IsInf(*r.Measured, 0)
+}
+
+func (r *Row) residual() Residual {
+	if !r.hasValue() {
+		return Residual{ID: r.ID, Unit: r.Unit, Note: cmp.Or(r.Note, "no value")}
+	}
+	return Residual{ID: r.ID, Unit: r.Unit, Reference: r.Reference, Measured: r.Measured, Error: r.Error}
+}
+
+// loss of a measurement. A range has no error inside. Without one of its values a
+// profile is worse than all that have them.
 func loss(at []float64, rows []Row) float64 {
 	sum := 0.0
 	for _, r := range rows {
+		if !r.hasValue() {
+			return math.Inf(1)
+		}
 		d := math.Log(math.Max(*r.Measured, 1e-9) / *r.Reference)
 		sum += d * d
 	}
@@ -340,7 +362,11 @@ func (r *FitReport) CSV() ([]byte, error) {
 		rows = append(rows, []string{"parameter", p.Name, strconv.FormatFloat(p.After, 'g', -1, 64), "", p.Unit, ""})
 	}
 	for _, x := range r.Residuals {
-		rows = append(rows, []string{"residual", x.ID, num(x.Measured), num(x.Reference), x.Unit, strconv.FormatFloat(x.Error, 'f', 4, 64)})
+		row := []string{"residual", x.ID, "", "", x.Unit, ""}
+		if x.Measured != nil {
+			row[2], row[3], row[5] = num(*x.Measured), num(*x.Reference), strconv.FormatFloat(*x.Error, 'f', 4, 64)
+		}
+		rows = append(rows, row)
 	}
 	err := w.WriteAll(rows)
 	return b.Bytes(), err
@@ -355,7 +381,11 @@ func (r *FitReport) String() string {
 	}
 	fmt.Fprintln(t, "row\tpublished\tmeasured\toff")
 	for _, x := range r.Residuals {
-		fmt.Fprintf(t, "%s\t%.4g\t%.4g %s\t%+.1f %%\n", x.ID, x.Reference, x.Measured, x.Unit, 100*x.Error)
+		if x.Measured == nil {
+			fmt.Fprintf(t, "%s\t\t%s\t\n", x.ID, x.Note)
+			continue
+		}
+		fmt.Fprintf(t, "%s\t%.4g\t%.4g %s\t%+.1f %%\n", x.ID, *x.Reference, *x.Measured, x.Unit, 100**x.Error)
 	}
 	t.Flush() // into memory
 	if r.Interrupted {

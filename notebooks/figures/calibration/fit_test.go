@@ -4,6 +4,7 @@ import (
 	"context"
 	"embed"
 	"encoding/csv"
+	"encoding/json"
 	"fmt"
 	"math"
 	"strconv"
@@ -144,6 +145,68 @@ func TestInterruptedFitKeepsTheBest(t *testing.T) {
 	}
 	if report.Loss[1] >= report.Loss[0] || best.NIC.TxRead.Value <= p.NIC.TxRead.Value {
 		t.Errorf("loss %v, tx_read %g", report.Loss, best.NIC.TxRead.Value)
+	}
+}
+
+// A profile on the way may lack a value, as a crossover that is nowhere: that is a
+// bad profile and not the end. The one to start from has to have all.
+func TestFitGoesPastProfilesWithoutAValue(t *testing.T) {
+	p, err := fabric.LoadProfile("val")
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := p.NIC.TxRead.Value
+	row := figures.Published{ID: "a", Use: Fit, From: 10, To: 10}
+	none := figures.Claim{ID: "b", Status: figures.Undecided, Why: "no crossover"}
+	lacking := 0
+	fit := func(lacks func(x float64) bool) (*FitReport, error) {
+		f, err := newFitting(p, FitOptions{Evaluations: 60, Params: []string{"nic.tx_read"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.run = func(on *fabric.Profile) ([]Row, error) {
+			x := on.NIC.TxRead.Value / start
+			out := []Row{{ID: "a"}, {ID: "b"}}
+			out[0].judge(row, 8*x)
+			switch {
+			case !lacks(x):
+				out[1].judge(row, 10)
+			case x > 1.5:
+				lacking++
+				out[1].judge(row, math.NaN())
+			default:
+				lacking++
+				out[1].claimed(row, none)
+			}
+			return out, nil
+		}
+		f.rest = func(*fabric.Profile) ([]Row, error) {
+			out := []Row{{ID: "a"}, {ID: "b"}}
+			out[0].judge(row, 10)
+			out[1].claimed(row, none)
+			return out, nil
+		}
+		_, report, err := f.fit()
+		return report, err
+	}
+	report, err := fit(func(x float64) bool { return x > 1.08 })
+	if err != nil || lacking == 0 {
+		t.Fatalf("%v after %d profiles without a value", err, lacking)
+	}
+	if x := report.Parameters[0]; report.Loss[1] >= report.Loss[0] || math.IsInf(report.Loss[1], 0) {
+		t.Errorf("loss %v, %+v", report.Loss, x)
+	}
+	text, err := report.CSV()
+	if err != nil || !strings.Contains(string(text), "\nresidual,b,,,,\n") || !strings.Contains(report.String(), "no crossover") {
+		t.Errorf("%v:\n%s\n%s", err, text, report)
+	}
+	if _, err := json.Marshal(report); err != nil {
+		t.Error(err)
+	}
+	for _, from := range []float64{0, 2} {
+		if _, err := fit(func(x float64) bool { return x > from }); (err == nil) != (from == 2) {
+			t.Errorf("a start that lacks values above %g: %v", from, err)
+		}
 	}
 }
 
