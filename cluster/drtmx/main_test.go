@@ -97,6 +97,7 @@ func TestBadUsageIsOneLineAndStatusTwo(t *testing.T) {
 		{`knob "later" is "map[]"`, []string{"compare", write("map.json", `{"spec":{"later":{}},"digest":"x"}`), filepath.Join(dir, "map.json")}},
 		{"cannot be read", []string{"compare", filepath.Join(dir, "none"), filepath.Join(dir, "none")}},
 		{"pace = fast", []string{"up", "--pace", "fast"}},
+		{"pace = 2h/s: must be from 0", []string{"up", "--pace", "2h/s", "--for", "10ms", "--listen", "127.0.0.1:0"}},
 		{"pace = -1ms", []string{"up", "--pace=-1ms"}},
 		{"is in use", []string{"up", "--listen", busy.Addr().String()}},
 		{"needs a token", []string{"up", "--listen", "0.0.0.0:0"}},

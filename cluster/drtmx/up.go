@@ -144,5 +144,5 @@ func parsePace(s string) (int64, error) {
 	if err != nil || d <= 0 {
 		return 0, &engine.SpecError{Field: "pace", Value: s, Rule: "must be virtual time per second such as 6ms/s, or max (flat out)"}
 	}
-	return d.Nanoseconds(), nil
+	return d.Nanoseconds(), cluster.CheckPace("pace", s, d.Nanoseconds())
 }

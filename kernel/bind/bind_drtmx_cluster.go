@@ -22,6 +22,7 @@ func init() {
 			"AttachToken":   r.ValueOf(cluster.AttachToken),
 			"Breakdown":     r.ValueOf(cluster.Breakdown),
 			"CDN":           r.ValueOf(cluster.CDN),
+			"CheckPace":     r.ValueOf(cluster.CheckPace),
 			"Compare":       r.ValueOf(cluster.Compare),
 			"DefaultListen": r.ValueOf(cluster.DefaultListen),
 			"DefaultPace":   r.ValueOf(cluster.DefaultPace),
