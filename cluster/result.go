@@ -57,11 +57,12 @@ func (c *Checks) String() string {
 	if k == nil || k.Mode == "off" {
 		return "not checked (knob check is off)"
 	}
+	if text := k.Unused(); text != "" {
+		return text
+	}
 	var b strings.Builder
 	wait := k.Seen - k.Transactions
 	switch {
-	case k.OK && k.Seen == 0:
-		b.WriteString("nothing to check: no transactions")
 	case k.OK && k.Transactions == 0:
 		fmt.Fprintf(&b, "%s: not judged yet, %d transactions wait for what follows them", k.Claimed, wait)
 	case k.OK:

@@ -3,8 +3,6 @@ package engine
 import (
 	"fmt"
 	"html"
-	"maps"
-	"slices"
 	"sort"
 	"strings"
 
@@ -65,10 +63,8 @@ func (r *Result) checksText() string {
 	switch c := r.Checks; {
 	case c == nil || c.Mode == "off":
 		return "off"
-	case c.OK && c.Seen == 0 && len(c.Invariants) == 0:
-		return "nothing to check: no transactions"
-	case c.OK && c.Seen == 0:
-		return "ok: " + strings.Join(slices.Sorted(maps.Keys(c.Invariants)), ", ") + "; no transactions"
+	case c.Unused() != "":
+		return c.Unused()
 	case c.OK:
 		return fmt.Sprintf("ok: %s, %d transactions, %s", c.Claimed, c.Transactions, c.Mode)
 	case len(c.Anomalies) > 0:

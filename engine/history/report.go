@@ -1,5 +1,11 @@
 package history
 
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
 // Report is what the checks of a run say; it marshals as "checks" of a result.
 type Report struct {
 	Mode         Mode            `json:"mode"`
@@ -15,6 +21,18 @@ type Report struct {
 
 // Failed says that something was found; where nothing was looked for, nothing was.
 func (r *Report) Failed() bool { return r != nil && r.Mode != Off && !r.OK }
+
+// Unused is what there is to say where nothing is wrong and no transaction was
+// seen, as with micro-benchmarks; "" where there is more to say.
+func (r *Report) Unused() string {
+	switch {
+	case !r.OK || r.Seen > 0:
+		return ""
+	case len(r.Invariants) == 0:
+		return "nothing to check: no transactions"
+	}
+	return "ok: " + strings.Join(slices.Sorted(maps.Keys(r.Invariants)), ", ") + "; no transactions"
+}
 
 // Invariant adds the verdict of an oracle (replica equality, a workload's total).
 func (r *Report) Invariant(name string, ok bool) {

@@ -91,3 +91,21 @@ func TestKey(t *testing.T) {
 		t.Errorf("%d %d %s", k.Table(), k.Row(), k)
 	}
 }
+
+func TestUnusedReport(t *testing.T) {
+	rep := New(Options{Mode: Sampled}).Report()
+	if got := rep.Unused(); got != "nothing to check: no transactions" {
+		t.Error(got)
+	}
+	rep.Invariant("total", true)
+	rep.Invariant("replicas", true)
+	if got := rep.Unused(); got != "ok: replicas, total; no transactions" {
+		t.Error(got)
+	}
+	seen := rep
+	seen.Seen = 1
+	rep.Invariant("total", false)
+	if rep.Unused() != "" || seen.Unused() != "" {
+		t.Errorf("there is more to say: %q, %q", rep.Unused(), seen.Unused())
+	}
+}
