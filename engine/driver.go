@@ -215,9 +215,10 @@ func (d *driver) done(machine, thread int, o *txn.Outcome) {
 	if d.s.tracer != nil {
 		d.s.tracer.done(machine, thread, o)
 	}
-	latency := o.End - o.Begin
+	latency, waited := o.End-o.Begin, r2.Time(0)
 	if d.queues != nil {
 		latency = o.End - d.claims[o.Co].at
+		waited = o.Begin - d.claims[o.Co].at
 		d.claims[o.Co].at = 0
 		d.open--
 	}
@@ -227,10 +228,15 @@ func (d *driver) done(machine, thread int, o *txn.Outcome) {
 	if phases == 0 {
 		phases = metrics.AllPhases
 	}
+	if waited > 0 {
+		phases |= 1 << metrics.PhaseOther
+	}
+	o.Breakdown[metrics.PhaseOther][metrics.Asleep] += waited
 	d.s.meter.add(&request{
 		typ: int(o.Type), committed: o.Committed, rolledBack: o.RolledBack, failed: o.Failed, attempts: o.Attempts, latencyPS: latency,
 		phases: phases, breakdown: &o.Breakdown, trips: &o.RoundTrips,
 	})
+	o.Breakdown[metrics.PhaseOther][metrics.Asleep] -= waited // of the next request
 }
 
 // set puts live knobs into effect; they have been validated.

@@ -3,6 +3,7 @@ package engine
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"strings"
@@ -330,5 +331,25 @@ func TestFewerCoroutinesKeepArrivals(t *testing.T) {
 	}
 	if r := s.Result(); !r.Checks.OK {
 		t.Error(r.checksText())
+	}
+}
+
+// Where the time of a request goes adds up to its latency, also of one that had to wait
+// for a coroutine.
+func TestPhasesAddUp(t *testing.T) {
+	for _, arrival := range []string{"closed", "open:5M"} {
+		s := open(t, small(Knobs{"clients.arrival": arrival, "coroutines": 2}))
+		advance(t, s, 300_000)
+		r := s.Result()
+		sum := 0.0
+		for _, p := range r.Phases { // order-free: a sum
+			sum += p.MeanUS
+		}
+		if r.Commits == 0 || math.Abs(sum-r.LatencyUS.Mean) > 1e-3*r.LatencyUS.Mean {
+			t.Errorf("%s: %d commits, phases of %g us, latency %g us", arrival, r.Commits, sum, r.LatencyUS.Mean)
+		}
+		if waits := r.Phases["other"].MeanUS > r.LatencyUS.Mean/2; waits != (arrival != "closed") {
+			t.Errorf("%s: %g of %g us outside the phases", arrival, r.Phases["other"].MeanUS, r.LatencyUS.Mean)
+		}
 	}
 }

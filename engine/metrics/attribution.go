@@ -10,7 +10,7 @@ type Phase uint8
 
 // The phases, in the order in which a transaction passes them (thesis §4.3).
 const (
-	PhaseOther Phase = iota // begin, bookkeeping, user code outside any phase
+	PhaseOther Phase = iota // begin, bookkeeping, user code outside any phase; of open arrivals, the wait for a coroutine
 	Execution
 	Lock
 	Validation
@@ -52,7 +52,7 @@ const (
 	Completion                    // DMA of the CQE
 	Poll                          // CQE ready until it is polled and the coroutine runs again
 	Compute                       // transaction code on its own core
-	Asleep                        // waiting on purpose: back-off
+	Asleep                        // waiting on purpose: back-off; or for a coroutine
 	NumMilestones
 )
 
