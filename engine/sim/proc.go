@@ -71,7 +71,7 @@ func (s *Sim) Go(name string, body func(*Proc)) *Proc {
 		returned = true
 	})
 	s.procs = append(s.procs, p)
-	s.parked = append(s.parked, parked{pull: *(**pull)(unsafe.Pointer(&p.next))})
+	s.parked = append(s.parked, parked{})
 	return p
 }
 
@@ -103,8 +103,7 @@ func (p *Proc) Park() {
 		panic(fmt.Sprintf("sim: process %s parked from outside", p.name))
 	}
 	var here byte
-	at := &p.s.parked[p.id]
-	at.routine, at.stack = routine(), uintptr(unsafe.Pointer(&here))
+	p.s.parked[p.id] = parked{routine(), uintptr(unsafe.Pointer(&here))}
 	if !p.yield(struct{}{}) {
 		panic(errStopped)
 	}
@@ -112,14 +111,7 @@ func (p *Proc) Park() {
 
 // parked is where the host keeps a process while it is parked. A stack may have
 // moved since; then the wrong lines are asked for.
-type parked struct {
-	routine, stack uintptr
-	pull           *pull
-}
-
-// pull is next of iter.Pull as the compiler lays it out: its code, and what it
-// shares with the coroutine. Nothing but asking for these lines depends on it.
-type pull struct{ code, state, routine uintptr }
+type parked struct{ routine, stack uintptr }
 
 // ID numbers the processes of a Sim from 0, in the order of Go.
 func (p *Proc) ID() uint32 { return p.id }
@@ -129,7 +121,6 @@ func (p *Proc) ID() uint32 { return p.id }
 func (s *Sim) AheadResume(id uint32) {
 	if p := &s.parked[id]; p.routine != 0 {
 		PrefetchLines(unsafe.Pointer(s.procs[id]), 2)
-		Prefetch(unsafe.Pointer(p.pull))
 		prefetchParked(p.routine, p.stack)
 	}
 }
