@@ -29,8 +29,8 @@ const feed = new Feed({
   frame(f) {
     const s = systems.get(f.sys) || { windows: [] };
     const changed = s.knobs_version !== f.knobs_version || s.epoch !== f.epoch, moved = changed || s.state !== f.state || f.events.length;
-    let ws = changed && f.windows.length ? f.windows : [...(s.epoch === f.epoch ? s.windows : []), ...f.windows];
-    systems.set(f.sys, Object.assign(s, f, { windows: ws.slice(-recent) }));
+    const ws = changed && f.windows.length ? f.windows : [...(s.epoch === f.epoch && !f.gap ? s.windows : []), ...f.windows];
+    systems.set(f.sys, { ...f, windows: ws.slice(-recent) });
     if (f.sys === shown) show();
     if (changed && f.sys === shown) knobs.refresh();
     if (moved) listSystems();
@@ -54,14 +54,17 @@ function show() {
   drawing = setTimeout(() => { drawing = 0; header(); }, 120);
 }
 
+// standing is how a system stands: by its latest frame, and before there is one
+// (a paused system sends none) by the list.
+function standing(sys) { return systems.get(sys) || list.find((s) => s.sys === sys); }
+
 function header() {
-  const s = systems.get(shown);
+  const s = standing(shown);
   if (!s) return;
   $("state").textContent = s.state;
   $("state").className = "pill " + s.state;
   $("pause").textContent = s.state === "paused" ? "Go on" : "Pause";
-  const ghost = list.find((x) => x.catching_up && x.forked_from === shown);
-  $("tempo").textContent = ghost ? `waits at ${ms(s.virtual_ns)} for its ghost ${ghost.sys}, which has replayed ${ms(systems.get(ghost.sys)?.virtual_ns ?? 0)}` : s.state === "paused" || s.state === "failed" ? `stands at ${ms(s.virtual_ns)}` : `1 s here = ${s.speed > 0 ? ms(s.speed) : "…"} in the cluster, now ${ms(s.virtual_ns)}`;
+  $("tempo").textContent = tempo(s);
   if (document.activeElement !== $("pace")) {
     const p = String(s.pace);
     if (![...$("pace").options].some((o) => o.value === p)) $("pace").append(el("option", { value: p }, `${ms(s.pace)}/s`));
@@ -69,8 +72,26 @@ function header() {
   }
   behind();
   notice(s.state === "failed" ? `System ${s.sys} failed: ${s.error} (what it measured stays; Reset begins again)` : s.unrecorded ? `The session is no longer written: ${s.unrecorded} (the cluster runs on; what was written before is kept)` : "");
-  const ws = s.windows, w = ws.at(-1);
-  if (!w) return;
+  tiles(s.windows || []);
+}
+
+function tempo(s) {
+  if (s.state === "paused" || s.state === "failed") return `stands at ${ms(s.virtual_ns)}`;
+  const ghost = list.find((x) => x.catching_up && x.forked_from === s.sys && x.fork_epoch === s.epoch); // one of an earlier life is not waited for
+  if (ghost) return `waits at ${ms(s.virtual_ns)} for its ghost ${ghost.sys}, which has replayed ${ms(standing(ghost.sys).virtual_ns)}`;
+  return `1 s here = ${s.speed > 0 ? ms(s.speed) : "…"} in the cluster, now ${ms(s.virtual_ns)}`;
+}
+
+// tiles writes the means of the latest windows. Without any, what stood there
+// was another life's or another system's.
+function tiles(ws) {
+  drawCluster(averaged(ws));
+  if (!ws.length) {
+    for (const id of ["t-throughput", "t-p50", "t-p99", "t-aborts", "checks"]) $(id).textContent = "–";
+    $("checks").className = "badge";
+    $("rolledtile").hidden = $("failedtile").hidden = true;
+    return;
+  }
   const mean = (f) => { const v = ws.map(f).filter((x) => x); return v.length ? v.reduce((a, b) => a + b) / v.length : 0; };
   $("t-throughput").textContent = si(mean((x) => x.throughput)) + "/s";
   for (const q of ["p50", "p99"]) { const v = mean((x) => x.latency_us[q]); $("t-" + q).textContent = v ? si(v) + " µs" : "–"; }
@@ -83,17 +104,16 @@ function header() {
   $("failedtile").hidden = !(failed + lost);
   $("failedtile").title = `${si(failed)} requests ended with an error, ${si(lost)} passive ones are lost: a machine crashed`;
   $("t-failed").textContent = share(failed, ended);
-  badge($("checks"), w.checks);
-  drawCluster(averaged(ws));
+  badge($("checks"), ws.at(-1).checks);
 }
 
 const share = (n, of) => of ? (100 * n / of).toFixed(n < of / 10 ? 2 : 0) + " %" : "–";
 
 // behind says how far systems are behind the first one.
 function behind() {
-  const now = systems.get("a")?.virtual_ns;
+  const now = standing("a")?.virtual_ns;
   for (const li of $("systems").children) {
-    const gap = now - (systems.get(li.dataset.key)?.virtual_ns ?? now);
+    const gap = now - (standing(li.dataset.key)?.virtual_ns ?? now);
     li.querySelector("small").textContent = gap > 2e6 ? `${ms(gap)} behind` : "";
   }
 }
@@ -142,17 +162,16 @@ async function all() {
   const about = await call("GET", "/page/about", undefined, true);
   if (about && code && about.code !== code) { location.reload(); return; }
   code = about?.code || code;
-  systems.clear();
   charts.stale(); cards.refresh(true); figures.refresh();
   await Promise.all([knobs.refresh(), listSystems(), steps.refresh()]);
   return about;
 }
 
-$("pause").onclick = () => control(systems.get(shown)?.state === "paused" ? "resume" : "pause");
+$("pause").onclick = () => control(standing(shown)?.state === "paused" ? "resume" : "pause");
 $("step").onclick = () => control("step", { virtual_ns: knobs.value("window_ns") || 400000 });
 $("reset").onclick = () => control("reset", {}, shown);
 $("pace").onchange = (e) => control("pace", { virtual_ns: Number(e.target.value) });
-$("checks").onclick = () => openChecks(systems.get(shown)?.windows.at(-1)?.checks);
+$("checks").onclick = () => openChecks(standing(shown)?.windows?.at(-1)?.checks);
 $("pinstate").onclick = () => pins.now(shown);
 $("fork").onclick = () => ghost(shown, knobs.undo || {});
 $("copy").onclick = async () => {

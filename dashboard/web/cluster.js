@@ -9,9 +9,15 @@ const percent = (u) => `${(100 * u).toFixed(0)} %`;
 
 let drawn = "", parts = [];
 
-// drawCluster takes the nodes of the latest windows, averaged.
+// drawCluster takes the nodes of the latest windows, averaged; none: nothing
+// has been measured.
 export function drawCluster(nodes) {
-  if (!nodes.length) return;
+  if (!nodes.length) {
+    drawn = "";
+    $("limit").textContent = "nothing measured yet";
+    $("cluster").replaceChildren();
+    return;
+  }
   const resources = Object.keys(names).filter((r) => nodes.some((n) => n.utilization[r] !== undefined));
   for (const r of Object.keys(nodes[0].utilization)) if (!names[r]) resources.push(r);
   const shown = nodes.length > 4 ? resources.filter((r) => r !== "nic_context" || nodes.some((n) => n.utilization[r] > 0.01)) : resources;

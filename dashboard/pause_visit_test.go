@@ -1,0 +1,105 @@
+package dashboard_test
+
+import (
+	"fmt"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"drtmx/cluster"
+	"drtmx/engine"
+)
+
+// What the header says of the system shown.
+const (
+	stateJS   = `document.getElementById("state").textContent`
+	tempoJS   = `document.getElementById("tempo").textContent`
+	buttonJS  = `document.getElementById("pause").textContent`
+	tilesGone = `["throughput", "p50", "p99", "aborts"].every((n) => document.getElementById("t-" + n).textContent === "–") && document.getElementById("checks").textContent === "–"`
+)
+
+func is(js, want string) string { return fmt.Sprintf("%s === %q", js, want) }
+
+// A system that begins again while it is paused sends one frame and no more:
+// the page shows that one, and its next click goes on. Every reload of the page
+// asks about itself first, which here takes longer than the frame does.
+func TestPageOfAPausedReset(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a browser; not in short mode")
+	}
+	s := newSite(t, browserSpec, cluster.Options{Pace: 20_000_000}, func(h http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/page/about" {
+				time.Sleep(200 * time.Millisecond)
+			}
+			h.ServeHTTP(w, r)
+		})
+	})
+	b := newTab(t)
+	b.do(chromedp.EmulateViewport(1400, 1000))
+	b.do(chromedp.Navigate(s.url("/")))
+	b.until("the page is there", ready+" && "+latestJS+" > 3")
+	if _, err := s.agent.Fork(t.Context(), "a", nil, "script"); err != nil {
+		t.Fatal(err)
+	}
+	b.until("a second system", `document.querySelectorAll("#systems li").length === 2 && !document.getElementById("systems").textContent.includes("catching up")`)
+	b.click("#pause")
+	b.until("it stands", is(stateJS, "paused")+` && /^stands at [1-9]/.test(`+tempoJS+`)`)
+	b.click("#reset")
+	b.until("it stands at 0", is(stateJS, "paused")+" && "+is(tempoJS, "stands at 0.00 ms")+" && "+is(buttonJS, "Go on"))
+	b.until("no number of its earlier life", tilesGone+` && !document.querySelector("#cluster .frame") && document.getElementById("limit").textContent === "nothing measured yet"`)
+	time.Sleep(time.Second) // all that the reload asked for is there
+	b.shot("reset.png")
+	// The other one is as it was: it sent nothing either.
+	b.click("#systems button.b")
+	b.until("the other one stands where it stood", is(stateJS, "paused")+` && /^stands at [1-9]/.test(`+tempoJS+`) && !(`+tilesGone+`)`)
+	b.click("#systems button.a")
+	b.until("the first one again", is(tempoJS, "stands at 0.00 ms")+" && "+tilesGone)
+	b.click("#pause")
+	b.until("it goes on at the first click", is(stateJS, "running")+" && "+is(buttonJS, "Pause")+" && !("+tilesGone+`) && document.querySelector("#cluster .frame")`)
+	b.quiet(s)
+}
+
+// A ghost of an earlier life is none that a system waits for.
+func TestPageOfAResetBeforeItsGhost(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a browser; not in short mode")
+	}
+	var opened atomic.Int32
+	open := func(spec engine.Spec) (cluster.System, error) {
+		sys, err := engine.Open(spec)
+		if err != nil || opened.Add(1) != 2 {
+			return sys, err
+		}
+		return tardy{sys}, nil
+	}
+	s := newSite(t, browserSpec, cluster.Options{Pace: 20_000_000, Open: open}, nil)
+	b := newTab(t)
+	b.do(chromedp.EmulateViewport(1400, 1000))
+	b.do(chromedp.Navigate(s.url("/")))
+	b.until("the page is there", ready+" && "+latestJS+" > 3")
+	b.click("#fork")
+	b.until("it waits for its ghost", `/^waits at .* for its ghost b/.test(`+tempoJS+`)`)
+	b.click("#pause")
+	b.until("it stands, whatever its ghost does", is(stateJS, "paused")+` && /^stands at [1-9]/.test(`+tempoJS+`)`)
+	b.click("#reset")
+	b.until("it stands at 0", is(tempoJS, "stands at 0.00 ms"))
+	b.click("#pause")
+	b.until("it runs", is(stateJS, "running")+` && /^1 s here/.test(`+tempoJS+`)`)
+	if now, err := s.agent.State("b"); err != nil || !now.CatchingUp {
+		t.Errorf("the ghost is %+v, %v: too early to be of use here", now, err)
+	}
+	b.quiet(s)
+}
+
+// tardy is a system that replays slowly.
+type tardy struct{ cluster.System }
+
+func (s tardy) Advance(d int64) error {
+	time.Sleep(50 * time.Millisecond)
+	return s.System.Advance(min(d, 1000))
+}
+
