@@ -167,7 +167,7 @@ type P_drtmx_cluster_System struct {
 	Set_            func(any, engine.Knobs, string) (engine.Change, error)
 	Spec_           func(any) engine.Spec
 	State_          func(any) string
-	Trace_          func(any, int) ([]engine.TxnTrace, error)
+	TraceWith_      func(any, context.Context, int, func(done int, total int)) ([]engine.TxnTrace, error)
 	Values_         func(any) engine.Knobs
 	Windows_        func(any, int) []engine.Window
 }
@@ -192,8 +192,8 @@ func (P *P_drtmx_cluster_System) Set(a0 engine.Knobs, a1 string) (engine.Change,
 }
 func (P *P_drtmx_cluster_System) Spec() engine.Spec { return P.Spec_(P.Object) }
 func (P *P_drtmx_cluster_System) State() string     { return P.State_(P.Object) }
-func (P *P_drtmx_cluster_System) Trace(a0 int) ([]engine.TxnTrace, error) {
-	return P.Trace_(P.Object, a0)
+func (P *P_drtmx_cluster_System) TraceWith(a0 context.Context, a1 int, a2 func(done int, total int)) ([]engine.TxnTrace, error) {
+	return P.TraceWith_(P.Object, a0, a1, a2)
 }
 func (P *P_drtmx_cluster_System) Values() engine.Knobs           { return P.Values_(P.Object) }
 func (P *P_drtmx_cluster_System) Windows(a0 int) []engine.Window { return P.Windows_(P.Object, a0) }
