@@ -208,11 +208,7 @@ func (a *Agent) call(ctx context.Context, sys string, f func(m *member) error) e
 	if err != nil {
 		return err
 	}
-	var ferr error
-	if err := m.do(ctx, func() { ferr = f(m) }); err != nil {
-		return err
-	}
-	return ferr
+	return m.call(ctx, f)
 }
 
 // Set changes knobs of a system now: all of them or none. by is "page",

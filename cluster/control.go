@@ -2,29 +2,73 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"drtmx/engine"
 )
 
-// some runs f on the goroutines of one system, or of all if sys is empty.
+// some runs f on the goroutines of one system, or of all if sys is empty. Of all,
+// those that cannot follow are left as they are: one that has failed does not
+// hold up the others. Only if none can follow, it is an error, the first one's.
 func (a *Agent) some(ctx context.Context, sys string, f func(m *member) error) error {
 	if sys != "" {
 		return a.call(ctx, sys, f)
 	}
+	var first error
+	followed := false
 	for _, m := range a.all() {
-		if err := a.call(ctx, m.id, f); err != nil {
+		err := m.call(ctx, f)
+		switch {
+		case err == nil:
+			followed = true
+		case !cannotFollow(err):
 			return err
+		case first == nil:
+			first = err
 		}
 	}
-	return nil
+	if followed {
+		return nil
+	}
+	return first
 }
 
-// Pause stops a system, or all if sys is empty, between two slices.
+// cannotFollow is true for reasons that are a system's own, not the command's.
+func cannotFollow(err error) bool {
+	var failed *FailedError
+	var busy *BusyError
+	var ended *EndedError
+	return errors.As(err, &failed) || errors.As(err, &busy) || errors.As(err, &ended)
+}
+
+// EndedError says that someone else ended what was waited for, a step or a run,
+// or the system itself (HTTP 409).
+type EndedError struct{ Sys, Why string }
+
+func (e *EndedError) Error() string { return fmt.Sprintf("system %s %s", e.Sys, e.Why) }
+
+// closedError says why a loop has ended: with the agent or alone.
+func (m *member) closedError() error {
+	m.agent.mu.Lock()
+	defer m.agent.mu.Unlock()
+	if m.agent.closed {
+		return errClosed
+	}
+	return &EndedError{m.id, "was closed meanwhile"}
+}
+
+// Pause stops a system, or all if sys is empty, between two slices. A step or run
+// ends there, and whoever waits for it is told.
 func (a *Agent) Pause(ctx context.Context, sys string) error {
 	return a.some(ctx, sys, func(m *member) error {
 		m.paused = true
+		if m.goal != nil {
+			why := fmt.Sprintf("was paused at %d ns, before the end of its step or run at %d ns", m.sys.NowNS(), m.goal.to)
+			m.cancelStep(m.goal, &EndedError{m.id, why})
+			return nil
+		}
 		m.publish(time.Now())
 		return nil
 	})
@@ -85,9 +129,14 @@ func (a *Agent) Step(ctx context.Context, sys string, d int64) error {
 func (a *Agent) await(ctx context.Context, m *member, s *step) error {
 	select {
 	case err := <-s.done:
-		return err
+		return m.endOf(err)
 	case <-m.done:
-		return errClosed
+		select {
+		case err := <-s.done: // it arrived, and then the system was closed
+			return m.endOf(err)
+		default:
+		}
+		return m.closedError()
 	case <-ctx.Done():
 	}
 	select { // the loop may be inside a slice of user code that does not end
@@ -106,6 +155,14 @@ func (a *Agent) await(ctx context.Context, m *member, s *step) error {
 	return ctx.Err()
 }
 
+// endOf is what the end of a step means to who waits for it.
+func (m *member) endOf(err error) error {
+	if errors.Is(err, errClosed) {
+		return m.closedError()
+	}
+	return err
+}
+
 // Run measures d of virtual time, flat out, and returns what it measured; then
 // the system goes on as before. A change that waits for its drain takes effect
 // first: what is measured is the cluster with it.
@@ -115,9 +172,10 @@ func (a *Agent) Run(ctx context.Context, sys string, d int64, progress func(done
 		return nil, err
 	}
 	var s *step
-	err = a.call(ctx, sys, func(m *member) (err error) {
+	var life string
+	err = m.call(ctx, func(m *member) (err error) {
 		if s, err = m.beginStep(d, progress); err == nil {
-			s.settle = true
+			s.settle, life = true, m.epoch
 		}
 		return err
 	})
@@ -127,7 +185,19 @@ func (a *Agent) Run(ctx context.Context, sys string, d int64, progress func(done
 	if err := a.await(ctx, m, s); err != nil {
 		return nil, err
 	}
-	return a.Result(ctx, m.id)
+	var r *engine.Result
+	err = m.call(ctx, func(m *member) error {
+		if m.epoch != life {
+			return resetError(m.id)
+		}
+		r = m.sys.Result()
+		return nil
+	})
+	return r, err
+}
+
+func resetError(sys string) error {
+	return &EndedError{sys, "was reset before its step or run was over"}
 }
 
 // Reset begins a system again at 0 with some knobs changed; any knob, live or

@@ -122,7 +122,7 @@ func (m *member) do(ctx context.Context, f func()) error {
 	select {
 	case m.cmds <- c:
 	case <-m.done:
-		return errClosed
+		return m.closedError()
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -130,10 +130,19 @@ func (m *member) do(ctx context.Context, f func()) error {
 	case <-ran:
 		return nil
 	case <-m.done:
-		return errClosed
+		return m.closedError()
 	case <-ctx.Done():
 		return ctx.Err() // f still runs, its outcome is not waited for
 	}
+}
+
+// call is do for what may be refused.
+func (m *member) call(ctx context.Context, f func(m *member) error) error {
+	var ferr error
+	if err := m.do(ctx, func() { ferr = f(m) }); err != nil {
+		return err
+	}
+	return ferr
 }
 
 func (m *member) loop() {
@@ -502,7 +511,7 @@ func (m *member) reset(k engine.Knobs, seed any, by string) error {
 		return err
 	}
 	if m.goal != nil {
-		m.goal.done <- errors.New("the system was reset")
+		m.goal.done <- resetError(m.id)
 		m.goal = nil
 	}
 	m.endRecording()

@@ -102,4 +102,3 @@ func (s tardy) Advance(d int64) error {
 	time.Sleep(50 * time.Millisecond)
 	return s.System.Advance(min(d, 1000))
 }
-

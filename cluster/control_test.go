@@ -1,0 +1,149 @@
+package cluster
+
+import (
+	"errors"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"drtmx/engine"
+)
+
+// newFakes starts an agent with a paused system for each of the options.
+func newFakes(t *testing.T, of ...fakeOptions) *Agent {
+	t.Helper()
+	n := 0
+	a, err := NewAgent(smallSpec(), Options{Paused: true, Open: func(s engine.Spec) (System, error) {
+		n++
+		return fakeOpener(of[min(n, len(of))-1])(s)
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { a.Close() })
+	for range of[1:] {
+		if _, err := a.Add(smallSpec()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return a
+}
+
+// A command to all systems is one to those that can follow.
+func TestFailedSystemDoesNotHoldUpTheOthers(t *testing.T) {
+	a := newFakes(t, fakeOptions{failAt: 1000}, fakeOptions{})
+	s := web(t, a, Web{})
+	control := func(path, body string) reply { t.Helper(); return ask(t, s, "POST", "/api/control"+path, body) }
+	if a.Step(bg, "a", 2000) == nil {
+		t.Fatal("a did not fail")
+	}
+	control("", `{"action":"step","virtual_ns":5000}`).want(t, 200, "")
+	if now := stateOf(t, a, "b"); now.VirtualNS != 5000 || now.State != StatePaused {
+		t.Errorf("after a step of all: %+v", now)
+	}
+	control("", `{"action":"resume"}`).want(t, 200, "")
+	if now := stateOf(t, a, "b"); now.State != StateRunning {
+		t.Errorf("after a resume of all: %+v", now)
+	}
+	for _, action := range []string{`{"action":"resume"}`, `{"action":"step","virtual_ns":5000}`} {
+		control("?sys=a", action).want(t, 409, "system a has failed")
+	}
+	if err := a.CloseSystem("b"); err != nil {
+		t.Fatal(err)
+	}
+	for _, action := range []string{`{"action":"resume"}`, `{"action":"step","virtual_ns":5000}`} {
+		control("", action).want(t, 409, "system a has failed")
+	}
+}
+
+// A ghost that replays is left out of a step, and a step of nobody is refused.
+func TestStepOfAllLeavesOutWhoCatchesUp(t *testing.T) {
+	a := newFakes(t, fakeOptions{})
+	if err := a.Step(bg, "", 100_000_000); err != nil {
+		t.Fatal(err)
+	}
+	a.opts.Open = fakeOpener(fakeOptions{slow: 40 * time.Millisecond}) // slices stay short: seconds
+	if _, err := a.Fork(bg, "a", nil, "script"); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Step(bg, "", 5000); err != nil {
+		t.Errorf("step of all: %v", err)
+	}
+	if now := stateOf(t, a, "a"); now.VirtualNS != 100_005_000 {
+		t.Errorf("a: %+v", now)
+	}
+	if now := stateOf(t, a, "b"); !now.CatchingUp {
+		t.Fatalf("b: %+v: too early to be of use here", now)
+	}
+	var busy *BusyError
+	if err := a.Step(bg, "b", 5000); !errors.As(err, &busy) {
+		t.Errorf("step of b: %v", err)
+	}
+}
+
+// during begins a request, waits until time passes in the system, does
+// something else and returns the answer.
+func during(t *testing.T, a *Agent, s *httptest.Server, sys, path, body string, f func()) reply {
+	t.Helper()
+	from := stateOf(t, a, sys).VirtualNS
+	answer := make(chan reply, 1)
+	go func() { answer <- ask(t, s, "POST", path+"?sys="+sys, body) }()
+	within(t, 5*time.Second, "time passes", func() bool { return stateOf(t, a, sys).VirtualNS > from })
+	f()
+	select {
+	case r := <-answer:
+		return r
+	case <-time.After(10 * time.Second):
+		a.Close() // else the server waits for the answer
+		t.Fatal("no answer")
+		return reply{}
+	}
+}
+
+const (
+	longStep = `{"action":"step","virtual_ns":1000000000000}`
+	longRun  = `{"virtual_ns":1000000000000}`
+)
+
+// Time stands once a pause is answered, also in a step or run, whose caller is
+// told that it did not get what it asked for.
+func TestPauseEndsAStep(t *testing.T) {
+	a := newFakes(t, fakeOptions{slow: time.Millisecond})
+	s := web(t, a, Web{})
+	for path, body := range map[string]string{"/api/control": longStep, "/api/run": longRun} {
+		var stood int64
+		during(t, a, s, "a", path, body, func() {
+			ask(t, s, "POST", "/api/control", `{"action":"pause"}`).want(t, 200, `"state":"paused"`)
+			stood = stateOf(t, a, "a").VirtualNS
+		}).want(t, 409, "system a was paused at ")
+		time.Sleep(20 * time.Millisecond)
+		if now := stateOf(t, a, "a"); now.VirtualNS != stood || now.State != StatePaused {
+			t.Errorf("%s: paused at %d, then %+v", path, stood, now)
+		}
+	}
+	if err := a.Step(bg, "a", 1000); err != nil {
+		t.Errorf("the next step: %v", err)
+	}
+}
+
+// What another client did to a system is a conflict, not a fault of the server.
+func TestWhatOthersEndIsAConflict(t *testing.T) {
+	for path, body := range map[string]string{"/api/control": longStep, "/api/run": longRun} {
+		a := newFakes(t, fakeOptions{slow: time.Millisecond}, fakeOptions{slow: time.Millisecond})
+		s := web(t, a, Web{})
+		during(t, a, s, "b", path, body, func() {
+			ask(t, s, "POST", "/api/control?sys=b", `{"action":"reset"}`).want(t, 200, "")
+		}).want(t, 409, "system b was reset")
+		during(t, a, s, "b", path, body, func() {
+			ask(t, s, "DELETE", "/api/systems?sys=b", "").want(t, 200, "")
+		}).want(t, 409, "system b was closed")
+		var err error
+		done := make(chan struct{})
+		go func() { defer close(done); err = a.Step(bg, "a", 1_000_000_000_000) }()
+		within(t, 5*time.Second, "time passes", func() bool { return stateOf(t, a, "a").VirtualNS > 0 })
+		a.Close()
+		if <-done; !errors.Is(err, errClosed) {
+			t.Errorf("when all is closed: %v", err)
+		}
+	}
+}
