@@ -102,3 +102,43 @@ func (s tardy) Advance(d int64) error {
 	time.Sleep(50 * time.Millisecond)
 	return s.System.Advance(min(d, 1000))
 }
+
+// A system that failed does not hold up the others, whichever is shown.
+func TestPageOfAFailedSystemBesideAnother(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a browser; not in short mode")
+	}
+	var opened atomic.Int32
+	s := newSite(t, browserSpec, cluster.Options{Pace: 20_000_000, Open: func(spec engine.Spec) (cluster.System, error) {
+		sys, err := engine.Open(spec)
+		if err != nil || opened.Add(1) > 1 {
+			return sys, err
+		}
+		return mortal{sys}, nil
+	}}, nil)
+	if _, err := s.agent.Add(browserSpec); err != nil {
+		t.Fatal(err)
+	}
+	b := newTab(t)
+	b.do(chromedp.EmulateViewport(1400, 1000))
+	b.do(chromedp.Navigate(s.url("/")))
+	b.until("the failure", is(stateJS, "failed")+" && "+is(buttonJS, "Pause"))
+	b.click("#pause")
+	b.until("the other one is paused", is(buttonJS, "Go on")+` && /b\W*paused/.test(document.getElementById("systems").textContent)`)
+	b.click("#pause")
+	b.until("the other one goes on", is(buttonJS, "Pause")+` && /b\W*running/.test(document.getElementById("systems").textContent)`)
+	b.click("#systems button.b")
+	b.until("it is shown", is(stateJS, "running"))
+	b.click("#pause")
+	b.until("it stands", is(stateJS, "paused"))
+	stood, err := s.agent.State("b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.click("#step")
+	b.until("one window further", fmt.Sprintf(`fetch("/api/state?sys=b").then((r) => r.json()).then((x) => x.virtual_ns === %d && x.state === "paused")`, stood.VirtualNS+100_000))
+	b.click("#pause")
+	b.until("it goes on", is(stateJS, "running")+` && document.getElementById("notice").hidden`)
+	b.shot("beside.png")
+	b.quiet(s)
+}

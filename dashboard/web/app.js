@@ -58,12 +58,19 @@ function show() {
 // (a paused system sends none) by the list.
 function standing(sys) { return systems.get(sys) || list.find((s) => s.sys === sys); }
 
+// allStand is true when what is shown is paused, or has failed and the others are
+// paused: then the button, which is for all, lets them go on.
+function allStand() {
+  const state = standing(shown)?.state, others = list.map((s) => standing(s.sys).state);
+  return state === "paused" || state === "failed" && others.includes("paused") && others.every((x) => x === "paused" || x === "failed");
+}
+
 function header() {
   const s = standing(shown);
   if (!s) return;
   $("state").textContent = s.state;
   $("state").className = "pill " + s.state;
-  $("pause").textContent = s.state === "paused" ? "Go on" : "Pause";
+  $("pause").textContent = allStand() ? "Go on" : "Pause";
   $("tempo").textContent = tempo(s);
   if (document.activeElement !== $("pace")) {
     const p = String(s.pace);
@@ -167,7 +174,7 @@ async function all() {
   return about;
 }
 
-$("pause").onclick = () => control(standing(shown)?.state === "paused" ? "resume" : "pause");
+$("pause").onclick = () => control(allStand() ? "resume" : "pause");
 $("step").onclick = () => control("step", { virtual_ns: knobs.value("window_ns") || 400000 });
 $("reset").onclick = () => control("reset", {}, shown);
 $("pace").onchange = (e) => control("pace", { virtual_ns: Number(e.target.value) });
