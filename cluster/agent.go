@@ -57,8 +57,8 @@ func NewAgent(spec engine.Spec, o Options) (*Agent, error) {
 	if o.Open == nil {
 		o.Open = openEngine
 	}
-	if o.Pace < 0 {
-		return nil, &engine.SpecError{Field: "pace", Value: fmt.Sprint(o.Pace), Rule: "must be 0 (flat out) or above"}
+	if err := CheckPace("pace", fmt.Sprint(o.Pace), o.Pace); err != nil {
+		return nil, err
 	}
 	if o.Session != "" && o.Resume != "" {
 		return nil, &engine.SpecError{Field: "session", Value: o.Session, Rule: "cannot be combined with resume, which continues its own file", Next: "drop one"}

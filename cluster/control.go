@@ -90,8 +90,8 @@ func (a *Agent) Resume(ctx context.Context, sys string) error {
 // Pace sets virtual nanoseconds per second of wall time, 0 for flat out, of one
 // system or of all.
 func (a *Agent) Pace(ctx context.Context, sys string, ns int64) error {
-	if ns < 0 || ns > int64(time.Hour) {
-		return &engine.SpecError{Field: "virtual_ns", Value: fmt.Sprint(ns), Rule: "must be from 0 (flat out) to an hour per second"}
+	if err := CheckPace("virtual_ns", fmt.Sprint(ns), ns); err != nil {
+		return err
 	}
 	return a.some(ctx, sys, func(m *member) error {
 		m.pace = ns
