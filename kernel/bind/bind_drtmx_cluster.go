@@ -64,6 +64,7 @@ func init() {
 			"Client":        r.TypeOf((*cluster.Client)(nil)).Elem(),
 			"Cluster":       r.TypeOf((*cluster.Cluster)(nil)).Elem(),
 			"Comparison":    r.TypeOf((*cluster.Comparison)(nil)).Elem(),
+			"EndedError":    r.TypeOf((*cluster.EndedError)(nil)).Elem(),
 			"Event":         r.TypeOf((*cluster.Event)(nil)).Elem(),
 			"FailedError":   r.TypeOf((*cluster.FailedError)(nil)).Elem(),
 			"Failure":       r.TypeOf((*cluster.Failure)(nil)).Elem(),
