@@ -1,16 +1,10 @@
 package main
 
-import (
-	"errors"
-
-	"drtmx/engine/sim"
-	"drtmx/engine/sim/cputime"
-)
+import "drtmx/engine/sim"
 
 // A bare READ is what the queue of events and the coroutines take of a READ: its six
 // events and its wait, the pipelines of the RNICs, and the copy of its bytes, without
-// queue pairs, caches, cores and completions. It is the table's measure of the host:
-// no READ of any model can be faster here.
+// queue pairs, caches, cores and completions. What a READ takes beyond it is the models'.
 type bare struct {
 	s      *sim.Sim
 	tx, rx [bareNICs]sim.FIFO
@@ -67,24 +61,12 @@ func newBare() *bare {
 
 // runBare is the rate of bare READs.
 func runBare() (map[string]float64, error) {
-	const warm, slices, slice = 20 * sim.Microsecond, 20, 25 * sim.Microsecond
+	const warm, span = 20 * sim.Microsecond, 500 * sim.Microsecond
 	b := newBare()
 	defer b.s.Close()
 	if err := b.s.Run(warm); err != nil {
 		return nil, err
 	}
-	var rates []float64
-	for range slices {
-		from, before := cputime.Now(), b.done
-		if err := b.s.Run(b.s.Now() + slice); err != nil {
-			return nil, err
-		}
-		if spent := cputime.Now() - from; spent > 0 {
-			rates = append(rates, float64(b.done-before)/spent.Seconds())
-		}
-	}
-	if len(rates) == 0 {
-		return nil, errors.New("bare: no CPU time is counted here")
-	}
-	return map[string]float64{"rate": median(rates)}, nil
+	rate, _, err := inSlices("bare", func(n int64) error { return b.s.Run(b.s.Now() + span/n) }, func() uint64 { return b.done })
+	return map[string]float64{"rate": rate}, err
 }

@@ -22,8 +22,9 @@ type measurement struct {
 	required float64 // requests per second of CPU time; 0: nothing is required
 	perVerb  bool    // report allocations too
 
-	// Instead of a system.
+	// What is run if it is no system.
 	instead func() (map[string]float64, error)
+
 	// Instead of its rate the table has how many times the CPU time of another
 	// measurement a request takes.
 	against string
@@ -46,7 +47,7 @@ var measurements = []measurement{
 		}},
 		warmNS: 300_000, spanNS: 500_000,
 	},
-	{name: "bare", what: "READ without hardware (six events, a wait, a copy): what this machine lets a simulator do", instead: runBare},
+	{name: "bare", what: "READ without hardware: six events, a wait and a copy", instead: runBare},
 	smallbank("sampled", 80e3),
 	smallbank("full", 40e3),
 	writes("DRAM", "", 0, engine.Knobs{"nvm.enabled": false}),
@@ -132,11 +133,7 @@ func printOne(name, profile string) error {
 		if m.name != name {
 			continue
 		}
-		measure := func() (map[string]float64, error) { return m.run(profile) }
-		if m.instead != nil {
-			measure = m.instead
-		}
-		values, err := measure()
+		values, err := m.run(profile)
 		if err != nil {
 			return err
 		}
@@ -148,6 +145,9 @@ func printOne(name, profile string) error {
 // run measures after the warm-up: what a system does before is the business of
 // other numbers.
 func (m *measurement) run(profile string) (map[string]float64, error) {
+	if m.instead != nil {
+		return m.instead()
+	}
 	s, err := engine.Open(m.spec)
 	if err != nil {
 		return nil, err
@@ -168,7 +168,7 @@ func (m *measurement) run(profile string) (map[string]float64, error) {
 		defer pprof.StopCPUProfile()
 	}
 	s.Mark()
-	rate, allocs, err := m.slices(s)
+	rate, allocs, err := inSlices(m.name, func(n int64) error { return s.Advance(m.spanNS / n) }, func() uint64 { return s.Result().Commits })
 	if err != nil {
 		return nil, err
 	}
@@ -187,31 +187,32 @@ func (m *measurement) run(profile string) (map[string]float64, error) {
 	}, nil
 }
 
-// slices is the median rate over the slices of the measured time, for a burst of a
-// neighbour hits some of them only, and what they allocated.
-func (m *measurement) slices(s *engine.System) (rate float64, allocs uint64, err error) {
+// inSlices is the median rate over the slices of the measured time, for a burst of a
+// neighbour hits some of them only, and what they allocated. advance goes the n-th part
+// of the way, done counts requests.
+func inSlices(name string, advance func(n int64) error, done func() uint64) (rate float64, allocs uint64, err error) {
 	const n = 20
 	var rates []float64
-	before := uint64(0)
+	before := done()
 	var memory runtime.MemStats
 	for range n {
 		runtime.ReadMemStats(&memory)
 		allocs -= memory.Mallocs
 		from := cputime.Now()
-		if err := s.Advance(m.spanNS / n); err != nil {
+		if err := advance(n); err != nil {
 			return 0, 0, err
 		}
 		spent := cputime.Now() - from
 		runtime.ReadMemStats(&memory)
 		allocs += memory.Mallocs
-		done := s.Result().Commits
+		now := done()
 		if spent > 0 {
-			rates = append(rates, float64(done-before)/spent.Seconds())
+			rates = append(rates, float64(now-before)/spent.Seconds())
 		}
-		before = done
+		before = now
 	}
 	if len(rates) == 0 {
-		return 0, 0, fmt.Errorf("%s: no CPU time is counted here", m.name)
+		return 0, 0, fmt.Errorf("%s: no CPU time is counted here", name)
 	}
 	return median(rates), allocs, nil
 }
