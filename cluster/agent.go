@@ -255,8 +255,8 @@ func (a *Agent) Result(ctx context.Context, sys string) (out *engine.Result, err
 // with its own has none yet: what happened and what will are not told apart.
 func (a *Agent) Session(ctx context.Context, sys string) (out []byte, err error) {
 	err = a.call(ctx, sys, func(m *member) error {
-		if m.replay != nil {
-			return &BusyError{m.id, "is catching up with its session"}
+		if err := m.caughtUp(); err != nil {
+			return err
 		}
 		now := m.mark()
 		out, err = m.rec.bytes(&now)

@@ -129,11 +129,11 @@ func (a *Agent) Step(ctx context.Context, sys string, d int64) error {
 func (a *Agent) await(ctx context.Context, m *member, s *step) error {
 	select {
 	case err := <-s.done:
-		return m.endOf(err)
+		return err
 	case <-m.done:
 		select {
 		case err := <-s.done: // it arrived, and then the system was closed
-			return m.endOf(err)
+			return err
 		default:
 		}
 		return m.closedError()
@@ -153,14 +153,6 @@ func (a *Agent) await(ctx context.Context, m *member, s *step) error {
 	case <-time.After(time.Second):
 	}
 	return ctx.Err()
-}
-
-// endOf is what the end of a step means to who waits for it.
-func (m *member) endOf(err error) error {
-	if errors.Is(err, errClosed) {
-		return m.closedError()
-	}
-	return err
 }
 
 // Run measures d of virtual time, flat out, and returns what it measured; then

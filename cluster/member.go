@@ -369,14 +369,10 @@ func (m *member) stepDone() {
 
 // beginStep asks for d of virtual time, flat out, whatever the pace.
 func (m *member) beginStep(d int64, progress func(done, total int)) (*step, error) {
-	switch {
-	case m.err != nil:
-		return nil, m.failedError()
-	case m.replay != nil:
-		return nil, &BusyError{m.id, "is catching up with its session"}
-	case m.goal != nil:
-		return nil, &BusyError{m.id, "is running a step"}
-	case d <= 0:
+	if err := m.free(); err != nil {
+		return nil, err
+	}
+	if d <= 0 {
 		return nil, &engine.SpecError{Field: "virtual_ns", Value: fmt.Sprint(d), Rule: "must be above 0"}
 	}
 	now := m.sys.NowNS()
@@ -418,13 +414,37 @@ func (e *FailedError) Unwrap() error { return e.Err }
 
 func (m *member) failedError() error { return &FailedError{m.id, m.err} }
 
+// caughtUp refuses what needs a recording that is no further than the system.
+func (m *member) caughtUp() error {
+	if m.replay != nil {
+		return &BusyError{m.id, "is catching up with its session"}
+	}
+	return nil
+}
+
+// live refuses what a system that failed or catches up does not take.
+func (m *member) live() error {
+	if m.err != nil {
+		return m.failedError()
+	}
+	return m.caughtUp()
+}
+
+// free is live for what takes the system's time for itself.
+func (m *member) free() error {
+	if err := m.live(); err != nil {
+		return err
+	}
+	if m.goal != nil {
+		return &BusyError{m.id, "is running a step"}
+	}
+	return nil
+}
+
 // set changes knobs now.
 func (m *member) set(k engine.Knobs, by string) (engine.Change, error) {
-	if m.err != nil {
-		return engine.Change{}, m.failedError()
-	}
-	if m.replay != nil {
-		return engine.Change{}, &BusyError{m.id, "is catching up with its session"}
+	if err := m.live(); err != nil {
+		return engine.Change{}, err
 	}
 	if err := m.rec.full(); err != nil {
 		return engine.Change{}, err
@@ -533,7 +553,7 @@ func (m *member) reset(k engine.Knobs, seed any, by string) error {
 // finish ends the recording and the system.
 func (m *member) finish() {
 	if m.goal != nil {
-		m.goal.done <- errClosed
+		m.goal.done <- m.closedError()
 		m.goal = nil
 	}
 	m.endRecording()

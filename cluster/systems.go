@@ -20,11 +20,8 @@ func (a *Agent) Fork(ctx context.Context, from string, k engine.Knobs, by string
 	var paused bool
 	var life string
 	err := a.call(ctx, from, func(m *member) error {
-		switch {
-		case m.err != nil:
-			return m.failedError()
-		case m.replay != nil:
-			return &BusyError{m.id, "is catching up with its session"}
+		if err := m.live(); err != nil {
+			return err
 		}
 		if err := m.sys.Check(k); err != nil {
 			return err // now, rather than after the replay

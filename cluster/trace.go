@@ -30,13 +30,8 @@ func (a *Agent) Trace(ctx context.Context, sys string, n int) (ts []engine.TxnTr
 		}
 	}()
 	err = a.call(ctx, sys, func(m *member) error {
-		switch {
-		case m.err != nil:
-			return m.failedError()
-		case m.replay != nil:
-			return &BusyError{m.id, "is catching up with its session"}
-		case m.goal != nil:
-			return &BusyError{m.id, "is running a step"}
+		if err := m.free(); err != nil {
+			return err
 		}
 		for m.sys.State() == engine.StateDraining && m.err == nil {
 			m.advance(settleStep) // else it shows transactions that wait for the drain
