@@ -113,6 +113,14 @@ type tab struct {
 	trouble  []string // console
 }
 
+// open shows the page of a site and waits until there is what the test begins with.
+func (b *tab) open(s *site, what, there string) {
+	b.t.Helper()
+	b.do(chromedp.EmulateViewport(1400, 1000))
+	b.do(chromedp.Navigate(s.url("/")))
+	b.until(what, there)
+}
+
 // newTab starts a browser that can resolve no name.
 func newTab(t *testing.T) *tab {
 	t.Helper()

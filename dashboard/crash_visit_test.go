@@ -25,9 +25,7 @@ func TestPageOfACrash(t *testing.T) {
 	}
 	s := newSite(t, spec, cluster.Options{Pace: 4_000_000}, nil)
 	b := newTab(t)
-	b.do(chromedp.EmulateViewport(1400, 1000))
-	b.do(chromedp.Navigate(s.url("/")))
-	b.until("the page is there", ready+" && "+latestJS+" > 6")
+	b.open(s, "the page is there", ready+" && "+latestJS+" > 6")
 	const offer = `[...document.querySelectorAll("#knobs button")].find((e) => /keep what a crash leaves/.test(e.textContent))`
 	b.act(offer + `.scrollIntoView({block: "center"}); document.getElementById("k-fault-drop").focus({preventScroll: true})`)
 	time.Sleep(300 * time.Millisecond)

@@ -152,9 +152,7 @@ func TestFiguresPage(t *testing.T) {
 	t.Cleanup(func() { cluster.SetFigures(nil) })
 	s := newSite(t, browserSpec, cluster.Options{Pace: 20_000_000}, nil)
 	b := newTab(t)
-	b.do(chromedp.EmulateViewport(1400, 1000))
-	b.do(chromedp.Navigate(s.url("/")))
-	b.until("the page is there", ready)
+	b.open(s, "the page is there", ready)
 	for _, part := range []struct {
 		name string
 		f    func(*site, *tab, inventor)

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/chromedp"
-
 	"drtmx/cluster"
 	"drtmx/engine"
 )
@@ -39,9 +37,7 @@ func TestPageOfAPausedReset(t *testing.T) {
 		})
 	})
 	b := newTab(t)
-	b.do(chromedp.EmulateViewport(1400, 1000))
-	b.do(chromedp.Navigate(s.url("/")))
-	b.until("the page is there", ready+" && "+latestJS+" > 3")
+	b.open(s, "the page is there", ready+" && "+latestJS+" > 3")
 	if _, err := s.agent.Fork(t.Context(), "a", nil, "script"); err != nil {
 		t.Fatal(err)
 	}
@@ -78,9 +74,7 @@ func TestPageOfAResetBeforeItsGhost(t *testing.T) {
 	}
 	s := newSite(t, browserSpec, cluster.Options{Pace: 20_000_000, Open: open}, nil)
 	b := newTab(t)
-	b.do(chromedp.EmulateViewport(1400, 1000))
-	b.do(chromedp.Navigate(s.url("/")))
-	b.until("the page is there", ready+" && "+latestJS+" > 3")
+	b.open(s, "the page is there", ready+" && "+latestJS+" > 3")
 	b.click("#fork")
 	b.until("it waits for its ghost", `/^waits at .* for its ghost b/.test(`+tempoJS+`)`)
 	b.click("#pause")
@@ -120,9 +114,7 @@ func TestPageOfAFailedSystemBesideAnother(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := newTab(t)
-	b.do(chromedp.EmulateViewport(1400, 1000))
-	b.do(chromedp.Navigate(s.url("/")))
-	b.until("the failure", is(stateJS, "failed")+" && "+is(buttonJS, "Pause"))
+	b.open(s, "the failure", is(stateJS, "failed")+" && "+is(buttonJS, "Pause"))
 	b.click("#pause")
 	b.until("the other one is paused", is(buttonJS, "Go on")+` && /b\W*paused/.test(document.getElementById("systems").textContent)`)
 	b.click("#pause")

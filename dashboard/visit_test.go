@@ -34,9 +34,7 @@ func TestPage(t *testing.T) {
 	}
 	s := newSite(t, browserSpec, cluster.Options{Pace: 20_000_000}, nil)
 	b := newTab(t)
-	b.do(chromedp.EmulateViewport(1400, 1000))
-	b.do(chromedp.Navigate(s.url("/")))
-	b.until("the page is there", ready)
+	b.open(s, "the page is there", ready)
 	for _, part := range []struct {
 		name string
 		f    func(*site, *tab)
@@ -327,9 +325,7 @@ func TestPageOfAFailedSystem(t *testing.T) {
 		return mortal{sys}, nil
 	}}, nil)
 	b := newTab(t)
-	b.do(chromedp.EmulateViewport(1400, 1000))
-	b.do(chromedp.Navigate(s.url("/")))
-	b.until("the failure", `document.getElementById("state").textContent === "failed" && document.getElementById("notice").textContent.includes("a planted failure")`)
+	b.open(s, "the failure", `document.getElementById("state").textContent === "failed" && document.getElementById("notice").textContent.includes("a planted failure")`)
 	b.until("what it measured", ready)
 	b.shot("dead.png")
 	b.click("#reset")
