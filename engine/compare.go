@@ -64,7 +64,7 @@ func Compare(a, b *Result) *Comparison {
 	return c
 }
 
-// finite says that JSON has a form for x.
+// finite says that x is a number, for which JSON has a form.
 func finite(x float64) bool { return !math.IsInf(x, 0) && !math.IsNaN(x) }
 
 func union(a, b Knobs) Knobs {

@@ -236,7 +236,7 @@ func (d *driver) done(machine, thread int, o *txn.Outcome) {
 		typ: int(o.Type), committed: o.Committed, rolledBack: o.RolledBack, failed: o.Failed, attempts: o.Attempts, latencyPS: latency,
 		phases: phases, breakdown: &o.Breakdown, trips: &o.RoundTrips,
 	})
-	o.Breakdown[metrics.PhaseOther][metrics.Asleep] -= waited // of the next request
+	o.Breakdown[metrics.PhaseOther][metrics.Asleep] -= waited // one Outcome serves many requests
 }
 
 // set puts live knobs into effect; they have been validated.

@@ -60,7 +60,8 @@ func tpccPopulation(v Knobs, servers int) population {
 			warehouses += int64(threadsOf(v, m)) - 1
 		}
 	}
-	copies, items, customers := int64(v.int("replicas")), int64(scaled(v, "workload.items")), int64(scaled(v, "workload.customers"))
+	o := tpccOptions(v, false)
+	copies, items, customers := int64(v.int("replicas")), int64(o.Items), int64(o.Customers)
 	row := func(bytes int64) int64 { return bytes*copies + indexBytes }
 	each := items*row(stockRow) + 10*customers*row(customerRow) + 10*(customers+int64(v.int("workload.orders")))*(orderRows*copies+17*indexBytes)
 	return population{tables: warehouses * each, cached: warehouses * (items + 10*customers), perCommit: 128 << 10, perSecond: 40_000, perWallMS: 1.5}

@@ -193,7 +193,7 @@ func toFloat(v any) (any, string) {
 	case int:
 		return float64(x), ""
 	case float64:
-		if !math.IsNaN(x) && !math.IsInf(x, 0) {
+		if finite(x) {
 			return x, ""
 		}
 	case string:

@@ -109,8 +109,8 @@ func (f *Fabric) queued(h *QP) map[uint32]bool {
 	return out
 }
 
-// unanswered reports whether requests that the queue pair has sent are under way.
-func (f *Fabric) unanswered(h *QP) bool {
+// underWay reports whether requests that the queue pair has sent are not complete.
+func (f *Fabric) underWay(h *QP) bool {
 	queued := f.queued(h)
 	for i := range f.verbs {
 		if v := &f.verbs[i]; v.q == h && v.flags&(finished|orphan|delivery) == 0 && !queued[uint32(i)] {

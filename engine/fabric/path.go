@@ -104,7 +104,7 @@ func (f *Fabric) pump(h *QP) {
 		if v.flags&(ready|waiting) != ready || v.op.reads() && h.outstanding >= h.limit {
 			return
 		}
-		if v.status != Success && h.transport == RC && f.unanswered(h) { // those before it complete first
+		if v.status != Success && h.transport == RC && f.underWay(h) { // those before it complete first
 			v.flags |= waiting
 			f.sim.At(now+f.cost.oneWay, f.kTx, i)
 			return

@@ -34,8 +34,8 @@ type Options struct {
 	Keys int
 
 	// Initial is the version of a record that no transaction has written yet. With
-	// 0 it is, for each record, the oldest version seen. With another value a record that
-	// is inserted, over version 0, has to be added before who reads it.
+	// 0 it is, for each record, the oldest version seen. With another value the insert
+	// of a record (over version 0) has to be added before the transactions that read it.
 	Initial uint64
 
 	Anomalies int                // reported with text and cycle at most; default 16

@@ -277,17 +277,9 @@ func runChaos(t *testing.T, c Config, machines, coroutines int, fc fabric.Config
 }
 
 func (x *chaos) crash(m int) {
-	if err := x.cl.Crash(m); err != nil {
-		x.Fatal(err)
-	}
+	x.bed.crash(m)
 	x.life[m]++
 	x.begun[m], x.ended[m] = 0, 0
-}
-
-func (x *chaos) restart(m int) {
-	if _, err := x.cl.Restart(m); err != nil {
-		x.Fatal(err)
-	}
 }
 
 // rest shuts the gate: what runs ends, and nothing is left.
@@ -341,12 +333,8 @@ func TestTimerOfBeforeACrash(t *testing.T) {
 		slept = append(slept, c.Now()-from)
 	})
 	b.run(20 * sim.Microsecond)
-	if err := b.cl.Crash(1); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := b.cl.Restart(1); err != nil {
-		t.Fatal(err)
-	}
+	b.crash(1)
+	b.restart(1)
 	b.run(200 * sim.Microsecond)
 	if len(slept) != 1 || slept[0] < 50*sim.Microsecond {
 		t.Errorf("slept for %d ps", slept)
