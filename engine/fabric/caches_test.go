@@ -229,7 +229,7 @@ func TestAccess(t *testing.T) {
 	expect("store", m.Access(0, now(), a+256, 8, Store), c.llcStore)
 	b.run(sim.Microsecond)
 	expect("store, cold", m.Access(0, now(), a+1024, 8, Store), c.dramStore)
-	m.Warm(a+4096, 64)
+	m.Warm(Extent{a + 4096, 64})
 	expect("warmed", m.Access(0, now(), a+4096, 64, Load), c.llcHit)
 
 	r := m.Mem.Register(a, 1<<20, RemoteWrite)

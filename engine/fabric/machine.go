@@ -159,12 +159,26 @@ func (m *Machine) Gather(core int, now sim.Time, at []Addr, n int) sim.Time {
 	return t
 }
 
-// Warm brings n bytes into the LLC of their socket at no cost, for starting
-// with warm caches.
-func (m *Machine) Warm(a Addr, n int) {
-	s := m.sockets[m.Mem.Home(a)]
-	s.warm(a, n, s.llc.all, false)
+// Extent is some bytes of a machine's memory.
+type Extent struct {
+	At    Addr
+	Bytes int
 }
+
+// Warm brings bytes into the LLC of their socket at no cost, one extent after the
+// other, for starting with warm caches.
+func (m *Machine) Warm(extents ...Extent) {
+	for i, e := range extents {
+		if next := i + warmAhead; next < len(extents) {
+			sim.Prefetch(m.setOf(extents[next].At >> lineShift))
+		}
+		s := m.sockets[m.Mem.Home(e.At)]
+		s.warm(e.At, e.Bytes, s.llc.all, false)
+	}
+}
+
+// warmAhead is how many extents ahead of its turn a set is asked for.
+const warmAhead = 16
 
 // WarmStore is Warm of lines that a core has stored to.
 func (m *Machine) WarmStore(a Addr, n int) {

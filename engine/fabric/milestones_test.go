@@ -16,7 +16,7 @@ func TestMilestonesOfOneRead(t *testing.T) {
 	var e CQE
 	for range 2 {
 		began := b.sim.Now()
-		b.f.Machine(1).Warm(b.data[1], 64)
+		b.f.Machine(1).Warm(Extent{b.data[1], 64})
 		x.postAll(x.rc[1], x.read(1, 1, 64))
 		b.run(20 * sim.Microsecond)
 		var out [1]CQE

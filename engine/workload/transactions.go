@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"drtmx/engine/fabric"
 	"drtmx/engine/r2"
 	"drtmx/engine/txn"
 )
@@ -130,17 +131,32 @@ func WarmMemory(db *txn.DB, n uint64, at func(i uint64) (table uint8, key uint64
 	lines := uint64(node.Type.LLC.Int()) << 20 / 64 * uint64(len(node.NICs))
 	// Of a record a machine has at most a location, and its share of the rest.
 	n = min(n, lines*uint64(machines)/uint64(machines+2*db.Config().Replicas))
-	warm := func(m int, a r2.Addr, n int) { f.Machine(m).Warm(a, n) }
 	caches := db.Config().CacheEnabled
-	for i := n; i > 0; i-- {
-		table, key := at(i - 1)
-		t := db.Table(table)
-		t.Lines(key, warm)
-		for m := range machines {
-			if caches && m != t.Primary(key) {
-				a, n := db.Cache(m).Line(t, key)
-				warm(m, a, n)
+	// Some thousand records at a time, and of these one machine after the other: the
+	// host's cache then holds what it needs.
+	lists := make([][]fabric.Extent, machines)
+	for n > 0 {
+		some := min(n, warmChunk)
+		for m := range lists {
+			lists[m] = lists[m][:0]
+		}
+		for i := n; i > n-some; i-- {
+			table, key := at(i - 1)
+			t := db.Table(table)
+			t.Lines(key, func(m int, a r2.Addr, n int) { lists[m] = append(lists[m], fabric.Extent{At: a, Bytes: n}) })
+			for m := range machines {
+				if caches && m != t.Primary(key) {
+					a, n := db.Cache(m).Line(t, key)
+					lists[m] = append(lists[m], fabric.Extent{At: a, Bytes: n})
+				}
 			}
 		}
+		for m, list := range lists {
+			f.Machine(m).Warm(list...)
+		}
+		n -= some
 	}
 }
+
+// warmChunk is how many records WarmMemory collects before it brings them in.
+const warmChunk = 1 << 10
