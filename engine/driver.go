@@ -118,7 +118,7 @@ func (d *driver) arrived(machine int, at sim.Time) bool {
 	}
 	d.open++
 	d.ongoing[machine].add(1, at)
-	d.s.meter.flight.Add(at, 1)
+	d.s.meter.flight.Add(d.s.sim.Now(), at, 1)
 	return true
 }
 
@@ -133,7 +133,7 @@ func (d *driver) crashed(machine int) {
 	for n := x.n; n > 0; n-- {
 		each := total / sim.Time(n)
 		total -= each
-		d.s.meter.flight.Add(now, -1)
+		d.s.meter.flight.Add(now, now, -1)
 		d.s.meter.add(&request{failed: true, attempts: 1, latencyPS: each})
 	}
 	for i, q := range d.queues {
@@ -207,7 +207,7 @@ func (d *driver) loop(co *r2.Co, i int) {
 func (d *driver) begun(machine, _ int, at r2.Time) {
 	if d.queues == nil {
 		d.ongoing[machine].add(1, at)
-		d.s.meter.flight.Add(at, 1)
+		d.s.meter.flight.Add(d.s.sim.Now(), at, 1)
 	}
 }
 
@@ -223,7 +223,7 @@ func (d *driver) done(machine, thread int, o *txn.Outcome) {
 		d.open--
 	}
 	d.ongoing[machine].add(-1, o.End-latency)
-	d.s.meter.flight.Add(o.End, -1)
+	d.s.meter.flight.Add(d.s.sim.Now(), o.End, -1)
 	phases := o.Phases
 	if phases == 0 {
 		phases = metrics.AllPhases

@@ -6,19 +6,14 @@ import (
 	"slices"
 )
 
-// inFlightSlack is how far apart (ps) the clocks may be from which Add gets its
-// times: the local time of a busy core runs ahead of the event that drives it.
-const inFlightSlack = 200_000_000
-
 // InFlight integrates the number of transactions in flight over time, in
 // integers and without looking at latencies, so that Little's law is a check and
-// not an identity. Times may come out of order by up to 200 us. The zero value
-// is ready and starts at time 0 with nothing in flight.
+// not an identity. The zero value is ready and starts at time 0 with nothing in
+// flight.
 type InFlight struct {
 	count   int64  // changes settled so far
 	momHi   uint64 // sum of time*change over settled changes, 128 bits two's complement
 	momLo   uint64
-	newest  int64
 	pending []change // not settled: a cut may still fall before them
 }
 
@@ -34,12 +29,16 @@ type Area struct {
 	hi, lo uint64
 }
 
-// Add changes the number in flight by delta at time t.
-func (f *InFlight) Add(t int64, delta int) {
-	f.newest = max(f.newest, t)
+// Add changes the number in flight by delta at time t. No later cut may be before now;
+// t may be after it, for the local time of a busy core runs ahead of the event that drives it.
+func (f *InFlight) Add(now, t int64, delta int) {
+	if t <= now {
+		f.fold(t, int64(delta))
+		return
+	}
 	f.pending = append(f.pending, change{t, int64(delta)})
-	if len(f.pending) == cap(f.pending) && len(f.pending) >= 1024 {
-		f.settle(f.newest - inFlightSlack)
+	if len(f.pending) == cap(f.pending) && len(f.pending) >= 256 {
+		f.settle(now)
 	}
 }
 
@@ -51,16 +50,21 @@ func (f *InFlight) settle(t int64) {
 			rest = append(rest, c)
 			continue
 		}
-		f.count += c.delta
-		hi, lo := mulSigned(c.at, c.delta)
-		var carry uint64
-		f.momLo, carry = bits.Add64(f.momLo, lo, 0)
-		f.momHi, _ = bits.Add64(f.momHi, hi, carry)
+		f.fold(c.at, c.delta)
 	}
 	f.pending = rest
 	if len(rest) > cap(rest)/2 {
 		f.pending = slices.Grow(rest, cap(rest))
 	}
+}
+
+// fold takes a change into the sums.
+func (f *InFlight) fold(t, delta int64) {
+	f.count += delta
+	hi, lo := mulSigned(t, delta)
+	var carry uint64
+	f.momLo, carry = bits.Add64(f.momLo, lo, 0)
+	f.momHi, _ = bits.Add64(f.momHi, hi, carry)
 }
 
 // Area cuts at time t. Cuts come in rising order.
