@@ -3,7 +3,9 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -196,6 +198,25 @@ func TestSweep(t *testing.T) {
 	_, err = Sweep(context.Background(), spec, []Axis{{"phase.commit", []any{"two-sided"}}}, SweepOptions{})
 	if !IsSpecError(err) {
 		t.Errorf("a sweep of illegal points alone: %v", err)
+	}
+}
+
+// What takes longest begins first, and results stand where their specs do.
+func TestLongestRunsFirst(t *testing.T) {
+	var specs []Spec
+	for _, n := range []int{1, 8, 4} {
+		specs = append(specs, small(Knobs{"coroutines": n, "duration_ns": "50us"}))
+	}
+	var order []int
+	o := SweepOptions{Parallel: 1, Each: func(at int, _ *Result) { order = append(order, at) }}
+	results, err := RunAll(t.Context(), specs, o)
+	if err != nil || !slices.Equal(order, []int{1, 2, 0}) {
+		t.Fatalf("order %v, %v", order, err)
+	}
+	for i, r := range results {
+		if want, err := Resolve(specs[i]); err != nil || !maps.Equal(r.Spec, want) {
+			t.Errorf("result %d is of another spec: %v", i, err)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -9,6 +10,7 @@ import (
 	"math"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 
@@ -232,9 +234,11 @@ func pointJobs(spec Spec, set Knobs, point, seeds int) ([]job, error) {
 	return jobs, nil
 }
 
-// runJobs runs jobs in parallel, each in a system of its own. done is called from one goroutine at
-// a time.
+// runJobs runs jobs in parallel, each in a system of its own, those that take longest first: at the
+// end no core waits long for the others. done is called from one goroutine at a time.
 func runJobs(ctx context.Context, jobs []job, o SweepOptions, done func(j job, r *Result, cached bool, err error)) error {
+	jobs = slices.Clone(jobs)
+	slices.SortStableFunc(jobs, func(a, b job) int { return cmp.Compare(wallOf(b.values), wallOf(a.values)) })
 	n := o.Parallel
 	if n <= 0 {
 		n = runtime.GOMAXPROCS(0)
@@ -331,6 +335,14 @@ func RunAll(ctx context.Context, specs []Spec, o SweepOptions) ([]*Result, error
 		out[i] = done[at]
 	}
 	return out, nil
+}
+
+// wallOf is how long a run takes beside others. The estimate is that of busy threads, and one with
+// few coroutines mostly waits.
+func wallOf(v Knobs) float64 {
+	const half = 4 // coroutines that keep a thread half busy, about
+	c := float64(coroutines(v))
+	return float64(estimate(v).WallMS) * c / (c + half)
 }
 
 // fitting lowers the number of systems at once until they fit into memory together.
