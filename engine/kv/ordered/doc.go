@@ -4,8 +4,8 @@
 // # What is modelled
 //
 // A table has parts, each a tree of its own on one server: of TPC-C a district. An entry is a key and a value of 8 bytes
-// each. A part's initial entries are a pure function of its number and make a tree when the part is first used. Every
-// operation is one request; on the server's own machine it is a call. It is atomic at the moment it begins.
+// each. A part's initial entries are a pure function of its number; nodes of its tree are made when somebody first visits
+// them. Every operation is one request; on the server's own machine it is a call. It is atomic at the moment it begins.
 //
 // # What is charged
 //

@@ -25,8 +25,12 @@ type Spec struct {
 	Parts   uint64
 	Nodes   uint64 // addresses for so many nodes of a part, more share them; 0: 65,536. Many small parts need less
 	// Fill calls add with the entries that a part has from the start, in any order of keys; in rising order it is
-	// faster. It must be a pure function of the part. Nil: none.
+	// faster. It must be a pure function of the part. Nil: none, or those of At.
 	Fill func(part uint64, add func(key, value uint64))
+	// At, instead of Fill, is the entry with the i-th lowest key of the Size that each part has from the start: where
+	// they can be computed one by one, only those are that somebody looks at.
+	At   func(part, i uint64) Entry
+	Size uint64
 }
 
 const (
@@ -48,7 +52,6 @@ type Table struct {
 	nodes   []r2.Addr // by server, reserved
 	request []byte    // one coroutine at a time uses it, between two waits
 	found   []Entry   // likewise, by handlers
-	initial []Entry   // of a part that is being made
 }
 
 // Primary is the server of a part.
@@ -60,16 +63,23 @@ func (t *Table) Name() string { return t.spec.Name }
 // tree is a part's, made when first asked for.
 func (t *Table) tree(part uint64) *tree {
 	if t.trees[part] == nil {
-		list := t.initial[:0]
-		if t.spec.Fill != nil {
-			t.spec.Fill(part, func(key, value uint64) { list = append(list, Entry{key, value}) })
-		}
-		if byKey := func(a, b Entry) int { return cmp.Compare(a.Key, b.Key) }; !slices.IsSortedFunc(list, byKey) {
-			slices.SortFunc(list, byKey)
-		}
-		t.initial, t.trees[part] = list, newTree(list)
+		t.trees[part] = t.newTree(part)
 	}
 	return t.trees[part]
+}
+
+func (t *Table) newTree(part uint64) *tree {
+	if at := t.spec.At; at != nil {
+		return newTree(t.spec.Size, func(i uint64) Entry { return at(part, i) })
+	}
+	var list []Entry
+	if t.spec.Fill != nil {
+		t.spec.Fill(part, func(key, value uint64) { list = append(list, Entry{key, value}) })
+	}
+	if byKey := func(a, b Entry) int { return cmp.Compare(a.Key, b.Key) }; !slices.IsSortedFunc(list, byKey) {
+		slices.SortFunc(list, byKey)
+	}
+	return newTree(uint64(len(list)), func(i uint64) Entry { return list[i] })
 }
 
 // Entries calls f with the entries of a part in order: an oracle, free of time. A part that nobody used has what it
@@ -79,6 +89,12 @@ func (t *Table) Entries(part uint64, f func(Entry)) {
 		f(e)
 	}
 }
+
+// Changed calls f with all entries of a part that may not be as at the start, and some that are: an oracle, too.
+func (t *Table) Changed(part uint64, f func(Entry)) { t.tree(part).made(f) }
+
+// Len is the number of entries of a part.
+func (t *Table) Len(part uint64) uint64 { return uint64(t.tree(part).entries) }
 
 // Used reports whether anybody has used a part.
 func (t *Table) Used(part uint64) bool { return t.trees[part] != nil }

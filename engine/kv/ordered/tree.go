@@ -19,12 +19,16 @@ type node struct {
 
 // tree is a B+tree. Nodes are numbered, and visited lists those of the last operation, for whoever charges.
 type tree struct {
-	nodes   []node
+	nodes   []*node // nil: as at the start, and nobody has visited it
 	free    []int32
 	root    int32
 	entries int
 	visited []int32
 	path    []step // to the leaf, from the root
+
+	// What it begins with.
+	size uint64
+	at   func(i uint64) Entry
 }
 
 // step is an inner node on the way down, and which child was taken.
@@ -33,41 +37,70 @@ type step struct {
 	i    int
 }
 
-// newTree makes a tree of entries in rising order, of full nodes but for the last of each level, as small as can be:
-// what inserting them in order leaves behind.
-func newTree(list []Entry) *tree {
-	leaves := max(1, (len(list)+fanout-1)/fanout)
-	t := &tree{nodes: make([]node, 0, leaves+leaves/(fanout-1)+4), entries: len(list)}
-	for i := range leaves {
-		leaf := node{leaf: true, next: int32(i + 1), prev: int32(i - 1)}
-		for _, e := range list[i*fanout : min((i+1)*fanout, len(list))] {
-			leaf.insert(leaf.n, e.Key, e.Value)
-		}
-		t.nodes = append(t.nodes, leaf)
+// newTree makes a tree of size entries, of which at(i) is the one with the i-th lowest key. It has full nodes but for the
+// last of each level, and is as small as can be: what inserting the entries in order leaves behind. The leaves have the
+// first numbers, in order, then the nodes of each level above. Each is made when somebody visits it.
+func newTree(size uint64, at func(i uint64) Entry) *tree {
+	nodes := 0
+	for _, n := range levels(size) {
+		nodes += n
 	}
-	t.nodes[leaves-1].next = none
-	least := func(i int) uint64 { return t.nodes[i].keys[0] }
-	for level, n := 0, leaves; n > 1; {
-		from, parents := len(t.nodes), (n+fanout-1)/fanout
-		for i := range parents {
-			inner := node{next: none, prev: none}
-			for k := i * fanout; k < min((i+1)*fanout, n); k++ {
-				key := least(level + k)
-				if k == 0 {
-					key = 0
-				}
-				inner.insert(inner.n, key, uint64(level+k))
-			}
-			t.nodes = append(t.nodes, inner)
-		}
-		level, n = from, parents
+	return &tree{nodes: make([]*node, nodes, nodes+4), root: int32(nodes - 1), entries: int(size), size: size, at: at}
+}
+
+// levels is the number of nodes of each level of a new tree, from the leaves up.
+func levels(size uint64) []int {
+	n := max(1, (int(size)+fanout-1)/fanout)
+	list := []int{n}
+	for n > 1 {
+		n = (n + fanout - 1) / fanout
+		list = append(list, n)
 	}
-	t.root = int32(len(t.nodes) - 1)
-	return t
+	return list
+}
+
+// node is a node to look at or to change.
+func (t *tree) node(i int32) *node {
+	if t.nodes[i] == nil {
+		t.nodes[i] = t.initial(int(i))
+	}
+	return t.nodes[i]
+}
+
+// initial makes a node as it is at the start.
+func (t *tree) initial(i int) *node {
+	ends := levels(t.size)
+	x := &node{leaf: i < ends[0], next: none, prev: none}
+	if x.leaf {
+		if x.prev = int32(i - 1); i+1 < ends[0] {
+			x.next = int32(i + 1)
+		}
+		for k := uint64(i) * fanout; k < min(uint64(i+1)*fanout, t.size); k++ {
+			e := t.at(k)
+			x.insert(x.n, e.Key, e.Value)
+		}
+		return x
+	}
+	below, under := 0, uint64(fanout) // first node of the level below, entries of one there
+	i -= ends[0]
+	level := 1
+	for ; i >= ends[level]; level++ {
+		i -= ends[level]
+		below += ends[level-1]
+		under *= fanout
+	}
+	for k := i * fanout; k < min((i+1)*fanout, ends[level-1]); k++ {
+		key := uint64(0)
+		if k > 0 {
+			key = t.at(uint64(k) * under).Key
+		}
+		x.insert(x.n, key, uint64(below+k))
+	}
+	return x
 }
 
 func (t *tree) take(leaf bool) int32 {
-	fresh := node{leaf: leaf, next: none, prev: none}
+	fresh := &node{leaf: leaf, next: none, prev: none}
 	if k := len(t.free); k > 0 {
 		i := t.free[k-1]
 		t.free = t.free[:k-1]
@@ -122,7 +155,7 @@ func (t *tree) descend(key uint64) int32 {
 	at := t.root
 	for {
 		t.visited = append(t.visited, at)
-		n := &t.nodes[at]
+		n := t.node(at)
 		if n.leaf {
 			return at
 		}
@@ -135,7 +168,7 @@ func (t *tree) descend(key uint64) int32 {
 // insert adds an entry; false if the key is there.
 func (t *tree) insert(key, val uint64) bool {
 	at := t.descend(key)
-	n := &t.nodes[at]
+	n := t.node(at)
 	i := n.lower(key)
 	if i < n.n && n.keys[i] == key {
 		return false
@@ -147,19 +180,19 @@ func (t *tree) insert(key, val uint64) bool {
 	}
 	right := t.split(at, i == n.n && n.next == none)
 	target := at
-	if r := &t.nodes[right]; r.n == 0 || key >= r.keys[0] {
+	if r := t.node(right); r.n == 0 || key >= r.keys[0] {
 		target = right
 	}
-	n = &t.nodes[target]
+	n = t.node(target)
 	n.insert(n.lower(key), key, val)
-	t.addChild(t.nodes[right].keys[0], right)
+	t.addChild(t.node(right).keys[0], right)
 	return true
 }
 
 // split makes a right sibling and moves half of the node there; nothing if keys only ever come at the end.
 func (t *tree) split(at int32, atEnd bool) (right int32) {
-	right = t.take(t.nodes[at].leaf)
-	n, r := &t.nodes[at], &t.nodes[right]
+	right = t.take(t.node(at).leaf)
+	n, r := t.node(at), t.node(right)
 	if !atEnd {
 		r.n = copy(r.keys[:], n.keys[fanout/2:])
 		copy(r.vals[:], n.vals[fanout/2:])
@@ -168,7 +201,7 @@ func (t *tree) split(at int32, atEnd bool) (right int32) {
 	if n.leaf {
 		r.next, r.prev = n.next, at
 		if n.next != none {
-			t.nodes[n.next].prev = right
+			t.node(n.next).prev = right
 		}
 		n.next = right
 	}
@@ -180,20 +213,20 @@ func (t *tree) split(at int32, atEnd bool) (right int32) {
 func (t *tree) addChild(key uint64, child int32) {
 	if len(t.path) == 0 {
 		root := t.take(false)
-		n := &t.nodes[root]
+		n := t.node(root)
 		n.insert(0, 0, uint64(t.root))
 		n.insert(1, key, uint64(child))
 		t.root = root
 		return
 	}
 	s := t.pop()
-	n := &t.nodes[s.node]
+	n := t.node(s.node)
 	if n.n < fanout {
 		n.insert(s.i+1, key, uint64(child))
 		return
 	}
 	right := t.split(s.node, s.i == n.n-1)
-	n, r := &t.nodes[s.node], &t.nodes[right]
+	n, r := t.node(s.node), t.node(right)
 	if s.i+1 > n.n || r.n == 0 {
 		r.insert(s.i+1-n.n, key, uint64(child))
 	} else {
@@ -205,7 +238,7 @@ func (t *tree) addChild(key uint64, child int32) {
 // remove takes an entry out; false if it is not there.
 func (t *tree) remove(key uint64) bool {
 	at := t.descend(key)
-	n := &t.nodes[at]
+	n := t.node(at)
 	i := n.lower(key)
 	if i == n.n || n.keys[i] != key {
 		return false
@@ -222,10 +255,10 @@ func (t *tree) remove(key uint64) bool {
 // unlink takes an empty leaf out of the list of leaves.
 func (t *tree) unlink(n *node) {
 	if n.prev != none {
-		t.nodes[n.prev].next = n.next
+		t.node(n.prev).next = n.next
 	}
 	if n.next != none {
-		t.nodes[n.next].prev = n.prev
+		t.node(n.next).prev = n.prev
 	}
 }
 
@@ -233,7 +266,7 @@ func (t *tree) unlink(n *node) {
 func (t *tree) dropChild(at int32) {
 	t.free = append(t.free, at)
 	s := t.pop()
-	n := &t.nodes[s.node]
+	n := t.node(s.node)
 	n.remove(s.i)
 	switch {
 	case n.n == 0:
@@ -241,7 +274,7 @@ func (t *tree) dropChild(at int32) {
 	case s.node == t.root && n.n == 1:
 		t.free = append(t.free, t.root)
 		t.root = int32(n.vals[0])
-		for r := &t.nodes[t.root]; !r.leaf && r.n == 1; r = &t.nodes[t.root] {
+		for r := t.node(t.root); !r.leaf && r.n == 1; r = t.node(t.root) {
 			t.free = append(t.free, t.root)
 			t.root = int32(r.vals[0])
 		}
@@ -251,9 +284,9 @@ func (t *tree) dropChild(at int32) {
 // up appends the entries from from to to in rising order, limit at most.
 func (t *tree) up(from, to uint64, limit int, dst []Entry) []Entry {
 	at := t.descend(from)
-	i := t.nodes[at].lower(from)
+	i := t.node(at).lower(from)
 	for limit > 0 {
-		n := &t.nodes[at]
+		n := t.node(at)
 		if i == n.n {
 			if n.next == none {
 				break
@@ -272,10 +305,22 @@ func (t *tree) up(from, to uint64, limit int, dst []Entry) []Entry {
 	return dst
 }
 
+// made calls f with the entries of the leaves that somebody has visited, in no order of leaves.
+func (t *tree) made(f func(Entry)) {
+	for _, n := range t.nodes {
+		if n == nil || !n.leaf {
+			continue
+		}
+		for k := range n.n { // none of a free node: it was empty
+			f(Entry{n.keys[k], n.vals[k]})
+		}
+	}
+}
+
 // down appends the entries from to down to from, limit at most.
 func (t *tree) down(from, to uint64, limit int, dst []Entry) []Entry {
 	at := t.descend(to)
-	n := &t.nodes[at]
+	n := t.node(at)
 	i := n.lower(to)
 	if i < n.n && n.keys[i] == to {
 		i++
@@ -286,7 +331,7 @@ func (t *tree) down(from, to uint64, limit int, dst []Entry) []Entry {
 				break
 			}
 			at = n.prev
-			n = &t.nodes[at]
+			n = t.node(at)
 			i = n.n
 			t.visited = append(t.visited, at)
 			continue

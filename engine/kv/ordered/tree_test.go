@@ -11,7 +11,7 @@ import (
 func TestTree(t *testing.T) {
 	for seed := range int64(30) {
 		rnd := rand.New(rand.NewSource(seed))
-		x, list := newTree(nil), []Entry(nil)
+		x, list := newTree(0, nil), []Entry(nil)
 		space := []uint64{20, 300, 5_000}[seed%3]
 		queue := seed%5 == 0 // keys come at the end and go at the front
 		next := uint64(0)
@@ -84,7 +84,7 @@ func (t *tree) shape() error {
 	depth, seen := -1, 0
 	var walk func(at int32, low, high uint64, d int) error
 	walk = func(at int32, low, high uint64, d int) error {
-		n := &t.nodes[at]
+		n := t.node(at)
 		seen++
 		if n.n == 0 && at != t.root {
 			return fmt.Errorf("node %d is empty", at)
@@ -126,20 +126,76 @@ func (t *tree) shape() error {
 	return nil
 }
 
-// TestBuild: a tree that is built in order has full leaves and room for no more nodes than it needs.
+// listed is a tree that begins with a list.
+func listed(list []Entry) *tree {
+	return newTree(uint64(len(list)), func(i uint64) Entry { return list[i] })
+}
+
+// TestBuild: a new tree has full leaves and no more nodes than it needs, and none that nobody has visited.
 func TestBuild(t *testing.T) {
-	for _, n := range []int{0, 1, 16, 17, 3_000} {
+	for _, n := range []int{0, 1, 16, 17, 256, 257, 3_000, 5_000} {
 		var list []Entry
 		for i := range n {
 			list = append(list, Entry{uint64(3 * i), uint64(i)})
 		}
-		x := newTree(list)
+		x := listed(list)
+		x.up(uint64(n), uint64(n), 1, nil)
+		made := 0
+		for _, node := range x.nodes {
+			if node != nil {
+				made++
+			}
+		}
+		if made > len(x.visited) {
+			t.Errorf("%d entries: %d nodes made, %d visited", n, made, len(x.visited))
+		}
 		compare(t, x, list, 0, ^uint64(0), n+1)
 		if err := x.shape(); err != nil {
 			t.Errorf("%d entries: %v", n, err)
 		}
-		if most := n/fanout + n/fanout/(fanout-1) + 6; cap(x.nodes) > most {
-			t.Errorf("%d entries: room for %d nodes, want at most %d", n, cap(x.nodes), most)
+		if most := n/fanout + n/fanout/(fanout-1) + 6; len(x.nodes) > most {
+			t.Errorf("%d entries: %d nodes, want at most %d", n, len(x.nodes), most)
+		}
+	}
+}
+
+// TestChangedFromTheStart: a tree that begins with entries is a sorted list, too, and the leaves that were visited have
+// all that differs from the start.
+func TestChangedFromTheStart(t *testing.T) {
+	for seed := range int64(10) {
+		rnd := rand.New(rand.NewSource(seed))
+		var list []Entry
+		for i := range 700 {
+			list = append(list, Entry{uint64(5 * i), 0})
+		}
+		x := listed(slices.Clone(list))
+		for op := range 1_000 {
+			key := rnd.Uint64() % 4_000
+			i, there := slices.BinarySearchFunc(list, key, func(e Entry, k uint64) int { return int(int64(e.Key) - int64(k)) })
+			switch {
+			case there && op%3 != 0:
+				x.remove(key)
+				list = slices.Delete(list, i, i+1)
+			case !there:
+				x.insert(key, 1)
+				list = slices.Insert(list, i, Entry{key, 1})
+			}
+			if op == 20 || op%250 == 0 {
+				found := map[Entry]bool{}
+				x.made(func(e Entry) { found[e] = true })
+				for _, e := range list {
+					if e.Value == 1 && !found[e] {
+						t.Fatalf("seed %d, operation %d: %v is not among the changed", seed, op, e)
+					}
+				}
+				if op == 20 && len(found) > 600 {
+					t.Errorf("seed %d: %d of %d entries count as changed after %d operations", seed, len(found), len(list), op)
+				}
+			}
+		}
+		compare(t, x, list, 0, ^uint64(0), 5_000)
+		if err := x.shape(); err != nil {
+			t.Errorf("seed %d: %v", seed, err)
 		}
 	}
 }

@@ -31,18 +31,19 @@ func (b *Bench) openIndexes() (err error) {
 		id   uint8
 		name string
 		to   **ordered.Table
-		fill func(part uint64, add func(key, value uint64))
+		spec ordered.Spec
 	}{
-		{namesID, "customer-name", &b.byName, b.fillNames},
-		{placedID, "customer-order", &b.placed, b.fillPlaced},
-		{queueID, "new-order-queue", &b.queue, b.fillQueue},
-		{linesID, "order-lines", &b.lines, b.fillLines},
+		{namesID, "customer-name", &b.byName, ordered.Spec{Fill: b.fillNames}},
+		{placedID, "customer-order", &b.placed, ordered.Spec{At: b.initialPlaced, Size: b.customers}},
+		{queueID, "new-order-queue", &b.queue, ordered.Spec{At: b.initialQueue, Size: b.customers - b.initialDelivered()}},
+		{linesID, "order-lines", &b.lines, ordered.Spec{At: b.initialLinesOf, Size: b.customers}},
 	}
 	if b.opt.NewOrderOnly {
 		list = list[:len(list)-1]
 	}
 	for _, x := range list {
-		if *x.to, err = v.Add(ordered.Spec{ID: x.id, Name: x.name, Servers: b.servers, Parts: b.warehouses * districts, Fill: x.fill}); err != nil {
+		x.spec.ID, x.spec.Name, x.spec.Servers, x.spec.Parts = x.id, x.name, b.servers, b.warehouses*districts
+		if *x.to, err = v.Add(x.spec); err != nil {
 			return err
 		}
 	}
@@ -68,28 +69,19 @@ func nameKey(name uint64, first []byte, c uint64) uint64 {
 
 func placedKey(c, o uint64) uint64 { return c<<orderBits | o }
 
-func (b *Bench) fillPlaced(district uint64, add func(key, value uint64)) {
-	if b.placedBy == nil {
-		b.placedBy = make([]uint32, b.customers)
-	}
-	for o := range b.customers { // each customer has placed one
-		b.placedBy[b.initialCustomer(district, o)] = uint32(o)
-	}
-	for c, o := range b.placedBy {
-		add(placedKey(uint64(c), uint64(o)), uint64(o))
-	}
+// initialPlaced: each customer has placed one order.
+func (b *Bench) initialPlaced(district, c uint64) ordered.Entry {
+	o := b.initialOrder(district, c)
+	return ordered.Entry{Key: placedKey(c, o), Value: o}
 }
 
-func (b *Bench) fillQueue(_ uint64, add func(key, value uint64)) {
-	for o := b.initialDelivered(); o < b.customers; o++ {
-		add(o, o)
-	}
+func (b *Bench) initialQueue(_, i uint64) ordered.Entry {
+	o := b.initialDelivered() + i
+	return ordered.Entry{Key: o, Value: o}
 }
 
-func (b *Bench) fillLines(district uint64, add func(key, value uint64)) {
-	for o := range b.customers {
-		add(o, uint64(b.initialLines(b.orderKey(district, o))))
-	}
+func (b *Bench) initialLinesOf(district, o uint64) ordered.Entry {
+	return ordered.Entry{Key: o, Value: uint64(b.initialLines(b.orderKey(district, o)))}
 }
 
 // findCustomer is the customer that the inputs mean: by number, or by last name

@@ -128,6 +128,12 @@ func (b *Bench) initialCustomer(district, o uint64) uint64 {
 	return (b.shuffle.At(o) + x.Below(b.customers)) % b.customers
 }
 
+// initialOrder is the order that a customer has placed.
+func (b *Bench) initialOrder(district, c uint64) uint64 {
+	x := b.bits(Customer, ^district)
+	return b.shuffle.Of((c + b.customers - x.Below(b.customers)) % b.customers)
+}
+
 // initialLines is the number of an order's lines.
 func (b *Bench) initialLines(order uint64) int {
 	x := b.bits(OrderLine, ^order)

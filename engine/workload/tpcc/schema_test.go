@@ -1,6 +1,10 @@
 package tpcc
 
-import "testing"
+import (
+	"testing"
+
+	"drtmx/engine/workload"
+)
 
 // Keys of tables that grow: each row has its own, on the server of its warehouse, and of one machine the orders of the
 // same number lie together.
@@ -24,6 +28,18 @@ func TestKeysOfTablesThatGrow(t *testing.T) {
 		for h := range b.payments {
 			if w2, h2 := b.historyOf(b.historyKey(w, h)); w2 != w || h2 != h {
 				t.Errorf("payment %d of warehouse %d became %d of %d", h, w, h2, w2)
+			}
+		}
+	}
+}
+
+// Each customer has one order from the start, the one whose customer it is.
+func TestInitialOrders(t *testing.T) {
+	b := &Bench{customers: 30, shuffle: workload.NewScatter(30)}
+	for district := range uint64(20) {
+		for o := range b.customers {
+			if c := b.initialCustomer(district, o); b.initialOrder(district, c) != o {
+				t.Errorf("order %d of district %d is of customer %d, whose order is %d", o, district, c, b.initialOrder(district, c))
 			}
 		}
 	}

@@ -88,7 +88,6 @@ type Bench struct {
 
 	byName, placed, queue *ordered.Table
 	lines                 *ordered.Table // nil in TPC-C/no
-	placedBy              []uint32       // scratch of fillPlaced: an order by customer
 	customer, item, names nurand
 	shuffle               workload.Scatter
 }
