@@ -3,6 +3,8 @@ package fabric
 import (
 	"encoding/binary"
 	"fmt"
+	"math/bits"
+	"slices"
 	"sort"
 )
 
@@ -102,15 +104,27 @@ func (m *Memory) Alloc(a Alloc) (Addr, error) {
 	if a.NVM {
 		m.place(from, a)
 	}
-	m.pending = append(m.pending, make([]uint64, m.top>>(pageShift+6)-Addr(len(m.pending)))...)
+	words := int(m.top >> (pageShift + 6)) // 2 MB are whole words
+	m.pending = slices.Grow(m.pending, words-len(m.pending))[:words]
 	if a.Fill != nil {
 		r := region{from, from + roundUp(a.Bytes, pageBytes), a.Fill}
 		m.regions = append(m.regions, r)
-		for p := r.from >> pageShift; p < r.to>>pageShift; p++ {
-			m.pending[p>>6] |= 1 << (p & 63)
-		}
+		m.await(r.from>>pageShift, r.to>>pageShift)
 	}
 	return from, nil
+}
+
+// await marks pages from to before to, whose bytes are made when they are first used.
+func (m *Memory) await(from, to Addr) {
+	for ; from < to && from&63 != 0; from++ {
+		m.pending[from>>6] |= 1 << (from & 63)
+	}
+	for ; from+64 <= to; from += 64 {
+		m.pending[from>>6] = ^uint64(0)
+	}
+	for ; from < to; from++ {
+		m.pending[from>>6] |= 1 << (from & 63)
+	}
 }
 
 // Reserve takes addresses without bytes, for charging structures whose bytes
@@ -238,12 +252,17 @@ func (m *Memory) allowed(key uint32, a Addr, n uint32, p Perm) bool {
 func (m *Memory) Digest(h uint64) uint64 {
 	for i := range m.regions {
 		r := &m.regions[i]
-		for a := r.from; a < r.to; a += pageBytes {
-			if !m.Materialized(a) {
+		for p := r.from >> pageShift; p < r.to>>pageShift; p++ {
+			rest := ^m.pending[p>>6] >> (p & 63)
+			if rest == 0 { // none of this word's
+				p |= 63
 				continue
 			}
-			h = fold(h, a)
-			for page := m.buf[a : a+pageBytes]; len(page) > 0; page = page[8:] {
+			if p += Addr(bits.TrailingZeros64(rest)); p >= r.to>>pageShift {
+				break
+			}
+			h = fold(h, p<<pageShift)
+			for page := m.buf[p<<pageShift : (p+1)<<pageShift]; len(page) > 0; page = page[8:] {
 				h = fold(h, binary.LittleEndian.Uint64(page))
 			}
 		}

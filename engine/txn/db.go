@@ -129,11 +129,11 @@ type table struct {
 	name     string
 	store    *kv.Table
 	rowBytes int
-	written  int      // leading bytes of a value that an update writes back
-	constant bool     // nobody writes it
-	still    bool     // nor are records inserted or deleted: a CPU's read need not meet others' accesses in their true order
-	cached   bool     // location caches have it
-	touched  []uint64 // bit by key, of the keys from the start
+	written  int    // leading bytes of a value that an update writes back
+	constant bool   // nobody writes it
+	still    bool   // nor are records inserted or deleted: a CPU's read need not meet others' accesses in their true order
+	cached   bool   // location caches have it
+	touched  keySet // of the keys from the start
 }
 
 // thread is what the coroutines of one worker share.
@@ -274,7 +274,7 @@ func (db *DB) AddTable(spec kv.Spec, p kv.Partition) (*kv.Table, error) {
 	if err != nil {
 		return nil, fmt.Errorf("table %s: %w", spec.Name, err)
 	}
-	t := &table{id: spec.ID, name: spec.Name, store: store, rowBytes: store.RowBytes(), written: spec.Mutable, constant: spec.Constant, still: spec.Constant && spec.Fixed, cached: !spec.Local, touched: make([]uint64, (keys(p)+63)/64)}
+	t := &table{id: spec.ID, name: spec.Name, store: store, rowBytes: store.RowBytes(), written: spec.Mutable, constant: spec.Constant, still: spec.Constant && spec.Fixed, cached: !spec.Local, touched: newKeySet(keys(p))}
 	if t.written == 0 {
 		t.written = spec.ValueBytes
 	}

@@ -3,7 +3,6 @@ package txn
 import (
 	"bytes"
 	"fmt"
-	"math/bits"
 
 	"drtmx/engine/history"
 	"drtmx/engine/record"
@@ -83,21 +82,11 @@ func (db *DB) note(a history.Anomaly) {
 }
 
 // touch remembers that a record may have been written or locked.
-func (t *table) touch(key uint64) {
-	if i := key / 64; i < uint64(len(t.touched)) {
-		t.touched[i] |= 1 << (key % 64)
-	}
-}
+func (t *table) touch(key uint64) { t.touched.add(key) }
 
 // EachTouched calls f with the keys of a table that some transaction wanted to
 // write, in rising order: what can differ from the initial contents.
-func (db *DB) EachTouched(id uint8, f func(key uint64)) {
-	for i, word := range db.tables[id].touched {
-		for ; word != 0; word &= word - 1 {
-			f(uint64(i)*64 + uint64(bits.TrailingZeros64(word)))
-		}
-	}
-}
+func (db *DB) EachTouched(id uint8, f func(key uint64)) { db.tables[id].touched.each(f) }
 
 // Row copies the row of a record at its primary: an oracle, free of time.
 func (db *DB) Row(id uint8, key uint64, dst []byte) bool {

@@ -2,6 +2,7 @@ package tpcc
 
 import (
 	"fmt"
+	"slices"
 
 	"drtmx/engine/kv"
 	"drtmx/engine/kv/ordered"
@@ -232,15 +233,14 @@ func (b *Bench) leastWeight(entries uint64) int {
 
 // hotItems lists some of the most popular items.
 func (b *Bench) hotItems(n int) []uint64 {
-	var list []uint64
-	for weight := 63; weight >= 0; weight-- {
-		for i := range b.items {
-			if len(list) < n && b.item.weight(i) == weight {
-				list = append(list, i)
-			}
-		}
+	var byWeight [64][]uint64
+	for i := range b.items {
+		w := b.item.weight(i)
+		byWeight[w] = append(byWeight[w], i)
 	}
-	return list
+	slices.Reverse(byWeight[:])
+	list := slices.Concat(byWeight[:]...)
+	return list[:min(n, len(list))]
 }
 
 // Set changes a probability or a weight of the mix.
