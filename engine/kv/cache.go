@@ -38,12 +38,12 @@ type Cache struct {
 	sets    uint64
 	bytes   uint64
 
-	present, used []uint64 // bits by record number
-	filled        []uint64 // bits by set: it has what Fill brings; nil: nothing is to be filled
-	popular       func(table uint8, key uint64) bool
-	seeded        bool     // Fill found entries
-	absent        []uint64 // of the set that is being filled
-	moved         probeTable
+	bits    []uint64 // by record number: present and used
+	filled  []uint64 // bits by set: it has what Fill brings; nil: nothing is to be filled
+	popular func(table uint8, key uint64) bool
+	seeded  bool     // Fill found entries
+	absent  []uint64 // of the set that is being filled
+	moved   probeTable
 
 	space      []r2.Addr // reserved, by socket
 	spaceBytes uint64
@@ -97,8 +97,7 @@ func NewCache(cl *r2.Cluster, machine int, tables []*Table, bytes, seed uint64) 
 		perNumber = dense
 	}
 	x.scatter = newScatter(total, 1, perNumber, mix(seed^uint64(machine)))
-	words := (total + 63) / 64
-	x.present, x.used = make([]uint64, words), make([]uint64, words)
+	x.bits = make([]uint64, (2*total+63)/64)
 	return x, x.setSize(bytes)
 }
 
@@ -167,8 +166,8 @@ func (x *Cache) Get(c *r2.Co, t *Table, key uint64) (Location, bool) {
 }
 
 func (x *Cache) get(t *Table, key uint64, e entry) (Location, bool) {
-	if e.fixed && getBit(x.present, e.number) {
-		setBit(x.used, e.number)
+	if e.fixed && getBit(x.bits, present(e.number)) {
+		setBit(x.bits, used(e.number))
 		return e.s.location(e.home), true
 	}
 	if i := x.findMoved(t, key, e); i >= 0 {
@@ -209,18 +208,18 @@ func (x *Cache) put(t *Table, key uint64, r Ref, e entry) {
 		}
 		x.moved.remove(i)
 		x.stats.Entries--
-	} else if e.fixed && getBit(x.present, e.number) {
+	} else if e.fixed && getBit(x.bits, present(e.number)) {
 		if home {
 			return
 		}
-		clearBit(x.present, e.number)
+		clearBit(x.bits, present(e.number))
 		x.stats.Entries--
 	}
 	x.makeRoom(e)
 	x.stats.Entries++
 	if home {
-		setBit(x.present, e.number)
-		clearBit(x.used, e.number)
+		setBit(x.bits, present(e.number))
+		clearBit(x.bits, used(e.number))
 		return
 	}
 	x.moved.add(x.place(e.hash), x.tagged(t, key), uint64(r))
@@ -237,8 +236,8 @@ func (x *Cache) forget(t *Table, key uint64, e entry) {
 	switch i := x.findMoved(t, key, e); {
 	case i >= 0:
 		x.moved.remove(i)
-	case e.fixed && getBit(x.present, e.number):
-		clearBit(x.present, e.number)
+	case e.fixed && getBit(x.bits, present(e.number)):
+		clearBit(x.bits, present(e.number))
 	default:
 		return
 	}
@@ -280,17 +279,17 @@ func (x *Cache) Resize(bytes uint64) error {
 }
 
 func (x *Cache) keepFixed(taken []uint8, used bool) {
-	for w := range x.present {
-		word := x.present[w]
+	for w, pairs := range x.bits {
+		word := pairs & presents
 		if used {
-			word &= x.used[w]
+			word &= pairs >> 1
 		} else {
-			word &^= x.used[w]
+			word &^= pairs >> 1
 		}
 		for ; word != 0; word &= word - 1 {
-			n := uint64(w)*64 + uint64(bits.TrailingZeros64(word))
+			n := uint64(w)*32 + uint64(bits.TrailingZeros64(word))/2
 			if !x.take(taken, x.place(x.hash(n))) {
-				clearBit(x.present, n)
+				clearBit(x.bits, present(n))
 			}
 		}
 	}

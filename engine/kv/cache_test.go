@@ -163,7 +163,7 @@ func TestCacheResize(t *testing.T) {
 	}
 	has := func(key uint64) bool {
 		e := x.entryOf(tb, key)
-		return e.fixed && getBit(x.present, e.number) || x.findMoved(tb, key, e) >= 0
+		return e.fixed && getBit(x.bits, present(e.number)) || x.findMoved(tb, key, e) >= 0
 	}
 	hot := map[uint64]bool{}
 	for key := uint64(0); key < keys; key += 25 {
@@ -227,7 +227,7 @@ func TestCacheWarm(t *testing.T) {
 			t.Fatalf("key %d of machine %d: in the cache %v", key, tb.Primary(key), ok)
 		}
 	}
-	if words := len(x.present) + len(x.used); words > 2*10_000/64+2 || x.stats.Capacity != 4*(300_000_000/64) {
+	if words := len(x.bits); words > 2*10_000/64+2 || x.stats.Capacity != 4*(300_000_000/64) {
 		t.Errorf("%d words for 10,000 records, capacity %d", words, x.stats.Capacity)
 	}
 }

@@ -2,9 +2,24 @@ package kv
 
 const usedBit = uint64(1) << 63 // of the value of a moved entry
 
+// The two bits of a record, by its number, among those of all records.
+func present(n uint64) uint64 { return 2 * n }
+func used(n uint64) uint64    { return 2*n + 1 }
+
+const presents = 0x5555_5555_5555_5555 // of a word
+
 func getBit(b []uint64, i uint64) bool { return b[i/64]>>(i%64)&1 != 0 }
-func setBit(b []uint64, i uint64)      { b[i/64] |= 1 << (i % 64) }
+func setBit(b []uint64, i uint64)      { b[i/64] |= single[i%64] }
 func clearBit(b []uint64, i uint64)    { b[i/64] &^= 1 << (i % 64) }
+
+// single are words of one bit. With a table setBit is one instruction on memory; with a shift
+// it reads first, for which the host maps a page of zeros that the write then has to replace.
+var single = func() (words [64]uint64) {
+	for i := range words {
+		words[i] = 1 << i
+	}
+	return words
+}()
 
 // tagged is the name of a moved entry: table and key.
 func (x *Cache) tagged(t *Table, key uint64) uint64 { return uint64(t.spec.ID)<<55 | key }
@@ -65,7 +80,7 @@ func (x *Cache) membersOf(set, hand uint64, m *[setEntries]member) int {
 	}
 	from, to := x.span(set)
 	for h := from; h < to; h++ {
-		if i := x.inverse(h); i < x.n && getBit(x.present, i) {
+		if i := x.inverse(h); i < x.n && getBit(x.bits, present(i)) {
 			add(member{after: (h - hand) & x.mask, number: i})
 		}
 	}
@@ -79,8 +94,8 @@ func (x *Cache) membersOf(set, hand uint64, m *[setEntries]member) int {
 // pass reports whether an entry was used since the hand last came by, and marks it unused.
 func (x *Cache) pass(set uint64, v member) bool {
 	if v.tag == 0 {
-		was := getBit(x.used, v.number)
-		clearBit(x.used, v.number)
+		was := getBit(x.bits, used(v.number))
+		clearBit(x.bits, used(v.number))
 		return was
 	}
 	value := &x.moved.slots[x.moved.find(set, v.tag&^valid)].value
@@ -91,7 +106,7 @@ func (x *Cache) pass(set uint64, v member) bool {
 
 func (x *Cache) drop(set uint64, v member) {
 	if v.tag == 0 {
-		clearBit(x.present, v.number)
+		clearBit(x.bits, present(v.number))
 		return
 	}
 	x.moved.remove(x.moved.find(set, v.tag&^valid))

@@ -25,7 +25,7 @@ func (x *Cache) open(set uint64) {
 	for h := from; h < to; h++ {
 		switch n := x.inverse(h); {
 		case n >= x.n:
-		case x.seeded && getBit(x.present, n):
+		case x.seeded && getBit(x.bits, present(n)):
 			room--
 		case !x.isOwn(n):
 			absent = append(absent, n)
@@ -40,7 +40,7 @@ func (x *Cache) open(set uint64) {
 			if n == taken || popular && (x.popular == nil || !x.popular(x.nameOf(n))) {
 				continue
 			}
-			setBit(x.present, n)
+			setBit(x.bits, present(n))
 			absent[i] = taken
 			x.stats.Entries++
 			room--
