@@ -122,8 +122,8 @@ func (m *Memory) lose() {
 		}
 		if to > from {
 			forgetSpace(m.buf[from:to])
-			for p := from >> pageShift; p < to>>pageShift; p += 64 { // 2 MB are whole words
-				m.pending[p>>6] = 0
+			for b := from >> blockShift; b < to>>blockShift; b += 64 { // 2 MB are whole words
+				m.pending[b>>6] = 0
 			}
 		}
 		from = to + 1<<hugeShift

@@ -13,11 +13,12 @@ import (
 // have no bytes and exist to be charged for.
 type Memory struct {
 	machine int
-	buf     []byte // indexed by address; the first 2 MB stay unused so that 0 is no address
-	top     Addr   // end of what is allocated
-	limit   Addr   // end of buf
-	reserve Addr   // end of what is reserved, above limit
-	pending []uint64
+	buf     []byte   // indexed by address; the first 2 MB stay unused so that 0 is no address
+	top     Addr     // end of what is allocated
+	limit   Addr     // end of buf
+	reserve Addr     // end of what is reserved, above limit
+	pending []uint64 // by block: its bytes are not made yet
+	some    []uint64 // by word of pending: some of its blocks are
 	regions []region
 	home    []uint8 // socket of each 2 MB page, and onNVM
 	nvm     nvmSpace
@@ -32,7 +33,7 @@ type Memory struct {
 // region is one allocation with a fill function.
 type region struct {
 	from, to Addr
-	fill     func(page uint64, dst []byte)
+	fill     func(block uint64, dst []byte)
 }
 
 // Alloc describes memory to allocate.
@@ -46,10 +47,10 @@ type Alloc struct {
 	NVM bool
 	// DIMM is the one it lies on, from 1; 0 means interleaved over all.
 	DIMM int
-	// Fill makes the initial bytes of one 4 KB page, counted from the start of
-	// the allocation. It must depend on nothing but the page number. Nil means
+	// Fill makes the initial bytes of one block of 512, counted from the start of
+	// the allocation. It must depend on nothing but the block's number. Nil means
 	// zeros.
-	Fill func(page uint64, dst []byte)
+	Fill func(block uint64, dst []byte)
 	// Dense says that most of it will be touched: the host may use large pages,
 	// which makes random access cheaper for it.
 	Dense bool
@@ -104,26 +105,28 @@ func (m *Memory) Alloc(a Alloc) (Addr, error) {
 	if a.NVM {
 		m.place(from, a)
 	}
-	words := int(m.top >> (pageShift + 6)) // 2 MB are whole words
+	words := int(m.top >> wordShift) // 2 MB are whole words, also of some
 	m.pending = slices.Grow(m.pending, words-len(m.pending))[:words]
+	m.some = slices.Grow(m.some, words/64-len(m.some))[:words/64]
 	if a.Fill != nil {
-		r := region{from, from + roundUp(a.Bytes, pageBytes), a.Fill}
+		r := region{from, from + roundUp(a.Bytes, blockBytes), a.Fill}
 		m.regions = append(m.regions, r)
-		m.await(r.from>>pageShift, r.to>>pageShift)
+		setBits(m.pending, r.from>>blockShift, r.to>>blockShift)
+		setBits(m.some, r.from>>wordShift, roundUp(r.to, 1<<wordShift)>>wordShift)
 	}
 	return from, nil
 }
 
-// await marks pages from to before to, whose bytes are made when they are first used.
-func (m *Memory) await(from, to Addr) {
+// setBits sets the bits from to before to.
+func setBits(words []uint64, from, to Addr) {
 	for ; from < to && from&63 != 0; from++ {
-		m.pending[from>>6] |= 1 << (from & 63)
+		words[from>>6] |= 1 << (from & 63)
 	}
 	for ; from+64 <= to; from += 64 {
-		m.pending[from>>6] = ^uint64(0)
+		words[from>>6] = ^uint64(0)
 	}
 	for ; from < to; from++ {
-		m.pending[from>>6] |= 1 << (from & 63)
+		words[from>>6] |= 1 << (from & 63)
 	}
 }
 
@@ -163,26 +166,37 @@ func (m *Memory) Bytes(a Addr, n int) []byte {
 	if end > m.top || a < 1<<hugeShift || end < a {
 		panic(fmt.Sprintf("fabric: machine %d has no bytes at %#x..%#x", m.machine, a, end))
 	}
-	for p := a >> pageShift; p <= (end-1)>>pageShift; p++ {
-		if m.pending[p>>6]>>(p&63)&1 != 0 {
-			m.materialize(p)
+	for w := a >> wordShift; w <= (end-1)>>wordShift; w++ {
+		if m.some[w>>6]>>(w&63)&1 != 0 {
+			m.materialize(w, a>>blockShift, (end-1)>>blockShift)
 		}
 	}
 	return m.buf[a:end:end]
 }
 
-// Materialized says whether the page of an address already has bytes of its
+// wordShift is that of the bytes of a word of pending.
+const wordShift = blockShift + 6
+
+// Materialized says whether the block of an address already has bytes of its
 // own, as opposed to those its fill function would make.
 func (m *Memory) Materialized(a Addr) bool {
-	p := a >> pageShift
-	return a < m.top && m.pending[p>>6]>>(p&63)&1 == 0
+	b := a >> blockShift
+	return a < m.top && m.pending[b>>6]>>(b&63)&1 == 0
 }
 
-func (m *Memory) materialize(p Addr) {
-	m.pending[p>>6] &^= 1 << (p & 63)
-	a := p << pageShift
-	i := sort.Search(len(m.regions), func(i int) bool { return m.regions[i].to > a })
-	m.regions[i].fill((a-m.regions[i].from)>>pageShift, m.buf[a:a+pageBytes:a+pageBytes])
+// materialize makes the blocks from first to last that are pending in word w.
+func (m *Memory) materialize(w, first, last Addr) {
+	first, last = max(first, w<<6), min(last, w<<6|63)
+	for x := m.pending[w] & (^uint64(0) << (first & 63)) & (^uint64(0) >> (63 - last&63)); x != 0; x &= x - 1 {
+		b := Addr(bits.TrailingZeros64(x))
+		m.pending[w] &^= 1 << b
+		a := (w<<6 | b) << blockShift
+		i := sort.Search(len(m.regions), func(i int) bool { return m.regions[i].to > a })
+		m.regions[i].fill((a-m.regions[i].from)>>blockShift, m.buf[a:a+blockBytes:a+blockBytes])
+	}
+	if m.pending[w] == 0 {
+		m.some[w>>6] &^= 1 << (w & 63)
+	}
 }
 
 // close gives the address space back.
@@ -247,23 +261,23 @@ func (m *Memory) allowed(key uint32, a Addr, n uint32, p Perm) bool {
 	return a >= r.from && end <= r.to && end >= a && r.to != 0 && r.perm&p == p
 }
 
-// Digest folds into h the pages that have come into being of every allocation
+// Digest folds into h the blocks that have come into being of every allocation
 // with a fill function, in the order of addresses.
 func (m *Memory) Digest(h uint64) uint64 {
 	for i := range m.regions {
 		r := &m.regions[i]
-		for p := r.from >> pageShift; p < r.to>>pageShift; p++ {
-			rest := ^m.pending[p>>6] >> (p & 63)
-			if rest == 0 { // none of this word's
-				p |= 63
+		for b := r.from >> blockShift; b < r.to>>blockShift; b++ {
+			made := ^m.pending[b>>6] >> (b & 63)
+			if made == 0 { // none of this word's
+				b |= 63
 				continue
 			}
-			if p += Addr(bits.TrailingZeros64(rest)); p >= r.to>>pageShift {
+			if b += Addr(bits.TrailingZeros64(made)); b >= r.to>>blockShift {
 				break
 			}
-			h = fold(h, p<<pageShift)
-			for page := m.buf[p<<pageShift : (p+1)<<pageShift]; len(page) > 0; page = page[8:] {
-				h = fold(h, binary.LittleEndian.Uint64(page))
+			h = fold(h, b<<blockShift)
+			for bytes := m.buf[b<<blockShift : (b+1)<<blockShift]; len(bytes) > 0; bytes = bytes[8:] {
+				h = fold(h, binary.LittleEndian.Uint64(bytes))
 			}
 		}
 	}

@@ -9,49 +9,57 @@ import (
 	"drtmx/engine/sim"
 )
 
-func TestLazyPages(t *testing.T) {
+func TestLazyBlocks(t *testing.T) {
 	b, _, _ := pairBed(t, Config{})
 	mem := b.f.Machine(0).Mem
 	made := map[uint64]int{}
-	a, err := mem.Alloc(Alloc{Name: "table", Bytes: 64 << 20, Socket: 1, Fill: func(page uint64, dst []byte) {
-		made[page]++
-		if len(dst) != 4096 {
-			t.Errorf("page of %d bytes", len(dst))
+	a, err := mem.Alloc(Alloc{Name: "table", Bytes: 64 << 20, Socket: 1, Fill: func(block uint64, dst []byte) {
+		made[block]++
+		if len(dst) != blockBytes {
+			t.Errorf("block of %d bytes", len(dst))
 		}
 		for i := range dst {
-			dst[i] = byte(page + uint64(i))
+			dst[i] = byte(block + uint64(i))
 		}
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(made) != 0 {
-		t.Fatalf("%d pages made by the allocation", len(made))
+		t.Fatalf("%d blocks made by the allocation", len(made))
 	}
-	got := mem.Bytes(a+5*4096-8, 16)
+	got := mem.Bytes(a+5*blockBytes-8, 16)
 	for i := range 16 {
-		page, off := uint64(4+i/8), (4088+i)%4096
-		if got[i] != byte(page+uint64(off)) {
+		block, off := uint64(4+i/8), (blockBytes-8+i)%blockBytes
+		if got[i] != byte(block+uint64(off)) {
 			t.Fatalf("byte %d is %d", i, got[i])
 		}
 	}
 	if len(made) != 2 || made[4] != 1 || made[5] != 1 {
-		t.Errorf("pages made: %v, want 4 and 5", made)
+		t.Errorf("blocks made: %v, want 4 and 5", made)
 	}
 	got[0] = 99
-	if mem.Bytes(a+5*4096-8, 1)[0] != 99 || made[4] != 1 {
-		t.Error("a written page was made again")
+	if mem.Bytes(a+5*blockBytes-8, 1)[0] != 99 || made[4] != 1 {
+		t.Error("a written block was made again")
 	}
-	if !mem.Materialized(a+5*4096) || mem.Materialized(a+6*4096) {
+	if !mem.Materialized(a+5*blockBytes) || mem.Materialized(a+6*blockBytes) {
 		t.Error("Materialized is wrong")
 	}
 	if mem.Home(a) != 1 || mem.Home(b.workers[0].scratch) != 0 {
 		t.Errorf("homes are %d and %d, want 1 and 0", mem.Home(a), mem.Home(b.workers[0].scratch))
 	}
 	d := mem.Digest(1)
-	mem.Bytes(a+7*4096, 1)
+	mem.Bytes(a+7*blockBytes, 1)
 	if mem.Digest(1) == d {
-		t.Error("the digest does not see a new page")
+		t.Error("the digest does not see a new block")
+	}
+	mem.Bytes(a+150*blockBytes, 1)
+	if mem.Bytes(a+100*blockBytes+5, 200*blockBytes); len(made) != 2+1+201 || made[100] != 1 || made[150] != 1 || made[300] != 1 {
+		t.Errorf("%d blocks made, of those that a long access needs %d, %d, %d times", len(made), made[100], made[150], made[300])
+	}
+	last := (64<<20)/blockBytes - 1
+	if mem.Bytes(a, 64<<20); len(made) != last+1 || made[uint64(last)] != 1 || made[200] != 1 {
+		t.Errorf("%d of %d blocks made", len(made), last+1)
 	}
 }
 

@@ -24,7 +24,7 @@ func (t *Table) addBackups(server int) error {
 		for k, s := range b.shards {
 			name := fmt.Sprintf("kv.%s.%d.of%d", t.spec.Name, k, server)
 			rows, err := newRegion(t.cl, b.host, fabric.Alloc{
-				Name: name, Bytes: s.rowBytes(), Socket: k % sockets, Fill: s.rowPage,
+				Name: name, Bytes: s.rowBytes(), Socket: k % sockets, Fill: s.fillRows,
 			}, fabric.LocalWrite)
 			if err != nil {
 				return err

@@ -26,7 +26,7 @@
 // # Memory
 //
 // Nothing is computed or stored for records that nobody touched. The hash function is a keyed bijection, so the
-// content of a bucket is the inverse images of its hash values, and a page of buckets, of overflow buckets or of rows
+// content of a bucket is the inverse images of its hash values, and a block of buckets, of overflow buckets or of rows
 // is a pure function of its number. A table of 1.6 million records of 24 bytes on four machines, three replicas, costs
 // 115 MB for rows and 70 MB for buckets when all is touched, nothing at the start. A server's own lookups in a table
 // that never changes (Spec.Fixed) touch no bucket: they compute what they would find, and charge for it.

@@ -7,12 +7,23 @@ import (
 	"drtmx/engine/r2"
 )
 
-const pageBytes = 4096
+const (
+	pageBytes  = 4096 // of the host
+	blockBytes = 512  // made at a time
+)
 
-// pages counts the pages of a region that came into being.
+// pages counts the host's pages of a region of which something came into being.
 func (b *bed) pages(machine int, base r2.Addr, bytes uint64) (n int) {
+	made := func(page r2.Addr) bool {
+		for a := page; a < min(page+pageBytes, base+bytes); a += blockBytes {
+			if b.cl.Mem(machine).Materialized(a) {
+				return true
+			}
+		}
+		return false
+	}
 	for a := base; a < base+bytes; a += pageBytes {
-		if b.cl.Mem(machine).Materialized(a) {
+		if made(a) {
 			n++
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"drtmx/engine/r2"
 )
 
-// The functions of this file are for checks and displays: they charge nothing, and they do not bring pages into
+// The functions of this file are for checks and displays: they charge nothing, and they do not bring blocks into
 // being, so a run is the same whether or not somebody looks.
 
 // Find is where a record is now.
@@ -58,10 +58,10 @@ func (t *Table) Row(machine int, key uint64, dst []byte) (ok bool) {
 	return true
 }
 
-// copyMaterialized copies those of the bytes at a whose page has come into being. Rows may reach over page
-// boundaries.
+// copyMaterialized copies those of the bytes at a whose block has come into being. Rows may reach over the
+// boundaries of blocks.
 func copyMaterialized(dst []byte, mem *fabric.Memory, a r2.Addr) {
-	const granule = 8 // rows and their parts are 8-byte aligned, pages all the more
+	const granule = 8 // rows and their parts are 8-byte aligned, blocks all the more
 	for i := 0; i < len(dst); i += granule {
 		if mem.Materialized(a + r2.Addr(i)) {
 			copy(dst[i:min(len(dst), i+granule)], mem.Bytes(a+r2.Addr(i), min(granule, len(dst)-i)))

@@ -3,7 +3,7 @@ package kv
 import "fmt"
 
 // Partition divides the keys of a table among the servers, machines 0 to Servers()-1. The keys that
-// a table has from the start are numbered within their server, in both directions, because pages are
+// a table has from the start are numbered within their server, in both directions, because blocks are
 // computed from those numbers when they are first touched. All methods are pure functions.
 type Partition interface {
 	Servers() int

@@ -87,13 +87,13 @@ func (s *shard) allocate(cl *r2.Cluster) (err error) {
 	name := fmt.Sprintf("kv.%s.%d", s.table.spec.Name, s.socket)
 	s.nodes, err = newRegion(cl, s.machine, fabric.Alloc{
 		Name: name + ".index", Bytes: s.nodeEnd * nodeBytes, Socket: s.socket,
-		Fill: func(page uint64, dst []byte) { s.fillNodes(page*uint64(len(dst)), dst) },
+		Fill: func(block uint64, dst []byte) { s.fillNodes(block*uint64(len(dst)), dst) },
 	}, fabric.LocalWrite|fabric.RemoteRead)
 	if err != nil {
 		return err
 	}
 	s.rows, err = newRegion(cl, s.machine, fabric.Alloc{
-		Name: name + ".rows", Bytes: s.rowBytes(), Socket: s.socket, Fill: s.rowPage,
+		Name: name + ".rows", Bytes: s.rowBytes(), Socket: s.socket, Fill: s.fillRows,
 	}, fabric.LocalWrite|fabric.RemoteRead|fabric.RemoteWrite|fabric.RemoteAtomic)
 	s.private = cl.Mem(s.machine).Reserve(name+".free", record.LineBytes, s.socket)
 	return err
@@ -174,12 +174,12 @@ func (s *shard) fillNode(node []byte, records []uint64, next uint32) {
 	}
 }
 
-// rowPage computes the initial bytes of a page of rows, of the primary and of its backups alike. Rows may
-// reach over page boundaries.
-func (s *shard) rowPage(page uint64, dst []byte) {
+// fillRows computes the initial bytes of a block of rows, of the primary and of its backups alike. Rows may
+// reach over the boundaries of blocks.
+func (s *shard) fillRows(block uint64, dst []byte) {
 	clear(dst)
 	stride := uint64(s.table.layout.Stride)
-	from := page * uint64(len(dst))
+	from := block * uint64(len(dst))
 	for j := from / stride; j < s.n && j*stride < from+uint64(len(dst)); j++ {
 		row := s.initialRow(j)
 		if at := j * stride; at < from {

@@ -136,7 +136,7 @@ func TestRowsReachOverPages(t *testing.T) {
 		var all []byte
 		for page := range uint64(500*tb.layout.Stride/testPage + 1) {
 			dst := make([]byte, testPage)
-			s.rowPage(page, dst)
+			s.fillRows(page, dst)
 			all = append(all, dst...)
 		}
 		for j := range 500 {
@@ -247,6 +247,6 @@ func BenchmarkFillRowPage(b *testing.B) {
 	tb := geometry(b, 1_600_000, 4, 2, false)
 	s, page := tb.shards[0][0], make([]byte, testPage)
 	for i := range b.N {
-		s.rowPage(uint64(i)%1000, page)
+		s.fillRows(uint64(i)%1000, page)
 	}
 }

@@ -14,7 +14,7 @@ type Spec struct {
 	ValueBytes int    // of every record
 	Aligned    bool   // spend memory so that no row of at most a line straddles one; default packed, see package record
 	// Init writes the value that a record has from the start into value, which is zero. It must be a pure
-	// function of the key: it runs when a page is first touched, on the primary and on each backup. Nil
+	// function of the key: it runs when a block of 512 bytes is first touched, on the primary and on each backup. Nil
 	// leaves zeros.
 	Init func(key uint64, value []byte)
 	// Mutable is the number of leading bytes of a value that transactions change: locks cover the record, but write-back
@@ -54,7 +54,7 @@ type Table struct {
 	scratch []byte      // one row
 }
 
-// NewTable makes a table on the machines of a cluster. No page of it is touched.
+// NewTable makes a table on the machines of a cluster. Nothing of it is touched.
 func NewTable(cl *r2.Cluster, spec Spec, place Placement) (*Table, error) {
 	t, err := newTable(cl, spec, place)
 	if err != nil {
