@@ -22,9 +22,11 @@ type CQ struct {
 	first   [4]listing // the ring's first memory, in the same lines
 }
 
-// listing is a verb in a completion queue.
+// listing is a verb in a completion queue, with what others want to know of it
+// without its memory.
 type listing struct {
-	id   uint64 // what Coming tells without the verb's memory
+	id   uint64
+	at   sim.Time // when it becomes visible
 	verb uint32
 }
 
@@ -69,7 +71,7 @@ func (n *NIC) CreateCQ(depth int) *CQ {
 func (c *CQ) Len() int {
 	now := c.fab.sim.Now()
 	n := c.tail - c.head
-	for n > 0 && c.fab.verbs[c.ring[(c.head+n-1)&uint32(len(c.ring)-1)].verb].mark > now {
+	for n > 0 && c.ring[(c.head+n-1)&uint32(len(c.ring)-1)].at > now {
 		n--
 	}
 	return int(n)
@@ -97,12 +99,13 @@ func (c *CQ) Poll(out []CQE) int {
 		if c.head == c.tail {
 			return k
 		}
-		i := c.ring[c.head&mask].verb
-		v := &f.verbs[i]
-		if v.mark > now {
+		l := &c.ring[c.head&mask]
+		if l.at > now {
 			return k
 		}
 		c.head++
+		i := l.verb
+		v := &f.verbs[i]
 		o := &out[k]
 		o.ID, o.Op, o.Status, o.Bytes, o.QPN, o.Src, o.At = v.id, v.op, v.status, v.len, v.qpn, AH{}, v.mark
 		v.stamp.expand(&o.Stamp)
@@ -158,7 +161,7 @@ func (c *CQ) Disarm() { c.armed = false }
 // alarm schedules the event for the oldest completion.
 func (c *CQ) alarm() {
 	s := c.fab.sim
-	at := max(c.fab.verbs[c.ring[c.head&uint32(len(c.ring)-1)].verb].mark, c.before, s.Now())
+	at := max(c.ring[c.head&uint32(len(c.ring)-1)].at, c.before, s.Now())
 	if at < c.wake {
 		c.wake = at
 		s.At(at, c.kind, c.arg)
@@ -178,10 +181,10 @@ func (c *CQ) push(i uint32, v *verb, at sim.Time) bool {
 	v.flags |= listed
 	mask := uint32(len(c.ring) - 1)
 	k := c.tail
-	for ; k != c.head && c.fab.verbs[c.ring[(k-1)&mask].verb].mark > at; k-- {
+	for ; k != c.head && c.ring[(k-1)&mask].at > at; k-- {
 		c.ring[k&mask] = c.ring[(k-1)&mask]
 	}
-	c.ring[k&mask] = listing{v.id, i}
+	c.ring[k&mask] = listing{v.id, at, i}
 	c.tail++
 	if c.armed && k == c.head {
 		c.alarm()

@@ -132,15 +132,11 @@ type contexts struct {
 	kept   int
 	recent uint32   // most recently used
 	latest []uint32 // by queue-pair number: its last use, 0 if it is not kept; nil while all fit
-	uses   []use    // ring, a power of two; oldest at head
-	spare  []use    // the ring after the next compact
-	head   uint32
+	uses   []uint32 // queue-pair numbers, a ring, a power of two; oldest at head
+	spare  []uint32 // the ring after the next compact
+	head   uint32   // uses are numbered by their place, from 1
 	tail   uint32
 }
-
-// use is one use of a context. Uses are numbered by their place in the ring,
-// from 1.
-type use struct{ qpn, number uint32 }
 
 // queue has a request wait until contexts of sending queue pairs are fetched again.
 // Packets that arrive go ahead of them: what comes in has to be taken off the link,
@@ -212,7 +208,7 @@ func (c *contexts) touch(qpn uint32) {
 	if c.tail-c.head == uint32(len(c.uses)) {
 		c.compact()
 	}
-	c.uses[c.tail&uint32(len(c.uses)-1)] = use{qpn, c.tail + 1}
+	c.uses[c.tail&uint32(len(c.uses)-1)] = qpn
 	c.tail++
 	c.latest[qpn], c.recent = c.tail, qpn
 }
@@ -220,10 +216,10 @@ func (c *contexts) touch(qpn uint32) {
 // evict forgets the least recently used context.
 func (c *contexts) evict() {
 	for {
-		u := c.uses[c.head&uint32(len(c.uses)-1)]
+		qpn := c.uses[c.head&uint32(len(c.uses)-1)]
 		c.head++
-		if c.latest[u.qpn] == u.number {
-			c.latest[u.qpn] = 0
+		if c.latest[qpn] == c.head {
+			c.latest[qpn] = 0
 			return
 		}
 	}
@@ -234,14 +230,14 @@ func (c *contexts) evict() {
 func (c *contexts) compact() {
 	n, mask := uint32(0), uint32(len(c.uses)-1)
 	for i := c.head; i != c.tail; i++ {
-		if u := c.uses[i&mask]; c.latest[u.qpn] == u.number {
-			c.spare[n] = use{u.qpn, n + 1}
+		if qpn := c.uses[i&mask]; c.latest[qpn] == i+1 {
+			c.spare[n] = qpn
 			n++
 		}
 	}
 	c.uses, c.spare = c.spare, c.uses
-	for _, u := range c.uses[:n] {
-		c.latest[u.qpn] = u.number
+	for i, qpn := range c.uses[:n] {
+		c.latest[qpn] = uint32(i + 1)
 	}
 	c.head, c.tail = 0, n
 }
@@ -271,7 +267,7 @@ func (c *contexts) added(qps []*QP) {
 	for size < 4*c.limit {
 		size *= 2
 	}
-	c.latest, c.uses, c.spare = make([]uint32, len(qps)), make([]use, size), make([]use, size)
+	c.latest, c.uses, c.spare = make([]uint32, len(qps)), make([]uint32, size), make([]uint32, size)
 	for i, q := range qps {
 		if i > 0 && q.state&kept != 0 {
 			c.touch(uint32(i))

@@ -35,7 +35,8 @@ const (
 type queuePair struct {
 	qp         *fabric.QP
 	pend       *pending // nil: nothing is
-	more       *[]entry // the ring once it is larger than first
+	more       uint32   // where sendRings has the ring once it is larger than first
+	size       uint32   // of that ring
 	id         uint32   // in the cluster
 	head       uint32   // oldest not known to be complete
 	posted     uint32   // next to post
@@ -51,43 +52,45 @@ type queuePair struct {
 type pending struct{ wrs []fabric.SendWR }
 
 // at is the entry of a place in the send queue.
-func (q *queuePair) at(place uint32) *entry {
-	if q.more == nil {
+func (q *queuePair) at(cl *Cluster, place uint32) *entry {
+	if q.size == 0 {
 		return &q.first[place&uint32(len(q.first)-1)]
 	}
-	ring := *q.more
-	return &ring[place&uint32(len(ring)-1)]
+	return cl.sendRings.at(q.more + place&(q.size-1))
 }
 
 // grow doubles the ring.
-func (q *queuePair) grow(cl *Cluster, n uint32) {
-	ring := cl.sendRings.take(2 * n)
+func (q *queuePair) grow(cl *Cluster) {
+	size := 2 * q.room()
+	ring := cl.sendRings.take(size)
 	for i := q.head; i != q.tail; i++ {
-		(*ring)[i&(2*n-1)] = *q.at(i)
+		*cl.sendRings.at(ring + i&(size-1)) = *q.at(cl, i)
 	}
-	q.more = ring
+	q.more, q.size = ring, size
 }
+
+// room is how many entries the ring holds.
+func (q *queuePair) room() uint32 { return max(q.size, uint32(len(q.first))) }
 
 // sendRings are the memory of rings that outgrew their queue pair, many at a time:
 // thousands of queue pairs do, now and then for as long as a run takes.
 type sendRings struct {
-	heads   [][]entry
-	entries []entry
+	blocks []*[sendRingsBlock]entry
+	used   uint32 // entries, of all blocks
 }
 
-const sendRingsBlock = 512
+const sendRingsBlock = 1 << 12
 
-func (s *sendRings) take(n uint32) *[]entry {
-	if len(s.heads) == 0 {
-		s.heads = make([][]entry, sendRingsBlock)
+func (s *sendRings) at(i uint32) *entry { return &s.blocks[i/sendRingsBlock][i%sendRingsBlock] }
+
+// take gives a ring of n entries, a power of two.
+func (s *sendRings) take(n uint32) uint32 {
+	at := s.used
+	for uint32(len(s.blocks))*sendRingsBlock < at+n {
+		s.blocks = append(s.blocks, new([sendRingsBlock]entry))
 	}
-	if uint32(len(s.entries)) < n {
-		s.entries = make([]entry, max(n, 8*sendRingsBlock))
-	}
-	r := &s.heads[0]
-	s.heads = s.heads[1:]
-	*r, s.entries = s.entries[:n:n], s.entries[n:]
-	return r
+	s.used = at + n
+	return at
 }
 
 // pairBlock queue pairs are allocated at a time; they never move.
@@ -128,12 +131,8 @@ func (cl *Cluster) pair(id uint64) *queuePair {
 // append adds a work request. It signals one when too many were not: their
 // places in the send queue come back only with a later completion.
 func (q *queuePair) append(w *Worker, wr *fabric.SendWR, e entry, c *Co) {
-	n := uint32(len(q.first))
-	if q.more != nil {
-		n = uint32(len(*q.more))
-	}
-	if q.tail-q.head == n {
-		q.grow(w.cl, n)
+	if q.tail-q.head == q.room() {
+		q.grow(w.cl)
 	}
 	q.unsignaled++
 	if q.unsignaled >= q.depth/4 {
@@ -146,7 +145,7 @@ func (q *queuePair) append(w *Worker, wr *fabric.SendWR, e entry, c *Co) {
 	if e.co&waits != 0 {
 		wr.ID |= uint64(c.id+1) << coShift
 	}
-	*q.at(q.tail) = e
+	*q.at(w.cl, q.tail) = e
 	q.tail++
 	if q.pend == nil {
 		q.pend = w.cl.takePending()
@@ -245,7 +244,7 @@ func (q *queuePair) complete(w *Worker, cqe *fabric.CQE) {
 			at, cqe.Op, cqe.Status, q.id, w.mc.id, w.thread, q.head, q.posted))
 	}
 	for q.head != at+1 {
-		e := q.at(q.head)
+		e := q.at(w.cl, q.head)
 		q.head++
 		if e.buffer >= 0 {
 			w.buffers.free(e.buffer)
