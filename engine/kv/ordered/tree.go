@@ -69,10 +69,10 @@ func (t *tree) node(i int32) *node {
 
 // initial makes a node as it is at the start.
 func (t *tree) initial(i int) *node {
-	ends := levels(t.size)
-	x := &node{leaf: i < ends[0], next: none, prev: none}
+	counts := levels(t.size)
+	x := &node{leaf: i < counts[0], next: none, prev: none}
 	if x.leaf {
-		if x.prev = int32(i - 1); i+1 < ends[0] {
+		if x.prev = int32(i - 1); i+1 < counts[0] {
 			x.next = int32(i + 1)
 		}
 		for k := uint64(i) * fanout; k < min(uint64(i+1)*fanout, t.size); k++ {
@@ -81,15 +81,15 @@ func (t *tree) initial(i int) *node {
 		}
 		return x
 	}
-	below, under := 0, uint64(fanout) // first node of the level below, entries of one there
-	i -= ends[0]
+	below, under := 0, uint64(fanout) // first node of the level below, entries under one of it
+	i -= counts[0]
 	level := 1
-	for ; i >= ends[level]; level++ {
-		i -= ends[level]
-		below += ends[level-1]
+	for ; i >= counts[level]; level++ {
+		i -= counts[level]
+		below += counts[level-1]
 		under *= fanout
 	}
-	for k := i * fanout; k < min((i+1)*fanout, ends[level-1]); k++ {
+	for k := i * fanout; k < min((i+1)*fanout, counts[level-1]); k++ {
 		key := uint64(0)
 		if k > 0 {
 			key = t.at(uint64(k) * under).Key
