@@ -132,7 +132,7 @@ func WarmMemory(db *txn.DB, n uint64, at func(i uint64) (table uint8, key uint64
 	// Of a record a machine has at most a location, and its share of the rest.
 	n = min(n, lines*uint64(machines)/uint64(machines+2*db.Config().Replicas))
 	caches := db.Config().CacheEnabled
-	// Some thousand records at a time, and of these one machine after the other: the
+	// A thousand records at a time, and of these one machine after the other: the
 	// host's cache then holds what it needs.
 	lists := make([][]fabric.Extent, machines)
 	for n > 0 {

@@ -90,12 +90,6 @@ func (t *Table) Entries(part uint64, f func(Entry)) {
 	}
 }
 
-// Changed calls f with all entries of a part that may not be as at the start, and some that are: an oracle, too.
-func (t *Table) Changed(part uint64, f func(Entry)) { t.tree(part).made(f) }
-
-// Len is the number of entries of a part.
-func (t *Table) Len(part uint64) uint64 { return uint64(t.tree(part).entries) }
-
 // Used reports whether anybody has used a part.
 func (t *Table) Used(part uint64) bool { return t.trees[part] != nil }
 

@@ -305,18 +305,6 @@ func (t *tree) up(from, to uint64, limit int, dst []Entry) []Entry {
 	return dst
 }
 
-// made calls f with the entries of the leaves that somebody has visited, in no order of leaves.
-func (t *tree) made(f func(Entry)) {
-	for _, n := range t.nodes {
-		if n == nil || !n.leaf {
-			continue
-		}
-		for k := range n.n { // none of a free node: it was empty
-			f(Entry{n.keys[k], n.vals[k]})
-		}
-	}
-}
-
 // down appends the entries from to down to from, limit at most.
 func (t *tree) down(from, to uint64, limit int, dst []Entry) []Entry {
 	at := t.descend(to)
