@@ -13,14 +13,16 @@ import (
 	"drtmx/engine"
 )
 
-// recordSession runs a live cluster for a moment with changes and returns the
-// file's path.
+// recordSession runs a live cluster with changes, each at least one window and a
+// half after the one before, and returns the file's path. It waits for virtual time:
+// on a loaded machine a moment of the wall clock may be none of the cluster's.
 func recordSession(t *testing.T, changes int) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "s.jsonl")
 	a := newFake(t, Options{Pace: 50_000_000, Session: path}, fakeOptions{})
 	for i := range changes {
-		time.Sleep(3 * time.Millisecond)
+		next := stateOf(t, a, "").VirtualNS + 3*fakeWindow/2
+		within(t, 30*time.Second, "moves on", func() bool { return stateOf(t, a, "").VirtualNS >= next })
 		if _, err := a.Set(bg, "", engine.Knobs{"coroutines": i + 1}, "page"); err != nil {
 			t.Fatal(err)
 		}
