@@ -85,9 +85,7 @@ func (t *Table) newTree(part uint64) *tree {
 // Entries calls f with the entries of a part in order: an oracle, free of time. A part that nobody used has what it
 // begins with.
 func (t *Table) Entries(part uint64, f func(Entry)) {
-	for _, e := range t.tree(part).up(0, ^uint64(0), scanLimit, nil) {
-		f(e)
-	}
+	t.tree(part).each(f)
 }
 
 // Used reports whether anybody has used a part.

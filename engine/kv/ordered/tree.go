@@ -305,6 +305,27 @@ func (t *tree) up(from, to uint64, limit int, dst []Entry) []Entry {
 	return dst
 }
 
+// each calls f with all entries in rising order. It makes no leaf that nobody has visited.
+func (t *tree) each(f func(Entry)) {
+	for at := t.descend(0); at != none; {
+		n := t.nodes[at]
+		if n != nil {
+			for i := range n.n {
+				f(Entry{n.keys[i], n.vals[i]})
+			}
+			at = n.next
+			continue
+		}
+		k := uint64(at) * fanout
+		for end := min(k+fanout, t.size); k < end; k++ {
+			f(t.at(k))
+		}
+		if at++; k == t.size {
+			at = none
+		}
+	}
+}
+
 // down appends the entries from to down to from, limit at most.
 func (t *tree) down(from, to uint64, limit int, dst []Entry) []Entry {
 	at := t.descend(to)

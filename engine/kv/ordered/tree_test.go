@@ -131,6 +131,26 @@ func listed(list []Entry) *tree {
 	return newTree(uint64(len(list)), func(i uint64) Entry { return list[i] })
 }
 
+// made counts the nodes that somebody has visited.
+func made(x *tree) (n int) {
+	for _, node := range x.nodes {
+		if node != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// compareAll: each sees the whole list.
+func compareAll(t *testing.T, x *tree, list []Entry) {
+	t.Helper()
+	var all []Entry
+	x.each(func(e Entry) { all = append(all, e) })
+	if !slices.Equal(all, list) {
+		t.Errorf("%d of %d entries, or others", len(all), len(list))
+	}
+}
+
 // TestBuild: a new tree has full leaves and no more nodes than it needs, and none that nobody has visited.
 func TestBuild(t *testing.T) {
 	for _, n := range []int{0, 1, 16, 17, 256, 257, 3_000, 5_000} {
@@ -140,14 +160,15 @@ func TestBuild(t *testing.T) {
 		}
 		x := listed(list)
 		x.up(uint64(n), uint64(n), 1, nil)
-		made := 0
-		for _, node := range x.nodes {
-			if node != nil {
-				made++
-			}
+		before := made(x)
+		if before > len(x.visited) {
+			t.Errorf("%d entries: %d nodes made, %d visited", n, before, len(x.visited))
 		}
-		if made > len(x.visited) {
-			t.Errorf("%d entries: %d nodes made, %d visited", n, made, len(x.visited))
+		x.up(0, 0, 1, nil) // the way to the first leaf
+		before = made(x)
+		compareAll(t, x, list)
+		if now := made(x); now > before {
+			t.Errorf("%d entries: %d nodes made, %d by looking at all of them", n, before, now)
 		}
 		compare(t, x, list, 0, ^uint64(0), n+1)
 		if err := x.shape(); err != nil {
@@ -181,6 +202,7 @@ func TestChangedFromTheStart(t *testing.T) {
 			}
 			if op%50 == 0 {
 				compare(t, x, list, rnd.Uint64()%4_000, rnd.Uint64()%4_000, 1+rnd.Intn(40))
+				compareAll(t, x, list)
 			}
 		}
 		compare(t, x, list, 0, ^uint64(0), 5_000)
