@@ -88,7 +88,7 @@ func during(t *testing.T, a *Agent, s *httptest.Server, sys, path, body string, 
 	from := stateOf(t, a, sys).VirtualNS
 	answer := make(chan reply, 1)
 	go func() { answer <- ask(t, s, "POST", path+"?sys="+sys, body) }()
-	within(t, 5*time.Second, "time passes", func() bool { return stateOf(t, a, sys).VirtualNS > from })
+	eventually(t, "time passes", func() bool { return stateOf(t, a, sys).VirtualNS > from })
 	f()
 	select {
 	case r := <-answer:
@@ -140,7 +140,7 @@ func TestWhatOthersEndIsAConflict(t *testing.T) {
 		var err error
 		done := make(chan struct{})
 		go func() { defer close(done); err = a.Step(bg, "a", 1_000_000_000_000) }()
-		within(t, 5*time.Second, "time passes", func() bool { return stateOf(t, a, "a").VirtualNS > 0 })
+		eventually(t, "time passes", func() bool { return stateOf(t, a, "a").VirtualNS > 0 })
 		a.Close()
 		if <-done; !errors.Is(err, errClosed) {
 			t.Errorf("when all is closed: %v", err)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"drtmx/engine"
 )
@@ -36,7 +35,7 @@ func TestSessionWithCrashesReplays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	within(t, 20*time.Second, "the fork has caught up", func() bool { return !stateOf(t, a, fork.Sys).CatchingUp })
+	eventually(t, "the fork has caught up", func() bool { return !stateOf(t, a, fork.Sys).CatchingUp })
 	x, err := a.Result(bg, "a")
 	if err != nil {
 		t.Fatal(err)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"drtmx/dashboard/charts"
 	"drtmx/engine"
@@ -97,7 +96,7 @@ func (d *desk) ends(runs int) {
 	for range runs {
 		d.next <- nil
 	}
-	within(d.T, time.Second, "done", func() bool { return d.task().State == "done" })
+	eventually(d.T, "done", func() bool { return d.task().State == "done" })
 }
 
 // state is that of the figure as JSON has it.
@@ -129,9 +128,9 @@ func TestFiguresRunAndAreCancelled(t *testing.T) {
 	d.ask("POST", "", `{"scale":"quick"}`).want(t, 202, `"task":"figure 2-4a"`)
 	d.ask("POST", "", `{}`).want(t, 409, "already")
 	d.next <- nil
-	within(t, time.Second, "progress", func() bool { return d.task().Done == 1 && d.task().Total == 3 })
+	eventually(t, "progress", func() bool { return d.task().Done == 1 && d.task().Total == 3 })
 	d.ask("DELETE", "", "").want(t, 200, "cancelled")
-	within(t, time.Second, "cancelled", func() bool { return d.task().State == "cancelled" })
+	eventually(t, "cancelled", func() bool { return d.task().State == "cancelled" })
 	if s := d.state(); s.Running != nil || s.Failed != "" || s.Base != nil {
 		t.Errorf("after a cancellation: %+v", s)
 	}
@@ -150,7 +149,7 @@ func TestFigurePointsCome(t *testing.T) {
 	}
 	for n := 1; n < 3; n++ {
 		d.next <- nil
-		within(t, time.Second, "a point more", func() bool {
+		eventually(t, "a point more", func() bool {
 			r := d.state().Running
 			return r != nil && r.Done == n && r.Total == 3 && r.Figure != nil && len(r.Figure.Runs) == n
 		})
@@ -163,7 +162,7 @@ func TestFigurePointsCome(t *testing.T) {
 	}
 	d.ask("POST", "", `{}`).want(t, 202, "")
 	d.next <- errors.New("a planted failure\nwith a second line")
-	within(t, time.Second, "failed", func() bool { return strings.HasPrefix(d.task().State, "failed") })
+	eventually(t, "failed", func() bool { return strings.HasPrefix(d.task().State, "failed") })
 	if s := d.state(); !strings.HasPrefix(s.Failed, "a planted failure") || strings.Contains(s.Failed, "\n") || s.Base == nil || s.Base.N != first {
 		t.Errorf("after a failure: %+v", s)
 	}

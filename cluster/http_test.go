@@ -123,7 +123,7 @@ func TestRoutes(t *testing.T) {
 	if f.Sys != "b" {
 		t.Errorf("%+v", f)
 	}
-	within(t, 5*time.Second, "b has caught up", func() bool { return !stateOf(t, a, "b").CatchingUp })
+	eventually(t, "b has caught up", func() bool { return !stateOf(t, a, "b").CatchingUp })
 	if all := into[[]Snapshot](t, get("/api/systems").want(t, 200, "")); len(all) != 2 || all[1].ForkedFrom != "a" {
 		t.Errorf("%+v", all)
 	}
@@ -139,7 +139,7 @@ func TestRoutes(t *testing.T) {
 	get("/api/state?sys=b").want(t, 404, "no such system")
 	post("/api/control", `{"action":"pace","virtual_ns":5000000}`).want(t, 200, `"pace":5000000`)
 	post("/api/control", `{"action":"resume"}`).want(t, 200, "")
-	within(t, time.Second, "running", func() bool { return stateOf(t, a, "").State == StateRunning })
+	eventually(t, "running", func() bool { return stateOf(t, a, "").State == StateRunning })
 	post("/api/control", `{"action":"pause"}`).want(t, 200, `"state":"paused"`)
 	post("/api/control", `{"action":"reset","set":{"nodes":5},"seed":3}`).want(t, 200, `"virtual_ns":0`)
 	get("/api/tasks").want(t, 200, "[")
@@ -208,7 +208,7 @@ func TestBadRequestsSayWhatIsWrong(t *testing.T) {
 func TestFailedSystemAnswersConflict(t *testing.T) {
 	a := newFake(t, Options{}, fakeOptions{failAt: 1000})
 	s := web(t, a, Web{})
-	within(t, 5*time.Second, "fails", func() bool { return stateOf(t, a, "").State == StateFailed })
+	eventually(t, "fails", func() bool { return stateOf(t, a, "").State == StateFailed })
 	ask(t, s, "PATCH", "/api/knobs", `{"coroutines": 4}`).want(t, 409, "reset")
 	ask(t, s, "GET", "/api/state", "").want(t, 200, `"state":"failed"`).want(t, 200, "fake failure")
 	ask(t, s, "POST", "/api/control", `{"action":"reset"}`).want(t, 200, `"virtual_ns"`)

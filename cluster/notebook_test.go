@@ -168,7 +168,7 @@ func TestNotebookAndPageSeeEachOther(t *testing.T) {
 		t.Errorf("%+v, %v", ev, err)
 	}
 	f := other.Fork(Knobs{"phase.validation": "two-sided"})
-	within(t, 10*time.Second, "the fork has caught up", func() bool { return !stateOf(t, l.agent, f.c.Sys()).CatchingUp })
+	eventually(t, "the fork has caught up", func() bool { return !stateOf(t, l.agent, f.c.Sys()).CatchingUp })
 	if a, b := c.Run(200*time.Microsecond), f.Run(200*time.Microsecond); a.Digest == b.Digest {
 		t.Error("the fork does not differ")
 	}
@@ -222,7 +222,7 @@ func TestForgottenClustersAreClosed(t *testing.T) {
 	for range 3 {
 		Up(tiny()).Run(20 * time.Microsecond) // kept alive by its own run only
 	}
-	within(t, 10*time.Second, "nothing is left", func() bool { runtime.GC(); return alive.Load() <= before })
+	eventually(t, "nothing is left", func() bool { runtime.GC(); return alive.Load() <= before })
 }
 
 func TestInterruptedRunSaysSo(t *testing.T) {

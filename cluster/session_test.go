@@ -22,7 +22,7 @@ func recordSession(t *testing.T, changes int) string {
 	a := newFake(t, Options{Pace: 50_000_000, Session: path}, fakeOptions{})
 	for i := range changes {
 		next := stateOf(t, a, "").VirtualNS + 3*fakeWindow/2
-		within(t, 30*time.Second, "moves on", func() bool { return stateOf(t, a, "").VirtualNS >= next })
+		eventually(t, "moves on", func() bool { return stateOf(t, a, "").VirtualNS >= next })
 		if _, err := a.Set(bg, "", engine.Knobs{"coroutines": i + 1}, "page"); err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +108,7 @@ func TestTornSessionIsReadAndContinued(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	within(t, 5*time.Second, "caught up", func() bool { return !stateOf(t, a, "").CatchingUp })
+	eventually(t, "caught up", func() bool { return !stateOf(t, a, "").CatchingUp })
 	if s := stateOf(t, a, ""); s.State != StateRunning {
 		t.Fatalf("%+v", s)
 	}

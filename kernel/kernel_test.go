@@ -354,8 +354,8 @@ func TestOutputIsComplete(t *testing.T) {
 	const lines = 100_000
 	out := drive(t,
 		step{Code: fmt.Sprintf("import \"fmt\"\nfor i := 0; i < %d; i++ {\n\tfmt.Println(i)\n}", lines)},
-		step{Code: "import \"time\"\ngo func() {\n\ttime.Sleep(300 * time.Millisecond)\n\tfmt.Println(\"late\")\n}()"},
-		step{Code: "time.Sleep(600 * time.Millisecond)"})
+		step{Code: "start, end := make(chan bool), make(chan bool)\ngo func() {\n\t<-start\n\tfmt.Println(\"late\")\n\tend <- true\n}()"},
+		step{Code: "start <- true\n_ = <-end"})
 	if n := strings.Count(out[0].text(), "\n"); n != lines {
 		t.Errorf("%d lines came of %d", n, lines)
 	}

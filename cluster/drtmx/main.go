@@ -30,6 +30,11 @@ func run(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
+	return runUntil(ctx, args, stdout, stderr)
+}
+
+// runUntil runs until it is done or interrupted.
+func runUntil(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := rootCommand()
 	root.SetArgs(args)
 	out := &watched{Writer: stdout}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"net"
@@ -296,34 +297,48 @@ func TestUpIsReplayed(t *testing.T) {
 	addr := l.Addr().String()
 	l.Close()
 	file := filepath.Join(t.TempDir(), "s.jsonl")
+	ctx, interrupt := context.WithCancel(context.Background())
+	defer interrupt()
 	done := make(chan int, 1)
 	var errs bytes.Buffer
 	go func() {
-		done <- run(with([]string{"up", "--listen", addr, "--session", file, "--for", "2500ms", "--pace", "1ms/s"}, tiny...), io.Discard, &errs)
+		done <- runUntil(ctx, with([]string{"up", "--listen", addr, "--session", file, "--pace", "1ms/s"}, tiny...), io.Discard, &errs)
 	}()
-	patch := func(body string) int {
-		req, _ := http.NewRequest("PATCH", "http://"+addr+"/api/knobs", strings.NewReader(body))
+	ask := func(method, path, body string) (status int, answer []byte) {
+		req, _ := http.NewRequest(method, "http://"+addr+path, strings.NewReader(body))
 		req.Header.Set("Content-Type", "application/json")
 		resp, err := http.DefaultClient.Do(req)
 		if err != nil {
-			return 0
+			return 0, nil
 		}
-		resp.Body.Close()
-		return resp.StatusCode
+		defer resp.Body.Close()
+		answer, _ = io.ReadAll(resp.Body)
+		return resp.StatusCode, answer
 	}
-	for end := time.Now().Add(2 * time.Second); patch(`{"coroutines": 1}`) == 0 && time.Now().Before(end); {
-		time.Sleep(20 * time.Millisecond)
+	// It waits for windows, not for the wall clock: a loaded machine is slow.
+	reaches := func(window int) {
+		var s struct{ Index int }
+		for end := time.Now().Add(time.Minute); s.Index < window; time.Sleep(10 * time.Millisecond) {
+			if _, b := ask("GET", "/api/state", ""); b != nil {
+				json.Unmarshal(b, &s)
+			}
+			if time.Now().After(end) {
+				t.Fatalf("window %d is not there after a minute", window)
+			}
+		}
 	}
 	for i, body := range []string{`{"coroutines": 3}`, `{"phase.validation": "two-sided"}`, `{"preset": "fasst"}`, `{"nodez": 3}`, `{"preset": "drtm+h"}`} {
 		want := 200
 		if i == 3 {
 			want = 400
 		}
-		if got := patch(body); got != want {
+		reaches(2*i + 1)
+		if got, _ := ask("PATCH", "/api/knobs", body); got != want {
 			t.Errorf("%s: %d", body, got)
 		}
-		time.Sleep(50 * time.Millisecond)
 	}
+	reaches(11)
+	interrupt()
 	if code := <-done; code != success {
 		t.Fatalf("exit %d: %s", code, errs.String())
 	}
@@ -349,6 +364,10 @@ func TestUpIsReplayed(t *testing.T) {
 	if code, _, errs := call("replay", other); code != misused || !strings.Contains(errs, "recorded by code src-0") {
 		t.Errorf("exit %d: %s", code, errs)
 	}
+}
+
+func TestUpEndsByItself(t *testing.T) {
+	ok(t, with([]string{"up", "--listen", "127.0.0.1:0", "--for", "100ms"}, tiny...)...)
 }
 
 func TestDoctorNamesFixes(t *testing.T) {
