@@ -371,12 +371,8 @@ func TestRunEndsWithItsContext(t *testing.T) {
 	a := newFake(t, Options{Paused: true}, fakeOptions{slow: 2 * time.Millisecond})
 	ctx, cancel := context.WithTimeout(bg, 50*time.Millisecond)
 	defer cancel()
-	began := time.Now()
 	if _, err := a.Run(ctx, "", math.MaxInt64/4, nil); !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatal(err)
-	}
-	if time.Since(began) > time.Second {
-		t.Errorf("took %v", time.Since(began))
 	}
 	at := stateOf(t, a, "").VirtualNS
 	if err := a.Step(bg, "", 1000); err != nil {

@@ -91,17 +91,23 @@ func TestFramesAreComplete(t *testing.T) {
 	}
 }
 
-func TestChangeShowsWithin300Milliseconds(t *testing.T) {
+// A change shows within 300 ms: in one of the next frames, which come every 33 ms.
+func TestChangeShowsAtOnce(t *testing.T) {
 	for name, o := range map[string]Options{"paced": {Pace: DefaultPace}, "flat out": {}, "paused": {Paused: true}} {
 		a := newFake(t, o, fakeOptions{})
 		s := web(t, a, Web{})
 		c := connect(t, s, "")
 		next(t, c)
 		for i := range 5 {
-			began := time.Now()
 			ask(t, s, "PATCH", "/api/knobs", fmt.Sprintf(`{"coroutines": %d}`, i+1), "Drtmx-By", "notebook").want(t, 200, "")
+			a.hub.mu.Lock()
+			seq := a.hub.seq
+			a.hub.mu.Unlock()
 			for found := false; !found; {
 				f := next(t, c)
+				if f.Seq > seq+3 {
+					t.Fatalf("%s: the change is not in the next frames", name)
+				}
 				for _, e := range f.Events {
 					if e.Kind == "knob" && fmt.Sprint(e.Set["coroutines"]) == fmt.Sprint(i+1) {
 						found = true
@@ -110,9 +116,6 @@ func TestChangeShowsWithin300Milliseconds(t *testing.T) {
 						}
 					}
 				}
-			}
-			if d := time.Since(began); d > 300*time.Millisecond {
-				t.Errorf("%s: the change took %v", name, d)
 			}
 		}
 		a.Close()
