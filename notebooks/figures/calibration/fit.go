@@ -52,8 +52,10 @@ type Residual struct {
 type FitReport struct {
 	Profile     string      `json:"profile"`
 	Evaluations int         `json:"evaluations"`
-	Interrupted bool        `json:"interrupted"` // what follows is the best until then
-	Loss        [2]float64  `json:"loss"`        // before and after
+	Interrupted bool        `json:"interrupted"`       // what follows is the best until then
+	Failed      int         `json:"failed"`            // evaluations with a run that failed
+	Failure     string      `json:"failure,omitempty"` // the last of these
+	Loss        [2]float64  `json:"loss"`              // before and after
 	Parameters  []Parameter `json:"parameters"`
 	Residuals   []Residual  `json:"residuals"`
 }
@@ -186,6 +188,9 @@ type fitting struct {
 	from  []fabric.Number
 	limit int
 	done  int
+
+	failed int // evaluations with a run that failed
+	why    error
 }
 
 func newFitting(p *fabric.Profile, o FitOptions) (*fitting, error) {
@@ -236,7 +241,10 @@ func (f *fitting) fit() (*fabric.Profile, *FitReport, error) {
 			return nil, nil, err
 		}
 	}
-	out.Evaluations = f.done
+	out.Evaluations, out.Failed = f.done, f.failed
+	if f.why != nil {
+		out.Failure = f.why.Error()
+	}
 	was := map[string]float64{}
 	f.start.Each(func(name string, n *fabric.Number) { was[name] = n.Value })
 	p.Each(func(name string, n *fabric.Number) {
@@ -309,20 +317,25 @@ func loss(at []float64, rows []Row) float64 {
 }
 
 // minimise looks for better parameters, by Nelder and Mead's method: the rows
-// are simulations and have no derivatives. It returns the best it saw, beside the
-// error that ended it too early.
+// are simulations and have no derivatives. A profile on which a run fails is worse
+// than all others. It returns the best it saw, beside the error that ended it too
+// early.
 func (f *fitting) minimise(at []float64, before []Row) (bestAt []float64, bestRows []Row, err error) {
 	best := loss(at, before)
 	start := best
 	bestAt, bestRows = at, before
-	var failed error
+	var interrupted error
 	problem := optimize.Problem{Func: func(x []float64) float64 {
-		if failed != nil {
+		if interrupted != nil {
 			return math.Inf(1)
 		}
 		rows, err := f.measure(x)
-		if err != nil {
-			failed = err
+		switch {
+		case errors.Is(err, context.Canceled):
+			interrupted = err
+			return math.Inf(1)
+		case err != nil:
+			f.failed, f.why = f.failed+1, err
 			return math.Inf(1)
 		}
 		l := loss(x, rows)
@@ -333,8 +346,8 @@ func (f *fitting) minimise(at []float64, before []Row) (bestAt []float64, bestRo
 	}}
 	settings := &optimize.Settings{FuncEvaluations: f.limit, Concurrent: 1, InitValues: &optimize.Location{F: start}}
 	_, err = optimize.Minimize(problem, at, settings, &optimize.NelderMead{SimplexSize: 0.1})
-	if failed != nil {
-		return bestAt, bestRows, failed
+	if interrupted != nil {
+		return bestAt, bestRows, interrupted
 	}
 	if err != nil {
 		return bestAt, bestRows, fmt.Errorf("fit: %w", err)
@@ -390,6 +403,9 @@ func (r *FitReport) String() string {
 	t.Flush() // into memory
 	if r.Interrupted {
 		fmt.Fprintln(&b, "interrupted: this is the best until then")
+	}
+	if r.Failed > 0 {
+		fmt.Fprintf(&b, "%d evaluations had a run that failed, the last: %s\n", r.Failed, r.Failure)
 	}
 	fmt.Fprintf(&b, "%s: %d evaluations, loss %.4g before, %.4g after", r.Profile, r.Evaluations, r.Loss[0], r.Loss[1])
 	return b.String()

@@ -148,6 +148,39 @@ func TestInterruptedFitKeepsTheBest(t *testing.T) {
 	}
 }
 
+// A profile on the way on which a run fails is a bad profile and not the end.
+func TestFitGoesPastRunsThatFail(t *testing.T) {
+	p, err := fabric.LoadProfile("val")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := newFitting(p, FitOptions{Evaluations: 60, Params: []string{"nic.tx_read"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	failed := 0
+	f.run = func(on *fabric.Profile) ([]Row, error) {
+		x := on.NIC.TxRead.Value / p.NIC.TxRead.Value
+		if x > 1.08 {
+			failed++
+			return nil, fmt.Errorf("the run stalled at %g", x)
+		}
+		var r Row
+		r.judge(figures.Published{ID: "a", Use: Fit, From: 10, To: 10}, 8*x)
+		return []Row{r}, nil
+	}
+	_, report, err := f.fit()
+	if err != nil || failed == 0 {
+		t.Fatalf("%v after %d runs that failed", err, failed)
+	}
+	if report.Failed != failed || !strings.Contains(report.String(), "the run stalled at") {
+		t.Errorf("%d failed, the report has %d: %s", failed, report.Failed, report)
+	}
+	if report.Loss[1] >= report.Loss[0] {
+		t.Errorf("loss %v", report.Loss)
+	}
+}
+
 // A profile on the way may lack a value, as a crossover that is nowhere: that is a
 // bad profile and not the end. The one to start from has to have all.
 func TestFitGoesPastProfilesWithoutAValue(t *testing.T) {
