@@ -230,6 +230,26 @@ func TestWindowsAreCutFromZero(t *testing.T) {
 	}
 }
 
+// TestWindowsCountChecks: what was checked and what was seen are of the same moment.
+func TestWindowsCountChecks(t *testing.T) {
+	s := open(t, small(nil))
+	for s.rec.Report().Transactions == 0 {
+		advance(t, s, 100_000)
+	}
+	advance(t, s, int64(s.values.int("window_ns")))
+	before := uint64(0)
+	for _, w := range s.Windows(0) {
+		c := w.Checks
+		if c.Transactions > c.Seen || c.Seen <= before {
+			t.Errorf("window %d: %d checked of %d seen, %d before", w.Index, c.Transactions, c.Seen, before)
+		}
+		before = c.Seen
+	}
+	if last := s.Windows(s.windows.next - 1)[0].Checks; last.Transactions == 0 {
+		t.Errorf("%+v", last)
+	}
+}
+
 func TestWindowRing(t *testing.T) {
 	var r ring
 	for range keptWindows + 10 {

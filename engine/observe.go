@@ -37,10 +37,10 @@ func (s *System) cutWindow() {
 // packChecks shares the verdict with the window before while it stays the same.
 func (s *System) packChecks(rec *record) {
 	r := s.rec.Report()
-	rec.checked = r.Transactions
+	rec.checked, rec.seen = r.Transactions, r.Seen
 	if s.windows.next > 0 {
 		before := s.windows.latest().checks
-		if before.OK == r.OK && before.Count == r.Count {
+		if before.OK == r.OK && before.Count == r.Count && before.Overflowed == r.Overflowed {
 			rec.checks = before
 			return
 		}

@@ -23,11 +23,12 @@ type record struct {
 	limit   Bottleneck
 	util    []packedUtil // by resource, in the system's order of names
 	nodes   []float32    // node-major: busiest unit of each resource on each node
-	checked uint64       // transactions checked so far
+	checked uint64       // transactions checked so far,
+	seen    uint64       // of so many seen
 	nvm     *NVMStat     // nil without NVM
 	dimms   []dimm
 	bus     packedBus
-	checks  *Checks // shared by windows between which nothing but the count changed
+	checks  *Checks // shared by windows between which nothing but these counts changed
 }
 
 type packedPhase struct{ mean, p50, share, trips float32 }
@@ -133,7 +134,7 @@ func (r *resources) window(rec *record) Window {
 	w.PCIe, w.Caches = &bus.pcie, &bus.caches
 	if rec.checks != nil {
 		c := *rec.checks
-		c.Transactions = rec.checked
+		c.Transactions, c.Seen = rec.checked, rec.seen
 		w.Checks = &c
 	}
 	return w
