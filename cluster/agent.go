@@ -49,7 +49,9 @@ type Agent struct {
 	members  map[string]*member
 	closed   bool
 	closeErr error
-	ended    chan struct{} // closed with the agent
+	ended    chan struct{}  // closed with the agent
+	loops    sync.WaitGroup // of all systems, also of those that have no name any more
+	closing  sync.Once
 }
 
 // NewAgent opens system a and starts it. Nothing is started on error.
@@ -266,40 +268,38 @@ func (a *Agent) Session(ctx context.Context, sys string) (out []byte, err error)
 }
 
 // Close ends all systems and completes the session file. It returns the first
-// error of the recording.
+// error of the recording. Whoever calls it again waits as well, and gets the same.
 func (a *Agent) Close() error {
-	a.mu.Lock()
-	if a.closed {
-		a.mu.Unlock()
-		return nil
-	}
-	a.closed = true
-	close(a.ended)
-	a.mu.Unlock()
-	ms := a.all()
-	for _, m := range ms {
-		close(m.quit)
-	}
-	stuck := false
-	for _, m := range ms {
-		select {
-		case <-m.done:
-		case <-time.After(5 * time.Second):
-			stuck = true // user code that does not end; the process may end all the same
-		}
-	}
-	a.tasks.cancelAll()
-	a.hub.close()
+	a.closing.Do(a.end)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if stuck && a.closeErr == nil {
-		a.closeErr = errors.New("a system did not end within 5 s: a transaction of yours may be in an endless loop")
-	}
 	return a.closeErr
 }
 
-// closing keeps the first error of the recordings.
-func (a *Agent) closing(err error) {
+func (a *Agent) end() {
+	a.mu.Lock()
+	a.closed = true // from now on no system is added, and none is closed but here
+	close(a.ended)
+	for _, m := range a.members {
+		close(m.quit)
+	}
+	a.mu.Unlock()
+	done := make(chan struct{})
+	go func() {
+		a.loops.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(5 * time.Second): // user code that does not end; the process may end all the same
+		a.broken(errors.New("a system did not end within 5 s: a transaction of yours may be in an endless loop"))
+	}
+	a.tasks.cancelAll()
+	a.hub.close()
+}
+
+// broken keeps the first error of the recordings and of the end.
+func (a *Agent) broken(err error) {
 	if err == nil {
 		return
 	}

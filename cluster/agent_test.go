@@ -1,10 +1,14 @@
 package cluster
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -424,6 +428,47 @@ func TestNothingIsLeftOpen(t *testing.T) {
 	}
 	if _, err := NewAgent(engine.Spec{Preset: "nope"}, Options{}); !engine.IsSpecError(err) {
 		t.Errorf("unknown preset: %v", err)
+	}
+}
+
+// Systems are closed while the agent ends, by whoever: each ends once, and when the
+// agent is said to have ended, all have, and the session has its end.
+func TestClosingMeetsTheEnd(t *testing.T) {
+	for range 200 {
+		path := filepath.Join(t.TempDir(), "s.jsonl")
+		var opened, closed atomic.Int32
+		a := newFake(t, Options{Session: path}, fakeOptions{opened: &opened, closed: &closed})
+		for range 2 {
+			if _, err := a.Add(smallSpec()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		end := func() {
+			if err := a.Close(); err != nil {
+				t.Error(err)
+			}
+			if n := closed.Load(); n != opened.Load() {
+				t.Errorf("%d opened, %d closed", opened.Load(), n)
+			}
+			if b, err := os.ReadFile(path); err != nil || !bytes.Contains(b, []byte(`{"end":`)) {
+				t.Errorf("no end in %d bytes, %v", len(b), err)
+			}
+		}
+		drop := func(sys string) {
+			var none *NoSystemError
+			var ended *EndedError
+			if err := a.CloseSystem(sys); err != nil && !errors.Is(err, errClosed) && !errors.As(err, &none) && !errors.As(err, &ended) {
+				t.Errorf("%s: %v", sys, err)
+			}
+		}
+		var all sync.WaitGroup
+		for _, f := range []func(){end, end, func() { drop("b") }, func() { drop("b") }, func() { drop("c") }} {
+			all.Go(f)
+		}
+		all.Wait()
+		if t.Failed() {
+			return
+		}
 	}
 }
 

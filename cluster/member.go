@@ -112,6 +112,7 @@ func (m *member) start() {
 	m.anchor(time.Now())
 	m.checked = time.Now()
 	m.store()
+	m.agent.loops.Add(1)
 	go m.loop()
 }
 
@@ -146,6 +147,7 @@ func (m *member) call(ctx context.Context, f func(m *member) error) error {
 }
 
 func (m *member) loop() {
+	defer m.agent.loops.Done()
 	defer close(m.done)
 	defer m.finish()
 	timer := time.NewTimer(idleWait)
@@ -557,7 +559,7 @@ func (m *member) finish() {
 		m.goal = nil
 	}
 	m.endRecording()
-	m.agent.closing(m.rec.close())
+	m.agent.broken(m.rec.close())
 	closeSystem(m.sys)
 }
 

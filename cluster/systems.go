@@ -113,16 +113,27 @@ func (a *Agent) CloseSystem(sys string) error {
 	if err != nil {
 		return err
 	}
-	a.mu.Lock()
-	if a.members[sys] != m {
-		a.mu.Unlock()
-		return &NoSystemError{sys, nil}
+	if err := a.drop(m); err != nil {
+		return err
 	}
-	delete(a.members, sys)
-	a.mu.Unlock()
-	close(m.quit)
 	<-m.done
 	a.taskDone("catch up "+sys, errClosed)
+	return nil
+}
+
+// drop takes a system's name and tells its loop to end. Whoever removes a system from
+// the agent's, or ends the agent, does so under its lock: a loop is told once.
+func (a *Agent) drop(m *member) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case a.closed:
+		return errClosed
+	case a.members[m.id] != m:
+		return &NoSystemError{m.id, a.idsLocked()}
+	}
+	delete(a.members, m.id)
+	close(m.quit)
 	return nil
 }
 
