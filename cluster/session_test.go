@@ -86,6 +86,27 @@ func TestReplayNoticesADifference(t *testing.T) {
 	}
 }
 
+// Wherever two digests differ, what is said shows it.
+func TestDifferentDigestsLookDifferent(t *testing.T) {
+	digest := strings.Repeat("0123456789abcdef", 4)
+	for i := range len(digest) + 1 {
+		recorded := digest[:i]
+		if i < len(digest) {
+			recorded += "x" + digest[i+1:]
+		} else {
+			recorded += strings.Repeat("x", sessionLineLimit)
+		}
+		said := differs(Checkpoint{Digest: recorded}, Checkpoint{Digest: digest}).Error()
+		has, want, ok := strings.Cut(strings.TrimPrefix(said, "replay at 0 ns: digest "), ", recorded ")
+		if !ok || has == want || has == "" || !strings.HasPrefix(digest, has) || !strings.HasPrefix(recorded, want) || len(said) > 200 {
+			t.Errorf("at %d: %.300q", i, said)
+		}
+	}
+	if d := differs(Checkpoint{Digest: digest}, Checkpoint{Digest: digest}); d != nil {
+		t.Errorf("of the same: %v", d)
+	}
+}
+
 func TestTornSessionIsReadAndContinued(t *testing.T) {
 	path := recordSession(t, 8)
 	whole, _ := os.ReadFile(path)
