@@ -1,8 +1,11 @@
 package engine
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
+	"strconv"
 	"strings"
 )
 
@@ -45,9 +48,21 @@ func NeedsReset(err error) bool {
 	return errors.As(err, &e) && e.Reset
 }
 
-// clip keeps a typed value short enough for one line.
+// clip keeps a typed value short enough for one line, and one that would look like none visible.
 func clip(v any) string {
 	s := fmt.Sprint(v)
+	switch reflect.ValueOf(v).Kind() {
+	case reflect.Invalid: // nil, as JSON has it
+		s = "null"
+	case reflect.Map, reflect.Slice:
+		if text, err := json.Marshal(v); err == nil {
+			s = string(text)
+		}
+	case reflect.String:
+		if strings.TrimSpace(s) == "" {
+			s = strconv.Quote(s)
+		}
+	}
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
 			return ' '
