@@ -147,6 +147,7 @@ func refuseError(w http.ResponseWriter, err error) {
 	var busy *BusyError
 	var failed *FailedError
 	var ended *EndedError
+	var untraced *UntracedError
 	var missing *NoSystemError
 	var unknown *NoFigureError
 	code := http.StatusInternalServerError
@@ -157,7 +158,7 @@ func refuseError(w http.ResponseWriter, err error) {
 		code, err = http.StatusRequestEntityTooLarge, fmt.Errorf("body is over %d bytes", bodyLimit)
 	case errors.As(err, &missing), errors.As(err, &unknown):
 		code = http.StatusNotFound
-	case engine.NeedsReset(err), errors.As(err, &busy), errors.As(err, &failed), errors.As(err, &ended), errors.As(err, &FullError{}):
+	case engine.NeedsReset(err), errors.As(err, &busy), errors.As(err, &failed), errors.As(err, &ended), errors.As(err, &untraced), errors.As(err, &FullError{}):
 		code = http.StatusConflict
 	case engine.IsSpecError(err):
 		code = http.StatusBadRequest

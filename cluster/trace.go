@@ -42,13 +42,39 @@ func (a *Agent) Trace(ctx context.Context, sys string, n int) (ts []engine.TxnTr
 		ts, err = m.sys.TraceWith(ctx, n, nil)
 		m.collect()
 		m.anchor(time.Now())
-		if m.sys.State() == engine.StateFailed {
+		switch {
+		case m.sys.State() == engine.StateFailed:
 			m.fail(err)
+		case err != nil && ctx.Err() == nil && !engine.IsSpecError(err):
+			err = m.untraced(err)
 		}
 		m.publish(time.Now())
 		return err
 	})
 	return ts, err
+}
+
+// UntracedError says that too few transactions of a system end to show as many as
+// were asked for (HTTP 409).
+type UntracedError struct {
+	Sys  string
+	Err  error
+	Next string
+}
+
+func (e *UntracedError) Error() string {
+	return fmt.Sprintf("system %s: %s; %s", e.Sys, oneLine(e.Err.Error()), e.Next)
+}
+
+func (e *UntracedError) Unwrap() error { return e.Err }
+
+// untraced names what helps: a machine that is down, or time, which has gone by.
+func (m *member) untraced(err error) error {
+	next := fmt.Sprintf("it is at %d ns now: ask again, or for fewer", m.sys.NowNS())
+	if n, ok := m.sys.Values()["fault.crash"].(int); ok && n >= 0 {
+		next = fmt.Sprintf("it is at %d ns now and machine %d is down: set fault.restart=%d and ask again", m.sys.NowNS(), n, n)
+	}
+	return &UntracedError{m.id, err, next}
 }
 
 // Trace returns n transactions that begin from now on.
