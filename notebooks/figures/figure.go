@@ -26,7 +26,7 @@ type Figure struct {
 	Partial *Partial `json:"partial,omitempty"`
 	// Set are the knobs that With changed.
 	Set engine.Knobs `json:"set,omitempty"`
-	// Runs are the results behind the points.
+	// Runs are the results behind the points; a table may take none.
 	Runs []*engine.Result `json:"runs"`
 	// PaperGap is by how much a point at this scale is off the same point at
 	// paper scale, as a share; GapAt says which point.

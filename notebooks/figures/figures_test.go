@@ -93,6 +93,39 @@ func checkForms(t *testing.T, f *Figure) {
 	}
 }
 
+// A figure without runs, or without claims, has empty lists of them and not null.
+func TestEmptyListsInJSON(t *testing.T) {
+	for id, list := range map[string]string{"t4-3": "runs", "2-8b": "claims"} {
+		r, err := Find(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := json.Marshal(r.From(Quick, make([]*engine.Result, plannedRuns(r))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var m map[string]any
+		if err := json.Unmarshal(text, &m); err != nil {
+			t.Fatal(err)
+		}
+		if l, ok := m[list].([]any); !ok || len(l) != 0 {
+			t.Errorf("%s: %s is %v", id, list, m[list])
+		}
+	}
+	r, _ := Find("t4-3")
+	f, err := r.RunWith(context.Background(), Quick, nil, nil, nil)
+	if err != nil || f.Runs == nil {
+		t.Errorf("t4-3 has runs %v, %v", f.Runs, err)
+	}
+}
+
+func plannedRuns(r *Recipe) (n int) {
+	for _, s := range r.plan(Quick).series {
+		n += len(s.points)
+	}
+	return n
+}
+
 func TestBadRequests(t *testing.T) {
 	if _, err := Find("9-99"); err == nil || !engine.IsSpecError(err) || !strings.Contains(err.Error(), "2-4a") {
 		t.Error(err)

@@ -138,7 +138,7 @@ func (p *plan) find(g gapPoint) (plannedPoint, int) {
 // is compared with paper scale.
 func (r *Recipe) From(scale string, results []*engine.Result) *Figure {
 	f := r.points(scale, results)
-	f.Claims = r.def.claims(f)
+	f.Claims = append(f.Claims, r.def.claims(f)...)
 	f.judgeFailures()
 	if len(r.set) == 0 {
 		f.References = f.references()
@@ -176,7 +176,8 @@ func (f *Figure) judgeFailures() {
 // points is the figure without its claims. Results that are nil are still to come.
 func (r *Recipe) points(scale string, results []*engine.Result) *Figure {
 	d, p := r.def, r.plan(scale)
-	f := &Figure{ID: d.id, Title: d.title, Section: d.section, Scale: scale, Form: cmp.Or(d.form, formLines), Scope: d.scope, X: d.x, Y: d.y, Note: d.note(p), Series: []Series{}, Set: r.set, Runs: results}
+	f := &Figure{ID: d.id, Title: d.title, Section: d.section, Scale: scale, Form: cmp.Or(d.form, formLines), Scope: d.scope, X: d.x, Y: d.y, Note: d.note(p), Series: []Series{}, Claims: []Claim{},
+		Set: r.set, Runs: append([]*engine.Result{}, results...)} // JSON has lists, also where they are empty
 	n := 0
 	for _, s := range p.series {
 		out := Series{Name: s.name, Points: []Point{}}
@@ -222,7 +223,7 @@ func (e *endedRuns) at(done, total int) func() *Figure {
 		results := slices.Clone(e.results)
 		e.mu.Unlock()
 		f := e.of.points(e.scale, results)
-		f.Claims, f.Partial = []Claim{}, &Partial{done, total}
+		f.Partial = &Partial{done, total}
 		return f
 	}
 }
