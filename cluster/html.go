@@ -360,5 +360,5 @@ func phaseBars(names []string, rs []*engine.Result) *charts.Chart {
 
 // HTML is the sweep's throughput and median latency, drawn and as a table.
 func (s *SweepResult) HTML() string {
-	return s.Chart("throughput", "latency_us.p50").HTML() + "<details><summary>As a table</summary><pre>" + esc(s.String()) + "</pre></details>"
+	return s.chart("throughput", "latency_us.p50").HTML() + "<details><summary>As a table</summary><pre>" + esc(s.String()) + "</pre></details>"
 }

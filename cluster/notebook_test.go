@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"drtmx/engine"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload/smallbank"
 )
@@ -131,6 +132,17 @@ func TestErrorsFailTheCellWithOneLine(t *testing.T) {
 	fails(t, "txns", func() { c.Trace(0) })
 	fails(t, "coroutines", func() { Sweep(c.Spec(), Axis{"coroutines", []int{}}) })
 	fails(t, "none given", func() { Sweep(c.Spec()) })
+	s := Sweep(c.Spec(), Axis{"coroutines", []int{1, 2}})
+	fails(t, `metric = "nonsense": no point of the sweep has such a number; there are throughput, latency_us.p50, `, func() { s.Chart("throughput", "nonsense") })
+	fails(t, "utilization.*", func() { s.Table("utilization.gpu.mean") })
+	s.Chart("phases.execution.share")
+	axis, err := engine.NewAxis("coroutines", []int{1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stuck := &SweepResult{&engine.SweepResult{Axes: []engine.Axis{axis}, Points: []engine.SweepPoint{{Set: Knobs{"coroutines": 1}, Error: "no progress"}}}}
+	drawn(t, stuck, "no progress")
+	fails(t, "coroutines = 1: no progress", func() { stuck.Chart() })
 	fails(t, "weight", func() { c.AddTransaction("x", -1, func(*txn.Tx) error { return nil }) })
 	fails(t, "no such number", func() { c.Run(100 * time.Microsecond).Metric("speed") })
 	fails(t, "no such knob", func() { c.Knob("speed") })

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -125,7 +126,10 @@ func (s *SweepResult) String() string {
 }
 
 // Table writes numbers of every point, by their path in the JSON.
-func (s *SweepResult) Table(metrics ...string) string { return s.table(metrics...) }
+func (s *SweepResult) Table(metrics ...string) string {
+	must(s.have(metrics))
+	return s.table(metrics...)
+}
 
 func (s *SweepResult) table(metrics ...string) string {
 	var b strings.Builder
@@ -210,11 +214,48 @@ func pointMean(p engine.SweepPoint, metric string) (float64, bool) {
 }
 
 // Chart draws numbers of the points, by their path in the JSON, against the
-// last axis; every value of the other axes is a line.
+// last axis; every value of the other axes is a line. A number that no point has
+// is refused.
 func (s *SweepResult) Chart(metrics ...string) *charts.Chart {
 	if len(metrics) == 0 {
 		metrics = []string{"throughput"}
 	}
+	must(s.have(metrics))
+	return s.chart(metrics...)
+}
+
+// have refuses what no point has. Where no run came to an end, it is the reason of that.
+func (s *SweepResult) have(metrics []string) error {
+	i := slices.IndexFunc(s.Raw.Points, func(p engine.SweepPoint) bool { return len(p.Runs) > 0 })
+	if i < 0 {
+		return s.Err()
+	}
+	for _, m := range metrics {
+		if !slices.ContainsFunc(s.Raw.Points, func(p engine.SweepPoint) bool { _, ok := pointMean(p, m); return ok }) {
+			return &engine.SpecError{Field: "metric", Value: fmt.Sprintf("%.60q", m), Rule: "no point of the sweep has such a number", Next: "there are " + numbersOf(s.Raw.Points[i].Runs[0])}
+		}
+	}
+	return nil
+}
+
+// numbersOf lists the numbers of a result: of the knobs, and of what has parts of its own, the
+// beginning of the names.
+func numbersOf(r *engine.Result) string {
+	var out []string
+	for _, m := range r.Metrics() {
+		top, rest, _ := strings.Cut(m, ".")
+		if top == "spec" || strings.Contains(rest, ".") {
+			m = top + ".*"
+		}
+		if !slices.Contains(out, m) {
+			out = append(out, m)
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// chart leaves out what points do not have.
+func (s *SweepResult) chart(metrics ...string) *charts.Chart {
 	axes := s.Raw.Axes
 	last := axes[len(axes)-1]
 	numeric := true
