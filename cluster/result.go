@@ -63,6 +63,8 @@ func (c *Checks) String() string {
 	var b strings.Builder
 	wait := k.Seen - k.Transactions
 	switch {
+	case k.Claimed == "":
+		b.WriteString("no transactions")
 	case k.OK && k.Transactions == 0:
 		fmt.Fprintf(&b, "%s: not judged yet, %d transactions wait for what follows them", k.Claimed, wait)
 	case k.OK:

@@ -15,4 +15,8 @@ func TestChecksWithoutTransactions(t *testing.T) {
 		}
 		k.Invariant("total", true)
 	}
+	k.Invariant("total", false)
+	if got := (&Checks{k}).String(); got != "no transactions; total VIOLATED" {
+		t.Errorf("%q", got)
+	}
 }

@@ -357,7 +357,7 @@ func (s *SweepResult) Err() error {
 		}
 		for _, r := range p.Runs {
 			if r.Checks.Failed() {
-				return fmt.Errorf("%s: checks: %s is violated", knobText(p.Set), r.Checks.Claimed)
+				return fmt.Errorf("%s: checks: %s is violated", knobText(p.Set), r.Checks.Broken())
 			}
 		}
 	}

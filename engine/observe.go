@@ -8,6 +8,7 @@ import (
 	"math"
 	"sort"
 
+	"drtmx/engine/history"
 	"drtmx/engine/metrics"
 	"drtmx/engine/sim"
 )
@@ -100,11 +101,20 @@ func (s *System) Result() *Result {
 	}
 	r.Auto, r.AutoChanges = autoChoices(s.active, s.txnConfig(s.active)), s.AutoChanges()
 	r.NVM = nvmStat(s.marked.nvm, c.nvm)
-	if r.Checks = s.final; r.Checks == nil {
-		report := s.rec.Report()
-		r.Checks = &report
-	}
+	r.Checks = s.verdict()
 	return r
+}
+
+// verdict is what the checks say now. Nothing is claimed where no transactions are judged.
+func (s *System) verdict() *Checks {
+	report := s.rec.Report()
+	if s.final != nil {
+		report = *s.final
+	}
+	if report.Mode == history.Off || !workloadOf(s.values).transactions {
+		report.Claimed = ""
+	}
+	return &report
 }
 
 func (s *System) byType() map[string]TypeStat {

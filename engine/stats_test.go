@@ -330,6 +330,24 @@ func TestRunKey(t *testing.T) {
 	}
 }
 
+// TestNothingClaimed: where no transactions are judged, nothing is said about any.
+func TestNothingClaimed(t *testing.T) {
+	short := Knobs{"warmup_ns": 50_000, "duration_ns": 200_000, "workload.keys": 1000}
+	for _, set := range []Knobs{{"workload": "micro-write"}, {"check": "off"}, {}} {
+		for name, v := range short {
+			set[name] = v
+		}
+		b, err := json.Marshal(mustRun(t, small(set)).Checks)
+		if err != nil {
+			t.Fatal(err)
+		}
+		claims := strings.Contains(string(b), "claimed") && strings.Contains(string(b), `"transactions":`)
+		if want := len(set) == len(short); claims != want || strings.Contains(string(b), "anomal") != want {
+			t.Errorf("%v: %s", set, b)
+		}
+	}
+}
+
 // TestRunWithoutChecks: it ends with its interval, undrained, and says nothing about tables.
 func TestRunWithoutChecks(t *testing.T) {
 	k := Knobs{"warmup_ns": 50_000, "duration_ns": 200_000, "check": "off"}

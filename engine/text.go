@@ -3,7 +3,6 @@ package engine
 import (
 	"fmt"
 	"html"
-	"sort"
 	"strings"
 
 	"drtmx/engine/metrics"
@@ -70,14 +69,7 @@ func (r *Result) checksText() string {
 	case len(c.Anomalies) > 0:
 		return fmt.Sprintf("FAILED: %s: %s", c.Anomalies[0].Kind, c.Anomalies[0].Text)
 	default:
-		var broken []string
-		for name, ok := range c.Invariants {
-			if !ok {
-				broken = append(broken, name)
-			}
-		}
-		sort.Strings(broken)
-		return "FAILED: " + strings.Join(broken, ", ")
+		return "FAILED: " + c.Broken()
 	}
 }
 

@@ -87,7 +87,7 @@ func checksOf(r *engine.Result) error {
 	for _, a := range c.Anomalies {
 		return fmt.Errorf("checks: %s is violated: %s: %s", c.Claimed, a.Kind, a.Text)
 	}
-	return fmt.Errorf("checks: an invariant or %s is violated", c.Claimed)
+	return fmt.Errorf("checks: %s is violated", c.Broken())
 }
 
 func sweepCommand() *cobra.Command {

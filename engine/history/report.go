@@ -1,6 +1,7 @@
 package history
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -9,7 +10,7 @@ import (
 // Report is what the checks of a run say; it marshals as "checks" of a result.
 type Report struct {
 	Mode         Mode            `json:"mode"`
-	Claimed      Claim           `json:"claimed"`
+	Claimed      Claim           `json:"claimed"` // "" where transactions are not judged: there are none, or nobody looks
 	OK           bool            `json:"ok"`
 	Transactions uint64          `json:"transactions"`              // committed and checked
 	Seen         uint64          `json:"transactions_seen"`         // committed at all; more when sampled
@@ -19,8 +20,35 @@ type Report struct {
 	Invariants   map[string]bool `json:"invariants,omitempty"`
 }
 
+// MarshalJSON leaves out what is said of transactions where none are judged.
+func (r Report) MarshalJSON() ([]byte, error) {
+	type whole Report
+	if r.Claimed != "" {
+		return json.Marshal(whole(r))
+	}
+	return json.Marshal(struct {
+		Mode       Mode            `json:"mode"`
+		OK         bool            `json:"ok"`
+		Invariants map[string]bool `json:"invariants,omitempty"`
+	}{r.Mode, r.OK, r.Invariants})
+}
+
 // Failed says that something was found; where nothing was looked for, nothing was.
 func (r *Report) Failed() bool { return r != nil && r.Mode != Off && !r.OK }
+
+// Broken names what is violated, for the words "is violated": invariants, else the claim.
+func (r *Report) Broken() string {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(r.Invariants)) {
+		if !r.Invariants[name] {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return string(r.Claimed)
+	}
+	return strings.Join(names, ", ")
+}
 
 // Unused is what there is to say where nothing is wrong and no transaction was
 // seen, as with micro-benchmarks; "" where there is more to say.

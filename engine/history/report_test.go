@@ -39,6 +39,21 @@ func TestCleanReportJSON(t *testing.T) {
 	}
 }
 
+// TestNoTransactionsJSON: what does not apply is absent, and what does comes back.
+func TestNoTransactionsJSON(t *testing.T) {
+	rep := New(Options{}).Report()
+	rep.Claimed = ""
+	rep.Invariant("littles-law", false)
+	got, err := json.Marshal(&rep)
+	if want := `{"mode":"full","ok":false,"invariants":{"littles-law":false}}`; err != nil || string(got) != want {
+		t.Errorf("got  %s, %v\nwant %s", got, err, want)
+	}
+	var back Report
+	if err := json.Unmarshal(got, &back); err != nil || !back.Failed() || back.Broken() != "littles-law" {
+		t.Errorf("%+v, %v", back, err)
+	}
+}
+
 func TestInvariantsCount(t *testing.T) {
 	r := New(Options{Mode: Off})
 	r.Begin(1, 0)
