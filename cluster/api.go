@@ -191,13 +191,13 @@ func parseJSON(b []byte, into any) error {
 
 func sysOf(r *http.Request) string { return r.URL.Query().Get("sys") }
 
-// by says who asks: notebooks and scripts name themselves, the rest is the page.
+// by says who asks: the page and notebooks name themselves, the rest is scripts.
 func byOf(r *http.Request) string {
 	switch by := r.Header.Get("Drtmx-By"); by {
-	case "notebook", "script":
+	case "page", "notebook":
 		return by
 	}
-	return "page"
+	return "script"
 }
 
 func (p *api) knobs(r *http.Request) (any, error) { return p.agent.Knobs(r.Context(), sysOf(r)) }

@@ -214,6 +214,19 @@ func TestFailedSystemAnswersConflict(t *testing.T) {
 	ask(t, s, "POST", "/api/control", `{"action":"reset"}`).want(t, 200, `"virtual_ns"`)
 }
 
+// TestWhoAsks: the page and notebooks say so; whoever says nothing is a script.
+func TestWhoAsks(t *testing.T) {
+	a := newFake(t, Options{Paused: true}, fakeOptions{})
+	s := web(t, a, Web{})
+	for i, x := range [][2]string{{"page", "page"}, {"notebook", "notebook"}, {"script", "script"}, {"", "script"}, {"<b>", "script"}} {
+		ask(t, s, "PATCH", "/api/knobs", fmt.Sprintf(`{"coroutines": %d}`, i+2), "Drtmx-By", x[0]).want(t, 200, "")
+		ev, err := a.Events(bg, "")
+		if err != nil || len(ev) != i+1 || ev[i].By != x[1] {
+			t.Errorf("%q: %+v, %v", x[0], ev, err)
+		}
+	}
+}
+
 func TestClientDrivesAnAgent(t *testing.T) {
 	a := newFake(t, Options{Paused: true}, fakeOptions{})
 	s := web(t, a, Web{})

@@ -76,7 +76,7 @@ func toggle(s *site, b *tab) {
 		b.t.Errorf("the agent has %v, %v", values, err)
 	}
 	b.until("the knob is among the changed", `/Validation.*one-sided → two-sided/.test(document.querySelector(".changes")?.textContent)`)
-	b.until("its card", `/phase.validation: one-sided → two-sided/.test(document.querySelector("#cards .card")?.textContent)`)
+	b.until("its card", `/phase.validation: one-sided → two-sided.* from the page/s.test(document.querySelector("#cards .card")?.textContent)`)
 	b.until("the card's numbers", `document.querySelectorAll("#cards .card .rows tbody tr").length >= 3`)
 	b.until("the cluster picture", fmt.Sprintf("%s !== %q", pictureJS, was))
 	b.shot("toggled.png")

@@ -92,7 +92,7 @@ export function say(text) { $("said").textContent = text; }
 export async function call(method, path, body, quiet) {
   let r, text;
   try {
-    r = await fetch(path, { method, headers: body ? { "Content-Type": "application/json" } : {}, body: body && JSON.stringify(body) });
+    r = await fetch(path, { method, headers: { "Drtmx-By": "page", ...body && { "Content-Type": "application/json" } }, body: body && JSON.stringify(body) });
     text = await r.text();
   } catch {
     if (!quiet) flash("the agent does not answer");
