@@ -50,8 +50,9 @@ func noCrash(v Knobs) string {
 
 func validFaults(v Knobs) error {
 	all, _ := machines(v)
-	if n := v.int("fault.nic_slowdown_node"); n >= all && v.float("fault.nic_slowdown") != 1 {
-		return invalid("fault.nic_slowdown_node", n, fmt.Sprintf("use 0 to %d", all-1), "there are %d machines", all)
+	// Also while no RNIC is slow: or it would be a later change of fault.nic_slowdown that is refused.
+	if err := validMachine("fault.nic_slowdown_node", v.int("fault.nic_slowdown_node"), all); err != nil {
+		return err
 	}
 	if n := v.int("fault.restart"); n != nobody {
 		return invalid("fault.restart", n, "set it while the machine is down", "no machine that is down can be restarted before the system runs")

@@ -46,3 +46,17 @@ func TestSlowNIC(t *testing.T) {
 		t.Error("an RNIC is faster than itself")
 	}
 }
+
+// A machine that does not exist is refused where it is named, also while no RNIC is slow: a later
+// change of the slowdown is not.
+func TestSlowNICIsThere(t *testing.T) {
+	s := open(t, Spec{Workload: "micro-write", Set: Knobs{"nodes": 4, "check": "off"}})
+	if _, err := s.Set(Knobs{"fault.nic_slowdown_node": 4}, ""); !IsSpecError(err) || !strings.Contains(err.Error(), "fault.nic_slowdown_node = 4: there are 4 machines") {
+		t.Errorf("got %v", err)
+	}
+	change(t, s, Knobs{"fault.nic_slowdown_node": 3})
+	change(t, s, Knobs{"fault.nic_slowdown": 2})
+	if _, err := Open(Spec{Set: Knobs{"nodes": 3, "fault.nic_slowdown_node": 3}}); !IsSpecError(err) {
+		t.Errorf("a spec with it: %v", err)
+	}
+}
