@@ -78,10 +78,11 @@ func (r *runner) report(done int) {
 	}
 }
 
-// step advances to the end of the current window, or to until if that is sooner. It does so in slices:
-// a window may be so long that nobody would wait for its end.
-func (r *runner) step(until int64) error {
-	w := int64(r.s.values.int("window_ns"))
+// step advances to the end of the current window, or to until if that is sooner. It does so in slices,
+// and reports share after each: a window may be so long that nobody would wait for its end. Nor does
+// one set how long an automatic span is: one longer than the least warm-up ends in pieces of that.
+func (r *runner) step(until int64, share func() int) error {
+	w := min(int64(r.s.values.int("window_ns")), autoWarmupNS)
 	until = min((r.s.NowNS()/w+1)*w, until)
 	for r.s.NowNS() < until {
 		if err := r.ctx.Err(); err != nil {
@@ -90,31 +91,32 @@ func (r *runner) step(until int64) error {
 		if err := r.s.Advance(min(interruptNS, until-r.s.NowNS())); err != nil {
 			return err
 		}
+		r.report(share())
 	}
 	return nil
 }
 
 func (r *runner) warmup() error {
 	if ns := int64(r.s.values.int("warmup_ns")); ns > 0 {
+		share := func() int { return int(warmupShare * r.s.NowNS() / ns) }
 		for r.s.NowNS() < ns {
-			if err := r.step(ns); err != nil {
+			if err := r.step(ns, share); err != nil {
 				return err
 			}
-			r.report(int(warmupShare * r.s.NowNS() / ns))
 		}
 		return nil
 	}
+	need := int64(autoWarmupNS)
+	share := func() int { return int(min(warmupShare, warmupShare*r.s.NowNS()/need)) }
 	for {
-		if err := r.step(math.MaxInt64); err != nil {
+		if err := r.step(math.MaxInt64, share); err != nil {
 			return err
 		}
-		need := int64(autoWarmupNS)
+		need = autoWarmupNS
 		if p99, ok := r.s.meter.measured().latency.QuantileNS(0.99); ok {
 			need = max(need, warmupLatencies*p99)
 		}
-		now := r.s.NowNS()
-		r.report(int(min(warmupShare, warmupShare*now/need)))
-		if now >= min(need, autoMaxNS) {
+		if r.s.NowNS() >= min(need, autoMaxNS) {
 			return nil
 		}
 	}
@@ -123,17 +125,20 @@ func (r *runner) warmup() error {
 func (r *runner) measure() error {
 	from := r.s.NowNS()
 	if ns := int64(r.s.values.int("duration_ns")); ns > 0 {
+		share := func() int { return warmupShare + int((measuredShare-warmupShare)*(r.s.NowNS()-from)/ns) }
 		for r.s.NowNS() < from+ns {
-			if err := r.step(from + ns); err != nil {
+			if err := r.step(from+ns, share); err != nil {
 				return err
 			}
-			r.report(warmupShare + int((measuredShare-warmupShare)*(r.s.NowNS()-from)/ns))
 		}
 		return nil
 	}
 	least := int64(0) // when the least length was reached
+	share := func() int {
+		return warmupShare + int((measuredShare-warmupShare)*min(r.s.measured().commits, autoCommits)/autoCommits)
+	}
 	for {
-		if err := r.step(math.MaxInt64); err != nil {
+		if err := r.step(math.MaxInt64, share); err != nil {
 			return err
 		}
 		now := r.s.NowNS() - from
@@ -143,7 +148,6 @@ func (r *runner) measure() error {
 			if enough || now >= autoMaxNS {
 				least = now
 			}
-			r.report(warmupShare + int((measuredShare-warmupShare)*min(c.commits, autoCommits)/autoCommits))
 			if least == 0 {
 				continue
 			}
