@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -73,10 +72,10 @@ func fitCommand() *cobra.Command {
 // writeBoth writes the residuals first: a profile without them is one that
 // nobody can judge.
 func writeBoth(a string, aText []byte, b string, bText []byte) error {
-	if err := os.WriteFile(b, bText, 0o644); err != nil {
+	if err := writeFile(b, bText); err != nil {
 		return fmt.Errorf("fit: residuals: %w", err)
 	}
-	if err := os.WriteFile(a, aText, 0o644); err != nil {
+	if err := writeFile(a, aText); err != nil {
 		return fmt.Errorf("fit: profile: %w", err)
 	}
 	return nil

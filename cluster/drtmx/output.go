@@ -4,9 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 
+	"drtmx/cluster/runs"
 	"drtmx/engine"
 )
 
@@ -104,8 +108,69 @@ func outFile(stdout io.Writer, path string, b []byte) error {
 		_, err := stdout.Write(b)
 		return err
 	}
-	if err := os.WriteFile(path, b, 0o644); err != nil {
+	return writeFile(path, b)
+}
+
+// writeFile writes a file so that one that was there stays as it was unless all of
+// the new one fits. Only what cannot be replaced is written where it is: a device, a
+// pipe, what a process has open, a file in a folder that takes no other, a mounted one.
+func writeFile(path string, b []byte) error {
+	err := replaceFile(path, b)
+	if errors.Is(err, errNoPlace) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.EBUSY) {
+		err = os.WriteFile(path, b, 0o644)
+	}
+	if err != nil {
 		return fmt.Errorf("%s: %w", path, errors.Unwrap(err))
 	}
 	return nil
+}
+
+func replaceFile(path string, b []byte) error {
+	place, err := placeOf(path)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(place, os.O_WRONLY, 0) // what must not be written must not be replaced either
+	if err == nil {
+		f.Close()
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return runs.Replace(place, b, 0o644)
+}
+
+var errNoPlace = errors.New("not a file of a folder")
+
+// placeOf follows links to the place of the file itself, which need not be there yet.
+func placeOf(path string) (string, error) {
+	for range 40 { // as many as Linux follows
+		dir, name := filepath.Split(path) // neither is cleaned: x/.. may be elsewhere
+		if dir == "" {
+			dir = "."
+		}
+		dir, err := filepath.EvalSymlinks(dir)
+		if dir = absolute(dir); err != nil || inFolder(dir, "/proc") || inFolder(dir, "/dev/fd") {
+			return "", errNoPlace // a name there stands for an open file, which a rename would miss
+		}
+		path = filepath.Join(dir, name)
+		fi, err := os.Lstat(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist), err == nil && fi.Mode().IsRegular():
+			return path, nil
+		case err != nil || fi.Mode()&fs.ModeSymlink == 0:
+			return "", errNoPlace
+		}
+		to, err := os.Readlink(path)
+		if err != nil {
+			return "", errNoPlace
+		}
+		if path = to; !filepath.IsAbs(to) {
+			path = dir + string(filepath.Separator) + to
+		}
+	}
+	return "", errNoPlace
+}
+
+func inFolder(path, folder string) bool {
+	return path == folder || strings.HasPrefix(path, folder+"/")
 }

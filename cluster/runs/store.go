@@ -2,6 +2,7 @@ package runs
 
 import (
 	"bytes"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -148,20 +149,29 @@ func (s *Store) Put(key string, body []byte) error {
 		return fmt.Errorf("run store: %w", err)
 	}
 	raw := encode(key, body)
-	if err := writeAtomic(p, raw); err != nil {
+	if err := Replace(p, raw, 0o600); err != nil {
 		return fmt.Errorf("run store: %w", err)
 	}
 	s.account(int64(len(raw)))
 	return nil
 }
 
-func writeAtomic(p string, raw []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(p), ".new-*")
+// Replace makes a file hold raw. It is written beside its place and renamed, so
+// that there is all of it or what was there before: also on a disk that is full,
+// also after a crash. A file that was there keeps its permissions, perm is those of
+// a new one. A link is replaced itself, not what it leads to.
+func Replace(p string, raw []byte, perm fs.FileMode) error {
+	tmp := filepath.Join(filepath.Dir(p), ".new-"+rand.Text())
+	f, err := os.OpenFile(tmp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, perm)
 	if err != nil {
 		return err
 	}
-	tmp := f.Name()
-	_, err = f.Write(raw)
+	if was, serr := os.Stat(p); serr == nil {
+		err = f.Chmod(was.Mode().Perm())
+	}
+	if err == nil {
+		_, err = f.Write(raw)
+	}
 	if err == nil {
 		err = f.Sync() // a rename may outlive the bytes it names
 	}

@@ -186,3 +186,21 @@ func TestOpenSaysWhatToDo(t *testing.T) {
 		t.Error("a file is a folder")
 	}
 }
+
+// What could not be replaced stays, and nothing is left beside it.
+func TestReplaceLeavesNothing(t *testing.T) {
+	dir := t.TempDir()
+	place := filepath.Join(dir, "taken") // by a folder, which no rename replaces
+	if err := os.MkdirAll(filepath.Join(place, "in"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := Replace(place, []byte("x"), 0o644); err == nil {
+		t.Error("a folder was replaced")
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+		t.Errorf("%v, %v", left, err)
+	}
+	if _, err := os.Stat(filepath.Join(place, "in")); err != nil {
+		t.Error(err)
+	}
+}
