@@ -84,7 +84,7 @@ func hintKnobs() []entry {
 		case h.n >= 4:
 			section = "2.3.4.2"
 		}
-		list = append(list, entry{Knob: Knob{Name: h.knob(), Kind: KindBool, Default: false, Label: h.label, Doc: h.doc, Section: section, Group: groupHardware, Live: h.n != 8}, inactive: h.inactive})
+		list = append(list, entry{Knob: Knob{Name: h.knob(), Kind: KindBool, Default: false, Label: h.label, Doc: h.doc, Section: section, Group: groupHardware, Live: true}, inactive: h.inactive})
 	}
 	return list
 }

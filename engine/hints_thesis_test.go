@@ -47,6 +47,38 @@ func TestThesisAtomicsInDRAM(t *testing.T) {
 	between(t, "latency with H8 against without", moved.LatencyUS.P50/there.LatencyUS.P50, .5, .97) // of one alone: of many the atomic unit is what limits
 }
 
+// Every hint can be switched while the system runs, H8 by words in the other memory.
+func TestHintsAreLive(t *testing.T) {
+	for _, h := range hints {
+		if !knobByName[h.knob()].Live {
+			t.Errorf("%s is not live", h.knob())
+		}
+	}
+	spec, err := LoadSpec("nvm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if spec, err = spec.With(Knobs{"workload": "micro-atomic", "client.threads": 1, "coroutines": 1}); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for _, moved := range []bool{false, true, false} {
+		if _, err := s.Set(Knobs{"nvm.h8": moved}, "test"); err != nil {
+			t.Fatal(err)
+		}
+		s.Advance(50_000)
+		s.Mark()
+		s.Advance(50_000)
+		if r := s.Result(); r.Commits == 0 || (r.NVM != nil && r.NVM.ReadReq != 0) == moved {
+			t.Errorf("H8 %v: %d atomics, NVM %+v", moved, r.Commits, r.NVM)
+		}
+	}
+}
+
 // §2.3.4.3 H9: a persistent write takes one round trip, not two.
 func TestThesisOneRoundTrip(t *testing.T) {
 	k := Knobs{"workload.payload": 64, "clients": 1, "client.threads": 1, "coroutines": 1, "nvm.h3": true, "nvm.persist": true}
