@@ -95,7 +95,7 @@ func (w *Worker) stop() {
 	w.tickAt, w.patience = 0, patience{}
 	w.batch, w.next, w.kept = nil, 0, w.kept[:0]
 	clear(w.ready.buf)
-	w.ready.head, w.ready.tail = 0, 0
+	w.ready.head, w.ready.tail, w.running = 0, 0, false
 	clear(w.held)
 	w.dirty, w.held, w.refill = w.dirty[:0], w.held[:0], w.refill[:0]
 	w.unconfirmed = 0

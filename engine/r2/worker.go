@@ -26,6 +26,8 @@ type Worker struct {
 	batch   []fabric.CQE // polled, see keep
 	next    int          // in batch
 	ready   fifo
+	until   int          // in ready: what this turn runs
+	running bool         // this turn has come to the ready coroutines
 	dirty   []*queuePair // with pending posts
 	rc      []*queuePair // by peer, then emulated; Cluster.perPeer each
 	cpu     fabric.CPUCosts
@@ -181,8 +183,10 @@ func (w *Worker) poll() {
 	}
 }
 
-// work handles the completions of the batch, then runs the ready coroutines.
-// It returns early when one of them has to wait for local time.
+// work handles the completions of the batch, then runs the coroutines that are
+// ready by then: those that become so meanwhile wait for the next turn, or else the
+// thread would not get to its completions and doorbells while there are enough of
+// them. It returns early when one of them has to wait for local time.
 func (w *Worker) work() {
 	for w.next < len(w.batch) {
 		cqe := &w.batch[w.next]
@@ -200,7 +204,10 @@ func (w *Worker) work() {
 		w.tickDue = false
 		w.retransmit()
 	}
-	for n := w.ready.len(); n > 0; n-- {
+	if !w.running {
+		w.running, w.until = true, w.ready.tail
+	}
+	for w.ready.head < w.until {
 		c := w.ready.pop()
 		w.charge(w.cpu.CoroutineSwitch)
 		c.woken()
@@ -208,6 +215,7 @@ func (w *Worker) work() {
 			return
 		}
 	}
+	w.running = false
 }
 
 func (w *Worker) resume(c *Co) { c.proc.Resume() }
