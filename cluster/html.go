@@ -156,8 +156,11 @@ func (r *Result) marks() []charts.Mark {
 
 // HTML is one line, and the cycle of each anomaly.
 func (c *Checks) HTML() string {
-	colour := "#0072B2"
-	if !c.OK() {
+	colour := "#767676" // undecided
+	switch {
+	case c.OK():
+		colour = "#0072B2"
+	case c.Raw.Failed():
 		colour = "#D55E00"
 	}
 	head, rest, _ := strings.Cut(c.String(), "\n")

@@ -49,16 +49,21 @@ func (r *Result) Checks() *Checks { return &Checks{r.Raw.Checks} }
 // Checks is the verdict of a result on its own correctness.
 type Checks struct{ Raw *engine.Checks }
 
-// OK is false if anything was found; a run without checks is not OK either.
-func (c *Checks) OK() bool { return c.Raw != nil && c.Raw.OK }
+// OK is false if anything was found; a run without checks, or one of which nothing was judged, is
+// not OK either.
+func (c *Checks) OK() bool { return c.Raw.Judged() && c.Raw.OK }
 
 func (c *Checks) String() string {
 	k := c.Raw
 	if k == nil || k.Mode == "off" {
 		return "not checked (knob check is off)"
 	}
+	later := ""
+	if k.AtDrain {
+		later = "; invariants are checked when the cluster is at rest, at the end of a batch run"
+	}
 	if text := k.Unused(); text != "" {
-		return text
+		return text + later
 	}
 	var b strings.Builder
 	wait := k.Seen - k.Transactions
@@ -66,14 +71,14 @@ func (c *Checks) String() string {
 	case k.Claimed == "":
 		b.WriteString("no transactions")
 	case k.OK && k.Transactions == 0:
-		fmt.Fprintf(&b, "%s: not judged yet, %d transactions wait for what follows them", k.Claimed, wait)
+		fmt.Fprintf(&b, "%s: undecided, none of %d transactions was judged (%s)", k.Claimed, wait, k.Mode)
 	case k.OK:
 		fmt.Fprintf(&b, "%s holds over %d transactions (%s)", k.Claimed, k.Transactions, k.Mode)
 	default:
 		fmt.Fprintf(&b, "%s VIOLATED over %d transactions (%s)", k.Claimed, k.Transactions, k.Mode)
 	}
 	if k.Transactions > 0 && k.Mode == "full" && wait > 0 {
-		fmt.Fprintf(&b, "; %d more are checked with what follows them", wait)
+		fmt.Fprintf(&b, "; %d more were not judged", wait)
 	}
 	for _, name := range sortedBools(k.Invariants) {
 		word := "holds"
@@ -82,6 +87,7 @@ func (c *Checks) String() string {
 		}
 		fmt.Fprintf(&b, "; %s %s", name, word)
 	}
+	b.WriteString(later)
 	for _, a := range k.Anomalies {
 		fmt.Fprintf(&b, "\n%s: %s", a.Kind, oneLine(a.Text))
 	}

@@ -250,6 +250,31 @@ func TestWindowsCountChecks(t *testing.T) {
 	}
 }
 
+// TestLiveResultIsJudged: a result of a running system is judged to its end, but for what needs one
+// at rest, and the system goes on as if nobody had asked.
+func TestLiveResultIsJudged(t *testing.T) {
+	asked, plain := open(t, small(nil)), open(t, small(nil))
+	for range 120 {
+		advance(t, asked, 30_000)
+		advance(t, plain, 30_000)
+		if c := asked.Result().Checks; !c.OK || !c.Judged() || c.Transactions < c.Seen || !c.AtDrain || c.Invariants != nil {
+			t.Fatalf("%d ns: %+v", asked.NowNS(), c)
+		}
+	}
+	if last := asked.Windows(asked.windows.next - 1)[0].Checks; last.Transactions == 0 || last.Transactions == last.Seen {
+		t.Errorf("windows are checked in rounds: %+v", last)
+	}
+	if !reflect.DeepEqual(asked.Windows(0), plain.Windows(0)) || asked.Digest() != plain.Digest() {
+		t.Error("asking changes the system")
+	}
+	if err := asked.Drain(); err != nil {
+		t.Fatal(err)
+	}
+	if c := asked.Result().Checks; c.AtDrain || !c.Invariants["smallbank.total"] || c.Transactions != c.Seen {
+		t.Errorf("%+v", c)
+	}
+}
+
 func TestWindowRing(t *testing.T) {
 	var r ring
 	for range keptWindows + 10 {

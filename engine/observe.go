@@ -105,11 +105,18 @@ func (s *System) Result() *Result {
 	return r
 }
 
-// verdict is what the checks say now. Nothing is claimed where no transactions are judged.
+// verdict is what the checks say of all that has ended by now, and after a failure of what they had
+// seen before it. Nothing is claimed where no transactions are judged.
 func (s *System) verdict() *Checks {
-	report := s.rec.Report()
-	if s.final != nil {
+	var report Checks
+	switch s.state {
+	case StateDrained:
 		report = *s.final
+	case StateFailed:
+		report = s.rec.Report()
+	default:
+		report = s.rec.Judge()
+		report.AtDrain = report.Mode != history.Off
 	}
 	if report.Mode == history.Off || !workloadOf(s.values).transactions {
 		report.Claimed = ""

@@ -64,6 +64,8 @@ func (r *Result) checksText() string {
 		return "off"
 	case c.Unused() != "":
 		return c.Unused()
+	case c.OK && !c.Judged():
+		return fmt.Sprintf("undecided: none of %d transactions was judged", c.Seen)
 	case c.OK:
 		return fmt.Sprintf("ok: %s, %d transactions, %s", c.Claimed, c.Transactions, c.Mode)
 	case len(c.Anomalies) > 0:

@@ -312,19 +312,8 @@ func (r *Recorder) horizon() int64 {
 // ended before the horizon and that none of those that stay has to precede.
 // Final says that all attempts that began before the horizon are recorded.
 func (r *Recorder) check(horizon int64, final bool) {
-	w, g := &r.now, &r.graph
-	for t := range w.txns {
-		w.txns[t].held = w.txns[t].end >= horizon
-	}
-	r.decide(horizon, final)
-	g.walk(w)
-	for _, c := range g.cycles {
-		r.explainCycle(g.order[c[0]:c[1]])
-	}
-	for _, t := range g.misfits {
-		r.explainMisfit(t)
-	}
-	g.hold(w)
+	r.look(horizon, final)
+	r.graph.hold(&r.now)
 	r.turn()
 	if len(r.now.txns) > r.opt.Capacity {
 		r.overflow()
@@ -337,6 +326,22 @@ func (r *Recorder) check(horizon int64, final bool) {
 	}
 	r.fresh = 0
 	r.round++
+}
+
+// look looks for anomalies in the window.
+func (r *Recorder) look(horizon int64, final bool) {
+	w, g := &r.now, &r.graph
+	for t := range w.txns {
+		w.txns[t].held = w.txns[t].end >= horizon
+	}
+	r.decide(horizon, final)
+	g.walk(w)
+	for _, c := range g.cycles {
+		r.explainCycle(g.order[c[0]:c[1]])
+	}
+	for _, t := range g.misfits {
+		r.explainMisfit(t)
+	}
 }
 
 // decide looks at the versions that were touched but not installed. One of them

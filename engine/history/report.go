@@ -18,6 +18,7 @@ type Report struct {
 	Count        uint64          `json:"anomaly_count"`             // all of them
 	Overflowed   bool            `json:"window_overflow,omitempty"` // see Options.Capacity
 	Invariants   map[string]bool `json:"invariants,omitempty"`
+	AtDrain      bool            `json:"invariants_at_drain,omitempty"` // they need a cluster at rest and are not judged before
 }
 
 // MarshalJSON leaves out what is said of transactions where none are judged.
@@ -30,7 +31,13 @@ func (r Report) MarshalJSON() ([]byte, error) {
 		Mode       Mode            `json:"mode"`
 		OK         bool            `json:"ok"`
 		Invariants map[string]bool `json:"invariants,omitempty"`
-	}{r.Mode, r.OK, r.Invariants})
+		AtDrain    bool            `json:"invariants_at_drain,omitempty"`
+	}{r.Mode, r.OK, r.Invariants, r.AtDrain})
+}
+
+// Judged says that the verdict is about something: transactions or invariants.
+func (r *Report) Judged() bool {
+	return r != nil && r.Mode != Off && (r.Transactions > 0 || len(r.Invariants) > 0)
 }
 
 // Failed says that something was found; where nothing was looked for, nothing was.
