@@ -169,16 +169,13 @@ func (s *System) drain() error {
 	s.end = &c
 	s.meter.close()
 	s.cl.ShutGate()
-	from, ended := s.sim.Now(), s.meter.total
-	for t0 := from; !s.load.settled() || s.state == StateDraining; {
+	from, dog := s.NowNS(), watchdog{}
+	for dog.look(s, true); !s.load.settled() || s.state == StateDraining; {
 		if err := s.sim.Run(s.sim.Now() + barrierPoll); err != nil {
 			return err
 		}
-		if s.meter.total != ended { // slowly, under contention
-			t0, ended = s.sim.Now(), s.meter.total
-		}
-		if s.sim.Now()-t0 > s.patience() {
-			return fmt.Errorf("the cluster did not drain: it began at %d ns, and between %d ns and %d ns no request ended: %s", from/sim.Nanosecond, t0/sim.Nanosecond, s.NowNS(), s.waiting())
+		if dog.look(s, false) {
+			return dog.stuck(s, fmt.Sprintf("the cluster did not drain, which it began at %d ns: ", from))
 		}
 	}
 	verdicts := s.load.finish()

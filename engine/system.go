@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"runtime/debug"
-	"strings"
 
 	"drtmx/engine/fabric"
 	"drtmx/engine/history"
@@ -26,10 +25,6 @@ const (
 const (
 	// barrierPoll is how often a drain looks whether everything has come to rest.
 	barrierPoll = sim.Microsecond
-	// stallAfter is how long nothing may finish before the watchdog calls it a deadlock.
-	stallAfter = 20 * sim.Millisecond
-	// stallAfterTCP is the same where a lost message comes milliseconds late.
-	stallAfterTCP = 10 * stallAfter
 	// maxChanges bounds the list of changes that a system remembers.
 	maxChanges = 1000
 	maxBy      = 64
@@ -65,8 +60,7 @@ type System struct {
 	series  series // of commits since the mark
 	end     *cut   // of the measured interval, once drained
 	chained [32]byte
-	last    counts // at the last window in which something finished
-	lastAt  sim.Time
+	dog     watchdog // looks at every window's end
 	final   *Checks
 	content uint64 // digest of the tables, once drained
 	wall    stopwatch
@@ -240,40 +234,6 @@ func (s *System) run(until sim.Time) error {
 func (s *System) fail(err error) error {
 	s.state, s.err = StateFailed, err
 	return err
-}
-
-// watch reports a cluster in which nothing finishes any more.
-func (s *System) watch() error {
-	if s.meter.total != s.last || s.load.idle() {
-		s.last, s.lastAt = s.meter.total, s.sim.Now()
-		return nil
-	}
-	if s.sim.Now()-s.lastAt < s.patience() {
-		return nil
-	}
-	return fmt.Errorf("no request finished between %d ns and %d ns: %s", s.lastAt/sim.Nanosecond, s.NowNS(), s.waiting())
-}
-
-// patience is how long nothing may happen before it is an error.
-func (s *System) patience() sim.Time {
-	if hasRDMA(s.values) {
-		return stallAfter
-	}
-	return stallAfterTCP
-}
-
-// waiting says who waits for whom.
-func (s *System) waiting() string {
-	const few = 8
-	lines := s.cl.Waiting(few + 1)
-	if len(lines) == 0 {
-		return "no coroutine waits for anything"
-	}
-	more := ""
-	if len(lines) > few {
-		lines, more = lines[:few], ", and others"
-	}
-	return strings.Join(lines, "; ") + more
 }
 
 // NowNS is the virtual time.

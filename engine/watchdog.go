@@ -1,0 +1,83 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+
+	"drtmx/engine/sim"
+)
+
+const (
+	// stallAfter is how long nothing may finish before the watchdog calls it a deadlock.
+	stallAfter = 20 * sim.Millisecond
+	// stallAfterTCP is the same where a lost message comes milliseconds late.
+	stallAfterTCP = 10 * stallAfter
+	// quickest is what a message takes at least, in its order of magnitude.
+	quickest = 2 * sim.Microsecond
+)
+
+// watchdog notices a cluster in which nothing finishes any more. With faults a request may wait through
+// any number of repetitions and only be slow; then it gets as many messages as stallAfter has room for,
+// however long they take, and every one of them starts the time anew. r2 gives a request up that is
+// repeated in vain, so messages that go on and finish nothing are those of a livelock, which the number
+// ends. Without faults time alone counts.
+type watchdog struct {
+	finished   counts
+	finishedAt sim.Time // when that was last seen to grow
+	began      uint64   // messages by then
+	messages   uint64   // at the last look
+	since      sim.Time // nothing has happened since
+}
+
+// look reports whether the cluster is stuck; idle: it is no wonder when nothing finishes.
+func (w *watchdog) look(s *System, idle bool) bool {
+	now, messages := s.sim.Now(), s.fab.Counts().Completions
+	if s.meter.total != w.finished || idle {
+		*w = watchdog{s.meter.total, now, messages, messages, now}
+		return false
+	}
+	room := uint64(len(s.load.clients)*s.load.spawned) * uint64(stallAfter/quickest)
+	if hampered(s.active) && messages != w.messages && messages-w.began <= room {
+		w.messages, w.since = messages, now
+	}
+	return now-w.since >= patience(s.values)
+}
+
+// hampered says that faults make requests wait for longer than they would.
+func hampered(v Knobs) bool { return v.float("fault.drop") > 0 || v.float("fault.nic_slowdown") != 1 }
+
+// patience is how long nothing may happen before it is an error.
+func patience(v Knobs) sim.Time {
+	if hasRDMA(v) {
+		return stallAfter
+	}
+	return stallAfterTCP
+}
+
+// stuck is the error about it.
+func (w *watchdog) stuck(s *System, what string) error {
+	return fmt.Errorf("%sno request finished between %d ns and %d ns: %s; reset the system, and look for the cause with threads=1, coroutines=1 or without faults",
+		what, w.finishedAt/sim.Nanosecond, s.NowNS(), s.waiting())
+}
+
+// watch reports a running cluster that is stuck.
+func (s *System) watch() error {
+	if s.dog.look(s, s.load.idle()) {
+		return s.dog.stuck(s, "")
+	}
+	return nil
+}
+
+// waiting says who waits for whom.
+func (s *System) waiting() string {
+	const few = 8
+	lines := s.cl.Waiting(few + 1)
+	if len(lines) == 0 {
+		return "no coroutine waits for anything"
+	}
+	more := ""
+	if len(lines) > few {
+		lines, more = lines[:few], ", and others"
+	}
+	return strings.Join(lines, "; ") + more
+}

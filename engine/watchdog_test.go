@@ -1,0 +1,69 @@
+package engine
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"drtmx/engine/r2"
+)
+
+// A cluster that repeats what the network loses, and so is slow, is not stuck: one request took more
+// than 20 ms here.
+func TestSlowIsNotStuck(t *testing.T) {
+	spec := Spec{Preset: "fasst", Workload: "tpce", Set: Knobs{"threads": 1, "replicas": 1, "duration_ns": "100us",
+		"workload.customers": 10, "workload.securities": 100, "workload.trades": 1, "fault.drop": 0.2}}
+	r, err := Run(context.Background(), spec, nil)
+	if err != nil {
+		t.Error(err)
+	} else if !r.Checks.OK {
+		t.Errorf("%+v", r.Checks)
+	}
+	s := open(t, spec) // and so where it does not drain
+	if err := s.Advance(1_300_000); err != nil {
+		t.Fatal(err)
+	}
+	s.cl.ShutGate()
+	if err := s.Advance(75_000_000); err != nil {
+		t.Errorf("while it runs: %v", err)
+	}
+}
+
+// With faults too, a coroutine that never comes back is noticed, and by then nothing moves.
+func TestStuckUnderFaults(t *testing.T) {
+	for _, fault := range []Knobs{{"fault.drop": 0.2}, {"fault.nic_slowdown": 100}} {
+		s := open(t, small(fault))
+		advance(t, s, 20_000)
+		s.cl.ShutGate() // as a lost wake-up would
+		err := s.Advance(60_000_000)
+		if err == nil || !strings.Contains(err.Error(), "no request finished between") || !strings.Contains(err.Error(), "held at the gate") || !strings.Contains(err.Error(), "reset the system") {
+			t.Errorf("%v: got %v", fault, err)
+		}
+	}
+}
+
+// Messages that go on for ever and finish nothing are a livelock, with faults at a number of them and
+// without at a time.
+func TestLivelock(t *testing.T) {
+	for drop, most := range map[float64]int64{0: 40_000_000, 0.01: 2_000_000_000} {
+		s := open(t, small(Knobs{"fault.drop": drop, "coroutines": 1, "threads": 1, "check": "off"}))
+		s.cl.Handle(31, func(*r2.Co, r2.Peer, []byte, []byte) int { return 8 })
+		s.cl.ShutGate()
+		s.cl.Spawn(0, 0, func(c *r2.Co) {
+			for {
+				c.Reset()
+				c.Call(1, 31, nil)
+				if err := c.Wait(); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+		before := s.fab.Counts().Completions
+		err := s.Advance(most)
+		if err == nil || !strings.Contains(err.Error(), "no request finished between") {
+			t.Errorf("drop %g: got %v", drop, err)
+		}
+		t.Logf("drop %g: after %d ns and %d messages", drop, s.NowNS(), s.fab.Counts().Completions-before)
+	}
+}
