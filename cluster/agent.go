@@ -50,6 +50,7 @@ type Agent struct {
 	closed   bool
 	closeErr error
 	ended    chan struct{}  // closed with the agent
+	lost     chan error     // why the session file is no longer written, once
 	loops    sync.WaitGroup // of all systems, also of those that have no name any more
 	closing  sync.Once
 }
@@ -65,7 +66,7 @@ func NewAgent(spec engine.Spec, o Options) (*Agent, error) {
 	if o.Session != "" && o.Resume != "" {
 		return nil, &engine.SpecError{Field: "session", Value: o.Session, Rule: "cannot be combined with resume, which continues its own file", Next: "drop one"}
 	}
-	a := &Agent{opts: o, hub: newHub(), tasks: &tasks{}, members: map[string]*member{}, ended: make(chan struct{})}
+	a := &Agent{opts: o, hub: newHub(), tasks: &tasks{}, members: map[string]*member{}, ended: make(chan struct{}), lost: make(chan error, 1)}
 	a.figures = newFigureDesk(a)
 	var m *member
 	var err error
@@ -100,7 +101,13 @@ func (a *Agent) first(spec engine.Spec) (*member, error) {
 			return nil, err
 		}
 	}
-	return newMember(a, "a", sys, newRecorder(headerOf("a", sys), file)), nil
+	rec := newRecorder(headerOf("a", sys), file)
+	if err := rec.begun(); err != nil {
+		closeSystem(sys)
+		return nil, err
+	}
+	rec.lost = a.lost
+	return newMember(a, "a", sys, rec), nil
 }
 
 // resume opens the last segment of a session file and catches up with it; what
@@ -125,7 +132,7 @@ func (a *Agent) resume(path string) (*member, error) {
 		return nil, err
 	}
 	g := &s.Segments[len(s.Segments)-1]
-	rec := &recorder{file: file}
+	rec := &recorder{file: file, lost: a.lost}
 	rec.adopt(g)
 	m := newMember(a, "a", sys, rec)
 	m.replay = &replay{steps: g.Steps, target: g.EndNS(), task: "catch up a"}
@@ -266,6 +273,10 @@ func (a *Agent) Session(ctx context.Context, sys string) (out []byte, err error)
 	})
 	return out, err
 }
+
+// Unrecorded gets, once, why the session file can no longer be written. The cluster
+// runs on.
+func (a *Agent) Unrecorded() <-chan error { return a.lost }
 
 // Close ends all systems and completes the session file. It returns the first
 // error of the recording. Whoever calls it again waits as well, and gets the same.

@@ -32,12 +32,35 @@ type recorder struct {
 	end      bool
 	file     *sessionFile // nil: memory only
 	writeErr error        // the first; recording to the file ends with it
+	lost     chan<- error // gets it, unless nil
 }
 
 func newRecorder(h Header, file *sessionFile) *recorder {
 	r := &recorder{file: file}
 	r.begin(h)
 	return r
+}
+
+// begun says why the file of a new recorder does not take even its header. Then it is
+// removed: nothing is lost with it, and its name can be used again.
+func (r *recorder) begun() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.file == nil {
+		return nil
+	}
+	err := r.writeErr
+	if err == nil {
+		err = r.file.f.Sync() // some disks say only then that they are full
+	}
+	if err == nil {
+		return nil
+	}
+	path := r.file.f.Name()
+	_ = r.file.close() // what it says is known
+	os.Remove(path)
+	r.file = nil
+	return &engine.SpecError{Field: "session", Value: path, Rule: "cannot be written: " + reason(err), Next: "name a file elsewhere"}
 }
 
 // begin starts a segment.
@@ -142,7 +165,13 @@ func (r *recorder) write(rec *record) {
 	if r.file == nil || r.writeErr != nil {
 		return
 	}
-	r.writeErr = r.file.append(rec)
+	if r.writeErr = r.file.append(rec); r.writeErr == nil {
+		return
+	}
+	select {
+	case r.lost <- r.writeErr: // has room for the first
+	default:
+	}
 }
 
 // broken says why the file is no longer written, "" while it is.
@@ -171,11 +200,12 @@ func (r *recorder) close() error {
 
 // sessionFile is an open session file; exclusive while it is open.
 type sessionFile struct {
-	f     *os.File
-	mu    sync.Mutex
-	dirty bool
-	quit  chan struct{}
-	done  chan struct{}
+	f       *os.File
+	mu      sync.Mutex
+	dirty   bool
+	syncErr error // the first of syncLoop's: the system tells each but once
+	quit    chan struct{}
+	done    chan struct{}
 }
 
 // createSession makes a session file. A recorded session is never overwritten.
@@ -229,11 +259,16 @@ func resumeSession(path string, accept func(*Session) error) (*Session, *session
 }
 
 func fileError(what, path string, err error) error {
+	return &engine.SpecError{Field: what, Value: path, Rule: reason(err)}
+}
+
+// reason is what an error says besides the path.
+func reason(err error) string {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
 		err = pe.Err
 	}
-	return &engine.SpecError{Field: what, Value: path, Rule: oneLine(err.Error())}
+	return oneLine(err.Error())
 }
 
 // syncFolder makes the name of a new file durable; where that cannot be done
@@ -259,7 +294,11 @@ func (s *sessionFile) append(rec *record) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.dirty = true
-	if _, err := s.f.Write(append(b, '\n')); err != nil {
+	err = s.syncErr
+	if err == nil {
+		_, err = s.f.Write(append(b, '\n'))
+	}
+	if err != nil {
 		return fmt.Errorf("session: recording ended: %w", err)
 	}
 	return nil
@@ -279,18 +318,29 @@ func (s *sessionFile) syncLoop() {
 			s.dirty = false
 			s.mu.Unlock()
 			if dirty {
-				_ = s.f.Sync() // an error shows at the next write or at close
+				s.sync()
 			}
 		}
+	}
+}
+
+// sync keeps an error for the next write, or for close.
+func (s *sessionFile) sync() {
+	err := s.f.Sync()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.syncErr == nil {
+		s.syncErr = err
 	}
 }
 
 func (s *sessionFile) close() error {
 	close(s.quit)
 	<-s.done
-	err := s.f.Sync()
-	if cerr := s.f.Close(); err == nil {
-		err = cerr
+	s.sync()
+	err := s.f.Close()
+	if s.syncErr != nil {
+		return s.syncErr
 	}
 	return err
 }

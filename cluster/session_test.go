@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -346,15 +348,77 @@ func TestLostSessionFileIsSaid(t *testing.T) {
 	if _, err := a.Set(bg, "", engine.Knobs{"coroutines": 3}, "page"); err != nil {
 		t.Fatalf("a change fails with the recording: %v", err)
 	}
-	for end := time.Now().Add(10 * time.Second); m.snap.Load().Unrecorded == ""; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("nothing says that the session is no longer written")
-		}
+	eventually(t, "it is said that the session is no longer written", func() bool { return m.snap.Load().Unrecorded != "" })
+	if err := <-a.Unrecorded(); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("said %v", err)
 	}
 	if s := m.snap.Load(); s.State == StateFailed || !strings.Contains(s.Unrecorded, "s.jsonl") {
 		t.Errorf("state %s, %q", s.State, s.Unrecorded)
 	}
 	if err := a.Close(); err == nil {
 		t.Error("Close says nothing")
+	}
+}
+
+// A session file that does not take even its header is no session: nothing starts, and
+// the name is free for the next one.
+func TestSessionWithoutItsHeaderIsRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.jsonl")
+	var opened, closed atomic.Int32
+	open := func(spec engine.Spec) (System, error) {
+		sys, err := fakeOpener(fakeOptions{opened: &opened, closed: &closed})(spec)
+		if err == nil {
+			sys.(*fake).values["unwritable"] = math.NaN()
+		}
+		return sys, err
+	}
+	if _, err := NewAgent(smallSpec(), Options{Session: path, Open: open}); !engine.IsSpecError(err) || !strings.Contains(err.Error(), path+": cannot be written") {
+		t.Errorf("%v", err)
+	}
+	if opened.Load() != 1 || closed.Load() != 1 {
+		t.Errorf("%d opened, %d closed", opened.Load(), closed.Load())
+	}
+	file, err := createSession(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file.f.Close()
+	if file.f, err = os.Open(path); err != nil { // takes nothing, as a disk that is full
+		t.Fatal(err)
+	}
+	if err := newRecorder(Header{}, file).begun(); !engine.IsSpecError(err) || strings.Count(err.Error(), path) != 1 {
+		t.Errorf("%v", err)
+	}
+	a := newFake(t, Options{Session: path}, fakeOptions{})
+	if err := a.Close(); err != nil {
+		t.Error(err)
+	}
+	if r := replayFile(t, path); !r.OK {
+		t.Errorf("%+v", r)
+	}
+}
+
+// What the disk says when it is asked to keep what it has is not forgotten.
+func TestSyncErrorEndsTheRecording(t *testing.T) {
+	file, err := createSession(filepath.Join(t.TempDir(), "s.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := file.f
+	r, w, err := os.Pipe() // takes writes and no sync
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer good.Close()
+	defer r.Close()
+	file.f = w
+	file.sync()
+	file.f = good
+	if err := file.append(&record{End: &Checkpoint{}}); err == nil {
+		t.Error("goes on after a sync that failed")
+	}
+	w.Close()
+	if err := file.close(); err == nil {
+		t.Error("close says nothing")
 	}
 }

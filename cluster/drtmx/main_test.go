@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"drtmx/cluster"
 	"drtmx/engine"
 )
 
@@ -365,6 +367,47 @@ func TestUpIsReplayed(t *testing.T) {
 	os.WriteFile(other, bytes.Replace(b, []byte(engine.CodeVersion()), []byte("src-0"), 1), 0o644)
 	if code, _, errs := call("replay", other); code != misused || !strings.Contains(errs, "recorded by code src-0") {
 		t.Errorf("exit %d: %s", code, errs)
+	}
+}
+
+// unrecordable is a system whose changes cannot be written to a session.
+type unrecordable struct{ cluster.System }
+
+func (u unrecordable) Set(k engine.Knobs, by string) (engine.Change, error) {
+	c, err := u.System.Set(k, by)
+	c.Set = engine.Knobs{"coroutines": math.NaN()}
+	return c, err
+}
+
+// Whoever watches the terminal learns at once that the session is no longer written,
+// and that the command has failed in the end.
+func TestUpSaysThatTheSessionIsLost(t *testing.T) {
+	f := upFlags{session: filepath.Join(t.TempDir(), "s.jsonl")}
+	spec := engine.Spec{Set: engine.Knobs{"nodes": 3, "threads": 1, "coroutines": 2, "workload.accounts": 500, "cache.bytes": "1MB"}}
+	open := func(spec engine.Spec) (cluster.System, error) {
+		s, err := engine.Open(spec)
+		return unrecordable{s}, err
+	}
+	agent, err := cluster.NewAgent(spec, cluster.Options{Paused: true, Session: f.session, Open: open})
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := make(chan string, 10)
+	say := func(format string, a ...any) { said <- fmt.Sprintf(format, a...) }
+	err = f.serve(context.Background(), agent, func(ctx context.Context) error {
+		if _, err := agent.Set(ctx, "a", engine.Knobs{"coroutines": 1}, "page"); err != nil {
+			return err
+		}
+		if line := <-said; !strings.HasPrefix(line, "session: ") || !strings.Contains(line, "the cluster runs on") || strings.Contains(line, "\n") {
+			t.Errorf("said %q", line)
+		}
+		return nil
+	}, say)
+	if err == nil || !strings.Contains(err.Error(), "session: ") {
+		t.Errorf("the end says %v", err)
+	}
+	if len(said) > 0 {
+		t.Errorf("said as well: %q", <-said)
 	}
 }
 

@@ -103,7 +103,9 @@ func (f *upFlags) serve(ctx context.Context, agent *cluster.Agent, serve func(co
 		ctx, cancel = context.WithTimeout(ctx, f.forWall)
 		defer cancel()
 	}
+	stop := tellLost(agent, say)
 	err := serve(ctx)
+	stop()
 	failure := failureOf(agent)
 	if cerr := agent.Close(); err == nil {
 		err = cerr
@@ -115,6 +117,24 @@ func (f *upFlags) serve(ctx context.Context, agent *cluster.Agent, serve func(co
 		err = failure
 	}
 	return err
+}
+
+// tellLost says at once that the session is no longer written, until it is stopped;
+// after that the end of the agent does.
+func tellLost(agent *cluster.Agent, say func(string, ...any)) (stop func()) {
+	quit, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		select {
+		case err := <-agent.Unrecorded():
+			say("%v (the cluster runs on; what was written before is kept)", err)
+		case <-quit:
+		}
+	}()
+	return func() {
+		close(quit)
+		<-done
+	}
 }
 
 // failureOf reports a system that ended failed.
