@@ -146,6 +146,22 @@ func TestTablesThatDoNotFit(t *testing.T) {
 	}
 }
 
+// Indexes have as many addresses as there are for them: many small warehouses open.
+func TestManyWarehouses(t *testing.T) {
+	few := Knobs{"nodes": 2, "replicas": 2, "threads": 1, "coroutines": 1, "workload.customers": 10, "workload.items": 20, "workload.orders": 20}
+	for _, n := range []int{128, 1024} {
+		spec, err := Spec{Workload: "tpcc", Set: few}.With(Knobs{"workload.warehouses": n})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := Open(spec)
+		if err != nil {
+			t.Fatalf("%d warehouses: %v", n, err)
+		}
+		s.Close()
+	}
+}
+
 // What the range of a knob allows opens, and a knob that a workload does not use is not
 // looked at.
 func TestEndsOfRangesOpen(t *testing.T) {

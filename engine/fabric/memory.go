@@ -132,14 +132,14 @@ func setBits(words []uint64, from, to Addr) {
 
 // Reserve takes addresses without bytes, for charging structures whose bytes
 // the simulator keeps elsewhere.
-func (m *Memory) Reserve(name string, bytes uint64, socket int) Addr {
+func (m *Memory) Reserve(name string, bytes uint64, socket int) (Addr, error) {
 	from := m.reserve
-	m.reserve += roundUp(bytes, 1<<hugeShift)
-	if m.reserve >= maxAddr {
-		panic(fmt.Sprintf("fabric: machine %d reserves %d more bytes for %s, no address space is left", m.machine, bytes, name))
+	if free := maxAddr - from; bytes >= free || roundUp(bytes, 1<<hugeShift) >= free {
+		return 0, &SpaceError{Machine: m.machine, Name: name, Bytes: bytes, Free: free, All: maxAddr}
 	}
+	m.reserve += roundUp(bytes, 1<<hugeShift)
 	m.settle(from, m.reserve, socket)
-	return from
+	return from, nil
 }
 
 func (m *Memory) settle(from, to Addr, socket int) {

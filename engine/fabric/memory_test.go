@@ -3,6 +3,7 @@ package fabric
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"strings"
 	"testing"
 
@@ -72,7 +73,16 @@ func TestMemoryLimits(t *testing.T) {
 	if _, err := mem.Alloc(Alloc{Name: "nothing"}); err == nil {
 		t.Error("an allocation of nothing")
 	}
-	r := mem.Reserve("index", 1<<30, 1)
+	r, err := mem.Reserve("index", 1<<30, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var full *SpaceError
+	for _, bytes := range []uint64{uint64(maxAddr), ^uint64(0), uint64(maxAddr - mem.reserve)} {
+		if _, err := mem.Reserve("much", bytes, 0); !errors.As(err, &full) || full.Name != "much" {
+			t.Errorf("%d bytes of addresses: %v", bytes, err)
+		}
+	}
 	if mem.Home(r) != 1 || mem.Home(r+1<<30-1) != 1 {
 		t.Error("the reserved space has no home")
 	}

@@ -30,7 +30,11 @@ func (t *Table) addBackups(server int) error {
 				return err
 			}
 			b.rows = append(b.rows, rows)
-			b.index = append(b.index, t.cl.Mem(b.host).Reserve(name+".index", s.chains*nodeBytes, k%sockets))
+			index, err := t.cl.Mem(b.host).Reserve(name+".index", s.chains*nodeBytes, k%sockets)
+			if err != nil {
+				return err
+			}
+			b.index = append(b.index, index)
 		}
 		t.backups[server] = append(t.backups[server], b)
 	}

@@ -105,17 +105,21 @@ func (x *Cache) setSize(bytes uint64) error {
 	if bytes < MinCacheBytes {
 		return fmt.Errorf("location cache of %d bytes: must be at least %d; to run without, switch the cache off", bytes, MinCacheBytes)
 	}
+	if x.cl != nil && bytes > x.spaceBytes {
+		var space []r2.Addr
+		sockets := len(x.cl.Fabric().Machine(x.machine).NICs)
+		for k := range sockets {
+			a, err := x.cl.Mem(x.machine).Reserve("kv.cache", bytes/uint64(sockets)+lineBytes, k)
+			if err != nil {
+				return err
+			}
+			space = append(space, a)
+		}
+		x.space, x.spaceBytes = space, bytes
+	}
 	x.bytes, x.sets = bytes, bytes/lineBytes
 	x.places = x.sets
 	x.stats.Capacity = x.sets * setEntries
-	if x.cl == nil || bytes <= x.spaceBytes {
-		return nil
-	}
-	sockets := len(x.cl.Fabric().Machine(x.machine).NICs)
-	x.space, x.spaceBytes = x.space[:0], bytes
-	for k := range sockets {
-		x.space = append(x.space, x.cl.Mem(x.machine).Reserve("kv.cache", bytes/uint64(sockets)+lineBytes, k))
-	}
 	return nil
 }
 

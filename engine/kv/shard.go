@@ -95,7 +95,10 @@ func (s *shard) allocate(cl *r2.Cluster) (err error) {
 	s.rows, err = newRegion(cl, s.machine, fabric.Alloc{
 		Name: name + ".rows", Bytes: s.rowBytes(), Socket: s.socket, Fill: s.fillRows,
 	}, fabric.LocalWrite|fabric.RemoteRead|fabric.RemoteWrite|fabric.RemoteAtomic)
-	s.private = cl.Mem(s.machine).Reserve(name+".free", record.LineBytes, s.socket)
+	if err != nil {
+		return err
+	}
+	s.private, err = cl.Mem(s.machine).Reserve(name+".free", record.LineBytes, s.socket)
 	return err
 }
 

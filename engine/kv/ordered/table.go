@@ -23,7 +23,7 @@ type Spec struct {
 	Name    string // for messages to people
 	Servers int    // machines 0 to Servers-1 have equal shares of the parts, in order
 	Parts   uint64
-	Nodes   uint64 // addresses for so many nodes of a part, more share them; 0: 65,536. Many small parts need less
+	Nodes   uint64 // addresses for so many nodes of a part, more share them; 0: 65,536, or what 8 GB of a server give
 	// Fill calls add with the entries that a part has from the start, in any order of keys; in rising order it is
 	// faster. It must be a pure function of the part. Nil: none, or those of At.
 	Fill func(part uint64, add func(key, value uint64))
@@ -37,7 +37,8 @@ const (
 	headBytes  = 64        // of a part, in its server's memory: the version, which counts changes
 	nodeBytes  = 512       // distance of two nodes in the address space
 	nodeTouch  = 128       // of a node that a search looks at: two lines
-	partNodes  = 1 << 16   // if Spec.Nodes says nothing
+	partNodes  = 1 << 16   // if Spec.Nodes says nothing,
+	tableBytes = 8 << 30   // and there is room for them
 	entryBytes = 16        // of a reply
 	scanLimit  = 1_000_000 // entries of one Scan, a sign of a missing limit
 )
@@ -152,17 +153,22 @@ func newTable(cl *r2.Cluster, s Spec) (*Table, error) {
 	if s.Servers < 1 || s.Servers > cl.Machines() || s.Parts < 1 {
 		return nil, fmt.Errorf("ordered table %s: %d parts on %d servers, the cluster has %d machines", s.Name, s.Parts, s.Servers, cl.Machines())
 	}
+	share := (s.Parts + uint64(s.Servers) - 1) / uint64(s.Servers)
 	if s.Nodes == 0 {
-		s.Nodes = partNodes
+		s.Nodes = max(1, min(partNodes, tableBytes/(share*nodeBytes)))
 	}
-	t := &Table{spec: s, cl: cl, share: (s.Parts + uint64(s.Servers) - 1) / uint64(s.Servers), trees: make([]*tree, s.Parts)}
+	t := &Table{spec: s, cl: cl, share: share, trees: make([]*tree, s.Parts)}
 	for m := range s.Servers {
 		a, err := cl.Mem(m).Alloc(fabric.Alloc{Name: "ordered." + s.Name, Bytes: t.share * headBytes})
 		if err != nil {
 			return nil, fmt.Errorf("ordered table %s: %w", s.Name, err)
 		}
 		t.heads = append(t.heads, a)
-		t.nodes = append(t.nodes, cl.Mem(m).Reserve("ordered."+s.Name+".nodes", t.share*s.Nodes*nodeBytes, 0))
+		nodes, err := cl.Mem(m).Reserve("ordered."+s.Name+".nodes", t.share*s.Nodes*nodeBytes, 0)
+		if err != nil {
+			return nil, fmt.Errorf("ordered table %s: %w", s.Name, err)
+		}
+		t.nodes = append(t.nodes, nodes)
 	}
 	return t, nil
 }
