@@ -220,58 +220,63 @@ func (a *Agent) call(ctx context.Context, sys string, f func(m *member) error) e
 	return m.call(ctx, f)
 }
 
+// fetch is call for what has an answer. That of an f which ends after ctx is not looked at.
+func fetch[T any](ctx context.Context, a *Agent, sys string, f func(m *member) (T, error)) (T, error) {
+	var out, none T
+	err := a.call(ctx, sys, func(m *member) (err error) {
+		out, err = f(m)
+		return err
+	})
+	if err != nil {
+		return none, err
+	}
+	return out, nil
+}
+
 // Set changes knobs of a system now: all of them or none. by is "page",
 // "notebook" or "script" and marks the change.
-func (a *Agent) Set(ctx context.Context, sys string, k engine.Knobs, by string) (c engine.Change, err error) {
+func (a *Agent) Set(ctx context.Context, sys string, k engine.Knobs, by string) (engine.Change, error) {
 	if len(k) == 0 {
-		return c, &engine.SpecError{Field: "knobs", Rule: "none given", Next: `send {"name": value}`}
+		return engine.Change{}, &engine.SpecError{Field: "knobs", Rule: "none given", Next: `send {"name": value}`}
 	}
-	err = a.call(ctx, sys, func(m *member) error { c, err = m.set(k, by); return err })
-	return c, err
+	return fetch(ctx, a, sys, func(m *member) (engine.Change, error) { return m.set(k, by) })
 }
 
 // Knobs is the registry as it stands in a system.
-func (a *Agent) Knobs(ctx context.Context, sys string) (out []engine.KnobState, err error) {
-	err = a.call(ctx, sys, func(m *member) error { out = m.sys.Knobs(); return nil })
-	return out, err
+func (a *Agent) Knobs(ctx context.Context, sys string) ([]engine.KnobState, error) {
+	return fetch(ctx, a, sys, func(m *member) ([]engine.KnobState, error) { return m.sys.Knobs(), nil })
 }
 
 // Spec is a system's spec with every live change applied.
-func (a *Agent) Spec(ctx context.Context, sys string) (out engine.Spec, err error) {
-	err = a.call(ctx, sys, func(m *member) error { out = m.sys.Spec(); return nil })
-	return out, err
+func (a *Agent) Spec(ctx context.Context, sys string) (engine.Spec, error) {
+	return fetch(ctx, a, sys, func(m *member) (engine.Spec, error) { return m.sys.Spec(), nil })
 }
 
 // Windows returns the kept windows from index from on.
-func (a *Agent) Windows(ctx context.Context, sys string, from int) (out []engine.Window, err error) {
-	err = a.call(ctx, sys, func(m *member) error { out = m.sys.Windows(from); return nil })
-	return out, err
+func (a *Agent) Windows(ctx context.Context, sys string, from int) ([]engine.Window, error) {
+	return fetch(ctx, a, sys, func(m *member) ([]engine.Window, error) { return m.sys.Windows(from), nil })
 }
 
 // Events are the latest things that happened to a system, oldest first.
-func (a *Agent) Events(ctx context.Context, sys string) (out []Event, err error) {
-	err = a.call(ctx, sys, func(m *member) error { out = append(out, m.past...); return nil })
-	return out, err
+func (a *Agent) Events(ctx context.Context, sys string) ([]Event, error) {
+	return fetch(ctx, a, sys, func(m *member) ([]Event, error) { return append([]Event(nil), m.past...), nil })
 }
 
 // Result is what was measured since the last Run began, or since 0.
-func (a *Agent) Result(ctx context.Context, sys string) (out *engine.Result, err error) {
-	err = a.call(ctx, sys, func(m *member) error { out = m.sys.Result(); return nil })
-	return out, err
+func (a *Agent) Result(ctx context.Context, sys string) (*engine.Result, error) {
+	return fetch(ctx, a, sys, func(m *member) (*engine.Result, error) { return m.sys.Result(), nil })
 }
 
 // Session is the recording of a system so far, as a session file. One that catches up
 // with its own has none yet: what happened and what will are not told apart.
-func (a *Agent) Session(ctx context.Context, sys string) (out []byte, err error) {
-	err = a.call(ctx, sys, func(m *member) error {
+func (a *Agent) Session(ctx context.Context, sys string) ([]byte, error) {
+	return fetch(ctx, a, sys, func(m *member) ([]byte, error) {
 		if err := m.caughtUp(); err != nil {
-			return err
+			return nil, err
 		}
 		now := m.mark()
-		out, err = m.rec.bytes(&now)
-		return err
+		return m.rec.bytes(&now)
 	})
-	return out, err
 }
 
 // Unrecorded gets, once, why the session file can no longer be written. The cluster

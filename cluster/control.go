@@ -185,7 +185,10 @@ func (a *Agent) Run(ctx context.Context, sys string, d int64, progress func(done
 		r = m.sys.Result()
 		return nil
 	})
-	return r, err
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
 func resetError(sys string) error {

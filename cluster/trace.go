@@ -19,7 +19,7 @@ type Trace struct {
 
 // Trace advances until n transactions that begin from now on have ended, and
 // returns them. It ends with ctx, and with the agent.
-func (a *Agent) Trace(ctx context.Context, sys string, n int) (ts []engine.TxnTrace, err error) {
+func (a *Agent) Trace(ctx context.Context, sys string, n int) ([]engine.TxnTrace, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	go func() {
@@ -29,17 +29,17 @@ func (a *Agent) Trace(ctx context.Context, sys string, n int) (ts []engine.TxnTr
 		case <-ctx.Done():
 		}
 	}()
-	err = a.call(ctx, sys, func(m *member) error {
+	return fetch(ctx, a, sys, func(m *member) ([]engine.TxnTrace, error) {
 		if err := m.free(); err != nil {
-			return err
+			return nil, err
 		}
 		for m.sys.State() == engine.StateDraining && m.err == nil {
 			m.advance(settleStep) // else it shows transactions that wait for the drain
 		}
 		if m.err != nil {
-			return m.failedError()
+			return nil, m.failedError()
 		}
-		ts, err = m.sys.TraceWith(ctx, n, nil)
+		ts, err := m.sys.TraceWith(ctx, n, nil)
 		m.collect()
 		m.anchor(time.Now())
 		switch {
@@ -49,9 +49,8 @@ func (a *Agent) Trace(ctx context.Context, sys string, n int) (ts []engine.TxnTr
 			err = m.untraced(err)
 		}
 		m.publish(time.Now())
-		return err
+		return ts, err
 	})
-	return ts, err
 }
 
 // UntracedError says that too few transactions of a system end to show as many as
