@@ -249,12 +249,41 @@ func anyOf(m map[string]string) Knobs {
 
 // A district or a machine without rows left ends the run with the knob's name.
 func TestOrdersRunOut(t *testing.T) {
-	for _, load := range []Knobs{{"workload": "tpcc-no", "workload.items": 200}, {"workload": "tpce", "workload.securities": 40}} {
-		load["workload.customers"], load["workload.orders"] = 30, 3
+	for _, load := range []Knobs{
+		{"workload": "tpcc-no", "workload.items": 200}, {"workload": "tpce", "workload.securities": 40},
+		{"workload": "tpcc", "workload.items": 200, "workload.mix.new-order": 0, "workload.mix.order-status": 0, "workload.mix.delivery": 0, "workload.mix.stock-level": 0},
+	} {
+		load["workload.customers"], load["workload.orders"] = 30, 4
 		s := open(t, small(load))
 		err := s.Advance(20_000_000)
-		if err == nil || !strings.Contains(err.Error(), "raise workload.orders from 3") {
+		if err == nil || !strings.Contains(err.Error(), "raise workload.orders from 4") {
 			t.Errorf("%v: got %v", load, err)
+		}
+	}
+}
+
+// Fewer rows than the first orders may need are refused before anything begins.
+func TestTooFewOrders(t *testing.T) {
+	for _, c := range []struct {
+		set   Knobs
+		least int
+	}{
+		{Knobs{"workload": "tpcc-no", "nodes": 2, "replicas": 2, "threads": 1, "coroutines": 8}, 8},
+		{Knobs{"workload": "tpcc", "nodes": 3, "threads": 2, "coroutines": 4}, 4},
+		{Knobs{"workload": "tpcc", "nodes": 3, "threads": 2, "coroutines": 4, "workload.warehouses": 1}, 8},
+		{Knobs{"workload": "tpcc", "nodes": 3, "threads": 2, "coroutines": 4, "opt.co": false}, 1},
+		{Knobs{"workload": "tpcc-no", "servers": 3, "clients": 1, "threads": 2, "client.threads": 5, "coroutines": 4}, 4},
+		{Knobs{"workload": "tpcc", "workload.mix.new-order": 0, "coroutines": 8}, 1},
+	} {
+		for n := c.least; n >= max(1, c.least-1); n-- {
+			c.set["workload.orders"] = n
+			_, err := Resolve(Spec{Set: c.set})
+			if n == c.least && err != nil {
+				t.Errorf("%v: %v", c.set, err)
+			}
+			if n < c.least && (!IsSpecError(err) || !strings.Contains(err.Error(), fmt.Sprintf("workload.orders = %d: ", n)) || !strings.Contains(err.Error(), fmt.Sprintf("set workload.orders=%d", c.least))) {
+				t.Errorf("%v: got %v", c.set, err)
+			}
 		}
 	}
 }

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"fmt"
+
 	"drtmx/engine/workload"
 	"drtmx/engine/workload/tpcc"
 )
@@ -39,6 +41,33 @@ func localTPCC(v Knobs, newOrderOnly bool) int {
 		o.Warehouses = v.int("threads")
 	}
 	return tpcc.LocalLocks(o, v.int("nodes"), weights)
+}
+
+// validTPCC holds the rule of how many new orders a district has rows for: one for the first order of each
+// coroutine that orders at a warehouse, as they may all fall into one district. With fewer a run ends almost
+// as soon as it begins.
+func validTPCC(v Knobs) error {
+	w := workloadOf(v).name
+	if w != "tpcc" && w != "tpcc-no" || w == "tpcc" && v.int("workload.mix.new-order") == 0 {
+		return nil
+	}
+	all, servers := machines(v)
+	threads, warehouses := 0, v.int("workload.warehouses")
+	for m := range all {
+		if m < servers && v.int("workload.warehouses") == 0 {
+			warehouses = max(warehouses, threadsOf(v, m))
+		}
+		if m >= servers || !asymmetric(v) {
+			threads += threadsOf(v, m)
+		}
+	}
+	warehouses *= servers
+	first := (threads*coroutines(v) + warehouses - 1) / warehouses
+	if n := v.int("workload.orders"); n < first {
+		return invalid("workload.orders", n, fmt.Sprintf("set workload.orders=%d or more, or fewer coroutines", first),
+			"a district has no row for the first order of each of the %d coroutines of a warehouse", first)
+	}
+	return nil
 }
 
 // ignoresAborts says that the workload runs as its released code does.
@@ -81,7 +110,7 @@ func tpccKnobs(only func(name string) func(v Knobs) string) []entry {
 		row(Knob{Name: "workload.items", Kind: KindInt, Default: 100_000, Min: tpcc.LeastItems, Max: 1_000_000, Label: "Items",
 			Doc: "And stock records of each warehouse" + of}),
 		row(Knob{Name: "workload.orders", Kind: KindInt, Default: tpcc.DefaultOrders, Min: 1, Max: 1 << 20, Label: "New orders per district or machine",
-			Doc: "TPC-C: how many new orders a district has rows for, and a warehouse ten times as many for payments. TPC-E: how many new trades a machine has rows for. They take memory only when used. A run that needs more ends with an error."}),
+			Doc: "TPC-C: how many new orders a district has rows for, besides the initial ones and at least one per coroutine of a warehouse, and a warehouse ten times as many for payments. TPC-E: how many new trades a machine has rows for. They take memory only when used. A run that needs more ends with an error."}),
 		row(Knob{Name: "workload.rollbacks", Kind: KindInt, Default: 10, Min: 0, Max: 1000, Unit: "per mille", Label: "Rollbacks", Live: true,
 			Doc: "Share of the new-orders that name an item that does not exist, or of the trade-orders, that are rolled back."}),
 		row(Knob{Name: "workload.remote.order_line", Kind: KindInt, Default: 10, Min: 0, Max: 1000, Unit: "per mille", Label: "Remote order lines", Live: true,

@@ -36,7 +36,7 @@ func (r *runner) drawPayment(rand *r2.Rand) {
 func (r *runner) payment(tx *txn.Tx) error {
 	b := r.b
 	if r.history >= b.payments {
-		return fmt.Errorf("tpcc: warehouse %d has no room for payment %d: raise Options.Orders from %d", r.w, r.history, b.opt.Orders)
+		return fmt.Errorf("tpcc: warehouse %d has no room for payment %d: raise workload.orders from %d", r.w, r.history, b.opt.Orders)
 	}
 	c, err := r.findCustomer(tx)
 	if err != nil {
