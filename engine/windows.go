@@ -3,12 +3,18 @@ package engine
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"slices"
 
 	"drtmx/engine/metrics"
 )
 
-// keptWindows is how many windows a system remembers.
-const keptWindows = 20_000
+const (
+	// keptWindows is how many windows a system remembers.
+	keptWindows = 20_000
+	// manyWindows is more than batch runs have. A system that comes so far, about a minute at the
+	// pace of a live one, gets the memory for all windows at once: from then on it needs no more.
+	manyWindows = 1000
+)
 
 // record is a window in little memory: 20,000 of them, for four systems in a process, are kept.
 type record struct {
@@ -35,7 +41,7 @@ type packedPhase struct{ mean, p50, share, trips float32 }
 
 type packedUtil struct{ mean, max float32 }
 
-// ring keeps the last records.
+// ring keeps the last records. Their slices are its own.
 type ring struct {
 	recs []record
 	next int // index of the next window
@@ -43,12 +49,48 @@ type ring struct {
 
 func (r *ring) add(rec record) {
 	rec.index = r.next
-	if len(r.recs) < keptWindows {
-		r.recs = append(r.recs, rec)
-	} else {
-		r.recs[r.next%keptWindows] = rec
+	at := r.next % keptWindows
+	if at == cap(r.recs) {
+		r.grow(&rec)
 	}
+	if at == len(r.recs) {
+		r.recs = r.recs[:at+1]
+	}
+	slot := &r.recs[at]
+	rec.util = append(slot.util[:0], rec.util...)
+	rec.nodes = append(slot.nodes[:0], rec.nodes...)
+	rec.dimms = append(slot.dimms[:0], rec.dimms...)
+	*slot = rec
 	r.next++
+}
+
+// grow makes room: for a few records while there are few, else for all that will be kept, if they
+// are like this one. All of it is written to: memory that is not is none yet.
+func (r *ring) grow(like *record) {
+	if len(r.recs) < manyWindows {
+		r.recs = slices.Grow(r.recs, 1)
+		return
+	}
+	recs := make([]record, keptWindows)
+	utils, nodes, dimms := written[packedUtil](len(like.util)), written[float32](len(like.nodes)), written[dimm](len(like.dimms))
+	for i := range recs {
+		recs[i].util, recs[i].nodes, recs[i].dimms = part(utils, i), part(nodes, i), part(dimms, i)
+	}
+	copy(recs, r.recs)
+	r.recs = recs[:len(r.recs)]
+}
+
+// written is memory for n values of each kept record.
+func written[T any](n int) []T {
+	s := make([]T, n*keptWindows)
+	clear(s)
+	return s
+}
+
+// part is a record's part of what is written for all, empty.
+func part[T any](all []T, i int) []T {
+	n := len(all) / keptWindows
+	return all[i*n : i*n : (i+1)*n]
 }
 
 // latest is the last record, which there has to be.
