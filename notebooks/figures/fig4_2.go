@@ -35,8 +35,9 @@ var figures42 = panels4("4-2", "Primitives of the execution phase", "4.3.1", man
 
 func claims42a(f *Figure) []Claim {
 	tput, lat := f.throughputs(), f.latencies()
-	return f.twice(func(n func(string) string) []Claim {
+	return append(f.reads42(), f.twice(func(n func(string) string) []Claim {
 		return []Claim{
+			f.order42(n),
 			tput.ahead("f4-2a-cache-tput", "One-sided/Cache has a higher throughput than Two-sided", pair{n(cached42), n(twoSided4)}, true, everywhere),
 			lat.ahead("f4-2a-cache-lat", "its median latency is lower than that of Two-sided", pair{n(twoSided4), n(cached42)}, true, everywhere),
 			tput.ahead("f4-2a-two-vs-one", "Two-sided has up to a higher throughput than One-sided without cache", pair{n(twoSided4), n(oneSided4)}, false, everywhere),
@@ -45,7 +46,73 @@ func claims42a(f *Figure) []Claim {
 			lat.ahead("f4-2a-lat-crossover", "with more than 10 coroutines its median latency is lower too", pair{n(twoSided4), n(oneSided4)}, true, func(load float64) bool { return load > 10 }),
 			f.cpu42(n(oneSided4), n(twoSided4)),
 		}
-	})
+	})...)
+}
+
+// order42 is the summary of §4.3.1. Servers are not overloaded by up to ten coroutines: with more
+// of them, it says, One-sided has the lower latency without cache too.
+func (f *Figure) order42(n func(string) string) Claim {
+	tput, lat := f.throughputs(), f.latencies()
+	few := func(load float64) bool { return load <= 10 }
+	return all("f4-2-order", "with the cache one-sided is always better, without it two-sided while servers are not overloaded",
+		tput.ahead("", "throughput with cache", pair{n(cached42), n(twoSided4)}, true, everywhere),
+		lat.ahead("", "latency with cache", pair{n(twoSided4), n(cached42)}, true, everywhere),
+		lat.ahead("", "latency without", pair{n(oneSided4), n(twoSided4)}, true, few))
+}
+
+// reads42 are the READs for a record of the execution, counted in traces of a system as that of
+// the lines' first points, with one coroutine on a machine.
+func (f *Figure) reads42() []Claim {
+	one := Claim{ID: "f4-2-one-reads", Claim: "without cache a record takes at least two READs, of its index and of itself", Reference: "2", Unit: "count"}
+	cached := Claim{ID: "f4-2-cache-reads", Claim: "with the cache it takes one", Reference: "1", Unit: "count"}
+	return []Claim{
+		f.read42(one, oneSided4, func(v float64) string {
+			if v < 2 {
+				return Contradicted
+			}
+			return Holds
+		}),
+		f.read42(cached, cached42, func(v float64) string { return near(v, 0, 1) }),
+	}
+}
+
+func (f *Figure) read42(c Claim, line string, judged func(v float64) string) Claim {
+	points := f.series(line).Points
+	if len(points) == 0 {
+		return noRuns(c)
+	}
+	reads, records, err := trace42reads(f.Runs[points[0].Run].Spec)
+	if err != nil || records == 0 {
+		c.Status, c.Why = Undecided, fmt.Sprintf("no trace of a remote record: %v", err)
+		return c
+	}
+	v := reads / records
+	c.Measured, c.Status = &v, judged(v)
+	c.Why = fmt.Sprintf("%g READs in the execution of %d transactions for the %g remote records that they lock or validate", reads, traced42, records)
+	return c
+}
+
+// trace42reads counts the READs of the execution, and the remote records: each is locked
+// or, if it is read only, validated.
+func trace42reads(k engine.Knobs) (reads, records float64, err error) {
+	s, err := engine.Open(engine.Spec{Set: with(k, engine.Knobs{"threads": 1, "coroutines": 1, "check": "off"})})
+	if err != nil {
+		return 0, 0, err
+	}
+	defer s.Close()
+	txns, err := s.Trace(traced42)
+	for _, t := range txns {
+		for _, v := range t.Verbs {
+			switch {
+			case v.From == v.To:
+			case v.Phase == "execution" && v.Verb == "READ":
+				reads++
+			case v.Phase == "lock" && v.Verb == "CAS", v.Phase == "validation" && v.Verb == "READ":
+				records++
+			}
+		}
+	}
+	return reads, records, err
 }
 
 // double42 compares the round trips of the execution.
@@ -81,12 +148,12 @@ func (f *Figure) cpu42(one, two string) Claim {
 
 func claims42b(f *Figure) []Claim {
 	tput := f.throughputs()
-	return []Claim{
+	return append(f.reads42(),
+		f.order42(func(line string) string { return line }),
 		tput.ahead("f4-2b-cache-tput", "One-sided/Cache has a higher throughput than Two-sided", pair{cached42, twoSided4}, true, everywhere),
 		tput.ahead("f4-2b-two-vs-one", "Two-sided has a higher throughput than One-sided without cache", pair{twoSided4, oneSided4}, true, everywhere),
 		f.double42(oneSided4, cached42),
-		f.network42(),
-	}
+		f.network42())
 }
 
 // network42 looks at what limits every line at its highest throughput.

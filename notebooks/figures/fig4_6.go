@@ -25,6 +25,9 @@ var figure46 = definition{
 func claims46(f *Figure) []Claim {
 	tput, lat := f.throughputs(), f.latencies()
 	return []Claim{
+		tput.peak("f4-6-two-peak", "the peak throughput of Two-sided", twoSided4),
+		tput.peak("f4-6-one-peak", "that of One-sided", oneSided4),
+		tput.peak("f4-6-cache-peak", "that of One-sided/Cache", cached42),
 		tput.tops("f4-6-one-gain", "the peak throughput of One-sided is higher than that of Two-sided", pair{oneSided4, twoSided4}),
 		lat.ahead("f4-6-one-lat", "and its median latency lower", pair{twoSided4, oneSided4}, true, everywhere),
 		tput.tops("f4-6-cache-gain", "the cache improves its peak throughput further", pair{cached42, oneSided4}),

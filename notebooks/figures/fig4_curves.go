@@ -232,6 +232,20 @@ func (f *Figure) tops(id, text string, p pair) Claim {
 	return f.settled(c, r.a, r.b)
 }
 
+// peak is the number of a line's highest point. The thesis's own is not available, so
+// that nothing is decided.
+func (f *Figure) peak(id, text, line string) Claim {
+	c := Claim{ID: id, Claim: text, Unit: f.Y.Unit}
+	s := f.series(line)
+	if len(s.Points) == 0 {
+		return noRuns(c)
+	}
+	p := s.peak()
+	c.Measured, c.Status = &p.Y, Undecided
+	c.Why = fmt.Sprintf("the thesis's number is not available; %.4g ± %.2g %s at %s, %s", p.Y, p.CI95, f.Y.Unit, f.X.at(p.X), limit(f.Runs[p.Run]))
+	return f.settled(c, p)
+}
+
 // near1 is a claim that two lines are as good as equal.
 func (f *Figure) near1(id, text string, r ratio) Claim {
 	c := Claim{ID: id, Claim: text, Unit: "x", Measured: &r.value, Status: near(r.value, r.half, 1)}
@@ -239,7 +253,8 @@ func (f *Figure) near1(id, text string, r ratio) Claim {
 	return c
 }
 
-// all is a claim that is its parts together.
+// all is a claim that is its parts together. Of their ratios it has the largest, the
+// smallest and the smallest peak over peak.
 func all(id, text string, parts ...Claim) Claim {
 	c := Claim{ID: id, Claim: text, Unit: "x", Status: Holds}
 	for i, p := range parts {
@@ -250,6 +265,15 @@ func all(id, text string, parts ...Claim) Claim {
 		c.Why += p.Claim + ": " + p.Why
 		if v := p.Measured; v != nil && (c.Measured == nil || *v < *c.Measured) {
 			c.Measured = v
+		}
+		if v := p.Largest; v != nil && (c.Largest == nil || *v > *c.Largest) {
+			c.Largest = v
+		}
+		if v := p.Smallest; v != nil && (c.Smallest == nil || *v < *c.Smallest) {
+			c.Smallest = v
+		}
+		if v := p.Peak; v != nil && (c.Peak == nil || *v < *c.Peak) {
+			c.Peak = v
 		}
 	}
 	return c

@@ -167,6 +167,55 @@ func TestClaims4(t *testing.T) {
 	}
 }
 
+// What is its parts together has their ratios: of C and B, and of C and A.
+func TestRatiosOfParts(t *testing.T) {
+	f := planted(2, map[string][4]float64{"A": {2, 10, 6, 60}, "B": {1, 20, 5, 70}, "C": {4, 9, 9, 50}})
+	tput := f.throughputs()
+	c := all("c", "", tput.ahead("", "B", pair{"C", "B"}, true, everywhere), tput.ahead("", "A", pair{"C", "A"}, true, everywhere))
+	if c.Status != Holds || *c.Largest != 4 || *c.Smallest != 1.5 || *c.Peak != 1.5 {
+		t.Errorf("largest %g, smallest %g, peak over peak %g: %+v", *c.Largest, *c.Smallest, *c.Peak, c)
+	}
+	if c := all("c", "", Claim{Status: Undecided}); c.Largest != nil || c.Peak != nil {
+		t.Errorf("ratios of nothing: %+v", c)
+	}
+}
+
+// A number that nothing is published for is measured, and decides nothing.
+func TestPeakWithoutReference(t *testing.T) {
+	c := planted(2, map[string][4]float64{"A": {2, 10, 6, 60}}).throughputs().peak("c", "", "A")
+	if *c.Measured != 6 || c.Unit != "Mtxn/s" || c.Status != Undecided || !strings.Contains(c.Why, "6 ± 0.12 Mtxn/s at 16 coroutines") {
+		t.Errorf("%g %+v", *c.Measured, c)
+	}
+	if c := (&Figure{Series: []Series{{Name: "A"}}}).peak("c", "", "A"); c.Measured != nil || c.Status != Undecided {
+		t.Errorf("%+v", c)
+	}
+}
+
+// READs for a record in figure 4-2: two without the cache, one with it, and more than is said are
+// no one.
+func TestReads42(t *testing.T) {
+	for _, workload := range []string{tpccNo, smallBank} {
+		k := with(base43, engine.Knobs{"workload": workload, "nodes": 4, "threads": 2, "workload.scale": 0.02})
+		if workload == tpccNo {
+			k["workload.scale"] = 0.1
+		}
+		f := planted(2, map[string][4]float64{oneSided4: {1, 1, 1, 1}, cached42: {1, 1, 1, 1}})
+		f.Runs[f.series(oneSided4).Points[0].Run].Spec = with(k, engine.Knobs{"cache.enabled": false})
+		f.Runs[f.series(cached42).Points[0].Run].Spec = k
+		for i, want := range []float64{2, 1} {
+			if c := f.reads42()[i]; c.Status != Holds || *c.Measured < want || *c.Measured > 1.1*want {
+				t.Errorf("%s: %g, %+v", workload, *c.Measured, c)
+			}
+		}
+		f.Series[0].Name, f.Series[1].Name = f.Series[1].Name, f.Series[0].Name
+		for _, c := range f.reads42() {
+			if c.Status != Contradicted {
+				t.Errorf("%s, the lines exchanged: %+v", workload, c)
+			}
+		}
+	}
+}
+
 // Who is counted when the run ends are the quick ones, if Little's law is off.
 func TestSettled(t *testing.T) {
 	f := planted(2, map[string][4]float64{"A": {2, 10, 6, 60}, "B": {1, 20, 5, 70}})
