@@ -1,6 +1,7 @@
 package figures
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -176,7 +177,7 @@ func (f *Figure) highest(id, text, series string, at func(x float64) bool, refer
 func (c Claim) judged(f *Figure, p Point, reference float64) Claim {
 	c.Measured = &p.Y
 	c.Status = near(p.Y, p.CI95, reference)
-	c.Why = fmt.Sprintf("%+.1f %% at %s, %s", 100*(p.Y/reference-1), f.X.at(p.X), limit(f.Runs[p.Run]))
+	c.Why = fmt.Sprintf("%+.1f %% at %s, %s", 100*(p.Y/reference-1), f.where(p), limit(f.Runs[p.Run]))
 	return c
 }
 
@@ -197,9 +198,12 @@ func worse(a, b string) string {
 
 // because says what limited both sides of a ratio.
 func (f *Figure) because(r ratio) string {
-	return fmt.Sprintf("%.3gx ± %.2g at %s: %s %.4g %s, %s; %s %.4g %s, %s", r.value, r.half, f.X.at(r.x),
+	return fmt.Sprintf("%.3gx ± %.2g at %s: %s %.4g %s, %s; %s %.4g %s, %s", r.value, r.half, f.where(r.a),
 		r.above, r.a.Y, f.Y.Unit, limit(f.Runs[r.a.Run]), r.below, r.b.Y, f.Y.Unit, limit(f.Runs[r.b.Run]))
 }
+
+// where names a place on the X axis.
+func (f *Figure) where(p Point) string { return cmp.Or(p.Name, f.X.at(p.X)) }
 
 // limit says what limited a run.
 func limit(r *engine.Result) string {

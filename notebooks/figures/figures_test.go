@@ -168,6 +168,17 @@ func line(name string, half float64, ys ...float64) Series {
 	return s
 }
 
+// Claims about a point with a name give that, not its place in the row.
+func TestNamedPlaces(t *testing.T) {
+	f := &Figure{X: Axis{Label: "Hints"}, Y: Axis{Unit: "Gbps"}, Runs: []*engine.Result{{}},
+		Series: []Series{{Name: "A", Points: []Point{{X: 0, Y: 4, Name: "none"}, {X: 1, Y: 8, Name: "+ H1"}}}}}
+	for _, c := range []Claim{f.value("c", "", "A", 1, 8), f.quotient("c", "", f.step("A", 1), f.step("A", 0), "with", "without", 2)} {
+		if !strings.Contains(c.Why, "at + H1") || strings.Contains(c.Why, "at 1") {
+			t.Error(c.Why)
+		}
+	}
+}
+
 // The verdicts, on invented points.
 func TestVerdicts(t *testing.T) {
 	everywhere := func(float64) bool { return true }

@@ -151,7 +151,7 @@ func (f *Figure) Failed() (bad []string) {
 	for _, s := range f.Series {
 		for _, p := range s.Points {
 			if r := f.Result(p.Run); r != nil && r.Checks.Failed() {
-				bad = append(bad, fmt.Sprintf("%s at %s", s.Name, cmp.Or(p.Name, f.X.at(p.X))))
+				bad = append(bad, fmt.Sprintf("%s at %s", s.Name, f.where(p)))
 			}
 		}
 	}

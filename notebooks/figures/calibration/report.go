@@ -146,31 +146,40 @@ func find(rows []figures.Published, id string) (figures.Published, error) {
 // judge compares a number. What was counted has to be equal.
 func (r *Row) judge(p figures.Published, x float64) {
 	at := p.Nearest(x)
-	e := x/at - 1
-	r.Reference, r.Measured, r.Error = &at, &x, &e
-	r.Pass = math.Abs(e) <= tolerance
+	r.compare(at, x)
 	if p.Use == Constant && p.Unit == "count" {
 		r.Pass = x == p.To
 	}
 }
 
-// claimed takes the verdict of a figure.
+// compare decides by the error, whoever measured: a row with a number passes within the
+// tolerance and fails outside of it.
+func (r *Row) compare(at, x float64) {
+	e := x/at - 1
+	r.Reference, r.Measured, r.Error = &at, &x, &e
+	r.Pass = math.Abs(e) <= tolerance
+}
+
+// claimed takes the number of a figure, and the verdict where there is none. The verdict
+// on a number is stricter: its interval has to be within the tolerance too, and of two
+// published numbers the claim has one. The note says so where it differs.
 func (r *Row) claimed(p figures.Published, c figures.Claim) {
 	r.Pass = c.Status == figures.Holds
 	r.Note = c.Why
 	if p.Use == Order || c.Measured == nil {
 		return
 	}
-	at := p.Nearest(*c.Measured)
-	r.Reference, r.Measured = &at, c.Measured
+	x := *c.Measured
+	at := p.Nearest(x)
 	if p.From != p.To && c.Smallest != nil { // both ends of a range are claimed
 		low := p.Nearest(*c.Smallest)
-		if math.Abs(*c.Smallest/low-1) > math.Abs(*c.Measured/at-1) {
-			r.Reference, r.Measured = &low, c.Smallest
+		if math.Abs(*c.Smallest/low-1) > math.Abs(x/at-1) {
+			at, x = low, *c.Smallest
 		}
 	}
-	e := *r.Measured / *r.Reference - 1
-	r.Error = &e
+	if r.compare(at, x); r.Pass != (c.Status == figures.Holds) {
+		r.Note = "the figure's claim is " + c.Status + ": " + c.Why
+	}
 }
 
 // count fills the shares of the fit rows, one for each quantity.
