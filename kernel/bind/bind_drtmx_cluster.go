@@ -98,6 +98,7 @@ func init() {
 			"System":        r.TypeOf((*cluster.System)(nil)).Elem(),
 			"Task":          r.TypeOf((*cluster.Task)(nil)).Elem(),
 			"Trace":         r.TypeOf((*cluster.Trace)(nil)).Elem(),
+			"UntracedError": r.TypeOf((*cluster.UntracedError)(nil)).Elem(),
 			"Versus":        r.TypeOf((*cluster.Versus)(nil)).Elem(),
 			"Web":           r.TypeOf((*cluster.Web)(nil)).Elem(),
 			"Why":           r.TypeOf((*cluster.Why)(nil)).Elem(),
