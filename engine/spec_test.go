@@ -71,6 +71,8 @@ func TestBadSpecs(t *testing.T) {
 		{"unknown key", "prest: farm", "prest: unknown key, did you mean preset?"},
 		{"knob outside set", "nodes: 4", "nodes: is a knob and belongs under set"},
 		{"unknown knob", "set: {phase.comit: two-sided}", "phase.comit: unknown knob, did you mean phase.commit?"},
+		{"first part alone", "set: {workload.remote: 10}", "workload.remote: unknown knob, there is workload.remote.order_line, workload.remote.payment;"},
+		{"first part of many", "set: {phase: two-sided}", "phase: unknown knob, there are phase.execution, phase.lock, "},
 		{"last part alone", "set: {validation: two-sided}", "did you mean phase.validation?"},
 		{"wrong type", "set: {nodes: many}", "nodes = many: must be a whole number"},
 		{"fraction", "set: {nodes: 2.5}", "nodes = 2.5: must be a whole number"},

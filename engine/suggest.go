@@ -2,14 +2,19 @@ package engine
 
 import "strings"
 
-// didYouMean names the nearest candidate, or nothing when none is near.
+// didYouMean names the candidates that s is the beginning of, or the nearest one, or
+// nothing when none is near.
 func didYouMean(s string, candidates []string) string {
 	best, bestDist := "", len(s)/3+2
 	low := strings.ToLower(s)
 	if len(s) > maxText {
 		return ""
 	}
+	var parts []string
 	for _, c := range candidates {
+		if strings.HasPrefix(c, low+".") {
+			parts = append(parts, c)
+		}
 		d := editDistance(low, strings.ToLower(c))
 		if tail := strings.HasSuffix(c, "."+low); tail {
 			d = 1 // the last part alone, as in "validation" for "phase.validation"
@@ -18,7 +23,12 @@ func didYouMean(s string, candidates []string) string {
 			best, bestDist = c, d
 		}
 	}
-	if best == "" {
+	switch {
+	case len(parts) > 3:
+		return ", there are " + strings.Join(parts[:3], ", ") + " and others"
+	case len(parts) > 0:
+		return ", there is " + strings.Join(parts, ", ")
+	case best == "":
 		return ""
 	}
 	return ", did you mean " + best + "?"
