@@ -58,7 +58,7 @@ func TestHintsAreLive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if spec, err = spec.With(Knobs{"workload": "micro-atomic", "client.threads": 1, "coroutines": 1}); err != nil {
+	if spec, err = spec.With(Knobs{"workload": "micro-atomic", "client.threads": 1, "coroutines": 1, "nvm.durability": false}); err != nil {
 		t.Fatal(err)
 	}
 	s, err := Open(spec)

@@ -17,7 +17,7 @@ func remote(t *testing.T, set Knobs, change map[string]float64) *Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := Knobs{"check": "off", "warmup_ns": 500_000, "duration_ns": 100_000}
+	k := Knobs{"check": "off", "warmup_ns": 500_000, "duration_ns": 100_000, "nvm.durability": false}
 	for name, x := range set { // order-free: fills a map
 		k[name] = x
 	}
@@ -204,6 +204,9 @@ func TestNVMKnobsAreLive(t *testing.T) {
 	run := func() string {
 		spec, err := LoadSpec("nvm")
 		if err != nil {
+			t.Fatal(err)
+		}
+		if spec, err = spec.With(Knobs{"nvm.durability": false}); err != nil {
 			t.Fatal(err)
 		}
 		s, err := Open(spec)
