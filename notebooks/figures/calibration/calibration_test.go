@@ -184,7 +184,7 @@ func TestJudging(t *testing.T) {
 	p := figures.Published{ID: "r", Use: Fit, From: 1, To: 2}
 	r := Row{Use: Fit}
 	r.claimed(p, figures.Claim{Status: figures.Contradicted, Measured: num(2.1), Largest: num(2.1), Smallest: num(1.5), Why: "wide"})
-	if !r.Pass || *r.Reference != 2 || *r.Measured != 2.1 || math.Abs(*r.Error-0.05) > 1e-12 || r.Note != "the figure's claim is contradicted: wide" {
+	if r.Pass || *r.Reference != 2 || *r.Measured != 2.1 || math.Abs(*r.Error-0.05) > 1e-12 || r.Note != "the figure's claim is contradicted: wide" {
 		t.Errorf("%+v", r)
 	}
 	for _, tt := range []struct {
@@ -192,16 +192,18 @@ func TestJudging(t *testing.T) {
 		c      figures.Claim
 		passes bool
 	}{
-		{figures.Published{From: 8, To: 8, Also: 12.5}, figures.Claim{Status: figures.Contradicted, Measured: num(13.2)}, true}, // of 12.5
+		{figures.Published{From: 8, To: 8, Also: 12.5}, figures.Claim{Status: figures.Holds, Measured: num(13.2)}, true}, // of 12.5
 		{figures.Published{From: 8, To: 8}, figures.Claim{Status: figures.Contradicted, Measured: num(13.2)}, false},
-		{figures.Published{From: 37, To: 37}, figures.Claim{Status: figures.Undecided, Measured: num(38.5)}, true},
+		{figures.Published{From: 8, To: 8}, figures.Claim{Status: figures.Holds, Measured: num(13.2)}, false},
+		{figures.Published{From: 37, To: 37}, figures.Claim{Status: figures.Undecided, Measured: num(38.5)}, false},
+		{figures.Published{From: 37, To: 37}, figures.Claim{Status: figures.Holds, Measured: num(38.5)}, true},
 		{figures.Published{From: 37, To: 37}, figures.Claim{Status: figures.Holds, Measured: num(45)}, false},
 		{figures.Published{Use: Order}, figures.Claim{Status: figures.Undecided, Measured: num(1.2)}, false},
 		{figures.Published{Use: Order}, figures.Claim{Status: figures.Holds, Measured: num(1.2)}, true},
 	} {
 		var r Row
 		r.claimed(tt.p, tt.c)
-		if r.Pass != tt.passes || r.Error != nil && r.Pass != (math.Abs(*r.Error) <= tolerance) || (r.Error == nil) != (tt.p.Use == Order) {
+		if r.Pass != tt.passes || r.Error != nil && r.Pass && math.Abs(*r.Error) > tolerance || (r.Error == nil) != (tt.p.Use == Order) {
 			t.Errorf("%+v of %+v: %+v", tt.c, tt.p, r)
 		}
 	}

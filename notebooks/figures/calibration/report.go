@@ -152,17 +152,16 @@ func (r *Row) judge(p figures.Published, x float64) {
 	}
 }
 
-// compare decides by the error, whoever measured: a row with a number passes within the
-// tolerance and fails outside of it.
+// compare decides by the error.
 func (r *Row) compare(at, x float64) {
 	e := x/at - 1
 	r.Reference, r.Measured, r.Error = &at, &x, &e
 	r.Pass = math.Abs(e) <= tolerance
 }
 
-// claimed takes the number of a figure, and the verdict where there is none. The verdict
-// on a number is stricter: its interval has to be within the tolerance too, and of two
-// published numbers the claim has one. The note says so where it differs.
+// claimed takes the number of a figure and its verdict: a number has to be within the
+// tolerance, and the claim has to hold, which takes the interval of the measurement too.
+// The note says so where only the number is good.
 func (r *Row) claimed(p figures.Published, c figures.Claim) {
 	r.Pass = c.Status == figures.Holds
 	r.Note = c.Why
@@ -177,8 +176,8 @@ func (r *Row) claimed(p figures.Published, c figures.Claim) {
 			at, x = low, *c.Smallest
 		}
 	}
-	if r.compare(at, x); r.Pass != (c.Status == figures.Holds) {
-		r.Note = "the figure's claim is " + c.Status + ": " + c.Why
+	if r.compare(at, x); r.Pass && c.Status != figures.Holds {
+		r.Pass, r.Note = false, "the figure's claim is "+c.Status+": "+c.Why
 	}
 }
 
