@@ -147,13 +147,21 @@ func (f *Figure) gains(id, text string, rs ...ratio) Claim {
 	return c
 }
 
-// value is a claim about one point.
+// value is a claim about one point. Of two numbers that are published for it the nearer
+// one counts.
 func (f *Figure) value(id, text, series string, x, reference float64) Claim {
 	c := Claim{ID: id, Claim: text, Reference: fmt.Sprint(reference), Unit: f.Y.Unit}
 	c.expected(series, x, reference)
+	row, published := row(id)
+	if published && row.Also != 0 {
+		c.Reference = fmt.Sprintf("%g or %g", reference, row.Also)
+	}
 	p, ok := f.series(series).at(x)
 	if !ok {
 		return noRuns(c)
+	}
+	if published && row.Also != 0 {
+		reference = row.Nearest(p.Y)
 	}
 	return c.judged(f, p, reference)
 }

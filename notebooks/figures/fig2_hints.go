@@ -97,7 +97,7 @@ func claims213a(f *Figure) []Claim {
 
 func claims213b(f *Figure) []Claim {
 	return []Claim{
-		f.value("f2-13b-h1-before", "8 Gbps without hints", withHints, hintsNone, 8),
+		f.value("f2-13b-h1-before", "8 or 12.5 Gbps without hints", withHints, hintsNone, 8),
 		f.value("f2-13b-h1-after", "19 Gbps with H1", withHints, hintH1, 19),
 		f.times("f2-13b-h1-ratio", "H1 brings up to 2.4x", hintH1, hintsNone, 2.4),
 	}

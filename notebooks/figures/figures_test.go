@@ -339,3 +339,14 @@ func TestGain(t *testing.T) {
 		}
 	}
 }
+
+// For what two numbers are published for, either is accepted.
+func TestValueOfTwo(t *testing.T) {
+	for y, want := range map[float64]string{8.1: Holds, 13.2: Holds, 10.2: Contradicted, 20: Contradicted} {
+		f := &Figure{Y: Axis{Unit: "Gbps"}, Series: []Series{{Name: "a", Points: []Point{{X: 0, Y: y, CI95: 0.1}}}}, Runs: []*engine.Result{{}}}
+		c := f.value("f2-13b-h1-before", "", "a", 0, 8)
+		if c.Status != want || c.Reference != "8 or 12.5" {
+			t.Errorf("%g: %s of %s, want %s: %s", y, c.Status, c.Reference, want, c.Why)
+		}
+	}
+}

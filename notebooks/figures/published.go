@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -82,6 +83,15 @@ var table = sync.OnceValue(func() []Published {
 	}
 	return out
 })
+
+// row is the row of the table with this id.
+func row(id string) (Published, bool) {
+	i := slices.IndexFunc(Table(), func(p Published) bool { return p.ID == id })
+	if i < 0 {
+		return Published{}, false
+	}
+	return Table()[i], true
+}
 
 // span reads "130" or "1.03..1.35".
 func span(s string) (from, to float64, err error) {

@@ -37,17 +37,13 @@ func (c *Claim) expected(series string, x, reference float64) {
 func (f *Figure) references() []Reference {
 	out := []Reference{}
 	placed := map[string]bool{}
-	rows := map[string]Published{}
-	for _, p := range Table() {
-		rows[p.ID] = p
-	}
 	for _, c := range f.Claims {
 		if c.reference == nil {
 			continue
 		}
 		r := *c.reference
 		r.Section = f.Section
-		if p, ok := rows[c.ID]; ok {
+		if p, ok := row(c.ID); ok {
 			r.Section, r.Bound = p.Section, p.Bound
 			if p.Also != 0 && p.Unit == f.Y.Unit {
 				also := r
