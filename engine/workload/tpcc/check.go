@@ -10,8 +10,9 @@ import (
 )
 
 // The twelve consistency conditions of clause 3.3.2 after a drain. The population
-// fulfils them, so only what transactions wanted to write is looked at: each sum
-// is compared with what it was plus what changed.
+// fulfils them, so only what transactions wanted to write is looked at, and what
+// the conditions compare that with: each sum is compared with what it was plus what
+// changed.
 
 // audit is one look at all tables.
 type audit struct {
@@ -19,14 +20,16 @@ type audit struct {
 	row, was map[uint8][]byte // by table
 	init     map[uint8]func(key uint64, v []byte)
 	touched  []bool // by district
+	moved    []bool // by warehouse
 	bad      [numConditions]string
 
-	paid      []int64 // by district, in the run
-	orders    []int64 // by district, more than in the population
-	open      []int64 // new-order rows likewise
-	lines     []int64 // order lines likewise
-	counted   []int64 // lines as the orders count them
-	delivered []int64 // as customers count them
+	paid      []int64  // by district, in the run
+	orders    []int64  // by district, more than in the population
+	open      []int64  // new-order rows likewise
+	oldest    []uint64 // by district, the first order that may wait
+	lines     []int64  // order lines likewise
+	counted   []int64  // lines as the orders count them
+	delivered []int64  // as customers count them
 	charged   map[uint64]int64
 	payments  map[uint64]int64
 }
@@ -38,14 +41,18 @@ func (b *Bench) Check() []workload.Invariant {
 	n := b.warehouses * districts
 	a := &audit{
 		b: b, row: map[uint8][]byte{}, was: map[uint8][]byte{}, init: map[uint8]func(uint64, []byte){},
-		touched: make([]bool, n), paid: make([]int64, n), orders: make([]int64, n), open: make([]int64, n), lines: make([]int64, n),
+		touched: make([]bool, n), moved: make([]bool, b.warehouses), paid: make([]int64, n), orders: make([]int64, n), open: make([]int64, n), oldest: make([]uint64, n), lines: make([]int64, n),
 		counted: make([]int64, n), delivered: make([]int64, n), charged: map[uint64]int64{}, payments: map[uint64]int64{},
+	}
+	for d := range a.oldest {
+		a.oldest[d] = b.initialDelivered()
 	}
 	for _, t := range b.specs() {
 		a.prepare(t.Spec)
 	}
+	b.db.EachTouched(Warehouse, func(w uint64) { a.moved[w] = true })
+	b.db.EachTouched(District, a.touch)
 	a.histories()
-	a.orderLines()
 	a.allOrders()
 	a.customers()
 	for d, touched := range a.touched {
@@ -143,41 +150,26 @@ func (a *audit) each(table uint8, f func(key uint64, now, before []byte)) {
 	a.b.db.EachTouched(table, func(key uint64) { f(key, a.now(table, key), a.before(table, key)) })
 }
 
+// touch has a district looked at, and its warehouse.
+func (a *audit) touch(d uint64) { a.touched[d], a.moved[d/districts] = true, true }
+
 // histories sums up the payments.
 func (a *audit) histories() {
-	a.each(History, func(key uint64, now, before []byte) {
-		amount := int64(u32(now[hAmount:])) - int64(u32(before[hAmount:]))
+	b := a.b
+	sum := func(h []byte, sign int64) {
+		amount := sign * int64(u32(h[hAmount:]))
 		if amount == 0 {
 			return
 		}
-		d := uint64(u16(now[hWare:]))*districts + uint64(now[hDistrict])
-		cd := uint64(u16(now[hCWare:]))*districts + uint64(now[hCDistrict])
-		a.touched[d] = true
+		// Of a row that says nonsense some district gets the payment, and complains.
+		d := (uint64(u16(h[hWare:]))*districts + uint64(h[hDistrict])) % (b.warehouses * districts)
+		a.touch(d)
 		a.paid[d] += amount
-		a.payments[a.b.customerKey(cd, uint64(u32(now[hCustomer:])))] += amount
-	})
-}
-
-// orderLines counts lines and sums up what customers have to pay for deliveries.
-func (a *audit) orderLines() {
-	b := a.b
-	a.each(OrderLine, func(key uint64, now, before []byte) {
-		order := key / maxLines
-		d, o := b.orderOf(order)
-		a.touched[d] = true
-		a.lines[d] += present(now[lQuantity:][:2]) - present(before[lQuantity:][:2])
-		of := a.now(Order, order)
-		if is, n := present(now[lQuantity:][:2]) == 1, uint64(of[oLines]); is != (key%maxLines < n) {
-			a.fail(6, "order %d of district %d has %d lines by its count, line %d exists: %v", o+1, d, n, key%maxLines+1, is)
-		}
-		if present(now[lQuantity:][:2]) == 0 {
-			return
-		}
-		if date := i64(now[lDelivery:]); (date != 0) != (of[oCarrier] != 0) {
-			a.fail(7, "line %d of order %d of district %d has delivery date %d, the order has carrier %d", key%maxLines+1, o+1, d, date, of[oCarrier])
-		} else if date != 0 && i64(before[lDelivery:]) == 0 {
-			a.charged[b.customerKey(d, uint64(u32(of[oCustomer:])))] += int64(u32(now[lAmount:]))
-		}
+		a.payments[b.customerKey(uint64(u16(h[hCWare:]))*districts+uint64(h[hCDistrict]), uint64(u32(h[hCustomer:])))] += amount
+	}
+	a.each(History, func(_ uint64, now, before []byte) {
+		sum(now, 1)
+		sum(before, -1)
 	})
 }
 
@@ -191,31 +183,72 @@ func present(mark []byte) int64 {
 	return 0
 }
 
-// allOrders goes through the orders and the queue of those not delivered.
+// allOrders goes through the orders of which any row may have changed.
 func (a *audit) allOrders() {
+	last := ^uint64(0)
+	looked := map[uint64]bool{}
+	for _, t := range []struct {
+		id   uint8
+		rows uint64 // of an order
+	}{{Order, 1}, {NewOrder, 1}, {OrderLine, maxLines}} {
+		a.b.db.EachTouched(t.id, func(key uint64) {
+			if order := key / t.rows; order != last && !looked[order] {
+				last, looked[order] = order, true
+				a.order(order)
+			}
+		})
+	}
+}
+
+// order counts an order, its lines and whether it is a new one.
+func (a *audit) order(key uint64) {
 	b := a.b
-	a.each(Order, func(key uint64, now, before []byte) {
-		d, o := b.orderOf(key)
-		a.touched[d] = true
-		a.orders[d] += present(now[oLines:][:1]) - present(before[oLines:][:1])
-		a.counted[d] += int64(now[oLines]) - int64(before[oLines])
-		for n := range uint64(now[oLines]) {
-			l := a.now(OrderLine, b.lineKey(key, n))
-			if present(l[lQuantity:][:2]) == 0 {
-				a.fail(6, "order %d of district %d has %d lines by its count, line %d does not exist", o+1, d, now[oLines], n+1)
-			}
-			if date := i64(l[lDelivery:]); (date != 0) != (now[oCarrier] != 0) {
-				a.fail(7, "line %d of order %d of district %d has delivery date %d, the order has carrier %d", n+1, o+1, d, date, now[oCarrier])
-			}
-		}
-		a.queued(key, now)
-	})
-	a.each(NewOrder, func(key uint64, now, before []byte) {
-		d, _ := b.orderOf(key)
-		a.touched[d] = true
-		a.open[d] += int64(now[nPresent]) - int64(before[nPresent])
-		a.queued(key, a.now(Order, key))
-	})
+	d, o := b.orderOf(key)
+	a.touch(d)
+	now, before := a.now(Order, key), a.before(Order, key)
+	a.orders[d] += present(now[oLines:][:1]) - present(before[oLines:][:1])
+	a.counted[d] += int64(now[oLines]) - int64(before[oLines])
+	waits := a.now(NewOrder, key)[nPresent:][:1]
+	a.open[d] += present(waits) - present(a.before(NewOrder, key)[nPresent:][:1])
+	if present(waits) == 1 {
+		a.oldest[d] = min(a.oldest[d], o)
+	}
+	a.queued(key, now)
+	due, was := int64(0), int64(0)
+	for n := range uint64(maxLines) {
+		l, old := a.now(OrderLine, b.lineKey(key, n)), a.before(OrderLine, b.lineKey(key, n))
+		a.lines[d] += present(l[lQuantity:][:2]) - present(old[lQuantity:][:2])
+		due, was = due+owed(l), was+owed(old)
+		a.line(key, n, now, l)
+	}
+	a.charge(b.customerKey(d, uint64(u32(now[oCustomer:]))), due)
+	a.charge(b.customerKey(d, uint64(u32(before[oCustomer:]))), -was)
+}
+
+func (a *audit) charge(customer uint64, amount int64) {
+	if amount != 0 {
+		a.charged[customer] += amount
+	}
+}
+
+// owed is what a customer has to pay for a line: nothing until it is delivered.
+func owed(line []byte) int64 {
+	if present(line[lQuantity:][:2]) == 0 || i64(line[lDelivery:]) == 0 {
+		return 0
+	}
+	return int64(u32(line[lAmount:]))
+}
+
+// line is conditions 6 and 7 of one line.
+func (a *audit) line(key, n uint64, order, line []byte) {
+	d, o := a.b.orderOf(key)
+	is := present(line[lQuantity:][:2]) == 1
+	if is != (n < uint64(order[oLines])) {
+		a.fail(6, "order %d of district %d has %d lines by its count, line %d exists: %v", o+1, d, order[oLines], n+1, is)
+	}
+	if date := i64(line[lDelivery:]); is && (date != 0) != (order[oCarrier] != 0) {
+		a.fail(7, "line %d of order %d of district %d has delivery date %d, the order has carrier %d", n+1, o+1, d, date, order[oCarrier])
+	}
 }
 
 // queued is condition 5 of one order.
@@ -229,15 +262,9 @@ func (a *audit) queued(key uint64, order []byte) {
 
 // customers compares balances.
 func (a *audit) customers() {
-	seen := 0
 	a.each(Customer, func(key uint64, now, before []byte) {
-		for _, m := range []map[uint64]int64{a.charged, a.payments} {
-			if _, ok := m[key]; ok {
-				seen++
-			}
-		}
 		d := key / a.b.customers
-		a.touched[d] = true
+		a.touch(d)
 		a.delivered[d] += int64(u32(now[cDeliveries:])) - int64(u32(before[cDeliveries:]))
 		balance := i64(now[cBalance:]) - i64(before[cBalance:])
 		if want := a.charged[key] - a.payments[key]; balance != want {
@@ -246,10 +273,26 @@ func (a *audit) customers() {
 		if paid := i48(now[cYTD:]) - i48(before[cYTD:]); balance+paid != a.charged[key] {
 			a.fail(12, "balance and payments of customer %d of district %d changed by %d, deliveries by %d", key%a.b.customers, d, balance+paid, a.charged[key])
 		}
+		delete(a.charged, key)
+		delete(a.payments, key)
 	})
-	if seen != len(a.charged)+len(a.payments) {
-		a.fail(10, "%d customers paid or had deliveries, %d of them have not changed", len(a.charged)+len(a.payments), len(a.charged)+len(a.payments)-seen)
+	charged, paid := notZero(a.charged), notZero(a.payments)
+	if charged+paid > 0 {
+		a.fail(10, "%d customers had deliveries and %d paid that have not changed", charged, paid)
 	}
+	if charged > 0 {
+		a.fail(12, "%d customers had deliveries that have not changed", charged)
+	}
+}
+
+// notZero counts what no customer has asked for.
+func notZero(m map[uint64]int64) (n int) {
+	for _, v := range m { // order-free: counts
+		if v != 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // district checks the conditions of one district.
@@ -262,7 +305,7 @@ func (a *audit) district(d uint64) {
 		return
 	}
 	first, last, n := uint64(0), uint64(0), int64(0)
-	for o := b.initialDelivered(); o < b.orders && (o <= next+maxAhead); o++ {
+	for o := a.oldest[d]; o < b.orders && o <= next+maxAhead; o++ {
 		if a.now(NewOrder, b.orderKey(d, o))[nPresent] != 0 {
 			if n == 0 {
 				first = o
@@ -295,7 +338,7 @@ const maxAhead = 64 // orders behind the district's next that are looked for too
 func (a *audit) warehouses() {
 	b := a.b
 	for w := range b.warehouses {
-		if !a.any(w) {
+		if !a.moved[w] {
 			continue
 		}
 		sum, paid := int64(0), b.initialWarehouseYTD()
@@ -311,14 +354,4 @@ func (a *audit) warehouses() {
 			a.fail(8, "warehouse %d has taken %d cents, its payments are %d", w, ytd, paid)
 		}
 	}
-}
-
-// any reports whether a district of the warehouse was touched.
-func (a *audit) any(w uint64) bool {
-	for _, t := range a.touched[w*districts : (w+1)*districts] {
-		if t {
-			return true
-		}
-	}
-	return false
 }
