@@ -72,6 +72,8 @@ func TestBadSpecs(t *testing.T) {
 		{"knob outside set", "nodes: 4", "nodes: is a knob and belongs under set"},
 		{"unknown knob", "set: {phase.comit: two-sided}", "phase.comit: unknown knob, did you mean phase.commit?"},
 		{"first part alone", "set: {workload.remote: 10}", "workload.remote: unknown knob, there is workload.remote.order_line, workload.remote.payment;"},
+		{"too many districts", "workload: tpcc\nset: {workload.districts: 101}", "workload.districts = 101: must be from 1 to 100"},
+		{"no districts", "workload: tpcc\nset: {workload.districts: 0}", "workload.districts = 0: must be from 1 to 100"},
 		{"first part of many", "set: {phase: two-sided}", "phase: unknown knob, there are phase.execution, phase.lock, "},
 		{"last part alone", "set: {validation: two-sided}", "did you mean phase.validation?"},
 		{"wrong type", "set: {nodes: many}", "nodes = many: must be a whole number"},
@@ -151,14 +153,14 @@ func TestTablesThatDoNotFit(t *testing.T) {
 // Indexes have as many addresses as there are for them: many small warehouses open.
 func TestManyWarehouses(t *testing.T) {
 	few := Knobs{"nodes": 2, "replicas": 2, "threads": 1, "coroutines": 1, "workload.customers": 10, "workload.items": 20, "workload.orders": 20}
-	for _, n := range []int{128, 1024} {
-		spec, err := Spec{Workload: "tpcc", Set: few}.With(Knobs{"workload.warehouses": n})
+	for _, n := range [][2]int{{128, 10}, {1024, 10}, {128, 100}, {1024, 1}} {
+		spec, err := Spec{Workload: "tpcc", Set: few}.With(Knobs{"workload.warehouses": n[0], "workload.districts": n[1]})
 		if err != nil {
 			t.Fatal(err)
 		}
 		s, err := Open(spec)
 		if err != nil {
-			t.Fatalf("%d warehouses: %v", n, err)
+			t.Fatalf("%d warehouses of %d districts: %v", n[0], n[1], err)
 		}
 		s.Close()
 	}
@@ -169,6 +171,7 @@ func TestManyWarehouses(t *testing.T) {
 func TestEndsOfRangesOpen(t *testing.T) {
 	for _, k := range []Knobs{
 		{"workload": "tpcc", "workload.items": 20, "workload.customers": 10, "workload.scale": 0.0001},
+		{"workload": "tpcc", "workload.items": 20, "workload.customers": 10, "workload.districts": 100},
 		{"workload": "micro-read", "workload.pad": 17},
 	} {
 		open(t, small(k))

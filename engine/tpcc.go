@@ -10,9 +10,9 @@ import (
 // tpccMix are the types of TPC-C.
 var tpccMix = []string{"new-order", "payment", "order-status", "delivery", "stock-level"}
 
-// tpccKnobNames are what TPC-C reads; TPC-C/no the first six.
+// tpccKnobNames are what TPC-C reads; TPC-C/no the first seven.
 var tpccKnobNames = []string{
-	"workload.warehouses", "workload.customers", "workload.items", "workload.rollbacks", "workload.orders", "workload.scale",
+	"workload.warehouses", "workload.districts", "workload.customers", "workload.items", "workload.rollbacks", "workload.orders", "workload.scale",
 	"workload.remote.order_line", "workload.remote.payment",
 }
 
@@ -22,7 +22,7 @@ func newTPCC(v Knobs, newOrderOnly bool) (workload.Bench, error) {
 
 func tpccOptions(v Knobs, newOrderOnly bool) tpcc.Options {
 	return tpcc.Options{
-		NewOrderOnly: newOrderOnly, Warehouses: v.int("workload.warehouses"), Customers: max(scaled(v, "workload.customers"), tpcc.LeastCustomers), Items: max(scaled(v, "workload.items"), tpcc.LeastItems), Orders: v.int("workload.orders"),
+		NewOrderOnly: newOrderOnly, Warehouses: v.int("workload.warehouses"), Districts: v.int("workload.districts"), Customers: max(scaled(v, "workload.customers"), tpcc.LeastCustomers), Items: max(scaled(v, "workload.items"), tpcc.LeastItems), Orders: v.int("workload.orders"),
 		Remotes: true, RemoteLine: v.int("workload.remote.order_line"), RemotePayment: v.int("workload.remote.payment"), Rollbacks: v.int("workload.rollbacks"),
 	}
 }
@@ -90,10 +90,10 @@ func tpccPopulation(v Knobs, servers int) population {
 		}
 	}
 	o := tpccOptions(v, false)
-	copies, items, customers := int64(v.int("replicas")), int64(o.Items), int64(o.Customers)
+	copies, items, districts, customers := int64(v.int("replicas")), int64(o.Items), int64(o.Districts), int64(o.Customers)
 	row := func(bytes int64) int64 { return bytes*copies + indexBytes }
-	each := items*row(stockRow) + 10*customers*row(customerRow) + 10*(customers+int64(v.int("workload.orders")))*(orderRows*copies+17*indexBytes)
-	return population{tables: warehouses * each, cached: warehouses * (items + 10*customers), perCommit: 128 << 10, perSecond: 40_000, perWallMS: 1.5}
+	each := items*row(stockRow) + districts*customers*row(customerRow) + districts*(customers+int64(v.int("workload.orders")))*(orderRows*copies+17*indexBytes)
+	return population{tables: warehouses * each, cached: warehouses * (items + districts*customers), perCommit: 128 << 10, perSecond: 40_000, perWallMS: 1.5}
 }
 
 func tpccKnobs(only func(name string) func(v Knobs) string) []entry {
@@ -105,12 +105,14 @@ func tpccKnobs(only func(name string) func(v Knobs) string) []entry {
 	return []entry{
 		row(Knob{Name: "workload.warehouses", Kind: KindInt, Default: 0, Min: 0, Max: 1024, Label: "Warehouses per machine",
 			Doc: "Warehouses on each machine that holds data. 0: one per worker thread, as the 384 of 16 machines with 24 threads."}),
+		row(Knob{Name: "workload.districts", Kind: KindInt, Default: tpcc.StandardDistricts, Min: 1, Max: tpcc.MostDistricts, Label: "Districts per warehouse",
+			Doc: "Districts of each warehouse, with workload.customers each; the standard's number. Orders of one district exclude each other, and so do payments: the fewer, the more transactions meet. workload.scale leaves them as they are."}),
 		row(Knob{Name: "workload.customers", Kind: KindInt, Default: 3_000, Min: tpcc.LeastCustomers, Max: 100_000, Label: "Customers per district or machine",
 			Doc: "TPC-C: per district, and orders that were there from the start. TPC-E: per machine that holds data, with five accounts each" + of}),
 		row(Knob{Name: "workload.items", Kind: KindInt, Default: 100_000, Min: tpcc.LeastItems, Max: 1_000_000, Label: "Items",
 			Doc: "And stock records of each warehouse" + of}),
 		row(Knob{Name: "workload.orders", Kind: KindInt, Default: tpcc.DefaultOrders, Min: 1, Max: 1 << 20, Label: "New orders per district or machine",
-			Doc: "TPC-C: how many new orders a district has rows for, besides the initial ones and at least one per coroutine of a warehouse, and a warehouse ten times as many for payments. TPC-E: how many new trades a machine has rows for. They take memory only when used. A run that needs more ends with an error."}),
+			Doc: "TPC-C: how many new orders a district has rows for, besides the initial ones and at least one per coroutine of a warehouse, and a warehouse as many for payments of each of its districts. TPC-E: how many new trades a machine has rows for. They take memory only when used. A run that needs more ends with an error."}),
 		row(Knob{Name: "workload.rollbacks", Kind: KindInt, Default: 10, Min: 0, Max: 1000, Unit: "per mille", Label: "Rollbacks", Live: true,
 			Doc: "Share of the new-orders that name an item that does not exist, or of the trade-orders, that are rolled back."}),
 		row(Knob{Name: "workload.remote.order_line", Kind: KindInt, Default: 10, Min: 0, Max: 1000, Unit: "per mille", Label: "Remote order lines", Live: true,

@@ -55,7 +55,7 @@ var workloads = []workloadKind{
 	{
 		name: "tpcc-no", doc: "TPC-C/no, new-order alone, a home warehouse per thread, every order line from a random other warehouse (section 4.3)",
 		transactions: true,
-		knobs:        append([]string{"workload.variant"}, tpccKnobNames[:6]...),
+		knobs:        append([]string{"workload.variant"}, tpccKnobNames[:7]...),
 		local:        func(v Knobs) int { return localTPCC(v, true) },
 		build:        func(v Knobs) (workload.Bench, error) { return newTPCC(v, true) },
 	},
@@ -330,7 +330,7 @@ var mixWeights = map[string]int{"send-payment": 25, "new-order": 45, "payment": 
 
 // mixDocs is what else there is to say of a weight.
 var mixDocs = map[string]string{
-	"delivery":     " A delivery is ten transactions, one per district.",
+	"delivery":     " A delivery is a transaction per district.",
 	"trade-result": " One for which no trade waits is a trade-order in its place.",
 }
 

@@ -38,7 +38,7 @@ const numConditions = 12
 
 // Check looks at the consistency conditions. It makes sense after a drain.
 func (b *Bench) Check() []workload.Invariant {
-	n := b.warehouses * districts
+	n := b.warehouses * b.districts
 	a := &audit{
 		b: b, row: map[uint8][]byte{}, was: map[uint8][]byte{}, init: map[uint8]func(uint64, []byte){},
 		touched: make([]bool, n), moved: make([]bool, b.warehouses), paid: make([]int64, n), orders: make([]int64, n), open: make([]int64, n), oldest: make([]uint64, n), lines: make([]int64, n),
@@ -73,7 +73,7 @@ func (b *Bench) Check() []workload.Invariant {
 // point to; the others are as they were.
 func (a *audit) indexes() (bad string) {
 	b := a.b
-	for d := range b.warehouses * districts {
+	for d := range b.warehouses * b.districts {
 		if b.lines != nil && b.lines.Used(d) {
 			bad = a.lineIndex(d, bad)
 		}
@@ -151,7 +151,7 @@ func (a *audit) each(table uint8, f func(key uint64, now, before []byte)) {
 }
 
 // touch has a district looked at, and its warehouse.
-func (a *audit) touch(d uint64) { a.touched[d], a.moved[d/districts] = true, true }
+func (a *audit) touch(d uint64) { a.touched[d], a.moved[d/a.b.districts] = true, true }
 
 // histories sums up the payments.
 func (a *audit) histories() {
@@ -162,10 +162,10 @@ func (a *audit) histories() {
 			return
 		}
 		// Of a row that says nonsense some district gets the payment, and complains.
-		d := (uint64(u16(h[hWare:]))*districts + uint64(h[hDistrict])) % (b.warehouses * districts)
+		d := (uint64(u16(h[hWare:]))*b.districts + uint64(h[hDistrict])) % (b.warehouses * b.districts)
 		a.touch(d)
 		a.paid[d] += amount
-		a.payments[b.customerKey(uint64(u16(h[hCWare:]))*districts+uint64(h[hCDistrict]), uint64(u32(h[hCustomer:])))] += amount
+		a.payments[b.customerKey(uint64(u16(h[hCWare:]))*b.districts+uint64(h[hCDistrict]), uint64(u32(h[hCustomer:])))] += amount
 	}
 	a.each(History, func(_ uint64, now, before []byte) {
 		sum(now, 1)
@@ -342,7 +342,7 @@ func (a *audit) warehouses() {
 			continue
 		}
 		sum, paid := int64(0), b.initialWarehouseYTD()
-		for d := w * districts; d < (w+1)*districts; d++ {
+		for d := w * b.districts; d < (w+1)*b.districts; d++ {
 			sum += i64(a.now(District, d)[dYTD:])
 			paid += a.paid[d]
 		}

@@ -43,7 +43,7 @@ func rogue(t *testing.T, o Options, body func(b *Bench, tx *txn.Tx) error) (brok
 // TestConditions: each condition of clause 3.3.2 notices a transaction that breaks it,
 // and those that still hold say nothing.
 func TestConditions(t *testing.T) {
-	const d, c = 13, 4 // a district of the second warehouse, a customer of it
+	const d, c = 13, 4 // a district, of another warehouse than the first, and a customer of it
 	waits := func(b *Bench) uint64 { return b.initialDelivered() + 2 }
 	order := func(b *Bench) uint64 { return b.orderKey(d, waits(b)) }
 	line := func(b *Bench) uint64 { return b.lineKey(order(b), 1) }
@@ -53,13 +53,13 @@ func TestConditions(t *testing.T) {
 		body   func(b *Bench, tx *txn.Tx) error
 	}{
 		{"a warehouse takes a cent", "1 8", func(b *Bench, tx *txn.Tx) error {
-			return change(tx, Warehouse, d/districts, func(v []byte) { put48(v[wYTD:], i48(v[wYTD:])+1) })
+			return change(tx, Warehouse, d/b.districts, func(v []byte) { put48(v[wYTD:], i48(v[wYTD:])+1) })
 		}},
 		{"a district takes a cent", "1 9", func(b *Bench, tx *txn.Tx) error {
 			return change(tx, District, d, func(v []byte) { putI64(v[dYTD:], i64(v[dYTD:])+1) })
 		}},
 		{"both do", "8 9", func(b *Bench, tx *txn.Tx) error {
-			if err := change(tx, Warehouse, d/districts, func(v []byte) { put48(v[wYTD:], i48(v[wYTD:])+1) }); err != nil {
+			if err := change(tx, Warehouse, d/b.districts, func(v []byte) { put48(v[wYTD:], i48(v[wYTD:])+1) }); err != nil {
 				return err
 			}
 			return change(tx, District, d, func(v []byte) { putI64(v[dYTD:], i64(v[dYTD:])+1) })
@@ -98,13 +98,13 @@ func TestConditions(t *testing.T) {
 			return change(tx, OrderLine, b.lineKey(b.orderKey(d, 0), 1), func(v []byte) { put32(v[lAmount:], 100) })
 		}},
 		{"a payment was more", "8 9 10", func(b *Bench, tx *txn.Tx) error {
-			return change(tx, History, b.historyKey(d/districts, 5), func(v []byte) { put32(v[hAmount:], initialPayment+1) })
+			return change(tx, History, b.historyKey(d/b.districts, 5), func(v []byte) { put32(v[hAmount:], initialPayment+1) })
 		}},
 		{"a payment was another customer's", "10", func(b *Bench, tx *txn.Tx) error {
-			return change(tx, History, b.historyKey(d/districts, 5), func(v []byte) { put32(v[hCustomer:], u32(v[hCustomer:])^1) })
+			return change(tx, History, b.historyKey(d/b.districts, 5), func(v []byte) { put32(v[hCustomer:], u32(v[hCustomer:])^1) })
 		}},
 		{"a payment was another district's", "8 9", func(b *Bench, tx *txn.Tx) error { // and another warehouse's
-			return change(tx, History, b.historyKey(d/districts, 5), func(v []byte) { put16(v[hWare:], 0) })
+			return change(tx, History, b.historyKey(d/b.districts, 5), func(v []byte) { put16(v[hWare:], 0) })
 		}},
 		{"a customer has a cent more", "10 12", func(b *Bench, tx *txn.Tx) error {
 			return change(tx, Customer, b.customerKey(d, c), func(v []byte) { putI64(v[cBalance:], i64(v[cBalance:])+1) })
@@ -135,10 +135,12 @@ func TestConditions(t *testing.T) {
 		}},
 		{"nothing", "", func(b *Bench, tx *txn.Tx) error { return change(tx, District, d, func(v []byte) {}) }},
 	} {
-		o := tiny()
-		o.Warehouses = 2
-		if broken, text := rogue(t, o, x.body); strings.Join(broken, " ") != x.broken {
-			t.Errorf("%s: broken are conditions %v, want %s:\n%s", x.what, broken, x.broken, text)
+		for _, n := range []int{StandardDistricts, 3} {
+			o := tiny()
+			o.Warehouses, o.Districts = 2, n
+			if broken, text := rogue(t, o, x.body); strings.Join(broken, " ") != x.broken {
+				t.Errorf("%s, %d districts: broken are conditions %v, want %s:\n%s", x.what, n, broken, x.broken, text)
+			}
 		}
 	}
 }

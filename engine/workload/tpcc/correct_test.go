@@ -36,6 +36,30 @@ func TestMix(t *testing.T) {
 	}
 }
 
+// TestDistricts: more and fewer than the standard's.
+func TestDistricts(t *testing.T) {
+	cfg, _ := txn.Preset("drtm+h")
+	for _, n := range []int{1, 3, 25} {
+		o := tiny()
+		o.Districts = n
+		bed, b := workloadtest.Open(t, 0, cfg, New, o)
+		if bad := bed.Stress(300); len(bad) > 0 {
+			t.Errorf("%d districts: %s", n, strings.Join(bad, "\n"))
+		}
+		seen := map[uint64]bool{}
+		b.db.EachTouched(District, func(d uint64) { seen[d] = true })
+		if all := int(b.warehouses) * n; len(seen) > all || len(seen) < all/2 {
+			t.Errorf("%d districts of %d in %d warehouses were written", len(seen), all, b.warehouses)
+		}
+		bed.Close()
+	}
+	for _, n := range []int{-1, MostDistricts + 1} {
+		if _, err := New(Options{Districts: n}); err == nil || !strings.Contains(err.Error(), "districts") {
+			t.Errorf("%d districts: %v", n, err)
+		}
+	}
+}
+
 // TestNewOrderOnly: TPC-C/no under contention, with torn reads and lost
 // datagrams, is strictly serialisable and consistent under every preset.
 func TestNewOrderOnly(t *testing.T) {

@@ -6,12 +6,12 @@ import (
 	"drtmx/engine/txn"
 )
 
-// drawDelivery begins a delivery: the runner's next ten transactions deliver an
+// drawDelivery begins a delivery: the runner's next transactions deliver an
 // order of each district of the warehouse. Clause 2.7.2 leaves it open how many
 // database transactions that is.
 func (r *runner) drawDelivery(rand *r2.Rand) {
-	r.d = r.w * districts
-	r.left = districts - 1
+	r.d = r.w * r.b.districts
+	r.left = int(r.b.districts) - 1
 	r.carrier = byte(1 + rand.Uint64n(10))
 }
 

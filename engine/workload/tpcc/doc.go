@@ -5,7 +5,8 @@
 // # What is modelled
 //
 // All nine tables with the standard's cardinalities and row sizes. Stock is two, as
-// clause 1.4 allows: what transactions change, and the rest. Rows are pure functions
+// clause 1.4 allows: what transactions change, and the rest. Options.Districts may
+// change the number of districts, and with it how often transactions meet. Rows are pure functions
 // of their keys until they are first touched. Customers and items are drawn by
 // NURand. A machine's worker threads serve the terminals of its warehouses, a thread
 // those whose number modulo the threads is its own; the district is drawn for each
@@ -15,7 +16,7 @@
 // warehouse, so every transaction is distributed. As in the released code, order
 // lines have no dist-info and nobody reads the constant part of stock, which is
 // left out: a log entry then has about the 1,006 bytes of Table 4-2. The 16
-// coroutines of a thread share the ten district rows of one warehouse, and orders
+// coroutines of a thread share the district rows of one warehouse, and orders
 // of one district exclude each other: many attempts abort. txn.IgnoreAborts is how
 // the released code can be told to run it.
 //
@@ -69,7 +70,7 @@
 //     that is logged and written back.
 //   - The READ of a stock record has 32 bytes. Table 4-2 has 68 for an execution
 //     request; the replies of RPCs are padded to that.
-//   - A delivery is ten transactions, an order each, which follow each other on
+//   - A delivery is a transaction per district, an order each, which follow each other on
 //     their terminal (clause 2.7.2 allows it) and count one by one: with the
 //     standard's weights 29 % of what commits is of type delivery.
 //   - The number of a payment's history row comes from a counter that machines
@@ -83,4 +84,6 @@
 //   - A scaled population scales NURand's constant A with it, so that the skew
 //     stays; the standard does not know scaled populations.
 //   - The text of rows is random letters of full length.
+//   - Options.Districts other than ten are not the standard's. Of more than ten some
+//     share a dist-info of the stock, which has ten.
 package tpcc

@@ -42,7 +42,7 @@ func (b *Bench) openIndexes() (err error) {
 		list = list[:len(list)-1]
 	}
 	for _, x := range list {
-		x.spec.ID, x.spec.Name, x.spec.Servers, x.spec.Parts = x.id, x.name, b.servers, b.warehouses*districts
+		x.spec.ID, x.spec.Name, x.spec.Servers, x.spec.Parts = x.id, x.name, b.servers, b.warehouses*b.districts
 		if *x.to, err = v.Add(x.spec); err != nil {
 			return err
 		}

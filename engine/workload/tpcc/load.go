@@ -17,7 +17,7 @@ const (
 // delivered: 2,100 of 3,000.
 func (b *Bench) initialDelivered() uint64 { return b.customers * 7 / 10 }
 
-func (b *Bench) initialWarehouseYTD() int64 { return districts * b.initialDistrictYTD() }
+func (b *Bench) initialWarehouseYTD() int64 { return int64(b.districts) * b.initialDistrictYTD() }
 func (b *Bench) initialDistrictYTD() int64  { return int64(b.customers) * initialPayment }
 
 func (b *Bench) initWarehouse(key uint64, v []byte) {
@@ -62,21 +62,21 @@ func (b *Bench) firstName(customer uint64, dst []byte) {
 
 func (b *Bench) initHistory(key uint64, v []byte) {
 	w, h := b.historyOf(key)
-	if h >= districts*b.customers {
+	if h >= b.districts*b.customers {
 		return
 	}
 	x := b.bits(History, key)
-	setHistory(v, w*districts+h/b.customers, w*districts+h/b.customers, h%b.customers, loadDate, initialPayment)
+	b.setHistory(v, w*b.districts+h/b.customers, w*b.districts+h/b.customers, h%b.customers, loadDate, initialPayment)
 	x.Text(v[hData:])
 }
 
 // setHistory writes all columns but the data.
-func setHistory(v []byte, district, cDistrict, c uint64, date int64, amount uint32) {
+func (b *Bench) setHistory(v []byte, district, cDistrict, c uint64, date int64, amount uint32) {
 	put32(v[hCustomer:], uint32(c))
-	v[hCDistrict] = byte(cDistrict % districts)
-	put16(v[hCWare:], uint16(cDistrict/districts))
-	v[hDistrict] = byte(district % districts)
-	put16(v[hWare:], uint16(district/districts))
+	v[hCDistrict] = byte(cDistrict % b.districts)
+	put16(v[hCWare:], uint16(cDistrict/b.districts))
+	v[hDistrict] = byte(district % b.districts)
+	put16(v[hWare:], uint16(district/b.districts))
 	putI64(v[hDate:], date)
 	put32(v[hAmount:], amount)
 }
@@ -84,14 +84,14 @@ func setHistory(v []byte, district, cDistrict, c uint64, date int64, amount uint
 func (b *Bench) initNewOrder(key uint64, v []byte) {
 	d, o := b.orderOf(key)
 	if o >= b.initialDelivered() && o < b.customers {
-		setNewOrder(v, d, o)
+		b.setNewOrder(v, d, o)
 	}
 }
 
-func setNewOrder(v []byte, district, o uint64) {
+func (b *Bench) setNewOrder(v []byte, district, o uint64) {
 	put32(v[nOrder:], uint32(o)+1)
-	put16(v[nWare:], uint16(district/districts))
-	v[nDistrict] = byte(district % districts)
+	put16(v[nWare:], uint16(district/b.districts))
+	v[nDistrict] = byte(district % b.districts)
 	v[nPresent] = 1
 }
 
@@ -100,19 +100,19 @@ func (b *Bench) initOrder(key uint64, v []byte) {
 	if o >= b.customers {
 		return
 	}
-	setOrder(v, d, o, b.initialCustomer(d, o), loadDate, b.initialLines(key), true)
+	b.setOrder(v, d, o, b.initialCustomer(d, o), loadDate, b.initialLines(key), true)
 	if o < b.initialDelivered() {
 		x := b.bits(Order, key)
 		v[oCarrier] = byte(1 + x.Below(10))
 	}
 }
 
-func setOrder(v []byte, district, o, c uint64, date int64, lines int, allLocal bool) {
+func (b *Bench) setOrder(v []byte, district, o, c uint64, date int64, lines int, allLocal bool) {
 	put32(v[oCustomer:], uint32(c))
 	putI64(v[oEntry:], date)
 	put32(v[oNumber:], uint32(o)+1)
-	put16(v[oWare:], uint16(district/districts))
-	v[oDistrict] = byte(district % districts)
+	put16(v[oWare:], uint16(district/b.districts))
+	v[oDistrict] = byte(district % b.districts)
 	v[oCarrier] = 0
 	v[oLines] = byte(lines)
 	v[oAllLocal] = 0
@@ -152,7 +152,7 @@ func (b *Bench) initOrderLine(key uint64, v []byte) {
 	if o >= b.initialDelivered() {
 		date, amount = 0, uint32(1+x.Below(999_999))
 	}
-	setOrderLine(v, d, o, n, i, d/districts, 5, amount)
+	b.setOrderLine(v, d, o, n, i, d/b.districts, 5, amount)
 	putI64(v[lDelivery:], date)
 	if len(v) == orderLineBytes {
 		x.Text(v[lDist:][:distBytes])
@@ -160,7 +160,7 @@ func (b *Bench) initOrderLine(key uint64, v []byte) {
 }
 
 // setOrderLine writes all columns but the dist-info, not delivered.
-func setOrderLine(v []byte, district, o, n, item, supply uint64, quantity uint16, amount uint32) {
+func (b *Bench) setOrderLine(v []byte, district, o, n, item, supply uint64, quantity uint16, amount uint32) {
 	putI64(v[lDelivery:], 0)
 	put32(v[lItem:], uint32(item))
 	put16(v[lSupply:], uint16(supply))
@@ -170,8 +170,8 @@ func setOrderLine(v []byte, district, o, n, item, supply uint64, quantity uint16
 		return
 	}
 	put32(v[lOrder:], uint32(o)+1)
-	put16(v[lWare:], uint16(district/districts))
-	v[lDistrict] = byte(district % districts)
+	put16(v[lWare:], uint16(district/b.districts))
+	v[lDistrict] = byte(district % b.districts)
 	v[lNumber] = byte(n) + 1
 }
 

@@ -1,5 +1,7 @@
 package tpcc
 
+import "cmp"
+
 // LocalLocks is the share, in per cent, of the records that transactions lock which
 // are on the machine that runs them, by the distributions of their inputs, on so
 // many machines which all have warehouses and run transactions. Inserted records
@@ -21,9 +23,9 @@ func LocalLocks(o Options, machines int, weights map[string]int) int {
 		total += weight * (own + drawn) * permille
 		local += weight * (own*permille + drawn*(permille-elsewhere(remote)))
 	}
-	add(weights[types[newOrder].Name], 1, lines, line)                     // district; stock
-	add(weights[types[payment].Name], 2, 1, payer)                         // warehouse, district; customer
-	add(weights[types[delivery].Name]*districts, 1+1+lines+1, 0, permille) // new-order, order, lines, customer
+	add(weights[types[newOrder].Name], 1, lines, line)                                                  // district; stock
+	add(weights[types[payment].Name], 2, 1, payer)                                                      // warehouse, district; customer
+	add(weights[types[delivery].Name]*cmp.Or(o.Districts, StandardDistricts), 1+1+lines+1, 0, permille) // new-order, order, lines, customer
 	if total == 0 {
 		return 0
 	}

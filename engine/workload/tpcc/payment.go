@@ -24,7 +24,7 @@ func (r *runner) drawPayment(rand *r2.Rand) {
 	b := r.b
 	district := r.d
 	if r.permille(rand, b.opt.RemotePayment) {
-		district = r.other(rand)*districts + rand.Uint64n(districts)
+		district = r.other(rand)*b.districts + rand.Uint64n(b.districts)
 	}
 	r.drawCustomer(rand, district)
 	r.amount = uint32(100 + rand.Uint64n(499_901))
@@ -64,7 +64,7 @@ func (r *runner) payment(tx *txn.Tx) error {
 	if v, err = tx.Insert(History, b.historyKey(r.w, r.history)); err != nil {
 		return err
 	}
-	setHistory(v, r.d, r.cd, c, r.now(), r.amount)
+	b.setHistory(v, r.d, r.cd, c, r.now(), r.amount)
 	return nil
 }
 

@@ -18,7 +18,7 @@ func value(init func(uint64, []byte), bytes int, key uint64) []byte {
 // TestPopulation: what a company begins with has the standard's cardinalities (clause
 // 4.3.3) and fulfils the twelve conditions, as Check takes for granted.
 func TestPopulation(t *testing.T) {
-	for _, o := range []Options{tiny(), {Warehouses: 1, Customers: 101, Items: 50}, {Warehouses: 2, Customers: 10, Items: 20}, {Warehouses: 1}} {
+	for _, o := range []Options{tiny(), {Warehouses: 1, Customers: 101, Items: 50}, {Warehouses: 2, Customers: 10, Items: 20, Districts: 1}, {Warehouses: 2, Customers: 40, Items: 20, Districts: MostDistricts, Orders: 5}, {Warehouses: 1}} {
 		if testing.Short() && o.Customers == 0 {
 			continue
 		}
@@ -44,15 +44,15 @@ func populated(t *testing.T, b *Bench, w uint64) {
 	for h := range b.payments {
 		if v := value(b.initHistory, historyBytes, b.historyKey(w, h)); u32(v[hAmount:]) != 0 {
 			histories++
-			cd := uint64(u16(v[hCWare:]))*districts + uint64(v[hCDistrict])
+			cd := uint64(u16(v[hCWare:]))*b.districts + uint64(v[hCDistrict])
 			paid[b.customerKey(cd, uint64(u32(v[hCustomer:])))] += int64(u32(v[hAmount:]))
-			byDistrict[uint64(u16(v[hWare:]))*districts+uint64(v[hDistrict])] += int64(u32(v[hAmount:]))
+			byDistrict[uint64(u16(v[hWare:]))*b.districts+uint64(v[hDistrict])] += int64(u32(v[hAmount:]))
 		}
 	}
-	if histories != districts*b.customers {
-		t.Errorf("warehouse %d has %d payments for %d customers", w, histories, districts*b.customers)
+	if histories != b.districts*b.customers {
+		t.Errorf("warehouse %d has %d payments for %d customers", w, histories, b.districts*b.customers)
 	}
-	for d := w * districts; d < (w+1)*districts; d++ {
+	for d := w * b.districts; d < (w+1)*b.districts; d++ {
 		dist := value(b.initDistrict, districtBytes, d)
 		if i64(dist[dYTD:]) != byDistrict[d] { // 9
 			t.Errorf("district %d has taken %d, its payments are %d", d, i64(dist[dYTD:]), byDistrict[d])
@@ -71,7 +71,7 @@ func populated(t *testing.T, b *Bench, w uint64) {
 		}
 	}
 	if v := value(b.initWarehouse, warehouseBytes, w); i48(v[wYTD:]) != ytd { // 1, and with 9 condition 8
-		t.Errorf("warehouse %d has taken %d, its districts %d", w, i48(v[wYTD:]), ytd)
+		t.Errorf("warehouse %d has taken %d, its b.districts %d", w, i48(v[wYTD:]), ytd)
 	}
 }
 

@@ -98,7 +98,7 @@ func TestLastNames(t *testing.T) {
 	bed, b := workloadtest.Open(t, 0, cfg, New, Options{Warehouses: 10})
 	defer bed.Close()
 	counts := make([]float64, 1_000)
-	for d := range b.warehouses * districts {
+	for d := range b.warehouses * b.districts {
 		for c := range b.customers {
 			name := b.nameOf(b.customerKey(d, c))
 			if c < 1_000 {
@@ -157,8 +157,8 @@ func TestInputs(t *testing.T) {
 	for _, no := range []bool{false, true} {
 		cfg, _ := txn.Preset("drtm+h")
 		bed, b := workloadtest.Open(t, 0, cfg, New, Options{Warehouses: 2, NewOrderOnly: no})
-		const draws, home, district = 60_000, 3, 3*districts + 4
-		r, rand := &runner{b: b, w: home, d: district}, stream(2)
+		const draws, home = 60_000, 3
+		r, rand := &runner{b: b, w: home, d: home*b.districts + 4}, stream(2)
 		lines, quantity, supply := make([]float64, maxLines+1), make([]float64, 11), make([]float64, b.warehouses)
 		invalid, remote, all := 0, 0, 0
 		for range draws {
@@ -202,7 +202,7 @@ func payments(t *testing.T, b *Bench, r *runner, rand *r2.Rand) {
 	t.Helper()
 	const draws = 60_000
 	remote, byName := 0, 0
-	warehouses, in := make([]float64, b.warehouses), make([]float64, districts)
+	warehouses, in := make([]float64, b.warehouses), make([]float64, b.districts)
 	for range draws {
 		r.drawPayment(rand)
 		if r.byName {
@@ -213,14 +213,14 @@ func payments(t *testing.T, b *Bench, r *runner, rand *r2.Rand) {
 		}
 		if r.cd != r.d {
 			remote++
-			warehouses[r.cd/districts]++
-			in[r.cd%districts]++
+			warehouses[r.cd/b.districts]++
+			in[r.cd%b.districts]++
 		}
 	}
 	fits2(t, "remote payments", remote, draws, []float64{15, 85})
 	fits2(t, "payments by last name", byName, draws, []float64{60, 40})
 	fits(t, "warehouses of customers", warehouses, []float64{1, 1, 1, 0, 1, 1})
-	fits(t, "districts of customers", in, []float64{1, 1, 1, 1, 1, 1, 1, 1, 1, 1})
+	fits(t, "b.districts of customers", in, []float64{1, 1, 1, 1, 1, 1, 1, 1, 1, 1})
 }
 
 // fits2 is fits of what happens or does not.

@@ -71,7 +71,7 @@ func (r *runner) Next() error {
 		return workload.Done(r.client.Run(uint8(typ), false, body))
 	}
 	r.w = r.homes[rand.Uint64n(uint64(len(r.homes)))]
-	r.d = r.w*districts + rand.Uint64n(districts)
+	r.d = r.w*b.districts + rand.Uint64n(b.districts)
 	r.draws[typ](rand)
 	return workload.Done(r.client.Run(uint8(typ), b.ReadOnly(typ), r.bodies[typ]))
 }
@@ -138,7 +138,7 @@ func (r *runner) newOrder(tx *txn.Tx) error {
 	}
 	o := uint64(u32(dist[dNext:])) - 1
 	if o >= b.orders {
-		return fmt.Errorf("tpcc: district %d of warehouse %d has no room for order %d: raise workload.orders from %d", r.d%districts, r.w, o+1, b.opt.Orders)
+		return fmt.Errorf("tpcc: district %d of warehouse %d has no room for order %d: raise workload.orders from %d", r.d%b.districts, r.w, o+1, b.opt.Orders)
 	}
 	add32(dist[dNext:], 1)
 	order := b.orderKey(r.d, o)
@@ -168,11 +168,11 @@ func (r *runner) insertOrder(tx *txn.Tx, o, key uint64) error {
 	if err != nil {
 		return err
 	}
-	setOrder(v, r.d, o, r.c, r.now(), r.order.lines, r.order.allLocal)
+	r.b.setOrder(v, r.d, o, r.c, r.now(), r.order.lines, r.order.allLocal)
 	if v, err = tx.Insert(NewOrder, key); err != nil {
 		return err
 	}
-	setNewOrder(v, r.d, o)
+	r.b.setNewOrder(v, r.d, o)
 	tx.AddEntry(r.b.placed, r.d, placedKey(r.c, o), o)
 	tx.AddEntry(r.b.queue, r.d, o, o)
 	if r.b.lines != nil {
@@ -208,7 +208,7 @@ func (r *runner) insertLine(tx *txn.Tx, o, order uint64, i int) error {
 	if err != nil {
 		return err
 	}
-	setOrderLine(line, r.d, o, uint64(i), l.item, l.supply, uint16(l.quantity), amount)
+	b.setOrderLine(line, r.d, o, uint64(i), l.item, l.supply, uint16(l.quantity), amount)
 	if b.opt.NewOrderOnly {
 		return nil
 	}
@@ -216,6 +216,6 @@ func (r *runner) insertLine(tx *txn.Tx, o, order uint64, i int) error {
 	if err != nil {
 		return err
 	}
-	copy(line[lDist:][:distBytes], data[sDist+int(r.d%districts)*distBytes:])
+	copy(line[lDist:][:distBytes], data[sDist+int(r.d%b.districts%distInfos)*distBytes:])
 	return nil
 }

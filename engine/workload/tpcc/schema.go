@@ -20,10 +20,7 @@ const (
 	StockData
 )
 
-const (
-	districts = 10 // of a warehouse
-	maxLines  = 15 // of an order
-)
+const maxLines = 15 // of an order
 
 // Bytes of the values: those of the standard's clause 1.3, keys included; stock in
 // two parts.
@@ -113,8 +110,9 @@ const (
 	sOrders   = 8  // 4
 	sRemote   = 12 // 4
 
-	sDist      = 0 // 10 x 24
+	sDist      = 0 // distInfos x 24
 	sData      = 240
+	distInfos  = 10
 	distBytes  = 24
 	sDataBytes = 50
 
@@ -147,11 +145,11 @@ func (b *Bench) itemKey(server, i uint64) uint64       { return server*b.items +
 // into being at about the same time lies together.
 
 func (b *Bench) orderKey(district, o uint64) uint64 {
-	return appended(district, o, b.perServer*districts, b.orders)
+	return appended(district, o, b.perServer*b.districts, b.orders)
 }
 
 func (b *Bench) orderOf(key uint64) (district, o uint64) {
-	return appendedOf(key, b.perServer*districts, b.orders)
+	return appendedOf(key, b.perServer*b.districts, b.orders)
 }
 
 func (b *Bench) historyKey(w, h uint64) uint64 { return appended(w, h, b.perServer, b.payments) }
@@ -173,7 +171,7 @@ func (b *Bench) server(w uint64) uint64 { return w / b.perServer }
 // specs are the tables with the number of their rows.
 func (b *Bench) specs() []tableSpec {
 	w, symmetric := b.warehouses, b.symmetric
-	d := w * districts
+	d := w * b.districts
 	list := []tableSpec{
 		{kv.Spec{ID: Warehouse, Name: "warehouse", ValueBytes: warehouseBytes, Mutable: wMutable, Init: b.initWarehouse}, w},
 		{kv.Spec{ID: District, Name: "district", ValueBytes: districtBytes, Mutable: dMutable, Local: symmetric, Init: b.initDistrict}, d},

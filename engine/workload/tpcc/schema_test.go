@@ -9,17 +9,17 @@ import (
 // Keys of tables that grow: each row has its own, on the server of its warehouse, and of one machine the orders of the
 // same number lie together.
 func TestKeysOfTablesThatGrow(t *testing.T) {
-	b := &Bench{perServer: 3, warehouses: 6, orders: 7, payments: 11}
+	b := &Bench{perServer: 3, warehouses: 6, districts: 4, orders: 7, payments: 11}
 	seen := map[uint64]bool{}
-	for d := range b.warehouses * districts {
+	for d := range b.warehouses * b.districts {
 		for o := range b.orders {
 			key := b.orderKey(d, o)
 			if d2, o2 := b.orderOf(key); d2 != d || o2 != o || seen[key] {
 				t.Fatalf("order %d of district %d has key %d, which is order %d of district %d, taken: %v", o, d, key, o2, d2, seen[key])
 			}
 			seen[key] = true
-			perServer := b.perServer * districts * b.orders // what kv.Blocks gives each
-			if m := key / perServer; m != b.server(d/districts) || key%perServer/(b.perServer*districts) != o {
+			perServer := b.perServer * b.districts * b.orders // what kv.Blocks gives each
+			if m := key / perServer; m != b.server(d/b.districts) || key%perServer/(b.perServer*b.districts) != o {
 				t.Errorf("order %d of district %d is at place %d of server %d", o, d, key%perServer, m)
 			}
 		}

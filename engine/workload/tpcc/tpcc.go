@@ -40,6 +40,12 @@ var Costs = txn.Costs{
 // DefaultOrders is Options.Orders if not set.
 const DefaultOrders = 8_192
 
+// Districts of a warehouse: the standard's number, and the most that there may be.
+const (
+	StandardDistricts = 10
+	MostDistricts     = 100 // a row has a byte for their number
+)
+
 // The smallest populations that the transactions find their records in.
 const (
 	LeastCustomers = 10 // of a district
@@ -53,10 +59,11 @@ type Options struct {
 	NewOrderOnly bool
 
 	Warehouses int // per machine that holds data; one per thread: 384 on 16 machines with 24 threads each in §4.3
+	Districts  int // per warehouse; StandardDistricts. Fewer make new-orders and payments of a warehouse meet more often
 	Customers  int // per district; 3,000
 	Items      int // and stock records per warehouse; 100,000
-	// Orders is how many new orders a district has rows for, and a warehouse ten
-	// times as many for payments. A run that needs more ends with an error. They
+	// Orders is how many new orders a district has rows for, and a warehouse as many
+	// for payments of each of its districts. A run that needs more ends with an error. They
 	// take memory only when used; DefaultOrders.
 	Orders int
 
@@ -81,6 +88,7 @@ type Bench struct {
 	symmetric  bool   // every machine holds warehouses
 	perServer  uint64 // warehouses
 	warehouses uint64
+	districts  uint64 // of a warehouse
 	customers  uint64 // of a district
 	items      uint64
 	orders     uint64   // rows of a district
@@ -100,6 +108,7 @@ func New(o Options) (*Bench, error) {
 			*v = by
 		}
 	}
+	def(&o.Districts, StandardDistricts)
 	def(&o.Customers, 3_000)
 	def(&o.Items, 100_000)
 	def(&o.Orders, DefaultOrders)
@@ -113,7 +122,7 @@ func New(o Options) (*Bench, error) {
 		name       string
 		v, low, up int
 	}{
-		{"warehouses", o.Warehouses, 0, 4096}, {"customers", o.Customers, LeastCustomers, 100_000}, {"items", o.Items, LeastItems, 1_000_000}, {"orders", o.Orders, 1, 1 << 24},
+		{"warehouses", o.Warehouses, 0, 4096}, {"districts", o.Districts, 1, MostDistricts}, {"customers", o.Customers, LeastCustomers, 100_000}, {"items", o.Items, LeastItems, 1_000_000}, {"orders", o.Orders, 1, 1 << 24},
 		{"remote.order_line", o.RemoteLine, 0, 1000}, {"remote.payment", o.RemotePayment, 0, 1000}, {"rollbacks", o.Rollbacks, 0, 1000},
 	} {
 		if x.v < x.low || x.v > x.up {
@@ -158,12 +167,12 @@ func (b *Bench) Open(env workload.Env) (err error) {
 	if b.warehouses > 1<<16 {
 		return fmt.Errorf("tpcc with %d warehouses: at most 65536", b.warehouses)
 	}
-	b.customers, b.items = uint64(b.opt.Customers), uint64(b.opt.Items)
+	b.districts, b.customers, b.items = uint64(b.opt.Districts), uint64(b.opt.Customers), uint64(b.opt.Items)
 	b.orders = b.customers + uint64(b.opt.Orders)
-	b.payments = districts * b.orders
+	b.payments = b.districts * b.orders
 	b.paid = make([]uint64, b.warehouses)
 	for w := range b.paid {
-		b.paid[w] = districts * b.customers
+		b.paid[w] = b.districts * b.customers
 	}
 	b.customer = newNURand(1023, constCustomer, 3_000, b.customers)
 	b.item = newNURand(8191, constItem, 100_000, b.items)
@@ -198,16 +207,16 @@ func (b *Bench) Warm() error {
 		}, nil)
 	}
 	hot := b.hotItems(hotPerWarehouse)
-	n := b.warehouses * (1 + districts + uint64(len(hot)))
+	n := b.warehouses * (1 + b.districts + uint64(len(hot)))
 	workload.WarmMemory(b.db, n, func(i uint64) (uint8, uint64) {
 		w, k := i%b.warehouses, i/b.warehouses
 		switch {
 		case k == 0:
 			return Warehouse, w
-		case k <= districts:
-			return District, w*districts + k - 1
+		case k <= b.districts:
+			return District, w*b.districts + k - 1
 		}
-		return Stock, b.stockKey(w, hot[k-1-districts])
+		return Stock, b.stockKey(w, hot[k-1-b.districts])
 	})
 	return nil
 }
