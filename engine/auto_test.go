@@ -134,3 +134,23 @@ func TestAutoOfAddedTransactions(t *testing.T) {
 		t.Error(r.checksText())
 	}
 }
+
+// With a transaction of the user's the rule counts on what was measured, from the next change of
+// knobs on. Where that changes who locks, the change drains.
+func TestAutoOfAddedTransactionsDrains(t *testing.T) {
+	s := open(t, small(nil))
+	advance(t, s, 1_000_000)
+	if c := s.load.db.Config(); c.Lock != txn.OneSided || !s.auto.measured {
+		t.Fatalf("lock begins %s, measured: %v", c.Lock, s.auto.measured)
+	}
+	s.auto.local = 90 // with two machines it may be 51, where 50 is foreseen
+	if err := s.AddTransaction("nothing", 1, func(*txn.Tx) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if c, err := s.Set(Knobs{"coroutines": 3}, ""); err != nil || !c.Pending || s.load.db.Config().Lock != txn.OneSided {
+		t.Errorf("who locks changed with %d transactions in flight: %+v, %v", s.load.db.InFlight(), c, err)
+	}
+	if err := s.Drain(); err != nil || !s.Result().Checks.OK {
+		t.Error(err, s.Result().checksText())
+	}
+}

@@ -23,7 +23,6 @@ func (s *System) Set(k Knobs, by string) (Change, error) {
 	if same(v, s.values) && o.none() {
 		return Change{Version: s.version, VirtualNS: s.NowNS(), Pending: s.state == StateDraining, By: clipBy(by), Set: set}, nil
 	}
-	was := s.txnConfig(s.active)
 	s.version++
 	s.values = v
 	s.unlook()
@@ -32,7 +31,7 @@ func (s *System) Set(k Knobs, by string) (Change, error) {
 	}
 	switch {
 	case s.state == StateDraining:
-	case txn.NeedsDrain(was, s.txnConfig(v)):
+	case s.movesLocks(v):
 		s.beginBarrier()
 	default:
 		if err := s.enact(); err != nil {
@@ -45,6 +44,12 @@ func (s *System) Set(k Knobs, by string) (Change, error) {
 	}
 	s.changes = append(s.changes, c)
 	return c, nil
+}
+
+// movesLocks says that with v others lock than those who do now. What the rule of auto phases would
+// say of the knobs in effect is not who does: it may know more by now than when they took effect.
+func (s *System) movesLocks(v Knobs) bool {
+	return s.load.db != nil && txn.NeedsDrain(s.load.db.Config(), s.txnConfig(v))
 }
 
 // Check says whether Set would accept the change.
