@@ -36,7 +36,7 @@ func (tx *Tx) writeBack() error {
 // writeBackInserts stores the records that the transaction inserts.
 func (tx *Tx) writeBackInserts() {
 	for i := range tx.set {
-		if a := &tx.set[i]; a.insert {
+		if a := &tx.set[i]; inserted(a) {
 			a.locked = false
 			tx.c.Poke(a.loc.Addr+seqAt, a.out)
 			tx.c.Poke(a.loc.Addr+lockAt, zero)

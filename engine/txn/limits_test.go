@@ -9,6 +9,7 @@ import (
 	"drtmx/engine/fabric"
 	"drtmx/engine/kv"
 	"drtmx/engine/r2"
+	"drtmx/engine/record"
 	"drtmx/engine/sim"
 )
 
@@ -282,6 +283,31 @@ func TestInsertMutableConstant(t *testing.T) {
 			return nil
 		})
 	})
+}
+
+// TestAnnouncedInsertNotMade: a record that the body announces as one to insert and
+// then leaves alone is a record that was read.
+func TestAnnouncedInsertNotMade(t *testing.T) {
+	for _, preset := range PresetNames() {
+		cfg, _ := Preset(preset)
+		cfg.MaxAttempts = 3
+		onClient(t, cfg, kv.Spec{ID: 1, Name: "t", ValueBytes: 24}, 60, func(c *r2.Co, cl *Client) {
+			err := cl.Run(0, false, func(tx *Tx) error {
+				if err := tx.Inserts(Ref{1, 0}, Ref{1, 3}); err != nil { // of the own machine
+					return err
+				}
+				_, err := tx.Insert(1, 0)
+				return err
+			})
+			if err != nil {
+				t.Errorf("%s: %v", preset, err)
+			}
+			row := make([]byte, 16+24)
+			if cl.db.Row(1, 3, row); record.Seq(row) != record.InitialSeq || record.Lock(row) != 0 {
+				t.Errorf("%s: the record that was left alone has sequence %d and lock %x", preset, record.Seq(row), record.Lock(row))
+			}
+		})
+	}
 }
 
 // TestHybridReadsRingAlone: of a hybrid phase only the RPCs share doorbells, as Table 4-1

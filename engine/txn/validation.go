@@ -54,7 +54,7 @@ func (tx *Tx) lockInserts() {
 	put64(word, tx.th.owner(tx.c).LockWord())
 	for i := range tx.set {
 		a := &tx.set[i]
-		if !a.insert {
+		if !inserted(a) {
 			continue
 		}
 		head := tx.c.Peek(a.loc.Addr, header)
@@ -239,6 +239,7 @@ func (tx *Tx) alreadyConsistent() bool {
 
 func inWriteSet(a *access) bool  { return a.out != nil }
 func toLock(a *access) bool      { return a.out != nil && !a.insert }
+func inserted(a *access) bool    { return a.out != nil && a.insert } // what was only announced is read
 func readOnlySet(a *access) bool { return a.out == nil && a.state == fetched && !a.table.constant }
 
 func (tx *Tx) count(of func(*access) bool) (n int) {
