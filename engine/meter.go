@@ -122,22 +122,29 @@ type meter struct {
 func newMeter(types int) *meter { return &meter{types: make([]typeMeter, types)} }
 
 func (m *meter) add(r *request) {
+	if !m.closed {
+		m.admit(r.typ)
+	}
 	m.total.add(r)
 	m.fresh.add(r)
 	m.longestPS = max(m.longestPS, r.latencyPS)
 	if m.closed {
 		return
 	}
-	for r.typ >= len(m.types) {
-		if len(m.types) == 1 { // until now all requests were of this type
-			m.types[0].latency.Merge(&m.measured().latency)
-		}
-		m.types = append(m.types, typeMeter{})
-	}
 	t := &m.types[r.typ]
 	t.counts.add(r)
 	if r.committed && len(m.types) > 1 { // the only type's is that of all
 		t.latency.Record(r.latencyPS)
+	}
+}
+
+// admit makes room for a type, before a request of it counts.
+func (m *meter) admit(typ int) {
+	for typ >= len(m.types) {
+		if len(m.types) == 1 { // until now all requests were of this type
+			m.types[0].latency.Merge(&m.measured().latency)
+		}
+		m.types = append(m.types, typeMeter{})
 	}
 }
 

@@ -76,6 +76,19 @@ func TestAbortRate(t *testing.T) {
 	}
 }
 
+// The first request of a type that was added is not one of the type that was alone before.
+func TestTypesAreApart(t *testing.T) {
+	m := newMeter(1)
+	for typ, us := range []int64{1, 9} {
+		m.add(&request{typ: typ, committed: true, attempts: 1, latencyPS: us * 1_000_000})
+	}
+	for typ, ns := range []int64{1000, 9000} {
+		if h := m.latencyOf(typ); h.Count() != 1 || h.MaxNS() != ns {
+			t.Errorf("type %d: %d requests, the longest took %d ns, want one of %d", typ, h.Count(), h.MaxNS(), ns)
+		}
+	}
+}
+
 // A run's JSON has the contract's names.
 func TestResultJSON(t *testing.T) {
 	r := mustRun(t, small(Knobs{"phase.logging": "two-sided"}))
