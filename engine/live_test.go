@@ -9,7 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"drtmx/engine/history"
+	records "drtmx/engine/record"
 	"drtmx/engine/sim"
+	"drtmx/engine/workload/smallbank"
 )
 
 // randomChange draws settings of live knobs that are legal in s.
@@ -427,4 +430,25 @@ func TestPhasesAddUp(t *testing.T) {
 			t.Errorf("%s: %g of %g us outside the phases", arrival, r.Phases["other"].MeanUS, r.LatencyUS.Mean)
 		}
 	}
+}
+
+// A record that no transaction has written has the version that it began with: the first
+// who reads another one is told, also where nobody else comes by.
+func TestVersionOfNobodyIsSeen(t *testing.T) {
+	s := open(t, small(nil))
+	store := s.load.db.Table(smallbank.Checking)
+	for key := range uint64(20) { // among them hot ones
+		at, _ := store.Find(key)
+		records.SetSeq(s.cl.Mem(at.Machine).Bytes(at.Addr, store.RowBytes()), records.Next(records.InitialSeq))
+	}
+	advance(t, s, 500_000)
+	if err := s.Drain(); err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range s.Result().Checks.Anomalies {
+		if a.Kind == history.UnknownVersion {
+			return
+		}
+	}
+	t.Error(s.Result().checksText())
 }

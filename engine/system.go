@@ -10,6 +10,7 @@ import (
 	"drtmx/engine/history"
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
+	records "drtmx/engine/record"
 	"drtmx/engine/sim"
 	"drtmx/rdpma/nvm"
 )
@@ -101,7 +102,7 @@ func assemble(name string, v Knobs, p *fabric.Profile) (s *System, err error) {
 	if s.cl, err = r2.New(s.sim, s.fab, cfg); err != nil {
 		return s, err
 	}
-	s.rec = history.New(history.Options{Mode: history.Mode(v.text("check"))})
+	s.rec = history.New(history.Options{Mode: history.Mode(v.text("check")), Initial: records.InitialSeq})
 	s.describeNodes()
 	if s.load, err = newDriver(s, v); err != nil {
 		return s, err
