@@ -54,7 +54,8 @@ func Compare(a, b *Result) *Comparison {
 		d := Diff{Metric: p, A: fa[p], B: y}
 		if change := (d.B - d.A) / d.A; finite(change) {
 			d.Change = &change
-			half := math.Hypot(a.ThroughputCI95, b.ThroughputCI95*d.B/d.A)
+			// The quotient moves with both, A's interval included: its share is that of A and B together.
+			half := math.Abs(d.B/d.A) * math.Hypot(a.ThroughputCI95, b.ThroughputCI95)
 			if p == "throughput" && a.ThroughputCI95 > 0 && b.ThroughputCI95 > 0 && finite(half) {
 				d.Half95 = half
 			}
