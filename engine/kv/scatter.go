@@ -26,20 +26,28 @@ func newBijection(width uint, seed uint64) bijection {
 	return p
 }
 
+// The rounds are written out, and a shift by less than 64 needs no check: places are searched by going
+// through their hash values, which makes this the inner loop of every lookup of a local record.
+
 func (p *bijection) forward(x uint64) uint64 {
+	shift := p.shift & 63
 	x = (x + p.add) & p.mask
-	for i := range p.mul {
-		x = x * p.mul[i] & p.mask
-		x ^= x >> p.shift
-	}
-	return x
+	x = x * p.mul[0] & p.mask
+	x ^= x >> shift
+	x = x * p.mul[1] & p.mask
+	x ^= x >> shift
+	x = x * p.mul[2] & p.mask
+	return x ^ x>>shift
 }
 
 func (p *bijection) inverse(x uint64) uint64 {
-	for i := len(p.invert) - 1; i >= 0; i-- {
-		x ^= x >> p.shift
-		x = x * p.invert[i] & p.mask
-	}
+	shift := p.shift & 63
+	x ^= x >> shift
+	x = x * p.invert[2] & p.mask
+	x ^= x >> shift
+	x = x * p.invert[1] & p.mask
+	x ^= x >> shift
+	x = x * p.invert[0] & p.mask
 	return (x - p.add) & p.mask
 }
 
@@ -109,14 +117,21 @@ type block struct {
 func (b *block) of(s *scatter, hash uint64) (first uint64) {
 	which := hash >> blockBits
 	first = which * blockNumbers
-	if b.which != which+1 {
-		b.which, b.at = which+1, [blockMask + 1]uint8{}
-		for i := first; i < min(first+blockNumbers, s.n); i++ {
-			b.at[s.hash(i)&blockMask] = uint8(i - first + 1)
+	if b.has(hash) {
+		return first
+	}
+	b.which, b.at = which+1, [blockMask + 1]uint8{}
+	if first < s.n {
+		salt := mix(which)
+		for i := range min(blockNumbers, s.n-first) {
+			b.at[s.forward(s.forward(i)+salt)&blockMask] = uint8(i + 1)
 		}
 	}
 	return first
 }
+
+// has says whether it is the block of a hash value.
+func (b *block) has(hash uint64) bool { return b.which == hash>>blockBits+1 }
 
 // members appends the numbers whose hash values are in [from, to), of one place, in that order.
 func (b *block) members(s *scatter, from, to uint64, dst []uint64) []uint64 {
@@ -148,6 +163,24 @@ func (s *scatter) number(hash uint64) uint64 {
 		return s.n
 	}
 	return s.inverse(hash)
+}
+
+// count is how many of the hash values [from, to) of one place belong to numbers.
+func (s *scatter) count(from, to uint64) int {
+	p, n, count := s.bijection, s.n, 0
+	if !s.sequential {
+		for h := from; h < to; h++ {
+			count += int((p.inverse(h) - n) >> 63) // 1 if it is below n, without a branch that is hard to predict
+		}
+		return count
+	}
+	block := from >> blockBits
+	salt := mix(block)
+	n = min(blockNumbers, n-min(n, block*blockNumbers))
+	for h := from; h < to; h++ {
+		count += int((p.inverse((p.inverse(h&blockMask)-salt)&blockMask) - n) >> 63)
+	}
+	return count
 }
 
 // foreign is the hash value of a key that is none of the n numbers.

@@ -148,8 +148,11 @@ func (s *shard) membersOf(place uint64) []uint64 {
 
 // rank is how many records of a place have hash values below the given one.
 func (s *shard) rank(place, hash uint64) int {
-	from, _ := s.span(place)
-	return len(s.between(from, hash))
+	from := s.start(place)
+	if s.sequential && s.block.has(from) {
+		return len(s.between(from, hash))
+	}
+	return s.count(from, hash)
 }
 
 // between is membersOf for the hash values [from, to) of one place.
