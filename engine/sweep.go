@@ -192,8 +192,17 @@ func firstLine(err error) string {
 // product lists all combinations, the last axis running fastest.
 func product(axes []Axis) ([]Knobs, error) {
 	sets := []Knobs{{}}
+	seen := map[string]bool{}
 	for _, a := range axes {
 		var next []Knobs
+		e, err := lookup(a.Knob)
+		if err != nil {
+			return nil, err
+		}
+		if seen[e.Name] {
+			return nil, &SpecError{Field: a.Knob, Rule: "is an axis twice", Next: "give it once, with all its values"}
+		}
+		seen[e.Name] = true
 		if len(sets)*len(a.Values) > maxPoints {
 			return nil, &SpecError{Field: a.Knob, Rule: fmt.Sprintf("makes more than %d points", maxPoints), Next: "use fewer values"}
 		}
