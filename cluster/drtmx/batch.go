@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"slices"
@@ -200,22 +201,29 @@ func compareCommand() *cobra.Command {
 // resultLimit bounds a result file: some 20 KB are usual.
 const resultLimit = 64 << 20
 
+// readUpTo reads a file, and of one that is longer than limit a byte more than that: the
+// size of a device or a pipe is not known before.
+func readUpTo(path string, limit int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, limit+1))
+}
+
 func readResult(path string) (*engine.Result, error) {
 	bad := func(rule string) error {
 		return &engine.SpecError{Field: "result", Value: path, Rule: rule, Next: "give a file that drtmx run --json wrote"}
 	}
-	fi, err := os.Stat(path)
-	if err != nil {
-		return nil, bad("cannot be read")
-	}
-	if fi.IsDir() || fi.Size() > resultLimit {
-		return nil, bad("is not a result")
-	}
-	b, err := os.ReadFile(path)
+	b, err := readUpTo(path, resultLimit)
 	if err != nil {
 		return nil, bad("cannot be read")
 	}
 	r := &engine.Result{}
+	if len(b) > resultLimit {
+		return nil, bad("is not a result")
+	}
 	if err := json.Unmarshal(b, r); err != nil || r.Spec == nil || r.Digest == "" {
 		return nil, bad("is not a result")
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -27,6 +28,9 @@ func fitCommand() *cobra.Command {
 			text, err := fabric.ProfileText(name)
 			if err != nil {
 				return &engine.SpecError{Rule: err.Error()}
+			}
+			if err := errors.Join(named(cmd, "rows", o.Rows), named(cmd, "params", o.Params)); err != nil {
+				return err
 			}
 			if o.Evaluations < 0 {
 				return &engine.SpecError{Field: "--evaluations", Value: fmt.Sprint(o.Evaluations), Rule: "must not be negative"}

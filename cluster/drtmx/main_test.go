@@ -96,10 +96,13 @@ func TestBadUsageIsOneLineAndStatusTwo(t *testing.T) {
 		{"invalid argument", []string{"run", "--seed", "x"}},
 		{"needs --over", []string{"sweep"}},
 		{"coroutine", []string{"sweep", "--over", "coroutine=1,2"}},
+		{"coroutines: is an axis twice", []string{"sweep", "--over", "coroutines=1,2", "--over", "coroutines=4"}},
+		{"nvm.ddio: is an axis twice", []string{"sweep", "--over", "ddio=true", "--over", "nvm.ddio=false"}},
 		{"two results", []string{"compare", "a.json"}},
 		{"not a result", []string{"compare", write("a.json", "{}"), write("b.json", "{}")}},
 		{`knob "nodes" is "[1]"`, []string{"compare", write("list.json", `{"spec":{"nodes":[1]},"digest":"x"}`), filepath.Join(dir, "list.json")}},
 		{`knob "later" is "map[]"`, []string{"compare", write("map.json", `{"spec":{"later":{}},"digest":"x"}`), filepath.Join(dir, "map.json")}},
+		{"is not a result", []string{"compare", "/dev/zero", "/dev/zero"}},
 		{"cannot be read", []string{"compare", filepath.Join(dir, "none"), filepath.Join(dir, "none")}},
 		{"pace = fast", []string{"up", "--pace", "fast"}},
 		{"pace = 2h/s: must be from 0", []string{"up", "--pace", "2h/s", "--for", "10ms", "--listen", "127.0.0.1:0"}},
@@ -108,6 +111,7 @@ func TestBadUsageIsOneLineAndStatusTwo(t *testing.T) {
 		{"needs a token", []string{"up", "--listen", "0.0.0.0:0"}},
 		{"token-file", []string{"up", "--token-file", filepath.Join(dir, "none")}},
 		{"16 characters", []string{"up", "--token-file", write("short", "abc")}},
+		{"view-token-file = ", []string{"up", "--view-token-file", filepath.Join(dir, "none")}},
 		{"resume", []string{"up", "--listen", "127.0.0.1:0", "--resume", filepath.Join(dir, "none")}},
 		{"drop SPEC", []string{"up", "--resume", "x", "--seed", "1"}},
 		{"never overwritten", with([]string{"up", "--listen", "127.0.0.1:0", "--session", write("s", "x")}, tiny...)},
@@ -131,6 +135,9 @@ func TestBadUsageIsOneLineAndStatusTwo(t *testing.T) {
 		{"nosuch", []string{"profiles", "nosuch"}},
 		{"nosuch", []string{"specs", "nosuch"}},
 		{"not measured", []string{"verify", "--rows", "f9-9"}},
+		{"--rows names nothing", []string{"verify", "--rows", ""}},
+		{"--rows names nothing", []string{"fit", "val", "--rows", ""}},
+		{"--params names nothing", []string{"fit", "val", "--params", ""}},
 		{"leave out --rows", []string{"verify", "--rows", "t2-2-rc", "--record", filepath.Join(dir, "passed")}},
 		{"no row to fit", []string{"fit", "val", "--rows", "f9-9"}},
 		{"no fitted number", []string{"fit", "val", "--params", "wire.mtu"}},
@@ -582,5 +589,47 @@ func TestLostOutputIsAFailure(t *testing.T) {
 		if code := run(args, full{}, &errs); code != failed || !strings.Contains(errs.String(), "no space") {
 			t.Errorf("%v: exit %d: %s", args, code, errs.String())
 		}
+	}
+}
+
+func TestPageOfAnyAddressHasAName(t *testing.T) {
+	for _, c := range []struct {
+		addr  string
+		hosts []string
+		want  string
+	}{
+		{"127.0.0.1:7070", nil, "127.0.0.1:7070"},
+		{"192.0.2.1:7070", []string{"lab"}, "192.0.2.1:7070"},
+		{"0.0.0.0:7070", nil, "localhost:7070"},
+		{"[::]:7070", nil, "localhost:7070"},
+		{"[::]:7070", []string{"lab.example:80"}, "lab.example:7070"},
+	} {
+		addr, err := net.ResolveTCPAddr("tcp", c.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := pageHost(addr, c.hosts); got != c.want {
+			t.Errorf("%s, hosts %v: %s, want %s", c.addr, c.hosts, got, c.want)
+		}
+	}
+}
+
+func TestTraceIsInterruptedBeforeItBegins(t *testing.T) {
+	spec, err := engine.LoadSpec("phases")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := engine.Open(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	ctx, interrupt := context.WithCancel(context.Background())
+	interrupt()
+	if err := advance(ctx, s, traceAfter); !errors.Is(err, context.Canceled) || s.NowNS() != 0 {
+		t.Errorf("%v at %d ns", err, s.NowNS())
+	}
+	if err := advance(context.Background(), s, traceStep+1); err != nil || s.NowNS() != traceStep+1 {
+		t.Errorf("%v at %d ns", err, s.NowNS())
 	}
 }

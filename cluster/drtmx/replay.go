@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -80,7 +81,7 @@ same bytes.`,
 				return err
 			}
 			defer s.Close()
-			if err := s.Advance(traceAfter); err != nil {
+			if err := advance(cmd.Context(), s, traceAfter); err != nil {
 				return err
 			}
 			bar := newBar(cmd.ErrOrStderr(), "trace")
@@ -102,6 +103,24 @@ same bytes.`,
 	return cmd
 }
 
-// traceAfter is the virtual time at which tracing begins: all coroutines are
-// then at different places of their transactions.
-const traceAfter = 200_000
+const (
+	// traceAfter is the virtual time at which tracing begins: all coroutines are
+	// then at different places of their transactions.
+	traceAfter = 200_000
+	// traceStep is how far it advances until then between two looks whether it is to
+	// end: some 50 ms of wall time with as many machines as there can be.
+	traceStep = 500
+)
+
+// advance is s.Advance that ends with ctx.
+func advance(ctx context.Context, s *engine.System, ns int64) error {
+	for ; ns > 0; ns -= traceStep {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := s.Advance(min(ns, traceStep)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"time"
 
@@ -68,10 +70,10 @@ func (f *upFlags) up(cmd *cobra.Command, args []string) error {
 		}
 	}
 	access := cluster.Access{Hosts: f.hosts}
-	if access.Control, err = tokenOf(f.tokenFile); err != nil {
+	if access.Control, err = tokenOf("token-file", f.tokenFile); err != nil {
 		return err
 	}
-	if access.View, err = tokenOf(f.viewTokenFile); err != nil {
+	if access.View, err = tokenOf("view-token-file", f.viewTokenFile); err != nil {
 		return err
 	}
 	l, err := cluster.Listen(f.listen, access)
@@ -89,11 +91,25 @@ func (f *upFlags) up(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	say := func(format string, a ...any) { fmt.Fprintf(cmd.ErrOrStderr(), format+"\n", a...) }
-	say("the page of this cluster is on http://%s/ (Ctrl-C ends it)", l.Addr())
+	say("the page of this cluster is on http://%s/ (Ctrl-C ends it)", pageHost(l.Addr(), f.hosts))
 	if !charts.HasLibrary() && !f.cdn {
 		say("charts are plain SVG: echarts was not there at build time (install npm and build again, or --cdn)")
 	}
 	return f.serve(cmd.Context(), agent, func(ctx context.Context) error { return cluster.Serve(ctx, l, h) }, say)
+}
+
+// pageHost is the name and port under which browsers get the page. An address that
+// stands for all of this machine is no name, and would be refused as one.
+func pageHost(addr net.Addr, hosts []string) string {
+	host, port, err := net.SplitHostPort(addr.String())
+	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsUnspecified() {
+		return addr.String()
+	}
+	name := "localhost"
+	if len(hosts) > 0 {
+		name, _, _ = strings.Cut(hosts[0], ":")
+	}
+	return net.JoinHostPort(name, port)
 }
 
 // serve runs until Ctrl-C, --for or a failure of the server.
@@ -147,11 +163,17 @@ func failureOf(agent *cluster.Agent) error {
 	return nil
 }
 
-func tokenOf(path string) (string, error) {
+// tokenOf reads the token that a flag names the file of.
+func tokenOf(flag, path string) (string, error) {
 	if path == "" {
 		return "", nil
 	}
-	return cluster.ReadToken(path)
+	t, err := cluster.ReadToken(path)
+	var bad *engine.SpecError
+	if errors.As(err, &bad) {
+		bad.Field = flag
+	}
+	return t, err
 }
 
 // parsePace reads virtual time per second: "6ms/s", "6ms", or for flat out

@@ -21,6 +21,9 @@ func verifyCommand() *cobra.Command {
 			"Exit status 1 if a row is off that passed when rows were recorded last; --record writes a new record.",
 		Args: exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := named(cmd, "rows", only); err != nil {
+				return err
+			}
 			if record != "" && only != nil {
 				return usage("--record is of all rows: leave out --rows")
 			}
@@ -49,4 +52,13 @@ func verifyCommand() *cobra.Command {
 	cmd.Flags().StringSliceVar(&only, "rows", nil, "measure only these rows, by `ID,ID`")
 	cmd.Flags().StringVar(&record, "record", "", "write the rows that pass to `FILE`, to be compared with from then on")
 	return cmd
+}
+
+// named refuses a flag that is there and names nothing: what it chooses from would all
+// be meant, or nothing at all be found in order.
+func named(cmd *cobra.Command, flag string, ids []string) error {
+	if len(ids) == 0 && cmd.Flags().Changed(flag) {
+		return usage("--%s names nothing; name some, or leave it out for all", flag)
+	}
+	return nil
 }
