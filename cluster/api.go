@@ -10,7 +10,9 @@ import (
 	"io"
 	"log"
 	"net/http"
+	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"drtmx/engine"
@@ -76,14 +78,30 @@ func newAPI(a *Agent, w Web) http.Handler {
 	long("POST /api/figures/{id}/live", a.figures.live)
 	route("GET /api/tasks", func(*http.Request) (any, error) { return a.tasks.list(), nil })
 	p.mux.HandleFunc("GET /ws", p.feed)
-	p.mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
-		refuseError(w, &httpError{http.StatusNotFound, "no such route or method: " + r.Method + " " + clip(r.URL.Path)})
-	})
+	p.mux.HandleFunc("/api/", p.elsewhere)
 	if w.Page == nil {
 		w.Page = http.HandlerFunc(plainPage)
 	}
 	p.mux.Handle("/", w.Page)
 	return p.mux
+}
+
+// elsewhere answers what no route of the API takes, and says if one would with another method.
+func (p *api) elsewhere(w http.ResponseWriter, r *http.Request) {
+	var allowed []string
+	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPatch, http.MethodDelete} {
+		other := &http.Request{Method: method, Host: r.Host, URL: r.URL}
+		if _, pattern := p.mux.Handler(other); pattern != "/api/" {
+			allowed = append(allowed, method)
+		}
+	}
+	if len(allowed) == 0 {
+		refuse(w, http.StatusNotFound, "no such route: "+r.Method+" "+clip(r.URL.Path))
+		return
+	}
+	list := strings.Join(allowed, ", ")
+	w.Header().Set("Allow", list)
+	refuse(w, http.StatusMethodNotAllowed, r.Method+" "+clip(r.URL.Path)+": no such method here; use "+list)
 }
 
 func plainPage(w http.ResponseWriter, r *http.Request) {
@@ -148,6 +166,7 @@ func refuseError(w http.ResponseWriter, err error) {
 	var failed *FailedError
 	var ended *EndedError
 	var untraced *UntracedError
+	var fullSession *fullSessionError
 	var missing *NoSystemError
 	var unknown *NoFigureError
 	code := http.StatusInternalServerError
@@ -156,9 +175,11 @@ func refuseError(w http.ResponseWriter, err error) {
 		code = he.code
 	case errors.As(err, &tooBig):
 		code, err = http.StatusRequestEntityTooLarge, fmt.Errorf("body is over %d bytes", bodyLimit)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		code, err = http.StatusRequestTimeout, fmt.Errorf("body did not arrive within %v", readTime)
 	case errors.As(err, &missing), errors.As(err, &unknown):
 		code = http.StatusNotFound
-	case engine.NeedsReset(err), errors.As(err, &busy), errors.As(err, &failed), errors.As(err, &ended), errors.As(err, &untraced), errors.As(err, &FullError{}):
+	case engine.NeedsReset(err), errors.As(err, &busy), errors.As(err, &failed), errors.As(err, &ended), errors.As(err, &untraced), errors.As(err, &FullError{}), errors.As(err, &fullSession):
 		code = http.StatusConflict
 	case engine.IsSpecError(err):
 		code = http.StatusBadRequest
@@ -181,9 +202,6 @@ func readJSON(r *http.Request, into any) error {
 
 func parseJSON(b []byte, into any) error {
 	if err := decodeStrict(b, into); err != nil {
-		if err == io.EOF {
-			err = errors.New("empty")
-		}
 		return &httpError{http.StatusBadRequest, "body: not the JSON expected here: " + oneLine(err.Error())}
 	}
 	return nil

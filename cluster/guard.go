@@ -7,6 +7,7 @@ import (
 	"crypto/subtle"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"mime"
 	"net"
 	"net/http"
@@ -179,7 +180,8 @@ func (g *guard) role(r *http.Request) role {
 	if g.access.Control == "" && g.access.View == "" {
 		return controller
 	}
-	if t, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
+	// The name of the scheme is told apart by its letters, not their case (RFC 9110, 11.1).
+	if scheme, t, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
 		return g.tokenRole(strings.TrimSpace(t))
 	}
 	if c, err := r.Cookie(cookieName); err == nil {
@@ -295,16 +297,17 @@ func (g *guard) login(w http.ResponseWriter, r *http.Request) {
 
 // ReadToken reads a token from a file, as secrets do not belong into argv.
 func ReadToken(path string) (string, error) {
-	fi, err := os.Stat(path)
+	f, err := os.Open(path)
 	if err != nil {
 		return "", fileError("token-file", path, err)
 	}
-	if fi.Size() > tokenLong {
-		return "", &engine.SpecError{Field: "token-file", Value: path, Rule: fmt.Sprintf("is %d bytes, not a token", fi.Size())}
-	}
-	b, err := os.ReadFile(path)
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, tokenLong+1)) // a device or a pipe has no size to look at
 	if err != nil {
 		return "", fileError("token-file", path, err)
+	}
+	if len(b) > tokenLong {
+		return "", &engine.SpecError{Field: "token-file", Value: path, Rule: fmt.Sprintf("is over %d bytes, not a token", tokenLong)}
 	}
 	t := strings.TrimSpace(string(b))
 	if len(t) < tokenShort || strings.ContainsAny(t, " \t\r\n") {

@@ -80,7 +80,7 @@ func TestAttackCrossOrigin(t *testing.T) {
 	if got := r.head.Get("Cross-Origin-Resource-Policy"); got != "same-origin" {
 		t.Errorf("resource policy %q", got)
 	}
-	r = ask(t, s, "OPTIONS", "/api/knobs", "", "Origin", "http://evil.example", "Access-Control-Request-Method", "PATCH").want(t, 404, "")
+	r = ask(t, s, "OPTIONS", "/api/knobs", "", "Origin", "http://evil.example", "Access-Control-Request-Method", "PATCH").want(t, 405, "no such method")
 	if got := r.head.Get("Access-Control-Allow-Origin"); got != "" {
 		t.Errorf("a preflight is answered with %q", got)
 	}
@@ -97,6 +97,8 @@ func TestAttackCrossOriginWebsocket(t *testing.T) {
 	for _, o := range []string{"http://evil.example", "null", "file://", "http://localhost:1", "https://evil.example:7070", "http://" + strings.TrimPrefix(s.URL, "http://") + ".evil.example", "chrome-extension://x"} {
 		if _, resp, err := dial(t, s, "", http.Header{"Origin": {o}}); err == nil || resp.StatusCode != http.StatusForbidden {
 			t.Errorf("origin %q is not refused", o)
+		} else if b, _ := io.ReadAll(resp.Body); !strings.Contains(string(b), "open the page on this server") {
+			t.Errorf("origin %q: %q", o, b)
 		}
 	}
 	if _, _, err := dial(t, s, "", http.Header{"Origin": {s.URL}}); err != nil {
@@ -144,6 +146,7 @@ func TestAttackTokens(t *testing.T) {
 	untouched(t, a)
 
 	ask(t, s, "GET", "/api/state", "", bearer(viewToken)...).want(t, 200, "")
+	ask(t, s, "GET", "/api/state", "", "Authorization", "bearer "+viewToken).want(t, 200, "")
 	ask(t, s, "PATCH", "/api/knobs", `{"coroutines": 1}`, bearer(viewToken)...).want(t, 403, "may only look")
 	ask(t, s, "POST", "/api/systems", `{"fork":"a"}`, bearer(viewToken)...).want(t, 403, "may only look")
 	if _, _, err := dial(t, s, "", http.Header{"Authorization": {"Bearer " + viewToken}}); err != nil {
@@ -207,7 +210,7 @@ func TestTokenFiles(t *testing.T) {
 	}
 	for name, p := range map[string]string{
 		"missing": filepath.Join(dir, "none"), "short": write("short", "abc"), "empty": write("empty", ""), "two words": write("words", controlToken+" "+viewToken),
-		"huge": write("huge", strings.Repeat("x", tokenLong+1)), "folder": dir,
+		"huge": write("huge", strings.Repeat("x", tokenLong+1)), "folder": dir, "endless": "/dev/zero",
 	} {
 		if tok, err := ReadToken(p); !engine.IsSpecError(err) || tok != "" || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %q, %v", name, tok, err)

@@ -6,10 +6,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"drtmx/engine"
@@ -157,7 +160,10 @@ func TestBadRequestsSayWhatIsWrong(t *testing.T) {
 		{"PATCH", "/api/knobs", `{"coroutines": 4, "coroutine": 4}`, 400, "no such knob"},
 		{"PATCH", "/api/knobs", `{"nodes": 4}`, 409, "not live"},
 		{"PATCH", "/api/knobs", `{"coroutines": 4`, 400, "JSON"},
-		{"PATCH", "/api/knobs", `[1]`, 400, "JSON"},
+		{"PATCH", "/api/knobs", `[1]`, 400, "must be an object, not array"},
+		{"POST", "/api/control", `{"action":"step","virtual_ns":"5us"}`, 400, "virtual_ns must be a whole number, not string"},
+		{"POST", "/api/control", `{"action":["step"]}`, 400, "action must be a string, not array"},
+		{"POST", "/api/control", `{"action":"reset","set":[]}`, 400, "set must be an object, not array"},
 		{"PATCH", "/api/knobs", `null`, 400, "none given"},
 		{"PATCH", "/api/knobs", ``, 400, "empty"},
 		{"PATCH", "/api/knobs", `{}`, 400, "none given"},
@@ -182,7 +188,12 @@ func TestBadRequestsSayWhatIsWrong(t *testing.T) {
 		{"GET", "/api/windows?from=x", ``, 400, "from"},
 		{"GET", "/api/windows?format=xml", ``, 400, "json or csv"},
 		{"GET", "/api/nothing", ``, 404, "no such route"},
-		{"PUT", "/api/knobs", `{}`, 405, ""},
+		{"PUT", "/api/knobs", `{}`, 405, "use GET, HEAD, PATCH"},
+		{"POST", "/api/state?sys=a", `{}`, 405, "use GET, HEAD"},
+		{"GET", "/api/control", ``, 405, "use POST"},
+		{"POST", "/api/figures/2-4a/state", `{}`, 405, "use GET, HEAD"},
+		{"GET", "/api/knobs/", ``, 404, "no such route"},
+		{"GET", "/ws?sys=c", ``, 404, "no such system"},
 		{"GET", "/ws?since=-1", ``, 400, "since"},
 		{"GET", "/../../etc/passwd", ``, 0, ""},
 	} {
@@ -193,8 +204,8 @@ func TestBadRequestsSayWhatIsWrong(t *testing.T) {
 			}
 			continue
 		}
-		if r.code == 404 && c.code == 405 {
-			continue // the catch-all of /api/ answers
+		if strings.Contains(r.body, "Go ") || strings.Contains(r.body, "json:") {
+			t.Errorf("%s %s %.60q: speaks of Go: %q", c.method, c.path, c.body, r.body)
 		}
 		if r.code != c.code || !strings.Contains(r.body, c.says) || strings.Count(strings.TrimSpace(r.body), "\n") > 0 {
 			t.Errorf("%s %s %.60q: got %d %.200q, want %d with %q", c.method, c.path, c.body, r.code, r.body, c.code, c.says)
@@ -311,4 +322,35 @@ func ExampleAgent() {
 	s, _ := a.State("a")
 	fmt.Println(s.State, s.VirtualNS)
 	// Output: paused 1000000
+}
+
+func TestBodyThatDoesNotArrive(t *testing.T) {
+	a := newFake(t, Options{Paused: true}, fakeOptions{})
+	h, err := a.Handler(Web{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/api/control", "/api/systems"} {
+		r := httptest.NewRequest("POST", "http://localhost"+path, iotest.ErrReader(&net.OpError{Op: "read", Err: os.ErrDeadlineExceeded}))
+		r.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Code != http.StatusRequestTimeout || !strings.Contains(w.Body.String(), "did not arrive") {
+			t.Errorf("%s: %d %q", path, w.Code, w.Body)
+		}
+	}
+}
+
+func TestFullSessionAnswersConflict(t *testing.T) {
+	a := newFake(t, Options{Paused: true}, fakeOptions{})
+	if err := a.call(bg, "a", func(m *member) error {
+		m.rec.steps = make([]Step, changesLimit)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	s := web(t, a, Web{})
+	ask(t, s, "PATCH", "/api/knobs", `{"coroutines": 4}`).want(t, 409, "reset the system")
+	ask(t, s, "POST", "/api/control", `{"action":"reset"}`).want(t, 200, "")
+	ask(t, s, "PATCH", "/api/knobs", `{"coroutines": 4}`).want(t, 200, "")
 }

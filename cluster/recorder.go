@@ -90,9 +90,16 @@ func (r *recorder) full() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.steps) >= changesLimit {
-		return fmt.Errorf("session: %d changes, the limit; reset the system to begin another", changesLimit)
+		return &fullSessionError{}
 	}
 	return nil
+}
+
+// fullSessionError refuses a change that the session has no room for (HTTP 409).
+type fullSessionError struct{}
+
+func (*fullSessionError) Error() string {
+	return fmt.Sprintf("session: %d changes, the limit; reset the system to begin another", changesLimit)
 }
 
 func (r *recorder) change(c Change) {

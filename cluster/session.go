@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 
 	"drtmx/engine"
@@ -249,12 +250,33 @@ func decodeStrict(text []byte, into any) error {
 	d.DisallowUnknownFields()
 	d.UseNumber()
 	if err := d.Decode(into); err != nil {
-		return err
+		return misfit(err)
 	}
 	if _, err := d.Token(); err != io.EOF {
 		return errors.New("something follows the JSON value")
 	}
 	return nil
+}
+
+// misfit says in JSON's words what encoding/json says in those of Go.
+func misfit(err error) error {
+	var t *json.UnmarshalTypeError
+	switch {
+	case err == io.EOF:
+		return errors.New("empty")
+	case !errors.As(err, &t):
+		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
+	}
+	want := "an object"
+	switch t.Type.Kind() {
+	case reflect.Int, reflect.Int64, reflect.Uint64:
+		want = "a whole number"
+	case reflect.String:
+		want = "a string"
+	case reflect.Bool:
+		want = "true or false"
+	}
+	return errors.New(strings.TrimSpace(t.Field + " must be " + want + ", not " + t.Value))
 }
 
 // normalKnobs turns JSON numbers into the int and float64 that the registry

@@ -23,7 +23,11 @@ var upgrader = websocket.Upgrader{
 	WriteBufferSize:  4 << 10,
 	CheckOrigin:      sameOrigin,
 	Error: func(w http.ResponseWriter, _ *http.Request, code int, reason error) {
-		refuse(w, code, "websocket: "+reason.Error())
+		line := reason.Error()
+		if code == http.StatusForbidden {
+			line = "websocket: cross-origin request refused; open the page on this server itself"
+		}
+		refuse(w, code, line)
 	},
 }
 
@@ -50,6 +54,12 @@ func (p *api) feed(w http.ResponseWriter, r *http.Request) {
 		since = n
 	}
 	only := sysOf(r)
+	if only != "" {
+		if _, err := p.agent.member(only); err != nil {
+			refuseError(w, err)
+			return
+		}
+	}
 	select {
 	case p.ws <- struct{}{}:
 		defer func() { <-p.ws }()
