@@ -213,8 +213,8 @@ type Replayed struct {
 	Checkpoints int            `json:"checkpoints"`
 	Windows     int            `json:"windows"`
 	Digest      string         `json:"digest"`
-	Recorded    string         `json:"recorded_digest,omitempty"`
-	Torn        bool           `json:"torn"` // the file's last line was cut short by a crash
+	Recorded    string         `json:"recorded_digest,omitempty"` // what Digest was compared with; "": the session goes on after its last checkpoint
+	Torn        bool           `json:"torn"`                      // the file's last line was cut short by a crash
 	Result      *engine.Result `json:"result,omitempty"`
 }
 
@@ -268,6 +268,7 @@ func (g *Segment) rerun(ctx context.Context, open Opener, progress func(now int6
 		return err
 	}
 	defer closeSystem(sys)
+	out.Recorded = ""
 	m := &member{sys: sys, slice: firstSlice}
 	for _, st := range g.Steps {
 		to := st.VirtualNS
@@ -275,6 +276,7 @@ func (g *Segment) rerun(ctx context.Context, open Opener, progress func(now int6
 			to++ // what failed it happened at that very time
 		}
 		err := m.rerunTo(ctx, to, progress)
+		out.Recorded = "" // what was compared is not the end, unless this is a checkpoint too
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -340,8 +342,13 @@ func (m *member) rerunTo(ctx context.Context, to int64, progress func(now int64)
 func (r *Replayed) String() string {
 	var b strings.Builder
 	verdict := "same digest"
-	if !r.OK {
+	switch {
+	case !r.OK:
 		verdict = "DIFFERENT: " + r.Why
+	case r.Checkpoints == 0:
+		verdict = "no digest to compare with: the session ends before its first checkpoint"
+	case r.Recorded == "":
+		verdict = "same digest at every checkpoint; the session goes on after the last of them"
 	}
 	fmt.Fprintf(&b, "%s\n%d ns in %d segment(s), %d changes, %d checkpoints, %d windows, digest %s", verdict,
 		r.VirtualNS, r.Segments, r.Changes, r.Checkpoints, r.Windows, r.Digest)

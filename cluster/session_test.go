@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -56,6 +57,33 @@ func TestSessionReplaysToItsDigestAndWindows(t *testing.T) {
 	}
 	if r.Digest != r.Recorded {
 		t.Errorf("digest %s, recorded %s", r.Digest, r.Recorded)
+	}
+}
+
+// A replay names the recorded digest only beside one that was compared with it, and finds
+// nothing the same where there is none.
+func TestReplayComparesWhatThereIs(t *testing.T) {
+	b, _ := os.ReadFile(recordSession(t, 5))
+	lines := strings.SplitAfter(strings.TrimSpace(string(b)), "\n")
+	end := lines[len(lines)-1] + "\n"
+	for _, c := range []struct {
+		name, text, says    string
+		checkpoints, digest bool
+	}{
+		{"ended", string(b), "same digest\n", true, true},
+		{"killed after a checkpoint", strings.Replace(string(b), end, strings.Replace(end, `{"end"`, `{"checkpoint"`, 1)+
+			fmt.Sprintf(`{"change":{"virtual_ns":%d,"version":9,"set":{"coroutines":7}}}`+"\n", 60_000_000), 1), "goes on after the last", true, false},
+		{"killed at once", lines[0], "no digest to compare with", false, false},
+		{"killed after a reset", string(b) + lines[0], "goes on after the last", true, false},
+	} {
+		r, err := Replay(bg, strings.NewReader(c.text), ReplayOptions{Open: fakeOpener(fakeOptions{})})
+		if err != nil || !r.OK {
+			t.Errorf("%s: %+v, %v", c.name, r, err)
+			continue
+		}
+		if r.Checkpoints > 0 != c.checkpoints || c.digest != (r.Recorded == r.Digest) || !c.digest && r.Recorded != "" || !strings.Contains(r.String(), c.says) {
+			t.Errorf("%s: recorded %q, digest %q, %d checkpoints: %s", c.name, r.Recorded, r.Digest, r.Checkpoints, r)
+		}
 	}
 }
 
