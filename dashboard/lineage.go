@@ -180,9 +180,9 @@ func isSwitch(name string) bool {
 	return strings.HasPrefix(name, "opt.") && strings.Count(name, ".") == 2
 }
 
-// isGroup is true for a knob that only says whether others are on.
+// isGroup is true for a knob that only sets others, and reads what they say.
 func isGroup(name string) bool {
-	return strings.HasPrefix(name, "opt.") && strings.Count(name, ".") == 1 && name != "opt.co"
+	return name == "workload.remote" || strings.HasPrefix(name, "opt.") && strings.Count(name, ".") == 1 && name != "opt.co"
 }
 
 // knobState is a knob as the page needs it.

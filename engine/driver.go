@@ -265,7 +265,7 @@ func (d *driver) set(v Knobs) error {
 		}
 	}
 	for _, name := range w.knobs {
-		if knobByName[name].Live {
+		if knobByName[name].Live && !isGroup(name) {
 			if err := d.bench.Set(strings.TrimPrefix(name, "workload."), v[name]); err != nil {
 				return err
 			}

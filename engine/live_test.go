@@ -44,6 +44,9 @@ func randomChange(r *rand.Rand, s *System) Knobs {
 				k["fault.drop"], k["workload.theta"] = pick(0.0, 0.01), pick(0.0, 0.9)
 			case 8:
 				k["workload.remote.order_line"], k["workload.remote.payment"] = 10*r.IntN(101), 10*r.IntN(101)
+				if r.IntN(2) == 0 {
+					k = Knobs{"workload.remote": 10*r.IntN(101) - 10*r.IntN(2)}
+				}
 				k["fault.nic_slowdown"] = pick(1.0, 4.0)
 			}
 		}

@@ -141,7 +141,11 @@ func deriveGroups(v Knobs, c txn.Config) {
 	}
 }
 
+// isGroup says whether a knob only sets others, and reads what they say.
 func isGroup(knob string) bool {
+	if knob == remoteKnob {
+		return true
+	}
 	for _, o := range opts {
 		if knob == o.group() {
 			return true

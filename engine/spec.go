@@ -143,6 +143,13 @@ func (s Spec) With(k Knobs) (Spec, error) {
 			}
 		}
 	}
+	if n, ok := set[remoteKnob]; n == remoteDiffer {
+		delete(set, remoteKnob)
+	} else if ok {
+		for _, m := range remoteMembers {
+			delete(out.Set, m)
+		}
+	}
 	if off, ok := set["nvm.h3"]; ok && off != (out.Set["nvm.h3"] == true) { // see apply
 		delete(out.Set, "ddio")
 	}
@@ -205,7 +212,7 @@ func Resolve(spec Spec) (Knobs, error) {
 	return v, nil
 }
 
-// apply puts parsed settings onto resolved values: the preset first (unless ""), then group knobs,
+// apply puts parsed settings onto resolved values: the preset first (unless ""), then knobs that set others,
 // then the rest, and what follows from Table 4-1.
 func apply(v Knobs, set Knobs, preset string) {
 	if preset != "" {
@@ -225,9 +232,11 @@ func apply(v Knobs, set Knobs, preset string) {
 			}
 		}
 	}
+	setRemote(v, set)
 	for name, x := range set { // order-free: fills a map
 		v[name] = x
 	}
+	deriveRemote(v)
 	followTable(v, set, was)
 }
 

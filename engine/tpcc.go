@@ -13,7 +13,32 @@ var tpccMix = []string{"new-order", "payment", "order-status", "delivery", "stoc
 // tpccKnobNames are what TPC-C reads; TPC-C/no the first seven.
 var tpccKnobNames = []string{
 	"workload.warehouses", "workload.districts", "workload.customers", "workload.items", "workload.rollbacks", "workload.orders", "workload.scale",
-	"workload.remote.order_line", "workload.remote.payment",
+	"workload.remote.order_line", "workload.remote.payment", remoteKnob,
+}
+
+// remoteKnob sets both probabilities of TPC-C alike, as opt.or does the switches of phases.
+const (
+	remoteKnob   = "workload.remote"
+	remoteDiffer = -1 // how it reads while they differ, as the standard's do
+)
+
+var remoteMembers = []string{"workload.remote.order_line", "workload.remote.payment"}
+
+// setRemote puts the knob's value, if a change names it, on its members.
+func setRemote(v, set Knobs) {
+	if n, ok := set[remoteKnob]; ok && n != remoteDiffer {
+		for _, m := range remoteMembers {
+			v[m] = n
+		}
+	}
+}
+
+// deriveRemote makes it read what its members say.
+func deriveRemote(v Knobs) {
+	v[remoteKnob] = v[remoteMembers[0]]
+	if v[remoteMembers[1]] != v[remoteMembers[0]] {
+		v[remoteKnob] = remoteDiffer
+	}
 }
 
 func newTPCC(v Knobs, newOrderOnly bool) (workload.Bench, error) {
@@ -115,6 +140,8 @@ func tpccKnobs(only func(name string) func(v Knobs) string) []entry {
 			Doc: "TPC-C: how many new orders a district has rows for, besides the initial ones and at least one per coroutine of a warehouse, and a warehouse as many for payments of each of its districts. TPC-E: how many new trades a machine has rows for. They take memory only when used. A run that needs more ends with an error."}),
 		row(Knob{Name: "workload.rollbacks", Kind: KindInt, Default: 10, Min: 0, Max: 1000, Unit: "per mille", Label: "Rollbacks", Live: true,
 			Doc: "Share of the new-orders that name an item that does not exist, or of the trade-orders, that are rolled back."}),
+		row(Knob{Name: remoteKnob, Kind: KindInt, Default: remoteDiffer, Min: remoteDiffer, Max: 1000, Unit: "per mille", Label: "Remote accesses", Live: true,
+			Doc: "Sets workload.remote.order_line and workload.remote.payment alike. Reads -1 while they differ, as the standard's 10 and 150 do; to set -1 changes neither."}),
 		row(Knob{Name: "workload.remote.order_line", Kind: KindInt, Default: 10, Min: 0, Max: 1000, Unit: "per mille", Label: "Remote order lines", Live: true,
 			Doc: "Share of the order lines whose goods come from another warehouse."}),
 		row(Knob{Name: "workload.remote.payment", Kind: KindInt, Default: 150, Min: 0, Max: 1000, Unit: "per mille", Label: "Remote payments", Live: true,

@@ -2,8 +2,71 @@ package engine
 
 import (
 	"context"
+	"reflect"
 	"testing"
 )
+
+// workload.remote sets both of TPC-C's probabilities, single ones of the same change win, and it reads what they say.
+func TestRemoteOfTPCC(t *testing.T) {
+	type read struct{ remote, line, payment int }
+	of := func(v Knobs) read {
+		return read{v.int(remoteKnob), v.int("workload.remote.order_line"), v.int("workload.remote.payment")}
+	}
+	spec := company("tpcc", nil)
+	s := open(t, spec)
+	for _, x := range []struct {
+		set  Knobs
+		want read
+	}{
+		{nil, read{-1, 10, 150}},
+		{Knobs{"workload.remote": 500}, read{500, 500, 500}},
+		{Knobs{"workload.remote": -1}, read{500, 500, 500}},
+		{Knobs{"workload.remote.payment": 20}, read{-1, 500, 20}},
+		{Knobs{"workload.remote": -1}, read{-1, 500, 20}},
+		{Knobs{"workload.remote.order_line": 20}, read{20, 20, 20}},
+		{Knobs{"workload.remote": 0, "workload.remote.payment": 7}, read{-1, 0, 7}},
+		{Knobs{"workload.remote": "1000"}, read{1000, 1000, 1000}},
+	} {
+		var err error
+		if spec, err = spec.With(x.set); err != nil {
+			t.Fatal(err)
+		}
+		v, err := Resolve(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Set(x.set, ""); err != nil {
+			t.Fatal(err)
+		}
+		if of(v) != x.want || of(s.values) != x.want {
+			t.Errorf("%v: a spec has %v, a system that runs %v, want %v", x.set, of(v), of(s.values), x.want)
+		}
+		short, err := SpecOf("", v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, again := range []Spec{short, {Set: v}} {
+			if w, err := Resolve(again); err != nil || !reflect.DeepEqual(v, w) {
+				t.Errorf("%v became %v: %v", x.set, of(w), err)
+			}
+		}
+	}
+	var active []string
+	for _, w := range workloadNames() {
+		list, err := Describe(Spec{Workload: w})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range list {
+			if k.Name == remoteKnob && k.Active {
+				active = append(active, w)
+			}
+		}
+	}
+	if !reflect.DeepEqual(active, []string{"tpcc"}) {
+		t.Errorf("workload.remote is active with %v", active)
+	}
+}
 
 // Fewer districts make new-orders meet more often, more take more memory, and the twelve conditions hold.
 func TestDistrictsOfAWarehouse(t *testing.T) {
