@@ -201,7 +201,8 @@ func (b *Bank) one(r *r2.Rand) uint64 {
 	return b.hot.DrawCold(r)
 }
 
-// two draws two different customers, both hot or both not.
+// two draws two different customers, both hot or both not. Of a kind that has one
+// alone no two can come: they come of the other kind, or of all.
 func (b *Bank) two(r *r2.Rand) (x, y uint64) {
 	if b.zipf != nil {
 		for x = b.one(r); ; {
@@ -210,9 +211,13 @@ func (b *Bank) two(r *r2.Rand) (x, y uint64) {
 			}
 		}
 	}
+	cold := b.customers - b.hot.Hot()
 	draw := b.hot.DrawCold
-	if int(r.Uint64n(100)) < b.opt.HotPercent && b.hot.Hot() > 1 {
+	switch hot := int(r.Uint64n(100)) < b.opt.HotPercent; {
+	case b.hot.Hot() > 1 && (hot || cold == 1):
 		draw = b.hot.DrawHot
+	case cold == 1: // and one is hot
+		draw = func(r *r2.Rand) uint64 { return r.Uint64n(b.customers) }
 	}
 	for x = draw(r); ; {
 		if y = draw(r); y != x {

@@ -38,6 +38,29 @@ func TestThesis(t *testing.T) {
 	}
 }
 
+// TestDrawsOfFew: however few are hot or not, two different customers come.
+func TestDrawsOfFew(t *testing.T) {
+	for _, x := range []struct {
+		customers uint64
+		permille  int
+	}{{2, 40}, {3, 40}, {3, 700}, {2, 1000}, {100, 999}, {100, 1000}, {1000, 999}} {
+		b, err := New(Options{HotPermille: x.permille})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.customers = x.customers
+		if b.hot, err = workload.NewHotSet(b.customers, x.permille); err != nil {
+			t.Fatal(err)
+		}
+		r := sim.New(sim.Options{Seed: 1}).Stream("draws", 0)
+		for range 1_000 {
+			if p, q := b.two(r); p == q || p >= x.customers || q >= x.customers {
+				t.Fatalf("%d customers, %d per mille hot: customers %d and %d", x.customers, x.permille, p, q)
+			}
+		}
+	}
+}
+
 // TestDraws: nine of ten customers are hot, two are never the same.
 func TestDraws(t *testing.T) {
 	b, err := New(Options{})
