@@ -70,7 +70,7 @@ func localTPCC(v Knobs, newOrderOnly bool) int {
 
 // validTPCC holds the rule of how many new orders a district has rows for: one for the first order of each
 // coroutine that orders at a warehouse, as they may all fall into one district. With fewer a run ends almost
-// as soon as it begins.
+// as soon as it begins. And TPC-C/no has goods come from other warehouses: there has to be one.
 func validTPCC(v Knobs) error {
 	w := workloadOf(v).name
 	if w != "tpcc" && w != "tpcc-no" || w == "tpcc" && v.int("workload.mix.new-order") == 0 {
@@ -86,7 +86,9 @@ func validTPCC(v Knobs) error {
 			threads += threadsOf(v, m)
 		}
 	}
-	warehouses *= servers
+	if warehouses *= servers; w == "tpcc-no" && warehouses == 1 {
+		return invalid("workload.warehouses", v.int("workload.warehouses"), "set workload.warehouses=2 or more, or use more machines or threads", "tpcc-no takes every order line from another warehouse than the terminal's, and there is one alone")
+	}
 	first := (threads*coroutines(v) + warehouses - 1) / warehouses
 	if n := v.int("workload.orders"); n < first {
 		return invalid("workload.orders", n, fmt.Sprintf("set workload.orders=%d or more, or fewer coroutines", first),

@@ -31,7 +31,7 @@ func validTPCE(v Knobs) error {
 		return nil
 	}
 	if customers, trades := scaled(v, "workload.customers"), v.int("workload.trades"); customers*trades > tpce.MostTrades {
-		return invalid("workload.trades", trades, "use fewer of one of them", "with workload.customers of %d a machine begins with more than %d trades per account of all customers", customers, tpce.MostTrades)
+		return invalid("workload.trades", trades, "use fewer of one of them", "with %d customers of five accounts on each machine the product of customers and trades is more than %d", customers, tpce.MostTrades)
 	}
 	return nil
 }

@@ -251,7 +251,12 @@ func workloadKnobs() []entry {
 		{Knob: Knob{Name: "workload.theta", Kind: KindFloat, Default: 0.0, Min: 0.0, Max: 1.99, Label: "Zipf constant", Section: "4.3", Group: groupWorkload, Live: true,
 			Doc: "Draws accounts by a zipfian distribution with this constant in place of the hot set. 0: the hot set."}, inactive: only("workload.theta")},
 		{Knob: Knob{Name: "workload.payload", Kind: KindBytes, Default: 64, Min: 8, Max: octopus.MaxPayload, Unit: "bytes", Label: "Payload", Section: "2.2.4", Group: groupWorkload, Live: true,
-			Doc: "Bytes per request, or per object of one. An RPC carries 4,080 at most."}, inactive: only("workload.payload"), byLoad: map[string]any{octopus.Name: 4096}},
+			Doc: "Bytes per request, or per object of one. An RPC carries 4,088 at most, that of a two-sided write 4,080."}, inactive: func(v Knobs) string {
+			if why := only("workload.payload")(v); why != "" || v.text("workload") != "micro-atomic" {
+				return why
+			}
+			return "an atomic has 8 bytes"
+		}, byLoad: map[string]any{octopus.Name: 4096}},
 		{Knob: Knob{Name: "workload.payload_max", Kind: KindBytes, Default: messageRoom, Min: 256, Max: messageRoom, Unit: "bytes", Label: "Largest payload", Section: "2.2.4", Group: groupWorkload,
 			Doc: "How far the payload of messages and writes may be raised while they run. The less, the smaller are the receive buffers, and the faster is the simulation of large clusters."}, inactive: func(v Knobs) string {
 			if w := workloadOf(v); !w.reads("workload.payload") || w.name == octopus.Name {
