@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -105,6 +106,61 @@ func TestZipf(t *testing.T) {
 	if _, err := NewZipf(10, 2); err == nil {
 		t.Error("constant 2 is accepted")
 	}
+}
+
+// fits is the chi-square test of counts against weights, at five standard deviations.
+func fits(t *testing.T, what string, counts, weights []float64) {
+	t.Helper()
+	n, total, chi := 0.0, 0.0, 0.0
+	for i := range counts {
+		n, total = n+counts[i], total+weights[i]
+	}
+	for i, c := range counts {
+		want := n * weights[i] / total
+		chi += (c - want) * (c - want) / want
+	}
+	if free := float64(len(counts) - 1); math.Abs(chi-free) > 5*math.Sqrt(2*free) {
+		t.Errorf("%s: chi-square of %.0f with %.0f degrees of freedom", what, chi, free)
+	}
+}
+
+// TestShapes: ranks have the zipfian weights, the flat tail included, and hot and cold
+// items come equally often each.
+func TestShapes(t *testing.T) {
+	r := random()
+	for _, theta := range []float64{0, 0.5, 0.99, 1, 1.99} {
+		const n = 4_000
+		z, err := NewZipf(n, theta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts, weights := make([]float64, 200), make([]float64, 200)
+		for i := range n { // twenty to a class, so that each has some
+			weights[i/20] += math.Pow(float64(i+1), -theta)
+		}
+		for range 400_000 {
+			counts[z.Draw(r)/20]++
+		}
+		fits(t, fmt.Sprintf("zipf %g", theta), counts, weights)
+	}
+	h, err := NewHotSet(1_003, 40)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hot, cold, even := make([]float64, h.Hot()), make([]float64, 1_003), make([]float64, 1_003)
+	for range 200_000 {
+		hot[h.DrawHot(r)/h.At(1)]++
+		cold[h.DrawCold(r)]++
+	}
+	for i := range even {
+		even[i] = 1
+	}
+	for i := range h.Hot() { // from behind, so that no other hot one moves
+		at := h.At(h.Hot() - 1 - i)
+		cold = append(cold[:at], cold[at+1:]...)
+	}
+	fits(t, "hot items", hot, even[:len(hot)])
+	fits(t, "cold items", cold, even[:len(cold)])
 }
 
 // TestPower: our own powers agree with the library's.
