@@ -40,6 +40,21 @@ func TestLiveKnobs(t *testing.T) {
 	}
 }
 
+// A knob that a workload does not look at says so.
+func TestPayloadOfAtomics(t *testing.T) {
+	for w, want := range map[string]string{"micro-atomic": "an atomic has 8 bytes", "micro-read": "", "smallbank": "workload smallbank does not use it"} {
+		list, err := Describe(Spec{Workload: w})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range list {
+			if k.Name == "workload.payload" && (k.InactiveBecause != want || k.Active != (want == "")) {
+				t.Errorf("%s: active %v, %q", w, k.Active, k.InactiveBecause)
+			}
+		}
+	}
+}
+
 // Table 4-1, copied from the thesis: columns OR I, OR II, DB I, DB II, PA I, PA II.
 func TestTable41(t *testing.T) {
 	for phase, want := range map[string][6]bool{
