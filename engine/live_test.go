@@ -448,10 +448,31 @@ func TestVersionOfNobodyIsSeen(t *testing.T) {
 	if err := s.Drain(); err != nil {
 		t.Fatal(err)
 	}
+	found(t, s, history.UnknownVersion)
+}
+
+// A value that changes without its version is seen by who reads it.
+func TestValueOfNobodyIsSeen(t *testing.T) {
+	s := open(t, small(nil))
+	advance(t, s, 200_000)
+	s.load.db.EachTouched(smallbank.Checking, func(key uint64) {
+		at, _ := s.load.db.Table(smallbank.Checking).Find(key)
+		s.cl.Mem(at.Machine).Bytes(at.Addr+records.ValueOffset, 8)[0] ^= 1
+	})
+	advance(t, s, 200_000)
+	if err := s.Drain(); err != nil {
+		t.Fatal(err)
+	}
+	found(t, s, history.WrongValue)
+}
+
+// found fails the test unless the checks have found an anomaly of the kind.
+func found(t *testing.T, s *System, kind string) {
+	t.Helper()
 	for _, a := range s.Result().Checks.Anomalies {
-		if a.Kind == history.UnknownVersion {
+		if a.Kind == kind {
 			return
 		}
 	}
-	t.Error(s.Result().checksText())
+	t.Errorf("no anomaly %s: %s", kind, s.Result().checksText())
 }

@@ -15,7 +15,9 @@
 // contradictions, reads of aborted (G1a) and intermediate (G1b) versions, lost
 // updates, and what can only come from a broken protocol: versions installed
 // twice or not advanced, versions that nobody installed, overwritten versions
-// that were never committed. A history without any of them has a serial order
+// that were never committed, and versions with two values, where the transactions
+// give sums of them: the graph is one of versions, and what a body computed from a
+// value that did not belong to its version would pass unseen. A history without any of them has a serial order
 // that respects real time, and the tests hold that against a checker that tries
 // all orders. Each anomaly comes with its cycle and a sentence. Which of them
 // break a claim is listed beside their names.

@@ -145,6 +145,22 @@ func (r *Recorder) noteIntermediate(v, reader int32) {
 	})
 }
 
+// noteWrongValue reports that the newest transaction has another value of version n than
+// its writer or an earlier reader.
+func (r *Recorder) noteWrongValue(n int32) {
+	v := &r.now.versions[n]
+	if v.told {
+		return
+	}
+	v.told = true
+	k, seq := r.version(n)
+	r.Note(Anomaly{
+		Kind:  WrongValue,
+		Text:  r.name(r.last()) + " has another value of " + r.at(k, seq) + " than those before it",
+		Cycle: []Step{r.step(r.now.txns[r.last()].id, "", k, seq)},
+	})
+}
+
 // noteUnknown reports that t touched version n, which no committed transaction installed.
 func (r *Recorder) noteUnknown(n, t int32, wrote bool) {
 	k, seq := r.version(n)

@@ -1,6 +1,9 @@
 package history
 
-import "strconv"
+import (
+	"encoding/binary"
+	"strconv"
+)
 
 // Key names a record in the whole cluster: the table in the top byte, the key
 // within the table below it.
@@ -43,6 +46,22 @@ type Write struct {
 	New uint64
 }
 
+// Sum is a short name for a value, never 0. Values of different names differ, and those of
+// one name are the same but for chance.
+func Sum(value []byte) uint64 {
+	const prime = 0x9e3779b97f4a7c15
+	h := uint64(len(value)+1) * prime
+	for ; len(value) >= 8; value = value[8:] {
+		h = (h ^ binary.LittleEndian.Uint64(value)) * prime
+		h ^= h >> 32
+	}
+	for _, b := range value {
+		h = (h ^ uint64(b)) * prime
+		h ^= h >> 32
+	}
+	return max(h, 1)
+}
+
 // Txn is one attempt of a transaction.
 type Txn struct {
 	ID      uint64 // unique; what texts call it
@@ -55,6 +74,9 @@ type Txn struct {
 	// Writes of an attempt that did not commit are those whose bytes it put into
 	// a record all the same. A correct protocol has none.
 	Writes []Write
+	// Sums of the values, see Sum, in the order of Reads and of Writes: of none, or of
+	// all. 0 is that of a value nobody looked at.
+	ReadSums, WriteSums []uint64
 }
 
 // Mode says how much of the history is checked.
@@ -83,6 +105,7 @@ const (
 	DuplicateVersion = "duplicate-version" // any: two installs of one version, or one that did not advance it
 	UnknownVersion   = "unknown-version"   // any: a version that nobody installed
 	DirtyWrite       = "dirty-write"       // any: overwrote a version that was never committed
+	WrongValue       = "wrong-value"       // any: a version with another value than its writer gave it, or another reader saw
 	G0               = "G0"                // read uncommitted: cycle of overwrites
 	G1a              = "G1a"               // read committed: read of an aborted version
 	G1b              = "G1b"               // read committed: read of an intermediate version

@@ -9,6 +9,7 @@ type keyState struct {
 	base    uint64 // sequence of that version
 	baseEnd int64  // End of its writer, or one of the two below
 	baseID  uint64 // ID of its writer
+	baseSum uint64 // of its value, 0 if nobody said
 	newest  int32  // versions in the window, by falling sequence
 	round   uint32 // the check before which the record was last touched
 }

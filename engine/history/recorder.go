@@ -169,6 +169,10 @@ func (r *Recorder) Add(t *Txn) {
 	r.leave(t.Session)
 }
 
+// Wants says that accesses to k are checked: whoever records one may spare itself the sum
+// of its value otherwise.
+func (r *Recorder) Wants(k Key) bool { return r.opt.Mode != Off && r.keep(k) }
+
 func (r *Recorder) keep(k Key) bool {
 	return r.opt.Mode == Full || sampled(k, r.opt.SampleEvery)
 }
@@ -183,19 +187,27 @@ func (r *Recorder) insert(t *Txn) bool {
 	for i := range t.Reads {
 		if a := &t.Reads[i]; r.keep(a.Key) {
 			touched = true
-			r.read(r.key(a.Key), a.Version)
+			r.read(r.key(a.Key), a.Version, sumAt(t.ReadSums, i))
 		}
 	}
 	for i := range t.Writes {
 		if a := &t.Writes[i]; r.keep(a.Key) {
 			touched = true
-			r.write(r.key(a.Key), a.Old, a.New)
+			r.write(r.key(a.Key), a.Old, a.New, sumAt(t.WriteSums, i))
 		}
 	}
 	if !touched {
 		w.txns = w.txns[:len(w.txns)-1]
 	}
 	return touched
+}
+
+// sumAt is the i-th of the sums, 0 if there are none.
+func sumAt(sums []uint64, i int) uint64 {
+	if sums == nil {
+		return 0
+	}
+	return sums[i]
 }
 
 // key is the state of k, marked as touched now.
@@ -214,7 +226,7 @@ func (r *Recorder) settle(ks *keyState, seq uint64) {
 }
 
 // read makes the newest transaction a reader.
-func (r *Recorder) read(key int32, seq uint64) {
+func (r *Recorder) read(key int32, seq, sum uint64) {
 	w, ks := &r.now, &r.keys.states[key]
 	r.settle(ks, seq)
 	if ks.hasBase() && seq < ks.base {
@@ -226,11 +238,14 @@ func (r *Recorder) read(key int32, seq uint64) {
 		r.noteIntermediate(v, int32(len(w.txns)-1))
 	}
 	w.addRead(v)
+	if w.say(ks, v, sum) {
+		r.noteWrongValue(v)
+	}
 }
 
 // write makes the newest transaction a writer, and reports what one look at the
 // versions before and after shows.
-func (r *Recorder) write(key int32, old, seq uint64) {
+func (r *Recorder) write(key int32, old, seq, sum uint64) {
 	w, ks := &r.now, &r.keys.states[key]
 	t := int32(len(w.txns) - 1)
 	r.settle(ks, old)
@@ -261,6 +276,9 @@ func (r *Recorder) write(key int32, old, seq uint64) {
 		}
 	}
 	w.addWrite(v, o)
+	if w.say(ks, v, sum) {
+		r.noteWrongValue(v)
+	}
 	for _, i := range [2]int32{v, o} {
 		if i == none || w.versions[i].flags&intermediate == 0 {
 			continue
@@ -366,7 +384,7 @@ func (r *Recorder) decide(horizon int64, final bool) {
 		oldest := !ks.hasBase() && v.older == none && v.flags&isAborted == 0
 		unsure := r.nStuck > 0 || !final
 		if oldest && (r.opt.Initial == 0 || r.forgot || unsure) {
-			ks.base, ks.baseEnd = v.seq, unborn
+			ks.base, ks.baseEnd, ks.baseSum = v.seq, unborn, v.sum
 		} else if !unsure && w.txns[t].told&toldOrigin == 0 {
 			w.txns[t].told |= toldOrigin
 			r.noteUnknown(n, t, wrote)
@@ -392,7 +410,7 @@ func (r *Recorder) turn() {
 			}
 			v := &old.versions[a.version]
 			if ks := &r.keys.states[v.key]; !ks.hasBase() || v.seq > ks.base {
-				ks.base, ks.baseEnd, ks.baseID = v.seq, n.end, n.id
+				ks.base, ks.baseEnd, ks.baseID, ks.baseSum = v.seq, n.end, n.id, v.sum
 			}
 		}
 	}
@@ -422,7 +440,7 @@ func (r *Recorder) move(n *node) {
 		ks := &r.keys.states[from.key]
 		if !a.write {
 			if !ks.hasBase() || from.seq >= ks.base {
-				w.addRead(w.find(ks, from.key, from.seq))
+				w.addRead(w.take(ks, from))
 			}
 			continue
 		}
@@ -431,11 +449,11 @@ func (r *Recorder) move(n *node) {
 		}
 		o := none
 		if a.other != none {
-			if seq := old.versions[a.other].seq; !ks.hasBase() || seq >= ks.base {
-				o = w.find(ks, from.key, seq)
+			if was := &old.versions[a.other]; !ks.hasBase() || was.seq >= ks.base {
+				o = w.take(ks, was)
 			}
 		}
-		w.addWrite(w.find(ks, from.key, from.seq), o)
+		w.addWrite(w.take(ks, from), o)
 	}
 }
 

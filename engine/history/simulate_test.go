@@ -108,6 +108,11 @@ func takeEffect(rnd *rand.Rand, s shape, t *Txn, state, before []uint64, flaw st
 			old, flaw = old+100, ""
 		}
 		t.Reads = append(t.Reads, Read{key, old})
+		sum := 1000*uint64(k) + old
+		if flaw == "value" {
+			sum, flaw = sum+1, ""
+		}
+		t.ReadSums = append(t.ReadSums, sum)
 		if i < s.reads {
 			continue
 		}
@@ -116,6 +121,7 @@ func takeEffect(rnd *rand.Rand, s shape, t *Txn, state, before []uint64, flaw st
 			old, flaw = before[k], ""
 		}
 		t.Writes = append(t.Writes, Write{key, old, old + 2})
+		t.WriteSums = append(t.WriteSums, 1000*uint64(k)+old+2)
 		before[k], state[k] = state[k], old+2
 	}
 }

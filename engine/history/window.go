@@ -49,6 +49,8 @@ type version struct {
 	readers int32 // list of accesses
 	older   int32 // next version of the key in the window
 	flags   uint8
+	told    bool   // that it has two values
+	sum     uint64 // of its value, 0 if nobody said
 }
 
 const (
@@ -87,11 +89,32 @@ func (w *window) find(ks *keyState, key int32, seq uint64) int32 {
 	})
 	v := &w.versions[n]
 	if ks.hasBase() && seq == ks.base {
-		v.flags = isBase
+		v.flags, v.sum = isBase, ks.baseSum
 	} else {
 		w.open = append(w.open, n)
 	}
 	return n
+}
+
+// take is find for a version of another window.
+func (w *window) take(ks *keyState, from *version) int32 {
+	n := w.find(ks, from.key, from.seq)
+	v := &w.versions[n]
+	v.sum, v.told = from.sum, from.told
+	return n
+}
+
+// say is what a transaction says of the value of version n. It reports whether that
+// contradicts what was said before.
+func (w *window) say(ks *keyState, n int32, sum uint64) (contradicts bool) {
+	v := &w.versions[n]
+	if v.sum == 0 {
+		v.sum = sum
+		if v.flags&isBase != 0 {
+			ks.baseSum = sum
+		}
+	}
+	return sum != 0 && sum != v.sum && v.flags&ambiguous == 0
 }
 
 // installed says that the version's origin is known.

@@ -56,6 +56,55 @@ func TestWindowFindsWhatTheWholeShows(t *testing.T) {
 	}
 }
 
+// A value that does not belong to its version is found while its writer is in the window and
+// when it has long left it, and nothing else is: the versions are as they should be.
+func TestWrongValues(t *testing.T) {
+	for seed := range uint64(100) {
+		s := shape{
+			seed: seed, txns: 400, sessions: 2 + int(seed%9), keys: 3 + int(seed%40), reads: 2, writes: 1,
+			flaws: []string{"value"},
+		}
+		if seed%4 != 0 {
+			s.flaw = 0.01
+		}
+		calls := simulate(s)
+		for _, initial := range []uint64{0, 2} {
+			whole := Check(transactions(calls), Options{Initial: initial, Anomalies: 1000})
+			r := narrow(Options{Initial: initial, Window: 1, Anomalies: 1000}, 5)
+			play(r, calls)
+			part := r.Finish()
+			if whole.OK != (s.flaw == 0) || part.OK != whole.OK {
+				t.Fatalf("seed %d, share of flaws %g: whole %v, window %v", seed, s.flaw, whole.OK, part.OK)
+			}
+			for _, a := range append(whole.Anomalies, part.Anomalies...) {
+				if a.Kind != WrongValue || !a.Breaks {
+					t.Fatalf("seed %d: %+v", seed, a)
+				}
+			}
+			if part.Count < whole.Count { // of a version that comes into the window again it tells again
+				t.Errorf("seed %d: %d versions with two values, of the window %d", seed, whole.Count, part.Count)
+			}
+		}
+	}
+}
+
+func TestSum(t *testing.T) {
+	value := make([]byte, 21)
+	seen := map[uint64]bool{Sum(nil): true}
+	for n := 1; n <= len(value); n++ { // its length counts, and each of its bits
+		for i := range n {
+			for bit := range 8 {
+				value[i] ^= 1 << bit
+				seen[Sum(value[:n])] = true
+				value[i] ^= 1 << bit
+			}
+		}
+	}
+	if want := 1 + 8*len(value)*(len(value)+1)/2; len(seen) != want || seen[0] {
+		t.Errorf("%d names, want %d", len(seen), want)
+	}
+}
+
 // A history that fits into the window gives the same report, however often it
 // is checked on the way.
 func TestWideWindowIsTheWhole(t *testing.T) {

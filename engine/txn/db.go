@@ -121,6 +121,8 @@ type historyOf struct {
 	txn    history.Txn
 	reads  []history.Read
 	writes []history.Write
+	// Of their values.
+	readSums, writeSums []uint64
 }
 
 // table is a table with what transactions ask of it often.

@@ -130,6 +130,7 @@ func (tx *Tx) readLocal(a *access) {
 	a.value = tx.mem.take(len(row) - valueAt)
 	copy(a.value, record.Value(row))
 	a.seq, a.state, a.direct = record.Seq(row), fetched, true
+	tx.sumUp(a)
 }
 
 // askAll sends one RPC per machine with all records that are asked of it, more
@@ -224,6 +225,7 @@ func (tx *Tx) acceptRead(a *access) {
 	if tx.readable(row) {
 		a.value, a.seq, a.state = record.Value(row), record.Seq(row), fetched
 		a.direct = record.OneLine(uint64(a.loc.Addr), a.table.rowBytes)
+		tx.sumUp(a)
 	}
 }
 
@@ -255,6 +257,7 @@ func (tx *Tx) acceptReply(a *access) {
 	}
 	if tx.readable(row) {
 		a.value, a.seq, a.state, a.direct = record.Value(row), record.Seq(row), fetched, true
+		tx.sumUp(a)
 	}
 }
 

@@ -27,6 +27,15 @@ func (tx *Tx) beginHistory() {
 	}
 }
 
+// sumUp names the value that came with a version, before the body can do anything to it:
+// of all who read a version, the part that updates write has to be the same. So the
+// history sees a value that does not belong to its version.
+func (tx *Tx) sumUp(a *access) {
+	if r := tx.db.opt.Recorder; r != nil && r.Wants(history.MakeKey(a.table.id, a.key)) && !a.table.constant {
+		a.sum = history.Sum(a.value[:a.table.written])
+	}
+}
+
 // endHistory records the attempt at its decision, before anybody can see its
 // writes. An attempt that did not commit never put a byte into a record.
 func (tx *Tx) endHistory(err error) {
@@ -40,6 +49,7 @@ func (tx *Tx) endHistory(err error) {
 	}
 	h := &tx.db.hist
 	h.reads, h.writes = h.reads[:0], h.writes[:0]
+	h.readSums, h.writeSums = h.readSums[:0], h.writeSums[:0]
 	for i := range tx.set {
 		a := &tx.set[i]
 		if a.state != fetched || a.table.constant {
@@ -47,14 +57,21 @@ func (tx *Tx) endHistory(err error) {
 		}
 		k := history.MakeKey(a.table.id, a.key)
 		h.reads = append(h.reads, history.Read{Key: k, Version: a.seq})
-		if a.out != nil {
-			h.writes = append(h.writes, history.Write{Key: k, Old: a.seq, New: u64(a.out)})
+		h.readSums = append(h.readSums, a.sum)
+		if a.out == nil {
+			continue
 		}
+		h.writes = append(h.writes, history.Write{Key: k, Old: a.seq, New: u64(a.out)})
+		sum := uint64(0)
+		if r.Wants(k) {
+			sum = history.Sum(a.out[8:])
+		}
+		h.writeSums = append(h.writeSums, sum)
 	}
 	tx.db.nextID++
 	h.txn = history.Txn{
 		ID: tx.db.nextID, Type: tx.typ, Session: tx.c.ID(), Begin: tx.attemptBegin, End: tx.decision,
-		Status: history.Committed, Reads: h.reads, Writes: h.writes,
+		Status: history.Committed, Reads: h.reads, Writes: h.writes, ReadSums: h.readSums, WriteSums: h.writeSums,
 	}
 	r.Add(&h.txn)
 }

@@ -34,6 +34,7 @@ type access struct {
 	key     uint64
 	loc     kv.Location // where it is, once known
 	seq     uint64      // the version that was read
+	sum     uint64      // of its value, for the history; 0: nobody asks
 	machine int16       // its primary
 	state   accessState
 	located bool // loc is valid
