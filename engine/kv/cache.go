@@ -39,6 +39,7 @@ type Cache struct {
 	bytes   uint64
 
 	bits    []uint64 // by record number: present and used
+	roster  *roster  // nil: sets are short enough to be searched
 	filled  []uint64 // bits by set: it has what Fill brings; nil: nothing is to be filled
 	popular func(table uint8, key uint64) bool
 	seeded  bool     // Fill found entries
@@ -119,6 +120,7 @@ func (x *Cache) setSize(bytes uint64) error {
 	}
 	x.bytes, x.sets = bytes, bytes/lineBytes
 	x.places = x.sets
+	x.roster = newRoster(&x.scatter)
 	x.stats.Capacity = x.sets * setEntries
 	return nil
 }
@@ -216,13 +218,13 @@ func (x *Cache) put(t *Table, key uint64, r Ref, e entry) {
 		if home {
 			return
 		}
-		clearBit(x.bits, present(e.number))
+		x.leave(x.place(e.hash), e.number)
 		x.stats.Entries--
 	}
 	x.makeRoom(e)
 	x.stats.Entries++
 	if home {
-		setBit(x.bits, present(e.number))
+		x.enter(x.place(e.hash), e.number)
 		clearBit(x.bits, used(e.number))
 		return
 	}
@@ -241,7 +243,7 @@ func (x *Cache) forget(t *Table, key uint64, e entry) {
 	case i >= 0:
 		x.moved.remove(i)
 	case e.fixed && getBit(x.bits, present(e.number)):
-		clearBit(x.bits, present(e.number))
+		x.leave(x.place(e.hash), e.number)
 	default:
 		return
 	}
@@ -292,7 +294,9 @@ func (x *Cache) keepFixed(taken []uint8, used bool) {
 		}
 		for ; word != 0; word &= word - 1 {
 			n := uint64(w)*32 + uint64(bits.TrailingZeros64(word))/2
-			if !x.take(taken, x.place(x.hash(n))) {
+			if set := x.place(x.hash(n)); x.take(taken, set) {
+				x.roster.add(set, n)
+			} else {
 				clearBit(x.bits, present(n))
 			}
 		}

@@ -2,6 +2,7 @@ package kv
 
 import (
 	"cmp"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -419,5 +420,51 @@ func BenchmarkCacheEvict(b *testing.B) {
 		key := i % keys
 		_, j, _ := tb.shardOf(key)
 		x.put(tb, key, homeRef(j), x.entryOf(tb, key))
+	}
+}
+
+// Where sets have many hash values each their entries are listed, and the lists say what the bits say,
+// also when the cache has grown and shrunk.
+func TestRoster(t *testing.T) {
+	const keys = 20_000
+	tb := geometry(t, keys, 2, 2, false)
+	x, err := NewCache(nil, 0, []*Table{tb}, 16*lineBytes, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(1, 1))
+	x.Fill(nil)
+	for _, sets := range []uint64{16, 1, 2000, 30} {
+		if err := x.Resize(sets * lineBytes); err != nil {
+			t.Fatal(err)
+		}
+		if long := x.sets <= 30; long != (x.roster != nil) {
+			t.Fatalf("%d sets: listed: %v", sets, !long)
+		}
+		for range 2000 {
+			key := r.Uint64N(keys)
+			switch e := x.entryOf(tb, key); r.IntN(4) {
+			case 0:
+				x.forget(tb, key, e)
+			case 1:
+				x.put(tb, key, NewRef(uint32(key), 1), e)
+			default:
+				x.put(tb, key, e.home, e)
+			}
+		}
+		if x.roster == nil {
+			continue
+		}
+		listed := uint64(0)
+		for set := range x.sets {
+			for _, n := range x.roster.of(set) {
+				if listed++; x.place(x.hash(n)) != set || !getBit(x.bits, present(n)) {
+					t.Fatalf("%d sets: record %d is listed in set %d", sets, n, set)
+				}
+			}
+		}
+		if want := x.stats.Entries - uint64(x.moved.used); listed != want {
+			t.Errorf("%d sets: %d entries are listed, there are %d", sets, listed, want)
+		}
 	}
 }

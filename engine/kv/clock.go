@@ -78,10 +78,16 @@ func (x *Cache) membersOf(set, hand uint64, m *[setEntries]member) int {
 		m[i] = v
 		n++
 	}
-	from, to := x.span(set)
-	for h := from; h < to; h++ {
-		if i := x.inverse(h); i < x.n && getBit(x.bits, present(i)) {
-			add(member{after: (h - hand) & x.mask, number: i})
+	if x.roster != nil {
+		for _, i := range x.roster.of(set) {
+			add(member{after: (x.hash(i) - hand) & x.mask, number: i})
+		}
+	} else {
+		from, to := x.span(set)
+		for h := from; h < to; h++ {
+			if i := x.inverse(h); i < x.n && getBit(x.bits, present(i)) {
+				add(member{after: (h - hand) & x.mask, number: i})
+			}
 		}
 	}
 	for i := x.moved.walk(set, -1); i >= 0; i = x.moved.walk(set, i+1) {
@@ -106,7 +112,7 @@ func (x *Cache) pass(set uint64, v member) bool {
 
 func (x *Cache) drop(set uint64, v member) {
 	if v.tag == 0 {
-		clearBit(x.bits, present(v.number))
+		x.leave(set, v.number)
 		return
 	}
 	x.moved.remove(x.moved.find(set, v.tag&^valid))

@@ -40,7 +40,7 @@ func (x *Cache) open(set uint64) {
 			if n == taken || popular && (x.popular == nil || !x.popular(x.nameOf(n))) {
 				continue
 			}
-			setBit(x.bits, present(n))
+			x.enter(set, n)
 			absent[i] = taken
 			x.stats.Entries++
 			room--
