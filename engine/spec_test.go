@@ -79,6 +79,8 @@ func TestBadSpecs(t *testing.T) {
 		{"no other thread", "workload: tpcc-no\nset: {servers: 1, clients: 1, replicas: 1, server.threads: 1}", "workload.warehouses = 0: tpcc-no takes every order line from another warehouse"},
 		{"trades", "workload: tpce\nset: {workload.customers: 100000, workload.trades: 51}", "workload.trades = 51: with 100000 customers"},
 		{"first part of many", "set: {phase: two-sided}", "phase: unknown knob, there are phase.execution, phase.lock, "},
+		{"last part unknown", "set: {fault.partition: 1}", "fault.partition: unknown knob, there are fault.drop, fault.nic_slowdown, fault.nic_slowdown_node and others;"},
+		{"all parts unknown", "set: {xstore.submodels: 1}", "xstore.submodels: unknown knob; "},
 		{"last part alone", "set: {validation: two-sided}", "did you mean phase.validation?"},
 		{"wrong type", "set: {nodes: many}", "nodes = many: must be a whole number"},
 		{"fraction", "set: {nodes: 2.5}", "nodes = 2.5: must be a whole number"},

@@ -3,18 +3,15 @@ package engine
 import "strings"
 
 // didYouMean names the candidates that s is the beginning of, or the nearest one, or
-// nothing when none is near.
+// those that begin as s does, or nothing when there are none of these.
 func didYouMean(s string, candidates []string) string {
 	best, bestDist := "", len(s)/3+2
 	low := strings.ToLower(s)
 	if len(s) > maxText {
 		return ""
 	}
-	var parts []string
+	parts := siblings(low+".", candidates)
 	for _, c := range candidates {
-		if strings.HasPrefix(c, low+".") {
-			parts = append(parts, c)
-		}
 		d := editDistance(low, strings.ToLower(c))
 		if tail := strings.HasSuffix(c, "."+low); tail {
 			d = 1 // the last part alone, as in "validation" for "phase.validation"
@@ -24,14 +21,32 @@ func didYouMean(s string, candidates []string) string {
 		}
 	}
 	switch {
+	case parts != "":
+		return parts
+	case best != "":
+		return ", did you mean " + best + "?"
+	}
+	if dot := strings.LastIndexByte(low, '.'); dot > 0 {
+		return siblings(low[:dot+1], candidates)
+	}
+	return ""
+}
+
+// siblings names the candidates that begin with prefix, if they are many some of them.
+func siblings(prefix string, candidates []string) string {
+	var parts []string
+	for _, c := range candidates {
+		if strings.HasPrefix(c, prefix) {
+			parts = append(parts, c)
+		}
+	}
+	switch {
 	case len(parts) > 3:
 		return ", there are " + strings.Join(parts[:3], ", ") + " and others"
 	case len(parts) > 0:
 		return ", there is " + strings.Join(parts, ", ")
-	case best == "":
-		return ""
 	}
-	return ", did you mean " + best + "?"
+	return ""
 }
 
 func editDistance(a, b string) int {
