@@ -214,7 +214,7 @@ func readUpTo(path string, limit int64) ([]byte, error) {
 
 func readResult(path string) (*engine.Result, error) {
 	bad := func(rule string) error {
-		return &engine.SpecError{Field: "result", Value: path, Rule: rule, Next: "give a file that drtmx run --json wrote"}
+		return &engine.SpecError{Field: "result", Value: path, Rule: rule, Next: "give a file that drtmx run --json wrote, of one seed"}
 	}
 	b, err := readUpTo(path, resultLimit)
 	if err != nil {

@@ -633,3 +633,10 @@ func TestTraceIsInterruptedBeforeItBegins(t *testing.T) {
 		t.Errorf("%v at %d ns", err, s.NowNS())
 	}
 }
+
+func TestTraceOfTooLittleSaysWhatHelps(t *testing.T) {
+	code, _, errs := call(with([]string{"trace", "-o", "-", "--txns", "10000", "--set", "clients.arrival=open:1k"}, tiny...)...)
+	if code != failed || strings.Count(errs, "\n") != 1 || !strings.Contains(errs, "ask for fewer with --txns") {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+}

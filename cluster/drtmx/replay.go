@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 
@@ -88,7 +89,7 @@ same bytes.`,
 			ts, err := s.TraceWith(cmd.Context(), txns, bar.update)
 			bar.end()
 			if err != nil {
-				return err
+				return untraced(cmd.Context(), s, err)
 			}
 			b, err := (&cluster.Trace{Raw: ts}).Chrome()
 			if err != nil {
@@ -101,6 +102,14 @@ same bytes.`,
 	cmd.Flags().IntVar(&txns, "txns", 100, "how many transactions, 10,000 at most")
 	cmd.Flags().StringVarP(&out, "output", "o", "", "`FILE` to write")
 	return cmd
+}
+
+// untraced adds what helps where too few transactions end.
+func untraced(ctx context.Context, s *engine.System, err error) error {
+	if ctx.Err() != nil || s.State() == engine.StateFailed || engine.IsSpecError(err) {
+		return err
+	}
+	return fmt.Errorf("%w; ask for fewer with --txns, or set clients.arrival=closed", err)
 }
 
 const (
