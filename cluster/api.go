@@ -200,9 +200,13 @@ func readJSON(r *http.Request, into any) error {
 	return parseJSON(b, into)
 }
 
+// parseJSON refuses what is given twice: one of the two would be lost without a word.
 func parseJSON(b []byte, into any) error {
 	if err := decodeStrict(b, into); err != nil {
 		return &httpError{http.StatusBadRequest, "body: not the JSON expected here: " + oneLine(err.Error())}
+	}
+	if name := repeatedKey(b); name != "" {
+		return &httpError{http.StatusBadRequest, "body: " + clip(name) + " is given twice; give each once"}
 	}
 	return nil
 }
@@ -236,50 +240,44 @@ func (p *api) patch(r *http.Request) (any, error) {
 	return map[string]any{"version": c.Version, "virtual_ns": c.VirtualNS, "pending": c.Pending}, nil
 }
 
-// parsePatch reads {"knob": value, ...}. A name given twice is refused: one of
-// the two would be lost without a word.
+// parsePatch reads {"knob": value, ...}.
 func parsePatch(b []byte) (engine.Knobs, error) {
 	var k engine.Knobs
 	if err := parseJSON(b, &k); err != nil {
 		return nil, err
 	}
-	if name := repeatedKey(b); name != "" {
-		return nil, &httpError{http.StatusBadRequest, "body: knob " + clip(name) + " is given twice; give each once"}
-	}
 	return normalKnobs(k), nil
 }
 
-// repeatedKey finds a key that a JSON object has twice, "" for none.
+// repeatedKey finds a key that an object of a JSON value has twice, "" for none.
 func repeatedKey(b []byte) string {
 	d := json.NewDecoder(bytes.NewReader(b))
-	seen := map[string]bool{}
-	depth, key := 0, false
+	var open []map[string]bool // the keys of the objects around, nil for a list
+	isKey := false
 	for {
 		t, err := d.Token()
 		if err != nil {
 			return ""
 		}
-		switch x := t.(type) {
-		case json.Delim:
-			if x == '{' || x == '[' {
-				depth++
-			} else {
-				depth--
-			}
-			key = depth == 1
-		case string:
-			if depth == 1 && key {
-				if seen[x] {
-					return x
+		name, isText := t.(string)
+		switch t {
+		case json.Delim('{'):
+			open = append(open, map[string]bool{})
+		case json.Delim('['):
+			open = append(open, nil)
+		case json.Delim('}'), json.Delim(']'):
+			open = open[:len(open)-1]
+		default:
+			if isText && isKey {
+				if open[len(open)-1][name] {
+					return name
 				}
-				seen[x] = true
-				key = false
+				open[len(open)-1][name] = true
+				isKey = false
 				continue
 			}
-			key = depth == 1
-		default:
-			key = depth == 1
 		}
+		isKey = len(open) > 0 && open[len(open)-1] != nil
 	}
 }
 

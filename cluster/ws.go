@@ -54,11 +54,14 @@ func (p *api) feed(w http.ResponseWriter, r *http.Request) {
 		since = n
 	}
 	only := sysOf(r)
+	var closed <-chan struct{} // the system that is asked for alone
 	if only != "" {
-		if _, err := p.agent.member(only); err != nil {
+		m, err := p.agent.member(only)
+		if err != nil {
 			refuseError(w, err)
 			return
 		}
+		closed = m.done
 	}
 	select {
 	case p.ws <- struct{}{}:
@@ -98,6 +101,9 @@ func (p *api) feed(w http.ResponseWriter, r *http.Request) {
 			if c.WriteControl(websocket.PingMessage, nil, time.Now().Add(wsWrite)) != nil {
 				return
 			}
+		case <-closed:
+			c.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseGoingAway, "system "+only+" was closed"), time.Now().Add(time.Second))
+			return
 		case <-gone:
 			return
 		case <-r.Context().Done():

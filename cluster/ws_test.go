@@ -176,6 +176,18 @@ func TestFeedOfOneSystem(t *testing.T) {
 			t.Fatalf("a frame of %s", f.Sys)
 		}
 	}
+	if err := a.CloseSystem("b"); err != nil {
+		t.Fatal(err)
+	}
+	c.SetReadDeadline(time.Now().Add(time.Minute))
+	for {
+		if _, _, err := c.ReadMessage(); err != nil {
+			if !websocket.IsCloseError(err, websocket.CloseGoingAway) {
+				t.Errorf("the feed of a system that was closed: %v", err)
+			}
+			return
+		}
+	}
 }
 
 func TestStalledReadersDoNotStopTheRun(t *testing.T) {
