@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"drtmx/engine"
@@ -199,6 +200,20 @@ func resetError(sys string) error {
 // not. The old system goes on if the new one cannot be opened.
 func (a *Agent) Reset(ctx context.Context, sys string, k engine.Knobs, seed any, by string) error {
 	return a.call(ctx, sys, func(m *member) error { return m.reset(k, seed, by) })
+}
+
+// uncrashed adds to the knobs of a reset that machines are up, or down, as when the
+// system began. A crash is no setting that the next one inherits: it has happened to
+// this one, and where several are down the knob names but one of them.
+func (m *member) uncrashed(set engine.Knobs) engine.Knobs {
+	const crash = "fault.crash"
+	began, ok := m.rec.opened()[crash]
+	if _, asked := set[crash]; asked || !ok || sameValue(began, m.sys.Values()[crash]) {
+		return set
+	}
+	out := maps.Clone(set)
+	out[crash] = began
+	return out
 }
 
 // controlBody is POST /api/control.

@@ -81,3 +81,55 @@ func TestTraceOfWhatDoesNotEndIsAConflict(t *testing.T) {
 	ask(t, s, "POST", "/api/trace", `{"txns":100}`).want(t, 409, "ask again, or for fewer")
 	ask(t, s, "POST", "/api/trace", `{"txns":0}`).want(t, 400, "txns = 0")
 }
+
+// Machines that crashed are up again when the system begins again; one that was down
+// from the start is down again, and so is one that the reset asks for.
+func TestResetUndoesCrashes(t *testing.T) {
+	for _, first := range []int{-1, 2} {
+		spec := engine.Spec{Workload: "micro-write", Set: engine.Knobs{"nodes": 4, "threads": 1, "workload.keys": 1000, "check": "off", "fault.crash": first}}
+		a, err := NewAgent(spec, Options{Paused: true, Open: openEngine})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Close()
+		down := func(want int) {
+			t.Helper()
+			s, err := a.Spec(bg, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			v, err := engine.Resolve(s)
+			if err != nil || v["fault.crash"] != want {
+				t.Errorf("began with %d down, after the reset %v (%v), want %d", first, v["fault.crash"], err, want)
+			}
+			if _, err := a.Set(bg, "", engine.Knobs{"fault.crash": 1}, "page"); err != nil {
+				t.Errorf("began with %d down: %v", first, err)
+			}
+		}
+		crash := func(k engine.Knobs) {
+			t.Helper()
+			if err := a.Step(bg, "", 20_000); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := a.Set(bg, "", k, "page"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		crash(engine.Knobs{"fault.crash": 1})
+		crash(engine.Knobs{"fault.crash": 0, "coroutines": 3})
+		if err := a.Reset(bg, "", nil, nil, "page"); err != nil {
+			t.Fatal(err)
+		}
+		down(first)
+		if s, _ := a.Spec(bg, ""); s.Set["coroutines"] != 3 {
+			t.Errorf("the reset lost a setting: %v", s.Set)
+		}
+		if err := a.Reset(bg, "", engine.Knobs{"fault.crash": 3}, nil, "page"); err != nil {
+			t.Fatal(err)
+		}
+		down(3)
+		if err := a.Reset(bg, "", engine.Knobs{"workload": "smallbank", "fault.crash": -1}, nil, "page"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -524,7 +524,7 @@ func (m *member) reset(k engine.Knobs, seed any, by string) error {
 	if seed != nil {
 		set["seed"] = seed
 	}
-	spec, err := m.sys.Spec().With(set)
+	spec, err := m.sys.Spec().With(m.uncrashed(set))
 	if err != nil {
 		return err
 	}

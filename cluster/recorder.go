@@ -71,6 +71,13 @@ func (r *recorder) begin(h Header) {
 	r.write(&record{Session: &h})
 }
 
+// opened are all knobs as the system was opened with them.
+func (r *recorder) opened() engine.Knobs {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.header.Values
+}
+
 // adopt takes over a segment that is already in the file.
 func (r *recorder) adopt(g *Segment) {
 	r.mu.Lock()
