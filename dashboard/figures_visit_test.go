@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
 	"drtmx/cluster"
@@ -184,6 +185,7 @@ func figureList(_ *site, b *tab, _ inventor) {
 func figurePoints(_ *site, b *tab, v inventor) {
 	b.click("#compute")
 	b.until("it runs", `!document.getElementById("running").hidden && document.getElementById("compute").hidden`)
+	b.until("there is none before it", `document.getElementById("runningtext").textContent === "begins" && document.querySelector("#figurelist .running").textContent === "begins"`)
 	for n := 1; n < 6; n++ {
 		v.next <- nil
 		b.until(fmt.Sprintf("%d points", n), fmt.Sprintf(`%s === %d && /%d of 6 runs/.test(document.getElementById("runningtext").textContent)`, dotsJS, n, n))
@@ -230,6 +232,27 @@ func figureVariant(_ *site, b *tab, v inventor) {
 	b.click("#variants input")
 	b.until("and back", dotsJS+` === 12`)
 	b.shot("figure.png")
+	printed(b)
+}
+
+// printed sees that paper takes the figure as wide as it is, and nothing to press.
+func printed(b *tab) {
+	b.t.Helper()
+	b.do(chromedp.EmulateViewport(700, 1000))
+	media := func(name string) {
+		b.t.Helper()
+		if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: name}); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+	b.act(`document.querySelector("#figurechart canvas").style.width = "1200px"`) // as wide as the window was
+	media("print")
+	if w := eval[float64](b, `document.querySelector("#figurechart canvas").getBoundingClientRect().right`); w > 700 {
+		b.t.Errorf("the figure is cut off: it ends at %g of 700 pixels", w)
+	}
+	b.until("only what can be read", `["top", "figurelists", "compute", "variantform"].every((id) => !document.getElementById(id).checkVisibility()) && document.getElementById("figuretitle").checkVisibility()`)
+	media("")
+	b.do(chromedp.EmulateViewport(1400, 1000))
 }
 
 // figurePoint clicks a point of the variant, then one by keyboard.

@@ -77,6 +77,7 @@ func TestPageOfAResetBeforeItsGhost(t *testing.T) {
 	b.open(s, "the page is there", ready+" && "+latestJS+" > 3")
 	b.click("#fork")
 	b.until("it waits for its ghost", `/^waits at .* for its ghost b/.test(`+tempoJS+`)`)
+	b.until("it says how far the ghost is", `/for its ghost b, at (?!0\.00)/.test(`+tempoJS+`)`)
 	b.click("#pause")
 	b.until("it stands, whatever its ghost does", is(stateJS, "paused")+` && /^stands at [1-9]/.test(`+tempoJS+`)`)
 	b.click("#reset")
@@ -89,12 +90,13 @@ func TestPageOfAResetBeforeItsGhost(t *testing.T) {
 	b.quiet(s)
 }
 
-// tardy is a system that replays slowly.
+// tardy is a system that replays slowly: 0.01 ms in a second.
 type tardy struct{ cluster.System }
 
 func (s tardy) Advance(d int64) error {
-	time.Sleep(50 * time.Millisecond)
-	return s.System.Advance(min(d, 1000))
+	d = min(d, 1000)
+	time.Sleep(time.Duration(100_000 * d))
+	return s.System.Advance(d)
 }
 
 // A system that failed does not hold up the others, whichever is shown.

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -23,7 +24,9 @@ const (
 	marksJS   = `(` + seriesJS + `[0].markLine?.data || []).length`
 	cardsJS   = `document.querySelectorAll("#cards .card:not(.ghost)").length`
 	pictureJS = `[...document.querySelectorAll("#cluster .bar, #cluster .hot")].map((e) => e.textContent).join()`
-	ready     = `window.echarts && document.querySelector("#timeline canvas") && ` + seriesJS + `?.[0]?.data?.length > 5 && document.getElementById("t-throughput").textContent !== "–"`
+	// the colours of words on bars, and of the bars
+	wordsJS = `echarts.getInstanceByDom(document.getElementById("phases")).getOption().series.flatMap((s) => s.data.filter((d) => d.label).map((d) => [d.label.color, s.itemStyle.color]))`
+	ready   = `window.echarts && document.querySelector("#timeline canvas") && ` + seriesJS + `?.[0]?.data?.length > 5 && document.getElementById("t-throughput").textContent !== "–"`
 )
 
 // TestPage is a visit: everything that a reader does, in one browser, with the
@@ -251,8 +254,10 @@ func narrow(_ *site, b *tab) {
 	b.do(chromedp.EmulateViewport(1400, 1000))
 	b.theme("dark")
 	b.until("charts on a dark ground", ready+` && getComputedStyle(document.body).backgroundColor !== "rgb(246, 247, 248)"`)
+	b.until("words on the lighter bars are dark", wordsJS+`.length > 2 && `+wordsJS+`.every(([colour]) => colour === "#111111")`)
 	b.shot("dark.png")
 	b.theme("light")
+	b.until("white on the darkest one alone", wordsJS+`.length > 2 && `+wordsJS+`.every(([colour, bar]) => (colour === "#ffffff") === (bar === "#0072B2"))`)
 }
 
 // beginAgain changes what is fixed while the system runs.
@@ -264,6 +269,28 @@ func beginAgain(s *site, b *tab) {
 	b.until("no card of its earlier life, no pin", `document.querySelectorAll("#pins .pin").length === 0 && ![...document.querySelectorAll("#cards .card")].some((e) => e.textContent.includes("system a at") || e.matches(".ghost"))`)
 	b.until("the ghost has become a system", seriesJS+`[1].name === "system b"`)
 	b.until("the line begins again", ready+` && `+latestJS+` < 100`)
+}
+
+// The one server that many clients ask is drawn with words, the clients small; of
+// two nodes that are as busy as each other the outline does not jump.
+func TestClusterPicture(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a browser; not in short mode")
+	}
+	s := newSite(t, browserSpec, cluster.Options{Pace: 20_000_000}, nil)
+	b := newTab(t)
+	b.open(s, "the page is there", ready)
+	// In one go: what the feed brings is drawn before or after it.
+	drawn := eval[[]string](b, `(async () => {
+		const { drawCluster } = await import("/cluster.js");
+		const draw = (...cpu) => { drawCluster(cpu.map((u, i) => ({ node: i, role: i ? "client" : "server", utilization: { cpu: u, nvm_write: u / 2 } }))); return document.getElementById("limit").textContent; };
+		const said = [draw(.97, .98, 0, 0, 0, 0), draw(.985, .98, 0, 0, 0, 0), draw(.99, .95, 0, 0, 0, 0), draw(.99, 1, 0, 0, 0, 0)];
+		return [...said, [...document.querySelectorAll("#cluster text:not(.sub)")].map((e) => e.textContent).join()];
+	})()`)
+	want := []string{"busiest: CPU of node 1, 98 %", "busiest: CPU of node 1, 98 %", "busiest: CPU of node 0, 99 %", "busiest: CPU of node 0, 99 %", "server 0,99 %,50 %,client 1,client 2,client 3,client 4,client 5"}
+	if !slices.Equal(drawn, want) {
+		t.Errorf("drawn: %q\nwant:  %q", drawn, want)
+	}
 }
 
 // Without echarts the page has pictures and says so.

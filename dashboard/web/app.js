@@ -71,10 +71,10 @@ function header() {
   $("state").textContent = s.state;
   $("state").className = "pill " + s.state;
   $("pause").textContent = allStand() ? "Go on" : "Pause";
-  $("tempo").textContent = tempo(s);
+  $("tempo").textContent = $("tempo").title = tempo(s);
   if (document.activeElement !== $("pace")) {
     const p = String(s.pace);
-    if (![...$("pace").options].some((o) => o.value === p)) $("pace").append(el("option", { value: p }, `${ms(s.pace)}/s`));
+    if (![...$("pace").options].some((o) => o.value === p)) $("pace").insertBefore(el("option", { value: p }, `${Number((s.pace / 1e6).toPrecision(3))} ms/s`), [...$("pace").options].find((o) => o.value === "0" || Number(o.value) > s.pace));
     $("pace").value = p;
   }
   behind();
@@ -85,7 +85,7 @@ function header() {
 function tempo(s) {
   if (s.state === "paused" || s.state === "failed") return `stands at ${ms(s.virtual_ns)}`;
   const ghost = list.find((x) => x.catching_up && x.forked_from === s.sys && x.fork_epoch === s.epoch); // one of an earlier life is not waited for
-  if (ghost) return `waits at ${ms(s.virtual_ns)} for its ghost ${ghost.sys}, which has replayed ${ms(standing(ghost.sys).virtual_ns)}`;
+  if (ghost) return `waits at ${ms(s.virtual_ns)} for its ghost ${ghost.sys}, at ${ms(ghost.virtual_ns)}`; // by the list: it sends no frame yet
   return `1 s here = ${s.speed > 0 ? ms(s.speed) : "…"} in the cluster, now ${ms(s.virtual_ns)}`;
 }
 
@@ -120,7 +120,7 @@ const share = (n, of) => of ? (100 * n / of).toFixed(n < of / 10 ? 2 : 0) + " %"
 function behind() {
   const now = standing("a")?.virtual_ns;
   for (const li of $("systems").children) {
-    const gap = now - (standing(li.dataset.key)?.virtual_ns ?? now);
+    const x = list.find((s) => s.sys === li.dataset.key), gap = now - ((x?.catching_up ? x : standing(li.dataset.key))?.virtual_ns ?? now);
     li.querySelector("small").textContent = gap > 2e6 ? `${ms(gap)} behind` : "";
   }
 }
@@ -128,7 +128,7 @@ function behind() {
 function what() {
   const v = (n) => knobs.value(n), some = (n, of) => `${v(n)} ${of}${v(n) > 1 ? "s" : ""} × ${v(`${of}.threads`) || v("threads")}`;
   const size = v("servers") ? `${some("servers", "server")}, ${some("clients", "client")}` : `${v("nodes")} nodes × ${v("threads")}`;
-  $("what").textContent = v("preset") ? `${v("workload")} on ${v(knobs.by.get("phase.lock").active ? "preset" : "profile")}, ${size} threads` : "";
+  $("what").textContent = $("what").title = v("preset") ? `${v("workload")} on ${v(knobs.by.get("phase.lock").active ? "preset" : "profile")}, ${size} threads` : "";
 }
 
 async function control(action, more = {}, sys = "") { return call("POST", `/api/control${sys && `?sys=${sys}`}`, { action, ...more }); }
@@ -148,7 +148,7 @@ async function listSystems() {
   pins.forget(list);
   const items = list.map((s) => ({ sys: s.sys, state: s.catching_up ? "catching up" : s.state, forked: now.some((o) => o.sys === s.forked_from && o.epoch === s.fork_epoch) && s.forked_from, at: s.fork_ns, shown: s.sys === shown, many: list.length > 1 }));
   keyed($("systems"), items, (s) => s.sys, (s) => el("li", {}, el("button", { "aria-pressed": String(s.shown), class: `sys ${s.sys}`, title: `show the knobs and the cluster of ${s.sys}`, onclick: () => choose(s.sys) }, s.sys),
-    el("span", {}, s.forked ? `ghost of ${s.forked} from ${ms(s.at)} on, ` : "", s.state), el("small"),
+    el("span", {}, s.forked ? `ghost of ${s.forked} from ${ms(s.at)} on, ` : "", s.state, " ", el("small")),
     s.sys !== "a" && el("button", { class: "link", title: `close system ${s.sys}`, onclick: async () => { await call("DELETE", `/api/systems?sys=${s.sys}`, {}); if (shown === s.sys) choose("a"); listSystems(); charts.stale(); cards.refresh(true); } }, "close")));
 }
 
@@ -162,7 +162,7 @@ function tasks(all) {
   const now = all.filter((t) => !t.state);
   $("tasks").hidden = !now.length;
   keyed($("tasks"), now, (t) => t.name, (t) => el("li", {}, t.name.startsWith("figure ") ? el("a", { href: `#figures/${t.name.slice(7)}` }, t.name) : t.name, " ", el("progress", { max: t.total || 1, value: t.done })));
-  if (now.length) for (const s of $("systems").children) if (s.textContent.includes("catching up")) { clearTimeout(tasks.again); tasks.again = setTimeout(listSystems, 500); }
+  if (now.length) for (const s of $("systems").children) if (s.textContent.includes("catching up")) tasks.again ||= setTimeout(() => { tasks.again = 0; listSystems(); }, 500);
 }
 
 async function all() {

@@ -34,7 +34,7 @@ export class Charts {
     }
     $("plain").hidden = !!window.echarts;
     dark.addEventListener("change", () => {
-      if (!window.echarts) return;
+      if (!window.echarts || matchMedia("print").matches) return; // paper is light, and waits for no chart
       for (const e of document.querySelectorAll(".chart")) window.echarts.getInstanceByDom(e)?.dispose();
       this.stale();
       this.onTheme();
@@ -83,6 +83,7 @@ export async function draw(e, url, how = {}) {
   if (!c) {
     e.replaceChildren();
     c = window.echarts.init(e, theme());
+    e.classList.toggle("dark", dark.matches);
     new ResizeObserver(() => { if (!c.isDisposed()) c.resize(); }).observe(e);
     if (how.mark) c.on("click", (p) => { if (p.componentType === "markLine") how.mark(parseInt(p.name)); });
   }
@@ -92,6 +93,7 @@ export async function draw(e, url, how = {}) {
   o.legend = { ...o.legend, itemWidth: 14, itemHeight: 9, itemGap: 9, bottom: 4 };
   if (o.grid?.length) for (const y of o.yAxis) if (y.name) Object.assign(y, { nameGap: 17, nameTextStyle: { align: "left", padding: [0, 0, 0, -54] } }); // not out of the picture
   if (o.grid?.length > 1) o.axisPointer = { link: [{ xAxisIndex: "all" }] };
+  written(o);
   how.dress?.(o);
   c.setOption(o, { replaceMerge: ["series", "xAxis", "yAxis", "grid"] });
 }
@@ -116,6 +118,27 @@ function titleOf(axis) {
 }
 
 const number = (v) => String(Number(v.toPrecision(5)));
+
+// written makes words on bars and beside points readable: on a bar dark or
+// white, whichever has the higher contrast; beside a point with a rim, for lines
+// may run behind them, and beside a point of the thesis to the right, for what was
+// measured there is above or below it.
+function written(o) {
+  const rim = { textBorderColor: getComputedStyle(document.documentElement).getPropertyValue("--panel").trim(), textBorderWidth: 3 };
+  const last = Math.max(...(o.series || []).flatMap((s) => (s.data || []).map((d) => d?.value?.[0] ?? -Infinity)));
+  for (const s of o.series || []) {
+    if (s.type === "bar") for (const d of s.data || []) if (d.label) d.label.color = inkOn(s.itemStyle.color);
+    if (s.type === "line") for (const l of [s.label, s.markLine?.label]) if (l?.show) Object.assign(l, rim);
+    if (s.name === "thesis") for (const d of s.data || []) d.label = { position: d.value[0] > 0.9 * last ? "left" : "right" };
+  }
+}
+
+// inkOn compares contrasts as WCAG does: 0.05 is what a screen reflects.
+function inkOn(colour) {
+  const linear = (i) => { const v = parseInt(colour.slice(i, i + 2), 16) / 255; return v > 0.04045 ? ((v + 0.055) / 1.055) ** 2.4 : v / 12.92; };
+  const light = 0.2126 * linear(1) + 0.7152 * linear(3) + 0.0722 * linear(5) + 0.05;
+  return light * light > 0.0556 * 1.05 ? "#111111" : "#ffffff";
+}
 
 // onGround takes lighter colours on a dark ground.
 function onGround(text) {

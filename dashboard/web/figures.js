@@ -62,12 +62,14 @@ export class Figures {
     if (!l) return;
     this.list = l;
     $("nofigures").hidden = l.length > 0;
-    const chapters = [...new Set(l.map((f) => f.chapter))].map((n) => ({ n, figures: l.filter((f) => f.chapter === n).map((f) => ({ ...f, here: f.id === this.id })) }));
+    const chapters = [...new Set(l.map((f) => f.chapter))].map((n) => ({ n, figures: l.filter((f) => f.chapter === n).map((f) => ({ ...f, here: f.id === this.id, waits: f.status === "running" && this.waits(f.id) })) }));
     keyed($("figurelist"), chapters, (c) => String(c.n), (c) => el("section", {}, el("h2", {}, `Chapter ${c.n}`), el("ul", {}, ...c.figures.map((f) =>
       el("li", {}, el("a", { href: `#figures/${encodeURIComponent(f.id)}`, "aria-current": f.here && "page" }, el("span", {}, el("b", {}, f.id), el("small", {}, `§${f.section}`)), el("span", {}, f.title), el("small", { class: `status ${f.status}` }, status(f))))))));
     if (this.scrolled !== this.id) $("figurelist").querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
     this.scrolled = this.id;
   }
+  // waits is true while another figure is being computed: they go one by one.
+  waits(id) { return this.list.some((x) => x.id !== id && x.status === "running" && x.total); }
   async load() {
     const id = this.id, missing = !id;
     $("figurehint").hidden = !missing || !this.list.length;
@@ -100,7 +102,7 @@ export class Figures {
     $("compute").textContent = f.base && f.drawn[0]?.scale === $("scale").value ? "Compute again" : "Compute";
     $("running").hidden = !r;
     if (r) {
-      $("runningtext").textContent = r.total ? `${r.name ? `with ${r.name}, ` : ""}${r.done} of ${r.total} runs, ${r.scale} scale` : "waits for the figure before it";
+      $("runningtext").textContent = r.total ? `${r.name ? `with ${r.name}, ` : ""}${r.done} of ${r.total} runs, ${r.scale} scale` : this.waits(f.id) ? "waits for the figure before it" : "begins";
       Object.assign($("runningbar"), { max: r.total || 1, value: r.done });
     }
     $("scalehint").textContent = r ? "" : $("scale").value === "quick" ? "machines, payloads and mixes as in the thesis, smaller populations, short runs" :
@@ -292,7 +294,7 @@ const bytes = (v) => v < 1024 ? v : v < 1048576 ? `${v / 1024} Ki` : `${v / 1048
 const place = (d, p) => `${number(p.x)} ${d.x.unit || ""}`.trim();
 const span = (r) => `${{ "at most": "≤", "at least": "≥" }[r.bound] || ""}${r.from === r.to ? number(r.to) : `${number(r.from)} to ${number(r.to)}`}`;
 const lasting = (ms) => ms < 9500 ? `${(ms / 1000).toFixed(1)} s` : ms < 99000 ? `${Math.round(ms / 1000)} s` : ms < 7200e3 ? `${Math.round(ms / 60e3)} minutes` : `${Math.round(ms / 3600e3)} hours`;
-const status = (f) => ({ computed: `✓ ${[f.scale === "paper" && "paper", f.wall_ms >= 100 && lasting(f.wall_ms)].filter(Boolean).join(", ")}`, running: f.total ? `${f.done} of ${f.total}` : "waits", failed: "✗ failed" })[f.status] || "–";
+const status = (f) => ({ computed: `✓ ${[f.scale === "paper" && "paper", f.wall_ms >= 100 && lasting(f.wall_ms)].filter(Boolean).join(", ")}`, running: f.total ? `${f.done} of ${f.total}` : f.waits ? "waits" : "begins", failed: "✗ failed" })[f.status] || "–";
 const caption = (d) => `${d.scale} scale, values ${d.scope === "cluster" ? "of the whole cluster" : `per ${d.scope}`}${d.form === "curves" ? ", coroutines per thread at the points" : ""}${d.note ? `; ${d.note}` : ""}${gap(d)}`;
 const gap = (d) => d.paper_gap_at ? `; ${d.paper_gap_at.series}${barred(d) ? "" : ` at ${number(d.paper_gap_at.x)} ${d.x.unit}`} is ${Math.abs(100 * d.paper_gap).toFixed(1)} % ${d.paper_gap < 0 ? "below" : "above"} paper scale's` : "";
 // facts are the numbers of a claim. A ratio over a line has three.
