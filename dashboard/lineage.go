@@ -156,9 +156,10 @@ func inverse(before engine.Knobs, after engine.Spec) engine.Knobs {
 }
 
 // settle adds to set what is missing for a spec to resolve to the values wanted.
-// The switches of a phase follow its primitive, so they are looked at after it.
+// DDIO follows hint H3, which may only just have been set: so knobs are looked at
+// twice. The switches of a phase follow its primitive, so they come after it.
 func settle(set engine.Knobs, spec engine.Spec, want engine.Knobs) {
-	for _, switches := range []bool{false, true} {
+	for _, switches := range []bool{false, false, true} {
 		next, err := spec.With(set)
 		if err != nil {
 			return

@@ -87,6 +87,32 @@ func TestInverseOfAPresetIsShort(t *testing.T) {
 	}
 }
 
+// Hint H3 turns DDIO off and gives it back; DDIO that was off before stays off.
+func TestInverseOfAHintLeavesDDIO(t *testing.T) {
+	spec, err := engine.LoadSpec("nvm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ddio := range []bool{true, false} {
+		was, err := spec.With(engine.Knobs{"ddio": ddio})
+		if err != nil {
+			t.Fatal(err)
+		}
+		before, _ := engine.Resolve(was)
+		next, err := was.With(engine.Knobs{"nvm.h3": true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := next.With(inverse(before, next))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := engine.Resolve(back); err != nil || got["ddio"] != ddio || got["nvm.h3"] != false {
+			t.Errorf("ddio=%v, then nvm.h3, undone by %v: ddio=%v, %v", ddio, inverse(before, next), got["ddio"], err)
+		}
+	}
+}
+
 // A page that comes late learns of earlier changes from the session; one that is
 // there follows the events.
 func TestLineageFollows(t *testing.T) {
