@@ -191,6 +191,12 @@ func dialogs(_ *site, b *tab) {
 	b.until("the cycle is drawn", `document.querySelectorAll("#dialog .cycle .arrow").length === 2 && document.querySelector("#dialog .cycle").textContent.includes("rw account/7 @4")`)
 	b.shot("cycle.png")
 	shut()
+	// However long a name is, nothing of it is cut off.
+	b.act(`(await import("/checks.js")).openChecks({mode: "full", claimed: "strict-serializable", ok: false, transactions: 1000,
+		anomalies: [{kind: "G-single", text: "half of it was seen", cycle: [{txn: 1234567890, edge: "wr", record: "checking/1234567890", version: 1234567}, {txn: 1234567891, edge: "rw", record: "customer/1234567890", version: 1234568}, {txn: 1234567892, edge: "rt"}]}]})`)
+	b.until("every word is in the picture", `(() => { const svg = document.querySelector("#dialog .cycle"), v = svg.viewBox.baseVal; return [...svg.querySelectorAll("text")].every((t) => { const r = t.getBBox(); return r.x >= v.x && r.x + r.width <= v.x + v.width; }) && [...svg.querySelectorAll(".txn")].every((r) => r.getBBox().width > r.nextSibling.getBBox().width); })()`)
+	b.shot("cycle_long.png")
+	shut()
 }
 
 func pinsStay(_ *site, b *tab) {
@@ -291,6 +297,23 @@ func TestClusterPicture(t *testing.T) {
 	if !slices.Equal(drawn, want) {
 		t.Errorf("drawn: %q\nwant:  %q", drawn, want)
 	}
+}
+
+// Of many changes the latest have cards; the mark of an earlier one brings its own.
+func TestCardsOfManyChanges(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a browser; not in short mode")
+	}
+	s := newSite(t, browserSpec, cluster.Options{Pace: 20_000_000}, nil)
+	for i := range 32 {
+		s.patch(fmt.Sprintf(`{"coroutines": %d}`, 1+i%4))
+	}
+	b := newTab(t)
+	b.open(s, "the latest changes", cardsJS+` === 30 && document.getElementById("morecards").textContent === "Show the 2 before them"`)
+	b.until("marks", ready+" && "+seriesJS+`[0].markLine?.data?.length > 0`)
+	b.act(`echarts.getInstanceByDom(document.getElementById("timeline")).trigger("click", {componentType: "markLine", name: "1"})`)
+	b.until("the card of the first one", cardsJS+` === 32 && document.activeElement.dataset.number === "1" && document.getElementById("morecards").hidden`)
+	b.quiet(s)
 }
 
 // Without echarts the page has pictures and says so.

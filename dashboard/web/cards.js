@@ -1,10 +1,13 @@
 import { $, call, el, keyed, ms, say, set, si, signed } from "./kit.js";
 
+const few = 30; // cards that are shown unasked
+
 // A card for every change, and one for every ghost. A card grows surer as windows
 // come; then it stays as it is.
 export class Cards {
   constructor(on) {
-    Object.assign(this, { on, list: [], busy: false, next: 0, told: null });
+    Object.assign(this, { on, list: [], most: few, told: null });
+    $("morecards").onclick = () => { this.most = Infinity; this.draw(); };
   }
   get unsettled() { return this.list.some((c) => !c.final); }
   // refresh fetches them, at most once a second.
@@ -21,13 +24,19 @@ export class Cards {
     if (!c) return;
     this.list = [...c.ghosts, ...c.changes];
     $("cardhint").hidden = this.list.length > 0;
-    keyed($("cards"), this.list.slice(0, 30), keyOf, (x, was) => card(x, this.on, was));
+    this.draw();
     const latest = c.changes.find((x) => x.sentence);
     if (this.told !== null && latest && keyOf(latest) !== this.told) say(`Change ${latest.number}: ${latest.sentence}`);
     this.told = latest ? keyOf(latest) : "";
   }
+  draw() {
+    keyed($("cards"), this.list.slice(0, this.most), keyOf, (x, was) => card(x, this.on, was));
+    $("morecards").hidden = this.list.length <= this.most;
+    $("morecards").textContent = `Show the ${this.list.length - this.most} before them`;
+  }
   // show scrolls to the card of a change.
   show(number) {
+    if (this.list.findIndex((c) => c.number === number) >= this.most) $("morecards").click();
     const e = $("cards").querySelector(`[data-number="${number}"]`);
     e?.scrollIntoView({ block: "center", behavior: "smooth" });
     e?.focus({ preventScroll: true });

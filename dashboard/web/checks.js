@@ -42,9 +42,10 @@ function sentence(s, next) {
 }
 
 function circle(cycle) {
-  const n = cycle.length, w = 560, h = n < 3 ? 150 : n === 3 ? 240 : 300, cx = w / 2, cy = h / 2 + (n === 3 ? 28 : 0), rx = 150, ry = n < 3 ? 0 : 104;
+  const n = cycle.length, w = 560, wide = (words) => 7 * words.length, h = n < 3 ? 150 : n === 3 ? 240 : 300, cx = w / 2, cy = h / 2 + (n === 3 ? 28 : 0), rx = 150, ry = n < 3 ? 0 : 104;
   const at = (i) => { const t = 2 * Math.PI * i / n - (n < 3 ? Math.PI : Math.PI / 2); return [cx + rx * Math.cos(t), cy + ry * Math.sin(t)]; };
-  const svg = shape("svg", { viewBox: `0 0 ${w} ${h}`, role: "img", class: "cycle", "aria-label": cycle.map((s) => `T${s.txn} ${edge(s)}`).join(", then ") + ", and back" });
+  const reach = Math.max(w / 2, ...cycle.map((s, i) => { const [x1] = at(i), [x2] = at((i + 1) % n); return n < 3 ? wide(edge(s)) / 2 : Math.abs((x1 + x2) / 2 - cx) + 40 + wide(edge(s)); }));
+  const svg = shape("svg", { viewBox: `${cx - reach} 0 ${2 * reach} ${h}`, role: "img", class: "cycle", "aria-label": cycle.map((s) => `T${s.txn} ${edge(s)}`).join(", then ") + ", and back" });
   svg.append(shape("defs", {}, shape("marker", { id: "tip", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto-start-reverse" }, shape("path", { d: "M0 0 8 4 0 8z" }))));
   cycle.forEach((s, i) => {
     const [x1, y1] = at(i), [x2, y2] = at((i + 1) % n), d = Math.hypot(x2 - x1, y2 - y1) || 1, bend = n < 3 ? 46 : 22;
@@ -56,8 +57,8 @@ function circle(cycle) {
       shape("text", { x: mx + nx * 4, y: my + ny * 4 + 4, "text-anchor": Math.abs(mx - cx) < 30 ? "middle" : mx > cx ? "start" : "end", class: "why" }, edge(s)));
   });
   cycle.forEach((s, i) => {
-    const [x, y] = at(i);
-    svg.append(shape("rect", { x: x - 34, y: y - 14, width: 68, height: 28, rx: 14, class: "txn" }), shape("text", { x, y: y + 4, "text-anchor": "middle" }, `T${s.txn}`));
+    const [x, y] = at(i), half = Math.max(34, wide(`T${s.txn}`) / 2 + 12);
+    svg.append(shape("rect", { x: x - half, y: y - 14, width: 2 * half, height: 28, rx: 14, class: "txn" }), shape("text", { x, y: y + 4, "text-anchor": "middle" }, `T${s.txn}`));
   });
   return svg;
 }
