@@ -55,6 +55,8 @@ func TestAddedTransactionThatFailsIsNamed(t *testing.T) {
 	}{
 		"error":     {func(tx *txn.Tx) error { return errors.New("no money") }, "transaction bad: no money"},
 		"not found": {func(tx *txn.Tx) error { _, err := tx.Read(smallbank.Checking, 1<<40); return err }, "transaction bad: "},
+		"no key":    {func(tx *txn.Tx) error { _, err := tx.Read(smallbank.Checking, 1<<60); return err }, "transaction bad: key 1152921504606846976 of table checking: key not found"},
+		"no table":  {func(tx *txn.Tx) error { _, err := tx.Read(99, 1); return err }, "transaction bad: table 99 does not exist: the tables are 1 savings, 2 checking"},
 		"panic":     {func(tx *txn.Tx) error { panic("oops") }, "transaction bad panicked: oops"},
 	} {
 		s := open(t, small(nil))

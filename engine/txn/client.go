@@ -167,7 +167,7 @@ func (tx *Tx) attempt(body func(*Tx) error) error {
 	if err == nil && tx.failed == nil {
 		err = tx.settle()
 	}
-	if tx.failed != nil {
+	if tx.failed != nil && !errors.Is(err, tx.failed) { // what the body says of it stays
 		err = tx.failed
 	}
 	if err == nil {

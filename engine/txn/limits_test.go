@@ -94,6 +94,8 @@ func TestRefusals(t *testing.T) {
 		{"commit message", fasst, false, write(1, 4, 7, 10, 13, 16, 19, 22, 25, 28, 31, 34), "two-sided commit"},
 		{"no table", h, false, func(tx *Tx) error { _, err := tx.Read(9, 1); return err }, "table 9 does not exist: the tables are 1 t"},
 		{"no key", h, false, func(tx *Tx) error { _, err := tx.Read(1, 1000); return err }, "key not found"},
+		{"no such wide key", h, false, func(tx *Tx) error { _, err := tx.Read(1, 1<<60+1); return err }, "key 1152921504606846977 of table t: key not found"},
+		{"no such wide key, two-sided", fasst, false, write(1<<60 + 1), "key 1152921504606846977 of table t: key not found"},
 		{"length", h, false, func(tx *Tx) error { return tx.Write(1, 1, []byte{1}) }, "value of 1 bytes"},
 		{"read-only", h, true, write(1), "read-only"},
 		{"dropped error", h, true, func(tx *Tx) error { write(1)(tx); return nil }, "read-only"},

@@ -325,6 +325,9 @@ func (tx *Tx) add(table uint8, key uint64) (*access, error) {
 	if t == nil {
 		return nil, tx.fail(fmt.Errorf("table %d does not exist: the tables are %s", table, tx.db.tableNames()))
 	}
+	if key > keyMask { // messages would carry another key
+		return nil, notFound(t, key)
+	}
 	if len(tx.set) == maxSet {
 		return nil, tx.fail(fmt.Errorf("transaction with more than %d records: split it", maxSet))
 	}
@@ -362,9 +365,13 @@ func (tx *Tx) get(table uint8, key uint64, insert bool) (*access, error) {
 		}
 	}
 	if a.state == missing {
-		return nil, fmt.Errorf("key %d of table %s: %w", key, a.table.name, ErrNotFound)
+		return nil, notFound(a.table, key)
 	}
 	return a, nil
+}
+
+func notFound(t *table, key uint64) error {
+	return fmt.Errorf("key %d of table %s: %w", key, t.name, ErrNotFound)
 }
 
 // arena hands out memory that stays where it is until reset.
