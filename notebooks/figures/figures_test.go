@@ -152,8 +152,8 @@ func TestBadRequests(t *testing.T) {
 		t.Error("a cancelled figure comes out")
 	}
 	defer func() {
-		if f, ok := recover().(*cluster.Failure); !ok || !strings.Contains(f.Error(), "payload") {
-			t.Error("With accepts what the figure sets itself")
+		if f, ok := recover().(*cluster.Failure); !ok || !strings.Contains(f.Error(), "workload.payload = 9: ") {
+			t.Errorf("With accepts what the figure sets itself: %v", f)
 		}
 	}()
 	Get("2-4a").With(cluster.Knobs{"workload.payload": 9})

@@ -109,7 +109,7 @@ func (r *Recipe) specs(scale string) ([]engine.Spec, error) {
 func (r *Recipe) spec(p *plan, pt plannedPoint) (engine.Spec, error) {
 	for _, name := range sortedNames(r.set) {
 		if _, own := pt.set[name]; own {
-			return engine.Spec{}, &engine.SpecError{Field: name, Value: fmt.Sprintf("%.40v", r.set[name]),
+			return engine.Spec{}, &engine.SpecError{Field: name, Value: fmt.Sprintf("%.40s", fmt.Sprint(r.set[name])),
 				Rule: "figure " + r.def.id + " sets it for each point", Next: "run or sweep a spec of your own"}
 		}
 	}
