@@ -215,6 +215,12 @@ func TestCells(t *testing.T) {
 		{"var a []int; a[3]", "error", ""},
 		{"&probe.Value{7}", "ok", "value 7"},
 		{"go func() { panic(\"lost\") }()\nprobe.Long(200 * 1000000)\n0", "ok", "a goroutine of this notebook stopped: lost\n0"},
+		{"", "ok", ""},
+		{"// a comment alone", "ok", ""},
+		{"$ echo of the shell", "ok", "of the shell\n"},
+		{"var none *probe.Value\nnone", "error", ""}, // its HTML panics
+		{"type shown struct{ N int }\nfunc (s shown) HTML() string { panic(\"cannot be drawn\") }", "ok", ""},
+		{"shown{1}", "error", ""},
 		{"import \"strings\"\nstrings.Cut(\"a=b\", \"=\")", "ok", "a b true"}, // newer than gophernotes' own bindings
 	}
 	var steps []step
@@ -265,6 +271,7 @@ func TestInterrupt(t *testing.T) {
 		"loop in coroutine":  probeImport + "probe.InCoroutines(1000, func(i int) {\n\tif i == 20 {\n\t\tfor {\n\t\t}\n\t}\n})",
 		"always in the loop": probeImport + "probe.InCoroutines(1000, func(i int) {\n\tfor {\n\t}\n})",
 		"endless coroutines": probeImport + "probe.InCoroutines(1 << 40, func(i int) {})",
+		"loop in a drawing":  "type drawn struct{}\nfunc (d drawn) HTML() string {\n\tfor {\n\t}\n}\ndrawn{}",
 		"loop in goroutine":  "done := make(chan bool)\ngo func() {\n\tfor {\n\t}\n}()\nfor {\n}",
 	}
 	for name, code := range loops {

@@ -38,11 +38,15 @@ func (s *session) execute(m msgReceipt) {
 	charts.BeginCell(code)
 	s.stop.begin()
 	c := cell{s: s, code: code}
-	err := c.run(OutErr{&JupyterStreamWriter{StreamStdout, &m}, &JupyterStreamWriter{StreamStderr, &m}})
-	interrupted := s.stop.end()
+	err := recovered(func() error {
+		return c.run(OutErr{&JupyterStreamWriter{StreamStdout, &m}, &JupyterStreamWriter{StreamStderr, &m}})
+	})
 	if err == nil && !silent {
-		c.show(&m)
+		// Values draw themselves, which fails for one that is nil or whose cluster is
+		// closed, and takes long for one behind a slow address.
+		err = recovered(func() error { return c.show(&m) })
 	}
+	interrupted := s.stop.end()
 	charts.EndCell()
 	s.flush()
 
@@ -101,8 +105,8 @@ type cell struct {
 	types  []xreflect.Type
 }
 
-// run evaluates the code. Whatever it panics with is its error.
-func (c *cell) run(outerr OutErr) (err error) {
+// recovered calls f. Whatever it panics with is its error.
+func recovered(f func() error) (err error) {
 	defer func() {
 		if x := recover(); x != nil {
 			var ok bool
@@ -111,19 +115,23 @@ func (c *cell) run(outerr OutErr) (err error) {
 			}
 		}
 	}()
+	return f()
+}
+
+// run evaluates the code.
+func (c *cell) run(outerr OutErr) error {
 	ir := c.s.kernel.ir
 	code := evalSpecialCommands(ir, outerr, c.code)
 	ir.Comp.Line = 0 // lines in messages are lines of the cell
 	nodes := ir.Comp.ParseBytes([]byte(code))
+	if len(nodes) == 0 { // nothing, a comment, or a special command alone
+		return nil
+	}
 	if err := unlinked(nodes); err != nil {
 		return err
 	}
 	c.guardGoroutines(nodes)
-	tree := ast2.AnyToAst(nodes, "cell")
-	if tree == nil {
-		return nil
-	}
-	results, types := ir.RunExpr(ir.CompileAst(tree))
+	results, types := ir.RunExpr(ir.CompileAst(ast2.AnyToAst(nodes, "cell")))
 	last, ok := nodes[len(nodes)-1].(ast.Expr)
 	if !ok {
 		return nil
@@ -151,7 +159,7 @@ func (c *cell) failure() error {
 }
 
 // show publishes the value of the last expression.
-func (c *cell) show(m *msgReceipt) {
+func (c *cell) show(m *msgReceipt) error {
 	if n := len(c.values) - 1; n > 0 && c.values[n] == nil && c.types[n].Name() == "error" {
 		c.values, c.types = c.values[:n], c.types[:n] // it worked: the error is not worth showing
 	}
@@ -160,11 +168,11 @@ func (c *cell) show(m *msgReceipt) {
 		some = some || v != nil
 	}
 	if !some || c.onlyPrints() {
-		return
+		return nil
 	}
 	data := c.s.kernel.autoRenderResults(c.values, c.types)
 	if len(data.Data) == 0 {
-		return
+		return nil
 	}
 	// gophernotes forgets the text of values with other forms, and puts no
 	// space between strings.
@@ -173,9 +181,7 @@ func (c *cell) show(m *msgReceipt) {
 	}
 	charts.BringLibrary(data.Data)
 	c.s.flush()
-	if err := m.PublishExecutionResult(ExecCounter, data); err != nil {
-		klog.Print(err)
-	}
+	return m.PublishExecutionResult(ExecCounter, data)
 }
 
 // onlyPrints reports whether the last expression is a call like fmt.Println,

@@ -19,7 +19,10 @@ func (s *session) loop(group SocketGroup, from Socket, handle func(msgReceipt)) 
 			continue
 		}
 		m.publishStatus(kernelBusy)
-		handle(m)
+		// A request that the interpreter stumbles over must not end all that the notebook has.
+		if err := recovered(func() error { handle(m); return nil }); err != nil {
+			klog.Printf("%s: %v", m.Msg.Header.MsgType, err)
+		}
 		m.publishStatus(kernelIdle)
 	}
 }
