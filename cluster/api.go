@@ -185,7 +185,9 @@ func refuseError(w http.ResponseWriter, err error) {
 		code = http.StatusBadRequest
 	case errors.Is(err, errClosed):
 		code = http.StatusServiceUnavailable
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, context.Canceled): // by the end of the server, if anybody reads this
+		code, err = http.StatusServiceUnavailable, errClosed
+	case errors.Is(err, context.DeadlineExceeded):
 		code, err = http.StatusServiceUnavailable, errors.New("the system did not answer in time; a transaction of yours may be in an endless loop")
 	}
 	refuse(w, code, err.Error())

@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"time"
 
 	"drtmx/dashboard/charts"
@@ -29,6 +30,7 @@ type driver interface {
 	session(ctx context.Context, sys string) ([]byte, error)
 	control(ctx context.Context, sys string, b controlBody, by string) error
 	fork(ctx context.Context, sys string, k Knobs, by string) (Snapshot, error)
+	closeSystem(ctx context.Context, sys string) error
 	page(ctx context.Context) (string, error) // where it is
 	close() error
 }
@@ -36,10 +38,11 @@ type driver interface {
 // Client drives a system of a cluster, in this process (Start) or behind an
 // address (Dial). Its methods return errors; a Cluster's fail the cell.
 type Client struct {
-	d   driver
-	sys string
-	by  string
-	ctx context.Context // nil: that of the notebook's cell
+	d    driver
+	sys  string
+	by   string
+	fork *forked         // nil: not made by Fork
+	ctx  context.Context // nil: that of the notebook's cell
 }
 
 // Start opens a cluster in this process. Its virtual time moves only when asked
@@ -89,6 +92,7 @@ func (c *Client) Sys() string { return c.sys }
 
 // Run measures d of virtual time and returns what it measured.
 func (c *Client) Run(d time.Duration) (*Result, error) {
+	defer runtime.KeepAlive(c) // c.Fork(k).Run(d) names the fork no more
 	ctx := c.context()
 	progress := charts.Progress(fmt.Sprintf("run %v", d))
 	began := time.Now()
@@ -165,20 +169,14 @@ func (c *Client) Reset(k Knobs) error { return c.control(controlBody{Action: "re
 
 func (c *Client) control(b controlBody) error { return c.d.control(c.context(), c.sys, b, c.by) }
 
-// Fork opens another system that replays this one's session to now and then
-// differs only in k.
-func (c *Client) Fork(k Knobs) (*Client, error) {
-	s, err := c.d.fork(c.context(), c.sys, k, c.by)
-	if err != nil {
-		return nil, err
+// Close ends a cluster of this process, or the connection to another. That of a
+// fork ends the fork and nothing else.
+func (c *Client) Close() error {
+	if c.fork != nil {
+		return c.fork.close(c.d)
 	}
-	f := *c
-	f.sys = s.Sys
-	return &f, nil
+	return c.d.close()
 }
-
-// Close ends a cluster of this process, or the connection to another.
-func (c *Client) Close() error { return c.d.close() }
 
 // Changed is a change that was accepted.
 type Changed struct{ Change engine.Change }

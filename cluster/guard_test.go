@@ -274,6 +274,26 @@ func listening(t *testing.T, a *Agent) string {
 	return l.Addr().String()
 }
 
+// Whoever waits for a run when the server ends is told that, and blames no transaction.
+func TestRunsEndWithTheServer(t *testing.T) {
+	a := newFake(t, Options{Paused: true}, fakeOptions{slow: time.Millisecond})
+	h, err := a.Handler(Web{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := Listen("127.0.0.1:0", Access{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(bg)
+	done := make(chan error, 1)
+	go func() { done <- Serve(ctx, l, h) }()
+	during(t, a, &httptest.Server{URL: "http://" + l.Addr().String()}, "a", "/api/run", longRun, cancel).want(t, 503, "the cluster is closed")
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
 func TestAttackOversize(t *testing.T) {
 	a := newFake(t, Options{Paused: true}, fakeOptions{})
 	addr := listening(t, a)

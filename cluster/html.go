@@ -89,7 +89,9 @@ func (c *Cluster) HTML() string {
 
 func (c *Cluster) String() string {
 	st, err := c.c.State()
-	must(err)
+	if err != nil { // fmt would print the panic of a String
+		return "cluster " + c.c.sys + ": " + oneLine(err.Error())
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s at %s, %s", c.title(), nsText(st.VirtualNS), st.State)
 	for _, k := range c.topology() {

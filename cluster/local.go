@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"drtmx/engine"
 )
@@ -17,8 +16,9 @@ import (
 type local struct {
 	agent *Agent
 
-	mu   sync.Mutex
-	addr string // of the page, once it is served
+	mu    sync.Mutex
+	addr  string              // of the page, once it is served
+	forks map[string]heldFork // by system
 }
 
 // alive counts the agents that newLocal made and nobody closed.
@@ -109,31 +109,18 @@ func (l *local) control(ctx context.Context, sys string, b controlBody, by strin
 	return l.agent.control(ctx, sys, b, by)
 }
 
-// fork waits until the new system has caught up: in a notebook the next line
-// uses it.
 func (l *local) fork(ctx context.Context, sys string, k Knobs, by string) (Snapshot, error) {
 	defer runtime.KeepAlive(l)
 	s, err := l.agent.Fork(ctx, sys, k, by)
-	if err != nil {
-		return s, err
+	if errors.As(err, &FullError{}) && l.closeForgotten() {
+		return l.agent.Fork(ctx, sys, k, by)
 	}
-	for {
-		now, err := l.agent.State(s.Sys)
-		switch {
-		case err != nil:
-			return s, err
-		case now.State == StateFailed:
-			return s, errors.New(now.Error)
-		case !now.CatchingUp:
-			return now, nil
-		}
-		select {
-		case <-ctx.Done():
-			l.agent.CloseSystem(s.Sys)
-			return s, ctx.Err()
-		case <-time.After(2 * time.Millisecond):
-		}
-	}
+	return s, err
+}
+
+func (l *local) closeSystem(_ context.Context, sys string) error {
+	defer runtime.KeepAlive(l)
+	return l.agent.CloseSystem(sys)
 }
 
 // page serves the page of this very cluster, on a free loopback port from the
@@ -141,6 +128,11 @@ func (l *local) fork(ctx context.Context, sys string, k Knobs, by string) (Snaps
 func (l *local) page(context.Context) (string, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	select {
+	case <-l.agent.ended:
+		return "", errClosed
+	default:
+	}
 	if l.addr != "" {
 		return l.addr, nil
 	}

@@ -129,7 +129,8 @@ func (c *Cluster) Reset(k Knobs) *Cluster {
 }
 
 // Fork is a second cluster that replays this one to now and then differs only
-// in k.
+// in k. There may be four systems at once; one that no variable holds any more
+// makes room for another.
 func (c *Cluster) Fork(k Knobs) *Cluster {
 	f, err := c.c.Fork(k)
 	must(err)
@@ -144,7 +145,8 @@ func (c *Cluster) Dashboard() *Link {
 	return l
 }
 
-// Close ends the cluster. A notebook that ends closes all of them.
+// Close ends the cluster, or the fork that it is. A notebook that ends closes all
+// of them.
 func (c *Cluster) Close() { must(c.c.Close()) }
 
 // Link is where a page is.

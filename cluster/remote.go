@@ -170,6 +170,10 @@ func (c *remote) fork(ctx context.Context, sys string, k Knobs, by string) (s Sn
 	return s, err
 }
 
+func (c *remote) closeSystem(ctx context.Context, sys string) error {
+	return c.ask(ctx, http.MethodDelete, "/api/systems", sys, "", nil, nil)
+}
+
 func (c *remote) page(context.Context) (string, error) { return c.base + "/", nil }
 
 func (c *remote) close() error { c.http.CloseIdleConnections(); return nil }

@@ -1,6 +1,7 @@
 package kernel_test
 
 import (
+	"os"
 	"strings"
 	"testing"
 )
@@ -77,6 +78,55 @@ func TestOwnTransaction(t *testing.T) {
 	}
 	if o := out[5]; o.Status != "error" || !strings.Contains(o.Evalue, "bad") || !strings.Contains(o.Evalue, "out of ideas") {
 		t.Errorf("a panic in a transaction: %s %q", o.Status, o.Evalue)
+	}
+}
+
+// What a notebook still shows of a cluster that is closed, and cells with forks that
+// are run again and again.
+func TestClosedAndForked(t *testing.T) {
+	again := step{Code: "f := c.Fork(cluster.Knobs{\"coroutines\": 2})\nf.Run(100*time.Microsecond).Throughput > 0"}
+	out := drive(t,
+		step{Code: smallCluster + "\nc.Run(100*time.Microsecond)"},
+		again, again, again, again, again,
+		step{Code: "f.Close()\nc.Run(100*time.Microsecond).Throughput > 0"},
+		step{Code: "c.Close()\nc"},
+		step{Code: "c"},
+		step{Code: "fmt.Println(c)"})
+	for i, o := range out[1:7] {
+		if o.text() != "true" {
+			t.Errorf("cell %d: %s %q %q", i+1, o.Status, o.Evalue, o.text())
+		}
+	}
+	for i, o := range out[7:9] {
+		if o.Status != "error" || o.Evalue != "the cluster is closed" {
+			t.Errorf("cell %d: %s %q", i+7, o.Status, o.Evalue)
+		}
+	}
+	if o := out[9]; o.text() != "cluster a: the cluster is closed\n" {
+		t.Errorf("a closed cluster as text: %s %q", o.Status, o.text())
+	}
+}
+
+// The cells of the README, as they stand there.
+func TestCellsOfTheREADME(t *testing.T) {
+	b, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := []step{{Code: clusterImport + "import \"drtmx/engine/workload/smallbank\""}}
+	for i, part := range strings.Split(string(b), "```go\n") {
+		if code, _, ok := strings.Cut(part, "```"); i > 0 && ok {
+			steps = append(steps, step{Code: code})
+		}
+	}
+	out := drive(t, steps...)
+	if len(out) != 3 {
+		t.Fatalf("%d cells", len(out)-1)
+	}
+	for i, want := range []string{"", "phase.commit auto -> two-sided", "strict-serializable holds"} {
+		if o := out[i]; o.Status != "ok" || !strings.Contains(o.text(), want) {
+			t.Errorf("cell %d: %s %q shows %q, want %q in it", i, o.Status, o.Evalue, o.text(), want)
+		}
 	}
 }
 

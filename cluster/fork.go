@@ -1,0 +1,120 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"runtime"
+	"sync"
+	"time"
+	"weak"
+)
+
+// forked is a system that a Client opened by Fork; its copies share it.
+type forked struct {
+	sys  string
+	life string // epoch of the system: its name is given again after it
+
+	mu     sync.Mutex
+	closed bool
+}
+
+// Fork opens another system that replays this one's session to now and then
+// differs only in k. It returns when the fork has caught up: the next line uses
+// it. A fork of this process that nobody holds any more is closed when another
+// needs its place.
+func (c *Client) Fork(k Knobs) (*Client, error) {
+	ctx := c.context()
+	s, err := c.d.fork(ctx, c.sys, k, c.by)
+	if err != nil {
+		return nil, err
+	}
+	f := *c
+	f.sys, f.fork = s.Sys, &forked{sys: s.Sys, life: s.Epoch}
+	if err := f.caughtUp(ctx); err != nil {
+		f.Close() // the error is why there is no fork
+		return nil, err
+	}
+	if l, ok := c.d.(*local); ok {
+		l.remember(f.fork)
+	}
+	return &f, nil
+}
+
+// caughtUp waits until a fork is where its origin was.
+func (c *Client) caughtUp(ctx context.Context) error {
+	for {
+		now, err := c.d.state(ctx, c.sys)
+		switch {
+		case err != nil:
+			return err
+		case now.State == StateFailed:
+			return errors.New(now.Error)
+		case !now.CatchingUp:
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// closeTime is how long the end of a fork may take, also after an interrupt.
+const closeTime = 5 * time.Second
+
+// close ends the system, once: afterwards its name may be another's. One that
+// somebody else has closed is closed.
+func (f *forked) close(d driver) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+	defer cancel()
+	err := d.closeSystem(ctx, f.sys)
+	var missing *NoSystemError
+	var answered *RemoteError
+	if errors.Is(err, errClosed) || errors.As(err, &missing) || errors.As(err, &answered) && answered.Code == http.StatusNotFound {
+		err = nil
+	}
+	f.closed = err == nil
+	return err
+}
+
+// remember keeps which systems are forks, without keeping the forks.
+func (l *local) remember(f *forked) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.forks == nil {
+		l.forks = map[string]heldFork{}
+	}
+	l.forks[f.sys] = heldFork{f.life, weak.Make(f)}
+}
+
+// heldFork is a fork that a client may still hold.
+type heldFork struct {
+	life string
+	by   weak.Pointer[forked]
+}
+
+// closeForgotten closes the forks that no variable holds any more, as those of a
+// cell that was run again, and says whether there was one.
+func (l *local) closeForgotten() bool {
+	runtime.GC()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	some := false
+	for sys, h := range l.forks {
+		if h.by.Value() != nil {
+			continue
+		}
+		delete(l.forks, sys)
+		if now, err := l.agent.State(sys); err == nil && now.Epoch == h.life {
+			some = l.agent.CloseSystem(sys) == nil || some
+		}
+	}
+	return some
+}
