@@ -319,13 +319,32 @@ func longest(bars []Bars) float64 {
 	return hi
 }
 
-// inkOn is the colour of text on a ground.
+// inkOn is the colour of text on a ground: of two inks the one with the higher contrast, as WCAG
+// computes it.
 func inkOn(ground string) string {
-	c := rgb(ground)
-	if 299*int(c.R)+587*int(c.G)+114*int(c.B) > 140*1000 {
-		return "#111111"
+	const dark, light = "#111111", "#ffffff"
+	if contrast(ground, dark) > contrast(ground, light) {
+		return dark
 	}
-	return "#ffffff"
+	return light
+}
+
+// contrast is that of WCAG 2: the quotient of two luminances, of which 0.05 is what a screen reflects.
+func contrast(a, b string) float64 {
+	x, y := luminance(a)+0.05, luminance(b)+0.05
+	return max(x, y) / min(x, y)
+}
+
+func luminance(colour string) float64 {
+	linear := func(v uint8) float64 {
+		x := float64(v) / 255
+		if x > 0.04045 {
+			return math.Pow((x+0.055)/1.055, 2.4)
+		}
+		return x / 12.92
+	}
+	c := rgb(colour)
+	return 0.2126*linear(c.R) + 0.7152*linear(c.G) + 0.0722*linear(c.B)
 }
 
 // nameWidth is the room for the names of the bars.

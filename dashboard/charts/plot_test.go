@@ -75,3 +75,15 @@ func TestLabels(t *testing.T) {
 		t.Errorf("labels of the picture: %s", svg)
 	}
 }
+
+// Words on bars can be read on every colour of the palette.
+func TestInkCanBeRead(t *testing.T) {
+	if v := contrast("#000000", "#ffffff"); v != 21 {
+		t.Errorf("black on white has a contrast of %g", v)
+	}
+	for _, ground := range palette {
+		if v := contrast(ground, inkOn(ground)); v < 4.5 {
+			t.Errorf("%s on %s has a contrast of %.2g, below 4.5", inkOn(ground), ground, v)
+		}
+	}
+}
