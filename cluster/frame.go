@@ -149,47 +149,51 @@ func (h *hub) drop(r *reader) {
 	}
 }
 
-// subscribe adds a reader. backlog is what came after frame since; gap says
-// that some of it is no longer there. since 0 asks for nothing old.
-func (h *hub) subscribe(since uint64) (r *reader, backlog [][]byte, gap bool) {
+// subscription is what a new reader begins with.
+type subscription struct {
+	*reader
+	// at is the number of the latest frame: all later ones come by the channel.
+	at uint64
+	// backlog is what came after the frame that was asked for, gap that some of it is
+	// no longer there.
+	backlog [][]byte
+	gap     bool
+}
+
+// subscribe adds a reader of what comes after frame since; 0 asks for nothing old.
+func (h *hub) subscribe(since uint64) subscription {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	r = &reader{ch: make(chan []byte, readerQueue)}
+	r := subscription{reader: &reader{ch: make(chan []byte, readerQueue)}, at: h.seq}
 	if h.closed {
 		r.gone = true
 		close(r.ch)
-		return r, nil, false
+		return r
 	}
-	h.readers[r] = struct{}{}
+	h.readers[r.reader] = struct{}{}
 	if since == 0 {
-		return r, nil, false
+		return r
 	}
 	oldest := h.seq + 1
 	if len(h.ring) > 0 {
 		oldest = h.ring[0].seq
 	}
 	if since > h.seq || since+1 < oldest {
-		return r, nil, true
+		r.gap = true
+		return r
 	}
 	for _, s := range h.ring {
 		if s.seq > since {
-			backlog = append(backlog, s.msg)
+			r.backlog = append(r.backlog, s.msg)
 		}
 	}
-	return r, backlog, false
+	return r
 }
 
 func (h *hub) unsubscribe(r *reader) {
 	h.mu.Lock()
 	h.drop(r)
 	h.mu.Unlock()
-}
-
-// last is the number of the latest frame.
-func (h *hub) last() uint64 {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.seq
 }
 
 func (h *hub) close() {

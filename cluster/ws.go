@@ -75,11 +75,11 @@ func (p *api) feed(w http.ResponseWriter, r *http.Request) {
 		return // answered already
 	}
 	defer c.Close()
-	rd, backlog, gap := p.agent.hub.subscribe(since)
-	defer p.agent.hub.unsubscribe(rd)
+	rd := p.agent.hub.subscribe(since)
+	defer p.agent.hub.unsubscribe(rd.reader)
 	gone := make(chan struct{})
 	go drainReader(c, gone)
-	if !p.greet(c, only, backlog, gap) {
+	if !p.greet(c, only, &rd) {
 		return
 	}
 	ping := time.NewTicker(wsPing)
@@ -112,14 +112,15 @@ func (p *api) feed(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// greet sends what a reader missed; without a past, how every system stands.
-func (p *api) greet(c *websocket.Conn, only string, backlog [][]byte, gap bool) bool {
-	for _, msg := range backlog {
+// greet sends what a reader missed; without a past, how every system stands. Its number is that of the
+// subscription: a reader that goes after it and comes back with it gets all that came since.
+func (p *api) greet(c *websocket.Conn, only string, rd *subscription) bool {
+	for _, msg := range rd.backlog {
 		if (only == "" || frameOf(msg, only)) && !send(c, msg) {
 			return false
 		}
 	}
-	if len(backlog) > 0 {
+	if len(rd.backlog) > 0 {
 		return true
 	}
 	for _, m := range p.agent.all() {
@@ -127,7 +128,7 @@ func (p *api) greet(c *websocket.Conn, only string, backlog [][]byte, gap bool) 
 			continue
 		}
 		f := m.frame()
-		f.V, f.Seq, f.Gap = frameVersion, p.agent.hub.last(), gap
+		f.V, f.Seq, f.Gap = frameVersion, rd.at, rd.gap
 		if w := m.latest.Load(); w != nil {
 			f.Windows = append(f.Windows, *w)
 		}

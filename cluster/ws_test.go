@@ -231,8 +231,8 @@ func TestStalledReadersDoNotStopTheRun(t *testing.T) {
 
 func TestSlowReaderIsDropped(t *testing.T) {
 	h := newHub()
-	r, _, _ := h.subscribe(0)
-	quick, _, _ := h.subscribe(0)
+	r := h.subscribe(0)
+	quick := h.subscribe(0)
 	for range readerQueue + 1 {
 		h.publish(&Frame{Sys: "a"})
 		<-quick.ch
@@ -251,8 +251,20 @@ func TestSlowReaderIsDropped(t *testing.T) {
 	if _, ok := <-quick.ch; ok {
 		t.Error("the hub is closed, its reader is not")
 	}
-	if r, _, _ := h.subscribe(0); !r.gone {
+	if r := h.subscribe(0); !r.gone {
 		t.Error("a closed hub takes readers")
+	}
+}
+
+// Who goes after the greeting and comes back with its number gets what came meanwhile, also before
+// the greeting was written.
+func TestGreetingHasTheNumberOfTheSubscription(t *testing.T) {
+	h := newHub()
+	h.publish(&Frame{Sys: "a"})
+	r := h.subscribe(0)
+	h.publish(&Frame{Sys: "a"})
+	if back := h.subscribe(r.at); len(back.backlog) != 1 || back.gap || len(r.backlog) != 0 {
+		t.Errorf("after frame %d: %d frames, gap %v", r.at, len(back.backlog), back.gap)
 	}
 }
 
