@@ -223,7 +223,41 @@ func (b *tab) until(what, js string) {
 	}
 }
 
-func (b *tab) click(css string) { b.t.Helper(); b.do(chromedp.Click(chromedp.CSS(css))) }
+// placeJS is where to click an element, once it has stood still for two frames and
+// nothing covers it: what the page draws above or beside it moves it, and may
+// put another in its place.
+const placeJS = `(async () => {
+	const box = () => { const e = document.querySelector(%[1]q), r = e?.getBoundingClientRect(); return { e, at: r && r.width ? [r.left + r.width / 2, r.top + r.height / 2] : [] }; };
+	const frame = () => new Promise(requestAnimationFrame);
+	document.querySelector(%[1]q)?.scrollIntoView({ block: "nearest", behavior: "instant" });
+	await frame();
+	const was = box();
+	await frame();
+	await frame();
+	const { e, at } = box();
+	if (!at.length || e !== was.e || String(at) !== String(was.at) || !e.contains(document.elementFromPoint(...at))) return [];
+	window.clicked = false;
+	e.addEventListener("click", () => { window.clicked = true; }, { capture: true, once: true });
+	return at;
+})()`
+
+// click clicks an element where it is. A click that the page moved it away from is
+// made again.
+func (b *tab) click(css string) {
+	b.t.Helper()
+	for end := time.Now().Add(60 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		at := eval[[]float64](b, fmt.Sprintf(placeJS, css))
+		if len(at) == 0 {
+			continue
+		}
+		b.do(chromedp.MouseClickXY(at[0], at[1]))
+		if eval[bool](b, "window.clicked") {
+			return
+		}
+	}
+	b.shot("failed.png")
+	b.t.Fatalf("%s could not be clicked within a minute", css)
+}
 
 // key types text, key by key, as a keyboard does.
 func (b *tab) key(text string) {

@@ -228,9 +228,9 @@ func figureVariant(_ *site, b *tab, v inventor) {
 	b.until("two lines more, dashed", dotsJS+` === 12 && `+figureJS+`.getOption().series[2].lineStyle.type === "dashed"`)
 	b.until("its name", `document.querySelector("#variants li code").textContent === "phase.logging=two-sided"`)
 	b.click("#variants input")
-	b.until("out of sight", dotsJS+` === 6`)
+	b.until("out of sight", dotsJS+` === 6 && document.querySelector("#variants .sign").textContent === ""`)
 	b.click("#variants input")
-	b.until("and back", dotsJS+` === 12`)
+	b.until("and back", dotsJS+` === 12 && document.querySelector("#variants .sign").textContent !== ""`)
 	b.shot("figure.png")
 	printed(b)
 }

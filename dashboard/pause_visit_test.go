@@ -3,9 +3,12 @@ package dashboard_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/chromedp/chromedp"
 
 	"drtmx/cluster"
 	"drtmx/engine"
@@ -129,10 +132,54 @@ func TestPageOfAFailedSystemBesideAnother(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	before := eval[string](b, tempoJS)
 	b.click("#step")
 	b.until("one window further", fmt.Sprintf(`fetch("/api/state?sys=b").then((r) => r.json()).then((x) => x.virtual_ns === %d && x.state === "paused")`, stood.VirtualNS+100_000))
+	b.until("the page has it", is(stateJS, "paused")+fmt.Sprintf(" && %s !== %q", tempoJS, before))
 	b.click("#pause")
 	b.until("it goes on", is(stateJS, "running")+` && document.getElementById("notice").hidden`)
 	b.shot("beside.png")
+	b.quiet(s)
+}
+
+// What is drawn again takes nothing away from under a pointer or a keyboard: the
+// buttons stay where they are when numbers come, and list items that are as they
+// were are not touched.
+func TestPageHoldsStill(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a browser; not in short mode")
+	}
+	s := newSite(t, browserSpec, cluster.Options{Pace: 20_000_000}, nil)
+	b := newTab(t)
+	b.open(s, "the page is there", ready)
+	for _, width := range []int64{1300, 1400, 1700, 1920} {
+		b.do(chromedp.EmulateViewport(width, 1000))
+		moved := eval[float64](b, `(() => {
+			const at = () => document.getElementById("pause").getBoundingClientRect().left, numbers = [...document.querySelectorAll("#tiles dd > *, #tiles dd")].filter((e) => !e.children.length);
+			for (const e of numbers) e.textContent = "–";
+			const before = at();
+			for (const e of numbers) e.textContent = "123.4 M/s";
+			return at() - before;
+		})()`)
+		if moved != 0 {
+			t.Errorf("at a width of %d the buttons move by %g pixels when numbers come", width, moved)
+		}
+	}
+	left := eval[[]string](b, `(async () => {
+		const { el, keyed } = await import("/kit.js"), root = document.body.appendChild(el("ul")), seen = [];
+		const draw = (...items) => keyed(root, items, (x) => x[0], (x) => el("li", {}, el("button", {}, x)));
+		draw("a1", "b1", "c1");
+		const stays = root.children[1], button = stays.firstChild;
+		button.focus();
+		button.addEventListener("blur", () => seen.push("the focus went"));
+		new MutationObserver((all) => { for (const m of all) if ([...m.removedNodes].includes(stays)) seen.push("it was taken out"); }).observe(root, { childList: true });
+		draw("a2", "b1", "d1", "c1");
+		draw("e1", "b1");
+		await null;
+		return [[...root.children].map((e) => e.textContent).join(), ...seen];
+	})()`)
+	if !slices.Equal(left, []string{"e1,b1"}) {
+		t.Errorf("what stays in a list: %q", left)
+	}
 	b.quiet(s)
 }

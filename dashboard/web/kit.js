@@ -22,7 +22,8 @@ export function shape(tag, attrs = {}, ...children) {
 }
 
 // keyed makes the children of a root from items and leaves those alone that are
-// as they were, so that focus and selection stay where they are.
+// as they were, so that focus and selection stay where they are, and a click that
+// has begun on one ends there: even to take it out and put it back would undo that.
 export function keyed(root, items, keyOf, render) {
   const old = new Map([...root.children].map((e) => [e.dataset.key, e]));
   const next = items.map((x) => {
@@ -37,7 +38,9 @@ export function keyed(root, items, keyOf, render) {
     }
     return e;
   });
-  if (next.length !== root.children.length || next.some((e, i) => e !== root.children[i])) root.replaceChildren(...next);
+  const stay = new Set(next);
+  for (const e of [...root.children]) if (!stay.has(e)) e.remove();
+  next.forEach((e, i) => { if (root.children[i] !== e) root.insertBefore(e, root.children[i] || null); });
 }
 
 export function si(v) {
