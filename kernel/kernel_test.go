@@ -137,6 +137,7 @@ type step struct {
 	Inspect        string  `json:"inspect,omitempty"`  // a name to ask about instead
 	Complete       string  `json:"complete,omitempty"` // the begin of a name, instead
 	InterruptAfter float64 `json:"interrupt_after,omitempty"`
+	InterruptAt    string  `json:"interrupt_at,omitempty"` // press when this text is shown
 }
 
 // outcome is what a cell did.

@@ -1,7 +1,8 @@
 """Runs cells in a kernel and reports all that came back, as JSON.
 
-stdin: [{"code": "...", "interrupt_after": seconds or absent}, {"inspect": "name"},
-        {"complete": "begin of a name"}, ...]
+stdin: [{"code": "...", "interrupt_after": seconds or absent,
+         "interrupt_at": text that is shown, or absent},
+        {"inspect": "name"}, {"complete": "begin of a name"}, ...]
 stdout: [{"status", "evalue", "ename", "seconds", "after_interrupt", "messages": [...]}, ...]
 """
 import json
@@ -22,6 +23,16 @@ try:
             interrupted.append(time.monotonic())
             manager.interrupt_kernel()
 
+        def hook(m):
+            messages.append({
+                "type": m["msg_type"],
+                "content": m["content"],
+                "seconds": time.monotonic() - begin,
+            })
+            at = step.get("interrupt_at")
+            if at and not interrupted and at in json.dumps(m["content"], ensure_ascii=False):
+                interrupt()
+
         if "interrupt_after" in step:
             threading.Timer(step["interrupt_after"], interrupt).start()
         begin = time.monotonic()
@@ -35,12 +46,8 @@ try:
             continue
         try:
             reply = client.execute_interactive(
-                step["code"], timeout=step.get("timeout", 30), allow_stdin=False,
-                output_hook=lambda m: messages.append({
-                    "type": m["msg_type"],
-                    "content": m["content"],
-                    "seconds": time.monotonic() - begin,
-                }))["content"]
+                step["code"], timeout=120 if "interrupt_at" in step else 30, allow_stdin=False,
+                output_hook=hook)["content"]
         except TimeoutError:
             reply = {"status": "timeout"}
         end = time.monotonic()
