@@ -603,6 +603,8 @@ func TestPageOfAnyAddressHasAName(t *testing.T) {
 		{"0.0.0.0:7070", nil, "localhost:7070"},
 		{"[::]:7070", nil, "localhost:7070"},
 		{"[::]:7070", []string{"lab.example:80"}, "lab.example:7070"},
+		{"[::]:7070", []string{"fd00::7"}, "[fd00::7]:7070"},
+		{"[::]:7070", []string{"[fd00::7]"}, "[fd00::7]:7070"},
 	} {
 		addr, err := net.ResolveTCPAddr("tcp", c.addr)
 		if err != nil {

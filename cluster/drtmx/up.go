@@ -107,7 +107,11 @@ func pageHost(addr net.Addr, hosts []string) string {
 	}
 	name := "localhost"
 	if len(hosts) > 0 {
-		name, _, _ = strings.Cut(hosts[0], ":")
+		name = hosts[0]
+		if h, _, err := net.SplitHostPort(name); err == nil {
+			name = h
+		}
+		name = strings.Trim(name, "[]") // an IPv6 address may come in brackets
 	}
 	return net.JoinHostPort(name, port)
 }
