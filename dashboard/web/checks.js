@@ -18,7 +18,7 @@ export function openChecks(c) {
   if (!c) { dialog("Checks", el("p", {}, "No window has been measured yet.")); return; }
   if (c.mode === "off") { dialog("Checks", el("p", {}, "They are off. The knob check turns them on; it needs a reset.")); return; }
   if (c.ok && !c.transactions && !Object.keys(c.invariants || {}).length) { dialog("Checks", el("p", {}, "No transaction has been looked at yet. Requests of micro-benchmarks are none: there is nothing to check about them.")); return; }
-  const body = [el("p", {}, `The protocol claims ${c.claimed}. Every transaction’s reads and writes are recorded with their versions, and the graph of who has to come before whom is searched for cycles that the claim forbids.`),
+  const body = [el("p", {}, `The protocol claims ${c.claimed}. Every transaction’s reads and writes are recorded with their versions, and the graph of who has to come before whom is searched for cycles that the claim forbids. A version with two values (wrong-value) breaks every claim.`),
     el("p", {}, c.mode === "full" ? `All ${si(c.transactions)} transactions were looked at.` : `${si(c.transactions)} transactions were looked at, on a sample of the keys: what is found is true, but not everything is found.`)];
   for (const [name, ok] of Object.entries(c.invariants || {})) body.push(el("p", {}, `${ok ? "✓" : "✗"} ${name}`));
   if (!c.anomalies?.length) body.push(el("p", { class: "better" }, "No anomaly found."));
