@@ -26,7 +26,7 @@ func TestLocalLocksForeseen(t *testing.T) {
 		"tpcc":              company("tpcc", nil),
 		"tpcc, remote":      company("tpcc", Knobs{"workload.remote.order_line": 900, "workload.mix.delivery": 0}),
 		"tpcc, payments":    company("tpcc", Knobs{"workload.remote.payment": 1000, "workload.mix.new-order": 0, "workload.mix.delivery": 0}),
-		"tpcc, districts":   company("tpcc", Knobs{"workload.districts": 30, "workload.remote.order_line": 900}),
+		"tpcc, districts":   company("tpcc", Knobs{"workload.districts": 30, "workload.remote.order_line": 900, "coroutines": 1, "workload.items": 20_000}),
 		"tpcc-no":           company("tpcc-no", nil),
 		"tpcc-no, 2 x 4":    company("tpcc-no", Knobs{"nodes": 2, "threads": 4, "replicas": 2}),
 		"tpcc-no, 1 thread": company("tpcc-no", Knobs{"threads": 1}),

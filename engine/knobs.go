@@ -50,7 +50,7 @@ func clusterKnobs() []entry {
 		{Knob: Knob{Name: "replicas", Kind: KindInt, Default: 3, Min: 1, Max: 8, Label: "Replicas", Section: "4.3", Group: groupCluster,
 			Doc: "Copies of every record, the primary counted; each commit logs to replicas - 1 backups."}, inactive: noTransactions},
 		{Knob: Knob{Name: "seed", Kind: KindInt, Default: 1, Min: 0, Label: "Seed", Group: groupCluster,
-			Doc: "Seeds every random stream. Same spec and seed: same result, byte for byte."}},
+			Doc: "Seeds every random stream, and what the tables hold at the start. Same spec and seed: same result, byte for byte."}},
 	}
 }
 

@@ -91,7 +91,7 @@ func assemble(name string, v Knobs, p *fabric.Profile) (s *System, err error) {
 			s = nil
 		}
 	}()
-	s.sim = sim.New(sim.Options{Seed: uint64(v.int("seed")), Trace: true})
+	s.sim = sim.New(sim.Options{Seed: seedOf(v), Trace: true})
 	s.kDrain = s.sim.Register("engine.drain", func(uint32) { s.barrier() })
 	if s.fab, err = newFabric(s.sim, v, p); err != nil {
 		return s, err

@@ -49,6 +49,7 @@ func tpccOptions(v Knobs, newOrderOnly bool) tpcc.Options {
 	return tpcc.Options{
 		NewOrderOnly: newOrderOnly, Warehouses: v.int("workload.warehouses"), Districts: v.int("workload.districts"), Customers: max(scaled(v, "workload.customers"), tpcc.LeastCustomers), Items: max(scaled(v, "workload.items"), tpcc.LeastItems), Orders: v.int("workload.orders"),
 		Remotes: true, RemoteLine: v.int("workload.remote.order_line"), RemotePayment: v.int("workload.remote.payment"), Rollbacks: v.int("workload.rollbacks"),
+		Seed: seedOf(v),
 	}
 }
 

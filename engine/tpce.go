@@ -22,6 +22,7 @@ func tpceOptions(v Knobs, positionOnly bool) tpce.Options {
 	return tpce.Options{
 		PositionOnly: positionOnly, Customers: scaled(v, "workload.customers"), Securities: max(scaled(v, "workload.securities"), tpce.LeastSecurities),
 		Trades: v.int("workload.trades"), Orders: v.int("workload.orders"), SetRollbacks: true, Rollbacks: v.int("workload.rollbacks"),
+		Seed: seedOf(v),
 	}
 }
 

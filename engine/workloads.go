@@ -24,6 +24,9 @@ type workloadKind struct {
 	live         func(b workload.Bench, v Knobs) error // what follows from knobs of the hardware; nil: nothing
 }
 
+// seedOf is the seed of a run, of what its tables hold too: other seeds are other populations.
+func seedOf(v Knobs) uint64 { return uint64(v.int("seed")) }
+
 var workloads = []workloadKind{
 	{
 		name: "smallbank", doc: "SmallBank, six short transaction types on bank accounts, 4 % of them hot (section 4.3)",
@@ -32,7 +35,9 @@ var workloads = []workloadKind{
 		mix:   []string{"amalgamate", "balance", "deposit-checking", "send-payment", "transact-savings", "write-check"},
 		local: anywhere,
 		build: func(v Knobs) (workload.Bench, error) {
-			return smallbank.New(smallbank.Options{Accounts: scaled(v, "workload.accounts"), HotPercent: v.int("workload.hot"), Theta: v.float("workload.theta")})
+			return smallbank.New(smallbank.Options{
+				Accounts: scaled(v, "workload.accounts"), HotPercent: v.int("workload.hot"), Theta: v.float("workload.theta"), Seed: seedOf(v),
+			})
 		},
 	},
 	{
@@ -41,7 +46,7 @@ var workloads = []workloadKind{
 		knobs:        []string{"workload.keys", "workload.value_bytes", "workload.scale"},
 		local:        anywhere,
 		build: func(v Knobs) (workload.Bench, error) {
-			return cycle.New(cycle.Options{Keys: uint64(scaled(v, "workload.keys")), ValueBytes: v.int("workload.value_bytes")})
+			return cycle.New(cycle.Options{Keys: uint64(scaled(v, "workload.keys")), ValueBytes: v.int("workload.value_bytes"), Seed: seedOf(v)})
 		},
 	},
 	{
