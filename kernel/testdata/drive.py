@@ -1,6 +1,6 @@
 """Runs cells in a kernel and reports all that came back, as JSON.
 
-stdin: [{"code": "...", "interrupt_after": seconds or absent,
+stdin: [{"code": "...", "interrupt_after": seconds since its begin, or absent,
          "interrupt_at": text that is shown, or absent},
         {"inspect": "name"}, {"complete": "begin of a name"}, ...]
 stdout: [{"status", "evalue", "ename", "seconds", "after_interrupt", "messages": [...]}, ...]
@@ -32,9 +32,10 @@ try:
             at = step.get("interrupt_at")
             if at and not interrupted and at in json.dumps(m["content"], ensure_ascii=False):
                 interrupt()
+            if m["msg_type"] == "execute_input" and "interrupt_after" in step:
+                # The cell begins now: before, the interrupt would be nobody's.
+                threading.Timer(step["interrupt_after"], interrupt).start()
 
-        if "interrupt_after" in step:
-            threading.Timer(step["interrupt_after"], interrupt).start()
         begin = time.monotonic()
         if "inspect" in step:
             content = client.inspect(step["inspect"], reply=True, timeout=10)["content"]
