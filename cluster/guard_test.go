@@ -254,6 +254,14 @@ func TestOpenAddressNeedsToken(t *testing.T) {
 // listening serves an agent with all limits, as drtmx up does.
 func listening(t *testing.T, a *Agent) string {
 	t.Helper()
+	addr, end := serving(t, a)
+	t.Cleanup(end)
+	return addr
+}
+
+// serving is listening until end is called.
+func serving(t *testing.T, a *Agent) (addr string, end func()) {
+	t.Helper()
 	h, err := a.Handler(Web{})
 	if err != nil {
 		t.Fatal(err)
@@ -265,33 +273,19 @@ func listening(t *testing.T, a *Agent) string {
 	ctx, cancel := context.WithCancel(bg)
 	done := make(chan error, 1)
 	go func() { done <- Serve(ctx, l, h) }()
-	t.Cleanup(func() {
+	return l.Addr().String(), func() {
 		cancel()
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
-	})
-	return l.Addr().String()
+	}
 }
 
 // Whoever waits for a run when the server ends is told that, and blames no transaction.
 func TestRunsEndWithTheServer(t *testing.T) {
 	a := newFake(t, Options{Paused: true}, fakeOptions{slow: time.Millisecond})
-	h, err := a.Handler(Web{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := Listen("127.0.0.1:0", Access{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(bg)
-	done := make(chan error, 1)
-	go func() { done <- Serve(ctx, l, h) }()
-	during(t, a, &httptest.Server{URL: "http://" + l.Addr().String()}, "a", "/api/run", longRun, cancel).want(t, 503, "the cluster is closed")
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
+	addr, end := serving(t, a)
+	during(t, a, &httptest.Server{URL: "http://" + addr}, "a", "/api/run", longRun, end).want(t, 503, "the cluster is closed")
 }
 
 func TestAttackOversize(t *testing.T) {
