@@ -71,7 +71,7 @@ func populated(t *testing.T, b *Bench, w uint64) {
 		}
 	}
 	if v := value(b.initWarehouse, warehouseBytes, w); i48(v[wYTD:]) != ytd { // 1, and with 9 condition 8
-		t.Errorf("warehouse %d has taken %d, its b.districts %d", w, i48(v[wYTD:]), ytd)
+		t.Errorf("warehouse %d has taken %d, its districts %d", w, i48(v[wYTD:]), ytd)
 	}
 }
 
