@@ -26,6 +26,7 @@ type cellState struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	code   string // of the running cell
+	bars   []*bar // that stand in the page
 	loader string // code of the cell whose output holds the chart library
 	loaded bool
 }
@@ -60,12 +61,17 @@ func BeginCell(code string) {
 	}
 }
 
-// EndCell is called by the kernel after a cell. The cell's context ends with it.
+// EndCell is called by the kernel after a cell. The cell's context ends with it,
+// and what it says of its progress.
 func EndCell() {
 	Interrupt()
 	cell.mu.Lock()
-	defer cell.mu.Unlock()
-	cell.ctx, cell.cancel, cell.code = context.Background(), nil, ""
+	bars := cell.bars
+	cell.ctx, cell.cancel, cell.code, cell.bars = context.Background(), nil, "", nil
+	cell.mu.Unlock()
+	for _, b := range bars {
+		b.wipe()
+	}
 }
 
 // Interrupt is called by the kernel when the user stops the cell: it cancels

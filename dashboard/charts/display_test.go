@@ -138,6 +138,39 @@ func TestQuickWorkHasNoBar(t *testing.T) {
 	}
 }
 
+// A cell that is interrupted, or fails, leaves no bar that says how long it will
+// still take. A goroutine that outlives its cell goes on with its own.
+func TestBarEndsWithItsCell(t *testing.T) {
+	p := newPage(t)
+	BeginCell("run")
+	report, finished := Progress("run"), Progress("over")
+	reports := func(f func(done, total int), until int) {
+		for ; len(p.messages) < until; time.Sleep(time.Millisecond) {
+			f(1, 4)
+		}
+	}
+	reports(report, 1)
+	reports(finished, 2)
+	finished(4, 4)
+	id, n := p.messages[0].id, len(p.messages)
+	EndCell()
+	if len(p.messages) != n+1 {
+		t.Fatalf("the end of the cell: %+v", p.messages[n:])
+	}
+	if last := p.messages[n]; last.kind != "update_display_data" || last.id != id || last.data["text/plain"] != "" || last.data["text/html"] != "" {
+		t.Errorf("the end of the cell: %+v", last)
+	}
+	BeginCell("another")
+	reports(report, n+2)
+	EndCell()
+	BeginCell("a third")
+	EndCell()
+	after := p.messages[n+1:]
+	if len(after) != 2 || after[0].id != id || after[0].data["text/plain"] == "" || after[1].id != id || after[1].data["text/plain"] != "" {
+		t.Errorf("a goroutine that outlives its cell: %+v", after)
+	}
+}
+
 func TestProgressEstimate(t *testing.T) {
 	got := progressBundle("run", 1, 4, 2*time.Second)["text/plain"]
 	if want := "run: 1 of 4, 2s, 6s left"; got != want {

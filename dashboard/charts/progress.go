@@ -18,34 +18,60 @@ const (
 // Progress returns a callback that draws a progress bar below the running
 // cell: pass it to anything that reports how much is done. What is done at once
 // gets no bar, and a finished bar leaves nothing behind, so that saved
-// notebooks hold results and no wall times. Several goroutines may call it.
-// Outside a notebook it does nothing.
+// notebooks hold results and no wall times. Nor does one whose cell ends before
+// it, by an interrupt or an error. Several goroutines may call it. Outside a
+// notebook it does nothing.
 func Progress(title string) func(done, total int) {
 	if !HasFrontend() {
 		return func(int, int) {}
 	}
-	var (
-		mu       sync.Mutex
-		id       string
-		finished bool
-		start    = time.Now()
-		next     = start.Add(progressAfter)
-	)
-	return func(done, total int) {
-		mu.Lock()
-		defer mu.Unlock()
-		now := time.Now()
-		if finished || done < total && now.Before(next) {
-			return
-		}
-		next = now.Add(progressEvery)
-		finished = done >= total
-		switch {
-		case id != "":
-			Update(id, progressBundle(title, done, total, now.Sub(start)))
-		case !finished:
-			id = Display(progressBundle(title, done, total, now.Sub(start)))
-		}
+	now := time.Now()
+	return (&bar{title: title, start: now, next: now.Add(progressAfter)}).report
+}
+
+// bar is a progress bar of the notebook.
+type bar struct {
+	title string
+	start time.Time
+
+	mu       sync.Mutex
+	id       string // of its display, "" before it has one
+	stands   bool   // in the page: its cell wipes it
+	finished bool
+	next     time.Time // when it may be redrawn
+}
+
+func (b *bar) report(done, total int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := time.Now()
+	if b.finished || done < total && now.Before(b.next) {
+		return
+	}
+	b.next = now.Add(progressEvery)
+	b.finished = done >= total
+	if !b.finished && !b.stands {
+		b.stands = true
+		cell.mu.Lock()
+		cell.bars = append(cell.bars, b)
+		cell.mu.Unlock()
+	}
+	switch {
+	case b.id != "":
+		Update(b.id, progressBundle(b.title, done, total, now.Sub(b.start)))
+	case !b.finished:
+		b.id = Display(progressBundle(b.title, done, total, now.Sub(b.start)))
+	}
+}
+
+// wipe takes the bar from the page. One of a goroutine that outlives its cell
+// comes back with its next report.
+func (b *bar) wipe() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.stands = false
+	if !b.finished {
+		Update(b.id, progressBundle(b.title, 1, 1, 0))
 	}
 }
 
