@@ -53,7 +53,7 @@ func (v *Versus) WatchFor(d time.Duration) (*Comparison, error) {
 		err error
 	}
 	run := func(c *Client, out chan<- half) {
-		r, err := c.d.run(ctx, c.sys, d.Nanoseconds(), nil)
+		r, err := c.d.run(ctx, c.sys, d.Nanoseconds())
 		if err != nil {
 			out <- half{nil, err}
 			return

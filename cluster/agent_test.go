@@ -28,7 +28,7 @@ func TestPausedClusterMovesOnlyWhenAsked(t *testing.T) {
 	if s := stateOf(t, a, "a"); s.VirtualNS != 1_234_567 || s.State != StatePaused {
 		t.Fatalf("after a step: %+v", s)
 	}
-	r, err := a.Run(bg, "a", 2_000_000, nil)
+	r, err := a.Run(bg, "a", 2_000_000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -274,7 +274,7 @@ func TestFailedSystemCanBeLookedAtAndReset(t *testing.T) {
 			if _, err := a.Set(bg, "", engine.Knobs{"coroutines": 2}, ""); !errors.As(err, &failed) {
 				t.Errorf("set: %v", err)
 			}
-			if _, err := a.Run(bg, "", 1000, nil); !errors.As(err, &failed) {
+			if _, err := a.Run(bg, "", 1000); !errors.As(err, &failed) {
 				t.Errorf("run: %v", err)
 			}
 			if err := a.Resume(bg, ""); !errors.As(err, &failed) {
@@ -375,7 +375,7 @@ func TestRunEndsWithItsContext(t *testing.T) {
 	a := newFake(t, Options{Paused: true}, fakeOptions{slow: 2 * time.Millisecond})
 	ctx, cancel := context.WithTimeout(bg, 50*time.Millisecond)
 	defer cancel()
-	if _, err := a.Run(ctx, "", math.MaxInt64/4, nil); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := a.Run(ctx, "", math.MaxInt64/4); !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatal(err)
 	}
 	at := stateOf(t, a, "").VirtualNS
@@ -391,7 +391,7 @@ func TestStepsExcludeEachOther(t *testing.T) {
 	a := newFake(t, Options{Paused: true}, fakeOptions{slow: time.Millisecond})
 	ctx, cancel := context.WithCancel(bg)
 	done := make(chan error, 1)
-	go func() { _, err := a.Run(ctx, "", 1<<50, nil); done <- err }()
+	go func() { _, err := a.Run(ctx, "", 1<<50); done <- err }()
 	eventually(t, "running", func() bool { return stateOf(t, a, "").State == StateRunning })
 	var busy *BusyError
 	if err := a.Step(bg, "", 1000); !errors.As(err, &busy) {

@@ -434,5 +434,5 @@ func (p *api) runFor(r *http.Request) (any, error) {
 	if err := readJSON(r, &b); err != nil {
 		return nil, err
 	}
-	return p.agent.Run(r.Context(), sysOf(r), b.VirtualNS, nil)
+	return p.agent.Run(r.Context(), sysOf(r), b.VirtualNS)
 }

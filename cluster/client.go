@@ -21,7 +21,7 @@ type (
 // common.
 type driver interface {
 	set(ctx context.Context, sys string, k Knobs, by string) (engine.Change, error)
-	run(ctx context.Context, sys string, d int64, progress func(done, total int)) (*engine.Result, error)
+	run(ctx context.Context, sys string, d int64) (*engine.Result, error)
 	windows(ctx context.Context, sys string, from int64) ([]engine.Window, error)
 	knobs(ctx context.Context, sys string) ([]engine.KnobState, error)
 	spec(ctx context.Context, sys string) (Spec, error)
@@ -94,16 +94,7 @@ func (c *Client) Sys() string { return c.sys }
 func (c *Client) Run(d time.Duration) (*Result, error) {
 	defer runtime.KeepAlive(c) // c.Fork(k).Run(d) names the fork no more
 	ctx := c.context()
-	progress := charts.Progress(fmt.Sprintf("run %v", d))
-	began := time.Now()
-	shown := false
-	r, err := c.d.run(ctx, c.sys, d.Nanoseconds(), func(done, total int) {
-		// Short runs need no bar; a bar that was begun is also ended.
-		if shown || time.Since(began) > time.Second && done < total {
-			shown = true
-			progress(done, total)
-		}
-	})
+	r, err := c.watched(ctx, d)
 	if err != nil {
 		return nil, err
 	}

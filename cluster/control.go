@@ -111,7 +111,7 @@ func (a *Agent) Step(ctx context.Context, sys string, d int64) error {
 	}
 	var bs []begun
 	err := a.some(ctx, sys, func(m *member) error {
-		s, err := m.beginStep(d, nil)
+		s, err := m.beginStep(d)
 		if err == nil {
 			m.paused = true
 			bs = append(bs, begun{m, s})
@@ -159,7 +159,7 @@ func (a *Agent) await(ctx context.Context, m *member, s *step) error {
 // Run measures d of virtual time, flat out, and returns what it measured; then
 // the system goes on as before. A change that waits for its drain takes effect
 // first: what is measured is the cluster with it.
-func (a *Agent) Run(ctx context.Context, sys string, d int64, progress func(done, total int)) (*engine.Result, error) {
+func (a *Agent) Run(ctx context.Context, sys string, d int64) (*engine.Result, error) {
 	m, err := a.member(sys)
 	if err != nil {
 		return nil, err
@@ -167,7 +167,7 @@ func (a *Agent) Run(ctx context.Context, sys string, d int64, progress func(done
 	var s *step
 	var life string
 	err = m.call(ctx, func(m *member) (err error) {
-		if s, err = m.beginStep(d, progress); err == nil {
+		if s, err = m.beginStep(d); err == nil {
 			s.settle, life = true, m.epoch
 		}
 		return err

@@ -60,9 +60,9 @@ func (l *local) set(ctx context.Context, sys string, k Knobs, by string) (engine
 	return l.agent.Set(ctx, sys, k, by)
 }
 
-func (l *local) run(ctx context.Context, sys string, d int64, progress func(done, total int)) (*engine.Result, error) {
+func (l *local) run(ctx context.Context, sys string, d int64) (*engine.Result, error) {
 	defer runtime.KeepAlive(l)
-	return l.agent.Run(ctx, sys, d, progress)
+	return l.agent.Run(ctx, sys, d)
 }
 
 func (l *local) windows(ctx context.Context, sys string, from int64) ([]engine.Window, error) {

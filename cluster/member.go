@@ -71,8 +71,7 @@ type member struct {
 // step is virtual time that someone asked for and waits for.
 type step struct {
 	from, to int64
-	settle   bool // a run: it begins once a pending change is in effect
-	progress func(done, total int)
+	settle   bool       // a run: it begins once a pending change is in effect
 	done     chan error // buffered
 }
 
@@ -350,14 +349,11 @@ func (m *member) keep(e Event) {
 	m.past = append(m.past, e)
 }
 
-// stepDone reports progress of a step and ends it at its goal.
+// stepDone ends a step at its goal.
 func (m *member) stepDone() {
 	g := m.goal
 	if g == nil { // failed
 		return
-	}
-	if g.progress != nil {
-		g.progress(int(m.sys.NowNS()-g.from), int(g.to-g.from))
 	}
 	if m.sys.NowNS() < g.to {
 		return
@@ -370,7 +366,7 @@ func (m *member) stepDone() {
 }
 
 // beginStep asks for d of virtual time, flat out, whatever the pace.
-func (m *member) beginStep(d int64, progress func(done, total int)) (*step, error) {
+func (m *member) beginStep(d int64) (*step, error) {
 	if err := m.free(); err != nil {
 		return nil, err
 	}
@@ -381,7 +377,7 @@ func (m *member) beginStep(d int64, progress func(done, total int)) (*step, erro
 	if d > 1<<62-now {
 		return nil, &engine.SpecError{Field: "virtual_ns", Value: fmt.Sprint(d), Rule: "is beyond what a clock can hold"}
 	}
-	m.goal = &step{from: now, to: now + d, progress: progress, done: make(chan error, 1)}
+	m.goal = &step{from: now, to: now + d, done: make(chan error, 1)}
 	return m.goal, nil
 }
 

@@ -118,7 +118,7 @@ func (c *remote) set(ctx context.Context, sys string, k Knobs, by string) (ch en
 	return ch, err
 }
 
-func (c *remote) run(ctx context.Context, sys string, d int64, _ func(done, total int)) (*engine.Result, error) {
+func (c *remote) run(ctx context.Context, sys string, d int64) (*engine.Result, error) {
 	var r engine.Result
 	err := c.ask(ctx, http.MethodPost, "/api/run", sys, "", map[string]int64{"virtual_ns": d}, &r)
 	return &r, err

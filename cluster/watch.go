@@ -1,0 +1,64 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"drtmx/dashboard/charts"
+	"drtmx/engine"
+)
+
+const (
+	// watchAfter is how long a run may take before a notebook shows how far it is.
+	watchAfter = time.Second
+	// watchEvery is how often it asks from then on.
+	watchEvery = 200 * time.Millisecond
+)
+
+// watched runs d of virtual time. A notebook shows how far it is, by the same
+// questions in this process and behind an address.
+func (c *Client) watched(ctx context.Context, d time.Duration) (*engine.Result, error) {
+	if !charts.HasFrontend() {
+		return c.d.run(ctx, c.sys, d.Nanoseconds())
+	}
+	before, err := c.d.state(ctx, c.sys)
+	if err != nil {
+		return nil, err
+	}
+	w := &watch{bar: charts.Progress(fmt.Sprintf("run %v", d)), from: before.VirtualNS, d: d.Nanoseconds()}
+	asking, stop := context.WithCancel(ctx)
+	var asks sync.WaitGroup
+	asks.Go(func() {
+		for wait := watchAfter; ; wait = watchEvery {
+			select {
+			case <-time.After(wait):
+			case <-asking.Done():
+				return
+			}
+			if s, err := c.d.state(asking, c.sys); err == nil { // else the run itself says what is wrong
+				w.show(s)
+			}
+		}
+	})
+	r, err := c.d.run(ctx, c.sys, d.Nanoseconds())
+	stop()
+	asks.Wait()
+	w.end()
+	return r, err
+}
+
+// watch is what a notebook shows of a run that takes long.
+type watch struct {
+	bar     func(done, total int)
+	from, d int64
+}
+
+// show draws how far the run is. That it is over, its answer says.
+func (w *watch) show(s Snapshot) {
+	w.bar(int(min(max(s.VirtualNS-w.from, 0), w.d-1)), int(w.d))
+}
+
+// end takes away what stands in the notebook, however the run ended.
+func (w *watch) end() { w.bar(1, 1) }

@@ -1,0 +1,86 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"drtmx/dashboard/charts"
+)
+
+// cellPage is a notebook that keeps what each display shows.
+type cellPage struct {
+	mu    sync.Mutex
+	shown map[string]string // text by display
+	drew  int               // messages with a text
+}
+
+func (p *cellPage) Publish(_ string, content map[string]any) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	b, _ := content["data"].(charts.Bundle)
+	at, _ := content["transient"].(map[string]any)
+	id, _ := at["display_id"].(string)
+	if p.shown[id], _ = b["text/plain"].(string); p.shown[id] != "" {
+		p.drew++
+	}
+	return nil
+}
+
+// text is what stands in the notebook.
+func (p *cellPage) text() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var all []string
+	for _, s := range p.shown {
+		if s != "" {
+			all = append(all, s)
+		}
+	}
+	return strings.Join(all, "\n")
+}
+
+func newCellPage(t *testing.T) *cellPage {
+	p := &cellPage{shown: map[string]string{}}
+	charts.SetFrontend(p)
+	t.Cleanup(func() { charts.SetFrontend(nil) })
+	return p
+}
+
+// bothWays are clients of a slow cluster: of this process, and behind an address.
+func bothWays(t *testing.T) map[string]*Client {
+	l := &local{agent: newFakes(t, fakeOptions{slow: 20 * time.Millisecond})}
+	r, err := Dial(web(t, newFakes(t, fakeOptions{slow: 20 * time.Millisecond}), Web{}).URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string]*Client{"in this process": {d: l, sys: "a", by: "notebook"}, "attached": r}
+}
+
+// A run that takes long shows how far it is, and nothing once it has ended, also early.
+func TestRunShowsHowFarItIs(t *testing.T) {
+	p := newCellPage(t)
+	for name, c := range bothWays(t) {
+		ctx, interrupt := context.WithCancel(bg)
+		ended := make(chan error, 1)
+		go func() {
+			_, err := c.WithContext(ctx).Run(1000 * time.Second)
+			ended <- err
+		}()
+		eventually(t, "a bar", func() bool { return strings.HasPrefix(p.text(), "run 16m40s: 0 %") })
+		interrupt()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if s := p.text(); s != "" {
+			t.Errorf("%s: after its end there stands %q", name, s)
+		}
+		drew := p.drew
+		if _, err := c.Run(10 * time.Microsecond); err != nil || p.drew != drew {
+			t.Errorf("%s: a short run drew %d times, %v", name, p.drew-drew, err)
+		}
+	}
+}
