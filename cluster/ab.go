@@ -66,6 +66,8 @@ func (v *Versus) WatchFor(d time.Duration) (*Comparison, error) {
 	go run(v.b, bs)
 	var a, b half
 	var id string
+	var line holdLine
+	defer func() { line.show(Snapshot{}) }()
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()
 	for n := 0; n < 2; {
@@ -78,6 +80,7 @@ func (v *Versus) WatchFor(d time.Duration) (*Comparison, error) {
 			bs = nil
 		case <-tick.C:
 			v.show(&id)
+			v.waits(&line)
 		}
 	}
 	if a.err != nil {
@@ -110,6 +113,20 @@ func (v *Versus) show(id *string) {
 		*id = charts.Display(b)
 	} else {
 		charts.Update(*id, b)
+	}
+}
+
+// waits says whether one of both is paused.
+func (v *Versus) waits(line *holdLine) {
+	if !charts.HasFrontend() {
+		return
+	}
+	s, err := v.a.State()
+	if err == nil && !s.Held {
+		s, err = v.b.State()
+	}
+	if err == nil {
+		line.show(s)
 	}
 }
 

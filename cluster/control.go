@@ -60,14 +60,20 @@ func (m *member) closedError() error {
 	return &EndedError{m.id, "was closed meanwhile"}
 }
 
-// Pause stops a system, or all if sys is empty, between two slices. A step or run
-// ends there, and whoever waits for it is told.
+// Pause stops a system, or all if sys is empty, between two slices. A run is held
+// there until it is resumed: who measures wants what it asked for, only later. A
+// step, which is to end with the system paused, ends there, and whoever waits for
+// it is told.
 func (a *Agent) Pause(ctx context.Context, sys string) error {
 	return a.some(ctx, sys, func(m *member) error {
+		g := m.goal
+		if g != nil && g.run && !g.held {
+			g.held, g.stood = true, m.paused
+		}
 		m.paused = true
-		if m.goal != nil {
-			why := fmt.Sprintf("was paused at %d ns, before the end of its step or run at %d ns", m.sys.NowNS(), m.goal.to)
-			m.cancelStep(m.goal, &EndedError{m.id, why})
+		if g != nil && !g.run {
+			why := fmt.Sprintf("was paused at %d ns, before the end of its step at %d ns", m.sys.NowNS(), g.to)
+			m.cancelStep(g, &EndedError{m.id, why})
 			return nil
 		}
 		m.publish(time.Now())
@@ -75,13 +81,17 @@ func (a *Agent) Pause(ctx context.Context, sys string) error {
 	})
 }
 
-// Resume lets a paused system, or all if sys is empty, run on.
+// Resume lets a paused system, or all if sys is empty, run on. A run that was held
+// goes on where it was, and after it the system does what it would have done.
 func (a *Agent) Resume(ctx context.Context, sys string) error {
 	return a.some(ctx, sys, func(m *member) error {
 		if m.err != nil {
 			return m.failedError()
 		}
 		m.paused = false
+		if g := m.goal; g != nil && g.held {
+			g.held, m.paused = false, g.stood
+		}
 		m.anchor(time.Now())
 		m.publish(time.Now())
 		return nil
@@ -158,7 +168,8 @@ func (a *Agent) await(ctx context.Context, m *member, s *step) error {
 
 // Run measures d of virtual time, flat out, and returns what it measured; then
 // the system goes on as before. A change that waits for its drain takes effect
-// first: what is measured is the cluster with it.
+// first: what is measured is the cluster with it. While someone has it paused, it
+// waits.
 func (a *Agent) Run(ctx context.Context, sys string, d int64) (*engine.Result, error) {
 	m, err := a.member(sys)
 	if err != nil {
@@ -168,7 +179,7 @@ func (a *Agent) Run(ctx context.Context, sys string, d int64) (*engine.Result, e
 	var life string
 	err = m.call(ctx, func(m *member) (err error) {
 		if s, err = m.beginStep(d); err == nil {
-			s.settle, life = true, m.epoch
+			s.run, s.settle, life = true, true, m.epoch
 		}
 		return err
 	})

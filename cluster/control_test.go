@@ -1,8 +1,10 @@
 package cluster
 
 import (
+	"context"
 	"errors"
 	"net/http/httptest"
+	"sync"
 	"testing"
 	"time"
 
@@ -105,24 +107,116 @@ const (
 	longRun  = `{"virtual_ns":1000000000000}`
 )
 
-// Time stands once a pause is answered, also in a step or run, whose caller is
-// told that it did not get what it asked for.
+// Time stands once a pause is answered, also in a step, whose caller is told that it
+// did not get what it asked for.
 func TestPauseEndsAStep(t *testing.T) {
 	a := newFakes(t, fakeOptions{slow: time.Millisecond})
 	s := web(t, a, Web{})
-	for path, body := range map[string]string{"/api/control": longStep, "/api/run": longRun} {
-		var stood int64
-		during(t, a, s, "a", path, body, func() {
-			ask(t, s, "POST", "/api/control", `{"action":"pause"}`).want(t, 200, `"state":"paused"`)
-			stood = stateOf(t, a, "a").VirtualNS
-		}).want(t, 409, "system a was paused at ")
-		time.Sleep(20 * time.Millisecond)
-		if now := stateOf(t, a, "a"); now.VirtualNS != stood || now.State != StatePaused {
-			t.Errorf("%s: paused at %d, then %+v", path, stood, now)
-		}
+	var stood int64
+	during(t, a, s, "a", "/api/control", longStep, func() {
+		ask(t, s, "POST", "/api/control", `{"action":"pause"}`).want(t, 200, `"state":"paused"`)
+		stood = stateOf(t, a, "a").VirtualNS
+	}).want(t, 409, "system a was paused at ")
+	time.Sleep(20 * time.Millisecond)
+	if now := stateOf(t, a, "a"); now.VirtualNS != stood || now.State != StatePaused {
+		t.Errorf("paused at %d, then %+v", stood, now)
 	}
 	if err := a.Step(bg, "a", 1000); err != nil {
 		t.Errorf("the next step: %v", err)
+	}
+}
+
+// slowly makes slices of a fake take as long as those of a large system, and so stay
+// short, until it is released.
+func slowly() (slices chan struct{}, release func()) {
+	slices = make(chan struct{})
+	stop := make(chan struct{})
+	go func() {
+		defer close(slices)
+		for {
+			time.Sleep(sliceWall)
+			select {
+			case slices <- struct{}{}:
+			case <-stop:
+				return
+			}
+		}
+	}()
+	return slices, sync.OnceFunc(func() { close(stop) })
+}
+
+// A run is held by a pause, and ends where it would have ended, with what it would
+// have measured; then the system stands, or goes on, as before the run.
+func TestPauseHoldsARun(t *testing.T) {
+	const body, end = `{"virtual_ns":100000000}`, 100_000_000
+	unheld := ask(t, web(t, newFakes(t, fakeOptions{}), Web{}), "POST", "/api/run", body)
+	for _, goesOn := range []bool{false, true} {
+		slices, release := slowly()
+		a := newFakes(t, fakeOptions{hang: slices})
+		t.Cleanup(release) // before the agent ends
+		s := web(t, a, Web{})
+		r := during(t, a, s, "a", "/api/run", body, func() {
+			if goesOn { // as of a cluster that runs by itself
+				ask(t, s, "POST", "/api/control", `{"action":"resume"}`).want(t, 200, "")
+			}
+			for range 2 {
+				ask(t, s, "POST", "/api/control", `{"action":"pause"}`).want(t, 200, `"state":"paused"`)
+			}
+			stood := stateOf(t, a, "a")
+			ask(t, s, "POST", "/api/control", longStep).want(t, 409, "is in a run that is paused; resume it")
+			time.Sleep(20 * time.Millisecond)
+			if now := stateOf(t, a, "a"); now != stood || !now.Held || now.VirtualNS >= end {
+				t.Errorf("paused at %+v, then %+v", stood, now)
+			}
+			ask(t, s, "POST", "/api/control", `{"action":"resume"}`).want(t, 200, `"state":"running"`)
+			release()
+		}).want(t, 200, "")
+		if !goesOn && r.body != unheld.body {
+			t.Errorf("held\n%s\nnot held\n%s", r.body, unheld.body)
+		}
+		if goesOn {
+			eventually(t, "it goes on", func() bool { return stateOf(t, a, "a").VirtualNS > end })
+		} else if now := stateOf(t, a, "a"); now.State != StatePaused || now.Held || now.VirtualNS != end {
+			t.Errorf("after the run: %+v", now)
+		}
+	}
+}
+
+// A run that is held ends with who waits for it, and with a reset; the system stays
+// paused, as whoever paused it sees it.
+func TestHeldRunEnds(t *testing.T) {
+	for name, end := range map[string]func(a *Agent, interrupt func()){
+		"interrupt": func(_ *Agent, interrupt func()) { interrupt() },
+		"reset":     func(a *Agent, _ func()) { a.Reset(bg, "a", nil, nil, "page") },
+		"close":     func(a *Agent, _ func()) { a.Close() },
+	} {
+		a := newFakes(t, fakeOptions{slow: time.Millisecond})
+		if err := a.Resume(bg, "a"); err != nil {
+			t.Fatal(err)
+		}
+		ctx, interrupt := context.WithCancel(bg)
+		ended := make(chan error, 1)
+		go func() { _, err := a.Run(ctx, "a", 1<<50); ended <- err }()
+		eventually(t, "it is held", func() bool {
+			a.Pause(bg, "a")
+			held := stateOf(t, a, "a").Held
+			if !held { // the run has not begun
+				a.Resume(bg, "a")
+			}
+			return held
+		})
+		end(a, interrupt)
+		err := <-ended
+		var reset *EndedError
+		if ok := map[string]bool{"interrupt": errors.Is(err, context.Canceled), "reset": errors.As(err, &reset), "close": errors.Is(err, errClosed)}; !ok[name] {
+			t.Errorf("%s: %v", name, err)
+		}
+		if name != "close" {
+			if now := stateOf(t, a, "a"); now.State != StatePaused || now.Held {
+				t.Errorf("%s: %+v", name, now)
+			}
+		}
+		interrupt()
 	}
 }
 

@@ -71,6 +71,9 @@ type member struct {
 // step is virtual time that someone asked for and waits for.
 type step struct {
 	from, to int64
+	run      bool       // it measures: a pause holds it
+	held     bool       // by a pause, until resumed
+	stood    bool       // the system was paused before it was held
 	settle   bool       // a run: it begins once a pending change is in effect
 	done     chan error // buffered
 }
@@ -192,6 +195,8 @@ func (m *member) turn(now time.Time) time.Duration {
 	case m.replay != nil:
 		m.catchUp()
 		return 0
+	case m.goal != nil && m.goal.held:
+		return m.flushLater(now)
 	case m.goal != nil && m.goal.settle && m.sys.State() == engine.StateDraining:
 		m.advance(settleStep)
 		return 0
@@ -432,6 +437,9 @@ func (m *member) live() error {
 func (m *member) free() error {
 	if err := m.live(); err != nil {
 		return err
+	}
+	if m.goal != nil && m.goal.held {
+		return &BusyError{m.id, "is in a run that is paused; resume it"}
 	}
 	if m.goal != nil {
 		return &BusyError{m.id, "is running a step"}

@@ -21,6 +21,7 @@ type Snapshot struct {
 	ForkEpoch    string  `json:"fork_epoch,omitempty"` // of the system it was forked from, then
 	ForkNS       int64   `json:"fork_ns,omitempty"`
 	CatchingUp   bool    `json:"catching_up,omitempty"`
+	Held         bool    `json:"held,omitempty"` // paused in a run, which goes on when resumed
 }
 
 // state is GET /api/state: the latest window and how the system stands.
@@ -35,7 +36,7 @@ func (m *member) state() string {
 	switch {
 	case m.err != nil:
 		return StateFailed
-	case m.paused && m.goal == nil && m.replay == nil:
+	case m.paused && (m.goal == nil || m.goal.held) && m.replay == nil:
 		return StatePaused
 	case m.sys.State() == engine.StateDraining:
 		return StateDraining
@@ -48,7 +49,7 @@ func (m *member) store() {
 	s := &Snapshot{
 		Sys: m.id, Epoch: m.epoch, State: m.state(), VirtualNS: m.sys.NowNS(), Pace: m.pace,
 		Speed: m.speed, KnobsVersion: m.sys.KnobsVersion(), ForkedFrom: m.forkOf, ForkEpoch: m.forkLife, ForkNS: m.forkNS,
-		CatchingUp: m.replay != nil, Unrecorded: m.rec.broken(),
+		CatchingUp: m.replay != nil, Held: m.goal != nil && m.goal.held, Unrecorded: m.rec.broken(),
 	}
 	if s.State == StatePaused {
 		s.Speed = 0

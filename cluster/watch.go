@@ -53,12 +53,39 @@ func (c *Client) watched(ctx context.Context, d time.Duration) (*engine.Result, 
 type watch struct {
 	bar     func(done, total int)
 	from, d int64
+	line    holdLine
 }
 
-// show draws how far the run is. That it is over, its answer says.
+// show draws how far the run is, and whether it waits. That it is over, its answer says.
 func (w *watch) show(s Snapshot) {
+	w.line.show(s)
 	w.bar(int(min(max(s.VirtualNS-w.from, 0), w.d-1)), int(w.d))
 }
 
 // end takes away what stands in the notebook, however the run ended.
-func (w *watch) end() { w.bar(1, 1) }
+func (w *watch) end() {
+	w.bar(1, 1)
+	w.line.show(Snapshot{})
+}
+
+// holdLine says in a notebook that a run waits for whoever has it paused.
+type holdLine struct{ id, text string }
+
+// show draws the line, and takes it away again.
+func (l *holdLine) show(s Snapshot) {
+	text, page := "", ""
+	if s.Held {
+		text = fmt.Sprintf("system %s is paused at %s; resume it on the page", s.Sys, nsText(s.VirtualNS))
+		page = `<div style="font:13px sans-serif">` + esc(text) + "</div>"
+	}
+	if text == l.text {
+		return
+	}
+	l.text = text
+	b := charts.Bundle{"text/plain": text, "text/html": page}
+	if l.id == "" {
+		l.id = charts.Display(b)
+	} else {
+		charts.Update(l.id, b)
+	}
+}

@@ -84,3 +84,38 @@ func TestRunShowsHowFarItIs(t *testing.T) {
 		}
 	}
 }
+
+// A run that someone else has paused says so, until it goes on.
+func TestRunShowsThatItIsHeld(t *testing.T) {
+	p := newCellPage(t)
+	for name, c := range bothWays(t) {
+		ctx, interrupt := context.WithCancel(bg)
+		ended := make(chan error, 1)
+		go func() {
+			_, err := c.WithContext(ctx).Run(1000 * time.Second)
+			ended <- err
+		}()
+		eventually(t, "a bar", func() bool { return p.text() != "" })
+		for range 2 {
+			if err := c.Pause(); err != nil {
+				t.Fatal(err)
+			}
+			eventually(t, "it is said to be paused", func() bool { return strings.Contains(p.text(), "system a is paused at ") })
+			if err := c.Resume(); err != nil {
+				t.Fatal(err)
+			}
+			eventually(t, "it is said to run", func() bool { s := p.text(); return s != "" && !strings.Contains(s, "paused") })
+		}
+		if err := c.Pause(); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "it is said to be paused", func() bool { return strings.Contains(p.text(), "; resume it on the page") })
+		interrupt()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if s := p.text(); s != "" {
+			t.Errorf("%s: after its end there stands %q", name, s)
+		}
+	}
+}
