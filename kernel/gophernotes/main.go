@@ -17,7 +17,10 @@
 // Caveats, the likeliest first: the interpreter knows no generics, no range
 // over integers or functions and has loop variables per loop; a panic in a
 // goroutine started with a named function ends the kernel, as do os.Exit and
-// endless recursion; time.Sleep in a cell is not cut short by an interrupt.
+// endless recursion; an interrupt does not cut short what waits in Go itself:
+// time.Sleep, a channel, a select, a sync.Mutex or WaitGroup. A cell that may wait
+// long selects on charts.Context().Done() as well, which an interrupt closes; one
+// that waits for ever leaves only the restart of the kernel.
 package main
 
 import (
