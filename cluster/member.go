@@ -120,6 +120,9 @@ func (m *member) start() {
 
 // do runs f on the loop's goroutine, between two slices.
 func (m *member) do(ctx context.Context, f func()) error {
+	if inBody() {
+		return errInBody
+	}
 	ran := make(chan struct{})
 	c := func() { f(); close(ran) }
 	select {

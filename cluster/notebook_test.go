@@ -256,3 +256,32 @@ func errInterrupted() error {
 	_, err = c.WithContext(ctx).Run(time.Second)
 	return err
 }
+
+// A transaction that calls its own cluster would wait for itself.
+func TestTransactionCannotCallItsCluster(t *testing.T) {
+	for name, call := range map[string]func(c *Cluster){
+		"run":     func(c *Cluster) { c.Run(time.Microsecond) },
+		"set":     func(c *Cluster) { c.Set("coroutines", 3) },
+		"windows": func(c *Cluster) { c.Windows(0) },
+	} {
+		c := Up(tiny())
+		c.AddTransaction("own", 100, func(*txn.Tx) error {
+			var deep func(n int)
+			deep = func(n int) { // as the interpreter's calls
+				if n == 0 {
+					call(c)
+					return
+				}
+				deep(n - 1)
+			}
+			deep(200)
+			return nil
+		})
+		fails(t, "transaction own panicked: a transaction cannot call Run, Set and the like", func() { c.Run(time.Millisecond) })
+		c.Reset(nil)
+		if r := c.Run(100 * time.Microsecond); r.Throughput == 0 {
+			t.Errorf("%s: nothing runs after a reset", name)
+		}
+		c.Close()
+	}
+}

@@ -2,6 +2,8 @@ package cluster
 
 import (
 	"context"
+	"errors"
+	"reflect"
 	"runtime"
 
 	"drtmx/engine"
@@ -22,18 +24,50 @@ func (c *Client) AddTransaction(name string, weight int, body func(tx *txn.Tx) e
 // AddTransaction adds user code to the workload of a system. Its session then
 // cannot be replayed from a file.
 func (a *Agent) AddTransaction(ctx context.Context, sys, name string, weight int, body func(tx *txn.Tx) error) error {
+	marked := body
+	if body != nil {
+		marked = func(tx *txn.Tx) error { return callBody(body, tx) }
+	}
 	return a.call(ctx, sys, func(m *member) error {
 		return m.addTransaction(addedCode{AddedTxn{Name: name, Weight: weight}, func(s System) error {
-			return s.AddTransaction(name, weight, body)
+			return s.AddTransaction(name, weight, marked)
 		}})
 	})
+}
+
+// callBody is what stands on the stack of whatever a transaction's body calls.
+//
+//go:noinline
+func callBody(body func(tx *txn.Tx) error, tx *txn.Tx) error { return body(tx) }
+
+var callBodyName = runtime.FuncForPC(reflect.ValueOf(callBody).Pointer()).Name()
+
+var errInBody = errors.New("a transaction cannot call Run, Set and the like: the cluster would wait for itself; call them outside of it")
+
+// inBody is true for who is called by a transaction's body. The loop that would take
+// its command is the one that waits for it.
+func inBody() bool {
+	pcs := make([]uintptr, 64)
+	for skip := 2; ; skip += len(pcs) {
+		n := runtime.Callers(skip, pcs)
+		frames := runtime.CallersFrames(pcs[:n])
+		for more := n > 0; more; {
+			var f runtime.Frame
+			if f, more = frames.Next(); f.Function == callBodyName {
+				return true
+			}
+		}
+		if n < len(pcs) {
+			return false
+		}
+	}
 }
 
 // AddTransaction adds a transaction of your own to the workload, for what
 // begins from now on. weight is relative to those of the workload's own, which
 // sum to 100. body returns the errors of tx as they are; tx.Rollback() gives a
 // transaction up; another error, or a panic, ends the run with a line that
-// names the transaction.
+// names the transaction. In body, c cannot be asked to Run, Set and the like.
 func (c *Cluster) AddTransaction(name string, weight int, body func(tx *txn.Tx) error) {
 	must(c.c.AddTransaction(name, weight, body))
 }

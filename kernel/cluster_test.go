@@ -81,6 +81,17 @@ func TestOwnTransaction(t *testing.T) {
 	}
 }
 
+// A transaction that calls its own cluster would wait for itself, without a word.
+func TestTransactionCannotCallItsCluster(t *testing.T) {
+	out := drive(t,
+		step{Code: smallCluster},
+		step{Code: "c.AddTransaction(\"own\", 50, func(tx *txn.Tx) error {\n\tc.Set(\"coroutines\", 3)\n\treturn nil\n})"},
+		step{Code: "c.Run(time.Millisecond)"})
+	if o := out[2]; o.Status != "error" || !strings.Contains(o.Evalue, "transaction own panicked: a transaction cannot call Run, Set and the like") {
+		t.Errorf("%s %q", o.Status, o.Evalue)
+	}
+}
+
 // What a notebook still shows of a cluster that is closed, and cells with forks that
 // are run again and again.
 func TestClosedAndForked(t *testing.T) {
