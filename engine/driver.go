@@ -59,7 +59,7 @@ func tooLarge(v Knobs, err error) error {
 		Next: "make its populations smaller, or lower workload.scale"}
 }
 
-func newDriver(s *System, v Knobs) (*driver, error) {
+func newDriver(s *System, v Knobs, o *opening) (*driver, error) {
 	w := workloadOf(v)
 	bench, err := w.build(v)
 	if err != nil {
@@ -71,6 +71,9 @@ func newDriver(s *System, v Knobs) (*driver, error) {
 		Cluster: s.cl, Servers: servers, Txn: txnConfig(v), Recorder: s.rec, CheckLogs: v.text("check") == "full",
 		OnBegin: d.begun, OnDone: d.done,
 	}
+	if err := o.look("making the tables", builtShare); err != nil {
+		return nil, err
+	}
 	if err := bench.Open(env); err != nil {
 		return nil, tooLarge(v, err)
 	}
@@ -79,9 +82,12 @@ func newDriver(s *System, v Knobs) (*driver, error) {
 		return nil, err
 	}
 	if v.bool("warm") {
-		if err := bench.Warm(); err != nil {
+		if err := bench.Warm(o.warm); err != nil {
 			return nil, err
 		}
+	}
+	if err := o.look("starting the clients", warmedShare); err != nil {
+		return nil, err
 	}
 	first := 0
 	if asymmetric(v) {
@@ -293,22 +299,39 @@ func (d *driver) settled() bool {
 	return (d.db == nil || d.db.InFlight() == 0) && d.s.cl.Quiet()
 }
 
+// busy is how many transactions, or requests of raw verbs, are in flight.
+func (d *driver) busy() int {
+	if d.db != nil {
+		return d.db.InFlight()
+	}
+	return d.s.fab.InFlight()
+}
+
 // finish asks the oracles, after a drain.
-func (d *driver) finish() map[string]bool {
+func (d *driver) finish(e *ending) (map[string]bool, error) {
 	out := map[string]bool{}
+	if err := e.check(0); err != nil {
+		return nil, err
+	}
 	for _, inv := range d.bench.Check() {
 		out[inv.Name] = inv.OK
+	}
+	if err := e.check(1); err != nil {
+		return nil, err
 	}
 	if d.db != nil {
 		out["replicas.equal"] = d.db.CheckReplicas()
 	}
-	return out
+	return out, e.check(2)
 }
 
 // contents is a digest of the tables: the pages that have come into being on each machine.
-func (d *driver) contents() (h uint64) {
+func (d *driver) contents(e *ending) (h uint64, err error) {
 	for m := range d.s.fab.Machines() {
+		if err := e.check(3); err != nil {
+			return 0, err
+		}
 		h = d.s.fab.Machine(m).Mem.Digest(h)
 	}
-	return h
+	return h, nil
 }

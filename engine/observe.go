@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -157,20 +158,28 @@ func (s *System) addUtilization(r *Result, u metrics.Utilization) {
 // Drain stops new requests, waits in virtual time until none is in flight and every log is applied,
 // and then checks the history to its end, the replicas and the workload's invariants. The measured
 // interval ends where the drain begins, and the system does not run any further.
-func (s *System) Drain() error {
+func (s *System) Drain() error { return s.DrainWith(context.Background(), nil) }
+
+// DrainWith is Drain that ends with ctx and tells its progress, unless nil. It looks at ctx after every
+// microsecond of virtual time and between the checks; a system whose drain was ended so has failed.
+func (s *System) DrainWith(ctx context.Context, progress Progress) error {
 	if s.state == StateFailed || s.state == StateDrained {
 		return s.err
 	}
-	return s.guarded(s.drain)
+	e := ending{ctx: ctx, progress: progress}
+	return s.guarded(func() error { return s.drain(&e) })
 }
 
-func (s *System) drain() error {
+func (s *System) drain(e *ending) error {
 	c := s.cut()
 	s.end = &c
 	s.meter.close()
 	s.cl.ShutGate()
 	from, dog := s.NowNS(), watchdog{}
 	for dog.look(s, true); !s.load.settled() || s.state == StateDraining; {
+		if err := e.rest(s.load.busy()); err != nil {
+			return err
+		}
 		if err := s.sim.Run(s.sim.Now() + barrierPoll); err != nil {
 			return err
 		}
@@ -178,7 +187,10 @@ func (s *System) drain() error {
 			return dog.stuck(s, fmt.Sprintf("the cluster did not drain, which it began at %d ns: ", from))
 		}
 	}
-	verdicts := s.load.finish()
+	verdicts, err := s.load.finish(e)
+	if err != nil {
+		return err
+	}
 	verdicts["littles-law"] = s.lawful()
 	report := s.rec.Finish()
 	names := make([]string, 0, len(verdicts))
@@ -189,7 +201,9 @@ func (s *System) drain() error {
 	for _, name := range names {
 		report.Invariant(name, verdicts[name])
 	}
-	s.content = s.load.contents()
+	if s.content, err = s.load.contents(e); err != nil {
+		return err
+	}
 	s.final, s.state = &report, StateDrained
 	return nil
 }

@@ -21,67 +21,84 @@ const (
 	batches         = 20
 	leastBatches    = 10
 	autoMaxNS       = 1_000_000_000
-	progressTotal   = 1000 // progress is reported in thousandths
-	warmupShare     = 200  // of progress that the warm-up gets
-	measuredShare   = 950  // of progress at the end of the measured interval
+	openShare       = 100  // of progress, once the system is there
+	warmupShare     = 250  // at the end of the warm-up
+	measuredShare   = 950  // at the end of the measured interval
+	tryShare        = 0.75 // of what is left until then that a try gets which may not be the last
 	warmupLatencies = 5    // times p99
 	warmupTries     = 4    // measured intervals that may turn out to belong to the warm-up, but for the last
 )
 
 // interruptNS is how much virtual time passes between two looks at the context. The largest clusters
-// take a good part of a second of wall time for it.
-const interruptNS = 20_000
+// take a tenth of a second of wall time for it, and a good part of one on a computer that is busy.
+const interruptNS = 2_000
 
 // Run is one batch run: automatic warm-up and measured interval where the spec leaves them open,
 // then a drain and the checks, if there are any: a run with check: off ends with its interval.
-// Progress comes in thousandths. A cancelled context ends the run within interruptNS of virtual time.
+// Progress comes in thousandths. A cancelled context ends the run: between two steps of its opening and
+// of its end, and within interruptNS of virtual time in between.
 func Run(ctx context.Context, spec Spec, progress func(done, total int)) (*Result, error) {
-	s, err := Open(spec)
+	if progress == nil {
+		return RunWith(ctx, spec, nil)
+	}
+	return RunWith(ctx, spec, func(_ string, done, total int) { progress(done, total) })
+}
+
+// RunWith is Run that also tells what is being done.
+func RunWith(ctx context.Context, spec Spec, progress Progress) (*Result, error) {
+	r := runner{ctx: ctx, progress: progress}
+	s, err := OpenWith(ctx, spec, func(doing string, done, total int) { r.report(doing, openShare*done/total) })
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
-	r := runner{s: s, ctx: ctx, progress: progress}
+	r.s = s
 	if err := r.warmup(); err != nil {
 		return nil, err
 	}
 	for try := 1; ; try++ {
 		s.Mark()
-		if err := r.measure(); err != nil {
+		last := try == warmupTries || s.values.int("warmup_ns") > 0 || s.values.int("duration_ns") > 0
+		if err := r.measure(last); err != nil {
 			return nil, err
 		}
 		// A drift says that the warm-up was too short: what was measured belongs to it.
-		if try == warmupTries || !s.quality().drift || s.values.int("warmup_ns") > 0 || s.values.int("duration_ns") > 0 {
+		if last || !s.quality().drift {
 			break
 		}
 	}
 	if s.values.text("check") != "off" {
-		if err := s.Drain(); err != nil {
+		err := s.DrainWith(ctx, func(doing string, done, total int) {
+			r.report(doing, measuredShare+(progressTotal-measuredShare)*done/total)
+		})
+		if err != nil {
 			return nil, err
 		}
 	}
-	r.report(progressTotal)
+	r.report("done", progressTotal)
 	return s.Result(), nil
 }
 
 type runner struct {
 	s        *System
 	ctx      context.Context
-	progress func(done, total int)
+	progress Progress
+	doing    string // as reported
 	reported int
 }
 
-func (r *runner) report(done int) {
-	if r.progress != nil && done > r.reported {
-		r.reported = done
-		r.progress(done, progressTotal)
+// report tells what is news, and never goes back.
+func (r *runner) report(doing string, done int) {
+	if r.progress != nil && (done > r.reported || doing != r.doing) {
+		r.doing, r.reported = doing, max(done, r.reported)
+		r.progress(doing, r.reported, progressTotal)
 	}
 }
 
 // step advances to the end of the current window, or to until if that is sooner. It does so in slices,
-// and reports share after each: a window may be so long that nobody would wait for its end. Nor does
+// and reports after each: a window may be so long that nobody would wait for its end. Nor does
 // one set how long an automatic span is: one longer than the least warm-up ends in pieces of that.
-func (r *runner) step(until int64, share func() int) error {
+func (r *runner) step(until int64, report func()) error {
 	w := min(int64(r.s.values.int("window_ns")), autoWarmupNS)
 	until = min((r.s.NowNS()/w+1)*w, until)
 	for r.s.NowNS() < until {
@@ -91,25 +108,23 @@ func (r *runner) step(until int64, share func() int) error {
 		if err := r.s.Advance(min(interruptNS, until-r.s.NowNS())); err != nil {
 			return err
 		}
-		r.report(share())
+		report()
 	}
 	return nil
 }
 
 func (r *runner) warmup() error {
 	if ns := int64(r.s.values.int("warmup_ns")); ns > 0 {
-		share := func() int { return int(warmupShare * r.s.NowNS() / ns) }
 		for r.s.NowNS() < ns {
-			if err := r.step(ns, share); err != nil {
+			if err := r.step(ns, func() { r.warming(ns) }); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
 	need := int64(autoWarmupNS)
-	share := func() int { return int(min(warmupShare, warmupShare*r.s.NowNS()/need)) }
 	for {
-		if err := r.step(math.MaxInt64, share); err != nil {
+		if err := r.step(math.MaxInt64, func() { r.warming(need) }); err != nil {
 			return err
 		}
 		need = autoWarmupNS
@@ -122,29 +137,43 @@ func (r *runner) warmup() error {
 	}
 }
 
-func (r *runner) measure() error {
+// warming reports a warm-up that ends at ns.
+func (r *runner) warming(ns int64) {
+	r.report("warming up", openShare+int(float64(warmupShare-openShare)*min(1, float64(r.s.NowNS())/float64(ns))))
+}
+
+// measure lets the measured interval pass. Unless last, another may have to follow: then its progress
+// keeps something back.
+func (r *runner) measure(last bool) error {
 	from := r.s.NowNS()
 	if ns := int64(r.s.values.int("duration_ns")); ns > 0 {
-		share := func() int { return warmupShare + int((measuredShare-warmupShare)*(r.s.NowNS()-from)/ns) }
+		report := func() {
+			r.report("measuring", warmupShare+int(float64(measuredShare-warmupShare)*float64(r.s.NowNS()-from)/float64(ns)))
+		}
 		for r.s.NowNS() < from+ns {
-			if err := r.step(from+ns, share); err != nil {
+			if err := r.step(from+ns, report); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
 	least := int64(0) // when the least length was reached
-	share := func() int {
-		return warmupShare + int((measuredShare-warmupShare)*min(r.s.measured().commits, autoCommits)/autoCommits)
+	begin := float64(max(r.reported, warmupShare))
+	span := measuredShare - begin
+	if !last {
+		span *= tryShare
+	}
+	report := func() {
+		doing, share := r.growing(r.s.NowNS()-from, least)
+		r.report(doing, int(begin+span*share))
 	}
 	for {
-		if err := r.step(math.MaxInt64, share); err != nil {
+		if err := r.step(math.MaxInt64, report); err != nil {
 			return err
 		}
 		now := r.s.NowNS() - from
-		c := r.s.measured()
 		if least == 0 {
-			enough := c.commits >= autoCommits && float64(now) >= autoLatencies*r.s.meter.measured().latency.MeanNS()
+			enough := r.s.measured().commits >= autoCommits && float64(now) >= autoLatencies*r.s.meter.measured().latency.MeanNS()
 			if enough || now >= autoMaxNS {
 				least = now
 			}
@@ -156,6 +185,22 @@ func (r *runner) measure() error {
 			return nil
 		}
 	}
+}
+
+// growing is how far an automatic interval is that has lasted for now. Until it has its least length,
+// that is what it needs of commits and of latencies; then it grows to autoGrowth times that at most, and
+// ends before if it becomes narrow enough. So the least length is a share of 1/autoGrowth in either view.
+func (r *runner) growing(now, least int64) (doing string, share float64) {
+	if least > 0 {
+		most := min(autoGrowth*least, autoMaxNS)
+		return fmt.Sprintf("measuring, %.3g of at most %.3g ms", float64(now)/1e6, float64(most)/1e6), min(1, float64(now)/float64(most))
+	}
+	commits := min(r.s.measured().commits, autoCommits)
+	share = float64(commits) / autoCommits
+	if ns := r.s.meter.measured().latency.MeanNS(); ns > 0 {
+		share = min(share, float64(now)/(autoLatencies*ns))
+	}
+	return fmt.Sprintf("measuring, %d of at least %d commits", commits, autoCommits), max(share, float64(now)/autoMaxNS) / autoGrowth
 }
 
 // series counts commits in equal spans of virtual time since the mark. When it becomes long, two spans

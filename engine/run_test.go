@@ -31,7 +31,7 @@ func TestInterruptDoesNotWaitForAWindow(t *testing.T) {
 			t.Errorf("%v: warm-up: %v at %d ns", k, err, s.NowNS())
 		}
 		r.ctx = &impatient{context.Background(), 2}
-		if err := r.measure(); err != context.Canceled || s.NowNS() != 5*interruptNS {
+		if err := r.measure(true); err != context.Canceled || s.NowNS() != 5*interruptNS {
 			t.Errorf("%v: measured interval: %v at %d ns", k, err, s.NowNS())
 		}
 	}
@@ -42,7 +42,7 @@ func TestStepsEndWithTheWindow(t *testing.T) {
 	s := open(t, small(Knobs{"window_ns": "50us"}))
 	r := runner{s: s, ctx: context.Background()}
 	for _, c := range []struct{ until, want int64 }{{1_000_000, 50_000}, {1_000_000, 100_000}, {130_000, 130_000}, {1_000_000, 150_000}} {
-		if err := r.step(c.until, func() int { return 0 }); err != nil || s.NowNS() != c.want {
+		if err := r.step(c.until, func() {}); err != nil || s.NowNS() != c.want {
 			t.Fatalf("a step until %d: %v at %d ns, want %d", c.until, err, s.NowNS(), c.want)
 		}
 	}
@@ -54,18 +54,18 @@ func TestLongWindowDoesNotSetTheRun(t *testing.T) {
 	for _, duration := range []string{"100us", "0"} {
 		s := open(t, small(Knobs{"window_ns": "1s", "warmup_ns": 0, "duration_ns": duration, "check": "off"}))
 		reports := 0
-		r := runner{s: s, ctx: &impatient{context.Background(), 1_000}, progress: func(done, total int) { reports++ }}
+		r := runner{s: s, ctx: &impatient{context.Background(), 10_000}, progress: func(string, int, int) { reports++ }}
 		if err := r.warmup(); err != nil || s.NowNS() != autoWarmupNS {
 			t.Fatalf("warm-up: %v at %d ns", err, s.NowNS())
 		}
-		if want := autoWarmupNS / interruptNS; reports != want {
-			t.Errorf("%d reports of %d slices of warm-up", reports, want)
+		if want := warmupShare - openShare + 1; reports != want {
+			t.Errorf("%d reports of a warm-up, want each of its %d shares", reports, want)
 		}
 		s.Mark()
-		if err := r.measure(); err != nil {
+		if err := r.measure(true); err != nil {
 			t.Fatalf("measured interval of %s: %v at %d ns", duration, err, s.NowNS())
 		}
-		if reports < autoWarmupNS/interruptNS+3 {
+		if reports < warmupShare-openShare+1+3 {
 			t.Errorf("%d reports in all", reports)
 		}
 	}

@@ -289,7 +289,7 @@ func TestRunIsCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var last int
 	_, err := Run(ctx, small(Knobs{"duration_ns": "900ms"}), func(done, total int) {
-		if done > last && done > 210 {
+		if done > last && done > 260 {
 			cancel()
 		}
 		last = done

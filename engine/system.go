@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -71,7 +72,11 @@ type System struct {
 
 // Open validates the spec, checks that it fits into memory and assembles the system at virtual
 // time 0. Nothing is started on error.
-func Open(spec Spec) (*System, error) {
+func Open(spec Spec) (*System, error) { return OpenWith(context.Background(), spec, nil) }
+
+// OpenWith is Open that ends with ctx and tells its progress, unless nil: a large system takes seconds.
+// It looks at ctx between machines, before and behind the tables, and between steps of what starts warm.
+func OpenWith(ctx context.Context, spec Spec, progress Progress) (*System, error) {
 	v, err := Resolve(spec)
 	if err != nil {
 		return nil, err
@@ -79,11 +84,11 @@ func Open(spec Spec) (*System, error) {
 	if err := refuseTooBig(v); err != nil {
 		return nil, err
 	}
-	return assemble(spec.Name, v, spec.hardware)
+	return assemble(spec.Name, v, spec.hardware, &opening{ctx, progress})
 }
 
 // assemble builds from the clock upwards.
-func assemble(name string, v Knobs, p *fabric.Profile) (s *System, err error) {
+func assemble(name string, v Knobs, p *fabric.Profile, o *opening) (s *System, err error) {
 	s = &System{name: name, values: v, active: v, state: StateRunning, version: 1}
 	defer func() {
 		if err != nil {
@@ -98,13 +103,14 @@ func assemble(name string, v Knobs, p *fabric.Profile) (s *System, err error) {
 	}
 	slowNICs(s.fab, v)
 	cfg := r2Config(v)
+	cfg.Between = o.machine
 	s.room = cfg.Coroutines
 	if s.cl, err = r2.New(s.sim, s.fab, cfg); err != nil {
 		return s, err
 	}
 	s.rec = history.New(history.Options{Mode: history.Mode(v.text("check")), Initial: records.InitialSeq})
 	s.describeNodes()
-	if s.load, err = newDriver(s, v); err != nil {
+	if s.load, err = newDriver(s, v, o); err != nil {
 		return s, err
 	}
 	s.meter = newMeter(len(s.load.bench.Types()))

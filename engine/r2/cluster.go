@@ -40,6 +40,10 @@ type Config struct {
 	SharedContext bool      // one driver context per RNIC for all threads of a machine, whose queue pairs then share doorbell buffers (§2.2.2)
 	ResendAfter   Time      // an unanswered request is sent again after this, later where answers take longer; default 200 us, over TCP twice what its own repetition takes
 	ConnectTime   Time      // making one RC queue pair when a machine restarts; default 50 us, see the package's doc
+
+	// Between, if not nil, is called between two machines whose queue pairs New makes, done of
+	// them so far: a large cluster takes a while. Its error ends New.
+	Between func(done, total int) error
 }
 
 const (
@@ -199,9 +203,16 @@ func New(s *sim.Sim, f *fabric.Fabric, c Config) (*Cluster, error) {
 	if len(cl.workers) > 1<<16-1 {
 		return nil, fmt.Errorf("r2: %d workers, at most 65535", len(cl.workers))
 	}
-	for _, w := range cl.workers {
-		if err := w.connect(); err != nil {
-			return nil, err
+	for done, mc := range cl.machines {
+		if c.Between != nil {
+			if err := c.Between(done, len(cl.machines)); err != nil {
+				return nil, err
+			}
+		}
+		for _, w := range mc.workers {
+			if err := w.connect(); err != nil {
+				return nil, err
+			}
 		}
 	}
 	for _, w := range cl.workers {

@@ -40,6 +40,26 @@ func (e Env) OpenDB(costs txn.Costs) (*txn.DB, error) {
 	})
 }
 
+// Between is called between two steps of long work, done of total so far. Its error
+// ends the work. nil is nobody to ask.
+type Between func(done, total int) error
+
+// Step asks, if there is somebody to ask.
+func (b Between) Step(done, total int) error {
+	if b == nil {
+		return nil
+	}
+	return b(done, total)
+}
+
+// Halves are for work in two parts that take about as long.
+func (b Between) Halves() (first, second Between) {
+	if b == nil {
+		return nil, nil
+	}
+	return func(done, total int) error { return b(done, 2*total) }, func(done, total int) error { return b(total+done, 2*total) }
+}
+
 // Runner is one coroutine's part of a workload.
 type Runner interface {
 	// Next runs one request to its end. What the request's own code may well do,
@@ -63,8 +83,9 @@ type Bench interface {
 	Open(env Env) error
 	// DB is the database, nil for workloads that run no transactions.
 	DB() *txn.DB
-	// Warm fills caches as a long run would have, before time 0.
-	Warm() error
+	// Warm fills caches as a long run would have, before time 0. It calls between
+	// as it goes.
+	Warm(between Between) error
 	// Runner is called once on each client coroutine.
 	Runner(c *r2.Co) Runner
 	// Set changes a live parameter: the knob's name without "workload.".

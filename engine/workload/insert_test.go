@@ -33,7 +33,7 @@ const (
 func (w *queue) Name() string                 { return "queue" }
 func (w *queue) Types() []string              { return []string{"insert", "watch"} }
 func (w *queue) DB() *txn.DB                  { return w.db }
-func (w *queue) Warm() error                  { return nil }
+func (w *queue) Warm(workload.Between) error  { return nil }
 func (w *queue) Set(name string, _ any) error { return workload.UnknownParameter(w.Name(), name) }
 
 func (w *queue) Open(env workload.Env) (err error) {

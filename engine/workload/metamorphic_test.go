@@ -34,7 +34,7 @@ const (
 func (w *private) Name() string                 { return "private" }
 func (w *private) Types() []string              { return []string{"update", "read"} }
 func (w *private) DB() *txn.DB                  { return w.db }
-func (w *private) Warm() error                  { return nil }
+func (w *private) Warm(workload.Between) error  { return nil }
 func (w *private) Set(name string, _ any) error { return workload.UnknownParameter(w.Name(), name) }
 func (w *private) Check() []workload.Invariant  { return nil }
 

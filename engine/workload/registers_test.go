@@ -34,7 +34,7 @@ const (
 func (w *registers) Name() string                 { return "registers" }
 func (w *registers) Types() []string              { return []string{"raise", "look"} }
 func (w *registers) DB() *txn.DB                  { return w.db }
-func (w *registers) Warm() error                  { return nil }
+func (w *registers) Warm(workload.Between) error  { return nil }
 func (w *registers) Set(name string, _ any) error { return workload.UnknownParameter(w.Name(), name) }
 
 func (w *registers) Open(env workload.Env) (err error) {

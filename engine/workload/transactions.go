@@ -96,16 +96,21 @@ func Done(err error) error {
 
 // WarmCaches fills the location cache of each client machine as a long run
 // would have: popular records first. Where popularity has no edge, draw picks
-// records as the workload does, and popular is nil.
-func WarmCaches(db *txn.DB, popular func(table uint8, key uint64) bool, draw func(r *r2.Rand) (table uint8, key uint64)) {
+// records as the workload does, and popular is nil; that takes time, and between is
+// called between machines.
+func WarmCaches(db *txn.DB, popular func(table uint8, key uint64) bool, draw func(r *r2.Rand) (table uint8, key uint64), between Between) error {
 	if !db.Config().CacheEnabled {
-		return
+		return nil
 	}
-	for m := range db.Cluster().Machines() {
+	machines := db.Cluster().Machines()
+	for m := range machines {
 		x := db.Cache(m)
 		x.Fill(popular)
 		if draw == nil {
 			continue
+		}
+		if err := between.Step(m, machines); err != nil {
+			return err
 		}
 		r := db.Cluster().Stream("workload.warm", uint64(m))
 		for range min(x.Stats().Capacity/4, warmDraws) {
@@ -113,6 +118,7 @@ func WarmCaches(db *txn.DB, popular func(table uint8, key uint64) bool, draw fun
 			x.Warm(db.Table(t), k)
 		}
 	}
+	return nil
 }
 
 // warmDraws is enough to have the hundred thousand most popular records of a
@@ -124,7 +130,8 @@ const warmDraws = 400_000
 // caches. at names the n records worth it, the most popular first; at most as many are
 // brought as caches of full size hold beside each other. Where the caches shrink with the
 // population, the most popular ones push the others out, as in a run they would.
-func WarmMemory(db *txn.DB, n uint64, at func(i uint64) (table uint8, key uint64)) {
+// between is called between chunks of them.
+func WarmMemory(db *txn.DB, n uint64, at func(i uint64) (table uint8, key uint64), between Between) error {
 	cl := db.Cluster()
 	machines, f := cl.Machines(), cl.Fabric()
 	node := f.Machine(0)
@@ -135,7 +142,10 @@ func WarmMemory(db *txn.DB, n uint64, at func(i uint64) (table uint8, key uint64
 	// A thousand records at a time, and of these one machine after the other: the
 	// host's cache then holds what it needs.
 	lists := make([][]fabric.Extent, machines)
-	for n > 0 {
+	for all := n; n > 0; {
+		if err := between.Step(int(all-n), int(all)); err != nil {
+			return err
+		}
 		some := min(n, warmChunk)
 		for m := range lists {
 			lists[m] = lists[m][:0]
@@ -156,6 +166,7 @@ func WarmMemory(db *txn.DB, n uint64, at func(i uint64) (table uint8, key uint64
 		}
 		n -= some
 	}
+	return nil
 }
 
 // warmChunk is how many records WarmMemory collects before it brings them in.

@@ -82,9 +82,8 @@ func fill(value []byte, next uint64) {
 }
 
 // Warm fills the location caches.
-func (w *Ring) Warm() error {
-	workload.WarmCaches(w.db, nil, nil)
-	return nil
+func (w *Ring) Warm(between workload.Between) error {
+	return workload.WarmCaches(w.db, nil, nil, between)
 }
 
 // Set changes a weight of the mix.

@@ -159,12 +159,15 @@ func (l *Loop) DB() *txn.DB { return nil }
 
 // Warm fills the servers' caches with what writes to NVM have left there last: else
 // they would need milliseconds before anything has to leave.
-func (l *Loop) Warm() error {
+func (l *Loop) Warm(between workload.Between) error {
 	stores := l.calls() && l.opt.copies() == CopyStore
 	if l.opt.Verb != Write || !l.opt.onNVM() || l.calls() && !stores {
 		return nil
 	}
 	for m, list := range l.regions[l.place].mrs {
+		if err := between.Step(m, len(l.regions[l.place].mrs)); err != nil {
+			return err
+		}
 		hw := l.env.Cluster.Fabric().Machine(m)
 		rand := l.env.Cluster.Fabric().Sim().Stream("micro.warm", uint64(m))
 		next := rand.Uint64n(l.opt.Keys)

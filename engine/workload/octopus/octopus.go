@@ -90,7 +90,7 @@ func (b *Bench) Types() []string { return []string{"write"} }
 func (b *Bench) DB() *txn.DB { return nil }
 
 // Warm does nothing: what DDIO leaves of the cache fills in less than a warm-up.
-func (b *Bench) Warm() error { return nil }
+func (b *Bench) Warm(workload.Between) error { return nil }
 
 // Open makes the files.
 func (b *Bench) Open(env workload.Env) error {

@@ -138,20 +138,24 @@ func (b *Bank) initialCents(key uint64) int64 {
 }
 
 // Warm fills the location caches and brings the hot accounts into the LLCs.
-func (b *Bank) Warm() error {
+func (b *Bank) Warm(between workload.Between) (err error) {
 	if b.zipf != nil {
-		workload.WarmCaches(b.db, nil, func(r *r2.Rand) (uint8, uint64) { return uint8(Savings + r.Uint64n(2)), b.one(r) })
+		var caches workload.Between
+		caches, between = between.Halves()
+		err = workload.WarmCaches(b.db, nil, func(r *r2.Rand) (uint8, uint64) { return uint8(Savings + r.Uint64n(2)), b.one(r) }, caches)
 	} else {
-		workload.WarmCaches(b.db, func(_ uint8, key uint64) bool { return b.hot.IsHot(key) }, nil)
+		err = workload.WarmCaches(b.db, func(_ uint8, key uint64) bool { return b.hot.IsHot(key) }, nil, between)
+	}
+	if err != nil {
+		return err
 	}
 	popular := b.hot.At
 	if b.zipf != nil {
 		popular = b.scatter.At
 	}
-	workload.WarmMemory(b.db, 2*b.hot.Hot(), func(i uint64) (uint8, uint64) {
+	return workload.WarmMemory(b.db, 2*b.hot.Hot(), func(i uint64) (uint8, uint64) {
 		return uint8(Savings + i%2), popular(i / 2)
-	})
-	return nil
+	}, between)
 }
 
 // Set changes theta, hot or a weight of the mix.

@@ -195,20 +195,23 @@ func (b *Bench) Open(env workload.Env) (err error) {
 
 // Warm fills the location caches with stock, popular items first, and brings
 // districts and the most popular stock into the LLCs.
-func (b *Bench) Warm() error {
+func (b *Bench) Warm(between workload.Between) error {
 	if cfg := b.db.Config(); cfg.CacheEnabled {
 		entries := cfg.CacheBytes / kv.CacheEntryBytes
 		if !b.opt.NewOrderOnly {
 			entries /= 2 // and as many for their data
 		}
 		least := b.leastWeight(entries)
-		workload.WarmCaches(b.db, func(table uint8, key uint64) bool {
+		err := workload.WarmCaches(b.db, func(table uint8, key uint64) bool {
 			return (table == Stock || table == StockData) && b.item.weight(key%b.items) >= least
-		}, nil)
+		}, nil, between)
+		if err != nil {
+			return err
+		}
 	}
 	hot := b.hotItems(hotPerWarehouse)
 	n := b.warehouses * (1 + b.districts + uint64(len(hot)))
-	workload.WarmMemory(b.db, n, func(i uint64) (uint8, uint64) {
+	return workload.WarmMemory(b.db, n, func(i uint64) (uint8, uint64) {
 		w, k := i%b.warehouses, i/b.warehouses
 		switch {
 		case k == 0:
@@ -217,8 +220,7 @@ func (b *Bench) Warm() error {
 			return District, w*b.districts + k - 1
 		}
 		return Stock, b.stockKey(w, hot[k-1-b.districts])
-	})
-	return nil
+	}, between)
 }
 
 const hotPerWarehouse = 64 // stock records in a warm LLC

@@ -214,12 +214,15 @@ func (b *Bench) bits(table, key uint64) workload.Bits {
 
 // Warm fills the location caches, the prices first, and brings what most
 // transactions read into the LLCs.
-func (b *Bench) Warm() error {
+func (b *Bench) Warm(between workload.Between) error {
 	if b.db.Config().CacheEnabled {
-		workload.WarmCaches(b.db, func(table uint8, _ uint64) bool { return table == LastTrade || table == Security }, nil)
+		err := workload.WarmCaches(b.db, func(table uint8, _ uint64) bool { return table == LastTrade || table == Security }, nil, between)
+		if err != nil {
+			return err
+		}
 	}
 	prices, accounts := b.securities*b.servers, b.accounts*b.servers
-	workload.WarmMemory(b.db, 2*prices+accounts, func(i uint64) (uint8, uint64) {
+	return workload.WarmMemory(b.db, 2*prices+accounts, func(i uint64) (uint8, uint64) {
 		switch {
 		case i < prices:
 			return LastTrade, i
@@ -227,8 +230,7 @@ func (b *Bench) Warm() error {
 			return Security, i - prices
 		}
 		return Account, i - 2*prices
-	})
-	return nil
+	}, between)
 }
 
 // Set changes the share of rollbacks or a weight of the mix.

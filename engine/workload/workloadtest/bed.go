@@ -109,7 +109,7 @@ func (b *Bed) open(t testing.TB, o Setup) error {
 	if err != nil {
 		return err
 	}
-	if err := b.bench.Warm(); err != nil {
+	if err := b.bench.Warm(nil); err != nil {
 		return err
 	}
 	for m := o.Servers % o.Machines; m < o.Machines; m++ { // clients without data, if there are any
