@@ -35,6 +35,11 @@ type Options struct {
 	Resume string
 	// Open makes systems; nil means the engine.
 	Open Opener
+	// Context ends NewAgent while it opens system a, which takes seconds where that is
+	// large; nil: nothing does. Afterwards it means nothing.
+	Context context.Context
+	// Progress, unless nil, is told how far that is.
+	Progress engine.Progress
 }
 
 // Agent keeps up to four systems alive. Its methods may be called from any
@@ -49,7 +54,9 @@ type Agent struct {
 	members  map[string]*member
 	closed   bool
 	closeErr error
-	ended    chan struct{}  // closed with the agent
+	ended    chan struct{}   // closed with the agent
+	life     context.Context // ends with it, and so do openings
+	stop     context.CancelFunc
 	lost     chan error     // why the session file is no longer written, once
 	loops    sync.WaitGroup // of all systems, also of those that have no name any more
 	closing  sync.Once
@@ -60,6 +67,9 @@ func NewAgent(spec engine.Spec, o Options) (*Agent, error) {
 	if o.Open == nil {
 		o.Open = openEngine
 	}
+	if o.Context == nil {
+		o.Context = context.Background()
+	}
 	if err := CheckPace("pace", fmt.Sprint(o.Pace), o.Pace); err != nil {
 		return nil, err
 	}
@@ -67,6 +77,7 @@ func NewAgent(spec engine.Spec, o Options) (*Agent, error) {
 		return nil, &engine.SpecError{Field: "session", Value: o.Session, Rule: "cannot be combined with resume, which continues its own file", Next: "drop one"}
 	}
 	a := &Agent{opts: o, hub: newHub(), tasks: &tasks{}, members: map[string]*member{}, ended: make(chan struct{}), lost: make(chan error, 1)}
+	a.life, a.stop = context.WithCancel(context.Background())
 	a.figures = newFigureDesk(a)
 	var m *member
 	var err error
@@ -76,6 +87,7 @@ func NewAgent(spec engine.Spec, o Options) (*Agent, error) {
 		m, err = a.first(spec)
 	}
 	if err != nil {
+		a.stop()
 		return nil, err
 	}
 	m.pace, m.paused = o.Pace, o.Paused
@@ -84,13 +96,36 @@ func NewAgent(spec engine.Spec, o Options) (*Agent, error) {
 	return a, nil
 }
 
-func (a *Agent) open(spec engine.Spec) (sys System, err error) {
-	err = guarded("open", func() error { sys, err = a.opts.Open(spec); return err })
+// open makes a system, unless ctx or the agent ends before.
+func (a *Agent) open(ctx context.Context, spec engine.Spec, progress engine.Progress) (sys System, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(a.life, cancel)()
+	err = guarded("open", func() error { sys, err = a.opts.Open(ctx, spec, progress); return err })
+	if errors.Is(err, context.Canceled) && a.life.Err() != nil {
+		err = errClosed
+	}
+	return sys, err
+}
+
+// openTask is open for a reader of frames, who sees a task if it takes long.
+func (a *Agent) openTask(ctx context.Context, spec engine.Spec, name string) (System, error) {
+	next := time.Now().Add(taskAfter)
+	sys, err := a.open(ctx, spec, func(_ string, done, total int) {
+		if now := time.Now(); now.After(next) {
+			next = now.Add(frameEvery)
+			a.tasks.progress(name, int64(done), int64(total))
+			a.announce()
+		}
+	})
+	if a.tasks.end(name, err) {
+		a.announce()
+	}
 	return sys, err
 }
 
 func (a *Agent) first(spec engine.Spec) (*member, error) {
-	sys, err := a.open(spec)
+	sys, err := a.open(a.opts.Context, spec, a.opts.Progress)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +157,7 @@ func (a *Agent) resume(path string) (*member, error) {
 		if n := len(g.Steps); n > 0 && g.Steps[n-1].Failed != nil {
 			return fmt.Errorf("ends in a failure (%s); drtmx replay repeats it", g.Steps[n-1].Failed.Error)
 		}
-		sys, err = g.reopen(a.open)
+		sys, err = g.reopen(a.opts.Context, a.open, a.opts.Progress)
 		return err
 	})
 	if err != nil {
@@ -296,6 +331,7 @@ func (a *Agent) end() {
 	a.mu.Lock()
 	a.closed = true // from now on no system is added, and none is closed but here
 	close(a.ended)
+	a.stop()
 	for _, m := range a.members {
 		close(m.quit)
 	}

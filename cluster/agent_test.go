@@ -227,12 +227,12 @@ func TestForkDiffersOnlyInWhatWasSet(t *testing.T) {
 
 func TestForkThatDiffersFromItsSessionFails(t *testing.T) {
 	var n atomic.Int32
-	a, err := NewAgent(smallSpec(), Options{Paused: true, Open: func(s engine.Spec) (System, error) {
+	a, err := NewAgent(smallSpec(), Options{Paused: true, Open: func(ctx context.Context, s engine.Spec, progress engine.Progress) (System, error) {
 		o := fakeOptions{}
 		if n.Add(1) > 1 {
 			o.drift = 500_000 // the second system is not the first
 		}
-		return fakeOpener(o)(s)
+		return fakeOpener(o)(ctx, s, progress)
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -308,12 +308,12 @@ func TestFailedSystemCanBeLookedAtAndReset(t *testing.T) {
 func TestSlowOrHangingSystemDoesNotTakeTheAgentDown(t *testing.T) {
 	hang := make(chan struct{})
 	var n atomic.Int32
-	a, err := NewAgent(smallSpec(), Options{Pace: 20_000_000, Open: func(s engine.Spec) (System, error) {
+	a, err := NewAgent(smallSpec(), Options{Pace: 20_000_000, Open: func(ctx context.Context, s engine.Spec, progress engine.Progress) (System, error) {
 		o := fakeOptions{}
 		if n.Add(1) == 2 {
 			o.hang = hang
 		}
-		return fakeOpener(o)(s)
+		return fakeOpener(o)(ctx, s, progress)
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -338,12 +338,12 @@ func TestSlowOrHangingSystemDoesNotTakeTheAgentDown(t *testing.T) {
 
 func TestSystemsAdvanceTogether(t *testing.T) {
 	var n atomic.Int32
-	a, err := NewAgent(smallSpec(), Options{Open: func(s engine.Spec) (System, error) {
+	a, err := NewAgent(smallSpec(), Options{Open: func(ctx context.Context, s engine.Spec, progress engine.Progress) (System, error) {
 		o := fakeOptions{}
 		if n.Add(1)%2 == 0 {
 			o.slow = 5 * time.Millisecond
 		}
-		return fakeOpener(o)(s)
+		return fakeOpener(o)(ctx, s, progress)
 	}})
 	if err != nil {
 		t.Fatal(err)

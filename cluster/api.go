@@ -62,7 +62,7 @@ func newAPI(a *Agent, w Web) http.Handler {
 	route("GET /api/windows", p.windows)
 	long("POST /api/control", p.control)
 	route("GET /api/systems", p.systems)
-	route("POST /api/systems", p.fork)
+	long("POST /api/systems", p.fork)
 	route("DELETE /api/systems", p.closeSystem)
 	route("GET /api/session", p.session)
 	route("GET /api/spec", p.spec)

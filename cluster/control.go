@@ -208,9 +208,9 @@ func resetError(sys string) error {
 }
 
 // Reset begins a system again at 0 with some knobs changed; any knob, live or
-// not. The old system goes on if the new one cannot be opened.
+// not. The old system goes on if the new one cannot be opened, or ctx ends before it is.
 func (a *Agent) Reset(ctx context.Context, sys string, k engine.Knobs, seed any, by string) error {
-	return a.call(ctx, sys, func(m *member) error { return m.reset(k, seed, by) })
+	return a.call(ctx, sys, func(m *member) error { return m.reset(ctx, k, seed, by) })
 }
 
 // uncrashed adds to the knobs of a reset that machines are up, or down, as when the

@@ -15,9 +15,9 @@ import (
 func newFakes(t *testing.T, of ...fakeOptions) *Agent {
 	t.Helper()
 	n := 0
-	a, err := NewAgent(smallSpec(), Options{Paused: true, Open: func(s engine.Spec) (System, error) {
+	a, err := NewAgent(smallSpec(), Options{Paused: true, Open: func(ctx context.Context, s engine.Spec, progress engine.Progress) (System, error) {
 		n++
-		return fakeOpener(of[min(n, len(of))-1])(s)
+		return fakeOpener(of[min(n, len(of))-1])(ctx, s, progress)
 	}})
 	if err != nil {
 		t.Fatal(err)

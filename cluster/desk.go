@@ -291,5 +291,5 @@ func (d *figureDesk) live(r *http.Request) (any, error) {
 			return nil, err
 		}
 	}
-	return d.agent.Add(spec)
+	return d.agent.addFor(r.Context(), spec, nil)
 }

@@ -47,7 +47,7 @@ type fakeOptions struct {
 const fakeWindow = 100_000
 
 func fakeOpener(o fakeOptions) Opener {
-	return func(spec engine.Spec) (System, error) {
+	return func(ctx context.Context, spec engine.Spec, progress engine.Progress) (System, error) {
 		v, err := engine.Resolve(spec)
 		if err != nil {
 			return nil, err

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"drtmx/dashboard/charts"
 	"drtmx/engine"
 )
 
@@ -29,19 +30,24 @@ var alive atomic.Int32
 // memory of a simulated cluster is not the collector's, who would be in no
 // hurry, so another cluster hurries it.
 func newLocal(spec Spec, more ...Spec) (*local, []Snapshot, error) {
+	ctx, bar, all := charts.Context(), charts.Progress("open"), 1+len(more)
+	progress := func(before int) engine.Progress {
+		return func(_ string, done, total int) { bar(before*total+done, all*total) }
+	}
 	if alive.Load() > 0 {
 		runtime.GC()
 	}
-	a, err := NewAgent(spec, Options{Paused: true})
+	a, err := NewAgent(spec, Options{Paused: true, Context: ctx, Progress: progress(0)})
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, s := range more {
-		if _, err := a.Add(s); err != nil {
+	for i, s := range more {
+		if _, err := a.addFor(ctx, s, progress(1+i)); err != nil {
 			a.Close()
 			return nil, nil, err
 		}
 	}
+	bar(1, 1)
 	alive.Add(1)
 	go func() {
 		<-a.ended

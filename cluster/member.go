@@ -523,7 +523,7 @@ func (m *member) addTransaction(t addedCode) error {
 
 // reset replaces the system by a new one at 0. The old one stays if the new one
 // cannot be opened.
-func (m *member) reset(k engine.Knobs, seed any, by string) error {
+func (m *member) reset(ctx context.Context, k engine.Knobs, seed any, by string) error {
 	set := engine.Knobs{}
 	for name, v := range k {
 		set[name] = v
@@ -535,7 +535,9 @@ func (m *member) reset(k engine.Knobs, seed any, by string) error {
 	if err != nil {
 		return err
 	}
-	sys, err := m.agent.open(spec)
+	ctx, cancel := m.untilQuit(ctx)
+	defer cancel()
+	sys, err := m.agent.openTask(ctx, spec, "reset of "+m.id)
 	if err != nil {
 		return err
 	}
@@ -557,6 +559,19 @@ func (m *member) reset(k engine.Knobs, seed any, by string) error {
 	m.store()
 	m.publish(time.Now())
 	return nil
+}
+
+// untilQuit is ctx that also ends when the loop is told to.
+func (m *member) untilQuit(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		select {
+		case <-m.quit:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
 }
 
 // finish ends the recording and the system.

@@ -146,8 +146,8 @@ func (s *Session) Replayable() error {
 }
 
 // reopen opens what a segment was recorded on.
-func (g *Segment) reopen(open Opener) (System, error) {
-	sys, err := open(g.Header.Spec)
+func (g *Segment) reopen(ctx context.Context, open Opener, progress engine.Progress) (System, error) {
+	sys, err := open(ctx, g.Header.Spec, progress)
 	if err != nil {
 		return nil, fmt.Errorf("the session's spec: %w", err)
 	}
@@ -263,7 +263,7 @@ func Replay(ctx context.Context, r io.Reader, o ReplayOptions) (*Replayed, error
 
 // rerun replays one segment into out.
 func (g *Segment) rerun(ctx context.Context, open Opener, progress func(now int64), out *Replayed) error {
-	sys, err := g.reopen(open)
+	sys, err := g.reopen(ctx, open, nil)
 	if err != nil {
 		return err
 	}

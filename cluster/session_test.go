@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -393,8 +394,8 @@ func TestLostSessionFileIsSaid(t *testing.T) {
 func TestSessionWithoutItsHeaderIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.jsonl")
 	var opened, closed atomic.Int32
-	open := func(spec engine.Spec) (System, error) {
-		sys, err := fakeOpener(fakeOptions{opened: &opened, closed: &closed})(spec)
+	open := func(ctx context.Context, spec engine.Spec, progress engine.Progress) (System, error) {
+		sys, err := fakeOpener(fakeOptions{opened: &opened, closed: &closed})(ctx, spec, progress)
 		if err == nil {
 			sys.(*fake).values["unwritable"] = math.NaN()
 		}

@@ -36,11 +36,12 @@ type System interface {
 
 var _ System = (*engine.System)(nil)
 
-// Opener makes a system at virtual time 0; nothing is started on error.
-type Opener func(engine.Spec) (System, error)
+// Opener makes a system at virtual time 0, unless ctx ends before; nothing is started
+// on error. It tells its progress, unless nil.
+type Opener func(ctx context.Context, spec engine.Spec, progress engine.Progress) (System, error)
 
-func openEngine(spec engine.Spec) (System, error) {
-	s, err := engine.Open(spec)
+func openEngine(ctx context.Context, spec engine.Spec, progress engine.Progress) (System, error) {
+	s, err := engine.OpenWith(ctx, spec, progress)
 	if err != nil {
 		return nil, err // not a nil *engine.System in a System
 	}

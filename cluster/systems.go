@@ -33,7 +33,7 @@ func (a *Agent) Fork(ctx context.Context, from string, k engine.Knobs, by string
 	if err != nil {
 		return Snapshot{}, err
 	}
-	sys, err := a.open(g.Header.Spec)
+	sys, err := a.openTask(ctx, g.Header.Spec, "fork of "+from)
 	if err != nil {
 		return Snapshot{}, err
 	}
@@ -63,7 +63,12 @@ func (a *Agent) Fork(ctx context.Context, from string, k engine.Knobs, by string
 
 // Add opens another system from 0, beside the others.
 func (a *Agent) Add(spec engine.Spec) (Snapshot, error) {
-	sys, err := a.open(spec)
+	return a.addFor(context.Background(), spec, nil)
+}
+
+// addFor is Add for somebody who may give up waiting, and sees its progress.
+func (a *Agent) addFor(ctx context.Context, spec engine.Spec, progress engine.Progress) (Snapshot, error) {
+	sys, err := a.open(ctx, spec, progress)
 	if err != nil {
 		return Snapshot{}, err
 	}

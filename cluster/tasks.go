@@ -19,7 +19,10 @@ type task struct {
 	ended  time.Time
 }
 
-const taskLinger = 3 * time.Second
+const (
+	taskLinger = 3 * time.Second
+	taskAfter  = 300 * time.Millisecond // what is done before is no task to show
+)
 
 // start adds a task; false if one of that name is still running.
 func (t *tasks) start(name string, cancel context.CancelFunc) bool {

@@ -1,6 +1,7 @@
 package dashboard_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -68,8 +69,8 @@ func TestPageOfAResetBeforeItsGhost(t *testing.T) {
 		t.Skip("starts a browser; not in short mode")
 	}
 	var opened atomic.Int32
-	open := func(spec engine.Spec) (cluster.System, error) {
-		sys, err := engine.Open(spec)
+	open := func(ctx context.Context, spec engine.Spec, progress engine.Progress) (cluster.System, error) {
+		sys, err := engine.OpenWith(ctx, spec, progress)
 		if err != nil || opened.Add(1) != 2 {
 			return sys, err
 		}
@@ -108,8 +109,8 @@ func TestPageOfAFailedSystemBesideAnother(t *testing.T) {
 		t.Skip("starts a browser; not in short mode")
 	}
 	var opened atomic.Int32
-	s := newSite(t, browserSpec, cluster.Options{Pace: 20_000_000, Open: func(spec engine.Spec) (cluster.System, error) {
-		sys, err := engine.Open(spec)
+	s := newSite(t, browserSpec, cluster.Options{Pace: 20_000_000, Open: func(ctx context.Context, spec engine.Spec, progress engine.Progress) (cluster.System, error) {
+		sys, err := engine.OpenWith(ctx, spec, progress)
 		if err != nil || opened.Add(1) > 1 {
 			return sys, err
 		}

@@ -1,6 +1,7 @@
 package dashboard_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -360,8 +361,8 @@ func TestPageOfAFailedSystem(t *testing.T) {
 		t.Skip("starts a browser; not in short mode")
 	}
 	opened := 0
-	s := newSite(t, browserSpec, cluster.Options{Pace: 20_000_000, Open: func(spec engine.Spec) (cluster.System, error) {
-		sys, err := engine.Open(spec)
+	s := newSite(t, browserSpec, cluster.Options{Pace: 20_000_000, Open: func(ctx context.Context, spec engine.Spec, progress engine.Progress) (cluster.System, error) {
+		sys, err := engine.OpenWith(ctx, spec, progress)
 		if err != nil {
 			return nil, err
 		}

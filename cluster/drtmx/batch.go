@@ -35,7 +35,7 @@ func runCommand() *cobra.Command {
 				return runSeeds(cmd, spec, seeds, asJSON)
 			}
 			b := newBar(cmd.ErrOrStderr(), "run")
-			r, err := engine.Run(cmd.Context(), spec, b.update)
+			r, err := engine.RunWith(cmd.Context(), spec, b.tell)
 			b.end()
 			if err != nil {
 				return err

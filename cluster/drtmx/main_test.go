@@ -391,8 +391,8 @@ func (u unrecordable) Set(k engine.Knobs, by string) (engine.Change, error) {
 func TestUpSaysThatTheSessionIsLost(t *testing.T) {
 	f := upFlags{session: filepath.Join(t.TempDir(), "s.jsonl")}
 	spec := engine.Spec{Set: engine.Knobs{"nodes": 3, "threads": 1, "coroutines": 2, "workload.accounts": 500, "cache.bytes": "1MB"}}
-	open := func(spec engine.Spec) (cluster.System, error) {
-		s, err := engine.Open(spec)
+	open := func(ctx context.Context, spec engine.Spec, progress engine.Progress) (cluster.System, error) {
+		s, err := engine.OpenWith(ctx, spec, progress)
 		return unrecordable{s}, err
 	}
 	agent, err := cluster.NewAgent(spec, cluster.Options{Paused: true, Session: f.session, Open: open})
@@ -446,6 +446,11 @@ func TestBarIsForTerminals(t *testing.T) {
 	x = &bar{w: &b, on: true, title: "run", began: time.Now().Add(-time.Hour)}
 	x.update(1, 2)
 	if !strings.Contains(b.String(), "50 %") {
+		t.Errorf("%q", b.String())
+	}
+	x.drawn = time.Time{}
+	x.part(50, 100)("draining", 1, 2)
+	if !strings.Contains(b.String(), "75 %") || !strings.HasSuffix(b.String(), ": draining") {
 		t.Errorf("%q", b.String())
 	}
 	x.end()
@@ -628,10 +633,10 @@ func TestTraceIsInterruptedBeforeItBegins(t *testing.T) {
 	defer s.Close()
 	ctx, interrupt := context.WithCancel(context.Background())
 	interrupt()
-	if err := advance(ctx, s, traceAfter); !errors.Is(err, context.Canceled) || s.NowNS() != 0 {
+	if err := advance(ctx, s, traceAfter, func(string, int, int) {}); !errors.Is(err, context.Canceled) || s.NowNS() != 0 {
 		t.Errorf("%v at %d ns", err, s.NowNS())
 	}
-	if err := advance(context.Background(), s, traceStep+1); err != nil || s.NowNS() != traceStep+1 {
+	if err := advance(context.Background(), s, traceStep+1, func(string, int, int) {}); err != nil || s.NowNS() != traceStep+1 {
 		t.Errorf("%v at %d ns", err, s.NowNS())
 	}
 }

@@ -15,6 +15,7 @@ type bar struct {
 	w     io.Writer
 	on    bool
 	title string
+	doing string // what is being done, "" where the title says all
 	began time.Time
 	drawn time.Time
 	shown bool
@@ -54,7 +55,20 @@ func (b *bar) update(done, total int) {
 	if spent := now.Sub(b.began); share > 0.02 {
 		left = fmt.Sprintf(", %v left", time.Duration(float64(spent)*(1-share)/share).Round(time.Second))
 	}
-	fmt.Fprintf(b.w, "\r\x1b[K%s [%s%s] %3.0f %%%s", b.title, strings.Repeat("#", full), strings.Repeat(".", barWidth-full), 100*share, left)
+	fmt.Fprintf(b.w, "\r\x1b[K%s [%s%s] %3.0f %%%s%s", b.title, strings.Repeat("#", full), strings.Repeat(".", barWidth-full), 100*share, left, b.doing)
+}
+
+// tell is update for work that also says what is being done.
+func (b *bar) tell(doing string, done, total int) {
+	b.mu.Lock()
+	b.doing = ": " + doing
+	b.mu.Unlock()
+	b.update(done, total)
+}
+
+// part is tell for a part of the work, from and to in hundredths of all of it.
+func (b *bar) part(from, to int) func(doing string, done, total int) {
+	return func(doing string, done, total int) { b.tell(doing, from*total+(to-from)*done, 100*total) }
 }
 
 // end removes the bar.

@@ -77,16 +77,18 @@ same bytes.`,
 			if err := outputs("", output{"--output", out}); err != nil {
 				return err
 			}
-			s, err := engine.Open(spec)
+			bar := newBar(cmd.ErrOrStderr(), "trace")
+			defer bar.end()
+			s, err := engine.OpenWith(cmd.Context(), spec, bar.part(0, 40))
 			if err != nil {
 				return err
 			}
 			defer s.Close()
-			if err := advance(cmd.Context(), s, traceAfter); err != nil {
+			if err := advance(cmd.Context(), s, traceAfter, bar.part(40, 70)); err != nil {
 				return err
 			}
-			bar := newBar(cmd.ErrOrStderr(), "trace")
-			ts, err := s.TraceWith(cmd.Context(), txns, bar.update)
+			tracing := bar.part(70, 100)
+			ts, err := s.TraceWith(cmd.Context(), txns, func(done, total int) { tracing("tracing", done, total) })
 			bar.end()
 			if err != nil {
 				return untraced(cmd.Context(), s, err)
@@ -121,12 +123,13 @@ const (
 	traceStep = 500
 )
 
-// advance is s.Advance that ends with ctx.
-func advance(ctx context.Context, s *engine.System, ns int64) error {
-	for ; ns > 0; ns -= traceStep {
+// advance is s.Advance that ends with ctx and tells its progress.
+func advance(ctx context.Context, s *engine.System, all int64, progress engine.Progress) error {
+	for ns := all; ns > 0; ns -= traceStep {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		progress("warming up", int(all-ns), int(all))
 		if err := s.Advance(min(ns, traceStep)); err != nil {
 			return err
 		}

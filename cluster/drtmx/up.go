@@ -81,7 +81,9 @@ func (f *upFlags) up(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	defer l.Close()
-	agent, err := cluster.NewAgent(spec, cluster.Options{Pace: pace, Session: f.session, Resume: f.resume})
+	b := newBar(cmd.ErrOrStderr(), "open")
+	agent, err := cluster.NewAgent(spec, cluster.Options{Pace: pace, Session: f.session, Resume: f.resume, Context: cmd.Context(), Progress: b.tell})
+	b.end()
 	if err != nil {
 		return err
 	}
