@@ -54,8 +54,7 @@ type Agent struct {
 	members  map[string]*member
 	closed   bool
 	closeErr error
-	ended    chan struct{}   // closed with the agent
-	life     context.Context // ends with it, and so do openings
+	life     context.Context // ends with the agent, and so does what is under way for it
 	stop     context.CancelFunc
 	lost     chan error     // why the session file is no longer written, once
 	loops    sync.WaitGroup // of all systems, also of those that have no name any more
@@ -76,7 +75,7 @@ func NewAgent(spec engine.Spec, o Options) (*Agent, error) {
 	if o.Session != "" && o.Resume != "" {
 		return nil, &engine.SpecError{Field: "session", Value: o.Session, Rule: "cannot be combined with resume, which continues its own file", Next: "drop one"}
 	}
-	a := &Agent{opts: o, hub: newHub(), tasks: &tasks{}, members: map[string]*member{}, ended: make(chan struct{}), lost: make(chan error, 1)}
+	a := &Agent{opts: o, hub: newHub(), tasks: &tasks{}, members: map[string]*member{}, lost: make(chan error, 1)}
 	a.life, a.stop = context.WithCancel(context.Background())
 	a.figures = newFigureDesk(a)
 	var m *member
@@ -330,7 +329,6 @@ func (a *Agent) Close() error {
 func (a *Agent) end() {
 	a.mu.Lock()
 	a.closed = true // from now on no system is added, and none is closed but here
-	close(a.ended)
 	a.stop()
 	for _, m := range a.members {
 		close(m.quit)

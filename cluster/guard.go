@@ -7,16 +7,15 @@ import (
 	"crypto/subtle"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"mime"
 	"net"
 	"net/http"
 	"net/netip"
-	"os"
 	"strings"
 	"sync"
 	"time"
 
+	"drtmx/cluster/runs"
 	"drtmx/engine"
 )
 
@@ -297,12 +296,7 @@ func (g *guard) login(w http.ResponseWriter, r *http.Request) {
 
 // ReadToken reads a token from a file, as secrets do not belong into argv.
 func ReadToken(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", fileError("token-file", path, err)
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, tokenLong+1)) // a device or a pipe has no size to look at
+	b, err := runs.ReadUpTo(path, tokenLong)
 	if err != nil {
 		return "", fileError("token-file", path, err)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -49,10 +48,7 @@ func newLocal(spec Spec, more ...Spec) (*local, []Snapshot, error) {
 	}
 	bar(1, 1)
 	alive.Add(1)
-	go func() {
-		<-a.ended
-		alive.Add(-1)
-	}()
+	context.AfterFunc(a.life, func() { alive.Add(-1) })
 	l := &local{agent: a}
 	runtime.AddCleanup(l, func(a *Agent) { go a.Close() }, a)
 	return l, a.Systems(), nil
@@ -134,10 +130,8 @@ func (l *local) closeSystem(_ context.Context, sys string) error {
 func (l *local) page(context.Context) (string, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	select {
-	case <-l.agent.ended:
+	if l.agent.life.Err() != nil {
 		return "", errClosed
-	default:
 	}
 	if l.addr != "" {
 		return l.addr, nil
@@ -150,15 +144,10 @@ func (l *local) page(context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	go func(h http.Handler) {
+	go func(life context.Context) { // the address ends with the cluster, which this goroutine does not hold
 		// An error of the listener shows as a page that cannot be reached.
-		_ = Serve(ctx, ln, h)
-	}(h)
-	go func(ended chan struct{}) { // the address ends with the cluster
-		<-ended
-		cancel()
-	}(l.agent.ended)
+		_ = Serve(life, ln, h)
+	}(l.agent.life)
 	l.addr = fmt.Sprintf("http://%s/", ln.Addr())
 	return l.addr, nil
 }

@@ -22,13 +22,7 @@ type Trace struct {
 func (a *Agent) Trace(ctx context.Context, sys string, n int) ([]engine.TxnTrace, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	go func() {
-		select {
-		case <-a.ended:
-			stop()
-		case <-ctx.Done():
-		}
-	}()
+	defer context.AfterFunc(a.life, stop)()
 	return fetch(ctx, a, sys, func(m *member) ([]engine.TxnTrace, error) {
 		if err := m.free(); err != nil {
 			return nil, err

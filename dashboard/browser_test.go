@@ -121,6 +121,17 @@ func (b *tab) open(s *site, what, there string) {
 	b.until(what, there)
 }
 
+// visit is the page of the usual cluster in a browser.
+func visit(t *testing.T) (*site, *tab) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts a browser; not in short mode")
+	}
+	s, b := newSite(t, browserSpec, cluster.Options{Pace: 20_000_000}, nil), newTab(t)
+	b.open(s, "the page is there", ready)
+	return s, b
+}
+
 // newTab starts a browser that can resolve no name.
 func newTab(t *testing.T) *tab {
 	t.Helper()

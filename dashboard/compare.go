@@ -133,7 +133,7 @@ func (p *page) knobDiffs(ctx context.Context, a, b Part) []knobDiff {
 		return out
 	}
 	for _, n := range sortedNames(x) {
-		if x[n] != y[n] && !isGroup(n) {
+		if x[n] != y[n] && !engine.IsGroup(n) {
 			out = append(out, knobDiff{n, shown(n, x[n]), shown(n, y[n])})
 		}
 	}

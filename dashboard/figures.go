@@ -282,7 +282,7 @@ func differing(f *cluster.FigureRun, run int) ([]knobDiff, error) {
 				}
 			}
 		}
-		if changed && !isGroup(name) {
+		if changed && !engine.IsGroup(name) {
 			out = append(out, knobDiff{Name: name, A: engine.Format(name, own[name])})
 		}
 	}

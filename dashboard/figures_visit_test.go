@@ -145,15 +145,10 @@ const (
 // TestFiguresPage is a visit to the figures: one is computed, its points come, one is
 // opened live and copied, and a variant is drawn over it.
 func TestFiguresPage(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a browser; not in short mode")
-	}
 	v := inventor{make(chan error)}
 	cluster.SetFigures(v)
 	t.Cleanup(func() { cluster.SetFigures(nil) })
-	s := newSite(t, browserSpec, cluster.Options{Pace: 20_000_000}, nil)
-	b := newTab(t)
-	b.open(s, "the page is there", ready)
+	s, b := visit(t)
 	for _, part := range []struct {
 		name string
 		f    func(*site, *tab, inventor)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"strings"
 	"sync"
 
 	"drtmx/cluster"
@@ -169,21 +168,11 @@ func settle(set engine.Knobs, spec engine.Spec, want engine.Knobs) {
 			return
 		}
 		for name, v := range want {
-			if isSwitch(name) == switches && !isGroup(name) && !isOrder(name) && have[name] != v {
+			if engine.IsSwitch(name) == switches && !engine.IsGroup(name) && !isOrder(name) && have[name] != v {
 				set[name] = v
 			}
 		}
 	}
-}
-
-// isSwitch is true for an optimisation in one phase.
-func isSwitch(name string) bool {
-	return strings.HasPrefix(name, "opt.") && strings.Count(name, ".") == 2
-}
-
-// isGroup is true for a knob that only sets others, and reads what they say.
-func isGroup(name string) bool {
-	return name == "workload.remote" || strings.HasPrefix(name, "opt.") && strings.Count(name, ".") == 1 && name != "opt.co"
 }
 
 // knobState is a knob as the page needs it.
@@ -215,7 +204,7 @@ func (p *page) knobs(w http.ResponseWriter, r *http.Request) {
 	preset := valueOf(states, "preset")
 	for i, k := range states {
 		s := knobState{KnobState: k, Start: l.start[k.Name]}
-		s.Changed = s.Start != k.Value && !isGroup(k.Name)
+		s.Changed = s.Start != k.Value && !engine.IsGroup(k.Name)
 		s.Follows = s.Changed && l.start["preset"] != preset && k.Preset != nil && k.Preset == k.Value
 		out[i] = s
 	}

@@ -147,12 +147,7 @@ func TestPageOfAFailedSystemBesideAnother(t *testing.T) {
 // buttons stay where they are when numbers come, and list items that are as they
 // were are not touched.
 func TestPageHoldsStill(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a browser; not in short mode")
-	}
-	s := newSite(t, browserSpec, cluster.Options{Pace: 20_000_000}, nil)
-	b := newTab(t)
-	b.open(s, "the page is there", ready)
+	s, b := visit(t)
 	for _, width := range []int64{1300, 1400, 1700, 1920} {
 		b.do(chromedp.EmulateViewport(width, 1000))
 		moved := eval[float64](b, `(() => {

@@ -33,12 +33,7 @@ const (
 // TestPage is a visit: everything that a reader does, in one browser, with the
 // real cluster behind it.
 func TestPage(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a browser; not in short mode")
-	}
-	s := newSite(t, browserSpec, cluster.Options{Pace: 20_000_000}, nil)
-	b := newTab(t)
-	b.open(s, "the page is there", ready)
+	s, b := visit(t)
 	for _, part := range []struct {
 		name string
 		f    func(*site, *tab)
@@ -281,12 +276,7 @@ func beginAgain(s *site, b *tab) {
 // The one server that many clients ask is drawn with words, the clients small; of
 // two nodes that are as busy as each other the outline does not jump.
 func TestClusterPicture(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a browser; not in short mode")
-	}
-	s := newSite(t, browserSpec, cluster.Options{Pace: 20_000_000}, nil)
-	b := newTab(t)
-	b.open(s, "the page is there", ready)
+	_, b := visit(t)
 	// In one go: what the feed brings is drawn before or after it.
 	drawn := eval[[]string](b, `(async () => {
 		const { drawCluster } = await import("/cluster.js");

@@ -271,7 +271,7 @@ func (d *driver) set(v Knobs) error {
 		}
 	}
 	for _, name := range w.knobs {
-		if knobByName[name].Live && !isGroup(name) {
+		if knobByName[name].Live && !IsGroup(name) {
 			if err := d.bench.Set(strings.TrimPrefix(name, "workload."), v[name]); err != nil {
 				return err
 			}

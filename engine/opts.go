@@ -141,8 +141,8 @@ func deriveGroups(v Knobs, c txn.Config) {
 	}
 }
 
-// isGroup says whether a knob only sets others, and reads what they say.
-func isGroup(knob string) bool {
+// IsGroup says whether a knob only sets others, and reads what they say.
+func IsGroup(knob string) bool {
 	if knob == remoteKnob {
 		return true
 	}
@@ -154,8 +154,8 @@ func isGroup(knob string) bool {
 	return false
 }
 
-// isSwitch says whether a knob is an optimisation of a phase.
-func isSwitch(knob string) bool {
+// IsSwitch says whether a knob is an optimisation of a phase.
+func IsSwitch(knob string) bool {
 	for _, o := range opts {
 		for _, p := range phases {
 			if knob == o.knob(p) {

@@ -248,7 +248,7 @@ func SpecOf(name string, v Knobs) (Spec, error) {
 		return Spec{}, err
 	}
 	for _, e := range registry {
-		if v[e.Name] != base[e.Name] && !isGroup(e.Name) && !isSwitch(e.Name) {
+		if v[e.Name] != base[e.Name] && !IsGroup(e.Name) && !IsSwitch(e.Name) {
 			s.Set[e.Name] = v[e.Name]
 		}
 	}
@@ -256,7 +256,7 @@ func SpecOf(name string, v Knobs) (Spec, error) {
 		return Spec{}, err
 	}
 	for _, e := range registry {
-		if v[e.Name] != base[e.Name] && isSwitch(e.Name) {
+		if v[e.Name] != base[e.Name] && IsSwitch(e.Name) {
 			s.Set[e.Name] = v[e.Name]
 		}
 	}

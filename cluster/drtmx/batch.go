@@ -3,14 +3,13 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
-	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"drtmx/cluster"
+	"drtmx/cluster/runs"
 	"drtmx/dashboard/charts"
 	"drtmx/engine"
 )
@@ -201,22 +200,11 @@ func compareCommand() *cobra.Command {
 // resultLimit bounds a result file: some 20 KB are usual.
 const resultLimit = 64 << 20
 
-// readUpTo reads a file, and of one that is longer than limit a byte more than that: the
-// size of a device or a pipe is not known before.
-func readUpTo(path string, limit int64) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, limit+1))
-}
-
 func readResult(path string) (*engine.Result, error) {
 	bad := func(rule string) error {
 		return &engine.SpecError{Field: "result", Value: path, Rule: rule, Next: "give a file that drtmx run --json wrote, of one seed"}
 	}
-	b, err := readUpTo(path, resultLimit)
+	b, err := runs.ReadUpTo(path, resultLimit)
 	if err != nil {
 		return nil, bad("cannot be read")
 	}

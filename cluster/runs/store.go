@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -154,6 +155,17 @@ func (s *Store) Put(key string, body []byte) error {
 	}
 	s.account(int64(len(raw)))
 	return nil
+}
+
+// ReadUpTo reads a file, and of one that is longer than limit a byte more than that: the
+// size of a device or a pipe is not known before.
+func ReadUpTo(p string, limit int64) ([]byte, error) {
+	f, err := os.Open(p)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, limit+1))
 }
 
 // Replace makes a file hold raw. It is written beside its place and renamed, so

@@ -152,16 +152,16 @@ func (f *Figure) gains(id, text string, rs ...ratio) Claim {
 func (f *Figure) value(id, text, series string, x, reference float64) Claim {
 	c := Claim{ID: id, Claim: text, Reference: fmt.Sprint(reference), Unit: f.Y.Unit}
 	c.expected(series, x, reference)
-	row, published := row(id)
-	if published && row.Also != 0 {
-		c.Reference = fmt.Sprintf("%g or %g", reference, row.Also)
+	published, _ := row(id)
+	if published.Also != 0 {
+		c.Reference = fmt.Sprintf("%g or %g", reference, published.Also)
 	}
 	p, ok := f.series(series).at(x)
 	if !ok {
 		return noRuns(c)
 	}
-	if published && row.Also != 0 {
-		reference = row.Nearest(p.Y)
+	if published.Also != 0 {
+		reference = published.Nearest(p.Y)
 	}
 	return c.judged(f, p, reference)
 }
