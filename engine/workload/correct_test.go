@@ -11,6 +11,8 @@ import (
 	"drtmx/engine/workload"
 	"drtmx/engine/workload/cycle"
 	"drtmx/engine/workload/smallbank"
+	"drtmx/engine/workload/tpcc"
+	"drtmx/engine/workload/tpce"
 	"drtmx/engine/workload/workloadtest"
 )
 
@@ -26,6 +28,24 @@ func bank(t testing.TB) workload.Bench {
 // ring is Cycle with values of two lines, so that reads can be torn.
 func ring(t testing.TB) workload.Bench {
 	w, err := cycle.New(cycle.Options{Keys: 40, ValueBytes: 96})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// company is TPC-C with few customers and items.
+func company(t testing.TB) workload.Bench {
+	w, err := tpcc.New(tpcc.Options{Warehouses: 1, Customers: 30, Items: 400, Orders: 4_000, Remotes: true, RemoteLine: 300, RemotePayment: 400, Rollbacks: 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// house is TPC-E with few customers and securities.
+func house(t testing.TB) workload.Bench {
+	w, err := tpce.New(tpce.Options{Customers: 4, Securities: 20, Trades: 30, Orders: 4_000, SetRollbacks: true, Rollbacks: 30})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,6 +111,30 @@ func TestCombinations(t *testing.T) {
 	t.Logf("%d transactions committed, seen %+v", total, seen)
 	if seen.split == 0 || seen.lost == 0 || seen.aborts == 0 || seen.rollbacks == 0 {
 		t.Errorf("a path was never taken: %+v", seen)
+	}
+}
+
+// TestCombinationsOfTPC: likewise on the two large workloads, each combination once. Their
+// indexes and inserted records take ways that SmallBank and Cycle do not have.
+func TestCombinationsOfTPC(t *testing.T) {
+	all, every, rand := combinations(), 1, stream(12)
+	if testing.Short() {
+		every = 31
+	}
+	total, before := uint64(0), seen
+	for i := 0; i < len(all); i += every {
+		cfg := optimise(all[i], rand)
+		for _, w := range []workload.Bench{company(t), house(t)} {
+			n, bad := stress(t, cfg, shapes[i%len(shapes)], uint64(i+1), 80, w)
+			total += n
+			if len(bad) > 0 {
+				t.Fatalf("%s on %s, shape %d, seed %d:\n%s", w.Name(), name(cfg), i%len(shapes), i+1, strings.Join(bad, "\n"))
+			}
+		}
+	}
+	t.Logf("%d transactions committed, seen %+v", total, seen)
+	if seen.split == before.split || seen.lost == before.lost || seen.aborts == before.aborts || seen.rollbacks == before.rollbacks {
+		t.Errorf("a path was never taken: %+v, before %+v", seen, before)
 	}
 }
 

@@ -14,18 +14,22 @@ import (
 	"drtmx/engine/workload/workloadtest"
 )
 
-// private is a workload without contention: each coroutine has keys of its own
-// and runs a fixed number of transactions with inputs that depend on nothing
-// but its number. Whatever the protocol does, the tables end up the same.
+// private is a workload without contention: each lane has keys of its own and a
+// fixed number of transactions with inputs that depend on nothing but its number.
+// A thread has eight, and its coroutines share them out. Whatever the protocol does,
+// and however many coroutines there are, the tables end up the same.
 type private struct {
-	db     *txn.DB
-	n      uint64   // coroutines
-	source *sim.Sim // of inputs; its seed is the same in all runs
+	db         *txn.DB
+	coroutines int
+	n          uint64   // lanes
+	source     *sim.Sim // of inputs; its seed is the same in all runs
 }
+
+const lanes = 8 // of a thread
 
 const (
 	privateTable = 3
-	privateKeys  = 6 // per coroutine
+	privateKeys  = 6 // per lane
 	privateValue = 40
 	wideTable    = 4
 	wideValue    = 200
@@ -44,7 +48,7 @@ func (w *private) Open(env workload.Env) (err error) {
 	}
 	w.n = uint64(0)
 	for m := range env.Cluster.Machines() {
-		w.n += uint64(env.Cluster.Threads(m)) * 8
+		w.n += uint64(env.Cluster.Threads(m)) * lanes
 	}
 	fill := func(key uint64, value []byte) { binary.LittleEndian.PutUint64(value, key*7) }
 	for _, s := range []kv.Spec{
@@ -58,34 +62,46 @@ func (w *private) Open(env workload.Env) (err error) {
 	return nil
 }
 
+// privateRunner takes the lanes of its coroutine in turn, a transaction each.
 type privateRunner struct {
-	w      *private
 	client *txn.Client
-	rand   *r2.Rand
-	first  uint64
-	step   uint64
+	lanes  []*lane
+	next   int
+}
+
+type lane struct {
+	rand  *r2.Rand
+	first uint64 // key
+	step  uint64
 }
 
 func (w *private) Runner(c *r2.Co) workload.Runner {
-	return &privateRunner{w: w, client: w.db.Client(c), first: w.key(c), rand: w.source.Stream("private", w.key(c))}
+	r := &privateRunner{client: w.db.Client(c)}
+	for i := c.Index(); i < lanes; i += w.coroutines {
+		first := w.key(c, i)
+		r.lanes = append(r.lanes, &lane{first: first, rand: w.source.Stream("private", first)})
+	}
+	return r
 }
 
-// key is the first key of a coroutine.
-func (w *private) key(c *r2.Co) uint64 {
+// key is the first key of a lane of the coroutine's thread.
+func (w *private) key(c *r2.Co, lane int) uint64 {
 	n := uint64(0)
 	for m := range c.Machine() {
-		n += uint64(w.db.Cluster().Threads(m)) * 8
+		n += uint64(w.db.Cluster().Threads(m)) * lanes
 	}
-	return (n + uint64(c.Thread())*8 + uint64(c.Index())) * privateKeys
+	return (n + uint64(c.Thread())*lanes + uint64(lane)) * privateKeys
 }
 
-func (r *privateRunner) Next() error {
+func (p *privateRunner) Next() error {
+	r := p.lanes[p.next]
+	p.next = (p.next + 1) % len(p.lanes)
 	r.step++
 	a := r.first + r.rand.Uint64n(privateKeys)
 	b := r.first + r.rand.Uint64n(privateKeys)
 	x := r.rand.Uint64()
 	if r.step%4 == 0 {
-		return r.client.Run(1, true, func(tx *txn.Tx) error {
+		return p.client.Run(1, true, func(tx *txn.Tx) error {
 			if err := tx.Prefetch(txn.Ref{Table: wideTable, Key: a}, txn.Ref{Table: privateTable, Key: b}); err != nil {
 				return err
 			}
@@ -96,7 +112,7 @@ func (r *privateRunner) Next() error {
 			return err
 		})
 	}
-	return r.client.Run(0, false, func(tx *txn.Tx) error {
+	return p.client.Run(0, false, func(tx *txn.Tx) error {
 		if err := tx.Prefetch(txn.Ref{Table: wideTable, Key: a}, txn.Ref{Table: privateTable, Key: b}); err != nil {
 			return err
 		}
@@ -147,8 +163,9 @@ func TestMetamorphic(t *testing.T) {
 	var want uint64
 	for i, c := range all {
 		cfg := optimise(c, rand)
-		w := &private{source: sim.New(sim.Options{Seed: 9})}
-		s := workloadtest.Setup{Machines: 3, Threads: 2, Coroutines: 4, Seed: uint64(i), Txn: cfg, Mode: history.Full, Requests: 12}
+		coroutines := 1 << rand.Uint64n(4) // each has as many lanes as the others
+		w := &private{coroutines: coroutines, source: sim.New(sim.Options{Seed: 9})}
+		s := workloadtest.Setup{Machines: 3, Threads: 2, Coroutines: coroutines, Seed: uint64(i), Txn: cfg, Mode: history.Full, Requests: 8 * lanes / coroutines}
 		if i%2 == 1 {
 			s.LossPPM = 10_000
 		}
