@@ -7,7 +7,7 @@ BIN := bin
 TEST_TIMEOUT ?= 25m
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check notebook bench soak fit build generate goversion deps assets system arm64 clean
+.PHONY: help run test check notebook bench soak fit build generate goversion deps assets system race arm64 clean
 
 help:
 	@echo "make run       build and start the live cluster with the page on http://127.0.0.1:7070"
@@ -58,11 +58,19 @@ test: goversion assets system build
 	$(GO) run ./kernel/mkkernel -vet
 	$(GO) test -timeout $(TEST_TIMEOUT) ./...
 	$(GO) test -short -timeout $(TEST_TIMEOUT) -tags invariants ./rdpma/... ./engine/fabric/... ./engine
-	@$(MAKE) --no-print-directory arm64
+	@$(MAKE) --no-print-directory race arm64
 
 check: goversion
 	$(GO) vet ./...
 	$(GO) test -short -timeout 5m ./...
+
+# The same digests under the race detector, and no race in what computes them. It wants cgo.
+race:
+	@cc=$$($(GO) env CC); \
+	if [ "$$($(GO) env CGO_ENABLED)" = 1 ] && command -v $${cc%% *} >/dev/null; then \
+	  $(GO) test -race -short -timeout $(TEST_TIMEOUT) -run '^(TestGoldenDigests|TestDeterminism|TestChangesReplay)$$' ./engine; \
+	elif [ "$$DRTMX_REQUIRE" = all ]; then echo "a C compiler is missing: apt-get install gcc libc6-dev" >&2; exit 1; \
+	else echo "skipped: digests under the race detector (apt-get install gcc libc6-dev)"; fi
 
 # The same digests on the other architecture, under emulation: a process for each, for
 # the emulator keeps tables of all addresses that a process ever had.
