@@ -60,7 +60,11 @@ func (c *Checks) String() string {
 	}
 	later := ""
 	if k.AtDrain {
-		later = "; invariants are checked when the cluster is at rest, at the end of a batch run"
+		which := ""
+		if len(k.Invariants) > 0 {
+			which = "other "
+		}
+		later = "; " + which + "invariants are checked when the cluster is at rest, at the end of a batch run"
 	}
 	if text := k.Unused(); text != "" {
 		return text + later

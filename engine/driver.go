@@ -25,6 +25,7 @@ type driver struct {
 	claims  []claim     // open: by coroutine
 	ongoing []ongoing   // by machine
 	open    int         // open: requests arrived and not finished
+	online  []workload.Invariant
 	kArrive sim.Kind
 }
 
@@ -307,6 +308,20 @@ func (d *driver) busy() int {
 	return d.s.fab.InFlight()
 }
 
+// look asks the workload for what can be said while it runs.
+func (d *driver) look() {
+	if o, ok := d.bench.(workload.Online); ok && d.s.values.text("check") != "off" {
+		d.online = o.CheckOnline()
+	}
+}
+
+// tell adds what the latest look said.
+func (d *driver) tell(r *Checks) {
+	for _, inv := range d.online {
+		r.Invariant(inv.Name, inv.OK)
+	}
+}
+
 // finish asks the oracles, after a drain.
 func (d *driver) finish(e *ending) (map[string]bool, error) {
 	out := map[string]bool{}
@@ -315,6 +330,9 @@ func (d *driver) finish(e *ending) (map[string]bool, error) {
 	}
 	for _, inv := range d.bench.Check() {
 		out[inv.Name] = inv.OK
+	}
+	for _, inv := range d.online { // what was broken on the way does not become whole by the end
+		out[inv.Name] = out[inv.Name] && inv.OK
 	}
 	if err := e.check(1); err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"math"
 	"sort"
 
@@ -29,6 +30,7 @@ func (s *System) cutWindow() {
 	s.res.pack(&rec, metrics.Utilize(s.start.usage, c.usage, c.ps-s.start.ps))
 	rec.nvm, rec.dimms = nvmStat(s.start.nvm, c.nvm), since(s.start.dimms, c.dimms)
 	rec.bus = packBus(&s.start.bus, &c.bus)
+	s.load.look()
 	s.packChecks(&rec)
 	s.chained = rec.chain(s.chained, c.events)
 	s.windows.add(rec)
@@ -39,10 +41,11 @@ func (s *System) cutWindow() {
 // packChecks shares the verdict with the window before while it stays the same.
 func (s *System) packChecks(rec *record) {
 	r := s.rec.Report()
+	s.load.tell(&r)
 	rec.checked, rec.seen = r.Transactions, r.Seen
 	if s.windows.next > 0 {
 		before := s.windows.latest().checks
-		if before.OK == r.OK && before.Count == r.Count && before.Overflowed == r.Overflowed {
+		if before.OK == r.OK && before.Count == r.Count && before.Overflowed == r.Overflowed && maps.Equal(before.Invariants, r.Invariants) {
 			rec.checks = before
 			return
 		}
@@ -115,8 +118,10 @@ func (s *System) verdict() *Checks {
 		report = *s.final
 	case StateFailed:
 		report = s.rec.Report()
+		s.load.tell(&report)
 	default:
 		report = s.rec.Judge()
+		s.load.tell(&report)
 		report.AtDrain = report.Mode != history.Off
 	}
 	if report.Mode == history.Off || !workloadOf(s.values).transactions {

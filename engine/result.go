@@ -17,8 +17,8 @@ type (
 	Little = metrics.Little
 	// Bottleneck is the unit that is closest to saturation.
 	Bottleneck = metrics.Limit
-	// Checks is the verdict on the history, the replicas and the workload's invariants. It has
-	// invariants after the final drain only; before, it says that they wait for it.
+	// Checks is the verdict on the history, the replicas and the workload's invariants. Most
+	// invariants it has after the final drain only; before, it says that they wait for it.
 	Checks = history.Report
 	// Anomaly is a violation of the claimed isolation level, with the cycle that shows it.
 	Anomaly = history.Anomaly

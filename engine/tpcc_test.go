@@ -4,6 +4,9 @@ import (
 	"context"
 	"reflect"
 	"testing"
+
+	"drtmx/engine/txn"
+	"drtmx/engine/workload/tpcc"
 )
 
 // workload.remote sets both of TPC-C's probabilities, single ones of the same change win, and it reads what they say.
@@ -91,5 +94,51 @@ func TestDistrictsOfAWarehouse(t *testing.T) {
 			t.Errorf("%d districts: %d bytes, %d with fewer", n, e.MaxMemoryBytes, bytes)
 		}
 		aborts, bytes = r.AbortRate, e.MaxMemoryBytes
+	}
+}
+
+// What of TPC-C's sums needs no cluster at rest is looked at in every window, and changes
+// nothing; what is broken shows while the system runs, and is not forgotten by the end.
+func TestSumsOfTPCCWhileItRuns(t *testing.T) {
+	spec := small(Knobs{"workload": "tpcc", "workload.customers": 300, "workload.items": 2_000})
+	s := open(t, spec)
+	broken := func(c *Checks) bool { held, looked := c.Invariants["tpcc.1"]; return looked && !held && !c.OK }
+	until := func(what string, yes func(c *Checks) bool) {
+		t.Helper()
+		for range 1_000 {
+			advance(t, s, 20_000)
+			if yes(s.Result().Checks) {
+				return
+			}
+		}
+		t.Fatalf("not within 20 ms: %s", what)
+	}
+	until("condition 1 holds", func(c *Checks) bool { return c.Invariants["tpcc.1"] && c.OK && c.AtDrain })
+	if w := s.Windows(s.windows.next - 1)[0]; !w.Checks.Invariants["tpcc.1"] {
+		t.Errorf("the window has %+v", w.Checks)
+	}
+	if err := s.AddTransaction("rogue", 5, func(tx *txn.Tx) error {
+		v, err := tx.Update(tpcc.District, 3)
+		if err == nil {
+			v[0]++ // of what the district has taken
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	until("condition 1 is broken", broken)
+	if w := s.Windows(s.windows.next - 1)[0]; !broken(w.Checks) {
+		t.Errorf("the window has %+v", w.Checks)
+	}
+	if err := s.Drain(); err != nil {
+		t.Fatal(err)
+	}
+	if c := s.Result().Checks; !broken(c) || c.AtDrain || !c.Invariants["tpcc.2"] {
+		t.Errorf("in the end: %+v", c)
+	}
+	off := open(t, small(Knobs{"workload": "tpcc", "workload.customers": 300, "workload.items": 2_000, "check": "off"}))
+	advance(t, off, 200_000)
+	if c := off.Result().Checks; c.Invariants != nil {
+		t.Errorf("with check: off: %+v", c)
 	}
 }

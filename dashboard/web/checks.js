@@ -21,6 +21,7 @@ export function openChecks(c) {
   const body = [el("p", {}, `The protocol claims ${c.claimed}. Every transaction’s reads and writes are recorded with their versions, and the graph of who has to come before whom is searched for cycles that the claim forbids. A version with two values (wrong-value) breaks every claim.`),
     el("p", {}, c.mode === "full" ? `All ${si(c.transactions)} transactions were looked at.` : `${si(c.transactions)} transactions were looked at, on a sample of the keys: what is found is true, but not everything is found.`)];
   for (const [name, ok] of Object.entries(c.invariants || {})) body.push(el("p", {}, `${ok ? "✓" : "✗"} ${name}`));
+  if (c.invariants_at_drain) body.push(el("p", { class: "hint" }, "Invariants that need a cluster at rest are looked at where a batch run (drtmx run) ends."));
   if (!c.anomalies?.length) body.push(el("p", { class: "better" }, "No anomaly found."));
   for (const a of c.anomalies || []) body.push(anomaly(a));
   const more = (c.anomaly_count || 0) - (c.anomalies || []).length;

@@ -99,6 +99,13 @@ type Extensible interface {
 	AddTransaction(name string, weight int, body func(tx *txn.Tx) error) error
 }
 
+// Online workloads can look at some of their invariants while transactions run.
+type Online interface {
+	// CheckOnline looks where nothing is half done at this moment. It returns the
+	// invariants that it has looked at by now; one that was broken once stays so.
+	CheckOnline() []Invariant
+}
+
 // UnknownParameter is the error of Set for a name the workload does not have.
 func UnknownParameter(bench, name string) error {
 	return fmt.Errorf("workload.%s: %s has no such live parameter; reset to change others", name, bench)

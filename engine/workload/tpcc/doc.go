@@ -58,7 +58,9 @@
 // # Consistency
 //
 // Check verifies the twelve conditions of clause 3.3.2 for what may have changed,
-// as tpcc.1 to tpcc.12, and that the indexes are what the records say. Condition 11 holds in the standard's form (orders less
+// as tpcc.1 to tpcc.12, and that the indexes are what the records say. CheckOnline
+// verifies the first while transactions run; the sums of the others have terms in
+// rows that are inserted without a lock. Condition 11 holds in the standard's form (orders less
 // new orders are 2,100) for the population only: with deliveries the difference
 // is 2,100 and the deliveries that the customers count.
 //

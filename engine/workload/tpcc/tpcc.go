@@ -99,6 +99,7 @@ type Bench struct {
 	lines                 *ordered.Table // nil in TPC-C/no
 	customer, item, names nurand
 	shuffle               workload.Scatter
+	online                online
 }
 
 // New checks the options.

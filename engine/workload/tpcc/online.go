@@ -1,0 +1,61 @@
+package tpcc
+
+import (
+	"fmt"
+
+	"drtmx/engine/record"
+	"drtmx/engine/workload"
+)
+
+// onlineAtMost bounds what a look costs: more warehouses are gone through in turn.
+const onlineAtMost = 64
+
+// online is what was seen while transactions ran.
+type online struct {
+	next   uint64 // warehouse
+	looked bool
+	bad    string // the first violation
+}
+
+// CheckOnline looks at condition 1 while transactions run: at warehouses of which nobody
+// holds the row or a district's at this moment. Who changes a sum holds the locks of both
+// until both are written, whatever the primitives, so where all are free the sums agree.
+// The other sums have terms in rows that are inserted without a lock, and wait for a drain.
+func (b *Bench) CheckOnline() []workload.Invariant {
+	for range min(b.warehouses, onlineAtMost) {
+		w := b.online.next
+		b.online.next = (w + 1) % b.warehouses
+		ytd, sum, free := b.takings(w)
+		if !free {
+			continue
+		}
+		b.online.looked = true
+		if ytd != sum && b.online.bad == "" {
+			b.online.bad = fmt.Sprintf("warehouse %d has taken %d cents, its districts %d", w, ytd, sum)
+		}
+	}
+	if !b.online.looked {
+		return nil
+	}
+	return []workload.Invariant{{Name: "tpcc.1", OK: b.online.bad == "", Text: b.online.bad}}
+}
+
+// takings are those of a warehouse and of its districts in sum, if none of the rows is locked.
+func (b *Bench) takings(w uint64) (ytd, sum int64, free bool) {
+	read := func(table uint8, key uint64, row []byte) (held bool) {
+		b.db.Row(table, key, row)
+		_, held = record.Holder(record.Lock(row))
+		return held
+	}
+	ware, district := make([]byte, record.HeaderBytes+warehouseBytes), make([]byte, record.HeaderBytes+districtBytes)
+	if read(Warehouse, w, ware) {
+		return 0, 0, false
+	}
+	for d := w * b.districts; d < (w+1)*b.districts; d++ {
+		if read(District, d, district) {
+			return 0, 0, false
+		}
+		sum += i64(record.Value(district)[dYTD:])
+	}
+	return i48(record.Value(ware)[wYTD:]), sum, true
+}
