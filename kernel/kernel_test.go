@@ -133,11 +133,12 @@ func jupyter(t *testing.T, name string, args ...string) *exec.Cmd {
 
 // step is one cell to run, and when to press stop.
 type step struct {
-	Code           string  `json:"code"`
-	Inspect        string  `json:"inspect,omitempty"`  // a name to ask about instead
-	Complete       string  `json:"complete,omitempty"` // the begin of a name, instead
-	InterruptAfter float64 `json:"interrupt_after,omitempty"`
-	InterruptAt    string  `json:"interrupt_at,omitempty"` // press when this text is shown
+	Code           string   `json:"code"`
+	Inspect        string   `json:"inspect,omitempty"`  // a name to ask about instead
+	Complete       string   `json:"complete,omitempty"` // the begin of a name, instead
+	All            []string `json:"all,omitempty"`      // cells that are sent without waiting, instead
+	InterruptAfter float64  `json:"interrupt_after,omitempty"`
+	InterruptAt    string   `json:"interrupt_at,omitempty"` // press when this text is shown
 }
 
 // outcome is what a cell did.
@@ -378,6 +379,38 @@ func TestOutputIsComplete(t *testing.T) {
 	}
 }
 
+// The kernel has many messages' worth of output; where it is cut is no place of the text.
+func TestOutputIsCutBetweenCharacters(t *testing.T) {
+	text := strings.Repeat("é日🎉", 100_000)
+	out := drive(t,
+		step{Code: "import (\"fmt\"; \"strings\"; \"time\")\nfmt.Print(strings.Repeat(\"é日🎉\", 100000))"},
+		step{Code: "fmt.Print(\"\\xc3\"); time.Sleep(200 * time.Millisecond); fmt.Print(\"\\xa9\")"},
+		step{Code: "fmt.Print(\"half: \\xc3\")"})
+	if got := out[0].text(); got != text {
+		t.Errorf("%d bytes came of %d, %d characters are broken", len(got), len(text), strings.Count(got, "\ufffd"))
+	}
+	if got := out[1].text(); got != "é" {
+		t.Errorf("a character in two writes came as %q", got)
+	}
+	if got := out[2].text(); got != "half: \ufffd" {
+		t.Errorf("a half that stays one came as %q", got)
+	}
+}
+
+// A cell that fails, or is interrupted, takes with it what waits behind it.
+func TestRunAllEndsAtTheFirstError(t *testing.T) {
+	out := drive(t,
+		step{Code: probeImport + "ran := 0"},
+		step{All: []string{"ran++", "probe.Deaf(1000 * 1000000)\npanic(\"here\")", "ran += 10", "ran += 100"}},
+		step{Code: "ran"})
+	if got := out[1].Evalue; got != "ok error aborted aborted" {
+		t.Errorf("four cells, of which the second fails: %s", got)
+	}
+	if got := out[2].text(); got != "1" {
+		t.Errorf("cells behind the one that failed ran: %s", got)
+	}
+}
+
 func TestTooltips(t *testing.T) {
 	names := map[string]string{
 		"charts.Progress":   "func Progress(title string) func(done, total int)",
@@ -403,17 +436,19 @@ func TestTooltips(t *testing.T) {
 
 func TestCompletion(t *testing.T) {
 	begins := []struct{ begin, match string }{
-		{"strings.ToUp", "ToUpper"},
-		{"chart.S", "SVG"},
-		{"charts.Prog", "Progress"},
+		{"strings.ToUp", "strings.ToUpper"},
+		{"chart.S", "chart.SVG"},
+		{"charts.Prog", "charts.Progress"},
 		{"char", "chart"},
+		{"// 5 µs 🎉\nstrings.ToUp", "// 5 µs 🎉\nstrings.ToUpper"}, // positions count characters
+		{"nothing.like", ""},
 	}
 	steps := []step{{Code: "import (\"strings\"; \"drtmx/dashboard/charts\")\nchart := charts.New(\"t\", nil, \"\")"}}
 	for _, b := range begins {
 		steps = append(steps, step{Complete: b.begin})
 	}
 	for i, o := range drive(t, steps...)[1:] {
-		if !strings.Contains(o.Evalue, begins[i].match) {
+		if o.Status != "ok" || !strings.Contains(o.Evalue, begins[i].match) {
 			t.Errorf("completion of %s: %q, want %s in it", begins[i].begin, o.Evalue, begins[i].match)
 		}
 	}

@@ -51,6 +51,9 @@ func (s *session) execute(m msgReceipt) {
 	s.flush()
 
 	if err != nil {
+		if on, ok := m.content()["stop_on_error"].(bool); on || !ok {
+			s.given = len(s.waiting) // before anybody can know of the error: what comes after it is meant
+		}
 		replyError(&m, err, interrupted)
 		return
 	}

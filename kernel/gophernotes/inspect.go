@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	interp "github.com/cosmos72/gomacro/fast"
 )
@@ -22,6 +23,24 @@ func (s *session) inspect(m msgReceipt) {
 	text := s.describe(wordAt([]rune(code), int(pos)))
 	m.answer("inspect_reply", map[string]any{
 		"status": "ok", "found": text != "", "data": map[string]any{"text/plain": text}, "metadata": map[string]any{},
+	})
+}
+
+// complete answers with the names that begin as the one at the cursor does. The cursor is counted
+// in characters, as all positions of the protocol; the interpreter counts bytes.
+func (s *session) complete(m msgReceipt) {
+	text, _ := m.content()["code"].(string)
+	pos, _ := m.content()["cursor_pos"].(float64)
+	code := []rune(text)
+	at := max(0, min(int(pos), len(code)))
+	before := string(code[:at])
+	head, matches, _ := s.kernel.ir.CompleteWords(before, len(before))
+	if len(matches) == 0 {
+		head, matches = before, []string{}
+	}
+	m.answer("complete_reply", map[string]any{
+		"status": "ok", "matches": matches, "metadata": map[string]any{},
+		"cursor_start": utf8.RuneCountInString(head), "cursor_end": at,
 	})
 }
 

@@ -11,8 +11,8 @@
 // packages are importable and no import runs the go command; an interrupt stops
 // the cell and not the kernel, also inside a simulator's coroutine; the control
 // channel is served while a cell runs; output of goroutines that outlive their
-// cell is shown; a call that returns an error fails its cell; charts are shown
-// as charts.
+// cell is shown; a call that returns an error fails its cell, and cells that wait
+// behind one that failed, as with "Run All", do not run; charts are shown as charts.
 //
 // Caveats, the likeliest first: the interpreter knows no generics, no range
 // over integers or functions and has loop variables per loop; a panic in a
@@ -107,6 +107,8 @@ type session struct {
 	sockets SocketGroup
 	stop    stopper
 	streams []*stream
+	waiting <-chan msgReceipt // requests on the shell channel
+	given   int               // of those, how many were there when a cell failed: cells among them do not run
 
 	mu     sync.Mutex
 	parent msgReceipt // the last execute_request: output belongs to it
@@ -166,8 +168,9 @@ func (s *session) serve() {
 	}()
 	control := s.sockets
 	control.ShellSocket = control.ControlSocket // replies go where requests came from
-	go s.loop(control, control.ControlSocket, s.handleControl)
-	s.loop(s.sockets, s.sockets.ShellSocket, s.handleShell)
+	go loop(s.take(control, control.ControlSocket), s.handleControl)
+	s.waiting = s.take(s.sockets, s.sockets.ShellSocket)
+	loop(s.waiting, s.handleShell)
 }
 
 // watchParent ends the kernel when the notebook server is gone.

@@ -10,14 +10,29 @@ import (
 	"time"
 )
 
-// loop receives requests from a socket and has them handled, for ever.
-func (s *session) loop(group SocketGroup, from Socket, handle func(msgReceipt)) {
-	for {
-		m, err := s.receive(group, from)
-		if err != nil {
-			klog.Print(err)
-			continue
+// maxWaiting is how many requests are taken in while one is handled: more cells than a notebook
+// has. What comes beyond them waits in the socket.
+const maxWaiting = 4096
+
+// take receives requests from a socket, for ever, so that those that wait can be counted.
+func (s *session) take(group SocketGroup, from Socket) <-chan msgReceipt {
+	waiting := make(chan msgReceipt, maxWaiting)
+	go func() {
+		for {
+			m, err := s.receive(group, from)
+			if err != nil {
+				klog.Print(err)
+				continue
+			}
+			waiting <- m
 		}
+	}()
+	return waiting
+}
+
+// loop has requests handled, for ever.
+func loop(waiting <-chan msgReceipt, handle func(msgReceipt)) {
+	for m := range waiting {
 		m.publishStatus(kernelBusy)
 		// A request that the interpreter stumbles over must not end all that the notebook has.
 		if err := recovered(func() error { handle(m); return nil }); err != nil {
@@ -73,11 +88,17 @@ func (s *session) handleControl(m msgReceipt) {
 
 func (s *session) handleShell(m msgReceipt) {
 	var err error
+	given := s.given > 0 // up with the cell that failed
+	s.given = max(s.given-1, 0)
 	switch m.Msg.Header.MsgType {
 	case "execute_request":
+		if given {
+			m.answer("execute_reply", map[string]any{"status": "aborted"})
+			return
+		}
 		s.execute(m)
 	case "complete_request":
-		err = handleCompleteRequest(s.kernel.ir, m)
+		s.complete(m)
 	case "is_complete_request":
 		err = s.kernel.handleIsCompleteRequest(m)
 	case "inspect_request":

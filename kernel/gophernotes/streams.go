@@ -9,6 +9,7 @@ import (
 	"os"
 	"sync"
 	"time"
+	"unicode/utf8"
 )
 
 const (
@@ -83,7 +84,7 @@ func (st *stream) collect(chunks <-chan []byte) {
 			}
 		case <-timer.C:
 			armed = false
-			st.emit(len(st.pending) - markPrefix(st.pending))
+			st.emit(st.whole())
 		}
 	}
 }
@@ -100,7 +101,7 @@ func (st *stream) add(c []byte) {
 		st.flushed <- struct{}{}
 	}
 	if len(st.pending) > streamMax {
-		st.emit(len(st.pending) - markPrefix(st.pending))
+		st.emit(st.whole())
 	}
 }
 
@@ -110,6 +111,21 @@ func (st *stream) emit(n int) {
 		st.publish(string(st.pending[:n]))
 		st.pending = bytes.Clone(st.pending[n:])
 	}
+}
+
+// whole is the length of the pending output without a part of the flush mark or of a character at its
+// end: a message is text of its own, where half a character is none.
+func (st *stream) whole() int {
+	n := len(st.pending) - markPrefix(st.pending)
+	for at := n - 1; at >= max(0, n-utf8.UTFMax+1); at-- {
+		if utf8.RuneStart(st.pending[at]) {
+			if !utf8.FullRune(st.pending[at:n]) {
+				return at
+			}
+			break
+		}
+	}
+	return n
 }
 
 // markPrefix is the length of the part of the flush mark at the end of b: a

@@ -2,7 +2,8 @@
 
 stdin: [{"code": "...", "interrupt_after": seconds since its begin, or absent,
          "interrupt_at": text that is shown, or absent},
-        {"inspect": "name"}, {"complete": "begin of a name"}, ...]
+        {"inspect": "name"}, {"complete": "begin of a name"},
+        {"all": ["code", ...], as "Run All" does: without waiting for one before the next is sent}, ...]
 stdout: [{"status", "evalue", "ename", "seconds", "after_interrupt", "messages": [...]}, ...]
 """
 import json
@@ -43,7 +44,17 @@ try:
             continue
         if "complete" in step:
             content = client.complete(step["complete"], reply=True, timeout=10)["content"]
-            report.append({"status": content["status"], "evalue": " ".join(content["matches"])})
+            start, end = content["cursor_start"], content["cursor_end"]
+            report.append({"status": content["status"], "evalue": " ".join(
+                step["complete"][:start] + m + step["complete"][end:] for m in content["matches"])})
+            continue
+        if "all" in step:
+            statuses = {client.execute(code): "" for code in step["all"]}
+            while "" in statuses.values():
+                reply = client.get_shell_msg(timeout=30)
+                if reply["parent_header"]["msg_id"] in statuses:
+                    statuses[reply["parent_header"]["msg_id"]] = reply["content"]["status"]
+            report.append({"status": "ok", "evalue": " ".join(statuses.values())})
             continue
         try:
             reply = client.execute_interactive(
