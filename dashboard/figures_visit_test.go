@@ -175,6 +175,8 @@ func figureList(_ *site, b *tab, _ inventor) {
 	b.until("the list again", `document.getElementById("figure").hidden && location.hash === "#figures"`)
 	b.act(`history.forward()`)
 	b.until("the figure again", `!document.getElementById("figure").hidden`)
+	b.act(`document.querySelector(".skip").click()`)
+	b.until("the figure, past the list", `document.activeElement.id === "figure" && location.hash === "#figures/2-1a" && !document.getElementById("figures").hidden`)
 }
 
 func figurePoints(_ *site, b *tab, v inventor) {
@@ -248,6 +250,7 @@ func printed(b *tab) {
 	b.until("only what can be read", `["top", "figurelists", "compute", "variantform"].every((id) => !document.getElementById(id).checkVisibility()) && document.getElementById("figuretitle").checkVisibility()`)
 	media("")
 	b.do(chromedp.EmulateViewport(1400, 1000))
+	b.until("as wide again as it was", figureJS+`.getWidth() > 700`)
 }
 
 // figurePoint clicks a point of the variant, then one by keyboard.

@@ -15,6 +15,11 @@ export class Figures {
     $("variantform").onsubmit = (e) => { e.preventDefault(); this.variant(); };
     $("variant").oninput = () => this.complete();
     addEventListener("hashchange", () => this.route());
+    document.querySelector(".skip").onclick = (e) => { // its address would be that of the live page
+      if (!this.open) return;
+      e.preventDefault();
+      ($("figure").hidden ? $("figurelist").querySelector("a") : $("figure"))?.focus();
+    };
     setInterval(() => this.tick(), 250);
   }
   get open() { return !$("figures").hidden; }
@@ -24,7 +29,6 @@ export class Figures {
     $("figures").hidden = !at;
     $("livepage").hidden = $("jump").hidden = !!at;
     for (const a of document.querySelectorAll("#views a")) if ((a.hash === "#figures") === !!at) a.setAttribute("aria-current", "page"); else a.removeAttribute("aria-current");
-    document.querySelector(".skip").href = at ? "#figure" : "#live";
     document.title = at ? `drtmx: ${at[1] ? `figure ${at[1]}` : "figures"}` : "drtmx";
     if (!at) {
       if (was) { this.on.leave(); $(location.hash.slice(1) || "top")?.scrollIntoView(); }
