@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"drtmx/dashboard/charts"
 	"drtmx/engine"
 )
 
@@ -112,8 +113,8 @@ func (r *Result) String() string {
 		fmt.Fprintf(&b, " (± %s)", percent(x.ThroughputCI95))
 	}
 	l := x.LatencyUS
-	fmt.Fprintf(&b, "\nlatency p50 %s, p99 %s, mean %s; aborts %s; %.2g round trips per transaction",
-		usText(l.P50), usText(l.P99), usText(l.Mean), percent(x.AbortRate), x.RoundTripsPerTxn)
+	fmt.Fprintf(&b, "\nlatency p50 %s, p99 %s, mean %s; aborts %s; %s round trips per transaction",
+		usText(l.P50), usText(l.P99), usText(l.Mean), percent(x.AbortRate), charts.Digits(x.RoundTripsPerTxn, 2))
 	if k := x.Bottleneck; k != nil {
 		fmt.Fprintf(&b, "\nbottleneck %s of node %d, %s busy", k.Resource, k.Node, percent(k.Utilization))
 	}

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,5 +37,49 @@ func TestChecksOverNothing(t *testing.T) {
 	}
 	if (&Checks{&off}).OK() || (&Checks{}).OK() {
 		t.Error("OK without checks")
+	}
+}
+
+// Numbers of a slow system, and counts, are written out.
+func TestNumbersAsText(t *testing.T) {
+	for got, want := range map[string]string{
+		quantity("latency_us.p99", 1234): "1234 µs", quantity("latency_us.p50", 999.7): "1000 µs", quantity("latency_us.p50", 1.2345): "1.23 µs",
+		quantity("throughput", 999_700): "1000 k/s", quantity("throughput", 12.3e9): "12.3 G/s", quantity("throughput", 0): "0 /s",
+		quantity("commits", 40153): "40153", quantity("commits", 1e12): "1000000000000", quantity("round_trips_per_txn", 2.75349): "2.753",
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func sweptPoint(set Knobs, throughput float64) engine.SweepPoint {
+	r := &engine.Result{Throughput: throughput, ThroughputCI95: 0.1, LatencyUS: engine.Latency{P50: 1e6 / throughput}}
+	return engine.SweepPoint{Set: set, Runs: []*engine.Result{r}}
+}
+
+// A sweep draws its intervals, quantities in their order, and choices by name.
+func TestSweepCharts(t *testing.T) {
+	s := &SweepResult{&engine.SweepResult{
+		Axes:   []engine.Axis{{Knob: "coroutines", Values: []any{4, 1}}},
+		Points: []engine.SweepPoint{sweptPoint(Knobs{"coroutines": 4}, 400), sweptPoint(Knobs{"coroutines": 1}, 100)},
+	}}
+	l := s.line(0, "throughput", true)
+	if !slices.Equal(l.X, []float64{1, 4}) || !slices.Equal(l.Y, []float64{100, 400}) || !slices.Equal(l.CI, []float64{10, 40}) || !slices.Equal(l.Notes, []string{"1", "4"}) {
+		t.Errorf("%+v", l)
+	}
+	if l := s.line(0, "latency_us.p50", true); !slices.Equal(l.CI, []float64{0, 0}) {
+		t.Errorf("the interval of the throughput at a latency: %+v", l)
+	}
+	s.Raw.Points[0].Means = map[string]engine.Mean{"latency_us.p50": {Mean: 2500, Half95: 70, N: 3}}
+	if l := s.line(0, "latency_us.p50", true); !slices.Equal(l.CI, []float64{0, 70}) {
+		t.Errorf("the interval over seeds: %+v", l)
+	}
+	s = &SweepResult{&engine.SweepResult{
+		Axes:   []engine.Axis{{Knob: "ddio", Values: []any{true, false}}},
+		Points: []engine.SweepPoint{sweptPoint(Knobs{"ddio": true}, 400), sweptPoint(Knobs{"ddio": false}, 100)},
+	}}
+	if svg := s.chart("throughput").SVG(); !strings.Contains(svg, ">true<") || !strings.Contains(svg, ">false<") {
+		t.Error("the values of a choice are not at the axis")
 	}
 }

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
 	"encoding/json"
@@ -258,10 +259,11 @@ func numbersOf(r *engine.Result) string {
 func (s *SweepResult) chart(metrics ...string) *charts.Chart {
 	axes := s.Raw.Axes
 	last := axes[len(axes)-1]
-	numeric := true
-	for _, v := range last.Values {
-		if _, ok := asFloat(v); !ok {
-			numeric = false
+	x := charts.Axis{Label: last.Knob}
+	numeric := !slices.ContainsFunc(last.Values, func(v any) bool { _, ok := asFloat(v); return !ok })
+	if !numeric {
+		for _, v := range last.Values {
+			x.Names = append(x.Names, fmt.Sprint(v))
 		}
 	}
 	var tracks []charts.Track
@@ -272,7 +274,7 @@ func (s *SweepResult) chart(metrics ...string) *charts.Chart {
 		}
 		tracks = append(tracks, t)
 	}
-	return charts.Timeline(strings.Join(metrics, " and ")+" over "+last.Knob, charts.Axis{Label: last.Knob}, tracks, nil)
+	return charts.Timeline(strings.Join(metrics, " and ")+" over "+last.Knob, x, tracks, nil)
 }
 
 // line is one series of a sweep, the points from index at on.
@@ -287,20 +289,37 @@ func (s *SweepResult) line(at int, metric string, numeric bool) charts.Series {
 	if out.Name = knobText(others); out.Name == "" {
 		out.Name = metric
 	}
-	for i, v := range last.Values {
+	order := make([]int, len(last.Values)) // of the places along the line
+	for i := range order {
+		order[i] = i
+	}
+	place := func(i int) float64 { return float64(i) }
+	if numeric {
+		place = func(i int) float64 { x, _ := asFloat(last.Values[i]); return x }
+		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(place(i), place(j)) })
+	}
+	for _, i := range order {
 		p := s.Raw.Points[at+i]
 		y, ok := pointMean(p, metric)
 		if !ok {
 			continue
 		}
-		x := float64(i)
-		if numeric {
-			x, _ = asFloat(v)
-		}
-		out.X, out.Y = append(out.X, x), append(out.Y, y)
-		out.Notes = append(out.Notes, fmt.Sprint(v))
+		out.X, out.Y, out.CI = append(out.X, place(i)), append(out.Y, y), append(out.CI, half95(p, metric))
+		out.Notes = append(out.Notes, fmt.Sprint(last.Values[i]))
 	}
 	return out
+}
+
+// half95 is half of the 95 % interval of a number of a point, 0 where none is known: of one run it is
+// that of the throughput alone.
+func half95(p engine.SweepPoint, metric string) float64 {
+	if m, ok := p.Means[metric]; ok {
+		return m.Half95
+	}
+	if metric == "throughput" {
+		return p.Runs[0].Throughput * p.Runs[0].ThroughputCI95
+	}
+	return 0
 }
 
 // unitOf reads the unit from the name of a number.

@@ -6,6 +6,8 @@ import (
 	"math"
 	"sort"
 	"strings"
+
+	"drtmx/dashboard/charts"
 )
 
 func esc(s string) string { return html.EscapeString(s) }
@@ -23,27 +25,27 @@ func nsText(ns int64) string {
 	return fmt.Sprintf("%d ns", ns)
 }
 
-// trim writes four significant digits without trailing zeros.
-func trim(x float64) string { return fmt.Sprintf("%.4g", x) }
+// trim writes four significant digits without trailing zeros, and a count in full.
+func trim(x float64) string { return charts.Digits(x, 4) }
 
 // rateText writes requests per second.
 func rateText(x float64) string {
 	switch {
 	case x >= 1e9:
-		return fmt.Sprintf("%.3g G/s", x/1e9)
+		return charts.Digits(x/1e9, 3) + " G/s"
 	case x >= 1e6:
-		return fmt.Sprintf("%.3g M/s", x/1e6)
+		return charts.Digits(x/1e6, 3) + " M/s"
 	case x >= 1e3:
-		return fmt.Sprintf("%.3g k/s", x/1e3)
+		return charts.Digits(x/1e3, 3) + " k/s"
 	}
-	return fmt.Sprintf("%.3g /s", x)
+	return charts.Digits(x, 3) + " /s"
 }
 
 func usText(x float64) string {
 	if x == 0 {
 		return "–" // too few samples
 	}
-	return fmt.Sprintf("%.3g µs", x)
+	return charts.Digits(x, 3) + " µs"
 }
 
 func percent(x float64) string {

@@ -110,8 +110,8 @@ func number(x float64) string {
 	for _, u := range []struct {
 		at   float64
 		name string
-	}{{1e9, " G"}, {1e6, " M"}, {1e4, " k"}} {
-		if math.Abs(x) >= u.at {
+	}{{1e12, " T"}, {1e9, " G"}, {1e6, " M"}, {1e4, " k"}} {
+		if math.Abs(x) >= u.at*0.9995 { // which three digits round up to it
 			if u.at == 1e4 {
 				u.at = 1e3
 			}

@@ -28,3 +28,13 @@ func TestCompareTakesWhatAFileHolds(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 }
+
+func TestNumber(t *testing.T) {
+	for v, want := range map[float64]string{
+		0: "0", 1e-9: "1e-09", 12.345: "12.35", 1234.5: "1234", 9999.7: "10 k", 12345: "12.3 k", -999_700: "-1 M", 999_700_000: "1 G", 1e12: "1 T",
+	} {
+		if got := number(v); got != want {
+			t.Errorf("number(%g) = %q, want %q", v, got, want)
+		}
+	}
+}

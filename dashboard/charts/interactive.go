@@ -27,7 +27,7 @@ func interactiveTimeline(title string, x Axis, tracks []Track, marks []Mark, siz
 	colours := seriesColours(tracks)
 	line.SetGlobalOptions(
 		charts.WithInitializationOpts(opts.Initialization{Width: px(size.Width), Height: px(size.Height), PageTitle: title}),
-		charts.WithTitleOpts(opts.Title{Title: title, TitleStyle: &opts.TextStyle{FontSize: 14}}),
+		charts.WithTitleOpts(titleOf(title, size)),
 		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis", AxisPointer: &opts.AxisPointer{Type: "line"}}),
 		charts.WithLegendOpts(opts.Legend{Show: opts.Bool(len(colours) > 1), Bottom: "0", Type: "scroll", Data: drawnNames(tracks)}),
 		charts.WithColorsOpts(palette[:]),
@@ -53,7 +53,10 @@ func interactiveTimeline(title string, x Axis, tracks []Track, marks []Mark, siz
 		last := i == len(tracks)-1
 		xa := opts.XAxis{Type: axisType(x), GridIndex: i, AxisLabel: &opts.AxisLabel{Show: opts.Bool(last), ShowMinLabel: opts.Bool(x.Log), ShowMaxLabel: opts.Bool(x.Log)},
 			SplitLine: &opts.SplitLine{Show: opts.Bool(false)}, Scale: opts.Bool(true)}
-		if lo < hi && (!x.Log || referred(tracks)) { // all panels the same span, whatever their series cover
+		if x.Names != nil {
+			line.SetXAxis(x.Names) // the first axis has its names from here
+			xa.Type, xa.Data, xa.Scale, xa.AxisLabel = "category", x.Names, nil, &opts.AxisLabel{Show: opts.Bool(last)}
+		} else if lo < hi && (!x.Log || referred(tracks)) { // all panels the same span, whatever their series cover
 			xa.Min, xa.Max = rounded(lo/factor), rounded(hi/factor)
 		}
 		if last {
@@ -90,6 +93,12 @@ func interactiveTimeline(title string, x Axis, tracks []Track, marks []Mark, siz
 		}
 	}
 	return line
+}
+
+// titleOf is smaller where it would be wider than the chart: a character takes 0.6 of the font's size.
+func titleOf(title string, size Size) opts.Title {
+	fits := float64(size.Width) / (0.6 * float64(max(1, len([]rune(title)))))
+	return opts.Title{Title: title, TitleStyle: &opts.TextStyle{FontSize: max(8, min(14, int(fits)))}}
 }
 
 // drawnNames are the series that have something to draw, once each: a percentile may have too few samples.
@@ -281,7 +290,7 @@ func interactiveStacked(title string, y Axis, parts []Part, bars []Bars, size Si
 	}
 	bar.SetGlobalOptions(
 		charts.WithInitializationOpts(opts.Initialization{Width: px(size.Width), Height: px(size.Height + top - 10), PageTitle: title}),
-		charts.WithTitleOpts(opts.Title{Title: title, TitleStyle: &opts.TextStyle{FontSize: 14}}),
+		charts.WithTitleOpts(titleOf(title, size)),
 		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "item"}),
 		charts.WithLegendOpts(opts.Legend{Show: opts.Bool(true), Bottom: "0", Type: "scroll"}),
 		charts.WithColorsOpts(colours),

@@ -13,6 +13,8 @@ type Axis struct {
 	// From is where a linear Y axis begins. Quantities begin at zero; set it
 	// where a change of a few percent is what one wants to see.
 	From float64
+	// Names make an X axis one of choices: they stand at 0, 1, 2 and so on, and nothing is between.
+	Names []string
 }
 
 func (a Axis) title() string {
@@ -141,11 +143,20 @@ func SI(v float64) string {
 		name string
 	}{{1e12, " T"}, {1e9, " G"}, {1e6, " M"}, {1e3, " k"}, {1, ""}, {1e-3, " m"}, {1e-6, " µ"}}
 	for _, p := range prefixes {
-		if math.Abs(v) >= p.of*0.99995 {
+		if math.Abs(v) >= p.of*0.9995 { // which three digits round up to it
 			return fmt.Sprintf("%.3g%s", v/p.of, p.name)
 		}
 	}
 	return fmt.Sprintf("%.3g", v)
+}
+
+// Digits writes a number with so many significant digits, and all of those before the point: where
+// no prefix shortens it 1,100 is 1100 and not 1.1e+03.
+func Digits(v float64, significant int) string {
+	if a := math.Abs(v); a >= math.Pow10(significant)-0.5 && a < 1e15 {
+		return fmt.Sprintf("%.0f", v)
+	}
+	return fmt.Sprintf("%.*g", significant, v)
 }
 
 // Bytes writes a size: powers of two with a binary prefix.

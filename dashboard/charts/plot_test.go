@@ -36,9 +36,17 @@ func TestBuildersTakeEmptyAndDegenerateData(t *testing.T) {
 }
 
 func TestSI(t *testing.T) {
-	for v, want := range map[float64]string{0: "0", 12.3e6: "12.3 M", 999: "999", 1500: "1.5 k", 0.002: "2 m"} {
+	for v, want := range map[float64]string{0: "0", 12.3e6: "12.3 M", 999: "999", 999.6: "1 k", 999.6e3: "1 M", 1e12: "1 T", -1e12: "-1 T", 1e-9: "1e-09", 1500: "1.5 k", 0.002: "2 m"} {
 		if got := SI(v); got != want {
 			t.Errorf("SI(%g) = %q, want %q", v, got, want)
+		}
+	}
+}
+
+func TestDigits(t *testing.T) {
+	for v, want := range map[float64]string{0: "0", 1.2345: "1.23", 999.4: "999", 999.5: "1000", 1100: "1100", -123456.7: "-123457", 1e12: "1000000000000", 1e15: "1e+15", 1e-9: "1e-09"} {
+		if got := Digits(v, 3); got != want {
+			t.Errorf("Digits(%g, 3) = %q, want %q", v, got, want)
 		}
 	}
 }
@@ -85,5 +93,57 @@ func TestInkCanBeRead(t *testing.T) {
 		if v := contrast(ground, inkOn(ground)); v < 4.5 {
 			t.Errorf("%s on %s has a contrast of %.2g, below 4.5", inkOn(ground), ground, v)
 		}
+	}
+}
+
+// Choices are no quantities: their names stand at the axis, and no tick between them.
+func TestChoices(t *testing.T) {
+	c := Lines("over ddio", Axis{Label: "ddio", Names: []string{"true", "false"}}, Axis{Label: "y"}, []Series{{Name: "a", X: []float64{0, 1}, Y: []float64{3, 4}}})
+	if o := c.Option(); !strings.Contains(o, `"type":"category"`) || !strings.Contains(o, `"data":["true","false"]`) {
+		t.Errorf("no names in %s", o)
+	}
+	for text, want := range map[string]bool{">true<": true, ">false<": true, ">0.2<": false} {
+		if strings.Contains(c.SVG(), text) != want {
+			t.Errorf("%s in the picture: %v", text, !want)
+		}
+	}
+}
+
+func TestTitlesFit(t *testing.T) {
+	size := Size{Width: defaultWidth, Height: defaultHeight}
+	for _, title := range []string{"short", "Figure 4-8a: Contribution of optimisations to throughput, TPC-C/no, aborts ignored; half machines: 12 threads, one RNIC"} {
+		p := newPlot()
+		setTitle(p, title, size)
+		if w := p.Title.TextStyle.Width(title); w > defaultWidth*pixel {
+			t.Errorf("%.20s... is %v wide, the picture %v", title, w, defaultWidth*pixel)
+		}
+		font := titleOf(title, size).TitleStyle.FontSize
+		if wide := 0.6 * float64(font*len(title)); wide > defaultWidth {
+			t.Errorf("%.20s... is %v wide with %d", title, wide, font)
+		}
+		if short := title == "short"; short != (font == 14) || short != (p.Title.TextStyle.Font.Size == newPlot().Title.TextStyle.Font.Size) {
+			t.Errorf("%.20s... in %d and %v", title, font, p.Title.TextStyle.Font.Size)
+		}
+	}
+}
+
+// Where no interval is known none of no width is drawn.
+func TestNoInterval(t *testing.T) {
+	draw := func(ci []float64) string {
+		return Lines("t", Axis{}, Axis{}, []Series{{Name: "a", X: []float64{1, 2}, Y: []float64{3, 4}, CI: ci}}).SVG()
+	}
+	if draw([]float64{0, 0}) != draw(nil) {
+		t.Error("an interval of no width is drawn")
+	}
+	if draw([]float64{0, 0.1}) == draw(nil) {
+		t.Error("an interval is not drawn")
+	}
+}
+
+// Where the font of the picture is missing one of its widths takes its place, not the reader's usual one.
+func TestFontsOfPictures(t *testing.T) {
+	svg := Lines("t", Axis{Label: "x"}, Axis{Label: "y"}, []Series{{Name: "a", X: []float64{1, 2}, Y: []float64{3, 4}}}).SVG()
+	if n := strings.Count(svg, "font-family"); n == 0 || n != strings.Count(svg, "font-family:Liberation Sans,Arial,Helvetica,sans-serif") {
+		t.Errorf("%d texts in fonts of one name: %.300s", n, svg[strings.Index(svg, "font-family"):])
 	}
 }

@@ -32,10 +32,15 @@ type Picture struct {
 	draw          func(draw.Canvas)
 }
 
+// drawnFont is what gonum/plot writes into an SVG, and whose widths it lays out with. Most computers
+// have not it but one of the same widths.
+const drawnFont = "font-family:Liberation Sans"
+
 // SVG, PNG and PDF encode the picture.
 func (p Picture) SVG() ([]byte, error) {
 	c := vgsvg.New(p.width, p.height)
-	return p.encode(c, func(b *bytes.Buffer) error { _, err := c.WriteTo(b); return err })
+	b, err := p.encode(c, func(b *bytes.Buffer) error { _, err := c.WriteTo(b); return err })
+	return bytes.ReplaceAll(b, []byte(drawnFont), []byte(drawnFont+",Arial,Helvetica,sans-serif")), err
 }
 
 // PNG is drawn at 192 dots per inch.
@@ -89,7 +94,7 @@ func tracksPicture(title string, x Axis, tracks []Track, marks []Mark, size Size
 	for i, t := range tracks {
 		p := newPlot()
 		if i == 0 {
-			p.Title.Text = title
+			setTitle(p, title, size)
 		}
 		if i == len(tracks)-1 {
 			p.X.Label.Text = x.title()
@@ -182,6 +187,15 @@ func newPlot() *plot.Plot {
 	return p
 }
 
+// setTitle makes it smaller where it would be wider than the picture.
+func setTitle(p *plot.Plot, title string, size Size) {
+	p.Title.Text = title
+	room := vg.Length(size.Width)*pixel - 16
+	if w := p.Title.TextStyle.Width(title); w > room {
+		p.Title.TextStyle.Font.Size = max(6, p.Title.TextStyle.Font.Size*room/w)
+	}
+}
+
 // span is the range of X over all tracks, so that they line up.
 func span(tracks []Track, marks []Mark) (lo, hi float64) {
 	lo, hi = math.Inf(1), math.Inf(-1)
@@ -222,6 +236,9 @@ func scale(p *plot.Plot, x, y Axis, lo, hi float64) {
 		p.X.Min = max(p.X.Min, 1e-12)
 		p.X.Max = max(p.X.Max, p.X.Min*1.0001)
 	}
+	if x.Names != nil {
+		p.X.Min, p.X.Max = -0.5, float64(len(x.Names))-0.5
+	}
 	if math.IsInf(p.Y.Min, 0) || math.IsInf(p.Y.Max, 0) {
 		p.Y.Min, p.Y.Max = 0, 1
 	}
@@ -241,18 +258,17 @@ func scale(p *plot.Plot, x, y Axis, lo, hi float64) {
 }
 
 func addSeries(p *plot.Plot, s Series, c color.RGBA, logX, logY bool) {
-	var pts plotter.XYs
+	var pts, measured plotter.XYs // all, and those with an interval
 	var bars plotter.YErrors
 	for i := range s.X {
 		if !finite(s.X[i], s.Y[i]) || logX && s.X[i] <= 0 || logY && s.Y[i] <= 0 {
 			continue
 		}
 		pts = append(pts, plotter.XY{X: s.X[i], Y: s.Y[i]})
-		ci := 0.0
-		if i < len(s.CI) && finite(s.CI[i], 0) && !logY {
-			ci = s.CI[i]
+		if i < len(s.CI) && finite(s.CI[i], 0) && s.CI[i] > 0 && !logY {
+			measured = append(measured, pts[len(pts)-1])
+			bars = append(bars, struct{ Low, High float64 }{s.CI[i], s.CI[i]})
 		}
-		bars = append(bars, struct{ Low, High float64 }{ci, ci})
 	}
 	if len(pts) == 0 {
 		return
@@ -272,11 +288,11 @@ func addSeries(p *plot.Plot, s Series, c color.RGBA, logX, logY bool) {
 		p.Add(points)
 	}
 	addLabels(p, s, c)
-	if s.CI != nil {
+	if len(bars) > 0 {
 		if e, err := plotter.NewYErrorBars(struct {
 			plotter.XYer
 			plotter.YErrorer
-		}{pts, bars}); err == nil {
+		}{measured, bars}); err == nil {
 			e.Color = c
 			p.Add(e)
 		}
@@ -337,6 +353,13 @@ func addMarks(p *plot.Plot, marks []Mark, labelled bool) {
 // ticks labels with SI prefixes.
 func ticks(a Axis) plot.Ticker {
 	switch {
+	case a.Names != nil:
+		return plot.TickerFunc(func(_, _ float64) (out []plot.Tick) {
+			for i, name := range a.Names {
+				out = append(out, plot.Tick{Value: float64(i), Label: name})
+			}
+			return out
+		})
 	case a.Log && a.Unit == "bytes":
 		return plot.TickerFunc(doublings)
 	case a.Log:
@@ -408,7 +431,7 @@ func roundTicks(lo, hi float64) []plot.Tick {
 
 func stackedPicture(title string, y Axis, parts []Part, bars []Bars, size Size) Picture {
 	p := newPlot()
-	p.Title.Text = title
+	setTitle(p, title, size)
 	p.X.Label.Text = y.title()
 	p.X.Tick.Marker = ticks(y)
 	names := make([]string, len(bars))

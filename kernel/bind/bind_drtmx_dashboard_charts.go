@@ -19,6 +19,7 @@ func init() {
 			"Clear":          r.ValueOf(charts.Clear),
 			"Colour":         r.ValueOf(charts.Colour),
 			"Context":        r.ValueOf(charts.Context),
+			"Digits":         r.ValueOf(charts.Digits),
 			"Display":        r.ValueOf(charts.Display),
 			"EndCell":        r.ValueOf(charts.EndCell),
 			"HasFrontend":    r.ValueOf(charts.HasFrontend),

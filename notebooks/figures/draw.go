@@ -198,7 +198,7 @@ func (c *Claim) measured() string {
 	if c.Measured == nil {
 		return "–"
 	}
-	return strings.TrimSpace(fmt.Sprintf("%.3g %s", *c.Measured, c.Unit))
+	return strings.TrimSpace(charts.Digits(*c.Measured, 3) + " " + c.Unit)
 }
 
 // mark is the verdict with a sign that is told apart without colour.

@@ -350,3 +350,12 @@ func TestValueOfTwo(t *testing.T) {
 		}
 	}
 }
+
+// A claim about something counted in thousands says how many.
+func TestMeasuredInFull(t *testing.T) {
+	for v, want := range map[float64]string{1100.4: "1100 bytes", 48.94: "48.9 bytes", 0: "0 bytes"} {
+		if got := (&Claim{Measured: &v, Unit: "bytes"}).measured(); got != want {
+			t.Errorf("%g: %q, want %q", v, got, want)
+		}
+	}
+}

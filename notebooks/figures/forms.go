@@ -24,7 +24,7 @@ func (f *Figure) table(b *strings.Builder) {
 		fmt.Fprintf(b, "\n%-*s", width, s.Name)
 		for _, x := range f.xs() {
 			if p, ok := s.at(x); ok {
-				fmt.Fprintf(b, "%9.4g", p.Y)
+				fmt.Fprintf(b, "%9s", charts.Digits(p.Y, 4))
 			} else {
 				fmt.Fprintf(b, "%9s", "")
 			}
@@ -157,7 +157,7 @@ func (f *Figure) cells() [][]string {
 			case ok && p.Text != "":
 				text = p.Text
 			case ok:
-				text = fmt.Sprintf("%.4g", p.Y)
+				text = charts.Digits(p.Y, 4)
 			}
 			row = append(row, text)
 		}
@@ -180,7 +180,7 @@ func (f *Figure) grid(b *strings.Builder) {
 			for _, n := range f.loads() {
 				text := ""
 				if p, ok := s.under(n); ok {
-					text = fmt.Sprintf("%.3g / %.3g", p.X, p.Y)
+					text = charts.Digits(p.X, 3) + " / " + charts.Digits(p.Y, 3)
 				}
 				row = append(row, text)
 			}
