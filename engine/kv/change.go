@@ -138,7 +138,7 @@ func (t *Table) InsertLocal(c *r2.Co, key uint64, value []byte) (loc Location, s
 	at, empty, last := h.search(key)
 	if at.ok {
 		err = ErrExists
-	} else if !empty.ok && s.nextNode == s.nodeEnd {
+	} else if !empty.ok && s.nextNode+s.promised == s.nodeEnd {
 		err = ErrFull
 	}
 	var row uint32
@@ -148,6 +148,9 @@ func (t *Table) InsertLocal(c *r2.Co, key uint64, value []byte) (loc Location, s
 	if err != nil {
 		h.unlatch()
 		return loc, 0, fmt.Errorf("table %s key %d: %w", t.spec.Name, key, err)
+	}
+	if !empty.ok { // others insert into other chains while the row is written
+		s.promised++
 	}
 	seq = s.writeRow(c, row, value)
 	ref := NewRef(row, record.Incarnation(seq))
@@ -227,11 +230,12 @@ func (s *shard) writeRow(c *r2.Co, row uint32, value []byte) uint64 {
 	return seq
 }
 
-// newNode fills a spare node with one slot and returns its link. The caller knows that there is one.
+// newNode fills a spare node with one slot and returns its link. The caller was promised one.
 func (s *shard) newNode(c *r2.Co, key uint64, r Ref) uint32 {
 	c.Touch(s.private, 8)
 	node := s.nextNode
 	s.nextNode++
+	s.promised--
 	var line [lineBytes]byte
 	setSlot(line[:], 0, key, r)
 	c.Store(s.nodeAddr(node), line[:])

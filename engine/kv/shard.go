@@ -52,6 +52,7 @@ type shard struct {
 	private  r2.Addr
 	nextRow  uint32
 	nextNode uint64
+	promised uint64 // spare nodes that inserts under way will take
 	freeRows []uint32
 }
 
