@@ -37,7 +37,7 @@ type Data struct {
 func (d *Data) Bytes() []byte {
 	if d.b == nil {
 		for _, r := range d.parts {
-			d.b = append(d.b, r.B[1:]...)
+			d.b = append(d.b, r.B[min(statusBytes, len(r.B)):]...) // a reply that never came is empty
 		}
 	}
 	return d.b
