@@ -397,6 +397,27 @@ func TestOutputIsCutBetweenCharacters(t *testing.T) {
 	}
 }
 
+// A command's output is all there when it has ended, and an interrupt ends it.
+func TestCommands(t *testing.T) {
+	out := drive(t,
+		step{Code: "$ seq 1 30000"},
+		step{Code: "$ ls /no/such/folder\n1"},
+		step{Code: "$ sleep 100", InterruptAfter: 0.5},
+		step{Code: "\n$ echo a\n\n2"})
+	if got := strings.Count(out[0].text(), "\n"); got != 30_000 {
+		t.Errorf("%d lines of a command came of 30000", got)
+	}
+	if o := out[1]; o.Status != "error" || o.Evalue != "ls: exit status 2" || !strings.Contains(o.text(), "/no/such/folder") {
+		t.Errorf("a command that fails: %s %q %q", o.Status, o.Evalue, o.text())
+	}
+	if o := out[2]; o.Status != "error" || o.Evalue != "interrupted" {
+		t.Errorf("a command that was interrupted: %s %q", o.Status, o.Evalue)
+	}
+	if got := out[3].text(); got != "a\n2" {
+		t.Errorf("a command above Go: %q", got)
+	}
+}
+
 // A cell that fails, or is interrupted, takes with it what waits behind it.
 func TestRunAllEndsAtTheFirstError(t *testing.T) {
 	out := drive(t,

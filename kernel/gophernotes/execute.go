@@ -7,12 +7,15 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
+	"os"
+	"os/exec"
 	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/cosmos72/gomacro/ast2"
 	basereflect "github.com/cosmos72/gomacro/base/reflect"
+	interp "github.com/cosmos72/gomacro/fast"
 	"github.com/cosmos72/gomacro/imports"
 	"github.com/cosmos72/gomacro/xreflect"
 
@@ -124,7 +127,10 @@ func recovered(f func() error) (err error) {
 // run evaluates the code.
 func (c *cell) run(outerr OutErr) error {
 	ir := c.s.kernel.ir
-	code := evalSpecialCommands(ir, outerr, c.code)
+	code, err := special(ir, outerr, c.code)
+	if err != nil {
+		return err
+	}
 	ir.Comp.Line = 0 // lines in messages are lines of the cell
 	nodes := ir.Comp.ParseBytes([]byte(code))
 	if len(nodes) == 0 { // nothing, a comment, or a special command alone
@@ -145,6 +151,40 @@ func (c *cell) run(outerr OutErr) error {
 		c.values = append(c.values, basereflect.ValueInterface(r))
 	}
 	return c.failure()
+}
+
+// special runs the lines at the begin of a cell that are not Go, gophernotes' own with % and commands
+// with $, and returns the others in their places.
+func special(ir *interp.Interp, outerr OutErr, code string) (string, error) {
+	lines := strings.Split(code, "\n")
+	for i, line := range lines {
+		switch line = strings.TrimSpace(line); {
+		case strings.HasPrefix(line, "%"):
+			evalSpecialCommand(ir, outerr, line)
+		case strings.HasPrefix(line, "$"):
+			if err := command(strings.Fields(line[1:])); err != nil {
+				return "", err
+			}
+		case line != "":
+			return strings.Join(lines, "\n"), nil
+		}
+		lines[i] = ""
+	}
+	return "", nil
+}
+
+// command runs a program until it ends or the cell is interrupted. It writes where the notebook does:
+// through pipes of its own, as gophernotes has it, what came last was lost.
+func command(args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	c := exec.CommandContext(charts.Context(), args[0], args[1:]...)
+	c.Stdout, c.Stderr = os.Stdout, os.Stderr
+	if err := c.Run(); err != nil {
+		return fmt.Errorf("%s: %w", args[0], err)
+	}
+	return nil
 }
 
 // failure is the error that the last call returned. A cell that ends in a call
