@@ -44,8 +44,10 @@ var metricOrder = []string{
 	"commits", "aborts", "rollbacks", "failed", "lost", "phases", "milestones", "by_type", "utilization", "bottleneck", "little", "nvm", "verbs",
 }
 
-// notCompared are numbers that describe the run and not the system.
-var notCompared = []string{"spec.", "preset_diff.", "scale.", "checks.", "nodes.", "changes.", "virtual_ns", "from_ns", "wall_ms", "events", "throughput_ci95"}
+// notCompared are numbers that describe the run and not the system, and those that are names: the
+// bottleneck's machine 1.5 is none.
+var notCompared = []string{"spec.", "preset_diff.", "scale.", "checks.", "nodes.", "changes.", "virtual_ns", "from_ns", "wall_ms", "events", "throughput_ci95",
+	"bottleneck.node", "bottleneck.index"}
 
 // flat is every number of the JSON form by path.
 func (r *Result) flat() map[string]float64 {

@@ -153,6 +153,15 @@ func TestMetricsAndCompare(t *testing.T) {
 	if d.Metric != "throughput" || math.Abs(*d.Change-0.2) > 1e-9 || math.Abs(d.Half95-1.2*0.05) > 1e-9 {
 		t.Errorf("first difference %+v", d)
 	}
+	// What has no samples has no mean, and the number of a machine none either.
+	a.Bottleneck, a.ByType = &Bottleneck{Resource: "cpu", Node: 1, Utilization: 1}, map[string]TypeStat{"rare": {}}
+	means := meansOf([]*Result{a, a})
+	for path, want := range map[string]bool{"bottleneck.utilization": true, "bottleneck.node": false, "bottleneck.index": false, "latency_us.mean": true,
+		"by_type.rare.commits": true, "by_type.rare.latency_us.mean": false, "by_type.rare.latency_us.max": false} {
+		if _, ok := means[path]; ok != want {
+			t.Errorf("a mean of %s: %v", path, ok)
+		}
+	}
 	if s := c.String(); !strings.Contains(s, "phase.commit") || !strings.Contains(s, "+20.0 %") {
 		t.Errorf("as text:\n%s", s)
 	}
@@ -279,6 +288,9 @@ func TestRunSeeds(t *testing.T) {
 	m := r.Means["throughput"]
 	if len(r.Runs) != 3 || m.N != 3 || m.Half95 <= 0 || r.Runs[1].Spec["seed"] != 2 {
 		t.Errorf("%+v", m)
+	}
+	if _, err := RunSeeds(context.Background(), small(Knobs{"seed": math.MaxInt}), 2, SweepOptions{}); !IsSpecError(err) || !strings.Contains(err.Error(), "the last of 2") {
+		t.Errorf("seeds beyond what there are: %v", err)
 	}
 	if _, err := RunSeeds(context.Background(), small(nil), 0, SweepOptions{}); !IsSpecError(err) {
 		t.Errorf("no seeds: %v", err)

@@ -230,6 +230,9 @@ func pointJobs(spec Spec, set Knobs, point, seeds int) ([]job, error) {
 	if err := refuseTooBig(v); err != nil {
 		return nil, err
 	}
+	if first := v.int("seed"); first > math.MaxInt-(seeds-1) {
+		return nil, &SpecError{Field: "seed", Value: fmt.Sprint(first), Rule: fmt.Sprintf("the last of %d consecutive seeds is beyond %d", seeds, math.MaxInt), Next: "begin with a smaller one"}
+	}
 	var jobs []job
 	for i := range seeds {
 		x, err := s.With(Knobs{"seed": v.int("seed") + i})

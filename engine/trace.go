@@ -90,7 +90,7 @@ func (s *System) Trace(n int) ([]TxnTrace, error) { return s.TraceWith(context.B
 // TraceWith is Trace that ends with ctx and tells its progress, unless nil.
 func (s *System) TraceWith(ctx context.Context, n int, progress func(done, total int)) ([]TxnTrace, error) {
 	if n < 1 || n > maxTraced {
-		return nil, &SpecError{Field: "txns", Value: fmt.Sprint(n), Rule: fmt.Sprintf("must be from 1 to %d", maxTraced)}
+		return nil, &SpecError{Field: "txns", Value: fmt.Sprint(n), Rule: fmt.Sprintf("must be from 1 to %d", maxTraced), Next: "such as 10"}
 	}
 	t := s.follow(n)
 	defer s.unfollow()

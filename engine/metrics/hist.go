@@ -130,14 +130,14 @@ func (h *Hist) Clone() *Hist {
 }
 
 // Latency is a distribution as results print it, in us. A quantile without
-// enough samples is 0 and absent from JSON.
+// enough samples, and the mean and the largest of none, is 0 and absent from JSON.
 type Latency struct {
-	Mean float64 `json:"mean"`
+	Mean float64 `json:"mean,omitempty"`
 	P50  float64 `json:"p50,omitempty"`
 	P90  float64 `json:"p90,omitempty"`
 	P99  float64 `json:"p99,omitempty"`
 	P999 float64 `json:"p999,omitempty"`
-	Max  float64 `json:"max"`
+	Max  float64 `json:"max,omitempty"`
 }
 
 // Latency summarises the distribution.

@@ -135,6 +135,9 @@ func TestLatencyJSON(t *testing.T) {
 	if want := `{"mean":2.5,"p50":2.5,"max":2.5}`; string(got) != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
+	if none, err := json.Marshal(Latency{}); err != nil || string(none) != "{}" {
+		t.Errorf("without a sample: %s, %v", none, err)
+	}
 }
 
 func TestRecordAllocatesNothing(t *testing.T) {
