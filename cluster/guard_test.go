@@ -234,6 +234,11 @@ func TestOpenAddressNeedsToken(t *testing.T) {
 	}{
 		"no port":         {"127.0.0.1", Access{}, "ADDRESS:PORT"},
 		"bad port":        {"127.0.0.1:99999", Access{}, "listen"},
+		"no host":         {"127.0.0.1:0", Access{Hosts: []string{"lab.example", ""}}, `host = ""`},
+		"a blank host":    {"127.0.0.1:0", Access{Hosts: []string{"lab example"}}, "host"},
+		"any host":        {"127.0.0.1:0", Access{Hosts: []string{"*"}}, "host"},
+		"a port alone":    {"127.0.0.1:0", Access{Hosts: []string{":7070"}}, "host"},
+		"an address":      {"127.0.0.1:0", Access{Hosts: []string{"http://lab.example/"}}, "without scheme"},
 		"view only":       {"127.0.0.1:0", Access{View: viewToken}, "control"},
 		"the same tokens": {"127.0.0.1:0", Access{View: viewToken, Control: viewToken}, "another"},
 	} {
@@ -241,7 +246,7 @@ func TestOpenAddressNeedsToken(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	l, err := Listen("127.0.0.1:0", Access{})
+	l, err := Listen("127.0.0.1:0", Access{Hosts: []string{"lab.example", "Lab:7070", "a", "10.0.0.7", "10.0.0.7:7070", "[fe80::1]:7070", "[fe80::1]", "fe80::1", "xn--bcher-kva.example"}})
 	if err != nil {
 		t.Fatal(err)
 	}

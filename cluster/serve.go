@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -71,6 +72,11 @@ func Listen(addr string, a Access) (net.Listener, error) {
 	if err != nil {
 		return nil, &engine.SpecError{Field: "listen", Value: addr, Rule: "must be ADDRESS:PORT", Next: "for example " + DefaultListen}
 	}
+	for _, h := range a.Hosts {
+		if !isHost(h) {
+			return nil, &engine.SpecError{Field: "host", Value: fmt.Sprintf("%.60q", h), Rule: "is no name that a browser would send", Next: "as lab.example or 10.0.0.7, without scheme and path"}
+		}
+	}
 	if a.View != "" && a.Control == "" {
 		return nil, &engine.SpecError{Field: "view-token-file", Rule: "without a control token would let nobody control", Next: "add --token-file"}
 	}
@@ -89,10 +95,18 @@ func Listen(addr string, a Access) (net.Listener, error) {
 		if errors.As(err, &oe) {
 			err = oe.Err
 		}
-		return nil, &engine.SpecError{Field: "listen", Value: net.JoinHostPort(host, port), Rule: oneLine(err.Error())}
+		return nil, &engine.SpecError{Field: "listen", Value: net.JoinHostPort(host, port), Rule: oneLine(err.Error()), Next: "for example " + DefaultListen}
 	}
 	return &limitedListener{Listener: l, free: make(chan struct{}, connLimit)}, nil
 }
+
+// hostForm is a name or an address as a Host header has it: of other alphabets browsers
+// send the ASCII form.
+var hostForm = regexp.MustCompile(`^([A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9])?(:[0-9]+)?|\[[0-9A-Fa-f:.]+\](:[0-9]+)?|[0-9A-Fa-f:.]+)$`)
+
+// isHost tells a name from what came out of an empty variable or was copied with its
+// scheme. An empty one would let in every request without a Host header.
+func isHost(h string) bool { return hostForm.MatchString(h) && hostOnly(h) != "" }
 
 // loopbackOnly is true if every address that host stands for is of this machine
 // alone.
