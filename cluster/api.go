@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"drtmx/engine"
 )
@@ -252,6 +253,7 @@ func parsePatch(b []byte) (engine.Knobs, error) {
 }
 
 // repeatedKey finds a key that an object of a JSON value has twice, "" for none.
+// Encoding/json takes a field's name in any case, so two that differ in it are one.
 func repeatedKey(b []byte) string {
 	d := json.NewDecoder(bytes.NewReader(b))
 	var open []map[string]bool // the keys of the objects around, nil for a list
@@ -271,16 +273,29 @@ func repeatedKey(b []byte) string {
 			open = open[:len(open)-1]
 		default:
 			if isText && isKey {
-				if open[len(open)-1][name] {
+				if key := folded(name); open[len(open)-1][key] {
 					return name
+				} else {
+					open[len(open)-1][key] = true
 				}
-				open[len(open)-1][name] = true
 				isKey = false
 				continue
 			}
 		}
 		isKey = len(open) > 0 && open[len(open)-1] != nil
 	}
+}
+
+// folded is the same for all spellings that strings.EqualFold calls equal: the
+// smallest of the letters that stand for each other.
+func folded(s string) string {
+	return strings.Map(func(r rune) rune {
+		least := r
+		for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
+			least = min(least, next)
+		}
+		return least
+	}, s)
 }
 
 func (p *api) state(r *http.Request) (any, error) {
@@ -306,7 +321,7 @@ func (p *api) windows(r *http.Request) (any, error) {
 	}
 	format := q.Get("format")
 	if format != "" && format != "json" && format != "csv" {
-		return nil, &engine.SpecError{Field: "format", Value: clip(format), Rule: "must be json or csv"}
+		return nil, &engine.SpecError{Field: "format", Value: clip(format), Rule: "must be json or csv", Next: "as ?format=csv"}
 	}
 	ws, err := p.agent.Windows(r.Context(), sysOf(r), 0)
 	if err != nil {
@@ -335,7 +350,7 @@ func queryNS(s, field string, missing int64) (int64, error) {
 		if d, derr := time.ParseDuration(s); derr == nil {
 			return d.Nanoseconds(), nil
 		}
-		return 0, &engine.SpecError{Field: field, Value: clip(s), Rule: "must be virtual nanoseconds"}
+		return 0, &engine.SpecError{Field: field, Value: clip(s), Rule: "must be virtual nanoseconds", Next: "as ?" + field + "=2000000"}
 	}
 	return n, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"drtmx/engine"
@@ -235,10 +236,29 @@ type controlBody struct {
 	Seed      any          `json:"seed,omitempty"`
 }
 
+// check refuses what is no action, knobs that the action would leave as they are
+// without a word, and a seed of which there are two.
+func (b *controlBody) check() error {
+	twice, ok := b.Set["seed"]
+	switch {
+	case !slices.Contains([]string{"pause", "resume", "step", "pace", "reset"}, b.Action):
+		return &engine.SpecError{Field: "action", Value: clip(b.Action), Rule: "must be pause, resume, step, pace or reset", Next: `as {"action": "pause"}`}
+	case (b.Action == "step" || b.Action == "pace") && b.VirtualNS == nil:
+		return &engine.SpecError{Field: "virtual_ns", Rule: "is missing", Next: `as {"action": "` + b.Action + `", "virtual_ns": 1000000}`}
+	case b.Action != "reset" && len(b.Set) > 0:
+		return &engine.SpecError{Field: "set", Rule: "goes with the action reset alone", Next: "PATCH /api/knobs changes live knobs"}
+	case b.Action != "reset" && b.Seed != nil:
+		return &engine.SpecError{Field: "seed", Rule: "goes with the action reset alone", Next: "leave it out"}
+	case ok && b.Seed != nil && !sameValue(twice, b.Seed):
+		return &engine.SpecError{Field: "seed", Value: fmt.Sprint(b.Seed), Rule: fmt.Sprintf("set says %v", twice), Next: "give it once"}
+	}
+	return nil
+}
+
 // control does what a control body asks for.
 func (a *Agent) control(ctx context.Context, sys string, b controlBody, by string) error {
-	if (b.Action == "step" || b.Action == "pace") && b.VirtualNS == nil {
-		return &engine.SpecError{Field: "virtual_ns", Rule: "is missing", Next: `as {"action": "` + b.Action + `", "virtual_ns": 1000000}`}
+	if err := b.check(); err != nil {
+		return err
 	}
 	switch b.Action {
 	case "pause":
@@ -249,8 +269,6 @@ func (a *Agent) control(ctx context.Context, sys string, b controlBody, by strin
 		return a.Step(ctx, sys, *b.VirtualNS)
 	case "pace":
 		return a.Pace(ctx, sys, *b.VirtualNS)
-	case "reset":
-		return a.Reset(ctx, sys, b.Set, b.Seed, by)
 	}
-	return &engine.SpecError{Field: "action", Value: clip(b.Action), Rule: "must be pause, resume, step, pace or reset"}
+	return a.Reset(ctx, sys, b.Set, b.Seed, by)
 }
