@@ -131,7 +131,7 @@ func (d *figureDesk) start(r *http.Request) (any, error) {
 		b.Scale = "quick"
 	}
 	if b.Scale != "quick" && b.Scale != "paper" {
-		return nil, &engine.SpecError{Field: "scale", Value: clip(b.Scale), Rule: "must be quick or paper"}
+		return nil, &engine.SpecError{Field: "scale", Value: clip(b.Scale), Rule: "must be quick or paper", Next: `as {"scale": "quick"}`}
 	}
 	set := normalKnobs(b.Set)
 	if err := guarded(taskOf(info.ID), func() error { return d.by().Check(info.ID, b.Scale, set) }); err != nil {

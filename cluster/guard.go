@@ -301,7 +301,7 @@ func ReadToken(path string) (string, error) {
 		return "", fileError("token-file", path, err)
 	}
 	if len(b) > tokenLong {
-		return "", &engine.SpecError{Field: "token-file", Value: path, Rule: fmt.Sprintf("is over %d bytes, not a token", tokenLong)}
+		return "", &engine.SpecError{Field: "token-file", Value: path, Rule: fmt.Sprintf("is over %d bytes, not a token", tokenLong), Next: "make one with: openssl rand -hex 24"}
 	}
 	t := strings.TrimSpace(string(b))
 	if len(t) < tokenShort || strings.ContainsAny(t, " \t\r\n") {

@@ -379,11 +379,11 @@ func (m *member) beginStep(d int64) (*step, error) {
 		return nil, err
 	}
 	if d <= 0 {
-		return nil, &engine.SpecError{Field: "virtual_ns", Value: fmt.Sprint(d), Rule: "must be above 0"}
+		return nil, &engine.SpecError{Field: "virtual_ns", Value: fmt.Sprint(d), Rule: "must be above 0", Next: "such as 1000000, a millisecond"}
 	}
 	now := m.sys.NowNS()
 	if d > 1<<62-now {
-		return nil, &engine.SpecError{Field: "virtual_ns", Value: fmt.Sprint(d), Rule: "is beyond what a clock can hold"}
+		return nil, &engine.SpecError{Field: "virtual_ns", Value: fmt.Sprint(d), Rule: "is beyond what a clock can hold", Next: "give less"}
 	}
 	m.goal = &step{from: now, to: now + d, done: make(chan error, 1)}
 	return m.goal, nil

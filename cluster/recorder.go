@@ -273,7 +273,7 @@ func resumeSession(path string, accept func(*Session) error) (*Session, *session
 }
 
 func fileError(what, path string, err error) error {
-	return &engine.SpecError{Field: what, Value: path, Rule: reason(err)}
+	return &engine.SpecError{Field: what, Value: path, Rule: reason(err), Next: "name another file"}
 }
 
 // reason is what an error says besides the path.

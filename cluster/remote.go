@@ -32,7 +32,7 @@ func newRemote(addr, token string) (*remote, error) {
 	}
 	u, err := url.Parse(addr)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, &engine.SpecError{Field: "address", Value: addr, Rule: "must be HOST:PORT or http://HOST:PORT"}
+		return nil, &engine.SpecError{Field: "address", Value: addr, Rule: "must be HOST:PORT or http://HOST:PORT", Next: "for example " + DefaultListen}
 	}
 	return &remote{
 		base: u.Scheme + "://" + u.Host, token: token,

@@ -199,6 +199,12 @@ func sound(p engine.SweepPoint) (steady, correct bool) {
 	return steady, correct
 }
 
+// checked is false for a point of which nothing was checked, as with check=off: it is neither
+// correct nor incorrect.
+func checked(p engine.SweepPoint) bool {
+	return !slices.ContainsFunc(p.Runs, func(r *engine.Result) bool { return r.Checks == nil || r.Checks.Mode == "off" })
+}
+
 // pointMean is the mean of a number over the seeds of a point.
 func pointMean(p engine.SweepPoint, metric string) (float64, bool) {
 	sum, n := 0.0, 0
@@ -360,7 +366,10 @@ func (s *SweepResult) CSV() string {
 		ci95, steady, checks := "", "", ""
 		if len(p.Runs) > 0 {
 			ok, correct := sound(p)
-			ci95, steady, checks = strconv.FormatFloat(share95(p), 'g', -1, 64), strconv.FormatBool(ok), strconv.FormatBool(correct)
+			ci95, steady = strconv.FormatFloat(share95(p), 'g', -1, 64), strconv.FormatBool(ok)
+			if checked(p) {
+				checks = strconv.FormatBool(correct)
+			}
 		}
 		rows = append(rows, append(row, ci95, steady, checks, strconv.Itoa(len(p.Runs)), oneLine(p.Error)))
 	}

@@ -28,7 +28,7 @@ func runCommand() *cobra.Command {
 				return err
 			}
 			if seeds < 1 || seeds > 1000 {
-				return &engine.SpecError{Field: "seeds", Value: fmt.Sprint(seeds), Rule: "must be from 1 to 1000"}
+				return &engine.SpecError{Field: "seeds", Value: fmt.Sprint(seeds), Rule: "must be from 1 to 1000", Next: "such as --seeds 5"}
 			}
 			if seeds > 1 {
 				return runSeeds(cmd, spec, seeds, asJSON)
@@ -110,7 +110,7 @@ func sweepCommand() *cobra.Command {
 				return usage("sweep needs --over KNOB=V1,V2,...")
 			}
 			if seeds < 1 || seeds > 1000 {
-				return &engine.SpecError{Field: "seeds", Value: fmt.Sprint(seeds), Rule: "must be from 1 to 1000"}
+				return &engine.SpecError{Field: "seeds", Value: fmt.Sprint(seeds), Rule: "must be from 1 to 1000", Next: "such as --seeds 5"}
 			}
 			var axes []cluster.Axis
 			for _, o := range over {

@@ -59,7 +59,7 @@ func figureCommand() *cobra.Command {
 
 func (f *figureFlags) figure(cmd *cobra.Command, id string) error {
 	if f.scale != figures.Quick && f.scale != figures.Paper {
-		return &engine.SpecError{Field: "scale", Value: f.scale, Rule: "must be " + figures.Quick + " or " + figures.Paper}
+		return &engine.SpecError{Field: "scale", Value: f.scale, Rule: "must be " + figures.Quick + " or " + figures.Paper, Next: "as --scale " + figures.Quick}
 	}
 	set := engine.Knobs{}
 	for _, s := range f.set {

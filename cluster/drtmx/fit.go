@@ -33,7 +33,7 @@ func fitCommand() *cobra.Command {
 				return err
 			}
 			if o.Evaluations < 0 {
-				return &engine.SpecError{Field: "--evaluations", Value: fmt.Sprint(o.Evaluations), Rule: "must not be negative"}
+				return &engine.SpecError{Field: "--evaluations", Value: fmt.Sprint(o.Evaluations), Rule: "must not be negative", Next: "0 only measures"}
 			}
 			profileTo, residualsTo = cmp.Or(profileTo, name+".yaml"), cmp.Or(residualsTo, name+".fit.csv")
 			if err := outputs("the report", output{"--profile-out", profileTo}, output{"--residuals-out", residualsTo}); err != nil {

@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -104,7 +106,7 @@ func rootCommand() *cobra.Command {
 		if strings.HasSuffix(err.Error(), "--spec") {
 			return usage("%v; a spec has no flag, as in %s nvm", err, cmd.CommandPath())
 		}
-		return usage("%v; see %s --help", err, cmd.CommandPath())
+		return usage("%v; see %s --help", mistyped(cmd, err), cmd.CommandPath())
 	})
 	root.SuggestionsMinimumDistance = 2
 	root.AddCommand(upCommand(), runCommand(), sweepCommand(), compareCommand(), knobsCommand(), specsCommand(),
@@ -166,12 +168,50 @@ func (f *specFlags) spec(cmd *cobra.Command, args []string) (engine.Spec, error)
 		set[k] = v
 	}
 	if f.preset != "" {
-		set["preset"] = f.preset
+		if err := flagged(set, "preset", f.preset); err != nil {
+			return spec, err
+		}
 	}
 	if cmd.Flags().Changed("seed") {
-		set["seed"] = int(f.seed)
+		if err := flagged(set, "seed", int(f.seed)); err != nil {
+			return spec, err
+		}
 	}
 	return spec.With(set)
+}
+
+// pflagSays is how pflag refuses a value. What follows it is for those who wrote the program.
+var pflagSays = regexp.MustCompile(`^invalid argument ("(?:[^"\\]|\\.)*") for "(?:-\w, )?--([\w-]+)" flag: `)
+
+// mistyped says of a flag's value what pflag says, in the form of all errors here.
+func mistyped(cmd *cobra.Command, err error) error {
+	m := pflagSays.FindStringSubmatch(err.Error())
+	if m == nil {
+		return err
+	}
+	value, uerr := strconv.Unquote(m[1])
+	flag := cmd.Flags().Lookup(m[2])
+	if uerr != nil || flag == nil {
+		return err
+	}
+	if value == "" {
+		value = m[1]
+	}
+	rule, ok := map[string]string{"int": "must be a whole number such as 5", "int64": "must be a whole number such as 5",
+		"duration": "must be a time such as 30s or 5m", "bool": "must be true or false"}[flag.Value.Type()]
+	if !ok {
+		return err
+	}
+	return &engine.SpecError{Field: flag.Name, Value: value, Rule: rule}
+}
+
+// flagged adds a knob that has a flag of its own, unless --set says something else.
+func flagged(set engine.Knobs, name string, value any) error {
+	if old, twice := set[name]; twice && fmt.Sprint(old) != fmt.Sprint(value) {
+		return &engine.SpecError{Field: name, Value: fmt.Sprint(value), Rule: fmt.Sprintf("--set says %v", old), Next: "give it once"}
+	}
+	set[name] = value
+	return nil
 }
 
 // printJSON writes one JSON value.

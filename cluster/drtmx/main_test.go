@@ -87,7 +87,15 @@ func TestBadUsageIsOneLineAndStatusTwo(t *testing.T) {
 		{"nosuch", []string{"run", "nosuch"}},
 		{"profile", []string{"run", "--set", "profile=nosuch"}},
 		{"seeds = 0", []string{"run", "--seeds", "0"}},
-		{"invalid argument", []string{"run", "--seed", "x"}},
+		{"seed = x: must be a whole number such as 5; see drtmx run", []string{"run", "--seed", "x"}},
+		{"seeds = \"\": must be a whole number", []string{"run", "--seeds", ""}},
+		{"for = 1x: must be a time", []string{"up", "--for", "1x"}},
+		{"for = 0s: must be above 0", []string{"up", "--for", "0s", "--listen", "127.0.0.1:0"}},
+		{"json = maybe: must be true or false", []string{"specs", "--json=maybe"}},
+		{"preset = farm: --set says fasst; give it once", []string{"run", "--preset", "farm", "--set", "preset=fasst"}},
+		{"seed = 3: --set says 4; give it once", []string{"run", "--seed", "3", "--set", "seed=4"}},
+		{"seed = 9223372036854775807: the last of 2", []string{"run", "--seed", "9223372036854775807", "--seeds", "2"}},
+		{"host = \"\": is no name", []string{"up", "--host", "", "--listen", "127.0.0.1:0"}},
 		{"needs --over", []string{"sweep"}},
 		{"coroutine", []string{"sweep", "--over", "coroutine=1,2"}},
 		{"coroutines: is an axis twice", []string{"sweep", "--over", "coroutines=1,2", "--over", "coroutines=4"}},
@@ -112,6 +120,7 @@ func TestBadUsageIsOneLineAndStatusTwo(t *testing.T) {
 		{"for", []string{"up", "--for", "-1s"}},
 		{"is not YAML", []string{"run", write("bad.yaml", "set: {")}},
 		{"no such file", []string{"replay", filepath.Join(dir, "none")}},
+		{"empty: no header", []string{"replay", write("empty", "")}},
 		{"line 1", []string{"replay", write("session", "nonsense\n")}},
 		{"format 2", []string{"replay", write("later", `{"session":{"format":2,"code":"x"}}`+"\n")}},
 		{"needs -o", []string{"trace"}},
@@ -204,6 +213,10 @@ func TestSweepIsKeptAndWritten(t *testing.T) {
 	}
 	if b, err := os.ReadFile(page); err != nil || !strings.Contains(string(b), "<svg") && !strings.Contains(string(b), "image/svg") {
 		t.Errorf("page: %v, %d bytes", err, len(b))
+	}
+	off := strings.Split(ok(t, with([]string{"sweep", "--over", "coroutines=1", "--csv", "-", "--set", "check=off"}, tiny...)...), "\n")
+	if !strings.HasSuffix(off[0], ",steady,checks,runs,error") || !strings.HasSuffix(off[1], ",,1,") {
+		t.Errorf("not checked, and yet %s", off)
 	}
 	if text := ok(t, args...); strings.Count(text, "\n") != 6 || strings.Count(text, "not steady") != 4 { // a head, four points, a legend
 		t.Errorf("%s", text)

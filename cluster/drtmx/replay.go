@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -36,7 +37,7 @@ func replayCommand() *cobra.Command {
 				if cmd.Context().Err() != nil {
 					return err
 				}
-				return &engine.SpecError{Field: "session", Value: args[0], Rule: line(err)}
+				return &engine.SpecError{Field: "session", Value: args[0], Rule: strings.TrimPrefix(line(err), "session: ")}
 			}
 			if err := show(cmd, r, asJSON); err != nil {
 				return err

@@ -54,8 +54,8 @@ func (f *upFlags) up(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if f.forWall < 0 {
-		return &engine.SpecError{Field: "for", Value: f.forWall.String(), Rule: "must be above 0"}
+	if f.forWall <= 0 && cmd.Flags().Changed("for") {
+		return &engine.SpecError{Field: "for", Value: f.forWall.String(), Rule: "must be above 0", Next: "such as 30s, or leave it out to run until Ctrl-C"}
 	}
 	if f.resume != "" && (len(args) > 0 || f.preset != "" || len(f.set) > 0 || cmd.Flags().Changed("seed")) {
 		return usage("--resume takes spec and knobs from the session; drop SPEC, --preset, --set and --seed")
@@ -190,7 +190,7 @@ func parsePace(s string) (int64, error) {
 	}
 	d, err := time.ParseDuration(strings.TrimSuffix(s, "/s"))
 	if err != nil || d <= 0 {
-		return 0, &engine.SpecError{Field: "pace", Value: s, Rule: "must be virtual time per second such as 6ms/s, or max (flat out)"}
+		return 0, &engine.SpecError{Field: "pace", Value: s, Rule: "must be virtual time per second such as 6ms/s, or max (flat out)", Next: "the default is 6ms/s"}
 	}
 	return d.Nanoseconds(), cluster.CheckPace("pace", s, d.Nanoseconds())
 }

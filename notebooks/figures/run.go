@@ -77,7 +77,7 @@ func (r *Recipe) run(ctx context.Context, scale string, set cluster.Knobs, cache
 // many figures together, or on other hardware.
 func (r *Recipe) Specs(scale string) ([]engine.Spec, error) {
 	if scale != Quick && scale != Paper {
-		return nil, &engine.SpecError{Field: "scale", Value: fmt.Sprintf("%.40s", scale), Rule: "must be quick or paper"}
+		return nil, &engine.SpecError{Field: "scale", Value: fmt.Sprintf("%.40s", scale), Rule: "must be quick or paper", Next: "quick shrinks populations only"}
 	}
 	p := r.plan(scale)
 	var out []engine.Spec
