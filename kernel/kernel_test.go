@@ -399,19 +399,27 @@ func TestOutputIsCutBetweenCharacters(t *testing.T) {
 
 // A command's output is all there when it has ended, and an interrupt ends it.
 func TestCommands(t *testing.T) {
+	needClient(t)
+	self := filepath.Join(t.TempDir(), "self") // ends as a command does that hears of an interrupt before the kernel
+	if err := os.WriteFile(self, []byte("kill -INT $$\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	out := drive(t,
 		step{Code: "$ seq 1 30000"},
 		step{Code: "$ ls /no/such/folder\n1"},
 		step{Code: "$ sleep 100", InterruptAfter: 0.5},
-		step{Code: "\n$ echo a\n\n2"})
+		step{Code: "\n$ echo a\n\n2"},
+		step{Code: "$ sh " + self})
 	if got := strings.Count(out[0].text(), "\n"); got != 30_000 {
 		t.Errorf("%d lines of a command came of 30000", got)
 	}
 	if o := out[1]; o.Status != "error" || o.Evalue != "ls: exit status 2" || !strings.Contains(o.text(), "/no/such/folder") {
 		t.Errorf("a command that fails: %s %q %q", o.Status, o.Evalue, o.text())
 	}
-	if o := out[2]; o.Status != "error" || o.Evalue != "interrupted" {
-		t.Errorf("a command that was interrupted: %s %q", o.Status, o.Evalue)
+	for _, o := range []outcome{out[2], out[4]} {
+		if o.Status != "error" || o.Evalue != "interrupted" {
+			t.Errorf("a command that was interrupted: %s %q", o.Status, o.Evalue)
+		}
 	}
 	if got := out[3].text(); got != "a\n2" {
 		t.Errorf("a command above Go: %q", got)
@@ -422,7 +430,7 @@ func TestCommands(t *testing.T) {
 func TestRunAllEndsAtTheFirstError(t *testing.T) {
 	out := drive(t,
 		step{Code: probeImport + "ran := 0"},
-		step{All: []string{"ran++", "probe.Deaf(1000 * 1000000)\npanic(\"here\")", "ran += 10", "ran += 100"}},
+		step{All: []string{"ran++", "probe.Deaf(3000 * 1000000)\npanic(\"here\")", "ran += 10", "ran += 100"}},
 		step{Code: "ran"})
 	if got := out[1].Evalue; got != "ok error aborted aborted" {
 		t.Errorf("four cells, of which the second fails: %s", got)

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/cosmos72/gomacro/ast2"
 	basereflect "github.com/cosmos72/gomacro/base/reflect"
@@ -181,7 +182,15 @@ func command(args []string) error {
 	}
 	c := exec.CommandContext(charts.Context(), args[0], args[1:]...)
 	c.Stdout, c.Stderr = os.Stdout, os.Stderr
-	if err := c.Run(); err != nil {
+	err := c.Run()
+	var end *exec.ExitError
+	if errors.As(err, &end) {
+		// Jupyter interrupts the command as well, which may end before the kernel has heard of it.
+		if by, ok := end.Sys().(syscall.WaitStatus); ok && by.Signaled() && by.Signal() == syscall.SIGINT {
+			return errors.New("interrupted")
+		}
+	}
+	if err != nil {
 		return fmt.Errorf("%s: %w", args[0], err)
 	}
 	return nil
