@@ -18,10 +18,13 @@ func (f *Fabric) lookAhead() {
 	f.sim.Ahead(f.kMem, f.aheadVerb, f.aheadMemory)
 	f.sim.Ahead(f.kStore, f.aheadVerb, f.aheadMemory)
 	f.sim.Ahead(f.kReply, f.aheadHead, f.aheadReplier)
-	f.sim.Ahead(f.kAnswer, f.aheadVerb, f.aheadAnswer)
+	f.sim.Ahead(f.kAnswer, f.aheadVerb, f.aheadAnswer, f.aheadCompletion)
 }
 
 func (f *Fabric) aheadVerb(i uint32) { sim.PrefetchLines(unsafe.Pointer(&f.verbs[i]), 2) }
+
+// AheadPost asks the host for what PostSend will need.
+func (q *QP) AheadPost() { sim.PrefetchLines(unsafe.Pointer(q), 2) }
 
 // aheadHead: the line of a verb that the pipelines need.
 func (f *Fabric) aheadHead(i uint32) { sim.Prefetch(unsafe.Pointer(&f.verbs[i])) }
@@ -112,11 +115,33 @@ func (f *Fabric) aheadAnswer(i uint32) {
 		return
 	}
 	sim.Prefetch(unsafe.Pointer(v.q))
+	f.nics[v.from].contexts.ahead(v.qpn)
 	if v.op.reads() {
 		m := f.nics[v.from].machine
 		sim.Prefetch(m.setOf(v.local >> lineShift))
 	}
 }
+
+// ahead: the latest use of a queue pair's context.
+func (c *contexts) ahead(qpn uint32) {
+	if qpn < uint32(len(c.latest)) {
+		sim.Prefetch(unsafe.Pointer(&c.latest[qpn]))
+	}
+}
+
+// aheadCompletion: the queue that the completion enters.
+func (f *Fabric) aheadCompletion(i uint32) {
+	v := &f.verbs[i]
+	if v.q == nil || v.flags&signaled == 0 {
+		return
+	}
+	if cq := v.q.sendCQ; cq != nil {
+		sim.PrefetchLines(unsafe.Pointer(cq), cqLines)
+	}
+}
+
+// cqLines are the lines of a CQ whose ring is in itself.
+const cqLines = int((unsafe.Sizeof(CQ{}) + lineBytes - 1) / lineBytes)
 
 func (f *Fabric) aheadPayload(v *verb) {
 	if v.data != none {

@@ -79,12 +79,14 @@ func (c *CQ) Len() int {
 
 // Coming is the ID of the k-th oldest completion, visible or not: completions
 // are listed some 300 ns before they are visible. It is for asking the host for
-// what their handling needs (sim.Ahead); nothing else may depend on it.
+// what their handling needs (sim.Ahead); nothing else may depend on it. What Poll
+// needs it asks for itself.
 func (c *CQ) Coming(k int) (id uint64, ok bool) {
 	if uint32(k) >= c.tail-c.head {
 		return 0, false
 	}
 	l := &c.ring[(c.head+uint32(k))&uint32(len(c.ring)-1)]
+	c.fab.aheadVerb(l.verb)
 	return l.id, true
 }
 

@@ -149,6 +149,7 @@ func (q *queuePair) append(w *Worker, wr *fabric.SendWR, e entry, c *Co) {
 	q.tail++
 	if q.pend == nil {
 		q.pend = w.cl.takePending()
+		q.qp.AheadPost()
 	}
 	q.pend.wrs = append(q.pend.wrs, *wr)
 	w.charge(w.cpu.PostWQE)

@@ -17,13 +17,23 @@ next:
 	JGT  next
 	RET
 
-// func prefetchParked(routine, stack uintptr)
-TEXT ·prefetchParked(SB), NOSPLIT, $0-16
-	MOVQ routine+0(FP), AX
-	MOVQ stack+8(FP), BX
+// func prefetchParked(p *parked)
+TEXT ·prefetchParked(SB), NOSPLIT, $0-8
+	MOVQ p+0(FP), CX
+	MOVQ 16(CX), AX
+	MOVQ 24(CX), BX
+	PREFETCHT0 (AX)
+	PREFETCHT0 (BX)
+	MOVQ 32(CX), AX
+	MOVQ 40(CX), BX
+	PREFETCHT0 (AX)
+	PREFETCHT0 (BX)
+	MOVQ 0(CX), AX
+	MOVQ 8(CX), BX
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
 	PREFETCHT0 128(AX)
+	PREFETCHT0 192(AX)
 	PREFETCHT0 384(AX)
 	PREFETCHT0 -192(BX)
 	PREFETCHT0 -128(BX)
@@ -33,11 +43,6 @@ TEXT ·prefetchParked(SB), NOSPLIT, $0-16
 	PREFETCHT0 128(BX)
 	PREFETCHT0 192(BX)
 	PREFETCHT0 256(BX)
-	PREFETCHT0 320(BX)
-	PREFETCHT0 384(BX)
-	PREFETCHT0 448(BX)
-	PREFETCHT0 512(BX)
-	PREFETCHT0 576(BX)
 	RET
 
 // func routine() uintptr

@@ -17,16 +17,26 @@ next:
 	BGT  next
 	RET
 
-// func prefetchParked(routine, stack uintptr)
-TEXT ·prefetchParked(SB), NOSPLIT, $0-16
-	MOVD routine+0(FP), R0
-	MOVD stack+8(FP), R1
+// func prefetchParked(p *parked)
+TEXT ·prefetchParked(SB), NOSPLIT, $0-8
+	MOVD p+0(FP), R3
+	MOVD 16(R3), R0
+	MOVD 24(R3), R1
+	PRFM (R0), PLDL1KEEP
+	PRFM (R1), PLDL1KEEP
+	MOVD 32(R3), R0
+	MOVD 40(R3), R1
+	PRFM (R0), PLDL1KEEP
+	PRFM (R1), PLDL1KEEP
+	MOVD 0(R3), R0
+	MOVD 8(R3), R1
 	SUB  $192, R1
 	PRFM (R0), PLDL1KEEP
 	PRFM 64(R0), PLDL1KEEP
 	PRFM 128(R0), PLDL1KEEP
+	PRFM 192(R0), PLDL1KEEP
 	PRFM 384(R0), PLDL1KEEP
-	MOVD $13, R2
+	MOVD $8, R2
 next:
 	PRFM (R1), PLDL1KEEP
 	ADD  $64, R1

@@ -16,10 +16,10 @@ func Prefetch(p unsafe.Pointer)
 func PrefetchLines(p unsafe.Pointer, n int)
 
 // prefetchParked asks for what switching to a parked coroutine touches: the
-// runtime's record of it, and the innermost part of its stack.
+// function that does, the runtime's record of it, and the innermost part of its stack.
 //
 //go:noescape
-func prefetchParked(routine, stack uintptr)
+func prefetchParked(p *parked)
 
 // routine is the address of the runtime's record of the running coroutine.
 //

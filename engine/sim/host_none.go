@@ -10,6 +10,6 @@ func Prefetch(unsafe.Pointer) {}
 // PrefetchLines does nothing here.
 func PrefetchLines(unsafe.Pointer, int) {}
 
-func prefetchParked(routine, stack uintptr) {}
+func prefetchParked(*parked) {}
 
 func routine() uintptr { return 0 }

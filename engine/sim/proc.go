@@ -54,6 +54,7 @@ func (s *Sim) Go(name string, body func(*Proc)) *Proc {
 	p := &Proc{s: s, name: name, id: uint32(len(s.procs))}
 	p.next, p.stop = iter.Pull(func(yield func(struct{}) bool) {
 		p.yield = yield
+		s.parked[p.id].yield = uintptr(*(*unsafe.Pointer)(unsafe.Pointer(&p.yield)))
 		returned := false
 		defer func() {
 			p.done = true
@@ -71,7 +72,7 @@ func (s *Sim) Go(name string, body func(*Proc)) *Proc {
 		returned = true
 	})
 	s.procs = append(s.procs, p)
-	s.parked = append(s.parked, parked{})
+	s.parked = append(s.parked, parked{next: closure(p.next)})
 	return p
 }
 
@@ -103,7 +104,8 @@ func (p *Proc) Park() {
 		panic(fmt.Sprintf("sim: process %s parked from outside", p.name))
 	}
 	var here byte
-	p.s.parked[p.id] = parked{routine(), uintptr(unsafe.Pointer(&here))}
+	k := &p.s.parked[p.id]
+	k.routine, k.stack = routine(), uintptr(unsafe.Pointer(&here))
 	if !p.yield(struct{}{}) {
 		panic(errStopped)
 	}
@@ -111,7 +113,19 @@ func (p *Proc) Park() {
 
 // parked is where the host keeps a process while it is parked. A stack may have
 // moved since; then the wrong lines are asked for.
-type parked struct{ routine, stack uintptr }
+type parked struct {
+	routine, stack uintptr
+	yield          uintptr
+	next           [3]uintptr // the function, and the two words it captured
+}
+
+// closure is where iter.Pull's function to go on is, and what it captured. Should it
+// be another function one day, the wrong lines are asked for.
+func closure(next func() (struct{}, bool)) [3]uintptr {
+	at := *(*unsafe.Pointer)(unsafe.Pointer(&next))
+	words := (*[3]uintptr)(at)
+	return [3]uintptr{uintptr(at), words[1], words[2]}
+}
 
 // ID numbers the processes of a Sim from 0, in the order of Go.
 func (p *Proc) ID() uint32 { return p.id }
@@ -120,8 +134,8 @@ func (p *Proc) ID() uint32 { return p.id }
 // will need. It has no effect on the simulation.
 func (s *Sim) AheadResume(id uint32) {
 	if p := &s.parked[id]; p.routine != 0 {
-		PrefetchLines(unsafe.Pointer(s.procs[id]), 2)
-		prefetchParked(p.routine, p.stack)
+		Prefetch(unsafe.Pointer(s.procs[id]))
+		prefetchParked(p)
 	}
 }
 

@@ -261,7 +261,7 @@ func TestWheelMemoryIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n, m := len(s.wheel.nodes), cap(s.wheel.open); n > 101 || m > 256 {
+	if n, m := len(s.wheel.events), cap(s.wheel.open); n > 101 || m > 256 {
 		t.Errorf("%d nodes and room for %d open events after bursts of 100", n, m)
 	}
 }

@@ -63,8 +63,9 @@ type Sim struct {
 	err    error
 
 	handlers []Handler
-	ahead    [len(distances)][]Handler // see Ahead
+	ahead    [rounds][]Handler // see Ahead
 	looks    bool
+	glances  [recent]glance
 	names    []string
 	kind     Kind // of the event that is running, for error messages
 
@@ -102,11 +103,6 @@ func (s *Sim) Register(name string, h Handler) Kind {
 	return Kind(len(s.handlers) - 1)
 }
 
-// distances are how many buckets of the wheel before an event the functions of
-// Ahead see it. A bucket of a loaded cluster has some ten events, and the host's
-// memory answers within one.
-var distances = [...]int64{5, 3, 1}
-
 // Ahead registers up to three functions that see most events of kind k before
 // its handler does, one after the other, each some events before the next. They
 // are for asking the host for the memory the handler will need, each for what is
@@ -122,20 +118,53 @@ func (s *Sim) Ahead(k Kind, look ...Handler) {
 // is much larger than the host's cache, and cost when it is not.
 func (s *Sim) LookAhead(on bool) { s.looks = on }
 
-// lookAhead shows the events of some buckets behind the one that was opened.
+// A bucket of a loaded cluster has some ten events, and the host's memory answers
+// within one or two.
+const (
+	asked  = 7                    // buckets before the open one: the events themselves are asked for
+	seen   = 5                    // the first functions of Ahead see them
+	rounds = 3                    // that many functions
+	apart  = 2                    // buckets between two of them
+	recent = apart*(rounds-1) + 1 // buckets remembered
+)
+
+// glance is what the functions of Ahead are shown of a bucket.
+type glance struct {
+	bucket int64
+	events []glimpse
+}
+
+type glimpse struct {
+	kind Kind
+	arg  uint32
+}
+
+// lookAhead shows the events of some buckets behind the one that was opened. The
+// first look remembers them, for the events are many lines of the host's memory.
 func (s *Sim) lookAhead() {
 	w := s.wheel
-	for i, d := range distances {
-		looks := s.ahead[i]
-		for n := w.head[uint(w.cur+d)&bucketMask]; n != 0; {
-			e := &w.nodes[n]
-			if look := looks[e.kind]; look != nil {
+	w.ask(w.cur + asked)
+	first := s.glance(w.cur + seen)
+	first.bucket, first.events = w.cur+seen, first.events[:0]
+	for n := w.head[uint(first.bucket)&bucketMask]; n != 0; n = w.after[n] {
+		first.events = append(first.events, glimpse{w.events[n].kind, w.events[n].arg})
+	}
+	for i := range s.ahead {
+		functions, bucket := s.ahead[i], w.cur+seen-int64(i)*apart
+		g := s.glance(bucket)
+		if g.bucket != bucket {
+			continue
+		}
+		for _, e := range g.events {
+			if look := functions[e.kind]; look != nil {
 				look(e.arg)
 			}
-			n = e.next
 		}
 	}
 }
+
+// glance is the place of a bucket among those remembered.
+func (s *Sim) glance(bucket int64) *glance { return &s.glances[uint64(bucket)%recent] }
 
 // Now is the current virtual time.
 func (s *Sim) Now() Time { return s.now }

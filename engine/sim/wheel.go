@@ -3,6 +3,7 @@ package sim
 import (
 	"math/bits"
 	"slices"
+	"unsafe"
 )
 
 const (
@@ -20,28 +21,25 @@ const (
 // pos. Buckets cur+1 .. cur+buckets-1 are unsorted lists and have a bit in full;
 // any later event waits in far.
 //
-// A bucket is a list of nodes, not a slice: memory is then that of the pending
-// events rather than 8192 times the largest bucket ever, and a freed node is
-// used again while it is still in the cache.
+// A bucket is a list, not a slice: memory is then that of the pending events
+// rather than 8192 times the largest bucket ever, and a freed place is used again
+// while it is still in the cache. The links are apart from the events: they are few
+// enough to stay in the cache, and lead to events that have left it.
 type wheel struct {
 	cur     int64
 	pos     int
 	open    []event
 	far     heap
-	nodes   []node                    // node 0 is no node
-	free    uint32                    // list of unused nodes
+	events  []event                   // place 0 is no place
+	after   []uint32                  // by place: the next in its bucket, or among the unused
+	free    uint32                    // list of unused places
 	summary [buckets / 64 / 64]uint64 // words of full that are not zero
 	full    [buckets / 64]uint64      // buckets that are not empty
 	head    [buckets]uint32           // last event scheduled
 }
 
-type node struct {
-	event
-	next uint32
-}
-
 func newWheel() *wheel {
-	return &wheel{nodes: make([]node, 1, 1024), open: make([]event, 0, 64)}
+	return &wheel{events: make([]event, 1, 1024), after: make([]uint32, 1, 1024), open: make([]event, 0, 64)}
 }
 
 func (w *wheel) push(e event) {
@@ -55,16 +53,17 @@ func (w *wheel) push(e event) {
 	}
 	n := w.free
 	if n == 0 {
-		n = uint32(len(w.nodes))
-		w.nodes = append(w.nodes, node{})
+		n = uint32(len(w.events))
+		w.events = append(w.events, event{})
+		w.after = append(w.after, 0)
 	}
 	slot := uint(i) & bucketMask
-	nd := &w.nodes[n]
-	w.free = nd.next
-	nd.event = e
-	nd.next = w.head[slot]
+	last := w.head[slot]
+	w.free = w.after[n]
+	w.events[n] = e
+	w.after[n] = last
 	w.head[slot] = n
-	if nd.next == 0 {
+	if last == 0 {
 		w.full[slot>>6] |= 1 << (slot & 63)
 		w.summary[slot>>12] |= 1 << (slot >> 6 & 63)
 	}
@@ -136,18 +135,24 @@ func (w *wheel) openAt(i int64) {
 }
 
 // take moves the events of a bucket to open, in the order of their scheduling,
-// and frees their nodes.
+// and frees their places.
 func (w *wheel) take(slot uint) {
 	w.open, w.pos = w.open[:0], 0
 	n := w.head[slot]
 	w.head[slot] = 0
 	for n != 0 {
-		nd := &w.nodes[n]
-		w.open = append(w.open, nd.event)
-		n, nd.next, w.free = nd.next, w.free, n
+		w.open = append(w.open, w.events[n])
+		n, w.after[n], w.free = w.after[n], w.free, n
 	}
 	if len(w.open) > 1 {
 		slices.Reverse(w.open)
+	}
+}
+
+// ask asks the host for the events of a bucket that comes up soon.
+func (w *wheel) ask(i int64) {
+	for n := w.head[uint(i)&bucketMask]; n != 0; n = w.after[n] {
+		Prefetch(unsafe.Pointer(&w.events[n]))
 	}
 }
 
@@ -179,9 +184,9 @@ func (w *wheel) peek() (Time, bool) {
 	}
 	if i, ok := w.firstFull(); ok {
 		n := w.head[uint(i)&bucketMask]
-		t := w.nodes[n].t
-		for ; n != 0; n = w.nodes[n].next {
-			t = min(t, w.nodes[n].t)
+		t := w.events[n].t
+		for ; n != 0; n = w.after[n] {
+			t = min(t, w.events[n].t)
 		}
 		return t, true
 	}
