@@ -273,6 +273,31 @@ func beginAgain(s *site, b *tab) {
 	b.until("the line begins again", ready+` && `+latestJS+` < 100`)
 }
 
+// TestToggleIsClicked: a switch is clicked with the mouse, and what it does is large enough to
+// be told from noise: the line steps, the card says so, and the cores in the picture are idler.
+func TestToggleIsClicked(t *testing.T) {
+	s, b := visit(t)
+	b.until("enough windows before it", latestJS+" > 3")
+	// The mean of the line's points before and behind the mark, and of the cores as drawn.
+	const steps = `((s, x) => ["<", ">"].map((side) => s.data.map((d) => d.value).filter(([t]) => side === "<" ? t < x : t > x + 0.5)).map((d) => d.reduce((n, [, y]) => n + y, 0) / d.length))(` + seriesJS + `[0], ` + seriesJS + `[0].markLine.data[0].xAxis)`
+	const cores = `((n) => n.reduce((a, b) => a + b, 0) / n.length)([...document.querySelectorAll("#cluster text")].map((e) => e.textContent).join("\n").match(/CPU\n\d+/g).map((w) => +w.slice(4)))`
+	b.until("the cores are busy", cores+" > 80")
+	before := eval[float64](b, cores)
+	b.click("#k-opt-co")
+	b.until("the mark", marksJS+" === 1")
+	if values, err := s.agent.Spec(t.Context(), "a"); err != nil || values.Set["opt.co"] != false {
+		t.Errorf("the agent has %v, %v", values, err)
+	}
+	b.until("the line steps down", `(([was, is]) => is < 0.7 * was)(`+steps+`)`)
+	b.until("the card says by how much", `/opt.co: on → off/.test(document.querySelector("#cards .card")?.textContent) && /throughput.*−\s?[3-9]\d/is.test(document.querySelector("#cards .card .rows").textContent)`)
+	b.until("the cores are idler", fmt.Sprintf("%s < %g - 10", cores, before))
+	b.shot("clicked.png")
+	b.click("#k-opt-co")
+	b.until("back", marksJS+" === 2")
+	b.until("the cores are as busy as before", fmt.Sprintf("%s > %g - 5", cores, before))
+	b.quiet(s)
+}
+
 // The one server that many clients ask is drawn with words, the clients small; of
 // two nodes that are as busy as each other the outline does not jump.
 func TestClusterPicture(t *testing.T) {
