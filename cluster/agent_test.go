@@ -371,6 +371,42 @@ func TestSystemsAdvanceTogether(t *testing.T) {
 	}
 }
 
+// What a drain barrier makes quick does not make the slices long that come after it: the
+// first of them would let the next change wait.
+func TestSlicesDoNotGrowInADrain(t *testing.T) {
+	a := newFake(t, Options{Paused: true}, fakeOptions{})
+	grows := func(state string) (n int) {
+		if err := a.call(bg, "a", func(m *member) error {
+			real, was := m.sys, m.slice
+			defer func() { m.sys = real }()
+			m.sys = inState{real, state}
+			for range 20 { // one may be slow on a machine that is busy
+				m.advance(m.slice)
+			}
+			n = int(m.slice / was)
+			m.slice = was
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if n := grows(engine.StateDraining); n > 1 {
+		t.Errorf("in a drain slices become %d times as long", n)
+	}
+	if n := grows(engine.StateRunning); n < 2 {
+		t.Errorf("slices become %d times as long, however quick they are", n)
+	}
+}
+
+// inState is a system that says how it is.
+type inState struct {
+	System
+	state string
+}
+
+func (s inState) State() string { return s.state }
+
 func TestRunEndsWithItsContext(t *testing.T) {
 	a := newFake(t, Options{Paused: true}, fakeOptions{slow: 2 * time.Millisecond})
 	ctx, cancel := context.WithTimeout(bg, 50*time.Millisecond)

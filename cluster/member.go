@@ -252,16 +252,14 @@ func (m *member) anchor(now time.Time) {
 	m.rateWall, m.rateVirt = now, m.dueVirt
 }
 
-// advance moves virtual time by d and adapts the length of the next slice.
+// advance is a slice, and tells of it.
 func (m *member) advance(d int64) {
 	if d <= 0 {
 		return
 	}
-	began := time.Now()
-	err := guarded("advance", func() error { return m.sys.Advance(d) })
+	err := m.slide(d)
 	now := time.Now()
 	m.moved.Store(now.UnixNano())
-	m.resize(d, now.Sub(began))
 	m.collect()
 	if err != nil {
 		m.fail(err)
@@ -280,14 +278,19 @@ func (m *member) advance(d int64) {
 	}
 }
 
-// resize aims at slices of sliceWall.
-func (m *member) resize(d int64, wall time.Duration) {
-	switch {
+// slide moves virtual time by d, and aims at slices of sliceWall. A drain says nothing of what a
+// slice will take once there is load again: they do not grow with it.
+func (m *member) slide(d int64) error {
+	draining := m.sys.State() == engine.StateDraining
+	began := time.Now()
+	err := guarded("advance", func() error { return m.sys.Advance(d) })
+	switch wall := time.Since(began); {
 	case wall > 2*sliceWall:
 		m.slice = max(1, int64(float64(d)*float64(sliceWall)/float64(wall)))
-	case wall < sliceWall/2 && d >= m.slice:
+	case wall < sliceWall/2 && d >= m.slice && !draining:
 		m.slice = min(2*m.slice, sliceLimit)
 	}
+	return err
 }
 
 // collect takes the windows that were cut since the last time.

@@ -321,10 +321,7 @@ func (m *member) rerunTo(ctx context.Context, to int64, progress func(now int64)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		d := min(m.slice, to-m.sys.NowNS())
-		began := time.Now()
-		err := guarded("advance", func() error { return m.sys.Advance(d) })
-		m.resize(d, time.Now().Sub(began))
+		err := m.slide(min(m.slice, to-m.sys.NowNS()))
 		ws := m.sys.Windows(m.hash.n)
 		for i := range ws {
 			if err := m.hash.add(&ws[i]); err != nil {
