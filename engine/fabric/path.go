@@ -252,6 +252,7 @@ func (f *Fabric) finish(n *NIC, h *QP, i uint32, v *verb, now, t sim.Time) {
 	if v.flags&signaled != 0 {
 		svc += c.pcieCQE
 	}
+	v.flags |= finished // also while its bytes land: it is confirmed by what completes behind it
 	if svc == 0 {
 		f.settle(i, v)
 		return
@@ -261,7 +262,6 @@ func (f *Fabric) finish(n *NIC, h *QP, i uint32, v *verb, now, t sim.Time) {
 		f.settle(i, v)
 		return
 	}
-	v.flags |= finished
 	f.list(h, i, v, end)
 }
 
