@@ -1,6 +1,7 @@
 package fabric
 
 import (
+	"bytes"
 	"testing"
 
 	"drtmx/engine/sim"
@@ -28,5 +29,29 @@ func TestConfirmedWriteIsNotFlushed(t *testing.T) {
 	expect(t, "after the crash", x.completions())
 	if b.f.InFlight() != 0 {
 		t.Errorf("%d verbs never ended", b.f.InFlight())
+	}
+}
+
+// A buffer is its owner's again when the completion is there, also that of a READ or
+// an atomic that was flushed on its way to the responder's memory.
+func TestFlushedReadKeepsOff(t *testing.T) {
+	b, x, y := pairBed(t, Config{})
+	add := x.read(2, 1, 8)
+	add.Op, add.Local, add.Swap = FetchAdd, x.scratch+64, 1
+	x.postAll(x.rc[1], x.read(1, 1, 64), add)
+	for y.rc[0].unanswered < 2 {
+		b.run(10 * sim.Nanosecond)
+	}
+	if err := b.f.Machine(1).Crash(); err != nil {
+		t.Fatal(err)
+	}
+	mine := b.f.Machine(0).Mem.Bytes(x.scratch, 72)
+	for i := range mine {
+		mine[i] = 0xaa
+	}
+	b.run(50 * sim.Microsecond)
+	expect(t, "completions", x.completions(), "1 READ work request flushed", "2 FAA work request flushed")
+	if !bytes.Equal(mine, bytes.Repeat([]byte{0xaa}, len(mine))) {
+		t.Errorf("the buffers changed to %x", mine)
 	}
 }

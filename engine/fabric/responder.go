@@ -282,11 +282,12 @@ func (f *Fabric) move(n *NIC, r *QP, i uint32, v *verb, now sim.Time) sim.Time {
 	return 0
 }
 
-// copy moves a part of the bytes of an access to mem.
+// copy moves a part of the bytes of an access to mem. A READ that was flushed brings
+// nothing: its buffer is the requester's again.
 func (f *Fabric) copy(mem *Memory, v *verb, from, to uint32) {
 	there := mem.Bytes(v.remote+Addr(from), int(to-from))
 	if v.op == Read {
-		if here := f.nics[v.from].machine.Mem; !here.down {
+		if here := f.nics[v.from].machine.Mem; v.flags&orphan == 0 && !here.down {
 			here.Change(v.local+Addr(from), int(to-from))
 			copy(here.Bytes(v.local+Addr(from), int(to-from)), there)
 		}
@@ -342,7 +343,7 @@ func (f *Fabric) atomicRead(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
 	end := n.down.Serve(now, c.fetched(v.remote, 8))
 	latency := n.machine.dmaRead(n, now, v.remote, 8)
 	old := binary.LittleEndian.Uint64(mem.Bytes(v.remote, 8))
-	if here := f.nics[v.from].machine.Mem; !here.down {
+	if here := f.nics[v.from].machine.Mem; v.flags&orphan == 0 && !here.down {
 		here.Change(v.local, 8)
 		binary.LittleEndian.PutUint64(here.Bytes(v.local, 8), old)
 	}
