@@ -55,3 +55,41 @@ func TestFlushedReadKeepsOff(t *testing.T) {
 		t.Errorf("the buffers changed to %x", mine)
 	}
 }
+
+// Nobody's machine has to wait with its restart for completions of others.
+func TestRestartDuringCompletionsOfOthers(t *testing.T) {
+	for m := range 2 {
+		b := newBed(t, bedOptions{machines: 4, threads: 1, span: 1 << 20})
+		if err := b.f.Machine(m).Crash(); err != nil {
+			t.Fatal(err)
+		}
+		x, y := b.workers[2], b.workers[3]
+		y.rc[2].state |= failed
+		y.postRecv(y.rc[2], 52, 8)
+		x.postAll(x.ud, SendWR{ID: 1, Op: Send, Signaled: true, Len: 0, Dest: y.ud.Address()})
+		b.run(100 * sim.Microsecond)
+		if err := b.f.Machine(m).Restart(); err != nil {
+			t.Error(err)
+		}
+		expect(t, "sent", x.completions(), "1 SEND success")
+		expect(t, "flushed", y.completions(), "52 RECV work request flushed")
+	}
+}
+
+// A machine waits with its restart for completions of its own.
+func TestRestartDuringCompletionsOfItsOwn(t *testing.T) {
+	b, _, y := pairBed(t, Config{})
+	m := b.f.Machine(1)
+	y.rc[0].state |= failed
+	y.postRecv(y.rc[0], 52, 8)
+	if err := m.Crash(); err != nil {
+		t.Fatal(err)
+	}
+	if m.Restart() == nil {
+		t.Error("it restarts while the completion of its RECV is under way")
+	}
+	b.run(sim.Microsecond)
+	if err := m.Restart(); err != nil {
+		t.Error(err)
+	}
+}

@@ -10,13 +10,13 @@ import (
 // ticket is a completion to be given in a verb's name.
 func (v *verb) ticket(op Opcode, s Status) verb {
 	return verb{id: v.id, len: v.len, q: v.q, r: v.r, next: none, data: none, qpn: v.qpn, wqe: v.wqe,
-		op: op, status: s, flags: signaled | finished | ticket}
+		from: v.from, to: v.to, op: op, status: s, flags: signaled | finished | ticket}
 }
 
 // recvTicket is the completion of a RECV that got no message.
 func (q *QP) recvTicket(id uint64, bytes uint32, s Status, t sim.Time) verb {
 	return verb{id: id, len: bytes, q: q, r: q, next: none, data: none, rkey: q.qpn, mark: t,
-		op: Recv, status: s, flags: signaled | finished | ticket | delivery}
+		from: q.nic.number, to: q.nic.number, op: Recv, status: s, flags: signaled | finished | ticket | delivery}
 }
 
 // complete schedules a ticket's arrival in host memory.
