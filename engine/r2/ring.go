@@ -45,6 +45,7 @@ type rings struct {
 // remoteRings is where a channel's messages go: the peer's rings for them.
 type remoteRings struct {
 	requests, replies Addr // 0: as datagrams
+	answers           Addr // our ring, for the peer's replies; 0: they are datagrams
 	key               uint32
 	stride            int
 }
@@ -69,14 +70,21 @@ func (cl *Cluster) openRings() error {
 	}
 	for _, w := range cl.workers {
 		for _, ch := range w.chans {
-			if ch.peer.mc == w.mc {
+			if r := ch.peer.rings; ch.peer.mc != w.mc {
+				ch.rings = &remoteRings{key: r.key, stride: r.stride}
+			}
+		}
+	}
+	for _, w := range cl.workers {
+		for _, ch := range w.chans {
+			if ch.rings == nil {
 				continue
 			}
-			peer := ch.peer
-			back := peer.channel(w.ud.qp.Address())
-			ch.rings = &remoteRings{key: peer.rings.key, stride: peer.rings.stride, requests: peer.ringFor(back, false)}
+			back := ch.peer.channel(w.ud.qp.Address())
+			ch.rings.requests = ch.peer.ringFor(back, false)
 			if t == Writes {
-				ch.rings.replies = peer.ringFor(back, true)
+				ch.rings.replies = ch.peer.ringFor(back, true)
+				back.rings.answers = ch.rings.replies
 			}
 		}
 	}
@@ -103,6 +111,16 @@ func (w *Worker) ringFor(ch *channel, replies bool) Addr {
 	r.space += Addr(RequestWindow * r.stride)
 	r.list = append(r.list, ring{ch: ch, base: a, replies: replies})
 	return a
+}
+
+// expect empties the slot of a reply before its request goes out: a store that the core
+// does not wait for, to a line it is about to poll. Passive requests leave their slots
+// alone, so a reply may lie there that is a multiple of 2^12 requests old.
+func (w *Worker) expect(ch *channel, seq uint32) {
+	if g := ch.rings; g.answers != 0 {
+		end := g.answers + Addr(int(seq%RequestWindow+1)*w.rings.stride)
+		clear(w.mc.mem.Bytes(end-headerBytes, headerBytes))
+	}
 }
 
 // write sends a message into the peer's ring.

@@ -127,6 +127,32 @@ func TestSlots(t *testing.T) {
 	}
 }
 
+// A reply stays in its slot while passive requests pass by, until its sequence number
+// comes again: it must not answer that request.
+func TestReplyOfALapBefore(t *testing.T) {
+	b := newBed(t, 2, Config{Threads: 1, Coroutines: 1, Transport: Writes, MaxMessage: 64}, fabric.Config{})
+	b.cl.Handle(3, func(c *Co, _ Peer, req, rep []byte) int { return copy(rep, req) })
+	const laps = 1 << seqBits
+	var replies []uint64
+	b.cl.Spawn(0, 0, func(c *Co) {
+		for i := range uint64(laps + 1) {
+			c.Reset()
+			c.Phase(metrics.Execution, Mode{Outstanding: true, Doorbell: true, Passive: i%laps != 0})
+			r := c.Call(1, 3, binary.LittleEndian.AppendUint64(nil, i))
+			if err := c.Wait(); err != nil {
+				t.Error(err)
+			}
+			if r != nil {
+				replies = append(replies, binary.LittleEndian.Uint64(r.B))
+			}
+		}
+	})
+	b.run(5 * sim.Millisecond)
+	if len(replies) != 2 || replies[0] != 0 || replies[1] != laps {
+		t.Errorf("requests 0 and %d have the replies of %d", laps, replies)
+	}
+}
+
 // writers is the rate of WRITEs of one machine's threads, each with its own
 // queue pair, a doorbell for every request.
 func writers(t *testing.T, threads int, shared bool, profile func(*fabric.Profile)) int {

@@ -100,6 +100,9 @@ func (w *Worker) request(ch *channel, seq uint32, k *call, batched, again bool) 
 		h.kind = typePassive
 	}
 	if ch.rings != nil && !again {
+		if !k.passive {
+			w.expect(ch, seq)
+		}
 		w.write(ch, ch.rings.requests, h, k.message, batched)
 		return
 	}
