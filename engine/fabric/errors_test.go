@@ -246,6 +246,34 @@ func TestRemoteAccess(t *testing.T) {
 	}
 }
 
+// What UC and UD have sent is complete before what fails behind it, however long it
+// takes to get onto the wire.
+func TestLocalProtectionBehindWhatIsSent(t *testing.T) {
+	for _, tr := range []Transport{UC, UD} {
+		b, x, y := pairBed(t, Config{})
+		q, err := x.ud.NIC().CreateQP(QPConfig{Transport: tr, SendCQ: x.cq})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := y.ud.NIC().CreateQP(QPConfig{Transport: tr})
+		if err == nil && tr == UC {
+			err = Connect(q, r)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		var list []SendWR
+		for id := range uint64(4) {
+			list = append(list, SendWR{ID: id, Op: Send, Signaled: true, Local: x.scratch, LKey: x.key, Len: 4096, Dest: r.Address()})
+		}
+		list[2].LKey = 77
+		x.postAll(q, list...)
+		b.run(50 * sim.Microsecond)
+		expect(t, tr.String(), x.completions(), "0 SEND success", "1 SEND success",
+			"2 SEND local protection error", "3 SEND work request flushed")
+	}
+}
+
 // Permissions of the remote region, one by one.
 func TestPermissions(t *testing.T) {
 	perms := map[Opcode]Perm{Read: RemoteRead, Write: RemoteWrite, CompareSwap: RemoteAtomic, FetchAdd: RemoteAtomic}

@@ -43,12 +43,19 @@ func (f *Fabric) fail(h *QP, i uint32, v *verb, s Status, t sim.Time) {
 }
 
 // behind is at, but not before the completions of the queue pair that are
-// listed already and will be visible.
+// listed already and will be visible, and those of what UC and UD have sent.
 func (f *Fabric) behind(h *QP, at sim.Time) sim.Time {
 	if c := h.sendCQ; c != nil {
 		for k := c.head; k != c.tail; k++ {
 			if v := &f.verbs[c.ring[k&uint32(len(c.ring)-1)].verb]; v.q == h && v.flags&delivery == 0 {
 				at = max(at, v.mark)
+			}
+		}
+	}
+	if h.transport != RC {
+		for i := range f.verbs {
+			if v := &f.verbs[i]; v.q == h && v.flags&(ticket|listed|delivery) == ticket && v.status == Success {
+				at = max(at, v.mark+f.cost.oneWay)
 			}
 		}
 	}

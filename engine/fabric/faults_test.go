@@ -204,7 +204,7 @@ func (x *faults) complete(q *faultyPair, e *CQE) {
 	case e.Status != Success && q.failed < 0:
 		q.failed = id
 	case e.Status != Success:
-	case !q.signaled[id] || q.Transport() == RC && (q.failed >= 0 || id <= q.confirmed):
+	case !q.signaled[id] || q.failed >= 0 || id <= q.confirmed:
 		x.fail("%v pair: success of %d behind that of %d and the failure of %d", q.Transport(), id, q.confirmed, q.failed)
 	default:
 		q.confirmed = id
