@@ -77,17 +77,20 @@ func (c *CQ) Len() int {
 	return int(n)
 }
 
-// Coming is the ID of the k-th oldest completion, visible or not: completions
-// are listed some 300 ns before they are visible. It is for asking the host for
-// what their handling needs (sim.Ahead); nothing else may depend on it. What Poll
-// needs it asks for itself.
+// Coming is the ID of the k-th oldest completion, if it is visible by the time of the
+// events that sim.Ahead shows. It is for asking the host for what their handling
+// needs; nothing else may depend on it.
 func (c *CQ) Coming(k int) (id uint64, ok bool) {
 	if uint32(k) >= c.tail-c.head {
 		return 0, false
 	}
 	l := &c.ring[(c.head+uint32(k))&uint32(len(c.ring)-1)]
-	c.fab.aheadVerb(l.verb)
-	return l.id, true
+	return l.id, l.at <= c.fab.sim.Now()+sim.AheadBy
+}
+
+// AheadPoll asks the host for what Poll needs of the k-th oldest completion.
+func (c *CQ) AheadPoll(k int) {
+	c.fab.aheadVerb(c.ring[(c.head+uint32(k))&uint32(len(c.ring)-1)].verb)
 }
 
 // Poll moves completions to out, oldest first, and returns how many. It frees

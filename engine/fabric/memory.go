@@ -18,9 +18,8 @@ type Memory struct {
 	limit   Addr     // end of buf
 	reserve Addr     // end of what is reserved, above limit
 	pending []uint64 // by block: its bytes are not made yet
-	some    []uint64 // by word of pending: some of its blocks are
 	regions []region
-	home    []uint8 // socket of each 2 MB page, and onNVM
+	home    []uint8 // socket of each 2 MB page, and what else there is to say of it
 	nvm     nvmSpace
 	durable *durability // nil: nobody asks what a crash leaves
 	down    bool        // crashed: nothing changes it
@@ -105,14 +104,15 @@ func (m *Memory) Alloc(a Alloc) (Addr, error) {
 	if a.NVM {
 		m.place(from, a)
 	}
-	words := int(m.top >> wordShift) // 2 MB are whole words, also of some
+	words := int(m.top >> wordShift) // 2 MB are whole words
 	m.pending = slices.Grow(m.pending, words-len(m.pending))[:words]
-	m.some = slices.Grow(m.some, words/64-len(m.some))[:words/64]
 	if a.Fill != nil {
 		r := region{from, from + roundUp(a.Bytes, blockBytes), a.Fill}
 		m.regions = append(m.regions, r)
 		setBits(m.pending, r.from>>blockShift, r.to>>blockShift)
-		setBits(m.some, r.from>>wordShift, roundUp(r.to, 1<<wordShift)>>wordShift)
+		for p := from >> hugeShift; p < m.top>>hugeShift; p++ {
+			m.home[p] |= filled
+		}
 	}
 	return from, nil
 }
@@ -154,7 +154,7 @@ func (m *Memory) settle(from, to Addr, socket int) {
 // Home is the socket of an address: the index of its home RNIC.
 func (m *Memory) Home(a Addr) int {
 	if p := a >> hugeShift; p < Addr(len(m.home)) {
-		return int(m.home[p] &^ onNVM)
+		return int(m.home[p] &^ (onNVM | filled))
 	}
 	return 0
 }
@@ -166,13 +166,17 @@ func (m *Memory) Bytes(a Addr, n int) []byte {
 	if end > m.top || a < 1<<hugeShift || end < a {
 		panic(fmt.Sprintf("fabric: machine %d has no bytes at %#x..%#x", m.machine, a, end))
 	}
-	for w := a >> wordShift; w <= (end-1)>>wordShift; w++ {
-		if m.some[w>>6]>>(w&63)&1 != 0 {
-			m.materialize(w, a>>blockShift, (end-1)>>blockShift)
+	for p := a >> hugeShift; p <= (end-1)>>hugeShift; p++ {
+		if m.home[p]&filled != 0 {
+			m.materialize(a>>blockShift, (end-1)>>blockShift)
+			break
 		}
 	}
 	return m.buf[a:end:end]
 }
+
+// filled marks a page's socket when the page is of an allocation with a fill function.
+const filled = 0x40
 
 // wordShift is that of the bytes of a word of pending.
 const wordShift = blockShift + 6
@@ -184,19 +188,28 @@ func (m *Memory) Materialized(a Addr) bool {
 	return a < m.top && m.pending[b>>6]>>(b&63)&1 == 0
 }
 
-// materialize makes the blocks from first to last that are pending in word w.
-func (m *Memory) materialize(w, first, last Addr) {
-	first, last = max(first, w<<6), min(last, w<<6|63)
-	for x := m.pending[w] & (^uint64(0) << (first & 63)) & (^uint64(0) >> (63 - last&63)); x != 0; x &= x - 1 {
-		b := Addr(bits.TrailingZeros64(x))
-		m.pending[w] &^= 1 << b
-		a := (w<<6 | b) << blockShift
-		i := sort.Search(len(m.regions), func(i int) bool { return m.regions[i].to > a })
-		m.regions[i].fill((a-m.regions[i].from)>>blockShift, m.buf[a:a+blockBytes:a+blockBytes])
+// materialize makes the blocks from first to last that are pending.
+func (m *Memory) materialize(first, last Addr) {
+	for w := first >> 6; w <= last>>6; w++ {
+		x := m.pending[w]
+		if w == first>>6 {
+			x &= ^uint64(0) << (first & 63)
+		}
+		if w == last>>6 {
+			x &= ^uint64(0) >> (63 - last&63)
+		}
+		for ; x != 0; x &= x - 1 {
+			m.fillBlock(w<<6 | Addr(bits.TrailingZeros64(x)))
+		}
 	}
-	if m.pending[w] == 0 {
-		m.some[w>>6] &^= 1 << (w & 63)
-	}
+}
+
+// fillBlock makes the bytes of a block.
+func (m *Memory) fillBlock(b Addr) {
+	m.pending[b>>6] &^= 1 << (b & 63)
+	a := b << blockShift
+	i := sort.Search(len(m.regions), func(i int) bool { return m.regions[i].to > a })
+	m.regions[i].fill((a-m.regions[i].from)>>blockShift, m.buf[a:a+blockBytes:a+blockBytes])
 }
 
 // close gives the address space back.

@@ -45,11 +45,11 @@ func (c *Co) AheadPost(m int) {
 }
 
 const (
-	workerLines = 4 // of Worker: what every turn needs
+	workerLines = 6 // of Worker: what every turn needs
 	coLines     = 3 // of Co: before its ledger
 
 	// comingMax is how many completions of a turn are looked at.
-	comingMax = 4
+	comingMax = 16
 )
 
 // aheadWorker asks for the worker and its completion queue.
@@ -62,19 +62,26 @@ func (cl *Cluster) aheadWorker(a uint32) {
 // completions are about, and for the coroutines that will go on.
 func (cl *Cluster) aheadCompletions(a uint32) {
 	w := cl.workers[a&0xffff]
+	if a>>16 != w.gen&0xffff {
+		return
+	}
 	if c := w.current; c != nil {
 		cl.sim.AheadResume(cl.hints[c.id].proc)
 		return
 	}
+	messages := 0
 	for k := range comingMax {
 		id, ok := w.cq.Coming(k)
 		if !ok {
 			return
 		}
+		w.cq.AheadPoll(k)
 		if id&recvFlag != 0 {
 			_, b := w.buffers.recvBuffer(int(id &^ recvFlag))
 			sim.PrefetchLines(unsafe.Pointer(&b[0]), 2)
-			cl.sim.AheadResume(cl.hints[w.handler.id].proc)
+			if messages++; messages == 1 {
+				cl.sim.AheadResume(cl.hints[w.handler.id].proc)
+			}
 			continue
 		}
 		sim.Prefetch(unsafe.Pointer(cl.pair(id)))
@@ -92,7 +99,7 @@ func (cl *Cluster) aheadCompletions(a uint32) {
 // aheadUse asks for what the coroutines lead to.
 func (cl *Cluster) aheadUse(a uint32) {
 	w := cl.workers[a&0xffff]
-	if w.current != nil {
+	if w.current != nil || a>>16 != w.gen&0xffff {
 		return
 	}
 	for k := range comingMax {

@@ -31,30 +31,30 @@ type Worker struct {
 	dirty   []*queuePair // with pending posts
 	rc      []*queuePair // by peer, then emulated; Cluster.perPeer each
 	cpu     fabric.CPUCosts
-
-	mc      *machine
 	hw      *fabric.Machine
-	id      int // in the cluster
-	thread  int // on the machine
 	core    int
-	home    int // its socket's RNIC
-	cos     []*Co
-	handler *Co // runs requests to completion
-	job     job // that it works on
+	rings   *rings // nil: none
+	ud      *queuePair
+	out     []*channel // by machine: to our mate there
+	debts   int        // channels on which owedWaiting receipts are owed, or more
+	held    []*Co      // wait for room
+	handler *Co        // runs requests to completion
 
-	ud       *queuePair
-	out      []*channel // by machine: to our mate there
+	mc     *machine
+	id     int // in the cluster
+	thread int // on the machine
+	home   int // its socket's RNIC
+	cos    []*Co
+	job    job // that the handler works on
+
 	buffers  buffers
 	refill   []fabric.RecvWR
 	messages messages
 	answer   []byte // where handlers write their reply
-	rings    *rings // nil: none
 
 	patience    patience     // with others
 	tickAt      Time         // when the next tick is, while ticking
 	unconfirmed int          // passive requests without receipt
-	debts       int          // channels on which owedWaiting receipts are owed, or more
-	held        []*Co        // wait for room
 	kept        []fabric.CQE // batch of an interrupted turn
 	turn        []int        // round robin over rc[peer]
 	cross       []*queuePair // by peer: to the RNIC that is not ours

@@ -128,6 +128,10 @@ const (
 	recent = apart*(rounds-1) + 1 // buckets remembered
 )
 
+// AheadBy is how far ahead of its time an event is when the functions of Ahead see it,
+// at most.
+const AheadBy Time = (seen + 1) << bucketShift
+
 // glance is what the functions of Ahead are shown of a bucket.
 type glance struct {
 	bucket int64
