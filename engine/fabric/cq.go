@@ -1,6 +1,8 @@
 package fabric
 
 import (
+	"unsafe"
+
 	"drtmx/engine/metrics"
 	"drtmx/engine/sim"
 )
@@ -91,6 +93,12 @@ func (c *CQ) Coming(k int) (id uint64, ok bool) {
 // AheadPoll asks the host for what Poll needs of the k-th oldest completion.
 func (c *CQ) AheadPoll(k int) {
 	c.fab.aheadVerb(c.ring[(c.head+uint32(k))&uint32(len(c.ring)-1)].verb)
+}
+
+// Sender is the machine that the k-th oldest completion, of a message, came from:
+// for the same use as Coming.
+func (c *CQ) Sender(k int) uint16 {
+	return unpackAH(c.fab.verbs[c.ring[(c.head+uint32(k))&uint32(len(c.ring)-1)].verb].b).Machine
 }
 
 // Poll moves completions to out, oldest first, and returns how many. It frees
@@ -196,6 +204,9 @@ func (c *CQ) push(i uint32, v *verb, at sim.Time) bool {
 	}
 	return true
 }
+
+// aheadPush asks the host for the place of the next completion.
+func (c *CQ) aheadPush() { sim.Prefetch(unsafe.Pointer(&c.ring[c.tail&uint32(len(c.ring)-1)])) }
 
 func (c *CQ) grow() {
 	old := c.ring

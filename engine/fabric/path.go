@@ -120,7 +120,9 @@ func (f *Fabric) pump(h *QP) {
 			return
 		}
 		v.flags &^= held
-		h.sqHead = v.next
+		if h.sqHead = v.next; h.sqHead != none {
+			f.aheadHead(h.sqHead)
+		}
 		if v.op.reads() {
 			h.outstanding++
 		}
@@ -204,6 +206,9 @@ func (f *Fabric) onAnswer(i uint32) {
 	v := &f.verbs[i]
 	h := v.q
 	n, c := h.nic, &f.cost
+	if h.sendCQ != nil {
+		h.sendCQ.aheadPush()
+	}
 	if v.flags&entered == 0 {
 		f.enter(n, v, now, f.responseTime(v))
 	}

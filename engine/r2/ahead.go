@@ -16,7 +16,7 @@ func (cl *Cluster) lookAhead() {
 // hint is where a coroutine's memory is, without touching it.
 type hint struct {
 	co    *Co
-	proc  uint32
+	proc  *sim.Proc
 	use   unsafe.Pointer // see Co.Ahead
 	lines int
 	more  func()
@@ -50,6 +50,8 @@ const (
 
 	// comingMax is how many completions of a turn are looked at.
 	comingMax = 16
+
+	channelLines = int((unsafe.Sizeof(channel{}) + lineBytes - 1) / lineBytes)
 )
 
 // aheadWorker asks for the worker and its completion queue.
@@ -66,10 +68,9 @@ func (cl *Cluster) aheadCompletions(a uint32) {
 		return
 	}
 	if c := w.current; c != nil {
-		cl.sim.AheadResume(cl.hints[c.id].proc)
+		cl.hints[c.id].proc.Ahead()
 		return
 	}
-	messages := 0
 	for k := range comingMax {
 		id, ok := w.cq.Coming(k)
 		if !ok {
@@ -79,16 +80,14 @@ func (cl *Cluster) aheadCompletions(a uint32) {
 		if id&recvFlag != 0 {
 			_, b := w.buffers.recvBuffer(int(id &^ recvFlag))
 			sim.PrefetchLines(unsafe.Pointer(&b[0]), 2)
-			if messages++; messages == 1 {
-				cl.sim.AheadResume(cl.hints[w.handler.id].proc)
-			}
+			w.serving.Ahead()
 			continue
 		}
 		sim.Prefetch(unsafe.Pointer(cl.pair(id)))
 		if n, ok := waiterID(id); ok {
 			h := &cl.hints[n]
 			sim.PrefetchLines(unsafe.Pointer(h.co), coLines)
-			cl.sim.AheadResume(h.proc)
+			h.proc.Ahead()
 			if h.use != nil {
 				sim.PrefetchLines(h.use, h.lines)
 			}
@@ -96,23 +95,37 @@ func (cl *Cluster) aheadCompletions(a uint32) {
 	}
 }
 
-// aheadUse asks for what the coroutines lead to.
+// aheadUse asks for what the coroutines lead to, and for the channels of messages.
 func (cl *Cluster) aheadUse(a uint32) {
 	w := cl.workers[a&0xffff]
-	if w.current != nil || a>>16 != w.gen&0xffff {
+	if a>>16 != w.gen&0xffff {
 		return
 	}
+	if c := w.current; c != nil {
+		cl.hints[c.id].proc.AheadResume()
+		return
+	}
+	messages := 0
 	for k := range comingMax {
 		id, ok := w.cq.Coming(k)
 		if !ok {
-			return
+			break
+		}
+		if id&recvFlag != 0 {
+			messages++
+			sim.PrefetchLines(unsafe.Pointer(w.out[w.cq.Sender(k)]), channelLines)
+			continue
 		}
 		if n, ok := waiterID(id); ok {
 			h := &cl.hints[n]
+			h.proc.AheadResume()
 			sim.PrefetchLines(unsafe.Pointer(&h.co.spent.rows[h.co.phase]), 2)
 			if h.more != nil {
 				h.more()
 			}
 		}
+	}
+	if messages > 0 {
+		w.serving.AheadResume()
 	}
 }

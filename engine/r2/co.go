@@ -80,7 +80,10 @@ func newCo(w *Worker, index int, name string, body func(*Co)) *Co {
 // begin makes the coroutine's process, which runs its body from the start.
 func (c *Co) begin() {
 	c.proc = c.w.cl.sim.Go(c.name, func(*sim.Proc) { c.body(c) })
-	c.w.cl.hints[c.id].proc = c.proc.ID()
+	c.w.cl.hints[c.id].proc = c.proc
+	if c.index < 0 {
+		c.w.serving = c.proc
+	}
 }
 
 // Machine is the machine it runs on.

@@ -110,7 +110,7 @@ func (w *Worker) addQP(qp *fabric.QP, depth int) *queuePair {
 // waiter is the coroutine that waits for a work request, by its id; nil: nobody.
 func (cl *Cluster) waiter(id uint64) *Co {
 	if n, ok := waiterID(id); ok {
-		return cl.cos[n]
+		return cl.hints[n].co
 	}
 	return nil
 }

@@ -38,14 +38,15 @@ type Worker struct {
 	out     []*channel // by machine: to our mate there
 	debts   int        // channels on which owedWaiting receipts are owed, or more
 	held    []*Co      // wait for room
-	handler *Co        // runs requests to completion
+	serving *sim.Proc  // the handler's
 
-	mc     *machine
-	id     int // in the cluster
-	thread int // on the machine
-	home   int // its socket's RNIC
-	cos    []*Co
-	job    job // that the handler works on
+	handler *Co // runs requests to completion
+	mc      *machine
+	id      int // in the cluster
+	thread  int // on the machine
+	home    int // its socket's RNIC
+	cos     []*Co
+	job     job // that the handler works on
 
 	buffers  buffers
 	refill   []fabric.RecvWR

@@ -12,14 +12,16 @@ import (
 // Proc is a process: straight-line code that waits in virtual time. It is a
 // coroutine, so it runs only while a handler has resumed it.
 type Proc struct {
-	s     *Sim
-	next  func() (struct{}, bool)
-	yield func(struct{}) bool
-	done  bool
-	id    uint32
+	parked // first: see AheadResume
+	s      *Sim
+	next   func() (struct{}, bool)
+	yield  func(struct{}) bool
+	done   bool
+	id     uint32
 
 	name string
 	stop func()
+	_    [24]byte // two lines of the host's memory
 }
 
 // PanicError is a panic in a process or handler, with the stack of the culprit.
@@ -54,7 +56,7 @@ func (s *Sim) Go(name string, body func(*Proc)) *Proc {
 	p := &Proc{s: s, name: name, id: uint32(len(s.procs))}
 	p.next, p.stop = iter.Pull(func(yield func(struct{}) bool) {
 		p.yield = yield
-		s.parked[p.id].yield = uintptr(*(*unsafe.Pointer)(unsafe.Pointer(&p.yield)))
+		p.yields = uintptr(*(*unsafe.Pointer)(unsafe.Pointer(&p.yield)))
 		returned := false
 		defer func() {
 			p.done = true
@@ -71,8 +73,8 @@ func (s *Sim) Go(name string, body func(*Proc)) *Proc {
 		body(p)
 		returned = true
 	})
+	p.goesOn = closure(p.next)
 	s.procs = append(s.procs, p)
-	s.parked = append(s.parked, parked{next: closure(p.next)})
 	return p
 }
 
@@ -104,8 +106,7 @@ func (p *Proc) Park() {
 		panic(fmt.Sprintf("sim: process %s parked from outside", p.name))
 	}
 	var here byte
-	k := &p.s.parked[p.id]
-	k.routine, k.stack = routine(), uintptr(unsafe.Pointer(&here))
+	p.routine, p.stack = routine(), uintptr(unsafe.Pointer(&here))
 	if !p.yield(struct{}{}) {
 		panic(errStopped)
 	}
@@ -115,8 +116,8 @@ func (p *Proc) Park() {
 // moved since; then the wrong lines are asked for.
 type parked struct {
 	routine, stack uintptr
-	yield          uintptr
-	next           [3]uintptr // the function, and the two words it captured
+	yields         uintptr
+	goesOn         [3]uintptr // the function, and the two words it captured
 }
 
 // closure is where iter.Pull's function to go on is, and what it captured. Should it
@@ -127,15 +128,14 @@ func closure(next func() (struct{}, bool)) [3]uintptr {
 	return [3]uintptr{uintptr(at), words[1], words[2]}
 }
 
-// ID numbers the processes of a Sim from 0, in the order of Go.
-func (p *Proc) ID() uint32 { return p.id }
+// Ahead asks the host for what AheadResume needs.
+func (p *Proc) Ahead() { Prefetch(unsafe.Pointer(p)) }
 
-// AheadResume asks the host for the memory that the next Resume of a process
-// will need. It has no effect on the simulation.
-func (s *Sim) AheadResume(id uint32) {
-	if p := &s.parked[id]; p.routine != 0 {
-		Prefetch(unsafe.Pointer(s.procs[id]))
-		prefetchParked(p)
+// AheadResume asks the host for the memory that the next Resume will need. It has
+// no effect on the simulation.
+func (p *Proc) AheadResume() {
+	if p.routine != 0 {
+		prefetchParked(&p.parked)
 	}
 }
 
@@ -189,6 +189,6 @@ func (p *Proc) unwind() {
 	s.running = p
 	p.stop()
 	s.running = nil
-	s.procs[p.id], s.parked[p.id] = nil, parked{}
-	p.done = true
+	s.procs[p.id] = nil
+	p.done, p.parked = true, parked{}
 }

@@ -73,7 +73,6 @@ type Sim struct {
 	heap  heap // used when wheel is nil
 
 	procs   []*Proc
-	parked  []parked // by process
 	running *Proc
 }
 
