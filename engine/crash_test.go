@@ -323,7 +323,7 @@ func crashes(s *System, steps, who []int) error {
 		}
 	}
 	heal, live := int64(500_000), int64(600_000) // longer than any break behind an error
-	if s.values["fault.drop"] != 0.0 {           // what is lost is asked for again after up to eight times 200 us, perhaps several times
+	if s.values["fault.drop"] != 0.0 {           // what is lost is asked for again after 200 us or more, and if that is lost after twice the time
 		heal, live = 4_000_000, 4_000_000
 	}
 	if err := s.Advance(heal); err != nil {

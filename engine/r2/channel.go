@@ -87,6 +87,7 @@ type channel struct {
 	acked        uint32
 	address      fabric.AH    // of the peer
 	stalled      *[]*Co       // nil: nobody ever was
+	patience     *patience    // nil: nothing was ever repeated
 	rings        *remoteRings // nil: all messages are datagrams
 
 	// Requests from there.
@@ -190,7 +191,7 @@ func (ch *channel) acknowledge(w *Worker, low uint32) {
 		}
 		if k := ch.call(ch.acked); k.passive && !k.answered {
 			k.answered = true
-			w.heard(k)
+			w.heard(ch, k)
 			w.unconfirmed--
 			if f := w.cl.receipts[k.rpc]; f != nil {
 				f(w.mc.id, w.thread, ch.peer.mc.id, k.message)

@@ -394,7 +394,7 @@ func TestSilentMachine(t *testing.T) {
 			cut(i == 0)
 		}
 	})
-	b.run(10 * sim.Millisecond)
+	b.run(100 * sim.Millisecond)
 	if len(errs) != 3*RequestWindow || !errors.Is(errs[1], ErrUnreachable) {
 		t.Fatalf("%d requests ended: %v", len(errs), b.cl.Waiting(2))
 	}

@@ -40,9 +40,9 @@
 //
 // Datagrams may be lost, so each pair of threads keeps a channel with
 // sequence numbers: requests are retransmitted until answered (or, passive,
-// until acknowledged), after a time that follows what answers take; the
-// receiver drops duplicates and repeats the reply it kept. A handler's effect
-// happens exactly once. The header is the original's 32 bits (type, rpc id,
+// until acknowledged), after a time that follows what answers take, and that
+// doubles while there are none (RFC 6298); the receiver drops duplicates and repeats
+// the reply it kept. A handler's effect happens exactly once. The header is the original's 32 bits (type, rpc id,
 // payload size, coroutine) and 32 more for sequence, cumulative
 // acknowledgement and the oldest unanswered request.
 //
@@ -71,8 +71,8 @@
 // while it is down. Nobody waits for passive requests: those that a crash leaves
 // unconfirmed are counted (Lost). What a machine that is gone had asked for is
 // served, and the reply finds nobody. An RPC that a machine leaves unanswered
-// although it is not known to be down is given up after 64 repetitions; requests
-// behind it go on, and it may have been served.
+// although it is not known to be down is given up after 64 repetitions, which take
+// most of a second; requests behind it go on, and it may have been served.
 //
 // Restart is the instant at which the machine's program starts again; how long it
 // boots is for whoever restarts it to decide. Then it makes its connections: each
@@ -92,7 +92,7 @@
 //     as its least recently used ones.
 //   - After 2048 requests in a row to one thread were given up, sequence numbers
 //     repeat: a machine that is silent, and not down, must not be so for longer than
-//     some 200 ms.
+//     some 12 s.
 //   - Requests go to the thread of the same index on the other machine.
 //   - One completion queue per worker serves all its queue pairs; the
 //     original polls the receive queue separately.
@@ -101,6 +101,8 @@
 //     other RNIC use one further queue pair per peer, made at first use.
 //   - Of the way of a message into a ring no milestones are known: the whole wait
 //     for a reply counts as polling.
+//   - A request waits at most 64 times Config.ResendAfter, 12.8 ms, for its answer before
+//     it is repeated. A machine that takes longer for each is asked several times for all.
 //   - RPC messages are at most Config.MaxMessage bytes, header included.
 //   - They are inlined while their queue pair has room, which is 124 bytes in a UD pair
 //     that was made for 64, as drivers grant it. Whether the original's program uses

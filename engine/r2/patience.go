@@ -1,17 +1,25 @@
 package r2
 
 // maxPatience is how many times Config.ResendAfter a thread waits at most.
-const maxPatience = 8
+const maxPatience = 64
 
 // patience is how long a thread waits for an answer or a receipt before it repeats a
 // request: the mean of what answers took and four times their deviation, as a
 // retransmission timer is computed in RFC 6298. A fixed time is too short under load:
 // threads that compute for tens of microseconds per transaction get round to a
 // request after hundreds, and repetitions only add to what they have to do.
-type patience struct{ mean, deviation Time }
+//
+// The peers of a thread share one, until the first repetition to one of them: from
+// then on that channel has its own, for one machine may be slow and the others not.
+// It is doubled when it was too short, and stays so until a request is answered that
+// was not repeated: of the others nobody knows which copy the answer is to.
+type patience struct {
+	mean, deviation Time
+	doublings       int
+	doubled         Time // the last time
+}
 
-// took notes the time from the first sending to the answer, repetitions included (each
-// at least the least), so that waiting that was too short is seen too.
+// took notes the time from sending to the answer.
 func (p *patience) took(t Time) {
 	if p.mean == 0 {
 		p.mean, p.deviation = t, t/2
@@ -25,13 +33,42 @@ func (p *patience) took(t Time) {
 	p.deviation += (off - p.deviation) / 4
 }
 
-// resendAfter is what the thread has of it now.
-func (w *Worker) resendAfter() Time {
-	least := w.cl.cfg.ResendAfter
-	return max(least, min(w.patience.mean+4*w.patience.deviation, maxPatience*least))
+// resendAfter is what it is now, at least the time given, of which the timer's tick is
+// a quarter.
+func (p *patience) resendAfter(least Time) Time {
+	return min(max(least, p.mean+max(4*p.deviation, least/4))<<p.doublings, maxPatience*least)
+}
+
+// resendAfter is how long a request on a channel waits now.
+func (w *Worker) resendAfter(ch *channel) Time {
+	p := ch.patience
+	if p == nil {
+		p = &w.patience
+	}
+	return p.resendAfter(w.cl.cfg.ResendAfter)
 }
 
 // heard notes that a request has its answer or receipt.
-func (w *Worker) heard(k *call) {
-	w.patience.took(w.local - k.sentAt + Time(k.tries)*w.cl.cfg.ResendAfter)
+func (w *Worker) heard(ch *channel, k *call) {
+	switch p := ch.patience; {
+	case k.tries > 0:
+	case p == nil:
+		w.patience.took(w.local - k.sentAt)
+	default:
+		p.took(w.local - k.sentAt)
+		p.doublings = 0
+	}
+}
+
+// overdue notes that a request is to be repeated. The others that went out before the
+// last doubling tell nothing new.
+func (w *Worker) overdue(ch *channel, k *call) {
+	if ch.patience == nil {
+		p := w.patience
+		ch.patience = &p
+	}
+	if p := ch.patience; k.sentAt >= p.doubled && w.resendAfter(ch) < maxPatience*w.cl.cfg.ResendAfter {
+		p.doublings++
+		p.doubled = w.local
+	}
 }

@@ -3,38 +3,132 @@ package r2
 import (
 	"testing"
 
+	"drtmx/engine/fabric"
+	"drtmx/engine/metrics"
 	"drtmx/engine/sim"
 )
 
-// Answers that take long raise the patience above them, however much of the waiting
-// was repetition, and quick ones let it fall back to the least.
+// Answers that take long raise the patience above them, and quick ones let it fall
+// back to the least.
 func TestPatience(t *testing.T) {
 	const us = sim.Microsecond
-	w := &Worker{cl: &Cluster{cfg: Config{ResendAfter: 200 * us}}}
-	if got := w.resendAfter(); got != 200*us {
-		t.Errorf("at first %d us", got/us)
+	w, ch := &Worker{cl: &Cluster{cfg: Config{ResendAfter: 200 * us}}}, &channel{}
+	want := func(what string, least, most Time) {
+		t.Helper()
+		if got := w.resendAfter(ch); got < least*us || got > most*us {
+			t.Errorf("%d us %s, want %d to %d", got/us, what, least, most)
+		}
 	}
+	want("at first", 200, 200)
 	for range 100 {
-		w.heard(&call{sentAt: -500 * us})
+		w.heard(ch, &call{sentAt: -500 * us})
 	}
-	if got := w.resendAfter(); got < 500*us || got > 600*us {
-		t.Errorf("%d us after answers of 500", got/us)
-	}
-	slow := w.patience.mean
-	w.heard(&call{sentAt: -100 * us, tries: 3}) // the last repetition was answered at once
-	if w.patience.mean <= slow {
-		t.Errorf("mean of %d us after three repetitions of %d", w.patience.mean/us, slow/us)
-	}
+	want("after answers of 500", 500, 600)
 	for range 1000 {
-		w.heard(&call{sentAt: -10 * us})
+		w.heard(ch, &call{sentAt: -10 * us})
 	}
-	if got := w.resendAfter(); got != 200*us {
-		t.Errorf("%d us after quick answers", got/us)
+	want("after quick answers", 200, 200)
+	for range 100 {
+		w.heard(ch, &call{sentAt: -sim.Second})
+	}
+	want("at most", maxPatience*200, maxPatience*200)
+}
+
+// Waiting that was too short is doubled, once for all requests that went out before it
+// was, on this channel alone; until one is answered that was not repeated.
+func TestPatienceDoubles(t *testing.T) {
+	const us = sim.Microsecond
+	w, ch := &Worker{cl: &Cluster{cfg: Config{ResendAfter: 200 * us}}}, &channel{}
+	for _, step := range []struct {
+		at, sent Time
+		want     Time
+	}{{200, 0, 400}, {250, 50, 400}, {600, 200, 800}, {700, 300, 800}, {1400, 600, 1600}} {
+		w.local = step.at * us
+		w.overdue(ch, &call{sentAt: step.sent * us})
+		if got := w.resendAfter(ch); got != step.want*us {
+			t.Errorf("%d us at %d, when what was sent at %d was overdue, want %d", got/us, step.at, step.sent, step.want)
+		}
+	}
+	w.heard(ch, &call{sentAt: w.local - 10*us, tries: 1})
+	if got := w.resendAfter(ch); got != 1600*us {
+		t.Errorf("%d us when a repetition is answered", got/us)
+	}
+	if got := w.resendAfter(&channel{}); got != 200*us {
+		t.Errorf("%d us on another channel", got/us)
+	}
+	w.heard(ch, &call{sentAt: w.local - 10*us})
+	if got := w.resendAfter(ch); got != 200*us {
+		t.Errorf("%d us when a request is answered at once", got/us)
 	}
 	for range 100 {
-		w.heard(&call{sentAt: -sim.Second})
+		w.overdue(ch, &call{sentAt: w.local})
 	}
-	if got := w.resendAfter(); got != maxPatience*200*us {
+	if got := w.resendAfter(ch); got != maxPatience*200*us {
 		t.Errorf("%d us at most", got/us)
+	}
+}
+
+// A machine whose RNIC is a hundred times slower takes milliseconds for what it is
+// asked. Nobody gives it up, and after a while nobody asks twice.
+func TestSlowMachineIsNotAskedTwice(t *testing.T) {
+	b := newBed(t, 3, Config{Threads: 4, Coroutines: 64, MaxMessage: 256}, fabric.Config{NICs: 1})
+	b.cl.Handle(3, func(c *Co, _ Peer, req, rep []byte) int { return copy(rep, req) })
+	b.f.Machine(0).NICs[0].SetSlowdown(9900)
+	answered := uint64(0)
+	for m := range 3 {
+		for i := range 4 * 64 {
+			b.cl.Spawn(m, i%4, func(c *Co) {
+				c.Phase(all(metrics.Execution))
+				for {
+					c.Reset()
+					for j := range 4 {
+						c.Call((m+1+j%2)%3, 3, make([]byte, 200))
+					}
+					if err := c.Wait(); err != nil {
+						t.Error(err)
+					}
+					answered += 4
+				}
+			})
+		}
+	}
+	b.run(80 * sim.Millisecond)
+	before, from := b.f.Counts().Posted[fabric.Send], answered
+	b.run(20 * sim.Millisecond)
+	sent, n := b.f.Counts().Posted[fabric.Send]-before, answered-from
+	if n < 5000 || sent > 2*n+n/10 {
+		t.Errorf("%d requests are answered, with %d messages", n, sent)
+	}
+}
+
+// What waits for room in the send queue is not repeated: it has not been sent once.
+func TestWaitingForTheSendQueueIsNotRepeated(t *testing.T) {
+	const machines = 16
+	b := newBed(t, machines, Config{Threads: 1, Coroutines: machines}, fabric.Config{NICs: 1, LossPPM: 1_000_000})
+	b.f.Machine(0).NICs[0].SetSlowdown(9900)
+	for m := 1; m < machines; m++ {
+		b.cl.Spawn(0, 0, func(c *Co) {
+			c.Phase(all(metrics.Execution))
+			for range RequestWindow {
+				c.Call(m, 3, make([]byte, 8))
+			}
+			c.Wait()
+		})
+	}
+	const asked = (machines - 1) * RequestWindow
+	q := b.cl.workers[0].ud
+	b.run(500 * sim.Microsecond) // the first are overdue
+	if q.posted >= asked {
+		t.Fatal("nothing waits for room")
+	}
+	for q.posted < asked {
+		b.run(50 * sim.Microsecond)
+		if q.posted < asked && q.tail != asked {
+			t.Fatalf("%d requests have not been sent, and %d are repeated", asked-q.posted, q.tail-asked)
+		}
+	}
+	b.run(sim.Millisecond)
+	if q.tail == asked {
+		t.Error("nothing is repeated when all has been sent")
 	}
 }

@@ -178,7 +178,7 @@ func (w *Worker) answered(ch *channel, seq uint32, payload []byte, back *metrics
 		return
 	}
 	k.answered = true
-	w.heard(k)
+	w.heard(ch, k)
 	k.reply.B = k.co.Buf(len(payload)).B
 	copy(k.reply.B, payload)
 	w.charge(w.copyCost(len(payload)))
@@ -376,14 +376,13 @@ func (w *Worker) tick() {
 		return
 	}
 	w.ticking = false
-	after := w.resendAfter()
 	for _, ch := range w.chans {
 		open := ch.next != ch.oldest
 		if !open && ch.owed == 0 {
 			continue
 		}
 		w.startTick()
-		if open && now-ch.call(ch.oldest).sentAt >= after ||
+		if open && now-ch.call(ch.oldest).sentAt >= w.resendAfter(ch) ||
 			ch.owed > 0 && now-ch.owedSince >= w.cl.cfg.ResendAfter/4 {
 			w.tickDue = true
 		}
@@ -394,15 +393,18 @@ func (w *Worker) tick() {
 }
 
 // retransmit repeats overdue requests and sends overdue receipts. Requests that
-// were repeated too often, or whose machine is down, end.
+// were repeated too often, or whose machine is down, end. While messages wait for room
+// in the send queue nothing is repeated: the copy before may be among them, and the
+// next would only lie behind it.
 func (w *Worker) retransmit() {
-	after := w.resendAfter()
+	room := w.ud.tail-w.ud.head <= uint32(w.ud.depth)
 	for _, ch := range w.chans {
 		if ch.peer.mc.life != running {
 			w.lose(ch)
 			continue
 		}
-		for s := ch.oldest; s != ch.next; s++ {
+		after := w.resendAfter(ch)
+		for s := ch.oldest; s != ch.next && room; s++ {
 			k := ch.call(s)
 			if k.answered || w.local-k.sentAt < after {
 				continue
@@ -411,6 +413,7 @@ func (w *Worker) retransmit() {
 				w.giveUp(ch, k)
 				continue
 			}
+			w.overdue(ch, k)
 			k.tries++
 			k.sentAt = w.local
 			w.request(ch, s, k, true, true)
