@@ -368,6 +368,31 @@ func TestRetryExceeded(t *testing.T) {
 	}
 }
 
+// What is posted behind a request that is given up is flushed and never executed, also
+// when nothing is lost any more.
+func TestNothingIsExecutedBehindWhatIsGivenUp(t *testing.T) {
+	b, x, _ := pairBed(t, Config{})
+	mem := b.f.Machine(1).Mem
+	b.f.Machine(0).Mem.Bytes(x.scratch, 1)[0] = 7
+	b.f.SetRCLoss(1_000_000)
+	second := x.write(2, 1, 1)
+	second.Remote += 64
+	x.postAll(x.rc[1], x.write(1, 1, 1), second)
+	for b.f.Counts().Retries < uint64(b.f.cost.retries) {
+		b.run(100 * sim.Nanosecond)
+	}
+	b.run(b.f.cost.recovery)
+	b.f.SetRCLoss(0)
+	b.run(sim.Millisecond)
+	expect(t, "completions", x.completions(), "1 WRITE transport retry counter exceeded", "2 WRITE work request flushed")
+	if got := mem.Bytes(b.data[1], 65); got[0] != 0 || got[64] != 0 {
+		t.Errorf("executed: the first %v, the second %v", got[0] != 0, got[64] != 0)
+	}
+	if b.f.InFlight() != 0 {
+		t.Errorf("%d verbs never ended", b.f.InFlight())
+	}
+}
+
 // A completion queue that is too small loses completions and the queue pair.
 func TestCompletionQueueOverrun(t *testing.T) {
 	b, x, y := pairBed(t, Config{})

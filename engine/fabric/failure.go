@@ -213,7 +213,7 @@ func (f *Fabric) vanish(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
 		delay = f.cost.timeout
 	}
 	if v.tries >= f.cost.retries {
-		f.sim.At(now+delay, f.kGiveUp, i)
+		f.stall(r, arriving, f.kGiveUp, i, now+delay)
 		return
 	}
 	v.tries++
@@ -230,6 +230,7 @@ func (f *Fabric) again(i uint32, at sim.Time) {
 // onGiveUp: the last retransmission stayed without an answer.
 func (f *Fabric) onGiveUp(i uint32) {
 	v := &f.verbs[i]
+	v.r.clear(arriving, i)
 	if v.flags&orphan != 0 {
 		f.give(i, v)
 		return

@@ -14,6 +14,10 @@ func (f *Fabric) onRx(i uint32) {
 	n := r.nic
 	if v.flags&entered == 0 {
 		f.enter(n, v, now, f.requestTime(r.transport, v))
+	} else if v.flags&orphan != 0 { // flushed while it was held up: nobody sends it again
+		r.clear(arriving, i)
+		f.give(i, v)
+		return
 	}
 	if !f.pass(r, arriving, f.kRx, i, v, now) {
 		return
