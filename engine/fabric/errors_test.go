@@ -393,6 +393,24 @@ func TestNothingIsExecutedBehindWhatIsGivenUp(t *testing.T) {
 	}
 }
 
+// A request that fails before it is sent waits for those before it, however long they
+// take, and does nothing meanwhile.
+func TestLocalProtectionBehindARetry(t *testing.T) {
+	b, x, _ := pairBed(t, Config{})
+	off := b.f.Machine(1).NICs[0]
+	off.SetDown(true)
+	bad := x.write(2, 1, 8)
+	bad.LKey = 77
+	x.postAll(x.rc[1], x.write(1, 1, 8), bad)
+	b.run(b.f.cost.timeout / 2)
+	if n := b.sim.Events(); n > 100 {
+		t.Errorf("%d events", n)
+	}
+	off.SetDown(false)
+	b.run(b.f.cost.timeout)
+	expect(t, "completions", x.completions(), "1 WRITE success", "2 WRITE local protection error")
+}
+
 // A completion queue that is too small loses completions and the queue pair.
 func TestCompletionQueueOverrun(t *testing.T) {
 	b, x, y := pairBed(t, Config{})

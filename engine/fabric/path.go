@@ -104,10 +104,8 @@ func (f *Fabric) pump(h *QP) {
 		if v.flags&(ready|waiting) != ready || v.op.reads() && h.outstanding >= h.limit {
 			return
 		}
-		if v.status != Success && h.transport == RC && f.underWay(h) { // those before it complete first
-			v.flags |= waiting
-			f.sim.At(now+f.cost.oneWay, f.kTx, i)
-			return
+		if v.status != Success && h.transport == RC && f.underWay(h) {
+			return // those before it complete first, and then onAnswer comes here
 		}
 		if n.fetch.Free > now && n.lacks(h) {
 			v.flags |= waiting
