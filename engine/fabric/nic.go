@@ -64,8 +64,9 @@ func (n *NIC) Machine() *Machine { return n.machine }
 // Socket is the socket it is attached to.
 func (n *NIC) Socket() int { return n.socket }
 
-// SetDown cuts the RNIC off: packets to it vanish until it is up again. RC
-// peers try again and fail in the end.
+// SetDown makes the RNIC deaf to others: their requests and messages vanish until it
+// is up again. RC peers try again and fail in the end. What it sends itself goes out,
+// and the answers reach it.
 func (n *NIC) SetDown(down bool) { n.off = down }
 
 // SetSlowdown makes the RNIC's pipelines take percent longer for every packet

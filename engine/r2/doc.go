@@ -42,9 +42,9 @@
 // sequence numbers: requests are retransmitted until answered (or, passive,
 // until acknowledged), after a time that follows what answers take, and that
 // doubles while there are none (RFC 6298); the receiver drops duplicates and repeats
-// the reply it kept. A handler's effect happens exactly once. The header is the original's 32 bits (type, rpc id,
-// payload size, coroutine) and 32 more for sequence, cumulative
-// acknowledgement and the oldest unanswered request.
+// the reply it kept. A handler's effect happens exactly once. The header is the
+// original's 32 bits (type, rpc id, payload size, coroutine) and 32 more for
+// sequence, cumulative acknowledgement and the oldest unanswered request.
 //
 // # RPC over TCP
 //
