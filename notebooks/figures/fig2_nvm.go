@@ -94,8 +94,8 @@ func payloadPlan(scale string, base engine.Knobs, read func(*engine.Result) (flo
 // atPayload is a point: large requests are few and need longer.
 func atPayload(scale string, n int) engine.Knobs {
 	k := engine.Knobs{"workload.payload": n}
-	if n >= 1024 && scale == Quick {
-		k["duration_ns"] = 1_000_000
+	if n >= 1024 && scale == Quick { // some hundred microseconds each, the first ones repeated
+		k["warmup_ns"], k["duration_ns"] = 2_000_000, 3_000_000
 	}
 	return k
 }
