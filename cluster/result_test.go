@@ -58,6 +58,22 @@ func sweptPoint(set Knobs, throughput float64) engine.SweepPoint {
 	return engine.SweepPoint{Set: set, Runs: []*engine.Result{r}}
 }
 
+// The table of a sweep keeps long names apart and writes values as they are typed.
+func TestSweepTable(t *testing.T) {
+	point := sweptPoint(Knobs{"fault.nic_slowdown_node": 1, "cache.bytes": 300_000_000}, 400)
+	s := &SweepResult{&engine.SweepResult{
+		Axes:   []engine.Axis{{Knob: "fault.nic_slowdown_node", Values: []any{1}}, {Knob: "cache.bytes", Values: []any{300_000_000}}},
+		Points: []engine.SweepPoint{point},
+	}}
+	rows := strings.Split(s.Table("throughput"), "\n")
+	if head := strings.Fields(rows[0]); !slices.Equal(head, []string{"fault.nic_slowdown_node", "cache.bytes", "throughput", "±"}) {
+		t.Errorf("%q", head)
+	}
+	if strings.Index(rows[0], "cache.bytes") != strings.Index(rows[1], "300MB") {
+		t.Errorf("a value is not below its name:\n%s\n%s", rows[0], rows[1])
+	}
+}
+
 // A sweep draws its intervals, quantities in their order, and choices by name.
 func TestSweepCharts(t *testing.T) {
 	s := &SweepResult{&engine.SweepResult{

@@ -134,8 +134,9 @@ func (s *SweepResult) Table(metrics ...string) string {
 
 func (s *SweepResult) table(metrics ...string) string {
 	var b strings.Builder
+	width := func(a engine.Axis) int { return max(16, len(a.Knob)+2) } // a long name and its neighbour stay two words
 	for _, a := range s.Raw.Axes {
-		fmt.Fprintf(&b, "%-16s", a.Knob)
+		fmt.Fprintf(&b, "%-*s", width(a), a.Knob)
 	}
 	for _, m := range metrics {
 		fmt.Fprintf(&b, "%16s", m)
@@ -144,7 +145,7 @@ func (s *SweepResult) table(metrics ...string) string {
 	for _, p := range s.Raw.Points {
 		b.WriteByte('\n')
 		for _, a := range s.Raw.Axes {
-			fmt.Fprintf(&b, "%-16v", p.Set[a.Knob])
+			fmt.Fprintf(&b, "%-*s", width(a), engine.Format(a.Knob, p.Set[a.Knob]))
 		}
 		if p.Error != "" {
 			b.WriteString(oneLine(p.Error))
