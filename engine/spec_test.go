@@ -85,6 +85,7 @@ func TestBadSpecs(t *testing.T) {
 		{"wrong type", "set: {nodes: many}", "nodes = many: must be a whole number"},
 		{"fraction", "set: {nodes: 2.5}", "nodes = 2.5: must be a whole number"},
 		{"out of range", "set: {nodes: 1000}", "nodes = 1000: must be from 2 to 64"},
+		{"out of range, in bytes", "set: {cache.bytes: 64KB}", "cache.bytes = 64KB: must be from 64KiB to 64GiB"},
 		{"bad choice", "set: {phase.lock: onesided}", "must be one of one-sided, two-sided, auto, did you mean one-sided?"},
 		{"bad preset", "preset: drtmh", "preset = drtmh: must be one of farm, drtm+r, fasst, drtm+h, did you mean drtm+h?"},
 		{"bad unit", "set: {window_ns: 5 parsecs}", "window_ns = 5 parsecs: must be a duration"},

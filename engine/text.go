@@ -35,7 +35,7 @@ func (r *Result) String() string {
 	}
 	for _, p := range phaseOrder {
 		if s, ok := r.Phases[p]; ok {
-			row("  "+p, "%8.3f us %5.1f %%  %.2f round trips", s.MeanUS, 100*s.Share, s.RoundTrips)
+			fmt.Fprintf(&b, "  %-13s%8.3f us %5.1f %%  %.2f round trips\n", p, s.MeanUS, 100*s.Share, s.RoundTrips)
 		}
 	}
 	for _, p := range phases {

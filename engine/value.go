@@ -226,12 +226,39 @@ func (k Knob) outOfRange(v any) string {
 func (k Knob) rangeText() string {
 	switch {
 	case k.Min != nil && k.Max != nil:
-		return fmt.Sprintf("from %v to %v", k.Min, k.Max)
+		return fmt.Sprintf("from %s to %s", k.bound(k.Min), k.bound(k.Max))
 	case k.Min != nil:
-		return fmt.Sprintf("at least %v", k.Min)
+		return "at least " + k.bound(k.Min)
 	default:
-		return fmt.Sprintf("at most %v", k.Max)
+		return "at most " + k.bound(k.Max)
 	}
+}
+
+// bound writes an end of the range as it can be typed. Sizes end at powers of two, which
+// in decimal units are long rows of digits.
+func (k Knob) bound(v any) string {
+	if n, ok := v.(int); ok && k.Kind == KindBytes {
+		for _, u := range []unit{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}} {
+			if f := int(u.factor); n >= f && n%f == 0 {
+				return strconv.Itoa(n/f) + u.suffix
+			}
+		}
+	}
+	return Format(k.Name, v)
+}
+
+// Range is what the knob takes, as it can be typed.
+func (s KnobState) Range() string {
+	k := Knob{Name: s.Name, Kind: s.Kind, Min: s.Min, Max: s.Max}
+	switch {
+	case len(s.Choices) > 0:
+		return strings.Join(s.Choices, "|")
+	case s.Kind == KindBool:
+		return "true|false"
+	case s.Min != nil && s.Max != nil:
+		return k.bound(s.Min) + ".." + k.bound(s.Max)
+	}
+	return s.Kind
 }
 
 // UnmarshalJSON restores the canonical types that JSON does not tell apart: a whole number is an

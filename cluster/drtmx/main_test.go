@@ -241,6 +241,22 @@ func TestRegistryIsPrinted(t *testing.T) {
 	if text := ok(t, "knobs"); !strings.Contains(text, "inactive") || strings.Count(text, "\n") < len(ks) {
 		t.Errorf("%s", text)
 	}
+	text := ok(t, "knobs")
+	for _, group := range []string{"HARDWARE", "WORKLOAD", "OPTIMISATIONS"} {
+		if n := strings.Count(text, "\n"+group+"\n"); n != 1 {
+			t.Errorf("%s comes %d times", group, n)
+		}
+	}
+	if text := ok(t, "knobs", "nvm", "cache.bytes", "workload.hot"); !strings.Contains(text, "64KiB..64GiB") || !strings.Contains(text, "default 300MB") ||
+		!strings.Contains(text, "looks nothing up") || strings.Contains(text, "nodes  ") {
+		t.Error(text)
+	}
+	if text := ok(t, "knobs", "cache.bytes"); !strings.Contains(text, "thesis 4.3.1") {
+		t.Error(text)
+	}
+	if code, _, stderr := call("knobs", "phases", "cache.byte"); code != misused || !strings.Contains(stderr, "did you mean cache.bytes?") {
+		t.Errorf("%d %s", code, stderr)
+	}
 	if text := ok(t, "specs"); !strings.Contains(text, "phases") {
 		t.Error(text)
 	}

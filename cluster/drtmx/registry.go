@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -16,11 +17,12 @@ func knobsCommand() *cobra.Command {
 	var f specFlags
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "knobs [SPEC]",
+		Use:   "knobs [SPEC] [KNOB]...",
 		Short: "The registry: every knob with value, range and meaning",
-		Long:  "Lists every knob with its value in the spec. With --preset alone: the knobs that the preset sets.",
-		Args:  atMost(1, "one spec at most"),
+		Long:  "Lists every knob with its value in the spec, or tells all about the knobs that are named. With --preset alone: the knobs that the preset sets.",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			var names []string
+			args, names = specThenKnobs(args)
 			spec, err := f.spec(cmd, args)
 			if err != nil {
 				return err
@@ -29,8 +31,16 @@ func knobsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if len(names) > 0 {
+				if ks, err = chosen(ks, names); err != nil {
+					return err
+				}
+			}
 			if asJSON {
 				return printJSON(cmd.OutOrStdout(), ks)
+			}
+			if len(names) > 0 {
+				return tellKnobs(cmd.OutOrStdout(), ks)
 			}
 			if f.preset != "" && len(args) == 0 && len(f.set) == 0 {
 				return printPreset(cmd.OutOrStdout(), f.preset, ks)
@@ -41,6 +51,17 @@ func knobsCommand() *cobra.Command {
 	f.add(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the registry as JSON")
 	return cmd
+}
+
+// specThenKnobs parts the arguments: what comes first is a spec unless it is a knob.
+func specThenKnobs(args []string) (spec, knobs []string) {
+	if len(args) == 0 {
+		return nil, nil
+	}
+	if slices.ContainsFunc(engine.Registry(), func(k engine.Knob) bool { return k.Name == args[0] }) {
+		return nil, args
+	}
+	return args[:1], args[1:]
 }
 
 // printPreset prints the knobs that a preset sets: its row of Table 4-3.
@@ -58,41 +79,73 @@ func printPreset(w io.Writer, name string, ks []engine.KnobState) error {
 	return t.Flush()
 }
 
+// printKnobs prints the registry by group. The groups come in the order in which the registry
+// first names them, which is by floor; it comes back to some of them later.
 func printKnobs(w io.Writer, ks []engine.KnobState) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	group := ""
+	var groups []string
 	for _, k := range ks {
-		if k.Group != group {
-			group = k.Group
-			fmt.Fprintf(t, "\n%s\n", strings.ToUpper(group))
+		if !slices.Contains(groups, k.Group) {
+			groups = append(groups, k.Group)
 		}
-		live := "reset"
-		if k.Live {
-			live = "live"
-		}
-		note := k.Label
-		if !k.Active {
-			note += " (inactive: " + k.InactiveBecause + ")"
-		}
-		if k.Auto != nil {
-			note += " (" + k.Auto.Primitive + ": " + k.Auto.Because + ")"
-		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", k.Name, engine.Format(k.Name, k.Value), rangeOf(k), live, note)
 	}
-	return t.Flush()
+	for _, group := range groups {
+		fmt.Fprintf(t, "\n%s\n", strings.ToUpper(group))
+		for _, k := range ks {
+			if k.Group == group {
+				printKnob(t, k)
+			}
+		}
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(w, "\ndrtmx knobs KNOB tells more of one; a reset knob cannot be changed while a system runs")
+	return err
 }
 
-// rangeOf is what a knob takes.
-func rangeOf(k engine.KnobState) string {
-	switch {
-	case len(k.Choices) > 0:
-		return strings.Join(k.Choices, "|")
-	case k.Kind == engine.KindBool:
-		return "true|false"
-	case k.Min != nil && k.Max != nil:
-		return engine.Format(k.Name, k.Min) + ".." + engine.Format(k.Name, k.Max)
+// printKnob prints a knob's line.
+func printKnob(w io.Writer, k engine.KnobState) {
+	live := "reset"
+	if k.Live {
+		live = "live"
 	}
-	return k.Kind
+	note := k.Label
+	if !k.Active {
+		note += " (inactive: " + k.InactiveBecause + ")"
+	}
+	if k.Auto != nil {
+		note += " (" + k.Auto.Primitive + ": " + k.Auto.Because + ")"
+	}
+	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", k.Name, engine.Format(k.Name, k.Value), k.Range(), live, note)
+}
+
+// chosen are the knobs of the given names.
+func chosen(ks []engine.KnobState, names []string) ([]engine.KnobState, error) {
+	var out []engine.KnobState
+	for _, name := range names {
+		at := slices.IndexFunc(ks, func(k engine.KnobState) bool { return k.Name == name })
+		if at < 0 {
+			_, _, err := engine.ParseSetting(name + "=?") // says which may be meant
+			return nil, err
+		}
+		out = append(out, ks[at])
+	}
+	return out, nil
+}
+
+// tellKnobs prints all that the registry has about some knobs.
+func tellKnobs(w io.Writer, ks []engine.KnobState) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.DiscardEmptyColumns)
+	for _, k := range ks {
+		printKnob(t, k)
+		fmt.Fprintf(t, "  %s\n  default %s", k.Doc, engine.Format(k.Name, k.Default))
+		if k.Section != "" {
+			fmt.Fprintf(t, "; thesis %s", k.Section)
+		}
+		fmt.Fprintln(t)
+	}
+	return t.Flush()
 }
 
 func specsCommand() *cobra.Command {
