@@ -30,6 +30,7 @@ func runCommand() *cobra.Command {
 			if seeds < 1 || seeds > 1000 {
 				return &engine.SpecError{Field: "seeds", Value: fmt.Sprint(seeds), Rule: "must be from 1 to 1000", Next: "such as --seeds 5"}
 			}
+			tellIdle(cmd.ErrOrStderr(), spec, f.turned(spec, args))
 			if seeds > 1 {
 				return runSeeds(cmd, spec, seeds, asJSON)
 			}
@@ -113,16 +114,18 @@ func sweepCommand() *cobra.Command {
 				return &engine.SpecError{Field: "seeds", Value: fmt.Sprint(seeds), Rule: "must be from 1 to 1000", Next: "such as --seeds 5"}
 			}
 			var axes []cluster.Axis
+			var parsed []engine.Axis
 			for _, o := range over {
 				a, err := engine.ParseAxis(o)
 				if err != nil {
 					return err
 				}
-				axes = append(axes, cluster.Axis{Knob: a.Knob, Values: a.Values})
+				axes, parsed = append(axes, cluster.Axis{Knob: a.Knob, Values: a.Values}), append(parsed, a)
 			}
 			if err := outputs(jsonOut(asJSON), output{"--csv", csvFile}, output{"--html", htmlFile}); err != nil {
 				return err
 			}
+			tellIdle(cmd.ErrOrStderr(), spec, f.turned(spec, args), parsed...)
 			b := newBar(cmd.ErrOrStderr(), "sweep")
 			s, err := cluster.SweepWith(cmd.Context(), spec, cluster.SweepOptions{Seeds: seeds, NoCache: fresh}, b.update, axes...)
 			b.end()

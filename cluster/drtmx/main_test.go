@@ -192,6 +192,43 @@ func TestRunTwiceIsTheSameAndCompares(t *testing.T) {
 	}
 }
 
+// A knob that does nothing in a spec is named where it is turned, also over an axis; one that works
+// at some point of a sweep is not, and neither is what a shipped spec has in it.
+func TestIdleKnobsAreNamed(t *testing.T) {
+	spec, err := engine.LoadSpec("phases")
+	if err != nil {
+		t.Fatal(err)
+	}
+	axis := func(knob string, values any) engine.Axis {
+		a, err := engine.NewAxis(knob, values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	const node = "fault.nic_slowdown_node"
+	for _, tt := range []struct {
+		turned []string
+		axes   []engine.Axis
+		want   string
+	}{
+		{[]string{"coroutines"}, nil, ""},
+		{[]string{"workload.payload", "coroutines"}, nil, "workload.payload has no effect here: workload smallbank does not use it\n"},
+		{nil, []engine.Axis{axis("workload.payload", "8,16")}, "workload.payload has no effect here: workload smallbank does not use it\n"},
+		{nil, []engine.Axis{axis(node, "0,1")}, node + " has no effect here: fault.nic_slowdown is 1: no RNIC is slow\n"},
+		{nil, []engine.Axis{axis(node, "0,1"), axis("fault.nic_slowdown", "1,4")}, ""},
+	} {
+		var b strings.Builder
+		if tellIdle(&b, spec, tt.turned, tt.axes...); b.String() != tt.want {
+			t.Errorf("%v, %v: %q, want %q", tt.turned, tt.axes, b.String(), tt.want)
+		}
+	}
+	if code, _, stderr := call("run", "nvm", "--set", "phase.lock=two-sided", "--set", "duration_ns=20us", "--set", "warmup_ns=20us"); code != success ||
+		!strings.Contains(stderr, "phase.lock has no effect here: workload micro-write runs no transactions") || strings.Count(stderr, "no effect") != 1 {
+		t.Errorf("%d %s", code, stderr)
+	}
+}
+
 func TestSweepIsKeptAndWritten(t *testing.T) {
 	dir := t.TempDir()
 	csv, page := filepath.Join(dir, "s.csv"), filepath.Join(dir, "s.html")
