@@ -82,6 +82,8 @@ func TestPageOfAResetBeforeItsGhost(t *testing.T) {
 	b.click("#fork")
 	b.until("it waits for its ghost", `/^waits at .* for its ghost b/.test(`+tempoJS+`)`)
 	b.until("it says how far the ghost is", `/for its ghost b, at (?!0\.00)/.test(`+tempoJS+`)`)
+	b.until("its state", is(stateJS, "waiting"))
+	b.until("how long the ghost will take", `/behind, about \d+ (s|min) more/.test(document.getElementById("systems").textContent)`)
 	b.click("#pause")
 	b.until("it stands, whatever its ghost does", is(stateJS, "paused")+` && /^stands at [1-9]/.test(`+tempoJS+`)`)
 	b.click("#reset")

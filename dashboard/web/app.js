@@ -68,8 +68,9 @@ function allStand() {
 function header() {
   const s = standing(shown);
   if (!s) return;
-  $("state").textContent = s.state;
-  $("state").className = "pill " + s.state;
+  const state = ghostOf(s) ? "waiting" : s.state;
+  $("state").textContent = state;
+  $("state").className = "pill " + state;
   $("pause").textContent = allStand() ? "Go on" : "Pause";
   $("tempo").textContent = $("tempo").title = tempo(s);
   if (document.activeElement !== $("pace")) {
@@ -82,11 +83,17 @@ function header() {
   tiles(s.windows || []);
 }
 
+// ghostOf is the ghost that a system waits for, in whatever state it was when it was forked.
+function ghostOf(s) {
+  if (s.state === "paused" || s.state === "failed") return;
+  return list.find((x) => x.catching_up && x.forked_from === s.sys && x.fork_epoch === s.epoch); // one of an earlier life is not waited for
+}
+
 function tempo(s) {
   if (s.state === "paused" || s.state === "failed") return `stands at ${ms(s.virtual_ns)}`;
-  const ghost = list.find((x) => x.catching_up && x.forked_from === s.sys && x.fork_epoch === s.epoch); // one of an earlier life is not waited for
+  const ghost = ghostOf(s);
   if (ghost) return `waits at ${ms(s.virtual_ns)} for its ghost ${ghost.sys}, at ${ms(ghost.virtual_ns)}`; // by the list: it sends no frame yet
-  return `1 s here = ${s.speed > 0 ? ms(s.speed) : "…"} in the cluster, now ${ms(s.virtual_ns)}`;
+  return `1 s here = ${s.speed > 0 ? ms(s.speed) : "…"} in the cluster, at ${ms(s.virtual_ns)}`;
 }
 
 // tiles writes the means of the latest windows. Without any, what stood there
@@ -116,13 +123,24 @@ function tiles(ws) {
 
 const share = (n, of) => of ? (100 * n / of).toFixed(n < of / 10 ? 2 : 0) + " %" : "–";
 
-// behind says how far systems are behind the first one.
+// behind says how far systems are behind the first one, and how long one that
+// replays will take, as fast as it did until now: a long session takes minutes.
+const seen = new Map(); // where and when systems that catch up were first seen
 function behind() {
   const now = standing("a")?.virtual_ns;
   for (const li of $("systems").children) {
-    const x = list.find((s) => s.sys === li.dataset.key), gap = now - ((x?.catching_up ? x : standing(li.dataset.key))?.virtual_ns ?? now);
-    li.querySelector("small").textContent = gap > 2e6 ? `${ms(gap)} behind` : "";
+    const x = list.find((s) => s.sys === li.dataset.key), at = (x?.catching_up ? x : standing(li.dataset.key))?.virtual_ns ?? now, gap = now - at;
+    li.querySelector("small").textContent = gap > 2e6 ? `${ms(gap)} behind${x?.catching_up ? left(x, gap) : ""}` : "";
   }
+  for (const sys of seen.keys()) if (!list.some((s) => s.sys === sys && s.catching_up)) seen.delete(sys);
+}
+
+function left(s, gap) {
+  const was = seen.get(s.sys), wall = performance.now();
+  if (!was || s.virtual_ns < was.at) { seen.set(s.sys, { at: s.virtual_ns, wall }); return ""; }
+  if (s.virtual_ns === was.at) return "";
+  const seconds = gap / (s.virtual_ns - was.at) * (wall - was.wall) / 1000;
+  return `, about ${seconds < 90 ? `${Math.ceil(seconds)} s` : `${Math.ceil(seconds / 60)} min`} more`;
 }
 
 function what() {
@@ -146,7 +164,7 @@ async function listSystems() {
   show();
   for (const sys of systems.keys()) if (!list.some((s) => s.sys === sys)) systems.delete(sys);
   pins.forget(list);
-  const items = list.map((s) => ({ sys: s.sys, state: s.catching_up ? "catching up" : s.state, forked: now.some((o) => o.sys === s.forked_from && o.epoch === s.fork_epoch) && s.forked_from, at: s.fork_ns, shown: s.sys === shown, many: list.length > 1 }));
+  const items = list.map((s) => ({ sys: s.sys, state: s.catching_up ? "catching up" : ghostOf(s) ? "waiting" : s.state, forked: now.some((o) => o.sys === s.forked_from && o.epoch === s.fork_epoch) && s.forked_from, at: s.fork_ns, shown: s.sys === shown, many: list.length > 1 }));
   keyed($("systems"), items, (s) => s.sys, (s) => el("li", {}, el("button", { "aria-pressed": String(s.shown), class: `sys ${s.sys}`, title: `show the knobs and the cluster of ${s.sys}`, onclick: () => choose(s.sys) }, s.sys),
     el("span", {}, s.forked ? `ghost of ${s.forked} from ${ms(s.at)} on, ` : "", s.state, " ", el("small")),
     s.sys !== "a" && el("button", { class: "link", title: `close system ${s.sys}`, onclick: async () => { await call("DELETE", `/api/systems?sys=${s.sys}`, {}); if (shown === s.sys) choose("a"); listSystems(); charts.stale(); cards.refresh(true); } }, "close")));
