@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"strings"
 	"time"
 
 	"drtmx/dashboard/charts"
@@ -117,7 +118,22 @@ func (c *Client) SetAll(k Knobs) (*Changed, error) {
 		return nil, err
 	}
 	ch.Set = k
-	return &Changed{ch}, nil
+	return &Changed{Change: ch, idle: c.idle(k)}, nil
+}
+
+// idle says of those knobs that do nothing in this cluster as it is why they do not.
+func (c *Client) idle(k Knobs) []string {
+	states, err := c.Knobs()
+	if err != nil {
+		return nil // the change was made all the same
+	}
+	var out []string
+	for _, s := range states {
+		if _, set := k[s.Name]; set && !s.Active {
+			out = append(out, s.Name+" has no effect here: "+s.InactiveBecause)
+		}
+	}
+	return out
 }
 
 // Spec is what the cluster was opened with, every change applied.
@@ -170,12 +186,16 @@ func (c *Client) Close() error {
 }
 
 // Changed is a change that was accepted.
-type Changed struct{ Change engine.Change }
+type Changed struct {
+	Change engine.Change
+
+	idle []string // of the knobs that do nothing here, why
+}
 
 func (c *Changed) String() string {
 	s := fmt.Sprintf("%s from %s on", knobText(c.Change.Set), nsText(c.Change.VirtualNS))
 	if c.Change.Pending {
 		s += ", once the transactions in flight have ended"
 	}
-	return s
+	return strings.Join(append([]string{s}, c.idle...), "\n")
 }

@@ -78,6 +78,9 @@ func notebook(t *testing.T) string {
 	if ch := c.Set("phase.commit", "two-sided"); !strings.Contains(ch.String(), "phase.commit = two-sided") {
 		t.Errorf("%s", ch)
 	}
+	if ch := c.Set("workload.payload", 16); !strings.HasSuffix(ch.String(), "\nworkload.payload has no effect here: workload "+c.Spec().Workload+" does not use it") {
+		t.Errorf("%s", ch)
+	}
 	after := c.Run(400 * time.Microsecond)
 	cmp := Compare(base, after)
 	drawn(t, cmp, "phase.commit", "throughput", "two-sided")
