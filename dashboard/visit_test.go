@@ -173,6 +173,7 @@ func dialogs(_ *site, b *tab) {
 		b.until("the dialog is closed", `!document.getElementById("dialog").open`)
 	}
 	open("#checks", "strict-serializable")
+	b.until("it says of what nothing is known yet", `document.getElementById("dialog").textContent.includes("need a cluster at rest")`)
 	shut()
 	open("#help", "undo the latest change")
 	shut()

@@ -40,8 +40,7 @@ func (s *System) cutWindow() {
 
 // packChecks shares the verdict with the window before while it stays the same.
 func (s *System) packChecks(rec *record) {
-	r := s.rec.Report()
-	s.load.tell(&r)
+	r := s.soFar(s.rec.Report())
 	rec.checked, rec.seen = r.Transactions, r.Seen
 	if s.windows.next > 0 {
 		before := s.windows.latest().checks
@@ -120,14 +119,20 @@ func (s *System) verdict() *Checks {
 		report = s.rec.Report()
 		s.load.tell(&report)
 	default:
-		report = s.rec.Judge()
-		s.load.tell(&report)
-		report.AtDrain = report.Mode != history.Off
+		report = s.soFar(s.rec.Judge())
 	}
 	if report.Mode == history.Off || !workloadOf(s.values).transactions {
 		report.Claimed = ""
 	}
 	return &report
+}
+
+// soFar adds to what the history says what can be said of the workload before the cluster is at
+// rest, and that there is more to come.
+func (s *System) soFar(report Checks) Checks {
+	s.load.tell(&report)
+	report.AtDrain = report.Mode != history.Off
+	return report
 }
 
 func (s *System) byType() map[string]TypeStat {

@@ -114,7 +114,7 @@ func TestSumsOfTPCCWhileItRuns(t *testing.T) {
 		t.Fatalf("not within 20 ms: %s", what)
 	}
 	until("condition 1 holds", func(c *Checks) bool { return c.Invariants["tpcc.1"] && c.OK && c.AtDrain })
-	if w := s.Windows(s.windows.next - 1)[0]; !w.Checks.Invariants["tpcc.1"] {
+	if w := s.Windows(s.windows.next - 1)[0]; !w.Checks.Invariants["tpcc.1"] || !w.Checks.AtDrain {
 		t.Errorf("the window has %+v", w.Checks)
 	}
 	if err := s.AddTransaction("rogue", 5, func(tx *txn.Tx) error {
