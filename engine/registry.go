@@ -90,6 +90,15 @@ func lookup(name string) (*entry, error) {
 	return nil, &SpecError{Field: clip(name), Rule: "unknown knob" + didYouMean(name, knobNames), Next: "`drtmx knobs` lists them all"}
 }
 
+// KnobName is the name in the registry of a knob that is called by any of its names.
+func KnobName(name string) (string, error) {
+	e, err := lookup(name)
+	if err != nil {
+		return "", err
+	}
+	return e.Name, nil
+}
+
 // states puts the registry beside resolved values.
 func states(v Knobs, c txn.Config) []KnobState {
 	choices := autoChoices(v, c)

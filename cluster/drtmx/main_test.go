@@ -291,6 +291,11 @@ func TestRegistryIsPrinted(t *testing.T) {
 	if text := ok(t, "knobs", "cache.bytes"); !strings.Contains(text, "thesis 4.3.1") {
 		t.Error(text)
 	}
+	for _, args := range [][]string{{"knobs", "nvm.ddio"}, {"knobs", "phases", "nvm.ddio"}} { // another name of it
+		if text := ok(t, args...); !strings.HasPrefix(text, "ddio  ") {
+			t.Errorf("%v: %q", args, text)
+		}
+	}
 	if code, _, stderr := call("knobs", "phases", "cache.byte"); code != misused || !strings.Contains(stderr, "did you mean cache.bytes?") {
 		t.Errorf("%d %s", code, stderr)
 	}

@@ -58,7 +58,7 @@ func specThenKnobs(args []string) (spec, knobs []string) {
 	if len(args) == 0 {
 		return nil, nil
 	}
-	if slices.ContainsFunc(engine.Registry(), func(k engine.Knob) bool { return k.Name == args[0] }) {
+	if _, err := engine.KnobName(args[0]); err == nil {
 		return nil, args
 	}
 	return args[:1], args[1:]
@@ -123,13 +123,12 @@ func printKnob(w io.Writer, k engine.KnobState) {
 // chosen are the knobs of the given names.
 func chosen(ks []engine.KnobState, names []string) ([]engine.KnobState, error) {
 	var out []engine.KnobState
-	for _, name := range names {
-		at := slices.IndexFunc(ks, func(k engine.KnobState) bool { return k.Name == name })
-		if at < 0 {
-			_, _, err := engine.ParseSetting(name + "=?") // says which may be meant
+	for _, called := range names {
+		name, err := engine.KnobName(called)
+		if err != nil {
 			return nil, err
 		}
-		out = append(out, ks[at])
+		out = append(out, ks[slices.IndexFunc(ks, func(k engine.KnobState) bool { return k.Name == name })])
 	}
 	return out, nil
 }

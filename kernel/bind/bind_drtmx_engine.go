@@ -28,6 +28,7 @@ func init() {
 			"KindFloat":     r.ValueOf(engine.KindFloat),
 			"KindInt":       r.ValueOf(engine.KindInt),
 			"KindText":      r.ValueOf(engine.KindText),
+			"KnobName":      r.ValueOf(engine.KnobName),
 			"LoadSpec":      r.ValueOf(engine.LoadSpec),
 			"NVMDevices":    r.ValueOf(engine.NVMDevices),
 			"NeedsReset":    r.ValueOf(engine.NeedsReset),
