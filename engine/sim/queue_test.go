@@ -262,7 +262,7 @@ func TestWheelMemoryIsBounded(t *testing.T) {
 		}
 	}
 	if n, m := len(s.wheel.events), cap(s.wheel.open); n > 101 || m > 256 {
-		t.Errorf("%d nodes and room for %d open events after bursts of 100", n, m)
+		t.Errorf("%d places and room for %d open events after bursts of 100", n, m)
 	}
 }
 
