@@ -247,7 +247,7 @@ func (b *controlBody) check() error {
 		return &engine.SpecError{Field: "virtual_ns", Rule: "is missing", Next: `as {"action": "` + b.Action + `", "virtual_ns": 1000000}`}
 	case b.Action != "reset" && len(b.Set) > 0:
 		return &engine.SpecError{Field: "set", Rule: "goes with the action reset alone", Next: "PATCH /api/knobs changes live knobs"}
-	case b.Action != "reset" && b.Seed != nil:
+	case b.Action != "reset" && b.Seed != nil && !sameValue(b.Seed, 0): // a zero of a client that sends all fields
 		return &engine.SpecError{Field: "seed", Rule: "goes with the action reset alone", Next: "leave it out"}
 	case ok && b.Seed != nil && !sameValue(twice, b.Seed):
 		return &engine.SpecError{Field: "seed", Value: fmt.Sprint(b.Seed), Rule: fmt.Sprintf("set says %v", twice), Next: "give it once"}

@@ -143,7 +143,7 @@ func TestRoutes(t *testing.T) {
 	post("/api/control", `{"action":"pace","virtual_ns":5000000}`).want(t, 200, `"pace":5000000`)
 	post("/api/control", `{"action":"resume"}`).want(t, 200, "")
 	eventually(t, "running", func() bool { return stateOf(t, a, "").State == StateRunning })
-	post("/api/control", `{"action":"pause"}`).want(t, 200, `"state":"paused"`)
+	post("/api/control", `{"action":"pause","virtual_ns":0,"set":{},"seed":0}`).want(t, 200, `"state":"paused"`)
 	post("/api/control", `{"action":"reset","set":{"nodes":5},"seed":3}`).want(t, 200, `"virtual_ns":0`)
 	get("/api/tasks").want(t, 200, "[")
 }
