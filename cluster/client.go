@@ -130,7 +130,7 @@ func (c *Client) idle(k Knobs) []string {
 	var out []string
 	for _, s := range states {
 		if _, set := k[s.Name]; set && !s.Active {
-			out = append(out, s.Name+" has no effect here: "+s.InactiveBecause)
+			out = append(out, s.Idle())
 		}
 	}
 	return out

@@ -18,6 +18,7 @@ func init() {
 			"Describe":      r.ValueOf(engine.Describe),
 			"EstimateOf":    r.ValueOf(engine.EstimateOf),
 			"Format":        r.ValueOf(engine.Format),
+			"Idle":          r.ValueOf(engine.Idle),
 			"IsGroup":       r.ValueOf(engine.IsGroup),
 			"IsSpecError":   r.ValueOf(engine.IsSpecError),
 			"IsSwitch":      r.ValueOf(engine.IsSwitch),

@@ -1,0 +1,62 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+)
+
+// Idle is what to tell of a knob that does nothing where it is, and why; "" of one that works.
+func (s KnobState) Idle() string {
+	if s.Active {
+		return ""
+	}
+	return noEffect(s.Name, s.InactiveBecause)
+}
+
+func noEffect(name, why string) string { return name + " has no effect here: " + why }
+
+// Idle tells which of some knobs do nothing in a spec: a curve over one of them is flat, and looks
+// like a finding. Over axes a knob may work at some points only, so it does nothing if it does so at
+// none. Names, axes and points that are refused elsewhere are passed over.
+func Idle(spec Spec, names []string, axes ...Axis) []string {
+	sets, err := product(axes)
+	if err != nil {
+		return nil
+	}
+	names = slices.Clone(names)
+	for _, a := range axes {
+		names = append(names, a.Knob)
+	}
+	var knobs []*entry
+	for _, name := range names {
+		if e, err := lookup(name); err == nil && e.inactive != nil && !slices.Contains(knobs, e) {
+			knobs = append(knobs, e)
+		}
+	}
+	slices.SortFunc(knobs, func(a, b *entry) int { return strings.Compare(a.Name, b.Name) })
+	why := map[*entry]string{}
+	for _, set := range sets {
+		if len(knobs) == 0 {
+			break
+		}
+		s, err := spec.With(set)
+		if err != nil {
+			continue
+		}
+		v, err := Resolve(s)
+		if err != nil {
+			continue
+		}
+		knobs = slices.DeleteFunc(knobs, func(e *entry) bool {
+			why[e] = e.inactive(v)
+			return why[e] == ""
+		})
+	}
+	var out []string
+	for _, e := range knobs {
+		if why[e] != "" {
+			out = append(out, noEffect(e.Name, why[e]))
+		}
+	}
+	return out
+}
