@@ -143,6 +143,9 @@ func (f *Fabric) aheadCompletion(i uint32) {
 // cqLines are the lines of a CQ whose ring is in itself.
 const cqLines = int((unsafe.Sizeof(CQ{}) + lineBytes - 1) / lineBytes)
 
+// aheadPush asks for the place of the next completion.
+func (c *CQ) aheadPush() { sim.Prefetch(unsafe.Pointer(&c.ring[c.tail&uint32(len(c.ring)-1)])) }
+
 func (f *Fabric) aheadPayload(v *verb) {
 	if v.data != none {
 		b := f.payload.bytes(v.data, v.len)

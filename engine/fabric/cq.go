@@ -1,8 +1,6 @@
 package fabric
 
 import (
-	"unsafe"
-
 	"drtmx/engine/metrics"
 	"drtmx/engine/sim"
 )
@@ -86,20 +84,18 @@ func (c *CQ) Coming(k int) (id uint64, ok bool) {
 	if uint32(k) >= c.tail-c.head {
 		return 0, false
 	}
-	l := &c.ring[(c.head+uint32(k))&uint32(len(c.ring)-1)]
+	l := c.oldest(k)
 	return l.id, l.at <= c.fab.sim.Now()+sim.AheadBy
 }
 
 // AheadPoll asks the host for what Poll needs of the k-th oldest completion.
-func (c *CQ) AheadPoll(k int) {
-	c.fab.aheadVerb(c.ring[(c.head+uint32(k))&uint32(len(c.ring)-1)].verb)
-}
+func (c *CQ) AheadPoll(k int) { c.fab.aheadVerb(c.oldest(k).verb) }
 
 // Sender is the machine that the k-th oldest completion, of a message, came from:
 // for the same use as Coming.
-func (c *CQ) Sender(k int) uint16 {
-	return unpackAH(c.fab.verbs[c.ring[(c.head+uint32(k))&uint32(len(c.ring)-1)].verb].b).Machine
-}
+func (c *CQ) Sender(k int) uint16 { return unpackAH(c.fab.verbs[c.oldest(k).verb].b).Machine }
+
+func (c *CQ) oldest(k int) *listing { return &c.ring[(c.head+uint32(k))&uint32(len(c.ring)-1)] }
 
 // Poll moves completions to out, oldest first, and returns how many. It frees
 // the send-queue slots of their requests and of the unsignaled ones before.
@@ -204,9 +200,6 @@ func (c *CQ) push(i uint32, v *verb, at sim.Time) bool {
 	}
 	return true
 }
-
-// aheadPush asks the host for the place of the next completion.
-func (c *CQ) aheadPush() { sim.Prefetch(unsafe.Pointer(&c.ring[c.tail&uint32(len(c.ring)-1)])) }
 
 func (c *CQ) grow() {
 	old := c.ring

@@ -64,7 +64,7 @@ func (cl *Cluster) aheadWorker(a uint32) {
 // completions are about, and for the coroutines that will go on.
 func (cl *Cluster) aheadCompletions(a uint32) {
 	w := cl.workers[a&0xffff]
-	if a>>16 != w.gen&0xffff {
+	if w.void(a >> 16) {
 		return
 	}
 	if c := w.current; c != nil {
@@ -98,7 +98,7 @@ func (cl *Cluster) aheadCompletions(a uint32) {
 // aheadUse asks for what the coroutines lead to, and for the channels of messages.
 func (cl *Cluster) aheadUse(a uint32) {
 	w := cl.workers[a&0xffff]
-	if a>>16 != w.gen&0xffff {
+	if w.void(a >> 16) {
 		return
 	}
 	if c := w.current; c != nil {

@@ -109,10 +109,13 @@ func (w *Worker) wake() {
 	w.schedule(max(w.cl.sim.Now(), w.local))
 }
 
+// void says that a work event is of an older generation.
+func (w *Worker) void(gen uint32) bool { return gen != w.gen&0xffff }
+
 // event is one turn of the loop, or the continuation of one that was
 // interrupted because code on it had to wait for its core's local time.
 func (w *Worker) event(gen uint32) {
-	if gen != w.gen&0xffff {
+	if w.void(gen) {
 		return
 	}
 	w.idle = false
