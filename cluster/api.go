@@ -273,11 +273,11 @@ func repeatedKey(b []byte) string {
 			open = open[:len(open)-1]
 		default:
 			if isText && isKey {
-				if key := folded(name); open[len(open)-1][key] {
+				keys, key := open[len(open)-1], folded(name)
+				if keys[key] {
 					return name
-				} else {
-					open[len(open)-1][key] = true
 				}
+				keys[key] = true
 				isKey = false
 				continue
 			}
