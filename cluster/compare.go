@@ -62,7 +62,7 @@ func (c *Comparison) Metric(path string) engine.Diff {
 // String is the headline.
 func (c *Comparison) String() string { return c.knobs() + c.lines(c.main()) + "\n" + c.bottlenecks() }
 
-// All is every number that both results have.
+// All is every number that both results know.
 func (c *Comparison) All() string { return c.knobs() + c.lines(c.Raw.Metrics) }
 
 func (c *Comparison) knobs() string {

@@ -74,6 +74,18 @@ func TestSweepTable(t *testing.T) {
 	}
 }
 
+// The mean over seeds counts those in which nothing failed.
+func TestSweepMeansCountZeros(t *testing.T) {
+	p := sweptPoint(Knobs{"coroutines": 4}, 400)
+	p.Runs = append(p.Runs, &engine.Result{Throughput: 200, Failed: 4})
+	p.Means = map[string]engine.Mean{"failed": {Mean: 2, Half95: 25, N: 2}}
+	for metric, want := range map[string]float64{"failed": 2, "throughput": 300} {
+		if x, ok := pointMean(p, metric); !ok || x != want {
+			t.Errorf("%s: %g, want %g", metric, x, want)
+		}
+	}
+}
+
 // A sweep draws its intervals, quantities in their order, and choices by name.
 func TestSweepCharts(t *testing.T) {
 	s := &SweepResult{&engine.SweepResult{

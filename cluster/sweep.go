@@ -206,8 +206,12 @@ func checked(p engine.SweepPoint) bool {
 	return !slices.ContainsFunc(p.Runs, func(r *engine.Result) bool { return r.Checks == nil || r.Checks.Mode == "off" })
 }
 
-// pointMean is the mean of a number over the seeds of a point.
+// pointMean is the mean of a number over the seeds of a point; where not all of them know it, over
+// those that do.
 func pointMean(p engine.SweepPoint, metric string) (float64, bool) {
+	if m, ok := p.Means[metric]; ok {
+		return m.Mean, true
+	}
 	sum, n := 0.0, 0
 	for _, r := range p.Runs {
 		if x, ok := r.Metric(metric); ok {

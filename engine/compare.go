@@ -45,13 +45,9 @@ func Compare(a, b *Result) *Comparison {
 			c.Spec = append(c.Spec, d)
 		}
 	}
-	fa, fb := a.flat(), b.flat()
-	for _, p := range a.compared() {
-		y, ok := fb[p]
-		if !ok {
-			continue
-		}
-		d := Diff{Metric: p, A: fa[p], B: y}
+	paths, values := sideBySide(a, b)
+	for _, p := range paths {
+		d := Diff{Metric: p, A: values[p][0], B: values[p][1]}
 		if change := (d.B - d.A) / d.A; finite(change) {
 			d.Change = &change
 			// The quotient moves with both, A's interval included: its share is that of A and B together.

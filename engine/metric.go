@@ -17,9 +17,15 @@ func (r *Result) Metric(path string) (float64, bool) {
 func (r *Result) Metrics() []string {
 	flat := r.flat()
 	paths := make([]string, 0, len(flat))
-	for p := range flat {
+	for p := range flat { // order-free: fills a list that is sorted
 		paths = append(paths, p)
 	}
+	sortMetrics(paths)
+	return paths
+}
+
+// sortMetrics puts headline numbers first.
+func sortMetrics(paths []string) {
 	rank := func(p string) int {
 		top, _, _ := strings.Cut(p, ".")
 		for i, h := range metricOrder {
@@ -35,7 +41,6 @@ func (r *Result) Metrics() []string {
 		}
 		return paths[i] < paths[j]
 	})
-	return paths
 }
 
 // metricOrder is the order in which comparisons and tables list metrics.
@@ -79,17 +84,50 @@ func flatten(out map[string]float64, path string, v any) {
 	}
 }
 
-// compared lists the paths that are worth comparing.
-func (r *Result) compared() []string {
-	var out []string
+// sideBySide lists the paths that are worth comparing between these results and that each of them
+// knows, with the values.
+func sideBySide(results ...*Result) (paths []string, values map[string][]float64) {
+	flats := make([]map[string]float64, len(results))
+	all := map[string]bool{}
+	for i, r := range results {
+		flats[i] = r.flat()
+		for p := range flats[i] { // order-free: fills a map
+			all[p] = true
+		}
+	}
+	values = map[string][]float64{}
 next:
-	for _, p := range r.Metrics() {
+	for p := range all { // order-free: fills a map, and a list that is sorted
 		for _, skip := range notCompared {
 			if strings.HasPrefix(p, skip) {
 				continue next
 			}
 		}
-		out = append(out, p)
+		xs := make([]float64, len(results))
+		for i, r := range results {
+			x, ok := flats[i][p]
+			if !ok && !r.noneOf(p) {
+				continue next
+			}
+			xs[i] = x
+		}
+		paths, values[p] = append(paths, p), xs
 	}
-	return out
+	sortMetrics(paths)
+	return paths, values
+}
+
+// noneOf says that a number which the result does not have is 0 and not unknown: nothing failed, or
+// no transaction was in the phase. A percentile that is absent had too few samples.
+func (r *Result) noneOf(path string) bool {
+	top, rest, _ := strings.Cut(path, ".")
+	switch top {
+	case "failed", "lost":
+		return true
+	case "phases":
+		return len(r.Phases) > 0 && !strings.HasSuffix(rest, ".p50_us")
+	case "milestones":
+		return len(r.Milestones) > 0
+	}
+	return false
 }

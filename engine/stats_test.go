@@ -170,6 +170,38 @@ func TestMetricsAndCompare(t *testing.T) {
 	}
 }
 
+// What a result leaves out because nothing of it happened is 0 and counts in means and comparisons;
+// what it left out because nobody knows does not.
+func TestNothingCountsAsZero(t *testing.T) {
+	calm := &Result{Phases: map[string]PhaseStat{"lock": {MeanUS: 2, P50US: 2, Share: 1}}, Milestones: map[string]MilestoneStat{"poll": {1}}}
+	wild := &Result{Failed: 4, Phases: map[string]PhaseStat{"lock": {MeanUS: 2, P50US: 2, Share: 0.2}, "backoff": {MeanUS: 8, P50US: 9, Share: 0.8}},
+		Milestones: map[string]MilestoneStat{"poll": {0.2}, "asleep": {0.8}}}
+	bare := &Result{}
+	means := meansOf([]*Result{calm, wild})
+	for path, want := range map[string]float64{"failed": 2, "phases.backoff.mean_us": 4, "phases.backoff.share": 0.4, "milestones.asleep.share": 0.4, "phases.lock.p50_us": 2} {
+		if m, ok := means[path]; !ok || m.Mean != want || m.N != 2 {
+			t.Errorf("%s: %+v, want a mean of %g over 2 runs", path, m, want)
+		}
+	}
+	if m, ok := means["phases.backoff.p50_us"]; ok {
+		t.Errorf("a median of what one of two has: %+v", m)
+	}
+	if m, ok := meansOf([]*Result{bare, wild})["phases.backoff.mean_us"]; ok {
+		t.Errorf("a mean over a run without attribution: %+v", m)
+	}
+	for _, pair := range [][2]*Result{{calm, wild}, {wild, calm}} {
+		found := 0
+		for _, d := range Compare(pair[0], pair[1]).Metrics {
+			if d.Metric == "failed" && d.A+d.B == 4 || d.Metric == "phases.backoff.mean_us" && d.A+d.B == 8 {
+				found++
+			}
+		}
+		if found != 2 {
+			t.Errorf("%d of 2 numbers compared that one of both has", found)
+		}
+	}
+}
+
 // memCache is a Cache for tests.
 type memCache map[string]*Result
 

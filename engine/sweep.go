@@ -448,24 +448,12 @@ func RunSeeds(ctx context.Context, spec Spec, n int, o SweepOptions) (*SeedsResu
 	return &SeedsResult{Runs: runs, Means: meansOf(runs)}, nil
 }
 
-// meansOf has the metrics that every run has.
+// meansOf has the metrics that every run knows.
 func meansOf(runs []*Result) map[string]Mean {
-	flats := make([]map[string]float64, len(runs))
-	for i, r := range runs {
-		flats[i] = r.flat()
-	}
 	out := map[string]Mean{}
-	for _, path := range runs[0].compared() {
-		var xs []float64
-		for _, f := range flats {
-			if x, ok := f[path]; ok {
-				xs = append(xs, x)
-			}
-		}
-		if len(xs) < len(runs) {
-			continue
-		}
-		m := metrics.Mean95(xs)
+	paths, values := sideBySide(runs...)
+	for _, path := range paths {
+		m := metrics.Mean95(values[path])
 		if math.IsInf(m.Half95, 0) {
 			m.Half95 = 0
 		}
