@@ -414,6 +414,7 @@ func (r *Recorder) turn() {
 			}
 		}
 	}
+	r.passedBy()
 	r.now, r.spare = r.spare, r.now
 	w, old := &r.now, &r.spare
 	w.reset()
@@ -424,6 +425,27 @@ func (r *Recorder) turn() {
 	}
 	for _, a := range old.aborts {
 		r.placeAbort(a)
+	}
+}
+
+// passedBy looks at the versions that nobody has installed and that are older than one which is about
+// to leave the window. Nobody will: whoever overwrote such a version would have to follow those who
+// read it, and have stayed with them. It is the last chance, for they are left out of the next window.
+func (r *Recorder) passedBy() {
+	w := &r.now
+	if r.nStuck > 0 {
+		return
+	}
+	for _, n := range w.open {
+		v := &w.versions[n]
+		ks := &r.keys.states[v.key]
+		if v.installed() || !ks.hasBase() || ks.baseEnd == unborn || v.seq >= ks.base {
+			continue
+		}
+		if t, wrote := w.firstToucher(n); t != none && w.txns[t].told&toldOrigin == 0 {
+			w.txns[t].told |= toldOrigin
+			r.noteUnknown(n, t, wrote)
+		}
 	}
 }
 

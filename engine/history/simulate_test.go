@@ -106,6 +106,8 @@ func takeEffect(rnd *rand.Rand, s shape, t *Txn, state, before []uint64, flaw st
 			old, flaw = before[k], ""
 		case "unknown":
 			old, flaw = old+100, ""
+		case "between":
+			old, flaw = old-1, ""
 		}
 		t.Reads = append(t.Reads, Read{key, old})
 		sum := 1000*uint64(k) + old

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -23,7 +24,7 @@ func TestWindowFindsWhatTheWholeShows(t *testing.T) {
 	for seed := range uint64(400) {
 		s := shape{
 			seed: seed, txns: 300, sessions: 2 + int(seed%9), keys: 3 + int(seed%40), reads: 2, writes: 1,
-			flaws: []string{"stale", "unknown", "lost"},
+			flaws: []string{"stale", "unknown", "between", "lost"},
 		}
 		if seed%4 != 0 {
 			s.flaw = 0.005
@@ -230,6 +231,30 @@ func TestGoOnAfterFinish(t *testing.T) {
 	}
 	if rep := r.Finish(); rep.Count > 0 || rep.Transactions != 3000 {
 		t.Fatal(rep)
+	}
+}
+
+// A version that nobody installed is found also when a later one leaves the window before those who
+// touched it may: nobody overwrote it, so nobody has to stay with them.
+func TestVersionPassedBy(t *testing.T) {
+	k := MakeKey(1, 1)
+	for name, x := range map[string]Txn{
+		"read":      {Reads: []Read{{k, 3}}},
+		"overwrote": {Writes: []Write{{k, 3, 6}}},
+	} {
+		x.ID, x.Session, x.Begin, x.End = 2, 2, 0, 100
+		calls := []call{{session: 2, at: 0}, {session: 1, at: 10},
+			{1, 50, &Txn{ID: 1, Session: 1, Begin: 10, End: 50, Writes: []Write{{k, 2, 4}}}}, {session: 3, at: 60},
+			{2, 100, &x}, {3, 101, &Txn{ID: 3, Session: 3, Begin: 60, End: 101, Reads: []Read{{MakeKey(1, 2), 2}}}}}
+		r := narrow(Options{Initial: 2, Window: 1}, 3)
+		play(r, calls)
+		if n := len(r.now.txns); n != 2 {
+			t.Fatalf("%d transactions are left in the window, want the two that ended last", n)
+		}
+		rep := r.Finish()
+		if rep.OK || rep.Count != 1 || rep.Anomalies[0].Kind != UnknownVersion || !strings.Contains(rep.Anomalies[0].Text, "T2 "+name+" 1/1 at version 3") {
+			t.Errorf("%s: %+v", name, rep)
+		}
 	}
 }
 
