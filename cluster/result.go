@@ -3,6 +3,8 @@ package cluster
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"drtmx/dashboard/charts"
@@ -93,6 +95,9 @@ func (c *Checks) String() string {
 		fmt.Fprintf(&b, "; %s %s", name, word)
 	}
 	b.WriteString(later)
+	for _, name := range slices.Sorted(maps.Keys(k.Violated)) {
+		fmt.Fprintf(&b, "\n%s: %s", name, oneLine(k.Violated[name]))
+	}
 	for _, a := range k.Anomalies {
 		fmt.Fprintf(&b, "\n%s: %s", a.Kind, oneLine(a.Text))
 	}

@@ -21,6 +21,10 @@ func TestChecksWithoutTransactions(t *testing.T) {
 	if got := (&Checks{k}).String(); got != "no transactions; total VIOLATED" {
 		t.Errorf("%q", got)
 	}
+	k.Violation("sum", "a is b: a is 3, b 4")
+	if got := (&Checks{k}).String(); got != "no transactions; sum VIOLATED; total VIOLATED\nsum: a is b: a is 3, b 4" {
+		t.Errorf("%q", got)
+	}
 }
 
 // A verdict over nothing is no verdict, and what a live cluster cannot judge is not passed over.

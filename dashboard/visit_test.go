@@ -172,6 +172,7 @@ func dialogs(_ *site, b *tab) {
 		b.press("Escape", 27)
 		b.until("the dialog is closed", `!document.getElementById("dialog").open`)
 	}
+	b.until("transactions were looked at", `document.getElementById("checks").textContent.startsWith("✓")`)
 	open("#checks", "strict-serializable")
 	b.until("it says of what nothing is known yet", `document.getElementById("dialog").textContent.includes("need a cluster at rest")`)
 	shut()
@@ -193,6 +194,12 @@ func dialogs(_ *site, b *tab) {
 		anomalies: [{kind: "G-single", text: "half of it was seen", cycle: [{txn: 1234567890, edge: "wr", record: "checking/1234567890", version: 1234567}, {txn: 1234567891, edge: "rw", record: "customer/1234567890", version: 1234568}, {txn: 1234567892, edge: "rt"}]}]})`)
 	b.until("every word is in the picture", `(() => { const svg = document.querySelector("#dialog .cycle"), v = svg.viewBox.baseVal; return [...svg.querySelectorAll("text")].every((t) => { const r = t.getBBox(); return r.x >= v.x && r.x + r.width <= v.x + v.width; }) && [...svg.querySelectorAll(".txn")].every((r) => r.getBBox().width > r.nextSibling.getBBox().width); })()`)
 	b.shot("cycle_long.png")
+	shut()
+	// A broken invariant says what has to hold, and where it does not.
+	b.act(`(await import("/checks.js")).openChecks({mode: "full", claimed: "strict-serializable", ok: false, transactions: 1000, anomalies: [], invariants: {"tpcc.1": false, "tpcc.2": true},
+		violated: {"tpcc.1": "what a warehouse has taken is what its districts have (clause 3.3.2.1): warehouse 3 has taken 30003245 cents, its districts 30003246"}})`)
+	b.until("the numbers, and no praise", `document.querySelector("#dialog .broken").textContent.includes("warehouse 3 has taken 30003245 cents") && !document.querySelector("#dialog .better")`)
+	b.shot("broken.png")
 	shut()
 }
 

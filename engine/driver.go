@@ -318,29 +318,40 @@ func (d *driver) look() {
 // tell adds what the latest look said.
 func (d *driver) tell(r *Checks) {
 	for _, inv := range d.online {
-		r.Invariant(inv.Name, inv.OK)
+		judged(r, inv)
 	}
 }
 
+// judged adds a verdict to a report.
+func judged(r *Checks, inv workload.Invariant) {
+	if inv.OK {
+		r.Invariant(inv.Name, true)
+		return
+	}
+	r.Violation(inv.Name, inv.Violation())
+}
+
 // finish asks the oracles, after a drain.
-func (d *driver) finish(e *ending) (map[string]bool, error) {
-	out := map[string]bool{}
+func (d *driver) finish(e *ending) ([]workload.Invariant, error) {
 	if err := e.check(0); err != nil {
 		return nil, err
 	}
-	for _, inv := range d.bench.Check() {
-		out[inv.Name] = inv.OK
-	}
-	for _, inv := range d.online { // what was broken on the way does not become whole by the end
-		out[inv.Name] = out[inv.Name] && inv.OK
+	list := d.bench.Check()
+	for i := range list {
+		for _, inv := range d.online { // what was broken on the way does not become whole by the end
+			if inv.Name == list[i].Name && !inv.OK {
+				list[i] = inv
+			}
+		}
 	}
 	if err := e.check(1); err != nil {
 		return nil, err
 	}
 	if d.db != nil {
-		out["replicas.equal"] = d.db.CheckReplicas()
+		equal := d.db.CheckReplicas()
+		list = append(list, workload.Invariant{Name: "replicas.equal", OK: equal, Rule: "a record is the same on its backups as on its primary, and nobody holds its lock (the anomalies say which is not)"})
 	}
-	return out, e.check(2)
+	return list, e.check(2)
 }
 
 // contents is a digest of the tables: the pages that have come into being on each machine.

@@ -8,11 +8,11 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"sort"
 
 	"drtmx/engine/history"
 	"drtmx/engine/metrics"
 	"drtmx/engine/sim"
+	"drtmx/engine/workload"
 )
 
 // cutWindow ends the open window now.
@@ -44,7 +44,7 @@ func (s *System) packChecks(rec *record) {
 	rec.checked, rec.seen = r.Transactions, r.Seen
 	if s.windows.next > 0 {
 		before := s.windows.latest().checks
-		if before.OK == r.OK && before.Count == r.Count && before.Overflowed == r.Overflowed && maps.Equal(before.Invariants, r.Invariants) {
+		if before.OK == r.OK && before.Count == r.Count && before.Overflowed == r.Overflowed && maps.Equal(before.Invariants, r.Invariants) && maps.Equal(before.Violated, r.Violated) {
 			rec.checks = before
 			return
 		}
@@ -201,15 +201,9 @@ func (s *System) drain(e *ending) error {
 	if err != nil {
 		return err
 	}
-	verdicts["littles-law"] = s.lawful()
 	report := s.rec.Finish()
-	names := make([]string, 0, len(verdicts))
-	for name := range verdicts {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	for _, name := range names {
-		report.Invariant(name, verdicts[name])
+	for _, inv := range append(verdicts, s.lawful()) {
+		judged(&report, inv)
 	}
 	if s.content, err = s.load.contents(e); err != nil {
 		return err
@@ -221,15 +215,19 @@ func (s *System) drain(e *ending) error {
 // lawful asserts Little's law over the measured interval. A request in flight at one of its ends counts fully
 // on one side and in part on the other, which the longest of them bounds, be it one that has arrived and will
 // not end; that there are more at one end than on average happens where load grows.
-func (s *System) lawful() bool {
+func (s *System) lawful() workload.Invariant {
 	l := little(&s.marked, s.end)
+	inv := workload.Invariant{Name: "littles-law", OK: true, Rule: "requests in flight are throughput times latency (Little's law), but for those that cross the interval's ends"}
 	if l.InFlight == 0 {
-		return true
+		return inv
 	}
 	crossing := float64(max(s.marked.area.Count, s.end.area.Count)) / l.InFlight
 	longest := max(s.meter.longestPS, s.end.ps-s.load.oldest(s.end.ps))
 	edge := crossing * float64(longest) / float64(max(s.end.ps-s.marked.ps, 1))
-	return math.Abs(l.Error) <= littleError+edge
+	if inv.OK = math.Abs(l.Error) <= littleError+edge; !inv.OK {
+		inv.Text = fmt.Sprintf("%.4g were in flight, throughput times latency is %.4g; %.2g %% apart, where at most %.2g %% may be", l.InFlight, l.ThroughputXLatency, 100*math.Abs(l.Error), 100*(littleError+edge))
+	}
+	return inv
 }
 
 // littleError is what rounding and the clocks of cores that run ahead of events may amount to.

@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"html"
+	"slices"
 	"strings"
 
 	"drtmx/engine/metrics"
@@ -59,7 +60,8 @@ func (r *Result) String() string {
 }
 
 func (r *Result) checksText() string {
-	switch c := r.Checks; {
+	c := r.Checks
+	switch {
 	case c == nil || c.Mode == "off":
 		return "off"
 	case c.Unused() != "":
@@ -68,11 +70,12 @@ func (r *Result) checksText() string {
 		return fmt.Sprintf("undecided: none of %d transactions was judged", c.Seen)
 	case c.OK:
 		return fmt.Sprintf("ok: %s, %d transactions, %s", c.Claimed, c.Transactions, c.Mode)
-	case len(c.Anomalies) > 0:
-		return fmt.Sprintf("FAILED: %s: %s", c.Anomalies[0].Kind, c.Anomalies[0].Text)
-	default:
-		return "FAILED: " + c.Broken()
 	}
+	found := c.Findings()
+	if len(c.Anomalies) > 0 {
+		found = slices.Insert(found, 0, c.Anomalies[0].Kind+": "+c.Anomalies[0].Text)
+	}
+	return "FAILED: " + strings.Join(found, "; ")
 }
 
 // phaseOrder is the order in which a transaction passes its phases.

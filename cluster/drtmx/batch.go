@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -88,7 +89,7 @@ func checksOf(r *engine.Result) error {
 	for _, a := range c.Anomalies {
 		return fmt.Errorf("checks: %s is violated: %s: %s", c.Claimed, a.Kind, a.Text)
 	}
-	return fmt.Errorf("checks: %s is violated", c.Broken())
+	return fmt.Errorf("checks: %s is violated: %s", c.Broken(), strings.Join(c.Findings(), "; "))
 }
 
 func sweepCommand() *cobra.Command {

@@ -7,12 +7,14 @@ const why = { ww: "overwrote", wr: "was read by", rw: "read what was overwritten
 export function badge(b, c) {
   let text = "off", kind = "badge";
   if (c && c.mode !== "off") {
-    text = c.ok ? (c.transactions ? `✓ ${si(c.transactions)}` : "–") : `✗ ${c.anomaly_count || c.anomalies?.length || 1}`;
+    text = c.ok ? (c.transactions ? `✓ ${si(c.transactions)}` : "–") : `✗ ${(c.anomaly_count || c.anomalies?.length || 0) + broken(c) || 1}`;
     kind += !c.ok ? " bad" : c.transactions ? " ok" : "";
   }
   if (b.textContent !== text) b.textContent = text;
   b.className = kind;
 }
+
+const broken = (c) => Object.values(c.invariants || {}).filter((ok) => !ok).length;
 
 export function openChecks(c) {
   if (!c) { dialog("Checks", el("p", {}, "No window has been measured yet.")); return; }
@@ -20,9 +22,9 @@ export function openChecks(c) {
   if (c.ok && !c.transactions && !Object.keys(c.invariants || {}).length) { dialog("Checks", el("p", {}, "No transaction has been looked at yet. Requests of micro-benchmarks are none: there is nothing to check about them.")); return; }
   const body = [el("p", {}, `The protocol claims ${c.claimed}. Every transaction’s reads and writes are recorded with their versions, and the graph of who has to come before whom is searched for cycles that the claim forbids. A version with two values (wrong-value) breaks every claim.`),
     el("p", {}, c.mode === "full" ? `All ${si(c.transactions)} transactions were looked at.` : `${si(c.transactions)} transactions were looked at, on a sample of the keys: what is found is true, but not everything is found.`)];
-  for (const [name, ok] of Object.entries(c.invariants || {})) body.push(el("p", {}, `${ok ? "✓" : "✗"} ${name}`));
+  for (const [name, ok] of Object.entries(c.invariants || {})) body.push(el("p", { class: ok ? "" : "broken" }, `${ok ? "✓" : "✗"} ${name}${c.violated?.[name] ? `: ${c.violated[name]}` : ""}`));
   if (c.invariants_at_drain) body.push(el("p", { class: "hint" }, "Invariants that need a cluster at rest are looked at where a batch run (drtmx run) ends."));
-  if (!c.anomalies?.length) body.push(el("p", { class: "better" }, "No anomaly found."));
+  if (!c.anomalies?.length) body.push(broken(c) ? el("p", { class: "hint" }, "No anomaly was found among the transactions that were looked at: a broken invariant without one says that a transaction itself wrote what it must not, or that nobody looked at those that did.") : el("p", { class: "better" }, "No anomaly found."));
   for (const a of c.anomalies || []) body.push(anomaly(a));
   const more = (c.anomaly_count || 0) - (c.anomalies || []).length;
   if (more > 0) body.push(el("p", { class: "hint" }, `and ${more} more`));

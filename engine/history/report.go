@@ -9,16 +9,17 @@ import (
 
 // Report is what the checks of a run say; it marshals as "checks" of a result.
 type Report struct {
-	Mode         Mode            `json:"mode"`
-	Claimed      Claim           `json:"claimed"` // "" where transactions are not judged: there are none, or nobody looks
-	OK           bool            `json:"ok"`
-	Transactions uint64          `json:"transactions"`              // committed and checked
-	Seen         uint64          `json:"transactions_seen"`         // committed at all; more when sampled
-	Anomalies    []Anomaly       `json:"anomalies"`                 // the first ones; never null
-	Count        uint64          `json:"anomaly_count"`             // all of them
-	Overflowed   bool            `json:"window_overflow,omitempty"` // see Options.Capacity
-	Invariants   map[string]bool `json:"invariants,omitempty"`
-	AtDrain      bool            `json:"invariants_at_drain,omitempty"` // they need a cluster at rest and are not judged before
+	Mode         Mode              `json:"mode"`
+	Claimed      Claim             `json:"claimed"` // "" where transactions are not judged: there are none, or nobody looks
+	OK           bool              `json:"ok"`
+	Transactions uint64            `json:"transactions"`              // committed and checked
+	Seen         uint64            `json:"transactions_seen"`         // committed at all; more when sampled
+	Anomalies    []Anomaly         `json:"anomalies"`                 // the first ones; never null
+	Count        uint64            `json:"anomaly_count"`             // all of them
+	Overflowed   bool              `json:"window_overflow,omitempty"` // see Options.Capacity
+	Invariants   map[string]bool   `json:"invariants,omitempty"`
+	Violated     map[string]string `json:"violated,omitempty"`            // of the invariants that do not hold: the rule, and where it is broken
+	AtDrain      bool              `json:"invariants_at_drain,omitempty"` // they need a cluster at rest and are not judged before
 }
 
 // MarshalJSON leaves out what is said of transactions where none are judged.
@@ -28,11 +29,12 @@ func (r Report) MarshalJSON() ([]byte, error) {
 		return json.Marshal(whole(r))
 	}
 	return json.Marshal(struct {
-		Mode       Mode            `json:"mode"`
-		OK         bool            `json:"ok"`
-		Invariants map[string]bool `json:"invariants,omitempty"`
-		AtDrain    bool            `json:"invariants_at_drain,omitempty"`
-	}{r.Mode, r.OK, r.Invariants, r.AtDrain})
+		Mode       Mode              `json:"mode"`
+		OK         bool              `json:"ok"`
+		Invariants map[string]bool   `json:"invariants,omitempty"`
+		Violated   map[string]string `json:"violated,omitempty"`
+		AtDrain    bool              `json:"invariants_at_drain,omitempty"`
+	}{r.Mode, r.OK, r.Invariants, r.Violated, r.AtDrain})
 }
 
 // Judged says that the verdict is about something: transactions or invariants.
@@ -42,6 +44,21 @@ func (r *Report) Judged() bool {
 
 // Failed says that something was found; where nothing was looked for, nothing was.
 func (r *Report) Failed() bool { return r != nil && r.Mode != Off && !r.OK }
+
+// Findings tells of each broken invariant, a line each by name, with what is known of it.
+func (r *Report) Findings() []string {
+	var lines []string
+	for _, name := range slices.Sorted(maps.Keys(r.Invariants)) {
+		switch text := r.Violated[name]; {
+		case r.Invariants[name]:
+		case text == "":
+			lines = append(lines, name)
+		default:
+			lines = append(lines, name+": "+text)
+		}
+	}
+	return lines
+}
 
 // Broken names what is violated, for the words "is violated": invariants, else the claim.
 func (r *Report) Broken() string {
@@ -76,4 +93,13 @@ func (r *Report) Invariant(name string, ok bool) {
 	}
 	r.Invariants[name] = ok
 	r.OK = r.OK && ok
+}
+
+// Violation is that of an oracle that found something, and what it says of it.
+func (r *Report) Violation(name, text string) {
+	r.Invariant(name, false)
+	if r.Violated == nil {
+		r.Violated = make(map[string]string)
+	}
+	r.Violated[name] = text
 }

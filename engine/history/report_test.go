@@ -2,6 +2,7 @@ package history
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 )
 
@@ -51,6 +52,22 @@ func TestNoTransactionsJSON(t *testing.T) {
 	var back Report
 	if err := json.Unmarshal(got, &back); err != nil || !back.Failed() || back.Broken() != "littles-law" {
 		t.Errorf("%+v, %v", back, err)
+	}
+}
+
+// TestViolation: what is broken comes with what has to hold and where it does not.
+func TestViolation(t *testing.T) {
+	rep := New(Options{}).Report()
+	rep.Claimed = ""
+	rep.Invariant("total", true)
+	rep.Invariant("unsaid", false)
+	rep.Violation("sum", "a is b: a is 3, b 4")
+	got, err := json.Marshal(&rep)
+	if want := `{"mode":"full","ok":false,"invariants":{"sum":false,"total":true,"unsaid":false},"violated":{"sum":"a is b: a is 3, b 4"}}`; err != nil || string(got) != want {
+		t.Errorf("got  %s, %v\nwant %s", got, err, want)
+	}
+	if got := rep.Findings(); !slices.Equal(got, []string{"sum: a is b: a is 3, b 4", "unsaid"}) || rep.Broken() != "sum, unsaid" {
+		t.Errorf("%q, %q", got, rep.Broken())
 	}
 }
 

@@ -71,7 +71,16 @@ type Runner interface {
 type Invariant struct {
 	Name string
 	OK   bool
-	Text string // what is wrong, when it is not
+	Rule string // what has to hold, in a clause
+	Text string // where it does not, when it does not: the records and the numbers
+}
+
+// Violation tells a reader who knows the name alone what is broken, and where.
+func (i Invariant) Violation() string {
+	if i.Rule == "" || i.Text == "" {
+		return i.Rule + i.Text
+	}
+	return i.Rule + ": " + i.Text
 }
 
 // Bench is a workload.

@@ -168,7 +168,7 @@ func (r *runner) next(tx *txn.Tx, key uint64) (uint64, error) {
 
 // Check follows the ring from key 0: it has to come back after all keys.
 func (w *Ring) Check() []workload.Invariant {
-	inv := workload.Invariant{Name: "cycle.ring", OK: true}
+	inv := workload.Invariant{Name: "cycle.ring", OK: true, Rule: "the records form one ring through all keys"}
 	row := make([]byte, 16+w.opt.ValueBytes)
 	key := uint64(0)
 	for i := uint64(1); inv.OK; i++ {
@@ -194,7 +194,7 @@ func (w *Ring) Check() []workload.Invariant {
 }
 
 func (w *Ring) whole() workload.Invariant {
-	inv := workload.Invariant{Name: "cycle.whole", OK: w.torn == 0}
+	inv := workload.Invariant{Name: "cycle.whole", OK: w.torn == 0, Rule: "no transaction that committed saw parts of two versions of a record"}
 	if !inv.OK {
 		inv.Text = fmt.Sprintf("%d committed transactions saw a torn value", w.torn)
 	}

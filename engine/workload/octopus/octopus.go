@@ -203,7 +203,7 @@ var blank [4096]byte
 
 // Check finds a byte that was never written where it is.
 func (b *Bench) Check() []workload.Invariant {
-	v := workload.Invariant{Name: "octopus.bytes", OK: true}
+	v := workload.Invariant{Name: "octopus.bytes", OK: true, Rule: "each byte of a file is what is written there"}
 	b.blocks(func(file, off int, _ r2.Loc, got []byte) bool {
 		for ; v.OK && len(got) > 0; off, got = off+len(blank), got[len(blank):] {
 			page, want := got[:len(blank)], b.bytes(file, off, len(blank))

@@ -241,7 +241,7 @@ func (b *Bank) Check() []workload.Invariant {
 			change += int64(binary.LittleEndian.Uint64(row[16:])) - b.initialCents(key)
 		})
 	}
-	inv := workload.Invariant{Name: "smallbank.total", OK: change == b.deposited}
+	inv := workload.Invariant{Name: "smallbank.total", OK: change == b.deposited, Rule: "all balances together change by what committed transactions paid in and took out"}
 	if !inv.OK {
 		inv.Text = fmt.Sprintf("the balances changed by %d cents, committed transactions brought %d", change, b.deposited)
 	}

@@ -36,6 +36,29 @@ type audit struct {
 
 const numConditions = 12
 
+// rules are the conditions, as clauses 3.3.2.1 to 3.3.2.12 number them.
+var rules = [numConditions]string{
+	"what a warehouse has taken is what its districts have",
+	"the last order of a district is the one before the next that it gives out, and the last new order",
+	"the new orders of a district are numbered without a gap",
+	"the orders of a district count as many lines as there are",
+	"an order has no carrier if and only if it is a new order",
+	"an order counts as many lines as it has",
+	"a line has no delivery date if and only if its order has no carrier",
+	"what a warehouse has taken is the sum of its payments",
+	"what a district has taken is the sum of its payments",
+	"a customer's balance is what was delivered less what was paid",
+	"the orders of a district that are not new ones are those that its customers had delivered",
+	"a customer's balance and payments together are what was delivered",
+}
+
+const indexRule = "the indexes are what the records say"
+
+// condition is the verdict on the i-th, from 1.
+func condition(i int, bad string) workload.Invariant {
+	return workload.Invariant{Name: fmt.Sprintf("tpcc.%d", i), OK: bad == "", Rule: fmt.Sprintf("%s (clause 3.3.2.%d)", rules[i-1], i), Text: bad}
+}
+
 // Check looks at the consistency conditions. It makes sense after a drain.
 func (b *Bench) Check() []workload.Invariant {
 	n := b.warehouses * b.districts
@@ -63,10 +86,10 @@ func (b *Bench) Check() []workload.Invariant {
 	a.warehouses()
 	list := make([]workload.Invariant, numConditions)
 	for i, text := range a.bad {
-		list[i] = workload.Invariant{Name: fmt.Sprintf("tpcc.%d", i+1), OK: text == "", Text: text}
+		list[i] = condition(i+1, text)
 	}
 	text := a.indexes()
-	return append(list, workload.Invariant{Name: "tpcc.indexes", OK: text == "", Text: text})
+	return append(list, workload.Invariant{Name: "tpcc.indexes", OK: text == "", Rule: indexRule, Text: text})
 }
 
 // indexes compares those that somebody used with the records that they have to

@@ -33,6 +33,9 @@ func rogue(t *testing.T, o Options, body func(b *Bench, tx *txn.Tx) error) (brok
 		t.Errorf("no rogue committed:\n%s", text)
 	}
 	for _, inv := range b.Check() {
+		if inv.Rule == "" || inv.OK != (inv.Text == "") {
+			t.Errorf("%s says nothing: %+v", inv.Name, inv)
+		}
 		if !inv.OK {
 			broken = append(broken, strings.TrimPrefix(inv.Name, "tpcc."))
 		}

@@ -37,7 +37,7 @@ func (b *Bench) CheckOnline() []workload.Invariant {
 	if !b.online.looked {
 		return nil
 	}
-	return []workload.Invariant{{Name: "tpcc.1", OK: b.online.bad == "", Text: b.online.bad}}
+	return []workload.Invariant{condition(1, b.online.bad)}
 }
 
 // takings are those of a warehouse and of its districts in sum, if none of the rows is locked.

@@ -11,22 +11,27 @@ import (
 // Consistency after a drain. The population is consistent, so only what
 // transactions wanted to write is looked at: each sum is compared with what it was
 // plus what changed.
-//
-//	 1  a broker's number of trades is that of the completed trades of its accounts
-//	 2  and its commissions are theirs
-//	 3  a holding summary is the sum of its holdings
-//	 4  and of what the holding histories say; those of a completed trade say its quantity
-//	 5  a balance changes by the cash transactions of the account
-//	 6  a completed trade has a settlement, and one that is not on margin a cash transaction of the same amount
-//	 7  a trade has a history for each status that it had
-//	 8  a trade has a request if and only if it waits for its price
-//	 9  the volume of a last trade is that of the feeds that committed
-//	10  there are as many new trades as trade-orders committed, as many completed as trade-results
-//	11  the changes that rows count are those that trade-updates made
-//
-// 1 to 3 are the standard's (clause 3.3.12), the others follow from what its
-// transactions do. 9 to 11 hold the rows against what the clients were told.
+
 const numConditions = 11
+
+// rules are the conditions. 1 to 3 are the standard's (clause 7.3), the others follow
+// from what its transactions do. 9 to 11 hold the rows against what the clients were
+// told.
+var rules = [numConditions]string{
+	"a broker's number of trades is that of the completed trades of its accounts",
+	"a broker's commissions are those of the completed trades of its accounts",
+	"a holding summary is the sum of its holdings",
+	"a holding summary is what the holding histories say; those of a completed trade say its quantity",
+	"a balance changes by the cash transactions of the account",
+	"a completed trade has a settlement, and one that is not on margin a cash transaction of the same amount",
+	"a trade has a history for each status that it had",
+	"a trade has a request if and only if it waits for its price",
+	"the volume of a last trade is that of the feeds that committed",
+	"there are as many new trades as trade-orders committed, as many completed as trade-results",
+	"the changes that rows count are those that trade-updates made",
+}
+
+const indexRule = "the indexes are what the records say"
 
 // place is a security in an account.
 type place struct{ account, slot uint64 }
@@ -68,10 +73,10 @@ func (b *Bench) Check() []workload.Invariant {
 	a.compare(11, "changes by trade-updates", a.sum.changed, b.done.changed)
 	list := make([]workload.Invariant, numConditions)
 	for i, text := range a.bad {
-		list[i] = workload.Invariant{Name: fmt.Sprintf("tpce.%d", i+1), OK: text == "", Text: text}
+		list[i] = workload.Invariant{Name: fmt.Sprintf("tpce.%d", i+1), OK: text == "", Rule: rules[i], Text: text}
 	}
 	text := a.indexes()
-	return append(list, workload.Invariant{Name: "tpce.indexes", OK: text == "", Text: text})
+	return append(list, workload.Invariant{Name: "tpce.indexes", OK: text == "", Rule: indexRule, Text: text})
 }
 
 // fail notes the first violation of a condition.
