@@ -270,7 +270,7 @@ func numbersOf(r *engine.Result) string {
 func (s *SweepResult) chart(metrics ...string) *charts.Chart {
 	axes := s.Raw.Axes
 	last := axes[len(axes)-1]
-	x := charts.Axis{Label: last.Knob}
+	x := charts.Axis{Label: last.Knob, Whole: !slices.ContainsFunc(last.Values, func(v any) bool { _, ok := v.(int); return !ok })}
 	numeric := !slices.ContainsFunc(last.Values, func(v any) bool { _, ok := asFloat(v); return !ok })
 	if !numeric {
 		for _, v := range last.Values {
@@ -382,10 +382,15 @@ func (s *SweepResult) CSV() string {
 	return b.String()
 }
 
-// Err is the first failure among the points: of a run, or of its checks.
+// Err is the first failure among the points: of a run, or of its checks. Where there is none it
+// is the first spec that was refused, which is the caller's mistake.
 func (s *SweepResult) Err() error {
+	var refused error
 	for _, p := range s.Raw.Points {
-		if p.Error != "" {
+		switch {
+		case p.Refused && refused == nil:
+			refused = &engine.SpecError{Field: knobText(p.Set), Rule: oneLine(p.Error)}
+		case p.Error != "" && !p.Refused:
 			return fmt.Errorf("%s: %s", knobText(p.Set), oneLine(p.Error))
 		}
 		for _, r := range p.Runs {
@@ -394,5 +399,5 @@ func (s *SweepResult) Err() error {
 			}
 		}
 	}
-	return nil
+	return refused
 }

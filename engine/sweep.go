@@ -77,11 +77,12 @@ func ParseAxis(s string) (Axis, error) {
 
 // SweepPoint is one combination of axis values.
 type SweepPoint struct {
-	Set    Knobs           `json:"set"` // the axis values of this point
-	Runs   []*Result       `json:"runs,omitempty"`
-	Means  map[string]Mean `json:"means,omitempty"` // over the runs, where there are several
-	Cached int             `json:"cached"`          // how many of the runs came from the cache
-	Error  string          `json:"error,omitempty"` // why the point could not run
+	Set     Knobs           `json:"set"` // the axis values of this point
+	Runs    []*Result       `json:"runs,omitempty"`
+	Means   map[string]Mean `json:"means,omitempty"`   // over the runs, where there are several
+	Cached  int             `json:"cached"`            // how many of the runs came from the cache
+	Error   string          `json:"error,omitempty"`   // why the point could not run
+	Refused bool            `json:"refused,omitempty"` // because no spec may be so
 }
 
 // Result is the point's first run, nil where it failed.
@@ -139,7 +140,7 @@ func Sweep(ctx context.Context, spec Spec, axes []Axis, o SweepOptions) (*SweepR
 		p := SweepPoint{Set: set}
 		js, err := pointJobs(spec, set, i, seeds)
 		if err != nil {
-			p.Error = err.Error()
+			p.Error, p.Refused = err.Error(), true
 			if refused == nil {
 				refused = err
 			}

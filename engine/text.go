@@ -19,7 +19,11 @@ func (r *Result) String() string {
 	if title == "" {
 		title = "run"
 	}
-	row(title, "%v on %v, %s, seed %v", r.Spec["workload"], r.Spec["preset"], r.Profile, r.Spec["seed"])
+	on := r.Profile
+	if preset := fmt.Sprint(r.Spec["preset"]); r.protocol() {
+		on = preset + ", " + on
+	}
+	row(title, "%v on %s, seed %v", r.Spec["workload"], on, r.Spec["seed"])
 	if len(r.PresetDiff) > 0 {
 		row("changed", "%s", listed(r.PresetDiff))
 	}
@@ -57,6 +61,11 @@ func (r *Result) String() string {
 	row("checks", "%s", r.checksText())
 	row("digest", "%s", r.Digest)
 	return b.String()
+}
+
+// protocol says whether the preset plays a part: others than workloads of transactions have no phases.
+func (r *Result) protocol() bool {
+	return slices.ContainsFunc(workloads, func(w workloadKind) bool { return w.name == r.Spec["workload"] && w.transactions })
 }
 
 func (r *Result) checksText() string {

@@ -98,6 +98,16 @@ func TestDistrictsOfAWarehouse(t *testing.T) {
 	}
 }
 
+// A run names the preset where it plays a part.
+func TestHeadNamesThePreset(t *testing.T) {
+	for workload, want := range map[string]string{"smallbank": "run            smallbank on farm, val@1, seed 3\n", "micro-write": "run            micro-write on val@1, seed 3\n"} {
+		r := Result{Spec: Knobs{"workload": workload, "preset": "farm", "seed": 3}, Profile: "val@1"}
+		if text := r.String(); !strings.HasPrefix(text, want) {
+			t.Errorf("%s: %s", workload, text)
+		}
+	}
+}
+
 // What of TPC-C's sums needs no cluster at rest is looked at in every window, and changes
 // nothing; what is broken shows while the system runs, and is not forgotten by the end.
 func TestSumsOfTPCCWhileItRuns(t *testing.T) {

@@ -251,6 +251,10 @@ func TestSweepIsKeptAndWritten(t *testing.T) {
 	if b, err := os.ReadFile(page); err != nil || !strings.Contains(string(b), "<svg") && !strings.Contains(string(b), "image/svg") {
 		t.Errorf("page: %v, %d bytes", err, len(b))
 	}
+	// A point that no spec may be is the caller's mistake, also beside others that ran.
+	if code, out, errs := call(with([]string{"sweep", "--over", "replicas=1,5"}, tiny...)...); code != misused || !strings.Contains(out, "1") || !strings.Contains(errs, "replicas = 5: ") {
+		t.Errorf("exit %d: %s%s", code, out, errs)
+	}
 	off := strings.Split(ok(t, with([]string{"sweep", "--over", "coroutines=1", "--csv", "-", "--set", "check=off"}, tiny...)...), "\n")
 	if !strings.HasSuffix(off[0], ",steady,checks,runs,error") || !strings.HasSuffix(off[1], ",,1,") {
 		t.Errorf("not checked, and yet %s", off)
@@ -294,6 +298,11 @@ func TestRegistryIsPrinted(t *testing.T) {
 	for _, args := range [][]string{{"knobs", "nvm.ddio"}, {"knobs", "phases", "nvm.ddio"}} { // another name of it
 		if text := ok(t, args...); !strings.HasPrefix(text, "ddio  ") {
 			t.Errorf("%v: %q", args, text)
+		}
+	}
+	for name, says := range map[string]string{"coroutine": "did you mean coroutines?", "phase": "there are phase.execution", "zzzzzzzz": "neither a shipped spec nor a file"} {
+		if code, _, stderr := call("knobs", name); code != misused || !strings.Contains(stderr, says) {
+			t.Errorf("knobs %s: exit %d: %s", name, code, stderr)
 		}
 	}
 	if code, _, stderr := call("knobs", "phases", "cache.byte"); code != misused || !strings.Contains(stderr, "did you mean cache.bytes?") {

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -25,7 +28,7 @@ func knobsCommand() *cobra.Command {
 			args, names = specThenKnobs(args)
 			spec, err := f.spec(cmd, args)
 			if err != nil {
-				return err
+				return cmp.Or(mistypedKnob(args), err)
 			}
 			ks, err := engine.Describe(spec)
 			if err != nil {
@@ -62,6 +65,24 @@ func specThenKnobs(args []string) (spec, knobs []string) {
 		return nil, args
 	}
 	return args[:1], args[1:]
+}
+
+// mistypedKnob says which knob may have been meant by a first argument that is no spec, if any is like it.
+func mistypedKnob(args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if _, err := engine.LoadSpec(args[0]); err == nil {
+		return nil
+	}
+	if _, err := os.Stat(args[0]); err == nil {
+		return nil
+	}
+	_, err := engine.KnobName(args[0])
+	if e := new(engine.SpecError); errors.As(err, &e) && strings.HasPrefix(e.Rule, "unknown knob,") {
+		return err
+	}
+	return nil
 }
 
 // printPreset prints the knobs that a preset sets: its row of Table 4-3.

@@ -53,6 +53,9 @@ func interactiveTimeline(title string, x Axis, tracks []Track, marks []Mark, siz
 		last := i == len(tracks)-1
 		xa := opts.XAxis{Type: axisType(x), GridIndex: i, AxisLabel: &opts.AxisLabel{Show: opts.Bool(last), ShowMinLabel: opts.Bool(x.Log), ShowMaxLabel: opts.Bool(x.Log)},
 			SplitLine: &opts.SplitLine{Show: opts.Bool(false)}, Scale: opts.Bool(true)}
+		if x.Whole {
+			xa.MinInterval = 1
+		}
 		if x.Names != nil {
 			line.SetXAxis(x.Names) // the first axis has its names from here
 			xa.Type, xa.Data, xa.Scale, xa.AxisLabel = "category", x.Names, nil, &opts.AxisLabel{Show: opts.Bool(last)}

@@ -12,7 +12,8 @@ type Axis struct {
 	Log   bool   // logarithmic (base 10)
 	// From is where a linear Y axis begins. Quantities begin at zero; set it
 	// where a change of a few percent is what one wants to see.
-	From float64
+	From  float64
+	Whole bool // an X axis of counts: nothing is marked between them
 	// Names make an X axis one of choices: they stand at 0, 1, 2 and so on, and nothing is between.
 	Names []string
 }

@@ -127,6 +127,26 @@ func TestTitlesFit(t *testing.T) {
 	}
 }
 
+// An axis of counts has no marks between them.
+func TestWholeAxis(t *testing.T) {
+	x := Axis{Label: "coroutines", Whole: true}
+	for _, r := range [][2]float64{{1, 2}, {1, 4}, {1, 16}, {0, 1000}} {
+		marks := ticks(x).Ticks(r[0], r[1])
+		for _, m := range marks {
+			if m.Value != math.Trunc(m.Value) {
+				t.Errorf("%g to %g: a mark at %g", r[0], r[1], m.Value)
+			}
+		}
+		if len(marks) < 2 || len(marks) > 11 {
+			t.Errorf("%g to %g: %d marks", r[0], r[1], len(marks))
+		}
+	}
+	c := Timeline("", x, []Track{{Y: Axis{Label: "y"}, Series: []Series{{Name: "a", X: []float64{1, 2}, Y: []float64{3, 4}}}}}, nil)
+	if !strings.Contains(c.Option(), `"minInterval":1`) {
+		t.Error("the library marks what is between")
+	}
+}
+
 // Where no interval is known none of no width is drawn.
 func TestNoInterval(t *testing.T) {
 	draw := func(ci []float64) string {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/plot"
@@ -364,6 +365,11 @@ func ticks(a Axis) plot.Ticker {
 		return plot.TickerFunc(doublings)
 	case a.Log:
 		return plot.TickerFunc(func(lo, hi float64) []plot.Tick { return relabel(plot.LogTicks{Prec: -1}.Ticks(lo, hi)) })
+	}
+	if a.Whole {
+		return plot.TickerFunc(func(lo, hi float64) []plot.Tick {
+			return slices.DeleteFunc(roundTicks(lo, hi), func(t plot.Tick) bool { return t.Value != math.Trunc(t.Value) })
+		})
 	}
 	return plot.TickerFunc(roundTicks)
 }

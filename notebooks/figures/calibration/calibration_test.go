@@ -2,6 +2,7 @@ package calibration
 
 import (
 	"context"
+	"encoding/json"
 	"math"
 	"slices"
 	"strings"
@@ -215,8 +216,13 @@ func TestJudging(t *testing.T) {
 	}
 	v := Report{Rows: []Row{r, {ID: "a", Use: Fit, Error: num(0.2)}, {ID: "b", Use: Fit, Error: num(-0.05)}, {ID: "c", Use: Order}}}
 	v.count()
-	if v.FitWithin10 != 2.0/3 || v.FitWithin25 != 1 {
-		t.Errorf("%g %g", v.FitWithin10, v.FitWithin25)
+	if *v.FitWithin10 != 2.0/3 || *v.FitWithin25 != 1 {
+		t.Errorf("%g %g", *v.FitWithin10, *v.FitWithin25)
+	}
+	none := Report{Rows: []Row{{ID: "c", Use: Order}}} // a share of nothing is none
+	none.count()
+	if text, err := json.Marshal(&none); err != nil || !strings.Contains(string(text), `"fit_within_10":null`) || !strings.Contains(none.String(), "no quantity is a fit row") {
+		t.Errorf("%s, %v\n%s", text, err, &none)
 	}
 	if v.Err() != nil {
 		t.Error(v.Err())

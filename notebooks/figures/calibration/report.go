@@ -47,9 +47,9 @@ type Row struct {
 type Report struct {
 	Rows        []Row     `json:"rows"`
 	Quantities  int       `json:"quantities"`   // measured fit rows that do not follow from others
-	FitWithin5  float64   `json:"fit_within_5"` // share of these
-	FitWithin10 float64   `json:"fit_within_10"`
-	FitWithin25 float64   `json:"fit_within_25"`
+	FitWithin5  *float64  `json:"fit_within_5"` // share of these, nil where there are none
+	FitWithin10 *float64  `json:"fit_within_10"`
+	FitWithin25 *float64  `json:"fit_within_25"`
 	Waiting     []Waiting `json:"waiting"` // rows that nothing measures yet
 }
 
@@ -183,14 +183,14 @@ func (r *Row) claimed(p figures.Published, c figures.Claim) {
 
 // count fills the shares of the fit rows, one for each quantity.
 func (v *Report) count() {
-	in5, in10, in25 := 0, 0, 0
+	var in5, in10, in25 float64
 	for _, r := range v.Rows {
 		if r.Use != Fit || r.Error == nil || r.Follows != "" {
 			continue
 		}
 		v.Quantities++
 		for _, c := range []struct {
-			in   *int
+			in   *float64
 			most float64
 		}{{&in5, 0.05}, {&in10, 0.10}, {&in25, 0.25}} {
 			if math.Abs(*r.Error) <= c.most {
@@ -199,7 +199,8 @@ func (v *Report) count() {
 		}
 	}
 	if n := float64(v.Quantities); n > 0 {
-		v.FitWithin5, v.FitWithin10, v.FitWithin25 = float64(in5)/n, float64(in10)/n, float64(in25)/n
+		in5, in10, in25 = in5/n, in10/n, in25/n
+		v.FitWithin5, v.FitWithin10, v.FitWithin25 = &in5, &in10, &in25
 	}
 }
 
@@ -232,7 +233,11 @@ func (v *Report) String() string {
 	}
 	t.Flush() // into memory
 	v.notes(&b)
-	fmt.Fprintf(&b, "of %d quantities that are fit rows %.0f %% are within 5 %%, %.0f %% within 10 %%, %.0f %% within 25 %%", v.Quantities, 100*v.FitWithin5, 100*v.FitWithin10, 100*v.FitWithin25)
+	if v.Quantities == 0 {
+		b.WriteString("no quantity is a fit row")
+	} else {
+		fmt.Fprintf(&b, "of %d quantities that are fit rows %.0f %% are within 5 %%, %.0f %% within 10 %%, %.0f %% within 25 %%", v.Quantities, 100**v.FitWithin5, 100**v.FitWithin10, 100**v.FitWithin25)
+	}
 	if n := len(v.Waiting); n > 0 {
 		fmt.Fprintf(&b, "; %d rows are not measured", n)
 	}
