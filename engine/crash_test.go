@@ -369,6 +369,38 @@ func (s *System) counted() error {
 	return nil
 }
 
+// A core ahead of its events has booked work, and begun requests, beyond the instant of a crash: what
+// was booked is not done, and no window has fewer than no requests in flight or cores busy for less
+// than no time.
+func TestCrashKeepsTheBooks(t *testing.T) {
+	const poll = 0.1 // of a window: a core that polls in vain is up to one poll ahead, and that is no work
+	for _, profile := range []string{"val", "vale"} {
+		s := open(t, Spec{Workload: "micro-rpc", Set: Knobs{"profile": profile, "nodes": 3, "threads": 2, "coroutines": 4, "check": "off", "window_ns": "1us", "workload.keys": 500}})
+		from := 0
+		for i := range 20 {
+			advance(t, s, 30_000+777*int64(i))
+			s.load.begun(1, 0, s.sim.Now()+sim.Microsecond) // as a core that is so far ahead does
+			for m := range 3 {
+				change(t, s, Knobs{"fault.crash": m})
+			}
+			advance(t, s, 3_000)
+			for m := range 3 {
+				change(t, s, Knobs{"fault.restart": m})
+			}
+			for !s.cl.Up(0) || !s.cl.Up(1) || !s.cl.Up(2) {
+				advance(t, s, 1_000)
+			}
+			advance(t, s, 20_000)
+			for _, w := range s.Windows(from) {
+				from = w.Index + 1
+				if u := w.Utilization["cpu"]; u.Mean < -poll || w.InFlight < 0 {
+					t.Errorf("%s, crash %d, window %d: %g requests in flight, cores busy for %+v of the time", profile, i, w.Index, w.InFlight, u)
+				}
+			}
+		}
+	}
+}
+
 // A system with a machine down is closed without anything left.
 func TestCloseWithAMachineDown(t *testing.T) {
 	before := runtime.NumGoroutine()

@@ -34,11 +34,13 @@ type driver struct {
 type ongoing struct {
 	n      int
 	begins sim.Time // sum
+	latest sim.Time // begin
 }
 
 func (o *ongoing) add(n int, begin sim.Time) {
 	o.n += n
 	o.begins += sim.Time(n) * begin
+	o.latest = max(o.latest, begin)
 }
 
 // claim is the request of a coroutine.
@@ -133,14 +135,15 @@ func (d *driver) arrived(machine int, at sim.Time) bool {
 // them began nobody knows any more, so all have the mean latency.
 func (d *driver) crashed(machine int) {
 	now, x := d.s.sim.Now(), &d.ongoing[machine]
-	total := max(sim.Time(x.n)*now-x.begins, 0) // a core ahead of its events may have begun later than now
+	end := max(now, x.latest) // a core ahead of its events may have begun one later than now
+	total := sim.Time(x.n)*end - x.begins
 	if d.queues != nil {
 		d.open -= x.n
 	}
 	for n := x.n; n > 0; n-- {
 		each := total / sim.Time(n)
 		total -= each
-		d.s.meter.flight.Add(now, now, -1)
+		d.s.meter.flight.Add(now, end, -1)
 		d.s.meter.add(&request{failed: true, attempts: 1, latencyPS: each})
 	}
 	for i, q := range d.queues {

@@ -353,5 +353,5 @@ func (cl *Cluster) Waiting(max int) []string {
 // empty polls not counted, nor what it has booked beyond this instant.
 func (cl *Cluster) BusyPS(m, thread int) Time {
 	w := cl.machines[m].workers[thread]
-	return max(0, w.busy-max(0, w.local-cl.sim.Now()))
+	return max(0, w.busy-w.booked())
 }

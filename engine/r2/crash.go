@@ -84,6 +84,8 @@ func (cl *Cluster) Lost() uint64 { return cl.lost }
 
 // stop ends everything that the worker does.
 func (w *Worker) stop() {
+	w.busy -= w.booked() // it will not be done
+	w.local = min(w.local, w.cl.sim.Now())
 	for _, c := range w.cos {
 		c.stop()
 	}
@@ -217,7 +219,7 @@ func (cl *Cluster) reconnect(mc *machine) error {
 // reopen begins with an empty completion queue and fresh buffers, a moment after
 // or before the machine's other threads.
 func (w *Worker) reopen() {
-	w.local = w.cl.sim.Now() + w.skew()
+	w.begin(w.cl.sim.Now())
 	clear(w.rc)
 	clear(w.cross)
 	w.cq = w.newCQ()

@@ -57,6 +57,7 @@ type Worker struct {
 	tickAt      Time         // when the next tick is, while ticking
 	unconfirmed int          // passive requests without receipt
 	kept        []fabric.CQE // batch of an interrupted turn
+	begun       Time         // when it last began: what is before is no work
 	turn        []int        // round robin over rc[peer]
 	cross       []*queuePair // by peer: to the RNIC that is not ours
 	chans       []*channel   // all, those that others opened towards us too
@@ -74,7 +75,7 @@ func newWorker(cl *Cluster, mc *machine, id, thread int) (*Worker, error) {
 	w.ready.init(cl.cfg.Coroutines + 1)
 	w.refill = make([]fabric.RecvWR, 0, cl.cfg.PollBatch)
 	w.answer = make([]byte, cl.MaxPayload())
-	w.local = w.skew()
+	w.begin(0)
 	if err := w.buffers.init(w); err != nil {
 		return nil, err
 	}
@@ -83,9 +84,15 @@ func newWorker(cl *Cluster, mc *machine, id, thread int) (*Worker, error) {
 	return w, nil
 }
 
-// skew is when a thread begins: those of a real process do not start at the same
-// instant.
-func (w *Worker) skew() Time { return Time(w.rand.Uint64n(uint64(2 * sim.Microsecond))) }
+// begin begins the thread's time when its machine starts, or a moment later: the
+// threads of a real process do not start at the same instant.
+func (w *Worker) begin(at Time) {
+	w.local = at + Time(w.rand.Uint64n(uint64(2*sim.Microsecond)))
+	w.begun = w.local
+}
+
+// booked is the work that lies beyond this instant.
+func (w *Worker) booked() Time { return max(0, w.local-max(w.cl.sim.Now(), w.begun)) }
 
 // charge spends time on the core.
 func (w *Worker) charge(d Time) {
