@@ -157,13 +157,11 @@ func (d *figureDesk) run(ctx context.Context, cancel context.CancelFunc, id, sca
 	var f Figure
 	began := time.Now()
 	err := guarded(taskOf(id), func() (err error) {
-		select {
-		case d.slot <- struct{}{}:
-			defer func() { <-d.slot }()
-			began = time.Now()
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := d.turn(ctx, id); err != nil {
+			return err
 		}
+		defer func() { <-d.slot }()
+		began = time.Now()
 		f, err = d.by().Run(ctx, id, scale, set, func(done, total int, soFar func() Figure) { d.report(id, done, total, soFar) })
 		return err
 	})
@@ -172,6 +170,30 @@ func (d *figureDesk) run(ctx context.Context, cancel context.CancelFunc, id, sca
 	}
 	d.end(id, f, time.Since(began), err)
 	d.agent.tasks.end(taskOf(id), err)
+	d.agent.announce()
+}
+
+// turn takes the slot, and says meanwhile that the figure waits for it.
+func (d *figureDesk) turn(ctx context.Context, id string) error {
+	select {
+	case d.slot <- struct{}{}:
+		return nil
+	default:
+	}
+	d.waits(id, true)
+	defer d.waits(id, false)
+	select {
+	case d.slot <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (d *figureDesk) waits(id string, yes bool) {
+	d.mu.Lock()
+	d.place(id).running.Waits = yes
+	d.mu.Unlock()
 	d.agent.announce()
 }
 

@@ -45,8 +45,9 @@ type FigureRunner interface {
 type FigureRun struct {
 	N      int          `json:"n"` // tells it from others of the same id in this agent
 	Scale  string       `json:"scale"`
-	Set    engine.Knobs `json:"set,omitempty"` // knobs that differ from the thesis's
-	Done   int          `json:"done"`          // runs
+	Set    engine.Knobs `json:"set,omitempty"`   // knobs that differ from the thesis's
+	Waits  bool         `json:"waits,omitempty"` // for another figure: they go one by one
+	Done   int          `json:"done"`            // runs
 	Total  int          `json:"total"`
 	WallMS int64        `json:"wall_ms"`          // until it was there; runs that are known take no time
 	Figure Figure       `json:"figure,omitempty"` // what there is, nil before the first run has ended

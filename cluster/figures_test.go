@@ -32,7 +32,7 @@ func (f *fakeFigure) Result(run int) *engine.Result {
 type fakeFigures struct{ next chan error }
 
 func (f fakeFigures) List() []FigureInfo {
-	return []FigureInfo{{ID: "2-4a", Title: "x", Chapter: 2, Section: "2.2.4", State: "ok"}}
+	return []FigureInfo{{ID: "2-4a", Title: "x", Chapter: 2, Section: "2.2.4", State: "ok"}, {ID: "2-4b", Title: "y", Chapter: 2, Section: "2.2.4", State: "ok"}}
 }
 
 func (f fakeFigures) Check(_, _ string, set engine.Knobs) error {
@@ -72,13 +72,16 @@ type desk struct {
 	fakeFigures
 	agent *Agent
 	ask   func(method, path, body string) reply
+	askOf func(id, method, body string) reply
 }
 
 func newDesk(t *testing.T) *desk {
 	f := fakeFigures{make(chan error)}
 	a := newFake(t, Options{Paused: true}, fakeOptions{})
 	s := web(t, a, Web{Figures: f})
-	return &desk{t, f, a, func(method, path, body string) reply { return ask(t, s, method, "/api/figures/2-4a"+path, body) }}
+	return &desk{t, f, a,
+		func(method, path, body string) reply { return ask(t, s, method, "/api/figures/2-4a"+path, body) },
+		func(id, method, body string) reply { return ask(t, s, method, "/api/figures/"+id, body) }}
 }
 
 func (d *desk) task() Task {
@@ -170,6 +173,38 @@ func TestFigurePointsCome(t *testing.T) {
 }
 
 // Variants are kept beside the figure, the latest few, one for each set of knobs.
+// Of two figures that are asked for at once one begins and the other says that it waits,
+// before the first has told how many runs it has; it goes on when that has ended.
+func TestOneFigureWaits(t *testing.T) {
+	d := newDesk(t)
+	waiting := func() (n, running int) {
+		for _, info := range d.agent.Figures() {
+			s, err := d.agent.Figure(info.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.Running != nil {
+				running++
+				if s.Running.Waits {
+					n++
+				}
+			}
+		}
+		return n, running
+	}
+	d.ask("POST", "", `{}`).want(t, 202, "")
+	d.askOf("2-4b", "POST", `{}`).want(t, 202, "")
+	eventually(t, "one waits", func() bool { n, running := waiting(); return n == 1 && running == 2 })
+	for range 3 {
+		d.next <- nil
+	}
+	eventually(t, "nobody waits", func() bool { n, running := waiting(); return n == 0 && running == 1 })
+	for range 3 {
+		d.next <- nil
+	}
+	eventually(t, "both are there", func() bool { _, running := waiting(); return running == 0 })
+}
+
 func TestFigureVariantsAreKept(t *testing.T) {
 	d := newDesk(t)
 	run := func(body string) {

@@ -23,6 +23,7 @@ type figureRow struct {
 	WallMS int64  `json:"wall_ms"`
 	Done   int    `json:"done"`
 	Total  int    `json:"total"`
+	Waits  bool   `json:"waits,omitempty"` // for another figure
 }
 
 // figures is the list.
@@ -37,7 +38,7 @@ func (p *page) figures(w http.ResponseWriter, _ *http.Request) {
 		row := figureRow{FigureInfo: info}
 		switch {
 		case s.Running != nil:
-			row.Status, row.Scale, row.Done, row.Total = "running", s.Running.Scale, s.Running.Done, s.Running.Total
+			row.Status, row.Scale, row.Done, row.Total, row.Waits = "running", s.Running.Scale, s.Running.Done, s.Running.Total, s.Running.Waits
 		case s.Base != nil:
 			row.Status, row.Scale, row.WallMS = "computed", s.Base.Scale, s.Base.WallMS
 		case s.Failed != "":
@@ -154,6 +155,7 @@ func (p *page) figure(w http.ResponseWriter, r *http.Request) {
 		Name  string `json:"name"`
 		Done  int    `json:"done"`
 		Total int    `json:"total"`
+		Waits bool   `json:"waits,omitempty"`
 	}
 	out := struct {
 		cluster.FigureInfo
@@ -166,7 +168,7 @@ func (p *page) figure(w http.ResponseWriter, r *http.Request) {
 		Hidden  []string      `json:"hidden"` // the names of variants out of sight
 	}{FigureInfo: s.FigureInfo, Failed: s.Failed, Base: s.Base != nil, Drawn: []drawnFigure{}, Hidden: []string{}}
 	if s.Running != nil {
-		out.Running = &run{s.Running.Scale, settings(s.Running.Set), s.Running.Done, s.Running.Total}
+		out.Running = &run{s.Running.Scale, settings(s.Running.Set), s.Running.Done, s.Running.Total, s.Running.Waits}
 	}
 	if s.Base != nil {
 		out.WallMS = s.Base.WallMS

@@ -221,6 +221,10 @@ func errorBars(s Series, x, y float64, colour string) charts.SeriesOpts {
 			})
 		}
 	}
+	return intervalMarks(items, colour)
+}
+
+func intervalMarks(items []opts.MarkLineNameCoordItem, colour string) charts.SeriesOpts {
 	return func(o *charts.SingleSeries) {
 		if len(items) > 0 {
 			charts.WithMarkLineNameCoordItemOpts(items...)(o)
@@ -312,21 +316,34 @@ func interactiveStacked(title string, y Axis, parts []Part, bars []Bars, size Si
 			}
 			data = append(data, d)
 		}
-		bar.AddSeries(part.Name, data, charts.WithBarChartOpts(opts.BarChart{Stack: "all"}),
-			charts.WithItemStyleOpts(opts.ItemStyle{Color: part.Colour}))
+		options := []charts.SeriesOpts{charts.WithBarChartOpts(opts.BarChart{Stack: "all"}), charts.WithItemStyleOpts(opts.ItemStyle{Color: part.Colour})}
+		if p == len(parts)-1 {
+			options = append(options, barIntervals(bars))
+		}
+		bar.AddSeries(part.Name, data, options...)
 	}
 	return bar
+}
+
+// intervalInk is seen on the colours of bars and on the ground beside them.
+const intervalInk = "#222222"
+
+// barIntervals draws them across the ends of the bars.
+func barIntervals(bars []Bars) charts.SeriesOpts {
+	var items []opts.MarkLineNameCoordItem
+	for i, b := range bars {
+		if end := b.sum(); finite(end, b.CI) && b.CI > 0 {
+			items = append(items, opts.MarkLineNameCoordItem{Coordinate0: []any{rounded(max(0, end-b.CI)), i}, Coordinate1: []any{rounded(end + b.CI), i}})
+		}
+	}
+	return intervalMarks(items, intervalInk)
 }
 
 // longest is the sum of the longest bar.
 func longest(bars []Bars) float64 {
 	hi := math.SmallestNonzeroFloat32
 	for _, b := range bars {
-		sum := 0.0
-		for _, v := range b.Values {
-			sum += v
-		}
-		hi = max(hi, sum)
+		hi = max(hi, b.sum())
 	}
 	return hi
 }

@@ -111,6 +111,15 @@ type Part struct {
 type Bars struct {
 	Name   string
 	Values []float64 // one per part
+	CI     float64   // half-width of the 95 % interval of their sum; 0: none
+}
+
+// sum is where the bar ends.
+func (b Bars) sum() (sum float64) {
+	for _, v := range b.Values {
+		sum += v
+	}
+	return sum
 }
 
 // palette is Okabe and Ito's: told apart by the colour-blind, on light and

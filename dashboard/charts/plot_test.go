@@ -12,7 +12,7 @@ func TestBuildersHaveBothForms(t *testing.T) {
 	for _, c := range []*Chart{
 		Lines("sweep", Axis{Label: "coroutines"}, Axis{Label: "throughput", Unit: "txn/s"}, s),
 		Timeline("live", Axis{Label: "time", Unit: "ms"}, []Track{{Y: Axis{Label: "throughput"}, Series: s}, {Y: Axis{Label: "latency", Unit: "us", Log: true}, Series: s}}, []Mark{{X: 2, Text: "phase.commit"}}),
-		Stacked("where", Axis{Label: "latency", Unit: "us"}, []string{"execution", "lock"}, []Bars{{"A", []float64{1, 2}}, {"B", []float64{2, 1}}}),
+		Stacked("where", Axis{Label: "latency", Unit: "us"}, []string{"execution", "lock"}, []Bars{{Name: "A", Values: []float64{1, 2}}, {Name: "B", Values: []float64{2, 1}}}),
 	} {
 		if !strings.Contains(c.SVG(), "<svg") || strings.Contains(c.SVG(), "NaN") {
 			t.Errorf("%s: no good svg", c)
@@ -124,6 +124,22 @@ func TestTitlesFit(t *testing.T) {
 		if short := title == "short"; short != (font == 14) || short != (p.Title.TextStyle.Font.Size == newPlot().Title.TextStyle.Font.Size) {
 			t.Errorf("%.20s... in %d and %v", title, font, p.Title.TextStyle.Font.Size)
 		}
+	}
+}
+
+// A bar's interval lies across its end, and one of no width is not drawn.
+func TestBarIntervals(t *testing.T) {
+	draw := func(ci float64) (svg, option string) {
+		c := Stacked("", Axis{Label: "y"}, []string{"a", "b"}, []Bars{{Name: "one", Values: []float64{3, 4}}, {Name: "two", Values: []float64{0, 10}, CI: ci}})
+		return c.SVG(), c.Option()
+	}
+	withSVG, with := draw(2)
+	withoutSVG, without := draw(0)
+	if !strings.Contains(with, `"coord":[8,1]`) || !strings.Contains(with, `"coord":[12,1]`) || strings.Contains(without, "markLine") {
+		t.Errorf("%s\n%s", with, without)
+	}
+	if n := strings.Count(withSVG, "<path") - strings.Count(withoutSVG, "<path"); n < 1 {
+		t.Error("the picture has no interval")
 	}
 }
 

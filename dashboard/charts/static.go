@@ -435,6 +435,30 @@ func roundTicks(lo, hi float64) []plot.Tick {
 	return out
 }
 
+// addBarIntervals draws the intervals across the ends of the bars, of which the first is on top.
+func addBarIntervals(p *plot.Plot, bars []Bars) {
+	var ends plotter.XYs
+	var halves plotter.XErrors
+	for i, b := range bars {
+		if end := b.sum(); finite(end, b.CI) && b.CI > 0 {
+			ends = append(ends, plotter.XY{X: end, Y: float64(len(bars) - 1 - i)})
+			halves = append(halves, struct{ Low, High float64 }{min(b.CI, end), b.CI})
+		}
+	}
+	if len(ends) == 0 {
+		return
+	}
+	e, err := plotter.NewXErrorBars(struct {
+		plotter.XYer
+		plotter.XErrorer
+	}{ends, halves})
+	if err != nil {
+		return // all are finite
+	}
+	e.Color, e.CapWidth = rgb(intervalInk), 4
+	p.Add(e)
+}
+
 func stackedPicture(title string, y Axis, parts []Part, bars []Bars, size Size) Picture {
 	p := newPlot()
 	setTitle(p, title, size)
@@ -464,6 +488,7 @@ func stackedPicture(title string, y Axis, parts []Part, bars []Bars, size Size) 
 		legend = append(legend, legendItem{part.Name, rgb(part.Colour), nil})
 		below = b
 	}
+	addBarIntervals(p, bars)
 	if len(names) > 0 {
 		p.NominalY(names...)
 	}

@@ -143,7 +143,7 @@ function inkOn(colour) {
 // onGround takes lighter colours on a dark ground.
 function onGround(text) {
   if (!dark.matches) return text;
-  return text.replaceAll("#0072B2", "#4aa3df").replaceAll("#009E73", "#2fc497").replaceAll("#D55E00", "#ec7a2c").replaceAll("#6e6e6e", "#a9b1b8");
+  return text.replaceAll("#0072B2", "#4aa3df").replaceAll("#009E73", "#2fc497").replaceAll("#D55E00", "#ec7a2c").replaceAll("#6e6e6e", "#a9b1b8").replaceAll("#222222", "#e4e8eb");
 }
 
 async function picture(e, url) {

@@ -66,14 +66,12 @@ export class Figures {
     if (!l) return;
     this.list = l;
     $("nofigures").hidden = l.length > 0;
-    const chapters = [...new Set(l.map((f) => f.chapter))].map((n) => ({ n, figures: l.filter((f) => f.chapter === n).map((f) => ({ ...f, here: f.id === this.id, waits: f.status === "running" && this.waits(f.id) })) }));
+    const chapters = [...new Set(l.map((f) => f.chapter))].map((n) => ({ n, figures: l.filter((f) => f.chapter === n).map((f) => ({ ...f, here: f.id === this.id })) }));
     keyed($("figurelist"), chapters, (c) => String(c.n), (c) => el("section", {}, el("h2", {}, `Chapter ${c.n}`), el("ul", {}, ...c.figures.map((f) =>
       el("li", {}, el("a", { href: `#figures/${encodeURIComponent(f.id)}`, "aria-current": f.here && "page" }, el("span", {}, el("b", {}, f.id), el("small", {}, `§${f.section}`)), el("span", {}, f.title), el("small", { class: `status ${f.status}` }, status(f))))))));
     if (this.scrolled !== this.id) $("figurelist").querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
     this.scrolled = this.id;
   }
-  // waits is true while another figure is being computed: they go one by one.
-  waits(id) { return this.list.some((x) => x.id !== id && x.status === "running" && x.total); }
   async load() {
     const id = this.id, missing = !id;
     $("figurehint").hidden = !missing || !this.list.length;
@@ -106,7 +104,7 @@ export class Figures {
     $("compute").textContent = f.base && f.drawn[0]?.scale === $("scale").value ? "Compute again" : "Compute";
     $("running").hidden = !r;
     if (r) {
-      $("runningtext").textContent = r.total ? `${r.name ? `with ${r.name}, ` : ""}${r.done} of ${r.total} runs, ${r.scale} scale` : this.waits(f.id) ? "waits for the figure before it" : "begins";
+      $("runningtext").textContent = r.total ? `${r.name ? `with ${r.name}, ` : ""}${r.done} of ${r.total} runs, ${r.scale} scale` : r.waits ? "waits for the figure before it" : "begins";
       Object.assign($("runningbar"), { max: r.total || 1, value: r.done });
     }
     $("scalehint").textContent = r ? "" : $("scale").value === "quick" ? "machines, payloads and mixes as in the thesis, smaller populations, short runs" :

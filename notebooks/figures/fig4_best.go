@@ -177,11 +177,11 @@ func (f *Figure) ranked(others ...*Figure) (title string, y charts.Axis, parts [
 	points := f.Series[0].Points
 	for i, p := range points {
 		if i < firstBars || i >= len(points)-lastBars || strings.HasSuffix(p.Name, ")") {
-			bars = append(bars, charts.Bars{Name: fmt.Sprintf("%d. %s", i+1, p.Name), Values: []float64{p.Y}})
+			bars = append(bars, charts.Bars{Name: fmt.Sprintf("%d. %s", i+1, p.Name), Values: []float64{p.Y}, CI: p.CI95})
 			for _, o := range others {
 				for _, q := range o.Series[0].Points {
 					if q.Name == p.Name {
-						bars = append(bars, charts.Bars{Name: o.knobs(), Values: []float64{q.Y}})
+						bars = append(bars, charts.Bars{Name: o.knobs(), Values: []float64{q.Y}, CI: q.CI95})
 					}
 				}
 			}

@@ -349,12 +349,12 @@ func TestCurves4(t *testing.T) {
 // Bars stand in groups: the first of a group has its name.
 func TestGroups(t *testing.T) {
 	f := &Figure{Form: formBars, Y: Axis{Label: "Throughput", Unit: "Mtxn/s"}, Series: []Series{
-		{Name: one48, Points: []Point{{Name: "a", Y: 1}, {Name: "b", Y: 2}}}, {Name: sixteen48, Points: []Point{{Name: "a", Y: 3}}}}}
+		{Name: one48, Points: []Point{{Name: "a", Y: 1, CI95: 0.5}, {Name: "b", Y: 2}}}, {Name: sixteen48, Points: []Point{{Name: "a", Y: 3, CI95: 0.25}}}}}
 	if text := f.String(); !strings.Contains(text, "\nb") {
 		t.Error(text)
 	}
 	_, _, parts, bars := f.barred(nil)
-	if len(parts) != 2 || len(bars) != 3 || bars[0].Name != "a" || bars[1].Name != "" || bars[1].Values[1] != 3 || bars[2].Name != "b" || bars[2].Values[0] != 2 {
+	if len(parts) != 2 || len(bars) != 3 || bars[0].Name != "a" || bars[1].Name != "" || bars[1].Values[1] != 3 || bars[0].CI != 0.5 || bars[1].CI != 0.25 || bars[2].Name != "b" || bars[2].Values[0] != 2 {
 		t.Errorf("%v %v", parts, bars)
 	}
 }

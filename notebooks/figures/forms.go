@@ -128,7 +128,7 @@ func (f *Figure) groups(others []*Figure) (parts []charts.Part, bars []charts.Ba
 		for i := range f.Series {
 			add := func(s *Series, name string) {
 				if p, ok := s.named(name); ok {
-					b := charts.Bars{Name: label, Values: make([]float64, len(f.Series))}
+					b := charts.Bars{Name: label, Values: make([]float64, len(f.Series)), CI: p.CI95}
 					b.Values[i] = p.Y
 					bars, label = append(bars, b), ""
 				}
