@@ -117,14 +117,14 @@ func quantity(metric string, x float64) string {
 	return trim(x)
 }
 
-// diffText is a relative change with its interval, where there is one that
-// rests on enough windows.
+// diffText is a relative change with its interval, where there is one: the engine gives
+// none that rests on too few spans of time.
 func (c *Comparison) diffText(d engine.Diff) string {
 	if d.Change == nil {
 		return ""
 	}
 	s := signed(*d.Change)
-	if d.Half95 > 0 && c.A.interval() && c.B.interval() {
+	if d.Half95 > 0 {
 		s += fmt.Sprintf(" ± %.1f", 100*d.Half95)
 	}
 	return s

@@ -131,7 +131,7 @@ func (r *Result) HTML() string {
 	x := r.Raw
 	l := x.LatencyUS
 	ci := ""
-	if x.ThroughputCI95 > 0 && r.interval() {
+	if x.ThroughputCI95 > 0 {
 		ci = " ± " + percent(x.ThroughputCI95)
 	}
 	out := table([][]string{

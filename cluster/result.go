@@ -104,17 +104,11 @@ func (c *Checks) String() string {
 	return b.String()
 }
 
-// leastWindows is how many windows an interval has to rest on to be shown; the
-// windows of a result that was read from a file are not known.
-const leastWindows = 10
-
-func (r *Result) interval() bool { return len(r.Windows) == 0 || len(r.Windows) >= leastWindows }
-
 func (r *Result) String() string {
 	x := r.Raw
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s committed over %s of virtual time", rateText(x.Throughput), nsText(x.VirtualNS))
-	if x.ThroughputCI95 > 0 && r.interval() {
+	if x.ThroughputCI95 > 0 {
 		fmt.Fprintf(&b, " (± %s)", percent(x.ThroughputCI95))
 	}
 	l := x.LatencyUS

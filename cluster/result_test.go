@@ -44,6 +44,21 @@ func TestChecksOverNothing(t *testing.T) {
 	}
 }
 
+// A result has the interval that the engine gives, however few windows there are: it rests on
+// shorter spans than those.
+func TestIntervalOfFewWindows(t *testing.T) {
+	of := func(throughput float64) *Result {
+		return newResult(&engine.Result{Throughput: throughput, ThroughputCI95: 0.02, VirtualNS: 2_000_000}, make([]engine.Window, 4))
+	}
+	a, b := of(4e6), of(5e6)
+	if text := a.String(); !strings.Contains(text, "(± 2 %)") {
+		t.Error(text)
+	}
+	if text := Compare(a, b).String(); !strings.Contains(text, "+25.0 % ± 3.5") {
+		t.Error(text)
+	}
+}
+
 // Numbers of a slow system, and counts, are written out.
 func TestNumbersAsText(t *testing.T) {
 	for got, want := range map[string]string{

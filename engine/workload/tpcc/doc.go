@@ -85,7 +85,12 @@
 //   - Numbers are binary, of the standard's row sizes in sum.
 //   - A scaled population scales NURand's constant A with it, so that the skew
 //     stays; the standard does not know scaled populations.
-//   - The text of rows is random letters of full length.
+//   - NURand draws both of its numbers from 0, not the second from the first of the
+//     numbers that it yields.
+//   - The text of rows is random letters of full length; that of a payment's history is
+//     left blank, not the names of warehouse and district.
+//   - A new-order that is rolled back announces its last line as the others: with
+//     speculative execution the stock of an item is fetched that the standard does not find.
 //   - Options.Districts other than ten are not the standard's. Of more than ten some
 //     share a dist-info of the stock, which has ten.
 package tpcc

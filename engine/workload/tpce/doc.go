@@ -16,7 +16,7 @@
 // never change, from charges to zip codes, are on every machine.
 //
 // The ten types have the standard's frames, as far as they read and write, and its
-// mix. Clients serve customers of their own machine; securities, brokers and
+// mix but for tenths of a per cent. Clients serve customers of their own machine; securities, brokers and
 // trades that are looked up are drawn from all machines. So only trade-orders and
 // what customers look up of themselves stay near home, and they too fetch prices:
 //
@@ -92,6 +92,11 @@
 //
 // # Deviations
 //
+//   - The mix is in whole per cent, as the DrTM family has it: trade-order has 10 for
+//     the standard's 10.1, broker-volume 5 for 4.9.
+//   - The trades, accounts and times that trade-lookup and trade-update look at are drawn
+//     uniformly. The standard prefers some of them, by bits that are set as in NURand,
+//     and so reads them again more often.
 //   - Two columns of the broker that trade-result changes, number of trades and
 //     commissions, are a table of their own, as the standard allows: who reads a
 //     broker's name does not conflict with his trades.
@@ -107,8 +112,6 @@
 //     name. Market-watch draws a range of companies as the standard, and finds
 //     those of an industry, as the accounts of a customer, by number without an
 //     index.
-//   - A trade on margin does not change the account's balance. Accounts are
-//     charged no interest.
 //   - Data-maintenance and trade-cleanup are left out, and the 100,000 bytes of a
 //     news item.
 //   - Trade-update counts in the first bytes of the texts that it changes.

@@ -32,7 +32,7 @@ func (r *runner) drawFeed(rand *r2.Rand) {
 	}
 }
 
-// marketFeed is clause 3.3.4: last prices change, and orders that have waited for
+// marketFeed is clause 3.3.3: last prices change, and orders that have waited for
 // them are sent to the market.
 func (r *runner) marketFeed(tx *txn.Tx) error {
 	b, now := r.b, r.now()

@@ -71,7 +71,7 @@ func (r *runner) findTrades(tx *txn.Tx) error {
 	return err
 }
 
-// tradeLookup is clause 3.3.9: trades with all that belongs to them. Rows with a
+// tradeLookup is clause 3.3.6: trades with all that belongs to them. Rows with a
 // trade's number are fetched together; cash transactions follow, when the trades
 // tell which have one.
 func (r *runner) tradeLookup(tx *txn.Tx) error {

@@ -13,7 +13,7 @@ const (
 	requestsOf   = 6 // of each broker that it looks at: more than 1,024 records fit no transaction
 )
 
-// tradeStatus is clause 3.3.6: the last trades of an account, with the names of
+// tradeStatus is clause 3.3.9: the last trades of an account, with the names of
 // what they are about.
 func (r *runner) tradeStatus(tx *txn.Tx) error {
 	account, err := tx.Read(Account, r.account)

@@ -26,7 +26,7 @@ const (
 	numTypes
 )
 
-// types has the mix of the standard's clause 6.2.2, in per cent.
+// types has the mix of the standard's clause 6.2.2 in whole per cent, as the DrTM family has it.
 var types = []workload.Type{
 	customerPosition: {Name: "customer-position", Weight: 13, ReadOnly: true},
 	tradeOrder:       {Name: "trade-order", Weight: 10},

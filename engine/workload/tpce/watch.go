@@ -33,7 +33,7 @@ func (r *runner) drawWatch(rand *r2.Rand) {
 	r.day = rand.Uint64n(days)
 }
 
-// marketWatch is clause 3.3.3: by how much the market value of some securities has
+// marketWatch is clause 3.3.4: by how much the market value of some securities has
 // changed since a day.
 func (r *runner) marketWatch(tx *txn.Tx) error {
 	var err error
