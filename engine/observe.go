@@ -135,6 +135,24 @@ func (s *System) soFar(report Checks) Checks {
 	return report
 }
 
+// recordName is what anomalies call a record: its table by name.
+func (s *System) recordName(k history.Key) string {
+	if db := s.load.db; db != nil {
+		if name := db.TableName(k.Table()); name != "" {
+			return fmt.Sprintf("%s/%d", name, k.Row())
+		}
+	}
+	return k.String()
+}
+
+// typeName is what anomalies call a transaction's type.
+func (s *System) typeName(typ uint8) string {
+	if names := s.load.bench.Types(); int(typ) < len(names) {
+		return names[typ]
+	}
+	return fmt.Sprintf("type %d", typ)
+}
+
 func (s *System) byType() map[string]TypeStat {
 	out := map[string]TypeStat{}
 	for i, name := range s.load.bench.Types() {

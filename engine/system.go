@@ -108,7 +108,7 @@ func assemble(name string, v Knobs, p *fabric.Profile, o *opening) (s *System, e
 	if s.cl, err = r2.New(s.sim, s.fab, cfg); err != nil {
 		return s, err
 	}
-	s.rec = history.New(history.Options{Mode: history.Mode(v.text("check")), Initial: records.InitialSeq})
+	s.rec = history.New(history.Options{Mode: history.Mode(v.text("check")), Initial: records.InitialSeq, KeyName: s.recordName, TypeName: s.typeName})
 	s.describeNodes()
 	if s.load, err = newDriver(s, v, o); err != nil {
 		return s, err

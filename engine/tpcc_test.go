@@ -98,6 +98,20 @@ func TestDistrictsOfAWarehouse(t *testing.T) {
 	}
 }
 
+// Anomalies name records by their tables and transactions by their types: of what is
+// published, which ignores aborts, a person learns whose update is lost.
+func TestAnomaliesNameTables(t *testing.T) {
+	r := mustRun(t, small(Knobs{"workload": "tpcc-no", "workload.variant": "as-published", "workload.customers": 300, "workload.items": 2_000}))
+	if r.Checks.OK || len(r.Checks.Anomalies) == 0 {
+		t.Fatalf("%+v", r.Checks)
+	}
+	for _, a := range r.Checks.Anomalies {
+		if !strings.Contains(a.Text, "stock/") && !strings.Contains(a.Text, "district/") && !strings.Contains(a.Text, "order") || !strings.Contains(a.Text, "(new-order)") {
+			t.Errorf("%s", a.Text)
+		}
+	}
+}
+
 // A run names the preset where it plays a part.
 func TestHeadNamesThePreset(t *testing.T) {
 	for workload, want := range map[string]string{"smallbank": "run            smallbank on farm, val@1, seed 3\n", "micro-write": "run            micro-write on val@1, seed 3\n"} {

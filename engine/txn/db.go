@@ -259,6 +259,14 @@ func (db *DB) ringLoc(backup int, th *thread, pos uint64) r2.Loc {
 	return r2.Loc{Machine: backup, RKey: db.ringMR[backup][th.thread].RKey, Addr: db.ringAddr(backup, th, pos)}
 }
 
+// TableName is the name of the table with a number, "" if there is none.
+func (db *DB) TableName(id uint8) string {
+	if t := db.tables[id]; t != nil {
+		return t.name
+	}
+	return ""
+}
+
 // AddTable creates a table, spread over the servers by p.
 func (db *DB) AddTable(spec kv.Spec, p kv.Partition) (*kv.Table, error) {
 	for _, x := range db.caches {
