@@ -201,6 +201,9 @@ func dialogs(_ *site, b *tab) {
 	b.until("the numbers, and no praise", `document.querySelector("#dialog .broken").textContent.includes("warehouse 3 has taken 30003245 cents") && !document.querySelector("#dialog .better")`)
 	b.shot("broken.png")
 	shut()
+	b.act(`(await import("/checks.js")).openChecks({mode: "full", claimed: "strict-serializable", ok: false, transactions: 0, transactions_seen: 412, anomaly_count: 1, anomalies: [{kind: "lost-update", text: "T8 and T9 both overwrote stock/3060", cycle: []}]})`)
+	b.until("not all of none", `document.getElementById("dialog").textContent.includes("0 of 412 transactions are judged so far")`)
+	shut()
 }
 
 func pinsStay(_ *site, b *tab) {

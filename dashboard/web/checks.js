@@ -16,12 +16,17 @@ export function badge(b, c) {
 
 const broken = (c) => Object.values(c.invariants || {}).filter((ok) => !ok).length;
 
+// looked says of how many transactions all is known: what a later one may still change is judged later.
+function looked(c) {
+  return c.transactions_seen > c.transactions ? `${si(c.transactions)} of ${si(c.transactions_seen)} transactions are judged so far; what breaks the claim by itself is told at once.` : `All ${si(c.transactions)} transactions were looked at.`;
+}
+
 export function openChecks(c) {
   if (!c) { dialog("Checks", el("p", {}, "No window has been measured yet.")); return; }
   if (c.mode === "off") { dialog("Checks", el("p", {}, "They are off. The knob check turns them on; it needs a reset.")); return; }
   if (c.ok && !c.transactions && !Object.keys(c.invariants || {}).length) { dialog("Checks", el("p", {}, "No transaction has been looked at yet. Requests of micro-benchmarks are none: there is nothing to check about them.")); return; }
   const body = [el("p", {}, `The protocol claims ${c.claimed}. Every transaction’s reads and writes are recorded with their versions, and the graph of who has to come before whom is searched for cycles that the claim forbids. A version with two values (wrong-value) breaks every claim.`),
-    el("p", {}, c.mode === "full" ? `All ${si(c.transactions)} transactions were looked at.` : `${si(c.transactions)} transactions were looked at, on a sample of the keys: what is found is true, but not everything is found.`)];
+    el("p", {}, c.mode === "full" ? looked(c) : `${si(c.transactions)} transactions were looked at, on a sample of the keys: what is found is true, but not everything is found.`)];
   for (const [name, ok] of Object.entries(c.invariants || {})) body.push(el("p", { class: ok ? "" : "broken" }, `${ok ? "✓" : "✗"} ${name}${c.violated?.[name] ? `: ${c.violated[name]}` : ""}`));
   if (c.invariants_at_drain) body.push(el("p", { class: "hint" }, "Invariants that need a cluster at rest are looked at where a batch run (drtmx run) ends."));
   if (!c.anomalies?.length) body.push(broken(c) ? el("p", { class: "hint" }, "No anomaly was found among the transactions that were looked at: a broken invariant without one says that a transaction itself wrote what it must not, or that nobody looked at those that did.") : el("p", { class: "better" }, "No anomaly found."));
