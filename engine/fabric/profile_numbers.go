@@ -36,6 +36,17 @@ func eachNumber(section string, v reflect.Value, f func(name string, n *Number))
 	}
 }
 
+// Number is the number of that name, nil if the profile has none.
+func (p *Profile) Number(name string) *Number {
+	var found *Number
+	p.Each(func(other string, n *Number) {
+		if other == name {
+			found = n
+		}
+	})
+	return found
+}
+
 // Clone is an independent copy.
 func (p *Profile) Clone() *Profile {
 	c := *p

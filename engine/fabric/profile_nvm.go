@@ -48,17 +48,28 @@ func (p *Profile) nvmGenerations() int {
 	return 2
 }
 
-// nvmBounds are the bounds of what this package uses; the device checks the rest.
-func (p *Profile) nvmBounds() []bound {
-	n := p.NVM
-	if n == nil {
-		return nil
-	}
-	return []bound{
-		{"nvm.dimms", n.DIMMs, 1, 64}, {"nvm.interleave", n.Interleave, lineBytes, 1 << hugeShift},
-		{"nvm.combining_buffers", n.CombiningBuffers, 1, 256}, {"nvm.fill_buffers", n.FillBuffers, 1, 256},
-		{"nvm.evictions", n.Evictions, 1, 4096}, {"nvm.posted_writes", n.PostedWrites, 1, 4096},
-		{"nvm.remote_writes", n.RemoteWrites, 1, 4096},
-		{"nvm.partial_writes", n.PartialWrites, 0, 4096},
-	}
+// nvmLimits are those of the numbers of NVM. What the device works with it checks
+// once more.
+var nvmLimits = map[string]limits{
+	"nvm.dimms":             {min: 1, max: 64},
+	"nvm.interleave":        {min: lineBytes, max: 1 << hugeShift, power: true},
+	"nvm.xline":             {min: lineBytes, max: 64 * lineBytes, power: true},
+	"nvm.xbuffer":           {min: 1, max: 1 << 16},
+	"nvm.writeback_queue":   {min: 1, max: 1 << 16},
+	"nvm.write_queue":       {min: 1, max: 1 << 16},
+	"nvm.read_queue":        {min: 1, max: 1 << 16},
+	"nvm.translation_pages": {min: 1, max: 1 << 20},
+	"nvm.translation_page":  {min: lineBytes, max: 1 << 30, power: true},
+	"nvm.read_bandwidth":    {min: 0.001, max: 500},
+	"nvm.write_bandwidth":   {min: 0.001, max: 500},
+	"nvm.media_shared":      {min: 0, max: 1},
+	"nvm.wear_writes":       {min: 0, max: 1<<16 - 1},
+	"nvm.wear_block":        {min: 1, max: 1 << 30, power: true},
+	"nvm.wear_counters":     {min: 1, max: 1 << 20},
+	"nvm.combining_buffers": {min: 1, max: 256},
+	"nvm.fill_buffers":      {min: 1, max: 256},
+	"nvm.evictions":         {min: 1, max: 4096},
+	"nvm.posted_writes":     {min: 1, max: 4096},
+	"nvm.remote_writes":     {min: 1, max: 4096},
+	"nvm.partial_writes":    {min: 0, max: 4096},
 }

@@ -52,14 +52,10 @@ func (c *TCPCosts) beyond(n int, segment sim.Time) sim.Time {
 	return sim.Time((n-1)/c.segment)*segment + sim.Time((n-1)/lineBytes)*c.copyLine
 }
 
-// tcpBounds are the bounds of what a queue of messages cannot work with.
-func (p *Profile) tcpBounds() []bound {
-	const second = 1_000_000_000
-	n := p.TCP
-	return []bound{
-		{"tcp.send_call", n.SendCall, 1, second}, {"tcp.receive_call", n.ReceiveCall, 1, second},
-		{"tcp.poll", n.Poll, 1, second}, {"tcp.interrupt", n.Interrupt, 0, second},
-		{"wire.mtu", p.Wire.MTU, 256, 9000},
-		{"tcp.retransmit", n.Retransmit, 1, second}, {"nic.rnr_timer", p.NIC.RNRTimer, 1, second},
-	}
+// tcpLimits are those of the numbers that a queue of messages cannot work without.
+var tcpLimits = map[string]limits{
+	"tcp.send_call":    {min: 1, max: maxNS},
+	"tcp.receive_call": {min: 1, max: maxNS},
+	"tcp.poll":         {min: 1, max: maxNS},
+	"tcp.retransmit":   {min: 1, max: maxNS},
 }
