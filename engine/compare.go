@@ -36,11 +36,11 @@ type Diff struct {
 func Compare(a, b *Result) *Comparison {
 	c := &Comparison{A: a, B: b, Spec: []SpecDiff{}, Metrics: []Diff{}}
 	for _, name := range sortedNames(union(a.Spec, b.Spec)) {
-		if x, y := known(name, a.Spec[name]), known(name, b.Spec[name]); !reflect.DeepEqual(x, y) { // a file may hold lists
+		if x, y := known(name, a.Spec.Value(name)), known(name, b.Spec.Value(name)); !reflect.DeepEqual(x, y) { // a file may hold lists
 			c.Spec = append(c.Spec, SpecDiff{name, x, y})
 		}
 	}
-	for _, d := range []SpecDiff{{"code", a.Code, b.Code}, {"profile version", a.Profile, b.Profile}} {
+	for _, d := range []SpecDiff{{"code", a.Code, b.Code}, {"profile version", plainID(a.Profile), plainID(b.Profile)}} {
 		if d.A != d.B {
 			c.Spec = append(c.Spec, d)
 		}
@@ -59,6 +59,12 @@ func Compare(a, b *Result) *Comparison {
 		c.Metrics = append(c.Metrics, d)
 	}
 	return c
+}
+
+// plainID is a profile's name and version, without the numbers that are changed: these are in the spec.
+func plainID(profile string) string {
+	id, _, _ := strings.Cut(profile, "+")
+	return id
 }
 
 // finite says that x is a number, for which JSON has a form.

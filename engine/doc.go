@@ -7,6 +7,10 @@
 // virtual time; what it computes does not depend on how the time is sliced, on who watches, or on
 // wall time. Knobs change live at the current virtual time, all of them or none.
 //
+// The numbers of the hardware profile are knobs beside the registry, hardware.NUMBER. Only those that are set,
+// to something else than the profile says, are part of resolved values and results; systems are built with
+// them, so that they do not change live.
+//
 // A phase that is auto follows the rule of chapter 4's summaries (txn.Config.Decide, sections 4.3.1 to 4.3.5
 // and 4.4.1). It is applied again at each change of knobs, with what the workload foresees of its locks. What
 // only the run can tell, whether servers are overloaded and whose records a user's transactions lock, is

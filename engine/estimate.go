@@ -66,7 +66,7 @@ func estimate(v Knobs) Estimate {
 	count := func(perThread float64) int64 { return int64(perThread * float64(clients) * seconds) }
 
 	peers := max(all, v.int("emulated_nodes"))
-	fixed := int64(baseBytes + all*machineBytes + threads*peers*qpBytes + clients*coroutines(v)*coroutineBytes)
+	fixed := int64(baseBytes+all*machineBytes+threads*peers*qpBytes+clients*coroutines(v)*coroutineBytes) + moreBytes(v)
 	w := workloadOf(v)
 	if !w.transactions {
 		each := int64(v.int("workload.payload"))
@@ -133,10 +133,14 @@ func refuseTooBig(v Knobs) error {
 	} else if w.reads("workload.keys") {
 		field = "workload.keys"
 	}
+	next := "use fewer nodes or threads, or a smaller workload.scale"
+	if moreBytes(v) > e.MemoryBytes/2 {
+		field, next = setNumbers(v)[0], "use smaller caches, or fewer nodes"
+	}
 	return &SpecError{
-		Field: field, Value: fmt.Sprint(v[field]),
+		Field: field, Value: Format(field, v[field]),
 		Rule: fmt.Sprintf("the system needs about %s of memory, %s are available", bytesText(e.MemoryBytes), bytesText(free)),
-		Next: "use fewer nodes or threads, or a smaller workload.scale",
+		Next: next,
 	}
 }
 

@@ -59,7 +59,7 @@ func asymmetric(v Knobs) bool { return v.int("servers") > 0 || v.int("clients") 
 func hardwareKnobs() []entry {
 	return []entry{
 		{Knob: Knob{Name: "profile", Kind: KindChoice, Default: "val", Choices: profileNames(), Label: "Hardware profile", Section: "2.1", Group: groupHardware,
-			Doc: "The machines, RNICs and network: every number with unit, meaning and source in `drtmx profiles`."}},
+			Doc: "The machines, RNICs and network: every number with unit, meaning and source in `drtmx profiles`. hardware.NUMBER changes one."}},
 		{Knob: Knob{Name: "emulated_nodes", Kind: KindInt, Default: 0, Min: 0, Max: 1024, Label: "Emulated cluster size", Section: "2.2.4", Group: groupHardware,
 			Doc: "Opens as many RC queue pairs as a cluster of this size needs, so that the RNIC's context cache feels it; 80 in the thesis. 0: the real size."}, inactive: noRDMA},
 		{Knob: Knob{Name: "nics", Kind: KindInt, Default: 0, Min: 0, Max: 8, Label: "RNICs per machine", Section: "2.1", Group: groupHardware,

@@ -83,7 +83,7 @@ func (s *System) Result() *Result {
 	q := s.quality()
 	r := &Result{
 		Spec: s.values.clone(), PresetDiff: presetDiff(s.values), Name: s.name, Code: CodeVersion(),
-		Profile: s.fab.Profile().ID(), Scope: "cluster", FromNS: s.marked.ps / sim.Nanosecond, VirtualNS: ps / sim.Nanosecond,
+		Profile: with(s.fab.Profile().ID(), s.values), Scope: "cluster", FromNS: s.marked.ps / sim.Nanosecond, VirtualNS: ps / sim.Nanosecond,
 		WallMS: s.wall.ms(), Events: c.events - s.marked.events, Steady: q.steady, Unsteady: q.unsteady,
 		Scale:      Scale{s.values.float("workload.scale")},
 		Throughput: perSecond(n.commits, ps), ThroughputCI95: q.ci95,

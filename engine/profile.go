@@ -22,10 +22,11 @@ var shippedProfiles = sync.OnceValue(func() map[string]*fabric.Profile {
 	return all
 })
 
-func profileOf(v Knobs) *fabric.Profile { return shippedProfiles()[v.text("profile")] }
+// profileOf is the hardware: the profile with the numbers that are changed.
+func profileOf(v Knobs) *fabric.Profile { return changed(shippedProfiles()[v.text("profile")], v) }
 
 // hasRDMA says whether the profile's NICs have it; else messages go by TCP.
-func hasRDMA(v Knobs) bool { return profileOf(v).TCP == nil }
+func hasRDMA(v Knobs) bool { return shippedProfiles()[v.text("profile")].TCP == nil }
 
 // noRDMA is why a knob of RNICs has no effect, if they are none.
 func noRDMA(v Knobs) string {

@@ -27,6 +27,7 @@ type entry struct {
 	normal   func(s string) (string, string) // text knobs: canonical form, or the rule that is broken
 	byLoad   map[string]any                  // workload.*: default by workload
 	alias    string                          // another name for it
+	units    []unit                          // a number's units, as text may end with; written exactly so
 }
 
 var (
@@ -63,6 +64,9 @@ func Registry() []Knob {
 
 // parse is Knob.parse with the canonical form of text.
 func (e *entry) parse(v any) (any, error) {
+	if IsHardware(e.Name) {
+		return e.parseNumber(v)
+	}
 	c, err := e.Knob.parse(v)
 	if err != nil || e.normal == nil {
 		return c, err
@@ -84,8 +88,11 @@ func (e *entry) defaultFor(workload string) any {
 
 // lookup finds a knob or says which one may be meant.
 func lookup(name string) (*entry, error) {
-	if e := knobByName[name]; e != nil {
+	if e := entryOf(name); e != nil {
 		return e, nil
+	}
+	if number := strings.TrimPrefix(name, hardwarePrefix); number != name || name+"." == hardwarePrefix || entryOf(hardwarePrefix+name) != nil {
+		return nil, &SpecError{Field: clip(name), Rule: "unknown number of the hardware" + didYouMean(hardwarePrefix+number, numbers().names), Next: "`drtmx profiles val` lists those of val, and hardware.NUMBER sets one"}
 	}
 	return nil, &SpecError{Field: clip(name), Rule: "unknown knob" + didYouMean(name, knobNames), Next: "`drtmx knobs` lists them all"}
 }
@@ -105,30 +112,46 @@ func states(v Knobs, c txn.Config) []KnobState {
 	base := governed(v)
 	out := make([]KnobState, len(registry))
 	for i, e := range registry {
-		s := KnobState{
-			Name: e.Name, Kind: e.Kind, Value: v[e.Name], Default: e.defaultFor(v.text("workload")), Min: e.Min, Max: e.Max,
-			Choices: e.Choices, Unit: e.Unit, Label: e.Label, Doc: e.Doc, Section: e.Section, Group: e.Group,
-			Live: e.Live, Active: true, Preset: base[e.Name],
-		}
-		if e.inactive != nil {
-			s.InactiveBecause = e.inactive(v)
-			s.Active = s.InactiveBecause == ""
-		}
+		s := e.state(v)
+		s.Preset = base[e.Name]
 		if choice, ok := choices[e.Name]; ok && s.Active {
 			s.Auto = &choice
 		}
 		out[i] = s
 	}
-	return out
+	return append(out, describe(v, setNumbers(v))...)
 }
 
-// Describe lists the registry with the values that a spec gives.
-func Describe(spec Spec) ([]KnobState, error) {
+// state is a knob in resolved values.
+func (e *entry) state(v Knobs) KnobState {
+	s := KnobState{
+		Name: e.Name, Kind: e.Kind, Value: v[e.Name], Default: e.defaultFor(v.text("workload")), Min: e.Min, Max: e.Max,
+		Choices: e.Choices, Unit: e.Unit, Label: e.Label, Doc: e.Doc, Section: e.Section, Group: e.Group, Live: e.Live, Active: true,
+	}
+	if e.inactive != nil {
+		s.InactiveBecause = e.inactive(v)
+		s.Active = s.InactiveBecause == ""
+	}
+	return s
+}
+
+// Describe lists the registry with the values that a spec gives, and behind it the numbers of the
+// hardware that the spec changes, or that are named.
+func Describe(spec Spec, numbers ...string) ([]KnobState, error) {
 	v, err := Resolve(spec)
 	if err != nil {
 		return nil, err
 	}
-	return states(v, txnConfig(v)), nil
+	list := states(v, txnConfig(v))
+	for _, name := range numbers {
+		if err := hasNumber(v, name); err != nil {
+			return nil, err
+		}
+		if _, set := v[name]; !set {
+			list = append(list, describe(v, []string{name})...)
+		}
+	}
+	return list, nil
 }
 
 func phaseKnobs() []entry {

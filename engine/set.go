@@ -64,7 +64,12 @@ func (s *System) check(k Knobs) (set, v Knobs, err error) {
 		return nil, nil, err
 	}
 	for _, name := range sortedNames(set) {
-		if e := knobByName[name]; !e.Live && set[name] != s.values[name] {
+		if IsHardware(name) {
+			if err := hasNumber(s.values, name); err != nil {
+				return nil, nil, err
+			}
+		}
+		if e := entryOf(name); !e.Live && set[name] != s.values.Value(name) {
 			return nil, nil, &SpecError{Field: name, Value: clip(set[name]), Rule: "cannot change while the system runs", Next: "reset the system with this setting", Reset: true}
 		}
 	}

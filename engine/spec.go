@@ -206,6 +206,9 @@ func Resolve(spec Spec) (Knobs, error) {
 		}
 	}
 	apply(v, s.Set, v.text("preset"))
+	if n := setNumbers(v); spec.hardware != nil && len(n) > 0 {
+		return nil, invalid(n[0], Format(n[0], v[n[0]]), "change the number in that hardware", "the spec is on hardware of its own")
+	}
 	if err := validate(v); err != nil {
 		return nil, err
 	}
@@ -238,6 +241,7 @@ func apply(v Knobs, set Knobs, preset string) {
 	}
 	deriveRemote(v)
 	followTable(v, set, was)
+	dropPlain(v)
 }
 
 // SpecOf is the shortest spec that resolves to these values.
@@ -251,6 +255,9 @@ func SpecOf(name string, v Knobs) (Spec, error) {
 		if v[e.Name] != base[e.Name] && !IsGroup(e.Name) && !IsSwitch(e.Name) {
 			s.Set[e.Name] = v[e.Name]
 		}
+	}
+	for _, name := range setNumbers(v) {
+		s.Set[name] = v[name]
 	}
 	if base, err = Resolve(s); err != nil { // the switches follow the primitives
 		return Spec{}, err

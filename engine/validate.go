@@ -11,7 +11,7 @@ import (
 
 // validate holds every rule that involves more than one knob. It reports the first broken rule.
 func validate(v Knobs) error {
-	for _, rule := range []func(Knobs) error{validMachines, validThreads, validReplicas, validNetwork, validAtomics, validOpts, validMix, validPlaces, validTPCC, validTPCE, validHints, validFaults} {
+	for _, rule := range []func(Knobs) error{validHardware, validMachines, validThreads, validReplicas, validNetwork, validAtomics, validOpts, validMix, validPlaces, validTPCC, validTPCE, validHints, validFaults, validMTU} {
 		if err := rule(v); err != nil {
 			return err
 		}
@@ -67,13 +67,19 @@ func threadsOf(v Knobs, m int) int {
 
 func validThreads(v Knobs) error {
 	last, _ := machines(v)
-	for _, x := range []struct {
+	p := profileOf(v)
+	type check struct {
 		name    string
 		machine int // that has as many
-	}{{"threads", 0}, {"server.threads", 0}, {"client.threads", last - 1}} {
-		name, cores := x.name, nodeType(profileOf(v), v, x.machine).Cores()
+	}
+	checks := []check{{"threads", 0}, {"server.threads", 0}, {"client.threads", last - 1}}
+	if v.int("client.threads") == 0 {
+		checks = append(checks, check{"threads", last - 1})
+	}
+	for _, x := range checks {
+		name, cores := x.name, nodeType(p, v, x.machine).Cores()
 		if n := v.int(name); n > cores {
-			return invalid(name, n, "use at most "+strconv.Itoa(cores), "profile %s has %d cores per machine", v.text("profile"), cores)
+			return invalid(name, n, "use at most "+strconv.Itoa(cores), "profile %s has %d cores per machine", with(v.text("profile"), v), cores)
 		}
 	}
 	return nil

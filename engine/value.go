@@ -165,6 +165,18 @@ func toInt(v any, units []unit, want string) (any, string) {
 	return nil, "must be " + want
 }
 
+// inUnits is a number in the knob's own unit, or what was typed if it is none.
+func inUnits(s string, units []unit) any {
+	for _, u := range units {
+		if num, ok := strings.CutSuffix(strings.TrimSpace(s), u.suffix); ok {
+			if f, ok := decimal(strings.TrimSpace(num)); ok {
+				return math.Round(f*u.factor*1e6) / 1e6 // 0.33 has no exact double
+			}
+		}
+	}
+	return s
+}
+
 func abs(i int) int {
 	if i < 0 {
 		return -i
@@ -281,7 +293,7 @@ func (k *Knobs) UnmarshalJSON(text []byte) error {
 // known is a value in canonical form where the registry knows the knob and takes the value: results
 // and sessions of other versions may have others.
 func known(name string, v any) any {
-	if e := knobByName[name]; e != nil {
+	if e := entryOf(name); e != nil {
 		if c, err := e.parse(v); err == nil {
 			return c
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -112,7 +113,7 @@ func ParseSpec(text []byte) (Spec, error) {
 				return err
 			})
 		}
-		if knobByName[key] != nil {
+		if entryOf(key) != nil {
 			return &SpecError{Field: clip(key), Rule: "is a knob and belongs under set", Next: "write it as `set: {" + key + ": ...}`"}
 		}
 		return &SpecError{Field: clip(key), Rule: "unknown key" + didYouMean(key, []string{"name", "preset", "workload", "set"}), Next: "a spec has name, preset, workload, set"}
@@ -194,7 +195,7 @@ func (s Spec) String() string { return s.YAML() }
 
 // readable writes durations and sizes with the largest unit that divides them.
 func readable(name string, v any) any {
-	e, n := knobByName[name], 0
+	e, n := entryOf(name), 0
 	if i, ok := v.(int); ok && e != nil && i != 0 {
 		n = i
 	} else {
@@ -216,4 +217,10 @@ func readable(name string, v any) any {
 }
 
 // Format writes a value as a person would type it.
-func Format(knob string, v any) string { return fmt.Sprint(readable(knob, v)) }
+func Format(knob string, v any) string {
+	v = readable(knob, v)
+	if f, ok := v.(float64); ok && math.Abs(f) >= 1 {
+		return strconv.FormatFloat(f, 'f', -1, 64) // nobody types 1e+09
+	}
+	return fmt.Sprint(v)
+}

@@ -20,6 +20,7 @@ func init() {
 			"Format":        r.ValueOf(engine.Format),
 			"Idle":          r.ValueOf(engine.Idle),
 			"IsGroup":       r.ValueOf(engine.IsGroup),
+			"IsHardware":    r.ValueOf(engine.IsHardware),
 			"IsSpecError":   r.ValueOf(engine.IsSpecError),
 			"IsSwitch":      r.ValueOf(engine.IsSwitch),
 			"KindBool":      r.ValueOf(engine.KindBool),
@@ -55,6 +56,7 @@ func init() {
 			"StateFailed":   r.ValueOf(engine.StateFailed),
 			"StateRunning":  r.ValueOf(engine.StateRunning),
 			"Sweep":         r.ValueOf(engine.Sweep),
+			"Unit":          r.ValueOf(engine.Unit),
 		},
 		Types: map[string]r.Type{
 			"Anomaly":        r.TypeOf((*engine.Anomaly)(nil)).Elem(),

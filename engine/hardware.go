@@ -1,0 +1,324 @@
+package engine
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"drtmx/engine/fabric"
+)
+
+// The numbers of the hardware profile are knobs too: hardware.NUMBER, by the name that `drtmx
+// profiles` lists it under. They are a family beside the registry: the profile has some ninety of
+// them, so only those that are set appear in resolved values, in results and on the page. Resolved
+// values have none that says what the profile says anyway.
+
+// hardwarePrefix begins the knobs' names.
+const hardwarePrefix = "hardware."
+
+// IsHardware says whether a knob is a number of the hardware profile.
+func IsHardware(knob string) bool { return strings.HasPrefix(knob, hardwarePrefix) }
+
+// Unit is what the numbers of a knob are counted in, "" where they are just counted.
+func Unit(knob string) string {
+	e := entryOf(knob)
+	if e == nil || e.Unit == "count" {
+		return ""
+	}
+	return e.Unit
+}
+
+// family are the knobs of the numbers of all profiles.
+type family struct {
+	byName map[string]*entry
+	names  []string
+}
+
+// numbers is made when a knob of the family is first asked for.
+var numbers = sync.OnceValue(func() family {
+	f := family{byName: map[string]*entry{}}
+	for _, profile := range profileNames() {
+		shippedProfiles()[profile].Each(func(number string, n *fabric.Number) {
+			if name := hardwarePrefix + number; f.byName[name] == nil {
+				f.byName[name] = numberKnob(name, n)
+				f.names = append(f.names, name)
+			}
+		})
+	}
+	return f
+})
+
+// numberKnob is the knob of a number. What it means and may be is the profile's to say, see describe.
+func numberKnob(name string, n *fabric.Number) *entry {
+	e := &entry{Knob: Knob{Name: name, Kind: KindInt, Unit: n.Unit, Label: name[len(hardwarePrefix):], Group: groupHardware, Section: "2.1"},
+		inactive: func(v Knobs) string { return unusedNumber(v, name) }}
+	switch n.Unit {
+	case "ns":
+		e.Kind, e.units = KindFloat, durationUnits
+	case "GB/s":
+		e.Kind, e.units = KindFloat, rateUnits
+	case "bytes":
+		e.Kind = KindBytes
+	case "MHz", "MB", "GB":
+		e.units = []unit{{n.Unit, 1}}
+	}
+	return e
+}
+
+// rateUnits are of a bandwidth. Networks are sold by the bit.
+var rateUnits = []unit{{"GB/s", 1}, {"Gbps", 0.125}, {"Gbit/s", 0.125}, {"Gb/s", 0.125}}
+
+// entryOf is a knob of the registry or of the family, nil if there is none of that name.
+func entryOf(name string) *entry {
+	if e := knobByName[name]; e != nil || !IsHardware(name) {
+		return e
+	}
+	return numbers().byName[name]
+}
+
+// setNumbers are the names of the family that are set in v, in order.
+func setNumbers(v Knobs) []string {
+	var names []string
+	for name := range v { // order-free: sorted below
+		if IsHardware(name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Value is a knob's value in resolved values; of a number of the hardware that is not set, the
+// profile's. It is nil where there is neither.
+func (k Knobs) Value(name string) any {
+	x, ok := k[name]
+	if ok || !IsHardware(name) {
+		return x
+	}
+	profile, _ := k["profile"].(string)
+	p, e := shippedProfiles()[profile], entryOf(name)
+	if p == nil || e == nil {
+		return nil
+	}
+	if n := p.Number(e.Label); n != nil {
+		return e.of(n)
+	}
+	return nil
+}
+
+// parseNumber is parse for a number of the hardware. Its limits are the profile's, see validHardware.
+func (e *entry) parseNumber(v any) (any, error) {
+	x, want := plain(v), "a whole number such as 8 or 100k"
+	if s, ok := x.(string); ok && len(s) <= maxText {
+		x = inUnits(s, e.units)
+	}
+	c, rule := e.canonical(x)
+	switch {
+	case rule == "":
+		return c, nil
+	case e.Kind == KindBytes:
+		want = "a size such as 64 or 4KB"
+	case e.Unit == "ns":
+		want = "a number of nanoseconds, or a time such as 0.5us"
+	case e.Unit == "GB/s":
+		want = "a number of GB/s, or a rate such as 200Gbps"
+	case e.units != nil:
+		want = "a whole number of " + e.Unit
+	}
+	return nil, &SpecError{Field: e.Name, Value: clip(v), Rule: "must be " + want, Next: "see `drtmx knobs " + e.Name + "`"}
+}
+
+// of is the value of a profile's number, as the knob has it.
+func (e *entry) of(n *fabric.Number) any {
+	if e.Kind == KindFloat {
+		return n.Value
+	}
+	return n.Int()
+}
+
+// dropPlain forgets the numbers that are what the profile says.
+func dropPlain(v Knobs) {
+	for _, name := range setNumbers(v) {
+		plain := v.clone()
+		delete(plain, name)
+		if plain.Value(name) == v[name] {
+			delete(v, name)
+		}
+	}
+}
+
+// changed is a profile with the numbers that v sets.
+func changed(p *fabric.Profile, v Knobs) *fabric.Profile {
+	names := setNumbers(v)
+	if len(names) == 0 {
+		return p
+	}
+	p = p.Clone()
+	for _, name := range names {
+		if n := p.Number(name[len(hardwarePrefix):]); n != nil {
+			switch x := v[name].(type) {
+			case int:
+				n.Value = float64(x)
+			case float64:
+				n.Value = x
+			}
+		}
+	}
+	return p
+}
+
+// validHardware refuses numbers that the profile has not, and values with which the model cannot
+// work, alone or beside the others.
+func validHardware(v Knobs) error {
+	names := setNumbers(v)
+	for _, name := range names {
+		if err := hasNumber(v, name); err != nil {
+			return err
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	var broken *fabric.NumberError
+	if err := profileOf(v).Check(); errors.As(err, &broken) {
+		name, rule := hardwarePrefix+broken.Name, broken.Rule
+		if bound := hardwarePrefix + broken.Bound; v[name] == nil && v[bound] != nil { // the one that was changed
+			name, rule = bound, "must be at most "+broken.Name+", which is "+Format(name, v.Value(name))
+		}
+		return invalid(name, Format(name, v.Value(name)), "`drtmx knobs "+name+"` tells more", "%s", rule)
+	}
+	return nil
+}
+
+// validMTU refuses packets into which the messages of the system do not fit: each is one datagram.
+func validMTU(v Knobs) error {
+	const knob = hardwarePrefix + "wire.mtu"
+	silent := moves(v) && !twoSided(v) || v.text("workload") == "micro-atomic"
+	if v[knob] == nil || silent || !hasRDMA(v) {
+		return nil
+	}
+	if most := cmp.Or(r2Config(v).MaxMessage, recvBytes); v.int(knob) < most {
+		return invalid(knob, Format(knob, v[knob]), fmt.Sprintf("use at least %d, or a workload of one-sided requests", most),
+			"messages of workload %s have up to %d bytes, and each is one datagram", v.text("workload"), most)
+	}
+	return nil
+}
+
+// hasNumber refuses a number that the profile has not, or that another knob is for.
+func hasNumber(v Knobs, name string) error {
+	profile, number := v.text("profile"), name[len(hardwarePrefix):]
+	p, value := shippedProfiles()[profile], ""
+	if v[name] != nil {
+		value = Format(name, v[name])
+	}
+	switch {
+	case strings.HasSuffix(number, ".nvm_generation"):
+		return &SpecError{Field: name, Value: value, Rule: "says which type of machine this is", Next: "set nvm.generation"}
+	case p.Number(number) != nil:
+		return nil
+	}
+	why := "there is no such number in profile " + profile
+	switch section, _, _ := strings.Cut(number, "."); {
+	case section == "nvm" && p.NVM == nil:
+		why = "profile " + profile + " has no NVM"
+	case section == "tcp" && p.TCP == nil:
+		why = "profile " + profile + " has RDMA and no TCP"
+	case section != "node_types" && p.TCP != nil:
+		why = noRDMA(v)
+	}
+	return &SpecError{Field: name, Value: value, Rule: why, Next: "leave it out, or choose another profile: `drtmx profiles " + profile + "` lists its numbers"}
+}
+
+// unusedNumber is why a number has no effect in v.
+func unusedNumber(v Knobs, name string) string {
+	number := name[len(hardwarePrefix):]
+	if why := unread[number]; why != "" && hasRDMA(v) {
+		return why
+	}
+	if rest, ok := strings.CutPrefix(number, "node_types."); ok {
+		kind := rest[:strings.LastIndexByte(rest, '.')]
+		if !slices.Contains(nodeTypes(profileOf(v), v), kind) {
+			return "no machine of this cluster is of type " + kind
+		}
+	}
+	return ""
+}
+
+// describe is the state of the family's knobs in v: those of the given names.
+func describe(v Knobs, names []string) []KnobState {
+	p := shippedProfiles()[v.text("profile")]
+	var out []KnobState
+	for _, name := range names {
+		e := entryOf(name)
+		s := e.state(v)
+		s.Value = v.Value(name)
+		if n := p.Number(e.Label); n != nil {
+			s.Default = e.of(n)
+			s.Doc = fmt.Sprintf("%s. Source: %s (%s).", upper(n.Meaning), strings.TrimSuffix(n.Source, "."), n.Kind)
+			least, most := p.Limits(e.Label)
+			s.Min, s.Max = e.of(&fabric.Number{Value: least}), e.of(&fabric.Number{Value: most})
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+// with is a profile's name, or what a result has for it, and the numbers that v changes.
+func with(profile string, v Knobs) string {
+	for i, name := range setNumbers(v) {
+		profile += map[bool]string{true: "+", false: ","}[i == 0] + name + "=" + Format(name, v[name])
+	}
+	return profile
+}
+
+// unread are the numbers of RNICs that no system comes to, and why.
+var unread = map[string]string{
+	"nic.send_depth":    "R2 says itself how deep its queues are",
+	"nic.recv_depth":    "R2 says itself how deep its queues are",
+	"nic.rnr_retry":     "R2 sends messages as datagrams, which do not wait for a receiver",
+	"nic.rnr_timer":     "R2 sends messages as datagrams, which do not wait for a receiver",
+	"nic.loss_recovery": "nothing loses packets of RC queue pairs here",
+}
+
+// hostBytes is what the simulator keeps of its own memory for the state of caches and devices.
+func hostBytes(p *fabric.Profile, v Knobs) int64 {
+	const (
+		setBytes         = 64 // of the LLC; per way, behind NVM, a line number
+		wayBytes         = 4
+		translationBytes = 4
+		slotBytes        = 16
+		xlineBytes       = 72 // and its place in the order of use
+		pageEntryBytes   = 32
+		counterBytes     = 2
+		cacheLine        = 64
+	)
+	all, _ := machines(v)
+	scale := v.float("workload.scale")
+	total := 0.0
+	for m := range all {
+		t := nodeType(p, v, m)
+		sockets, nics, ways := t.Sockets.Value, t.NICs.Value, t.LLCWays.Value
+		set := float64(setBytes)
+		if n := p.NVM; n != nil && t.NVMGeneration.Int() > 0 {
+			set += wayBytes * ways
+			total += sockets * n.DIMMs.Value * (xlineBytes*n.XBuffer.Value + pageEntryBytes*n.TranslationPages.Value + counterBytes*n.WearCounters.Value)
+		}
+		total += sockets * t.LLC.Value * (1 << 20) / cacheLine / ways * set * scale
+		total += translationBytes * scale * (float64(t.Cores())*p.Memory.TLBEntries.Value + nics*p.NIC.Translations.Value)
+		total += slotBytes * nics * p.NIC.ConflictSlots.Value
+	}
+	return int64(total)
+}
+
+// moreBytes is what the numbers that v changes take more than the profile's.
+func moreBytes(v Knobs) int64 {
+	if len(setNumbers(v)) == 0 {
+		return 0
+	}
+	return max(0, hostBytes(profileOf(v), v)-hostBytes(shippedProfiles()[v.text("profile")], v))
+}

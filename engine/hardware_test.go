@@ -1,0 +1,377 @@
+package engine
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"drtmx/engine/fabric"
+)
+
+// hardwareBeds are systems that come by most numbers of the profiles.
+var hardwareBeds = []Spec{
+	{Workload: "smallbank", Set: Knobs{"nodes": 3, "threads": 2, "workload.scale": 0.001}},
+	{Workload: "smallbank", Preset: "fasst", Set: Knobs{"nodes": 3, "threads": 2, "workload.scale": 0.001, "fault.drop": 0.01}},
+	{Workload: "cycle", Preset: "drtm+r", Set: Knobs{"nodes": 3, "threads": 2, "emulated_nodes": 40, "nic.context": "shared", "ddio": false}},
+	{Workload: "micro-read", Set: Knobs{"nodes": 2, "threads": 4, "workload.payload": 4096, "emulated_nodes": 80}},
+	{Workload: "micro-atomic", Set: Knobs{"nodes": 2, "threads": 4, "workload.keys": 10}},
+	{Workload: "micro-rpc", Set: Knobs{"nodes": 2, "threads": 2, "workload.transport": "write"}},
+	{Workload: "micro-write", Set: Knobs{"profile": "r74v", "servers": 1, "clients": 1, "threads": 4, "workload.payload": 1000, "workload.socket": "any"}},
+	{Workload: "micro-write", Set: Knobs{"profile": "r74v", "servers": 1, "clients": 1, "threads": 4, "workload.payload": 256, "workload.primitive": "two-sided", "nvm.persist": true}},
+	{Workload: "micro-rpc", Set: Knobs{"profile": "vale", "nodes": 2, "threads": 2}},
+	{Workload: "smallbank", Preset: "fasst", Set: Knobs{"profile": "aws", "nodes": 3, "threads": 2, "workload.scale": 0.001}},
+}
+
+// numbersOf lists the numbers of a spec's profile as knobs.
+func numbersOf(t rapid.TB, s Spec) (names []string) {
+	t.Helper()
+	v, err := Resolve(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	profileOf(v).Each(func(name string, n *fabric.Number) { names = append(names, hardwarePrefix+name) })
+	return names
+}
+
+// withHardware opens a spec with numbers changed and advances it by 50 us. An error is one of the
+// spec, in a line; everything else that goes wrong is told to the test.
+func withHardware(t rapid.TB, s Spec, k Knobs) error {
+	t.Helper()
+	spec, err := s.With(k)
+	var sys *System
+	if err == nil {
+		sys, err = Open(spec)
+	}
+	var wrong *SpecError
+	switch {
+	case err == nil:
+	case errors.As(err, &wrong) && wrong.Field != "" && wrong.Next != "" && !strings.Contains(err.Error(), "\n"):
+		return err
+	default:
+		t.Fatalf("%v: %v is not a line of a bad spec", k, err)
+	}
+	defer sys.Close()
+	for range 50 {
+		if err := sys.Advance(1000); err != nil {
+			t.Fatalf("%s %v: %v", s.Workload, k, err)
+		}
+	}
+	if n := sys.fab.OutOfOrder(); n > 0 {
+		t.Fatalf("%s %v: %d calls reached a station out of order", s.Workload, k, n)
+	}
+	return nil
+}
+
+// Whatever is said of the hardware: either it is refused in one line, or there is a system that runs.
+func TestAnyHardware(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		s := rapid.SampledFrom(hardwareBeds).Draw(r, "bed")
+		k := Knobs{}
+		for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom(numbersOf(r, s)), 1, 5, rapid.ID).Draw(r, "numbers") {
+			k[name] = drawNumber(r, s, name)
+		}
+		k["check"] = "off"
+		withHardware(r, s, k)
+	})
+}
+
+// drawNumber is a value near the profile's, at an end of what is allowed, or none that is.
+func drawNumber(r *rapid.T, s Spec, name string) any {
+	v, err := Resolve(s)
+	if err != nil {
+		r.Fatal(err)
+	}
+	n := profileOf(v).Number(strings.TrimPrefix(name, hardwarePrefix))
+	least, most := profileOf(v).Limits(strings.TrimPrefix(name, hardwarePrefix))
+	x := n.Value
+	switch rapid.IntRange(0, 9).Draw(r, "how") {
+	case 0:
+		x = least
+	case 1:
+		x = most
+	case 2:
+		return rapid.SampledFrom([]any{-1, 0, 0.5, 1e-9, 1e18, math.MaxInt, math.NaN(), math.Inf(1), "many", "", true, nil, []int{1}}).Draw(r, name)
+	default:
+		x = min(max(x*rapid.Float64Range(0.1, 10).Draw(r, name), least), most)
+	}
+	if n.Whole() {
+		x = math.Round(x)
+		if strings.Contains(name, "interleave") || strings.Contains(name, "line") || strings.Contains(name, "block") {
+			x = math.Exp2(math.Round(math.Log2(x)))
+		}
+	}
+	return x
+}
+
+// Each number alone at the ends of what is allowed is a system that runs, or one that another
+// number is in the way of.
+func TestEndsOfHardware(t *testing.T) {
+	if testing.Short() {
+		t.Skip("opens a thousand systems")
+	}
+	for i, s := range hardwareBeds {
+		t.Run(fmt.Sprint(i, " ", s.Workload), func(t *testing.T) {
+			t.Parallel()
+			v, err := Resolve(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range numbersOf(t, s) {
+				if strings.HasSuffix(name, ".nvm_generation") {
+					continue // another knob's
+				}
+				least, most := profileOf(v).Limits(strings.TrimPrefix(name, hardwarePrefix))
+				for _, x := range []float64{least, most} {
+					err := withHardware(t, s, Knobs{name: x, "check": "off"})
+					if err != nil && !strings.Contains(err.Error(), " at least ") && !strings.Contains(err.Error(), " at most ") {
+						t.Errorf("%s = %v: %v", name, x, err)
+					}
+				}
+			}
+		})
+	}
+}
+
+// A number that is wrong is refused in a line that says what to do, by whatever way it comes.
+func TestHardwareErrors(t *testing.T) {
+	for _, c := range []struct {
+		set Knobs
+		has []string
+	}{
+		{Knobs{"hardware.wire.swich": 5}, []string{"hardware.wire.swich", "did you mean hardware.wire.switch?", "drtmx profiles"}},
+		{Knobs{"wire.switch": 5}, []string{"wire.switch", "did you mean hardware.wire.switch?"}},
+		{Knobs{"hardware": 5}, []string{"hardware", "hardware.NUMBER"}},
+		{Knobs{"hardware.wire.switch": -5}, []string{"hardware.wire.switch = -5: must be from 0 to 1000000000 ns"}},
+		{Knobs{"hardware.wire.switch": "fast"}, []string{"hardware.wire.switch = fast: must be a number of nanoseconds"}},
+		{Knobs{"hardware.wire.switch": math.NaN()}, []string{"hardware.wire.switch = NaN: must be a number"}},
+		{Knobs{"hardware.wire.bandwidth": 0}, []string{"hardware.wire.bandwidth = 0: must be from 0.001"}},
+		{Knobs{"hardware.nic.qp_contexts": 0}, []string{"hardware.nic.qp_contexts = 0: must be from 1 to 1048576;"}},
+		{Knobs{"hardware.nic.qp_contexts": 2.5}, []string{"hardware.nic.qp_contexts = 2.5: must be a whole number"}},
+		{Knobs{"hardware.pcie.max_payload": 250}, []string{"hardware.pcie.max_payload = 250B: must be a power of two"}},
+		{Knobs{"hardware.cpu.poll_empty": 0}, []string{"hardware.cpu.poll_empty = 0: must be from 1"}},
+		{Knobs{"hardware.nvm.dimms": 3}, []string{"hardware.nvm.dimms = 3: profile val has no NVM"}},
+		{Knobs{"hardware.tcp.poll": 3}, []string{"hardware.tcp.poll = 3: profile val has RDMA and no TCP"}},
+		{Knobs{"hardware.node_types.vale.llc": 3}, []string{"no such number in profile val"}},
+		{Knobs{"profile": "aws", "preset": "fasst", "hardware.nic.qp_contexts": 3}, []string{"the NICs of profile aws have no RDMA"}},
+		{Knobs{"profile": "r74v", "hardware.node_types.r74v.nvm_generation": 2}, []string{"set nvm.generation"}},
+		{Knobs{"profile": "r74v", "hardware.nvm.xline": 8192}, []string{"hardware.nvm.xline = 8192B: must be from 64 to 4096 bytes"}},
+		{Knobs{"profile": "r74v", "hardware.nvm.xline": 4096, "hardware.nvm.interleave": 1024}, []string{"hardware.nvm.interleave = 1024B: must be at least nvm.xline, which is 4096"}},
+		{Knobs{"hardware.node_types.val.nics": 4}, []string{"hardware.node_types.val.nics = 4: must be at most node_types.val.sockets, which is 2"}},
+		{Knobs{"hardware.node_types.val.cores_per_socket": 1}, []string{"threads = 4", "2 cores per machine"}},
+		{Knobs{"profile": "r74v", "workload": "micro-read", "servers": 1, "clients": 1, "hardware.node_types.val.cores_per_socket": 1}, []string{"threads = 4", "2 cores per machine"}},
+		{Knobs{"hardware.wire.mtu": 512}, []string{"hardware.wire.mtu = 512B: messages of workload smallbank have up to 1024 bytes"}},
+		{Knobs{"profile": "r74v", "workload": "micro-write", "hardware.nvm.xbuffer": 1 << 16, "hardware.nvm.dimms": 64, "hardware.nvm.translation_pages": 1 << 20, "nodes": 64}, []string{"of memory"}},
+	} {
+		s, err := Spec{}.With(c.set)
+		if err == nil {
+			var v Knobs
+			if v, err = Resolve(s); err == nil {
+				err = refuseTooBig(v)
+			}
+		}
+		if !IsSpecError(err) || NeedsReset(err) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v: %v", c.set, err)
+			continue
+		}
+		for _, has := range c.has {
+			if !strings.Contains(err.Error(), has) {
+				t.Errorf("%v: %q has no %q", c.set, err, has)
+			}
+		}
+	}
+}
+
+// Whatever form a spec takes, its numbers come back, and the same system with them.
+func TestHardwareRoundTrips(t *testing.T) {
+	s, err := Spec{Workload: "micro-read", Set: Knobs{"nodes": 2, "threads": 1, "coroutines": 1, "check": "off"}}.With(Knobs{
+		"hardware.nic.qp_contexts": "4k", "hardware.wire.switch": "0.5us", "hardware.wire.bandwidth": "200Gbps",
+		"hardware.wire.mtu": "2048B", "hardware.node_types.val.llc": "45MB", "hardware.node_types.val.frequency": "3000MHz", "hardware.nic.tx_read": 4.25})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Knobs{"hardware.nic.qp_contexts": 4000, "hardware.wire.switch": 500.0, "hardware.wire.bandwidth": 25.0,
+		"hardware.wire.mtu": 2048, "hardware.node_types.val.llc": 45, "hardware.node_types.val.frequency": 3000, "hardware.nic.tx_read": 4.25}
+	v, err := Resolve(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, x := range want {
+		if v[name] != x {
+			t.Errorf("%s is %v (%T), want %v", name, v[name], v[name], x)
+		}
+	}
+	forms := map[string]func() (Spec, error){
+		"YAML":  func() (Spec, error) { return ParseSpec([]byte(s.YAML())) },
+		"short": func() (Spec, error) { return SpecOf("", v) },
+		"JSON": func() (back Spec, err error) {
+			text, err := json.Marshal(s)
+			if err != nil {
+				return back, err
+			}
+			return back, json.Unmarshal(text, &back)
+		},
+		"--set": func() (Spec, error) {
+			k := Knobs{}
+			for name, x := range s.Set {
+				name, text, err := ParseSetting(name + "=" + Format(name, x))
+				if err != nil {
+					return Spec{}, err
+				}
+				k[name] = text
+			}
+			return Spec{Workload: s.Workload}.With(k)
+		},
+	}
+	for form, of := range forms {
+		back, err := of()
+		if err != nil {
+			t.Errorf("%s: %v", form, err)
+			continue
+		}
+		if got, err := Resolve(back); err != nil || !reflect.DeepEqual(got, v) {
+			t.Errorf("%s comes back as %v (%v)", form, back, err)
+		}
+	}
+}
+
+// A number that is set to what the profile says is none: the same values, the same run.
+func TestPlainHardware(t *testing.T) {
+	plain := Spec{Workload: "micro-read", Set: Knobs{"nodes": 2, "threads": 1, "check": "off"}}
+	said, err := plain.With(Knobs{"hardware.nic.qp_contexts": 480, "hardware.wire.bandwidth": "100Gbps"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, errA := RunKey(plain)
+	b, errB := RunKey(said)
+	if a != b || errA != nil || errB != nil {
+		t.Errorf("keys %s and %s (%v, %v)", a, b, errA, errB)
+	}
+	s := open(t, said)
+	advance(t, s, 20_000)
+	if r := s.Result(); r.Profile != "val@1" {
+		t.Errorf("profile is %s", r.Profile)
+	}
+	for name := range s.Values() {
+		if IsHardware(name) {
+			t.Errorf("%s is among the values", name)
+		}
+	}
+}
+
+// lonely is a machine that reads from another, one READ after the other.
+func lonely(t *testing.T, k Knobs) *Result {
+	t.Helper()
+	spec, err := Spec{Workload: "micro-read", Set: Knobs{"servers": 1, "clients": 1, "threads": 1, "coroutines": 1, "workload.keys": 8, "check": "off"}}.With(k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, spec)
+	advance(t, s, 50_000)
+	return measured(t, s, 200_000)
+}
+
+// A READ passes the switch twice: 400 ns more in it are 800 ns more for the READ, a hundred polls of the core.
+func TestSlowerSwitch(t *testing.T) {
+	base, slow := lonely(t, nil), lonely(t, Knobs{"hardware.wire.switch": 490})
+	if more := slow.LatencyUS.Mean - base.LatencyUS.Mean; math.Abs(more-0.8) > 0.0001 {
+		t.Errorf("a READ takes %.4f us instead of %.4f", slow.LatencyUS.Mean, base.LatencyUS.Mean)
+	}
+	if slow.Profile != "val@1+hardware.wire.switch=490" || base.Profile != "val@1" {
+		t.Errorf("profiles %s and %s", base.Profile, slow.Profile)
+	}
+	c := Compare(base, slow)
+	if len(c.Spec) != 1 || c.Spec[0] != (SpecDiff{"hardware.wire.switch", 90.0, 490.0}) {
+		t.Errorf("what differs: %v", c.Spec)
+	}
+	if again := lonely(t, Knobs{"hardware.wire.switch": "490ns"}); again.Digest != slow.Digest {
+		t.Error("the same hardware, another digest")
+	}
+}
+
+// With room for all contexts the emulated cluster costs nothing (section 2.2.4).
+func TestMoreContexts(t *testing.T) {
+	spec := Spec{Workload: "micro-read", Set: Knobs{"nodes": 4, "threads": 24, "emulated_nodes": 80, "check": "off"}}
+	last := 0.0
+	for _, n := range []int{120, 480, 4000} {
+		s, err := spec.With(Knobs{"hardware.nic.qp_contexts": n})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sys := open(t, s)
+		advance(t, sys, 100_000)
+		now := measured(t, sys, 100_000).Throughput
+		if now < 1.05*last {
+			t.Errorf("%d contexts: %.3g/s, fewer gave %.3g", n, now, last)
+		}
+		last = now
+	}
+}
+
+// While a system runs its hardware stays: the change needs a reset, and is looked at before.
+func TestHardwareIsFixed(t *testing.T) {
+	s := open(t, Spec{Workload: "micro-read", Set: Knobs{"nodes": 2, "threads": 1, "hardware.wire.switch": 500}})
+	if _, err := s.Set(Knobs{"hardware.wire.switch": 400}, "test"); !NeedsReset(err) || !strings.Contains(err.Error(), "hardware.wire.switch = 400") {
+		t.Errorf("a change: %v", err)
+	}
+	if _, err := s.Set(Knobs{"hardware.nvm.dimms": 4}, "test"); err == nil || NeedsReset(err) {
+		t.Errorf("a number that there is not: %v", err)
+	}
+	before := s.KnobsVersion()
+	if _, err := s.Set(Knobs{"hardware.wire.switch": "500ns", "hardware.nic.qp_contexts": 480}, "test"); err != nil || s.KnobsVersion() != before {
+		t.Errorf("what is there already: %v", err)
+	}
+	if got := s.Spec().Set["hardware.wire.switch"]; got != 500.0 {
+		t.Errorf("the spec says %v", got)
+	}
+}
+
+// The registry lists a number only where it is set, or asked for.
+func TestDescribeHardware(t *testing.T) {
+	plain, err := Describe(Spec{})
+	if err != nil || len(plain) != len(Registry()) {
+		t.Fatalf("%d knobs of %d (%v)", len(plain), len(Registry()), err)
+	}
+	list, err := Describe(Spec{Set: Knobs{"hardware.wire.switch": 500}}, "hardware.nic.qp_contexts", "hardware.wire.switch")
+	if err != nil || len(list) != len(plain)+2 {
+		t.Fatalf("%d knobs, %d without (%v)", len(list), len(plain), err)
+	}
+	for name, want := range map[string][]any{
+		"hardware.wire.switch":     {500.0, 90.0, 0.0, 1e9, "ns", "Port to port. Source: SB7890 product brief (datasheet)."},
+		"hardware.nic.qp_contexts": {480, 480, 1, 1 << 20, "count", "Queue-pair contexts kept in the RNIC. Source: f2-4b-qps-per-nic: 192 fit, 960 do not (fitted)."},
+	} {
+		s := find(t, list, name)
+		if got := []any{s.Value, s.Default, s.Min, s.Max, s.Unit, s.Doc}; !reflect.DeepEqual(got, want) || s.Live || !s.Active {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// A number that nothing looks at says so.
+func TestIdleHardware(t *testing.T) {
+	spec := Spec{Workload: "micro-write", Set: Knobs{"profile": "r74v", "nodes": 2, "threads": 2}}
+	idle := Idle(spec, []string{"hardware.nic.recv_depth", "hardware.node_types.val.llc", "hardware.node_types.r74v.llc", "hardware.nic.tx_write"})
+	if len(idle) != 2 || !strings.Contains(idle[0], "hardware.nic.recv_depth has no effect here") || !strings.Contains(idle[1], "no machine of this cluster is of type val") {
+		t.Errorf("%q", idle)
+	}
+}
+
+// Larger caches of the hardware take memory of the host.
+func TestHardwareEstimate(t *testing.T) {
+	small, err := EstimateOf(Spec{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	large, err := EstimateOf(Spec{Set: Knobs{"hardware.nic.conflict_slots": 1 << 20}})
+	if more := large.MemoryBytes - small.MemoryBytes; err != nil || more < 8<<20 || more > 1<<30 {
+		t.Errorf("%d bytes more (%v)", more, err)
+	}
+	if same, err := EstimateOf(Spec{Set: Knobs{"hardware.wire.switch": 500}}); err != nil || same != small {
+		t.Errorf("%v, without %v (%v)", same, small, err)
+	}
+}
