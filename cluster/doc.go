@@ -20,6 +20,12 @@
 //	c.Set("phase.commit", "two-sided")
 //	cluster.Compare(base, c.Run(2*time.Millisecond))
 //
+// The hardware is knobs as well, each number of the profile: a what-if is
+//
+//	cluster.Sweep(c.Spec(), cluster.Axis{"hardware.wire.switch", []int{90, 200, 500}}).Chart("latency_us.p50")
+//
+// and c.Reset(cluster.Knobs{"hardware.nic.qp_contexts": 4000}) rebuilds a cluster with one changed.
+//
 // A Cluster panics with one line where a Client returns an error: in a notebook
 // that fails the cell. Programs use Start and Dial, which give a Client.
 // Virtual time of a cluster that was started here moves only in Run, Trace,

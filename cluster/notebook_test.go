@@ -288,3 +288,38 @@ func TestTransactionCannotCallItsCluster(t *testing.T) {
 		c.Close()
 	}
 }
+
+// A number of the hardware goes wherever the other knobs go: the spec, a reset, a fork, the session.
+func TestHardwareOfACluster(t *testing.T) {
+	spec := tiny()
+	spec.Set["hardware.wire.switch"] = 500 * time.Nanosecond
+	c := Up(spec)
+	defer c.Close()
+	fails(t, "reset the system", func() { c.Set("hardware.wire.switch", 400) })
+	first := c.Run(50 * time.Microsecond)
+	if want := "val@1+hardware.wire.switch=500"; first.Raw.Profile != want || c.Knob("hardware.wire.switch") != 500.0 || !strings.Contains(c.String(), "hardware.wire.switch 500 ns") {
+		t.Errorf("profile %s, the card:\n%s", first.Raw.Profile, c)
+	}
+	f := c.Fork(Knobs{"coroutines": 1})
+	if got := f.Knob("hardware.wire.switch"); got != 500.0 {
+		t.Errorf("the fork's is %v", got)
+	}
+	f.Close()
+	text, err := c.c.d.(*local).agent.Session(bg, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Replay(bg, bytes.NewReader(text), ReplayOptions{})
+	if err != nil || !again.OK || again.Result.Profile != first.Raw.Profile {
+		t.Errorf("replayed: %+v, %v", again, err)
+	}
+	c.Reset(Knobs{"hardware.wire.switch": 90})
+	plain := c.Run(50 * time.Microsecond)
+	if plain.Raw.Profile != "val@1" || plain.Raw.LatencyUS.Mean >= first.Raw.LatencyUS.Mean {
+		t.Errorf("after the reset %s, %.3f us, before %.3f", plain.Raw.Profile, plain.Raw.LatencyUS.Mean, first.Raw.LatencyUS.Mean)
+	}
+	chart := Sweep(c.Spec(), Axis{"hardware.wire.switch", []int{90, 500}}).Chart("latency_us.p50")
+	if !strings.Contains(chart.SVG(), "hardware.wire.switch (ns)") {
+		t.Error("the axis has no unit")
+	}
+}

@@ -272,7 +272,9 @@ func (s *SweepResult) chart(metrics ...string) *charts.Chart {
 	last := axes[len(axes)-1]
 	x := charts.Axis{Label: last.Knob, Whole: !slices.ContainsFunc(last.Values, func(v any) bool { _, ok := v.(int); return !ok })}
 	numeric := !slices.ContainsFunc(last.Values, func(v any) bool { _, ok := asFloat(v); return !ok })
-	if !numeric {
+	if numeric {
+		x.Unit = engine.Unit(last.Knob)
+	} else {
 		for _, v := range last.Values {
 			x.Names = append(x.Names, fmt.Sprint(v))
 		}

@@ -21,7 +21,8 @@ func fitCommand() *cobra.Command {
 		Short: "Fits the fitted numbers of a hardware profile to the calibration table",
 		Long: "Adjusts the numbers of kind fitted to the rows with use=fit and nothing else, and writes the profile and what is left of each row. " +
 			"It takes long: every evaluation runs the experiments of all rows, so name a few with --rows, and the numbers they depend on with --params. " +
-			"Ctrl-C ends it with the best so far. With --evaluations 0 it only measures, as after a change by hand.",
+			"Ctrl-C ends it with the best so far. With --evaluations 0 it only measures, as after a change by hand. " +
+			"What was fitted runs elsewhere as knobs: hardware.NUMBER.",
 		Args: exactly(1, "the name of a profile; drtmx profiles shows them"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := args[0]

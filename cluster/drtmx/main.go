@@ -142,7 +142,7 @@ type specFlags struct {
 
 func (f *specFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.preset, "preset", "", "protocol preset: "+strings.Join(engine.PresetNames(), ", "))
-	cmd.Flags().StringArrayVar(&f.set, "set", nil, "knob setting `KNOB=VALUE`, any number of times; see drtmx knobs")
+	cmd.Flags().StringArrayVar(&f.set, "set", nil, "knob setting `KNOB=VALUE`, any number of times; see drtmx knobs, and for hardware.NUMBER drtmx profiles")
 	cmd.Flags().Int64Var(&f.seed, "seed", 0, "seed of all randomness")
 }
 

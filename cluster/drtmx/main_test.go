@@ -136,6 +136,11 @@ func TestBadUsageIsOneLineAndStatusTwo(t *testing.T) {
 		{"quick or paper", []string{"figure", "2-4a", "--scale", "huge"}},
 		{"kernel uninstall", []string{"kernel", "uninstall"}},
 		{"nosuch", []string{"profiles", "nosuch"}},
+		{"did you mean hardware.wire.switch?", []string{"knobs", "hardware.wire.swich"}},
+		{"hardware.nvm.dimms: profile val has no NVM", []string{"knobs", "hardware.nvm.dimms"}},
+		{"hardware.wire.switch = -1: must be from 0", []string{"run", "--set", "hardware.wire.switch=-1"}},
+		{"hardware.nic.qp_contexts = 0: must be from 1", []string{"sweep", "--over", "hardware.nic.qp_contexts=0"}},
+		{"hardware.nic.qp_contexts = some: must be a whole number", []string{"sweep", "--over", "hardware.nic.qp_contexts=1,some"}},
 		{"nosuch", []string{"specs", "nosuch"}},
 		{"not measured", []string{"verify", "--rows", "f9-9"}},
 		{"--rows names nothing", []string{"verify", "--rows", ""}},
@@ -295,6 +300,15 @@ func TestRegistryIsPrinted(t *testing.T) {
 	if text := ok(t, "knobs", "cache.bytes"); !strings.Contains(text, "thesis 4.3.1") {
 		t.Error(text)
 	}
+	if !strings.Contains(text, "\nhardware.NUMBER=VALUE sets a number of the profile") || strings.Contains(text, "hardware.nic") {
+		t.Error(text)
+	}
+	if text := ok(t, "knobs", "hardware.nic.qp_contexts"); !strings.HasPrefix(text, "hardware.nic.qp_contexts  480  1..1048576  reset") || !strings.Contains(text, "Queue-pair contexts kept") {
+		t.Error(text)
+	}
+	if text := ok(t, "knobs", "--set", "hardware.wire.switch=0.5us"); !strings.Contains(text, "\nhardware.wire.switch") {
+		t.Error(text)
+	}
 	for _, args := range [][]string{{"knobs", "nvm.ddio"}, {"knobs", "phases", "nvm.ddio"}} { // another name of it
 		if text := ok(t, args...); !strings.HasPrefix(text, "ddio  ") {
 			t.Errorf("%v: %q", args, text)
@@ -325,6 +339,9 @@ func TestRegistryIsPrinted(t *testing.T) {
 		if n.Unit == "" || n.Meaning == "" || n.Source == "" || n.Kind == "" {
 			t.Errorf("%+v", n)
 		}
+	}
+	if text := ok(t, "profiles", "vale"); !strings.Contains(text, "--set profile=vale --set hardware.wire.switch=500") {
+		t.Error(text)
 	}
 	if len(p.Numbers) < 40 {
 		t.Errorf("%d numbers", len(p.Numbers))

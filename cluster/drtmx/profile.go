@@ -36,5 +36,9 @@ func printProfile(w io.Writer, name string, asJSON bool) error {
 	for _, r := range rows {
 		fmt.Fprintf(t, "%s\t%g\t%s\t%s\t%s\t[%s]\n", r.Name, r.Value, r.Unit, r.Kind, r.Meaning, r.Source)
 	}
-	return t.Flush()
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "\nhardware.NUMBER is the knob of a number, as in drtmx run --set profile=%s --set hardware.wire.switch=500\n", p.Name)
+	return err
 }

@@ -22,7 +22,8 @@ func knobsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "knobs [SPEC] [KNOB]...",
 		Short: "The registry: every knob with value, range and meaning",
-		Long:  "Lists every knob with its value in the spec, or tells all about the knobs that are named. With --preset alone: the knobs that the preset sets.",
+		Long: "Lists every knob with its value in the spec, or tells all about the knobs that are named. With --preset alone: the knobs that the preset sets. " +
+			"The numbers of the hardware profile are knobs too, hardware.NUMBER; they are listed where the spec sets them, or when they are named.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var names []string
 			args, names = specThenKnobs(args)
@@ -30,7 +31,7 @@ func knobsCommand() *cobra.Command {
 			if err != nil {
 				return cmp.Or(mistypedKnob(args), err)
 			}
-			ks, err := engine.Describe(spec)
+			ks, err := engine.Describe(spec, hardwareOf(names)...)
 			if err != nil {
 				return err
 			}
@@ -61,7 +62,7 @@ func specThenKnobs(args []string) (spec, knobs []string) {
 	if len(args) == 0 {
 		return nil, nil
 	}
-	if _, err := engine.KnobName(args[0]); err == nil {
+	if _, err := engine.KnobName(args[0]); err == nil || engine.IsHardware(args[0]) {
 		return nil, args
 	}
 	return args[:1], args[1:]
@@ -79,10 +80,20 @@ func mistypedKnob(args []string) error {
 		return nil
 	}
 	_, err := engine.KnobName(args[0])
-	if e := new(engine.SpecError); errors.As(err, &e) && strings.HasPrefix(e.Rule, "unknown knob,") {
+	if e := new(engine.SpecError); errors.As(err, &e) && (strings.HasPrefix(e.Rule, "unknown knob,") || strings.HasPrefix(e.Rule, "unknown number")) {
 		return err
 	}
 	return nil
+}
+
+// hardwareOf are those of some names that are numbers of the hardware.
+func hardwareOf(names []string) (out []string) {
+	for _, called := range names {
+		if name, err := engine.KnobName(called); err == nil && engine.IsHardware(name) {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // printPreset prints the knobs that a preset sets: its row of Table 4-3.
@@ -121,7 +132,9 @@ func printKnobs(w io.Writer, ks []engine.KnobState) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(w, "\ndrtmx knobs KNOB tells more of one; a reset knob cannot be changed while a system runs")
+	profile := ks[slices.IndexFunc(ks, func(k engine.KnobState) bool { return k.Name == "profile" })].Value
+	_, err := fmt.Fprintf(w, "\ndrtmx knobs KNOB tells more of one; a reset knob cannot be changed while a system runs\n"+
+		"hardware.NUMBER=VALUE sets a number of the profile, as hardware.wire.switch=500; drtmx profiles %v lists them\n", profile)
 	return err
 }
 
@@ -132,6 +145,12 @@ func printKnob(w io.Writer, k engine.KnobState) {
 		live = "live"
 	}
 	note := k.Label
+	if engine.IsHardware(k.Name) {
+		note = "in " + k.Unit
+		if k.Unit == "count" {
+			note = "number"
+		}
+	}
 	if !k.Active {
 		note += " (inactive: " + k.InactiveBecause + ")"
 	}
