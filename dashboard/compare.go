@@ -3,6 +3,7 @@ package dashboard
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -132,9 +133,11 @@ func (p *page) knobDiffs(ctx context.Context, a, b Part) []knobDiff {
 	if x == nil || y == nil {
 		return out
 	}
-	for _, n := range sortedNames(x) {
-		if x[n] != y[n] && !engine.IsGroup(n) {
-			out = append(out, knobDiff{n, shown(n, x[n]), shown(n, y[n])})
+	either := maps.Clone(x) // a number of the hardware may be set in one of them
+	maps.Copy(either, y)
+	for _, n := range sortedNames(either) {
+		if a, b := x.Value(n), y.Value(n); a != b && !engine.IsGroup(n) {
+			out = append(out, knobDiff{n, shown(n, a), shown(n, b)})
 		}
 	}
 	return out

@@ -21,7 +21,8 @@ func TestCopyRoundTrips(t *testing.T) {
 		t.Fatal(err)
 	}
 	specs := []engine.Spec{spec, {Name: "mine", Preset: "fasst", Workload: "cycle", Set: engine.Knobs{"nodes": 3, "seed": 9, "window_ns": 50_000}},
-		{Preset: "farm", Set: engine.Knobs{"clients.arrival": "open:2000000", "fault.drop": 0.01, "cache.bytes": "100MB"}}}
+		{Preset: "farm", Set: engine.Knobs{"clients.arrival": "open:2000000", "fault.drop": 0.01, "cache.bytes": "100MB"}},
+		{Workload: "micro-read", Set: engine.Knobs{"hardware.nic.qp_contexts": 4000, "hardware.wire.switch": 500, "hardware.nic.tx_read": 4.25, "hardware.wire.mtu": 2048}}}
 	for range 100 {
 		if next, err := spec.With(randomChange(r)); err == nil {
 			if _, err := engine.Resolve(next); err == nil {

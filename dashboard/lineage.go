@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 
 	"drtmx/cluster"
@@ -200,15 +201,53 @@ func (p *page) knobs(w http.ResponseWriter, r *http.Request) {
 		fail(w, err)
 		return
 	}
+	out, err := pageKnobs(states, l)
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	answer(w, map[string]any{"sys": s.Sys, "version": s.KnobsVersion, "knobs": out, "undo": inverseOf(l, s.KnobsVersion)})
+}
+
+// pageKnobs puts beside the knobs what they were when the system began.
+func pageKnobs(states []engine.KnobState, l lineage) ([]knobState, error) {
+	states, err := withStart(states, l)
+	if err != nil {
+		return nil, err
+	}
 	out := make([]knobState, len(states))
 	preset := valueOf(states, "preset")
 	for i, k := range states {
-		s := knobState{KnobState: k, Start: l.start[k.Name]}
+		s := knobState{KnobState: k, Start: l.start.Value(k.Name)}
 		s.Changed = s.Start != k.Value && !engine.IsGroup(k.Name)
 		s.Follows = s.Changed && l.start["preset"] != preset && k.Preset != nil && k.Preset == k.Value
 		out[i] = s
 	}
-	answer(w, map[string]any{"sys": s.Sys, "version": s.KnobsVersion, "knobs": out, "undo": inverseOf(l, s.KnobsVersion)})
+	return out, nil
+}
+
+// withStart adds to the knobs the numbers of the hardware with which the system began, and which are the
+// profile's again.
+func withStart(states []engine.KnobState, l lineage) ([]engine.KnobState, error) {
+	var gone []string
+	for _, name := range sortedNames(l.start) {
+		if engine.IsHardware(name) && valueOf(states, name) == nil {
+			gone = append(gone, name)
+		}
+	}
+	if len(gone) == 0 {
+		return states, nil
+	}
+	all, err := engine.Describe(l.spec, gone...)
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range all {
+		if slices.Contains(gone, k.Name) {
+			states = append(states, k)
+		}
+	}
+	return states, nil
 }
 
 func valueOf(ks []engine.KnobState, name string) any {

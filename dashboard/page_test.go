@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -259,6 +260,33 @@ func TestKnobsOfThePage(t *testing.T) {
 	}
 	if follow == 0 {
 		t.Error("no knob follows the preset")
+	}
+}
+
+// Numbers of the hardware come with what they were at the start, also when they are the profile's again.
+func TestHardwareOfThePage(t *testing.T) {
+	began, err := engine.Resolve(engine.Spec{Set: engine.Knobs{"hardware.wire.switch": 500, "hardware.nic.translations": 512}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := engine.Spec{Set: engine.Knobs{"hardware.nic.translations": 512, "hardware.nic.qp_contexts": 4000}}
+	states, err := engine.Describe(now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string][3]any{}
+	list, err := pageKnobs(states, lineage{start: began, spec: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range list {
+		if engine.IsHardware(k.Name) {
+			got[k.Name] = [3]any{k.Start, k.Value, k.Changed}
+		}
+	}
+	want := map[string][3]any{"hardware.wire.switch": {500.0, 90.0, true}, "hardware.nic.translations": {512, 512, false}, "hardware.nic.qp_contexts": {480, 4000, true}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
 

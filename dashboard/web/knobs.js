@@ -38,6 +38,8 @@ export class Knobs {
     const list = this.list.filter(match), groups = [];
     const changed = this.list.filter((k) => k.changed && match(k));
     if (changed.length) groups.push({ kind: "changed", knobs: changed.filter((k) => !k.follows), follow: changed.filter((k) => k.follows).length });
+    const other = list.filter((k) => isHardware(k) && !k.changed && k.value !== k.default);
+    if (other.length) groups.push({ kind: "hardware", knobs: other });
     const board = want ? null : this.board();
     const boarded = new Set(board?.rows.flatMap((r) => [r.knob.name, ...r.opts.filter(Boolean).map((o) => o.name)]) || []);
     let placed = false;
@@ -81,6 +83,12 @@ export class Knobs {
         el("button", { class: "link", title: down(k) ? `restart ${text(k, k.value)}` : `${k.name} back to ${text(k, k.start)}${k.live ? "" : ", and begin again at 0"}`, onclick: () => this.takeBack(k.live ? backOf(k) : startOf(k), !k.live) }, down(k) ? "restart" : "undo"))),
       g.follow > 0 && el("p", { class: "hint" }, `and ${g.follow} that come with the preset`),
       g.knobs.length > 1 && el("button", { class: "link", onclick: () => this.takeBack(preset ? { ...back, preset: preset.start } : back, resets) }, "undo all"));
+  }
+  // hardware is what the system began with that is not in its profile.
+  hardware(g) {
+    return el("fieldset", { class: "changes" }, el("legend", {}, `Hardware other than ${this.value("profile")}'s`),
+      ...g.knobs.map((k) => el("div", { class: "change", "data-knob": k.name }, el("span", {}, k.label, el("small", {}, ` ${text(k, k.default)} → ${text(k, k.value)}`)),
+        el("button", { class: "link", title: `${k.name} back to ${text(k, k.default)}, and begin again at 0`, onclick: () => this.restart({ [k.name]: k.default }) }, "undo"))));
   }
   // takeBack sets knobs; if one of them is fixed while the system runs, that takes a reset.
   takeBack(values, resets) { return resets ? this.restart(values) : this.set(values); }
@@ -179,6 +187,7 @@ export class Knobs {
 // A crash is taken back by a restart.
 const isOrder = (k) => k.name === "fault.crash" || k.name === "fault.restart";
 const down = (k) => k.name === "fault.crash" && k.value >= 0;
+const isHardware = (k) => k.name.startsWith("hardware.");
 const startOf = (k) => ({ [k.name]: k.start });
 const backOf = (k) => down(k) ? { "fault.restart": k.value } : { [k.name]: k.start };
 
@@ -195,5 +204,5 @@ export function text(k, v) {
   if (typeof v !== "number") return String(v ?? "");
   const units = { duration: [[1e9, " s"], [1e6, " ms"], [1e3, " us"], [1, " ns"]], bytes: [[1e9, " GB"], [1e6, " MB"], [1e3, " KB"], [1, " B"]] }[k.kind];
   if (units && v !== 0) for (const [f, u] of units) if (v % f === 0) return (v / f + u).replace(" ", "");
-  return String(v) + (k.unit === "%" ? " %" : "");
+  return String(v) + (k.unit === "%" || isHardware(k) && k.unit !== "count" ? ` ${k.unit}` : "");
 }
