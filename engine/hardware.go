@@ -40,7 +40,8 @@ type family struct {
 // numbers is made when a knob of the family is first asked for.
 var numbers = sync.OnceValue(func() family {
 	f := family{byName: map[string]*entry{}}
-	for _, profile := range profileNames() {
+	usual := knobByName["profile"].Default.(string)
+	for _, profile := range append([]string{usual}, profileNames()...) { // its names are suggested first
 		shippedProfiles()[profile].Each(func(number string, n *fabric.Number) {
 			if name := hardwarePrefix + number; f.byName[name] == nil {
 				f.byName[name] = numberKnob(name, n)
@@ -77,6 +78,11 @@ func entryOf(name string) *entry {
 		return e
 	}
 	return numbers().byName[name]
+}
+
+// isNumber says whether a name is that of a number, or its last parts: "switch" for "hardware.wire.switch".
+func isNumber(name string) bool {
+	return slices.ContainsFunc(numbers().names, func(full string) bool { return strings.HasSuffix(full, "."+name) })
 }
 
 // setNumbers are the names of the family that are set in v, in order.

@@ -146,6 +146,8 @@ func TestHardwareErrors(t *testing.T) {
 	}{
 		{Knobs{"hardware.wire.swich": 5}, []string{"hardware.wire.swich", "did you mean hardware.wire.switch?", "drtmx profiles"}},
 		{Knobs{"wire.switch": 5}, []string{"wire.switch", "did you mean hardware.wire.switch?"}},
+		{Knobs{"qp_contexts": 5}, []string{"qp_contexts", "did you mean hardware.nic.qp_contexts?"}},
+		{Knobs{"hardware.qp_contexts": 5}, []string{"hardware.qp_contexts", "did you mean hardware.nic.qp_contexts?"}},
 		{Knobs{"hardware": 5}, []string{"hardware", "hardware.NUMBER"}},
 		{Knobs{"hardware.wire.switch": -5}, []string{"hardware.wire.switch = -5: must be from 0 to 1000000000 ns"}},
 		{Knobs{"hardware.wire.switch": "fast"}, []string{"hardware.wire.switch = fast: must be a number of nanoseconds"}},

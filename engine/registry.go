@@ -91,10 +91,15 @@ func lookup(name string) (*entry, error) {
 	if e := entryOf(name); e != nil {
 		return e, nil
 	}
-	if number := strings.TrimPrefix(name, hardwarePrefix); number != name || name+"." == hardwarePrefix || entryOf(hardwarePrefix+name) != nil {
-		return nil, &SpecError{Field: clip(name), Rule: "unknown number of the hardware" + didYouMean(hardwarePrefix+number, numbers().names), Next: "`drtmx profiles val` lists those of val, and hardware.NUMBER sets one"}
+	like := didYouMean(name, knobNames)
+	number := strings.TrimPrefix(name, hardwarePrefix)
+	if number == name && name+"." != hardwarePrefix && entryOf(hardwarePrefix+name) == nil && !(isNumber(name) && like == "") {
+		return nil, &SpecError{Field: clip(name), Rule: "unknown knob" + like, Next: "`drtmx knobs` lists them all"}
 	}
-	return nil, &SpecError{Field: clip(name), Rule: "unknown knob" + didYouMean(name, knobNames), Next: "`drtmx knobs` lists them all"}
+	if !isNumber(number) {
+		number = hardwarePrefix + number
+	}
+	return nil, &SpecError{Field: clip(name), Rule: "unknown number of the hardware" + didYouMean(number, numbers().names), Next: "`drtmx profiles val` lists those of val, and hardware.NUMBER sets one"}
 }
 
 // KnobName is the name in the registry of a knob that is called by any of its names.
