@@ -48,25 +48,14 @@ func EstimateOf(spec Spec) (Estimate, error) {
 
 func estimate(v Knobs) Estimate {
 	all, servers := machines(v)
-	threads, clients, dataThreads := 0, 0, 0
-	for m := range all {
-		n := threadsOf(v, m)
-		threads += n
-		if m < servers {
-			dataThreads += n
-		}
-		if m >= servers || !asymmetric(v) {
-			clients += n
-		}
-	}
+	threads, clients, dataThreads := threadCounts(v)
 	seconds := float64(v.int("warmup_ns")+v.int("duration_ns")) / 1e9
 	if v.int("duration_ns") == 0 {
 		seconds += autoSpanNS / 1e9
 	}
 	count := func(perThread float64) int64 { return int64(perThread * float64(clients) * seconds) }
 
-	peers := max(all, v.int("emulated_nodes"))
-	fixed := int64(baseBytes+all*machineBytes+threads*peers*qpBytes+clients*coroutines(v)*coroutineBytes) + moreBytes(v)
+	fixed := int64(baseBytes+all*machineBytes) + heapBytes(v) + moreBytes(v)
 	w := workloadOf(v)
 	if !w.transactions {
 		each := int64(v.int("workload.payload"))
@@ -109,6 +98,29 @@ func estimate(v Knobs) Estimate {
 		e.WallMS += p.cached * int64(all) / warmedPerWallMS
 	}
 	return e
+}
+
+// threadCounts are all threads of a cluster, those that run transactions, and those with data.
+func threadCounts(v Knobs) (threads, clients, data int) {
+	all, servers := machines(v)
+	for m := range all {
+		n := threadsOf(v, m)
+		threads += n
+		if m < servers {
+			data += n
+		}
+		if m >= servers || !asymmetric(v) {
+			clients += n
+		}
+	}
+	return threads, clients, data
+}
+
+// heapBytes is what queue pairs and coroutines need.
+func heapBytes(v Knobs) int64 {
+	all, _ := machines(v)
+	threads, clients, _ := threadCounts(v)
+	return int64(threads*max(all, v.int("emulated_nodes"))*qpBytes + clients*coroutines(v)*coroutineBytes)
 }
 
 // population is what a workload's tables and transactions need.

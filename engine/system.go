@@ -96,6 +96,7 @@ func assemble(name string, v Knobs, p *fabric.Profile, o *opening) (s *System, e
 			s = nil
 		}
 	}()
+	sim.LargePages(heapBytes(v))
 	s.sim = sim.New(sim.Options{Seed: seedOf(v), Trace: true})
 	s.kDrain = s.sim.Register("engine.drain", func(uint32) { s.barrier() })
 	if s.fab, err = newFabric(s.sim, v, p); err != nil {

@@ -1,0 +1,37 @@
+package sim
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"unsafe"
+)
+
+// What is allocated afterwards lies in a mapping that is marked for large pages, where
+// the kernel knows of such.
+func TestHeapIsInLargePages(t *testing.T) {
+	if _, err := os.Stat("/sys/kernel/mm/transparent_hugepage"); err != nil {
+		t.Skip("a kernel without large pages")
+	}
+	LargePages(64 << 20)
+	object := uintptr(unsafe.Pointer(unsafe.SliceData(make([]byte, 16<<20))))
+	smaps, err := os.ReadFile("/proc/self/smaps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	here := false
+	for line := range strings.Lines(string(smaps)) {
+		var from, to uintptr
+		if n, _ := fmt.Sscanf(line, "%x-%x ", &from, &to); n == 2 {
+			here = from <= object && object < to
+		}
+		if flags, ok := strings.CutPrefix(line, "VmFlags:"); ok && here {
+			if !strings.Contains(flags, " hg") {
+				t.Errorf("the mapping of %#x has flags %q", object, flags)
+			}
+			return
+		}
+	}
+	t.Errorf("%#x is in no mapping", object)
+}
