@@ -57,6 +57,11 @@ func (f *Fabric) aheadResponder(i uint32) {
 	sim.Prefetch(unsafe.Pointer(v.r))
 	n := f.nics[v.to]
 	sim.Prefetch(unsafe.Pointer(&n.slots[n.slot(v.remote)]))
+	f.aheadFlight(n, v)
+}
+
+// aheadFlight: where a one-sided access is registered while it is under way.
+func (f *Fabric) aheadFlight(n *NIC, v *verb) {
 	if f.torn {
 		sim.Prefetch(unsafe.Pointer(&n.machine.Mem.flight[flightSlot(v.remote>>lineShift)]))
 	}
@@ -82,6 +87,7 @@ func (f *Fabric) aheadMemory(i uint32) {
 	}
 	sim.Prefetch(unsafe.Pointer(v.r))
 	f.nics[v.to].machine.aheadBytes(v.remote, v.len)
+	f.aheadFlight(f.nics[v.to], v)
 	if v.op.reads() {
 		if m := f.nics[v.from].machine.Mem; v.local < m.top {
 			sim.Prefetch(unsafe.Pointer(&m.buf[v.local]))
@@ -117,8 +123,7 @@ func (f *Fabric) aheadAnswer(i uint32) {
 	sim.Prefetch(unsafe.Pointer(v.q))
 	f.nics[v.from].contexts.ahead(v.qpn)
 	if v.op.reads() {
-		m := f.nics[v.from].machine
-		sim.Prefetch(m.setOf(v.local >> lineShift))
+		sim.Prefetch(f.nics[v.from].machine.setOf(v.local >> lineShift))
 	}
 }
 

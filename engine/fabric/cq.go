@@ -1,6 +1,8 @@
 package fabric
 
 import (
+	"unsafe"
+
 	"drtmx/engine/metrics"
 	"drtmx/engine/sim"
 )
@@ -9,6 +11,7 @@ import (
 // It lists the verbs that completed; they live until they are polled.
 type CQ struct {
 	fab     *Fabric
+	number  uint32    // in the fabric
 	ring    []listing // a power of two, grows up to depth
 	head    uint32
 	tail    uint32
@@ -64,8 +67,23 @@ func (s *stamp) expand(to *metrics.Stamp) {
 func (n *NIC) CreateCQ(depth int) *CQ {
 	c := &CQ{fab: n.machine.fab, depth: uint32(max(depth, 1))}
 	c.ring = c.first[:]
+	c.number = uint32(len(c.fab.cqs))
+	c.fab.cqs = append(c.fab.cqs, place{cq: c})
+	c.moved()
 	return c
 }
+
+// place is where a completion queue is, and its oldest completion, for lookAhead.
+type place struct {
+	cq     *CQ
+	oldest *listing
+}
+
+// moved notes where the oldest completion is.
+func (c *CQ) moved() { c.fab.cqs[c.number].oldest = c.oldest(0) }
+
+// Number is the queue's number in the fabric; see AheadCQ.
+func (c *CQ) Number() uint32 { return c.number }
 
 // Len is the number of completions that Poll would return.
 func (c *CQ) Len() int {
@@ -91,6 +109,21 @@ func (c *CQ) Coming(k int) (id uint64, ok bool) {
 // AheadPoll asks the host for what Poll needs of the k-th oldest completion.
 func (c *CQ) AheadPoll(k int) { c.fab.aheadVerb(c.oldest(k).verb) }
 
+// AheadRelease asks for the send queue that has a place again once the k-th oldest
+// completion is polled. It comes after AheadPoll.
+func (c *CQ) AheadRelease(k int) {
+	if q := c.fab.verbs[c.oldest(k).verb].q; q != nil {
+		sim.Prefetch(unsafe.Pointer(q))
+	}
+}
+
+// AheadCQ asks for the completion queue of a number, and for its oldest completions.
+func (f *Fabric) AheadCQ(number uint32) {
+	p := &f.cqs[number]
+	sim.PrefetchLines(unsafe.Pointer(p.cq), cqLines)
+	sim.PrefetchLines(unsafe.Pointer(p.oldest), 2)
+}
+
 // Sender is the machine that the k-th oldest completion, of a message, came from:
 // for the same use as Coming.
 func (c *CQ) Sender(k int) uint16 { return unpackAH(c.fab.verbs[c.oldest(k).verb].b).Machine }
@@ -104,6 +137,7 @@ func (c *CQ) Poll(out []CQE) int {
 	now := f.sim.Now()
 	mask := uint32(len(c.ring) - 1)
 	c.armed = false
+	defer c.moved()
 	for k := range out {
 		if c.head == c.tail {
 			return k
@@ -207,4 +241,5 @@ func (c *CQ) grow() {
 	for i := c.head; i != c.tail; i++ {
 		c.ring[i&uint32(len(c.ring)-1)] = old[i&uint32(len(old)-1)]
 	}
+	c.moved()
 }

@@ -48,9 +48,10 @@ type Fabric struct {
 	tags     tagSpace
 
 	verbs []verb
-	free  uint32 // first free verb
-	live  int    // verbs that are not free
-	nics  []*NIC // of all machines
+	free  uint32  // first free verb
+	live  int     // verbs that are not free
+	nics  []*NIC  // of all machines
+	cqs   []place // completion queues
 	// firstNIC is by machine the place of its first RNIC in nics, and one more.
 	firstNIC []uint16
 

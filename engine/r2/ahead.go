@@ -10,7 +10,7 @@ import (
 // touches is rarely in the host's cache. The queue knows whose turn comes next:
 // its memory is asked for in time. Nothing here has an effect on results.
 func (cl *Cluster) lookAhead() {
-	cl.sim.Ahead(cl.kWork, cl.aheadWorker, cl.aheadCompletions, cl.aheadUse)
+	cl.sim.Ahead(cl.kWork, cl.aheadWorker, cl.aheadCompletions, cl.aheadCoroutines, cl.aheadUse)
 }
 
 // hint is where a coroutine's memory is, without touching it.
@@ -20,6 +20,7 @@ type hint struct {
 	use   unsafe.Pointer // see Co.Ahead
 	lines int
 	more  func()
+	_     [24]byte // one line each
 }
 
 // Ahead names what the coroutine will touch when it goes on: n bytes at use are
@@ -27,19 +28,29 @@ type hint struct {
 // Prefetch, for what they lead to.
 func (c *Co) Ahead(use unsafe.Pointer, n uintptr, more func()) {
 	h := &c.w.cl.hints[c.id]
-	h.use, h.lines, h.more = use, int((n+lineBytes-1)/lineBytes), more
+	h.use, h.lines, h.more = use, linesOf(use, n), more
+}
+
+// linesOf is over how many lines n bytes reach.
+func linesOf(p unsafe.Pointer, n uintptr) int {
+	return int((uintptr(p)%lineBytes + n + lineBytes - 1) / lineBytes)
 }
 
 // Prefetch asks the host for n bytes of its memory without waiting for them.
 func Prefetch(p unsafe.Pointer, n uintptr) {
-	sim.PrefetchLines(p, int((n+lineBytes-1)/lineBytes))
+	sim.PrefetchLines(p, linesOf(p, n))
 }
 
-// AheadPost asks for the queue pairs that lead to a machine.
+// AheadPost asks for the queue pair that leads to a machine.
 func (c *Co) AheadPost(m int) {
 	w := c.w
 	sim.Prefetch(unsafe.Pointer(w.rc[m*w.cl.perPeer]))
-	if q := w.cross[m]; q != nil {
+}
+
+// AheadAtomic is AheadPost for atomics, which may have to go through the other RNIC.
+func (c *Co) AheadAtomic(m int) {
+	c.AheadPost(m)
+	if q := c.w.cross[m]; q != nil {
 		sim.Prefetch(unsafe.Pointer(q))
 	}
 }
@@ -47,6 +58,7 @@ func (c *Co) AheadPost(m int) {
 const (
 	workerLines = 6 // of Worker: what every turn needs
 	coLines     = 3 // of Co: before its ledger
+	rcLines     = 4 // of the list of queue pairs: not of many machines'
 
 	// comingMax is how many completions of a turn are looked at.
 	comingMax = 16
@@ -57,12 +69,53 @@ const (
 // aheadWorker asks for the worker and its completion queue.
 func (cl *Cluster) aheadWorker(a uint32) {
 	sim.PrefetchLines(unsafe.Pointer(cl.workers[a&0xffff]), workerLines)
-	sim.PrefetchLines(unsafe.Pointer(cl.queues[a&0xffff]), 2)
+	cl.fab.AheadCQ(cl.queues[a&0xffff])
 }
 
-// aheadCompletions asks for the queue pairs or RECV buffers that the worker's
-// completions are about, and for the coroutines that will go on.
+// aheadCompletions asks for what the worker's completions are about, and for the
+// lists that the worker fills.
 func (cl *Cluster) aheadCompletions(a uint32) {
+	w := cl.workers[a&0xffff]
+	if w.void(a >> 16) {
+		return
+	}
+	if c := w.current; c != nil {
+		sim.Prefetch(unsafe.Pointer(&cl.hints[c.id]))
+		return
+	}
+	waiters := false
+	for k := range comingMax {
+		id, ok := w.cq.Coming(k)
+		if !ok {
+			break
+		}
+		w.cq.AheadPoll(k)
+		if id&recvFlag != 0 {
+			_, b := w.buffers.recvBuffer(int(id &^ recvFlag))
+			sim.PrefetchLines(unsafe.Pointer(&b[0]), 2)
+			w.serving.Ahead()
+			continue
+		}
+		sim.Prefetch(unsafe.Pointer(cl.pair(id)))
+		if n, ok := waiterID(id); ok {
+			sim.Prefetch(unsafe.Pointer(&cl.hints[n]))
+			waiters = true
+		}
+	}
+	if waiters {
+		w.ready.ahead()
+		if cap(w.dirty) > 0 {
+			sim.Prefetch(unsafe.Pointer(unsafe.SliceData(w.dirty)))
+		}
+		if len(w.rc) > 0 {
+			sim.PrefetchLines(unsafe.Pointer(unsafe.SliceData(w.rc)), min(rcLines, (len(w.rc)+7)/8))
+		}
+	}
+}
+
+// aheadCoroutines asks for the coroutines that will go on, and for the channels of
+// messages.
+func (cl *Cluster) aheadCoroutines(a uint32) {
 	w := cl.workers[a&0xffff]
 	if w.void(a >> 16) {
 		return
@@ -76,26 +129,24 @@ func (cl *Cluster) aheadCompletions(a uint32) {
 		if !ok {
 			return
 		}
-		w.cq.AheadPoll(k)
 		if id&recvFlag != 0 {
-			_, b := w.buffers.recvBuffer(int(id &^ recvFlag))
-			sim.PrefetchLines(unsafe.Pointer(&b[0]), 2)
-			w.serving.Ahead()
+			sim.PrefetchLines(unsafe.Pointer(w.out[w.cq.Sender(k)]), channelLines)
 			continue
 		}
-		sim.Prefetch(unsafe.Pointer(cl.pair(id)))
+		w.cq.AheadRelease(k)
 		if n, ok := waiterID(id); ok {
 			h := &cl.hints[n]
 			sim.PrefetchLines(unsafe.Pointer(h.co), coLines)
 			h.proc.Ahead()
 			if h.use != nil {
 				sim.PrefetchLines(h.use, h.lines)
+				sim.Prefetch(*(*unsafe.Pointer)(unsafe.Pointer(&h.more)))
 			}
 		}
 	}
 }
 
-// aheadUse asks for what the coroutines lead to, and for the channels of messages.
+// aheadUse asks for what the coroutines lead to.
 func (cl *Cluster) aheadUse(a uint32) {
 	w := cl.workers[a&0xffff]
 	if w.void(a >> 16) {
@@ -105,15 +156,14 @@ func (cl *Cluster) aheadUse(a uint32) {
 		cl.hints[c.id].proc.AheadResume()
 		return
 	}
-	messages := 0
+	messages := false
 	for k := range comingMax {
 		id, ok := w.cq.Coming(k)
 		if !ok {
 			break
 		}
 		if id&recvFlag != 0 {
-			messages++
-			sim.PrefetchLines(unsafe.Pointer(w.out[w.cq.Sender(k)]), channelLines)
+			messages = true
 			continue
 		}
 		if n, ok := waiterID(id); ok {
@@ -125,7 +175,10 @@ func (cl *Cluster) aheadUse(a uint32) {
 			}
 		}
 	}
-	if messages > 0 {
+	if messages {
 		w.serving.AheadResume()
 	}
 }
+
+// ahead asks for where the next coroutines enter.
+func (f *fifo) ahead() { sim.Prefetch(unsafe.Pointer(&f.buf[f.tail&(len(f.buf)-1)])) }

@@ -120,8 +120,8 @@ type Cluster struct {
 	tcp       *fabric.TCPCosts // nil: the NICs have RDMA
 	machines  []*machine
 	workers   []*Worker
-	queues    []*fabric.CQ // of each worker, for lookAhead
-	hints     []hint       // of each coroutine, for lookAhead
+	queues    []uint32 // numbers of the workers' completion queues, for lookAhead
+	hints     []hint   // of each coroutine, for lookAhead
 	cos       []*Co
 	pairs     []*[pairBlock]queuePair // by id
 	npairs    int
@@ -219,7 +219,7 @@ func New(s *sim.Sim, f *fabric.Fabric, c Config) (*Cluster, error) {
 		for _, ch := range w.chans {
 			ch.address = ch.peer.ud.qp.Address()
 		}
-		cl.queues = append(cl.queues, w.cq)
+		cl.queues = append(cl.queues, w.cq.Number())
 		w.rest() // a worker without coroutines of its own serves requests too
 	}
 	return cl, cl.openRings()

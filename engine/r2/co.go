@@ -87,7 +87,7 @@ func (c *Co) begin() {
 }
 
 // Machine is the machine it runs on.
-func (c *Co) Machine() int { return c.w.mc.id }
+func (c *Co) Machine() int { return c.w.machine }
 
 // Thread is the worker thread it runs on.
 func (c *Co) Thread() int { return c.w.thread }

@@ -223,7 +223,7 @@ func (w *Worker) reopen() {
 	clear(w.rc)
 	clear(w.cross)
 	w.cq = w.newCQ()
-	w.cl.queues[w.id] = w.cq
+	w.cl.queues[w.id] = w.cq.Number()
 	w.buffers.reset()
 }
 

@@ -93,8 +93,9 @@ func (s *sendRings) take(n uint32) uint32 {
 	return at
 }
 
-// pairBlock queue pairs are allocated at a time; they never move.
-const pairBlock = 256
+// pairBlock queue pairs are allocated at a time; they never move. The runtime puts smaller
+// blocks off the host's lines by a word.
+const pairBlock = 512
 
 func (w *Worker) addQP(qp *fabric.QP, depth int) *queuePair {
 	cl := w.cl
@@ -321,7 +322,7 @@ func (l *List) add(wr fabric.SendWR, buffer int16) {
 // Read adds a READ of n bytes.
 func (l *List) Read(at Loc, n int) Buf {
 	b := l.co.Buf(n)
-	l.add(fabric.SendWR{Op: fabric.Read, Local: b.Addr, LKey: l.co.w.buffers.key, Len: uint32(n), Remote: at.Addr, RKey: at.RKey}, -1)
+	l.add(fabric.SendWR{Op: fabric.Read, Local: b.Addr, LKey: l.co.w.lkey, Len: uint32(n), Remote: at.Addr, RKey: at.RKey}, -1)
 	return b
 }
 
@@ -331,20 +332,20 @@ func (l *List) Write(at Loc, b []byte) {
 	w := l.co.w
 	slot, addr, buf := w.buffers.take(w, len(b))
 	copy(buf, b)
-	l.add(fabric.SendWR{Op: fabric.Write, Inline: len(b) <= w.hw.MaxInline, Local: addr, LKey: w.buffers.key, Len: uint32(len(b)), Remote: at.Addr, RKey: at.RKey}, slot)
+	l.add(fabric.SendWR{Op: fabric.Write, Inline: len(b) <= w.hw.MaxInline, Local: addr, LKey: w.lkey, Len: uint32(len(b)), Remote: at.Addr, RKey: at.RKey}, slot)
 }
 
 // CAS adds a compare-and-swap; the previous value is in the buffer.
 func (l *List) CAS(at Loc, old, new uint64) Buf {
 	b := l.co.Buf(8)
-	l.add(fabric.SendWR{Op: fabric.CompareSwap, Local: b.Addr, LKey: l.co.w.buffers.key, Len: 8, Remote: at.Addr, RKey: at.RKey, Compare: old, Swap: new}, -1)
+	l.add(fabric.SendWR{Op: fabric.CompareSwap, Local: b.Addr, LKey: l.co.w.lkey, Len: 8, Remote: at.Addr, RKey: at.RKey, Compare: old, Swap: new}, -1)
 	return b
 }
 
 // FAA adds a fetch-and-add; the previous value is in the buffer.
 func (l *List) FAA(at Loc, delta uint64) Buf {
 	b := l.co.Buf(8)
-	l.add(fabric.SendWR{Op: fabric.FetchAdd, Local: b.Addr, LKey: l.co.w.buffers.key, Len: 8, Remote: at.Addr, RKey: at.RKey, Swap: delta}, -1)
+	l.add(fabric.SendWR{Op: fabric.FetchAdd, Local: b.Addr, LKey: l.co.w.lkey, Len: 8, Remote: at.Addr, RKey: at.RKey, Swap: delta}, -1)
 	return b
 }
 

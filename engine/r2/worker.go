@@ -30,9 +30,13 @@ type Worker struct {
 	running bool         // this turn has come to the ready coroutines
 	dirty   []*queuePair // with pending posts
 	rc      []*queuePair // by peer, then emulated; Cluster.perPeer each
+	cross   []*queuePair // by peer: to the RNIC that is not ours
 	cpu     fabric.CPUCosts
 	hw      *fabric.Machine
 	core    int
+	machine int    // its number
+	thread  int    // on it
+	lkey    uint32 // of its buffers
 	rings   *rings // nil: none
 	ud      *queuePair
 	out     []*channel // by machine: to our mate there
@@ -43,7 +47,6 @@ type Worker struct {
 	handler *Co // runs requests to completion
 	mc      *machine
 	id      int // in the cluster
-	thread  int // on the machine
 	home    int // its socket's RNIC
 	cos     []*Co
 	job     job // that the handler works on
@@ -59,7 +62,6 @@ type Worker struct {
 	kept        []fabric.CQE // batch of an interrupted turn
 	begun       Time         // when it last began: what is before is no work
 	turn        []int        // round robin over rc[peer]
-	cross       []*queuePair // by peer: to the RNIC that is not ours
 	chans       []*channel   // all, those that others opened towards us too
 	rand        *Rand
 }
@@ -68,7 +70,7 @@ func newWorker(cl *Cluster, mc *machine, id, thread int) (*Worker, error) {
 	hw := cl.fab.Machine(mc.id)
 	w := &Worker{
 		cl: cl, mc: mc, hw: hw, cpu: hw.CPU, id: id, thread: thread,
-		idle: true,
+		idle: true, machine: mc.id,
 		rand: cl.sim.Stream("r2.worker", uint64(id)),
 	}
 	w.core, w.home = hw.Place(thread)
@@ -79,6 +81,7 @@ func newWorker(cl *Cluster, mc *machine, id, thread int) (*Worker, error) {
 	if err := w.buffers.init(w); err != nil {
 		return nil, err
 	}
+	w.lkey = w.buffers.key
 	w.handler = newCo(w, -1, "", func(*Co) { w.serve() })
 	w.handler.begin()
 	return w, nil

@@ -129,7 +129,7 @@ func closure(next func() (struct{}, bool)) [3]uintptr {
 }
 
 // Ahead asks the host for what AheadResume needs.
-func (p *Proc) Ahead() { Prefetch(unsafe.Pointer(p)) }
+func (p *Proc) Ahead() { PrefetchLines(unsafe.Pointer(p), 2) }
 
 // AheadResume asks the host for the memory that the next Resume will need. It has
 // no effect on the simulation.

@@ -102,7 +102,7 @@ func (s *Sim) Register(name string, h Handler) Kind {
 	return Kind(len(s.handlers) - 1)
 }
 
-// Ahead registers up to three functions that see most events of kind k before
+// Ahead registers up to four functions that see most events of kind k before
 // its handler does, one after the other, each some events before the next. They
 // are for asking the host for the memory the handler will need, each for what is
 // found through what the one before asked for. They must have no effect on the
@@ -120,9 +120,9 @@ func (s *Sim) LookAhead(on bool) { s.looks = on }
 // A bucket of a loaded cluster has some ten events, and the host's memory answers
 // within one or two.
 const (
-	asked  = 7                    // buckets before the open one: the events themselves are asked for
-	seen   = 5                    // the first functions of Ahead see them
-	rounds = 3                    // that many functions
+	asked  = 9                    // buckets before the open one: the events themselves are asked for
+	seen   = 7                    // the first functions of Ahead see them
+	rounds = 4                    // that many functions
 	apart  = 2                    // buckets between two of them
 	recent = apart*(rounds-1) + 1 // buckets remembered
 )

@@ -23,6 +23,6 @@ func (tx *Tx) ahead() {
 // post would otherwise wait for each in turn.
 func (tx *Tx) aheadPosts() {
 	for i := range tx.set {
-		tx.c.AheadPost(int(tx.set[i].machine))
+		tx.c.AheadAtomic(int(tx.set[i].machine))
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"unsafe"
 
 	"drtmx/engine/fabric"
 	"drtmx/engine/r2"
@@ -414,10 +415,40 @@ type runner struct {
 	c      *r2.Co
 	begun  bool
 	errors int // in a row
+	peer   int // the server of the next request, by its number among the others
 }
 
 // Runner makes a coroutine's loop.
-func (l *Loop) Runner(c *r2.Co) workload.Runner { return &runner{loop: l, c: c} }
+func (l *Loop) Runner(c *r2.Co) workload.Runner {
+	r := &runner{loop: l, c: c, peer: undrawn}
+	c.Ahead(unsafe.Pointer(r), unsafe.Sizeof(*r), func() {
+		if r.peer != undrawn {
+			c.AheadPost(r.server())
+		}
+	})
+	return r
+}
+
+// undrawn: no server yet.
+const undrawn = -1
+
+// draw chooses another server for the next request. That is done as soon as the one
+// before has all its numbers, so that the host can be asked for what leads there.
+func (r *runner) draw() {
+	others := r.loop.servers
+	if r.c.Machine() < others {
+		others--
+	}
+	r.peer = int(r.c.Rand().Uint64n(uint64(others)))
+}
+
+// server is the machine of the server that was drawn.
+func (r *runner) server() int {
+	if own := r.c.Machine(); own < r.loop.servers && r.peer >= own {
+		return r.peer + 1
+	}
+	return r.peer
+}
 
 // Next sends one request. If a machine that it needs is down it ends with an error,
 // and the client takes a break before its next one.
@@ -493,14 +524,10 @@ func (r *runner) post() error {
 // target draws another server and a place in the region of one of its RNICs.
 func (r *runner) target() (m int, at r2.Loc) {
 	l, rand := r.loop, r.c.Rand()
-	others := l.servers
-	if r.c.Machine() < l.servers {
-		others--
+	if r.peer == undrawn {
+		r.draw()
 	}
-	m = int(rand.Uint64n(uint64(others)))
-	if m >= r.c.Machine() && r.c.Machine() < l.servers {
-		m++
-	}
+	m = r.server()
 	place := l.place
 	if n := len(l.byDIMM); n > 0 { // the server's thread of the same index writes
 		place = l.byDIMM[r.c.Thread()%n]
@@ -522,6 +549,7 @@ func (r *runner) target() (m int, at r2.Loc) {
 		at.Addr += r2.Addr(a * rand.Uint64n(lineBytes/a))
 	}
 	at.Addr &^= r2.Addr(l.opt.granule() - 1)
+	r.draw()
 	return m, at
 }
 
