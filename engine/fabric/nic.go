@@ -134,7 +134,6 @@ type contexts struct {
 	recent uint32   // most recently used
 	latest []uint32 // by queue-pair number: its last use, 0 if it is not kept; nil while all fit
 	uses   []uint32 // queue-pair numbers, a ring, a power of two; oldest at head
-	spare  []uint32 // the ring after the next compact
 	head   uint32   // uses are numbered by their place, from 1
 	tail   uint32
 }
@@ -229,18 +228,17 @@ func (c *contexts) evict() {
 // compact drops the uses that were not the last of their queue pair, and numbers
 // the others anew.
 func (c *contexts) compact() {
-	n, mask := uint32(0), uint32(len(c.uses)-1)
+	mask := uint32(len(c.uses) - 1)
+	from := c.head & mask
+	to := from
 	for i := c.head; i != c.tail; i++ {
 		if qpn := c.uses[i&mask]; c.latest[qpn] == i+1 {
-			c.spare[n] = qpn
-			n++
+			c.uses[to&mask] = qpn
+			to++
+			c.latest[qpn] = to
 		}
 	}
-	c.uses, c.spare = c.spare, c.uses
-	for i, qpn := range c.uses[:n] {
-		c.latest[qpn] = uint32(i + 1)
-	}
-	c.head, c.tail = 0, n
+	c.head, c.tail = from, to
 }
 
 // contextReady is when a context that is kept is there: 0 if it has been.
@@ -265,10 +263,10 @@ func (c *contexts) added(qps []*QP) {
 		return
 	}
 	size := 64
-	for size < 4*c.limit {
+	for size < 2*c.limit {
 		size *= 2
 	}
-	c.latest, c.uses, c.spare = make([]uint32, len(qps)), make([]uint32, size), make([]uint32, size)
+	c.latest, c.uses = make([]uint32, len(qps)), make([]uint32, size)
 	for i, q := range qps {
 		if i > 0 && q.state&kept != 0 {
 			c.touch(uint32(i))

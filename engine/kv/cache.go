@@ -33,6 +33,8 @@ type Cache struct {
 	base    []uint64 // by table id: number of the table's first record among those of all tables
 	tables  [256]*Table
 	parts   []part     // of the numbers, in rising order
+	partAt  []uint16   // by the upper bits of a number: the part of the least such
+	coarse  uint       // the lower ones
 	own     []interval // numbers of the machine's own records
 	scatter            // records of all tables over sets
 	sets    uint64
@@ -93,6 +95,7 @@ func NewCache(cl *r2.Cluster, machine int, tables []*Table, bytes, seed uint64) 
 		}
 		total += t.records
 	}
+	x.indexParts(total)
 	perNumber := uint64(sparse)
 	if total > 2*bytes/CacheEntryBytes { // all sets are full whatever the hash function
 		perNumber = dense
@@ -100,6 +103,28 @@ func NewCache(cl *r2.Cluster, machine int, tables []*Table, bytes, seed uint64) 
 	x.scatter = newScatter(total, 1, perNumber, mix(seed^uint64(machine)))
 	x.bits = make([]uint64, (2*total+63)/64)
 	return x, x.setSize(bytes)
+}
+
+// indexParts prepares partOf for that many numbers.
+func (x *Cache) indexParts(total uint64) {
+	const steps = 1 << 10
+	x.coarse = uint(max(0, bits.Len64(total)-bits.Len64(steps-1)))
+	lo := 0
+	for n := uint64(0); n < total; n += 1 << x.coarse {
+		for lo+1 < len(x.parts) && x.parts[lo+1].from <= n {
+			lo++
+		}
+		x.partAt = append(x.partAt, uint16(lo))
+	}
+}
+
+// partOf is the part that a number is in.
+func (x *Cache) partOf(n uint64) *part {
+	i := int(x.partAt[n>>x.coarse])
+	for i+1 < len(x.parts) && x.parts[i+1].from <= n {
+		i++
+	}
+	return &x.parts[i]
 }
 
 func (x *Cache) setSize(bytes uint64) error {

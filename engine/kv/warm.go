@@ -64,15 +64,7 @@ func (x *Cache) openAll() {
 
 // nameOf is the table and key of a record that was there from the start.
 func (x *Cache) nameOf(n uint64) (table uint8, key uint64) {
-	lo, hi := 0, len(x.parts)
-	for hi-lo > 1 {
-		if m := (lo + hi) / 2; x.parts[m].from <= n {
-			lo = m
-		} else {
-			hi = m
-		}
-	}
-	p := &x.parts[lo]
+	p := x.partOf(n)
 	return p.shard.table.spec.ID, p.shard.key(n - p.from)
 }
 

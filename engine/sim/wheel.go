@@ -152,7 +152,9 @@ func (w *wheel) take(slot uint) {
 // ask asks the host for the events of a bucket that comes up soon.
 func (w *wheel) ask(i int64) {
 	for n := w.head[uint(i)&bucketMask]; n != 0; n = w.after[n] {
-		Prefetch(unsafe.Pointer(&w.events[n]))
+		e := &w.events[n] // in one line or two
+		Prefetch(unsafe.Pointer(e))
+		Prefetch(unsafe.Pointer(&e.kind))
 	}
 }
 
