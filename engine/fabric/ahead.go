@@ -164,16 +164,22 @@ const aheadMax = 4
 // aheadBytes asks for bytes of the machine's memory and for the cache sets of
 // their lines.
 func (m *Machine) aheadBytes(a Addr, n uint32) {
-	if n == 0 || a+Addr(n) > m.Mem.top {
+	if n == 0 {
 		return
 	}
 	first, last := lines(a, int(n))
 	last = min(last, first+aheadMax-1)
-	sim.PrefetchLines(unsafe.Pointer(&m.Mem.buf[first<<lineShift]), int(last-first)+1)
+	if end := (last + 1) << lineShift; end <= m.Mem.top { // reserved addresses have none
+		sim.PrefetchLines(unsafe.Pointer(&m.Mem.buf[first<<lineShift]), int(last-first)+1)
+	}
 	for l := first; l <= last; l++ {
 		sim.Prefetch(m.setOf(l))
 	}
 }
+
+// AheadBytes asks the host for what a core's access to n bytes will need, of the first
+// few lines.
+func (m *Machine) AheadBytes(a Addr, n int) { m.aheadBytes(a, uint32(n)) }
 
 // setOf is the cache set of a line.
 func (m *Machine) setOf(line Addr) unsafe.Pointer {

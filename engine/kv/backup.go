@@ -68,6 +68,18 @@ func (t *Table) BackupAddr(c *r2.Co, machine int, key uint64) (a r2.Addr, ok boo
 	return b.rowAddr(s, uint32(j)), true
 }
 
+// AheadBackup asks the host for what BackupAddr, and who goes to the row then, will need.
+func (t *Table) AheadBackup(machine int, key uint64) {
+	b := t.backupOn(machine, key)
+	if b == nil {
+		return
+	}
+	if s, j, initial := t.shardOf(key); initial {
+		t.cl.AheadBytes(machine, b.index[s.socket]+r2.Addr(s.place(s.hash(j))*nodeBytes), lineBytes)
+		t.cl.AheadBytes(machine, b.rowAddr(s, uint32(j)), t.RowBytes())
+	}
+}
+
 // backupRow is BackupAddr for oracles.
 func (t *Table) backupRow(b *backup, key uint64) (r2.Addr, bool) {
 	s, j, initial := t.shardOf(key)

@@ -41,6 +41,31 @@ func Prefetch(p unsafe.Pointer, n uintptr) {
 	sim.PrefetchLines(p, linesOf(p, n))
 }
 
+// AheadOf has ask called a little before the handler of an RPC serves a request on a
+// machine, for asking the host for the memory that it will touch; it must have no effect
+// on the simulation. The request may be an old one, and its sender's thread a guess.
+func (cl *Cluster) AheadOf(id uint8, ask func(machine int, from Peer, req []byte)) {
+	cl.asks[id] = ask
+}
+
+// AheadBytes asks the host for what a core's access to n bytes of its machine's memory
+// will need.
+func (cl *Cluster) AheadBytes(machine int, a Addr, n int) {
+	cl.fab.Machine(machine).AheadBytes(a, n)
+}
+
+// AheadCall asks for the way to a machine by Call, AheadRequest then for the place of
+// the next request.
+func (c *Co) AheadCall(m int) {
+	sim.PrefetchLines(unsafe.Pointer(c.w.out[m]), channelLines)
+}
+
+// AheadRequest comes after AheadCall.
+func (c *Co) AheadRequest(m int) {
+	ch := c.w.out[m]
+	sim.PrefetchLines(unsafe.Pointer(ch.call(ch.next)), callLines)
+}
+
 // AheadPost asks for the queue pair that leads to a machine.
 func (c *Co) AheadPost(m int) {
 	w := c.w
@@ -64,6 +89,7 @@ const (
 	comingMax = 16
 
 	channelLines = int((unsafe.Sizeof(channel{}) + lineBytes - 1) / lineBytes)
+	callLines    = int((unsafe.Sizeof(call{}) + lineBytes - 1) / lineBytes)
 )
 
 // aheadWorker asks for the worker and its completion queue.
@@ -130,7 +156,9 @@ func (cl *Cluster) aheadCoroutines(a uint32) {
 			return
 		}
 		if id&recvFlag != 0 {
-			sim.PrefetchLines(unsafe.Pointer(w.out[w.cq.Sender(k)]), channelLines)
+			from := int(w.cq.Sender(k))
+			sim.PrefetchLines(unsafe.Pointer(w.out[from]), channelLines)
+			w.aheadMessage(int(id&^recvFlag), from)
 			continue
 		}
 		w.cq.AheadRelease(k)
@@ -143,6 +171,16 @@ func (cl *Cluster) aheadCoroutines(a uint32) {
 				sim.Prefetch(*(*unsafe.Pointer)(unsafe.Pointer(&h.more)))
 			}
 		}
+	}
+}
+
+// aheadMessage asks for what the handler of a message needs.
+func (w *Worker) aheadMessage(slot, from int) {
+	_, b := w.buffers.recvBuffer(slot)
+	h := parseHeader(b)
+	ask := w.cl.asks[h.rpc]
+	if ask != nil && (h.kind == typeRequest || h.kind == typePassive) && headerBytes+h.size <= len(b) {
+		ask(w.machine, Peer{from, w.thread, h.coroutine}, b[headerBytes:headerBytes+h.size])
 	}
 }
 

@@ -134,6 +134,7 @@ type Cluster struct {
 	open      int  // requests without their answer or receipt
 	handlers  [maxRPC]Handler
 	receipts  [maxRPC]func(m, thread, to int, req []byte)
+	asks      [maxRPC]func(machine int, from Peer, req []byte) // see AheadOf
 
 	kWork, kTimer, kTick sim.Kind
 	kUp                  sim.Kind // once a machine has restarted

@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"drtmx/engine/r2"
+	"drtmx/engine/record"
 )
 
 // ahead tells the coroutine what it will touch of its transaction when it goes
@@ -24,5 +25,25 @@ func (tx *Tx) ahead() {
 func (tx *Tx) aheadPosts() {
 	for i := range tx.set {
 		tx.c.AheadAtomic(int(tx.set[i].machine))
+	}
+}
+
+// aheadReclaim asks for the log entry that a reclaim is about.
+func (db *DB) aheadReclaim(machine int, from r2.Peer, req []byte) {
+	if len(req) < 8 || machine >= len(db.ringMR) || from.Thread >= len(db.ringMR[machine]) {
+		return
+	}
+	word := u64(req)
+	at, n := db.ringAddr(machine, from.Machine, from.Thread, word>>16), int(word&0xffff)
+	db.cl.AheadBytes(machine, at, n)
+	if n > 8 {
+		db.cl.AheadBytes(machine, at+r2.Addr(n-8), 8)
+	}
+}
+
+// aheadRows asks for the backup's rows that an entry changes.
+func (db *DB) aheadRows(machine int, e record.Entry) {
+	for u, ok := e.Next(); ok; u, ok = e.Next() {
+		db.tables[u.Table].store.AheadBackup(machine, u.Key)
 	}
 }

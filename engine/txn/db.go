@@ -189,6 +189,7 @@ func Open(cl *r2.Cluster, o Options) (*DB, error) {
 	cl.Handle(rpcUnlock, db.serveUnlock)
 	cl.Handle(rpcReclaim, db.serveReclaim)
 	cl.OnReceipt(rpcReclaim, db.reclaimed)
+	cl.AheadOf(rpcReclaim, db.aheadReclaim)
 	return db, nil
 }
 
@@ -251,12 +252,12 @@ func (db *DB) openRings() error {
 }
 
 // ringAddr is where an entry of a source thread lies in a backup's memory.
-func (db *DB) ringAddr(backup int, th *thread, pos uint64) r2.Addr {
-	return db.ringMR[backup][th.thread].Addr + r2.Addr(db.rings.Offset(th.machine, 0)+pos%db.rings.Bytes)
+func (db *DB) ringAddr(backup, machine, thread int, pos uint64) r2.Addr {
+	return db.ringMR[backup][thread].Addr + r2.Addr(db.rings.Offset(machine, 0)+pos%db.rings.Bytes)
 }
 
 func (db *DB) ringLoc(backup int, th *thread, pos uint64) r2.Loc {
-	return r2.Loc{Machine: backup, RKey: db.ringMR[backup][th.thread].RKey, Addr: db.ringAddr(backup, th, pos)}
+	return r2.Loc{Machine: backup, RKey: db.ringMR[backup][th.thread].RKey, Addr: db.ringAddr(backup, th.machine, th.thread, pos)}
 }
 
 // TableName is the name of the table with a number, "" if there is none.

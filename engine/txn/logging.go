@@ -115,7 +115,7 @@ func (tx *Tx) log() error {
 		case g.machine == tx.c.Machine():
 			own := tx.mem.take(len(entry)) // a store waits for the core's local time
 			copy(own, entry)
-			tx.c.Store(tx.db.ringAddr(g.machine, tx.th, g.pos), own)
+			tx.c.Store(tx.db.ringAddr(g.machine, tx.th.machine, tx.th.thread, g.pos), own)
 		case tx.cfg.Logging == TwoSided:
 			tx.db.req = append(add64(tx.db.req[:0], g.pos), entry...)
 			tx.c.Call(g.machine, rpcLog, tx.db.req)
@@ -175,6 +175,12 @@ func (tx *Tx) reclaim() {
 	}
 	tx.enter(metrics.Reclaim, r2.Mode{Outstanding: true, Doorbell: true, Passive: true})
 	for i := range tx.logs {
+		tx.c.AheadCall(tx.logs[i].machine)
+	}
+	for i := range tx.logs {
+		tx.c.AheadRequest(tx.logs[i].machine)
+	}
+	for i := range tx.logs {
 		g := &tx.logs[i]
 		tx.db.req = add64(tx.db.req[:0], g.pos<<16|uint64(tx.entryBytes()))
 		tx.c.Call(g.machine, rpcReclaim, tx.db.req)
@@ -192,7 +198,7 @@ func (db *DB) reclaimed(m, thread, to int, req []byte) {
 // serveLog copies an entry into the ring, as a WRITE would have.
 func (db *DB) serveLog(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	db.covered(c, db.costs.Logging)
-	c.Store(db.ringAddr(c.Machine(), db.threads[from.Machine][from.Thread], u64(req)), req[logHead:])
+	c.Store(db.ringAddr(c.Machine(), from.Machine, from.Thread, u64(req)), req[logHead:])
 	rep[0] = replyYes
 	return 1
 }
@@ -204,13 +210,14 @@ func (db *DB) serveLog(c *r2.Co, from r2.Peer, req, rep []byte) int {
 // local time.
 func (db *DB) serveReclaim(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	word := u64(req)
-	a := db.ringAddr(c.Machine(), db.threads[from.Machine][from.Thread], word>>16)
+	a := db.ringAddr(c.Machine(), from.Machine, from.Thread, word>>16)
 	e, err := record.OpenEntry(c.Peek(a, int(word&0xffff)))
 	if err != nil {
 		db.note(history.Anomaly{Kind: LogMissing, Text: fmt.Sprintf("machine %d is to apply a log entry of machine %d thread %d: %v", c.Machine(), from.Machine, from.Thread, err)})
 		return 0
 	}
 	c.Compute(reclaimCycles)
+	db.aheadRows(c.Machine(), e)
 	for u, ok := e.Next(); ok; u, ok = e.Next() {
 		c.Compute(reclaimRecordCycles)
 		row, ok := db.tables[u.Table].store.BackupAddr(c, c.Machine(), u.Key)
