@@ -30,11 +30,7 @@ const (
 type Cache struct {
 	cl      *r2.Cluster
 	machine int
-	base    []uint64 // by table id: number of the table's first record among those of all tables
-	tables  [256]*Table
-	parts   []part     // of the numbers, in rising order
-	partAt  []uint16   // by the upper bits of a number: the part of the least such
-	coarse  uint       // the lower ones
+	*Numbers
 	own     []interval // numbers of the machine's own records
 	scatter            // records of all tables over sets
 	sets    uint64
@@ -54,12 +50,6 @@ type Cache struct {
 	stats CacheStats
 }
 
-// part is the numbers from from on: the records of a shard.
-type part struct {
-	from  uint64
-	shard *shard
-}
-
 // interval is the numbers from from to before to.
 type interval struct{ from, to uint64 }
 
@@ -72,30 +62,15 @@ type CacheStats struct {
 	Capacity     uint64 // entries that fit, now
 }
 
-// NewCache makes an empty cache of a machine for records of these tables.
-func NewCache(cl *r2.Cluster, machine int, tables []*Table, bytes, seed uint64) (*Cache, error) {
-	x := &Cache{cl: cl, machine: machine, base: make([]uint64, 256)}
-	total := uint64(0)
-	for _, t := range tables {
-		if x.tables[t.spec.ID] != nil {
-			return nil, fmt.Errorf("location cache: two tables have id %d", t.spec.ID)
+// NewCache makes an empty cache of a machine for numbered records.
+func NewCache(cl *r2.Cluster, machine int, all *Numbers, bytes, seed uint64) (*Cache, error) {
+	x := &Cache{cl: cl, machine: machine, Numbers: all}
+	for _, p := range all.parts {
+		if p.shard.machine == machine {
+			x.own = append(x.own, interval{p.from, p.from + p.shard.n})
 		}
-		x.tables[t.spec.ID], x.base[t.spec.ID] = t, total
-		for _, shards := range t.shards {
-			for _, s := range shards {
-				if s.n > 0 {
-					x.parts = append(x.parts, part{total + s.before, s})
-				}
-			}
-		}
-		if machine < len(t.shards) {
-			for _, s := range t.shards[machine] {
-				x.own = append(x.own, interval{total + s.before, total + s.before + s.n})
-			}
-		}
-		total += t.records
 	}
-	x.indexParts(total)
+	total := all.total
 	perNumber := uint64(sparse)
 	if total > 2*bytes/CacheEntryBytes { // all sets are full whatever the hash function
 		perNumber = dense
@@ -103,28 +78,6 @@ func NewCache(cl *r2.Cluster, machine int, tables []*Table, bytes, seed uint64) 
 	x.scatter = newScatter(total, 1, perNumber, mix(seed^uint64(machine)))
 	x.bits = make([]uint64, (2*total+63)/64)
 	return x, x.setSize(bytes)
-}
-
-// indexParts prepares partOf for that many numbers.
-func (x *Cache) indexParts(total uint64) {
-	const steps = 1 << 10
-	x.coarse = uint(max(0, bits.Len64(total)-bits.Len64(steps-1)))
-	lo := 0
-	for n := uint64(0); n < total; n += 1 << x.coarse {
-		for lo+1 < len(x.parts) && x.parts[lo+1].from <= n {
-			lo++
-		}
-		x.partAt = append(x.partAt, uint16(lo))
-	}
-}
-
-// partOf is the part that a number is in.
-func (x *Cache) partOf(n uint64) *part {
-	i := int(x.partAt[n>>x.coarse])
-	for i+1 < len(x.parts) && x.parts[i+1].from <= n {
-		i++
-	}
-	return &x.parts[i]
 }
 
 func (x *Cache) setSize(bytes uint64) error {

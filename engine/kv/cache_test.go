@@ -108,7 +108,7 @@ func TestCacheAgainstModel(t *testing.T) {
 		keys := rapid.Uint64Range(1, 300).Draw(t, "keys")
 		tb := geometry(t, keys, 2, 2, false)
 		bytes := uint64(lineBytes * rapid.IntRange(1, 40).Draw(t, "sets"))
-		x, err := NewCache(nil, 0, []*Table{tb}, bytes, 1)
+		x, err := NewCache(nil, 0, numbered(t, []*Table{tb}), bytes, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +150,7 @@ func TestCacheAgainstModel(t *testing.T) {
 func TestCacheResize(t *testing.T) {
 	const keys = 5000
 	tb := geometry(t, keys, 2, 2, false)
-	x, err := NewCache(nil, 0, []*Table{tb}, keys*CacheEntryBytes, 1)
+	x, err := NewCache(nil, 0, numbered(t, []*Table{tb}), keys*CacheEntryBytes, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +215,7 @@ func TestCacheResize(t *testing.T) {
 // per record and no more.
 func TestCacheWarm(t *testing.T) {
 	tb := geometry(t, 10_000, 2, 2, false)
-	x, err := NewCache(nil, 0, []*Table{tb}, 300_000_000, 1)
+	x, err := NewCache(nil, 0, numbered(t, []*Table{tb}), 300_000_000, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +238,7 @@ func TestCacheFill(t *testing.T) {
 	const keys = 20_000
 	tb := geometry(t, keys, 4, 2, false)
 	for _, budget := range []uint64{300_000_000, keys / 4 * CacheEntryBytes} {
-		x, err := NewCache(nil, 1, []*Table{tb}, budget, 1)
+		x, err := NewCache(nil, 1, numbered(t, []*Table{tb}), budget, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -278,7 +278,7 @@ func TestCacheFill(t *testing.T) {
 func TestCacheFillPrefersPopularRecords(t *testing.T) {
 	const keys = 20_000
 	tb := geometry(t, keys, 4, 2, false)
-	x, err := NewCache(nil, 1, []*Table{tb}, keys/4*CacheEntryBytes, 1)
+	x, err := NewCache(nil, 1, numbered(t, []*Table{tb}), keys/4*CacheEntryBytes, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -312,7 +312,7 @@ func TestCacheFillPrefersPopularRecords(t *testing.T) {
 func TestCacheKeepsHotKeys(t *testing.T) {
 	const keys, hot = 50_000, 2000
 	tb := geometry(t, keys, 1, 2, false)
-	x, err := NewCache(nil, 1, []*Table{tb}, keys/10*CacheEntryBytes, 1)
+	x, err := NewCache(nil, 1, numbered(t, []*Table{tb}), keys/10*CacheEntryBytes, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -344,7 +344,7 @@ func TestCacheKeepsHotKeys(t *testing.T) {
 func TestCacheIsCharged(t *testing.T) {
 	b := newBed(t, 2, 1, 1)
 	tb := b.table(1000, 8, 0, 1)
-	x, err := NewCache(b.cl, 0, []*Table{tb}, 1<<20, 1)
+	x, err := NewCache(b.cl, 0, numbered(t, []*Table{tb}), 1<<20, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -370,14 +370,14 @@ func TestCacheIsCharged(t *testing.T) {
 
 func TestCacheRefusesTwoTablesOfOneID(t *testing.T) {
 	tb := geometry(t, 10, 1, 1, false)
-	if _, err := NewCache(nil, 0, []*Table{tb, tb}, 1<<10, 1); err == nil {
+	if _, err := NumberRecords([]*Table{tb, tb}); err == nil {
 		t.Error("accepted")
 	}
 }
 
 func BenchmarkCacheHit(b *testing.B) {
 	tb := geometry(b, 1_600_000, 4, 2, false)
-	x, err := NewCache(nil, 0, []*Table{tb}, 300_000_000, 1)
+	x, err := NewCache(nil, 0, numbered(b, []*Table{tb}), 300_000_000, 1)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -397,7 +397,7 @@ func BenchmarkCacheHit(b *testing.B) {
 func BenchmarkCacheFill(b *testing.B) {
 	tb := geometry(b, 3_200_000, 4, 2, false)
 	for b.Loop() {
-		x, err := NewCache(nil, 0, []*Table{tb}, 300_000_000, 1)
+		x, err := NewCache(nil, 0, numbered(b, []*Table{tb}), 300_000_000, 1)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -410,7 +410,7 @@ func BenchmarkCacheFill(b *testing.B) {
 func BenchmarkCacheEvict(b *testing.B) {
 	const keys = 1 << 20
 	tb := geometry(b, keys, 1, 2, false)
-	x, err := NewCache(nil, 1, []*Table{tb}, keys/4*CacheEntryBytes, 1)
+	x, err := NewCache(nil, 1, numbered(b, []*Table{tb}), keys/4*CacheEntryBytes, 1)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -428,7 +428,7 @@ func BenchmarkCacheEvict(b *testing.B) {
 func TestRoster(t *testing.T) {
 	const keys = 20_000
 	tb := geometry(t, keys, 2, 2, false)
-	x, err := NewCache(nil, 0, []*Table{tb}, 16*lineBytes, 1)
+	x, err := NewCache(nil, 0, numbered(t, []*Table{tb}), 16*lineBytes, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -465,6 +465,32 @@ func TestRoster(t *testing.T) {
 		}
 		if want := x.stats.Entries - uint64(x.moved.used); listed != want {
 			t.Errorf("%d sets: %d entries are listed, there are %d", sets, listed, want)
+		}
+	}
+}
+
+// numbered numbers the records of tables.
+func numbered(t interface{ Fatal(...any) }, tables []*Table) *Numbers {
+	n, err := NumberRecords(tables)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// A number is found in its part also where parts are of very different sizes.
+func TestPartOfNumber(t *testing.T) {
+	x := &Numbers{}
+	for i, n := range []uint64{3, 1, 5000, 2, 70_000, 1, 1} {
+		x.parts = append(x.parts, part{from: x.total, shard: &shard{scatter: scatter{n: n}, machine: i}})
+		x.total += n
+	}
+	x.index()
+	for i, p := range x.parts {
+		for n := p.from; n < p.from+p.shard.n; n++ {
+			if got := x.partOf(n).shard.machine; got != i {
+				t.Fatalf("number %d is in part %d, not %d", n, got, i)
+			}
 		}
 	}
 }

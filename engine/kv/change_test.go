@@ -126,7 +126,7 @@ func TestTableAgainstMap(t *testing.T) {
 func TestStaleLocationIsDetected(t *testing.T) {
 	b := newBed(t, 2, 1, 1)
 	tb := b.table(400, 8, 4, 1)
-	x, err := NewCache(b.cl, 0, []*Table{tb}, 1<<20, 1)
+	x, err := NewCache(b.cl, 0, numbered(t, []*Table{tb}), 1<<20, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

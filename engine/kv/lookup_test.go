@@ -81,7 +81,7 @@ func TestLookupAllocatesNothing(t *testing.T) {
 	const keys = 1000
 	b := newBed(t, 2, 1, 1)
 	tb := b.table(keys, 8, 0, 1)
-	x, err := NewCache(b.cl, 0, []*Table{tb}, 1<<16, 1)
+	x, err := NewCache(b.cl, 0, numbered(t, []*Table{tb}), 1<<16, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

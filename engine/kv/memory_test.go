@@ -79,7 +79,7 @@ func TestPaperScaleStartsEmpty(t *testing.T) {
 	}
 	var caches []*Cache
 	for m := range 16 {
-		x, err := NewCache(b.cl, m, tables, 300_000_000, 1)
+		x, err := NewCache(b.cl, m, numbered(t, tables), 300_000_000, 1)
 		if err != nil {
 			t.Fatal(err)
 		}

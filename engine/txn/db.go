@@ -87,6 +87,7 @@ type DB struct {
 	order   []*table
 	threads [][]*thread
 	caches  []*kv.Cache // location caches, by machine
+	numbers *kv.Numbers // of all of them
 	rings   record.Rings
 	ringMR  [][]fabric.MR // by backup machine, by source thread
 	costs   Costs
@@ -337,19 +338,31 @@ func (db *DB) SetConfig(c Config) error {
 // it is first asked for.
 func (db *DB) Cache(machine int) *kv.Cache {
 	if db.caches[machine] == nil {
-		var tables []*kv.Table
-		for _, t := range db.order {
-			if t.cached {
-				tables = append(tables, t.store)
-			}
-		}
-		x, err := kv.NewCache(db.cl, machine, tables, db.cfg.CacheBytes, cacheSeed)
+		x, err := kv.NewCache(db.cl, machine, db.numbered(), db.cfg.CacheBytes, cacheSeed)
 		if err != nil {
 			panic(fmt.Sprintf("txn: location cache that Validate let pass: %v", err))
 		}
 		db.caches[machine] = x
 	}
 	return db.caches[machine]
+}
+
+// numbered numbers the records that caches may have.
+func (db *DB) numbered() *kv.Numbers {
+	if db.numbers == nil {
+		var tables []*kv.Table
+		for _, t := range db.order {
+			if t.cached {
+				tables = append(tables, t.store)
+			}
+		}
+		x, err := kv.NumberRecords(tables)
+		if err != nil {
+			panic(fmt.Sprintf("txn: %v", err)) // AddTable refuses a second table of an id
+		}
+		db.numbers = x
+	}
+	return db.numbers
 }
 
 // Pause holds new transactions back at their gate.
