@@ -120,8 +120,8 @@ func (s *Sim) LookAhead(on bool) { s.looks = on }
 // A bucket of a loaded cluster has some ten events, and the host's memory answers
 // within one or two.
 const (
-	asked  = 6                    // buckets before the open one: the events themselves are asked for
-	seen   = 4                    // the first functions of Ahead see them
+	asked  = 5                    // buckets before the open one: the events themselves are asked for
+	seen   = 3                    // the first functions of Ahead see them
 	rounds = 4                    // that many functions
 	apart  = 1                    // buckets between two of them
 	recent = apart*(rounds-1) + 1 // buckets remembered
