@@ -205,7 +205,7 @@ func (n *NIC) use(h *QP, now sim.Time) (ready sim.Time) {
 
 // touch makes a context the most recently used.
 func (c *contexts) touch(qpn uint32) {
-	if c.tail-c.head == uint32(len(c.uses)) {
+	if c.tail-c.head == uint32(len(c.uses)) || c.tail == math.MaxUint32 { // 0 is no use
 		c.compact()
 	}
 	c.uses[c.tail&uint32(len(c.uses)-1)] = qpn
