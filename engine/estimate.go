@@ -147,7 +147,7 @@ func refuseTooBig(v Knobs) error {
 	}
 	next := "use fewer nodes or threads, or a smaller workload.scale"
 	if moreBytes(v) > e.MemoryBytes/2 {
-		field, next = setNumbers(v)[0], "use smaller caches, or fewer nodes"
+		field, next = costliest(v), "use smaller caches, or fewer nodes"
 	}
 	return &SpecError{
 		Field: field, Value: Format(field, v[field]),

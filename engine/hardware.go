@@ -328,3 +328,14 @@ func moreBytes(v Knobs) int64 {
 	}
 	return max(0, hostBytes(profileOf(v), v)-hostBytes(shippedProfiles()[v.text("profile")], v))
 }
+
+// costliest is the changed number without which the state would take least.
+func costliest(v Knobs) string {
+	return slices.MinFunc(setNumbers(v), func(a, b string) int { return cmp.Compare(bytesWithout(v, a), bytesWithout(v, b)) })
+}
+
+func bytesWithout(v Knobs, number string) int64 {
+	v = v.clone()
+	delete(v, number)
+	return hostBytes(profileOf(v), v)
+}

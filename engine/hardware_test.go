@@ -168,7 +168,7 @@ func TestHardwareErrors(t *testing.T) {
 		{Knobs{"hardware.node_types.val.cores_per_socket": 1}, []string{"threads = 4", "2 cores per machine"}},
 		{Knobs{"profile": "r74v", "workload": "micro-read", "servers": 1, "clients": 1, "hardware.node_types.val.cores_per_socket": 1}, []string{"threads = 4", "2 cores per machine"}},
 		{Knobs{"hardware.wire.mtu": 512}, []string{"hardware.wire.mtu = 512B: messages of workload smallbank have up to 1024 bytes"}},
-		{Knobs{"profile": "r74v", "workload": "micro-write", "hardware.nvm.xbuffer": 1 << 16, "hardware.nvm.dimms": 64, "hardware.nvm.translation_pages": 1 << 20, "nodes": 64}, []string{"of memory"}},
+		{Knobs{"profile": "r74v", "workload": "micro-write", "hardware.cpu.mmio": 1, "hardware.nvm.xbuffer": 1 << 16, "hardware.nvm.dimms": 64, "hardware.nvm.translation_pages": 1 << 20, "nodes": 64}, []string{"hardware.nvm.dimms = 64: ", "of memory"}},
 	} {
 		s, err := Spec{}.With(c.set)
 		if err == nil {
