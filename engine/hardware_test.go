@@ -193,12 +193,12 @@ func TestHardwareErrors(t *testing.T) {
 func TestHardwareRoundTrips(t *testing.T) {
 	s, err := Spec{Workload: "micro-read", Set: Knobs{"nodes": 2, "threads": 1, "coroutines": 1, "check": "off"}}.With(Knobs{
 		"hardware.nic.qp_contexts": "4k", "hardware.wire.switch": "0.5us", "hardware.wire.bandwidth": "200Gbps",
-		"hardware.wire.mtu": "2048B", "hardware.node_types.val.llc": "45MB", "hardware.node_types.val.frequency": "3000MHz", "hardware.nic.tx_read": 4.25})
+		"hardware.wire.mtu": "2048B", "hardware.node_types.val.llc": "45MB", "hardware.node_types.val.frequency": "3000MHz", "hardware.nic.tx_read": 4.25, "hardware.wire.cable": math.Copysign(0, -1)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := Knobs{"hardware.nic.qp_contexts": 4000, "hardware.wire.switch": 500.0, "hardware.wire.bandwidth": 25.0,
-		"hardware.wire.mtu": 2048, "hardware.node_types.val.llc": 45, "hardware.node_types.val.frequency": 3000, "hardware.nic.tx_read": 4.25}
+		"hardware.wire.mtu": 2048, "hardware.node_types.val.llc": 45, "hardware.node_types.val.frequency": 3000, "hardware.nic.tx_read": 4.25, "hardware.wire.cable": 0.0}
 	v, err := Resolve(s)
 	if err != nil {
 		t.Fatal(err)
@@ -236,7 +236,7 @@ func TestHardwareRoundTrips(t *testing.T) {
 			t.Errorf("%s: %v", form, err)
 			continue
 		}
-		if got, err := Resolve(back); err != nil || !reflect.DeepEqual(got, v) {
+		if got, err := Resolve(back); err != nil || !reflect.DeepEqual(got, v) || keyOf(got) != keyOf(v) {
 			t.Errorf("%s comes back as %v (%v)", form, back, err)
 		}
 	}

@@ -206,16 +206,16 @@ func toFloat(v any) (any, string) {
 		return float64(x), ""
 	case float64:
 		if finite(x) {
-			return x, ""
+			return x + 0, "" // JSON gives a -0 back as 0
 		}
 	case string:
 		s := strings.TrimSpace(x)
 		if p, ok := strings.CutSuffix(s, "%"); ok {
 			if f, ok := decimal(p); ok {
-				return f / 100, ""
+				return f/100 + 0, ""
 			}
 		} else if f, ok := decimal(s); ok {
-			return f, ""
+			return f + 0, ""
 		}
 	}
 	return nil, "must be a number such as 0.99"

@@ -28,7 +28,6 @@ func LargePages(bytes int64) {
 	room := make([]byte, bytes)
 	_ = unix.Madvise(room, unix.MADV_HUGEPAGE)
 	runtime.KeepAlive(room)
-	room = nil
 	runtime.GC()
 }
 
