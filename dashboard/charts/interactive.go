@@ -51,19 +51,12 @@ func interactiveTimeline(title string, x Axis, tracks []Track, marks []Mark, siz
 			Left: "62", Right: "20", Top: strconv.Itoa(top + i*(panel+panelGap)), Height: strconv.Itoa(panel), ContainLabel: opts.Bool(false),
 		})
 		last := i == len(tracks)-1
-		xa := opts.XAxis{Type: axisType(x), GridIndex: i, AxisLabel: &opts.AxisLabel{Show: opts.Bool(last), ShowMinLabel: opts.Bool(x.Log), ShowMaxLabel: opts.Bool(x.Log)},
-			SplitLine: &opts.SplitLine{Show: opts.Bool(false)}, Scale: opts.Bool(true)}
-		if x.Whole {
-			xa.MinInterval = 1
-		}
+		xa := panelX(x, i, last)
 		if x.Names != nil {
 			line.SetXAxis(x.Names) // the first axis has its names from here
 			xa.Type, xa.Data, xa.Scale, xa.AxisLabel = "category", x.Names, nil, &opts.AxisLabel{Show: opts.Bool(last)}
 		} else if lo < hi && (!x.Log || referred(tracks)) { // all panels the same span, whatever their series cover
 			xa.Min, xa.Max = rounded(lo/factor), rounded(hi/factor)
-		}
-		if last {
-			xa.Name, xa.NameLocation, xa.NameGap = x.title(), "middle", 22
 		}
 		line.XAxisList = append(line.XAxisList, xa)
 	}
@@ -87,7 +80,7 @@ func interactiveTimeline(title string, x Axis, tracks []Track, marks []Mark, siz
 			if k == 0 && len(marks) > 0 {
 				options = append(options, markLines(scaled(marks, factor), i == 0))
 			} else if s.CI != nil && !y.Log {
-				options = append(options, errorBars(s, factor, f, colours[s.Name]))
+				options = append(options, errorBars(s, t.Y.From, factor, f, colours[s.Name]))
 			}
 			line.AddSeries(s.Name, lineData(s, factor, f), options...)
 		}
@@ -96,6 +89,19 @@ func interactiveTimeline(title string, x Axis, tracks []Track, marks []Mark, siz
 		}
 	}
 	return line
+}
+
+// panelX is the X axis of a panel; only the last has its name and its numbers.
+func panelX(x Axis, panel int, last bool) opts.XAxis {
+	xa := opts.XAxis{Type: axisType(x), GridIndex: panel, AxisLabel: &opts.AxisLabel{Show: opts.Bool(last), ShowMinLabel: opts.Bool(x.Log), ShowMaxLabel: opts.Bool(x.Log)},
+		SplitLine: &opts.SplitLine{Show: opts.Bool(false)}, Scale: opts.Bool(true)}
+	if x.Whole {
+		xa.MinInterval = 1
+	}
+	if last {
+		xa.Name, xa.NameLocation, xa.NameGap = x.title(), "middle", 22
+	}
+	return xa
 }
 
 // titleOf is smaller where it would be wider than the chart: a character takes 0.6 of the font's size.
@@ -210,14 +216,18 @@ func seriesOptions(track int, s Series, colour string) []charts.SeriesOpts {
 	}
 }
 
-// errorBars draws the intervals; echarts has no bars of its own that need no
-// function, but marks from one point to another.
-func errorBars(s Series, x, y float64, colour string) charts.SeriesOpts {
+// errorBars draws the intervals, as far as they lie on an axis from from on; echarts has no
+// bars of its own that need no function, but marks from one point to another.
+func errorBars(s Series, from, x, y float64, colour string) charts.SeriesOpts {
 	var items []opts.MarkLineNameCoordItem
 	for i := range min(len(s.X), len(s.CI)) {
 		if finite(s.X[i], s.Y[i]) && finite(s.CI[i], 0) && s.CI[i] > 0 {
+			low, high := s.Y[i]-s.CI[i], s.Y[i]+s.CI[i]
+			if s.Y[i] >= from {
+				low = max(low, from)
+			}
 			items = append(items, opts.MarkLineNameCoordItem{
-				Coordinate0: []any{rounded(s.X[i] / x), rounded((s.Y[i] - s.CI[i]) / y)}, Coordinate1: []any{rounded(s.X[i] / x), rounded((s.Y[i] + s.CI[i]) / y)},
+				Coordinate0: []any{rounded(s.X[i] / x), rounded(low / y)}, Coordinate1: []any{rounded(s.X[i] / x), rounded(high / y)},
 			})
 		}
 	}
@@ -286,7 +296,7 @@ func rounded(v float64) float64 {
 }
 
 func interactiveStacked(title string, y Axis, parts []Part, bars []Bars, size Size) Renderer {
-	bar := charts.NewBar()
+	bar, x := charts.NewBar(), barX(y, bars)
 	colours := make([]string, len(parts))
 	for i, p := range parts {
 		colours[i] = p.Colour
@@ -303,10 +313,11 @@ func interactiveStacked(title string, y Axis, parts []Part, bars []Bars, size Si
 		charts.WithColorsOpts(colours),
 		charts.WithAnimation(false),
 		charts.WithGridOpts(opts.Grid{Left: strconv.Itoa(nameWidth(bars)), Right: "20", Top: strconv.Itoa(top), Bottom: "66"}),
-		charts.WithXAxisOpts(opts.XAxis{Type: "value", Name: y.title(), NameLocation: "middle", NameGap: 22}),
+		charts.WithXAxisOpts(x),
 		charts.WithYAxisOpts(opts.YAxis{Type: "category", Data: barNames(bars), Inverse: opts.Bool(true)}),
 	)
-	pixels := float64(size.Width-nameWidth(bars)-20) / (1.15 * longest(bars))
+	end, _ := x.Max.(float64)
+	pixels := float64(size.Width-nameWidth(bars)-20) / max(1.15*longest(bars), end)
 	for p, part := range parts {
 		var data []opts.BarData
 		for _, b := range bars {
@@ -323,6 +334,23 @@ func interactiveStacked(title string, y Axis, parts []Part, bars []Bars, size Si
 		bar.AddSeries(part.Name, data, options...)
 	}
 	return bar
+}
+
+// barX is the axis along the bars. It ends behind their intervals, which do not count for
+// echarts; see topOf.
+func barX(y Axis, bars []Bars) opts.XAxis {
+	xa := opts.XAxis{Type: "value", Name: y.title(), NameLocation: "middle", NameGap: 22}
+	hi := 0.0
+	for _, b := range bars {
+		if end := b.sum(); finite(end, b.CI) && b.CI > 0 {
+			hi = max(hi, end+b.CI)
+		}
+	}
+	if hi > longest(bars) {
+		end, steps := roundEnd(hi)
+		xa.Max, xa.SplitNumber = rounded(end), steps
+	}
+	return xa
 }
 
 // intervalInk is seen on the colours of bars and on the ground beside them.

@@ -1,6 +1,7 @@
 package charts
 
 import (
+	"encoding/json"
 	"math"
 	"slices"
 	"strings"
@@ -140,6 +141,45 @@ func TestBarIntervals(t *testing.T) {
 	}
 	if n := strings.Count(withSVG, "<path") - strings.Count(withoutSVG, "<path"); n < 1 {
 		t.Error("the picture has no interval")
+	}
+}
+
+// Intervals begin and end on the axis, also that of the largest value and one that is wider than
+// its value is large: echarts leaves out those that do not, and they do not count for the axis.
+func TestIntervalsAreOnTheAxis(t *testing.T) {
+	type axes []struct{ Min, Max float64 }
+	type option struct {
+		XAxis, YAxis axes
+		Series       []struct {
+			MarkLine struct{ Data [][]struct{ Coord []float64 } }
+		}
+	}
+	x, y := []float64{1, 2, 3}, Axis{Label: "y"}
+	for name, c := range map[string]struct {
+		chart *Chart
+		along int // which coordinate
+		axis  func(o *option) axes
+	}{
+		"bars":  {Stacked("", y, []string{"a", "b"}, []Bars{{Name: "one", Values: []float64{60, 39}, CI: 6}, {Name: "two", Values: []float64{1, 1}, CI: 3}}), 0, func(o *option) axes { return o.XAxis }},
+		"lines": {Lines("", Axis{Label: "x"}, y, []Series{{Name: "s", X: x, Y: []float64{2, 70, 99}, CI: []float64{3, 8, 26}}}), 1, func(o *option) axes { return o.YAxis }},
+		"part":  {Lines("", Axis{Label: "x"}, Axis{Label: "y", From: 50}, []Series{{Name: "s", X: x, Y: []float64{52, 70, 99}, CI: []float64{3, 8, 26}}}), 1, func(o *option) axes { return o.YAxis }},
+	} {
+		var o option
+		if err := json.Unmarshal([]byte(c.chart.Option()), &o); err != nil {
+			t.Fatal(err)
+		}
+		axis, n := c.axis(&o)[0], 0
+		for _, s := range o.Series {
+			for _, mark := range s.MarkLine.Data {
+				n++
+				if low, high := mark[0].Coord[c.along], mark[1].Coord[c.along]; low < axis.Min || high > axis.Max || low >= high {
+					t.Errorf("%s: an interval from %g to %g on an axis from %g to %g", name, low, high, axis.Min, axis.Max)
+				}
+			}
+		}
+		if n < 2 {
+			t.Errorf("%s: %d intervals", name, n)
+		}
 	}
 }
 

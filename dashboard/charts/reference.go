@@ -33,8 +33,9 @@ func referred(tracks []Track) bool {
 func (r Reference) across() bool  { return math.IsNaN(r.X) }
 func (r Reference) upright() bool { return math.IsNaN(r.From) }
 
-// topOf is where a Y axis has to end so that the references are in the picture, and
-// in how many steps, 0 if it ends there by itself. Marks do not count for echarts.
+// topOf is where a Y axis has to end so that the references and the ends of intervals are in
+// the picture, and in how many steps, 0 if it ends there by itself. Marks do not count for
+// echarts, and one that begins or ends outside is not drawn at all.
 func topOf(t Track) (top float64, steps int) {
 	hi, ref := 0.0, 0.0
 	for _, y := range values(t.Series) {
@@ -47,15 +48,29 @@ func topOf(t Track) (top float64, steps int) {
 			ref = max(ref, r.To)
 		}
 	}
+	if t.Y.Log { // there are no intervals on it
+		if ref <= hi {
+			return 0, 0
+		}
+		return ref * 1.2, 0
+	}
+	for _, s := range t.Series {
+		for i := range min(len(s.Y), len(s.CI)) {
+			if finite(s.Y[i], s.CI[i]) && s.CI[i] > 0 {
+				ref = max(ref, s.Y[i]+s.CI[i])
+			}
+		}
+	}
 	if ref <= hi {
 		return 0, 0
 	}
-	if t.Y.Log {
-		return ref * 1.2, 0
-	}
-	ticks := roundTicks(0, ref*1.04)
-	steps = len(ticks)
-	return ticks[1].Value * float64(steps), steps
+	return roundEnd(ref)
+}
+
+// roundEnd is where an axis ends behind what has to be on it, and in how many steps.
+func roundEnd(hi float64) (end float64, steps int) {
+	ticks := roundTicks(0, hi*1.04)
+	return ticks[1].Value * float64(len(ticks)), len(ticks)
 }
 
 // referenceData are the places; lines and ranges are marks.
