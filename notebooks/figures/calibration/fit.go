@@ -24,7 +24,7 @@ import (
 // with its residuals, as after a change by hand.
 type FitOptions struct {
 	Evaluations int      // of the rows, at most
-	Rows        []string // ids of the rows to fit to; nil: all. Residuals are of all anyway
+	Rows        []string // ids of the rows to fit to; nil: all. Residuals are of all, unless interrupted
 	Params      []string // names of the numbers to adjust; nil: all that are fitted
 	Progress    func(done, total int)
 }
@@ -52,7 +52,7 @@ type Residual struct {
 type FitReport struct {
 	Profile     string      `json:"profile"`
 	Evaluations int         `json:"evaluations"`
-	Interrupted bool        `json:"interrupted"`       // what follows is the best until then
+	Interrupted bool        `json:"interrupted"`       // what follows is the best until then, and of its residuals those that were known
 	Failed      int         `json:"failed"`            // evaluations with a run that failed
 	Failure     string      `json:"failure,omitempty"` // the last of these
 	Loss        [2]float64  `json:"loss"`              // before and after
@@ -68,7 +68,8 @@ const pull = 0.02
 // FitProfile adjusts the numbers of a profile whose kind is fitted, to the rows with
 // use=fit and nothing else, and returns the profile with what is left of each
 // row. The profile given stays as it is. When the context ends after the first
-// evaluation, the best so far is the outcome.
+// evaluation, the best so far is the outcome, with what it leaves of the rows that
+// it was fitted to.
 func FitProfile(ctx context.Context, p *fabric.Profile, o FitOptions) (*fabric.Profile, *FitReport, error) {
 	all, err := fitRows(p.Name)
 	if err != nil {
@@ -94,7 +95,7 @@ func FitProfile(ctx context.Context, p *fabric.Profile, o FitOptions) (*fabric.P
 	steps := (o.Evaluations + 1) * few.steps()
 	if len(used) < len(all) {
 		steps += last.steps()
-		f.rest = func(on *fabric.Profile) ([]Row, error) { return last.rows(context.WithoutCancel(ctx), on, step) }
+		f.rest = func(on *fabric.Profile) ([]Row, error) { return last.rows(ctx, on, step) }
 	}
 	f.run = func(on *fabric.Profile) ([]Row, error) { return few.rows(ctx, on, step) }
 	step = counter(steps, o.Progress)
@@ -237,8 +238,14 @@ func (f *fitting) fit() (*fabric.Profile, *FitReport, error) {
 	}
 	p := f.profile(at)
 	if f.rest != nil {
-		if all, err = f.rest(p); err != nil {
+		rest, err := f.rest(p)
+		switch {
+		case errors.Is(err, context.Canceled):
+			out.Interrupted = true
+		case err != nil:
 			return nil, nil, err
+		default:
+			all = rest
 		}
 	}
 	out.Evaluations, out.Failed = f.done, f.failed
@@ -402,7 +409,7 @@ func (r *FitReport) String() string {
 	}
 	t.Flush() // into memory
 	if r.Interrupted {
-		fmt.Fprintln(&b, "interrupted: this is the best until then")
+		fmt.Fprintln(&b, "interrupted: this is the best until then; rows that were not fitted to may be missing")
 	}
 	if r.Failed > 0 {
 		fmt.Fprintf(&b, "%d evaluations had a run that failed, the last: %s\n", r.Failed, r.Failure)

@@ -148,6 +148,34 @@ func TestInterruptedFitKeepsTheBest(t *testing.T) {
 	}
 }
 
+// An interrupt while the residuals are measured ends that too: what is known of the
+// best stays, the other rows are left out.
+func TestInterruptedResiduals(t *testing.T) {
+	p, err := fabric.LoadProfile("r74v")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	of, steps, last := 0, 0, 0
+	o := FitOptions{Rows: []string{"s2-nvm-read-lat"}, Progress: func(done, total int) {
+		steps, last, of = steps+1, done, total
+		if done == 2 { // the row's one experiment is over, so this is of the residuals
+			interrupt()
+		}
+	}}
+	_, report, err := FitProfile(ctx, p, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last > of/2 {
+		t.Errorf("it went on to %d of %d steps after the interrupt", last, of)
+	}
+	if !report.Interrupted || len(report.Residuals) != 1 || report.Residuals[0].ID != o.Rows[0] || report.Residuals[0].Measured == nil {
+		t.Errorf("interrupted %v with residuals %+v", report.Interrupted, report.Residuals)
+	}
+}
+
 // A profile on the way on which a run fails is a bad profile and not the end.
 func TestFitGoesPastRunsThatFail(t *testing.T) {
 	p, err := fabric.LoadProfile("val")
