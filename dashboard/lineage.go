@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 
 	"drtmx/cluster"
 	"drtmx/engine"
+	"drtmx/engine/fabric"
 )
 
 // A lineage is what every knob of a system was under each version of its knobs.
@@ -201,6 +203,12 @@ func (p *page) knobs(w http.ResponseWriter, r *http.Request) {
 		fail(w, err)
 		return
 	}
+	if r.URL.Query().Get("hardware") == "all" {
+		if states, err = withNumbers(states, l.spec); err != nil {
+			fail(w, err)
+			return
+		}
+	}
 	out, err := pageKnobs(states, l)
 	if err != nil {
 		fail(w, err)
@@ -224,6 +232,32 @@ func pageKnobs(states []engine.KnobState, l lineage) ([]knobState, error) {
 		out[i] = s
 	}
 	return out, nil
+}
+
+// withNumbers adds to the knobs those numbers of the hardware that are as the profile says.
+func withNumbers(states []engine.KnobState, spec engine.Spec) ([]engine.KnobState, error) {
+	profile, _ := valueOf(states, "profile").(string)
+	p, err := fabric.LoadProfile(profile)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	p.Each(func(number string, _ *fabric.Number) {
+		name := "hardware." + number
+		if valueOf(states, name) == nil && !strings.HasSuffix(name, ".nvm_generation") { // the knob nvm.generation is for that
+			names = append(names, name)
+		}
+	})
+	all, err := engine.Describe(spec, names...)
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range all {
+		if slices.Contains(names, k.Name) {
+			states = append(states, k)
+		}
+	}
+	return states, nil
 }
 
 // withStart adds to the knobs the numbers of the hardware with which the system began, and which are the

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"drtmx/engine"
+	"drtmx/engine/fabric"
 )
 
 // Whatever is set, setting its inverse leads back: presets and group knobs, which
@@ -154,5 +155,39 @@ func TestLineageIsBounded(t *testing.T) {
 	}
 	if len(l.lived) != versionsKept || l.last() != versionsKept+99 || l.at(1).values != nil || fmt.Sprint(l.start["coroutines"]) != "8" {
 		t.Errorf("%d versions kept, the last is %d", len(l.lived), l.last())
+	}
+}
+
+// On every profile the page can ask for all numbers of the hardware; none is there twice, and each can be set.
+func TestNumbersOfTheHardware(t *testing.T) {
+	for _, profile := range fabric.Profiles() {
+		spec := engine.Spec{Workload: "micro-rpc", Set: engine.Knobs{"profile": profile, "hardware.cpu.dispatch": 11}}
+		states, err := engine.Describe(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := len(states)
+		if states, err = withNumbers(states, spec); err != nil {
+			t.Fatalf("%s: %v", profile, err)
+		}
+		seen := map[string]bool{}
+		for _, k := range states {
+			if seen[k.Name] {
+				t.Errorf("%s: %s is there twice", profile, k.Name)
+			}
+			seen[k.Name] = true
+		}
+		if len(states) < n+20 || !seen["hardware.cpu.dispatch"] {
+			t.Errorf("%s: %d knobs, and %d numbers of the hardware", profile, n, len(states)-n)
+		}
+		for _, k := range states[n:] {
+			next, err := spec.With(engine.Knobs{k.Name: k.Value})
+			if err == nil {
+				_, err = engine.Resolve(next)
+			}
+			if err != nil {
+				t.Errorf("%s: %s cannot be set: %v", profile, k.Name, err)
+			}
+		}
 	}
 }

@@ -7,21 +7,25 @@ const columns = ["or", "db", "pa"];
 
 export class Knobs {
   constructor() {
-    Object.assign(this, { root: $("knobs"), sys: "a", list: [], by: new Map(), undo: null, shown: "", staged: {} });
-    $("find").oninput = () => this.draw();
+    Object.assign(this, { root: $("knobs"), sys: "a", list: [], by: new Map(), undo: null, shown: "", staged: {}, whole: false });
+    $("find").oninput = () => { this.draw(); if ($("find").value) this.wantWhole(); };
     for (const type of ["focusin", "pointerover"]) this.root.addEventListener(type, (e) => this.about(e.target.closest("[data-knob]")?.dataset.knob));
   }
   async refresh() {
-    const k = await call("GET", `/page/knobs?sys=${this.sys}`, undefined, true);
+    const k = await call("GET", `/page/knobs?sys=${this.sys}${this.whole ? "&hardware=all" : ""}`, undefined, true);
     if (!k) return;
     this.list = k.knobs;
     this.by = new Map(k.knobs.map((x) => [x.name, x]));
     this.undo = Object.keys(k.undo || {}).length ? k.undo : null;
     this.version = k.version;
+    if (this.stagedFor !== this.sys) this.staged = {}; // another system was chosen
+    this.stagedFor = this.sys;
     this.draw();
     this.about(this.shown, true);
     this.onchange?.();
   }
+  // wantWhole asks for the numbers of the hardware too: they are more than all other knobs.
+  wantWhole() { if (!this.whole) { this.whole = true; this.refresh(); } }
   value(name) { return this.by.get(name)?.value; }
   async set(values) {
     if (await set(this.sys, values)) return; // the feed tells of the change
@@ -101,26 +105,40 @@ export class Knobs {
   }
   fixed(g, was) {
     const open = was?.open || $("find").value.trim() !== "";
-    const go = el("button", { hidden: true, onclick: () => this.restart() }, "");
-    this.go = go;
-    this.staged = {};
-    const idles = g.knobs.filter((k) => !k.active);
-    return el("details", { open, class: "fixed" }, el("summary", {}, g.name), el("p", { class: "hint" }, "Change them and begin again at 0 with the same seed."), el("div", { class: "go" }, go), ...g.knobs.filter((k) => k.active).map((k) => this.row(k)),
-      idles.length > 0 && el("details", { open: $("find").value.trim() !== "" }, el("summary", {}, `${idles.length} without effect now`), ...idles.map((k) => this.row(k))));
+    const go = this.go = el("button", { onclick: () => this.restart() });
+    this.offer();
+    const numbers = g.knobs.filter(isHardware), idles = g.knobs.filter((k) => !k.active && !isHardware(k));
+    return el("details", { open, class: "fixed" }, el("summary", {}, g.name), el("p", { class: "hint" }, "Change them and begin again at 0 with the same seed."), el("div", { class: "go" }, go), ...g.knobs.filter((k) => k.active && !isHardware(k)).map((k) => this.row(k)),
+      idles.length > 0 && el("details", { open: $("find").value.trim() !== "" }, el("summary", {}, `${idles.length} without effect now`), ...idles.map((k) => this.row(k))),
+      this.numbers(numbers, was));
+  }
+  // numbers are those of the profile, fetched when they are asked for.
+  numbers(list, was) {
+    const found = $("find").value.trim() !== "";
+    if (found && !list.length) return;
+    const box = el("details", { open: found || was?.querySelector("details.numbers")?.open, class: "numbers" }, el("summary", {}, `Numbers of the hardware${this.whole ? `, profile ${this.value("profile")}` : ""}`), ...list.map((k) => this.row(k)));
+    box.ontoggle = () => { if (box.open) this.wantWhole(); };
+    return box;
   }
   stage(k, v) {
     if (String(v) === String(k.value)) delete this.staged[k.name]; else this.staged[k.name] = v;
     this.root.querySelector(`.knob[data-knob="${k.name}"]`)?.classList.toggle("staged", k.name in this.staged);
+    this.offer();
+  }
+  offer() {
     const n = Object.keys(this.staged).length;
     this.go.hidden = !n;
     this.go.textContent = `Begin again with ${n === 1 ? "this" : `these ${n}`}`;
   }
   async restart(set = this.staged) {
-    if (await call("POST", `/api/control?sys=${this.sys}`, { action: "reset", set })) this.refresh();
+    if (!await call("POST", `/api/control?sys=${this.sys}`, { action: "reset", set })) return;
+    this.staged = {};
+    for (const e of this.root.children) e.drawnAs = ""; // what was typed in another form than is shown
+    this.refresh();
   }
   row(k) {
-    return el("div", { class: `knob ${k.active ? "" : "off "}${mark(k)}`, "data-knob": k.name },
-      el("label", { for: idOf(k) }, k.label), isOrder(k) ? this.machines(k) : this.input(k),
+    return el("div", { class: `knob ${k.active ? "" : "off "}${mark(k)}${k.name in this.staged ? " staged" : ""}`, "data-knob": k.name },
+      el("label", { for: idOf(k) }, k.label, isHardware(k) && k.unit !== "count" && el("small", {}, ` ${k.unit}`)), isOrder(k) ? this.machines(k) : this.input(k),
       this.needs(k) || !k.active && el("small", { title: k.inactive_because }, k.inactive_because));
   }
   // needs offers what is missing for a crash, and says what it takes.
@@ -145,23 +163,23 @@ export class Knobs {
     return i;
   }
   input(k, label) {
-    const id = idOf(k), take = (v) => k.live ? this.set({ [k.name]: v }) : this.stage(k, v);
+    const id = idOf(k), value = this.staged[k.name] ?? k.value, take = (v) => k.live ? this.set({ [k.name]: v }) : this.stage(k, v);
     let i, more;
     if (k.kind === "bool") {
       i = el("input", { type: "checkbox", id, "aria-label": label });
-      i.checked = !!k.value;
+      i.checked = !!value;
       // Greyed ones can still be reached, to read why.
       if (!k.active) { i.setAttribute("aria-disabled", "true"); i.onclick = (e) => { e.preventDefault(); this.about(k.name); }; return i; }
       i.onchange = () => take(i.checked);
     } else if (k.choices?.length) {
       i = el("select", { id }, ...k.choices.map((c) => el("option", { value: c }, c)));
-      i.value = k.value;
+      i.value = value;
       i.onchange = () => take(i.value);
     } else {
       const number = k.kind === "int" || k.kind === "float";
       const slide = number && k.live && k.max - k.min <= 200;
       i = el("input", { type: slide ? "range" : number ? "number" : "text", id, min: number ? k.min : undefined, max: number ? k.max : undefined, step: k.kind === "int" ? 1 : slide ? stepOf(k) : "any" });
-      i.value = number ? k.value : text(k, k.value); // the browser fits it to the step, which has to be known before
+      i.value = number ? value : text(k, value); // the browser fits it to the step, which has to be known before
       if (slide) { more = el("output", { for: id }, text(k, k.value)); i.oninput = () => { more.textContent = i.value + (k.unit === "%" ? " %" : ""); }; } else i.oninput = () => { i.dataset.dirty = "1"; };
       i.onchange = () => { delete i.dataset.dirty; take(number ? Number(i.value) : i.value); };
       if (!slide) i.onblur = () => { if (i.dataset.dirty) { delete i.dataset.dirty; this.draw(); } };
