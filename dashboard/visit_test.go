@@ -195,6 +195,8 @@ func dialogs(_ *site, b *tab) {
 	b.until("every word is in the picture", `(() => { const svg = document.querySelector("#dialog .cycle"), v = svg.viewBox.baseVal; return [...svg.querySelectorAll("text")].every((t) => { const r = t.getBBox(); return r.x >= v.x && r.x + r.width <= v.x + v.width; }) && [...svg.querySelectorAll(".txn")].every((r) => r.getBBox().width > r.nextSibling.getBBox().width); })()`)
 	b.shot("cycle_long.png")
 	shut()
+	cycleOnAPhone(b)
+	shut()
 	// A broken invariant says what has to hold, and where it does not.
 	b.act(`(await import("/checks.js")).openChecks({mode: "full", claimed: "strict-serializable", ok: false, transactions: 1000, anomalies: [], invariants: {"tpcc.1": false, "tpcc.2": true},
 		violated: {"tpcc.1": "what a warehouse has taken is what its districts have (clause 3.3.2.1): warehouse 3 has taken 30003245 cents, its districts 30003246"}})`)
@@ -204,6 +206,20 @@ func dialogs(_ *site, b *tab) {
 	b.act(`(await import("/checks.js")).openChecks({mode: "full", claimed: "strict-serializable", ok: false, transactions: 0, transactions_seen: 412, anomaly_count: 1, anomalies: [{kind: "lost-update", text: "T8 and T9 both overwrote stock/3060", cycle: []}]})`)
 	b.until("not all of none", `document.getElementById("dialog").textContent.includes("0 of 412 transactions are judged so far")`)
 	shut()
+}
+
+// cycleOnAPhone is a cycle whose words have to be as large as others, and all in the picture.
+func cycleOnAPhone(b *tab) {
+	b.t.Helper()
+	b.do(chromedp.EmulateViewport(320, 640))
+	b.act(`(await import("/checks.js")).openChecks({mode: "full", claimed: "strict-serializable", ok: false, transactions: 1000,
+		anomalies: [{kind: "G-single", text: "half of it was seen", cycle: [{txn: 1234567890, edge: "wr", record: "checking/1234567890", version: 1234567}, {txn: 1234567891, edge: "rw", record: "customer/1234567890", version: 1234568}, {txn: 1234567892, edge: "rt"}]}]})`)
+	b.until("every word is in the picture", `(() => { const svg = document.querySelector("#dialog .cycle"), v = svg.viewBox.baseVal; return [...svg.querySelectorAll("text")].every((t) => { const r = t.getBBox(); return r.x >= v.x && r.x + r.width <= v.x + v.width && r.y + r.height <= v.y + v.height; }); })()`)
+	if size := eval[float64](b, `((svg) => 12 * svg.clientWidth / svg.viewBox.baseVal.width)(document.querySelector("#dialog .cycle"))`); size < 9.5 {
+		b.t.Errorf("words of %.1f pixels", size)
+	}
+	b.shot("cycle_phone.png")
+	b.do(chromedp.EmulateViewport(1400, 1000))
 }
 
 func pinsStay(_ *site, b *tab) {

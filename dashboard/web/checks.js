@@ -39,7 +39,7 @@ export function openChecks(c) {
 function anomaly(a) {
   const cycle = a.cycle || [];
   return el("section", { class: "anomaly" }, el("h3", {}, a.kind + (a.breaks_claim === false ? " (allowed by the claim)" : "")),
-    cycle.length > 1 && circle(cycle), el("p", {}, a.text), cycle.length > 1 && el("ol", { class: "hint" }, ...cycle.map((s, i) => el("li", {}, sentence(s, cycle[(i + 1) % cycle.length])))));
+    cycle.length > 1 && (innerWidth < 560 ? ladder(cycle) : circle(cycle)), el("p", {}, a.text), cycle.length > 1 && el("ol", { class: "hint" }, ...cycle.map((s, i) => el("li", {}, sentence(s, cycle[(i + 1) % cycle.length])))));
 }
 
 function edge(s) { return s.record ? `${s.edge} ${s.record}${s.version ? ` @${s.version}` : ""}` : s.edge; }
@@ -50,11 +50,10 @@ function sentence(s, next) {
 }
 
 function circle(cycle) {
-  const n = cycle.length, w = 560, wide = (words) => 7 * words.length, h = n < 3 ? 150 : n === 3 ? 240 : 300, cx = w / 2, cy = h / 2 + (n === 3 ? 28 : 0), rx = 150, ry = n < 3 ? 0 : 104;
+  const n = cycle.length, w = 560, h = n < 3 ? 150 : n === 3 ? 240 : 300, cx = w / 2, cy = h / 2 + (n === 3 ? 28 : 0), rx = 150, ry = n < 3 ? 0 : 104;
   const at = (i) => { const t = 2 * Math.PI * i / n - (n < 3 ? Math.PI : Math.PI / 2); return [cx + rx * Math.cos(t), cy + ry * Math.sin(t)]; };
   const reach = Math.max(w / 2, ...cycle.map((s, i) => { const [x1] = at(i), [x2] = at((i + 1) % n); return n < 3 ? wide(edge(s)) / 2 : Math.abs((x1 + x2) / 2 - cx) + 40 + wide(edge(s)); }));
-  const svg = shape("svg", { viewBox: `${cx - reach} 0 ${2 * reach} ${h}`, role: "img", class: "cycle", "aria-label": cycle.map((s) => `T${s.txn} ${edge(s)}`).join(", then ") + ", and back" });
-  svg.append(shape("defs", {}, shape("marker", { id: "tip", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto-start-reverse" }, shape("path", { d: "M0 0 8 4 0 8z" }))));
+  const svg = picture(cycle, `${cx - reach} 0 ${2 * reach} ${h}`);
   cycle.forEach((s, i) => {
     const [x1, y1] = at(i), [x2, y2] = at((i + 1) % n), d = Math.hypot(x2 - x1, y2 - y1) || 1, bend = n < 3 ? 46 : 22;
     // Bent outwards (clockwise, that is to the left of the way): there and back
@@ -65,8 +64,33 @@ function circle(cycle) {
       shape("text", { x: mx + nx * 4, y: my + ny * 4 + 4, "text-anchor": Math.abs(mx - cx) < 30 ? "middle" : mx > cx ? "start" : "end", class: "why" }, edge(s)));
   });
   cycle.forEach((s, i) => {
-    const [x, y] = at(i), half = Math.max(34, wide(`T${s.txn}`) / 2 + 12);
-    svg.append(shape("rect", { x: x - half, y: y - 14, width: 2 * half, height: 28, rx: 14, class: "txn" }), shape("text", { x, y: y + 4, "text-anchor": "middle" }, `T${s.txn}`));
+    const [x, y] = at(i);
+    svg.append(...txn(s, x, y, halfOf(s)));
   });
   return svg;
+}
+
+// ladder is the circle for a phone, on which its words would be too small: one below
+// the other, and along the side the arrow back to the first.
+function ladder(cycle) {
+  const row = 66, left = 20, half = Math.max(...cycle.map(halfOf)), x = left + half, y = (i) => 16 + i * row, last = cycle.length - 1;
+  const w = Math.max(262, left + 2 * half, ...cycle.map((s, i) => (i < last ? x + 10 : 8) + Math.max(...edge(s).split(" @").map(wide)) + 12)), svg = picture(cycle, `0 0 ${w} ${y(last) + 54}`);
+  const words = (s, x, y) => edge(s).split(" @").map((line, i) => shape("text", { x, y: y + 14 * i, class: "why" }, i ? `@${line}` : line));
+  cycle.forEach((s, i) => svg.append(...i < last ?
+    [shape("path", { d: `M${x} ${y(i) + 14}V${y(i + 1) - 14}`, class: "arrow", "marker-end": "url(#tip)" }), ...words(s, x + 10, y(i) + row / 2 - 2)] :
+    [shape("path", { d: `M${left} ${y(i)}H8V${y(0)}H${left}`, class: "arrow", "marker-end": "url(#tip)" }), ...words(s, 8, y(i) + 32)],
+    ...txn(s, x, y(i), half)));
+  return svg;
+}
+
+const wide = (words) => 7 * words.length;
+const halfOf = (s) => Math.max(34, wide(`T${s.txn}`) / 2 + 12);
+
+function picture(cycle, viewBox) {
+  return shape("svg", { viewBox, role: "img", class: "cycle", "aria-label": cycle.map((s) => `T${s.txn} ${edge(s)}`).join(", then ") + ", and back" },
+    shape("defs", {}, shape("marker", { id: "tip", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto-start-reverse" }, shape("path", { d: "M0 0 8 4 0 8z" }))));
+}
+
+function txn(s, x, y, half) {
+  return [shape("rect", { x: x - half, y: y - 14, width: 2 * half, height: 28, rx: 14, class: "txn" }), shape("text", { x, y: y + 4, "text-anchor": "middle" }, `T${s.txn}`)];
 }
