@@ -248,6 +248,10 @@ func printed(b *tab) {
 		b.t.Errorf("the figure is cut off: it ends at %g of 700 pixels", w)
 	}
 	b.until("only what can be read", `["top", "figurelists", "compute", "variantform"].every((id) => !document.getElementById(id).checkVisibility()) && document.getElementById("figuretitle").checkVisibility()`)
+	b.act(`for (let i = 0; i < 5; i++) await new Promise(requestAnimationFrame)`)
+	if h := eval[float64](b, `document.querySelector("#figurechart canvas").getBoundingClientRect().height`); h < 150 {
+		b.t.Errorf("the figure is %g pixels high on paper", h)
+	}
 	media("")
 	b.do(chromedp.EmulateViewport(1400, 1000))
 	b.until("as wide again as it was", figureJS+`.getWidth() > 700`)

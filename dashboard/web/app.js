@@ -8,7 +8,7 @@ import { Steps } from "./steps.js";
 import { Figures } from "./figures.js";
 import { badge, openChecks } from "./checks.js";
 import { averaged, drawCluster } from "./cluster.js";
-import { $, call, calm, copier, dialog, el, keyed, ms, notice, si } from "./kit.js";
+import { $, call, calm, copier, dialog, el, glide, keyed, ms, notice, si } from "./kit.js";
 
 const recent = 10; // windows that the numbers above and the picture are means of
 const systems = new Map();
@@ -20,7 +20,7 @@ const pins = new Pins();
 const cards = new Cards({ ghost, pin: (p) => pins.add(p), look: (c) => {
   const w = 4e6;
   charts.look([Math.max(0, c.before.from_ns || c.virtual_ns - w, c.virtual_ns - 4 * w), c.after.to_ns || c.virtual_ns + w], c.sys);
-  $("live").scrollIntoView({ behavior: "smooth" });
+  $("live").scrollIntoView({ behavior: glide() });
 } });
 const steps = new Steps(knobs, { ghostThen: async (set) => { if (await ghost(shown, {})) knobs.set(set); } });
 const figures = new Figures(knobs, { opened: async (sys) => { await listSystems(); choose(sys); }, leave: () => { charts.stale(); show(); } });

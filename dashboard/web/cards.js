@@ -1,4 +1,4 @@
-import { $, call, el, keyed, ms, say, set, si, signed } from "./kit.js";
+import { $, call, el, glide, keyed, ms, say, set, si, signed } from "./kit.js";
 
 const few = 30; // cards that are shown unasked
 
@@ -7,7 +7,12 @@ const few = 30; // cards that are shown unasked
 export class Cards {
   constructor(on) {
     Object.assign(this, { on, list: [], most: few, told: null });
-    $("morecards").onclick = () => { this.most = Infinity; this.draw(); };
+    $("morecards").onclick = () => {
+      const first = this.most;
+      this.most = Infinity;
+      this.draw();
+      $("cards").children[first]?.focus();
+    };
   }
   get unsettled() { return this.list.some((c) => !c.final); }
   // refresh fetches them, at most once a second.
@@ -38,7 +43,7 @@ export class Cards {
   show(number) {
     if (this.list.findIndex((c) => c.number === number) >= this.most) $("morecards").click();
     const e = $("cards").querySelector(`[data-number="${number}"]`);
-    e?.scrollIntoView({ block: "center", behavior: "smooth" });
+    e?.scrollIntoView({ block: "center", behavior: glide() });
     e?.focus({ preventScroll: true });
   }
 }

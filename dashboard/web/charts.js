@@ -18,6 +18,7 @@ export class Charts {
   // look shows a span of a system's virtual time; null: the live one of the system that is shown.
   look(span, sys) {
     Object.assign(this, { span, spanOf: span && sys });
+    if (!span && document.activeElement === $("golive")) $("range").focus();
     $("golive").hidden = !span;
     this.stale();
   }
@@ -84,10 +85,11 @@ export async function draw(e, url, how = {}) {
     e.replaceChildren();
     c = window.echarts.init(e, theme());
     e.classList.toggle("dark", dark.matches);
-    new ResizeObserver(() => { if (!c.isDisposed()) c.resize(); }).observe(e);
+    new ResizeObserver(() => { if (!c.isDisposed() && !matchMedia("print").matches) c.resize(); }).observe(e); // on paper its picture is scaled
     if (how.mark) c.on("click", (p) => { if (p.componentType === "markLine") how.mark(parseInt(p.name)); });
   }
   o.backgroundColor = "transparent";
+  o.animation = false; // it is drawn three times a second, and on paper half a movement would be no chart
   o.tooltip = { ...o.tooltip, confine: true };
   if (o.series?.some((s) => s.type === "line")) o.tooltip.formatter = (at) => tip(o, [at].flat());
   o.legend = { ...o.legend, itemWidth: 14, itemHeight: 9, itemGap: 9, bottom: 4 };

@@ -97,12 +97,14 @@ export class Figures {
     this.was = f.running;
   }
   head() {
-    const f = this.now, r = f?.running;
+    const f = this.now, r = f?.running, at = document.activeElement;
     if (!f) return;
     $("figuretitle").replaceChildren(/^t/.test(f.id) ? `${f.title} ` : `Figure ${f.id}: ${f.title} `, el("small", {}, `§${f.section}`));
     $("compute").hidden = $("scale").hidden = !!r;
     $("compute").textContent = f.base && f.drawn[0]?.scale === $("scale").value ? "Compute again" : "Compute";
     $("running").hidden = !r;
+    if (r && at === $("compute")) $("running").focus(); // not Cancel: a second Enter is soon pressed
+    if (!r && $("running").contains(at)) $("compute").focus();
     if (r) {
       $("runningtext").textContent = r.total ? `${r.name ? `with ${r.name}, ` : ""}${r.done} of ${r.total} runs, ${r.scale} scale` : r.waits ? "waits for the figure before it" : "begins";
       Object.assign($("runningbar"), { max: r.total || 1, value: r.done });
@@ -208,6 +210,7 @@ export class Figures {
 
   async choose(h, keyboard) {
     this.chosen = h;
+    this.from = keyboard && document.activeElement;
     const { d, s, p } = h, f = this.now;
     const what = `Figure ${f.id}, ${s.name}${p.name ? ` ${p.name}` : ` at ${place(d, p)}`}${d.name ? ` with ${d.name}` : ""}: ${number(p.y)} ${d.y.unit} at ${d.scale} scale`;
     const c = window.echarts?.getInstanceByDom($("figurechart"));
@@ -229,6 +232,7 @@ export class Figures {
   }
   unchoose() {
     this.chosen = null;
+    if ($("pointplace").contains(document.activeElement)) (this.from?.isConnected ? this.from : $("figure")).focus({ preventScroll: true });
     $("pointplace").replaceChildren();
     const c = window.echarts?.getInstanceByDom($("figurechart"));
     if (c) this.ring(c);

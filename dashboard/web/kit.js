@@ -25,23 +25,39 @@ export function shape(tag, attrs = {}, ...children) {
 // as they were, so that focus and selection stay where they are, and a click that
 // has begun on one ends there: even to take it out and put it back would undo that.
 export function keyed(root, items, keyOf, render) {
-  const old = new Map([...root.children].map((e) => [e.dataset.key, e]));
+  const old = new Map([...root.children].map((e) => [e.dataset.key, e])), refocus = focusIn(root);
   const next = items.map((x) => {
-    const key = keyOf(x), as = JSON.stringify(x), was = old.get(key);
+    const key = String(keyOf(x)), as = JSON.stringify(x), was = old.get(key);
     if (was && was.drawnAs === as) return was;
     const e = render(x, was);
     e.dataset.key = key;
     e.drawnAs = as;
-    if (was?.contains(document.activeElement)) {
-      const place = [...was.querySelectorAll("button,input,select,summary")].indexOf(document.activeElement);
-      queueMicrotask(() => e.querySelectorAll("button,input,select,summary")[place]?.focus());
-    }
     return e;
   });
   const stay = new Set(next);
   for (const e of [...root.children]) if (!stay.has(e)) e.remove();
   next.forEach((e, i) => { if (root.children[i] !== e) root.insertBefore(e, root.children[i] || null); });
+  refocus();
 }
+
+// focusIn remembers which control of a root has the focus. What it returns is called when
+// the root has other children, and gives the focus to the control that is in its place or,
+// where there is none, to one near it: whoever has no pointer would have to begin at the
+// top of the page. It is false if nothing in the root can take it.
+export function focusIn(root) {
+  const controls = (e) => [...e.querySelectorAll("a[href],button,input,select,summary")];
+  const at = document.activeElement, i = [...root.children].findIndex((e) => e.contains(at)), was = root.children[i];
+  const place = was ? controls(was).indexOf(at) : -1;
+  return () => {
+    if (!was || root.contains(at)) return true;
+    const now = [...root.children], same = now.find((e) => e.dataset.key === was.dataset.key), inside = same ? controls(same) : [];
+    const near = [at === was ? same : inside[place], ...inside.slice(0, Math.max(place, 0)).reverse(), ...inside, ...now.slice(0, i + 1).reverse().flatMap(controls), ...controls(root)];
+    return near.some((e) => { e?.focus({ preventScroll: true }); return e && document.activeElement === e; });
+  };
+}
+
+// glide is how to scroll to what was asked for: what a script asks for goes before a style sheet.
+export const glide = () => matchMedia("(prefers-reduced-motion: reduce)").matches ? "instant" : "smooth";
 
 export function si(v) {
   for (const [f, p] of [[1e9, " G"], [1e6, " M"], [1e3, " k"]]) if (Math.abs(v) >= f) return digits(v / f) + p;

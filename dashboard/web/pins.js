@@ -1,4 +1,4 @@
-import { $, call, el, ms } from "./kit.js";
+import { $, call, el, focusIn, ms } from "./kit.js";
 import { draw } from "./charts.js";
 import { table } from "./cards.js";
 
@@ -39,10 +39,12 @@ export class Pins {
         el("small", {}, ` ${ms(p.from_ns)} to ${ms(p.to_ns)} `), el("button", { class: "link", title: `let go of ${p.title}`, onclick: () => { this.list = this.list.filter((x) => x !== p); this.save(); } }, "✕"));
     });
     const body = [];
-    if (chips.length) body.push(el("ul", { class: "pinned", "aria-label": "pinned" }, ...chips));
+    if (chips.length) body.push(el("ul", { class: "pinned", "aria-label": "pinned", "data-key": "pinned" }, ...chips));
     if (chips.length === 1) body.push(el("p", { class: "hint" }, "Pin a second state or card to see the two side by side."));
     const beside = this.list.length > 1 && await this.compare();
+    const refocus = focusIn(this.root);
     this.root.replaceChildren(...body, ...(beside ? [beside] : []));
+    if (!refocus()) $("pinstate").focus();
     const chart = this.root.querySelector(".chart");
     if (chart) draw(chart, `/page/compare/chart?${this.query()}`);
   }

@@ -1,0 +1,86 @@
+package dashboard_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+)
+
+// enter presses Enter on a control, as who has no pointer does.
+func (b *tab) enter(js string) {
+	b.t.Helper()
+	b.until("there is "+js, fmt.Sprintf(`(%s).focus() || document.activeElement === (%s)`, js, js))
+	b.key("\r")
+}
+
+// TestFocusStays: what a key press changes on the page does not take the focus to its beginning.
+func TestFocusStays(t *testing.T) {
+	_, b := visit(t)
+	b.until("enough windows", latestJS+" > 3")
+	at := func(what, js string) {
+		t.Helper()
+		b.until("the focus is on "+what, fmt.Sprintf(`document.activeElement === (%s)`, js))
+	}
+	const step = `document.querySelector("#steps li button")`
+	b.enter(step)
+	b.until("the step is taken", step+`.textContent === "Take it back"`)
+	at("the step", step)
+
+	const pin = `[...document.querySelectorAll("#cards .card button")].find((e) => e.textContent === "Pin")`
+	b.enter(pin)
+	b.until("a pin", `document.querySelectorAll("#pins .pin").length === 1`)
+	b.enter(`document.querySelector("#pins .pin button.link")`)
+	b.until("no pin", `!document.querySelector("#pins .pin")`)
+	at("what pins", `document.getElementById("pinstate")`)
+
+	b.enter(`document.getElementById("fork")`)
+	b.until("a ghost", `document.querySelectorAll("#systems li").length === 2`)
+	b.enter(`document.querySelector("#systems li:last-child .link")`)
+	b.until("no ghost", `document.querySelectorAll("#systems li").length === 1`)
+	at("the system that is left", `document.querySelector("#systems button")`)
+
+	b.enter(`[...document.querySelectorAll("#cards .card button")].find((e) => e.textContent === "Show")`)
+	b.enter(`document.getElementById("golive")`)
+	at("what is beside it", `document.getElementById("range")`)
+
+	// A knob that is not as it was at the start has a frame; the focus is another.
+	b.act(`document.getElementById("k-opt-lock-or").focus()`)
+	b.key(" ")
+	b.until("it is marked", `document.getElementById("k-opt-lock-or").closest("td").matches(".changed")`)
+	at("the switch", `document.getElementById("k-opt-lock-or")`)
+	const frame = `((c) => c.outlineWidth + c.outlineColor)(getComputedStyle(document.getElementById("k-opt-lock-or")))`
+	focused := eval[string](b, frame)
+	b.act(`document.activeElement.blur()`)
+	if other := eval[string](b, frame); other == focused {
+		t.Errorf("a changed switch looks the same with and without the focus: %s", other)
+	}
+	if n := eval[int](b, `[...document.querySelectorAll("*")].filter((e) => e.tabIndex > 0).length`); n > 0 {
+		t.Errorf("%d elements are out of the order of the page", n)
+	}
+}
+
+// TestCalm: who wants less motion gets none, and what is drawn several times a second has none anyway.
+func TestCalm(t *testing.T) {
+	_, b := visit(t)
+	b.act(`document.querySelector("#steps li button").click()`)
+	b.until("a card", `[...document.querySelectorAll("#cards .card button")].some((e) => e.textContent === "Show")`)
+	b.act(`window.asked = []; const was = Element.prototype.scrollIntoView; Element.prototype.scrollIntoView = function (o) { asked.push(o?.behavior); was.call(this, o); }`)
+	for wish, want := range map[string]string{"reduce": "instant,instant", "no-preference": "smooth,smooth"} {
+		p := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: wish}}}
+		if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, p); err != nil {
+			t.Fatal(err)
+		}
+		b.act(`asked.length = 0; [...document.querySelectorAll("#cards .card button")].find((e) => e.textContent === "Show").click()`)
+		b.act(`new (await import("/cards.js")).Cards({}).show(1)`) // as a mark on the time axis does
+		if got := eval[string](b, `asked.join()`); got != want {
+			t.Errorf("prefers-reduced-motion: %s scrolls %s, want %s", wish, got, want)
+		}
+	}
+	for _, id := range []string{"timeline", "phases"} {
+		if eval[bool](b, fmt.Sprintf(`echarts.getInstanceByDom(document.getElementById(%q)).getOption().animation`, id)) {
+			t.Errorf("%s is animated: on paper it may be half drawn", id)
+		}
+	}
+}
