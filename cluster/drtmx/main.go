@@ -106,6 +106,9 @@ func rootCommand() *cobra.Command {
 		if strings.HasSuffix(err.Error(), "--spec") {
 			return usage("%v; a spec has no flag, as in %s nvm", err, cmd.CommandPath())
 		}
+		if strings.HasSuffix(err.Error(), "--port") && cmd.Flags().Lookup("listen") != nil {
+			return usage("%v; the port is part of the address, as in %s --listen 127.0.0.1:7071", err, cmd.CommandPath())
+		}
 		return usage("%v; see %s --help", mistyped(cmd, err), cmd.CommandPath())
 	})
 	root.SuggestionsMinimumDistance = 2

@@ -91,6 +91,7 @@ func TestBadUsageIsOneLineAndStatusTwo(t *testing.T) {
 		{"seeds = \"\": must be a whole number", []string{"run", "--seeds", ""}},
 		{"for = 1x: must be a time", []string{"up", "--for", "1x"}},
 		{"for = 0s: must be above 0", []string{"up", "--for", "0s", "--listen", "127.0.0.1:0"}},
+		{"unknown flag: --port; the port is part of the address, as in drtmx up --listen 127.0.0.1:7071", []string{"up", "--port", "7150"}},
 		{"json = maybe: must be true or false", []string{"specs", "--json=maybe"}},
 		{"preset = farm: --set says fasst; give it once", []string{"run", "--preset", "farm", "--set", "preset=fasst"}},
 		{"seed = 3: --set says 4; give it once", []string{"run", "--seed", "3", "--set", "seed=4"}},
