@@ -137,19 +137,16 @@ func (c *CQ) Poll(out []CQE) int {
 	now := f.sim.Now()
 	mask := uint32(len(c.ring) - 1)
 	c.armed = false
-	defer c.moved()
-	for k := range out {
-		if c.head == c.tail {
-			return k
-		}
+	n := 0
+	for ; n < len(out) && c.head != c.tail; n++ {
 		l := &c.ring[c.head&mask]
 		if l.at > now {
-			return k
+			break
 		}
 		c.head++
 		i := l.verb
 		v := &f.verbs[i]
-		o := &out[k]
+		o := &out[n]
 		o.ID, o.Op, o.Status, o.Bytes, o.QPN, o.Src, o.At = v.id, v.op, v.status, v.len, v.qpn, AH{}, v.mark
 		v.stamp.expand(&o.Stamp)
 		if v.flags&delivery != 0 {
@@ -160,7 +157,8 @@ func (c *CQ) Poll(out []CQE) int {
 		v.flags &^= listed
 		f.settle(i, v)
 	}
-	return len(out)
+	c.moved()
+	return n
 }
 
 // drop gives up what is listed, with the machine whose memory the queue was in.
