@@ -126,7 +126,7 @@ func (e *entry) parseNumber(v any) (any, error) {
 	case rule == "":
 		return c, nil
 	case e.Kind == KindBytes:
-		want = "a size such as 64 or 4KB"
+		want = "a size such as 64 or 4KiB"
 	case e.Unit == "ns":
 		want = "a number of nanoseconds, or a time such as 0.5us"
 	case e.Unit == "GB/s":
