@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"drtmx/dashboard/charts"
 	"drtmx/engine"
 )
 
@@ -110,7 +111,7 @@ func quantity(metric string, x float64) string {
 	case metric == "throughput":
 		return rateText(x)
 	case strings.HasPrefix(metric, "latency_us"), strings.HasSuffix(metric, "_us"):
-		return usText(x)
+		return charts.Digits(x, 3) + " µs" // what is not known is not compared, so 0 is none
 	case strings.HasSuffix(metric, "_rate"), strings.HasSuffix(metric, ".share"), strings.HasPrefix(metric, "utilization."):
 		return percent(x)
 	}
