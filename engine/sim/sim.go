@@ -283,7 +283,8 @@ func (s *Sim) runWheel(until Time) {
 			return
 		}
 		w.pos++
-		s.dispatch(e)
+		s.begin(e)
+		s.handlers[e.kind](e.arg)
 	}
 	if s.err == nil && until != Forever {
 		w.skipTo(until)
@@ -292,18 +293,19 @@ func (s *Sim) runWheel(until Time) {
 
 func (s *Sim) runHeap(until Time) {
 	for s.err == nil && len(s.heap) > 0 && s.heap[0].t < until {
-		s.dispatch(s.heap.pop())
+		e := s.heap.pop()
+		s.begin(e)
+		s.handlers[e.kind](e.arg)
 	}
 }
 
-// dispatch is small enough to be inlined into both loops.
-func (s *Sim) dispatch(e event) {
+// begin makes it the time of an event. It is small enough to be inlined into both loops.
+func (s *Sim) begin(e event) {
 	s.now, s.kind = e.t, e.kind
 	s.events++
 	if s.trace {
 		s.fold(e)
 	}
-	s.handlers[e.kind](e.arg)
 }
 
 func (s *Sim) fold(e event) {
