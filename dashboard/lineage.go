@@ -248,16 +248,7 @@ func withNumbers(states []engine.KnobState, spec engine.Spec) ([]engine.KnobStat
 			names = append(names, name)
 		}
 	})
-	all, err := engine.Describe(spec, names...)
-	if err != nil {
-		return nil, err
-	}
-	for _, k := range all {
-		if slices.Contains(names, k.Name) {
-			states = append(states, k)
-		}
-	}
-	return states, nil
+	return withDescribed(states, spec, names)
 }
 
 // withStart adds to the knobs the numbers of the hardware with which the system began, and which are the
@@ -269,15 +260,20 @@ func withStart(states []engine.KnobState, l lineage) ([]engine.KnobState, error)
 			gone = append(gone, name)
 		}
 	}
-	if len(gone) == 0 {
+	return withDescribed(states, l.spec, gone)
+}
+
+// withDescribed adds numbers of the hardware to the knobs.
+func withDescribed(states []engine.KnobState, spec engine.Spec, numbers []string) ([]engine.KnobState, error) {
+	if len(numbers) == 0 {
 		return states, nil
 	}
-	all, err := engine.Describe(l.spec, gone...)
+	all, err := engine.Describe(spec, numbers...)
 	if err != nil {
 		return nil, err
 	}
 	for _, k := range all {
-		if slices.Contains(gone, k.Name) {
+		if slices.Contains(numbers, k.Name) {
 			states = append(states, k)
 		}
 	}

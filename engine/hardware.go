@@ -100,12 +100,15 @@ func setNumbers(v Knobs) []string {
 // Value is a knob's value in resolved values; of a number of the hardware that is not set, the
 // profile's. It is nil where there is neither.
 func (k Knobs) Value(name string) any {
-	x, ok := k[name]
-	if ok || !IsHardware(name) {
+	if x, ok := k[name]; ok || !IsHardware(name) {
 		return x
 	}
-	profile, _ := k["profile"].(string)
-	p, e := shippedProfiles()[profile], entryOf(name)
+	return k.shipped(name)
+}
+
+// shipped is the profile's value of a number of the hardware, nil if it has none.
+func (k Knobs) shipped(name string) any {
+	p, e := shippedProfile(k), entryOf(name)
 	if p == nil || e == nil {
 		return nil
 	}
@@ -148,9 +151,7 @@ func (e *entry) of(n *fabric.Number) any {
 // dropPlain forgets the numbers that are what the profile says.
 func dropPlain(v Knobs) {
 	for _, name := range setNumbers(v) {
-		plain := v.clone()
-		delete(plain, name)
-		if plain.Value(name) == v[name] {
+		if v.shipped(name) == v[name] {
 			delete(v, name)
 		}
 	}
@@ -216,7 +217,7 @@ func validMTU(v Knobs) error {
 // hasNumber refuses a number that the profile has not, or that another knob is for.
 func hasNumber(v Knobs, name string) error {
 	profile, number := v.text("profile"), name[len(hardwarePrefix):]
-	p, value := shippedProfiles()[profile], ""
+	p, value := shippedProfile(v), ""
 	if v[name] != nil {
 		value = Format(name, v[name])
 	}
@@ -255,7 +256,7 @@ func unusedNumber(v Knobs, name string) string {
 
 // describe is the state of the family's knobs in v: those of the given names.
 func describe(v Knobs, names []string) []KnobState {
-	p := shippedProfiles()[v.text("profile")]
+	p := shippedProfile(v)
 	var out []KnobState
 	for _, name := range names {
 		e := entryOf(name)
@@ -326,7 +327,7 @@ func moreBytes(v Knobs) int64 {
 	if len(setNumbers(v)) == 0 {
 		return 0
 	}
-	return max(0, hostBytes(profileOf(v), v)-hostBytes(shippedProfiles()[v.text("profile")], v))
+	return max(0, hostBytes(profileOf(v), v)-hostBytes(shippedProfile(v), v))
 }
 
 // costliest is the changed number without which the state would take least.

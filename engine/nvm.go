@@ -73,7 +73,7 @@ const (
 )
 
 // hasNVM says whether machines of the profile have any.
-func hasNVM(v Knobs) bool { return shippedProfiles()[v.text("profile")].NVM != nil }
+func hasNVM(v Knobs) bool { return shippedProfile(v).NVM != nil }
 
 // onNVM says whether a micro-benchmark's data lie there.
 func onNVM(v Knobs) bool { return hasNVM(v) && v.bool("nvm.enabled") }

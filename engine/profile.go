@@ -22,11 +22,17 @@ var shippedProfiles = sync.OnceValue(func() map[string]*fabric.Profile {
 	return all
 })
 
+// shippedProfile is the profile as it is shipped, nil if there is none of that name.
+func shippedProfile(v Knobs) *fabric.Profile {
+	name, _ := v["profile"].(string)
+	return shippedProfiles()[name]
+}
+
 // profileOf is the hardware: the profile with the numbers that are changed.
-func profileOf(v Knobs) *fabric.Profile { return changed(shippedProfiles()[v.text("profile")], v) }
+func profileOf(v Knobs) *fabric.Profile { return changed(shippedProfile(v), v) }
 
 // hasRDMA says whether the profile's NICs have it; else messages go by TCP.
-func hasRDMA(v Knobs) bool { return shippedProfiles()[v.text("profile")].TCP == nil }
+func hasRDMA(v Knobs) bool { return shippedProfile(v).TCP == nil }
 
 // noRDMA is why a knob of RNICs has no effect, if they are none.
 func noRDMA(v Knobs) string {

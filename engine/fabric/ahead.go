@@ -86,7 +86,7 @@ func (f *Fabric) aheadMemory(i uint32) {
 		return
 	}
 	sim.Prefetch(unsafe.Pointer(v.r))
-	f.nics[v.to].machine.aheadBytes(v.remote, v.len)
+	f.nics[v.to].machine.AheadBytes(v.remote, int(v.len))
 	f.aheadFlight(f.nics[v.to], v)
 	if v.op.reads() {
 		if m := f.nics[v.from].machine.Mem; v.local < m.top {
@@ -111,7 +111,7 @@ func (f *Fabric) aheadLocal(i uint32) {
 		}
 		return
 	}
-	f.nics[v.from].machine.aheadBytes(v.local, v.len)
+	f.nics[v.from].machine.AheadBytes(v.local, int(v.len))
 }
 
 // aheadAnswer: the queue pair, and the caches that the data enters.
@@ -161,13 +161,13 @@ func (f *Fabric) aheadPayload(v *verb) {
 // aheadMax is how many lines of one access are asked for: large ones stream.
 const aheadMax = 4
 
-// aheadBytes asks for bytes of the machine's memory and for the cache sets of
-// their lines.
-func (m *Machine) aheadBytes(a Addr, n uint32) {
+// AheadBytes asks for n bytes of the machine's memory and for the cache sets of
+// their lines: what an access to them needs.
+func (m *Machine) AheadBytes(a Addr, n int) {
 	if n == 0 {
 		return
 	}
-	first, last := lines(a, int(n))
+	first, last := lines(a, n)
 	last = min(last, first+aheadMax-1)
 	if end := (last + 1) << lineShift; end <= m.Mem.top { // reserved addresses have none
 		sim.PrefetchLines(unsafe.Pointer(&m.Mem.buf[first<<lineShift]), int(last-first)+1)
@@ -176,10 +176,6 @@ func (m *Machine) aheadBytes(a Addr, n uint32) {
 		sim.Prefetch(m.setOf(l))
 	}
 }
-
-// AheadBytes asks the host for what a core's access to n bytes will need, of the first
-// few lines.
-func (m *Machine) AheadBytes(a Addr, n int) { m.aheadBytes(a, uint32(n)) }
 
 // setOf is the cache set of a line.
 func (m *Machine) setOf(line Addr) unsafe.Pointer {

@@ -89,7 +89,7 @@ func (c *CQ) Number() uint32 { return c.number }
 func (c *CQ) Len() int {
 	now := c.fab.sim.Now()
 	n := c.tail - c.head
-	for n > 0 && c.ring[(c.head+n-1)&uint32(len(c.ring)-1)].at > now {
+	for n > 0 && c.oldest(int(n-1)).at > now {
 		n--
 	}
 	return int(n)
@@ -165,7 +165,7 @@ func (c *CQ) Poll(out []CQE) int {
 func (c *CQ) drop() {
 	f := c.fab
 	for ; c.head != c.tail; c.head++ {
-		i := c.ring[c.head&uint32(len(c.ring)-1)].verb
+		i := c.oldest(0).verb
 		v := &f.verbs[i]
 		v.flags &^= listed
 		f.settle(i, v)
@@ -202,7 +202,7 @@ func (c *CQ) Disarm() { c.armed = false }
 // alarm schedules the event for the oldest completion.
 func (c *CQ) alarm() {
 	s := c.fab.sim
-	at := max(c.ring[c.head&uint32(len(c.ring)-1)].at, c.before, s.Now())
+	at := max(c.oldest(0).at, c.before, s.Now())
 	if at < c.wake {
 		c.wake = at
 		s.At(at, c.kind, c.arg)

@@ -10,7 +10,6 @@ import (
 // buffers, and the coroutines' scratch. Its address space is generous; only
 // what is touched takes memory.
 type buffers struct {
-	key    uint32
 	size   int // of a RECV or send buffer
 	stride int // from one to the next: not a multiple of 4 KB, or all would share a few cache sets
 	recv   Addr
@@ -40,7 +39,7 @@ func (b *buffers) init(w *Worker) error {
 	if err != nil {
 		return fmt.Errorf("r2: buffers of machine %d thread %d: %w", w.mc.id, w.thread, err)
 	}
-	b.key = b.mem.Register(a, recv+send+scratch, fabric.LocalWrite).LKey
+	w.lkey = b.mem.Register(a, recv+send+scratch, fabric.LocalWrite).LKey
 	b.recv, b.send = a, a+recv
 	b.first, b.end = a+recv+send, a+recv+send+scratch
 	b.next = b.first

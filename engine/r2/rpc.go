@@ -123,7 +123,7 @@ func (w *Worker) send(ch *channel, h header, payload []byte, batched bool) {
 		batched = false
 	}
 	w.ud.append(w, &fabric.SendWR{
-		Op: fabric.Send, Inline: n <= w.ud.qp.Inline(), Local: a, LKey: w.buffers.key, Len: uint32(n),
+		Op: fabric.Send, Inline: n <= w.ud.qp.Inline(), Local: a, LKey: w.lkey, Len: uint32(n),
 		Dest: ch.address,
 	}, entry{buffer: slot}, nil)
 	if batched {
@@ -343,7 +343,7 @@ func (w *Worker) repost(slot int) {
 		return
 	}
 	a, _ := w.buffers.recvBuffer(slot)
-	w.refill = append(w.refill, fabric.RecvWR{ID: recvFlag | uint64(slot), Local: a, LKey: w.buffers.key, Len: uint32(w.buffers.size)})
+	w.refill = append(w.refill, fabric.RecvWR{ID: recvFlag | uint64(slot), Local: a, LKey: w.lkey, Len: uint32(w.buffers.size)})
 	if len(w.refill) == cap(w.refill) {
 		if err := w.postRecvs(); err != nil {
 			w.cl.Fail(err)

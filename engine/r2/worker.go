@@ -34,7 +34,7 @@ type Worker struct {
 	cpu     fabric.CPUCosts
 	hw      *fabric.Machine
 	core    int
-	machine int    // its number
+	machine int    // number of mc, without its line
 	thread  int    // on it
 	lkey    uint32 // of its buffers
 	rings   *rings // nil: none
@@ -81,7 +81,6 @@ func newWorker(cl *Cluster, mc *machine, id, thread int) (*Worker, error) {
 	if err := w.buffers.init(w); err != nil {
 		return nil, err
 	}
-	w.lkey = w.buffers.key
 	w.handler = newCo(w, -1, "", func(*Co) { w.serve() })
 	w.handler.begin()
 	return w, nil

@@ -115,7 +115,7 @@ func (tx *Tx) log() error {
 		case g.machine == tx.c.Machine():
 			own := tx.mem.take(len(entry)) // a store waits for the core's local time
 			copy(own, entry)
-			tx.c.Store(tx.db.ringAddr(g.machine, tx.th.machine, tx.th.thread, g.pos), own)
+			tx.c.Store(tx.db.ringLoc(g.machine, tx.th, g.pos).Addr, own)
 		case tx.cfg.Logging == TwoSided:
 			tx.db.req = append(add64(tx.db.req[:0], g.pos), entry...)
 			tx.c.Call(g.machine, rpcLog, tx.db.req)
