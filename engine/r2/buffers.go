@@ -23,8 +23,9 @@ type buffers struct {
 }
 
 const (
-	sendBuffers  = 8192
-	scratchSpace = 1 << 20 // address space per coroutine
+	sendBuffers       = 8192
+	sendBuffersScarce = sendBuffers * 3 / 4
+	scratchSpace      = 1 << 20 // address space per coroutine
 )
 
 func (b *buffers) init(w *Worker) error {
@@ -68,6 +69,11 @@ func (b *buffers) take(w *Worker, n int) (slot int16, a Addr, mem []byte) {
 	}
 	a = b.send + Addr(int(slot)*b.stride)
 	return slot, a, b.mem.Bytes(a, n)
+}
+
+// scarce says that most send buffers are in use.
+func (b *buffers) scarce() bool {
+	return b.taken >= sendBuffersScarce && int(b.taken)-len(b.unused) >= sendBuffersScarce
 }
 
 func (b *buffers) free(slot int16) { b.unused = append(b.unused, slot) }

@@ -68,9 +68,13 @@ func (w *Worker) open() {
 	w.cq = w.newCQ()
 }
 
+// newCQ makes a completion queue with room for all that the thread's queue pairs can have
+// under way, those to the other RNICs among them, and once more for pairs that a crash of
+// their machines has replaced.
 func (w *Worker) newCQ() *fabric.CQ {
 	c := &w.cl.cfg
-	return w.nic().CreateCQ(c.RecvDepth + 2*udSendDepth + len(w.cl.machines)*c.SendDepth)
+	pairs := len(w.cl.machines) * (w.cl.perPeer + 1)
+	return w.nic().CreateCQ(c.RecvDepth + 2*udSendDepth + 2*pairs*c.SendDepth)
 }
 
 func (w *Worker) nic() *fabric.NIC { return w.hw.NICs[w.home] }

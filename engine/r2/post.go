@@ -130,13 +130,14 @@ func (cl *Cluster) pair(id uint64) *queuePair {
 }
 
 // append adds a work request. It signals one when too many were not: their
-// places in the send queue come back only with a later completion.
+// places in the send queue come back only with a later completion, and so do their
+// buffers, of which few in each of a thousand queue pairs are all that there are.
 func (q *queuePair) append(w *Worker, wr *fabric.SendWR, e entry, c *Co) {
 	if q.tail-q.head == q.room() {
 		q.grow(w.cl)
 	}
 	q.unsignaled++
-	if q.unsignaled >= q.depth/4 {
+	if q.unsignaled >= q.depth/4 || q != w.ud && w.buffers.scarce() {
 		wr.Signaled = true
 	}
 	if wr.Signaled {
