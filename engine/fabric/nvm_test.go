@@ -390,3 +390,47 @@ func TestPostedQueueIsBounded(t *testing.T) {
 		t.Errorf("%d in the queue of %d requests", n, requests)
 	}
 }
+
+// Requests that wait for room among the posted writes keep their order also when the first of
+// them has to be sent again: its receiver is not ready, or the RNIC is down.
+func TestOrderBehindPostedWrites(t *testing.T) {
+	for _, down := range []bool{false, true} {
+		b, _ := nvmBed(t, sim.Microsecond, false)
+		_, mr := b.allocNVM(1, 0, 0, 2<<20)
+		x, y := b.workers[0], b.workers[1]
+		b.start(0, nil, func(*bedWorker, *CQE) {})
+		for i := range Addr(b.f.profile.NVM.PostedWrites.Int() + 4) {
+			x.post(x.rc[1], SendWR{Op: Write, Inline: true, Local: x.scratch, LKey: x.key, Len: 64, Remote: mr.Addr + i*64, RKey: mr.RKey})
+		}
+		b.f.Machine(0).Mem.Bytes(x.scratch, 1)[0] = 7
+		first := SendWR{ID: 1, Op: Send, Signaled: true, Inline: true, Local: x.scratch, LKey: x.key, Len: 16}
+		if down {
+			first = x.write(1, 1, 8)
+			first.Remote += 64
+		}
+		x.postAll(x.rc[1], first, x.write(2, 1, 8))
+		n := b.f.Machine(1).NICs[0]
+		b.run(3 * sim.Microsecond)
+		if waiting := len(n.posted.queue) - n.posted.first; waiting < 3 {
+			t.Fatalf("%d requests wait for room", waiting)
+		}
+		n.SetDown(down)
+		b.run(10 * sim.Microsecond)
+		there := b.f.Machine(1).Mem.Bytes(b.data[1], 1)
+		if there[0] != 0 {
+			t.Errorf("down %v: a WRITE overtook the request before it", down)
+		}
+		n.SetDown(false)
+		y.postRecv(y.rc[0], 51, 64)
+		var order []uint64
+		x.done = func(_ *bedWorker, e *CQE) {
+			if e.Status == Success {
+				order = append(order, e.ID)
+			}
+		}
+		b.run(10 * sim.Second)
+		if !slices.Equal(order, []uint64{1, 2}) || there[0] != 7 {
+			t.Errorf("down %v: requests %v are done, want 1 and 2", down, order)
+		}
+	}
+}

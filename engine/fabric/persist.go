@@ -34,8 +34,9 @@ type durability struct {
 	list  []openLine
 	free  []uint32
 
-	// ring has the writes that memory controllers were given, in order; the first
-	// head are over. Writes to one line are accepted in order.
+	// ring has the writes that memory controllers were given, in the order in which
+	// they accept them; the first head are over. One controller that has no room does
+	// not hold up what others accept. Writes to one line are accepted in order.
 	ring []landing
 	head int
 
@@ -133,7 +134,13 @@ func (d *durability) land(at sim.Time, l Addr, lo, hi uint8) {
 		return
 	}
 	d.list[k].landing++
-	d.ring = append(d.ring, landing{at, piece{l, lo, hi, d.bytes(l)}})
+	w := landing{at, piece{l, lo, hi, d.bytes(l)}}
+	d.ring = append(d.ring, w)
+	i := len(d.ring) - 1
+	for ; i > d.head && d.ring[i-1].at > at; i-- {
+		d.ring[i] = d.ring[i-1]
+	}
+	d.ring[i] = w
 }
 
 // settle applies the writes that were accepted before now, and forgets lines

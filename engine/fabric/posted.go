@@ -115,16 +115,37 @@ func (p *posted) admit(f *Fabric) {
 		i := p.queue[p.first]
 		p.first++
 		v := &f.verbs[i]
-		if r := v.r; r.state&failed != 0 || p.nic.off {
+		r := v.r
+		if r.state&failed != 0 || p.nic.off {
 			f.vanish(p.nic, r, i, v, now)
 		} else {
 			f.receive(p.nic, r, i, v, now)
 		}
+		p.back(f, r, i)
 	}
 	if 2*p.first >= len(p.queue) {
 		p.queue, p.first = p.queue[:copy(p.queue, p.queue[p.first:])], 0
 	}
 	p.arm()
+}
+
+// back has the requests behind one that was let in and has to be sent again come
+// again as well: its receiver was not ready, or nobody answers. They waited for room
+// behind it, and would overtake it.
+func (p *posted) back(f *Fabric, r *QP, i uint32) {
+	l := &r.lanes[arriving]
+	if r.state>>arriving&1 == 0 || l.first != i {
+		return
+	}
+	stay := p.queue[:p.first]
+	for _, k := range p.queue[p.first:] {
+		if f.verbs[k].r == r {
+			f.sim.At(l.until, f.kRx, k)
+		} else {
+			stay = append(stay, k)
+		}
+	}
+	p.queue = stay
 }
 
 // before says whether a READ or atomic has to wait for posted writes that came
