@@ -166,8 +166,8 @@ func (p *posted) before(r *QP, i uint32, now sim.Time) bool {
 	for k := p.head; k != end; k++ {
 		if t := p.ring[k&uint32(len(p.ring)-1)]; t != unknown {
 			at = max(at, t)
-		} else { // it is read at least
-			at = max(at, now+p.nic.machine.fab.cost.llcDMA)
+		} else { // it is read at least, which takes some time also where the LLC takes none
+			at = max(at, now+max(p.nic.machine.fab.cost.llcDMA, sim.Nanosecond))
 		}
 	}
 	p.nic.machine.fab.stall(r, executing, p.nic.machine.fab.kMem, i, at)
