@@ -90,6 +90,47 @@ func TestStalledOverARestart(t *testing.T) {
 	}
 }
 
+// A call whose doorbell waits for the core's non-temporal stores, while its machine is
+// started again, belongs to the new conversation.
+func TestFenceOverARestart(t *testing.T) {
+	p, err := fabric.LoadProfile("r74v")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for step := range Time(20) {
+		b := newBed(t, 2, Config{Threads: 1}, fabric.Config{Profile: p, Durability: true,
+			NVM: func(int, int, *fabric.NodeType) (fabric.Device, error) { return &slowDevice{}, nil }})
+		a, err := b.cl.Mem(0).Alloc(fabric.Alloc{Name: "nvm", Bytes: 1 << 20, NVM: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.cl.Handle(3, func(c *Co, _ Peer, req, rep []byte) int { return 0 })
+		var up Time
+		ended := false
+		b.cl.Spawn(0, 0, func(c *Co) {
+			for up == 0 {
+				c.Sleep(sim.Microsecond)
+			}
+			c.Sleep(up - 3*sim.Microsecond + step*200*sim.Nanosecond - c.Now())
+			c.StoreNT(a, make([]byte, 20*lineBytes))
+			c.Phase(metrics.Execution, Mode{Outstanding: true})
+			c.Call(1, 3, []byte{1})
+			if err := c.Wait(); err != nil && !errors.Is(err, ErrUnreachable) {
+				t.Error(err)
+			}
+			ended = true
+		})
+		b.run(5 * sim.Microsecond)
+		b.crash(1)
+		b.run(20 * sim.Microsecond)
+		up = b.restart(1)
+		b.run(up - b.s.Now() + 5*sim.Millisecond)
+		if !ended {
+			t.Errorf("step %d: the call never ended: %v, open %d", step, b.cl.Waiting(4), b.cl.open)
+		}
+	}
+}
+
 // A core stops in the middle of a store: after the restart the bytes are not taken
 // for such that are being written.
 func TestCrashInAStore(t *testing.T) {

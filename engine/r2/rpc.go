@@ -46,6 +46,7 @@ func (c *Co) Call(m int, rpc uint8, req []byte) *Reply {
 	}
 	if !c.mode.Doorbell {
 		c.fenceStreams()
+		ch = w.out[m] // as above
 	}
 	seq, k := ch.open()
 	w.cl.opened()
