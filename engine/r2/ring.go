@@ -166,8 +166,10 @@ func (w *Worker) lookAtRings() {
 			}
 		}
 	}
-	if r.found || len(w.batch) > 0 { // else it spins, which is no work
+	if r.found || len(w.batch) > 0 {
 		w.busy += r.looked
+	} else { // it spins, which is no work
+		w.begun = w.local
 	}
 	r.looked = 0
 }

@@ -60,7 +60,7 @@ type Worker struct {
 	tickAt      Time         // when the next tick is, while ticking
 	unconfirmed int          // passive requests without receipt
 	kept        []fabric.CQE // batch of an interrupted turn
-	begun       Time         // when it last began: what is before is no work
+	begun       Time         // when it last began, or saw something after polls in vain: what is before is no work
 	turn        []int        // round robin over rc[peer]
 	chans       []*channel   // all, those that others opened towards us too
 	rand        *Rand
@@ -176,11 +176,12 @@ func (w *Worker) keep() {
 }
 
 // alignPoll moves a core that span on an empty queue to the poll that sees
-// what has arrived.
+// what has arrived. Part of that poll lies ahead, and is no work either.
 func (w *Worker) alignPoll() {
 	if gap := w.cl.sim.Now() - w.local; gap > 0 {
 		p := w.cpu.PollEmpty
 		w.local += (gap + p - 1) / p * p
+		w.begun = w.local
 	}
 }
 
