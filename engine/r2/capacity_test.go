@@ -30,6 +30,30 @@ func TestBuffersComeBackFromManyQueuePairs(t *testing.T) {
 	}
 }
 
+// Coroutines that post passively wait for buffers when their many queue pairs have room
+// for more than there are.
+func TestRoomWaitsForBuffers(t *testing.T) {
+	b := newBed(t, 2, Config{Threads: 1, EmulatedNodes: 1024, Coroutines: 64}, fabric.Config{})
+	const each = 80
+	done := 0
+	for range 64 {
+		b.cl.Spawn(0, 0, func(c *Co) {
+			c.Phase(metrics.Commit, Mode{Outstanding: true, Doorbell: true, Passive: true})
+			for range 5 {
+				for range each {
+					c.Write(b.loc(1, 0), make([]byte, 2048))
+				}
+				c.Room()
+			}
+			done++
+		})
+	}
+	b.run(50 * sim.Millisecond)
+	if n := b.f.Counts().Posted[fabric.Write]; done != 64 || n != 64*5*each {
+		t.Errorf("%d of 64 coroutines finished, %d of %d WRITEs posted; %v", done, n, 64*5*each, b.cl.Waiting(3))
+	}
+}
+
 // The completions of all that a thread can have under way in the queue pairs of a large
 // cluster find room in its completion queue, though it polls none while it posts.
 func TestCompletionsOfManyQueuePairs(t *testing.T) {

@@ -297,8 +297,8 @@ func (c *Co) Yield() {
 }
 
 // Room lets the others run and returns once the RNIC has taken all that the
-// thread has posted, and few of its passive requests have no receipt. Nothing
-// else holds back a coroutine that posts passively.
+// thread has posted, few of its passive requests have no receipt and most of its
+// buffers are not in use. Nothing else holds back a coroutine that posts passively.
 func (c *Co) Room() {
 	c.Yield()
 	for w := c.w; w.crowded(); {

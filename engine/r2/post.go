@@ -137,7 +137,7 @@ func (q *queuePair) append(w *Worker, wr *fabric.SendWR, e entry, c *Co) {
 		q.grow(w.cl)
 	}
 	q.unsignaled++
-	if q.unsignaled >= q.depth/4 || q != w.ud && w.buffers.scarce() {
+	if q.unsignaled >= q.depth/4 || w.buffers.scarce() {
 		wr.Signaled = true
 	}
 	if wr.Signaled {

@@ -304,9 +304,10 @@ func (w *Worker) paid(ch *channel) {
 	ch.owed = 0
 }
 
-// crowded says that passive posts have to wait.
+// crowded says that passive posts have to wait. Buffers become scarce by a request that is
+// signaled for that reason, so they come back without another post.
 func (w *Worker) crowded() bool {
-	return w.full || w.unconfirmed > owedWaiting*(len(w.out)-1)
+	return w.full || w.buffers.scarce() || w.unconfirmed > owedWaiting*(len(w.out)-1)
 }
 
 // release lets go on who waits for room.
