@@ -223,22 +223,56 @@ func TestLLCSpreads(t *testing.T) {
 	}
 }
 
+// A TLB has as many entries as it should, four to eight in a set, each set by LRU.
 func TestTLBIsLRU(t *testing.T) {
-	c := newTLB(4) // one set
 	r := sim.New(sim.Options{}).Stream("tlb", 0)
-	var list []Addr
-	for range 5000 {
-		a := r.Uint64n(7)
-		hit := c.touch(a << hugeShift)
-		i := slices.Index(list, a)
-		if hit != (i >= 0) {
-			t.Fatalf("page %d: hit %v, list %v", a, hit, list)
+	for _, entries := range []int{1, 2, 4, 5, 7, 8, 30, 153, 1000, 1536, 2048} {
+		c := newTLB(entries)
+		sets, total := map[*uint32][]uint32{}, 0
+		for page := range uint32(4096) {
+			if s := c.set(page + 1); sets[&s[0]] == nil {
+				sets[&s[0]] = make([]uint32, 0, len(s))
+				total += len(s)
+				if want := min(entries, 4); len(s) < want || len(s) > 8 {
+					t.Errorf("%d entries: a set of %d", entries, len(s))
+				}
+			}
 		}
-		if i >= 0 {
-			list = slices.Delete(list, i, i+1)
+		if total != entries {
+			t.Errorf("%d entries: the sets have %d", entries, total)
 		}
-		list = slices.Insert(list, 0, a)
-		list = list[:min(4, len(list))]
+		for range 20 * entries {
+			page := uint32(r.Uint64n(uint64(2*entries))) + 1
+			at := &c.set(page)[0]
+			list := sets[at]
+			i := slices.Index(list, page)
+			if hit := c.touch(Addr(page-1) << hugeShift); hit != (i >= 0) {
+				t.Fatalf("%d entries: page %d: hit %v, its set %v", entries, page, hit, list)
+			}
+			if i >= 0 {
+				list = slices.Delete(list, i, i+1)
+			}
+			sets[at] = slices.Insert(list[:min(len(list), cap(list)-1)], 0, page)
+		}
+	}
+}
+
+// The second-level TLB of the thesis's machines has 256 sets of six ways.
+func TestBroadwellsTLB(t *testing.T) {
+	c := newTLB(1536)
+	for page := range uint32(256) {
+		if n := len(c.set(page + 1)); n != 6 {
+			t.Errorf("page %d: a set of %d", page, n)
+		}
+	}
+	const first = 511 // entries are numbered from 1
+	for p := range Addr(1536) { // 3 GB that follow each other all fit
+		c.touch((first + p) << hugeShift)
+	}
+	for p := range Addr(1536) {
+		if !c.touch((first + p) << hugeShift) {
+			t.Fatalf("page %d of 1536 was displaced", p)
+		}
 	}
 }
 

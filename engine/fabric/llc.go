@@ -143,34 +143,41 @@ func (s *llcSet) drop(way int) {
 	s.dirty &^= 1 << way
 }
 
-// tlb is a four-way set-associative translation cache over 2 MB pages with
-// true LRU inside a set: the most recent entry comes first.
+// tlb is a set-associative translation cache over 2 MB pages with true LRU inside a
+// set: the most recent entry comes first. Sets are a power of two, of four ways or as many
+// more as make all entries: Broadwell's 1,536 are 256 sets of six. What cannot be shared
+// out evenly gives the first sets one way more.
 type tlb struct {
-	sets [][4]uint32
-	mask uint32
+	entries []uint32 // set after set
+	mask    uint32   // of the number of a set
+	ways    uint32
+	wider   uint32 // sets with one way more
 }
 
 func newTLB(entries int) tlb {
-	n := 1 << (bits.Len(uint(max(entries/4, 1))) - 1)
-	return tlb{sets: make([][4]uint32, n), mask: uint32(n - 1)}
+	sets := 1 << (bits.Len(uint(max(entries/4, 1))) - 1)
+	return tlb{entries: make([]uint32, entries), mask: uint32(sets - 1), ways: uint32(entries / sets), wider: uint32(entries % sets)}
+}
+
+// set is the entries in which a page may be.
+func (t *tlb) set(page uint32) []uint32 {
+	i := (page ^ page>>9) & t.mask
+	return t.entries[i*t.ways+min(i, t.wider):][:t.ways+(i-t.wider)>>31]
 }
 
 // touch looks a page up and brings it in.
 func (t *tlb) touch(a Addr) (hit bool) {
 	page := uint32(a>>hugeShift) + 1 // 0 is an empty entry
-	s := &t.sets[(page^page>>9)&t.mask]
-	switch page {
-	case s[0]:
+	s := t.set(page)
+	if s[0] == page {
 		return true
-	case s[1]:
-		s[0], s[1] = page, s[0]
-		return true
-	case s[2]:
-		s[0], s[1], s[2] = page, s[0], s[1]
-		return true
-	case s[3]:
-		hit = true
 	}
-	s[0], s[1], s[2], s[3] = page, s[0], s[1], s[2]
-	return hit
+	before := page
+	for i, e := range s {
+		s[i], before = before, e
+		if e == page {
+			return true
+		}
+	}
+	return false
 }

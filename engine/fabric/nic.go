@@ -104,7 +104,7 @@ func (n *NIC) hold(a Addr, t, d sim.Time) sim.Time {
 // translation is there.
 func (n *NIC) translate(now sim.Time, a Addr, bytes uint32) (ready sim.Time) {
 	c := &n.machine.fab.cost
-	if n.pages.sets == nil {
+	if n.pages.entries == nil {
 		return 0
 	}
 	n.traffic.Translations++
