@@ -109,6 +109,22 @@ func drawNumber(r *rapid.T, s Spec, name string) any {
 	return x
 }
 
+// H2 gives the threads of each socket all DIMMs that there are, be they fewer or more than the profile's.
+func TestThreadsShareTheDIMMs(t *testing.T) {
+	for _, dimms := range []int{1, 3, 6, 8} {
+		s := open(t, Spec{Workload: "micro-write", Set: Knobs{"profile": "r74v", "servers": 1, "clients": 1, "threads": 16, "workload.payload": 1024,
+			"workload.primitive": "two-sided", "workload.copy": "ntstore", "nvm.h2": true, "hardware.nvm.dimms": dimms, "check": "off"}})
+		if err := s.Advance(100_000); err != nil {
+			t.Fatal(err)
+		}
+		for i, d := range s.dimms() {
+			if server := i < 2*dimms; server && d.write == 0 {
+				t.Errorf("%d DIMMs a socket: nothing is written to DIMM %d", dimms, i%dimms+1)
+			}
+		}
+	}
+}
+
 // Each number alone at the ends of what is allowed is a system that runs, or one that another
 // number is in the way of.
 func TestEndsOfHardware(t *testing.T) {
@@ -158,6 +174,7 @@ func TestHardwareErrors(t *testing.T) {
 		{Knobs{"hardware.pcie.max_payload": 250}, []string{"hardware.pcie.max_payload = 250B: must be a power of two"}},
 		{Knobs{"hardware.cpu.poll_empty": 0}, []string{"hardware.cpu.poll_empty = 0: must be from 1"}},
 		{Knobs{"hardware.nvm.dimms": 3}, []string{"hardware.nvm.dimms = 3: profile val has no NVM"}},
+		{Knobs{"profile": "r74v", "workload": "micro-write", "servers": 1, "clients": 1, "hardware.nvm.dimms": 3, "workload.dimm": 6}, []string{"workload.dimm = 6: the NVM of a socket has 3 DIMMs; use at most 3"}},
 		{Knobs{"hardware.tcp.poll": 3}, []string{"hardware.tcp.poll = 3: profile val has RDMA and no TCP"}},
 		{Knobs{"hardware.node_types.vale.llc": 3}, []string{"no such number in profile val"}},
 		{Knobs{"profile": "aws", "preset": "fasst", "hardware.nic.qp_contexts": 3}, []string{"the NICs of profile aws have no RDMA"}},

@@ -184,6 +184,11 @@ func validPlaces(v Knobs) error {
 	if n, limit := v.int("workload.payload"), o.Limit(); n > limit {
 		return invalid("workload.payload", n, fmt.Sprintf("use at most %d", limit), "more than such a request carries")
 	}
+	if n := v.int("workload.dimm"); n > 0 && onNVM(v) {
+		if most := profileOf(v).NVM.DIMMs.Int(); n > most {
+			return invalid("workload.dimm", n, fmt.Sprintf("use at most %d, or 0 for all", most), "the NVM of a socket has %d DIMMs", most)
+		}
+	}
 	if most := v.int("workload.payload_max"); most < messageRoom && (twoSided(v) || verb == micro.RPC || verb == micro.Write) && v.int("workload.payload") > most {
 		return invalid("workload.payload", v.int("workload.payload"), fmt.Sprintf("reset with workload.payload_max=%d", v.int("workload.payload")), "workload.payload_max is %d", most)
 	}

@@ -21,7 +21,8 @@ type Config struct {
 	// AtomicBytes is the DRAM of a server's socket for the words of atomics (H8);
 	// default 2 MB.
 	AtomicBytes uint64
-	// DIMMs of a socket, among which H2 divides threads; default 6 (§2.1).
+	// DIMMs of a socket, among which H2 divides threads; default as many as the
+	// hardware has, and 6 (§2.1) where it has no NVM.
 	DIMMs int
 	// Hints of Table 2-4; SetHints changes them later.
 	Hints Hints
@@ -124,6 +125,9 @@ func (c *Config) complete(cl *r2.Cluster) error {
 	}
 	if c.DIMMs == 0 {
 		c.DIMMs = defaultDIMMs
+		if n := cl.Fabric().Profile().NVM; n != nil {
+			c.DIMMs = n.DIMMs.Int()
+		}
 	}
 	if c.LargeBytes == 0 {
 		c.LargeBytes = XLineBytes

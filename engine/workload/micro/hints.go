@@ -35,9 +35,6 @@ func (o *Options) copies() Copy {
 	return o.Copy
 }
 
-// dimms of a socket.
-const dimms = 6
-
 func (o *Options) onNVM() bool { return o.NVM && !(o.Verb == Atomic && o.Hints.AtomicsInDRAM) }
 
 func (o *Options) dimmPerThread() bool { return o.onNVM() && o.TwoSided && o.Hints.DIMMPerThread }

@@ -228,7 +228,7 @@ func (l *Loop) choose() (err error) {
 	if l.byDIMM = l.byDIMM[:0]; !l.opt.dimmPerThread() {
 		return nil
 	}
-	for k := range dimms {
+	for k := range l.env.Cluster.Fabric().Profile().NVM.DIMMs.Int() {
 		i, err := l.region(true, k+1)
 		if err != nil {
 			return err
@@ -530,7 +530,8 @@ func (r *runner) target() (m int, at r2.Loc) {
 	m = r.server()
 	place := l.place
 	if n := len(l.byDIMM); n > 0 { // the server's thread of the same index writes
-		place = l.byDIMM[r.c.Thread()%n]
+		// Threads go round the sockets: those of one socket share all of its DIMMs.
+		place = l.byDIMM[r.c.Thread()/len(l.regions[l.place].mrs[m])%n]
 	}
 	list := l.regions[place].mrs[m]
 	key := l.next(r.c)
