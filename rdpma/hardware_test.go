@@ -11,11 +11,14 @@ import (
 // prepare gives a cluster of one client and servers with NVM the hardware of
 // the thesis: profile r74v.
 func prepare(t testing.TB, c *fabric.Config) {
-	p, err := fabric.LoadProfile("r74v")
-	if err != nil {
-		t.Fatal(err)
+	if c.Profile == nil {
+		p, err := fabric.LoadProfile("r74v")
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Profile = p
 	}
-	c.Profile, c.NVM = p, device(p)
+	c.NVM = device(c.Profile)
 	if c.NodeTypes == nil {
 		c.NodeTypes = []string{"val"}
 		for len(c.NodeTypes) < c.Machines {

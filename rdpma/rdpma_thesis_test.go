@@ -3,6 +3,7 @@ package rdpma
 import (
 	"testing"
 
+	"drtmx/engine/fabric"
 	"drtmx/engine/r2"
 	"drtmx/engine/sim"
 )
@@ -123,6 +124,33 @@ func TestH2SpreadsThreadsOverDIMMs(t *testing.T) {
 	for p, n := range writers {
 		if n > 4 {
 			t.Errorf("%s has %d writers", p.name, n)
+		}
+	}
+}
+
+// With other hardware they write each DIMM that there is.
+func TestH2UsesTheDIMMsThatThereAre(t *testing.T) {
+	p, err := fabric.LoadProfile("r74v")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dimms := range []float64{1, 3, 8} {
+		p = p.Clone()
+		p.NVM.DIMMs.Value = dimms
+		b := newBed(t, bedOptions{threads: 20, config: Config{Servers: []int{1}, Hints: Hints{H1: true, H2: true}}, fabric: fabric.Config{Profile: p}})
+		defer b.close()
+		used := map[*pool]bool{}
+		for th := range 20 {
+			b.do(th, func(c *r2.Co) {
+				p, err := b.m.AllocFor(c, 1, 2048)
+				if err != nil {
+					t.Fatalf("%v DIMMs: %v", dimms, err)
+				}
+				used[b.m.servers[1].blocks[p.block].pool] = true
+			})
+		}
+		if want := 2 * int(dimms); len(used) != want {
+			t.Errorf("20 threads use %d DIMMs, want %d", len(used), want)
 		}
 	}
 }
