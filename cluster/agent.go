@@ -52,6 +52,7 @@ type Agent struct {
 
 	mu       sync.Mutex
 	members  map[string]*member
+	held     int // places of systems that are being opened
 	closed   bool
 	closeErr error
 	life     context.Context // ends with the agent, and so does what is under way for it

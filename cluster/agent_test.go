@@ -541,3 +541,41 @@ func TestTraceEnds(t *testing.T) {
 		t.Error("the trace has ended well")
 	}
 }
+
+// tripping is a system that has a bug where it is asked for something.
+type tripping struct{ System }
+
+func (tripping) Set(engine.Knobs, string) (engine.Change, error) { panic("bug in Set") }
+
+// Whoever asked for what panics is told so at once, and the system can be reset.
+func TestPanicInACommandIsTold(t *testing.T) {
+	var n atomic.Int32
+	open := func(ctx context.Context, spec engine.Spec, progress engine.Progress) (System, error) {
+		s, err := fakeOpener(fakeOptions{})(ctx, spec, progress)
+		if n.Add(1) == 1 {
+			s = tripping{s}
+		}
+		return s, err
+	}
+	a, err := NewAgent(smallSpec(), Options{Paused: true, Open: open})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	ended := make(chan error, 1)
+	go func() {
+		_, err := a.Set(bg, "", engine.Knobs{"coroutines": 3}, "page")
+		ended <- err
+	}()
+	var bug *PanicError
+	eventually(t, "the change has an answer", func() bool { return len(ended) > 0 })
+	if err := <-ended; !errors.As(err, &bug) {
+		t.Errorf("%v", err)
+	}
+	if s := stateOf(t, a, ""); s.State != StateFailed || !strings.Contains(s.Error, "bug in Set") {
+		t.Errorf("%+v", s)
+	}
+	if err := a.Reset(bg, "", nil, nil, "page"); err != nil || stateOf(t, a, "").State != StatePaused {
+		t.Errorf("reset: %v, %+v", err, stateOf(t, a, ""))
+	}
+}

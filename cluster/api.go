@@ -44,7 +44,7 @@ func newAPI(a *Agent, w Web) http.Handler {
 	long := func(pattern string, h func(*http.Request) (any, error)) {
 		p.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			answer(w, r, func(r *http.Request) (any, error) {
-				b, err := io.ReadAll(r.Body)
+				b, err := readBody(r)
 				if err != nil {
 					return nil, err
 				}
@@ -194,9 +194,19 @@ func refuseError(w http.ResponseWriter, err error) {
 	refuse(w, code, err.Error())
 }
 
+// readBody reads a request to its end. What keeps it from that is the sender's doing.
+func readBody(r *http.Request) ([]byte, error) {
+	b, err := io.ReadAll(r.Body)
+	var tooBig *http.MaxBytesError
+	if err == nil || errors.As(err, &tooBig) || errors.Is(err, os.ErrDeadlineExceeded) {
+		return b, err
+	}
+	return nil, &httpError{http.StatusBadRequest, "body: cannot be read to its end: " + oneLine(err.Error())}
+}
+
 // readJSON decodes a body of one JSON value with known fields only.
 func readJSON(r *http.Request, into any) error {
-	b, err := io.ReadAll(r.Body)
+	b, err := readBody(r)
 	if err != nil {
 		return err
 	}
@@ -228,7 +238,7 @@ func byOf(r *http.Request) string {
 func (p *api) knobs(r *http.Request) (any, error) { return p.agent.Knobs(r.Context(), sysOf(r)) }
 
 func (p *api) patch(r *http.Request) (any, error) {
-	b, err := io.ReadAll(r.Body)
+	b, err := readBody(r)
 	if err != nil {
 		return nil, err
 	}

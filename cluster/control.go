@@ -152,7 +152,7 @@ func (a *Agent) await(ctx context.Context, m *member, s *step) error {
 	case <-ctx.Done():
 	}
 	select { // the loop may be inside a slice of user code that does not end
-	case m.cmds <- func() { m.cancelStep(s, ctx.Err()) }:
+	case m.cmds <- func() { _ = m.attempt(func() { m.cancelStep(s, ctx.Err()) }) }:
 		select {
 		case err := <-s.done:
 			if err == nil { // it arrived meanwhile

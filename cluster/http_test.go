@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -333,19 +334,32 @@ func ExampleAgent() {
 	// Output: paused 1000000
 }
 
+// A body that comes too slowly or in chunks that are none is the sender's fault, not
+// the server's.
 func TestBodyThatDoesNotArrive(t *testing.T) {
 	a := newFake(t, Options{Paused: true}, fakeOptions{})
 	h, err := a.Handler(Web{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{"/api/control", "/api/systems"} {
-		r := httptest.NewRequest("POST", "http://localhost"+path, iotest.ErrReader(&net.OpError{Op: "read", Err: os.ErrDeadlineExceeded}))
-		r.Header.Set("Content-Type", "application/json")
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, r)
-		if w.Code != http.StatusRequestTimeout || !strings.Contains(w.Body.String(), "did not arrive") {
-			t.Errorf("%s: %d %q", path, w.Code, w.Body)
+	for _, c := range []struct {
+		err  error
+		code int
+		says string
+	}{
+		{&net.OpError{Op: "read", Err: os.ErrDeadlineExceeded}, http.StatusRequestTimeout, "did not arrive"},
+		{io.ErrUnexpectedEOF, http.StatusBadRequest, "body: cannot be read"},
+		{errors.New("malformed chunked encoding"), http.StatusBadRequest, "malformed chunked encoding"},
+	} {
+		for _, ask := range []string{"POST /api/control", "POST /api/systems", "PATCH /api/knobs", "POST /api/figures/4-9a/live"} {
+			method, path, _ := strings.Cut(ask, " ")
+			r := httptest.NewRequest(method, "http://localhost"+path, iotest.ErrReader(c.err))
+			r.Header.Set("Content-Type", "application/json")
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			if w.Code != c.code || !strings.Contains(w.Body.String(), c.says) {
+				t.Errorf("%s, %v: %d %q", ask, c.err, w.Code, w.Body)
+			}
 		}
 	}
 }

@@ -123,8 +123,8 @@ func (m *member) do(ctx context.Context, f func()) error {
 	if inBody() {
 		return errInBody
 	}
-	ran := make(chan struct{})
-	c := func() { f(); close(ran) }
+	ran := make(chan error, 1)
+	c := func() { ran <- m.attempt(f) }
 	select {
 	case m.cmds <- c:
 	case <-m.done:
@@ -133,8 +133,8 @@ func (m *member) do(ctx context.Context, f func()) error {
 		return ctx.Err()
 	}
 	select {
-	case <-ran:
-		return nil
+	case err := <-ran:
+		return err
 	case <-m.done:
 		return m.closedError()
 	case <-ctx.Done():
@@ -181,11 +181,19 @@ func (m *member) loop() {
 	}
 }
 
-// run executes a command; a panic in it is a bug of this system's making.
-func (m *member) run(c func()) {
-	if err := guarded("system "+m.id, func() error { c(); return nil }); err != nil {
+// attempt does f. A panic in it is a bug of this system's making, which fails it, and
+// whoever waits for f is told.
+func (m *member) attempt(f func()) error {
+	err := guarded("system "+m.id, func() error { f(); return nil })
+	if err != nil {
 		m.fail(err)
 	}
+	return err
+}
+
+// run executes a command.
+func (m *member) run(c func()) {
+	c()
 	m.store()
 }
 
@@ -541,6 +549,14 @@ func (m *member) reset(ctx context.Context, k engine.Knobs, seed any, by string)
 	ctx, cancel := m.untilQuit(ctx)
 	defer cancel()
 	sys, err := m.agent.openTask(ctx, spec, "reset of "+m.id)
+	select {
+	case <-m.quit: // the opening was given up, or is for nobody
+		if err == nil {
+			closeSystem(sys)
+		}
+		return m.closedError()
+	default:
+	}
 	if err != nil {
 		return err
 	}

@@ -85,8 +85,9 @@ func TestCloseEndsAnOpening(t *testing.T) {
 	if err := a.CloseSystem("b"); err != nil {
 		t.Error(err)
 	}
-	if err := <-ended; err == nil {
-		t.Error("a reset of a system that was closed has no error")
+	var closed *EndedError
+	if err := <-ended; !errors.As(err, &closed) || closed.Sys != "b" {
+		t.Errorf("the reset of a system that was closed: %v", err) // the agent was not
 	}
 	go func() {
 		_, err := a.Fork(bg, "a", nil, "page")
@@ -112,5 +113,57 @@ func TestProgressOfOpening(t *testing.T) {
 	defer a.Close()
 	if all := strings.Join(said, ", "); !strings.Contains(all, "building 1 of ") || !strings.Contains(all, "warming the caches") {
 		t.Errorf("said %s", all)
+	}
+}
+
+// A fifth system is refused before it is opened, also while the others still are; a
+// place that no system has come to is free again.
+func TestFifthSystemIsNotOpened(t *testing.T) {
+	begun := make(chan struct{}, MaxSystems)
+	a, err := NewAgent(smallSpec(), Options{Paused: true, Open: stubborn(1, begun)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	ctx, cancel := context.WithCancel(bg)
+	ended := make(chan error, MaxSystems)
+	for range MaxSystems - 1 {
+		go func() {
+			_, err := a.Fork(ctx, "a", nil, "page")
+			ended <- err
+		}()
+		<-begun
+	}
+	fifth := make(chan error, 1)
+	for what, open := range map[string]func() error{
+		"a fork":         func() error { _, err := a.Fork(ctx, "a", nil, "page"); return err },
+		"another system": func() error { _, err := a.addFor(ctx, smallSpec(), nil); return err },
+	} {
+		go func() { fifth <- open() }()
+		select {
+		case err := <-fifth:
+			if !errors.As(err, &FullError{}) {
+				t.Errorf("%s: %v", what, err)
+			}
+		case <-begun:
+			t.Errorf("%s is opened", what)
+		}
+	}
+	cancel()
+	for range MaxSystems - 1 {
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	}
+	again, cancel := context.WithCancel(bg)
+	defer cancel()
+	go func() {
+		_, err := a.Fork(again, "a", nil, "page")
+		ended <- err
+	}()
+	select {
+	case <-begun:
+	case err := <-ended:
+		t.Errorf("a fork in a place that was given back: %v", err)
 	}
 }

@@ -247,6 +247,10 @@ func resumeSession(path string, accept func(*Session) error) (*Session, *session
 	if err != nil {
 		return nil, nil, fileError("resume", path, err)
 	}
+	if i, err := f.Stat(); err == nil && !i.Mode().IsRegular() { // to read a pipe may take for ever
+		f.Close()
+		return nil, nil, fileError("resume", path, errors.New("is no regular file"))
+	}
 	if err := lockFile(f); err != nil {
 		f.Close()
 		return nil, nil, &engine.SpecError{Field: "resume", Value: path, Rule: "is being written by another drtmx", Next: "end that one first"}

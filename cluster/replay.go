@@ -97,6 +97,8 @@ func differs(want, got Checkpoint) error {
 		return fmt.Errorf("replay at %d ns: %d windows, recorded %d", want.VirtualNS, got.Windows, want.Windows)
 	case got.WindowsHash != want.WindowsHash:
 		return fmt.Errorf("replay at %d ns: the windows differ from the recorded ones", want.VirtualNS)
+	case got.KnobsVersion != want.KnobsVersion:
+		return fmt.Errorf("replay at %d ns: version %d of the knobs, recorded %d", want.VirtualNS, got.KnobsVersion, want.KnobsVersion)
 	}
 	return nil
 }
@@ -147,6 +149,10 @@ func (s *Session) Replayable() error {
 
 // reopen opens what a segment was recorded on.
 func (g *Segment) reopen(ctx context.Context, open Opener, progress engine.Progress) (System, error) {
+	if h := &g.Header; !sameValue(h.Seed, h.Values["seed"]) || h.WindowNS != windowNS(h.Values) {
+		return nil, fmt.Errorf("its header says seed %v and window_ns %d, its knobs %v and %v: the file was changed",
+			h.Seed, h.WindowNS, h.Values["seed"], h.Values["window_ns"])
+	}
 	sys, err := open(ctx, g.Header.Spec, progress)
 	if err != nil {
 		return nil, fmt.Errorf("the session's spec: %w", err)

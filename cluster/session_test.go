@@ -101,6 +101,10 @@ func TestReplayNoticesADifference(t *testing.T) {
 			return s[:i] + "0123" + s[i+4:]
 		},
 		"change": func(s string) string { return strings.Replace(s, `"coroutines":3`, `"coroutines":31`, 1) },
+		"version": func(s string) string {
+			i := strings.LastIndex(s, `"knobs_version":`) + 16
+			return s[:i] + "9" + s[i:]
+		},
 	} {
 		bad := change(string(b))
 		if bad == string(b) {
@@ -109,6 +113,16 @@ func TestReplayNoticesADifference(t *testing.T) {
 		r, err := Replay(bg, strings.NewReader(bad), ReplayOptions{Open: fakeOpener(fakeOptions{})})
 		if err != nil || r.OK || r.Why == "" || strings.Contains(r.Why, "\n") {
 			t.Errorf("%s: %+v, %v", name, r, err)
+		}
+	}
+	// What a header says twice has to agree.
+	for was, is := range map[string]string{`"seed":7,"window_ns":`: `"seed":8,"window_ns":`, `"window_ns":400000,"spec"`: `"window_ns":400001,"spec"`} {
+		bad := strings.Replace(string(b), was, is, 1)
+		if bad == string(b) {
+			t.Fatalf("no %s in %.300s", was, b)
+		}
+		if _, err := Replay(bg, strings.NewReader(bad), ReplayOptions{Open: fakeOpener(fakeOptions{})}); err == nil || !strings.Contains(err.Error(), "its header says") {
+			t.Errorf("%s: %v", is, err)
 		}
 	}
 	r, err := Replay(bg, bytes.NewReader(b), ReplayOptions{Open: fakeOpener(fakeOptions{drift: 50_000})})
@@ -262,6 +276,10 @@ func TestSessionIsNeverOverwritten(t *testing.T) {
 	}
 	if _, err := NewAgent(smallSpec(), Options{Session: filepath.Join(path, "x"), Open: fakeOpener(fakeOptions{})}); !engine.IsSpecError(err) {
 		t.Errorf("a folder that is a file: %v", err)
+	}
+	// To read one that is no file, as a pipe, may take for ever.
+	if _, err := NewAgent(engine.Spec{}, Options{Resume: os.DevNull, Open: fakeOpener(fakeOptions{})}); !engine.IsSpecError(err) || !strings.Contains(err.Error(), "no regular file") {
+		t.Errorf("a device: %v", err)
 	}
 	a, err := NewAgent(engine.Spec{}, Options{Paused: true, Resume: path, Open: fakeOpener(fakeOptions{})})
 	if err != nil {

@@ -13,13 +13,18 @@ import (
 // differs in the given knobs only. It returns at once with the name of the new
 // system, which catches up while the others run.
 func (a *Agent) Fork(ctx context.Context, from string, k engine.Knobs, by string) (Snapshot, error) {
+	p, err := a.hold()
+	if err != nil {
+		return Snapshot{}, err
+	}
+	defer p.release()
 	var g Segment
 	var at Checkpoint
 	var code []addedCode
 	var pace int64
 	var paused bool
 	var life string
-	err := a.call(ctx, from, func(m *member) error {
+	err = a.call(ctx, from, func(m *member) error {
 		if err := m.live(); err != nil {
 			return err
 		}
@@ -38,7 +43,7 @@ func (a *Agent) Fork(ctx context.Context, from string, k engine.Knobs, by string
 		return Snapshot{}, err
 	}
 	g.Steps = append(g.Steps, Step{VirtualNS: at.VirtualNS, Checkpoint: &at})
-	m, err := a.add(sys, func(id string) *member {
+	m, err := a.add(p, func(id string) *member {
 		rec := &recorder{}
 		rec.adopt(&Segment{Header: g.Header, Steps: g.Steps})
 		m := newMember(a, id, sys, rec)
@@ -68,11 +73,16 @@ func (a *Agent) Add(spec engine.Spec) (Snapshot, error) {
 
 // addFor is Add for somebody who may give up waiting, and sees its progress.
 func (a *Agent) addFor(ctx context.Context, spec engine.Spec, progress engine.Progress) (Snapshot, error) {
+	p, err := a.hold()
+	if err != nil {
+		return Snapshot{}, err
+	}
+	defer p.release()
 	sys, err := a.open(ctx, spec, progress)
 	if err != nil {
 		return Snapshot{}, err
 	}
-	m, err := a.add(sys, func(id string) *member {
+	m, err := a.add(p, func(id string) *member {
 		m := newMember(a, id, sys, newRecorder(headerOf(id, sys), nil))
 		m.pace, m.paused = a.opts.Pace, a.opts.Paused
 		return m
@@ -91,13 +101,44 @@ func (FullError) Error() string {
 	return fmt.Sprintf("systems: at most %d at once; close one first", MaxSystems)
 }
 
+// place is room for one more system, from before it is opened: a fifth is refused at
+// once, and however many ask at the same time, no more are opened than there is room for.
+type place struct {
+	agent *Agent
+	used  bool
+}
+
+func (a *Agent) hold() (*place, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case a.closed:
+		return nil, errClosed
+	case len(a.members)+a.held >= MaxSystems:
+		return nil, FullError{}
+	}
+	a.held++
+	return &place{agent: a}, nil
+}
+
+// release gives a place back that no system has come to.
+func (p *place) release() {
+	p.agent.mu.Lock()
+	defer p.agent.mu.Unlock()
+	if !p.used {
+		p.agent.held--
+	}
+}
+
 // add gives a system the first free name and starts it.
-func (a *Agent) add(_ System, build func(id string) *member) (*member, error) {
+func (a *Agent) add(p *place, build func(id string) *member) (*member, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.closed {
 		return nil, errClosed
 	}
+	p.used = true
+	a.held--
 	for _, id := range []string{"a", "b", "c", "d"} {
 		if _, used := a.members[id]; !used {
 			m := build(id)
