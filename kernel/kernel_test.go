@@ -217,6 +217,18 @@ func TestCells(t *testing.T) {
 		{"var a []int; a[3]", "error", ""},
 		{"&probe.Value{7}", "ok", "value 7"},
 		{"go func() { panic(\"lost\") }()\nprobe.Long(200 * 1000000)\n0", "ok", "a goroutine of this notebook stopped: lost\n0"},
+		// Whatever a goroutine calls: a function with a name, a method, one with a list at its end, none.
+		{"func lose(by int8, more ...string) { panic(fmt.Sprint(\"lost \", by, more)) }\ngo lose(2, \"a\", \"b\")\nprobe.Long(200 * 1000000)\n0", "ok", "a goroutine of this notebook stopped: lost 2 [a b]\n0"},
+		{"type loser struct{ N int }\nfunc (l *loser) Lose(e error) { panic(fmt.Sprint(l.N, e)) }\nl := &loser{3}\ngo l.Lose(nil)\nprobe.Long(200 * 1000000)\n0", "ok", "a goroutine of this notebook stopped: 3 <nil>\n0"},
+		{"var unset func()\ngo unset()\nprobe.Long(200 * 1000000)\n0", "ok", "a goroutine of this notebook stopped: reflect.Value.Call: call of nil function\n0"},
+		{"go lose(\"a\")", "error", ""}, // arguments are checked as ever
+		{"go lose(1, []string{\"a\"}...)", "error", ""},
+		{"type wide interface { Wide() int }\ntype four struct{}\nfunc (four) Wide() int { return 4 }\nwidths := make(chan int)\nfunc send(w wide) { widths <- w.Wide() }\ngo send(four{})\n<-widths", "ok", "4 true"},
+		{"template := 5; template", "ok", "5"}, // no word of the interpreter's own
+		{"import \"os\"\nos.Exit(3)", "error", ""},
+		{"import \"log\"\nlog.Fatal(\"no more\")", "error", ""},
+		{"log.Fatalf(\"%d\", 4)", "error", ""},
+		{"import \"runtime\"\nruntime.Goexit()", "error", ""},
 		{"", "ok", ""},
 		{"// a comment alone", "ok", ""},
 		{"$ echo of the shell", "ok", "of the shell\n"},
@@ -274,6 +286,7 @@ func TestInterrupt(t *testing.T) {
 		"always in the loop": probeImport + "probe.InCoroutines(1000, func(i int) {\n\tfor {\n\t}\n})",
 		"endless coroutines": probeImport + "probe.InCoroutines(1 << 40, func(i int) {})",
 		"loop in a drawing":  "type drawn struct{}\nfunc (d drawn) HTML() string {\n\tfor {\n\t}\n}\ndrawn{}",
+		"loop in function":   "func spin() {\n\tfor {\n\t}\n}\ngo spin()\nfor {\n}",
 		"loop in goroutine":  "done := make(chan bool)\ngo func() {\n\tfor {\n\t}\n}()\nfor {\n}",
 	}
 	for name, code := range loops {

@@ -14,7 +14,6 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/cosmos72/gomacro/ast2"
 	basereflect "github.com/cosmos72/gomacro/base/reflect"
 	interp "github.com/cosmos72/gomacro/fast"
 	"github.com/cosmos72/gomacro/imports"
@@ -140,8 +139,11 @@ func (c *cell) run(outerr OutErr) error {
 	if err := unlinked(nodes); err != nil {
 		return err
 	}
-	c.guardGoroutines(nodes)
-	results, types := ir.RunExpr(ir.CompileAst(ast2.AnyToAst(nodes, "cell")))
+	compiled, err := compile(ir, nodes)
+	if err != nil {
+		return err
+	}
+	results, types := ir.RunExpr(compiled)
 	last, ok := nodes[len(nodes)-1].(ast.Expr)
 	if !ok {
 		return nil
@@ -269,32 +271,4 @@ func unlinked(nodes []ast.Node) error {
 		}
 	}
 	return nil
-}
-
-// goroutinePanicked is the interpreter's name of the function that reports it.
-const goroutinePanicked = "drtmx__goroutinePanicked"
-
-// guardGoroutines lets "go func() { ... }()" survive a panic in it, which would
-// end the kernel and with it all that the notebook has: the panic of an
-// interrupt, too, for that is sent to every goroutine.
-func (c *cell) guardGoroutines(nodes []ast.Node) {
-	defer func() { _ = recover() }() // an AST that ast.Inspect does not know runs unguarded
-	for _, n := range nodes {
-		ast.Inspect(n, func(n ast.Node) bool {
-			g, ok := n.(*ast.GoStmt)
-			if !ok {
-				return true
-			}
-			f, ok := g.Call.Fun.(*ast.FuncLit)
-			if !ok {
-				return true
-			}
-			guard := c.s.kernel.ir.Comp.ParseBytes([]byte(
-				"defer func() { if x := recover(); x != nil { " + goroutinePanicked + "(x) } }()"))
-			if d, ok := guard[0].(*ast.DeferStmt); ok {
-				f.Body.List = append([]ast.Stmt{d}, f.Body.List...)
-			}
-			return true
-		})
-	}
 }

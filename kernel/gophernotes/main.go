@@ -131,9 +131,8 @@ func newSession(connectionFile string) (*session, error) {
 	ir.Comp.CompGlobals.Options &^= base.OptShowPrompt | base.OptTrapPanic
 	s := &session{kernel: &Kernel{ir: ir, display: importPackage(ir, "display", "display")}}
 	ir.DeclVar("Display", nil, stubDisplay)
-	ir.DeclFunc(goroutinePanicked, func(x interface{}) {
-		fmt.Fprintf(os.Stderr, "a goroutine of this notebook stopped: %v\n", x)
-	})
+	declareGuard(ir)
+	keepKernel()
 	s.kernel.initRenderers()
 	s.stop.globals = ir.Comp.CompGlobals.IrGlobals
 	if s.sockets, err = prepareSockets(info); err != nil {
