@@ -265,7 +265,7 @@ func TestBroadwellsTLB(t *testing.T) {
 			t.Errorf("page %d: a set of %d", page, n)
 		}
 	}
-	const first = 511 // entries are numbered from 1
+	const first = 511           // entries are numbered from 1
 	for p := range Addr(1536) { // 3 GB that follow each other all fit
 		c.touch((first + p) << hugeShift)
 	}

@@ -67,7 +67,9 @@
 //
 //   - Congestion inside the switch other than at its output ports; priorities,
 //     credits, ECN. Nothing is ever dropped for want of room.
-//   - Path MTU segments: a message is one packet with the headers of all.
+//   - Path MTU segments as requests of their own: a message is one request to every
+//     station, with the headers of all its packets; see segment.go for how those follow
+//     each other.
 //   - Shared receive queues, multicast, memory windows, RDMA WRITE with immediate,
 //     the 40 bytes of a datagram's route header in front of its payload.
 //   - The bandwidth between sockets to DRAM (its latency counts), core caches above the

@@ -72,7 +72,7 @@ func (h *QP) clear(which uint8, i uint32) {
 func (f *Fabric) arrive(n *NIC, h *QP, which uint8, k sim.Kind, i uint32, v *verb, now sim.Time) bool {
 	if t := n.use(h, now); t > now && v.flags&held == 0 {
 		v.flags |= held
-		f.stall(h, which, k, i, max(t, v.mark))
+		f.stall(h, which, k, i, t)
 		return false
 	}
 	v.flags &^= held
@@ -135,24 +135,26 @@ func (f *Fabric) send(n *NIC, h *QP, i uint32, v *verb, now sim.Time) {
 		f.fail(h, i, v, v.status, now)
 		return
 	}
-	svc := c.txRequest[v.op]
+	payload := uint32(0)
 	if gathers(v) {
-		svc += sim.Time(v.len) * c.gather >> 10
+		payload = v.len
 	}
-	end := n.tx.Serve(now, n.slowed(svc)) + c.txLatency
+	end, leaves := f.transmit(n, v, now, c.txRequest[v.op], payload)
 	v.stamp.add(atDoorbell, now-v.mark)
-	v.stamp.add(atNICSend, end-now)
+	v.stamp.add(atNICSend, leaves-now)
 	if h.transport != RC && v.flags&signaled != 0 {
-		f.sent(v, end)
+		f.sent(v, end, leaves)
 		v = &f.verbs[i]
 	}
-	f.depart(n, f.kRx, i, v, end, f.requestTime(h.transport, v))
+	f.depart(n, f.kRx, i, v, leaves, f.requestTime(h.transport, v))
 }
 
-// sent completes a datagram or UC request: it is done when it is on the wire.
-func (f *Fabric) sent(v *verb, end sim.Time) {
+// sent completes a datagram or UC request, of which the stamp knows until it leaves:
+// it is done when all of it is on the wire.
+func (f *Fabric) sent(v *verb, end, leaves sim.Time) {
 	t := v.ticket(v.op, Success)
 	t.stamp, t.mark = v.stamp, end
+	t.stamp.add(atNICSend, end-leaves)
 	f.complete(t, end+f.cost.oneWay)
 }
 
@@ -174,7 +176,7 @@ func (f *Fabric) responseTime(v *verb) sim.Time {
 	return f.cost.serialize(v.len, f.cost.headResponse[v.op])
 }
 
-// depart sends a packet that leaves the pipeline of n at end. The event is its
+// depart sends a message that leaves the pipeline of n at end. The event is its
 // head's arrival at the switch's port towards the other RNIC: the port takes its
 // bytes in the order of arrival, and an empty path pays for them once.
 func (f *Fabric) depart(n *NIC, k sim.Kind, i uint32, v *verb, end, bytes sim.Time) {
@@ -215,7 +217,7 @@ func (f *Fabric) onAnswer(i uint32) {
 	}
 	svc := c.rxResponse[v.op]
 	if v.op == Read && v.status == Success {
-		svc += sim.Time(v.len) * c.scatter >> 10
+		svc += c.scattered(v.len)
 	}
 	if v.flags&signaled != 0 {
 		svc += c.completion

@@ -238,8 +238,7 @@ func (f *Fabric) onFetch(i uint32) {
 	}
 	t := now
 	if v.status == Success {
-		end := n.down.Serve(now, c.fetched(v.local, v.len))
-		t = max(end, now+n.machine.dmaRead(n, now, v.local, v.len))
+		t = f.fetch(n, now, v.local, v.len, n.machine.dmaRead(n, now, v.local, v.len))
 		f.capture(h, v)
 	}
 	f.sim.At(t+c.oneWay, f.kTx, i)

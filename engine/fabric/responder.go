@@ -41,7 +41,7 @@ func (f *Fabric) onRx(i uint32) {
 func (f *Fabric) receive(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
 	svc := f.cost.rxRequest[v.op]
 	if v.op <= Write {
-		svc += sim.Time(v.len) * f.cost.scatter >> 10
+		svc += f.cost.scattered(v.len)
 	}
 	t := max(n.rx.Serve(now, n.slowed(svc)), v.mark) + f.cost.rxLatency
 	if v.op == Send {
@@ -229,13 +229,11 @@ func (f *Fabric) onMemory(i uint32) {
 }
 
 func (f *Fabric) read(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
-	c := &f.cost
-	end := n.down.Serve(now, c.fetched(v.remote, v.len))
 	latency := n.machine.dmaRead(n, now, v.remote, v.len)
 	if d := f.move(n, r, i, v, now); d > 0 {
 		latency = max(latency, d)
 	}
-	f.answer(r, i, v, max(end, now+latency)+c.oneWay, latency)
+	f.answer(r, i, v, f.fetch(n, now, v.remote, v.len, latency)+f.cost.oneWay, latency)
 }
 
 // answer takes what a READ or an atomic found, and what memory took latency for,
@@ -399,13 +397,13 @@ func (f *Fabric) onReply(i uint32) {
 	if !f.pass(r, responding, f.kReply, i, v, now) || !f.arrive(n, r, responding, f.kReply, i, v, now) {
 		return
 	}
-	svc := c.txResponse[v.op]
+	svc, payload := c.txResponse[v.op], uint32(0)
 	if v.status != Success {
 		svc = c.txResponse[Write]
 	} else if v.op == Read {
-		svc += sim.Time(v.len) * c.gather >> 10
+		payload = v.len
 	}
-	end := n.tx.Serve(now, n.slowed(svc)) + c.txLatency
-	v.stamp.add(atNICSend, end-v.mark)
-	f.depart(n, f.kAnswer, i, v, end, f.responseTime(v))
+	_, leaves := f.transmit(n, v, now, svc, payload)
+	v.stamp.add(atNICSend, leaves-v.mark)
+	f.depart(n, f.kAnswer, i, v, leaves, f.responseTime(v))
 }

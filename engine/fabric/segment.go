@@ -1,0 +1,52 @@
+package fabric
+
+import "drtmx/engine/sim"
+
+// A message longer than the path MTU is several packets, and while the last are still
+// fetched from the host, the first are on the wire. To every station it is one request
+// all the same, which holds it for all bytes without a gap. So it goes on to the next
+// one when its first packet is through, or, where the next is the faster of the two, so
+// late that it is done there one packet behind the last. That is exact unless a station
+// is slower than one before it with a faster one between, as a slow bus at both ends of a
+// fast wire: then they overlap in part only.
+
+// early is how many bytes are in the packets before the last.
+func (c *costs) early(n uint32) uint32 { return (n - 1) / c.mtu * c.mtu }
+
+// fetch is an RNIC's read of n bytes of its host, whose memory takes latency. It returns
+// when they go to the send pipeline, but for their way over PCIe.
+func (f *Fabric) fetch(r *NIC, now sim.Time, a Addr, n uint32, latency sim.Time) sim.Time {
+	c := &f.cost
+	svc := c.fetched(a, n)
+	end := r.down.Serve(now, svc)
+	t := max(end, now+latency)
+	if n > c.mtu {
+		first := max(end-svc+c.fetched(a, c.mtu), now+latency)
+		t = max(first, t-r.slowed(c.gathered(c.early(n))))
+	}
+	return t
+}
+
+// transmit takes a message through the send pipeline, which works on it for svc and on n
+// bytes of payload. It returns when all of it is through, and when it leaves for the wire
+// or, without one, for the receive pipeline.
+func (f *Fabric) transmit(s *NIC, v *verb, now, svc sim.Time, n uint32) (end, leaves sim.Time) {
+	c := &f.cost
+	whole := s.slowed(svc + c.gathered(n))
+	end = s.tx.Serve(now, whole) + c.txLatency
+	if n <= c.mtu {
+		return end, end
+	}
+	first := end - whole + s.slowed(svc+c.gathered(c.mtu))
+	early := c.early(n)
+	if v.flags&loop != 0 {
+		return end, max(first, end-c.scattered(early))
+	}
+	return end, max(first, end-c.serialize(early, c.headNext))
+}
+
+// gathered is how long bytes fetched by DMA stream through the send pipeline.
+func (c *costs) gathered(n uint32) sim.Time { return sim.Time(n) * c.gather >> 10 }
+
+// scattered is how long the bytes of a message stream through the receive pipeline.
+func (c *costs) scattered(n uint32) sim.Time { return sim.Time(n) * c.scatter >> 10 }
