@@ -143,7 +143,7 @@ func (d *driver) crashed(machine int) {
 	for n := x.n; n > 0; n-- {
 		each := total / sim.Time(n)
 		total -= each
-		d.s.meter.flight.Add(now, end, -1)
+		d.s.meter.ended(now, end, each)
 		d.s.meter.add(&request{failed: true, attempts: 1, latencyPS: each})
 	}
 	for i, q := range d.queues {
@@ -233,7 +233,7 @@ func (d *driver) done(machine, thread int, o *txn.Outcome) {
 		d.open--
 	}
 	d.ongoing[machine].add(-1, o.End-latency)
-	d.s.meter.flight.Add(d.s.sim.Now(), o.End, -1)
+	d.s.meter.ended(d.s.sim.Now(), o.End, latency)
 	phases := o.Phases
 	if phases == 0 {
 		phases = metrics.AllPhases

@@ -23,12 +23,9 @@ type request struct {
 type counts struct {
 	commits, aborts, rollbacks, failed, trips uint64
 	latencyPS                                 uint64 // summed over commits
-	ended, endedPS                            uint64 // all requests that ended, whatever way, and their latencies
 }
 
 func (c *counts) add(r *request) {
-	c.ended++
-	c.endedPS += uint64(r.latencyPS)
 	switch {
 	case r.committed:
 		c.commits++
@@ -52,7 +49,6 @@ func (c *counts) add(r *request) {
 func (c counts) minus(o counts) counts {
 	return counts{
 		c.commits - o.commits, c.aborts - o.aborts, c.rollbacks - o.rollbacks, c.failed - o.failed, c.trips - o.trips, c.latencyPS - o.latencyPS,
-		c.ended - o.ended, c.endedPS - o.endedPS,
 	}
 }
 
@@ -113,10 +109,8 @@ type meter struct {
 	marked span
 	types  []typeMeter
 	flight metrics.InFlight
-	closed bool // the measured interval has ended
-	// longest is the longest request that was in flight in the measured interval
-	// and has ended, be it after its end.
-	longestPS int64
+	ends   metrics.Endings // the longest of them: of those in flight in the measured interval, be it that they ended after it
+	closed bool            // the measured interval has ended
 }
 
 func newMeter(types int) *meter { return &meter{types: make([]typeMeter, types)} }
@@ -127,7 +121,6 @@ func (m *meter) add(r *request) {
 	}
 	m.total.add(r)
 	m.fresh.add(r)
-	m.longestPS = max(m.longestPS, r.latencyPS)
 	if m.closed {
 		return
 	}
@@ -188,9 +181,10 @@ func (m *meter) latencyOf(typ int) *metrics.Hist {
 }
 
 // mark starts a measured interval.
-func (m *meter) mark() {
+func (m *meter) mark(now int64) {
 	m.settle()
-	m.closed, m.longestPS = false, 0
+	m.closed = false
+	m.ends.Mark(now)
 	m.marked.reset()
 	for i := range m.types {
 		m.types[i].counts = counts{}
@@ -198,15 +192,16 @@ func (m *meter) mark() {
 	}
 }
 
+// ended takes a request out of what is in flight at a core's time t.
+func (m *meter) ended(now, t, latency int64) {
+	m.flight.Add(now, t, -1)
+	m.ends.Add(now, t, latency)
+}
+
 // little compares the time average of requests in flight with the rate at which they ended times
 // their latency. Everything in flight counts, so requests that were rolled back do too.
 func little(from, to *cut) *Little {
-	n, ps := to.counts.minus(from.counts), to.ps-from.ps
-	mean := 0.0
-	if n.ended > 0 {
-		mean = float64(n.endedPS) / float64(n.ended) / 1e3
-	}
-	l := metrics.CheckLittle(metrics.Average(from.area, to.area), perSecond(n.ended, ps), mean)
+	l := metrics.CheckLittle(metrics.Average(from.area, to.area), to.endedPS-from.endedPS, to.ps-from.ps)
 	return &l
 }
 
@@ -216,12 +211,14 @@ type cut struct {
 	counts counts
 	lost   uint64 // passive requests, see r2.Cluster.Lost
 	area   metrics.Area
-	usage  []metrics.Usage
-	events uint64
-	verbs  [5]uint64  // in the order of verbNames
-	nvm    *nvm.Stats // nil without NVM
-	dimms  []dimm
-	bus    fabric.Traffic
+	// endedPS is the latencies of all requests that ended, whatever way
+	endedPS uint64
+	usage   []metrics.Usage
+	events  uint64
+	verbs   [5]uint64  // in the order of verbNames
+	nvm     *nvm.Stats // nil without NVM
+	dimms   []dimm
+	bus     fabric.Traffic
 }
 
 // phasesOf lists the phases that occurred.

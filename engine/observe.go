@@ -62,7 +62,7 @@ func (s *System) Windows(from int) []Window {
 // Mark begins a measured interval now; Result covers it. It changes nothing in the system.
 func (s *System) Mark() {
 	s.marked = s.cut()
-	s.meter.mark()
+	s.meter.mark(s.marked.ps)
 	s.series.restart(s.marked.ps, s.marked.counts.commits, spanFor(s.values))
 }
 
@@ -240,7 +240,7 @@ func (s *System) lawful() workload.Invariant {
 		return inv
 	}
 	crossing := float64(max(s.marked.area.Count, s.end.area.Count)) / l.InFlight
-	longest := max(s.meter.longestPS, s.end.ps-s.load.oldest(s.end.ps))
+	longest := max(s.meter.ends.Longest(), s.end.ps-s.load.oldest(s.end.ps))
 	edge := crossing * float64(longest) / float64(max(s.end.ps-s.marked.ps, 1))
 	if inv.OK = math.Abs(l.Error) <= littleError+edge; !inv.OK {
 		inv.Text = fmt.Sprintf("%.4g were in flight, throughput times latency is %.4g; %.2g %% apart, where at most %.2g %% may be", l.InFlight, l.ThroughputXLatency, 100*math.Abs(l.Error), 100*(littleError+edge))

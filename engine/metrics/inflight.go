@@ -121,9 +121,72 @@ const littleSettled = 0.1
 // counted are the quick ones.
 func (l *Little) Settled() bool { return math.Abs(l.Error) <= littleSettled }
 
-// CheckLittle takes the average in flight, requests per second and their mean latency.
-func CheckLittle(inFlight, perSecond, meanNS float64) Little {
-	l := Little{InFlight: inFlight, ThroughputXLatency: perSecond * meanNS / 1e9}
+// Endings sums the latencies of what has ended by a time: throughput times latency, the other
+// side of Little's law. A busy core's local time runs ahead of the event that drives it, for many
+// requests of its turn at once: one that ends beyond a cut belongs behind it, as it does in the
+// integral of what is in flight. The zero value is ready.
+type Endings struct {
+	sum     uint64   // ps, of what has settled
+	longest int64    // of what ended after the mark
+	pending []ending // not settled: a cut may still fall before them
+}
+
+type ending struct{ at, latency int64 }
+
+// Add counts a request that ends at time t. No later cut may be before now; t may be after it.
+func (e *Endings) Add(now, t, latency int64) {
+	e.longest = max(e.longest, latency)
+	if t <= now {
+		e.sum += uint64(latency)
+		return
+	}
+	e.pending = append(e.pending, ending{t, latency})
+	if len(e.pending) == cap(e.pending) && len(e.pending) >= 256 {
+		e.settle(now)
+	}
+}
+
+// settle takes every pending ending up to t into the sum.
+func (e *Endings) settle(t int64) {
+	rest := e.pending[:0]
+	for _, x := range e.pending {
+		if x.at > t {
+			rest = append(rest, x)
+			continue
+		}
+		e.sum += uint64(x.latency)
+	}
+	e.pending = rest
+	if len(rest) > cap(rest)/2 {
+		e.pending = slices.Grow(rest, cap(rest))
+	}
+}
+
+// Sum is the latencies of what has ended by time t, in ps. Cuts come in rising order, and
+// differences are right also where sums wrap.
+func (e *Endings) Sum(t int64) uint64 {
+	e.settle(t)
+	return e.sum
+}
+
+// Mark forgets the longest request of what has ended by time t.
+func (e *Endings) Mark(t int64) {
+	e.settle(t)
+	e.longest = 0
+	for _, x := range e.pending {
+		e.longest = max(e.longest, x.latency)
+	}
+}
+
+// Longest is the latency of the longest request that ended after the mark, in ps.
+func (e *Endings) Longest() int64 { return e.longest }
+
+// CheckLittle takes the average in flight, and the latencies of what ended in so long a time, in ps.
+func CheckLittle(inFlight float64, latencies uint64, ps int64) Little {
+	l := Little{InFlight: inFlight}
+	if ps > 0 {
+		l.ThroughputXLatency = float64(latencies) / float64(ps)
+	}
 	if inFlight != 0 {
 		l.Error = l.ThroughputXLatency/inFlight - 1
 	}

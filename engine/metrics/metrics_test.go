@@ -198,8 +198,45 @@ func TestInFlightStaysSmall(t *testing.T) {
 	}
 }
 
+// Whatever clocks run ahead, the latencies of what has ended by a cut are those, and the longest is
+// of what ended after the mark.
+func TestEndings(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(7, 8))
+	var e Endings
+	type request struct{ end, latency int64 }
+	var all []request
+	marked := int64(-1)
+	for now := int64(0); now < 200_000; now += 1 + rnd.Int64N(40) {
+		x := request{now + max(0, rnd.Int64N(3000)-500), rnd.Int64N(1000)}
+		all = append(all, x)
+		e.Add(now, x.end, x.latency)
+		if rnd.IntN(100) > 0 {
+			continue
+		}
+		sum, longest := uint64(0), int64(0)
+		if rnd.IntN(3) == 0 {
+			e.Mark(now)
+			marked = now
+		}
+		for _, x := range all {
+			if x.end <= now {
+				sum += uint64(x.latency)
+			}
+			if x.end > marked {
+				longest = max(longest, x.latency)
+			}
+		}
+		if e.Sum(now) != sum || e.Longest() != longest {
+			t.Fatalf("at %d: %d ps, the longest %d, want %d and %d", now, e.Sum(now), e.Longest(), sum, longest)
+		}
+	}
+	if n := cap(e.pending); n > 1000 {
+		t.Errorf("%d endings pending", n)
+	}
+}
+
 func TestLittle(t *testing.T) {
-	l := CheckLittle(100, 50e6, 2040)
+	l := CheckLittle(100, 50_000*2_040_000, 1_000_000_000) // 50 M requests per second that take 2,040 ns
 	near(t, "product", l.ThroughputXLatency, 102, 1e-9)
 	near(t, "error", l.Error, 0.02, 1e-9)
 }
