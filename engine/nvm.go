@@ -154,11 +154,11 @@ func nvmStat(from, to *nvm.Stats) *NVMStat {
 func (s *System) nvmUsage(to []metrics.Usage) []metrics.Usage {
 	s.eachDevice(func(m, k int, d *nvm.Device) {
 		for i := range d.Config().DIMMs {
-			x := d.DIMMStats(i)
+			read, write := d.MediaBusy(i, s.sim.Now())
 			at := k*d.Config().DIMMs + i
 			to = append(to,
-				metrics.Usage{Node: m, Resource: nvmWrite, Index: at, BusyPS: x.MediaWriteBusyPS, Servers: 1},
-				metrics.Usage{Node: m, Resource: nvmRead, Index: at, BusyPS: x.MediaReadBusyPS, Servers: 1})
+				metrics.Usage{Node: m, Resource: nvmWrite, Index: at, BusyPS: write, Servers: 1},
+				metrics.Usage{Node: m, Resource: nvmRead, Index: at, BusyPS: read, Servers: 1})
 		}
 	})
 	return to

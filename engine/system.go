@@ -290,6 +290,7 @@ func (s *System) Close() {
 // cut reads everything cumulative.
 func (s *System) cut() cut {
 	now := s.sim.Now()
+	s.eachDevice(func(_, _ int, d *nvm.Device) { d.Advance(now) })
 	c := cut{ps: now, counts: s.meter.total, lost: s.cl.Lost(), area: s.meter.flight.Area(now), endedPS: s.meter.ends.Sum(now), events: s.sim.Events(), verbs: s.verbCounts(), nvm: s.nvmStats(), dimms: s.dimms(), bus: s.traffic()}
 	c.usage = s.fab.Usage(make([]metrics.Usage, 0, 128))
 	c.usage = s.nvmUsage(c.usage)

@@ -211,14 +211,14 @@ func (f *Fabric) OutOfOrder() uint64 {
 func (f *Fabric) Usage(to []metrics.Usage) []metrics.Usage {
 	now := f.sim.Now()
 	for _, m := range f.machines {
-		add := func(resource string, index int, s *sim.FIFO) {
+		add := func(resource string, index int, s interface{ BusyUntil(sim.Time) sim.Time }) {
 			to = append(to, metrics.Usage{Node: m.ID, Resource: resource, Index: index, BusyPS: s.BusyUntil(now), Servers: 1})
 		}
 		for i, n := range m.NICs {
 			add(metrics.NICTx, i, &n.tx)
 			add(metrics.NICRx, i, &n.rx)
 			add(metrics.NICAtomic, i, &n.atomic)
-			add(metrics.Link, 2*i, &n.link) // booked ahead of its time
+			add(metrics.Link, 2*i, &n.link)
 			add(metrics.Link, 2*i+1, &n.in)
 			add(metrics.PCIeBus, 2*i, &n.up)
 			add(metrics.PCIeBus, 2*i+1, &n.down)

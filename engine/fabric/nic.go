@@ -13,14 +13,14 @@ type NIC struct {
 	machine *Machine
 	socket  int
 
-	tx     sim.FIFO // send pipeline: requests and responses
-	rx     sim.FIFO // receive pipeline
-	link   sim.FIFO // port, out
-	in     sim.FIFO // switch's port towards this RNIC
-	atomic sim.FIFO // the unit that executes atomics
-	up     sim.FIFO // PCIe towards the host
-	down   sim.FIFO // PCIe from the host
-	fetch  sim.FIFO // fetching of contexts and translations
+	tx     sim.FIFO   // send pipeline: requests and responses
+	rx     sim.FIFO   // receive pipeline
+	link   sim.Booked // port, out: for when the send pipeline is through
+	in     sim.FIFO   // switch's port towards this RNIC
+	atomic sim.FIFO   // the unit that executes atomics
+	up     sim.FIFO   // PCIe towards the host
+	down   sim.FIFO   // PCIe from the host
+	fetch  sim.FIFO   // fetching of contexts and translations
 
 	slots    []sim.Time // conflict slots: when each is free
 	owned    []sim.Time // by slot: when the store of the atomic under way is through
@@ -81,7 +81,7 @@ func (n *NIC) slowed(d sim.Time) sim.Time {
 }
 
 func (n *NIC) stations() [8]*sim.FIFO {
-	return [...]*sim.FIFO{&n.tx, &n.rx, &n.link, &n.in, &n.atomic, &n.up, &n.down, &n.fetch}
+	return [...]*sim.FIFO{&n.tx, &n.rx, &n.link.FIFO, &n.in, &n.atomic, &n.up, &n.down, &n.fetch}
 }
 
 // slot is the conflict slot of an address.

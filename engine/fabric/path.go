@@ -183,7 +183,7 @@ func (f *Fabric) depart(n *NIC, k sim.Kind, i uint32, v *verb, end, bytes sim.Ti
 	v.flags &^= entered
 	at := end + f.cost.loopback
 	if v.flags&loop == 0 {
-		at = n.link.Serve(end, bytes) - bytes + f.cost.hop
+		at = n.link.Serve(f.sim.Now(), end, bytes) - bytes + f.cost.hop
 	}
 	v.stamp.add(atWire, at-end)
 	v.mark = at

@@ -351,8 +351,9 @@ func (cl *Cluster) Waiting(max int) []string {
 }
 
 // BusyPS is the time the core of a worker spent on work since the start,
-// empty polls not counted, nor what it has booked beyond this instant.
+// empty polls not counted, nor what it has booked beyond this instant. A core that
+// waits for its own stores is at work.
 func (cl *Cluster) BusyPS(m, thread int) Time {
 	w := cl.machines[m].workers[thread]
-	return max(0, w.busy-w.booked())
+	return max(0, w.busy+w.stall()-w.booked())
 }

@@ -84,7 +84,7 @@ func (cl *Cluster) Lost() uint64 { return cl.lost }
 
 // stop ends everything that the worker does.
 func (w *Worker) stop() {
-	w.busy -= w.booked() // it will not be done
+	w.busy += w.stall() - w.booked() // which will not be done
 	w.local = min(w.local, w.cl.sim.Now())
 	for _, c := range w.cos {
 		c.stop()
@@ -93,7 +93,7 @@ func (w *Worker) stop() {
 	w.gen++
 	w.idle = false // nothing wakes it
 	w.current, w.job = nil, job{}
-	w.tickDue, w.ticking, w.full, w.fencing = false, false, false, false
+	w.tickDue, w.ticking, w.full, w.fencing, w.stalled = false, false, false, false, false
 	w.tickAt, w.patience = 0, patience{}
 	w.batch, w.next, w.kept = nil, 0, w.kept[:0]
 	clear(w.ready.buf)

@@ -199,11 +199,9 @@ func (c *Co) await(drained bool) {
 	}
 	w.idle = false
 	w.gen++
-	w.current = c
+	w.current, w.stalled = c, true
 	c.proc.Park()
-	if now := w.cl.sim.Now(); now > w.local {
-		w.charge(now - w.local)
-	}
+	w.goOn()
 }
 
 // Covered charges cycles that were measured with all their memory accesses

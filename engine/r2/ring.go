@@ -161,14 +161,15 @@ func (w *Worker) lookAtRings() {
 			if !w.look(&r.list[r.at]) {
 				break
 			}
-			if r.found = true; w.current != nil {
+			if w.current != nil {
 				return
 			}
 		}
 	}
 	if r.found || len(w.batch) > 0 {
 		w.busy += r.looked
-	} else { // it spins, which is no work
+	} else { // it spins, which is no work, nor was the poll before
+		w.busy -= w.cpu.PollEmpty
 		w.begun = w.local
 	}
 	r.looked = 0
@@ -198,6 +199,8 @@ func (w *Worker) look(g *ring) bool {
 	if !g.replies {
 		g.next++
 	}
+	w.busy += r.looked // not in vain
+	r.looked, r.found = 0, true
 	if late > 0 { // it was repeated as a datagram, and its slot is another's already
 		return true
 	}

@@ -21,6 +21,7 @@ type Worker struct {
 	ticking bool
 	full    bool // the last flush found a send queue without room
 	fencing bool // at the end of a turn
+	stalled bool // on its write-combining buffers, from local on
 	current *Co  // interrupted: resumes at local time
 	cq      *fabric.CQ
 	batch   []fabric.CQE // polled, see keep
@@ -96,6 +97,20 @@ func (w *Worker) begin(at Time) {
 // booked is the work that lies beyond this instant.
 func (w *Worker) booked() Time { return max(0, w.local-max(w.cl.sim.Now(), w.begun)) }
 
+// stall is how long the core has waited by now for its write-combining buffers.
+func (w *Worker) stall() Time {
+	if !w.stalled {
+		return 0
+	}
+	return max(0, w.cl.sim.Now()-w.local)
+}
+
+// goOn ends a stall, which was work of the core: it could do nothing else.
+func (w *Worker) goOn() {
+	w.charge(w.stall())
+	w.stalled = false
+}
+
 // charge spends time on the core.
 func (w *Worker) charge(d Time) {
 	w.local += d
@@ -158,10 +173,11 @@ func (w *Worker) event(gen uint32) {
 func (w *Worker) fence() {
 	if !w.hw.Await(w.core, true, w.cl.kWork, uint32(w.id)|(w.gen+1)<<16) {
 		w.gen++
+		w.stalled = true
 		return
 	}
 	w.fencing = false
-	w.charge(max(0, w.cl.sim.Now()-w.local))
+	w.goOn()
 	w.flush()
 	w.rest()
 }

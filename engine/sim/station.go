@@ -34,11 +34,52 @@ func (f *FIFO) Serve(at, svc Time) (end Time) {
 	return end
 }
 
-// BusyUntil is the service time that is over by now. It may be a little more where
-// work is booked for later than now: of what lies ahead, only the part behind the last
-// gap counts as not done yet.
+// BusyUntil is the service time that is over by now, which no call of Serve was behind:
+// a station that is booked ahead of its time is a Booked.
 func (f *FIFO) BusyUntil(now Time) Time {
 	return f.Busy - max(0, f.Free-max(now, f.begun))
+}
+
+// Booked is a FIFO that accepts work before it arrives. Such work may have gaps ahead
+// of now, so it keeps the stretches between them to tell what of it is over.
+type Booked struct {
+	FIFO
+	ahead []stretch // before the last gap, those that are over at its head not all dropped
+	over  int       // so many of these
+}
+
+// stretch is work without a gap.
+type stretch struct{ begun, end Time }
+
+// Serve is FIFO.Serve of work that is known of at now and arrives at at. Calls come
+// in order of both.
+func (b *Booked) Serve(now, at, svc Time) (end Time) {
+	if at > b.Free && b.Free > now {
+		b.keep(now)
+	}
+	return b.FIFO.Serve(at, svc)
+}
+
+// keep notes the stretch that ends with a gap.
+func (b *Booked) keep(now Time) {
+	for b.over < len(b.ahead) && b.ahead[b.over].end <= now {
+		b.over++
+	}
+	if b.over > len(b.ahead)/2 {
+		b.ahead = b.ahead[:copy(b.ahead, b.ahead[b.over:])]
+		b.over = 0
+	}
+	b.ahead = append(b.ahead, stretch{b.begun, b.Free})
+}
+
+// BusyUntil is the service time that is over by now, which is not before the now of
+// any call of Serve.
+func (b *Booked) BusyUntil(now Time) Time {
+	busy := b.FIFO.BusyUntil(now)
+	for _, x := range b.ahead[b.over:] {
+		busy -= max(0, x.end-max(now, x.begun))
+	}
+	return busy
 }
 
 // Multi is a FIFO queue before several equal servers: work goes to the one that

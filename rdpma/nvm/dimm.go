@@ -25,8 +25,8 @@ type dimm struct {
 	complete list // of XLines with all lines dirty, in order of completion
 	pages    lru  // tags are pages whose media address is at hand
 
-	readMedia  sim.FIFO // every access when the media are shared
-	writeMedia sim.FIFO
+	readMedia  sim.Booked // every access when the media are shared
+	writeMedia sim.Booked
 	wear       []uint16 // media writes per block
 
 	t     timing
@@ -215,7 +215,7 @@ func (m *dimm) writeBack(at sim.Time, slot int32) {
 		at = max(at, x.ready)
 	}
 	m.count.MediaWrite += m.t.lines
-	m.backs.push(media.Serve(at, service))
+	m.backs.push(media.Serve(m.last, at, service))
 	if invariants {
 		m.check.wroteBack(tag<<m.t.lineShift, x.dirty, m.t.lines)
 	}
@@ -226,7 +226,7 @@ func (m *dimm) writeBack(at sim.Time, slot int32) {
 func (m *dimm) fromMedia(at sim.Time, tag uint64) sim.Time {
 	m.count.MediaRead += m.t.lines
 	latency := m.t.mediaRead + m.translate(tag)
-	end := m.readMedia.Serve(at, m.t.readXLine)
+	end := m.readMedia.Serve(m.last, at, m.t.readXLine)
 	return max(end, end-m.t.readXLine+latency)
 }
 
@@ -286,7 +286,6 @@ func (m *dimm) stats() Stats {
 		m.verifyAll()
 	}
 	s := m.count
-	s.MediaReadBusyPS, s.MediaWriteBusyPS = m.readMedia.Busy, m.writeMedia.Busy
 	s.BufferXLines = int(m.buffer.used)
 	for i := range m.buffer.used {
 		s.DirtyLines += bits.OnesCount64(m.xlines[i].dirty)
@@ -300,5 +299,4 @@ func (m *dimm) resetStats() {
 		m.check.reset()
 	}
 	m.count = Stats{}
-	m.readMedia.Busy, m.writeMedia.Busy = 0, 0
 }

@@ -1,6 +1,7 @@
 package nvm
 
 import (
+	"fmt"
 	"hash/fnv"
 	"strings"
 	"testing"
@@ -143,7 +144,7 @@ func TestBuffer(t *testing.T) {
 		}
 		d.Flush(at + sim.Microsecond)
 		got := d.Stats()
-		got.ControllerBusyPS, got.MediaReadBusyPS, got.MediaWriteBusyPS = 0, 0, 0
+		got.ControllerBusyPS = 0
 		got.TranslationMisses, got.BufferXLines = 0, 0
 		if got != tt.want {
 			t.Errorf("%s:\n%+v, want\n%+v", tt.name, got, tt.want)
@@ -213,7 +214,6 @@ func TestLikePlain(t *testing.T) {
 		}
 		got.DirtyLines, got.BufferXLines = 0, 0
 		got.ControllerBusyPS, got.ControllerHeldPS, got.WriteWaitPS = 0, 0, 0
-		got.MediaReadBusyPS, got.MediaWriteBusyPS = 0, 0
 		if got != want {
 			t.Errorf("%+v, want %+v", got, want)
 		}
@@ -443,5 +443,51 @@ func TestNoAllocations(t *testing.T) {
 		d.Read(at, line(0))
 	}); n != 0 {
 		t.Errorf("%v allocations per write and read", n)
+	}
+}
+
+// Looking at the counters on the way changes nothing, and the media are never busy for longer than
+// has passed since the last look.
+func TestAdvanceChangesNothing(t *testing.T) {
+	for _, shared := range []bool{false, true} {
+		cfg := optane()
+		cfg.MediaShared = shared
+		watched, alone := newDevice(t, cfg), newDevice(t, cfg)
+		random := sim.New(sim.Options{Seed: 3}).Stream("requests", 0)
+		busy, looked := map[string]sim.Time{}, sim.Time(0)
+		now := sim.Time(0)
+		for n := range 200_000 {
+			now += random.Exp(4_000)
+			line, first, second := random.Uint64n(1<<14), sim.Time(0), sim.Time(0)
+			if n%3 == 0 {
+				first, second = watched.Read(now, line), alone.Read(now, line)
+			} else {
+				first, second = watched.Write(now, line), alone.Write(now, line)
+			}
+			if first != second {
+				t.Fatalf("request %d ends at %d if somebody looks, else at %d", n, first, second)
+			}
+			if random.Intn(10) > 0 {
+				continue
+			}
+			now += random.Exp(1_000)
+			watched.Advance(now)
+			for i := range cfg.DIMMs {
+				read, write := watched.MediaBusy(i, now)
+				for name, is := range map[string]sim.Time{fmt.Sprint("read ", i): read, fmt.Sprint("write ", i): write} {
+					if d := is - busy[name]; d < 0 || d > now-looked {
+						t.Fatalf("at %d: %s busy for %d ps of %d", now, name, d, now-looked)
+					}
+					busy[name] = is
+				}
+			}
+			looked = now
+		}
+		now += sim.Millisecond
+		watched.Advance(now)
+		alone.Advance(now)
+		if a, b := watched.Stats(), alone.Stats(); a != b {
+			t.Errorf("counters %+v, without looking %+v", a, b)
+		}
 	}
 }

@@ -22,8 +22,6 @@ type Stats struct {
 
 	ControllerBusyPS sim.Time // serving requests
 	ControllerHeldPS sim.Time // waiting for room in the buffer, with requests behind it
-	MediaReadBusyPS  sim.Time // also of a shared media
-	MediaWriteBusyPS sim.Time
 	WriteWaitPS      sim.Time // of writes, before the write pending queue took them
 
 	// What is there now, and is not reset.
@@ -61,8 +59,6 @@ func (s *Stats) add(o Stats) {
 	s.WearMoves += o.WearMoves
 	s.ControllerBusyPS += o.ControllerBusyPS
 	s.ControllerHeldPS += o.ControllerHeldPS
-	s.MediaReadBusyPS += o.MediaReadBusyPS
-	s.MediaWriteBusyPS += o.MediaWriteBusyPS
 	s.WriteWaitPS += o.WriteWaitPS
 	s.BufferXLines += o.BufferXLines
 	s.DirtyLines += o.DirtyLines
