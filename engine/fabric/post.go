@@ -238,7 +238,8 @@ func (f *Fabric) onFetch(i uint32) {
 	}
 	t := now
 	if v.status == Success {
-		t = f.fetch(n, now, v.local, v.len, n.machine.dmaRead(n, now, v.local, v.len))
+		first, all := f.load(n, now, v.local, v.len)
+		t = f.fetch(n, now, v.local, v.len, first, all)
 		f.capture(h, v)
 	}
 	f.sim.At(t+c.oneWay, f.kTx, i)

@@ -229,11 +229,14 @@ func (f *Fabric) onMemory(i uint32) {
 }
 
 func (f *Fabric) read(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
-	latency := n.machine.dmaRead(n, now, v.remote, v.len)
+	first, all := f.load(n, now, v.remote, v.len)
 	if d := f.move(n, r, i, v, now); d > 0 {
-		latency = max(latency, d)
+		all = max(all, d)
+		if v.len <= f.cost.mtu {
+			first = all
+		}
 	}
-	f.answer(r, i, v, f.fetch(n, now, v.remote, v.len, latency)+f.cost.oneWay, latency)
+	f.answer(r, i, v, f.fetch(n, now, v.remote, v.len, first, all)+f.cost.oneWay, first)
 }
 
 // answer takes what a READ or an atomic found, and what memory took latency for,

@@ -13,16 +13,32 @@ import "drtmx/engine/sim"
 // early is how many bytes are in the packets before the last.
 func (c *costs) early(n uint32) uint32 { return (n - 1) / c.mtu * c.mtu }
 
-// fetch is an RNIC's read of n bytes of its host, whose memory takes latency. It returns
-// when they go to the send pipeline, but for their way over PCIe.
-func (f *Fabric) fetch(r *NIC, now sim.Time, a Addr, n uint32, latency sim.Time) sim.Time {
+// load is what the host's memory takes for the first packet of n bytes that an RNIC
+// reads, and for all of them.
+func (f *Fabric) load(r *NIC, now sim.Time, a Addr, n uint32) (first, all sim.Time) {
+	if n <= f.cost.mtu {
+		all = r.machine.dmaRead(r, now, a, n)
+		return all, all
+	}
+	cut := uint32(roundUp(a+Addr(f.cost.mtu), lineBytes) - a) // no line is read twice
+	if cut >= n {
+		all = r.machine.dmaRead(r, now, a, n)
+		return all, all
+	}
+	first = r.machine.dmaRead(r, now, a, cut)
+	return first, max(first, r.machine.dmaRead(r, now, a+Addr(cut), n-cut))
+}
+
+// fetch is an RNIC's read of n bytes of its host, whose memory takes that long for the
+// first packet and for all. It returns when they go to the send pipeline, but for their
+// way over PCIe.
+func (f *Fabric) fetch(r *NIC, now sim.Time, a Addr, n uint32, first, all sim.Time) sim.Time {
 	c := &f.cost
 	svc := c.fetched(a, n)
 	end := r.down.Serve(now, svc)
-	t := max(end, now+latency)
+	t := max(end, now+all)
 	if n > c.mtu {
-		first := max(end-svc+c.fetched(a, c.mtu), now+latency)
-		t = max(first, t-r.slowed(c.gathered(c.early(n))))
+		t = max(end-svc+c.fetched(a, c.mtu), now+first, t-r.slowed(c.gathered(c.early(n))))
 	}
 	return t
 }

@@ -7,9 +7,9 @@ import (
 	"drtmx/engine/sim"
 )
 
-// took is how long one request of n bytes takes in an idle cluster whose bytes are in
-// the caches; m is the machine it goes to, one's own for loopback.
-func took(t *testing.T, p *Profile, op Opcode, m int, n uint32) sim.Time {
+// took is how long one request of n bytes takes in an idle cluster, whose bytes are warm
+// in the caches or in none; m is the machine it goes to, one's own for loopback.
+func took(t *testing.T, p *Profile, op Opcode, m int, n uint32, warm bool) sim.Time {
 	t.Helper()
 	b, x, _ := pairBed(t, Config{Profile: p})
 	q := x.rc[m]
@@ -27,8 +27,10 @@ func took(t *testing.T, p *Profile, op Opcode, m int, n uint32) sim.Time {
 	}
 	var last sim.Time
 	for range 2 { // the second time queue pairs and pages are known
-		b.f.Machine(m).Warm(Extent{b.data[m], int(n)})
-		b.f.Machine(0).Warm(Extent{x.scratch, int(n)})
+		if warm {
+			b.f.Machine(m).Warm(Extent{b.data[m], int(n)})
+			b.f.Machine(0).Warm(Extent{x.scratch, int(n)})
+		}
 		wr := x.read(1, m, n)
 		if op == Write {
 			wr = x.write(1, m, n)
@@ -74,7 +76,7 @@ func TestPacketsFollowEachOther(t *testing.T) {
 						slowest = max(slowest, k.serialize(mtu, k.headNext))
 					}
 					const more = 15
-					got := took(t, p, op, m, (1+more)*mtu) - took(t, p, op, m, mtu)
+					got := took(t, p, op, m, (1+more)*mtu, true) - took(t, p, op, m, mtu, true)
 					if want := more * slowest; got < want-more || got > want+more+slowest {
 						t.Errorf("%d further packets take %d ps, %d of the slowest station's are %d", more, got, more, want)
 					}
@@ -92,7 +94,7 @@ func TestPacketsOverASlowBus(t *testing.T) {
 	b, _, _ := pairBed(t, Config{Profile: p})
 	k := &b.f.cost
 	const more = 15
-	got := took(t, p, Read, 1, (1+more)*k.mtu) - took(t, p, Read, 1, k.mtu)
+	got := took(t, p, Read, 1, (1+more)*k.mtu, true) - took(t, p, Read, 1, k.mtu, true)
 	if want := more * (k.fetched(0, k.mtu) + k.written(0, k.mtu) - k.gathered(k.mtu)); got < want-more || got > want+more {
 		t.Errorf("%d further packets take %d ps, want %d", more, got, want)
 	}
@@ -100,8 +102,20 @@ func TestPacketsOverASlowBus(t *testing.T) {
 
 // A thing to know a model by: on 100 Gbit/s, 64 KB take 5.2 us on the wire and a READ of them that and some 2.7 more.
 func TestReadOf64KB(t *testing.T) {
-	if d := took(t, loadVal(t), Read, 1, 64<<10); d < 7*sim.Microsecond || d > 9*sim.Microsecond {
+	if d := took(t, loadVal(t), Read, 1, 64<<10, true); d < 7*sim.Microsecond || d > 9*sim.Microsecond {
 		t.Errorf("a READ of 64 KB takes %d ps", d)
+	}
+}
+
+// Nor does a READ wait until memory has given all of it.
+func TestPacketsOfSlowMemory(t *testing.T) {
+	p := loadVal(t)
+	p.NodeTypes[0].ChannelBandwidth.Value = 1 // four channels: 16 us for 64 KB, three times what the wire takes
+	b, _, _ := pairBed(t, Config{Profile: p})
+	all := 64 * b.f.Machine(1).sockets[0].line * 1024 / 64 / 4
+	cold, warm := took(t, p, Read, 1, 64<<10, false), took(t, p, Read, 1, 64<<10, true)
+	if wire := b.f.cost.serialize(64<<10, 0); cold > warm-wire+all+all/8 || cold < all {
+		t.Errorf("a READ of 64 KB takes %d ps, %d of them memory; %d from the cache, %d of them on the wire", cold, all, warm, wire)
 	}
 }
 
