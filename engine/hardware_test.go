@@ -23,7 +23,7 @@ var hardwareBeds = []Spec{
 	{Workload: "micro-atomic", Set: Knobs{"nodes": 2, "threads": 4, "workload.keys": 10}},
 	{Workload: "micro-rpc", Set: Knobs{"nodes": 2, "threads": 2, "workload.transport": "write"}},
 	{Workload: "micro-write", Set: Knobs{"profile": "r74v", "servers": 1, "clients": 1, "threads": 4, "workload.payload": 1000, "workload.socket": "any"}},
-	{Workload: "micro-write", Set: Knobs{"profile": "r74v", "servers": 1, "clients": 1, "threads": 4, "workload.payload": 256, "workload.primitive": "two-sided", "nvm.persist": true}},
+	{Workload: "micro-write", Set: Knobs{"profile": "r74v", "servers": 1, "clients": 1, "threads": 4, "workload.payload": 256, "workload.primitive": "two-sided", "workload.copy": "store", "nvm.persist": true}},
 	{Workload: "micro-rpc", Set: Knobs{"profile": "vale", "nodes": 2, "threads": 2}},
 	{Workload: "smallbank", Preset: "fasst", Set: Knobs{"profile": "aws", "nodes": 3, "threads": 2, "workload.scale": 0.001}},
 }
@@ -125,6 +125,40 @@ func TestThreadsShareTheDIMMs(t *testing.T) {
 	}
 }
 
+// Whatever DIMMs the hardware has, each may have all places, and knob and refusal say how many there are.
+func TestAnyDIMMOfTheHardware(t *testing.T) {
+	if _, most := shippedProfile(Knobs{"profile": "r74v"}).Limits("nvm.dimms"); most != mostDIMMs {
+		t.Errorf("hardware.nvm.dimms may be %g, workload.dimm %d", most, mostDIMMs)
+	}
+	for dimms, one := range map[int]int{1: 1, 6: 6, 12: 7, 64: 64} {
+		spec := Spec{Workload: "micro-write", Set: Knobs{"profile": "r74v", "servers": 1, "clients": 1, "threads": 4, "ddio": false, "hardware.nvm.dimms": dimms, "workload.dimm": one, "check": "off"}}
+		s := open(t, spec)
+		advance(t, s, 50_000)
+		for i, d := range s.dimms() {
+			if there := i < 2*dimms && i%dimms == one-1; there != (d.write > 0) {
+				t.Errorf("%d DIMMs a socket, all places on DIMM %d: %d lines are written to DIMM %d", dimms, one, d.write, i%dimms+1)
+			}
+		}
+		if k := find(t, s.Knobs(), "workload.dimm"); k.Max != dimms {
+			t.Errorf("workload.dimm may be %v of %d", k.Max, dimms)
+		}
+	}
+}
+
+// The beds of NVM that is written to write to it.
+func TestHardwareBedsWriteNVM(t *testing.T) {
+	for i, spec := range hardwareBeds {
+		if spec.Workload != "micro-write" {
+			continue
+		}
+		s := open(t, must(spec.With(Knobs{"check": "off"})))
+		advance(t, s, 50_000)
+		if x := s.nvmStats(); x.WriteReq == 0 {
+			t.Errorf("bed %d: %+v", i, *x)
+		}
+	}
+}
+
 // Each number alone at the ends of what is allowed is a system that runs, or one that another
 // number is in the way of.
 func TestEndsOfHardware(t *testing.T) {
@@ -175,6 +209,7 @@ func TestHardwareErrors(t *testing.T) {
 		{Knobs{"hardware.cpu.poll_empty": 0}, []string{"hardware.cpu.poll_empty = 0: must be from 1"}},
 		{Knobs{"hardware.nvm.dimms": 3}, []string{"hardware.nvm.dimms = 3: profile val has no NVM"}},
 		{Knobs{"profile": "r74v", "workload": "micro-write", "servers": 1, "clients": 1, "hardware.nvm.dimms": 3, "workload.dimm": 6}, []string{"workload.dimm = 6: the NVM of a socket has 3 DIMMs; use at most 3"}},
+		{Knobs{"profile": "r74v", "workload": "micro-write", "servers": 1, "clients": 1, "workload.dimm": 7}, []string{"workload.dimm = 7: the NVM of a socket has 6 DIMMs; use at most 6"}},
 		{Knobs{"hardware.tcp.poll": 3}, []string{"hardware.tcp.poll = 3: profile val has RDMA and no TCP"}},
 		{Knobs{"hardware.node_types.vale.llc": 3}, []string{"no such number in profile val"}},
 		{Knobs{"profile": "aws", "preset": "fasst", "hardware.nic.qp_contexts": 3}, []string{"the NICs of profile aws have no RDMA"}},

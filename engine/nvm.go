@@ -75,6 +75,17 @@ const (
 // hasNVM says whether machines of the profile have any.
 func hasNVM(v Knobs) bool { return shippedProfile(v).NVM != nil }
 
+// mostDIMMs is how many a socket of any hardware may have.
+const mostDIMMs = 64
+
+// dimmsOf is how many a socket has, or may have where there is no NVM.
+func dimmsOf(v Knobs) any {
+	if !hasNVM(v) {
+		return mostDIMMs
+	}
+	return profileOf(v).NVM.DIMMs.Int()
+}
+
 // onNVM says whether a micro-benchmark's data lie there.
 func onNVM(v Knobs) bool { return hasNVM(v) && v.bool("nvm.enabled") }
 

@@ -28,6 +28,7 @@ type entry struct {
 	byLoad   map[string]any                  // workload.*: default by workload
 	alias    string                          // another name for it
 	units    []unit                          // a number's units, as text may end with; written exactly so
+	most     func(v Knobs) any               // its maximum in v; nil: always Max
 }
 
 var (
@@ -132,6 +133,9 @@ func (e *entry) state(v Knobs) KnobState {
 	s := KnobState{
 		Name: e.Name, Kind: e.Kind, Value: v[e.Name], Default: e.defaultFor(v.text("workload")), Min: e.Min, Max: e.Max,
 		Choices: e.Choices, Unit: e.Unit, Label: e.Label, Doc: e.Doc, Section: e.Section, Group: e.Group, Live: e.Live, Active: true,
+	}
+	if e.most != nil {
+		s.Max = e.most(v)
 	}
 	if e.inactive != nil {
 		s.InactiveBecause = e.inactive(v)

@@ -289,8 +289,8 @@ func workloadKnobs() []entry {
 		}},
 		{Knob: Knob{Name: "workload.pattern", Kind: KindChoice, Default: "random", Choices: []string{"random", "sequential"}, Label: "Pattern", Section: "2.3.3", Group: groupWorkload, Live: true,
 			Doc: "random: each request goes to a random place. sequential: each thread goes from place to place in order."}, inactive: only("workload.pattern")},
-		{Knob: Knob{Name: "workload.dimm", Kind: KindInt, Default: 0, Min: 0, Max: 6, Label: "DIMM", Section: "2.3.4.1", Group: groupWorkload, Live: true,
-			Doc: "All places are on this DIMM of their socket. 0: they are interleaved over all."}, inactive: func(v Knobs) string {
+		{Knob: Knob{Name: "workload.dimm", Kind: KindInt, Default: 0, Min: 0, Max: mostDIMMs, Label: "DIMM", Section: "2.3.4.1", Group: groupWorkload, Live: true,
+			Doc: "All places are on this DIMM of their socket, of as many as the hardware has. 0: they are interleaved over all."}, most: dimmsOf, inactive: func(v Knobs) string {
 			if why := only("workload.dimm")(v); why != "" {
 				return why
 			}
