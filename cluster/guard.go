@@ -7,6 +7,7 @@ import (
 	"crypto/subtle"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"mime"
 	"net"
 	"net/http"
@@ -296,7 +297,12 @@ func (g *guard) login(w http.ResponseWriter, r *http.Request) {
 
 // ReadToken reads a token from a file, as secrets do not belong into argv.
 func ReadToken(path string) (string, error) {
-	b, err := runs.ReadUpTo(path, tokenLong)
+	f, err := runs.OpenRegular(path)
+	if err != nil {
+		return "", fileError("token-file", path, err)
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, tokenLong+1))
 	if err != nil {
 		return "", fileError("token-file", path, err)
 	}

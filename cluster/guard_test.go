@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -210,12 +211,22 @@ func TestTokenFiles(t *testing.T) {
 	}
 	for name, p := range map[string]string{
 		"missing": filepath.Join(dir, "none"), "short": write("short", "abc"), "empty": write("empty", ""), "two words": write("words", controlToken+" "+viewToken),
-		"huge": write("huge", strings.Repeat("x", tokenLong+1)), "folder": dir, "endless": "/dev/zero",
+		"huge": write("huge", strings.Repeat("x", tokenLong+1)), "folder": dir, "endless": "/dev/zero", "pipe that nobody writes": pipe(t, dir),
 	} {
 		if tok, err := ReadToken(p); !engine.IsSpecError(err) || tok != "" || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %q, %v", name, tok, err)
 		}
 	}
+}
+
+// pipe makes a named pipe in a folder.
+func pipe(t *testing.T, dir string) string {
+	t.Helper()
+	p := filepath.Join(dir, "pipe")
+	if err := syscall.Mkfifo(p, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return p
 }
 
 func TestOpenAddressNeedsToken(t *testing.T) {

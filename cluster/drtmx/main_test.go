@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -121,6 +122,8 @@ func TestBadUsageIsOneLineAndStatusTwo(t *testing.T) {
 		{"for", []string{"up", "--for", "-1s"}},
 		{"is not YAML", []string{"run", write("bad.yaml", "set: {")}},
 		{"no such file", []string{"replay", filepath.Join(dir, "none")}},
+		{"pipe: is no regular file; give a file that drtmx up --session wrote", []string{"replay", pipe(t, filepath.Join(dir, "pipe"))}},
+		{"token-file = ", []string{"up", "--token-file", pipe(t, filepath.Join(dir, "pipe2"))}},
 		{"empty: no header", []string{"replay", write("empty", "")}},
 		{"line 1", []string{"replay", write("session", "nonsense\n")}},
 		{"format 2", []string{"replay", write("later", `{"session":{"format":2,"code":"x"}}`+"\n")}},
@@ -165,6 +168,15 @@ func link(t *testing.T, file string) string {
 		t.Fatal(err)
 	}
 	return file + ".link"
+}
+
+// pipe makes a named pipe, to which nobody writes.
+func pipe(t *testing.T, name string) string {
+	t.Helper()
+	if err := syscall.Mkfifo(name, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
 }
 
 func TestRunTwiceIsTheSameAndCompares(t *testing.T) {

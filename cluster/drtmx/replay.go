@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"drtmx/cluster"
+	"drtmx/cluster/runs"
 	"drtmx/engine"
 )
 
@@ -21,7 +21,7 @@ func replayCommand() *cobra.Command {
 		Short: "Run a recorded session again and compare digest and windows",
 		Args:  exactly(1, "one session file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f, err := os.Open(args[0])
+			f, err := runs.OpenRegular(args[0])
 			if err != nil {
 				var pe *fs.PathError
 				if errors.As(err, &pe) {

@@ -168,6 +168,18 @@ func ReadUpTo(p string, limit int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, limit+1))
 }
 
+// OpenRegular opens a file to read. It refuses a pipe, which may take for ever to open, and
+// whatever else is no regular file.
+func OpenRegular(p string) (*os.File, error) {
+	switch i, err := os.Stat(p); {
+	case err != nil:
+		return nil, err
+	case !i.Mode().IsRegular():
+		return nil, errors.New("is no regular file")
+	}
+	return os.Open(p)
+}
+
 // Replace makes a file hold raw. It is written beside its place and renamed, so
 // that there is all of it or what was there before: also on a disk that is full,
 // also after a crash. A file that was there keeps its permissions, perm is those of
