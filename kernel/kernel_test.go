@@ -495,3 +495,14 @@ func TestCompletion(t *testing.T) {
 		}
 	}
 }
+
+// What the kernel itself declares in the interpreter is nobody's to complete.
+func TestCompletionHidesTheKernelsNames(t *testing.T) {
+	mine := drive(t, step{Code: "drtmxMine, drtmx_ := 1, 2"}, step{Complete: "drtmx"}, step{Complete: "drtmx__"})
+	if mine[1].Evalue != "drtmxMine drtmx_" && mine[1].Evalue != "drtmx_ drtmxMine" {
+		t.Errorf("completion of drtmx: %q, want drtmxMine and drtmx_ alone", mine[1].Evalue)
+	}
+	if mine[2].Evalue != "" {
+		t.Errorf("completion of drtmx__: %q, want nothing", mine[2].Evalue)
+	}
+}

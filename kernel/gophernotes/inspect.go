@@ -5,6 +5,7 @@ package main
 import (
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -35,6 +36,7 @@ func (s *session) complete(m msgReceipt) {
 	at := max(0, min(int(pos), len(code)))
 	before := string(code[:at])
 	head, matches, _ := s.kernel.ir.CompleteWords(before, len(before))
+	matches = slices.DeleteFunc(matches, func(name string) bool { return strings.HasPrefix(name, guard) }) // the kernel's own
 	if len(matches) == 0 {
 		head, matches = before, []string{}
 	}
