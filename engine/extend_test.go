@@ -93,6 +93,9 @@ func TestAddTransactionRefuses(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	if err := s.AddTransaction("balance", 1, swap); strings.Count(err.Error(), "choose another") != 1 {
+		t.Errorf("%v: what to do is said once", err)
+	}
 	raw, err := Open(Spec{Workload: "micro-read", Set: Knobs{"nodes": 2, "threads": 1}})
 	if err != nil {
 		t.Fatal(err)

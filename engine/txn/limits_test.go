@@ -100,6 +100,7 @@ func TestRefusals(t *testing.T) {
 		{"read-only", h, true, write(1), "read-only"},
 		{"dropped error", h, true, func(tx *Tx) error { write(1)(tx); return nil }, "read-only"},
 		{"rollback", h, false, func(tx *Tx) error { write(1)(tx); return tx.Rollback() }, ErrRollback.Error()},
+		{"dropped rollback", h, false, func(tx *Tx) error { write(1)(tx); tx.Rollback(); return nil }, ErrRollback.Error()},
 		{"own error", h, false, func(tx *Tx) error { write(1)(tx); return errors.New("mine") }, "mine"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

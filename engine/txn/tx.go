@@ -299,8 +299,14 @@ func (tx *Tx) PutInt(table uint8, key uint64, v int64) error {
 	return nil
 }
 
-// Rollback gives the transaction up; return its result from the body.
-func (tx *Tx) Rollback() error { return ErrRollback }
+// Rollback gives the transaction up; return its result from the body. A body that drops it cannot
+// commit either.
+func (tx *Tx) Rollback() error {
+	if tx.failed == nil {
+		tx.failed = ErrRollback
+	}
+	return ErrRollback
+}
 
 // fail remembers the first error, so that a body that drops errors cannot
 // commit.

@@ -61,7 +61,7 @@ func (m *Mix) Set(name string, weight int) error {
 func (m *Mix) Add(name string, weight int) (int, error) {
 	for _, n := range m.names {
 		if n == name {
-			return 0, fmt.Errorf("transaction type %q exists already; choose another name", name)
+			return 0, fmt.Errorf("transaction type %q exists already", name)
 		}
 	}
 	if name == "" || weight < 0 {
