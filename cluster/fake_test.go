@@ -199,7 +199,7 @@ func (f *fake) Result() *engine.Result {
 		Checks:     &engine.Checks{Mode: "full", Claimed: "strict-serializable", OK: true, Transactions: f.commits},
 		Bottleneck: &engine.Bottleneck{Resource: "cpu", Node: 1, Utilization: 0.9}}
 }
-func (f *fake) Drain() error { return nil }
+func (f *fake) DrainWith(context.Context, engine.Progress) error { return nil }
 func (f *fake) Digest() string {
 	h := sha256.Sum256(fmt.Appendf(nil, "%d %d %d", f.now, f.state, f.version))
 	return hex.EncodeToString(h[:])

@@ -605,9 +605,9 @@ func (m *member) finish() {
 }
 
 // endRecording writes how far the system came. The file of one that failed says that
-// already, and that of one that still catches up is further.
+// already, that of one that still catches up is further, and that of one that was drained has ended.
 func (m *member) endRecording() {
-	if m.err == nil && m.replay == nil {
+	if m.err == nil && m.replay == nil && m.sys.State() != engine.StateDrained {
 		m.rec.checkpoint(m.mark(), true)
 	}
 }

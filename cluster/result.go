@@ -67,7 +67,7 @@ func (c *Checks) String() string {
 		if len(k.Invariants) > 0 {
 			which = "other "
 		}
-		later = "; " + which + "invariants are checked when the cluster is at rest, at the end of a batch run"
+		later = "; " + which + "invariants are checked when the cluster is at rest: by Finish, or at the end of a batch run"
 	}
 	if text := k.Unused(); text != "" {
 		return text + later

@@ -29,7 +29,7 @@ type System interface {
 	AddTransaction(name string, weight int, body func(tx *txn.Tx) error) error
 	Mark()
 	Result() *engine.Result
-	Drain() error
+	DrainWith(ctx context.Context, progress engine.Progress) error
 	Digest() string
 	Close()
 }
