@@ -307,6 +307,15 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
+// The compiler does not notice an interrupt, but what it has compiled then does not run.
+func TestInterruptWhileACellIsCompiled(t *testing.T) {
+	long := "sum := func() int { return 1" + strings.Repeat("+1", 30000) + " }\nran = sum() > 0"
+	out := drive(t, step{Code: "ran := false"}, step{Code: long, InterruptAfter: 0.2}, step{Code: "ran"})
+	if out[1].Status != "error" || out[1].Evalue != "interrupted" || out[2].text() != "false" {
+		t.Errorf("%s %q, and ran is %s", out[1].Status, out[1].Evalue, out[2].text())
+	}
+}
+
 // An interrupt while nothing runs is nobody's; one that came too late hits no later cell.
 func TestInterruptOutsideCells(t *testing.T) {
 	out := drive(t,
@@ -493,6 +502,21 @@ func TestCompletion(t *testing.T) {
 		if o.Status != "ok" || !strings.Contains(o.Evalue, begins[i].match) {
 			t.Errorf("completion of %s: %q, want %s in it", begins[i].begin, o.Evalue, begins[i].match)
 		}
+	}
+}
+
+// What a package keeps to itself cannot be named; the fields of the notebook's own types can.
+func TestCompletionOfMembers(t *testing.T) {
+	o := drive(t, step{Code: "import (\"drtmx/dashboard/charts\"; \"bytes\")\ntype mine struct { low, High int }\nchart, b, my := charts.New(\"t\", nil, \"\"), bytes.NewBuffer(nil), mine{}"},
+		step{Complete: "chart."}, step{Complete: "my."}, step{Complete: "b."})
+	if got := o[1].Evalue; !strings.Contains(got, "chart.SVG") || strings.Contains(got, "chart.svg") {
+		t.Errorf("completion of chart.: %q, want what is exported alone", got)
+	}
+	if got := o[2].Evalue; got != "my.High my.low" {
+		t.Errorf("completion of my.: %q, want both fields", got)
+	}
+	if got := o[3].Evalue; !strings.Contains(got, "b.Reset") || strings.Contains(got, "b.buf") {
+		t.Errorf("completion of b.: %q, want what is exported alone", got)
 	}
 }
 

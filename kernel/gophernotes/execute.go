@@ -143,6 +143,9 @@ func (c *cell) run(outerr OutErr) error {
 	if err != nil {
 		return err
 	}
+	if c.s.stop.interrupted() { // which the compiler does not notice
+		return errors.New("interrupted")
+	}
 	results, types := ir.RunExpr(compiled)
 	last, ok := nodes[len(nodes)-1].(ast.Expr)
 	if !ok {

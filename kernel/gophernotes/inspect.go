@@ -3,6 +3,7 @@
 package main
 
 import (
+	"go/token"
 	"reflect"
 	"regexp"
 	"slices"
@@ -36,7 +37,7 @@ func (s *session) complete(m msgReceipt) {
 	at := max(0, min(int(pos), len(code)))
 	before := string(code[:at])
 	head, matches, _ := s.kernel.ir.CompleteWords(before, len(before))
-	matches = slices.DeleteFunc(matches, func(name string) bool { return strings.HasPrefix(name, guard) }) // the kernel's own
+	matches = slices.DeleteFunc(matches, s.hidden(head))
 	if len(matches) == 0 {
 		head, matches = before, []string{}
 	}
@@ -44,6 +45,21 @@ func (s *session) complete(m msgReceipt) {
 		"status": "ok", "matches": matches, "metadata": map[string]any{},
 		"cursor_start": utf8.RuneCountInString(head), "cursor_end": at,
 	})
+}
+
+// hidden is true for names that follow head and that nobody can mean: the kernel's own, and what
+// a package keeps to itself.
+func (s *session) hidden(head string) func(name string) bool {
+	of, member := strings.CutSuffix(head, ".")
+	foreign := false
+	if member {
+		r := []rune(of)
+		n := s.compile(wordAt(r, len(r)))
+		foreign = n != nil && n.path != "" && n.path != "main" // the notebook itself is main
+	}
+	return func(name string) bool {
+		return strings.HasPrefix(name, guard) || foreign && !token.IsExported(name)
+	}
 }
 
 func (s *session) describe(word string) string {

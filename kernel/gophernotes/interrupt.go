@@ -47,6 +47,17 @@ func (t *stopper) end() (interrupted bool) {
 	t.running = false
 	close(t.ended)
 	t.signal(base.SigNone) // nothing of it may hit the next cell
+	return t.wasAsked()
+}
+
+// interrupted says whether the running cell has been asked to stop.
+func (t *stopper) interrupted() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.wasAsked()
+}
+
+func (t *stopper) wasAsked() bool {
 	select {
 	case <-t.asked:
 		return true
@@ -65,10 +76,8 @@ func (s *session) interrupt() {
 	}
 	charts.Interrupt()
 	s.kernel.ir.Interrupt(nil) // the cell's own goroutine
-	select {
-	case <-t.asked:
+	if t.wasAsked() {
 		return // the force is on its way
-	default:
 	}
 	close(t.asked)
 	go t.force(t.ended)
