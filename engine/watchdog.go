@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// stallAfter is how long nothing may finish before the watchdog calls it a deadlock.
+	// stallAfter is how long nothing may happen before the watchdog calls it a deadlock.
 	stallAfter = 20 * sim.Millisecond
 	// stallAfterTCP is the same where a lost message comes milliseconds late.
 	stallAfterTCP = 10 * stallAfter
@@ -16,11 +16,11 @@ const (
 	quickest = 2 * sim.Microsecond
 )
 
-// watchdog notices a cluster in which nothing finishes any more. With faults a request may wait through
-// any number of repetitions and only be slow; then it gets as many messages as stallAfter has room for,
-// however long they take, and every one of them starts the time anew. r2 gives a request up that is
-// repeated in vain, so messages that go on and finish nothing are those of a livelock, which the number
-// ends. Without faults time alone counts.
+// watchdog notices a cluster in which nothing finishes any more. A request of many parts, or on slow
+// hardware, or one that waits through any number of repetitions with faults, may only be slow: each gets
+// as many messages as stallAfter has room for, however long they take, and every one of them starts the
+// time anew. r2 gives a request up that is repeated in vain, so messages that go on and finish nothing
+// are those of a livelock, which the number ends.
 type watchdog struct {
 	finished   counts
 	finishedAt sim.Time // when that was last seen to grow
@@ -39,11 +39,24 @@ func (w *watchdog) look(s *System, idle bool) bool {
 		*w = watchdog{s.meter.total, now, messages, messages, now}
 		return false
 	}
-	room := uint64(len(s.load.clients)*s.load.spawned) * uint64(stallAfter/quickest)
-	if hampered(s.active) && messages != w.messages && messages-w.began <= room {
+	room := uint64(s.requests()) * uint64(stallAfter/quickest)
+	if messages != w.messages && messages-w.began <= room {
 		w.messages, w.since = messages, now
 	}
 	return now-w.since >= patience(s.values)
+}
+
+// requests is how many there may be messages of: those under way, and with faults also what they have
+// left behind.
+func (s *System) requests() int {
+	n, most := 0, len(s.load.clients)*s.load.spawned
+	if hampered(s.active) {
+		return most
+	}
+	for _, x := range s.load.ongoing {
+		n += x.n
+	}
+	return min(n, most)
 }
 
 // hampered says that faults make requests wait for longer than they would.

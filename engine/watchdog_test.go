@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"drtmx/engine/r2"
+	"drtmx/engine/sim"
+	"drtmx/engine/txn"
+	"drtmx/engine/workload/smallbank"
 )
 
 // A cluster that repeats what the network loses, and so is slow, is not stuck: one request took more
@@ -26,6 +29,41 @@ func TestSlowIsNotStuck(t *testing.T) {
 	s.cl.ShutGate()
 	if err := s.Advance(75_000_000); err != nil {
 		t.Errorf("while it runs: %v", err)
+	}
+}
+
+// Requests of many parts that meet at one thread are slow too: none ends for more than 20 ms.
+func TestManyPartsAreNotStuck(t *testing.T) {
+	spec := Spec{Preset: "fasst", Workload: "smallbank", Set: Knobs{"servers": 1, "server.threads": 1, "clients": 4, "client.threads": 2, "coroutines": 8, "replicas": 1,
+		"workload.accounts": 2000, "check": "sampled", "hardware.cpu.dispatch": 500,
+		"workload.mix.amalgamate": 0, "workload.mix.send-payment": 0, "workload.mix.deposit-checking": 0, "workload.mix.transact-savings": 0, "workload.mix.write-check": 0, "workload.mix.balance": 1}}
+	s := open(t, spec)
+	if err := s.AddTransaction("audit", 1000, func(tx *txn.Tx) error {
+		for range 900 {
+			if _, err := tx.GetInt(smallbank.Checking, tx.Rand().Uint64n(2000)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	last, longest := s.meter.total, int64(0)
+	for since := int64(0); s.NowNS() < 100_000_000; {
+		advance(t, s, 400_000)
+		if s.meter.total != last {
+			last, since = s.meter.total, s.NowNS()
+		}
+		longest = max(longest, s.NowNS()-since)
+	}
+	if longest < stallAfter/sim.Nanosecond {
+		t.Errorf("something ended every %d ns: not what is to be tested", longest)
+	}
+	if err := s.Drain(); err != nil {
+		t.Error(err)
+	}
+	if last.commits == 0 {
+		t.Error("nothing was committed")
 	}
 }
 
