@@ -105,6 +105,32 @@ func TestSweepMeansCountZeros(t *testing.T) {
 	}
 }
 
+// Of several axes the last of numbers is drawn along, wherever it stands, and the others name the lines
+// with their units.
+func TestSweepChartsRunAlongNumbers(t *testing.T) {
+	bandwidth, preset, coroutines := "hardware.wire.bandwidth", "preset", "coroutines"
+	s := &SweepResult{&engine.SweepResult{Axes: []engine.Axis{
+		{Knob: bandwidth, Values: []any{12.5}}, {Knob: coroutines, Values: []any{1, 4, 8}}, {Knob: preset, Values: []any{"fasst", "drtm+h"}},
+	}}}
+	for i, n := range []int{1, 4, 8} {
+		for j, p := range []string{"fasst", "drtm+h"} {
+			s.Raw.Points = append(s.Raw.Points, sweptPoint(Knobs{bandwidth: 12.5, coroutines: n, preset: p}, float64(100*(i+1)+j)))
+		}
+	}
+	chart := s.Chart("throughput")
+	if text := chart.String(); !strings.Contains(text, "over coroutines") {
+		t.Errorf("%q, want it over coroutines", text)
+	}
+	for _, name := range []string{"hardware.wire.bandwidth = 12.5 GB/s, preset = fasst", "hardware.wire.bandwidth = 12.5 GB/s, preset = drtm+h"} {
+		if !strings.Contains(chart.HTML(), name) {
+			t.Errorf("no line is named %q", name)
+		}
+	}
+	if l := s.line(1, "throughput", true); !slices.Equal(l.X, []float64{1, 4, 8}) || !slices.Equal(l.Y, []float64{101, 201, 301}) {
+		t.Errorf("drtm+h: %+v", l)
+	}
+}
+
 // A sweep draws its intervals, quantities in their order, and choices by name.
 func TestSweepCharts(t *testing.T) {
 	s := &SweepResult{&engine.SweepResult{

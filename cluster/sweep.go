@@ -226,8 +226,8 @@ func pointMean(p engine.SweepPoint, metric string) (float64, bool) {
 }
 
 // Chart draws numbers of the points, by their path in the JSON, against the
-// last axis; every value of the other axes is a line. A number that no point has
-// is refused.
+// last axis of numbers, or the last where none has numbers; every value of the other
+// axes is a line. A number that no point has is refused.
 func (s *SweepResult) Chart(metrics ...string) *charts.Chart {
 	if len(metrics) == 0 {
 		metrics = []string{"throughput"}
@@ -268,57 +268,82 @@ func numbersOf(r *engine.Result) string {
 
 // chart leaves out what points do not have.
 func (s *SweepResult) chart(metrics ...string) *charts.Chart {
-	axes := s.Raw.Axes
-	last := axes[len(axes)-1]
-	x := charts.Axis{Label: last.Knob, Whole: !slices.ContainsFunc(last.Values, func(v any) bool { _, ok := v.(int); return !ok })}
-	numeric := !slices.ContainsFunc(last.Values, func(v any) bool { _, ok := asFloat(v); return !ok })
+	at, stride := s.along()
+	over := s.Raw.Axes[at]
+	x := charts.Axis{Label: over.Knob, Whole: !slices.ContainsFunc(over.Values, func(v any) bool { _, ok := v.(int); return !ok })}
+	numeric := isNumeric(over)
 	if numeric {
-		x.Unit = engine.Unit(last.Knob)
+		x.Unit = engine.Unit(over.Knob)
 	} else {
-		for _, v := range last.Values {
+		for _, v := range over.Values {
 			x.Names = append(x.Names, fmt.Sprint(v))
 		}
 	}
 	var tracks []charts.Track
 	for _, m := range metrics {
 		t := charts.Track{Y: charts.Axis{Label: m, Unit: unitOf(m)}}
-		for at := 0; at < len(s.Raw.Points); at += len(last.Values) {
-			t.Series = append(t.Series, s.line(at, m, numeric))
+		for first := range s.Raw.Points {
+			if first/stride%len(over.Values) == 0 {
+				t.Series = append(t.Series, s.line(first, m, numeric))
+			}
 		}
 		tracks = append(tracks, t)
 	}
-	return charts.Timeline(strings.Join(metrics, " and ")+" over "+last.Knob, x, tracks, nil)
+	return charts.Timeline(strings.Join(metrics, " and ")+" over "+over.Knob, x, tracks, nil)
 }
 
-// line is one series of a sweep, the points from index at on.
-func (s *SweepResult) line(at int, metric string, numeric bool) charts.Series {
+func isNumeric(a engine.Axis) bool {
+	return !slices.ContainsFunc(a.Values, func(v any) bool { _, ok := asFloat(v); return !ok })
+}
+
+// along is the axis that charts draw against, and how many points further its next value is: points
+// are in order, the last axis fastest.
+func (s *SweepResult) along() (at, stride int) {
 	axes := s.Raw.Axes
-	last := axes[len(axes)-1]
-	var out charts.Series
-	others := Knobs{}
-	for _, a := range axes[:len(axes)-1] {
-		others[a.Knob] = s.Raw.Points[at].Set[a.Knob]
+	at, stride = len(axes)-1, 1
+	for i := at; i >= 0; i-- {
+		if isNumeric(axes[i]) {
+			at = i
+			break
+		}
 	}
-	if out.Name = knobText(others); out.Name == "" {
+	for _, a := range axes[at+1:] {
+		stride *= len(a.Values)
+	}
+	return at, stride
+}
+
+// line is one series of a sweep, that of the point with this index and those along the chart.
+func (s *SweepResult) line(first int, metric string, numeric bool) charts.Series {
+	along, stride := s.along()
+	over := s.Raw.Axes[along]
+	var out charts.Series
+	var others []string
+	for i, a := range s.Raw.Axes {
+		if i != along {
+			others = append(others, strings.TrimSpace(fmt.Sprintf("%s = %v %s", a.Knob, s.Raw.Points[first].Set[a.Knob], engine.Unit(a.Knob))))
+		}
+	}
+	if out.Name = strings.Join(others, ", "); out.Name == "" {
 		out.Name = metric
 	}
-	order := make([]int, len(last.Values)) // of the places along the line
+	order := make([]int, len(over.Values)) // of the places along the line
 	for i := range order {
 		order[i] = i
 	}
 	place := func(i int) float64 { return float64(i) }
 	if numeric {
-		place = func(i int) float64 { x, _ := asFloat(last.Values[i]); return x }
+		place = func(i int) float64 { x, _ := asFloat(over.Values[i]); return x }
 		slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(place(i), place(j)) })
 	}
 	for _, i := range order {
-		p := s.Raw.Points[at+i]
+		p := s.Raw.Points[first+i*stride]
 		y, ok := pointMean(p, metric)
 		if !ok {
 			continue
 		}
 		out.X, out.Y, out.CI = append(out.X, place(i)), append(out.Y, y), append(out.CI, half95(p, metric))
-		out.Notes = append(out.Notes, fmt.Sprint(last.Values[i]))
+		out.Notes = append(out.Notes, fmt.Sprint(over.Values[i]))
 	}
 	return out
 }
