@@ -159,20 +159,28 @@ func newTLB(entries int) tlb {
 	return tlb{entries: make([]uint32, entries), mask: uint32(sets - 1), ways: uint32(entries / sets), wider: uint32(entries % sets)}
 }
 
-// set is the entries in which a page may be.
-func (t *tlb) set(page uint32) []uint32 {
+// first is where the set begins in which a page may be, and set is that set.
+func (t *tlb) first(page uint32) (at, ways uint32) {
 	i := (page ^ page>>9) & t.mask
-	return t.entries[i*t.ways+min(i, t.wider):][:t.ways+(i-t.wider)>>31]
+	return i*t.ways + min(i, t.wider), t.ways + (i-t.wider)>>31
+}
+
+func (t *tlb) set(page uint32) []uint32 {
+	at, ways := t.first(page)
+	return t.entries[at:][:ways]
 }
 
 // touch looks a page up and brings it in.
 func (t *tlb) touch(a Addr) (hit bool) {
 	page := uint32(a>>hugeShift) + 1 // 0 is an empty entry
-	s := t.set(page)
-	if s[0] == page {
-		return true
-	}
+	at, _ := t.first(page)
+	return t.entries[at] == page || t.bring(page)
+}
+
+// bring makes a page the most recent of its set.
+func (t *tlb) bring(page uint32) (hit bool) {
 	before := page
+	s := t.set(page)
 	for i, e := range s {
 		s[i], before = before, e
 		if e == page {

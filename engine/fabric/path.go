@@ -139,7 +139,12 @@ func (f *Fabric) send(n *NIC, h *QP, i uint32, v *verb, now sim.Time) {
 	if gathers(v) {
 		payload = v.len
 	}
-	end, leaves := f.transmit(n, v, now, c.txRequest[v.op], payload)
+	svc := c.txRequest[v.op]
+	end := n.tx.Serve(now, n.slowed(svc+c.gathered(payload))) + c.txLatency
+	leaves := end
+	if payload > c.mtu {
+		leaves = f.leaves(n, v, end, svc, payload)
+	}
 	v.stamp.add(atDoorbell, now-v.mark)
 	v.stamp.add(atNICSend, leaves-now)
 	if h.transport != RC && v.flags&signaled != 0 {

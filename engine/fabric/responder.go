@@ -406,7 +406,11 @@ func (f *Fabric) onReply(i uint32) {
 	} else if v.op == Read {
 		payload = v.len
 	}
-	_, leaves := f.transmit(n, v, now, svc, payload)
+	end := n.tx.Serve(now, n.slowed(svc+c.gathered(payload))) + c.txLatency
+	leaves := end
+	if payload > c.mtu {
+		leaves = f.leaves(n, v, end, svc, payload)
+	}
 	v.stamp.add(atNICSend, leaves-v.mark)
 	f.depart(n, f.kAnswer, i, v, leaves, f.responseTime(v))
 }

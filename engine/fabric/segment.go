@@ -43,22 +43,17 @@ func (f *Fabric) fetch(r *NIC, now sim.Time, a Addr, n uint32, first, all sim.Ti
 	return t
 }
 
-// transmit takes a message through the send pipeline, which works on it for svc and on n
-// bytes of payload. It returns when all of it is through, and when it leaves for the wire
-// or, without one, for the receive pipeline.
-func (f *Fabric) transmit(s *NIC, v *verb, now, svc sim.Time, n uint32) (end, leaves sim.Time) {
+// leaves is when a message of several packets with n bytes of payload, which is through
+// the send pipeline at end and was in it for svc and the time of its bytes, goes to the
+// wire or, without one, to the receive pipeline.
+func (f *Fabric) leaves(s *NIC, v *verb, end, svc sim.Time, n uint32) sim.Time {
 	c := &f.cost
-	whole := s.slowed(svc + c.gathered(n))
-	end = s.tx.Serve(now, whole) + c.txLatency
-	if n <= c.mtu {
-		return end, end
-	}
-	first := end - whole + s.slowed(svc+c.gathered(c.mtu))
+	first := end - s.slowed(svc+c.gathered(n)) + s.slowed(svc+c.gathered(c.mtu))
 	early := c.early(n)
 	if v.flags&loop != 0 {
-		return end, max(first, end-c.scattered(early))
+		return max(first, end-c.scattered(early))
 	}
-	return end, max(first, end-c.serialize(early, c.headNext))
+	return max(first, end-c.serialize(early, c.headNext))
 }
 
 // gathered is how long bytes fetched by DMA stream through the send pipeline.

@@ -1,5 +1,7 @@
 package sim
 
+import "slices"
+
 // FIFO is a resource with one server that serves in order of arrival. Its whole
 // state is the time at which it is free again, which is exact as long as Serve
 // is called in order of arrival time.
@@ -44,8 +46,7 @@ func (f *FIFO) BusyUntil(now Time) Time {
 // of now, so it keeps the stretches between them to tell what of it is over.
 type Booked struct {
 	FIFO
-	ahead []stretch // before the last gap, those that are over at its head not all dropped
-	over  int       // so many of these
+	ahead []stretch // before the last gap; those that are over are dropped when it is full
 }
 
 // stretch is work without a gap.
@@ -55,28 +56,31 @@ type stretch struct{ begun, end Time }
 // in order of both.
 func (b *Booked) Serve(now, at, svc Time) (end Time) {
 	if at > b.Free && b.Free > now {
-		b.keep(now)
+		if len(b.ahead) == cap(b.ahead) {
+			b.drop(now)
+		}
+		b.ahead = append(b.ahead, stretch{b.begun, b.Free})
 	}
 	return b.FIFO.Serve(at, svc)
 }
 
-// keep notes the stretch that ends with a gap.
-func (b *Booked) keep(now Time) {
-	for b.over < len(b.ahead) && b.ahead[b.over].end <= now {
-		b.over++
+// drop makes room, half of all at least, so that it is rare.
+func (b *Booked) drop(now Time) {
+	over := 0
+	for over < len(b.ahead) && b.ahead[over].end <= now {
+		over++
 	}
-	if b.over > len(b.ahead)/2 {
-		b.ahead = b.ahead[:copy(b.ahead, b.ahead[b.over:])]
-		b.over = 0
+	b.ahead = slices.Delete(b.ahead, 0, over)
+	if len(b.ahead) >= cap(b.ahead)/2 {
+		b.ahead = slices.Grow(b.ahead, max(32, cap(b.ahead)))
 	}
-	b.ahead = append(b.ahead, stretch{b.begun, b.Free})
 }
 
 // BusyUntil is the service time that is over by now, which is not before the now of
 // any call of Serve.
 func (b *Booked) BusyUntil(now Time) Time {
 	busy := b.FIFO.BusyUntil(now)
-	for _, x := range b.ahead[b.over:] {
+	for _, x := range b.ahead {
 		busy -= max(0, x.end-max(now, x.begun))
 	}
 	return busy
