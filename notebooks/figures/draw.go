@@ -24,10 +24,14 @@ func (f *Figure) title() string {
 // pictured is the title of a picture that stands alone: a reader of its numbers has to
 // know what the note says.
 func (f *Figure) pictured() string {
+	title := f.title()
 	if f.Note != "" {
-		return f.title() + "; " + f.Note
+		title += "; " + f.Note
 	}
-	return f.title()
+	if k := f.knobs(); k != "" {
+		title += "; with " + k
+	}
+	return title
 }
 
 func (a Axis) title() string { return a.Label + " (" + a.Unit + ")" }

@@ -179,3 +179,15 @@ func TestInterrupted(t *testing.T) {
 		t.Errorf("%v after %d runs", err, told)
 	}
 }
+
+// A picture that stands alone says of which hardware and knobs it is.
+func TestPictureNamesItsKnobs(t *testing.T) {
+	f := Figure{ID: "2-4b", Title: "READ", Set: engine.Knobs{"hardware.nic.qp_contexts": 4000}, Series: []Series{{Name: "READ", Points: []Point{{X: 8, Y: 1}, {X: 16, Y: 2}}}}}
+	if svg := f.SVG(); !strings.Contains(svg, "qp_contexts = 4000") {
+		t.Errorf("the knobs are not in the picture: %.300s", svg)
+	}
+	f.Set = nil
+	if svg := f.SVG(); strings.Contains(svg, "; with") {
+		t.Error("a figure without changed knobs names some")
+	}
+}
