@@ -153,6 +153,29 @@ func TestReplyOfALapBefore(t *testing.T) {
 	}
 }
 
+// A core that waits for its local time in the middle of a turn has looked at its rings in that turn:
+// what it does from then on is work, when it is over.
+func TestWorkBehindRingsInVain(t *testing.T) {
+	b := newBed(t, 2, Config{Threads: 1, Coroutines: 1, Transport: Writes, MaxMessage: 64}, fabric.Config{})
+	var work Time
+	b.cl.Spawn(0, 0, func(c *Co) {
+		began := c.Now()
+		c.Compute(10_000)
+		c.Load64(b.base[0])
+		c.Compute(10_000)
+		work = c.Now() - began
+	})
+	for range 100 {
+		b.run(100 * sim.Nanosecond)
+		if busy := b.cl.BusyPS(0, 0); busy > b.s.Now() {
+			t.Fatalf("busy for %d ps of %d", busy, b.s.Now())
+		}
+	}
+	if busy := b.cl.BusyPS(0, 0); work == 0 || busy < work {
+		t.Errorf("busy for %d ps, its work took %d", busy, work)
+	}
+}
+
 // writers is the rate of WRITEs of one machine's threads, each with its own
 // queue pair, a doorbell for every request.
 func writers(t *testing.T, threads int, shared bool, profile func(*fabric.Profile)) int {

@@ -225,7 +225,7 @@ func (w *Worker) work() {
 			return
 		}
 	}
-	if w.rings != nil {
+	if w.rings != nil && !w.running {
 		if w.lookAtRings(); w.current != nil {
 			return
 		}
