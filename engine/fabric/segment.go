@@ -51,7 +51,7 @@ func (f *Fabric) leaves(s *NIC, v *verb, end, svc sim.Time, n uint32) sim.Time {
 	first := end - s.slowed(svc+c.gathered(n)) + s.slowed(svc+c.gathered(c.mtu))
 	early := c.early(n)
 	if v.flags&loop != 0 {
-		return max(first, end-c.scattered(early))
+		return max(first, end-s.slowed(c.scattered(early)))
 	}
 	return max(first, end-c.serialize(early, c.headNext))
 }

@@ -11,7 +11,16 @@ import (
 // in the caches or in none; m is the machine it goes to, one's own for loopback.
 func took(t *testing.T, p *Profile, op Opcode, m int, n uint32, warm bool) sim.Time {
 	t.Helper()
+	return tookSlowed(t, p, 0, op, m, n, warm)
+}
+
+// tookSlowed is took with RNICs that take percent longer.
+func tookSlowed(t *testing.T, p *Profile, percent int, op Opcode, m int, n uint32, warm bool) sim.Time {
+	t.Helper()
 	b, x, _ := pairBed(t, Config{Profile: p})
+	for _, n := range b.f.nics {
+		n.SetSlowdown(percent)
+	}
 	q := x.rc[m]
 	if m == x.machine {
 		r, err := q.NIC().CreateQP(QPConfig{Transport: RC})
@@ -97,6 +106,21 @@ func TestPacketsOverASlowBus(t *testing.T) {
 	got := took(t, p, Read, 1, (1+more)*k.mtu, true) - took(t, p, Read, 1, k.mtu, true)
 	if want := more * (k.fetched(0, k.mtu) + k.written(0, k.mtu) - k.gathered(k.mtu)); got < want-more || got > want+more {
 		t.Errorf("%d further packets take %d ps, want %d", more, got, want)
+	}
+}
+
+// An RNIC that takes longer for everything takes as much longer for each packet of a loopback.
+func TestPacketsThroughASlowRNIC(t *testing.T) {
+	p := loadVal(t)
+	p.PCIe.Bandwidth.Value, p.NIC.RxScatter.Value = 5, 3
+	b, _, _ := pairBed(t, Config{Profile: p})
+	k := &b.f.cost
+	for _, op := range []Opcode{Read, Write} {
+		const more, percent = 15, 400
+		got := tookSlowed(t, p, percent, op, 0, (1+more)*k.mtu, true) - tookSlowed(t, p, percent, op, 0, k.mtu, true)
+		if want := more * 5 * k.scattered(k.mtu); got < want-5*more || got > want+5*more {
+			t.Errorf("%v: %d further packets take %d ps, want %d", op, more, got, want)
+		}
 	}
 }
 
