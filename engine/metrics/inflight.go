@@ -14,12 +14,7 @@ type InFlight struct {
 	count   int64  // changes settled so far
 	momHi   uint64 // sum of time*change over settled changes, 128 bits two's complement
 	momLo   uint64
-	pending []change // not settled: a cut may still fall before them
-}
-
-type change struct {
-	at    int64
-	delta int64
+	pending changes
 }
 
 // Area is the integral of the number in flight from time 0 to At, in ps.
@@ -32,36 +27,13 @@ type Area struct {
 // Add changes the number in flight by delta at time t. No later cut may be before now;
 // t may be after it, for the local time of a busy core runs ahead of the event that drives it.
 func (f *InFlight) Add(now, t int64, delta int) {
-	if t <= now {
-		f.fold(t, int64(delta))
-		return
-	}
-	f.pending = append(f.pending, change{t, int64(delta)})
-	if len(f.pending) == cap(f.pending) && len(f.pending) >= 256 {
-		f.settle(now)
-	}
-}
-
-// settle folds every pending change up to t into the sums.
-func (f *InFlight) settle(t int64) {
-	rest := f.pending[:0]
-	for _, c := range f.pending {
-		if c.at > t {
-			rest = append(rest, c)
-			continue
-		}
-		f.fold(c.at, c.delta)
-	}
-	f.pending = rest
-	if len(rest) > cap(rest)/2 {
-		f.pending = slices.Grow(rest, cap(rest))
-	}
+	f.pending.add(now, change{t, int64(delta)}, f.fold)
 }
 
 // fold takes a change into the sums.
-func (f *InFlight) fold(t, delta int64) {
-	f.count += delta
-	hi, lo := mulSigned(t, delta)
+func (f *InFlight) fold(c change) {
+	f.count += c.by
+	hi, lo := mulSigned(c.at, c.by)
 	var carry uint64
 	f.momLo, carry = bits.Add64(f.momLo, lo, 0)
 	f.momHi, _ = bits.Add64(f.momHi, hi, carry)
@@ -69,7 +41,7 @@ func (f *InFlight) fold(t, delta int64) {
 
 // Area cuts at time t. Cuts come in rising order.
 func (f *InFlight) Area(t int64) Area {
-	f.settle(t)
+	f.pending.settle(t, f.fold)
 	hi, lo := mulSigned(t, f.count)
 	var borrow uint64
 	lo, borrow = bits.Sub64(lo, f.momLo, 0)
@@ -126,60 +98,71 @@ func (l *Little) Settled() bool { return math.Abs(l.Error) <= littleSettled }
 // requests of its turn at once: one that ends beyond a cut belongs behind it, as it does in the
 // integral of what is in flight. The zero value is ready.
 type Endings struct {
-	sum     uint64   // ps, of what has settled
-	longest int64    // of what ended after the mark
-	pending []ending // not settled: a cut may still fall before them
+	sum     uint64 // ps, of what has settled
+	longest int64  // of what ended after the mark
+	pending changes
 }
-
-type ending struct{ at, latency int64 }
 
 // Add counts a request that ends at time t. No later cut may be before now; t may be after it.
 func (e *Endings) Add(now, t, latency int64) {
 	e.longest = max(e.longest, latency)
-	if t <= now {
-		e.sum += uint64(latency)
-		return
-	}
-	e.pending = append(e.pending, ending{t, latency})
-	if len(e.pending) == cap(e.pending) && len(e.pending) >= 256 {
-		e.settle(now)
-	}
+	e.pending.add(now, change{t, latency}, e.fold)
 }
 
-// settle takes every pending ending up to t into the sum.
-func (e *Endings) settle(t int64) {
-	rest := e.pending[:0]
-	for _, x := range e.pending {
-		if x.at > t {
-			rest = append(rest, x)
-			continue
-		}
-		e.sum += uint64(x.latency)
-	}
-	e.pending = rest
-	if len(rest) > cap(rest)/2 {
-		e.pending = slices.Grow(rest, cap(rest))
-	}
-}
+// fold takes an ending into the sum.
+func (e *Endings) fold(c change) { e.sum += uint64(c.by) }
 
 // Sum is the latencies of what has ended by time t, in ps. Cuts come in rising order, and
 // differences are right also where sums wrap.
 func (e *Endings) Sum(t int64) uint64 {
-	e.settle(t)
+	e.pending.settle(t, e.fold)
 	return e.sum
 }
 
 // Mark forgets the longest request of what has ended by time t.
 func (e *Endings) Mark(t int64) {
-	e.settle(t)
+	e.pending.settle(t, e.fold)
 	e.longest = 0
-	for _, x := range e.pending {
-		e.longest = max(e.longest, x.latency)
+	for _, c := range e.pending {
+		e.longest = max(e.longest, c.by)
 	}
 }
 
 // Longest is the latency of the longest request that ended after the mark, in ps.
 func (e *Endings) Longest() int64 { return e.longest }
+
+// changes are those of a sum that have not settled: a cut may still fall before them.
+type changes []change
+
+type change struct{ at, by int64 }
+
+// add folds a change into the sum, or keeps it if it is after now.
+func (p *changes) add(now int64, c change, fold func(change)) {
+	if c.at <= now {
+		fold(c)
+		return
+	}
+	*p = append(*p, c)
+	if len(*p) == cap(*p) && len(*p) >= 256 {
+		p.settle(now, fold)
+	}
+}
+
+// settle folds every change up to t into the sum.
+func (p *changes) settle(t int64, fold func(change)) {
+	rest := (*p)[:0]
+	for _, c := range *p {
+		if c.at > t {
+			rest = append(rest, c)
+		} else {
+			fold(c)
+		}
+	}
+	if len(rest) > cap(rest)/2 {
+		rest = slices.Grow(rest, cap(rest))
+	}
+	*p = rest
+}
 
 // CheckLittle takes the average in flight, and the latencies of what ended in so long a time, in ps.
 func CheckLittle(inFlight float64, latencies uint64, ps int64) Little {
