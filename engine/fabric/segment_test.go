@@ -143,6 +143,22 @@ func TestPacketsOfSlowMemory(t *testing.T) {
 	}
 }
 
+// The packets of a message that begins in the middle of a line read no line twice.
+func TestPacketsReadEachLineOnce(t *testing.T) {
+	b, x, _ := pairBed(t, Config{})
+	for _, n := range []uint32{4096, 4097, 64 << 10} {
+		before := b.f.Machine(1).Traffic(0).ReadWords
+		wr := x.read(1, 1, n)
+		wr.Remote += 8
+		x.postAll(x.rc[1], wr)
+		b.run(sim.Millisecond)
+		expect(t, "completions", x.completions(), "1 READ success")
+		if lines := b.f.Machine(1).Traffic(0).ReadWords - before; lines != uint64(n+8+lineBytes-1)/lineBytes {
+			t.Errorf("a READ of %d bytes reads %d lines", n, lines)
+		}
+	}
+}
+
 // A message whose context has to be fetched waits for that, not until all of its packets are there.
 func TestContextOfManyPackets(t *testing.T) {
 	const n = 64 << 10

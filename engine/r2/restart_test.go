@@ -131,6 +131,34 @@ func TestFenceOverARestart(t *testing.T) {
 	}
 }
 
+// A core that waits for its own stores is at work until its machine crashes, and no longer.
+func TestCrashInAStall(t *testing.T) {
+	p, err := fabric.LoadProfile("r74v")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBed(t, 2, Config{Threads: 1}, fabric.Config{Profile: p, Durability: true,
+		NVM: func(int, int, *fabric.NodeType) (fabric.Device, error) { return &slowDevice{}, nil }})
+	a, err := b.cl.Mem(0).Alloc(fabric.Alloc{Name: "nvm", Bytes: 1 << 20, NVM: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.cl.Spawn(0, 0, func(c *Co) {
+		c.StoreNT(a, make([]byte, 4096)) // 6.4 us
+		c.Fence()
+	})
+	b.run(5 * sim.Microsecond)
+	busy := b.cl.BusyPS(0, 0)
+	b.crash(0)
+	if crashed := b.cl.BusyPS(0, 0); busy < 4*sim.Microsecond || crashed != busy {
+		t.Errorf("busy for %d ps of 5 us, after the crash for %d", busy, crashed)
+	}
+	b.run(5 * sim.Microsecond)
+	if down := b.cl.BusyPS(0, 0); down != busy {
+		t.Errorf("busy for %d ps, and for %d more while its machine was down", busy, down-busy)
+	}
+}
+
 // A core stops in the middle of a store: after the restart the bytes are not taken
 // for such that are being written.
 func TestCrashInAStore(t *testing.T) {
