@@ -155,7 +155,7 @@ func (f *Fabric) send(n *NIC, h *QP, i uint32, v *verb, now sim.Time) {
 }
 
 // sent completes a datagram or UC request, of which the stamp knows until it leaves:
-// it is done when all of it is on the wire.
+// it is done when all of it is through the send pipeline.
 func (f *Fabric) sent(v *verb, end, leaves sim.Time) {
 	t := v.ticket(v.op, Success)
 	t.stamp, t.mark = v.stamp, end

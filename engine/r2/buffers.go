@@ -72,9 +72,7 @@ func (b *buffers) take(w *Worker, n int) (slot int16, a Addr, mem []byte) {
 }
 
 // scarce says that most send buffers are in use.
-func (b *buffers) scarce() bool {
-	return b.taken >= sendBuffersScarce && int(b.taken)-len(b.unused) >= sendBuffersScarce
-}
+func (b *buffers) scarce() bool { return int(b.taken)-len(b.unused) >= sendBuffersScarce }
 
 func (b *buffers) free(slot int16) { b.unused = append(b.unused, slot) }
 
