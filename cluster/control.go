@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -202,30 +201,6 @@ func (a *Agent) Run(ctx context.Context, sys string, d int64) (*engine.Result, e
 		return nil, err
 	}
 	return r, nil
-}
-
-func resetError(sys string) error {
-	return &EndedError{sys, "was reset before its step or run was over"}
-}
-
-// Reset begins a system again at 0 with some knobs changed; any knob, live or
-// not. The old system goes on if the new one cannot be opened, or ctx ends before it is.
-func (a *Agent) Reset(ctx context.Context, sys string, k engine.Knobs, seed any, by string) error {
-	return a.call(ctx, sys, func(m *member) error { return m.reset(ctx, k, seed, by) })
-}
-
-// uncrashed adds to the knobs of a reset that machines are up, or down, as when the
-// system began. A crash is no setting that the next one inherits: it has happened to
-// this one, and where several are down the knob names but one of them.
-func (m *member) uncrashed(set engine.Knobs) engine.Knobs {
-	const crash = "fault.crash"
-	began, ok := m.rec.opened()[crash]
-	if _, asked := set[crash]; asked || !ok || sameValue(began, m.sys.Values()[crash]) {
-		return set
-	}
-	out := maps.Clone(set)
-	out[crash] = began
-	return out
 }
 
 // controlBody is POST /api/control.

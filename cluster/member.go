@@ -532,67 +532,6 @@ func (m *member) addTransaction(t addedCode) error {
 	return nil
 }
 
-// reset replaces the system by a new one at 0. The old one stays if the new one
-// cannot be opened.
-func (m *member) reset(ctx context.Context, k engine.Knobs, seed any, by string) error {
-	set := engine.Knobs{}
-	for name, v := range k {
-		set[name] = v
-	}
-	if seed != nil {
-		set["seed"] = seed
-	}
-	spec, err := m.sys.Spec().With(m.uncrashed(set))
-	if err != nil {
-		return err
-	}
-	ctx, cancel := m.untilQuit(ctx)
-	defer cancel()
-	sys, err := m.agent.openTask(ctx, spec, "reset of "+m.id)
-	select {
-	case <-m.quit: // the opening was given up, or is for nobody
-		if err == nil {
-			closeSystem(sys)
-		}
-		return m.closedError()
-	default:
-	}
-	if err != nil {
-		return err
-	}
-	if m.goal != nil {
-		m.goal.done <- resetError(m.id)
-		m.goal = nil
-	}
-	m.endRecording()
-	closeSystem(m.sys)
-	m.sys, m.epoch, m.err, m.replay, m.added = sys, newEpoch(), nil, nil, nil
-	m.window = windowNS(sys.Values())
-	m.slice, m.hash, m.windows, m.events, m.past, m.autos = firstSlice, windowHash{}, nil, nil, nil, 0
-	m.forkOf, m.forkLife, m.forkNS, m.speed = "", "", 0, 0
-	m.latest.Store(nil)
-	m.agent.taskDone("catch up "+m.id, nil)
-	m.rec.begin(headerOf(m.id, sys))
-	m.anchor(time.Now())
-	m.event(Event{Kind: "reset", By: by, Set: set})
-	m.store()
-	m.publish(time.Now())
-	return nil
-}
-
-// untilQuit is ctx that also ends when the loop is told to.
-func (m *member) untilQuit(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(ctx)
-	go func() {
-		select {
-		case <-m.quit:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
-	return ctx, cancel
-}
-
 // finish ends the recording and the system.
 func (m *member) finish() {
 	if m.goal != nil {
