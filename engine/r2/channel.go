@@ -185,13 +185,16 @@ func (ch *channel) acknowledge(w *Worker, low uint32) {
 	if int32(upto-ch.acked) <= 0 {
 		return
 	}
+	repeated := false
 	for ; ch.acked != upto; ch.acked++ {
 		if int32(ch.acked-ch.oldest) < 0 {
 			continue
 		}
-		if k := ch.call(ch.acked); k.passive && !k.answered {
+		k := ch.call(ch.acked)
+		repeated = repeated || k.tries > 0
+		if k.passive && !k.answered {
 			k.answered = true
-			w.heard(ch, k)
+			w.heard(ch, k, !repeated)
 			w.unconfirmed--
 			if f := w.cl.receipts[k.rpc]; f != nil {
 				f(w.mc.id, w.thread, ch.peer.mc.id, k.message)

@@ -48,15 +48,22 @@ func (w *Worker) resendAfter(ch *channel) Time {
 	return p.resendAfter(w.cl.cfg.ResendAfter)
 }
 
-// heard notes that a request has its answer or receipt.
-func (w *Worker) heard(ch *channel, k *call) {
-	switch p := ch.patience; {
+// heard notes that a request has its answer or receipt, at once or behind one that was
+// repeated: receipts are cumulative, so one that is missing keeps back those of all
+// behind it. How long they took is then the patience itself, which would grow by its
+// own measure.
+func (w *Worker) heard(ch *channel, k *call, atOnce bool) {
+	p := ch.patience
+	switch {
 	case k.tries > 0:
+		return
 	case p == nil:
-		w.patience.took(w.local - k.sentAt)
+		p = &w.patience
 	default:
-		p.took(w.local - k.sentAt)
 		p.doublings = 0
+	}
+	if atOnce {
+		p.took(w.local - k.sentAt)
 	}
 }
 

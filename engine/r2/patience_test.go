@@ -21,15 +21,15 @@ func TestPatience(t *testing.T) {
 	}
 	want("at first", 200, 200)
 	for range 100 {
-		w.heard(ch, &call{sentAt: -500 * us})
+		w.heard(ch, &call{sentAt: -500 * us}, true)
 	}
 	want("after answers of 500", 500, 600)
 	for range 1000 {
-		w.heard(ch, &call{sentAt: -10 * us})
+		w.heard(ch, &call{sentAt: -10 * us}, true)
 	}
 	want("after quick answers", 200, 200)
 	for range 100 {
-		w.heard(ch, &call{sentAt: -sim.Second})
+		w.heard(ch, &call{sentAt: -sim.Second}, true)
 	}
 	want("at most", maxPatience*200, maxPatience*200)
 }
@@ -49,14 +49,14 @@ func TestPatienceDoubles(t *testing.T) {
 			t.Errorf("%d us at %d, when what was sent at %d was overdue, want %d", got/us, step.at, step.sent, step.want)
 		}
 	}
-	w.heard(ch, &call{sentAt: w.local - 10*us, tries: 1})
+	w.heard(ch, &call{sentAt: w.local - 10*us, tries: 1}, true)
 	if got := w.resendAfter(ch); got != 1600*us {
 		t.Errorf("%d us when a repetition is answered", got/us)
 	}
 	if got := w.resendAfter(&channel{}); got != 200*us {
 		t.Errorf("%d us on another channel", got/us)
 	}
-	w.heard(ch, &call{sentAt: w.local - 10*us})
+	w.heard(ch, &call{sentAt: w.local - 10*us}, true)
 	if got := w.resendAfter(ch); got != 200*us {
 		t.Errorf("%d us when a request is answered at once", got/us)
 	}
@@ -65,6 +65,65 @@ func TestPatienceDoubles(t *testing.T) {
 	}
 	if got := w.resendAfter(ch); got != maxPatience*200*us {
 		t.Errorf("%d us at most", got/us)
+	}
+}
+
+// A receipt that is missing keeps back those of all requests behind it: how long they took says nothing, but that
+// they came back at all does.
+func TestPatienceBehindARepetition(t *testing.T) {
+	const us = sim.Microsecond
+	w := &Worker{cl: &Cluster{cfg: Config{ResendAfter: 200 * us}}}
+	ch := newChannel(&Worker{})
+	for i := range 4 {
+		_, k := ch.open()
+		*k = call{passive: true, sentAt: Time(i) * us}
+		w.unconfirmed++
+	}
+	w.patience = patience{mean: 10 * us, deviation: us}
+	w.local = 250 * us
+	w.overdue(ch, ch.call(1))
+	ch.call(1).tries = 1
+	ch.acknowledge(w, 1)
+	mean := ch.patience.mean
+	if mean <= 10*us {
+		t.Error("the time of what was in front of the repetition does not count")
+	}
+	ch.patience.doublings = 3
+	ch.acknowledge(w, 4)
+	if ch.patience.mean != mean || ch.patience.doublings != 0 {
+		t.Errorf("a mean of %d us and %d doublings behind the repetition, want %d us and none", ch.patience.mean/us, ch.patience.doublings, mean/us)
+	}
+}
+
+// Passive requests at a steady rate, some of which are lost, and then a window of them has no receipt: that does not
+// feed on itself.
+func TestLossDoesNotFeedPatience(t *testing.T) {
+	b := newBed(t, 2, Config{Threads: 1, Coroutines: 4}, fabric.Config{NICs: 1, LossPPM: 50_000})
+	b.cl.Handle(3, func(*Co, Peer, []byte, []byte) int { return 0 })
+	for m := range 2 {
+		for range 4 {
+			b.cl.Spawn(m, 0, func(c *Co) {
+				c.Phase(metrics.Commit, Mode{Outstanding: true, Passive: true})
+				for {
+					c.Reset()
+					c.Call(1-m, 3, make([]byte, 8))
+					if err := c.Wait(); err != nil {
+						t.Error(err)
+					}
+					c.Sleep(15 * sim.Microsecond)
+				}
+			})
+		}
+	}
+	w, long := b.cl.workers[0], 0
+	for range 100 {
+		b.run(sim.Millisecond)
+		if w.resendAfter(w.out[1]) > 3*w.cl.cfg.ResendAfter { // two repetitions of one were lost
+			long++
+		}
+	}
+	if long > 25 {
+		t.Errorf("repetitions wait for long in %d of 100 ms", long)
 	}
 }
 

@@ -179,7 +179,7 @@ func (w *Worker) answered(ch *channel, seq uint32, payload []byte, back *metrics
 		return
 	}
 	k.answered = true
-	w.heard(ch, k)
+	w.heard(ch, k, true)
 	k.reply.B = k.co.Buf(len(payload)).B
 	copy(k.reply.B, payload)
 	w.charge(w.copyCost(len(payload)))
