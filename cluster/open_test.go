@@ -167,3 +167,32 @@ func TestFifthSystemIsNotOpened(t *testing.T) {
 		t.Errorf("a fork in a place that was given back: %v", err)
 	}
 }
+
+// The places of systems that were opened are taken once, and free again when they are closed.
+func TestPlacesOfOpenSystems(t *testing.T) {
+	opened := 0
+	a, err := NewAgent(smallSpec(), Options{Paused: true, Open: func(ctx context.Context, spec engine.Spec, progress engine.Progress) (System, error) {
+		opened++
+		return fakeOpener(fakeOptions{})(ctx, spec, progress)
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	for range 3 {
+		for range MaxSystems - 1 {
+			if _, err := a.Add(smallSpec()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		before := opened
+		if _, err := a.Add(smallSpec()); !errors.As(err, &FullError{}) || opened != before {
+			t.Fatalf("a fifth system: %v, %d opened", err, opened-before)
+		}
+		for _, sys := range []string{"b", "c", "d"} {
+			if err := a.CloseSystem(sys); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}

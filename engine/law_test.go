@@ -12,17 +12,23 @@ import (
 func TestLawOfClocksAhead(t *testing.T) {
 	const turn = 500 * sim.Microsecond
 	for name, c := range map[string]struct {
-		lost   int // requests that never end
+		lost   int      // requests that never end
+		before sim.Time // how long one took that ended before the interval
 		latest sim.Time
 		ok     bool
 	}{
-		"beyond the interval": {0, turn, true},
-		"within it":           {0, 50 * sim.Microsecond, true},
-		"lost":                {8, 0, false},
+		"beyond the interval":   {0, 0, turn, true},
+		"within it":             {0, 0, 50 * sim.Microsecond, true},
+		"lost":                  {8, 0, 0, false},
+		"lost after a long one": {8, 100 * turn, 0, false},
 	} {
 		s := open(t, small(nil))
 		s.cl.ShutGate() // nothing runs but what the test makes up
 		advance(t, s, 10_000)
+		if c.before > 0 {
+			s.load.begun(0, 0, s.sim.Now()-c.before)
+			s.load.done(0, 0, &txn.Outcome{Committed: true, Attempts: 1, Begin: s.sim.Now() - c.before, End: s.sim.Now()})
+		}
 		for range 64 {
 			s.load.begun(0, 0, s.sim.Now())
 		}
