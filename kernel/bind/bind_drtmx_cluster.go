@@ -159,7 +159,7 @@ type P_drtmx_cluster_System struct {
 	Check_          func(any, engine.Knobs) error
 	Close_          func(any)
 	Digest_         func(any) string
-	Drain_          func(any) error
+	DrainWith_      func(any, context.Context, engine.Progress) error
 	Err_            func(any) error
 	Knobs_          func(any) []engine.KnobState
 	KnobsVersion_   func(any) int
@@ -182,13 +182,15 @@ func (P *P_drtmx_cluster_System) AutoChanges() []engine.AutoChange { return P.Au
 func (P *P_drtmx_cluster_System) Check(a0 engine.Knobs) error      { return P.Check_(P.Object, a0) }
 func (P *P_drtmx_cluster_System) Close()                           { P.Close_(P.Object) }
 func (P *P_drtmx_cluster_System) Digest() string                   { return P.Digest_(P.Object) }
-func (P *P_drtmx_cluster_System) Drain() error                     { return P.Drain_(P.Object) }
-func (P *P_drtmx_cluster_System) Err() error                       { return P.Err_(P.Object) }
-func (P *P_drtmx_cluster_System) Knobs() []engine.KnobState        { return P.Knobs_(P.Object) }
-func (P *P_drtmx_cluster_System) KnobsVersion() int                { return P.KnobsVersion_(P.Object) }
-func (P *P_drtmx_cluster_System) Mark()                            { P.Mark_(P.Object) }
-func (P *P_drtmx_cluster_System) NowNS() int64                     { return P.NowNS_(P.Object) }
-func (P *P_drtmx_cluster_System) Result() *engine.Result           { return P.Result_(P.Object) }
+func (P *P_drtmx_cluster_System) DrainWith(a0 context.Context, a1 engine.Progress) error {
+	return P.DrainWith_(P.Object, a0, a1)
+}
+func (P *P_drtmx_cluster_System) Err() error                { return P.Err_(P.Object) }
+func (P *P_drtmx_cluster_System) Knobs() []engine.KnobState { return P.Knobs_(P.Object) }
+func (P *P_drtmx_cluster_System) KnobsVersion() int         { return P.KnobsVersion_(P.Object) }
+func (P *P_drtmx_cluster_System) Mark()                     { P.Mark_(P.Object) }
+func (P *P_drtmx_cluster_System) NowNS() int64              { return P.NowNS_(P.Object) }
+func (P *P_drtmx_cluster_System) Result() *engine.Result    { return P.Result_(P.Object) }
 func (P *P_drtmx_cluster_System) Set(a0 engine.Knobs, a1 string) (engine.Change, error) {
 	return P.Set_(P.Object, a0, a1)
 }
