@@ -34,13 +34,12 @@ type Spec struct {
 }
 
 const (
-	headBytes  = 64        // of a part, in its server's memory: the version, which counts changes
-	nodeBytes  = 512       // distance of two nodes in the address space
-	nodeTouch  = 128       // of a node that a search looks at: two lines
-	partNodes  = 1 << 16   // if Spec.Nodes says nothing,
-	tableBytes = 8 << 30   // and there is room for them
-	entryBytes = 16        // of a reply
-	scanLimit  = 1_000_000 // entries of one Scan, a sign of a missing limit
+	headBytes  = 64      // of a part, in its server's memory: the version, which counts changes
+	nodeBytes  = 512     // distance of two nodes in the address space
+	nodeTouch  = 128     // of a node that a search looks at: two lines
+	partNodes  = 1 << 16 // if Spec.Nodes says nothing,
+	tableBytes = 8 << 30 // and there is room for them
+	entryBytes = 16      // of a reply
 )
 
 // Table is an ordered table of a cluster.
