@@ -223,6 +223,29 @@ func TestLLCSpreads(t *testing.T) {
 	}
 }
 
+// A line that was dropped leaves its place to the next one, before any other has to leave.
+func TestDroppedLinesArePlacesFirst(t *testing.T) {
+	c := newLLC(make([]llcSet, 1), 20, 2)
+	s := &c.sets[0]
+	for tag := range uint16(20) {
+		c.insert(s, tag+1, c.all)
+	}
+	s.ref = 0 // nothing was used recently: without the hole the first way would be taken
+	s.drop(7)
+	way, _ := c.insert(s, 100, c.all)
+	if way != 7 {
+		t.Errorf("the line goes to way %d, way 7 is empty", way)
+	}
+	for tag := range uint16(20) {
+		if tag != 7 && c.find(s, tag+1) < 0 {
+			t.Errorf("line %d had to leave", tag+1)
+		}
+	}
+	if way, _ := c.insert(s, 101, c.all); way != 0 {
+		t.Errorf("then a line goes to way %d, want 0", way)
+	}
+}
+
 // A TLB has as many entries as it should, four to eight in a set, each set by LRU.
 func TestTLBIsLRU(t *testing.T) {
 	r := sim.New(sim.Options{}).Stream("tlb", 0)

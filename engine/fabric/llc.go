@@ -16,7 +16,8 @@ type llcSet struct {
 	tags  [maxWays / 4]uint64
 	ref   uint32
 	dirty uint32
-	_     uint64
+	holes uint32 // ways whose line was dropped
+	_     uint32
 }
 
 // llc is the last-level cache in front of one socket's memory. The lines of a
@@ -110,8 +111,17 @@ func (c *llc) find(s *llcSet, tag uint16) int {
 // insert puts the tag into the first of the allowed ways that was not used
 // recently, and says whether a dirty line had to leave.
 func (c *llc) insert(s *llcSet, tag uint16, allowed uint32) (way int, dirty bool) {
-	way = bits.TrailingZeros32(s.unused(allowed))
+	way = s.victim(s.unused(allowed))
 	return way, s.place(way, tag)
+}
+
+// victim is the way to use of some: one that is empty, for no line has to leave it. Ways
+// that were never used come first by themselves.
+func (s *llcSet) victim(free uint32) int {
+	if holes := free & s.holes; holes != 0 {
+		free = holes
+	}
+	return bits.TrailingZeros32(free)
 }
 
 // unused are the allowed ways that were not used recently. When all were, none
@@ -134,6 +144,7 @@ func (s *llcSet) place(way int, tag uint16) (dirty bool) {
 	*w = *w&^(0xffff<<shift) | uint64(tag)<<shift
 	s.ref |= bit
 	s.dirty &^= bit
+	s.holes &^= bit
 	return dirty
 }
 
@@ -141,6 +152,7 @@ func (s *llcSet) drop(way int) {
 	s.tags[way>>2] &^= 0xffff << (uint(way&3) << 4)
 	s.ref &^= 1 << way
 	s.dirty &^= 1 << way
+	s.holes |= 1 << way
 }
 
 // tlb is a set-associative translation cache over 2 MB pages with true LRU inside a

@@ -146,7 +146,7 @@ func (x *nvmSocket) owner(set *llcSet, way int) *uint32 {
 func (s *socket) fill(m *Machine, now sim.Time, line Addr, set *llcSet, tag uint16, allowed uint32, random bool) (way int, left sim.Time) {
 	x := s.nvm
 	free := set.unused(allowed)
-	way = bits.TrailingZeros32(free)
+	way = set.victim(free)
 	if random {
 		way = x.pick(set, free)
 	}
