@@ -16,17 +16,15 @@ func (c *costs) early(n uint32) uint32 { return (n - 1) / c.mtu * c.mtu }
 // load is what the host's memory takes for the first packet of n bytes that an RNIC
 // reads, and for all of them.
 func (f *Fabric) load(r *NIC, now sim.Time, a Addr, n uint32) (first, all sim.Time) {
-	if n <= f.cost.mtu {
-		all = r.machine.dmaRead(r, now, a, n)
-		return all, all
-	}
-	cut := uint32(roundUp(a+Addr(f.cost.mtu), lineBytes) - a) // no line is read twice
-	if cut >= n {
-		all = r.machine.dmaRead(r, now, a, n)
-		return all, all
+	cut := n
+	if n > f.cost.mtu { // no line is read twice
+		cut = min(n, uint32(roundUp(a+Addr(f.cost.mtu), lineBytes)-a))
 	}
 	first = r.machine.dmaRead(r, now, a, cut)
-	return first, max(first, r.machine.dmaRead(r, now, a+Addr(cut), n-cut))
+	if all = first; cut < n {
+		all = max(all, r.machine.dmaRead(r, now, a+Addr(cut), n-cut))
+	}
+	return first, all
 }
 
 // fetch is an RNIC's read of n bytes of its host, whose memory takes that long for the
