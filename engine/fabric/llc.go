@@ -16,7 +16,7 @@ type llcSet struct {
 	tags  [maxWays / 4]uint64
 	ref   uint32
 	dirty uint32
-	holes uint32 // ways whose line was dropped
+	held  uint32 // ways that hold a line
 	_     uint32
 }
 
@@ -115,11 +115,10 @@ func (c *llc) insert(s *llcSet, tag uint16, allowed uint32) (way int, dirty bool
 	return way, s.place(way, tag)
 }
 
-// victim is the way to use of some: one that is empty, for no line has to leave it. Ways
-// that were never used come first by themselves.
+// victim is the way to use of some: the first that is empty, for no line has to leave it.
 func (s *llcSet) victim(free uint32) int {
-	if holes := free & s.holes; holes != 0 {
-		free = holes
+	if empty := free &^ s.held; empty != 0 {
+		free = empty
 	}
 	return bits.TrailingZeros32(free)
 }
@@ -144,7 +143,7 @@ func (s *llcSet) place(way int, tag uint16) (dirty bool) {
 	*w = *w&^(0xffff<<shift) | uint64(tag)<<shift
 	s.ref |= bit
 	s.dirty &^= bit
-	s.holes &^= bit
+	s.held |= bit
 	return dirty
 }
 
@@ -152,7 +151,7 @@ func (s *llcSet) drop(way int) {
 	s.tags[way>>2] &^= 0xffff << (uint(way&3) << 4)
 	s.ref &^= 1 << way
 	s.dirty &^= 1 << way
-	s.holes |= 1 << way
+	s.held &^= 1 << way
 }
 
 // tlb is a set-associative translation cache over 2 MB pages with true LRU inside a

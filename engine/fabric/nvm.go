@@ -146,9 +146,10 @@ func (x *nvmSocket) owner(set *llcSet, way int) *uint32 {
 func (s *socket) fill(m *Machine, now sim.Time, line Addr, set *llcSet, tag uint16, allowed uint32, random bool) (way int, left sim.Time) {
 	x := s.nvm
 	free := set.unused(allowed)
-	way = set.victim(free)
 	if random {
 		way = x.pick(set, free)
+	} else {
+		way = set.victim(free)
 	}
 	was := *x.owner(set, way)
 	dirty := set.place(way, tag)
@@ -164,11 +165,8 @@ func (s *socket) fill(m *Machine, now sim.Time, line Addr, set *llcSet, tag uint
 
 // pick is any of some ways, an empty one if there is any.
 func (x *nvmSocket) pick(set *llcSet, ways uint32) int {
-	for a := ways; a != 0; a &= a - 1 {
-		way := bits.TrailingZeros32(a)
-		if set.tags[way>>2]>>(uint(way&3)<<4)&0xffff == 0 {
-			return way
-		}
+	if ways&^set.held != 0 {
+		return set.victim(ways)
 	}
 	for k := x.rand.Intn(bits.OnesCount32(ways)); k > 0; k-- {
 		ways &= ways - 1
