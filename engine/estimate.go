@@ -85,7 +85,10 @@ func estimate(v Knobs) Estimate {
 	commits := count(p.perSecond)
 	messages := r2Config(v)
 	buffer := int64(cmp.Or(messages.MaxMessage, recvBytes))
-	recv := int64(threads) * int64(messages.RecvDepth) * buffer
+	var recv int64
+	for m, n := range messages.PerMachine {
+		recv += int64(n) * int64(messages.RecvDepth[m]) * buffer
+	}
 	if copies > 1 {
 		fixed += int64(servers*threads) * ringBytes
 	}

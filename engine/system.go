@@ -150,7 +150,7 @@ func r2Config(v Knobs) r2.Config {
 	for m := range all {
 		c.PerMachine = append(c.PerMachine, threadsOf(v, m))
 	}
-	c.RecvDepth = r2.RecvDepthFor(c.PerMachine, v.int("coroutines"))
+	c.RecvDepth = r2.RecvDepths(c.PerMachine, v.int("coroutines"))
 	if !workloadOf(v).transactions {
 		microMessages(&c, v)
 	}

@@ -320,3 +320,21 @@ func TestTooFewOrders(t *testing.T) {
 		}
 	}
 }
+// Where several threads of a client talk to one of a server, reclaims that nobody waits for
+// come from all of them at once: every one finds a RECV.
+func TestAsymmetricFindsRecvs(t *testing.T) {
+	for _, preset := range []string{"drtm+h", "fasst"} {
+		y, err := Open(Spec{Preset: preset, Workload: "smallbank", Set: Knobs{
+			"servers": 2, "replicas": 2, "clients": 4, "client.threads": 24, "check": "off"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := y.Advance(2_000_000); err != nil {
+			t.Fatal(err)
+		}
+		if n := y.fab.Counts().NoRecv; n != 0 {
+			t.Errorf("%s: %d messages found no RECV", preset, n)
+		}
+		y.Close()
+	}
+}

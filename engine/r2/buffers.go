@@ -31,7 +31,7 @@ const (
 func (b *buffers) init(w *Worker) error {
 	c := &w.cl.cfg
 	b.mem, b.size, b.stride = w.mc.mem, c.MaxMessage, c.MaxMessage+lineBytes
-	recv := uint64(c.RecvDepth * b.stride)
+	recv := uint64(w.recvDepth() * b.stride)
 	send := uint64(sendBuffers * b.stride)
 	scratch := uint64((c.Coroutines + 1) * scratchSpace)
 	a, err := b.mem.Alloc(fabric.Alloc{

@@ -32,7 +32,7 @@ type Config struct {
 	EmulatedNodes int       // RC queue pairs as in a cluster of this size (thesis §2.2.4); default the machines
 	RandomQP      bool      // choose among the emulated queue pairs at random (§2.2.4) instead of round robin (§4.4.2)
 	SendDepth     int       // send queue of an RC queue pair; default 128 [rlib]
-	RecvDepth     int       // RECVs posted per thread; default RecvDepthFor. A message that finds none is lost, and repeated later
+	RecvDepth     []int     // RECVs posted by a thread of each machine; default RecvDepths. A message that finds none is lost, and repeated later
 	PollBatch     int       // completions taken per poll; default 16
 	MaxMessage    int       // largest RPC message, header included; default 4096 (the path MTU)
 	Scratch       int       // registered scratch a coroutine begins with, in bytes; default 1088. It grows
@@ -68,12 +68,12 @@ func (c Config) withDefaults(f *fabric.Fabric) Config {
 	def(&c.PollBatch, 16)
 	def(&c.MaxMessage, 4096)
 	def(&c.Scratch, 1088)
-	if c.RecvDepth == 0 {
+	if c.RecvDepth == nil {
 		threads := c.PerMachine
 		if threads == nil {
 			threads = slices.Repeat([]int{c.Threads}, f.Machines())
 		}
-		c.RecvDepth = RecvDepthFor(threads, c.Coroutines)
+		c.RecvDepth = RecvDepths(threads, c.Coroutines)
 	}
 	if c.ResendAfter == 0 {
 		c.ResendAfter = 200 * sim.Microsecond
@@ -87,19 +87,23 @@ func (c Config) withDefaults(f *fabric.Fabric) Config {
 	return c
 }
 
-// RecvDepthFor is how many RECVs a thread posts unless told: one per coroutine that
-// sends to it, from 64 to 2048 [rlib]. threads are those of each machine: where they
-// differ, several talk to one.
-func RecvDepthFor(threads []int, coroutines int) int {
-	most := 0
-	for _, own := range threads {
-		senders := 0
+// RecvDepths is how many RECVs a thread of each machine posts unless told, from 64 to 2048
+// [rlib]. threads are those of each machine. Where one thread of every machine talks to it,
+// a RECV for each of their coroutines is enough; where several do, what nobody waits for comes
+// from all of them at once, and there is one for each request that may be unanswered.
+func RecvDepths(threads []int, coroutines int) []int {
+	depths := make([]int, len(threads))
+	for m, own := range threads {
+		senders, each := 0, coroutines
 		for _, n := range threads {
 			senders += (n + own - 1) / max(own, 1)
 		}
-		most = max(most, senders)
+		if senders > len(threads) {
+			each = RequestWindow
+		}
+		depths[m] = min(max(64, senders*each), 2048)
 	}
-	return min(max(64, most*coroutines), 2048)
+	return depths
 }
 
 // Handler serves one RPC id. It runs to completion on a worker of the callee.
@@ -169,6 +173,9 @@ func New(s *sim.Sim, f *fabric.Fabric, c Config) (*Cluster, error) {
 	c = c.withDefaults(f)
 	if c.PerMachine != nil && len(c.PerMachine) != f.Machines() {
 		return nil, fmt.Errorf("r2: threads given for %d machines, the fabric has %d", len(c.PerMachine), f.Machines())
+	}
+	if len(c.RecvDepth) != f.Machines() {
+		return nil, fmt.Errorf("r2: RECVs given for %d machines, the fabric has %d", len(c.RecvDepth), f.Machines())
 	}
 	if f.TCP() != nil && (c.Transport != Datagrams || c.SharedContext) {
 		return nil, fmt.Errorf("r2: RPC by WRITE and driver contexts are of RNICs, and those of profile %s have no RDMA; leave Transport and SharedContext alone", f.Profile().Name)

@@ -43,17 +43,17 @@ func (w *Worker) connectTo(m int) error {
 
 // openUD makes the UD queue pair and posts its RECVs.
 func (w *Worker) openUD() error {
-	c, transport := &w.cl.cfg, fabric.UD
+	transport := fabric.UD
 	if w.cl.tcp != nil {
 		transport = fabric.TCP
 	}
 	ud, err := w.nic().CreateQP(fabric.QPConfig{Transport: transport, SendCQ: w.cq, RecvCQ: w.cq,
-		SendDepth: udSendDepth, RecvDepth: c.RecvDepth, MaxInline: w.hw.MaxInline})
+		SendDepth: udSendDepth, RecvDepth: w.recvDepth(), MaxInline: w.hw.MaxInline})
 	if err != nil {
 		return fmt.Errorf("r2: machine %d thread %d: %w", w.mc.id, w.thread, err)
 	}
 	w.ud = w.addQP(ud, udSendDepth)
-	for slot := range c.RecvDepth {
+	for slot := range w.recvDepth() {
 		w.repost(slot)
 	}
 	return w.postRecvs()
@@ -74,8 +74,10 @@ func (w *Worker) open() {
 func (w *Worker) newCQ() *fabric.CQ {
 	c := &w.cl.cfg
 	pairs := len(w.cl.machines) * (w.cl.perPeer + 1)
-	return w.nic().CreateCQ(c.RecvDepth + 2*udSendDepth + 2*pairs*c.SendDepth)
+	return w.nic().CreateCQ(w.recvDepth() + 2*udSendDepth + 2*pairs*c.SendDepth)
 }
+
+func (w *Worker) recvDepth() int { return w.cl.cfg.RecvDepth[w.mc.id] }
 
 func (w *Worker) nic() *fabric.NIC { return w.hw.NICs[w.home] }
 

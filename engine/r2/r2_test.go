@@ -2,6 +2,7 @@ package r2
 
 import (
 	"encoding/binary"
+	"slices"
 	"testing"
 
 	"drtmx/engine/fabric"
@@ -263,20 +264,21 @@ func TestSkipGoesOnOverWhatIsHere(t *testing.T) {
 	}
 }
 
-// Every coroutine that may send to a thread has a RECV there, also where machines have
-// different numbers of threads.
-func TestRecvDepthFor(t *testing.T) {
+// Every coroutine that may send to a thread has a RECV there; where machines have different
+// numbers of threads, every request.
+func TestRecvDepths(t *testing.T) {
 	for _, c := range []struct {
-		threads          []int
-		coroutines, want int
+		threads    []int
+		coroutines int
+		want       []int
 	}{
-		{[]int{1, 1}, 8, 64},
-		{[]int{24, 24, 24, 24}, 24, 96},
-		{[]int{1, 24, 24}, 8, (1 + 24 + 24) * 8},
-		{[]int{20, 24, 24, 24}, 24, (1 + 3*2) * 24},
-		{[]int{1, 24, 24, 24}, 64, 2048},
+		{[]int{1, 1}, 8, []int{64, 64}},
+		{[]int{24, 24, 24, 24}, 24, []int{96, 96, 96, 96}},
+		{[]int{1, 24, 24}, 8, []int{2048, 64, 64}},
+		{[]int{20, 24, 24, 24}, 24, []int{(1 + 3*2) * 128, 96, 96, 96}},
+		{[]int{1, 24, 24, 24}, 64, []int{2048, 256, 256, 256}},
 	} {
-		if got := RecvDepthFor(c.threads, c.coroutines); got != c.want {
+		if got := RecvDepths(c.threads, c.coroutines); !slices.Equal(got, c.want) {
 			t.Errorf("threads %v, %d coroutines: %d RECVs, want %d", c.threads, c.coroutines, got, c.want)
 		}
 	}

@@ -133,7 +133,7 @@ func loopBed(t *testing.T, o micro.Options, c r2.Config) (s *sim.Sim, f *fabric.
 func TestObjects(t *testing.T) {
 	for _, two := range []bool{false, true} {
 		for _, mode := range []r2.Mode{{}, {Outstanding: true}, {Outstanding: true, Doorbell: true}, {Outstanding: true, Doorbell: true, Passive: true}} {
-			s, f, done := loopBed(t, micro.Options{Verb: micro.Write, Keys: 1000, TwoSided: two, Objects: 10, Mode: mode}, r2.Config{SendDepth: 16, RecvDepth: 512})
+			s, f, done := loopBed(t, micro.Options{Verb: micro.Write, Keys: 1000, TwoSided: two, Objects: 10, Mode: mode}, r2.Config{SendDepth: 16, RecvDepth: []int{512, 512, 512}})
 			if err := s.Run(400 * sim.Microsecond); err != nil {
 				t.Fatal(err)
 			}
