@@ -150,9 +150,11 @@ func r2Config(v Knobs) r2.Config {
 	for m := range all {
 		c.PerMachine = append(c.PerMachine, threadsOf(v, m))
 	}
-	c.RecvDepth = r2.RecvDepths(c.PerMachine, v.int("coroutines"))
 	if !workloadOf(v).transactions {
+		c.RecvDepth = r2.RecvDepths(c.PerMachine, v.int("coroutines"), v.int("coroutines"))
 		microMessages(&c, v)
+	} else { // whose reclaims nobody waits for
+		c.RecvDepth = r2.RecvDepths(c.PerMachine, v.int("coroutines"), r2.RequestWindow)
 	}
 	if v.text("workload") == "smallbank" {
 		// Its largest message, a log entry of three records, has 200 bytes. Large

@@ -320,6 +320,7 @@ func TestTooFewOrders(t *testing.T) {
 		}
 	}
 }
+
 // Where several threads of a client talk to one of a server, reclaims that nobody waits for
 // come from all of them at once: every one finds a RECV.
 func TestAsymmetricFindsRecvs(t *testing.T) {

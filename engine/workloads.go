@@ -197,7 +197,7 @@ func microMessages(c *r2.Config, v Knobs) {
 		// run counts as done is not far ahead of what is.
 		c.SendDepth = 16
 	}
-	c.RecvDepth = r2.RecvDepths(c.PerMachine, each)
+	c.RecvDepth = r2.RecvDepths(c.PerMachine, each, each)
 }
 
 // leastPopulation is what scaling leaves at least.

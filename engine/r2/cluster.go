@@ -73,7 +73,7 @@ func (c Config) withDefaults(f *fabric.Fabric) Config {
 		if threads == nil {
 			threads = slices.Repeat([]int{c.Threads}, f.Machines())
 		}
-		c.RecvDepth = RecvDepths(threads, c.Coroutines)
+		c.RecvDepth = RecvDepths(threads, c.Coroutines, RequestWindow)
 	}
 	if c.ResendAfter == 0 {
 		c.ResendAfter = 200 * sim.Microsecond
@@ -88,18 +88,18 @@ func (c Config) withDefaults(f *fabric.Fabric) Config {
 }
 
 // RecvDepths is how many RECVs a thread of each machine posts unless told, from 64 to 2048
-// [rlib]. threads are those of each machine. Where one thread of every machine talks to it,
-// a RECV for each of their coroutines is enough; where several do, what nobody waits for comes
-// from all of them at once, and there is one for each request that may be unanswered.
-func RecvDepths(threads []int, coroutines int) []int {
+// [rlib]. threads are those of each machine, each the requests that a thread sends to another
+// at a time. Passive ones that come on top find RECVs that are free just then; where several
+// threads of a machine talk to one, they come from all at once, and each of those has burst.
+func RecvDepths(threads []int, each, burst int) []int {
 	depths := make([]int, len(threads))
 	for m, own := range threads {
-		senders, each := 0, coroutines
+		senders, each := 0, each
 		for _, n := range threads {
 			senders += (n + own - 1) / max(own, 1)
 		}
 		if senders > len(threads) {
-			each = RequestWindow
+			each = burst
 		}
 		depths[m] = min(max(64, senders*each), 2048)
 	}

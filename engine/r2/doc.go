@@ -110,6 +110,6 @@
 //     f2-4a-read-large by 16 and 7 % instead of 9 and 2.
 //   - A thread posts a RECV for each coroutine that sends to it, 64 to 2048, where the
 //     original posts 2048: they take the simulator's memory. Only where several threads of a
-//     machine talk to one there are as many as they may send requests, at most 2048 (RecvDepths).
+//     machine talk to one there are as many as their unanswered requests, at most 2048 (RecvDepths).
 //     Bursts can find none; those datagrams are lost (fabric.Counts.NoRecv) and repeated.
 package r2

@@ -278,7 +278,7 @@ func TestRecvDepths(t *testing.T) {
 		{[]int{20, 24, 24, 24}, 24, []int{(1 + 3*2) * 128, 96, 96, 96}},
 		{[]int{1, 24, 24, 24}, 64, []int{2048, 256, 256, 256}},
 	} {
-		if got := RecvDepths(c.threads, c.coroutines); !slices.Equal(got, c.want) {
+		if got := RecvDepths(c.threads, c.coroutines, RequestWindow); !slices.Equal(got, c.want) {
 			t.Errorf("threads %v, %d coroutines: %d RECVs, want %d", c.threads, c.coroutines, got, c.want)
 		}
 	}
