@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"drtmx/engine/history"
+	"drtmx/engine/sim"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload/workloadtest"
 )
@@ -57,5 +58,30 @@ func TestHotAccountsRunDry(t *testing.T) {
 	}
 	if lost := float64(before-after) / float64(before); lost > 0.05 || lost < -0.05 {
 		t.Errorf("the hot accounts lost %.3f of their money", lost)
+	}
+}
+
+// TestHotInNameOnly: customers that get no more than their share are no more in the caches
+// than others, so a location is found as often as a record has a place.
+func TestHotInNameOnly(t *testing.T) {
+	for _, percent := range []int{1, 4} {
+		b, err := New(Options{Customers: 200_000, HotPercent: percent})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg, _ := txn.Preset("drtm+h")
+		cfg.CacheBytes = 250_000
+		bed := workloadtest.New(t, workloadtest.Setup{Machines: 3, Threads: 2, Coroutines: 4, Seed: 1, Txn: cfg, Mode: history.Off}, b)
+		if err := bed.Run(3 * sim.Millisecond); err != nil {
+			t.Fatal(err)
+		}
+		remote := 2 * float64(b.Customers()) * 2 / 3
+		for m := range 3 {
+			s := b.db.Cache(m).Stats()
+			found, places := float64(s.Hits)/float64(s.Hits+s.Misses), float64(s.Capacity)/remote
+			if s.Hits+s.Misses < 1_000 || found < 0.75*places || found > 1.25*places {
+				t.Errorf("%d %%: machine %d finds %.3f of %d locations, it has places for %.3f of them", percent, m, found, s.Hits+s.Misses, places)
+			}
+		}
 	}
 }

@@ -137,23 +137,25 @@ func (b *Bank) initialCents(key uint64) int64 {
 	return int64(10_000+x%40_001) * 100
 }
 
-// Warm fills the location caches and brings the hot accounts into the LLCs.
+// Warm fills the location caches and brings the most popular accounts into the LLCs.
 func (b *Bank) Warm(between workload.Between) (err error) {
-	if b.zipf != nil {
+	popular, n := b.hot.At, b.hot.Hot()
+	switch {
+	case b.zipf != nil:
 		var caches workload.Between
 		caches, between = between.Halves()
+		popular = b.scatter.At
 		err = workload.WarmCaches(b.db, nil, func(r *r2.Rand) (uint8, uint64) { return uint8(Savings + r.Uint64n(2)), b.one(r) }, caches)
-	} else {
+	case 10*b.opt.HotPercent <= b.opt.HotPermille: // hot in name only
+		popular, n = b.scatter.At, b.customers
+		err = workload.WarmCaches(b.db, nil, nil, between)
+	default:
 		err = workload.WarmCaches(b.db, func(_ uint8, key uint64) bool { return b.hot.IsHot(key) }, nil, between)
 	}
 	if err != nil {
 		return err
 	}
-	popular := b.hot.At
-	if b.zipf != nil {
-		popular = b.scatter.At
-	}
-	return workload.WarmMemory(b.db, 2*b.hot.Hot(), func(i uint64) (uint8, uint64) {
+	return workload.WarmMemory(b.db, 2*n, func(i uint64) (uint8, uint64) {
 		return uint8(Savings + i%2), popular(i / 2)
 	}, between)
 }
