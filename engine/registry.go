@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -92,7 +93,7 @@ func lookup(name string) (*entry, error) {
 	if e := entryOf(name); e != nil {
 		return e, nil
 	}
-	like := didYouMean(name, knobNames)
+	like := cmp.Or(didYouMean(name, knobNames), labelled(name))
 	number := strings.TrimPrefix(name, hardwarePrefix)
 	if number == name && name+"." != hardwarePrefix && entryOf(hardwarePrefix+name) == nil && !(isNumber(name) && like == "") {
 		return nil, &SpecError{Field: clip(name), Rule: "unknown knob" + like, Next: "`drtmx knobs` lists them all"}

@@ -81,6 +81,7 @@ func TestBadSpecs(t *testing.T) {
 		{"first part of many", "set: {phase: two-sided}", "phase: unknown knob, there are phase.execution, phase.lock, "},
 		{"last part unknown", "set: {fault.partition: 1}", "fault.partition: unknown knob, there are fault.drop, fault.nic_slowdown, fault.nic_slowdown_node and others;"},
 		{"all parts unknown", "set: {xstore.submodels: 1}", "xstore.submodels: unknown knob; "},
+		{"a word of its label", "set: {machines: 8}", "machines: unknown knob, did you mean nodes?"},
 		{"last part alone", "set: {validation: two-sided}", "did you mean phase.validation?"},
 		{"wrong type", "set: {nodes: many}", "nodes = many: must be a whole number"},
 		{"fraction", "set: {nodes: 2.5}", "nodes = 2.5: must be a whole number"},

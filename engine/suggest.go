@@ -32,6 +32,25 @@ func didYouMean(s string, candidates []string) string {
 	return ""
 }
 
+// labelled names the knob with this word in its label, at its beginning if there is one,
+// as nodes is labelled Machines.
+func labelled(word string) string {
+	stem := func(w string) string { return strings.TrimSuffix(strings.ToLower(w), "s") }
+	within := ""
+	for _, e := range registry {
+		for i, w := range strings.Fields(e.Label) {
+			switch {
+			case stem(w) != stem(word):
+			case i == 0:
+				return ", did you mean " + e.Name + "?"
+			case within == "":
+				within = ", did you mean " + e.Name + "?"
+			}
+		}
+	}
+	return within
+}
+
 // siblings names the candidates that begin with prefix, if they are many some of them.
 func siblings(prefix string, candidates []string) string {
 	var parts []string
