@@ -1,10 +1,13 @@
 package tpcc
 
 import (
+	"bytes"
 	"testing"
 
 	"drtmx/engine/kv/ordered"
+	"drtmx/engine/r2"
 	"drtmx/engine/txn"
+	"drtmx/engine/workload"
 	"drtmx/engine/workload/workloadtest"
 )
 
@@ -124,6 +127,117 @@ func orderedIn(t *testing.T, b *Bench, d uint64) map[uint64]int64 {
 		t.Errorf("district %d: %d orders are in the index of customers", d, counted)
 	}
 	return charged
+}
+
+// TestRanges: clause 4.3.3.1 on the columns that are drawn, of which each has its whole range.
+func TestRanges(t *testing.T) {
+	cfg, _ := txn.Preset("drtm+h")
+	bed, b := workloadtest.Open(t, 0, cfg, New, Options{Warehouses: 2})
+	defer bed.Close()
+	const rows = 20_000
+	u16 := func(b []byte) uint32 { return uint32(u16(b)) }
+	for _, x := range []struct {
+		what       string
+		init       func(uint64, []byte)
+		bytes, at  int
+		of         func(b []byte) uint32
+		from, to   uint32
+		first, end uint64 // keys
+	}{
+		{"stock quantities", b.initStock, stockBytes, sQuantity, u32, 10, 100, 0, rows},
+		{"prices", b.initItem, itemBytes, iPrice, u32, 1_00, 100_00, 0, rows},
+		{"images", b.initItem, itemBytes, iImage, u32, 1, 10_000, 0, rows},
+		{"discounts", b.initCustomer, customerBytes, cDiscount, u16, 0, 50_00, 0, rows},
+		{"taxes of warehouses", b.initWarehouse, warehouseBytes, wTax, u16, 0, 20_00, 0, rows},
+		{"taxes of districts", b.initDistrict, districtBytes, dTax, u16, 0, 20_00, 0, rows},
+		{"amounts of lines that wait", b.initOrderLine, orderLineBytes, lAmount, u32, 1, 9_999_99, b.lineKey(b.orderKey(0, 2_100), 0), b.lineKey(b.orderKey(0, 3_000), 0)},
+	} {
+		const parts = 10
+		counts, ones := make([]float64, parts), make([]float64, parts)
+		for key := x.first; key < x.end; key++ {
+			v := value(x.init, x.bytes, key)
+			if x.bytes == orderLineBytes && present(v[lQuantity:][:2]) == 0 {
+				continue
+			}
+			n := x.of(v[x.at:])
+			if n < x.from || n > x.to {
+				t.Fatalf("%s: row %d has %d, from %d to %d", x.what, key, n, x.from, x.to)
+			}
+			counts[uint64(n-x.from)*parts/uint64(x.to-x.from+1)]++
+		}
+		for i := range uint32(parts) { // numbers that fall into each tenth of the range
+			first := func(i uint32) uint32 { return (i*(x.to-x.from+1) + parts - 1) / parts }
+			ones[i] = float64(first(i+1) - first(i))
+		}
+		fits(t, x.what, counts, ones)
+	}
+	bad, original := 0, 0
+	for key := range uint64(rows) {
+		if c := value(b.initCustomer, customerBytes, key)[cCredit:][:2]; string(c) == "BC" {
+			bad++
+		} else if string(c) != "GC" {
+			t.Fatalf("customer %d has credit %q", key, c)
+		}
+		if bytes.Contains(value(b.initItem, itemBytes, key)[iData:], []byte("ORIGINAL")) {
+			original++
+		}
+	}
+	fits2(t, "bad credit", bad, rows, []float64{10, 90})
+	fits2(t, "original items", original, rows, []float64{10, 90})
+}
+
+// TestHomes: the threads of a machine serve its warehouses, each one at least, and each
+// warehouse is somebody's; clients without warehouses share those of all machines.
+func TestHomes(t *testing.T) {
+	for _, x := range []struct{ machines, servers, threads, warehouses int }{{3, 0, 2, 5}, {3, 0, 4, 4}, {2, 0, 3, 2}, {4, 3, 2, 3}, {5, 2, 4, 1}} {
+		cfg, _ := txn.Preset("drtm+h")
+		cfg.Replicas = 2
+		b, err := New(Options{Warehouses: x.warehouses, Customers: 10, Items: 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		served := map[uint64]int{}
+		seen := &homesOf{Bench: b, of: func(c *r2.Co, list []uint64) {
+			if len(list) == 0 {
+				t.Errorf("%+v: thread %d of machine %d serves nothing", x, c.Thread(), c.Machine())
+			}
+			for _, w := range list {
+				served[w]++
+				if x.servers == 0 && b.server(w) != uint64(c.Machine()) {
+					t.Errorf("%+v: machine %d serves warehouse %d", x, c.Machine(), w)
+				}
+			}
+		}}
+		bed := workloadtest.New(t, workloadtest.Setup{Machines: x.machines, Servers: x.servers, Threads: x.threads, Coroutines: 1, Txn: cfg, Requests: 1}, seen)
+		if bad := bed.Verdict(); len(bad) > 0 {
+			t.Error(bad)
+		}
+		bed.Close()
+		servers, threads := x.servers, x.threads*x.machines
+		if servers == 0 {
+			servers = x.machines
+		} else {
+			threads = x.threads * (x.machines - x.servers)
+		}
+		least, most := threads/(servers*x.warehouses), (threads+servers*x.warehouses-1)/(servers*x.warehouses)
+		for w := range uint64(servers * x.warehouses) {
+			if n := served[w]; n < max(1, least) || n > max(1, most) {
+				t.Errorf("%+v: %d threads serve warehouse %d", x, n, w)
+			}
+		}
+	}
+}
+
+// homesOf tells what each client serves.
+type homesOf struct {
+	*Bench
+	of func(c *r2.Co, list []uint64)
+}
+
+func (h *homesOf) Runner(c *r2.Co) workload.Runner {
+	r := h.Bench.Runner(c).(*runner)
+	h.of(c, r.homes)
+	return r
 }
 
 // TestStandardSizes: clause 1.2.1 and 1.3, of one warehouse and the items.

@@ -192,6 +192,7 @@ func TestInputs(t *testing.T) {
 		fits2(t, "remote lines", remote, all, want)
 		if !no {
 			payments(t, b, r, rand)
+			numbers(t, r, rand)
 		}
 		bed.Close()
 	}
@@ -221,6 +222,20 @@ func payments(t *testing.T, b *Bench, r *runner, rand *r2.Rand) {
 	fits2(t, "payments by last name", byName, draws, []float64{60, 40})
 	fits(t, "warehouses of customers", warehouses, []float64{1, 1, 1, 0, 1, 1})
 	fits(t, "b.districts of customers", in, []float64{1, 1, 1, 1, 1, 1, 1, 1, 1, 1})
+}
+
+// numbers are the thresholds of clause 2.8.1.2 and the carriers of clause 2.7.1.2.
+func numbers(t *testing.T, r *runner, rand *r2.Rand) {
+	t.Helper()
+	thresholds, carriers := make([]float64, 22), make([]float64, 12)
+	for range 20_000 {
+		r.drawStockLevel(rand)
+		thresholds[r.threshold]++
+		r.drawDelivery(rand)
+		carriers[r.carrier]++
+	}
+	fits(t, "thresholds", thresholds, []float64{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0})
+	fits(t, "carriers", carriers, []float64{0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0})
 }
 
 // fits2 is fits of what happens or does not.

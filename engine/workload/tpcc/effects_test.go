@@ -1,0 +1,314 @@
+package tpcc
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"drtmx/engine/history"
+	"drtmx/engine/r2"
+	"drtmx/engine/record"
+	"drtmx/engine/txn"
+	"drtmx/engine/workload"
+	"drtmx/engine/workload/workloadtest"
+)
+
+// TestEffects: what each of the five transactions finds and leaves behind is what the clauses
+// 2.4 to 2.8 say. One terminal runs them one after another, and a model follows, which has
+// the rows but nothing of the code that changes them.
+func TestEffects(t *testing.T) {
+	cfg, _ := txn.Preset("drtm+h")
+	o := tiny()
+	o.Warehouses, o.Districts, o.Items, o.Rollbacks = 2, 3, 60, 100 // so that stock runs low and all is delivered
+	b, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &model{t: t, b: b, rows: map[txn.Ref][]byte{}, seen: map[string]int{}}
+	bed := workloadtest.New(t, workloadtest.Setup{Machines: 3, Threads: 1, Coroutines: 1, Txn: cfg, Mode: history.Full, Requests: 1}, followed{b, m})
+	defer bed.Close()
+	if bad := bed.Verdict(); len(bad) > 0 {
+		t.Error(strings.Join(bad, "\n"))
+	}
+	m.compare()
+	for _, what := range []string{
+		"rolled back", "goods from elsewhere", "stock filled up", "payment by name", "payment elsewhere", "bad credit",
+		"an order of the run found", "delivered", "nothing to deliver", "stock found low", "an item twice",
+	} {
+		if m.seen[what] == 0 {
+			t.Errorf("it never came to this: %s", what)
+		}
+	}
+	t.Logf("%d transactions: %v", bed.Commits+bed.Rollbacks, m.seen)
+}
+
+// followed is the bench with one client, which a model follows.
+type followed struct {
+	*Bench
+	m *model
+}
+
+func (f followed) Runner(c *r2.Co) workload.Runner {
+	if c.Machine() == 0 {
+		f.m.r = f.Bench.Runner(c).(*runner)
+		return f.m
+	}
+	return idle{}
+}
+
+type idle struct{}
+
+func (idle) Next() error { return nil }
+
+// model is what the rows should be; those that it has not touched are of the population.
+type model struct {
+	t    *testing.T
+	b    *Bench
+	r    *runner
+	rows map[txn.Ref][]byte
+	seen map[string]int
+}
+
+const marked = -1 // a date of the run, whichever
+
+// Next runs all transactions of the test: deliveries rarely, then until nothing is left.
+func (m *model) Next() error {
+	for n := range 1_200 {
+		typ := []int{newOrder, payment, newOrder, payment, orderStatus, stockLevel}[n%6]
+		if n%60 == 59 || n >= 600 || m.r.left > 0 {
+			typ = delivery
+		}
+		if err := m.run(typ); err != nil {
+			return err
+		}
+		[numTypes]func(){newOrder: m.newOrder, payment: m.payment, orderStatus: m.orderStatus, delivery: m.delivery, stockLevel: m.stockLevel}[typ]()
+	}
+	return nil
+}
+
+// run has the runner draw and run a transaction of a type, or go on with a delivery.
+func (m *model) run(typ int) error {
+	if err := m.b.Set("mix."+types[typ].Name, 1); err != nil {
+		return err
+	}
+	for i, x := range types {
+		if i != typ {
+			if err := m.b.Set("mix."+x.Name, 0); err != nil {
+				return err
+			}
+		}
+	}
+	return m.r.Next()
+}
+
+// row is one to look at or to change.
+func (m *model) row(table uint8, key uint64) []byte {
+	ref := txn.Ref{Table: table, Key: key}
+	if m.rows[ref] == nil {
+		for _, s := range m.b.specs() {
+			if s.ID == table {
+				m.rows[ref] = value(s.Init, s.ValueBytes, key)
+			}
+		}
+	}
+	return m.rows[ref]
+}
+
+func (m *model) next(d uint64) uint64 { return uint64(u32(m.row(District, d)[dNext:])) - 1 }
+
+func (m *model) newOrder() {
+	b, in, d := m.b, &m.r.order, m.r.d
+	if in.invalid {
+		m.seen["rolled back"]++
+		return
+	}
+	o := m.next(d)
+	put32(m.row(District, d)[dNext:], uint32(o)+2)
+	order := m.row(Order, b.orderKey(d, o))
+	put32(order[oCustomer:], uint32(m.r.c))
+	putI64(order[oEntry:], marked)
+	put32(order[oNumber:], uint32(o)+1)
+	put16(order[oWare:], uint16(m.r.w))
+	order[oDistrict], order[oLines], order[oAllLocal] = byte(d%b.districts), byte(in.lines), 1
+	waits := m.row(NewOrder, b.orderKey(d, o))
+	put32(waits[nOrder:], uint32(o)+1)
+	put16(waits[nWare:], uint16(m.r.w))
+	waits[nDistrict], waits[nPresent] = byte(d%b.districts), 1
+	items := map[uint64]bool{}
+	for n := range in.lines {
+		l := in.line[n]
+		if items[l.item] {
+			m.seen["an item twice"]++
+		}
+		items[l.item] = true
+		if l.supply != m.r.w {
+			order[oAllLocal] = 0
+			m.seen["goods from elsewhere"]++
+		}
+		m.take(l.supply, l.item, l.quantity)
+		line := m.row(OrderLine, b.lineKey(b.orderKey(d, o), uint64(n)))
+		put32(line[lItem:], uint32(l.item))
+		put16(line[lSupply:], uint16(l.supply))
+		put16(line[lQuantity:], uint16(l.quantity))
+		put32(line[lAmount:], l.quantity*u32(m.row(Item, l.item)[iPrice:]))
+		put32(line[lOrder:], uint32(o)+1)
+		put16(line[lWare:], uint16(m.r.w))
+		line[lDistrict], line[lNumber] = byte(d%b.districts), byte(n)+1
+		copy(line[lDist:], m.row(StockData, b.stockKey(l.supply, l.item))[24*(d%b.districts):][:24])
+	}
+}
+
+// take is clause 2.4.2.2 on the stock.
+func (m *model) take(w, item uint64, quantity uint32) {
+	s := m.row(Stock, m.b.stockKey(w, item))
+	left := int(u32(s[sQuantity:])) - int(quantity)
+	if left < 10 {
+		left += 91
+		m.seen["stock filled up"]++
+	}
+	put32(s[sQuantity:], uint32(left))
+	put32(s[sYTD:], u32(s[sYTD:])+quantity)
+	put32(s[sOrders:], u32(s[sOrders:])+1)
+	if w != m.r.w {
+		put32(s[sRemote:], u32(s[sRemote:])+1)
+	}
+}
+
+// customer is whom the inputs mean.
+func (m *model) customer() uint64 {
+	if !m.r.byName {
+		return m.r.c
+	}
+	type person struct {
+		first string
+		c     uint64
+	}
+	var list []person
+	for c := range m.b.customers {
+		v := value(m.b.initCustomer, customerBytes, m.b.customerKey(m.r.cd, c))
+		if string(bytes.TrimRight(v[cLast:][:cLastBytes], "\x00")) == spelled(m.r.name) {
+			list = append(list, person{string(v[cFirst:][:cFirstBytes]), c})
+		}
+	}
+	slices.SortFunc(list, func(x, y person) int { return strings.Compare(x.first, y.first) })
+	return list[(len(list)+1)/2-1].c
+}
+
+func (m *model) payment() {
+	b, r, c := m.b, m.r, m.customer()
+	amount := int64(r.amount)
+	if r.byName {
+		m.seen["payment by name"]++
+	}
+	if r.cd/b.districts != r.w {
+		m.seen["payment elsewhere"]++
+	}
+	w, d, v := m.row(Warehouse, r.w), m.row(District, r.d), m.row(Customer, b.customerKey(r.cd, c))
+	put48(w[wYTD:], i48(w[wYTD:])+amount)
+	putI64(d[dYTD:], i64(d[dYTD:])+amount)
+	putI64(v[cBalance:], i64(v[cBalance:])-amount)
+	put48(v[cYTD:], i48(v[cYTD:])+amount)
+	put32(v[cPayments:], u32(v[cPayments:])+1)
+	if string(v[cCredit:][:2]) == "BC" {
+		m.seen["bad credit"]++
+		note := make([]byte, cHistoryCopy)
+		put32(note, uint32(c))
+		put32(note[4:], uint32(r.cd))
+		put32(note[8:], uint32(r.d))
+		put32(note[12:], r.amount)
+		copy(v[cData:], append(note, v[cData:][:cDataBytes]...)[:cDataBytes])
+	}
+	h := m.row(History, b.historyKey(r.w, r.history))
+	if u32(h[hAmount:]) != 0 {
+		m.t.Errorf("payment %d of warehouse %d was there", r.history, r.w)
+	}
+	put32(h[hCustomer:], uint32(c))
+	h[hCDistrict], h[hDistrict] = byte(r.cd%b.districts), byte(r.d%b.districts)
+	put16(h[hCWare:], uint16(r.cd/b.districts))
+	put16(h[hWare:], uint16(r.w))
+	putI64(h[hDate:], marked)
+	put32(h[hAmount:], r.amount)
+}
+
+// orderStatus looks at what was found: the lines of the customer's last order.
+func (m *model) orderStatus() {
+	b, d, c := m.b, m.r.cd, m.customer()
+	for o := m.next(d); o > 0; o-- {
+		order := m.row(Order, b.orderKey(d, o-1))
+		if uint64(u32(order[oCustomer:])) != c {
+			continue
+		}
+		if o > b.customers {
+			m.seen["an order of the run found"]++
+		}
+		if want := b.lineKey(b.orderKey(d, o-1), 0); len(m.r.refs) != int(order[oLines]) || m.r.refs[0].Key != want {
+			m.t.Errorf("of customer %d of district %d order-status found %v, the last order is %d with %d lines from %d on", c, d, m.r.refs, o, order[oLines], want)
+		}
+		return
+	}
+}
+
+// delivery is that of one district.
+func (m *model) delivery() {
+	b, d := m.b, m.r.d
+	if first := m.r.w*b.districts + b.districts - 1 - uint64(m.r.left); d != first {
+		m.t.Errorf("district %d is delivered where %d is next", d, first)
+	}
+	for o := range m.next(d) {
+		waits, order := m.row(NewOrder, b.orderKey(d, o)), m.row(Order, b.orderKey(d, o))
+		if waits[nPresent] == 0 {
+			continue
+		}
+		clear(waits)
+		order[oCarrier] = m.r.carrier
+		v := m.row(Customer, b.customerKey(d, uint64(u32(order[oCustomer:]))))
+		put32(v[cDeliveries:], u32(v[cDeliveries:])+1)
+		for n := range uint64(order[oLines]) {
+			line := m.row(OrderLine, b.lineKey(b.orderKey(d, o), n))
+			putI64(line[lDelivery:], marked)
+			putI64(v[cBalance:], i64(v[cBalance:])+int64(u32(line[lAmount:])))
+		}
+		m.seen["delivered"]++
+		return
+	}
+	m.seen["nothing to deliver"]++
+}
+
+// stockLevel looks at what was counted.
+func (m *model) stockLevel() {
+	b, d, low := m.b, m.r.d, map[uint64]bool{}
+	for o := m.next(d) - 20; o < m.next(d); o++ {
+		for n := range uint64(m.row(Order, b.orderKey(d, o))[oLines]) {
+			item := uint64(u32(m.row(OrderLine, b.lineKey(b.orderKey(d, o), n))[lItem:]))
+			if u32(m.row(Stock, b.stockKey(m.r.w, item))[sQuantity:]) < m.r.threshold {
+				low[item] = true
+			}
+		}
+	}
+	m.seen["stock found low"] += len(low)
+	if m.r.low != len(low) {
+		m.t.Errorf("district %d has %d items below %d, stock-level found %d", d, len(low), m.r.threshold, m.r.low)
+	}
+}
+
+// compare holds all rows against the model.
+func (m *model) compare() {
+	for _, s := range m.b.specs() {
+		m.b.db.EachTouched(s.ID, func(key uint64) { m.row(s.ID, key) })
+	}
+	for ref, want := range m.rows { // order-free: each row is looked at by itself
+		row := make([]byte, record.HeaderBytes+len(want))
+		m.b.db.Row(ref.Table, ref.Key, row)
+		has := record.Value(row)
+		if at, ok := map[uint8]int{Order: oEntry, OrderLine: lDelivery, History: hDate}[ref.Table]; ok && i64(want[at:]) == marked {
+			if date := i64(has[at:]); date <= loadDate || date > m.r.now() {
+				m.t.Errorf("row %d of table %d has date %d, now is %d", ref.Key, ref.Table, date, m.r.now())
+			}
+			copy(want[at:][:8], has[at:])
+		}
+		if !bytes.Equal(has, want) {
+			m.t.Errorf("row %d of table %d is\n%v\nand should be\n%v", ref.Key, ref.Table, has, want)
+		}
+	}
+}
