@@ -2,6 +2,7 @@ package tpcc
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -52,6 +53,7 @@ type followed struct {
 func (f followed) Runner(c *r2.Co) workload.Runner {
 	if c.Machine() == 0 {
 		f.m.r = f.Bench.Runner(c).(*runner)
+		f.m.r.bodies[newOrder] = f.m.order
 		return f.m
 	}
 	return idle{}
@@ -116,6 +118,29 @@ func (m *model) row(table uint8, key uint64) []byte {
 }
 
 func (m *model) next(d uint64) uint64 { return uint64(u32(m.row(District, d)[dNext:])) - 1 }
+
+// order is new-order, and looks at what one has done that is about to be rolled back: all
+// but its last line (clause 2.4.2.3).
+func (m *model) order(tx *txn.Tx) error {
+	err := m.r.newOrder(tx)
+	if m.r.order.invalid != errors.Is(err, txn.ErrRollback) {
+		m.t.Errorf("an order whose last item does not exist, %v, ends with %v", m.r.order.invalid, err)
+	}
+	if !errors.Is(err, txn.ErrRollback) {
+		return err
+	}
+	order := m.b.orderKey(m.r.d, m.next(m.r.d))
+	for n := range uint64(maxLines) {
+		line, failed := tx.Read(OrderLine, m.b.lineKey(order, n))
+		if failed != nil {
+			return failed
+		}
+		if done := n+1 < uint64(m.r.order.lines); present(line[lQuantity:][:2]) == 1 != done {
+			m.t.Errorf("line %d of %d of an order that is rolled back: %v", n+1, m.r.order.lines, line)
+		}
+	}
+	return err
+}
 
 func (m *model) newOrder() {
 	b, in, d := m.b, &m.r.order, m.r.d

@@ -108,6 +108,12 @@
 //     1,024 records at most.
 //   - Trade-lookup's fourth frame finds the histories of holdings by the trade, not
 //     later ones by the holding.
+//   - Of trades and holdings the numbers of the trades say which are the newest: those of
+//     when they were ordered. The standard goes by dates, which change when a limit order is
+//     sent and when it is completed.
+//   - Customer-position names the statuses that its trades have, not each that their
+//     histories have, and security-detail leaves out the industries of competitors: rows
+//     that each machine has.
 //   - Trade-order finds its security by symbol always, not 40 % by the company's
 //     name. Market-watch draws a range of companies as the standard, and finds
 //     those of an industry, as the accounts of a customer, by number without an
