@@ -15,7 +15,8 @@ import (
 // Each coroutine has a track with its transactions, the attempts of those that
 // aborted, and phases. Each RNIC has tracks for the requests that it sends, with
 // their milestones within, and for those that it serves; each thread has one for
-// the handlers of RPCs. Arrows join a request and who serves it.
+// the handlers of RPCs. Arrows join a phase and the requests that it posts, and a
+// request and who serves it.
 //
 // The simulator keeps how long a request was at each milestone, there and back
 // together. So within a request the milestones follow each other in the order of
@@ -94,9 +95,11 @@ func (c *chrome) slice(cat, name string, pid, tid int, from, to micros, args map
 	c.events = append(c.events, chromeEvent{Name: name, Cat: cat, Ph: "X", TS: from, Dur: &d, PID: pid, TID: tid, Args: args})
 }
 
+func coroutineTrack(x *engine.TxnTrace) int { return coroutineTracks*trackRoom + x.Coroutine + 1 }
+
 // transaction draws what a coroutine did.
 func (c *chrome) transaction(x *engine.TxnTrace) {
-	pid, tid := x.Machine, coroutineTracks*trackRoom+x.Coroutine+1
+	pid, tid := x.Machine, coroutineTrack(x)
 	c.tracks[[2]int{pid, tid}] = fmt.Sprintf("thread %d coroutine %d", x.Thread, x.Coroutine)
 	begin, end := picoseconds(x.BeginNS), picoseconds(x.EndNS)
 	args := map[string]any{"outcome": x.Outcome, "attempts": x.Attempts}
@@ -155,6 +158,11 @@ func (c *chrome) request(v *engine.VerbTrace, x *engine.TxnTrace) {
 		c.slice("milestone", m.Milestone, v.From, tid, at, at+d, nil)
 		at += d
 	}
+	for _, p := range x.Phases {
+		if picoseconds(p.BeginNS) <= begin && begin < picoseconds(p.EndNS) {
+			c.arrow("post", v.From, coroutineTrack(x), begin, v.From, tid, begin)
+		}
+	}
 	name := fmt.Sprintf("%s from %d", v.Verb, v.From)
 	switch {
 	case v.Handler != nil:
@@ -162,13 +170,13 @@ func (c *chrome) request(v *engine.VerbTrace, x *engine.TxnTrace) {
 		c.tracks[[2]int{v.To, to}] = fmt.Sprintf("thread %d handlers", v.Handler.Thread)
 		from := picoseconds(v.Handler.BeginNS)
 		c.slice("handler", name, v.To, to, from, picoseconds(v.Handler.EndNS), map[string]any{"phase": v.Phase, "coroutine": x.Coroutine})
-		c.arrow(v.From, tid, begin, v.To, to, from)
+		c.arrow("request", v.From, tid, begin, v.To, to, from)
 	case v.Verb != "rpc" && len(v.Milestones) > 0:
 		from := begin + spent["post"] + spent["doorbell"] + spent["nic_send"] + spent["wire"]/2
 		until := from + spent["nic_receive"] + spent["pcie"] + spent["memory"]
 		to := c.lane(serveTracks, v.To, v.ToNIC, from, until, "serves")
 		c.slice("served", name, v.To, to, from, until, map[string]any{"bytes": v.Bytes})
-		c.arrow(v.From, tid, begin, v.To, to, from)
+		c.arrow("request", v.From, tid, begin, v.To, to, from)
 	}
 }
 
@@ -190,12 +198,12 @@ func (c *chrome) lane(kind, machine, nic int, from, to micros, does string) int 
 	return tid
 }
 
-// arrow joins two slices at their begins.
-func (c *chrome) arrow(pid, tid int, at micros, toPID, toTID int, then micros) {
+// arrow joins a slice at a time and another at its begin.
+func (c *chrome) arrow(name string, pid, tid int, at micros, toPID, toTID int, then micros) {
 	c.arrows++
 	c.events = append(c.events,
-		chromeEvent{Name: "request", Cat: "request", Ph: "s", TS: at, PID: pid, TID: tid, ID: c.arrows},
-		chromeEvent{Name: "request", Cat: "request", Ph: "f", Bind: "e", TS: max(at, then), PID: toPID, TID: toTID, ID: c.arrows})
+		chromeEvent{Name: name, Cat: name, Ph: "s", TS: at, PID: pid, TID: tid, ID: c.arrows},
+		chromeEvent{Name: name, Cat: name, Ph: "f", Bind: "e", TS: max(at, then), PID: toPID, TID: toTID, ID: c.arrows})
 }
 
 // names are the events that name the tracks and put them in order.

@@ -79,7 +79,7 @@ func TestChromeSchema(t *testing.T) {
 			t.Errorf("%s: %d attempts take %d bytes", name, attempts, len(b))
 		}
 		named, slicesOf := map[track]bool{}, map[track][]event{}
-		arrows := map[int][]event{}
+		arrows, counts := map[int][]event{}, map[string]int{}
 		for _, e := range parse(t, b) {
 			if e.Name == "" || e.TS == nil || *e.TS < 0 || e.PID == nil || e.TID == nil {
 				t.Fatalf("%s: %+v", name, e)
@@ -113,12 +113,28 @@ func TestChromeSchema(t *testing.T) {
 			if len(a) != 2 || a[0].Ph != "s" || a[1].Ph != "f" || *a[0].TS > *a[1].TS || *a[0].PID == *a[1].PID && *a[0].TID == *a[1].TID {
 				t.Fatalf("%s: arrow %d: %+v", name, id, a)
 			}
-			if !on(slicesOf, a[0], "verb") || !on(slicesOf, a[1], "served") && !on(slicesOf, a[1], "handler") {
+			counts[a[0].Name]++
+			from, to := "verb", []string{"served", "handler"}
+			if a[0].Name == "post" {
+				from, to = "phase", []string{"verb"}
+			}
+			if a[1].Name != a[0].Name || !on(slicesOf, a[0], from) || !slices.ContainsFunc(to, func(cat string) bool { return on(slicesOf, a[1], cat) }) {
 				t.Errorf("%s: arrow %d hangs in the air: %+v", name, id, a)
 			}
 		}
-		if len(arrows) < len(tr.Raw)/8 { // passive WRITEs share completions
-			t.Errorf("%s: %d arrows", name, len(arrows))
+		if counts["request"] < len(tr.Raw)/8 { // passive WRITEs share completions
+			t.Errorf("%s: %d requests with an arrow", name, counts["request"])
+		}
+		verbs := 0
+		for _, x := range tr.Raw {
+			for _, v := range x.Verbs {
+				if !v.Passive {
+					verbs++
+				}
+			}
+		}
+		if counts["post"] < verbs { // from a phase to what it waits for
+			t.Errorf("%s: %d of %d requests that are waited for hang on a phase", name, counts["post"], verbs)
 		}
 	}
 }

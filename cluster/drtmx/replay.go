@@ -63,8 +63,8 @@ func traceCommand() *cobra.Command {
 workload has no transactions) to their end, and writes what they did as Chrome trace JSON: open it at
 https://ui.perfetto.dev or chrome://tracing. Machines are processes. Each coroutine has a track with its
 transactions, attempts and phases; each RNIC has tracks with the requests that it sends, by milestone, and
-those that it serves, joined by arrows; each thread has one with the handlers of RPCs. Same spec and seed:
-same bytes.`,
+those that it serves; each thread has one with the handlers of RPCs. Arrows lead from a phase to the requests
+that it posts, and from there to where they are served. Same spec and seed: same bytes.`,
 		Example: "  drtmx trace -o trace.json\n  drtmx trace phases --preset fasst --txns 20 -o - | gzip > trace.json.gz",
 		Args:    atMost(1, "one spec at most"),
 		RunE: func(cmd *cobra.Command, args []string) error {
