@@ -18,7 +18,7 @@ const (
 // Event is something that happened to a system at a virtual time.
 type Event struct {
 	VirtualNS int64        `json:"virtual_ns"`
-	Kind      string       `json:"kind"` // knob, preset, auto, retrain, fault, failed, reset, fork
+	Kind      string       `json:"kind"` // knob, preset, auto, retrain, fault, failed, reset, fork; close in frames only
 	By        string       `json:"by,omitempty"`
 	Version   int          `json:"version,omitempty"` // of the knobs from here on
 	Set       engine.Knobs `json:"set,omitempty"`

@@ -164,6 +164,7 @@ func (a *Agent) CloseSystem(sys string) error {
 	}
 	<-m.done
 	a.taskDone("catch up "+sys, errClosed)
+	a.announce(Event{Kind: "close", Text: "system " + sys}) // others may look at it
 	return nil
 }
 

@@ -131,10 +131,13 @@ func (a *Agent) taskDone(name string, err error) {
 	a.tasks.end(name, err)
 }
 
-// announce sends a frame with nothing but tasks and the state of system a.
-func (a *Agent) announce() {
+// announce sends a frame with nothing but tasks, the state of system a and, if they are no
+// system's own, events.
+func (a *Agent) announce(events ...Event) {
 	for _, m := range a.all() {
-		a.hub.publish(m.frame())
+		f := m.frame()
+		f.Events = events
+		a.hub.publish(f)
 		return
 	}
 }

@@ -130,7 +130,7 @@ function behind() {
   const now = standing("a")?.virtual_ns;
   for (const li of $("systems").children) {
     const x = list.find((s) => s.sys === li.dataset.key), at = (x?.catching_up ? x : standing(li.dataset.key))?.virtual_ns ?? now, gap = now - at;
-    li.querySelector("small").textContent = gap > 2e6 ? `${ms(gap)} behind${x?.catching_up ? left(x, gap) : ""}` : "";
+    li.querySelector("small").textContent = x?.forked_from && gap > 2e6 ? `${ms(gap)} behind${x?.catching_up ? left(x, gap) : ""}` : "";
   }
   for (const sys of seen.keys()) if (!list.some((s) => s.sys === sys && s.catching_up)) seen.delete(sys);
 }
@@ -161,11 +161,12 @@ async function listSystems() {
   const now = await call("GET", "/api/systems", undefined, true);
   if (!now) return;
   list = now;
+  if (list.length && !list.some((s) => s.sys === shown)) { choose(list[0].sys); return; } // another page closed it, or the agent is another
   show();
   for (const sys of systems.keys()) if (!list.some((s) => s.sys === sys)) systems.delete(sys);
   pins.forget(list);
   const items = list.map((s) => ({ sys: s.sys, state: s.catching_up ? "catching up" : ghostOf(s) ? "waiting" : s.state, forked: now.some((o) => o.sys === s.forked_from && o.epoch === s.fork_epoch) && s.forked_from, at: s.fork_ns, shown: s.sys === shown, many: list.length > 1 }));
-  keyed($("systems"), items, (s) => s.sys, (s) => el("li", {}, el("button", { "aria-pressed": String(s.shown), class: `sys ${s.sys}`, title: `show the knobs and the cluster of ${s.sys}`, onclick: () => choose(s.sys) }, s.sys),
+  keyed($("systems"), items, (s) => s.sys, (s) => el("li", {}, el("button", { "aria-pressed": String(s.shown), class: `sys ${s.sys}${s.forked ? " fork" : ""}`, title: `show the knobs and the cluster of ${s.sys}`, onclick: () => choose(s.sys) }, s.sys),
     el("span", {}, s.forked ? `ghost of ${s.forked} from ${ms(s.at)} on, ` : "", s.state, " ", el("small")),
     s.sys !== "a" && el("button", { class: "link", title: `close system ${s.sys}`, onclick: async () => { await call("DELETE", `/api/systems?sys=${s.sys}`, {}); if (shown === s.sys) choose("a"); listSystems(); charts.stale(); cards.refresh(true); } }, "close")));
 }
