@@ -293,7 +293,7 @@ func narrow(_ *site, b *tab) {
 func beginAgain(s *site, b *tab) {
 	b.act(`document.querySelector("#knobs > details").open = true; const e = document.getElementById("k-nodes"); e.value = "4"; e.dispatchEvent(new Event("change"))`)
 	b.until("the offer", `[...document.querySelectorAll("#knobs > details button")].some((e) => !e.hidden && e.textContent === "Begin again with this")`)
-	b.act(`[...document.querySelectorAll("#knobs > details button")].at(-1).click()`)
+	b.act(`[...document.querySelectorAll("#knobs > details button")].find((e) => e.textContent === "Begin again with this").click()`)
 	b.until("another cluster", `document.querySelectorAll("#cluster .frame").length === 4 && document.getElementById("what").textContent.includes("4 nodes")`)
 	b.until("no card of its earlier life, no pin", `document.querySelectorAll("#pins .pin").length === 0 && ![...document.querySelectorAll("#cards .card")].some((e) => e.textContent.includes("system a at") || e.matches(".ghost"))`)
 	b.until("the ghost has become a system", seriesJS+`[1].name === "system b"`)

@@ -1,4 +1,4 @@
-import { $, call, el, keyed, set } from "./kit.js";
+import { $, call, el, flash, keyed, set } from "./kit.js";
 
 // The knobs, made from the registry: changed ones first, then the phases of a
 // transaction as a board, then by floor; those that are fixed while the system
@@ -105,10 +105,10 @@ export class Knobs {
   }
   fixed(g, was) {
     const open = was?.open || $("find").value.trim() !== "";
-    const go = this.go = el("button", { onclick: () => this.restart() });
+    const go = this.go = el("button", { onclick: () => this.restart() }), leave = this.leave = el("button", { class: "link", onclick: () => this.unstage() });
     this.offer();
     const numbers = g.knobs.filter(isHardware), idles = g.knobs.filter((k) => !k.active && !isHardware(k));
-    return el("details", { open, class: "fixed" }, el("summary", {}, g.name), el("p", { class: "hint" }, "Change them and begin again at 0 with the same seed."), el("div", { class: "go" }, go), ...g.knobs.filter((k) => k.active && !isHardware(k)).map((k) => this.row(k)),
+    return el("details", { open, class: "fixed" }, el("summary", {}, g.name), el("p", { class: "hint" }, "Change them and begin again at 0 with the same seed."), el("div", { class: "go" }, go, leave), ...g.knobs.filter((k) => k.active && !isHardware(k)).map((k) => this.row(k)),
       idles.length > 0 && el("details", { open: $("find").value.trim() !== "" }, el("summary", {}, `${idles.length} without effect now`), ...idles.map((k) => this.row(k))),
       this.numbers(numbers, was));
   }
@@ -127,14 +127,20 @@ export class Knobs {
   }
   offer() {
     const n = Object.keys(this.staged).length;
-    this.go.hidden = !n;
+    this.go.hidden = this.leave.hidden = !n;
     this.go.textContent = `Begin again with ${n === 1 ? "this" : `these ${n}`}`;
+    this.leave.textContent = `Leave ${n === 1 ? "it as it is" : "them as they are"}`;
   }
   async restart(set = this.staged) {
     if (!await call("POST", `/api/control?sys=${this.sys}`, { action: "reset", set })) return;
+    this.unstage();
+    this.refresh();
+  }
+  // unstage forgets what was not begun with.
+  unstage() {
     this.staged = {};
     for (const e of this.root.children) e.drawnAs = ""; // what was typed in another form than is shown
-    this.refresh();
+    this.draw();
   }
   row(k) {
     return el("div", { class: `knob ${k.active ? "" : "off "}${mark(k)}${k.name in this.staged ? " staged" : ""}`, "data-knob": k.name },
@@ -181,7 +187,13 @@ export class Knobs {
       i = el("input", { type: slide ? "range" : number ? "number" : "text", id, min: number ? k.min : undefined, max: number ? k.max : undefined, step: k.kind === "int" ? 1 : slide ? stepOf(k) : "any" });
       i.value = number ? value : text(k, value); // the browser fits it to the step, which has to be known before
       if (slide) { more = el("output", { for: id }, text(k, k.value)); i.oninput = () => { more.textContent = i.value + (k.unit === "%" ? " %" : ""); }; } else i.oninput = () => { i.dataset.dirty = "1"; };
-      i.onchange = () => { delete i.dataset.dirty; take(number ? Number(i.value) : i.value); };
+      i.onchange = () => {
+        delete i.dataset.dirty;
+        if (number && i.value === "") { // so a browser hands on what is no number: 0 was not meant
+          i.value = value;
+          flash(`${k.name}: must be a number${k.max === undefined ? "" : ` from ${k.min} to ${k.max}`}; it stays ${text(k, value)}`);
+        } else take(number ? Number(i.value) : i.value);
+      };
       if (!slide) i.onblur = () => { if (i.dataset.dirty) { delete i.dataset.dirty; this.draw(); } };
     }
     i.disabled = !k.active;
