@@ -90,7 +90,7 @@ export async function draw(e, url, how = {}) {
   }
   o.backgroundColor = "transparent";
   o.animation = false; // it is drawn three times a second, and on paper half a movement would be no chart
-  o.tooltip = { ...o.tooltip, confine: true };
+  o.tooltip = { ...o.tooltip, confine: true, extraCssText: "max-width: 100%; white-space: normal" }; // on a phone a line may be longer than the chart is wide
   if (o.series?.some((s) => s.type === "line")) o.tooltip.formatter = (at) => tip(o, [at].flat());
   o.legend = { ...o.legend, itemWidth: 14, itemHeight: 9, itemGap: 9, bottom: 4 };
   if (o.grid?.length) for (const y of o.yAxis) if (y.name) Object.assign(y, { nameGap: 17, nameTextStyle: { align: "left", padding: [0, 0, 0, -54] } }); // not out of the picture
