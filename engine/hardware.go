@@ -242,8 +242,11 @@ func hasNumber(v Knobs, name string) error {
 // unusedNumber is why a number has no effect in v.
 func unusedNumber(v Knobs, name string) string {
 	number := name[len(hardwarePrefix):]
-	if why := unread[number]; why != "" && hasRDMA(v) {
+	if why := unread[number]; why != "" && (hasRDMA(v) || !strings.HasPrefix(number, "nic.")) {
 		return why
+	}
+	if number == "memory.llc_store" && shippedProfile(v).NVM == nil {
+		return unread["memory.dram_store"]
 	}
 	if rest, ok := strings.CutPrefix(number, "node_types."); ok {
 		kind := rest[:strings.LastIndexByte(rest, '.')]
@@ -283,13 +286,15 @@ func with(profile string, v Knobs) string {
 	return profile
 }
 
-// unread are the numbers of RNICs that no system comes to, and why.
+// unread are the numbers that no system comes to, and why: those of RNICs and of memory.
 var unread = map[string]string{
-	"nic.send_depth":    "R2 says itself how deep its queues are",
-	"nic.recv_depth":    "R2 says itself how deep its queues are",
-	"nic.rnr_retry":     "R2 sends messages as datagrams, which do not wait for a receiver",
-	"nic.rnr_timer":     "R2 sends messages as datagrams, which do not wait for a receiver",
-	"nic.loss_recovery": "nothing loses packets of RC queue pairs here",
+	"nic.send_depth":     "R2 says itself how deep its queues are",
+	"nic.recv_depth":     "R2 says itself how deep its queues are",
+	"nic.rnr_retry":      "R2 sends messages as datagrams, which do not wait for a receiver",
+	"nic.rnr_timer":      "R2 sends messages as datagrams, which do not wait for a receiver",
+	"nic.loss_recovery":  "nothing loses packets of RC queue pairs here",
+	"memory.dram_store":  "R2 charges a store to DRAM as a load",
+	"memory.dram_random": "no system loads from several addresses at once",
 }
 
 // hostBytes is what the simulator keeps of its own memory for the state of caches and devices.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
 	"strings"
@@ -412,6 +413,37 @@ func TestIdleHardware(t *testing.T) {
 	idle := Idle(spec, []string{"hardware.nic.recv_depth", "hardware.node_types.val.llc", "hardware.node_types.r74v.llc", "hardware.nic.tx_write"})
 	if len(idle) != 2 || !strings.Contains(idle[0], "hardware.nic.recv_depth has no effect here") || !strings.Contains(idle[1], "no machine of this cluster is of type val") {
 		t.Errorf("%q", idle)
+	}
+}
+
+// So do those of memory, with RDMA or without; what a store to the LLC takes matters for NVM only.
+func TestIdleMemoryNumbers(t *testing.T) {
+	names := []string{"hardware.memory.llc_store", "hardware.memory.dram_store", "hardware.memory.dram_random", "hardware.memory.dram", "hardware.memory.llc_hit"}
+	for profile, want := range map[string]int{"val": 3, "vale": 3, "r74v": 2} {
+		idle := Idle(Spec{Workload: "micro-rpc", Set: Knobs{"profile": profile, "nodes": 2, "threads": 2}}, names)
+		if len(idle) != want || !strings.HasPrefix(idle[0], "hardware.memory.dram_random has no effect here") || !strings.Contains(idle[1], "dram_store has no effect here: R2 charges a store to DRAM as a load") {
+			t.Errorf("%s: %q", profile, idle)
+		}
+	}
+}
+
+// A run is the same whatever the numbers that nothing looks at are.
+func TestIdleMemoryNumbersDoNothing(t *testing.T) {
+	digest := func(set Knobs) string {
+		all := Knobs{"nodes": 3, "threads": 2, "warmup_ns": 20_000, "duration_ns": 50_000, "check": "off"}
+		maps.Copy(all, set)
+		r, err := Run(t.Context(), Spec{Set: all}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Digest
+	}
+	plain := digest(nil)
+	if got := digest(Knobs{"hardware.memory.llc_store": 1000, "hardware.memory.dram_store": 1000, "hardware.memory.dram_random": 1000}); got != plain {
+		t.Errorf("digest %s, without the numbers %s", got, plain)
+	}
+	if digest(Knobs{"hardware.memory.llc_hit": 1000}) == plain {
+		t.Error("a number that matters does nothing either")
 	}
 }
 

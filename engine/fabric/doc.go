@@ -76,6 +76,9 @@
 //     LLC, prefetchers (further lines of one access are just cheaper), and two
 //     copies of a line: a line is cached at its home socket only.
 //   - Retransmission costs time, not bandwidth.
+//   - On PCIe: doorbells and requests that cores push (BlueFlame), the packets by which an RNIC
+//     asks for requests and payloads to send, and contexts and translations, whose fetching is
+//     a station of its own.
 //   - Of TCP: acknowledgements, windows and congestion control; several messages in one
 //     system call; bytes that wait behind a lost segment of their connection (it delays
 //     its own message alone); threads that sleep, and their waking.
