@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"slices"
 
 	"drtmx/engine/metrics"
@@ -33,6 +34,9 @@ type auto struct {
 	measured   bool // ever; localPercent is valid
 	local      int
 	added      bool // transactions of the user's run, whose locks nobody foresees
+
+	pending bool     // a change of its own drains
+	changed sim.Time // the last of them took effect
 
 	changes []AutoChange
 }
@@ -71,6 +75,9 @@ func (s *System) unlook() { s.auto.judged, s.auto.counted = false, false }
 // inEffect is called when a change has taken effect.
 func (s *System) inEffect() {
 	s.auto.since = s.sim.Now()
+	if s.auto.pending {
+		s.auto.pending, s.auto.changed = false, s.auto.since
+	}
 	if s.load.db != nil {
 		s.auto.base = s.load.db.Locks()
 	}
@@ -95,10 +102,26 @@ func (s *System) reconsider() error {
 		return nil
 	}
 	if txn.NeedsDrain(was, now) {
+		a.pending = true
 		s.beginBarrier()
 		return nil
 	}
+	a.changed = s.sim.Now()
 	return db.SetConfig(s.txnConfig(s.active))
+}
+
+// changedSince says that a primitive changed by itself since then: what was before belongs to the warm-up, and
+// so does the drain.
+func (a *auto) changedSince(then sim.Time) bool { return a.pending || a.changed > then }
+
+// unsteady tells of the last change: of the phase that the others follow.
+func (a *auto) unsteady() string {
+	i := len(a.changes) - 1
+	for i > 0 && a.changes[i-1].VirtualNS == a.changes[i].VirtualNS {
+		i--
+	}
+	x := &a.changes[i]
+	return fmt.Sprintf("phase.%s became %s by itself at %g ms, which is not warmed up for; set it, or let warmup_ns be longer", x.Phase, x.To, float64(x.VirtualNS)/1e6)
 }
 
 // overloaded says that a server's CPUs limit the cluster.

@@ -100,6 +100,30 @@ func TestAutoWhenOverloaded(t *testing.T) {
 	deterministic(t, spec)
 }
 
+// What was measured before a primitive changed by itself belongs to the warm-up.
+func TestAutoChangeIsNotMeasured(t *testing.T) {
+	spec := small(Knobs{"phase.execution": "auto", "cache.enabled": false, "opt.execution.db": false, "opt.ro_read.db": false, "coroutines": 24, "window_ns": "1ms", "check": "off", "warmup_ns": 0, "duration_ns": 0})
+	r, err := Run(t.Context(), spec, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.AutoChanges) != 1 || r.AutoChanges[0].VirtualNS != 2_000_000 {
+		t.Fatalf("%+v, want one change after two windows", r.AutoChanges)
+	}
+	if r.FromNS < 2_000_000 || strings.Contains(r.Unsteady, "by itself") {
+		t.Errorf("measured from %d ns: %s", r.FromNS, r.Unsteady)
+	}
+	if spec, err = spec.With(Knobs{"warmup_ns": "1ms", "duration_ns": "3ms"}); err != nil {
+		t.Fatal(err)
+	}
+	if r, err = Run(t.Context(), spec, nil); err != nil {
+		t.Fatal(err)
+	}
+	if want := "phase.execution became one-sided by itself at 2 ms"; r.Steady || !strings.HasPrefix(r.Unsteady, want) || r.FromNS != 1_000_000 {
+		t.Errorf("from %d ns as asked for, steady %v: %q, want %q", r.FromNS, r.Steady, r.Unsteady, want)
+	}
+}
+
 // Whose records a user's transactions lock is measured.
 func TestAutoOfAddedTransactions(t *testing.T) {
 	s := open(t, small(nil))
@@ -123,6 +147,14 @@ func TestAutoOfAddedTransactions(t *testing.T) {
 	}
 	if c := s.load.db.Config(); c.Lock != txn.TwoSided || s.State() != StateRunning {
 		t.Errorf("lock %s in state %s", c.Lock, s.State())
+	}
+	if r := s.Result(); r.Steady || !strings.HasPrefix(r.Unsteady, "phase.lock became two-sided by itself") {
+		t.Errorf("with the drain in it: steady %v: %q", r.Steady, r.Unsteady)
+	}
+	s.Mark()
+	advance(t, s, 500_000)
+	if r := s.Result(); strings.Contains(r.Unsteady, "by itself") {
+		t.Errorf("after the drain: %q", r.Unsteady)
 	}
 	if c, err := s.Set(Knobs{"coroutines": 2}, ""); err != nil || c.Pending {
 		t.Errorf("what was measured is forgotten: %+v, %v", c, err)

@@ -15,6 +15,7 @@
 // and 4.4.1). It is applied again at each change of knobs, with what the workload foresees of its locks. What
 // only the run can tell, whether servers are overloaded and whose records a user's transactions lock, is
 // measured once after each change, in windows of virtual time; a primitive that changes so is an AutoChange.
+// What was measured before it belongs to the warm-up: Run measures again, and a Result that spans one is not steady.
 // Caches hit or miss record by record, and so does hybrid.
 //
 // Machines crash and start again at the instant at which fault.crash and fault.restart are set, in the

@@ -70,7 +70,13 @@ func (s *System) Mark() {
 func (s *System) measured() counts { return s.meter.total.minus(s.marked.counts) }
 
 // quality judges the throughput since the mark.
-func (s *System) quality() quality { return judge(s.series.counts) }
+func (s *System) quality() quality {
+	q := judge(s.series.counts)
+	if s.auto.changedSince(s.marked.ps) {
+		q = quality{ci95: q.ci95, drift: true, unsteady: s.auto.unsteady()}
+	}
+	return q
+}
 
 // Result is what was measured since Mark (or since 0), up to now or to the drain.
 func (s *System) Result() *Result {

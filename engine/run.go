@@ -62,7 +62,8 @@ func RunWith(ctx context.Context, spec Spec, progress Progress) (*Result, error)
 		if err := r.measure(last); err != nil {
 			return nil, err
 		}
-		// A drift says that the warm-up was too short: what was measured belongs to it.
+		// A drift, or a primitive that changed by itself, says that the warm-up was too short: what was
+		// measured belongs to it.
 		if last || !s.quality().drift {
 			break
 		}
@@ -170,6 +171,9 @@ func (r *runner) measure(last bool) error {
 	for {
 		if err := r.step(math.MaxInt64, report); err != nil {
 			return err
+		}
+		if a := &r.s.auto; !last && !a.pending && a.changedSince(r.s.marked.ps) {
+			return nil // another one begins
 		}
 		now := r.s.NowNS() - from
 		if least == 0 {

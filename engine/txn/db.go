@@ -19,7 +19,7 @@ const (
 	cacheSeed   = 7    // of the location cache's hash function
 	maxSet      = 1024 // records of a transaction
 
-	// DefaultRingBytes is the size of one log ring: 64 entries of SmallBank. A
+	// DefaultRingBytes is the size of one log ring: 42 entries of SmallBank. A
 	// thread has one at each backup, and few entries are under way in each.
 	DefaultRingBytes = 8 << 10
 )
