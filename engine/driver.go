@@ -58,8 +58,11 @@ func tooLarge(v Knobs, err error) error {
 	if !errors.As(err, &full) {
 		return err
 	}
-	return &SpecError{Field: "workload", Value: v.text("workload"), Rule: fmt.Sprintf("its tables do not fit: %v", err),
-		Next: "make its populations smaller, or lower workload.scale"}
+	next := "make its populations smaller, or lower workload.scale"
+	if workloadOf(v).reads("workload.orders") { // rows for what is to come, which no scale makes fewer
+		next = "make its populations or workload.orders smaller, or lower workload.scale, which leaves workload.orders as it is"
+	}
+	return &SpecError{Field: "workload", Value: v.text("workload"), Rule: fmt.Sprintf("its tables do not fit: %v", err), Next: next}
 }
 
 func newDriver(s *System, v Knobs, o *opening) (*driver, error) {

@@ -156,6 +156,11 @@ func TestTablesThatDoNotFit(t *testing.T) {
 	if !IsSpecError(err) || !strings.Contains(err.Error(), "workload = tpcc: its tables do not fit") {
 		t.Errorf("%v", err)
 	}
+	// No smaller population helps against rows for new orders.
+	_, err = Open(Spec{Workload: "tpcc", Set: Knobs{"workload.warehouses": 50, "workload.districts": 100, "workload.customers": 10, "workload.items": 20}})
+	if !IsSpecError(err) || !strings.Contains(err.Error(), "workload.orders smaller") {
+		t.Errorf("%v", err)
+	}
 }
 
 // Indexes have as many addresses as there are for them: many small warehouses open.
