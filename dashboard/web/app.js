@@ -79,6 +79,7 @@ function header() {
     $("pace").value = p;
   }
   behind();
+  replay(s);
   notice(s.state === "failed" ? `System ${s.sys} failed: ${s.error} (what it measured stays; Reset begins again)` : s.unrecorded ? `The session is no longer written: ${s.unrecorded} (the cluster runs on; what was written before is kept)` : "");
   tiles(s.windows || []);
 }
@@ -140,8 +141,18 @@ function left(s, gap) {
   if (!was || s.virtual_ns < was.at) { seen.set(s.sys, { at: s.virtual_ns, wall }); return ""; }
   if (s.virtual_ns === was.at) return "";
   const seconds = gap / (s.virtual_ns - was.at) * (wall - was.wall) / 1000;
-  return `, about ${seconds < 90 ? `${Math.ceil(seconds)} s` : `${Math.ceil(seconds / 60)} min`} more`;
+  return `, about ${wait(seconds)} more`;
 }
+
+// replay says beforehand what a ghost of a long session costs: it begins at 0, as fast as this one went
+// at most, and this one waits for it.
+function replay(s) {
+  const seconds = s.speed > 0 && !ghostOf(s) ? Math.ceil(s.virtual_ns / s.speed) : 0;
+  const text = seconds < 10 ? "" : `replays ${ms(s.virtual_ns)} first, up to ${wait(seconds)}`;
+  for (const at of document.querySelectorAll(".replay")) if (at.textContent !== text) at.textContent = text;
+}
+
+const wait = (seconds) => seconds < 90 ? `${Math.ceil(seconds)} s` : `${Math.ceil(seconds / 60)} min`;
 
 function what() {
   const v = (n) => knobs.value(n), some = (n, of) => `${v(n)} ${of}${v(n) > 1 ? "s" : ""} × ${v(`${of}.threads`) || v("threads")}`;
