@@ -322,7 +322,7 @@ func TestAccess(t *testing.T) {
 	b.run(sim.Microsecond)
 	expect("other socket, cold", m.Access(other, now(), a+64, 8, Load), c.dram+c.cross)
 	b.run(sim.Microsecond)
-	expect("four lines", m.Access(0, now(), a+256, 256, Load), c.dram+3*c.dramNext+queuedSum(m, 4))
+	expect("four lines", m.Access(0, now(), a+256, 256, Load), c.dram+3*c.dramNext)
 	expect("four lines again", m.Access(0, now(), a+256, 256, Load), c.llcHit+3*c.llcNext)
 	expect("store", m.Access(0, now(), a+256, 8, Store), c.llcStore)
 	b.run(sim.Microsecond)
@@ -344,10 +344,31 @@ func TestAccess(t *testing.T) {
 	}
 }
 
-// queuedSum is what the lines of one access wait for each other on one channel:
-// neighbours share it.
-func queuedSum(m *Machine, n sim.Time) sim.Time {
-	return n * (n - 1) / 2 * m.sockets[0].line
+// The lines of one access are asked for at once and wait for their channels at the same time: what is
+// longer than the cores' rate of neighbours takes what the channels need for it, and no more.
+func TestAccessWaitsOnce(t *testing.T) {
+	b, _, _ := pairBed(t, Config{})
+	m, c := b.f.Machine(1), &b.f.cost
+	s := m.sockets[0]
+	a, err := m.Mem.Alloc(Alloc{Name: "lines", Bytes: 2 << 20, Socket: 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at, n := 0, 64; n <= 64<<10; at, n = at+n, 4*n {
+		b.run(sim.Millisecond)
+		m.cores[0].touch(a)
+		lines := sim.Time(n / lineBytes)
+		idle := c.dram + (lines-1)*c.dramNext
+		slow := c.dram + lines*s.line // were all on one channel
+		if got := m.Access(0, b.sim.Now(), a+Addr(at), n, Load); got < idle || got > max(idle, slow) {
+			t.Errorf("%d bytes: %d ps, at least %d at the core's rate and at most %d from one channel", n, got, idle, slow)
+		}
+	}
+	// Stores do not wait for each other either.
+	b.run(sim.Millisecond)
+	if got, want := m.Access(0, b.sim.Now(), a+1<<20, 4096, Store), 64*max(c.dramStore, s.line); got > want+c.walk {
+		t.Errorf("stores of 4096 bytes: %d ps, at most %d", got, want)
+	}
 }
 
 // A partial line written by DMA is read first, a whole one is not.

@@ -124,6 +124,7 @@ func (m *Machine) Access(core int, now sim.Time, a Addr, n int, kind Kind) sim.T
 		far = c.cross
 	}
 	first, last := lines(a, n)
+	idle := t // when the lines would be there if no channel were busy: all are asked for at once, and wait at the same time
 	for l := first; l <= last; l++ {
 		hit, queued := s.cpu(m.fab.sim.Now(), l, store)
 		switch {
@@ -134,11 +135,12 @@ func (m *Machine) Access(core int, now sim.Time, a Addr, n int, kind Kind) sim.T
 		case hit:
 			t += c.llcNext
 		case store:
-			t += c.dramStore + queued
+			t = max(t, idle+queued) + c.dramStore
 		case l == first:
-			t += c.dram + far + queued
+			idle = t + c.dram + far
+			t = idle + queued
 		default:
-			t += c.dramNext + queued
+			t = max(t+c.dramNext, idle+queued)
 		}
 	}
 	return t
