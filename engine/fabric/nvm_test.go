@@ -1,6 +1,7 @@
 package fabric
 
 import (
+	"encoding/binary"
 	"slices"
 	"testing"
 
@@ -453,5 +454,32 @@ func TestReadWaitsForUnknownWrites(t *testing.T) {
 	n.posted.set(line, b.sim.Now())
 	if n.posted.before(r, i, b.sim.Now()) {
 		t.Error("the READ waits, and everything before it was taken")
+	}
+}
+
+// An atomic stores what it computed from what it read: when that has reached the RNIC, and one way later.
+func TestAtomicStoresWhatItRead(t *testing.T) {
+	for _, latency := range []sim.Time{0, 200 * sim.Nanosecond, 2 * sim.Microsecond} {
+		b, devices := nvmBed(t, 0, true)
+		a, mr := b.allocNVM(1, 0, 0, 1<<20)
+		devices[1][0].latency = latency
+		x, c := b.workers[0], &b.f.cost
+		x.postAll(x.rc[1], SendWR{Op: FetchAdd, Signaled: true, Local: x.scratch, LKey: x.key, Len: 8, Remote: a, RKey: mr.RKey, Swap: 7},
+			SendWR{Op: Read, Signaled: true, Local: x.scratch + 64, LKey: x.key, Len: 8, Remote: a, RKey: mr.RKey})
+		var asked, stored sim.Time
+		for end := b.sim.Now() + 20*sim.Microsecond; b.sim.Now() < end; b.run(100) {
+			if asked == 0 && len(devices[1][0].reads) > 0 {
+				asked = b.sim.Now()
+			}
+			if stored == 0 && binary.LittleEndian.Uint64(b.f.Machine(1).Mem.Bytes(a, 8)) == 7 {
+				stored = b.sim.Now()
+			}
+		}
+		if least := latency + 2*c.oneWay; stored < asked+least || stored > asked+least+200*sim.Nanosecond {
+			t.Errorf("latency %d: stored %d ps after it was read, at least %d", latency, stored-asked, least)
+		}
+		if saw := binary.LittleEndian.Uint64(b.f.Machine(0).Mem.Bytes(x.scratch+64, 8)); saw != 7 {
+			t.Errorf("latency %d: the READ behind it saw %d", latency, saw)
+		}
 	}
 }

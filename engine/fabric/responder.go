@@ -355,21 +355,20 @@ func (f *Fabric) atomicRead(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
 	if v.op == FetchAdd {
 		v.b += old
 	}
+	there := max(end, now+latency) + c.oneWay
 	if v.op == FetchAdd || old == v.a {
-		store := now + 2*c.oneWay
+		store := there + c.oneWay // the RNIC has to have what it read
 		*owned = store
 		f.sim.At(store, f.kStore, i)
-		if now > v.mark+c.oneWay { // held up: so is what comes behind it
-			r.state |= 1 << executing
-			r.lanes[executing].until = store
-		}
+		r.state |= 1 << executing // what comes behind it may be there before
+		r.lanes[executing].until = store
 	} else {
 		v.flags &^= memory
 		if f.torn {
 			mem.unregister(v.remote, 8, true)
 		}
 	}
-	f.answer(r, i, v, max(end, now+latency)+c.oneWay, latency)
+	f.answer(r, i, v, there, latency)
 }
 
 // onStore is the second half of an atomic.

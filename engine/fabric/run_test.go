@@ -77,7 +77,7 @@ func TestDeterminism(t *testing.T) {
 			t.Errorf("%s: trace %#x, bytes %#x; before %#x, %#x", name, h, d, hash, digest)
 		}
 	}
-	const goldenHash, goldenDigest = 0xcc8fed50e6f6609, 0x1c9564886e78549c
+	const goldenHash, goldenDigest = 0xc3c5745ae2907e8f, 0x619a7ceddbdc9ebe
 	if hash != goldenHash || digest != goldenDigest {
 		t.Errorf("trace %#x, bytes %#x; golden are %#x and %#x", hash, digest, uint64(goldenHash), uint64(goldenDigest))
 	}
