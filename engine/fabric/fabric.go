@@ -194,9 +194,9 @@ func (f *Fabric) OutOfOrder() uint64 {
 			for i := range s.channels {
 				n += s.channels[i].OOO
 			}
-			if s.nvm != nil {
-				n += s.nvm.link[0].OOO + s.nvm.link[1].OOO
-			}
+		}
+		for i := range m.interconnect {
+			n += m.interconnect[i].OOO
 		}
 		for _, c := range m.NICs {
 			for _, s := range c.stations() {
@@ -228,10 +228,9 @@ func (f *Fabric) Usage(to []metrics.Usage) []metrics.Usage {
 			for i := range s.channels {
 				add(metrics.MemoryBus, k*len(s.channels)+i, &s.channels[i])
 			}
-			if s.nvm != nil {
-				add(Interconnect, 2*k, &s.nvm.link[0])
-				add(Interconnect, 2*k+1, &s.nvm.link[1])
-			}
+		}
+		for i := range m.interconnect {
+			add(Interconnect, i, &m.interconnect[i])
 		}
 	}
 	return to

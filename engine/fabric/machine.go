@@ -21,11 +21,12 @@ type Machine struct {
 	// MaxInline is the largest payload that fits into a request.
 	MaxInline int
 
-	streams []stream // of cores, on a machine with NVM
-	fab     *Fabric
-	sockets []*socket
-	cores   []tlb
-	perSock int
+	streams      []stream   // of cores, on a machine with NVM
+	interconnect []sim.FIFO // between its sockets, there and back
+	fab          *Fabric
+	sockets      []*socket
+	cores        []tlb
+	perSock      int
 }
 
 // socket is a processor: the LLC in front of its memory, and its channels.

@@ -33,12 +33,12 @@ type nvmSocket struct {
 	ways  int
 	first unsafe.Pointer // of the LLC's sets
 
-	evictions horizon     // lines that had to leave the LLC, on their way to memory
-	link      [2]sim.FIFO // from the other sockets, and to them
-	remote    int         // lines from cores of other sockets, on their way
-	tracking  []ntLine    // those that wait
-	merger    merger      // of this socket's RNICs
-	arbiters  []arbiter   // by DIMM
+	evictions horizon      // lines that had to leave the LLC, on their way to memory
+	link      [2]*sim.FIFO // from the other sockets, and to them: of two sockets each has the other's, for there is one link
+	remote    int          // lines from cores of other sockets, on their way
+	tracking  []ntLine     // those that wait
+	merger    merger       // of this socket's RNICs
+	arbiters  []arbiter    // by DIMM
 
 	path, stream, linkLine sim.Time
 	streamPath             sim.Time
@@ -85,6 +85,7 @@ func (m *Machine) equip(c *Config) error {
 	if !m.Mem.nvm.any() {
 		return nil
 	}
+	m.linkSockets()
 	if c.Durability {
 		m.Mem.durable = newDurability(m)
 	}
@@ -96,6 +97,22 @@ func (m *Machine) equip(c *Config) error {
 		n.posted = newPosted(n, p.PostedWrites.Int())
 	}
 	return nil
+}
+
+// linkSockets gives the sockets their ways to each other. What leaves one of two is what
+// reaches the other, whichever of them the memory belongs to.
+func (m *Machine) linkSockets() {
+	m.interconnect = make([]sim.FIFO, 2*len(m.sockets))
+	if len(m.sockets) == 2 {
+		m.interconnect = m.interconnect[:2]
+	}
+	for k, s := range m.sockets {
+		in, out := 2*k%len(m.interconnect), (2*k+1)%len(m.interconnect)
+		if k == 1 && len(m.sockets) == 2 {
+			in, out = out, in
+		}
+		s.nvm.link = [2]*sim.FIFO{&m.interconnect[in], &m.interconnect[out]}
+	}
 }
 
 // NVM is the device behind a socket, nil if it has none.

@@ -457,6 +457,29 @@ func TestReadWaitsForUnknownWrites(t *testing.T) {
 	}
 }
 
+// Between two sockets there is one link: what one socket's memory sends there and what the other's
+// is sent from there share a direction.
+func TestOneLinkBetweenSockets(t *testing.T) {
+	b, _ := nvmBed(t, 0, true)
+	first, second := b.f.Machine(1).sockets[0].nvm, b.f.Machine(1).sockets[1].nvm
+	const from, to = 0, 1 // the other sockets
+	now, line := b.sim.Now(), first.linkLine
+	for i, got := range []sim.Time{first.cross(now, to), second.cross(now, from), first.cross(now, from), second.cross(now, to)} {
+		if want := sim.Time(1+i%2) * line; got != want {
+			t.Errorf("line %d crosses in %d ps, want %d", i, got, want)
+		}
+	}
+	sum := sim.Time(0)
+	for _, u := range b.f.Usage(nil) {
+		if u.Node == 1 && u.Resource == Interconnect {
+			sum += sim.Time(u.Index + 1)
+		}
+	}
+	if sum != 1+2 {
+		t.Errorf("the directions are not numbered 0 and 1, once each")
+	}
+}
+
 // An atomic stores what it computed from what it read: when that has reached the RNIC, and one way later.
 func TestAtomicStoresWhatItRead(t *testing.T) {
 	for _, latency := range []sim.Time{0, 200 * sim.Nanosecond, 2 * sim.Microsecond} {
