@@ -147,7 +147,7 @@ func (f *Figure) HTML() string {
 	b.WriteString(`<table style="border-collapse:collapse">`)
 	b.WriteString(`<tr><th style="text-align:left">the thesis says</th><th>measured</th><th></th><th style="text-align:left">because</th></tr>`)
 	for _, c := range f.Claims {
-		fmt.Fprintf(&b, `<tr style="vertical-align:top"><td style="text-align:left">%s</td><td style="white-space:nowrap">%s</td><td style="white-space:nowrap">%s</td><td style="text-align:left">%s</td></tr>`,
+		fmt.Fprintf(&b, `<tr style="vertical-align:top"><td style="text-align:left">%s</td><td style="white-space:nowrap">%s</td><td style="white-space:nowrap;padding-right:8px">%s</td><td style="text-align:left">%s</td></tr>`,
 			esc(c.Claim), esc(c.measured()), esc(c.mark()), esc(c.Why))
 	}
 	b.WriteString("</table>")

@@ -76,18 +76,27 @@ func (f *Figure) halved216() Claim {
 	if len(rs) == 0 {
 		return noRuns(c)
 	}
-	k := len(rs)
-	for k > 0 && rs[k-1].value <= (1+tolerance)/2 {
-		k--
+	from := func(sign float64) int { // the first point of those that are halved, at one end of the intervals
+		k := len(rs)
+		for k > 0 && rs[k-1].value+sign*rs[k-1].half <= (1+tolerance)/2 {
+			k--
+		}
+		return k
 	}
+	late := func(k int) bool { return k == len(rs) || rs[k].x > 64<<10 } // the thesis names 64 KB as an example
+	c.Status = Holds
+	switch {
+	case late(from(-1)):
+		c.Status = Contradicted
+	case late(from(1)):
+		c.Status = Undecided
+	}
+	k := from(0)
 	if k == len(rs) {
-		c.Status, c.Why = Contradicted, "never: "+f.because(rs[k-1])
+		c.Why = "never: " + f.because(rs[k-1])
 		return c
 	}
-	c.Measured, c.Status = &rs[k].x, Holds // the thesis names 64 KB as an example
-	if rs[k].x > 64<<10 {
-		c.Status = Contradicted
-	}
+	c.Measured = &rs[k].x
 	c.Why = fmt.Sprintf("from %g bytes on: %s", rs[k].x, f.because(rs[k]))
 	return c
 }

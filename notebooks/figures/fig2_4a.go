@@ -83,5 +83,7 @@ func claims24a(f *Figure) []Claim {
 		f.value("f2-4a-read-peak", "READ of 64 bytes reaches 86.9 M requests/s per machine", oneRead, 64, 86.9),
 		f.highest("f2-4a-write-peak", "WRITE peaks at 130 M requests/s per machine, up to 64 bytes", oneWrite, func(x float64) bool { return x <= 64 }, 130),
 		f.value("f2-4-atomic-peak", "ATOMIC reaches 48 M requests/s per machine", oneAtom, 8, 48),
+		f.above("f2-4-atomic-order", "ATOMIC is slower than the other primitives", func(x float64) bool { return x == 8 },
+			pair{oneRead, oneAtom}, pair{oneWrite, oneAtom}, pair{twoRead, oneAtom}, pair{twoWrite, oneAtom}),
 	}
 }

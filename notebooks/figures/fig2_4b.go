@@ -73,6 +73,10 @@ func (f *Figure) crossover24b() Claim {
 	}
 	at := rs[k].x
 	c.Measured, c.Status, c.Why = &at, near(at, 0, 64), f.because(rs[k+1])
+	if rs[k].value+rs[k].half > 1 || rs[k+1].value-rs[k+1].half <= 1 { // it may be at the next payload
+		c.Status = worse(c.Status, Undecided)
+		c.Why = f.because(rs[k]) + "; " + c.Why
+	}
 	return c
 }
 

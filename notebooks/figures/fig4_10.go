@@ -112,10 +112,12 @@ func claims410(f *Figure) []Claim {
 				f.less410("f4-10a-exec-drtmr", "and in DrTM+R", "E", n(drtmR), n(fasst)))
 		} else {
 			out = append(out, f.less410("f4-10b-exec-fasst", "FaSST's execution is shorter than FaRM's, which takes more round trips", "E", n(fasst), n(farm)),
-				f.less410("f4-10b-exec-drtmr", "DrTM+R's, with its cache, is shorter than FaSST's", "E", n(drtmR), n(fasst)))
+				f.less410("f4-10b-exec-drtmr", "DrTM+R's, with its cache, is shorter than FaSST's", "E", n(drtmR), n(fasst)),
+				f.less410("f4-10b-exec-cache", "and than FaRM's, which has none", "E", n(drtmR), n(farm)))
 		}
 		return append(out,
 			f.less410("f4-10-valid", "DrTM+R's validation is shorter than FaRM's, for the RNIC locks", "V", n(drtmR), n(farm)),
+			f.less410("f4-10-valid-fasst", "and than FaSST's", "V", n(drtmR), n(fasst)),
 			f.less410("f4-10-log-drtmr", "WRITEs shorten DrTM+R's logging against FaSST's", "L", n(drtmR), n(fasst)),
 			f.less410("f4-10-log-farm", "and FaRM's", "L", n(farm), n(fasst)),
 			all("f4-10-order", "DrTM+H has the shortest commit, by passive ACK",

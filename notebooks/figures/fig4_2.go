@@ -131,19 +131,12 @@ func (f *Figure) double42(one, cached string) Claim {
 
 // cpu42 compares what a transaction takes of the cores, under the most coroutines.
 func (f *Figure) cpu42(one, two string) Claim {
-	c := Claim{ID: "f4-2-cpu", Claim: "the gain comes from fewer cycles of the cores", Unit: "x", Status: Contradicted}
+	c := Claim{ID: "f4-2-cpu", Claim: "the gain comes from fewer cycles of the cores", Unit: "x"}
 	a, b := f.series(one).Points, f.series(two).Points
 	if len(a) == 0 || len(b) == 0 {
 		return noRuns(c)
 	}
-	ra, rb := f.Runs[a[len(a)-1].Run], f.Runs[b[len(b)-1].Run]
-	v := coreUS(rb) / coreUS(ra)
-	c.Measured = &v
-	if v > 1 {
-		c.Status = Holds
-	}
-	c.Why = fmt.Sprintf("%.3g us of the cores for a transaction, %.3g two-sided, with %s: %s, %s", coreUS(ra), coreUS(rb), countOf(a[len(a)-1].Load), limit(ra), limit(rb))
-	return c
+	return f.cycles(c, a[len(a)-1], b[len(b)-1])
 }
 
 func claims42b(f *Figure) []Claim {

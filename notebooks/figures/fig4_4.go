@@ -26,6 +26,7 @@ var figures44 = panels4("4-4", "Primitives of the commit phase", "4.3.3", manyOf
 					tput.ahead("", "throughput", pair{n(oneSided4), n(twoSided4)}, true, everywhere), lat.ahead("", "latency", pair{n(twoSided4), n(oneSided4)}, true, everywhere)),
 				all("f4-4-order-pa", "with passive ACK two-sided is faster",
 					tput.ahead("", "throughput", pair{n(twoSidedPA), n(oneSidedPA)}, true, everywhere), lat.ahead("", "latency", pair{n(oneSidedPA), n(twoSidedPA)}, true, everywhere)),
+				tput.ahead("f4-4-pa-two", "passive ACK saves two-sided commits what replies cost", pair{n(twoSidedPA), n(twoSided4)}, true, everywhere),
 				f.trips("s4-commit-rtt", "a commit is one round trip, one-sided too", n(oneSided4), "commit", 1),
 			}
 		}

@@ -128,9 +128,16 @@ func claims48a(f *Figure) []Claim {
 	} else {
 		alike = noRuns(alike)
 	}
+	cpu := Claim{ID: "f4-8-cpu", Claim: "because one-sided primitives take fewer cycles of the cores", Unit: "x"}
+	if r, ok := f.steps(sixteen48, stepREAD, stepLogging); ok {
+		cpu = f.cycles(cpu, r.a, r.b)
+	} else {
+		cpu = noRuns(cpu)
+	}
 	return []Claim{
 		f.step48("f4-8-order-low", "with 1 coroutine one-sided primitives improve the throughput", one48, stepAtomic, stepTwoSided), alike,
 		f.step48("f4-8-order-reads", "with 16 coroutines READs improve the throughput in spite of more round trips", sixteen48, stepREAD, stepLogging),
+		cpu,
 	}
 }
 

@@ -37,23 +37,29 @@ func claims49a(f *Figure) []Claim {
 		return append(out,
 			all("f4-9a-order", "FaRM and DrTM+R outperform FaSST",
 				tput.tops("", "FaRM", pair{n(farm), n(fasst)}), tput.tops("", "DrTM+R", pair{n(drtmR), n(fasst)})),
-			tput.tops("f4-9a-order-drtmr", "DrTM+R outperforms FaRM", pair{n(drtmR), n(farm)}))
+			tput.tops("f4-9a-order-drtmr", "DrTM+R outperforms FaRM", pair{n(drtmR), n(farm)}),
+			lowest49(lat, "f4-9a-order-lat", "DrTM+H always has the lowest median latency", n))
 	})
+}
+
+// best49 compares DrTM+H with each prior design under every load.
+func best49(v *Figure, id, text string, pairs func(other string) pair) Claim {
+	var parts []Claim
+	for _, other := range []string{fasst, farm, drtmR} {
+		parts = append(parts, v.ahead("", other, pairs(other), true, everywhere))
+	}
+	return all(id, text, parts...)
+}
+
+// lowest49 is best49 of latencies; n names lines.
+func lowest49(lat *Figure, id, text string, n func(string) string) Claim {
+	return best49(lat, id, text, func(other string) pair { return pair{n(other), n(drtmH)} })
 }
 
 func claims49b(f *Figure) []Claim {
 	tput, lat := f.throughputs(), f.latencies()
-	best := func(v *Figure, pairs func(other string) pair) Claim {
-		var parts []Claim
-		for _, other := range []string{fasst, farm, drtmR} {
-			parts = append(parts, v.ahead("", other, pairs(other), true, everywhere))
-		}
-		return all("f4-9b-order", "", parts...)
-	}
-	above := best(tput, func(other string) pair { return pair{drtmH, other} })
-	above.Claim = "DrTM+H has the highest throughput"
-	below := best(lat, func(other string) pair { return pair{other, drtmH} })
-	below.ID, below.Claim = "f4-9b-order-lat", "and the lowest median latency"
+	above := best49(tput, "f4-9b-order", "DrTM+H has the highest throughput", func(other string) pair { return pair{drtmH, other} })
+	below := lowest49(lat, "f4-9b-order-lat", "and the lowest median latency", func(line string) string { return line })
 	a, b := tput.series(farm), tput.series(fasst)
 	if len(a.Points) == 0 || len(b.Points) == 0 {
 		return []Claim{above, below}

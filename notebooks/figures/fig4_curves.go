@@ -313,6 +313,20 @@ func coreUS(r *engine.Result) float64 {
 	return r.Utilization["cpu"].Mean * float64(nodes*threads) / r.Throughput * 1e6
 }
 
+// cycles is a claim that a transaction of the first run takes less of the cores than one of
+// the second. Core time per commit has the intervals of the throughputs.
+func (f *Figure) cycles(c Claim, less, more Point) Claim {
+	spent := func(p Point) Point {
+		r := f.Runs[p.Run]
+		return Point{X: p.X, Y: coreUS(r), CI95: coreUS(r) * r.ThroughputCI95, Load: p.Load, Run: p.Run}
+	}
+	a, b := spent(less), spent(more)
+	out := f.gains(c.ID, c.Claim, divide(pair{}, b, a))
+	out.Why = fmt.Sprintf("%.3g ± %.2g us of the cores for a transaction, against %.3g ± %.2g, with %s: %s, %s", a.Y, a.CI95, b.Y, b.CI95,
+		countOf(a.Load), limit(f.Runs[a.Run]), limit(f.Runs[b.Run]))
+	return f.settled(out, less, more)
+}
+
 // trips is a claim that a phase takes no more round trips, of a line under its least load.
 func (f *Figure) trips(id, text, line, phase string, reference float64) Claim {
 	c := Claim{ID: id, Claim: text, Reference: fmt.Sprint(reference), Unit: "round trips"}

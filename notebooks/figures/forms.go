@@ -91,7 +91,7 @@ func (f *Figure) barred(others []*Figure) (title string, y charts.Axis, parts []
 	for i := range parts {
 		parts[i].Colour = charts.Colour(i)
 	}
-	return f.title(), f.Y.chart(), parts, bars
+	return f.pictured(), f.Y.chart(), parts, bars
 }
 
 // piles are a bar for each series, whose parts are its points.

@@ -61,9 +61,16 @@ func (f *Figure) references() []Reference {
 	return out
 }
 
+// ofOnePanel are rows whose ids name a figure, and that are of a line which only this
+// panel of it has.
+var ofOnePanel = map[string]string{"f2-4-atomic-peak": "2-4a"}
+
 // reference is a row of the table about this figure, if it can be drawn. Ratios and
 // shares have the unit of an axis only by chance; constants were given to the model.
 func (f *Figure) reference(p *Published) (Reference, bool) {
+	if panel, one := ofOnePanel[p.ID]; one && panel != f.ID {
+		return Reference{}, false
+	}
 	about := strings.HasPrefix(p.ID, "f"+f.ID+"-") || strings.HasPrefix(p.ID, "f"+strings.TrimRight(f.ID, "abcd")+"-")
 	if !about || p.From == 0 || p.Use == "constant" || p.Unit == "%" || p.Unit == "x" {
 		return Reference{}, false
