@@ -46,7 +46,7 @@ func plan24b(scale string) plan {
 	line(oneRead, "micro-read", "one-sided", 80, reads...)
 	line(oneWrite, "micro-write", "one-sided", 80, writes...)
 	line(twoRead, "micro-read", "two-sided", 80, calls...)
-	line(real16Read, "micro-read", "one-sided", 0, 8, 256, 1024)
+	line(real16Read, "micro-read", "one-sided", 0, 8, 64, 128, 256, 1024)
 	line(real16Two, "micro-read", "two-sided", 0, calls16...)
 	return p
 }

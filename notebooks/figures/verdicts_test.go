@@ -150,3 +150,15 @@ func TestBarsSayTheirNote(t *testing.T) {
 		}
 	}
 }
+
+// Where connections hurt, figure 2-4b has both READs at each payload: a line from 8 to 256
+// bytes would go below the one that is hurt.
+func TestBothREADsOf24b(t *testing.T) {
+	for _, scale := range []string{Quick, Paper} {
+		p := plan24b(scale)
+		for _, x := range []float64{8, 64, 128, 256, 1024} {
+			p.find(gapPoint{oneRead, x}) // fails if there is none
+			p.find(gapPoint{real16Read, x})
+		}
+	}
+}
