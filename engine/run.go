@@ -19,6 +19,7 @@ const (
 	steadyCI        = 0.05 // a wider interval is not steady
 	steadyDrift     = 0.03 // nor is a second half that differs from the first by more than this
 	batches         = 20
+	halfBatches     = 5 // of each half, for the drift: few and long, for what wanders slowly is none
 	leastBatches    = 10
 	autoMaxNS       = 1_000_000_000
 	openShare       = 100  // of progress, once the system is there
@@ -269,14 +270,13 @@ func judge(series []float64) quality {
 		return quality{unsteady: "nothing was committed"}
 	}
 	q := quality{ci95: m.Half95 / m.Mean, steady: true}
-	half := len(series) / 2
-	diff, noise := metrics.Diff(series[:half], series[half:])
+	diff, noise := metrics.DiffOfHalves(series, halfBatches)
 	q.drift = math.Abs(diff) > max(noise, steadyDrift*m.Mean)
 	switch {
+	case q.drift: // which also makes the interval wide
+		q.steady, q.unsteady = false, fmt.Sprintf("throughput changed by %+.1f %% from the first to the second half", 100*diff/m.Mean)
 	case q.ci95 > steadyCI:
 		q.steady, q.unsteady = false, fmt.Sprintf("the 95 %% interval of the throughput is ± %.1f %%, wider than %g %%", 100*q.ci95, 100*steadyCI)
-	case q.drift:
-		q.steady, q.unsteady = false, fmt.Sprintf("throughput changed by %+.1f %% from the first to the second half", 100*diff/m.Mean)
 	}
 	return q
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -40,6 +41,41 @@ func TestJudge(t *testing.T) {
 		if math.IsInf(q.ci95, 0) || math.IsNaN(q.ci95) {
 			t.Errorf("%s: interval %v", tt.name, q.ci95)
 		}
+	}
+}
+
+// A system that remembers for hundreds of spans, as one whose locks or lost datagrams hold many up at once, wanders.
+// That is not a drift, for which the run would be made longer, and its interval is as wide as it wanders.
+func TestJudgeOfLongMemory(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 3))
+	const runs = 300
+	drift, wrong := 0, 0
+	for range runs {
+		noise := 0.0
+		q := judge(spread(2000, func(int) float64 {
+			noise = 0.98*noise + rnd.NormFloat64()
+			return 100 + 1.5*noise
+		}))
+		if q.drift {
+			drift++
+		}
+	}
+	for range runs {
+		noise, sum := 0.0, 0.0
+		q := judge(spread(1000, func(int) float64 {
+			noise = 0.97*noise + rnd.NormFloat64()
+			sum += noise
+			return 100 + noise
+		}))
+		if math.Abs(sum/1000) > q.ci95*(100+sum/1000) {
+			wrong++
+		}
+	}
+	if drift > runs*12/100 {
+		t.Errorf("a drift in %d of %d series that have none", drift, runs)
+	}
+	if wrong > runs*12/100 {
+		t.Errorf("the 95 %% interval was wrong %d times of %d", wrong, runs)
 	}
 }
 
