@@ -165,7 +165,7 @@ func storeKnobs() []entry {
 func faultKnobs() []entry {
 	return []entry{
 		{Knob: Knob{Name: "fault.drop", Kind: KindFloat, Default: 0.0, Min: 0.0, Max: 0.2, Label: "Datagram loss", Unit: "share", Section: "2.2.2", Group: groupFaults, Live: true,
-			Doc: "Share of UD datagrams that the network loses; RPCs are sent again and take effect once. RC queue pairs are not affected; over TCP what is lost comes late."}},
+			Doc: "Share of UD datagrams that the network loses; RPCs are sent again and take effect once. RC queue pairs are not affected; over TCP what is lost comes late. With one-sided logging the log ring of a thread, of 8 KB, soon is full while a reclaim of it is repeated, and its transactions wait."}},
 		{Knob: Knob{Name: "fault.nic_slowdown", Kind: KindFloat, Default: 1.0, Min: 1.0, Max: 100.0, Label: "Slow RNIC", Unit: "x", Section: "2.2.1", Group: groupFaults, Live: true,
 			Doc: "Factor by which the pipelines of one machine's RNICs are slower than the others'. 1: all are as they should be."}},
 		{Knob: Knob{Name: "fault.nic_slowdown_node", Kind: KindInt, Default: 0, Min: 0, Max: maxMachines - 1, Label: "Machine with the slow RNIC", Section: "2.2.1", Group: groupFaults, Live: true,
