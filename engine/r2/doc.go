@@ -108,6 +108,8 @@
 //     that was made for 64, as drivers grant it. Whether the original's program uses
 //     that is not known; inlining up to 64 only, the fit misses f2-5b-pa-two and
 //     f2-4a-read-large by 16 and 7 % instead of 9 and 2.
+//   - Stores to DRAM move the caches as loads do: what they change is never written back, so the
+//     channels carry less, at least half, than they would. Transactions of the shipped workloads keep them a tenth busy.
 //   - A thread posts a RECV for each coroutine that sends to it, 64 to 2048, where the
 //     original posts 2048: they take the simulator's memory. Only where several threads of a
 //     machine talk to one there are as many as their unanswered requests, at most 2048 (RecvDepths).
