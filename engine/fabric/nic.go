@@ -92,7 +92,8 @@ func (n *NIC) slot(a Addr) Addr {
 
 // hold takes the conflict slot of an address from t on for d, behind whoever
 // has it, and returns when it begins. Slots are taken in the order of arrival
-// at the RNIC, so booking ahead is exact.
+// at the RNIC, so booking ahead is exact; whoever could not begin at once although
+// its slot is idle comes later, see tooEarly.
 func (n *NIC) hold(a Addr, t, d sim.Time) sim.Time {
 	s := &n.slots[n.slot(a)]
 	t = max(t, *s)

@@ -31,10 +31,29 @@ func (f *Fabric) onRx(i uint32) {
 	if !f.arrive(n, r, arriving, f.kRx, i, v, now) {
 		return
 	}
-	if n.posted != nil && n.posted.closed(i) {
+	if v.op.atomic() && f.tooEarly(n, r, i, v, now) || n.posted != nil && n.posted.closed(i) {
 		return
 	}
 	f.receive(n, r, i, v, now)
+}
+
+// tooEarly keeps an atomic waiting, and all behind it on its queue pair, that would
+// reserve an idle conflict slot for the time at which the store before it is through:
+// till then the slot is for others. A slot that is taken until then is taken in order
+// at once, and so are those of READs and WRITEs, which hold them for a moment only.
+func (f *Fabric) tooEarly(n *NIC, r *QP, i uint32, v *verb, now sim.Time) bool {
+	c := &f.cost
+	turn := r.executed - c.oneWay // in the slot
+	if n.slots[n.slot(v.remote)] >= turn {
+		return false
+	}
+	turn -= c.rxLatency + n.slowed(c.rxRequest[v.op]) // in the receive pipeline
+	if turn <= max(now, n.rx.Free, v.mark) {
+		return false
+	}
+	v.flags |= held // it has arrived: it is not lost any more
+	f.stall(r, arriving, f.kRx, i, turn)
+	return true
 }
 
 // receive takes a request through the receive pipeline.
