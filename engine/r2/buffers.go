@@ -71,6 +71,14 @@ func (b *buffers) take(w *Worker, n int) (slot int16, a Addr, mem []byte) {
 	return slot, a, b.mem.Bytes(a, n)
 }
 
+// stored has what the core wrote into a send buffer in its caches, where the RNIC will
+// find it. The core's time is not in this: who copies pays for copying.
+func (w *Worker) stored(a Addr, n int, inline bool) {
+	if !inline {
+		w.hw.Access(w.core, max(w.local, w.cl.sim.Now()), a, n, fabric.Store)
+	}
+}
+
 // scarce says that most send buffers are in use.
 func (b *buffers) scarce() bool { return int(b.taken)-len(b.unused) >= sendBuffersScarce }
 

@@ -333,7 +333,9 @@ func (l *List) Write(at Loc, b []byte) {
 	w := l.co.w
 	slot, addr, buf := w.buffers.take(w, len(b))
 	copy(buf, b)
-	l.add(fabric.SendWR{Op: fabric.Write, Inline: len(b) <= w.hw.MaxInline, Local: addr, LKey: w.lkey, Len: uint32(len(b)), Remote: at.Addr, RKey: at.RKey}, slot)
+	inline := len(b) <= w.hw.MaxInline
+	w.stored(addr, len(b), inline)
+	l.add(fabric.SendWR{Op: fabric.Write, Inline: inline, Local: addr, LKey: w.lkey, Len: uint32(len(b)), Remote: at.Addr, RKey: at.RKey}, slot)
 }
 
 // CAS adds a compare-and-swap; the previous value is in the buffer.

@@ -135,8 +135,10 @@ func (w *Worker) write(ch *channel, ring Addr, h header, payload []byte, batched
 	w.charge(w.copyCost(n))
 	end := ring + Addr(int(h.seq%RequestWindow+1)*ch.rings.stride)
 	q := w.to(Loc{Machine: ch.peer.mc.id}, false)
+	inline := n <= q.qp.Inline()
+	w.stored(a, n, inline)
 	q.append(w, &fabric.SendWR{
-		Op: fabric.Write, Inline: n <= q.qp.Inline(), Local: a, LKey: w.lkey, Len: uint32(n),
+		Op: fabric.Write, Inline: inline, Local: a, LKey: w.lkey, Len: uint32(n),
 		Remote: end - Addr(n), RKey: ch.rings.key,
 	}, entry{buffer: slot}, nil)
 	if batched {

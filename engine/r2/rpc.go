@@ -123,8 +123,10 @@ func (w *Worker) send(ch *channel, h header, payload []byte, batched bool) {
 		w.charge(tcp.Send(n))
 		batched = false
 	}
+	inline := n <= w.ud.qp.Inline()
+	w.stored(a, n, inline)
 	w.ud.append(w, &fabric.SendWR{
-		Op: fabric.Send, Inline: n <= w.ud.qp.Inline(), Local: a, LKey: w.lkey, Len: uint32(n),
+		Op: fabric.Send, Inline: inline, Local: a, LKey: w.lkey, Len: uint32(n),
 		Dest: ch.address,
 	}, entry{buffer: slot}, nil)
 	if batched {

@@ -1,0 +1,56 @@
+package r2
+
+import (
+	"testing"
+
+	"drtmx/engine/fabric"
+	"drtmx/engine/metrics"
+	"drtmx/engine/sim"
+)
+
+// What a core has just written for its RNIC is in the LLC: the RNIC finds it there, as it
+// finds the requests that were written beside it, and no channel of DRAM is used.
+func TestPayloadsAreFetchedFromTheCache(t *testing.T) {
+	b := newBed(t, 2, Config{Threads: 1, Coroutines: 1, MaxMessage: 4096}, fabric.Config{})
+	b.cl.Handle(3, func(c *Co, from Peer, req, rep []byte) int { return 0 })
+	bus := func() (busy Time) {
+		for _, u := range b.f.Usage(nil) {
+			if u.Resource == metrics.MemoryBus && u.Node == 0 {
+				busy += Time(u.BusyPS)
+			}
+		}
+		return busy
+	}
+	p := b.f.Profile()
+	finished := false
+	b.cl.Spawn(0, 0, func(c *Co) {
+		c.Phase(all(metrics.Execution))
+		var from Time
+		for k := range 2000 { // until all buffers that are used have been before
+			if k == 1900 {
+				from = bus()
+			}
+			c.Reset()
+			c.Call(1, 3, make([]byte, 256))
+			c.Wait()
+			c.Write(b.loc(1, 0), make([]byte, 256))
+			var d metrics.Breakdown
+			c.TakeBreakdown(&d)
+			c.Wait()
+			d = metrics.Breakdown{}
+			c.TakeBreakdown(&d)
+			got, want := d[metrics.Execution][metrics.Doorbell], 3*p.PCIe.OneWay.Time()+p.Memory.LLCDMA.Time()
+			if k >= 1900 && got != want {
+				t.Fatalf("from the doorbell until 256 bytes are in the RNIC: %d ps, three crossings and the LLC are %d", got, want)
+			}
+		}
+		if now := bus(); now != from {
+			t.Errorf("sending 256 bytes 200 times kept the channels of DRAM busy for %d ps", now-from)
+		}
+		finished = true
+	})
+	b.run(20 * sim.Millisecond)
+	if !finished {
+		t.Fatal("not finished")
+	}
+}
