@@ -47,8 +47,8 @@ func plan24a(scale string) plan {
 			if primitive != "" {
 				set["workload.primitive"] = primitive
 			}
-			if scale != Paper && n >= 512 { // fewer requests, which take longer
-				set["warmup_ns"], set["duration_ns"] = 70_000, 90_000
+			if scale != Paper && n >= 256 { // fewer requests, which take longer
+				set["warmup_ns"], set["duration_ns"] = 70_000, 200_000
 			}
 			s.points = append(s.points, plannedPoint{x: float64(n), set: set, read: perMachine})
 		}
