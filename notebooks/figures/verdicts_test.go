@@ -36,7 +36,10 @@ func TestVerdictsFollowIntervals(t *testing.T) {
 		return verdictOn(t, recipe(id).def.claims(f), claim)
 	}
 	dimm := func(last, half float64) string {
-		return judge("2-14b", "f2-14b-order", wide(oneOnDIMM, []float64{1, 16}, []float64{17, last}, []float64{half, half}))
+		return judge("2-14b", "f2-14b-order", wide(oneOnDIMM, []float64{1, 2, 144}, []float64{8, 17, last}, []float64{0, 0, half}))
+	}
+	if got := judge("2-14b", "f2-14b-order", wide(oneOnDIMM, []float64{1, 2}, []float64{17, 17}, []float64{1, 1})); got != Undecided {
+		t.Errorf("more clients that write no more: %s", got)
 	}
 	ddio := func(last, half float64) string {
 		zero := []float64{0, 0, 0}
