@@ -155,7 +155,7 @@ func claims4best(f *Figure) []Claim {
 	best, h := points[0], f.by(0)
 	ahead := best.Y / h.Y
 	c.Measured = &ahead
-	c.Why = fmt.Sprintf("rank %g of %d: %.4g ± %.2g %s, first %s with %.4g ± %.2g", h.X, len(points), h.Y, h.CI95, f.Y.Unit, best.Name, best.Y, best.CI95)
+	c.Why = fmt.Sprintf("rank %g of %d: %.4g ± %.3g %s, first %s with %.4g ± %.3g", h.X, len(points), h.Y, h.CI95, f.Y.Unit, best.Name, best.Y, best.CI95)
 	switch {
 	case best.Run == h.Run:
 		c.Status = Holds
@@ -194,10 +194,10 @@ func (f *Figure) ranked(others ...*Figure) (title string, y charts.Axis, parts [
 func (f *Figure) ranking() string {
 	var b strings.Builder
 	points := f.Series[0].Points
-	fmt.Fprintf(&b, "%4s  %-34s%12s%14s", "rank", "E V+V L C, R V (as Table 4-3)", f.Y.Unit, "median us")
+	fmt.Fprintf(&b, "%4s  %-34s%14s%12s", "rank", "E V+V L C, R V (as Table 4-3)", f.Y.Unit, "median us")
 	for i, p := range points {
 		if i < firstBars || i >= len(points)-lastBars || strings.HasSuffix(p.Name, ")") {
-			fmt.Fprintf(&b, "\n%4d  %-34s%12s%14.4g", i+1, p.Name, fmt.Sprintf("%.4g ± %.1g", p.Y, p.CI95), p.LatencyUS)
+			fmt.Fprintf(&b, "\n%4d  %-34s%14s%12.4g", i+1, p.Name, fmt.Sprintf("%.1f ± %.1f", p.Y, p.CI95), p.LatencyUS)
 		}
 	}
 	fmt.Fprintf(&b, "\n%d choices", len(points))
