@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"drtmx/engine/history"
+	"drtmx/engine/kv"
 	"drtmx/engine/r2"
-	"drtmx/engine/record"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
 	"drtmx/engine/workload/workloadtest"
@@ -26,53 +26,42 @@ func TestEffects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &model{t: t, b: b, rows: map[txn.Ref][]byte{}, seen: map[string]int{}}
-	bed := workloadtest.New(t, workloadtest.Setup{Machines: 3, Threads: 1, Coroutines: 1, Txn: cfg, Mode: history.Full, Requests: 1}, followed{b, m})
+	m := &model{Model: workloadtest.NewModel(t, b, b.kvSpecs), b: b}
+	bed := workloadtest.New(t, workloadtest.Setup{Machines: 3, Threads: 1, Coroutines: 1, Txn: cfg, Mode: history.Full, Requests: 1}, workloadtest.Followed{Bench: b, Client: m.client})
 	defer bed.Close()
 	if bad := bed.Verdict(); len(bad) > 0 {
 		t.Error(strings.Join(bad, "\n"))
 	}
-	m.compare()
-	for _, what := range []string{
+	m.Compare(m.known)
+	m.Saw(
 		"rolled back", "goods from elsewhere", "stock filled up", "payment by name", "payment elsewhere", "bad credit",
 		"an order of the run found", "delivered", "nothing to deliver", "stock found low", "an item twice",
-	} {
-		if m.seen[what] == 0 {
-			t.Errorf("it never came to this: %s", what)
-		}
-	}
-	t.Logf("%d transactions: %v", bed.Commits+bed.Rollbacks, m.seen)
+	)
+	t.Logf("%d transactions: %v", bed.Commits+bed.Rollbacks, m.Seen)
 }
 
-// followed is the bench with one client, which a model follows.
-type followed struct {
-	*Bench
-	m *model
-}
-
-func (f followed) Runner(c *r2.Co) workload.Runner {
-	if c.Machine() == 0 {
-		f.m.r = f.Bench.Runner(c).(*runner)
-		f.m.r.bodies[newOrder] = f.m.order
-		return f.m
-	}
-	return idle{}
-}
-
-type idle struct{}
-
-func (idle) Next() error { return nil }
-
-// model is what the rows should be; those that it has not touched are of the population.
+// model is what the rows should be.
 type model struct {
-	t    *testing.T
-	b    *Bench
-	r    *runner
-	rows map[txn.Ref][]byte
-	seen map[string]int
+	*workloadtest.Model
+	b *Bench
+	r *runner
 }
 
 const marked = -1 // a date of the run, whichever
+
+func (b *Bench) kvSpecs() (list []kv.Spec) {
+	for _, s := range b.specs() {
+		list = append(list, s.Spec)
+	}
+	return list
+}
+
+// client is the runner, which the model drives.
+func (m *model) client(c *r2.Co) workload.Runner {
+	m.r = m.b.Runner(c).(*runner)
+	m.r.bodies[newOrder] = m.order
+	return m
+}
 
 // Next runs all transactions of the test: deliveries rarely, then until nothing is left.
 func (m *model) Next() error {
@@ -91,40 +80,20 @@ func (m *model) Next() error {
 
 // run has the runner draw and run a transaction of a type, or go on with a delivery.
 func (m *model) run(typ int) error {
-	if err := m.b.Set("mix."+types[typ].Name, 1); err != nil {
+	if err := m.Only(typ); err != nil {
 		return err
-	}
-	for i, x := range types {
-		if i != typ {
-			if err := m.b.Set("mix."+x.Name, 0); err != nil {
-				return err
-			}
-		}
 	}
 	return m.r.Next()
 }
 
-// row is one to look at or to change.
-func (m *model) row(table uint8, key uint64) []byte {
-	ref := txn.Ref{Table: table, Key: key}
-	if m.rows[ref] == nil {
-		for _, s := range m.b.specs() {
-			if s.ID == table {
-				m.rows[ref] = value(s.Init, s.ValueBytes, key)
-			}
-		}
-	}
-	return m.rows[ref]
-}
-
-func (m *model) next(d uint64) uint64 { return uint64(u32(m.row(District, d)[dNext:])) - 1 }
+func (m *model) next(d uint64) uint64 { return uint64(u32(m.Row(District, d)[dNext:])) - 1 }
 
 // order is new-order, and looks at what one has done that is about to be rolled back: all
 // but its last line (clause 2.4.2.3).
 func (m *model) order(tx *txn.Tx) error {
 	err := m.r.newOrder(tx)
 	if m.r.order.invalid != errors.Is(err, txn.ErrRollback) {
-		m.t.Errorf("an order whose last item does not exist, %v, ends with %v", m.r.order.invalid, err)
+		m.T.Errorf("an order whose last item does not exist, %v, ends with %v", m.r.order.invalid, err)
 	}
 	if !errors.Is(err, txn.ErrRollback) {
 		return err
@@ -136,7 +105,7 @@ func (m *model) order(tx *txn.Tx) error {
 			return failed
 		}
 		if done := n+1 < uint64(m.r.order.lines); present(line[lQuantity:][:2]) == 1 != done {
-			m.t.Errorf("line %d of %d of an order that is rolled back: %v", n+1, m.r.order.lines, line)
+			m.T.Errorf("line %d of %d of an order that is rolled back: %v", n+1, m.r.order.lines, line)
 		}
 	}
 	return err
@@ -145,18 +114,18 @@ func (m *model) order(tx *txn.Tx) error {
 func (m *model) newOrder() {
 	b, in, d := m.b, &m.r.order, m.r.d
 	if in.invalid {
-		m.seen["rolled back"]++
+		m.Seen["rolled back"]++
 		return
 	}
 	o := m.next(d)
-	put32(m.row(District, d)[dNext:], uint32(o)+2)
-	order := m.row(Order, b.orderKey(d, o))
+	put32(m.Row(District, d)[dNext:], uint32(o)+2)
+	order := m.Row(Order, b.orderKey(d, o))
 	put32(order[oCustomer:], uint32(m.r.c))
 	putI64(order[oEntry:], marked)
 	put32(order[oNumber:], uint32(o)+1)
 	put16(order[oWare:], uint16(m.r.w))
 	order[oDistrict], order[oLines], order[oAllLocal] = byte(d%b.districts), byte(in.lines), 1
-	waits := m.row(NewOrder, b.orderKey(d, o))
+	waits := m.Row(NewOrder, b.orderKey(d, o))
 	put32(waits[nOrder:], uint32(o)+1)
 	put16(waits[nWare:], uint16(m.r.w))
 	waits[nDistrict], waits[nPresent] = byte(d%b.districts), 1
@@ -164,33 +133,33 @@ func (m *model) newOrder() {
 	for n := range in.lines {
 		l := in.line[n]
 		if items[l.item] {
-			m.seen["an item twice"]++
+			m.Seen["an item twice"]++
 		}
 		items[l.item] = true
 		if l.supply != m.r.w {
 			order[oAllLocal] = 0
-			m.seen["goods from elsewhere"]++
+			m.Seen["goods from elsewhere"]++
 		}
 		m.take(l.supply, l.item, l.quantity)
-		line := m.row(OrderLine, b.lineKey(b.orderKey(d, o), uint64(n)))
+		line := m.Row(OrderLine, b.lineKey(b.orderKey(d, o), uint64(n)))
 		put32(line[lItem:], uint32(l.item))
 		put16(line[lSupply:], uint16(l.supply))
 		put16(line[lQuantity:], uint16(l.quantity))
-		put32(line[lAmount:], l.quantity*u32(m.row(Item, l.item)[iPrice:]))
+		put32(line[lAmount:], l.quantity*u32(m.Row(Item, l.item)[iPrice:]))
 		put32(line[lOrder:], uint32(o)+1)
 		put16(line[lWare:], uint16(m.r.w))
 		line[lDistrict], line[lNumber] = byte(d%b.districts), byte(n)+1
-		copy(line[lDist:], m.row(StockData, b.stockKey(l.supply, l.item))[24*(d%b.districts):][:24])
+		copy(line[lDist:], m.Row(StockData, b.stockKey(l.supply, l.item))[24*(d%b.districts):][:24])
 	}
 }
 
 // take is clause 2.4.2.2 on the stock.
 func (m *model) take(w, item uint64, quantity uint32) {
-	s := m.row(Stock, m.b.stockKey(w, item))
+	s := m.Row(Stock, m.b.stockKey(w, item))
 	left := int(u32(s[sQuantity:])) - int(quantity)
 	if left < 10 {
 		left += 91
-		m.seen["stock filled up"]++
+		m.Seen["stock filled up"]++
 	}
 	put32(s[sQuantity:], uint32(left))
 	put32(s[sYTD:], u32(s[sYTD:])+quantity)
@@ -224,19 +193,19 @@ func (m *model) payment() {
 	b, r, c := m.b, m.r, m.customer()
 	amount := int64(r.amount)
 	if r.byName {
-		m.seen["payment by name"]++
+		m.Seen["payment by name"]++
 	}
 	if r.cd/b.districts != r.w {
-		m.seen["payment elsewhere"]++
+		m.Seen["payment elsewhere"]++
 	}
-	w, d, v := m.row(Warehouse, r.w), m.row(District, r.d), m.row(Customer, b.customerKey(r.cd, c))
+	w, d, v := m.Row(Warehouse, r.w), m.Row(District, r.d), m.Row(Customer, b.customerKey(r.cd, c))
 	put48(w[wYTD:], i48(w[wYTD:])+amount)
 	putI64(d[dYTD:], i64(d[dYTD:])+amount)
 	putI64(v[cBalance:], i64(v[cBalance:])-amount)
 	put48(v[cYTD:], i48(v[cYTD:])+amount)
 	put32(v[cPayments:], u32(v[cPayments:])+1)
 	if string(v[cCredit:][:2]) == "BC" {
-		m.seen["bad credit"]++
+		m.Seen["bad credit"]++
 		note := make([]byte, cHistoryCopy)
 		put32(note, uint32(c))
 		put32(note[4:], uint32(r.cd))
@@ -244,9 +213,9 @@ func (m *model) payment() {
 		put32(note[12:], r.amount)
 		copy(v[cData:], append(note, v[cData:][:cDataBytes]...)[:cDataBytes])
 	}
-	h := m.row(History, b.historyKey(r.w, r.history))
+	h := m.Row(History, b.historyKey(r.w, r.history))
 	if u32(h[hAmount:]) != 0 {
-		m.t.Errorf("payment %d of warehouse %d was there", r.history, r.w)
+		m.T.Errorf("payment %d of warehouse %d was there", r.history, r.w)
 	}
 	put32(h[hCustomer:], uint32(c))
 	h[hCDistrict], h[hDistrict] = byte(r.cd%b.districts), byte(r.d%b.districts)
@@ -260,15 +229,15 @@ func (m *model) payment() {
 func (m *model) orderStatus() {
 	b, d, c := m.b, m.r.cd, m.customer()
 	for o := m.next(d); o > 0; o-- {
-		order := m.row(Order, b.orderKey(d, o-1))
+		order := m.Row(Order, b.orderKey(d, o-1))
 		if uint64(u32(order[oCustomer:])) != c {
 			continue
 		}
 		if o > b.customers {
-			m.seen["an order of the run found"]++
+			m.Seen["an order of the run found"]++
 		}
 		if want := b.lineKey(b.orderKey(d, o-1), 0); len(m.r.refs) != int(order[oLines]) || m.r.refs[0].Key != want {
-			m.t.Errorf("of customer %d of district %d order-status found %v, the last order is %d with %d lines from %d on", c, d, m.r.refs, o, order[oLines], want)
+			m.T.Errorf("of customer %d of district %d order-status found %v, the last order is %d with %d lines from %d on", c, d, m.r.refs, o, order[oLines], want)
 		}
 		return
 	}
@@ -278,62 +247,53 @@ func (m *model) orderStatus() {
 func (m *model) delivery() {
 	b, d := m.b, m.r.d
 	if first := m.r.w*b.districts + b.districts - 1 - uint64(m.r.left); d != first {
-		m.t.Errorf("district %d is delivered where %d is next", d, first)
+		m.T.Errorf("district %d is delivered where %d is next", d, first)
 	}
 	for o := range m.next(d) {
-		waits, order := m.row(NewOrder, b.orderKey(d, o)), m.row(Order, b.orderKey(d, o))
+		waits, order := m.Row(NewOrder, b.orderKey(d, o)), m.Row(Order, b.orderKey(d, o))
 		if waits[nPresent] == 0 {
 			continue
 		}
 		clear(waits)
 		order[oCarrier] = m.r.carrier
-		v := m.row(Customer, b.customerKey(d, uint64(u32(order[oCustomer:]))))
+		v := m.Row(Customer, b.customerKey(d, uint64(u32(order[oCustomer:]))))
 		put32(v[cDeliveries:], u32(v[cDeliveries:])+1)
 		for n := range uint64(order[oLines]) {
-			line := m.row(OrderLine, b.lineKey(b.orderKey(d, o), n))
+			line := m.Row(OrderLine, b.lineKey(b.orderKey(d, o), n))
 			putI64(line[lDelivery:], marked)
 			putI64(v[cBalance:], i64(v[cBalance:])+int64(u32(line[lAmount:])))
 		}
-		m.seen["delivered"]++
+		m.Seen["delivered"]++
 		return
 	}
-	m.seen["nothing to deliver"]++
+	m.Seen["nothing to deliver"]++
 }
 
 // stockLevel looks at what was counted.
 func (m *model) stockLevel() {
 	b, d, low := m.b, m.r.d, map[uint64]bool{}
 	for o := m.next(d) - 20; o < m.next(d); o++ {
-		for n := range uint64(m.row(Order, b.orderKey(d, o))[oLines]) {
-			item := uint64(u32(m.row(OrderLine, b.lineKey(b.orderKey(d, o), n))[lItem:]))
-			if u32(m.row(Stock, b.stockKey(m.r.w, item))[sQuantity:]) < m.r.threshold {
+		for n := range uint64(m.Row(Order, b.orderKey(d, o))[oLines]) {
+			item := uint64(u32(m.Row(OrderLine, b.lineKey(b.orderKey(d, o), n))[lItem:]))
+			if u32(m.Row(Stock, b.stockKey(m.r.w, item))[sQuantity:]) < m.r.threshold {
 				low[item] = true
 			}
 		}
 	}
-	m.seen["stock found low"] += len(low)
+	m.Seen["stock found low"] += len(low)
 	if m.r.low != len(low) {
-		m.t.Errorf("district %d has %d items below %d, stock-level found %d", d, len(low), m.r.threshold, m.r.low)
+		m.T.Errorf("district %d has %d items below %d, stock-level found %d", d, len(low), m.r.threshold, m.r.low)
 	}
 }
 
-// compare holds all rows against the model.
-func (m *model) compare() {
-	for _, s := range m.b.specs() {
-		m.b.db.EachTouched(s.ID, func(key uint64) { m.row(s.ID, key) })
+// known takes over the dates of the run: they are of it, and which ones the model does not know.
+func (m *model) known(ref txn.Ref, has, want []byte) {
+	at, ok := map[uint8]int{Order: oEntry, OrderLine: lDelivery, History: hDate}[ref.Table]
+	if !ok || i64(want[at:]) != marked {
+		return
 	}
-	for ref, want := range m.rows { // order-free: each row is looked at by itself
-		row := make([]byte, record.HeaderBytes+len(want))
-		m.b.db.Row(ref.Table, ref.Key, row)
-		has := record.Value(row)
-		if at, ok := map[uint8]int{Order: oEntry, OrderLine: lDelivery, History: hDate}[ref.Table]; ok && i64(want[at:]) == marked {
-			if date := i64(has[at:]); date <= loadDate || date > m.r.now() {
-				m.t.Errorf("row %d of table %d has date %d, now is %d", ref.Key, ref.Table, date, m.r.now())
-			}
-			copy(want[at:][:8], has[at:])
-		}
-		if !bytes.Equal(has, want) {
-			m.t.Errorf("row %d of table %d is\n%v\nand should be\n%v", ref.Key, ref.Table, has, want)
-		}
+	if date := i64(has[at:]); date <= loadDate || date > m.r.now() {
+		m.T.Errorf("row %d of table %d has date %d, now is %d", ref.Key, ref.Table, date, m.r.now())
 	}
+	copy(want[at:][:8], has[at:])
 }

@@ -7,18 +7,18 @@ import (
 
 // What the model of TestEffects says of the transactions that only read, and of trade-update.
 
-func (m *model) price(security uint64) int64 { return int64(u32(m.row(LastTrade, security)[lPrice:])) }
+func (m *model) price(security uint64) int64 { return int64(u32(m.Row(LastTrade, security)[lPrice:])) }
 
 func (m *model) customerPosition() {
 	for i, sum := range m.r.sums {
 		want, a := int64(0), m.r.customer*5+uint64(i)
 		for slot := range uint64(listed) {
-			if s := m.row(HoldingSummary, a*listed+slot); i32(s[sQuantity:]) != 0 {
+			if s := m.Row(HoldingSummary, a*listed+slot); i32(s[sQuantity:]) != 0 {
 				want += i32(s[sQuantity:]) * m.price(uint64(u32(s[sSymbol:])))
 			}
 		}
 		if sum != want {
-			m.t.Errorf("account %d is worth %d, customer-position says %d", a, want, sum)
+			m.T.Errorf("account %d is worth %d, customer-position says %d", a, want, sum)
 		}
 	}
 }
@@ -36,10 +36,10 @@ func (m *model) tradeStatus() {
 	slices.Reverse(list)
 	if len(list) > 50 {
 		list = list[:50]
-		m.seen["50 trades"]++
+		m.Seen["50 trades"]++
 	}
 	if !slices.Equal(m.r.list, list) {
-		m.t.Errorf("the last trades of account %d are %v, trade-status found %v", m.r.account, list, m.r.list)
+		m.T.Errorf("the last trades of account %d are %v, trade-status found %v", m.r.account, list, m.r.list)
 	}
 }
 
@@ -52,14 +52,14 @@ func (m *model) lookedUp() (list []uint64) {
 	case ofSecurity:
 		for k := r.from; k < b.initial; k++ {
 			for a := range b.accounts * b.servers {
-				if t := b.tradeOf(a, k); uint64(u32(m.row(Trade, t)[tSymbol:])) == r.security {
+				if t := b.tradeOf(a, k); uint64(u32(m.Row(Trade, t)[tSymbol:])) == r.security {
 					list = append(list, t)
 				}
 			}
 		}
 		old := len(list)
 		if list = append(list, m.ofSecurity[r.security]...); old < 20 && len(list) > old {
-			m.seen["new trades of a security"]++
+			m.Seen["new trades of a security"]++
 		}
 	default:
 		list = m.tradesOf(r.account)[r.from:]
@@ -72,25 +72,25 @@ func (m *model) tradeLookup() {
 	if m.r.frame == ofHolding {
 		want = slices.Clone(want[:1])
 		for i := range uint64(closes) {
-			if y := m.row(HoldingHistory, want[0]*closes+i); u64(y[yTrade:]) != 0 {
+			if y := m.Row(HoldingHistory, want[0]*closes+i); u64(y[yTrade:]) != 0 {
 				want = append(want, u64(y[yHolding:]))
-				m.seen["looked up a holding"]++
+				m.Seen["looked up a holding"]++
 			}
 		}
 	}
 	if !slices.Equal(m.r.list, want) {
-		m.t.Errorf("frame %d of trade-lookup, from %d on: trades %v, want %v", m.r.frame+1, m.r.from, m.r.list, want)
+		m.T.Errorf("frame %d of trade-lookup, from %d on: trades %v, want %v", m.r.frame+1, m.r.from, m.r.list, want)
 	}
 }
 
 func (m *model) tradeUpdate() {
 	want := m.lookedUp()
 	if !slices.Equal(m.r.list, want) {
-		m.t.Errorf("frame %d of trade-update, from %d on: trades %v, want %v", m.r.frame+1, m.r.from, m.r.list, want)
+		m.T.Errorf("frame %d of trade-update, from %d on: trades %v, want %v", m.r.frame+1, m.r.from, m.r.list, want)
 	}
 	done := map[uint64]bool{}
 	for _, t := range want {
-		v := m.row(Trade, t)
+		v := m.Row(Trade, t)
 		if done[t] || u32(v[tStatus:]) != completed || m.r.frame == ofSecurity && v[tCash] == 0 {
 			continue
 		}
@@ -98,15 +98,15 @@ func (m *model) tradeUpdate() {
 		text := v[tExecutor:]
 		switch m.r.frame {
 		case ofAccount:
-			text = m.row(Settlement, t)[eCashType:]
+			text = m.Row(Settlement, t)[eCashType:]
 		case ofSecurity:
-			text = m.row(Cash, t)[fName:]
+			text = m.Row(Cash, t)[fName:]
 		}
 		put32(text, u32(text)+1)
-		m.seen["changed"]++
+		m.Seen["changed"]++
 	}
 	if m.r.changed != uint64(len(done)) {
-		m.t.Errorf("frame %d of trade-update changed %d trades, want %d", m.r.frame+1, m.r.changed, len(done))
+		m.T.Errorf("frame %d of trade-update changed %d trades, want %d", m.r.frame+1, m.r.changed, len(done))
 	}
 }
 
@@ -114,16 +114,16 @@ func (m *model) brokerVolume() {
 	volume := int64(0)
 	for _, k := range m.r.drawn {
 		for _, t := range m.asked[k][:min(requestsOf, len(m.asked[k]))] {
-			q := m.row(TradeRequest, t)
-			company := m.row(Company, u64(m.row(Security, uint64(u32(q[qSymbol:])))[vCompany:]))
-			if uint64(u16(m.row(Industry, uint64(u16(company[oIndustry:])))[nSector:])) == m.r.sector {
+			q := m.Row(TradeRequest, t)
+			company := m.Row(Company, u64(m.Row(Security, uint64(u32(q[qSymbol:])))[vCompany:]))
+			if uint64(u16(m.Row(Industry, uint64(u16(company[oIndustry:])))[nSector:])) == m.r.sector {
 				volume += int64(u32(q[qQuantity:])) * int64(u32(q[qBid:]))
-				m.seen["volume of orders"]++
+				m.Seen["volume of orders"]++
 			}
 		}
 	}
 	if m.r.volume != volume {
-		m.t.Errorf("the orders of brokers %v in sector %d come to %d, broker-volume says %d", m.r.drawn, m.r.sector, volume, m.r.volume)
+		m.T.Errorf("the orders of brokers %v in sector %d come to %d, broker-volume says %d", m.r.drawn, m.r.sector, volume, m.r.volume)
 	}
 }
 
@@ -132,31 +132,31 @@ func (m *model) marketWatch() {
 	var list []uint64
 	switch r.frame {
 	case byList:
-		for i := range u64(m.row(WatchList, r.customer)[wItems:]) {
-			list = append(list, uint64(u32(m.row(WatchItem, r.customer*watchRows+i)[iSymbol:])))
+		for i := range u64(m.Row(WatchList, r.customer)[wItems:]) {
+			list = append(list, uint64(u32(m.Row(WatchItem, r.customer*watchRows+i)[iSymbol:])))
 		}
-		m.seen["watched a list"]++
+		m.Seen["watched a list"]++
 	case byHoldings:
 		for slot := range uint64(listed) {
-			if s := m.row(HoldingSummary, r.account*listed+slot); i32(s[sQuantity:]) != 0 {
+			if s := m.Row(HoldingSummary, r.account*listed+slot); i32(s[sQuantity:]) != 0 {
 				list = append(list, uint64(u32(s[sSymbol:])))
 			}
 		}
-		m.seen["watched holdings"]++
+		m.Seen["watched holdings"]++
 	default:
 		for s := range b.securities * b.servers {
-			if c := u64(m.row(Security, s)[vCompany:]); c >= r.first && c < r.first+5_000 && uint64(u16(m.row(Company, c)[oIndustry:])) == r.from {
+			if c := u64(m.Row(Security, s)[vCompany:]); c >= r.first && c < r.first+5_000 && uint64(u16(m.Row(Company, c)[oIndustry:])) == r.from {
 				list = append(list, s)
-				m.seen["watched an industry"]++
+				m.Seen["watched an industry"]++
 			}
 		}
 	}
 	change := int64(0)
 	for _, s := range list {
-		change += i64(m.row(Security, s)[vOutstanding:]) * (m.price(s) - int64(u32(m.row(DailyMarket, s*days+r.day)[mClose:])))
+		change += i64(m.Row(Security, s)[vOutstanding:]) * (m.price(s) - int64(u32(m.Row(DailyMarket, s*days+r.day)[mClose:])))
 	}
 	if r.volume != change {
 		slices.SortFunc(list, cmp.Compare[uint64])
-		m.t.Errorf("securities %v changed by %d since day %d, market-watch says %d", list, change, r.day, r.volume)
+		m.T.Errorf("securities %v changed by %d since day %d, market-watch says %d", list, change, r.day, r.volume)
 	}
 }

@@ -10,7 +10,7 @@ func (m *model) holdings(p place) []uint64 {
 		m.held[p] = []uint64{}
 		for k := range m.b.initial {
 			t := m.b.tradeOf(p.account, k)
-			if slot, _ := m.b.slotOf(p.account, uint64(u32(m.row(Trade, t)[tSymbol:]))); slot == p.slot && i32(m.row(Holding, t)[hQuantity:]) != 0 {
+			if slot, _ := m.b.slotOf(p.account, uint64(u32(m.Row(Trade, t)[tSymbol:]))); slot == p.slot && i32(m.Row(Holding, t)[hQuantity:]) != 0 {
 				m.held[p] = append(m.held[p], t)
 			}
 		}
@@ -20,7 +20,7 @@ func (m *model) holdings(p place) []uint64 {
 
 func (m *model) tradeResult() {
 	t, price := m.r.trade, m.r.price
-	v := m.row(Trade, t)
+	v := m.Row(Trade, t)
 	if u32(v[tStatus:]) == 0 { // none was there to report
 		m.tradeOrder()
 		return
@@ -28,18 +28,18 @@ func (m *model) tradeResult() {
 	account := u64(v[tAccount:])
 	slot, ok := m.b.slotOf(account, uint64(u32(v[tSymbol:])))
 	if u32(v[tStatus:]) != submitted || !ok {
-		m.t.Errorf("trade %d with status %d is reported", t, u32(v[tStatus:]))
+		m.T.Errorf("trade %d with status %d is reported", t, u32(v[tStatus:]))
 	}
 	sold, bought := m.close(t, v, place{account, slot}, price)
-	a := m.row(Account, account)
+	a := m.Row(Account, account)
 	customer, tax := u64(a[aCustomer:]), int64(0)
 	if a[aTax] != 0 && sold > bought {
 		sum := int64(0)
 		for i := range uint64(2) {
-			sum += int64(u32(m.row(Taxrate, uint64(u32(m.row(CustomerTaxrate, customer*2+i)[rTaxrate:])))))
+			sum += int64(u32(m.Row(Taxrate, uint64(u32(m.Row(CustomerTaxrate, customer*2+i)[rTaxrate:])))))
 		}
 		tax = (sold - bought) * sum / 10_000
-		m.seen["taxed"]++
+		m.Seen["taxed"]++
 	}
 	_, commission := m.fees(v, price)
 	put32(v[tStatus:], completed)
@@ -52,7 +52,7 @@ func (m *model) tradeResult() {
 		last = 2
 	}
 	m.step(t*3+last, t, completed)
-	broker := m.row(BrokerTotal, u64(a[aBroker:]))
+	broker := m.Row(BrokerTotal, u64(a[aBroker:]))
 	put64(broker[bTrades:], u64(broker[bTrades:])+1)
 	putI64(broker[bCommission:], i64(broker[bCommission:])+commission)
 	m.settle(t, v, a, tax)
@@ -67,18 +67,18 @@ func (m *model) settle(t uint64, v, a []byte, tax int64) {
 	amount -= i64(v[tCharge:]) + i64(v[tComm:])
 	if a[aTax] == 1 {
 		if amount -= tax; tax > 0 {
-			m.seen["withheld"]++
+			m.Seen["withheld"]++
 		}
 	}
-	e := m.row(Settlement, t)
+	e := m.Row(Settlement, t)
 	putI64(e[eAmount:], amount)
 	put64(e[eTrade:], t)
 	putI32(e[eDate:], marked)
 	if v[tCash] == 0 {
-		m.seen["on margin"]++
+		m.Seen["on margin"]++
 		return
 	}
-	f := m.row(Cash, t)
+	f := m.Row(Cash, t)
 	putI64(f[fAmount:], amount)
 	putI64(f[fDate:], marked)
 	put64(f[fTrade:], t)
@@ -91,11 +91,11 @@ func (m *model) close(t uint64, v []byte, p place, price int64) (sold, bought in
 	if v[tType] == marketSell || v[tType] == limitSell || v[tType] == stopLoss {
 		sign = -1
 	}
-	summary, rows := m.row(HoldingSummary, p.account*listed+p.slot), uint64(0)
+	summary, rows := m.Row(HoldingSummary, p.account*listed+p.slot), uint64(0)
 	before := i32(summary[sQuantity:])
 	putI32(summary[sQuantity:], before+sign*needed)
 	note := func(holding uint64, from, to int64) {
-		y := m.row(HoldingHistory, t*closes+rows)
+		y := m.Row(HoldingHistory, t*closes+rows)
 		putI32(y[yBefore:], from)
 		putI32(y[yAfter:], to)
 		put64(y[yHolding:], holding)
@@ -105,10 +105,10 @@ func (m *model) close(t uint64, v []byte, p place, price int64) (sold, bought in
 	list := slices.Clone(m.holdings(p))
 	if v[tLIFO] != 0 {
 		slices.Reverse(list)
-		m.seen["last in, first out"]++
+		m.Seen["last in, first out"]++
 	}
 	for _, holding := range list {
-		h := m.row(Holding, holding)
+		h := m.Row(Holding, holding)
 		q := i32(h[hQuantity:])
 		if needed == 0 || q*sign > 0 {
 			break
@@ -121,24 +121,24 @@ func (m *model) close(t uint64, v []byte, p place, price int64) (sold, bought in
 			sold, bought = sold+n*price, bought+paid
 		} else {
 			sold, bought = sold+paid, bought+n*price
-			m.seen["bought back"]++
+			m.Seen["bought back"]++
 		}
 		if putI32(h[hQuantity:], q+sign*n); q+sign*n != 0 {
-			m.seen["part of a holding sold"]++
+			m.Seen["part of a holding sold"]++
 			continue
 		}
 		clear(h)
-		m.seen["a holding gone"]++
+		m.Seen["a holding gone"]++
 		m.held[p] = slices.DeleteFunc(m.held[p], func(x uint64) bool { return x == holding })
 	}
 	if needed == 0 {
 		return sold, bought
 	}
 	if sign < 0 {
-		m.seen["sold short"]++
+		m.Seen["sold short"]++
 	}
 	note(t, 0, sign*needed)
-	h := m.row(Holding, t)
+	h := m.Row(Holding, t)
 	putI32(h[hQuantity:], sign*needed)
 	put32(h[hPrice:], uint32(price))
 	put64(h[hTrade:], t)
