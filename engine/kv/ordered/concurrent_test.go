@@ -31,17 +31,7 @@ func TestConcurrentWalkers(t *testing.T) {
 		at := func(part, i uint64) Entry { return Entry{3 * i, part} }
 		size := keys / 4
 
-		s := sim.New(sim.Options{Seed: seed})
-		defer s.Close()
-		f, err := fabric.New(s, fabric.Config{Machines: machines, LossPPM: 10_000, TornReads: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		cl, err := r2.New(s, f, r2.Config{Threads: threads, Coroutines: coroutines})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s, cl := newCluster(t, seed, fabric.Config{Machines: machines, LossPPM: 10_000, TornReads: true}, r2.Config{Threads: threads, Coroutines: coroutines})
 		x, err := NewService(cl).Add(Spec{ID: 1, Name: "shared", Servers: machines, Parts: parts, At: at, Size: size})
 		if err != nil {
 			t.Fatal(err)

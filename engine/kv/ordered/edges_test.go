@@ -30,17 +30,7 @@ func TestInOrder(t *testing.T) {
 
 // TestWholeMessages: a scan from elsewhere that ends where a message does and where keys do finds each entry once.
 func TestWholeMessages(t *testing.T) {
-	s := sim.New(sim.Options{Seed: 1})
-	defer s.Close()
-	f, err := fabric.New(s, fabric.Config{Machines: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	cl, err := r2.New(s, f, r2.Config{Threads: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s, cl := newCluster(t, 1, fabric.Config{Machines: 2}, r2.Config{Threads: 1})
 	of := uint64(cl.MaxPayload() / entryBytes)
 	last := ^uint64(0)
 	// The lower half of the keys are the lowest there are, the others the highest.
@@ -89,17 +79,7 @@ func TestWholeMessages(t *testing.T) {
 
 // TestShares: servers have equal shares of the parts, in order, and the last what is left.
 func TestShares(t *testing.T) {
-	s := sim.New(sim.Options{Seed: 1})
-	defer s.Close()
-	f, err := fabric.New(s, fabric.Config{Machines: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	cl, err := r2.New(s, f, r2.Config{Threads: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, cl := newCluster(t, 1, fabric.Config{Machines: 3}, r2.Config{Threads: 1})
 	v := NewService(cl)
 	for i, x := range []struct {
 		servers int

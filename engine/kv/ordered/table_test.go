@@ -13,15 +13,7 @@ import (
 // TestService: scans, inserts and deletes do the same from the part's server and from elsewhere, and time passes.
 func TestService(t *testing.T) {
 	for machine := range 2 {
-		s := sim.New(sim.Options{Seed: 1})
-		f, err := fabric.New(s, fabric.Config{Machines: 2, LossPPM: 20_000})
-		if err != nil {
-			t.Fatal(err)
-		}
-		cl, err := r2.New(s, f, r2.Config{Threads: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s, cl := newCluster(t, 1, fabric.Config{Machines: 2, LossPPM: 20_000}, r2.Config{Threads: 1})
 		v := NewService(cl)
 		x, err := v.Add(Spec{ID: 3, Name: "even", Servers: 2, Parts: 4, Fill: func(part uint64, add func(k, v uint64)) {
 			for k := range uint64(1000) {
@@ -39,8 +31,6 @@ func TestService(t *testing.T) {
 		if err := s.Run(100 * sim.Millisecond); err != nil || !done {
 			t.Fatal(err, done)
 		}
-		s.Close()
-		f.Close()
 	}
 }
 
