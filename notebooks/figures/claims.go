@@ -21,6 +21,12 @@ type ratio struct {
 	a, b           Point
 }
 
+// over is how much larger this ratio is than another, and the half-width of that interval.
+func (r ratio) over(s ratio) (value, half float64) {
+	value = r.value / s.value
+	return value, value * math.Hypot(r.half/r.value, s.half/s.value)
+}
+
 // ratios are the quotients of two series at equal X.
 func (f *Figure) ratios(p pair, at func(x float64) bool) []ratio {
 	var out []ratio
@@ -30,8 +36,7 @@ func (f *Figure) ratios(p pair, at func(x float64) bool) []ratio {
 		if !ok || !at(a.X) || a.Y <= 0 || b.Y <= 0 {
 			continue
 		}
-		v := a.Y / b.Y
-		out = append(out, ratio{p, a.X, v, v * math.Hypot(a.CI95/a.Y, b.CI95/b.Y), a, b})
+		out = append(out, divide(p, a, b))
 	}
 	return out
 }
@@ -62,14 +67,21 @@ func peaks(rs []ratio) float64 {
 // gain judges a ratio with an interval against a reference: one above 1 must be above 1.
 func gain(value, half, reference float64) string {
 	status := near(value, half, reference)
+	if reference > 1 {
+		status = worse(status, exceedsOne(value, half))
+	}
+	return status
+}
+
+// exceedsOne is the verdict that a number with an interval is above 1.
+func exceedsOne(value, half float64) string {
 	switch {
-	case reference <= 1:
 	case value+half < 1:
 		return Contradicted
 	case value-half <= 1:
-		return worse(status, Undecided)
+		return Undecided
 	}
-	return status
+	return Holds
 }
 
 // near judges a number with an interval against a reference.
@@ -137,12 +149,7 @@ func (f *Figure) gains(id, text string, rs ...ratio) Claim {
 	c.ratios(most, least, peaks(rs))
 	c.Measured, c.Why = c.Smallest, "closest: "+f.because(least)
 	for _, r := range rs {
-		switch {
-		case r.value+r.half < 1:
-			c.Status = worse(c.Status, Contradicted)
-		case r.value-r.half <= 1:
-			c.Status = worse(c.Status, Undecided)
-		}
+		c.Status = worse(c.Status, exceedsOne(r.value, r.half))
 	}
 	return c
 }

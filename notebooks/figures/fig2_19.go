@@ -2,7 +2,6 @@ package figures
 
 import (
 	"fmt"
-	"math"
 
 	"drtmx/engine"
 )
@@ -91,7 +90,7 @@ func claims219(f *Figure) []Claim {
 // mainly219 compares what H3 brings alone with what the others bring on top of it,
 // where all of them bring most.
 func (f *Figure) mainly219() Claim {
-	c := Claim{ID: "f2-19-order", Claim: "most of what H1 to H8 bring is H3's", Unit: "x", Status: Undecided}
+	c := Claim{ID: "f2-19-order", Claim: "most of what H1 to H8 bring is H3's", Unit: "x"}
 	whole := f.ratios(pair{octopusOpt, octopusNVM}, func(float64) bool { return true })
 	if len(whole) == 0 {
 		return noRuns(c)
@@ -103,15 +102,8 @@ func (f *Figure) mainly219() Claim {
 		return noRuns(c)
 	}
 	a, b := alone[0], rest[0]
-	more := a.value / b.value
-	half := more * math.Hypot(a.half/a.value, b.half/b.value)
-	switch {
-	case more+half < 1:
-		c.Status = Contradicted
-	case more-half > 1:
-		c.Status = Holds
-	}
-	c.Measured = &more
+	more, half := a.over(b)
+	c.Measured, c.Status = &more, exceedsOne(more, half)
 	c.Why = fmt.Sprintf("alone %s; the others on top %.3gx ± %.2g", f.because(a), b.value, b.half)
 	return c
 }

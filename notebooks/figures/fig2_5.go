@@ -2,7 +2,6 @@ package figures
 
 import (
 	"fmt"
-	"math"
 
 	"drtmx/engine"
 	"drtmx/engine/fabric"
@@ -130,15 +129,8 @@ func (f *Figure) batching25(id string) Claim {
 // not for one panel to contradict; that it brings them less is.
 func (f *Figure) scattered25(id string) Claim {
 	two, one := f.gain(twoSided, stepDB), f.gain(oneSided, stepDB)
-	v := two.value / one.value
-	half := v * math.Hypot(two.half/two.value, one.half/one.value)
-	c := Claim{ID: id, Claim: "of one-sided requests it brings less, for they take many queue pairs", Unit: "x", Measured: &v, Status: Holds}
-	switch {
-	case v+half < 1:
-		c.Status = Contradicted
-	case v-half <= 1:
-		c.Status = Undecided
-	}
+	v, half := two.over(one)
+	c := Claim{ID: id, Claim: "of one-sided requests it brings less, for they take many queue pairs", Unit: "x", Measured: &v, Status: exceedsOne(v, half)}
 	c.Why = fmt.Sprintf("%.3gx ± %.2g; two-sided %s; one-sided %s", v, half, f.because(two), f.because(one))
 	return c
 }
@@ -173,12 +165,7 @@ func claims25b(f *Figure) []Claim {
 	order := f.above("f2-5b-pa-order", "two-sided writes outperform one-sided ones with passive ACK, and only then",
 		func(x float64) bool { return x < stepPA }, pair{oneSided, twoSided})
 	last := divide(pair{twoSided, oneSided}, f.step(twoSided, stepPA), f.step(oneSided, stepPA))
-	switch {
-	case last.value+last.half < 1:
-		order.Status = Contradicted
-	case last.value-last.half <= 1:
-		order.Status = worse(order.Status, Undecided)
-	}
+	order.Status = worse(order.Status, exceedsOne(last.value, last.half))
 	order.Why = "with passive ACK " + f.because(last) + "; without, " + order.Why
 	return []Claim{
 		f.gains("f2-5b-or-order", "outstanding requests improve both, beyond coroutines", f.gain(oneSided, stepOR), f.gain(twoSided, stepOR)),
