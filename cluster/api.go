@@ -437,10 +437,20 @@ func (p *api) spec(r *http.Request) (any, error) { return p.agent.Spec(r.Context
 
 func (p *api) trace(r *http.Request) (any, error) {
 	var b struct {
-		Txns int `json:"txns"`
+		Txns       int      `json:"txns"`
+		Type       string   `json:"type"`
+		Percentile *float64 `json:"percentile"`
 	}
 	if err := readJSON(r, &b); err != nil {
 		return nil, err
+	}
+	switch {
+	case b.Percentile != nil && b.Txns != 0:
+		return nil, &engine.SpecError{Field: "txns", Value: fmt.Sprint(b.Txns), Rule: "cannot be combined with percentile, which is for one transaction", Next: "drop one"}
+	case b.Percentile != nil:
+		return p.agent.TraceOf(r.Context(), sysOf(r), engine.Choice{Type: b.Type, Quantile: *b.Percentile / 100}, nil)
+	case b.Type != "":
+		return nil, &engine.SpecError{Field: "percentile", Rule: "is missing beside type", Next: `send {"type": "` + clip(b.Type) + `", "percentile": 99}`}
 	}
 	return p.agent.Trace(r.Context(), sysOf(r), b.Txns)
 }

@@ -28,6 +28,7 @@ type driver interface {
 	spec(ctx context.Context, sys string) (Spec, error)
 	state(ctx context.Context, sys string) (Snapshot, error)
 	trace(ctx context.Context, sys string, n int) ([]engine.TxnTrace, error)
+	traceOf(ctx context.Context, sys string, c engine.Choice) (*engine.Picked, error)
 	session(ctx context.Context, sys string) ([]byte, error)
 	control(ctx context.Context, sys string, b controlBody, by string) error
 	fork(ctx context.Context, sys string, k Knobs, by string) (Snapshot, error)

@@ -182,6 +182,10 @@ func (f *fake) TraceWith(ctx context.Context, n int, _ func(done, total int)) (t
 	}
 	return ts, err
 }
+func (f *fake) Types() []string { return []string{"fake"} }
+func (f *fake) Pick(engine.Choice) (*engine.Pick, error) {
+	return nil, fmt.Errorf("a fake has no transactions to pick from")
+}
 func (f *fake) AddTransaction(name string, weight int, body func(tx *txn.Tx) error) error {
 	if f.err != nil {
 		return f.err

@@ -101,6 +101,11 @@ func (l *local) trace(ctx context.Context, sys string, n int) ([]engine.TxnTrace
 	return l.agent.Trace(ctx, sys, n)
 }
 
+func (l *local) traceOf(ctx context.Context, sys string, c engine.Choice) (*engine.Picked, error) {
+	defer runtime.KeepAlive(l)
+	return l.agent.TraceOf(ctx, sys, c, charts.Progress("trace"))
+}
+
 func (l *local) session(ctx context.Context, sys string) ([]byte, error) {
 	defer runtime.KeepAlive(l)
 	return l.agent.Session(ctx, sys)

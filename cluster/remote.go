@@ -156,6 +156,12 @@ func (c *remote) trace(ctx context.Context, sys string, n int) (ts []engine.TxnT
 	return ts, err
 }
 
+func (c *remote) traceOf(ctx context.Context, sys string, ch engine.Choice) (*engine.Picked, error) {
+	var p engine.Picked
+	err := c.ask(ctx, http.MethodPost, "/api/trace", sys, "", map[string]any{"type": ch.Type, "percentile": 100 * ch.Quantile}, &p)
+	return &p, err
+}
+
 func (c *remote) session(ctx context.Context, sys string) (b []byte, err error) {
 	err = c.ask(ctx, http.MethodGet, "/api/session", sys, "", nil, &b)
 	return b, err

@@ -26,6 +26,8 @@ type System interface {
 	Windows(from int) []engine.Window
 	AutoChanges() []engine.AutoChange
 	TraceWith(ctx context.Context, n int, progress func(done, total int)) ([]engine.TxnTrace, error)
+	Types() []string
+	Pick(c engine.Choice) (*engine.Pick, error)
 	AddTransaction(name string, weight int, body func(tx *txn.Tx) error) error
 	Mark()
 	Result() *engine.Result

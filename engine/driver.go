@@ -225,15 +225,15 @@ func (d *driver) begun(machine, _ int, at r2.Time) {
 }
 
 func (d *driver) done(machine, thread int, o *txn.Outcome) {
-	if d.s.tracer != nil {
-		d.s.tracer.done(machine, thread, o)
-	}
 	latency, waited := o.End-o.Begin, r2.Time(0)
 	if d.queues != nil {
 		latency = o.End - d.claims[o.Co].at
 		waited = o.Begin - d.claims[o.Co].at
 		d.claims[o.Co].at = 0
 		d.open--
+	}
+	if d.s.tracer != nil {
+		d.s.tracer.done(machine, thread, o, waited)
 	}
 	d.ongoing[machine].add(-1, o.End-latency)
 	d.s.meter.ended(d.s.sim.Now(), o.End, latency)

@@ -162,7 +162,10 @@ func deterministic(t *testing.T, spec Spec) {
 	}
 	slice(60_000)
 	s.Mark()
-	traced := s.follow(3) // not Trace, which moves time until they end: TPC-C's outlast this run
+	traced, err := s.follow(&tracer{want: 3}) // not Trace, which moves time until they end: TPC-C's outlast this run
+	if err != nil {
+		t.Fatal(err)
+	}
 	slice(300_000)
 	s.unfollow()
 	if len(traced.all) != 3 || len(traced.all[0].phases) == 0 {

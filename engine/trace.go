@@ -2,7 +2,9 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"sort"
 
 	"drtmx/engine/fabric"
@@ -39,10 +41,12 @@ type TxnTrace struct {
 	Attempts  int          `json:"attempts"`
 	BeginNS   float64      `json:"begin_ns"`
 	EndNS     float64      `json:"end_ns"`              // what latency counts to
+	QueuedNS  float64      `json:"queued_ns,omitempty"` // before BeginNS, since it arrived at a client that was busy
 	AbortsNS  []float64    `json:"aborts_ns,omitempty"` // when an attempt had been given up
 	Phases    []PhaseTrace `json:"phases"`
 	Verbs     []VerbTrace  `json:"verbs"`
-	Cut       bool         `json:"cut,omitempty"` // there were more phases or verbs than a trace keeps
+	Waits     []WaitTrace  `json:"waits,omitempty"` // where its latency went
+	Cut       bool         `json:"cut,omitempty"`   // there were more phases or verbs than a trace keeps
 }
 
 // PhaseTrace is a phase from its begin to that of the next.
@@ -50,6 +54,14 @@ type PhaseTrace struct {
 	Phase   string  `json:"phase"`
 	BeginNS float64 `json:"begin_ns"`
 	EndNS   float64 `json:"end_ns"`
+}
+
+// WaitTrace is the part of a transaction's latency that it spent in a phase at a milestone, in all
+// attempts together.
+type WaitTrace struct {
+	Phase     string  `json:"phase"`
+	Milestone string  `json:"milestone"`
+	NS        float64 `json:"ns"`
 }
 
 // VerbTrace is a request from its post until the coroutine was told of its completion.
@@ -92,7 +104,10 @@ func (s *System) TraceWith(ctx context.Context, n int, progress func(done, total
 	if n < 1 || n > maxTraced {
 		return nil, &SpecError{Field: "txns", Value: fmt.Sprint(n), Rule: fmt.Sprintf("must be from 1 to %d", maxTraced), Next: "such as 10"}
 	}
-	t := s.follow(n)
+	t, err := s.follow(&tracer{want: n})
+	if err != nil {
+		return nil, err
+	}
 	defer s.unfollow()
 	for until := s.sim.Now() + traceLimit; t.ended < n; {
 		if s.sim.Now() >= until {
@@ -114,25 +129,31 @@ func (s *System) TraceWith(ctx context.Context, n int, progress func(done, total
 	return t.result(s.load.bench.Types()), nil
 }
 
-// follow begins to trace the next n transactions, until unfollow.
-func (s *System) follow(n int) *tracer {
-	t := &tracer{want: n, opens: metrics.PhaseOther}
+// follow begins to trace, until unfollow. One tracer at a time may do so.
+func (s *System) follow(t *tracer) (*tracer, error) {
+	if s.tracer != nil {
+		return nil, errTraced
+	}
+	t.opens = metrics.PhaseOther
 	if s.load.db == nil {
 		t.opens = metrics.Execution
 	}
 	s.tracer = t
 	s.cl.Observe(t)
-	return t
+	return t, nil
 }
+
+var errTraced = errors.New("trace: another trace of this system is under way; ask again when it has ended")
 
 func (s *System) unfollow() {
 	s.cl.Observe(nil)
 	s.tracer = nil
 }
 
-// tracer follows the first transactions to begin.
+// tracer follows the first transactions to begin, or those among which a pick chooses.
 type tracer struct {
 	want  int
+	pick  *Pick // nil: the first ones
 	ended int
 	kept  int           // phases and verbs
 	opens metrics.Phase // with which a transaction or request begins
@@ -149,6 +170,7 @@ type followed struct {
 type traced struct {
 	co       uint32
 	out      txn.Outcome
+	queued   r2.Time
 	machine  int
 	thread   int
 	ended    bool
@@ -179,16 +201,26 @@ func (t *tracer) Phase(co uint32, at r2.Time, p metrics.Phase) {
 		f.before[n-1].next = at
 	}
 	if x == nil {
-		if p != t.opens || len(t.all) == t.want {
+		if p != t.opens || !t.wants() {
 			return
 		}
 		x = &traced{co: co}
 		f.current = x
-		t.all = append(t.all, x)
+		if t.pick == nil {
+			t.all = append(t.all, x)
+		}
 	}
 	if t.keeps(x, len(x.phases)) || len(x.phases) == 0 {
 		x.phases = append(x.phases, phaseAt{at, p})
 	}
+}
+
+// wants says whether to follow one more.
+func (t *tracer) wants() bool {
+	if t.pick != nil {
+		return t.pick.choosing()
+	}
+	return len(t.all) < t.want
 }
 
 // posted is the transaction of a coroutine that posted at a time, nil if it is not followed.
@@ -237,16 +269,27 @@ func (t *tracer) Served(s *r2.ServiceEvent) {
 	}
 }
 
-// done takes a transaction's outcome.
-func (t *tracer) done(machine, thread int, o *txn.Outcome) {
+// done takes a transaction's outcome, and how long it had waited for its client before it began.
+func (t *tracer) done(machine, thread int, o *txn.Outcome, queued r2.Time) {
 	f := t.of(o.Co)
 	x := f.current
+	f.current = nil
+	if t.pick != nil && !t.pick.takes(t, x, o, queued) || x == nil {
+		return
+	}
+	f.before = append(f.before, x)
+	x.out, x.queued, x.machine, x.thread, x.ended = *o, queued, machine, thread, true
+	t.ended++
+}
+
+// drop forgets a transaction that is not to be shown.
+func (t *tracer) drop(x *traced) {
 	if x == nil {
 		return
 	}
-	f.current, f.before = nil, append(f.before, x)
-	x.out, x.machine, x.thread, x.ended = *o, machine, thread, true
-	t.ended++
+	t.kept -= len(x.phases) + len(x.verbs)
+	f := t.of(x.co)
+	f.before = slices.DeleteFunc(f.before, func(o *traced) bool { return o == x })
 }
 
 // result turns what was seen into what is shown.
@@ -272,7 +315,7 @@ func (x *traced) show(types []string, served map[r2.CallID]*r2.ServiceEvent) Txn
 	o := &x.out
 	tr := TxnTrace{
 		Type: types[o.Type], Machine: x.machine, Thread: x.thread, Coroutine: int(x.co), Outcome: "committed",
-		Attempts: o.Attempts, BeginNS: nanoseconds(o.Begin), EndNS: nanoseconds(o.End), Cut: x.cut,
+		Attempts: o.Attempts, BeginNS: nanoseconds(o.Begin), EndNS: nanoseconds(o.End), QueuedNS: nanoseconds(x.queued), Waits: waits(o), Cut: x.cut,
 	}
 	switch {
 	case o.RolledBack:
@@ -302,6 +345,21 @@ func (x *traced) show(types []string, served map[r2.CallID]*r2.ServiceEvent) Txn
 		tr.Verbs = append(tr.Verbs, v)
 	}
 	return tr
+}
+
+// waits lists where the latency of a transaction went.
+func waits(o *txn.Outcome) (out []WaitTrace) {
+	for p := range metrics.NumPhases {
+		if o.Phases != 0 && o.Phases>>p&1 == 0 {
+			continue
+		}
+		for m := range metrics.NumMilestones {
+			if ps := o.Breakdown[p][m]; ps > 0 {
+				out = append(out, WaitTrace{p.String(), m.String(), nanoseconds(int64(ps))})
+			}
+		}
+	}
+	return out
 }
 
 func verbTrace(v *r2.VerbEvent) VerbTrace {

@@ -403,6 +403,28 @@ func TestTraceOpensInPerfetto(t *testing.T) {
 	}
 }
 
+func TestTraceOfAPercentile(t *testing.T) {
+	of := func(more ...string) []string {
+		return with(append([]string{"trace", "--type", "balance", "--percentile", "90"}, more...), tiny...)
+	}
+	if text := ok(t, of()...); !strings.Contains(text, "A p90 balance: ") || !strings.Contains(text, "ro_read") {
+		t.Error(text)
+	}
+	svg := filepath.Join(t.TempDir(), "x.svg")
+	ok(t, of("-o", svg)...)
+	if b, err := os.ReadFile(svg); err != nil || !bytes.HasPrefix(b, []byte("<svg")) || !bytes.Contains(b, []byte("balance on node")) {
+		t.Errorf("%v: %.80s", err, b)
+	}
+	for _, args := range [][]string{
+		{"trace", "--percentile", "0"}, {"trace", "--percentile", "100"}, {"trace", "--percentile", "50", "--type", "new-order"}, {"trace", "--type", "balance"},
+		{"trace", "--percentile", "50", "--txns", "3"}, {"trace", "-o", svg},
+	} {
+		if code, _, errs := call(with(args, tiny...)...); code != misused || strings.Count(errs, "\n") != 1 {
+			t.Errorf("%v: exit %d: %s", args, code, errs)
+		}
+	}
+}
+
 func TestDoctorNamesFixes(t *testing.T) {
 	_, out, _ := call("doctor")
 	for _, l := range strings.Split(strings.TrimSpace(out), "\n") {

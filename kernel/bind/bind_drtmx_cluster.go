@@ -165,11 +165,13 @@ type P_drtmx_cluster_System struct {
 	KnobsVersion_   func(any) int
 	Mark_           func(any)
 	NowNS_          func(any) int64
+	Pick_           func(any, engine.Choice) (*engine.Pick, error)
 	Result_         func(any) *engine.Result
 	Set_            func(any, engine.Knobs, string) (engine.Change, error)
 	Spec_           func(any) engine.Spec
 	State_          func(any) string
 	TraceWith_      func(any, context.Context, int, func(done int, total int)) ([]engine.TxnTrace, error)
+	Types_          func(any) []string
 	Values_         func(any) engine.Knobs
 	Windows_        func(any, int) []engine.Window
 }
@@ -190,7 +192,10 @@ func (P *P_drtmx_cluster_System) Knobs() []engine.KnobState { return P.Knobs_(P.
 func (P *P_drtmx_cluster_System) KnobsVersion() int         { return P.KnobsVersion_(P.Object) }
 func (P *P_drtmx_cluster_System) Mark()                     { P.Mark_(P.Object) }
 func (P *P_drtmx_cluster_System) NowNS() int64              { return P.NowNS_(P.Object) }
-func (P *P_drtmx_cluster_System) Result() *engine.Result    { return P.Result_(P.Object) }
+func (P *P_drtmx_cluster_System) Pick(a0 engine.Choice) (*engine.Pick, error) {
+	return P.Pick_(P.Object, a0)
+}
+func (P *P_drtmx_cluster_System) Result() *engine.Result { return P.Result_(P.Object) }
 func (P *P_drtmx_cluster_System) Set(a0 engine.Knobs, a1 string) (engine.Change, error) {
 	return P.Set_(P.Object, a0, a1)
 }
@@ -199,5 +204,6 @@ func (P *P_drtmx_cluster_System) State() string     { return P.State_(P.Object) 
 func (P *P_drtmx_cluster_System) TraceWith(a0 context.Context, a1 int, a2 func(done int, total int)) ([]engine.TxnTrace, error) {
 	return P.TraceWith_(P.Object, a0, a1, a2)
 }
+func (P *P_drtmx_cluster_System) Types() []string                { return P.Types_(P.Object) }
 func (P *P_drtmx_cluster_System) Values() engine.Knobs           { return P.Values_(P.Object) }
 func (P *P_drtmx_cluster_System) Windows(a0 int) []engine.Window { return P.Windows_(P.Object, a0) }

@@ -13,6 +13,7 @@ func init() {
 	imports.Packages.MergePackage("drtmx/engine", imports.PackageUnderlying{
 		Name: "engine",
 		Binds: map[string]r.Value{
+			"CheckChoice":   r.ValueOf(engine.CheckChoice),
 			"CodeVersion":   r.ValueOf(engine.CodeVersion),
 			"Compare":       r.ValueOf(engine.Compare),
 			"Describe":      r.ValueOf(engine.Describe),
@@ -68,6 +69,7 @@ func init() {
 			"CacheStat":      r.TypeOf((*engine.CacheStat)(nil)).Elem(),
 			"Change":         r.TypeOf((*engine.Change)(nil)).Elem(),
 			"Checks":         r.TypeOf((*engine.Checks)(nil)).Elem(),
+			"Choice":         r.TypeOf((*engine.Choice)(nil)).Elem(),
 			"Comparison":     r.TypeOf((*engine.Comparison)(nil)).Elem(),
 			"DIMMStat":       r.TypeOf((*engine.DIMMStat)(nil)).Elem(),
 			"Diff":           r.TypeOf((*engine.Diff)(nil)).Elem(),
@@ -87,6 +89,8 @@ func init() {
 			"PCIeWords":      r.TypeOf((*engine.PCIeWords)(nil)).Elem(),
 			"PhaseStat":      r.TypeOf((*engine.PhaseStat)(nil)).Elem(),
 			"PhaseTrace":     r.TypeOf((*engine.PhaseTrace)(nil)).Elem(),
+			"Pick":           r.TypeOf((*engine.Pick)(nil)).Elem(),
+			"Picked":         r.TypeOf((*engine.Picked)(nil)).Elem(),
 			"Progress":       r.TypeOf((*engine.Progress)(nil)).Elem(),
 			"Result":         r.TypeOf((*engine.Result)(nil)).Elem(),
 			"Scale":          r.TypeOf((*engine.Scale)(nil)).Elem(),
@@ -103,6 +107,7 @@ func init() {
 			"UserError":      r.TypeOf((*engine.UserError)(nil)).Elem(),
 			"Util":           r.TypeOf((*engine.Util)(nil)).Elem(),
 			"VerbTrace":      r.TypeOf((*engine.VerbTrace)(nil)).Elem(),
+			"WaitTrace":      r.TypeOf((*engine.WaitTrace)(nil)).Elem(),
 			"Window":         r.TypeOf((*engine.Window)(nil)).Elem(),
 		},
 		Proxies: map[string]r.Type{

@@ -1,0 +1,126 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"drtmx/engine"
+)
+
+const (
+	// pickSlice is how far a paused system goes on at once for a pick, in virtual ns.
+	pickSlice = 50_000
+	// pickWait is how long to wait between two looks at a system that runs by itself.
+	pickWait = 10 * time.Millisecond
+)
+
+// TraceOf finds a transaction of a type whose latency is that of a percentile, and returns what it
+// did. A system that runs is only watched, at its own pace; one that is paused goes on as far as it
+// takes. Watching changes nothing in the run. It tells its progress, unless nil.
+func (a *Agent) TraceOf(ctx context.Context, sys string, c engine.Choice, progress func(done, total int)) (*engine.Picked, error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	defer context.AfterFunc(a.life, stop)()
+	var p *engine.Pick
+	var epoch string
+	err := a.call(ctx, sys, func(m *member) (err error) {
+		if err := m.live(); err != nil {
+			return err
+		}
+		epoch = m.epoch
+		p, err = m.sys.Pick(c)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for {
+		at, err := fetch(ctx, a, sys, func(m *member) (looked, error) { return m.search(p, epoch) })
+		if at.over || err != nil {
+			return a.endPick(ctx, sys, p, epoch, err)
+		}
+		if progress != nil {
+			progress(at.done, at.total)
+		}
+		select {
+		case <-time.After(at.wait):
+		case <-ctx.Done():
+			return a.endPick(ctx, sys, p, epoch, ctx.Err())
+		}
+	}
+}
+
+// looked is what a look at a pick found.
+type looked struct {
+	over        bool          // there is nothing more to look for
+	wait        time.Duration // until the next look
+	done, total int
+}
+
+// search takes a pick further if the system does not go on by itself.
+func (m *member) search(p *engine.Pick, epoch string) (at looked, err error) {
+	if m.epoch != epoch {
+		return at, &EndedError{m.id, "began again while a transaction was looked for"}
+	}
+	at.over, at.wait = p.Done(), pickWait
+	at.done, at.total = p.Progress()
+	if !at.over && m.paused && m.free() == nil {
+		m.advance(min(m.slice, pickSlice))
+		m.anchor(time.Now())
+		at.wait = 0
+	}
+	return at, nil
+}
+
+// endPick stops looking, also when ctx is over, and returns what was found. why is why it ends.
+func (a *Agent) endPick(ctx context.Context, sys string, p *engine.Pick, epoch string, why error) (*engine.Picked, error) {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
+	defer stop()
+	found, err := fetch(ctx, a, sys, func(m *member) (*engine.Picked, error) {
+		if m.epoch != epoch {
+			return nil, why
+		}
+		m.publish(time.Now())
+		found, err := p.End()
+		if err != nil && m.err == nil {
+			err = &UntracedError{m.id, err, fmt.Sprintf("it is at %d ns now", m.sys.NowNS())}
+		}
+		return found, err
+	})
+	if why != nil {
+		return nil, why
+	}
+	return found, err
+}
+
+// Types lists the types of a system's transactions.
+func (a *Agent) Types(ctx context.Context, sys string) ([]string, error) {
+	return fetch(ctx, a, sys, func(m *member) ([]string, error) { return m.sys.Types(), nil })
+}
+
+// TraceOf returns a transaction of a type ("": any) whose latency is that of a quantile, such as 0.99.
+func (c *Client) TraceOf(typ string, quantile float64) (*Trace, error) {
+	p, err := c.d.traceOf(c.context(), c.sys, engine.Choice{Type: typ, Quantile: quantile})
+	if err != nil {
+		return nil, err
+	}
+	return &Trace{Raw: []engine.TxnTrace{p.Txn}, Picked: p}, nil
+}
+
+// TraceOf returns a transaction of a type ("": any) whose latency is that of a quantile: c.TraceOf("balance",
+// 0.99) is a p99 balance. As last value of a cell it draws itself.
+func (c *Cluster) TraceOf(typ string, quantile float64) *Trace {
+	t, err := c.c.TraceOf(typ, quantile)
+	must(err)
+	return t
+}
+
+// pickText says how near a transaction is to what was asked for.
+func pickText(p *engine.Picked) string {
+	what := p.Type
+	if what == "" {
+		what = "transaction"
+	}
+	return fmt.Sprintf("A p%g %s: %s, where the %gth percentile of %d is %s.", 100*p.Quantile, what, usText(p.LatencyNS/1e3), 100*p.Quantile, p.Sample, usText(p.TargetNS/1e3))
+}

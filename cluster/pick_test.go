@@ -1,0 +1,104 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"drtmx/engine"
+)
+
+// A running system is only watched while a transaction is looked for, one that is paused goes on: a
+// replay of either session comes to the same digest.
+func TestTraceOfLeavesTheRunAsItIs(t *testing.T) {
+	for _, paused := range []bool{true, false} {
+		a, err := NewAgent(contended, Options{Paused: paused, Pace: 20_000_000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Close()
+		looks := 0
+		p, err := a.TraceOf(bg, "", engine.Choice{Type: "rotate", Quantile: 0.9}, func(done, total int) { looks++ })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Txn.Type != "rotate" || looks == 0 || p.Sample < 100 {
+			t.Errorf("%d looks, %+v", looks, p)
+		}
+		b, err := a.Session(bg, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Replay(bg, strings.NewReader(string(b)), ReplayOptions{})
+		if err != nil || !r.OK || r.VirtualNS == 0 {
+			t.Errorf("paused %v: %v, %+v", paused, err, r)
+		}
+	}
+}
+
+// Whoever asks for one from elsewhere gets the same, and afterwards another may be looked for.
+func TestTraceOfByHTTP(t *testing.T) {
+	a, err := NewAgent(contended, Options{Paused: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	h, err := a.Handler(Web{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewServer(h)
+	defer s.Close()
+	c, err := Dial(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range []float64{0.5, 0.99} {
+		tr, err := c.TraceOf("rotate", q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := tr.Picked; p.Quantile != q || len(tr.Raw) != 1 || !strings.Contains(tr.HTML(), "percentile of") || !strings.Contains(tr.String(), "rotate") {
+			t.Errorf("%+v", p)
+		}
+	}
+	for _, q := range []float64{0, 1.5} {
+		if _, err := c.TraceOf("rotate", q); err == nil || !strings.Contains(err.Error(), "percentile") {
+			t.Error(err)
+		}
+	}
+	if _, err := c.TraceOf("nope", 0.5); err == nil || !strings.Contains(err.Error(), "rotate") {
+		t.Error(err)
+	}
+}
+
+// A search that is given up, or whose system begins again, leaves nothing behind.
+func TestTraceOfEnds(t *testing.T) {
+	a, err := NewAgent(contended, Options{Paused: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	ctx, cancel := context.WithCancel(bg)
+	if _, err := a.TraceOf(ctx, "", engine.Choice{Quantile: 0.999}, func(int, int) { cancel() }); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	once := false
+	_, err = a.TraceOf(bg, "", engine.Choice{Quantile: 0.999}, func(int, int) {
+		if !once {
+			once = true
+			if err := a.Reset(bg, "", nil, nil, "page"); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	var ended *EndedError
+	if !errors.As(err, &ended) {
+		t.Error(err)
+	}
+	if _, err := a.TraceOf(bg, "", engine.Choice{Quantile: 0.5}, nil); err != nil {
+		t.Error(err)
+	}
+}
