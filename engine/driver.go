@@ -75,7 +75,7 @@ func newDriver(s *System, v Knobs, o *opening) (*driver, error) {
 	d := &driver{s: s, bench: bench, ongoing: make([]ongoing, all)}
 	env := workload.Env{
 		Cluster: s.cl, Servers: servers, Txn: txnConfig(v), Recorder: s.rec, CheckLogs: v.text("check") == "full",
-		OnBegin: d.begun, OnDone: d.done,
+		OnBegin: d.begun, OnDone: d.done, OnAbort: d.aborted,
 	}
 	if err := o.look("making the tables", builtShare); err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func (d *driver) openArrivals(rate int) {
 // arrived takes an open request in, or fails it because its machine is down.
 func (d *driver) arrived(machine int, at sim.Time) bool {
 	if !d.s.cl.Up(machine) {
-		d.s.meter.add(&request{failed: true, attempts: 1})
+		d.s.meter.add(&request{})
 		return false
 	}
 	d.open++
@@ -147,7 +147,7 @@ func (d *driver) crashed(machine int) {
 		each := total / sim.Time(n)
 		total -= each
 		d.s.meter.ended(now, end, each)
-		d.s.meter.add(&request{failed: true, attempts: 1, latencyPS: each})
+		d.s.meter.add(&request{latencyPS: each})
 	}
 	for i, q := range d.queues {
 		if d.clients[i].machine == machine {
@@ -224,6 +224,9 @@ func (d *driver) begun(machine, _ int, at r2.Time) {
 	}
 }
 
+// aborted counts an attempt when a conflict has ended it: its request may outlast the measured interval.
+func (d *driver) aborted(typ uint8) { d.s.meter.aborted(int(typ)) }
+
 func (d *driver) done(machine, thread int, o *txn.Outcome) {
 	latency, waited := o.End-o.Begin, r2.Time(0)
 	if d.queues != nil {
@@ -246,7 +249,7 @@ func (d *driver) done(machine, thread int, o *txn.Outcome) {
 	}
 	o.Breakdown[metrics.PhaseOther][metrics.Asleep] += waited
 	d.s.meter.add(&request{
-		typ: int(o.Type), committed: o.Committed, rolledBack: o.RolledBack, failed: o.Failed, attempts: o.Attempts, latencyPS: latency,
+		typ: int(o.Type), committed: o.Committed, rolledBack: o.RolledBack, latencyPS: latency,
 		phases: phases, breakdown: &o.Breakdown, trips: &o.RoundTrips,
 	})
 	o.Breakdown[metrics.PhaseOther][metrics.Asleep] -= waited // one Outcome serves many requests

@@ -6,13 +6,13 @@ import (
 	"drtmx/rdpma/nvm"
 )
 
-// request is one finished request as the meter takes it.
+// request is one finished request as the meter takes it. What neither committed nor was rolled back
+// failed with an error, as when a machine has crashed. The attempts that a conflict ended before were
+// counted one by one.
 type request struct {
 	typ        int
 	committed  bool
 	rolledBack bool
-	failed     bool // with an error: a machine had crashed
-	attempts   int  // at least 1
 	latencyPS  int64
 	phases     metrics.PhaseSet           // that it was in
 	breakdown  *metrics.Breakdown         // nil: not attributed
@@ -30,14 +30,10 @@ func (c *counts) add(r *request) {
 	case r.committed:
 		c.commits++
 		c.latencyPS += uint64(r.latencyPS)
-		c.aborts += uint64(r.attempts - 1)
-	case r.failed:
-		c.failed++
 	case r.rolledBack:
 		c.rollbacks++
-		c.aborts += uint64(r.attempts - 1)
 	default:
-		c.aborts += uint64(r.attempts)
+		c.failed++
 	}
 	if r.trips != nil && r.committed {
 		for _, n := range r.trips {
@@ -52,7 +48,10 @@ func (c counts) minus(o counts) counts {
 	}
 }
 
-// abortRate is aborted attempts over attempts; a rollback is an attempt that was not aborted.
+// ended is how many requests have ended.
+func (c counts) ended() uint64 { return c.commits + c.rollbacks + c.failed }
+
+// abortRate is aborted attempts over attempts that ended; a rollback is an attempt that was not aborted.
 func (c counts) abortRate() float64 {
 	attempts := c.commits + c.aborts + c.rollbacks
 	if attempts == 0 {
@@ -100,7 +99,7 @@ type typeMeter struct {
 	latency metrics.Hist
 }
 
-// meter takes in every finished request: into the open window, and into the measured interval that
+// meter takes in every attempt that was aborted and every finished request: into the open window, and into the measured interval that
 // began at the mark.
 type meter struct {
 	total  counts // since time 0
@@ -131,7 +130,17 @@ func (m *meter) add(r *request) {
 	}
 }
 
-// admit makes room for a type, before a request of it counts.
+// aborted takes in an attempt that a conflict ended.
+func (m *meter) aborted(typ int) {
+	m.total.aborts++
+	if m.closed {
+		return
+	}
+	m.admit(typ)
+	m.types[typ].counts.aborts++
+}
+
+// admit makes room for a type, before anything of it counts.
 func (m *meter) admit(typ int) {
 	for typ >= len(m.types) {
 		if len(m.types) == 1 { // until now all requests were of this type

@@ -101,13 +101,14 @@ func TestSeriesStaysShort(t *testing.T) {
 
 func TestAbortRate(t *testing.T) {
 	var c counts
-	c.add(&request{committed: true, attempts: 3})
-	c.add(&request{rolledBack: true, attempts: 1})
-	c.add(&request{attempts: 2})
-	if c.commits != 1 || c.rollbacks != 1 || c.aborts != 4 {
+	c.add(&request{committed: true})
+	c.add(&request{rolledBack: true})
+	c.add(&request{})
+	c.aborts = 4
+	if c.commits != 1 || c.rollbacks != 1 || c.failed != 1 || c.ended() != 3 {
 		t.Errorf("%+v", c)
 	}
-	if got := c.abortRate(); got != 4.0/6 {
+	if got := c.abortRate(); got != 4.0/6 { // a request that failed is no attempt
 		t.Errorf("abort rate %f", got)
 	}
 }
@@ -116,7 +117,7 @@ func TestAbortRate(t *testing.T) {
 func TestTypesAreApart(t *testing.T) {
 	m := newMeter(1)
 	for typ, us := range []int64{1, 9} {
-		m.add(&request{typ: typ, committed: true, attempts: 1, latencyPS: us * 1_000_000})
+		m.add(&request{typ: typ, committed: true, latencyPS: us * 1_000_000})
 	}
 	for typ, ns := range []int64{1000, 9000} {
 		if h := m.latencyOf(typ); h.Count() != 1 || h.MaxNS() != ns {

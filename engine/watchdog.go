@@ -22,7 +22,7 @@ const (
 // time anew. r2 gives a request up that is repeated in vain, so messages that go on and finish nothing
 // are those of a livelock, which the number ends.
 type watchdog struct {
-	finished   counts
+	finished   uint64   // requests. Attempts that are aborted finish nothing: they may go on for ever
 	finishedAt sim.Time // when that was last seen to grow
 	began      uint64   // messages by then
 	messages   uint64   // at the last look
@@ -35,8 +35,8 @@ func (w *watchdog) look(s *System, idle bool) bool {
 	for _, n := range s.fab.Counts().Posted { // of datagrams that are lost nothing completes
 		messages += n
 	}
-	if s.meter.total != w.finished || idle {
-		*w = watchdog{s.meter.total, now, messages, messages, now}
+	if finished := s.meter.total.ended(); finished != w.finished || idle {
+		*w = watchdog{finished, now, messages, messages, now}
 		return false
 	}
 	room := uint64(s.requests()) * uint64(stallAfter/quickest)

@@ -80,6 +80,9 @@ func (cl *Client) Run(typ uint8, readOnly bool, body func(*Tx) error) error {
 		if !errors.Is(err, errAborted) {
 			break
 		}
+		if f := db.opt.OnAbort; f != nil {
+			f(typ)
+		}
 		if tx.attempts == tx.cfg.MaxAttempts {
 			err = fmt.Errorf("transaction of type %d aborted %d times: given up", typ, tx.attempts)
 			break

@@ -74,6 +74,10 @@ type Options struct {
 	// and when it has ended. The Outcome is valid during the call.
 	OnBegin func(machine, thread int, at r2.Time)
 	OnDone  func(machine, thread int, o *Outcome)
+	// OnAbort is called when a conflict has ended an attempt of a transaction of
+	// that type, before the next attempt begins: a request may take longer than
+	// whoever counts attempts looks.
+	OnAbort func(typ uint8)
 }
 
 // DB is a partitioned, replicated database over a cluster.

@@ -22,6 +22,7 @@ type Env struct {
 
 	OnBegin func(machine, thread int, at r2.Time)
 	OnDone  func(machine, thread int, o *txn.Outcome)
+	OnAbort func(typ uint8) // see txn.Options
 }
 
 // ServerCount is Servers, or all machines.
@@ -36,7 +37,7 @@ func (e Env) ServerCount() int {
 func (e Env) OpenDB(costs txn.Costs) (*txn.DB, error) {
 	return txn.Open(e.Cluster, txn.Options{
 		Config: e.Txn, Servers: e.Servers, Costs: costs, RingBytes: e.RingBytes,
-		Recorder: e.Recorder, CheckLogs: e.CheckLogs, OnBegin: e.OnBegin, OnDone: e.OnDone,
+		Recorder: e.Recorder, CheckLogs: e.CheckLogs, OnBegin: e.OnBegin, OnDone: e.OnDone, OnAbort: e.OnAbort,
 	})
 }
 

@@ -49,7 +49,8 @@ type Bed struct {
 	// OnDone, if it is not nil, sees every transaction that has ended.
 	OnDone func(*txn.Outcome)
 
-	Commits, Rollbacks, Attempts uint64
+	Commits, Rollbacks, Attempts uint64   // of transactions that have ended
+	Aborts                       uint64   // attempts that a conflict has ended
 	ByType                       []uint64 // commits of each of the bench's types
 
 	bench    workload.Bench
@@ -104,7 +105,7 @@ func (b *Bed) open(t testing.TB, o Setup) error {
 	}
 	err = b.bench.Open(workload.Env{
 		Cluster: b.Cluster, Servers: o.Servers, Txn: o.Txn, Recorder: b.rec, CheckLogs: o.Mode == history.Full,
-		RingBytes: o.RingBytes, OnDone: b.done,
+		RingBytes: o.RingBytes, OnDone: b.done, OnAbort: func(uint8) { b.Aborts++ },
 	})
 	if err != nil {
 		return err
@@ -203,6 +204,9 @@ func (b *Bed) Verdict() (bad []string) {
 	}
 	if b.err != nil {
 		bad = append(bad, b.err.Error())
+	}
+	if ended := b.Commits + b.Rollbacks + b.Aborts; len(bad) == 0 && b.Attempts != ended {
+		bad = append(bad, fmt.Sprintf("%d attempts of the transactions that ended, %d commits, roll-backs and aborts", b.Attempts, ended))
 	}
 	b.bench.DB().CheckReplicas()
 	for _, inv := range b.bench.Check() {

@@ -1,0 +1,77 @@
+package engine
+
+import (
+	"encoding/binary"
+	"strings"
+	"testing"
+
+	records "drtmx/engine/record"
+	"drtmx/engine/workload/cycle"
+)
+
+// crowded has so many coroutines on so few records that no request ends within its measured interval.
+func crowded(k Knobs) Spec {
+	s, err := Spec{Workload: "tpcc-no", Set: Knobs{
+		"nodes": 2, "replicas": 2, "threads": 3, "coroutines": 64, "workload.scale": 0.0001, "warmup_ns": "100us", "duration_ns": "500us", "window_ns": "100us", "check": "off",
+	}}.With(k)
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+// An attempt counts when it ends, whatever becomes of its request: in an interval that is shorter than
+// its requests there are aborts and no commit.
+func TestAttemptsCountWhenTheyEnd(t *testing.T) {
+	s := open(t, crowded(nil))
+	advance(t, s, 100_000)
+	r := measured(t, s, 500_000)
+	if r.Commits != 0 || r.Rollbacks != 0 || r.Verbs["cas"] == 0 {
+		t.Fatalf("%d commits, %d rolled back, %d CAS: not what is to be tested", r.Commits, r.Rollbacks, r.Verbs["cas"])
+	}
+	if r.Aborts == 0 || r.AbortRate != 1 || r.ByType["new-order"].Aborts != r.Aborts {
+		t.Errorf("%d aborts, %d of new-order, abort rate %g, with %d CAS", r.Aborts, r.ByType["new-order"].Aborts, r.AbortRate, r.Verbs["cas"])
+	}
+	sum := uint64(0)
+	for _, w := range s.Windows(1) { // the first is the warm-up's
+		if sum += w.Aborts; w.Aborts > 0 && w.AbortRate != 1 {
+			t.Errorf("window %d: %d aborts, abort rate %g", w.Index, w.Aborts, w.AbortRate)
+		}
+	}
+	if sum != r.Aborts {
+		t.Errorf("%d aborts in the windows, %d in the interval", sum, r.Aborts)
+	}
+}
+
+// Attempts that abort for ever are a livelock: none of them is progress.
+func TestAbortsAreNoProgress(t *testing.T) {
+	s := open(t, stuck(nil))
+	advance(t, s, 10_000)
+	lockAll(s)
+	err := s.Advance(200_000_000)
+	if err == nil || !strings.Contains(err.Error(), "no request finished between") {
+		t.Errorf("got %v", err)
+	}
+	if s.meter.total.aborts == 0 {
+		t.Error("nothing was aborted")
+	}
+}
+
+// stuck is a small cluster for lockAll.
+func stuck(k Knobs) Spec {
+	s, err := Spec{Workload: "cycle", Set: Knobs{"nodes": 2, "replicas": 1, "threads": 1, "coroutines": 2, "workload.keys": 8, "duration_ns": "20us"}}.With(k)
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+// lockAll gives all records of Cycle to a transaction that is not there: whoever wants one aborts.
+func lockAll(s *System) {
+	ring := s.load.db.Table(cycle.Table)
+	lock := binary.LittleEndian.AppendUint64(nil, records.Owner{Machine: 1, Thread: 200}.LockWord())
+	for key := range uint64(8) {
+		at, _ := ring.Find(key)
+		copy(s.cl.Mem(ring.Primary(key)).Bytes(at.Addr+records.LockOffset, len(lock)), lock)
+	}
+}
