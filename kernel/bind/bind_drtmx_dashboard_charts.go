@@ -15,6 +15,7 @@ func init() {
 		Binds: map[string]r.Value{
 			"BeginCell":      r.ValueOf(charts.BeginCell),
 			"BringLibrary":   r.ValueOf(charts.BringLibrary),
+			"ByteCount":      r.ValueOf(charts.ByteCount),
 			"Bytes":          r.ValueOf(charts.Bytes),
 			"Clear":          r.ValueOf(charts.Clear),
 			"Colour":         r.ValueOf(charts.Colour),
@@ -22,6 +23,7 @@ func init() {
 			"Digits":         r.ValueOf(charts.Digits),
 			"Display":        r.ValueOf(charts.Display),
 			"EndCell":        r.ValueOf(charts.EndCell),
+			"Exact":          r.ValueOf(charts.Exact),
 			"HasFrontend":    r.ValueOf(charts.HasFrontend),
 			"HasLibrary":     r.ValueOf(charts.HasLibrary),
 			"Interrupt":      r.ValueOf(charts.Interrupt),

@@ -147,6 +147,7 @@ func (f *Figure) gains(id, text string, rs ...ratio) Claim {
 	c := Claim{ID: id, Claim: text, Unit: "x", Status: Holds}
 	most, least := extremes(rs)
 	c.ratios(most, least, peaks(rs))
+	c.most, c.least = most, least
 	c.Measured, c.Why = c.Smallest, "closest: "+f.because(least)
 	for _, r := range rs {
 		c.Status = worse(c.Status, exceedsOne(r.value, r.half))

@@ -139,18 +139,11 @@ func (f *Figure) SimpleRender() charts.Bundle {
 func (f *Figure) HTML() string {
 	var b strings.Builder
 	b.WriteString(f.Chart().HTML())
-	esc := html.EscapeString
 	b.WriteString(paragraph(f.caption()))
 	if len(f.Claims) == 0 {
 		return b.String()
 	}
-	b.WriteString(`<table style="border-collapse:collapse">`)
-	b.WriteString(`<tr><th style="text-align:left">the thesis says</th><th>measured</th><th></th><th style="text-align:left">because</th></tr>`)
-	for _, c := range f.Claims {
-		fmt.Fprintf(&b, `<tr style="vertical-align:top"><td style="text-align:left">%s</td><td style="white-space:nowrap">%s</td><td style="white-space:nowrap;padding-right:8px">%s</td><td style="text-align:left">%s</td></tr>`,
-			esc(c.Claim), esc(c.measured()), esc(c.mark()), esc(c.Why))
-	}
-	b.WriteString("</table>")
+	b.WriteString(f.claimTable())
 	return b.String()
 }
 
@@ -197,25 +190,6 @@ func off(share float64) string {
 	return fmt.Sprintf("%.1f %% above", 100*share)
 }
 
-// measured is the number of a claim as text.
-func (c *Claim) measured() string {
-	if c.Measured == nil {
-		return "–"
-	}
-	return strings.TrimSpace(charts.Digits(*c.Measured, 3) + " " + c.Unit)
-}
-
-// mark is the verdict with a sign that is told apart without colour.
-func (c *Claim) mark() string {
-	switch c.Status {
-	case Holds:
-		return "✓ holds"
-	case Contradicted:
-		return "✗ contradicted"
-	}
-	return "? undecided"
-}
-
 // String is the points as a table and the verdicts on the claims.
 func (f *Figure) String() string {
 	var b strings.Builder
@@ -228,15 +202,9 @@ func (f *Figure) String() string {
 	default:
 		f.table(&b)
 	}
+	b.WriteString(f.heads())
 	for i := range f.Claims {
-		c := &f.Claims[i]
-		fmt.Fprintf(&b, "\n%-14s %s: %s", c.mark(), c.Claim, c.measured())
-		if c.Reference != "" {
-			fmt.Fprintf(&b, " (thesis %s)", strings.Replace(c.Reference, "..", " to ", 1))
-		}
-		if c.Status != Holds {
-			wrap(&b, c.Why)
-		}
+		f.tell(&b, &f.Claims[i])
 	}
 	return b.String()
 }

@@ -1,10 +1,6 @@
 package figures
 
-import (
-	"fmt"
-
-	"drtmx/engine"
-)
+import "drtmx/engine"
 
 // Figure 2-16: DDIO and bulk writes of one client (§2.3.4.1). Each thread writes
 // from place to place in order, so that what reaches the NVM is in order until the
@@ -92,11 +88,12 @@ func (f *Figure) halved216() Claim {
 		c.Status = Undecided
 	}
 	k := from(0)
+	thesis := "; the thesis says from " + f.X.at(64<<10) + " on"
 	if k == len(rs) {
-		c.Why = "never: " + f.because(rs[k-1])
+		c.Says, c.Why = "never halves, up to "+f.X.at(rs[k-1].x)+thesis, f.because(rs[k-1])
 		return c
 	}
-	c.Measured = &rs[k].x
-	c.Why = fmt.Sprintf("from %g bytes on: %s", rs[k].x, f.because(rs[k]))
+	c.Measured, c.Says = &rs[k].x, "halves from "+f.X.at(rs[k].x)+" on"+thesis
+	c.Why = f.because(rs[k])
 	return c
 }

@@ -92,7 +92,7 @@ func claims218a(f *Figure) []Claim {
 	_, most := f.range218(readsPad)
 	_, before := f.range218(readsAlign)
 	none.Measured = &most.Y
-	none.Why = fmt.Sprintf("%.3g %% at %g bytes; without padding up to %.3g %%, at %g", most.Y, most.X, before.Y, before.X)
+	none.Why = fmt.Sprintf("%.3g %% at %s; without padding up to %.3g %%, at %s", most.Y, f.X.at(most.X), before.Y, f.X.at(before.X))
 	if most.Y > nothing || before.Y <= nothing {
 		none.Status = Contradicted
 	}
@@ -120,12 +120,17 @@ func (f *Figure) limit218() Claim {
 	at := 0.0
 	for _, p := range f.series(readsPad).Points {
 		rate, half := perSocket(f.Runs[p.Run])
-		c.Why = fmt.Sprintf("%.3g ± %.2g Mreq/s per socket at %g bytes, of %g; %s", rate, half, p.X, nvmWriteMreqs, limit(f.Runs[p.Run]))
+		c.Why = fmt.Sprintf("%.3g ± %.2g Mreq/s per socket at %s, of %g; %s", rate, half, f.X.at(p.X), nvmWriteMreqs, limit(f.Runs[p.Run]))
 		if rate < (1-tolerance)*nvmWriteMreqs {
 			break
 		}
 		at = p.X
 	}
+	c.Says = "up to " + f.X.at(at)
+	if at == 0 {
+		c.Says = "at no payload"
+	}
+	c.Says += "; the thesis says up to " + f.X.at(64)
 	c.Measured, c.Status = &at, Holds // the thesis names 64 as an example
 	if at < 64 {
 		c.Status = Contradicted
@@ -149,10 +154,10 @@ func claims218b(f *Figure) []Claim {
 		}
 	}
 	store.Measured, store.Status = &worst.Y, near(worst.Y, 0, 100)
-	store.Why = fmt.Sprintf("farthest off: %.4g %% at %g bytes", worst.Y, worst.X)
+	store.Why = fmt.Sprintf("farthest off: %.4g %% at %s", worst.Y, f.X.at(worst.X))
 	_, most := f.range218(readsNT)
 	order.Measured = &most.Y
-	order.Why = fmt.Sprintf("with ntstore %.3g %%, at %g bytes", most.Y, most.X)
+	order.Why = fmt.Sprintf("with ntstore %.3g %%, at %s", most.Y, f.X.at(most.X))
 	if most.Y > nothing {
 		order.Status = Contradicted
 	}

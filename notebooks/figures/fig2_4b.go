@@ -63,16 +63,22 @@ func (f *Figure) crossover24b() Claim {
 	if len(rs) == 0 {
 		return noRuns(c)
 	}
+	thesis := "; the thesis says beyond " + f.X.at(64)
 	k := len(rs) - 1
 	for k >= 0 && rs[k].value > 1 {
 		k--
 	}
 	if k < 0 || k == len(rs)-1 {
+		c.Says = "READ is never ahead" + thesis
+		if k < 0 {
+			c.Says = "READ is ahead from " + f.X.at(rs[0].x) + " on" + thesis
+		}
 		c.Status, c.Why = Undecided, "no crossover at the payloads that are drawn: "+f.because(rs[max(k, 0)])
 		return c
 	}
 	at := rs[k].x
 	c.Measured, c.Status, c.Why = &at, near(at, 0, 64), f.because(rs[k+1])
+	c.Says = fmt.Sprintf("READ is ahead from %s on, not yet at %s", f.X.at(rs[k+1].x), f.X.at(at)) + thesis
 	if rs[k].value+rs[k].half > 1 || rs[k+1].value-rs[k+1].half <= 1 { // it may be at the next payload
 		c.Status = worse(c.Status, Undecided)
 		c.Why = f.because(rs[k]) + "; " + c.Why
@@ -91,7 +97,8 @@ func (f *Figure) knee24b() Claim {
 			continue
 		}
 		c.Measured, c.Status = &p.X, near(p.X, 0, 128)
-		c.Why = fmt.Sprintf("%.4g %s at %g bytes, %.4g at %g: %s", p.Y, f.Y.Unit, p.X, half.Y, half.X, limit(f.Runs[p.Run]))
+		c.Says = fmt.Sprintf("grows slowly below %s; the thesis says below %s", f.X.at(p.X), f.X.at(128))
+		c.Why = fmt.Sprintf("%.4g %s at %s, %.4g at %s: %s", p.Y, f.Y.Unit, f.X.at(p.X), half.Y, f.X.at(half.X), limit(f.Runs[p.Run]))
 		return c
 	}
 	return noRuns(c)

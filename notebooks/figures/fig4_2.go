@@ -35,18 +35,18 @@ var figures42 = panels4("4-2", "Primitives of the execution phase", "4.3.1", man
 
 func claims42a(f *Figure) []Claim {
 	tput, lat := f.throughputs(), f.latencies()
-	return append(f.reads42(), f.twice(func(n func(string) string) []Claim {
-		return []Claim{
+	return f.twice(func(n func(string) string) []Claim {
+		return append(f.reads42(n), []Claim{
 			f.order42(n),
-			tput.ahead("f4-2a-cache-tput", "One-sided/Cache has a higher throughput than Two-sided", pair{n(cached42), n(twoSided4)}, true, everywhere),
-			lat.ahead("f4-2a-cache-lat", "its median latency is lower than that of Two-sided", pair{n(twoSided4), n(cached42)}, true, everywhere),
-			tput.ahead("f4-2a-two-vs-one", "Two-sided has up to a higher throughput than One-sided without cache", pair{n(twoSided4), n(oneSided4)}, false, everywhere),
+			tput.ahead("f4-2a-cache-tput", "One-sided/Cache has a higher throughput than Two-sided", pair{n(cached42), n(twoSided4)}, true, everywhere).in(times),
+			lat.ahead("f4-2a-cache-lat", "its median latency is lower than that of Two-sided", pair{n(twoSided4), n(cached42)}, true, everywhere).in(shareOf),
+			tput.ahead("f4-2a-two-vs-one", "Two-sided has up to a higher throughput than One-sided without cache", pair{n(twoSided4), n(oneSided4)}, false, everywhere).in(times),
 			f.double42(n(oneSided4), n(cached42)),
-			tput.tops("f4-2a-peak-one", "the peak throughput of One-sided without cache is higher than that of Two-sided", pair{n(oneSided4), n(twoSided4)}),
-			lat.ahead("f4-2a-lat-crossover", "with more than 10 coroutines its median latency is lower too", pair{n(twoSided4), n(oneSided4)}, true, func(load float64) bool { return load > 10 }),
+			tput.tops("f4-2a-peak-one", "the peak throughput of One-sided without cache is higher than that of Two-sided", pair{n(oneSided4), n(twoSided4)}).in(moreBy),
+			lat.crossing("f4-2a-lat-crossover", "with more than 10 coroutines its median latency is lower too", "lower", pair{n(twoSided4), n(oneSided4)}, 10),
 			f.cpu42(n(oneSided4), n(twoSided4)),
-		}
-	})...)
+		}...)
+	})
 }
 
 // order42 is the summary of §4.3.1. Servers are not overloaded by up to ten coroutines: with more
@@ -62,17 +62,17 @@ func (f *Figure) order42(n func(string) string) Claim {
 
 // reads42 are the READs for a record of the execution, counted in traces of a system as that of
 // the lines' first points, with one coroutine on a machine.
-func (f *Figure) reads42() []Claim {
+func (f *Figure) reads42(n func(string) string) []Claim {
 	one := Claim{ID: "f4-2-one-reads", Claim: "without cache a record takes at least two READs, of its index and of itself", Reference: "2", Unit: "count"}
 	cached := Claim{ID: "f4-2-cache-reads", Claim: "with the cache it takes one", Reference: "1", Unit: "count"}
 	return []Claim{
-		f.read42(one, oneSided4, func(v float64) string {
+		f.read42(one, n(oneSided4), func(v float64) string {
 			if v < 2 {
 				return Contradicted
 			}
 			return Holds
 		}),
-		f.read42(cached, cached42, func(v float64) string { return near(v, 0, 1) }),
+		f.read42(cached, n(cached42), func(v float64) string { return near(v, 0, 1) }),
 	}
 }
 
@@ -140,11 +140,11 @@ func (f *Figure) cpu42(one, two string) Claim {
 }
 
 func claims42b(f *Figure) []Claim {
-	tput := f.throughputs()
-	return append(f.reads42(),
-		f.order42(func(line string) string { return line }),
-		tput.ahead("f4-2b-cache-tput", "One-sided/Cache has a higher throughput than Two-sided", pair{cached42, twoSided4}, true, everywhere),
-		tput.ahead("f4-2b-two-vs-one", "Two-sided has a higher throughput than One-sided without cache", pair{twoSided4, oneSided4}, true, everywhere),
+	tput, same := f.throughputs(), func(line string) string { return line }
+	return append(f.reads42(same),
+		f.order42(same),
+		tput.ahead("f4-2b-cache-tput", "One-sided/Cache has a higher throughput than Two-sided", pair{cached42, twoSided4}, true, everywhere).in(times),
+		tput.ahead("f4-2b-two-vs-one", "Two-sided has a higher throughput than One-sided without cache", pair{twoSided4, oneSided4}, true, everywhere).in(times),
 		f.double42(oneSided4, cached42),
 		f.network42())
 }

@@ -87,15 +87,15 @@ func (f *Figure) context47(c Claim, lines ...string) Claim {
 func (f *Figure) claims47a(n func(string) string) []Claim {
 	return []Claim{
 		f.linear47(n(drtmH)),
-		f.context47(f.ahead("f4-7a-80-drop", "the queue pairs of 80 machines cost throughput", pair{n(drtmH), n(drtmH80)}, true, last47), n(drtmH), n(drtmH80)),
+		f.context47(f.ahead("f4-7a-80-drop", "the queue pairs of 80 machines cost throughput", pair{n(drtmH), n(drtmH80)}, true, last47).in(lessBy), n(drtmH), n(drtmH80)),
 	}
 }
 
 func (f *Figure) claims47b() []Claim {
 	out := []Claim{
 		f.linear47(drtmH),
-		f.context47(f.ahead("f4-7b-80-drop", "the queue pairs of 80 machines cost throughput", pair{drtmH, drtmH80}, true, last47), drtmH, drtmH80),
-		f.ahead("f4-7b-80-vs-two", "even so its throughput is above that of the two-sided design", pair{drtmH80, twoSided4}, true, last47),
+		f.context47(f.ahead("f4-7b-80-drop", "the queue pairs of 80 machines cost throughput", pair{drtmH, drtmH80}, true, last47).in(lessBy), drtmH, drtmH80),
+		f.ahead("f4-7b-80-vs-two", "even so its throughput is above that of the two-sided design", pair{drtmH80, twoSided4}, true, last47).in(times),
 	}
 	for _, q := range []struct {
 		id, name string
@@ -105,7 +105,7 @@ func (f *Figure) claims47b() []Claim {
 		{"f4-7b-80-p90", "90th percentile", func(r *engine.Result) float64 { return r.LatencyUS.P90 }},
 		{"f4-7b-80-p99", "99th percentile", func(r *engine.Result) float64 { return r.LatencyUS.P99 }},
 	} {
-		out = append(out, f.latency47(q.id, "and the "+q.name+" of its latency below", q.of))
+		out = append(out, f.latency47(q.id, "and the "+q.name+" of its latency below", q.of).in(lessBy))
 	}
 	return out
 }

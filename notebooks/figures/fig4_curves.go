@@ -176,16 +176,6 @@ func (f *Figure) along(y Axis, value func(p Point) (v, ci95 float64)) *Figure {
 	return out
 }
 
-// twice measures claims of the variant that ignores aborts, and says of each what the
-// correct protocol does. name is that of a line in the variant.
-func (f *Figure) twice(claims func(name func(string) string) []Claim) []Claim {
-	out := claims(func(line string) string { return line + abortsIgnored })
-	for i, c := range claims(func(line string) string { return line }) {
-		out[i].Why = fmt.Sprintf("aborts ignored: %s. Correct protocol: %s, %s", out[i].Why, c.Status, c.Why)
-	}
-	return out
-}
-
 // variants measures claims twice on TPC-C/no, else once.
 func (f *Figure) variants(workload string, claims func(name func(string) string) []Claim) []Claim {
 	if workload == tpccNo {
@@ -212,6 +202,7 @@ func (f *Figure) ahead(id, text string, p pair, always bool, at func(load float6
 		c = f.gains(id, text, most)
 	}
 	c.ratios(most, least, peaks(rs))
+	c.most, c.least = most, least
 	c.Why = f.because(most)
 	if least.x != most.x {
 		c.Why += "; smallest: " + f.because(least)
@@ -232,18 +223,25 @@ func (f *Figure) tops(id, text string, p pair) Claim {
 	return f.settled(c, r.a, r.b)
 }
 
-// peak is the number of a line's highest point. The thesis's own is not available, so
-// that nothing is decided.
+// peak is the number of a line's highest point.
 func (f *Figure) peak(id, text, line string) Claim {
 	c := Claim{ID: id, Claim: text, Unit: f.Y.Unit}
+	p, published := systemResult(id)
+	if published {
+		c.Reference, c.First = p.text(), p.First
+		c.reference = &Reference{ID: id, Text: text, Section: p.Section, X: &p.To}
+	}
 	s := f.series(line)
 	if len(s.Points) == 0 {
 		return noRuns(c)
 	}
-	p := s.peak()
-	c.Measured, c.Status = &p.Y, Undecided
-	c.Why = fmt.Sprintf("the thesis's number is not available; %.4g ± %.2g %s at %s, %s", p.Y, p.CI95, f.Y.Unit, f.X.at(p.X), limit(f.Runs[p.Run]))
-	return f.settled(c, p)
+	at := s.peak()
+	c.Measured, c.Status = &at.Y, Undecided
+	if published {
+		c.Status = near(at.Y, at.CI95, p.To)
+	}
+	c.Why = fmt.Sprintf("%.4g ± %.2g %s at %s, %s", at.Y, at.CI95, f.Y.Unit, f.X.at(at.X), limit(f.Runs[at.Run]))
+	return f.settled(c, at)
 }
 
 // near1 is a claim that two lines are as good as equal.
@@ -283,7 +281,7 @@ func all(id, text string, parts ...Claim) Claim {
 func (f *Figure) settled(c Claim, points ...Point) Claim {
 	for _, p := range points {
 		if l := f.Runs[p.Run].Little; l != nil && !l.Settled() {
-			c.Status = Undecided
+			c.Status, c.short = Undecided, true
 			if why := fmt.Sprintf("; a run is too short: Little's law is off by %.0f %%, %.0f %% of its attempts abort", 100*l.Error, 100*f.Runs[p.Run].AbortRate); !strings.HasSuffix(c.Why, why) {
 				c.Why += why
 			}

@@ -1,9 +1,9 @@
 package figures
 
 import (
-	"fmt"
 	"strings"
 
+	"drtmx/dashboard/charts"
 	"drtmx/engine"
 )
 
@@ -64,7 +64,10 @@ func (a Axis) at(x float64) string {
 	if x == 1 {
 		unit = strings.Replace(unit, "coroutines", "coroutine", 1)
 	}
-	return fmt.Sprintf("%g %s", x, unit)
+	if a.Unit == "bytes" {
+		return charts.ByteCount(x)
+	}
+	return charts.Exact(x) + " " + unit
 }
 
 // Series is one line, with the thesis's name.
@@ -124,7 +127,29 @@ type Claim struct {
 	Peak      *float64 `json:"peak_over_peak,omitempty"`
 	Status    string   `json:"status"`
 	Why       string   `json:"why"`
-	reference *Reference
+	// Says is the thesis's number and the simulator's in one sentence, "" where the
+	// thesis has none.
+	Says string `json:"says,omitempty"`
+	// First is what this simulator said before the thesis's number was open.
+	First string `json:"first_prediction,omitempty"`
+	// States are what a claim on TPC-C/no comes to with aborts ignored and with the
+	// correct protocol. Status is that of the first.
+	States []State `json:"states,omitempty"`
+
+	reference   *Reference
+	relative    []expected
+	as          quantity // how the numbers are told
+	most, least ratio    // of what was compared, zero if nothing was
+	short       bool     // a run behind it is too short to decide anything
+}
+
+// State is a claim measured in one state of TPC-C/no.
+type State struct {
+	Name     string   `json:"name"` // aborts ignored, or correct protocol
+	Status   string   `json:"status"`
+	Measured *float64 `json:"measured"`
+	Says     string   `json:"says,omitempty"`
+	Why      string   `json:"why"`
 }
 
 // Result is the run that a point names, nil if there is none of that number.

@@ -1,6 +1,7 @@
 package figures
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -21,6 +22,12 @@ type Reference struct {
 	To   *float64 `json:"to"`
 	// Bound is "at most" or "at least" where a limit is published.
 	Bound string `json:"bound,omitempty"`
+	// Relative is the line whose measured point the number is a ratio to; then X, From
+	// and To are where it would put the other line.
+	Relative string `json:"relative_to,omitempty"`
+
+	label string // what stands at the mark; "": the number
+	part  string // of a stacked bar
 }
 
 // expected says that a claim is a number of Y: of a line at x, or, for NaN, of its
@@ -38,11 +45,12 @@ func (f *Figure) references() []Reference {
 	out := []Reference{}
 	placed := map[string]bool{}
 	for _, c := range f.Claims {
+		out = append(out, f.relative(c)...)
 		if c.reference == nil {
 			continue
 		}
 		r := *c.reference
-		r.Section = f.Section
+		r.Section = cmp.Or(r.Section, f.Section)
 		if p, ok := row(c.ID); ok {
 			r.Section, r.Bound = p.Section, p.Bound
 			if p.Also != 0 && p.Unit == f.Y.Unit {
@@ -55,6 +63,24 @@ func (f *Figure) references() []Reference {
 	}
 	for _, p := range Table() {
 		if r, ok := f.reference(&p); ok && !placed[p.ID] {
+			out = append(out, r)
+		}
+	}
+	if p, ok := systemResult(emptyRPC); ok && f.ID == "2-2b" {
+		out = append(out, Reference{ID: p.ID, Text: p.Claim, Section: p.Section, From: &p.From, To: &p.To})
+	}
+	return out
+}
+
+// emptyRPC is a number of chapter 4 about what figure 2-2b measures.
+const emptyRPC = "f4-3-two-peak"
+
+// relative are the places that the published ratios of a claim name, if they are on the
+// axes.
+func (f *Figure) relative(c Claim) (out []Reference) {
+	for _, e := range c.relative {
+		if r, ok := e.place(f); ok {
+			r.ID, r.Text, r.Section = c.ID, c.Claim, f.Section
 			out = append(out, r)
 		}
 	}
@@ -87,8 +113,11 @@ func (f *Figure) reference(p *Published) (Reference, bool) {
 	return r, true
 }
 
-// label is what stands at the mark: the number and its section.
-func (r *Reference) label(x Axis) string {
+// mark is what stands at the mark: the number and its section.
+func (r *Reference) mark(x Axis) string {
+	if r.label != "" {
+		return r.label
+	}
 	number := ""
 	switch {
 	case r.From == nil && x.Unit == "bytes":
@@ -113,7 +142,7 @@ func (f *Figure) marks() []charts.Reference {
 		return *v
 	}
 	for _, r := range f.References {
-		out = append(out, charts.Reference{Text: r.label(f.X), X: or(r.X), From: or(r.From), To: or(r.To)})
+		out = append(out, charts.Reference{Text: r.mark(f.X), X: or(r.X), From: or(r.From), To: or(r.To)})
 	}
 	return out
 }

@@ -65,8 +65,7 @@ func (r *Recipe) run(ctx context.Context, scale string, set cluster.Knobs, cache
 	}
 	if len(all.set) > 0 {
 		for i := range f.Claims {
-			f.Claims[i].Status = Undecided
-			f.Claims[i].Why = "another experiment than the thesis's: " + knobText(all.set) + "; " + f.Claims[i].Why
+			f.Claims[i].undecided("another experiment than the thesis's: " + knobText(all.set))
 		}
 	}
 	f.WallMS = time.Since(began).Milliseconds()
@@ -139,6 +138,9 @@ func (p *plan) find(g gapPoint) (plannedPoint, int) {
 func (r *Recipe) From(scale string, results []*engine.Result) *Figure {
 	f := r.points(scale, results)
 	f.Claims = append(f.Claims, r.def.claims(f)...)
+	for i := range f.Claims {
+		f.Claims[i].Says = f.Claims[i].sentence()
+	}
 	f.judgeFailures()
 	if len(r.set) == 0 {
 		f.References = f.references()
@@ -165,7 +167,7 @@ func (f *Figure) judgeFailures() {
 		return
 	}
 	for i := range f.Claims {
-		f.Claims[i].Status = Undecided
+		f.Claims[i].undecided("")
 	}
 	if f.Note != "" {
 		f.Note += "; "

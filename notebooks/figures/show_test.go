@@ -110,8 +110,8 @@ func TestReferences(t *testing.T) {
 		t.Error("a share of something is on an axis of requests")
 	}
 	d := at("2-16a")
-	if r := d["f2-16-threshold"]; r.From != nil || r.X == nil || *r.X != 65536 || r.label(Axis{Unit: "bytes"}) != "≤64 Ki §2.3.4.1" {
-		t.Errorf("a payload is upright: %+v %s", r, r.label(Axis{Unit: "bytes"}))
+	if r := d["f2-16-threshold"]; r.From != nil || r.X == nil || *r.X != 65536 || r.mark(Axis{Unit: "bytes"}) != "≤64 Ki §2.3.4.1" {
+		t.Errorf("a payload is upright: %+v %s", r, r.mark(Axis{Unit: "bytes"}))
 	}
 	if n := len(at("4-best")); n > 0 {
 		t.Errorf("a ranking has %d numbers on its axes", n)

@@ -1,0 +1,179 @@
+package figures
+
+import (
+	"fmt"
+	"strings"
+
+	"drtmx/dashboard/charts"
+)
+
+// The states of TPC-C/no; fig4_curves.go says why there are two.
+const (
+	stateIgnored = "aborts ignored"
+	stateCorrect = "correct protocol"
+)
+
+// twice measures claims of the variant that ignores aborts and of the correct protocol.
+// name is that of a line in the state.
+func (f *Figure) twice(claims func(name func(string) string) []Claim) []Claim {
+	out := claims(func(line string) string { return line + abortsIgnored })
+	for i, c := range claims(func(line string) string { return line }) {
+		v := &out[i]
+		v.States = []State{v.state(stateIgnored), c.state(stateCorrect)}
+		v.Why = fmt.Sprintf("aborts ignored: %s. Correct protocol: %s, %s", v.Why, c.Status, c.Why)
+	}
+	return out
+}
+
+func (c *Claim) state(name string) State {
+	return State{Name: name, Status: c.Status, Measured: c.Measured, Says: c.sentence(), Why: c.Why}
+}
+
+// undecided leaves a claim open in all of its states, for a reason.
+func (c *Claim) undecided(why string) {
+	c.Status = Undecided
+	for i := range c.States {
+		c.States[i].Status = Undecided
+	}
+	if why != "" {
+		c.Why = why + "; " + c.Why
+	}
+}
+
+// sentence is the thesis's number and the simulator's, "" where the thesis has none.
+func (c *Claim) sentence() string {
+	if c.Says != "" || c.Reference == "" {
+		return c.Says
+	}
+	bound := ""
+	if p, ok := row(c.ID); ok {
+		bound = p.Bound
+	} else if p, ok := systemResult(c.ID); ok {
+		bound = p.Bound
+	}
+	says := strings.TrimSpace("the thesis says "+bound) + " " + unitOf(strings.Replace(c.Reference, "..", " to ", 1), c.Unit) + c.as.words
+	if c.Measured == nil {
+		return says
+	}
+	if strings.Contains(c.Reference, "..") && c.Smallest != nil && *c.Smallest != *c.Largest {
+		return says + ", the simulator " + unitOf(charts.Digits(*c.Smallest, 3)+" to "+charts.Digits(*c.Largest, 3), c.Unit) + c.as.words
+	}
+	v, words := *c.Measured, c.as.words
+	if v < 0 && c.as.negative != "" {
+		v, words = -v, c.as.negative
+	}
+	return says + ", the simulator " + unitOf(charts.Digits(v, 3), c.Unit) + words
+}
+
+// unitOf is a number with its unit as one writes it: 1.2x, but 3 us.
+func unitOf(number, unit string) string {
+	switch unit {
+	case "x":
+		return number + "x"
+	case "count", "":
+		return number
+	}
+	return number + " " + unit
+}
+
+// expected is where a line would be by the thesis's ratio, given the line that it is
+// compared with as it was measured.
+type expected struct {
+	ratio
+	quantity
+	published float64
+}
+
+// expects notes where the published ratios would put the points of the largest and, of
+// a range, the smallest.
+func (c *Claim) expects(p SystemResult, q quantity) {
+	most, _ := q.reading(c.most)
+	least, _ := q.reading(c.least)
+	c.relative = []expected{{c.most, q, p.far(most, least)}}
+	if p.From != p.To && c.least.x != c.most.x {
+		c.relative = append(c.relative, expected{c.least, q, p.far(least, most)})
+	}
+}
+
+// place is the expected point on the axes of a figure: where the line's own point is,
+// but for the axis of what is compared.
+func (e *expected) place(f *Figure) (Reference, bool) {
+	name, base, own, value := e.above, e.below, e.a, e.b.Y*e.back(e.published)
+	if e.ofBelow {
+		name, base, own, value = e.below, e.above, e.b, e.a.Y/e.back(e.published)
+	}
+	r := Reference{Series: name, Relative: base, label: e.short(base)}
+	for _, s := range f.Series {
+		if s.Name != name {
+			continue
+		}
+		for _, p := range s.Points {
+			x := p.X
+			switch {
+			case p.Run != own.Run:
+				continue
+			case f.Form == formCurves && p.X == own.Y:
+				r.X, r.From, r.To = &value, &p.Y, &p.Y
+			case p.Y == own.Y:
+				r.X, r.From, r.To, r.part = &x, &value, &value, p.Name
+			default:
+				continue
+			}
+			return r, true
+		}
+	}
+	return Reference{}, false
+}
+
+// short is the published ratio as it stands at its mark.
+func (e *expected) short(base string) string {
+	base = strings.TrimSuffix(base, abortsIgnored)
+	v := fmt.Sprintf("%g", e.published)
+	switch {
+	case e.unit == "x":
+		return v + "x " + base
+	case e.ofBelow && e.back(e.published) == 100/e.published:
+		return v + " % of " + base
+	case e.ofBelow:
+		return base + " - " + v + " %"
+	}
+	return base + " + " + v + " %"
+}
+
+// crossing is a claim that one line gets above another beyond a place on the X axis.
+// Points are few: what is measured lies between two of them.
+func (f *Figure) crossing(id, text, gets string, p pair, beyond float64) Claim {
+	c := Claim{ID: id, Claim: text, Reference: fmt.Sprint(beyond), Unit: f.X.Unit}
+	rs := f.ratios(p, everywhere)
+	if len(rs) == 0 {
+		return noRuns(c)
+	}
+	thesis := "; the thesis says beyond " + f.X.at(beyond)
+	k := len(rs)
+	for k > 0 && rs[k-1].value > 1 {
+		k--
+	}
+	last := rs[len(rs)-1]
+	if k == len(rs) {
+		c.Says, c.Why, c.Status = fmt.Sprintf("never %s, up to %s", gets, f.X.at(last.x))+thesis, f.because(last), Undecided
+		if last.x > beyond && last.value+last.half < 1 {
+			c.Status = Contradicted
+		}
+		return f.settled(c, last.a, last.b)
+	}
+	at, before := rs[k], 0.0
+	c.Says = fmt.Sprintf("%s from %s on", gets, f.X.at(at.x))
+	if k > 0 {
+		before = rs[k-1].x
+		c.Says += fmt.Sprintf(", not yet at %g", before)
+	}
+	c.Says += thesis
+	c.Measured, c.Why, c.Status = &at.x, f.because(at), Holds
+	if before > (1+tolerance)*beyond || at.x < (1-tolerance)*beyond {
+		c.Status = Contradicted
+	}
+	if at.value-at.half <= 1 || k > 0 && rs[k-1].value+rs[k-1].half > 1 { // it may be at the next point
+		c.Status = Undecided
+	}
+	return f.settled(c, at.a, at.b)
+}
