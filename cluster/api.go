@@ -31,7 +31,7 @@ type api struct {
 
 func newAPI(a *Agent, w Web) http.Handler {
 	a.figures.use(w.Figures)
-	p := &api{agent: a, ws: make(chan struct{}, readerLimit), mux: http.NewServeMux()}
+	p := &api{agent: a, ws: make(chan struct{}, readersAllowed()), mux: http.NewServeMux()}
 	route := func(pattern string, h func(*http.Request) (any, error)) {
 		p.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			ctx, cancel := context.WithTimeout(r.Context(), answerTime)

@@ -30,12 +30,11 @@ const (
 	writeTime    = 30 * time.Second
 	idleTime     = 60 * time.Second
 	answerTime   = 10 * time.Second // of what waits for the end of a slice
-	connLimit    = 512
-	readerLimit  = 256 // websockets
 	wsFrameLimit = 4 << 10
 	tokenShort   = 16 // characters; shorter ones can be guessed
 	tokenLong    = 4 << 10
-	loginPerSec  = 5 // wrong tokens per second, from everyone together
+	loginPerSec  = 5    // wrong tokens per second, from one address
+	loginSources = 1024 // addresses with wrong tokens that are told apart
 	cookieName   = "drtmx"
 	cookieLife   = 30 * 24 * time.Hour
 )
@@ -218,26 +217,75 @@ func (g *guard) cookie(who role) string {
 	return hex.EncodeToString(m.Sum(nil))
 }
 
-// limiter allows loginPerSec failures per second.
+// limiter allows loginPerSec failures per second from each address, so that somebody who guesses does
+// not lock out who knows the token.
 type limiter struct {
-	mu    sync.Mutex
-	since time.Time
-	fails int
+	mu      sync.Mutex
+	failing map[netip.Prefix]failures
 }
 
-func (l *limiter) blocked(now time.Time) bool {
+// failures are the wrong tokens of one address within a second.
+type failures struct {
+	since time.Time
+	n     int
+}
+
+func (l *limiter) blocked(from netip.Prefix, now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if now.Sub(l.since) > time.Second {
-		l.since, l.fails = now, 0
-	}
-	return l.fails >= loginPerSec
+	f := l.failing[from]
+	return now.Sub(f.since) <= time.Second && f.n >= loginPerSec
 }
 
-func (l *limiter) fail() {
+func (l *limiter) fail(from netip.Prefix, now time.Time) {
 	l.mu.Lock()
-	l.fails++
-	l.mu.Unlock()
+	defer l.mu.Unlock()
+	f := l.failing[from]
+	if now.Sub(f.since) > time.Second {
+		f = failures{since: now}
+		l.makeRoom(now)
+	}
+	f.n++
+	if l.failing == nil {
+		l.failing = map[netip.Prefix]failures{}
+	}
+	l.failing[from] = f
+}
+
+// makeRoom forgets addresses whose second is over, and if all are of this second the one
+// that has waited longest: who has that many addresses is not stopped by a limit for each.
+func (l *limiter) makeRoom(now time.Time) {
+	if len(l.failing) < loginSources {
+		return
+	}
+	var oldest netip.Prefix
+	for from, f := range l.failing { // order-free: all that are over go, else the oldest
+		if now.Sub(f.since) > time.Second {
+			delete(l.failing, from)
+		} else if was, ok := l.failing[oldest]; !ok || f.since.Before(was.since) {
+			oldest = from
+		}
+	}
+	if len(l.failing) >= loginSources {
+		delete(l.failing, oldest)
+	}
+}
+
+// source is the address that a request comes from. One customer of IPv6 has all addresses of a /64.
+func source(r *http.Request) netip.Prefix {
+	from, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return netip.Prefix{} // no address: all of them are one
+	}
+	ip, bits := from.Addr().Unmap().WithZone(""), 32
+	if ip.Is6() {
+		bits = 64
+	}
+	p, err := ip.Prefix(bits)
+	if err != nil {
+		return netip.Prefix{}
+	}
+	return p
 }
 
 const loginPage = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -261,9 +309,10 @@ func (g *guard) login(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusMethodNotAllowed, "use GET or POST")
 		return
 	}
-	if g.limiter.blocked(time.Now()) {
+	from := source(r)
+	if g.limiter.blocked(from, time.Now()) {
 		w.Header().Set("Retry-After", "1")
-		refuse(w, http.StatusTooManyRequests, "too many wrong tokens; wait a second")
+		refuse(w, http.StatusTooManyRequests, "too many wrong tokens from your address; wait a second")
 		return
 	}
 	var token string
@@ -284,7 +333,7 @@ func (g *guard) login(w http.ResponseWriter, r *http.Request) {
 	}
 	who := g.tokenRole(strings.TrimSpace(token))
 	if who == nobody {
-		g.limiter.fail()
+		g.limiter.fail(from, time.Now())
 		refuse(w, http.StatusUnauthorized, "token missing or wrong")
 		return
 	}

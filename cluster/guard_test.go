@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -194,6 +195,49 @@ func TestLogin(t *testing.T) {
 	}
 	if codes[429] < 10 {
 		t.Errorf("guesses were answered %v", codes)
+	}
+}
+
+// Who guesses from one address does not lock out another.
+func TestLoginLimitIsPerAddress(t *testing.T) {
+	g, err := newGuard(http.NotFoundHandler(), Access{Control: controlToken}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	login := func(from, token string) int {
+		r := httptest.NewRequest("POST", "http://localhost/login", strings.NewReader("token="+token))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.RemoteAddr = from
+		w := httptest.NewRecorder()
+		g.ServeHTTP(w, r)
+		return w.Code
+	}
+	for range 3 * loginPerSec {
+		login("10.0.0.1:1000", "wrong-wrong-wrong-wrong")
+		login("[2001:db8::1]:1000", "wrong-wrong-wrong-wrong")
+	}
+	for from, want := range map[string]int{
+		"10.0.0.1:2000": 429, "[2001:db8::ffff]:1": 429, "[::ffff:10.0.0.1]:3": 429, "10.0.0.2:1000": 303, "[2001:db8:0:1::1]:1000": 303,
+	} {
+		if code := login(from, controlToken); code != want {
+			t.Errorf("the right token from %s: %d, want %d", from, code, want)
+		}
+	}
+}
+
+// Addresses that fail are remembered for a second, and not without bound.
+func TestLoginLimitIsBounded(t *testing.T) {
+	var l limiter
+	now := time.Now()
+	for i := range 3 * loginSources {
+		l.fail(netip.PrefixFrom(netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}), 32), now.Add(time.Duration(i)))
+	}
+	if n := len(l.failing); n != loginSources {
+		t.Errorf("%d addresses are remembered, want %d", n, loginSources)
+	}
+	l.fail(netip.Prefix{}, now.Add(3*time.Second))
+	if n := len(l.failing); n != 1 {
+		t.Errorf("%d addresses are remembered after their second, want 1", n)
 	}
 }
 
@@ -388,6 +432,7 @@ func TestAttackTooManyConnections(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		fmt.Fprint(c, "PATCH /api/knobs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n") // the body never comes
 		held = append(held, c)
 	}
 	refused := func() bool {
@@ -410,6 +455,53 @@ func TestAttackTooManyConnections(t *testing.T) {
 		c.Close()
 	}
 	eventually(t, "room again", func() bool { return !refused() })
+}
+
+// Connections that are kept open and not used make room for one that is.
+func TestAttackIdleConnections(t *testing.T) {
+	a := newFake(t, Options{Paused: true}, fakeOptions{})
+	addr := listening(t, a)
+	used, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer used.Close()
+	answers := bufio.NewReader(used)
+	served := func() error {
+		fmt.Fprint(used, "GET /api/state HTTP/1.1\r\nHost: localhost\r\n\r\n")
+		used.SetReadDeadline(time.Now().Add(5 * time.Second))
+		r, err := http.ReadResponse(answers, nil)
+		if err == nil {
+			_, err = io.Copy(io.Discard, r.Body)
+		}
+		return err
+	}
+	for i := range connLimit + 50 {
+		c, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if i%100 == 0 {
+			if err := served(); err != nil {
+				t.Fatalf("with %d idle connections: %v", i+1, err)
+			}
+		}
+	}
+	resp, err := http.Get("http://" + addr + "/api/state")
+	if err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatalf("a new client: %v, %v", resp, err)
+	}
+	resp.Body.Close()
+}
+
+// A process that may open few files refuses connections rather than letting them wait for one.
+func TestConnectionsFitOpenFiles(t *testing.T) {
+	for files, want := range map[uint64]int{0: connLimit, 1 << 20: connLimit, 64: 24, 256: 216, 10: connLeast} {
+		if n := connectionsFor(files); n != want {
+			t.Errorf("%d connections with %d files, want %d", n, files, want)
+		}
+	}
 }
 
 func TestTooManyReaders(t *testing.T) {

@@ -97,7 +97,7 @@ func Listen(addr string, a Access) (net.Listener, error) {
 		}
 		return nil, &engine.SpecError{Field: "listen", Value: net.JoinHostPort(host, port), Rule: oneLine(err.Error()), Next: "for example " + DefaultListen}
 	}
-	return &limitedListener{Listener: l, free: make(chan struct{}, connLimit)}, nil
+	return limitConnections(l, connectionsAllowed()), nil
 }
 
 // hostForm is a name or an address as a Host header has it: of other alphabets browsers
@@ -130,6 +130,9 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 		ErrorLog:          silent,
 	}
+	if limited, ok := l.(*limitedListener); ok {
+		s.ConnState = limited.follow
+	}
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(l) }()
 	select {
@@ -145,40 +148,4 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	}
 	<-ended
 	return nil
-}
-
-// limitedListener holds at most cap(free) connections. One more is told so and
-// closed at once, so that it does not wait in a queue that it cannot see.
-type limitedListener struct {
-	net.Listener
-	free chan struct{}
-}
-
-func (l *limitedListener) Accept() (net.Conn, error) {
-	for {
-		c, err := l.Listener.Accept()
-		if err != nil {
-			return nil, err
-		}
-		select {
-		case l.free <- struct{}{}:
-			return &limitedConn{Conn: c, release: func() { <-l.free }}, nil
-		default:
-			c.SetWriteDeadline(time.Now().Add(time.Second))
-			fmt.Fprint(c, "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Type: text/plain\r\nContent-Length: 21\r\n\r\ntoo many connections\n")
-			c.Close()
-		}
-	}
-}
-
-type limitedConn struct {
-	net.Conn
-	once    sync.Once
-	release func()
-}
-
-func (c *limitedConn) Close() error {
-	err := c.Conn.Close()
-	c.once.Do(c.release)
-	return err
 }
