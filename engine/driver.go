@@ -62,6 +62,9 @@ func tooLarge(v Knobs, err error) error {
 	if workloadOf(v).reads("workload.orders") { // rows for what is to come, which no scale makes fewer
 		next = "make its populations or workload.orders smaller, or lower workload.scale, which leaves workload.orders as it is"
 	}
+	if full.Limited {
+		next = "raise the limit of address space (ulimit -v), or " + next
+	}
 	return &SpecError{Field: "workload", Value: v.text("workload"), Rule: fmt.Sprintf("its tables do not fit: %v", err), Next: next}
 }
 

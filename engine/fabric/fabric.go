@@ -113,6 +113,10 @@ func New(s *sim.Sim, c Config) (*Fabric, error) {
 	f := &Fabric{sim: s, profile: c.Profile, cost: newCosts(c.Profile), free: none, firstNIC: []uint16{0}, torn: c.TornReads, loss: c.LossPPM}
 	f.register()
 	f.lookAhead()
+	space := spacePerMachine(c.Machines)
+	if space < leastSpace {
+		return nil, fmt.Errorf("fabric: address space: the process's limit leaves %d MB for each of %d machines: at least %d are needed: raise it with ulimit -v, or use fewer machines", space>>20, c.Machines, leastSpace>>20)
+	}
 	for i := range c.Machines {
 		name := ""
 		if len(c.NodeTypes) > 0 {
@@ -122,7 +126,7 @@ func New(s *sim.Sim, c Config) (*Fabric, error) {
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("fabric: machine %d: %w", i, err), f.Close())
 		}
-		m, err := newMachine(f, i, t, &c)
+		m, err := newMachine(f, i, t, &c, space)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("fabric: %w", err), f.Close())
 		}
@@ -137,6 +141,10 @@ func New(s *sim.Sim, c Config) (*Fabric, error) {
 }
 
 const maxMachines = 1024
+
+// leastSpace of a machine is what r2's buffers and a few tables take; with less the Go runtime is close to
+// the limit as well, and ends the process where it meets it.
+const leastSpace = 128 << 20
 
 // Close gives the machines' memory back. Views of it must no longer be used.
 func (f *Fabric) Close() error {

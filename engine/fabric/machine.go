@@ -40,8 +40,8 @@ type socket struct {
 	dmaHits, dmaMisses, evictions uint64 // see Traffic
 }
 
-func newMachine(f *Fabric, id int, t *NodeType, c *Config) (*Machine, error) {
-	mem, err := newMemory(id, uint64(t.DRAM.Int())<<30, c.TornReads)
+func newMachine(f *Fabric, id int, t *NodeType, c *Config, space uint64) (*Machine, error) {
+	mem, err := newMemory(id, uint64(t.DRAM.Int())<<30, space, c.TornReads)
 	if err != nil {
 		return nil, err
 	}

@@ -27,6 +27,7 @@ type Memory struct {
 
 	flight   []uint32 // accesses under way by hashed line: readers low, writers high
 	touching bool     // whether accesses are registered at all
+	cut      bool     // the process may not reserve as much address space as the machine has memory
 }
 
 // region is one allocation with a fill function.
@@ -55,12 +56,14 @@ type Alloc struct {
 	Dense bool
 }
 
-func newMemory(machine int, dram uint64, torn bool) (*Memory, error) {
+// newMemory reserves the address space of dram bytes, or of as many as host allows for.
+func newMemory(machine int, dram, host uint64, torn bool) (*Memory, error) {
 	m := &Memory{machine: machine, top: 1 << hugeShift, touching: torn}
 	dram = min(dram, maxSpace)
-	buf, err := reserveSpace(dram)
+	m.cut = host < dram
+	buf, err := reserveSpace(min(dram, host))
 	if err != nil {
-		return nil, fmt.Errorf("memory of machine %d: reserving %d MB of address space: %w", machine, dram>>20, err)
+		return nil, fmt.Errorf("memory of machine %d: reserving %d MB of address space: %w; raise the limit of address space (ulimit -v)", machine, min(dram, host)>>20, err)
 	}
 	m.buf, m.limit = buf, Addr(len(buf))
 	m.reserve = Addr(dram)
@@ -80,9 +83,14 @@ type SpaceError struct {
 	Machine          int
 	Name             string
 	Bytes, Free, All uint64
+	// Limited says that the machine has more memory than this process has address space for.
+	Limited bool
 }
 
 func (e *SpaceError) Error() string {
+	if e.Limited {
+		return fmt.Sprintf("memory of machine %d: %s needs %d bytes, %d of the %d are free that the process's limit of address space (ulimit -v) leaves for it", e.Machine, e.Name, e.Bytes, e.Free, e.All)
+	}
 	return fmt.Sprintf("memory of machine %d: %s needs %d bytes, %d of %d are free", e.Machine, e.Name, e.Bytes, e.Free, e.All)
 }
 
@@ -90,7 +98,7 @@ func (e *SpaceError) Error() string {
 func (m *Memory) Alloc(a Alloc) (Addr, error) {
 	size := roundUp(a.Bytes, 1<<hugeShift)
 	if a.Bytes == 0 || size > m.limit-m.top {
-		return 0, &SpaceError{Machine: m.machine, Name: a.Name, Bytes: a.Bytes, Free: m.limit - m.top, All: m.limit}
+		return 0, &SpaceError{Machine: m.machine, Name: a.Name, Bytes: a.Bytes, Free: m.limit - m.top, All: m.limit, Limited: m.cut}
 	}
 	if err := m.nvm.check(m.machine, a); err != nil {
 		return 0, err

@@ -1,6 +1,26 @@
 package fabric
 
-import "golang.org/x/sys/unix"
+import (
+	"bytes"
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// spaceInUse is the address space that the process has taken, in bytes; 0 if the kernel does not say.
+func spaceInUse() uint64 {
+	text, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return 0
+	}
+	pages, _, _ := bytes.Cut(text, []byte(" "))
+	n, err := strconv.ParseUint(string(pages), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n * uint64(os.Getpagesize())
+}
 
 // denseSpace is memory that is touched all over: the host maps it in large
 // pages if it can.

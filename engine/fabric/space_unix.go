@@ -3,6 +3,7 @@
 package fabric
 
 import (
+	"math"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -11,6 +12,17 @@ import (
 // reserveSpace takes address space that costs no memory.
 func reserveSpace(n uint64) ([]byte, error) {
 	return unix.Mmap(-1, 0, int(n), unix.PROT_NONE, unix.MAP_ANON|unix.MAP_PRIVATE|unix.MAP_NORESERVE)
+}
+
+// spacePerMachine is how much address space each of some machines may reserve: half of what the process
+// has left is for all else, other systems among it. Without a limit it is all that a machine can have.
+func spacePerMachine(machines int) uint64 {
+	var r unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_AS, &r) != nil || uint64(r.Cur) >= math.MaxInt64 {
+		return maxSpace
+	}
+	left := uint64(r.Cur) - min(spaceInUse(), uint64(r.Cur))
+	return left / 2 / uint64(machines) >> hugeShift << hugeShift
 }
 
 // commitSpace makes a part of it usable. Its pages are zero and take memory
