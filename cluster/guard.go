@@ -16,7 +16,6 @@ import (
 	"sync"
 	"time"
 
-	"drtmx/cluster/runs"
 	"drtmx/engine"
 )
 
@@ -346,7 +345,7 @@ func (g *guard) login(w http.ResponseWriter, r *http.Request) {
 
 // ReadToken reads a token from a file, as secrets do not belong into argv.
 func ReadToken(path string) (string, error) {
-	f, err := runs.OpenRegular(path)
+	f, err := engine.OpenRegular(path)
 	if err != nil {
 		return "", fileError("token-file", path, err)
 	}

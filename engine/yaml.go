@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,7 +41,7 @@ func LoadSpec(nameOrFile string) (Spec, error) {
 			return ParseSpec(text)
 		}
 	}
-	f, err := os.Open(nameOrFile)
+	f, err := OpenRegular(nameOrFile)
 	if err != nil {
 		rule, next := "cannot be read: "+err.Error(), "`drtmx specs` lists the shipped ones"
 		if errors.Is(err, fs.ErrNotExist) {

@@ -210,7 +210,7 @@ func readResult(path string) (*engine.Result, error) {
 	}
 	b, err := runs.ReadUpTo(path, resultLimit)
 	if err != nil {
-		return nil, bad("cannot be read")
+		return nil, bad(err.Error())
 	}
 	r := &engine.Result{}
 	if len(b) > resultLimit {

@@ -98,8 +98,24 @@ func outFolders(paths ...string) error {
 		if f, err := os.Stat(p); err == nil && f.IsDir() {
 			return fmt.Errorf("%s: is a folder, name a file in it", p)
 		}
+		if err := namedPipe(p); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// namedPipe finds out that a file is a pipe with a name of its own, whose writer waits until somebody
+// reads, be it for ever. Those that a shell opens, as for >(gzip), have a reader.
+func namedPipe(path string) error {
+	i, err := os.Stat(path)
+	if err != nil || i.Mode()&fs.ModeNamedPipe == 0 {
+		return nil
+	}
+	if dir := filepath.Dir(absolute(path)); inFolder(dir, "/proc") || inFolder(dir, "/dev/fd") {
+		return nil
+	}
+	return fmt.Errorf("%s: is a pipe: name a file, or - and pipe standard output", path)
 }
 
 // outFile writes a file that was asked for; "-" is standard output.

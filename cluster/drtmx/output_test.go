@@ -18,7 +18,7 @@ func TestOutFolders(t *testing.T) {
 	if err := outFolders("", "-", filepath.Join(dir, "new.png")); err != nil {
 		t.Error(err)
 	}
-	for _, p := range []string{filepath.Join(dir, "no", "a.png"), dir} {
+	for _, p := range []string{filepath.Join(dir, "no", "a.png"), dir, pipe(t, filepath.Join(dir, "pipe"))} {
 		if outFolders(p) == nil {
 			t.Errorf("%s is taken", p)
 		}

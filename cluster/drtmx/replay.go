@@ -2,13 +2,11 @@ package main
 
 import (
 	"errors"
-	"io/fs"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"drtmx/cluster"
-	"drtmx/cluster/runs"
 	"drtmx/engine"
 )
 
@@ -19,12 +17,8 @@ func replayCommand() *cobra.Command {
 		Short: "Run a recorded session again and compare digest and windows",
 		Args:  exactly(1, "one session file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f, err := runs.OpenRegular(args[0])
+			f, err := engine.OpenRegular(args[0])
 			if err != nil {
-				var pe *fs.PathError
-				if errors.As(err, &pe) {
-					err = pe.Err
-				}
 				return &engine.SpecError{Field: "session", Value: args[0], Rule: err.Error(), Next: "give a file that drtmx up --session wrote"}
 			}
 			defer f.Close()

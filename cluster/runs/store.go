@@ -17,6 +17,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"drtmx/engine"
 )
 
 const (
@@ -157,27 +159,15 @@ func (s *Store) Put(key string, body []byte) error {
 	return nil
 }
 
-// ReadUpTo reads a file, and of one that is longer than limit a byte more than that: the
-// size of a device or a pipe is not known before.
+// ReadUpTo reads a regular file, and of one that is longer than limit a byte more than that: it may
+// grow while it is read.
 func ReadUpTo(p string, limit int64) ([]byte, error) {
-	f, err := os.Open(p)
+	f, err := engine.OpenRegular(p)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	return io.ReadAll(io.LimitReader(f, limit+1))
-}
-
-// OpenRegular opens a file to read. It refuses a pipe, which may take for ever to open, and
-// whatever else is no regular file.
-func OpenRegular(p string) (*os.File, error) {
-	switch i, err := os.Stat(p); {
-	case err != nil:
-		return nil, err
-	case !i.Mode().IsRegular():
-		return nil, errors.New("is no regular file")
-	}
-	return os.Open(p)
 }
 
 // Replace makes a file hold raw. It is written beside its place and renamed, so
