@@ -228,6 +228,7 @@ type cut struct {
 	nvm     *nvm.Stats // nil without NVM
 	dimms   []dimm
 	bus     fabric.Traffic
+	load    load
 }
 
 // phasesOf lists the phases that occurred.

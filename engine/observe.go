@@ -34,6 +34,7 @@ func (s *System) cutWindow() {
 	s.packChecks(&rec)
 	s.chained = rec.chain(s.chained, c.events)
 	s.windows.add(rec)
+	s.keepLoad(c.load)
 	w.reset()
 	s.start = c
 }
@@ -104,6 +105,7 @@ func (s *System) Result() *Result {
 		r.Verbs[name] = c.verbs[i] - s.marked.verbs[i]
 	}
 	s.addUtilization(r, metrics.Utilize(s.marked.usage, c.usage, ps))
+	r.Inside = s.inside(&s.marked.load, &c.load)
 	r.Little = little(&s.marked, c)
 	if r.Steady && !r.Little.Settled() {
 		r.Steady, r.Unsteady = false, fmt.Sprintf("Little's law is off by %+.0f %%: requests that take long were still under way when the interval ended; measure longer", 100*r.Little.Error)

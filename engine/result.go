@@ -88,6 +88,7 @@ type Result struct {
 	RoundTripsPerTxn float64                  `json:"round_trips_per_txn"`
 	Utilization      map[string]Util          `json:"utilization"`
 	Nodes            []NodeUtil               `json:"nodes,omitempty"`
+	Inside           []NodeInside             `json:"-"` // of each machine; a result that was read from a file has none
 	Bottleneck       *Bottleneck              `json:"bottleneck,omitempty"`
 	Little           *Little                  `json:"little,omitempty"`
 	NVM              *NVMStat                 `json:"nvm,omitempty"`

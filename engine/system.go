@@ -57,7 +57,8 @@ type System struct {
 	meter   *meter
 	windows ring
 	res     resources
-	start   cut // of the open window
+	recent  []load // at the end of the latest windows, for Inside
+	start   cut    // of the open window
 	marked  cut
 	series  series // of commits since the mark
 	end     *cut   // of the measured interval, once drained
@@ -121,6 +122,7 @@ func assemble(name string, v Knobs, p *fabric.Profile, o *opening) (s *System, e
 		return s, err
 	}
 	s.start = s.cut()
+	s.keepLoad(s.start.load)
 	s.marked = s.start
 	s.series.restart(0, 0, spanFor(v))
 	return s, nil
@@ -293,7 +295,7 @@ func (s *System) Close() {
 func (s *System) cut() cut {
 	now := s.sim.Now()
 	s.eachDevice(func(_, _ int, d *nvm.Device) { d.Advance(now) })
-	c := cut{ps: now, counts: s.meter.total, lost: s.cl.Lost(), area: s.meter.flight.Area(now), endedPS: s.meter.ends.Sum(now), events: s.sim.Events(), verbs: s.verbCounts(), nvm: s.nvmStats(), dimms: s.dimms(), bus: s.traffic()}
+	c := cut{ps: now, counts: s.meter.total, lost: s.cl.Lost(), area: s.meter.flight.Area(now), endedPS: s.meter.ends.Sum(now), events: s.sim.Events(), verbs: s.verbCounts(), nvm: s.nvmStats(), dimms: s.dimms(), bus: s.traffic(), load: s.loads()}
 	c.usage = s.fab.Usage(make([]metrics.Usage, 0, 128))
 	c.usage = s.nvmUsage(c.usage)
 	for m := range s.fab.Machines() {

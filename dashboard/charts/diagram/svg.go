@@ -42,13 +42,19 @@ func (d *drawing) text(x, y float64, s string, more ...string) {
 
 // rect draws a box; an empty tip says nothing.
 func (d *drawing) rect(x, y, w, h float64, fill, tip string, more ...string) {
-	about, title := "", ""
-	if tip != "" && d.bare {
-		about = ` data-tip="` + html.EscapeString(tip) + `"`
-	} else if tip != "" {
-		title = "<title>" + html.EscapeString(tip) + "</title>"
-	}
+	about, title := d.tip(tip)
 	fmt.Fprintf(&d.b, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="%s"%s %s>%s</rect>`, x, y, math.Max(w, 0), h, fill, about, strings.Join(more, " "), title)
+}
+
+// tip is what a pointer can ask a shape for: an attribute of it or an element in it.
+func (d *drawing) tip(words string) (attribute, element string) {
+	switch {
+	case words == "":
+		return "", ""
+	case d.bare:
+		return ` data-tip="` + html.EscapeString(words) + `"`, ""
+	}
+	return "", "<title>" + html.EscapeString(words) + "</title>"
 }
 
 func (d *drawing) line(x1, y1, x2, y2 float64, more ...string) {
