@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"drtmx/dashboard/charts"
+	"drtmx/dashboard/charts/palette"
 	"drtmx/engine"
 	"drtmx/engine/metrics"
 )
@@ -29,8 +30,8 @@ func timeline(title string, runs []namedWindows, marks []charts.Mark) *charts.Ch
 			h = append(h, absent(w.LatencyUS.P99))
 		}
 		rate = append(rate, charts.Series{Name: r.name, X: x, Y: y})
-		p50 = append(p50, charts.Series{Name: label(r.name, "p50"), X: x, Y: m})
-		p99 = append(p99, charts.Series{Name: label(r.name, "p99"), X: x, Y: h, Dashed: true})
+		p50 = append(p50, charts.Series{Name: label(r.name, "p50"), X: x, Y: m, Of: r.name})
+		p99 = append(p99, charts.Series{Name: label(r.name, "p99"), X: x, Y: h, Of: r.name, Dashed: true})
 	}
 	return charts.Timeline(title, charts.Axis{Label: "virtual time", Unit: "ms"}, []charts.Track{
 		{Y: charts.Axis{Label: "committed", Unit: "1/s"}, Series: rate},
@@ -158,12 +159,12 @@ func (r *Result) marks() []charts.Mark {
 
 // HTML is one line, and the cycle of each anomaly.
 func (c *Checks) HTML() string {
-	colour := "#767676" // undecided
+	colour := palette.Unknown
 	switch {
 	case c.OK():
-		colour = "#0072B2"
+		colour = palette.Good
 	case c.Raw.Failed():
-		colour = "#D55E00"
+		colour = palette.Bad
 	}
 	head, rest, _ := strings.Cut(c.String(), "\n")
 	out := fmt.Sprintf(`<p style="border-left:4px solid %s;padding-left:.6em">%s</p>`, colour, esc(head))
@@ -190,9 +191,6 @@ func (r *Result) Why() *Why { return &Why{r} }
 // Why is the explanation of a result.
 type Why struct{ r *Result }
 
-// phaseOrder is that of the protocol.
-var phaseOrder = []string{"execution", "lock", "validation", "logging", "commit", "ro_read", "ro_validation", "reclaim", "backoff", "other"}
-
 // shares lists the phases of a result that took time, in the protocol's order,
 // with their mean microseconds per transaction.
 func shares(x *engine.Result) (names []string, us []float64) {
@@ -203,7 +201,7 @@ func shares(x *engine.Result) (names []string, us []float64) {
 		}
 		seen[n] = true
 	}
-	for _, n := range phaseOrder {
+	for _, n := range palette.Phases.Names() {
 		add(n)
 	}
 	var more []string
@@ -222,7 +220,7 @@ func (w *Why) String() string {
 	x := w.r.Raw
 	var b strings.Builder
 	top, most := "", 0.0
-	for _, n := range phaseOrder {
+	for _, n := range palette.Phases.Names() {
 		if p := x.Phases[n]; p.Share > most {
 			top, most = n, p.Share
 		}
@@ -256,7 +254,7 @@ func (w *Why) HTML() string {
 	names, us := shares(x)
 	out := "<p>" + esc(w.String()) + "</p>"
 	if len(names) > 0 {
-		out += charts.Stacked("", charts.Axis{Label: "latency", Unit: "µs"}, names, []charts.Bars{{Name: "mean transaction", Values: us}}).HTML()
+		out += charts.StackedSized(charts.Size{}, "", charts.Axis{Label: "latency", Unit: "µs"}, charts.PhaseParts(names), []charts.Bars{{Name: "mean transaction", Values: us}}).HTML()
 	}
 	rows := [][]string{{"busy", "mean", "busiest"}}
 	for _, n := range sortedUtil(x.Utilization) {
@@ -347,7 +345,7 @@ func phaseBars(names []string, rs []*engine.Result) *charts.Chart {
 		}
 	}
 	var parts []string
-	for _, n := range phaseOrder {
+	for _, n := range palette.Phases.Names() {
 		if used[n] {
 			parts = append(parts, n)
 		}
@@ -360,7 +358,7 @@ func phaseBars(names []string, rs []*engine.Result) *charts.Chart {
 		}
 		bars = append(bars, charts.Bars{Name: names[i], Values: v})
 	}
-	return charts.Stacked("", charts.Axis{Label: "mean latency", Unit: "µs"}, parts, bars)
+	return charts.StackedSized(charts.Size{}, "", charts.Axis{Label: "mean latency", Unit: "µs"}, charts.PhaseParts(parts), bars)
 }
 
 // HTML is the sweep's throughput and median latency, drawn and as a table.

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"drtmx/dashboard/charts/palette"
+	"drtmx/dashboard/charts/palette/palettetest"
 	"drtmx/engine"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload/smallbank"
@@ -61,6 +63,7 @@ func drawn(t *testing.T, v interface {
 			t.Errorf("%T as HTML lacks %q", v, s)
 		}
 	}
+	palettetest.Check(t, fmt.Sprintf("%T", v), h, 0)
 	if strings.Contains(h, "http://") && !strings.Contains(h, "127.0.0.1") && !strings.Contains(h, "www.w3.org") {
 		t.Errorf("%T refers to another machine", v)
 	}
@@ -98,6 +101,12 @@ func notebook(t *testing.T) string {
 	}
 	tr := c.Trace(2)
 	drawn(t, tr, "execution")
+	palettetest.Check(t, "trace", tr.SVG(), 5)
+	for _, p := range tr.Raw[0].Phases {
+		if l, _ := palette.Phases.Of(p.Phase); !strings.Contains(tr.SVG(), l.Colour) {
+			t.Errorf("phase %s is not drawn in %s", p.Phase, l.Colour)
+		}
+	}
 	if !strings.HasPrefix(tr.SVG(), "<svg") {
 		t.Errorf("trace: %.80q", tr.SVG())
 	}

@@ -42,9 +42,6 @@ var tracks = []measure{
 	}, true},
 }
 
-// systemColours tell the systems apart, in all charts.
-var systemColours = map[string]string{"a": "#0072B2", "b": "#D55E00", "c": "#009E73", "d": "#CC79A7"}
-
 // history is a system's part of a chart.
 type history struct {
 	snap    cluster.Snapshot
@@ -193,7 +190,7 @@ func (h *history) name() string {
 
 // line is a system's line, dashed for a ghost.
 func line(h history, ms []moment, of func(*moment) float64) charts.Series {
-	out := charts.Series{Name: h.name(), Colour: systemColours[h.snap.Sys], Dashed: h.ghost}
+	out := charts.Series{Name: h.name(), System: h.snap.Sys, Dashed: h.ghost}
 	// Averaged windows keep their neighbours when more come: the step is a power
 	// of two and the groups begin at its multiples.
 	step := 1
@@ -337,7 +334,7 @@ const marksDrawn = 60
 // phaseBar is where a transaction's time goes in one system.
 type phaseBar struct {
 	name string
-	mean [len(phaseOrder)]float64
+	mean [phaseRoom]float64
 }
 
 // phasesOver is how many of the latest windows the breakdown is made of.
@@ -358,7 +355,7 @@ func (p *page) phases(w http.ResponseWriter, r *http.Request) {
 }
 
 // phaseMeans weights the windows by their commits.
-func phaseMeans(ms []moment) (out [len(phaseOrder)]float64) {
+func phaseMeans(ms []moment) (out [phaseRoom]float64) {
 	total := 0.0
 	for i := range ms {
 		n := float64(ms[i].commits)
@@ -376,12 +373,6 @@ func phaseMeans(ms []moment) (out [len(phaseOrder)]float64) {
 	return out
 }
 
-// phaseColours are told apart by the colour-blind; a phase has its colour in
-// every chart.
-var phaseColours = [len(phaseOrder)]string{
-	"#0072B2", "#D55E00", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#F0E442", "#8C6D31", "#7F7F7F", "#B8B8B8",
-}
-
 // stackedPhases leaves out the phases that nobody is in.
 func stackedPhases(size charts.Size, bars []phaseBar) *charts.Chart {
 	var parts []charts.Part
@@ -394,7 +385,7 @@ func stackedPhases(size charts.Size, bars []phaseBar) *charts.Chart {
 		if !used {
 			continue
 		}
-		parts = append(parts, charts.Part{Name: phaseNames[name], Colour: phaseColours[k]})
+		parts = append(parts, charts.PhaseParts([]string{name})...)
 		for i, b := range bars {
 			out[i].Name = b.name
 			out[i].Values = append(out[i].Values, math.Round(b.mean[k]*1000)/1000)

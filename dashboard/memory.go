@@ -141,9 +141,9 @@ func (p *page) dimms(w http.ResponseWriter, r *http.Request) {
 }
 
 func drawDIMMs(size charts.Size, ws []engine.Window, buffer bool) *charts.Chart {
-	y, parts := charts.Axis{Label: "media", Unit: "GB/s"}, []charts.Part{{Name: "written", Colour: "#D55E00"}, {Name: "read", Colour: "#0072B2"}}
+	y, parts := charts.Axis{Label: "media", Unit: "GB/s"}, []charts.Part{{Name: "written", Colour: charts.Colour(1)}, {Name: "read", Colour: charts.Colour(0)}}
 	if buffer {
-		y, parts = charts.Axis{Label: "XBuffer in use", Unit: "%"}, []charts.Part{{Name: "dirty", Colour: "#E69F00"}, {Name: "clean", Colour: "#009E73"}}
+		y, parts = charts.Axis{Label: "XBuffer in use", Unit: "%"}, []charts.Part{{Name: "dirty", Colour: charts.Colour(4)}, {Name: "clean", Colour: charts.Colour(2)}}
 	}
 	var bars []charts.Bars
 	ns := 0.0

@@ -73,6 +73,8 @@ func Handler(s Source) http.Handler {
 		"GET /page/figure/chart":  p.figureChart,
 		"GET /page/figure/point":  p.point,
 		"GET /vendor/echarts.js":  library,
+		"GET /colours.css":        coloursCSS,
+		"GET /colours.js":         coloursJS,
 		"GET /":                   p.file,
 	} {
 		mux.HandleFunc(pattern, h)

@@ -9,11 +9,15 @@ import (
 	"sync"
 
 	"drtmx/cluster"
+	"drtmx/dashboard/charts/palette"
 	"drtmx/engine"
 )
 
-// phaseOrder is the order in which a transaction goes through its phases.
-var phaseOrder = [...]string{"execution", "lock", "validation", "logging", "commit", "ro_read", "ro_validation", "reclaim", "backoff", "other"}
+// phaseOrder is the order in which a transaction goes through its phases; a moment has
+// room for phaseRoom of them.
+var phaseOrder = palette.Phases.Names()
+
+const phaseRoom = 16
 
 var phaseIndex = func() map[string]int {
 	m := map[string]int{}
@@ -37,8 +41,8 @@ type moment struct {
 	aborts     float64 // in percent of attempts
 	failures   float64 // in percent of requests; NaN: none ended
 	trips      float64
-	phases     [len(phaseOrder)]float32 // mean us
-	limit      engine.Bottleneck        // the unit closest to saturation
+	phases     [phaseRoom]float32 // mean us
+	limit      engine.Bottleneck  // the unit closest to saturation
 	way
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"drtmx/dashboard/charts/palette"
 )
 
 // words are how a card speaks: of a change over time, or of a system and its
@@ -63,7 +65,7 @@ func (c *Card) sentence() string {
 	}
 	parts = []string{strings.Join(parts, ", ")}
 	if r, ok := c.mover(); ok {
-		parts = append(parts, fmt.Sprintf(say.mover, phaseNames[r.Name], short(r.Before), short(r.After)))
+		parts = append(parts, fmt.Sprintf(say.mover, phaseName(r.Name), short(r.Before), short(r.After)))
 	}
 	if c.Before.Bottleneck != "" && c.After.Bottleneck != "" {
 		a, _, _ := strings.Cut(c.Before.Bottleneck, " at ")
@@ -99,10 +101,10 @@ func (c *Card) mover() (best Row, ok bool) {
 	return best, ok
 }
 
-// phaseNames are those of people.
-var phaseNames = map[string]string{
-	"execution": "execution", "lock": "lock", "validation": "validation", "logging": "logging", "commit": "commit",
-	"ro_read": "read-only read", "ro_validation": "read-only validation", "reclaim": "log reclaim", "backoff": "back-off", "other": "other",
+// phaseName is that of people.
+func phaseName(name string) string {
+	l, _ := palette.Phases.Of(name)
+	return l.Label
 }
 
 // resourceNames are those of people.

@@ -9,6 +9,8 @@ import (
 
 	"github.com/go-echarts/go-echarts/v2/charts"
 	"github.com/go-echarts/go-echarts/v2/opts"
+
+	"drtmx/dashboard/charts/palette"
 )
 
 // Pixels around the panels of a timeline and between them.
@@ -24,13 +26,14 @@ const (
 // content policy can take it as data.
 func interactiveTimeline(title string, x Axis, tracks []Track, marks []Mark, size Size) Renderer {
 	line := charts.NewLine()
-	colours := seriesColours(tracks)
+	looks := looksOf(tracks)
+	names := drawnNames(tracks)
 	line.SetGlobalOptions(
 		charts.WithInitializationOpts(opts.Initialization{Width: px(size.Width), Height: px(size.Height), PageTitle: title}),
 		charts.WithTitleOpts(titleOf(title, size)),
 		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis", AxisPointer: &opts.AxisPointer{Type: "line"}}),
-		charts.WithLegendOpts(opts.Legend{Show: opts.Bool(len(colours) > 1), Bottom: "0", Type: "scroll", Data: drawnNames(tracks)}),
-		charts.WithColorsOpts(palette[:]),
+		charts.WithLegendOpts(opts.Legend{Show: opts.Bool(len(names) > 1), Bottom: "0", Type: "scroll", Data: names}),
+		charts.WithColorsOpts(placeColours()),
 		charts.WithAnimation(false),
 	)
 	line.XAxisList, line.YAxisList, line.GridList = nil, nil, nil
@@ -39,7 +42,7 @@ func interactiveTimeline(title string, x Axis, tracks []Track, marks []Mark, siz
 		top += 20
 	}
 	bottom := marginBottom
-	if len(colours) < 2 { // one name alone says nothing
+	if len(names) < 2 { // one name alone says nothing
 		bottom -= legendRoom
 	}
 	panel := (size.Height - top - bottom - panelGap*(len(tracks)-1)) / max(len(tracks), 1)
@@ -76,11 +79,13 @@ func interactiveTimeline(title string, x Axis, tracks []Track, marks []Mark, siz
 		}
 		line.YAxisList = append(line.YAxisList, ya)
 		for k, s := range t.Series {
-			options := seriesOptions(i, s, colours[s.Name])
+			l := looks[s.Name].on(s)
+			marked := markedPoints(s, k, len(t.Series), lo, hi)
+			options := append(seriesOptions(i, s, l), markers(s, l, marked, factor, f))
 			if k == 0 && len(marks) > 0 {
 				options = append(options, markLines(scaled(marks, factor), i == 0))
 			} else if s.CI != nil && !y.Log {
-				options = append(options, errorBars(s, t.Y.From, factor, f, colours[s.Name]))
+				options = append(options, errorBars(s, t.Y.From, factor, f, l.colour))
 			}
 			line.AddSeries(s.Name, lineData(s, factor, f), options...)
 		}
@@ -176,43 +181,41 @@ func scaled(marks []Mark, factor float64) []Mark {
 	return out
 }
 
-// seriesColours gives a name the same colour in every track.
-func seriesColours(tracks []Track) map[string]string {
-	c := map[string]string{}
-	for _, t := range tracks {
-		for _, s := range t.Series {
-			switch {
-			case s.Colour != "":
-				c[s.Name] = s.Colour
-			case c[s.Of] != "":
-				c[s.Name] = c[s.Of]
-			case c[s.Name] == "":
-				c[s.Name] = colour(len(c))
-			}
-		}
+// placeColours are what echarts gives to what has no look.
+func placeColours() (out []string) {
+	for i := range palette.Places {
+		out = append(out, Colour(i))
 	}
-	if referred(tracks) {
-		c[published] = referenceColour
-	}
-	return c
+	return out
 }
 
-func seriesOptions(track int, s Series, colour string) []charts.SeriesOpts {
-	style := opts.LineStyle{Color: colour, Width: 2}
-	symbol, size := "circle", float32(4)
-	switch v := variantStyle(s.Variant); {
-	case s.Variant > 0:
-		style.Type, symbol, size = v.dash, v.symbol, 6
-	case s.Dashed:
-		style.Type = "dashed"
-	}
-	label := opts.Label{Show: opts.Bool(len(s.Labels) > 0), Formatter: "{@[2]}", Position: "left", Color: colour, FontSize: 10}
+func seriesOptions(track int, s Series, l look) []charts.SeriesOpts {
+	label := opts.Label{Show: opts.Bool(len(s.Labels) > 0), Formatter: "{@[2]}", Position: "left", Color: l.colour, FontSize: 10}
 	return []charts.SeriesOpts{
 		charts.WithLabelOpts(label),
 		charts.WithLineChartOpts(opts.LineChart{XAxisIndex: track, YAxisIndex: track,
-			ShowSymbol: opts.Bool(len(s.X) <= 30 && !s.Dashed), Symbol: symbol, SymbolSize: size}),
-		charts.WithLineStyleOpts(style),
-		charts.WithItemStyleOpts(opts.ItemStyle{Color: colour}),
+			ShowSymbol: opts.Bool(len(s.X) <= pointsMarked), Symbol: l.marker.Symbol(l.hollow), SymbolSize: markerSize}),
+		charts.WithLineStyleOpts(opts.LineStyle{Color: l.colour, Width: 2, Type: l.dash.Type}),
+		charts.WithItemStyleOpts(opts.ItemStyle{Color: l.colour}),
+	}
+}
+
+// markerSize is that of markers, in pixels.
+const markerSize = 7
+
+// markers are those of a line with too many points for one at each: echarts has no such
+// thing without a function, but marks at points.
+func markers(s Series, l look, at []int, x, y float64) charts.SeriesOpts {
+	return func(o *charts.SingleSeries) {
+		if len(s.X) <= pointsMarked || len(at) == 0 {
+			return
+		}
+		var items []opts.MarkPointNameCoordItem
+		for _, i := range at {
+			items = append(items, opts.MarkPointNameCoordItem{Coordinate: []any{rounded(s.X[i] / x), rounded(s.Y[i] / y)}, Symbol: l.marker.Symbol(l.hollow), SymbolSize: markerSize})
+		}
+		charts.WithMarkPointNameCoordItemOpts(items...)(o)
+		charts.WithMarkPointStyleOpts(opts.MarkPointStyle{Label: &opts.Label{Show: opts.Bool(false)}})(o)
 	}
 }
 
@@ -253,7 +256,7 @@ func markLines(marks []Mark, labelled bool) charts.SeriesOpts {
 	style := opts.MarkLineStyle{
 		Symbol:    []string{"none", "none"},
 		Label:     &opts.Label{Show: opts.Bool(labelled), Formatter: "{b}"},
-		LineStyle: &opts.LineStyle{Color: "#888888", Type: "dashed", Width: 1},
+		LineStyle: &opts.LineStyle{Color: palette.Mark, Type: "dashed", Width: 1},
 	}
 	return func(s *charts.SingleSeries) {
 		charts.WithMarkLineNameXAxisItemOpts(items...)(s)
@@ -323,7 +326,7 @@ func interactiveStacked(title string, y Axis, parts []Part, bars []Bars, size Si
 		for _, b := range bars {
 			d := opts.BarData{Name: b.Name, Value: b.Values[p]}
 			if b.Values[p]*pixels >= float64(10+6*len([]rune(part.Name))) { // room for its name
-				d.Label = &opts.Label{Show: opts.Bool(true), Formatter: "{a}", Color: inkOn(part.Colour), FontSize: 11}
+				d.Label = &opts.Label{Show: opts.Bool(true), Formatter: "{a}", Color: palette.InkOn(part.Colour), FontSize: 11}
 			}
 			data = append(data, d)
 		}
@@ -353,9 +356,6 @@ func barX(y Axis, bars []Bars) opts.XAxis {
 	return xa
 }
 
-// intervalInk is seen on the colours of bars and on the ground beside them.
-const intervalInk = "#222222"
-
 // barIntervals draws them across the ends of the bars.
 func barIntervals(bars []Bars) charts.SeriesOpts {
 	var items []opts.MarkLineNameCoordItem
@@ -364,7 +364,7 @@ func barIntervals(bars []Bars) charts.SeriesOpts {
 			items = append(items, opts.MarkLineNameCoordItem{Coordinate0: []any{rounded(max(0, end-b.CI)), i}, Coordinate1: []any{rounded(end + b.CI), i}})
 		}
 	}
-	return intervalMarks(items, intervalInk)
+	return intervalMarks(items, palette.Interval)
 }
 
 // longest is the sum of the longest bar.
@@ -374,34 +374,6 @@ func longest(bars []Bars) float64 {
 		hi = max(hi, b.sum())
 	}
 	return hi
-}
-
-// inkOn is the colour of text on a ground: of two inks the one with the higher contrast, as WCAG
-// computes it.
-func inkOn(ground string) string {
-	const dark, light = "#111111", "#ffffff"
-	if contrast(ground, dark) > contrast(ground, light) {
-		return dark
-	}
-	return light
-}
-
-// contrast is that of WCAG 2: the quotient of two luminances, of which 0.05 is what a screen reflects.
-func contrast(a, b string) float64 {
-	x, y := luminance(a)+0.05, luminance(b)+0.05
-	return max(x, y) / min(x, y)
-}
-
-func luminance(colour string) float64 {
-	linear := func(v uint8) float64 {
-		x := float64(v) / 255
-		if x > 0.04045 {
-			return math.Pow((x+0.055)/1.055, 2.4)
-		}
-		return x / 12.92
-	}
-	c := rgb(colour)
-	return 0.2126*linear(c.R) + 0.7152*linear(c.G) + 0.0722*linear(c.B)
 }
 
 // nameWidth is the room for the names of the bars.

@@ -34,10 +34,12 @@ type Series struct {
 	Notes  []string  // shown at the points, e.g. the load; nil: none
 	Labels []string  // written at the points, a few letters each; nil: none
 	Dashed bool      // another's line: what would have been
-	Colour string    // #rrggbb; "": by its place among the names
+	// System is the running system that it is of, "a" to "d": it has the system's colour
+	// and marker. "": those of the design that its name is, else of its place.
+	System string
 	// Variant tells series of other experiments that are drawn over these apart: each
-	// number has a dash and a sign of its own. 0: it is none. Of is the series whose
-	// colour it takes.
+	// number has a dash of its own, and a hollow marker. 0: it is none. Of is the series
+	// whose colour and marker it takes.
 	Variant int
 	Of      string
 }
@@ -121,15 +123,6 @@ func (b Bars) sum() (sum float64) {
 	}
 	return sum
 }
-
-// palette is Okabe and Ito's: told apart by the colour-blind, on light and
-// dark ground.
-var palette = [...]string{"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D31", "#7F7F7F"}
-
-func colour(i int) string { return palette[i%len(palette)] }
-
-// Colour is that of the i-th name.
-func Colour(i int) string { return colour(i) }
 
 // Width and height in CSS pixels of charts whose builder is not told.
 const (
@@ -231,7 +224,7 @@ func StackedSized(size Size, title string, y Axis, parts []Part, bars []Bars) *C
 	coloured := make([]Part, len(parts))
 	for i, p := range parts {
 		if p.Colour == "" {
-			p.Colour = colour(i)
+			p.Colour = Colour(i)
 		}
 		coloured[i] = p
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"drtmx/dashboard/charts/palette"
 )
 
 func TestBuildersHaveBothForms(t *testing.T) {
@@ -87,14 +89,23 @@ func TestLabels(t *testing.T) {
 
 // Words on bars can be read on every colour of the palette.
 func TestInkCanBeRead(t *testing.T) {
-	if v := contrast("#000000", "#ffffff"); v != 21 {
+	if v := palette.Contrast("#000000", "#ffffff"); v != 21 {
 		t.Errorf("black on white has a contrast of %g", v)
 	}
-	for _, ground := range palette {
-		if v := contrast(ground, inkOn(ground)); v < 4.5 {
-			t.Errorf("%s on %s has a contrast of %.2g, below 4.5", inkOn(ground), ground, v)
+	for _, ground := range slices.Concat(placeColours(), looked(palette.Phases), looked(palette.Milestones)) {
+		if v := palette.Contrast(ground, palette.InkOn(ground)); v < 4.5 {
+			t.Errorf("%s on %s has a contrast of %.2g, below 4.5", palette.InkOn(ground), ground, v)
 		}
 	}
+}
+
+// looked are the colours of a table.
+func looked(t *palette.Table) (out []string) {
+	for _, n := range t.Names() {
+		l, _ := t.Of(n)
+		out = append(out, l.Colour)
+	}
+	return out
 }
 
 // Choices are no quantities: their names stand at the axis, and no tick between them.

@@ -11,14 +11,13 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"drtmx/dashboard/charts/palette"
 )
 
 // published is the name of what is not measured; a click on it in the legend
 // takes the numbers away.
-const (
-	published       = "thesis"
-	referenceColour = "#6e6e6e"
-)
+const published = "thesis"
 
 func referred(tracks []Track) bool {
 	for _, t := range tracks {
@@ -104,65 +103,24 @@ func referenceOptions(track int, refs []Reference, x, y float64) []charts.Series
 		marks = append(marks, upTo.MarkLines.Data...)
 	}
 	return []charts.SeriesOpts{
-		charts.WithLineChartOpts(opts.LineChart{XAxisIndex: track, YAxisIndex: track, ShowSymbol: opts.Bool(true), Symbol: "diamond", SymbolSize: 11}),
-		charts.WithLineStyleOpts(opts.LineStyle{Color: referenceColour, Width: 0.001}), // no line joins them
-		charts.WithItemStyleOpts(opts.ItemStyle{Color: "transparent", BorderColor: referenceColour, BorderWidth: 1.6}),
-		charts.WithLabelOpts(opts.Label{Show: opts.Bool(true), Formatter: "{b}", Position: "top", Color: referenceColour, FontSize: 10}),
+		charts.WithLineChartOpts(opts.LineChart{XAxisIndex: track, YAxisIndex: track, ShowSymbol: opts.Bool(true), Symbol: palette.Diamond.Symbol(true), SymbolSize: 11}),
+		charts.WithLineStyleOpts(opts.LineStyle{Color: palette.Thesis, Width: 0.001}), // no line joins them
+		charts.WithItemStyleOpts(opts.ItemStyle{Color: "transparent", BorderColor: palette.Thesis, BorderWidth: 1.6}),
+		charts.WithLabelOpts(opts.Label{Show: opts.Bool(true), Formatter: "{b}", Position: "top", Color: palette.Thesis, FontSize: 10}),
 		func(s *charts.SingleSeries) {
 			if len(marks) == 0 {
 				return
 			}
 			s.MarkLines = &opts.MarkLines{Data: marks, MarkLineStyle: opts.MarkLineStyle{
-				Symbol: []string{"none", "none"}, Label: &opts.Label{Show: opts.Bool(true), Formatter: "{b}", Position: "insideEndTop", Color: referenceColour, FontSize: 10},
-				LineStyle: &opts.LineStyle{Color: referenceColour, Type: "dashed", Width: 1}}}
+				Symbol: []string{"none", "none"}, Label: &opts.Label{Show: opts.Bool(true), Formatter: "{b}", Position: "insideEndTop", Color: palette.Thesis, FontSize: 10},
+				LineStyle: &opts.LineStyle{Color: palette.Thesis, Type: "dashed", Width: 1}}}
 		},
 	}
 }
 
-// style is how the series of a variant differ from those they are drawn over.
-type style struct {
-	dash, symbol string
-	dashes       []vg.Length
-	glyph        draw.GlyphDrawer
-}
-
-func variantStyle(n int) style {
-	styles := [...]style{
-		{"dashed", "emptyCircle", []vg.Length{5, 3}, draw.RingGlyph{}},
-		{"dotted", "emptyTriangle", []vg.Length{1.5, 2.5}, draw.TriangleGlyph{}},
-		{"dashed", "emptyRect", []vg.Length{8, 3, 1.5, 3}, draw.SquareGlyph{}},
-	}
-	return styles[max(n-1, 0)%len(styles)]
-}
-
-// dashes of a line, nil if it has none.
-func (s Series) dashes() []vg.Length {
-	switch {
-	case s.Variant > 0:
-		return variantStyle(s.Variant).dashes
-	case s.Dashed:
-		return []vg.Length{4, 3}
-	}
-	return nil
-}
-
-// diamond is the sign of a published number.
-type diamond struct{}
-
-func (diamond) DrawGlyph(c *draw.Canvas, g draw.GlyphStyle, at vg.Point) {
-	var p vg.Path
-	p.Move(vg.Point{X: at.X, Y: at.Y + g.Radius})
-	for _, d := range [][2]vg.Length{{1, 0}, {0, -1}, {-1, 0}} {
-		p.Line(vg.Point{X: at.X + d[0]*g.Radius, Y: at.Y + d[1]*g.Radius})
-	}
-	p.Close()
-	c.SetLineStyle(draw.LineStyle{Color: g.Color, Width: 1.2})
-	c.Stroke(p)
-}
-
 // addReferences draws the published numbers of a track, whose X goes from lo to hi.
 func addReferences(p *plot.Plot, refs []Reference, lo, hi float64) {
-	grey := rgb(referenceColour)
+	grey := rgb(palette.Thesis)
 	var labels plotter.XYLabels
 	top := p.Y.Max
 	for _, r := range refs {
@@ -179,7 +137,7 @@ func addReferences(p *plot.Plot, refs []Reference, lo, hi float64) {
 			at = plotter.XY{X: lo, Y: r.To}
 		default:
 			if s, err := plotter.NewScatter(plotter.XYs{at}); err == nil {
-				s.GlyphStyle = draw.GlyphStyle{Color: grey, Radius: 4, Shape: diamond{}}
+				s.GlyphStyle = draw.GlyphStyle{Color: grey, Radius: 4, Shape: glyph{palette.Diamond.Outline(), true}}
 				p.Add(s)
 			}
 			if r.From != r.To {

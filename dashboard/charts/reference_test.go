@@ -68,7 +68,7 @@ func TestVariantsAreToldApart(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for _, s := range o.Series[1:] {
-		if s.LineStyle.Color != colour(1) || seen[s.LineStyle.Type+s.Symbol] {
+		if s.LineStyle.Color != Colour(1) || seen[s.LineStyle.Type+s.Symbol] {
 			t.Errorf("%+v", s)
 		}
 		seen[s.LineStyle.Type+s.Symbol] = true

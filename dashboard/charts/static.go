@@ -6,7 +6,6 @@ import (
 	"image/color"
 	"math"
 	"slices"
-	"strconv"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -17,14 +16,16 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgpdf"
 	"gonum.org/v1/plot/vg/vgsvg"
+
+	"drtmx/dashboard/charts/palette"
 )
 
 // pixel is a CSS pixel.
 const pixel = vg.Inch / 96
 
 func rgb(hex string) color.RGBA {
-	n, _ := strconv.ParseUint(hex[1:], 16, 32)
-	return color.RGBA{uint8(n >> 16), uint8(n >> 8), uint8(n), 255}
+	r, g, b := palette.RGB(hex)
+	return color.RGBA{r, g, b, 255}
 }
 
 // Picture is the static form of a chart before a file format is chosen.
@@ -87,7 +88,7 @@ func svg(p Picture) string {
 }
 
 func tracksPicture(title string, x Axis, tracks []Track, marks []Mark, size Size) Picture {
-	colours := seriesColours(tracks)
+	looks := looksOf(tracks)
 	lo, hi := span(tracks, marks)
 	rows := make([][]*plot.Plot, len(tracks))
 	var names []legendItem
@@ -102,18 +103,20 @@ func tracksPicture(title string, x Axis, tracks []Track, marks []Mark, size Size
 		}
 		p.Y.Label.Text = t.Y.title()
 		p.X.Tick.Marker, p.Y.Tick.Marker = ticks(x), ticks(t.Y)
-		for _, s := range t.Series {
+		for k, s := range t.Series {
+			l := looks[s.Name].on(s)
 			for _, piece := range s.pieces() {
-				addSeries(p, piece, rgb(colours[s.Name]), x.Log, t.Y.Log)
+				addSeries(p, piece, l, x.Log, t.Y.Log)
 			}
+			addMarkers(p, s, l, markedPoints(s, k, len(t.Series), lo, hi), x.Log, t.Y.Log)
 			if !named[s.Name] && s.Name != "" {
 				named[s.Name] = true
-				names = append(names, legendItem{s.Name, rgb(colours[s.Name]), s.dashes()})
+				names = append(names, legendItem{s.Name, rgb(l.colour), &l})
 			}
 		}
 		if len(t.References) > 0 {
 			addReferences(p, t.References, lo, hi)
-			names = append(names, legendItem{published, rgb(referenceColour), []vg.Length{2, 2}})
+			names = append(names, legendItem{published, rgb(palette.Thesis), &look{marker: palette.Diamond, hollow: true, dash: palette.Dashes[1]}})
 		}
 		scale(p, x, t.Y, lo, hi)
 		addMarks(p, marks, i == 0)
@@ -132,12 +135,12 @@ func tracksPicture(title string, x Axis, tracks []Track, marks []Mark, size Size
 type legendItem struct {
 	name   string
 	colour color.RGBA
-	dashes []vg.Length // nil: a swatch
+	line   *look // nil: a swatch
 }
 
 const (
 	legendRow    = 12 * vg.Length(1)
-	legendSwatch = 12 * vg.Length(1)
+	legendSwatch = 18 * vg.Length(1)
 )
 
 // drawLegend writes the names below and returns the room above them. One name
@@ -163,10 +166,13 @@ func drawLegend(c draw.Canvas, items []legendItem) draw.Canvas {
 		x := c.Min.X + (c.Size().X-widths[i])/2
 		for _, it := range row {
 			line := draw.LineStyle{Color: it.colour, Width: 5}
-			if it.dashes != nil {
-				line.Width, line.Dashes = 2, it.dashes
+			if it.line != nil {
+				line.Width, line.Dashes = 1.5, it.line.dashes()
 			}
 			c.StrokeLine2(line, x, y, x+legendSwatch, y)
+			if it.line != nil {
+				c.DrawGlyph(draw.GlyphStyle{Color: it.colour, Radius: 3, Shape: it.line.glyph()}, vg.Point{X: x + legendSwatch/2, Y: y})
+			}
 			c.FillText(style, vg.Point{X: x + legendSwatch + 4, Y: y - 3}, it.name)
 			x += legendSwatch + 4 + style.Width(it.name) + 10
 		}
@@ -183,7 +189,7 @@ func newPlot() *plot.Plot {
 		small(&a.Tick.Label, 9)
 	}
 	grid := plotter.NewGrid()
-	grid.Vertical.Color, grid.Horizontal.Color = color.Gray{230}, color.Gray{230}
+	grid.Vertical.Color, grid.Horizontal.Color = rgb(palette.Grid), rgb(palette.Grid)
 	p.Add(grid)
 	return p
 }
@@ -258,11 +264,13 @@ func scale(p *plot.Plot, x, y Axis, lo, hi float64) {
 	}
 }
 
-func addSeries(p *plot.Plot, s Series, c color.RGBA, logX, logY bool) {
+// addSeries draws a line and its intervals.
+func addSeries(p *plot.Plot, s Series, l look, logX, logY bool) {
+	c := rgb(l.colour)
 	var pts, measured plotter.XYs // all, and those with an interval
 	var bars plotter.YErrors
 	for i := range s.X {
-		if !finite(s.X[i], s.Y[i]) || logX && s.X[i] <= 0 || logY && s.Y[i] <= 0 {
+		if !s.drawable(i, logX, logY) {
 			continue
 		}
 		pts = append(pts, plotter.XY{X: s.X[i], Y: s.Y[i]})
@@ -274,20 +282,12 @@ func addSeries(p *plot.Plot, s Series, c color.RGBA, logX, logY bool) {
 	if len(pts) == 0 {
 		return
 	}
-	line, points, err := plotter.NewLinePoints(pts)
+	line, err := plotter.NewLine(pts)
 	if err != nil {
-		return // NewLinePoints refuses only NaN and infinity, which are left out above
+		return // NewLine refuses only NaN and infinity, which are left out above
 	}
-	line.Color, line.Width = c, 1.5
-	points.Color, points.Radius, points.Shape = c, 2, draw.CircleGlyph{}
-	line.Dashes = s.dashes()
-	if s.Variant > 0 {
-		points.Radius, points.Shape = 3, variantStyle(s.Variant).glyph
-	}
+	line.Color, line.Width, line.Dashes = c, 1.5, l.dashes()
 	p.Add(line)
-	if len(pts) <= 30 {
-		p.Add(points)
-	}
 	addLabels(p, s, c)
 	if len(bars) > 0 {
 		if e, err := plotter.NewYErrorBars(struct {
@@ -298,6 +298,30 @@ func addSeries(p *plot.Plot, s Series, c color.RGBA, logX, logY bool) {
 			p.Add(e)
 		}
 	}
+}
+
+// drawable says that a point has a place on the axes.
+func (s Series) drawable(i int, logX, logY bool) bool {
+	return finite(s.X[i], s.Y[i]) && (!logX || s.X[i] > 0) && (!logY || s.Y[i] > 0)
+}
+
+// addMarkers draws the markers of some points.
+func addMarkers(p *plot.Plot, s Series, l look, at []int, logX, logY bool) {
+	var pts plotter.XYs
+	for _, i := range at {
+		if s.drawable(i, logX, logY) {
+			pts = append(pts, plotter.XY{X: s.X[i], Y: s.Y[i]})
+		}
+	}
+	if len(pts) == 0 {
+		return
+	}
+	points, err := plotter.NewScatter(pts)
+	if err != nil {
+		return // all are finite
+	}
+	points.GlyphStyle = draw.GlyphStyle{Color: rgb(l.colour), Radius: 3, Shape: l.glyph()}
+	p.Add(points)
 }
 
 // addLabels writes what stands at the points, to their upper left.
@@ -331,7 +355,7 @@ func addMarks(p *plot.Plot, marks []Mark, labelled bool) {
 		if err != nil {
 			continue
 		}
-		l.Color, l.Width, l.Dashes = color.Gray{120}, 1, []vg.Length{2, 2}
+		l.Color, l.Width, l.Dashes = rgb(palette.Mark), 1, []vg.Length{2, 2}
 		p.Add(l)
 		labels.XYs = append(labels.XYs, plotter.XY{X: m.X, Y: p.Y.Max})
 		labels.Labels = append(labels.Labels, m.label())
@@ -455,7 +479,7 @@ func addBarIntervals(p *plot.Plot, bars []Bars) {
 	if err != nil {
 		return // all are finite
 	}
-	e.Color, e.CapWidth = rgb(intervalInk), 4
+	e.Color, e.CapWidth = rgb(palette.Interval), 4
 	p.Add(e)
 }
 

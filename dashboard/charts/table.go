@@ -1,12 +1,12 @@
 package charts
 
 import (
-	"image/color"
-
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"drtmx/dashboard/charts/palette"
 )
 
 const (
@@ -57,7 +57,7 @@ func tablePicture(title string, rows [][]string) Picture {
 				x += widths[i]
 			}
 			if r == 0 {
-				c.StrokeLine2(draw.LineStyle{Color: color.Gray{120}, Width: 0.7}, c.Min.X+tableRim, y-tableRow/2, x, y-tableRow/2)
+				c.StrokeLine2(draw.LineStyle{Color: rgb(palette.Mark), Width: 0.7}, c.Min.X+tableRim, y-tableRow/2, x, y-tableRow/2)
 			}
 			y -= tableRow
 		}

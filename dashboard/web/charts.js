@@ -1,4 +1,5 @@
 import { $, el } from "./kit.js";
+import { darkInk, lightInk, onDark } from "./colours.js";
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
@@ -139,13 +140,13 @@ function written(o) {
 function inkOn(colour) {
   const linear = (i) => { const v = parseInt(colour.slice(i, i + 2), 16) / 255; return v > 0.04045 ? ((v + 0.055) / 1.055) ** 2.4 : v / 12.92; };
   const light = 0.2126 * linear(1) + 0.7152 * linear(3) + 0.0722 * linear(5) + 0.05;
-  return light * light > 0.0556 * 1.05 ? "#111111" : "#ffffff";
+  return light * light > 0.0556 * 1.05 ? darkInk : lightInk;
 }
 
 // onGround takes lighter colours on a dark ground.
 function onGround(text) {
   if (!dark.matches) return text;
-  return text.replaceAll("#0072B2", "#4aa3df").replaceAll("#009E73", "#2fc497").replaceAll("#D55E00", "#ec7a2c").replaceAll("#6e6e6e", "#a9b1b8").replaceAll("#222222", "#e4e8eb");
+  return text.replace(/#[0-9A-F]{6}/g, (c) => onDark[c] || c);
 }
 
 async function picture(e, url) {

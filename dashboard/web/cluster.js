@@ -1,9 +1,9 @@
 import { $, el, shape } from "./kit.js";
+import { utilisation as scale } from "./colours.js";
 
 // The cluster drawn node by node: a bar is a resource, its colour the
 // utilisation (cividis, which the colour-blind can read), the bottleneck is
 // outlined.
-const scale = ["#00224e", "#1a386f", "#434e6c", "#61646f", "#7d7c78", "#9b9476", "#bcae6c", "#ddc95a", "#fee838"];
 const names = { cpu: "CPU", nic_tx: "NIC send", nic_rx: "NIC receive", nic_atomic: "NIC atomics", nic_context: "NIC contexts", pcie: "PCIe", link: "link", memory: "memory", interconnect: "interconnect", nvm_read: "NVM read", nvm_write: "NVM write" };
 const near = 0.01; // of two as busy as each other, the one that was outlined stays so
 const percent = (u) => `${(100 * u).toFixed(0)} %`;

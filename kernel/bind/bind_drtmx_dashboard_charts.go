@@ -34,6 +34,7 @@ func init() {
 			"LinesSized":     r.ValueOf(charts.LinesSized),
 			"Loader":         r.ValueOf(charts.Loader),
 			"New":            r.ValueOf(charts.New),
+			"PhaseParts":     r.ValueOf(charts.PhaseParts),
 			"Progress":       r.ValueOf(charts.Progress),
 			"Ranking":        r.ValueOf(charts.Ranking),
 			"RankingPicture": r.ValueOf(charts.RankingPicture),

@@ -19,6 +19,16 @@ var parts410 = []struct {
 	phases []string
 }{{"E", []string{"execution"}}, {"V", []string{"lock", "validation"}}, {"L", []string{"logging"}}, {"C", []string{"commit"}}}
 
+// phase410 is the phase whose colour a part has, which is the part itself if it is none.
+func phase410(part string) string {
+	for _, p := range parts410 {
+		if p.name == part {
+			return p.phases[len(p.phases)-1]
+		}
+	}
+	return part
+}
+
 var figures410 = []*definition{breakdown410("4-10a", 1), breakdown410("4-10b", 16)}
 
 func breakdown410(id string, coroutines int) *definition {

@@ -187,7 +187,7 @@ func (f *Figure) ranked(others ...*Figure) (title string, y charts.Axis, parts [
 			}
 		}
 	}
-	return f.pictured(), charts.Axis{Label: f.Y.Label, Unit: f.Y.Unit}, []charts.Part{{Name: f.Series[0].Name, Colour: "#0072B2"}}, bars
+	return f.pictured(), charts.Axis{Label: f.Y.Label, Unit: f.Y.Unit}, []charts.Part{{Name: f.Series[0].Name, Colour: charts.Colour(0)}}, bars
 }
 
 // ranking is the points as text, those of the picture.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"drtmx/cluster"
+	"drtmx/dashboard/charts/palette/palettetest"
 	"drtmx/engine"
 )
 
@@ -82,6 +83,7 @@ func checkForms(t *testing.T, f *Figure) {
 		t.Errorf("pdf: %v", err)
 	}
 	for _, s := range f.Series {
+		palettetest.Check(t, f.ID, f.SVG()+f.Chart().Option(), 2)
 		for form, text := range map[string]string{"svg": f.SVG(), "csv": f.CSV(), "text": f.String(), "html": f.HTML()} {
 			if !strings.Contains(text, s.Name) {
 				t.Errorf("%s without %s", form, s.Name)

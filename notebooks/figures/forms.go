@@ -90,6 +90,9 @@ func (f *Figure) barred(others []*Figure) (title string, y charts.Axis, parts []
 	}
 	for i := range parts {
 		parts[i].Colour = charts.Colour(i)
+		if p := charts.PhaseParts([]string{phase410(parts[i].Name)}); f.Form == formStacked {
+			parts[i].Colour = p[0].Colour
+		}
 	}
 	return f.pictured(), f.Y.chart(), parts, bars
 }

@@ -5,6 +5,8 @@ import (
 	"html"
 	"math"
 	"strings"
+
+	"drtmx/dashboard/charts/palette"
 )
 
 // Options of a drawing. The zero value is a picture that stands alone.
@@ -32,7 +34,7 @@ func newDrawing(o Options) *drawing { return &drawing{bare: o.Bare, w: o.width()
 // The colours that are not a phase's or a milestone's.
 const (
 	soft     = `fill-opacity="0.68"`
-	hotColor = "#e8590c" // as the page outlines what is saturated
+	hotColor = palette.Hot // as the page outlines what is saturated
 )
 
 // text writes at a baseline; more are further attributes.
@@ -63,7 +65,7 @@ func (d *drawing) line(x1, y1, x2, y2 float64, more ...string) {
 
 // svg is the whole, about being what a reader is told who does not see it.
 func (d *drawing) svg(about string) string {
-	ground, colour := fmt.Sprintf(`<rect width="%.0f" height="%.0f" fill="#ffffff"/>`, d.w, d.h), ` color="#1b1f23"`
+	ground, colour := fmt.Sprintf(`<rect width="%.0f" height="%.0f" fill="%s"/>`, d.w, d.h, palette.LightInk), ` color="`+palette.DarkInk+`"`
 	if d.bare {
 		ground, colour = "", ""
 	}

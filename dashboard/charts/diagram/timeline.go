@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"drtmx/dashboard/charts/palette"
 	"drtmx/engine"
 )
 
@@ -92,7 +93,7 @@ func (t *timeline) own() {
 				what = t.x.Outcome
 			}
 			name, w := fmt.Sprintf("attempt %d", i+1), (at-from)*t.scale
-			t.span(from, at, t.h, 3, 0, map[bool]string{true: "#0072B2", false: hotColor}[what == "committed"], fmt.Sprintf("%s, %s: %s", name, what, micros(at-from)))
+			t.span(from, at, t.h, 3, 0, map[bool]string{true: palette.Good, false: hotColor}[what == "committed"], fmt.Sprintf("%s, %s: %s", name, what, micros(at-from)))
 			if w > wide(name+", "+what) {
 				t.text(t.at(from), t.h+15, name+", "+what, `font-size="11"`, soft)
 			}
@@ -113,7 +114,7 @@ func (t *timeline) own() {
 		}
 		t.span(p.BeginNS, p.EndNS, t.h, 20, 0.8, fill, fmt.Sprintf("phase %s: %s%s", name, micros(p.EndNS-p.BeginNS), after))
 		if w > wide(name)+6 {
-			t.text(t.at(p.BeginNS)+4, t.h+14, name, `font-size="11.5"`, `fill="`+inkOn(fill)+`"`)
+			t.text(t.at(p.BeginNS)+4, t.h+14, name, `font-size="11.5"`, `fill="`+palette.InkOn(fill)+`"`)
 		}
 	}
 	t.h += 26
@@ -276,9 +277,9 @@ func (t *timeline) waits() {
 // keys names the colours that occur.
 func (t *timeline) keys() {
 	var items [][2]string
-	for _, m := range milestones {
-		if t.used[m.id] {
-			items = append(items, [2]string{m.colour, m.words})
+	for _, m := range palette.Milestones.Looks() {
+		if t.used[m.Name] {
+			items = append(items, [2]string{m.Colour, m.Label})
 		}
 	}
 	t.key(items)
