@@ -238,14 +238,22 @@ func (tx *Tx) certify() error {
 	if err := tx.prepare(); err != nil {
 		return err
 	}
+	early := tx.cfg.Variant == ValidateBeforeLock
+	if early {
+		if err := tx.validate(metrics.Validation, tx.cfg.Validation); err != nil {
+			return err
+		}
+	}
 	if err := tx.lock(); err != nil {
 		return err
 	}
 	if err := tx.addEntries(); err != nil {
 		return err
 	}
-	if err := tx.validate(metrics.Validation, tx.cfg.Validation); err != nil {
-		return err
+	if !early {
+		if err := tx.validate(metrics.Validation, tx.cfg.Validation); err != nil {
+			return err
+		}
 	}
 	if tx.cfg.Variant == CommitBeforeLog {
 		return nil

@@ -224,15 +224,18 @@ func (tx *Tx) acceptRead(a *access) {
 	}
 	if tx.readable(row) {
 		a.value, a.seq, a.state = record.Value(row), record.Seq(row), fetched
-		a.direct = record.OneLine(uint64(a.loc.Addr), a.table.rowBytes)
+		a.direct = record.OneLine(uint64(a.loc.Addr), a.table.rowBytes) || tx.cfg.Variant == ReadTorn
 		tx.sumUp(a)
 	}
 }
 
 // readable reports whether the row may be used: nobody holds or writes it.
 func (tx *Tx) readable(row []byte) bool {
-	if tx.cfg.Variant == IgnoreAborts {
+	switch tx.cfg.Variant {
+	case IgnoreAborts, ReadLocked:
 		return record.Stable(record.Seq(row)) && record.Live(record.Seq(row))
+	case ReadTorn:
+		return record.Live(record.Seq(row))
 	}
 	return record.Readable(row)
 }

@@ -111,7 +111,7 @@ func (tx *Tx) log() error {
 	tx.reserveAll()
 	for i := range tx.logs {
 		g := &tx.logs[i]
-		switch entry := tx.entry(); {
+		switch entry := tx.cut(tx.entry()); {
 		case g.machine == tx.c.Machine():
 			own := tx.mem.take(len(entry)) // a store waits for the core's local time
 			copy(own, entry)
@@ -127,6 +127,27 @@ func (tx *Tx) log() error {
 		return tx.fail(err)
 	}
 	return nil
+}
+
+// cut is what is sent of a log entry: all of it, but for two of the planted faults.
+func (tx *Tx) cut(entry []byte) []byte {
+	if v := tx.cfg.Variant; v != CutLog && v != CutLogAccepted {
+		return entry
+	}
+	return entry[:max(len(entry)-record.LineBytes, header)]
+}
+
+// openEntry is record.OpenEntry, but for the planted fault that looks at the front of
+// an entry alone.
+func (db *DB) openEntry(b []byte) (record.Entry, error) {
+	if db.cfg.Variant == CutLogAccepted && len(b) > header {
+		size, number := u64(b)&(1<<32-1), u64(b[8:])<<32
+		b = append([]byte(nil), b...)
+		if size >= 8 && size <= uint64(len(b)) {
+			put64(b[size-8:], size|number)
+		}
+	}
+	return record.OpenEntry(b)
 }
 
 // reserveAll finds room at all backups, in the order of their numbers: who waits
@@ -211,7 +232,7 @@ func (db *DB) serveLog(c *r2.Co, from r2.Peer, req, rep []byte) int {
 func (db *DB) serveReclaim(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	word := u64(req)
 	a := db.ringAddr(c.Machine(), from.Machine, from.Thread, word>>16)
-	e, err := record.OpenEntry(c.Peek(a, int(word&0xffff)))
+	e, err := db.openEntry(c.Peek(a, int(word&0xffff)))
 	if err != nil {
 		db.note(history.Anomaly{Kind: LogMissing, Text: fmt.Sprintf("machine %d is to apply a log entry of machine %d thread %d: %v", c.Machine(), from.Machine, from.Thread, err)})
 		return 0

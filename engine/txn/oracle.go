@@ -85,7 +85,7 @@ func (tx *Tx) checkLogs() {
 	for i := range tx.logs {
 		g := &tx.logs[i]
 		b := tx.db.cl.Mem(g.machine).Bytes(tx.db.ringLoc(g.machine, tx.th, g.pos).Addr, tx.entryBytes())
-		if e, err := record.OpenEntry(b); err != nil || e.ID != tx.logID() {
+		if e, err := tx.db.openEntry(b); err != nil || e.ID != tx.logID() {
 			tx.db.note(history.Anomaly{Kind: LogMissing, Text: fmt.Sprintf(
 				"transaction %d of machine %d thread %d was decided before machine %d had its log", tx.logged, tx.th.machine, tx.th.thread, g.machine)})
 		}

@@ -184,11 +184,18 @@ func (tx *Tx) validate(phase metrics.Phase, prim Prim) error {
 		if int(a.machine) != tx.c.Machine() {
 			tx.c.Brought(a.buf, header)
 		}
-		if record.Lock(a.head[:]) != 0 || record.Seq(a.head[:]) != a.seq {
+		if tx.cfg.changed(a.head[:], a.seq) {
 			return tx.conflict()
 		}
 	}
 	return nil
+}
+
+// changed says of a row's header that somebody holds the record or has overwritten
+// the version that was read.
+func (c *Config) changed(head []byte, seq uint64) bool {
+	held := record.Lock(head) != 0 && c.Variant != IgnoreLockWord
+	return held || record.Seq(head) != seq
 }
 
 // conflict ends the attempt: somebody else was at a record.
@@ -340,7 +347,7 @@ func (db *DB) serveValidate(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	rep[0] = replyYes
 	for req = unpadded(req); len(req) > 0; req = req[verifyItem:] {
 		head := c.Load(r2.Addr(u64(req)), header)
-		if record.Lock(head) != 0 || record.Seq(head) != u64(req[8:]) {
+		if db.cfg.changed(head, u64(req[8:])) {
 			rep[0] = replyNo
 			break
 		}

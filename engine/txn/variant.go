@@ -30,13 +30,29 @@ const (
 	IgnoreAborts
 	// InsertNotLocked inserts records without locking them.
 	InsertNotLocked
+	// ValidateBeforeLock validates the read set, then locks the write set.
+	ValidateBeforeLock
+	// IgnoreLockWord validates by the sequence alone, though the record may be locked.
+	IgnoreLockWord
+	// ReadLocked takes a record that is locked as if it were free.
+	ReadLocked
+	// ReadTorn takes a row of several lines as if it had come in one piece: it skips the
+	// validation that finds parts of two versions, and does not look whether a CPU or an
+	// RNIC is writing the row.
+	ReadTorn
+	// CutLog sends log entries without their last line.
+	CutLog
+	// CutLogAccepted is CutLog, and the backups know a log entry by the size and the
+	// number in front alone. A reclaim follows the acknowledgement of the log, so
+	// that without CutLog there would be nothing wrong with that.
+	CutLogAccepted
 	numVariants
 )
 
 var variantNames = [...]string{
 	"correct", "skip-version-check", "unlock-before-write-back", "sequence-not-advanced",
 	"commit-before-log", "cas-ignores-expected", "unlock-not-won", "as-published", "ignore-aborts",
-	"insert-not-locked",
+	"insert-not-locked", "validate-before-lock", "ignore-lock-word", "read-locked", "read-torn", "cut-log", "cut-log-accepted",
 }
 
 func (v Variant) String() string {
