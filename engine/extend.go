@@ -27,7 +27,7 @@ func (s *System) AddTransaction(name string, weight int, body func(tx *txn.Tx) e
 	case s.state == StateFailed || s.state == StateDrained:
 		return &SpecError{Rule: "the system is " + s.state, Next: "reset it", Reset: true}
 	case !ok:
-		return bad("workload "+s.values.text("workload")+" takes no transactions", "use smallbank, tpcc, tpce or cycle")
+		return bad("workload "+s.values.text("workload")+" takes no transactions", "use smallbank, tpcc, tpce, cycle or registers")
 	case name == "" || len(name) > maxName:
 		return bad(fmt.Sprintf("a name has 1 to %d characters", maxName), "choose another")
 	case weight < 1 || weight > maxWeight:

@@ -13,10 +13,10 @@ import (
 // the checkers look on; then the faults end and everything must come to rest: the history strictly
 // serialisable, the workload's invariants kept, nothing left of aborted transactions, replicas equal.
 // DRTMX_SOAK says how many rounds ("1000") or for how long ("10m"), DRTMX_SOAK_SEED where to begin
-// ("make soak"); without, each workload has two rounds.
+// ("make soak"); without, each workload has three rounds.
 func TestSoak(t *testing.T) {
 	loads := soaked()
-	rounds, until := uint64(2*len(loads)), time.Time{}
+	rounds, until := uint64(3*len(loads)), time.Time{}
 	if s := os.Getenv("DRTMX_SOAK"); s != "" {
 		if d, err := time.ParseDuration(s); err == nil {
 			rounds, until = 1<<62, time.Now().Add(d)
@@ -121,6 +121,10 @@ func soakSpec(r *rand.Rand, w *workloadKind, seed uint64) Spec {
 		}
 		if w.name == "cycle" {
 			k["workload.scale"], k["workload.keys"], k["workload.value_bytes"] = 1.0, 8+r.IntN(200), 8*(1+r.IntN(20))
+		}
+		if w.name == "registers" {
+			k["workload.scale"], k["workload.keys"], k["workload.value_bytes"] = 1.0, 30+r.IntN(400), 8*(1+r.IntN(20))
+			k["workload.reads"], k["workload.writes"], k["workload.remote.register"] = r.IntN(6), 1+r.IntN(3), pick(-1, 0, 500)
 		}
 		if r.IntN(4) == 0 {
 			k["servers"], k["clients"] = 2+r.IntN(2), 1+r.IntN(2)

@@ -69,6 +69,7 @@ func comparable(t testing.TB, r *Result) string {
 func TestRunOfEachPresetAndWorkload(t *testing.T) {
 	specs := map[string]Spec{
 		"cycle":   small(Knobs{"workload": "cycle"}),
+		"cells":   small(Knobs{"workload": "registers", "workload.keys": 200}),
 		"tpcc":    small(Knobs{"workload": "tpcc", "workload.customers": 300, "workload.items": 2_000}),
 		"tpcc-no": small(Knobs{"workload": "tpcc-no", "workload.customers": 300, "workload.items": 2_000}),
 		"tpce":    small(Knobs{"workload": "tpce", "workload.customers": 40, "workload.securities": 40}),
@@ -241,6 +242,7 @@ var golden = map[string]Knobs{
 	"micro-read":  {"workload": "micro-read"},
 	"micro-write": {"workload": "micro-write", "profile": "r74v", "ddio": false},
 	"open":        {"clients.arrival": "open:200k"},
+	"registers":   {"workload": "registers", "fault.drop": 0.01},
 	"tpcc":        {"workload": "tpcc", "workload.scale": 0.01},
 	"tpce":        {"workload": "tpce", "workload.scale": 0.01},
 }

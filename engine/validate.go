@@ -11,7 +11,7 @@ import (
 
 // validate holds every rule that involves more than one knob. It reports the first broken rule.
 func validate(v Knobs) error {
-	for _, rule := range []func(Knobs) error{validHardware, validMachines, validThreads, validReplicas, validNetwork, validAtomics, validOpts, validMix, validPlaces, validTPCC, validTPCE, validHints, validFaults, validMTU} {
+	for _, rule := range []func(Knobs) error{validHardware, validMachines, validThreads, validReplicas, validNetwork, validAtomics, validOpts, validMix, validPlaces, validTPCC, validTPCE, validRegisters, validHints, validFaults, validMTU} {
 		if err := rule(v); err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"drtmx/engine/workload/cycle"
 	"drtmx/engine/workload/micro"
 	"drtmx/engine/workload/octopus"
+	"drtmx/engine/workload/registers"
 	"drtmx/engine/workload/smallbank"
 )
 
@@ -49,6 +50,7 @@ var workloads = []workloadKind{
 			return cycle.New(cycle.Options{Keys: uint64(scaled(v, "workload.keys")), ValueBytes: v.int("workload.value_bytes"), Seed: seedOf(v)})
 		},
 	},
+	registersKind,
 	{
 		name: "tpcc", doc: "TPC-C, the five transactions of a company that takes orders, on nine tables (section 4.3)",
 		transactions: true, readOnly: true,
@@ -240,9 +242,9 @@ func workloadKnobs() []entry {
 		{Knob: Knob{Name: "workload.accounts", Kind: KindInt, Default: 100_000, Min: 100, Max: 10_000_000, Label: "Accounts per thread", Section: "4.3", Group: groupWorkload,
 			Doc: "Accounts per worker thread of the data-holding machines; 4 % of them get 90 % of the accesses."}, inactive: only("workload.accounts")},
 		{Knob: Knob{Name: "workload.keys", Kind: KindInt, Default: 100_000, Min: 8, Max: 1_000_000_000, Label: "Keys", Group: groupWorkload,
-			Doc: "Size of the key space."}, inactive: only("workload.keys"), byLoad: map[string]any{"cycle": 64}},
+			Doc: "Size of the key space."}, inactive: only("workload.keys"), byLoad: map[string]any{"cycle": 64, "registers": 4000}},
 		{Knob: Knob{Name: "workload.value_bytes", Kind: KindBytes, Default: 8, Min: 8, Max: 1024, Unit: "bytes", Label: "Value size", Group: groupWorkload,
-			Doc: "Bytes of a record's value, a multiple of 8."}, inactive: only("workload.value_bytes")},
+			Doc: "Bytes of a record's value, a multiple of 8."}, inactive: only("workload.value_bytes"), byLoad: map[string]any{"registers": 24}},
 		{Knob: Knob{Name: "workload.hot", Kind: KindInt, Default: 90, Min: 0, Max: 100, Unit: "%", Label: "Hot transactions", Section: "4.3", Group: groupWorkload, Live: true,
 			Doc: "Share of the transactions that go to the hot 4 % of the accounts. Without effect while workload.theta is set."}, inactive: func(v Knobs) string {
 			if why := only("workload.hot")(v); why != "" {
@@ -254,7 +256,7 @@ func workloadKnobs() []entry {
 			return ""
 		}},
 		{Knob: Knob{Name: "workload.theta", Kind: KindFloat, Default: 0.0, Min: 0.0, Max: 1.99, Label: "Zipf constant", Section: "4.3", Group: groupWorkload, Live: true,
-			Doc: "Draws accounts by a zipfian distribution with this constant in place of the hot set. 0: the hot set."}, inactive: only("workload.theta")},
+			Doc: "Draws accounts or registers by a zipfian distribution with this constant. 0: SmallBank has its hot set, registers are all equally popular."}, inactive: only("workload.theta")},
 		{Knob: Knob{Name: "workload.payload", Kind: KindBytes, Default: 64, Min: 8, Max: octopus.MaxPayload, Unit: "bytes", Label: "Payload", Section: "2.2.4", Group: groupWorkload, Live: true,
 			Doc: "Bytes per request, or per object of one. An RPC carries 4,088 at most, that of a two-sided write 4,080."}, inactive: func(v Knobs) string {
 			if why := only("workload.payload")(v); why != "" || v.text("workload") != "micro-atomic" {
@@ -307,6 +309,7 @@ func workloadKnobs() []entry {
 	list = append(list, microKnobs(only)...)
 	list = append(list, tpccKnobs(only)...)
 	list = append(list, tpceKnobs(only)...)
+	list = append(list, registersKnobs(only)...)
 	return append(list, mixKnobs()...)
 }
 
@@ -336,7 +339,8 @@ func microKnobs(only func(name string) func(v Knobs) string) []entry {
 // mixWeights are the default weights, where they are not 15.
 var mixWeights = map[string]int{"send-payment": 25, "new-order": 45, "payment": 43, "order-status": 4, "delivery": 4, "stock-level": 4,
 	"customer-position": 13, "trade-order": 10, "trade-result": 10, "security-detail": 14, "trade-lookup": 8, "trade-status": 19, "broker-volume": 5,
-	"market-feed": 1, "market-watch": 18, "trade-update": 2}
+	"market-feed": 1, "market-watch": 18, "trade-update": 2,
+	registers.TypeNames[0]: registers.Weights[0], registers.TypeNames[1]: registers.Weights[1], registers.TypeNames[2]: registers.Weights[2]}
 
 // mixDocs is what else there is to say of a weight.
 var mixDocs = map[string]string{

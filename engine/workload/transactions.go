@@ -64,6 +64,9 @@ func (t *Transactions) AddTransaction(name string, weight int, body func(tx *txn
 	return nil
 }
 
+// Added says that there are types of a user's.
+func (t *Transactions) Added() bool { return len(t.added) > 0 }
+
 // Custom is the body of an added type, nil for the workload's own.
 func (t *Transactions) Custom(typ int) func(tx *txn.Tx) error {
 	if typ < t.builtin {

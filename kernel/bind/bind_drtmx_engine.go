@@ -37,6 +37,7 @@ func init() {
 			"NeedsReset":    r.ValueOf(engine.NeedsReset),
 			"NewAxis":       r.ValueOf(engine.NewAxis),
 			"Open":          r.ValueOf(engine.Open),
+			"OpenRegular":   r.ValueOf(engine.OpenRegular),
 			"OpenWith":      r.ValueOf(engine.OpenWith),
 			"ParseAxis":     r.ValueOf(engine.ParseAxis),
 			"ParseSetting":  r.ValueOf(engine.ParseSetting),

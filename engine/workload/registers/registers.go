@@ -1,0 +1,252 @@
+// Package registers is a workload of random read and write sets, made to show what a wrong
+// protocol does: a read-write transaction reads some registers and writes others, so that two
+// of them can each read what the other writes. That is write skew, which SmallBank, Cycle and
+// TPC-C cannot show (see CanShow of each). Single reads are among the types because they alone
+// commit without validation: a locked or torn row that the protocol takes by mistake is caught
+// there and nowhere else.
+//
+// Every word of a register counts the transactions that wrote it. So the workload itself sees
+// a torn value, a value older than one that was committed before the transaction began, and, at
+// rest, a lost update, beside what the history of versions shows.
+//
+// A register of up to 48 bytes lies in one line or straddles two, as its place has it (see
+// record.Packed); a longer one begins on a line.
+package registers
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"drtmx/engine/kv"
+	"drtmx/engine/r2"
+	"drtmx/engine/record"
+	"drtmx/engine/txn"
+	"drtmx/engine/workload"
+)
+
+// Table is the number of the only table.
+const Table = 1
+
+// Anywhere is the Remote of a workload that draws records from all machines alike.
+const Anywhere = -1
+
+// Limits of a transaction, so that one message carries its locks and its log entry.
+const (
+	MostReads  = 64
+	MostWrites = 16
+	mostEntry  = 4072 // bytes of a log entry in a message
+)
+
+// Types of transactions.
+const (
+	readWrite = iota
+	readOnly
+	readOne
+)
+
+// TypeNames are the types, in the order of their numbers, and Weights their default weights.
+var (
+	TypeNames = []string{"read-write", "read-only", "read-one"}
+	Weights   = []int{60, 20, 20}
+)
+
+// Options size the workload.
+type Options struct {
+	Keys       uint64 // registers; 0: 4,000
+	ValueBytes int    // of a register, a multiple of 8; 0: 24
+	// A read-write transaction reads Reads registers and, beside them, reads and writes Writes;
+	// a read-only one reads as many as both together. Both 0: 3 and 2.
+	Reads, Writes int
+	Theta         float64 // zipf constant of the popularity of registers; 0: all alike
+	// Remote is how many of a thousand registers a transaction draws from machines other than
+	// its client's. Anywhere: from all machines alike. Clients without data have no own.
+	Remote int
+	Seed   uint64
+}
+
+// Registers is the workload.
+type Registers struct {
+	*workload.Transactions
+	opt     Options
+	db      *txn.DB
+	servers uint64
+	scatter workload.Scatter
+	zipf    *workload.Zipf
+	writes  []uint64 // by key: transactions that committed and wrote it
+	torn    uint64   // values with parts of two versions, in transactions that committed
+	stale   string   // the first read of a value that was overwritten before
+}
+
+// New checks the options.
+func New(o Options) (*Registers, error) {
+	if o.Keys == 0 {
+		o.Keys = 4000
+	}
+	if o.ValueBytes == 0 {
+		o.ValueBytes = 24
+	}
+	if o.Reads == 0 && o.Writes == 0 {
+		o.Reads, o.Writes = 3, 2
+	}
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	w := &Registers{opt: o, scatter: workload.NewScatter(o.Keys), writes: make([]uint64, o.Keys)}
+	if err := w.setTheta(o.Theta); err != nil {
+		return nil, err
+	}
+	var types []workload.Type
+	for i, name := range TypeNames {
+		types = append(types, workload.Type{Name: name, Weight: Weights[i], ReadOnly: i != readWrite})
+	}
+	var err error
+	w.Transactions, err = workload.NewTransactions(types)
+	return w, err
+}
+
+func (o Options) check() error {
+	switch n := o.Reads + o.Writes; {
+	case o.ValueBytes < 8 || o.ValueBytes%8 != 0:
+		return fmt.Errorf("registers of %d bytes: a multiple of 8, at least 8", o.ValueBytes)
+	case o.Reads < 0 || o.Reads > MostReads || o.Writes < 0 || o.Writes > MostWrites:
+		return fmt.Errorf("registers with %d reads and %d writes in a transaction: up to %d and %d", o.Reads, o.Writes, MostReads, MostWrites)
+	case uint64(n) > o.Keys:
+		return fmt.Errorf("%d registers, of which a transaction takes %d different ones: at least as many", o.Keys, n)
+	case o.Remote < Anywhere || o.Remote > 1000:
+		return fmt.Errorf("registers with %d per mille remote: from 0 to 1000, or %d for all machines alike", o.Remote, Anywhere)
+	case o.EntryBytes() > mostEntry:
+		return fmt.Errorf("%d writes of %d bytes take a log entry of %d, a message carries %d: write fewer, or shorter ones", o.Writes, o.ValueBytes, o.EntryBytes(), mostEntry)
+	}
+	return nil
+}
+
+// EntryBytes is the size of the log entry of a read-write transaction.
+func (o Options) EntryBytes() int {
+	return record.EntryBytes(o.Writes * record.UpdateBytes(o.ValueBytes))
+}
+
+// MostWritesOf is how many registers of so many bytes a transaction can write.
+func MostWritesOf(valueBytes int) int {
+	n := MostWrites
+	for n > 0 && (Options{ValueBytes: valueBytes, Writes: n}).EntryBytes() > mostEntry {
+		n--
+	}
+	return n
+}
+
+// Name is the workload's.
+func (w *Registers) Name() string { return "registers" }
+
+// DB is the database.
+func (w *Registers) DB() *txn.DB { return w.db }
+
+// Open creates the table, the registers dealt to the servers in turn.
+func (w *Registers) Open(env workload.Env) (err error) {
+	if w.db, err = env.OpenDB(txn.Costs{}); err != nil {
+		return err
+	}
+	w.servers = uint64(env.ServerCount())
+	_, err = w.db.AddTable(kv.Spec{
+		ID: Table, Name: "register", ValueBytes: w.opt.ValueBytes, Aligned: w.opt.ValueBytes > record.LineBytes-record.HeaderBytes,
+		Init: func(uint64, []byte) {}, Fixed: true, Seed: w.opt.Seed,
+	}, kv.Stripes(env.ServerCount(), w.opt.Keys))
+	return err
+}
+
+// Warm fills the location caches.
+func (w *Registers) Warm(between workload.Between) error {
+	return workload.WarmCaches(w.db, nil, nil, between)
+}
+
+// Set changes theta, the share of remote registers or a weight of the mix.
+func (w *Registers) Set(name string, value any) error {
+	if handled, err := w.SetMix(name, value); handled {
+		return err
+	}
+	switch name {
+	case "theta":
+		f, ok := value.(float64)
+		if !ok {
+			return fmt.Errorf("workload.theta %v: a number is needed", value)
+		}
+		return w.setTheta(f)
+	case "remote.register":
+		n, ok := value.(int)
+		if !ok || n < Anywhere || n > 1000 {
+			return fmt.Errorf("workload.remote.register %v: per mille from 0 to 1000, or %d for all machines alike", value, Anywhere)
+		}
+		w.opt.Remote = n
+		return nil
+	}
+	return workload.UnknownParameter(w.Name(), name)
+}
+
+func (w *Registers) setTheta(theta float64) error {
+	if theta == 0 {
+		w.zipf = nil
+		return nil
+	}
+	z, err := workload.NewZipf(w.opt.Keys, theta)
+	if err != nil {
+		return fmt.Errorf("workload.theta: %w", err)
+	}
+	w.zipf = z
+	return nil
+}
+
+// draw draws a register for a client on a machine.
+func (w *Registers) draw(r *r2.Rand, machine uint64) uint64 {
+	key := uint64(0)
+	if w.zipf != nil {
+		key = w.scatter.At(w.zipf.Draw(r))
+	} else {
+		key = r.Uint64n(w.opt.Keys)
+	}
+	if w.opt.Remote == Anywhere || machine >= w.servers || w.servers == 1 {
+		return key
+	}
+	to := machine
+	if int(r.Uint64n(1000)) < w.opt.Remote {
+		to = (machine + 1 + r.Uint64n(w.servers-1)) % w.servers
+	}
+	if to >= w.opt.Keys { // it has none
+		return key
+	}
+	if key = key - key%w.servers + to; key >= w.opt.Keys { // behind the last of that machine
+		key -= w.servers
+	}
+	return key
+}
+
+// Check looks at what committed transactions saw, and at rest at every register that was
+// written. Transactions that a user added may write anything: with them nothing is judged.
+func (w *Registers) Check() []workload.Invariant {
+	list := w.CheckOnline()
+	if list == nil {
+		return nil
+	}
+	inv := workload.Invariant{Name: "registers.values", OK: true, Rule: "each word of a register counts the committed transactions that wrote it"}
+	row := make([]byte, record.HeaderBytes+w.opt.ValueBytes)
+	w.db.EachTouched(Table, func(key uint64) {
+		w.db.Row(Table, key, row)
+		for v := record.Value(row); len(v) > 0 && inv.OK; v = v[8:] {
+			if n := binary.LittleEndian.Uint64(v); n != w.writes[key] {
+				inv.OK, inv.Text = false, fmt.Sprintf("register %d has the value %d after %d writes", key, n, w.writes[key])
+			}
+		}
+	})
+	return append(list, inv)
+}
+
+// CheckOnline has what committed transactions saw by now.
+func (w *Registers) CheckOnline() []workload.Invariant {
+	if w.Added() {
+		return nil
+	}
+	whole := workload.Invariant{Name: "registers.whole", OK: w.torn == 0, Rule: "no transaction that committed saw parts of two versions of a register"}
+	if !whole.OK {
+		whole.Text = fmt.Sprintf("%d committed transactions saw a torn value", w.torn)
+	}
+	fresh := workload.Invariant{Name: "registers.fresh", OK: w.stale == "", Rule: "no transaction that committed saw a value that was overwritten before it began", Text: w.stale}
+	return []workload.Invariant{whole, fresh}
+}

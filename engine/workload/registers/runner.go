@@ -1,0 +1,122 @@
+package registers
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"drtmx/engine/r2"
+	"drtmx/engine/txn"
+	"drtmx/engine/workload"
+)
+
+// runner is one coroutine's client. What the running transaction takes and sees are its
+// fields, so that a body needs no closure.
+type runner struct {
+	w       *Registers
+	client  *txn.Client
+	machine uint64
+	body    func(tx *txn.Tx) error
+	refs    []txn.Ref // the registers, those to write at the end
+	writes  int       // how many of them
+	before  []uint64  // by register: writes that were committed when the transaction began
+	seen    []uint64  // by register: the value
+	torn    bool
+}
+
+// Runner makes a coroutine's client.
+func (w *Registers) Runner(c *r2.Co) workload.Runner {
+	r := &runner{w: w, client: w.db.Client(c), machine: uint64(c.Machine())}
+	r.body = r.run
+	return r
+}
+
+// Next runs one transaction.
+func (r *runner) Next() error {
+	w, rand := r.w, r.client.Co().Rand()
+	typ := w.Pick(rand)
+	if body := w.Custom(typ); body != nil {
+		return workload.Done(r.client.Run(uint8(typ), false, body))
+	}
+	n := w.opt.Reads + w.opt.Writes
+	if r.writes = 0; typ == readWrite {
+		r.writes = w.opt.Writes
+	} else if typ == readOne {
+		n = 1
+	}
+	r.draw(rand, n)
+	if err := r.client.Run(uint8(typ), w.ReadOnly(typ), r.body); err != nil {
+		return workload.Done(err)
+	}
+	r.judge()
+	return nil
+}
+
+// draw picks n different registers. A distribution that has hardly more than those it draws
+// all the time gives the next free ones.
+func (r *runner) draw(rand *r2.Rand, n int) {
+	w := r.w
+	r.refs, r.before, r.seen = r.refs[:0], r.before[:0], r.seen[:0]
+	for len(r.refs) < n {
+		key := w.draw(rand, r.machine)
+		for r.has(key) {
+			key = (key + 1) % w.opt.Keys
+		}
+		r.refs = append(r.refs, txn.Ref{Table: Table, Key: key})
+		r.before = append(r.before, w.writes[key])
+	}
+}
+
+func (r *runner) has(key uint64) bool {
+	for i := range r.refs {
+		if r.refs[i].Key == key {
+			return true
+		}
+	}
+	return false
+}
+
+// run reads the registers and adds one to those at the end.
+func (r *runner) run(tx *txn.Tx) error {
+	r.seen, r.torn = r.seen[:0], false
+	if err := tx.Prefetch(r.refs...); err != nil {
+		return err
+	}
+	for i, ref := range r.refs {
+		v, err := tx.Read(Table, ref.Key)
+		if err != nil {
+			return err
+		}
+		n := binary.LittleEndian.Uint64(v)
+		for k := 8; k < len(v); k += 8 {
+			r.torn = r.torn || binary.LittleEndian.Uint64(v[k:]) != n
+		}
+		r.seen = append(r.seen, n)
+		if i < len(r.refs)-r.writes {
+			continue
+		}
+		out, err := tx.Update(Table, ref.Key)
+		if err != nil {
+			return err
+		}
+		for k := 0; k < len(out); k += 8 {
+			binary.LittleEndian.PutUint64(out[k:], n+1)
+		}
+	}
+	return nil
+}
+
+// judge looks at what a transaction saw that has committed.
+func (r *runner) judge() {
+	w := r.w
+	if r.torn {
+		w.torn++
+	}
+	for i, ref := range r.refs {
+		if r.seen[i] < r.before[i] && w.stale == "" {
+			w.stale = fmt.Sprintf("register %d had the value %d, which was %d when the transaction began", ref.Key, r.seen[i], r.before[i])
+		}
+		if i >= len(r.refs)-r.writes {
+			w.writes[ref.Key]++
+		}
+	}
+}
