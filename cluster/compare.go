@@ -127,6 +127,8 @@ func (c *Comparison) diffText(d engine.Diff) string {
 	s := signed(*d.Change)
 	if d.Half95 > 0 {
 		s += fmt.Sprintf(" ± %.1f", 100*d.Half95)
+	} else if d.Why != "" {
+		s += " (no interval: " + d.Why + ")"
 	}
 	return s
 }

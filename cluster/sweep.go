@@ -348,16 +348,14 @@ func (s *SweepResult) line(first int, metric string, numeric bool) charts.Series
 	return out
 }
 
-// half95 is half of the 95 % interval of a number of a point, 0 where none is known: of one run it is
-// that of the throughput alone.
+// half95 is half of the 95 % interval of a number of a point, 0 where none is known.
 func half95(p engine.SweepPoint, metric string) float64 {
 	if m, ok := p.Means[metric]; ok {
 		return m.Half95
 	}
-	if metric == "throughput" {
-		return p.Runs[0].Throughput * p.Runs[0].ThroughputCI95
-	}
-	return 0
+	y, _ := pointMean(p, metric)
+	share, _, _ := p.Runs[0].Interval(metric)
+	return y * share
 }
 
 // unitOf reads the unit from the name of a number.

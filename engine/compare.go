@@ -29,7 +29,8 @@ type Diff struct {
 	A      float64  `json:"a"`
 	B      float64  `json:"b"`
 	Change *float64 `json:"change,omitempty"`
-	Half95 float64  `json:"half95,omitempty"` // half-width of Change's 95 % interval, where both results carry one
+	Half95 float64  `json:"half95,omitempty"`      // half-width of Change's 95 % interval, where both results carry one
+	Why    string   `json:"no_interval,omitempty"` // why there is none, of the numbers that mostly have one
 }
 
 // Compare lists what differs in the specs and in the numbers.
@@ -48,17 +49,32 @@ func Compare(a, b *Result) *Comparison {
 	paths, values := sideBySide(a, b)
 	for _, p := range paths {
 		d := Diff{Metric: p, A: values[p][0], B: values[p][1]}
-		if change := (d.B - d.A) / d.A; finite(change) {
-			d.Change = &change
-			// The quotient moves with both, A's interval included: its share is that of A and B together.
-			half := math.Abs(d.B/d.A) * math.Hypot(a.ThroughputCI95, b.ThroughputCI95)
-			if p == "throughput" && a.ThroughputCI95 > 0 && b.ThroughputCI95 > 0 && finite(half) {
-				d.Half95 = half
-			}
-		}
+		d.relate(a, b)
 		c.Metrics = append(c.Metrics, d)
 	}
 	return c
+}
+
+// relate fills in the change and its interval. The quotient moves with both results, so that the share
+// of its interval is that of both together.
+func (d *Diff) relate(a, b *Result) {
+	change := (d.B - d.A) / d.A
+	if !finite(change) {
+		return
+	}
+	d.Change = &change
+	shareA, whyA, okA := a.Interval(d.Metric)
+	shareB, whyB, okB := b.Interval(d.Metric)
+	switch half := math.Abs(d.B/d.A) * math.Hypot(shareA, shareB); {
+	case okA && okB && finite(half):
+		d.Half95 = half
+	case whyA == whyB:
+		d.Why = whyA
+	case whyA != "":
+		d.Why = "of the first, " + whyA
+	default:
+		d.Why = "of the second, " + whyB
+	}
 }
 
 // plainID is a profile's name and version, without the numbers that are changed: these are in the spec.
@@ -101,8 +117,10 @@ func (d Diff) percent() string {
 	switch {
 	case d.Change == nil:
 		return ""
-	case d.Half95 > 0:
+	case d.Half95 > 0 || ciKeys[d.Metric] != "" && d.Why == "":
 		return fmt.Sprintf("%+.1f %% (± %.1f)", 100**d.Change, 100*d.Half95)
+	case d.Why != "":
+		return fmt.Sprintf("%+.1f %% (no interval: %s)", 100**d.Change, d.Why)
 	}
 	return fmt.Sprintf("%+.1f %%", 100**d.Change)
 }

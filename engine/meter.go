@@ -48,6 +48,12 @@ func (c counts) minus(o counts) counts {
 	}
 }
 
+func (c counts) plus(o counts) counts {
+	return counts{
+		c.commits + o.commits, c.aborts + o.aborts, c.rollbacks + o.rollbacks, c.failed + o.failed, c.trips + o.trips, c.latencyPS + o.latencyPS,
+	}
+}
+
 // ended is how many requests have ended.
 func (c counts) ended() uint64 { return c.commits + c.rollbacks + c.failed }
 
@@ -107,6 +113,7 @@ type meter struct {
 	window span
 	marked span
 	types  []typeMeter
+	spans  spans // of the measured interval
 	flight metrics.InFlight
 	ends   metrics.Endings // the longest of them: of those in flight in the measured interval, be it that they ended after it
 	closed bool            // the measured interval has ended
@@ -122,6 +129,9 @@ func (m *meter) add(r *request) {
 	m.fresh.add(r)
 	if m.closed {
 		return
+	}
+	if r.committed {
+		m.spans.open.Record(r.latencyPS)
 	}
 	t := &m.types[r.typ]
 	t.counts.add(r)

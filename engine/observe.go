@@ -64,20 +64,11 @@ func (s *System) Windows(from int) []Window {
 func (s *System) Mark() {
 	s.marked = s.cut()
 	s.meter.mark(s.marked.ps)
-	s.series.restart(s.marked.ps, s.marked.counts.commits, spanFor(s.values))
+	s.meter.spans.restart(s.marked.ps, s.marked.counts, spanFor(s.values))
 }
 
 // measured is what was counted since the mark.
 func (s *System) measured() counts { return s.meter.total.minus(s.marked.counts) }
-
-// quality judges the throughput since the mark.
-func (s *System) quality() quality {
-	q := judge(s.series.counts)
-	if s.auto.changedSince(s.marked.ps) {
-		q = quality{ci95: q.ci95, drift: true, unsteady: s.auto.unsteady()}
-	}
-	return q
-}
 
 // Result is what was measured since Mark (or since 0), up to now or to the drain.
 func (s *System) Result() *Result {
@@ -98,6 +89,7 @@ func (s *System) Result() *Result {
 		ByType: s.byType(), LatencyUS: s.meter.measured().latency.Latency(), Verbs: map[string]uint64{},
 		RoundTripsPerTxn: n.tripsPerTxn(), Changes: s.Changes(), Digest: s.Digest(),
 	}
+	s.addIntervals(r)
 	if a := &s.meter.measured().attr; a.Count() > 0 {
 		r.Phases, r.Milestones = phasesOf(a), milestonesOf(a)
 	}

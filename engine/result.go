@@ -73,7 +73,9 @@ type Result struct {
 	Unsteady         string                   `json:"unsteady_because,omitempty"`
 	Scale            Scale                    `json:"scale"`
 	Throughput       float64                  `json:"throughput"`
-	ThroughputCI95   float64                  `json:"throughput_ci95"` // half-width of the 95 % interval as a share; 0: too short to know
+	ThroughputCI95   float64                  `json:"throughput_ci95"`   // half-width of the 95 % interval as a share; 0: there is none
+	CI95             map[string]float64       `json:"ci95,omitempty"`    // likewise of throughput, p50, p90, p99, abort_rate and round_trips
+	NoCI95           map[string]string        `json:"no_ci95,omitempty"` // why one of them has none
 	Commits          uint64                   `json:"commits"`
 	Aborts           uint64                   `json:"aborts"`
 	AbortRate        float64                  `json:"abort_rate"`

@@ -4,9 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-
-	"drtmx/engine/metrics"
-	"drtmx/engine/sim"
 )
 
 // What "automatic" means for warmup_ns and duration_ns (and for steady).
@@ -17,10 +14,6 @@ const (
 	targetCI        = 0.01 // an automatic window grows until the interval is this narrow,
 	autoGrowth      = 4    // but at most this many times its least length
 	steadyCI        = 0.05 // a wider interval is not steady
-	steadyDrift     = 0.03 // nor is a second half that differs from the first by more than this
-	batches         = 20
-	halfBatches     = 5 // of each half, for the drift: few and long, for what wanders slowly is none
-	leastBatches    = 10
 	autoMaxNS       = 1_000_000_000
 	openShare       = 100  // of progress, once the system is there
 	warmupShare     = 250  // at the end of the warm-up
@@ -206,77 +199,4 @@ func (r *runner) growing(now, least int64) (doing string, share float64) {
 		share = min(share, float64(now)/(autoLatencies*ns))
 	}
 	return fmt.Sprintf("measuring, %d of at least %d commits", commits, autoCommits), max(share, float64(now)/autoMaxNS) / autoGrowth
-}
-
-// series counts commits in equal spans of virtual time since the mark. When it becomes long, two spans
-// become one, so that it stays short however long is measured.
-type series struct {
-	counts []float64
-	span   sim.Time
-	next   sim.Time // end of the open span
-	before uint64   // commits at its begin
-}
-
-const (
-	firstSpan = 10 * sim.Microsecond
-	maxSeries = 4096
-)
-
-// spanFor is shorter than firstSpan when a person asked for so short an interval that it would not
-// have enough of those.
-func spanFor(v Knobs) sim.Time {
-	asked := sim.Time(v.int("duration_ns")) * sim.Nanosecond
-	if asked > 0 && asked < leastBatches*firstSpan {
-		return asked / leastBatches
-	}
-	return firstSpan
-}
-
-func (x *series) restart(now sim.Time, commits uint64, span sim.Time) {
-	*x = series{counts: x.counts[:0], span: span, next: now + span, before: commits}
-}
-
-// tick closes the open span if now is its end.
-func (x *series) tick(now sim.Time, commits uint64) {
-	if now < x.next {
-		return
-	}
-	x.counts = append(x.counts, float64(commits-x.before))
-	if len(x.counts) == maxSeries {
-		for i := range maxSeries / 2 {
-			x.counts[i] = x.counts[2*i] + x.counts[2*i+1]
-		}
-		x.counts = x.counts[:maxSeries/2]
-		x.span *= 2
-	}
-	x.next, x.before = now+x.span, commits
-}
-
-// quality says how far the throughput of the measured interval can be trusted.
-type quality struct {
-	ci95     float64 // half-width of the 95 % interval as a share; 0: unknown
-	drift    bool    // the second half differs from the first by more than noise
-	steady   bool
-	unsteady string
-}
-
-// judge looks at the commits in equal spans of time.
-func judge(series []float64) quality {
-	if len(series) < leastBatches {
-		return quality{unsteady: "the measured interval is too short for a confidence interval"}
-	}
-	m := metrics.BatchMeans(series, batches)
-	if m.Mean == 0 {
-		return quality{unsteady: "nothing was committed"}
-	}
-	q := quality{ci95: m.Half95 / m.Mean, steady: true}
-	diff, noise := metrics.DiffOfHalves(series, halfBatches)
-	q.drift = math.Abs(diff) > max(noise, steadyDrift*m.Mean)
-	switch {
-	case q.drift: // which also makes the interval wide
-		q.steady, q.unsteady = false, fmt.Sprintf("throughput changed by %+.1f %% from the first to the second half", 100*diff/m.Mean)
-	case q.ci95 > steadyCI:
-		q.steady, q.unsteady = false, fmt.Sprintf("the 95 %% interval of the throughput is ± %.1f %%, wider than %g %%", 100*q.ci95, 100*steadyCI)
-	}
-	return q
 }

@@ -60,8 +60,7 @@ type System struct {
 	recent  []load // at the end of the latest windows, for Inside
 	start   cut    // of the open window
 	marked  cut
-	series  series // of commits since the mark
-	end     *cut   // of the measured interval, once drained
+	end     *cut // of the measured interval, once drained
 	chained [32]byte
 	dog     watchdog // looks at every window's end
 	final   *Checks
@@ -124,7 +123,7 @@ func assemble(name string, v Knobs, p *fabric.Profile, o *opening) (s *System, e
 	s.start = s.cut()
 	s.keepLoad(s.start.load)
 	s.marked = s.start
-	s.series.restart(0, 0, spanFor(v))
+	s.meter.spans.restart(0, counts{}, spanFor(v))
 	return s, nil
 }
 
@@ -226,10 +225,10 @@ func (s *System) run(until sim.Time) error {
 	length := sim.Time(s.values.int("window_ns")) * sim.Nanosecond
 	for s.sim.Now() < until {
 		edge := s.start.ps - s.start.ps%length + length
-		if err := s.sim.Run(min(until, edge, s.series.next)); err != nil {
+		if err := s.sim.Run(min(until, edge, s.meter.spans.next)); err != nil {
 			return err
 		}
-		s.series.tick(s.sim.Now(), s.meter.total.commits)
+		s.meter.spans.tick(s.sim.Now(), s.meter.total)
 		if s.sim.Now() == edge {
 			s.cutWindow()
 			if err := s.watch(); err != nil {

@@ -4,8 +4,8 @@
 // by phase and by station of its verbs (Breakdown, Attribution); how busy every
 // unit of the cluster was and which one is nearest to saturation (Usage,
 // Utilize); the time average of transactions in flight (InFlight) and Little's
-// law over it; and the statistics behind intervals and cards (BatchMeans, Diff,
-// Settled).
+// law over it; and the statistics behind intervals and cards (EstimateMean,
+// QuantileCI95, Mean95, Settled).
 //
 // All times that come in are integer picoseconds of virtual time. Sums are kept
 // in integers, so that no number depends on the order in which it was added up;

@@ -19,42 +19,6 @@ func Mean95(values []float64) Interval {
 	return Interval{m, tQuantile975(float64(n-1)) * math.Sqrt(v/float64(n)), n}
 }
 
-// leastLong is how few batches an interval may rest on.
-const leastLong = 4
-
-// BatchMeans is the 95 % interval of a correlated series: it is cut into equal
-// batches, whose means are nearly independent when a batch is long compared with
-// the memory of the system. Values that do not fill a batch are dropped at the front.
-//
-// Where a batch's mean says something about the next one's, they are too short and
-// their interval too narrow. It is then the widest of theirs and those of half as
-// many, and so on, batches: of twenty, ten and five. A system that remembers for
-// longer than that is covered less often than 95 %, and the series does not tell.
-func BatchMeans(series []float64, batches int) Interval {
-	means := batched(series, batches)
-	out := Mean95(means)
-	if !followEachOther(means) {
-		return out
-	}
-	for n := len(means) / 2; n >= leastLong; n /= 2 {
-		if longer := Mean95(batched(series, n)); longer.Half95 > out.Half95 {
-			out.Half95, out.N = longer.Half95, longer.N
-		}
-	}
-	return out
-}
-
-// followEachOther says that neighbours are on the same side of the mean more than
-// on different ones: the first autocorrelation is positive.
-func followEachOther(x []float64) bool {
-	m, _ := moments(x)
-	sum := 0.0
-	for i := 1; i < len(x); i++ {
-		sum += float64((x[i-1] - m) * (x[i] - m))
-	}
-	return sum > 0
-}
-
 // DiffOfHalves is the mean of a series' second half minus that of its first, with
 // the half-width of its 95 % interval from so many batches of each.
 func DiffOfHalves(series []float64, batches int) (diff, half95 float64) {

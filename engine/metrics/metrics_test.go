@@ -269,67 +269,6 @@ func TestMean95(t *testing.T) {
 	}
 }
 
-// The interval of correlated values covers the true mean about as often as it
-// says only when they are batched.
-func TestBatchMeansCover(t *testing.T) {
-	rnd := rand.New(rand.NewPCG(5, 5))
-	plain, batch := 0, 0
-	const runs = 1000
-	for range runs {
-		x, series := 0.0, make([]float64, 2000)
-		for i := range series {
-			x = 0.9*x + rnd.NormFloat64()
-			series[i] = x
-		}
-		if i := Mean95(series); math.Abs(i.Mean) <= i.Half95 {
-			plain++
-		}
-		if i := BatchMeans(series, 20); math.Abs(i.Mean) <= i.Half95 {
-			batch++
-		}
-	}
-	if plain > runs*7/10 || batch < runs*90/100 || batch > runs*98/100 {
-		t.Errorf("covered %d without batches, %d with, of %d", plain, batch, runs)
-	}
-}
-
-// Of a system that remembers for longer than a twentieth of the series the batches are made longer: twenty of
-// them are wrong about twice as often.
-func TestBatchMeansOfLongMemory(t *testing.T) {
-	rnd := rand.New(rand.NewPCG(7, 7))
-	const runs = 1000
-	twenty, longer, same := 0, 0, 0
-	for range runs {
-		x, series := 0.0, make([]float64, 1000)
-		for i := range series {
-			x = 0.97*x + rnd.NormFloat64()
-			series[i] = x
-		}
-		fixed, i := Mean95(batched(series, 20)), BatchMeans(series, 20)
-		if math.Abs(fixed.Mean) > fixed.Half95 {
-			twenty++
-		}
-		if math.Abs(i.Mean) > i.Half95 {
-			longer++
-		}
-		if i.Mean != fixed.Mean || i.Half95 < fixed.Half95 {
-			t.Fatalf("%+v, of twenty batches %+v", i, fixed)
-		}
-		for j := range series {
-			series[j] = rnd.NormFloat64()
-		}
-		if BatchMeans(series, 20) == Mean95(batched(series, 20)) {
-			same++
-		}
-	}
-	if twenty < runs*15/100 || longer > runs*11/100 {
-		t.Errorf("wrong %d times with twenty batches, %d with longer ones, of %d", twenty, longer, runs)
-	}
-	if same < runs/2 {
-		t.Errorf("of %d series without memory %d keep their twenty batches", runs, same)
-	}
-}
-
 // A half's spans follow each other: taken for independent they would find a difference in most series.
 func TestDiffOfHalves(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(9, 9))
@@ -350,15 +289,6 @@ func TestDiffOfHalves(t *testing.T) {
 	}
 	if plain < runs/2 || batch < runs*3/100 || batch > runs*10/100 {
 		t.Errorf("a difference in %d of %d series taken for independent, in %d of batches", plain, runs, batch)
-	}
-}
-
-func TestBatchMeansOfShortSeries(t *testing.T) {
-	if got := BatchMeans([]float64{1, 2, 3}, 20); got.N != 3 || got.Mean != 2 {
-		t.Errorf("%+v", got)
-	}
-	if got := BatchMeans([]float64{100, 1, 1, 3, 3}, 2); got.N != 2 || got.Mean != 2 {
-		t.Errorf("the odd value in front is not dropped: %+v", got)
 	}
 }
 
