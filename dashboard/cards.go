@@ -59,9 +59,18 @@ type Row struct {
 	Diff    float64 `json:"diff"`
 	Half95  float64 `json:"half95"`
 	Percent float64 `json:"percent"` // Diff of Before
-	// Verdict is "better", "worse", or "same" where the interval has zero in it.
+	// Verdict is "better", "worse", "same" where the interval has zero in it, or "undecided" where there
+	// is no interval, for a reason.
 	Verdict string `json:"verdict"`
+	Why     string `json:"why,omitempty"`
+	Drifts  bool   `json:"drifts,omitempty"` // is the reason
 }
+
+// undecided is the verdict on a row without an interval.
+const undecided = "undecided"
+
+// moved says that a row differs by more than chance.
+func (r *Row) moved() bool { return r.Verdict != "same" && r.Verdict != undecided }
 
 // quantity is a row's column of numbers.
 type quantity struct {
@@ -81,9 +90,8 @@ var quantities = []quantity{
 }
 
 const (
-	cardWindows = 400 // at most this many windows on a side
-	cardLeast   = 8   // fewer say nothing
-	cardBatches = 16  // at most, for the interval
+	cardWindows = 400                 // at most this many windows on a side
+	cardLeast   = metrics.LeastValues // fewer say nothing
 
 	cardTogether = 32 // changes that one card looks back over
 )
@@ -216,7 +224,23 @@ func (c *Card) rows(before, after []moment) {
 			c.Phases = append(c.Phases, r)
 		}
 	}
+	c.drift()
 	c.Sentence = c.sentence()
+}
+
+// drift leaves all rows undecided where the throughput still drifts: what they measure is a state that
+// does not last.
+func (c *Card) drift() {
+	i := slices.IndexFunc(c.Rows, func(r Row) bool { return r.Name == "throughput" && r.Drifts })
+	if i < 0 {
+		return
+	}
+	why := c.Rows[i].Why
+	for _, rows := range [][]Row{c.Rows, c.Phases} {
+		for j := range rows {
+			rows[j].Verdict, rows[j].Why, rows[j].Drifts, rows[j].Half95 = undecided, why, true, 0
+		}
+	}
 }
 
 // settle drops the transient at the beginning of a side, and what is more than
@@ -262,12 +286,24 @@ func (q *quantity) row(before, after []moment) (Row, bool) {
 	if len(a) < cardLeast || len(b) < cardLeast {
 		return Row{}, false
 	}
-	a, b = batched(a), batched(b)
 	r := Row{Name: q.name, Unit: q.unit, Before: mean(a), After: mean(b), Verdict: "same"}
-	r.Diff, r.Half95 = metrics.Diff(a, b)
+	r.Diff = r.After - r.Before
 	if r.Before != 0 {
 		r.Percent = 100 * r.Diff / r.Before
 	}
+	was, is := metrics.EstimateMean(a), metrics.EstimateMean(b)
+	for _, side := range []struct {
+		name string
+		metrics.Estimate
+	}{{"before", was}, {"after", is}} {
+		if side.Why != metrics.None && !r.Drifts {
+			r.Verdict, r.Why, r.Drifts = undecided, side.name+" it, "+side.Reason(q.name), side.Why == metrics.Drifting
+		}
+	}
+	if r.Why != "" {
+		return r, true
+	}
+	r.Half95 = math.Hypot(was.Half95, is.Half95)
 	if math.Abs(r.Diff) > r.Half95 {
 		r.Verdict = q.moreIs
 		if r.Diff < 0 {
@@ -284,19 +320,6 @@ func (q *quantity) series(ms []moment) []float64 {
 		if v := q.of(&ms[i]); !math.IsNaN(v) {
 			out = append(out, v)
 		}
-	}
-	return out
-}
-
-// batched averages neighbouring windows, which are correlated, so that the means
-// hardly are: batches of sixteen and more, but at least four of them.
-func batched(series []float64) []float64 {
-	n := min(max(len(series)/16, 4), cardBatches)
-	size := len(series) / n
-	series = series[len(series)-n*size:]
-	out := make([]float64, n)
-	for i := range out {
-		out[i] = mean(series[i*size : (i+1)*size])
 	}
 	return out
 }

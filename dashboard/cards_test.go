@@ -106,16 +106,19 @@ func TestCardFindsAStep(t *testing.T) {
 // Where nothing changes a card must not claim that something did: at 95 % that
 // happens now and then, more often only if the noise were taken for independent.
 func TestCardSaysSame(t *testing.T) {
-	wrong := 0
+	wrong, none := 0, 0
 	const tries = 200
 	for seed := range uint64(tries) {
 		ms := windows(seed, before, before)
-		if r := rowOf(t, cards("a", "e", ms, []cluster.Event{change(ms, 2)})[0], "throughput"); r.Verdict != "same" {
+		switch r := rowOf(t, cards("a", "e", ms, []cluster.Event{change(ms, 2)})[0], "throughput"); {
+		case r.moved():
 			wrong++
+		case r.Verdict == undecided:
+			none++
 		}
 	}
-	if wrong > tries/10 {
-		t.Errorf("%d of %d cards saw a change that was not there", wrong, tries)
+	if wrong > tries*8/100 || none > tries/5 {
+		t.Errorf("%d of %d cards saw a change that was not there, %d were undecided", wrong, tries, none)
 	}
 }
 

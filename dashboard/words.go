@@ -42,12 +42,16 @@ func (c *Card) sentence() string {
 	if c.Number == 0 {
 		say = ofGhost
 	}
-	var parts, same []string
+	var parts, same, drift, unsure []string
 	for _, r := range c.Rows {
 		switch {
+		case r.Drifts:
+			drift = append(drift, r.Name)
+		case r.Verdict == undecided:
+			unsure = append(unsure, r.Name)
 		case r.Name == "round trips":
 		case r.Name == "aborts" || r.Name == "failures":
-			if r.Verdict != "same" && math.Abs(r.Diff) >= abortsWorth {
+			if r.moved() && math.Abs(r.Diff) >= abortsWorth {
 				parts = append(parts, fmt.Sprintf(say.from, r.Name, short(r.Before), short(r.After)))
 			}
 		case r.Verdict == "same":
@@ -62,6 +66,12 @@ func (c *Card) sentence() string {
 	}
 	if len(same) > 0 {
 		parts = append(parts, strings.Join(same, " and ")+" "+say.same)
+	}
+	if len(drift) > 0 {
+		parts = append(parts, "still drifting: "+strings.Join(drift, ", "))
+	}
+	if len(unsure) > 0 {
+		parts = append(parts, "too few independent windows to tell: "+strings.Join(unsure, ", "))
 	}
 	parts = []string{strings.Join(parts, ", ")}
 	if r, ok := c.mover(); ok {
@@ -94,7 +104,7 @@ func short(v float64) string {
 // mover is the phase whose mean changed most, if one did measurably.
 func (c *Card) mover() (best Row, ok bool) {
 	for _, r := range c.Phases {
-		if r.Verdict != "same" && math.Abs(r.Diff) > math.Abs(best.Diff) && math.Abs(r.Diff) >= 0.05 {
+		if r.moved() && math.Abs(r.Diff) > math.Abs(best.Diff) && math.Abs(r.Diff) >= 0.05 {
 			best, ok = r, true
 		}
 	}

@@ -13,7 +13,8 @@
 // what is required.
 //
 // With -coordinator it measures something else: the cycles that engine/txn charges for
-// a transaction's own program.
+// a transaction's own program. With -coverage it measures how often the intervals of
+// results are wrong.
 package main
 
 import (
@@ -36,6 +37,8 @@ func main() {
 	peers := flag.Bool("peers", true, "compare with other simulators too")
 	drtmx := flag.String("drtmx", "", "the drtmx `BINARY` to start; empty: build one")
 	coordinator := flag.Duration("coordinator", 0, "measure what transactions' own code takes of a core, in that much CPU `TIME` for each of three systems")
+	coverage := flag.Int("coverage", 0, "measure how often intervals are wrong, in `N` comparisons of stretches in which nothing differs, of each workload")
+	workloads := flag.String("workloads", "", "of -coverage, those with these `NAMES` alone, with commas between them")
 	profile := flag.String("cpuprofile", "", "write a profile of -one to `FILE`")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -46,6 +49,8 @@ func main() {
 		err = errors.New("bench takes flags only, and at least one repetition")
 	case *coordinator > 0:
 		err = printCoordinator(ctx, os.Stdout, *coordinator)
+	case *coverage > 0:
+		err = printCoverage(ctx, os.Stdout, *coverage, *workloads)
 	case *one != "":
 		err = printOne(*one, *profile)
 	default:

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"drtmx/engine"
+)
+
+// covered is a system whose intervals are put to the test: stretches of one run that follow each other
+// are compared, in which nothing is different. An interval of a change that leaves out 0 is wrong.
+type covered struct {
+	workload string
+	commits  int // in a stretch
+	set      engine.Knobs
+}
+
+// coveredLoads are the workloads on small clusters: three machines, so that there are replicas.
+// TPC-E takes long until the trades that it begins with are settled, which its warm-up leaves out.
+var coveredLoads = []covered{
+	{"smallbank", 2_000, nil},
+	{"tpcc", 1_500, engine.Knobs{"workload.scale": 0.01}},
+	{"tpcc-no", 1_500, engine.Knobs{"workload.scale": 0.01}},
+	{"tpce", 1_500, engine.Knobs{"workload.scale": 0.1}},
+	{"tpce-cp", 1_500, engine.Knobs{"workload.scale": 0.01}},
+	{"cycle", 1_500, nil},
+	{"micro-read", 2_000, nil},
+	{"micro-write", 2_000, nil},
+	{"micro-atomic", 2_000, nil},
+	{"micro-rpc", 2_000, nil},
+	{"octopus", 2_000, nil},
+}
+
+// coveredMetrics are the numbers that have intervals.
+var coveredMetrics = []string{"throughput", "latency_us.p50", "latency_us.p99", "abort_rate", "round_trips_per_txn"}
+
+const (
+	coveredSeeds  = 4
+	coveredWarmNS = 2_000_000
+	// wrongAtMost is the share of the intervals that may be wrong: nominally it is 5 %, and of 400 some
+	// 1 % more or less by chance.
+	wrongAtMost = 0.08
+)
+
+// tally is what became of the comparisons of one number.
+type tally struct{ all, given, wrong int }
+
+func (t tally) String() string {
+	if t.all == 0 {
+		return "-"
+	}
+	if t.given == 0 {
+		return "0 %"
+	}
+	return fmt.Sprintf("%.0f %%, %.1f %% wrong", 100*float64(t.given)/float64(t.all), 100*float64(t.wrong)/float64(t.given))
+}
+
+// printCoverage writes a table of so many comparisons of each workload, or of those that are named.
+func printCoverage(ctx context.Context, w io.Writer, comparisons int, workloads string) error {
+	fmt.Fprintf(w, "| workload | %s | %s |\n|---|---|%s\n", "comparisons", strings.Join(coveredMetrics, " | "), strings.Repeat("---|", len(coveredMetrics)))
+	var missed []string
+	for _, l := range coveredLoads {
+		if workloads != "" && !slices.Contains(strings.Split(workloads, ","), l.workload) {
+			continue
+		}
+		tallies, err := l.measure(ctx, comparisons)
+		if err != nil {
+			return fmt.Errorf("%s: %w", l.workload, err)
+		}
+		cells := []string{l.workload, fmt.Sprint(comparisons)}
+		for _, m := range coveredMetrics {
+			t := tallies[m]
+			cells = append(cells, t.String())
+			if float64(t.wrong) > wrongAtMost*float64(t.given) {
+				missed = append(missed, l.workload+" "+m)
+			}
+		}
+		fmt.Fprintf(w, "| %s |\n", strings.Join(cells, " | "))
+	}
+	if len(missed) > 0 {
+		return fmt.Errorf("more than %g %% of the intervals are wrong: %s", 100*wrongAtMost, strings.Join(missed, ", "))
+	}
+	return nil
+}
+
+// measure makes the comparisons, an equal number with each seed.
+func (l covered) measure(ctx context.Context, comparisons int) (map[string]tally, error) {
+	out := map[string]tally{}
+	for seed := range coveredSeeds {
+		n := comparisons*(seed+1)/coveredSeeds - comparisons*seed/coveredSeeds
+		if n == 0 {
+			continue
+		}
+		if err := l.follow(ctx, seed+1, n, out); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// follow compares each stretch of one run with the next.
+func (l covered) follow(ctx context.Context, seed, comparisons int, out map[string]tally) error {
+	spec, err := engine.Spec{Workload: l.workload, Set: engine.Knobs{"nodes": 3, "threads": 2, "coroutines": 4, "check": "off", "seed": seed}}.With(l.set)
+	if err != nil {
+		return err
+	}
+	s, err := engine.Open(spec)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	var length int64
+	stretch := func(ns int64) (*engine.Result, error) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		s.Mark()
+		err := s.Advance(ns)
+		return s.Result(), err
+	}
+	warm, err := stretch(coveredWarmNS)
+	if err != nil {
+		return err
+	}
+	if warm.Commits == 0 {
+		return fmt.Errorf("nothing was committed in %d ns", coveredWarmNS)
+	}
+	length = int64(math.Ceil(coveredWarmNS * float64(l.commits) / float64(warm.Commits)))
+	last, err := stretch(length)
+	if err == nil {
+		last, err = stretch(length) // the first may belong to the warm-up
+	}
+	for range comparisons {
+		if err != nil {
+			return err
+		}
+		var next *engine.Result
+		if next, err = stretch(length); err == nil {
+			count(engine.Compare(last, next), out)
+			last = next
+		}
+	}
+	return err
+}
+
+// count adds a comparison of equals.
+func count(c *engine.Comparison, out map[string]tally) {
+	for _, m := range coveredMetrics {
+		t := out[m]
+		t.all++
+		a, _, okA := c.A.Interval(m)
+		b, _, okB := c.B.Interval(m)
+		x, known := c.A.Metric(m)
+		y, knownToo := c.B.Metric(m)
+		if okA && okB && known && knownToo {
+			t.given++
+			if math.Abs(y-x) > math.Hypot(float64(a*x), float64(b*y)) {
+				t.wrong++
+			}
+		}
+		out[m] = t
+	}
+}

@@ -1,0 +1,93 @@
+package dashboard
+
+import (
+	"strings"
+	"testing"
+
+	"drtmx/cluster"
+	"drtmx/engine/metrics"
+)
+
+// sloping lets the throughput of the windows under one version go up steadily, by a share of it over
+// all of them.
+func sloping(ms []moment, version int, share float64) []moment {
+	ws := under(ms, version)
+	for i := range ws {
+		ws[i].throughput *= 1 + share*float64(i)/float64(len(ws))
+	}
+	return ms
+}
+
+// A side that drifts slowly has another mean a minute later, and its interval would leave that out. So
+// the card has neither an interval nor a tick for any row, and says what drifts, as do two pinned states.
+func TestCardOfADrift(t *testing.T) {
+	after := before
+	after.windows, after.throughput = 300, 9.6e6
+	for version, name := range map[int]string{1: "before it, still drifting", 2: "after it, still drifting"} { // order-free: the cases are independent
+		ms := sloping(windows(1, before, after), version, 0.1)
+		c := cards("a", "e", ms, []cluster.Event{change(ms, 2)})[0]
+		if len(c.Rows) == 0 || len(c.Phases) == 0 || c.Settling != "" {
+			t.Fatalf("%+v", c)
+		}
+		for _, r := range append(c.Rows, c.Phases...) {
+			if r.Verdict != undecided || r.Half95 != 0 || !r.Drifts || !strings.HasPrefix(r.Why, name) {
+				t.Errorf("%s: %+v", name, r)
+			}
+		}
+		if !strings.HasPrefix(c.Sentence, "Still drifting: throughput, p50") {
+			t.Error(c.Sentence)
+		}
+	}
+	ms := windows(1, before, after)
+	if r := rowOf(t, cards("a", "e", ms, []cluster.Event{change(ms, 2)})[0], "throughput"); r.Verdict != "better" || r.Why != "" {
+		t.Errorf("without a drift: %+v", r)
+	}
+}
+
+// A card says one thing and not another a minute later: of cards of ever more windows of a system that
+// ages, those with an interval agree with each other.
+func TestCardsOfAnAgeingSystem(t *testing.T) {
+	ages := before
+	ages.windows, ages.throughput = 400, 9.6e6
+	all := sloping(windows(2, before, ages), 2, 0.1)
+	event := change(all, 2)
+	var first *Row
+	shown := 0
+	for n := before.windows + 2*cardLeast; n <= len(all); n += 5 {
+		r := rowOf(t, cards("a", "e", all[:n], []cluster.Event{event})[0], "throughput")
+		if r.Verdict == undecided {
+			continue
+		}
+		shown++
+		if first == nil {
+			first = &r
+		}
+		if r.Diff-r.Half95 > first.Diff+first.Half95 || r.Diff+r.Half95 < first.Diff-first.Half95 {
+			t.Errorf("after %d windows the difference is %.4g ± %.2g, and was %.4g ± %.2g", n, r.Diff, r.Half95, first.Diff, first.Half95)
+		}
+	}
+	if shown == 0 {
+		t.Error("no card has an interval")
+	}
+}
+
+// Windows that remember each other for longer than there are windows say little: no interval.
+func TestCardOfALongMemory(t *testing.T) {
+	ms := windows(1, before, before)
+	for i := range under(ms, 2) { // one state for some thirty windows, then another
+		ms[before.windows+i].trips = 3 + float64(i/30%2)
+	}
+	r := rowOf(t, cards("a", "e", ms, []cluster.Event{change(ms, 2)})[0], "round trips")
+	if r.Verdict != undecided || r.Why == "" || r.Half95 != 0 {
+		t.Errorf("%+v", r)
+	}
+	var q quantity
+	for _, q = range quantities {
+		if q.name == "round trips" {
+			break
+		}
+	}
+	if e := metrics.EstimateMean(q.series(under(ms, 2))); e.Why == metrics.None {
+		t.Errorf("%+v", e)
+	}
+}
