@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"drtmx/engine"
+	"drtmx/engine/history"
 	"drtmx/engine/txn"
 )
 
@@ -200,7 +201,7 @@ func (f *fake) Result() *engine.Result {
 	return &engine.Result{Spec: f.Values(), FromNS: f.mark, VirtualNS: f.now - f.mark, Throughput: float64(f.state%1000) + 1,
 		LatencyUS: engine.Latency{Mean: 3, P50: 2.5, P99: 9}, Digest: f.Digest(), Changes: f.changes,
 		Phases:     map[string]engine.PhaseStat{"commit": {MeanUS: 1, Share: 0.4}, "lock": {MeanUS: 1.5, Share: 0.6}},
-		Checks:     &engine.Checks{Mode: "full", Claimed: "strict-serializable", OK: true, Transactions: f.commits},
+		Checks:     &engine.Checks{Mode: "full", Claimed: "strict-serializable", OK: history.Holds, Transactions: f.commits},
 		Bottleneck: &engine.Bottleneck{Resource: "cpu", Node: 1, Utilization: 0.9}}
 }
 func (f *fake) DrainWith(context.Context, engine.Progress) error { return nil }

@@ -139,6 +139,9 @@ func (r *Result) HTML() string {
 		{"committed", "p50", "p90", "p99", "p99.9", "aborts", "round trips"},
 		{rateText(x.Throughput) + ci, usText(l.P50), usText(l.P90), usText(l.P99), usText(l.P999), percent(x.AbortRate), trim(x.RoundTripsPerTxn)},
 	})
+	if text := x.Uncommitted(); text != "" {
+		out += note(palette.Bad, text)
+	}
 	out += r.Checks().HTML()
 	if len(r.Windows) > 1 {
 		out += timeline("", []namedWindows{{"", r.Windows}}, r.marks()).HTML()
@@ -157,6 +160,11 @@ func (r *Result) marks() []charts.Mark {
 	return out
 }
 
+// note is a line with a coloured edge.
+func note(colour, text string) string {
+	return fmt.Sprintf(`<p style="border-left:4px solid %s;padding-left:.6em">%s</p>`, colour, esc(text))
+}
+
 // HTML is one line, and the cycle of each anomaly.
 func (c *Checks) HTML() string {
 	colour := palette.Unknown
@@ -167,7 +175,7 @@ func (c *Checks) HTML() string {
 		colour = palette.Bad
 	}
 	head, rest, _ := strings.Cut(c.String(), "\n")
-	out := fmt.Sprintf(`<p style="border-left:4px solid %s;padding-left:.6em">%s</p>`, colour, esc(head))
+	out := note(colour, head)
 	if rest == "" {
 		return out
 	}

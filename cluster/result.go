@@ -54,11 +54,11 @@ type Checks struct{ Raw *engine.Checks }
 
 // OK is false if anything was found; a run without checks, or one of which nothing was judged, is
 // not OK either.
-func (c *Checks) OK() bool { return c.Raw.Judged() && c.Raw.OK }
+func (c *Checks) OK() bool { return c.Raw.Passed() }
 
 func (c *Checks) String() string {
 	k := c.Raw
-	if k == nil || k.Mode == "off" {
+	if k == nil || k.Mode == "off" && !k.Failed() {
 		return "not checked (knob check is off)"
 	}
 	later := ""
@@ -75,11 +75,11 @@ func (c *Checks) String() string {
 	var b strings.Builder
 	wait := k.Seen - k.Transactions
 	switch {
+	case !k.Judged():
+		fmt.Fprintf(&b, "undecided: %s", k.Why())
 	case k.Claimed == "":
 		b.WriteString("no transactions")
-	case k.OK && k.Transactions == 0:
-		fmt.Fprintf(&b, "%s: undecided, none of %d transactions was judged (%s)", k.Claimed, wait, k.Mode)
-	case k.OK:
+	case k.Passed():
 		fmt.Fprintf(&b, "%s holds over %d transactions (%s)", k.Claimed, k.Transactions, k.Mode)
 	default:
 		fmt.Fprintf(&b, "%s VIOLATED over %d transactions (%s)", k.Claimed, k.Transactions, k.Mode)
@@ -116,6 +116,9 @@ func (r *Result) String() string {
 		usText(l.P50), usText(l.P99), usText(l.Mean), percent(x.AbortRate), charts.Digits(x.RoundTripsPerTxn, 2))
 	if k := x.Bottleneck; k != nil {
 		fmt.Fprintf(&b, "\nbottleneck %s of node %d, %s busy", k.Resource, k.Node, percent(k.Utilization))
+	}
+	if text := x.Uncommitted(); text != "" {
+		fmt.Fprintf(&b, "\n%s", text)
 	}
 	fmt.Fprintf(&b, "\n%s\ndigest %s", r.Checks(), x.Digest)
 	return b.String()

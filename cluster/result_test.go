@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"drtmx/engine"
+	"drtmx/engine/history"
 )
 
 // The notebook and the terminal say the same of a run without transactions.
 func TestChecksWithoutTransactions(t *testing.T) {
-	k := &engine.Checks{Mode: "full", OK: true}
-	for _, want := range []string{"nothing to check: no transactions", "ok: total; no transactions"} {
+	k := &engine.Checks{Mode: "full"}
+	for _, want := range []string{"undecided: no transactions to check", "ok: total; no transactions"} {
 		if got := (&Checks{k}).String(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
@@ -29,13 +30,13 @@ func TestChecksWithoutTransactions(t *testing.T) {
 
 // A verdict over nothing is no verdict, and what a live cluster cannot judge is not passed over.
 func TestChecksOverNothing(t *testing.T) {
-	k := engine.Checks{Mode: "sampled", Claimed: "strict-serializable", OK: true, Seen: 12, AtDrain: true}
+	k := engine.Checks{Mode: "sampled", Claimed: "strict-serializable", Seen: 12, AtDrain: true}
 	none := Checks{&k}
 	if text := none.String(); none.OK() || !strings.Contains(text, "undecided") || !strings.Contains(text, "batch run") {
 		t.Errorf("%v, %q", none.OK(), text)
 	}
 	some, off := k, k
-	some.Transactions, off.Mode = 3, "off"
+	some.OK, some.Transactions, off.Mode = history.Holds, 3, "off"
 	if c := (&Checks{&some}); !c.OK() || strings.Contains(c.String(), "undecided") {
 		t.Errorf("%v, %q", c.OK(), c)
 	}
@@ -154,5 +155,17 @@ func TestSweepCharts(t *testing.T) {
 	}}
 	if svg := s.chart("throughput").SVG(); !strings.Contains(svg, ">true<") || !strings.Contains(svg, ">false<") {
 		t.Error("the values of a choice are not at the axis")
+	}
+}
+
+// A run without a commit says so, in a notebook too.
+func TestNothingCommitted(t *testing.T) {
+	r := newResult(&engine.Result{Aborts: 7, AbortRate: 1, VirtualNS: 500_000, Little: &engine.Little{InFlight: 3}}, nil)
+	const want = "nothing was committed in 500us: 7 attempts were aborted, 3 requests were under way on average; measure longer"
+	if text, page := r.String(), r.HTML(); !strings.Contains(text, want) || !strings.Contains(page, want) {
+		t.Errorf("%s\n%s", text, page)
+	}
+	if r.Raw.Commits = 1; strings.Contains(r.String()+r.HTML(), "nothing was committed") {
+		t.Error("although something was")
 	}
 }

@@ -200,10 +200,10 @@ func sound(p engine.SweepPoint) (steady, correct bool) {
 	return steady, correct
 }
 
-// checked is false for a point of which nothing was checked, as with check=off: it is neither
-// correct nor incorrect.
+// checked is false for a point that has no verdict, as with check=off: it is neither correct nor
+// incorrect.
 func checked(p engine.SweepPoint) bool {
-	return !slices.ContainsFunc(p.Runs, func(r *engine.Result) bool { return r.Checks == nil || r.Checks.Mode == "off" })
+	return !slices.ContainsFunc(p.Runs, func(r *engine.Result) bool { return !r.Checks.Judged() })
 }
 
 // pointMean is the mean of a number over the seeds of a point; where not all of them know it, over
@@ -397,7 +397,7 @@ func (s *SweepResult) CSV() string {
 		if len(p.Runs) > 0 {
 			ok, correct := sound(p)
 			ci95, steady = strconv.FormatFloat(share95(p), 'g', -1, 64), strconv.FormatBool(ok)
-			if checked(p) {
+			if !correct || checked(p) {
 				checks = strconv.FormatBool(correct)
 			}
 		}

@@ -213,6 +213,14 @@ func dialogs(_ *site, b *tab) {
 	b.act(`(await import("/checks.js")).openChecks({mode: "full", claimed: "strict-serializable", ok: false, transactions: 0, transactions_seen: 412, anomaly_count: 1, anomalies: [{kind: "lost-update", text: "T8 and T9 both overwrote stock/3060", cycle: []}]})`)
 	b.until("not all of none", `document.getElementById("dialog").textContent.includes("0 of 412 transactions are judged so far")`)
 	shut()
+	// Checks over nothing are neither good nor bad, and say why.
+	b.act(`const e = document.createElement("button"), c = {mode: "full", ok: null, incomplete: "no transactions to check"}, m = await import("/checks.js");
+		m.badge(e, c); document.body.dataset.badge = [e.textContent, e.className, e.title].join("|"); m.openChecks(c)`)
+	if got := eval[string](b, `document.body.dataset.badge`); got != "–|badge|not decided: no transactions to check (k)" {
+		b.t.Errorf("the badge of nothing: %q", got)
+	}
+	b.until("why nothing is decided", `document.getElementById("dialog").textContent.includes("Nothing is decided: no transactions to check.")`)
+	shut()
 }
 
 // cycleOnAPhone is a cycle whose words have to be as large as others, and all in the picture.

@@ -68,7 +68,7 @@ func TestAutoFollowsKnobs(t *testing.T) {
 	if want := (AutoChoice{"one-sided", "most locks are on other machines, whose CPUs an RNIC's ATOMIC spares (4.3.2)"}); r.Auto["phase.lock"] != want || len(r.AutoChanges) > 0 {
 		t.Errorf("result: %v, %v", r.Auto, r.AutoChanges)
 	}
-	if !r.Checks.OK || !strings.Contains(r.String(), "lock is one-sided: most locks") {
+	if !r.Checks.Passed() || !strings.Contains(r.String(), "lock is one-sided: most locks") {
 		t.Error(r)
 	}
 }
@@ -162,7 +162,7 @@ func TestAutoOfAddedTransactions(t *testing.T) {
 	if err := s.Drain(); err != nil {
 		t.Fatal(err)
 	}
-	if r := s.Result(); !r.Checks.OK {
+	if r := s.Result(); !r.Checks.Passed() {
 		t.Error(r.checksText())
 	}
 }
@@ -182,7 +182,7 @@ func TestAutoOfAddedTransactionsDrains(t *testing.T) {
 	if c, err := s.Set(Knobs{"coroutines": 3}, ""); err != nil || !c.Pending || s.load.db.Config().Lock != txn.OneSided {
 		t.Errorf("who locks changed with %d transactions in flight: %+v, %v", s.load.db.InFlight(), c, err)
 	}
-	if err := s.Drain(); err != nil || !s.Result().Checks.OK {
+	if err := s.Drain(); err != nil || !s.Result().Checks.Passed() {
 		t.Error(err, s.Result().checksText())
 	}
 }

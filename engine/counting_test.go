@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/binary"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -31,6 +32,9 @@ func TestAttemptsCountWhenTheyEnd(t *testing.T) {
 	}
 	if r.Aborts == 0 || r.AbortRate != 1 || r.ByType["new-order"].Aborts != r.Aborts {
 		t.Errorf("%d aborts, %d of new-order, abort rate %g, with %d CAS", r.Aborts, r.ByType["new-order"].Aborts, r.AbortRate, r.Verbs["cas"])
+	}
+	if text := r.String(); r.Steady || !strings.Contains(r.Unsteady, fmt.Sprintf("nothing was committed in 500us: %d attempts were aborted, ", r.Aborts)) || !strings.Contains(text, r.Unsteady) {
+		t.Errorf("steady %v, %q in %s", r.Steady, r.Unsteady, text)
 	}
 	sum := uint64(0)
 	for _, w := range s.Windows(1) { // the first is the warm-up's

@@ -76,7 +76,7 @@ func TestCrashIsFeltAndHealed(t *testing.T) {
 			if err := s.Drain(); err != nil {
 				t.Fatal(err)
 			}
-			if r := s.Result(); !r.Checks.OK {
+			if r := s.Result(); !r.Checks.Passed() {
 				t.Error(r.checksText())
 			}
 		})

@@ -17,7 +17,7 @@ func ExampleRun() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(r.Commits > 0, r.Checks.OK, len(r.Digest))
+	fmt.Println(r.Commits > 0, r.Checks.Passed(), len(r.Digest))
 	// Output: true true 64
 }
 

@@ -43,7 +43,7 @@ func TestAddedTransactionRunsAndIsChecked(t *testing.T) {
 	if share := float64(n) / float64(r.Commits); n == 0 || share < 0.2 || share > 0.45 {
 		t.Errorf("%d of %d commits are swaps", n, r.Commits)
 	}
-	if !r.Checks.OK {
+	if !r.Checks.Passed() {
 		t.Errorf("%+v", r.Checks)
 	}
 }

@@ -92,7 +92,7 @@ func TestChangesReplay(t *testing.T) {
 				if err := s.Drain(); err != nil {
 					t.Fatal(err)
 				}
-				if res := s.Result(); !res.Checks.OK {
+				if res := s.Result(); !res.Checks.Passed() {
 					t.Errorf("checks: %s", res.checksText())
 				}
 			}
@@ -151,7 +151,7 @@ func TestDrainBarrier(t *testing.T) {
 	if err := s.Drain(); err != nil { // over the pending barrier
 		t.Fatal(err)
 	}
-	if r := s.Result(); !r.Checks.OK {
+	if r := s.Result(); !r.Checks.Passed() {
 		t.Error(r.checksText())
 	}
 }
@@ -266,7 +266,7 @@ func TestLiveResultIsJudged(t *testing.T) {
 	for range 120 {
 		advance(t, asked, 30_000)
 		advance(t, plain, 30_000)
-		if c := asked.Result().Checks; !c.OK || !c.Judged() || c.Transactions < c.Seen || !c.AtDrain || c.Invariants != nil {
+		if c := asked.Result().Checks; !c.Passed() || !c.Judged() || c.Transactions < c.Seen || !c.AtDrain || c.Invariants != nil {
 			t.Fatalf("%d ns: %+v", asked.NowNS(), c)
 		}
 	}
@@ -410,7 +410,7 @@ func TestFewerCoroutinesKeepArrivals(t *testing.T) {
 	if err := s.Drain(); err != nil {
 		t.Fatal(err)
 	}
-	if r := s.Result(); !r.Checks.OK {
+	if r := s.Result(); !r.Checks.Passed() {
 		t.Error(r.checksText())
 	}
 }

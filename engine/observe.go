@@ -45,7 +45,7 @@ func (s *System) packChecks(rec *record) {
 	rec.checked, rec.seen = r.Transactions, r.Seen
 	if s.windows.next > 0 {
 		before := s.windows.latest().checks
-		if before.OK == r.OK && before.Count == r.Count && before.Overflowed == r.Overflowed && maps.Equal(before.Invariants, r.Invariants) && maps.Equal(before.Violated, r.Violated) {
+		if before.OK == r.OK && before.Count == r.Count && before.Overflowed == r.Overflowed && before.Claimed == r.Claimed && maps.Equal(before.Invariants, r.Invariants) && maps.Equal(before.Violated, r.Violated) {
 			rec.checks = before
 			return
 		}
@@ -102,6 +102,9 @@ func (s *System) Result() *Result {
 	if r.Steady && !r.Little.Settled() {
 		r.Steady, r.Unsteady = false, fmt.Sprintf("Little's law is off by %+.0f %%: requests that take long were still under way when the interval ended; measure longer", 100*r.Little.Error)
 	}
+	if text := r.Uncommitted(); text != "" {
+		r.Steady, r.Unsteady = false, text
+	}
 	r.Auto, r.AutoChanges = autoChoices(s.active, s.txnConfig(s.active)), s.AutoChanges()
 	r.NVM = nvmStat(s.marked.nvm, c.nvm)
 	r.Checks = s.verdict()
@@ -121,10 +124,15 @@ func (s *System) verdict() *Checks {
 	default:
 		report = s.soFar(s.rec.Judge())
 	}
-	if report.Mode == history.Off || !workloadOf(s.values).transactions {
-		report.Claimed = ""
-	}
+	s.unclaim(&report)
 	return &report
+}
+
+// unclaim claims nothing where no transactions are judged.
+func (s *System) unclaim(r *Checks) {
+	if r.Mode == history.Off || !workloadOf(s.values).transactions {
+		r.Claimed = ""
+	}
 }
 
 // soFar adds to what the history says what can be said of the workload before the cluster is at
@@ -132,6 +140,7 @@ func (s *System) verdict() *Checks {
 func (s *System) soFar(report Checks) Checks {
 	s.load.tell(&report)
 	report.AtDrain = report.Mode != history.Off
+	s.unclaim(&report)
 	return report
 }
 

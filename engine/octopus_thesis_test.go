@@ -186,7 +186,7 @@ func TestOctopusKnobs(t *testing.T) {
 	if err := s.Drain(); err != nil {
 		t.Fatal(err)
 	}
-	if r := s.Result(); !r.Checks.OK || r.Checks.Invariants["octopus.bytes"] != true || r.Commits == 0 {
+	if r := s.Result(); !r.Checks.Passed() || r.Checks.Invariants["octopus.bytes"] != true || r.Commits == 0 {
 		t.Errorf("%d requests, %+v", r.Commits, r.Checks)
 	}
 }

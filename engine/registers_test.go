@@ -30,7 +30,7 @@ func TestRegistersRules(t *testing.T) {
 			{"workload.reads": 0, "workload.writes": 1}, {"workload.reads": 64, "workload.writes": 0},
 		} {
 			k["preset"] = preset
-			if r := mustRun(t, with(k)); r.Commits == 0 || !r.Checks.OK {
+			if r := mustRun(t, with(k)); r.Commits == 0 || !r.Checks.Passed() {
 				t.Errorf("%v: %d commits, %s", k, r.Commits, r.checksText())
 			}
 		}

@@ -100,7 +100,7 @@ func soak(w *workloadKind, seed uint64, sum *soakSum) error {
 		return fmt.Errorf("%v: drain: %w", s.Spec(), err)
 	}
 	res := s.Result()
-	if res.Checks == nil || !res.Checks.OK || res.Checks.Transactions == 0 {
+	if res.Checks == nil || !res.Checks.Passed() || res.Checks.Transactions == 0 {
 		return fmt.Errorf("%v: %+v", s.Spec(), res.Checks)
 	}
 	sum.Rounds++

@@ -474,7 +474,7 @@ func TestRunWithoutChecks(t *testing.T) {
 		t.Errorf("%d ns, %d commits, checks %+v", r.VirtualNS, r.Commits, r.Checks)
 	}
 	k["check"] = "sampled"
-	if c := mustRun(t, small(k)).Checks; !c.OK || !c.Invariants["replicas.equal"] {
+	if c := mustRun(t, small(k)).Checks; !c.Passed() || !c.Invariants["replicas.equal"] {
 		t.Errorf("with checks: %+v", c)
 	}
 }

@@ -93,7 +93,7 @@ func TestRunOfEachPresetAndWorkload(t *testing.T) {
 			switch {
 			case r.Commits == 0 || r.Throughput <= 0 || r.LatencyUS.Mean <= 0:
 				t.Errorf("nothing happened: %v", r)
-			case r.Checks.Mode != "off" && !r.Checks.OK:
+			case r.Checks.Mode != "off" && !r.Checks.Passed():
 				t.Errorf("checks: %s", r.checksText())
 			case w.transactions && len(r.Checks.Invariants) < 2:
 				t.Errorf("invariants: %v", r.Checks.Invariants)

@@ -26,7 +26,7 @@ func TestTCPRunsChecked(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := mustRun(t, spec)
-			if !r.Checks.OK || r.Commits == 0 {
+			if !r.Checks.Passed() || r.Commits == 0 {
 				t.Errorf("%d commits, checks %+v", r.Commits, r.Checks)
 			}
 			if r.Verbs["read"]+r.Verbs["write"]+r.Verbs["cas"]+r.Verbs["faa"] != 0 {

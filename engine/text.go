@@ -63,6 +63,34 @@ func (r *Result) String() string {
 	return b.String()
 }
 
+// Uncommitted says of a result without commits what happened instead, and what to do; "" where there
+// are any.
+func (r *Result) Uncommitted() string {
+	if r.Commits > 0 {
+		return ""
+	}
+	var parts []string
+	for _, x := range []struct {
+		n    uint64
+		what string
+	}{{r.Aborts, "attempts were aborted"}, {r.Rollbacks, "requests rolled back"}, {r.Failed, "requests failed"}} {
+		if x.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", x.n, x.what))
+		}
+	}
+	next := "measure longer"
+	switch {
+	case r.Aborts > 0:
+		next += ", or let fewer transactions meet: fewer coroutines, a larger workload.scale"
+	case len(parts) > 0:
+		next = "look at the workload and at faults"
+	}
+	if r.Little != nil {
+		parts = append(parts, fmt.Sprintf("%s requests were under way on average", number(r.Little.InFlight)))
+	}
+	return fmt.Sprintf("nothing was committed in %s: %s; %s", Format("duration_ns", int(r.VirtualNS)), strings.Join(parts, ", "), next)
+}
+
 // protocol says whether the preset plays a part: others than workloads of transactions have no phases.
 func (r *Result) protocol() bool {
 	return slices.ContainsFunc(workloads, func(w workloadKind) bool { return w.name == r.Spec["workload"] && w.transactions })
@@ -71,18 +99,21 @@ func (r *Result) protocol() bool {
 func (r *Result) checksText() string {
 	c := r.Checks
 	switch {
-	case c == nil || c.Mode == "off":
+	case c == nil || c.Mode == "off" && !c.Failed():
 		return "off"
+	case !c.Judged():
+		return "undecided: " + c.Why()
 	case c.Unused() != "":
 		return c.Unused()
-	case c.OK && !c.Judged():
-		return fmt.Sprintf("undecided: none of %d transactions was judged", c.Seen)
-	case c.OK:
+	case c.Passed():
 		return fmt.Sprintf("ok: %s, %d transactions, %s", c.Claimed, c.Transactions, c.Mode)
 	}
 	found := c.Findings()
 	if len(c.Anomalies) > 0 {
 		found = slices.Insert(found, 0, c.Anomalies[0].Kind+": "+c.Anomalies[0].Text)
+	}
+	if c.Incomplete != "" {
+		found = append(found, "incomplete: "+c.Incomplete)
 	}
 	return "FAILED: " + strings.Join(found, "; ")
 }

@@ -81,7 +81,7 @@ func TestDistrictsOfAWarehouse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !r.Checks.OK {
+		if !r.Checks.Passed() {
 			t.Errorf("%d districts: %+v", n, r.Checks)
 		}
 		if r.AbortRate >= aborts {
@@ -102,7 +102,7 @@ func TestDistrictsOfAWarehouse(t *testing.T) {
 // published, which ignores aborts, a person learns whose update is lost.
 func TestAnomaliesNameTables(t *testing.T) {
 	r := mustRun(t, small(Knobs{"workload": "tpcc-no", "workload.variant": "as-published", "workload.customers": 300, "workload.items": 2_000}))
-	if r.Checks.OK || len(r.Checks.Anomalies) == 0 {
+	if r.Checks.Passed() || len(r.Checks.Anomalies) == 0 {
 		t.Fatalf("%+v", r.Checks)
 	}
 	for _, a := range r.Checks.Anomalies {
@@ -130,7 +130,7 @@ func TestSumsOfTPCCWhileItRuns(t *testing.T) {
 	broken := func(c *Checks) bool {
 		held, looked := c.Invariants["tpcc.1"]
 		text := c.Violated["tpcc.1"] // says what has to hold, where it does not, and the numbers
-		return looked && !held && !c.OK && strings.Contains(text, "what its districts have (clause 3.3.2.1): warehouse 0 has taken ") && strings.Contains(text, "cents")
+		return looked && !held && c.Failed() && strings.Contains(text, "what its districts have (clause 3.3.2.1): warehouse 0 has taken ") && strings.Contains(text, "cents")
 	}
 	until := func(what string, yes func(c *Checks) bool) {
 		t.Helper()
@@ -142,7 +142,7 @@ func TestSumsOfTPCCWhileItRuns(t *testing.T) {
 		}
 		t.Fatalf("not within 20 ms: %s", what)
 	}
-	until("condition 1 holds", func(c *Checks) bool { return c.Invariants["tpcc.1"] && c.OK && c.AtDrain })
+	until("condition 1 holds", func(c *Checks) bool { return c.Invariants["tpcc.1"] && c.Passed() && c.AtDrain })
 	if w := s.Windows(s.windows.next - 1)[0]; !w.Checks.Invariants["tpcc.1"] || !w.Checks.AtDrain {
 		t.Errorf("the window has %+v", w.Checks)
 	}

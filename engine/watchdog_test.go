@@ -19,7 +19,7 @@ func TestSlowIsNotStuck(t *testing.T) {
 	r, err := Run(context.Background(), spec, nil)
 	if err != nil {
 		t.Error(err)
-	} else if !r.Checks.OK {
+	} else if !r.Checks.Passed() {
 		t.Errorf("%+v", r.Checks)
 	}
 	s := open(t, spec) // and so where it does not drain

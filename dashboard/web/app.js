@@ -110,7 +110,7 @@ function tiles(ws) {
   const mean = (f) => { const v = ws.map(f).filter((x) => x); return v.length ? v.reduce((a, b) => a + b) / v.length : 0; };
   $("t-throughput").textContent = si(mean((x) => x.throughput)) + "/s";
   for (const q of ["p50", "p99"]) { const v = mean((x) => x.latency_us[q]); $("t-" + q).textContent = v ? si(v) + " µs" : "–"; }
-  const tries = ws.reduce((a, x) => a + x.commits + x.aborts, 0);
+  const tries = ws.reduce((a, x) => a + x.commits + x.rollbacks + x.aborts, 0);
   $("t-aborts").textContent = share(ws.reduce((a, x) => a + x.aborts, 0), tries);
   const rolled = ws.reduce((a, x) => a + x.rollbacks, 0), done = ws.reduce((a, x) => a + x.commits, rolled);
   $("rolledtile").hidden = !rolled;

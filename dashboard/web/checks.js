@@ -6,12 +6,13 @@ const why = { ww: "overwrote", wr: "was read by", rw: "read what was overwritten
 
 export function badge(b, c) {
   let text = "off", kind = "badge";
-  if (c && c.mode !== "off") {
-    text = c.ok ? (c.transactions ? `✓ ${si(c.transactions)}` : "–") : `✗ ${(c.anomaly_count || c.anomalies?.length || 0) + broken(c) || 1}`;
-    kind += !c.ok ? " bad" : c.transactions ? " ok" : "";
+  if (c && (c.mode !== "off" || c.ok === false)) {
+    text = c.ok ? `✓ ${c.transactions ? si(c.transactions) : ""}`.trim() : c.ok === false ? `✗ ${(c.anomaly_count || c.anomalies?.length || 0) + broken(c) || 1}` : "–";
+    kind += c.ok ? " ok" : c.ok === false ? " bad" : "";
   }
   if (b.textContent !== text) b.textContent = text;
   b.className = kind;
+  b.title = c?.incomplete ? `not decided: ${c.incomplete} (k)` : "what the history checker says (k)";
 }
 
 const broken = (c) => Object.values(c.invariants || {}).filter((ok) => !ok).length;
@@ -23,9 +24,9 @@ function looked(c) {
 
 export function openChecks(c) {
   if (!c) { dialog("Checks", el("p", {}, "No window has been measured yet.")); return; }
-  if (c.mode === "off") { dialog("Checks", el("p", {}, "They are off. The knob check turns them on; it needs a reset.")); return; }
-  if (c.ok && !c.transactions && !Object.keys(c.invariants || {}).length) { dialog("Checks", el("p", {}, "No transaction has been looked at yet. Requests of micro-benchmarks are none: there is nothing to check about them.")); return; }
-  const body = [el("p", {}, `The protocol claims ${c.claimed}. Every transaction’s reads and writes are recorded with their versions, and the graph of who has to come before whom is searched for cycles that the claim forbids. A version with two values (wrong-value) breaks every claim.`),
+  if (c.mode === "off" && c.ok !== false) { dialog("Checks", el("p", {}, "They are off. The knob check turns them on; it needs a reset.")); return; }
+  if (c.ok == null && !c.transactions) { dialog("Checks", el("p", {}, `Nothing is decided: ${c.incomplete}.${c.claimed ? "" : " Requests of micro-benchmarks are no transactions."}`)); return; }
+  const body = [...(c.incomplete ? [el("p", { class: "broken" }, `Not all was checked: ${c.incomplete}.`)] : []), el("p", {}, `The protocol claims ${c.claimed}. Every transaction’s reads and writes are recorded with their versions, and the graph of who has to come before whom is searched for cycles that the claim forbids. A version with two values (wrong-value) breaks every claim.`),
     el("p", {}, c.mode === "full" ? looked(c) : `${si(c.transactions)} transactions were looked at, on a sample of the keys: what is found is true, but not everything is found.`)];
   for (const [name, ok] of Object.entries(c.invariants || {})) body.push(el("p", { class: ok ? "" : "broken" }, `${ok ? "✓" : "✗"} ${name}${c.violated?.[name] ? `: ${c.violated[name]}` : ""}`));
   if (c.invariants_at_drain) body.push(el("p", { class: "hint" }, "Invariants that need a cluster at rest are looked at where a batch run (drtmx run) ends."));

@@ -9,8 +9,7 @@ func (r *Recorder) Judge() Report {
 	}
 	undo := r.remember()
 	r.look(r.horizon(), r.begun)
-	report := r.Report()
-	report.Transactions = r.checked
+	report := r.report(r.checked)
 	undo()
 	return report
 }

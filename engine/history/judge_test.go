@@ -21,10 +21,10 @@ func TestJudgeLeavesTheRecorderAsItWas(t *testing.T) {
 				play(judged, calls[i:i+1])
 				play(plain, calls[i:i+1])
 				rep := judged.Judge()
-				if rep.Transactions != judged.checked || broken && rep.OK {
+				if rep.Transactions != judged.checked || broken && !rep.Failed() {
 					t.Fatalf("seed %d, call %d: broken before: %v, now %+v", seed, i, broken, rep)
 				}
-				if broken = !rep.OK; broken && judged.Report().OK {
+				if broken = rep.Failed(); broken && judged.Report().OK != Violated {
 					early++
 				}
 				if a, b := judged.Report(), plain.Report(); !reflect.DeepEqual(a, b) {
@@ -32,7 +32,7 @@ func TestJudgeLeavesTheRecorderAsItWas(t *testing.T) {
 				}
 			}
 			a, b := judged.Finish(), plain.Finish()
-			if !reflect.DeepEqual(a, b) || broken && a.OK || !reflect.DeepEqual(judged.keys, plain.keys) {
+			if !reflect.DeepEqual(a, b) || broken && !a.Failed() || !reflect.DeepEqual(judged.keys, plain.keys) {
 				t.Fatalf("seed %d:\n%+v\n%+v", seed, a, b)
 			}
 		}
@@ -52,11 +52,11 @@ func TestJudgeSeesTheLatest(t *testing.T) {
 		r.Begin(x.Session, x.Begin)
 		r.Add(&x)
 	}
-	if rep := r.Report(); !rep.OK || rep.Transactions != 0 {
+	if rep := r.Report(); rep.OK != Undecided || rep.Transactions != 0 {
 		t.Errorf("%+v", rep)
 	}
 	early := r.Judge()
-	if early.OK || early.Transactions != 2 || early.Count != 1 {
+	if !early.Failed() || early.Transactions != 2 || early.Count != 1 {
 		t.Errorf("%+v", early)
 	}
 	if last := r.Finish(); !reflect.DeepEqual(early, last) {

@@ -539,12 +539,20 @@ func (r *Recorder) Finish() Report {
 
 // Report says what the checks have found so far: everything but the last few
 // thousand transactions. It changes nothing, so it may be called at any time.
-func (r *Recorder) Report() Report {
+func (r *Recorder) Report() Report { return r.report(r.checked - uint64(r.fresh)) }
+
+// report is one over so many transactions.
+func (r *Recorder) report(judged uint64) Report {
 	rep := Report{
-		Mode: r.opt.Mode, Claimed: r.opt.Claim, OK: !r.broken,
-		Transactions: r.checked - uint64(r.fresh), Seen: r.seen,
+		Mode: r.opt.Mode, Claimed: r.opt.Claim, Transactions: judged, Seen: r.seen,
 		Anomalies: append([]Anomaly{}, r.anomalies...), Count: r.count,
 		Overflowed: r.overflowed,
+	}
+	switch {
+	case r.broken:
+		rep.OK = Violated
+	case judged > 0:
+		rep.OK = Holds
 	}
 	return rep
 }

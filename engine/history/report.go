@@ -11,7 +11,7 @@ import (
 type Report struct {
 	Mode         Mode              `json:"mode"`
 	Claimed      Claim             `json:"claimed"` // "" where transactions are not judged: there are none, or nobody looks
-	OK           bool              `json:"ok"`
+	OK           Verdict           `json:"ok"`
 	Transactions uint64            `json:"transactions"`              // committed and checked
 	Seen         uint64            `json:"transactions_seen"`         // committed at all; more when sampled
 	Anomalies    []Anomaly         `json:"anomalies"`                 // the first ones; never null
@@ -20,30 +20,34 @@ type Report struct {
 	Invariants   map[string]bool   `json:"invariants,omitempty"`
 	Violated     map[string]string `json:"violated,omitempty"`            // of the invariants that do not hold: the rule, and where it is broken
 	AtDrain      bool              `json:"invariants_at_drain,omitempty"` // they need a cluster at rest and are not judged before
+	Incomplete   string            `json:"incomplete,omitempty"`          // what was not judged, and why; in JSON also why ok is null
 }
 
 // MarshalJSON leaves out what is said of transactions where none are judged.
 func (r Report) MarshalJSON() ([]byte, error) {
 	type whole Report
+	r.Incomplete = r.Why()
 	if r.Claimed != "" {
 		return json.Marshal(whole(r))
 	}
 	return json.Marshal(struct {
 		Mode       Mode              `json:"mode"`
-		OK         bool              `json:"ok"`
+		OK         Verdict           `json:"ok"`
 		Invariants map[string]bool   `json:"invariants,omitempty"`
 		Violated   map[string]string `json:"violated,omitempty"`
 		AtDrain    bool              `json:"invariants_at_drain,omitempty"`
-	}{r.Mode, r.OK, r.Invariants, r.Violated, r.AtDrain})
+		Incomplete string            `json:"incomplete,omitempty"`
+	}{r.Mode, r.OK, r.Invariants, r.Violated, r.AtDrain, r.Incomplete})
 }
 
-// Judged says that the verdict is about something: transactions or invariants.
-func (r *Report) Judged() bool {
-	return r != nil && r.Mode != Off && (r.Transactions > 0 || len(r.Invariants) > 0)
-}
+// Judged says that there is a verdict, on transactions or invariants.
+func (r *Report) Judged() bool { return r != nil && r.OK != Undecided }
 
-// Failed says that something was found; where nothing was looked for, nothing was.
-func (r *Report) Failed() bool { return r != nil && r.Mode != Off && !r.OK }
+// Passed says that something was judged and nothing is wrong.
+func (r *Report) Passed() bool { return r != nil && r.OK == Holds }
+
+// Failed says that something was found.
+func (r *Report) Failed() bool { return r != nil && r.OK == Violated }
 
 // Findings tells of each broken invariant, a line each by name, with what is known of it.
 func (r *Report) Findings() []string {
@@ -74,14 +78,11 @@ func (r *Report) Broken() string {
 	return strings.Join(names, ", ")
 }
 
-// Unused is what there is to say where nothing is wrong and no transaction was
+// Unused is what there is to say where invariants hold and no transaction was
 // seen, as with micro-benchmarks; "" where there is more to say.
 func (r *Report) Unused() string {
-	switch {
-	case !r.OK || r.Seen > 0:
+	if r.OK != Holds || r.Seen > 0 {
 		return ""
-	case len(r.Invariants) == 0:
-		return "nothing to check: no transactions"
 	}
 	return "ok: " + strings.Join(slices.Sorted(maps.Keys(r.Invariants)), ", ") + "; no transactions"
 }
@@ -92,7 +93,12 @@ func (r *Report) Invariant(name string, ok bool) {
 		r.Invariants = make(map[string]bool)
 	}
 	r.Invariants[name] = ok
-	r.OK = r.OK && ok
+	switch {
+	case !ok:
+		r.OK = Violated
+	case r.OK == Undecided && r.Mode != Off && r.Incomplete == "":
+		r.OK = Holds
+	}
 }
 
 // Violation is that of an oracle that found something, and what it says of it.

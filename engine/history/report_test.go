@@ -2,6 +2,7 @@ package history
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 	"testing"
 )
@@ -33,8 +34,8 @@ func TestCleanReportJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"mode":"sampled","claimed":"strict-serializable","ok":true,"transactions":0,"transactions_seen":0,` +
-		`"anomalies":[],"anomaly_count":0}`
+	want := `{"mode":"sampled","claimed":"strict-serializable","ok":null,"transactions":0,"transactions_seen":0,` +
+		`"anomalies":[],"anomaly_count":0,"incomplete":"no transaction has committed"}`
 	if string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -76,12 +77,12 @@ func TestInvariantsCount(t *testing.T) {
 	r.Begin(1, 0)
 	r.Add(&Txn{Session: 1, Writes: []Write{{1, 4, 4}}})
 	rep := r.Finish()
-	if !rep.OK || rep.Transactions != 0 || rep.Seen != 1 {
+	if rep.OK != Undecided || rep.Transactions != 0 || rep.Seen != 1 {
 		t.Errorf("off: %+v", rep)
 	}
 	rep.Invariant("replicas.equal", false)
 	rep.Invariant("total", true)
-	if rep.OK {
+	if !rep.Failed() {
 		t.Error("OK although an invariant is violated")
 	}
 }
@@ -91,13 +92,13 @@ func TestNote(t *testing.T) {
 	for range 5 {
 		r.Note(Anomaly{Kind: RealTime, Text: "late"})
 	}
-	if rep := r.Report(); !rep.OK || rep.Count != 5 || len(rep.Anomalies) != 2 {
+	if rep := r.Report(); rep.Failed() || rep.Count != 5 || len(rep.Anomalies) != 2 {
 		t.Errorf("%+v", rep)
 	}
 	// The first anomaly that breaks the claim is listed although the list is full.
 	r.Note(Anomaly{Kind: "commit-before-log", Text: "T3 committed before its log was acknowledged"})
 	r.Note(Anomaly{Kind: "commit-before-log", Text: "T4 too"})
-	if rep := r.Report(); rep.OK || rep.Count != 7 || len(rep.Anomalies) != 3 || !rep.Anomalies[2].Breaks {
+	if rep := r.Report(); !rep.Failed() || rep.Count != 7 || len(rep.Anomalies) != 3 || !rep.Anomalies[2].Breaks {
 		t.Errorf("%+v", rep)
 	}
 }
@@ -126,7 +127,7 @@ func TestKey(t *testing.T) {
 
 func TestUnusedReport(t *testing.T) {
 	rep := New(Options{Mode: Sampled}).Report()
-	if got := rep.Unused(); got != "nothing to check: no transactions" {
+	if got := rep.Unused(); got != "" {
 		t.Error(got)
 	}
 	rep.Invariant("total", true)
@@ -139,5 +140,38 @@ func TestUnusedReport(t *testing.T) {
 	rep.Invariant("total", false)
 	if rep.Unused() != "" || seen.Unused() != "" {
 		t.Errorf("there is more to say: %q, %q", rep.Unused(), seen.Unused())
+	}
+}
+
+// A verdict over nothing is none: null in JSON, with the reason, and read back as it was.
+func TestVerdictOverNothing(t *testing.T) {
+	for want, rep := range map[string]Report{
+		"the knob check is off":                            {Mode: Off},
+		"no transactions to check":                         {Mode: Full},
+		"no transaction has committed":                     {Mode: Full, Claimed: Serializable},
+		"none of 3 transactions was judged":                {Mode: Sampled, Claimed: Serializable, Seen: 3},
+		"the drain was given up with 2 requests under way": {Mode: Full, Claimed: Serializable, Seen: 3, Transactions: 3, Incomplete: "the drain was given up with 2 requests under way"},
+	} {
+		rep.Invariant("total", true)
+		if complete := want != rep.Incomplete && rep.Mode != Off; complete != rep.Passed() {
+			t.Errorf("%s: with an invariant that holds %+v", want, rep)
+		}
+		rep.OK, rep.Invariants = Undecided, nil
+		text, err := json.Marshal(rep)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var m map[string]any
+		var back Report
+		if err := errors.Join(json.Unmarshal(text, &m), json.Unmarshal(text, &back)); err != nil {
+			t.Fatal(err)
+		}
+		if ok, there := m["ok"]; !there || ok != nil || m["incomplete"] != want || rep.Judged() || back.Judged() || back.Why() != want {
+			t.Errorf("want %q, got %s, and back %+v", want, text, back)
+		}
+		rep.Violation("total", "it is not")
+		if !rep.Failed() || rep.Passed() {
+			t.Errorf("%s: with a violation %+v", want, rep)
+		}
 	}
 }

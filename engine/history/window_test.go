@@ -37,7 +37,7 @@ func TestWindowFindsWhatTheWholeShows(t *testing.T) {
 				r := narrow(o, 5)
 				play(r, calls)
 				part := r.Finish()
-				if claim == StrictSerializable && part.OK != whole.OK || !part.OK && whole.OK {
+				if claim == StrictSerializable && part.Failed() != whole.Failed() || part.Failed() && !whole.Failed() {
 					t.Fatalf("seed %d %s: whole %v %+v\nwindow %v %+v", seed, claim, whole.OK, whole.Anomalies, part.OK, part.Anomalies)
 				}
 				if s.flaw == 0 && (part.Count > 0 || whole.Count > 0) {
@@ -46,7 +46,7 @@ func TestWindowFindsWhatTheWholeShows(t *testing.T) {
 				if part.Transactions != whole.Transactions {
 					t.Fatalf("seed %d: %d and %d transactions", seed, part.Transactions, whole.Transactions)
 				}
-				if !part.OK && claim == StrictSerializable {
+				if part.Failed() && claim == StrictSerializable {
 					found++
 				}
 			}
@@ -74,7 +74,7 @@ func TestWrongValues(t *testing.T) {
 			r := narrow(Options{Initial: initial, Window: 1, Anomalies: 1000}, 5)
 			play(r, calls)
 			part := r.Finish()
-			if whole.OK != (s.flaw == 0) || part.OK != whole.OK {
+			if whole.Failed() != (s.flaw != 0) || part.OK != whole.OK {
 				t.Fatalf("seed %d, share of flaws %g: whole %v, window %v", seed, s.flaw, whole.OK, part.OK)
 			}
 			for _, a := range append(whole.Anomalies, part.Anomalies...) {
@@ -143,7 +143,7 @@ func TestSampleIsSound(t *testing.T) {
 		s.flaw, s.flaws = 0.02, []string{"stale", "lost"}
 		r = narrow(Options{Mode: Sampled, SampleEvery: 4, Initial: 2}, 50)
 		play(r, simulate(s))
-		if r.Finish().OK {
+		if rep := r.Finish(); !rep.Failed() {
 			t.Fatalf("seed %d: nothing found", seed)
 		}
 	}
@@ -252,7 +252,7 @@ func TestVersionPassedBy(t *testing.T) {
 			t.Fatalf("%d transactions are left in the window, want the two that ended last", n)
 		}
 		rep := r.Finish()
-		if rep.OK || rep.Count != 1 || rep.Anomalies[0].Kind != UnknownVersion || !strings.Contains(rep.Anomalies[0].Text, "T2 "+name+" 1/1 at version 3") {
+		if !rep.Failed() || rep.Count != 1 || rep.Anomalies[0].Kind != UnknownVersion || !strings.Contains(rep.Anomalies[0].Text, "T2 "+name+" 1/1 at version 3") {
 			t.Errorf("%s: %+v", name, rep)
 		}
 	}

@@ -218,7 +218,7 @@ func (b *Bed) Verdict() (bad []string) {
 	for _, a := range rep.Anomalies {
 		bad = append(bad, a.Kind+": "+a.Text)
 	}
-	if !rep.OK && len(bad) == 0 {
+	if rep.Failed() && len(bad) == 0 {
 		bad = append(bad, "the report is not ok")
 	}
 	return bad
