@@ -76,6 +76,8 @@ func newAPI(a *Agent, w Web) http.Handler {
 	route("GET /api/figures/{id}/state", a.figures.all)
 	route("POST /api/figures/{id}", a.figures.start)
 	route("DELETE /api/figures/{id}", a.figures.stop)
+	route("POST /api/figures", a.figures.startChapter)
+	route("DELETE /api/figures", a.figures.stopChapter)
 	long("POST /api/figures/{id}/live", a.figures.live)
 	route("GET /api/tasks", func(*http.Request) (any, error) { return a.tasks.list(), nil })
 	p.mux.HandleFunc("GET /ws", p.feed)

@@ -113,6 +113,19 @@ func (d *figureDesk) state(info FigureInfo) FigureState {
 	return s
 }
 
+// Sketch is a small picture of a figure: of what was computed with the thesis's knobs,
+// else of what is published.
+func (a *Agent) Sketch(id string) (string, error) {
+	s, err := a.Figure(id)
+	switch {
+	case err != nil:
+		return "", err
+	case s.Base != nil:
+		return s.Base.Figure.Sketch(), nil
+	}
+	return a.figures.by().Sketch(id), nil
+}
+
 func taskOf(id string) string { return "figure " + id }
 
 func (d *figureDesk) start(r *http.Request) (any, error) {
@@ -137,19 +150,29 @@ func (d *figureDesk) start(r *http.Request) (any, error) {
 	if err := guarded(taskOf(info.ID), func() error { return d.by().Check(info.ID, b.Scale, set) }); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithCancel(context.Background()) // outlives the request
-	if !d.agent.tasks.start(taskOf(info.ID), cancel) {
-		cancel()
+	_, run, ok := d.enter(info.ID, b.Scale, set)
+	if !ok {
 		return nil, &httpError{http.StatusConflict, "figure " + info.ID + " is being computed already"}
+	}
+	go run()
+	d.agent.announce()
+	return accepted{map[string]string{"task": taskOf(info.ID)}}, nil
+}
+
+// enter takes note of a computation, which run does; false if there is one of that
+// figure already.
+func (d *figureDesk) enter(id, scale string, set engine.Knobs) (ctx context.Context, run func(), ok bool) {
+	ctx, cancel := context.WithCancel(context.Background()) // outlives the request
+	if !d.agent.tasks.start(taskOf(id), cancel) {
+		cancel()
+		return nil, nil, false
 	}
 	d.mu.Lock()
 	d.last++
-	k := d.place(info.ID)
-	k.running, k.soFar, k.failed = &FigureRun{N: d.last, Scale: b.Scale, Set: set}, nil, ""
+	k := d.place(id)
+	k.running, k.soFar, k.failed = &FigureRun{N: d.last, Scale: scale, Set: set}, nil, ""
 	d.mu.Unlock()
-	go d.run(ctx, cancel, info.ID, b.Scale, set)
-	d.agent.announce()
-	return accepted{map[string]string{"task": taskOf(info.ID)}}, nil
+	return ctx, func() { d.run(ctx, cancel, id, scale, set) }, true
 }
 
 func (d *figureDesk) run(ctx context.Context, cancel context.CancelFunc, id, scale string, set engine.Knobs) {
@@ -175,8 +198,12 @@ func (d *figureDesk) run(ctx context.Context, cancel context.CancelFunc, id, sca
 
 // turn takes the slot, and says meanwhile that the figure waits for it.
 func (d *figureDesk) turn(ctx context.Context, id string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	select {
 	case d.slot <- struct{}{}:
+		d.waits(id, false)
 		return nil
 	default:
 	}

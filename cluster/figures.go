@@ -22,8 +22,20 @@ type Figure interface {
 	// Draw is its picture for a place of a known size, with others of the same
 	// figure over it.
 	Draw(size charts.Size, over ...Figure) *charts.Chart
+	// Sketch is an SVG of it for a gallery, small and without words.
+	Sketch() string
+	// Verdicts counts its claims by what became of them.
+	Verdicts() Verdicts
 	// Result is the run that a point names, nil if there is none of that number.
 	Result(run int) *engine.Result
+}
+
+// Verdicts are how many claims of a figure hold and do not. Of a claim that is measured
+// in several states the first counts.
+type Verdicts struct {
+	Holds        int `json:"holds"`
+	Contradicted int `json:"contradicted"`
+	Undecided    int `json:"undecided"`
 }
 
 // FigureReport is told how many runs of a figure have ended. soFar draws up what
@@ -34,6 +46,8 @@ type FigureReport func(done, total int, soFar func() Figure)
 // and hands itself in.
 type FigureRunner interface {
 	List() []FigureInfo
+	// Sketch is a figure that is not computed: its published numbers alone.
+	Sketch(id string) string
 	// Check says what is wrong with knobs for all runs of a figure.
 	Check(id, scale string, set engine.Knobs) error
 	// Run computes a figure. set changes knobs of all its runs. It returns when ctx

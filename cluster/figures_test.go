@@ -21,6 +21,9 @@ type fakeFigure struct {
 
 func (f *fakeFigure) Draw(charts.Size, ...Figure) *charts.Chart { return charts.New(f.ID, nil, "") }
 
+func (f *fakeFigure) Sketch() string     { return "<svg/>" }
+func (f *fakeFigure) Verdicts() Verdicts { return Verdicts{Holds: 1} }
+
 func (f *fakeFigure) Result(run int) *engine.Result {
 	if run < 0 || run >= len(f.Runs) {
 		return nil
@@ -34,6 +37,8 @@ type fakeFigures struct{ next chan error }
 func (f fakeFigures) List() []FigureInfo {
 	return []FigureInfo{{ID: "2-4a", Title: "x", Chapter: 2, Section: "2.2.4", State: "ok"}, {ID: "2-4b", Title: "y", Chapter: 2, Section: "2.2.4", State: "ok"}}
 }
+
+func (f fakeFigures) Sketch(string) string { return "<svg><!-- published --></svg>" }
 
 func (f fakeFigures) Check(_, _ string, set engine.Knobs) error {
 	_, err := smallSpec().With(set)

@@ -24,6 +24,9 @@ type figureRow struct {
 	Done   int    `json:"done"`
 	Total  int    `json:"total"`
 	Waits  bool   `json:"waits,omitempty"` // for another figure
+	Sketch string `json:"sketch"`          // tells the versions of its small picture apart
+	// Claims is what became of them, nil before the figure was computed.
+	Claims *cluster.Verdicts `json:"claims,omitempty"`
 }
 
 // figures is the list.
@@ -35,7 +38,11 @@ func (p *page) figures(w http.ResponseWriter, _ *http.Request) {
 			fail(w, err)
 			return
 		}
-		row := figureRow{FigureInfo: info}
+		row := figureRow{FigureInfo: info, Sketch: stampOf(&s)}
+		if s.Base != nil {
+			v := s.Base.Figure.Verdicts()
+			row.Claims = &v
+		}
 		switch {
 		case s.Running != nil:
 			row.Status, row.Scale, row.Done, row.Total, row.Waits = "running", s.Running.Scale, s.Running.Done, s.Running.Total, s.Running.Waits

@@ -25,6 +25,9 @@ func (f *plainFigure) Draw(_ charts.Size, over ...cluster.Figure) *charts.Chart 
 	return charts.New("", nil, strings.Repeat("<svg/>", 1+len(over)))
 }
 
+func (f *plainFigure) Sketch() string             { return "<svg>computed</svg>" }
+func (f *plainFigure) Verdicts() cluster.Verdicts { return cluster.Verdicts{Holds: 2, Undecided: 1} }
+
 func (f *plainFigure) Result(run int) *engine.Result {
 	if run < 0 || run >= len(f.Runs) {
 		return nil
@@ -60,6 +63,13 @@ func (f *figureSource) Figure(id string) (cluster.FigureState, error) {
 		return cluster.FigureState{}, &cluster.NoFigureError{ID: id}
 	}
 	return f.state, nil
+}
+
+func (f *figureSource) Sketch(string) (string, error) {
+	if f.state.Base != nil {
+		return f.state.Base.Figure.Sketch(), nil
+	}
+	return "<svg>published</svg>", nil
 }
 
 func (f *figureSource) ask(t *testing.T, path string, into any) (code int, body string) {

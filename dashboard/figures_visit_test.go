@@ -51,6 +51,14 @@ func (f *inventedFigure) Result(run int) *engine.Result {
 	return f.Runs[run]
 }
 
+func (f *inventedFigure) Sketch() string {
+	return charts.Sketch{Ratios: [][2]float64{{1, 2}}}.SVG()
+}
+
+func (f *inventedFigure) Verdicts() cluster.Verdicts {
+	return cluster.Verdicts{Holds: 1, Contradicted: 1}
+}
+
 func (f *inventedFigure) Draw(size charts.Size, over ...cluster.Figure) *charts.Chart {
 	if f.Form == "bars" {
 		parts := []charts.Part{{Name: "READ"}, {Name: "WRITE"}}
@@ -87,6 +95,10 @@ type inventor struct{ next chan error }
 
 func (inventor) List() []cluster.FigureInfo {
 	return []cluster.FigureInfo{{ID: "2-1a", Title: "An invented figure", Chapter: 2, Section: "2.1", State: "ok"}, {ID: "4-1", Title: "Another", Chapter: 4, Section: "4.1", State: "ok"}}
+}
+
+func (inventor) Sketch(string) string {
+	return charts.Sketch{References: []charts.Reference{{X: 1, From: 2, To: 2}}}.SVG()
 }
 
 func (inventor) Check(_, _ string, set engine.Knobs) error {
@@ -169,7 +181,8 @@ func figureList(_ *site, b *tab, _ inventor) {
 	b.click(`#views a[href="#figures"]`)
 	b.until("the list", `document.querySelectorAll("#figurelist a").length === 2 && document.getElementById("livepage").hidden`)
 	b.until("grouped by chapter", `[...document.querySelectorAll("#figurelist h2")].map((e) => e.textContent).join() === "Chapter 2,Chapter 4"`)
-	b.click(`#figurelist a[href="#figures/2-1a"]`)
+	galleryVisit(b)
+	b.click(`#gallery a[href="#figures/2-1a"]`)
 	b.until("the figure", `/Figure 2-1a: An invented figure/.test(document.getElementById("figuretitle").textContent)`)
 	b.act(`history.back()`)
 	b.until("the list again", `document.getElementById("figure").hidden && location.hash === "#figures"`)

@@ -403,8 +403,9 @@ func sizeOf(r *http.Request) (s charts.Size) {
 
 // memo keeps the latest answer to each question, for many pages ask the same.
 type memo struct {
-	mu   sync.Mutex
-	kept map[string]answered
+	mu    sync.Mutex
+	kept  map[string]answered
+	limit int // of answers kept; 0: memoLimit
 }
 
 type answered struct {
@@ -421,7 +422,7 @@ func (m *memo) get(question, stamp string, draw func() []byte) []byte {
 	if a, ok := m.kept[question]; ok && a.stamp == stamp && stamp != "" {
 		return a.body
 	}
-	if m.kept == nil || len(m.kept) >= memoLimit {
+	if m.kept == nil || len(m.kept) >= cmp.Or(m.limit, memoLimit) {
 		m.kept = map[string]answered{}
 	}
 	a := answered{stamp, draw()}

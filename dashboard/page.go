@@ -30,6 +30,7 @@ type Source interface {
 	Session(ctx context.Context, sys string) ([]byte, error)
 	Figures() []cluster.FigureInfo
 	Figure(id string) (cluster.FigureState, error)
+	Sketch(id string) (string, error)
 }
 
 func init() {
@@ -42,6 +43,7 @@ type page struct {
 	lines  *lineages
 	steps  []Steps
 	memo   memo
+	shots  memo // sketches of figures
 	files  http.Handler
 }
 
@@ -51,7 +53,7 @@ func Handler(s Source) http.Handler {
 	if err != nil {
 		panic(err) // the folder is embedded
 	}
-	p := &page{source: s, keeper: newKeeper(s), lines: newLineages(s), steps: loadSteps(), files: http.FileServerFS(files)}
+	p := &page{source: s, keeper: newKeeper(s), lines: newLineages(s), steps: loadSteps(), shots: memo{limit: 1000}, files: http.FileServerFS(files)}
 	mux := http.NewServeMux()
 	for pattern, h := range map[string]http.HandlerFunc{
 		"GET /page/timeline":      p.timeline,
@@ -72,6 +74,7 @@ func Handler(s Source) http.Handler {
 		"GET /page/figure":        p.figure,
 		"GET /page/figure/chart":  p.figureChart,
 		"GET /page/figure/point":  p.point,
+		"GET /page/figure/sketch": p.figureSketch,
 		"GET /vendor/echarts.js":  library,
 		"GET /colours.css":        coloursCSS,
 		"GET /colours.js":         coloursJS,

@@ -114,3 +114,5 @@ func (f *fakeSource) Figures() []cluster.FigureInfo { return nil }
 func (f *fakeSource) Figure(id string) (cluster.FigureState, error) {
 	return cluster.FigureState{}, &cluster.NoFigureError{ID: id}
 }
+
+func (f *fakeSource) Sketch(string) (string, error) { return "", nil }

@@ -120,7 +120,7 @@ function titleOf(axis) {
   return { name: name || "", unit: unit || "" };
 }
 
-const number = (v) => String(Number(v.toPrecision(5)));
+const number = (v) => String(Number.isInteger(v) ? v : Math.abs(v) >= 1e5 ? Math.round(v) : Number(v.toPrecision(5)));
 
 // written makes words on bars and beside points readable: on a bar dark or
 // white, whichever has the higher contrast; beside a point with a rim, for lines

@@ -1,5 +1,6 @@
 import { $, call, copier, dialog, el, keyed, say } from "./kit.js";
 import { draw } from "./charts.js";
+import { Gallery } from "./gallery.js";
 
 // The figures of the thesis: a list, and one of them. What is computed lives in the
 // agent; the page shows what there is, the points of a running one as they come, and
@@ -8,7 +9,7 @@ const wide = 28; // pixels around a point that belong to it
 
 export class Figures {
   constructor(knobs, on) {
-    Object.assign(this, { knobs, on, id: "", list: [], now: null, told: "", hidden: new Set(), chosen: null, dirty: false, busy: false });
+    Object.assign(this, { knobs, on, id: "", list: [], now: null, told: "", hidden: new Set(), chosen: null, dirty: false, busy: false, gallery: new Gallery() });
     $("compute").onclick = () => this.compute({});
     $("cancelfigure").onclick = () => call("DELETE", `/api/figures/${this.id}`, {});
     $("scale").onchange = () => this.head();
@@ -18,7 +19,7 @@ export class Figures {
     document.querySelector(".skip").onclick = (e) => { // its address would be that of the live page
       if (!this.open) return;
       e.preventDefault();
-      ($("figure").hidden ? $("figurelist").querySelector("a") : $("figure"))?.focus();
+      ($("figure").hidden ? $("gallery").querySelector("a") : $("figure"))?.focus();
     };
     setInterval(() => this.tick(), 250);
   }
@@ -66,6 +67,8 @@ export class Figures {
     if (!l) return;
     this.list = l;
     $("nofigures").hidden = l.length > 0;
+    $("gallery").hidden = !!this.id;
+    if (!this.id) this.gallery.show(l);
     const chapters = [...new Set(l.map((f) => f.chapter))].map((n) => ({ n, figures: l.filter((f) => f.chapter === n).map((f) => ({ ...f, here: f.id === this.id })) }));
     keyed($("figurelist"), chapters, (c) => String(c.n), (c) => el("section", {}, el("h2", {}, `Chapter ${c.n}`), el("ul", {}, ...c.figures.map((f) =>
       el("li", {}, el("a", { href: `#figures/${encodeURIComponent(f.id)}`, "aria-current": f.here && "page" }, el("span", {}, el("b", {}, f.id), el("small", {}, `§${f.section}`)), el("span", {}, f.title), el("small", { class: `status ${f.status}` }, status(f))))))));
@@ -256,7 +259,8 @@ export class Figures {
   claims() {
     const d = this.now.drawn[0], claims = d && !this.now.running ? d.claims || [] : [];
     $("claimsbox").hidden = !claims.length && !(d?.references || []).length;
-    keyed($("claims"), claims, (c) => c.id, (c) => el("li", {}, el("span", { class: `verdict ${c.status}`, title: verdicts[c.status] }, { holds: "✓ holds", contradicted: "✗ contradicted" }[c.status] || "? undecided"),
+    $("claims").classList.toggle("split", claims.some((c) => c.states));
+    keyed($("claims"), claims, (c) => c.id, (c) => el("li", {}, el("div", { class: "states" }, ...(c.states || [c]).map(verdict)),
       el("div", {}, el("p", {}, c.claim), el("p", { class: "hint" }, facts(c)), el("p", { class: "hint" }, c.why))));
     keyed($("references"), (d?.references || []).filter((r) => !claims.some((c) => c.id === r.id)), (r) => r.id + r.to, (r) => el("li", {}, el("span", { class: "hint" }, "◇ thesis"), el("div", {}, el("p", {}, `${r.text}: ${r.from === null ? `${number(r.x)} ${d.x.unit}` : `${span(r)} ${d.y.unit}`}`), el("p", { class: "hint" }, `§${r.section}`))));
   }
@@ -293,9 +297,14 @@ export class Figures {
 
 const verdicts = { holds: "with its 95 % interval the measured value is on the side that the thesis says, or as near to its number as is asked", contradicted: "with its 95 % interval the measured value is on the other side, or too far from the number",
   undecided: "the 95 % interval reaches over the limit, or a run is too short or missing: longer runs, as at paper scale, may tell" };
+// verdict is one of a claim; a claim on TPC-C/no has two, side by side.
+const verdict = (s) => el("span", { class: `verdict ${s.status}`, title: verdicts[s.status] }, { holds: "✓ holds", contradicted: "✗ contradicted" }[s.status] || "? undecided",
+  s.name && el("small", {}, s.name), s.name && el("small", {}, s.measured === null ? s.says ? "not measured" : "" : own(s.says)));
+// own is the simulator's part of a sentence about a claim.
+const own = (says = "") => says.includes(", the simulator ") ? says.split(", the simulator ")[1] : says.split("; the thesis says")[0];
 const barred = (d) => ["bars", "stacked", "ranking"].includes(d?.form);
 const axis = (a) => a.unit ? `${a.label} (${a.unit})` : a.label;
-const number = (v) => String(Number.isInteger(v) ? v : Number(v.toPrecision(4)));
+const number = (v) => String(Number.isInteger(v) ? v : Math.abs(v) >= 1e4 ? Math.round(v) : Number(v.toPrecision(4)));
 const bytes = (v) => v < 1024 ? v : v < 1048576 ? `${v / 1024} Ki` : `${v / 1048576} Mi`;
 const place = (d, p) => `${number(p.x)} ${d.x.unit || ""}`.trim();
 const span = (r) => `${{ "at most": "≤", "at least": "≥" }[r.bound] || ""}${r.from === r.to ? number(r.to) : `${number(r.from)} to ${number(r.to)}`}`;
@@ -304,5 +313,5 @@ const status = (f) => ({ computed: `✓ ${[f.scale === "paper" && "paper", f.wal
 const caption = (d) => `${d.scale} scale, values ${d.scope === "cluster" ? "of the whole cluster" : `per ${d.scope}`}${d.form === "curves" ? ", coroutines per thread at the points" : ""}${d.note ? `; ${d.note}` : ""}${gap(d)}`;
 const gap = (d) => d.paper_gap_at ? `; ${d.paper_gap_at.series}${barred(d) ? "" : ` at ${number(d.paper_gap_at.x)} ${d.x.unit}`} is ${Math.abs(100 * d.paper_gap).toFixed(1)} % ${d.paper_gap < 0 ? "below" : "above"} paper scale's` : "";
 // facts are the numbers of a claim. A ratio over a line has three.
-const facts = (c) => [c.reference && `thesis ${c.reference.replace("..", " to ")} ${c.unit || ""}`, c.measured !== null && `measured ${number(c.measured)} ${c.unit || ""}`,
+const facts = (c) => [c.says, c.first_prediction && `first predicted ${c.first_prediction}`, !c.says && c.reference && `thesis ${c.reference.replace("..", " to ")} ${c.unit || ""}`, !c.says && c.measured !== null && `measured ${number(c.measured)} ${c.unit || ""}`,
   c.smallest !== undefined && c.largest !== undefined && c.smallest !== c.largest && `from ${number(c.smallest)} to ${number(c.largest)}, peak over peak ${number(c.peak_over_peak)}`].filter(Boolean).join(" · ") || "an ordering";

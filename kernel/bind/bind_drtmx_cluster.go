@@ -99,6 +99,7 @@ func init() {
 			"Task":          r.TypeOf((*cluster.Task)(nil)).Elem(),
 			"Trace":         r.TypeOf((*cluster.Trace)(nil)).Elem(),
 			"UntracedError": r.TypeOf((*cluster.UntracedError)(nil)).Elem(),
+			"Verdicts":      r.TypeOf((*cluster.Verdicts)(nil)).Elem(),
 			"Versus":        r.TypeOf((*cluster.Versus)(nil)).Elem(),
 			"Web":           r.TypeOf((*cluster.Web)(nil)).Elem(),
 			"Why":           r.TypeOf((*cluster.Why)(nil)).Elem(),
@@ -124,22 +125,27 @@ func init() {
 
 // P_drtmx_cluster_Figure lets types written in a notebook implement the interface.
 type P_drtmx_cluster_Figure struct {
-	Object  any
-	Draw_   func(any, charts.Size, ...cluster.Figure) *charts.Chart
-	Result_ func(any, int) *engine.Result
+	Object    any
+	Draw_     func(any, charts.Size, ...cluster.Figure) *charts.Chart
+	Result_   func(any, int) *engine.Result
+	Sketch_   func(any) string
+	Verdicts_ func(any) cluster.Verdicts
 }
 
 func (P *P_drtmx_cluster_Figure) Draw(a0 charts.Size, a1 ...cluster.Figure) *charts.Chart {
 	return P.Draw_(P.Object, a0, a1...)
 }
 func (P *P_drtmx_cluster_Figure) Result(a0 int) *engine.Result { return P.Result_(P.Object, a0) }
+func (P *P_drtmx_cluster_Figure) Sketch() string               { return P.Sketch_(P.Object) }
+func (P *P_drtmx_cluster_Figure) Verdicts() cluster.Verdicts   { return P.Verdicts_(P.Object) }
 
 // P_drtmx_cluster_FigureRunner lets types written in a notebook implement the interface.
 type P_drtmx_cluster_FigureRunner struct {
-	Object any
-	Check_ func(any, string, string, engine.Knobs) error
-	List_  func(any) []cluster.FigureInfo
-	Run_   func(any, context.Context, string, string, engine.Knobs, cluster.FigureReport) (cluster.Figure, error)
+	Object  any
+	Check_  func(any, string, string, engine.Knobs) error
+	List_   func(any) []cluster.FigureInfo
+	Run_    func(any, context.Context, string, string, engine.Knobs, cluster.FigureReport) (cluster.Figure, error)
+	Sketch_ func(any, string) string
 }
 
 func (P *P_drtmx_cluster_FigureRunner) Check(a0 string, a1 string, a2 engine.Knobs) error {
@@ -149,6 +155,7 @@ func (P *P_drtmx_cluster_FigureRunner) List() []cluster.FigureInfo { return P.Li
 func (P *P_drtmx_cluster_FigureRunner) Run(a0 context.Context, a1 string, a2 string, a3 engine.Knobs, a4 cluster.FigureReport) (cluster.Figure, error) {
 	return P.Run_(P.Object, a0, a1, a2, a3, a4)
 }
+func (P *P_drtmx_cluster_FigureRunner) Sketch(a0 string) string { return P.Sketch_(P.Object, a0) }
 
 // P_drtmx_cluster_System lets types written in a notebook implement the interface.
 type P_drtmx_cluster_System struct {

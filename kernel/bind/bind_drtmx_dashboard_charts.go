@@ -63,6 +63,7 @@ func init() {
 			"Renderer":  r.TypeOf((*charts.Renderer)(nil)).Elem(),
 			"Series":    r.TypeOf((*charts.Series)(nil)).Elem(),
 			"Size":      r.TypeOf((*charts.Size)(nil)).Elem(),
+			"Sketch":    r.TypeOf((*charts.Sketch)(nil)).Elem(),
 			"Track":     r.TypeOf((*charts.Track)(nil)).Elem(),
 		},
 		Proxies: map[string]r.Type{

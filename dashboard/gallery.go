@@ -1,0 +1,40 @@
+package dashboard
+
+import (
+	"fmt"
+	"net/http"
+
+	"drtmx/cluster"
+)
+
+// figureSketch answers with a small picture of a figure. Its address names what it is of
+// (v), so a browser may keep it.
+func (p *page) figureSketch(w http.ResponseWriter, r *http.Request) {
+	id := r.URL.Query().Get("id")
+	s, err := p.source.Figure(id)
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	var wrong error
+	body := p.shots.get(id, stampOf(&s), func() []byte {
+		svg, err := p.source.Sketch(id)
+		wrong = err
+		return []byte(svg)
+	})
+	if wrong != nil {
+		fail(w, wrong)
+		return
+	}
+	w.Header().Set("Content-Type", "image/svg+xml")
+	w.Header().Set("Cache-Control", "private, max-age=3600")
+	w.Write(body)
+}
+
+// stampOf tells apart what a sketch is of.
+func stampOf(s *cluster.FigureState) string {
+	if s.Base == nil {
+		return "published"
+	}
+	return fmt.Sprintf("%d", s.Base.N)
+}

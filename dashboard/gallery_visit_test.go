@@ -1,0 +1,50 @@
+package dashboard_test
+
+import (
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"drtmx/cluster"
+)
+
+// galleryVisit sees a picture of every figure, and that none is computed.
+func galleryVisit(b *tab) {
+	b.t.Helper()
+	b.until("a picture of each", `(() => { const all = [...document.querySelectorAll("#gallery img")]; return all.length === 2 && all.every((e) => e.complete && e.naturalWidth === 220) })()`)
+	b.until("not computed", `[...document.querySelectorAll("#gallery .state")].every((e) => e.textContent === "not computed")`)
+}
+
+// TestGallery computes a chapter from the gallery, and cancels it.
+func TestGallery(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a browser; not in short mode")
+	}
+	v := inventor{make(chan error)}
+	cluster.SetFigures(v)
+	t.Cleanup(func() { cluster.SetFigures(nil) })
+	s := newSite(t, browserSpec, cluster.Options{Pace: 20_000_000}, nil)
+	b := newTab(t)
+	b.do(chromedp.EmulateViewport(1440, 900))
+	b.do(chromedp.Navigate(s.url("/#figures")))
+	galleryVisit(b)
+	const head = `document.querySelector("#gallery section .head")`
+	b.until("how many there are", `/0 of 1 computed/.test(`+head+`.textContent)`)
+	b.act(head + `.querySelector("button").click()`)
+	v.next <- nil
+	b.until("its progress", `/2-1a: 1 of 6 runs/.test(`+head+`.textContent) && `+head+`.querySelector("progress").value > 0`)
+	b.shot("gallery_running.png")
+	b.act(`[...` + head + `.querySelectorAll("button")].find((e) => e.textContent === "Cancel").click()`)
+	b.until("it is cancelled", `/0 of 1 computed/.test(`+head+`.textContent)`)
+	b.act(head + `.querySelector("button").click()`)
+	for range 6 {
+		v.next <- nil
+	}
+	b.until("its claims", `document.querySelector("#gallery .state").textContent === "✓ 1✗ 1" && /1 of 1 computed/.test(`+head+`.textContent)`)
+	b.until("another picture", `/v=[0-9]+$/.test(document.querySelector("#gallery img").src) && document.querySelector("#gallery img").naturalWidth === 220`)
+	b.shot("gallery.png")
+	b.do(chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateTouch))
+	b.until("nothing is wider", `document.documentElement.scrollWidth <= 390`)
+	b.shot("gallery_phone.png")
+	b.quiet(s)
+}

@@ -1,0 +1,98 @@
+package figures
+
+import (
+	"slices"
+
+	"drtmx/cluster"
+	"drtmx/dashboard/charts"
+	"drtmx/engine"
+)
+
+// Sketch is the figure as a picture without words.
+func (f *Figure) Sketch() string {
+	switch f.Form {
+	case formTable:
+		return f.tableSketch()
+	case formRanking, formBars, formStacked:
+		_, y, parts, bars := f.barred(nil)
+		if len(bars) > 0 {
+			return charts.Sketch{Y: y, Parts: parts, Bars: bars}.SVG()
+		}
+	}
+	_, x, y, series, refs := f.lines()
+	return charts.Sketch{X: x, Y: y, Series: series, References: refs}.SVG()
+}
+
+func (f *Figure) tableSketch() string {
+	var cells [][]bool
+	for _, s := range f.Series {
+		row := []bool{}
+		for _, p := range s.Points {
+			row = append(row, p.Y != 0)
+		}
+		cells = append(cells, row)
+	}
+	return charts.Sketch{Cells: cells}.SVG()
+}
+
+// Sketch is a figure that is not computed: its published numbers alone, on its axes if
+// there are some for them, else as ratios, "" for an id that is none.
+func (Runner) Sketch(id string) string {
+	r, err := Find(id)
+	if err != nil {
+		return ""
+	}
+	if r.def.form == formTable { // its rows and columns are not known before
+		return charts.Sketch{Cells: slices.Repeat([][]bool{make([]bool, 6)}, 4)}.SVG()
+	}
+	f := r.From(Quick, r.unmeasured())
+	own := slices.DeleteFunc(f.References, func(x Reference) bool { return x.Relative != "" })
+	if ratios := f.publishedRatios(); len(own) == 0 && len(ratios) > 0 {
+		return charts.Sketch{Ratios: ratios}.SVG()
+	}
+	f.References = own
+	return charts.Sketch{X: f.X.chart(), Y: f.Y.chart(), References: f.marks()}.SVG()
+}
+
+// unmeasured are results that a figure's claims can be asked about before there are
+// any: only where the published numbers stand is taken from what they say. Chapter 4's
+// claims need none.
+func (r *Recipe) unmeasured() []*engine.Result {
+	n := 0
+	for _, s := range r.plan(Quick).series {
+		n += len(s.points)
+	}
+	out := make([]*engine.Result, n)
+	if r.def.chapter == 4 {
+		return out
+	}
+	for i := range out {
+		out[i] = &engine.Result{Throughput: 1, Spec: engine.Knobs{"nodes": 1}, NVM: &engine.NVMStat{}}
+	}
+	return out
+}
+
+// publishedRatios are the published numbers of the claims as quotients of two lines.
+func (f *Figure) publishedRatios() (out [][2]float64) {
+	for _, c := range f.Claims {
+		if p, ok := systemResult(c.ID); ok && c.as.back != nil {
+			out = append(out, [2]float64{c.as.back(p.From), c.as.back(p.To)})
+		}
+	}
+	return out
+}
+
+// Verdicts counts the claims by what became of them.
+func (f *Figure) Verdicts() (v cluster.Verdicts) {
+	for _, c := range f.Claims {
+		switch c.Status {
+		case Holds:
+			v.Holds++
+		case Contradicted:
+			v.Contradicted++
+		default:
+			v.Undecided++
+		}
+	}
+	return v
+}
