@@ -165,7 +165,7 @@ func (tx *Tx) attempt(body func(*Tx) error) error {
 	tx.logs, tx.entries = tx.logs[:0], tx.entries[:0]
 	tx.beginHistory()
 	tx.enter(tx.executionPhase(), r2.Mode{})
-	tx.c.Compute(attemptCycles)
+	tx.c.Compute(tx.db.program.attempt)
 	err := body(tx)
 	if err == nil && tx.failed == nil {
 		err = tx.settle()

@@ -16,7 +16,7 @@ import (
 func (tx *Tx) writeBack() error {
 	mode := tx.cfg.mode(metrics.Commit, tx.cfg.Commit)
 	tx.enter(metrics.Commit, mode)
-	tx.c.Compute(commitRecordCycles * tx.writes)
+	tx.c.Compute(tx.db.program.commitRecord * tx.writes)
 	tx.writeBackInserts()
 	if tx.cfg.Commit == TwoSided {
 		tx.writeBackByRPC()

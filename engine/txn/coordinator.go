@@ -15,15 +15,22 @@ package txn
 // ways is not in them: posting and polling (r2), the index, and memory beyond the core's
 // own caches. A core of another make and a program in another language would take
 // others; nothing here was adjusted to a result of the thesis.
-const (
-	attemptCycles         = 1000
-	executionCycles       = 400 // each time that records are fetched together
-	executionRecordCycles = 210 // what the body does with the record included
-	lockCycles            = 200 // of the lock phase, and of the validation of the rest
-	lockRecordCycles      = 30
-	loggingCycles         = 700 // reclaim messages and their receipts included
-	loggingRecordCycles   = 90
-	commitRecordCycles    = 40
-	reclaimCycles         = 250 // of a handler; Table 4-2 has the others
-	reclaimRecordCycles   = 30
-)
+type program struct {
+	attempt         int
+	execution       int // each time that records are fetched together
+	executionRecord int // what the body does with the record included
+	lock            int // of the lock phase
+	lockRecord      int
+	validation      int // of the validation of the rest
+	validationRec   int
+	logging         int // reclaim messages and their receipts included
+	loggingRecord   int
+	commitRecord    int
+	reclaim         int // of a handler; Table 4-2 has the others
+	reclaimRecord   int
+}
+
+var coordinator = program{
+	attempt: 1000, execution: 400, executionRecord: 210, lock: 200, lockRecord: 30, validation: 200, validationRec: 30,
+	logging: 700, loggingRecord: 90, commitRecord: 40, reclaim: 250, reclaimRecord: 30,
+}

@@ -59,6 +59,11 @@ type Options struct {
 	// Costs of the workload's handlers.
 	Costs Costs
 
+	// Scale replaces a cost by another one, once when the database is opened: of the
+	// costs in code (CostNames) that have no knob. nil keeps them all. It is there to
+	// measure what a cost is worth, see engine.Causes.
+	Scale Scale
+
 	// RingBytes is the size of a log ring, one per thread of the cluster in the
 	// memory of each server. Small rings make transactions wait for reclaims.
 	RingBytes uint64
@@ -95,6 +100,7 @@ type DB struct {
 	rings   record.Rings
 	ringMR  [][]fabric.MR // by backup machine, by source thread
 	costs   Costs
+	program program // cycles of the coordinator
 
 	maxPayload int
 	nextID     uint64
@@ -114,6 +120,7 @@ type DB struct {
 	commitsOpen int               // commit and unlock requests not served yet
 	logsOpen    int               // log entries not reclaimed yet
 	ringFull    uint64
+	ringFullNS  int64
 	locks       Locks
 }
 
@@ -170,7 +177,8 @@ func Open(cl *r2.Cluster, o Options) (*DB, error) {
 	if o.RingBytes == 0 {
 		o.RingBytes = DefaultRingBytes
 	}
-	db := &DB{cl: cl, opt: o, servers: o.Servers, caches: make([]*kv.Cache, cl.Machines()), entry: make([]byte, 0, record.MaxEntryBytes), costs: o.Costs, maxPayload: cl.MaxPayload()}
+	db := &DB{cl: cl, opt: o, servers: o.Servers, caches: make([]*kv.Cache, cl.Machines()), entry: make([]byte, 0, record.MaxEntryBytes), maxPayload: cl.MaxPayload()}
+	db.program, db.costs, db.ringFullNS = o.Scale.program(coordinator), o.Scale.handlers(o.Costs), int64(o.Scale.of(CostFullLog, defaultRingFullNS))
 	cfg, err := db.prepare(o.Config)
 	if err != nil {
 		return nil, err
@@ -211,6 +219,7 @@ func (db *DB) prepare(c Config) (*Config, error) {
 		return nil, fmt.Errorf("replicas %d: fixed at %d when the database was opened; reset to change it", c.Replicas, db.cfg.Replicas)
 	}
 	c = c.Resolved()
+	db.opt.Scale.waits(&c)
 	return &c, nil
 }
 

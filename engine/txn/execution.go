@@ -16,7 +16,7 @@ import (
 // locked or being written is tried again, some times, with time in between.
 func (tx *Tx) fetch(first int, parallel bool) error {
 	prim := tx.enterFetch(parallel)
-	tx.c.Compute(executionCycles)
+	tx.c.Compute(tx.db.program.execution)
 	for try := 0; ; try++ {
 		for i := first; i < len(tx.set); i++ {
 			if a := &tx.set[i]; a.state == wanted {
@@ -73,7 +73,7 @@ func (tx *Tx) enterFetch(parallel bool) Prim {
 // begin posts the first READ for a record, or reads it by the CPU, or leaves
 // it to askAll.
 func (tx *Tx) begin(a *access, prim Prim) {
-	tx.c.Compute(executionRecordCycles)
+	tx.c.Compute(tx.db.program.executionRecord)
 	switch {
 	case int(a.machine) == tx.c.Machine():
 		tx.readLocal(a)

@@ -104,7 +104,7 @@ func (tx *Tx) log() error {
 	}
 	mode := tx.cfg.mode(metrics.Logging, tx.cfg.Logging)
 	tx.enter(metrics.Logging, mode)
-	tx.c.Compute(loggingCycles + loggingRecordCycles*tx.writes)
+	tx.c.Compute(tx.db.program.logging + tx.db.program.loggingRecord*tx.writes)
 	for i := range tx.logs {
 		tx.c.AheadPost(tx.logs[i].machine)
 	}
@@ -182,11 +182,11 @@ func (tx *Tx) reserve(g *logged) {
 			return
 		}
 		tx.db.ringFull++
-		tx.c.Sleep(ringFullNS * nanosecond)
+		tx.c.Sleep(r2.Time(tx.db.ringFullNS) * nanosecond)
 	}
 }
 
-const ringFullNS = 2_000 // between two looks at a full ring
+const defaultRingFullNS = 2_000 // between two looks at a full ring
 
 // reclaim tells the backups to apply the entries: one message each, nobody
 // waits. The receipt gives the space in the ring back.
@@ -237,10 +237,10 @@ func (db *DB) serveReclaim(c *r2.Co, from r2.Peer, req, rep []byte) int {
 		db.note(history.Anomaly{Kind: LogMissing, Text: fmt.Sprintf("machine %d is to apply a log entry of machine %d thread %d: %v", c.Machine(), from.Machine, from.Thread, err)})
 		return 0
 	}
-	c.Compute(reclaimCycles)
+	c.Compute(db.program.reclaim)
 	db.aheadRows(c.Machine(), e)
 	for u, ok := e.Next(); ok; u, ok = e.Next() {
-		c.Compute(reclaimRecordCycles)
+		c.Compute(db.program.reclaimRecord)
 		row, ok := db.tables[u.Table].store.BackupAddr(c, c.Machine(), u.Key)
 		if !ok || u64(c.Peek(row+seqAt, 8)) > u.New {
 			continue

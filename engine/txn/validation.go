@@ -14,7 +14,7 @@ import (
 func (tx *Tx) lock() error {
 	mode := tx.cfg.mode(metrics.Lock, tx.cfg.Lock)
 	tx.enter(metrics.Lock, mode)
-	tx.c.Compute(lockCycles + lockRecordCycles*tx.writes)
+	tx.c.Compute(tx.db.program.lock + tx.db.program.lockRecord*tx.writes)
 	tx.countLocks()
 	var err error
 	if tx.cfg.Lock == TwoSided {
@@ -157,7 +157,7 @@ func (tx *Tx) validate(phase metrics.Phase, prim Prim) error {
 		return nil
 	}
 	tx.enter(phase, tx.cfg.mode(phase, prim))
-	tx.c.Compute(lockCycles + lockRecordCycles*n)
+	tx.c.Compute(tx.db.program.validation + tx.db.program.validationRec*n)
 	if prim == TwoSided {
 		return tx.validateByRPC()
 	}

@@ -19,6 +19,7 @@ type Env struct {
 	Recorder  *history.Recorder
 	CheckLogs bool
 	RingBytes uint64
+	Scale     txn.Scale // of the costs in code; nil: as they are
 
 	OnBegin func(machine, thread int, at r2.Time)
 	OnDone  func(machine, thread int, o *txn.Outcome)
@@ -36,7 +37,7 @@ func (e Env) ServerCount() int {
 // OpenDB opens the database of a transactional workload.
 func (e Env) OpenDB(costs txn.Costs) (*txn.DB, error) {
 	return txn.Open(e.Cluster, txn.Options{
-		Config: e.Txn, Servers: e.Servers, Costs: costs, RingBytes: e.RingBytes,
+		Config: e.Txn, Servers: e.Servers, Costs: costs, RingBytes: e.RingBytes, Scale: e.Scale,
 		Recorder: e.Recorder, CheckLogs: e.CheckLogs, OnBegin: e.OnBegin, OnDone: e.OnDone, OnAbort: e.OnAbort,
 	})
 }
