@@ -28,6 +28,9 @@
 // AddTransaction puts a transaction of the user's into the mix, Trace shows single ones with their
 // phases and verbs. A system that has failed can still be looked at.
 //
+// What limits a system a Result and a Window say by a rule on their own data (Verdict), and
+// MeasureCauses measures: it runs the system with one part of what takes time a tenth faster.
+//
 // Run, RunSeeds, Sweep and Compare are the batch forms. A Result carries the resolved spec, the
 // numbers, the checks and a digest over everything virtual: same spec, same code, same digest.
 //

@@ -77,7 +77,7 @@ func newDriver(s *System, v Knobs, o *opening) (*driver, error) {
 	all, servers := machines(v)
 	d := &driver{s: s, bench: bench, ongoing: make([]ongoing, all)}
 	env := workload.Env{
-		Cluster: s.cl, Servers: servers, Txn: txnConfig(v), Recorder: s.rec, CheckLogs: v.text("check") == "full",
+		Cluster: s.cl, Servers: servers, Txn: txnConfig(v), Scale: s.scaling.costsInCode(), Recorder: s.rec, Conflicts: &s.conflicts, CheckLogs: v.text("check") == "full",
 		OnBegin: d.begun, OnDone: d.done, OnAbort: d.aborted,
 	}
 	if err := o.look("making the tables", builtShare); err != nil {

@@ -30,6 +30,8 @@ func (s *System) cutWindow() {
 	s.res.pack(&rec, metrics.Utilize(s.start.usage, c.usage, c.ps-s.start.ps))
 	rec.nvm, rec.dimms = nvmStat(s.start.nvm, c.nvm), since(s.start.dimms, c.dimms)
 	rec.bus = packBus(&s.start.bus, &c.bus)
+	rec.met = packContention(&s.conflicts.window, float64(rec.flight), c.ps-s.start.ps)
+	s.conflicts.window.Reset()
 	s.load.look()
 	s.packChecks(&rec)
 	s.chained = rec.chain(s.chained, c.events)
@@ -64,6 +66,7 @@ func (s *System) Windows(from int) []Window {
 func (s *System) Mark() {
 	s.marked = s.cut()
 	s.meter.mark(s.marked.ps)
+	s.conflicts.mark()
 	s.meter.spans.restart(s.marked.ps, s.marked.counts, spanFor(s.values))
 }
 
@@ -99,6 +102,8 @@ func (s *System) Result() *Result {
 	s.addUtilization(r, metrics.Utilize(s.marked.usage, c.usage, ps))
 	r.Inside = s.inside(&s.marked.load, &c.load)
 	r.Little = little(&s.marked, c)
+	r.Contention = s.contentionOf(r.Little.InFlight, ps)
+	r.Limit = r.limits().verdict()
 	if r.Steady && !r.Little.Settled() {
 		r.Steady, r.Unsteady = false, fmt.Sprintf("Little's law is off by %+.0f %%: requests that take long were still under way when the interval ended; measure longer", 100*r.Little.Error)
 	}
@@ -211,6 +216,7 @@ func (s *System) drain(e *ending) error {
 	c := s.cut()
 	s.end = &c
 	s.meter.close()
+	s.conflicts.closed = true
 	s.cl.ShutGate()
 	from, dog := s.NowNS(), watchdog{}
 	for dog.look(s, true); !s.load.settled() || s.state == StateDraining; {

@@ -92,6 +92,8 @@ type Result struct {
 	Nodes            []NodeUtil               `json:"nodes,omitempty"`
 	Inside           []NodeInside             `json:"-"` // of each machine; a result that was read from a file has none
 	Bottleneck       *Bottleneck              `json:"bottleneck,omitempty"`
+	Contention       *ContentionStat          `json:"contention,omitempty"` // absent where no transactions met
+	Limit            *Verdict                 `json:"limit,omitempty"`      // saturated, latency-bound or contended
 	Little           *Little                  `json:"little,omitempty"`
 	NVM              *NVMStat                 `json:"nvm,omitempty"`
 	Checks           *Checks                  `json:"checks,omitempty"`
@@ -121,6 +123,8 @@ type Window struct {
 	Utilization      map[string]Util      `json:"utilization,omitempty"`
 	Nodes            []NodeUtil           `json:"nodes,omitempty"`
 	Bottleneck       *Bottleneck          `json:"bottleneck,omitempty"`
+	Contention       *ContentionStat      `json:"contention,omitempty"`
+	Limit            *Verdict             `json:"limit,omitempty"`
 	NVM              *NVMStat             `json:"nvm,omitempty"`
 	PCIe             *PCIeStat            `json:"pcie,omitempty"`
 	Caches           *CacheStat           `json:"caches,omitempty"`

@@ -24,6 +24,7 @@ type Spec struct {
 	Set      Knobs  `yaml:"set,omitempty" json:"set,omitempty"`
 
 	hardware *fabric.Profile // see On
+	scaling  *scaling        // see MeasureCauses
 }
 
 // On is the spec on hardware that is not among the shipped profiles, as when one

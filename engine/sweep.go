@@ -300,6 +300,7 @@ func RunAll(ctx context.Context, specs []Spec, o SweepOptions) ([]*Result, error
 	type identity struct {
 		key      string
 		hardware *fabric.Profile
+		scaling  *scaling
 	}
 	byKey := map[identity]int{}
 	for i, s := range specs {
@@ -310,7 +311,7 @@ func RunAll(ctx context.Context, specs []Spec, o SweepOptions) ([]*Result, error
 		if err := refuseTooBig(v); err != nil {
 			return nil, err
 		}
-		key := identity{keyOf(v), s.hardware}
+		key := identity{keyOf(v), s.hardware, s.scaling}
 		at, known := byKey[key]
 		if !known {
 			at = len(jobs)
@@ -373,7 +374,7 @@ func fitting(jobs []job, n int) int {
 }
 
 func runCached(ctx context.Context, j job, cache Cache) (r *Result, cached bool, err error) {
-	if cache == nil || j.spec.hardware != nil { // no key says on what hardware
+	if cache == nil || j.spec.hardware != nil || j.spec.scaling != nil { // no key says on what hardware
 		r, err = Run(ctx, j.spec, nil)
 		return r, false, err
 	}

@@ -39,6 +39,8 @@ type System struct {
 	values Knobs // as accepted
 	active Knobs // as in effect: behind values during a drain
 
+	scaling *scaling // nil: everything takes what the spec says
+
 	sim    *sim.Sim
 	fab    *fabric.Fabric
 	cl     *r2.Cluster
@@ -54,20 +56,21 @@ type System struct {
 	changes []Change
 	auto    auto
 
-	meter   *meter
-	windows ring
-	res     resources
-	recent  []load // at the end of the latest windows, for Inside
-	start   cut    // of the open window
-	marked  cut
-	end     *cut // of the measured interval, once drained
-	chained [32]byte
-	dog     watchdog // looks at every window's end
-	final   *Checks
-	content uint64 // digest of the tables, once drained
-	wall    stopwatch
-	culprit string  // the user's transaction that panicked
-	tracer  *tracer // nil: nobody traces
+	meter     *meter
+	conflicts contention
+	windows   ring
+	res       resources
+	recent    []load // at the end of the latest windows, for Inside
+	start     cut    // of the open window
+	marked    cut
+	end       *cut // of the measured interval, once drained
+	chained   [32]byte
+	dog       watchdog // looks at every window's end
+	final     *Checks
+	content   uint64 // digest of the tables, once drained
+	wall      stopwatch
+	culprit   string  // the user's transaction that panicked
+	tracer    *tracer // nil: nobody traces
 }
 
 // Open validates the spec, checks that it fits into memory and assembles the system at virtual
@@ -84,12 +87,12 @@ func OpenWith(ctx context.Context, spec Spec, progress Progress) (*System, error
 	if err := refuseTooBig(v); err != nil {
 		return nil, err
 	}
-	return assemble(spec.Name, v, spec.hardware, &opening{ctx, progress})
+	return assemble(&spec, v, &opening{ctx, progress})
 }
 
 // assemble builds from the clock upwards.
-func assemble(name string, v Knobs, p *fabric.Profile, o *opening) (s *System, err error) {
-	s = &System{name: name, values: v, active: v, state: StateRunning, version: 1}
+func assemble(spec *Spec, v Knobs, o *opening) (s *System, err error) {
+	s = &System{name: spec.Name, values: v, scaling: spec.scaling, active: v, state: StateRunning, version: 1}
 	defer func() {
 		if err != nil {
 			s.Close()
@@ -99,12 +102,13 @@ func assemble(name string, v Knobs, p *fabric.Profile, o *opening) (s *System, e
 	sim.LargePages(heapBytes(v))
 	s.sim = sim.New(sim.Options{Seed: seedOf(v), Trace: true})
 	s.kDrain = s.sim.Register("engine.drain", func(uint32) { s.barrier() })
-	if s.fab, err = newFabric(s.sim, v, p); err != nil {
+	if s.fab, err = newFabric(s.sim, v, spec.scaling.profile(spec.profile(v))); err != nil {
 		return s, err
 	}
 	slowNICs(s.fab, v)
 	cfg := r2Config(v)
 	cfg.Between = o.machine
+	cfg.ResendAfter = spec.scaling.resendAfter(s.fab.TCP())
 	s.room = cfg.Coroutines
 	if s.cl, err = r2.New(s.sim, s.fab, cfg); err != nil {
 		return s, err
@@ -128,9 +132,6 @@ func assemble(name string, v Knobs, p *fabric.Profile, o *opening) (s *System, e
 }
 
 func newFabric(clock *sim.Sim, v Knobs, p *fabric.Profile) (*fabric.Fabric, error) {
-	if p == nil {
-		p = profileOf(v)
-	}
 	all, _ := machines(v)
 	return fabric.New(clock, fabric.Config{
 		Profile: p, Machines: all, NodeTypes: nodeTypes(p, v), NVM: NVMDevices(p), TornReads: v.bool("torn_reads"), LossPPM: lossPPM(v), NoDDIO: !v.bool("ddio"), NICs: v.int("nics"),
@@ -174,6 +175,7 @@ func coroutines(v Knobs) int {
 }
 
 func (s *System) describeNodes() {
+	s.res.table = s.tableName
 	for m := range s.fab.Machines() {
 		role := "symmetric"
 		if asymmetric(s.values) {

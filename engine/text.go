@@ -48,12 +48,8 @@ func (r *Result) String() string {
 			row("auto", "%s is %s: %s", p.name, c.Primitive, c.Because)
 		}
 	}
-	if x := r.Bottleneck; x != nil {
-		what := fmt.Sprintf("%s of node %d, %.0f %% busy", x.Resource, x.Node, 100*x.Utilization)
-		if x.Utilization < metrics.Saturated {
-			what = "nothing is saturated; busiest is " + what
-		}
-		row("bottleneck", "%s", what)
+	if r.Limit != nil {
+		row("limit", "%s", r.Limit.Text)
 	}
 	if !r.Steady {
 		row("not steady", "%s", r.Unsteady)

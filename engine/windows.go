@@ -34,6 +34,7 @@ type record struct {
 	nvm     *NVMStat     // nil without NVM
 	dimms   []dimm
 	bus     packedBus
+	met     packedContention
 	checks  *Checks // shared by windows between which nothing but these counts changed
 }
 
@@ -108,6 +109,7 @@ type resources struct {
 	names []string
 	nodes []NodeUtil // Node, Type and Role
 	dimms []DIMMStat // Node, Socket and DIMM
+	table func(id uint8) string
 }
 
 func (r *resources) index(name string) int {
@@ -167,6 +169,8 @@ func (r *resources) window(rec *record) Window {
 		limit := rec.limit
 		w.Bottleneck = &limit
 	}
+	w.Contention = rec.met.unpack(r.table)
+	w.Limit = w.limits().verdict()
 	if rec.nvm != nil {
 		x := *rec.nvm
 		x.DIMMs = unpack(r.dimms, rec.dimms)

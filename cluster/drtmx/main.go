@@ -112,7 +112,7 @@ func rootCommand() *cobra.Command {
 		return usage("%v; see %s --help", mistyped(cmd, err), cmd.CommandPath())
 	})
 	root.SuggestionsMinimumDistance = 2
-	root.AddCommand(upCommand(), runCommand(), sweepCommand(), compareCommand(), knobsCommand(), specsCommand(),
+	root.AddCommand(upCommand(), runCommand(), sweepCommand(), whyCommand(), compareCommand(), knobsCommand(), specsCommand(),
 		profilesCommand(), replayCommand(), traceCommand(), figureCommand(), verifyCommand(), fitCommand(), kernelCommand(), doctorCommand())
 	return root
 }

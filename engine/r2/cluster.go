@@ -76,15 +76,20 @@ func (c Config) withDefaults(f *fabric.Fabric) Config {
 		c.RecvDepth = RecvDepths(threads, c.Coroutines, RequestWindow)
 	}
 	if c.ResendAfter == 0 {
-		c.ResendAfter = 200 * sim.Microsecond
-		if tcp := f.TCP(); tcp != nil {
-			c.ResendAfter = 2 * tcp.Retransmit
-		}
+		c.ResendAfter = ResendAfter(f.TCP())
 	}
 	if c.ConnectTime == 0 {
 		c.ConnectTime = 50 * sim.Microsecond
 	}
 	return c
+}
+
+// ResendAfter is Config.ResendAfter unless told, where messages go by tcp or, if nil, by RNICs.
+func ResendAfter(tcp *fabric.TCPCosts) Time {
+	if tcp != nil {
+		return 2 * tcp.Retransmit
+	}
+	return 200 * sim.Microsecond
 }
 
 // RecvDepths is how many RECVs a thread of each machine posts unless told, from 64 to 2048

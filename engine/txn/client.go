@@ -56,6 +56,7 @@ func (db *DB) Client(c *r2.Co) *Client {
 	cl.tx = Tx{
 		db: db, c: c, cache: db.Cache(c.Machine()), th: db.threads[c.Machine()][c.Thread()],
 	}
+	cl.tx.th.is(c.Index(), &cl.tx)
 	cl.tx.ahead()
 	return cl
 }
@@ -87,7 +88,7 @@ func (cl *Client) Run(typ uint8, readOnly bool, body func(*Tx) error) error {
 			err = fmt.Errorf("transaction of type %d aborted %d times: given up", typ, tx.attempts)
 			break
 		}
-		tx.backOff()
+		tx.aborted(tx.backOff())
 	}
 	if err != nil {
 		tx.critical()
@@ -159,6 +160,7 @@ func (tx *Tx) countTrips() {
 // attempt runs the body and commits.
 func (tx *Tx) attempt(body func(*Tx) error) error {
 	tx.attempts++
+	tx.since, tx.waited, tx.blamed = tx.c.Now(), 0, false
 	tx.c.Reset()
 	tx.mem.reset()
 	tx.set, tx.writes, tx.failed = tx.set[:0], 0, nil
@@ -310,13 +312,15 @@ func (tx *Tx) fits() error {
 	return nil
 }
 
-// backOff sleeps a random time below a bound that doubles with every attempt.
-func (tx *Tx) backOff() {
+// backOff sleeps a random time below a bound that doubles with every attempt, and returns it.
+func (tx *Tx) backOff() r2.Time {
 	tx.enter(metrics.Backoff, r2.Mode{})
 	bound := tx.cfg.BackoffMinNS
 	for i := 1; i < tx.attempts && bound < tx.cfg.BackoffMaxNS; i++ {
 		bound *= 2
 	}
 	bound = min(bound, tx.cfg.BackoffMaxNS)
-	tx.c.Sleep(r2.Time(1+tx.c.Rand().Uint64n(uint64(bound))) * nanosecond)
+	pause := r2.Time(1+tx.c.Rand().Uint64n(uint64(bound))) * nanosecond
+	tx.c.Sleep(pause)
+	return pause
 }

@@ -75,6 +75,9 @@ type Options struct {
 	// time: the entry must be there.
 	CheckLogs bool
 
+	// Conflicts is told of transactions that meet others; nil tells nobody.
+	Conflicts Conflicts
+
 	// OnBegin and OnDone are called when a transaction begins its first attempt
 	// and when it has ended. The Outcome is valid during the call.
 	OnBegin func(machine, thread int, at r2.Time)
@@ -155,6 +158,7 @@ type thread struct {
 	machine, thread int
 	rings           []record.Ring // by backup machine
 	number          uint32        // of the last logged transaction
+	txs             []*Tx         // by coroutine
 }
 
 func (t *thread) owner(c *r2.Co) record.Owner {

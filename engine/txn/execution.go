@@ -47,8 +47,10 @@ func (tx *Tx) fetch(first int, parallel bool) error {
 		case left == 0:
 			return nil
 		case try == tx.cfg.ReadRetries:
+			tx.lockedOut(first, 0)
 			return tx.fail(errAborted)
 		}
+		tx.lockedOut(first, tx.cfg.ReadRetryNS*nanosecond)
 		tx.c.Sleep(tx.cfg.ReadRetryNS * nanosecond)
 	}
 }

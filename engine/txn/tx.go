@@ -95,6 +95,12 @@ type Tx struct {
 	parts   []int // primaries, of the two-sided phases
 	calls   []*r2.Reply
 
+	// Of the attempt that runs, see conflicts.go.
+	since   r2.Time // its begin
+	waited  r2.Time // for locked records
+	culprit uint64  // the record at which it met another one first
+	blamed  bool    // there is one
+
 	// Of all attempts together, see Outcome.
 	attempts        int
 	begun, decision r2.Time

@@ -59,6 +59,7 @@ func (tx *Tx) lockInserts() {
 		}
 		head := tx.c.Peek(a.loc.Addr, header)
 		if (record.Lock(head) != 0 || record.Seq(head) != a.seq) && tx.cfg.Variant != IgnoreAborts {
+			tx.met(a, 0)
 			tx.fail(errAborted)
 			return
 		}
@@ -101,6 +102,7 @@ func (tx *Tx) lockByRNIC(mode r2.Mode) error {
 			tx.c.Brought(a.buf, header) // what CAS found is beside it
 			a.locked = tx.won(a)
 			if !a.locked || tx.cfg.Variant != SkipVersionCheck && record.Seq(a.head[:]) != a.seq {
+				tx.met(a, 0)
 				tx.conflict()
 			}
 			a.locked = a.locked || tx.cfg.Variant == UnlockNotWon
@@ -185,6 +187,7 @@ func (tx *Tx) validate(phase metrics.Phase, prim Prim) error {
 			tx.c.Brought(a.buf, header)
 		}
 		if tx.cfg.changed(a.head[:], a.seq) {
+			tx.met(a, 0)
 			return tx.conflict()
 		}
 	}
@@ -321,12 +324,14 @@ func (db *DB) serveLock(c *r2.Co, from r2.Peer, req, rep []byte) int {
 		if prev != 0 {
 			if variant != CASIgnoresExpected {
 				rep[0] = replyNo
+				db.metBy(from, c.Machine(), addr)
 				break
 			}
 			c.Store64(addr+lockAt, word)
 		}
 		if now := c.Load64(addr + seqAt); now != seq && variant != SkipVersionCheck {
 			rep[0] = replyNo
+			db.metBy(from, c.Machine(), addr)
 		}
 	}
 	if rep[0] == replyYes {
@@ -349,6 +354,7 @@ func (db *DB) serveValidate(c *r2.Co, from r2.Peer, req, rep []byte) int {
 		head := c.Load(r2.Addr(u64(req)), header)
 		if db.cfg.changed(head, u64(req[8:])) {
 			rep[0] = replyNo
+			db.metBy(from, c.Machine(), r2.Addr(u64(req)))
 			break
 		}
 	}

@@ -19,6 +19,7 @@ type Env struct {
 	Recorder  *history.Recorder
 	CheckLogs bool
 	RingBytes uint64
+	Conflicts txn.Conflicts
 	Scale     txn.Scale // of the costs in code; nil: as they are
 
 	OnBegin func(machine, thread int, at r2.Time)
@@ -38,7 +39,7 @@ func (e Env) ServerCount() int {
 func (e Env) OpenDB(costs txn.Costs) (*txn.DB, error) {
 	return txn.Open(e.Cluster, txn.Options{
 		Config: e.Txn, Servers: e.Servers, Costs: costs, RingBytes: e.RingBytes, Scale: e.Scale,
-		Recorder: e.Recorder, CheckLogs: e.CheckLogs, OnBegin: e.OnBegin, OnDone: e.OnDone, OnAbort: e.OnAbort,
+		Recorder: e.Recorder, Conflicts: e.Conflicts, CheckLogs: e.CheckLogs, OnBegin: e.OnBegin, OnDone: e.OnDone, OnAbort: e.OnAbort,
 	})
 }
 

@@ -1,0 +1,180 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"drtmx/engine/fabric"
+	"drtmx/engine/txn"
+)
+
+// experiment is what one experiment of MeasureCauses makes faster: a group, a member of one, or everything.
+type experiment struct {
+	what     string // for people
+	group    string // id of its group
+	overlaps bool   // with other groups: the sum leaves it out
+	members  []member
+}
+
+// member is one number of the profile, or one cost in code.
+type member struct {
+	name, what string
+	number     bool
+}
+
+// The groups, by the floor that their costs belong to.
+const (
+	groupTransaction = "transaction"
+	groupMessaging   = "messaging"
+	groupMemory      = "memory"
+	groupNIC         = "nic"
+	groupPCIe        = "pcie"
+	groupWire        = "wire"
+	groupNVM         = "nvm"
+	groupTCP         = "tcp"
+	groupWaits       = "waits"
+	groupLocks       = "locks"
+	everything       = "everything"
+)
+
+// causeGroups are all groups in the order in which they are measured.
+var causeGroups = []struct{ id, what string }{
+	{groupTransaction, "CPU: transaction code"},
+	{groupMessaging, "CPU: posting, polling, RPC dispatch"},
+	{groupMemory, "memory: LLC, DRAM, TLB"},
+	{groupNIC, "NIC"},
+	{groupPCIe, "PCIe"},
+	{groupWire, "wire: link and switch"},
+	{groupNVM, "NVM"},
+	{groupTCP, "kernel TCP"},
+	{groupWaits, "back-off and timers"},
+	{groupLocks, "work while locks are held"},
+}
+
+// CauseGroups are the ids of the groups that a cause may belong to.
+func CauseGroups() []string {
+	var ids []string
+	for _, g := range causeGroups {
+		ids = append(ids, g.id)
+	}
+	return ids
+}
+
+// groupOfNumber is the group of a number of the profile; "" for counts and sizes, and for a core's
+// clock, which scales what the costs in code scale.
+func groupOfNumber(name string, n *fabric.Number) string {
+	if n.Unit != "ns" && n.Unit != "GB/s" || n.Value == 0 || unread[name] != "" {
+		return ""
+	}
+	section, _, _ := strings.Cut(name, ".")
+	switch section {
+	case "cpu":
+		return groupMessaging
+	case "memory", "node_types":
+		return groupMemory
+	}
+	return section
+}
+
+// costsWords say what the costs in code are.
+var costWords = map[string]string{
+	txn.CostBegin: "begin and end of an attempt", txn.CostExecution: "execution, on the coordinator", txn.CostLock: "lock, on the coordinator",
+	txn.CostValidation: "validation, on the coordinator", txn.CostLogging: "logging, on the coordinator", txn.CostCommit: "commit, on the coordinator",
+	txn.CostReclaim: "applying log entries, on the backup", txn.CostServeFetch: "execution, in the handler (Table 4-2)",
+	txn.CostServeValidate: "lock and validation, in the handler (Table 4-2)", txn.CostServeLog: "logging, in the handler (Table 4-2)",
+	txn.CostServeCommit: "commit, in the handler (Table 4-2)", txn.CostBackoff: "back-off after an abort",
+	txn.CostReadRetry: "wait before a locked record is read again", txn.CostFullLog: "wait for room in a log ring",
+	costReceipts: "timer of receipts and repetitions",
+}
+
+// causeParts are the experiments for a spec: its groups, or the members of one group.
+func causeParts(p *fabric.Profile, v Knobs, group string) ([]experiment, error) {
+	by := map[string][]member{}
+	used := nodeTypes(p, v)
+	p.Each(func(name string, n *fabric.Number) {
+		if rest, ok := strings.CutPrefix(name, "node_types."); ok && !slices.Contains(used, rest[:strings.LastIndexByte(rest, '.')]) {
+			return
+		}
+		if g := groupOfNumber(name, n); g != "" {
+			by[g] = append(by[g], member{name: name, what: name + ": " + n.Meaning, number: true})
+		}
+	})
+	if !hasNVM(v) {
+		delete(by, groupNVM)
+	}
+	if workloadOf(v).transactions {
+		for _, cost := range txn.CostNames() {
+			g := groupTransaction
+			if strings.HasPrefix(cost, "wait.") {
+				g = groupWaits
+			}
+			by[g] = append(by[g], member{name: cost, what: costWords[cost]})
+		}
+		for _, cost := range txn.HeldCosts() {
+			by[groupLocks] = append(by[groupLocks], member{name: cost, what: costWords[cost]})
+		}
+	}
+	by[groupWaits] = append(by[groupWaits], member{name: costReceipts, what: costWords[costReceipts]})
+	return chooseParts(by, group)
+}
+
+func chooseParts(by map[string][]member, group string) ([]experiment, error) {
+	var all experiment
+	var groups, members []experiment
+	for _, g := range causeGroups {
+		if len(by[g.id]) == 0 {
+			continue
+		}
+		x := experiment{what: g.what, group: g.id, overlaps: g.id == groupLocks, members: by[g.id]}
+		groups = append(groups, x)
+		if !x.overlaps {
+			all.members = append(all.members, x.members...)
+		}
+		if g.id == group {
+			for _, m := range x.members {
+				members = append(members, experiment{what: m.what, group: g.id, overlaps: x.overlaps, members: []member{m}})
+			}
+		}
+	}
+	all.what, all.group, all.overlaps = "everything at once", everything, true
+	switch {
+	case group == "":
+		return append([]experiment{all}, groups...), nil
+	case members == nil:
+		var ids []string
+		for _, g := range groups {
+			ids = append(ids, g.group)
+		}
+		return nil, &SpecError{Field: "group", Value: clip(group), Rule: "this system has no such group of causes" + didYouMean(group, ids), Next: "its groups are " + strings.Join(ids, ", ")}
+	}
+	for _, g := range groups {
+		if g.group == group { // the group beside its members
+			members = append([]experiment{g}, members...)
+		}
+	}
+	return members, nil
+}
+
+// scaling is what makes the part faster.
+func (p *experiment) scaling(factor float64) *scaling {
+	x := &scaling{factor: factor, numbers: map[string]bool{}, costs: map[string]bool{}}
+	for _, m := range p.members {
+		if m.number {
+			x.numbers[m.name] = true
+		} else {
+			x.costs[m.name] = true
+		}
+	}
+	return x
+}
+
+// name tells members of a group apart; a group goes by its id.
+func (p *experiment) name() string {
+	if len(p.members) == 1 {
+		return p.members[0].name
+	}
+	return p.group
+}
+
+func (p *experiment) String() string { return fmt.Sprintf("%s (%s)", p.what, p.group) }
