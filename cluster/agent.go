@@ -48,6 +48,7 @@ type Agent struct {
 	opts    Options
 	hub     *hub
 	tasks   *tasks
+	causes  *causesDesk
 	figures *figureDesk
 
 	mu       sync.Mutex
@@ -78,7 +79,7 @@ func NewAgent(spec engine.Spec, o Options) (*Agent, error) {
 	}
 	a := &Agent{opts: o, hub: newHub(), tasks: &tasks{}, members: map[string]*member{}, lost: make(chan error, 1)}
 	a.life, a.stop = context.WithCancel(context.Background())
-	a.figures = newFigureDesk(a)
+	a.figures, a.causes = newFigureDesk(a), newCausesDesk(a)
 	var m *member
 	var err error
 	if o.Resume != "" {

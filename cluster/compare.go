@@ -61,7 +61,7 @@ func (c *Comparison) Metric(path string) engine.Diff {
 }
 
 // String is the headline.
-func (c *Comparison) String() string { return c.knobs() + c.lines(c.main()) + "\n" + c.bottlenecks() }
+func (c *Comparison) String() string { return c.knobs() + c.lines(c.main()) + "\n" + c.limits() }
 
 // All is every number that both results know.
 func (c *Comparison) All() string { return c.knobs() + c.lines(c.Raw.Metrics) }
@@ -88,21 +88,21 @@ func (c *Comparison) lines(ds []engine.Diff) string {
 	return b.String()
 }
 
-// bottlenecks says how the bottleneck moved.
-func (c *Comparison) bottlenecks() string {
-	a, b := bottleneckText(c.A.Raw), bottleneckText(c.B.Raw)
+// limits says what limits both, by the rule of engine.Verdict.
+func (c *Comparison) limits() string {
+	a, b := limitText(c.A.Raw), limitText(c.B.Raw)
 	if a == b {
-		return "bottleneck: " + a
+		return "both " + a
 	}
-	return "bottleneck: " + a + " -> " + b
+	return "A is " + a + "\nB is " + b
 }
 
-func bottleneckText(r *engine.Result) string {
-	k := r.Bottleneck
-	if k == nil {
-		return "none"
+// limitText is the verdict on a result.
+func limitText(r *engine.Result) string {
+	if r.Limit == nil {
+		return "without a verdict: nothing ended"
 	}
-	return fmt.Sprintf("%s of node %d (%s busy)", k.Resource, k.Node, percent(k.Utilization))
+	return r.Limit.Text
 }
 
 // quantity writes a number with its unit.

@@ -8,7 +8,6 @@ import (
 	"drtmx/dashboard/charts"
 	"drtmx/dashboard/charts/palette"
 	"drtmx/engine"
-	"drtmx/engine/metrics"
 )
 
 // namedWindows is one line of a timeline.
@@ -193,7 +192,8 @@ func (c *Checks) HTML() string {
 	return out + "</ul>"
 }
 
-// Why explains a result: where the latency went and what is busiest.
+// Why explains a result: where the latency went, and whether it is saturated, latency-bound or
+// contended by the rule of engine.Verdict. Causes measures what would change it.
 func (r *Result) Why() *Why { return &Why{r} }
 
 // Why is the explanation of a result.
@@ -245,18 +245,14 @@ func (w *Why) String() string {
 	if mile != "" {
 		fmt.Fprintf(&b, "Most of the time goes by at: %s (%s). ", mile, percent(share))
 	}
-	switch k := x.Bottleneck; {
-	case k == nil:
-		b.WriteString("No resource stands out.")
-	case k.Utilization < metrics.Saturated:
-		fmt.Fprintf(&b, "Nothing is saturated: the busiest is %s of node %d at %s; more coroutines raise throughput unless all wait for one thing.", k.Resource, k.Node, percent(k.Utilization))
-	default:
-		fmt.Fprintf(&b, "The bottleneck is %s: node %d has it %s busy.", k.Resource, k.Node, percent(k.Utilization))
-	}
+	b.WriteString(upper(limitText(x)) + ".")
 	return b.String()
 }
 
-// HTML is the stacked latency, the utilisation and the sentence.
+// upper begins a sentence.
+func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+// HTML is the stacked latency, the utilisation, the hottest records and the sentence.
 func (w *Why) HTML() string {
 	x := w.r.Raw
 	names, us := shares(x)
@@ -271,6 +267,9 @@ func (w *Why) HTML() string {
 	}
 	if len(rows) > 1 {
 		out += table(rows)
+	}
+	if c := x.Contention; c != nil {
+		out += hotTable(c.Hot)
 	}
 	return out
 }
@@ -301,7 +300,7 @@ func (c *Comparison) HTML() string {
 		b.WriteString(table(rows))
 	}
 	b.WriteString(c.diffTable(c.main()))
-	b.WriteString("<p>" + esc(c.bottlenecks()) + "</p>")
+	b.WriteString("<p>" + strings.ReplaceAll(esc(c.limits()), "\n", "<br>") + "</p>")
 	if len(c.A.Windows) > 1 && len(c.B.Windows) > 1 {
 		b.WriteString(timeline("", []namedWindows{{"A", fromZero(c.A.Windows)}, {"B", fromZero(c.B.Windows)}}, nil).HTML())
 	}

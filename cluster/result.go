@@ -114,8 +114,8 @@ func (r *Result) String() string {
 	l := x.LatencyUS
 	fmt.Fprintf(&b, "\nlatency p50 %s, p99 %s, mean %s; aborts %s; %s round trips per transaction",
 		usText(l.P50), usText(l.P99), usText(l.Mean), percent(x.AbortRate), charts.Digits(x.RoundTripsPerTxn, 2))
-	if k := x.Bottleneck; k != nil {
-		fmt.Fprintf(&b, "\nbottleneck %s of node %d, %s busy", k.Resource, k.Node, percent(k.Utilization))
+	if x.Limit != nil {
+		b.WriteString("\n" + x.Limit.Text)
 	}
 	if text := x.Uncommitted(); text != "" {
 		fmt.Fprintf(&b, "\n%s", text)

@@ -39,15 +39,15 @@ type Card struct {
 
 // Part is the windows that one side of a comparison is made of.
 type Part struct {
-	Title      string `json:"title,omitempty"`
-	Sys        string `json:"sys"`
-	Epoch      string `json:"epoch"`
-	Version    int    `json:"version"` // of the knobs
-	FromNS     int64  `json:"from_ns"`
-	ToNS       int64  `json:"to_ns"`
-	Windows    int    `json:"windows"`
-	Skipped    int    `json:"skipped"` // the transient
-	Bottleneck string `json:"bottleneck,omitempty"`
+	Title   string `json:"title,omitempty"`
+	Sys     string `json:"sys"`
+	Epoch   string `json:"epoch"`
+	Version int    `json:"version"` // of the knobs
+	FromNS  int64  `json:"from_ns"`
+	ToNS    int64  `json:"to_ns"`
+	Windows int    `json:"windows"`
+	Skipped int    `json:"skipped"`         // the transient
+	Limit   string `json:"limit,omitempty"` // saturated, latency-bound or contended, see limitOf
 }
 
 // Row compares one quantity.
@@ -212,7 +212,7 @@ func (c *Card) compare(before, after []moment) {
 
 // rows compares two sides that have settled.
 func (c *Card) rows(before, after []moment) {
-	c.Before.Bottleneck, c.After.Bottleneck = bottleneck(before), bottleneck(after)
+	c.Before.Limit, c.After.Limit = limitOf(before), limitOf(after)
 	for _, q := range quantities {
 		if r, ok := q.row(before, after); ok && (!q.rare || r.Before > 0 || r.After > 0) {
 			c.Rows = append(c.Rows, r)
@@ -330,31 +330,6 @@ func mean(v []float64) float64 {
 		s += x
 	}
 	return s / float64(len(v))
-}
-
-// bottleneck is the resource that was closest to saturation most often.
-func bottleneck(ms []moment) string {
-	count, use := map[string]int{}, map[string]float64{}
-	for i := range ms {
-		if b := ms[i].limit; b.Resource != "" {
-			count[b.Resource]++
-			use[b.Resource] += b.Utilization
-		}
-	}
-	best := ""
-	for r, n := range count {
-		if best == "" || n > count[best] || n == count[best] && r < best {
-			best = r
-		}
-	}
-	if best == "" {
-		return ""
-	}
-	name := best
-	if n, ok := resourceNames[best]; ok {
-		name = n
-	}
-	return fmt.Sprintf("%s at %.0f %%", name, 100*use[best]/float64(count[best]))
 }
 
 // cards answers with the cards of all systems: changes, and each ghost against

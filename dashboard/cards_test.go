@@ -41,7 +41,7 @@ func windows(seed uint64, levels ...level) []moment {
 				Commits: uint64(x * windowNS / 1e9), AbortRate: 0.01 * (1 + 0.3*r.NormFloat64()), RoundTripsPerTxn: 3,
 				LatencyUS:  engine.Latency{P50: l.p50 * (1 - noise), P99: 30 * (1 + 0.03*r.NormFloat64())},
 				Phases:     map[string]engine.PhaseStat{"lock": {MeanUS: l.lock * (1 + 0.01*r.NormFloat64())}, "logging": {MeanUS: 4}},
-				Bottleneck: &engine.Bottleneck{Resource: l.limit, Utilization: 0.97},
+				Bottleneck: &engine.Bottleneck{Resource: l.limit, Utilization: 0.97}, Limit: &engine.Verdict{Word: engine.Saturated, Of: l.limit},
 			}
 			out = append(out, momentOf(&w))
 		}
@@ -93,7 +93,7 @@ func TestCardFindsAStep(t *testing.T) {
 			t.Errorf("nothing changed: %+v", r)
 		}
 	}
-	for _, want := range []string{"Throughput fell by 1", "p50 rose by 1", "p99 did not change measurably", "lock moved most, 4.0 → 5.5 µs", "still the CPU"} {
+	for _, want := range []string{"Throughput fell by 1", "p50 rose by 1", "p99 did not change measurably", "lock moved most, 4.0 → 5.5 µs", "still saturated (CPU at 97 %)"} {
 		if !strings.Contains(c.Sentence, want) {
 			t.Errorf("sentence %q lacks %q", c.Sentence, want)
 		}
@@ -135,15 +135,15 @@ func TestCardLeavesOutTheTransient(t *testing.T) {
 	}
 }
 
-func TestCardSeesTheBottleneckMove(t *testing.T) {
+func TestCardSeesTheLimitMove(t *testing.T) {
 	after := before
 	after.limit = "nic_tx"
 	ms := windows(4, before, after)
 	c := cards("a", "e", ms, []cluster.Event{change(ms, 2)})[0]
-	if c.Before.Bottleneck != "CPU at 97 %" || c.After.Bottleneck != "NIC send at 97 %" {
-		t.Errorf("bottleneck %q, then %q", c.Before.Bottleneck, c.After.Bottleneck)
+	if c.Before.Limit != "saturated (CPU at 97 %)" || c.After.Limit != "saturated (NIC send at 97 %)" {
+		t.Errorf("limit %q, then %q", c.Before.Limit, c.After.Limit)
 	}
-	if !strings.Contains(c.Sentence, "moved from CPU at 97 % to NIC send at 97 %") {
+	if !strings.Contains(c.Sentence, "it was saturated (CPU at 97 %) and is saturated (NIC send at 97 %)") {
 		t.Error(c.Sentence)
 	}
 }

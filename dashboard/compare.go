@@ -61,7 +61,7 @@ func (p *page) state(w http.ResponseWriter, r *http.Request) {
 		fail(w, fmt.Errorf("%d windows since the latest change have settled, %d are needed to say something", len(settled), cardLeast))
 		return
 	}
-	part.Bottleneck = bottleneck(settled)
+	part.Limit = limitOf(settled)
 	part.Title = fmt.Sprintf("system %s after change %d", s.Sys, s.KnobsVersion-1)
 	if s.KnobsVersion == 1 {
 		part.Title = "system " + s.Sys + " as it began"

@@ -234,7 +234,7 @@ func (p *page) figureChart(w http.ResponseWriter, r *http.Request) {
 }
 
 // point tells of the run behind a point: the knobs in which it differs from the other
-// runs of its figure, what was busiest, and a notebook cell that repeats it.
+// runs of its figure, what limits it, and a notebook cell that repeats it.
 func (p *page) point(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	s, err := p.source.Figure(q.Get("id"))
@@ -260,16 +260,12 @@ func (p *page) point(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	out := struct {
-		Knobs   []knobDiff `json:"knobs"` // a is the point's
-		Busiest string     `json:"busiest,omitempty"`
-		Cell    string     `json:"cell"`
+		Knobs []knobDiff `json:"knobs"` // a is the point's
+		Limit string     `json:"limit,omitempty"`
+		Cell  string     `json:"cell"`
 	}{Knobs: knobs, Cell: pointCell(spec, result, fmt.Sprintf("%.200s", strings.ReplaceAll(q.Get("what"), "\n", " ")))}
-	if b := result.Bottleneck; b != nil {
-		name, ok := resourceNames[b.Resource]
-		if !ok {
-			name = b.Resource
-		}
-		out.Busiest = fmt.Sprintf("%s of node %d, %.0f %%", name, b.Node, 100*b.Utilization)
+	if result.Limit != nil {
+		out.Limit = result.Limit.Text
 	}
 	answer(w, out)
 }

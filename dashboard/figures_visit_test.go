@@ -138,7 +138,7 @@ func (v inventor) Run(ctx context.Context, id, scale string, set engine.Knobs, r
 			there.Form = "bars"
 			s.Points[len(s.Points)-1].Name = fmt.Sprintf("step %d", n)
 		}
-		there.Runs = append(append([]*engine.Result{}, f.Runs...), &engine.Result{Spec: values, FromNS: 100_000, VirtualNS: 200_000, Bottleneck: &engine.Bottleneck{Resource: "cpu", Node: 1, Utilization: 0.9}})
+		there.Runs = append(append([]*engine.Result{}, f.Runs...), &engine.Result{Spec: values, FromNS: 100_000, VirtualNS: 200_000, Limit: &engine.Verdict{Word: engine.Saturated, Of: "cpu", Text: "saturated: cpu of node 1, 90 % busy"}})
 		f = there
 		report(i+1, 6, func() cluster.Figure { return &there })
 	}
@@ -277,7 +277,7 @@ func figurePoint(_ *site, b *tab, _ inventor) {
 	}
 	xy := eval[[]float64](b, at(2, 1))
 	b.do(chromedp.MouseClickXY(xy[0], xy[1]))
-	b.until("its card", `/READ.*with phase.logging=two-sided.*2.5 us.*at 2.*busiest: CPU of node 1, 90 %.*coroutines=2/.test(document.getElementById("pointcard")?.textContent)`)
+	b.until("its card", `/READ.*with phase.logging=two-sided.*2.5 us.*at 2.*saturated: cpu of node 1, 90 % busy.*coroutines=2/.test(document.getElementById("pointcard")?.textContent)`)
 	b.shot("figure_point.png")
 	b.act(`document.getElementById("pointsbox").open = true; [...document.querySelectorAll("#points tbody tr")].at(-1).querySelectorAll("button")[1].focus()`)
 	b.press("Enter", 13)

@@ -42,7 +42,7 @@ type moment struct {
 	failures   float64 // in percent of requests; NaN: none ended
 	trips      float64
 	phases     [phaseRoom]float32 // mean us
-	limit      engine.Bottleneck  // the unit closest to saturation
+	limit      limit
 	way
 }
 
@@ -63,9 +63,7 @@ func momentOf(w *engine.Window) moment {
 			m.phases[i] = nan
 		}
 	}
-	if w.Bottleneck != nil {
-		m.limit = *w.Bottleneck
-	}
+	m.limit = limitOfWindow(w)
 	return m
 }
 

@@ -347,7 +347,7 @@ func TestClusterPicture(t *testing.T) {
 	// In one go: what the feed brings is drawn before or after it.
 	drawn := eval[[]string](b, `(async () => {
 		const { drawCluster } = await import("/cluster.js");
-		const draw = (...cpu) => { drawCluster(cpu.map((u, i) => ({ node: i, role: i ? "client" : "server", utilization: { cpu: u, nvm_write: u / 2 } }))); return document.getElementById("limit").textContent; };
+		const draw = (...cpu) => { drawCluster(cpu.map((u, i) => ({ node: i, role: i ? "client" : "server", utilization: { cpu: u, nvm_write: u / 2 } }))); return document.getElementById("cluster").firstChild.getAttribute("aria-label").replace("6 nodes, ", ""); };
 		const said = [draw(.97, .98, 0, 0, 0, 0), draw(.985, .98, 0, 0, 0, 0), draw(.99, .95, 0, 0, 0, 0), draw(.99, 1, 0, 0, 0, 0)];
 		return [...said, [...document.querySelectorAll("#cluster text:not(.sub)")].map((e) => e.textContent).join()];
 	})()`)

@@ -11,25 +11,25 @@ import (
 // words are how a card speaks: of a change over time, or of a system and its
 // ghost.
 type words struct {
-	up, down   string // quantity, percent
-	from       string // quantity, before, after
-	nothing    string // quantity, not 0 after
-	same       string
-	mover      string // phase, before, after
-	bottleneck string // before, after
-	still      string // resource, utilisation
+	up, down string // quantity, percent
+	from     string // quantity, before, after
+	nothing  string // quantity, not 0 after
+	same     string
+	mover    string // phase, before, after
+	moved    string // limit before, after
+	still    string // limit
 }
 
 var ofChange = words{
 	up: "%s rose by %s %%", down: "%s fell by %s %%", from: "%s went from %s to %s %%", nothing: "%s is no longer 0", same: "did not change measurably",
-	mover:      "of the phases %s moved most, %s → %s µs",
-	bottleneck: "the bottleneck moved from %s to %s", still: "the busiest resource is still the %s, at %s",
+	mover: "of the phases %s moved most, %s → %s µs",
+	moved: "it was %s and is %s", still: "it is still %s",
 }
 
 var ofGhost = words{
 	up: "%s is %s %% above the ghost's", down: "%s is %s %% below the ghost's", from: "%s are %s %% in the ghost and %s %% here", nothing: "%s is 0 in the ghost", same: "not measurably different",
-	mover:      "of the phases %s differs most, %s µs in the ghost and %s µs here",
-	bottleneck: "the bottleneck is %s in the ghost and %s here", still: "the busiest resource is the %s in both, here at %s",
+	mover: "of the phases %s differs most, %s µs in the ghost and %s µs here",
+	moved: "the ghost is %s, here it is %s", still: "both are %s",
 }
 
 // abortsWorth is the change of the abort rate, in percent of attempts, or of
@@ -77,13 +77,11 @@ func (c *Card) sentence() string {
 	if r, ok := c.mover(); ok {
 		parts = append(parts, fmt.Sprintf(say.mover, phaseName(r.Name), short(r.Before), short(r.After)))
 	}
-	if c.Before.Bottleneck != "" && c.After.Bottleneck != "" {
-		a, _, _ := strings.Cut(c.Before.Bottleneck, " at ")
-		b, at, _ := strings.Cut(c.After.Bottleneck, " at ")
+	if a, b := c.Before.Limit, c.After.Limit; a != "" && b != "" {
 		if a != b {
-			parts = append(parts, fmt.Sprintf(say.bottleneck, c.Before.Bottleneck, c.After.Bottleneck))
+			parts = append(parts, fmt.Sprintf(say.moved, a, b))
 		} else {
-			parts = append(parts, fmt.Sprintf(say.still, b, at))
+			parts = append(parts, fmt.Sprintf(say.still, b))
 		}
 	}
 	s := strings.Join(parts, "; ")

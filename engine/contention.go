@@ -156,13 +156,13 @@ func hotText(hot []HotRecord) string {
 	fmt.Fprintf(&b, "\nHottest records %24s %10s %14s  %s\n", "conflicts", "aborts", "lock wait us", "by type")
 	for i := range hot {
 		h := &hot[i]
-		fmt.Fprintf(&b, "  %-28s %9d %10d %14.4g  %s\n", h.name(), h.Conflicts, h.Aborts, h.LockWaitUS, h.types())
+		fmt.Fprintf(&b, "  %-28s %9d %10d %14.4g  %s\n", h.name(), h.Conflicts, h.Aborts, h.LockWaitUS, h.Types())
 	}
 	return b.String()
 }
 
-// types lists the transaction types that met others at the record, most conflicts first.
-func (h *HotRecord) types() string {
+// Types lists the transaction types that met others at the record, most conflicts first.
+func (h *HotRecord) Types() string {
 	names := make([]string, 0, len(h.ByType))
 	for name := range h.ByType { // order-free: sorted below
 		names = append(names, name)

@@ -53,6 +53,7 @@ func (s *System) AddTransaction(name string, weight int, body func(tx *txn.Tx) e
 		return bad(err.Error(), "choose another name")
 	}
 	s.auto.added = true
+	s.userTypes = append(s.userTypes, name)
 	s.unlook()
 	s.inEffect()
 	return nil

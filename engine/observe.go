@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"slices"
 
 	"drtmx/engine/history"
 	"drtmx/engine/metrics"
@@ -102,6 +103,7 @@ func (s *System) Result() *Result {
 	s.addUtilization(r, metrics.Utilize(s.marked.usage, c.usage, ps))
 	r.Inside = s.inside(&s.marked.load, &c.load)
 	r.Little = little(&s.marked, c)
+	r.UserTransactions = slices.Clone(s.userTypes)
 	r.Contention = s.contentionOf(r.Little.InFlight, ps)
 	r.Limit = r.limits().verdict()
 	if r.Steady && !r.Little.Settled() {

@@ -97,9 +97,10 @@ type Result struct {
 	Little           *Little                  `json:"little,omitempty"`
 	NVM              *NVMStat                 `json:"nvm,omitempty"`
 	Checks           *Checks                  `json:"checks,omitempty"`
-	Changes          []Change                 `json:"changes,omitempty"`      // live knob changes, oldest first
-	Auto             map[string]AutoChoice    `json:"auto,omitempty"`         // of the phases that are auto, by knob
-	AutoChanges      []AutoChange             `json:"auto_changes,omitempty"` // of what was measured, oldest first
+	Changes          []Change                 `json:"changes,omitempty"`           // live knob changes, oldest first
+	UserTransactions []string                 `json:"user_transactions,omitempty"` // types that AddTransaction has added
+	Auto             map[string]AutoChoice    `json:"auto,omitempty"`              // of the phases that are auto, by knob
+	AutoChanges      []AutoChange             `json:"auto_changes,omitempty"`      // of what was measured, oldest first
 	Digest           string                   `json:"digest"`
 }
 

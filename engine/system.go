@@ -69,8 +69,9 @@ type System struct {
 	final     *Checks
 	content   uint64 // digest of the tables, once drained
 	wall      stopwatch
-	culprit   string  // the user's transaction that panicked
-	tracer    *tracer // nil: nobody traces
+	userTypes []string // that AddTransaction has added
+	culprit   string   // the user's transaction that panicked
+	tracer    *tracer  // nil: nobody traces
 }
 
 // Open validates the spec, checks that it fits into memory and assembles the system at virtual

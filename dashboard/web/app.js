@@ -8,6 +8,7 @@ import { Steps } from "./steps.js";
 import { Figures } from "./figures.js";
 import { badge, openChecks } from "./checks.js";
 import { averaged, drawCluster } from "./cluster.js";
+import { Causes, limitLine } from "./causes.js";
 import { $, call, calm, copier, dialog, el, glide, keyed, ms, notice, si } from "./kit.js";
 
 const recent = 10; // windows that the numbers above and the picture are means of
@@ -25,6 +26,8 @@ const cards = new Cards({ ghost, pin: (p) => pins.add(p), look: (c) => {
 const steps = new Steps(knobs, { ghostThen: async (set) => { if (await ghost(shown, {})) knobs.set(set); } });
 const figures = new Figures(knobs, { opened: async (sys) => { await listSystems(); choose(sys); }, leave: () => { charts.stale(); show(); } });
 
+const causes = new Causes(() => shown);
+
 const feed = new Feed({
   frame(f) {
     const s = systems.get(f.sys) || { windows: [] };
@@ -32,7 +35,7 @@ const feed = new Feed({
     const ws = changed && f.windows.length ? f.windows : [...(s.epoch === f.epoch && !f.gap ? s.windows : []), ...f.windows];
     systems.set(f.sys, { ...f, windows: ws.slice(-recent) });
     if (f.sys === shown) show();
-    if (changed && f.sys === shown) knobs.refresh();
+    if (changed && f.sys === shown) { knobs.refresh(); causes.draw(f.knobs_version); }
     if (moved) listSystems();
     if (f.windows.length || f.events.length) charts.stale();
     if (f.events.length) cards.refresh(true);
@@ -101,6 +104,7 @@ function tempo(s) {
 // was another life's or another system's.
 function tiles(ws) {
   drawCluster(averaged(ws));
+  limitLine(ws);
   if (!ws.length) {
     for (const id of ["t-throughput", "t-p50", "t-p99", "t-aborts", "checks"]) $(id).textContent = "–";
     $("checks").className = "badge";
@@ -184,11 +188,12 @@ async function listSystems() {
 
 function choose(sys) {
   shown = knobs.sys = charts.sys = sys;
-  knobs.refresh(); steps.refresh(); listSystems(); show(); charts.stale();
+  knobs.refresh(); steps.refresh(); causes.refresh(); listSystems(); show(); charts.stale();
 }
 
 function tasks(all) {
   figures.tasks(all);
+  causes.tasks(all);
   const now = all.filter((t) => !t.state);
   $("tasks").hidden = !now.length;
   keyed($("tasks"), now, (t) => t.name, (t) => el("li", {}, t.name.startsWith("figure ") ? el("a", { href: `#figures/${t.name.slice(7)}` }, t.name) : t.name, " ", el("progress", { max: t.total || 1, value: t.done })));
@@ -200,7 +205,7 @@ async function all() {
   if (about && code && about.code !== code) { location.reload(); return; }
   code = about?.code || code;
   charts.stale(); cards.refresh(true); figures.refresh();
-  await Promise.all([knobs.refresh(), listSystems(), steps.refresh()]);
+  await Promise.all([knobs.refresh(), listSystems(), steps.refresh(), causes.refresh()]);
   return about;
 }
 

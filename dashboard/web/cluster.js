@@ -15,7 +15,6 @@ let drawn = "", parts = [], hot = null;
 export function drawCluster(nodes) {
   if (!nodes.length) {
     drawn = "";
-    $("limit").textContent = "nothing measured yet";
     $("cluster").replaceChildren();
     return;
   }
@@ -34,7 +33,6 @@ export function drawCluster(nodes) {
     if (p.text) { p.text.textContent = percent(u); p.text.setAttribute("class", k > 3 ? "num" : "num light"); }
   }
   const words = `busiest: ${names[hot.r] || hot.r} of node ${hot.node}, ${percent(hot.u)}`;
-  $("limit").textContent = words;
   $("cluster").firstChild.setAttribute("aria-label", `${nodes.length} nodes, ${words}`);
 }
 

@@ -225,7 +225,7 @@ export class Figures {
       el("div", { class: "head" }, el("h3", {}, p.name ? `${s.name}, ${p.name}` : s.name), el("span", { class: "hint" }, d.name && `with ${d.name}`), el("button", { class: "link", title: "close", "aria-label": "close", onclick: () => this.unchoose() }, "✕")),
       el("p", { class: "big" }, `${number(p.y)}${p.ci95 ? ` ± ${number(p.ci95)}` : ""} ${d.y.unit}`, el("span", { class: "hint" }, ` ${d.form === "ranking" ? `rank ${p.x}` : p.name ? "" : `at ${place(d, p)}`}${p.load ? `, ${p.load} coroutine${p.load > 1 ? "s" : ""} a thread` : ""}`)),
       ...near.map((r) => el("p", { class: "hint" }, `◇ thesis ${span(r)}: ${r.text} §${r.section}`)),
-      info.busiest && el("p", { class: "hint" }, `busiest: ${info.busiest}`),
+      info.limit && el("p", { class: "hint" }, info.limit),
       info.knobs.length > 0 && el("p", { class: "knoblist" }, ...info.knobs.map((k) => el("code", {}, `${k.name}=${k.a}`))),
       el("div", { class: "acts" }, el("button", { onclick: () => this.live(h) }, "Open live"), el("button", { onclick: () => dialog("Notebook cell", el("h3", {}, "This run again", copier(info.cell)), el("pre", { tabindex: 0 }, info.cell)) }, "Copy as notebook cell")),
       el("div", { id: "replace" }));

@@ -58,7 +58,7 @@ export class Pins {
     const c = await call("GET", `/page/compare?${this.query()}`, undefined, true);
     if (!c) return el("p", { class: "hint" }, "One of the two is too old: its windows are gone.");
     return el("article", { class: "card beside" }, el("h3", {}, `A: ${this.side[0].title}  against  B: ${this.side[1].title}`),
-      table(c.rows || [], ["A", "B"]), el("p", { class: "hint" }, `busiest: ${c.before.bottleneck} against ${c.after.bottleneck}`), el("div", { class: "chart", role: "img", "aria-label": "mean latency by phase, A and B" }),
+      table(c.rows || [], ["A", "B"]), el("p", { class: "hint" }, `A is ${c.before.limit}, B is ${c.after.limit}`), el("div", { class: "chart", role: "img", "aria-label": "mean latency by phase, A and B" }),
       c.knobs.length ? el("details", {}, el("summary", {}, `${c.knobs.length} knobs differ`), el("table", { class: "rows" }, el("tbody", {}, ...c.knobs.map((k) => el("tr", {}, el("th", { scope: "row" }, k.name), el("td", {}, k.a), el("td", {}, k.b)))))) : el("p", { class: "hint" }, "under the same knobs"));
   }
 }
