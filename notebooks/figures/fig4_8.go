@@ -73,7 +73,7 @@ func perThread4(r *engine.Result) (v, ci95 float64) {
 }
 
 func tail4(r *engine.Result) (v, ci95 float64) {
-	return r.LatencyUS.P90, r.LatencyUS.P90 * r.ThroughputCI95
+	return r.LatencyUS.P90, r.LatencyUS.P90 * shareOfCI(r, "latency_us.p90")
 }
 
 const (

@@ -133,10 +133,18 @@ func mtxn(r *engine.Result) (v, ci95 float64) {
 	return v, v * r.ThroughputCI95
 }
 
-// median4 is the median latency. In a closed loop latency times throughput is what is
-// in flight, so it has the interval of the throughput.
+// median4 is the median latency.
 func median4(r *engine.Result) (v, ci95 float64) {
-	return r.LatencyUS.P50, r.LatencyUS.P50 * r.ThroughputCI95
+	return r.LatencyUS.P50, r.LatencyUS.P50 * shareOfCI(r, "latency_us.p50")
+}
+
+// shareOfCI is the half-width of the 95 % interval of a number as a share of it. A run without one is
+// drawn without one; if it is not steady, no claim rests on it.
+func shareOfCI(r *engine.Result, path string) float64 {
+	if share, _, ok := r.Interval(path); ok {
+		return share
+	}
+	return r.ThroughputCI95
 }
 
 // panels4 are panel a on TPC-C/no and panel b on SmallBank.

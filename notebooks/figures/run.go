@@ -137,7 +137,7 @@ func (p *plan) find(g gapPoint) (plannedPoint, int) {
 // is compared with paper scale.
 func (r *Recipe) From(scale string, results []*engine.Result) *Figure {
 	f := r.points(scale, results)
-	f.Claims = append(f.Claims, r.def.claims(f)...)
+	f.Claims = append(f.Claims, r.claims(f)...)
 	for i := range f.Claims {
 		f.Claims[i].Says = f.Claims[i].sentence()
 	}

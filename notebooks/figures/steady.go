@@ -1,0 +1,129 @@
+package figures
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+
+	"drtmx/engine"
+)
+
+// claims are those of a figure. One that depends on a run that is not steady is undecided: what was
+// measured of the run is a moment of it. A claim depends on a run if it says something else when the
+// run's numbers are others, so whatever of a run a claim reads, the rule holds.
+func (r *Recipe) claims(f *Figure) []Claim {
+	out := r.def.claims(f)
+	shaken, because := shake(f.Runs)
+	if because == "" {
+		return out
+	}
+	others := r.def.claims(r.points(f.Scale, shaken))
+	for i := range out {
+		c := &out[i]
+		at := slices.IndexFunc(others, func(o Claim) bool { return o.ID == c.ID && o.Claim == c.Claim })
+		if at >= 0 && c.same(&others[at]) {
+			continue
+		}
+		if c.undecided(""); !strings.Contains(c.Why, "not steady") {
+			c.Why += "; " + because
+		}
+	}
+	return out
+}
+
+// same says that nothing of two claims differs.
+func (c *Claim) same(o *Claim) bool {
+	return c.Why == o.Why && c.Says == o.Says && c.Status == o.Status && reflect.DeepEqual(c.States, o.States) &&
+		reflect.DeepEqual([]*float64{c.Measured, c.Largest, c.Smallest, c.Peak}, []*float64{o.Measured, o.Largest, o.Smallest, o.Peak})
+}
+
+// shake changes all numbers of the runs that are not steady, each run's by another factor so that
+// quotients change too. It says how many they are and why the first is one of them, "" if none is.
+func shake(runs []*engine.Result) (shaken []*engine.Result, because string) {
+	shaken = slices.Clone(runs)
+	n := 0
+	for i, r := range runs {
+		if r == nil {
+			continue
+		}
+		by := 1.3 + 0.01*float64(n)
+		why := r.Unsteady
+		if why != "" {
+			shaken[i] = altered(r, by)
+		} else if shaken[i], why = unsureLatency(r, by); why == "" {
+			continue
+		}
+		if n++; n == 1 {
+			because = why
+		}
+	}
+	switch n {
+	case 0:
+		return nil, ""
+	case 1:
+		return shaken, "not steady, a run that it rests on: " + because
+	}
+	return shaken, fmt.Sprintf("not steady, one of %d runs of this figure that it rests on; of the first, %s", n, because)
+}
+
+// unsureLatency alters those quantiles of a steady run's latency that have no interval, and says why
+// one has none.
+func unsureLatency(r *engine.Result, by float64) (out *engine.Result, why string) {
+	changed := *r
+	for _, q := range []struct {
+		key string
+		us  *float64
+	}{{"p50", &changed.LatencyUS.P50}, {"p90", &changed.LatencyUS.P90}, {"p99", &changed.LatencyUS.P99}} {
+		if reason := r.NoCI95[q.key]; reason != "" {
+			*q.us *= by
+			why = q.key + ": " + reason
+		}
+	}
+	return &changed, why
+}
+
+// altered is a result with all numbers but those of the spec multiplied.
+func altered(r *engine.Result, by float64) *engine.Result {
+	text, err := json.Marshal(r)
+	if err != nil {
+		panic("figures: result: " + err.Error())
+	}
+	var tree map[string]any
+	if err := json.Unmarshal(text, &tree); err != nil {
+		panic("figures: result: " + err.Error())
+	}
+	delete(tree, "spec")
+	delete(tree, "preset_diff")
+	if text, err = json.Marshal(multiplied(tree, by)); err != nil {
+		panic("figures: result: " + err.Error())
+	}
+	out := new(engine.Result)
+	if err := json.Unmarshal(text, out); err != nil {
+		panic("figures: result: " + err.Error())
+	}
+	out.Spec, out.PresetDiff = r.Spec, r.PresetDiff
+	return out
+}
+
+// multiplied keeps whole numbers whole, as counts are.
+func multiplied(v any, by float64) any {
+	switch x := v.(type) {
+	case float64:
+		if x == math.Trunc(x) {
+			return math.Round(x * by)
+		}
+		return x * by
+	case map[string]any:
+		for k, sub := range x { // order-free: every entry by itself
+			x[k] = multiplied(sub, by)
+		}
+	case []any:
+		for i, sub := range x {
+			x[i] = multiplied(sub, by)
+		}
+	}
+	return v
+}

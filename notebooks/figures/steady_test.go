@@ -1,0 +1,56 @@
+package figures
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"drtmx/engine"
+)
+
+// A claim that would hold is undecided, with the reason, if a run that it rests on is not steady, and
+// stays as it is if another run is not.
+func TestNoClaimHoldsOnAnUnsteadyRun(t *testing.T) {
+	steady := func(throughput float64) *engine.Result {
+		return &engine.Result{Spec: engine.Knobs{"nodes": 1}, Steady: true, Throughput: throughput, ThroughputCI95: 0.001, LatencyUS: engine.Latency{P50: 4e7 / throughput}}
+	}
+	ratio := &definition{id: "x", scope: "cluster", plan: func(string) plan {
+		point := func(x float64) plannedPoint { return plannedPoint{x: x, read: mtxn} }
+		late := plannedPoint{x: 1, read: median4}
+		return plan{series: []plannedSeries{{name: "A", points: []plannedPoint{point(1), point(2)}}, {name: "B", points: []plannedPoint{point(1), point(2)}}, {name: "slow", points: []plannedPoint{late}}}}
+	}, claims: func(f *Figure) []Claim {
+		p := f.series("slow").Points[0]
+		return []Claim{
+			f.gains("one", "A is above B at 1", divide(pair{"A", "B"}, f.Series[0].Points[0], f.Series[1].Points[0])),
+			f.gains("two", "A is above B at 2", divide(pair{"A", "B"}, f.Series[0].Points[1], f.Series[1].Points[1])),
+			{ID: "count", Status: Holds, Measured: &f.Runs[0].RoundTripsPerTxn},
+			{ID: "latency", Status: near(p.Y, p.CI95, 2), Measured: &p.Y},
+		}
+	}}
+	verdicts := func(spoil func(rs []*engine.Result)) (out []string, why string) {
+		rs := []*engine.Result{steady(2e7), steady(3e7), steady(1e7), steady(1e7), steady(2e7)}
+		rs[0].RoundTripsPerTxn = 2.5
+		spoil(rs)
+		for _, c := range (&Recipe{def: ratio}).From(Quick, rs).Claims {
+			out = append(out, c.Status)
+			why += c.Why
+		}
+		return out, why
+	}
+	for _, tt := range []struct {
+		name  string
+		spoil func(rs []*engine.Result)
+		want  []string
+		why   string
+	}{
+		{"all steady", func([]*engine.Result) {}, []string{Holds, Holds, Holds, Holds}, ""},
+		{"the run of a ratio and of a count", func(rs []*engine.Result) { rs[0].Steady, rs[0].Unsteady = false, "Little's law is off" }, []string{Undecided, Holds, Undecided, Holds}, "not steady, a run that it rests on: Little's law is off"},
+		{"both runs of a ratio", func(rs []*engine.Result) { rs[1].Unsteady, rs[3].Unsteady = "still drifting", "still drifting" }, []string{Holds, Undecided, Holds, Holds}, "one of 2 runs"},
+		{"a latency without an interval", func(rs []*engine.Result) { rs[4].NoCI95 = map[string]string{"p50": "too few"} }, []string{Holds, Holds, Holds, Undecided}, "p50: too few"},
+	} {
+		got, why := verdicts(tt.spoil)
+		if !slices.Equal(got, tt.want) || !strings.Contains(why, tt.why) {
+			t.Errorf("%s: %v, want %v: %s", tt.name, got, tt.want, why)
+		}
+	}
+}
