@@ -292,8 +292,8 @@ func (m *measurement) sum() *Elasticity {
 func (c *Causes) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n", c.Text)
-	fmt.Fprintf(&b, "Elasticities: %% more throughput, %% less p50 and p99, for 1 %% less of each time (%d seeds, %s each)\n", c.Seeds, Format("duration_ns", int(c.DurationNS)))
-	width := len("sum of the groups")
+	fmt.Fprintf(&b, "Elasticities: %% more throughput, %% less p50 and p99, for 1 %% less of each time (seeds: %d, %s each)\n", c.Seeds, Format("duration_ns", int(c.DurationNS)))
+	width := len("everything at once")
 	for _, e := range c.Causes {
 		width = max(width, len([]rune(e.What)))
 	}

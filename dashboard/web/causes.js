@@ -3,7 +3,7 @@ import { $, call, el, say, shape } from "./kit.js";
 // What limits the system that is shown: the verdict on its latest windows in a line,
 // and its causes, measured in the background when a reader asks for them.
 
-const barWidth = 120;
+const barWidth = 84;
 
 // verdict is what most of the windows say, in the words of the latest of those.
 export function verdict(windows) {

@@ -57,6 +57,8 @@ func init() {
 			"Axis":          r.TypeOf((*cluster.Axis)(nil)).Elem(),
 			"Broken":        r.TypeOf((*cluster.Broken)(nil)).Elem(),
 			"BusyError":     r.TypeOf((*cluster.BusyError)(nil)).Elem(),
+			"Causes":        r.TypeOf((*cluster.Causes)(nil)).Elem(),
+			"CausesState":   r.TypeOf((*cluster.CausesState)(nil)).Elem(),
 			"Change":        r.TypeOf((*cluster.Change)(nil)).Elem(),
 			"Changed":       r.TypeOf((*cluster.Changed)(nil)).Elem(),
 			"Checkpoint":    r.TypeOf((*cluster.Checkpoint)(nil)).Elem(),

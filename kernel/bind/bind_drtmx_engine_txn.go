@@ -21,6 +21,21 @@ func init() {
 			"CASIgnoresExpected":    r.ValueOf(txn.CASIgnoresExpected),
 			"CommitBeforeLog":       r.ValueOf(txn.CommitBeforeLog),
 			"Correct":               r.ValueOf(txn.Correct),
+			"CostBackoff":           r.ValueOf(txn.CostBackoff),
+			"CostBegin":             r.ValueOf(txn.CostBegin),
+			"CostCommit":            r.ValueOf(txn.CostCommit),
+			"CostExecution":         r.ValueOf(txn.CostExecution),
+			"CostFullLog":           r.ValueOf(txn.CostFullLog),
+			"CostLock":              r.ValueOf(txn.CostLock),
+			"CostLogging":           r.ValueOf(txn.CostLogging),
+			"CostNames":             r.ValueOf(txn.CostNames),
+			"CostReadRetry":         r.ValueOf(txn.CostReadRetry),
+			"CostReclaim":           r.ValueOf(txn.CostReclaim),
+			"CostServeCommit":       r.ValueOf(txn.CostServeCommit),
+			"CostServeFetch":        r.ValueOf(txn.CostServeFetch),
+			"CostServeLog":          r.ValueOf(txn.CostServeLog),
+			"CostServeValidate":     r.ValueOf(txn.CostServeValidate),
+			"CostValidation":        r.ValueOf(txn.CostValidation),
 			"CutLog":                r.ValueOf(txn.CutLog),
 			"CutLogAccepted":        r.ValueOf(txn.CutLogAccepted),
 			"DefaultCacheBytes":     r.ValueOf(txn.DefaultCacheBytes),
@@ -28,6 +43,7 @@ func init() {
 			"DefaultRingBytes":      r.ValueOf(txn.DefaultRingBytes),
 			"ErrNotFound":           r.ValueOf(&txn.ErrNotFound).Elem(),
 			"ErrRollback":           r.ValueOf(&txn.ErrRollback).Elem(),
+			"HeldCosts":             r.ValueOf(txn.HeldCosts),
 			"Hybrid":                r.ValueOf(txn.Hybrid),
 			"IgnoreAborts":          r.ValueOf(txn.IgnoreAborts),
 			"IgnoreLockWord":        r.ValueOf(txn.IgnoreLockWord),
@@ -51,26 +67,43 @@ func init() {
 			"ValidateBeforeLock":    r.ValueOf(txn.ValidateBeforeLock),
 		},
 		Types: map[string]r.Type{
-			"Client":  r.TypeOf((*txn.Client)(nil)).Elem(),
-			"Config":  r.TypeOf((*txn.Config)(nil)).Elem(),
-			"Costs":   r.TypeOf((*txn.Costs)(nil)).Elem(),
-			"DB":      r.TypeOf((*txn.DB)(nil)).Elem(),
-			"Future":  r.TypeOf((*txn.Future)(nil)).Elem(),
-			"Index":   r.TypeOf((*txn.Index)(nil)).Elem(),
-			"Locks":   r.TypeOf((*txn.Locks)(nil)).Elem(),
-			"Options": r.TypeOf((*txn.Options)(nil)).Elem(),
-			"Outcome": r.TypeOf((*txn.Outcome)(nil)).Elem(),
-			"Payload": r.TypeOf((*txn.Payload)(nil)).Elem(),
-			"Prim":    r.TypeOf((*txn.Prim)(nil)).Elem(),
-			"Reasons": r.TypeOf((*txn.Reasons)(nil)).Elem(),
-			"Ref":     r.TypeOf((*txn.Ref)(nil)).Elem(),
-			"Tx":      r.TypeOf((*txn.Tx)(nil)).Elem(),
-			"Variant": r.TypeOf((*txn.Variant)(nil)).Elem(),
+			"Client":    r.TypeOf((*txn.Client)(nil)).Elem(),
+			"Config":    r.TypeOf((*txn.Config)(nil)).Elem(),
+			"Conflicts": r.TypeOf((*txn.Conflicts)(nil)).Elem(),
+			"Costs":     r.TypeOf((*txn.Costs)(nil)).Elem(),
+			"DB":        r.TypeOf((*txn.DB)(nil)).Elem(),
+			"Future":    r.TypeOf((*txn.Future)(nil)).Elem(),
+			"Index":     r.TypeOf((*txn.Index)(nil)).Elem(),
+			"Locks":     r.TypeOf((*txn.Locks)(nil)).Elem(),
+			"Options":   r.TypeOf((*txn.Options)(nil)).Elem(),
+			"Outcome":   r.TypeOf((*txn.Outcome)(nil)).Elem(),
+			"Payload":   r.TypeOf((*txn.Payload)(nil)).Elem(),
+			"Prim":      r.TypeOf((*txn.Prim)(nil)).Elem(),
+			"Reasons":   r.TypeOf((*txn.Reasons)(nil)).Elem(),
+			"Ref":       r.TypeOf((*txn.Ref)(nil)).Elem(),
+			"Scale":     r.TypeOf((*txn.Scale)(nil)).Elem(),
+			"Tx":        r.TypeOf((*txn.Tx)(nil)).Elem(),
+			"Variant":   r.TypeOf((*txn.Variant)(nil)).Elem(),
 		},
 		Proxies: map[string]r.Type{
-			"Index": r.TypeOf((*P_drtmx_engine_txn_Index)(nil)).Elem(),
+			"Conflicts": r.TypeOf((*P_drtmx_engine_txn_Conflicts)(nil)).Elem(),
+			"Index":     r.TypeOf((*P_drtmx_engine_txn_Index)(nil)).Elem(),
 		},
 		Untypeds: map[string]string{
+			"CostBackoff":       "string:wait.backoff",
+			"CostBegin":         "string:coordinator.begin",
+			"CostCommit":        "string:coordinator.commit",
+			"CostExecution":     "string:coordinator.execution",
+			"CostFullLog":       "string:wait.full_log",
+			"CostLock":          "string:coordinator.lock",
+			"CostLogging":       "string:coordinator.logging",
+			"CostReadRetry":     "string:wait.read_retry",
+			"CostReclaim":       "string:handler.reclaim",
+			"CostServeCommit":   "string:handler.commit",
+			"CostServeFetch":    "string:handler.execution",
+			"CostServeLog":      "string:handler.logging",
+			"CostServeValidate": "string:handler.validation",
+			"CostValidation":    "string:coordinator.validation",
 			"DefaultCacheBytes": "int:314572800",
 			"DefaultReplicas":   "int:3",
 			"DefaultRingBytes":  "int:8192",
@@ -80,6 +113,20 @@ func init() {
 		},
 	})
 }
+
+// P_drtmx_engine_txn_Conflicts lets types written in a notebook implement the interface.
+type P_drtmx_engine_txn_Conflicts struct {
+	Object    any
+	Abort_    func(any, uint64, int64)
+	Conflict_ func(any, uint64, uint8, int64)
+	Lost_     func(any, int64)
+}
+
+func (P *P_drtmx_engine_txn_Conflicts) Abort(a0 uint64, a1 int64) { P.Abort_(P.Object, a0, a1) }
+func (P *P_drtmx_engine_txn_Conflicts) Conflict(a0 uint64, a1 uint8, a2 int64) {
+	P.Conflict_(P.Object, a0, a1, a2)
+}
+func (P *P_drtmx_engine_txn_Conflicts) Lost(a0 int64) { P.Lost_(P.Object, a0) }
 
 // P_drtmx_engine_txn_Index lets types written in a notebook implement the interface.
 type P_drtmx_engine_txn_Index struct {

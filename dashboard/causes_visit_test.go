@@ -1,0 +1,56 @@
+package dashboard_test
+
+import (
+	"strings"
+	"testing"
+
+	"drtmx/cluster"
+	"drtmx/engine"
+)
+
+// TestCausesOnThePage: the button measures in the background, with progress and cancel, and draws
+// ranked bars with intervals; a change of knobs makes them old.
+func TestCausesOnThePage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a browser; not in short mode")
+	}
+	spec := browserSpec
+	spec.Set = engine.Knobs{"nodes": 3, "threads": 1, "coroutines": 1, "window_ns": 100_000, "warmup_ns": 100_000, "duration_ns": 500_000}
+	s, b := newSite(t, spec, cluster.Options{Pace: 1_000_000}, nil), newTab(t)
+	b.open(s, "the page is there", ready)
+	b.until("one coroutine is latency-bound", `document.getElementById("limit").textContent.startsWith("latency-bound: of ")`)
+	b.act(`document.getElementById("measure").click()`)
+	b.until("progress, and a cancel", `!document.getElementById("causesrun").hidden`)
+	b.act(`document.getElementById("stopcauses").click()`)
+	b.until("cancelled", `document.getElementById("causesrun").hidden && !document.getElementById("measure").disabled`)
+
+	b.act(`document.getElementById("measure").click()`)
+	b.until("bars", `document.querySelectorAll("#causerows .cause").length >= 7 && document.getElementById("causesrun").hidden`)
+	first := eval[string](b, `document.querySelector("#causerows tr").textContent`)
+	if !strings.Contains(first, "PCIe") || !strings.Contains(first, " ± ") {
+		t.Errorf("the first cause of one coroutine: %q", first)
+	}
+	if hint := eval[string](b, `document.getElementById("causehint").textContent`); !strings.Contains(hint, "must give 1") || strings.Contains(hint, "changed since") {
+		t.Errorf("%q", hint)
+	}
+	b.shot("causes.png")
+	b.act(`[...document.querySelectorAll("#causerows button")].find((e) => e.textContent.startsWith("wire")).click()`)
+	b.until("the members of a group", `/wire\.switch/.test(document.getElementById("causerows").textContent) && !document.getElementById("allcauses").hidden`)
+	s.patch(`{"coroutines": 2}`)
+	b.until("they are old", `/changed since/.test(document.getElementById("causehint").textContent)`)
+	b.quiet(s, "status of 404")
+}
+
+// TestHotRecordsOnThePage: a few hot records are named as the limit, with what they cost.
+func TestHotRecordsOnThePage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a browser; not in short mode")
+	}
+	spec := engine.Spec{Workload: "cycle", Set: engine.Knobs{"nodes": 3, "threads": 2, "coroutines": 8, "window_ns": 100_000, "workload.keys": 8}}
+	s, b := newSite(t, spec, cluster.Options{Pace: 2_000_000}, nil), newTab(t)
+	b.open(s, "the page is there", ready)
+	b.until("the verdict", `/^contended: conflicts take \d+ % .* ring\/\d/.test(document.getElementById("limit").textContent)`)
+	b.until("the records", `document.querySelectorAll("#hotrows tr").length === 5 && /^ring\/\d/.test(document.querySelector("#hotrows th").textContent)`)
+	b.shot("hot.png")
+	b.quiet(s, "status of 404")
+}
