@@ -3,9 +3,11 @@ package cluster
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"runtime"
 
+	"drtmx/dashboard/charts"
 	"drtmx/engine"
 	"drtmx/engine/txn"
 )
@@ -38,7 +40,22 @@ func (a *Agent) AddTransaction(ctx context.Context, sys, name string, weight int
 // callBody is what stands on the stack of whatever a transaction's body calls.
 //
 //go:noinline
-func callBody(body func(tx *txn.Tx) error, tx *txn.Tx) error { return body(tx) }
+func callBody(body func(tx *txn.Tx) error, tx *txn.Tx) error {
+	defer namePlace()
+	return body(tx)
+}
+
+// namePlace adds to a panic the line of the notebook that it is from: the stack has the interpreter's.
+func namePlace() {
+	if charts.HasFrontend() {
+		if x := recover(); x != nil {
+			if place := charts.Place(); place != "" {
+				x = fmt.Sprintf("%s: %v", place, x)
+			}
+			panic(x)
+		}
+	}
+}
 
 var callBodyName = runtime.FuncForPC(reflect.ValueOf(callBody).Pointer()).Name()
 

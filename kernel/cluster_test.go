@@ -76,7 +76,7 @@ func TestOwnTransaction(t *testing.T) {
 			t.Errorf("cell %d: %s %q %q", i, o.Status, o.Evalue, o.text())
 		}
 	}
-	if o := out[5]; o.Status != "error" || !strings.Contains(o.Evalue, "bad") || !strings.Contains(o.Evalue, "out of ideas") {
+	if o := out[5]; o.Status != "error" || !strings.Contains(o.Evalue, "bad") || !strings.Contains(o.Evalue, "cell [5] line 1: out of ideas") {
 		t.Errorf("a panic in a transaction: %s %q", o.Status, o.Evalue)
 	}
 }

@@ -216,11 +216,13 @@ func TestCells(t *testing.T) {
 		{"probe.Panicking()", "error", ""},
 		{"var a []int; a[3]", "error", ""},
 		{"&probe.Value{7}", "ok", "value 7"},
-		{"go func() { panic(\"lost\") }()\nprobe.Long(200 * 1000000)\n0", "ok", "a goroutine of this notebook stopped: lost\n0"},
+		{"go func() { panic(\"lost\") }()\nprobe.Long(200 * 1000000)\n0", "ok", "a goroutine of this notebook stopped: line 1: lost\n0"},
 		// Whatever a goroutine calls: a function with a name, a method, one with a list at its end, none.
-		{"func lose(by int8, more ...string) { panic(fmt.Sprint(\"lost \", by, more)) }\ngo lose(2, \"a\", \"b\")\nprobe.Long(200 * 1000000)\n0", "ok", "a goroutine of this notebook stopped: lost 2 [a b]\n0"},
-		{"type loser struct{ N int }\nfunc (l *loser) Lose(e error) { panic(fmt.Sprint(l.N, e)) }\nl := &loser{3}\ngo l.Lose(nil)\nprobe.Long(200 * 1000000)\n0", "ok", "a goroutine of this notebook stopped: 3 <nil>\n0"},
+		{"func lose(by int8, more ...string) { panic(fmt.Sprint(\"lost \", by, more)) }\ngo lose(2, \"a\", \"b\")\nprobe.Long(200 * 1000000)\n0", "ok", "a goroutine of this notebook stopped: line 1: lost 2 [a b]\n0"},
+		{"type loser struct{ N int }\nfunc (l *loser) Lose(e error) { panic(fmt.Sprint(l.N, e)) }\nl := &loser{3}\ngo l.Lose(nil)\nprobe.Long(200 * 1000000)\n0", "ok", "a goroutine of this notebook stopped: line 2: 3 <nil>\n0"},
 		{"var unset func()\ngo unset()\nprobe.Long(200 * 1000000)\n0", "ok", "a goroutine of this notebook stopped: reflect.Value.Call: call of nil function\n0"},
+		{"import \"time\"\ntime.AfterFunc(1, func() {\n\tpanic(\"late\")\n})\nprobe.Long(200 * 1000000)\n0", "ok", "a goroutine of this notebook stopped: line 3: late\n0"},
+		{"import \"context\"\nctx, cancel := context.WithCancel(context.Background())\ncontext.AfterFunc(ctx, func() { panic(\"after\") })\ncancel()\nprobe.Long(200 * 1000000)\n0", "ok", "a goroutine of this notebook stopped: line 3: after\n0"},
 		{"go lose(\"a\")", "error", ""}, // arguments are checked as ever
 		{"go lose(1, []string{\"a\"}...)", "error", ""},
 		{"type wide interface { Wide() int }\ntype four struct{}\nfunc (four) Wide() int { return 4 }\nwidths := make(chan int)\nfunc send(w wide) { widths <- w.Wide() }\ngo send(four{})\n<-widths", "ok", "4 true"},
@@ -260,15 +262,23 @@ func TestErrorIsTheLine(t *testing.T) {
 		step{Code: "\nundefinedName"},
 		step{Code: `import "no/such/package"`},
 		step{Code: "v := probe.Unset()"},
-		step{Code: "v.N"})
+		step{Code: "v.N"},
+		step{Code: "var list []int\n\nlist[3] = 1"},
+		step{Code: "func third(list []int) int {\n\tn := len(list)\n\treturn list[n+2]\n}"},
+		step{Code: "x := 1\nx += third(list)"},
+		step{Code: "for i := 0; i < 3; i++ {\n\tif i == 2 {\n\t\tpanic(\"no more\")\n\t}\n}"})
 	for i, want := range []string{
 		`knob "x": 12 is above 7; use a smaller one`,
-		`knob "y": unknown`,
+		`line 1: knob "y": unknown`,
 		"line 2: c has no field or method like that: c.nope",
 		"line 2: undefined identifier: undefinedName",
 		`import "no/such/package": not among the packages of this kernel`,
-		"nothing to return",
-		"reflect: call of reflect.Value.Elem on zero Value; a variable used here has no value: run the cell that sets it again",
+		"line 1: nothing to return",
+		"line 1: reflect: call of reflect.Value.Elem on zero Value; a variable used here has no value: run the cell that sets it again",
+		"line 3: reflect: slice index out of range",
+		"",
+		"cell [9] line 3: reflect: slice index out of range",
+		"line 3: no more",
 	} {
 		if out[i].Evalue != want {
 			t.Errorf("cell %d failed with %q, want %q", i, out[i].Evalue, want)
@@ -308,6 +318,32 @@ func TestInterrupt(t *testing.T) {
 }
 
 // The compiler does not notice an interrupt, but what it has compiled then does not run.
+func TestInterruptEndsSleep(t *testing.T) {
+	out := drive(t, step{Code: "import \"time\"\ntime.Sleep(time.Minute)\nslept := true", InterruptAfter: 0.5}, step{Code: "slept"})
+	if o := out[0]; o.Status != "error" || o.Evalue != "interrupted" || o.AfterInterrupt > 1 {
+		t.Errorf("%s %q %.2f s after the interrupt", o.Status, o.Evalue, o.AfterInterrupt)
+	}
+	if o := out[1]; o.text() != "false" {
+		t.Errorf("what follows the sleep was run: %q %q", o.text(), o.Evalue)
+	}
+}
+
+// What waits in Go itself cannot be interrupted; the user is told so, and what to do.
+func TestInterruptInVainSaysSo(t *testing.T) {
+	for _, code := range []string{
+		"var late = make(chan int)\ngo func(c chan int) { probe.Deaf(5000 * 1000000); c <- 1 }(late)\n<-late",
+		"import \"sync\"\nvar mu sync.Mutex\nmu.Lock()\ngo probe.Later(5000*1000000, mu.Unlock)\nmu.Lock()",
+	} {
+		o := drive(t, step{Code: probeImport + "probe.Deaf(1)"}, step{Code: code, InterruptAfter: 0.3}, step{Code: "1 + 1"})
+		if !strings.Contains(o[1].text(), "restart the kernel") || o[1].AfterInterrupt < 3 {
+			t.Errorf("%s\n%s %q %q", code, o[1].Status, o[1].Evalue, o[1].text())
+		}
+		if o[2].text() != "2" {
+			t.Errorf("next cell: %q %q", o[2].text(), o[2].Evalue)
+		}
+	}
+}
+
 func TestInterruptWhileACellIsCompiled(t *testing.T) {
 	long := "sum := func() int { return 1" + strings.Repeat("+1", 30000) + " }\nran = sum() > 0"
 	out := drive(t, step{Code: "ran := false"}, step{Code: long, InterruptAfter: 0.2}, step{Code: "ran"})

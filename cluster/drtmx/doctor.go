@@ -127,7 +127,8 @@ func needs() []need {
 		_, err := exec.LookPath(p.name)
 		out = append(out, need{p.name, err == nil, false, p.what, p.fix})
 	}
-	return append(out, kernelNeed())
+	return append(out, kernelNeed(), need{"interrupt", true, false,
+		"stops a cell of a notebook, but not one that waits for a channel or a lock: restart the kernel then, or select on charts.Context().Done() as well", ""})
 }
 
 func storeNeed() need {

@@ -434,7 +434,7 @@ func TestDoctorNamesFixes(t *testing.T) {
 			t.Errorf("no fix in %q", l)
 		}
 	}
-	if !strings.Contains(out, "drtmx") {
+	if !strings.Contains(out, "drtmx") || !strings.Contains(out, "restart the kernel") {
 		t.Error(out)
 	}
 }

@@ -19,6 +19,21 @@ type Frontend interface {
 	Publish(msgType string, content map[string]any) error
 }
 
+// Placer is a Frontend that knows where the notebook's code has come to.
+type Placer interface {
+	// Place is the line of the code that the calling goroutine runs, as "line 3", "" if it runs none.
+	Place() string
+}
+
+// Place is the line of the notebook's code that the calling goroutine runs, "" if that is not known, as
+// outside of a notebook.
+func Place() string {
+	if p, ok := frontend().(Placer); ok {
+		return p.Place()
+	}
+	return ""
+}
+
 // cellState is the running cell and what earlier cells left in the page.
 type cellState struct {
 	mu     sync.Mutex

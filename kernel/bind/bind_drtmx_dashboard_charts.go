@@ -35,6 +35,7 @@ func init() {
 			"Loader":         r.ValueOf(charts.Loader),
 			"New":            r.ValueOf(charts.New),
 			"PhaseParts":     r.ValueOf(charts.PhaseParts),
+			"Place":          r.ValueOf(charts.Place),
 			"Progress":       r.ValueOf(charts.Progress),
 			"Ranking":        r.ValueOf(charts.Ranking),
 			"RankingPicture": r.ValueOf(charts.RankingPicture),
@@ -59,6 +60,7 @@ func init() {
 			"Mark":      r.TypeOf((*charts.Mark)(nil)).Elem(),
 			"Part":      r.TypeOf((*charts.Part)(nil)).Elem(),
 			"Picture":   r.TypeOf((*charts.Picture)(nil)).Elem(),
+			"Placer":    r.TypeOf((*charts.Placer)(nil)).Elem(),
 			"Reference": r.TypeOf((*charts.Reference)(nil)).Elem(),
 			"Renderer":  r.TypeOf((*charts.Renderer)(nil)).Elem(),
 			"Series":    r.TypeOf((*charts.Series)(nil)).Elem(),
@@ -68,6 +70,7 @@ func init() {
 		},
 		Proxies: map[string]r.Type{
 			"Frontend": r.TypeOf((*P_drtmx_dashboard_charts_Frontend)(nil)).Elem(),
+			"Placer":   r.TypeOf((*P_drtmx_dashboard_charts_Placer)(nil)).Elem(),
 		},
 	})
 }
@@ -81,3 +84,11 @@ type P_drtmx_dashboard_charts_Frontend struct {
 func (P *P_drtmx_dashboard_charts_Frontend) Publish(a0 string, a1 map[string]any) error {
 	return P.Publish_(P.Object, a0, a1)
 }
+
+// P_drtmx_dashboard_charts_Placer lets types written in a notebook implement the interface.
+type P_drtmx_dashboard_charts_Placer struct {
+	Object any
+	Place_ func(any) string
+}
+
+func (P *P_drtmx_dashboard_charts_Placer) Place() string { return P.Place_(P.Object) }

@@ -86,7 +86,7 @@ func replyError(m *msgReceipt, err error, interrupted bool) {
 }
 
 var (
-	errorPlace = regexp.MustCompile(`^repl\.go:(\d+):(\d+): `)
+	errorPlace = regexp.MustCompile(`^cell \[\d+\]:(\d+):(\d+): `)
 	noMember   = regexp.MustCompile(`not a package: "(\w+)" in ([\w.]+) <.*>`)
 )
 
@@ -132,6 +132,7 @@ func (c *cell) run(outerr OutErr) error {
 		return err
 	}
 	ir.Comp.Line = 0 // lines in messages are lines of the cell
+	ir.Comp.Filepath = cellFile(ExecCounter)
 	nodes := ir.Comp.ParseBytes([]byte(code))
 	if len(nodes) == 0 { // nothing, a comment, or a special command alone
 		return nil
@@ -146,7 +147,7 @@ func (c *cell) run(outerr OutErr) error {
 	if c.s.stop.interrupted() { // which the compiler does not notice
 		return errors.New("interrupted")
 	}
-	results, types := ir.RunExpr(compiled)
+	results, types := ir.RunExpr(c.s.placed(compiled, nodes))
 	last, ok := nodes[len(nodes)-1].(ast.Expr)
 	if !ok {
 		return nil

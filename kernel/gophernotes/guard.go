@@ -3,14 +3,18 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"go/ast"
 	"go/types"
 	"os"
 	"reflect"
+	"runtime"
+	"time"
 
 	"github.com/cosmos72/gomacro/ast2"
+	"github.com/cosmos72/gomacro/base"
 	interp "github.com/cosmos72/gomacro/fast"
 	"github.com/cosmos72/gomacro/go/etoken"
 	"github.com/cosmos72/gomacro/imports"
@@ -26,8 +30,9 @@ const (
 // declareGuard gives the interpreter guard, which makes of a function one of the same
 // type that survives a panic. It is generic, so that calls of it are checked and their
 // arguments converted as those of the function itself.
-func declareGuard(ir *interp.Interp) {
-	ir.DeclFunc(guardValue, guarded)
+func (s *session) declareGuard() {
+	ir := s.kernel.ir
+	ir.DeclFunc(guardValue, s.guarded)
 	withGenerics(func() {
 		ir.Eval("template[T] func " + guard + "(f T) T { return " + guardValue + "(f).(T) }")
 	})
@@ -50,8 +55,8 @@ func withGenerics(f func()) {
 	f()
 }
 
-// guarded is f, except that a panic in it is reported and goes no further.
-func guarded(f interface{}) interface{} {
+// guarded is f, except that a panic in it is reported, with its line, and goes no further.
+func (s *session) guarded(f interface{}) interface{} {
 	v := reflect.ValueOf(f)
 	if v.Kind() != reflect.Func {
 		return f
@@ -61,7 +66,10 @@ func guarded(f interface{}) interface{} {
 			results = append(results, reflect.Zero(v.Type().Out(i)))
 		}
 		defer func() {
-			if x := recover(); x != nil {
+			if x := recover(); x != nil && x != base.SigInterrupt { // which ends it as it ends its cell
+				if place := s.Place(); place != "" {
+					x = fmt.Sprintf("%s: %v", place, x)
+				}
 				fmt.Fprintf(os.Stderr, "a goroutine of this notebook stopped: %v\n", x)
 			}
 		}()
@@ -105,12 +113,19 @@ func isBuiltin(f ast.Expr) bool {
 }
 
 // keepKernel makes of calls that would end the kernel, or the goroutine that runs its
-// cells, errors of the cell: what the notebook has is not lost for one of them.
-func keepKernel() {
+// cells, errors of the cell: what the notebook has is not lost for one of them. Functions
+// that Go calls later, on a goroutine of its own, are guarded as those of go are.
+func (s *session) keepKernel() {
 	for _, call := range []struct {
 		pkg, name string
 		f         interface{}
 	}{
+		{"time", "AfterFunc", func(d time.Duration, f func()) *time.Timer { return time.AfterFunc(d, s.guarded(f).(func())) }},
+		{"time", "Sleep", s.sleep},
+		{"context", "AfterFunc", func(ctx context.Context, f func()) (stop func() bool) {
+			return context.AfterFunc(ctx, s.guarded(f).(func()))
+		}},
+		{"runtime", "SetFinalizer", func(obj, f interface{}) { runtime.SetFinalizer(obj, s.guarded(f)) }},
 		{"os", "Exit", func(code int) {
 			panic(fmt.Errorf("os.Exit(%d) would end the kernel; restart it from the notebook's menu", code))
 		}},
@@ -120,5 +135,15 @@ func keepKernel() {
 		{"log", "Fatalln", func(v ...interface{}) { panic(errors.New(fmt.Sprint(v...))) }},
 	} {
 		imports.Packages[call.pkg].Binds[call.name] = reflect.ValueOf(call.f)
+	}
+}
+
+// sleep is time.Sleep that an interrupt of the cell ends.
+func (s *session) sleep(d time.Duration) {
+	end := time.NewTimer(d)
+	defer end.Stop()
+	select {
+	case <-end.C:
+	case <-s.stop.interrupts():
 	}
 }

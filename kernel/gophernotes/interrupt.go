@@ -3,6 +3,8 @@
 package main
 
 import (
+	"fmt"
+	"os"
 	"reflect"
 	"sync"
 	"time"
@@ -22,7 +24,13 @@ const (
 	stopGrace = 250 * time.Millisecond
 	// stopAgain repeats the force: code may recover, or come into being, in between.
 	stopAgain = 20 * time.Millisecond
+	// stopVain is when the user is told that a cell waits in Go itself, where no force reaches it.
+	stopVain = 3 * time.Second
 )
+
+// inVain is what a user can do about a cell that does not stop.
+const inVain = "the cell waits in Go itself (a channel, a lock, a WaitGroup), which an interrupt cannot end: restart the kernel; " +
+	"a cell that may wait long selects on charts.Context().Done() as well"
 
 // stopper interrupts the running cell.
 type stopper struct {
@@ -48,6 +56,13 @@ func (t *stopper) end() (interrupted bool) {
 	close(t.ended)
 	t.signal(base.SigNone) // nothing of it may hit the next cell
 	return t.wasAsked()
+}
+
+// interrupts is closed by an interrupt of the cell that runs now, or ran last.
+func (t *stopper) interrupts() <-chan struct{} {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.asked
 }
 
 // interrupted says whether the running cell has been asked to stop.
@@ -81,6 +96,16 @@ func (s *session) interrupt() {
 	}
 	close(t.asked)
 	go t.force(t.ended)
+	go sayInVain(t.ended)
+}
+
+// sayInVain tells the user why a cell goes on after an interrupt.
+func sayInVain(ended chan struct{}) {
+	select {
+	case <-ended:
+	case <-time.After(stopVain):
+		fmt.Fprintln(os.Stderr, inVain)
+	}
 }
 
 // force stops interpreted code on all goroutines, until the cell has ended.
@@ -109,12 +134,16 @@ func (t *stopper) force(ended chan struct{}) {
 // interpreted code. gomacro keeps them in a map that it does not export, and
 // its own Interrupt reaches the main goroutine only.
 func (t *stopper) signal(sig base.Signal) {
-	v := reflect.ValueOf(t.globals).Elem()
+	eachRun(t.globals, func(_ uintptr, run *interp.Run) { run.Signals.Async = sig })
+}
+
+// eachRun calls f with every goroutine that runs, or ran, interpreted code, by gomacro's number of it.
+func eachRun(globals *interp.IrGlobals, f func(goroutine uintptr, run *interp.Run)) {
+	v := reflect.ValueOf(globals).Elem()
 	lock := (*atomic.SpinLock)(unsafe.Pointer(v.FieldByName("lock").UnsafeAddr()))
 	lock.Lock()
 	defer lock.Unlock()
-	runs := *(*map[uintptr]*interp.Run)(unsafe.Pointer(v.FieldByName("gls").UnsafeAddr()))
-	for _, run := range runs {
-		run.Signals.Async = sig
+	for goroutine, run := range *(*map[uintptr]*interp.Run)(unsafe.Pointer(v.FieldByName("gls").UnsafeAddr())) {
+		f(goroutine, run)
 	}
 }

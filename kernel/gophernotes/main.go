@@ -131,8 +131,8 @@ func newSession(connectionFile string) (*session, error) {
 	ir.Comp.CompGlobals.Options &^= base.OptShowPrompt | base.OptTrapPanic
 	s := &session{kernel: &Kernel{ir: ir, display: importPackage(ir, "display", "display")}}
 	ir.DeclVar("Display", nil, stubDisplay)
-	declareGuard(ir)
-	keepKernel()
+	s.declareGuard()
+	s.keepKernel()
 	s.kernel.initRenderers()
 	s.stop.globals = ir.Comp.CompGlobals.IrGlobals
 	if s.sockets, err = prepareSockets(info); err != nil {

@@ -16,6 +16,7 @@ func init() {
 		Binds: map[string]reflect.Value{
 			"Long":         reflect.ValueOf(probe.Long),
 			"Deaf":         reflect.ValueOf(probe.Deaf),
+			"Later":        reflect.ValueOf(probe.Later),
 			"InCoroutines": reflect.ValueOf(probe.InCoroutines),
 			"Steps":        reflect.ValueOf(probe.Steps),
 			"Failing":      reflect.ValueOf(probe.Failing),

@@ -127,3 +127,9 @@ func (v *Value) HTML() string { return fmt.Sprintf("<b>%d</b>", v.N) }
 
 // Unset fails where a value is wanted.
 func Unset() *Value { panic(errors.New("nothing to return")) }
+
+// Later calls f after a time.
+func Later(d time.Duration, f func()) {
+	Deaf(d)
+	f()
+}
