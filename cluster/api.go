@@ -70,6 +70,7 @@ func newAPI(a *Agent, w Web) http.Handler {
 	route("GET /api/result", p.result)
 	long("POST /api/run", p.runFor)
 	long("POST /api/trace", p.trace)
+	route("GET /api/nodes", p.nodes)
 	route("GET /api/events", p.events)
 	route("GET /api/figures", func(*http.Request) (any, error) { return a.Figures(), nil })
 	route("GET /api/figures/{id}", a.figures.get)
@@ -458,6 +459,17 @@ func (p *api) trace(r *http.Request) (any, error) {
 		return nil, &engine.SpecError{Field: "percentile", Rule: "is missing beside type", Next: `send {"type": "` + clip(b.Type) + `", "percentile": 99}`}
 	}
 	return p.agent.Trace(r.Context(), sysOf(r), b.Txns)
+}
+
+// nodes answers with the inside of the machines: over the latest windows, or ?measured=true since the
+// latest run began.
+func (p *api) nodes(r *http.Request) (any, error) {
+	text := r.URL.Query().Get("measured")
+	if text != "" && text != "true" && text != "false" {
+		return nil, &engine.SpecError{Field: "measured", Value: clip(text), Rule: "must be true or false", Next: "true: since the latest run began"}
+	}
+	ns, err := p.agent.Inside(r.Context(), sysOf(r), text == "true")
+	return append([]engine.NodeInside{}, ns...), err
 }
 
 func (p *api) events(r *http.Request) (any, error) {

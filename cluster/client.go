@@ -29,7 +29,9 @@ type driver interface {
 	state(ctx context.Context, sys string) (Snapshot, error)
 	trace(ctx context.Context, sys string, n int) ([]engine.TxnTrace, error)
 	traceOf(ctx context.Context, sys string, c engine.Choice) (*engine.Picked, error)
+	inside(ctx context.Context, sys string, measured bool) ([]engine.NodeInside, error)
 	session(ctx context.Context, sys string) ([]byte, error)
+	sessionPage(ctx context.Context, sys string) ([]byte, error)
 	control(ctx context.Context, sys string, b controlBody, by string) error
 	fork(ctx context.Context, sys string, k Knobs, by string) (Snapshot, error)
 	closeSystem(ctx context.Context, sys string) error
@@ -103,6 +105,11 @@ func (c *Client) Run(d time.Duration) (*Result, error) {
 	ws, err := c.d.windows(ctx, c.sys, r.FromNS)
 	if err != nil {
 		return nil, err
+	}
+	if r.Inside == nil { // it came as JSON
+		if r.Inside, err = c.d.inside(ctx, c.sys, true); err != nil {
+			return nil, err
+		}
 	}
 	return newResult(r, ws), nil
 }

@@ -106,9 +106,19 @@ func (l *local) traceOf(ctx context.Context, sys string, c engine.Choice) (*engi
 	return l.agent.TraceOf(ctx, sys, c, charts.Progress("trace"))
 }
 
+func (l *local) inside(ctx context.Context, sys string, measured bool) ([]engine.NodeInside, error) {
+	defer runtime.KeepAlive(l)
+	return l.agent.Inside(ctx, sys, measured)
+}
+
 func (l *local) session(ctx context.Context, sys string) ([]byte, error) {
 	defer runtime.KeepAlive(l)
 	return l.agent.Session(ctx, sys)
+}
+
+func (l *local) sessionPage(ctx context.Context, sys string) ([]byte, error) {
+	defer runtime.KeepAlive(l)
+	return l.agent.sessionPage(ctx, sys)
 }
 
 func (l *local) control(ctx context.Context, sys string, b controlBody, by string) error {

@@ -110,6 +110,13 @@ func notebook(t *testing.T) string {
 	if !strings.HasPrefix(tr.SVG(), "<svg") {
 		t.Errorf("trace: %.80q", tr.SVG())
 	}
+	picked := c.TraceOf("balance", 0.9)
+	drawn(t, picked, "p90 balance")
+	inside := base.Node(0).Beside(after.Node(1))
+	drawn(t, inside, "Node 0", "Node 1")
+	if svg := base.Node(2).SVG(); !strings.HasPrefix(svg, "<svg") || !strings.Contains(svg, "DDIO in") {
+		t.Errorf("node: %.80q", svg)
+	}
 	calls := 0
 	c.AddTransaction("swap", 100, func(tx *txn.Tx) error {
 		calls++
@@ -124,7 +131,7 @@ func notebook(t *testing.T) string {
 	if calls == 0 || last.Raw.ByType["swap"].Commits == 0 || !last.Checks().OK() {
 		t.Errorf("%d calls, %+v, %s", calls, last.Raw.ByType["swap"], last.Checks())
 	}
-	return fmt.Sprint(base.Digest, cmp, watched, s, tr, last.Digest)
+	return fmt.Sprint(base.Digest, cmp, watched, s, tr, picked, inside, last.Digest)
 }
 
 func TestNotebookGivesTheSameNumbersTwice(t *testing.T) {
@@ -142,6 +149,9 @@ func TestErrorsFailTheCellWithOneLine(t *testing.T) {
 	fails(t, "nodes", func() { c.Set("nodes", 4) })
 	fails(t, "above 0", func() { c.Run(0) })
 	fails(t, "txns", func() { c.Trace(0) })
+	fails(t, "percentile", func() { c.TraceOf("balance", 99) })
+	fails(t, "no such transaction type", func() { c.TraceOf("new-order", 0.5) })
+	fails(t, "from 0 to", func() { c.Run(20 * time.Microsecond).Node(99) })
 	fails(t, "coroutines", func() { Sweep(c.Spec(), Axis{"coroutines", []int{}}) })
 	fails(t, "none given", func() { Sweep(c.Spec()) })
 	s := Sweep(c.Spec(), Axis{"coroutines", []int{1, 2}})

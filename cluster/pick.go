@@ -9,8 +9,9 @@ import (
 )
 
 const (
-	// pickSlice is how far a paused system goes on at once for a pick, in virtual ns.
-	pickSlice = 50_000
+	// pickStep is how far a paused system goes on between two looks, in virtual ns. It is the same
+	// however fast it goes: a notebook is at the same time afterwards whenever it is run.
+	pickStep = 5_000
 	// pickWait is how long to wait between two looks at a system that runs by itself.
 	pickWait = 10 * time.Millisecond
 )
@@ -66,7 +67,9 @@ func (m *member) search(p *engine.Pick, epoch string) (at looked, err error) {
 	at.over, at.wait = p.Done(), pickWait
 	at.done, at.total = p.Progress()
 	if !at.over && m.paused && m.free() == nil {
-		m.advance(min(m.slice, pickSlice))
+		for began := time.Now(); !p.Done() && m.err == nil && time.Since(began) < sliceWall; {
+			m.advance(pickStep)
+		}
 		m.anchor(time.Now())
 		at.wait = 0
 	}
@@ -116,11 +119,15 @@ func (c *Cluster) TraceOf(typ string, quantile float64) *Trace {
 	return t
 }
 
-// pickText says how near a transaction is to what was asked for.
-func pickText(p *engine.Picked) string {
+// Words says how near a transaction that was picked is to what was asked for; "" of others.
+func (t *Trace) Words() string {
+	p := t.Picked
+	if p == nil {
+		return ""
+	}
 	what := p.Type
 	if what == "" {
 		what = "transaction"
 	}
-	return fmt.Sprintf("A p%g %s: %s, where the %gth percentile of %d is %s.", 100*p.Quantile, what, usText(p.LatencyNS/1e3), 100*p.Quantile, p.Sample, usText(p.TargetNS/1e3))
+	return fmt.Sprintf("A p%g %s: %s, where the %gth percentile of %d transactions is %s.", 100*p.Quantile, what, usText(p.LatencyNS/1e3), 100*p.Quantile, p.Sample, usText(p.TargetNS/1e3))
 }

@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"drtmx/engine"
 )
@@ -36,6 +37,46 @@ func TestTraceOfLeavesTheRunAsItIs(t *testing.T) {
 			t.Errorf("paused %v: %v, %+v", paused, err, r)
 		}
 	}
+}
+
+// Afterwards a paused system is at the same time however slow the computer was: what a notebook
+// measures then is the same whenever it is run.
+func TestTraceOfEndsAtTheSameTime(t *testing.T) {
+	var first int64
+	for _, slow := range []time.Duration{0, 300 * time.Microsecond} {
+		open := func(ctx context.Context, spec engine.Spec, progress engine.Progress) (System, error) {
+			s, err := openEngine(ctx, spec, progress)
+			return laggard{s, slow}, err
+		}
+		a, err := NewAgent(contended, Options{Paused: true, Open: open})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Close()
+		if _, err := a.TraceOf(bg, "", engine.Choice{Quantile: 0.9}, nil); err != nil {
+			t.Fatal(err)
+		}
+		s, err := a.State("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == 0 {
+			first = s.VirtualNS
+		} else if s.VirtualNS != first {
+			t.Errorf("at %d ns, on a slow computer %d", first, s.VirtualNS)
+		}
+	}
+}
+
+// laggard is a system that takes its time.
+type laggard struct {
+	System
+	by time.Duration
+}
+
+func (s laggard) Advance(d int64) error {
+	time.Sleep(time.Duration(d) * s.by / pickStep)
+	return s.System.Advance(d)
 }
 
 // Whoever asks for one from elsewhere gets the same, and afterwards another may be looked for.

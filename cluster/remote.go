@@ -162,8 +162,18 @@ func (c *remote) traceOf(ctx context.Context, sys string, ch engine.Choice) (*en
 	return &p, err
 }
 
+func (c *remote) inside(ctx context.Context, sys string, measured bool) (ns []engine.NodeInside, err error) {
+	err = c.ask(ctx, http.MethodGet, fmt.Sprintf("/api/nodes?measured=%v", measured), sys, "", nil, &ns)
+	return ns, err
+}
+
 func (c *remote) session(ctx context.Context, sys string) (b []byte, err error) {
 	err = c.ask(ctx, http.MethodGet, "/api/session", sys, "", nil, &b)
+	return b, err
+}
+
+func (c *remote) sessionPage(ctx context.Context, sys string) (b []byte, err error) {
+	err = c.ask(ctx, http.MethodGet, "/page/session.html", sys, "", nil, &b)
 	return b, err
 }
 

@@ -228,6 +228,7 @@ type Replayed struct {
 type ReplayOptions struct {
 	Open     Opener                // nil: the engine
 	Progress func(done, total int) // microseconds of virtual time
+	Keep     func(Recording)       // unless nil, is given each segment when it has been run again
 }
 
 // Replay runs a recorded session again and compares digest and windows at every
@@ -256,7 +257,7 @@ func Replay(ctx context.Context, r io.Reader, o ReplayOptions) (*Replayed, error
 				o.Progress(int((before+now)/1000), int(total/1000))
 			}
 		}
-		if err := g.rerun(ctx, o.Open, p, out); err != nil {
+		if err := g.rerun(ctx, o, p, out); err != nil {
 			return nil, fmt.Errorf("session: %w", err)
 		}
 		if !out.OK {
@@ -268,8 +269,8 @@ func Replay(ctx context.Context, r io.Reader, o ReplayOptions) (*Replayed, error
 }
 
 // rerun replays one segment into out.
-func (g *Segment) rerun(ctx context.Context, open Opener, progress func(now int64), out *Replayed) error {
-	sys, err := g.reopen(ctx, open, nil)
+func (g *Segment) rerun(ctx context.Context, o ReplayOptions, progress func(now int64), out *Replayed) error {
+	sys, err := g.reopen(ctx, o.Open, nil)
 	if err != nil {
 		return err
 	}
@@ -296,6 +297,7 @@ func (g *Segment) rerun(ctx context.Context, open Opener, progress func(now int6
 			out.fail(fmt.Sprintf("replay at %d ns: did not fail, recorded %q", st.VirtualNS, st.Failed.Error))
 		case st.Change != nil:
 			out.Changes++
+			m.remember(st.Change)
 			if _, err := sys.Set(st.Change.Set, st.Change.By); err != nil {
 				out.fail(fmt.Sprintf("replay at %d ns: %v", st.VirtualNS, err))
 			}
@@ -312,6 +314,9 @@ func (g *Segment) rerun(ctx context.Context, open Opener, progress func(now int6
 	}
 	out.VirtualNS, out.Windows, out.Digest = sys.NowNS(), m.hash.n, sys.Digest()
 	out.Result = sys.Result()
+	if o.Keep != nil {
+		o.Keep(m.recording(g))
+	}
 	return nil
 }
 

@@ -35,6 +35,7 @@ var registry struct {
 	mu      sync.Mutex
 	page    func(*Agent) http.Handler
 	figures FigureRunner
+	session func(ctx context.Context, a *Agent, sys string) ([]byte, error)
 }
 
 // SetPage registers what serves the page of an agent. The package that has the
@@ -49,6 +50,13 @@ func SetPage(page func(*Agent) http.Handler) {
 func SetFigures(f FigureRunner) {
 	registry.mu.Lock()
 	registry.figures = f
+	registry.mu.Unlock()
+}
+
+// SetSessionPage registers what writes the session of a system as one HTML file.
+func SetSessionPage(f func(ctx context.Context, a *Agent, sys string) ([]byte, error)) {
+	registry.mu.Lock()
+	registry.session = f
 	registry.mu.Unlock()
 }
 

@@ -27,6 +27,7 @@ type System interface {
 	AutoChanges() []engine.AutoChange
 	TraceWith(ctx context.Context, n int, progress func(done, total int)) ([]engine.TxnTrace, error)
 	Types() []string
+	Inside() []engine.NodeInside
 	Pick(c engine.Choice) (*engine.Pick, error)
 	AddTransaction(name string, weight int, body func(tx *txn.Tx) error) error
 	Mark()

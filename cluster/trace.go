@@ -92,8 +92,8 @@ func (c *Cluster) Trace(n int) *Trace {
 // String is a line per phase and request.
 func (t *Trace) String() string {
 	var b strings.Builder
-	if p := t.Picked; p != nil {
-		b.WriteString(pickText(p) + "\n")
+	if t.Picked != nil {
+		b.WriteString(t.Words() + "\n")
 	}
 	for i, x := range t.Raw {
 		if i > 0 {
@@ -125,7 +125,7 @@ func verbText(v engine.VerbTrace) string {
 func (t *Trace) HTML() string {
 	out := ""
 	if t.Picked != nil {
-		out = "<p>" + esc(pickText(t.Picked)) + "</p>"
+		out = "<p>" + esc(t.Words()) + "</p>"
 	}
 	if len(t.Raw) > 0 {
 		out += charts.New("a transaction", nil, t.SVG()).HTML()

@@ -111,32 +111,34 @@ func (p *page) tracks(w http.ResponseWriter, r *http.Request, tracks []measure) 
 	hs, stamp := p.histories(r.Context())
 	hs = p.alike(r.Context(), hs, sysOf(r))
 	from, to := spanOf(r, hs)
-	p.draw(w, r, stamp, func() *charts.Chart {
-		out := make([]charts.Track, len(tracks))
-		var marks []charts.Mark
-		for _, h := range hs {
-			ms := between(h.moments, from, to)
-			for i, t := range tracks {
-				if s := line(h, ms, t.of); !t.rare || slices.Max(append(s.Y, 0)) > 0 {
-					out[i].Series = append(out[i].Series, s)
-				}
-			}
-			if !h.ghost {
-				marks = append(marks, marksOf(h.events, from, to)...)
-			}
-		}
+	p.draw(w, r, stamp, func() *charts.Chart { return drawTracks(hs, from, to, tracks, sizeOf(r)) })
+}
+
+// drawTracks draws a span of some histories, a track above the other.
+func drawTracks(hs []history, from, to int64, tracks []measure, size charts.Size) *charts.Chart {
+	out := make([]charts.Track, len(tracks))
+	var marks []charts.Mark
+	for _, h := range hs {
+		ms := between(h.moments, from, to)
 		for i, t := range tracks {
-			out[i].Y = t.axis
-			out[i].Y.From = floor(out[i].Series)
+			if s := line(h, ms, t.of); !t.rare || slices.Max(append(s.Y, 0)) > 0 {
+				out[i].Series = append(out[i].Series, s)
+			}
 		}
-		size := sizeOf(r)
-		first := out[0].Y.Label // is drawn even when it is empty
-		shown := slices.DeleteFunc(out, func(t charts.Track) bool { return t.Y.Label != first && empty(t) })
-		if size.Height == 0 { // as much as they need
-			size.Height = tracksHeight(len(shown))
+		if !h.ghost {
+			marks = append(marks, marksOf(h.events, from, to)...)
 		}
-		return charts.TimelineSized(size, "", charts.Axis{Label: "virtual time", Unit: "ms"}, shown, legible(marks, shown, size))
-	})
+	}
+	for i, t := range tracks {
+		out[i].Y = t.axis
+		out[i].Y.From = floor(out[i].Series)
+	}
+	first := out[0].Y.Label // is drawn even when it is empty
+	shown := slices.DeleteFunc(out, func(t charts.Track) bool { return t.Y.Label != first && empty(t) })
+	if size.Height == 0 { // as much as they need
+		size.Height = tracksHeight(len(shown))
+	}
+	return charts.TimelineSized(size, "", charts.Axis{Label: "virtual time", Unit: "ms"}, shown, legible(marks, shown, size))
 }
 
 // empty is true for a percentile of which no window has enough samples.

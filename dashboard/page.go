@@ -28,6 +28,9 @@ type Source interface {
 	Knobs(ctx context.Context, sys string) ([]engine.KnobState, error)
 	Spec(ctx context.Context, sys string) (engine.Spec, error)
 	Session(ctx context.Context, sys string) ([]byte, error)
+	Types(ctx context.Context, sys string) ([]string, error)
+	TraceOf(ctx context.Context, sys string, c engine.Choice, progress func(done, total int)) (*engine.Picked, error)
+	Inside(ctx context.Context, sys string, measured bool) ([]engine.NodeInside, error)
 	Figures() []cluster.FigureInfo
 	Figure(id string) (cluster.FigureState, error)
 	Sketch(id string) (string, error)
@@ -44,6 +47,7 @@ type page struct {
 	steps  []Steps
 	memo   memo
 	shots  memo // sketches of figures
+	looks  looks
 	files  http.Handler
 }
 
@@ -82,6 +86,7 @@ func Handler(s Source) http.Handler {
 	} {
 		mux.HandleFunc(pattern, h)
 	}
+	p.lookDeeper(mux)
 	return mux
 }
 

@@ -116,3 +116,14 @@ func (f *fakeSource) Figure(id string) (cluster.FigureState, error) {
 }
 
 func (f *fakeSource) Sketch(string) (string, error) { return "", nil }
+func (f *fakeSource) Types(context.Context, string) ([]string, error) {
+	return []string{"balance"}, nil
+}
+
+func (f *fakeSource) TraceOf(_ context.Context, _ string, c engine.Choice, _ func(done, total int)) (*engine.Picked, error) {
+	return &engine.Picked{Choice: c, Sample: 100, Txn: engine.TxnTrace{Type: "balance", Outcome: "committed", EndNS: 5000}}, nil
+}
+
+func (f *fakeSource) Inside(context.Context, string, bool) ([]engine.NodeInside, error) {
+	return []engine.NodeInside{{Role: "symmetric", ToNS: 1000, NICs: []engine.NICInside{{}}, Sockets: []engine.SocketInside{{Cores: 4}}}}, nil
+}

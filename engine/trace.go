@@ -132,7 +132,7 @@ func (s *System) TraceWith(ctx context.Context, n int, progress func(done, total
 // follow begins to trace, until unfollow. One tracer at a time may do so.
 func (s *System) follow(t *tracer) (*tracer, error) {
 	if s.tracer != nil {
-		return nil, errTraced
+		return nil, ErrTraced
 	}
 	t.opens = metrics.PhaseOther
 	if s.load.db == nil {
@@ -143,7 +143,8 @@ func (s *System) follow(t *tracer) (*tracer, error) {
 	return t, nil
 }
 
-var errTraced = errors.New("trace: another trace of this system is under way; ask again when it has ended")
+// ErrTraced says that a system is traced already.
+var ErrTraced = errors.New("trace: another trace of this system is under way; ask again when it has ended")
 
 func (s *System) unfollow() {
 	s.cl.Observe(nil)

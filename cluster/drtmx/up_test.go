@@ -83,6 +83,15 @@ func TestUpIsReplayed(t *testing.T) {
 	if !r.OK || r.Changes < 4 || r.Windows < 10 {
 		t.Errorf("%+v", r)
 	}
+	page := filepath.Join(t.TempDir(), "session.html")
+	if text := ok(t, "replay", file, "--html", page); !strings.Contains(text, "same digest") {
+		t.Error(text)
+	}
+	for _, want := range []string{engine.CodeVersion(), "<!doctype html>", "same digest", "phase.validation", "coroutines: "} {
+		if b, err := os.ReadFile(page); err != nil || !bytes.Contains(b, []byte(want)) {
+			t.Errorf("%v: no %q in the session's page", err, want)
+		}
+	}
 	// A session that was tampered with is noticed: exit 1.
 	b, _ := os.ReadFile(file)
 	bad := filepath.Join(t.TempDir(), "bad.jsonl")

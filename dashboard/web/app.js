@@ -7,6 +7,7 @@ import { Pins } from "./pins.js";
 import { Steps } from "./steps.js";
 import { Figures } from "./figures.js";
 import { badge, openChecks } from "./checks.js";
+import { Deeper } from "./deeper.js";
 import { averaged, drawCluster } from "./cluster.js";
 import { Causes, limitLine } from "./causes.js";
 import { $, call, calm, copier, dialog, el, glide, keyed, ms, notice, si } from "./kit.js";
@@ -27,6 +28,7 @@ const steps = new Steps(knobs, { ghostThen: async (set) => { if (await ghost(sho
 const figures = new Figures(knobs, { opened: async (sys) => { await listSystems(); choose(sys); }, leave: () => { charts.stale(); show(); } });
 
 const causes = new Causes(() => shown);
+const deeper = new Deeper(() => list.map((s) => s.sys));
 
 const feed = new Feed({
   frame(f) {
@@ -180,6 +182,7 @@ async function listSystems() {
   show();
   for (const sys of systems.keys()) if (!list.some((s) => s.sys === sys)) systems.delete(sys);
   pins.forget(list);
+  deeper.listed();
   const items = list.map((s) => ({ sys: s.sys, state: s.catching_up ? "catching up" : ghostOf(s) ? "waiting" : s.state, forked: now.some((o) => o.sys === s.forked_from && o.epoch === s.fork_epoch) && s.forked_from, at: s.fork_ns, shown: s.sys === shown, many: list.length > 1 }));
   keyed($("systems"), items, (s) => s.sys, (s) => el("li", {}, el("button", { "aria-pressed": String(s.shown), class: `sys ${s.sys}${s.forked ? " fork" : ""}`, title: `show the knobs and the cluster of ${s.sys}`, onclick: () => choose(s.sys) }, s.sys),
     el("span", {}, s.forked ? `ghost of ${s.forked} from ${ms(s.at)} on, ` : "", s.state, " ", el("small")),
@@ -187,7 +190,8 @@ async function listSystems() {
 }
 
 function choose(sys) {
-  shown = knobs.sys = charts.sys = sys;
+  shown = knobs.sys = charts.sys = deeper.sys = sys;
+  deeper.refresh();
   knobs.refresh(); steps.refresh(); causes.refresh(); listSystems(); show(); charts.stale();
 }
 

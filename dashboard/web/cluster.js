@@ -73,11 +73,11 @@ function build(nodes, resources) {
 // cell draws one node.
 function cell(svg, x, node, resources, g) {
   const label = g.roomy ? 72 : 0, name = x.role && x.role !== "symmetric" ? x.role : "node";
-  svg.append(shape("rect", { x: g.left, y: g.top, width: g.w - 4, height: g.h, rx: 6, class: "frame" }),
+  svg.append(shape("rect", { x: g.left, y: g.top, width: g.w - 4, height: g.h, rx: 6, class: "frame", "data-node": x.node }),
     shape("text", { x: g.left + 6, y: g.top + 14 }, g.per < 8 ? `${name} ${x.node}` : String(x.node)));
   resources.forEach((r, k) => {
     const y = g.top + 20 + k * g.row, title = shape("title");
-    const bar = shape("rect", { x: g.left + 6 + label, y, width: g.w - 16 - label, height: g.row - 2, rx: 2 }, title);
+    const bar = shape("rect", { x: g.left + 6 + label, y, width: g.w - 16 - label, height: g.row - 2, rx: 2, "data-node": x.node }, title);
     svg.append(bar);
     const p = { node, r, bar, title };
     if (g.roomy) {

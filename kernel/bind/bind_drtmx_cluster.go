@@ -17,38 +17,39 @@ func init() {
 	imports.Packages.MergePackage("drtmx/cluster", imports.PackageUnderlying{
 		Name: "cluster",
 		Binds: map[string]r.Value{
-			"AB":            r.ValueOf(cluster.AB),
-			"Attach":        r.ValueOf(cluster.Attach),
-			"AttachToken":   r.ValueOf(cluster.AttachToken),
-			"Breakdown":     r.ValueOf(cluster.Breakdown),
-			"CDN":           r.ValueOf(cluster.CDN),
-			"CheckPace":     r.ValueOf(cluster.CheckPace),
-			"Compare":       r.ValueOf(cluster.Compare),
-			"DefaultListen": r.ValueOf(cluster.DefaultListen),
-			"DefaultPace":   r.ValueOf(cluster.DefaultPace),
-			"Dial":          r.ValueOf(cluster.Dial),
-			"DialToken":     r.ValueOf(cluster.DialToken),
-			"Listen":        r.ValueOf(cluster.Listen),
-			"MaxSystems":    r.ValueOf(cluster.MaxSystems),
-			"NewAgent":      r.ValueOf(cluster.NewAgent),
-			"ReadSession":   r.ValueOf(cluster.ReadSession),
-			"ReadToken":     r.ValueOf(cluster.ReadToken),
-			"Replay":        r.ValueOf(cluster.Replay),
-			"RunCache":      r.ValueOf(cluster.RunCache),
-			"Serve":         r.ValueOf(cluster.Serve),
-			"SessionFormat": r.ValueOf(cluster.SessionFormat),
-			"SetFigures":    r.ValueOf(cluster.SetFigures),
-			"SetPage":       r.ValueOf(cluster.SetPage),
-			"Start":         r.ValueOf(cluster.Start),
-			"StartAB":       r.ValueOf(cluster.StartAB),
-			"StateDraining": r.ValueOf(cluster.StateDraining),
-			"StateFailed":   r.ValueOf(cluster.StateFailed),
-			"StatePaused":   r.ValueOf(cluster.StatePaused),
-			"StateRunning":  r.ValueOf(cluster.StateRunning),
-			"StoreCache":    r.ValueOf(cluster.StoreCache),
-			"Sweep":         r.ValueOf(cluster.Sweep),
-			"SweepWith":     r.ValueOf(cluster.SweepWith),
-			"Up":            r.ValueOf(cluster.Up),
+			"AB":             r.ValueOf(cluster.AB),
+			"Attach":         r.ValueOf(cluster.Attach),
+			"AttachToken":    r.ValueOf(cluster.AttachToken),
+			"Breakdown":      r.ValueOf(cluster.Breakdown),
+			"CDN":            r.ValueOf(cluster.CDN),
+			"CheckPace":      r.ValueOf(cluster.CheckPace),
+			"Compare":        r.ValueOf(cluster.Compare),
+			"DefaultListen":  r.ValueOf(cluster.DefaultListen),
+			"DefaultPace":    r.ValueOf(cluster.DefaultPace),
+			"Dial":           r.ValueOf(cluster.Dial),
+			"DialToken":      r.ValueOf(cluster.DialToken),
+			"Listen":         r.ValueOf(cluster.Listen),
+			"MaxSystems":     r.ValueOf(cluster.MaxSystems),
+			"NewAgent":       r.ValueOf(cluster.NewAgent),
+			"ReadSession":    r.ValueOf(cluster.ReadSession),
+			"ReadToken":      r.ValueOf(cluster.ReadToken),
+			"Replay":         r.ValueOf(cluster.Replay),
+			"RunCache":       r.ValueOf(cluster.RunCache),
+			"Serve":          r.ValueOf(cluster.Serve),
+			"SessionFormat":  r.ValueOf(cluster.SessionFormat),
+			"SetFigures":     r.ValueOf(cluster.SetFigures),
+			"SetPage":        r.ValueOf(cluster.SetPage),
+			"SetSessionPage": r.ValueOf(cluster.SetSessionPage),
+			"Start":          r.ValueOf(cluster.Start),
+			"StartAB":        r.ValueOf(cluster.StartAB),
+			"StateDraining":  r.ValueOf(cluster.StateDraining),
+			"StateFailed":    r.ValueOf(cluster.StateFailed),
+			"StatePaused":    r.ValueOf(cluster.StatePaused),
+			"StateRunning":   r.ValueOf(cluster.StateRunning),
+			"StoreCache":     r.ValueOf(cluster.StoreCache),
+			"Sweep":          r.ValueOf(cluster.Sweep),
+			"SweepWith":      r.ValueOf(cluster.SweepWith),
+			"Up":             r.ValueOf(cluster.Up),
 		},
 		Types: map[string]r.Type{
 			"Access":        r.TypeOf((*cluster.Access)(nil)).Elem(),
@@ -83,9 +84,11 @@ func init() {
 			"Link":          r.TypeOf((*cluster.Link)(nil)).Elem(),
 			"NoFigureError": r.TypeOf((*cluster.NoFigureError)(nil)).Elem(),
 			"NoSystemError": r.TypeOf((*cluster.NoSystemError)(nil)).Elem(),
+			"Node":          r.TypeOf((*cluster.Node)(nil)).Elem(),
 			"Opener":        r.TypeOf((*cluster.Opener)(nil)).Elem(),
 			"Options":       r.TypeOf((*cluster.Options)(nil)).Elem(),
 			"PanicError":    r.TypeOf((*cluster.PanicError)(nil)).Elem(),
+			"Recording":     r.TypeOf((*cluster.Recording)(nil)).Elem(),
 			"RemoteError":   r.TypeOf((*cluster.RemoteError)(nil)).Elem(),
 			"ReplayOptions": r.TypeOf((*cluster.ReplayOptions)(nil)).Elem(),
 			"Replayed":      r.TypeOf((*cluster.Replayed)(nil)).Elem(),
@@ -105,6 +108,7 @@ func init() {
 			"Versus":        r.TypeOf((*cluster.Versus)(nil)).Elem(),
 			"Web":           r.TypeOf((*cluster.Web)(nil)).Elem(),
 			"Why":           r.TypeOf((*cluster.Why)(nil)).Elem(),
+			"Written":       r.TypeOf((*cluster.Written)(nil)).Elem(),
 		},
 		Proxies: map[string]r.Type{
 			"Figure":       r.TypeOf((*P_drtmx_cluster_Figure)(nil)).Elem(),
@@ -170,6 +174,7 @@ type P_drtmx_cluster_System struct {
 	Digest_         func(any) string
 	DrainWith_      func(any, context.Context, engine.Progress) error
 	Err_            func(any) error
+	Inside_         func(any) []engine.NodeInside
 	Knobs_          func(any) []engine.KnobState
 	KnobsVersion_   func(any) int
 	Mark_           func(any)
@@ -196,11 +201,12 @@ func (P *P_drtmx_cluster_System) Digest() string                   { return P.Di
 func (P *P_drtmx_cluster_System) DrainWith(a0 context.Context, a1 engine.Progress) error {
 	return P.DrainWith_(P.Object, a0, a1)
 }
-func (P *P_drtmx_cluster_System) Err() error                { return P.Err_(P.Object) }
-func (P *P_drtmx_cluster_System) Knobs() []engine.KnobState { return P.Knobs_(P.Object) }
-func (P *P_drtmx_cluster_System) KnobsVersion() int         { return P.KnobsVersion_(P.Object) }
-func (P *P_drtmx_cluster_System) Mark()                     { P.Mark_(P.Object) }
-func (P *P_drtmx_cluster_System) NowNS() int64              { return P.NowNS_(P.Object) }
+func (P *P_drtmx_cluster_System) Err() error                  { return P.Err_(P.Object) }
+func (P *P_drtmx_cluster_System) Inside() []engine.NodeInside { return P.Inside_(P.Object) }
+func (P *P_drtmx_cluster_System) Knobs() []engine.KnobState   { return P.Knobs_(P.Object) }
+func (P *P_drtmx_cluster_System) KnobsVersion() int           { return P.KnobsVersion_(P.Object) }
+func (P *P_drtmx_cluster_System) Mark()                       { P.Mark_(P.Object) }
+func (P *P_drtmx_cluster_System) NowNS() int64                { return P.NowNS_(P.Object) }
 func (P *P_drtmx_cluster_System) Pick(a0 engine.Choice) (*engine.Pick, error) {
 	return P.Pick_(P.Object, a0)
 }

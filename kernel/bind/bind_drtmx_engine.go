@@ -20,6 +20,7 @@ func init() {
 			"Compare":       r.ValueOf(engine.Compare),
 			"Contended":     r.ValueOf(engine.Contended),
 			"Describe":      r.ValueOf(engine.Describe),
+			"ErrTraced":     r.ValueOf(&engine.ErrTraced).Elem(),
 			"EstimateOf":    r.ValueOf(engine.EstimateOf),
 			"Format":        r.ValueOf(engine.Format),
 			"Idle":          r.ValueOf(engine.Idle),

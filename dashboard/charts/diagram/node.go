@@ -81,26 +81,26 @@ func Node(n *engine.NodeInside, o NodeOptions) string {
 		return d.svg(title + " is down")
 	}
 	d.columns()
-	return d.svg(title + ": " + d.words())
+	return d.svg(title + ": " + Saturated(n))
 }
 
 func millis(ns int64) string { return fmt.Sprintf("%.4g ms", float64(ns)/1e6) }
 
-// words says what is saturated, for those who do not see it.
-func (d *node) words() string {
+// Saturated names the parts of a machine that are.
+func Saturated(n *engine.NodeInside) string {
 	var hot []string
 	note := func(busy float64, what string) {
 		if busy >= metrics.Saturated {
 			hot = append(hot, fmt.Sprintf("%s at %s", what, percent(busy)))
 		}
 	}
-	for _, x := range d.n.NICs {
+	for _, x := range n.NICs {
 		note(x.Send.Busy, fmt.Sprintf("send pipeline of RNIC %d", x.NIC))
 		note(x.Receive.Busy, fmt.Sprintf("receive pipeline of RNIC %d", x.NIC))
 		note(math.Max(x.Out.Busy, x.In.Busy), fmt.Sprintf("link of RNIC %d", x.NIC))
 		note(math.Max(x.WritesToHost.Busy, x.ReadsFromHost.Busy), fmt.Sprintf("PCIe of RNIC %d", x.NIC))
 	}
-	for _, s := range d.n.Sockets {
+	for _, s := range n.Sockets {
 		note(mean(s.Threads), fmt.Sprintf("cores of socket %d", s.Socket))
 		note(s.DRAM.Busy, fmt.Sprintf("DRAM of socket %d", s.Socket))
 		if s.NVM != nil {
@@ -192,7 +192,7 @@ type pipe struct {
 func (d *node) flows(a, b pipe, of string) {
 	y := d.h + 2
 	for i, p := range []pipe{a, b} {
-		x := d.x + d.cw*[2]float64{0.14, 0.6}[i]
+		x := d.x + d.cw*[2]float64{0.12, 0.6}[i]
 		tip := fmt.Sprintf("%s, %s: %s/s, %s %s/s, %s busy", of, p.does, size(p.BytesPerSec), rate(p.OpsPerSec), p.what, percent(p.Busy))
 		d.arrow(x, y, p.BytesPerSec, p.up, p.Busy, tip)
 		ops := rate(p.OpsPerSec) + "/s, " + percent(p.Busy)
@@ -207,11 +207,19 @@ func (d *node) flows(a, b pipe, of string) {
 // narrow says that there is no room for long words.
 func (d *node) narrow() bool { return d.cw < 250 }
 
+// flowWide is the width of the widest flow.
+func (d *node) flowWide() float64 {
+	if d.narrow() {
+		return 16
+	}
+	return flowWidest
+}
+
 // beside writes three lines to the right of an arrow.
 func (d *node) beside(x, y float64, lines ...string) {
-	at, letters := x+flowWidest/2+8, `font-size="11.5"`
+	at, letters := x+d.flowWide()/2+8, `font-size="11.5"`
 	if d.narrow() {
-		at, letters = x+flowWidest/2+2, `font-size="10"`
+		at, letters = x+d.flowWide()/2+4, `font-size="10"`
 	}
 	for i, l := range lines {
 		style := soft
@@ -227,8 +235,8 @@ const flowColour = "#3b87b8"
 
 // arrow draws a flow that goes up or down, around x.
 func (d *node) arrow(x, y, bytes float64, up bool, busy float64, tip string) {
-	w := math.Max(flowWidest*bytes/math.Max(d.widest, 1), 1.5)
-	head := math.Max(w+6, 9)
+	w := math.Max(d.flowWide()*bytes/math.Max(d.widest, 1), 1.5)
+	head := math.Max(w+5, 9)
 	from, to, tipAt := y+10, y+flowLength-2, y
 	if !up {
 		from, to, tipAt = y, y+flowLength-12, y+flowLength-2
@@ -294,7 +302,7 @@ func (d *node) socket(s *engine.SocketInside) {
 	d.cores(s)
 	d.cache(s)
 	d.h = top + high
-	y, x := d.h+2, d.x+d.cw*0.14
+	y, x := d.h+2, d.x+d.cw*0.12
 	d.arrow(x, y, s.DRAM.BytesPerSec, false, s.DRAM.Busy, fmt.Sprintf("DRAM of socket %d, read and written: %s/s, the busiest channel %s", s.Socket, size(s.DRAM.BytesPerSec), percent(s.DRAM.Busy)))
 	d.beside(x, y, "DRAM", size(s.DRAM.BytesPerSec)+"/s", percent(s.DRAM.Busy))
 	if n := s.NVM; n != nil {
@@ -343,7 +351,7 @@ func (d *node) cache(s *engine.SocketInside) {
 	words := fmt.Sprintf("LLC %d MB, DDIO off", s.LLCBytes>>20)
 	switch {
 	case s.DDIO && d.narrow():
-		words = fmt.Sprintf("LLC %d MB, DDIO %s hits", s.LLCBytes>>20, share(s.DDIOHits, lines))
+		words = fmt.Sprintf("LLC %d MB, DDIO %s", s.LLCBytes>>20, share(s.DDIOHits, lines))
 	case s.DDIO:
 		words = fmt.Sprintf("LLC %d MB, DDIO in %d of %d ways, %s hits", s.LLCBytes>>20, s.DDIOWays, s.Ways, share(s.DDIOHits, lines))
 	}

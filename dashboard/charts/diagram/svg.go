@@ -12,6 +12,7 @@ import (
 // Options of a drawing. The zero value is a picture that stands alone.
 type Options struct {
 	Width int  // in CSS pixels; 0: 900
+	Zoom  int  // how many times as wide a timeline is than Width, for the page, which scrolls it; 0: once
 	Bare  bool // for the page: no ground, the text's colour from around it, tips as data-tip
 }
 

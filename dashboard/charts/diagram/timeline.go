@@ -37,6 +37,8 @@ type timeline struct {
 // the end stands where the latency went, phase by phase.
 func Timeline(x *engine.TxnTrace, o Options) string {
 	t := &timeline{drawing: newDrawing(o), x: x, from: x.BeginNS, used: map[string]bool{}}
+	inSight := t.w
+	t.w *= float64(min(max(o.Zoom, 1), 20))
 	end := x.EndNS
 	for _, p := range x.Phases {
 		end = math.Max(end, p.EndNS)
@@ -46,7 +48,7 @@ func Timeline(x *engine.TxnTrace, o Options) string {
 	}
 	t.to = math.Min(end, x.EndNS+afterwards*(x.EndNS-x.BeginNS))
 	t.scale = (t.w - 2*margin - 4) / math.Max(t.to-t.from, 1)
-	for _, line := range wrapped(Caption(x), int(t.w/7.2)) {
+	for _, line := range wrapped(Caption(x), int(inSight/7.2)) {
 		t.h += 17
 		t.text(margin, t.h, line, `font-weight="bold"`)
 	}
@@ -57,8 +59,11 @@ func Timeline(x *engine.TxnTrace, o Options) string {
 	t.lanes()
 	t.grid(axis)
 	t.h += 14
+	whole := t.w
+	t.w = inSight
 	t.waits()
 	t.keys()
+	t.w = whole
 	return t.svg(Caption(x))
 }
 

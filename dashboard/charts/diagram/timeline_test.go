@@ -66,6 +66,7 @@ func TestTimelineDrawsWhatWasTraced(t *testing.T) {
 		if n := strings.Count(svg, " of it "); n != segments {
 			t.Errorf("%s: %d segments are drawn of %d", preset, n, segments)
 		}
+		wellFormed(t, preset+"-zoomed.svg", Timeline(x, Options{Width: 400, Zoom: 5}))
 		bare := Timeline(x, Options{Width: 360, Bare: true})
 		wellFormed(t, preset+"-phone.svg", bare)
 		if strings.Contains(bare, "<title>") || !strings.Contains(bare, "data-tip=") || strings.Contains(bare, "style=") {

@@ -1,0 +1,98 @@
+package dashboard_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// TestLookDeeper is a visit to what is below the charts: a transaction of a percentile, and the inside
+// of a node, beside that of another system.
+func TestLookDeeper(t *testing.T) {
+	s, b := visit(t)
+	b.act(`document.getElementById("transactionbox").open = true`)
+	b.until("the types", `document.getElementById("picktype").options.length > 3`)
+	b.act(`document.getElementById("picktype").value = "balance"; document.getElementById("pickpercentile").value = "90"`)
+	b.click("#pick")
+	b.until("the transaction", `document.querySelector("#transaction svg")?.getAttribute("aria-label").startsWith("balance on node")`)
+	b.until("what it is", `/^A p90 balance: .* where the 90th percentile of \d+ transactions is/.test(document.getElementById("pickwords").textContent)`)
+	b.until("nothing more to look for", `document.getElementById("picking").hidden && !document.getElementById("pick").disabled`)
+	b.act(`document.getElementById("transactionbox").scrollIntoView()`)
+	tip := func(place string) {
+		b.t.Helper()
+		at := eval[[]float64](b, fmt.Sprintf(`(() => { const r = [...document.querySelectorAll("#%s [data-tip]")].map((e) => e.getBoundingClientRect()).find((r) => r.width > 6 && r.height > 6 && r.top > 80 && r.bottom < innerHeight - 10); return [r.left + r.width / 2, r.top + r.height / 2]; })()`, place))
+		b.do(chromedp.MouseClickXY(at[0], at[1]))
+		b.until("what is under the pointer", `!document.getElementById("tip").hidden && /[µn]s|busy|\/s/.test(document.getElementById("tip").textContent)`)
+	}
+	tip("transaction")
+	b.shot("transaction.png")
+	wide := eval[float64](b, `document.querySelector("#transaction svg").getBoundingClientRect().width`)
+	b.act(`const z = document.getElementById("zoom"); z.value = "5"; z.dispatchEvent(new Event("change"))`)
+	b.until("zoomed", fmt.Sprintf(`document.querySelector("#transaction svg").getBoundingClientRect().width > 4 * %g && document.documentElement.scrollWidth <= innerWidth`, wide))
+	b.click(`#cluster rect.bar[data-node="2"]`)
+	b.until("the node", `document.getElementById("insidebox").open && /node 2/.test(document.querySelector("#inside svg")?.getAttribute("aria-label"))`)
+	was := eval[string](b, `document.querySelector("#inside svg").textContent`)
+	b.until("it is live", fmt.Sprintf(`document.querySelector("#inside svg").textContent !== %q`, was))
+	b.act(`await fetch("/api/systems", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ fork: "a", set: { "phase.validation": "two-sided" } }) })`)
+	b.until("the other system is offered", `[...document.getElementById("beside").options].some((o) => o.value === "b")`)
+	b.act(`const o = document.getElementById("beside"); o.value = "b"; o.dispatchEvent(new Event("change"))`)
+	b.until("two beside each other", `document.querySelectorAll("#inside figure").length === 2`)
+	b.act(`document.getElementById("insidebox").scrollIntoView()`)
+	tip("inside")
+	b.shot("inside.png")
+	b.do(chromedp.EmulateViewport(390, 844))
+	b.act(`window.dispatchEvent(new Event("resize")); document.getElementById("transactionbox").scrollIntoView()`)
+	b.until("it fits a phone", `document.documentElement.scrollWidth <= innerWidth`)
+	b.shot("phone-transaction.png")
+	b.act(`document.getElementById("insidebox").scrollIntoView()`)
+	b.shot("phone-inside.png")
+	b.quiet(s)
+}
+
+// TestSessionPageNeedsNoNetwork opens a saved session as a file, in a browser that has no network.
+func TestSessionPageNeedsNoNetwork(t *testing.T) {
+	s, b := visit(t)
+	b.until("some windows", latestJS+" > 2")
+	s.patch(`{"phase.validation": "two-sided"}`)
+	b.until("its card", `document.querySelectorAll("#cards .card .rows tbody tr").length >= 3`)
+	if href := eval[string](b, `document.getElementById("sessionpage").getAttribute("href")`); href != "/page/session.html?sys=a" {
+		t.Fatal(href)
+	}
+	r, err := http.Get(s.url("/page/session.html?sys=a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	body, err := io.ReadAll(r.Body)
+	if err != nil || r.StatusCode != 200 || !strings.HasPrefix(r.Header.Get("Content-Disposition"), "attachment") {
+		t.Fatal(err, r.Status, r.Header)
+	}
+	file := filepath.Join(t.ArtifactDir(), "session.html")
+	if err := os.WriteFile(file, body, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	b.do(chromedp.EmulateViewport(1440, 900))
+	b.mu.Lock()
+	b.requests = nil
+	b.mu.Unlock()
+	b.do(chromedp.Navigate("file://" + file))
+	b.until("the lines, drawn by the library within", `document.querySelectorAll(".drtmx-chart canvas").length === 2`)
+	b.until("card, knobs and code", `/phase.validation: one-sided → two-sided/.test(document.querySelector(".card").textContent) && document.body.textContent.includes("workload.accounts") && /src-|[0-9a-f]{12}/.test(document.querySelector("td code").textContent)`)
+	b.shot("session.png")
+	b.do(chromedp.EmulateViewport(390, 844))
+	b.until("it fits a phone", `document.documentElement.scrollWidth <= innerWidth`)
+	b.shot("session-phone.png")
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, r := range b.requests {
+		if _, url, _ := strings.Cut(r, " "); !strings.HasPrefix(url, "file://"+file) && !strings.HasPrefix(url, "data:") && !strings.HasPrefix(url, "blob:") {
+			t.Errorf("the file asks for %s", url)
+		}
+	}
+}
