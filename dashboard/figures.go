@@ -262,12 +262,23 @@ func (p *page) point(w http.ResponseWriter, r *http.Request) {
 	out := struct {
 		Knobs []knobDiff `json:"knobs"` // a is the point's
 		Limit string     `json:"limit,omitempty"`
+		Live  string     `json:"live"` // the same run in the units of the live page
 		Cell  string     `json:"cell"`
-	}{Knobs: knobs, Cell: pointCell(spec, result, fmt.Sprintf("%.200s", strings.ReplaceAll(q.Get("what"), "\n", " ")))}
+	}{Knobs: knobs, Live: inUnitsOfLive(result), Cell: pointCell(spec, result, fmt.Sprintf("%.200s", strings.ReplaceAll(q.Get("what"), "\n", " ")))}
 	if result.Limit != nil {
 		out.Limit = result.Limit.Text
 	}
 	answer(w, out)
+}
+
+// inUnitsOfLive is what the live page will show of a run: there the throughput is that of
+// the whole cluster and counts requests, whatever the figure's axis is.
+func inUnitsOfLive(r *engine.Result) string {
+	s := charts.SI(r.Throughput) + "/s of the whole cluster"
+	if r.LatencyUS.P50 > 0 {
+		s += fmt.Sprintf(", p50 %.3g us", r.LatencyUS.P50)
+	}
+	return s
 }
 
 // differing are the knobs of a run that are not the same in all points of its figure.
@@ -288,7 +299,11 @@ func differing(f *cluster.FigureRun, run int) ([]knobDiff, error) {
 			}
 		}
 		if changed && !engine.IsGroup(name) {
-			out = append(out, knobDiff{Name: name, A: engine.Format(name, own[name])})
+			d := knobDiff{Name: name, A: engine.Format(name, own[name])}
+			if typed, ok := f.Set[name]; ok { // in the unit that was typed
+				d.A = fmt.Sprint(typed)
+			}
+			out = append(out, d)
 		}
 	}
 	return out, nil

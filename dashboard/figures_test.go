@@ -117,10 +117,17 @@ func TestFigureOnThePage(t *testing.T) {
 		t.Errorf("drawn as %s", body)
 	}
 	var p struct {
+		Live  string
 		Knobs []knobDiff
 		Cell  string
 	}
-	for path, want := range map[string]string{"n=1&run=1": "coroutines=2", "n=2&run=0": "ddio=false"} {
+	base.Runs[1].Throughput, base.Runs[1].LatencyUS.P50 = 1.39e9, 2.2
+	if s.ask(t, "/page/figure/point?id=2-1&n=1&run=1", &p); p.Live != "1.39 G/s of the whole cluster, p50 2.2 us" {
+		t.Errorf("on the live page: %q", p.Live)
+	}
+	s.state.Variants = append(s.state.Variants, cluster.FigureRun{N: 3, Set: engine.Knobs{"window_ns": "0.2ms"},
+		Figure: &plainFigure{Series: base.Series, Runs: []*engine.Result{measured(t, engine.Knobs{"coroutines": 1, "window_ns": "0.2ms"}), nil}}})
+	for path, want := range map[string]string{"n=1&run=1": "coroutines=2", "n=2&run=0": "ddio=false", "n=3&run=0": "window_ns=0.2ms"} {
 		if s.ask(t, "/page/figure/point?id=2-1&"+path, &p); len(p.Knobs) != 1 || p.Knobs[0].Name+"="+p.Knobs[0].A.(string) != want {
 			t.Errorf("%s: %+v, want %s", path, p.Knobs, want)
 		}

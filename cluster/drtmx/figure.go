@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"drtmx/dashboard/charts"
 	"drtmx/engine"
 	"drtmx/notebooks/figures"
 )
@@ -17,6 +18,9 @@ type figureFlags struct {
 	set                      []string
 	asJSON                   bool
 	csv, html, svg, png, pdf string
+	pgf, tikz                string
+	width, font              string
+	style                    charts.Style // what width and font say
 }
 
 func figureCommand() *cobra.Command {
@@ -37,6 +41,10 @@ func figureCommand() *cobra.Command {
 	fl.StringVar(&f.svg, "svg", "", "write the picture to `FILE`")
 	fl.StringVar(&f.png, "png", "", "write the picture to `FILE`")
 	fl.StringVar(&f.pdf, "pdf", "", "write the picture to `FILE`")
+	fl.StringVar(&f.pgf, "pgf", "", "write the picture for LaTeX to `FILE`: \\usepackage{pgf}, \\input{FILE}")
+	fl.StringVar(&f.tikz, "tikz", "", "the same as --pgf, to `FILE`")
+	fl.StringVar(&f.width, "width", "", "make the picture as wide as `LENGTH`, such as the 84mm of a column (mm, cm, in, pt)")
+	fl.StringVar(&f.font, "font", "", "font of the picture: sans, serif or mono, a size, or both, as in \"serif 8pt\"")
 	list := &cobra.Command{
 		Use:   "list",
 		Short: "The figures there are",
@@ -61,6 +69,13 @@ func (f *figureFlags) figure(cmd *cobra.Command, id string) error {
 	if f.scale != figures.Quick && f.scale != figures.Paper {
 		return &engine.SpecError{Field: "scale", Value: f.scale, Rule: "must be " + figures.Quick + " or " + figures.Paper, Next: "as --scale " + figures.Quick}
 	}
+	var err error
+	if f.width+f.font != "" && f.svg+f.png+f.pdf+f.pgf+f.tikz == "" {
+		return usage("--width and --font are about a picture; name its file with --svg, --png, --pdf or --pgf")
+	}
+	if f.style, err = figures.ParseStyle(f.width, f.font); err != nil {
+		return err
+	}
 	set := engine.Knobs{}
 	for _, s := range f.set {
 		k, v, err := engine.ParseSetting(s)
@@ -71,7 +86,7 @@ func (f *figureFlags) figure(cmd *cobra.Command, id string) error {
 	}
 	ids := []string{id}
 	if id == "all" {
-		if f.csv+f.html+f.svg+f.png+f.pdf != "" {
+		if f.csv+f.html+f.svg+f.png+f.pdf+f.pgf+f.tikz != "" {
 			return usage("figure all prints JSON or text; give one figure for a file")
 		}
 		ids = nil
@@ -79,7 +94,7 @@ func (f *figureFlags) figure(cmd *cobra.Command, id string) error {
 			ids = append(ids, x.ID)
 		}
 	}
-	files := []output{{"--csv", f.csv}, {"--html", f.html}, {"--svg", f.svg}, {"--png", f.png}, {"--pdf", f.pdf}}
+	files := []output{{"--csv", f.csv}, {"--html", f.html}, {"--svg", f.svg}, {"--png", f.png}, {"--pdf", f.pdf}, {"--pgf", f.pgf}, {"--tikz", f.tikz}}
 	if err := outputs(jsonOut(f.asJSON), files...); err != nil {
 		return err
 	}
@@ -124,13 +139,14 @@ func (f *figureFlags) figure(cmd *cobra.Command, id string) error {
 func (f *figureFlags) write(cmd *cobra.Command, fig *figures.Figure) error {
 	out := cmd.OutOrStdout()
 	text := func(s string) func() ([]byte, error) { return func() ([]byte, error) { return []byte(s), nil } }
+	picture := fig.Picture(f.style)
 	taken := f.asJSON
 	var files []string
 	for _, x := range []struct {
 		path string
 		make func() ([]byte, error)
 	}{
-		{f.csv, text(fig.CSV())}, {f.svg, text(fig.SVG())}, {f.png, fig.PNG}, {f.pdf, fig.PDF},
+		{f.csv, text(fig.CSV())}, {f.svg, picture.SVG}, {f.png, picture.PNG}, {f.pdf, picture.PDF}, {f.pgf, picture.PGF}, {f.tikz, picture.PGF},
 		{f.html, func() ([]byte, error) { return htmlPage("drtmx figure "+fig.ID, fig.HTML()), nil }},
 	} {
 		if x.path == "" {

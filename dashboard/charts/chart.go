@@ -22,6 +22,7 @@ type Chart struct {
 	title       string
 	interactive Renderer // nil: static only
 	svg         string   // "": interactive only
+	x           Axis     // of the interactive form: its own ticks
 }
 
 // New makes a chart of its two forms, either of which may be missing. The
@@ -48,7 +49,15 @@ func (c *Chart) Option() string {
 	if c.interactive == nil {
 		return ""
 	}
-	return strings.TrimSuffix(strings.TrimSpace(c.interactive.RenderSnippet().Option), ";")
+	return c.withTicks(strings.TrimSuffix(strings.TrimSpace(c.interactive.RenderSnippet().Option), ";"))
+}
+
+// Named is the chart with another text where no picture can be shown: of one whose title
+// stands beside it.
+func (c *Chart) Named(title string) *Chart {
+	out := *c
+	out.title = title
+	return &out
 }
 
 // SimpleRender returns all forms of the chart. The kernel looks for this method.
@@ -118,5 +127,5 @@ func (c *Chart) script() (width, height, js string) {
 		js = strings.ReplaceAll(js, id, "chart")
 	}
 	js = strings.ReplaceAll(strings.TrimSpace(js), "</", `<\/`)
-	return width, height, js + ";" + `if(window.ResizeObserver)new ResizeObserver(function(){goecharts_chart.resize()}).observe(e);`
+	return width, height, js + ";" + c.dressing() + `if(window.ResizeObserver)new ResizeObserver(function(){goecharts_chart.resize()}).observe(e);`
 }

@@ -291,6 +291,9 @@ func lineData(s Series, x, y float64) []opts.LineData {
 // rounded keeps six significant digits: more cannot be seen, and tooltips show
 // numbers as they come.
 func rounded(v float64) float64 {
+	if v == math.Trunc(v) && math.Abs(v) < 1e15 { // a payload of 1048576 bytes is no 1048580
+		return v
+	}
 	r, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 6, 64), 64)
 	if err != nil {
 		return v

@@ -16,6 +16,9 @@ type Axis struct {
 	Whole bool // an X axis of counts: nothing is marked between them
 	// Names make an X axis one of choices: they stand at 0, 1, 2 and so on, and nothing is between.
 	Names []string
+	// Ticks are where an X axis is marked, in full: the values that were measured. nil:
+	// where round numbers are.
+	Ticks []float64
 }
 
 func (a Axis) title() string {
@@ -206,7 +209,9 @@ func TimelineSized(size Size, title string, x Axis, tracks []Track, marks []Mark
 }
 
 func tracksChart(size Size, title string, x Axis, tracks []Track, marks []Mark) *Chart {
-	return New(title, interactiveTimeline(title, x, tracks, marks, size), drawTracks(title, x, tracks, marks, size))
+	c := New(title, interactiveTimeline(title, x, tracks, marks, size), drawTracks(title, x, tracks, marks, size))
+	c.x = x
+	return c
 }
 
 // Stacked draws bars of parts: where the time of a transaction goes, in one or
@@ -249,5 +254,5 @@ func rankingSize(bars int) Size { return Size{defaultWidth, 82 + 26*max(bars, 1)
 
 // Table draws cells as text, of which the first row and the first column are heads.
 func Table(title string, rows [][]string) *Chart {
-	return New(title, nil, svg(tablePicture(title, rows)))
+	return New(title, nil, svg(tablePicture(title, rows, Style{})))
 }

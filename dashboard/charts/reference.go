@@ -103,7 +103,7 @@ func referenceOptions(track int, refs []Reference, x, y float64) []charts.Series
 		marks = append(marks, upTo.MarkLines.Data...)
 	}
 	return []charts.SeriesOpts{
-		charts.WithLineChartOpts(opts.LineChart{XAxisIndex: track, YAxisIndex: track, ShowSymbol: opts.Bool(true), Symbol: palette.Diamond.Symbol(true), SymbolSize: 11}),
+		charts.WithLineChartOpts(opts.LineChart{XAxisIndex: track, YAxisIndex: track, ShowSymbol: opts.Bool(true), Symbol: palette.Diamond.Symbol(false), SymbolSize: 11}),
 		charts.WithLineStyleOpts(opts.LineStyle{Color: palette.Thesis, Width: 0.001}), // no line joins them
 		charts.WithItemStyleOpts(opts.ItemStyle{Color: "transparent", BorderColor: palette.Thesis, BorderWidth: 1.6}),
 		charts.WithLabelOpts(opts.Label{Show: opts.Bool(true), Formatter: "{b}", Position: "top", Color: palette.Thesis, FontSize: 10}),
@@ -146,19 +146,48 @@ func addReferences(p *plot.Plot, refs []Reference, lo, hi float64) {
 		}
 		labels.XYs, labels.Labels = append(labels.XYs, at), append(labels.Labels, r.Text)
 	}
-	texts, err := plotter.NewLabels(labels)
-	if err != nil {
-		return // the labels have as many places as texts
+	p.Add(spreadLabels{labels})
+}
+
+// spreadLabels are words beside places, each where it covers no other.
+type spreadLabels struct{ plotter.XYLabels }
+
+// Plot tries the right and the left of a place, above and below, further away each time.
+func (l spreadLabels) Plot(c draw.Canvas, p *plot.Plot) {
+	style := p.X.Tick.Label
+	style.Font.Size, style.Color, style.XAlign, style.YAlign, style.Rotation = 8, rgb(palette.Thesis), text.XLeft, text.YBottom, 0
+	x, y := p.Transforms(&c)
+	high := style.Font.Size
+	var taken []vg.Rectangle
+	for i, word := range l.Labels {
+		wide := style.Width(word)
+		var box vg.Rectangle
+		for try := range 16 {
+			box.Min = vg.Point{X: x(l.XYs[i].X) + 5, Y: y(l.XYs[i].Y) + 3 + high*vg.Length(try/4)}
+			if try%2 == 1 {
+				box.Min.X -= wide + 10
+			}
+			if try/2%2 == 1 {
+				box.Min.Y = y(l.XYs[i].Y) - 3 - high*vg.Length(try/4+1)
+			}
+			box.Max = vg.Point{X: box.Min.X + wide, Y: box.Min.Y + high}
+			if box.Min.X >= c.Min.X && box.Max.X <= c.Max.X && !covers(taken, box) {
+				break
+			}
+		}
+		taken = append(taken, box)
+		c.FillText(style, box.Min, word)
 	}
-	for i := range texts.TextStyle {
-		s := &texts.TextStyle[i]
-		s.Font.Size, s.Font.Variant, s.Color, s.YAlign = 8, "Sans", grey, text.YBottom
-		if labels.XYs[i].X == hi { // into the picture
-			s.XAlign = text.XRight
+}
+
+// covers says that one of the boxes and another have room in common.
+func covers(boxes []vg.Rectangle, b vg.Rectangle) bool {
+	for _, a := range boxes {
+		if a.Min.X < b.Max.X && b.Min.X < a.Max.X && a.Min.Y < b.Max.Y && b.Min.Y < a.Max.Y {
+			return true
 		}
 	}
-	texts.Offset = vg.Point{X: 5, Y: 3}
-	p.Add(texts)
+	return false
 }
 
 func addLine(p *plot.Plot, c color.RGBA, at plotter.XYs) {

@@ -6,6 +6,7 @@ import (
 	"image/color"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -32,33 +33,36 @@ func rgb(hex string) color.RGBA {
 type Picture struct {
 	width, height vg.Length
 	draw          func(draw.Canvas)
+	zoom          vg.Length // it is drawn so much larger or smaller; 0: as it is
+	family        string    // of its text in PGF
 }
 
-// drawnFont is what gonum/plot writes into an SVG, and whose widths it lays out with. Most computers
-// have not it but one of the same widths.
-const drawnFont = "font-family:Liberation Sans"
+// drawnFonts are what gonum/plot writes into an SVG, and whose widths it lays out with. Most computers
+// do not have them but others of the same widths.
+var drawnFonts = strings.NewReplacer("font-family:Liberation Sans", "font-family:Liberation Sans,Arial,Helvetica,sans-serif",
+	"font-family:Liberation Serif", "font-family:Liberation Serif,Times New Roman,Times,serif", "font-family:Liberation Mono", "font-family:Liberation Mono,Courier New,monospace")
 
 // SVG, PNG and PDF encode the picture.
 func (p Picture) SVG() ([]byte, error) {
-	c := vgsvg.New(p.width, p.height)
+	c := vgsvg.New(p.size())
 	b, err := p.encode(c, func(b *bytes.Buffer) error { _, err := c.WriteTo(b); return err })
-	return bytes.ReplaceAll(b, []byte(drawnFont), []byte(drawnFont+",Arial,Helvetica,sans-serif")), err
+	return []byte(drawnFonts.Replace(string(b))), err
 }
 
 // PNG is drawn at 192 dots per inch.
 func (p Picture) PNG() ([]byte, error) {
-	c := vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(p.width, p.height), vgimg.UseDPI(192))}
+	c := vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(p.size()), vgimg.UseDPI(192))}
 	return p.encode(c, func(b *bytes.Buffer) error { _, err := c.WriteTo(b); return err })
 }
 
 // PDF embeds its fonts.
 func (p Picture) PDF() ([]byte, error) {
-	c := vgpdf.New(p.width, p.height)
+	c := vgpdf.New(p.size())
 	return p.encode(c, func(b *bytes.Buffer) error { _, err := c.WriteTo(b); return err })
 }
 
 func (p Picture) encode(c vg.CanvasSizer, write func(*bytes.Buffer) error) (out []byte, err error) {
-	canvas := draw.New(c)
+	canvas := draw.New(p.sized(c))
 	canvas.SetColor(color.White)
 	canvas.Fill(canvas.Rectangle.Path())
 	p.draw(canvas)
@@ -70,11 +74,11 @@ func (p Picture) encode(c vg.CanvasSizer, write func(*bytes.Buffer) error) (out 
 }
 
 func drawTracks(title string, x Axis, tracks []Track, marks []Mark, size Size) string {
-	return svg(tracksPicture(title, x, tracks, marks, size))
+	return svg(tracksPicture(title, x, tracks, marks, sheet{Size: size}))
 }
 
 func drawStacked(title string, y Axis, parts []Part, bars []Bars, size Size) string {
-	return svg(stackedPicture(title, y, parts, bars, size))
+	return svg(stackedPicture(title, y, parts, bars, sheet{Size: size}))
 }
 
 // svg is the picture as text; a chart that cannot be drawn says so in its
@@ -87,22 +91,22 @@ func svg(p Picture) string {
 	return string(b)
 }
 
-func tracksPicture(title string, x Axis, tracks []Track, marks []Mark, size Size) Picture {
+func tracksPicture(title string, x Axis, tracks []Track, marks []Mark, on sheet) Picture {
 	looks := looksOf(tracks)
 	lo, hi := span(tracks, marks)
 	rows := make([][]*plot.Plot, len(tracks))
 	var names []legendItem
 	named := map[string]bool{}
 	for i, t := range tracks {
-		p := newPlot()
+		p := newPlot(on.variant())
 		if i == 0 {
-			setTitle(p, title, size)
+			setTitle(p, title, on.Size)
 		}
 		if i == len(tracks)-1 {
 			p.X.Label.Text = x.title()
 		}
 		p.Y.Label.Text = t.Y.title()
-		p.X.Tick.Marker, p.Y.Tick.Marker = ticks(x), ticks(t.Y)
+		p.X.Tick.Marker, p.Y.Tick.Marker = on.ticks(x, p), ticks(t.Y)
 		for k, s := range t.Series {
 			l := looks[s.Name].on(s)
 			for _, piece := range s.pieces() {
@@ -111,24 +115,24 @@ func tracksPicture(title string, x Axis, tracks []Track, marks []Mark, size Size
 			addMarkers(p, s, l, markedPoints(s, k, len(t.Series), lo, hi), x.Log, t.Y.Log)
 			if !named[s.Name] && s.Name != "" {
 				named[s.Name] = true
-				names = append(names, legendItem{s.Name, rgb(l.colour), &l})
+				names = append(names, legendItem{name: s.Name, colour: rgb(l.colour), line: &l})
 			}
 		}
 		if len(t.References) > 0 {
 			addReferences(p, t.References, lo, hi)
-			names = append(names, legendItem{published, rgb(palette.Thesis), &look{marker: palette.Diamond, hollow: true, dash: palette.Dashes[1]}})
+			names = append(names, legendItem{name: published, colour: rgb(palette.Thesis), line: &look{marker: palette.Diamond, hollow: true, dash: palette.Dashes[1]}})
 		}
 		scale(p, x, t.Y, lo, hi)
 		addMarks(p, marks, i == 0)
 		rows[i] = []*plot.Plot{p}
 	}
-	return Picture{vg.Length(size.Width) * pixel, vg.Length(size.Height) * pixel, func(c draw.Canvas) {
-		c = drawLegend(c, names)
+	return on.picture(func(c draw.Canvas) {
+		c = drawLegend(c, names, on.variant())
 		tiles := draw.Tiles{Rows: len(rows), Cols: 1, PadX: 4, PadY: 6, PadTop: 6, PadBottom: 4, PadLeft: 4, PadRight: 14}
 		for i, canvases := range plot.Align(rows, tiles, c) {
 			rows[i][0].Draw(canvases[0])
 		}
-	}}
+	})
 }
 
 // legendItem is a name under a picture, with a swatch or a piece of its line.
@@ -136,6 +140,7 @@ type legendItem struct {
 	name   string
 	colour color.RGBA
 	line   *look // nil: a swatch
+	hatch  hatch // of a swatch
 }
 
 const (
@@ -145,12 +150,12 @@ const (
 
 // drawLegend writes the names below and returns the room above them. One name
 // alone says nothing.
-func drawLegend(c draw.Canvas, items []legendItem) draw.Canvas {
+func drawLegend(c draw.Canvas, items []legendItem, variant font.Variant) draw.Canvas {
 	if len(items) < 2 {
 		return c
 	}
 	style := plot.New().Legend.TextStyle
-	style.Font.Size, style.Font.Variant = 8, "Sans"
+	style.Font.Size, style.Font.Variant = 8, variant
 	var rows [][]legendItem
 	var widths []vg.Length
 	for _, it := range items {
@@ -165,12 +170,10 @@ func drawLegend(c draw.Canvas, items []legendItem) draw.Canvas {
 		y := c.Min.Y + legendRow*vg.Length(len(rows)-1-i) + legendRow/2
 		x := c.Min.X + (c.Size().X-widths[i])/2
 		for _, it := range row {
-			line := draw.LineStyle{Color: it.colour, Width: 5}
-			if it.line != nil {
-				line.Width, line.Dashes = 1.5, it.line.dashes()
-			}
-			c.StrokeLine2(line, x, y, x+legendSwatch, y)
-			if it.line != nil {
+			if it.line == nil {
+				it.hatch.fill(c, vg.Rectangle{Min: vg.Point{X: x, Y: y - 4}, Max: vg.Point{X: x + legendSwatch, Y: y + 4}}, it.colour)
+			} else {
+				c.StrokeLine2(draw.LineStyle{Color: it.colour, Width: 1.5, Dashes: it.line.dashes()}, x, y, x+legendSwatch, y)
 				c.DrawGlyph(draw.GlyphStyle{Color: it.colour, Radius: 3, Shape: it.line.glyph()}, vg.Point{X: x + legendSwatch/2, Y: y})
 			}
 			c.FillText(style, vg.Point{X: x + legendSwatch + 4, Y: y - 3}, it.name)
@@ -180,9 +183,9 @@ func drawLegend(c draw.Canvas, items []legendItem) draw.Canvas {
 	return draw.Crop(c, 0, 0, legendRow*vg.Length(len(rows))+2, 0)
 }
 
-func newPlot() *plot.Plot {
+func newPlot(variant font.Variant) *plot.Plot {
 	p := plot.New()
-	small := func(s *text.Style, size vg.Length) { s.Font.Size, s.Font.Variant = font.Length(size), "Sans" }
+	small := func(s *text.Style, size vg.Length) { s.Font.Size, s.Font.Variant = font.Length(size), variant }
 	small(&p.Title.TextStyle, 12)
 	for _, a := range []*plot.Axis{&p.X, &p.Y} {
 		small(&a.Label.TextStyle, 10)
@@ -194,13 +197,29 @@ func newPlot() *plot.Plot {
 	return p
 }
 
-// setTitle makes it smaller where it would be wider than the picture.
+// setTitle writes it smaller and in several lines where it would be wider than the
+// picture.
 func setTitle(p *plot.Plot, title string, size Size) {
 	p.Title.Text = title
 	room := vg.Length(size.Width)*pixel - 16
 	if w := p.Title.TextStyle.Width(title); w > room {
-		p.Title.TextStyle.Font.Size = max(6, p.Title.TextStyle.Font.Size*room/w)
+		p.Title.TextStyle.Font.Size = max(9, p.Title.TextStyle.Font.Size*room/w)
+		p.Title.Text = wrapped(title, func(line string) bool { return p.Title.TextStyle.Width(line) <= room })
+		p.Title.Padding = 4
 	}
+}
+
+// wrapped breaks a text into lines that fit; a word that does not stands alone.
+func wrapped(text string, fits func(line string) bool) string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && !fits(line+" "+word) {
+			lines, line = append(lines, line), ""
+		}
+		line = strings.TrimSpace(line + " " + word)
+	}
+	return strings.Join(append(lines, line), "\n")
 }
 
 // span is the range of X over all tracks, so that they line up.
@@ -340,7 +359,7 @@ func addLabels(p *plot.Plot, s Series, c color.RGBA) {
 		return // as many places as texts, and all are finite
 	}
 	for i := range texts.TextStyle {
-		texts.TextStyle[i].Font.Size, texts.TextStyle[i].Font.Variant = 7, "Sans"
+		texts.TextStyle[i].Font.Size, texts.TextStyle[i].Font.Variant = 7, p.Title.TextStyle.Font.Variant
 		texts.TextStyle[i].XAlign, texts.TextStyle[i].Color = text.XRight, c
 	}
 	texts.Offset = vg.Point{X: -3, Y: 3}
@@ -368,7 +387,7 @@ func addMarks(p *plot.Plot, marks []Mark, labelled bool) {
 		return // the labels have as many places as texts
 	}
 	for i := range texts.TextStyle {
-		texts.TextStyle[i].Font.Size, texts.TextStyle[i].Font.Variant = 8, "Sans"
+		texts.TextStyle[i].Font.Size, texts.TextStyle[i].Font.Variant = 8, p.Title.TextStyle.Font.Variant
 		texts.TextStyle[i].YAlign = text.YTop
 	}
 	texts.Offset = vg.Point{X: 2}
@@ -385,6 +404,8 @@ func ticks(a Axis) plot.Ticker {
 			}
 			return out
 		})
+	case a.Ticks != nil:
+		return plot.TickerFunc(func(lo, hi float64) []plot.Tick { return a.own(lo, hi) })
 	case a.Log && a.Unit == "bytes":
 		return plot.TickerFunc(doublings)
 	case a.Log:
@@ -483,14 +504,14 @@ func addBarIntervals(p *plot.Plot, bars []Bars) {
 	p.Add(e)
 }
 
-func stackedPicture(title string, y Axis, parts []Part, bars []Bars, size Size) Picture {
-	p := newPlot()
-	setTitle(p, title, size)
+func stackedPicture(title string, y Axis, parts []Part, bars []Bars, on sheet) Picture {
+	p := newPlot(on.variant())
+	setTitle(p, title, on.Size)
 	p.X.Label.Text = y.title()
 	p.X.Tick.Marker = ticks(y)
 	names := make([]string, len(bars))
 	// Three quarters of the room, which is what the axis and the legend leave.
-	thickness := min(18, 0.75*vg.Length(size.Height-82)*pixel/vg.Length(max(len(bars), 1)))
+	thickness := min(18, 0.75*vg.Length(on.Height-82)*pixel/vg.Length(max(len(bars), 1)))
 	var below *plotter.BarChart
 	var legend []legendItem
 	for k, part := range parts {
@@ -508,8 +529,8 @@ func stackedPicture(title string, y Axis, parts []Part, bars []Bars, size Size) 
 		if below != nil {
 			b.StackOn(below)
 		}
-		p.Add(b)
-		legend = append(legend, legendItem{part.Name, rgb(part.Colour), nil})
+		p.Add(hatchedBars{b, hatch(k)})
+		legend = append(legend, legendItem{name: part.Name, colour: rgb(part.Colour), hatch: hatch(k)})
 		below = b
 	}
 	addBarIntervals(p, bars)
@@ -518,7 +539,7 @@ func stackedPicture(title string, y Axis, parts []Part, bars []Bars, size Size) 
 	}
 	scale(p, y, Axis{}, 0, p.X.Max)
 	p.Y.Min, p.Y.Max = -0.6, float64(len(bars))-0.4
-	return Picture{vg.Length(size.Width) * pixel, vg.Length(size.Height) * pixel, func(c draw.Canvas) {
-		p.Draw(draw.Crop(drawLegend(c, legend), 4, -14, 2, -6))
-	}}
+	return on.picture(func(c draw.Canvas) {
+		p.Draw(draw.Crop(drawLegend(c, legend, on.variant()), 4, -14, 2, -6))
+	})
 }

@@ -16,10 +16,11 @@ const (
 )
 
 // tablePicture is as wide as its cells are.
-func tablePicture(title string, rows [][]string) Picture {
-	style := plot.New().Legend.TextStyle
-	style.Font.Size, style.Font.Variant = 9, "Sans"
-	bold := style
+func tablePicture(title string, rows [][]string, style Style) Picture {
+	variant := sheet{style: style}.variant()
+	words := plot.New().Legend.TextStyle
+	words.Font.Size, words.Font.Variant = 9, variant
+	bold := words
 	bold.Font.Size = 11
 	var widths []vg.Length
 	for _, row := range rows {
@@ -27,7 +28,7 @@ func tablePicture(title string, rows [][]string) Picture {
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
-			widths[i] = max(widths[i], style.Width(cell)+tableGap)
+			widths[i] = max(widths[i], words.Width(cell)+tableGap)
 		}
 	}
 	width := vg.Length(0)
@@ -39,7 +40,7 @@ func tablePicture(title string, rows [][]string) Picture {
 	if title != "" {
 		height += tableRow
 	}
-	return Picture{width, height, func(c draw.Canvas) {
+	p := Picture{width: width, height: height, draw: func(c draw.Canvas) {
 		y := c.Max.Y - tableRim - tableRow/2
 		middle := func(s text.Style) text.Style { s.YAlign = text.YCenter; return s }
 		if title != "" {
@@ -49,7 +50,7 @@ func tablePicture(title string, rows [][]string) Picture {
 		for r, row := range rows {
 			x := c.Min.X + tableRim
 			for i, cell := range row {
-				at, s := vg.Point{X: x, Y: y}, middle(style)
+				at, s := vg.Point{X: x, Y: y}, middle(words)
 				if i > 0 {
 					at.X, s.XAlign = x+widths[i]/2, text.XCenter
 				}
@@ -62,4 +63,5 @@ func tablePicture(title string, rows [][]string) Picture {
 			y -= tableRow
 		}
 	}}
+	return style.fit(p)
 }

@@ -97,6 +97,7 @@ export async function draw(e, url, how = {}) {
   if (o.grid?.length) for (const y of o.yAxis) if (y.name) Object.assign(y, { nameGap: 17, nameTextStyle: { align: "left", padding: [0, 0, 0, -54] } }); // not out of the picture
   if (o.grid?.length > 1) o.axisPointer = { link: [{ xAxisIndex: "all" }] };
   written(o);
+  for (const { axisLabel: l } of [o.xAxis || []].flat()) if (l?.texts) { const { texts, customValues: at } = l; l.formatter = (v) => texts[at.indexOf(v)] ?? v; } // the axis' own ticks, in full
   how.dress?.(o);
   c.setOption(o, { replaceMerge: ["series", "xAxis", "yAxis", "grid"] });
 }
@@ -132,8 +133,21 @@ function written(o) {
   for (const s of o.series || []) {
     if (s.type === "bar") for (const d of s.data || []) if (d.label) d.label.color = inkOn(s.itemStyle.color);
     if (s.type === "line") for (const l of [s.label, s.markLine?.label]) if (l?.show) Object.assign(l, rim);
+    if (s.name === "thesis") s.labelLayout = spread();
     if (s.name === "thesis") for (const d of s.data || []) d.label = { position: d.value[0] > 0.9 * last ? "left" : "right" };
   }
+}
+
+// spread moves a word down where another is already.
+function spread() {
+  let taken = [];
+  return ({ dataIndex, labelRect: r }) => {
+    if (!dataIndex) taken = [];
+    let y = r.y;
+    while (taken.some((t) => t.x < r.x + r.width && r.x < t.x + t.width && t.y < y + r.height && y < t.y + t.height)) y += r.height;
+    taken.push({ x: r.x, y, width: r.width, height: r.height });
+    return { dy: y - r.y };
+  };
 }
 
 // inkOn compares contrasts as WCAG does: 0.05 is what a screen reflects.

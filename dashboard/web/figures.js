@@ -137,7 +137,6 @@ export class Figures {
     await draw(e, `/page/figure/chart?id=${encodeURIComponent(this.id)}&hide=${[...this.hidden]}`, { high: barred(d[0]) ? 0 : innerWidth < 760 ? 360 : 460, bar: 26, dress: (o) => {
       for (const s of o.series) if (s.type === "line" && s.name !== "thesis") s.symbolSize = 8;
       if (d.length > 1 && !barred(d[0])) o.legend = { ...o.legend, data: [...d[0].series.map((s) => s.name), "thesis"] }; // the variants are told below
-      if (d[0].x.log && d[0].x.unit === "bytes") for (const x of o.xAxis) Object.assign(x, { logBase: 2, splitNumber: 10, axisLabel: { ...x.axisLabel, hideOverlap: true, formatter: bytes } });
       o.tooltip = { ...o.tooltip, trigger: barred(d[0]) || d[0].form === "curves" ? "item" : "axis" };
     } });
     const c = window.echarts?.getInstanceByDom(e);
@@ -225,6 +224,7 @@ export class Figures {
       el("div", { class: "head" }, el("h3", {}, p.name ? `${s.name}, ${p.name}` : s.name), el("span", { class: "hint" }, d.name && `with ${d.name}`), el("button", { class: "link", title: "close", "aria-label": "close", onclick: () => this.unchoose() }, "✕")),
       el("p", { class: "big" }, `${number(p.y)}${p.ci95 ? ` ± ${number(p.ci95)}` : ""} ${d.y.unit}`, el("span", { class: "hint" }, ` ${d.form === "ranking" ? `rank ${p.x}` : p.name ? "" : `at ${place(d, p)}`}${p.load ? `, ${p.load} coroutine${p.load > 1 ? "s" : ""} a thread` : ""}`)),
       ...near.map((r) => el("p", { class: "hint" }, `◇ thesis ${span(r)}: ${r.text} §${r.section}`)),
+      info.live && el("p", { class: "hint" }, `on the live page: ${info.live}`),
       info.limit && el("p", { class: "hint" }, info.limit),
       info.knobs.length > 0 && el("p", { class: "knoblist" }, ...info.knobs.map((k) => el("code", {}, `${k.name}=${k.a}`))),
       el("div", { class: "acts" }, el("button", { onclick: () => this.live(h) }, "Open live"), el("button", { onclick: () => dialog("Notebook cell", el("h3", {}, "This run again", copier(info.cell)), el("pre", { tabindex: 0 }, info.cell)) }, "Copy as notebook cell")),
@@ -305,7 +305,6 @@ const own = (says = "") => says.includes(", the simulator ") ? says.split(", the
 const barred = (d) => ["bars", "stacked", "ranking"].includes(d?.form);
 const axis = (a) => a.unit ? `${a.label} (${a.unit})` : a.label;
 const number = (v) => String(Number.isInteger(v) ? v : Math.abs(v) >= 1e4 ? Math.round(v) : Number(v.toPrecision(4)));
-const bytes = (v) => v < 1024 ? v : v < 1048576 ? `${v / 1024} Ki` : `${v / 1048576} Mi`;
 const place = (d, p) => `${number(p.x)} ${d.x.unit || ""}`.trim();
 const span = (r) => `${{ "at most": "≤", "at least": "≥" }[r.bound] || ""}${r.from === r.to ? number(r.to) : `${number(r.from)} to ${number(r.to)}`}`;
 const lasting = (ms) => ms < 9500 ? `${(ms / 1000).toFixed(1)} s` : ms < 99000 ? `${Math.round(ms / 1000)} s` : ms < 7200e3 ? `${Math.round(ms / 60e3)} minutes` : `${Math.round(ms / 3600e3)} hours`;

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"html"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -36,6 +37,25 @@ func (f *Figure) pictured() string {
 
 func (a Axis) title() string { return a.Label + " (" + a.Unit + ")" }
 
+// ownX is the X axis with ticks at the figure's own values and at the published ones.
+func (f *Figure) ownX() charts.Axis {
+	x := f.X.chart()
+	if f.Form != formLines {
+		return x
+	}
+	x.Ticks = f.xs()
+	for _, r := range f.References {
+		if r.X != nil && r.Relative == "" {
+			x.Ticks = append(x.Ticks, *r.X)
+		}
+	}
+	slices.Sort(x.Ticks)
+	if x.Ticks = slices.Compact(x.Ticks); len(x.Ticks) < 2 {
+		x.Ticks = nil
+	}
+	return x
+}
+
 func (a Axis) chart() charts.Axis { return charts.Axis{Label: a.Label, Unit: a.Unit, Log: a.Log} }
 
 // lines are the series as the chart builders take them, with the published numbers.
@@ -54,7 +74,7 @@ func (f *Figure) lines() (title string, x, y charts.Axis, series []charts.Series
 		}
 		series = append(series, c)
 	}
-	return f.pictured(), f.X.chart(), f.Y.chart(), series, f.marks()
+	return f.pictured(), f.ownX(), f.Y.chart(), series, f.marks()
 }
 
 // Chart is the figure's picture, with others of the same figure drawn over it.
@@ -115,19 +135,22 @@ func (f *Figure) knobs() string {
 func (f *Figure) SVG() string { return f.Chart().SVG() }
 
 // PNG is the picture at 192 dots per inch.
-func (f *Figure) PNG() ([]byte, error) { return f.picture().PNG() }
+func (f *Figure) PNG() ([]byte, error) { return f.Picture(charts.Style{}).PNG() }
 
 // PDF is the picture with its fonts.
-func (f *Figure) PDF() ([]byte, error) { return f.picture().PDF() }
+func (f *Figure) PDF() ([]byte, error) { return f.Picture(charts.Style{}).PDF() }
 
-func (f *Figure) picture() charts.Picture {
+// Picture is the figure as a file has it, in a style: SVG, PNG, PDF or PGF.
+func (f *Figure) Picture(style charts.Style) charts.Picture {
 	switch f.Form {
 	case formTable:
-		return charts.TablePicture(f.title(), f.cells())
+		return charts.TablePicture(style, f.title(), f.cells())
 	case formRanking, formBars, formStacked:
-		return charts.RankingPicture(f.barred(nil))
+		title, y, parts, bars := f.barred(nil)
+		return charts.RankingPicture(style, title, y, parts, bars)
 	}
-	return charts.LinesPicture(f.lines())
+	title, x, y, series, refs := f.lines()
+	return charts.LinesPicture(style, title, x, y, series, refs)
 }
 
 // SimpleRender is every form that a notebook can show.
@@ -138,7 +161,12 @@ func (f *Figure) SimpleRender() charts.Bundle {
 // HTML is the picture and the claims below it.
 func (f *Figure) HTML() string {
 	var b strings.Builder
-	b.WriteString(f.Chart().HTML())
+	if f.Form == formTable {
+		b.WriteString(f.Chart().HTML())
+	} else { // a title of text is never cut off
+		b.WriteString(`<p style="margin:4px 0"><strong>` + html.EscapeString(f.pictured()) + `</strong></p>`)
+		b.WriteString(f.draw(charts.Size{}, "", nil).Named(f.pictured()).HTML())
+	}
 	b.WriteString(paragraph(f.caption()))
 	if len(f.Claims) == 0 {
 		return b.String()
