@@ -40,7 +40,7 @@ var figure22a = definition{
 // doorbell of its own.
 func plan22a(scale string) plan {
 	base := engine.Knobs{"workload": "micro-write", "nodes": 2, "nics": 1, "workload.payload": 64, "coroutines": outstanding22a,
-		"opt.micro.db": false, "warmup_ns": 50_000, "duration_ns": 100_000}
+		"opt.micro.db": false, "warmup_ns": 100_000, "duration_ns": 300_000}
 	threads := []int{1, 4, 7, 8, 12, 16, 20, 24}
 	if scale == Paper {
 		base["duration_ns"] = 1_000_000

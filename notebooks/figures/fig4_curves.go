@@ -64,7 +64,7 @@ func base4(scale, workload string) engine.Spec {
 // under4 is a load with intervals that fit its latency: it takes as long as all
 // coroutines of a thread take of its core.
 func under4(scale, workload string, coroutines int) engine.Knobs {
-	warmup, duration := 30_000+4_000*coroutines, 60_000+100_000/coroutines+5_000*coroutines
+	warmup, duration := 30_000+6_000*coroutines, 60_000+100_000/coroutines+15_000*coroutines // five latencies of SmallBank
 	switch workload {
 	case tpccNo:
 		warmup, duration = 40_000+40_000*coroutines, 260_000+37_000*coroutines
