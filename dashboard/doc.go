@@ -17,6 +17,10 @@
 // and variants with other knobs over it; a point leads back to the system behind it,
 // as a live one (open live) or as a notebook cell that repeats its run.
 //
+// Look deeper has one transaction of a percentile, which is looked for in the background
+// while the system runs, and the inside of a node; package charts/diagram draws both. A
+// session is saved as one HTML file (SessionPage), with everything in it.
+//
 // Left out: accounts, several agents in one page, editing of specs beyond knobs.
 //
 // Caveats, the likeliest first: a ghost replays the whole session of its parent
