@@ -33,6 +33,9 @@ type Options struct {
 	// Resume is a session file to catch up with and to continue. The spec given
 	// to NewAgent is then not used.
 	Resume string
+	// NoTwin starts with the standby twin switched off (SetTwin switches it on): a ghost
+	// is then replayed. A twin takes the memory of another system, and spare CPU.
+	NoTwin bool
 	// Open makes systems; nil means the engine.
 	Open Opener
 	// Context ends NewAgent while it opens system a, which takes seconds where that is
@@ -40,6 +43,9 @@ type Options struct {
 	Context context.Context
 	// Progress, unless nil, is told how far that is.
 	Progress engine.Progress
+
+	notebook bool                // drives the systems: nothing else takes their time
+	memory   func() (free int64) // available bytes, 0 = unknown; nil: the computer's
 }
 
 // Agent keeps up to four systems alive. Its methods may be called from any
@@ -50,10 +56,12 @@ type Agent struct {
 	tasks   *tasks
 	causes  *causesDesk
 	figures *figureDesk
+	spare   spare
+	standby *standby
 
 	mu       sync.Mutex
 	members  map[string]*member
-	held     int // places of systems that are being opened
+	held     map[string]bool // names of systems that are being opened
 	closed   bool
 	closeErr error
 	life     context.Context // ends with the agent, and so does what is under way for it
@@ -77,9 +85,10 @@ func NewAgent(spec engine.Spec, o Options) (*Agent, error) {
 	if o.Session != "" && o.Resume != "" {
 		return nil, &engine.SpecError{Field: "session", Value: o.Session, Rule: "cannot be combined with resume, which continues its own file", Next: "drop one"}
 	}
-	a := &Agent{opts: o, hub: newHub(), tasks: &tasks{}, members: map[string]*member{}, lost: make(chan error, 1)}
+	a := &Agent{opts: o, hub: newHub(), tasks: &tasks{}, members: map[string]*member{}, held: map[string]bool{}, lost: make(chan error, 1)}
 	a.life, a.stop = context.WithCancel(context.Background())
 	a.figures, a.causes = newFigureDesk(a), newCausesDesk(a)
+	a.standby = newStandby(a)
 	var m *member
 	var err error
 	if o.Resume != "" {
@@ -336,6 +345,7 @@ func (a *Agent) end() {
 		close(m.quit)
 	}
 	a.mu.Unlock()
+	a.standby.end()
 	done := make(chan struct{})
 	go func() {
 		a.loops.Wait()

@@ -83,6 +83,9 @@ func newAPI(a *Agent, w Web) http.Handler {
 	route("GET /api/causes", a.causes.get)
 	route("POST /api/causes", a.causes.start)
 	route("DELETE /api/causes", a.causes.stop)
+	route("GET /api/twin", p.twin)
+	route("POST /api/twin", p.setTwin)
+	route("DELETE /api/tasks", p.cancelTask)
 	route("GET /api/tasks", func(*http.Request) (any, error) { return a.tasks.list(), nil })
 	p.mux.HandleFunc("GET /ws", p.feed)
 	p.mux.HandleFunc("/api/", p.elsewhere)
@@ -418,11 +421,18 @@ func (p *api) control(r *http.Request) (any, error) {
 
 func (p *api) fork(r *http.Request) (any, error) {
 	var b struct {
-		Fork string       `json:"fork"`
-		Set  engine.Knobs `json:"set"`
+		Fork    string       `json:"fork"`
+		Set     engine.Knobs `json:"set"`
+		Without *int         `json:"without"`
 	}
 	if err := readJSON(r, &b); err != nil {
 		return nil, err
+	}
+	switch {
+	case b.Without != nil && len(b.Set) > 0:
+		return nil, &engine.SpecError{Field: "without", Value: fmt.Sprint(*b.Without), Rule: "cannot be combined with set", Next: "leave one out"}
+	case b.Without != nil:
+		return p.agent.Ghost(r.Context(), b.Fork, *b.Without, byOf(r))
 	}
 	return p.agent.Fork(r.Context(), b.Fork, normalKnobs(b.Set), byOf(r))
 }
@@ -432,6 +442,36 @@ func (p *api) closeSystem(r *http.Request) (any, error) {
 		return nil, err
 	}
 	return p.agent.Systems(), nil
+}
+
+func (p *api) twin(*http.Request) (any, error) {
+	if t := p.agent.Twin(); t != nil {
+		return t, nil
+	}
+	return &Twin{State: "none", Why: "no page is open"}, nil
+}
+
+func (p *api) setTwin(r *http.Request) (any, error) {
+	var b struct {
+		On *bool `json:"on"`
+	}
+	if err := readJSON(r, &b); err != nil {
+		return nil, err
+	}
+	if b.On == nil {
+		return nil, &engine.SpecError{Field: "on", Rule: "is missing", Next: `send {"on": false} or {"on": true}`}
+	}
+	p.agent.SetTwin(*b.On)
+	return p.twin(r)
+}
+
+// cancelTask ends long work by the name that frames give it.
+func (p *api) cancelTask(r *http.Request) (any, error) {
+	name := r.URL.Query().Get("name")
+	if !p.agent.tasks.cancel(name) {
+		return nil, &httpError{http.StatusNotFound, "task " + clip(name) + " is not running, or cannot be cancelled"}
+	}
+	return map[string]bool{"cancelled": true}, nil
 }
 
 func (p *api) session(r *http.Request) (any, error) {

@@ -178,6 +178,7 @@ func (a *Agent) Run(ctx context.Context, sys string, d int64) (*engine.Result, e
 	var s *step
 	var life string
 	err = m.call(ctx, func(m *member) (err error) {
+		m.leaveBe() // whoever measures it decides from now on how far it goes
 		if s, err = m.beginStep(d); err == nil {
 			s.run, s.settle, life = true, true, m.epoch
 		}

@@ -7,7 +7,10 @@
 // commands: a knob change, pause, step, reset. A change therefore lands at a
 // virtual time, which is recorded, and the session replays to the same digest.
 // A fork replays a system's session up to now and then differs in one set of
-// knobs: what would have happened without the change. Frames with the windows,
+// knobs. A ghost replays it up to a change and goes on without: what would have
+// happened. Both replay in the background. For the system that a page shows there is
+// a hidden twin that follows it on spare CPU time, and is the ghost of the next
+// change as soon as that is made (standby, follower, spare). Frames with the windows,
 // events and tasks since the last frame go out to any number of readers, none
 // of whom can slow the run. It also computes figures, one at a time, for whoever hands
 // it a runner: it keeps the latest and a few with other knobs, hands out what there is

@@ -45,7 +45,8 @@ func (a *Agent) finish(ctx context.Context, sys string) (*engine.Result, error) 
 		if err := m.free(); err != nil {
 			return nil, err
 		}
-		m.endRecording() // a replay ends before the drain
+		m.agent.standby.drop(m) // which has no drain to follow
+		m.endRecording()        // a replay ends before the drain
 		m.paused = true
 		err := m.sys.DrainWith(ctx, nil)
 		m.collect()

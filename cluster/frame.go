@@ -52,6 +52,7 @@ type Frame struct {
 	Events       []Event         `json:"events"`
 	Tasks        []Task          `json:"tasks"`
 	Gap          bool            `json:"gap,omitempty"` // frames before this one are lost: reload the windows
+	Twin         *Twin           `json:"twin,omitempty"`
 }
 
 const (

@@ -36,7 +36,7 @@ func newLocal(spec Spec, more ...Spec) (*local, []Snapshot, error) {
 	if alive.Load() > 0 {
 		runtime.GC()
 	}
-	a, err := NewAgent(spec, Options{Paused: true, Context: ctx, Progress: progress(0)})
+	a, err := NewAgent(spec, Options{Paused: true, notebook: true, Context: ctx, Progress: progress(0)})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -51,9 +51,14 @@ type member struct {
 	goal     *step   // a step or run in progress
 	replay   *replay // a session being caught up with
 	added    []addedCode
+	origin   *member // the system that it was forked from; nil: none
+	chase    bool    // it is on its way to that one
 	forkOf   string
 	forkLife string // epoch of the system it was forked from
 	forkNS   int64
+	without  int       // the version of the knobs that a ghost has not got; 0: it is none
+	twin     *follower // of one that is on standby and has no name; nil: it is shown
+	dragged  drag
 	dueWall  time.Time // pacing: dueVirt is due at dueWall
 	dueVirt  int64
 	hash     windowHash
@@ -203,15 +208,21 @@ func (m *member) turn(now time.Time) time.Duration {
 	switch {
 	case m.err != nil:
 		return m.flushLater(now)
+	case m.twin != nil:
+		return m.follow(now)
 	case m.replay != nil:
+		m.agent.spare.press(now)
 		m.catchUp()
 		return 0
+	case m.chase:
+		return m.pursue(now)
 	case m.goal != nil && m.goal.held:
 		return m.flushLater(now)
 	case m.goal != nil && m.goal.settle && m.sys.State() == engine.StateDraining:
 		m.advance(settleStep)
 		return 0
 	case m.goal != nil:
+		m.agent.spare.press(now)
 		m.goal.begin(m.sys)
 		m.advance(min(m.slice, m.goal.to-m.sys.NowNS()))
 		m.stepDone()
@@ -225,6 +236,7 @@ func (m *member) turn(now time.Time) time.Duration {
 		return 2 * time.Millisecond
 	}
 	if m.pace == 0 || m.agent.behind(m) {
+		m.agent.spare.press(now)
 		m.advance(min(m.slice, room))
 		return 0
 	}
@@ -233,6 +245,9 @@ func (m *member) turn(now time.Time) time.Duration {
 	quantum := max(1, int64(float64(m.pace)*sliceWall.Seconds()))
 	if ahead < quantum {
 		return max(time.Millisecond, time.Duration(float64(quantum-ahead)/float64(m.pace)*1e9))
+	}
+	if ahead > 3*quantum {
+		m.agent.spare.press(now)
 	}
 	if ahead > 10*quantum { // slower than the pace asks: no burst afterwards
 		m.dueWall, m.dueVirt = now, m.sys.NowNS()+quantum
@@ -289,13 +304,18 @@ func (m *member) advance(d int64) {
 // slide moves virtual time by d, and aims at slices of sliceWall. A drain says nothing of what a
 // slice will take once there is load again: they do not grow with it.
 func (m *member) slide(d int64) error {
-	draining := m.sys.State() == engine.StateDraining
+	draining, aim := m.sys.State() == engine.StateDraining, sliceWall
+	if m.twin != nil {
+		aim = hiddenSlice
+	} else if m.agent != nil {
+		defer m.agent.spare.live(d)()
+	}
 	began := time.Now()
 	err := guarded("advance", func() error { return m.sys.Advance(d) })
 	switch wall := time.Since(began); {
-	case wall > 2*sliceWall:
-		m.slice = max(1, int64(float64(d)*float64(sliceWall)/float64(wall)))
-	case wall < sliceWall/2 && d >= m.slice && !draining:
+	case wall > 2*aim:
+		m.slice = max(1, int64(float64(d)*float64(aim)/float64(wall)))
+	case wall < aim/2 && d >= m.slice && !draining:
 		m.slice = min(2*m.slice, sliceLimit)
 	}
 	return err
@@ -345,13 +365,13 @@ func (m *member) fail(err error) {
 	if m.replay == nil { // else the file is already past this time
 		m.rec.failed(Broken{VirtualNS: m.sys.NowNS(), Error: oneLine(err.Error())})
 	}
-	m.replay = nil
+	m.replay, m.chase = nil, false
 	m.event(Event{Kind: "failed", Text: oneLine(err.Error())})
 	if m.goal != nil {
 		m.goal.done <- err
 		m.goal = nil
 	}
-	m.agent.taskDone("catch up "+m.id, err)
+	m.agent.taskDone(catchUpTask(m.id), err)
 	m.publish(time.Now())
 }
 
@@ -452,6 +472,9 @@ func (m *member) free() error {
 	if err := m.live(); err != nil {
 		return err
 	}
+	if m.chase {
+		return &BusyError{m.id, "is on its way to the system that it was forked from"}
+	}
 	if m.goal != nil && m.goal.held {
 		return &BusyError{m.id, "is in a run that is paused; resume it"}
 	}
@@ -474,7 +497,7 @@ func (m *member) set(k engine.Knobs, by string) (engine.Change, error) {
 
 // apply sets knobs, records the change and tells readers at once.
 func (m *member) apply(k engine.Knobs, by string) (engine.Change, error) {
-	was := valuesOf(m.sys, k)
+	was, before := valuesOf(m.sys, k), m.mark()
 	version := m.sys.KnobsVersion()
 	c, err := m.sys.Set(k, by)
 	if err != nil || c.Version == version {
@@ -483,6 +506,9 @@ func (m *member) apply(k engine.Knobs, by string) (engine.Change, error) {
 	if c.Set != nil {
 		k = c.Set // as the registry writes it
 	}
+	first := m.dragged.first(c.Version, time.Now())
+	m.agent.standby.stay(m, first, c.Version, before)
+	m.rec.before(first, before)
 	m.rec.change(Change{VirtualNS: m.sys.NowNS(), Version: c.Version, By: by, Set: k})
 	m.event(Event{Kind: kindOf(k), By: by, Version: c.Version, Set: k, Was: was, Pending: c.Pending})
 	m.collect()
@@ -525,6 +551,7 @@ func (m *member) addTransaction(t addedCode) error {
 	if err := guarded("transaction "+t.Name, func() error { return t.apply(m.sys) }); err != nil {
 		return err
 	}
+	m.agent.standby.drop(m) // code is in no session: there is nothing that it could follow
 	t.VirtualNS = m.sys.NowNS()
 	m.added = append(m.added, t)
 	m.rec.transaction(t.AddedTxn)

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -28,6 +29,8 @@ type recorder struct {
 	mu       sync.Mutex
 	header   Header
 	steps    []Step
+	marks    map[int]Checkpoint // how the system stood before the change that made a version; of some
+	life     int                // counts the segments
 	last     *Checkpoint
 	end      bool
 	file     *sessionFile // nil: memory only
@@ -67,16 +70,20 @@ func (r *recorder) begun() error {
 func (r *recorder) begin(h Header) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.header, r.steps, r.last, r.end = h, nil, nil, false
+	r.header, r.steps, r.marks, r.last, r.end = h, nil, nil, nil, false
+	r.life++
 	r.write(&record{Session: &h})
 }
 
-// opened are all knobs as the system was opened with them.
-func (r *recorder) opened() engine.Knobs {
+// head describes the system as it was opened.
+func (r *recorder) head() Header {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.header.Values
+	return r.header
 }
+
+// opened are all knobs as the system was opened with them.
+func (r *recorder) opened() engine.Knobs { return r.head().Values }
 
 // adopt takes over a segment that is already in the file.
 func (r *recorder) adopt(g *Segment) {
@@ -114,6 +121,62 @@ func (r *recorder) change(c Change) {
 	defer r.mu.Unlock()
 	r.steps = append(r.steps, Step{VirtualNS: c.VirtualNS, Change: &c})
 	r.write(&record{Change: &c})
+}
+
+// before keeps how the system stood before a change that is about to be recorded.
+func (r *recorder) before(version int, at Checkpoint) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.marks == nil {
+		r.marks = map[int]Checkpoint{}
+	}
+	if _, ok := r.marks[version]; !ok {
+		r.marks[version] = at
+	}
+}
+
+// mark is how the system stood before the change that made a version, if that was kept.
+func (r *recorder) mark(version int) (Checkpoint, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at, ok := r.marks[version]
+	return at, ok
+}
+
+// group is the version that began the drag which a version belongs to.
+func (r *recorder) group(version int) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for v := version; v > 0; v-- {
+		if _, ok := r.marks[v]; ok {
+			return v
+		}
+	}
+	return version
+}
+
+// hasCode says whether a transaction was added to the system.
+func (r *recorder) hasCode() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.ContainsFunc(r.steps, func(s Step) bool { return s.Transaction != nil })
+}
+
+// step is that of a number in a segment, if it has been recorded.
+func (r *recorder) step(life, n int) (Step, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if life != r.life || n >= len(r.steps) {
+		return Step{}, false
+	}
+	return r.steps[n], true
+}
+
+// count is the segment and how many steps it has.
+func (r *recorder) count() (life, steps int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.life, len(r.steps)
 }
 
 func (r *recorder) transaction(a AddedTxn) {

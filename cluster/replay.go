@@ -51,7 +51,11 @@ func (m *member) catchUp() {
 			return
 		}
 	}
-	m.agent.taskDone(r.task, nil)
+	if m.origin != nil {
+		m.chase = true
+	} else {
+		m.agent.taskDone(r.task, nil)
+	}
 	m.anchor(time.Now())
 	m.publish(time.Now())
 }

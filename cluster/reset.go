@@ -46,14 +46,16 @@ func (m *member) reset(ctx context.Context, k engine.Knobs, seed any, by string)
 		m.goal.done <- resetError(m.id)
 		m.goal = nil
 	}
+	m.agent.standby.drop(m)
 	m.endRecording()
 	closeSystem(m.sys)
 	m.sys, m.epoch, m.err, m.replay, m.added = sys, newEpoch(), nil, nil, nil
 	m.window = windowNS(sys.Values())
+	m.dragged = drag{}
 	m.slice, m.hash, m.windows, m.events, m.past, m.autos = firstSlice, windowHash{}, nil, nil, nil, 0
-	m.forkOf, m.forkLife, m.forkNS, m.speed = "", "", 0, 0
+	m.origin, m.chase, m.forkOf, m.forkLife, m.forkNS, m.without, m.speed = nil, false, "", "", 0, 0, 0
 	m.latest.Store(nil)
-	m.agent.taskDone("catch up "+m.id, nil)
+	m.agent.taskDone(catchUpTask(m.id), nil)
 	m.rec.begin(headerOf(m.id, sys))
 	m.anchor(time.Now())
 	m.event(Event{Kind: "reset", By: by, Set: set})

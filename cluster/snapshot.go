@@ -20,8 +20,10 @@ type Snapshot struct {
 	ForkedFrom   string  `json:"forked_from,omitempty"`
 	ForkEpoch    string  `json:"fork_epoch,omitempty"` // of the system it was forked from, then
 	ForkNS       int64   `json:"fork_ns,omitempty"`
-	CatchingUp   bool    `json:"catching_up,omitempty"`
-	Held         bool    `json:"held,omitempty"` // paused in a run, which goes on when resumed
+	Without      int     `json:"without,omitempty"`     // the version of the knobs, and all after it, that a ghost has not got
+	CatchingUp   bool    `json:"catching_up,omitempty"` // with what was recorded
+	Behind       bool    `json:"behind,omitempty"`      // on its way to the system that it was forked from, which does not wait
+	Held         bool    `json:"held,omitempty"`        // paused in a run, which goes on when resumed
 }
 
 // state is GET /api/state: the latest window and how the system stands.
@@ -36,7 +38,7 @@ func (m *member) state() string {
 	switch {
 	case m.err != nil:
 		return StateFailed
-	case m.paused && (m.goal == nil || m.goal.held) && m.replay == nil:
+	case m.paused && (m.goal == nil || m.goal.held) && m.replay == nil && !m.chase:
 		return StatePaused
 	case m.sys.State() == engine.StateDraining:
 		return StateDraining
@@ -49,7 +51,7 @@ func (m *member) store() {
 	s := &Snapshot{
 		Sys: m.id, Epoch: m.epoch, State: m.state(), VirtualNS: m.sys.NowNS(), Pace: m.pace,
 		Speed: m.speed, KnobsVersion: m.sys.KnobsVersion(), ForkedFrom: m.forkOf, ForkEpoch: m.forkLife, ForkNS: m.forkNS,
-		CatchingUp: m.replay != nil, Held: m.goal != nil && m.goal.held, Unrecorded: m.rec.broken(),
+		Without: m.without, CatchingUp: m.replay != nil, Behind: m.chase, Held: m.goal != nil && m.goal.held, Unrecorded: m.rec.broken(),
 	}
 	if s.State == StatePaused {
 		s.Speed = 0
@@ -64,6 +66,10 @@ func (m *member) store() {
 func (m *member) publish(now time.Time) {
 	m.sent = now
 	m.store()
+	if m.twin != nil { // nobody sees it
+		m.windows, m.events = nil, nil
+		return
+	}
 	ws := m.windows
 	if len(ws) > frameWindows {
 		ws = ws[:frameWindows]
@@ -81,5 +87,6 @@ func (m *member) frame() *Frame {
 	return &Frame{
 		Sys: s.Sys, Epoch: s.Epoch, State: s.State, Error: s.Error, VirtualNS: s.VirtualNS, Pace: s.Pace,
 		Speed: s.Speed, KnobsVersion: s.KnobsVersion, Unrecorded: s.Unrecorded, Tasks: m.agent.tasks.list(),
+		Twin: m.agent.standby.now(),
 	}
 }

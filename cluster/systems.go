@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"fmt"
-	"math"
 	"time"
 
 	"drtmx/engine"
@@ -24,6 +23,7 @@ func (a *Agent) Fork(ctx context.Context, from string, k engine.Knobs, by string
 	var pace int64
 	var paused bool
 	var life string
+	var origin *member
 	err = a.call(ctx, from, func(m *member) error {
 		if err := m.live(); err != nil {
 			return err
@@ -32,7 +32,7 @@ func (a *Agent) Fork(ctx context.Context, from string, k engine.Knobs, by string
 			return err // now, rather than after the replay
 		}
 		g, at, code = m.rec.history(), m.mark(), append([]addedCode(nil), m.added...)
-		pace, paused, from, life = m.pace, m.paused, m.id, m.epoch
+		pace, paused, from, life, origin = m.pace, m.paused, m.id, m.epoch, m
 		return nil
 	})
 	if err != nil {
@@ -47,8 +47,9 @@ func (a *Agent) Fork(ctx context.Context, from string, k engine.Knobs, by string
 		rec := &recorder{}
 		rec.adopt(&Segment{Header: g.Header, Steps: g.Steps})
 		m := newMember(a, id, sys, rec)
-		m.pace, m.paused, m.forkOf, m.forkLife, m.forkNS = pace, paused, from, life, at.VirtualNS
-		m.replay = &replay{steps: g.Steps, target: at.VirtualNS, code: code, task: "catch up " + id}
+		m.pace, m.paused, m.origin, m.forkOf, m.forkLife, m.forkNS = pace, paused, origin, from, life, at.VirtualNS
+		m.replay = &replay{steps: g.Steps, target: at.VirtualNS, code: code, task: catchUpTask(id)}
+		a.catchesUp(m)
 		m.replay.then = func() error {
 			m.event(Event{Kind: "fork", By: by, Set: k, Text: "from " + from})
 			if len(k) == 0 {
@@ -105,6 +106,7 @@ func (FullError) Error() string {
 // once, and however many ask at the same time, no more are opened than there is room for.
 type place struct {
 	agent *Agent
+	id    string
 	used  bool
 }
 
@@ -114,11 +116,14 @@ func (a *Agent) hold() (*place, error) {
 	switch {
 	case a.closed:
 		return nil, errClosed
-	case len(a.members)+a.held >= MaxSystems:
-		return nil, FullError{}
 	}
-	a.held++
-	return &place{agent: a}, nil
+	for _, id := range []string{"a", "b", "c", "d"} {
+		if a.members[id] == nil && !a.held[id] {
+			a.held[id] = true
+			return &place{agent: a, id: id}, nil
+		}
+	}
+	return nil, FullError{}
 }
 
 // release gives a place back that no system has come to.
@@ -126,28 +131,28 @@ func (p *place) release() {
 	p.agent.mu.Lock()
 	defer p.agent.mu.Unlock()
 	if !p.used {
-		p.agent.held--
+		delete(p.agent.held, p.id)
 	}
 }
 
-// add gives a system the first free name and starts it.
+// add brings a system to its place and starts it.
 func (a *Agent) add(p *place, build func(id string) *member) (*member, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.closed {
 		return nil, errClosed
 	}
+	m := build(p.id)
+	a.seat(p, m)
+	m.start()
+	return m, nil
+}
+
+// seat gives a system its name; a.mu is held.
+func (a *Agent) seat(p *place, m *member) {
 	p.used = true
-	a.held--
-	for _, id := range []string{"a", "b", "c", "d"} {
-		if _, used := a.members[id]; !used {
-			m := build(id)
-			a.members[id] = m
-			m.start()
-			return m, nil
-		}
-	}
-	return nil, FullError{}
+	delete(a.held, p.id)
+	a.members[p.id] = m
 }
 
 // CloseSystem ends one of the systems; a stays.
@@ -159,11 +164,18 @@ func (a *Agent) CloseSystem(sys string) error {
 	if err != nil {
 		return err
 	}
+	return a.closeMember(m)
+}
+
+// closeMember ends a system that may have been closed meanwhile.
+func (a *Agent) closeMember(m *member) error {
+	sys := m.id
 	if err := a.drop(m); err != nil {
 		return err
 	}
 	<-m.done
-	a.taskDone("catch up "+sys, errClosed)
+	a.taskDone(catchUpTask(sys), errClosed)
+	a.standby.drop(m)
 	a.announce(Event{Kind: "close", Text: "system " + sys}) // others may look at it
 	return nil
 }
@@ -195,19 +207,14 @@ func (m *member) lead() int64 {
 // room keeps the systems together: it says how far m may advance until it has
 // to wait for another. One that is stuck, paused or failed is not waited for,
 // nor, at a pace that someone watches, one that is seconds behind; it catches
-// up flat out (behind). A fork of m that moves is waited for however far behind it is, also
-// while it replays: whoever asked for it wants to see it, and it would else never be
-// level with m.
+// up flat out (behind). A fork on its way to m is not waited for (others).
 func (a *Agent) room(m *member) int64 {
 	room := sliceLimit
 	lead, now := m.lead(), m.sys.NowNS()
 	for _, o := range a.others(m) {
 		s := o.snap.Load()
-		gap, far := now-s.VirtualNS, 20*lead
-		if s.ForkedFrom == m.id && s.ForkEpoch == m.epoch {
-			far = math.MaxInt64
-		}
-		if (m.pace == 0 && !s.CatchingUp || gap < far) && time.Now().UnixNano()-o.moved.Load() < int64(2*time.Second) {
+		gap := now - s.VirtualNS
+		if (m.pace == 0 || gap < 20*lead) && time.Now().UnixNano()-o.moved.Load() < int64(2*time.Second) {
 			room = min(room, lead-gap)
 		}
 	}
@@ -225,8 +232,8 @@ func (a *Agent) behind(m *member) bool {
 	return false
 }
 
-// others are the systems that run along with m, and forks of it that are about
-// to.
+// others are the systems that run along with m. One that replays, or is on its way to the
+// system that it was forked from, does not yet.
 func (a *Agent) others(m *member) []*member {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -236,7 +243,7 @@ func (a *Agent) others(m *member) []*member {
 	var out []*member
 	for _, o := range a.members {
 		s := o.snap.Load()
-		if o != m && s != nil && (s.State == StateRunning || s.State == StateDraining) && (!s.CatchingUp || s.ForkedFrom == m.id) {
+		if o != m && s != nil && (s.State == StateRunning || s.State == StateDraining) && !s.CatchingUp && !s.Behind {
 			out = append(out, o)
 		}
 	}

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
 )
@@ -78,6 +79,19 @@ func (t *tasks) end(name string, err error) bool {
 			x.State = "failed: " + oneLine(err.Error())
 		}
 		return true
+	}
+	return false
+}
+
+// busy says whether a figure or the like takes all processors. What replays is counted
+// by its slices.
+func (t *tasks) busy() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, x := range t.all {
+		if x.State == "" && x.cancel != nil && !strings.HasPrefix(x.Name, catchUpTask("")) {
+			return true
+		}
 	}
 	return false
 }

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"encoding/json"
 	"io"
 	"net/http"
 	"net/url"
@@ -78,7 +79,9 @@ func (p *api) feed(w http.ResponseWriter, r *http.Request) {
 	rd := p.agent.hub.subscribe(since)
 	defer p.agent.hub.unsubscribe(rd.reader)
 	gone := make(chan struct{})
-	go drainReader(c, gone)
+	page := &watcher{}
+	defer p.agent.standby.leave(page)
+	go drainReader(c, gone, func(msg []byte) { p.showing(page, msg) })
 	if !p.greet(c, only, &rd) {
 		return
 	}
@@ -152,8 +155,22 @@ func frameOf(msg []byte, sys string) bool {
 	return strings.Contains(head, `"sys":"`+sys+`"`)
 }
 
-// drainReader reads what a reader sends, which is nothing but control frames.
-func drainReader(c *websocket.Conn, gone chan struct{}) {
+// showing takes what a page sends when it shows another system, {"show": "a"}; whatever else
+// a reader sends means nothing.
+func (p *api) showing(w *watcher, msg []byte) {
+	var b struct {
+		Show string `json:"show"`
+	}
+	if json.Unmarshal(msg, &b) != nil || b.Show == "" {
+		return
+	}
+	if _, err := p.agent.member(b.Show); err == nil {
+		p.agent.standby.show(w, b.Show)
+	}
+}
+
+// drainReader reads what a reader sends.
+func drainReader(c *websocket.Conn, gone chan struct{}, take func(msg []byte)) {
 	defer close(gone)
 	c.SetReadLimit(wsFrameLimit)
 	c.SetReadDeadline(time.Now().Add(wsPong))
@@ -163,8 +180,10 @@ func drainReader(c *websocket.Conn, gone chan struct{}) {
 		if err != nil {
 			return
 		}
-		if _, err := io.Copy(io.Discard, r); err != nil { // the limit is on whole messages
+		msg, err := io.ReadAll(r) // the limit is on whole messages
+		if err != nil {
 			return
 		}
+		take(msg)
 	}
 }

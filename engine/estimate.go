@@ -135,6 +135,9 @@ type population struct {
 	perWallMS float64 // commits on one core of the host
 }
 
+// AvailableMemory is what this computer has to offer now, in bytes; 0 is unknown.
+func AvailableMemory() int64 { return availableMemory() }
+
 // refuseTooBig compares the estimate with what this computer has to offer now.
 func refuseTooBig(v Knobs) error {
 	free := availableMemory()

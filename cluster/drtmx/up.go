@@ -23,7 +23,7 @@ type upFlags struct {
 	forWall                       time.Duration
 	tokenFile, viewTokenFile      string
 	hosts                         []string
-	cdn                           bool
+	cdn, noTwin                   bool
 }
 
 func upCommand() *cobra.Command {
@@ -46,6 +46,7 @@ func upCommand() *cobra.Command {
 	fl.StringVar(&f.viewTokenFile, "view-token-file", "", "`FILE` with the token that may only look")
 	fl.StringArrayVar(&f.hosts, "host", nil, "`NAME` under which browsers may reach the page, besides localhost")
 	fl.BoolVar(&f.cdn, "cdn", false, "let the page load its chart library from "+cluster.CDN+" if it is not built in")
+	fl.BoolVar(&f.noTwin, "no-twin", false, "keep no hidden twin of the shown system: ghosts are replayed, memory and CPU time are saved")
 	return cmd
 }
 
@@ -82,7 +83,7 @@ func (f *upFlags) up(cmd *cobra.Command, args []string) error {
 	}
 	defer l.Close()
 	b := newBar(cmd.ErrOrStderr(), "open")
-	agent, err := cluster.NewAgent(spec, cluster.Options{Pace: pace, Session: f.session, Resume: f.resume, Context: cmd.Context(), Progress: b.tell})
+	agent, err := cluster.NewAgent(spec, cluster.Options{Pace: pace, Session: f.session, Resume: f.resume, NoTwin: f.noTwin, Context: cmd.Context(), Progress: b.tell})
 	b.end()
 	if err != nil {
 		return err

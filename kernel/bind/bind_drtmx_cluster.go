@@ -103,6 +103,8 @@ func init() {
 			"System":        r.TypeOf((*cluster.System)(nil)).Elem(),
 			"Task":          r.TypeOf((*cluster.Task)(nil)).Elem(),
 			"Trace":         r.TypeOf((*cluster.Trace)(nil)).Elem(),
+			"Twin":          r.TypeOf((*cluster.Twin)(nil)).Elem(),
+			"TwinsGhost":    r.TypeOf((*cluster.TwinsGhost)(nil)).Elem(),
 			"UntracedError": r.TypeOf((*cluster.UntracedError)(nil)).Elem(),
 			"Verdicts":      r.TypeOf((*cluster.Verdicts)(nil)).Elem(),
 			"Versus":        r.TypeOf((*cluster.Versus)(nil)).Elem(),
