@@ -33,6 +33,9 @@ func (p *page) ghost(ctx context.Context, s cluster.Snapshot) (Card, bool) {
 		Before: Part{Title: "ghost " + s.Sys, Sys: s.Sys, Epoch: epoch, Version: s.KnobsVersion},
 		After:  Part{Title: s.ForkedFrom, Sys: s.ForkedFrom, Epoch: from},
 	}
+	if s.Without > 0 {
+		c.Title += fmt.Sprintf(", without change %d", s.Without-1)
+	}
 	recent := func(ms []moment) []moment {
 		ms = between(ms, s.ForkNS, to)
 		return ms[max(0, len(ms)-cardWindows):]

@@ -2,16 +2,31 @@ package dashboard_test
 
 import "testing"
 
-// TestGhostSaysWhatItCosts: a ghost replays all that was, so before it is asked for the page
-// says how long that may take, if it is long.
-func TestGhostSaysWhatItCosts(t *testing.T) {
+const twinJS = `document.getElementById("twin").textContent`
+
+// TestGhostOnStandby: the page says how the ghosts on standby are, a key shows the one of the
+// latest change, and the twin can be switched off.
+func TestGhostOnStandby(t *testing.T) {
 	s, b := visit(t)
-	const said = `[...document.querySelectorAll(".replay")].map((e) => e.textContent)`
-	b.until("some time has passed", `/at \d\d\.?\d* ms/.test(document.getElementById("tempo").textContent)`)
-	if n := eval[int](b, said+`.length`); n < 2 {
-		t.Fatalf("%d places to say it", n)
+	b.click("#pause") // a busy machine has no CPU time to spare while it runs
+	b.until("a ghost is ready", is(twinJS, "ghost ready for the next change"))
+	b.act(`document.getElementById("k-coroutines").value = 2; document.getElementById("k-coroutines").dispatchEvent(new Event("change"))`)
+	b.until("that of the change", `/^ghost of change 1 ready/.test(`+twinJS+`)`)
+	b.act(`document.activeElement.blur()`)
+	b.key("g")
+	b.click("#pause")
+	b.until("its line", seriesJS+`.some((s) => s.name === "ghost b" && s.lineStyle.type === "dashed" && s.data.length > 5)`)
+	b.until("what it is", `/ghost of a without change 1 from .* on, running/.test(document.getElementById("systems").textContent)`)
+	b.until("its card", `/a against its ghost b, without change 1/.test(document.querySelector("#cards .ghost")?.textContent)`)
+	b.shot("standby.png")
+	b.click("#pause")
+	b.until("the next one is ready", is(twinJS, "ghost ready for the next change"))
+	b.click("#twinswitch")
+	b.until("it is off", is(twinJS, "The hidden twin is off: ghosts are replayed."))
+	if twin := s.agent.Twin(); twin == nil || twin.State != "off" {
+		t.Errorf("the agent has %+v", twin)
 	}
-	b.act(`const e = document.getElementById("pace"); e.value = "1000000"; e.dispatchEvent(new Event("change"))`)
-	b.until("it is long", said+`.every((x) => /^replays .* ms first, up to \d+ (s|min)$/.test(x))`)
+	b.click("#twinswitch")
+	b.until("it is on again", is(twinJS, "ghost ready for the next change"))
 	b.quiet(s, "")
 }

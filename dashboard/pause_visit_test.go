@@ -63,36 +63,45 @@ func TestPageOfAPausedReset(t *testing.T) {
 	b.quiet(s)
 }
 
-// A ghost of an earlier life is none that a system waits for.
-func TestPageOfAResetBeforeItsGhost(t *testing.T) {
+// A ghost that has to be replayed is asked for by a button or confirmed: a key alone does not
+// start it. The system shown goes on meanwhile, and the ghost can be given up.
+func TestPageOfAGhostThatReplays(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a browser; not in short mode")
 	}
 	var opened atomic.Int32
 	open := func(ctx context.Context, spec engine.Spec, progress engine.Progress) (cluster.System, error) {
 		sys, err := engine.OpenWith(ctx, spec, progress)
-		if err != nil || opened.Add(1) != 2 {
+		if err != nil || opened.Add(1) == 1 {
 			return sys, err
 		}
 		return tardy{sys}, nil
 	}
-	s := newSite(t, browserSpec, cluster.Options{Pace: 20_000_000, Open: open}, nil)
+	s := newSite(t, browserSpec, cluster.Options{Pace: 20_000_000, Open: open, NoTwin: true}, nil)
 	b := newTab(t)
 	b.open(s, "the page is there", ready+" && "+latestJS+" > 3")
+	b.until("it says that ghosts are replayed", `/twin is off/.test(document.getElementById("twin").textContent)`)
 	b.click("#fork")
-	b.until("it waits for its ghost", `/^waits at .* for its ghost b/.test(`+tempoJS+`)`)
-	b.until("it says how far the ghost is", `/for its ghost b, at (?!0\.00)/.test(`+tempoJS+`)`)
-	b.until("its state", is(stateJS, "waiting"))
-	b.until("how long the ghost will take", `/behind, about \d+ (s|min) more/.test(document.getElementById("systems").textContent)`)
-	b.click("#pause")
-	b.until("it stands, whatever its ghost does", is(stateJS, "paused")+` && /^stands at [1-9]/.test(`+tempoJS+`)`)
-	b.click("#reset")
-	b.until("it stands at 0", is(tempoJS, "stands at 0.00 ms"))
-	b.click("#pause")
-	b.until("it runs", is(stateJS, "running")+` && /^1 s here/.test(`+tempoJS+`)`)
+	b.until("there is nothing to do without", `document.getElementById("notice").textContent.includes("Nothing was changed yet")`)
+	s.patch(`{"phase.logging": "two-sided"}`)
+	b.until("the change", cardsJS+" === 1")
+	b.act(`document.activeElement.blur()`)
+	b.key("g")
+	b.until("it asks", `document.getElementById("dialog").open && /replayed from 0/.test(document.getElementById("dialogbody").textContent)`)
+	if n := opened.Load(); n != 1 {
+		t.Fatalf("a key opened %d systems", n-1)
+	}
+	b.act(`document.getElementById("dialogbody").querySelector("button").click()`)
+	b.until("it replays", `!document.getElementById("dialog").open && /ghost of a without change 1 from .* on, catching up/.test(document.getElementById("systems").textContent)`)
+	b.until("how long it will take", `/behind, about \d+ (s|min) more/.test(document.getElementById("systems").textContent)`)
+	x := eval[float64](b, latestJS)
+	b.until("the system shown goes on", is(stateJS, "running")+fmt.Sprintf(" && %s > %g", latestJS, x+20))
 	if now, err := s.agent.State("b"); err != nil || !now.CatchingUp {
 		t.Errorf("the ghost is %+v, %v: too early to be of use here", now, err)
 	}
+	b.shot("replays.png")
+	b.click("#tasks button")
+	b.until("it is given up", `document.querySelectorAll("#systems li").length === 1 && document.getElementById("tasks").hidden`)
 	b.quiet(s)
 }
 

@@ -6,11 +6,12 @@ import { Cards } from "./cards.js";
 import { Pins } from "./pins.js";
 import { Steps } from "./steps.js";
 import { Figures } from "./figures.js";
+import { Ghosts, about as ghostly, wait } from "./ghosts.js";
 import { badge, openChecks } from "./checks.js";
 import { Deeper } from "./deeper.js";
 import { averaged, drawCluster } from "./cluster.js";
 import { Causes, limitLine } from "./causes.js";
-import { $, call, calm, copier, dialog, el, glide, keyed, ms, notice, si } from "./kit.js";
+import { $, call, calm, copier, dialog, el, glide, keyed, ms, notice, set, si } from "./kit.js";
 
 const recent = 10; // windows that the numbers above and the picture are means of
 const systems = new Map();
@@ -19,12 +20,13 @@ let shown = "a", code = "", drawing = 0, list = [];
 const knobs = new Knobs();
 const charts = new Charts((number) => cards.show(number), () => { pins.draw(); figures.refresh(); });
 const pins = new Pins();
-const cards = new Cards({ ghost, pin: (p) => pins.add(p), look: (c) => {
+const cards = new Cards({ ghost: (sys, version) => ghosts.ask(sys, version), pin: (p) => pins.add(p), look: (c) => {
   const w = 4e6;
   charts.look([Math.max(0, c.before.from_ns || c.virtual_ns - w, c.virtual_ns - 4 * w), c.after.to_ns || c.virtual_ns + w], c.sys);
   $("live").scrollIntoView({ behavior: glide() });
 } });
-const steps = new Steps(knobs, { ghostThen: async (set) => { if (await ghost(shown, {})) knobs.set(set); } });
+const steps = new Steps(knobs, { ghostThen: async (values) => { const c = await set(shown, values); if (c) ghosts.ask(shown, c.version); } });
+const ghosts = new Ghosts({ shown: () => shown, standing: () => standing(shown), version: () => standing(shown)?.knobs_version || 1, opened: async () => { charts.now(); await listSystems(); cards.refresh(true); } });
 const figures = new Figures(knobs, { opened: async (sys) => { await listSystems(); choose(sys); }, leave: () => { charts.stale(); show(); } });
 
 const causes = new Causes(() => shown);
@@ -43,6 +45,7 @@ const feed = new Feed({
     if (f.events.length) cards.refresh(true);
     else if (f.windows.length && cards.unsettled) cards.refresh();
     tasks(f.tasks);
+    ghosts.frame(f);
   },
   status(online) {
     if (online) { calm(); return; }
@@ -73,9 +76,8 @@ function allStand() {
 function header() {
   const s = standing(shown);
   if (!s) return;
-  const state = ghostOf(s) ? "waiting" : s.state;
-  $("state").textContent = state;
-  $("state").className = "pill " + state;
+  $("state").textContent = s.state;
+  $("state").className = "pill " + s.state;
   $("pause").textContent = allStand() ? "Go on" : "Pause";
   $("tempo").textContent = $("tempo").title = tempo(s);
   if (document.activeElement !== $("pace")) {
@@ -84,21 +86,12 @@ function header() {
     $("pace").value = p;
   }
   behind();
-  replay(s);
   notice(s.state === "failed" ? `System ${s.sys} failed: ${s.error} (what it measured stays; Reset begins again)` : s.unrecorded ? `The session is no longer written: ${s.unrecorded} (the cluster runs on; what was written before is kept)` : "");
   tiles(s.windows || []);
 }
 
-// ghostOf is the ghost that a system waits for, in whatever state it was when it was forked.
-function ghostOf(s) {
-  if (s.state === "paused" || s.state === "failed") return;
-  return list.find((x) => x.catching_up && x.forked_from === s.sys && x.fork_epoch === s.epoch); // one of an earlier life is not waited for
-}
-
 function tempo(s) {
   if (s.state === "paused" || s.state === "failed") return `stands at ${ms(s.virtual_ns)}`;
-  const ghost = ghostOf(s);
-  if (ghost) return `waits at ${ms(s.virtual_ns)} for its ghost ${ghost.sys}, at ${ms(ghost.virtual_ns)}`; // by the list: it sends no frame yet
   return `1 s here = ${s.speed > 0 ? ms(s.speed) : "…"} in the cluster, at ${ms(s.virtual_ns)}`;
 }
 
@@ -136,11 +129,13 @@ const seen = new Map(); // where and when systems that catch up were first seen
 function behind() {
   const now = standing("a")?.virtual_ns;
   for (const li of $("systems").children) {
-    const x = list.find((s) => s.sys === li.dataset.key), at = (x?.catching_up ? x : standing(li.dataset.key))?.virtual_ns ?? now, gap = now - at;
-    li.querySelector("small").textContent = x?.forked_from && gap > 2e6 ? `${ms(gap)} behind${x?.catching_up ? left(x, gap) : ""}` : "";
+    const x = list.find((s) => s.sys === li.dataset.key), at = (catchesUp(x) ? x : standing(li.dataset.key))?.virtual_ns ?? now, gap = now - at;
+    li.querySelector("small").textContent = x?.forked_from && gap > 2e6 ? `${ms(gap)} behind${catchesUp(x) ? left(x, gap) : ""}` : "";
   }
-  for (const sys of seen.keys()) if (!list.some((s) => s.sys === sys && s.catching_up)) seen.delete(sys);
+  for (const sys of seen.keys()) if (!list.some((s) => s.sys === sys && catchesUp(s))) seen.delete(sys);
 }
+
+const catchesUp = (s) => s?.catching_up || s?.behind;
 
 function left(s, gap) {
   const was = seen.get(s.sys), wall = performance.now();
@@ -150,16 +145,6 @@ function left(s, gap) {
   return `, about ${wait(seconds)} more`;
 }
 
-// replay says beforehand what a ghost of a long session costs: it begins at 0, as fast as this one went
-// at most, and this one waits for it.
-function replay(s) {
-  const seconds = s.speed > 0 && !ghostOf(s) ? Math.ceil(s.virtual_ns / s.speed) : 0;
-  const text = seconds < 10 ? "" : `replays ${ms(s.virtual_ns)} first, up to ${wait(seconds)}`;
-  for (const at of document.querySelectorAll(".replay")) if (at.textContent !== text) at.textContent = text;
-}
-
-const wait = (seconds) => seconds < 90 ? `${Math.ceil(seconds)} s` : `${Math.ceil(seconds / 60)} min`;
-
 function what() {
   const v = (n) => knobs.value(n), some = (n, of) => `${v(n)} ${of}${v(n) > 1 ? "s" : ""} × ${v(`${of}.threads`) || v("threads")}`;
   const size = v("servers") ? `${some("servers", "server")}, ${some("clients", "client")}` : `${v("nodes")} nodes × ${v("threads")}`;
@@ -167,12 +152,6 @@ function what() {
 }
 
 async function control(action, more = {}, sys = "") { return call("POST", `/api/control${sys && `?sys=${sys}`}`, { action, ...more }); }
-
-async function ghost(sys, set) {
-  const s = await call("POST", "/api/systems", { fork: sys, set });
-  await listSystems();
-  return s;
-}
 
 async function listSystems() {
   const now = await call("GET", "/api/systems", undefined, true);
@@ -183,24 +162,28 @@ async function listSystems() {
   for (const sys of systems.keys()) if (!list.some((s) => s.sys === sys)) systems.delete(sys);
   pins.forget(list);
   deeper.listed();
-  const items = list.map((s) => ({ sys: s.sys, state: s.catching_up ? "catching up" : ghostOf(s) ? "waiting" : s.state, forked: now.some((o) => o.sys === s.forked_from && o.epoch === s.fork_epoch) && s.forked_from, at: s.fork_ns, shown: s.sys === shown, many: list.length > 1 }));
+  const items = list.map((s) => ({ sys: s.sys, state: catchesUp(s) ? "catching up" : s.state, without: s.without, forked: now.some((o) => o.sys === s.forked_from && o.epoch === s.fork_epoch) && s.forked_from, at: s.fork_ns, shown: s.sys === shown, many: list.length > 1 }));
   keyed($("systems"), items, (s) => s.sys, (s) => el("li", {}, el("button", { "aria-pressed": String(s.shown), class: `sys ${s.sys}${s.forked ? " fork" : ""}`, title: `show the knobs and the cluster of ${s.sys}`, onclick: () => choose(s.sys) }, s.sys),
-    el("span", {}, s.forked ? `ghost of ${s.forked} from ${ms(s.at)} on, ` : "", s.state, " ", el("small")),
+    el("span", {}, s.forked ? ghostly(s) : "", s.state, " ", el("small")),
     s.sys !== "a" && el("button", { class: "link", title: `close system ${s.sys}`, onclick: async () => { await call("DELETE", `/api/systems?sys=${s.sys}`, {}); if (shown === s.sys) choose("a"); listSystems(); charts.stale(); cards.refresh(true); } }, "close")));
 }
 
 function choose(sys) {
   shown = knobs.sys = charts.sys = deeper.sys = sys;
   deeper.refresh();
+  feed.show(sys);
   knobs.refresh(); steps.refresh(); causes.refresh(); listSystems(); show(); charts.stale();
 }
 
 function tasks(all) {
   figures.tasks(all);
   causes.tasks(all);
-  const now = all.filter((t) => !t.state);
+  const now = all.filter((t) => !t.state), names = now.map((t) => t.name);
   $("tasks").hidden = !now.length;
-  keyed($("tasks"), now, (t) => t.name, (t) => el("li", {}, t.name.startsWith("figure ") ? el("a", { href: `#figures/${t.name.slice(7)}` }, t.name) : t.name, " ", el("progress", { max: t.total || 1, value: t.done })));
+  keyed($("tasks"), names, (name) => name, (name) => el("li", {}, name.startsWith("figure ") ? el("a", { href: `#figures/${name.slice(7)}` }, name) : name.replace(/^catch up (.)$/, "ghost $1 catches up"), " ", el("progress"),
+    name.startsWith("catch up ") && el("button", { class: "link", title: "give this ghost up", onclick: () => call("DELETE", `/api/tasks?name=${encodeURIComponent(name)}`, {}) }, "cancel")));
+  now.forEach((t, i) => { const bar = $("tasks").children[i].querySelector("progress"); bar.max = t.total || 1; bar.value = t.done; });
+  if (tasks.were !== names.join()) { tasks.were = names.join(); listSystems(); }
   if (now.length) for (const s of $("systems").children) if (s.textContent.includes("catching up")) tasks.again ||= setTimeout(() => { tasks.again = 0; listSystems(); }, 500);
 }
 
@@ -219,16 +202,16 @@ $("reset").onclick = () => control("reset", {}, shown);
 $("pace").onchange = (e) => control("pace", { virtual_ns: Number(e.target.value) });
 $("checks").onclick = () => openChecks(standing(shown)?.windows?.at(-1)?.checks);
 $("pinstate").onclick = () => pins.now(shown);
-$("fork").onclick = () => ghost(shown, knobs.undo || {});
+$("fork").onclick = () => ghosts.latest();
 $("copy").onclick = async () => {
   const c = await call("GET", `/page/copy?sys=${shown}`);
   if (c) dialog(`Take system ${shown} along`, ...[["Command", c.command], ["Notebook cell", c.notebook], ["Spec", c.yaml]].flatMap(([name, t]) => [el("h3", {}, name, copier(t)), el("pre", { tabindex: 0 }, t)]));
 };
-const keys = { " ": ["pause", "pause or go on"], s: ["step", "one window further"], u: [null, "undo the latest change"], g: ["fork", "ghost: go on without the latest change"], p: ["pinstate", "pin this state"],
+const keys = { " ": ["pause", "pause or go on"], s: ["step", "one window further"], u: [null, "undo the latest change"], g: [null, "ghost: go on without the latest change"], p: ["pinstate", "pin this state"],
   c: ["copy", "copy as command, notebook cell, YAML"], k: ["checks", "what the checker says"], "/": [null, "find a knob"], f: [null, "figures, and back"], "?": ["help", "this"] };
 $("help").onclick = () => dialog("Keys, and what is what", el("dl", { class: "keys" }, ...Object.entries(keys).flatMap(([k, [, t]]) => [el("dt", {}, el("kbd", {}, k === " " ? "space" : k)), el("dd", {}, t)])),
   el("p", {}, "A mark on the time axis is a change; its number is that of the card below. A card compares the windows before and after, without the transient; ± is the 95 % interval, and = says that the interval has zero in it; ✓ is better and ! is worse."),
-  el("p", {}, "A ghost replays everything up to now and then goes on without the change: a dashed line."));
+  el("p", {}, "A ghost goes on without a change and those after it: a dashed line. A hidden twin of the system shown follows it on spare CPU time and stays behind when a knob is turned, so the ghost of the latest change is there at once. That of an older change is replayed in the background."));
 document.addEventListener("keydown", (e) => {
   const at = document.activeElement;
   if (e.ctrlKey || e.metaKey || e.altKey || $("dialog").open || at?.matches("select,textarea,input:not([type=checkbox],[type=range])")) {
@@ -241,6 +224,7 @@ document.addEventListener("keydown", (e) => {
   if (e.key === "f") location.hash = figures.open ? "#live" : "#figures";
   else if (e.key === "/") $("find").focus();
   else if (e.key === "u") knobs.undoLatest();
+  else if (e.key === "g") ghosts.latest(true);
   else $(keys[e.key][0]).click();
 });
 
@@ -248,6 +232,7 @@ const onchange = knobs.onchange;
 knobs.onchange = () => { onchange(); what(); };
 document.addEventListener("visibilitychange", show);
 new ResizeObserver(() => document.documentElement.style.setProperty("--top", `${$("top").offsetHeight}px`)).observe($("top"));
+feed.show(shown);
 const about = await all();
 await charts.start(about || {});
 figures.route();

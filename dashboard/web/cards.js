@@ -65,7 +65,7 @@ function card(c, on, was) {
     c.phases && el("details", { open: was?.querySelector("details")?.open }, el("summary", {}, "phases"), table(c.phases, c.number ? ["before", "after"] : ["ghost", "is"])),
     el("div", { class: "acts" },
       c.number > 0 && undo && act("Undo", "take this change back", () => set(c.sys, c.undo)),
-      c.number > 0 && undo && act("Ghost", "go on without this change, as a second system", () => on.ghost(c.sys, c.undo)),
+      c.number > 0 && undo && act("Ghost", "go on without this change and those after it, as a second system", () => on.ghost(c.sys, c.version)),
       c.rows && act("Pin", "keep what was measured after it, to compare", () => on.pin({ ...c.after, title: c.number ? `system ${c.sys} after change ${c.number}` : `system ${c.after.sys}` })),
       c.number > 0 && act("Show", "show this moment on the time axis", () => on.look(c))),
     c.rows && el("p", { class: "hint" }, `${c.before.windows} and ${c.after.windows} windows${c.after.skipped ? `, ${c.after.skipped} of the transient left out` : ""}${c.final ? "" : "; still counting"}`));

@@ -16,6 +16,8 @@ export class Charts {
     document.addEventListener("visibilitychange", () => this.stale());
   }
   stale() { this.dirty = true; }
+  // now draws without waiting for the next turn.
+  now() { this.stale(); this.tick(); }
   // look shows a span of a system's virtual time; null: the live one of the system that is shown.
   look(span, sys) {
     Object.assign(this, { span, spanOf: span && sys });

@@ -2,12 +2,17 @@
 // longer there, or a system began again, the panels reload.
 export class Feed {
   constructor(on) {
-    Object.assign(this, { on, seq: 0, wait: 250, epochs: {} });
+    Object.assign(this, { on, seq: 0, wait: 250, epochs: {}, shown: "" });
+  }
+  // show tells the agent which system the page shows: that one gets a twin.
+  show(sys) {
+    this.shown = sys;
+    if (this.ws?.readyState === WebSocket.OPEN) this.ws.send(JSON.stringify({ show: sys }));
   }
   open() {
     const scheme = location.protocol === "https:" ? "wss" : "ws";
-    const ws = new WebSocket(`${scheme}://${location.host}/ws${this.seq ? `?since=${this.seq}` : ""}`);
-    ws.onopen = () => { this.wait = 250; this.on.status(true); };
+    const ws = this.ws = new WebSocket(`${scheme}://${location.host}/ws${this.seq ? `?since=${this.seq}` : ""}`);
+    ws.onopen = () => { this.wait = 250; this.on.status(true); if (this.shown) this.show(this.shown); };
     ws.onmessage = (m) => {
       const f = JSON.parse(m.data);
       if (f.v !== 1) return;
