@@ -13,6 +13,8 @@ import (
 
 // Causes say what limits a system, measured as only a simulator can: with the same random streams
 // the system runs with one part of what takes time a tenth faster, and everything else as it is.
+// One part is measured the other way round: transactions keep their locks for longer than they
+// need them, which costs nobody time but who waits for the locks, and the transaction.
 //
 // An elasticity is the change of a result relative to the change of a part, in logarithms: where a
 // part's elasticity of throughput is 0.7, one per cent less of its time gives 0.7 % more
@@ -167,7 +169,7 @@ func (m *measurement) jobs(plain Spec, seeds int) ([]job, error) {
 			j := b
 			j.point, j.spec.hardware = i, plain.hardware
 			if i > 0 {
-				j.spec.scaling = m.parts[i-1].scaling(faster)
+				j.spec.scaling = m.parts[i-1].scaling()
 			}
 			jobs = append(jobs, j)
 		}
@@ -207,16 +209,17 @@ func (m *measurement) causes(pilot *Result, o CausesOptions) *Causes {
 	if o.Group == "" {
 		out.Sum = m.sum()
 	}
-	slices.SortStableFunc(out.Causes, func(a, b Elasticity) int { return cmp.Compare(b.rank(), a.rank()) })
+	open := openRate(pilot.Spec) > 0
+	slices.SortStableFunc(out.Causes, func(a, b Elasticity) int { return cmp.Compare(b.rank(open), a.rank(open)) })
 	return out
 }
 
 // rank orders causes: by what they do to throughput, or where clients are open, to the median.
-func (e *Elasticity) rank() float64 {
-	if e.P50 == nil {
-		return math.Abs(e.Throughput)
+func (e *Elasticity) rank(open bool) float64 {
+	if open && e.P50 != nil {
+		return math.Abs(*e.P50)
 	}
-	return max(math.Abs(e.Throughput), math.Abs(*e.P50))
+	return math.Abs(e.Throughput)
 }
 
 // pairs are the logarithms of the ratios of a quantity in a part's runs to that in the runs of the
@@ -225,7 +228,7 @@ func (m *measurement) pairs(at int, of func(*Result) float64, sign float64) []fl
 	var out []float64
 	for seed, base := range m.runs[0] {
 		if r := m.runs[at][seed]; base != nil && r != nil && of(base) > 0 && of(r) > 0 {
-			out = append(out, sign*math.Log(of(r)/of(base))/math.Log(faster))
+			out = append(out, sign*math.Log(of(r)/of(base))/math.Log(m.parts[at-1].factor()))
 		}
 	}
 	return out
@@ -239,7 +242,7 @@ func p99Of(r *Result) float64        { return r.LatencyUS.P99 }
 func (m *measurement) elasticity(p *experiment, at int) (e Elasticity, pairs int) {
 	x := m.pairs(at, throughputOf, -1)
 	e = elasticityOf(x, m.pairs(at, p50Of, 1), m.pairs(at, p99Of, 1))
-	e.What, e.Name, e.Group, e.Overlaps = p.what, p.name(), p.group, p.overlaps && p.group != everything
+	e.What, e.Name, e.Group, e.Overlaps = p.what, p.name, p.group, p.overlaps && p.group != everything
 	return e, len(x)
 }
 
@@ -321,7 +324,7 @@ func (c *Causes) String() string {
 		}
 	}
 	if slices.ContainsFunc(c.Causes, func(e Elasticity) bool { return e.Group == groupLocks }) {
-		b.WriteString("  Work while locks are held is a part of the transaction code: the sum leaves it out. Messages on their way meanwhile are with NIC, PCIe and wire.\n")
+		b.WriteString("  Time while locks are held is also time of the other groups: the sum leaves it out. It is measured by making it longer, with the core free meanwhile.\n")
 	}
 	if c.Everything != nil {
 		b.WriteString("  Everything at once must give 1: a tenth less of every time is only another unit of time.\n")

@@ -12,6 +12,7 @@ import (
 // experiment is what one experiment of MeasureCauses makes faster: a group, a member of one, or everything.
 type experiment struct {
 	what     string // for people
+	name     string // of the number or cost; of a group its id
 	group    string // id of its group
 	overlaps bool   // with other groups: the sum leaves it out
 	members  []member
@@ -49,7 +50,7 @@ var causeGroups = []struct{ id, what string }{
 	{groupNVM, "NVM"},
 	{groupTCP, "kernel TCP"},
 	{groupWaits, "back-off and timers"},
-	{groupLocks, "work while locks are held"},
+	{groupLocks, "time while locks are held"},
 }
 
 // CauseGroups are the ids of the groups that a cause may belong to.
@@ -85,7 +86,7 @@ var costWords = map[string]string{
 	txn.CostServeValidate: "lock and validation, in the handler (Table 4-2)", txn.CostServeLog: "logging, in the handler (Table 4-2)",
 	txn.CostServeCommit: "commit, in the handler (Table 4-2)", txn.CostBackoff: "back-off after an abort",
 	txn.CostReadRetry: "wait before a locked record is read again", txn.CostFullLog: "wait for room in a log ring",
-	costReceipts: "timer of receipts and repetitions",
+	txn.CostHeld: "from the answers to lock requests to the decision", costReceipts: "timer of receipts and repetitions",
 }
 
 // causeParts are the experiments for a spec: its groups, or the members of one group.
@@ -111,9 +112,7 @@ func causeParts(p *fabric.Profile, v Knobs, group string) ([]experiment, error) 
 			}
 			by[g] = append(by[g], member{name: cost, what: costWords[cost]})
 		}
-		for _, cost := range txn.HeldCosts() {
-			by[groupLocks] = append(by[groupLocks], member{name: cost, what: costWords[cost]})
-		}
+		by[groupLocks] = []member{{name: txn.CostHeld, what: costWords[txn.CostHeld]}}
 	}
 	by[groupWaits] = append(by[groupWaits], member{name: costReceipts, what: costWords[costReceipts]})
 	return chooseParts(by, group)
@@ -126,18 +125,18 @@ func chooseParts(by map[string][]member, group string) ([]experiment, error) {
 		if len(by[g.id]) == 0 {
 			continue
 		}
-		x := experiment{what: g.what, group: g.id, overlaps: g.id == groupLocks, members: by[g.id]}
+		x := experiment{what: g.what, name: g.id, group: g.id, overlaps: g.id == groupLocks, members: by[g.id]}
 		groups = append(groups, x)
 		if !x.overlaps {
 			all.members = append(all.members, x.members...)
 		}
 		if g.id == group {
 			for _, m := range x.members {
-				members = append(members, experiment{what: m.what, group: g.id, overlaps: x.overlaps, members: []member{m}})
+				members = append(members, experiment{what: m.what, name: m.name, group: g.id, overlaps: x.overlaps, members: []member{m}})
 			}
 		}
 	}
-	all.what, all.group, all.overlaps = "everything at once", everything, true
+	all.what, all.name, all.group, all.overlaps = "everything at once", everything, everything, true
 	switch {
 	case group == "":
 		return append([]experiment{all}, groups...), nil
@@ -156,9 +155,18 @@ func chooseParts(by map[string][]member, group string) ([]experiment, error) {
 	return members, nil
 }
 
-// scaling is what makes the part faster.
-func (p *experiment) scaling(factor float64) *scaling {
-	x := &scaling{factor: factor, numbers: map[string]bool{}, costs: map[string]bool{}}
+// factor is by how much the part's durations change. Locks cannot be held for shorter than the work
+// takes that is done meanwhile, but for longer.
+func (p *experiment) factor() float64 {
+	if p.group == groupLocks {
+		return 1 / faster
+	}
+	return faster
+}
+
+// scaling is what changes the part.
+func (p *experiment) scaling() *scaling {
+	x := &scaling{factor: p.factor(), numbers: map[string]bool{}, costs: map[string]bool{}}
 	for _, m := range p.members {
 		if m.number {
 			x.numbers[m.name] = true
@@ -167,14 +175,6 @@ func (p *experiment) scaling(factor float64) *scaling {
 		}
 	}
 	return x
-}
-
-// name tells members of a group apart; a group goes by its id.
-func (p *experiment) name() string {
-	if len(p.members) == 1 {
-		return p.members[0].name
-	}
-	return p.group
 }
 
 func (p *experiment) String() string { return fmt.Sprintf("%s (%s)", p.what, p.group) }

@@ -52,7 +52,7 @@ func TestCauseGroupsAreComplete(t *testing.T) {
 				t.Errorf("%s: %s is a count or a size", name, number)
 			}
 		})
-		for _, cost := range append(txn.CostNames(), costReceipts) {
+		for _, cost := range append(txn.CostNames(), txn.CostHeld, costReceipts) {
 			if !in[cost] {
 				t.Errorf("%s: %s is in no group", name, cost)
 			}
@@ -84,7 +84,7 @@ func everythingFaster(t *testing.T, spec Spec, ns int) (throughput, p50 float64)
 			if err != nil {
 				t.Fatal(err)
 			}
-			s.scaling = parts[0].scaling(factor)
+			s.scaling = parts[0].scaling()
 		}
 		return mustRun(t, s)
 	}
@@ -151,6 +151,10 @@ func TestCausesOfOneCoroutine(t *testing.T) {
 	if e := by[groupWire]; e.CI95 == nil || e.Throughput < 0.03 || e.Throughput > 0.2 {
 		t.Errorf("the wire: %+v", e)
 	}
+	// Logging and validation, a third of the latency, pass while locks are held.
+	if e := by[groupLocks]; !e.Overlaps || e.Throughput < 0.15 || e.Throughput > 0.5 {
+		t.Errorf("time while locks are held: %+v", e)
+	}
 	checkSum(t, c)
 }
 
@@ -160,6 +164,10 @@ func TestCausesOfFullCores(t *testing.T) {
 	cores := by[groupTransaction].Throughput + by[groupMessaging].Throughput + by[groupMemory].Throughput
 	if way := by[groupPCIe].Throughput + by[groupNIC].Throughput + by[groupWire].Throughput; c.Word != Saturated || cores < 0.85 || math.Abs(way) > 0.1 {
 		t.Errorf("%s\nwhat cores do is worth %.2f, PCIe, NIC and wire %.2f", c, cores, way)
+	}
+	// Others run while one holds its locks for longer, and hardly any wants them.
+	if e := by[groupLocks]; math.Abs(e.Throughput) > 0.12 {
+		t.Errorf("time while locks are held: %+v", e)
 	}
 	if c.Causes[0].Group != groupTransaction {
 		t.Errorf("first is %s", c.Causes[0].What)

@@ -160,7 +160,7 @@ func (tx *Tx) countTrips() {
 // attempt runs the body and commits.
 func (tx *Tx) attempt(body func(*Tx) error) error {
 	tx.attempts++
-	tx.since, tx.waited, tx.blamed = tx.c.Now(), 0, false
+	tx.since, tx.waited, tx.blamed, tx.lockedAt = tx.c.Now(), 0, false, 0
 	tx.c.Reset()
 	tx.mem.reset()
 	tx.set, tx.writes, tx.failed = tx.set[:0], 0, nil
@@ -194,6 +194,7 @@ func (tx *Tx) executionPhase() metrics.Phase {
 // commit is the protocol of Figure 4-1 after execution.
 func (tx *Tx) commit() error {
 	err := tx.certify()
+	tx.hold()
 	tx.decision = tx.c.Now()
 	tx.endHistory(err)
 	if err != nil {
@@ -249,6 +250,7 @@ func (tx *Tx) certify() error {
 	if err := tx.lock(); err != nil {
 		return err
 	}
+	tx.lockedAt = tx.c.Now()
 	if err := tx.addEntries(); err != nil {
 		return err
 	}

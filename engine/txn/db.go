@@ -124,6 +124,7 @@ type DB struct {
 	logsOpen    int               // log entries not reclaimed yet
 	ringFull    uint64
 	ringFullNS  int64
+	held        int // thousandths, see Tx.hold
 	locks       Locks
 }
 
@@ -183,6 +184,7 @@ func Open(cl *r2.Cluster, o Options) (*DB, error) {
 	}
 	db := &DB{cl: cl, opt: o, servers: o.Servers, caches: make([]*kv.Cache, cl.Machines()), entry: make([]byte, 0, record.MaxEntryBytes), maxPayload: cl.MaxPayload()}
 	db.program, db.costs, db.ringFullNS = o.Scale.program(coordinator), o.Scale.handlers(o.Costs), int64(o.Scale.of(CostFullLog, defaultRingFullNS))
+	db.held = o.Scale.of(CostHeld, asLong)
 	cfg, err := db.prepare(o.Config)
 	if err != nil {
 		return nil, err

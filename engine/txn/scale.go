@@ -1,5 +1,7 @@
 package txn
 
+import "drtmx/engine/r2"
+
 // Scale maps a cost, by its name, to the one that takes its place.
 type Scale func(cost string, amount int) int
 
@@ -20,20 +22,18 @@ const (
 	CostBackoff       = "wait.backoff"
 	CostReadRetry     = "wait.read_retry"
 	CostFullLog       = "wait.full_log"
+	// CostHeld is how long locks are held, in thousandths of what it takes: see Tx.hold.
+	CostHeld = "held"
 )
 
-// CostNames are all of them, in the order in which a transaction comes to them.
+// CostNames are all of them but CostHeld, in the order in which a transaction comes to them.
 func CostNames() []string {
 	return []string{CostBegin, CostExecution, CostServeFetch, CostLock, CostValidation, CostServeValidate, CostLogging, CostServeLog, CostCommit, CostServeCommit, CostReclaim,
 		CostBackoff, CostReadRetry, CostFullLog}
 }
 
-// HeldCosts are those of the work that is done while a transaction holds its locks: from
-// the answer to its lock requests to the write-back. The lock phase itself is not in it:
-// most of it is before the locks are there.
-func HeldCosts() []string {
-	return []string{CostValidation, CostLogging, CostServeLog, CostCommit, CostServeCommit}
-}
+// asLong is CostHeld as it is.
+const asLong = 1000
 
 func (s Scale) of(cost string, amount int) int {
 	if s == nil {
@@ -65,4 +65,14 @@ func (s Scale) handlers(c Costs) Costs {
 func (s Scale) waits(c *Config) {
 	c.BackoffMinNS, c.BackoffMaxNS = int64(s.of(CostBackoff, int(c.BackoffMinNS))), int64(s.of(CostBackoff, int(c.BackoffMaxNS)))
 	c.ReadRetryNS = int64(s.of(CostReadRetry, int(c.ReadRetryNS)))
+}
+
+// hold lets the transaction keep its locks for longer than it needs them, where a Scale says so:
+// by a share of the time since it had them all. Its core is free meanwhile. Shorter it cannot be.
+func (tx *Tx) hold() {
+	more := r2.Time(tx.db.held - asLong)
+	if more <= 0 || tx.lockedAt == 0 {
+		return
+	}
+	tx.c.Sleep((tx.c.Now() - tx.lockedAt) * more / asLong)
 }

@@ -101,6 +101,8 @@ type Tx struct {
 	culprit uint64  // the record at which it met another one first
 	blamed  bool    // there is one
 
+	lockedAt r2.Time // when it had its locks; 0: it has none
+
 	// Of all attempts together, see Outcome.
 	attempts        int
 	begun, decision r2.Time
