@@ -70,3 +70,18 @@ func TestFinishEndsWithItsContext(t *testing.T) {
 		t.Errorf("after a reset: %s", k)
 	}
 }
+
+// A drain that is given up is a result whose checks are incomplete, and no cell that fails.
+func TestFinishOfADrainThatIsGivenUp(t *testing.T) {
+	spec := tiny()
+	spec.Set["drain_ns"] = "1us"
+	c := Up(spec)
+	running := c.Run(200 * time.Microsecond)
+	end := c.Finish()
+	if k := end.Checks(); k.OK() || k.Raw.Failed() || !strings.Contains(k.String(), "undecided: the drain was given up after 0.001 ms") || !strings.Contains(end.HTML(), "the drain was given up") {
+		t.Errorf("%s", k)
+	}
+	if end.Throughput != running.Throughput {
+		t.Errorf("%.0f/s, the run had %.0f/s", end.Throughput, running.Throughput)
+	}
+}

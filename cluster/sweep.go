@@ -185,6 +185,8 @@ func doubts(p engine.SweepPoint) string {
 	switch steady, correct := sound(p); {
 	case !correct:
 		return "  checks FAILED"
+	case undrained(p) != "":
+		return "  not drained"
 	case !steady:
 		return "  not steady"
 	}
@@ -198,6 +200,16 @@ func sound(p engine.SweepPoint) (steady, correct bool) {
 		steady, correct = steady && r.Steady, correct && !r.Checks.Failed()
 	}
 	return steady, correct
+}
+
+// undrained says of the first run of a point whose drain was given up what was still under way.
+func undrained(p engine.SweepPoint) string {
+	for _, r := range p.Runs {
+		if text := r.Undrained(); text != "" {
+			return text
+		}
+	}
+	return ""
 }
 
 // checked is false for a point that has no verdict, as with check=off: it is neither correct nor
@@ -422,6 +434,9 @@ func (s *SweepResult) Err() error {
 			if r.Checks.Failed() {
 				return fmt.Errorf("%s: checks: %s is violated", knobText(p.Set), r.Checks.Broken())
 			}
+		}
+		if text := undrained(p); text != "" {
+			return fmt.Errorf("%s: %s", knobText(p.Set), text)
 		}
 	}
 	return refused

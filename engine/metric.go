@@ -51,7 +51,7 @@ var metricOrder = []string{
 
 // notCompared are numbers that describe the run and not the system, and those that are names: the
 // bottleneck's machine 1.5 is none.
-var notCompared = []string{"spec.", "preset_diff.", "scale.", "checks.", "nodes.", "changes.", "virtual_ns", "from_ns", "wall_ms", "events", "throughput_ci95", "ci95.",
+var notCompared = []string{"spec.", "preset_diff.", "scale.", "checks.", "drain.", "nodes.", "changes.", "virtual_ns", "from_ns", "wall_ms", "events", "throughput_ci95", "ci95.",
 	"bottleneck.node", "bottleneck.index", "limit."}
 
 // flat is every number of the JSON form by path.

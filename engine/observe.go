@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -114,7 +113,7 @@ func (s *System) Result() *Result {
 	}
 	r.Auto, r.AutoChanges = autoChoices(s.active, s.txnConfig(s.active)), s.AutoChanges()
 	r.NVM = nvmStat(s.marked.nvm, c.nvm)
-	r.Checks = s.verdict()
+	r.Drain, r.Checks = s.drained, s.verdict()
 	return r
 }
 
@@ -197,54 +196,6 @@ func (s *System) addUtilization(r *Result, u metrics.Utilization) {
 		limit := u.Bottleneck
 		r.Bottleneck = &limit
 	}
-}
-
-// Drain stops new requests, waits in virtual time until none is in flight and every log is applied,
-// and then checks the history to its end, the replicas and the workload's invariants. The measured
-// interval ends where the drain begins, and the system does not run any further.
-func (s *System) Drain() error { return s.DrainWith(context.Background(), nil) }
-
-// DrainWith is Drain that ends with ctx and tells its progress, unless nil. It looks at ctx after every
-// microsecond of virtual time and between the checks; a system whose drain was ended so has failed.
-func (s *System) DrainWith(ctx context.Context, progress Progress) error {
-	if s.state == StateFailed || s.state == StateDrained {
-		return s.err
-	}
-	e := ending{ctx: ctx, progress: progress}
-	return s.guarded(func() error { return s.drain(&e) })
-}
-
-func (s *System) drain(e *ending) error {
-	c := s.cut()
-	s.end = &c
-	s.meter.close()
-	s.conflicts.closed = true
-	s.cl.ShutGate()
-	from, dog := s.NowNS(), watchdog{}
-	for dog.look(s, true); !s.load.settled() || s.state == StateDraining; {
-		if err := e.rest(s.load.busy()); err != nil {
-			return err
-		}
-		if err := s.sim.Run(s.sim.Now() + barrierPoll); err != nil {
-			return err
-		}
-		if dog.look(s, false) {
-			return dog.stuck(s, fmt.Sprintf("the cluster did not drain, which it began at %d ns: ", from))
-		}
-	}
-	verdicts, err := s.load.finish(e)
-	if err != nil {
-		return err
-	}
-	report := s.rec.Finish()
-	for _, inv := range append(verdicts, s.lawful()) {
-		judged(&report, inv)
-	}
-	if s.content, err = s.load.contents(e); err != nil {
-		return err
-	}
-	s.final, s.state = &report, StateDrained
-	return nil
 }
 
 // lawful asserts Little's law over the measured interval. A request in flight at one of its ends counts fully

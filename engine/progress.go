@@ -3,6 +3,8 @@ package engine
 import (
 	"context"
 	"fmt"
+
+	"drtmx/engine/sim"
 )
 
 // Progress is told of long work what is being done, in words for a person ("building 12 of 64
@@ -65,9 +67,13 @@ func (e *ending) look(doing string, done int) error {
 }
 
 // rest is called while the cluster comes to rest, with what is in flight.
-func (e *ending) rest(busy int) error {
+func (e *ending) rest(busy int, spent, budget sim.Time) error {
 	e.first = max(e.first, busy)
-	return e.look("draining", restedShare*(e.first-busy)/max(e.first, 1))
+	doing := "draining"
+	if ms := spent / sim.Millisecond; ms > 0 { // else it is over before anybody has read it
+		doing = fmt.Sprintf("draining, %d under way after %d of at most %d ms", busy, ms, budget/sim.Millisecond)
+	}
+	return e.look(doing, restedShare*(e.first-busy)/max(e.first, 1))
 }
 
 // check is called before one of the checks, or a step of it.

@@ -96,6 +96,7 @@ type Result struct {
 	Limit            *Verdict                 `json:"limit,omitempty"`      // saturated, latency-bound or contended
 	Little           *Little                  `json:"little,omitempty"`
 	NVM              *NVMStat                 `json:"nvm,omitempty"`
+	Drain            *DrainStat               `json:"drain,omitempty"`
 	Checks           *Checks                  `json:"checks,omitempty"`
 	Changes          []Change                 `json:"changes,omitempty"`           // live knob changes, oldest first
 	UserTransactions []string                 `json:"user_transactions,omitempty"` // types that AddTransaction has added

@@ -68,6 +68,7 @@ type System struct {
 	dog       watchdog // looks at every window's end
 	final     *Checks
 	content   uint64 // digest of the tables, once drained
+	drained   *DrainStat
 	wall      stopwatch
 	userTypes []string // that AddTransaction has added
 	culprit   string   // the user's transaction that panicked

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -80,16 +81,24 @@ func show(cmd *cobra.Command, v fmt.Stringer, asJSON bool) error {
 	return err
 }
 
-// checksOf makes a run that found itself incorrect a failed one.
+// checksOf makes a run that found itself incorrect a failed one, and one that did not come to rest.
 func checksOf(r *engine.Result) error {
 	c := r.Checks
 	if !c.Failed() {
-		return nil
+		return undrained(r)
 	}
 	for _, a := range c.Anomalies {
 		return fmt.Errorf("checks: %s is violated: %s: %s", c.Claimed, a.Kind, a.Text)
 	}
 	return fmt.Errorf("checks: %s is violated: %s", c.Broken(), strings.Join(c.Findings(), "; "))
+}
+
+// undrained is the error of a run whose drain was given up.
+func undrained(r *engine.Result) error {
+	if text := r.Undrained(); text != "" {
+		return errors.New(text)
+	}
+	return nil
 }
 
 func sweepCommand() *cobra.Command {

@@ -130,6 +130,9 @@ func (f *figureFlags) figure(cmd *cobra.Command, id string) error {
 		if bad := fig.Failed(); len(bad) > 0 {
 			return fmt.Errorf("figure %s: checks failed: %s; run one of them to see why", fig.ID, strings.Join(bad, ", "))
 		}
+		if open := fig.Undrained(); len(open) > 0 {
+			return fmt.Errorf("figure %s: the drain was given up: %s; run one of them to see what was under way, or raise drain_ns", fig.ID, strings.Join(open, ", "))
+		}
 	}
 	return nil
 }

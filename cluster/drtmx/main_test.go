@@ -448,6 +448,19 @@ func TestBarIsForTerminals(t *testing.T) {
 	if b.Len() > 0 {
 		t.Errorf("a bar in a file: %q", b.String())
 	}
+	x = newBarEvery(&b, "run", 10*time.Millisecond) // lines, also while nothing is news
+	x.tell("draining", 1, 2)
+	for lines := 0; lines < 2; time.Sleep(time.Millisecond) {
+		x.mu.Lock()
+		lines = strings.Count(b.String(), "run: 50 % after 0s, 0s left: draining\n")
+		x.mu.Unlock()
+	}
+	x.end()
+	written := b.Len()
+	if time.Sleep(50 * time.Millisecond); b.Len() != written {
+		t.Error("lines behind the end")
+	}
+	b.Reset()
 	x = &bar{w: &b, on: true, title: "run", began: time.Now().Add(-time.Hour)}
 	x.update(1, 2)
 	if !strings.Contains(b.String(), "50 %") {
@@ -488,5 +501,23 @@ func TestTraceOfTooLittleSaysWhatHelps(t *testing.T) {
 	code, _, errs := call(with([]string{"trace", "-o", "-", "--txns", "10000", "--set", "clients.arrival=open:1k"}, tiny...)...)
 	if code != failed || strings.Count(errs, "\n") != 1 || !strings.Contains(errs, "ask for fewer with --txns") {
 		t.Errorf("exit %d: %s", code, errs)
+	}
+}
+
+// A run whose drain is given up ends with 1, its numbers, and a line that says what was under way.
+func TestDrainIsGivenUp(t *testing.T) {
+	short := with(tiny, "--set", "drain_ns=1us")
+	code, out, errs := call(with([]string{"run", "--json"}, short...)...)
+	var r engine.Result
+	decode(t, out, &r)
+	if code != failed || r.Commits == 0 || r.Checks.Judged() || r.Checks.Why() != r.Undrained() || r.Undrained() == "" {
+		t.Errorf("exit %d, %d commits, %+v, %+v", code, r.Commits, r.Drain, r.Checks)
+	}
+	if strings.Count(errs, "\n") != 1 || !strings.Contains(errs, "the drain was given up after 0.001 ms (drain_ns) with ") || !strings.Contains(errs, " transactions under way: ") {
+		t.Errorf("%q", errs)
+	}
+	code, out, errs = call(with([]string{"sweep", "--over", "seed=3,4"}, short...)...)
+	if code != failed || strings.Count(out, "not drained") != 2 || !strings.Contains(errs, "seed = 3: the drain was given up") {
+		t.Errorf("exit %d: %s%s", code, out, errs)
 	}
 }

@@ -9,26 +9,68 @@ import (
 	"time"
 )
 
-// bar is a progress bar for work of over two seconds, on a terminal only.
+// bar is the progress of long work: on a terminal a bar, after two seconds, elsewhere a line every
+// ten seconds.
 type bar struct {
 	mu    sync.Mutex
 	w     io.Writer
-	on    bool
+	on    bool // a terminal
 	title string
-	doing string // what is being done, "" where the title says all
+	doing string  // what is being done, "" where the title says all
+	share float64 // done
 	began time.Time
 	drawn time.Time
 	shown bool
+	over  chan struct{} // closed by end; nil where there are no lines
 }
 
 const (
-	barAfter = 2 * time.Second
-	barEvery = 100 * time.Millisecond
-	barWidth = 30
+	barAfter  = 2 * time.Second
+	barEvery  = 100 * time.Millisecond
+	barWidth  = 30
+	lineEvery = 10 * time.Second
 )
 
-func newBar(w io.Writer, title string) *bar {
-	return &bar{w: w, on: isTerminal(w), title: title, began: time.Now()}
+// newBar begins work, which end ends.
+func newBar(w io.Writer, title string) *bar { return newBarEvery(w, title, lineEvery) }
+
+// newBarEvery is newBar with another time between lines.
+func newBarEvery(w io.Writer, title string, every time.Duration) *bar {
+	b := &bar{w: w, on: isTerminal(w), title: title, began: time.Now()}
+	if !b.on {
+		b.over = make(chan struct{})
+		go b.lines(every, b.over)
+	}
+	return b
+}
+
+// lines writes how far the work is, also when nothing is news: who waits wants to know that it goes on.
+func (b *bar) lines(every time.Duration, over <-chan struct{}) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-over:
+			return
+		case <-tick.C:
+		}
+		b.mu.Lock()
+		select {
+		case <-over:
+		default:
+			spent := time.Since(b.began)
+			fmt.Fprintf(b.w, "%s: %.0f %% after %v%s%s\n", b.title, 100*b.share, spent.Round(time.Second), left(spent, b.share), b.doing)
+		}
+		b.mu.Unlock()
+	}
+}
+
+// left is how long work will go on of which a share took spent, unless it is too early to tell.
+func left(spent time.Duration, share float64) string {
+	if share <= 0.02 {
+		return ""
+	}
+	return fmt.Sprintf(", %v left", time.Duration(float64(spent)*(1-share)/share).Round(time.Second))
 }
 
 func isTerminal(w io.Writer) bool {
@@ -44,18 +86,17 @@ func isTerminal(w io.Writer) bool {
 func (b *bar) update(done, total int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if total <= 0 {
+		return
+	}
+	b.share = min(1, float64(done)/float64(total))
 	now := time.Now()
-	if !b.on || total <= 0 || now.Sub(b.began) < barAfter || now.Sub(b.drawn) < barEvery {
+	if !b.on || now.Sub(b.began) < barAfter || now.Sub(b.drawn) < barEvery {
 		return
 	}
 	b.drawn, b.shown = now, true
-	share := min(1, float64(done)/float64(total))
-	full := int(share * barWidth)
-	left := ""
-	if spent := now.Sub(b.began); share > 0.02 {
-		left = fmt.Sprintf(", %v left", time.Duration(float64(spent)*(1-share)/share).Round(time.Second))
-	}
-	fmt.Fprintf(b.w, "\r\x1b[K%s [%s%s] %3.0f %%%s%s", b.title, strings.Repeat("#", full), strings.Repeat(".", barWidth-full), 100*share, left, b.doing)
+	full := int(b.share * barWidth)
+	fmt.Fprintf(b.w, "\r\x1b[K%s [%s%s] %3.0f %%%s%s", b.title, strings.Repeat("#", full), strings.Repeat(".", barWidth-full), 100*b.share, left(now.Sub(b.began), b.share), b.doing)
 }
 
 // tell is update for work that also says what is being done.
@@ -71,7 +112,7 @@ func (b *bar) part(from, to int) func(doing string, done, total int) {
 	return func(doing string, done, total int) { b.tell(doing, from*total+(to-from)*done, 100*total) }
 }
 
-// end removes the bar.
+// end removes the bar, or ends the lines.
 func (b *bar) end() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -79,4 +120,8 @@ func (b *bar) end() {
 		fmt.Fprint(b.w, "\r\x1b[K")
 	}
 	b.on = false
+	if b.over != nil {
+		close(b.over)
+		b.over = nil
+	}
 }

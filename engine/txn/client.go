@@ -58,6 +58,10 @@ func (db *DB) Client(c *r2.Co) *Client {
 	}
 	cl.tx.th.is(c.Index(), &cl.tx)
 	cl.tx.ahead()
+	for int(c.ID()) >= len(db.clients) {
+		db.clients = append(db.clients, nil)
+	}
+	db.clients[c.ID()] = cl
 	return cl
 }
 
@@ -95,6 +99,7 @@ func (cl *Client) Run(typ uint8, readOnly bool, body func(*Tx) error) error {
 		tx.report(err)
 	}
 	db.inFlight--
+	tx.open = false
 	return err
 }
 
@@ -107,6 +112,7 @@ func (tx *Tx) start() {
 	tx.trips = 0
 	tx.begun = c.Now()
 	tx.db.inFlight++
+	tx.open = true
 	if f := tx.db.opt.OnBegin; f != nil {
 		f(tx.th.machine, tx.th.thread, tx.begun)
 	}

@@ -118,6 +118,7 @@ type DB struct {
 	hist   historyOf
 
 	// Oracles and counters, free of time.
+	clients     []*Client         // by coroutine, nil where there is none
 	inFlight    int               // transactions between begin and end
 	idle        metrics.Breakdown // time that belongs to no transaction
 	commitsOpen int               // commit and unlock requests not served yet
@@ -395,6 +396,30 @@ func (db *DB) Resume() { db.cl.OpenGate() }
 // reclaimed. Passive WRITEs may still be on their way when it is 0; they need
 // nobody's help and land within microseconds.
 func (db *DB) InFlight() int { return db.inFlight + db.commitsOpen + db.logsOpen }
+
+// Pending is a transaction that has begun and not ended.
+type Pending struct {
+	Machine, Thread int
+	Type            uint8
+	Phase           metrics.Phase
+	Attempts        int // begun, so that the last is under way
+}
+
+// Pending lists the transactions that have begun and not ended, by coroutine.
+func (db *DB) Pending() []Pending {
+	var list []Pending
+	for _, cl := range db.clients {
+		if cl != nil && cl.tx.open {
+			tx := &cl.tx
+			list = append(list, Pending{tx.th.machine, tx.th.thread, tx.typ, tx.phase, tx.attempts})
+		}
+	}
+	return list
+}
+
+// Unserved counts commit and unlock requests that are not served, and log entries
+// that are not reclaimed.
+func (db *DB) Unserved() (commits, logs int) { return db.commitsOpen, db.logsOpen }
 
 // Locks are those tried so far.
 func (db *DB) Locks() Locks { return db.locks }

@@ -80,6 +80,7 @@ type Tx struct {
 	cfg      *Config // it began with
 	typ      uint8
 	readOnly bool
+	open     bool  // it has begun and not ended
 	failed   error // why the attempt cannot commit
 
 	set     []access

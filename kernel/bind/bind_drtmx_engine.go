@@ -86,6 +86,7 @@ func init() {
 			"DIMMInside":     r.TypeOf((*engine.DIMMInside)(nil)).Elem(),
 			"DIMMStat":       r.TypeOf((*engine.DIMMStat)(nil)).Elem(),
 			"Diff":           r.TypeOf((*engine.Diff)(nil)).Elem(),
+			"DrainStat":      r.TypeOf((*engine.DrainStat)(nil)).Elem(),
 			"Elasticity":     r.TypeOf((*engine.Elasticity)(nil)).Elem(),
 			"Estimate":       r.TypeOf((*engine.Estimate)(nil)).Elem(),
 			"Flow":           r.TypeOf((*engine.Flow)(nil)).Elem(),

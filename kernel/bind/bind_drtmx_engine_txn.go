@@ -78,6 +78,7 @@ func init() {
 			"Options":   r.TypeOf((*txn.Options)(nil)).Elem(),
 			"Outcome":   r.TypeOf((*txn.Outcome)(nil)).Elem(),
 			"Payload":   r.TypeOf((*txn.Payload)(nil)).Elem(),
+			"Pending":   r.TypeOf((*txn.Pending)(nil)).Elem(),
 			"Prim":      r.TypeOf((*txn.Prim)(nil)).Elem(),
 			"Reasons":   r.TypeOf((*txn.Reasons)(nil)).Elem(),
 			"Ref":       r.TypeOf((*txn.Ref)(nil)).Elem(),

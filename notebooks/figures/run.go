@@ -149,19 +149,34 @@ func (r *Recipe) From(scale string, results []*engine.Result) *Figure {
 }
 
 // Failed are the points whose runs were found to be incorrect, in words.
-func (f *Figure) Failed() (bad []string) {
+func (f *Figure) Failed() []string {
+	return f.pointsOf(func(r *engine.Result) bool { return r.Checks.Failed() })
+}
+
+// Undrained are the points whose runs did not come to rest, in words: their numbers hold, and their
+// checks are incomplete.
+func (f *Figure) Undrained() []string {
+	return f.pointsOf(func(r *engine.Result) bool { return r.Undrained() != "" })
+}
+
+// pointsOf are the points with such runs, in words.
+func (f *Figure) pointsOf(such func(*engine.Result) bool) (list []string) {
 	for _, s := range f.Series {
 		for _, p := range s.Points {
-			if r := f.Result(p.Run); r != nil && r.Checks.Failed() {
-				bad = append(bad, fmt.Sprintf("%s at %s", s.Name, f.where(p)))
+			if r := f.Result(p.Run); r != nil && such(r) {
+				list = append(list, fmt.Sprintf("%s at %s", s.Name, f.where(p)))
 			}
 		}
 	}
-	return bad
+	return list
 }
 
-// judgeFailures says so if runs were found to be incorrect: their numbers decide nothing.
+// judgeFailures says so if runs were found to be incorrect, for their numbers decide nothing, or were
+// not checked to their end.
 func (f *Figure) judgeFailures() {
+	if open := f.Undrained(); len(open) > 0 {
+		f.addNote("checks are incomplete, for the drain was given up: " + strings.Join(open, ", "))
+	}
 	bad := f.Failed()
 	if len(bad) == 0 {
 		return
@@ -169,10 +184,14 @@ func (f *Figure) judgeFailures() {
 	for i := range f.Claims {
 		f.Claims[i].undecided("")
 	}
+	f.addNote("checks FAILED, so that these numbers mean nothing: " + strings.Join(bad, ", "))
+}
+
+func (f *Figure) addNote(text string) {
 	if f.Note != "" {
 		f.Note += "; "
 	}
-	f.Note += "checks FAILED, so that these numbers mean nothing: " + strings.Join(bad, ", ")
+	f.Note += text
 }
 
 // points is the figure without its claims. Results that are nil are still to come.
