@@ -76,7 +76,7 @@ func TestCrashIsFeltAndHealed(t *testing.T) {
 			if err := s.Drain(); err != nil {
 				t.Fatal(err)
 			}
-			if r := s.Result(); !r.Checks.Passed() {
+			if r := s.Result(); r.Checks.Failed() {
 				t.Error(r.checksText())
 			}
 		})

@@ -19,8 +19,9 @@ const (
 	// leastDrain is what an automatic budget is at least. Drains take some 0.1 ms; a cluster in
 	// which nothing happens for so long is stuck.
 	leastDrain = stallAfter
-	// leastSlowDrain is the same where messages are lost and come milliseconds late.
-	leastSlowDrain = 10 * leastDrain
+	// leastSlowDrain is the same where messages are lost and come milliseconds late: of a read of many
+	// records one may be lost in every attempt.
+	leastSlowDrain = autoMaxNS * sim.Nanosecond
 )
 
 // DrainStat is how a drain went.

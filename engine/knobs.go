@@ -184,7 +184,7 @@ func measureKnobs() []entry {
 	return []entry{
 		span("warmup_ns", "Warm-up", "Virtual time before a run measures. 0: automatic, at least five times the p99 latency and 1 ms.", 0, 0),
 		span("duration_ns", "Measured interval", "Virtual time that a run measures. 0: automatic, at least 20 mean latencies and 10,000 commits, longer until the 95 % interval is narrow.", 0, 0),
-		drainBudget(span("drain_ns", "Drain's budget", "Virtual time that the drain at the end may take until nothing is under way. When it is spent the run ends with its numbers, its checks stay incomplete, and it says what is still under way. 0: automatic, five times as long as the longest request of the measured interval took and as those under way have taken on average, at least 20 ms; 200 ms over TCP and with faults.", 0, 0)),
+		drainBudget(span("drain_ns", "Drain's budget", "Virtual time that the drain at the end may take until nothing is under way. When it is spent the run ends with its numbers, its checks stay incomplete, and it says what is still under way. 0: automatic, five times as long as the longest request of the measured interval took and as those under way have taken on average, at least 20 ms; 1 s over TCP and with faults.", 0, 0)),
 		span("window_ns", "Window", "Length of the windows that the live page and its cards are made of, cut from virtual time 0. The interval of a run comes from spans of 10 us. An automatic span ends with a window, or with a millisecond where windows are longer.", 400_000, 1_000),
 		{Knob: Knob{Name: "warm", Kind: KindBool, Default: true, Label: "Warm caches", Section: "4.3.1", Group: groupMeasure,
 			Doc: "Fills the location caches before time 0 by the workload's own distribution. Off: they start empty."}},
