@@ -66,6 +66,8 @@ func (d *Diff) relate(a, b *Result) {
 	shareA, whyA, okA := a.Interval(d.Metric)
 	shareB, whyB, okB := b.Interval(d.Metric)
 	switch half := math.Abs(d.B/d.A) * math.Hypot(shareA, shareB); {
+	case okA && okB && d.B == 0: // what did not occur may be rare, and nothing says how rare
+		d.Why = "the second has none of it"
 	case okA && okB && finite(half):
 		d.Half95 = half
 	case whyA == whyB:

@@ -498,6 +498,10 @@ func TestCompareIntervals(t *testing.T) {
 			}
 		}
 	}
+	a.CI95["abort_rate"], b.AbortRate, b.CI95["abort_rate"] = 0.1, 0, 0
+	if text := Compare(a, b).String(); !strings.Contains(text, "-100.0 % (no interval: the second has none of it)") {
+		t.Errorf("of no aborts:\n%s", text)
+	}
 	text := c.String()
 	if len(want) > 0 || !strings.Contains(text, "+20.0 % (± 6.0)") || !strings.Contains(text, "+100.0 % (± 0.0)") || !strings.Contains(text, "no interval: of the first, still drifting") {
 		t.Errorf("missing %v in\n%s", want, text)
