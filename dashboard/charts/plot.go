@@ -28,6 +28,31 @@ func (a Axis) title() string {
 	return a.Label + " (" + a.Unit + ")"
 }
 
+// from is the title of an axis that begins at v: a reader takes a length for a quantity, so an
+// axis that does not begin at 0 says so.
+func (a Axis) from(v float64) string {
+	switch {
+	case a.Names != nil:
+		return a.title()
+	case a.Log:
+		return a.title() + ", log scale"
+	case v > 0:
+		return a.title() + ", axis from " + begin(v)
+	}
+	return a.title()
+}
+
+// begin writes where an axis begins.
+func begin(v float64) string {
+	if v < 1 {
+		return fmt.Sprintf("%.3g", v)
+	}
+	if v < 1000 {
+		return Digits(v, 3)
+	}
+	return SI(v)
+}
+
 // Series is one line of a chart. X and Y have the same length. Where Y is NaN the
 // line has a gap.
 type Series struct {

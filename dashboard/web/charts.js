@@ -117,9 +117,9 @@ function tip(o, at) {
   }));
 }
 
-// titleOf takes an axis' title, name (unit), apart.
+// titleOf takes an axis' title, name (unit), apart; where the axis begins is left out.
 function titleOf(axis) {
-  const [, name, unit] = (axis.name || "").match(/^(.*?)(?: \((.*)\))?$/) || [];
+  const [, name, unit] = (axis.name || "").match(/^(.*?)(?: \((.*?)\))?(?:, axis from .*|, log scale)?$/) || [];
   return { name: name || "", unit: unit || "" };
 }
 
