@@ -25,7 +25,9 @@ type Card struct {
 	Set       engine.Knobs `json:"set,omitempty"`
 	Undo      engine.Knobs `json:"undo,omitempty"` // takes it back
 	Title     string       `json:"title"`
-	With      int          `json:"with,omitempty"` // changes right before it that it is measured together with
+	Moved     []string     `json:"moved,omitempty"`  // every other knob that moved, from → to
+	Undone    int          `json:"undone,omitempty"` // number of the change that took it back
+	With      int          `json:"with,omitempty"`   // changes right before it that it is measured together with
 	Before    Part         `json:"before"`
 	After     Part         `json:"after"`
 	Rows      []Row        `json:"rows,omitempty"`
@@ -363,8 +365,13 @@ func (p *page) changes(ctx context.Context, s cluster.Snapshot) ([]Card, error) 
 	}
 	out := cards(s.Sys, epoch, ms, events)
 	if l, err := p.lines.get(ctx, s); err == nil && l.epoch == epoch {
+		taken := undone(l)
 		for i := range out {
-			out[i].Undo = inverseOf(l, out[i].Version)
+			c := &out[i]
+			c.Undo, c.Moved = inverseOf(l, c.Version), moved(l, c.Before.Version, c.Version, c.Set)
+			if by, ok := taken[c.Version]; ok {
+				c.Undone = by - 1
+			}
 		}
 	}
 	return out, nil

@@ -28,7 +28,7 @@ func TestFocusStays(t *testing.T) {
 	b.until("the step is taken", step+`.textContent === "Take it back"`)
 	at("the step", step)
 
-	const pin = `[...document.querySelectorAll("#cards .card button")].find((e) => e.textContent === "Pin")`
+	const pin = `[...document.querySelectorAll(".cards .card button")].find((e) => e.textContent === "Pin")`
 	b.enter(pin)
 	b.until("a pin", `document.querySelectorAll("#pins .pin").length === 1`)
 	b.enter(`document.querySelector("#pins .pin button.link")`)
@@ -41,7 +41,7 @@ func TestFocusStays(t *testing.T) {
 	b.until("no ghost", `document.querySelectorAll("#systems li").length === 1`)
 	at("the system that is left", `document.querySelector("#systems button")`)
 
-	b.enter(`[...document.querySelectorAll("#cards .card button")].find((e) => e.textContent === "Show")`)
+	b.enter(`[...document.querySelectorAll(".cards .card button")].find((e) => e.textContent === "Show")`)
 	b.enter(`document.getElementById("golive")`)
 	at("what is beside it", `document.getElementById("range")`)
 
@@ -65,14 +65,14 @@ func TestFocusStays(t *testing.T) {
 func TestCalm(t *testing.T) {
 	_, b := visit(t)
 	b.act(`document.querySelector("#steps li button").click()`)
-	b.until("a card", `[...document.querySelectorAll("#cards .card button")].some((e) => e.textContent === "Show")`)
+	b.until("a card", `[...document.querySelectorAll(".cards .card button")].some((e) => e.textContent === "Show")`)
 	b.act(`window.asked = []; const was = Element.prototype.scrollIntoView; Element.prototype.scrollIntoView = function (o) { asked.push(o?.behavior); was.call(this, o); }`)
 	for wish, want := range map[string]string{"reduce": "instant,instant", "no-preference": "smooth,smooth"} {
 		p := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: wish}}}
 		if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, p); err != nil {
 			t.Fatal(err)
 		}
-		b.act(`asked.length = 0; [...document.querySelectorAll("#cards .card button")].find((e) => e.textContent === "Show").click()`)
+		b.act(`asked.length = 0; [...document.querySelectorAll(".cards .card button")].find((e) => e.textContent === "Show").click()`)
 		b.act(`new (await import("/cards.js")).Cards({}).show(1)`) // as a mark on the time axis does
 		if got := eval[string](b, `asked.join()`); got != want {
 			t.Errorf("prefers-reduced-motion: %s scrolls %s, want %s", wish, got, want)

@@ -214,7 +214,7 @@ func (p *page) knobs(w http.ResponseWriter, r *http.Request) {
 		fail(w, err)
 		return
 	}
-	answer(w, map[string]any{"sys": s.Sys, "version": s.KnobsVersion, "knobs": out, "undo": inverseOf(l, s.KnobsVersion)})
+	answer(w, map[string]any{"sys": s.Sys, "version": s.KnobsVersion, "knobs": out, "down": l.at(s.KnobsVersion).down, "undo": inverseOf(l, s.KnobsVersion)})
 }
 
 // pageKnobs puts beside the knobs what they were when the system began.

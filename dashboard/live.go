@@ -342,14 +342,21 @@ type phaseBar struct {
 // phasesOver is how many of the latest windows the breakdown is made of.
 const phasesOver = 20
 
-// phases draws where the latency of a transaction goes now, a bar a system.
+// phases draws where the latency of a transaction goes now, or with ?from=&to= then, a bar a
+// system.
 func (p *page) phases(w http.ResponseWriter, r *http.Request) {
 	hs, stamp := p.histories(r.Context())
+	from, to := spanOf(r, hs)
+	past := r.URL.Query().Has("from")
 	p.draw(w, r, stamp, func() *charts.Chart {
 		var bars []phaseBar
 		for _, h := range hs {
-			if n := len(h.moments); n > 0 {
-				bars = append(bars, phaseBar{h.name(), phaseMeans(h.moments[max(0, n-phasesOver):])})
+			ms := h.moments[max(0, len(h.moments)-phasesOver):]
+			if past {
+				ms = between(h.moments, from, to)
+			}
+			if len(ms) > 0 {
+				bars = append(bars, phaseBar{h.name(), phaseMeans(ms)})
 			}
 		}
 		return stackedPhases(sizeOf(r), bars)

@@ -22,12 +22,16 @@ type Steps struct {
 
 // Step is a question, the click that answers it, and what the thesis says.
 type Step struct {
-	Question string       `yaml:"question" json:"question"`
-	Hint     string       `yaml:"hint" json:"hint"` // what to look at
-	Button   string       `yaml:"button" json:"button"`
-	Set      engine.Knobs `yaml:"set" json:"set"`
-	Thesis   string       `yaml:"thesis" json:"thesis"`
-	Section  string       `yaml:"section" json:"section"`
+	Question string `yaml:"question" json:"question"`
+	Hint     string `yaml:"hint" json:"hint"` // what to look at
+	// Start is what the step assumes: the page names it and offers to go there first. With
+	// a preset it means the preset as it is, without changes to its knobs.
+	Start engine.Knobs `yaml:"start" json:"start"`
+	// Set is what the click changes, no more than the button says.
+	Button  string       `yaml:"button" json:"button"`
+	Set     engine.Knobs `yaml:"set" json:"set"`
+	Thesis  string       `yaml:"thesis" json:"thesis"`
+	Section string       `yaml:"section" json:"section"`
 }
 
 // loadSteps reads the embedded files; a test reads them first, so a bad one

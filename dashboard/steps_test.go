@@ -1,13 +1,15 @@
 package dashboard
 
 import (
+	"math"
+	"slices"
 	"strings"
 	"testing"
 
 	"drtmx/engine"
 )
 
-// Every shipped spec has three steps, and each can be clicked in a system that
+// Every shipped spec has three steps at least, and each can be clicked in a system that
 // was just started and after any other step.
 func TestSteps(t *testing.T) {
 	all, err := readSteps()
@@ -24,8 +26,8 @@ func TestSteps(t *testing.T) {
 	}
 	for _, name := range engine.SpecNames() {
 		s, ok := bySpec[name]
-		if !ok || len(s.Steps) != 3 {
-			t.Errorf("spec %s has %d steps, want 3", name, len(s.Steps))
+		if !ok || len(s.Steps) < 3 {
+			t.Errorf("spec %s has %d steps, want 3 at least", name, len(s.Steps))
 			continue
 		}
 		delete(bySpec, name)
@@ -41,6 +43,7 @@ func TestSteps(t *testing.T) {
 		}
 		for _, x := range s.Steps {
 			x.complete(t)
+			x.changesWhatItSays(t, spec)
 			for n := range x.Set {
 				if !live[n] {
 					t.Errorf("%s: knob %s is not live", x.Button, n)
@@ -59,6 +62,82 @@ func TestSteps(t *testing.T) {
 	}
 	for name := range bySpec {
 		t.Errorf("steps for %s, which is no shipped spec", name)
+	}
+}
+
+// A step changes, from the start that it names, each of the knobs that it sets and no
+// other but the switches that follow a primitive; one that chooses a preset does nothing else.
+func (x Step) changesWhatItSays(t *testing.T, spec engine.Spec) {
+	t.Helper()
+	if len(x.Start) == 0 {
+		t.Errorf("%s names no start", x.Button)
+	}
+	if _, ok := x.Set["preset"]; ok && len(x.Set) > 1 {
+		t.Errorf("%s chooses a preset and changes %v", x.Button, sortedNames(x.Set))
+	}
+	start, err := spec.With(x.Start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	next, err := start.With(x.Set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := engine.Resolve(start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, err := engine.Resolve(next)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, preset := x.Set["preset"]
+	for _, n := range sortedNames(after) {
+		_, said := x.Set[n]
+		if moved := before.Value(n) != after.Value(n); moved != said && !(moved && (preset || engine.IsGroup(n) || engine.IsSwitch(n))) {
+			t.Errorf("%s: %s goes from %v to %v", x.Button, n, before.Value(n), after.Value(n))
+		}
+	}
+}
+
+// Two of the first three steps of the default spec at least move throughput or p50 by more
+// than a tenth, each from its start: a newcomer sees something happen.
+func TestDefaultStepsMove(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs six clusters; not in short mode")
+	}
+	spec, err := engine.LoadSpec("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := readSteps()
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := all[slices.IndexFunc(all, func(s Steps) bool { return s.Spec == spec.Name })].Steps
+	measure := func(from engine.Spec, sets ...engine.Knobs) *engine.Result {
+		for _, set := range append(sets, engine.Knobs{"warmup_ns": 400_000, "duration_ns": 1_000_000, "check": "off"}) {
+			if from, err = from.With(set); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r, err := engine.Run(t.Context(), from, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	moved := 0
+	for _, x := range steps[:3] {
+		a, b := measure(spec, x.Start), measure(spec, x.Start, x.Set)
+		rate, p50 := 100*(b.Throughput/a.Throughput-1), 100*(b.LatencyUS.P50/a.LatencyUS.P50-1)
+		t.Logf("%s: throughput %.2f M/s to %.2f M/s, %+.0f %%; p50 %.1f us to %.1f us, %+.0f %%", x.Button, a.Throughput/1e6, b.Throughput/1e6, rate, a.LatencyUS.P50, b.LatencyUS.P50, p50)
+		if max(math.Abs(rate), math.Abs(p50)) > 10 {
+			moved++
+		}
+	}
+	if moved < 2 {
+		t.Errorf("%d of the first three steps move throughput or p50 by more than 10 %%, want 2", moved)
 	}
 }
 

@@ -23,7 +23,7 @@ const (
 	seriesJS  = `echarts.getInstanceByDom(document.getElementById("timeline"))?.getOption()?.series`
 	latestJS  = `(` + seriesJS + `?.[0]?.data?.at(-1)?.value[0] ?? 0)`
 	marksJS   = `(` + seriesJS + `[0].markLine?.data || []).length`
-	cardsJS   = `document.querySelectorAll("#cards .card:not(.ghost)").length`
+	cardsJS   = `document.querySelectorAll(".cards .card:not(.ghost)").length`
 	pictureJS = `[...document.querySelectorAll("#cluster .bar, #cluster .hot")].map((e) => e.textContent).join()`
 	// the colours of words on bars, and of the bars
 	wordsJS = `echarts.getInstanceByDom(document.getElementById("phases")).getOption().series.flatMap((s) => s.data.filter((d) => d.label).map((d) => [d.label.color, s.itemStyle.color]))`
@@ -82,8 +82,8 @@ func toggle(s *site, b *tab) {
 		b.t.Errorf("the agent has %v, %v", values, err)
 	}
 	b.until("the knob is among the changed", `/Validation.*one-sided → two-sided/.test(document.querySelector(".changes")?.textContent)`)
-	b.until("its card", `/phase.validation: one-sided → two-sided.* from the page/s.test(document.querySelector("#cards .card")?.textContent)`)
-	b.until("the card's numbers", `document.querySelectorAll("#cards .card .rows tbody tr").length >= 3`)
+	b.until("its card", `/phase.validation: one-sided → two-sided.* from the page/s.test(document.querySelector(".cards .card")?.textContent)`)
+	b.until("the card's numbers", `document.querySelectorAll(".cards .card .rows tbody tr").length >= 3`)
 	b.until("the cluster picture", fmt.Sprintf("%s !== %q", pictureJS, was))
 	b.shot("toggled.png")
 }
@@ -117,7 +117,7 @@ func fromOutside(s *site, b *tab) {
 	const n = 3
 	s.patch(`{"phase.logging": "two-sided"}`)
 	b.until("its mark", marked(n+1))
-	b.until("its card", cardsJS+fmt.Sprintf(` === %d`, n+1)+` && /from a notebook/.test(document.querySelector("#cards .card").textContent)`)
+	b.until("its card", cardsJS+fmt.Sprintf(` === %d`, n+1)+` && /from a notebook/.test(document.querySelector(".cards .card").textContent)`)
 	b.until("its knob", `document.getElementById("k-phase-logging").value === "two-sided"`)
 }
 
@@ -238,8 +238,8 @@ func cycleOnAPhone(b *tab) {
 }
 
 func pinsStay(_ *site, b *tab) {
-	b.until("a card with numbers", `document.querySelector("#cards .card:not(.ghost) button[title^='keep what']")`)
-	b.act(`document.querySelector("#cards .card:last-child button[title^='keep what']").click()`)
+	b.until("a card with numbers", `document.querySelector(".cards .card:not(.ghost) button[title^='keep what']")`)
+	b.act(`document.querySelector(".cards .card:last-child button[title^='keep what']").click()`)
 	b.until("a pin", `document.querySelectorAll("#pins .pin").length === 1`)
 	b.until("enough windows since the latest change", `fetch("/page/state?sys=a").then((r) => r.ok)`)
 	b.click("#pinstate")
@@ -255,7 +255,7 @@ func ghostLine(_ *site, b *tab) {
 	b.until("it is level", `!document.getElementById("systems").textContent.includes("catching up")`)
 	b.click("#pause")
 	b.until("the ghost's line", seriesJS+`.some((s) => s.name === "ghost b" && s.lineStyle.type === "dashed" && s.data.length > 5)`)
-	b.until("what is against what would have been", `document.querySelectorAll("#cards .ghost .rows tbody tr").length >= 3`)
+	b.until("what is against what would have been", `document.querySelectorAll(".cards .ghost .rows tbody tr").length >= 3`)
 	b.shot("ghost.png")
 }
 
@@ -313,7 +313,7 @@ func beginAgain(s *site, b *tab) {
 	b.until("the offer", `[...document.querySelectorAll("#knobs > details button")].some((e) => !e.hidden && e.textContent === "Begin again with this")`)
 	b.act(`[...document.querySelectorAll("#knobs > details button")].find((e) => e.textContent === "Begin again with this").click()`)
 	b.until("another cluster", `document.querySelectorAll("#cluster .frame").length === 4 && document.getElementById("what").textContent.includes("4 nodes")`)
-	b.until("no card of its earlier life, no pin", `document.querySelectorAll("#pins .pin").length === 0 && ![...document.querySelectorAll("#cards .card")].some((e) => e.textContent.includes("system a at") || e.matches(".ghost"))`)
+	b.until("no card of its earlier life, no pin", `document.querySelectorAll("#pins .pin").length === 0 && ![...document.querySelectorAll(".cards .card")].some((e) => e.textContent.includes("system a at") || e.matches(".ghost"))`)
 	b.until("the ghost has become a system", seriesJS+`[1].name === "system b"`)
 	b.until("the line begins again", ready+` && `+latestJS+` < 100`)
 }
@@ -334,7 +334,7 @@ func TestToggleIsClicked(t *testing.T) {
 		t.Errorf("the agent has %v, %v", values, err)
 	}
 	b.until("the line steps down", `(([was, is]) => is < 0.7 * was)(`+steps+`)`)
-	b.until("the card says by how much", `/opt.co: on → off/.test(document.querySelector("#cards .card")?.textContent) && /throughput.*−\s?[3-9]\d/is.test(document.querySelector("#cards .card .rows").textContent)`)
+	b.until("the card says by how much", `/opt.co: on → off/.test(document.querySelector(".cards .card")?.textContent) && /throughput.*−\s?[3-9]\d/is.test(document.querySelector(".cards .card .rows").textContent)`)
 	b.until("the cores are idler", fmt.Sprintf("%s < %g - 10", cores, before))
 	b.shot("clicked.png")
 	b.click("#k-opt-co")
@@ -463,7 +463,7 @@ func TestScreenshot(t *testing.T) {
 	b.until("some history", latestJS+" > 40")
 	const second = `document.querySelectorAll("#steps li")[1]`
 	b.act(second + `.querySelector("button.link").click()`)
-	b.until("the ghost's card", `document.querySelectorAll("#cards .ghost .rows tbody tr").length >= 5`)
+	b.until("the ghost's card", `document.querySelectorAll(".cards .ghost .rows tbody tr").length >= 5`)
 	b.until("more of it", latestJS+" > 78")
 	b.act(`document.getElementById("k-phase-commit").focus({preventScroll: true})`)
 	time.Sleep(time.Second)

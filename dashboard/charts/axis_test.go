@@ -14,7 +14,7 @@ func TestAxesSayWhereTheyBegin(t *testing.T) {
 		wx, wy string
 	}{
 		"at 0":       {Axis{Label: "X"}, Axis{Label: "Y"}, []float64{0, 4}, "X", "Y"},
-		"behind 0":   {Axis{Label: "X", Unit: "ms"}, Axis{Label: "Y", Unit: "µs", From: 25}, []float64{120, 160}, "X (ms), axis from 120", "Y (µs), axis from 25"},
+		"behind 0":   {Axis{Label: "X", Unit: "ms"}, Axis{Label: "Y", Unit: "µs", From: 500}, []float64{120, 160}, "X (ms), axis from 120", "Y (µs), axis from 500"},
 		"with k":     {Axis{Label: "X"}, Axis{Label: "Y", Unit: "1/s", From: 2500}, []float64{1, 2}, "X, axis from 1", ""},
 		"log":        {Axis{Label: "X", Log: true}, Axis{Label: "Y", Log: true}, []float64{1, 4}, "X, log scale", "Y, log scale"},
 		"of choices": {Axis{Label: "X", Names: []string{"on", "off"}}, Axis{Label: "Y"}, []float64{0, 1}, "X", "Y"},

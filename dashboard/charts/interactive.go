@@ -54,7 +54,10 @@ func interactiveTimeline(title string, x Axis, tracks []Track, marks []Mark, siz
 			Left: "62", Right: "20", Top: strconv.Itoa(top + i*(panel+panelGap)), Height: strconv.Itoa(panel), ContainLabel: opts.Bool(false),
 		})
 		last := i == len(tracks)-1
-		xa := panelX(x, i, last, lo/factor)
+		xa := panelX(x, i, last)
+		if last {
+			xa.Name = x.from(lo/factor, hi/factor)
+		}
 		if x.Names != nil {
 			line.SetXAxis(x.Names) // the first axis has its names from here
 			xa.Type, xa.Data, xa.Scale, xa.AxisLabel = "category", x.Names, nil, &opts.AxisLabel{Show: opts.Bool(last)}
@@ -66,7 +69,7 @@ func interactiveTimeline(title string, x Axis, tracks []Track, marks []Mark, siz
 	for i, t := range tracks {
 		f, p := prefixOf(t.Y, values(t.Series)...)
 		y := prefixed(t.Y, p)
-		ya := opts.YAxis{Name: y.from(rounded(y.From / f)), Type: axisType(y), GridIndex: i, NameLocation: "end", SplitNumber: 3,
+		ya := opts.YAxis{Name: y.from(rounded(y.From/f), y.From/f), Type: axisType(y), GridIndex: i, NameLocation: "end", SplitNumber: 3,
 			AxisLabel: &opts.AxisLabel{Show: opts.Bool(true)}, SplitLine: &opts.SplitLine{Show: opts.Bool(true)}}
 		if y.From > 0 && !y.Log {
 			ya.Min = rounded(y.From / f)
@@ -96,15 +99,15 @@ func interactiveTimeline(title string, x Axis, tracks []Track, marks []Mark, siz
 	return line
 }
 
-// panelX is the X axis of a panel; only the last has its name and its numbers.
-func panelX(x Axis, panel int, last bool, from float64) opts.XAxis {
+// panelX is the X axis of a panel; only the last has a name and numbers.
+func panelX(x Axis, panel int, last bool) opts.XAxis {
 	xa := opts.XAxis{Type: axisType(x), GridIndex: panel, AxisLabel: &opts.AxisLabel{Show: opts.Bool(last), ShowMinLabel: opts.Bool(x.Log), ShowMaxLabel: opts.Bool(x.Log)},
 		SplitLine: &opts.SplitLine{Show: opts.Bool(false)}, Scale: opts.Bool(true)}
 	if x.Whole {
 		xa.MinInterval = 1
 	}
 	if last {
-		xa.Name, xa.NameLocation, xa.NameGap = x.from(from), "middle", 22
+		xa.NameLocation, xa.NameGap = "middle", 22
 	}
 	return xa
 }
@@ -164,7 +167,7 @@ func prefixOf(a Axis, vs ...float64) (factor float64, prefix string) {
 func prefixed(a Axis, prefix string) Axis {
 	switch {
 	case prefix == "":
-	case a.Unit == "1/s":
+	case a.Unit == "1/s", a.Unit == "/s":
 		a.Unit = prefix + "/s"
 	default:
 		a.Unit = prefix + " " + a.Unit

@@ -30,13 +30,14 @@ func (a Axis) title() string {
 
 // from is the title of an axis that begins at v: a reader takes a length for a quantity, so an
 // axis that does not begin at 0 says so.
-func (a Axis) from(v float64) string {
+// One that ends at hi begins at 0 as far as can be seen if less than a hundredth of it is left out.
+func (a Axis) from(v, hi float64) string {
 	switch {
 	case a.Names != nil:
 		return a.title()
 	case a.Log:
 		return a.title() + ", log scale"
-	case v > 0:
+	case v > hi/100:
 		return a.title() + ", axis from " + begin(v)
 	}
 	return a.title()

@@ -103,7 +103,7 @@ func tracksPicture(title string, x Axis, tracks []Track, marks []Mark, on sheet)
 			setTitle(p, title, on.Size)
 		}
 		if i == len(tracks)-1 {
-			p.X.Label.Text = x.from(lo)
+			p.X.Label.Text = x.from(lo, hi)
 		}
 		p.X.Tick.Marker, p.Y.Tick.Marker = on.ticks(x, p), ticks(t.Y)
 		for k, s := range t.Series {
@@ -122,7 +122,7 @@ func tracksPicture(title string, x Axis, tracks []Track, marks []Mark, on sheet)
 			names = append(names, legendItem{name: published, colour: rgb(palette.Thesis), line: &look{marker: palette.Diamond, hollow: true, dash: palette.Dashes[1]}})
 		}
 		scale(p, x, t.Y, lo, hi)
-		p.Y.Label.Text = t.Y.from(p.Y.Min)
+		p.Y.Label.Text = t.Y.from(p.Y.Min, p.Y.Max)
 		addMarks(p, marks, i == 0)
 		rows[i] = []*plot.Plot{p}
 	}

@@ -9,7 +9,7 @@ import { Figures } from "./figures.js";
 import { Ghosts, about as ghostly, wait } from "./ghosts.js";
 import { badge, openChecks } from "./checks.js";
 import { Deeper } from "./deeper.js";
-import { averaged, drawCluster } from "./cluster.js";
+import { averaged, downText, drawCluster, emptyBreakdown } from "./cluster.js";
 import { Causes, limitLine } from "./causes.js";
 import { $, call, calm, copier, dialog, el, glide, keyed, ms, notice, set, si } from "./kit.js";
 
@@ -22,7 +22,7 @@ const charts = new Charts((number) => cards.show(number), () => { pins.draw(); f
 const pins = new Pins();
 const cards = new Cards({ ghost: (sys, version) => ghosts.ask(sys, version), pin: (p) => pins.add(p), look: (c) => {
   const w = 4e6;
-  charts.look([Math.max(0, c.before.from_ns || c.virtual_ns - w, c.virtual_ns - 4 * w), c.after.to_ns || c.virtual_ns + w], c.sys);
+  charts.look([Math.max(0, c.before.from_ns || c.virtual_ns - w, c.virtual_ns - 4 * w), c.after.to_ns || c.virtual_ns + w], c.sys, c.after.windows && [c.after.from_ns, c.after.to_ns]);
   $("live").scrollIntoView({ behavior: glide() });
 } });
 const steps = new Steps(knobs, { ghostThen: async (values) => { const c = await set(shown, values); if (c) ghosts.ask(shown, c.version); } });
@@ -76,8 +76,9 @@ function allStand() {
 function header() {
   const s = standing(shown);
   if (!s) return;
-  $("state").textContent = s.state;
-  $("state").className = "pill " + s.state;
+  const gone = downText(knobs.down);
+  $("state").textContent = !gone ? s.state : s.state === "running" ? gone : `${s.state}, ${gone}`;
+  $("state").className = `pill ${s.state}${gone ? " down" : ""}`;
   $("pause").textContent = allStand() ? "Go on" : "Pause";
   $("tempo").textContent = $("tempo").title = tempo(s);
   if (document.activeElement !== $("pace")) {
@@ -98,7 +99,11 @@ function tempo(s) {
 // tiles writes the means of the latest windows. Without any, what stood there
 // was another life's or another system's.
 function tiles(ws) {
-  drawCluster(averaged(ws));
+  drawCluster(averaged(ws), knobs.down);
+  const why = charts.span ? "" : emptyBreakdown(ws, knobs.down);
+  $("phaseswhy").hidden = !why;
+  $("phaseswhy").textContent = why;
+  $("phaseswhy").classList.toggle("alone", list.length < 2); // another system may have phases
   limitLine(ws);
   if (!ws.length) {
     for (const id of ["t-throughput", "t-p50", "t-p99", "t-aborts", "checks"]) $(id).textContent = "–";
@@ -108,7 +113,7 @@ function tiles(ws) {
   }
   const mean = (f) => { const v = ws.map(f).filter((x) => x); return v.length ? v.reduce((a, b) => a + b) / v.length : 0; };
   $("t-throughput").textContent = si(mean((x) => x.throughput)) + "/s";
-  for (const q of ["p50", "p99"]) { const v = mean((x) => x.latency_us[q]); $("t-" + q).textContent = v ? si(v) + " µs" : "–"; }
+  for (const q of ["p50", "p99"]) percentile($("t-" + q), q, mean((x) => x.latency_us[q]), Math.max(...ws.map((x) => x.commits)));
   const tries = ws.reduce((a, x) => a + x.commits + x.rollbacks + x.aborts, 0);
   $("t-aborts").textContent = share(ws.reduce((a, x) => a + x.aborts, 0), tries);
   const rolled = ws.reduce((a, x) => a + x.rollbacks, 0), done = ws.reduce((a, x) => a + x.commits, rolled);
@@ -119,6 +124,13 @@ function tiles(ws) {
   $("failedtile").title = `${si(failed)} requests ended with an error, ${si(lost)} passive ones are lost: a machine crashed`;
   $("t-failed").textContent = share(failed, ended);
   badge($("checks"), ws.at(-1).checks);
+}
+
+// percentile writes one, or how many samples a window lacks for it: ten have to lie above it.
+const samples = { p50: 20, p99: 1000 };
+function percentile(e, q, us, commits) {
+  e.replaceChildren(us ? `${si(us)} µs` : "–", us ? "" : el("small", {}, `${(samples[q] - commits).toLocaleString("en")} samples short`));
+  e.title = us ? "" : `a ${q} takes ${samples[q].toLocaleString("en")} requests in a window; the fullest of the last ten has ${commits}. A longer window_ns has more.`;
 }
 
 const share = (n, of) => of ? (100 * n / of).toFixed(n < of / 10 ? 2 : 0) + " %" : "–";
@@ -229,7 +241,7 @@ document.addEventListener("keydown", (e) => {
 });
 
 const onchange = knobs.onchange;
-knobs.onchange = () => { onchange(); what(); };
+knobs.onchange = () => { onchange(); what(); show(); };
 document.addEventListener("visibilitychange", show);
 new ResizeObserver(() => document.documentElement.style.setProperty("--top", `${$("top").offsetHeight}px`)).observe($("top"));
 feed.show(shown);

@@ -34,21 +34,34 @@ export class Cards {
     if (this.told !== null && latest && keyOf(latest) !== this.told) say(`Change ${latest.number}: ${latest.sentence}`);
     this.told = latest ? keyOf(latest) : "";
   }
+  // draw puts the newest card where it is in sight, and those before it further below; what
+  // was undone is folded away.
   draw() {
-    keyed($("cards"), this.list.slice(0, this.most), keyOf, (x, was) => card(x, this.on, was));
-    $("morecards").hidden = this.list.length <= this.most;
-    $("morecards").textContent = `Show the ${this.list.length - this.most} before them`;
+    const newest = this.list.reduce((a, c) => !a || c.virtual_ns > a.virtual_ns ? c : a, null), render = (x, was) => x.undone ? folded(x, this.on, was) : card(x, this.on, was);
+    keyed($("newest"), newest ? [newest] : [], keyOf, render);
+    const before = this.list.filter((c) => c !== newest);
+    keyed($("cards"), before.slice(0, this.most), keyOf, render);
+    $("earlier").hidden = !before.length;
+    $("morecards").hidden = before.length <= this.most;
+    $("morecards").textContent = `Show the ${before.length - this.most} before them`;
   }
   // show scrolls to the card of a change.
   show(number) {
     if (this.list.findIndex((c) => c.number === number) >= this.most) $("morecards").click();
-    const e = $("cards").querySelector(`[data-number="${number}"]`);
+    const e = document.querySelector(`.cards [data-number="${number}"]`), fold = e?.closest(".folded");
+    if (fold) fold.open = true;
     e?.scrollIntoView({ block: "center", behavior: glide() });
     e?.focus({ preventScroll: true });
   }
 }
 
 const keyOf = (c) => `${c.sys}/${c.number}/${c.virtual_ns}`;
+
+// folded is the card of a change that was taken back: a line, and the rest on demand.
+function folded(c, on, was) {
+  const how = c.undone === c.number ? "takes back what was before it" : `undone by ${c.undone}`;
+  return el("details", { class: "folded", open: was?.matches("details") && was.open }, el("summary", {}, `${c.number}: ${c.title}, ${how}`), card(c, on, was));
+}
 
 function card(c, on, was) {
   const by = { page: "from the page", notebook: "from a notebook", script: "from a script" }[c.by] || "";
@@ -68,6 +81,7 @@ function card(c, on, was) {
       c.number > 0 && undo && act("Ghost", "go on without this change and those after it, as a second system", () => on.ghost(c.sys, c.version)),
       c.rows && act("Pin", "keep what was measured after it, to compare", () => on.pin({ ...c.after, title: c.number ? `system ${c.sys} after change ${c.number}` : `system ${c.after.sys}` })),
       c.number > 0 && act("Show", "show this moment on the time axis", () => on.look(c))),
+    c.moved?.length > 0 && el("p", { class: "hint moved" }, `${c.moved.length > 1 ? `${c.moved.length} other knobs moved` : "Another knob moved"}: ${c.moved.join(", ")}`),
     c.rows && el("p", { class: "hint" }, `${c.before.windows} and ${c.after.windows} windows${c.after.skipped ? `, ${c.after.skipped} of the transient left out` : ""}${c.final ? "" : "; still counting"}`));
 }
 

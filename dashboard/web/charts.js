@@ -1,4 +1,4 @@
-import { $, el } from "./kit.js";
+import { $, el, ms } from "./kit.js";
 import { darkInk, lightInk, onDark } from "./colours.js";
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -8,7 +8,7 @@ const dark = matchMedia("(prefers-color-scheme: dark)");
 // a second, and not while the page is hidden.
 export class Charts {
   constructor(onMark, onTheme) {
-    Object.assign(this, { onMark, onTheme, span: null, dirty: true, busy: false, sys: "a" });
+    Object.assign(this, { onMark, onTheme, span: null, after: null, dirty: true, busy: false, sys: "a" });
     setInterval(() => this.tick(), 330);
     $("range").onchange = () => this.look(null);
     $("golive").onclick = () => this.look(null);
@@ -19,8 +19,13 @@ export class Charts {
   // now draws without waiting for the next turn.
   now() { this.stale(); this.tick(); }
   // look shows a span of a system's virtual time; null: the live one of the system that is shown.
-  look(span, sys) {
-    Object.assign(this, { span, spanOf: span && sys });
+  // The breakdown is that of after, a part of the span; what shows the present is marked.
+  look(span, sys, after) {
+    Object.assign(this, { span, spanOf: span && sys, after: span && (after || span) });
+    document.body.classList.toggle("past", !!span);
+    $("pastspan").hidden = !span;
+    $("pastspan").textContent = span ? `The charts show ${ms(span[0])} to ${ms(span[1])}. What is marked “now” shows the present.` : "";
+    $("phaseswhen").textContent = span ? `means of ${ms(this.after[0])} to ${ms(this.after[1])}` : "";
     if (!span && document.activeElement === $("golive")) $("range").focus();
     $("golive").hidden = !span;
     this.stale();
@@ -50,7 +55,7 @@ export class Charts {
     this.dirty = false;
     const mark = { mark: this.onMark }, q = `sys=${this.spanOf || this.sys}&${this.span ? `from=${this.span[0]}&to=${this.span[1]}` : `last=${$("range").value}`}`;
     try {
-      const all = [draw($("timeline"), `/page/timeline?${q}`, mark), draw($("phases"), "/page/phases?")];
+      const all = [draw($("timeline"), `/page/timeline?${q}`, mark), draw($("phases"), `/page/phases?${this.after ? `from=${this.after[0]}&to=${this.after[1]}` : ""}`)];
       if ($("memorybox").open) {
         all.push(draw($("memory"), `/page/memory?${q}`, mark));
         all.push(draw($("dimms"), `/page/dimms?sys=${this.sys}`), draw($("buffers"), `/page/dimms?sys=${this.sys}&of=buffer`));
@@ -75,7 +80,7 @@ function heights(id, o) {
 // how high it is (0: as many bars as there are, each so high), what happens to its
 // option, and to a click on a mark.
 export async function draw(e, url, how = {}) {
-  const high = how.high ?? (e.id === "timeline" ? (innerWidth < 760 ? 420 : 500) : 0);
+  const high = how.high ?? (e.id === "timeline" ? (innerWidth < 760 ? 420 : innerHeight < 960 ? 430 : 500) : 0);
   url += `&w=${Math.floor((e.clientWidth || e.parentElement.clientWidth) / 20) * 20}&h=${high}`;
   if (!window.echarts) return picture(e, url);
   const r = await fetch(`${url}&format=option`).catch(() => null);

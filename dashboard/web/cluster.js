@@ -12,7 +12,7 @@ let drawn = "", parts = [], hot = null;
 
 // drawCluster takes the nodes of the latest windows, averaged; none: nothing
 // has been measured.
-export function drawCluster(nodes) {
+export function drawCluster(nodes, down) {
   if (!nodes.length) {
     drawn = "";
     $("cluster").replaceChildren();
@@ -21,9 +21,11 @@ export function drawCluster(nodes) {
   const resources = Object.keys(names).filter((r) => nodes.some((n) => n.utilization[r] !== undefined));
   for (const r of Object.keys(nodes[0].utilization)) if (!names[r]) resources.push(r);
   const shown = nodes.length > 4 ? resources.filter((r) => r !== "nic_context" || nodes.some((n) => n.utilization[r] > 0.01)) : resources;
-  const as = nodes.map((n) => n.node + n.role).join() + shown.join();
-  if (as !== drawn) { build(nodes, shown); drawn = as; hot = null; }
-  busiest(nodes, shown);
+  const as = nodes.map((n) => n.node + n.role).join() + shown.join() + "/" + down.join();
+  if (as !== drawn) { build(nodes, shown, down); drawn = as; hot = null; }
+  const up = nodes.filter((n) => !down.includes(n.node)), gone = downText(down);
+  if (!up.length) { $("cluster").firstChild.setAttribute("aria-label", `${nodes.length} nodes, ${gone}`); return; }
+  busiest(up, shown);
   for (const p of parts) {
     const u = nodes[p.node].utilization[p.r] || 0;
     const k = Math.max(0, Math.min(scale.length - 1, Math.round(u * (scale.length - 1))));
@@ -33,7 +35,23 @@ export function drawCluster(nodes) {
     if (p.text) { p.text.textContent = percent(u); p.text.setAttribute("class", k > 3 ? "num" : "num light"); }
   }
   const words = `busiest: ${names[hot.r] || hot.r} of node ${hot.node}, ${percent(hot.u)}`;
-  $("cluster").firstChild.setAttribute("aria-label", `${nodes.length} nodes, ${words}`);
+  $("cluster").firstChild.setAttribute("aria-label", [`${nodes.length} nodes`, gone, words].filter(Boolean).join(", "));
+}
+
+// downText names the machines that have crashed and are not back, "" if all are up.
+export function downText(down) {
+  const all = [...down].sort((a, b) => a - b), last = all.pop();
+  return last === undefined ? "" : all.length ? `nodes ${all.join(", ")} and ${last} are down` : `node ${last} is down`;
+}
+
+// emptyBreakdown says why the latest windows have no phases to show, "" if they have.
+export function emptyBreakdown(ws, down) {
+  if (!ws.length) return "Empty, for nothing has been measured yet.";
+  if (ws.some((w) => Object.values(w.phases || {}).some((p) => p.mean_us > 0))) return "";
+  const sum = (f) => ws.reduce((a, w) => a + (w[f] || 0), 0), over = ws.length === 1 ? "the latest window" : `the latest ${ws.length} windows`;
+  if (sum("commits")) return "Empty, for the requests of this workload have no phases.";
+  const because = down.length ? downText(down) : sum("failed") ? "all failed" : sum("aborts") ? "all attempts aborted" : "none ended: they take longer than that, or wait for each other";
+  return `Empty, for no request committed in ${over}: ${because}.`;
 }
 
 // busiest finds what is to be outlined.
@@ -53,13 +71,13 @@ function cells(nodes) {
   return few ? [{ nodes: servers, per: servers.length, roomy: true }, small] : [small];
 }
 
-function build(nodes, resources) {
+function build(nodes, resources, down) {
   const svg = shape("svg", { role: "img" }), groups = cells(nodes);
   let y = 2;
   parts = [];
   for (const g of groups) {
     const w = 340 / g.per, row = g.roomy ? 15 : g.per === 4 ? 9 : 6, h = 22 + row * resources.length + (g.roomy ? 6 : 4);
-    g.nodes.forEach((x, i) => cell(svg, x, nodes.indexOf(x), resources, { ...g, row, h, w, left: (i % g.per) * w + 2, top: y + Math.floor(i / g.per) * (h + 4) }));
+    g.nodes.forEach((x, i) => cell(svg, x, nodes.indexOf(x), resources, { ...g, down: down.includes(x.node), row, h, w, left: (i % g.per) * w + 2, top: y + Math.floor(i / g.per) * (h + 4) }));
     y += Math.ceil(g.nodes.length / g.per) * (h + 4);
   }
   y += 6;
@@ -73,8 +91,12 @@ function build(nodes, resources) {
 // cell draws one node.
 function cell(svg, x, node, resources, g) {
   const label = g.roomy ? 72 : 0, name = x.role && x.role !== "symmetric" ? x.role : "node";
-  svg.append(shape("rect", { x: g.left, y: g.top, width: g.w - 4, height: g.h, rx: 6, class: "frame", "data-node": x.node }),
+  svg.append(shape("rect", { x: g.left, y: g.top, width: g.w - 4, height: g.h, rx: 6, class: g.down ? "frame gone" : "frame", "data-node": x.node }),
     shape("text", { x: g.left + 6, y: g.top + 14 }, g.per < 8 ? `${name} ${x.node}` : String(x.node)));
+  if (g.down) { // it has no utilisation, which is not one of 0
+    svg.append(shape("text", { x: g.left + (g.w - 4) / 2, y: g.top + 18 + (g.h - 18) / 2, "text-anchor": "middle", class: "gone" }, g.per < 8 ? "✕ down" : "✕", shape("title", {}, downText([x.node]))));
+    return;
+  }
   resources.forEach((r, k) => {
     const y = g.top + 20 + k * g.row, title = shape("title");
     const bar = shape("rect", { x: g.left + 6 + label, y, width: g.w - 16 - label, height: g.row - 2, rx: 2, "data-node": x.node }, title);

@@ -7,8 +7,9 @@ const columns = ["or", "db", "pa"];
 
 export class Knobs {
   constructor() {
-    Object.assign(this, { root: $("knobs"), sys: "a", list: [], by: new Map(), undo: null, shown: "", staged: {}, whole: false });
+    Object.assign(this, { root: $("knobs"), sys: "a", list: [], by: new Map(), undo: null, down: [], shown: "", staged: {}, whole: false });
     $("find").oninput = () => { this.draw(); if ($("find").value) this.wantWhole(); };
+    for (const type of ["pointerleave", "focusout"]) this.root.addEventListener(type, () => $("knob").classList.remove("long"));
     for (const type of ["focusin", "pointerover"]) this.root.addEventListener(type, (e) => this.about(e.target.closest("[data-knob]")?.dataset.knob));
   }
   async refresh() {
@@ -17,6 +18,7 @@ export class Knobs {
     this.list = k.knobs;
     this.by = new Map(k.knobs.map((x) => [x.name, x]));
     this.undo = Object.keys(k.undo || {}).length ? k.undo : null;
+    this.down = k.down || [];
     this.version = k.version;
     if (this.stagedFor !== this.sys) this.staged = {}; // another system was chosen
     this.stagedFor = this.sys;
@@ -203,15 +205,23 @@ export class Knobs {
 
   // about tells what a knob is for, below the knobs, so that nothing jumps.
   about(name, again) {
-    if (!name || name === this.shown && !again) return;
     const k = this.by.get(name);
     if (!k) return;
+    if (!again) requestAnimationFrame(() => whole($("knob")));
+    if (name === this.shown && !again) return;
     this.shown = name;
     const facts = isOrder(k) ? "" : [k.preset !== undefined && `preset says ${text(k, k.preset)}`, `default ${text(k, k.default)}`, k.min !== undefined && k.max !== undefined && `${text(k, k.min)} to ${text(k, k.max)}`].filter(Boolean).join(" · ");
     $("knob").replaceChildren(...[el("h3", {}, k.label, el("code", {}, k.name)), el("p", {}, k.doc, k.section && el("span", { class: "hint" }, ` Thesis §${k.section}.`)),
       !k.active && el("p", { class: "why" }, `Without effect now: ${k.inactive_because}`),
       k.auto && el("p", { class: "why" }, `Now ${k.auto.primitive}: ${k.auto.because}`), el("p", { class: "hint" }, facts)].filter(Boolean));
   }
+}
+
+// whole shows a help text that is longer than its place over what is beside it, while the
+// pointer or the focus is on its knob.
+function whole(e) {
+  e.classList.remove("long");
+  e.classList.toggle("long", e.scrollHeight > e.clientHeight);
 }
 
 // A crash is taken back by a restart.

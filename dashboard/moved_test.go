@@ -1,0 +1,71 @@
+package dashboard
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"drtmx/engine"
+)
+
+// lineageOf is the default cluster after some changes.
+func lineageOf(t *testing.T, sets ...engine.Knobs) lineage {
+	t.Helper()
+	spec, err := engine.LoadSpec("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &lineage{first: 1}
+	if err := l.add(spec, nil); err != nil {
+		t.Fatal(err)
+	}
+	for i, s := range sets {
+		if err := l.follow(i+2, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return *l
+}
+
+// A card names what a preset sets, and what moved right before it, and nothing twice.
+func TestCardNamesWhatMoved(t *testing.T) {
+	preset, lock := engine.Knobs{"preset": "fasst"}, engine.Knobs{"phase.lock": "two-sided"}
+	l := lineageOf(t, lock, preset, engine.Knobs{"opt.commit.pa": true}, engine.Knobs{"coroutines": 1})
+	if m := moved(l, 1, 2, lock); len(m) != 0 {
+		t.Errorf("the title names it already: %q", m)
+	}
+	m := moved(l, 2, 3, preset)
+	if !slices.Contains(m, "phase.execution: hybrid → two-sided") || len(m) < 5 || slices.ContainsFunc(m, func(s string) bool { return strings.HasPrefix(s, "preset") || strings.HasPrefix(s, "coroutines") }) {
+		t.Errorf("with the preset moved %q", m)
+	}
+	if m := moved(l, 3, 5, engine.Knobs{"coroutines": 1}); len(m) != 1 || m[0] != "opt.commit.pa: off → on" {
+		t.Errorf("measured together with what was right before it: %q", m)
+	}
+}
+
+// A change that was taken back is undone, and so is what took it back as soon as another
+// change comes.
+func TestUndoneChanges(t *testing.T) {
+	one, eight := engine.Knobs{"coroutines": 1}, engine.Knobs{"coroutines": 8}
+	lock := engine.Knobs{"phase.lock": "two-sided"}
+	for name, c := range map[string]struct {
+		sets []engine.Knobs
+		want map[int]int
+	}{
+		"none":               {[]engine.Knobs{one, lock}, map[int]int{}},
+		"just now":           {[]engine.Knobs{one, eight}, map[int]int{2: 3}},
+		"and then another":   {[]engine.Knobs{one, eight, lock}, map[int]int{2: 3, 3: 3}},
+		"both, one by one":   {[]engine.Knobs{one, lock, {"phase.lock": "auto"}, eight, lock}, map[int]int{2: 5, 3: 4, 4: 4, 5: 5}},
+		"a middle one stays": {[]engine.Knobs{one, lock, eight, one}, map[int]int{4: 5}},
+	} {
+		got := undone(lineageOf(t, c.sets...))
+		if len(got) != len(c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+		for v, by := range c.want {
+			if got[v] != by {
+				t.Errorf("%s: version %d is undone by %d, want %d", name, v, got[v], by)
+			}
+		}
+	}
+}
