@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"drtmx/dashboard/charts"
+	"drtmx/dashboard/charts/palette"
 	"drtmx/engine"
 )
 
@@ -114,9 +115,9 @@ func optionalPlusMinus(x, half *float64) string {
 // bar draws one elasticity with its interval, from 0 at the left; what is below 0 is cut off.
 func bar(e *engine.Elasticity, span float64) string {
 	at := func(v float64) float64 { return max(0, min(barWidth, v/span*barWidth)) }
-	svg := fmt.Sprintf(`<svg width="%d" height="14" role="img" aria-label="%.2f"><rect x="0" y="3" width="%.1f" height="8" fill="#0072B2"/>`, barWidth+2, e.Throughput, at(e.Throughput))
+	svg := fmt.Sprintf(`<svg width="%d" height="14" role="img" aria-label="%.2f"><rect x="0" y="3" width="%.1f" height="8" fill="%s"/>`, barWidth+2, e.Throughput, at(e.Throughput), charts.Colour(0))
 	if e.CI95 != nil {
-		svg += fmt.Sprintf(`<line x1="%.1f" x2="%.1f" y1="7" y2="7" stroke="#222" stroke-width="1.5"/>`, at(e.Throughput-*e.CI95), at(e.Throughput+*e.CI95))
+		svg += fmt.Sprintf(`<line x1="%.1f" x2="%.1f" y1="7" y2="7" stroke="%s" stroke-width="1.5"/>`, at(e.Throughput-*e.CI95), at(e.Throughput+*e.CI95), palette.Interval)
 	}
 	return svg + "</svg>"
 }

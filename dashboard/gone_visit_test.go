@@ -1,6 +1,7 @@
 package dashboard_test
 
 import (
+	"strings"
 	"testing"
 
 	"drtmx/cluster"
@@ -25,7 +26,7 @@ func TestPageOfASystemThatIsGone(t *testing.T) {
 	if text := eval[string](b, `document.getElementById("systems").textContent`); eval[bool](b, `/behind/.test(document.getElementById("systems").textContent)`) {
 		t.Errorf("a system that is nobody's ghost is behind nobody: %s", text)
 	}
-	if style := eval[string](b, `getComputedStyle(document.querySelector("#systems button.b"), "::before").borderTopStyle`); style != "solid" {
+	if style := eval[string](b, `getComputedStyle(document.querySelector("#systems button.b"), "::before").backgroundImage`); !strings.HasPrefix(style, "linear-gradient") {
 		t.Errorf("a system that is no ghost has a %s line", style)
 	}
 	if err := s.agent.Resume(t.Context(), ""); err != nil {
@@ -43,7 +44,7 @@ func TestPageOfASystemThatIsGone(t *testing.T) {
 	b.until("its ghost", `document.querySelectorAll("#systems li").length === 2`)
 	b.click("#systems button." + ghost.Sys)
 	b.until("the ghost is shown", `document.querySelector("#systems button.b").getAttribute("aria-pressed") === "true"`)
-	if style := eval[string](b, `getComputedStyle(document.querySelector("#systems button.b"), "::before").borderTopStyle`); style != "dashed" {
+	if style := eval[string](b, `getComputedStyle(document.querySelector("#systems button.b"), "::before").backgroundImage`); !strings.HasPrefix(style, "repeating-linear-gradient") {
 		t.Errorf("a ghost has a %s line", style)
 	}
 	s.stop()

@@ -66,23 +66,24 @@ function folded(c, on, was) {
 function card(c, on, was) {
   const by = { page: "from the page", notebook: "from a notebook", script: "from a script" }[c.by] || "";
   const act = (name, title, onclick) => el("button", { class: "link", title, onclick }, name);
-  const undo = Object.keys(c.undo || {}).length > 0;
+  const undo = Object.keys(c.undo || {}).length > 0, sides = c.number ? ["before", "after"] : ["ghost", "is"];
   return el("article", { class: `card${c.number ? "" : " ghost"}${c.settling && c.final ? " brief" : ""}`, tabindex: -1, "data-number": c.number },
     el("h3", {}, el("span", { class: "number", "aria-label": c.number ? `change ${c.number}` : "ghost" }, c.number || "◌"), c.title),
-    el("p", { class: "hint" }, c.number ? `system ${c.sys} at ${ms(c.virtual_ns)} ${by}` : `both since ${ms(c.virtual_ns)}: left the ghost, right what is`),
-    c.with > 0 && el("p", { class: "hint" }, c.with > 1 ? `together with the ${c.with} changes right before it` : "together with the change right before it"),
-    c.settling ? el("p", { class: "settling" }, c.settling) : el("p", {}, c.sentence),
-    c.failed > 0 && el("p", {}, `${si(c.failed)} requests ended with an error, for a machine was down.`),
-    c.lost > 0 && el("p", {}, `${si(c.lost)} passive ones counted as done and are lost.`),
-    c.rows && table(c.rows, c.number ? ["before", "after"] : ["ghost", "is"]),
-    c.phases && el("details", { open: was?.querySelector("details")?.open }, el("summary", {}, "phases"), table(c.phases, c.number ? ["before", "after"] : ["ghost", "is"])),
-    el("div", { class: "acts" },
-      c.number > 0 && undo && act("Undo", "take this change back", () => set(c.sys, c.undo)),
-      c.number > 0 && undo && act("Ghost", "go on without this change and those after it, as a second system", () => on.ghost(c.sys, c.version)),
-      c.rows && act("Pin", "keep what was measured after it, to compare", () => on.pin({ ...c.after, title: c.number ? `system ${c.sys} after change ${c.number}` : `system ${c.after.sys}` })),
-      c.number > 0 && act("Show", "show this moment on the time axis", () => on.look(c))),
+    el("div", { class: "body" },
+      el("div", {}, el("p", { class: "hint" }, c.number ? `system ${c.sys} at ${ms(c.virtual_ns)} ${by}` : `both since ${ms(c.virtual_ns)}: left the ghost, right what is`),
+        c.with > 0 && el("p", { class: "hint" }, c.with > 1 ? `together with the ${c.with} changes right before it` : "together with the change right before it"),
+        c.settling ? el("p", { class: "settling" }, c.settling) : el("p", {}, c.sentence),
+        c.failed > 0 && el("p", {}, `${si(c.failed)} requests ended with an error, for a machine was down.`),
+        c.lost > 0 && el("p", {}, `${si(c.lost)} passive ones counted as done and are lost.`),
+        c.rows && el("p", { class: "hint" }, `${c.before.windows} and ${c.after.windows} windows${c.after.skipped ? `, ${c.after.skipped} of the transient left out` : ""}${c.final ? "" : "; still counting"}`)),
+      el("div", {}, c.rows && table(c.rows, sides),
+        el("div", { class: "acts" },
+          c.number > 0 && undo && act("Undo", "take this change back", () => set(c.sys, c.undo)),
+          c.number > 0 && undo && act("Ghost", "go on without this change and those after it, as a second system", () => on.ghost(c.sys, c.version)),
+          c.rows && act("Pin", "keep what was measured after it, to compare", () => on.pin({ ...c.after, title: c.number ? `system ${c.sys} after change ${c.number}` : `system ${c.after.sys}` })),
+          c.number > 0 && act("Show", "show this moment on the time axis", () => on.look(c))))),
     c.moved?.length > 0 && el("p", { class: "hint moved" }, `${c.moved.length > 1 ? `${c.moved.length} other knobs moved` : "Another knob moved"}: ${c.moved.join(", ")}`),
-    c.rows && el("p", { class: "hint" }, `${c.before.windows} and ${c.after.windows} windows${c.after.skipped ? `, ${c.after.skipped} of the transient left out` : ""}${c.final ? "" : "; still counting"}`));
+    c.phases && el("details", { open: was?.querySelector("details")?.open }, el("summary", {}, "phases"), table(c.phases, sides)));
 }
 
 // table compares rows side by side; the interval decides about the verdict.

@@ -80,7 +80,7 @@ function heights(id, o) {
 // how high it is (0: as many bars as there are, each so high), what happens to its
 // option, and to a click on a mark.
 export async function draw(e, url, how = {}) {
-  const high = how.high ?? (e.id === "timeline" ? (innerWidth < 760 ? 420 : innerHeight < 960 ? 430 : 500) : 0);
+  const high = how.high ?? (e.id === "timeline" ? (innerWidth < 760 ? 420 : innerHeight < 960 ? 370 : 500) : 0);
   url += `&w=${Math.floor((e.clientWidth || e.parentElement.clientWidth) / 20) * 20}&h=${high}`;
   if (!window.echarts) return picture(e, url);
   const r = await fetch(`${url}&format=option`).catch(() => null);

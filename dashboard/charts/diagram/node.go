@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"drtmx/dashboard/charts"
+	"drtmx/dashboard/charts/palette"
 	"drtmx/engine"
 	"drtmx/engine/metrics"
 )
@@ -231,7 +232,7 @@ func (d *node) beside(x, y float64, lines ...string) {
 }
 
 // flowColour is that of arrows.
-const flowColour = "#3b87b8"
+const flowColour = "`+palette.Good+`"
 
 // arrow draws a flow that goes up or down, around x.
 func (d *node) arrow(x, y, bytes float64, up bool, busy float64, tip string) {
@@ -417,10 +418,10 @@ func (d *node) banks(x, w, high float64, name string, busy []float64, tip func(i
 func (d *node) scale() {
 	d.h += 6
 	x := margin
-	for i, c := range utilizationScale {
+	for i, c := range palette.Utilisation {
 		d.rect(x+float64(i)*12, d.h, 12, 8, c, "")
 	}
-	x += float64(len(utilizationScale)) * 12
+	x += float64(len(palette.Utilisation)) * 12
 	d.text(x+6, d.h+8, "idle to full", `font-size="11"`, soft)
 	d.rect(x+80, d.h-1, 16, 10, "none", "", `stroke="`+hotColor+`" stroke-width="2.5"`)
 	d.text(x+102, d.h+8, fmt.Sprintf("saturated (%s)", percent(metrics.Saturated)), `font-size="11"`, soft)
@@ -429,13 +430,9 @@ func (d *node) scale() {
 	d.h += 8
 }
 
-// utilizationScale is cividis, which the colour-blind can read; the page's picture of the cluster
-// has the same.
-var utilizationScale = [...]string{"#00224e", "#1a386f", "#434e6c", "#61646f", "#7d7c78", "#9b9476", "#bcae6c", "#ddc95a", "#fee838"}
-
 func utilizationColour(busy float64) string {
-	k := int(math.Round(busy * float64(len(utilizationScale)-1)))
-	return utilizationScale[min(max(k, 0), len(utilizationScale)-1)]
+	k := int(math.Round(busy * float64(len(palette.Utilisation)-1)))
+	return palette.Utilisation[min(max(k, 0), len(palette.Utilisation)-1)]
 }
 
 // size and rate write bytes and counts.
