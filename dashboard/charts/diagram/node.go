@@ -232,7 +232,7 @@ func (d *node) beside(x, y float64, lines ...string) {
 }
 
 // flowColour is that of arrows.
-const flowColour = "`+palette.Good+`"
+const flowColour = palette.Good
 
 // arrow draws a flow that goes up or down, around x.
 func (d *node) arrow(x, y, bytes float64, up bool, busy float64, tip string) {
