@@ -66,6 +66,7 @@ func init() {
 			"Series":    r.TypeOf((*charts.Series)(nil)).Elem(),
 			"Size":      r.TypeOf((*charts.Size)(nil)).Elem(),
 			"Sketch":    r.TypeOf((*charts.Sketch)(nil)).Elem(),
+			"Style":     r.TypeOf((*charts.Style)(nil)).Elem(),
 			"Track":     r.TypeOf((*charts.Track)(nil)).Elem(),
 		},
 		Proxies: map[string]r.Type{

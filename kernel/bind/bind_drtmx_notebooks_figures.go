@@ -19,6 +19,7 @@ func init() {
 			"Holds":         r.ValueOf(figures.Holds),
 			"List":          r.ValueOf(figures.List),
 			"Paper":         r.ValueOf(figures.Paper),
+			"ParseStyle":    r.ValueOf(figures.ParseStyle),
 			"Quick":         r.ValueOf(figures.Quick),
 			"SystemResults": r.ValueOf(figures.SystemResults),
 			"Table":         r.ValueOf(figures.Table),
