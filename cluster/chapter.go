@@ -20,11 +20,8 @@ func (d *figureDesk) startChapter(r *http.Request) (any, error) {
 	if err := readJSON(r, &b); err != nil {
 		return nil, err
 	}
-	if b.Scale == "" {
-		b.Scale = "quick"
-	}
-	if b.Scale != "quick" && b.Scale != "paper" {
-		return nil, &engine.SpecError{Field: "scale", Value: clip(b.Scale), Rule: "must be quick or paper", Next: `as {"scale": "quick"}`}
+	if err := settleScale(&b.Scale); err != nil {
+		return nil, err
 	}
 	ids, err := d.chapter(b.Chapter)
 	if err != nil {

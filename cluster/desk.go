@@ -140,11 +140,8 @@ func (d *figureDesk) start(r *http.Request) (any, error) {
 	if err := readJSON(r, &b); err != nil {
 		return nil, err
 	}
-	if b.Scale == "" {
-		b.Scale = "quick"
-	}
-	if b.Scale != "quick" && b.Scale != "paper" {
-		return nil, &engine.SpecError{Field: "scale", Value: clip(b.Scale), Rule: "must be quick or paper", Next: `as {"scale": "quick"}`}
+	if err := settleScale(&b.Scale); err != nil {
+		return nil, err
 	}
 	set := normalKnobs(b.Set)
 	if err := guarded(taskOf(info.ID), func() error { return d.by().Check(info.ID, b.Scale, set) }); err != nil {
@@ -157,6 +154,17 @@ func (d *figureDesk) start(r *http.Request) (any, error) {
 	go run()
 	d.agent.announce()
 	return accepted{map[string]string{"task": taskOf(info.ID)}}, nil
+}
+
+// settleScale makes quick of no scale and refuses what is none.
+func settleScale(scale *string) error {
+	if *scale == "" {
+		*scale = "quick"
+	}
+	if *scale != "quick" && *scale != "paper" {
+		return &engine.SpecError{Field: "scale", Value: clip(*scale), Rule: "must be quick or paper", Next: `as {"scale": "quick"}`}
+	}
+	return nil
 }
 
 // enter takes note of a computation, which run does; false if there is one of that
