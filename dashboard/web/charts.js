@@ -17,7 +17,7 @@ export class Charts {
   }
   stale() { this.dirty = true; }
   // now draws without waiting for the next turn.
-  now() { this.stale(); this.tick(); }
+  now() { this.stale(); this.soon = this.busy; this.tick(); }
   // look shows a span of a system's virtual time; null: the live one of the system that is shown.
   // The breakdown is that of after, a part of the span; what shows the present is marked.
   look(span, sys, after) {
@@ -64,6 +64,7 @@ export class Charts {
       if ($("cachebox").open) all.push(draw($("caches"), `/page/caches?${q}`, mark));
       await Promise.all(all);
     } finally { this.busy = false; }
+    if (this.soon) { this.soon = false; this.tick(); }
   }
 }
 
