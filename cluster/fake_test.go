@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -206,6 +207,8 @@ func (f *fake) Result() *engine.Result {
 		Bottleneck: &engine.Bottleneck{Resource: "cpu", Node: 1, Utilization: 0.9}}
 }
 func (f *fake) DrainWith(context.Context, engine.Progress) error { return nil }
+func (f *fake) RecordHistory(string, io.Writer) error            { return nil }
+func (f *fake) EndHistory()                                      {}
 func (f *fake) Digest() string {
 	h := sha256.Sum256(fmt.Appendf(nil, "%d %d %d", f.now, f.state, f.version))
 	return hex.EncodeToString(h[:])

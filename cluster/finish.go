@@ -55,6 +55,7 @@ func (a *Agent) finish(ctx context.Context, sys string) (*engine.Result, error) 
 			return nil, err
 		}
 		m.publish(time.Now())
+		m.endHistory()
 		return m.sys.Result(), nil
 	})
 }

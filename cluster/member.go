@@ -51,8 +51,9 @@ type member struct {
 	goal     *step   // a step or run in progress
 	replay   *replay // a session being caught up with
 	added    []addedCode
-	origin   *member // the system that it was forked from; nil: none
-	chase    bool    // it is on its way to that one
+	origin   *member      // the system that it was forked from; nil: none
+	chase    bool         // it is on its way to that one
+	history  *HistoryFile // that is being written; nil: none
 	forkOf   string
 	forkLife string // epoch of the system it was forked from
 	forkNS   int64
@@ -567,6 +568,7 @@ func (m *member) finish() {
 	}
 	m.endRecording()
 	m.agent.broken(m.rec.close())
+	m.endHistory()
 	closeSystem(m.sys)
 }
 

@@ -233,6 +233,10 @@ type ReplayOptions struct {
 	Open     Opener                // nil: the engine
 	Progress func(done, total int) // microseconds of virtual time
 	Keep     func(Recording)       // unless nil, is given each segment when it has been run again
+	// History takes every access of the session's last segment, in the form that the name asks
+	// for; nil: nobody asks.
+	History     io.Writer
+	HistoryName string
 }
 
 // Replay runs a recorded session again and compares digest and windows at every
@@ -261,7 +265,11 @@ func Replay(ctx context.Context, r io.Reader, o ReplayOptions) (*Replayed, error
 				o.Progress(int((before+now)/1000), int(total/1000))
 			}
 		}
-		if err := g.rerun(ctx, o, p, out); err != nil {
+		at := o
+		if i < len(s.Segments)-1 {
+			at.History = nil // another begins at virtual time 0
+		}
+		if err := g.rerun(ctx, at, p, out); err != nil {
 			return nil, fmt.Errorf("session: %w", err)
 		}
 		if !out.OK {
@@ -279,6 +287,12 @@ func (g *Segment) rerun(ctx context.Context, o ReplayOptions, progress func(now 
 		return err
 	}
 	defer closeSystem(sys)
+	if o.History != nil {
+		if err := sys.RecordHistory(o.HistoryName, o.History); err != nil {
+			return err
+		}
+		defer sys.EndHistory() // also of one that is cancelled
+	}
 	out.Recorded = ""
 	m := &member{sys: sys, slice: firstSlice}
 	for _, st := range g.Steps {
@@ -317,6 +331,7 @@ func (g *Segment) rerun(ctx context.Context, o ReplayOptions, progress func(now 
 		}
 	}
 	out.VirtualNS, out.Windows, out.Digest = sys.NowNS(), m.hash.n, sys.Digest()
+	sys.EndHistory()
 	out.Result = sys.Result()
 	if o.Keep != nil {
 		o.Keep(m.recording(g))

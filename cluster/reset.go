@@ -48,6 +48,7 @@ func (m *member) reset(ctx context.Context, k engine.Knobs, seed any, by string)
 	}
 	m.agent.standby.drop(m)
 	m.endRecording()
+	m.endHistory()
 	closeSystem(m.sys)
 	m.sys, m.epoch, m.err, m.replay, m.added = sys, newEpoch(), nil, nil, nil
 	m.window = windowNS(sys.Values())

@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"io"
 	"runtime/debug"
 	"strings"
 
@@ -32,6 +33,8 @@ type System interface {
 	AddTransaction(name string, weight int, body func(tx *txn.Tx) error) error
 	Mark()
 	Result() *engine.Result
+	RecordHistory(file string, out io.Writer) error
+	EndHistory()
 	DrainWith(ctx context.Context, progress engine.Progress) error
 	Digest() string
 	Close()

@@ -114,6 +114,8 @@ func (s *System) Result() *Result {
 	r.Auto, r.AutoChanges = autoChoices(s.active, s.txnConfig(s.active)), s.AutoChanges()
 	r.NVM = nvmStat(s.marked.nvm, c.nvm)
 	r.Drain, r.Checks = s.drained, s.verdict()
+	r.Checks = s.verdict()
+	r.History = s.historyStat()
 	return r
 }
 

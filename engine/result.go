@@ -102,6 +102,7 @@ type Result struct {
 	UserTransactions []string                 `json:"user_transactions,omitempty"` // types that AddTransaction has added
 	Auto             map[string]AutoChoice    `json:"auto,omitempty"`              // of the phases that are auto, by knob
 	AutoChanges      []AutoChange             `json:"auto_changes,omitempty"`      // of what was measured, oldest first
+	History          *HistoryStat             `json:"history,omitempty"`           // of the file with all accesses, if one was asked for
 	Digest           string                   `json:"digest"`
 }
 

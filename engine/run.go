@@ -40,13 +40,24 @@ func Run(ctx context.Context, spec Spec, progress func(done, total int)) (*Resul
 
 // RunWith is Run that also tells what is being done.
 func RunWith(ctx context.Context, spec Spec, progress Progress) (*Result, error) {
+	return runWith(ctx, spec, progress, nil)
+}
+
+// runWith is RunWith that begins with a call of opened, unless nil.
+func runWith(ctx context.Context, spec Spec, progress Progress, opened func(*System) error) (*Result, error) {
 	r := runner{ctx: ctx, progress: progress}
 	s, err := OpenWith(ctx, spec, func(doing string, done, total int) { r.report(doing, openShare*done/total) })
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
+	defer s.EndHistory() // also of a run that fails
 	r.s = s
+	if opened != nil {
+		if err := opened(s); err != nil {
+			return nil, err
+		}
+	}
 	if err := r.warmup(); err != nil {
 		return nil, err
 	}
@@ -70,6 +81,7 @@ func RunWith(ctx context.Context, spec Spec, progress Progress) (*Result, error)
 			return nil, err
 		}
 	}
+	s.EndHistory()
 	r.report("done", progressTotal)
 	return s.Result(), nil
 }

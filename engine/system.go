@@ -73,6 +73,8 @@ type System struct {
 	userTypes []string // that AddTransaction has added
 	culprit   string   // the user's transaction that panicked
 	tracer    *tracer  // nil: nobody traces
+
+	recording *recording // nil: nobody asked for a history
 }
 
 // Open validates the spec, checks that it fits into memory and assembles the system at virtual

@@ -55,6 +55,9 @@ func (r *Result) String() string {
 		row("not steady", "%s", r.Unsteady)
 	}
 	row("checks", "%s", r.checksText())
+	if h := r.History; h != nil {
+		row("history", "%s", h)
+	}
 	row("digest", "%s", r.Digest)
 	return b.String()
 }
@@ -112,6 +115,14 @@ func (r *Result) checksText() string {
 		found = append(found, "incomplete: "+c.Incomplete)
 	}
 	return "FAILED: " + strings.Join(found, "; ")
+}
+
+// String tells what is in the file.
+func (h *HistoryStat) String() string {
+	if h.Error != "" {
+		return fmt.Sprintf("%s is not whole: %s", h.File, h.Error)
+	}
+	return fmt.Sprintf("%d attempts of transactions in %s", h.Attempts, h.File)
 }
 
 // phaseOrder is the order in which a transaction passes its phases.

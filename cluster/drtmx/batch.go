@@ -20,6 +20,7 @@ func runCommand() *cobra.Command {
 	var f specFlags
 	var seeds int
 	var asJSON bool
+	var history string
 	cmd := &cobra.Command{
 		Use:   "run [SPEC]",
 		Short: "One batch run, or one per seed",
@@ -32,12 +33,15 @@ func runCommand() *cobra.Command {
 			if seeds < 1 || seeds > 1000 {
 				return &engine.SpecError{Field: "seeds", Value: fmt.Sprint(seeds), Rule: "must be from 1 to 1000", Next: "such as --seeds 5"}
 			}
+			if history != "" && seeds > 1 {
+				return &engine.SpecError{Field: "history", Value: history, Rule: fmt.Sprintf("is of one run, there are %d", seeds), Next: "leave --seeds out, and choose the run by --seed"}
+			}
 			tellIdle(cmd.ErrOrStderr(), spec, f.turned(spec, args))
 			if seeds > 1 {
 				return runSeeds(cmd, spec, seeds, asJSON)
 			}
 			b := newBar(cmd.ErrOrStderr(), "run")
-			r, err := engine.RunWith(cmd.Context(), spec, b.tell)
+			r, err := runOnce(cmd, spec, history, b.tell)
 			b.end()
 			if err != nil {
 				return err
@@ -45,13 +49,48 @@ func runCommand() *cobra.Command {
 			if err := show(cmd, r, asJSON); err != nil {
 				return err
 			}
-			return checksOf(r)
+			return errors.Join(checksOf(r), historyOf(r))
 		},
 	}
 	f.add(cmd)
 	cmd.Flags().IntVar(&seeds, "seeds", 1, "runs with consecutive seeds: means with 95 % intervals")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
+	cmd.Flags().StringVar(&history, "history", "", historyHelp)
 	return cmd
+}
+
+const historyHelp = "write what every transaction read and wrote to `FILE`: lines of JSON (.jsonl) or a Jepsen history (.edn). It has all accesses, whatever check says"
+
+// runOnce is one run, with a history if a file is named.
+func runOnce(cmd *cobra.Command, spec engine.Spec, history string, progress engine.Progress) (*engine.Result, error) {
+	if history == "" {
+		return engine.RunWith(cmd.Context(), spec, progress)
+	}
+	f, err := openHistory(spec, history)
+	if err != nil {
+		return nil, err
+	}
+	r, err := engine.RunRecorded(cmd.Context(), spec, history, f, progress)
+	if cerr := f.Close(); cerr != nil && err == nil && r.History.Error == "" {
+		r.History.Error = cerr.Error()
+	}
+	return r, err
+}
+
+// openHistory opens the file before a long run.
+func openHistory(spec engine.Spec, path string) (*cluster.HistoryFile, error) {
+	if err := outputs("", output{"--history", path}); err != nil {
+		return nil, err
+	}
+	return cluster.CreateHistory(spec, path)
+}
+
+// historyOf makes a run whose history could not be written a failed one. Its numbers are whole.
+func historyOf(r *engine.Result) error {
+	if h := r.History; h != nil && h.Error != "" {
+		return fmt.Errorf("history %s is not whole: %s; the numbers are", h.File, h.Error)
+	}
+	return nil
 }
 
 func runSeeds(cmd *cobra.Command, spec engine.Spec, n int, asJSON bool) error {

@@ -16,9 +16,9 @@ import (
 
 func replayCommand() *cobra.Command {
 	var asJSON bool
-	var html string
+	var html, history string
 	cmd := &cobra.Command{
-		Use:   "replay SESSION [--html F]",
+		Use:   "replay SESSION [--html F] [--history F]",
 		Short: "Run a recorded session again and compare digest and windows",
 		Long: `Runs a recorded session again and compares digest and windows with what was recorded. With --html it also
 writes what happened as one page that needs no network: lines, cards, knobs and the code version.`,
@@ -33,10 +33,19 @@ writes what happened as one page that needs no network: lines, cards, knobs and 
 			if err := outputs(jsonOut(asJSON), output{"--html", html}); err != nil {
 				return err
 			}
+			o := cluster.ReplayOptions{}
+			if history != "" {
+				h, err := sessionHistory(f, history)
+				if err != nil {
+					return err
+				}
+				defer h.Close()
+				o.History, o.HistoryName = h, history
+			}
 			b := newBar(cmd.ErrOrStderr(), "replay")
 			var raw bytes.Buffer
 			var kept []cluster.Recording
-			o := cluster.ReplayOptions{Progress: b.update}
+			o.Progress = b.update
 			in := io.Reader(f)
 			if html != "" {
 				in = io.TeeReader(f, &raw)
@@ -67,10 +76,26 @@ writes what happened as one page that needs no network: lines, cards, knobs and 
 			if !r.OK {
 				return errors.New("the replay differs from the session: " + r.Why)
 			}
-			return nil
+			return historyOf(r.Result)
 		},
 	}
 	cmd.Flags().StringVar(&html, "html", "", "write the session as a page that needs no network to `FILE`; - is standard output")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the outcome as JSON")
+	cmd.Flags().StringVar(&history, "history", "", historyHelp+"; of the session's last reset on")
 	return cmd
+}
+
+// sessionHistory opens the file for a session's history, and leaves the session at its begin.
+func sessionHistory(session io.ReadSeeker, path string) (*cluster.HistoryFile, error) {
+	s, err := cluster.ReadSession(session)
+	if err == nil {
+		err = s.Replayable()
+	}
+	if err == nil {
+		_, err = session.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return openHistory(s.Segments[len(s.Segments)-1].Header.Spec, path)
 }

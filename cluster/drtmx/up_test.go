@@ -92,6 +92,11 @@ func TestUpIsReplayed(t *testing.T) {
 			t.Errorf("%v: no %q in the session's page", err, want)
 		}
 	}
+	history := filepath.Join(t.TempDir(), "session.edn")
+	ok(t, "replay", "--history", history, file)
+	if text, err := os.ReadFile(history); err != nil || bytes.Count(text, []byte(":type :ok")) < 10 {
+		t.Errorf("the session's history: %v, %.200s", err, text)
+	}
 	// A session that was tampered with is noticed: exit 1.
 	b, _ := os.ReadFile(file)
 	bad := filepath.Join(t.TempDir(), "bad.jsonl")

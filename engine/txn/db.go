@@ -6,6 +6,7 @@ import (
 
 	"drtmx/engine/fabric"
 	"drtmx/engine/history"
+	"drtmx/engine/history/export"
 	"drtmx/engine/kv"
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
@@ -116,6 +117,9 @@ type DB struct {
 	logged record.TxnID
 	out    Outcome
 	hist   historyOf
+
+	history  *export.Writer // nil: nobody asked for it
+	exported export.Attempt
 
 	// Oracles and counters, free of time.
 	clients     []*Client         // by coroutine, nil where there is none

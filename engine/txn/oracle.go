@@ -2,9 +2,11 @@ package txn
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 
 	"drtmx/engine/history"
+	"drtmx/engine/history/export"
 	"drtmx/engine/record"
 )
 
@@ -19,11 +21,15 @@ const (
 	LockLeft = "lock-left"
 )
 
+// SetHistory has the accesses of every attempt written from now on; nil ends that.
+func (db *DB) SetHistory(w *export.Writer) { db.history = w }
+
 // beginHistory opens the record of an attempt.
 func (tx *Tx) beginHistory() {
 	if r := tx.db.opt.Recorder; r != nil {
 		tx.attemptBegin = tx.c.Now()
 		r.Begin(tx.c.ID(), tx.attemptBegin)
+		tx.db.history.Begin(tx.c.ID(), tx.attemptBegin)
 	}
 }
 
@@ -42,6 +48,10 @@ func (tx *Tx) endHistory(err error) {
 	r := tx.db.opt.Recorder
 	if r == nil {
 		return
+	}
+	tx.db.nextID++
+	if tx.db.history != nil {
+		tx.export(err)
 	}
 	if err != nil {
 		r.End(tx.c.ID())
@@ -68,12 +78,50 @@ func (tx *Tx) endHistory(err error) {
 		}
 		h.writeSums = append(h.writeSums, sum)
 	}
-	tx.db.nextID++
 	h.txn = history.Txn{
 		ID: tx.db.nextID, Type: tx.typ, Session: tx.c.ID(), Begin: tx.attemptBegin, End: tx.decision,
 		Status: history.Committed, Reads: h.reads, Writes: h.writes, ReadSums: h.readSums, WriteSums: h.writeSums,
 	}
 	r.Add(&h.txn)
+}
+
+// export writes the attempt to the history that somebody asked for. Its number is the one
+// that anomalies name.
+func (tx *Tx) export(err error) {
+	a := &tx.db.exported
+	*a = export.Attempt{
+		ID: tx.db.nextID, Node: tx.th.machine, Thread: tx.th.thread, Session: tx.c.ID(), Type: tx.typ,
+		Begin: tx.attemptBegin, End: tx.decision, Status: history.Committed, Reads: a.Reads[:0], Writes: a.Writes[:0],
+	}
+	switch {
+	case errors.Is(err, ErrRollback):
+		a.Status = history.RolledBack
+	case err != nil:
+		a.Status = history.Aborted
+	}
+	for i := range tx.set {
+		x := &tx.set[i]
+		if !x.here() {
+			continue // the attempt ended before it was fetched
+		}
+		read := export.Read{Table: x.table.name, Key: x.key, Found: x.state == fetched}
+		if read.Found {
+			read.Version = x.seq
+		}
+		a.Reads = append(a.Reads, read)
+		if x.out == nil {
+			continue
+		}
+		w := export.Write{Table: x.table.name, Key: x.key, Kind: export.Update}
+		if x.added {
+			w.Kind = export.Insert
+		}
+		if err == nil {
+			w.Version = u64(x.out)
+		}
+		a.Writes = append(a.Writes, w)
+	}
+	tx.db.history.Add(a)
 }
 
 // checkLogs looks whether the backups really have the entry at the commit

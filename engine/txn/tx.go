@@ -41,6 +41,7 @@ type access struct {
 	direct  bool // value was read where no torn READ is possible
 	locked  bool
 	insert  bool          // see Insert
+	added   bool          // by Insert, on whatever machine
 	served  bool          // dealt with in the loop over participants
 	buf     r2.Addr       // where a READ puts what it brings of it
 	value   []byte        // private copy of what was read; while reading, the row that the READ will fill
@@ -158,7 +159,7 @@ func (tx *Tx) Insert(table uint8, key uint64) ([]byte, error) {
 		// would skip the insert.
 		return nil, tx.fail(fmt.Errorf("insert of key %d of table %s, of whose values only %d bytes are mutable: declare all mutable", key, a.table.name, a.table.written))
 	}
-	a.insert = int(a.machine) == tx.c.Machine()
+	a.insert, a.added = int(a.machine) == tx.c.Machine(), true
 	return a.out[8:], nil
 }
 

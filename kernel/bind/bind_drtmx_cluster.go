@@ -11,6 +11,7 @@ import (
 	engine "drtmx/engine"
 	txn "drtmx/engine/txn"
 	"github.com/cosmos72/gomacro/imports"
+	io "io"
 )
 
 func init() {
@@ -24,6 +25,7 @@ func init() {
 			"CDN":            r.ValueOf(cluster.CDN),
 			"CheckPace":      r.ValueOf(cluster.CheckPace),
 			"Compare":        r.ValueOf(cluster.Compare),
+			"CreateHistory":  r.ValueOf(cluster.CreateHistory),
 			"DefaultListen":  r.ValueOf(cluster.DefaultListen),
 			"DefaultPace":    r.ValueOf(cluster.DefaultPace),
 			"Dial":           r.ValueOf(cluster.Dial),
@@ -80,6 +82,7 @@ func init() {
 			"Frame":         r.TypeOf((*cluster.Frame)(nil)).Elem(),
 			"FullError":     r.TypeOf((*cluster.FullError)(nil)).Elem(),
 			"Header":        r.TypeOf((*cluster.Header)(nil)).Elem(),
+			"HistoryFile":   r.TypeOf((*cluster.HistoryFile)(nil)).Elem(),
 			"Knobs":         r.TypeOf((*cluster.Knobs)(nil)).Elem(),
 			"Link":          r.TypeOf((*cluster.Link)(nil)).Elem(),
 			"NoFigureError": r.TypeOf((*cluster.NoFigureError)(nil)).Elem(),
@@ -175,6 +178,7 @@ type P_drtmx_cluster_System struct {
 	Close_          func(any)
 	Digest_         func(any) string
 	DrainWith_      func(any, context.Context, engine.Progress) error
+	EndHistory_     func(any)
 	Err_            func(any) error
 	Inside_         func(any) []engine.NodeInside
 	Knobs_          func(any) []engine.KnobState
@@ -182,6 +186,7 @@ type P_drtmx_cluster_System struct {
 	Mark_           func(any)
 	NowNS_          func(any) int64
 	Pick_           func(any, engine.Choice) (*engine.Pick, error)
+	RecordHistory_  func(any, string, io.Writer) error
 	Result_         func(any) *engine.Result
 	Set_            func(any, engine.Knobs, string) (engine.Change, error)
 	Spec_           func(any) engine.Spec
@@ -203,6 +208,7 @@ func (P *P_drtmx_cluster_System) Digest() string                   { return P.Di
 func (P *P_drtmx_cluster_System) DrainWith(a0 context.Context, a1 engine.Progress) error {
 	return P.DrainWith_(P.Object, a0, a1)
 }
+func (P *P_drtmx_cluster_System) EndHistory()                 { P.EndHistory_(P.Object) }
 func (P *P_drtmx_cluster_System) Err() error                  { return P.Err_(P.Object) }
 func (P *P_drtmx_cluster_System) Inside() []engine.NodeInside { return P.Inside_(P.Object) }
 func (P *P_drtmx_cluster_System) Knobs() []engine.KnobState   { return P.Knobs_(P.Object) }
@@ -211,6 +217,9 @@ func (P *P_drtmx_cluster_System) Mark()                       { P.Mark_(P.Object
 func (P *P_drtmx_cluster_System) NowNS() int64                { return P.NowNS_(P.Object) }
 func (P *P_drtmx_cluster_System) Pick(a0 engine.Choice) (*engine.Pick, error) {
 	return P.Pick_(P.Object, a0)
+}
+func (P *P_drtmx_cluster_System) RecordHistory(a0 string, a1 io.Writer) error {
+	return P.RecordHistory_(P.Object, a0, a1)
 }
 func (P *P_drtmx_cluster_System) Result() *engine.Result { return P.Result_(P.Object) }
 func (P *P_drtmx_cluster_System) Set(a0 engine.Knobs, a1 string) (engine.Change, error) {

@@ -1,0 +1,95 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"drtmx/engine/history/export"
+	records "drtmx/engine/record"
+)
+
+// HistoryStat is what became of the history that a run was asked for.
+type HistoryStat struct {
+	File     string `json:"file"`
+	Attempts uint64 `json:"attempts"`        // of transactions, that have ended
+	Error    string `json:"error,omitempty"` // why the file is not whole
+}
+
+// recording is a history while it is written.
+type recording struct {
+	HistoryStat
+	w *export.Writer // nil: it has ended
+}
+
+// CheckHistory says why no history can be written to a file of that name, nil if it can.
+func CheckHistory(spec Spec, file string) error {
+	if _, err := export.FormOf(file); err != nil {
+		return &SpecError{Field: "history", Value: clip(file), Rule: err.Error(), Next: "such as history.jsonl"}
+	}
+	v, err := Resolve(spec)
+	if err != nil {
+		return err
+	}
+	if w := workloadOf(v); !w.transactions {
+		return &SpecError{Field: "history", Value: clip(file), Rule: "workload " + w.name + " runs no transactions", Next: "use a workload such as registers or smallbank"}
+	}
+	return nil
+}
+
+// RecordHistory writes every access of every transaction to out as they happen, in the form that
+// the file's name asks for (see package export), whatever share of the accesses is checked. It
+// changes nothing in the system. It has to be called at virtual time 0: a history without its
+// beginning has versions that nobody wrote. The first error ends the writing, not the run; Result
+// tells it.
+func (s *System) RecordHistory(file string, out io.Writer) error {
+	if err := CheckHistory(s.Spec(), file); err != nil {
+		return err
+	}
+	switch {
+	case s.NowNS() > 0:
+		return &SpecError{Field: "history", Value: clip(file), Rule: fmt.Sprintf("a history begins at virtual time 0, it is %d ns", s.NowNS()), Next: "ask for it before the first run, or after a reset"}
+	case s.recording != nil:
+		return &SpecError{Field: "history", Value: clip(file), Rule: "is written to " + s.recording.File + " already", Next: "reset to write another"}
+	}
+	form, err := export.FormOf(file)
+	if err != nil {
+		return err
+	}
+	w := export.New(out, export.Options{Form: form, TypeName: s.typeName, Initial: records.InitialSeq})
+	s.recording = &recording{HistoryStat: HistoryStat{File: file}, w: w}
+	s.load.db.SetHistory(w)
+	return nil
+}
+
+// EndHistory writes what of the history was held back. Nothing is added any more.
+func (s *System) EndHistory() {
+	r := s.recording
+	if r == nil || r.w == nil {
+		return
+	}
+	s.load.db.SetHistory(nil)
+	r.Attempts = r.w.Attempts()
+	if err := r.w.Close(); err != nil {
+		r.Error = firstLine(err)
+	}
+	r.w = nil
+}
+
+// historyStat is what there is to say of the history by now, nil if nobody asked for one.
+func (s *System) historyStat() *HistoryStat {
+	r := s.recording
+	if r == nil {
+		return nil
+	}
+	stat := r.HistoryStat
+	if r.w != nil {
+		stat.Attempts = r.w.Attempts()
+	}
+	return &stat
+}
+
+// RunRecorded is RunWith that writes the history of the run to out.
+func RunRecorded(ctx context.Context, spec Spec, file string, out io.Writer, progress Progress) (*Result, error) {
+	return runWith(ctx, spec, progress, func(s *System) error { return s.RecordHistory(file, out) })
+}
