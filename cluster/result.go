@@ -95,6 +95,9 @@ func (c *Checks) String() string {
 		fmt.Fprintf(&b, "; %s %s", name, word)
 	}
 	b.WriteString(later)
+	if text := k.Shows(); text != "" {
+		b.WriteString("; " + text)
+	}
 	for _, name := range slices.Sorted(maps.Keys(k.Violated)) {
 		fmt.Fprintf(&b, "\n%s: %s", name, oneLine(k.Violated[name]))
 	}

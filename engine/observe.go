@@ -132,6 +132,7 @@ func (s *System) verdict() *Checks {
 	default:
 		report = s.soFar(s.rec.Judge())
 	}
+	report.CanShow = s.canShow()
 	s.unclaim(&report)
 	return &report
 }
@@ -139,17 +140,28 @@ func (s *System) verdict() *Checks {
 // unclaim claims nothing where no transactions are judged.
 func (s *System) unclaim(r *Checks) {
 	if r.Mode == history.Off || !workloadOf(s.values).transactions {
-		r.Claimed = ""
+		r.Claimed, r.CanShow = "", nil
 	}
 }
 
 // soFar adds to what the history says what can be said of the workload before the cluster is at
 // rest, and that there is more to come.
 func (s *System) soFar(report Checks) Checks {
+	report.CanShow = s.canShow()
 	s.load.tell(&report)
 	report.AtDrain = report.Mode != history.Off
 	s.unclaim(&report)
 	return report
+}
+
+// canShow are the anomalies that the workload's transactions can have at all, nil where nobody knows: of what
+// users add nothing is known.
+func (s *System) canShow() []string {
+	w, ok := s.load.bench.(workload.Showing)
+	if !ok || len(s.userTypes) > 0 {
+		return nil
+	}
+	return w.CanShow()
 }
 
 // recordName is what anomalies call a record: its table by name.

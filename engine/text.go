@@ -55,6 +55,9 @@ func (r *Result) String() string {
 		row("not steady", "%s", r.Unsteady)
 	}
 	row("checks", "%s", r.checksText())
+	if text := r.Checks.Shows(); text != "" {
+		row("", "%s", text)
+	}
 	if h := r.History; h != nil {
 		row("history", "%s", h)
 	}

@@ -30,6 +30,7 @@ export function openChecks(c) {
     el("p", {}, c.mode === "full" ? looked(c) : `${si(c.transactions)} transactions were looked at, on a sample of the keys: what is found is true, but not everything is found.`)];
   for (const [name, ok] of Object.entries(c.invariants || {})) body.push(el("p", { class: ok ? "" : "broken" }, `${ok ? "✓" : "✗"} ${name}${c.violated?.[name] ? `: ${c.violated[name]}` : ""}`));
   if (c.invariants_at_drain) body.push(el("p", { class: "hint" }, "Invariants that need a cluster at rest are looked at where a batch run (drtmx run) ends."));
+  if (c.can_show) body.push(el("p", { class: "hint" }, c.can_show.length ? `The transactions of this workload can show ${c.can_show.join(", ")}. Other kinds can at most follow from these.` : "The transactions of this workload cannot show any anomaly: nothing is written."));
   if (!c.anomalies?.length) body.push(broken(c) ? el("p", { class: "hint" }, "No anomaly was found among the transactions that were looked at: a broken invariant without one says that a transaction itself wrote what it must not, or that nobody looked at those that did.") : el("p", { class: "better" }, "No anomaly found."));
   for (const a of c.anomalies || []) body.push(anomaly(a));
   const more = (c.anomaly_count || 0) - (c.anomalies || []).length;

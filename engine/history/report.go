@@ -17,6 +17,7 @@ type Report struct {
 	Anomalies    []Anomaly         `json:"anomalies"`                 // the first ones; never null
 	Count        uint64            `json:"anomaly_count"`             // all of them
 	Overflowed   bool              `json:"window_overflow,omitempty"` // see Options.Capacity
+	CanShow      []string          `json:"can_show,omitzero"`         // of Showable, those that the workload's transactions can have at all; nil: nobody knows
 	Invariants   map[string]bool   `json:"invariants,omitempty"`
 	Violated     map[string]string `json:"violated,omitempty"`            // of the invariants that do not hold: the rule, and where it is broken
 	AtDrain      bool              `json:"invariants_at_drain,omitempty"` // they need a cluster at rest and are not judged before

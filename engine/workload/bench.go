@@ -118,6 +118,12 @@ type Online interface {
 	CheckOnline() []Invariant
 }
 
+// Showing workloads say which anomalies their transactions can have at all, however wrong
+// the protocol is: those of history.Showable that follow from what they read and write, in
+// that order, and without those that only come with a lost update or an aborted version.
+// Empty is none.
+type Showing interface{ CanShow() []string }
+
 // UnknownParameter is the error of Set for a name the workload does not have.
 func UnknownParameter(bench, name string) error {
 	return fmt.Errorf("workload.%s: %s has no such live parameter; reset to change others", name, bench)

@@ -13,6 +13,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"drtmx/engine/history"
 	"drtmx/engine/kv"
 	"drtmx/engine/r2"
 	"drtmx/engine/txn"
@@ -80,6 +81,11 @@ func fill(value []byte, next uint64) {
 		binary.LittleEndian.PutUint64(value[i:], next)
 	}
 }
+
+// CanShow are the anomalies that rotations can have. They write all that they read, so that
+// each dependency is one of writers: what is not lost is a cycle of overwrites, and of write
+// skew, read skew and the like there is none.
+func (w *Ring) CanShow() []string { return []string{history.G0, history.G1a, history.LostUpdate} }
 
 // Warm fills the location caches.
 func (w *Ring) Warm(between workload.Between) error {

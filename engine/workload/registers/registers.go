@@ -17,6 +17,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"drtmx/engine/history"
 	"drtmx/engine/kv"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
@@ -156,6 +157,30 @@ func (w *Registers) Open(env workload.Env) (err error) {
 // Warm fills the location caches.
 func (w *Registers) Warm(between workload.Between) error {
 	return workload.WarmCaches(w.db, nil, nil, between)
+}
+
+// CanShow are the anomalies that the transactions can have: with reads beside the writes all but
+// G1b, for a transaction puts one version of a record in place.
+func (w *Registers) CanShow() []string {
+	reads, writes := w.opt.Reads > 0, w.opt.Writes
+	can := []string{}
+	for _, x := range []struct {
+		kind string
+		ok   bool
+	}{
+		{history.G0, writes > 1}, // two that write the same two registers
+		{history.G1a, writes > 0},
+		{history.G1c, writes > 0 && reads},
+		{history.LostUpdate, writes > 0},
+		{history.GSingle, writes > 1 || writes > 0 && reads}, // a read-only one takes two registers
+		{history.G2, writes > 1 || writes > 0 && reads},      // two read-only ones see two writers in either order
+		{history.WriteSkew, writes > 0 && reads},
+	} {
+		if x.ok {
+			can = append(can, x.kind)
+		}
+	}
+	return can
 }
 
 // Set changes theta, the share of remote registers or a weight of the mix.

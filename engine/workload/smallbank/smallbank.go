@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"drtmx/engine/history"
 	"drtmx/engine/kv"
 	"drtmx/engine/r2"
 	"drtmx/engine/txn"
@@ -124,6 +125,14 @@ func (b *Bank) Open(env workload.Env) (err error) {
 		}
 	}
 	return nil
+}
+
+// CanShow are the anomalies that SmallBank can have. balance and write-check read an account that they do not
+// write, hence read skew, and G2 of three: balance sees what transact-savings wrote, not what a write-check
+// wrote that did not see it. Write skew it cannot have: of the two accounts of a customer no transaction reads
+// checking and writes savings alone.
+func (b *Bank) CanShow() []string {
+	return []string{history.G0, history.G1a, history.G1c, history.LostUpdate, history.GSingle, history.G2}
 }
 
 // Warm fills the location caches and brings the most popular accounts into the LLCs.

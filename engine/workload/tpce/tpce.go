@@ -3,6 +3,7 @@ package tpce
 import (
 	"fmt"
 
+	"drtmx/engine/history"
 	"drtmx/engine/kv"
 	"drtmx/engine/kv/ordered"
 	"drtmx/engine/r2"
@@ -148,6 +149,16 @@ func (b *Bench) Name() string {
 		return "tpce-cp"
 	}
 	return "tpce"
+}
+
+// CanShow are the anomalies that the transactions can have, as engine's TestCanShow finds them: all but
+// G1b, for a transaction puts one version of a record in place. customer-position alone has none, for
+// nobody writes.
+func (b *Bench) CanShow() []string {
+	if b.opt.PositionOnly {
+		return []string{}
+	}
+	return []string{history.G0, history.G1a, history.G1c, history.LostUpdate, history.GSingle, history.G2, history.WriteSkew}
 }
 
 // DB is the database.
