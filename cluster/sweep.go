@@ -3,11 +3,9 @@ package cluster
 import (
 	"cmp"
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"drtmx/cluster/runs"
@@ -212,12 +210,6 @@ func undrained(p engine.SweepPoint) string {
 	return ""
 }
 
-// checked is false for a point that has no verdict, as with check=off: it is neither correct nor
-// incorrect.
-func checked(p engine.SweepPoint) bool {
-	return !slices.ContainsFunc(p.Runs, func(r *engine.Result) bool { return !r.Checks.Judged() })
-}
-
 // pointMean is the mean of a number over the seeds of a point; where not all of them know it, over
 // those that do.
 func pointMean(p engine.SweepPoint, metric string) (float64, bool) {
@@ -383,41 +375,8 @@ func unitOf(metric string) string {
 	return ""
 }
 
-// CSV is a row per point: the axes, then its headline numbers.
-func (s *SweepResult) CSV() string {
-	metrics := []string{"throughput", "latency_us.mean", "latency_us.p50", "latency_us.p99", "abort_rate", "round_trips_per_txn"}
-	var b strings.Builder
-	w := csv.NewWriter(&b)
-	var head []string
-	for _, a := range s.Raw.Axes {
-		head = append(head, a.Knob)
-	}
-	rows := [][]string{append(append(head, metrics...), "throughput_ci95", "steady", "checks", "runs", "error")}
-	for _, p := range s.Raw.Points {
-		var row []string
-		for _, a := range s.Raw.Axes {
-			row = append(row, fmt.Sprint(p.Set[a.Knob]))
-		}
-		for _, m := range metrics {
-			cell := ""
-			if x, ok := pointMean(p, m); ok {
-				cell = strconv.FormatFloat(x, 'g', -1, 64)
-			}
-			row = append(row, cell)
-		}
-		ci95, steady, checks := "", "", ""
-		if len(p.Runs) > 0 {
-			ok, correct := sound(p)
-			ci95, steady = strconv.FormatFloat(share95(p), 'g', -1, 64), strconv.FormatBool(ok)
-			if !correct || checked(p) {
-				checks = strconv.FormatBool(correct)
-			}
-		}
-		rows = append(rows, append(row, ci95, steady, checks, strconv.Itoa(len(p.Runs)), oneLine(p.Error)))
-	}
-	must(w.WriteAll(rows)) // into memory
-	return b.String()
-}
+// CSV is Rows as text.
+func (s *SweepResult) CSV() string { return string(s.Rows().CSV()) }
 
 // Err is the first failure among the points: of a run, or of its checks. Where there is none it
 // is the first spec that was refused, which is the caller's mistake.

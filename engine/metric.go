@@ -15,13 +15,19 @@ func (r *Result) Metric(path string) (float64, bool) {
 
 // Metrics lists the paths of all numbers of a result, headline numbers first.
 func (r *Result) Metrics() []string {
-	flat := r.flat()
-	paths := make([]string, 0, len(flat))
-	for p := range flat { // order-free: fills a list that is sorted
+	paths, _ := r.Numbers()
+	return paths
+}
+
+// Numbers are all numbers of a result by path, and the paths in the order of Metrics.
+func (r *Result) Numbers() (paths []string, by map[string]float64) {
+	by = r.flat()
+	paths = make([]string, 0, len(by))
+	for p := range by { // order-free: fills a list that is sorted
 		paths = append(paths, p)
 	}
 	sortMetrics(paths)
-	return paths
+	return paths, by
 }
 
 // sortMetrics puts headline numbers first.

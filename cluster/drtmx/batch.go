@@ -18,6 +18,7 @@ import (
 
 func runCommand() *cobra.Command {
 	var f specFlags
+	var tables tableFlags
 	var seeds int
 	var asJSON bool
 	var history string
@@ -36,9 +37,12 @@ func runCommand() *cobra.Command {
 			if history != "" && seeds > 1 {
 				return &engine.SpecError{Field: "history", Value: history, Rule: fmt.Sprintf("is of one run, there are %d", seeds), Next: "leave --seeds out, and choose the run by --seed"}
 			}
+			if err := outputs(jsonOut(asJSON), append(tables.outputs(), output{"--history", history})...); err != nil {
+				return err
+			}
 			tellIdle(cmd.ErrOrStderr(), spec, f.turned(spec, args))
 			if seeds > 1 {
-				return runSeeds(cmd, spec, seeds, asJSON)
+				return runSeeds(cmd, spec, seeds, asJSON, &tables)
 			}
 			b := newBar(cmd.ErrOrStderr(), "run")
 			r, err := runOnce(cmd, spec, history, b.tell)
@@ -46,13 +50,17 @@ func runCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := show(cmd, r, asJSON); err != nil {
+			if err := tables.write(cmd.OutOrStdout(), cluster.ResultTable(r)); err != nil {
+				return err
+			}
+			if err := tables.show(cmd, r, asJSON); err != nil {
 				return err
 			}
 			return errors.Join(checksOf(r), historyOf(r))
 		},
 	}
 	f.add(cmd)
+	tables.add(cmd, "each seed")
 	cmd.Flags().IntVar(&seeds, "seeds", 1, "runs with consecutive seeds: means with 95 % intervals")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
 	cmd.Flags().StringVar(&history, "history", "", historyHelp)
@@ -93,14 +101,17 @@ func historyOf(r *engine.Result) error {
 	return nil
 }
 
-func runSeeds(cmd *cobra.Command, spec engine.Spec, n int, asJSON bool) error {
+func runSeeds(cmd *cobra.Command, spec engine.Spec, n int, asJSON bool, tables *tableFlags) error {
 	b := newBar(cmd.ErrOrStderr(), "seeds")
 	r, err := engine.RunSeeds(cmd.Context(), spec, n, engine.SweepOptions{Cache: cluster.RunCache(), Progress: b.update})
 	b.end()
 	if err != nil {
 		return err
 	}
-	if err := show(cmd, r, asJSON); err != nil {
+	if err := tables.write(cmd.OutOrStdout(), cluster.ResultTable(r.Runs...)); err != nil {
+		return err
+	}
+	if err := tables.show(cmd, r, asJSON); err != nil {
 		return err
 	}
 	for _, x := range r.Runs {
@@ -145,7 +156,8 @@ func sweepCommand() *cobra.Command {
 	var over []string
 	var seeds int
 	var asJSON, fresh bool
-	var csvFile, htmlFile string
+	var tables tableFlags
+	var htmlFile string
 	cmd := &cobra.Command{
 		Use:   "sweep [SPEC] --over KNOB=V1,V2,...",
 		Short: "Every combination of some knobs' values",
@@ -171,7 +183,7 @@ func sweepCommand() *cobra.Command {
 				}
 				axes, parsed = append(axes, cluster.Axis{Knob: a.Knob, Values: a.Values}), append(parsed, a)
 			}
-			if err := outputs(jsonOut(asJSON), output{"--csv", csvFile}, output{"--html", htmlFile}); err != nil {
+			if err := outputs(jsonOut(asJSON), append(tables.outputs(), output{"--html", htmlFile})...); err != nil {
 				return err
 			}
 			tellIdle(cmd.ErrOrStderr(), spec, f.turned(spec, args), parsed...)
@@ -181,7 +193,7 @@ func sweepCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return writeSweep(cmd, s, asJSON, csvFile, htmlFile)
+			return writeSweep(cmd, s, asJSON, &tables, htmlFile)
 		},
 	}
 	f.add(cmd)
@@ -189,16 +201,16 @@ func sweepCommand() *cobra.Command {
 	fl.StringArrayVar(&over, "over", nil, "knob and its values `KNOB=V1,V2,...`, any number of times")
 	fl.IntVar(&seeds, "seeds", 1, "runs per point with consecutive seeds")
 	fl.BoolVar(&asJSON, "json", false, "print the points as JSON")
-	fl.StringVar(&csvFile, "csv", "", "write the points to `FILE` (- is standard output)")
+	tables.add(cmd, "each point and seed")
 	fl.StringVar(&htmlFile, "html", "", "write charts to `FILE`")
 	fl.BoolVar(&fresh, "fresh", false, "run points again that are kept from before")
 	return cmd
 }
 
-func writeSweep(cmd *cobra.Command, s *cluster.SweepResult, asJSON bool, csvFile, htmlFile string) error {
+func writeSweep(cmd *cobra.Command, s *cluster.SweepResult, asJSON bool, tables *tableFlags, htmlFile string) error {
 	out := cmd.OutOrStdout()
-	if csvFile != "" {
-		if err := outFile(out, csvFile, []byte(s.CSV())); err != nil {
+	if tables.given() {
+		if err := tables.write(out, s.Rows()); err != nil {
 			return err
 		}
 	}
@@ -212,7 +224,7 @@ func writeSweep(cmd *cobra.Command, s *cluster.SweepResult, asJSON bool, csvFile
 		if err := printJSON(out, s.Raw); err != nil {
 			return err
 		}
-	case csvFile == "" && htmlFile == "":
+	case !tables.given() && htmlFile == "":
 		fmt.Fprintln(out, s)
 	}
 	return s.Err()

@@ -14,13 +14,14 @@ import (
 )
 
 type figureFlags struct {
-	scale                    string
-	set                      []string
-	asJSON                   bool
-	csv, html, svg, png, pdf string
-	pgf, tikz                string
-	width, font              string
-	style                    charts.Style // what width and font say
+	scale               string
+	set                 []string
+	asJSON              bool
+	tables              tableFlags
+	html, svg, png, pdf string
+	pgf, tikz           string
+	width, font         string
+	style               charts.Style // what width and font say
 }
 
 func figureCommand() *cobra.Command {
@@ -36,7 +37,7 @@ func figureCommand() *cobra.Command {
 	fl.StringVar(&f.scale, "scale", figures.Quick, figures.Quick+" shrinks populations, and on TPC-C/no machines to a socket; "+figures.Paper+" is as in the thesis")
 	fl.StringArrayVar(&f.set, "set", nil, "knob setting `KNOB=VALUE` for all runs of the figure")
 	fl.BoolVar(&f.asJSON, "json", false, "print the figure as JSON")
-	fl.StringVar(&f.csv, "csv", "", "write the points to `FILE` (- is standard output)")
+	f.tables.add(cmd, "each point")
 	fl.StringVar(&f.html, "html", "", "write an interactive page to `FILE`")
 	fl.StringVar(&f.svg, "svg", "", "write the picture to `FILE`")
 	fl.StringVar(&f.png, "png", "", "write the picture to `FILE`")
@@ -86,7 +87,7 @@ func (f *figureFlags) figure(cmd *cobra.Command, id string) error {
 	}
 	ids := []string{id}
 	if id == "all" {
-		if f.csv+f.html+f.svg+f.png+f.pdf+f.pgf+f.tikz != "" {
+		if f.tables.csv+f.tables.parquet+f.html+f.svg+f.png+f.pdf+f.pgf+f.tikz != "" {
 			return usage("figure all prints JSON or text; give one figure for a file")
 		}
 		ids = nil
@@ -94,7 +95,8 @@ func (f *figureFlags) figure(cmd *cobra.Command, id string) error {
 			ids = append(ids, x.ID)
 		}
 	}
-	files := []output{{"--csv", f.csv}, {"--html", f.html}, {"--svg", f.svg}, {"--png", f.png}, {"--pdf", f.pdf}, {"--pgf", f.pgf}, {"--tikz", f.tikz}}
+	files := append(f.tables.outputs(), output{"--html", f.html}, output{"--svg", f.svg}, output{"--png", f.png}, output{"--pdf", f.pdf},
+		output{"--pgf", f.pgf}, output{"--tikz", f.tikz})
 	if err := outputs(jsonOut(f.asJSON), files...); err != nil {
 		return err
 	}
@@ -149,7 +151,7 @@ func (f *figureFlags) write(cmd *cobra.Command, fig *figures.Figure) error {
 		path string
 		make func() ([]byte, error)
 	}{
-		{f.csv, text(fig.CSV())}, {f.svg, picture.SVG}, {f.png, picture.PNG}, {f.pdf, picture.PDF}, {f.pgf, picture.PGF}, {f.tikz, picture.PGF},
+		{f.tables.csv, text(fig.CSV())}, {f.tables.parquet, fig.Rows().Parquet}, {f.svg, picture.SVG}, {f.png, picture.PNG}, {f.pdf, picture.PDF}, {f.pgf, picture.PGF}, {f.tikz, picture.PGF},
 		{f.html, func() ([]byte, error) { return htmlPage("drtmx figure "+fig.ID, fig.HTML()), nil }},
 	} {
 		if x.path == "" {

@@ -8,10 +8,13 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/parquet-go/parquet-go"
 
 	"drtmx/engine"
 )
@@ -276,12 +279,63 @@ func TestSweepIsKeptAndWritten(t *testing.T) {
 		t.Errorf("exit %d: %s%s", code, out, errs)
 	}
 	off := strings.Split(ok(t, with([]string{"sweep", "--over", "coroutines=1", "--csv", "-", "--set", "check=off"}, tiny...)...), "\n")
-	if !strings.HasSuffix(off[0], ",steady,checks,runs,error") || !strings.HasSuffix(off[1], ",,1,") {
-		t.Errorf("not checked, and yet %s", off)
+	if v := column(t, off, "checks"); v != "" {
+		t.Errorf("not checked, and yet %q: %s", v, off)
+	}
+	if v := column(t, off, "coroutines"); v != "1" || column(t, off, "error") != "" || column(t, off, "verbs.read") == "" {
+		t.Errorf("%s", off)
 	}
 	if text := ok(t, args...); strings.Count(text, "\n") != 6 || strings.Count(text, "not steady") != 4 { // a head, four points, a legend
 		t.Errorf("%s", text)
 	}
+}
+
+// column is the value of a column in the first row of a table.
+func column(t *testing.T, lines []string, name string) string {
+	t.Helper()
+	i := slices.Index(strings.Split(lines[0], ","), name)
+	if i < 0 {
+		t.Fatalf("no column %s in %s", name, lines[0])
+	}
+	return strings.Split(lines[1], ",")[i]
+}
+
+// A row per seed, and the same table in both forms.
+func TestRunWritesTables(t *testing.T) {
+	dir := t.TempDir()
+	csv, columns := filepath.Join(dir, "r.csv"), filepath.Join(dir, "r.parquet")
+	text := ok(t, with([]string{"run", "--seeds", "2", "--csv", csv, "--parquet", columns}, tiny...)...)
+	if !strings.Contains(text, "throughput") {
+		t.Error(text)
+	}
+	b, err := os.ReadFile(csv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
+	if len(lines) != 3 || column(t, lines, "seed") != "1" || column(t, lines, "spec.workload") != "smallbank" {
+		t.Errorf("%d lines: %.300s", len(lines), b)
+	}
+	f, err := os.Open(columns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	size, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := parquet.OpenFile(f, size.Size())
+	if err != nil || p.NumRows() != 2 || p.Schema().Fields()[0].Name() != "seed" {
+		t.Errorf("%v: %v", err, p)
+	}
+	if code, _, errs := call("figure", "t4-3", "--csv", csv, "--parquet", csv); code != misused || !strings.Contains(errs, "--parquet") {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+	if out := ok(t, with([]string{"run", "--csv", "-"}, tiny...)...); !strings.HasPrefix(out, "seed,throughput,") || strings.Count(out, "\n") != 2 {
+		t.Errorf("%.300s", out)
+	}
+	ok(t, "figure", "t4-3", "--parquet", filepath.Join(dir, "f.parquet"))
 }
 
 func TestRegistryIsPrinted(t *testing.T) {

@@ -2,7 +2,6 @@ package figures
 
 import (
 	"cmp"
-	"encoding/csv"
 	"fmt"
 	"html"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"drtmx/cluster"
+	"drtmx/cluster/tidy"
 	"drtmx/dashboard/charts"
 )
 
@@ -262,17 +262,23 @@ func wrap(b *strings.Builder, why string) {
 	}
 }
 
-// CSV is a row per point.
-func (f *Figure) CSV() string {
-	var b strings.Builder
-	w := csv.NewWriter(&b)
-	num := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-	rows := [][]string{{"figure", "series", f.X.title(), f.Y.title(), "ci95", "load", "name"}}
+// Rows is a row for each point.
+func (f *Figure) Rows() *tidy.Table {
+	t := &tidy.Table{}
 	for _, s := range f.Series {
 		for _, p := range s.Points {
-			rows = append(rows, []string{f.ID, s.Name, num(p.X), num(p.Y), num(p.CI95), strconv.Itoa(p.Load), p.Name})
+			t.Row()
+			t.Set("figure", f.ID)
+			t.Set("series", s.Name)
+			t.Set(f.X.title(), p.X)
+			t.Set(f.Y.title(), p.Y)
+			t.Set("ci95", p.CI95)
+			t.Set("load", p.Load)
+			t.Set("name", p.Name)
 		}
 	}
-	must(w.WriteAll(rows)) // into memory
-	return b.String()
+	return t
 }
+
+// CSV is Rows as text.
+func (f *Figure) CSV() string { return string(f.Rows().CSV()) }

@@ -1,0 +1,77 @@
+package cluster
+
+import (
+	"slices"
+	"strings"
+
+	"drtmx/cluster/tidy"
+	"drtmx/engine"
+)
+
+// headlines are the columns that come before the other numbers.
+var headlines = []string{"throughput", "latency_us.mean", "latency_us.p50", "latency_us.p99", "latency_us.p999", "abort_rate", "round_trips_per_txn"}
+
+// ResultTable is a row for each result: its seed, headline numbers, verdict and code, all other numbers by their path in
+// the JSON, and every knob as spec.NAME, so that tables of several runs can be put together.
+func ResultTable(rs ...*engine.Result) *tidy.Table {
+	t := &tidy.Table{}
+	for _, r := range rs {
+		t.Row()
+		addResult(t, r)
+		for _, name := range sortedKnobs(r.Spec) {
+			if name != "seed" {
+				t.Set("spec."+name, r.Spec[name])
+			}
+		}
+	}
+	return t
+}
+
+// addResult puts a result into the last row of a table.
+func addResult(t *tidy.Table, r *engine.Result) {
+	paths, numbers := r.Numbers()
+	t.Set("seed", r.Spec["seed"])
+	for _, p := range headlines {
+		if x, ok := numbers[p]; ok {
+			t.Set(p, x)
+		} else {
+			t.Set(p, nil)
+		}
+	}
+	t.Set("throughput_ci95", r.ThroughputCI95)
+	t.Set("steady", r.Steady)
+	if t.Set("checks", nil); r.Checks.Judged() {
+		t.Set("checks", !r.Checks.Failed())
+	}
+	t.Set("profile", r.Profile)
+	t.Set("code", r.Code)
+	t.Set("digest", r.Digest)
+	for _, p := range paths {
+		if p != "throughput_ci95" && !slices.Contains(headlines, p) && !strings.HasPrefix(p, "spec.") && !strings.HasPrefix(p, "preset_diff.") {
+			t.Set(p, numbers[p])
+		}
+	}
+}
+
+// Rows is a row for every run of every point: the axes, why a point has no run, and what ResultTable says of
+// a run, without the knobs that are the same everywhere.
+func (s *SweepResult) Rows() *tidy.Table {
+	t := &tidy.Table{}
+	begin := func(p engine.SweepPoint, failure any) {
+		t.Row()
+		for _, a := range s.Raw.Axes {
+			t.Set(a.Knob, p.Set[a.Knob])
+		}
+		t.Set("error", failure)
+	}
+	for _, p := range s.Raw.Points {
+		if p.Error != "" {
+			begin(p, oneLine(p.Error))
+		}
+		for _, r := range p.Runs {
+			begin(p, nil)
+			addResult(t, r)
+		}
+	}
+	return t
+}
