@@ -99,8 +99,7 @@ func rootCommand() *cobra.Command {
 			}
 			return usage("%s: no such command; %s", args[0], next)
 		},
-		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		if strings.HasSuffix(err.Error(), "--spec") {
@@ -114,6 +113,7 @@ func rootCommand() *cobra.Command {
 	root.SuggestionsMinimumDistance = 2
 	root.AddCommand(upCommand(), runCommand(), sweepCommand(), whyCommand(), compareCommand(), knobsCommand(), specsCommand(),
 		profilesCommand(), replayCommand(), traceCommand(), figureCommand(), verifyCommand(), fitCommand(), kernelCommand(), doctorCommand())
+	addCompletions(root)
 	return root
 }
 

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"drtmx/engine"
+	"drtmx/engine/fabric"
+	"drtmx/notebooks/figures"
+)
+
+// Completion on the Tab key: what a command takes, with a word on each. Cobra writes the scripts of the
+// shells (drtmx completion bash|zsh|fish|powershell).
+
+// complete is what cobra asks: the arguments so far and what is typed of the next.
+type complete func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective)
+
+// addCompletions gives every command of the tree what its arguments and flags can be.
+func addCompletions(root *cobra.Command) {
+	arguments := map[string]complete{
+		"figure": once(figureIDs), "fit": once(profileNames), "profiles": once(profileNames), "specs": once(specNames), "knobs": specsAndKnobs,
+		"compare": files, "replay": files,
+	}
+	flags := map[string]complete{"set": settings(false), "over": settings(true), "preset": always(presetNames), "scale": always(scales)}
+	for _, cmd := range root.Commands() {
+		cmd.ValidArgsFunction = none
+		if f, ok := arguments[cmd.Name()]; ok {
+			cmd.ValidArgsFunction = f
+		} else if strings.Contains(cmd.Use, "[SPEC]") {
+			cmd.ValidArgsFunction = once(specNames)
+		}
+		for name, f := range flags { // order-free: each flag once
+			if cmd.Flags().Lookup(name) != nil {
+				if err := cmd.RegisterFlagCompletionFunc(name, f); err != nil {
+					panic(err) // a flag twice: ours
+				}
+			}
+		}
+	}
+}
+
+// described is a completion as cobra has it, with a word on it.
+func described(name, what string) string { return name + "\t" + what }
+
+// none completes nothing, not even files.
+func none(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveNoFileComp
+}
+
+// files lets the shell complete names of files.
+func files(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveDefault
+}
+
+// once completes the first argument, of which a file is one too.
+func once(list func() []string) complete {
+	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return list(), cobra.ShellCompDirectiveDefault
+	}
+}
+
+// always completes the value of a flag.
+func always(list func() []string) complete {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return list(), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+func specNames() (out []string) {
+	for _, n := range engine.SpecNames() {
+		out = append(out, described(n, "a shipped spec"))
+	}
+	return out
+}
+
+func presetNames() (out []string) {
+	for _, n := range engine.PresetNames() {
+		out = append(out, described(n, "a preset"))
+	}
+	return out
+}
+
+func profileNames() (out []string) {
+	for _, n := range fabric.Profiles() {
+		out = append(out, described(n, "a hardware profile"))
+	}
+	return out
+}
+
+func scales() []string { return []string{figures.Quick, figures.Paper} }
+
+func figureIDs() (out []string) {
+	for _, f := range figures.List() {
+		out = append(out, described(f.ID, f.Title))
+	}
+	return append(out, described("all", "every figure"), described("list", "the figures there are"))
+}
+
+// specsAndKnobs are what drtmx knobs takes: knobs, and a spec before them.
+func specsAndKnobs(_ *cobra.Command, args []string, typed string) (out []string, _ cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		out = specNames()
+	}
+	return append(out, knobNames(typed, "")...), cobra.ShellCompDirectiveDefault
+}
+
+// settings completes KNOB=VALUE: the knob, then its value; with several, the next value after a comma.
+func settings(several bool) complete {
+	return func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		name, given, ok := strings.Cut(typed, "=")
+		if !ok {
+			return knobNames(typed, "="), cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
+		}
+		before := name + "="
+		if i := strings.LastIndexByte(given, ','); several && i >= 0 {
+			before += given[:i+1]
+		}
+		var out []string
+		for _, v := range valuesOf(name) {
+			out = append(out, before+v)
+		}
+		if several {
+			return out, cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
+		}
+		return out, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// knobNames are the knobs, and once hardware. is typed the numbers of the default profile.
+func knobNames(typed, end string) (out []string) {
+	for _, k := range engine.Registry() {
+		out = append(out, described(k.Name+end, k.Label))
+	}
+	if !strings.HasPrefix(typed, "hardware.") {
+		return append(out, described("hardware.", "a number of the hardware profile"))
+	}
+	p, err := fabric.LoadProfile("val")
+	if err != nil {
+		return out
+	}
+	p.Each(func(number string, n *fabric.Number) {
+		out = append(out, described("hardware."+number+end, fmt.Sprintf("%v %s", n.Value, n.Unit)))
+	})
+	return out
+}
+
+// valuesOf are the values of a knob that can be listed; of a number it is the default.
+func valuesOf(name string) []string {
+	for _, k := range engine.Registry() {
+		switch {
+		case k.Name != name:
+		case len(k.Choices) > 0:
+			return k.Choices
+		case k.Kind == engine.KindBool:
+			return []string{"true", "false"}
+		case k.Default != nil && k.Default != "":
+			return []string{engine.Format(name, k.Default)}
+		}
+	}
+	return nil
+}

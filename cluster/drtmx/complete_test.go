@@ -1,0 +1,47 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// What the Tab key offers, as cobra's scripts ask for it.
+func TestCompletion(t *testing.T) {
+	for _, c := range []struct {
+		typed []string // the last may be empty
+		want  []string // some of what is offered
+	}{
+		{[]string{"run", "--set", "phase.va"}, []string{"phase.validation="}},
+		{[]string{"run", "--set", "phase.commit="}, []string{"phase.commit=one-sided", "phase.commit=two-sided", "phase.commit=auto"}},
+		{[]string{"run", "--set", "ddio="}, []string{"ddio=true", "ddio=false"}},
+		{[]string{"run", "--set", "workload="}, []string{"workload=tpcc", "workload=registers"}},
+		{[]string{"run", "--set", "hardware.nic.qp"}, []string{"hardware.nic.qp_contexts="}},
+		{[]string{"sweep", "--over", "phase.lock=one-sided,"}, []string{"phase.lock=one-sided,two-sided"}},
+		{[]string{"run", "--preset", ""}, []string{"farm", "drtm+h"}},
+		{[]string{"run", ""}, []string{"phases", "nvm"}},
+		{[]string{"up", "n"}, []string{"nvm"}},
+		{[]string{"figure", "2-4"}, []string{"2-4a", "2-4b"}},
+		{[]string{"figure", "2-4a", "--scale", ""}, []string{"quick", "paper"}},
+		{[]string{"profiles", ""}, []string{"val", "r74v"}},
+		{[]string{"knobs", "coro"}, []string{"coroutines"}},
+		{[]string{"why", ""}, []string{"phases"}},
+	} {
+		out := ok(t, append([]string{"__complete"}, c.typed...)...)
+		var offered []string
+		for _, line := range strings.Split(out, "\n") {
+			name, _, _ := strings.Cut(line, "\t")
+			offered = append(offered, name)
+		}
+		for _, want := range c.want {
+			if !slices.Contains(offered, want) {
+				t.Errorf("%q: %q is not offered, only %q", c.typed, want, offered)
+			}
+		}
+	}
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		if out := ok(t, "completion", shell); !strings.Contains(out, "drtmx") {
+			t.Errorf("no script for %s", shell)
+		}
+	}
+}
