@@ -51,9 +51,9 @@ func (m *member) catchUp() {
 			return
 		}
 	}
-	if m.origin != nil {
-		m.chase = true
-	} else {
+	// Only an origin that has gone on meanwhile is pursued: one that stood, as a notebook's, moves when it is
+	// told to, and the fork stays where it was forked.
+	if m.chase = m.origin != nil && m.origin.snap.Load().VirtualNS > m.sys.NowNS(); !m.chase {
 		m.agent.taskDone(r.task, nil)
 	}
 	m.anchor(time.Now())
