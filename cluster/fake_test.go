@@ -184,8 +184,9 @@ func (f *fake) TraceWith(ctx context.Context, n int, _ func(done, total int)) (t
 	}
 	return ts, err
 }
-func (f *fake) Types() []string             { return []string{"fake"} }
-func (f *fake) Inside() []engine.NodeInside { return nil }
+func (f *fake) Types() []string                  { return []string{"fake"} }
+func (f *fake) Inside() []engine.NodeInside      { return nil }
+func (f *fake) RecentLatency() *engine.Histogram { return nil }
 func (f *fake) Pick(engine.Choice) (*engine.Pick, error) {
 	return nil, fmt.Errorf("a fake has no transactions to pick from")
 }

@@ -29,6 +29,7 @@ type System interface {
 	TraceWith(ctx context.Context, n int, progress func(done, total int)) ([]engine.TxnTrace, error)
 	Types() []string
 	Inside() []engine.NodeInside
+	RecentLatency() *engine.Histogram
 	Pick(c engine.Choice) (*engine.Pick, error)
 	AddTransaction(name string, weight int, body func(tx *txn.Tx) error) error
 	Mark()

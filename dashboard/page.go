@@ -31,6 +31,7 @@ type Source interface {
 	Types(ctx context.Context, sys string) ([]string, error)
 	TraceOf(ctx context.Context, sys string, c engine.Choice, progress func(done, total int)) (*engine.Picked, error)
 	Inside(ctx context.Context, sys string, measured bool) ([]engine.NodeInside, error)
+	Latency(ctx context.Context, sys string) (*engine.Histogram, error)
 	Figures() []cluster.FigureInfo
 	Figure(id string) (cluster.FigureState, error)
 	Sketch(id string) (string, error)
@@ -66,6 +67,7 @@ func Handler(s Source) http.Handler {
 		"GET /page/pcie":          p.pcie,
 		"GET /page/caches":        p.caches,
 		"GET /page/dimms":         p.dimms,
+		"GET /page/distribution":  p.distribution,
 		"GET /page/knobs":         p.knobs,
 		"GET /page/cards":         p.cards,
 		"GET /page/state":         p.state,

@@ -124,6 +124,11 @@ func (f *fakeSource) TraceOf(_ context.Context, _ string, c engine.Choice, _ fun
 	return &engine.Picked{Choice: c, Sample: 100, Txn: engine.TxnTrace{Type: "balance", Outcome: "committed", EndNS: 5000}}, nil
 }
 
+// Latency is that of a system with commits of 1 and 3 us.
+func (f *fakeSource) Latency(_ context.Context, sys string) (*engine.Histogram, error) {
+	return &engine.Histogram{UpperUS: []float64{1, 3}, Counts: []uint64{30, 10}}, f.find(sys)
+}
+
 func (f *fakeSource) Inside(context.Context, string, bool) ([]engine.NodeInside, error) {
 	return []engine.NodeInside{{Role: "symmetric", ToNS: 1000, NICs: []engine.NICInside{{}}, Sockets: []engine.SocketInside{{Cores: 4}}}}, nil
 }

@@ -117,7 +117,7 @@ func (s *System) loads() load {
 	return l
 }
 
-// insideOver is how many windows the inside of the machines is a mean of, at most.
+// insideOver is how many windows the inside of the machines is a mean of, and the recent latency is of, at most.
 const insideOver = 10
 
 // keepLoad remembers the load at the end of a window.

@@ -37,6 +37,7 @@ func (s *System) cutWindow() {
 	s.chained = rec.chain(s.chained, c.events)
 	s.windows.add(rec)
 	s.keepLoad(c.load)
+	s.latencies.keep(s.version, &w.latency)
 	w.reset()
 	s.start = c
 }
@@ -89,7 +90,7 @@ func (s *System) Result() *Result {
 		Scale:      Scale{s.values.float("workload.scale")},
 		Throughput: perSecond(n.commits, ps), ThroughputCI95: q.ci95,
 		Commits: n.commits, Aborts: n.aborts, AbortRate: n.abortRate(), Rollbacks: n.rollbacks, Failed: n.failed, Lost: c.lost - s.marked.lost,
-		ByType: s.byType(), LatencyUS: s.meter.measured().latency.Latency(), Verbs: map[string]uint64{},
+		ByType: s.byType(), LatencyUS: s.meter.measured().latency.Latency(), Histogram: s.meter.measured().latency.Histogram(), Verbs: map[string]uint64{},
 		RoundTripsPerTxn: n.tripsPerTxn(), Changes: s.Changes(), Digest: s.Digest(),
 	}
 	s.addIntervals(r)

@@ -84,6 +84,7 @@ type Result struct {
 	Lost             uint64                   `json:"lost,omitempty"`   // passive requests that counted as done, and that a crash left unconfirmed
 	ByType           map[string]TypeStat      `json:"by_type,omitempty"`
 	LatencyUS        Latency                  `json:"latency_us"`
+	Histogram        *metrics.Histogram       `json:"latency_histogram,omitempty"`
 	Phases           map[string]PhaseStat     `json:"phases,omitempty"`
 	Milestones       map[string]MilestoneStat `json:"milestones,omitempty"`
 	Verbs            map[string]uint64        `json:"verbs"`

@@ -60,6 +60,7 @@ type System struct {
 	conflicts contention
 	windows   ring
 	res       resources
+	latencies latencies
 	recent    []load // at the end of the latest windows, for Inside
 	start     cut    // of the open window
 	marked    cut

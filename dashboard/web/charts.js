@@ -60,6 +60,7 @@ export class Charts {
         all.push(draw($("memory"), `/page/memory?${q}`, mark));
         all.push(draw($("dimms"), `/page/dimms?sys=${this.sys}`), draw($("buffers"), `/page/dimms?sys=${this.sys}&of=buffer`));
       }
+      if ($("distributionbox").open) all.push(draw($("distribution"), "/page/distribution?", { high: 300 }));
       if ($("pciebox").open) all.push(draw($("pcie"), `/page/pcie?${q}`, mark));
       if ($("cachebox").open) all.push(draw($("caches"), `/page/caches?${q}`, mark));
       await Promise.all(all);
@@ -69,7 +70,7 @@ export class Charts {
 }
 
 // The panels that are drawn while they are open.
-const boxes = ["memorybox", "pciebox", "cachebox"];
+const boxes = ["distributionbox", "memorybox", "pciebox", "cachebox"];
 
 // heights are those that the server draws with.
 function heights(id, o) {

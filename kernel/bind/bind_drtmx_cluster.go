@@ -22,6 +22,8 @@ func init() {
 			"Attach":         r.ValueOf(cluster.Attach),
 			"AttachToken":    r.ValueOf(cluster.AttachToken),
 			"Breakdown":      r.ValueOf(cluster.Breakdown),
+			"CDF":            r.ValueOf(cluster.CDF),
+			"CDFChart":       r.ValueOf(cluster.CDFChart),
 			"CDN":            r.ValueOf(cluster.CDN),
 			"CheckPace":      r.ValueOf(cluster.CheckPace),
 			"Compare":        r.ValueOf(cluster.Compare),
@@ -36,6 +38,7 @@ func init() {
 			"ReadSession":    r.ValueOf(cluster.ReadSession),
 			"ReadToken":      r.ValueOf(cluster.ReadToken),
 			"Replay":         r.ValueOf(cluster.Replay),
+			"ResultTable":    r.ValueOf(cluster.ResultTable),
 			"RunCache":       r.ValueOf(cluster.RunCache),
 			"Serve":          r.ValueOf(cluster.Serve),
 			"SessionFormat":  r.ValueOf(cluster.SessionFormat),
@@ -186,6 +189,7 @@ type P_drtmx_cluster_System struct {
 	Mark_           func(any)
 	NowNS_          func(any) int64
 	Pick_           func(any, engine.Choice) (*engine.Pick, error)
+	RecentLatency_  func(any) *engine.Histogram
 	RecordHistory_  func(any, string, io.Writer) error
 	Result_         func(any) *engine.Result
 	Set_            func(any, engine.Knobs, string) (engine.Change, error)
@@ -218,6 +222,7 @@ func (P *P_drtmx_cluster_System) NowNS() int64                { return P.NowNS_(
 func (P *P_drtmx_cluster_System) Pick(a0 engine.Choice) (*engine.Pick, error) {
 	return P.Pick_(P.Object, a0)
 }
+func (P *P_drtmx_cluster_System) RecentLatency() *engine.Histogram { return P.RecentLatency_(P.Object) }
 func (P *P_drtmx_cluster_System) RecordHistory(a0 string, a1 io.Writer) error {
 	return P.RecordHistory_(P.Object, a0, a1)
 }

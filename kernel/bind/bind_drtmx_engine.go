@@ -93,6 +93,7 @@ func init() {
 			"Estimate":       r.TypeOf((*engine.Estimate)(nil)).Elem(),
 			"Flow":           r.TypeOf((*engine.Flow)(nil)).Elem(),
 			"HandlerTrace":   r.TypeOf((*engine.HandlerTrace)(nil)).Elem(),
+			"Histogram":      r.TypeOf((*engine.Histogram)(nil)).Elem(),
 			"HistoryStat":    r.TypeOf((*engine.HistoryStat)(nil)).Elem(),
 			"HotRecord":      r.TypeOf((*engine.HotRecord)(nil)).Elem(),
 			"Knob":           r.TypeOf((*engine.Knob)(nil)).Elem(),

@@ -1,0 +1,25 @@
+package dashboard
+
+import (
+	"strings"
+	"testing"
+
+	"drtmx/cluster"
+)
+
+// Every system is a line that ends at 1.
+func TestDistribution(t *testing.T) {
+	f := newFake(t)
+	f.systems = append(f.systems, cluster.Snapshot{Sys: "b", Epoch: "e2"})
+	x := get(t, Handler(f), "/page/distribution?w=700&h=300&format=option")
+	option := x.Body.String()
+	if x.Code != 200 || !strings.Contains(option, "[3,1") || !strings.Contains(option, `"name":"a"`) || !strings.Contains(option, `"name":"b"`) || !strings.Contains(option, "share of requests") {
+		t.Errorf("%d: %.2000s", x.Code, option)
+	}
+	if x := get(t, Handler(f), "/page/distribution?w=700&h=300"); x.Code != 200 || !strings.Contains(x.Body.String(), "<svg") {
+		t.Errorf("%d: %.200s", x.Code, x.Body)
+	}
+	if x := get(t, Handler(&fakeSource{}), "/page/distribution"); x.Code != 204 {
+		t.Errorf("without a system: %d", x.Code)
+	}
+}
