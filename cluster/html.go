@@ -368,7 +368,8 @@ func phaseBars(names []string, rs []*engine.Result) *charts.Chart {
 	return charts.StackedSized(charts.Size{}, "", charts.Axis{Label: "mean latency", Unit: "µs"}, charts.PhaseParts(parts), bars)
 }
 
-// HTML is the sweep's throughput and median latency, drawn and as a table.
+// HTML is the sweep's throughput and median latency, drawn as lines, over two axes also as heat maps,
+// and as a table.
 func (s *SweepResult) HTML() string {
-	return s.chart("throughput", "latency_us.p50").HTML() + "<details><summary>As a table</summary><pre>" + esc(s.String()) + "</pre></details>"
+	return s.chart("throughput", "latency_us.p50").HTML() + s.heatMaps() + "<details><summary>As a table</summary><pre>" + esc(s.String()) + "</pre></details>"
 }

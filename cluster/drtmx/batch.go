@@ -161,7 +161,7 @@ func sweepCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sweep [SPEC] --over KNOB=V1,V2,...",
 		Short: "Every combination of some knobs' values",
-		Long:  "Runs every combination of the given values, in parallel. Points are kept: a sweep that was interrupted goes on where it stopped. Charts are drawn over the last --over of numbers; the others name the lines.",
+		Long:  "Runs every combination of the given values, in parallel. Points are kept: a sweep that was interrupted goes on where it stopped. Charts are drawn over the last --over of numbers; the others name the lines. Two knobs are heat maps as well in --html.",
 		Args:  atMost(1, "one spec at most"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			spec, err := f.spec(cmd, args)

@@ -61,7 +61,7 @@ func marshalled(v any) json.RawMessage {
 // dressing is the script that does in a notebook or a file what the page does itself: names of
 // Y axes begin at the picture's edge, not outside, and the axis' own ticks are written in full.
 func (c *Chart) dressing() string {
-	js := `(function(c){var o=c.getOption(),p={};if(o.yAxis&&o.yAxis[0].type!=="category")p.yAxis=o.yAxis.map(function(){return{nameGap:17,nameTextStyle:{align:"left",padding:[0,0,0,-54]}}});`
+	js := `(function(c){var o=c.getOption(),p={};if(o.yAxis)p.yAxis=o.yAxis.map(function(y){return y.type==="category"?{nameTextStyle:{align:"left"}}:{nameGap:17,nameTextStyle:{align:"left",padding:[0,0,0,-54]}}});`
 	if c.x.Ticks != nil {
 		label, _ := c.x.echartsTicks()
 		js += fmt.Sprintf(`var v=%s,t=%s;p.xAxis=[{axisLabel:{customValues:v,hideOverlap:true,formatter:function(x){var i=v.indexOf(x);return i<0?x:t[i]}},axisTick:{customValues:v}}];`,

@@ -103,7 +103,7 @@ export async function draw(e, url, how = {}) {
   o.tooltip = { ...o.tooltip, confine: true, extraCssText: "max-width: 100%; white-space: normal" }; // on a phone a line may be longer than the chart is wide
   if (o.series?.some((s) => s.type === "line")) o.tooltip.formatter = (at) => tip(o, [at].flat());
   o.legend = { ...o.legend, itemWidth: 14, itemHeight: 9, itemGap: 9, bottom: 4 };
-  if (o.grid?.length) for (const y of o.yAxis) if (y.name) Object.assign(y, { nameGap: 17, nameTextStyle: { align: "left", padding: [0, 0, 0, -54] } }); // not out of the picture
+  if (o.grid?.length) for (const y of o.yAxis) if (y.type === "category") y.nameTextStyle = { align: "left" }; else if (y.name) Object.assign(y, { nameGap: 17, nameTextStyle: { align: "left", padding: [0, 0, 0, -54] } }); // not out of the picture
   if (o.grid?.length > 1) o.axisPointer = { link: [{ xAxisIndex: "all" }] };
   written(o);
   for (const { axisLabel: l } of [o.xAxis || []].flat()) if (l?.texts) { const { texts, customValues: at } = l; l.formatter = (v) => texts[at.indexOf(v)] ?? v; } // the axis' own ticks, in full
@@ -189,7 +189,7 @@ function theme() {
   const [ink, soft, line, panel] = ["--ink", "--soft", "--line", "--panel"].map((n) => style.getPropertyValue(n).trim());
   const axis = { axisLine: { lineStyle: { color: line } }, axisTick: { lineStyle: { color: line } }, axisLabel: { color: soft }, nameTextStyle: { color: soft }, splitLine: { lineStyle: { color: line } } };
   return {
-    textStyle: { fontFamily: "system-ui, sans-serif", color: ink }, legend: { textStyle: { color: soft, fontSize: 11 }, pageTextStyle: { color: soft } }, markLine: { label: { color: ink } },
+    textStyle: { fontFamily: "system-ui, sans-serif", color: ink }, visualMap: { textStyle: { color: soft } }, legend: { textStyle: { color: soft, fontSize: 11 }, pageTextStyle: { color: soft } }, markLine: { label: { color: ink } },
     tooltip: { backgroundColor: panel, borderColor: line, textStyle: { color: ink, fontSize: 12 }, axisPointer: { lineStyle: { color: soft } } },
     valueAxis: axis, categoryAxis: axis, logAxis: axis,
   };

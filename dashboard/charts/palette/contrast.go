@@ -1,6 +1,7 @@
 package palette
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 )
@@ -41,4 +42,12 @@ func linear(v uint8) float64 {
 		return math.Pow((x+0.055)/1.055, 2.4)
 	}
 	return x / 12.92
+}
+
+// Between is a colour on the straight line from one to another; at goes from 0 to 1.
+func Between(from, to string, at float64) string {
+	r, g, b := RGB(from)
+	r1, g1, b1 := RGB(to)
+	mix := func(x, y uint8) uint8 { return uint8(math.Round(float64(x) + at*(float64(y)-float64(x)))) }
+	return fmt.Sprintf("#%02X%02X%02X", mix(r, r1), mix(g, g1), mix(b, b1))
 }
