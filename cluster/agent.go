@@ -55,6 +55,7 @@ type Agent struct {
 	hub     *hub
 	tasks   *tasks
 	causes  *causesDesk
+	sweeps  *sweepDesk
 	figures *figureDesk
 	spare   spare
 	standby *standby
@@ -88,6 +89,7 @@ func NewAgent(spec engine.Spec, o Options) (*Agent, error) {
 	a := &Agent{opts: o, hub: newHub(), tasks: &tasks{}, members: map[string]*member{}, held: map[string]bool{}, lost: make(chan error, 1)}
 	a.life, a.stop = context.WithCancel(context.Background())
 	a.figures, a.causes = newFigureDesk(a), newCausesDesk(a)
+	a.sweeps = newSweepDesk(a, a.causes.slot)
 	a.standby = newStandby(a)
 	var m *member
 	var err error

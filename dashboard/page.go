@@ -35,6 +35,7 @@ type Source interface {
 	Figures() []cluster.FigureInfo
 	Figure(id string) (cluster.FigureState, error)
 	Sketch(id string) (string, error)
+	Sweep(sys string) (cluster.SweepState, error)
 }
 
 func init() {
@@ -89,6 +90,7 @@ func Handler(s Source) http.Handler {
 		mux.HandleFunc(pattern, h)
 	}
 	p.lookDeeper(mux)
+	p.sweeps(mux)
 	return mux
 }
 

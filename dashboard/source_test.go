@@ -12,6 +12,7 @@ import (
 
 // fakeSource is an agent without one: histories that a test wrote.
 type fakeSource struct {
+	sweep   cluster.SweepState
 	start   engine.Spec // what the session began with
 	spec    engine.Spec
 	systems []cluster.Snapshot
@@ -116,6 +117,9 @@ func (f *fakeSource) Figure(id string) (cluster.FigureState, error) {
 }
 
 func (f *fakeSource) Sketch(string) (string, error) { return "", nil }
+
+func (f *fakeSource) Sweep(string) (cluster.SweepState, error) { return f.sweep, nil }
+
 func (f *fakeSource) Types(context.Context, string) ([]string, error) {
 	return []string{"balance"}, nil
 }

@@ -9,6 +9,7 @@ import { Figures } from "./figures.js";
 import { Ghosts, about as ghostly, wait } from "./ghosts.js";
 import { badge, openChecks } from "./checks.js";
 import { Deeper } from "./deeper.js";
+import { Sweep } from "./sweep.js";
 import { averaged, downText, drawCluster, emptyBreakdown } from "./cluster.js";
 import { Causes, limitLine } from "./causes.js";
 import { $, call, calm, copier, dialog, el, glide, keyed, ms, notice, set, si } from "./kit.js";
@@ -18,7 +19,7 @@ const systems = new Map();
 let shown = "a", code = "", drawing = 0, list = [];
 
 const knobs = new Knobs();
-const charts = new Charts((number) => cards.show(number), () => { pins.draw(); figures.refresh(); });
+const charts = new Charts((number) => cards.show(number), () => { pins.draw(); figures.refresh(); sweep.draw(); });
 const pins = new Pins();
 const cards = new Cards({ ghost: (sys, version) => ghosts.ask(sys, version), pin: (p) => pins.add(p), look: (c) => {
   const w = 4e6;
@@ -31,6 +32,7 @@ const figures = new Figures(knobs, { opened: async (sys) => { await listSystems(
 
 const causes = new Causes(() => shown);
 const deeper = new Deeper(() => list.map((s) => s.sys));
+const sweep = new Sweep(() => shown, { opened: async (sys) => { await listSystems(); choose(sys); } });
 
 const feed = new Feed({
   frame(f) {
@@ -39,7 +41,7 @@ const feed = new Feed({
     const ws = changed && f.windows.length ? f.windows : [...(s.epoch === f.epoch && !f.gap ? s.windows : []), ...f.windows];
     systems.set(f.sys, { ...f, windows: ws.slice(-recent) });
     if (f.sys === shown) show();
-    if (changed && f.sys === shown) { knobs.refresh(); causes.draw(f.knobs_version); }
+    if (changed && f.sys === shown) { knobs.refresh(); causes.draw(f.knobs_version); sweep.knobs(f.knobs_version); }
     if (moved) listSystems();
     if (f.windows.length || f.events.length) charts.stale();
     if (f.events.length) cards.refresh(true);
@@ -184,12 +186,13 @@ function choose(sys) {
   shown = knobs.sys = charts.sys = deeper.sys = sys;
   deeper.refresh();
   feed.show(sys);
-  knobs.refresh(); steps.refresh(); causes.refresh(); listSystems(); show(); charts.stale();
+  knobs.refresh(); steps.refresh(); causes.refresh(); sweep.choose(); listSystems(); show(); charts.stale();
 }
 
 function tasks(all) {
   figures.tasks(all);
   causes.tasks(all);
+  sweep.tasks(all);
   const now = all.filter((t) => !t.state), names = now.map((t) => t.name);
   $("tasks").hidden = !now.length;
   keyed($("tasks"), names, (name) => name, (name) => el("li", {}, name.startsWith("figure ") ? el("a", { href: `#figures/${name.slice(7)}` }, name) : name.replace(/^catch up (.)$/, "ghost $1 catches up"), " ", el("progress"),
@@ -204,7 +207,7 @@ async function all() {
   if (about && code && about.code !== code) { location.reload(); return; }
   code = about?.code || code;
   charts.stale(); cards.refresh(true); figures.refresh();
-  await Promise.all([knobs.refresh(), listSystems(), steps.refresh(), causes.refresh()]);
+  await Promise.all([knobs.refresh(), listSystems(), steps.refresh(), causes.refresh(), sweep.choose()]);
   return about;
 }
 
@@ -247,5 +250,6 @@ new ResizeObserver(() => document.documentElement.style.setProperty("--top", `${
 feed.show(shown);
 const about = await all();
 await charts.start(about || {});
+sweep.draw();
 figures.route();
 feed.open();

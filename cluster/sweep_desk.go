@@ -1,0 +1,230 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync"
+
+	"drtmx/engine"
+)
+
+// SweepState is the latest sweep of a system that an agent ran, or runs.
+type SweepState struct {
+	Sys          string              `json:"sys"`
+	Task         string              `json:"task"`
+	Running      bool                `json:"running"`
+	Cancelled    bool                `json:"cancelled,omitempty"` // the points that were finished are there
+	Failed       string              `json:"failed,omitempty"`
+	KnobsVersion int                 `json:"knobs_version"` // whose spec it was
+	Epoch        string              `json:"epoch"`
+	Number       int                 `json:"number"` // tells the sweeps of an agent apart
+	Spec         engine.Spec         `json:"spec"`
+	Sweep        *engine.SweepResult `json:"sweep,omitempty"`
+}
+
+// Result is what was swept, nil if there is nothing yet.
+func (s *SweepState) Result() *SweepResult {
+	if s.Sweep == nil {
+		return nil
+	}
+	return &SweepResult{s.Sweep}
+}
+
+// Point is a point of the sweep by its place.
+func (s *SweepState) Point(i int) (engine.SweepPoint, error) {
+	if s.Sweep == nil || i < 0 || i >= len(s.Sweep.Points) {
+		return engine.SweepPoint{}, &engine.SpecError{Field: "point", Value: fmt.Sprint(i), Rule: "the latest sweep of system " + s.Sys + " has no such point", Next: "look at its points again"}
+	}
+	return s.Sweep.Points[i], nil
+}
+
+// sweepPointsMost bounds what one click may cost.
+const sweepPointsMost = 400
+
+// sweepDesk sweeps the specs of systems in the background. It shares its turn with the causes, so
+// that the live systems have no more beside them than one of the two.
+type sweepDesk struct {
+	agent *Agent
+	mu    sync.Mutex
+	have  map[string]*SweepState // by system
+	last  int                    // number of the latest
+	slot  chan struct{}
+}
+
+func newSweepDesk(a *Agent, slot chan struct{}) *sweepDesk {
+	return &sweepDesk{agent: a, have: map[string]*SweepState{}, slot: slot}
+}
+
+func sweepTask(sys string) string { return "sweep of " + sys }
+
+// sweepBody is what a caller asks for: two knobs or any other number, and their values.
+type sweepBody struct {
+	Axes []struct {
+		Knob   string `json:"knob"`
+		Values any    `json:"values"` // a list, or text with commas
+	} `json:"axes"`
+	Seeds int `json:"seeds"`
+}
+
+// axes checks what was asked for.
+func (b *sweepBody) axes() ([]engine.Axis, error) {
+	if len(b.Axes) == 0 {
+		return nil, &engine.SpecError{Field: "axes", Rule: "none given", Next: `as {"axes": [{"knob": "coroutines", "values": [1, 2, 4]}]}`}
+	}
+	if b.Seeds < 0 || b.Seeds > causesSeedsMost {
+		return nil, &engine.SpecError{Field: "seeds", Value: fmt.Sprint(b.Seeds), Rule: fmt.Sprintf("must be from 1 to %d", causesSeedsMost), Next: "leave it out for 1"}
+	}
+	points := max(b.Seeds, 1)
+	var out []engine.Axis
+	for _, a := range b.Axes {
+		axis, err := engine.NewAxis(a.Knob, a.Values)
+		if err != nil {
+			return nil, err
+		}
+		for _, other := range out {
+			if other.Knob == axis.Knob {
+				return nil, &engine.SpecError{Field: axis.Knob, Rule: "is an axis twice", Next: "choose another knob for one of them"}
+			}
+		}
+		out, points = append(out, axis), min(points, sweepPointsMost+1)*len(axis.Values)
+	}
+	if points > sweepPointsMost {
+		return nil, &engine.SpecError{Field: "axes", Rule: fmt.Sprintf("make more than %d runs", sweepPointsMost), Next: "use fewer values, or `drtmx sweep`"}
+	}
+	return out, nil
+}
+
+// start begins to sweep the spec that a system has now.
+func (d *sweepDesk) start(r *http.Request) (any, error) {
+	m, err := d.agent.member(sysOf(r))
+	if err != nil {
+		return nil, err
+	}
+	var b sweepBody
+	if err := readJSON(r, &b); err != nil {
+		return nil, err
+	}
+	axes, err := b.axes()
+	if err != nil {
+		return nil, err
+	}
+	state := &SweepState{Sys: m.id, Task: sweepTask(m.id), Running: true}
+	if err := m.call(r.Context(), func(m *member) error {
+		if names := userCode(m.added); len(names) > 0 {
+			return &engine.SpecError{Field: "sweep", Value: strings.Join(names, ", "), Rule: "the system has transactions of a user's, whose code no other system has", Next: "sweep a system without them"}
+		}
+		state.Spec, state.KnobsVersion, state.Epoch = m.sys.Spec(), m.sys.KnobsVersion(), m.epoch
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(d.agent.life)
+	if !d.agent.tasks.start(state.Task, cancel) {
+		cancel()
+		return nil, &httpError{http.StatusConflict, "a sweep of system " + m.id + " is running already; cancel it or wait"}
+	}
+	d.mu.Lock()
+	d.last++
+	state.Number = d.last
+	d.have[m.id] = state
+	d.mu.Unlock()
+	go d.run(ctx, cancel, state, axes, b.Seeds)
+	d.agent.announce()
+	return accepted{map[string]string{"task": state.Task}}, nil
+}
+
+func (d *sweepDesk) run(ctx context.Context, cancel context.CancelFunc, state *SweepState, axes []engine.Axis, seeds int) {
+	defer cancel()
+	o := engine.SweepOptions{Seeds: seeds, Cache: RunCache(), Parallel: max(1, runtime.GOMAXPROCS(0)-1)} // a core is the live systems'
+	o.Progress = func(done, total int) {
+		d.agent.tasks.progress(state.Task, int64(done), int64(total))
+		d.agent.announce()
+	}
+	var swept *engine.SweepResult
+	err := guarded(state.Task, func() (err error) {
+		select {
+		case d.slot <- struct{}{}:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		defer func() { <-d.slot }()
+		swept, err = engine.Sweep(ctx, state.Spec, axes, o)
+		return err
+	})
+	if errors.Is(err, context.Canceled) {
+		err = context.Canceled
+	}
+	d.mu.Lock()
+	state.Running, state.Sweep, state.Cancelled = false, swept, err == context.Canceled
+	if err != nil && !state.Cancelled {
+		state.Failed = oneLine(err.Error())
+	}
+	d.mu.Unlock()
+	d.agent.tasks.end(state.Task, err)
+	d.agent.announce()
+}
+
+// Sweep is the latest sweep of a system.
+func (a *Agent) Sweep(sys string) (SweepState, error) {
+	m, err := a.member(sys)
+	if err != nil {
+		return SweepState{}, err
+	}
+	d := a.sweeps
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if s := d.have[m.id]; s != nil {
+		return *s, nil
+	}
+	return SweepState{Sys: m.id, Task: sweepTask(m.id)}, nil
+}
+
+func (d *sweepDesk) get(r *http.Request) (any, error) { return d.agent.Sweep(sysOf(r)) }
+
+func (d *sweepDesk) stop(r *http.Request) (any, error) {
+	m, err := d.agent.member(sysOf(r))
+	if err != nil {
+		return nil, err
+	}
+	if !d.agent.tasks.cancel(sweepTask(m.id)) {
+		return nil, &httpError{http.StatusNotFound, "no sweep of system " + m.id + " is running"}
+	}
+	return map[string]bool{"cancelled": true}, nil
+}
+
+// live opens the system of a point beside the others, or in place of one.
+func (d *sweepDesk) live(r *http.Request) (any, error) {
+	s, err := d.agent.Sweep(sysOf(r))
+	if err != nil {
+		return nil, err
+	}
+	var b struct {
+		Point   int    `json:"point"`
+		Number  int    `json:"number"` // of the sweep that the caller looks at
+		Replace string `json:"replace"`
+	}
+	if err := readJSON(r, &b); err != nil {
+		return nil, err
+	}
+	if b.Number != 0 && b.Number != s.Number {
+		return nil, &httpError{http.StatusConflict, "another sweep has taken the place of that one; look at its points"}
+	}
+	point, err := s.Point(b.Point)
+	if err != nil {
+		return nil, err
+	}
+	spec, err := s.Spec.With(point.Set)
+	if err != nil {
+		return nil, err
+	}
+	if b.Replace != "" {
+		if err := d.agent.CloseSystem(b.Replace); err != nil {
+			return nil, err
+		}
+	}
+	return d.agent.addFor(r.Context(), spec, nil)
+}
