@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"strings"
 	"sync"
@@ -90,19 +89,10 @@ func (d *causesDesk) run(ctx context.Context, cancel context.CancelFunc, state *
 		d.agent.announce()
 	}
 	var c *engine.Causes
-	err := guarded(state.Task, func() (err error) {
-		select {
-		case d.slot <- struct{}{}:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		defer func() { <-d.slot }()
+	err := inTurn(ctx, d.slot, state.Task, func() (err error) {
 		c, err = engine.MeasureCauses(ctx, spec, o)
 		return err
 	})
-	if errors.Is(err, context.Canceled) {
-		err = context.Canceled
-	}
 	d.mu.Lock()
 	state.Running, state.Causes = false, c // of a cancelled one, what there is
 	if err != nil && err != context.Canceled {

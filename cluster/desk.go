@@ -343,10 +343,5 @@ func (d *figureDesk) live(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if b.Replace != "" {
-		if err := d.agent.CloseSystem(b.Replace); err != nil {
-			return nil, err
-		}
-	}
-	return d.agent.addFor(r.Context(), spec, nil)
+	return d.agent.addInPlaceOf(r.Context(), b.Replace, spec)
 }

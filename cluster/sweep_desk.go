@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"runtime"
@@ -145,19 +144,10 @@ func (d *sweepDesk) run(ctx context.Context, cancel context.CancelFunc, state *S
 		d.agent.announce()
 	}
 	var swept *engine.SweepResult
-	err := guarded(state.Task, func() (err error) {
-		select {
-		case d.slot <- struct{}{}:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		defer func() { <-d.slot }()
+	err := inTurn(ctx, d.slot, state.Task, func() (err error) {
 		swept, err = engine.Sweep(ctx, state.Spec, axes, o)
 		return err
 	})
-	if errors.Is(err, context.Canceled) {
-		err = context.Canceled
-	}
 	d.mu.Lock()
 	state.Running, state.Sweep, state.Cancelled = false, swept, err == context.Canceled
 	if err != nil && !state.Cancelled {
@@ -221,10 +211,5 @@ func (d *sweepDesk) live(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if b.Replace != "" {
-		if err := d.agent.CloseSystem(b.Replace); err != nil {
-			return nil, err
-		}
-	}
-	return d.agent.addFor(r.Context(), spec, nil)
+	return d.agent.addInPlaceOf(r.Context(), b.Replace, spec)
 }

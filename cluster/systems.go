@@ -72,6 +72,16 @@ func (a *Agent) Add(spec engine.Spec) (Snapshot, error) {
 	return a.addFor(context.Background(), spec, nil)
 }
 
+// addInPlaceOf is addFor, once the system old is closed; "" closes none.
+func (a *Agent) addInPlaceOf(ctx context.Context, old string, spec engine.Spec) (Snapshot, error) {
+	if old != "" {
+		if err := a.CloseSystem(old); err != nil {
+			return Snapshot{}, err
+		}
+	}
+	return a.addFor(ctx, spec, nil)
+}
+
 // addFor is Add for somebody who may give up waiting, and sees its progress.
 func (a *Agent) addFor(ctx context.Context, spec engine.Spec, progress engine.Progress) (Snapshot, error) {
 	p, err := a.hold()

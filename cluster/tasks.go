@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync"
 	"time"
@@ -154,4 +155,22 @@ func (a *Agent) announce(events ...Event) {
 		a.hub.publish(f)
 		return
 	}
+}
+
+// inTurn runs work that takes all processors as soon as the slot is free. Work that was cancelled,
+// however that came out of it, ends with context.Canceled itself.
+func inTurn(ctx context.Context, slot chan struct{}, name string, work func() error) error {
+	err := guarded(name, func() error {
+		select {
+		case slot <- struct{}{}:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		defer func() { <-slot }()
+		return work()
+	})
+	if errors.Is(err, context.Canceled) {
+		return context.Canceled
+	}
+	return err
 }
