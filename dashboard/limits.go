@@ -5,6 +5,7 @@ import (
 	"unique"
 
 	"drtmx/engine"
+	"drtmx/engine/metrics"
 )
 
 // limit is a window's engine.Verdict in little memory: many windows name the same.
@@ -51,7 +52,7 @@ func limitOf(ms []moment) string {
 	case !found:
 		return ""
 	case best.word.Value() == engine.Saturated:
-		return fmt.Sprintf("%s (%s at %.0f %%)", best.word.Value(), resourceName(best.of.Value()), 100*shares[best]/float64(count[best]))
+		return fmt.Sprintf("%s (%s at %.0f %%)", best.word.Value(), metrics.Label(best.of.Value()), 100*shares[best]/float64(count[best]))
 	}
 	return fmt.Sprintf("%s (%s)", best.word.Value(), best.of.Value())
 }
@@ -67,12 +68,4 @@ func (l limit) before(o limit, words map[unique.Handle[string]]int, count map[li
 		return l.word.Value() < o.word.Value()
 	}
 	return l.of.Value() < o.of.Value()
-}
-
-// resourceName is what people call a resource.
-func resourceName(name string) string {
-	if n, ok := resourceNames[name]; ok {
-		return n
-	}
-	return name
 }

@@ -114,9 +114,3 @@ func phaseName(name string) string {
 	l, _ := palette.Phases.Of(name)
 	return l.Label
 }
-
-// resourceNames are those of people.
-var resourceNames = map[string]string{
-	"cpu": "CPU", "nic_tx": "NIC send", "nic_rx": "NIC receive", "nic_atomic": "NIC atomics", "nic_context": "NIC contexts",
-	"link": "link", "pcie": "PCIe", "memory": "memory", "nvm_write": "NVM writes",
-}

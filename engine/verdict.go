@@ -14,7 +14,7 @@ import (
 //  1. contended: conflicts take at least half of the time that requests are in flight (attempts
 //     that abort, their back-off, pauses before a locked record is read again). Of names the
 //     hottest records.
-//  2. saturated: else, if the busiest unit of a resource is busy at least 85 % of the time. Of is
+//  2. saturated: else, if the busiest unit of a resource is busy at least metrics.Saturated of the time. Of is
 //     the resource, Node its machine.
 //  3. latency-bound: else. Requests wait for their round trips one after the other, and nothing
 //     that they use is full. Of names the phases that make up half of the latency.
@@ -36,10 +36,9 @@ const (
 )
 
 const (
-	contendedShare = 0.5  // of the time in flight
-	saturatedShare = 0.85 // of the time, of the busiest unit
-	latencyShare   = 0.5  // of the latency that the named phases make up
-	latencyPhases  = 3    // named at most
+	contendedShare = 0.5 // of the time in flight
+	latencyShare   = 0.5 // of the latency that the named phases make up
+	latencyPhases  = 3   // named at most
 )
 
 // limits is what the rule looks at.
@@ -59,9 +58,9 @@ func (l limits) verdict() *Verdict {
 		return nil
 	case c != nil && c.LostShare >= contendedShare:
 		return l.contended()
-	case l.busiest != nil && l.busiest.Utilization >= saturatedShare:
+	case l.busiest != nil && l.busiest.Utilization >= metrics.Saturated:
 		b := l.busiest
-		return &Verdict{Word: Saturated, Of: b.Resource, Node: &b.Node, Text: fmt.Sprintf("saturated: %s of node %d, %.0f %% busy", b.Resource, b.Node, 100*b.Utilization)}
+		return &Verdict{Word: Saturated, Of: b.Resource, Node: &b.Node, Text: fmt.Sprintf("saturated: %s of node %d, %.0f %% busy", metrics.Label(b.Resource), b.Node, 100*b.Utilization)}
 	}
 	return l.latencyBound()
 }
@@ -83,17 +82,17 @@ func (l limits) latencyBound() *Verdict {
 		if p := l.phases[name]; share < latencyShare && len(names) < latencyPhases {
 			share += p.Share
 			names = append(names, name)
-			parts = append(parts, fmt.Sprintf("%s %.0f %% (%.2g round trips)", name, 100*p.Share, p.RoundTrips))
+			parts = append(parts, fmt.Sprintf("%s takes %.0f %% (%.2g round trips)", name, 100*p.Share, p.RoundTrips))
 		}
 	}
 	v := &Verdict{Word: LatencyBound, Of: strings.Join(names, ", ")}
 	if names == nil {
 		v.Of = "round trips"
-		parts = []string{fmt.Sprintf("%.2g round trips", l.trips)}
+		parts = []string{fmt.Sprintf("%.2g round trips take the most", l.trips)}
 	}
-	v.Text = fmt.Sprintf("latency-bound: of %s us %s", number(l.latencyUS), strings.Join(parts, ", "))
+	v.Text = fmt.Sprintf("latency-bound: of %.3g µs %s", l.latencyUS, strings.Join(parts, ", "))
 	if b := l.busiest; b != nil {
-		v.Text += fmt.Sprintf("; nothing is full, the busiest is %s of node %d at %.0f %%", b.Resource, b.Node, 100*b.Utilization)
+		v.Text += fmt.Sprintf("; nothing is saturated, the busiest is %s of node %d at %.0f %%", metrics.Label(b.Resource), b.Node, 100*b.Utilization)
 	}
 	return v
 }

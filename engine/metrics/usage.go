@@ -44,7 +44,21 @@ type NodeUse struct {
 
 // Saturated is the share of time from which on a unit that is busy limits something:
 // below, more load finds room. Chosen.
-const Saturated = 0.7
+const Saturated = 0.85
+
+// labels are the names of resources in sentences.
+var labels = map[string]string{
+	"cpu": "CPU", "nic_tx": "NIC send", "nic_rx": "NIC receive", "nic_atomic": "NIC atomics", "nic_context": "NIC contexts",
+	"pcie": "PCIe", "nvm_read": "NVM read", "nvm_write": "NVM write",
+}
+
+// Label is the name of a resource in sentences, such as "NIC send" of "nic_tx".
+func Label(resource string) string {
+	if l, ok := labels[resource]; ok {
+		return l
+	}
+	return resource
+}
 
 // Limit is the unit that is closest to saturation.
 type Limit struct {
