@@ -95,7 +95,7 @@ func (s Sketch) bounds() (x0, x1, y0, y1 float64) {
 
 func (s Sketch) lines(b *strings.Builder) {
 	if len(s.Series)+len(s.References) == 0 {
-		fmt.Fprintf(b, `<text x="%g" y="%g" text-anchor="middle" font-family="sans-serif" font-size="12" fill="%s">no number on these axes</text>`, sketchWidth/2, sketchHeight/2, sketchGrey)
+		fmt.Fprintf(b, `<text x="%g" y="%g" text-anchor="middle" font-family="sans-serif" font-size="12" fill="%s">no published numbers</text>`, sketchWidth/2, sketchHeight/2, sketchGrey)
 	}
 	x0, x1, y0, y1 := s.bounds()
 	at := func(x, y float64) (float64, float64) {

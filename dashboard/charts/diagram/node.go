@@ -105,8 +105,10 @@ func Saturated(n *engine.NodeInside) string {
 		note(mean(s.Threads), fmt.Sprintf("cores of socket %d", s.Socket))
 		note(s.DRAM.Busy, fmt.Sprintf("DRAM of socket %d", s.Socket))
 		if s.NVM != nil {
-			for i, m := range s.NVM.DIMMs {
-				note(math.Max(m.Read.Busy, m.Write.Busy), fmt.Sprintf("NVM DIMM %d of socket %d", i+1, s.Socket))
+			if least, most, full := fullDIMMs(s.NVM); full > 1 {
+				hot = append(hot, fmt.Sprintf("%d of %d NVM DIMMs of socket %d at %s", full, len(s.NVM.DIMMs), s.Socket, between(least, most)))
+			} else {
+				note(most, fmt.Sprintf("an NVM DIMM of socket %d", s.Socket))
 			}
 		}
 	}
@@ -114,6 +116,29 @@ func Saturated(n *engine.NodeInside) string {
 		return "nothing is saturated"
 	}
 	return "saturated: " + strings.Join(hot, ", ")
+}
+
+// fullDIMMs counts the DIMMs that are saturated, with the least and the most busy of those.
+func fullDIMMs(n *engine.NVMInside) (least, most float64, full int) {
+	for _, m := range n.DIMMs {
+		busy := math.Max(m.Read.Busy, m.Write.Busy)
+		if busy < metrics.Saturated {
+			continue
+		}
+		if full == 0 || busy < least {
+			least = busy
+		}
+		most = math.Max(most, busy)
+		full++
+	}
+	return least, most, full
+}
+
+func between(low, high float64) string {
+	if percent(low) == percent(high) {
+		return percent(low)
+	}
+	return fmt.Sprintf("%.0f to %s", 100*low, percent(high))
 }
 
 func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
@@ -308,9 +333,14 @@ func (d *node) socket(s *engine.SocketInside) {
 	d.beside(x, y, "DRAM", size(s.DRAM.BytesPerSec)+"/s", percent(s.DRAM.Busy))
 	if n := s.NVM; n != nil {
 		x = d.x + d.cw*0.6
+		write, read := size(lineBytes*n.WritesPerSec)+"/s", size(lineBytes*n.ReadsPerSec)+"/s"
+		lines := []string{"NVM", "w " + write, "r " + read}
+		if d.narrow() { // so that a rate such as 3.09 GB/s fits beside the arrow
+			x, lines = d.x+d.cw*0.57, []string{"NVM w, r", write, read}
+		}
 		d.arrow(x-9, y, lineBytes*n.ReadsPerSec, true, 0, fmt.Sprintf("reads of the NVM: %s requests of 64 bytes/s", rate(n.ReadsPerSec)))
 		d.arrow(x+9, y, lineBytes*n.WritesPerSec, false, 0, fmt.Sprintf("writes to the NVM: %s requests of 64 bytes/s", rate(n.WritesPerSec)))
-		d.beside(x+12, y, "NVM", "w "+size(lineBytes*n.WritesPerSec)+"/s", "r "+size(lineBytes*n.ReadsPerSec)+"/s")
+		d.beside(x+12, y, lines...)
 	}
 	d.h += flowLength + 6
 	d.memory(s)

@@ -57,3 +57,21 @@ func TestNodeThatIsDown(t *testing.T) {
 		t.Error(idle)
 	}
 }
+
+// Six full DIMMs are one part of the sentence, not six.
+func TestSaturatedDIMMsAreCounted(t *testing.T) {
+	full, idle := engine.DIMMInside{Write: engine.Flow{Busy: 0.95}}, engine.DIMMInside{}
+	fuller := full
+	fuller.Write.Busy = 0.99
+	for want, dimms := range map[string][]engine.DIMMInside{
+		"saturated: 3 of 4 NVM DIMMs of socket 1 at 95 to 99 %": {full, idle, fuller, full},
+		"saturated: 2 of 2 NVM DIMMs of socket 1 at 95 %":       {full, full},
+		"saturated: an NVM DIMM of socket 1 at 99 %":            {idle, fuller},
+		"nothing is saturated":                                  {idle, idle},
+	} {
+		n := &engine.NodeInside{Sockets: []engine.SocketInside{{Socket: 1, NVM: &engine.NVMInside{DIMMs: dimms}}}}
+		if got := Saturated(n); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -288,15 +288,15 @@ func (t *timeline) keys() {
 		}
 	}
 	t.key(items)
-	words := "A request's segments are in the order of the way; what it passes there and back is one segment."
+	words := "The segments of a request are in the order in which it reaches them; what it passes twice, there and back, is one segment."
 	if slices.ContainsFunc(t.x.Verbs, func(v engine.VerbTrace) bool { return v.Handler != nil }) {
-		words += " The thin bar below an rpc is when its handler ran on the other node."
+		words += " The thin bar below an RPC shows when its handler ran on the other node."
 	}
 	if slices.ContainsFunc(t.x.Verbs, func(v engine.VerbTrace) bool { return !v.Passive && len(v.Milestones) == 0 }) {
-		words += " A frame without segments: the completion of a later request confirmed it."
+		words += " A frame without segments: the completion of a later request confirmed this one."
 	}
 	if slices.ContainsFunc(t.x.Verbs, func(v engine.VerbTrace) bool { return v.Passive }) {
-		words += " A dashed frame: passive, nobody waits for it."
+		words += " A dashed frame: a passive request, for which nothing waits."
 	}
 	for _, line := range wrapped(words, int((t.w-2*margin)/5.8)) {
 		t.h += 13
