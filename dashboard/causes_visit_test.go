@@ -18,7 +18,10 @@ func TestCausesOnThePage(t *testing.T) {
 	spec.Set = engine.Knobs{"nodes": 3, "threads": 1, "coroutines": 1, "window_ns": 100_000, "warmup_ns": 100_000, "duration_ns": 500_000}
 	s, b := newSite(t, spec, cluster.Options{Pace: 1_000_000}, nil), newTab(t)
 	b.open(s, "the page is there", ready)
-	b.until("one coroutine is latency-bound", `document.getElementById("limit").textContent.startsWith("latency-bound: of ")`)
+	b.until("one coroutine is latency-bound", `document.getElementById("limit").textContent.startsWith("latency-bound: of ") && /nothing is saturated, the busiest is CPU of/.test(document.getElementById("limit").textContent)`)
+	if eval[int](b, `document.querySelectorAll("#cluster .hot").length`) > 0 {
+		t.Error("a resource is outlined although none is saturated")
+	}
 	b.act(`document.getElementById("measure").click()`)
 	b.until("progress, and a cancel", `!document.getElementById("causesrun").hidden`)
 	b.act(`document.getElementById("stopcauses").click()`)

@@ -46,6 +46,7 @@ func TestPageOfACrash(t *testing.T) {
 	b.until("the mark", `/^1 ✕$/.test(`+seriesJS+`[0].markLine.data.at(-1).name)`)
 	b.until("a track of them", `echarts.getInstanceByDom(document.getElementById("timeline")).getOption().grid.length >= 3`)
 	b.until("a node that is down is drawn so", `document.querySelectorAll("#cluster rect.gone").length === 1 && !/node 0: 0 %/.test(document.getElementById("cluster").textContent) && document.getElementById("state").textContent === "node 0 is down"`)
+	b.until("so does the list of systems, and nothing is outlined", `/node 0 is down/.test(document.getElementById("systems").textContent) && !document.querySelector("#cluster .hot")`)
 	b.until("an empty breakdown says why", `!document.getElementById("phaseswhy").hidden && /no request committed.*node 0 is down/.test(document.getElementById("phaseswhy").textContent)`)
 	b.until("who is down", `/Crash a machine.*none → machine 0/.test(document.querySelector(".changes").textContent)`)
 	b.until("the card", `/machine 0 crashes/.test(document.querySelector(".cards .card").textContent) && /ended with an error/.test(document.querySelector(".cards .card").textContent)`)

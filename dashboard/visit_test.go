@@ -181,6 +181,7 @@ func dialogs(_ *site, b *tab) {
 	}
 	b.until("transactions were looked at", `document.getElementById("checks").textContent.startsWith("✓")`)
 	open("#checks", "strict-serializable")
+	b.until("it says what the workload can show", `document.getElementById("dialog").textContent.includes("The transactions of this workload can show G0, G1a")`)
 	b.until("it says of what nothing is known yet", `document.getElementById("dialog").textContent.includes("need a cluster at rest")`)
 	shut()
 	open("#help", "undo the latest change")

@@ -11,7 +11,7 @@ import { badge, openChecks } from "./checks.js";
 import { Deeper } from "./deeper.js";
 import { Sweep } from "./sweep.js";
 import { averaged, downText, drawCluster, emptyBreakdown } from "./cluster.js";
-import { Causes, limitLine } from "./causes.js";
+import { Causes, limitLine, verdict } from "./causes.js";
 import { $, call, calm, copier, dialog, el, glide, keyed, ms, notice, set, si } from "./kit.js";
 
 const recent = 10; // windows that the numbers above and the picture are means of
@@ -79,7 +79,7 @@ function header() {
   const s = standing(shown);
   if (!s) return;
   const gone = downText(knobs.down);
-  $("state").textContent = !gone ? s.state : s.state === "running" ? gone : `${s.state}, ${gone}`;
+  $("state").textContent = stateText(s.state, gone);
   $("state").className = `pill ${s.state}${gone ? " down" : ""}`;
   $("pause").textContent = allStand() ? "Go on" : "Pause";
   $("tempo").textContent = $("tempo").title = tempo(s);
@@ -93,20 +93,23 @@ function header() {
   tiles(s.windows || []);
 }
 
+const stateText = (state, gone) => !gone ? state : state === "running" ? gone : `${state}, ${gone}`;
+
 function tempo(s) {
   if (s.state === "paused" || s.state === "failed") return `stands at ${ms(s.virtual_ns)}`;
   return `1 s here = ${s.speed > 0 ? ms(s.speed) : "…"} in the cluster, at ${ms(s.virtual_ns)}`;
 }
 
 // tiles writes the means of the latest windows. Without any, what stood there
-// was another life's or another system's.
+// was of before a reset, or another system's.
 function tiles(ws) {
-  drawCluster(averaged(ws), knobs.down);
+  const limit = verdict(ws);
+  drawCluster(averaged(ws), knobs.down, limit);
   const why = charts.span ? "" : emptyBreakdown(ws, knobs.down);
   $("phaseswhy").hidden = !why;
   $("phaseswhy").textContent = why;
   $("phaseswhy").classList.toggle("alone", list.length < 2); // another system may have phases
-  limitLine(ws);
+  limitLine(limit, ws);
   if (!ws.length) {
     for (const id of ["t-throughput", "t-p50", "t-p99", "t-aborts", "checks"]) $(id).textContent = "–";
     $("checks").className = "badge";
@@ -167,16 +170,28 @@ function what() {
 
 async function control(action, more = {}, sys = "") { return call("POST", `/api/control${sys && `?sys=${sys}`}`, { action, ...more }); }
 
+// whoIsDown tells which machines of a system are down: asked again when its knobs have changed.
+const downs = new Map();
+async function whoIsDown(s) {
+  const as = `${s.epoch}/${s.knobs_version}`;
+  if (downs.get(s.sys)?.as !== as) {
+    const k = await call("GET", `/page/knobs?sys=${s.sys}`, undefined, true);
+    if (k) downs.set(s.sys, { as, gone: downText(k.down || []) });
+  }
+  return downs.get(s.sys)?.gone || "";
+}
+
 async function listSystems() {
   const now = await call("GET", "/api/systems", undefined, true);
   if (!now) return;
+  const gone = await Promise.all(now.map(whoIsDown));
   list = now;
   if (list.length && !list.some((s) => s.sys === shown)) { choose(list[0].sys); return; } // another page closed it, or the agent is another
   show();
   for (const sys of systems.keys()) if (!list.some((s) => s.sys === sys)) systems.delete(sys);
   pins.forget(list);
   deeper.listed();
-  const items = list.map((s) => ({ sys: s.sys, state: catchesUp(s) ? "catching up" : s.state, without: s.without, forked: now.some((o) => o.sys === s.forked_from && o.epoch === s.fork_epoch) && s.forked_from, at: s.fork_ns, shown: s.sys === shown, many: list.length > 1 }));
+  const items = list.map((s, i) => ({ sys: s.sys, state: catchesUp(s) ? "catching up" : stateText(s.state, gone[i]), without: s.without, forked: now.some((o) => o.sys === s.forked_from && o.epoch === s.fork_epoch) && s.forked_from, at: s.fork_ns, shown: s.sys === shown, many: list.length > 1 }));
   keyed($("systems"), items, (s) => s.sys, (s) => el("li", {}, el("button", { "aria-pressed": String(s.shown), class: `sys ${s.sys}${s.forked ? " fork" : ""}`, title: `show the knobs and the cluster of ${s.sys}`, onclick: () => choose(s.sys) }, s.sys),
     el("span", {}, s.forked ? ghostly(s) : "", s.state, " ", el("small")),
     s.sys !== "a" && el("button", { class: "link", title: `close system ${s.sys}`, onclick: async () => { await call("DELETE", `/api/systems?sys=${s.sys}`, {}); if (shown === s.sys) choose("a"); listSystems(); charts.stale(); cards.refresh(true); } }, "close")));

@@ -5,16 +5,20 @@ import { $, call, el, say, shape } from "./kit.js";
 
 const barWidth = 84;
 
+let named; // what the latest verdict named: of nodes as busy as each other, the same stays named
+
 // verdict is what most of the windows say, in the words of the latest of those.
 export function verdict(windows) {
   const said = windows.map((w) => w.limit).filter((l) => l), count = {};
   for (const l of said) count[l.verdict] = (count[l.verdict] || 0) + 1;
   const word = Object.keys(count).sort((a, b) => count[b] - count[a])[0];
-  return said.findLast((l) => l.verdict === word);
+  const of = said.filter((l) => l.verdict === word);
+  return named = of.findLast((l) => l.of === named?.of && l.node === named?.node) || of.at(-1);
 }
 
-export function limitLine(windows) {
-  const v = verdict(windows), line = $("limit");
+// limitLine writes a verdict on windows.
+export function limitLine(v, windows) {
+  const line = $("limit");
   line.textContent = v ? v.text : windows.length ? "nothing ended in the latest windows" : "nothing measured yet";
   line.title = "contended: conflicts take at least half of the time in flight. Else saturated: the busiest unit is busy at least 85 % of the time. Else latency-bound: requests wait for round trips. Causes measures what would change it.";
   hot(windows);

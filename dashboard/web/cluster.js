@@ -2,17 +2,16 @@ import { $, el, shape } from "./kit.js";
 import { utilisation as scale } from "./colours.js";
 
 // The cluster drawn node by node: a bar is a resource, its colour the
-// utilisation (cividis, which the colour-blind can read), the bottleneck is
+// utilisation (cividis, which the colour-blind can read), what is saturated is
 // outlined.
 const names = { cpu: "CPU", nic_tx: "NIC send", nic_rx: "NIC receive", nic_atomic: "NIC atomics", nic_context: "NIC contexts", pcie: "PCIe", link: "link", memory: "memory", interconnect: "interconnect", nvm_read: "NVM read", nvm_write: "NVM write" };
-const near = 0.01; // of two as busy as each other, the one that was outlined stays so
 const percent = (u) => `${(100 * u).toFixed(0)} %`;
 
-let drawn = "", parts = [], hot = null;
+let drawn = "", parts = [];
 
-// drawCluster takes the nodes of the latest windows, averaged; none: nothing
-// has been measured.
-export function drawCluster(nodes, down) {
+// drawCluster takes the nodes of the latest windows, averaged, and the verdict on
+// them; no nodes: nothing has been measured.
+export function drawCluster(nodes, down, limit) {
   if (!nodes.length) {
     drawn = "";
     $("cluster").replaceChildren();
@@ -22,19 +21,19 @@ export function drawCluster(nodes, down) {
   for (const r of Object.keys(nodes[0].utilization)) if (!names[r]) resources.push(r);
   const shown = nodes.length > 4 ? resources.filter((r) => r !== "nic_context" || nodes.some((n) => n.utilization[r] > 0.01)) : resources;
   const as = nodes.map((n) => n.node + n.role).join() + shown.join() + "/" + down.join();
-  if (as !== drawn) { build(nodes, shown, down); drawn = as; hot = null; }
+  if (as !== drawn) { build(nodes, shown, down); drawn = as; }
   const up = nodes.filter((n) => !down.includes(n.node)), gone = downText(down);
   if (!up.length) { $("cluster").firstChild.setAttribute("aria-label", `${nodes.length} nodes, ${gone}`); return; }
-  busiest(up, shown);
+  const top = busiest(up, shown), hot = limit?.verdict === "saturated" ? limit : {};
   for (const p of parts) {
     const u = nodes[p.node].utilization[p.r] || 0;
     const k = Math.max(0, Math.min(scale.length - 1, Math.round(u * (scale.length - 1))));
     p.bar.setAttribute("fill", scale[k]);
-    p.bar.setAttribute("class", hot.node === nodes[p.node].node && hot.r === p.r ? "hot" : "bar");
+    p.bar.setAttribute("class", hot.node === nodes[p.node].node && hot.of === p.r ? "hot" : "bar");
     p.title.textContent = `${names[p.r] || p.r} of node ${nodes[p.node].node}: ${percent(u)}`;
     if (p.text) { p.text.textContent = percent(u); p.text.setAttribute("class", k > 3 ? "num" : "num light"); }
   }
-  const words = `busiest: ${names[hot.r] || hot.r} of node ${hot.node}, ${percent(hot.u)}`;
+  const words = `busiest: ${names[top.r] || top.r} of node ${top.node}, ${percent(top.u)}`;
   $("cluster").firstChild.setAttribute("aria-label", [`${nodes.length} nodes`, gone, words].filter(Boolean).join(", "));
 }
 
@@ -54,12 +53,11 @@ export function emptyBreakdown(ws, down) {
   return `Empty, for no request committed in ${over}: ${because}.`;
 }
 
-// busiest finds what is to be outlined.
+// busiest finds the resource that is.
 function busiest(nodes, resources) {
   let top;
   for (const n of nodes) for (const r of resources) if (!top || n.utilization[r] > top.u) top = { node: n.node, r, u: n.utilization[r] };
-  const u = hot && nodes.find((n) => n.node === hot.node)?.utilization[hot.r];
-  hot = u >= top.u - near ? { ...hot, u } : top;
+  return top;
 }
 
 // cells are the nodes in groups of as many a row: few of them have room for

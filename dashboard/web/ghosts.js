@@ -21,7 +21,7 @@ export class Ghosts {
     write($("twin"), t ? words(t, version) : "");
     $("twinswitch").hidden = !t || t.state === "none" && /notebook/.test(t.why);
     write($("twinswitch"), t?.state === "off" ? "switch on" : "switch off");
-    const next = t?.state === "building" ? soon(t) : "";
+    const next = t?.state === "building" && t.ready_in_ms > 0 ? soon(t) : "";
     for (const at of document.querySelectorAll(".replay")) write(at, next);
   }
   // ready is true when the ghost of a change is there at once.
@@ -36,7 +36,7 @@ export class Ghosts {
     if (!byKey || this.ready(sys, version)) { this.ask(sys, version); return; }
     const s = this.on.standing(), go = el("button", { onclick: () => { $("dialog").close(); this.ask(sys, version); } }, "Replay it");
     dialog(`The ghost of change ${version - 1} is not ready`,
-      el("p", {}, `It has to be replayed from 0${s?.speed > 0 ? `, up to ${wait(s.virtual_ns / s.speed)}` : ""}. That is done in the background: system ${sys} goes on, and you can cancel it.`), go);
+      el("p", {}, `It must be replayed from time 0${s?.speed > 0 ? `, which takes up to ${wait(s.virtual_ns / s.speed)}` : ""}. System ${sys} goes on meanwhile, and you can cancel the replay.`), go);
     go.focus();
   }
   // ask shows the ghost of a change.
@@ -59,7 +59,7 @@ function words(t, version) {
 
 function soon(t) {
   if (t.ready_in_ms > 0) return `ghost ready in ${wait(t.ready_in_ms / 1000)}`;
-  return t.ready_in_ms < 0 ? "no ghost ready: the twin comes no closer at this pace (pause, or slow down)" : "ghost being prepared";
+  return t.ready_in_ms < 0 ? "no ghost ready: at this pace there is too little spare CPU time for it (pause, or choose a lower pace)" : "ghost being prepared";
 }
 
 export const wait = (seconds) => seconds < 90 ? `${Math.ceil(seconds)} s` : `${Math.ceil(seconds / 60)} min`;
