@@ -67,7 +67,7 @@ func runCommand() *cobra.Command {
 	return cmd
 }
 
-const historyHelp = "write what every transaction read and wrote to `FILE`: lines of JSON (.jsonl) or a Jepsen history (.edn). It has all accesses, whatever check says"
+const historyHelp = "write what every transaction read and wrote to `FILE`: lines of JSON (.jsonl) or a Jepsen history (.edn). Records every access, whatever the knob check is"
 
 // runOnce is one run, with a history if a file is named.
 func runOnce(cmd *cobra.Command, spec engine.Spec, history string, progress engine.Progress) (*engine.Result, error) {

@@ -14,7 +14,7 @@ type tableFlags struct{ csv, parquet string }
 
 func (f *tableFlags) add(cmd *cobra.Command, row string) {
 	cmd.Flags().StringVar(&f.csv, "csv", "", "write a table to `FILE` (- is standard output), a row for "+row)
-	cmd.Flags().StringVar(&f.parquet, "parquet", "", "write the same table to `FILE` as Apache Parquet, with the types of its columns")
+	cmd.Flags().StringVar(&f.parquet, "parquet", "", "write the same table to `FILE` as Apache Parquet, with typed columns")
 }
 
 // outputs are the files, for outputs.

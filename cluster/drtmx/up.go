@@ -46,7 +46,7 @@ func upCommand() *cobra.Command {
 	fl.StringVar(&f.viewTokenFile, "view-token-file", "", "`FILE` with the token that may only look")
 	fl.StringArrayVar(&f.hosts, "host", nil, "`NAME` under which browsers may reach the page, besides localhost")
 	fl.BoolVar(&f.cdn, "cdn", false, "let the page load its chart library from "+cluster.CDN+" if it is not built in")
-	fl.BoolVar(&f.noTwin, "no-twin", false, "keep no hidden twin of the shown system: ghosts are replayed, memory and CPU time are saved")
+	fl.BoolVar(&f.noTwin, "no-twin", false, "keep no hidden twin of the shown system: saves memory and CPU time, but ghosts must be replayed")
 	return cmd
 }
 
