@@ -91,3 +91,11 @@ func TestCardOfALongMemory(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 }
+
+// What cannot be told is a clause of its own, behind what can.
+func TestSentenceKeepsApartWhatIsNotDecided(t *testing.T) {
+	c := &Card{Number: 1, Rows: []Row{{Name: "throughput", Percent: -61, Diff: -61, Before: 4, After: 2, Verdict: "worse"}, {Name: "p50", Drifts: true}, {Name: "p99", Verdict: undecided}, {Name: "aborts", Verdict: undecided}}}
+	if got, want := c.sentence(), "Throughput fell by 61 %; still drifting: p50; too few independent windows to judge p99 and aborts."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

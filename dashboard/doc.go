@@ -23,8 +23,8 @@
 //
 // Left out: accounts, several agents in one page, editing of specs beyond knobs.
 //
-// Caveats, the likeliest first: a ghost replays the whole session of its parent
-// before it shows, so that of a long session takes as long again; percentiles
+// Caveats, the likeliest first: the ghost of an older change, or without a twin on
+// standby, replays the session of its parent, which takes as long again; percentiles
 // need samples (1000 for p99), which short windows of small clusters do not
 // have; a figure at work takes every core, and the live systems crawl meanwhile;
 // the time at paper scale is that of one point times their number; intervals are

@@ -67,13 +67,15 @@ func (c *Card) sentence() string {
 	if len(same) > 0 {
 		parts = append(parts, strings.Join(same, " and ")+" "+say.same)
 	}
+	if len(parts) > 0 {
+		parts = []string{strings.Join(parts, ", ")}
+	}
 	if len(drift) > 0 {
 		parts = append(parts, "still drifting: "+strings.Join(drift, ", "))
 	}
 	if len(unsure) > 0 {
-		parts = append(parts, "too few independent windows to tell: "+strings.Join(unsure, ", "))
+		parts = append(parts, "too few independent windows to judge "+strings.Join(unsure, " and "))
 	}
-	parts = []string{strings.Join(parts, ", ")}
 	if r, ok := c.mover(); ok {
 		parts = append(parts, fmt.Sprintf(say.mover, phaseName(r.Name), short(r.Before), short(r.After)))
 	}
