@@ -23,7 +23,7 @@ func TestFocusStays(t *testing.T) {
 		t.Helper()
 		b.until("the focus is on "+what, fmt.Sprintf(`document.activeElement === (%s)`, js))
 	}
-	const step = `document.querySelector("#steps li button")`
+	const step = `document.querySelector("#steps li button.go")`
 	b.enter(step)
 	b.until("the step is taken", step+`.textContent === "Take it back"`)
 	at("the step", step)

@@ -371,7 +371,7 @@ func TestCardsOfManyChanges(t *testing.T) {
 		s.patch(fmt.Sprintf(`{"coroutines": %d}`, 1+i%4))
 	}
 	b := newTab(t)
-	b.open(s, "the latest changes", cardsJS+` === 30 && document.getElementById("morecards").textContent === "Show the 2 before them"`)
+	b.open(s, "the newest change and 30 before it", cardsJS+` === 31 && document.getElementById("morecards").textContent === "Show the 1 before them"`)
 	b.until("marks", ready+" && "+seriesJS+`[0].markLine?.data?.length > 0`)
 	b.act(`echarts.getInstanceByDom(document.getElementById("timeline")).trigger("click", {componentType: "markLine", name: "1"})`)
 	b.until("the card of the first one", cardsJS+` === 32 && document.activeElement.dataset.number === "1" && document.getElementById("morecards").hidden`)
