@@ -26,7 +26,7 @@ func TestLookDeeper(t *testing.T) {
 	b.act(`document.getElementById("transactionbox").scrollIntoView()`)
 	tip := func(place string) {
 		b.t.Helper()
-		at := eval[[]float64](b, fmt.Sprintf(`(() => { const r = [...document.querySelectorAll("#%s [data-tip]")].map((e) => e.getBoundingClientRect()).find((r) => r.width > 6 && r.height > 6 && r.top > 80 && r.bottom < innerHeight - 10); return [r.left + r.width / 2, r.top + r.height / 2]; })()`, place))
+		at := eval[[]float64](b, fmt.Sprintf(`(() => { const middle = (e) => { const r = e.getBoundingClientRect(); return [r.left + r.width / 2, r.top + r.height / 2]; }; return middle([...document.querySelectorAll("#%s [data-tip]")].find((e) => { const r = e.getBoundingClientRect(); return r.width > 6 && r.height > 6 && document.elementFromPoint(...middle(e)) === e; })); })()`, place))
 		b.do(chromedp.MouseClickXY(at[0], at[1]))
 		b.until("what is under the pointer", `!document.getElementById("tip").hidden && /[µn]s|busy|\/s/.test(document.getElementById("tip").textContent)`)
 	}
@@ -60,7 +60,7 @@ func TestSessionPageNeedsNoNetwork(t *testing.T) {
 	s, b := visit(t)
 	b.until("some windows", latestJS+" > 2")
 	s.patch(`{"phase.validation": "two-sided"}`)
-	b.until("its card", `document.querySelectorAll("#cards .card .rows tbody tr").length >= 3`)
+	b.until("its card", `document.querySelectorAll(".cards .card .rows tbody tr").length >= 3`)
 	if href := eval[string](b, `document.getElementById("sessionpage").getAttribute("href")`); href != "/page/session.html?sys=a" {
 		t.Fatal(href)
 	}

@@ -17,7 +17,7 @@ func TestGhostOnStandby(t *testing.T) {
 	b.click("#pause")
 	b.until("its line", seriesJS+`.some((s) => s.name === "ghost b" && s.lineStyle.type === "dashed" && s.data.length > 5)`)
 	b.until("what it is", `/ghost of a without change 1 from .* on, running/.test(document.getElementById("systems").textContent)`)
-	b.until("its card", `/a against its ghost b, without change 1/.test(document.querySelector("#cards .ghost")?.textContent)`)
+	b.until("its card", `/a against its ghost b, without change 1/.test(document.querySelector(".cards .ghost")?.textContent)`)
 	b.shot("standby.png")
 	b.click("#pause")
 	b.until("the next one is ready", is(twinJS, "ghost ready for the next change"))

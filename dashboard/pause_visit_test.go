@@ -42,11 +42,12 @@ func TestPageOfAPausedReset(t *testing.T) {
 	})
 	b := newTab(t)
 	b.open(s, "the page is there", ready+" && "+latestJS+" > 3")
+	b.click("#pause")
+	b.until("it waits", is(stateJS, "paused"))
 	if _, err := s.agent.Fork(t.Context(), "a", nil, "script"); err != nil {
 		t.Fatal(err)
 	}
 	b.until("a second system", `document.querySelectorAll("#systems li").length === 2 && !document.getElementById("systems").textContent.includes("catching up")`)
-	b.click("#pause")
 	b.until("it stands", is(stateJS, "paused")+` && /^stands at [1-9]/.test(`+tempoJS+`)`)
 	b.click("#reset")
 	b.until("it stands at 0", is(stateJS, "paused")+" && "+is(tempoJS, "stands at 0.00 ms")+" && "+is(buttonJS, "Go on"))
