@@ -26,9 +26,11 @@ func TestLookDeeper(t *testing.T) {
 	b.act(`document.getElementById("transactionbox").scrollIntoView()`)
 	tip := func(place string) {
 		b.t.Helper()
-		at := eval[[]float64](b, fmt.Sprintf(`(() => { const middle = (e) => { const r = e.getBoundingClientRect(); return [r.left + r.width / 2, r.top + r.height / 2]; }; return middle([...document.querySelectorAll("#%s [data-tip]")].find((e) => { const r = e.getBoundingClientRect(); return r.width > 6 && r.height > 6 && document.elementFromPoint(...middle(e)) === e; })); })()`, place))
-		b.do(chromedp.MouseClickXY(at[0], at[1]))
-		b.until("what is under the pointer", `!document.getElementById("tip").hidden && /[µn]s|busy|\/s/.test(document.getElementById("tip").textContent)`)
+		b.until("what is under the pointer", fmt.Sprintf(`(() => {
+			const e = document.querySelector("#%s [data-tip]"), r = e.getBoundingClientRect();
+			e.dispatchEvent(new PointerEvent("pointermove", { bubbles: true, clientX: r.left, clientY: r.top })); // each time: a chart that grows may scroll the page, which hides it
+			return !document.getElementById("tip").hidden && /[µn]s|busy|\/s/.test(document.getElementById("tip").textContent);
+		})()`, place))
 	}
 	tip("transaction")
 	b.shot("transaction.png")

@@ -344,18 +344,21 @@ func TestToggleIsClicked(t *testing.T) {
 	b.quiet(s)
 }
 
-// The one server that many clients ask is drawn with words, the clients small; of
-// two nodes that are as busy as each other the outline does not jump.
+// The one server that many clients ask is drawn with words, the clients small; what the
+// verdict calls saturated is outlined, and nothing else.
 func TestClusterPicture(t *testing.T) {
 	_, b := visit(t)
 	// In one go: what the feed brings is drawn before or after it.
 	drawn := eval[[]string](b, `(async () => {
 		const { drawCluster } = await import("/cluster.js");
-		const draw = (...cpu) => { drawCluster(cpu.map((u, i) => ({ node: i, role: i ? "client" : "server", utilization: { cpu: u, nvm_write: u / 2 } }))); return document.getElementById("cluster").firstChild.getAttribute("aria-label").replace("6 nodes, ", ""); };
-		const said = [draw(.97, .98, 0, 0, 0, 0), draw(.985, .98, 0, 0, 0, 0), draw(.99, .95, 0, 0, 0, 0), draw(.99, 1, 0, 0, 0, 0)];
+		const draw = (limit, ...cpu) => {
+			drawCluster(cpu.map((u, i) => ({ node: i, role: i ? "client" : "server", utilization: { cpu: u, nvm_write: u / 2 } })), [], limit);
+			return document.getElementById("cluster").firstChild.getAttribute("aria-label").replace("6 nodes, ", "") + "; outlined " + document.querySelectorAll("#cluster .hot").length;
+		};
+		const said = [draw({ verdict: "saturated", node: 1, of: "cpu" }, .97, .98, 0, 0, 0, 0), draw({ verdict: "latency-bound" }, .99, .95, 0, 0, 0, 0), draw(undefined, .99, 1, 0, 0, 0, 0)];
 		return [...said, [...document.querySelectorAll("#cluster text:not(.sub)")].map((e) => e.textContent).join()];
 	})()`)
-	want := []string{"busiest: CPU of node 1, 98 %", "busiest: CPU of node 1, 98 %", "busiest: CPU of node 0, 99 %", "busiest: CPU of node 0, 99 %", "server 0,99 %,50 %,client 1,client 2,client 3,client 4,client 5"}
+	want := []string{"busiest: CPU of node 1, 98 %; outlined 1", "busiest: CPU of node 0, 99 %; outlined 0", "busiest: CPU of node 1, 100 %; outlined 0", "server 0,99 %,50 %,client 1,client 2,client 3,client 4,client 5"}
 	if !slices.Equal(drawn, want) {
 		t.Errorf("drawn: %q\nwant:  %q", drawn, want)
 	}

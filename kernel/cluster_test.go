@@ -87,7 +87,7 @@ func TestTransactionCannotCallItsCluster(t *testing.T) {
 		step{Code: smallCluster},
 		step{Code: "c.AddTransaction(\"own\", 50, func(tx *txn.Tx) error {\n\tc.Set(\"coroutines\", 3)\n\treturn nil\n})"},
 		step{Code: "c.Run(time.Millisecond)"})
-	if o := out[2]; o.Status != "error" || !strings.Contains(o.Evalue, "transaction own panicked: a transaction cannot call Run, Set and the like") {
+	if o := out[2]; o.Status != "error" || !strings.Contains(o.Evalue, "transaction own panicked: cell [2] line 2: a transaction cannot call Run, Set and the like") {
 		t.Errorf("%s %q", o.Status, o.Evalue)
 	}
 }

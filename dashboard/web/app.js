@@ -174,7 +174,7 @@ async function control(action, more = {}, sys = "") { return call("POST", `/api/
 const downs = new Map();
 async function whoIsDown(s) {
   const as = `${s.epoch}/${s.knobs_version}`;
-  if (downs.get(s.sys)?.as !== as) {
+  if (downs.get(s.sys)?.as !== as && !s.catching_up) { // its knobs are not those of its version before
     const k = await call("GET", `/page/knobs?sys=${s.sys}`, undefined, true);
     if (k) downs.set(s.sys, { as, gone: downText(k.down || []) });
   }
