@@ -88,7 +88,7 @@ func TestPageOfAGhostThatReplays(t *testing.T) {
 	b.until("the change", cardsJS+" === 1")
 	b.act(`document.activeElement.blur()`)
 	b.key("g")
-	b.until("it asks", `document.getElementById("dialog").open && /replayed from 0/.test(document.getElementById("dialogbody").textContent)`)
+	b.until("it asks", `document.getElementById("dialog").open && /replayed from time 0/.test(document.getElementById("dialogbody").textContent)`)
 	if n := opened.Load(); n != 1 {
 		t.Fatalf("a key opened %d systems", n-1)
 	}

@@ -465,8 +465,8 @@ func TestScreenshot(t *testing.T) {
 	b.do(chromedp.Navigate(s.url("/")))
 	b.until("the page is there", ready)
 	b.until("some history", latestJS+" > 40")
-	const second = `document.querySelectorAll("#steps li")[1]`
-	b.act(second + `.querySelector("button.link").click()`)
+	const fasst = `document.querySelectorAll("#steps li")[2]`
+	b.act(fasst + `.querySelector("button.link").click()`)
 	b.until("the ghost's card", `document.querySelectorAll(".cards .ghost .rows tbody tr").length >= 5`)
 	b.until("more of it", latestJS+" > 78")
 	b.act(`document.getElementById("k-phase-commit").focus({preventScroll: true})`)
