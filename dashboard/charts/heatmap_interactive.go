@@ -56,6 +56,7 @@ func (m *heatMap) interactive(size Size) Renderer {
 		charts.WithLegendOpts(opts.Legend{Show: opts.Bool(false)}),
 		charts.WithVisualMapOpts(m.legend()),
 		charts.WithAnimation(false),
+		charts.WithColorsOpts(placeColours()), // not the library's own
 	)
 	h.XAxisList, h.YAxisList, h.GridList = nil, nil, nil
 	h.SetXAxis(m.x.Names) // the first axis has its names from here
