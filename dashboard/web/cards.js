@@ -70,7 +70,7 @@ function card(c, on, was) {
   return el("article", { class: `card${c.number ? "" : " ghost"}${c.settling && c.final ? " brief" : ""}`, tabindex: -1, "data-number": c.number },
     el("h3", {}, el("span", { class: "number", "aria-label": c.number ? `change ${c.number}` : "ghost" }, c.number || "◌"), c.title),
     el("div", { class: "body" },
-      el("div", {}, el("p", { class: "hint" }, c.number ? `system ${c.sys} at ${ms(c.virtual_ns)} ${by}` : `both since ${ms(c.virtual_ns)}; here is system ${c.sys}`),
+      el("div", {}, el("p", { class: "hint" }, c.number ? `system ${c.sys} at ${ms(c.virtual_ns)} ${by}` : `both since ${ms(c.virtual_ns)}; here is system ${c.after.sys}`),
         c.with > 0 && el("p", { class: "hint" }, c.with > 1 ? `together with the ${c.with} changes right before it` : "together with the change right before it"),
         c.settling ? el("p", { class: "settling" }, c.settling) : el("p", {}, c.sentence),
         c.failed > 0 && el("p", {}, `${si(c.failed)} requests ended with an error, for a machine was down.`),
