@@ -5,11 +5,12 @@ import (
 	"slices"
 
 	"drtmx/engine/metrics"
+	"drtmx/engine/occ"
 	"drtmx/engine/sim"
 	"drtmx/engine/txn"
 )
 
-// Phases that are auto follow the rule of txn.Config.Decide. It is applied when knobs change, with what the
+// Phases that are auto follow the rule of occ.Config.Decide. It is applied when knobs change, with what the
 // spec tells. What only a running system knows is looked at once after each change, at the end of a window of
 // virtual time, so that a replay decides the same at the same time: of the second whole one, for in the first
 // there are transactions from before. Once only, because what a decision does to the load would undo it, and
@@ -41,12 +42,6 @@ type auto struct {
 	changes []AutoChange
 }
 
-// AutoChoice is what a phase that is auto came to.
-type AutoChoice struct {
-	Primitive string `json:"primitive"`
-	Because   string `json:"because"`
-}
-
 // AutoChange is a primitive that changed by itself, by what was measured.
 type AutoChange struct {
 	VirtualNS int64  `json:"virtual_ns"` // when it was decided; a change of who locks drains first
@@ -57,7 +52,7 @@ type AutoChange struct {
 }
 
 // txnConfig is what knobs and run say to transactions.
-func (s *System) txnConfig(v Knobs) txn.Config {
+func (s *System) txnConfig(v Knobs) occ.Config {
 	c := txnConfig(v)
 	c.Overloaded = s.auto.judged && s.auto.overloaded
 	if s.auto.measured && s.countsLocks(v) {
@@ -96,12 +91,12 @@ func (s *System) reconsider() error {
 	if all := n.All - a.base.All; !a.counted && all >= leastLocks {
 		a.counted, a.measured, a.local = true, true, int(100*(n.Local-a.base.Local)/all)
 	}
-	was := db.Config()
+	was := db.Config().(occ.Config)
 	now, why := s.txnConfig(s.active).Decide()
 	if !s.noteAuto(&was, &now, &why) {
 		return nil
 	}
-	if txn.NeedsDrain(was, now) {
+	if occ.NeedsDrain(was, now) {
 		a.pending = true
 		s.beginBarrier()
 		return nil
@@ -131,7 +126,7 @@ func (s *System) overloaded(b *Bottleneck) bool {
 }
 
 // noteAuto lists the phases whose primitives differ.
-func (s *System) noteAuto(was, now *txn.Config, why *txn.Reasons) (changed bool) {
+func (s *System) noteAuto(was, now *occ.Config, why *occ.Reasons) (changed bool) {
 	for _, p := range phases {
 		from, to := *p.field(was), *p.field(now)
 		if from == to {
@@ -149,7 +144,7 @@ func (s *System) noteAuto(was, now *txn.Config, why *txn.Reasons) (changed bool)
 func (s *System) AutoChanges() []AutoChange { return slices.Clone(s.auto.changes) }
 
 // autoChoices is what the phases that are auto came to, by knob.
-func autoChoices(v Knobs, c txn.Config) map[string]AutoChoice {
+func autoChoices(v Knobs, c occ.Config) map[string]AutoChoice {
 	if !workloadOf(v).transactions {
 		return nil
 	}
@@ -160,7 +155,7 @@ func autoChoices(v Knobs, c txn.Config) map[string]AutoChoice {
 			if out == nil {
 				out = map[string]AutoChoice{}
 			}
-			out[p.knob()] = AutoChoice{p.field(&now).String(), because}
+			out[p.knob()] = AutoChoice{Primitive: p.field(&now).String(), Because: because}
 		}
 	}
 	return out

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"drtmx/engine/occ"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload/smallbank"
 )
@@ -44,7 +45,7 @@ func TestLocalLocksForeseen(t *testing.T) {
 // A change of knobs applies the rule again; who locks changes at a barrier.
 func TestAutoFollowsKnobs(t *testing.T) {
 	s := open(t, company("tpcc", nil))
-	if c := s.load.db.Config(); c.Lock != txn.TwoSided || c.Commit != txn.TwoSided {
+	if c := s.load.db.Config().(occ.Config); c.Lock != occ.TwoSided || c.Commit != occ.TwoSided {
 		t.Fatalf("TPC-C, most of it local: lock %s, commit %s", c.Lock, c.Commit)
 	}
 	advance(t, s, 100_000)
@@ -53,7 +54,7 @@ func TestAutoFollowsKnobs(t *testing.T) {
 		t.Fatalf("all lines from elsewhere: %+v, %v", c, err)
 	}
 	advance(t, s, 2_000_000)
-	if c := s.load.db.Config(); c.Lock != txn.OneSided || c.Commit != txn.OneSided {
+	if c := s.load.db.Config().(occ.Config); c.Lock != occ.OneSided || c.Commit != occ.OneSided {
 		t.Errorf("all lines from elsewhere: lock %s, commit %s", c.Lock, c.Commit)
 	}
 	for _, k := range s.Knobs() {
@@ -65,7 +66,7 @@ func TestAutoFollowsKnobs(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := s.Result()
-	if want := (AutoChoice{"one-sided", "most locks are on other machines, whose CPUs an RNIC's ATOMIC spares (4.3.2)"}); r.Auto["phase.lock"] != want || len(r.AutoChanges) > 0 {
+	if want := (AutoChoice{Primitive: "one-sided", Because: "most locks are on other machines, whose CPUs an RNIC's ATOMIC spares (4.3.2)"}); r.Auto["phase.lock"] != want || len(r.AutoChanges) > 0 {
 		t.Errorf("result: %v, %v", r.Auto, r.AutoChanges)
 	}
 	if !r.Checks.Passed() || !strings.Contains(r.String(), "lock is one-sided: most locks") {
@@ -78,7 +79,7 @@ func TestAutoWhenOverloaded(t *testing.T) {
 	busy := Knobs{"phase.execution": "auto", "cache.enabled": false, "opt.execution.db": false, "opt.ro_read.db": false, "coroutines": 24, "window_ns": "100us"}
 	spec := small(busy)
 	s := open(t, spec)
-	if c := s.load.db.Config(); c.Execution != txn.TwoSided {
+	if c := s.load.db.Config().(occ.Config); c.Execution != occ.TwoSided {
 		t.Fatalf("execution begins %s", c.Execution)
 	}
 	advance(t, s, 300_000)
@@ -90,7 +91,7 @@ func TestAutoWhenOverloaded(t *testing.T) {
 	if _, err := s.Set(Knobs{"coroutines": 1}, ""); err != nil {
 		t.Fatal(err)
 	}
-	if c := s.load.db.Config(); c.Execution != txn.TwoSided {
+	if c := s.load.db.Config().(occ.Config); c.Execution != occ.TwoSided {
 		t.Errorf("after a change of knobs: %s", c.Execution)
 	}
 	advance(t, s, 1_000_000)
@@ -127,7 +128,7 @@ func TestAutoChangeIsNotMeasured(t *testing.T) {
 // Whose records a user's transactions lock is measured.
 func TestAutoOfAddedTransactions(t *testing.T) {
 	s := open(t, small(nil))
-	servers, customers := uint64(s.values.int("nodes")), s.load.bench.(*smallbank.Bank).Customers()
+	servers, customers := uint64(s.values.Int("nodes")), s.load.bench.(*smallbank.Bank).Customers()
 	own := func(tx *txn.Tx) error {
 		each := customers / servers // in blocks
 		key := uint64(tx.Co().Machine())*each + tx.Rand().Uint64n(each)
@@ -145,7 +146,7 @@ func TestAutoOfAddedTransactions(t *testing.T) {
 	if len(list) != 2 || list[0].Phase != "lock" || list[0].To != "two-sided" || list[1].Phase != "commit" {
 		t.Fatalf("%+v", list)
 	}
-	if c := s.load.db.Config(); c.Lock != txn.TwoSided || s.State() != StateRunning {
+	if c := s.load.db.Config().(occ.Config); c.Lock != occ.TwoSided || s.State() != StateRunning {
 		t.Errorf("lock %s in state %s", c.Lock, s.State())
 	}
 	if r := s.Result(); r.Steady || !strings.HasPrefix(r.Unsteady, "phase.lock became two-sided by itself") {
@@ -172,14 +173,14 @@ func TestAutoOfAddedTransactions(t *testing.T) {
 func TestAutoOfAddedTransactionsDrains(t *testing.T) {
 	s := open(t, small(nil))
 	advance(t, s, 1_000_000)
-	if c := s.load.db.Config(); c.Lock != txn.OneSided || !s.auto.measured {
+	if c := s.load.db.Config().(occ.Config); c.Lock != occ.OneSided || !s.auto.measured {
 		t.Fatalf("lock begins %s, measured: %v", c.Lock, s.auto.measured)
 	}
 	s.auto.local = 90 // with two machines it may be 51, where 50 is foreseen
 	if err := s.AddTransaction("nothing", 1, func(*txn.Tx) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
-	if c, err := s.Set(Knobs{"coroutines": 3}, ""); err != nil || !c.Pending || s.load.db.Config().Lock != txn.OneSided {
+	if c, err := s.Set(Knobs{"coroutines": 3}, ""); err != nil || !c.Pending || s.load.db.Config().(occ.Config).Lock != occ.OneSided {
 		t.Errorf("who locks changed with %d transactions in flight: %+v, %v", s.load.db.InFlight(), c, err)
 	}
 	if err := s.Drain(); err != nil || !s.Result().Checks.Passed() {

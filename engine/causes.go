@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"drtmx/engine/knob"
+
 	"drtmx/engine/metrics"
 )
 
@@ -105,7 +107,7 @@ func MeasureCauses(ctx context.Context, spec Spec, o CausesOptions) (*Causes, er
 		return nil, err
 	}
 	if pilot.Commits == 0 {
-		return nil, &SpecError{Field: "workload", Value: v.text("workload"), Rule: "commits nothing, so nothing can be said to limit it", Next: "try `drtmx run` with the same knobs"}
+		return nil, &SpecError{Field: "workload", Value: v.Text("workload"), Rule: "commits nothing, so nothing can be said to limit it", Next: "try `drtmx run` with the same knobs"}
 	}
 	m := measurement{parts: parts, runs: make([][]*Result, len(parts)+1)}
 	m.lengths(pilot, v)
@@ -140,7 +142,7 @@ type measurement struct {
 
 // lengths are those of the spec or follow from the pilot.
 func (m *measurement) lengths(pilot *Result, v Knobs) {
-	m.warmup, m.duration = int64(v.int("warmup_ns")), int64(v.int("duration_ns"))
+	m.warmup, m.duration = int64(v.Int("warmup_ns")), int64(v.Int("duration_ns"))
 	if m.warmup == 0 {
 		m.warmup = min(pilot.FromNS, max(causeWarmup, int64(causeTails*pilot.LatencyUS.P99)*1000))
 	}
@@ -295,7 +297,7 @@ func (m *measurement) sum() *Elasticity {
 func (c *Causes) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n", c.Text)
-	fmt.Fprintf(&b, "Elasticities: %% more throughput, %% less p50 and p99, for 1 %% less of each time (seeds: %d, %s each)\n", c.Seeds, Format("duration_ns", int(c.DurationNS)))
+	fmt.Fprintf(&b, "Elasticities: %% more throughput, %% less p50 and p99, for 1 %% less of each time (seeds: %d, %s each)\n", c.Seeds, knob.Format("duration_ns", int(c.DurationNS)))
 	width := len("everything at once")
 	for _, e := range c.Causes {
 		width = max(width, len([]rune(e.What)))
@@ -331,6 +333,9 @@ func (c *Causes) String() string {
 	}
 	if c.Partial {
 		b.WriteString("  Interrupted: intervals rest on the seeds that were finished.\n")
+	}
+	if slices.ContainsFunc(c.Causes, func(e Elasticity) bool { return e.P99 == nil }) {
+		b.WriteString("  -: too few commits or seeds, or its interval does not tell it from 0.\n")
 	}
 	b.WriteString(hotText(c.Hot))
 	return strings.TrimSuffix(b.String(), "\n")

@@ -5,8 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"drtmx/engine/knob"
+
 	"drtmx/engine/fabric"
-	"drtmx/engine/txn"
+	"drtmx/engine/occ"
 )
 
 // experiment is what one experiment of MeasureCauses makes faster: a group, a member of one, or everything.
@@ -80,13 +82,13 @@ func groupOfNumber(name string, n *fabric.Number) string {
 
 // costsWords say what the costs in code are.
 var costWords = map[string]string{
-	txn.CostBegin: "begin and end of an attempt", txn.CostExecution: "execution, on the coordinator", txn.CostLock: "lock, on the coordinator",
-	txn.CostValidation: "validation, on the coordinator", txn.CostLogging: "logging, on the coordinator", txn.CostCommit: "commit, on the coordinator",
-	txn.CostReclaim: "applying log entries, on the backup", txn.CostServeFetch: "execution, in the handler (Table 4-2)",
-	txn.CostServeValidate: "lock and validation, in the handler (Table 4-2)", txn.CostServeLog: "logging, in the handler (Table 4-2)",
-	txn.CostServeCommit: "commit, in the handler (Table 4-2)", txn.CostBackoff: "back-off after an abort",
-	txn.CostReadRetry: "wait before a locked record is read again", txn.CostFullLog: "wait for room in a log ring",
-	txn.CostHeld: "from the answers to lock requests to the decision", costReceipts: "timer of receipts and repetitions",
+	occ.CostBegin: "begin and end of an attempt", occ.CostExecution: "execution, on the coordinator", occ.CostLock: "lock, on the coordinator",
+	occ.CostValidation: "validation, on the coordinator", occ.CostLogging: "logging, on the coordinator", occ.CostCommit: "commit, on the coordinator",
+	occ.CostReclaim: "applying log entries, on the backup", occ.CostServeFetch: "execution, in the handler (Table 4-2)",
+	occ.CostServeValidate: "lock and validation, in the handler (Table 4-2)", occ.CostServeLog: "logging, in the handler (Table 4-2)",
+	occ.CostServeCommit: "commit, in the handler (Table 4-2)", occ.CostBackoff: "back-off after an abort",
+	occ.CostReadRetry: "wait before a locked record is read again", occ.CostFullLog: "wait for room in a log ring",
+	occ.CostHeld: "from the answers to lock requests to the decision", costReceipts: "timer of receipts and repetitions",
 }
 
 // causeParts are the experiments for a spec: its groups, or the members of one group.
@@ -105,14 +107,14 @@ func causeParts(p *fabric.Profile, v Knobs, group string) ([]experiment, error) 
 		delete(by, groupNVM)
 	}
 	if workloadOf(v).transactions {
-		for _, cost := range txn.CostNames() {
+		for _, cost := range occ.CostNames() {
 			g := groupTransaction
 			if strings.HasPrefix(cost, "wait.") {
 				g = groupWaits
 			}
 			by[g] = append(by[g], member{name: cost, what: costWords[cost]})
 		}
-		by[groupLocks] = []member{{name: txn.CostHeld, what: costWords[txn.CostHeld]}}
+		by[groupLocks] = []member{{name: occ.CostHeld, what: costWords[occ.CostHeld]}}
 	}
 	by[groupWaits] = append(by[groupWaits], member{name: costReceipts, what: costWords[costReceipts]})
 	return chooseParts(by, group)
@@ -145,7 +147,7 @@ func chooseParts(by map[string][]member, group string) ([]experiment, error) {
 		for _, g := range groups {
 			ids = append(ids, g.group)
 		}
-		return nil, &SpecError{Field: "group", Value: clip(group), Rule: "this system has no such group of causes" + didYouMean(group, ids), Next: "its groups are " + strings.Join(ids, ", ")}
+		return nil, &SpecError{Field: "group", Value: knob.Clip(group), Rule: "this system has no such group of causes" + knob.DidYouMean(group, ids), Next: "its groups are " + strings.Join(ids, ", ")}
 	}
 	for _, g := range groups {
 		if g.group == group { // the group beside its members

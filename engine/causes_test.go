@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"drtmx/engine/fabric"
-	"drtmx/engine/txn"
+	"drtmx/engine/occ"
 )
 
 // Every duration and every bandwidth of every profile is in a group, and so is every cost in code:
@@ -52,7 +52,7 @@ func TestCauseGroupsAreComplete(t *testing.T) {
 				t.Errorf("%s: %s is a count or a size", name, number)
 			}
 		})
-		for _, cost := range append(txn.CostNames(), txn.CostHeld, costReceipts) {
+		for _, cost := range append(occ.CostNames(), occ.CostHeld, costReceipts) {
 			if !in[cost] {
 				t.Errorf("%s: %s is in no group", name, cost)
 			}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"reflect"
 	"strings"
+
+	"drtmx/engine/knob"
 )
 
 // Comparison puts two results side by side.
@@ -37,7 +39,7 @@ type Diff struct {
 func Compare(a, b *Result) *Comparison {
 	c := &Comparison{A: a, B: b, Spec: []SpecDiff{}, Metrics: []Diff{}}
 	for _, name := range sortedNames(union(a.Spec, b.Spec)) {
-		if x, y := known(name, a.Spec.Value(name)), known(name, b.Spec.Value(name)); !reflect.DeepEqual(x, y) { // a file may hold lists
+		if x, y := knob.Known(name, a.Spec.Value(name)), knob.Known(name, b.Spec.Value(name)); !reflect.DeepEqual(x, y) { // a file may hold lists
 			c.Spec = append(c.Spec, SpecDiff{name, x, y})
 		}
 	}
@@ -89,7 +91,7 @@ func plainID(profile string) string {
 func finite(x float64) bool { return !math.IsInf(x, 0) && !math.IsNaN(x) }
 
 func union(a, b Knobs) Knobs {
-	u := a.clone()
+	u := a.Clone()
 	for k, v := range b { // order-free: fills a map
 		u[k] = v
 	}
@@ -110,6 +112,18 @@ func (c *Comparison) String() string {
 			if d.Metric == h {
 				fmt.Fprintf(&b, "%-24s %14s -> %-14s %s\n", d.Metric, number(d.A), number(d.B), d.percent())
 			}
+		}
+	}
+	b.WriteString(c.Unknown())
+	return b.String()
+}
+
+// Unknown says of a percentile that is not compared why, a line for each result without it.
+func (c *Comparison) Unknown() string {
+	var b strings.Builder
+	for i, r := range []*Result{c.A, c.B} {
+		if text := r.Unknown(); text != "" {
+			fmt.Fprintf(&b, "%-24s %s\n", []string{"of the first", "of the second"}[i], text)
 		}
 	}
 	return b.String()

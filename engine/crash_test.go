@@ -56,12 +56,12 @@ func TestCrashIsFeltAndHealed(t *testing.T) {
 			advance(t, s, 100_000)
 			before := measured(t, s, 200_000)
 			change(t, s, Knobs{"fault.crash": 1})
-			if v := s.Values(); v.int("fault.crash") != 1 || v.int("fault.restart") != -1 {
+			if v := s.Values(); v.Int("fault.crash") != 1 || v.Int("fault.restart") != -1 {
 				t.Errorf("fault.crash reads %v, fault.restart %v", v["fault.crash"], v["fault.restart"])
 			}
 			during := measured(t, s, 400_000)
 			change(t, s, Knobs{"fault.restart": 1})
-			if v := s.Values(); v.int("fault.crash") != -1 || v.int("fault.restart") != -1 {
+			if v := s.Values(); v.Int("fault.crash") != -1 || v.Int("fault.restart") != -1 {
 				t.Errorf("fault.crash reads %v, fault.restart %v", v["fault.crash"], v["fault.restart"])
 			}
 			advance(t, s, 2_000_000)
@@ -103,11 +103,11 @@ func TestCrashIsRefused(t *testing.T) {
 	refused(Knobs{"fault.crash": 1}, "down already")
 	refused(Knobs{"fault.crash": -1}, "fault.restart=1")
 	change(t, s, Knobs{"fault.crash": 2})
-	if n := s.Values().int("fault.crash"); n != 2 {
+	if n := s.Values().Int("fault.crash"); n != 2 {
 		t.Errorf("fault.crash reads %d", n)
 	}
 	change(t, s, Knobs{"fault.restart": 2})
-	if n := s.Values().int("fault.crash"); n != 1 {
+	if n := s.Values().Int("fault.crash"); n != 1 {
 		t.Errorf("fault.crash reads %d", n)
 	}
 	refused(Knobs{"fault.restart": 2}, "starts already")

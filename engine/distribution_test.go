@@ -29,6 +29,40 @@ func TestResultHasItsHistogram(t *testing.T) {
 	}
 }
 
+// Each type has its own histogram, and together they are that of the result; the only type's is not repeated.
+func TestTypesHaveTheirHistograms(t *testing.T) {
+	r := mustRun(t, small(nil))
+	all := map[float64]uint64{}
+	var n uint64
+	for name, x := range r.ByType { // order-free: sums
+		h := r.HistogramOf(name)
+		if h.Count() != x.Commits {
+			t.Errorf("%s: %d latencies of %d commits", name, h.Count(), x.Commits)
+		}
+		n += h.Count()
+		for i, c := range h.Counts {
+			all[h.UpperUS[i]] += c
+		}
+	}
+	if n != r.Commits || len(r.ByType) < 2 {
+		t.Errorf("%d latencies of %d types, %d commits", n, len(r.ByType), r.Commits)
+	}
+	for i, c := range r.Histogram.Counts[:len(r.Histogram.Counts)-1] { // the last interval ends at the longest of all
+		if got := all[r.Histogram.UpperUS[i]]; got > c {
+			t.Errorf("below %g us: %d of the types, %d of all", r.Histogram.UpperUS[i], got, c)
+		}
+	}
+	one := mustRun(t, small(Knobs{"workload": "cycle", "workload.keys": 1000}))
+	for name, x := range one.ByType { // order-free: there is one
+		if x.Histogram != nil || one.HistogramOf(name).Count() != one.Commits {
+			t.Errorf("%s: the only type's histogram is repeated, or has %d of %d commits", name, one.HistogramOf(name).Count(), one.Commits)
+		}
+	}
+	if r.HistogramOf("nobody") != nil || r.HistogramOf("").Count() != r.Commits {
+		t.Error("a type that there is not has latencies, or all together have none")
+	}
+}
+
 // The latest windows, and of those only what ran under the present knobs.
 func TestRecentLatencyIsUnderThePresentKnobs(t *testing.T) {
 	s, err := Open(small(Knobs{"window_ns": 100_000}))

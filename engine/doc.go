@@ -11,7 +11,7 @@
 // to something else than the profile says, are part of resolved values and results; systems are built with
 // them, so that they do not change live.
 //
-// A phase that is auto follows the rule of chapter 4's summaries (txn.Config.Decide, sections 4.3.1 to 4.3.5
+// A phase that is auto follows the rule of chapter 4's summaries (occ.Config.Decide, sections 4.3.1 to 4.3.5
 // and 4.4.1). It is applied again at each change of knobs, with what the workload foresees of its locks. What
 // only the run can tell, whether servers are overloaded and whose records a user's transactions lock, is
 // measured once after each change, in windows of virtual time; a primitive that changes so is an AutoChange.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"drtmx/engine/knob"
+
 	"drtmx/engine/history"
 	"drtmx/engine/sim"
 	"drtmx/engine/txn"
@@ -41,10 +43,10 @@ func (r *Result) Undrained() string {
 }
 
 // drainBudget has no use where nothing is drained.
-func drainBudget(e entry) entry {
-	e.inactive = func(v Knobs) string {
-		if v.text("check") == "off" {
-			return "check is off, and such a run is not drained"
+func drainBudget(e knob.Row) knob.Row {
+	e.Inactive = func(v Knobs) string {
+		if v.Text("check") == "off" {
+			return "check is off, and such a run is not drained at its end; a live change of who locks is waited for"
 		}
 		return ""
 	}
@@ -97,8 +99,7 @@ func (s *System) rest(e *ending) error {
 			return err
 		}
 		if spent >= budget {
-			s.drained.Left = fmt.Sprintf("the drain was given up after %.3g ms (drain_ns) with %s; raise drain_ns, or let fewer transactions meet",
-				float64(budget)/float64(sim.Millisecond), s.left())
+			s.drained.Left = fmt.Sprintf("the drain was given up %s; %s", s.unfinished(budget), raiseBudget)
 			break
 		}
 		if err := s.sim.Run(s.sim.Now() + min(barrierPoll, budget-spent)); err != nil {
@@ -138,7 +139,7 @@ func (s *System) judgeAtRest(e *ending) (*Checks, error) {
 
 // drainBudget is how long the drain may take.
 func (s *System) drainBudget() sim.Time {
-	if ns := s.values.int("drain_ns"); ns > 0 {
+	if ns := s.values.Int("drain_ns"); ns > 0 {
 		return sim.Time(ns) * sim.Nanosecond
 	}
 	budget := leastDrain
@@ -152,6 +153,14 @@ func (s *System) drainBudget() sim.Time {
 		}
 	}
 	return min(budget, autoMaxNS*sim.Nanosecond)
+}
+
+// raiseBudget is what to do about a drain that was given up.
+const raiseBudget = "raise drain_ns, or let fewer transactions meet"
+
+// unfinished says when a drain was given up, and what was under way.
+func (s *System) unfinished(budget sim.Time) string {
+	return fmt.Sprintf("after %.3g ms (drain_ns) with %s", float64(budget)/float64(sim.Millisecond), s.left())
 }
 
 // left names what is under way: requests, and what transactions that have ended left behind.
@@ -178,7 +187,7 @@ func (s *System) left() string {
 	if verbs := s.fab.InFlight(); verbs > 0 {
 		parts = append(parts, fmt.Sprintf("%d verbs on their way", verbs))
 	}
-	if s.state == StateDraining {
+	if s.state == StateDraining && s.end != nil {
 		parts = append(parts, "a change of knobs that waits for them")
 	}
 	if len(parts) > 0 {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"drtmx/engine/knob"
+
 	"drtmx/engine/fabric"
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
@@ -65,7 +67,7 @@ func tooLarge(v Knobs, err error) error {
 	if full.Limited {
 		next = "raise the limit of address space (ulimit -v), or " + next
 	}
-	return &SpecError{Field: "workload", Value: v.text("workload"), Rule: fmt.Sprintf("its tables do not fit: %v", err), Next: next}
+	return &SpecError{Field: "workload", Value: v.Text("workload"), Rule: fmt.Sprintf("its tables do not fit: %v", err), Next: next}
 }
 
 func newDriver(s *System, v Knobs, o *opening) (*driver, error) {
@@ -77,7 +79,7 @@ func newDriver(s *System, v Knobs, o *opening) (*driver, error) {
 	all, servers := machines(v)
 	d := &driver{s: s, bench: bench, ongoing: make([]ongoing, all)}
 	env := workload.Env{
-		Cluster: s.cl, Servers: servers, Txn: txnConfig(v), Scale: s.scaling.costsInCode(), Recorder: s.rec, Conflicts: &s.conflicts, CheckLogs: v.text("check") == "full",
+		Cluster: s.cl, Servers: servers, Txn: txnConfig(v), Scale: s.scaling.costsInCode(), Recorder: s.rec, Conflicts: &s.conflicts, CheckLogs: v.Text("check") == "full",
 		OnBegin: d.begun, OnDone: d.done, OnAbort: d.aborted,
 	}
 	if err := o.look("making the tables", builtShare); err != nil {
@@ -90,7 +92,7 @@ func newDriver(s *System, v Knobs, o *opening) (*driver, error) {
 	if err := d.set(v); err != nil {
 		return nil, err
 	}
-	if v.bool("warm") {
+	if v.Bool("warm") {
 		if err := bench.Warm(o.warm); err != nil {
 			return nil, err
 		}
@@ -271,7 +273,7 @@ func (d *driver) set(v Knobs) error {
 	w := workloadOf(v)
 	for _, positive := range []bool{true, false} { // weights must never sum to 0 on the way
 		for _, t := range w.mix {
-			if n := v.int("workload.mix." + t); (n > 0) == positive {
+			if n := v.Int("workload.mix." + t); (n > 0) == positive {
 				if err := d.bench.Set("mix."+t, n); err != nil {
 					return err
 				}
@@ -284,7 +286,7 @@ func (d *driver) set(v Knobs) error {
 		}
 	}
 	for _, name := range w.knobs {
-		if knobByName[name].Live && !IsGroup(name) {
+		if knob.Find(name).Live && !IsGroup(name) {
 			if err := d.bench.Set(strings.TrimPrefix(name, "workload."), v[name]); err != nil {
 				return err
 			}
@@ -322,7 +324,7 @@ func (d *driver) busy() int {
 
 // look asks the workload for what can be said while it runs.
 func (d *driver) look() {
-	if o, ok := d.bench.(workload.Online); ok && d.s.values.text("check") != "off" {
+	if o, ok := d.bench.(workload.Online); ok && d.s.values.Text("check") != "off" {
 		d.online = o.CheckOnline()
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 
+	"drtmx/engine/knob"
+
 	"drtmx/engine/workload/octopus"
 )
 
@@ -49,8 +51,8 @@ func EstimateOf(spec Spec) (Estimate, error) {
 func estimate(v Knobs) Estimate {
 	all, servers := machines(v)
 	threads, clients, dataThreads := threadCounts(v)
-	seconds := float64(v.int("warmup_ns")+v.int("duration_ns")) / 1e9
-	if v.int("duration_ns") == 0 {
+	seconds := float64(v.Int("warmup_ns")+v.Int("duration_ns")) / 1e9
+	if v.Int("duration_ns") == 0 {
 		seconds += autoSpanNS / 1e9
 	}
 	count := func(perThread float64) int64 { return int64(perThread * float64(clients) * seconds) }
@@ -58,7 +60,7 @@ func estimate(v Knobs) Estimate {
 	fixed := int64(baseBytes+all*machineBytes) + heapBytes(v) + moreBytes(v)
 	w := workloadOf(v)
 	if !w.transactions {
-		each := int64(v.int("workload.payload"))
+		each := int64(v.Int("workload.payload"))
 		places := int64(servers) * int64(scaled(v, "workload.keys")) * (each + 63)
 		if w.reads("workload.files") {
 			places = int64(servers) * int64(scaled(v, "workload.files")) * octopus.FileBytes
@@ -69,7 +71,7 @@ func estimate(v Knobs) Estimate {
 			WallMS: 1 + verbs/verbsPerWallMS,
 		}
 	}
-	copies := int64(v.int("replicas"))
+	copies := int64(v.Int("replicas"))
 	records := int64(scaled(v, "workload.keys"))
 	if w.reads("workload.accounts") {
 		records = 2 * int64(scaled(v, "workload.accounts")) * int64(dataThreads)
@@ -97,7 +99,7 @@ func estimate(v Knobs) Estimate {
 		MemoryBytes:    fixed + min(p.tables, commits*p.perCommit) + min(recv, commits*messagesPerCommit*buffer),
 		WallMS:         100 + int64(float64(commits)/p.perWallMS),
 	}
-	if v.bool("cache.enabled") && v.bool("warm") {
+	if v.Bool("cache.enabled") && v.Bool("warm") {
 		e.WallMS += p.cached * int64(all) / warmedPerWallMS
 	}
 	return e
@@ -123,7 +125,7 @@ func threadCounts(v Knobs) (threads, clients, data int) {
 func heapBytes(v Knobs) int64 {
 	all, _ := machines(v)
 	threads, clients, _ := threadCounts(v)
-	return int64(threads*max(all, v.int("emulated_nodes"))*qpBytes + clients*coroutines(v)*coroutineBytes)
+	return int64(threads*max(all, v.Int("emulated_nodes"))*qpBytes + clients*coroutines(v)*coroutineBytes)
 }
 
 // population is what a workload's tables and transactions need.
@@ -156,7 +158,7 @@ func refuseTooBig(v Knobs) error {
 		field, next = costliest(v), "use smaller caches, or fewer nodes"
 	}
 	return &SpecError{
-		Field: field, Value: Format(field, v[field]),
+		Field: field, Value: knob.Format(field, v[field]),
 		Rule: fmt.Sprintf("the system needs about %s of memory, %s are available", bytesText(e.MemoryBytes), bytesText(free)),
 		Next: next,
 	}

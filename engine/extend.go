@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"drtmx/engine/knob"
+
 	"drtmx/engine/sim"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
@@ -20,14 +22,14 @@ const maxWeight = 1000
 // of the body, or a panic in it, ends the system with a line that names the transaction.
 func (s *System) AddTransaction(name string, weight int, body func(tx *txn.Tx) error) error {
 	bad := func(rule, next string) error {
-		return &SpecError{Field: "transaction", Value: clip(name), Rule: rule, Next: next}
+		return &SpecError{Field: "transaction", Value: knob.Clip(name), Rule: rule, Next: next}
 	}
 	x, ok := s.load.bench.(workload.Extensible)
 	switch {
 	case s.state == StateFailed || s.state == StateDrained:
 		return &SpecError{Rule: "the system is " + s.state, Next: "reset it", Reset: true}
 	case !ok:
-		return bad("workload "+s.values.text("workload")+" takes no transactions", "use smallbank, tpcc, tpce, cycle or registers")
+		return bad("workload "+s.values.Text("workload")+" takes no transactions", "use smallbank, tpcc, tpce, cycle or registers")
 	case name == "" || len(name) > maxName:
 		return bad(fmt.Sprintf("a name has 1 to %d characters", maxName), "choose another")
 	case weight < 1 || weight > maxWeight:

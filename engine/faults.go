@@ -5,17 +5,19 @@ import (
 	"math"
 	"slices"
 
+	"drtmx/engine/knob"
+
 	"drtmx/engine/fabric"
 	"drtmx/engine/workload/micro"
 )
 
 // slowNICs puts fault.nic_slowdown into effect.
 func slowNICs(f *fabric.Fabric, v Knobs) {
-	percent := int(math.Round((v.float("fault.nic_slowdown") - 1) * 100))
+	percent := int(math.Round((v.Float("fault.nic_slowdown") - 1) * 100))
 	for m := range f.Machines() {
 		for _, n := range f.Machine(m).NICs {
 			n.SetSlowdown(0)
-			if m == v.int("fault.nic_slowdown_node") {
+			if m == v.Int("fault.nic_slowdown_node") {
 				n.SetSlowdown(percent)
 			}
 		}
@@ -23,7 +25,7 @@ func slowNICs(f *fabric.Fabric, v Knobs) {
 }
 
 func noSlowNIC(v Knobs) string {
-	if v.float("fault.nic_slowdown") == 1 {
+	if v.Float("fault.nic_slowdown") == 1 {
 		return "fault.nic_slowdown is 1: no RNIC is slow"
 	}
 	return ""
@@ -42,7 +44,7 @@ func noCrash(v Knobs) string {
 		return "workload " + w.name + " runs transactions, and they have no recovery yet: use micro-read or micro-write"
 	case err != nil:
 		return "the clients of workload " + w.name + " do not go on behind an error: use micro-read or micro-write"
-	case hasNVM(v) && !v.bool("nvm.durability"):
+	case hasNVM(v) && !v.Bool("nvm.durability"):
 		return "nobody keeps what a crash would leave of the NVM: reset with nvm.durability=true"
 	}
 	return ""
@@ -51,25 +53,25 @@ func noCrash(v Knobs) string {
 func validFaults(v Knobs) error {
 	all, _ := machines(v)
 	// Also while no RNIC is slow: or it would be a later change of fault.nic_slowdown that is refused.
-	if err := validMachine("fault.nic_slowdown_node", v.int("fault.nic_slowdown_node"), all); err != nil {
+	if err := validMachine("fault.nic_slowdown_node", v.Int("fault.nic_slowdown_node"), all); err != nil {
 		return err
 	}
-	if n := v.int("fault.restart"); n != nobody {
-		return invalid("fault.restart", n, "set it while the machine is down", "no machine that is down can be restarted before the system runs")
+	if n := v.Int("fault.restart"); n != nobody {
+		return knob.Invalid("fault.restart", n, "set it while the machine is down", "no machine that is down can be restarted before the system runs")
 	}
-	n := v.int("fault.crash")
+	n := v.Int("fault.crash")
 	if n == nobody {
 		return nil
 	}
 	if why := noCrash(v); why != "" {
-		return invalid("fault.crash", n, "leave it at -1", "%s", why)
+		return knob.Invalid("fault.crash", n, "leave it at -1", "%s", why)
 	}
 	return validMachine("fault.crash", n, all)
 }
 
-func validMachine(knob string, n, all int) error {
+func validMachine(name string, n, all int) error {
 	if n >= all {
-		return invalid(knob, n, fmt.Sprintf("use 0 to %d", all-1), "there are %d machines", all)
+		return knob.Invalid(name, n, fmt.Sprintf("use 0 to %d", all-1), "there are %d machines", all)
 	}
 	return nil
 }
@@ -118,10 +120,10 @@ func (s *System) plan(set, v Knobs) error {
 			return err
 		}
 		if s.cl.Starting(n) {
-			return invalid("fault.restart", n, "let virtual time pass", "machine %d starts already", n)
+			return knob.Invalid("fault.restart", n, "let virtual time pass", "machine %d starts already", n)
 		}
 		if s.cl.Up(n) {
-			return invalid("fault.restart", n, fmt.Sprintf("set fault.crash=%d first", n), "machine %d is not down", n)
+			return knob.Invalid("fault.restart", n, fmt.Sprintf("set fault.crash=%d first", n), "machine %d is not down", n)
 		}
 	}
 	if n := o.crash; n != nobody {
@@ -129,14 +131,14 @@ func (s *System) plan(set, v Knobs) error {
 			return err
 		}
 		if s.cl.Starting(n) {
-			return invalid("fault.crash", n, "let virtual time pass", "machine %d starts and is not up yet", n)
+			return knob.Invalid("fault.crash", n, "let virtual time pass", "machine %d starts and is not up yet", n)
 		}
 		if !s.cl.Up(n) {
-			return invalid("fault.crash", n, fmt.Sprintf("set fault.restart=%d", n), "machine %d is down already", n)
+			return knob.Invalid("fault.crash", n, fmt.Sprintf("set fault.restart=%d", n), "machine %d is down already", n)
 		}
 	} else if _, asked := set["fault.crash"]; asked && len(o.after(s.down)) > 0 {
 		n := lastDown(o.after(s.down))
-		return invalid("fault.crash", nobody, fmt.Sprintf("set fault.restart=%d", n), "machine %d is down and does not come back by itself", n)
+		return knob.Invalid("fault.crash", nobody, fmt.Sprintf("set fault.restart=%d", n), "machine %d is down and does not come back by itself", n)
 	}
 	v["fault.crash"], v["fault.restart"] = lastDown(o.after(s.down)), nobody
 	return nil

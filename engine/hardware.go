@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 
+	"drtmx/engine/knob"
+
 	"drtmx/engine/fabric"
 )
 
@@ -20,11 +22,11 @@ import (
 const hardwarePrefix = "hardware."
 
 // IsHardware says whether a knob is a number of the hardware profile.
-func IsHardware(knob string) bool { return strings.HasPrefix(knob, hardwarePrefix) }
+func IsHardware(name string) bool { return strings.HasPrefix(name, hardwarePrefix) }
 
 // Unit is what the numbers of a knob are counted in, "" where they are just counted.
-func Unit(knob string) string {
-	e := entryOf(knob)
+func Unit(name string) string {
+	e := knob.Find(name)
 	if e == nil || e.Unit == "count" {
 		return ""
 	}
@@ -33,14 +35,14 @@ func Unit(knob string) string {
 
 // family are the knobs of the numbers of all profiles.
 type family struct {
-	byName map[string]*entry
+	byName map[string]*knob.Row
 	names  []string
 }
 
 // numbers is made when a knob of the family is first asked for.
 var numbers = sync.OnceValue(func() family {
-	f := family{byName: map[string]*entry{}}
-	usual := knobByName["profile"].Default.(string)
+	f := family{byName: map[string]*knob.Row{}}
+	usual := knob.Find("profile").Default.(string)
 	for _, profile := range append([]string{usual}, profileNames()...) { // its names are suggested first
 		shippedProfiles()[profile].Each(func(number string, n *fabric.Number) {
 			if name := hardwarePrefix + number; f.byName[name] == nil {
@@ -53,29 +55,31 @@ var numbers = sync.OnceValue(func() family {
 })
 
 // numberKnob is the knob of a number. What it means and may be is the profile's to say, see describe.
-func numberKnob(name string, n *fabric.Number) *entry {
-	e := &entry{Knob: Knob{Name: name, Kind: KindInt, Unit: n.Unit, Label: name[len(hardwarePrefix):], Group: groupHardware, Section: "2.1"},
-		inactive: func(v Knobs) string { return unusedNumber(v, name) }}
+func numberKnob(name string, n *fabric.Number) *knob.Row {
+	e := &knob.Row{Knob: knob.Knob{Name: name, Kind: knob.Int, Unit: n.Unit, Label: name[len(hardwarePrefix):], Group: knob.Hardware, Section: "2.1"},
+		Inactive: func(v Knobs) string { return unusedNumber(v, name) },
+		Own:      parseNumber,
+		Unset:    unset}
 	switch n.Unit {
 	case "ns":
-		e.Kind, e.units = KindFloat, durationUnits
+		e.Kind, e.Units = knob.Float, knob.DurationUnits
 	case "GB/s":
-		e.Kind, e.units = KindFloat, rateUnits
+		e.Kind, e.Units = knob.Float, rateUnits
 	case "bytes":
-		e.Kind = KindBytes
+		e.Kind = knob.Bytes
 	case "MHz", "MB", "GB":
-		e.units = []unit{{n.Unit, 1}}
+		e.Units = []knob.Unit{{Suffix: n.Unit, Factor: 1}}
 	}
 	return e
 }
 
 // rateUnits are of a bandwidth. Networks are sold by the bit.
-var rateUnits = []unit{{"GB/s", 1}, {"Gbps", 0.125}, {"Gbit/s", 0.125}, {"Gb/s", 0.125}}
+var rateUnits = []knob.Unit{{Suffix: "GB/s", Factor: 1}, {Suffix: "Gbps", Factor: 0.125}, {Suffix: "Gbit/s", Factor: 0.125}, {Suffix: "Gb/s", Factor: 0.125}}
 
-// entryOf is a knob of the registry or of the family, nil if there is none of that name.
-func entryOf(name string) *entry {
-	if e := knobByName[name]; e != nil || !IsHardware(name) {
-		return e
+// numberRow is a knob of the family, nil if there is none of that name.
+func numberRow(name string) *knob.Row {
+	if !IsHardware(name) {
+		return nil
 	}
 	return numbers().byName[name]
 }
@@ -97,52 +101,43 @@ func setNumbers(v Knobs) []string {
 	return names
 }
 
-// Value is a knob's value in resolved values; of a number of the hardware that is not set, the
-// profile's. It is nil where there is neither.
-func (k Knobs) Value(name string) any {
-	if x, ok := k[name]; ok || !IsHardware(name) {
-		return x
-	}
-	return k.shipped(name)
-}
-
-// shipped is the profile's value of a number of the hardware, nil if it has none.
-func (k Knobs) shipped(name string) any {
-	p, e := shippedProfile(k), entryOf(name)
-	if p == nil || e == nil {
+// unset is the profile's value of a number of the hardware, nil if it has none.
+func unset(e *knob.Row, v Knobs) any {
+	p := shippedProfile(v)
+	if p == nil {
 		return nil
 	}
 	if n := p.Number(e.Label); n != nil {
-		return e.of(n)
+		return valueOf(e, n)
 	}
 	return nil
 }
 
 // parseNumber is parse for a number of the hardware. Its limits are the profile's, see validHardware.
-func (e *entry) parseNumber(v any) (any, error) {
-	x, want := plain(v), "a whole number such as 8 or 100k"
-	if s, ok := x.(string); ok && len(s) <= maxText {
-		x = inUnits(s, e.units)
+func parseNumber(e *knob.Row, v any) (any, error) {
+	x, want := knob.Plain(v), "a whole number such as 8 or 100k"
+	if s, ok := x.(string); ok && len(s) <= knob.MaxText {
+		x = knob.InUnits(s, e.Units)
 	}
-	c, rule := e.canonical(x)
+	c, rule := e.Canonical(x)
 	switch {
 	case rule == "":
 		return c, nil
-	case e.Kind == KindBytes:
+	case e.Kind == knob.Bytes:
 		want = "a size such as 64 or 4KiB"
 	case e.Unit == "ns":
 		want = "a number of nanoseconds, or a time such as 0.5us"
 	case e.Unit == "GB/s":
 		want = "a number of GB/s, or a rate such as 200Gbps"
-	case e.units != nil:
+	case e.Units != nil:
 		want = "a whole number of " + e.Unit
 	}
-	return nil, &SpecError{Field: e.Name, Value: clip(v), Rule: "must be " + want, Next: "see `drtmx knobs " + e.Name + "`"}
+	return nil, &SpecError{Field: e.Name, Value: knob.Clip(v), Rule: "must be " + want, Next: "see `drtmx knobs " + e.Name + "`"}
 }
 
 // of is the value of a profile's number, as the knob has it.
-func (e *entry) of(n *fabric.Number) any {
-	if e.Kind == KindFloat {
+func valueOf(e *knob.Row, n *fabric.Number) any {
+	if e.Kind == knob.Float {
 		return n.Value
 	}
 	return n.Int()
@@ -151,7 +146,7 @@ func (e *entry) of(n *fabric.Number) any {
 // dropPlain forgets the numbers that are what the profile says.
 func dropPlain(v Knobs) {
 	for _, name := range setNumbers(v) {
-		if v.shipped(name) == v[name] {
+		if e := numberRow(name); e != nil && unset(e, v) == v[name] {
 			delete(v, name)
 		}
 	}
@@ -193,33 +188,33 @@ func validHardware(v Knobs) error {
 	if err := profileOf(v).Check(); errors.As(err, &broken) {
 		name, rule := hardwarePrefix+broken.Name, broken.Rule
 		if bound := hardwarePrefix + broken.Bound; v[name] == nil && v[bound] != nil { // the one that was changed
-			name, rule = bound, "must be at most "+broken.Name+", which is "+Format(name, v.Value(name))
+			name, rule = bound, "must be at most "+broken.Name+", which is "+knob.Format(name, v.Value(name))
 		}
-		return invalid(name, Format(name, v.Value(name)), "`drtmx knobs "+name+"` tells more", "%s", rule)
+		return knob.Invalid(name, knob.Format(name, v.Value(name)), "`drtmx knobs "+name+"` tells more", "%s", rule)
 	}
 	return nil
 }
 
 // validMTU refuses packets into which the messages of the system do not fit: each is one datagram.
 func validMTU(v Knobs) error {
-	const knob = hardwarePrefix + "wire.mtu"
-	silent := moves(v) && !twoSided(v) || v.text("workload") == "micro-atomic"
-	if v[knob] == nil || silent || !hasRDMA(v) {
+	const mtu = hardwarePrefix + "wire.mtu"
+	silent := moves(v) && !twoSided(v) || v.Text("workload") == "micro-atomic"
+	if v[mtu] == nil || silent || !hasRDMA(v) {
 		return nil
 	}
-	if most := cmp.Or(r2Config(v).MaxMessage, recvBytes); v.int(knob) < most {
-		return invalid(knob, Format(knob, v[knob]), fmt.Sprintf("use at least %d, or a workload of one-sided requests", most),
-			"messages of workload %s have up to %d bytes, and each is one datagram", v.text("workload"), most)
+	if most := cmp.Or(r2Config(v).MaxMessage, recvBytes); v.Int(mtu) < most {
+		return knob.Invalid(mtu, knob.Format(mtu, v[mtu]), fmt.Sprintf("use at least %d, or a workload of one-sided requests", most),
+			"messages of workload %s have up to %d bytes, and each is one datagram", v.Text("workload"), most)
 	}
 	return nil
 }
 
 // hasNumber refuses a number that the profile has not, or that another knob is for.
 func hasNumber(v Knobs, name string) error {
-	profile, number := v.text("profile"), name[len(hardwarePrefix):]
+	profile, number := v.Text("profile"), name[len(hardwarePrefix):]
 	p, value := shippedProfile(v), ""
 	if v[name] != nil {
-		value = Format(name, v[name])
+		value = knob.Format(name, v[name])
 	}
 	switch {
 	case strings.HasSuffix(number, ".nvm_generation"):
@@ -262,14 +257,14 @@ func describe(v Knobs, names []string) []KnobState {
 	p := shippedProfile(v)
 	var out []KnobState
 	for _, name := range names {
-		e := entryOf(name)
-		s := e.state(v)
+		e := knob.Find(name)
+		s := e.State(v)
 		s.Value = v.Value(name)
 		if n := p.Number(e.Label); n != nil {
-			s.Default = e.of(n)
+			s.Default = valueOf(e, n)
 			s.Doc = fmt.Sprintf("%s. Source: %s (%s).", upper(n.Meaning), strings.TrimSuffix(n.Source, "."), n.Kind)
 			least, most := p.Limits(e.Label)
-			s.Min, s.Max = e.of(&fabric.Number{Value: least}), e.of(&fabric.Number{Value: most})
+			s.Min, s.Max = valueOf(e, &fabric.Number{Value: least}), valueOf(e, &fabric.Number{Value: most})
 		}
 		out = append(out, s)
 	}
@@ -281,7 +276,7 @@ func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 // with is a profile's name, or what a result has for it, and the numbers that v changes.
 func with(profile string, v Knobs) string {
 	for i, name := range setNumbers(v) {
-		profile += map[bool]string{true: "+", false: ","}[i == 0] + name + "=" + Format(name, v[name])
+		profile += map[bool]string{true: "+", false: ","}[i == 0] + name + "=" + knob.Format(name, v[name])
 	}
 	return profile
 }
@@ -310,7 +305,7 @@ func hostBytes(p *fabric.Profile, v Knobs) int64 {
 		cacheLine        = 64
 	)
 	all, _ := machines(v)
-	scale := v.float("workload.scale")
+	scale := v.Float("workload.scale")
 	total := 0.0
 	for m := range all {
 		t := nodeType(p, v, m)
@@ -341,7 +336,7 @@ func costliest(v Knobs) string {
 }
 
 func bytesWithout(v Knobs, number string) int64 {
-	v = v.clone()
+	v = v.Clone()
 	delete(v, number)
 	return hostBytes(profileOf(v), v)
 }

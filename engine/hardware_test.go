@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"drtmx/engine/knob"
+
 	"pgregory.net/rapid"
 
 	"drtmx/engine/fabric"
@@ -274,7 +276,7 @@ func TestHardwareRoundTrips(t *testing.T) {
 		"--set": func() (Spec, error) {
 			k := Knobs{}
 			for name, x := range s.Set {
-				name, text, err := ParseSetting(name + "=" + Format(name, x))
+				name, text, err := ParseSetting(name + "=" + knob.Format(name, x))
 				if err != nil {
 					return Spec{}, err
 				}

@@ -3,6 +3,8 @@ package engine
 import (
 	"fmt"
 
+	"drtmx/engine/knob"
+
 	"drtmx/engine/workload/micro"
 	"drtmx/engine/workload/octopus"
 	"drtmx/rdpma"
@@ -53,7 +55,7 @@ func (h hint) inactive(v Knobs) string {
 		return "it is about one-sided requests"
 	case !two && !h.one:
 		return "it is about two-sided requests"
-	case h.n == 9 && !v.bool("nvm.persist"):
+	case h.n == 9 && !v.Bool("nvm.persist"):
 		return "writes are not persistent: set nvm.persist"
 	}
 	return ""
@@ -65,11 +67,11 @@ func writes(v Knobs) bool {
 	return w == "micro-write" || w == octopus.Name
 }
 
-func hintKnobs() []entry {
-	list := []entry{
-		{Knob: Knob{Name: "nvm.persist", Kind: KindBool, Default: false, Label: "Persistent writes", Section: "2.3.4.3", Group: groupHardware, Live: true,
+func hintKnobs() []knob.Row {
+	list := []knob.Row{
+		{Knob: knob.Knob{Name: "nvm.persist", Kind: knob.Bool, Default: false, Label: "Persistent writes", Section: "2.3.4.3", Group: knob.Hardware, Live: true,
 			Doc: "A write counts when its bytes are in the persistent domain: one-sided by a READ behind it that flushes it, two-sided by a fence of the server."},
-			inactive: func(v Knobs) string {
+			Inactive: func(v Knobs) string {
 				if !onNVM(v) || !writes(v) {
 					return "nothing is written to NVM"
 				}
@@ -84,40 +86,40 @@ func hintKnobs() []entry {
 		case h.n >= 4:
 			section = "2.3.4.2"
 		}
-		list = append(list, entry{Knob: Knob{Name: h.knob(), Kind: KindBool, Default: false, Label: h.label, Doc: h.doc, Section: section, Group: groupHardware, Live: true}, inactive: h.inactive})
+		list = append(list, knob.Row{Knob: knob.Knob{Name: h.knob(), Kind: knob.Bool, Default: false, Label: h.label, Doc: h.doc, Section: section, Group: knob.Hardware, Live: true}, Inactive: h.inactive})
 	}
 	return list
 }
 
 // validHints refuses contradictions. nvm.h3 alone implies ddio=false, see apply.
 func validHints(v Knobs) error {
-	if v.bool("nvm.h3") && v.bool("ddio") {
-		return invalid("ddio", true, "leave it out, or set nvm.h3=false", "nvm.h3 says that DDIO is off")
+	if v.Bool("nvm.h3") && v.Bool("ddio") {
+		return knob.Invalid("ddio", true, "leave it out, or set nvm.h3=false", "nvm.h3 says that DDIO is off")
 	}
-	if v.bool("nvm.h9") && !v.bool("nvm.persist") {
-		return invalid("nvm.h9", true, "set nvm.persist=true", "it is about persistent writes")
+	if v.Bool("nvm.h9") && !v.Bool("nvm.persist") {
+		return knob.Invalid("nvm.h9", true, "set nvm.persist=true", "it is about persistent writes")
 	}
 	// The library refuses such writes, one by one.
-	if v.text("workload") == octopus.Name && durable(v) && v.bool("ddio") && v.text("nvm.generation") == "first" {
-		return invalid("nvm.persist", true, "set nvm.h3=true", "with DDIO on, what the RNIC writes stays in a cache that a crash loses")
+	if v.Text("workload") == octopus.Name && durable(v) && v.Bool("ddio") && v.Text("nvm.generation") == "first" {
+		return knob.Invalid("nvm.persist", true, "set nvm.h3=true", "with DDIO on, what the RNIC writes stays in a cache that a crash loses")
 	}
 	return nil
 }
 
 // durable says whether a write counts when it is persistent.
-func durable(v Knobs) bool { return v.bool("nvm.persist") && onNVM(v) }
+func durable(v Knobs) bool { return v.Bool("nvm.persist") && onNVM(v) }
 
 // hintsOf is what the knobs say; which of them apply to its requests the benchmark
 // knows.
 func hintsOf(v Knobs) micro.Hints {
-	on := func(n int) bool { return v.bool(hints[n-1].knob()) && onNVM(v) }
+	on := func(n int) bool { return v.Bool(hints[n-1].knob()) && onNVM(v) }
 	return micro.Hints{OwnSocket: on(1), DIMMPerThread: on(2), LargeNT: on(4), XLines: on(5), Words: on(6), LinesNT: on(7), AtomicsInDRAM: on(8),
 		Persist: durable(v), OneRoundTrip: on(9)}
 }
 
 // setupOf is what the knobs say for Octopus.
 func setupOf(v Knobs) octopus.Setup {
-	on := func(n int) bool { return v.bool(hints[n-1].knob()) && onNVM(v) }
+	on := func(n int) bool { return v.Bool(hints[n-1].knob()) && onNVM(v) }
 	return octopus.Setup{DRAM: !onNVM(v), Durable: durable(v),
 		Hints: rdpma.Hints{H1: on(1), H2: on(2), H3: on(3), H4: on(4), H5: on(5), H6: on(6), H7: on(7), H8: on(8), H9: on(9)}}
 }

@@ -1,6 +1,10 @@
 package engine
 
-import "testing"
+import (
+	"testing"
+
+	"drtmx/engine/knob"
+)
 
 // §2.3.4.2 H4: large stores go past the cache, which would let their lines go one by
 // one. Ablation: media that write 64 bytes have no use for order.
@@ -50,7 +54,7 @@ func TestThesisAtomicsInDRAM(t *testing.T) {
 // Every hint can be switched while the system runs, H8 by words in the other memory.
 func TestHintsAreLive(t *testing.T) {
 	for _, h := range hints {
-		if !knobByName[h.knob()].Live {
+		if !knob.Find(h.knob()).Live {
 			t.Errorf("%s is not live", h.knob())
 		}
 	}

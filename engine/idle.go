@@ -3,17 +3,9 @@ package engine
 import (
 	"slices"
 	"strings"
+
+	"drtmx/engine/knob"
 )
-
-// Idle is what to tell of a knob that does nothing where it is, and why; "" of one that works.
-func (s KnobState) Idle() string {
-	if s.Active {
-		return ""
-	}
-	return noEffect(s.Name, s.InactiveBecause)
-}
-
-func noEffect(name, why string) string { return name + " has no effect here: " + why }
 
 // Idle tells which of some knobs do nothing in a spec: a curve over one of them is flat, and looks
 // like a finding. Over axes a knob may work at some points only, so it does nothing if it does so at
@@ -27,14 +19,14 @@ func Idle(spec Spec, names []string, axes ...Axis) []string {
 	for _, a := range axes {
 		names = append(names, a.Knob)
 	}
-	var knobs []*entry
+	var knobs []*knob.Row
 	for _, name := range names {
-		if e, err := lookup(name); err == nil && e.inactive != nil && !slices.Contains(knobs, e) {
+		if e, err := lookup(name); err == nil && e.Inactive != nil && !slices.Contains(knobs, e) {
 			knobs = append(knobs, e)
 		}
 	}
-	slices.SortFunc(knobs, func(a, b *entry) int { return strings.Compare(a.Name, b.Name) })
-	why := map[*entry]string{}
+	slices.SortFunc(knobs, func(a, b *knob.Row) int { return strings.Compare(a.Name, b.Name) })
+	why := map[*knob.Row]string{}
 	for _, set := range sets {
 		if len(knobs) == 0 {
 			break
@@ -47,15 +39,15 @@ func Idle(spec Spec, names []string, axes ...Axis) []string {
 		if err != nil {
 			continue
 		}
-		knobs = slices.DeleteFunc(knobs, func(e *entry) bool {
-			why[e] = e.inactive(v)
+		knobs = slices.DeleteFunc(knobs, func(e *knob.Row) bool {
+			why[e] = e.Inactive(v)
 			return why[e] == ""
 		})
 	}
 	var out []string
 	for _, e := range knobs {
 		if why[e] != "" {
-			out = append(out, noEffect(e.Name, why[e]))
+			out = append(out, knob.NoEffect(e.Name, why[e]))
 		}
 	}
 	return out

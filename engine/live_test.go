@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"drtmx/engine/history"
+	"drtmx/engine/occ"
 	records "drtmx/engine/record"
 	"drtmx/engine/sim"
 	"drtmx/engine/workload/smallbank"
@@ -128,14 +129,14 @@ func TestDrainBarrier(t *testing.T) {
 	if c, err = s.Set(Knobs{"phase.validation": "two-sided"}, "page"); err != nil || !c.Pending || c.Version != 3 {
 		t.Fatalf("a change during a drain is %+v, %v", c, err)
 	}
-	if got := s.load.db.Config().Validation.String(); got != "one-sided" {
+	if got := s.load.db.Config().(occ.Config).Validation.String(); got != "one-sided" {
 		t.Errorf("validation became %s before the barrier", got)
 	}
 	advance(t, s, 300_000) // receipts of passive requests may take that long
 	if s.State() != StateRunning {
 		t.Fatalf("still %s: %s", s.State(), s.waiting())
 	}
-	cfg := s.load.db.Config()
+	cfg := s.load.db.Config().(occ.Config)
 	if cfg.Lock.String() != "two-sided" || cfg.Commit.String() != "two-sided" || cfg.Validation.String() != "two-sided" {
 		t.Errorf("after the barrier: %+v", cfg)
 	}
@@ -153,6 +154,29 @@ func TestDrainBarrier(t *testing.T) {
 	}
 	if r := s.Result(); !r.Checks.Passed() {
 		t.Error(r.checksText())
+	}
+}
+
+// A change that waits for transactions which do not end is given up when drain_ns is spent: the system
+// has failed, and one line says what was under way.
+func TestDrainBarrierIsGivenUp(t *testing.T) {
+	s := open(t, stuck(Knobs{"drain_ns": "50us", "preset": "fasst"}))
+	advance(t, s, 60_000)
+	lockAll(s)
+	advance(t, s, 10_000)
+	change(t, s, Knobs{"preset": "drtm+h"})
+	advance(t, s, 49_000)
+	if s.State() != StateDraining {
+		t.Fatalf("%s before the budget is spent", s.State())
+	}
+	err := s.Advance(10_000)
+	if err == nil || s.State() != StateFailed || s.NowNS() > 121_000 {
+		t.Fatalf("%s at %d ns: %v", s.State(), s.NowNS(), err)
+	}
+	for _, want := range []string{"change of who locks was given up after 0.05 ms (drain_ns) with 4 transactions under way: ", "rotate in execution (machines 0-1, thread 0, at attempt ", "raise drain_ns"} {
+		if !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q is not in %q", want, err)
+		}
 	}
 }
 
@@ -245,7 +269,7 @@ func TestWindowsCountChecks(t *testing.T) {
 	for s.rec.Report().Transactions == 0 {
 		advance(t, s, 100_000)
 	}
-	advance(t, s, int64(s.values.int("window_ns")))
+	advance(t, s, int64(s.values.Int("window_ns")))
 	before := uint64(0)
 	for _, w := range s.Windows(0) {
 		c := w.Checks

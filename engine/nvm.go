@@ -87,7 +87,7 @@ func dimmsOf(v Knobs) any {
 }
 
 // onNVM says whether a micro-benchmark's data lie there.
-func onNVM(v Knobs) bool { return hasNVM(v) && v.bool("nvm.enabled") }
+func onNVM(v Knobs) bool { return hasNVM(v) && v.Bool("nvm.enabled") }
 
 // NVMDevices makes the devices that a profile describes, as fabric.Config takes them.
 func NVMDevices(p *fabric.Profile) func(machine, socket int, t *fabric.NodeType) (fabric.Device, error) {

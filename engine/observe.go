@@ -84,10 +84,10 @@ func (s *System) Result() *Result {
 	n, ps := c.counts.minus(s.marked.counts), c.ps-s.marked.ps
 	q := s.quality()
 	r := &Result{
-		Spec: s.values.clone(), PresetDiff: presetDiff(s.values), Name: s.name, Code: CodeVersion(),
+		Spec: s.values.Clone(), PresetDiff: presetDiff(s.values), Name: s.name, Code: CodeVersion(),
 		Profile: with(s.fab.Profile().ID(), s.values), Scope: "cluster", FromNS: s.marked.ps / sim.Nanosecond, VirtualNS: ps / sim.Nanosecond,
 		WallMS: s.wall.ms(), Events: c.events - s.marked.events, Steady: q.steady, Unsteady: q.unsteady,
-		Scale:      Scale{s.values.float("workload.scale")},
+		Scale:      Scale{s.values.Float("workload.scale")},
 		Throughput: perSecond(n.commits, ps), ThroughputCI95: q.ci95,
 		Commits: n.commits, Aborts: n.aborts, AbortRate: n.abortRate(), Rollbacks: n.rollbacks, Failed: n.failed, Lost: c.lost - s.marked.lost,
 		ByType: s.byType(), LatencyUS: s.meter.measured().latency.Latency(), Histogram: s.meter.measured().latency.Histogram(), Verbs: map[string]uint64{},
@@ -115,7 +115,6 @@ func (s *System) Result() *Result {
 	r.Auto, r.AutoChanges = autoChoices(s.active, s.txnConfig(s.active)), s.AutoChanges()
 	r.NVM = nvmStat(s.marked.nvm, c.nvm)
 	r.Drain, r.Checks = s.drained, s.verdict()
-	r.Checks = s.verdict()
 	r.History = s.historyStat()
 	return r
 }
@@ -190,7 +189,11 @@ func (s *System) byType() map[string]TypeStat {
 			break
 		}
 		t := &s.meter.types[i]
-		out[name] = TypeStat{Commits: t.counts.commits, Aborts: t.counts.aborts, Rollbacks: t.counts.rollbacks, LatencyUS: s.meter.latencyOf(i).Latency()}
+		stat := TypeStat{Commits: t.counts.commits, Aborts: t.counts.aborts, Rollbacks: t.counts.rollbacks, LatencyUS: s.meter.latencyOf(i).Latency()}
+		if len(s.meter.types) > 1 {
+			stat.Histogram = t.latency.Histogram()
+		}
+		out[name] = stat
 	}
 	return out
 }

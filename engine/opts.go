@@ -3,27 +3,29 @@ package engine
 import (
 	"strings"
 
+	"drtmx/engine/knob"
+
 	"drtmx/engine/metrics"
+	"drtmx/engine/occ"
 	"drtmx/engine/r2"
-	"drtmx/engine/txn"
 )
 
-// phase binds a phase of Figure 4-1 to its knob phase.<name> and to its field in txn.Config. The
+// phase binds a phase of Figure 4-1 to its knob phase.<name> and to its field in occ.Config. The
 // write set is locked, the read set validated: the thesis counts both as Validation.
 type phase struct {
 	name  string
 	id    metrics.Phase
-	field func(*txn.Config) *txn.Prim
+	field func(*occ.Config) *occ.Prim
 }
 
 var phases = []phase{
-	{"execution", metrics.Execution, func(c *txn.Config) *txn.Prim { return &c.Execution }},
-	{"lock", metrics.Lock, func(c *txn.Config) *txn.Prim { return &c.Lock }},
-	{"validation", metrics.Validation, func(c *txn.Config) *txn.Prim { return &c.Validation }},
-	{"logging", metrics.Logging, func(c *txn.Config) *txn.Prim { return &c.Logging }},
-	{"commit", metrics.Commit, func(c *txn.Config) *txn.Prim { return &c.Commit }},
-	{"ro_read", metrics.RORead, func(c *txn.Config) *txn.Prim { return &c.RORead }},
-	{"ro_validation", metrics.ROValidation, func(c *txn.Config) *txn.Prim { return &c.ROValidation }},
+	{"execution", metrics.Execution, func(c *occ.Config) *occ.Prim { return &c.Execution }},
+	{"lock", metrics.Lock, func(c *occ.Config) *occ.Prim { return &c.Lock }},
+	{"validation", metrics.Validation, func(c *occ.Config) *occ.Prim { return &c.Validation }},
+	{"logging", metrics.Logging, func(c *occ.Config) *occ.Prim { return &c.Logging }},
+	{"commit", metrics.Commit, func(c *occ.Config) *occ.Prim { return &c.Commit }},
+	{"ro_read", metrics.RORead, func(c *occ.Config) *occ.Prim { return &c.RORead }},
+	{"ro_validation", metrics.ROValidation, func(c *occ.Config) *occ.Prim { return &c.ROValidation }},
 }
 
 func (p phase) knob() string { return "phase." + p.name }
@@ -51,13 +53,13 @@ func (o opt) group() string { return "opt." + o.name }
 func (o opt) knob(p phase) string { return "opt." + p.name + "." + o.name }
 
 // allowed is Table 4-1 for this optimisation in a phase that uses a primitive.
-func (o opt) allowed(p phase, with txn.Prim) bool {
-	m := txn.Allowed(p.id, with)
+func (o opt) allowed(p phase, with occ.Prim) bool {
+	m := occ.Allowed(p.id, with)
 	return *o.field(&m)
 }
 
 // ever says whether Table 4-1 allows it with some primitive.
-func (o opt) ever(p phase) bool { return o.allowed(p, txn.OneSided) || o.allowed(p, txn.TwoSided) }
+func (o opt) ever(p phase) bool { return o.allowed(p, occ.OneSided) || o.allowed(p, occ.TwoSided) }
 
 // never says why Table 4-1 has no check mark for either primitive.
 func (o opt) never(p phase) string {
@@ -83,7 +85,7 @@ func (o opt) barred(p phase, v Knobs) string {
 }
 
 // primOf is the primitive that a phase resolves to.
-func primOf(p phase, v Knobs) txn.Prim {
+func primOf(p phase, v Knobs) occ.Prim {
 	c := txnConfig(v).Resolved()
 	return *p.field(&c)
 }
@@ -111,7 +113,7 @@ func (o opt) members() []string {
 // primitive does not allow one it is off, and where only the primitive of before did not, it is on
 // as in the table. was has the primitives of before. Passive ACK, which either primitive of Commit
 // allows, stays as it is.
-func followTable(v, set Knobs, was txn.Config) {
+func followTable(v, set Knobs, was occ.Config) {
 	c := txnConfig(v).Resolved()
 	for _, o := range opts {
 		_, grouped := set[o.group()]
@@ -131,23 +133,23 @@ func followTable(v, set Knobs, was txn.Config) {
 }
 
 // deriveGroups sets each group knob to whether all of its members are on that the primitives in c allow.
-func deriveGroups(v Knobs, c txn.Config) {
+func deriveGroups(v Knobs, c occ.Config) {
 	for _, o := range opts {
 		all := true
 		for _, p := range phases {
-			all = all && (v.bool(o.knob(p)) || !o.allowed(p, *p.field(&c)))
+			all = all && (v.Bool(o.knob(p)) || !o.allowed(p, *p.field(&c)))
 		}
 		v[o.group()] = all
 	}
 }
 
 // IsGroup says whether a knob only sets others, and reads what they say.
-func IsGroup(knob string) bool {
-	if knob == remoteKnob {
+func IsGroup(name string) bool {
+	if name == remoteKnob {
 		return true
 	}
 	for _, o := range opts {
-		if knob == o.group() {
+		if name == o.group() {
 			return true
 		}
 	}
@@ -155,10 +157,10 @@ func IsGroup(knob string) bool {
 }
 
 // IsSwitch says whether a knob is an optimisation of a phase.
-func IsSwitch(knob string) bool {
+func IsSwitch(name string) bool {
 	for _, o := range opts {
 		for _, p := range phases {
-			if knob == o.knob(p) {
+			if name == o.knob(p) {
 				return true
 			}
 		}
@@ -167,46 +169,46 @@ func IsSwitch(knob string) bool {
 }
 
 // txnConfig is what the knobs say to transactions.
-func txnConfig(v Knobs) txn.Config {
-	c, ok := txn.Preset(v.text("preset"))
+func txnConfig(v Knobs) occ.Config {
+	c, ok := occ.Preset(v.Text("preset"))
 	if !ok {
-		panic("engine: resolved spec with preset " + v.text("preset"))
+		panic("engine: resolved spec with preset " + v.Text("preset"))
 	}
 	for _, p := range phases {
-		prim, err := txn.ParsePrim(v.text(p.knob()))
+		prim, err := occ.ParsePrim(v.Text(p.knob()))
 		if err != nil {
 			panic("engine: resolved " + p.knob() + ": " + err.Error())
 		}
 		*p.field(&c) = prim
 		for _, o := range opts {
-			*o.field(&c.Opt[p.id]) = v.bool(o.knob(p))
+			*o.field(&c.Opt[p.id]) = v.Bool(o.knob(p))
 		}
 	}
-	c.Replicas = v.int("replicas")
-	c.CacheEnabled = v.bool("cache.enabled")
-	c.CacheBytes = max(uint64(float64(v.int("cache.bytes"))*v.float("workload.scale")), 1<<10)
-	c.Speculative = v.bool("txn.speculative")
+	c.Replicas = v.Int("replicas")
+	c.CacheEnabled = v.Bool("cache.enabled")
+	c.CacheBytes = max(uint64(float64(v.Int("cache.bytes"))*v.Float("workload.scale")), 1<<10)
+	c.Speculative = v.Bool("txn.speculative")
 	w := workloadOf(v)
 	c.NoRDMA = w.transactions && !hasRDMA(v)
 	if w.local != nil {
 		c.LocalPercent = w.local(v)
 	}
 	if ignoresAborts(v) {
-		c.Variant = txn.IgnoreAborts
+		c.Variant = occ.IgnoreAborts
 	}
 	return c
 }
 
 // PresetNames lists the presets.
-func PresetNames() []string { return txn.PresetNames() }
+func PresetNames() []string { return occ.PresetNames() }
 
 // PresetKnobs is everything that a preset sets: its row of Table 4-3, and the optimisations of
 // Table 4-1 for it.
 func PresetKnobs(name string) (Knobs, error) {
-	c, ok := txn.Preset(name)
+	c, ok := occ.Preset(name)
 	if !ok {
-		names := txn.PresetNames()
-		return nil, &SpecError{Field: "preset", Value: clip(name), Rule: "must be one of " + strings.Join(names, ", ") + didYouMean(name, names), Next: "see `drtmx knobs`"}
+		names := occ.PresetNames()
+		return nil, &SpecError{Field: "preset", Value: knob.Clip(name), Rule: "must be one of " + strings.Join(names, ", ") + knob.DidYouMean(name, names), Next: "see `drtmx knobs`"}
 	}
 	k := Knobs{"cache.enabled": c.CacheEnabled, "txn.speculative": c.Speculative, "opt.co": true}
 	r := c.Resolved()
@@ -230,9 +232,9 @@ func presetKnobs(name string) Knobs {
 
 // governed is what the preset says in v, where the primitives may be others than its own.
 func governed(v Knobs) Knobs {
-	name := v.text("preset")
-	k, w := presetKnobs(name), v.clone()
-	own, _ := txn.Preset(name)
+	name := v.Text("preset")
+	k, w := presetKnobs(name), v.Clone()
+	own, _ := occ.Preset(name)
 	for _, p := range phases {
 		for _, o := range opts {
 			w[o.knob(p)] = k[o.knob(p)]

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"drtmx/engine/metrics"
-	"drtmx/engine/txn"
+	"drtmx/engine/occ"
 )
 
 // table41 is Table 4-1: the optimisations that are on, by phase, for one-sided (I) and two-sided
@@ -46,12 +46,12 @@ func TestTable41Thesis(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if v.bool("opt.co") != row.co[two] {
+				if v.Bool("opt.co") != row.co[two] {
 					t.Errorf("%s: coroutines are %v", row.row, v["opt.co"])
 				}
 				for name, want := range map[string]bool{"or": row.or[two], "db": row.db[two], "pa": row.pa[two]} {
 					knob := "opt." + phase + "." + name
-					if v.bool(knob) != want {
+					if v.Bool(knob) != want {
 						t.Errorf("%s, %s: %s is %v", row.row, base.Set["phase."+phase], knob, v[knob])
 					}
 					on, err := base.With(Knobs{knob: true})
@@ -66,7 +66,7 @@ func TestTable41Thesis(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if v, err = Resolve(off); err != nil || v.bool(knob) {
+					if v, err = Resolve(off); err != nil || v.Bool(knob) {
 						t.Errorf("%s: %s=false: %v, %v", row.row, knob, v[knob], err)
 					}
 					if v, err = Resolve(base); err != nil {
@@ -148,7 +148,7 @@ func TestSwitchesFollowThePrimitive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v, err := Resolve(on); err != nil || v.bool("opt.logging.db") {
+	if v, err := Resolve(on); err != nil || v.Bool("opt.logging.db") {
 		t.Errorf("a spec with another primitive: %v, %v", v["opt.logging.db"], err)
 	}
 }
@@ -162,7 +162,7 @@ func TestSwitchesReachThePhases(t *testing.T) {
 		}
 		c := txnConfig(v).Resolved()
 		for _, p := range phases {
-			may := txn.Allowed(p.id, *p.field(&c))
+			may := occ.Allowed(p.id, *p.field(&c))
 			on := c.Opt[p.id]
 			if on.Outstanding && !may.Outstanding || on.Doorbell && !may.Doorbell || on.Passive && !may.Passive {
 				t.Errorf("%s: %s has %+v on, the table allows %+v", name, p.name, on, may)

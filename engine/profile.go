@@ -39,7 +39,7 @@ func noRDMA(v Knobs) string {
 	if hasRDMA(v) {
 		return ""
 	}
-	return "the NICs of profile " + v.text("profile") + " have no RDMA"
+	return "the NICs of profile " + v.Text("profile") + " have no RDMA"
 }
 
 func noDoorbells(v Knobs) string {
@@ -54,9 +54,9 @@ func nodeType(p *fabric.Profile, v Knobs, m int) *fabric.NodeType {
 	}
 	want := 1
 	switch {
-	case asymmetric(v) && m >= v.int("servers"):
+	case asymmetric(v) && m >= v.Int("servers"):
 		want = 0
-	case v.text("nvm.generation") == "next":
+	case v.Text("nvm.generation") == "next":
 		want = 2
 	}
 	for _, t := range p.NodeTypes {

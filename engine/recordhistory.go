@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 
+	"drtmx/engine/knob"
+
 	"drtmx/engine/history/export"
 	records "drtmx/engine/record"
 )
@@ -25,14 +27,14 @@ type recording struct {
 // CheckHistory says why no history can be written to a file of that name, nil if it can.
 func CheckHistory(spec Spec, file string) error {
 	if _, err := export.FormOf(file); err != nil {
-		return &SpecError{Field: "history", Value: clip(file), Rule: err.Error(), Next: "such as history.jsonl"}
+		return &SpecError{Field: "history", Value: knob.Clip(file), Rule: err.Error(), Next: "such as history.jsonl"}
 	}
 	v, err := Resolve(spec)
 	if err != nil {
 		return err
 	}
 	if w := workloadOf(v); !w.transactions {
-		return &SpecError{Field: "history", Value: clip(file), Rule: "workload " + w.name + " runs no transactions", Next: "use a workload such as registers or smallbank"}
+		return &SpecError{Field: "history", Value: knob.Clip(file), Rule: "workload " + w.name + " runs no transactions", Next: "use a workload such as registers or smallbank"}
 	}
 	return nil
 }
@@ -48,9 +50,9 @@ func (s *System) RecordHistory(file string, out io.Writer) error {
 	}
 	switch {
 	case s.NowNS() > 0:
-		return &SpecError{Field: "history", Value: clip(file), Rule: fmt.Sprintf("a history begins at virtual time 0, it is %d ns", s.NowNS()), Next: "ask for it before the first run, or after a reset"}
+		return &SpecError{Field: "history", Value: knob.Clip(file), Rule: fmt.Sprintf("a history begins at virtual time 0, it is %d ns", s.NowNS()), Next: "ask for it before the first run, or after a reset"}
 	case s.recording != nil:
-		return &SpecError{Field: "history", Value: clip(file), Rule: "is written to " + s.recording.File + " already", Next: "reset to write another"}
+		return &SpecError{Field: "history", Value: knob.Clip(file), Rule: "is written to " + s.recording.File + " already", Next: "reset to write another"}
 	}
 	form, err := export.FormOf(file)
 	if err != nil {

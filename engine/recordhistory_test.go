@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"drtmx/engine/txn"
+	"drtmx/engine/occ"
 )
 
 // dense is a small system in which transactions meet.
@@ -160,15 +160,15 @@ func TestHistoryDiskFull(t *testing.T) {
 // correct protocol and on planted faults.
 func TestOthersCanCheck(t *testing.T) {
 	for _, x := range []struct {
-		variant txn.Variant
+		variant occ.Variant
 		preset  string
 		ok      bool
 	}{
-		{txn.Correct, "drtm+h", true}, {txn.Correct, "fasst", true},
-		{txn.ValidateBeforeLock, "drtm+h", false}, {txn.IgnoreLockWord, "fasst", false}, {txn.ReadLocked, "drtm+h", false}, {txn.SkipVersionCheck, "farm", false},
+		{occ.Correct, "drtm+h", true}, {occ.Correct, "fasst", true},
+		{occ.ValidateBeforeLock, "drtm+h", false}, {occ.IgnoreLockWord, "fasst", false}, {occ.ReadLocked, "drtm+h", false}, {occ.SkipVersionCheck, "farm", false},
 	} {
 		s := open(t, dense(Knobs{"preset": x.preset}))
-		cfg := s.load.db.Config()
+		cfg := s.load.db.Config().(occ.Config)
 		cfg.Variant = x.variant
 		if err := s.load.db.SetConfig(cfg); err != nil {
 			t.Fatal(err)

@@ -5,18 +5,20 @@ import (
 	"strings"
 	"testing"
 
-	"drtmx/engine/txn"
+	"drtmx/engine/knob"
+
+	"drtmx/engine/occ"
 )
 
 func TestRegistryRows(t *testing.T) {
-	for _, e := range registry {
-		if got, err := e.parse(e.Default); err != nil || got != e.Default {
+	for _, e := range knob.Rows() {
+		if got, err := e.Parse(e.Default); err != nil || got != e.Default {
 			t.Errorf("%s: its default %v is read as %v (%v)", e.Name, e.Default, got, err)
 		}
 		if e.Label == "" || e.Doc == "" || e.Group == "" || !strings.HasSuffix(e.Doc, ".") {
 			t.Errorf("%s needs a label, a group and sentences of documentation", e.Name)
 		}
-		if (e.Kind == KindChoice) != (len(e.Choices) > 0) {
+		if (e.Kind == knob.Choice) != (len(e.Choices) > 0) {
 			t.Errorf("%s: kind %s with choices %v", e.Name, e.Kind, e.Choices)
 		}
 	}
@@ -26,7 +28,7 @@ func TestRegistryRows(t *testing.T) {
 func TestLiveKnobs(t *testing.T) {
 	for _, want := range []string{"preset", "phase.", "opt.", "cache.", "txn.", "coroutines", "workload.theta", "workload.payload", "workload.mix.", "ddio", "fault."} {
 		found := false
-		for _, e := range registry {
+		for _, e := range knob.Rows() {
 			if e.Name == want || strings.HasSuffix(want, ".") && strings.HasPrefix(e.Name, want) {
 				found = true
 				if !e.Live {
@@ -128,7 +130,7 @@ func TestPresetsAreKnobs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, _ := txn.Preset(name)
+		want, _ := occ.Preset(name)
 		got := txnConfig(v)
 		want.CacheBytes, want.Replicas, want.LocalPercent = got.CacheBytes, got.Replicas, got.LocalPercent
 		for p := range want.Opt { // what Table 4-1 does not allow is off as a knob
@@ -151,7 +153,7 @@ func TestGroupsAndPresetsInOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v.bool("opt.commit.or") || !v.bool("opt.lock.or") || v.bool("opt.or") {
+	if v.Bool("opt.commit.or") || !v.Bool("opt.lock.or") || v.Bool("opt.or") {
 		t.Error("a group knob sets its members, a single knob wins over it")
 	}
 	if diff := presetDiff(v); diff["phase.logging"] != "two-sided" || diff["opt.commit.or"] != false || len(diff) != 1+len(opts[0].members())-1 {
@@ -161,20 +163,20 @@ func TestGroupsAndPresetsInOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v, _ = Resolve(all); !v.bool("opt.or") {
+	if v, _ = Resolve(all); !v.Bool("opt.or") {
 		t.Error("a later group setting replaces earlier ones of its members")
 	}
 	fresh, err := s.With(Knobs{"preset": "fasst"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v, _ = Resolve(fresh); len(presetDiff(v)) != 0 || v.text("preset") != "fasst" {
+	if v, _ = Resolve(fresh); len(presetDiff(v)) != 0 || v.Text("preset") != "fasst" {
 		t.Errorf("a later preset replaces earlier settings of what it governs: %v", presetDiff(v))
 	}
 }
 
 // mask keeps of a phase's mode what Table 4-1 allows with either primitive.
-func mask(p int, c txn.Config) (m [3]bool) {
+func mask(p int, c occ.Config) (m [3]bool) {
 	for _, ph := range phases {
 		if int(ph.id) == p {
 			for i, o := range opts {

@@ -30,6 +30,8 @@ type TypeStat struct {
 	Aborts    uint64  `json:"aborts"`
 	Rollbacks uint64  `json:"rollbacks"`
 	LatencyUS Latency `json:"latency_us"`
+	// Histogram is its distribution. Of a workload with a single type it is the result's, and is not repeated.
+	Histogram *metrics.Histogram `json:"latency_histogram,omitempty"`
 }
 
 // MilestoneStat is the share of latency that went by at one point of the way of a verb.

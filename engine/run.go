@@ -63,7 +63,7 @@ func runWith(ctx context.Context, spec Spec, progress Progress, opened func(*Sys
 	}
 	for try := 1; ; try++ {
 		s.Mark()
-		last := try == warmupTries || s.values.int("warmup_ns") > 0 || s.values.int("duration_ns") > 0
+		last := try == warmupTries || s.values.Int("warmup_ns") > 0 || s.values.Int("duration_ns") > 0
 		if err := r.measure(last); err != nil {
 			return nil, err
 		}
@@ -73,7 +73,7 @@ func runWith(ctx context.Context, spec Spec, progress Progress, opened func(*Sys
 			break
 		}
 	}
-	if s.values.text("check") != "off" {
+	if s.values.Text("check") != "off" {
 		err := s.DrainWith(ctx, func(doing string, done, total int) {
 			r.report(doing, measuredShare+(progressTotal-measuredShare)*done/total)
 		})
@@ -106,7 +106,7 @@ func (r *runner) report(doing string, done int) {
 // and reports after each: a window may be so long that nobody would wait for its end. Nor does
 // one set how long an automatic span is: one longer than the least warm-up ends in pieces of that.
 func (r *runner) step(until int64, report func()) error {
-	w := min(int64(r.s.values.int("window_ns")), autoWarmupNS)
+	w := min(int64(r.s.values.Int("window_ns")), autoWarmupNS)
 	until = min((r.s.NowNS()/w+1)*w, until)
 	for r.s.NowNS() < until {
 		if err := r.ctx.Err(); err != nil {
@@ -121,7 +121,7 @@ func (r *runner) step(until int64, report func()) error {
 }
 
 func (r *runner) warmup() error {
-	if ns := int64(r.s.values.int("warmup_ns")); ns > 0 {
+	if ns := int64(r.s.values.Int("warmup_ns")); ns > 0 {
 		for r.s.NowNS() < ns {
 			if err := r.step(ns, func() { r.warming(ns) }); err != nil {
 				return err
@@ -153,7 +153,7 @@ func (r *runner) warming(ns int64) {
 // keeps something back.
 func (r *runner) measure(last bool) error {
 	from := r.s.NowNS()
-	if ns := int64(r.s.values.int("duration_ns")); ns > 0 {
+	if ns := int64(r.s.values.Int("duration_ns")); ns > 0 {
 		report := func() {
 			r.report("measuring", warmupShare+int(float64(measuredShare-warmupShare)*float64(r.s.NowNS()-from)/float64(ns)))
 		}

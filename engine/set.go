@@ -3,14 +3,15 @@ package engine
 import (
 	"fmt"
 
-	"drtmx/engine/txn"
+	"drtmx/engine/knob"
 )
 
 // Set changes knobs at the current virtual time: all of them or none. A preset resets the knobs that
 // it governs, a group knob its members, and single knobs of the same call win over both. A change of
 // who performs the lock atomics waits for a drain barrier: until no transaction is in flight the old
 // values stay in effect, together with everything else that is changed meanwhile. Crashes and restarts
-// do not wait.
+// do not wait. A barrier that takes longer than drain_ns is given up: the system has failed, and its error
+// says what was under way.
 func (s *System) Set(k Knobs, by string) (Change, error) {
 	if s.state == StateFailed || s.state == StateDrained {
 		return Change{}, &SpecError{Rule: "the system is " + s.state, Next: "reset it", Reset: true}
@@ -49,7 +50,7 @@ func (s *System) Set(k Knobs, by string) (Change, error) {
 // movesLocks says that with v others lock than those who do now. What the rule of auto phases would
 // say of the knobs in effect is not who does: it may know more by now than when they took effect.
 func (s *System) movesLocks(v Knobs) bool {
-	return s.load.db != nil && txn.NeedsDrain(s.load.db.Config(), s.txnConfig(v))
+	return s.load.db != nil && s.load.db.NeedsDrain(s.txnConfig(v))
 }
 
 // Check says whether Set would accept the change.
@@ -69,11 +70,11 @@ func (s *System) check(k Knobs) (set, v Knobs, err error) {
 				return nil, nil, err
 			}
 		}
-		if e := entryOf(name); !e.Live && set[name] != s.values.Value(name) {
-			return nil, nil, &SpecError{Field: name, Value: clip(set[name]), Rule: "cannot change while the system runs", Next: "reset the system with this setting", Reset: true}
+		if e := knob.Find(name); !e.Live && set[name] != s.values.Value(name) {
+			return nil, nil, &SpecError{Field: name, Value: knob.Clip(set[name]), Rule: "cannot change while the system runs", Next: "reset the system with this setting", Reset: true}
 		}
 	}
-	v = s.values.clone()
+	v = s.values.Clone()
 	preset := ""
 	if p, ok := set["preset"]; ok {
 		preset = p.(string)
@@ -92,7 +93,7 @@ func (s *System) check(k Knobs) (set, v Knobs, err error) {
 }
 
 func same(a, b Knobs) bool {
-	for _, e := range registry {
+	for _, e := range knob.Rows() {
 		if a[e.Name] != b[e.Name] {
 			return false
 		}
@@ -111,7 +112,7 @@ func clipBy(by string) string {
 func (s *System) enact() error {
 	s.active = s.values
 	s.cl.SetCoroutines(coroutines(s.active))
-	s.fab.SetDDIO(s.active.bool("ddio"))
+	s.fab.SetDDIO(s.active.Bool("ddio"))
 	s.fab.SetLoss(lossPPM(s.active))
 	slowNICs(s.fab, s.active)
 	if err := s.load.set(s.active); err != nil {
@@ -124,6 +125,7 @@ func (s *System) enact() error {
 // beginBarrier holds new transactions back until none is in flight; then what is accepted takes effect.
 func (s *System) beginBarrier() {
 	s.state = StateDraining
+	s.barrierFrom, s.barrierBudget = s.sim.Now(), s.drainBudget()
 	s.cl.ShutGate()
 	s.sim.At(s.sim.Now()+barrierPoll, s.kDrain, 0)
 }
@@ -134,6 +136,10 @@ func (s *System) barrier() {
 		return
 	}
 	if !s.load.settled() {
+		if s.end == nil && s.sim.Now()-s.barrierFrom >= s.barrierBudget { // the last drain has a budget of its own
+			s.sim.Fail(fmt.Errorf("the drain for a change of who locks was given up %s; %s, or reset the system", s.unfinished(s.barrierBudget), raiseBudget))
+			return
+		}
 		s.sim.At(s.sim.Now()+barrierPoll, s.kDrain, 0)
 		return
 	}

@@ -33,7 +33,7 @@ const (
 // spanFor is shorter than firstSpan when a person asked for an interval that would not have enough of
 // those.
 func spanFor(v Knobs) sim.Time {
-	asked := sim.Time(v.int("duration_ns")) * sim.Nanosecond
+	asked := sim.Time(v.Int("duration_ns")) * sim.Nanosecond
 	if asked > 0 && asked < shortSpans*firstSpan {
 		return asked / shortSpans
 	}

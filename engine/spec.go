@@ -7,13 +7,12 @@ import (
 	"sort"
 	"strings"
 
+	"drtmx/engine/knob"
+
 	"drtmx/engine/fabric"
+	"drtmx/engine/occ"
 	"drtmx/engine/txn"
 )
-
-// Knobs are settings by knob name. Values are bool, int, float64 or string; text such as "5us" or
-// "300MB" works wherever a person types.
-type Knobs map[string]any
 
 // Spec names a system to open. Everything that Set does not name has its default, or what the
 // preset says.
@@ -40,9 +39,9 @@ const maxName = 80
 // normalize checks names, parses values and moves preset and workload out of Set.
 func (s Spec) normalize() (Spec, error) {
 	if len(s.Name) > maxName {
-		return Spec{}, &SpecError{Field: "name", Value: clip(s.Name), Rule: fmt.Sprintf("longer than %d characters", maxName), Next: "shorten it"}
+		return Spec{}, &SpecError{Field: "name", Value: knob.Clip(s.Name), Rule: fmt.Sprintf("longer than %d characters", maxName), Next: "shorten it"}
 	}
-	out := Spec{Name: s.Name, Set: Knobs{}}
+	out := Spec{Name: s.Name, Set: Knobs{}, hardware: s.hardware, scaling: s.scaling}
 	for _, f := range []struct {
 		knob string
 		in   string
@@ -51,7 +50,7 @@ func (s Spec) normalize() (Spec, error) {
 		if f.in == "" {
 			continue
 		}
-		v, err := knobByName[f.knob].parse(f.in)
+		v, err := knob.Find(f.knob).Parse(f.in)
 		if err != nil {
 			return Spec{}, err
 		}
@@ -96,12 +95,12 @@ func parseKnobs(k Knobs) (Knobs, error) {
 		if err != nil {
 			return nil, err
 		}
-		v, err := e.parse(k[name])
+		v, err := e.Parse(k[name])
 		if err != nil {
 			return nil, err
 		}
 		if was, twice := out[e.Name]; twice && was != v {
-			return nil, &SpecError{Field: name, Value: clip(k[name]), Rule: fmt.Sprintf("%s is already %v", e.Name, was), Next: "give it once"}
+			return nil, &SpecError{Field: name, Value: knob.Clip(k[name]), Rule: fmt.Sprintf("%s is already %v", e.Name, was), Next: "give it once"}
 		}
 		out[e.Name] = v
 	}
@@ -173,11 +172,11 @@ func (s Spec) With(k Knobs) (Spec, error) {
 
 // dropBarred forgets that a phase's switches were on which its primitive, by its word, does not allow.
 func (s *Spec) dropBarred(p phase, word string) {
-	prim, err := txn.ParsePrim(word)
+	prim, err := occ.ParsePrim(word)
 	if err != nil {
 		return // said later
 	}
-	c := txn.Config{CacheEnabled: true}
+	c := occ.Config{Settings: txn.Settings{CacheEnabled: true}}
 	*p.field(&c) = prim
 	c = c.Resolved()
 	for _, o := range opts {
@@ -193,7 +192,7 @@ func Resolve(spec Spec) (Knobs, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := make(Knobs, len(registry))
+	v := make(Knobs, len(knob.Rows()))
 	v["preset"], v["workload"] = defaultPreset, defaultWorkload
 	if s.Preset != "" {
 		v["preset"] = s.Preset
@@ -201,14 +200,14 @@ func Resolve(spec Spec) (Knobs, error) {
 	if s.Workload != "" {
 		v["workload"] = s.Workload
 	}
-	for _, e := range registry {
+	for _, e := range knob.Rows() {
 		if e.Name != "preset" && e.Name != "workload" {
-			v[e.Name] = e.defaultFor(v.text("workload"))
+			v[e.Name] = e.DefaultFor(v.Text("workload"))
 		}
 	}
-	apply(v, s.Set, v.text("preset"))
+	apply(v, s.Set, v.Text("preset"))
 	if n := setNumbers(v); spec.hardware != nil && len(n) > 0 {
-		return nil, invalid(n[0], Format(n[0], v[n[0]]), "change the number in that hardware", "the spec is on hardware of its own")
+		return nil, knob.Invalid(n[0], knob.Format(n[0], v[n[0]]), "change the number in that hardware", "the spec is on hardware of its own")
 	}
 	if err := validate(v); err != nil {
 		return nil, err
@@ -247,12 +246,12 @@ func apply(v Knobs, set Knobs, preset string) {
 
 // SpecOf is the shortest spec that resolves to these values.
 func SpecOf(name string, v Knobs) (Spec, error) {
-	s := Spec{Name: name, Preset: v.text("preset"), Workload: v.text("workload"), Set: Knobs{}}
+	s := Spec{Name: name, Preset: v.Text("preset"), Workload: v.Text("workload"), Set: Knobs{}}
 	base, err := Resolve(Spec{Preset: s.Preset, Workload: s.Workload})
 	if err != nil {
 		return Spec{}, err
 	}
-	for _, e := range registry {
+	for _, e := range knob.Rows() {
 		if v[e.Name] != base[e.Name] && !IsGroup(e.Name) && !IsSwitch(e.Name) {
 			s.Set[e.Name] = v[e.Name]
 		}
@@ -263,7 +262,7 @@ func SpecOf(name string, v Knobs) (Spec, error) {
 	if base, err = Resolve(s); err != nil { // the switches follow the primitives
 		return Spec{}, err
 	}
-	for _, e := range registry {
+	for _, e := range knob.Rows() {
 		if v[e.Name] != base[e.Name] && IsSwitch(e.Name) {
 			s.Set[e.Name] = v[e.Name]
 		}
@@ -276,7 +275,7 @@ func ParseSetting(s string) (name, value string, err error) {
 	name, value, ok := strings.Cut(s, "=")
 	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 	if !ok || name == "" || value == "" {
-		return "", "", &SpecError{Field: clip(s), Rule: "must be KNOB=VALUE", Next: "such as phase.commit=two-sided"}
+		return "", "", &SpecError{Field: knob.Clip(s), Rule: "must be KNOB=VALUE", Next: "such as phase.commit=two-sided"}
 	}
 	if _, err := lookup(name); err != nil {
 		return "", "", err

@@ -222,8 +222,8 @@ func TestHintAndDDIO(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if live := s.Values().bool("ddio"); live != c.ddio || v.bool("ddio") != c.ddio {
-			t.Errorf("%s: ddio is %v live and %v in a new system, want %v", c.name, live, v.bool("ddio"), c.ddio)
+		if live := s.Values().Bool("ddio"); live != c.ddio || v.Bool("ddio") != c.ddio {
+			t.Errorf("%s: ddio is %v live and %v in a new system, want %v", c.name, live, v.Bool("ddio"), c.ddio)
 		}
 	}
 }

@@ -3,12 +3,15 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+
+	"drtmx/engine/fabric"
 )
 
 func spread(n int, f func(i int) float64) []float64 {
@@ -263,6 +266,34 @@ func TestNothingCountsAsZero(t *testing.T) {
 	}
 }
 
+// Where a percentile is missing, text says what it takes and what there is.
+func TestMissingPercentilesSayWhy(t *testing.T) {
+	few := mustRun(t, small(Knobs{"threads": 1, "coroutines": 1, "duration_ns": "500us"}))
+	if few.LatencyUS.P99 != 0 || few.LatencyUS.P90 == 0 {
+		t.Fatalf("%d commits: %+v", few.Commits, few.LatencyUS)
+	}
+	want := fmt.Sprintf("p99 is not known: it takes 1000 commits, there are %d", few.Commits)
+	many := &Result{Commits: 5000, LatencyUS: Latency{P50: 1, P90: 2, P99: 3}}
+	sweep := func(r *Result) string { return (&SweepResult{Points: []SweepPoint{{Runs: []*Result{r}}}}).String() }
+	for name, text := range map[string]string{"result": few.String(), "comparison": Compare(many, few).String()} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s: %q is not in\n%s", name, want, text)
+		}
+	}
+	if text := sweep(few); !strings.Contains(text, " - ") || !strings.Contains(text, "p99 takes 1000") {
+		t.Error(text)
+	}
+	if text := many.String() + Compare(many, many).String() + sweep(many); strings.Contains(text, "not known") || strings.Contains(text, "takes") {
+		t.Errorf("nothing is missing, and yet:\n%s", text)
+	}
+	if text := (&Result{Commits: 12, LatencyUS: Latency{Mean: 3}}).Unknown(); !strings.Contains(text, "p50 is not known: it takes 20 commits, there are 12") {
+		t.Error(text)
+	}
+	if text := (&Result{}).Unknown(); text != "" {
+		t.Errorf("of nothing: %s", text)
+	}
+}
+
 // memCache is a Cache for tests.
 type memCache map[string]*Result
 
@@ -313,6 +344,32 @@ func TestSweep(t *testing.T) {
 	_, err = Sweep(context.Background(), spec, []Axis{{"phase.commit", []any{"two-sided"}}}, SweepOptions{})
 	if !IsSpecError(err) {
 		t.Errorf("a sweep of illegal points alone: %v", err)
+	}
+}
+
+// A sweep, and seeds, of a spec on hardware of its own run on that hardware.
+func TestSweepKeepsItsHardware(t *testing.T) {
+	p, err := fabric.LoadProfile("val")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Number("wire.switch").Value *= 20
+	spec := small(Knobs{"duration_ns": "50us"})
+	own, plain := mustRun(t, spec.On(p)), mustRun(t, spec)
+	if own.Digest == plain.Digest {
+		t.Fatal("a slower switch changes nothing")
+	}
+	threads, err := NewAxis("threads", []int{2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Sweep(context.Background(), spec.On(p), []Axis{threads}, SweepOptions{})
+	if err != nil || r.Points[0].Result().Digest != own.Digest {
+		t.Errorf("the sweep ran elsewhere: %v", err)
+	}
+	seeds, err := RunSeeds(context.Background(), spec.On(p), 1, SweepOptions{})
+	if err != nil || seeds.Runs[0].Digest != own.Digest {
+		t.Errorf("the seeds ran elsewhere: %v", err)
 	}
 }
 

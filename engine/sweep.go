@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 
+	"drtmx/engine/knob"
+
 	"drtmx/engine/fabric"
 	"drtmx/engine/metrics"
 )
@@ -31,8 +33,8 @@ const (
 )
 
 // NewAxis takes a slice of any type, or text with commas, and checks it against the registry.
-func NewAxis(knob string, values any) (Axis, error) {
-	e, err := lookup(knob)
+func NewAxis(name string, values any) (Axis, error) {
+	e, err := lookup(name)
 	if err != nil {
 		return Axis{}, err
 	}
@@ -50,11 +52,11 @@ func NewAxis(knob string, values any) (Axis, error) {
 		raw = []any{values}
 	}
 	if len(raw) == 0 || len(raw) > maxAxis {
-		return Axis{}, &SpecError{Field: knob, Rule: fmt.Sprintf("an axis has 1 to %d values, this one %d", maxAxis, len(raw)), Next: "such as " + knob + "=V1,V2"}
+		return Axis{}, &SpecError{Field: name, Rule: fmt.Sprintf("an axis has 1 to %d values, this one %d", maxAxis, len(raw)), Next: "such as " + name + "=V1,V2"}
 	}
-	a := Axis{Knob: knob}
+	a := Axis{Knob: name}
 	for _, x := range raw {
-		v, err := e.parse(x)
+		v, err := e.Parse(x)
 		if err != nil {
 			return Axis{}, err
 		}
@@ -66,7 +68,7 @@ func NewAxis(knob string, values any) (Axis, error) {
 // ParseAxis reads "knob=v1,v2,...", as --over takes it.
 func ParseAxis(s string) (Axis, error) {
 	if !strings.Contains(s, "=") {
-		return Axis{}, &SpecError{Field: clip(s), Rule: "must be KNOB=VALUE,VALUE,...", Next: "such as coroutines=1,4,8"}
+		return Axis{}, &SpecError{Field: knob.Clip(s), Rule: "must be KNOB=VALUE,VALUE,...", Next: "such as coroutines=1,4,8"}
 	}
 	name, values, err := ParseSetting(s)
 	if err != nil {
@@ -209,7 +211,7 @@ func product(axes []Axis) ([]Knobs, error) {
 		}
 		for _, s := range sets {
 			for _, v := range a.Values {
-				c := s.clone()
+				c := s.Clone()
 				c[a.Knob] = v
 				next = append(next, c)
 			}
@@ -231,17 +233,17 @@ func pointJobs(spec Spec, set Knobs, point, seeds int) ([]job, error) {
 	if err := refuseTooBig(v); err != nil {
 		return nil, err
 	}
-	if first := v.int("seed"); first > math.MaxInt-(seeds-1) {
+	if first := v.Int("seed"); first > math.MaxInt-(seeds-1) {
 		return nil, &SpecError{Field: "seed", Value: fmt.Sprint(first), Rule: fmt.Sprintf("the last of %d consecutive seeds is beyond %d", seeds, math.MaxInt), Next: "begin with a smaller one"}
 	}
 	var jobs []job
 	for i := range seeds {
-		x, err := s.With(Knobs{"seed": v.int("seed") + i})
+		x, err := s.With(Knobs{"seed": v.Int("seed") + i})
 		if err != nil {
 			return nil, err
 		}
-		w := v.clone()
-		w["seed"] = v.int("seed") + i
+		w := v.Clone()
+		w["seed"] = v.Int("seed") + i
 		jobs = append(jobs, job{spec: x, values: w, point: point, run: i})
 	}
 	return jobs, nil

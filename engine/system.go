@@ -49,6 +49,8 @@ type System struct {
 	room   int // coroutines per thread that there are buffers for
 	kDrain sim.Kind
 
+	barrierFrom, barrierBudget sim.Time // of the change that waits for a drain
+
 	down    []int // machines, the last to crash at the end
 	state   string
 	err     error
@@ -118,7 +120,7 @@ func assemble(spec *Spec, v Knobs, o *opening) (s *System, err error) {
 	if s.cl, err = r2.New(s.sim, s.fab, cfg); err != nil {
 		return s, err
 	}
-	s.rec = history.New(history.Options{Mode: history.Mode(v.text("check")), Initial: records.InitialSeq, KeyName: s.recordName, TypeName: s.typeName})
+	s.rec = history.New(history.Options{Mode: history.Mode(v.Text("check")), Initial: records.InitialSeq, KeyName: s.recordName, TypeName: s.typeName})
 	s.describeNodes()
 	if s.load, err = newDriver(s, v, o); err != nil {
 		return s, err
@@ -126,7 +128,7 @@ func assemble(spec *Spec, v Knobs, o *opening) (s *System, err error) {
 	s.meter = newMeter(len(s.load.bench.Types()))
 	s.cl.SetCoroutines(coroutines(v))
 	s.load.start()
-	if err = s.strike(outage{v.int("fault.crash"), nobody}); err != nil {
+	if err = s.strike(outage{v.Int("fault.crash"), nobody}); err != nil {
 		return s, err
 	}
 	s.start = s.cut()
@@ -139,31 +141,31 @@ func assemble(spec *Spec, v Knobs, o *opening) (s *System, err error) {
 func newFabric(clock *sim.Sim, v Knobs, p *fabric.Profile) (*fabric.Fabric, error) {
 	all, _ := machines(v)
 	return fabric.New(clock, fabric.Config{
-		Profile: p, Machines: all, NodeTypes: nodeTypes(p, v), NVM: NVMDevices(p), TornReads: v.bool("torn_reads"), LossPPM: lossPPM(v), NoDDIO: !v.bool("ddio"), NICs: v.int("nics"),
-		Durability: v.bool("nvm.durability") && hasNVM(v),
-		CacheNum:   uint32(math.Round(v.float("workload.scale") * scaleUnit)), CacheDen: scaleUnit,
+		Profile: p, Machines: all, NodeTypes: nodeTypes(p, v), NVM: NVMDevices(p), TornReads: v.Bool("torn_reads"), LossPPM: lossPPM(v), NoDDIO: !v.Bool("ddio"), NICs: v.Int("nics"),
+		Durability: v.Bool("nvm.durability") && hasNVM(v),
+		CacheNum:   uint32(math.Round(v.Float("workload.scale") * scaleUnit)), CacheDen: scaleUnit,
 	})
 }
 
 // scaleUnit is the denominator of workload.scale.
 const scaleUnit = 1_000_000
 
-func lossPPM(v Knobs) uint32 { return uint32(math.Round(v.float("fault.drop") * 1e6)) }
+func lossPPM(v Knobs) uint32 { return uint32(math.Round(v.Float("fault.drop") * 1e6)) }
 
 func r2Config(v Knobs) r2.Config {
 	all, _ := machines(v)
-	c := r2.Config{Coroutines: max(v.int("coroutines"), coroutineRoom), EmulatedNodes: v.int("emulated_nodes"),
-		SharedContext: v.text("nic.context") == "shared" && hasRDMA(v)}
+	c := r2.Config{Coroutines: max(v.Int("coroutines"), coroutineRoom), EmulatedNodes: v.Int("emulated_nodes"),
+		SharedContext: v.Text("nic.context") == "shared" && hasRDMA(v)}
 	for m := range all {
 		c.PerMachine = append(c.PerMachine, threadsOf(v, m))
 	}
 	if !workloadOf(v).transactions {
-		c.RecvDepth = r2.RecvDepths(c.PerMachine, v.int("coroutines"), v.int("coroutines"))
+		c.RecvDepth = r2.RecvDepths(c.PerMachine, v.Int("coroutines"), v.Int("coroutines"))
 		microMessages(&c, v)
 	} else { // whose reclaims nobody waits for
-		c.RecvDepth = r2.RecvDepths(c.PerMachine, v.int("coroutines"), r2.RequestWindow)
+		c.RecvDepth = r2.RecvDepths(c.PerMachine, v.Int("coroutines"), r2.RequestWindow)
 	}
-	if v.text("workload") == "smallbank" {
+	if v.Text("workload") == "smallbank" {
 		// Its largest message, a log entry of three records, has 200 bytes. Large
 		// RECVs are only paid for in the simulator's own memory.
 		c.MaxMessage = 1024
@@ -173,10 +175,10 @@ func r2Config(v Knobs) r2.Config {
 
 // coroutines is how many run per thread.
 func coroutines(v Knobs) int {
-	if !v.bool("opt.co") {
+	if !v.Bool("opt.co") {
 		return 1
 	}
-	return v.int("coroutines")
+	return v.Int("coroutines")
 }
 
 func (s *System) describeNodes() {
@@ -185,7 +187,7 @@ func (s *System) describeNodes() {
 		role := "symmetric"
 		if asymmetric(s.values) {
 			role = "client"
-			if m < s.values.int("servers") {
+			if m < s.values.Int("servers") {
 				role = "server"
 			}
 		}
@@ -229,7 +231,7 @@ func (s *System) guarded(f func() error) (err error) {
 
 // run moves to until, cutting windows on the way.
 func (s *System) run(until sim.Time) error {
-	length := sim.Time(s.values.int("window_ns")) * sim.Nanosecond
+	length := sim.Time(s.values.Int("window_ns")) * sim.Nanosecond
 	for s.sim.Now() < until {
 		edge := s.start.ps - s.start.ps%length + length
 		if err := s.sim.Run(min(until, edge, s.meter.spans.next)); err != nil {
@@ -264,7 +266,7 @@ func (s *System) State() string { return s.state }
 func (s *System) Err() error { return s.err }
 
 // Values are all knobs as accepted; during a drain the old ones are still in effect.
-func (s *System) Values() Knobs { return s.values.clone() }
+func (s *System) Values() Knobs { return s.values.Clone() }
 
 // Knobs is the registry as it stands in this system.
 func (s *System) Knobs() []KnobState { return states(s.values, s.txnConfig(s.values)) }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"drtmx/engine/knob"
+
 	"drtmx/engine/metrics"
 )
 
@@ -34,7 +36,10 @@ func (r *Result) String() string {
 	}
 	l := r.LatencyUS
 	row("latency", "mean %s us%s%s%s", number(l.Mean), optional(", p50 %s", l.P50), optional(", p99 %s", l.P99), optional(", p99.9 %s", l.P999))
-	row("commits", "%d in %s of virtual time, %.2f %% of attempts aborted, %d rolled back", r.Commits, Format("duration_ns", int(r.VirtualNS)), 100*r.AbortRate, r.Rollbacks)
+	if text := r.Unknown(); text != "" {
+		row("", "%s", text)
+	}
+	row("commits", "%d in %s of virtual time, %.2f %% of attempts aborted, %d rolled back", r.Commits, knob.Format("duration_ns", int(r.VirtualNS)), 100*r.AbortRate, r.Rollbacks)
 	if r.Failed > 0 || r.Lost > 0 {
 		row("failed", "%d requests with an error, %d passive ones lost", r.Failed, r.Lost)
 	}
@@ -90,7 +95,22 @@ func (r *Result) Uncommitted() string {
 	if r.Little != nil {
 		parts = append(parts, fmt.Sprintf("%s requests were under way on average", number(r.Little.InFlight)))
 	}
-	return fmt.Sprintf("nothing was committed in %s: %s; %s", Format("duration_ns", int(r.VirtualNS)), strings.Join(parts, ", "), next)
+	return fmt.Sprintf("nothing was committed in %s: %s; %s", knob.Format("duration_ns", int(r.VirtualNS)), strings.Join(parts, ", "), next)
+}
+
+// Unknown says which percentile up to p99 the latency does not have, and how many samples are missing; ""
+// where it has all of them, or nothing was committed.
+func (r *Result) Unknown() string {
+	for _, p := range []struct {
+		name string
+		q    float64
+		us   float64
+	}{{"p50", 0.5, r.LatencyUS.P50}, {"p90", 0.9, r.LatencyUS.P90}, {"p99", 0.99, r.LatencyUS.P99}} {
+		if need := metrics.SamplesFor(p.q); p.us == 0 && 0 < r.Commits && r.Commits < need {
+			return fmt.Sprintf("%s is not known: it takes %d commits, there are %d; measure longer", p.name, need, r.Commits)
+		}
+	}
+	return ""
 }
 
 // protocol says whether the preset plays a part: others than workloads of transactions have no phases.
@@ -147,7 +167,7 @@ func optional(format string, x float64) string {
 func listed(k Knobs) string {
 	var parts []string
 	for _, name := range sortedNames(k) {
-		parts = append(parts, name+" = "+Format(name, k[name]))
+		parts = append(parts, name+" = "+knob.Format(name, k[name]))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -165,7 +185,7 @@ func (s Spec) HTML() string {
 	row("preset", s.Preset)
 	row("workload", s.Workload)
 	for _, name := range sortedNames(s.Set) {
-		row(name, Format(name, s.Set[name]))
+		row(name, knob.Format(name, s.Set[name]))
 	}
 	b.WriteString("</table>")
 	return b.String()
@@ -181,16 +201,37 @@ func (r *SweepResult) String() string {
 	for i := range r.Points {
 		p := &r.Points[i]
 		for _, a := range r.Axes {
-			fmt.Fprintf(&b, "%-20s ", Format(a.Knob, p.Set[a.Knob]))
+			fmt.Fprintf(&b, "%-20s ", knob.Format(a.Knob, p.Set[a.Knob]))
 		}
 		x := p.Result()
 		if x == nil {
 			fmt.Fprintf(&b, "%s\n", p.Error)
 			continue
 		}
-		fmt.Fprintf(&b, "%12s/s %12s %12s %6.2f %%\n", number(x.Throughput), number(x.LatencyUS.P50), number(x.LatencyUS.P99), 100*x.AbortRate)
+		fmt.Fprintf(&b, "%12s/s %12s %12s %6.2f %%\n", number(x.Throughput), percentile(x.LatencyUS.P50), percentile(x.LatencyUS.P99), 100*x.AbortRate)
 	}
+	b.WriteString(r.Unknown())
 	return b.String()
+}
+
+// percentile writes one that may not be known.
+func percentile(us float64) string {
+	if us == 0 {
+		return "-"
+	}
+	return number(us)
+}
+
+// Unknown says what a percentile takes that some points do not have; "" where all have them.
+func (r *SweepResult) Unknown() string {
+	for i := range r.Points {
+		for _, x := range r.Points[i].Runs {
+			if x.Unknown() != "" {
+				return fmt.Sprintf("a point without a percentile has too few commits: p50 takes %d, p99 takes %d\n", metrics.SamplesFor(0.5), metrics.SamplesFor(0.99))
+			}
+		}
+	}
+	return ""
 }
 
 // String is a line per headline metric.

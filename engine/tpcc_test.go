@@ -14,7 +14,7 @@ import (
 func TestRemoteOfTPCC(t *testing.T) {
 	type read struct{ remote, line, payment int }
 	of := func(v Knobs) read {
-		return read{v.int(remoteKnob), v.int("workload.remote.order_line"), v.int("workload.remote.payment")}
+		return read{v.Int(remoteKnob), v.Int("workload.remote.order_line"), v.Int("workload.remote.payment")}
 	}
 	spec := company("tpcc", nil)
 	s := open(t, spec)

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"drtmx/engine/knob"
 	"drtmx/engine/workload"
 	"drtmx/engine/workload/tpce"
 )
@@ -21,7 +22,7 @@ func newTPCE(v Knobs, positionOnly bool) (workload.Bench, error) {
 func tpceOptions(v Knobs, positionOnly bool) tpce.Options {
 	return tpce.Options{
 		PositionOnly: positionOnly, Customers: scaled(v, "workload.customers"), Securities: max(scaled(v, "workload.securities"), tpce.LeastSecurities),
-		Trades: v.int("workload.trades"), Orders: v.int("workload.orders"), SetRollbacks: true, Rollbacks: v.int("workload.rollbacks"),
+		Trades: v.Int("workload.trades"), Orders: v.Int("workload.orders"), SetRollbacks: true, Rollbacks: v.Int("workload.rollbacks"),
 		Seed: seedOf(v),
 	}
 }
@@ -31,8 +32,8 @@ func validTPCE(v Knobs) error {
 	if !workloadOf(v).reads("workload.trades") {
 		return nil
 	}
-	if customers, trades := scaled(v, "workload.customers"), v.int("workload.trades"); customers*trades > tpce.MostTrades {
-		return invalid("workload.trades", trades, "use fewer of one of them", "with %d customers of five accounts on each machine the product of customers and trades is more than %d", customers, tpce.MostTrades)
+	if customers, trades := scaled(v, "workload.customers"), v.Int("workload.trades"); customers*trades > tpce.MostTrades {
+		return knob.Invalid("workload.trades", trades, "use fewer of one of them", "with %d customers of five accounts on each machine the product of customers and trades is more than %d", customers, tpce.MostTrades)
 	}
 	return nil
 }
@@ -44,22 +45,22 @@ func tpcePopulation(v Knobs, servers int) population {
 		return population{} // it is not going to open
 	}
 	n := int64(servers)
-	p := population{tables: n * (bytes*int64(v.int("replicas")) + rows*indexBytes), cached: n * cached, perCommit: 200 << 10, perSecond: 33_000, perWallMS: 0.4}
-	if v.text("workload") == "tpce-cp" {
+	p := population{tables: n * (bytes*int64(v.Int("replicas")) + rows*indexBytes), cached: n * cached, perCommit: 200 << 10, perSecond: 33_000, perWallMS: 0.4}
+	if v.Text("workload") == "tpce-cp" {
 		p.perCommit, p.perSecond, p.perWallMS = 64<<10, 45_000, 1
 	}
 	return p
 }
 
-func tpceKnobs(only func(name string) func(v Knobs) string) []entry {
-	row := func(k Knob) entry {
-		k.Group, k.Section = groupWorkload, "4.3.5"
-		return entry{Knob: k, inactive: only(k.Name)}
+func tpceKnobs(only func(name string) func(v Knobs) string) []knob.Row {
+	row := func(k Knob) knob.Row {
+		k.Group, k.Section = knob.Workload, "4.3.5"
+		return knob.Row{Knob: k, Inactive: only(k.Name)}
 	}
-	return []entry{
-		row(Knob{Name: "workload.securities", Kind: KindInt, Default: 685, Min: tpce.LeastSecurities, Max: 100_000, Label: "Securities per machine",
+	return []knob.Row{
+		row(Knob{Name: "workload.securities", Kind: knob.Int, Default: 685, Min: tpce.LeastSecurities, Max: 100_000, Label: "Securities per machine",
 			Doc: "With a last price each, the hot rows of TPC-E; the standard's number for 1,000 customers, which workload.scale multiplies."}),
-		row(Knob{Name: "workload.trades", Kind: KindInt, Default: 60, Min: 1, Max: 3456, Label: "Trades per account",
+		row(Knob{Name: "workload.trades", Kind: knob.Int, Default: 60, Min: 1, Max: 3456, Label: "Trades per account",
 			Doc: "Trades that each account has made before the start; the standard has 3,456. Five accounts of a customer."}),
 	}
 }

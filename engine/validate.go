@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"strconv"
 
-	"drtmx/engine/txn"
+	"drtmx/engine/knob"
+
+	"drtmx/engine/occ"
 	"drtmx/engine/workload/micro"
 	"drtmx/engine/workload/octopus"
 )
@@ -19,34 +21,30 @@ func validate(v Knobs) error {
 	return nil
 }
 
-func invalid(field string, value any, next, rule string, args ...any) error {
-	return &SpecError{Field: field, Value: clip(value), Rule: fmt.Sprintf(rule, args...), Next: next}
-}
-
 // machines is the number of machines, servers that of those that hold data.
 func machines(v Knobs) (all, servers int) {
 	if asymmetric(v) {
-		return v.int("servers") + v.int("clients"), v.int("servers")
+		return v.Int("servers") + v.Int("clients"), v.Int("servers")
 	}
-	return v.int("nodes"), v.int("nodes")
+	return v.Int("nodes"), v.Int("nodes")
 }
 
 func validMachines(v Knobs) error {
-	s, c := v.int("servers"), v.int("clients")
+	s, c := v.Int("servers"), v.Int("clients")
 	if asymmetric(v) {
 		if s == 0 {
-			return invalid("servers", s, "set servers=1 or more, or clients=0", "clients = %d need servers", c)
+			return knob.Invalid("servers", s, "set servers=1 or more, or clients=0", "clients = %d need servers", c)
 		}
 		if c == 0 {
-			return invalid("clients", c, "set clients=1 or more, or servers=0", "servers = %d need clients", s)
+			return knob.Invalid("clients", c, "set clients=1 or more, or servers=0", "servers = %d need clients", s)
 		}
 	}
 	all, _ := machines(v)
 	if all > maxMachines {
-		return invalid("servers", s, "use fewer", "%d machines are more than %d", all, maxMachines)
+		return knob.Invalid("servers", s, "use fewer", "%d machines are more than %d", all, maxMachines)
 	}
-	if e := v.int("emulated_nodes"); e != 0 && e < all {
-		return invalid("emulated_nodes", e, "set 0 or "+strconv.Itoa(all)+" or more", "fewer than the %d machines of the cluster", all)
+	if e := v.Int("emulated_nodes"); e != 0 && e < all {
+		return knob.Invalid("emulated_nodes", e, "set 0 or "+strconv.Itoa(all)+" or more", "fewer than the %d machines of the cluster", all)
 	}
 	return nil
 }
@@ -55,14 +53,14 @@ func validMachines(v Knobs) error {
 func threadsOf(v Knobs, m int) int {
 	if asymmetric(v) {
 		name := "client.threads"
-		if m < v.int("servers") {
+		if m < v.Int("servers") {
 			name = "server.threads"
 		}
-		if n := v.int(name); n > 0 {
+		if n := v.Int(name); n > 0 {
 			return n
 		}
 	}
-	return v.int("threads")
+	return v.Int("threads")
 }
 
 func validThreads(v Knobs) error {
@@ -73,13 +71,13 @@ func validThreads(v Knobs) error {
 		machine int // that has as many
 	}
 	checks := []check{{"threads", 0}, {"server.threads", 0}, {"client.threads", last - 1}}
-	if v.int("client.threads") == 0 {
+	if v.Int("client.threads") == 0 {
 		checks = append(checks, check{"threads", last - 1})
 	}
 	for _, x := range checks {
 		name, cores := x.name, nodeType(p, v, x.machine).Cores()
-		if n := v.int(name); n > cores {
-			return invalid(name, n, "use at most "+strconv.Itoa(cores), "profile %s has %d cores per machine", with(v.text("profile"), v), cores)
+		if n := v.Int(name); n > cores {
+			return knob.Invalid(name, n, "use at most "+strconv.Itoa(cores), "profile %s has %d cores per machine", with(v.Text("profile"), v), cores)
 		}
 	}
 	return nil
@@ -87,8 +85,8 @@ func validThreads(v Knobs) error {
 
 func validReplicas(v Knobs) error {
 	_, servers := machines(v)
-	if r := v.int("replicas"); r > servers && workloadOf(v).transactions {
-		return invalid("replicas", r, fmt.Sprintf("set replicas=%d, or more nodes", servers), "more than the %d machines that hold data", servers)
+	if r := v.Int("replicas"); r > servers && workloadOf(v).transactions {
+		return knob.Invalid("replicas", r, fmt.Sprintf("set replicas=%d, or more nodes", servers), "more than the %d machines that hold data", servers)
 	}
 	return nil
 }
@@ -102,29 +100,29 @@ func validNetwork(v Knobs) error {
 	if w.transactions {
 		c := txnConfig(v).Resolved()
 		for _, p := range phases {
-			if *p.field(&c) != txn.TwoSided {
-				return invalid(p.knob(), v.text(p.knob()), "set preset=fasst, or "+p.knob()+"=two-sided or auto", "%s", why)
+			if *p.field(&c) != occ.TwoSided {
+				return knob.Invalid(p.knob(), v.Text(p.knob()), "set preset=fasst, or "+p.knob()+"=two-sided or auto", "%s", why)
 			}
 		}
 		return nil
 	}
-	if w.reads("workload.primitive") && v.text("workload.primitive") != "two-sided" {
-		return invalid("workload.primitive", v.text("workload.primitive"), "set workload.primitive=two-sided", "%s", why)
+	if w.reads("workload.primitive") && v.Text("workload.primitive") != "two-sided" {
+		return knob.Invalid("workload.primitive", v.Text("workload.primitive"), "set workload.primitive=two-sided", "%s", why)
 	}
-	if w.reads("workload.transport") && v.text("workload.transport") != "ud" {
-		return invalid("workload.transport", v.text("workload.transport"), "set workload.transport=ud, which is TCP here", "%s", why)
+	if w.reads("workload.transport") && v.Text("workload.transport") != "ud" {
+		return knob.Invalid("workload.transport", v.Text("workload.transport"), "set workload.transport=ud, which is TCP here", "%s", why)
 	}
 	if !w.reads("workload.primitive") && !w.reads("workload.transport") {
-		return invalid("workload", w.name, "use a workload with a two-sided form, such as smallbank with preset=fasst", "%s", why)
+		return knob.Invalid("workload", w.name, "use a workload with a two-sided form, such as smallbank with preset=fasst", "%s", why)
 	}
 	return nil
 }
 
 func validAtomics(v Knobs) error {
 	c := txnConfig(v)
-	if r := c.Resolved(); r.Lock == txn.OneSided && r.Commit == txn.TwoSided {
-		return invalid("phase.commit", v.text("phase.commit"), "set phase.lock=two-sided or auto",
-			"a CPU may not unlock what an RNIC locked, and phase.lock is %s: they are not atomic with each other (section 4.3.2)", v.text("phase.lock"))
+	if r := c.Resolved(); r.Lock == occ.OneSided && r.Commit == occ.TwoSided {
+		return knob.Invalid("phase.commit", v.Text("phase.commit"), "set phase.lock=two-sided or auto",
+			"a CPU may not unlock what an RNIC locked, and phase.lock is %s: they are not atomic with each other (section 4.3.2)", v.Text("phase.lock"))
 	}
 	if err := c.Validate(); err != nil {
 		return &SpecError{Rule: firstLine(err), Next: "see `drtmx knobs`"}
@@ -135,12 +133,12 @@ func validAtomics(v Knobs) error {
 func validOpts(v Knobs) error {
 	for _, p := range phases {
 		for _, o := range opts {
-			if name := o.knob(p); v.bool(name) && o.barred(p, v) != "" {
+			if name := o.knob(p); v.Bool(name) && o.barred(p, v) != "" {
 				next := "leave it off"
 				if o.ever(p) {
 					next += ", or set " + p.knob() + "=two-sided"
 				}
-				return invalid(name, true, next, "%s", o.barred(p, v))
+				return knob.Invalid(name, true, next, "%s", o.barred(p, v))
 			}
 		}
 	}
@@ -154,10 +152,10 @@ func validMix(v Knobs) error {
 	}
 	sum := 0
 	for _, t := range w.mix {
-		sum += v.int("workload.mix." + t)
+		sum += v.Int("workload.mix." + t)
 	}
 	if sum == 0 {
-		return invalid("workload.mix."+w.mix[0], 0, "give at least one type a weight", "all weights are 0")
+		return knob.Invalid("workload.mix."+w.mix[0], 0, "give at least one type a weight", "all weights are 0")
 	}
 	return nil
 }
@@ -166,31 +164,31 @@ func validMix(v Knobs) error {
 func validPlaces(v Knobs) error {
 	w := workloadOf(v)
 	for _, name := range []string{"workload.align", "workload.pad"} {
-		if n := v.int(name); w.reads(name) && n&(n-1) != 0 {
-			return invalid(name, n, "use 1, 2, 4, ... 64", "must be a power of 2")
+		if n := v.Int(name); w.reads(name) && n&(n-1) != 0 {
+			return knob.Invalid(name, n, "use 1, 2, 4, ... 64", "must be a power of 2")
 		}
 	}
-	if n := v.int("workload.value_bytes"); w.reads("workload.value_bytes") && n%8 != 0 {
-		return invalid("workload.value_bytes", n, fmt.Sprintf("use %d or %d", n&^7, n&^7+8), "must be a multiple of 8")
+	if n := v.Int("workload.value_bytes"); w.reads("workload.value_bytes") && n%8 != 0 {
+		return knob.Invalid("workload.value_bytes", n, fmt.Sprintf("use %d or %d", n&^7, n&^7+8), "must be a multiple of 8")
 	}
-	if n := v.int("workload.align"); w.name == octopus.Name && n < octopus.MinAlign {
-		return invalid("workload.align", n, "use 8 or more", "the library below Octopus takes offsets in words of %d bytes", octopus.MinAlign)
+	if n := v.Int("workload.align"); w.name == octopus.Name && n < octopus.MinAlign {
+		return knob.Invalid("workload.align", n, "use 8 or more", "the library below Octopus takes offsets in words of %d bytes", octopus.MinAlign)
 	}
 	verb, err := micro.ParseVerb(w.name)
 	if err != nil {
 		return nil
 	}
 	o := micro.Options{Verb: verb, TwoSided: twoSided(v), Objects: objects(v)}
-	if n, limit := v.int("workload.payload"), o.Limit(); n > limit {
-		return invalid("workload.payload", n, fmt.Sprintf("use at most %d", limit), "more than such a request carries")
+	if n, limit := v.Int("workload.payload"), o.Limit(); n > limit {
+		return knob.Invalid("workload.payload", n, fmt.Sprintf("use at most %d", limit), "more than such a request carries")
 	}
-	if n := v.int("workload.dimm"); n > 0 && onNVM(v) {
+	if n := v.Int("workload.dimm"); n > 0 && onNVM(v) {
 		if most := profileOf(v).NVM.DIMMs.Int(); n > most {
-			return invalid("workload.dimm", n, fmt.Sprintf("use at most %d, or 0 for all", most), "the NVM of a socket has %d DIMMs", most)
+			return knob.Invalid("workload.dimm", n, fmt.Sprintf("use at most %d, or 0 for all", most), "the NVM of a socket has %d DIMMs", most)
 		}
 	}
-	if most := v.int("workload.payload_max"); most < messageRoom && (twoSided(v) || verb == micro.RPC || verb == micro.Write) && v.int("workload.payload") > most {
-		return invalid("workload.payload", v.int("workload.payload"), fmt.Sprintf("reset with workload.payload_max=%d", v.int("workload.payload")), "workload.payload_max is %d", most)
+	if most := v.Int("workload.payload_max"); most < messageRoom && (twoSided(v) || verb == micro.RPC || verb == micro.Write) && v.Int("workload.payload") > most {
+		return knob.Invalid("workload.payload", v.Int("workload.payload"), fmt.Sprintf("reset with workload.payload_max=%d", v.Int("workload.payload")), "workload.payload_max is %d", most)
 	}
 	return nil
 }

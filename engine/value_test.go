@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"drtmx/engine/knob"
 )
 
 func TestValuesAsPeopleTypeThem(t *testing.T) {
@@ -39,7 +41,7 @@ func TestValuesAsPeopleTypeThem(t *testing.T) {
 		{"clients.arrival", "closed", "closed"},
 	}
 	for _, tt := range tests {
-		got, err := knobByName[tt.knob].parse(tt.in)
+		got, err := knob.Find(tt.knob).Parse(tt.in)
 		if err != nil || got != tt.want {
 			t.Errorf("%s = %v (%T): got %v (%T), %v; want %v", tt.knob, tt.in, tt.in, got, got, err, tt.want)
 		}
@@ -72,7 +74,7 @@ func TestValuesThatAreRefused(t *testing.T) {
 		{"workload.keys", "99999999999999999999", "whole number"},
 		{"cache.bytes", "1e400GB", "size"},
 	} {
-		got, err := knobByName[tt.knob].parse(tt.in)
+		got, err := knob.Find(tt.knob).Parse(tt.in)
 		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s = %v: got %v, error %v; want %q", tt.knob, tt.in, got, err, tt.want)
 		}
@@ -80,10 +82,10 @@ func TestValuesThatAreRefused(t *testing.T) {
 }
 
 func TestFormatReadsBack(t *testing.T) {
-	for knob, v := range map[string]any{"window_ns": 2_000_000, "duration_ns": 1_500, "cache.bytes": 300_000_000, "nodes": 4, "warmup_ns": 0, "fault.drop": 0.01} {
-		back, err := knobByName[knob].parse(Format(knob, v))
+	for name, v := range map[string]any{"window_ns": 2_000_000, "duration_ns": 1_500, "cache.bytes": 300_000_000, "nodes": 4, "warmup_ns": 0, "fault.drop": 0.01} {
+		back, err := knob.Find(name).Parse(knob.Format(name, v))
 		if err != nil || back != v {
-			t.Errorf("%s: %v is written %q and read %v (%v)", knob, v, Format(knob, v), back, err)
+			t.Errorf("%s: %v is written %q and read %v (%v)", name, v, knob.Format(name, v), back, err)
 		}
 	}
 }

@@ -60,7 +60,7 @@ func (s *System) requests() int {
 }
 
 // hampered says that faults make requests wait for longer than they would.
-func hampered(v Knobs) bool { return v.float("fault.drop") > 0 || v.float("fault.nic_slowdown") != 1 }
+func hampered(v Knobs) bool { return v.Float("fault.drop") > 0 || v.Float("fault.nic_slowdown") != 1 }
 
 // patience is how long nothing may happen before it is an error.
 func patience(v Knobs) sim.Time {

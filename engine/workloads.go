@@ -3,6 +3,8 @@ package engine
 import (
 	"math"
 
+	"drtmx/engine/knob"
+
 	"drtmx/engine/r2"
 	"drtmx/engine/workload"
 	"drtmx/engine/workload/cycle"
@@ -26,7 +28,7 @@ type workloadKind struct {
 }
 
 // seedOf is the seed of a run, of what its tables hold too: other seeds are other populations.
-func seedOf(v Knobs) uint64 { return uint64(v.int("seed")) }
+func seedOf(v Knobs) uint64 { return uint64(v.Int("seed")) }
 
 var workloads = []workloadKind{
 	{
@@ -37,7 +39,7 @@ var workloads = []workloadKind{
 		local: anywhere,
 		build: func(v Knobs) (workload.Bench, error) {
 			return smallbank.New(smallbank.Options{
-				Accounts: scaled(v, "workload.accounts"), HotPercent: v.int("workload.hot"), Theta: v.float("workload.theta"), Seed: seedOf(v),
+				Accounts: scaled(v, "workload.accounts"), HotPercent: v.Int("workload.hot"), Theta: v.Float("workload.theta"), Seed: seedOf(v),
 			})
 		},
 	},
@@ -47,7 +49,7 @@ var workloads = []workloadKind{
 		knobs:        []string{"workload.keys", "workload.value_bytes", "workload.scale"},
 		local:        anywhere,
 		build: func(v Knobs) (workload.Bench, error) {
-			return cycle.New(cycle.Options{Keys: uint64(scaled(v, "workload.keys")), ValueBytes: v.int("workload.value_bytes"), Seed: seedOf(v)})
+			return cycle.New(cycle.Options{Keys: uint64(scaled(v, "workload.keys")), ValueBytes: v.Int("workload.value_bytes"), Seed: seedOf(v)})
 		},
 	},
 	registersKind,
@@ -88,7 +90,7 @@ var workloads = []workloadKind{
 		name: octopus.Name, doc: "Octopus, writes to random places of random files: an RPC for the blocks, then WRITEs (section 2.3.5)",
 		knobs: []string{"workload.files", "workload.payload", "workload.align", "workload.scale"},
 		build: func(v Knobs) (workload.Bench, error) {
-			return octopus.New(octopus.Options{Payload: v.int("workload.payload"), Files: scaled(v, "workload.files"), Align: v.int("workload.align"), Setup: setupOf(v)})
+			return octopus.New(octopus.Options{Payload: v.Int("workload.payload"), Files: scaled(v, "workload.files"), Align: v.Int("workload.align"), Setup: setupOf(v)})
 		},
 		live: func(b workload.Bench, v Knobs) error { return b.Set("setup", setupOf(v)) },
 	},
@@ -99,7 +101,7 @@ func anywhere(v Knobs) int {
 	if asymmetric(v) {
 		return 0
 	}
-	return 100 / v.int("nodes")
+	return 100 / v.Int("nodes")
 }
 
 // micros is a micro-benchmark of section 2.2.4.
@@ -112,26 +114,26 @@ func micros(name, doc string, more ...string) workloadKind {
 			if err != nil {
 				return nil, err
 			}
-			socket, err := micro.ParseSocket(v.text("workload.socket"))
+			socket, err := micro.ParseSocket(v.Text("workload.socket"))
 			if err != nil {
 				return nil, err
 			}
-			copied, err := micro.ParseCopy(v.text("workload.copy"))
+			copied, err := micro.ParseCopy(v.Text("workload.copy"))
 			if err != nil {
 				return nil, err
 			}
 			o := micro.Options{
-				Hints: hintsOf(v), NVM: onNVM(v), DIMM: v.int("workload.dimm"), Socket: socket, Copy: copied, Sequential: v.text("workload.pattern") == "sequential",
-				Verb: verb, Payload: v.int("workload.payload"), Keys: uint64(scaled(v, "workload.keys")),
+				Hints: hintsOf(v), NVM: onNVM(v), DIMM: v.Int("workload.dimm"), Socket: socket, Copy: copied, Sequential: v.Text("workload.pattern") == "sequential",
+				Verb: verb, Payload: v.Int("workload.payload"), Keys: uint64(scaled(v, "workload.keys")),
 				TwoSided: twoSided(v),
 				Objects:  objects(v),
-				Mode:     r2.Mode{Outstanding: v.bool("opt.micro.or"), Doorbell: v.bool("opt.micro.db"), Passive: passive(v)},
+				Mode:     r2.Mode{Outstanding: v.Bool("opt.micro.or"), Doorbell: v.Bool("opt.micro.db"), Passive: passive(v)},
 			}
 			if moves(v) {
-				o.Align = v.int("workload.align")
+				o.Align = v.Int("workload.align")
 			}
 			if verb == micro.Write {
-				o.Pad = v.int("workload.pad")
+				o.Pad = v.Int("workload.pad")
 			}
 			return micro.New(o)
 		},
@@ -146,16 +148,16 @@ func micros(name, doc string, more ...string) workloadKind {
 
 // moves says that the workload reads or writes places of memory, verb by verb.
 func moves(v Knobs) bool {
-	w := v.text("workload")
+	w := v.Text("workload")
 	return w == "micro-read" || w == "micro-write"
 }
 
 // twoSided says that it does so by RPC.
-func twoSided(v Knobs) bool { return moves(v) && v.text("workload.primitive") == "two-sided" }
+func twoSided(v Knobs) bool { return moves(v) && v.Text("workload.primitive") == "two-sided" }
 
 // passive says that nobody waits for a request.
 func passive(v Knobs) bool {
-	return v.text("workload") == "micro-write" && v.bool("opt.micro.pa")
+	return v.Text("workload") == "micro-write" && v.Bool("opt.micro.pa")
 }
 
 // objects is how many verbs a request is.
@@ -163,7 +165,7 @@ func objects(v Knobs) int {
 	if !moves(v) {
 		return 1
 	}
-	return v.int("workload.objects")
+	return v.Int("workload.objects")
 }
 
 // transports are the values of workload.transport.
@@ -182,17 +184,17 @@ func microMessages(c *r2.Config, v Knobs) {
 	)
 	c.RandomQP = true // section 2.2.4
 	if workloadOf(v).reads("workload.transport") {
-		c.Transport = transports[v.text("workload.transport")]
+		c.Transport = transports[v.Text("workload.transport")]
 	}
 	n := objects(v)
-	if room := v.int("workload.payload_max"); c.Transport == r2.Datagrams && n == 1 && !passive(v) {
+	if room := v.Int("workload.payload_max"); c.Transport == r2.Datagrams && n == 1 && !passive(v) {
 		if room < messageRoom {
 			c.MaxMessage = (room + header + 63) &^ 63
 		}
 		return
 	}
-	c.MaxMessage = (min(v.int("workload.payload"), mtu) + header + 63) &^ 63
-	each := n * v.int("coroutines")
+	c.MaxMessage = (min(v.Int("workload.payload"), mtu) + header + 63) &^ 63
+	each := n * v.Int("coroutines")
 	if passive(v) {
 		each = r2.RequestWindow
 		// Who never waits keeps the send queues full: short ones, so that what a
@@ -207,7 +209,7 @@ const leastPopulation = 8
 
 // scaled is a population times workload.scale.
 func scaled(v Knobs, name string) int {
-	return max(int(math.Round(float64(v.int(name))*v.float("workload.scale"))), min(leastPopulation, v.int(name)))
+	return max(int(math.Round(float64(v.Int(name))*v.Float("workload.scale"))), min(leastPopulation, v.Int(name)))
 }
 
 func workloadNames() []string {
@@ -218,16 +220,16 @@ func workloadNames() []string {
 	return names
 }
 
-func (w *workloadKind) reads(knob string) bool {
+func (w *workloadKind) reads(name string) bool {
 	for _, k := range w.knobs {
-		if k == knob {
+		if k == name {
 			return true
 		}
 	}
 	return false
 }
 
-func workloadKnobs() []entry {
+func workloadKnobs() []knob.Row {
 	only := func(name string) func(v Knobs) string {
 		return func(v Knobs) string {
 			if w := workloadOf(v); !w.reads(name) {
@@ -236,63 +238,63 @@ func workloadKnobs() []entry {
 			return ""
 		}
 	}
-	list := []entry{
-		{Knob: Knob{Name: "workload", Kind: KindChoice, Default: defaultWorkload, Choices: workloadNames(), Label: "Workload", Section: "4.3", Group: groupWorkload,
+	list := []knob.Row{
+		{Knob: knob.Knob{Name: "workload", Kind: knob.Choice, Default: defaultWorkload, Choices: workloadNames(), Label: "Workload", Section: "4.3", Group: knob.Workload,
 			Doc: "What the cluster does: " + workloadDocs()}},
-		{Knob: Knob{Name: "workload.accounts", Kind: KindInt, Default: 100_000, Min: 100, Max: 10_000_000, Label: "Accounts per thread", Section: "4.3", Group: groupWorkload,
-			Doc: "Accounts per worker thread of the data-holding machines; 4 % of them get 90 % of the accesses."}, inactive: only("workload.accounts")},
-		{Knob: Knob{Name: "workload.keys", Kind: KindInt, Default: 100_000, Min: 8, Max: 1_000_000_000, Label: "Keys", Group: groupWorkload,
-			Doc: "Size of the key space."}, inactive: only("workload.keys"), byLoad: map[string]any{"cycle": 64, "registers": 4000}},
-		{Knob: Knob{Name: "workload.value_bytes", Kind: KindBytes, Default: 8, Min: 8, Max: 1024, Unit: "bytes", Label: "Value size", Group: groupWorkload,
-			Doc: "Bytes of a record's value, a multiple of 8."}, inactive: only("workload.value_bytes"), byLoad: map[string]any{"registers": 24}},
-		{Knob: Knob{Name: "workload.hot", Kind: KindInt, Default: 90, Min: 0, Max: 100, Unit: "%", Label: "Hot transactions", Section: "4.3", Group: groupWorkload, Live: true,
-			Doc: "Share of the transactions that go to the hot 4 % of the accounts. Without effect while workload.theta is set."}, inactive: func(v Knobs) string {
+		{Knob: knob.Knob{Name: "workload.accounts", Kind: knob.Int, Default: 100_000, Min: 100, Max: 10_000_000, Label: "Accounts per thread", Section: "4.3", Group: knob.Workload,
+			Doc: "Accounts per worker thread of the data-holding machines; 4 % of them get 90 % of the accesses."}, Inactive: only("workload.accounts")},
+		{Knob: knob.Knob{Name: "workload.keys", Kind: knob.Int, Default: 100_000, Min: 8, Max: 1_000_000_000, Label: "Keys", Group: knob.Workload,
+			Doc: "Size of the key space."}, Inactive: only("workload.keys"), ByLoad: map[string]any{"cycle": 64, "registers": 4000}},
+		{Knob: knob.Knob{Name: "workload.value_bytes", Kind: knob.Bytes, Default: 8, Min: 8, Max: 1024, Unit: "bytes", Label: "Value size", Group: knob.Workload,
+			Doc: "Bytes of a record's value, a multiple of 8."}, Inactive: only("workload.value_bytes"), ByLoad: map[string]any{"registers": 24}},
+		{Knob: knob.Knob{Name: "workload.hot", Kind: knob.Int, Default: 90, Min: 0, Max: 100, Unit: "%", Label: "Hot transactions", Section: "4.3", Group: knob.Workload, Live: true,
+			Doc: "Share of the transactions that go to the hot 4 % of the accounts. Without effect while workload.theta is set."}, Inactive: func(v Knobs) string {
 			if why := only("workload.hot")(v); why != "" {
 				return why
 			}
-			if v.float("workload.theta") > 0 {
+			if v.Float("workload.theta") > 0 {
 				return "workload.theta takes the place of the hot set"
 			}
 			return ""
 		}},
-		{Knob: Knob{Name: "workload.theta", Kind: KindFloat, Default: 0.0, Min: 0.0, Max: 1.99, Label: "Zipf constant", Section: "4.3", Group: groupWorkload, Live: true,
-			Doc: "Draws accounts or registers by a zipfian distribution with this constant. 0: SmallBank has its hot set, registers are all equally popular."}, inactive: only("workload.theta")},
-		{Knob: Knob{Name: "workload.payload", Kind: KindBytes, Default: 64, Min: 8, Max: octopus.MaxPayload, Unit: "bytes", Label: "Payload", Section: "2.2.4", Group: groupWorkload, Live: true,
-			Doc: "Bytes per request, or per object of one. An RPC carries 4,088 at most, that of a two-sided write 4,080."}, inactive: func(v Knobs) string {
-			if why := only("workload.payload")(v); why != "" || v.text("workload") != "micro-atomic" {
+		{Knob: knob.Knob{Name: "workload.theta", Kind: knob.Float, Default: 0.0, Min: 0.0, Max: 1.99, Label: "Zipf constant", Section: "4.3", Group: knob.Workload, Live: true,
+			Doc: "Draws accounts or registers by a zipfian distribution with this constant. 0: SmallBank has its hot set, registers are all equally popular."}, Inactive: only("workload.theta")},
+		{Knob: knob.Knob{Name: "workload.payload", Kind: knob.Bytes, Default: 64, Min: 8, Max: octopus.MaxPayload, Unit: "bytes", Label: "Payload", Section: "2.2.4", Group: knob.Workload, Live: true,
+			Doc: "Bytes per request, or per object of one. An RPC carries 4,088 at most, that of a two-sided write 4,080."}, Inactive: func(v Knobs) string {
+			if why := only("workload.payload")(v); why != "" || v.Text("workload") != "micro-atomic" {
 				return why
 			}
 			return "an atomic has 8 bytes"
-		}, byLoad: map[string]any{octopus.Name: 4096}},
-		{Knob: Knob{Name: "workload.payload_max", Kind: KindBytes, Default: messageRoom, Min: 256, Max: messageRoom, Unit: "bytes", Label: "Largest payload", Section: "2.2.4", Group: groupWorkload,
-			Doc: "How far the payload of messages and writes may be raised while they run. The less, the smaller are the receive buffers, and the faster is the simulation of large clusters."}, inactive: func(v Knobs) string {
+		}, ByLoad: map[string]any{octopus.Name: 4096}},
+		{Knob: knob.Knob{Name: "workload.payload_max", Kind: knob.Bytes, Default: messageRoom, Min: 256, Max: messageRoom, Unit: "bytes", Label: "Largest payload", Section: "2.2.4", Group: knob.Workload,
+			Doc: "How far the payload of messages and writes may be raised while they run. The less, the smaller are the receive buffers, and the faster is the simulation of large clusters."}, Inactive: func(v Knobs) string {
 			if w := workloadOf(v); !w.reads("workload.payload") || w.name == octopus.Name {
 				return "workload " + w.name + " has messages of its own size"
 			}
 			return ""
 		}},
-		{Knob: Knob{Name: "workload.align", Kind: KindBytes, Default: 64, Min: 1, Max: 64, Unit: "bytes", Label: "Alignment", Section: "2.3.4.2", Group: groupWorkload, Live: true,
-			Doc: "Reads and writes begin at random multiples of it, a power of 2. 64: at the begin of a PCIe data word and cache line, so that only the end can be a part of one. The hints that pad align too."}, inactive: only("workload.align"), byLoad: map[string]any{octopus.Name: octopus.MinAlign}},
-		{Knob: Knob{Name: "workload.pad", Kind: KindBytes, Default: 1, Min: 1, Max: 256, Unit: "bytes", Label: "Padding", Section: "2.3.4.2", Group: groupWorkload, Live: true,
-			Doc: "Writes are padded to a multiple of it, a power of 2, beside what the hints do: two-sided by the server."}, inactive: only("workload.pad")},
-		{Knob: Knob{Name: "workload.files", Kind: KindInt, Default: 256, Min: 8, Max: 16_384, Label: "Files", Section: "2.3.5.3", Group: groupWorkload,
-			Doc: "Files of 1 MB on each server."}, inactive: only("workload.files")},
-		{Knob: Knob{Name: "workload.primitive", Kind: KindChoice, Default: "one-sided", Choices: []string{"one-sided", "two-sided"}, Label: "Primitive of a micro-benchmark", Section: "2.2.4", Group: groupWorkload,
-			Doc: "one-sided: by READ or WRITE. two-sided: by an RPC whose reply or request carries the payload."}, inactive: only("workload.primitive")},
-		{Knob: Knob{Name: "workload.copy", Kind: KindChoice, Default: "none", Choices: micro.Copies(), Label: "What the server does with the bytes", Section: "2.3.4.2", Group: groupWorkload, Live: true,
-			Doc: "Of a two-sided read or write. none: it answers at once (the LIMIT of figures 2-9 and 2-11, and what figure 2-4 measures). store: it copies them through its cache. ntstore: it writes them with non-temporal stores."}, inactive: func(v Knobs) string {
+		{Knob: knob.Knob{Name: "workload.align", Kind: knob.Bytes, Default: 64, Min: 1, Max: 64, Unit: "bytes", Label: "Alignment", Section: "2.3.4.2", Group: knob.Workload, Live: true,
+			Doc: "Reads and writes begin at random multiples of it, a power of 2. 64: at the begin of a PCIe data word and cache line, so that only the end can be a part of one. The hints that pad align too."}, Inactive: only("workload.align"), ByLoad: map[string]any{octopus.Name: octopus.MinAlign}},
+		{Knob: knob.Knob{Name: "workload.pad", Kind: knob.Bytes, Default: 1, Min: 1, Max: 256, Unit: "bytes", Label: "Padding", Section: "2.3.4.2", Group: knob.Workload, Live: true,
+			Doc: "Writes are padded to a multiple of it, a power of 2, beside what the hints do: two-sided by the server."}, Inactive: only("workload.pad")},
+		{Knob: knob.Knob{Name: "workload.files", Kind: knob.Int, Default: 256, Min: 8, Max: 16_384, Label: "Files", Section: "2.3.5.3", Group: knob.Workload,
+			Doc: "Files of 1 MB on each server."}, Inactive: only("workload.files")},
+		{Knob: knob.Knob{Name: "workload.primitive", Kind: knob.Choice, Default: "one-sided", Choices: []string{"one-sided", "two-sided"}, Label: "Primitive of a micro-benchmark", Section: "2.2.4", Group: knob.Workload,
+			Doc: "one-sided: by READ or WRITE. two-sided: by an RPC whose reply or request carries the payload."}, Inactive: only("workload.primitive")},
+		{Knob: knob.Knob{Name: "workload.copy", Kind: knob.Choice, Default: "none", Choices: micro.Copies(), Label: "What the server does with the bytes", Section: "2.3.4.2", Group: knob.Workload, Live: true,
+			Doc: "Of a two-sided read or write. none: it answers at once (the LIMIT of figures 2-9 and 2-11, and what figure 2-4 measures). store: it copies them through its cache. ntstore: it writes them with non-temporal stores."}, Inactive: func(v Knobs) string {
 			if why := only("workload.copy")(v); why != "" {
 				return why
 			}
-			if v.text("workload.primitive") == "one-sided" {
+			if v.Text("workload.primitive") == "one-sided" {
 				return "the RNIC copies"
 			}
 			return ""
 		}},
-		{Knob: Knob{Name: "workload.pattern", Kind: KindChoice, Default: "random", Choices: []string{"random", "sequential"}, Label: "Pattern", Section: "2.3.3", Group: groupWorkload, Live: true,
-			Doc: "random: each request goes to a random place. sequential: each thread goes from place to place in order."}, inactive: only("workload.pattern")},
-		{Knob: Knob{Name: "workload.dimm", Kind: KindInt, Default: 0, Min: 0, Max: mostDIMMs, Label: "DIMM", Section: "2.3.4.1", Group: groupWorkload, Live: true,
-			Doc: "All places are on this DIMM of their socket, of as many as the hardware has. 0: they are interleaved over all."}, most: dimmsOf, inactive: func(v Knobs) string {
+		{Knob: knob.Knob{Name: "workload.pattern", Kind: knob.Choice, Default: "random", Choices: []string{"random", "sequential"}, Label: "Pattern", Section: "2.3.3", Group: knob.Workload, Live: true,
+			Doc: "random: each request goes to a random place. sequential: each thread goes from place to place in order."}, Inactive: only("workload.pattern")},
+		{Knob: knob.Knob{Name: "workload.dimm", Kind: knob.Int, Default: 0, Min: 0, Max: mostDIMMs, Label: "DIMM", Section: "2.3.4.1", Group: knob.Workload, Live: true,
+			Doc: "All places are on this DIMM of their socket, of as many as the hardware has. 0: they are interleaved over all."}, Most: dimmsOf, Inactive: func(v Knobs) string {
 			if why := only("workload.dimm")(v); why != "" {
 				return why
 			}
@@ -301,10 +303,10 @@ func workloadKnobs() []entry {
 			}
 			return ""
 		}},
-		{Knob: Knob{Name: "workload.socket", Kind: KindChoice, Default: "own", Choices: micro.Sockets(), Label: "Socket", Section: "2.3.4.1", Group: groupWorkload, Live: true,
-			Doc: "Whose memory a request goes to. own: that of the socket whose RNIC serves it. other: that of the other socket, across the interconnect. any: either. first: that of the first socket, so that with workload.dimm all requests go to one DIMM."}, inactive: only("workload.socket")},
-		{Knob: Knob{Name: "workload.scale", Kind: KindFloat, Default: 1.0, Min: 0.0001, Max: 1.0, Label: "Scale of populations", Group: groupWorkload,
-			Doc: "Multiplies populations only; caches that matter relative to them shrink by the same factor."}, inactive: only("workload.scale")},
+		{Knob: knob.Knob{Name: "workload.socket", Kind: knob.Choice, Default: "own", Choices: micro.Sockets(), Label: "Socket", Section: "2.3.4.1", Group: knob.Workload, Live: true,
+			Doc: "Whose memory a request goes to. own: that of the socket whose RNIC serves it. other: that of the other socket, across the interconnect. any: either. first: that of the first socket, so that with workload.dimm all requests go to one DIMM."}, Inactive: only("workload.socket")},
+		{Knob: knob.Knob{Name: "workload.scale", Kind: knob.Float, Default: 1.0, Min: 0.0001, Max: 1.0, Label: "Scale of populations", Group: knob.Workload,
+			Doc: "Multiplies populations only; caches that matter relative to them shrink by the same factor."}, Inactive: only("workload.scale")},
 	}
 	list = append(list, microKnobs(only)...)
 	list = append(list, tpccKnobs(only)...)
@@ -314,22 +316,22 @@ func workloadKnobs() []entry {
 }
 
 // microKnobs are those of the micro-benchmarks alone.
-func microKnobs(only func(name string) func(v Knobs) string) []entry {
-	row := func(o opt, def bool, doc string) entry {
+func microKnobs(only func(name string) func(v Knobs) string) []knob.Row {
+	row := func(o opt, def bool, doc string) knob.Row {
 		name := "opt.micro." + o.name
-		return entry{Knob: Knob{Name: name, Kind: KindBool, Default: def, Label: o.title + " in a micro-benchmark", Section: "2.2.4", Group: groupOpts, Live: true,
-			Doc: o.doc + doc}, inactive: func(v Knobs) string {
+		return knob.Row{Knob: knob.Knob{Name: name, Kind: knob.Bool, Default: def, Label: o.title + " in a micro-benchmark", Section: "2.2.4", Group: knob.Optimisations, Live: true,
+			Doc: o.doc + doc}, Inactive: func(v Knobs) string {
 			if why := only(name)(v); why != "" || o.name != "db" || hasRDMA(v) {
 				return why
 			}
 			return noDoorbells(v)
 		}}
 	}
-	return []entry{
-		{Knob: Knob{Name: "workload.objects", Kind: KindInt, Default: 1, Min: 1, Max: 64, Label: "Objects per request", Section: "2.2.4", Group: groupWorkload,
-			Doc: "A request of a micro-benchmark reads or writes so many objects, each on a random server; two-sided by an RPC each."}, inactive: only("workload.objects")},
-		{Knob: Knob{Name: "workload.transport", Kind: KindChoice, Default: "ud", Choices: []string{"ud", "write", "hybrid"}, Label: "RPC implementation", Section: "2.2.2", Group: groupWorkload,
-			Doc: "ud: requests and replies by SEND over UD. write: both by WRITE into message buffers that the receiver polls. hybrid: requests by WRITE, replies by SEND over UD."}, inactive: only("workload.transport")},
+	return []knob.Row{
+		{Knob: knob.Knob{Name: "workload.objects", Kind: knob.Int, Default: 1, Min: 1, Max: 64, Label: "Objects per request", Section: "2.2.4", Group: knob.Workload,
+			Doc: "A request of a micro-benchmark reads or writes so many objects, each on a random server; two-sided by an RPC each."}, Inactive: only("workload.objects")},
+		{Knob: knob.Knob{Name: "workload.transport", Kind: knob.Choice, Default: "ud", Choices: []string{"ud", "write", "hybrid"}, Label: "RPC implementation", Section: "2.2.2", Group: knob.Workload,
+			Doc: "ud: requests and replies by SEND over UD. write: both by WRITE into message buffers that the receiver polls. hybrid: requests by WRITE, replies by SEND over UD."}, Inactive: only("workload.transport")},
 		row(opts[0], true, ""),
 		row(opts[1], true, " Replies too."),
 		row(opts[2], false, ""),
@@ -349,8 +351,8 @@ var mixDocs = map[string]string{
 }
 
 // mixKnobs has one weight for each type of each workload.
-func mixKnobs() []entry {
-	var list []entry
+func mixKnobs() []knob.Row {
+	var list []knob.Row
 	seen := map[string]bool{}
 	for _, w := range workloads {
 		for _, typ := range w.mix {
@@ -362,8 +364,8 @@ func mixKnobs() []entry {
 			if !ok {
 				weight = 15
 			}
-			list = append(list, entry{Knob: Knob{Name: "workload.mix." + typ, Kind: KindInt, Default: weight, Min: 0, Max: 1000, Label: "Weight of " + typ, Section: "4.3", Group: groupWorkload, Live: true,
-				Doc: "Share of this transaction type relative to the sum of all weights." + mixDocs[typ]}, inactive: func(v Knobs) string {
+			list = append(list, knob.Row{Knob: knob.Knob{Name: "workload.mix." + typ, Kind: knob.Int, Default: weight, Min: 0, Max: 1000, Label: "Weight of " + typ, Section: "4.3", Group: knob.Workload, Live: true,
+				Doc: "Share of this transaction type relative to the sum of all weights." + mixDocs[typ]}, Inactive: func(v Knobs) string {
 				w := workloadOf(v)
 				for _, t := range w.mix {
 					if t == typ {

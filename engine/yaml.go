@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
+
+	"drtmx/engine/knob"
 
 	"gopkg.in/yaml.v3"
 )
@@ -22,7 +22,7 @@ const maxSpec = 64 << 10
 var shipped embed.FS
 
 // shippedSpecs lists the shipped specs, the default first.
-var shippedSpecs = []string{"phases", "nvm"}
+var shippedSpecs = []string{"phases", "nvm", "registers"}
 
 // SpecNames lists the shipped specs, the default first.
 func SpecNames() []string { return append([]string(nil), shippedSpecs...) }
@@ -45,7 +45,7 @@ func LoadSpec(nameOrFile string) (Spec, error) {
 	if err != nil {
 		rule, next := "cannot be read: "+err.Error(), "`drtmx specs` lists the shipped ones"
 		if errors.Is(err, fs.ErrNotExist) {
-			rule = "neither a shipped spec nor a file" + didYouMean(nameOrFile, shippedSpecs)
+			rule = "neither a shipped spec nor a file" + knob.DidYouMean(nameOrFile, shippedSpecs)
 			switch {
 			case slices.Contains(workloadNames(), nameOrFile):
 				next = "it is a workload: --set workload=" + nameOrFile
@@ -53,12 +53,12 @@ func LoadSpec(nameOrFile string) (Spec, error) {
 				next = "it is a preset: --set preset=" + nameOrFile
 			}
 		}
-		return Spec{}, &SpecError{Field: "spec", Value: clip(nameOrFile), Rule: rule, Next: next}
+		return Spec{}, &SpecError{Field: "spec", Value: knob.Clip(nameOrFile), Rule: rule, Next: next}
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, maxSpec+1))
 	if err != nil {
-		return Spec{}, &SpecError{Field: "spec", Value: clip(nameOrFile), Rule: "cannot be read: " + clip(err.Error()), Next: "name a YAML file"}
+		return Spec{}, &SpecError{Field: "spec", Value: knob.Clip(nameOrFile), Rule: "cannot be read: " + knob.Clip(err.Error()), Next: "name a YAML file"}
 	}
 	return ParseSpec(text)
 }
@@ -112,10 +112,10 @@ func ParseSpec(text []byte) (Spec, error) {
 				return err
 			})
 		}
-		if entryOf(key) != nil {
-			return &SpecError{Field: clip(key), Rule: "is a knob and belongs under set", Next: "write it as `set: {" + key + ": ...}`"}
+		if knob.Find(key) != nil {
+			return &SpecError{Field: knob.Clip(key), Rule: "is a knob and belongs under set", Next: "write it as `set: {" + key + ": ...}`"}
 		}
-		return &SpecError{Field: clip(key), Rule: "unknown key" + didYouMean(key, []string{"name", "preset", "workload", "set"}), Next: "a spec has name, preset, workload, set"}
+		return &SpecError{Field: knob.Clip(key), Rule: "unknown key" + knob.DidYouMean(key, []string{"name", "preset", "workload", "set"}), Next: "a spec has name, preset, workload, set"}
 	})
 	if err != nil {
 		return Spec{}, err
@@ -124,7 +124,7 @@ func ParseSpec(text []byte) (Spec, error) {
 }
 
 func badYAML(err error) error {
-	return &SpecError{Field: "spec", Rule: "is not YAML: " + clip(strings.TrimPrefix(err.Error(), "yaml: ")), Next: "see `drtmx specs` for examples"}
+	return &SpecError{Field: "spec", Rule: "is not YAML: " + knob.Clip(strings.TrimPrefix(err.Error(), "yaml: ")), Next: "see `drtmx specs` for examples"}
 }
 
 // eachKey walks a mapping in order.
@@ -139,7 +139,7 @@ func eachKey(n *yaml.Node, what string, f func(key string, val *yaml.Node) error
 			return &SpecError{Field: what, Rule: fmt.Sprintf("line %d has a key that is not a plain word", key.Line), Next: "write knob: value"}
 		}
 		if seen[key.Value] {
-			return &SpecError{Field: clip(key.Value), Rule: fmt.Sprintf("comes twice, again on line %d", key.Line), Next: "keep one"}
+			return &SpecError{Field: knob.Clip(key.Value), Rule: fmt.Sprintf("comes twice, again on line %d", key.Line), Next: "keep one"}
 		}
 		seen[key.Value] = true
 		if err := f(key.Value, n.Content[i+1]); err != nil {
@@ -152,7 +152,7 @@ func eachKey(n *yaml.Node, what string, f func(key string, val *yaml.Node) error
 // scalar reads a single value: bool, or text that the knob's own parser reads.
 func scalar(key string, n *yaml.Node) (any, error) {
 	if n.Kind != yaml.ScalarNode || n.Anchor != "" || n.Tag == "!!null" {
-		return nil, &SpecError{Field: clip(key), Rule: fmt.Sprintf("line %d must be a single value", n.Line), Next: "write `" + clip(key) + ": value`"}
+		return nil, &SpecError{Field: knob.Clip(key), Rule: fmt.Sprintf("line %d must be a single value", n.Line), Next: "write `" + knob.Clip(key) + ": value`"}
 	}
 	if n.Tag == "!!bool" {
 		var b bool
@@ -184,42 +184,10 @@ func (s Spec) YAML() string {
 	}
 	b.WriteString("set:\n")
 	for _, name := range sortedNames(s.Set) {
-		line("  ", name, readable(name, s.Set[name]))
+		line("  ", name, knob.Readable(name, s.Set[name]))
 	}
 	return b.String()
 }
 
 // String is the spec's YAML.
 func (s Spec) String() string { return s.YAML() }
-
-// readable writes durations and sizes with the largest unit that divides them.
-func readable(name string, v any) any {
-	e, n := entryOf(name), 0
-	if i, ok := v.(int); ok && e != nil && i != 0 {
-		n = i
-	} else {
-		return v
-	}
-	units := []unit(nil)
-	switch e.Kind {
-	case KindDuration:
-		units = []unit{{"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}}
-	case KindBytes:
-		units = []unit{{"GB", 1e9}, {"MB", 1e6}, {"KB", 1e3}, {"B", 1}}
-	}
-	for _, u := range units {
-		if n%int(u.factor) == 0 {
-			return strconv.Itoa(n/int(u.factor)) + u.suffix
-		}
-	}
-	return v
-}
-
-// Format writes a value as a person would type it.
-func Format(knob string, v any) string {
-	v = readable(knob, v)
-	if f, ok := v.(float64); ok && math.Abs(f) >= 1 {
-		return strconv.FormatFloat(f, 'f', -1, 64) // nobody types 1e+09
-	}
-	return fmt.Sprint(v)
-}

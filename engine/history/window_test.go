@@ -188,6 +188,9 @@ func TestStuckSession(t *testing.T) {
 	if !rep.Overflowed || rep.Count > 0 {
 		t.Errorf("%+v", rep)
 	}
+	if rep.Invariant("total", true); rep.OK != Undecided || !strings.Contains(rep.Why(), "more than 1000 others") {
+		t.Errorf("with a session that nobody waited for: %v, %q", rep.OK, rep.Why())
+	}
 }
 
 // Forgotten records are taken up again without a false alarm.

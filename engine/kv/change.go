@@ -183,7 +183,7 @@ func (t *Table) DeleteLocal(c *r2.Co, key uint64) (old, free uint64, err error) 
 	// the row's sequence tells those who remember its location.
 	h.change(at.node, edit{slot: at.slot})
 	row := at.ref.Row()
-	a := s.rowAddr(row) + record.SeqOffset
+	a := s.rowAddr(row) + r2.Addr(t.layout.Header.Stamp)
 	old = c.Load64(a)
 	free, reusable := record.Freed(old)
 	c.Store64(a, free)
@@ -222,11 +222,13 @@ func (s *shard) takeRow(c *r2.Co) (uint32, error) {
 // writeRow fills a free row, which nobody can find yet but some may remember, and returns its sequence.
 // The lock word is not touched: it is 0, or of somebody who will find the location stale.
 func (s *shard) writeRow(c *r2.Co, row uint32, value []byte) uint64 {
+	h := s.table.layout.Header
 	a := s.rowAddr(row)
-	seq := record.Born(c.Load64(a + record.SeqOffset))
-	c.Store64(a+record.SeqOffset, record.Writing(seq))
-	c.Store(a+record.ValueOffset, value)
-	c.Store64(a+record.SeqOffset, seq)
+	stamp := a + r2.Addr(h.Stamp)
+	seq := h.Born(c.Load64(stamp))
+	c.Store64(stamp, record.Writing(seq))
+	c.Store(a+r2.Addr(h.Bytes), value)
+	c.Store64(stamp, seq)
 	return seq
 }
 

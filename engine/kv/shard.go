@@ -201,9 +201,9 @@ func (s *shard) fillRows(block uint64, dst []byte) {
 func (s *shard) initialRow(j uint64) []byte {
 	row := s.table.scratch
 	clear(row)
-	record.SetSeq(row, record.InitialSeq)
+	s.table.layout.Header.Init(row)
 	if init := s.table.spec.Init; init != nil {
-		init(s.key(j), record.Value(row))
+		init(s.key(j), s.table.layout.Header.Value(row))
 	}
 	return row
 }

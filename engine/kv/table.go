@@ -12,7 +12,9 @@ type Spec struct {
 	ID         uint8  // names the table in messages, logs and histories; unique in the cluster
 	Name       string // for messages to people
 	ValueBytes int    // of every record
-	Aligned    bool   // spend memory so that no row of at most a line straddles one; default packed, see package record
+	// Header is what rows have in front of the value; the zero value is record.LockSeq.
+	Header  record.Header
+	Aligned bool // spend memory so that no row of at most a line straddles one; default packed, see package record
 	// Init writes the value that a record has from the start into value, which is zero. It must be a pure
 	// function of the key: it runs when a block of 512 bytes is first touched, on the primary and on each backup. Nil
 	// leaves zeros.
@@ -85,9 +87,12 @@ func NewTable(cl *r2.Cluster, spec Spec, place Placement) (*Table, error) {
 
 // newTable checks what can be checked without a cluster.
 func newTable(cl *r2.Cluster, spec Spec, place Placement) (*Table, error) {
-	layout, err := record.Packed(spec.ValueBytes)
+	if spec.Header == (record.Header{}) {
+		spec.Header = record.LockSeq
+	}
+	layout, err := record.Packed(spec.Header, spec.ValueBytes)
 	if spec.Aligned {
-		layout, err = record.Aligned(spec.ValueBytes)
+		layout, err = record.Aligned(spec.Header, spec.ValueBytes)
 	}
 	if err == nil {
 		err = place.check()
@@ -122,6 +127,9 @@ func (t *Table) addServer(m, sockets int) error {
 
 // RowBytes is the length of a row: header and value.
 func (t *Table) RowBytes() int { return t.layout.Bytes() }
+
+// Header is what its rows have in front of the value.
+func (t *Table) Header() record.Header { return t.layout.Header }
 
 // Primary is the server that a key belongs to.
 func (t *Table) Primary(key uint64) int { return t.place.Partition.Primary(key) }

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"math"
 	"math/bits"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -73,16 +74,29 @@ func (h *Hist) MeanNS() float64 {
 // MaxNS is the longest duration, rounded to ns.
 func (h *Hist) MaxNS() int64 { return (h.max + 500) / 1000 }
 
-// QuantileNS is the q-quantile (0 < q < 1). It is absent when fewer than
-// 10/(1-q) durations were recorded: then less than ten lie above it, and it says
-// more about chance than about the system.
-func (h *Hist) QuantileNS(q float64) (ns int64, ok bool) {
-	const million = 1_000_000
-	ppm := uint64(float64(q*million) + 0.5)
-	if ppm == 0 || ppm >= million {
-		return 0, false
+// million is the denominator of a quantile in parts per million.
+const million = 1_000_000
+
+// partsPerMillion is a quantile as an integer; false if it is none between 0 and 1.
+func partsPerMillion(q float64) (ppm uint64, ok bool) {
+	ppm = uint64(float64(q*million) + 0.5)
+	return ppm, ppm > 0 && ppm < million
+}
+
+// SamplesFor is how many durations the q-quantile (0 < q < 1) takes: 10/(1-q), so that ten lie above it.
+func SamplesFor(q float64) uint64 {
+	ppm, ok := partsPerMillion(q)
+	if !ok {
+		return math.MaxUint64
 	}
-	if hi, lo := bits.Mul64(h.n, million-ppm); hi == 0 && lo < 10*million {
+	return (10*million + million - ppm - 1) / (million - ppm)
+}
+
+// QuantileNS is the q-quantile (0 < q < 1). It is absent when fewer than SamplesFor(q) durations were
+// recorded: then less than ten lie above it, and it says more about chance than about the system.
+func (h *Hist) QuantileNS(q float64) (ns int64, ok bool) {
+	ppm, ok := partsPerMillion(q)
+	if !ok || h.n < SamplesFor(q) {
 		return 0, false
 	}
 	// The rank is computed in integers and handed to the library as a percentile

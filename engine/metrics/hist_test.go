@@ -81,6 +81,26 @@ func TestMeanIsExact(t *testing.T) {
 	}
 }
 
+// SamplesFor is the least number of samples with which a quantile is there.
+func TestSamplesFor(t *testing.T) {
+	for q, want := range map[float64]uint64{0.5: 20, 0.9: 100, 0.99: 1000, 0.999: 10_000, 0.7: 34} {
+		if n := SamplesFor(q); n != want {
+			t.Errorf("%g takes %d samples, want %d", q, n, want)
+		}
+		var h Hist
+		for range SamplesFor(q) - 1 {
+			h.Record(1000)
+		}
+		if _, ok := h.QuantileNS(q); ok {
+			t.Errorf("%g is known of one sample less", q)
+		}
+		h.Record(1000)
+		if _, ok := h.QuantileNS(q); !ok {
+			t.Errorf("%g is not known of %d samples", q, want)
+		}
+	}
+}
+
 func TestHistMergeCloneReset(t *testing.T) {
 	var a, b, both Hist
 	for i := range int64(3000) {

@@ -11,7 +11,7 @@ func TestThesis432LockAndVersionAreOneSixteenByteRead(t *testing.T) {
 
 // SmallBank's balance of 8 bytes makes a record of 24 bytes; it lies in one or two lines.
 func TestThesisSmallBankRowHas24Bytes(t *testing.T) {
-	l, err := Packed(8)
+	l, err := Packed(LockSeq, 8)
 	if err != nil || l.Bytes() != 24 || l.Stride != 24 {
 		t.Fatalf("%+v, %v", l, err)
 	}

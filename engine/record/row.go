@@ -20,14 +20,15 @@ const MaxValueBytes = MaxEntryBytes - entryFixedBytes - updateFixedBytes
 
 // Layout is the geometry of all rows of one table.
 type Layout struct {
+	Header     Header
 	ValueBytes int // of the table's values; all values of a table have the same length
 	Stride     int // distance of two rows in bytes, a multiple of 8
 }
 
 // Packed places rows densely: 8-byte aligned, rows longer than a line 16-byte aligned. Some rows straddle a
 // line.
-func Packed(valueBytes int) (Layout, error) {
-	return newLayout(valueBytes, func(size int) int {
+func Packed(h Header, valueBytes int) (Layout, error) {
+	return newLayout(h, valueBytes, func(size int) int {
 		if size > LineBytes {
 			return alignUp(size, HeaderBytes)
 		}
@@ -36,8 +37,8 @@ func Packed(valueBytes int) (Layout, error) {
 }
 
 // Aligned spends memory so that no row of at most a line straddles one; longer rows start on a line.
-func Aligned(valueBytes int) (Layout, error) {
-	return newLayout(valueBytes, func(size int) int {
+func Aligned(h Header, valueBytes int) (Layout, error) {
+	return newLayout(h, valueBytes, func(size int) int {
 		if size > LineBytes {
 			return alignUp(size, LineBytes)
 		}
@@ -49,16 +50,16 @@ func Aligned(valueBytes int) (Layout, error) {
 	})
 }
 
-func newLayout(valueBytes int, stride func(size int) int) (Layout, error) {
+func newLayout(h Header, valueBytes int, stride func(size int) int) (Layout, error) {
 	if valueBytes < 1 || valueBytes > MaxValueBytes {
 		return Layout{}, fmt.Errorf("value bytes %d: must be 1 to %d, so that a log entry of %d bytes can carry the record",
 			valueBytes, MaxValueBytes, MaxEntryBytes)
 	}
-	return Layout{ValueBytes: valueBytes, Stride: stride(HeaderBytes + valueBytes)}, nil
+	return Layout{Header: h, ValueBytes: valueBytes, Stride: stride(h.Bytes + valueBytes)}, nil
 }
 
 // Bytes is the length of one row, without the gap to the next.
-func (l Layout) Bytes() int { return HeaderBytes + l.ValueBytes }
+func (l Layout) Bytes() int { return l.Header.Bytes + l.ValueBytes }
 
 // OneLine reports whether n bytes at address a lie in one line, so that a READ of them cannot be torn.
 func OneLine(a uint64, n int) bool {

@@ -9,17 +9,17 @@ func TestPackedAndAlignedStride(t *testing.T) {
 	for _, c := range []struct{ value, packed, aligned int }{
 		{1, 24, 32}, {8, 24, 32}, {9, 32, 32}, {16, 32, 32}, {17, 40, 64}, {48, 64, 64}, {49, 80, 128}, {655, 672, 704},
 	} {
-		p, err := Packed(c.value)
+		p, err := Packed(LockSeq, c.value)
 		if err != nil || p.Stride != c.packed {
-			t.Errorf("Packed(%d): stride %d, %v, want %d", c.value, p.Stride, err, c.packed)
+			t.Errorf("Packed(LockSeq, %d): stride %d, %v, want %d", c.value, p.Stride, err, c.packed)
 		}
-		a, err := Aligned(c.value)
+		a, err := Aligned(LockSeq, c.value)
 		if err != nil || a.Stride != c.aligned {
-			t.Errorf("Aligned(%d): stride %d, %v, want %d", c.value, a.Stride, err, c.aligned)
+			t.Errorf("Aligned(LockSeq, %d): stride %d, %v, want %d", c.value, a.Stride, err, c.aligned)
 		}
 		for i := range 1000 {
 			if a.Bytes() <= LineBytes && !OneLine(uint64(i*a.Stride), a.Bytes()) {
-				t.Fatalf("Aligned(%d): row %d straddles a line", c.value, i)
+				t.Fatalf("Aligned(LockSeq, %d): row %d straddles a line", c.value, i)
 			}
 		}
 	}
@@ -28,7 +28,7 @@ func TestPackedAndAlignedStride(t *testing.T) {
 // A torn READ is caught by validation if the header is read before any of the value, or with all of it.
 func TestHeaderOrRestOfARowIsInOneLine(t *testing.T) {
 	for value := 1; value <= 300; value++ {
-		l, err := Packed(value)
+		l, err := Packed(LockSeq, value)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,12 +43,12 @@ func TestHeaderOrRestOfARowIsInOneLine(t *testing.T) {
 
 func TestLayoutNamesTheOffendingSize(t *testing.T) {
 	for _, v := range []int{-1, 0, MaxValueBytes + 1} {
-		if _, err := Packed(v); err == nil || !strings.Contains(err.Error(), "value bytes") {
-			t.Errorf("Packed(%d): error %v", v, err)
+		if _, err := Packed(LockSeq, v); err == nil || !strings.Contains(err.Error(), "value bytes") {
+			t.Errorf("Packed(LockSeq, %d): error %v", v, err)
 		}
 	}
-	if _, err := Aligned(MaxValueBytes); err != nil {
-		t.Errorf("Aligned(%d): %v", MaxValueBytes, err)
+	if _, err := Aligned(LockSeq, MaxValueBytes); err != nil {
+		t.Errorf("Aligned(LockSeq, %d): %v", MaxValueBytes, err)
 	}
 }
 

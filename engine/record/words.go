@@ -102,6 +102,3 @@ func Freed(seq uint64) (free uint64, ok bool) {
 	}
 	return (inc + 1) << incarnationShift, true
 }
-
-// Born is the first sequence of a record inserted into a free row with sequence free.
-func Born(free uint64) uint64 { return free&^counterMask | InitialSeq }

@@ -53,7 +53,7 @@ func TestSequenceGrowsOverCommitsAndReuse(t *testing.T) {
 				if !ok || Live(free) || Incarnation(free) != Incarnation(seq)+1 {
 					t.Fatalf("%#x freed is %#x, %v", seq, free, ok)
 				}
-				seq = Born(free)
+				seq = LockSeq.Born(free)
 				if Incarnation(seq) != Incarnation(free) {
 					t.Fatalf("%#x born of %#x has another incarnation", seq, free)
 				}
@@ -71,7 +71,7 @@ func TestSequenceGrowsOverCommitsAndReuse(t *testing.T) {
 }
 
 func TestFirstRecordOfAFreshRowStartsAtInitialSeq(t *testing.T) {
-	if Born(0) != InitialSeq || Incarnation(InitialSeq) != 0 {
+	if LockSeq.Born(0) != InitialSeq || Incarnation(InitialSeq) != 0 {
 		t.Error("the first record of a row must not differ from one that was there from the start")
 	}
 }

@@ -7,7 +7,6 @@ import (
 
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
-	"drtmx/engine/record"
 )
 
 // Outcome is what became of a transaction, all attempts together.
@@ -53,10 +52,9 @@ type Client struct {
 // its buffers.
 func (db *DB) Client(c *r2.Co) *Client {
 	cl := &Client{db: db, c: c}
-	cl.tx = Tx{
-		db: db, c: c, cache: db.Cache(c.Machine()), th: db.threads[c.Machine()][c.Thread()],
-	}
-	cl.tx.th.is(c.Index(), &cl.tx)
+	db.Cache(c.Machine()) // tables come before clients
+	cl.tx = Tx{db: db, c: c}
+	cl.tx.run = db.protocol.Session(&cl.tx)
 	cl.tx.ahead()
 	for int(c.ID()) >= len(db.clients) {
 		db.clients = append(db.clients, nil)
@@ -77,18 +75,18 @@ func (cl *Client) Co() *r2.Co { return cl.c }
 func (cl *Client) Run(typ uint8, readOnly bool, body func(*Tx) error) error {
 	db, c, tx := cl.db, cl.c, &cl.tx
 	c.Gate()
-	tx.cfg, tx.typ, tx.readOnly = db.cfg, typ, readOnly
+	tx.common, tx.typ, tx.readOnly = db.common, typ, readOnly
 	tx.start()
 	var err error
 	for {
 		err = tx.attempt(body)
-		if !errors.Is(err, errAborted) {
+		if !errors.Is(err, ErrAborted) {
 			break
 		}
 		if f := db.opt.OnAbort; f != nil {
 			f(typ)
 		}
-		if tx.attempts == tx.cfg.MaxAttempts {
+		if tx.attempts == tx.common.MaxAttempts {
 			err = fmt.Errorf("transaction of type %d aborted %d times: given up", typ, tx.attempts)
 			break
 		}
@@ -114,7 +112,7 @@ func (tx *Tx) start() {
 	tx.db.inFlight++
 	tx.open = true
 	if f := tx.db.opt.OnBegin; f != nil {
-		f(tx.th.machine, tx.th.thread, tx.begun)
+		f(tx.c.Machine(), tx.c.Thread(), tx.begun)
 	}
 }
 
@@ -141,17 +139,18 @@ func (tx *Tx) report(err error) {
 	o.Committed, o.RolledBack = err == nil, errors.Is(err, ErrRollback)
 	o.Attempts, o.Begin, o.Decision = tx.attempts, tx.begun, tx.decision
 	o.RoundTrips = tx.roundTrips
-	f(tx.th.machine, tx.th.thread, o)
+	f(tx.c.Machine(), tx.c.Thread(), o)
 }
 
-// done is critical and report of a transaction that has committed.
-func (tx *Tx) done() {
+// Done ends what counts as the latency of a transaction that has committed: from
+// now on its client could go on.
+func (tx *Tx) Done() {
 	tx.critical()
 	tx.report(nil)
 }
 
-// enter begins a phase.
-func (tx *Tx) enter(p metrics.Phase, m r2.Mode) {
+// Enter begins a phase, whose requests are posted in that mode.
+func (tx *Tx) Enter(p metrics.Phase, m r2.Mode) {
 	tx.countTrips()
 	tx.phase = p
 	tx.c.Phase(p, m)
@@ -166,14 +165,14 @@ func (tx *Tx) countTrips() {
 // attempt runs the body and commits.
 func (tx *Tx) attempt(body func(*Tx) error) error {
 	tx.attempts++
-	tx.since, tx.waited, tx.blamed, tx.lockedAt = tx.c.Now(), 0, false, 0
+	tx.since, tx.waited, tx.blamed = tx.c.Now(), 0, false
 	tx.c.Reset()
 	tx.mem.reset()
 	tx.set, tx.writes, tx.failed = tx.set[:0], 0, nil
-	tx.logs, tx.entries = tx.logs[:0], tx.entries[:0]
+	tx.entries = tx.entries[:0]
 	tx.beginHistory()
-	tx.enter(tx.executionPhase(), r2.Mode{})
-	tx.c.Compute(tx.db.program.attempt)
+	tx.Enter(tx.ExecutionPhase(), r2.Mode{})
+	tx.run.Begin(tx.attempts == 1)
 	err := body(tx)
 	if err == nil && tx.failed == nil {
 		err = tx.settle()
@@ -182,152 +181,36 @@ func (tx *Tx) attempt(body func(*Tx) error) error {
 		err = tx.failed
 	}
 	if err == nil {
-		return tx.commit()
+		return tx.run.Commit()
 	}
-	tx.abandon()
-	tx.decision = tx.c.Now()
-	tx.endHistory(err)
+	tx.run.Abandon()
+	tx.Decided(err)
 	return err
 }
 
-func (tx *Tx) executionPhase() metrics.Phase {
+// ExecutionPhase is the phase in which the body runs.
+func (tx *Tx) ExecutionPhase() metrics.Phase {
 	if tx.readOnly {
 		return metrics.RORead
 	}
 	return metrics.Execution
 }
 
-// commit is the protocol of Figure 4-1 after execution.
-func (tx *Tx) commit() error {
-	err := tx.certify()
-	tx.hold()
+// Decided says how the attempt ends: err is nil if it commits. It comes before
+// anybody can see its writes.
+func (tx *Tx) Decided(err error) {
 	tx.decision = tx.c.Now()
 	tx.endHistory(err)
-	if err != nil {
-		tx.release()
-		return err
-	}
-	if tx.writes == 0 {
-		tx.done()
-		return nil
-	}
-	tx.checkLogs()
-	passive := tx.cfg.mode(metrics.Commit, tx.cfg.Commit).Passive
-	if passive {
-		tx.done()
-	}
-	if err = tx.writeBack(); err == nil && tx.cfg.Variant == CommitBeforeLog {
-		err = tx.log()
-	}
-	if err != nil {
-		// A committed transaction cannot be written back: a machine is gone, and
-		// there is no recovery yet.
-		tx.db.cl.Fail(fmt.Errorf("txn: write-back: %w", err))
-	}
-	tx.dropEntries()
-	if !passive {
-		tx.done()
-	}
-	tx.reclaim()
-	return nil
-}
-
-// certify locks, validates and logs: when it returns nil the transaction is
-// committed.
-func (tx *Tx) certify() error {
-	if tx.writes == 0 {
-		if tx.alreadyConsistent() {
-			return nil
-		}
-		if tx.readOnly {
-			return tx.validate(metrics.ROValidation, tx.cfg.ROValidation)
-		}
-		return tx.validate(metrics.Validation, tx.cfg.Validation)
-	}
-	if err := tx.prepare(); err != nil {
-		return err
-	}
-	early := tx.cfg.Variant == ValidateBeforeLock
-	if early {
-		if err := tx.validate(metrics.Validation, tx.cfg.Validation); err != nil {
-			return err
-		}
-	}
-	if err := tx.lock(); err != nil {
-		return err
-	}
-	tx.lockedAt = tx.c.Now()
-	if err := tx.addEntries(); err != nil {
-		return err
-	}
-	if !early {
-		if err := tx.validate(metrics.Validation, tx.cfg.Validation); err != nil {
-			return err
-		}
-	}
-	if tx.cfg.Variant == CommitBeforeLog {
-		return nil
-	}
-	return tx.log()
-}
-
-// prepare sets the new sequences, builds the log entry and refuses what does
-// not fit into messages, before anything is locked.
-func (tx *Tx) prepare() error {
-	for i := range tx.set {
-		if a := &tx.set[i]; a.out != nil {
-			next := record.Next(a.seq)
-			if tx.cfg.Variant == SequenceNotAdvanced || tx.cfg.Variant == AsPublished {
-				next = a.seq
-			}
-			put64(a.out, next)
-			a.table.touch(a.key)
-		}
-	}
-	if err := tx.fits(); err != nil {
-		return tx.fail(err)
-	}
-	return tx.planLog()
-}
-
-// fits checks the messages of the two-sided phases.
-func (tx *Tx) fits() error {
-	if tx.cfg.Lock != TwoSided && tx.cfg.Commit != TwoSided {
-		return nil
-	}
-	tx.participants(func(*access) bool { return true })
-	for _, m := range tx.parts {
-		locks, commits := 0, 0
-		for i := range tx.set {
-			a := &tx.set[i]
-			switch {
-			case int(a.machine) != m:
-			case toLock(a):
-				locks += verifyItem
-				commits += 8 + pad8(len(a.out))
-			}
-		}
-		for _, p := range []struct {
-			phase metrics.Phase
-			prim  Prim
-			bytes int
-		}{{metrics.Lock, tx.cfg.Lock, locks}, {metrics.Commit, tx.cfg.Commit, commits}} {
-			if p.prim == TwoSided && p.bytes > tx.db.maxPayload {
-				return fmt.Errorf("two-sided %s: %d bytes for machine %d, a message carries %d; split the transaction or use the one-sided primitive", p.phase, p.bytes, m, tx.db.maxPayload)
-			}
-		}
-	}
-	return nil
 }
 
 // backOff sleeps a random time below a bound that doubles with every attempt, and returns it.
 func (tx *Tx) backOff() r2.Time {
-	tx.enter(metrics.Backoff, r2.Mode{})
-	bound := tx.cfg.BackoffMinNS
-	for i := 1; i < tx.attempts && bound < tx.cfg.BackoffMaxNS; i++ {
+	tx.Enter(metrics.Backoff, r2.Mode{})
+	bound := tx.common.BackoffMinNS
+	for i := 1; i < tx.attempts && bound < tx.common.BackoffMaxNS; i++ {
 		bound *= 2
 	}
-	bound = min(bound, tx.cfg.BackoffMaxNS)
+	bound = min(bound, tx.common.BackoffMaxNS)
 	pause := r2.Time(1+tx.c.Rand().Uint64n(uint64(bound))) * nanosecond
 	tx.c.Sleep(pause)
 	return pause

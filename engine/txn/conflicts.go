@@ -19,9 +19,10 @@ type Conflicts interface {
 	Lost(ps int64)
 }
 
-// met notes that the transaction has met another one at a record.
-func (tx *Tx) met(a *access, wait r2.Time) {
-	key := uint64(history.MakeKey(a.table.id, a.key))
+// Met notes that the transaction has met another one at a record. wait is how long it pauses before
+// it looks at the record again.
+func (tx *Tx) Met(a *Access, wait r2.Time) {
+	key := uint64(history.MakeKey(a.Table.ID, a.Key))
 	if !tx.blamed {
 		tx.culprit, tx.blamed = key, true
 	}
@@ -30,42 +31,12 @@ func (tx *Tx) met(a *access, wait r2.Time) {
 	}
 }
 
-// lockedOut notes that records from index first on could not be read, and that the transaction
-// tries again after a pause, or if 0 gives up. A record whose cached location was stale is none.
-func (tx *Tx) lockedOut(first int, pause r2.Time) {
-	for i := first; i < len(tx.set); i++ {
-		if a := &tx.set[i]; a.state == wanted && a.located {
-			tx.met(a, pause)
-		}
-	}
+// Paused notes time that the attempt spends before it looks at a locked record again.
+func (tx *Tx) Paused(pause r2.Time) {
 	tx.waited += pause
 	if x := tx.db.opt.Conflicts; x != nil && pause > 0 {
 		x.Lost(pause)
 	}
-}
-
-// metBy is met for a handler that finds the conflict: the reply does not say at which record it
-// was, so the simulator looks up who asked. Nothing of it takes time or is on the wire.
-func (db *DB) metBy(from r2.Peer, machine int, row r2.Addr) {
-	txs := db.threads[from.Machine][from.Thread].txs
-	if from.Coroutine < 0 || from.Coroutine >= len(txs) || txs[from.Coroutine] == nil {
-		return
-	}
-	tx := txs[from.Coroutine]
-	for i := range tx.set {
-		if a := &tx.set[i]; a.loc.Addr == row && int(a.machine) == machine {
-			tx.met(a, 0)
-			return
-		}
-	}
-}
-
-// is notes whose transactions a coroutine of the thread runs.
-func (t *thread) is(coroutine int, tx *Tx) {
-	for len(t.txs) <= coroutine {
-		t.txs = append(t.txs, nil)
-	}
-	t.txs[coroutine] = tx
 }
 
 // aborted notes an attempt that a conflict ended, and the back-off that followed it. What it paused

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"drtmx/engine/fabric"
 	"drtmx/engine/history"
 	"drtmx/engine/history/export"
 	"drtmx/engine/kv"
@@ -19,10 +18,6 @@ const (
 	maxReplicas = 8
 	cacheSeed   = 7    // of the location cache's hash function
 	maxSet      = 1024 // records of a transaction
-
-	// DefaultRingBytes is the size of one log ring: 42 entries of SmallBank. A
-	// thread has one at each backup, and few entries are under way in each.
-	DefaultRingBytes = 8 << 10
 )
 
 // Costs is the CPU time of a request's handler in cycles, by phase (Table
@@ -41,12 +36,15 @@ type Payload struct {
 	Execution, Validation, Logging, Commit int
 }
 
-// padded lengthens a message with zeros to at least that many bytes.
-func padded(b []byte, bytes int) []byte {
-	for len(b) < bytes {
-		b = add64(b, 0)
+// Scale maps a cost, by its name, to the one that takes its place.
+type Scale func(cost string, amount int) int
+
+// Of is what takes the place of a cost.
+func (s Scale) Of(cost string, amount int) int {
+	if s == nil {
+		return amount
 	}
-	return b
+	return s(cost, amount)
 }
 
 // Options of a database.
@@ -91,46 +89,32 @@ type Options struct {
 
 // DB is a partitioned, replicated database over a cluster.
 type DB struct {
-	cl      *r2.Cluster
-	opt     Options
-	cfg     *Config // of transactions that begin now
-	servers int
-	backups [][]int // by primary
-	tables  [256]*table
-	order   []*table
-	threads [][]*thread
-	caches  []*kv.Cache // location caches, by machine
-	numbers *kv.Numbers // of all of them
-	rings   record.Rings
-	ringMR  [][]fabric.MR // by backup machine, by source thread
-	costs   Costs
-	program program // cycles of the coordinator
+	cl       *r2.Cluster
+	opt      Options
+	common   Settings // of transactions that begin now
+	protocol Protocol
+	servers  int
+	tables   [256]*Table
+	order    []*Table
+	caches   []*kv.Cache // location caches, by machine
+	numbers  *kv.Numbers // of all of them
 
-	maxPayload int
-	nextID     uint64
+	nextID uint64
 
 	// One coroutine at a time uses these, between two of its waits: they stay in
 	// the host's cache.
-	seqBuf [8]byte
-	req    []byte // of an RPC
-	entry  []byte // of the log, of transaction logged
-	logged record.TxnID
-	out    Outcome
-	hist   historyOf
+	out  Outcome
+	hist historyOf
 
 	history  *export.Writer // nil: nobody asked for it
 	exported export.Attempt
+	row      [record.HeaderBytes + record.MaxValueBytes]byte // of an oracle
 
 	// Oracles and counters, free of time.
-	clients     []*Client         // by coroutine, nil where there is none
-	inFlight    int               // transactions between begin and end
-	idle        metrics.Breakdown // time that belongs to no transaction
-	commitsOpen int               // commit and unlock requests not served yet
-	logsOpen    int               // log entries not reclaimed yet
-	ringFull    uint64
-	ringFullNS  int64
-	held        int // thousandths, see Tx.hold
-	locks       Locks
+	clients  []*Client         // by coroutine, nil where there is none
+	inFlight int               // transactions between begin and end
+	idle     metrics.Breakdown // time that belongs to no transaction
+	locks    Locks
 }
 
 // Locks counts locks that transactions tried to take, and those among them of
@@ -146,37 +130,7 @@ type historyOf struct {
 	readSums, writeSums []uint64
 }
 
-// table is a table with what transactions ask of it often.
-type table struct {
-	id       uint8
-	name     string
-	store    *kv.Table
-	rowBytes int
-	written  int    // leading bytes of a value that an update writes back
-	constant bool   // nobody writes it
-	still    bool   // nor are records inserted or deleted: a CPU's read need not meet others' accesses in their true order
-	cached   bool   // location caches have it
-	touched  keySet // of the keys from the start
-}
-
-// thread is what the coroutines of one worker share.
-type thread struct {
-	machine, thread int
-	rings           []record.Ring // by backup machine
-	number          uint32        // of the last logged transaction
-	txs             []*Tx         // by coroutine
-}
-
-func (t *thread) owner(c *r2.Co) record.Owner {
-	return record.Owner{Machine: uint16(t.machine), Thread: uint8(t.thread), Coroutine: uint16(c.Index())}
-}
-
-func ownerOf(p r2.Peer) record.Owner {
-	return record.Owner{Machine: uint16(p.Machine), Thread: uint8(p.Thread), Coroutine: uint16(p.Coroutine)}
-}
-
-// Open prepares the cluster's machines: log rings and handlers. Tables follow
-// by AddTable.
+// Open prepares the cluster's machines. Tables follow by AddTable.
 func Open(cl *r2.Cluster, o Options) (*DB, error) {
 	if o.Servers == 0 {
 		o.Servers = cl.Machines()
@@ -184,111 +138,20 @@ func Open(cl *r2.Cluster, o Options) (*DB, error) {
 	if o.Servers < 1 || o.Servers > cl.Machines() {
 		return nil, fmt.Errorf("servers %d: from 1 to the number of machines, %d", o.Servers, cl.Machines())
 	}
-	if o.RingBytes == 0 {
-		o.RingBytes = DefaultRingBytes
-	}
-	db := &DB{cl: cl, opt: o, servers: o.Servers, caches: make([]*kv.Cache, cl.Machines()), entry: make([]byte, 0, record.MaxEntryBytes), maxPayload: cl.MaxPayload()}
-	db.program, db.costs, db.ringFullNS = o.Scale.program(coordinator), o.Scale.handlers(o.Costs), int64(o.Scale.of(CostFullLog, defaultRingFullNS))
-	db.held = o.Scale.of(CostHeld, asLong)
-	cfg, err := db.prepare(o.Config)
+	db := &DB{cl: cl, opt: o, servers: o.Servers, caches: make([]*kv.Cache, cl.Machines())}
+	protocol, err := o.Config.Open(db)
 	if err != nil {
 		return nil, err
 	}
-	db.cfg = cfg
-	for m := range db.servers {
-		var list []int
-		for i := 1; i < cfg.Replicas; i++ {
-			list = append(list, (m+i)%db.servers)
-		}
-		db.backups = append(db.backups, list)
-	}
-	if err := db.openRings(); err != nil {
-		return nil, err
-	}
-	cl.Handle(rpcFetch, db.serveFetch)
-	cl.Handle(rpcLock, db.serveLock)
-	cl.Handle(rpcValidate, db.serveValidate)
-	cl.Handle(rpcLog, db.serveLog)
-	cl.Handle(rpcCommit, db.serveCommit)
-	cl.Handle(rpcUnlock, db.serveUnlock)
-	cl.Handle(rpcReclaim, db.serveReclaim)
-	cl.OnReceipt(rpcReclaim, db.reclaimed)
-	cl.AheadOf(rpcReclaim, db.aheadReclaim)
+	db.protocol = protocol
+	db.common = protocol.Config().Common()
 	return db, nil
-}
-
-// prepare checks a configuration and fills it in.
-func (db *DB) prepare(c Config) (*Config, error) {
-	c = c.withDefaults()
-	if err := c.Validate(); err != nil {
-		return nil, err
-	}
-	if c.Replicas > db.servers {
-		return nil, fmt.Errorf("replicas %d: each replica needs a server of its own, there are %d", c.Replicas, db.servers)
-	}
-	if db.cfg != nil && c.Replicas != db.cfg.Replicas {
-		return nil, fmt.Errorf("replicas %d: fixed at %d when the database was opened; reset to change it", c.Replicas, db.cfg.Replicas)
-	}
-	c = c.Resolved()
-	db.opt.Scale.waits(&c)
-	return &c, nil
-}
-
-// openRings allocates one ring per source thread in each server's memory, on
-// the socket of the worker that applies its entries.
-func (db *DB) openRings() error {
-	cl := db.cl
-	db.rings = record.Rings{Machines: cl.Machines(), Threads: 1, Bytes: db.opt.RingBytes}
-	if err := db.rings.Check(); err != nil {
-		return err
-	}
-	threads := 0 // most of any machine
-	for m := range cl.Machines() {
-		var list []*thread
-		for t := range cl.Threads(m) {
-			th := &thread{machine: m, thread: t}
-			for range db.servers {
-				th.rings = append(th.rings, db.rings.NewRing())
-			}
-			list = append(list, th)
-			if err := (record.Owner{Machine: uint16(m), Thread: uint8(min(t, 255))}).Check(); err != nil {
-				return err
-			}
-		}
-		db.threads = append(db.threads, list)
-		threads = max(threads, len(list))
-	}
-	if db.cfg.Replicas == 1 {
-		return nil
-	}
-	for m := range db.servers {
-		var mrs []fabric.MR
-		for t := range threads {
-			_, home := cl.Fabric().Machine(m).Place(t % cl.Threads(m))
-			a, err := cl.Mem(m).Alloc(fabric.Alloc{Name: "txn.log", Bytes: db.rings.Total(), Socket: home})
-			if err != nil {
-				return fmt.Errorf("log rings of machine %d: %w", m, err)
-			}
-			mrs = append(mrs, cl.Mem(m).Register(a, db.rings.Total(), fabric.RemoteWrite))
-		}
-		db.ringMR = append(db.ringMR, mrs)
-	}
-	return nil
-}
-
-// ringAddr is where an entry of a source thread lies in a backup's memory.
-func (db *DB) ringAddr(backup, machine, thread int, pos uint64) r2.Addr {
-	return db.ringMR[backup][thread].Addr + r2.Addr(db.rings.Offset(machine, 0)+pos%db.rings.Bytes)
-}
-
-func (db *DB) ringLoc(backup int, th *thread, pos uint64) r2.Loc {
-	return r2.Loc{Machine: backup, RKey: db.ringMR[backup][th.thread].RKey, Addr: db.ringAddr(backup, th.machine, th.thread, pos)}
 }
 
 // TableName is the name of the table with a number, "" if there is none.
 func (db *DB) TableName(id uint8) string {
 	if t := db.tables[id]; t != nil {
-		return t.name
+		return t.Name
 	}
 	return ""
 }
@@ -301,18 +164,19 @@ func (db *DB) AddTable(spec kv.Spec, p kv.Partition) (*kv.Table, error) {
 		}
 	}
 	if db.tables[spec.ID] != nil {
-		return nil, fmt.Errorf("table %d (%s): the number is taken by %s", spec.ID, spec.Name, db.tables[spec.ID].name)
+		return nil, fmt.Errorf("table %d (%s): the number is taken by %s", spec.ID, spec.Name, db.tables[spec.ID].Name)
 	}
 	if p.Servers() != db.servers {
 		return nil, fmt.Errorf("table %s: partitioned over %d servers, there are %d", spec.Name, p.Servers(), db.servers)
 	}
-	store, err := kv.NewTable(db.cl, spec, kv.Placement{Partition: p, Replicas: db.cfg.Replicas})
+	spec.Header = db.protocol.Header()
+	store, err := kv.NewTable(db.cl, spec, kv.Placement{Partition: p, Replicas: db.common.Replicas})
 	if err != nil {
 		return nil, fmt.Errorf("table %s: %w", spec.Name, err)
 	}
-	t := &table{id: spec.ID, name: spec.Name, store: store, rowBytes: store.RowBytes(), written: spec.Mutable, constant: spec.Constant, still: spec.Constant && spec.Fixed, cached: !spec.Local, touched: newKeySet(keys(p))}
-	if t.written == 0 {
-		t.written = spec.ValueBytes
+	t := &Table{ID: spec.ID, Name: spec.Name, Store: store, RowBytes: store.RowBytes(), Written: spec.Mutable, Constant: spec.Constant, Still: spec.Constant && spec.Fixed, Cached: !spec.Local, touched: newKeySet(keys(p))}
+	if t.Written == 0 {
+		t.Written = spec.ValueBytes
 	}
 	db.tables[spec.ID] = t
 	db.order = append(db.order, t)
@@ -322,7 +186,7 @@ func (db *DB) AddTable(spec kv.Spec, p kv.Partition) (*kv.Table, error) {
 func (db *DB) tableNames() string {
 	var names []string
 	for _, t := range db.order {
-		names = append(names, fmt.Sprintf("%d %s", t.id, t.name))
+		names = append(names, fmt.Sprintf("%d %s", t.ID, t.Name))
 	}
 	return strings.Join(names, ", ")
 }
@@ -334,27 +198,38 @@ func (db *DB) Servers() int { return db.servers }
 func (db *DB) Cluster() *r2.Cluster { return db.cl }
 
 // Config is the configuration of transactions that begin now, resolved.
-func (db *DB) Config() Config { return *db.cfg }
+func (db *DB) Config() Config { return db.protocol.Config() }
+
+// Common is what all protocols say of it.
+func (db *DB) Common() Settings { return db.common }
+
+// NeedsDrain reports whether SetConfig must wait until no transaction is in flight.
+func (db *DB) NeedsDrain(c Config) bool { return db.protocol.NeedsDrain(c) }
+
+// Options are those of Open, with the number of servers.
+func (db *DB) Options() *Options { return &db.opt }
+
+// TableOf is the table with a number, nil if there is none.
+func (db *DB) TableOf(id uint8) *Table { return db.tables[id] }
+
+// Protocol is its concurrency control.
+func (db *DB) Protocol() Protocol { return db.protocol }
 
 // SetConfig changes the configuration of transactions that begin from now on.
 // If NeedsDrain, the caller has to Pause, wait until InFlight is 0, change and
 // Resume.
 func (db *DB) SetConfig(c Config) error {
-	if c.Replicas == 0 {
-		c.Replicas = db.cfg.Replicas
-	}
-	cfg, err := db.prepare(c)
-	if err != nil {
+	if err := db.protocol.Set(c); err != nil {
 		return err
 	}
+	db.common = db.protocol.Config().Common()
 	for _, x := range db.caches {
-		if x != nil && x.Bytes() != cfg.CacheBytes {
-			if err := x.Resize(cfg.CacheBytes); err != nil {
+		if x != nil && x.Bytes() != db.common.CacheBytes {
+			if err := x.Resize(db.common.CacheBytes); err != nil {
 				return err
 			}
 		}
 	}
-	db.cfg = cfg
 	return nil
 }
 
@@ -362,7 +237,7 @@ func (db *DB) SetConfig(c Config) error {
 // it is first asked for.
 func (db *DB) Cache(machine int) *kv.Cache {
 	if db.caches[machine] == nil {
-		x, err := kv.NewCache(db.cl, machine, db.numbered(), db.cfg.CacheBytes, cacheSeed)
+		x, err := kv.NewCache(db.cl, machine, db.numbered(), db.common.CacheBytes, cacheSeed)
 		if err != nil {
 			panic(fmt.Sprintf("txn: location cache that Validate let pass: %v", err))
 		}
@@ -376,8 +251,8 @@ func (db *DB) numbered() *kv.Numbers {
 	if db.numbers == nil {
 		var tables []*kv.Table
 		for _, t := range db.order {
-			if t.cached {
-				tables = append(tables, t.store)
+			if t.Cached {
+				tables = append(tables, t.Store)
 			}
 		}
 		x, err := kv.NumberRecords(tables)
@@ -399,7 +274,10 @@ func (db *DB) Resume() { db.cl.OpenGate() }
 // and not ended, commit and unlock requests not served, log entries not
 // reclaimed. Passive WRITEs may still be on their way when it is 0; they need
 // nobody's help and land within microseconds.
-func (db *DB) InFlight() int { return db.inFlight + db.commitsOpen + db.logsOpen }
+func (db *DB) InFlight() int {
+	commits, logs := db.protocol.Unserved()
+	return db.inFlight + commits + logs
+}
 
 // Pending is a transaction that has begun and not ended.
 type Pending struct {
@@ -415,7 +293,7 @@ func (db *DB) Pending() []Pending {
 	for _, cl := range db.clients {
 		if cl != nil && cl.tx.open {
 			tx := &cl.tx
-			list = append(list, Pending{tx.th.machine, tx.th.thread, tx.typ, tx.phase, tx.attempts})
+			list = append(list, Pending{tx.c.Machine(), tx.c.Thread(), tx.typ, tx.phase, tx.attempts})
 		}
 	}
 	return list
@@ -423,20 +301,21 @@ func (db *DB) Pending() []Pending {
 
 // Unserved counts commit and unlock requests that are not served, and log entries
 // that are not reclaimed.
-func (db *DB) Unserved() (commits, logs int) { return db.commitsOpen, db.logsOpen }
+func (db *DB) Unserved() (commits, logs int) { return db.protocol.Unserved() }
 
 // Locks are those tried so far.
 func (db *DB) Locks() Locks { return db.locks }
 
-// RingFull counts how often a transaction found a log ring full.
-func (db *DB) RingFull() uint64 { return db.ringFull }
-
-// covered charges a handler by Table 4-2.
-func (db *DB) covered(c *r2.Co, cycles int) {
-	if cycles > 0 {
-		c.Covered(cycles)
+// Locking counts an attempt to take the lock of a record.
+func (db *DB) Locking(local bool) {
+	db.locks.All++
+	if local {
+		db.locks.Local++
 	}
 }
+
+// RingFull counts how often a transaction found a log ring full.
+func (db *DB) RingFull() uint64 { return db.protocol.LogFull() }
 
 // keys is a bound of the keys that a partition has from the start, if they are
 // dense as in Blocks and Stripes.
@@ -451,7 +330,7 @@ func keys(p kv.Partition) uint64 {
 // Table is the store of a table, nil if there is none.
 func (db *DB) Table(id uint8) *kv.Table {
 	if t := db.tables[id]; t != nil {
-		return t.store
+		return t.Store
 	}
 	return nil
 }

@@ -1,45 +1,13 @@
-// Package txn runs serialisable distributed transactions over RDMA: optimistic
-// concurrency control with primary-backup replication, the protocol of thesis
-// Figure 4-1, with a choice of RDMA primitive in every phase (§4.3).
+// Package txn is what bodies of transactions see, and what does not depend on how
+// concurrency is controlled: the set of records that an attempt touches, retry and
+// back-off, outcome, history, secondary indexes, and the tables.
 //
-// # The protocol
+// A protocol plugs in below: Config opens a Protocol on a database, and the Protocol has a
+// Session for each coroutine. The session is told of each record that the body asks for,
+// and of the end of the body; it fetches, locks, validates, logs and writes back. What it has
+// to know of a record it keeps around Access. See engine/occ.
 //
-//	Execution   fetch the records as the body asks for them (§4.3.1)
-//	Validation  lock the write set, each lock with the version check in the same
-//	            round trip; then check the versions of the rest (§4.3.2)
-//	Logging     one log entry per backup machine, in the ring that belongs to
-//	            this thread in its memory (§4.3.4)
-//	---------   the transaction is committed here
-//	Commit      write back, unlock (§4.3.3)
-//	Reclaim     the backups apply the entries, some time (§4.3.4)
-//
-// A transaction without writes reads and then validates; one record read in one
-// piece needs no validation (§4.3.5). Client.Run repeats an aborted transaction
-// after a random, growing pause.
-//
-// Under speculative execution (§4.4.1) Tx.Fetch returns a future and the body goes on
-// until it awaits the value: records that do not depend on each other come together.
-//
-// # What is modelled
-//
-// Bytes move as in the original: one RPC per participant machine and phase with
-// all its records, one log WRITE per backup machine with the whole write set,
-// {CAS, READ header} and {WRITE sequence and value, WRITE 0} as lists on one
-// queue pair. Handlers charge the cycles of Table 4-2, which cover their memory
-// accesses; without such a number the accesses themselves are charged. The program
-// of the transaction itself, read and write set, body, log entries, takes what this
-// package's own code was measured to take (coordinator.go). To look at what READs
-// bring costs what it does for messages, see r2.Co.Brought. Messages have at least
-// the payload of that table: what theirs carry besides records, keys and versions
-// is not known, and becomes padding.
-//
-// # Who owns a lock word
-//
-// RNIC atomics are not atomic with CPU atomics, so either all lock with the
-// RNIC, local records included (by loopback), or all with the CPU. A change
-// between the two needs a drain: NeedsDrain, Pause, InFlight, Resume. An RNIC
-// lock cannot be released by a CPU's store; a CPU lock may be released by a
-// WRITE, see Config.Validate.
+// Client.Run repeats an aborted transaction after a random, growing pause.
 //
 // # Secondary indexes
 //
@@ -47,17 +15,11 @@
 // versions, added before the decision while the records are locked and taken out
 // after the write-back; see Index for what follows and what does not.
 //
-// # Left out, and caveats
+// # Left out
 //
 //   - Inserts and deletes of keys inside transactions; a read that finds no
 //     record is not validated. A workload whose keys are known beforehand gives
 //     all of them rows, says in the value whether the record exists, and uses
 //     Insert: what does not exist is then read, validated and checked like
 //     anything else.
-//   - Recovery: a machine that fails takes its transactions with it.
-//   - A body may see records of different moments before its attempt aborts, and
-//     a rollback that it decides on such reads is honoured without validation:
-//     it has no effect on others.
-//   - The released code sends the write set once more with the reclaim message;
-//     here the message names the ring entry that the backup already has.
 package txn

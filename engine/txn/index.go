@@ -43,10 +43,10 @@ func (tx *Tx) Scan(x Index, r ordered.Range) ([]ordered.Entry, error) {
 	if tx.failed != nil {
 		return nil, tx.failed
 	}
-	tx.enter(tx.executionPhase(), r2.Mode{})
+	tx.Enter(tx.ExecutionPhase(), r2.Mode{})
 	var err error
 	if tx.found, err = x.Scan(tx.c, r, tx.found[:0]); err != nil {
-		return nil, tx.fail(err)
+		return nil, tx.Fail(err)
 	}
 	return tx.found, nil
 }
@@ -62,8 +62,9 @@ func (tx *Tx) DropEntry(x Index, part, key uint64) {
 	tx.entries = append(tx.entries, entryOf{index: x, part: part, key: key, drop: true})
 }
 
-// addEntries makes the new entries, when the records are locked.
-func (tx *Tx) addEntries() error {
+// AddEntries makes the new entries of indexes, when the records are locked. abort ends the attempt
+// where another one has not cleared up its entry yet; if it does not, the entry is as good as added.
+func (tx *Tx) AddEntries(abort func() error) error {
 	for i := range tx.entries {
 		e := &tx.entries[i]
 		if e.drop {
@@ -73,18 +74,18 @@ func (tx *Tx) addEntries() error {
 		case err == nil:
 			e.done = true
 		case errors.Is(err, ordered.ErrExists):
-			if tx.conflict() != nil { // that of an attempt which has not cleared up yet
-				return tx.failed
+			if err := abort(); err != nil {
+				return err
 			}
 		default:
-			return tx.fail(err)
+			return tx.Fail(err)
 		}
 	}
 	return nil
 }
 
-// undoEntries takes back what an aborted attempt has added.
-func (tx *Tx) undoEntries() {
+// UndoEntries takes back what an aborted attempt has added.
+func (tx *Tx) UndoEntries() {
 	for i := range tx.entries {
 		if e := &tx.entries[i]; e.done && !e.drop {
 			tx.drop(e)
@@ -92,11 +93,11 @@ func (tx *Tx) undoEntries() {
 	}
 }
 
-// dropEntries takes out the entries of a transaction that is written back.
-func (tx *Tx) dropEntries() {
+// DropEntries takes out the entries of a transaction that is written back.
+func (tx *Tx) DropEntries() {
 	for i := range tx.entries {
 		if e := &tx.entries[i]; e.drop {
-			tx.enter(metrics.Commit, r2.Mode{})
+			tx.Enter(metrics.Commit, r2.Mode{})
 			tx.drop(e)
 		}
 	}
@@ -104,7 +105,7 @@ func (tx *Tx) dropEntries() {
 
 func (tx *Tx) drop(e *entryOf) {
 	err := e.index.Delete(tx.c, e.part, e.key)
-	if err == nil || errors.Is(err, ordered.ErrMissing) && tx.cfg.Variant != Correct {
+	if err == nil || errors.Is(err, ordered.ErrMissing) && tx.common.Faulty {
 		return
 	}
 	tx.db.cl.Fail(fmt.Errorf("txn: entry %d of part %d of an index cannot be taken out: %w", e.key, e.part, err))

@@ -12,9 +12,6 @@ import (
 
 // Kinds of anomaly that the oracles note.
 const (
-	// LogMissing: a transaction was decided, or was to be applied, and a backup
-	// did not have its log entry.
-	LogMissing = "log-missing"
 	// ReplicaDiverged: after a drain a backup's row is not the primary's.
 	ReplicaDiverged = "replica-diverged"
 	// LockLeft: after a drain a row is locked.
@@ -33,12 +30,14 @@ func (tx *Tx) beginHistory() {
 	}
 }
 
-// sumUp names the value that came with a version, before the body can do anything to it:
+// Got says that a record has been fetched: its value and version. It names the value that came
+// with a version, before the body can do anything to it:
 // of all who read a version, the part that updates write has to be the same. So the
 // history sees a value that does not belong to its version.
-func (tx *Tx) sumUp(a *access) {
-	if r := tx.db.opt.Recorder; r != nil && r.Wants(history.MakeKey(a.table.id, a.key)) && !a.table.constant {
-		a.sum = history.Sum(a.value[:a.table.written])
+func (tx *Tx) Got(a *Access, value []byte, version uint64) {
+	a.State, a.Value, a.Version = Fetched, value, version
+	if r := tx.db.opt.Recorder; r != nil && r.Wants(history.MakeKey(a.Table.ID, a.Key)) && !a.Table.Constant {
+		a.sum = history.Sum(a.Value[:a.Table.Written])
 	}
 }
 
@@ -60,21 +59,20 @@ func (tx *Tx) endHistory(err error) {
 	h := &tx.db.hist
 	h.reads, h.writes = h.reads[:0], h.writes[:0]
 	h.readSums, h.writeSums = h.readSums[:0], h.writeSums[:0]
-	for i := range tx.set {
-		a := &tx.set[i]
-		if a.state != fetched || a.table.constant {
+	for _, a := range tx.set {
+		if a.State != Fetched || a.Table.Constant {
 			continue
 		}
-		k := history.MakeKey(a.table.id, a.key)
-		h.reads = append(h.reads, history.Read{Key: k, Version: a.seq})
+		k := history.MakeKey(a.Table.ID, a.Key)
+		h.reads = append(h.reads, history.Read{Key: k, Version: a.Version})
 		h.readSums = append(h.readSums, a.sum)
-		if a.out == nil {
+		if a.Out == nil {
 			continue
 		}
-		h.writes = append(h.writes, history.Write{Key: k, Old: a.seq, New: u64(a.out)})
+		h.writes = append(h.writes, history.Write{Key: k, Old: a.Version, New: a.Next})
 		sum := uint64(0)
 		if r.Wants(k) {
-			sum = history.Sum(a.out[8:])
+			sum = history.Sum(a.Out[Front:])
 		}
 		h.writeSums = append(h.writeSums, sum)
 	}
@@ -90,7 +88,7 @@ func (tx *Tx) endHistory(err error) {
 func (tx *Tx) export(err error) {
 	a := &tx.db.exported
 	*a = export.Attempt{
-		ID: tx.db.nextID, Node: tx.th.machine, Thread: tx.th.thread, Session: tx.c.ID(), Type: tx.typ,
+		ID: tx.db.nextID, Node: tx.c.Machine(), Thread: tx.c.Thread(), Session: tx.c.ID(), Type: tx.typ,
 		Begin: tx.attemptBegin, End: tx.decision, Status: history.Committed, Reads: a.Reads[:0], Writes: a.Writes[:0],
 	}
 	switch {
@@ -99,55 +97,36 @@ func (tx *Tx) export(err error) {
 	case err != nil:
 		a.Status = history.Aborted
 	}
-	for i := range tx.set {
-		x := &tx.set[i]
-		if !x.here() {
+	for _, x := range tx.set {
+		if !x.Here() {
 			continue // the attempt ended before it was fetched
 		}
-		read := export.Read{Table: x.table.name, Key: x.key, Found: x.state == fetched}
+		read := export.Read{Table: x.Table.Name, Key: x.Key, Found: x.State == Fetched}
 		if read.Found {
-			read.Version = x.seq
+			read.Version = x.Version
 		}
 		a.Reads = append(a.Reads, read)
-		if x.out == nil {
+		if x.Out == nil {
 			continue
 		}
-		w := export.Write{Table: x.table.name, Key: x.key, Kind: export.Update}
+		w := export.Write{Table: x.Table.Name, Key: x.Key, Kind: export.Update}
 		if x.added {
 			w.Kind = export.Insert
 		}
 		if err == nil {
-			w.Version = u64(x.out)
+			w.Version = x.Next
 		}
 		a.Writes = append(a.Writes, w)
 	}
 	tx.db.history.Add(a)
 }
 
-// checkLogs looks whether the backups really have the entry at the commit
-// decision.
-func (tx *Tx) checkLogs() {
-	if !tx.db.opt.CheckLogs {
-		return
-	}
-	for i := range tx.logs {
-		g := &tx.logs[i]
-		b := tx.db.cl.Mem(g.machine).Bytes(tx.db.ringLoc(g.machine, tx.th, g.pos).Addr, tx.entryBytes())
-		if e, err := tx.db.openEntry(b); err != nil || e.ID != tx.logID() {
-			tx.db.note(history.Anomaly{Kind: LogMissing, Text: fmt.Sprintf(
-				"transaction %d of machine %d thread %d was decided before machine %d had its log", tx.logged, tx.th.machine, tx.th.thread, g.machine)})
-		}
-	}
-}
-
-func (db *DB) note(a history.Anomaly) {
+// Note takes in an anomaly that a protocol sees by itself.
+func (db *DB) Note(a history.Anomaly) {
 	if r := db.opt.Recorder; r != nil {
 		r.Note(a)
 	}
 }
-
-// touch remembers that a record may have been written or locked.
-func (t *table) touch(key uint64) { t.touched.add(key) }
 
 // EachTouched calls f with the keys of a table that some transaction wanted to
 // write, in rising order: what can differ from the initial contents.
@@ -156,7 +135,20 @@ func (db *DB) EachTouched(id uint8, f func(key uint64)) { db.tables[id].touched.
 // Row copies the row of a record at its primary: an oracle, free of time.
 func (db *DB) Row(id uint8, key uint64, dst []byte) bool {
 	t := db.tables[id]
-	return t.store.Row(t.store.Primary(key), key, dst)
+	return t.Store.Row(t.Store.Primary(key), key, dst)
+}
+
+// Value copies the value of a record at its primary into dst, which has its length: an oracle,
+// free of time. free says that nobody holds the record.
+func (db *DB) Value(id uint8, key uint64, dst []byte) (free, ok bool) {
+	t := db.tables[id]
+	row := db.row[:t.RowBytes]
+	if !db.Row(id, key, row) {
+		return true, false
+	}
+	copy(dst, t.Store.Header().Value(row))
+	_, held := db.protocol.Locked(row)
+	return !held, true
 }
 
 // CheckReplicas compares the backups of all touched records with their
@@ -166,23 +158,23 @@ func (db *DB) CheckReplicas() bool {
 	found := 0
 	report := func(kind, format string, args ...any) {
 		if found++; found <= 8 {
-			db.note(history.Anomaly{Kind: kind, Text: fmt.Sprintf(format, args...)})
+			db.Note(history.Anomaly{Kind: kind, Text: fmt.Sprintf(format, args...)})
 		}
 	}
 	for _, t := range db.order {
-		row, copyOf := make([]byte, t.rowBytes), make([]byte, t.rowBytes)
-		db.EachTouched(t.id, func(key uint64) {
-			m := t.store.Primary(key)
-			if !t.store.Row(m, key, row) {
-				report(ReplicaDiverged, "key %d of table %s is gone from machine %d", key, t.name, m)
+		row, copyOf, own := make([]byte, t.RowBytes), make([]byte, t.RowBytes), t.Store.Header().Own
+		db.EachTouched(t.ID, func(key uint64) {
+			m := t.Store.Primary(key)
+			if !t.Store.Row(m, key, row) {
+				report(ReplicaDiverged, "key %d of table %s is gone from machine %d", key, t.Name, m)
 				return
 			}
-			if o, held := record.Holder(record.Lock(row)); held {
-				report(LockLeft, "key %d of table %s is still locked by machine %d thread %d coroutine %d", key, t.name, o.Machine, o.Thread, o.Coroutine)
+			if who, held := db.protocol.Locked(row); held {
+				report(LockLeft, "key %d of table %s is still locked by %s", key, t.Name, who)
 			}
-			for _, b := range db.backups[m] {
-				if !t.store.Row(b, key, copyOf) || !bytes.Equal(row[seqAt:], copyOf[seqAt:]) {
-					report(ReplicaDiverged, "key %d of table %s has sequence %d on machine %d, %d on its backup %d", key, t.name, record.Seq(row), m, record.Seq(copyOf), b)
+			for _, b := range db.protocol.Backups(m) {
+				if !t.Store.Row(b, key, copyOf) || !bytes.Equal(row[own:], copyOf[own:]) {
+					report(ReplicaDiverged, "key %d of table %s has sequence %d on machine %d, %d on its backup %d", key, t.Name, record.Seq(row), m, record.Seq(copyOf), b)
 				}
 			}
 		})

@@ -4,9 +4,9 @@ import (
 	"testing"
 
 	"drtmx/engine/history"
+	"drtmx/engine/occ"
 	"drtmx/engine/sim"
 	"drtmx/engine/sim/cputime"
-	"drtmx/engine/txn"
 	"drtmx/engine/workload/smallbank"
 	"drtmx/engine/workload/workloadtest"
 )
@@ -24,7 +24,7 @@ func BenchmarkSmallBank(b *testing.B) {
 		{"small-sampled", 4, 8, history.Sampled}, {"small-off", 4, 8, history.Off},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			cfg, _ := txn.Preset("drtm+h")
+			cfg, _ := occ.Preset("drtm+h")
 			w, err := smallbank.New(smallbank.Options{Accounts: 1_000})
 			if err != nil {
 				b.Fatal(err)

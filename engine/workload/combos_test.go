@@ -5,23 +5,23 @@ import (
 	"strings"
 
 	"drtmx/engine/metrics"
+	"drtmx/engine/occ"
 	"drtmx/engine/r2"
 	"drtmx/engine/sim"
-	"drtmx/engine/txn"
 )
 
 // combinations lists every legal choice of primitives, none of them automatic.
-func combinations() []txn.Config {
-	reads := []txn.Prim{txn.OneSided, txn.TwoSided, txn.Hybrid}
-	both := []txn.Prim{txn.OneSided, txn.TwoSided}
-	var out []txn.Config
+func combinations() []occ.Config {
+	reads := []occ.Prim{occ.OneSided, occ.TwoSided, occ.Hybrid}
+	both := []occ.Prim{occ.OneSided, occ.TwoSided}
+	var out []occ.Config
 	for _, e := range reads {
-		for _, lc := range [][2]txn.Prim{{txn.OneSided, txn.OneSided}, {txn.TwoSided, txn.TwoSided}, {txn.TwoSided, txn.OneSided}} {
+		for _, lc := range [][2]occ.Prim{{occ.OneSided, occ.OneSided}, {occ.TwoSided, occ.TwoSided}, {occ.TwoSided, occ.OneSided}} {
 			for _, v := range both {
 				for _, l := range both {
 					for _, r := range reads {
 						for _, rv := range both {
-							out = append(out, txn.Config{Execution: e, Lock: lc[0], Commit: lc[1], Validation: v, Logging: l, RORead: r, ROValidation: rv})
+							out = append(out, occ.Config{Execution: e, Lock: lc[0], Commit: lc[1], Validation: v, Logging: l, RORead: r, ROValidation: rv})
 						}
 					}
 				}
@@ -32,7 +32,7 @@ func combinations() []txn.Config {
 }
 
 // optimise switches optimisations, cache and speculation on and off at random.
-func optimise(c txn.Config, r *sim.Rand) txn.Config {
+func optimise(c occ.Config, r *sim.Rand) occ.Config {
 	flip := func() bool { return r.Uint64n(2) == 0 }
 	for p := range c.Opt {
 		c.Opt[p] = r2.Mode{Outstanding: flip(), Doorbell: flip(), Passive: flip()}
@@ -42,9 +42,9 @@ func optimise(c txn.Config, r *sim.Rand) txn.Config {
 }
 
 // name says what a configuration is, for test names and messages.
-func name(c txn.Config) string {
+func name(c occ.Config) string {
 	var b strings.Builder
-	for _, p := range []txn.Prim{c.Execution, c.Lock, c.Validation, c.Logging, c.Commit, c.RORead, c.ROValidation} {
+	for _, p := range []occ.Prim{c.Execution, c.Lock, c.Validation, c.Logging, c.Commit, c.RORead, c.ROValidation} {
 		b.WriteString(strings.ToUpper(p.String()[:1]))
 	}
 	b.WriteByte('-')

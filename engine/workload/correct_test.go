@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"drtmx/engine/metrics"
+	"drtmx/engine/occ"
 	"drtmx/engine/r2"
 	"drtmx/engine/sim"
-	"drtmx/engine/txn"
 	"drtmx/engine/workload"
 	"drtmx/engine/workload/cycle"
 	"drtmx/engine/workload/smallbank"
@@ -62,7 +62,7 @@ var shapes = []func(*workloadtest.Setup){
 
 // stress runs a configuration until it has committed so many transactions and
 // reports everything that the checkers find.
-func stress(t testing.TB, cfg txn.Config, shape func(*workloadtest.Setup), seed, commits uint64, bench workload.Bench) (uint64, []string) {
+func stress(t testing.TB, cfg occ.Config, shape func(*workloadtest.Setup), seed, commits uint64, bench workload.Bench) (uint64, []string) {
 	t.Helper()
 	s := workloadtest.Small(cfg)
 	s.Seed = seed
@@ -146,7 +146,7 @@ func TestPresets(t *testing.T) {
 		commits, each = 500, 0
 	}
 	total := uint64(0)
-	try := func(cfg txn.Config, seed, commits uint64) {
+	try := func(cfg occ.Config, seed, commits uint64) {
 		t.Helper()
 		for _, w := range []workload.Bench{bank(t), ring(t)} {
 			n, bad := stress(t, cfg, shapes[seed%uint64(len(shapes))], seed, commits, w)
@@ -157,8 +157,8 @@ func TestPresets(t *testing.T) {
 		}
 	}
 	seed := uint64(0)
-	for _, preset := range txn.PresetNames() {
-		cfg, _ := txn.Preset(preset)
+	for _, preset := range occ.PresetNames() {
+		cfg, _ := occ.Preset(preset)
 		try(cfg, 100, commits)
 		if each == 0 {
 			continue
@@ -184,7 +184,7 @@ func TestPresets(t *testing.T) {
 // TestSmallRings: logs that do not fit wait for reclaims and stay correct.
 func TestSmallRings(t *testing.T) {
 	for _, preset := range []string{"fasst", "drtm+h"} {
-		cfg, _ := txn.Preset(preset)
+		cfg, _ := occ.Preset(preset)
 		s := workloadtest.Small(cfg)
 		s.RingBytes = 8192
 		s.Coroutines = 12

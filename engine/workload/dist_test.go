@@ -227,3 +227,31 @@ func TestTextIsLetters(t *testing.T) {
 		}
 	}
 }
+
+// A popularity draws as its ranks say once it is on, takes what the knob takes, and keeps what it had
+// when a value is refused.
+func TestPopularity(t *testing.T) {
+	p, err := NewPopularity(1000, 0)
+	if err != nil || p.On() {
+		t.Fatalf("without a constant it is on %v: %v", p.On(), err)
+	}
+	if err := p.Set(0.99); err != nil || !p.On() {
+		t.Fatal(err)
+	}
+	for _, bad := range []any{2.0, 1, "0.5", nil} {
+		if p.Set(bad) == nil || !p.On() {
+			t.Errorf("%v is accepted, on %v", bad, p.On())
+		}
+	}
+	r := sim.New(sim.Options{Seed: 1}).Stream("popularity", 0)
+	counts := make([]int, 1000)
+	for range 100_000 {
+		counts[p.Draw(r)]++
+	}
+	if a, b := counts[p.At(0)], counts[p.At(9)]; a < 5*b || b == 0 {
+		t.Errorf("the first rank was drawn %d times, the tenth %d times", a, b)
+	}
+	if p.At(1) == p.At(0)+1 {
+		t.Error("popular ranks are neighbours")
+	}
+}

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"drtmx/engine/occ"
 	"drtmx/engine/sim"
-	"drtmx/engine/txn"
 	"drtmx/engine/workload"
 	"drtmx/engine/workload/workloadtest"
 )
@@ -16,7 +16,7 @@ func flipping(t *testing.T, w workload.Bench, seed uint64, flips int, barrier bo
 	t.Helper()
 	rand := stream(seed)
 	all := combinations()
-	pick := func() txn.Config { return optimise(all[rand.Intn(len(all))], rand) }
+	pick := func() occ.Config { return optimise(all[rand.Intn(len(all))], rand) }
 	s := workloadtest.Small(pick())
 	s.Seed = seed
 	b := workloadtest.New(t, s, w)
@@ -28,9 +28,9 @@ func flipping(t *testing.T, w workload.Bench, seed uint64, flips int, barrier bo
 		}
 		next := pick()
 		if !barrier && rand.Intn(2) == 0 {
-			next.Lock, next.Commit = txn.OneSided, txn.OneSided
+			next.Lock, next.Commit = occ.OneSided, occ.OneSided
 		}
-		drain := barrier && txn.NeedsDrain(db.Config(), next)
+		drain := barrier && db.NeedsDrain(next)
 		if drain {
 			db.Pause()
 			for db.InFlight() > 0 || !b.Cluster.Quiet() {

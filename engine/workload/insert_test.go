@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"drtmx/engine/kv"
+	"drtmx/engine/occ"
 	"drtmx/engine/r2"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
@@ -128,8 +129,8 @@ func (w *queue) watch(tx *txn.Tx, m uint64) error {
 // TestInserts: rows that come into being are seen or not, whoever locks; a planted
 // insert without a lock is found.
 func TestInserts(t *testing.T) {
-	for _, preset := range txn.PresetNames() {
-		cfg, _ := txn.Preset(preset)
+	for _, preset := range occ.PresetNames() {
+		cfg, _ := occ.Preset(preset)
 		seeds := uint64(4)
 		if testing.Short() {
 			seeds = 1
@@ -139,7 +140,7 @@ func TestInserts(t *testing.T) {
 				t.Fatalf("%s, seed %d: %s", preset, seed, strings.Join(bad, "\n"))
 			}
 		}
-		cfg.Variant = txn.InsertNotLocked
+		cfg.Variant = occ.InsertNotLocked
 		t.Run(preset, func(t *testing.T) {
 			caught(t, cfg, []string{"G-single", "G2", "real-time"}, func(testing.TB) workload.Bench { return &queue{} })
 		})

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"drtmx/engine/metrics"
+	"drtmx/engine/occ"
 	"drtmx/engine/sim"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload/workloadtest"
@@ -12,8 +13,8 @@ import (
 // TestOutcome: latency is what its parts add up to, its order is that of the
 // protocol, and round trips are those of Figure 4-1.
 func TestOutcome(t *testing.T) {
-	for _, preset := range txn.PresetNames() {
-		cfg, _ := txn.Preset(preset)
+	for _, preset := range occ.PresetNames() {
+		cfg, _ := occ.Preset(preset)
 		b := workloadtest.New(t, workloadtest.Small(cfg), bank(t))
 		lone := 0
 		b.OnDone = func(o *txn.Outcome) {

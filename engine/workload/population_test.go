@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"drtmx/engine/history"
-	"drtmx/engine/txn"
+	"drtmx/engine/occ"
 	"drtmx/engine/workload"
 	"drtmx/engine/workload/tpcc"
 	"drtmx/engine/workload/tpce"
@@ -31,7 +31,7 @@ func TestPopulationIsPure(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			cfg, _ := txn.Preset("drtm+h")
+			cfg, _ := occ.Preset("drtm+h")
 			bed := workloadtest.New(t, workloadtest.Setup{Machines: 3, Threads: 1, Coroutines: 1, Seed: run, Txn: cfg, Mode: history.Off, Requests: 1}, w)
 			defer bed.Close()
 			db := w.DB()

@@ -102,7 +102,7 @@ func Done(err error) error {
 // records as the workload does, and popular is nil; that takes time, and between is
 // called between machines.
 func WarmCaches(db *txn.DB, popular func(table uint8, key uint64) bool, draw func(r *r2.Rand) (table uint8, key uint64), between Between) error {
-	if !db.Config().CacheEnabled {
+	if !db.Common().CacheEnabled {
 		return nil
 	}
 	machines := db.Cluster().Machines()
@@ -140,8 +140,8 @@ func WarmMemory(db *txn.DB, n uint64, at func(i uint64) (table uint8, key uint64
 	node := f.Machine(0)
 	lines := uint64(node.Type.LLC.Int()) << 20 / 64 * uint64(len(node.NICs))
 	// Of a record a machine has at most a location, and its share of the rest.
-	n = min(n, lines*uint64(machines)/uint64(machines+2*db.Config().Replicas))
-	caches := db.Config().CacheEnabled
+	n = min(n, lines*uint64(machines)/uint64(machines+2*db.Common().Replicas))
+	caches := db.Common().CacheEnabled
 	// A thousand records at a time, and of these one machine after the other: the
 	// host's cache then holds what it needs.
 	lists := make([][]fabric.Extent, machines)

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"drtmx/engine/occ"
+	"drtmx/engine/replication"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
 	"drtmx/engine/workload/registers"
@@ -12,20 +14,20 @@ import (
 // TestPlantedBugs: each is caught, and by what it is.
 func TestPlantedBugs(t *testing.T) {
 	for _, bug := range []struct {
-		variant txn.Variant
+		variant occ.Variant
 		presets []string
 		kinds   []string // one of them must be among the complaints
 	}{
-		{txn.SkipVersionCheck, []string{"drtm+r", "drtm+h", "farm", "fasst"}, []string{"lost-update", "duplicate-version", "G-single", "G2"}},
-		{txn.UnlockBeforeWriteBack, []string{"drtm+r", "drtm+h"}, []string{"lost-update", "duplicate-version", "G-single", "G2", "real-time"}},
-		{txn.SequenceNotAdvanced, []string{"drtm+r", "drtm+h", "farm", "fasst"}, []string{"duplicate-version"}},
-		{txn.CommitBeforeLog, []string{"drtm+r", "drtm+h", "farm", "fasst"}, []string{txn.LogMissing}},
-		{txn.CASIgnoresExpected, []string{"drtm+r", "drtm+h", "farm", "fasst"}, []string{"lost-update", "duplicate-version"}},
-		{txn.UnlockNotWon, []string{"drtm+r", "drtm+h", "farm", "fasst"}, []string{"lost-update", "duplicate-version"}},
-		{txn.AsPublished, []string{"drtm+r", "drtm+h", "farm", "fasst"}, []string{"duplicate-version"}},
+		{occ.SkipVersionCheck, []string{"drtm+r", "drtm+h", "farm", "fasst"}, []string{"lost-update", "duplicate-version", "G-single", "G2"}},
+		{occ.UnlockBeforeWriteBack, []string{"drtm+r", "drtm+h"}, []string{"lost-update", "duplicate-version", "G-single", "G2", "real-time"}},
+		{occ.SequenceNotAdvanced, []string{"drtm+r", "drtm+h", "farm", "fasst"}, []string{"duplicate-version"}},
+		{occ.CommitBeforeLog, []string{"drtm+r", "drtm+h", "farm", "fasst"}, []string{replication.Missing}},
+		{occ.CASIgnoresExpected, []string{"drtm+r", "drtm+h", "farm", "fasst"}, []string{"lost-update", "duplicate-version"}},
+		{occ.UnlockNotWon, []string{"drtm+r", "drtm+h", "farm", "fasst"}, []string{"lost-update", "duplicate-version"}},
+		{occ.AsPublished, []string{"drtm+r", "drtm+h", "farm", "fasst"}, []string{"duplicate-version"}},
 	} {
 		for _, preset := range bug.presets {
-			cfg, _ := txn.Preset(preset)
+			cfg, _ := occ.Preset(preset)
 			cfg.Variant = bug.variant
 			t.Run(bug.variant.String()+"/"+preset, func(t *testing.T) { caught(t, cfg, bug.kinds, bank, ring) })
 		}
@@ -58,22 +60,22 @@ func TestPlantedBugsOfRegisters(t *testing.T) {
 		seeds = 1
 	}
 	for _, bug := range []struct {
-		variant txn.Variant
+		variant occ.Variant
 		presets []string
 		kinds   []string
 	}{
-		{txn.ValidateBeforeLock, all, []string{"G2"}},
-		{txn.IgnoreLockWord, all, []string{"G2"}},
-		{txn.ReadLocked, all, []string{"real-time"}},
+		{occ.ValidateBeforeLock, all, []string{"G2"}},
+		{occ.IgnoreLockWord, all, []string{"G2"}},
+		{occ.ReadLocked, all, []string{"real-time"}},
 		// A CPU takes a row in one piece: fasst has no torn rows, but reads locked ones.
-		{txn.ReadTorn, all[:3], []string{"wrong-value", "unknown-version", "registers.whole"}},
-		{txn.ReadTorn, all[3:], []string{"real-time"}},
-		{txn.CutLog, all, []string{txn.LogMissing}},
-		{txn.CutLogAccepted, all, []string{txn.ReplicaDiverged}},
-		{txn.Correct, all, nil},
+		{occ.ReadTorn, all[:3], []string{"wrong-value", "unknown-version", "registers.whole"}},
+		{occ.ReadTorn, all[3:], []string{"real-time"}},
+		{occ.CutLog, all, []string{replication.Missing}},
+		{occ.CutLogAccepted, all, []string{txn.ReplicaDiverged}},
+		{occ.Correct, all, nil},
 	} {
 		for _, preset := range bug.presets {
-			cfg, _ := txn.Preset(preset)
+			cfg, _ := occ.Preset(preset)
 			cfg.Variant = bug.variant
 			t.Run(bug.variant.String()+"/"+preset, func(t *testing.T) {
 				if bug.kinds != nil {
@@ -93,7 +95,7 @@ func TestPlantedBugsOfRegisters(t *testing.T) {
 }
 
 // caught runs workloads until a complaint is of one of the kinds.
-func caught(t *testing.T, cfg txn.Config, kinds []string, benches ...func(testing.TB) workload.Bench) {
+func caught(t *testing.T, cfg occ.Config, kinds []string, benches ...func(testing.TB) workload.Bench) {
 	var all []string
 	for seed := uint64(1); seed <= 8; seed++ {
 		for _, bench := range benches {

@@ -60,6 +60,7 @@ func init() {
 			"Bars":      r.TypeOf((*charts.Bars)(nil)).Elem(),
 			"Bundle":    r.TypeOf((*charts.Bundle)(nil)).Elem(),
 			"Chart":     r.TypeOf((*charts.Chart)(nil)).Elem(),
+			"Expected":  r.TypeOf((*charts.Expected)(nil)).Elem(),
 			"Frontend":  r.TypeOf((*charts.Frontend)(nil)).Elem(),
 			"HeatCell":  r.TypeOf((*charts.HeatCell)(nil)).Elem(),
 			"HeatPanel": r.TypeOf((*charts.HeatPanel)(nil)).Elem(),

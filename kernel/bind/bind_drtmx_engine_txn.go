@@ -7,6 +7,7 @@ import (
 
 	ordered "drtmx/engine/kv/ordered"
 	r2 "drtmx/engine/r2"
+	record "drtmx/engine/record"
 	txn "drtmx/engine/txn"
 	"github.com/cosmos72/gomacro/imports"
 )
@@ -15,58 +16,23 @@ func init() {
 	imports.Packages.MergePackage("drtmx/engine/txn", imports.PackageUnderlying{
 		Name: "txn",
 		Binds: map[string]r.Value{
-			"Allowed":               r.ValueOf(txn.Allowed),
-			"AsPublished":           r.ValueOf(txn.AsPublished),
-			"Auto":                  r.ValueOf(txn.Auto),
-			"CASIgnoresExpected":    r.ValueOf(txn.CASIgnoresExpected),
-			"CommitBeforeLog":       r.ValueOf(txn.CommitBeforeLog),
-			"Correct":               r.ValueOf(txn.Correct),
-			"CostBackoff":           r.ValueOf(txn.CostBackoff),
-			"CostBegin":             r.ValueOf(txn.CostBegin),
-			"CostCommit":            r.ValueOf(txn.CostCommit),
-			"CostExecution":         r.ValueOf(txn.CostExecution),
-			"CostFullLog":           r.ValueOf(txn.CostFullLog),
-			"CostHeld":              r.ValueOf(txn.CostHeld),
-			"CostLock":              r.ValueOf(txn.CostLock),
-			"CostLogging":           r.ValueOf(txn.CostLogging),
-			"CostNames":             r.ValueOf(txn.CostNames),
-			"CostReadRetry":         r.ValueOf(txn.CostReadRetry),
-			"CostReclaim":           r.ValueOf(txn.CostReclaim),
-			"CostServeCommit":       r.ValueOf(txn.CostServeCommit),
-			"CostServeFetch":        r.ValueOf(txn.CostServeFetch),
-			"CostServeLog":          r.ValueOf(txn.CostServeLog),
-			"CostServeValidate":     r.ValueOf(txn.CostServeValidate),
-			"CostValidation":        r.ValueOf(txn.CostValidation),
-			"CutLog":                r.ValueOf(txn.CutLog),
-			"CutLogAccepted":        r.ValueOf(txn.CutLogAccepted),
-			"DefaultCacheBytes":     r.ValueOf(txn.DefaultCacheBytes),
-			"DefaultReplicas":       r.ValueOf(txn.DefaultReplicas),
-			"DefaultRingBytes":      r.ValueOf(txn.DefaultRingBytes),
-			"ErrNotFound":           r.ValueOf(&txn.ErrNotFound).Elem(),
-			"ErrRollback":           r.ValueOf(&txn.ErrRollback).Elem(),
-			"Hybrid":                r.ValueOf(txn.Hybrid),
-			"IgnoreAborts":          r.ValueOf(txn.IgnoreAborts),
-			"IgnoreLockWord":        r.ValueOf(txn.IgnoreLockWord),
-			"InsertNotLocked":       r.ValueOf(txn.InsertNotLocked),
-			"LockLeft":              r.ValueOf(txn.LockLeft),
-			"LogMissing":            r.ValueOf(txn.LogMissing),
-			"NeedsDrain":            r.ValueOf(txn.NeedsDrain),
-			"OneSided":              r.ValueOf(txn.OneSided),
-			"Open":                  r.ValueOf(txn.Open),
-			"ParsePrim":             r.ValueOf(txn.ParsePrim),
-			"Preset":                r.ValueOf(txn.Preset),
-			"PresetNames":           r.ValueOf(txn.PresetNames),
-			"ReadLocked":            r.ValueOf(txn.ReadLocked),
-			"ReadTorn":              r.ValueOf(txn.ReadTorn),
-			"ReplicaDiverged":       r.ValueOf(txn.ReplicaDiverged),
-			"SequenceNotAdvanced":   r.ValueOf(txn.SequenceNotAdvanced),
-			"SkipVersionCheck":      r.ValueOf(txn.SkipVersionCheck),
-			"TwoSided":              r.ValueOf(txn.TwoSided),
-			"UnlockBeforeWriteBack": r.ValueOf(txn.UnlockBeforeWriteBack),
-			"UnlockNotWon":          r.ValueOf(txn.UnlockNotWon),
-			"ValidateBeforeLock":    r.ValueOf(txn.ValidateBeforeLock),
+			"Asked":             r.ValueOf(txn.Asked),
+			"DefaultCacheBytes": r.ValueOf(txn.DefaultCacheBytes),
+			"DefaultReplicas":   r.ValueOf(txn.DefaultReplicas),
+			"ErrAborted":        r.ValueOf(&txn.ErrAborted).Elem(),
+			"ErrNotFound":       r.ValueOf(&txn.ErrNotFound).Elem(),
+			"ErrRollback":       r.ValueOf(&txn.ErrRollback).Elem(),
+			"Fetched":           r.ValueOf(txn.Fetched),
+			"Front":             r.ValueOf(txn.Front),
+			"LockLeft":          r.ValueOf(txn.LockLeft),
+			"MaxKey":            r.ValueOf(int64(txn.MaxKey)),
+			"Missing":           r.ValueOf(txn.Missing),
+			"Open":              r.ValueOf(txn.Open),
+			"ReplicaDiverged":   r.ValueOf(txn.ReplicaDiverged),
+			"Wanted":            r.ValueOf(txn.Wanted),
 		},
 		Types: map[string]r.Type{
+			"Access":    r.TypeOf((*txn.Access)(nil)).Elem(),
 			"Client":    r.TypeOf((*txn.Client)(nil)).Elem(),
 			"Config":    r.TypeOf((*txn.Config)(nil)).Elem(),
 			"Conflicts": r.TypeOf((*txn.Conflicts)(nil)).Elem(),
@@ -79,41 +45,43 @@ func init() {
 			"Outcome":   r.TypeOf((*txn.Outcome)(nil)).Elem(),
 			"Payload":   r.TypeOf((*txn.Payload)(nil)).Elem(),
 			"Pending":   r.TypeOf((*txn.Pending)(nil)).Elem(),
-			"Prim":      r.TypeOf((*txn.Prim)(nil)).Elem(),
-			"Reasons":   r.TypeOf((*txn.Reasons)(nil)).Elem(),
+			"Protocol":  r.TypeOf((*txn.Protocol)(nil)).Elem(),
 			"Ref":       r.TypeOf((*txn.Ref)(nil)).Elem(),
 			"Scale":     r.TypeOf((*txn.Scale)(nil)).Elem(),
+			"Session":   r.TypeOf((*txn.Session)(nil)).Elem(),
+			"Settings":  r.TypeOf((*txn.Settings)(nil)).Elem(),
+			"State":     r.TypeOf((*txn.State)(nil)).Elem(),
+			"Table":     r.TypeOf((*txn.Table)(nil)).Elem(),
 			"Tx":        r.TypeOf((*txn.Tx)(nil)).Elem(),
-			"Variant":   r.TypeOf((*txn.Variant)(nil)).Elem(),
 		},
 		Proxies: map[string]r.Type{
+			"Config":    r.TypeOf((*P_drtmx_engine_txn_Config)(nil)).Elem(),
 			"Conflicts": r.TypeOf((*P_drtmx_engine_txn_Conflicts)(nil)).Elem(),
 			"Index":     r.TypeOf((*P_drtmx_engine_txn_Index)(nil)).Elem(),
+			"Protocol":  r.TypeOf((*P_drtmx_engine_txn_Protocol)(nil)).Elem(),
+			"Session":   r.TypeOf((*P_drtmx_engine_txn_Session)(nil)).Elem(),
 		},
 		Untypeds: map[string]string{
-			"CostBackoff":       "string:wait.backoff",
-			"CostBegin":         "string:coordinator.begin",
-			"CostCommit":        "string:coordinator.commit",
-			"CostExecution":     "string:coordinator.execution",
-			"CostFullLog":       "string:wait.full_log",
-			"CostHeld":          "string:held",
-			"CostLock":          "string:coordinator.lock",
-			"CostLogging":       "string:coordinator.logging",
-			"CostReadRetry":     "string:wait.read_retry",
-			"CostReclaim":       "string:handler.reclaim",
-			"CostServeCommit":   "string:handler.commit",
-			"CostServeFetch":    "string:handler.execution",
-			"CostServeLog":      "string:handler.logging",
-			"CostServeValidate": "string:handler.validation",
-			"CostValidation":    "string:coordinator.validation",
 			"DefaultCacheBytes": "int:314572800",
 			"DefaultReplicas":   "int:3",
-			"DefaultRingBytes":  "int:8192",
+			"Front":             "int:8",
 			"LockLeft":          "string:lock-left",
-			"LogMissing":        "string:log-missing",
+			"MaxKey":            "int:72057594037927935",
 			"ReplicaDiverged":   "string:replica-diverged",
 		},
 	})
+}
+
+// P_drtmx_engine_txn_Config lets types written in a notebook implement the interface.
+type P_drtmx_engine_txn_Config struct {
+	Object  any
+	Common_ func(any) txn.Settings
+	Open_   func(any, *txn.DB) (txn.Protocol, error)
+}
+
+func (P *P_drtmx_engine_txn_Config) Common() txn.Settings { return P.Common_(P.Object) }
+func (P *P_drtmx_engine_txn_Config) Open(a0 *txn.DB) (txn.Protocol, error) {
+	return P.Open_(P.Object, a0)
 }
 
 // P_drtmx_engine_txn_Conflicts lets types written in a notebook implement the interface.
@@ -147,3 +115,57 @@ func (P *P_drtmx_engine_txn_Index) Insert(a0 *r2.Co, a1 uint64, a2 uint64, a3 ui
 func (P *P_drtmx_engine_txn_Index) Scan(a0 *r2.Co, a1 ordered.Range, a2 []ordered.Entry) ([]ordered.Entry, error) {
 	return P.Scan_(P.Object, a0, a1, a2)
 }
+
+// P_drtmx_engine_txn_Protocol lets types written in a notebook implement the interface.
+type P_drtmx_engine_txn_Protocol struct {
+	Object      any
+	Backups_    func(any, int) []int
+	Config_     func(any) txn.Config
+	Header_     func(any) record.Header
+	Locked_     func(any, []byte) (string, bool)
+	LogFull_    func(any) uint64
+	NeedsDrain_ func(any, txn.Config) bool
+	Session_    func(any, *txn.Tx) txn.Session
+	Set_        func(any, txn.Config) error
+	Unserved_   func(any) (int, int)
+}
+
+func (P *P_drtmx_engine_txn_Protocol) Backups(a0 int) []int  { return P.Backups_(P.Object, a0) }
+func (P *P_drtmx_engine_txn_Protocol) Config() txn.Config    { return P.Config_(P.Object) }
+func (P *P_drtmx_engine_txn_Protocol) Header() record.Header { return P.Header_(P.Object) }
+func (P *P_drtmx_engine_txn_Protocol) Locked(a0 []byte) (string, bool) {
+	return P.Locked_(P.Object, a0)
+}
+func (P *P_drtmx_engine_txn_Protocol) LogFull() uint64 { return P.LogFull_(P.Object) }
+func (P *P_drtmx_engine_txn_Protocol) NeedsDrain(a0 txn.Config) bool {
+	return P.NeedsDrain_(P.Object, a0)
+}
+func (P *P_drtmx_engine_txn_Protocol) Session(a0 *txn.Tx) txn.Session {
+	return P.Session_(P.Object, a0)
+}
+func (P *P_drtmx_engine_txn_Protocol) Set(a0 txn.Config) error { return P.Set_(P.Object, a0) }
+func (P *P_drtmx_engine_txn_Protocol) Unserved() (int, int)    { return P.Unserved_(P.Object) }
+
+// P_drtmx_engine_txn_Session lets types written in a notebook implement the interface.
+type P_drtmx_engine_txn_Session struct {
+	Object   any
+	Abandon_ func(any)
+	Add_     func(any) *txn.Access
+	Ahead_   func(any)
+	Begin_   func(any, bool)
+	Commit_  func(any) error
+	Eager_   func(any) bool
+	Fetch_   func(any, int, bool) error
+	Start_   func(any, *txn.Access)
+	Write_   func(any, *txn.Access) error
+}
+
+func (P *P_drtmx_engine_txn_Session) Abandon()                    { P.Abandon_(P.Object) }
+func (P *P_drtmx_engine_txn_Session) Add() *txn.Access            { return P.Add_(P.Object) }
+func (P *P_drtmx_engine_txn_Session) Ahead()                      { P.Ahead_(P.Object) }
+func (P *P_drtmx_engine_txn_Session) Begin(a0 bool)               { P.Begin_(P.Object, a0) }
+func (P *P_drtmx_engine_txn_Session) Commit() error               { return P.Commit_(P.Object) }
+func (P *P_drtmx_engine_txn_Session) Eager() bool                 { return P.Eager_(P.Object) }
+func (P *P_drtmx_engine_txn_Session) Fetch(a0 int, a1 bool) error { return P.Fetch_(P.Object, a0, a1) }
+func (P *P_drtmx_engine_txn_Session) Start(a0 *txn.Access)        { P.Start_(P.Object, a0) }
+func (P *P_drtmx_engine_txn_Session) Write(a0 *txn.Access) error  { return P.Write_(P.Object, a0) }

@@ -175,13 +175,13 @@ func (r *runner) next(tx *txn.Tx, key uint64) (uint64, error) {
 // Check follows the ring from key 0: it has to come back after all keys.
 func (w *Ring) Check() []workload.Invariant {
 	inv := workload.Invariant{Name: "cycle.ring", OK: true, Rule: "the records form one ring through all keys"}
-	row := make([]byte, 16+w.opt.ValueBytes)
+	value := make([]byte, w.opt.ValueBytes)
 	key := uint64(0)
 	for i := uint64(1); inv.OK; i++ {
-		w.db.Row(Table, key, row)
-		key = binary.LittleEndian.Uint64(row[16:])
-		for j := 24; j < len(row); j += 8 {
-			if binary.LittleEndian.Uint64(row[j:]) != key {
+		w.db.Value(Table, key, value)
+		key = binary.LittleEndian.Uint64(value)
+		for j := 8; j < len(value); j += 8 {
+			if binary.LittleEndian.Uint64(value[j:]) != key {
 				inv.OK, inv.Text = false, "a record has parts of two versions"
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"drtmx/engine/history"
+	"drtmx/engine/occ"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload/workloadtest"
 )
@@ -47,7 +48,7 @@ func TestRing(t *testing.T) {
 		if err := w.Set("mix.rotate", 0); err != nil {
 			t.Fatal(err)
 		}
-		cfg, _ := txn.Preset("drtm+h")
+		cfg, _ := occ.Preset("drtm+h")
 		bed := workloadtest.New(t, workloadtest.Setup{Machines: 3, Threads: 1, Coroutines: 1, Txn: cfg, Mode: history.Full, Requests: 1}, w)
 		bed.Verdict()
 		if inv := w.Check()[0]; inv.OK != (x.want == "") || !strings.Contains(inv.Text, x.want) {
@@ -73,7 +74,7 @@ func TestWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg, _ := txn.Preset("drtm+h")
+	cfg, _ := occ.Preset("drtm+h")
 	bed := workloadtest.New(t, workloadtest.Setup{Machines: 3, Threads: 1, Coroutines: 1, Txn: cfg, Mode: history.Full, Requests: 20}, w)
 	if bad := strings.Join(bed.Verdict(), "\n"); !strings.Contains(bad, "cycle.whole: ") {
 		t.Errorf("%d commits by type %v, and no complaint of torn values:\n%s", bed.Commits, bed.ByType, bad)

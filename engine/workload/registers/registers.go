@@ -71,8 +71,7 @@ type Registers struct {
 	opt     Options
 	db      *txn.DB
 	servers uint64
-	scatter workload.Scatter
-	zipf    *workload.Zipf
+	popular workload.Popularity
 	writes  []uint64 // by key: transactions that committed and wrote it
 	torn    uint64   // values with parts of two versions, in transactions that committed
 	stale   string   // the first read of a value that was overwritten before
@@ -92,15 +91,15 @@ func New(o Options) (*Registers, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	w := &Registers{opt: o, scatter: workload.NewScatter(o.Keys), writes: make([]uint64, o.Keys)}
-	if err := w.setTheta(o.Theta); err != nil {
+	w := &Registers{opt: o, writes: make([]uint64, o.Keys)}
+	var err error
+	if w.popular, err = workload.NewPopularity(o.Keys, o.Theta); err != nil {
 		return nil, err
 	}
 	var types []workload.Type
 	for i, name := range TypeNames {
 		types = append(types, workload.Type{Name: name, Weight: Weights[i], ReadOnly: i != readWrite})
 	}
-	var err error
 	w.Transactions, err = workload.NewTransactions(types)
 	return w, err
 }
@@ -190,11 +189,7 @@ func (w *Registers) Set(name string, value any) error {
 	}
 	switch name {
 	case "theta":
-		f, ok := value.(float64)
-		if !ok {
-			return fmt.Errorf("workload.theta %v: a number is needed", value)
-		}
-		return w.setTheta(f)
+		return w.popular.Set(value)
 	case "remote.register":
 		n, ok := value.(int)
 		if !ok || n < Anywhere || n > 1000 {
@@ -206,24 +201,11 @@ func (w *Registers) Set(name string, value any) error {
 	return workload.UnknownParameter(w.Name(), name)
 }
 
-func (w *Registers) setTheta(theta float64) error {
-	if theta == 0 {
-		w.zipf = nil
-		return nil
-	}
-	z, err := workload.NewZipf(w.opt.Keys, theta)
-	if err != nil {
-		return fmt.Errorf("workload.theta: %w", err)
-	}
-	w.zipf = z
-	return nil
-}
-
 // draw draws a register for a client on a machine.
 func (w *Registers) draw(r *r2.Rand, machine uint64) uint64 {
 	key := uint64(0)
-	if w.zipf != nil {
-		key = w.scatter.At(w.zipf.Draw(r))
+	if w.popular.On() {
+		key = w.popular.Draw(r)
 	} else {
 		key = r.Uint64n(w.opt.Keys)
 	}
@@ -251,10 +233,10 @@ func (w *Registers) Check() []workload.Invariant {
 		return nil
 	}
 	inv := workload.Invariant{Name: "registers.values", OK: true, Rule: "each word of a register counts the committed transactions that wrote it"}
-	row := make([]byte, record.HeaderBytes+w.opt.ValueBytes)
+	value := make([]byte, w.opt.ValueBytes)
 	w.db.EachTouched(Table, func(key uint64) {
-		w.db.Row(Table, key, row)
-		for v := record.Value(row); len(v) > 0 && inv.OK; v = v[8:] {
+		w.db.Value(Table, key, value)
+		for v := value; len(v) > 0 && inv.OK; v = v[8:] {
 			if n := binary.LittleEndian.Uint64(v); n != w.writes[key] {
 				inv.OK, inv.Text = false, fmt.Sprintf("register %d has the value %d after %d writes", key, n, w.writes[key])
 			}

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"drtmx/engine/history"
+	"drtmx/engine/occ"
 	"drtmx/engine/sim"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload/workloadtest"
@@ -23,7 +24,7 @@ func bed(t *testing.T, o Options, requests int, setup func(*Registers)) (*worklo
 	if setup != nil {
 		setup(w)
 	}
-	cfg, _ := txn.Preset("drtm+h")
+	cfg, _ := occ.Preset("drtm+h")
 	b := workloadtest.New(t, workloadtest.Setup{Machines: 3, Threads: 1, Coroutines: 1, Txn: cfg, Mode: history.Full, Requests: requests}, w)
 	return b, w
 }
@@ -38,8 +39,8 @@ func TestCorrect(t *testing.T) {
 	for i, o := range []Options{
 		{Keys: 40}, {Keys: 16, ValueBytes: 104}, {Keys: 40, Reads: 1, Writes: 1}, {Keys: 100, Reads: 8}, {Keys: 60, Writes: 4}, {Keys: 1000, Theta: 1.2, Remote: 300},
 	} {
-		for _, preset := range txn.PresetNames() {
-			cfg, _ := txn.Preset(preset)
+		for _, preset := range occ.PresetNames() {
+			cfg, _ := occ.Preset(preset)
 			b, _ := workloadtest.Open(t, i, cfg, New, o)
 			if bad := b.Stress(commits); len(bad) > 0 {
 				t.Errorf("%+v, %s: %s", o, preset, strings.Join(bad, "\n"))

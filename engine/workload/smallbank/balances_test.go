@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"drtmx/engine/history"
+	"drtmx/engine/occ"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload/workloadtest"
 )
@@ -120,7 +121,7 @@ func TestRollbacksStay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg, _ := txn.Preset("drtm+h")
+	cfg, _ := occ.Preset("drtm+h")
 	const requests, coroutines = 1_000, 12
 	var given, all [2]int // up, in each half of the run
 	n := 0

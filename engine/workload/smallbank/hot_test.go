@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"drtmx/engine/history"
+	"drtmx/engine/occ"
 	"drtmx/engine/sim"
-	"drtmx/engine/txn"
 	"drtmx/engine/workload/workloadtest"
 )
 
@@ -17,7 +17,7 @@ func TestHotInNameOnly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cfg, _ := txn.Preset("drtm+h")
+		cfg, _ := occ.Preset("drtm+h")
 		cfg.CacheBytes = 250_000
 		bed := workloadtest.New(t, workloadtest.Setup{Machines: 3, Threads: 2, Coroutines: 4, Seed: 1, Txn: cfg, Mode: history.Off}, b)
 		if err := bed.Run(3 * sim.Millisecond); err != nil {

@@ -60,9 +60,8 @@ type Bank struct {
 	db        *txn.DB
 	customers uint64
 	hot       workload.HotSet
-	zipf      *workload.Zipf
-	scatter   workload.Scatter
-	deposited int64 // by committed transactions, withdrawals negative
+	popular   workload.Popularity // in place of the hot set while it is on
+	deposited int64               // by committed transactions, withdrawals negative
 }
 
 // New checks the options.
@@ -109,8 +108,7 @@ func (b *Bank) Open(env workload.Env) (err error) {
 	if b.hot, err = workload.NewHotSet(b.customers, b.opt.HotPermille); err != nil {
 		return err
 	}
-	b.scatter = workload.NewScatter(b.customers)
-	if err = b.setTheta(b.opt.Theta); err != nil {
+	if b.popular, err = workload.NewPopularity(b.customers, b.opt.Theta); err != nil {
 		return err
 	}
 	if b.db, err = env.OpenDB(Costs); err != nil {
@@ -139,13 +137,13 @@ func (b *Bank) CanShow() []string {
 func (b *Bank) Warm(between workload.Between) (err error) {
 	popular, n := b.hot.At, b.hot.Hot()
 	switch {
-	case b.zipf != nil:
+	case b.popular.On():
 		var caches workload.Between
 		caches, between = between.Halves()
-		popular = b.scatter.At
+		popular = b.popular.At
 		err = workload.WarmCaches(b.db, nil, func(r *r2.Rand) (uint8, uint64) { return uint8(Savings + r.Uint64n(2)), b.one(r) }, caches)
 	case 10*b.opt.HotPercent <= b.opt.HotPermille: // hot in name only
-		popular, n = b.scatter.At, b.customers
+		popular, n = b.popular.At, b.customers
 		err = workload.WarmCaches(b.db, nil, nil, between)
 	default:
 		err = workload.WarmCaches(b.db, func(_ uint8, key uint64) bool { return b.hot.IsHot(key) }, nil, between)
@@ -165,11 +163,7 @@ func (b *Bank) Set(name string, value any) error {
 	}
 	switch name {
 	case "theta":
-		f, ok := value.(float64)
-		if !ok {
-			return fmt.Errorf("workload.theta %v: a number is needed", value)
-		}
-		return b.setTheta(f)
+		return b.popular.Set(value)
 	case "hot":
 		n, ok := value.(int)
 		if !ok || n < 0 || n > 100 {
@@ -181,23 +175,10 @@ func (b *Bank) Set(name string, value any) error {
 	return workload.UnknownParameter(b.Name(), name)
 }
 
-func (b *Bank) setTheta(theta float64) error {
-	if theta == 0 {
-		b.zipf = nil
-		return nil
-	}
-	z, err := workload.NewZipf(b.customers, theta)
-	if err != nil {
-		return fmt.Errorf("workload.theta: %w", err)
-	}
-	b.zipf = z
-	return nil
-}
-
 // one draws a customer.
 func (b *Bank) one(r *r2.Rand) uint64 {
-	if b.zipf != nil {
-		return b.scatter.At(b.zipf.Draw(r))
+	if b.popular.On() {
+		return b.popular.Draw(r)
 	}
 	if int(r.Uint64n(100)) < b.opt.HotPercent {
 		return b.hot.DrawHot(r)
@@ -208,7 +189,7 @@ func (b *Bank) one(r *r2.Rand) uint64 {
 // two draws two different customers, both hot or both not. Of a kind that has one
 // alone no two can come: they come of the other kind, or of all.
 func (b *Bank) two(r *r2.Rand) (x, y uint64) {
-	if b.zipf != nil {
+	if b.popular.On() {
 		for x = b.one(r); ; {
 			if y = b.one(r); y != x {
 				return x, y
@@ -234,11 +215,11 @@ func (b *Bank) two(r *r2.Rand) (x, y uint64) {
 // came in since. It makes sense after a drain.
 func (b *Bank) Check() []workload.Invariant {
 	var change int64
-	row := make([]byte, 16+8)
+	value := make([]byte, 8)
 	for _, t := range []uint8{Savings, Checking} {
 		b.db.EachTouched(t, func(key uint64) {
-			b.db.Row(t, key, row)
-			change += int64(binary.LittleEndian.Uint64(row[16:])) - b.initialCents(t, key)
+			b.db.Value(t, key, value)
+			change += int64(binary.LittleEndian.Uint64(value)) - b.initialCents(t, key)
 		})
 	}
 	inv := workload.Invariant{Name: "smallbank.total", OK: change == b.deposited, Rule: "all balances together change by what committed transactions paid in and took out"}

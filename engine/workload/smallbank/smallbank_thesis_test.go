@@ -71,7 +71,9 @@ func TestDraws(t *testing.T) {
 	if b.hot, err = workload.NewHotSet(b.customers, b.opt.HotPermille); err != nil {
 		t.Fatal(err)
 	}
-	b.scatter = workload.NewScatter(b.customers)
+	if b.popular, err = workload.NewPopularity(b.customers, 0); err != nil {
+		t.Fatal(err)
+	}
 	r := sim.New(sim.Options{Seed: 1}).Stream("draws", 0)
 	share := func() float64 {
 		hot, n := 0, 50_000
@@ -80,7 +82,7 @@ func TestDraws(t *testing.T) {
 			if x == y || x >= b.customers || y >= b.customers {
 				t.Fatalf("customers %d and %d", x, y)
 			}
-			if b.zipf == nil && b.hot.IsHot(x) != b.hot.IsHot(y) {
+			if !b.popular.On() && b.hot.IsHot(x) != b.hot.IsHot(y) {
 				t.Fatalf("one of %d and %d is hot", x, y)
 			}
 			if b.hot.IsHot(x) {
@@ -95,11 +97,11 @@ func TestDraws(t *testing.T) {
 	if err := b.Set("hot", 50); err != nil || math.Abs(share()-0.5) > 0.01 {
 		t.Error("half of the transactions should be hot")
 	}
-	if err := b.Set("theta", 0.99); err != nil || b.zipf == nil {
+	if err := b.Set("theta", 0.99); err != nil || !b.popular.On() {
 		t.Error(err)
 	}
 	share()
-	if err := b.Set("theta", 0.0); err != nil || b.zipf != nil {
+	if err := b.Set("theta", 0.0); err != nil || b.popular.On() {
 		t.Error(err)
 	}
 	for name, v := range map[string]any{"theta": 3.0, "hot": 101, "mix.balance": "all", "mix.deposit": 3, "payload": 64} {

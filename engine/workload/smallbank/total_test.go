@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"drtmx/engine/history"
+	"drtmx/engine/occ"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload/workloadtest"
 )
@@ -32,7 +33,7 @@ func TestTotal(t *testing.T) {
 		if err := b.AddTransaction("rogue", 50, x.body); err != nil {
 			t.Fatal(err)
 		}
-		cfg, _ := txn.Preset("drtm+h")
+		cfg, _ := occ.Preset("drtm+h")
 		bed := workloadtest.New(t, workloadtest.Setup{Machines: 3, Threads: 1, Coroutines: 2, Txn: cfg, Mode: history.Full, Requests: 20}, b)
 		bad := strings.Join(bed.Verdict(), "\n")
 		if inv := b.Check()[0]; inv.OK != x.ok || strings.Contains(bad, "smallbank.total: ") == x.ok || bed.ByType[len(types)] == 0 {

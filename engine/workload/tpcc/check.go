@@ -5,7 +5,6 @@ import (
 
 	"drtmx/engine/kv"
 	"drtmx/engine/kv/ordered"
-	"drtmx/engine/record"
 	"drtmx/engine/workload"
 )
 
@@ -141,7 +140,7 @@ func (a *audit) lineIndex(d uint64, bad string) string {
 }
 
 func (a *audit) prepare(s kv.Spec) {
-	a.row[s.ID] = make([]byte, record.HeaderBytes+s.ValueBytes)
+	a.row[s.ID] = make([]byte, s.ValueBytes)
 	a.was[s.ID] = make([]byte, s.ValueBytes)
 	a.init[s.ID] = s.Init
 }
@@ -156,8 +155,8 @@ func (a *audit) fail(condition int, format string, args ...any) {
 // now is a value as it is, valid until the table's next.
 func (a *audit) now(table uint8, key uint64) []byte {
 	row := a.row[table]
-	a.b.db.Row(table, key, row)
-	return record.Value(row)
+	a.b.db.Value(table, key, row)
+	return row
 }
 
 // before is a value of the population, valid until the table's next.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"drtmx/engine/history"
+	"drtmx/engine/occ"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload/workloadtest"
 )
@@ -13,7 +14,7 @@ import (
 // and returns what does not hold then. An entry of an index that one has added, others cannot add.
 func rogue(t *testing.T, o Options, body func(b *Bench, tx *txn.Tx) error) (broken []string, text string) {
 	t.Helper()
-	cfg, _ := txn.Preset("drtm+h")
+	cfg, _ := occ.Preset("drtm+h")
 	b, err := New(o)
 	if err != nil {
 		t.Fatal(err)

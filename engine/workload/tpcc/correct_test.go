@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"drtmx/engine/txn"
+	"drtmx/engine/occ"
 	"drtmx/engine/workload/workloadtest"
 )
 
@@ -19,9 +19,9 @@ func TestMix(t *testing.T) {
 	if testing.Short() {
 		commits = 400
 	}
-	for i, preset := range txn.PresetNames() {
+	for i, preset := range occ.PresetNames() {
 		t.Run(preset, func(t *testing.T) {
-			cfg, _ := txn.Preset(preset)
+			cfg, _ := occ.Preset(preset)
 			b, _ := workloadtest.Open(t, i, cfg, New, tiny())
 			if bad := b.Stress(commits); len(bad) > 0 {
 				t.Fatal(strings.Join(bad, "\n"))
@@ -38,7 +38,7 @@ func TestMix(t *testing.T) {
 
 // TestDistricts: more and fewer than the standard's.
 func TestDistricts(t *testing.T) {
-	cfg, _ := txn.Preset("drtm+h")
+	cfg, _ := occ.Preset("drtm+h")
 	for _, n := range []int{1, 3, 25} {
 		o := tiny()
 		o.Districts = n
@@ -67,9 +67,9 @@ func TestNewOrderOnly(t *testing.T) {
 	if testing.Short() {
 		commits = 300
 	}
-	for _, preset := range txn.PresetNames() {
+	for _, preset := range occ.PresetNames() {
 		t.Run(preset, func(t *testing.T) {
-			cfg, _ := txn.Preset(preset)
+			cfg, _ := occ.Preset(preset)
 			o := tiny()
 			o.NewOrderOnly = true
 			b, _ := workloadtest.Open(t, 0, cfg, New, o)

@@ -17,7 +17,7 @@
 // lines have no dist-info and nobody reads the constant part of stock, which is
 // left out: a log entry then has about the 1,006 bytes of Table 4-2. The 16
 // coroutines of a thread share the district rows of one warehouse, and orders
-// of one district exclude each other: many attempts abort. txn.IgnoreAborts is how
+// of one district exclude each other: many attempts abort. occ.IgnoreAborts is how
 // the released code can be told to run it.
 //
 // # Records that come into being

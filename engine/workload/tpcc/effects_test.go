@@ -9,6 +9,7 @@ import (
 
 	"drtmx/engine/history"
 	"drtmx/engine/kv"
+	"drtmx/engine/occ"
 	"drtmx/engine/r2"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
@@ -19,7 +20,7 @@ import (
 // 2.4 to 2.8 say. One terminal runs them one after another, and a model follows, which has
 // the rows but nothing of the code that changes them.
 func TestEffects(t *testing.T) {
-	cfg, _ := txn.Preset("drtm+h")
+	cfg, _ := occ.Preset("drtm+h")
 	o := tiny()
 	o.Warehouses, o.Districts, o.Items, o.Rollbacks = 2, 3, 60, 100 // so that stock runs low and all is delivered
 	b, err := New(o)

@@ -3,7 +3,6 @@ package tpcc
 import (
 	"fmt"
 
-	"drtmx/engine/record"
 	"drtmx/engine/workload"
 )
 
@@ -42,20 +41,15 @@ func (b *Bench) CheckOnline() []workload.Invariant {
 
 // takings are those of a warehouse and of its districts in sum, if none of the rows is locked.
 func (b *Bench) takings(w uint64) (ytd, sum int64, free bool) {
-	read := func(table uint8, key uint64, row []byte) (held bool) {
-		b.db.Row(table, key, row)
-		_, held = record.Holder(record.Lock(row))
-		return held
-	}
-	ware, district := make([]byte, record.HeaderBytes+warehouseBytes), make([]byte, record.HeaderBytes+districtBytes)
-	if read(Warehouse, w, ware) {
+	ware, district := make([]byte, warehouseBytes), make([]byte, districtBytes)
+	if free, _ := b.db.Value(Warehouse, w, ware); !free {
 		return 0, 0, false
 	}
 	for d := w * b.districts; d < (w+1)*b.districts; d++ {
-		if read(District, d, district) {
+		if free, _ := b.db.Value(District, d, district); !free {
 			return 0, 0, false
 		}
-		sum += i64(record.Value(district)[dYTD:])
+		sum += i64(district[dYTD:])
 	}
-	return i48(record.Value(ware)[wYTD:]), sum, true
+	return i48(ware[wYTD:]), sum, true
 }

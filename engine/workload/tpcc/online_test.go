@@ -3,6 +3,7 @@ package tpcc
 import (
 	"testing"
 
+	"drtmx/engine/occ"
 	"drtmx/engine/sim"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload/workloadtest"
@@ -11,9 +12,9 @@ import (
 // TestCheckOnline: condition 1 holds at every moment of a run, whoever is in flight and
 // with whatever primitives, and a cent that gets lost is seen long before the drain.
 func TestCheckOnline(t *testing.T) {
-	for i, preset := range txn.PresetNames() {
+	for i, preset := range occ.PresetNames() {
 		t.Run(preset, func(t *testing.T) {
-			cfg, _ := txn.Preset(preset)
+			cfg, _ := occ.Preset(preset)
 			bed, b := workloadtest.Open(t, i, cfg, New, tiny())
 			defer bed.Close()
 			var free, held, changed int

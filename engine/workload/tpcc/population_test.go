@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"drtmx/engine/kv/ordered"
+	"drtmx/engine/occ"
 	"drtmx/engine/r2"
-	"drtmx/engine/txn"
 	"drtmx/engine/workload"
 	"drtmx/engine/workload/workloadtest"
 )
@@ -25,7 +25,7 @@ func TestPopulation(t *testing.T) {
 		if testing.Short() && o.Customers == 0 {
 			continue
 		}
-		cfg, _ := txn.Preset("drtm+h")
+		cfg, _ := occ.Preset("drtm+h")
 		bed, b := workloadtest.Open(t, 0, cfg, New, o)
 		for w := range uint64(o.Warehouses) { // of the first machine
 			populated(t, b, w)
@@ -131,7 +131,7 @@ func orderedIn(t *testing.T, b *Bench, d uint64) map[uint64]int64 {
 
 // TestRanges: clause 4.3.3.1 on the columns that are drawn, of which each has its whole range.
 func TestRanges(t *testing.T) {
-	cfg, _ := txn.Preset("drtm+h")
+	cfg, _ := occ.Preset("drtm+h")
 	bed, b := workloadtest.Open(t, 0, cfg, New, Options{Warehouses: 2})
 	defer bed.Close()
 	const rows = 20_000
@@ -190,7 +190,7 @@ func TestRanges(t *testing.T) {
 // warehouse is somebody's; clients without warehouses share those of all machines.
 func TestHomes(t *testing.T) {
 	for _, x := range []struct{ machines, servers, threads, warehouses int }{{3, 0, 2, 5}, {3, 0, 4, 4}, {2, 0, 3, 2}, {4, 3, 2, 3}, {5, 2, 4, 1}} {
-		cfg, _ := txn.Preset("drtm+h")
+		cfg, _ := occ.Preset("drtm+h")
 		cfg.Replicas = 2
 		b, err := New(Options{Warehouses: x.warehouses, Customers: 10, Items: 20})
 		if err != nil {
@@ -242,7 +242,7 @@ func (h *homesOf) Runner(c *r2.Co) workload.Runner {
 
 // TestStandardSizes: clause 1.2.1 and 1.3, of one warehouse and the items.
 func TestStandardSizes(t *testing.T) {
-	cfg, _ := txn.Preset("drtm+h")
+	cfg, _ := occ.Preset("drtm+h")
 	bed, b := workloadtest.Open(t, 0, cfg, New, Options{Warehouses: 1})
 	defer bed.Close()
 	rows := map[string]uint64{}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"drtmx/engine/occ"
 	"drtmx/engine/r2"
 	"drtmx/engine/sim"
 	"drtmx/engine/txn"
@@ -94,7 +95,7 @@ func TestLastNames(t *testing.T) {
 			t.Errorf("name %d is %s, want %s", n, got, want)
 		}
 	}
-	cfg, _ := txn.Preset("drtm+h")
+	cfg, _ := occ.Preset("drtm+h")
 	bed, b := workloadtest.Open(t, 0, cfg, New, Options{Warehouses: 10})
 	defer bed.Close()
 	counts := make([]float64, 1_000)
@@ -155,7 +156,7 @@ func spelled(name uint64) string {
 // TestInputs: the probabilities of clauses 2.4.1 and 2.5.1.
 func TestInputs(t *testing.T) {
 	for _, no := range []bool{false, true} {
-		cfg, _ := txn.Preset("drtm+h")
+		cfg, _ := occ.Preset("drtm+h")
 		bed, b := workloadtest.Open(t, 0, cfg, New, Options{Warehouses: 2, NewOrderOnly: no})
 		const draws, home = 60_000, 3
 		r, rand := &runner{b: b, w: home, d: home*b.districts + 4}, stream(2)

@@ -210,7 +210,7 @@ func (b *Bench) Open(env workload.Env) (err error) {
 // Warm fills the location caches with stock, popular items first, and brings
 // districts and the most popular stock into the LLCs.
 func (b *Bench) Warm(between workload.Between) error {
-	if cfg := b.db.Config(); cfg.CacheEnabled {
+	if cfg := b.db.Common(); cfg.CacheEnabled {
 		entries := cfg.CacheBytes / kv.CacheEntryBytes
 		if !b.opt.NewOrderOnly {
 			entries /= 2 // and as many for their data

@@ -4,17 +4,18 @@ import (
 	"strings"
 	"testing"
 
-	"drtmx/engine/txn"
+	"drtmx/engine/occ"
+	"drtmx/engine/replication"
 	"drtmx/engine/workload/workloadtest"
 )
 
 // TestIgnoredAborts: the released code's switch loses updates, and both checkers
 // say so: that of the history and the consistency conditions.
 func TestIgnoredAborts(t *testing.T) {
-	for _, preset := range txn.PresetNames() {
+	for _, preset := range occ.PresetNames() {
 		t.Run(preset, func(t *testing.T) {
-			cfg, _ := txn.Preset(preset)
-			cfg.Variant = txn.IgnoreAborts
+			cfg, _ := occ.Preset(preset)
+			cfg.Variant = occ.IgnoreAborts
 			o := tiny()
 			o.NewOrderOnly = true
 			b, _ := workloadtest.Open(t, 0, cfg, New, o)
@@ -35,16 +36,16 @@ func TestIgnoredAborts(t *testing.T) {
 // conditions of all five transactions.
 func TestPlantedBugs(t *testing.T) {
 	for _, bug := range []struct {
-		variant txn.Variant
+		variant occ.Variant
 		kinds   []string // all of them must be among the complaints
 	}{
-		{txn.SkipVersionCheck, []string{"tpcc.", "duplicate-version"}},
-		{txn.CommitBeforeLog, []string{txn.LogMissing}},
+		{occ.SkipVersionCheck, []string{"tpcc.", "duplicate-version"}},
+		{occ.CommitBeforeLog, []string{replication.Missing}},
 		// An order's number that is lost is given out again, to transactions that
 		// find it taken for ever: they give up.
-		{txn.CASIgnoresExpected, []string{"tpcc.", "duplicate-version", "lost-update", "given up"}},
+		{occ.CASIgnoresExpected, []string{"tpcc.", "duplicate-version", "lost-update", "given up"}},
 	} {
-		cfg, _ := txn.Preset("drtm+h")
+		cfg, _ := occ.Preset("drtm+h")
 		cfg.Variant, cfg.MaxAttempts = bug.variant, 500
 		b, _ := workloadtest.Open(t, 0, cfg, New, tiny())
 		bad := strings.Join(b.Stress(1_000), "\n")

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"drtmx/engine/kv/ordered"
-	"drtmx/engine/record"
 	"drtmx/engine/workload"
 )
 
@@ -59,7 +58,7 @@ func (b *Bench) Check() []workload.Invariant {
 	a := &audit{b: b, row: map[uint8][]byte{}, was: map[uint8][]byte{}, init: map[uint8]func(uint64, []byte){}}
 	a.sum = sums{trades: map[uint64]int64{}, commission: map[uint64]int64{}, holdings: map[place]int64{}, changes: map[place]int64{}, paid: map[uint64]int64{}}
 	for _, t := range b.specs() {
-		a.row[t.ID] = make([]byte, record.HeaderBytes+t.ValueBytes)
+		a.row[t.ID] = make([]byte, t.ValueBytes)
 		a.was[t.ID] = make([]byte, t.ValueBytes)
 		a.init[t.ID] = t.Init
 	}
@@ -95,8 +94,8 @@ func (a *audit) compare(condition int, what string, rows, clients uint64) {
 // now is a value as it is, valid until the table's next.
 func (a *audit) now(table uint8, key uint64) []byte {
 	row := a.row[table]
-	a.b.db.Row(table, key, row)
-	return record.Value(row)
+	a.b.db.Value(table, key, row)
+	return row
 }
 
 // before is a value of the population, valid until the table's next.

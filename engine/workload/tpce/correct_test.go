@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"drtmx/engine/txn"
+	"drtmx/engine/occ"
 	"drtmx/engine/workload/workloadtest"
 )
 
@@ -20,9 +20,9 @@ func TestMix(t *testing.T) {
 	if testing.Short() {
 		commits = 400
 	}
-	for i, preset := range txn.PresetNames() {
+	for i, preset := range occ.PresetNames() {
 		t.Run(preset, func(t *testing.T) {
-			cfg, _ := txn.Preset(preset)
+			cfg, _ := occ.Preset(preset)
 			b, _ := workloadtest.Open(t, i, cfg, New, tiny())
 			if bad := b.Stress(commits); len(bad) > 0 {
 				t.Fatal(strings.Join(bad, "\n"))
@@ -62,9 +62,9 @@ func TestWriters(t *testing.T) {
 	if testing.Short() {
 		commits = 500
 	}
-	for i, preset := range txn.PresetNames() {
+	for i, preset := range occ.PresetNames() {
 		t.Run(preset, func(t *testing.T) {
-			cfg, _ := txn.Preset(preset)
+			cfg, _ := occ.Preset(preset)
 			cfg.Speculative = i%2 == 0
 			b, house := workloadtest.Open(t, 0, cfg, New, tiny())
 			setMix(t, house, writers)
@@ -73,9 +73,9 @@ func TestWriters(t *testing.T) {
 			}
 			var short, long, closed int
 			house.db.EachTouched(Holding, func(key uint64) {
-				row := make([]byte, 16+holdingBytes)
-				house.db.Row(Holding, key, row)
-				switch q := i32(row[16+hQuantity:]); {
+				value := make([]byte, holdingBytes)
+				house.db.Value(Holding, key, value)
+				switch q := i32(value[hQuantity:]); {
 				case q < 0:
 					short++
 				case q > 0:
@@ -94,7 +94,7 @@ func TestWriters(t *testing.T) {
 
 // TestPositionOnly is the workload of figure 4-6.
 func TestPositionOnly(t *testing.T) {
-	cfg, _ := txn.Preset("drtm+h")
+	cfg, _ := occ.Preset("drtm+h")
 	o := tiny()
 	o.PositionOnly = true
 	b, _ := workloadtest.Open(t, 0, cfg, New, o)

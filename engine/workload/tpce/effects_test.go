@@ -8,6 +8,7 @@ import (
 
 	"drtmx/engine/history"
 	"drtmx/engine/kv"
+	"drtmx/engine/occ"
 	"drtmx/engine/r2"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
@@ -18,7 +19,7 @@ import (
 // say. One client runs them one after another, and a model follows, which has the rows but
 // nothing of the code that changes them.
 func TestEffects(t *testing.T) {
-	cfg, _ := txn.Preset("drtm+h")
+	cfg, _ := occ.Preset("drtm+h")
 	b, err := New(tiny())
 	if err != nil {
 		t.Fatal(err)

@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"drtmx/engine/occ"
 	"drtmx/engine/sim"
-	"drtmx/engine/txn"
 	"drtmx/engine/workload/workloadtest"
 )
 
@@ -34,7 +34,7 @@ func share(n bool) int {
 // TestInputs: the probabilities of the standard's inputs (clause 6.4.1), and prices that
 // all securities have equally often on accounts' lists.
 func TestInputs(t *testing.T) {
-	cfg, _ := txn.Preset("drtm+h")
+	cfg, _ := occ.Preset("drtm+h")
 	bed, b := workloadtest.Open(t, 0, cfg, New, Options{Customers: 200, Securities: 40, Trades: 3})
 	defer bed.Close()
 	r, rand := &runner{b: b, home: 1}, sim.New(sim.Options{Seed: 1}).Stream("inputs", 0)

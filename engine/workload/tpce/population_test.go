@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"drtmx/engine/kv/ordered"
-	"drtmx/engine/txn"
+	"drtmx/engine/occ"
 	"drtmx/engine/workload/workloadtest"
 )
 
@@ -12,7 +12,7 @@ import (
 // granted.
 func TestPopulation(t *testing.T) {
 	for _, o := range []Options{tiny(), {Customers: 230, Securities: 90, Trades: 7}, {Customers: 20, Securities: 31, Trades: 77}} {
-		cfg, _ := txn.Preset("drtm+h")
+		cfg, _ := occ.Preset("drtm+h")
 		_, b := workloadtest.Open(t, 0, cfg, New, o)
 		row := func(init func(uint64, []byte), bytes int, key uint64) []byte {
 			v := make([]byte, bytes)
@@ -77,7 +77,7 @@ func TestPopulation(t *testing.T) {
 // TestSecurities: a company's securities are those whose company it is, and the
 // list of an account has none twice.
 func TestSecurities(t *testing.T) {
-	cfg, _ := txn.Preset("drtm+h")
+	cfg, _ := occ.Preset("drtm+h")
 	_, b := workloadtest.Open(t, 0, cfg, New, Options{Customers: 50, Securities: 37, Trades: 3})
 	n := uint64(0)
 	for c := range b.companies * b.servers {

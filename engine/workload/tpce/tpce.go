@@ -226,7 +226,7 @@ func (b *Bench) bits(table, key uint64) workload.Bits {
 // Warm fills the location caches, the prices first, and brings what most
 // transactions read into the LLCs.
 func (b *Bench) Warm(between workload.Between) error {
-	if b.db.Config().CacheEnabled {
+	if b.db.Common().CacheEnabled {
 		err := workload.WarmCaches(b.db, func(table uint8, _ uint64) bool { return table == LastTrade || table == Security }, nil, between)
 		if err != nil {
 			return err

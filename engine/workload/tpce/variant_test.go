@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"drtmx/engine/occ"
+	"drtmx/engine/replication"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload/workloadtest"
 )
@@ -12,14 +14,14 @@ import (
 // conditions.
 func TestPlantedBugs(t *testing.T) {
 	for _, bug := range []struct {
-		variant txn.Variant
+		variant occ.Variant
 		kinds   []string // all of them must be among the complaints
 	}{
-		{txn.SkipVersionCheck, []string{"tpce.", "duplicate-version"}},
-		{txn.CommitBeforeLog, []string{txn.LogMissing}},
-		{txn.CASIgnoresExpected, []string{"tpce.", "duplicate-version", "lost-update"}},
+		{occ.SkipVersionCheck, []string{"tpce.", "duplicate-version"}},
+		{occ.CommitBeforeLog, []string{replication.Missing}},
+		{occ.CASIgnoresExpected, []string{"tpce.", "duplicate-version", "lost-update"}},
 	} {
-		cfg, _ := txn.Preset("drtm+h")
+		cfg, _ := occ.Preset("drtm+h")
 		cfg.Variant = bug.variant
 		b, house := workloadtest.Open(t, 0, cfg, New, tiny())
 		setMix(t, house, writers)
@@ -78,7 +80,7 @@ func TestConditions(t *testing.T) {
 			return set(tx, Trade, b.tradeOf(account, 0), tBid, 1)
 		}},
 	} {
-		cfg, _ := txn.Preset("drtm+h")
+		cfg, _ := occ.Preset("drtm+h")
 		b, house := workloadtest.Open(t, 0, cfg, New, tiny())
 		if err := house.AddTransaction("rogue", 2, func(tx *txn.Tx) error { return x.body(house, tx) }); err != nil {
 			t.Fatal(err)

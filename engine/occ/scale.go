@@ -1,11 +1,11 @@
-package txn
+package occ
 
-import "drtmx/engine/r2"
+import (
+	"drtmx/engine/r2"
+	"drtmx/engine/txn"
+)
 
-// Scale maps a cost, by its name, to the one that takes its place.
-type Scale func(cost string, amount int) int
-
-// The costs that a Scale may change: cycles of the coordinator and of the handlers of
+// The costs that a txn.Scale may change: cycles of the coordinator and of the handlers of
 // Table 4-2, by the phase that they belong to, and the waits.
 const (
 	CostBegin         = "coordinator.begin"
@@ -22,7 +22,7 @@ const (
 	CostBackoff       = "wait.backoff"
 	CostReadRetry     = "wait.read_retry"
 	CostFullLog       = "wait.full_log"
-	// CostHeld is how long locks are held, in thousandths of what it takes: see Tx.hold.
+	// CostHeld is how long locks are held, in thousandths of what it takes: see session.hold.
 	CostHeld = "held"
 )
 
@@ -35,14 +35,7 @@ func CostNames() []string {
 // asLong is CostHeld as it is.
 const asLong = 1000
 
-func (s Scale) of(cost string, amount int) int {
-	if s == nil {
-		return amount
-	}
-	return s(cost, amount)
-}
-
-func (s Scale) program(p program) program {
+func scaledProgram(s txn.Scale, p program) program {
 	for _, x := range []struct {
 		cost   string
 		amount *int
@@ -51,28 +44,28 @@ func (s Scale) program(p program) program {
 		{CostValidation, &p.validation}, {CostValidation, &p.validationRec}, {CostLogging, &p.logging}, {CostLogging, &p.loggingRecord},
 		{CostCommit, &p.commitRecord}, {CostReclaim, &p.reclaim}, {CostReclaim, &p.reclaimRecord},
 	} {
-		*x.amount = s.of(x.cost, *x.amount)
+		*x.amount = s.Of(x.cost, *x.amount)
 	}
 	return p
 }
 
-func (s Scale) handlers(c Costs) Costs {
-	c.Execution, c.Validation = s.of(CostServeFetch, c.Execution), s.of(CostServeValidate, c.Validation)
-	c.Logging, c.Commit = s.of(CostServeLog, c.Logging), s.of(CostServeCommit, c.Commit)
+func scaledHandlers(s txn.Scale, c txn.Costs) txn.Costs {
+	c.Execution, c.Validation = s.Of(CostServeFetch, c.Execution), s.Of(CostServeValidate, c.Validation)
+	c.Logging, c.Commit = s.Of(CostServeLog, c.Logging), s.Of(CostServeCommit, c.Commit)
 	return c
 }
 
-func (s Scale) waits(c *Config) {
-	c.BackoffMinNS, c.BackoffMaxNS = int64(s.of(CostBackoff, int(c.BackoffMinNS))), int64(s.of(CostBackoff, int(c.BackoffMaxNS)))
-	c.ReadRetryNS = int64(s.of(CostReadRetry, int(c.ReadRetryNS)))
+func scaleWaits(s txn.Scale, c *Config) {
+	c.BackoffMinNS, c.BackoffMaxNS = int64(s.Of(CostBackoff, int(c.BackoffMinNS))), int64(s.Of(CostBackoff, int(c.BackoffMaxNS)))
+	c.ReadRetryNS = int64(s.Of(CostReadRetry, int(c.ReadRetryNS)))
 }
 
-// hold lets the transaction keep its locks for longer than it needs them, where a Scale says so:
+// hold lets the transaction keep its locks for longer than it needs them, where a txn.Scale says so:
 // by a share of the time since it had them all. Its core is free meanwhile. Shorter it cannot be.
-func (tx *Tx) hold() {
-	more := r2.Time(tx.db.held - asLong)
-	if more <= 0 || tx.lockedAt == 0 {
+func (s *session) hold() {
+	more := r2.Time(s.p.held - asLong)
+	if more <= 0 || s.lockedAt == 0 {
 		return
 	}
-	tx.c.Sleep((tx.c.Now() - tx.lockedAt) * more / asLong)
+	s.c.Sleep((s.c.Now() - s.lockedAt) * more / asLong)
 }

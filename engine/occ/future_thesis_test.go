@@ -1,4 +1,4 @@
-package txn
+package occ
 
 import (
 	"encoding/binary"
@@ -8,6 +8,7 @@ import (
 	"drtmx/engine/kv"
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
+	"drtmx/engine/txn"
 )
 
 // Speculative execution (§4.4.1): records that do not depend on each other are under
@@ -30,16 +31,16 @@ func TestFuturesThesis(t *testing.T) {
 	} {
 		cfg, _ := Preset("drtm+h")
 		cfg.Execution, cfg.CacheEnabled, cfg.Speculative = c.execution, c.cache, c.speculative
-		onClient(t, cfg, spec, 12, func(co *r2.Co, cl *Client) {
+		onClient(t, cfg, spec, 12, func(co *r2.Co, cl *txn.Client) {
 			if c.touch {
 				for _, k := range remote {
 					cl.DB().Cache(0).Warm(cl.DB().Table(1), k)
 				}
 			}
-			var o Outcome
-			cl.db.opt.OnDone = func(_, _ int, out *Outcome) { o = *out }
-			err := cl.Run(0, false, func(tx *Tx) error {
-				var fs []Future
+			var o txn.Outcome
+			cl.DB().Options().OnDone = func(_, _ int, out *txn.Outcome) { o = *out }
+			err := cl.Run(0, false, func(tx *txn.Tx) error {
+				var fs []txn.Future
 				for _, k := range remote {
 					fs = append(fs, tx.Fetch(1, k))
 				}
@@ -71,7 +72,7 @@ func TestFuturesThesis(t *testing.T) {
 			if trips != c.trips {
 				t.Errorf("%s: %d round trips of execution, want %d", c.name, trips, c.trips)
 			}
-			if err := cl.Run(0, false, func(tx *Tx) error {
+			if err := cl.Run(0, false, func(tx *txn.Tx) error {
 				if v, err := tx.Fetch(1, 1).Await(); err != nil || v[0] != 11 {
 					t.Errorf("%s: after the update %v, %v", c.name, v, err)
 				}
@@ -90,24 +91,24 @@ func TestFuturesAbandoned(t *testing.T) {
 	for _, prim := range []Prim{OneSided, TwoSided, Hybrid} {
 		cfg, _ := Preset("drtm+h")
 		cfg.Execution = prim
-		onClient(t, cfg, spec, 12, func(co *r2.Co, cl *Client) {
+		onClient(t, cfg, spec, 12, func(co *r2.Co, cl *txn.Client) {
 			waited := false
-			cl.db.opt.OnDone = func(_, _ int, o *Outcome) { waited = o.RoundTrips[metrics.Execution] > 0 }
+			cl.DB().Options().OnDone = func(_, _ int, o *txn.Outcome) { waited = o.RoundTrips[metrics.Execution] > 0 }
 			for i := range 3 {
-				err := cl.Run(0, false, func(tx *Tx) error {
+				err := cl.Run(0, false, func(tx *txn.Tx) error {
 					for k := range uint64(9) {
 						tx.Fetch(1, k)
 					}
 					return tx.Rollback()
 				})
-				if !errors.Is(err, ErrRollback) {
+				if !errors.Is(err, txn.ErrRollback) {
 					t.Fatal(err)
 				}
 				if sent := prim == OneSided || i > 0 && prim == Hybrid; waited != sent {
 					t.Errorf("%v: READs under way %v, waited for them %v", prim, sent, waited)
 				}
 				reads := 0
-				err = cl.Run(0, false, func(tx *Tx) error {
+				err = cl.Run(0, false, func(tx *txn.Tx) error {
 					a := tx.Fetch(1, 4)
 					tx.Fetch(1, 5)
 					tx.Fetch(1, 4)
@@ -118,25 +119,25 @@ func TestFuturesAbandoned(t *testing.T) {
 					if v, err = a.Await(); err != nil || v[0] != 4 {
 						t.Errorf("%v: %v, %v", prim, v, err)
 					}
-					reads = len(tx.set)
+					reads = len(tx.DB().Protocol().(*protocol).sessions[0][0][tx.Co().Index()].set)
 					return nil
 				})
 				if err != nil || reads != 3 {
 					t.Errorf("%v: %d records, %v", prim, reads, err)
 				}
 			}
-			err := cl.Run(0, false, func(tx *Tx) error {
+			err := cl.Run(0, false, func(tx *txn.Tx) error {
 				_, err := tx.Fetch(9, 1).Await()
 				return err
 			})
 			if err == nil {
 				t.Errorf("%v: table 9 exists", prim)
 			}
-			err = cl.Run(0, false, func(tx *Tx) error {
+			err = cl.Run(0, false, func(tx *txn.Tx) error {
 				_, err := tx.Fetch(1, 1<<40).Await()
 				return err
 			})
-			if !errors.Is(err, ErrNotFound) {
+			if !errors.Is(err, txn.ErrNotFound) {
 				t.Errorf("%v: %v", prim, err)
 			}
 		})
@@ -152,10 +153,10 @@ func TestLocalLocksThesis(t *testing.T) {
 	for _, lock := range []Prim{OneSided, TwoSided} {
 		cfg, _ := Preset("drtm+h")
 		cfg.Lock, cfg.Commit, cfg.Replicas = lock, lock, 1
-		onClient(t, cfg, spec, 12, func(co *r2.Co, cl *Client) {
-			var o Outcome
-			cl.db.opt.OnDone = func(_, _ int, out *Outcome) { o = *out }
-			if err := cl.Run(0, false, func(tx *Tx) error {
+		onClient(t, cfg, spec, 12, func(co *r2.Co, cl *txn.Client) {
+			var o txn.Outcome
+			cl.DB().Options().OnDone = func(_, _ int, out *txn.Outcome) { o = *out }
+			if err := cl.Run(0, false, func(tx *txn.Tx) error {
 				_, err := tx.Update(1, 3)
 				return err
 			}); err != nil {

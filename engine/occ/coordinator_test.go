@@ -1,4 +1,4 @@
-package txn
+package occ
 
 import (
 	"testing"
@@ -7,6 +7,7 @@ import (
 	"drtmx/engine/kv"
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
+	"drtmx/engine/txn"
 )
 
 // The core of a coordinator is busy with the transaction's own program too. With one-sided
@@ -19,11 +20,11 @@ func TestCoordinatorCycles(t *testing.T) {
 	post := r2.Time(profile.CPU.PostWQE.Time())
 	remote := []uint64{1, 2, 4} // machines 1 and 2
 	cfg, _ := Preset("drtm+r")
-	onClient(t, cfg, kv.Spec{ID: 1, Name: "t", ValueBytes: 8}, 12, func(c *r2.Co, cl *Client) {
+	onClient(t, cfg, kv.Spec{ID: 1, Name: "t", ValueBytes: 8}, 12, func(c *r2.Co, cl *txn.Client) {
 		for written := 1; written <= len(remote); written++ {
-			var o Outcome
-			cl.db.opt.OnDone = func(_, _ int, out *Outcome) { o = *out }
-			err := cl.Run(0, false, func(tx *Tx) error {
+			var o txn.Outcome
+			cl.DB().Options().OnDone = func(_, _ int, out *txn.Outcome) { o = *out }
+			err := cl.Run(0, false, func(tx *txn.Tx) error {
 				for _, k := range remote[:written] {
 					if err := tx.PutInt(1, k, 7); err != nil {
 						return err

@@ -1,4 +1,4 @@
-package txn
+package occ
 
 import (
 	"strings"
@@ -6,6 +6,7 @@ import (
 
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
+	"drtmx/engine/txn"
 )
 
 // Table 4-3: I is one-sided, II two-sided.
@@ -38,7 +39,7 @@ func TestPresetsThesis(t *testing.T) {
 	}
 }
 
-// Table 4-1, row by row: OR, DB and PA for I and II.
+// Table 4-1, row by row: OR, txn.DB and PA for I and II.
 func TestAllowedThesis(t *testing.T) {
 	for _, row := range []struct {
 		phases  []metrics.Phase
@@ -90,7 +91,7 @@ func TestValidate(t *testing.T) {
 }
 
 func TestResolved(t *testing.T) {
-	c := Config{CacheEnabled: true}.Resolved()
+	c := Config{Settings: txn.Settings{CacheEnabled: true}}.Resolved()
 	if c.Execution != Hybrid || c.Lock != OneSided || c.Commit != OneSided || c.Logging != OneSided {
 		t.Errorf("all automatic: %+v", c)
 	}
@@ -103,7 +104,7 @@ func TestResolved(t *testing.T) {
 	if c = (Config{Overloaded: true}).Resolved(); c.Execution != OneSided || c.RORead != OneSided {
 		t.Errorf("without cache, overloaded: execution %s", c.Execution)
 	}
-	if c = (Config{Overloaded: true, CacheEnabled: true}).Resolved(); c.Execution != Hybrid {
+	if c = (Config{Overloaded: true, Settings: txn.Settings{CacheEnabled: true}}).Resolved(); c.Execution != Hybrid {
 		t.Errorf("with cache, overloaded: execution %s", c.Execution)
 	}
 	if c = (Config{LocalPercent: 90, Lock: OneSided}).Resolved(); c.Lock != OneSided || c.Commit != OneSided {
@@ -115,7 +116,7 @@ func TestResolved(t *testing.T) {
 			t.Errorf("%s is %s because %q", p.name, *p.prim, why[p.phase])
 		}
 	}
-	c = Config{CacheEnabled: true, NoRDMA: true}
+	c = Config{Settings: txn.Settings{CacheEnabled: true}, NoRDMA: true}
 	if r := c.Resolved(); r.Execution != TwoSided || r.Lock != TwoSided || r.ROValidation != TwoSided || c.Validate() != nil {
 		t.Errorf("without RDMA: %+v, %v", r, c.Validate())
 	}

@@ -1,8 +1,9 @@
-package txn
+package occ
 
 import (
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
+	"drtmx/engine/txn"
 )
 
 // PresetNames lists the rows of Table 4-3.
@@ -15,8 +16,8 @@ func Preset(name string) (Config, bool) {
 	c := Config{
 		Execution: OneSided, Lock: OneSided, Validation: OneSided, Logging: OneSided, Commit: OneSided,
 		RORead: OneSided, ROValidation: OneSided,
-		CacheEnabled: true,
-		Opt:          existingOptimisations(),
+		Settings: txn.Settings{CacheEnabled: true},
+		Opt:      existingOptimisations(),
 	}
 	switch name {
 	case "farm":

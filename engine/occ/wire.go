@@ -1,4 +1,4 @@
-package txn
+package occ
 
 import (
 	"encoding/binary"
@@ -8,16 +8,14 @@ import (
 	"drtmx/engine/record"
 )
 
-// RPC ids of the protocol. Ids from 16 on belong to the stores, from 24 on to
-// workloads.
+// RPC ids of the protocol. 4 and 7 are replication's; ids from 16 on belong to the
+// stores, from 24 on to workloads.
 const (
 	rpcFetch    = 1
 	rpcLock     = 2
 	rpcValidate = 3
-	rpcLog      = 4
 	rpcCommit   = 5
 	rpcUnlock   = 6
-	rpcReclaim  = 7
 )
 
 // Messages are arrays of items of a fixed size per kind; their number follows
@@ -28,13 +26,10 @@ const (
 	verifyItem = 8 + 8 // lock, validate: address, expected sequence
 	commitHead = 8 + 8 // address 48 bits | value bytes 16 bits, new sequence; the value follows
 	unlockItem = 8     // address
-	logHead    = 8     // position in the ring; the entry follows
-	reclaimLen = 8     // position in the ring 48 bits | entry bytes 16 bits
 
 	foundBit = 1 << 63
 	addrBits = 48
 	addrMask = 1<<addrBits - 1
-	keyMask  = 1<<56 - 1
 )
 
 // Replies of one byte.
@@ -63,4 +58,6 @@ const (
 	seqAt   = record.SeqOffset
 	valueAt = record.ValueOffset
 	header  = record.HeaderBytes
+
+	nanosecond = r2.Time(1000) // in picoseconds
 )

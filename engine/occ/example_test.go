@@ -1,4 +1,4 @@
-package txn_test
+package occ_test
 
 import (
 	"encoding/binary"
@@ -7,6 +7,7 @@ import (
 	"drtmx/engine/fabric"
 	"drtmx/engine/kv"
 	"drtmx/engine/metrics"
+	"drtmx/engine/occ"
 	"drtmx/engine/r2"
 	"drtmx/engine/sim"
 	"drtmx/engine/txn"
@@ -29,7 +30,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	cfg, _ := txn.Preset("drtm+h")
+	cfg, _ := occ.Preset("drtm+h")
 	db, err := txn.Open(cl, txn.Options{Config: cfg, OnDone: func(_, _ int, o *txn.Outcome) {
 		fmt.Printf("committed %v after %d attempt, %d round trip for the locks\n", o.Committed, o.Attempts, o.RoundTrips[metrics.Lock])
 	}})

@@ -1,4 +1,4 @@
-package txn
+package occ
 
 import (
 	"encoding/binary"
@@ -11,15 +11,16 @@ import (
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
 	"drtmx/engine/sim"
+	"drtmx/engine/txn"
 )
 
 // onClient runs body on one coroutine of machine 0 of a small cluster.
-func onClient(t testing.TB, cfg Config, spec kv.Spec, keys uint64, body func(c *r2.Co, cl *Client)) {
+func onClient(t testing.TB, cfg Config, spec kv.Spec, keys uint64, body func(c *r2.Co, cl *txn.Client)) {
 	t.Helper()
 	onCluster(t, r2.Config{Threads: 1}, cfg, spec, keys, body)
 }
 
-func onCluster(t testing.TB, frame r2.Config, cfg Config, spec kv.Spec, keys uint64, body func(c *r2.Co, cl *Client)) {
+func onCluster(t testing.TB, frame r2.Config, cfg Config, spec kv.Spec, keys uint64, body func(c *r2.Co, cl *txn.Client)) {
 	t.Helper()
 	profile, err := fabric.LoadProfile("val")
 	if err != nil {
@@ -36,7 +37,7 @@ func onCluster(t testing.TB, frame r2.Config, cfg Config, spec kv.Spec, keys uin
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := Open(cl, Options{Config: cfg, Costs: Costs{Execution: 678, Validation: 185, Logging: 134, Commit: 87}})
+	db, err := txn.Open(cl, txn.Options{Config: cfg, Costs: txn.Costs{Execution: 678, Validation: 185, Logging: 134, Commit: 87}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,8 +74,8 @@ func TestRefusals(t *testing.T) {
 	fasst, _ := Preset("fasst")
 	h, _ := Preset("drtm+h")
 	spec := kv.Spec{ID: 1, Name: "t", ValueBytes: 400, Aligned: true}
-	write := func(keys ...uint64) func(*Tx) error {
-		return func(tx *Tx) error {
+	write := func(keys ...uint64) func(*txn.Tx) error {
+		return func(tx *txn.Tx) error {
 			for _, k := range keys {
 				if _, err := tx.Update(1, k); err != nil {
 					return err
@@ -87,24 +88,24 @@ func TestRefusals(t *testing.T) {
 		name string
 		cfg  Config
 		ro   bool
-		body func(*Tx) error
+		body func(*txn.Tx) error
 		want string
 	}{
 		{"log entry", h, false, write(0, 1, 2, 3, 4, 5, 6, 9, 12, 15), "log entry"},
 		{"commit message", fasst, false, write(1, 4, 7, 10, 13, 16, 19, 22, 25, 28, 31, 34), "two-sided commit"},
-		{"no table", h, false, func(tx *Tx) error { _, err := tx.Read(9, 1); return err }, "table 9 does not exist: the tables are 1 t"},
-		{"no key", h, false, func(tx *Tx) error { _, err := tx.Read(1, 1000); return err }, "key not found"},
-		{"no such wide key", h, false, func(tx *Tx) error { _, err := tx.Read(1, 1<<60+1); return err }, "key 1152921504606846977 of table t: key not found"},
+		{"no table", h, false, func(tx *txn.Tx) error { _, err := tx.Read(9, 1); return err }, "table 9 does not exist: the tables are 1 t"},
+		{"no key", h, false, func(tx *txn.Tx) error { _, err := tx.Read(1, 1000); return err }, "key not found"},
+		{"no such wide key", h, false, func(tx *txn.Tx) error { _, err := tx.Read(1, 1<<60+1); return err }, "key 1152921504606846977 of table t: key not found"},
 		{"no such wide key, two-sided", fasst, false, write(1<<60 + 1), "key 1152921504606846977 of table t: key not found"},
-		{"length", h, false, func(tx *Tx) error { return tx.Write(1, 1, []byte{1}) }, "value of 1 bytes"},
+		{"length", h, false, func(tx *txn.Tx) error { return tx.Write(1, 1, []byte{1}) }, "value of 1 bytes"},
 		{"read-only", h, true, write(1), "read-only"},
-		{"dropped error", h, true, func(tx *Tx) error { write(1)(tx); return nil }, "read-only"},
-		{"rollback", h, false, func(tx *Tx) error { write(1)(tx); return tx.Rollback() }, ErrRollback.Error()},
-		{"dropped rollback", h, false, func(tx *Tx) error { write(1)(tx); tx.Rollback(); return nil }, ErrRollback.Error()},
-		{"own error", h, false, func(tx *Tx) error { write(1)(tx); return errors.New("mine") }, "mine"},
+		{"dropped error", h, true, func(tx *txn.Tx) error { write(1)(tx); return nil }, "read-only"},
+		{"rollback", h, false, func(tx *txn.Tx) error { write(1)(tx); return tx.Rollback() }, txn.ErrRollback.Error()},
+		{"dropped rollback", h, false, func(tx *txn.Tx) error { write(1)(tx); tx.Rollback(); return nil }, txn.ErrRollback.Error()},
+		{"own error", h, false, func(tx *txn.Tx) error { write(1)(tx); return errors.New("mine") }, "mine"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			onClient(t, c.cfg, spec, 60, func(co *r2.Co, cl *Client) {
+			onClient(t, c.cfg, spec, 60, func(co *r2.Co, cl *txn.Client) {
 				if err := cl.Run(0, c.ro, c.body); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 					t.Errorf("error %v, want %q in one line", err, c.want)
 				}
@@ -122,9 +123,9 @@ func TestLogEntryFitsMessage(t *testing.T) {
 	for _, prim := range []Prim{OneSided, TwoSided} {
 		cfg, _ := Preset("drtm+h")
 		cfg.Logging = prim
-		onCluster(t, r2.Config{Threads: 1, MaxMessage: 256}, cfg, kv.Spec{ID: 1, Name: "t", ValueBytes: 16}, 60, func(_ *r2.Co, cl *Client) {
-			write := func(n uint64) func(tx *Tx) error {
-				return func(tx *Tx) error {
+		onCluster(t, r2.Config{Threads: 1, MaxMessage: 256}, cfg, kv.Spec{ID: 1, Name: "t", ValueBytes: 16}, 60, func(_ *r2.Co, cl *txn.Client) {
+			write := func(n uint64) func(tx *txn.Tx) error {
+				return func(tx *txn.Tx) error {
 					for key := range n {
 						if _, err := tx.Update(1, key); err != nil {
 							return err
@@ -148,8 +149,8 @@ func TestLogEntryFitsMessage(t *testing.T) {
 func TestReadYourWrites(t *testing.T) {
 	for _, preset := range PresetNames() {
 		cfg, _ := Preset(preset)
-		onClient(t, cfg, kv.Spec{ID: 1, Name: "t", ValueBytes: 16}, 60, func(co *r2.Co, cl *Client) {
-			err := cl.Run(0, false, func(tx *Tx) error {
+		onClient(t, cfg, kv.Spec{ID: 1, Name: "t", ValueBytes: 16}, 60, func(co *r2.Co, cl *txn.Client) {
+			err := cl.Run(0, false, func(tx *txn.Tx) error {
 				if err := tx.PutInt(1, 5, 42); err != nil {
 					return err
 				}
@@ -161,7 +162,7 @@ func TestReadYourWrites(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = cl.Run(0, true, func(tx *Tx) error {
+			err = cl.Run(0, true, func(tx *txn.Tx) error {
 				a, _ := tx.GetInt(1, 5)
 				b, err := tx.Read(1, 6)
 				if err == nil && (a != 42 || binary.LittleEndian.Uint64(b[8:]) != 8) {
@@ -180,9 +181,9 @@ func TestReadYourWrites(t *testing.T) {
 func TestNoAllocation(t *testing.T) {
 	for _, preset := range PresetNames() {
 		cfg, _ := Preset(preset)
-		onClient(t, cfg, kv.Spec{ID: 1, Name: "t", ValueBytes: 8}, 60, func(co *r2.Co, cl *Client) {
+		onClient(t, cfg, kv.Spec{ID: 1, Name: "t", ValueBytes: 8}, 60, func(co *r2.Co, cl *txn.Client) {
 			key := uint64(0)
-			body := func(tx *Tx) error {
+			body := func(tx *txn.Tx) error {
 				for i := range uint64(3) {
 					v, err := tx.GetInt(1, key+i)
 					if err != nil {
@@ -217,13 +218,13 @@ func TestInsertMutableConstant(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		spec kv.Spec
-		body func(*Tx) error
+		body func(*txn.Tx) error
 		want string
 	}{
-		{"constant", kv.Spec{ID: 1, Name: "t", ValueBytes: 24, Constant: true}, func(tx *Tx) error { _, err := tx.Update(1, 1); return err }, "declared constant"},
-		{"partly mutable", kv.Spec{ID: 1, Name: "t", ValueBytes: 24, Mutable: 8}, func(tx *Tx) error { _, err := tx.Insert(1, 0); return err }, "declare all mutable"},
+		{"constant", kv.Spec{ID: 1, Name: "t", ValueBytes: 24, Constant: true}, func(tx *txn.Tx) error { _, err := tx.Update(1, 1); return err }, "declared constant"},
+		{"partly mutable", kv.Spec{ID: 1, Name: "t", ValueBytes: 24, Mutable: 8}, func(tx *txn.Tx) error { _, err := tx.Insert(1, 0); return err }, "declare all mutable"},
 	} {
-		onClient(t, cfg, c.spec, 60, func(_ *r2.Co, cl *Client) {
+		onClient(t, cfg, c.spec, 60, func(_ *r2.Co, cl *txn.Client) {
 			if err := cl.Run(0, false, c.body); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s: error %v, want %q", c.name, err, c.want)
 			}
@@ -234,8 +235,8 @@ func TestInsertMutableConstant(t *testing.T) {
 			v[i] = byte(key)
 		}
 	}
-	onClient(t, cfg, kv.Spec{ID: 1, Name: "t", ValueBytes: 24, Mutable: 8, Init: init}, 60, func(_ *r2.Co, cl *Client) {
-		err := cl.Run(0, false, func(tx *Tx) error {
+	onClient(t, cfg, kv.Spec{ID: 1, Name: "t", ValueBytes: 24, Mutable: 8, Init: init}, 60, func(_ *r2.Co, cl *txn.Client) {
+		err := cl.Run(0, false, func(tx *txn.Tx) error {
 			for _, key := range []uint64{3, 4} { // of the own machine, and of another
 				v, err := tx.Update(1, key)
 				if err != nil {
@@ -254,7 +255,7 @@ func TestInsertMutableConstant(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		cl.Run(0, true, func(tx *Tx) error {
+		cl.Run(0, true, func(tx *txn.Tx) error {
 			for _, key := range []uint64{3, 4} {
 				if v, err := tx.Read(1, key); err != nil || v[0] != 99 || v[8] != byte(key) || v[23] != byte(key) {
 					t.Errorf("key %d is %v, %v", key, v, err)
@@ -263,8 +264,8 @@ func TestInsertMutableConstant(t *testing.T) {
 			return nil
 		})
 	})
-	onClient(t, cfg, kv.Spec{ID: 1, Name: "t", ValueBytes: 24}, 60, func(_ *r2.Co, cl *Client) {
-		err := cl.Run(0, false, func(tx *Tx) error {
+	onClient(t, cfg, kv.Spec{ID: 1, Name: "t", ValueBytes: 24}, 60, func(_ *r2.Co, cl *txn.Client) {
+		err := cl.Run(0, false, func(tx *txn.Tx) error {
 			for _, key := range []uint64{3, 4} {
 				v, err := tx.Insert(1, key)
 				if err != nil {
@@ -277,7 +278,7 @@ func TestInsertMutableConstant(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		cl.Run(0, true, func(tx *Tx) error {
+		cl.Run(0, true, func(tx *txn.Tx) error {
 			for _, key := range []uint64{3, 4} {
 				if v, err := tx.Read(1, key); err != nil || v[23] != 7 {
 					t.Errorf("inserted key %d is %v, %v", key, v, err)
@@ -294,9 +295,9 @@ func TestAnnouncedInsertNotMade(t *testing.T) {
 	for _, preset := range PresetNames() {
 		cfg, _ := Preset(preset)
 		cfg.MaxAttempts = 3
-		onClient(t, cfg, kv.Spec{ID: 1, Name: "t", ValueBytes: 24}, 60, func(c *r2.Co, cl *Client) {
-			err := cl.Run(0, false, func(tx *Tx) error {
-				if err := tx.Inserts(Ref{1, 0}, Ref{1, 3}); err != nil { // of the own machine
+		onClient(t, cfg, kv.Spec{ID: 1, Name: "t", ValueBytes: 24}, 60, func(c *r2.Co, cl *txn.Client) {
+			err := cl.Run(0, false, func(tx *txn.Tx) error {
+				if err := tx.Inserts(txn.Ref{Table: 1, Key: 0}, txn.Ref{Table: 1, Key: 3}); err != nil { // of the own machine
 					return err
 				}
 				_, err := tx.Insert(1, 0)
@@ -306,7 +307,7 @@ func TestAnnouncedInsertNotMade(t *testing.T) {
 				t.Errorf("%s: %v", preset, err)
 			}
 			row := make([]byte, 16+24)
-			if cl.db.Row(1, 3, row); record.Seq(row) != record.InitialSeq || record.Lock(row) != 0 {
+			if cl.DB().Row(1, 3, row); record.Seq(row) != record.InitialSeq || record.Lock(row) != 0 {
 				t.Errorf("%s: the record that was left alone has sequence %d and lock %x", preset, record.Seq(row), record.Lock(row))
 			}
 		})
@@ -320,9 +321,9 @@ func TestHybridReadsRingAlone(t *testing.T) {
 	for _, prim := range []Prim{OneSided, Hybrid} {
 		cfg, _ := Preset("drtm+h")
 		cfg.Execution = prim
-		onClient(t, cfg, kv.Spec{ID: 1, Name: "t", ValueBytes: 16}, 60, func(c *r2.Co, cl *Client) {
-			body := func(tx *Tx) error { // records of one other machine
-				return tx.Prefetch(Ref{1, 1}, Ref{1, 4}, Ref{1, 7})
+		onClient(t, cfg, kv.Spec{ID: 1, Name: "t", ValueBytes: 16}, 60, func(c *r2.Co, cl *txn.Client) {
+			body := func(tx *txn.Tx) error { // records of one other machine
+				return tx.Prefetch(txn.Ref{Table: 1, Key: 1}, txn.Ref{Table: 1, Key: 4}, txn.Ref{Table: 1, Key: 7})
 			}
 			for range 2 { // the first fills the location cache
 				before := c.Cluster().Fabric().Counts().Doorbells

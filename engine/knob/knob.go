@@ -1,15 +1,15 @@
-package engine
+package knob
 
 // Kind of a knob's value. In Go and JSON: bool, int, float64 or string; a duration is an int of
 // nanoseconds, bytes an int.
 const (
-	KindBool     = "bool"
-	KindInt      = "int"
-	KindFloat    = "float"
-	KindChoice   = "choice"
-	KindDuration = "duration"
-	KindBytes    = "bytes"
-	KindText     = "text"
+	Bool     = "bool"
+	Int      = "int"
+	Float    = "float"
+	Choice   = "choice"
+	Duration = "duration"
+	Bytes    = "bytes"
+	Text     = "text"
 )
 
 // Knob is one row of the registry.
@@ -28,8 +28,8 @@ type Knob struct {
 	Live    bool     `json:"live"`
 }
 
-// KnobState is a knob in one spec or system.
-type KnobState struct {
+// State is a knob in one spec or system.
+type State struct {
 	Name            string   `json:"name"`
 	Kind            string   `json:"kind"`
 	Value           any      `json:"value"`
@@ -47,5 +47,11 @@ type KnobState struct {
 	InactiveBecause string   `json:"inactive_because,omitempty"`
 	Preset          any      `json:"preset,omitempty"` // what the preset says, where it says something
 
-	Auto *AutoChoice `json:"auto,omitempty"` // of a phase that is auto: what it came to, and why
+	Auto *Auto `json:"auto,omitempty"` // of a phase that is auto: what it came to, and why
+}
+
+// Auto says what a knob came to that is auto, and why.
+type Auto struct {
+	Primitive string `json:"primitive"`
+	Because   string `json:"because"`
 }

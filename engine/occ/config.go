@@ -1,11 +1,11 @@
-package txn
+package occ
 
 import (
 	"fmt"
 
-	"drtmx/engine/kv"
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
+	"drtmx/engine/txn"
 )
 
 // Config says how transactions run. A transaction keeps the Config it began
@@ -25,15 +25,7 @@ type Config struct {
 	// not allow with the phase's primitive are ignored.
 	Opt [metrics.NumPhases]r2.Mode
 
-	// Replicas counts the primary. Three in the thesis; 1 turns logging off.
-	// Fixed when the database is opened.
-	Replicas int
-
-	// CacheEnabled looks record locations up in, and fills, the location cache
-	// of the machine. Off, a one-sided execution READs index buckets each time.
-	CacheEnabled bool
-	// CacheBytes is the budget of that cache per machine; 300 MB in §4.3.1.
-	CacheBytes uint64
+	txn.Settings
 
 	// Speculative lets the fetches that a transaction announces by Prefetch
 	// run in parallel (§4.4.1). Off, records are fetched one by one.
@@ -44,15 +36,6 @@ type Config struct {
 	// time in place of aborts.
 	ReadRetries int
 	ReadRetryNS int64
-
-	// After an abort a coroutine sleeps a random time below a bound that
-	// doubles from BackoffMinNS to BackoffMaxNS. Too small and hot records
-	// live-lock, too large and they idle.
-	BackoffMinNS int64
-	BackoffMaxNS int64
-	// MaxAttempts ends a transaction with an error instead of retrying for
-	// ever: a sign of a protocol bug, not of contention.
-	MaxAttempts int
 
 	// NoRDMA says that the NICs have no one-sided verbs: Auto is two-sided in every
 	// phase, and nothing else is possible.
@@ -68,39 +51,20 @@ type Config struct {
 	Variant Variant
 }
 
-// Defaults of the fields that presets do not set. All assumed: the thesis does
-// not state its retry policy.
+// Defaults of the fields that presets do not set, assumed: the thesis does not
+// state its retry policy.
 const (
-	DefaultReplicas     = 3
-	DefaultCacheBytes   = 300 << 20
-	defaultReadRetries  = 8
-	defaultReadRetryNS  = 1_000
-	defaultBackoffMinNS = 2_000
-	defaultBackoffMaxNS = 64_000
-	defaultMaxAttempts  = 100_000
+	defaultReadRetries = 8
+	defaultReadRetryNS = 1_000
 )
 
 func (c Config) withDefaults() Config {
-	if c.Replicas == 0 {
-		c.Replicas = DefaultReplicas
-	}
-	if c.CacheBytes == 0 {
-		c.CacheBytes = DefaultCacheBytes
-	}
+	c.Settings = c.Settings.WithDefaults()
 	if c.ReadRetries == 0 {
 		c.ReadRetries = defaultReadRetries
 	}
 	if c.ReadRetryNS == 0 {
 		c.ReadRetryNS = defaultReadRetryNS
-	}
-	if c.BackoffMinNS == 0 {
-		c.BackoffMinNS = defaultBackoffMinNS
-	}
-	if c.BackoffMaxNS == 0 {
-		c.BackoffMaxNS = max(defaultBackoffMaxNS, c.BackoffMinNS)
-	}
-	if c.MaxAttempts == 0 {
-		c.MaxAttempts = defaultMaxAttempts
 	}
 	return c
 }
@@ -123,19 +87,10 @@ func (c Config) Validate() error {
 	if c.Lock == OneSided && c.Commit == TwoSided {
 		return fmt.Errorf("phase.lock one-sided with phase.commit two-sided: the RNIC's ATOMIC is not atomic with the CPU's unlock (thesis 4.3.2, 4.3.3); make lock two-sided or auto, or commit one-sided or auto")
 	}
-	switch {
-	case c.Replicas < 1 || c.Replicas > maxReplicas:
-		return fmt.Errorf("replicas %d: from 1 (no backup) to %d", c.Replicas, maxReplicas)
-	case c.ReadRetries < 0 || c.ReadRetryNS < 1:
+	if c.ReadRetries < 0 || c.ReadRetryNS < 1 {
 		return fmt.Errorf("read retries %d every %d ns: at least 0 and 1 ns", c.ReadRetries, c.ReadRetryNS)
-	case c.BackoffMinNS < 1 || c.BackoffMaxNS < c.BackoffMinNS:
-		return fmt.Errorf("back-off from %d to %d ns: at least 1 ns, rising", c.BackoffMinNS, c.BackoffMaxNS)
-	case c.CacheBytes < kv.MinCacheBytes:
-		return fmt.Errorf("cache.bytes %d: at least %d; to run without, set cache.enabled=false", c.CacheBytes, kv.MinCacheBytes)
-	case c.MaxAttempts < 1:
-		return fmt.Errorf("max attempts %d: at least 1", c.MaxAttempts)
 	}
-	return nil
+	return c.Settings.Validate()
 }
 
 type phasePrim struct {
@@ -154,11 +109,15 @@ func (c *Config) phases() []phasePrim {
 	}
 }
 
-// NeedsDrain reports whether a change from old to new must wait until no
-// transaction is in flight: when the RNIC takes over the lock words from the
-// CPUs or the reverse. The two are not atomic with each other (§4.3.2).
-func NeedsDrain(old, new Config) bool {
-	return old.Resolved().Lock != new.Resolved().Lock
+// NeedsDrain reports whether a change must wait until no transaction is in flight:
+// when the RNIC takes over the lock words from the CPUs or the reverse. The two are
+// not atomic with each other (§4.3.2).
+func NeedsDrain(from, to Config) bool { return from.Resolved().Lock != to.Resolved().Lock }
+
+// NeedsDrain is that of the configuration and another one.
+func (p *protocol) NeedsDrain(to txn.Config) bool {
+	c, ok := to.(Config)
+	return ok && NeedsDrain(p.cfg.Config, c)
 }
 
 // mode is what a phase posts with: what is on and Table 4-1 allows.

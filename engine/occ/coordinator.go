@@ -1,4 +1,4 @@
-package txn
+package occ
 
 // The transaction's own program takes time on its core as well: read and write set, the
 // body, log entries, the applying of them at a backup. No source says how much; Table

@@ -1,4 +1,4 @@
-package txn
+package occ
 
 import (
 	"bufio"
@@ -18,7 +18,9 @@ import (
 	"drtmx/engine/kv"
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
+	"drtmx/engine/replication"
 	"drtmx/engine/sim"
+	"drtmx/engine/txn"
 )
 
 // Golden interaction scripts: testdata/*.txt have commands and, below a line of
@@ -99,7 +101,7 @@ type script struct {
 	s     *sim.Sim
 	f     *fabric.Fabric
 	cl    *r2.Cluster
-	db    *DB
+	db    *txn.DB
 	table *kv.Table
 	rec   *history.Recorder
 	txns  map[string]*actor
@@ -118,7 +120,7 @@ type actor struct {
 	step   []string
 	answer string
 	done   bool
-	out    Outcome
+	out    txn.Outcome
 }
 
 const (
@@ -195,7 +197,7 @@ func (s *script) open(args []string) string {
 		s.t.Fatal(err)
 	}
 	s.rec = history.New(history.Options{})
-	if s.db, err = Open(s.cl, Options{Config: cfg, Recorder: s.rec, CheckLogs: true, OnDone: s.ended}); err != nil {
+	if s.db, err = txn.Open(s.cl, txn.Options{Config: cfg, Recorder: s.rec, CheckLogs: true, OnDone: s.ended}); err != nil {
 		return err.Error() + "\n"
 	}
 	if s.table, err = s.db.AddTable(kv.Spec{ID: scriptTable, Name: "t", ValueBytes: 8, Init: func(key uint64, v []byte) {
@@ -229,7 +231,7 @@ func (s *script) run(d sim.Time) {
 	}
 }
 
-func (s *script) ended(m, thread int, o *Outcome) {
+func (s *script) ended(m, thread int, o *txn.Outcome) {
 	for _, a := range s.seats {
 		if a.co == o.Co {
 			a.out = *o
@@ -284,11 +286,11 @@ func (s *script) act(c *r2.Co, a *actor) {
 			c.Sleep(200 * sim.Nanosecond)
 		}
 		a.begun = false
-		err := client.Run(0, a.ro, func(tx *Tx) error { return a.body(c, tx) })
+		err := client.Run(0, a.ro, func(tx *txn.Tx) error { return a.body(c, tx) })
 		switch {
 		case err == nil:
 			a.answer = "committed" + trips(&a.out)
-		case errors.Is(err, ErrRollback):
+		case errors.Is(err, txn.ErrRollback):
 			a.answer = "rolled back"
 		default:
 			a.answer = err.Error() + trips(&a.out)
@@ -297,7 +299,7 @@ func (s *script) act(c *r2.Co, a *actor) {
 	}
 }
 
-func trips(o *Outcome) string {
+func trips(o *txn.Outcome) string {
 	var b strings.Builder
 	for p, n := range o.RoundTrips {
 		if n > 0 {
@@ -310,7 +312,7 @@ func trips(o *Outcome) string {
 	return "; round trips: " + b.String()[2:]
 }
 
-func (a *actor) body(c *r2.Co, tx *Tx) error {
+func (a *actor) body(c *r2.Co, tx *txn.Tx) error {
 	for {
 		for a.step == nil {
 			c.Sleep(200 * sim.Nanosecond)
@@ -330,15 +332,15 @@ func (a *actor) body(c *r2.Co, tx *Tx) error {
 	}
 }
 
-func (a *actor) access(tx *Tx, w []string) (string, error) {
-	var refs []Ref
+func (a *actor) access(tx *txn.Tx, w []string) (string, error) {
+	var refs []txn.Ref
 	for _, k := range w[1:] {
 		if !strings.HasPrefix(k, "+") {
 			n, err := strconv.ParseUint(k, 10, 64)
 			if err != nil {
 				return "", err
 			}
-			refs = append(refs, Ref{scriptTable, n})
+			refs = append(refs, txn.Ref{Table: scriptTable, Key: n})
 		}
 	}
 	if w[0] == "prefetch" {
@@ -362,8 +364,8 @@ func (a *actor) access(tx *Tx, w []string) (string, error) {
 }
 
 var rpcNames = map[uint8]string{
-	rpcFetch: "fetch", rpcLock: "lock", rpcValidate: "validate", rpcLog: "log",
-	rpcCommit: "commit", rpcUnlock: "unlock", rpcReclaim: "reclaim",
+	rpcFetch: "fetch", rpcLock: "lock", rpcValidate: "validate", replication.RPCLog: "log",
+	rpcCommit: "commit", rpcUnlock: "unlock", replication.RPCReclaim: "reclaim",
 }
 
 // trace lists the requests of the last command.

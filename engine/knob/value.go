@@ -1,7 +1,6 @@
-package engine
+package knob
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -11,53 +10,54 @@ import (
 	"time"
 )
 
-// maxText bounds a typed value: nothing that a knob takes is longer.
-const maxText = 256
+// MaxText bounds a typed value: nothing that a knob takes is longer.
+const MaxText = 256
 
-var durationUnits = []unit{{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}}
+var DurationUnits = []Unit{{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}}
 
-var byteUnits = []unit{
+var byteUnits = []Unit{
 	{"kib", 1 << 10}, {"mib", 1 << 20}, {"gib", 1 << 30}, {"tib", 1 << 40},
 	{"kb", 1e3}, {"mb", 1e6}, {"gb", 1e9}, {"tb", 1e12}, {"b", 1},
 }
 
-var countUnits = []unit{{"k", 1e3}, {"m", 1e6}, {"g", 1e9}}
+var CountUnits = []Unit{{"k", 1e3}, {"m", 1e6}, {"g", 1e9}}
 
-type unit struct {
-	suffix string
-	factor float64
+// Unit is one that a number may end with.
+type Unit struct {
+	Suffix string
+	Factor float64
 }
 
-// parse turns what a person, YAML, JSON or Go code gave into the knob's canonical value: bool, int,
+// Parse turns what a person, YAML, JSON or Go code gave into the knob's canonical value: bool, int,
 // float64 or string, within its range.
-func (k Knob) parse(v any) (any, error) {
-	c, rule := k.canonical(v)
+func (k Knob) Parse(v any) (any, error) {
+	c, rule := k.Canonical(v)
 	if rule == "" {
 		rule = k.outOfRange(c)
 	}
 	if rule != "" {
-		return nil, &SpecError{Field: k.Name, Value: clip(v), Rule: rule, Next: "see `drtmx knobs`"}
+		return nil, &Error{Field: k.Name, Value: Clip(v), Rule: rule, Next: "see `drtmx knobs`"}
 	}
 	return c, nil
 }
 
-func (k Knob) canonical(v any) (value any, rule string) {
-	v = plain(v)
-	if s, ok := v.(string); ok && len(s) > maxText {
-		return nil, fmt.Sprintf("longer than %d characters", maxText)
+func (k Knob) Canonical(v any) (value any, rule string) {
+	v = Plain(v)
+	if s, ok := v.(string); ok && len(s) > MaxText {
+		return nil, fmt.Sprintf("longer than %d characters", MaxText)
 	}
 	switch k.Kind {
-	case KindBool:
+	case Bool:
 		return toBool(v)
-	case KindInt:
-		return toInt(v, countUnits, "a whole number such as 8 or 100k")
-	case KindDuration:
-		return toInt(v, durationUnits, "a duration such as 500ns, 5us or 2ms")
-	case KindBytes:
-		return toInt(v, byteUnits, "a size such as 64KB or 300MB")
-	case KindFloat:
+	case Int:
+		return ToInt(v, CountUnits, "a whole number such as 8 or 100k")
+	case Duration:
+		return ToInt(v, DurationUnits, "a duration such as 500ns, 5us or 2ms")
+	case Bytes:
+		return ToInt(v, byteUnits, "a size such as 64KB or 300MB")
+	case Float:
 		return toFloat(v)
-	case KindChoice:
+	case Choice:
 		s, ok := v.(string)
 		if !ok {
 			return nil, "must be one of " + strings.Join(k.Choices, ", ")
@@ -67,20 +67,20 @@ func (k Knob) canonical(v any) (value any, rule string) {
 				return s, ""
 			}
 		}
-		return nil, "must be one of " + strings.Join(k.Choices, ", ") + didYouMean(s, k.Choices)
-	case KindText:
+		return nil, "must be one of " + strings.Join(k.Choices, ", ") + DidYouMean(s, k.Choices)
+	case Text:
 		s, ok := v.(string)
 		if !ok {
 			return nil, "must be text"
 		}
 		return s, ""
 	}
-	panic("engine: knob " + k.Name + " has no kind")
+	panic("knob:  " + k.Name + " has no kind")
 }
 
-// plain reduces named and sized types to bool, int, float64 or string. time.Duration becomes its
+// Plain reduces named and sized types to bool, int, float64 or string. time.Duration becomes its
 // nanoseconds.
-func plain(v any) any {
+func Plain(v any) any {
 	switch x := v.(type) {
 	case nil, bool, int, float64, string:
 		return v
@@ -132,7 +132,7 @@ func toBool(v any) (any, string) {
 	return nil, "must be true or false"
 }
 
-func toInt(v any, units []unit, want string) (any, string) {
+func ToInt(v any, units []Unit, want string) (any, string) {
 	switch x := v.(type) {
 	case int:
 		return x, ""
@@ -145,17 +145,17 @@ func toInt(v any, units []unit, want string) (any, string) {
 		}
 		low := strings.ToLower(s)
 		for _, u := range units {
-			num, ok := strings.CutSuffix(low, u.suffix)
+			num, ok := strings.CutSuffix(low, u.Suffix)
 			if !ok {
 				continue
 			}
 			num = strings.TrimSpace(num)
 			if i, err := strconv.Atoi(num); err == nil && abs(i) < 1<<20 {
-				return i * int(u.factor), ""
+				return i * int(u.Factor), ""
 			}
 			if f, ok := decimal(num); ok {
 				// Rounded, for 2.3 has no exact double.
-				return wholeNumber(math.Round(f*u.factor*1e3)/1e3, want)
+				return wholeNumber(math.Round(f*u.Factor*1e3)/1e3, want)
 			}
 		}
 		if f, ok := decimal(low); ok {
@@ -165,12 +165,12 @@ func toInt(v any, units []unit, want string) (any, string) {
 	return nil, "must be " + want
 }
 
-// inUnits is a number in the knob's own unit, or what was typed if it is none.
-func inUnits(s string, units []unit) any {
+// InUnits is a number in the knob's own unit, or what was typed if it is none.
+func InUnits(s string, units []Unit) any {
 	for _, u := range units {
-		if num, ok := strings.CutSuffix(strings.TrimSpace(s), u.suffix); ok {
+		if num, ok := strings.CutSuffix(strings.TrimSpace(s), u.Suffix); ok {
 			if f, ok := decimal(strings.TrimSpace(num)); ok {
-				return math.Round(f*u.factor*1e6) / 1e6 // 0.33 has no exact double
+				return math.Round(f*u.Factor*1e6) / 1e6 // 0.33 has no exact double
 			}
 		}
 	}
@@ -205,7 +205,7 @@ func toFloat(v any) (any, string) {
 	case int:
 		return float64(x), ""
 	case float64:
-		if finite(x) {
+		if !math.IsInf(x, 0) && !math.IsNaN(x) {
 			return x + 0, "" // JSON gives a -0 back as 0
 		}
 	case string:
@@ -249,10 +249,10 @@ func (k Knob) rangeText() string {
 // bound writes an end of the range as it can be typed. Sizes end at powers of two, which
 // in decimal units are long rows of digits.
 func (k Knob) bound(v any) string {
-	if n, ok := v.(int); ok && k.Kind == KindBytes {
-		for _, u := range []unit{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}} {
-			if f := int(u.factor); n >= f && n%f == 0 {
-				return strconv.Itoa(n/f) + u.suffix
+	if n, ok := v.(int); ok && k.Kind == Bytes {
+		for _, u := range []Unit{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}} {
+			if f := int(u.Factor); n >= f && n%f == 0 {
+				return strconv.Itoa(n/f) + u.Suffix
 			}
 		}
 	}
@@ -260,58 +260,15 @@ func (k Knob) bound(v any) string {
 }
 
 // Range is what the knob takes, as it can be typed.
-func (s KnobState) Range() string {
+func (s State) Range() string {
 	k := Knob{Name: s.Name, Kind: s.Kind, Min: s.Min, Max: s.Max}
 	switch {
 	case len(s.Choices) > 0:
 		return strings.Join(s.Choices, "|")
-	case s.Kind == KindBool:
+	case s.Kind == Bool:
 		return "true|false"
 	case s.Min != nil && s.Max != nil:
 		return k.bound(s.Min) + ".." + k.bound(s.Max)
 	}
 	return s.Kind
-}
-
-// UnmarshalJSON restores the canonical types that JSON does not tell apart: a whole number is an
-// int, unless the knob is a float.
-func (k *Knobs) UnmarshalJSON(text []byte) error {
-	var raw map[string]any
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.UseNumber()
-	if err := dec.Decode(&raw); err != nil {
-		return err
-	}
-	out := make(Knobs, len(raw))
-	for name, v := range raw { // order-free: fills a map
-		out[name] = known(name, v)
-	}
-	*k = out
-	return nil
-}
-
-// known is a value in canonical form where the registry knows the knob and takes the value: results
-// and sessions of other versions may have others.
-func known(name string, v any) any {
-	if e := entryOf(name); e != nil {
-		if c, err := e.parse(v); err == nil {
-			return c
-		}
-	}
-	return plain(v)
-}
-
-// The typed readers below serve resolved values only, where a missing or mistyped knob is a bug.
-
-func (k Knobs) bool(name string) bool     { return k[name].(bool) }
-func (k Knobs) int(name string) int       { return k[name].(int) }
-func (k Knobs) float(name string) float64 { return k[name].(float64) }
-func (k Knobs) text(name string) string   { return k[name].(string) }
-
-func (k Knobs) clone() Knobs {
-	c := make(Knobs, len(k))
-	for name, v := range k { // order-free: fills a map
-		c[name] = v
-	}
-	return c
 }

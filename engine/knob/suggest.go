@@ -1,13 +1,13 @@
-package engine
+package knob
 
 import "strings"
 
-// didYouMean names the candidates that s is the beginning of, or the nearest one, or
+// DidYouMean names the candidates that s is the beginning of, or the nearest one, or
 // those that begin as s does, or nothing when there are none of these.
-func didYouMean(s string, candidates []string) string {
+func DidYouMean(s string, candidates []string) string {
 	best, bestDist := "", len(s)/3+2
 	low := strings.ToLower(s)
-	if len(s) > maxText {
+	if len(s) > MaxText {
 		return ""
 	}
 	parts := siblings(low+".", candidates)
@@ -37,7 +37,7 @@ func didYouMean(s string, candidates []string) string {
 func labelled(word string) string {
 	stem := func(w string) string { return strings.TrimSuffix(strings.ToLower(w), "s") }
 	within := ""
-	for _, e := range registry {
+	for _, e := range rows {
 		for i, w := range strings.Fields(e.Label) {
 			switch {
 			case stem(w) != stem(word):

@@ -1,17 +1,16 @@
-package engine
+package knob
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"reflect"
 	"strconv"
 	"strings"
 )
 
-// SpecError is what a person who typed something wrong gets: one line with the field, its value,
+// Error is what a person who typed something wrong gets: one line with the field, its value,
 // the rule that it breaks and the next step.
-type SpecError struct {
+type Error struct {
 	Field string // the knob or key, "" where the whole document is meant
 	Value string // as typed
 	Rule  string
@@ -19,7 +18,7 @@ type SpecError struct {
 	Reset bool // a legal value, but only a new system can take it (HTTP 409)
 }
 
-func (e *SpecError) Error() string {
+func (e *Error) Error() string {
 	var b strings.Builder
 	if e.Field != "" {
 		b.WriteString(e.Field)
@@ -36,20 +35,13 @@ func (e *SpecError) Error() string {
 	return b.String()
 }
 
-// IsSpecError says whether err is the caller's mistake (exit status 2, HTTP 400).
-func IsSpecError(err error) bool {
-	var e *SpecError
-	return errors.As(err, &e)
+// Invalid is the error of a value that breaks a rule.
+func Invalid(field string, value any, next, rule string, args ...any) error {
+	return &Error{Field: field, Value: Clip(value), Rule: fmt.Sprintf(rule, args...), Next: next}
 }
 
-// NeedsReset says whether err refuses a live change that a new system would accept (HTTP 409).
-func NeedsReset(err error) bool {
-	var e *SpecError
-	return errors.As(err, &e) && e.Reset
-}
-
-// clip keeps a typed value short enough for one line, and one that would look like none visible.
-func clip(v any) string {
+// Clip keeps a typed value short enough for one line, and one that would look like none visible.
+func Clip(v any) string {
 	s := fmt.Sprint(v)
 	switch reflect.ValueOf(v).Kind() {
 	case reflect.Invalid: // nil, as JSON has it

@@ -1,0 +1,126 @@
+package knob
+
+import (
+	"cmp"
+)
+
+// Row is a knob with what only its owner knows.
+type Row struct {
+	Knob
+	Inactive func(v Values) string            // why it has no effect in v; nil: always active
+	Normal   func(s string) (string, string)  // text knobs: canonical form, or the rule that is broken
+	ByLoad   map[string]any                   // workload.*: default by workload
+	Alias    string                           // another name for it
+	Units    []Unit                           // a number's units, as text may end with; written exactly so
+	Most     func(v Values) any               // its maximum in v; nil: always Max
+	Own      func(r *Row, v any) (any, error) // how it reads a value, if not by its kind
+	Unset    func(r *Row, v Values) any       // of a row beside the list: its value where it is not set
+}
+
+var (
+	rows   []*Row
+	byName = map[string]*Row{}
+	names  []string
+	beside func(name string) *Row
+)
+
+// Register adds rows to the list of all knobs, in the order of the page. It is called while the program
+// starts.
+func Register(list []Row) {
+	for i := range list {
+		r := &list[i]
+		if byName[r.Name] != nil {
+			panic("knob: " + r.Name + " twice")
+		}
+		rows = append(rows, r)
+		byName[r.Name] = r
+		if r.Alias != "" {
+			byName[r.Alias] = r
+		}
+		names = append(names, r.Name)
+	}
+}
+
+// Beside says who finds knobs that are not in the list, for there are too many.
+func Beside(find func(name string) *Row) { beside = find }
+
+// Rows are the list, in the order of the page.
+func Rows() []*Row { return rows }
+
+// Names are those of the list.
+func Names() []string { return names }
+
+// Find is a knob by any of its names, nil if there is none.
+func Find(name string) *Row {
+	if r := byName[name]; r != nil || beside == nil {
+		return r
+	}
+	return beside(name)
+}
+
+// Parse turns what a person, YAML, JSON or Go code gave into the canonical value.
+func (r *Row) Parse(v any) (any, error) {
+	if r.Own != nil {
+		return r.Own(r, v)
+	}
+	c, err := r.Knob.Parse(v)
+	if err != nil || r.Normal == nil {
+		return c, err
+	}
+	s, rule := r.Normal(c.(string))
+	if rule != "" {
+		return nil, &Error{Field: r.Name, Value: Clip(v), Rule: rule, Next: "see `drtmx knobs`"}
+	}
+	return s, nil
+}
+
+// DefaultFor is the default under a workload.
+func (r *Row) DefaultFor(workload string) any {
+	if d, ok := r.ByLoad[workload]; ok {
+		return d
+	}
+	return r.Default
+}
+
+// State is the knob in resolved values.
+func (r *Row) State(v Values) State {
+	s := State{
+		Name: r.Name, Kind: r.Kind, Value: v[r.Name], Default: r.DefaultFor(v.Text("workload")), Min: r.Min, Max: r.Max,
+		Choices: r.Choices, Unit: r.Unit, Label: r.Label, Doc: r.Doc, Section: r.Section, Group: r.Group, Live: r.Live, Active: true,
+	}
+	if r.Most != nil {
+		s.Max = r.Most(v)
+	}
+	if r.Inactive != nil {
+		s.InactiveBecause = r.Inactive(v)
+		s.Active = s.InactiveBecause == ""
+	}
+	return s
+}
+
+// Like guesses which knob of the list was meant by a name: ", did you mean ...?" or "".
+func Like(name string) string { return cmp.Or(DidYouMean(name, names), labelled(name)) }
+
+// Groups are the headings under which the page shows knobs: the floors that they act on.
+const (
+	Cluster       = "Cluster"
+	Hardware      = "Hardware"
+	Communication = "Communication"
+	Store         = "Index and cache"
+	Phases        = "Transaction phases"
+	Optimisations = "Optimisations"
+	Workload      = "Workload"
+	Faults        = "Faults"
+	Measurement   = "Measurement"
+)
+
+// Idle is what to tell of a knob that does nothing where it is, and why; "" of one that works.
+func (s State) Idle() string {
+	if s.Active {
+		return ""
+	}
+	return NoEffect(s.Name, s.InactiveBecause)
+}
+
+// NoEffect says that a knob does nothing, and why.
+func NoEffect(name, why string) string { return name + " has no effect here: " + why }

@@ -1,0 +1,181 @@
+package occ
+
+import (
+	"fmt"
+
+	"drtmx/engine/metrics"
+	"drtmx/engine/r2"
+	"drtmx/engine/record"
+	"drtmx/engine/txn"
+)
+
+// The commit phase (§4.3.3): write the records back and release their locks.
+// The transaction is decided before, when the backups have the log, so with
+// passive ACK nobody waits here.
+
+// writeBack installs the write set at the primaries.
+func (s *session) writeBack() error {
+	mode := s.cfg.mode(metrics.Commit, s.cfg.Commit)
+	s.tx.Enter(metrics.Commit, mode)
+	s.c.Compute(s.p.program.commitRecord * s.tx.Writes())
+	s.writeBackInserts()
+	if s.cfg.Commit == TwoSided {
+		s.writeBackByRPC()
+	} else {
+		for _, a := range s.set {
+			if toLock(a) {
+				s.writeBackOne(a)
+			}
+		}
+	}
+	if mode.Passive {
+		return nil
+	}
+	return s.c.Wait()
+}
+
+// writeBackInserts stores the records that the transaction inserts.
+func (s *session) writeBackInserts() {
+	for _, a := range s.set {
+		if inserted(a) {
+			a.locked = false
+			s.c.Poke(a.loc.Addr+seqAt, a.Out)
+			s.c.Poke(a.loc.Addr+lockAt, zero)
+		}
+	}
+}
+
+// writeBackOne installs a record and releases its lock.
+func (s *session) writeBackOne(a *access) {
+	a.locked = false
+	if int(a.Machine) == s.c.Machine() && s.cfg.Lock == TwoSided {
+		s.p.cfg.store(s.c, a.loc.Addr, a.Out)
+		return
+	}
+	s.cfg.writeBack(s, a)
+}
+
+// postWriteBack posts {WRITE sequence and value, WRITE 0 to the lock}. They
+// execute in order, so who finds the lock free finds the new version too.
+func (s *session) postWriteBack(a *access) {
+	l := s.c.List(a.loc.Loc, true)
+	l.Write(at(a.loc, seqAt), a.Out)
+	l.Write(at(a.loc, lockAt), zero)
+	l.Post()
+}
+
+var zero = make([]byte, 8)
+
+// writeBackByRPC sends one request per participant with all its records.
+func (s *session) writeBackByRPC() {
+	s.participants(toLock)
+	for _, m := range s.parts {
+		req := s.p.req[:0]
+		for _, a := range s.set {
+			if !toLock(a) || int(a.Machine) != m {
+				continue
+			}
+			a.locked = false
+			req = add64(req, uint64(a.loc.Addr)|uint64(len(a.Out)-8)<<addrBits)
+			req = append(req, a.Out...)
+			req = append(req, zero[:pad8(len(a.Out))-len(a.Out)]...)
+		}
+		req = padded(req, s.p.costs.Payload.Commit)
+		s.p.req = req
+		s.p.sendCommit(s.c, m, rpcCommit, req)
+	}
+}
+
+// sendCommit counts commits and unlocks on their way: a drain waits for them.
+func (p *protocol) sendCommit(c *r2.Co, m int, rpc uint8, req []byte) {
+	p.commitsOpen++
+	c.Call(m, rpc, req)
+}
+
+// release gives back the locks that an aborted attempt has won, by the
+// primitive that commits.
+func (s *session) release() {
+	s.tx.UndoEntries()
+	held := false
+	for _, a := range s.set {
+		if a.Insert && a.locked {
+			a.locked = false
+			s.c.Poke(a.loc.Addr+lockAt, zero)
+		}
+		held = held || a.locked
+	}
+	if !held {
+		return
+	}
+	mode := s.cfg.mode(metrics.Commit, s.cfg.Commit)
+	s.tx.Enter(metrics.Lock, mode)
+	if s.cfg.Commit == TwoSided {
+		s.participants(isLocked)
+		for _, m := range s.parts {
+			req := s.p.req[:0]
+			for _, a := range s.set {
+				if a.locked && int(a.Machine) == m {
+					req = add64(req, uint64(a.loc.Addr))
+				}
+			}
+			s.p.req = req
+			s.p.sendCommit(s.c, m, rpcUnlock, req)
+		}
+	} else {
+		for _, a := range s.set {
+			switch {
+			case !a.locked:
+			case int(a.Machine) == s.c.Machine() && s.cfg.Lock == TwoSided:
+				s.c.Store64(a.loc.Addr+lockAt, 0)
+			default:
+				l := s.c.List(a.loc.Loc, true)
+				l.Write(at(a.loc, lockAt), zero)
+				l.Post()
+			}
+		}
+	}
+	if !mode.Passive {
+		if err := s.c.Wait(); err != nil {
+			s.p.cl.Fail(fmt.Errorf("occ: release of locks: %w", err))
+		}
+	}
+	for _, a := range s.set {
+		a.locked = false
+	}
+}
+
+func isLocked(a *access) bool { return a.locked }
+
+// storeRow installs a new sequence and value by CPU stores and releases the
+// lock. The sequence is odd meanwhile.
+func storeRow(c *r2.Co, row r2.Addr, out []byte) {
+	seq := u64(out)
+	c.Store64(row+seqAt, record.Writing(seq-2))
+	c.Store(row+valueAt, out[txn.Front:])
+	c.Store64(row+seqAt, seq)
+	c.Store64(row+lockAt, 0)
+}
+
+// serveCommit installs the records of a participant.
+func (p *protocol) serveCommit(c *r2.Co, from r2.Peer, req, rep []byte) int {
+	covered(c, p.costs.Commit)
+	for len(req) >= commitHead && u64(req) != 0 {
+		word := u64(req)
+		n := int(word >> addrBits)
+		p.cfg.store(c, r2.Addr(word&addrMask), req[8:16+n])
+		req = req[8+pad8(8+n):]
+	}
+	p.commitsOpen--
+	rep[0] = replyYes
+	return 1
+}
+
+// serveUnlock releases the locks of an aborted attempt.
+func (p *protocol) serveUnlock(c *r2.Co, from r2.Peer, req, rep []byte) int {
+	for ; len(req) >= unlockItem; req = req[unlockItem:] {
+		c.Store64(r2.Addr(u64(req))+lockAt, 0)
+	}
+	p.commitsOpen--
+	rep[0] = replyYes
+	return 1
+}

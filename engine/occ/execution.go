@@ -1,0 +1,306 @@
+package occ
+
+import (
+	"fmt"
+
+	"drtmx/engine/kv"
+	"drtmx/engine/metrics"
+	"drtmx/engine/r2"
+	"drtmx/engine/record"
+	"drtmx/engine/txn"
+)
+
+// The execution phase (§4.3.1) and the first phase of read-only transactions
+// (§4.3.5): fetch the records of the read set.
+
+// Fetch gets the records of the set from index first on. A record that is
+// locked or being written is tried again, some times, with time in between.
+func (s *session) Fetch(first int, parallel bool) error {
+	prim := s.enterFetch(parallel)
+	s.c.Compute(s.p.program.execution)
+	for try := 0; ; try++ {
+		for _, a := range s.set[first:] {
+			if a.State == txn.Wanted {
+				s.begin(a, prim)
+			}
+		}
+		s.askAll(first)
+		for more := true; more; {
+			if err := s.c.Wait(); err != nil {
+				return s.tx.Fail(err)
+			}
+			more = false
+			for _, a := range s.set[first:] {
+				if s.accept(a) {
+					more = true
+				}
+			}
+		}
+		left := 0
+		for _, a := range s.set[first:] {
+			if a.State == txn.Wanted {
+				left++
+			}
+		}
+		switch {
+		case s.tx.Failed() != nil:
+			return s.tx.Failed()
+		case left == 0:
+			return nil
+		case try == s.cfg.ReadRetries:
+			s.lockedOut(first, 0)
+			return s.tx.Fail(txn.ErrAborted)
+		}
+		s.lockedOut(first, s.cfg.ReadRetryNS*nanosecond)
+		s.c.Sleep(s.cfg.ReadRetryNS * nanosecond)
+	}
+}
+
+// enterFetch begins the phase that fetches and returns its primitive. READs get
+// the optimisations of READs, also in a hybrid phase.
+func (s *session) enterFetch(parallel bool) Prim {
+	prim, phase := s.cfg.Execution, metrics.Execution
+	if s.tx.ReadOnly() {
+		prim, phase = s.cfg.RORead, metrics.RORead
+	}
+	mode := s.cfg.mode(phase, prim)
+	if parallel {
+		mode.Outstanding = s.cfg.Opt[phase].Outstanding || s.cfg.Speculative
+	}
+	s.reads = mode
+	s.reads.Doorbell = s.cfg.mode(phase, OneSided).Doorbell
+	s.tx.Enter(phase, mode)
+	return prim
+}
+
+// begin posts the first READ for a record, or reads it by the CPU, or leaves
+// it to askAll.
+func (s *session) begin(a *access, prim Prim) {
+	s.c.Compute(s.p.program.executionRecord)
+	switch {
+	case int(a.Machine) == s.c.Machine():
+		s.readLocal(a)
+		return
+	case prim == TwoSided:
+		a.State, a.by = txn.Asked, byRPC
+		return
+	case a.located:
+	case s.cfg.CacheEnabled && a.Table.Cached:
+		a.loc, a.located = s.cache.Get(s.c, a.Table.Store, a.Key)
+	}
+	switch {
+	case a.located:
+		s.readRow(a)
+	case prim == Hybrid:
+		a.State, a.by = txn.Asked, byRPC
+	default:
+		if a.look == nil {
+			a.look = new(kv.Lookup)
+		}
+		*a.look, a.State, a.by = a.Table.Store.Start(s.c, a.Key), txn.Asked, byIndex
+	}
+}
+
+func (s *session) readRow(a *access) {
+	before := s.c.Using(s.reads)
+	b := s.c.Read(a.loc.Loc, a.Table.RowBytes)
+	s.c.Using(before)
+	a.row, a.buf, a.State, a.by = b.B, b.Addr, txn.Asked, byRow
+}
+
+// readLocal reads a record of the own machine by CPU loads.
+func (s *session) readLocal(a *access) {
+	if !a.located {
+		loc, ok, err := a.Table.Store.LookupLocal(s.c, a.Key)
+		if err != nil {
+			s.tx.Fail(err)
+		}
+		if !ok {
+			a.State = txn.Missing
+			return
+		}
+		a.loc, a.located = loc, true
+	}
+	var row []byte
+	if a.Table.Still || a.Insert {
+		row = s.c.Peek(a.loc.Addr, a.Table.RowBytes)
+	} else {
+		row = s.c.Load(a.loc.Addr, a.Table.RowBytes)
+	}
+	if !s.cfg.readable(row) {
+		return // stays wanted
+	}
+	value := s.tx.Take(len(row) - valueAt)
+	copy(value, record.Value(row))
+	a.direct = true
+	s.tx.Got(&a.Access, value, record.Seq(row))
+}
+
+// askAll sends one RPC per machine with all records that are asked of it, more
+// if they do not fit into one message.
+func (s *session) askAll(first int) {
+	for i := first; i < len(s.set); i++ {
+		if s.set[i].unasked() {
+			s.ask(i)
+		}
+	}
+}
+
+// unasked says that a record waits for an RPC that is not sent yet.
+func (a *access) unasked() bool { return a.State == txn.Asked && a.by == byRPC && a.rep == nil }
+
+func (s *session) ask(from int) {
+	m, room := s.set[from].Machine, s.p.maxPayload
+	req, replyBytes, last := s.p.req[:0], 0, from
+	for i := from; i < len(s.set); i++ {
+		a := s.set[i]
+		if !a.unasked() || a.Machine != m {
+			continue
+		}
+		answer := fetchHead + pad8(a.Table.RowBytes)
+		if len(req)+fetchItem > room || replyBytes+answer > room {
+			if replyBytes == 0 {
+				s.tx.Fail(fmt.Errorf("record of table %s: a reply with it has %d bytes, a message carries %d; use one-sided execution", a.Table.Name, answer, room))
+				a.State = txn.Missing
+				return
+			}
+			break
+		}
+		req = add64(req, uint64(a.Table.ID)<<56|a.Key&txn.MaxKey)
+		replyBytes += answer
+		last = i
+	}
+	s.p.req = req
+	rep := s.c.Call(int(m), rpcFetch, req)
+	for _, a := range s.set[from : last+1] {
+		if a.unasked() && a.Machine == m {
+			a.rep = rep
+		}
+	}
+}
+
+// accept takes what came back for one record. more says that it posted another
+// request.
+func (s *session) accept(a *access) (more bool) {
+	if a.State != txn.Asked {
+		return false
+	}
+	switch a.by {
+	case byIndex:
+		return s.acceptLookup(a)
+	case byRow:
+		s.acceptRead(a)
+	default:
+		s.acceptReply(a)
+	}
+	return false
+}
+
+// acceptLookup goes one step further in the index, and at its end to the row.
+func (s *session) acceptLookup(a *access) (more bool) {
+	loc, state, err := a.look.Next(s.c)
+	switch state {
+	case kv.More:
+		return true
+	case kv.Found:
+		a.loc, a.located = loc, true
+		if s.cfg.CacheEnabled && a.Table.Cached {
+			s.cache.Put(s.c, a.Table.Store, a.Key, loc.Ref)
+		}
+		s.readRow(a)
+		return true
+	case kv.Failed:
+		s.tx.Fail(err)
+	}
+	a.State = txn.Missing
+	return false
+}
+
+// acceptRead takes a row that a READ fetched, if nobody held or wrote it. A
+// torn row may slip through: its sequence is then older than its value and
+// validation rejects it.
+func (s *session) acceptRead(a *access) {
+	row := a.row
+	a.row, a.State = nil, txn.Wanted
+	s.c.Brought(a.buf, len(row))
+	if !a.loc.Fresh(record.Seq(row)) {
+		// The row holds another record by now: the cached location is stale.
+		if a.Table.Cached {
+			s.cache.Invalidate(s.c, a.Table.Store, a.Key)
+		}
+		a.located = false
+		return
+	}
+	if s.cfg.readable(row) {
+		a.direct = s.cfg.onePiece(a.loc.Addr, a.Table.RowBytes)
+		s.tx.Got(&a.Access, record.Value(row), record.Seq(row))
+	}
+}
+
+// lockedOut notes that records from index first on could not be read, and that the transaction
+// tries again after a pause, or if 0 gives up. A record whose cached location was stale is none.
+func (s *session) lockedOut(first int, pause r2.Time) {
+	for _, a := range s.set[first:] {
+		if a.State == txn.Wanted && a.located {
+			s.tx.Met(&a.Access, pause)
+		}
+	}
+	s.tx.Paused(pause)
+}
+
+// acceptReply takes the next row of an RPC's reply.
+func (s *session) acceptReply(a *access) {
+	b := a.rep.B
+	if len(b) < fetchHead || u64(b)&foundBit == 0 {
+		if len(b) < fetchHead {
+			s.tx.Fail(fmt.Errorf("fetch reply of machine %d ends early", a.Machine))
+			b = zero
+		}
+		a.rep.B, a.rep, a.State = b[fetchHead:], nil, txn.Missing
+		return
+	}
+	n := fetchHead + pad8(a.Table.RowBytes)
+	row := b[fetchHead : fetchHead+a.Table.RowBytes]
+	a.loc, a.located = a.Table.Store.Location(a.Key, kv.Ref(u64(b)&^foundBit)), true
+	a.rep.B, a.rep, a.State = b[n:], nil, txn.Wanted
+	if s.cfg.CacheEnabled && a.Table.Cached && s.fills() {
+		s.cache.Put(s.c, a.Table.Store, a.Key, a.loc.Ref)
+	}
+	if s.cfg.readable(row) {
+		a.direct = true
+		s.tx.Got(&a.Access, record.Value(row), record.Seq(row))
+	}
+}
+
+// fills reports whether a miss refills the location cache though an RPC
+// answered it ("always refill the cache", §4.3.1).
+func (s *session) fills() bool {
+	if s.tx.ReadOnly() {
+		return s.cfg.RORead != TwoSided
+	}
+	return s.cfg.Execution != TwoSided
+}
+
+// serveFetch looks records up and returns address and row of each. The time of Table
+// 4-2 is that of one: without speculation a request has no more.
+func (p *protocol) serveFetch(c *r2.Co, from r2.Peer, req, rep []byte) int {
+	covered(c, len(req)/fetchItem*p.costs.Execution)
+	n := 0
+	for ; len(req) >= fetchItem; req = req[fetchItem:] {
+		item := u64(req)
+		t := p.db.TableOf(uint8(item >> 56))
+		loc, ok, err := t.Store.LookupLocal(c, item&txn.MaxKey)
+		if err != nil {
+			p.cl.Fail(fmt.Errorf("occ: fetch: %w", err))
+		}
+		if !ok {
+			put64(rep[n:], 0)
+			n += fetchHead
+			continue
+		}
+		put64(rep[n:], uint64(loc.Ref)|foundBit)
+		copy(rep[n+fetchHead:], c.Load(loc.Addr, t.RowBytes))
+		n += fetchHead + pad8(t.RowBytes)
+	}
+	return len(padded(rep[:n], p.costs.Payload.Execution))
+}

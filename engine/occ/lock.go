@@ -1,0 +1,182 @@
+package occ
+
+import (
+	"drtmx/engine/metrics"
+	"drtmx/engine/r2"
+	"drtmx/engine/record"
+	"drtmx/engine/replication"
+	"drtmx/engine/txn"
+)
+
+// The first half of the thesis's validation phase (§4.3.2): lock the records of
+// the write set and check in the same round trip that their versions are those
+// that were read.
+
+// lock locks the write set and gives new records their entries in indexes.
+func (s *session) lock() error {
+	mode := s.cfg.mode(metrics.Lock, s.cfg.Lock)
+	s.tx.Enter(metrics.Lock, mode)
+	s.c.Compute(s.p.program.lock + s.p.program.lockRecord*s.tx.Writes())
+	for _, a := range s.set {
+		if toLock(a) {
+			s.p.db.Locking(int(a.Machine) == s.c.Machine()) // the Auto rule asks
+		}
+	}
+	var err error
+	if s.cfg.Lock == TwoSided {
+		err = s.lockByRPC(mode)
+	} else {
+		err = s.lockByRNIC(mode)
+	}
+	if err == nil {
+		s.cfg.lockInserts(s)
+	}
+	if err := s.tx.Failed(); err != nil {
+		return err
+	}
+	s.lockedAt = s.c.Now()
+	return s.tx.AddEntries(func() error { return s.cfg.conflict(s) })
+}
+
+// lockInserts locks the records that the transaction inserts, for readers to see
+// that somebody is at it. Nobody else can be about to write them, so the CPU
+// stores the lock word even where the RNIC locks. For the same reason it need not
+// wait for the core's local time, here and in writeBackInserts: a reader finds the
+// record locked, or sees all of it, a little earlier than it would.
+func (s *session) lockInserts() {
+	word := s.p.word[:]
+	put64(word, s.lockWord())
+	for _, a := range s.set {
+		if !inserted(a) {
+			continue
+		}
+		head := s.c.Peek(a.loc.Addr, header)
+		if s.cfg.hopeless(record.Lock(head) != 0 || record.Seq(head) != a.Version) {
+			s.tx.Met(&a.Access, 0)
+			s.tx.Fail(txn.ErrAborted)
+			return
+		}
+		s.c.Poke(a.loc.Addr+lockAt, word)
+		a.locked = true
+	}
+}
+
+// lockByRNIC posts {CAS lock, READ header} per record. They execute in order,
+// so the version read is that of the locked record and cannot change any more.
+// The own machine's records are locked through the RNIC too: its atomics are
+// not atomic with the CPU's.
+func (s *session) lockByRNIC(mode r2.Mode) error {
+	word := s.lockWord()
+	for _, a := range s.set {
+		s.c.AheadAtomic(int(a.Machine)) // the first post would wait for each queue pair in turn
+	}
+	for _, a := range s.set {
+		if !toLock(a) {
+			continue
+		}
+		l := s.c.List(a.loc.Loc, true)
+		s.cfg.take(s, l, a, word)
+		head := l.Read(a.loc.Loc, header)
+		a.head, a.buf, a.served = (*[header]byte)(head.B), head.Addr, true
+		l.Post()
+		if !mode.Outstanding && s.cfg.hopeless(!won(a)) {
+			break // no use in trying the others
+		}
+	}
+	err := s.c.Wait()
+	for _, a := range s.set {
+		if a.served {
+			a.served = false
+			s.c.Brought(a.buf, header) // what CAS found is beside it
+			a.locked = won(a)
+			if !a.locked || !s.cfg.same(record.Seq(a.head[:]), a.Version) {
+				s.tx.Met(&a.Access, 0)
+				s.cfg.conflict(s)
+			}
+			a.locked = s.cfg.mine(a.locked)
+		}
+	}
+	if err != nil {
+		s.tx.Fail(err)
+	}
+	return s.tx.Failed()
+}
+
+// takeByCAS posts the CAS of a record's lock word.
+func (s *session) takeByCAS(l *r2.List, a *access, word uint64) {
+	a.word = (*[8]byte)(l.CAS(at(a.loc, lockAt), 0, word).B)
+}
+
+func (s *session) lockWord() uint64 { return replication.OwnerOf(s.c).LockWord() }
+
+// won reports whether the CAS found the lock free.
+func won(a *access) bool {
+	return a.word == nil || u64(a.word[:]) == 0
+}
+
+// lockByRPC sends one request per participant with all its records. The
+// participant locks all or none.
+func (s *session) lockByRPC(mode r2.Mode) error {
+	s.participants(toLock)
+	n := 0
+	for _, m := range s.parts {
+		items, _ := s.verifyItems(m, toLock, 0) // fits has seen to it that one message does
+		s.calls[n] = s.c.Call(m, rpcLock, items)
+		n++
+		if !mode.Outstanding && s.cfg.hopeless(!saysYes(s.calls[n-1])) {
+			break
+		}
+	}
+	if err := s.c.Wait(); err != nil {
+		s.tx.Fail(err)
+	}
+	for k := range n {
+		if !saysYes(s.calls[k]) {
+			s.cfg.conflict(s)
+			continue
+		}
+		for _, a := range s.set {
+			if toLock(a) && int(a.Machine) == s.parts[k] {
+				a.locked = true
+			}
+		}
+	}
+	return s.tx.Failed()
+}
+
+func saysYes(r *r2.Reply) bool { return len(r.B) == 1 && r.B[0] == replyYes }
+
+// serveLock locks the records by CPU compare-and-swap and then reads their
+// versions; on a conflict it releases what it has locked.
+func (p *protocol) serveLock(c *r2.Co, from r2.Peer, req, rep []byte) int {
+	covered(c, p.costs.Validation)
+	word := ownerOf(from).LockWord()
+	req = unpadded(req)
+	rep[0] = replyYes
+	got := 0 // bytes of the items that are locked
+	for ; got < len(req) && rep[0] == replyYes; got += verifyItem {
+		addr, seq := r2.Addr(u64(req[got:])), u64(req[got+8:])
+		if !p.cfg.takeHere(c, addr, word) {
+			rep[0] = replyNo
+			p.metBy(from, c.Machine(), addr)
+			break
+		}
+		if now := c.Load64(addr + seqAt); !p.cfg.same(now, seq) {
+			rep[0] = replyNo
+			p.metBy(from, c.Machine(), addr)
+		}
+	}
+	if rep[0] == replyYes {
+		return 1
+	}
+	for i := 0; i < len(req); i += verifyItem {
+		if p.cfg.mine(i < got) {
+			c.Store64(r2.Addr(u64(req[i:]))+lockAt, 0)
+		}
+	}
+	return 1
+}
+
+func ownerOf(p r2.Peer) record.Owner {
+	return record.Owner{Machine: uint16(p.Machine), Thread: uint8(p.Thread), Coroutine: uint16(p.Coroutine)}
+}

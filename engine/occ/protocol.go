@@ -1,0 +1,172 @@
+package occ
+
+import (
+	"fmt"
+
+	"drtmx/engine/kv"
+	"drtmx/engine/r2"
+	"drtmx/engine/record"
+	"drtmx/engine/replication"
+	"drtmx/engine/txn"
+)
+
+// protocol is the protocol on one database.
+type protocol struct {
+	db         *txn.DB
+	cl         *r2.Cluster
+	cfg        *running // of transactions that begin now
+	logs       *replication.Logs
+	costs      txn.Costs
+	program    program // cycles of the coordinator
+	held       int     // thousandths, see session.hold
+	maxPayload int
+	sessions   [][][]*session // by machine, thread and coroutine
+
+	// One coroutine at a time uses these, between two of its waits: they stay in
+	// the host's cache.
+	word [8]byte
+	req  []byte // of an RPC
+
+	commitsOpen int // commit and unlock requests not served yet
+}
+
+// Open prepares the cluster's machines: log rings and handlers.
+func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
+	cl, o := db.Cluster(), db.Options()
+	p := &protocol{db: db, cl: cl, costs: scaledHandlers(o.Scale, o.Costs), program: scaledProgram(o.Scale, coordinator), held: o.Scale.Of(CostHeld, asLong), maxPayload: cl.MaxPayload()}
+	cfg, err := p.prepare(c)
+	if err != nil {
+		return nil, err
+	}
+	p.cfg = cfg
+	p.logs, err = replication.Open(cl, replication.Options{
+		Servers: db.Servers(), Replicas: cfg.Replicas, RingBytes: o.RingBytes, FullNS: int64(o.Scale.Of(CostFullLog, replication.DefaultFullNS)),
+		LogCycles: p.costs.Logging, ReclaimCycles: p.program.reclaim, ReclaimRecordCycles: p.program.reclaimRecord, EntryBytes: p.costs.Payload.Logging,
+		Store: func(table uint8) *kv.Table { return db.TableOf(table).Store },
+		Note:  db.Note,
+		Cut:   func(entry []byte) []byte { return p.cfg.cutLog(entry) },
+		Open:  func(entry []byte) (record.Entry, error) { return p.cfg.openLog(entry) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	for m := range cl.Machines() {
+		p.sessions = append(p.sessions, make([][]*session, cl.Threads(m)))
+	}
+	cl.Handle(rpcFetch, p.serveFetch)
+	cl.Handle(rpcLock, p.serveLock)
+	cl.Handle(rpcValidate, p.serveValidate)
+	cl.Handle(rpcCommit, p.serveCommit)
+	cl.Handle(rpcUnlock, p.serveUnlock)
+	return p, nil
+}
+
+// running is a configuration with every Auto resolved.
+type running struct {
+	Config
+	rules
+}
+
+// prepare checks a configuration and fills it in.
+func (p *protocol) prepare(c Config) (*running, error) {
+	c = c.withDefaults()
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	if c.Replicas > p.db.Servers() {
+		return nil, fmt.Errorf("replicas %d: each replica needs a server of its own, there are %d", c.Replicas, p.db.Servers())
+	}
+	if p.cfg != nil && c.Replicas != p.cfg.Replicas {
+		return nil, fmt.Errorf("replicas %d: fixed at %d when the database was opened; reset to change it", c.Replicas, p.cfg.Replicas)
+	}
+	c = c.Resolved()
+	scaleWaits(p.db.Options().Scale, &c)
+	return &running{c, c.Variant.rules()}, nil
+}
+
+// Common is what all protocols say.
+func (c Config) Common() txn.Settings {
+	o := c.Settings
+	o.Faulty = c.Variant != Correct
+	return o
+}
+
+func (p *protocol) Config() txn.Config { return p.cfg.Config }
+
+func (p *protocol) Set(cfg txn.Config) error {
+	c, ok := cfg.(Config)
+	if !ok {
+		return fmt.Errorf("configuration of another protocol, %T: reset to change the protocol", cfg)
+	}
+	if c.Replicas == 0 {
+		c.Replicas = p.cfg.Replicas
+	}
+	now, err := p.prepare(c)
+	if err != nil {
+		return err
+	}
+	p.cfg = now
+	return nil
+}
+
+// Session is a coroutine's.
+func (p *protocol) Session(tx *txn.Tx) txn.Session {
+	c := tx.Co()
+	s := &session{p: p, tx: tx, c: c, cache: p.db.Cache(c.Machine()), log: p.logs.Writer(c)}
+	list := &p.sessions[c.Machine()][c.Thread()]
+	for len(*list) <= c.Index() {
+		*list = append(*list, nil)
+	}
+	(*list)[c.Index()] = s
+	return s
+}
+
+// Header is a lock and a sequence.
+func (p *protocol) Header() record.Header { return record.LockSeq }
+
+// Unserved counts what ended transactions have left for others to do.
+func (p *protocol) Unserved() (commits, logs int) { return p.commitsOpen, p.logs.Unreclaimed() }
+
+// Locked says who holds a row.
+func (p *protocol) Locked(row []byte) (who string, held bool) {
+	o, held := record.Holder(record.Lock(row))
+	return fmt.Sprintf("machine %d thread %d coroutine %d", o.Machine, o.Thread, o.Coroutine), held
+}
+
+// Backups are the machines that have copies of the records of a primary.
+func (p *protocol) Backups(primary int) []int { return p.logs.Backups(primary) }
+
+// LogFull counts how often a transaction found a log ring full.
+func (p *protocol) LogFull() uint64 { return p.logs.Full() }
+
+// metBy is Tx.Met for a handler that finds the conflict: the reply does not say at
+// which record it was, so the simulator looks up who asked. Nothing of it takes time
+// or is on the wire.
+func (p *protocol) metBy(from r2.Peer, machine int, row r2.Addr) {
+	list := p.sessions[from.Machine][from.Thread]
+	if from.Coroutine < 0 || from.Coroutine >= len(list) || list[from.Coroutine] == nil {
+		return
+	}
+	s := list[from.Coroutine]
+	for _, a := range s.set {
+		if a.loc.Addr == row && int(a.Machine) == machine {
+			s.tx.Met(&a.Access, 0)
+			return
+		}
+	}
+}
+
+// covered charges a handler by Table 4-2.
+func covered(c *r2.Co, cycles int) {
+	if cycles > 0 {
+		c.Covered(cycles)
+	}
+}
+
+// padded lengthens a message with zeros to at least that many bytes.
+func padded(b []byte, bytes int) []byte {
+	for len(b) < bytes {
+		b = add64(b, 0)
+	}
+	return b
+}

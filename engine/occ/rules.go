@@ -1,0 +1,71 @@
+package occ
+
+import (
+	"drtmx/engine/metrics"
+	"drtmx/engine/r2"
+	"drtmx/engine/record"
+	"drtmx/engine/txn"
+)
+
+// rules are what the protocol does at the places where faults can be planted. The
+// protocol calls them and does not know which of them are sound; see Variant.
+type rules struct {
+	// certify locks, validates and logs; install writes back.
+	certify, install func(s *session) error
+
+	// readable says that a row that was fetched may be used, onePiece that n bytes at an
+	// address are read in one piece.
+	readable func(row []byte) bool
+	onePiece func(at r2.Addr, n int) bool
+
+	// take posts what locks a row, takeHere locks one of the handler's own machine.
+	take     func(s *session, l *r2.List, a *access, word uint64)
+	takeHere func(c *r2.Co, row r2.Addr, word uint64) (won bool)
+	// mine says of a lock whether an abort releases it, by whether it was won.
+	mine        func(won bool) bool
+	lockInserts func(s *session)
+
+	// same compares the version under a lock with the one that was read, changed looks at
+	// the header of a row that was only read, next is the version that follows.
+	same    func(found, read uint64) bool
+	changed func(head []byte, read uint64) bool
+	next    func(seq uint64) uint64
+
+	validate func(s *session, phase metrics.Phase, prim Prim) error
+	// hopeless says whether a lost lock ends the attempt, conflict ends it.
+	hopeless func(lost bool) bool
+	conflict func(s *session) error
+
+	// writeBack posts what installs a record and releases its lock, store does it by the
+	// CPU.
+	writeBack func(s *session, a *access)
+	store     func(c *r2.Co, row r2.Addr, out []byte)
+
+	// cutLog is what is sent of a log entry, openLog how a backup reads one.
+	cutLog  func(entry []byte) []byte
+	openLog func(entry []byte) (record.Entry, error)
+}
+
+// sound are the rules of §4.1.
+func sound() rules {
+	return rules{
+		certify:     (*session).certify,
+		install:     (*session).writeBack,
+		readable:    record.Readable,
+		onePiece:    func(at r2.Addr, n int) bool { return record.OneLine(uint64(at), n) },
+		take:        (*session).takeByCAS,
+		takeHere:    func(c *r2.Co, row r2.Addr, word uint64) bool { return c.LocalCAS(row+lockAt, 0, word) == 0 },
+		mine:        func(won bool) bool { return won },
+		lockInserts: (*session).lockInserts,
+		same:        func(found, read uint64) bool { return found == read },
+		changed:     func(head []byte, read uint64) bool { return record.Lock(head) != 0 || record.Seq(head) != read },
+		next:        record.Next,
+		validate:    (*session).validateReads,
+		hopeless:    func(lost bool) bool { return lost },
+		conflict:    func(s *session) error { return s.tx.Fail(txn.ErrAborted) },
+		writeBack:   (*session).postWriteBack,
+		store:       storeRow,
+		cutLog:      func(entry []byte) []byte { return entry },
+		openLog:     record.OpenEntry,
+	}
+}

@@ -1,0 +1,252 @@
+package occ
+
+import (
+	"fmt"
+	"unsafe"
+
+	"drtmx/engine/kv"
+	"drtmx/engine/metrics"
+	"drtmx/engine/r2"
+	"drtmx/engine/record"
+	"drtmx/engine/replication"
+	"drtmx/engine/txn"
+)
+
+// session runs the transactions of a coroutine.
+type session struct {
+	p     *protocol
+	tx    *txn.Tx
+	c     *r2.Co
+	cache *kv.Cache
+	cfg   *running // the transaction began with
+
+	set   []*access  // of the attempt
+	pool  [][]access // of all attempts
+	reads r2.Mode    // of what fetches by READ
+	parts []int      // primaries, of the two-sided phases
+	calls []*r2.Reply
+	log   *replication.Writer
+
+	lockedAt r2.Time // when the attempt had its locks; 0: it has none
+}
+
+// access is one record of the attempt. If Out is set it is in the write set.
+type access struct {
+	txn.Access
+	loc     kv.Location   // where it is, once known
+	by      request       // what is under way while it is Asked
+	located bool          // loc is valid
+	direct  bool          // its value was read where no torn READ is possible
+	locked  bool          // by this attempt
+	served  bool          // dealt with in the loop over participants
+	buf     r2.Addr       // where a READ puts what it brings of it
+	row     []byte        // while a READ is under way, the row that it will fill
+	word    *[8]byte      // what CAS found
+	head    *[header]byte // lock and sequence as validation finds them
+	rep     *r2.Reply
+	look    *kv.Lookup // the way to loc; its memory is kept
+}
+
+// request is what a fetch waits for.
+type request uint8
+
+const (
+	byRPC   request = iota // the answer of an RPC will tell
+	byIndex                // a READ of the index is under way
+	byRow                  // a READ of the row is under way
+)
+
+// Begin begins an attempt.
+func (s *session) Begin(first bool) {
+	if first {
+		s.cfg = s.p.cfg
+	}
+	s.set, s.lockedAt = s.set[:0], 0
+	s.log.Begin()
+	s.c.Compute(s.p.program.attempt)
+}
+
+// Add is a new member of the set. Its memory stays where it is for ever.
+func (s *session) Add() *txn.Access {
+	n := len(s.set)
+	for _, block := range s.pool {
+		if n < len(block) {
+			return s.take(&block[n])
+		}
+		n -= len(block)
+	}
+	block := make([]access, 4<<len(s.pool))
+	s.pool = append(s.pool, block)
+	return s.take(&block[0])
+}
+
+func (s *session) take(a *access) *txn.Access {
+	*a = access{look: a.look}
+	s.set = append(s.set, a)
+	return &a.Access
+}
+
+// Eager says that announced records are fetched in parallel (§4.4.1).
+func (s *session) Eager() bool { return s.cfg.Speculative }
+
+// Start begins to fetch the newest record.
+func (s *session) Start(*txn.Access) { s.begin(s.set[len(s.set)-1], s.enterFetch(true)) }
+
+// Write has nothing to do: the write set is locked at the end.
+func (s *session) Write(*txn.Access) error { return nil }
+
+// Abandon waits for requests whose answers nobody wants: they write into buffers
+// that the next attempt uses.
+func (s *session) Abandon() {
+	for _, a := range s.set {
+		if !a.Here() {
+			_ = s.c.Wait() // the attempt has failed already
+			return
+		}
+	}
+}
+
+// Commit is the protocol of Figure 4-1 after execution.
+func (s *session) Commit() error {
+	err := s.cfg.certify(s)
+	s.hold()
+	s.tx.Decided(err)
+	if err != nil {
+		s.release()
+		return err
+	}
+	if s.tx.Writes() == 0 {
+		s.tx.Done()
+		return nil
+	}
+	if s.p.db.Options().CheckLogs {
+		s.log.Check()
+	}
+	passive := s.cfg.mode(metrics.Commit, s.cfg.Commit).Passive
+	if passive {
+		s.tx.Done()
+	}
+	if err = s.cfg.install(s); err != nil {
+		// A committed transaction cannot be written back: a machine is gone, and
+		// there is no recovery yet.
+		s.p.cl.Fail(fmt.Errorf("occ: write-back: %w", err))
+	}
+	s.tx.DropEntries()
+	if !passive {
+		s.tx.Done()
+	}
+	s.reclaim()
+	return nil
+}
+
+// certify locks, validates and logs: when it returns nil the transaction is
+// committed.
+func (s *session) certify() error {
+	if s.tx.Writes() == 0 {
+		return s.certifyReads()
+	}
+	if err := s.prepare(); err != nil {
+		return err
+	}
+	if err := s.lock(); err != nil {
+		return err
+	}
+	if err := s.validate(metrics.Validation, s.cfg.Validation); err != nil {
+		return err
+	}
+	return s.logWrites()
+}
+
+// certifyReads is certify of a transaction that has written nothing.
+func (s *session) certifyReads() error {
+	switch {
+	case s.alreadyConsistent():
+		return nil
+	case s.tx.ReadOnly():
+		return s.validate(metrics.ROValidation, s.cfg.ROValidation)
+	}
+	return s.validate(metrics.Validation, s.cfg.Validation)
+}
+
+// prepare sets the new sequences, plans the log entry and refuses what does
+// not fit into messages, before anything is locked.
+func (s *session) prepare() error {
+	for _, a := range s.set {
+		if a.Out != nil {
+			a.Next = s.cfg.next(a.Version)
+			put64(a.Out, a.Next)
+			a.Table.Touch(a.Key)
+		}
+	}
+	if err := s.fits(); err != nil {
+		return s.tx.Fail(err)
+	}
+	for _, a := range s.set {
+		if a.Out != nil {
+			s.log.Add(int(a.Machine), record.Update{Table: a.Table.ID, Key: a.Key, New: a.Next, Value: a.Out[txn.Front:]})
+		}
+	}
+	if err := s.log.Plan(s.cfg.Logging == TwoSided); err != nil {
+		return s.tx.Fail(err)
+	}
+	return nil
+}
+
+// fits checks the messages of the two-sided phases.
+func (s *session) fits() error {
+	if s.cfg.Lock != TwoSided && s.cfg.Commit != TwoSided {
+		return nil
+	}
+	s.participants(func(*access) bool { return true })
+	for _, m := range s.parts {
+		locks, commits := 0, 0
+		for _, a := range s.set {
+			if int(a.Machine) == m && toLock(a) {
+				locks += verifyItem
+				commits += 8 + pad8(len(a.Out))
+			}
+		}
+		for _, p := range []struct {
+			phase metrics.Phase
+			prim  Prim
+			bytes int
+		}{{metrics.Lock, s.cfg.Lock, locks}, {metrics.Commit, s.cfg.Commit, commits}} {
+			if p.prim == TwoSided && p.bytes > s.p.maxPayload {
+				return fmt.Errorf("two-sided %s: %d bytes for machine %d, a message carries %d; split the transaction or use the one-sided primitive", p.phase, p.bytes, m, s.p.maxPayload)
+			}
+		}
+	}
+	return nil
+}
+
+// logWrites is the logging phase (§4.3.4): the transaction is committed when all
+// backups have the entry.
+func (s *session) logWrites() error {
+	if !s.log.Needed() {
+		return nil
+	}
+	s.tx.Enter(metrics.Logging, s.cfg.mode(metrics.Logging, s.cfg.Logging))
+	s.c.Compute(s.p.program.logging + s.p.program.loggingRecord*s.tx.Writes())
+	if err := s.log.Send(s.cfg.Logging == TwoSided); err != nil {
+		return s.tx.Fail(err)
+	}
+	return nil
+}
+
+// reclaim tells the backups to apply the entry (§4.3.4).
+func (s *session) reclaim() {
+	if s.log.Needed() {
+		s.tx.Enter(metrics.Reclaim, r2.Mode{Outstanding: true, Doorbell: true, Passive: true})
+		s.log.Reclaim()
+	}
+}
+
+// Ahead asks the host for the set and the log.
+func (s *session) Ahead() {
+	r2.Prefetch(unsafe.Pointer(s), unsafe.Sizeof(*s))
+	if n := len(s.set); n > 0 {
+		block := s.pool[0]
+		r2.Prefetch(unsafe.Pointer(&block[0]), uintptr(min(n, len(block)))*unsafe.Sizeof(block[0]))
+	}
+	s.log.Ahead()
+}

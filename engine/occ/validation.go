@@ -1,0 +1,170 @@
+package occ
+
+import (
+	"drtmx/engine/metrics"
+	"drtmx/engine/r2"
+	"drtmx/engine/txn"
+)
+
+// The second half of the validation phase (§4.3.2): check the versions of the
+// records that were only read. It must not begin before all locks are held.
+
+func (s *session) validate(phase metrics.Phase, prim Prim) error {
+	return s.cfg.validate(s, phase, prim)
+}
+
+// validateReads checks that the records that were only read have kept their version
+// and nobody has locked them.
+func (s *session) validateReads(phase metrics.Phase, prim Prim) error {
+	n := s.count(readOnlySet)
+	if n == 0 {
+		return nil
+	}
+	s.tx.Enter(phase, s.cfg.mode(phase, prim))
+	s.c.Compute(s.p.program.validation + s.p.program.validationRec*n)
+	if prim == TwoSided {
+		return s.validateByRPC()
+	}
+	for _, a := range s.set {
+		switch {
+		case !readOnlySet(a):
+		case int(a.Machine) == s.c.Machine():
+			a.head = (*[header]byte)(s.tx.Take(header))
+			copy(a.head[:], s.c.Load(a.loc.Addr, header))
+		default:
+			b := s.c.Read(a.loc.Loc, header)
+			a.head, a.buf = (*[header]byte)(b.B), b.Addr
+		}
+	}
+	if err := s.c.Wait(); err != nil {
+		return s.tx.Fail(err)
+	}
+	for _, a := range s.set {
+		if !readOnlySet(a) {
+			continue
+		}
+		if int(a.Machine) != s.c.Machine() {
+			s.c.Brought(a.buf, header)
+		}
+		if s.cfg.changed(a.head[:], a.Version) {
+			s.tx.Met(&a.Access, 0)
+			return s.cfg.conflict(s)
+		}
+	}
+	return nil
+}
+
+func (s *session) validateByRPC() error {
+	s.participants(readOnlySet)
+	calls := s.calls[:0]
+	for _, m := range s.parts {
+		for next := 0; next < len(s.set); {
+			var items []byte
+			if items, next = s.verifyItems(m, readOnlySet, next); len(items) > 0 {
+				calls = append(calls, s.c.Call(m, rpcValidate, items))
+			}
+		}
+	}
+	s.calls = calls
+	if err := s.c.Wait(); err != nil {
+		return s.tx.Fail(err)
+	}
+	for _, rep := range calls {
+		if !saysYes(rep) {
+			return s.cfg.conflict(s)
+		}
+	}
+	return nil
+}
+
+// alreadyConsistent reports whether a transaction without writes saw one
+// moment without validation: when it read one record, in one piece (§4.3.5).
+func (s *session) alreadyConsistent() bool {
+	n := 0
+	for _, a := range s.set {
+		if a.State == txn.Fetched && !a.Table.Constant {
+			n++
+			if !a.direct {
+				return false
+			}
+		}
+	}
+	return n <= 1
+}
+
+func inWriteSet(a *access) bool  { return a.Out != nil }
+func toLock(a *access) bool      { return a.Out != nil && !a.Insert }
+func inserted(a *access) bool    { return a.Out != nil && a.Insert } // what was only announced is read
+func readOnlySet(a *access) bool { return a.Out == nil && a.State == txn.Fetched && !a.Table.Constant }
+
+func (s *session) count(of func(*access) bool) (n int) {
+	for _, a := range s.set {
+		if of(a) {
+			n++
+		}
+	}
+	return n
+}
+
+// participants lists the primaries of some of the records, each once, in the
+// order of the set.
+func (s *session) participants(of func(*access) bool) {
+	s.parts = s.parts[:0]
+	for _, a := range s.set {
+		if of(a) {
+			s.parts = addOnce(s.parts, int(a.Machine))
+		}
+	}
+	for len(s.calls) < len(s.parts) {
+		s.calls = append(s.calls, nil)
+	}
+}
+
+func addOnce(list []int, m int) []int {
+	for _, x := range list {
+		if x == m {
+			return list
+		}
+	}
+	return append(list, m)
+}
+
+// verifyItems builds the request of lock and validate: of the records of the set
+// from index from on, as many as a message carries. next is where it ended.
+func (s *session) verifyItems(m int, of func(*access) bool, from int) (req []byte, next int) {
+	req = s.p.req[:0]
+	for next = from; next < len(s.set) && len(req)+verifyItem <= s.p.maxPayload; next++ {
+		if a := s.set[next]; int(a.Machine) == m && of(a) {
+			req = add64(add64(req, uint64(a.loc.Addr)), a.Version)
+		}
+	}
+	if len(req) > 0 {
+		req = padded(req, s.p.costs.Payload.Validation)
+	}
+	s.p.req = req
+	return req, next
+}
+
+// unpadded is the items of such a request: no record has address 0.
+func unpadded(req []byte) []byte {
+	n := 0
+	for n+verifyItem <= len(req) && u64(req[n:]) != 0 {
+		n += verifyItem
+	}
+	return req[:n]
+}
+
+// serveValidate compares versions.
+func (p *protocol) serveValidate(c *r2.Co, from r2.Peer, req, rep []byte) int {
+	covered(c, p.costs.Validation)
+	rep[0] = replyYes
+	for req = unpadded(req); len(req) > 0; req = req[verifyItem:] {
+		head := c.Load(r2.Addr(u64(req)), header)
+		if p.cfg.changed(head, u64(req[8:])) {
+			rep[0] = replyNo
+			p.metBy(from, c.Machine(), r2.Addr(u64(req)))
+			break
+		}
+	}
+	return 1
+}

@@ -1,0 +1,249 @@
+package replication
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"drtmx/engine/fabric"
+	"drtmx/engine/history"
+	"drtmx/engine/kv"
+	"drtmx/engine/r2"
+	"drtmx/engine/record"
+)
+
+// DefaultRingBytes is the size of one log ring: 42 entries of SmallBank. A
+// thread has one at each backup, and few entries are under way in each.
+const DefaultRingBytes = 8 << 10
+
+// DefaultFullNS is the time between two looks at a full ring.
+const DefaultFullNS = 2_000
+
+// Ids of the RPCs that carry entries and that have them applied.
+const (
+	RPCLog     = 4
+	RPCReclaim = 7
+)
+
+const (
+	logHead  = 8 // of a log request: the position in the ring; the entry follows
+	replyYes = 1
+
+	nanosecond = r2.Time(1000) // in picoseconds
+)
+
+// Missing is the kind of anomaly of a transaction that was decided, or was to be
+// applied, while a backup did not have its log entry.
+const Missing = "log-missing"
+
+// Options of the logs of a database.
+type Options struct {
+	Servers  int // machines 0 to Servers-1 hold records
+	Replicas int // of each record, the primary included; 1: no backups and no logs
+
+	// RingBytes is the size of a ring, one per thread of the cluster in the memory of
+	// each server; 0 is DefaultRingBytes. Small rings make transactions wait for
+	// reclaims, FullNS between two looks; 0 is DefaultFullNS.
+	RingBytes uint64
+	FullNS    int64
+
+	// Costs in cycles: of the handler that stores an entry (Table 4-2), which covers its
+	// memory accesses, or 0; of applying an entry; and of each of its records.
+	LogCycles, ReclaimCycles, ReclaimRecordCycles int
+	// EntryBytes is the least size of an entry (Table 4-2): what is missing is zeros.
+	EntryBytes int
+
+	// Store is the store of a table.
+	Store func(table uint8) *kv.Table
+	// Note takes in anomalies; nil: nobody does.
+	Note func(history.Anomaly)
+
+	// Cut is what is sent of an entry, and Open how a backup reads one; nil sends all of
+	// it and is record.OpenEntry. They are there to plant faults.
+	Cut  func(entry []byte) []byte
+	Open func(entry []byte) (record.Entry, error)
+}
+
+// Logs are the rings of a cluster.
+type Logs struct {
+	cl      *r2.Cluster
+	opt     Options
+	backups [][]int // by primary
+	rings   record.Rings
+	memory  [][]fabric.MR // by backup machine, by source thread
+	sources [][]source    // by machine and thread
+
+	// One coroutine at a time uses these, between two of its waits.
+	req    []byte
+	entry  []byte // of transaction logged
+	logged record.TxnID
+	word   [8]byte
+
+	open int    // entries that are not reclaimed
+	full uint64 // times that a transaction found a ring full
+}
+
+// source is the sending end of a thread.
+type source struct {
+	rings  []record.Ring // by backup machine
+	number uint32        // of its last entry
+}
+
+// Open allocates the rings, on the socket of the worker that applies their
+// entries, and installs the handlers.
+func Open(cl *r2.Cluster, o Options) (*Logs, error) {
+	if o.RingBytes == 0 {
+		o.RingBytes = DefaultRingBytes
+	}
+	if o.FullNS == 0 {
+		o.FullNS = DefaultFullNS
+	}
+	if o.Open == nil {
+		o.Open = record.OpenEntry
+	}
+	l := &Logs{cl: cl, opt: o, entry: make([]byte, 0, record.MaxEntryBytes)}
+	for m := range o.Servers {
+		var list []int
+		for i := 1; i < o.Replicas; i++ {
+			list = append(list, (m+i)%o.Servers)
+		}
+		l.backups = append(l.backups, list)
+	}
+	if err := l.openRings(); err != nil {
+		return nil, err
+	}
+	cl.Handle(RPCLog, l.serveLog)
+	cl.Handle(RPCReclaim, l.serveReclaim)
+	cl.OnReceipt(RPCReclaim, l.reclaimed)
+	cl.AheadOf(RPCReclaim, l.aheadReclaim)
+	return l, nil
+}
+
+func (l *Logs) openRings() error {
+	cl := l.cl
+	l.rings = record.Rings{Machines: cl.Machines(), Threads: 1, Bytes: l.opt.RingBytes}
+	if err := l.rings.Check(); err != nil {
+		return err
+	}
+	threads := 0 // most of any machine
+	for m := range cl.Machines() {
+		list := make([]source, cl.Threads(m))
+		for t := range list {
+			for range l.opt.Servers {
+				list[t].rings = append(list[t].rings, l.rings.NewRing())
+			}
+		}
+		l.sources = append(l.sources, list)
+		threads = max(threads, len(list))
+	}
+	if l.opt.Replicas == 1 {
+		return nil
+	}
+	for m := range l.opt.Servers {
+		var mrs []fabric.MR
+		for t := range threads {
+			_, home := cl.Fabric().Machine(m).Place(t % cl.Threads(m))
+			a, err := cl.Mem(m).Alloc(fabric.Alloc{Name: "txn.log", Bytes: l.rings.Total(), Socket: home})
+			if err != nil {
+				return fmt.Errorf("log rings of machine %d: %w", m, err)
+			}
+			mrs = append(mrs, cl.Mem(m).Register(a, l.rings.Total(), fabric.RemoteWrite))
+		}
+		l.memory = append(l.memory, mrs)
+	}
+	return nil
+}
+
+// Backups are the machines that have copies of the records of a primary.
+func (l *Logs) Backups(primary int) []int { return l.backups[primary] }
+
+// Unreclaimed counts log entries that are not reclaimed.
+func (l *Logs) Unreclaimed() int { return l.open }
+
+// Full counts how often a transaction found a ring full.
+func (l *Logs) Full() uint64 { return l.full }
+
+// ringAddr is where an entry of a source thread lies in a backup's memory.
+func (l *Logs) ringAddr(backup, machine, thread int, pos uint64) r2.Addr {
+	return l.memory[backup][thread].Addr + r2.Addr(l.rings.Offset(machine, 0)+pos%l.rings.Bytes)
+}
+
+func (l *Logs) ringLoc(backup int, c *r2.Co, pos uint64) r2.Loc {
+	return r2.Loc{Machine: backup, RKey: l.memory[backup][c.Thread()].RKey, Addr: l.ringAddr(backup, c.Machine(), c.Thread(), pos)}
+}
+
+// serveLog copies an entry into the ring, as a WRITE would have.
+func (l *Logs) serveLog(c *r2.Co, from r2.Peer, req, rep []byte) int {
+	if n := l.opt.LogCycles; n > 0 {
+		c.Covered(n)
+	}
+	c.Store(l.ringAddr(c.Machine(), from.Machine, from.Thread, u64(req)), req[logHead:])
+	rep[0] = replyYes
+	return 1
+}
+
+// serveReclaim applies an entry to the replica. Reclaims of one record may come
+// from several machines in any order: an older version never overwrites a newer.
+// Nobody else touches the entry or these rows but the machine's own handlers,
+// and among them order makes no difference, so nothing here waits for the core's
+// local time.
+func (l *Logs) serveReclaim(c *r2.Co, from r2.Peer, req, rep []byte) int {
+	word := u64(req)
+	a := l.ringAddr(c.Machine(), from.Machine, from.Thread, word>>16)
+	e, err := l.opt.Open(c.Peek(a, int(word&0xffff)))
+	if err != nil {
+		l.note("machine %d is to apply a log entry of machine %d thread %d: %v", c.Machine(), from.Machine, from.Thread, err)
+		return 0
+	}
+	c.Compute(l.opt.ReclaimCycles)
+	l.aheadRows(c.Machine(), e)
+	for u, ok := e.Next(); ok; u, ok = e.Next() {
+		c.Compute(l.opt.ReclaimRecordCycles)
+		t := l.opt.Store(u.Table)
+		row, ok := t.BackupAddr(c, c.Machine(), u.Key)
+		h := t.Header()
+		stamp := row + r2.Addr(h.Stamp)
+		if !ok || u64(c.Peek(stamp, 8)) > u.New {
+			continue
+		}
+		c.Poke(row+r2.Addr(h.Bytes), u.Value)
+		binary.LittleEndian.PutUint64(l.word[:], u.New)
+		c.Poke(stamp, l.word[:])
+	}
+	return 0
+}
+
+// reclaimed is the receipt of a reclaim.
+func (l *Logs) reclaimed(m, thread, to int, req []byte) {
+	if !l.sources[m][thread].rings[to].Release(u64(req) >> 16) {
+		l.cl.Fail(fmt.Errorf("replication: machine %d thread %d got the receipt of a log entry at machine %d that is not open", m, thread, to))
+	}
+	l.open--
+}
+
+// aheadReclaim asks for the log entry that a reclaim is about.
+func (l *Logs) aheadReclaim(machine int, from r2.Peer, req []byte) {
+	if len(req) < 8 || machine >= len(l.memory) || from.Thread >= len(l.memory[machine]) {
+		return
+	}
+	word := u64(req)
+	at, n := l.ringAddr(machine, from.Machine, from.Thread, word>>16), int(word&0xffff)
+	l.cl.AheadBytes(machine, at, n)
+	if n > 8 {
+		l.cl.AheadBytes(machine, at+r2.Addr(n-8), 8)
+	}
+}
+
+// aheadRows asks for the backup's rows that an entry changes.
+func (l *Logs) aheadRows(machine int, e record.Entry) {
+	for u, ok := e.Next(); ok; u, ok = e.Next() {
+		l.opt.Store(u.Table).AheadBackup(machine, u.Key)
+	}
+}
+
+func (l *Logs) note(format string, args ...any) {
+	if f := l.opt.Note; f != nil {
+		f(history.Anomaly{Kind: Missing, Text: fmt.Sprintf(format, args...)})
+	}
+}
+
+func u64(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }

@@ -1,0 +1,204 @@
+package replication
+
+import (
+	"encoding/binary"
+	"fmt"
+	"unsafe"
+
+	"drtmx/engine/r2"
+	"drtmx/engine/record"
+)
+
+// Writer sends the log entries of one coroutine, one after the other.
+type Writer struct {
+	l       *Logs
+	c       *r2.Co
+	src     *source
+	updates []record.Update
+	bytes   int // of the updates
+	at      []placed
+	number  uint32
+	own     []byte // a copy of the entry, for a store waits for the core's local time
+}
+
+// placed is the entry at one backup.
+type placed struct {
+	machine int
+	pos     uint64
+}
+
+// Writer is the coroutine's.
+func (l *Logs) Writer(c *r2.Co) *Writer {
+	return &Writer{l: l, c: c, src: &l.sources[c.Machine()][c.Thread()]}
+}
+
+// Begin forgets the entry of before.
+func (w *Writer) Begin() {
+	w.updates, w.at, w.bytes = w.updates[:0], w.at[:0], 0
+}
+
+// Add adds a record that changes. Its value has to stay until Reclaim.
+func (w *Writer) Add(primary int, u record.Update) {
+	w.updates = append(w.updates, u)
+	w.bytes += record.UpdateBytes(len(u.Value))
+	for _, b := range w.l.backups[primary] {
+		w.to(b)
+	}
+}
+
+// to adds a backup, once.
+func (w *Writer) to(m int) {
+	for i := range w.at {
+		if w.at[i].machine == m {
+			return
+		}
+	}
+	w.at = append(w.at, placed{machine: m})
+}
+
+// Plan numbers the entry and refuses what does not fit into a ring, or into a
+// message if it is to go by RPC.
+func (w *Writer) Plan(byRPC bool) error {
+	if w.l.opt.Replicas == 1 {
+		return nil
+	}
+	w.src.number++
+	w.number = w.src.number
+	most := w.l.cl.MaxWrite()
+	if byRPC {
+		most = w.l.cl.MaxPayload() - logHead
+	}
+	most = min(record.MaxEntryBytes, most)
+	if n := w.entryBytes(); n > most {
+		return fmt.Errorf("write set takes a log entry of %d bytes, at most %d can be sent: split the transaction", n, most)
+	}
+	return nil
+}
+
+// Needed says that there is somebody to send the entry to.
+func (w *Writer) Needed() bool { return len(w.at) > 0 }
+
+// entryBytes is the size of the log entry.
+func (w *Writer) entryBytes() int {
+	return max(record.EntryBytes(w.bytes), (w.l.opt.EntryBytes+7)&^7)
+}
+
+func (w *Writer) id() record.TxnID { return record.TxnID{Owner: OwnerOf(w.c), Number: w.number} }
+
+// OwnerOf names a coroutine in lock words and log entries.
+func OwnerOf(c *r2.Co) record.Owner {
+	return record.Owner{Machine: uint16(c.Machine()), Thread: uint8(c.Thread()), Coroutine: uint16(c.Index())}
+}
+
+// entry is the log entry, valid until the next wait: all coroutines encode theirs
+// in one place, again if another one came between.
+func (w *Writer) entry() []byte {
+	l, id := w.l, w.id()
+	if l.logged == id && len(l.entry) > 0 {
+		return l.entry
+	}
+	e := record.BeginEntry(l.entry[:record.MaxEntryBytes], id)
+	for i := range w.updates {
+		if err := e.Add(w.updates[i]); err != nil {
+			panic(fmt.Sprintf("replication: planned log entry: %v", err))
+		}
+	}
+	e.Pad(l.opt.EntryBytes)
+	l.entry, l.logged = e.End(), id
+	return l.entry
+}
+
+// Send writes the entry to the backups, by WRITE or by RPC, and waits for all of
+// them.
+func (w *Writer) Send(byRPC bool) error {
+	for i := range w.at {
+		w.c.AheadPost(w.at[i].machine)
+	}
+	w.reserveAll()
+	for i := range w.at {
+		g, entry := &w.at[i], w.entry()
+		if cut := w.l.opt.Cut; cut != nil {
+			entry = cut(entry)
+		}
+		switch {
+		case g.machine == w.c.Machine():
+			w.own = append(w.own[:0], entry...)
+			w.c.Store(w.l.ringLoc(g.machine, w.c, g.pos).Addr, w.own)
+		case byRPC:
+			w.l.req = append(binary.LittleEndian.AppendUint64(w.l.req[:0], g.pos), entry...)
+			w.c.Call(g.machine, RPCLog, w.l.req)
+		default:
+			w.c.Write(w.l.ringLoc(g.machine, w.c, g.pos), entry)
+		}
+	}
+	return w.c.Wait()
+}
+
+// reserveAll finds room at all backups, in the order of their numbers: who waits
+// for one ring holds room only in rings before it, so coroutines of a thread
+// cannot wait for each other in a circle.
+func (w *Writer) reserveAll() {
+	for done := -1; ; {
+		var next *placed
+		for i := range w.at {
+			if g := &w.at[i]; g.machine > done && (next == nil || g.machine < next.machine) {
+				next = g
+			}
+		}
+		if next == nil {
+			return
+		}
+		w.reserve(next)
+		done = next.machine
+	}
+}
+
+// reserve finds room in the ring at a backup. A full ring waits for reclaims;
+// the backup's worker applies entries whatever this coroutine holds, so the
+// wait ends.
+func (w *Writer) reserve(g *placed) {
+	ring := &w.src.rings[g.machine]
+	for {
+		pos, ok := ring.Reserve(w.entryBytes())
+		if ok {
+			g.pos = pos
+			w.l.open++
+			return
+		}
+		w.l.full++
+		w.c.Sleep(r2.Time(w.l.opt.FullNS) * nanosecond)
+	}
+}
+
+// Reclaim tells the backups to apply the entry: one message each, nobody waits.
+func (w *Writer) Reclaim() {
+	for i := range w.at {
+		w.c.AheadCall(w.at[i].machine)
+	}
+	for i := range w.at {
+		w.c.AheadRequest(w.at[i].machine)
+	}
+	for i := range w.at {
+		g := &w.at[i]
+		w.l.req = binary.LittleEndian.AppendUint64(w.l.req[:0], g.pos<<16|uint64(w.entryBytes()))
+		w.c.Call(g.machine, RPCReclaim, w.l.req)
+	}
+}
+
+// Check looks whether the backups really have the entry, free of time.
+func (w *Writer) Check() {
+	for i := range w.at {
+		g := &w.at[i]
+		b := w.l.cl.Mem(g.machine).Bytes(w.l.ringLoc(g.machine, w.c, g.pos).Addr, w.entryBytes())
+		if e, err := w.l.opt.Open(b); err != nil || e.ID != w.id() {
+			w.l.note("transaction %d of machine %d thread %d was decided before machine %d had its log", w.number, w.c.Machine(), w.c.Thread(), g.machine)
+		}
+	}
+}
+
+// Ahead asks the host for what Send and Reclaim touch.
+func (w *Writer) Ahead() {
+	if n := len(w.at); n > 0 {
+		r2.Prefetch(unsafe.Pointer(&w.at[0]), uintptr(n)*unsafe.Sizeof(w.at[0]))
+	}
+}

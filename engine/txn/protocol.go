@@ -1,0 +1,137 @@
+package txn
+
+import (
+	"drtmx/engine/kv"
+	"drtmx/engine/record"
+)
+
+// Config says which concurrency control a database has, and how it runs.
+type Config interface {
+	// Common is what the transaction layer has to know of it.
+	Common() Settings
+	// Open makes the protocol ready on a database that has no tables yet.
+	Open(db *DB) (Protocol, error)
+}
+
+// Protocol is a concurrency control on a database: what its transactions do to
+// records, and when.
+type Protocol interface {
+	// Set changes the configuration of attempts of transactions that begin from now
+	// on. Its type is that of the configuration which opened the protocol.
+	Set(cfg Config) error
+	// NeedsDrain reports whether a change to cfg must wait until no transaction is in
+	// flight.
+	NeedsDrain(cfg Config) bool
+	// Config is that of transactions that begin now.
+	Config() Config
+	// Session is a coroutine's. Transactions run in it one after the other.
+	Session(tx *Tx) Session
+
+	// Header is what its rows have in front of the value.
+	Header() record.Header
+
+	// Unserved counts what ended transactions have left for others to do: commit and
+	// unlock requests that are not served, log entries that are not reclaimed.
+	Unserved() (commits, logs int)
+	// Locked says of a row at rest who holds it, if somebody does.
+	Locked(row []byte) (who string, held bool)
+	// Replicas are the machines that have copies of the records of a primary.
+	Backups(primary int) []int
+	// LogFull counts how often a transaction found no room in a log.
+	LogFull() uint64
+}
+
+// Session runs the transactions of one coroutine for a protocol. The transaction
+// layer calls Begin, then Add, Fetch, Start and Write as the body touches records,
+// and at last Commit or Abandon.
+type Session interface {
+	// Begin begins an attempt. first is that of a transaction's first attempt.
+	Begin(first bool)
+	// Add returns a new member of the attempt's set. The protocol keeps what it has to
+	// know of an access around it.
+	Add() *Access
+	// Eager says that fetches which do not depend on each other run in parallel.
+	Eager() bool
+	// Fetch gets the records of the set from index first on and waits for them.
+	// parallel says that they were announced together.
+	Fetch(first int, parallel bool) error
+	// Start begins to fetch the newest record and does not wait.
+	Start(a *Access)
+	// Write is told that the body writes a record that it has fetched.
+	Write(a *Access) error
+	// Commit ends an attempt whose body has ended well. It calls Tx.Decided, and where
+	// it returns nil Tx.Done.
+	Commit() error
+	// Abandon ends an attempt that fails before Commit.
+	Abandon()
+	// Ahead asks the host for what the next step touches.
+	Ahead()
+}
+
+// Access is one record that an attempt has touched.
+type Access struct {
+	Table   *Table
+	Key     uint64
+	Machine int16 // its primary
+	State   State
+	ToWrite bool   // the body asked for it to write it
+	Insert  bool   // see Tx.Insert, and on the coroutine's own machine
+	added   bool   // by Insert, on whatever machine
+	Value   []byte // private copy of what was read
+	Out     []byte // if it is in the write set: 8 bytes for the protocol, then the value to be
+	Version uint64 // of the value that was read, for the history
+	Next    uint64 // of the value to be
+	sum     uint64 // of the value that was read, for the history; 0: nobody asks
+}
+
+// State is how far the fetch of a record is.
+type State uint8
+
+const (
+	Wanted State = iota // not fetched yet
+	Asked               // a request is under way
+	Fetched
+	Missing // there is no such record
+)
+
+// Here says that nothing is awaited for the record any more.
+func (a *Access) Here() bool { return a.State >= Fetched }
+
+// Front is the bytes of Access.Out before the value.
+const Front = 8
+
+// Table is a table with what transactions ask of it often.
+type Table struct {
+	ID       uint8
+	Name     string
+	Store    *kv.Table
+	RowBytes int
+	Written  int    // leading bytes of a value that an update writes back
+	Constant bool   // nobody writes it
+	Still    bool   // nor are records inserted or deleted: a CPU's read need not meet others' accesses in their true order
+	Cached   bool   // location caches have it
+	touched  keySet // of the keys from the start
+}
+
+// ValueBytes is the length of a value.
+func (t *Table) ValueBytes() int { return t.RowBytes - t.Store.Header().Bytes }
+
+// Touch remembers that a record may have been written or locked.
+func (t *Table) Touch(key uint64) { t.touched.add(key) }
+
+// What a session asks of its transaction.
+
+// DB is the database.
+func (tx *Tx) DB() *DB { return tx.db }
+
+// ReadOnly says that it was begun as a transaction that writes nothing.
+func (tx *Tx) ReadOnly() bool { return tx.readOnly }
+
+// Failed is why the attempt cannot commit; nil: it can.
+func (tx *Tx) Failed() error { return tx.failed }
+
+// Writes counts the records of the write set.
+func (tx *Tx) Writes() int { return tx.writes }
+
+// Take is n bytes that stay where they are until the attempt ends.
+func (tx *Tx) Take(n int) []byte { return tx.mem.take(n) }

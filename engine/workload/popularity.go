@@ -1,0 +1,48 @@
+package workload
+
+import (
+	"fmt"
+
+	"drtmx/engine/r2"
+)
+
+// Popularity draws items of [0, n) by a zipfian distribution, its popular ranks taken apart. With the
+// constant 0 it is off, and the workload draws as it does by itself.
+type Popularity struct {
+	n       uint64
+	scatter Scatter
+	zipf    *Zipf // nil: off
+}
+
+// NewPopularity makes one.
+func NewPopularity(n uint64, theta float64) (Popularity, error) {
+	p := Popularity{n: n, scatter: NewScatter(n)}
+	return p, p.Set(theta)
+}
+
+// Set takes a value of the knob workload.theta.
+func (p *Popularity) Set(value any) error {
+	theta, ok := value.(float64)
+	if !ok {
+		return fmt.Errorf("workload.theta %v: a number is needed", value)
+	}
+	if theta == 0 {
+		p.zipf = nil
+		return nil
+	}
+	z, err := NewZipf(p.n, theta)
+	if err != nil {
+		return fmt.Errorf("workload.theta: %w", err)
+	}
+	p.zipf = z
+	return nil
+}
+
+// On says whether the constant is above 0.
+func (p *Popularity) On() bool { return p.zipf != nil }
+
+// Draw draws an item. It must be on.
+func (p *Popularity) Draw(r *r2.Rand) uint64 { return p.scatter.At(p.zipf.Draw(r)) }
+
+// At is the item of a rank, the most popular first, on or off.
+func (p *Popularity) At(rank uint64) uint64 { return p.scatter.At(rank) }
