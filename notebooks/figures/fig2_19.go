@@ -33,7 +33,7 @@ type load219 struct{ payload, coroutines int }
 
 func plan219(scale string, read func(r *engine.Result) (float64, float64)) plan {
 	base := engine.Knobs{"profile": "r74v", "servers": 1, "clients": 6, "server.threads": 20, "client.threads": 12,
-		"workload": "octopus", "workload.files": 512, "check": "off", "warmup_ns": 300_000, "duration_ns": 300_000}
+		"workload": "octopus", "workload.files": 512, "check": "off", "warmup_ns": 300_000, "duration_ns": 800_000}
 	loads := []load219{{256, 8}, {1024, 8}, {4096, 4}, {16 << 10, 2}}
 	if scale == Paper {
 		base["workload.files"], base["warmup_ns"], base["duration_ns"] = 1024, 2_000_000, 2_000_000
@@ -45,7 +45,7 @@ func plan219(scale string, read func(r *engine.Result) (float64, float64)) plan 
 		for _, x := range loads {
 			k := engine.Knobs{"workload.payload": x.payload, "coroutines": x.coroutines}
 			if x.payload >= 4096 && scale == Quick { // large writes are few
-				k["duration_ns"] = 1_000_000
+				k["duration_ns"] = 3_000_000
 			}
 			if l.name == octopusNVM && scale == Quick { // DDIO's part of the cache has to fill
 				k["warmup_ns"] = 1_500_000

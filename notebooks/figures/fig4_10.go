@@ -106,7 +106,8 @@ func (f *Figure) within410(id, text, part, line string) Claim {
 	if !ok {
 		return noRuns(c)
 	}
-	ms := at.Y / 1e3
+	ms, us := at.Y/1e3, 1e3*p.To
+	c.reference = &Reference{ID: id, Text: p.Claim, Section: p.Section, Series: line, From: &us, To: &us, Bound: p.Bound, part: part}
 	c.Measured, c.Status = &ms, p.judge(ms, at.CI95/1e3, p.To)
 	c.Why = fmt.Sprintf("%s: %s %.3g ± %.2g us; %s", part, line, at.Y, at.CI95, limit(f.Runs[at.Run]))
 	return f.settled(c, at)

@@ -318,6 +318,35 @@ func TestBreakdown410(t *testing.T) {
 	}
 }
 
+// The published numbers of figure 4-10 are beside its piles: each goes from where its phase begins to
+// where the phase would end.
+func TestExpectedPhases410(t *testing.T) {
+	r := &Recipe{def: breakdown410("4-10b", 16)}
+	var results []*engine.Result
+	for range plannedRuns(r) {
+		results = append(results, &engine.Result{Steady: true, Throughput: 1, ThroughputCI95: 0.01, Spec: engine.Knobs{"nodes": 16, "threads": 12},
+			Phases: map[string]engine.PhaseStat{"execution": {MeanUS: 100}, "lock": {MeanUS: 30}, "logging": {MeanUS: 20}, "commit": {MeanUS: 10}}})
+	}
+	_, _, _, bars := r.From(Quick, results).barred(nil)
+	want := map[string][]charts.Expected{ // chapter4.csv: 22 %, 69 % and 75 % less, and at most 0.7 ms
+		fasst + abortsIgnored: {{Text: "E: FaRM - 22 %", From: 0, To: 78}},
+		drtmR + abortsIgnored: {{Text: "E: ≤700 §4.4.3", From: 0, To: 700}, {Text: "L: FaSST - 69 %", From: 130, To: 136.2}},
+		farm + abortsIgnored:  {{Text: "L: FaSST - 75 %", From: 130, To: 135}},
+	}
+	for _, b := range bars {
+		w := want[b.Name]
+		if len(b.Expected) != len(w) {
+			t.Errorf("%s: %+v, want %+v", b.Name, b.Expected, w)
+			continue
+		}
+		for i, e := range b.Expected {
+			if e.Text != w[i].Text || e.From != w[i].From || math.Abs(e.To-w[i].To) > 1e-9 {
+				t.Errorf("%s: %+v, want %+v", b.Name, e, w[i])
+			}
+		}
+	}
+}
+
 // Curves have their loads, whatever is measured along X, and are drawn while points are
 // still to come.
 func TestCurves4(t *testing.T) {

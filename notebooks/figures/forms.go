@@ -114,11 +114,38 @@ func (f *Figure) piles(others []*Figure) (parts []charts.Part, bars []charts.Bar
 	for i := range f.Series {
 		s := &f.Series[i]
 		pile(s, s.Name)
+		bars[len(bars)-1].Expected = f.expectedParts(s, columns, bars[len(bars)-1].Values)
 		for _, o := range others {
 			pile(&o.Series[i], o.knobs())
 		}
 	}
 	return parts, bars
+}
+
+// expectedParts are the published numbers of the parts of a pile: each from where the part begins.
+func (f *Figure) expectedParts(s *Series, columns []string, values []float64) (out []charts.Expected) {
+	for _, r := range f.References {
+		k := slices.Index(columns, r.part)
+		if r.Series != s.Name || r.To == nil || k < 0 {
+			continue
+		}
+		from := 0.0
+		for _, v := range values[:k] {
+			from += v
+		}
+		out = append(out, charts.Expected{Text: r.part + ": " + r.mark(f.X), From: from, To: from + *r.To})
+	}
+	return out
+}
+
+// expectedBar are the published numbers of a bar that is a point.
+func (f *Figure) expectedBar(s *Series, p Point) (out []charts.Expected) {
+	for _, r := range f.References {
+		if r.Series == s.Name && r.X != nil && *r.X == p.X && r.To != nil {
+			out = append(out, charts.Expected{Text: r.mark(f.X), To: *r.To})
+		}
+	}
+	return out
 }
 
 // groups are a bar for each point, those of all series with its name together.
@@ -129,17 +156,18 @@ func (f *Figure) groups(others []*Figure) (parts []charts.Part, bars []charts.Ba
 	for _, name := range f.columns() {
 		label := name // of the first of its bars
 		for i := range f.Series {
-			add := func(s *Series, name string) {
+			add := func(of *Figure, name string) {
+				s := &of.Series[i]
 				if p, ok := s.named(name); ok {
-					b := charts.Bars{Name: label, Values: make([]float64, len(f.Series)), CI: p.CI95}
+					b := charts.Bars{Name: label, Values: make([]float64, len(f.Series)), CI: p.CI95, Expected: of.expectedBar(s, p)}
 					b.Values[i] = p.Y
 					bars, label = append(bars, b), ""
 				}
 			}
-			add(&f.Series[i], name)
+			add(f, name)
 			for _, o := range others {
 				label = o.knobs()
-				add(&o.Series[i], name)
+				add(o, name)
 				label = ""
 			}
 		}

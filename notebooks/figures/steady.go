@@ -16,18 +16,19 @@ import (
 // run's numbers are others, so whatever of a run a claim reads, the rule holds.
 func (r *Recipe) claims(f *Figure) []Claim {
 	out := r.def.claims(f)
-	shaken, because := shake(f.Runs)
-	if because == "" {
-		return out
-	}
-	others := r.def.claims(r.points(f.Scale, shaken))
-	for i := range out {
-		c := &out[i]
-		at := slices.IndexFunc(others, func(o Claim) bool { return o.ID == c.ID && o.Claim == c.Claim })
-		if at >= 0 && c.same(&others[at]) {
+	for _, spoil := range []spoiler{unsteadyRun, unsureLatency} {
+		shaken, because := shake(f.Runs, spoil)
+		if because == "" {
 			continue
 		}
-		if c.undecided(""); !strings.Contains(c.Why, "not steady") {
+		others := r.def.claims(r.points(f.Scale, shaken))
+		for i := range out {
+			c := &out[i]
+			at := slices.IndexFunc(others, func(o Claim) bool { return o.ID == c.ID && o.Claim == c.Claim })
+			if strings.Contains(c.Why, "not steady") || at >= 0 && c.same(&others[at]) {
+				continue
+			}
+			c.undecided("")
 			c.Why += "; " + because
 		}
 	}
@@ -40,22 +41,23 @@ func (c *Claim) same(o *Claim) bool {
 		reflect.DeepEqual([]*float64{c.Measured, c.Largest, c.Smallest, c.Peak}, []*float64{o.Measured, o.Largest, o.Smallest, o.Peak})
 }
 
-// shake changes all numbers of the runs that are not steady, each run's by another factor so that
-// quotients change too. It says how many they are and why the first is one of them, "" if none is.
-func shake(runs []*engine.Result) (shaken []*engine.Result, because string) {
+// A spoiler changes what is not known of a run by a factor, and says why it is not known, "" if it is.
+type spoiler func(r *engine.Result, by float64) (out *engine.Result, why string)
+
+// shake spoils the runs, each by another factor so that quotients change too. It says how many it
+// changed and why the first of them, "" if none.
+func shake(runs []*engine.Result, spoil spoiler) (shaken []*engine.Result, because string) {
 	shaken = slices.Clone(runs)
 	n := 0
 	for i, r := range runs {
 		if r == nil {
 			continue
 		}
-		by := 1.3 + 0.01*float64(n)
-		why := r.Unsteady
-		if why != "" {
-			shaken[i] = altered(r, by)
-		} else if shaken[i], why = unsureLatency(r, by); why == "" {
+		changed, why := spoil(r, 1.3+0.01*float64(n))
+		if why == "" {
 			continue
 		}
+		shaken[i] = changed
 		if n++; n == 1 {
 			because = why
 		}
@@ -69,9 +71,20 @@ func shake(runs []*engine.Result) (shaken []*engine.Result, because string) {
 	return shaken, fmt.Sprintf("not steady, one of %d runs of this figure that it rests on; of the first, %s", n, because)
 }
 
+// unsteadyRun alters all numbers of a run that is not steady.
+func unsteadyRun(r *engine.Result, by float64) (out *engine.Result, why string) {
+	if r.Unsteady == "" {
+		return r, ""
+	}
+	return altered(r, by), r.Unsteady
+}
+
 // unsureLatency alters those quantiles of a steady run's latency that have no interval, and says why
 // one has none.
 func unsureLatency(r *engine.Result, by float64) (out *engine.Result, why string) {
+	if r.Unsteady != "" {
+		return r, ""
+	}
 	changed := *r
 	for _, q := range []struct {
 		key string

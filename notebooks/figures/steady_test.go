@@ -46,6 +46,10 @@ func TestNoClaimHoldsOnAnUnsteadyRun(t *testing.T) {
 		{"all steady", func([]*engine.Result) {}, []string{Holds, Holds, Holds, Holds}, ""},
 		{"the run of a ratio and of a count", func(rs []*engine.Result) { rs[0].Steady, rs[0].Unsteady = false, "Little's law is off" }, []string{Undecided, Holds, Undecided, Holds}, "not steady, a run that it rests on: Little's law is off"},
 		{"both runs of a ratio", func(rs []*engine.Result) { rs[1].Unsteady, rs[3].Unsteady = "still drifting", "still drifting" }, []string{Holds, Undecided, Holds, Holds}, "one of 2 runs"},
+		{"a run that is not steady, before it one whose latency has no interval", func(rs []*engine.Result) {
+			rs[0].NoCI95 = map[string]string{"p99": "too short"}
+			rs[1].Unsteady = "still drifting"
+		}, []string{Holds, Undecided, Holds, Holds}, "a run that it rests on: still drifting"},
 		{"a latency without an interval", func(rs []*engine.Result) { rs[4].NoCI95 = map[string]string{"p50": "too few"} }, []string{Holds, Holds, Holds, Undecided}, "p50: too few"},
 	} {
 		got, why := verdicts(tt.spoil)
