@@ -72,6 +72,9 @@ func (c *Causes) HTML() string {
 		out += fmt.Sprintf("<p>The groups sum up to %s; everything at once gives %s and must give 1, for a tenth less of every time is only another unit of time.</p>",
 			esc(plusMinus(s.Throughput, s.CI95)), esc(plusMinus(e.Throughput, e.CI95)))
 	}
+	if slices.ContainsFunc(x.Causes, func(e engine.Elasticity) bool { return e.P99 == nil }) {
+		out += "<p>–: too few commits or seeds, or its interval does not tell it from 0.</p>"
+	}
 	return out + hotTable(x.Hot)
 }
 

@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"net/http"
-	"strings"
 	"sync"
 
 	"drtmx/engine"
@@ -52,56 +51,39 @@ func (d *causesDesk) start(r *http.Request) (any, error) {
 	if b.Seeds < 0 || b.Seeds > causesSeedsMost {
 		return nil, &engine.SpecError{Field: "seeds", Rule: "must be from 1 to 50", Next: "leave it out for 5"}
 	}
-	var spec engine.Spec
 	state := &CausesState{Sys: m.id, Task: causesTask(m.id), Running: true}
-	if err := m.call(r.Context(), func(m *member) error {
-		if names := userCode(m.added); len(names) > 0 {
-			return &engine.SpecError{Field: "causes", Value: strings.Join(names, ", "), Rule: "the system has transactions of a user's, whose code no other system has", Next: "measure a system without them"}
-		}
-		spec, state.KnobsVersion, state.Epoch = m.sys.Spec(), m.sys.KnobsVersion(), m.epoch
-		return nil
-	}); err != nil {
-		return nil, err
-	}
-	ctx, cancel := context.WithCancel(d.agent.life)
-	if !d.agent.tasks.start(state.Task, cancel) {
-		cancel()
-		return nil, &httpError{http.StatusConflict, "the causes of system " + m.id + " are being measured already"}
-	}
-	d.mu.Lock()
-	d.have[m.id] = state
-	d.mu.Unlock()
-	go d.run(ctx, cancel, state, spec, engine.CausesOptions{Group: b.Group, Seeds: b.Seeds})
-	d.agent.announce()
-	return accepted{map[string]string{"task": state.Task}}, nil
+	o := engine.CausesOptions{Group: b.Group, Seeds: b.Seeds}
+	return d.agent.background(r, m, job{task: state.Task, field: "causes", verb: "measure", busy: "the causes of system " + m.id + " are being measured already", slot: d.slot,
+		begun: func(_ engine.Spec, version int, epoch string) {
+			d.mu.Lock()
+			state.KnobsVersion, state.Epoch, d.have[m.id] = version, epoch, state
+			d.mu.Unlock()
+		},
+		work: func(ctx context.Context, spec engine.Spec, progress func(done, total int)) error {
+			o.Progress = func(done, total int) {
+				d.mu.Lock()
+				state.Done = done
+				d.mu.Unlock()
+				progress(done, total)
+			}
+			c, err := engine.MeasureCauses(ctx, spec, o)
+			d.mu.Lock()
+			state.Causes = c // of a cancelled one, what there is
+			d.mu.Unlock()
+			return err
+		},
+		ended: func(err error) {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			state.Running = false
+			if err != nil && err != context.Canceled {
+				state.Failed = oneLine(err.Error())
+			}
+		}})
 }
 
 // causesSeedsMost bounds what one click may cost.
 const causesSeedsMost = 50
-
-func (d *causesDesk) run(ctx context.Context, cancel context.CancelFunc, state *CausesState, spec engine.Spec, o engine.CausesOptions) {
-	defer cancel()
-	o.Progress = func(done, total int) {
-		d.mu.Lock()
-		state.Done = done
-		d.mu.Unlock()
-		d.agent.tasks.progress(state.Task, int64(done), int64(total))
-		d.agent.announce()
-	}
-	var c *engine.Causes
-	err := inTurn(ctx, d.slot, state.Task, func() (err error) {
-		c, err = engine.MeasureCauses(ctx, spec, o)
-		return err
-	})
-	d.mu.Lock()
-	state.Running, state.Causes = false, c // of a cancelled one, what there is
-	if err != nil && err != context.Canceled {
-		state.Failed = oneLine(err.Error())
-	}
-	d.mu.Unlock()
-	d.agent.tasks.end(state.Task, err)
-	d.agent.announce()
-}
 
 // get is what there is of a system.
 func (d *causesDesk) get(r *http.Request) (any, error) {
@@ -118,12 +100,5 @@ func (d *causesDesk) get(r *http.Request) (any, error) {
 }
 
 func (d *causesDesk) stop(r *http.Request) (any, error) {
-	m, err := d.agent.member(sysOf(r))
-	if err != nil {
-		return nil, err
-	}
-	if !d.agent.tasks.cancel(causesTask(m.id)) {
-		return nil, &httpError{http.StatusNotFound, "the causes of system " + m.id + " are not being measured"}
-	}
-	return map[string]bool{"cancelled": true}, nil
+	return d.agent.stopTask(r, causesTask, "there is no measurement of causes")
 }

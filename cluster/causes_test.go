@@ -61,7 +61,7 @@ func TestCausesInTheBackground(t *testing.T) {
 	if x := into[CausesState](t, ask(t, s, "GET", "/api/causes", "")); x.Running || x.Causes != nil || x.Sys != "a" {
 		t.Errorf("before: %+v", x)
 	}
-	ask(t, s, "DELETE", "/api/causes", "{}").want(t, 404, "not being measured")
+	ask(t, s, "DELETE", "/api/causes", "{}").want(t, 404, "no measurement of causes of system a")
 	ask(t, s, "POST", "/api/causes", `{"seeds": 51}`).want(t, 400, "seeds")
 	ask(t, s, "POST", "/api/causes?sys=z", `{}`).want(t, 404, "no such system")
 

@@ -34,7 +34,7 @@ func (d *figureDesk) startChapter(r *http.Request) (any, error) {
 		d.mu.Lock()
 		base := d.place(id).base
 		d.mu.Unlock()
-		if base != nil && base.Scale == b.Scale {
+		if base != nil && (base.Scale == b.Scale || base.Scale == "paper") { // paper scale is more than was asked for
 			continue
 		}
 		ctx, run, ok := d.enter(id, b.Scale, nil)

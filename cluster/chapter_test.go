@@ -45,6 +45,12 @@ func TestChapter(t *testing.T) {
 	}
 	are("", "")
 	all("POST", `{"chapter":2}`).want(t, 202, `[]`)
+	all("POST", `{"chapter":2,"scale":"paper"}`).want(t, 202, `"figure 2-4a","figure 2-4b"`)
+	for range 6 {
+		d.next <- nil
+	}
+	are("", "")
+	all("POST", `{"chapter":2}`).want(t, 202, `[]`) // quick scale would take the place of what is better
 	if svg, err := d.agent.Sketch("2-4a"); err != nil || svg != "<svg/>" {
 		t.Errorf("%q %v", svg, err)
 	}

@@ -47,6 +47,7 @@ type Client struct {
 	by   string
 	fork *forked         // nil: not made by Fork
 	ctx  context.Context // nil: that of the notebook's cell
+	asks *asks           // nil: usualAsks
 }
 
 // Start opens a cluster in this process. Its virtual time moves only when asked

@@ -61,7 +61,9 @@ func (c *Comparison) Metric(path string) engine.Diff {
 }
 
 // String is the headline.
-func (c *Comparison) String() string { return c.knobs() + c.lines(c.main()) + "\n" + c.limits() }
+func (c *Comparison) String() string {
+	return c.knobs() + c.lines(c.main()) + "\n" + c.Raw.Unknown() + c.limits()
+}
 
 // All is every number that both results know.
 func (c *Comparison) All() string { return c.knobs() + c.lines(c.Raw.Metrics) }

@@ -3,6 +3,9 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"drtmx/dashboard/charts"
 	"drtmx/engine"
@@ -14,8 +17,25 @@ func (a *Agent) Latency(ctx context.Context, sys string) (*engine.Histogram, err
 	return fetch(ctx, a, sys, func(m *member) (*engine.Histogram, error) { return m.sys.RecentLatency(), nil })
 }
 
-// CDF draws the distribution of a result's latency: which share of its requests took at most how long.
-func (r *Result) CDF() *charts.Chart { return CDF(r) }
+// CDF draws the distribution of a result's latency: which share of its requests took at most how long. Of
+// transaction types that are named it draws each, as r.CDF("balance", "send-payment").
+func (r *Result) CDF(types ...string) *charts.Chart {
+	if len(types) == 0 {
+		return CDF(r)
+	}
+	var of []*engine.Histogram
+	for _, name := range types {
+		if _, known := r.Raw.ByType[name]; !known {
+			must(&engine.SpecError{Field: "type", Value: name, Rule: "no such transaction type", Next: "use one of " + strings.Join(slices.Sorted(maps.Keys(r.Raw.ByType)), ", ")})
+		}
+		h := r.Raw.HistogramOf(name)
+		if h.Count() == 0 {
+			must(&engine.SpecError{Field: "type", Value: name, Rule: "has no latencies: none was committed", Next: "measure longer"})
+		}
+		of = append(of, h)
+	}
+	return cdf(types, of)
+}
 
 // CDF draws the latencies of several results over each other, named by what differs in their specs.
 func CDF(rs ...*Result) *charts.Chart {
@@ -30,18 +50,24 @@ func CDF(rs ...*Result) *charts.Chart {
 		}
 		raw, of = append(raw, r.Raw), append(of, r.Raw.Histogram)
 	}
-	return CDFChart(charts.Size{}, names(raw), of)
+	return cdf(names(raw), of)
 }
 
-// CDFChart draws distributions over each other.
-func CDFChart(size charts.Size, names []string, of []*engine.Histogram) *charts.Chart {
+// cdf draws distributions with a name each.
+func cdf(names []string, of []*engine.Histogram) *charts.Chart {
 	var lines []charts.Series
-	for i, h := range of {
-		s := charts.Series{Name: names[i]}
-		s.X, s.Y = h.CDF()
-		lines = append(lines, s)
+	for _, name := range names {
+		lines = append(lines, charts.Series{Name: name})
 	}
-	return charts.LinesSized(size, "distribution of latency", charts.Axis{Label: "latency", Unit: "µs", Log: true}, charts.Axis{Label: "share of requests"}, lines, nil)
+	return CDFChart(charts.Size{}, "distribution of latency", lines, of)
+}
+
+// CDFChart draws distributions over each other. The lines say how each looks; their points are set here.
+func CDFChart(size charts.Size, title string, lines []charts.Series, of []*engine.Histogram) *charts.Chart {
+	for i, h := range of {
+		lines[i].X, lines[i].Y = h.CDF()
+	}
+	return charts.LinesSized(size, title, charts.Axis{Label: "latency", Unit: "µs", Log: true}, charts.Axis{Label: "share of requests", To: 1}, lines, nil)
 }
 
 // names tells results apart: by the knobs in which the others differ from the first, or by number.

@@ -7,6 +7,31 @@ import (
 	"drtmx/engine"
 )
 
+// The types of a result are drawn by name, and one that there is not is refused with those that there are.
+func TestCDFOfTypes(t *testing.T) {
+	r := &Result{Raw: &engine.Result{ByType: map[string]engine.TypeStat{
+		"balance": {Commits: 2, Histogram: &engine.Histogram{UpperUS: []float64{2, 4}, Counts: []uint64{1, 1}}},
+		"payment": {Commits: 1, Histogram: &engine.Histogram{UpperUS: []float64{9}, Counts: []uint64{1}}},
+		"nothing": {},
+	}}}
+	svg := r.CDF("payment", "balance").SVG()
+	for _, want := range []string{"payment", "balance", "share of requests"} {
+		if !strings.Contains(svg, want) {
+			t.Errorf("no %q in the picture", want)
+		}
+	}
+	for name, want := range map[string]string{"transfer": "use one of balance, nothing, payment", "nothing": "measure longer"} { // order-free: cases of their own
+		func() {
+			defer func() {
+				if x := recover(); x == nil || !strings.Contains(x.(error).Error(), want) {
+					t.Errorf("%s: %v, want %q", name, x, want)
+				}
+			}()
+			r.CDF(name)
+		}()
+	}
+}
+
 // Results over each other are named by the knobs that differ.
 func TestCDFOfResults(t *testing.T) {
 	result := func(coroutines int) *Result {

@@ -138,6 +138,9 @@ func (r *Result) HTML() string {
 		{"committed", "p50", "p90", "p99", "p99.9", "aborts", "round trips"},
 		{rateText(x.Throughput) + ci, usText(l.P50), usText(l.P90), usText(l.P99), usText(l.P999), percent(x.AbortRate), trim(x.RoundTripsPerTxn)},
 	})
+	if text := x.Unknown(); text != "" {
+		out += note(palette.Unknown, text)
+	}
 	if text := x.Uncommitted(); text != "" {
 		out += note(palette.Bad, text)
 	}
@@ -300,7 +303,7 @@ func (c *Comparison) HTML() string {
 		b.WriteString(table(rows))
 	}
 	b.WriteString(c.diffTable(c.main()))
-	b.WriteString("<p>" + strings.ReplaceAll(esc(c.limits()), "\n", "<br>") + "</p>")
+	b.WriteString("<p>" + strings.ReplaceAll(esc(c.Raw.Unknown()+c.limits()), "\n", "<br>") + "</p>")
 	if len(c.A.Windows) > 1 && len(c.B.Windows) > 1 {
 		b.WriteString(timeline("", []namedWindows{{"A", fromZero(c.A.Windows)}, {"B", fromZero(c.B.Windows)}}, nil).HTML())
 	}

@@ -117,6 +117,9 @@ func (r *Result) String() string {
 	l := x.LatencyUS
 	fmt.Fprintf(&b, "\nlatency p50 %s, p99 %s, mean %s; aborts %s; %s round trips per transaction",
 		usText(l.P50), usText(l.P99), usText(l.Mean), percent(x.AbortRate), charts.Digits(x.RoundTripsPerTxn, 2))
+	if text := x.Unknown(); text != "" {
+		b.WriteString("\n" + text)
+	}
 	if x.Limit != nil {
 		b.WriteString("\n" + x.Limit.Text)
 	}

@@ -159,6 +159,20 @@ func TestSweepCharts(t *testing.T) {
 }
 
 // A run without a commit says so, in a notebook too.
+func TestMissingPercentileSaysWhy(t *testing.T) {
+	few := newResult(&engine.Result{Commits: 312, LatencyUS: engine.Latency{P50: 1, P90: 2}}, nil)
+	whole := newResult(&engine.Result{Commits: 5000, LatencyUS: engine.Latency{P50: 1, P90: 2, P99: 3}}, nil)
+	const want = "p99 is not known: it takes 1000 commits, there are 312"
+	for name, text := range map[string]string{"text": few.String(), "HTML": few.HTML(), "comparison": Compare(whole, few).String(), "its HTML": Compare(few, whole).HTML()} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s: %q is not in\n%s", name, want, text)
+		}
+	}
+	if text := whole.String() + whole.HTML(); strings.Contains(text, "not known") {
+		t.Error(text)
+	}
+}
+
 func TestNothingCommitted(t *testing.T) {
 	r := newResult(&engine.Result{Aborts: 7, AbortRate: 1, VirtualNS: 500_000, Little: &engine.Little{InFlight: 3}}, nil)
 	const want = "nothing was committed in 500us: 7 attempts were aborted, 3 requests were under way on average; measure longer"

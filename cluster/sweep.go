@@ -159,6 +159,9 @@ func (s *SweepResult) table(metrics ...string) string {
 		fmt.Fprintf(&b, "%8s%s", interval(p), doubts(p))
 	}
 	b.WriteString("\n±: half of the 95 % interval of the throughput")
+	if text := s.Raw.Unknown(); text != "" {
+		b.WriteString("\n–: " + strings.TrimSpace(text))
+	}
 	return b.String()
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"runtime"
-	"strings"
 	"sync"
 
 	"drtmx/engine"
@@ -112,50 +111,29 @@ func (d *sweepDesk) start(r *http.Request) (any, error) {
 		return nil, err
 	}
 	state := &SweepState{Sys: m.id, Task: sweepTask(m.id), Running: true}
-	if err := m.call(r.Context(), func(m *member) error {
-		if names := userCode(m.added); len(names) > 0 {
-			return &engine.SpecError{Field: "sweep", Value: strings.Join(names, ", "), Rule: "the system has transactions of a user's, whose code no other system has", Next: "sweep a system without them"}
-		}
-		state.Spec, state.KnobsVersion, state.Epoch = m.sys.Spec(), m.sys.KnobsVersion(), m.epoch
-		return nil
-	}); err != nil {
-		return nil, err
-	}
-	ctx, cancel := context.WithCancel(d.agent.life)
-	if !d.agent.tasks.start(state.Task, cancel) {
-		cancel()
-		return nil, &httpError{http.StatusConflict, "a sweep of system " + m.id + " is running already; cancel it or wait"}
-	}
-	d.mu.Lock()
-	d.last++
-	state.Number = d.last
-	d.have[m.id] = state
-	d.mu.Unlock()
-	go d.run(ctx, cancel, state, axes, b.Seeds)
-	d.agent.announce()
-	return accepted{map[string]string{"task": state.Task}}, nil
-}
-
-func (d *sweepDesk) run(ctx context.Context, cancel context.CancelFunc, state *SweepState, axes []engine.Axis, seeds int) {
-	defer cancel()
-	o := engine.SweepOptions{Seeds: seeds, Cache: RunCache(), Parallel: max(1, runtime.GOMAXPROCS(0)-1)} // a core is the live systems'
-	o.Progress = func(done, total int) {
-		d.agent.tasks.progress(state.Task, int64(done), int64(total))
-		d.agent.announce()
-	}
-	var swept *engine.SweepResult
-	err := inTurn(ctx, d.slot, state.Task, func() (err error) {
-		swept, err = engine.Sweep(ctx, state.Spec, axes, o)
-		return err
-	})
-	d.mu.Lock()
-	state.Running, state.Sweep, state.Cancelled = false, swept, err == context.Canceled
-	if err != nil && !state.Cancelled {
-		state.Failed = oneLine(err.Error())
-	}
-	d.mu.Unlock()
-	d.agent.tasks.end(state.Task, err)
-	d.agent.announce()
+	return d.agent.background(r, m, job{task: state.Task, field: "sweep", verb: "sweep", busy: "a sweep of system " + m.id + " is running already; cancel it or wait", slot: d.slot,
+		begun: func(spec engine.Spec, version int, epoch string) {
+			d.mu.Lock()
+			d.last++
+			state.Spec, state.KnobsVersion, state.Epoch, state.Number, d.have[m.id] = spec, version, epoch, d.last, state
+			d.mu.Unlock()
+		},
+		work: func(ctx context.Context, spec engine.Spec, progress func(done, total int)) error {
+			o := engine.SweepOptions{Seeds: b.Seeds, Cache: RunCache(), Progress: progress, Parallel: max(1, runtime.GOMAXPROCS(0)-1)} // a core is the live systems'
+			swept, err := engine.Sweep(ctx, spec, axes, o)
+			d.mu.Lock()
+			state.Sweep = swept
+			d.mu.Unlock()
+			return err
+		},
+		ended: func(err error) {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			state.Running, state.Cancelled = false, err == context.Canceled
+			if err != nil && !state.Cancelled {
+				state.Failed = oneLine(err.Error())
+			}
+		}})
 }
 
 // Sweep is the latest sweep of a system.
@@ -176,14 +154,7 @@ func (a *Agent) Sweep(sys string) (SweepState, error) {
 func (d *sweepDesk) get(r *http.Request) (any, error) { return d.agent.Sweep(sysOf(r)) }
 
 func (d *sweepDesk) stop(r *http.Request) (any, error) {
-	m, err := d.agent.member(sysOf(r))
-	if err != nil {
-		return nil, err
-	}
-	if !d.agent.tasks.cancel(sweepTask(m.id)) {
-		return nil, &httpError{http.StatusNotFound, "no sweep of system " + m.id + " is running"}
-	}
-	return map[string]bool{"cancelled": true}, nil
+	return d.agent.stopTask(r, sweepTask, "there is no sweep")
 }
 
 // live opens the system of a point beside the others, or in place of one.

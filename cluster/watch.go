@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -10,12 +11,13 @@ import (
 	"drtmx/engine"
 )
 
-const (
-	// watchAfter is how long a run may take before a notebook shows how far it is.
-	watchAfter = time.Second
-	// watchEvery is how often it asks from then on.
-	watchEvery = 200 * time.Millisecond
-)
+// asks is when a notebook asks how far a run is.
+type asks struct {
+	after time.Duration // how long a run may take before it does
+	every time.Duration // how often it does from then on
+}
+
+var usualAsks = asks{time.Second, 200 * time.Millisecond}
 
 // watched runs d of virtual time. A notebook shows how far it is, by the same
 // questions in this process and behind an address.
@@ -29,9 +31,10 @@ func (c *Client) watched(ctx context.Context, d time.Duration) (*engine.Result, 
 	}
 	w := &watch{bar: charts.Progress(fmt.Sprintf("run %v", d)), from: before.VirtualNS, d: d.Nanoseconds()}
 	asking, stop := context.WithCancel(ctx)
-	var asks sync.WaitGroup
-	asks.Go(func() {
-		for wait := watchAfter; ; wait = watchEvery {
+	when := cmp.Or(c.asks, &usualAsks)
+	var asked sync.WaitGroup
+	asked.Go(func() {
+		for wait := when.after; ; wait = when.every {
 			select {
 			case <-time.After(wait):
 			case <-asking.Done():
@@ -44,7 +47,7 @@ func (c *Client) watched(ctx context.Context, d time.Duration) (*engine.Result, 
 	})
 	r, err := c.d.run(ctx, c.sys, d.Nanoseconds())
 	stop()
-	asks.Wait()
+	asked.Wait()
 	w.end()
 	return r, err
 }

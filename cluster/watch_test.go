@@ -47,14 +47,16 @@ func newCellPage(t *testing.T) *cellPage {
 	return p
 }
 
-// bothWays are clients of a slow cluster: of this process, and behind an address.
+// bothWays are clients of a slow cluster: of this process, and behind an address. They ask at once and
+// often how far a run is.
 func bothWays(t *testing.T) map[string]*Client {
 	l := &local{agent: newFakes(t, fakeOptions{slow: 20 * time.Millisecond})}
 	r, err := Dial(web(t, newFakes(t, fakeOptions{slow: 20 * time.Millisecond}), Web{}).URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return map[string]*Client{"in this process": {d: l, sys: "a", by: "notebook"}, "attached": r}
+	r.asks = &asks{time.Millisecond, 10 * time.Millisecond}
+	return map[string]*Client{"in this process": {d: l, sys: "a", by: "notebook", asks: r.asks}, "attached": r}
 }
 
 // endlessRun begins a run that ends by its interrupt, which gives its error.

@@ -129,23 +129,23 @@ func TestMedian(t *testing.T) {
 
 // What of a profile is the transaction's own program.
 func TestPartOfStack(t *testing.T) {
-	const tx, r2, body = "drtmx/engine/txn.(*Tx).", "drtmx/engine/r2.", "drtmx/engine/workload/smallbank.(*runner).Next"
+	const tx, occ, r2, body = "drtmx/engine/txn.(*Tx).", "drtmx/engine/occ.(*session).", "drtmx/engine/r2.", "drtmx/engine/workload/smallbank.(*runner).Next"
 	below := []string{tx + "attempt", body, r2 + "(*Co).begin.func1", "drtmx/engine/sim.(*Sim).Go.func1"}
 	for _, c := range []struct {
 		want  string
 		stack []string // above attempt
 	}{
 		{partTransaction, nil},
-		{partExecution, []string{"runtime.memmove", tx + "readLocal", tx + "begin", tx + "fetch"}},
-		{partValidation, []string{tx + "lockByRNIC", tx + "lock", tx + "certify"}},
-		{partLogging, []string{"drtmx/engine/record.(*EntryWriter).Add", tx + "entry", tx + "log", tx + "certify"}},
-		{partCommit, []string{tx + "writeBackOne", tx + "writeBack", tx + "commit"}},
-		{partNone, []string{r2 + "(*List).Post", tx + "lockByRNIC", tx + "lock"}},
-		{partNone, []string{"runtime.memmove", r2 + "(*List).Write", tx + "writeBackOne", tx + "writeBack"}},
-		{partNone, []string{"drtmx/engine/kv.(*Cache).Get", tx + "begin", tx + "fetch"}},
-		{partNone, []string{"drtmx/engine/record.Readable", tx + "readable", tx + "fetch"}},
+		{partExecution, []string{"runtime.memmove", occ + "readLocal", occ + "begin", occ + "Fetch"}},
+		{partValidation, []string{occ + "lockByRNIC", occ + "lock", occ + "certify"}},
+		{partLogging, []string{"drtmx/engine/record.(*EntryWriter).Add", "drtmx/engine/replication.(*Writer).entry", occ + "logWrites", occ + "certify"}},
+		{partCommit, []string{occ + "writeBackOne", occ + "writeBack", occ + "Commit"}},
+		{partNone, []string{r2 + "(*List).Post", occ + "lockByRNIC", occ + "lock"}},
+		{partNone, []string{"runtime.memmove", r2 + "(*List).Write", occ + "writeBackOne", occ + "writeBack"}},
+		{partNone, []string{"drtmx/engine/kv.(*Cache).Get", occ + "begin", occ + "Fetch"}},
+		{partNone, []string{"drtmx/engine/record.Readable", occ + "accept", occ + "Fetch"}},
 		{partNone, []string{"drtmx/engine/history.(*Recorder).Add", tx + "endHistory"}},
-		{partNone, []string{tx + "endHistory", tx + "commit"}},
+		{partNone, []string{tx + "endHistory", occ + "Commit"}},
 	} {
 		if got := part(append(c.stack, below...)); got != c.want {
 			t.Errorf("%v: part %q, want %q", c.stack, got, c.want)
@@ -153,7 +153,7 @@ func TestPartOfStack(t *testing.T) {
 	}
 	handler := []string{r2 + "(*Worker).handle", r2 + "(*Worker).event"}
 	for stack, want := range map[string]string{ // order-free: cases of their own
-		"drtmx/engine/txn.(*DB).serveReclaim": partReclaim, "drtmx/engine/txn.(*DB).serveCommit": partNone,
+		"drtmx/engine/replication.(*Logs).serveReclaim": partReclaim, "drtmx/engine/occ.(*protocol).serveCommit": partNone,
 		"drtmx/engine/r2.(*Co).Peek": partNone,
 	} {
 		if got := part(append([]string{stack}, handler...)); got != want {

@@ -18,7 +18,7 @@ import (
 )
 
 // What the program of a transaction takes of a core is measured on the program that
-// there is, this one: engine/txn charges the simulated cores with it. The samples of a
+// there is, this one: engine/occ charges the simulated cores with it. The samples of a
 // CPU profile count that are in the transactions' own code, and not in what it calls:
 // the simulator, the hardware, posting and polling, the index and the caches are charged
 // to the simulated core in other ways, and the checker does not exist there.
@@ -54,10 +54,10 @@ var parts = []string{partTransaction, partExecution, partValidation, partLogging
 // partOf are the methods of a transaction that belong to a phase with all they call;
 // the outermost counts.
 var partOf = map[string]string{
-	"get": partExecution, "add": partExecution, "write": partExecution, "fetch": partExecution,
-	"lock": partValidation, "validate": partValidation,
-	"prepare": partLogging, "log": partLogging, "reclaim": partLogging,
-	"writeBack": partCommit, "release": partCommit,
+	"txn.(*Tx).get": partExecution, "txn.(*Tx).add": partExecution, "txn.(*Tx).write": partExecution, "occ.(*session).Fetch": partExecution,
+	"occ.(*session).lock": partValidation, "occ.(*session).validate": partValidation,
+	"occ.(*session).prepare": partLogging, "occ.(*session).logWrites": partLogging, "occ.(*session).reclaim": partLogging,
+	"occ.(*session).writeBack": partCommit, "occ.(*session).release": partCommit,
 }
 
 // part says which part of the program a stack, innermost function first, is in.
@@ -72,7 +72,7 @@ func part(stack []string) string {
 			return partNone
 		case strings.Contains(name, "History") || strings.HasSuffix(name, ".report"):
 			return partNone
-		case room == "txn", strings.HasPrefix(room, "workload"):
+		case room == "txn", room == "occ", room == "replication", strings.HasPrefix(room, "workload"):
 			own = true
 		case room == "record": // reads simulated memory, or builds a log entry
 			if !strings.Contains(name, "Entry") && !strings.Contains(name, "Ring") {
@@ -87,7 +87,7 @@ func part(stack []string) string {
 	}
 	out := partTransaction
 	for _, f := range stack {
-		if p := partOf[strings.TrimPrefix(f, "drtmx/engine/txn.(*Tx).")]; p != "" {
+		if p := partOf[strings.TrimPrefix(f, "drtmx/engine/")]; p != "" {
 			out = p
 		}
 	}

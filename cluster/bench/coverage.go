@@ -28,6 +28,7 @@ var coveredLoads = []covered{
 	{"tpce", 1_200, engine.Knobs{"workload.scale": 0.1}},
 	{"tpce-cp", 1_200, engine.Knobs{"workload.scale": 0.01}},
 	{"cycle", 3_000, nil},
+	{"registers", 3_000, nil},
 	{"micro-read", 8_000, nil},
 	{"micro-write", 8_000, nil},
 	{"micro-atomic", 8_000, nil},

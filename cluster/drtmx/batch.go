@@ -25,6 +25,7 @@ func runCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run [SPEC]",
 		Short: "One batch run, or one per seed",
+		Long:  "Runs a spec once: the default one, another shipped one by its name (" + strings.Join(engine.SpecNames()[1:], ", ") + "; see drtmx specs), or a YAML file.\nregisters is there to verify a protocol: drtmx run registers --history h.edn.",
 		Args:  atMost(1, "one spec at most"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			spec, err := f.spec(cmd, args)
@@ -261,7 +262,7 @@ func compareCommand() *cobra.Command {
 	return cmd
 }
 
-// resultLimit bounds a result file: some 20 KB are usual.
+// resultLimit bounds a result file: some 60 KB are usual, with the histogram of each type up to 300.
 const resultLimit = 64 << 20
 
 func readResult(path string) (*engine.Result, error) {

@@ -8,6 +8,7 @@ import (
 
 	"drtmx/engine"
 	"drtmx/engine/fabric"
+	"drtmx/engine/knob"
 	"drtmx/notebooks/figures"
 )
 
@@ -156,7 +157,7 @@ func valuesOf(name string) []string {
 		case k.Name != name:
 		case len(k.Choices) > 0:
 			return k.Choices
-		case k.Kind == engine.KindBool:
+		case k.Kind == knob.Bool:
 			return []string{"true", "false"}
 		case k.Default != nil && k.Default != "":
 			return []string{engine.Format(name, k.Default)}

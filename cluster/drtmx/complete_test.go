@@ -19,7 +19,7 @@ func TestCompletion(t *testing.T) {
 		{[]string{"run", "--set", "hardware.nic.qp"}, []string{"hardware.nic.qp_contexts="}},
 		{[]string{"sweep", "--over", "phase.lock=one-sided,"}, []string{"phase.lock=one-sided,two-sided"}},
 		{[]string{"run", "--preset", ""}, []string{"farm", "drtm+h"}},
-		{[]string{"run", ""}, []string{"phases", "nvm"}},
+		{[]string{"run", ""}, []string{"phases", "nvm", "registers"}},
 		{[]string{"up", "n"}, []string{"nvm"}},
 		{[]string{"figure", "2-4"}, []string{"2-4a", "2-4b"}},
 		{[]string{"figure", "2-4a", "--scale", ""}, []string{"quick", "paper"}},

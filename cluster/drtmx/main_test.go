@@ -285,7 +285,7 @@ func TestSweepIsKeptAndWritten(t *testing.T) {
 	if v := column(t, off, "coroutines"); v != "1" || column(t, off, "error") != "" || column(t, off, "verbs.read") == "" {
 		t.Errorf("%s", off)
 	}
-	if text := ok(t, args...); strings.Count(text, "\n") != 6 || strings.Count(text, "not steady") != 4 { // a head, four points, a legend
+	if text := ok(t, args...); strings.Count(text, "\n") != 7 || strings.Count(text, "not steady") != 4 { // a head, four points, two lines of legend
 		t.Errorf("%s", text)
 	}
 }
