@@ -66,6 +66,8 @@ type Row struct {
 	Verdict string `json:"verdict"`
 	Why     string `json:"why,omitempty"`
 	Drifts  bool   `json:"drifts,omitempty"` // is the reason
+	// Ended says that every window before has some of it and none after has: that needs no interval.
+	Ended bool `json:"ended,omitempty"`
 }
 
 // undecided is the verdict on a row without an interval.
@@ -141,8 +143,10 @@ func title(e cluster.Event) string {
 			parts = append(parts, fmt.Sprintf("%s = %s", n, shown(n, e.Set[n])))
 		}
 	}
-	if len(parts) == 0 {
-		return strings.Join(sortedNames(e.Set), ", ")
+	if len(parts) == 0 { // a preset that is set again takes its knobs back
+		for _, n := range sortedNames(e.Set) {
+			parts = append(parts, fmt.Sprintf("%s %s again", n, shown(n, e.Set[n])))
+		}
 	}
 	return strings.Join(parts, ", ")
 }
@@ -197,6 +201,10 @@ func settledBefore(ms []moment, version int) (base int, before []moment) {
 // compare fills the card from the windows of both sides.
 func (c *Card) compare(before, after []moment) {
 	before, after = c.Before.settle(before), c.After.settle(after)
+	if c.Number == 0 && min(len(before), len(after)) < cardLeast {
+		c.Settling = fmt.Sprintf("waiting for windows that both have lived: %d of %d", min(len(before), len(after)), cardLeast)
+		return
+	}
 	if len(before) < cardLeast {
 		c.Settling = "there were too few windows before it to compare with"
 		return
@@ -293,6 +301,10 @@ func (q *quantity) row(before, after []moment) (Row, bool) {
 	if r.Before != 0 {
 		r.Percent = 100 * r.Diff / r.Before
 	}
+	if !slices.Contains(a, 0) && !slices.ContainsFunc(b, func(v float64) bool { return v != 0 }) {
+		r.Ended, r.Verdict = true, q.lessIs()
+		return r, true
+	}
 	was, is := metrics.EstimateMean(a), metrics.EstimateMean(b)
 	for _, side := range []struct {
 		name string
@@ -309,10 +321,15 @@ func (q *quantity) row(before, after []moment) (Row, bool) {
 	if math.Abs(r.Diff) > r.Half95 {
 		r.Verdict = q.moreIs
 		if r.Diff < 0 {
-			r.Verdict = map[string]string{"better": "worse", "worse": "better"}[q.moreIs]
+			r.Verdict = q.lessIs()
 		}
 	}
 	return r, true
+}
+
+// lessIs is the verdict on a quantity that fell.
+func (q *quantity) lessIs() string {
+	return map[string]string{"better": "worse", "worse": "better"}[q.moreIs]
 }
 
 // series is the quantity in the windows that have it.

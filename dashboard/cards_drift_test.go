@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"drtmx/cluster"
+	"drtmx/engine"
 	"drtmx/engine/metrics"
 )
 
@@ -68,6 +69,31 @@ func TestCardsOfAnAgeingSystem(t *testing.T) {
 	}
 	if shown == 0 {
 		t.Error("no card has an interval")
+	}
+}
+
+// A system that stopped needs no interval: every window before has commits and none after, however much
+// the windows before depend on each other. What no attempt ended in has no abort rate.
+func TestCardOfASystemThatStopped(t *testing.T) {
+	ms := windows(1, before, before)
+	for i := range ms {
+		if i < before.windows { // one state for some thirty windows, then another
+			ms[i].throughput *= 1 + float64(i/30%2)
+		} else {
+			ms[i] = momentOf(&engine.Window{Index: i, T0NS: ms[i].t0, T1NS: ms[i].t1, KnobsVersion: 2, Failed: 100})
+		}
+	}
+	c := cards("a", "e", ms, []cluster.Event{change(ms, 2)})[0]
+	if r := rowOf(t, c, "throughput"); r.Verdict != "worse" || !r.Ended || r.Why != "" {
+		t.Errorf("%+v", r)
+	}
+	if !strings.HasPrefix(c.Sentence, "Throughput fell to 0") || strings.Contains(c.Sentence, "independent") {
+		t.Error(c.Sentence)
+	}
+	for _, r := range c.Rows {
+		if r.Name == "aborts" {
+			t.Errorf("aborts of nothing: %+v", r)
+		}
 	}
 }
 

@@ -213,7 +213,8 @@ func TestTitles(t *testing.T) {
 		"coroutines: 8 → 16":  {Set: engine.Knobs{"coroutines": 16}, Was: engine.Knobs{"coroutines": 8}},
 		"preset = fasst":      {Set: engine.Knobs{"preset": "fasst"}},
 		"ddio: on → off, x=1": {Set: engine.Knobs{"ddio": false, "x": 1}, Was: engine.Knobs{"ddio": true}},
-		"preset":              {Set: engine.Knobs{"preset": "fasst"}, Was: engine.Knobs{"preset": "fasst"}},
+		// what a step sets to go back to its start may be so already
+		"coroutines 1 again, preset fasst again": {Set: engine.Knobs{"preset": "fasst", "coroutines": 1}, Was: engine.Knobs{"preset": "fasst", "coroutines": 1}},
 	} {
 		want = strings.Replace(want, "x=1", "x = 1", 1)
 		if got := title(e); got != want {

@@ -48,6 +48,14 @@ func TestPageOfACrash(t *testing.T) {
 	b.until("a node that is down is drawn so", `document.querySelectorAll("#cluster rect.gone").length === 1 && !/node 0: 0 %/.test(document.getElementById("cluster").textContent) && document.getElementById("state").textContent === "node 0 is down"`)
 	b.until("so does the list of systems, and nothing is outlined", `/node 0 is down/.test(document.getElementById("systems").textContent) && !document.querySelector("#cluster .hot")`)
 	b.until("an empty breakdown says why", `!document.getElementById("phaseswhy").hidden && /no request committed.*node 0 is down/.test(document.getElementById("phaseswhy").textContent)`)
+	b.until("no percentile, and none that samples would give", `document.getElementById("t-p99").textContent === "–"`)
+	b.do(chromedp.EmulateViewport(1440, 900))
+	b.click("#pause")
+	b.until("it stands", is(stateJS, "paused, node 0 is down"))
+	if rows := eval[[]float64](b, `["tiles", "pause"].map((id) => document.getElementById(id).getBoundingClientRect()).flatMap((r) => [r.top, r.bottom])`); rows[0] > rows[3] {
+		t.Errorf("the numbers are in a second row: %v", rows)
+	}
+	b.click("#pause")
 	b.until("who is down", `/Crash a machine.*none → machine 0/.test(document.querySelector(".changes").textContent)`)
 	b.until("the card", `/machine 0 crashes/.test(document.querySelector(".cards .card").textContent) && /ended with an error/.test(document.querySelector(".cards .card").textContent)`)
 	time.Sleep(1500 * time.Millisecond)

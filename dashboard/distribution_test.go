@@ -7,13 +7,13 @@ import (
 	"drtmx/cluster"
 )
 
-// Every system is a line that ends at 1.
+// Every system is a line that ends at 1, which is the top, named and drawn as on the timeline.
 func TestDistribution(t *testing.T) {
 	f := newFake(t)
-	f.systems = append(f.systems, cluster.Snapshot{Sys: "b", Epoch: "e2"})
+	f.systems = append(f.systems, cluster.Snapshot{Sys: "b", Epoch: "e2", ForkedFrom: "a", ForkEpoch: "e1"})
 	x := get(t, Handler(f), "/page/distribution?w=700&h=300&format=option")
 	option := x.Body.String()
-	if x.Code != 200 || !strings.Contains(option, "[3,1") || !strings.Contains(option, `"name":"a"`) || !strings.Contains(option, `"name":"b"`) || !strings.Contains(option, "share of requests") {
+	if x.Code != 200 || !strings.Contains(option, "[3,1") || !strings.Contains(option, `"name":"system a"`) || !strings.Contains(option, `"name":"ghost b"`) || !strings.Contains(option, `"dashed"`) || !strings.Contains(option, `"max":1,`) || !strings.Contains(option, "share of requests") {
 		t.Errorf("%d: %.2000s", x.Code, option)
 	}
 	if x := get(t, Handler(f), "/page/distribution?w=700&h=300"); x.Code != 200 || !strings.Contains(x.Body.String(), "<svg") {

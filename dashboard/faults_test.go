@@ -112,6 +112,26 @@ func TestCrashesAreShown(t *testing.T) {
 	}
 }
 
+// A breakdown of nothing is no chart, also beside a ghost that has not lived yet: the page has a
+// sentence in its place.
+func TestNoBreakdownOfNothing(t *testing.T) {
+	f := newFake(t)
+	f.run(1, 8e6)
+	ws := f.windows["a"]
+	ws[0].Commits, ws[0].Phases = 0, nil
+	f.systems = append(f.systems, cluster.Snapshot{Sys: "b", Epoch: "e2", ForkedFrom: "a", ForkEpoch: "e1", ForkNS: windowNS, CatchingUp: true})
+	h := Handler(f)
+	for _, format := range []string{"", "&format=option"} {
+		if r := get(t, h, "/page/phases?w=600"+format); r.Code != 204 || r.Body.Len() > 0 {
+			t.Errorf("%s: %d %.80s", format, r.Code, r.Body)
+		}
+	}
+	f.run(1, 8e6)
+	if r := get(t, h, "/page/phases?w=600"); r.Code != 200 || r.Body.Len() == 0 {
+		t.Errorf("with a phase: %d", r.Code)
+	}
+}
+
 // Labels that would overlap become one, as wide as it then is.
 func TestLabelsDoNotOverlap(t *testing.T) {
 	size := charts.Size{Width: 382, Height: 400}

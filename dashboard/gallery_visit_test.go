@@ -32,7 +32,7 @@ func TestGallery(t *testing.T) {
 	b.until("how many there are", `/0 of 1 computed/.test(`+head+`.textContent)`)
 	b.act(head + `.querySelector("button").click()`)
 	v.next <- nil
-	b.until("its progress", `/2-1a: 1 of 6 runs/.test(`+head+`.textContent) && `+head+`.querySelector("progress").value > 0`)
+	b.until("its progress", `/quick scale, 2-1a: 1 of 6 runs/.test(`+head+`.textContent) && `+head+`.querySelector("progress").value > 0`)
 	b.shot("gallery_running.png")
 	b.act(`[...` + head + `.querySelectorAll("button")].find((e) => e.textContent === "Cancel").click()`)
 	b.until("it is cancelled", `/0 of 1 computed/.test(`+head+`.textContent)`)
@@ -43,6 +43,13 @@ func TestGallery(t *testing.T) {
 	b.until("its claims", `document.querySelector("#gallery .state").textContent === "✓ 1✗ 1" && /1 of 1 computed/.test(`+head+`.textContent)`)
 	b.until("another picture", `/v=[0-9]+$/.test(document.querySelector("#gallery img").src) && document.querySelector("#gallery img").naturalWidth === 220`)
 	b.shot("gallery.png")
+	b.act(`const e = ` + head + `.querySelector("select"); e.value = "paper"; e.dispatchEvent(new Event("change"))`)
+	b.until("at paper scale there is none yet", `/0 of 1 computed at paper scale/.test(`+head+`.textContent) && `+head+`.querySelector("button").title.endsWith("at paper scale")`)
+	b.act(head + `.querySelector("button").click()`)
+	for range 6 {
+		v.next <- nil
+	}
+	b.until("at paper scale", `/1 of 1 computed at paper scale/.test(`+head+`.textContent) && /paper scale/.test(document.querySelector("#gallery .state").textContent)`)
 	b.do(chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateTouch))
 	b.until("nothing is wider", `document.documentElement.scrollWidth <= 390`)
 	b.shot("gallery_phone.png")

@@ -8,6 +8,7 @@ import (
 
 	"drtmx/engine"
 	"drtmx/engine/fabric"
+	"drtmx/engine/knob"
 )
 
 // Whatever is set, setting its inverse leads back: presets and group knobs, which
@@ -60,13 +61,13 @@ func randomChange(r *rand.Rand) engine.Knobs {
 			continue
 		}
 		switch {
-		case k.Kind == engine.KindBool:
+		case k.Kind == knob.Bool:
 			set[k.Name] = r.IntN(2) == 0
 		case len(k.Choices) > 0:
 			set[k.Name] = k.Choices[r.IntN(len(k.Choices))]
-		case k.Kind == engine.KindInt:
+		case k.Kind == knob.Int:
 			set[k.Name] = 1 + r.IntN(16)
-		case k.Kind == engine.KindFloat:
+		case k.Kind == knob.Float:
 			set[k.Name] = float64(r.IntN(10)) / 100
 		}
 	}

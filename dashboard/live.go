@@ -382,7 +382,7 @@ func phaseMeans(ms []moment) (out [phaseRoom]float64) {
 	return out
 }
 
-// stackedPhases leaves out the phases that nobody is in.
+// stackedPhases leaves out the phases that nobody is in; it is nil where that leaves none.
 func stackedPhases(size charts.Size, bars []phaseBar) *charts.Chart {
 	var parts []charts.Part
 	out := make([]charts.Bars, len(bars))
@@ -399,6 +399,9 @@ func stackedPhases(size charts.Size, bars []phaseBar) *charts.Chart {
 			out[i].Name = b.name
 			out[i].Values = append(out[i].Values, math.Round(b.mean[k]*1000)/1000)
 		}
+	}
+	if parts == nil {
+		return nil
 	}
 	return charts.StackedSized(size, "", charts.Axis{Label: "mean latency", Unit: "µs"}, parts, out)
 }
@@ -440,16 +443,25 @@ func (m *memo) get(question, stamp string, draw func() []byte) []byte {
 }
 
 // draw answers with the chart as SVG or, for ?format=option, as data for
-// echarts. stamp "" does not remember it.
+// echarts; where there is nothing to draw (nil) with nothing (204). stamp "" does not
+// remember it.
 func (p *page) draw(w http.ResponseWriter, r *http.Request, stamp string, chart func() *charts.Chart) {
 	option := r.URL.Query().Get("format") == "option"
 	body := p.memo.get(r.URL.String(), stamp, func() []byte {
-		if option {
-			return []byte(chart().Option())
+		switch c := chart(); {
+		case c == nil:
+			return nil
+		case option:
+			return []byte(c.Option())
+		default:
+			return []byte(c.SVG())
 		}
-		return []byte(chart().SVG())
 	})
 	w.Header().Set("Cache-Control", "no-store")
+	if len(body) == 0 {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
 	w.Header().Set("Content-Type", "image/svg+xml")
 	if option {
 		w.Header().Set("Content-Type", "application/json")

@@ -91,16 +91,19 @@ func lookBack(b *tab) {
 // a phone.
 func TestHelpIsWhole(t *testing.T) {
 	_, b := visit(t)
+	b.click("#pause") // nothing is drawn again meanwhile
+	b.until("it stands", is(stateJS, "paused"))
 	for _, size := range [][2]int64{{1440, 900}, {390, 844}} {
 		b.do(chromedp.EmulateViewport(size[0], size[1]))
-		b.act(`for (const e of document.querySelectorAll("#knobs details")) e.open = true; await new Promise((f) => setTimeout(f, 1500));`)
+		b.act(`for (const e of document.querySelectorAll("#knobs details")) e.open = true;`)
+		b.until("every knob is there", `document.querySelectorAll("#knobs [data-knob]").length > 100`)
 		cut := eval[string](b, `(async () => {
 			const out = [], frame = () => new Promise(requestAnimationFrame), help = document.getElementById("knob");
 			for (const name of new Set([...document.querySelectorAll("#knobs [data-knob]")].map((e) => e.dataset.knob))) {
 				const e = document.querySelector('#knobs [data-knob="' + name + '"]');
 				e.scrollIntoView({ block: "center" });
 				e.dispatchEvent(new PointerEvent("pointerover", { bubbles: true }));
-				await frame(); await frame();
+				await frame();
 				const r = help.getBoundingClientRect();
 				if (help.scrollHeight > help.clientHeight + 1 || help.scrollWidth > help.clientWidth + 1 || r.bottom > innerHeight + 1 || r.top < 0 || r.right > innerWidth + 1 || !help.textContent.includes(name)) out.push(name + " " + help.scrollHeight + ">" + help.clientHeight + " " + Math.round(r.top) + ".." + Math.round(r.bottom));
 			}
@@ -124,7 +127,7 @@ func TestPageOfFewSamples(t *testing.T) {
 	}
 	s, b := newSite(t, spec, cluster.Options{Pace: 4_000_000}, nil), newTab(t)
 	b.open(s, "the page is there", ready)
-	b.until("what is missing", `/^–9\d\d samples short$/.test(document.getElementById("t-p99").textContent) && /takes 1,000 requests/.test(document.getElementById("t-p99").title)`)
+	b.until("what is missing", `/^–needs 9\d\d more samples$/.test(document.getElementById("t-p99").textContent) && /takes 1,000 requests/.test(document.getElementById("t-p99").title)`)
 	for _, width := range []int64{1440, 390} {
 		b.do(chromedp.EmulateViewport(width, 844))
 		time.Sleep(500 * time.Millisecond)

@@ -216,7 +216,7 @@ func TestTimelineOfManyWindowsIsShort(t *testing.T) {
 
 func TestPageWithoutAnyWindow(t *testing.T) {
 	h := Handler(newFake(t))
-	for _, url := range []string{"/page/timeline", "/page/timeline?format=option", "/page/memory", "/page/memory?format=option", "/page/pcie", "/page/caches?format=option", "/page/phases", "/page/phases?format=option", "/page/cards", "/page/knobs", "/page/steps", "/page/copy", "/page/about"} {
+	for _, url := range []string{"/page/timeline", "/page/timeline?format=option", "/page/memory", "/page/memory?format=option", "/page/pcie", "/page/caches?format=option", "/page/cards", "/page/knobs", "/page/steps", "/page/copy", "/page/about"} {
 		if w := get(t, h, url); w.Code != 200 {
 			t.Errorf("%s: %d %s", url, w.Code, w.Body)
 		}
@@ -307,6 +307,19 @@ func TestCardsOfThePage(t *testing.T) {
 	// What is, against what would have been: 5 M/s against 8 M/s.
 	if r := rowOf(t, c.Ghosts[0], "throughput"); r.Before < 7.9e6 || r.After > 5.1e6 || r.Verdict != "worse" {
 		t.Errorf("ghost: %+v", r)
+	}
+}
+
+// The card of a ghost that was shown just now waits for windows, and does not say that they are missing for good.
+func TestCardOfAYoungGhost(t *testing.T) {
+	f := newFake(t)
+	f.run(73, 8e6)
+	f.systems = append(f.systems, cluster.Snapshot{Sys: "b", Epoch: "e2", ForkedFrom: "a", ForkEpoch: "e1", ForkNS: 70 * windowNS, KnobsVersion: 1})
+	f.windows["b"] = f.windows["a"][:72]
+	var c struct{ Ghosts []Card }
+	getJSON(t, Handler(f), "/page/cards", &c)
+	if want := "waiting for windows that both have lived: 2 of 8"; len(c.Ghosts) != 1 || c.Ghosts[0].Settling != want || c.Ghosts[0].Final {
+		t.Errorf("%+v", c.Ghosts)
 	}
 }
 

@@ -63,6 +63,9 @@ func momentOf(w *engine.Window) moment {
 			m.phases[i] = nan
 		}
 	}
+	if w.Commits+w.Rollbacks+w.Aborts == 0 { // no attempt ended
+		m.aborts = math.NaN()
+	}
 	m.limit = limitOfWindow(w)
 	return m
 }

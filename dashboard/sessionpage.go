@@ -128,6 +128,8 @@ func number(v float64) string {
 func difference(r Row) string {
 	mark := map[string]string{"better": "✓ ", "worse": "! ", "same": "= "}[r.Verdict]
 	switch {
+	case r.Ended:
+		return mark + "-100 %, 0 in every window"
 	case r.Why != "" && r.Drifts:
 		return "still drifting"
 	case r.Why != "" && r.Before == 0:

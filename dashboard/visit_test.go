@@ -105,10 +105,10 @@ func refused(_ *site, b *tab) {
 	b.until("lock is back", `document.getElementById("k-phase-lock").value === "auto"`)
 }
 
-// marked is true when the latest mark in sight is that of card n. Marks close
-// to each other share a label, and on a fast machine old ones are out of sight.
+// marked is true when a mark in sight is that of card n, the latest. Marks close to each
+// other share the label of the first of them, and on a fast machine old ones are out of sight.
 func marked(n int) string {
-	return fmt.Sprintf(`/(^|–)%d$/.test((%s[0].markLine?.data || []).at(-1)?.name)`, n, seriesJS)
+	return fmt.Sprintf(`(%s[0].markLine?.data || []).some((m) => /(^|–)%d$/.test(m.name))`, seriesJS, n)
 }
 
 // fromOutside is a knob that a notebook turns while the page is open.

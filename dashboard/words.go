@@ -14,6 +14,7 @@ type words struct {
 	up, down string // quantity, percent
 	from     string // quantity, before, after
 	nothing  string // quantity, not 0 after
+	ended    string // quantity, 0 after
 	same     string
 	mover    string // phase, before, after
 	moved    string // limit before, after
@@ -21,13 +22,13 @@ type words struct {
 }
 
 var ofChange = words{
-	up: "%s rose by %s %%", down: "%s fell by %s %%", from: "%s went from %s to %s %%", nothing: "%s is no longer 0", same: "did not change measurably",
+	up: "%s rose by %s %%", down: "%s fell by %s %%", from: "%s went from %s to %s %%", nothing: "%s is no longer 0", ended: "%s fell to 0", same: "did not change measurably",
 	mover: "of the phases %s moved most, %s → %s µs",
 	moved: "it was %s and is %s", still: "it is still %s",
 }
 
 var ofGhost = words{
-	up: "%s is %s %% above the ghost's", down: "%s is %s %% below the ghost's", from: "%s are %s %% in the ghost and %s %% here", nothing: "%s is 0 in the ghost", same: "not measurably different",
+	up: "%s is %s %% above the ghost's", down: "%s is %s %% below the ghost's", from: "%s are %s %% in the ghost and %s %% here", nothing: "%s is 0 in the ghost", ended: "%s is 0 here, and not in the ghost", same: "not measurably different",
 	mover: "of the phases %s differs most, %s µs in the ghost and %s µs here",
 	moved: "the ghost is %s, here it is %s", still: "both are %s",
 }
@@ -56,6 +57,8 @@ func (c *Card) sentence() string {
 			}
 		case r.Verdict == "same":
 			same = append(same, r.Name)
+		case r.Ended:
+			parts = append(parts, fmt.Sprintf(say.ended, r.Name))
 		case r.Before == 0 && r.Percent == 0: // of nothing
 			parts = append(parts, fmt.Sprintf(say.nothing, r.Name))
 		case r.Diff > 0:

@@ -1,6 +1,9 @@
 package charts
 
 import (
+	"fmt"
+	"slices"
+
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
@@ -31,11 +34,15 @@ func (s heatSheet) write(words string, left, top float64, points vg.Length, alig
 	s.FillText(style, s.at(left, top), words)
 }
 
-// picture is the static form.
+// picture is the static form. The notes make it higher.
 func (m *heatMap) picture(on sheet) Picture {
+	style := plot.New().Legend.TextStyle
+	style.Font.Variant = on.variant()
+	why := m.reasons()
+	below, size := notes(why, style, float64(on.Width-16)), on.Size
+	on.Height += noteHeight * len(below)
 	return on.picture(func(c draw.Canvas) {
-		s := heatSheet{c, plot.New().Legend.TextStyle}
-		s.style.Font.Variant = on.variant()
+		s := heatSheet{c, style}
 		points := vg.Length(12)
 		s.style.Font.Size = points
 		if room := vg.Length(on.Width-16) * pixel; s.style.Width(m.title) > room {
@@ -43,21 +50,28 @@ func (m *heatMap) picture(on sheet) Picture {
 		}
 		s.write(m.title, float64(on.Width)/2, 12, points, text.XCenter, palette.DarkInk)
 		s.write(m.explained(), float64(on.Width)/2, 29, 8, text.XCenter, palette.LineInk)
-		for i, b := range m.boxes(on.Size) {
-			m.drawPanel(s, m.panels[i], b)
+		for i, b := range m.boxes(size) {
+			m.drawPanel(s, m.panels[i], b, why)
 		}
-		m.drawLegend(s, on.Size)
+		m.drawLegend(s, size)
+		for i, line := range below {
+			s.write(line, 8, float64(size.Height+noteHeight*i), notePoints, text.XLeft, palette.LineInk)
+		}
 	})
 }
 
-func (m *heatMap) drawPanel(s heatSheet, p HeatPanel, b box) {
+func (m *heatMap) drawPanel(s heatSheet, p HeatPanel, b box, why []string) {
 	left, top := float64(b.left), float64(b.top)
 	w, h := float64(b.width)/float64(max(len(m.x.Names), 1)), float64(b.height)/float64(max(len(m.y.Names), 1))
 	s.write(m.head(p), left, top-heatHead/2, 9, text.XLeft, palette.LineInk)
 	for y, row := range p.Cells {
 		rowTop := top + float64(len(m.y.Names)-1-y)*h
 		for x, cell := range row {
-			m.drawCell(s, cell, b, s.rectangle(left+float64(x)*w, rowTop, w, h))
+			r := s.rectangle(left+float64(x)*w, rowTop, w, h)
+			m.drawCell(s, cell, b, r)
+			if i := slices.Index(why, cell.reason()); i >= 0 && h >= 12 {
+				s.write(fmt.Sprint(i+1), left+(float64(x)+0.5)*w, rowTop+h/2, notePoints, text.XCenter, palette.DarkInk)
+			}
 		}
 		if h >= 12 || y%int(12/h+1) == 0 {
 			s.write(m.y.Names[y], left-6, rowTop+h/2, 9, text.XRight, palette.LineInk)

@@ -103,6 +103,34 @@ func TestHeatMap(t *testing.T) {
 	}
 }
 
+// A picture says why a place has no value: the cell has the number of its reason, which stands below.
+func TestHeatMapPictureSaysWhy(t *testing.T) {
+	x, y, z := heatAxes()
+	draw := func(first, second string) string {
+		cells := heatCells()
+		cells[0].Cells[1][0].Why, cells[0].Cells[1][1] = first, HeatCell{Value: math.NaN(), Why: second}
+		return HeatMap("t", x, y, z, cells).SVG()
+	}
+	for _, want := range []string{">no value (1): threads: must be even<", ">no value (2): was not run<", ">1</text>", ">2</text>"} {
+		if svg := draw("threads: must be even", "was not run"); !strings.Contains(svg, want) {
+			t.Errorf("the picture has no %s", want)
+		}
+	}
+	if svg := draw("was not run", "was not run"); strings.Count(svg, "no value (") != 1 || strings.Contains(svg, ">2</text>") {
+		t.Error("one reason is told twice")
+	}
+	long := draw(strings.Repeat("many words ", 40), "was not run")
+	if n := strings.Count(long, "many"); n != 40 || !strings.Contains(long, ">no value (2)") {
+		t.Errorf("%d of 40 words of a long reason", n)
+	}
+	if svg := draw(strings.Repeat("many words ", 400), ""); !strings.Contains(svg, "and more reasons") {
+		t.Error("a reason without end is told to the end")
+	}
+	if svg := HeatMap("t", x, y, z, []HeatPanel{{Cells: [][]HeatCell{{{Value: 1}, {Value: 2}}, {{Value: 3}, {Value: 4}}}}}).SVG(); strings.Contains(svg, "no value") {
+		t.Error("reasons of nothing")
+	}
+}
+
 // What does not fit is left out, but a doubt is seen.
 func TestHeatMapTextFits(t *testing.T) {
 	x, y, z := heatAxes()

@@ -305,7 +305,7 @@ func rounded(v float64) float64 {
 }
 
 func interactiveStacked(title string, y Axis, parts []Part, bars []Bars, size Size) Renderer {
-	bar, x := charts.NewBar(), barX(y, bars)
+	bar, x := charts.NewBar(), barX(y, bars, float64(size.Width-nameWidth(bars)-20))
 	colours := make([]string, len(parts))
 	for i, p := range parts {
 		colours[i] = p.Colour
@@ -342,20 +342,17 @@ func interactiveStacked(title string, y Axis, parts []Part, bars []Bars, size Si
 		}
 		bar.AddSeries(part.Name, data, options...)
 	}
+	if anyExpected(bars) {
+		bar.Overlap(expectedLine(bars))
+	}
 	return bar
 }
 
 // barX is the axis along the bars. It ends behind their intervals, which do not count for
-// echarts; see topOf.
-func barX(y Axis, bars []Bars) opts.XAxis {
+// echarts (see topOf), and behind the words at published numbers.
+func barX(y Axis, bars []Bars, room float64) opts.XAxis {
 	xa := opts.XAxis{Type: "value", Name: y.title(), NameLocation: "middle", NameGap: 22}
-	hi := 0.0
-	for _, b := range bars {
-		if end := b.sum(); finite(end, b.CI) && b.CI > 0 {
-			hi = max(hi, end+b.CI)
-		}
-	}
-	if hi > longest(bars) {
+	if hi := endOf(bars, room, 6); hi > longest(bars) {
 		end, steps := roundEnd(hi)
 		xa.Max, xa.SplitNumber = rounded(end), steps
 	}

@@ -13,7 +13,8 @@ type Axis struct {
 	// From is where a linear Y axis begins. Quantities begin at zero; set it
 	// where a change of a few percent is what one wants to see.
 	From  float64
-	Whole bool // an X axis of counts: nothing is marked between them
+	To    float64 // where a linear Y axis ends, such as 1 for a share; 0: behind the largest value
+	Whole bool    // an X axis of counts: nothing is marked between them
 	// Names make an X axis one of choices: they stand at 0, 1, 2 and so on, and nothing is between.
 	Names []string
 	// Ticks are where an X axis is marked, in full: the values that were measured. nil:
@@ -143,6 +144,14 @@ type Bars struct {
 	Name   string
 	Values []float64 // one per part
 	CI     float64   // half-width of the 95 % interval of their sum; 0: none
+	// Expected are published numbers of its parts.
+	Expected []Expected
+}
+
+// Expected is a published number of a part of a bar: the part begins at From and would end at To.
+type Expected struct {
+	Text     string // what stands beside the bar; short
+	From, To float64
 }
 
 // sum is where the bar ends.

@@ -8,7 +8,6 @@ import (
 	"github.com/go-echarts/go-echarts/v2/opts"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -36,6 +35,9 @@ func (r Reference) upright() bool { return math.IsNaN(r.From) }
 // the picture, and in how many steps, 0 if it ends there by itself. Marks do not count for
 // echarts, and one that begins or ends outside is not drawn at all.
 func topOf(t Track) (top float64, steps int) {
+	if t.Y.To > 0 && !t.Y.Log {
+		return t.Y.To, 5
+	}
 	hi, ref := 0.0, 0.0
 	for _, y := range values(t.Series) {
 		if finite(0, y) {
@@ -118,10 +120,10 @@ func referenceOptions(track int, refs []Reference, x, y float64) []charts.Series
 	}
 }
 
-// addReferences draws the published numbers of a track, whose X goes from lo to hi.
-func addReferences(p *plot.Plot, refs []Reference, lo, hi float64) {
+// addReferences draws the published numbers of a track, whose X goes from lo to hi. Their words are
+// still to be written.
+func addReferences(p *plot.Plot, refs []Reference, lo, hi float64) (words []label) {
 	grey := rgb(palette.Thesis)
-	var labels plotter.XYLabels
 	top := p.Y.Max
 	for _, r := range refs {
 		at := plotter.XY{X: r.X, Y: (r.From + r.To) / 2}
@@ -144,50 +146,9 @@ func addReferences(p *plot.Plot, refs []Reference, lo, hi float64) {
 				addLine(p, grey, plotter.XYs{{X: r.X, Y: r.From}, {X: r.X, Y: r.To}})
 			}
 		}
-		labels.XYs, labels.Labels = append(labels.XYs, at), append(labels.Labels, r.Text)
+		words = append(words, label{at: at, text: r.Text, ink: grey, size: 8})
 	}
-	p.Add(spreadLabels{labels})
-}
-
-// spreadLabels are words beside places, each where it covers no other.
-type spreadLabels struct{ plotter.XYLabels }
-
-// Plot tries the right and the left of a place, above and below, further away each time.
-func (l spreadLabels) Plot(c draw.Canvas, p *plot.Plot) {
-	style := p.X.Tick.Label
-	style.Font.Size, style.Color, style.XAlign, style.YAlign, style.Rotation = 8, rgb(palette.Thesis), text.XLeft, text.YBottom, 0
-	x, y := p.Transforms(&c)
-	high := style.Font.Size
-	var taken []vg.Rectangle
-	for i, word := range l.Labels {
-		wide := style.Width(word)
-		var box vg.Rectangle
-		for try := range 16 {
-			box.Min = vg.Point{X: x(l.XYs[i].X) + 5, Y: y(l.XYs[i].Y) + 3 + high*vg.Length(try/4)}
-			if try%2 == 1 {
-				box.Min.X -= wide + 10
-			}
-			if try/2%2 == 1 {
-				box.Min.Y = y(l.XYs[i].Y) - 3 - high*vg.Length(try/4+1)
-			}
-			box.Max = vg.Point{X: box.Min.X + wide, Y: box.Min.Y + high}
-			if box.Min.X >= c.Min.X && box.Max.X <= c.Max.X && !covers(taken, box) {
-				break
-			}
-		}
-		taken = append(taken, box)
-		c.FillText(style, box.Min, word)
-	}
-}
-
-// covers says that one of the boxes and another have room in common.
-func covers(boxes []vg.Rectangle, b vg.Rectangle) bool {
-	for _, a := range boxes {
-		if a.Min.X < b.Max.X && b.Min.X < a.Max.X && a.Min.Y < b.Max.Y && b.Min.Y < a.Max.Y {
-			return true
-		}
-	}
-	return false
+	return words
 }
 
 func addLine(p *plot.Plot, c color.RGBA, at plotter.XYs) {

@@ -77,3 +77,37 @@ func TestVariantsAreToldApart(t *testing.T) {
 		t.Error("no dashes in the svg")
 	}
 }
+
+// Published numbers of bars are in both forms, on an axis that holds them and their words.
+func TestExpectedOfBars(t *testing.T) {
+	bars := []Bars{{Name: "one", Values: []float64{60, 40}, Expected: []Expected{{"b: at most 150", 60, 210}}}, {Name: "two", Values: []float64{1, 1}}}
+	draw := func() *Chart { return Stacked("", Axis{Label: "y"}, []string{"a", "b"}, bars) }
+	c := draw()
+	for form, text := range map[string]string{"option": c.Option(), "svg": c.SVG()} {
+		for _, want := range []string{"b: at most 150", "thesis"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: no %s", form, want)
+			}
+		}
+	}
+	var o struct {
+		XAxis  []struct{ Max float64 }
+		Series []struct {
+			Name, Type string
+			Data       []struct{ Value any }
+		}
+	}
+	if err := json.Unmarshal([]byte(c.Option()), &o); err != nil {
+		t.Fatal(err)
+	}
+	if last := o.Series[len(o.Series)-1]; last.Name != "thesis" || last.Type != "line" || len(last.Data) != 2 || o.XAxis[0].Max <= 210 {
+		t.Errorf("an axis that ends at %g, %+v", o.XAxis[0].Max, last)
+	}
+	if end := endOf(bars, 500, 6); end < 210*500/(500-6*14) {
+		t.Errorf("no room for words behind 210 on an axis that ends at %g", end)
+	}
+	bars[0].Expected = nil
+	if c := draw(); strings.Contains(c.Option()+c.SVG(), "thesis") {
+		t.Error("nothing is published, and the legend has it")
+	}
+}

@@ -106,23 +106,27 @@ func tracksPicture(title string, x Axis, tracks []Track, marks []Mark, on sheet)
 			p.X.Label.Text = x.from(lo, hi)
 		}
 		p.X.Tick.Marker, p.Y.Tick.Marker = on.ticks(x, p), ticks(t.Y)
+		var words labels
 		for k, s := range t.Series {
 			l := looks[s.Name].on(s)
 			for _, piece := range s.pieces() {
 				addSeries(p, piece, l, x.Log, t.Y.Log)
 			}
-			addMarkers(p, s, l, markedPoints(s, k, len(t.Series), lo, hi), x.Log, t.Y.Log)
+			marked := markedPoints(s, k, len(t.Series), lo, hi)
+			addMarkers(p, s, l, marked, x.Log, t.Y.Log)
+			words.beside(s, marked, rgb(l.colour), x.Log, t.Y.Log)
 			if !named[s.Name] && s.Name != "" {
 				named[s.Name] = true
 				names = append(names, legendItem{name: s.Name, colour: rgb(l.colour), line: &l})
 			}
 		}
 		if len(t.References) > 0 {
-			addReferences(p, t.References, lo, hi)
+			words.published(addReferences(p, t.References, lo, hi))
 			names = append(names, legendItem{name: published, colour: rgb(palette.Thesis), line: &look{marker: palette.Diamond, hollow: true, dash: palette.Dashes[1]}})
 		}
 		scale(p, x, t.Y, lo, hi)
 		p.Y.Label.Text = t.Y.from(p.Y.Min, p.Y.Max)
+		p.Add(words)
 		addMarks(p, marks, i == 0)
 		rows[i] = []*plot.Plot{p}
 	}
@@ -278,6 +282,9 @@ func scale(p *plot.Plot, x, y Axis, lo, hi float64) {
 		p.Y.Min = y.From
 	}
 	p.Y.Max += 0.08 * (p.Y.Max - p.Y.Min)
+	if y.To > 0 {
+		p.Y.Max = y.To
+	}
 	if p.Y.Max <= p.Y.Min {
 		p.Y.Max = p.Y.Min + 1
 	}
@@ -307,7 +314,6 @@ func addSeries(p *plot.Plot, s Series, l look, logX, logY bool) {
 	}
 	line.Color, line.Width, line.Dashes = c, 1.5, l.dashes()
 	p.Add(line)
-	addLabels(p, s, c)
 	if len(bars) > 0 {
 		if e, err := plotter.NewYErrorBars(struct {
 			plotter.XYer
@@ -341,29 +347,6 @@ func addMarkers(p *plot.Plot, s Series, l look, at []int, logX, logY bool) {
 	}
 	points.GlyphStyle = draw.GlyphStyle{Color: rgb(l.colour), Radius: 3, Shape: l.glyph()}
 	p.Add(points)
-}
-
-// addLabels writes what stands at the points, to their upper left.
-func addLabels(p *plot.Plot, s Series, c color.RGBA) {
-	var labels plotter.XYLabels
-	for i, label := range s.Labels {
-		if finite(s.X[i], s.Y[i]) {
-			labels.XYs, labels.Labels = append(labels.XYs, plotter.XY{X: s.X[i], Y: s.Y[i]}), append(labels.Labels, label)
-		}
-	}
-	if len(labels.XYs) == 0 {
-		return
-	}
-	texts, err := plotter.NewLabels(labels)
-	if err != nil {
-		return // as many places as texts, and all are finite
-	}
-	for i := range texts.TextStyle {
-		texts.TextStyle[i].Font.Size, texts.TextStyle[i].Font.Variant = 7, p.Title.TextStyle.Font.Variant
-		texts.TextStyle[i].XAlign, texts.TextStyle[i].Color = text.XRight, c
-	}
-	texts.Offset = vg.Point{X: -3, Y: 3}
-	p.Add(texts)
 }
 
 // addMarks draws vertical lines, and their labels at the top of the first track.
@@ -534,10 +517,18 @@ func stackedPicture(title string, y Axis, parts []Part, bars []Bars, on sheet) P
 		below = b
 	}
 	addBarIntervals(p, bars)
+	if addExpected(p, bars) {
+		legend = append(legend, legendItem{name: published, colour: rgb(palette.Thesis), line: &look{marker: palette.Diamond, hollow: true, dash: palette.Dashes[1]}})
+	}
 	if len(names) > 0 {
 		p.NominalY(names...)
 	}
-	scale(p, y, Axis{}, 0, p.X.Max)
+	widest := vg.Length(0)
+	for _, name := range names {
+		widest = max(widest, p.Y.Tick.Label.Width(name))
+	}
+	room := vg.Length(on.Width)*pixel - widest - 30
+	scale(p, y, Axis{}, 0, endOf(bars, float64(room), 4.4))
 	p.Y.Min, p.Y.Max = -0.6, float64(len(bars))-0.4
 	return on.picture(func(c draw.Canvas) {
 		p.Draw(draw.Crop(drawLegend(c, legend, on.variant()), 4, -14, 2, -6))

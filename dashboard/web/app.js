@@ -79,7 +79,7 @@ function header() {
   const s = standing(shown);
   if (!s) return;
   const gone = downText(knobs.down);
-  $("state").textContent = stateText(s.state, gone);
+  $("state").textContent = $("state").title = stateText(s.state, gone);
   $("state").className = `pill ${s.state}${gone ? " down" : ""}`;
   $("pause").textContent = allStand() ? "Go on" : "Pause";
   $("tempo").textContent = $("tempo").title = tempo(s);
@@ -108,7 +108,6 @@ function tiles(ws) {
   const why = charts.span ? "" : emptyBreakdown(ws, knobs.down);
   $("phaseswhy").hidden = !why;
   $("phaseswhy").textContent = why;
-  $("phaseswhy").classList.toggle("alone", list.length < 2); // another system may have phases
   limitLine(limit, ws);
   if (!ws.length) {
     for (const id of ["t-throughput", "t-p50", "t-p99", "t-aborts", "checks"]) $(id).textContent = "–";
@@ -134,7 +133,7 @@ function tiles(ws) {
 // percentile writes one, or how many samples a window lacks for it: ten have to lie above it.
 const samples = { p50: 20, p99: 1000 };
 function percentile(e, q, us, commits) {
-  e.replaceChildren(us ? `${si(us)} µs` : "–", us ? "" : el("small", {}, `${(samples[q] - commits).toLocaleString("en")} samples short`));
+  e.replaceChildren(us ? `${si(us)} µs` : "–", us || !commits ? "" : el("small", {}, `needs ${(samples[q] - commits).toLocaleString("en")} more samples`));
   e.title = us ? "" : `a ${q} takes ${samples[q].toLocaleString("en")} requests in a window; the fullest of the last ten has ${commits}. A longer window_ns has more.`;
 }
 

@@ -90,7 +90,7 @@ function card(c, on, was) {
 export function table(rows, [a, b]) {
   return el("table", { class: "rows" }, el("thead", {}, el("tr", {}, el("td"), el("th", { scope: "col" }, a), el("th", { scope: "col" }, b), el("th", { scope: "col" }, "difference"))),
     el("tbody", {}, ...rows.map((r) => el("tr", {}, el("th", { scope: "row", title: r.unit }, r.name.replace("ro_", "read-only "), /^\//.test(r.unit) ? "" : el("small", {}, ` ${r.unit || ""}`)), el("td", {}, si(r.before)), el("td", {}, si(r.after)),
-      el("td", { class: r.verdict, title: r.why || `${r.verdict}: ${signed(r.diff, si)} ± ${si(r.half95)} with 95 % confidence` }, ...[difference(r)].flat())))));
+      el("td", { class: r.verdict, title: r.why || r.ended && "every window before has some of it, and none after" || `${r.verdict}: ${signed(r.diff, si)} ± ${si(r.half95)} with 95 % confidence` }, ...[difference(r)].flat())))));
 }
 
 // A row without an interval has no tick either, and says why.
@@ -99,6 +99,7 @@ function difference(r) {
     const by = r.before ? `${signed(r.percent, (v) => v.toFixed(1))} %` : signed(r.diff, si);
     return [by, el("small", {}, r.drifts ? " still drifting" : " too few independent windows")];
   }
+  if (r.ended) return ["−100 %", el("small", {}, " 0 in every window")];
   if (!r.before) return `${signed(r.diff, si)} ± ${si(r.half95)}`;
   return `${signed(r.percent, (v) => v.toFixed(1))} ± ${(100 * r.half95 / Math.abs(r.before)).toFixed(1)} %`;
 }

@@ -189,7 +189,7 @@ function theme() {
   const [ink, soft, line, panel] = ["--ink", "--soft", "--line", "--panel"].map((n) => style.getPropertyValue(n).trim());
   const axis = { axisLine: { lineStyle: { color: line } }, axisTick: { lineStyle: { color: line } }, axisLabel: { color: soft }, nameTextStyle: { color: soft }, splitLine: { lineStyle: { color: line } } };
   return {
-    textStyle: { fontFamily: "system-ui, sans-serif", color: ink }, visualMap: { textStyle: { color: soft } }, legend: { textStyle: { color: soft, fontSize: 11 }, pageTextStyle: { color: soft } }, markLine: { label: { color: ink } },
+    textStyle: { fontFamily: "system-ui, sans-serif", color: ink }, title: { textStyle: { color: ink }, subtextStyle: { color: soft } }, visualMap: { textStyle: { color: soft } }, legend: { textStyle: { color: soft, fontSize: 11 }, pageTextStyle: { color: soft } }, markLine: { label: { color: ink } },
     tooltip: { backgroundColor: panel, borderColor: line, textStyle: { color: ink, fontSize: 12 }, axisPointer: { lineStyle: { color: soft } } },
     valueAxis: axis, categoryAxis: axis, logAxis: axis,
   };

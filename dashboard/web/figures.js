@@ -1,6 +1,7 @@
 import { $, call, copier, dialog, el, keyed, say } from "./kit.js";
 import { draw } from "./charts.js";
 import { Gallery } from "./gallery.js";
+import { inPlace } from "./places.js";
 
 // The figures of the thesis: a list, and one of them. What is computed lives in the
 // agent; the page shows what there is, the points of a running one as they come, and
@@ -240,20 +241,15 @@ export class Figures {
     const c = window.echarts?.getInstanceByDom($("figurechart"));
     if (c) this.ring(c);
   }
-  // live opens a point's system beside the others; of four one has to go.
-  async live(h, replace = "") {
-    const all = await call("GET", "/api/systems") || [];
-    if (!replace && all.length >= 4) {
-      $("replace").replaceChildren(el("p", {}, "Four systems run already, and that is the most. Which shall it take the place of?"),
-        el("div", { class: "acts" }, ...all.filter((s) => s.sys !== "a").map((s) => el("button", { class: `sys ${s.sys}`, onclick: () => this.live(h, s.sys) }, s.sys))), el("p", { class: "hint" }, "System a stays as long as the agent."));
-      $("replace").querySelector("button").focus();
-      return;
-    }
-    const s = await call("POST", `/api/figures/${this.id}/live`, { n: h.d.n, run: h.p.run, replace });
-    if (!s) return;
-    location.hash = "#live";
-    this.on.opened(s.sys);
-    say(`System ${s.sys} is the one behind the point.`);
+  // live opens a point's system beside the others.
+  live(h) {
+    return inPlace($("replace"), async (replace) => {
+      const s = await call("POST", `/api/figures/${this.id}/live`, { n: h.d.n, run: h.p.run, replace });
+      if (!s) return;
+      location.hash = "#live";
+      this.on.opened(s.sys);
+      say(`System ${s.sys} is the one behind the point.`);
+    });
   }
 
   claims() {

@@ -3,34 +3,40 @@ import { $, call, el, keyed, say } from "./kit.js";
 // The gallery of the figures: a small picture of each, what became of its claims, and a
 // button that computes what a chapter lacks. The agent computes; the page may be left.
 export class Gallery {
-  constructor() { this.most = new Map(); } // how many of a chapter's figures were under way at once
+  constructor() {
+    this.most = new Map(); // how many of a chapter's figures were under way at once
+    this.scale = new Map(); // that a reader chose for a chapter
+  }
 
   show(list) {
+    this.list = list;
     const chapters = [...new Set(list.map((f) => f.chapter))].map((n) => {
       const figures = list.filter((f) => f.chapter === n), going = figures.filter((f) => f.status === "running");
       const most = going.length ? Math.max(this.most.get(n) || 0, going.length) : 0;
       if (!going.length && this.most.get(n)) say(`Chapter ${n} is computed.`);
       this.most.set(n, most);
-      return { n, figures, going, most };
+      return { n, figures, going, most, scale: this.scale.get(n) || "quick" };
     });
     keyed($("gallery"), chapters, (c) => String(c.n), (c, was) => this.chapter(c, was));
   }
-  chapter({ n, figures, going, most }, was) {
-    const computed = figures.filter((f) => f.claims).length, cards = was?.querySelector("ul") || el("ul"); // pictures that stay do not flicker
+  chapter({ n, figures, going, most, scale }, was) {
+    const cards = was?.querySelector("ul") || el("ul"); // pictures that stay do not flicker
     keyed(cards, figures, (f) => f.id, card);
     return el("section", { "aria-label": `chapter ${n}` },
-      el("div", { class: "head" }, el("h2", {}, `Chapter ${n}`), going.length ? this.progress(n, going, most) : this.offer(n, figures.length, computed)), cards);
+      el("div", { class: "head" }, el("h2", {}, `Chapter ${n}`), going.length ? this.progress(n, going, most) : this.offer(n, figures, scale)), cards);
   }
-  offer(n, all, computed) {
-    const state = el("span", { class: "hint" }, `${computed} of ${all} computed`);
-    if (computed === all) return state;
-    return el("span", { class: "acts" }, el("button", { title: "one figure after the other, at quick scale", onclick: () => call("POST", "/api/figures", { chapter: n, scale: "quick" }) }, computed ? "Compute the rest" : "Compute the chapter"), state);
+  // offer computes what a chapter lacks at a scale; paper scale is more than quick scale.
+  offer(n, figures, scale) {
+    const computed = figures.filter((f) => f.claims && (scale === "quick" || f.scale === "paper")).length, all = figures.length;
+    const choose = el("select", { "aria-label": `scale of chapter ${n}`, onchange: (e) => { this.scale.set(n, e.target.value); this.show(this.list); } }, ...["quick", "paper"].map((s) => el("option", { value: s, selected: s === scale }, `${s} scale`)));
+    return el("span", { class: "acts" }, computed < all && el("button", { title: `one figure after the other, at ${scale} scale`, onclick: () => call("POST", "/api/figures", { chapter: n, scale }) }, computed ? "Compute the rest" : "Compute the chapter"), choose,
+      el("span", { class: "hint" }, `${computed} of ${all} computed${scale === "paper" ? " at paper scale, which takes every core for hours" : ""}`));
   }
   // progress counts figures, and the runs of the one that is computed.
   progress(n, going, most) {
     const now = going.find((f) => !f.waits) || going[0], part = now.total ? now.done / now.total : 0;
     return el("span", { class: "acts" }, el("progress", { max: most, value: most - going.length + part, "aria-label": `chapter ${n}` }),
-      el("span", { class: "hint" }, `${now.id}${now.total ? `: ${now.done} of ${now.total} runs` : ""}${going.length > 1 ? `, ${going.length - 1} more to go` : ""}`),
+      el("span", { class: "hint" }, `${now.scale} scale, ${now.id}${now.total ? `: ${now.done} of ${now.total} runs` : ""}${going.length > 1 ? `, ${going.length - 1} more to go` : ""}`),
       el("button", { onclick: () => call("DELETE", "/api/figures", { chapter: n }) }, "Cancel"));
   }
 }
@@ -46,5 +52,6 @@ function state(f) {
   const counts = words.filter(([n]) => n).map(([n, name, sign, word]) => el("span", { class: `verdict ${name}`, title: `${n} ${word}` }, `${sign} ${n}`));
   if (f.status === "failed") return ["✗ failed", ...counts];
   if (!c) return ["not computed"];
+  if (f.scale === "paper") counts.push(el("span", {}, "paper scale"));
   return counts.length ? counts : ["computed; no claims"];
 }

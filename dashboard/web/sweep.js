@@ -1,5 +1,6 @@
 import { $, call, copier, dialog, el, say } from "./kit.js";
 import { draw } from "./charts.js";
+import { inPlace } from "./places.js";
 
 // A heat map over two knobs of the system that is shown. The agent sweeps in the
 // background; a click on a cell tells of its run.
@@ -116,8 +117,9 @@ export class Sweep {
   }
 
   async point(cell, keyboard) {
-    const s = this.state, info = await call("GET", `/page/sweep/cell?sys=${this.sys()}&point=${cell.point}`);
-    if (!info || s !== this.state) return;
+    const { number } = this.state, turn = this.turn = (this.turn || 0) + 1; // of several clicks the latest counts
+    const info = await call("GET", `/page/sweep/cell?sys=${this.sys()}&point=${cell.point}`);
+    if (!info || turn !== this.turn || number !== this.state?.number) return;
     const copy = (name, text) => el("button", { onclick: () => dialog(name, el("h3", {}, "This run again", copier(text)), el("pre", { tabindex: 0 }, text)) }, name);
     const card = el("article", { class: "card point", tabindex: -1, "aria-label": info.set },
       el("div", { class: "head" }, el("h3", {}, info.set), el("button", { class: "link", "aria-label": "close", onclick: () => this.close() }, "✕")),
@@ -129,18 +131,16 @@ export class Sweep {
     say(`${info.set}: ${cell.text}`);
   }
 
-  close() { $("heatpoint").replaceChildren(); }
+  close() {
+    this.turn = (this.turn || 0) + 1; // what is still on its way comes too late
+    $("heatpoint").replaceChildren();
+  }
 
-  // live opens the system of a cell beside the others; of four one has to go.
-  async live(cell, replace = "") {
-    const all = await call("GET", "/api/systems") || [];
-    if (!replace && all.length >= 4) {
-      $("heatreplace").replaceChildren(el("p", {}, "Four systems run already, and that is the most. Which shall it take the place of?"),
-        el("div", { class: "acts" }, ...all.filter((s) => s.sys !== "a").map((s) => el("button", { class: `sys ${s.sys}`, onclick: () => this.live(cell, s.sys) }, s.sys))));
-      $("heatreplace").querySelector("button").focus();
-      return;
-    }
-    const s = await call("POST", `/api/sweep/live?sys=${this.sys()}`, { point: cell.point, number: this.state.number, replace });
-    if (s) { this.on.opened(s.sys); say(`System ${s.sys} is that of the cell.`); }
+  // live opens the system of a cell beside the others.
+  live(cell) {
+    return inPlace($("heatreplace"), async (replace) => {
+      const s = await call("POST", `/api/sweep/live?sys=${this.sys()}`, { point: cell.point, number: this.state.number, replace });
+      if (s) { this.on.opened(s.sys); say(`System ${s.sys} is that of the cell.`); }
+    });
   }
 }
