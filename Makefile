@@ -76,7 +76,7 @@ race:
 # the emulator keeps tables of all addresses that a process ever had.
 arm64:
 	@if command -v qemu-aarch64 >/dev/null; then \
-	  names=$$(sed -n 's/^ *"\(.*\)":.*/\1/p' engine/testdata/digests.json) && [ -n "$$names" ] && \
+	  names=$$(sed -n 's/^ *"\(.*\)": {$$/\1/p' engine/testdata/digests.json) && [ -n "$$names" ] && \
 	  CGO_ENABLED=0 GOARCH=arm64 $(GO) test -c -o $(BIN)/engine.arm64.test ./engine && cd engine && for d in $$names; do \
 	    sub=$$(printf %s "$$d" | sed 's/+/[+]/') && \
 	    out=$$(qemu-aarch64 ../$(BIN)/engine.arm64.test -test.v -test.short -test.timeout $(TEST_TIMEOUT) -test.run "^TestGoldenDigests$$/^$$sub$$"); \

@@ -82,7 +82,7 @@ func (s *System) drain(e *ending) error {
 	if err != nil {
 		return err
 	}
-	if s.content, err = s.load.contents(e); err != nil {
+	if s.contents, err = s.load.contents(e); err != nil {
 		return err
 	}
 	s.final, s.state = report, StateDrained

@@ -368,13 +368,16 @@ func (d *driver) finish(e *ending) ([]workload.Invariant, error) {
 	return list, e.check(2)
 }
 
-// contents is a digest of the tables: the pages that have come into being on each machine.
-func (d *driver) contents(e *ending) (h uint64, err error) {
+// contents are the hashes of what the memories hold.
+func (d *driver) contents(e *ending) (c contents, err error) {
 	for m := range d.s.fab.Machines() {
 		if err := e.check(3); err != nil {
-			return 0, err
+			return c, err
 		}
-		h = d.s.fab.Machine(m).Mem.Digest(h)
+		c.memory = d.s.fab.Machine(m).Mem.Digest(c.memory)
 	}
-	return h, nil
+	if d.db != nil {
+		c.rows = d.db.Contents()
+	}
+	return c, nil
 }

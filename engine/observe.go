@@ -1,9 +1,6 @@
 package engine
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"maps"
 	"math"
@@ -34,7 +31,7 @@ func (s *System) cutWindow() {
 	s.conflicts.window.Reset()
 	s.load.look()
 	s.packChecks(&rec)
-	s.chained = rec.chain(s.chained, c.events)
+	s.folded.add(&rec, c.events)
 	s.windows.add(rec)
 	s.keepLoad(c.load)
 	s.latencies.keep(s.version, &w.latency)
@@ -91,7 +88,7 @@ func (s *System) Result() *Result {
 		Throughput: perSecond(n.commits, ps), ThroughputCI95: q.ci95,
 		Commits: n.commits, Aborts: n.aborts, AbortRate: n.abortRate(), Rollbacks: n.rollbacks, Failed: n.failed, Lost: c.lost - s.marked.lost,
 		ByType: s.byType(), LatencyUS: s.meter.measured().latency.Latency(), Histogram: s.meter.measured().latency.Histogram(), Verbs: map[string]uint64{},
-		RoundTripsPerTxn: n.tripsPerTxn(), Changes: s.Changes(), Digest: s.Digest(),
+		RoundTripsPerTxn: n.tripsPerTxn(), Changes: s.Changes(), Digest: s.Digest(), Digests: s.Digests(),
 	}
 	s.addIntervals(r)
 	if a := &s.meter.measured().attr; a.Count() > 0 {
@@ -236,17 +233,3 @@ func (s *System) lawful() workload.Invariant {
 
 // littleError is what rounding and the clocks of cores that run ahead of events may amount to.
 const littleError = 0.01
-
-// Digest is a hash over everything virtual so far: every window's counts and latencies, the sequence
-// of events, and after Drain the contents of the tables. It depends on spec and code alone.
-func (s *System) Digest() string {
-	c := s.meter.total
-	b := append([]byte(nil), s.chained[:]...)
-	for _, x := range []uint64{
-		uint64(s.sim.Now()), s.sim.Events(), s.sim.TraceHash(), c.commits, c.aborts, c.rollbacks, c.trips, c.latencyPS, uint64(s.version), s.content,
-	} {
-		b = binary.LittleEndian.AppendUint64(b, x)
-	}
-	sum := sha256.Sum256(appendFaults(b, c.failed, s.cl.Lost()))
-	return hex.EncodeToString(sum[:])
-}

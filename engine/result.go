@@ -107,6 +107,7 @@ type Result struct {
 	AutoChanges      []AutoChange             `json:"auto_changes,omitempty"`      // of what was measured, oldest first
 	History          *HistoryStat             `json:"history,omitempty"`           // of the file with all accesses, if one was asked for
 	Digest           string                   `json:"digest"`
+	Digests          Digests                  `json:"digests"` // its parts: what has changed where two differ
 }
 
 // Window is a fixed length of virtual time, cut at multiples of window_ns from 0.

@@ -66,11 +66,11 @@ type System struct {
 	recent    []load // at the end of the latest windows, for Inside
 	start     cut    // of the open window
 	marked    cut
-	end       *cut // of the measured interval, once drained
-	chained   [32]byte
+	end       *cut     // of the measured interval, once drained
+	folded    folded   // what digests know of the windows
 	dog       watchdog // looks at every window's end
 	final     *Checks
-	content   uint64 // digest of the tables, once drained
+	contents  contents // once drained
 	drained   *DrainStat
 	wall      stopwatch
 	userTypes []string // that AddTransaction has added

@@ -255,7 +255,7 @@ func TestGoldenDigests(t *testing.T) {
 	for _, p := range PresetNames() {
 		systems[p] = Knobs{"preset": p}
 	}
-	want := map[string]string{}
+	want := map[string]Digests{}
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -263,11 +263,11 @@ func TestGoldenDigests(t *testing.T) {
 	if err := json.Unmarshal(text, &want); err != nil {
 		t.Fatal(err)
 	}
-	got, update := map[string]string{}, os.Getenv("UPDATE") != ""
+	got, update := map[string]Digests{}, os.Getenv("UPDATE") != ""
 	for _, name := range slices.Sorted(maps.Keys(systems)) {
 		t.Run(name, func(t *testing.T) {
-			if got[name] = mustRun(t, small(systems[name])).Digest; got[name] != want[name] && !update {
-				t.Errorf("digest %s, golden %s; if the model was changed on purpose: UPDATE=1 go test ./engine -run Golden", got[name], want[name])
+			if got[name] = mustRun(t, small(systems[name])).Digests; got[name] != want[name] && !update {
+				t.Errorf("digests %+v, golden %+v; if the model was changed on purpose: UPDATE=1 go test ./engine -run Golden", got[name], want[name])
 			}
 		})
 	}

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
 	"slices"
 
 	"drtmx/engine/metrics"
@@ -184,27 +182,4 @@ func (r *resources) window(rec *record) Window {
 		w.Checks = &c
 	}
 	return w
-}
-
-// appendFaults adds what only faults cause. Without any it adds nothing: digests of runs without
-// faults are what they were before there were faults.
-func appendFaults(b []byte, failed, lost uint64) []byte {
-	if failed|lost == 0 {
-		return b
-	}
-	b = binary.LittleEndian.AppendUint64(b, failed)
-	return binary.LittleEndian.AppendUint64(b, lost)
-}
-
-// chain folds a window's integers into the digest so far. Only integers go in: they do not depend
-// on how a machine rounds.
-func (rec *record) chain(before [32]byte, events uint64) [32]byte {
-	b := append([]byte(nil), before[:]...)
-	for _, x := range []uint64{
-		uint64(rec.t0), uint64(rec.t1), uint64(rec.version), rec.counts.commits, rec.counts.aborts, rec.counts.rollbacks,
-		rec.counts.trips, rec.counts.latencyPS, events,
-	} {
-		b = binary.LittleEndian.AppendUint64(b, x)
-	}
-	return sha256.Sum256(appendFaults(b, rec.counts.failed, rec.lost))
 }

@@ -75,6 +75,7 @@ type Recorder struct {
 	round  uint32
 	purged uint32 // round of the last forgetting
 
+	hash       uint64
 	seen       uint64
 	checked    uint64
 	count      uint64
@@ -157,6 +158,7 @@ func (r *Recorder) Add(t *Txn) {
 	if r.opt.Mode == Off {
 		return
 	}
+	r.fold(t)
 	r.newest = max(r.newest, t.End)
 	if t.Status != Committed {
 		r.addAbort(t)
@@ -168,6 +170,39 @@ func (r *Recorder) Add(t *Txn) {
 		}
 	}
 	r.leave(t.Session)
+}
+
+// Hash is over all attempts that were added, in their order; 0 before the first and of a nil
+// recorder.
+func (r *Recorder) Hash() uint64 {
+	if r == nil {
+		return 0
+	}
+	return r.hash
+}
+
+func (r *Recorder) fold(t *Txn) {
+	const prime = 0x9e3779b97f4a7c15
+	h := r.hash
+	add := func(x uint64) {
+		h = (h ^ x) * prime
+		h ^= h >> 29
+	}
+	add(uint64(t.Type)<<40 | uint64(t.Status)<<32 | uint64(t.Session))
+	add(uint64(t.Begin))
+	add(uint64(t.End))
+	for i, x := range t.Reads {
+		add(uint64(x.Key))
+		add(x.Version)
+		add(sumAt(t.ReadSums, i))
+	}
+	for i, x := range t.Writes {
+		add(uint64(x.Key))
+		add(x.Old)
+		add(x.New)
+		add(sumAt(t.WriteSums, i))
+	}
+	r.hash = max(h, 1)
 }
 
 // Wants says that accesses to k are checked: whoever records one may spare itself the sum

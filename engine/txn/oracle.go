@@ -2,6 +2,7 @@ package txn
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -149,6 +150,24 @@ func (db *DB) Value(id uint8, key uint64, dst []byte) (free, ok bool) {
 	copy(dst, t.Store.Header().Value(row))
 	_, held := db.protocol.Locked(row)
 	return !held, true
+}
+
+// Contents is a hash over the values of the records that differ from the initial contents, at their
+// primaries, without the protocol's headers: an oracle, free of time.
+func (db *DB) Contents() (h uint64) {
+	var word [8]byte
+	fold := func(b []byte) { h = history.Sum(append(binary.LittleEndian.AppendUint64(word[:0], h), b...)) }
+	for _, t := range db.order {
+		value := make([]byte, len(t.Store.Header().Value(db.row[:t.RowBytes])))
+		db.EachTouched(t.ID, func(key uint64) {
+			fold([]byte{t.ID})
+			fold(binary.LittleEndian.AppendUint64(nil, key))
+			if _, ok := db.Value(t.ID, key, value); ok {
+				fold(value)
+			}
+		})
+	}
+	return h
 }
 
 // CheckReplicas compares the backups of all touched records with their

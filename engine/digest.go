@@ -1,0 +1,77 @@
+package engine
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+)
+
+// Digests are what a run did, in parts: where two digests differ, the part that differs tells
+// whether the system behaves otherwise or only its events do.
+type Digests struct {
+	// Behaviour is over what a user sees: counts, round trips and latencies of every window, and
+	// after Drain the values of all rows.
+	Behaviour string `json:"behaviour"`
+	// History is over what every checked attempt read and wrote, its versions, values, begin and end;
+	// "" where the check is off or no transaction runs. It depends on the check's mode.
+	History string `json:"history,omitempty"`
+	// Trace is over the sequence of events, and after Drain over all bytes of simulated memory.
+	Trace string `json:"trace"`
+}
+
+// folded is what the digests know of the windows that have been.
+type folded struct {
+	behaviour [32]byte
+	all       [32]byte
+}
+
+// contents are hashes of what a drained cluster holds.
+type contents struct {
+	rows   uint64 // values of the rows
+	memory uint64 // pages that have come into being on each machine
+}
+
+// add folds a window's integers in. Only integers go in: they do not depend on how a machine rounds.
+func (f *folded) add(rec *record, events uint64) {
+	c := &rec.counts
+	seen := []uint64{uint64(rec.t0), uint64(rec.t1), uint64(rec.version), c.commits, c.aborts, c.rollbacks, c.trips, c.latencyPS}
+	f.behaviour = sum(f.behaviour[:], seen, c.failed, rec.lost)
+	f.all = sum(f.all[:], append(seen, events), c.failed, rec.lost)
+}
+
+// sum is a hash over b and integers. Of faults it takes in what only they cause, and without any
+// nothing: digests of runs without faults are what they were before there were faults.
+func sum(b []byte, xs []uint64, failed, lost uint64) [32]byte {
+	b = append([]byte(nil), b...)
+	if failed|lost != 0 {
+		xs = append(xs, failed, lost)
+	}
+	for _, x := range xs {
+		b = binary.LittleEndian.AppendUint64(b, x)
+	}
+	return sha256.Sum256(b)
+}
+
+// Digest is a hash over everything virtual so far: every window's counts and latencies, the sequence
+// of events, and after Drain the bytes of memory. It depends on spec and code alone.
+func (s *System) Digest() string {
+	c := s.meter.total
+	all := sum(s.folded.all[:], []uint64{
+		uint64(s.sim.Now()), s.sim.Events(), s.sim.TraceHash(), c.commits, c.aborts, c.rollbacks, c.trips, c.latencyPS, uint64(s.version), s.contents.memory,
+	}, c.failed, s.cl.Lost())
+	return hex.EncodeToString(all[:])
+}
+
+// Digests are the parts of Digest, and that of the history.
+func (s *System) Digests() Digests {
+	c := s.meter.total
+	behaviour := sum(s.folded.behaviour[:], []uint64{
+		uint64(s.sim.Now()), c.commits, c.aborts, c.rollbacks, c.trips, c.latencyPS, uint64(s.version), s.contents.rows,
+	}, c.failed, s.cl.Lost())
+	trace := sum(nil, []uint64{s.sim.Events(), s.sim.TraceHash(), s.contents.memory}, 0, 0)
+	d := Digests{Behaviour: hex.EncodeToString(behaviour[:]), Trace: hex.EncodeToString(trace[:])}
+	if h := s.rec.Hash(); h != 0 {
+		d.History = hex.EncodeToString(binary.BigEndian.AppendUint64(nil, h))
+	}
+	return d
+}
