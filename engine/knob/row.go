@@ -29,14 +29,16 @@ var (
 func Register(list []Row) {
 	for i := range list {
 		r := &list[i]
-		if byName[r.Name] != nil {
-			panic("knob: " + r.Name + " twice")
+		for _, name := range []string{r.Name, r.Alias} {
+			switch {
+			case name == "": // no alias
+			case byName[name] != nil:
+				panic("knob: " + name + " twice")
+			default:
+				byName[name] = r
+			}
 		}
 		rows = append(rows, r)
-		byName[r.Name] = r
-		if r.Alias != "" {
-			byName[r.Alias] = r
-		}
 		names = append(names, r.Name)
 	}
 }
