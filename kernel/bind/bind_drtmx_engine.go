@@ -81,6 +81,7 @@ func init() {
 			"DIMMInside":     r.TypeOf((*engine.DIMMInside)(nil)).Elem(),
 			"DIMMStat":       r.TypeOf((*engine.DIMMStat)(nil)).Elem(),
 			"Diff":           r.TypeOf((*engine.Diff)(nil)).Elem(),
+			"Digests":        r.TypeOf((*engine.Digests)(nil)).Elem(),
 			"DrainStat":      r.TypeOf((*engine.DrainStat)(nil)).Elem(),
 			"Elasticity":     r.TypeOf((*engine.Elasticity)(nil)).Elem(),
 			"Estimate":       r.TypeOf((*engine.Estimate)(nil)).Elem(),
