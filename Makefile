@@ -12,7 +12,7 @@ TEST_TIMEOUT ?= 25m
 help:
 	@echo "make run       build and start the live cluster with the page on http://127.0.0.1:7070"
 	@echo "make test      everything that has to hold; installs what it may"
-	@echo "make check     vet and short tests, under a minute"
+	@echo "make check     vet, staticcheck and the short tests"
 	@echo "make notebook  install the kernel and start Jupyter in notebooks/"
 	@echo "make bench     the benchmarks of the README, peers included"
 	@echo "make fit       fit the fitted numbers of PROFILE (val) to the calibration table"
@@ -60,8 +60,12 @@ test: goversion assets system build
 	$(GO) test -short -timeout $(TEST_TIMEOUT) -tags invariants ./rdpma/... ./engine/fabric/... ./engine
 	@$(MAKE) --no-print-directory race arm64
 
+# Staticcheck is pinned in a module file of its own: in go.mod it would raise golang.org/x/tools, which the kernel is built with.
+STATICCHECK := $(GO) tool -modfile=tools.mod staticcheck
+
 check: goversion
 	$(GO) vet ./...
+	$(STATICCHECK) $$($(GO) list ./... | grep -v /kernel/bind$$)
 	$(GO) test -short -timeout 5m ./...
 
 # The same digests under the race detector, and no race in what computes them. It wants cgo.

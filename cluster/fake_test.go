@@ -30,7 +30,6 @@ type fake struct {
 	changes []engine.Change
 	commits uint64
 	err     error
-	closed  *atomic.Int32
 
 	o fakeOptions
 }

@@ -48,11 +48,9 @@ func TestTCPRefusals(t *testing.T) {
 		"atomics":            {Knobs{"workload": "micro-atomic"}, "use a workload with a two-sided form"},
 		"rpc by write":       {Knobs{"workload": "micro-rpc", "workload.transport": "hybrid"}, "set workload.transport=ud"},
 	} {
-		_, err := Resolve(small(Knobs{"profile": "vale"}))
-		if spec, e := small(Knobs{"profile": "vale"}).With(c.k); e == nil {
+		spec, err := small(Knobs{"profile": "vale"}).With(c.k)
+		if err == nil {
 			_, err = Resolve(spec)
-		} else {
-			err = e
 		}
 		if err == nil || !IsSpecError(err) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q in it", name, err, c.want)

@@ -161,10 +161,7 @@ func portNeed() need {
 // kernelNeed looks where Jupyter looks by default.
 func kernelNeed() need {
 	n := need{name: "kernel", what: "the notebook kernel, where Jupyter finds it", fix: "make build, then drtmx kernel install"}
-	var dirs []string
-	for _, d := range filepath.SplitList(os.Getenv("JUPYTER_PATH")) {
-		dirs = append(dirs, d)
-	}
+	dirs := filepath.SplitList(os.Getenv("JUPYTER_PATH"))
 	if d := os.Getenv("JUPYTER_DATA_DIR"); d != "" {
 		dirs = append(dirs, d)
 	}

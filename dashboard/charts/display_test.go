@@ -187,7 +187,7 @@ func TestChartIsTheSameTwice(t *testing.T) {
 	if a.HTML() != b.HTML() {
 		t.Error("two equal charts differ: notebooks would, too")
 	}
-	if a.HTML() != a.HTML() || a.Option() != b.Option() {
+	if first, second := a.HTML(), a.HTML(); first != second || a.Option() != b.Option() {
 		t.Error("a chart shown twice differs")
 	}
 }

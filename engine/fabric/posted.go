@@ -20,7 +20,6 @@ type posted struct {
 	// unknown. It is a power of two and grows.
 	ring       []sim.Time
 	head, tail uint32
-	latest     sim.Time // of what is known, in order
 
 	queue []uint32 // requests that wait for room
 	first int

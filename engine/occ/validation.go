@@ -92,7 +92,6 @@ func (s *session) alreadyConsistent() bool {
 	return n <= 1
 }
 
-func inWriteSet(a *access) bool  { return a.Out != nil }
 func toLock(a *access) bool      { return a.Out != nil && !a.Insert }
 func inserted(a *access) bool    { return a.Out != nil && a.Insert } // what was only announced is read
 func readOnlySet(a *access) bool { return a.Out == nil && a.State == txn.Fetched && !a.Table.Constant }

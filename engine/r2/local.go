@@ -153,7 +153,7 @@ func (c *Co) StoreNT(a Addr, b []byte) {
 	mem := c.w.mc.mem
 	mem.Change(a, len(b))
 	overlapped := mem.BeginAccess(a, len(b), true)
-	for done, n := 0, len(b); done < len(b); done += n {
+	for done, n := 0, 0; done < len(b); done += n {
 		if n = len(b) - done; overlapped {
 			n = min(n, lineBytes-int((a+Addr(done))%lineBytes))
 		}

@@ -177,7 +177,7 @@ func TestSeedIsVisible(t *testing.T) {
 		}
 		return s.TraceHash()
 	}
-	if hash(1) == hash(2) || hash(1) != hash(1) {
+	if first, again := hash(1), hash(1); first != again || first == hash(2) {
 		t.Error("the trace hash does not follow the seed")
 	}
 }

@@ -75,8 +75,6 @@ const (
 // Bytes of the values: the sums of the standard's columns, identifiers,
 // dates with time and sums of money 8 each, prices, quantities and days 4.
 const (
-	symbolBytes = 15
-
 	permissionBytes     = 77
 	customerBytes       = 255
 	accountBytes        = 83
