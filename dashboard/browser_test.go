@@ -222,16 +222,34 @@ func (b *tab) act(js string) {
 // collected elsewhere and fail the test.
 func (b *tab) until(what, js string) {
 	b.t.Helper()
-	for end := time.Now().Add(60 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		why := eval[string](b, "(async () => { try { return (await ("+js+")) ? '' : 'not so' } catch (e) { return String(e) } })()")
 		if why == "" {
 			return
 		}
 		if time.Now().After(end) {
 			b.shot("failed.png")
-			b.t.Fatalf("not within a minute: %s (%s): %s", what, js, why)
+			b.t.Fatalf("not within two minutes: %s (%s): %s", what, js, why)
 		}
 	}
+}
+
+// clickAt clicks where an expression says, [x, y], until an expression is true: on a busy machine a
+// chart may move or be drawn anew between the two.
+func (b *tab) clickAt(at, what, js string) {
+	b.t.Helper()
+	for range 10 {
+		xy := eval[[]float64](b, at)
+		b.do(chromedp.MouseClickXY(xy[0], xy[1]))
+		for range 20 {
+			if eval[bool](b, "(async () => { try { return !!(await ("+js+")) } catch { return false } })()") {
+				return
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+	}
+	b.shot("failed.png")
+	b.t.Fatalf("ten clicks did not bring it: %s (%s)", what, js)
 }
 
 // placeJS is where to click an element, once it has stood still for two frames and
@@ -256,7 +274,7 @@ const placeJS = `(async () => {
 // made again.
 func (b *tab) click(css string) {
 	b.t.Helper()
-	for end := time.Now().Add(60 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		at := eval[[]float64](b, fmt.Sprintf(placeJS, css))
 		if len(at) == 0 {
 			continue
@@ -267,7 +285,7 @@ func (b *tab) click(css string) {
 		}
 	}
 	b.shot("failed.png")
-	b.t.Fatalf("%s could not be clicked within a minute", css)
+	b.t.Fatalf("%s could not be clicked within two minutes", css)
 }
 
 // key types text, key by key, as a keyboard does.

@@ -80,6 +80,7 @@ func TestSessionPageNeedsNoNetwork(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.do(chromedp.EmulateViewport(1440, 900))
+	b.do(chromedp.Navigate("about:blank")) // the live page asks no more
 	b.mu.Lock()
 	b.requests = nil
 	b.mu.Unlock()

@@ -275,9 +275,7 @@ func figurePoint(_ *site, b *tab, _ inventor) {
 	at := func(series, point int) string {
 		return fmt.Sprintf(`(() => { const c = %s, v = c.getOption().series[%d].data[%d].value, [x, y] = c.convertToPixel({seriesIndex: %d}, v); document.getElementById("figurechart").scrollIntoView({block: "center"}); const r = document.getElementById("figurechart").getBoundingClientRect(); return [r.left + x + 4, r.top + y + 4] })()`, figureJS, series, point, series)
 	}
-	xy := eval[[]float64](b, at(2, 1))
-	b.do(chromedp.MouseClickXY(xy[0], xy[1]))
-	b.until("its card", `/READ.*with phase.logging=two-sided.*2.5 us.*at 2.*saturated: cpu of node 1, 90 % busy.*coroutines=2/.test(document.getElementById("pointcard")?.textContent)`)
+	b.clickAt(at(2, 1), "its card", `/READ.*with phase.logging=two-sided.*2.5 us.*at 2.*saturated: cpu of node 1, 90 % busy.*coroutines=2/.test(document.getElementById("pointcard")?.textContent)`)
 	b.shot("figure_point.png")
 	b.act(`document.getElementById("pointsbox").open = true; [...document.querySelectorAll("#points tbody tr")].at(-1).querySelectorAll("button")[1].focus()`)
 	b.press("Enter", 13)
@@ -326,9 +324,8 @@ func figureBars(_ *site, b *tab, v inventor) {
 		v.next <- nil
 	}
 	b.until("six bars", figureJS+`?.getOption().yAxis[0].data.length === 6 && document.getElementById("running").hidden && document.querySelectorAll("#points td button").length === 6`)
-	xy := eval[[]float64](b, `(() => { const e = document.getElementById("figurechart"), [x, y] = `+figureJS+`.convertToPixel({seriesIndex: 1}, [2, 4]), r = e.getBoundingClientRect(); return [r.left + x, r.top + y] })()`)
-	b.do(chromedp.MouseClickXY(xy[0], xy[1]))
-	b.until("its card", `/WRITE, step 2.*3 us.*coroutines=2/.test(document.getElementById("pointcard")?.textContent)`)
+	bar := `(() => { const e = document.getElementById("figurechart"), [x, y] = ` + figureJS + `.convertToPixel({seriesIndex: 1}, [2, 4]), r = e.getBoundingClientRect(); return [r.left + x, r.top + y] })()`
+	b.clickAt(bar, "its card", `/WRITE, step 2.*3 us.*coroutines=2/.test(document.getElementById("pointcard")?.textContent)`)
 	b.shot("figure_bars.png")
 	b.act(`history.back()`)
 	b.until("the figure of lines", `document.getElementById("figuretitle").textContent.includes("2-1a") && `+dotsJS+` === 12`)

@@ -21,7 +21,7 @@ let shown = "a", code = "", drawing = 0, list = [];
 const knobs = new Knobs();
 const charts = new Charts((number) => cards.show(number), () => { pins.draw(); figures.refresh(); sweep.draw(); });
 const pins = new Pins();
-const cards = new Cards({ ghost: (sys, version) => ghosts.ask(sys, version), pin: (p) => pins.add(p), look: (c) => {
+const cards = new Cards({ ghosts: () => list.some((s) => s.forked_from), ghost: (sys, version) => ghosts.ask(sys, version), pin: (p) => pins.add(p), look: (c) => {
   const w = 4e6;
   charts.look([Math.max(0, c.before.from_ns || c.virtual_ns - w, c.virtual_ns - 4 * w), c.after.to_ns || c.virtual_ns + w], c.sys, c.after.windows && [c.after.from_ns, c.after.to_ns]);
   $("live").scrollIntoView({ behavior: glide() });

@@ -6,7 +6,7 @@ const few = 30; // cards that are shown unasked
 // come; then it stays as it is.
 export class Cards {
   constructor(on) {
-    Object.assign(this, { on, list: [], most: few, told: null });
+    Object.assign(this, { on, list: [], most: few, told: null, asked: 0, answered: 0 });
     $("morecards").onclick = () => {
       const first = this.most;
       this.most = Infinity;
@@ -14,19 +14,22 @@ export class Cards {
       $("cards").children[first]?.focus();
     };
   }
-  get unsettled() { return this.list.some((c) => !c.final); }
+  // unsettled is true while another answer may say more: a ghost has no card before it is level.
+  get unsettled() { return this.answered < this.asked || this.list.some((c) => !c.final) || this.on.ghosts(); }
   // refresh fetches them, at most once a second.
   refresh(now) {
     if (this.timer && !now) return;
     clearTimeout(this.timer);
-    this.timer = setTimeout(async () => {
+    const timer = this.timer = setTimeout(async () => {
       await this.load();
-      this.timer = 0;
+      if (this.timer === timer) this.timer = 0; // else a later one runs
     }, now ? 0 : 1000);
   }
+  // load takes an answer unless a later question was answered before it.
   async load() {
-    const c = await call("GET", "/page/cards", undefined, true);
-    if (!c) return;
+    const question = ++this.asked, c = await call("GET", "/page/cards", undefined, true);
+    if (!c || question < this.answered) return;
+    this.answered = question;
     this.list = [...c.ghosts, ...c.changes];
     $("cardhint").hidden = this.list.length > 0;
     this.draw();
