@@ -116,6 +116,9 @@ type SweepOptions struct {
 	// Each is told of a run as soon as it has ended, before Progress, in RunAll only: at is the place
 	// of the spec. Specs that share a run are told of one after the other.
 	Each func(at int, r *Result)
+	// Again may ask for another run in the place of one that has ended, of the spec that it returns, as
+	// of one that was too short: it is asked until ok is false, times is how often it was before. nil: never.
+	Again func(times int, spec Spec, r *Result) (another Spec, ok bool)
 }
 
 // job is one run of a sweep.
@@ -268,7 +271,7 @@ func runJobs(ctx context.Context, jobs []job, o SweepOptions, done func(j job, r
 		go func() {
 			defer wg.Done()
 			for j := range queue {
-				r, cached, err := runCached(ctx, j, o.Cache)
+				r, cached, err := o.run(ctx, j)
 				mu.Lock()
 				if ctx.Err() == nil || err == nil {
 					done(j, r, cached, err)
@@ -351,6 +354,23 @@ func RunAll(ctx context.Context, specs []Spec, o SweepOptions) ([]*Result, error
 		out[i] = done[at]
 	}
 	return out, nil
+}
+
+// run does a job, and again for as long as it is asked for.
+func (o *SweepOptions) run(ctx context.Context, j job) (r *Result, cached bool, err error) {
+	for times := 0; ; times++ {
+		if r, cached, err = runCached(ctx, j, o.Cache); err != nil || o.Again == nil {
+			return r, cached, err
+		}
+		another, ok := o.Again(times, j.spec, r)
+		if !ok {
+			return r, cached, nil
+		}
+		j.spec = another
+		if j.values, err = Resolve(another); err != nil {
+			return nil, false, err
+		}
+	}
 }
 
 // wallOf is how long a run takes beside others. The estimate is that of busy threads, and one with
