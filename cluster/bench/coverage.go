@@ -20,13 +20,13 @@ type covered struct {
 }
 
 // coveredLoads are the workloads on small clusters: three machines, so that there are replicas. An
-// interval of p99 takes some five thousand commits, which take long with the databases of TPC.
+// interval of p99 takes some five thousand commits.
 var coveredLoads = []covered{
 	{"smallbank", 5_000, nil},
-	{"tpcc", 1_200, engine.Knobs{"workload.scale": 0.01}},
-	{"tpcc-no", 1_200, engine.Knobs{"workload.scale": 0.01}},
-	{"tpce", 1_200, engine.Knobs{"workload.scale": 0.1}},
-	{"tpce-cp", 1_200, engine.Knobs{"workload.scale": 0.01}},
+	{"tpcc", 6_000, engine.Knobs{"workload.scale": 0.01}},
+	{"tpcc-no", 6_000, engine.Knobs{"workload.scale": 0.01}},
+	{"tpce", 6_000, engine.Knobs{"workload.scale": 0.1}},
+	{"tpce-cp", 6_000, engine.Knobs{"workload.scale": 0.01}},
 	{"cycle", 3_000, nil},
 	{"registers", 3_000, nil},
 	{"micro-read", 8_000, nil},

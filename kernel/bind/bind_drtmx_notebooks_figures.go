@@ -18,6 +18,7 @@ func init() {
 			"Get":           r.ValueOf(figures.Get),
 			"Holds":         r.ValueOf(figures.Holds),
 			"List":          r.ValueOf(figures.List),
+			"MeasureAgain":  r.ValueOf(figures.MeasureAgain),
 			"Paper":         r.ValueOf(figures.Paper),
 			"ParseStyle":    r.ValueOf(figures.ParseStyle),
 			"Quick":         r.ValueOf(figures.Quick),

@@ -98,7 +98,7 @@ func near(value, half, reference float64) string {
 
 // noRuns is the claim of a figure without points for it.
 func noRuns(c Claim) Claim {
-	c.Status, c.Why = Undecided, "no points to compare"
+	c.Status, c.Why = Undecided, "no points to compare: this scale does not measure them"
 	return c
 }
 

@@ -11,7 +11,8 @@
 // to package cluster.
 //
 // A figure has two scales. Quick keeps machines, payloads and mixes and takes
-// seconds, on TPC-C/no up to a minute; paper takes what the thesis took. At
+// seconds, in chapter 4 up to two minutes, for a run that is not steady is measured
+// again, twice and four times as long; paper takes what the thesis took. At
 // quick scale threads stay too, but on TPC-C/no, where a quick machine is one of its two
 // sockets, with its RNIC and its twelve threads: throughputs of the cluster are
 // half, what a thread has of cores and RNIC is the same (figure 4-7 keeps both).

@@ -21,7 +21,7 @@ func plan216(scale string, read func(r *engine.Result) (float64, float64)) plan 
 	bytes := 1 << 30 // as many places as are in this
 	if scale == Quick {
 		bytes = 1 << 28
-		base["warmup_ns"], base["duration_ns"] = 2_000_000, 300_000
+		base["warmup_ns"], base["duration_ns"] = 2_000_000, 600_000
 	}
 	p := plan{base: engine.Spec{Set: base}, gap: gapPoint{ddioOn, 64 << 10}}
 	for _, l := range []nvmLine{{ddioOn, with(inNVM, engine.Knobs{"ddio": true})}, {ddioOff, with(inNVM, engine.Knobs{"ddio": false})}} {
@@ -29,7 +29,7 @@ func plan216(scale string, read func(r *engine.Result) (float64, float64)) plan 
 		for _, n := range bulk {
 			k := engine.Knobs{"workload.payload": n, "workload.keys": bytes / n}
 			if n > 4096 && scale == Quick { // large writes are few
-				k["duration_ns"] = 3_000_000
+				k["duration_ns"] = 4_000_000
 			}
 			s.points = append(s.points, plannedPoint{x: float64(n), set: with(l.set, k), read: read})
 		}

@@ -63,7 +63,7 @@ var figure25b = definition{
 
 func plan25(scale, workload string, last int) plan {
 	base := engine.Knobs{"workload": workload, "nodes": 16, "threads": 24, "coroutines": coroutines25, "workload.payload": 64,
-		"workload.objects": objects25, "warmup_ns": 60_000, "duration_ns": 200_000}
+		"workload.objects": objects25, "warmup_ns": 100_000, "duration_ns": 400_000}
 	if scale == Paper {
 		base["warmup_ns"], base["duration_ns"] = 200_000, 600_000
 	}
@@ -76,13 +76,13 @@ func plan25(scale, workload string, last int) plan {
 				knobs[name] = v
 			}
 			if scale == Quick && last == stepPA && (step == stepCO || step == stepOR) { // what is claimed of them is far from its bound
-				knobs["duration_ns"] = 60_000
+				knobs["duration_ns"] = 200_000
 			}
 			if scale == Quick && step == stepPA { // passive requests count when posted: send queues have to be full
 				knobs["warmup_ns"] = 250_000
 			}
 			if scale == Quick && last == stepDB && s.primitive == "two-sided" && step >= stepOR { // close to each other
-				knobs["duration_ns"] = 400_000
+				knobs["duration_ns"] = 800_000
 			}
 			line.points = append(line.points, plannedPoint{x: float64(step), name: names25[step], set: knobs, read: perMachine})
 		}

@@ -136,7 +136,7 @@ const (
 // machine's.
 func oneDIMM(scale string) engine.Knobs {
 	k := engine.Knobs{"workload.dimm": 1, "workload.socket": "first", "workload.payload": 2048, "workload.keys": 20_000,
-		"warmup_ns": 600_000, "duration_ns": 600_000}
+		"warmup_ns": 1_000_000, "duration_ns": 2_500_000}
 	if scale == Paper {
 		k["duration_ns"] = 6_000_000
 	}

@@ -27,7 +27,7 @@ func remote(scale, workload, primitive string) engine.Knobs {
 	k := engine.Knobs{
 		"profile": "r74v", "servers": 1, "clients": 6, "server.threads": 20, "client.threads": 24, "coroutines": 12,
 		"workload": workload, "workload.primitive": primitive, "workload.keys": 1_000_000, "check": "off",
-		"warmup_ns": 600_000, "duration_ns": 300_000,
+		"warmup_ns": 800_000, "duration_ns": 600_000,
 	}
 	if primitive == "two-sided" { // more than the cores can serve only wait for them
 		k["coroutines"], k["opt.micro.db"] = 4, false
@@ -95,7 +95,7 @@ func payloadPlan(scale string, base engine.Knobs, read func(*engine.Result) (flo
 func atPayload(scale string, n int) engine.Knobs {
 	k := engine.Knobs{"workload.payload": n}
 	if n >= 1024 && scale == Quick { // some hundred microseconds each, the first ones repeated
-		k["warmup_ns"], k["duration_ns"] = 2_000_000, 3_000_000
+		k["warmup_ns"], k["duration_ns"] = 2_000_000, 5_000_000
 	}
 	return k
 }

@@ -20,7 +20,7 @@ const (
 // planPersist is one client with one request at a time, past the cache.
 func planPersist(scale string) plan {
 	base := engine.Knobs{"profile": "r74v", "servers": 1, "clients": 1, "server.threads": 2, "client.threads": 1, "coroutines": 1,
-		"nvm.h1": true, "nvm.h3": true, "check": "off", "warmup_ns": 50_000, "duration_ns": 400_000}
+		"nvm.h1": true, "nvm.h3": true, "check": "off", "warmup_ns": 100_000, "duration_ns": 2_000_000}
 	payloads := []int{8, smallWrite, 256, 1024, 4096}
 	if scale == Paper {
 		base["warmup_ns"], base["duration_ns"] = 1_000_000, 10_000_000

@@ -50,10 +50,10 @@ var figure4best = definition{
 }
 
 func plan4best(scale string, set engine.Knobs) plan {
-	base := engine.Knobs{"nodes": 4, "threads": 12, "nics": 1, "coroutines": 8, "check": "sampled", "workload.scale": 0.1, "warmup_ns": 40_000, "duration_ns": 100_000}
+	base := engine.Knobs{"nodes": 4, "threads": 12, "nics": 1, "coroutines": 8, "check": "sampled", "workload.scale": 0.1, "warmup_ns": 60_000, "duration_ns": 250_000}
 	if scale == Paper {
 		base["nodes"], base["threads"], base["nics"], base["workload.scale"] = 16, 24, 0, 1.0
-		base["warmup_ns"], base["duration_ns"] = 100_000, 150_000
+		base["warmup_ns"], base["duration_ns"] = 150_000, 400_000
 	}
 	if set["workload"] == "cycle" { // among few keys attempts would abort for ever
 		base["workload.keys"] = 1_000_000

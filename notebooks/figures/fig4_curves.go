@@ -61,21 +61,25 @@ func base4(scale, workload string) engine.Spec {
 	return engine.Spec{Preset: "drtm+h", Workload: workload, Set: k}
 }
 
-// under4 is a load with intervals that fit its latency: it takes as long as all
-// coroutines of a thread take of its core.
+// under4 is a load with intervals that fit its latency. All coroutines begin at once, so throughput
+// swings for a few latencies, and a latency is as long as all coroutines of a thread take of its core.
 func under4(scale, workload string, coroutines int) engine.Knobs {
-	warmup, duration := 30_000+6_000*coroutines, 60_000+100_000/coroutines+15_000*coroutines // five latencies of SmallBank
+	warmup, duration := 100_000+8_000*coroutines, 250_000+35_000*coroutines
 	switch workload {
 	case tpccNo:
-		warmup, duration = 40_000+40_000*coroutines, 260_000+37_000*coroutines
+		warmup, duration = 300_000+70_000*coroutines, 700_000+50_000*coroutines
 	case tpceCP:
-		warmup, duration = 100_000+40_000*coroutines, 300_000+25_000*coroutines
+		warmup, duration = 300_000+40_000*coroutines, 800_000+40_000*coroutines
 	}
 	if scale == Paper && (workload != tpccNo || coroutines > 1) { // one is compared with quick scale, so it is short
-		warmup, duration = 2*warmup, 4*duration
+		duration *= 4
 	}
 	return engine.Knobs{"coroutines": coroutines, "warmup_ns": warmup, "duration_ns": duration}
 }
+
+// mostCorrect are the most coroutines with which quick runs of the correct protocol of TPC-C/no are
+// steady: with more, some new-orders abort for longer than a run takes.
+const mostCorrect = 4
 
 // loads4 are the coroutines of the points, and of those of the correct protocol where
 // there are two. many are the most on TPC-C/no at quick scale: these take longest.
@@ -86,7 +90,7 @@ func loads4(scale, workload string, many int) (all, correct []int) {
 	}
 	switch workload {
 	case tpccNo:
-		return []int{1, 4, many}, []int{4}
+		return []int{1, mostCorrect, many}, []int{mostCorrect}
 	case tpceCP:
 		all = []int{1, 4, 16}
 	default:

@@ -78,6 +78,15 @@ func (s *Series) named(name string) (Point, bool) {
 	return Point{}, false
 }
 
+// like is the series with the name of another, nil for none.
+func (f *Figure) like(o *Series) *Series {
+	i := slices.IndexFunc(f.Series, func(s Series) bool { return s.Name == o.Name })
+	if i < 0 {
+		return nil
+	}
+	return &f.Series[i]
+}
+
 // barred are the bars of the figure and, below each, those of others.
 func (f *Figure) barred(others []*Figure) (title string, y charts.Axis, parts []charts.Part, bars []charts.Bars) {
 	switch f.Form {
@@ -116,7 +125,9 @@ func (f *Figure) piles(others []*Figure) (parts []charts.Part, bars []charts.Bar
 		pile(s, s.Name)
 		bars[len(bars)-1].Expected = f.expectedParts(s, columns, bars[len(bars)-1].Values)
 		for _, o := range others {
-			pile(&o.Series[i], o.knobs())
+			if like := o.like(s); like != nil {
+				pile(like, o.knobs())
+			}
 		}
 	}
 	return parts, bars
@@ -157,7 +168,10 @@ func (f *Figure) groups(others []*Figure) (parts []charts.Part, bars []charts.Ba
 		label := name // of the first of its bars
 		for i := range f.Series {
 			add := func(of *Figure, name string) {
-				s := &of.Series[i]
+				s := of.like(&f.Series[i])
+				if s == nil {
+					return
+				}
 				if p, ok := s.named(name); ok {
 					b := charts.Bars{Name: label, Values: make([]float64, len(f.Series)), CI: p.CI95, Expected: of.expectedBar(s, p)}
 					b.Values[i] = p.Y

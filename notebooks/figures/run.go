@@ -50,8 +50,12 @@ func (r *Recipe) run(ctx context.Context, scale string, set cluster.Knobs, cache
 	}
 	// The last may be at paper scale and the longest: it begins first.
 	last := max(len(specs)-1, 0)
+	again := MeasureAgain
+	if scale == Paper { // long by itself
+		again = nil
+	}
 	ended := endedRuns{of: all, scale: scale, results: make([]*engine.Result, len(specs))}
-	results, err := engine.RunAll(ctx, slices.Concat(specs[last:], specs[:last]), engine.SweepOptions{Cache: cache,
+	results, err := engine.RunAll(ctx, slices.Concat(specs[last:], specs[:last]), engine.SweepOptions{Cache: cache, Again: again,
 		Each:     func(at int, r *engine.Result) { ended.add((at+last)%len(specs), r) },
 		Progress: func(done, total int) { report(done, total, ended.at(done, total)) },
 	})
@@ -144,6 +148,10 @@ func (r *Recipe) From(scale string, results []*engine.Result) *Figure {
 	f.judgeFailures()
 	if len(r.set) == 0 {
 		f.References = f.references()
+	}
+	measured := slices.DeleteFunc(slices.Clone(f.Series), func(s Series) bool { return len(s.Points) == 0 })
+	if len(measured) > 0 { // claims ask for the series that this scale leaves out, readers do not
+		f.Series = measured
 	}
 	return f
 }

@@ -11,12 +11,28 @@ import (
 	"drtmx/engine"
 )
 
+// doublings is how often a run that is not steady is measured again.
+const doublings = 2
+
+// MeasureAgain asks for a run that is not steady to be measured again, for twice as long after twice the
+// warm-up, and then for four times: how long is long enough is found out, not known beforehand. It is
+// the Again of engine.SweepOptions for the Specs of a figure at quick scale.
+func MeasureAgain(times int, spec engine.Spec, r *engine.Result) (engine.Spec, bool) {
+	warmup, ok := r.Spec["warmup_ns"].(int)
+	duration, also := r.Spec["duration_ns"].(int)
+	if r.Unsteady == "" || times == doublings || !ok || !also {
+		return spec, false
+	}
+	longer, err := spec.With(engine.Knobs{"warmup_ns": 2 * warmup, "duration_ns": 2 * duration})
+	return longer, err == nil // what is too long for the knob stays as it is
+}
+
 // claims are those of a figure. One that depends on a run that is not steady is undecided: what was
 // measured of the run is a moment of it. A claim depends on a run if it says something else when the
 // run's numbers are others, so whatever of a run a claim reads, the rule holds.
 func (r *Recipe) claims(f *Figure) []Claim {
 	out := r.def.claims(f)
-	for _, spoil := range []spoiler{unsteadyRun, unsureLatency} {
+	for _, spoil := range []spoiler{unsteadyRun, unsureLatency("p50"), unsureLatency("p90"), unsureLatency("p99")} {
 		shaken, because := shake(f.Runs, spoil)
 		if because == "" {
 			continue
@@ -79,23 +95,18 @@ func unsteadyRun(r *engine.Result, by float64) (out *engine.Result, why string) 
 	return altered(r, by), r.Unsteady
 }
 
-// unsureLatency alters those quantiles of a steady run's latency that have no interval, and says why
-// one has none.
-func unsureLatency(r *engine.Result, by float64) (out *engine.Result, why string) {
-	if r.Unsteady != "" {
-		return r, ""
-	}
-	changed := *r
-	for _, q := range []struct {
-		key string
-		us  *float64
-	}{{"p50", &changed.LatencyUS.P50}, {"p90", &changed.LatencyUS.P90}, {"p99", &changed.LatencyUS.P99}} {
-		if reason := r.NoCI95[q.key]; reason != "" {
-			*q.us *= by
-			why = q.key + ": " + reason
+// unsureLatency alters a quantile of a steady run's latency that has no interval, and says why.
+func unsureLatency(quantile string) spoiler {
+	return func(r *engine.Result, by float64) (out *engine.Result, why string) {
+		reason := r.NoCI95[quantile]
+		if r.Unsteady != "" || reason == "" {
+			return r, ""
 		}
+		changed := *r
+		l := &changed.LatencyUS
+		*map[string]*float64{"p50": &l.P50, "p90": &l.P90, "p99": &l.P99}[quantile] *= by
+		return &changed, quantile + ": " + reason
 	}
-	return &changed, why
 }
 
 // altered is a result with all numbers but those of the spec multiplied.

@@ -75,8 +75,12 @@ func (w *work) run(ctx context.Context, on *fabric.Profile, cache engine.Cache, 
 			specs[i] = s.On(on)
 		}
 	}
+	again := figures.MeasureAgain
+	if on != nil { // what is fitted to moves with the numbers only
+		again = nil
+	}
 	counted := 0
-	results, err := engine.RunAll(ctx, specs, engine.SweepOptions{Cache: cache, Progress: func(done, total int) {
+	results, err := engine.RunAll(ctx, specs, engine.SweepOptions{Cache: cache, Again: again, Progress: func(done, total int) {
 		for want := len(specs) * done / total; counted < want; counted++ { // equal runs are done once
 			step()
 		}
