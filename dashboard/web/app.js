@@ -79,7 +79,8 @@ function header() {
   const s = standing(shown);
   if (!s) return;
   const gone = downText(knobs.down);
-  $("state").textContent = $("state").title = stateText(s.state, gone);
+  $("state").title = stateText(s.state, gone);
+  $("state").textContent = $("state").title.replace(/ (is|are) down/, " down"); // room is short
   $("state").className = `pill ${s.state}${gone ? " down" : ""}`;
   $("pause").textContent = allStand() ? "Go on" : "Pause";
   $("tempo").textContent = $("tempo").title = tempo(s);
