@@ -104,6 +104,9 @@ var headline = []string{"throughput", "latency_us.p50", "latency_us.p99", "abort
 // String is a table for a terminal.
 func (c *Comparison) String() string {
 	var b strings.Builder
+	if len(c.Spec) == 0 {
+		b.WriteString("no knob differs: the same run twice\n")
+	}
 	for _, d := range c.Spec {
 		fmt.Fprintf(&b, "%-24s %14v -> %v\n", d.Knob, d.A, d.B)
 	}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 )
 
@@ -36,5 +37,17 @@ func TestNumber(t *testing.T) {
 		if got := number(v); got != want {
 			t.Errorf("number(%g) = %q, want %q", v, got, want)
 		}
+	}
+}
+
+// TestCompareOfOneRun: whoever compares a run with itself, as after setting a knob to its default, is told so.
+func TestCompareOfOneRun(t *testing.T) {
+	const same = "no knob differs: the same run twice\n"
+	r := &Result{Spec: Knobs{"nodes": 3}, Throughput: 1}
+	if text := Compare(r, r).String(); !strings.HasPrefix(text, same) {
+		t.Errorf("%q", text)
+	}
+	if text := Compare(r, &Result{Spec: Knobs{"nodes": 4}}).String(); strings.Contains(text, same) {
+		t.Errorf("%q", text)
 	}
 }
