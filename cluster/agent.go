@@ -54,9 +54,9 @@ type Agent struct {
 	opts    Options
 	hub     *hub
 	tasks   *tasks
-	causes  *causesDesk
-	sweeps  *sweepDesk
-	figures *figureDesk
+	causes  *causeJobs
+	sweeps  *sweepJobs
+	figures *figureJobs
 	spare   spare
 	standby *standby
 
@@ -65,7 +65,7 @@ type Agent struct {
 	held     map[string]bool // names of systems that are being opened
 	closed   bool
 	closeErr error
-	life     context.Context // ends with the agent, and so does what is under way for it
+	ctx      context.Context // ends with the agent, and so does what is under way for it
 	stop     context.CancelFunc
 	lost     chan error     // why the session file is no longer written, once
 	loops    sync.WaitGroup // of all systems, also of those that have no name any more
@@ -87,9 +87,9 @@ func NewAgent(spec engine.Spec, o Options) (*Agent, error) {
 		return nil, &engine.SpecError{Field: "session", Value: o.Session, Rule: "cannot be combined with resume, which continues its own file", Next: "drop one"}
 	}
 	a := &Agent{opts: o, hub: newHub(), tasks: &tasks{}, members: map[string]*member{}, held: map[string]bool{}, lost: make(chan error, 1)}
-	a.life, a.stop = context.WithCancel(context.Background())
-	a.figures, a.causes = newFigureDesk(a), newCausesDesk(a)
-	a.sweeps = newSweepDesk(a, a.causes.slot)
+	a.ctx, a.stop = context.WithCancel(context.Background())
+	a.figures, a.causes = newFigureJobs(a), newCauseJobs(a)
+	a.sweeps = newSweepJobs(a, a.causes.slot)
 	a.standby = newStandby(a)
 	var m *member
 	var err error
@@ -112,9 +112,9 @@ func NewAgent(spec engine.Spec, o Options) (*Agent, error) {
 func (a *Agent) open(ctx context.Context, spec engine.Spec, progress engine.Progress) (sys System, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(a.life, cancel)()
+	defer context.AfterFunc(a.ctx, cancel)()
 	err = guarded("open", func() error { sys, err = a.opts.Open(ctx, spec, progress); return err })
-	if errors.Is(err, context.Canceled) && a.life.Err() != nil {
+	if errors.Is(err, context.Canceled) && a.ctx.Err() != nil {
 		err = errClosed
 	}
 	return sys, err

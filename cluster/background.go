@@ -38,7 +38,7 @@ func (a *Agent) background(r *http.Request, m *member, j job) (any, error) {
 	}); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithCancel(a.life)
+	ctx, cancel := context.WithCancel(a.ctx)
 	if !a.tasks.start(j.task, cancel) {
 		cancel()
 		return nil, &httpError{http.StatusConflict, j.busy}

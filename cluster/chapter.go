@@ -15,7 +15,7 @@ type chapterOrder struct {
 
 // startChapter computes what a chapter lacks at a scale, one figure after the other in
 // the order of the thesis.
-func (d *figureDesk) startChapter(r *http.Request) (any, error) {
+func (d *figureJobs) startChapter(r *http.Request) (any, error) {
 	var b chapterOrder
 	if err := readJSON(r, &b); err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (d *figureDesk) startChapter(r *http.Request) (any, error) {
 }
 
 // stopChapter cancels what runs of a chapter and what waits.
-func (d *figureDesk) stopChapter(r *http.Request) (any, error) {
+func (d *figureJobs) stopChapter(r *http.Request) (any, error) {
 	var b chapterOrder
 	if err := readJSON(r, &b); err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func (d *figureDesk) stopChapter(r *http.Request) (any, error) {
 }
 
 // chapter are the ids of its figures.
-func (d *figureDesk) chapter(n int) (ids []string, err error) {
+func (d *figureJobs) chapter(n int) (ids []string, err error) {
 	for _, f := range d.agent.Figures() {
 		if f.Chapter == n {
 			ids = append(ids, f.ID)

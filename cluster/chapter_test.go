@@ -5,7 +5,7 @@ import "testing"
 // A chapter is computed figure by figure in its order, what is there already is left, and
 // all of it can be cancelled.
 func TestChapter(t *testing.T) {
-	d := newDesk(t)
+	d := newFigureReader(t)
 	s := web(t, d.agent, Web{Figures: d.fakeFigures})
 	all := func(method, body string) reply { return ask(t, s, method, "/api/figures", body) }
 	states := func() (running, waits string) {
@@ -54,7 +54,7 @@ func TestChapter(t *testing.T) {
 	if svg, err := d.agent.Sketch("2-4a"); err != nil || svg != "<svg/>" {
 		t.Errorf("%q %v", svg, err)
 	}
-	if svg, err := newDesk(t).agent.Sketch("2-4a"); err != nil || svg != "<svg><!-- published --></svg>" {
+	if svg, err := newFigureReader(t).agent.Sketch("2-4a"); err != nil || svg != "<svg><!-- published --></svg>" {
 		t.Errorf("%q %v", svg, err)
 	}
 }

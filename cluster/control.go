@@ -176,11 +176,11 @@ func (a *Agent) Run(ctx context.Context, sys string, d int64) (*engine.Result, e
 		return nil, err
 	}
 	var s *step
-	var life string
+	var epoch string
 	err = m.call(ctx, func(m *member) (err error) {
 		m.leaveBe() // whoever measures it decides from now on how far it goes
 		if s, err = m.beginStep(d); err == nil {
-			s.run, s.settle, life = true, true, m.epoch
+			s.run, s.settle, epoch = true, true, m.epoch
 		}
 		return err
 	})
@@ -192,7 +192,7 @@ func (a *Agent) Run(ctx context.Context, sys string, d int64) (*engine.Result, e
 	}
 	var r *engine.Result
 	err = m.call(ctx, func(m *member) error {
-		if m.epoch != life {
+		if m.epoch != epoch {
 			return resetError(m.id)
 		}
 		r = m.sys.Result()

@@ -71,8 +71,8 @@ func (f fakeFigures) Run(ctx context.Context, id, scale string, set engine.Knobs
 	return fig, nil
 }
 
-// desk is an agent with the figure, and what a reader is told of it.
-type desk struct {
+// figureReader is an agent with the figure, and what a reader is told of it.
+type figureReader struct {
 	*testing.T
 	fakeFigures
 	agent *Agent
@@ -80,16 +80,16 @@ type desk struct {
 	askOf func(id, method, body string) reply
 }
 
-func newDesk(t *testing.T) *desk {
+func newFigureReader(t *testing.T) *figureReader {
 	f := fakeFigures{make(chan error)}
 	a := newFake(t, Options{Paused: true}, fakeOptions{})
 	s := web(t, a, Web{Figures: f})
-	return &desk{t, f, a,
+	return &figureReader{t, f, a,
 		func(method, path, body string) reply { return ask(t, s, method, "/api/figures/2-4a"+path, body) },
 		func(id, method, body string) reply { return ask(t, s, method, "/api/figures/"+id, body) }}
 }
 
-func (d *desk) task() Task {
+func (d *figureReader) task() Task {
 	for _, x := range d.agent.tasks.list() {
 		if x.Name == "figure 2-4a" {
 			return x
@@ -99,7 +99,7 @@ func (d *desk) task() Task {
 }
 
 // ends lets the rest of the runs end and waits for the figure.
-func (d *desk) ends(runs int) {
+func (d *figureReader) ends(runs int) {
 	d.Helper()
 	for range runs {
 		d.next <- nil
@@ -108,7 +108,7 @@ func (d *desk) ends(runs int) {
 }
 
 // state is that of the figure as JSON has it.
-func (d *desk) state() (s struct {
+func (d *figureReader) state() (s struct {
 	Running *struct {
 		N, Done, Total int
 		Figure         *fakeFigure
@@ -129,7 +129,7 @@ func (d *desk) state() (s struct {
 }
 
 func TestFiguresRunAndAreCancelled(t *testing.T) {
-	d := newDesk(t)
+	d := newFigureReader(t)
 	d.ask("GET", "", "").want(t, 404, "has not been computed")
 	d.ask("POST", "", `{"scale":"huge"}`).want(t, 400, "quick or paper")
 	d.ask("POST", "", `{"set":{"coroutinez":9}}`).want(t, 400, "coroutinez")
@@ -150,7 +150,7 @@ func TestFiguresRunAndAreCancelled(t *testing.T) {
 // The points of a figure are there as its runs end, for whoever asks, and a page that
 // comes later finds the figure running.
 func TestFigurePointsCome(t *testing.T) {
-	d := newDesk(t)
+	d := newFigureReader(t)
 	d.ask("POST", "", `{}`).want(t, 202, "")
 	if s := d.state(); s.Running == nil || s.Running.Figure != nil {
 		t.Errorf("before the first run: %+v", s)
@@ -181,7 +181,7 @@ func TestFigurePointsCome(t *testing.T) {
 // Of two figures that are asked for at once one begins and the other says that it waits,
 // before the first has told how many runs it has; it goes on when that has ended.
 func TestOneFigureWaits(t *testing.T) {
-	d := newDesk(t)
+	d := newFigureReader(t)
 	waiting := func() (n, running int) {
 		for _, info := range d.agent.Figures() {
 			s, err := d.agent.Figure(info.ID)
@@ -211,7 +211,7 @@ func TestOneFigureWaits(t *testing.T) {
 }
 
 func TestFigureVariantsAreKept(t *testing.T) {
-	d := newDesk(t)
+	d := newFigureReader(t)
 	run := func(body string) {
 		t.Helper()
 		d.ask("POST", "", body).want(t, 202, "")
@@ -238,7 +238,7 @@ func TestFigureVariantsAreKept(t *testing.T) {
 // A point opens live as the system that it was measured on, in place of another when
 // there are four.
 func TestFigurePointOpensLive(t *testing.T) {
-	d := newDesk(t)
+	d := newFigureReader(t)
 	d.ask("POST", "", `{}`).want(t, 202, "")
 	d.ends(3)
 	n := d.state().Base.N

@@ -40,7 +40,7 @@ func (c *Cluster) Finish() *Result {
 func (a *Agent) finish(ctx context.Context, sys string) (*engine.Result, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	defer context.AfterFunc(a.life, stop)()
+	defer context.AfterFunc(a.ctx, stop)()
 	return fetch(ctx, a, sys, func(m *member) (*engine.Result, error) {
 		if err := m.free(); err != nil {
 			return nil, err

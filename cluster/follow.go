@@ -12,7 +12,7 @@ import (
 // stops at one: from there on it goes on as if nothing had been changed any more.
 type follower struct {
 	of    *member
-	life  string // epoch of that system
+	epoch string // epoch of that system
 	begun int    // number of its segment
 	next  int    // steps done
 	limit atomic.Int64
@@ -22,8 +22,8 @@ type follower struct {
 // noLimit is the limit of a twin, which takes every step.
 const noLimit = math.MaxInt64
 
-func newFollower(of *member, life string, begun int) *follower {
-	f := &follower{of: of, life: life, begun: begun}
+func newFollower(of *member, epoch string, begun int) *follower {
+	f := &follower{of: of, epoch: epoch, begun: begun}
 	f.limit.Store(noLimit)
 	return f
 }
@@ -54,7 +54,7 @@ func (f *follower) step() (Step, bool) {
 func (m *member) follow(now time.Time) time.Duration {
 	f := m.twin
 	origin := f.of.snap.Load()
-	if origin.Epoch != f.life {
+	if origin.Epoch != f.epoch {
 		return idleWait // it began again: this one is about to be closed
 	}
 	to := origin.VirtualNS
@@ -103,7 +103,7 @@ func (m *member) pursue(now time.Time) time.Duration {
 	if o.State == StatePaused || o.State == StateFailed {
 		near = 0 // it does not come closer by itself
 	}
-	if gap <= near || o.Epoch != m.forkLife {
+	if gap <= near || o.Epoch != m.forkEpoch {
 		m.leaveBe()
 		m.anchor(now)
 		m.publish(now)

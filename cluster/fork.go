@@ -12,8 +12,8 @@ import (
 
 // forked is a system that a Client opened by Fork; its copies share it.
 type forked struct {
-	sys  string
-	life string // epoch of the system: its name is given again after it
+	sys   string
+	epoch string // of the system: its name is given again after it
 
 	mu     sync.Mutex
 	closed bool
@@ -30,7 +30,7 @@ func (c *Client) Fork(k Knobs) (*Client, error) {
 		return nil, err
 	}
 	f := *c
-	f.sys, f.fork = s.Sys, &forked{sys: s.Sys, life: s.Epoch}
+	f.sys, f.fork = s.Sys, &forked{sys: s.Sys, epoch: s.Epoch}
 	if err := f.caughtUp(ctx); err != nil {
 		f.Close() // the error is why there is no fork
 		return nil, err
@@ -91,13 +91,13 @@ func (l *local) remember(f *forked) {
 	if l.forks == nil {
 		l.forks = map[string]heldFork{}
 	}
-	l.forks[f.sys] = heldFork{f.life, weak.Make(f)}
+	l.forks[f.sys] = heldFork{f.epoch, weak.Make(f)}
 }
 
 // heldFork is a fork that a client may still hold.
 type heldFork struct {
-	life string
-	by   weak.Pointer[forked]
+	epoch string
+	by    weak.Pointer[forked]
 }
 
 // closeForgotten closes the forks that no variable holds any more, as those of a
@@ -112,7 +112,7 @@ func (l *local) closeForgotten() bool {
 			continue
 		}
 		delete(l.forks, sys)
-		if now, err := l.agent.State(sys); err == nil && now.Epoch == h.life {
+		if now, err := l.agent.State(sys); err == nil && now.Epoch == h.epoch {
 			some = l.agent.CloseSystem(sys) == nil || some
 		}
 	}

@@ -33,7 +33,7 @@ func (d *drag) first(version int, now time.Time) int {
 type past struct {
 	of      *member
 	id      string
-	life    string
+	epoch   string
 	segment Segment // up to the change
 	changes int     // steps of it, without the checkpoint at the end
 	code    []addedCode
@@ -74,7 +74,7 @@ func (m *member) before(version int) (past, error) {
 	if err := m.live(); err != nil {
 		return past{}, err
 	}
-	g := past{of: m, id: m.id, life: m.epoch, segment: m.rec.history(), first: m.rec.group(version), pace: m.pace, paused: m.paused}
+	g := past{of: m, id: m.id, epoch: m.epoch, segment: m.rec.history(), first: m.rec.group(version), pace: m.pace, paused: m.paused}
 	made := func(s Step) bool { return s.Change != nil && s.Change.Version == version }
 	if !slices.ContainsFunc(g.segment.Steps, made) {
 		return past{}, &engine.SpecError{Field: "without", Value: fmt.Sprint(version), Rule: "is no version that a change of system " + m.id + " made", Next: "GET /api/events lists them"}
@@ -98,7 +98,7 @@ func (m *member) before(version int) (past, error) {
 // ghostOf finds the ghost that is asked for among those that are shown, unless it was changed since.
 func (a *Agent) ghostOf(g *past) (Snapshot, bool) {
 	for _, s := range a.Systems() {
-		if s.Without == g.first && s.ForkedFrom == g.id && s.ForkEpoch == g.life && s.State != StateFailed && (s.CatchingUp || s.KnobsVersion == g.first-1) {
+		if s.Without == g.first && s.ForkedFrom == g.id && s.ForkEpoch == g.epoch && s.State != StateFailed && (s.CatchingUp || s.KnobsVersion == g.first-1) {
 			return s, true
 		}
 	}
@@ -107,7 +107,7 @@ func (a *Agent) ghostOf(g *past) (Snapshot, bool) {
 
 // become makes a fork of a system that has no place yet.
 func (m *member) become(id string, g *past, by string) {
-	m.id, m.pace, m.paused, m.origin, m.forkOf, m.forkLife, m.forkNS, m.without = id, g.pace, g.paused, g.of, g.id, g.life, g.at, g.first
+	m.id, m.pace, m.paused, m.origin, m.forkOf, m.forkEpoch, m.forkNS, m.without = id, g.pace, g.paused, g.of, g.id, g.epoch, g.at, g.first
 	m.rec = &recorder{}
 	m.rec.adopt(&g.segment)
 	m.keep(Event{VirtualNS: g.at, Kind: "fork", By: by, Text: fmt.Sprintf("from %s, without change %d", g.id, g.first-1)})

@@ -48,7 +48,7 @@ func newLocal(spec Spec, more ...Spec) (*local, []Snapshot, error) {
 	}
 	bar(1, 1)
 	alive.Add(1)
-	context.AfterFunc(a.life, func() { alive.Add(-1) })
+	context.AfterFunc(a.ctx, func() { alive.Add(-1) })
 	l := &local{agent: a}
 	runtime.AddCleanup(l, func(a *Agent) { go a.Close() }, a)
 	return l, a.Systems(), nil
@@ -145,7 +145,7 @@ func (l *local) closeSystem(_ context.Context, sys string) error {
 func (l *local) page(context.Context) (string, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.agent.life.Err() != nil {
+	if l.agent.ctx.Err() != nil {
 		return "", errClosed
 	}
 	if l.addr != "" {
@@ -159,10 +159,10 @@ func (l *local) page(context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	go func(life context.Context) { // the address ends with the cluster, which this goroutine does not hold
+	go func(ctx context.Context) { // the address ends with the cluster, which this goroutine does not hold
 		// An error of the listener shows as a page that cannot be reached.
-		_ = Serve(life, ln, h)
-	}(l.agent.life)
+		_ = Serve(ctx, ln, h)
+	}(l.agent.ctx)
 	l.addr = fmt.Sprintf("http://%s/", ln.Addr())
 	return l.addr, nil
 }

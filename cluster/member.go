@@ -41,37 +41,37 @@ type member struct {
 	rec    *recorder
 
 	// loop
-	sys      System
-	epoch    string
-	window   int64 // length of one
-	err      error // what failed it
-	paused   bool
-	pace     int64
-	slice    int64
-	goal     *step   // a step or run in progress
-	replay   *replay // a session being caught up with
-	added    []addedCode
-	origin   *member      // the system that it was forked from; nil: none
-	chase    bool         // it is on its way to that one
-	history  *HistoryFile // that is being written; nil: none
-	forkOf   string
-	forkLife string // epoch of the system it was forked from
-	forkNS   int64
-	without  int       // the version of the knobs that a ghost has not got; 0: it is none
-	twin     *follower // of one that is on standby and has no name; nil: it is shown
-	dragged  drag
-	dueWall  time.Time // pacing: dueVirt is due at dueWall
-	dueVirt  int64
-	hash     windowHash
-	windows  []engine.Window // cut, not yet sent
-	events   []Event         // likewise
-	autos    int             // primitives that changed by themselves and have been told
-	past     []Event         // sent or not, the latest
-	sent     time.Time       // last frame
-	checked  time.Time       // last checkpoint
-	rateWall time.Time       // achieved speed is measured from here
-	rateVirt int64
-	speed    float64
+	sys       System
+	epoch     string
+	window    int64 // length of one
+	err       error // what failed it
+	paused    bool
+	pace      int64
+	slice     int64
+	goal      *step   // a step or run in progress
+	replay    *replay // a session being caught up with
+	added     []addedCode
+	origin    *member      // the system that it was forked from; nil: none
+	chase     bool         // it is on its way to that one
+	history   *HistoryFile // that is being written; nil: none
+	forkOf    string
+	forkEpoch string // epoch of the system it was forked from
+	forkNS    int64
+	without   int       // the version of the knobs that a ghost has not got; 0: it is none
+	twin      *follower // of one that is on standby and has no name; nil: it is shown
+	dragged   drag
+	dueWall   time.Time // pacing: dueVirt is due at dueWall
+	dueVirt   int64
+	hash      windowHash
+	windows   []engine.Window // cut, not yet sent
+	events    []Event         // likewise
+	autos     int             // primitives that changed by themselves and have been told
+	past      []Event         // sent or not, the latest
+	sent      time.Time       // last frame
+	checked   time.Time       // last checkpoint
+	rateWall  time.Time       // achieved speed is measured from here
+	rateVirt  int64
+	speed     float64
 }
 
 // step is virtual time that someone asked for and waits for.

@@ -22,7 +22,7 @@ const (
 func (a *Agent) TraceOf(ctx context.Context, sys string, c engine.Choice, progress func(done, total int)) (*engine.Picked, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	defer context.AfterFunc(a.life, stop)()
+	defer context.AfterFunc(a.ctx, stop)()
 	var p *engine.Pick
 	var epoch string
 	err := a.call(ctx, sys, func(m *member) (err error) {

@@ -30,7 +30,7 @@ type recorder struct {
 	header   Header
 	steps    []Step
 	marks    map[int]Checkpoint // how the system stood before the change that made a version; of some
-	life     int                // counts the segments
+	segment  int                // counts the segments
 	last     *Checkpoint
 	end      bool
 	file     *sessionFile // nil: memory only
@@ -71,7 +71,7 @@ func (r *recorder) begin(h Header) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.header, r.steps, r.marks, r.last, r.end = h, nil, nil, nil, false
-	r.life++
+	r.segment++
 	r.write(&record{Session: &h})
 }
 
@@ -163,20 +163,20 @@ func (r *recorder) hasCode() bool {
 }
 
 // step is that of a number in a segment, if it has been recorded.
-func (r *recorder) step(life, n int) (Step, bool) {
+func (r *recorder) step(segment, n int) (Step, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if life != r.life || n >= len(r.steps) {
+	if segment != r.segment || n >= len(r.steps) {
 		return Step{}, false
 	}
 	return r.steps[n], true
 }
 
 // count is the segment and how many steps it has.
-func (r *recorder) count() (life, steps int) {
+func (r *recorder) count() (segment, steps int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.life, len(r.steps)
+	return r.segment, len(r.steps)
 }
 
 func (r *recorder) transaction(a AddedTxn) {

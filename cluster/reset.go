@@ -54,7 +54,7 @@ func (m *member) reset(ctx context.Context, k engine.Knobs, seed any, by string)
 	m.window = windowNS(sys.Values())
 	m.dragged = drag{}
 	m.slice, m.hash, m.windows, m.events, m.past, m.autos = firstSlice, windowHash{}, nil, nil, nil, 0
-	m.origin, m.chase, m.forkOf, m.forkLife, m.forkNS, m.without, m.speed = nil, false, "", "", 0, 0, 0
+	m.origin, m.chase, m.forkOf, m.forkEpoch, m.forkNS, m.without, m.speed = nil, false, "", "", 0, 0, 0
 	m.latest.Store(nil)
 	m.agent.taskDone(catchUpTask(m.id), nil)
 	m.rec.begin(headerOf(m.id, sys))

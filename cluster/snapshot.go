@@ -50,7 +50,7 @@ func (m *member) state() string {
 func (m *member) store() {
 	s := &Snapshot{
 		Sys: m.id, Epoch: m.epoch, State: m.state(), VirtualNS: m.sys.NowNS(), Pace: m.pace,
-		Speed: m.speed, KnobsVersion: m.sys.KnobsVersion(), ForkedFrom: m.forkOf, ForkEpoch: m.forkLife, ForkNS: m.forkNS,
+		Speed: m.speed, KnobsVersion: m.sys.KnobsVersion(), ForkedFrom: m.forkOf, ForkEpoch: m.forkEpoch, ForkNS: m.forkNS,
 		Without: m.without, CatchingUp: m.replay != nil, Behind: m.chase, Held: m.goal != nil && m.goal.held, Unrecorded: m.rec.broken(),
 	}
 	if s.State == StatePaused {

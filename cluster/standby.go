@@ -49,7 +49,7 @@ type watcher struct {
 type hidden struct {
 	m      *member
 	of     *member
-	life   string // epoch of that
+	epoch  string // of that
 	level  bool   // it has been where that is
 	ownNS  int64  // where the two were when speed was measured last, and how fast
 	ofNS   int64  // they have come closer since, in virtual ns per second
@@ -149,7 +149,7 @@ func (s *standby) loop() {
 			if s.idle() {
 				return
 			}
-		case <-s.agent.life.Done():
+		case <-s.agent.ctx.Done():
 			return
 		}
 	}
@@ -168,7 +168,7 @@ func (s *standby) tick(now time.Time) {
 	of, why := s.wanted(now)
 	s.mu.Lock()
 	for _, h := range []**hidden{&s.twin, &s.ghost} {
-		if *h != nil && (of == nil || (*h).of != of || (*h).life != of.snap.Load().Epoch) {
+		if *h != nil && (of == nil || (*h).of != of || (*h).epoch != of.snap.Load().Epoch) {
 			retire(h)
 		}
 	}
@@ -231,7 +231,7 @@ func (s *standby) wanted(now time.Time) (*member, string) {
 func (s *standby) failed() {
 	for _, h := range []**hidden{&s.twin, &s.ghost} {
 		if *h != nil && (*h).m.snap.Load().State == StateFailed {
-			s.broken, s.why = (*h).life, "the twin failed: "+(*h).m.snap.Load().Error
+			s.broken, s.why = (*h).epoch, "the twin failed: "+(*h).m.snap.Load().Error
 			retire(h)
 		}
 	}
@@ -262,9 +262,9 @@ func (s *standby) build(of *member) {
 		return
 	}
 	a := s.agent
-	ctx, cancel := context.WithCancel(a.life)
+	ctx, cancel := context.WithCancel(a.ctx)
 	s.opening = cancel
-	life := of.snap.Load().Epoch
+	epoch := of.snap.Load().Epoch
 	begun, _ := of.rec.count()
 	header := of.rec.head()
 	a.loops.Add(1)
@@ -281,13 +281,13 @@ func (s *standby) build(of *member) {
 		s.opening = nil
 		switch {
 		case err != nil && ctx.Err() == nil:
-			s.broken, s.why = life, oneLine(err.Error())
-		case err == nil && (s.ended || ctx.Err() != nil || of.snap.Load().Epoch != life):
+			s.broken, s.why = epoch, oneLine(err.Error())
+		case err == nil && (s.ended || ctx.Err() != nil || of.snap.Load().Epoch != epoch):
 			closeSystem(sys)
 		case err == nil:
 			m := newMember(a, "twin of "+of.id, sys, newRecorder(header, nil))
-			m.twin = newFollower(of, life, begun)
-			s.twin = &hidden{m: m, of: of, life: life}
+			m.twin = newFollower(of, epoch, begun)
+			s.twin = &hidden{m: m, of: of, epoch: epoch}
 			m.start()
 		}
 	}()
@@ -304,12 +304,12 @@ func retire(h **hidden) {
 func (s *standby) stay(m *member, first, version int, before Checkpoint) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if g := s.ghost; g != nil && g.of == m && g.life == m.epoch && g.first == first {
+	if g := s.ghost; g != nil && g.of == m && g.epoch == m.epoch && g.first == first {
 		g.last = version
 		return
 	}
 	t := s.twin
-	if t == nil || t.of != m || t.life != m.epoch || !t.level || first != version {
+	if t == nil || t.of != m || t.epoch != m.epoch || !t.level || first != version {
 		return
 	}
 	if s.ghost != nil {
@@ -342,7 +342,7 @@ func (s *standby) take(g *past) *hidden {
 	defer s.mu.Unlock()
 	for _, h := range []**hidden{&s.ghost, &s.twin} {
 		x := *h
-		if x == nil || x.of != g.of || x.life != g.life || x.first != 0 && x.first != g.first || x.m.snap.Load().State == StateFailed {
+		if x == nil || x.of != g.of || x.epoch != g.epoch || x.first != 0 && x.first != g.first || x.m.snap.Load().State == StateFailed {
 			continue
 		}
 		if x.first == 0 { // a twin on its way: it can stay at what it has not come to yet

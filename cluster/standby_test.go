@@ -384,7 +384,7 @@ func TestTwinEnds(t *testing.T) {
 	ends("the old system and its twin end", 4)
 	ready("that of the new one", 6)
 	if _, err := a.Ghost(bg, "a", version, "page"); !engine.IsSpecError(err) {
-		t.Errorf("a ghost of an earlier life: %v", err)
+		t.Errorf("a ghost of an earlier epoch: %v", err)
 	}
 	if err := a.AddTransaction(bg, "a", "mine", 1, func(*txn.Tx) error { return nil }); err != nil {
 		t.Fatal(err)

@@ -22,7 +22,7 @@ func (a *Agent) Fork(ctx context.Context, from string, k engine.Knobs, by string
 	var code []addedCode
 	var pace int64
 	var paused bool
-	var life string
+	var epoch string
 	var origin *member
 	err = a.call(ctx, from, func(m *member) error {
 		if err := m.live(); err != nil {
@@ -32,7 +32,7 @@ func (a *Agent) Fork(ctx context.Context, from string, k engine.Knobs, by string
 			return err // now, rather than after the replay
 		}
 		g, at, code = m.rec.history(), m.mark(), append([]addedCode(nil), m.added...)
-		pace, paused, from, life, origin = m.pace, m.paused, m.id, m.epoch, m
+		pace, paused, from, epoch, origin = m.pace, m.paused, m.id, m.epoch, m
 		return nil
 	})
 	if err != nil {
@@ -47,7 +47,7 @@ func (a *Agent) Fork(ctx context.Context, from string, k engine.Knobs, by string
 		rec := &recorder{}
 		rec.adopt(&Segment{Header: g.Header, Steps: g.Steps})
 		m := newMember(a, id, sys, rec)
-		m.pace, m.paused, m.origin, m.forkOf, m.forkLife, m.forkNS = pace, paused, origin, from, life, at.VirtualNS
+		m.pace, m.paused, m.origin, m.forkOf, m.forkEpoch, m.forkNS = pace, paused, origin, from, epoch, at.VirtualNS
 		m.replay = &replay{steps: g.Steps, target: at.VirtualNS, code: code, task: catchUpTask(id)}
 		a.catchesUp(m)
 		m.replay.then = func() error {

@@ -24,7 +24,7 @@ type Trace struct {
 func (a *Agent) Trace(ctx context.Context, sys string, n int) ([]engine.TxnTrace, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	defer context.AfterFunc(a.life, stop)()
+	defer context.AfterFunc(a.ctx, stop)()
 	return fetch(ctx, a, sys, func(m *member) ([]engine.TxnTrace, error) {
 		if err := m.free(); err != nil {
 			return nil, err

@@ -292,17 +292,17 @@ func (b *tab) click(css string) {
 func (b *tab) key(text string) {
 	b.t.Helper()
 	for _, c := range text {
-		b.strike(input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyDown, Key: string(c), Text: string(c)})
+		b.sendKey(input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyDown, Key: string(c), Text: string(c)})
 	}
 }
 
 // press strikes a key that is not text.
 func (b *tab) press(key string, code int64) {
 	b.t.Helper()
-	b.strike(input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeRawKeyDown, Key: key, Code: key, WindowsVirtualKeyCode: code})
+	b.sendKey(input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeRawKeyDown, Key: key, Code: key, WindowsVirtualKeyCode: code})
 }
 
-func (b *tab) strike(down input.DispatchKeyEventParams) {
+func (b *tab) sendKey(down input.DispatchKeyEventParams) {
 	b.t.Helper()
 	up := down
 	up.Type, up.Text = input.DispatchKeyEventTypeKeyUp, ""

@@ -76,12 +76,12 @@ func validMachine(name string, n, all int) error {
 	return nil
 }
 
-// outage is what a change does to machines, at once; nobody: none.
-type outage struct{ crash, restart int }
+// nodeFaults are what a change does to machines, at once; nobody: none.
+type nodeFaults struct{ crash, restart int }
 
-// outageOf reads it from a change.
-func outageOf(set Knobs) outage {
-	o := outage{nobody, nobody}
+// nodeFaultsOf reads it from a change.
+func nodeFaultsOf(set Knobs) nodeFaults {
+	o := nodeFaults{nobody, nobody}
 	if n, ok := set["fault.crash"]; ok {
 		o.crash = n.(int)
 	}
@@ -91,10 +91,10 @@ func outageOf(set Knobs) outage {
 	return o
 }
 
-func (o outage) none() bool { return o.crash == nobody && o.restart == nobody }
+func (o nodeFaults) none() bool { return o.crash == nobody && o.restart == nobody }
 
 // after is who is down behind it, the last to crash at the end.
-func (o outage) after(down []int) []int {
+func (o nodeFaults) after(down []int) []int {
 	down = slices.DeleteFunc(slices.Clone(down), func(m int) bool { return m == o.restart })
 	if o.crash != nobody {
 		down = append(down, o.crash)
@@ -113,7 +113,7 @@ func lastDown(down []int) int {
 // plan checks what a change does to machines and says in v what the knobs read
 // then: fault.crash the machine that crashed last of those that are down.
 func (s *System) plan(set, v Knobs) error {
-	o := outageOf(set)
+	o := nodeFaultsOf(set)
 	all, _ := machines(v)
 	if n := o.restart; n != nobody {
 		if err := validMachine("fault.restart", n, all); err != nil {
@@ -144,8 +144,8 @@ func (s *System) plan(set, v Knobs) error {
 	return nil
 }
 
-// strike crashes and restarts machines.
-func (s *System) strike(o outage) error {
+// applyNodeFaults crashes and restarts machines.
+func (s *System) applyNodeFaults(o nodeFaults) error {
 	if o.restart != nobody {
 		if _, err := s.cl.Restart(o.restart); err != nil {
 			return err

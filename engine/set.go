@@ -20,14 +20,14 @@ func (s *System) Set(k Knobs, by string) (Change, error) {
 	if err != nil {
 		return Change{}, err
 	}
-	o := outageOf(set)
+	o := nodeFaultsOf(set)
 	if same(v, s.values) && o.none() {
 		return Change{Version: s.version, VirtualNS: s.NowNS(), Pending: s.state == StateDraining, By: clipBy(by), Set: set}, nil
 	}
 	s.version++
 	s.values = v
 	s.unlook()
-	if err := s.strike(o); err != nil {
+	if err := s.applyNodeFaults(o); err != nil {
 		return Change{}, s.fail(err)
 	}
 	switch {

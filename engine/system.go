@@ -128,7 +128,7 @@ func assemble(spec *Spec, v Knobs, o *opening) (s *System, err error) {
 	s.meter = newMeter(len(s.load.bench.Types()))
 	s.cl.SetCoroutines(coroutines(v))
 	s.load.start()
-	if err = s.strike(outage{v.Int("fault.crash"), nobody}); err != nil {
+	if err = s.applyNodeFaults(nodeFaults{v.Int("fault.crash"), nobody}); err != nil {
 		return s, err
 	}
 	s.start = s.cut()

@@ -11,17 +11,17 @@ import (
 	"drtmx/engine"
 )
 
-// covered is a system whose intervals are put to the test: stretches of one run, in which nothing is
+// coverageLoad is a system whose intervals are put to the test: stretches of one run, in which nothing is
 // different, are compared, each with the next two. An interval of a change that leaves out 0 is wrong.
-type covered struct {
+type coverageLoad struct {
 	workload string
 	commits  int // in a stretch
 	set      engine.Knobs
 }
 
-// coveredLoads are the workloads on small clusters: three machines, so that there are replicas. An
+// coverageLoads are the workloads on small clusters: three machines, so that there are replicas. An
 // interval of p99 takes some five thousand commits.
-var coveredLoads = []covered{
+var coverageLoads = []coverageLoad{
 	{"smallbank", 5_000, nil},
 	{"tpcc", 6_000, engine.Knobs{"workload.scale": 0.01}},
 	{"tpcc-no", 6_000, engine.Knobs{"workload.scale": 0.01}},
@@ -36,12 +36,12 @@ var coveredLoads = []covered{
 	{"octopus", 5_000, nil},
 }
 
-// coveredMetrics are the numbers that have intervals.
-var coveredMetrics = []string{"throughput", "latency_us.p50", "latency_us.p99", "abort_rate", "round_trips_per_txn"}
+// coverageMetrics are the numbers that have intervals.
+var coverageMetrics = []string{"throughput", "latency_us.p50", "latency_us.p99", "abort_rate", "round_trips_per_txn"}
 
 const (
-	coveredSeeds  = 4
-	coveredWarmNS = 2_000_000
+	coverageSeeds  = 4
+	coverageWarmNS = 2_000_000
 	// wrongAtMost is the share of the intervals that may be wrong: nominally it is 5 %, and of 400 some
 	// 1 % more or less by chance.
 	wrongAtMost = 0.08
@@ -62,9 +62,9 @@ func (t tally) String() string {
 
 // printCoverage writes a table of so many comparisons of each workload, or of those that are named.
 func printCoverage(ctx context.Context, w io.Writer, comparisons int, workloads string) error {
-	fmt.Fprintf(w, "| workload | %s | %s |\n|---|---|%s\n", "comparisons", strings.Join(coveredMetrics, " | "), strings.Repeat("---|", len(coveredMetrics)))
+	fmt.Fprintf(w, "| workload | %s | %s |\n|---|---|%s\n", "comparisons", strings.Join(coverageMetrics, " | "), strings.Repeat("---|", len(coverageMetrics)))
 	var missed []string
-	for _, l := range coveredLoads {
+	for _, l := range coverageLoads {
 		if workloads != "" && !slices.Contains(strings.Split(workloads, ","), l.workload) {
 			continue
 		}
@@ -73,7 +73,7 @@ func printCoverage(ctx context.Context, w io.Writer, comparisons int, workloads 
 			return fmt.Errorf("%s: %w", l.workload, err)
 		}
 		cells := []string{l.workload, fmt.Sprint(comparisons)}
-		for _, m := range coveredMetrics {
+		for _, m := range coverageMetrics {
 			t := tallies[m]
 			cells = append(cells, t.String())
 			if float64(t.wrong) > wrongAtMost*float64(t.given) {
@@ -89,10 +89,10 @@ func printCoverage(ctx context.Context, w io.Writer, comparisons int, workloads 
 }
 
 // measure makes the comparisons, an equal number with each seed.
-func (l covered) measure(ctx context.Context, comparisons int) (map[string]tally, error) {
+func (l coverageLoad) measure(ctx context.Context, comparisons int) (map[string]tally, error) {
 	out := map[string]tally{}
-	for seed := range coveredSeeds {
-		n := comparisons*(seed+1)/coveredSeeds - comparisons*seed/coveredSeeds
+	for seed := range coverageSeeds {
+		n := comparisons*(seed+1)/coverageSeeds - comparisons*seed/coverageSeeds
 		if n == 0 {
 			continue
 		}
@@ -104,7 +104,7 @@ func (l covered) measure(ctx context.Context, comparisons int) (map[string]tally
 }
 
 // follow compares each stretch of one run with the two before it.
-func (l covered) follow(ctx context.Context, seed, comparisons int, out map[string]tally) error {
+func (l coverageLoad) follow(ctx context.Context, seed, comparisons int, out map[string]tally) error {
 	spec, err := engine.Spec{Workload: l.workload, Set: engine.Knobs{"nodes": 3, "threads": 2, "coroutines": 4, "check": "off", "seed": seed}}.With(l.set)
 	if err != nil {
 		return err
@@ -123,14 +123,14 @@ func (l covered) follow(ctx context.Context, seed, comparisons int, out map[stri
 		err := s.Advance(ns)
 		return s.Result(), err
 	}
-	warm, err := stretch(coveredWarmNS)
+	warm, err := stretch(coverageWarmNS)
 	if err != nil {
 		return err
 	}
 	if warm.Commits == 0 {
-		return fmt.Errorf("nothing was committed in %d ns", coveredWarmNS)
+		return fmt.Errorf("nothing was committed in %d ns", coverageWarmNS)
 	}
-	length = int64(math.Ceil(coveredWarmNS * float64(l.commits) / float64(warm.Commits)))
+	length = int64(math.Ceil(coverageWarmNS * float64(l.commits) / float64(warm.Commits)))
 	if _, err = stretch(length); err != nil { // which may belong to the warm-up
 		return err
 	}
@@ -153,7 +153,7 @@ func (l covered) follow(ctx context.Context, seed, comparisons int, out map[stri
 
 // count adds a comparison of equals.
 func count(c *engine.Comparison, out map[string]tally) {
-	for _, m := range coveredMetrics {
+	for _, m := range coverageMetrics {
 		t := out[m]
 		t.all++
 		a, _, okA := c.A.Interval(m)

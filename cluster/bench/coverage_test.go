@@ -8,7 +8,7 @@ import (
 // In short: the full measurement is `bench -coverage 400`.
 func TestIntervalsCover(t *testing.T) {
 	const comparisons = 40
-	for _, l := range coveredLoads {
+	for _, l := range coverageLoads {
 		if l.workload != "smallbank" && l.workload != "micro-rpc" && l.workload != "cycle" {
 			continue
 		}
@@ -17,7 +17,7 @@ func TestIntervalsCover(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range coveredMetrics {
+		for _, m := range coverageMetrics {
 			x := got[m]
 			if x.all != comparisons || m != "latency_us.p99" && x.given < comparisons/2 || x.wrong > comparisons*15/100 {
 				t.Errorf("%s, %s: %+v", l.workload, m, x)

@@ -20,23 +20,23 @@ type CausesState struct {
 	Causes       *engine.Causes `json:"causes,omitempty"`
 }
 
-// causesDesk measures causes in the background, one system of the agent at a time: each
+// causeJobs measures causes in the background, one system of the agent at a time: each
 // measurement takes every core.
-type causesDesk struct {
+type causeJobs struct {
 	agent *Agent
 	mu    sync.Mutex
 	have  map[string]*CausesState // by system
 	slot  chan struct{}
 }
 
-func newCausesDesk(a *Agent) *causesDesk {
-	return &causesDesk{agent: a, have: map[string]*CausesState{}, slot: make(chan struct{}, 1)}
+func newCauseJobs(a *Agent) *causeJobs {
+	return &causeJobs{agent: a, have: map[string]*CausesState{}, slot: make(chan struct{}, 1)}
 }
 
 func causesTask(sys string) string { return "causes of " + sys }
 
 // start begins to measure the spec that a system has now.
-func (d *causesDesk) start(r *http.Request) (any, error) {
+func (d *causeJobs) start(r *http.Request) (any, error) {
 	m, err := d.agent.member(sysOf(r))
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func (d *causesDesk) start(r *http.Request) (any, error) {
 const causesSeedsMost = 50
 
 // get is what there is of a system.
-func (d *causesDesk) get(r *http.Request) (any, error) {
+func (d *causeJobs) get(r *http.Request) (any, error) {
 	m, err := d.agent.member(sysOf(r))
 	if err != nil {
 		return nil, err
@@ -99,6 +99,6 @@ func (d *causesDesk) get(r *http.Request) (any, error) {
 	return CausesState{Sys: m.id, Task: causesTask(m.id)}, nil
 }
 
-func (d *causesDesk) stop(r *http.Request) (any, error) {
+func (d *causeJobs) stop(r *http.Request) (any, error) {
 	return d.agent.stopTask(r, causesTask, "there is no measurement of causes")
 }

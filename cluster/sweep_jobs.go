@@ -43,9 +43,9 @@ func (s *SweepState) Point(i int) (engine.SweepPoint, error) {
 // sweepPointsMost bounds what one click may cost.
 const sweepPointsMost = 400
 
-// sweepDesk sweeps the specs of systems in the background. It shares its turn with the causes, so
+// sweepJobs sweeps the specs of systems in the background. It shares its turn with the causes, so
 // that the live systems have no more beside them than one of the two.
-type sweepDesk struct {
+type sweepJobs struct {
 	agent *Agent
 	mu    sync.Mutex
 	have  map[string]*SweepState // by system
@@ -53,8 +53,8 @@ type sweepDesk struct {
 	slot  chan struct{}
 }
 
-func newSweepDesk(a *Agent, slot chan struct{}) *sweepDesk {
-	return &sweepDesk{agent: a, have: map[string]*SweepState{}, slot: slot}
+func newSweepJobs(a *Agent, slot chan struct{}) *sweepJobs {
+	return &sweepJobs{agent: a, have: map[string]*SweepState{}, slot: slot}
 }
 
 func sweepTask(sys string) string { return "sweep of " + sys }
@@ -97,7 +97,7 @@ func (b *sweepBody) axes() ([]engine.Axis, error) {
 }
 
 // start begins to sweep the spec that a system has now.
-func (d *sweepDesk) start(r *http.Request) (any, error) {
+func (d *sweepJobs) start(r *http.Request) (any, error) {
 	m, err := d.agent.member(sysOf(r))
 	if err != nil {
 		return nil, err
@@ -151,14 +151,14 @@ func (a *Agent) Sweep(sys string) (SweepState, error) {
 	return SweepState{Sys: m.id, Task: sweepTask(m.id)}, nil
 }
 
-func (d *sweepDesk) get(r *http.Request) (any, error) { return d.agent.Sweep(sysOf(r)) }
+func (d *sweepJobs) get(r *http.Request) (any, error) { return d.agent.Sweep(sysOf(r)) }
 
-func (d *sweepDesk) stop(r *http.Request) (any, error) {
+func (d *sweepJobs) stop(r *http.Request) (any, error) {
 	return d.agent.stopTask(r, sweepTask, "there is no sweep")
 }
 
 // live opens the system of a point beside the others, or in place of one.
-func (d *sweepDesk) live(r *http.Request) (any, error) {
+func (d *sweepJobs) live(r *http.Request) (any, error) {
 	s, err := d.agent.Sweep(sysOf(r))
 	if err != nil {
 		return nil, err

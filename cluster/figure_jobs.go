@@ -13,20 +13,20 @@ import (
 	"drtmx/engine"
 )
 
-// figureDesk runs one figure at a time, for each takes every core, and keeps what
+// figureJobs runs one figure at a time, for each takes every core, and keeps what
 // comes out as long as the agent lives: pages may come and go meanwhile.
-type figureDesk struct {
+type figureJobs struct {
 	agent *Agent
 	slot  chan struct{}
 
-	mu     sync.Mutex
-	runner FigureRunner
-	last   int // number of the latest FigureRun
-	shelf  map[string]*kept
+	mu      sync.Mutex
+	runner  FigureRunner
+	last    int // number of the latest FigureRun
+	figures map[string]*keptFigure
 }
 
-// kept is a figure's place on the shelf.
-type kept struct {
+// keptFigure is what there is of a figure: what was computed last, and variants of it.
+type keptFigure struct {
 	running *FigureRun
 	soFar   func() Figure // of the running one, nil before its first run has ended
 	failed  string
@@ -38,17 +38,17 @@ type kept struct {
 // variantsKept bounds what is kept, and drawn, over one figure.
 const variantsKept = 3
 
-func newFigureDesk(a *Agent) *figureDesk {
-	return &figureDesk{agent: a, slot: make(chan struct{}, 1), shelf: map[string]*kept{}}
+func newFigureJobs(a *Agent) *figureJobs {
+	return &figureJobs{agent: a, slot: make(chan struct{}, 1), figures: map[string]*keptFigure{}}
 }
 
-func (d *figureDesk) use(r FigureRunner) {
+func (d *figureJobs) use(r FigureRunner) {
 	d.mu.Lock()
 	d.runner = r
 	d.mu.Unlock()
 }
 
-func (d *figureDesk) by() FigureRunner {
+func (d *figureJobs) by() FigureRunner {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.runner
@@ -81,7 +81,7 @@ func (e *NoFigureError) Error() string {
 }
 
 // known checks an id before anything is started.
-func (d *figureDesk) known(id string) (FigureInfo, error) {
+func (d *figureJobs) known(id string) (FigureInfo, error) {
 	for _, f := range d.agent.Figures() {
 		if f.ID == id {
 			return f, nil
@@ -90,15 +90,15 @@ func (d *figureDesk) known(id string) (FigureInfo, error) {
 	return FigureInfo{}, &NoFigureError{id}
 }
 
-// place is that of a figure on the shelf; d.mu is held.
-func (d *figureDesk) place(id string) *kept {
-	if d.shelf[id] == nil {
-		d.shelf[id] = &kept{}
+// place is what there is of a figure; d.mu is held.
+func (d *figureJobs) place(id string) *keptFigure {
+	if d.figures[id] == nil {
+		d.figures[id] = &keptFigure{}
 	}
-	return d.shelf[id]
+	return d.figures[id]
 }
 
-func (d *figureDesk) state(info FigureInfo) FigureState {
+func (d *figureJobs) state(info FigureInfo) FigureState {
 	d.mu.Lock()
 	k := *d.place(info.ID)
 	s := FigureState{FigureInfo: info, Failed: k.failed, Base: k.base, Variants: slices.Clone(k.variant)}
@@ -128,7 +128,7 @@ func (a *Agent) Sketch(id string) (string, error) {
 
 func taskOf(id string) string { return "figure " + id }
 
-func (d *figureDesk) start(r *http.Request) (any, error) {
+func (d *figureJobs) start(r *http.Request) (any, error) {
 	info, err := d.known(r.PathValue("id"))
 	if err != nil {
 		return nil, err
@@ -169,7 +169,7 @@ func settleScale(scale *string) error {
 
 // enter takes note of a computation, which run does; false if there is one of that
 // figure already.
-func (d *figureDesk) enter(id, scale string, set engine.Knobs) (ctx context.Context, run func(), ok bool) {
+func (d *figureJobs) enter(id, scale string, set engine.Knobs) (ctx context.Context, run func(), ok bool) {
 	ctx, cancel := context.WithCancel(context.Background()) // outlives the request
 	if !d.agent.tasks.start(taskOf(id), cancel) {
 		cancel()
@@ -183,7 +183,7 @@ func (d *figureDesk) enter(id, scale string, set engine.Knobs) (ctx context.Cont
 	return ctx, func() { d.run(ctx, cancel, id, scale, set) }, true
 }
 
-func (d *figureDesk) run(ctx context.Context, cancel context.CancelFunc, id, scale string, set engine.Knobs) {
+func (d *figureJobs) run(ctx context.Context, cancel context.CancelFunc, id, scale string, set engine.Knobs) {
 	defer cancel()
 	var f Figure
 	began := time.Now()
@@ -205,7 +205,7 @@ func (d *figureDesk) run(ctx context.Context, cancel context.CancelFunc, id, sca
 }
 
 // turn takes the slot, and says meanwhile that the figure waits for it.
-func (d *figureDesk) turn(ctx context.Context, id string) error {
+func (d *figureJobs) turn(ctx context.Context, id string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -225,14 +225,14 @@ func (d *figureDesk) turn(ctx context.Context, id string) error {
 	}
 }
 
-func (d *figureDesk) waits(id string, yes bool) {
+func (d *figureJobs) waits(id string, yes bool) {
 	d.mu.Lock()
 	d.place(id).running.Waits = yes
 	d.mu.Unlock()
 	d.agent.announce()
 }
 
-func (d *figureDesk) report(id string, done, total int, soFar func() Figure) {
+func (d *figureJobs) report(id string, done, total int, soFar func() Figure) {
 	d.mu.Lock()
 	k := d.place(id)
 	k.running.Done, k.running.Total, k.soFar = done, total, soFar
@@ -241,9 +241,9 @@ func (d *figureDesk) report(id string, done, total int, soFar func() Figure) {
 	d.agent.announce()
 }
 
-// end puts a figure on the shelf, or the reason why there is none. What was there
+// end keeps a figure, or the reason why there is none. What was there
 // before a try that failed stays.
-func (d *figureDesk) end(id string, f Figure, took time.Duration, err error) {
+func (d *figureJobs) end(id string, f Figure, took time.Duration, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	k := d.place(id)
@@ -269,7 +269,7 @@ func (d *figureDesk) end(id string, f Figure, took time.Duration, err error) {
 }
 
 // get answers with the figure that was computed last.
-func (d *figureDesk) get(r *http.Request) (any, error) {
+func (d *figureJobs) get(r *http.Request) (any, error) {
 	info, err := d.known(r.PathValue("id"))
 	if err != nil {
 		return nil, err
@@ -284,9 +284,9 @@ func (d *figureDesk) get(r *http.Request) (any, error) {
 }
 
 // all answers with what there is of a figure, the points of a running one included.
-func (d *figureDesk) all(r *http.Request) (any, error) { return d.agent.Figure(r.PathValue("id")) }
+func (d *figureJobs) all(r *http.Request) (any, error) { return d.agent.Figure(r.PathValue("id")) }
 
-func (d *figureDesk) stop(r *http.Request) (any, error) {
+func (d *figureJobs) stop(r *http.Request) (any, error) {
 	id := r.PathValue("id")
 	if !d.agent.tasks.cancel(taskOf(id)) {
 		return nil, &httpError{http.StatusNotFound, "figure " + clip(id) + " is not being computed"}
@@ -326,7 +326,7 @@ func (s *FigureState) PointSpec(n, run int) (engine.Spec, *engine.Result, error)
 
 // live opens the system behind a point beside the others, in place of one of them
 // if that is asked for.
-func (d *figureDesk) live(r *http.Request) (any, error) {
+func (d *figureJobs) live(r *http.Request) (any, error) {
 	s, err := d.agent.Figure(r.PathValue("id"))
 	if err != nil {
 		return nil, err
