@@ -51,7 +51,7 @@ func TestPageOfACrash(t *testing.T) {
 	b.until("no percentile, and none that samples would give", `document.getElementById("t-p99").textContent === "–"`)
 	b.do(chromedp.EmulateViewport(1440, 900))
 	b.click("#pause")
-	b.until("it stands", is(stateJS, "paused, node 0 is down"))
+	b.until("it stands", is(stateJS, "paused, node 0 down"))
 	if rows := eval[[]float64](b, `["tiles", "pause"].map((id) => document.getElementById(id).getBoundingClientRect()).flatMap((r) => [r.top, r.bottom])`); rows[0] > rows[3] {
 		t.Errorf("the numbers are in a second row: %v", rows)
 	}
