@@ -31,6 +31,9 @@ func plan216(scale string, read func(r *engine.Result) (float64, float64)) plan 
 			if n > 4096 && scale == Quick { // large writes are few
 				k["duration_ns"] = 4_000_000
 			}
+			if n >= 1024 && n <= 4096 && scale == Quick { // the LLC writes back in bursts
+				k["warmup_ns"], k["duration_ns"] = 8_000_000, 12_000_000
+			}
 			s.points = append(s.points, plannedPoint{x: float64(n), set: with(l.set, k), read: read})
 		}
 		p.series = append(p.series, s)
