@@ -80,17 +80,6 @@ func groupOfNumber(name string, n *fabric.Number) string {
 	return section
 }
 
-// costsWords say what the costs in code are.
-var costWords = map[string]string{
-	occ.CostBegin: "begin and end of an attempt", occ.CostExecution: "execution, on the coordinator", occ.CostLock: "lock, on the coordinator",
-	occ.CostValidation: "validation, on the coordinator", occ.CostLogging: "logging, on the coordinator", occ.CostCommit: "commit, on the coordinator",
-	occ.CostReclaim: "applying log entries, on the backup", occ.CostServeFetch: "execution, in the handler (Table 4-2)",
-	occ.CostServeValidate: "lock and validation, in the handler (Table 4-2)", occ.CostServeLog: "logging, in the handler (Table 4-2)",
-	occ.CostServeCommit: "commit, in the handler (Table 4-2)", occ.CostBackoff: "back-off after an abort",
-	occ.CostReadRetry: "wait before a locked record is read again", occ.CostFullLog: "wait for room in a log ring",
-	occ.CostHeld: "from the answers to lock requests to the decision", costReceipts: "timer of receipts and repetitions",
-}
-
 // causeParts are the experiments for a spec: its groups, or the members of one group.
 func causeParts(p *fabric.Profile, v Knobs, group string) ([]experiment, error) {
 	by := map[string][]member{}
@@ -107,16 +96,17 @@ func causeParts(p *fabric.Profile, v Knobs, group string) ([]experiment, error) 
 		delete(by, groupNVM)
 	}
 	if workloadOf(v).transactions {
-		for _, cost := range occ.CostNames() {
+		for _, cost := range occ.ScaledCosts() {
 			g := groupTransaction
-			if strings.HasPrefix(cost, "wait.") {
+			if cost.Wait {
 				g = groupWaits
 			}
-			by[g] = append(by[g], member{name: cost, what: costWords[cost]})
+			by[g] = append(by[g], member{name: cost.Name, what: cost.What})
 		}
-		by[groupLocks] = []member{{name: occ.CostHeld, what: costWords[occ.CostHeld]}}
+		held := occ.Held()
+		by[groupLocks] = []member{{name: held.Name, what: held.What}}
 	}
-	by[groupWaits] = append(by[groupWaits], member{name: costReceipts, what: costWords[costReceipts]})
+	by[groupWaits] = append(by[groupWaits], member{name: costReceipts, what: "timer of receipts and repetitions"})
 	return chooseParts(by, group)
 }
 

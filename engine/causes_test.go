@@ -52,7 +52,11 @@ func TestCauseGroupsAreComplete(t *testing.T) {
 				t.Errorf("%s: %s is a count or a size", name, number)
 			}
 		})
-		for _, cost := range append(occ.CostNames(), occ.CostHeld, costReceipts) {
+		names := []string{occ.CostHeld, costReceipts}
+		for _, cost := range occ.ScaledCosts() {
+			names = append(names, cost.Name)
+		}
+		for _, cost := range names {
 			if !in[cost] {
 				t.Errorf("%s: %s is in no group", name, cost)
 			}

@@ -14,7 +14,7 @@ import (
 type scaling struct {
 	factor  float64         // of durations and cycles; bandwidths are divided by it
 	numbers map[string]bool // of the profile, by name
-	costs   map[string]bool // in code: those of occ.CostNames, and costReceipts
+	costs   map[string]bool // in code: those of occ.ScaledCosts, and costReceipts
 }
 
 // costReceipts is r2's timer for receipts and repetitions.

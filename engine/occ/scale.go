@@ -26,10 +26,36 @@ const (
 	CostHeld = "held"
 )
 
-// CostNames are all of them but CostHeld, in the order in which a transaction comes to them.
-func CostNames() []string {
-	return []string{CostBegin, CostExecution, CostServeFetch, CostLock, CostValidation, CostServeValidate, CostLogging, CostServeLog, CostCommit, CostServeCommit, CostReclaim,
-		CostBackoff, CostReadRetry, CostFullLog}
+// Cost is one that a txn.Scale may change.
+type Cost struct {
+	Name string
+	What string // for people
+	Wait bool   // time that no CPU spends
+}
+
+// ScaledCosts are all of them but Held, in the order in which a transaction comes to them.
+func ScaledCosts() []Cost {
+	return []Cost{
+		{Name: CostBegin, What: "begin and end of an attempt"},
+		{Name: CostExecution, What: "execution, on the coordinator"},
+		{Name: CostServeFetch, What: "execution, in the handler (Table 4-2)"},
+		{Name: CostLock, What: "lock, on the coordinator"},
+		{Name: CostValidation, What: "validation, on the coordinator"},
+		{Name: CostServeValidate, What: "lock and validation, in the handler (Table 4-2)"},
+		{Name: CostLogging, What: "logging, on the coordinator"},
+		{Name: CostServeLog, What: "logging, in the handler (Table 4-2)"},
+		{Name: CostCommit, What: "commit, on the coordinator"},
+		{Name: CostServeCommit, What: "commit, in the handler (Table 4-2)"},
+		{Name: CostReclaim, What: "applying log entries, on the backup"},
+		{Name: CostBackoff, What: "back-off after an abort", Wait: true},
+		{Name: CostReadRetry, What: "wait before a locked record is read again", Wait: true},
+		{Name: CostFullLog, What: "wait for room in a log ring", Wait: true},
+	}
+}
+
+// Held is how long locks are held: the time overlaps with the other costs.
+func Held() Cost {
+	return Cost{Name: CostHeld, What: "from the answers to lock requests to the decision"}
 }
 
 // asLong is CostHeld as it is.

@@ -59,7 +59,7 @@ type Options struct {
 	Costs Costs
 
 	// Scale replaces a cost by another one, once when the database is opened: of the
-	// costs in code (CostNames) that have no knob. nil keeps them all. It is there to
+	// costs in code that have no knob (occ.ScaledCosts). nil keeps them all. It is there to
 	// measure what a cost is worth, see engine.Causes.
 	Scale Scale
 
