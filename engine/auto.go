@@ -128,13 +128,13 @@ func (s *System) overloaded(b *Bottleneck) bool {
 // noteAuto lists the phases whose primitives differ.
 func (s *System) noteAuto(was, now *occ.Config, why *occ.Reasons) (changed bool) {
 	for _, p := range phases {
-		from, to := *p.field(was), *p.field(now)
+		from, to := *p.Field(was), *p.Field(now)
 		if from == to {
 			continue
 		}
 		changed = true
 		if len(s.auto.changes) < maxChanges {
-			s.auto.changes = append(s.auto.changes, AutoChange{VirtualNS: s.NowNS(), Phase: p.name, From: from.String(), To: to.String(), Because: why[p.id]})
+			s.auto.changes = append(s.auto.changes, AutoChange{VirtualNS: s.NowNS(), Phase: p.Name, From: from.String(), To: to.String(), Because: why[p.ID]})
 		}
 	}
 	return changed
@@ -151,11 +151,11 @@ func autoChoices(v Knobs, c occ.Config) map[string]AutoChoice {
 	var out map[string]AutoChoice
 	now, why := c.Decide()
 	for _, p := range phases {
-		if because := why[p.id]; because != "" {
+		if because := why[p.ID]; because != "" {
 			if out == nil {
 				out = map[string]AutoChoice{}
 			}
-			out[p.knob()] = AutoChoice{Primitive: p.field(&now).String(), Because: because}
+			out[p.Knob()] = AutoChoice{Primitive: p.Field(&now).String(), Because: because}
 		}
 	}
 	return out

@@ -27,11 +27,11 @@ func randomChange(r *rand.Rand, s *System) Knobs {
 			case 0:
 				k["preset"] = pick("farm", "drtm+r", "fasst", "drtm+h")
 			case 1:
-				k[phases[r.IntN(len(phases))].knob()] = pick("one-sided", "two-sided", "hybrid", "auto")
+				k[phases[r.IntN(len(phases))].Knob()] = pick("one-sided", "two-sided", "hybrid", "auto")
 			case 2:
-				k["opt."+phases[r.IntN(len(phases))].name+"."+opts[r.IntN(len(opts))].name] = pick(true, false)
+				k["opt."+phases[r.IntN(len(phases))].Name+"."+opts[r.IntN(len(opts))].Name] = pick(true, false)
 			case 3:
-				k[opts[r.IntN(len(opts))].group()] = pick(true, false)
+				k[opts[r.IntN(len(opts))].Group()] = pick(true, false)
 			case 4:
 				k["coroutines"] = 1 + r.IntN(8)
 			case 5:

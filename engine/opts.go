@@ -5,142 +5,27 @@ import (
 
 	"drtmx/engine/knob"
 
-	"drtmx/engine/metrics"
 	"drtmx/engine/occ"
-	"drtmx/engine/r2"
 )
 
-// phase binds a phase of Figure 4-1 to its knob phase.<name> and to its field in occ.Config. The
-// write set is locked, the read set validated: the thesis counts both as Validation.
-type phase struct {
-	name  string
-	id    metrics.Phase
-	field func(*occ.Config) *occ.Prim
-}
-
-var phases = []phase{
-	{"execution", metrics.Execution, func(c *occ.Config) *occ.Prim { return &c.Execution }},
-	{"lock", metrics.Lock, func(c *occ.Config) *occ.Prim { return &c.Lock }},
-	{"validation", metrics.Validation, func(c *occ.Config) *occ.Prim { return &c.Validation }},
-	{"logging", metrics.Logging, func(c *occ.Config) *occ.Prim { return &c.Logging }},
-	{"commit", metrics.Commit, func(c *occ.Config) *occ.Prim { return &c.Commit }},
-	{"ro_read", metrics.RORead, func(c *occ.Config) *occ.Prim { return &c.RORead }},
-	{"ro_validation", metrics.ROValidation, func(c *occ.Config) *occ.Prim { return &c.ROValidation }},
-}
-
-func (p phase) knob() string { return "phase." + p.name }
-
-// opt binds an optimisation of section 2.2.3 that is switched per phase to its field in r2.Mode.
-// Coroutines are per worker.
-type opt struct {
-	name  string
-	title string
-	doc   string
-	field func(*r2.Mode) *bool
-}
-
-var opts = []opt{
-	{"or", "Outstanding requests", "Posts all requests of the phase before waiting for the first completion. Off: one request at a time.",
-		func(m *r2.Mode) *bool { return &m.Outstanding }},
-	{"db", "Doorbell batching", "Rings one doorbell for all requests of a queue pair and lets the RNIC fetch them. Off: one MMIO each.",
-		func(m *r2.Mode) *bool { return &m.Doorbell }},
-	{"pa", "Passive ACK", "Does not wait for the acknowledgement: unsignaled for one-sided, replies piggybacked for two-sided.",
-		func(m *r2.Mode) *bool { return &m.Passive }},
-}
-
-func (o opt) group() string { return "opt." + o.name }
-
-func (o opt) knob(p phase) string { return "opt." + p.name + "." + o.name }
-
-// allowed is Table 4-1 for this optimisation in a phase that uses a primitive.
-func (o opt) allowed(p phase, with occ.Prim) bool {
-	m := occ.Allowed(p.id, with)
-	return *o.field(&m)
-}
-
-// ever says whether Table 4-1 allows it with some primitive.
-func (o opt) ever(p phase) bool { return o.allowed(p, occ.OneSided) || o.allowed(p, occ.TwoSided) }
-
-// never says why Table 4-1 has no check mark for either primitive.
-func (o opt) never(p phase) string {
-	if o.name == "or" {
-		return "Table 4-1: " + p.name + " fetches record by record, for its read set is not known in advance; see txn.speculative"
-	}
-	return "Table 4-1: the completion of " + p.name + " is on the critical path, so it cannot be acknowledged passively"
-}
-
-// barred says why Table 4-1 has no check mark for the primitive that the phase resolves to; empty:
-// it has one.
-func (o opt) barred(p phase, v Knobs) string {
-	with := primOf(p, v)
-	switch {
-	case o.allowed(p, with):
-		return ""
-	case !o.ever(p):
-		return o.never(p)
-	case p.id == metrics.Logging:
-		return "Table 4-1: one-sided logging sends one WRITE on each backup's queue pair, so there is no doorbell to share"
-	}
-	return "Table 4-1: one-sided " + p.name + " takes one READ for a record, and only requests that follow each other on a queue pair share a doorbell"
-}
+// The phases and optimisations of the protocol, which owns them.
+var (
+	phases = occ.Phases
+	opts   = occ.Optimisations
+)
 
 // primOf is the primitive that a phase resolves to.
-func primOf(p phase, v Knobs) occ.Prim {
+func primOf(p occ.Phase, v Knobs) occ.Prim {
 	c := txnConfig(v).Resolved()
-	return *p.field(&c)
+	return *p.Field(&c)
 }
 
-// inactive says why the switch has no effect with the primitive that the phase resolves to.
-func (o opt) inactive(p phase, v Knobs) string {
-	if o.name == "db" && o.ever(p) && !hasRDMA(v) {
+// inactive says why an optimisation's switch has no effect with the primitive that the phase resolves to.
+func inactive(o occ.Optimisation, p occ.Phase, v Knobs) string {
+	if o.Name == "db" && o.Ever(p) && !hasRDMA(v) {
 		return noDoorbells(v)
 	}
-	return o.barred(p, v)
-}
-
-// members are the knobs that the group knob sets.
-func (o opt) members() []string {
-	var names []string
-	for _, p := range phases {
-		if o.ever(p) {
-			names = append(names, o.knob(p))
-		}
-	}
-	return names
-}
-
-// followTable makes the switches that a change did not name follow Table 4-1: where the phase's
-// primitive does not allow one it is off, and where only the primitive of before did not, it is on
-// as in the table. was has the primitives of before. Passive ACK, which either primitive of Commit
-// allows, stays as it is.
-func followTable(v, set Knobs, was occ.Config) {
-	c := txnConfig(v).Resolved()
-	for _, o := range opts {
-		_, grouped := set[o.group()]
-		for _, p := range phases {
-			if _, named := set[o.knob(p)]; named {
-				continue
-			}
-			switch now := o.allowed(p, *p.field(&c)); {
-			case !now:
-				v[o.knob(p)] = false
-			case !grouped && !o.allowed(p, *p.field(&was)):
-				v[o.knob(p)] = true
-			}
-		}
-	}
-	deriveGroups(v, c)
-}
-
-// deriveGroups sets each group knob to whether all of its members are on that the primitives in c allow.
-func deriveGroups(v Knobs, c occ.Config) {
-	for _, o := range opts {
-		all := true
-		for _, p := range phases {
-			all = all && (v.Bool(o.knob(p)) || !o.allowed(p, *p.field(&c)))
-		}
-		v[o.group()] = all
-	}
+	return o.Barred(p, primOf(p, v))
 }
 
 // IsGroup says whether a knob only sets others, and reads what they say.
@@ -149,7 +34,7 @@ func IsGroup(name string) bool {
 		return true
 	}
 	for _, o := range opts {
-		if name == o.group() {
+		if name == o.Group() {
 			return true
 		}
 	}
@@ -160,7 +45,7 @@ func IsGroup(name string) bool {
 func IsSwitch(name string) bool {
 	for _, o := range opts {
 		for _, p := range phases {
-			if name == o.knob(p) {
+			if name == o.Knob(p) {
 				return true
 			}
 		}
@@ -175,13 +60,13 @@ func txnConfig(v Knobs) occ.Config {
 		panic("engine: resolved spec with preset " + v.Text("preset"))
 	}
 	for _, p := range phases {
-		prim, err := occ.ParsePrim(v.Text(p.knob()))
+		prim, err := occ.ParsePrim(v.Text(p.Knob()))
 		if err != nil {
-			panic("engine: resolved " + p.knob() + ": " + err.Error())
+			panic("engine: resolved " + p.Knob() + ": " + err.Error())
 		}
-		*p.field(&c) = prim
+		*p.Field(&c) = prim
 		for _, o := range opts {
-			*o.field(&c.Opt[p.id]) = v.Bool(o.knob(p))
+			*o.Field(&c.Opt[p.ID]) = v.Bool(o.Knob(p))
 		}
 	}
 	c.Replicas = v.Int("replicas")
@@ -213,9 +98,9 @@ func PresetKnobs(name string) (Knobs, error) {
 	k := Knobs{"cache.enabled": c.CacheEnabled, "txn.speculative": c.Speculative, "opt.co": true}
 	r := c.Resolved()
 	for _, p := range phases {
-		k[p.knob()] = p.field(&c).String()
+		k[p.Knob()] = p.Field(&c).String()
 		for _, o := range opts {
-			k[o.knob(p)] = o.allowed(p, *p.field(&r)) && *o.field(&c.Opt[p.id])
+			k[o.Knob(p)] = o.Allowed(p, *p.Field(&r)) && *o.Field(&c.Opt[p.ID])
 		}
 	}
 	return k, nil
@@ -237,13 +122,13 @@ func governed(v Knobs) Knobs {
 	own, _ := occ.Preset(name)
 	for _, p := range phases {
 		for _, o := range opts {
-			w[o.knob(p)] = k[o.knob(p)]
+			w[o.Knob(p)] = k[o.Knob(p)]
 		}
 	}
-	followTable(w, nil, own.Resolved())
+	occ.FollowTable(w, nil, own.Resolved(), txnConfig(w).Resolved())
 	for _, p := range phases {
 		for _, o := range opts {
-			k[o.knob(p)] = w[o.knob(p)]
+			k[o.Knob(p)] = w[o.Knob(p)]
 		}
 	}
 	return k

@@ -162,13 +162,13 @@ func TestSwitchesReachThePhases(t *testing.T) {
 		}
 		c := txnConfig(v).Resolved()
 		for _, p := range phases {
-			may := occ.Allowed(p.id, *p.field(&c))
-			on := c.Opt[p.id]
+			may := occ.Allowed(p.ID, *p.Field(&c))
+			on := c.Opt[p.ID]
 			if on.Outstanding && !may.Outstanding || on.Doorbell && !may.Doorbell || on.Passive && !may.Passive {
-				t.Errorf("%s: %s has %+v on, the table allows %+v", name, p.name, on, may)
+				t.Errorf("%s: %s has %+v on, the table allows %+v", name, p.Name, on, may)
 			}
-			if p.id != metrics.Commit && on.Passive {
-				t.Errorf("%s: %s is passive", name, p.name)
+			if p.ID != metrics.Commit && on.Passive {
+				t.Errorf("%s: %s is passive", name, p.Name)
 			}
 		}
 	}

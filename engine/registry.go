@@ -128,27 +128,27 @@ func noTransactions(v Knobs) string {
 func optKnobs() []knob.Row {
 	def := presetKnobs(defaultPreset)
 	own, _ := occ.Preset(defaultPreset)
-	deriveGroups(def, own.Resolved())
+	occ.DeriveGroups(def, own.Resolved())
 	list := []knob.Row{{Knob: knob.Knob{
 		Name: "opt.co", Kind: knob.Bool, Default: def["opt.co"], Label: "Coroutines", Section: "2.2.3", Group: knob.Optimisations, Live: true,
 		Doc: "Runs several transactions per worker, each in its coroutine, so that one computes while others wait. Off: one at a time, whatever coroutines says.",
 	}}}
 	for _, o := range opts {
 		list = append(list, knob.Row{Knob: knob.Knob{
-			Name: o.group(), Kind: knob.Bool, Default: def[o.group()], Label: o.title + ", all phases", Section: "2.2.3",
-			Group: knob.Optimisations, Live: true, Doc: o.doc + " Sets every phase where Table 4-1 allows it; reads true when all of them are on.",
+			Name: o.Group(), Kind: knob.Bool, Default: def[o.Group()], Label: o.Title + ", all phases", Section: "2.2.3",
+			Group: knob.Optimisations, Live: true, Doc: o.Doc + " Sets every phase where Table 4-1 allows it; reads true when all of them are on.",
 		}, Inactive: noTransactions})
 	}
 	for _, p := range phases {
 		for _, o := range opts {
 			list = append(list, knob.Row{Knob: knob.Knob{
-				Name: o.knob(p), Kind: knob.Bool, Default: def[o.knob(p)], Label: o.title + " in " + p.name,
-				Section: "4.3", Group: knob.Optimisations, Live: true, Doc: o.doc,
+				Name: o.Knob(p), Kind: knob.Bool, Default: def[o.Knob(p)], Label: o.Title + " in " + p.Name,
+				Section: "4.3", Group: knob.Optimisations, Live: true, Doc: o.Doc,
 			}, Inactive: func(v Knobs) string {
 				if why := noTransactions(v); why != "" {
 					return why
 				}
-				return o.inactive(p, v)
+				return inactive(o, p, v)
 			}})
 		}
 	}

@@ -78,7 +78,7 @@ func TestTable41(t *testing.T) {
 				t.Fatal(err)
 			}
 			for j, o := range opts {
-				s := find(t, list, "opt."+phase+"."+o.name)
+				s := find(t, list, "opt."+phase+"."+o.Name)
 				if s.Active != want[2*j+i] {
 					t.Errorf("%s, %s: active is %v (%s), Table 4-1 says %v", s.Name, prim, s.Active, s.InactiveBecause, want[2*j+i])
 				}
@@ -115,7 +115,7 @@ func TestTable43(t *testing.T) {
 		}
 		var got []string
 		for _, p := range phases {
-			got = append(got, k[p.knob()].(string))
+			got = append(got, k[p.Knob()].(string))
 		}
 		if s := strings.Join(got, " "); s != want {
 			t.Errorf("%s is %s, want %s", name, s, want)
@@ -156,7 +156,7 @@ func TestGroupsAndPresetsInOrder(t *testing.T) {
 	if v.Bool("opt.commit.or") || !v.Bool("opt.lock.or") || v.Bool("opt.or") {
 		t.Error("a group knob sets its members, a single knob wins over it")
 	}
-	if diff := presetDiff(v); diff["phase.logging"] != "two-sided" || diff["opt.commit.or"] != false || len(diff) != 1+len(opts[0].members())-1 {
+	if diff := presetDiff(v); diff["phase.logging"] != "two-sided" || diff["opt.commit.or"] != false || len(diff) != 1+len(opts[0].Members())-1 {
 		t.Errorf("preset_diff = %v", diff)
 	}
 	all, err := s.With(Knobs{"opt.or": true})
@@ -178,10 +178,10 @@ func TestGroupsAndPresetsInOrder(t *testing.T) {
 // mask keeps of a phase's mode what Table 4-1 allows with either primitive.
 func mask(p int, c occ.Config) (m [3]bool) {
 	for _, ph := range phases {
-		if int(ph.id) == p {
+		if int(ph.ID) == p {
 			for i, o := range opts {
 				r := c.Resolved()
-				m[i] = o.allowed(ph, *ph.field(&r)) && *o.field(&c.Opt[p])
+				m[i] = o.Allowed(ph, *ph.Field(&r)) && *o.Field(&c.Opt[p])
 			}
 		}
 	}

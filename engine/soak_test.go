@@ -134,7 +134,7 @@ func soakSpec(r *rand.Rand, w *workloadKind, seed uint64) Spec {
 		}
 		if r.IntN(2) == 0 {
 			for _, p := range phases {
-				k[p.knob()] = pick("one-sided", "two-sided", "hybrid", "auto")
+				k[p.Knob()] = pick("one-sided", "two-sided", "hybrid", "auto")
 			}
 		}
 		if spec, err := small(nil).With(k); err == nil {

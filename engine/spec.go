@@ -132,13 +132,13 @@ func (s Spec) With(k Knobs) (Spec, error) {
 			delete(out.Set, name)
 		}
 		for _, o := range opts {
-			delete(out.Set, o.group())
+			delete(out.Set, o.Group())
 		}
 		out.Preset = p.(string)
 	}
 	for _, o := range opts {
-		if _, ok := set[o.group()]; ok {
-			for _, m := range o.members() {
+		if _, ok := set[o.Group()]; ok {
+			for _, m := range o.Members() {
 				delete(out.Set, m)
 			}
 		}
@@ -154,7 +154,7 @@ func (s Spec) With(k Knobs) (Spec, error) {
 		delete(out.Set, "ddio")
 	}
 	for _, p := range phases { // a switch that the new primitive does not allow goes off
-		if x, ok := set[p.knob()]; ok {
+		if x, ok := set[p.Knob()]; ok {
 			out.dropBarred(p, x.(string))
 		}
 	}
@@ -171,17 +171,17 @@ func (s Spec) With(k Knobs) (Spec, error) {
 }
 
 // dropBarred forgets that a phase's switches were on which its primitive, by its word, does not allow.
-func (s *Spec) dropBarred(p phase, word string) {
+func (s *Spec) dropBarred(p occ.Phase, word string) {
 	prim, err := occ.ParsePrim(word)
 	if err != nil {
 		return // said later
 	}
 	c := occ.Config{Settings: txn.Settings{CacheEnabled: true}}
-	*p.field(&c) = prim
+	*p.Field(&c) = prim
 	c = c.Resolved()
 	for _, o := range opts {
-		if s.Set[o.knob(p)] == true && !o.allowed(p, *p.field(&c)) {
-			delete(s.Set, o.knob(p))
+		if s.Set[o.Knob(p)] == true && !o.Allowed(p, *p.Field(&c)) {
+			delete(s.Set, o.Knob(p))
 		}
 	}
 }
@@ -229,8 +229,8 @@ func apply(v Knobs, set Knobs, preset string) {
 		v["ddio"] = off != true
 	}
 	for _, o := range opts {
-		if on, ok := set[o.group()]; ok {
-			for _, m := range o.members() {
+		if on, ok := set[o.Group()]; ok {
+			for _, m := range o.Members() {
 				v[m] = on
 			}
 		}
@@ -240,7 +240,7 @@ func apply(v Knobs, set Knobs, preset string) {
 		v[name] = x
 	}
 	deriveRemote(v)
-	followTable(v, set, was)
+	occ.FollowTable(v, set, was, txnConfig(v).Resolved())
 	dropPlain(v)
 }
 

@@ -49,8 +49,8 @@ func (r *Result) String() string {
 		}
 	}
 	for _, p := range phases {
-		if c, ok := r.Auto[p.knob()]; ok {
-			row("auto", "%s is %s: %s", p.name, c.Primitive, c.Because)
+		if c, ok := r.Auto[p.Knob()]; ok {
+			row("auto", "%s is %s: %s", p.Name, c.Primitive, c.Because)
 		}
 	}
 	if r.Limit != nil {

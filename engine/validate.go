@@ -100,8 +100,8 @@ func validNetwork(v Knobs) error {
 	if w.transactions {
 		c := txnConfig(v).Resolved()
 		for _, p := range phases {
-			if *p.field(&c) != occ.TwoSided {
-				return knob.Invalid(p.knob(), v.Text(p.knob()), "set preset=fasst, or "+p.knob()+"=two-sided or auto", "%s", why)
+			if *p.Field(&c) != occ.TwoSided {
+				return knob.Invalid(p.Knob(), v.Text(p.Knob()), "set preset=fasst, or "+p.Knob()+"=two-sided or auto", "%s", why)
 			}
 		}
 		return nil
@@ -133,12 +133,12 @@ func validAtomics(v Knobs) error {
 func validOpts(v Knobs) error {
 	for _, p := range phases {
 		for _, o := range opts {
-			if name := o.knob(p); v.Bool(name) && o.barred(p, v) != "" {
+			if name := o.Knob(p); v.Bool(name) && o.Barred(p, primOf(p, v)) != "" {
 				next := "leave it off"
-				if o.ever(p) {
-					next += ", or set " + p.knob() + "=two-sided"
+				if o.Ever(p) {
+					next += ", or set " + p.Knob() + "=two-sided"
 				}
-				return knob.Invalid(name, true, next, "%s", o.barred(p, v))
+				return knob.Invalid(name, true, next, "%s", o.Barred(p, primOf(p, v)))
 			}
 		}
 	}

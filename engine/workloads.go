@@ -5,6 +5,7 @@ import (
 
 	"drtmx/engine/knob"
 
+	"drtmx/engine/occ"
 	"drtmx/engine/r2"
 	"drtmx/engine/workload"
 	"drtmx/engine/workload/cycle"
@@ -317,11 +318,11 @@ func workloadKnobs() []knob.Row {
 
 // microKnobs are those of the micro-benchmarks alone.
 func microKnobs(only func(name string) func(v Knobs) string) []knob.Row {
-	row := func(o opt, def bool, doc string) knob.Row {
-		name := "opt.micro." + o.name
-		return knob.Row{Knob: knob.Knob{Name: name, Kind: knob.Bool, Default: def, Label: o.title + " in a micro-benchmark", Section: "2.2.4", Group: knob.Optimisations, Live: true,
-			Doc: o.doc + doc}, Inactive: func(v Knobs) string {
-			if why := only(name)(v); why != "" || o.name != "db" || hasRDMA(v) {
+	row := func(o occ.Optimisation, def bool, doc string) knob.Row {
+		name := "opt.micro." + o.Name
+		return knob.Row{Knob: knob.Knob{Name: name, Kind: knob.Bool, Default: def, Label: o.Title + " in a micro-benchmark", Section: "2.2.4", Group: knob.Optimisations, Live: true,
+			Doc: o.Doc + doc}, Inactive: func(v Knobs) string {
+			if why := only(name)(v); why != "" || o.Name != "db" || hasRDMA(v) {
 				return why
 			}
 			return noDoorbells(v)

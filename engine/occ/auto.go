@@ -48,8 +48,8 @@ func (c Config) Decide() (Config, Reasons) {
 		}
 	}
 	if c.NoRDMA {
-		for _, p := range c.phases() {
-			set(p.phase, p.prim, TwoSided, becauseNoRDMA)
+		for _, p := range Phases {
+			set(p.ID, p.Field(&c), TwoSided, becauseNoRDMA)
 		}
 		return c, why
 	}

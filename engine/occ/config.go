@@ -72,12 +72,13 @@ func (c Config) withDefaults() Config {
 // Validate reports the first field that cannot be, with the reason.
 func (c Config) Validate() error {
 	c = c.withDefaults().Resolved()
-	for _, p := range c.phases() {
-		if c.NoRDMA && *p.prim != TwoSided {
-			return fmt.Errorf("%s %v: the NICs have no RDMA; use two-sided or auto", p.name, *p.prim)
+	for _, p := range Phases {
+		prim := *p.Field(&c)
+		if c.NoRDMA && prim != TwoSided {
+			return fmt.Errorf("%s %v: the NICs have no RDMA; use two-sided or auto", p.Knob(), prim)
 		}
-		if *p.prim == Hybrid && p.prim != &c.Execution && p.prim != &c.RORead {
-			return fmt.Errorf("%s hybrid: only execution and ro_read look records up; use one-sided, two-sided or auto", p.name)
+		if prim == Hybrid && p.ID != metrics.Execution && p.ID != metrics.RORead {
+			return fmt.Errorf("%s hybrid: only execution and ro_read look records up; use one-sided, two-sided or auto", p.Knob())
 		}
 	}
 	// The other way round is sound: the word is nonzero while it is held, so a
@@ -91,22 +92,6 @@ func (c Config) Validate() error {
 		return fmt.Errorf("read retries %d every %d ns: at least 0 and 1 ns", c.ReadRetries, c.ReadRetryNS)
 	}
 	return c.Settings.Validate()
-}
-
-type phasePrim struct {
-	name  string
-	phase metrics.Phase
-	prim  *Prim
-}
-
-// phases are the primitives of c with the knobs they are set by.
-func (c *Config) phases() []phasePrim {
-	return []phasePrim{
-		{"phase.execution", metrics.Execution, &c.Execution}, {"phase.lock", metrics.Lock, &c.Lock},
-		{"phase.validation", metrics.Validation, &c.Validation}, {"phase.logging", metrics.Logging, &c.Logging},
-		{"phase.commit", metrics.Commit, &c.Commit}, {"phase.ro_read", metrics.RORead, &c.RORead},
-		{"phase.ro_validation", metrics.ROValidation, &c.ROValidation},
-	}
 }
 
 // NeedsDrain reports whether a change must wait until no transaction is in flight:

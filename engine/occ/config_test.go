@@ -111,9 +111,9 @@ func TestResolved(t *testing.T) {
 		t.Errorf("lock one-sided by hand: lock %s, commit %s", c.Lock, c.Commit)
 	}
 	c, why := Config{Lock: TwoSided}.Decide()
-	for _, p := range c.phases() {
-		if said := why[p.phase] != ""; said != (p.phase != metrics.Lock) || *p.prim == Auto {
-			t.Errorf("%s is %s because %q", p.name, *p.prim, why[p.phase])
+	for _, p := range Phases {
+		if said := why[p.ID] != ""; said != (p.ID != metrics.Lock) || *p.Field(&c) == Auto {
+			t.Errorf("%s is %s because %q", p.Knob(), *p.Field(&c), why[p.ID])
 		}
 	}
 	c = Config{Settings: txn.Settings{CacheEnabled: true}, NoRDMA: true}
