@@ -14,18 +14,13 @@ var (
 	opts   = occ.Optimisations
 )
 
-// primOf is the primitive that a phase resolves to.
-func primOf(p occ.Phase, v Knobs) occ.Prim {
-	c := txnConfig(v).Resolved()
-	return *p.Field(&c)
-}
-
 // inactive says why an optimisation's switch has no effect with the primitive that the phase resolves to.
 func inactive(o occ.Optimisation, p occ.Phase, v Knobs) string {
 	if o.Name == "db" && o.Ever(p) && !hasRDMA(v) {
 		return noDoorbells(v)
 	}
-	return o.Barred(p, primOf(p, v))
+	c := txnConfig(v).Resolved()
+	return o.Barred(p, *p.Field(&c))
 }
 
 // IsGroup says whether a knob only sets others, and reads what they say.

@@ -131,14 +131,16 @@ func validAtomics(v Knobs) error {
 }
 
 func validOpts(v Knobs) error {
+	c := txnConfig(v).Resolved()
 	for _, p := range phases {
 		for _, o := range opts {
-			if name := o.Knob(p); v.Bool(name) && o.Barred(p, primOf(p, v)) != "" {
+			name, why := o.Knob(p), o.Barred(p, *p.Field(&c))
+			if v.Bool(name) && why != "" {
 				next := "leave it off"
 				if o.Ever(p) {
 					next += ", or set " + p.Knob() + "=two-sided"
 				}
-				return knob.Invalid(name, true, next, "%s", o.Barred(p, primOf(p, v)))
+				return knob.Invalid(name, true, next, "%s", why)
 			}
 		}
 	}

@@ -96,25 +96,24 @@ func (o Optimisation) Members() []string {
 
 // FollowTable makes the switches that a change did not name follow Table 4-1: where the phase's
 // primitive does not allow one it is off, and where only the primitive of before did not, it is on
-// as in the table. was has the primitives of before. Passive ACK, which either primitive of Commit
-// allows, stays as it is.
-// c has those of now.
-func FollowTable(v, set knob.Values, was, c Config) {
+// as in the table. was has the primitives of before, now those that v resolves to. Passive ACK, which
+// either primitive of Commit allows, stays as it is.
+func FollowTable(v, set knob.Values, was, now Config) {
 	for _, o := range Optimisations {
 		_, grouped := set[o.Group()]
 		for _, p := range Phases {
 			if _, named := set[o.Knob(p)]; named {
 				continue
 			}
-			switch now := o.Allowed(p, *p.Field(&c)); {
-			case !now:
+			switch {
+			case !o.Allowed(p, *p.Field(&now)):
 				v[o.Knob(p)] = false
 			case !grouped && !o.Allowed(p, *p.Field(&was)):
 				v[o.Knob(p)] = true
 			}
 		}
 	}
-	DeriveGroups(v, c)
+	DeriveGroups(v, now)
 }
 
 // DeriveGroups sets each group knob to whether all of its members are on that the primitives in c allow.
