@@ -36,6 +36,7 @@ var floors = map[string]int{
 	"engine/fabric":      2,
 	"rdpma/nvm":          2,
 	"engine/r2":          3,
+	"engine/testbed":     4,
 	"rdpma":              4,
 	"engine/record":      5,
 	"engine/kv":          6,

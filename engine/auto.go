@@ -5,12 +5,12 @@ import (
 	"slices"
 
 	"drtmx/engine/metrics"
-	"drtmx/engine/occ"
 	"drtmx/engine/sim"
+	"drtmx/engine/testbed"
 	"drtmx/engine/txn"
 )
 
-// Phases that are auto follow the rule of occ.Config.Decide. It is applied when knobs change, with what the
+// Phases that are auto follow the rule of the protocol. It is applied when knobs change, with what the
 // spec tells. What only a running system knows is looked at once after each change, at the end of a window of
 // virtual time, so that a replay decides the same at the same time: of the second whole one, for in the first
 // there are transactions from before. Once only, because what a decision does to the load would undo it, and
@@ -51,18 +51,23 @@ type AutoChange struct {
 	Because   string `json:"because"`
 }
 
-// txnConfig is what knobs and run say to transactions.
-func (s *System) txnConfig(v Knobs) occ.Config {
-	c := txnConfig(v)
-	c.Overloaded = s.auto.judged && s.auto.overloaded
-	if s.auto.measured && s.countsLocks(v) {
-		c.LocalPercent = s.auto.local
-	}
-	return c
+// txnConfig is what resolved values say to the protocol, and what is seen of the load.
+func txnConfig(v Knobs, seen txn.Seen) txn.Config {
+	return protocols.Of(v).Config(v, workloads.Load(v), seen)
 }
 
+// seen is what the run has told of its load.
+func (s *System) seen(v Knobs) txn.Seen {
+	return txn.Seen{Overloaded: s.auto.judged && s.auto.overloaded, Counted: s.auto.measured && s.countsLocks(v), LocalLocks: s.auto.local}
+}
+
+// txnConfig is what knobs and run say to transactions.
+func (s *System) txnConfig(v Knobs) txn.Config { return txnConfig(v, s.seen(v)) }
+
 // countsLocks says that only the run can tell whose records are locked.
-func (s *System) countsLocks(v Knobs) bool { return s.auto.added || workloadOf(v).local == nil }
+func (s *System) countsLocks(v Knobs) bool {
+	return s.auto.added || workloads.Load(v).LocalLocks == nil
+}
 
 // unlook makes the rule look again: the load changes.
 func (s *System) unlook() { s.auto.judged, s.auto.counted = false, false }
@@ -91,18 +96,17 @@ func (s *System) reconsider() error {
 	if all := n.All - a.base.All; !a.counted && all >= leastLocks {
 		a.counted, a.measured, a.local = true, true, int(100*(n.Local-a.base.Local)/all)
 	}
-	was := db.Config().(occ.Config)
-	now, why := s.txnConfig(s.active).Decide()
-	if !s.noteAuto(&was, &now, &why) {
+	now := s.txnConfig(s.active)
+	if !s.noteAuto(db.Config(), now) {
 		return nil
 	}
-	if occ.NeedsDrain(was, now) {
+	if db.NeedsDrain(now) {
 		a.pending = true
 		s.beginBarrier()
 		return nil
 	}
 	a.changed = s.sim.Now()
-	return db.SetConfig(s.txnConfig(s.active))
+	return db.SetConfig(now)
 }
 
 // changedSince says that a primitive changed by itself since then: what was before belongs to the warm-up, and
@@ -121,20 +125,22 @@ func (a *auto) unsteady() string {
 
 // overloaded says that a server's CPUs limit the cluster.
 func (s *System) overloaded(b *Bottleneck) bool {
-	_, servers := machines(s.active)
+	_, servers := testbed.Machines(s.active)
 	return b.Resource == metrics.CPU && b.Node < servers && b.Utilization >= overload
 }
 
 // noteAuto lists the phases whose primitives differ.
-func (s *System) noteAuto(was, now *occ.Config, why *occ.Reasons) (changed bool) {
-	for _, p := range phases {
-		from, to := *p.Field(was), *p.Field(now)
-		if from == to {
+func (s *System) noteAuto(was, now txn.Config) (changed bool) {
+	k := protocols.Of(s.active)
+	before := k.Choices(was)
+	for i, c := range k.Choices(now) {
+		from := before[i].Primitive
+		if from == c.Primitive {
 			continue
 		}
 		changed = true
 		if len(s.auto.changes) < maxChanges {
-			s.auto.changes = append(s.auto.changes, AutoChange{VirtualNS: s.NowNS(), Phase: p.Name, From: from.String(), To: to.String(), Because: why[p.ID]})
+			s.auto.changes = append(s.auto.changes, AutoChange{VirtualNS: s.NowNS(), Phase: c.Phase, From: from, To: c.Primitive, Because: c.Because})
 		}
 	}
 	return changed
@@ -143,20 +149,25 @@ func (s *System) noteAuto(was, now *occ.Config, why *occ.Reasons) (changed bool)
 // AutoChanges lists the primitives that changed by themselves, oldest first: the first thousand.
 func (s *System) AutoChanges() []AutoChange { return slices.Clone(s.auto.changes) }
 
+// choicesOf are the primitives of the phases.
+func choicesOf(v Knobs, seen txn.Seen) []txn.Choice {
+	return protocols.Of(v).Choices(txnConfig(v, seen))
+}
+
 // autoChoices is what the phases that are auto came to, by knob.
-func autoChoices(v Knobs, c occ.Config) map[string]AutoChoice {
-	if !workloadOf(v).transactions {
+func autoChoices(v Knobs, seen txn.Seen) map[string]AutoChoice {
+	if !workloads.Of(v).Transactions {
 		return nil
 	}
 	var out map[string]AutoChoice
-	now, why := c.Decide()
-	for _, p := range phases {
-		if because := why[p.ID]; because != "" {
-			if out == nil {
-				out = map[string]AutoChoice{}
-			}
-			out[p.Knob()] = AutoChoice{Primitive: p.Field(&now).String(), Because: because}
+	for _, c := range choicesOf(v, seen) {
+		if c.Because == "" {
+			continue
 		}
+		if out == nil {
+			out = map[string]AutoChoice{}
+		}
+		out[c.Knob] = AutoChoice{Primitive: c.Primitive, Because: c.Because}
 	}
 	return out
 }

@@ -35,7 +35,7 @@ func TestLocalLocksForeseen(t *testing.T) {
 		s := open(t, spec)
 		advance(t, s, 8_000_000)
 		n := s.load.db.Locks()
-		got, want := 100*float64(n.Local)/float64(n.All), float64(txnConfig(s.active).LocalPercent)
+		got, want := 100*float64(n.Local)/float64(n.All), float64(occConfig(s.active).LocalPercent)
 		if n.All < 500 || got < want-8 || got > want+8 { // those that abort are tried again
 			t.Errorf("%s: %.1f %% of %d locks are local, %g %% foreseen", name, got, n.All, want)
 		}

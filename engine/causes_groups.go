@@ -8,7 +8,7 @@ import (
 	"drtmx/engine/knob"
 
 	"drtmx/engine/fabric"
-	"drtmx/engine/occ"
+	"drtmx/engine/testbed"
 )
 
 // experiment is what one experiment of MeasureCauses makes faster: a group, a member of one, or everything.
@@ -67,7 +67,7 @@ func CauseGroups() []string {
 // groupOfNumber is the group of a number of the profile; "" for counts and sizes, and for a core's
 // clock, which scales what the costs in code scale.
 func groupOfNumber(name string, n *fabric.Number) string {
-	if n.Unit != "ns" && n.Unit != "GB/s" || n.Value == 0 || unread[name] != "" {
+	if n.Unit != "ns" && n.Unit != "GB/s" || n.Value == 0 || testbed.Unread(name) != "" {
 		return ""
 	}
 	section, _, _ := strings.Cut(name, ".")
@@ -83,7 +83,7 @@ func groupOfNumber(name string, n *fabric.Number) string {
 // causeParts are the experiments for a spec: its groups, or the members of one group.
 func causeParts(p *fabric.Profile, v Knobs, group string) ([]experiment, error) {
 	by := map[string][]member{}
-	used := nodeTypes(p, v)
+	used := testbed.NodeTypes(p, v)
 	p.Each(func(name string, n *fabric.Number) {
 		if rest, ok := strings.CutPrefix(name, "node_types."); ok && !slices.Contains(used, rest[:strings.LastIndexByte(rest, '.')]) {
 			return
@@ -92,19 +92,20 @@ func causeParts(p *fabric.Profile, v Knobs, group string) ([]experiment, error) 
 			by[g] = append(by[g], member{name: name, what: name + ": " + n.Meaning, number: true})
 		}
 	})
-	if !hasNVM(v) {
+	if !testbed.HasNVM(v) {
 		delete(by, groupNVM)
 	}
-	if workloadOf(v).transactions {
-		for _, cost := range occ.ScaledCosts() {
+	if workloads.Of(v).Transactions {
+		for _, cost := range protocols.Of(v).Costs() {
 			g := groupTransaction
-			if cost.Wait {
+			switch {
+			case cost.Wait:
 				g = groupWaits
+			case cost.Held:
+				g = groupLocks
 			}
 			by[g] = append(by[g], member{name: cost.Name, what: cost.What})
 		}
-		held := occ.Held()
-		by[groupLocks] = []member{{name: held.Name, what: held.What}}
 	}
 	by[groupWaits] = append(by[groupWaits], member{name: costReceipts, what: "timer of receipts and repetitions"})
 	return chooseParts(by, group)

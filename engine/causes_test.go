@@ -9,15 +9,16 @@ import (
 
 	"drtmx/engine/fabric"
 	"drtmx/engine/occ"
+	"drtmx/engine/testbed"
 )
 
 // Every duration and every bandwidth of every profile is in a group, and so is every cost in code:
 // else MeasureCauses would be blind to it.
 func TestCauseGroupsAreComplete(t *testing.T) {
-	for _, name := range profileNames() {
-		p := shippedProfiles()[name]
+	for _, name := range testbed.ProfileNames() {
+		p := testbed.Shipped(Knobs{"profile": name})
 		in := map[string]bool{}
-		v := Knobs{"profile": name, "workload": "smallbank", "nodes": 2, "servers": 0, "clients": 0, "nvm.generation": "first", "nvm.enabled": true}
+		v := Knobs{"cc": "occ", "profile": name, "workload": "smallbank", "nodes": 2, "servers": 0, "clients": 0, "nvm.generation": "first", "nvm.enabled": true}
 		parts, err := causeParts(p, v, "")
 		if err != nil {
 			t.Fatal(err)
@@ -43,8 +44,8 @@ func TestCauseGroupsAreComplete(t *testing.T) {
 		}
 		p.Each(func(number string, n *fabric.Number) {
 			timed := n.Unit == "ns" || n.Unit == "GB/s"
-			unused := n.Value == 0 || unread[number] != "" || strings.HasPrefix(number, "nvm.") && !hasNVM(v) ||
-				strings.HasPrefix(number, "node_types.") && !strings.HasPrefix(number, "node_types."+nodeTypes(p, v)[0]+".")
+			unused := n.Value == 0 || testbed.Unread(number) != "" || strings.HasPrefix(number, "nvm.") && !testbed.HasNVM(v) ||
+				strings.HasPrefix(number, "node_types.") && !strings.HasPrefix(number, "node_types."+testbed.NodeTypes(p, v)[0]+".")
 			if timed && !unused && !in[number] {
 				t.Errorf("%s: %s, in %s, is in no group", name, number, n.Unit)
 			}

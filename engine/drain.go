@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"drtmx/engine/knob"
+	"drtmx/engine/testbed"
 
 	"drtmx/engine/history"
 	"drtmx/engine/sim"
@@ -143,7 +144,7 @@ func (s *System) drainBudget() sim.Time {
 		return sim.Time(ns) * sim.Nanosecond
 	}
 	budget := leastDrain
-	if !hasRDMA(s.values) || hampered(s.active) {
+	if !testbed.HasRDMA(s.values) || hampered(s.active) {
 		budget = leastSlowDrain
 	}
 	budget = max(budget, drainFactor*s.meter.ends.Longest())

@@ -11,6 +11,7 @@ import (
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 	"drtmx/engine/sim"
+	"drtmx/engine/testbed"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
 )
@@ -61,8 +62,8 @@ func tooLarge(v Knobs, err error) error {
 		return err
 	}
 	next := "make its populations smaller, or lower workload.scale"
-	if workloadOf(v).reads("workload.orders") { // rows for what is to come, which no scale makes fewer
-		next = "make its populations or workload.orders smaller, or lower workload.scale, which leaves workload.orders as it is"
+	if rows := workloads.Of(v).Growth; rows != "" {
+		next = "make its populations or " + rows + " smaller, or lower workload.scale, which leaves " + rows + " as it is"
 	}
 	if full.Limited {
 		next = "raise the limit of address space (ulimit -v), or " + next
@@ -71,15 +72,14 @@ func tooLarge(v Knobs, err error) error {
 }
 
 func newDriver(s *System, v Knobs, o *opening) (*driver, error) {
-	w := workloadOf(v)
-	bench, err := w.build(v)
+	bench, err := workloads.Of(v).Build(v)
 	if err != nil {
 		return nil, err
 	}
-	all, servers := machines(v)
+	all, servers := testbed.Machines(v)
 	d := &driver{s: s, bench: bench, ongoing: make([]ongoing, all)}
 	env := workload.Env{
-		Cluster: s.cl, Servers: servers, Txn: txnConfig(v), Scale: s.scaling.costsInCode(), Recorder: s.rec, Conflicts: &s.conflicts, CheckLogs: v.Text("check") == "full",
+		Cluster: s.cl, Servers: servers, Txn: txnConfig(v, txn.Seen{}), Scale: s.scaling.costsInCode(), Recorder: s.rec, Conflicts: &s.conflicts, CheckLogs: v.Text("check") == "full",
 		OnBegin: d.begun, OnDone: d.done, OnAbort: d.aborted,
 	}
 	if err := o.look("making the tables", builtShare); err != nil {
@@ -101,7 +101,7 @@ func newDriver(s *System, v Knobs, o *opening) (*driver, error) {
 		return nil, err
 	}
 	first := 0
-	if asymmetric(v) {
+	if testbed.Asymmetric(v) {
 		first = servers
 	}
 	for m := first; m < all; m++ {
@@ -184,7 +184,7 @@ func (d *driver) oldest(now sim.Time) sim.Time {
 
 // start spawns the coroutines and the arrivals.
 func (d *driver) start() {
-	d.spawn(coroutines(d.s.active))
+	d.spawn(testbed.Coroutines(d.s.active))
 	for _, q := range d.queues {
 		q.begin()
 	}
@@ -209,7 +209,7 @@ func (d *driver) loop(co *r2.Co, i int) {
 				d.claims = append(d.claims, claim{})
 			}
 			at := d.queues[i].await(co)
-			if co.Index() >= coroutines(d.s.active) && d.queues[i].unclaim(at) {
+			if co.Index() >= testbed.Coroutines(d.s.active) && d.queues[i].unclaim(at) {
 				continue // there are fewer coroutines now, and this one will be held
 			}
 			d.claims[co.ID()] = claim{co.Machine(), at}
@@ -268,24 +268,24 @@ func (d *driver) set(v Knobs) error {
 		}
 	}
 	if d.spawned > 0 {
-		d.spawn(coroutines(v))
+		d.spawn(testbed.Coroutines(v))
 	}
-	w := workloadOf(v)
+	w := workloads.Of(v)
 	for _, positive := range []bool{true, false} { // weights must never sum to 0 on the way
-		for _, t := range w.mix {
-			if n := v.Int("workload.mix." + t); (n > 0) == positive {
-				if err := d.bench.Set("mix."+t, n); err != nil {
+		for _, t := range w.Mix {
+			if n := v.Int("workload.mix." + t.Name); (n > 0) == positive {
+				if err := d.bench.Set("mix."+t.Name, n); err != nil {
 					return err
 				}
 			}
 		}
 	}
-	if w.live != nil {
-		if err := w.live(d.bench, v); err != nil {
+	if w.Live != nil {
+		if err := w.Live(d.bench, v); err != nil {
 			return err
 		}
 	}
-	for _, name := range w.knobs {
+	for _, name := range w.Knobs {
 		if knob.Find(name).Live && !IsGroup(name) {
 			if err := d.bench.Set(strings.TrimPrefix(name, "workload."), v[name]); err != nil {
 				return err

@@ -7,7 +7,7 @@ import (
 
 	"drtmx/engine/knob"
 
-	"drtmx/engine/workload/octopus"
+	"drtmx/engine/testbed"
 )
 
 // Estimate is what a spec is going to need, within a factor of about two.
@@ -25,16 +25,8 @@ const (
 	coroutineBytes = 24 << 10 // two stacks, scratch, a transaction's sets
 	recvBytes      = 4 << 10  // a RECV buffer
 	ringBytes      = 32 << 10 // a log ring: one per thread of the cluster in each server
-	rowBytes       = 24       // header and value of a small record
-	indexBytes     = 28       // of a record, in its bucket
-	pageBytes      = 4096
 
 	messagesPerCommit = 4
-	recordsPerCommit  = 2
-	commitsPerSecond  = 500_000 // per client thread, in virtual time: a guess before the run
-	verbsPerSecond    = 8_000_000
-	commitsPerWallMS  = 20 // SmallBank with full checks, on one core
-	verbsPerWallMS    = 1_000
 	warmedPerWallMS   = 30_000 // records that enter a location cache
 	autoSpanNS        = 5_000_000
 )
@@ -49,92 +41,49 @@ func EstimateOf(spec Spec) (Estimate, error) {
 }
 
 func estimate(v Knobs) Estimate {
-	all, servers := machines(v)
-	threads, clients, dataThreads := threadCounts(v)
+	all, servers := testbed.Machines(v)
+	threads, clients, _ := testbed.ThreadCounts(v)
 	seconds := float64(v.Int("warmup_ns")+v.Int("duration_ns")) / 1e9
 	if v.Int("duration_ns") == 0 {
 		seconds += autoSpanNS / 1e9
 	}
 	count := func(perThread float64) int64 { return int64(perThread * float64(clients) * seconds) }
 
-	fixed := int64(baseBytes+all*machineBytes) + heapBytes(v) + moreBytes(v)
-	w := workloadOf(v)
-	if !w.transactions {
-		each := int64(v.Int("workload.payload"))
-		places := int64(servers) * int64(scaled(v, "workload.keys")) * (each + 63)
-		if w.reads("workload.files") {
-			places = int64(servers) * int64(scaled(v, "workload.files")) * octopus.FileBytes
-		}
-		verbs := count(verbsPerSecond)
+	fixed := int64(baseBytes+all*machineBytes) + heapBytes(v) + testbed.MoreBytes(v)
+	w := workloads.Of(v)
+	f := w.Footprint(v)
+	requests := count(f.PerSecond)
+	if !w.Transactions {
 		return Estimate{
-			MemoryBytes: fixed + min(places, verbs*max(each, pageBytes)), MaxMemoryBytes: fixed + places,
-			WallMS: 1 + verbs/verbsPerWallMS,
+			MemoryBytes: fixed + min(f.Bytes, requests*f.PerRequest), MaxMemoryBytes: fixed + f.Bytes,
+			WallMS: 1 + int64(float64(requests)/f.PerWallMS),
 		}
 	}
-	copies := int64(v.Int("replicas"))
-	records := int64(scaled(v, "workload.keys"))
-	if w.reads("workload.accounts") {
-		records = 2 * int64(scaled(v, "workload.accounts")) * int64(dataThreads)
-	}
-	p := population{tables: records * (rowBytes*copies + indexBytes), cached: records, perSecond: commitsPerSecond, perWallMS: commitsPerWallMS,
-		perCommit: recordsPerCommit * (copies + 1) * pageBytes}
-	if w.reads("workload.warehouses") {
-		p = tpccPopulation(v, servers)
-	}
-	if w.reads("workload.trades") {
-		p = tpcePopulation(v, servers)
-	}
-	commits := count(p.perSecond)
 	messages := r2Config(v)
 	buffer := int64(cmp.Or(messages.MaxMessage, recvBytes))
 	var recv int64
 	for m, n := range messages.PerMachine {
 		recv += int64(n) * int64(messages.RecvDepth[m]) * buffer
 	}
-	if copies > 1 {
+	if v.Int("replicas") > 1 {
 		fixed += int64(servers*threads) * ringBytes
 	}
 	e := Estimate{
-		MaxMemoryBytes: fixed + p.tables + recv,
-		MemoryBytes:    fixed + min(p.tables, commits*p.perCommit) + min(recv, commits*messagesPerCommit*buffer),
-		WallMS:         100 + int64(float64(commits)/p.perWallMS),
+		MaxMemoryBytes: fixed + f.Bytes + recv,
+		MemoryBytes:    fixed + min(f.Bytes, requests*f.PerRequest) + min(recv, requests*messagesPerCommit*buffer),
+		WallMS:         100 + int64(float64(requests)/f.PerWallMS),
 	}
 	if v.Bool("cache.enabled") && v.Bool("warm") {
-		e.WallMS += p.cached * int64(all) / warmedPerWallMS
+		e.WallMS += f.Cached * int64(all) / warmedPerWallMS
 	}
 	return e
 }
 
-// threadCounts are all threads of a cluster, those that run transactions, and those with data.
-func threadCounts(v Knobs) (threads, clients, data int) {
-	all, servers := machines(v)
-	for m := range all {
-		n := threadsOf(v, m)
-		threads += n
-		if m < servers {
-			data += n
-		}
-		if m >= servers || !asymmetric(v) {
-			clients += n
-		}
-	}
-	return threads, clients, data
-}
-
 // heapBytes is what queue pairs and coroutines need.
 func heapBytes(v Knobs) int64 {
-	all, _ := machines(v)
-	threads, clients, _ := threadCounts(v)
-	return int64(threads*max(all, v.Int("emulated_nodes"))*qpBytes + clients*coroutines(v)*coroutineBytes)
-}
-
-// population is what a workload's tables and transactions need.
-type population struct {
-	tables    int64   // bytes of all rows, replicas and buckets
-	cached    int64   // records that location caches may have
-	perCommit int64   // bytes that a transaction touches for the first time, at the begin
-	perSecond float64 // commits per client thread, in virtual time
-	perWallMS float64 // commits on one core of the host
+	all, _ := testbed.Machines(v)
+	threads, clients, _ := testbed.ThreadCounts(v)
+	return int64(threads*max(all, v.Int("emulated_nodes"))*qpBytes + clients*testbed.Coroutines(v)*coroutineBytes)
 }
 
 // AvailableMemory is what this computer has to offer now, in bytes; 0 is unknown.
@@ -147,15 +96,10 @@ func refuseTooBig(v Knobs) error {
 	if free == 0 || e.MemoryBytes <= free {
 		return nil
 	}
-	field := "nodes"
-	if w := workloadOf(v); w.reads("workload.accounts") {
-		field = "workload.accounts"
-	} else if w.reads("workload.keys") {
-		field = "workload.keys"
-	}
+	field := cmp.Or(workloads.Of(v).Population, "nodes")
 	next := "use fewer nodes or threads, or a smaller workload.scale"
-	if moreBytes(v) > e.MemoryBytes/2 {
-		field, next = costliest(v), "use smaller caches, or fewer nodes"
+	if testbed.MoreBytes(v) > e.MemoryBytes/2 {
+		field, next = testbed.Costliest(v), "use smaller caches, or fewer nodes"
 	}
 	return &SpecError{
 		Field: field, Value: knob.Format(field, v[field]),

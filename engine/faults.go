@@ -8,7 +8,7 @@ import (
 	"drtmx/engine/knob"
 
 	"drtmx/engine/fabric"
-	"drtmx/engine/workload/micro"
+	"drtmx/engine/testbed"
 )
 
 // slowNICs puts fault.nic_slowdown into effect.
@@ -37,21 +37,20 @@ const nobody = -1
 
 // noCrash says why machines cannot crash.
 func noCrash(v Knobs) string {
-	w := workloadOf(v)
-	_, err := micro.ParseVerb(w.name)
+	w := workloads.Of(v)
 	switch {
-	case w.transactions:
-		return "workload " + w.name + " runs transactions, and they have no recovery yet: use micro-read or micro-write"
-	case err != nil:
-		return "the clients of workload " + w.name + " do not go on behind an error: use micro-read or micro-write"
-	case hasNVM(v) && !v.Bool("nvm.durability"):
+	case w.Transactions:
+		return "workload " + w.Name + " runs transactions, and they have no recovery yet: use micro-read or micro-write"
+	case !w.RequestsOf(v).Retried:
+		return "the clients of workload " + w.Name + " do not go on behind an error: use micro-read or micro-write"
+	case testbed.HasNVM(v) && !v.Bool("nvm.durability"):
 		return "nobody keeps what a crash would leave of the NVM: reset with nvm.durability=true"
 	}
 	return ""
 }
 
 func validFaults(v Knobs) error {
-	all, _ := machines(v)
+	all, _ := testbed.Machines(v)
 	// Also while no RNIC is slow: or it would be a later change of fault.nic_slowdown that is refused.
 	if err := validMachine("fault.nic_slowdown_node", v.Int("fault.nic_slowdown_node"), all); err != nil {
 		return err
@@ -114,7 +113,7 @@ func lastDown(down []int) int {
 // then: fault.crash the machine that crashed last of those that are down.
 func (s *System) plan(set, v Knobs) error {
 	o := nodeFaultsOf(set)
-	all, _ := machines(v)
+	all, _ := testbed.Machines(v)
 	if n := o.restart; n != nobody {
 		if err := validMachine("fault.restart", n, all); err != nil {
 			return err

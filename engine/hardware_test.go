@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"drtmx/engine/knob"
+	"drtmx/engine/testbed"
 
 	"pgregory.net/rapid"
 
@@ -38,7 +39,7 @@ func numbersOf(t rapid.TB, s Spec) (names []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	profileOf(v).Each(func(name string, n *fabric.Number) { names = append(names, hardwarePrefix+name) })
+	testbed.Profile(v).Each(func(name string, n *fabric.Number) { names = append(names, testbed.NumberPrefix+name) })
 	return names
 }
 
@@ -90,8 +91,8 @@ func drawNumber(r *rapid.T, s Spec, name string) any {
 	if err != nil {
 		r.Fatal(err)
 	}
-	n := profileOf(v).Number(strings.TrimPrefix(name, hardwarePrefix))
-	least, most := profileOf(v).Limits(strings.TrimPrefix(name, hardwarePrefix))
+	n := testbed.Profile(v).Number(strings.TrimPrefix(name, testbed.NumberPrefix))
+	least, most := testbed.Profile(v).Limits(strings.TrimPrefix(name, testbed.NumberPrefix))
 	x := n.Value
 	switch rapid.IntRange(0, 9).Draw(r, "how") {
 	case 0:
@@ -130,8 +131,8 @@ func TestThreadsShareTheDIMMs(t *testing.T) {
 
 // Whatever DIMMs the hardware has, each may have all places, and knob and refusal say how many there are.
 func TestAnyDIMMOfTheHardware(t *testing.T) {
-	if _, most := shippedProfile(Knobs{"profile": "r74v"}).Limits("nvm.dimms"); most != mostDIMMs {
-		t.Errorf("hardware.nvm.dimms may be %g, workload.dimm %d", most, mostDIMMs)
+	if _, most := testbed.Shipped(Knobs{"profile": "r74v"}).Limits("nvm.dimms"); most != testbed.MostDIMMs {
+		t.Errorf("hardware.nvm.dimms may be %g, workload.dimm %d", most, testbed.MostDIMMs)
 	}
 	for dimms, one := range map[int]int{1: 1, 6: 6, 12: 7, 64: 64} {
 		spec := Spec{Workload: "micro-write", Set: Knobs{"profile": "r74v", "servers": 1, "clients": 1, "threads": 4, "ddio": false, "hardware.nvm.dimms": dimms, "workload.dimm": one, "check": "off"}}
@@ -179,7 +180,7 @@ func TestEndsOfHardware(t *testing.T) {
 				if strings.HasSuffix(name, ".nvm_generation") {
 					continue // another knob's
 				}
-				least, most := profileOf(v).Limits(strings.TrimPrefix(name, hardwarePrefix))
+				least, most := testbed.Profile(v).Limits(strings.TrimPrefix(name, testbed.NumberPrefix))
 				for _, x := range []float64{least, most} {
 					err := withHardware(t, s, Knobs{name: x, "check": "off"})
 					if err != nil && !strings.Contains(err.Error(), " at least ") && !strings.Contains(err.Error(), " at most ") {

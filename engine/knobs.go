@@ -5,8 +5,7 @@ import (
 	"strings"
 
 	"drtmx/engine/knob"
-
-	"drtmx/engine/occ"
+	"drtmx/engine/testbed"
 )
 
 const (
@@ -17,85 +16,24 @@ const (
 	// `coroutines` can be raised live.
 	coroutineRoom = 16
 
-	maxMachines = 64
 	maxDuration = 1_000_000_000 // 1 s of virtual time per span a person may ask for
 )
 
-func clusterKnobs() []knob.Row {
-	symmetric := func(v Knobs) string {
-		if asymmetric(v) {
-			return "servers and clients are set"
-		}
-		return ""
-	}
-	split := func(v Knobs) string {
-		if !asymmetric(v) {
-			return "every machine is both server and client; set servers and clients to split them"
-		}
-		return ""
-	}
-	return []knob.Row{
-		{Knob: knob.Knob{Name: "preset", Kind: knob.Choice, Default: defaultPreset, Choices: PresetNames(), Label: "Preset", Section: "4.4.3", Group: knob.Cluster, Live: true,
-			Doc: "A published design as a row of Table 4-3. It only sets knobs, those of the phases, optimisations and the cache; each can be set otherwise afterwards."}},
-		{Knob: knob.Knob{Name: "nodes", Kind: knob.Int, Default: 4, Min: 2, Max: maxMachines, Label: "Machines", Section: "4.3", Group: knob.Cluster,
-			Doc: "Machines of a symmetric cluster: each holds a partition and runs transactions."}, Inactive: symmetric},
-		{Knob: knob.Knob{Name: "servers", Kind: knob.Int, Default: 0, Min: 0, Max: maxMachines, Label: "Servers", Section: "4.3", Group: knob.Cluster,
-			Doc: "Machines that only hold data, in an asymmetric cluster. 0 with clients = 0: symmetric, see nodes."}},
-		{Knob: knob.Knob{Name: "clients", Kind: knob.Int, Default: 0, Min: 0, Max: maxMachines, Label: "Clients", Section: "4.3", Group: knob.Cluster,
-			Doc: "Machines that only run transactions, in an asymmetric cluster."}},
-		{Knob: knob.Knob{Name: "threads", Kind: knob.Int, Default: 4, Min: 1, Max: 64, Label: "Threads per machine", Section: "2.2.4", Group: knob.Cluster,
-			Doc: "Worker threads per machine, each on a core of its own; the thesis runs one per core, 24."}},
-		{Knob: knob.Knob{Name: "server.threads", Kind: knob.Int, Default: 0, Min: 0, Max: 64, Label: "Threads per server", Section: "2.2.4", Group: knob.Cluster,
-			Doc: "Worker threads of each server of an asymmetric cluster. 0: as threads."}, Inactive: split},
-		{Knob: knob.Knob{Name: "client.threads", Kind: knob.Int, Default: 0, Min: 0, Max: 64, Label: "Threads per client", Section: "2.2.4", Group: knob.Cluster,
-			Doc: "Worker threads of each client of an asymmetric cluster. 0: as threads."}, Inactive: split},
-		{Knob: knob.Knob{Name: "replicas", Kind: knob.Int, Default: 3, Min: 1, Max: 8, Label: "Replicas", Section: "4.3", Group: knob.Cluster,
-			Doc: "Copies of every record, the primary counted; each commit logs to replicas - 1 backups."}, Inactive: noTransactions},
-		{Knob: knob.Knob{Name: "seed", Kind: knob.Int, Default: 1, Min: 0, Label: "Seed", Group: knob.Cluster,
-			Doc: "Seeds every random stream, and what the tables hold at the start. Same spec and seed: same result, byte for byte."}},
-	}
+// presetRow is the knob that sets a whole design.
+func presetRow() knob.Row {
+	return knob.Row{Knob: knob.Knob{Name: "preset", Kind: knob.Choice, Default: defaultPreset, Choices: PresetNames(), Label: "Preset", Section: "4.4.3", Group: knob.Cluster, Live: true,
+		Doc: "A published design as a row of Table 4-3. It only sets knobs, those of the phases, optimisations and the cache; each can be set otherwise afterwards."},
+		Design: true, Sets: func(_ Knobs, preset any) Knobs { return presetKnobs(preset.(string)) }}
 }
 
-func asymmetric(v Knobs) bool { return v.Int("servers") > 0 || v.Int("clients") > 0 }
+func seedRow() knob.Row {
+	return knob.Row{Knob: knob.Knob{Name: "seed", Kind: knob.Int, Default: 1, Min: 0, Label: "Seed", Group: knob.Cluster,
+		Doc: "Seeds every random stream, and what the tables hold at the start. Same spec and seed: same result, byte for byte."}}
+}
 
-func hardwareKnobs() []knob.Row {
+// clientKnobs are those of what keeps the workers busy.
+func clientKnobs() []knob.Row {
 	return []knob.Row{
-		{Knob: knob.Knob{Name: "profile", Kind: knob.Choice, Default: "val", Choices: profileNames(), Label: "Hardware profile", Section: "2.1", Group: knob.Hardware,
-			Doc: "The machines, RNICs and network: every number with unit, meaning and source in `drtmx profiles`. hardware.NUMBER changes one."}},
-		{Knob: knob.Knob{Name: "emulated_nodes", Kind: knob.Int, Default: 0, Min: 0, Max: 1024, Label: "Emulated cluster size", Section: "2.2.4", Group: knob.Hardware,
-			Doc: "Opens as many RC queue pairs as a cluster of this size needs, so that the RNIC's context cache feels it; 80 in the thesis. 0: the real size."}, Inactive: noRDMA},
-		{Knob: knob.Knob{Name: "nics", Kind: knob.Int, Default: 0, Min: 0, Max: 8, Label: "RNICs per machine", Section: "2.1", Group: knob.Hardware,
-			Doc: "How many of a machine's RNICs its threads use. 0: all, each thread the one of its socket."}},
-		{Knob: knob.Knob{Name: "nic.context", Kind: knob.Choice, Default: "thread", Choices: []string{"thread", "shared"}, Label: "Driver contexts", Section: "2.2.2", Group: knob.Hardware,
-			Doc: "thread: each thread opens the RNIC for itself. shared: all threads of a machine use one context per RNIC, whose queue pairs beyond seven share a doorbell buffer and its lock."}, Inactive: noRDMA},
-		{Knob: knob.Knob{Name: "ddio", Kind: knob.Bool, Default: true, Label: "DDIO", Section: "2.3.4", Group: knob.Hardware, Live: true,
-			Doc: "Lets the RNIC write into the socket's last-level cache. Off: its writes go to memory."}, Alias: "nvm.ddio"},
-		{Knob: knob.Knob{Name: "nvm.enabled", Kind: knob.Bool, Default: true, Label: "Data in NVM", Section: "2.3.3", Group: knob.Hardware, Live: true,
-			Doc: "The memory that a micro-benchmark reads and writes is persistent memory. Off: DRAM."}, Inactive: func(v Knobs) string {
-			if !hasNVM(v) {
-				return "profile " + v.Text("profile") + " has no NVM"
-			}
-			if w := workloadOf(v); w.transactions {
-				return "workload " + w.name + " keeps its data in DRAM"
-			}
-			return ""
-		}},
-		{Knob: knob.Knob{Name: "nvm.generation", Kind: knob.Choice, Default: "first", Choices: []string{"first", "next"}, Label: "Generation of the NVM", Section: "2.4", Group: knob.Hardware,
-			Doc: "first: Optane as the thesis has it. next: its successor, with 25 % more bandwidth."}, Inactive: func(v Knobs) string {
-			if !hasNVM(v) {
-				return "profile " + v.Text("profile") + " has no NVM"
-			}
-			return ""
-		}},
-		{Knob: knob.Knob{Name: "nvm.durability", Kind: knob.Bool, Default: false, Label: "Keep what a crash leaves of the NVM", Section: "2.3.2", Group: knob.Hardware,
-			Doc: "Keeps, of every line of NVM, which bytes are in the persistent domain: fault.crash needs it. Costs no virtual time, but the simulator a third of its speed."}, Inactive: func(v Knobs) string {
-			if !hasNVM(v) {
-				return "profile " + v.Text("profile") + " has no NVM"
-			}
-			return ""
-		}},
-		{Knob: knob.Knob{Name: "torn_reads", Kind: knob.Bool, Default: true, Label: "Torn reads", Section: "4.3.2", Group: knob.Hardware,
-			Doc: "Lets a read that overlaps a write see part of it, line by line, as hardware does. Off: accesses are atomic, whatever their size."}},
 		{Knob: knob.Knob{Name: "coroutines", Kind: knob.Int, Default: 8, Min: 1, Max: 64, Label: "Coroutines per thread", Section: "2.2.3", Group: knob.Communication, Live: true,
 			Doc: "Transactions that a worker keeps going at once; while one waits for the network another runs."}, Inactive: func(v Knobs) string {
 			if !v.Bool("opt.co") {
@@ -105,6 +43,8 @@ func hardwareKnobs() []knob.Row {
 		}},
 		{Knob: knob.Knob{Name: "clients.arrival", Kind: knob.Text, Default: "closed", Label: "Arrivals", Unit: "closed | open:RATE", Section: "4.3", Group: knob.Communication,
 			Doc: "closed: each coroutine starts its next request at once. open:RATE: requests arrive at random, RATE per second in the whole cluster, and wait for a free coroutine; latency counts the wait."}, Normal: normalArrival},
+		{Knob: knob.Knob{Name: "opt.co", Kind: knob.Bool, Default: true, Label: "Coroutines", Section: "2.2.3", Group: knob.Optimisations, Live: true,
+			Doc: "Runs several transactions per worker, each in its coroutine, so that one computes while others wait. Off: one at a time, whatever coroutines says."}},
 	}
 }
 
@@ -135,47 +75,18 @@ func openRate(v Knobs) int {
 	return n
 }
 
-func storeKnobs() []knob.Row {
-	reads := func(v Knobs) string {
-		if w := workloadOf(v); !w.transactions {
-			return "workload " + w.name + " looks nothing up"
-		}
-		if c := txnConfig(v).Resolved(); c.Execution == occ.TwoSided && c.RORead == occ.TwoSided {
-			return "two-sided reads look up on the server"
-		}
-		return ""
-	}
-	def := presetKnobs(defaultPreset)
-	return []knob.Row{
-		{Knob: knob.Knob{Name: "cache.enabled", Kind: knob.Bool, Default: def["cache.enabled"], Label: "Location cache", Section: "4.3.1", Group: knob.Store, Live: true,
-			Doc: "Remembers where records are, so that one READ fetches a record instead of two or more."}, Inactive: reads},
-		{Knob: knob.Knob{Name: "cache.bytes", Kind: knob.Bytes, Default: 300_000_000, Min: 1 << 16, Max: 1 << 36, Unit: "bytes", Label: "Location cache size", Section: "4.3.1", Group: knob.Store, Live: true,
-			Doc: "Per machine; shrinks with workload.scale. 300 MB in the thesis."}, Inactive: func(v Knobs) string {
-			if why := reads(v); why != "" {
-				return why
-			}
-			if !v.Bool("cache.enabled") {
-				return "cache.enabled is off"
-			}
-			return ""
-		}},
-		{Knob: knob.Knob{Name: "txn.speculative", Kind: knob.Bool, Default: def["txn.speculative"], Label: "Speculative execution", Section: "4.4.1", Group: knob.Phases, Live: true,
-			Doc: "Fetches records that do not depend on each other in parallel: a read does not wait until its value is used."}, Inactive: noTransactions},
-	}
-}
-
 func faultKnobs() []knob.Row {
 	return []knob.Row{
 		{Knob: knob.Knob{Name: "fault.drop", Kind: knob.Float, Default: 0.0, Min: 0.0, Max: 0.2, Label: "Datagram loss", Unit: "share", Section: "2.2.2", Group: knob.Faults, Live: true,
 			Doc: "Share of UD datagrams that the network loses; RPCs are sent again and take effect once. RC queue pairs are not affected; over TCP what is lost comes late. With one-sided logging the log ring of a thread, of 8 KB, soon is full while a reclaim of it is repeated, and its transactions wait."}},
 		{Knob: knob.Knob{Name: "fault.nic_slowdown", Kind: knob.Float, Default: 1.0, Min: 1.0, Max: 100.0, Label: "Slow RNIC", Unit: "x", Section: "2.2.1", Group: knob.Faults, Live: true,
 			Doc: "Factor by which the pipelines of one machine's RNICs are slower than the others'. 1: all are as they should be."}},
-		{Knob: knob.Knob{Name: "fault.nic_slowdown_node", Kind: knob.Int, Default: 0, Min: 0, Max: maxMachines - 1, Label: "Machine with the slow RNIC", Section: "2.2.1", Group: knob.Faults, Live: true,
+		{Knob: knob.Knob{Name: "fault.nic_slowdown_node", Kind: knob.Int, Default: 0, Min: 0, Max: testbed.MaxMachines - 1, Label: "Machine with the slow RNIC", Section: "2.2.1", Group: knob.Faults, Live: true,
 			Doc: "The machine that fault.nic_slowdown is about, counted from 0."}, Inactive: noSlowNIC},
-		{Knob: knob.Knob{Name: "fault.crash", Kind: knob.Int, Default: nobody, Min: nobody, Max: maxMachines - 1, Label: "Crash a machine", Section: "2.3.2", Group: knob.Faults, Live: true,
-			Doc: "Crashes this machine, counted from 0, at this instant: DRAM and caches are lost, NVM keeps its persistent domain, requests to it end with an error and those of its own clients with it. Shows the most recently crashed machine that is still down; -1: none."}, Inactive: noCrash},
-		{Knob: knob.Knob{Name: "fault.restart", Kind: knob.Int, Default: nobody, Min: nobody, Max: maxMachines - 1, Label: "Restart a machine", Section: "2.3.2", Group: knob.Faults, Live: true,
-			Doc: "Restarts this machine, which is down: it makes its connections anew, 50 us for each that a thread has, and its clients begin again. A command, not a state: always shows -1."}, Inactive: noCrash},
+		{Knob: knob.Knob{Name: "fault.crash", Kind: knob.Int, Default: nobody, Min: nobody, Max: testbed.MaxMachines - 1, Label: "Crash a machine", Section: "2.3.2", Group: knob.Faults, Live: true,
+			Doc: "Crashes this machine, counted from 0, at this instant: DRAM and caches are lost, NVM keeps its persistent domain, requests to it end with an error and those of its own clients with it. Shows the most recently crashed machine that is still down; -1: none."}, Inactive: noCrash, Order: true},
+		{Knob: knob.Knob{Name: "fault.restart", Kind: knob.Int, Default: nobody, Min: nobody, Max: testbed.MaxMachines - 1, Label: "Restart a machine", Section: "2.3.2", Group: knob.Faults, Live: true,
+			Doc: "Restarts this machine, which is down: it makes its connections anew, 50 us for each that a thread has, and its clients begin again. A command, not a state: always shows -1."}, Inactive: noCrash, Order: true},
 	}
 }
 

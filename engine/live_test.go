@@ -19,7 +19,7 @@ import (
 // randomChange draws settings of live knobs that are legal in s.
 func randomChange(r *rand.Rand, s *System) Knobs {
 	pick := func(list ...any) any { return list[r.IntN(len(list))] }
-	mix := workloadOf(s.values).mix
+	mix := workloads.Of(s.values).Mix
 	for {
 		k := Knobs{}
 		for range 1 + r.IntN(3) {
@@ -39,7 +39,7 @@ func randomChange(r *rand.Rand, s *System) Knobs {
 			case 6:
 				k["txn.speculative"] = pick(true, false)
 				if len(mix) > 0 {
-					k["workload.mix."+mix[r.IntN(len(mix))]] = r.IntN(100)
+					k["workload.mix."+mix[r.IntN(len(mix))].Name] = r.IntN(100)
 				}
 			case 7:
 				k["fault.drop"], k["workload.theta"] = pick(0.0, 0.01), pick(0.0, 0.9)

@@ -1,9 +1,6 @@
 package engine
 
 import (
-	"math"
-
-	"drtmx/engine/fabric"
 	"drtmx/engine/metrics"
 	"drtmx/rdpma/nvm"
 )
@@ -71,51 +68,6 @@ const (
 	nvmWrite = "nvm_write"
 	nvmRead  = "nvm_read"
 )
-
-// hasNVM says whether machines of the profile have any.
-func hasNVM(v Knobs) bool { return shippedProfile(v).NVM != nil }
-
-// mostDIMMs is how many a socket of any hardware may have.
-const mostDIMMs = 64
-
-// dimmsOf is how many a socket has, or may have where there is no NVM.
-func dimmsOf(v Knobs) any {
-	if !hasNVM(v) {
-		return mostDIMMs
-	}
-	return profileOf(v).NVM.DIMMs.Int()
-}
-
-// onNVM says whether a micro-benchmark's data lie there.
-func onNVM(v Knobs) bool { return hasNVM(v) && v.Bool("nvm.enabled") }
-
-// NVMDevices makes the devices that a profile describes, as fabric.Config takes them.
-func NVMDevices(p *fabric.Profile) func(machine, socket int, t *fabric.NodeType) (fabric.Device, error) {
-	return func(_, _ int, t *fabric.NodeType) (fabric.Device, error) {
-		if p.NVM == nil || t.NVMGeneration.Int() == 0 {
-			return nil, nil
-		}
-		c := nvmConfig(p.NVM)
-		if t.NVMGeneration.Int() > 1 {
-			c = c.NextGeneration()
-		}
-		return nvm.New(c)
-	}
-}
-
-// nvmConfig is the device in the numbers of a profile.
-func nvmConfig(n *fabric.NVMNumbers) nvm.Config {
-	rate := func(x fabric.Number) int64 { return int64(math.Round(x.Value * 1e9)) }
-	return nvm.Config{
-		DIMMs: n.DIMMs.Int(), InterleaveBytes: n.Interleave.Int(), XLineBytes: n.XLine.Int(), XBufferXLines: n.XBuffer.Int(),
-		WritebackQueue: n.WritebackQueue.Int(), WriteQueue: n.WriteQueue.Int(), ReadQueue: n.ReadQueue.Int(),
-		ControllerReadPS: n.ControllerRead.Time(), ControllerWritePS: n.ControllerWrite.Time(),
-		ReadHitPS: n.ReadHit.Time(), MediaReadPS: n.MediaRead.Time(), TranslationMissPS: n.TranslationMiss.Time(),
-		TranslationPages: n.TranslationPages.Int(), TranslationPageBytes: n.TranslationPage.Int(),
-		MediaReadBytesPerSec: rate(n.ReadBandwidth), MediaWriteBytesPerSec: rate(n.WriteBandwidth), MediaShared: n.MediaShared.Int() > 0,
-		WearWrites: n.WearWrites.Int(), WearBlockXLines: n.WearBlock.Int(), WearCounters: n.WearCounters.Int(), WearPS: n.WearMove.Time(),
-	}
-}
 
 // device is the NVM of a socket, nil if it has none.
 func (s *System) device(m, socket int) *nvm.Device {

@@ -9,6 +9,7 @@ import (
 	"drtmx/engine/history"
 	"drtmx/engine/metrics"
 	"drtmx/engine/sim"
+	"drtmx/engine/testbed"
 	"drtmx/engine/workload"
 )
 
@@ -82,7 +83,7 @@ func (s *System) Result() *Result {
 	q := s.quality()
 	r := &Result{
 		Spec: s.values.Clone(), PresetDiff: presetDiff(s.values), Name: s.name, Code: CodeVersion(),
-		Profile: with(s.fab.Profile().ID(), s.values), Scope: "cluster", FromNS: s.marked.ps / sim.Nanosecond, VirtualNS: ps / sim.Nanosecond,
+		Profile: testbed.WithNumbers(s.fab.Profile().ID(), s.values), Scope: "cluster", FromNS: s.marked.ps / sim.Nanosecond, VirtualNS: ps / sim.Nanosecond,
 		WallMS: s.wall.ms(), Events: c.events - s.marked.events, Steady: q.steady, Unsteady: q.unsteady,
 		Scale:      Scale{s.values.Float("workload.scale")},
 		Throughput: perSecond(n.commits, ps), ThroughputCI95: q.ci95,
@@ -109,7 +110,7 @@ func (s *System) Result() *Result {
 	if text := r.Uncommitted(); text != "" {
 		r.Steady, r.Unsteady = false, text
 	}
-	r.Auto, r.AutoChanges = autoChoices(s.active, s.txnConfig(s.active)), s.AutoChanges()
+	r.Auto, r.AutoChanges = autoChoices(s.active, s.seen(s.active)), s.AutoChanges()
 	r.NVM = nvmStat(s.marked.nvm, c.nvm)
 	r.Drain, r.Checks = s.drained, s.verdict()
 	r.History = s.historyStat()
@@ -136,7 +137,7 @@ func (s *System) verdict() *Checks {
 
 // unclaim claims nothing where no transactions are judged.
 func (s *System) unclaim(r *Checks) {
-	if r.Mode == history.Off || !workloadOf(s.values).transactions {
+	if r.Mode == history.Off || !workloads.Of(s.values).Transactions {
 		r.Claimed, r.CanShow = "", nil
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"drtmx/engine/fabric"
 	"drtmx/engine/r2"
 	"drtmx/engine/sim"
+	"drtmx/engine/testbed"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
 	"drtmx/engine/workload/octopus"
@@ -33,7 +34,7 @@ func newFilesBed(t *testing.T, o octopus.Options, ddio bool) *filesBed {
 	}
 	b := &filesBed{t: t, sim: sim.New(sim.Options{Seed: 1})}
 	t.Cleanup(b.sim.Close)
-	b.fab, err = fabric.New(b.sim, fabric.Config{Profile: p, Machines: 3, NodeTypes: []string{"r74v", "val", "val"}, NVM: NVMDevices(p), Durability: true, NoDDIO: !ddio})
+	b.fab, err = fabric.New(b.sim, fabric.Config{Profile: p, Machines: 3, NodeTypes: []string{"r74v", "val", "val"}, NVM: testbed.NVMDevices(p), Durability: true, NoDDIO: !ddio})
 	if err != nil {
 		t.Fatal(err)
 	}

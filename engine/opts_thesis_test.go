@@ -160,7 +160,7 @@ func TestSwitchesReachThePhases(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := txnConfig(v).Resolved()
+		c := occConfig(v).Resolved()
 		for _, p := range phases {
 			may := occ.Allowed(p.ID, *p.Field(&c))
 			on := c.Opt[p.ID]

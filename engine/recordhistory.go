@@ -33,8 +33,8 @@ func CheckHistory(spec Spec, file string) error {
 	if err != nil {
 		return err
 	}
-	if w := workloadOf(v); !w.transactions {
-		return &SpecError{Field: "history", Value: knob.Clip(file), Rule: "workload " + w.name + " runs no transactions", Next: "use a workload such as registers or smallbank"}
+	if w := workloads.Of(v); !w.Transactions {
+		return &SpecError{Field: "history", Value: knob.Clip(file), Rule: "workload " + w.Name + " runs no transactions", Next: "use a workload such as registers or smallbank"}
 	}
 	return nil
 }

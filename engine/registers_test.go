@@ -41,7 +41,7 @@ func TestRegistersRules(t *testing.T) {
 func TestLocalRegisters(t *testing.T) {
 	for _, x := range []struct{ remote, want int }{{-1, 25}, {0, 100}, {300, 70}, {1000, 0}} {
 		s := open(t, small(Knobs{"nodes": 4, "workload": "registers", "workload.remote.register": x.remote, "workload.keys": 4000}))
-		if got := localRegisters(s.values); got != x.want {
+		if got := workloads.Load(s.values).LocalLocks(s.values); got != x.want {
 			t.Errorf("remote %d: %d %% local, want %d", x.remote, got, x.want)
 		}
 		if err := s.Advance(300_000); err != nil {

@@ -1,19 +1,28 @@
 package engine
 
 import (
-	"fmt"
 	"strings"
 
 	"drtmx/engine/knob"
 
-	"drtmx/engine/occ"
+	"drtmx/engine/testbed"
+	"drtmx/engine/txn"
+	"drtmx/engine/workload"
 )
 
 func init() {
-	for _, list := range [][]knob.Row{clusterKnobs(), hardwareKnobs(), hintKnobs(), phaseKnobs(), optKnobs(), storeKnobs(), workloadKnobs(), faultKnobs(), measureKnobs()} {
+	cluster, store, protocol := protocols.Rows(workloads.Load)
+	for _, list := range [][]knob.Row{
+		{presetRow()}, testbed.ClusterKnobs(), cluster, {seedRow()}, testbed.HardwareKnobs(workloads.Load), workload.HintKnobs(workloads.Of), clientKnobs(),
+		protocol, store, workloads.Rows(defaultWorkload), faultKnobs(), measureKnobs(),
+	} {
 		knob.Register(list)
 	}
-	knob.Beside(numberRow)
+	knob.Beside(testbed.NumberRow)
+	for i := range protocols {
+		knob.Follow(protocols[i].Follower(workloads.Load))
+	}
+	knob.Follow(knob.Follower{Values: func(_, v, _ Knobs) { testbed.DropPlain(v) }})
 }
 
 // Registry lists every knob, in the order of the page.
@@ -32,14 +41,14 @@ func lookup(name string) (*knob.Row, error) {
 		return e, nil
 	}
 	like := knob.Like(name)
-	number := strings.TrimPrefix(name, hardwarePrefix)
-	if number == name && name+"." != hardwarePrefix && knob.Find(hardwarePrefix+name) == nil && !(isNumber(name) && like == "") {
+	number := strings.TrimPrefix(name, testbed.NumberPrefix)
+	if number == name && name+"." != testbed.NumberPrefix && knob.Find(testbed.NumberPrefix+name) == nil && !(testbed.IsNumber(name) && like == "") {
 		return nil, &SpecError{Field: knob.Clip(name), Rule: "unknown knob" + like, Next: "`drtmx knobs` lists them all"}
 	}
-	if !isNumber(number) {
-		number = hardwarePrefix + number
+	if !testbed.IsNumber(number) {
+		number = testbed.NumberPrefix + number
 	}
-	return nil, &SpecError{Field: knob.Clip(name), Rule: "unknown number of the hardware" + knob.DidYouMean(number, numbers().names), Next: "`drtmx profiles val` lists those of val, and hardware.NUMBER sets one"}
+	return nil, &SpecError{Field: knob.Clip(name), Rule: "unknown number of the hardware" + testbed.Suggest(number), Next: "`drtmx profiles val` lists those of val, and hardware.NUMBER sets one"}
 }
 
 // KnobName is the name in the registry of a knob that is called by any of its names.
@@ -52,8 +61,8 @@ func KnobName(name string) (string, error) {
 }
 
 // states puts the registry beside resolved values.
-func states(v Knobs, c occ.Config) []KnobState {
-	choices := autoChoices(v, c)
+func states(v Knobs, seen txn.Seen) []KnobState {
+	choices := autoChoices(v, seen)
 	base := governed(v)
 	rows := knob.Rows()
 	out := make([]KnobState, len(rows))
@@ -65,7 +74,7 @@ func states(v Knobs, c occ.Config) []KnobState {
 		}
 		out[i] = s
 	}
-	return append(out, describe(v, setNumbers(v))...)
+	return append(out, testbed.Describe(v, testbed.SetNumbers(v))...)
 }
 
 // Describe lists the registry with the values that a spec gives, and behind it the numbers of the
@@ -75,92 +84,38 @@ func Describe(spec Spec, numbers ...string) ([]KnobState, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := states(v, txnConfig(v))
+	list := states(v, txn.Seen{})
 	for _, name := range numbers {
-		if err := hasNumber(v, name); err != nil {
+		if err := testbed.HasNumber(v, name); err != nil {
 			return nil, err
 		}
 		if _, set := v[name]; !set {
-			list = append(list, describe(v, []string{name})...)
+			list = append(list, testbed.Describe(v, []string{name})...)
 		}
 	}
 	return list, nil
 }
 
-func phaseKnobs() []knob.Row {
-	both := []string{"one-sided", "two-sided", "auto"}
-	read := []string{"one-sided", "two-sided", "hybrid", "auto"}
-	def := presetKnobs(defaultPreset)
-	row := func(name, label, section, doc string, choices []string) knob.Row {
-		return knob.Row{Knob: knob.Knob{
-			Name: "phase." + name, Kind: knob.Choice, Default: def["phase."+name], Choices: choices, Label: label, Doc: doc,
-			Section: section, Group: knob.Phases, Live: true,
-		}, Inactive: func(v Knobs) string {
-			w := workloadOf(v)
-			if why := noTransactions(v); why != "" {
-				return why
-			}
-			if strings.HasPrefix(name, "ro_") && !w.readOnly {
-				return "workload " + w.name + " has no read-only transactions"
-			}
-			return ""
-		}}
-	}
-	return []knob.Row{
-		row("execution", "Execution", "4.3.1", "How a read-write transaction fetches records. hybrid: one READ when the location cache knows the address, an RPC when not.", read),
-		row("lock", "Lock (write set)", "4.3.2", "Who locks the write set: the RNIC with CAS, or the owner's CPU in an RPC. The two are not atomic with each other, so a change waits until no lock is held.", both),
-		row("validation", "Validation (read set)", "4.3.2", "How the versions of records that were only read are checked again: a 16-byte READ each, or an RPC per machine.", both),
-		row("logging", "Logging", "4.3.4", "How the write set reaches the backups' ring-buffer logs: a WRITE per backup, or an RPC that copies it.", both),
-		row("commit", "Commit", "4.3.3", "How updates are written back and unlocked: two WRITEs on one queue pair, or an RPC per machine.", both),
-		row("ro_read", "Read-only: read", "4.3.5", "How a read-only transaction fetches records; as execution.", read),
-		row("ro_validation", "Read-only: validation", "4.3.5", "How a read-only transaction checks its versions again; one record alone needs no check.", both),
-	}
+// IsGroup says whether a knob only sets others, and reads what they say.
+func IsGroup(name string) bool {
+	r := knob.Find(name)
+	return r != nil && r.IsGroup()
 }
 
-// noTransactions says that a knob of transactions has nothing to act on.
-func noTransactions(v Knobs) string {
-	if w := workloadOf(v); !w.transactions {
-		return "workload " + w.name + " runs no transactions"
-	}
-	return ""
+// IsSwitch says whether a knob follows others while nobody names it, as an optimisation of a phase does.
+func IsSwitch(name string) bool {
+	r := knob.Find(name)
+	return r != nil && r.Follows
 }
 
-func optKnobs() []knob.Row {
-	def := presetKnobs(defaultPreset)
-	own, _ := occ.Preset(defaultPreset)
-	occ.DeriveGroups(def, own.Resolved())
-	list := []knob.Row{{Knob: knob.Knob{
-		Name: "opt.co", Kind: knob.Bool, Default: def["opt.co"], Label: "Coroutines", Section: "2.2.3", Group: knob.Optimisations, Live: true,
-		Doc: "Runs several transactions per worker, each in its coroutine, so that one computes while others wait. Off: one at a time, whatever coroutines says.",
-	}}}
-	for _, o := range opts {
-		list = append(list, knob.Row{Knob: knob.Knob{
-			Name: o.Group(), Kind: knob.Bool, Default: def[o.Group()], Label: o.Title + ", all phases", Section: "2.2.3",
-			Group: knob.Optimisations, Live: true, Doc: o.Doc + " Sets every phase where Table 4-1 allows it; reads true when all of them are on.",
-		}, Inactive: noTransactions})
-	}
-	for _, p := range phases {
-		for _, o := range opts {
-			list = append(list, knob.Row{Knob: knob.Knob{
-				Name: o.Knob(p), Kind: knob.Bool, Default: def[o.Knob(p)], Label: o.Title + " in " + p.Name,
-				Section: "4.3", Group: knob.Optimisations, Live: true, Doc: o.Doc,
-			}, Inactive: func(v Knobs) string {
-				if why := noTransactions(v); why != "" {
-					return why
-				}
-				return inactive(o, p, v)
-			}})
-		}
-	}
-	return list
+// IsOrder says whether a knob is a command rather than a setting: what it reads is not what it was set to.
+func IsOrder(name string) bool {
+	r := knob.Find(name)
+	return r != nil && r.Order
 }
 
-func workloadOf(v Knobs) *workloadKind {
-	name := v.Text("workload")
-	for i := range workloads {
-		if workloads[i].name == name {
-			return &workloads[i]
-		}
-	}
-	panic(fmt.Sprintf("engine: resolved spec with workload %q", name))
-}
+// IsHardware says whether a knob is a number of the hardware profile.
+func IsHardware(name string) bool { return testbed.IsHardware(name) }
+
+// Unit is what the numbers of a knob are counted in, "" where they are just counted.
+func Unit(name string) string { return testbed.Unit(name) }

@@ -131,7 +131,7 @@ func TestPresetsAreKnobs(t *testing.T) {
 			t.Fatal(err)
 		}
 		want, _ := occ.Preset(name)
-		got := txnConfig(v)
+		got := occConfig(v)
 		want.CacheBytes, want.Replicas, want.LocalPercent = got.CacheBytes, got.Replicas, got.LocalPercent
 		for p := range want.Opt { // what Table 4-1 does not allow is off as a knob
 			if mask(p, got) == mask(p, want) {

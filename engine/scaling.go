@@ -5,6 +5,7 @@ import (
 
 	"drtmx/engine/fabric"
 	"drtmx/engine/r2"
+	"drtmx/engine/testbed"
 	"drtmx/engine/txn"
 )
 
@@ -14,7 +15,7 @@ import (
 type scaling struct {
 	factor  float64         // of durations and cycles; bandwidths are divided by it
 	numbers map[string]bool // of the profile, by name
-	costs   map[string]bool // in code: those of occ.ScaledCosts, and costReceipts
+	costs   map[string]bool // in code: those that the protocol lists, and costReceipts
 }
 
 // costReceipts is r2's timer for receipts and repetitions.
@@ -25,7 +26,7 @@ func (s *Spec) profile(v Knobs) *fabric.Profile {
 	if s.hardware != nil {
 		return s.hardware
 	}
-	return profileOf(v)
+	return testbed.Profile(v)
 }
 
 // profile is p with the scaled numbers.

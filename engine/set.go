@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/knob"
+	"drtmx/engine/testbed"
 )
 
 // Set changes knobs at the current virtual time: all of them or none. A preset resets the knobs that
@@ -66,7 +67,7 @@ func (s *System) check(k Knobs) (set, v Knobs, err error) {
 	}
 	for _, name := range sortedNames(set) {
 		if IsHardware(name) {
-			if err := hasNumber(s.values, name); err != nil {
+			if err := testbed.HasNumber(s.values, name); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -75,18 +76,14 @@ func (s *System) check(k Knobs) (set, v Knobs, err error) {
 		}
 	}
 	v = s.values.Clone()
-	preset := ""
-	if p, ok := set["preset"]; ok {
-		preset = p.(string)
-	}
-	apply(v, set, preset)
+	v.Apply(set)
 	if err := s.plan(set, v); err != nil {
 		return nil, nil, err
 	}
 	if err := validate(v); err != nil {
 		return nil, nil, err
 	}
-	if room := s.room; coroutines(v) > room {
+	if room := s.room; testbed.Coroutines(v) > room {
 		return nil, nil, &SpecError{Field: "coroutines", Value: fmt.Sprint(v["coroutines"]), Rule: fmt.Sprintf("this system has room for %d per thread", room), Next: "reset the system with this setting", Reset: true}
 	}
 	return set, v, nil
@@ -111,7 +108,7 @@ func clipBy(by string) string {
 // enact puts the accepted values into effect.
 func (s *System) enact() error {
 	s.active = s.values
-	s.cl.SetCoroutines(coroutines(s.active))
+	s.cl.SetCoroutines(testbed.Coroutines(s.active))
 	s.fab.SetDDIO(s.active.Bool("ddio"))
 	s.fab.SetLoss(lossPPM(s.active))
 	slowNICs(s.fab, s.active)

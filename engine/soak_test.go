@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"drtmx/engine/workload"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -34,11 +35,11 @@ func TestSoak(t *testing.T) {
 	}
 	sum := map[string]*soakSum{}
 	for _, w := range loads {
-		sum[w.name] = &soakSum{}
+		sum[w.Name] = &soakSum{}
 	}
 	defer func() {
 		for _, w := range loads {
-			t.Logf("%s: %+v", w.name, *sum[w.name])
+			t.Logf("%s: %+v", w.Name, *sum[w.Name])
 		}
 	}()
 	for seed := first; seed-first < rounds; seed++ {
@@ -46,7 +47,7 @@ func TestSoak(t *testing.T) {
 			break
 		}
 		w := loads[seed%uint64(len(loads))]
-		if err := soak(w, seed, sum[w.name]); err != nil {
+		if err := soak(w, seed, sum[w.Name]); err != nil {
 			t.Fatalf("seed %d: %v\nDRTMX_SOAK=1 DRTMX_SOAK_SEED=%d repeats it", seed, err, seed)
 		}
 	}
@@ -64,16 +65,16 @@ type soakSum struct {
 }
 
 // soaked are the workloads that run transactions, but for one of which no transaction writes.
-func soaked() (list []*workloadKind) {
+func soaked() (list []*workload.Kind) {
 	for i := range workloads {
-		if workloads[i].transactions && workloads[i].name != "tpce-cp" {
+		if workloads[i].Transactions && workloads[i].Name != "tpce-cp" {
 			list = append(list, &workloads[i])
 		}
 	}
 	return list
 }
 
-func soak(w *workloadKind, seed uint64, sum *soakSum) error {
+func soak(w *workload.Kind, seed uint64, sum *soakSum) error {
 	r := rand.New(rand.NewPCG(seed, 99))
 	s, err := Open(soakSpec(r, w, seed))
 	if err != nil {
@@ -110,19 +111,19 @@ func soak(w *workloadKind, seed uint64, sum *soakSum) error {
 }
 
 // soakSpec is a small cluster in which transactions meet.
-func soakSpec(r *rand.Rand, w *workloadKind, seed uint64) Spec {
+func soakSpec(r *rand.Rand, w *workload.Kind, seed uint64) Spec {
 	pick := func(list ...any) any { return list[r.IntN(len(list))] }
 	for {
 		k := Knobs{
-			"seed": int(seed), "workload": w.name, "preset": pick("farm", "drtm+r", "fasst", "drtm+h"), "check": "full",
+			"seed": int(seed), "workload": w.Name, "preset": pick("farm", "drtm+r", "fasst", "drtm+h"), "check": "full",
 			"nodes": 2 + r.IntN(4), "threads": 1 + r.IntN(4), "coroutines": 1 + r.IntN(8), "replicas": 1 + r.IntN(3),
 			"torn_reads": pick(true, true, false), "warm": pick(true, false), "window_ns": pick("20us", "50us"),
 			"workload.scale": 0.004 * float64(1+r.IntN(4)),
 		}
-		if w.name == "cycle" {
+		if w.Name == "cycle" {
 			k["workload.scale"], k["workload.keys"], k["workload.value_bytes"] = 1.0, 8+r.IntN(200), 8*(1+r.IntN(20))
 		}
-		if w.name == "registers" {
+		if w.Name == "registers" {
 			k["workload.scale"], k["workload.keys"], k["workload.value_bytes"] = 1.0, 30+r.IntN(400), 8*(1+r.IntN(20))
 			k["workload.reads"], k["workload.writes"], k["workload.remote.register"] = r.IntN(6), 1+r.IntN(3), pick(-1, 0, 500)
 		}

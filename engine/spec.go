@@ -10,8 +10,7 @@ import (
 	"drtmx/engine/knob"
 
 	"drtmx/engine/fabric"
-	"drtmx/engine/occ"
-	"drtmx/engine/txn"
+	"drtmx/engine/testbed"
 )
 
 // Spec names a system to open. Everything that Set does not name has its default, or what the
@@ -127,36 +126,9 @@ func (s Spec) With(k Knobs) (Spec, error) {
 	if err != nil {
 		return Spec{}, err
 	}
+	knob.Override(out.Set, set)
 	if p, ok := set["preset"]; ok {
-		for name := range presetKnobs(p.(string)) { // order-free: empties a map
-			delete(out.Set, name)
-		}
-		for _, o := range opts {
-			delete(out.Set, o.Group())
-		}
 		out.Preset = p.(string)
-	}
-	for _, o := range opts {
-		if _, ok := set[o.Group()]; ok {
-			for _, m := range o.Members() {
-				delete(out.Set, m)
-			}
-		}
-	}
-	if n, ok := set[remoteKnob]; n == remoteDiffer {
-		delete(set, remoteKnob)
-	} else if ok {
-		for _, m := range remoteMembers {
-			delete(out.Set, m)
-		}
-	}
-	if off, ok := set["nvm.h3"]; ok && off != (out.Set["nvm.h3"] == true) { // see apply
-		delete(out.Set, "ddio")
-	}
-	for _, p := range phases { // a switch that the new primitive does not allow goes off
-		if x, ok := set[p.Knob()]; ok {
-			out.dropBarred(p, x.(string))
-		}
 	}
 	for name, v := range set { // order-free: each name has a field of its own
 		switch name {
@@ -168,22 +140,6 @@ func (s Spec) With(k Knobs) (Spec, error) {
 		}
 	}
 	return out, nil
-}
-
-// dropBarred forgets that a phase's switches were on which its primitive, by its word, does not allow.
-func (s *Spec) dropBarred(p occ.Phase, word string) {
-	prim, err := occ.ParsePrim(word)
-	if err != nil {
-		return // said later
-	}
-	c := occ.Config{Settings: txn.Settings{CacheEnabled: true}}
-	*p.Field(&c) = prim
-	c = c.Resolved()
-	for _, o := range opts {
-		if s.Set[o.Knob(p)] == true && !o.Allowed(p, *p.Field(&c)) {
-			delete(s.Set, o.Knob(p))
-		}
-	}
 }
 
 // Resolve validates a spec and returns the value of every knob.
@@ -205,43 +161,16 @@ func Resolve(spec Spec) (Knobs, error) {
 			v[e.Name] = e.DefaultFor(v.Text("workload"))
 		}
 	}
-	apply(v, s.Set, v.Text("preset"))
-	if n := setNumbers(v); spec.hardware != nil && len(n) > 0 {
+	set := s.Set.Clone()
+	set["preset"] = v["preset"]
+	v.Apply(set)
+	if n := testbed.SetNumbers(v); spec.hardware != nil && len(n) > 0 {
 		return nil, knob.Invalid(n[0], knob.Format(n[0], v[n[0]]), "change the number in that hardware", "the spec is on hardware of its own")
 	}
 	if err := validate(v); err != nil {
 		return nil, err
 	}
 	return v, nil
-}
-
-// apply puts parsed settings onto resolved values: the preset first (unless ""), then knobs that set others,
-// then the rest, and what follows from Table 4-1.
-func apply(v Knobs, set Knobs, preset string) {
-	if preset != "" {
-		for name, x := range presetKnobs(preset) { // order-free: fills a map
-			v[name] = x
-		}
-		v["preset"] = preset
-	}
-	was := txnConfig(v).Resolved()
-	if off, ok := set["nvm.h3"]; ok && off != v["nvm.h3"] { // what the hint says, unless ddio is said too
-		v["ddio"] = off != true
-	}
-	for _, o := range opts {
-		if on, ok := set[o.Group()]; ok {
-			for _, m := range o.Members() {
-				v[m] = on
-			}
-		}
-	}
-	setRemote(v, set)
-	for name, x := range set { // order-free: fills a map
-		v[name] = x
-	}
-	deriveRemote(v)
-	occ.FollowTable(v, set, was, txnConfig(v).Resolved())
-	dropPlain(v)
 }
 
 // SpecOf is the shortest spec that resolves to these values.
@@ -252,18 +181,18 @@ func SpecOf(name string, v Knobs) (Spec, error) {
 		return Spec{}, err
 	}
 	for _, e := range knob.Rows() {
-		if v[e.Name] != base[e.Name] && !IsGroup(e.Name) && !IsSwitch(e.Name) {
+		if v[e.Name] != base[e.Name] && !e.IsGroup() && !e.Follows {
 			s.Set[e.Name] = v[e.Name]
 		}
 	}
-	for _, name := range setNumbers(v) {
+	for _, name := range testbed.SetNumbers(v) {
 		s.Set[name] = v[name]
 	}
 	if base, err = Resolve(s); err != nil { // the switches follow the primitives
 		return Spec{}, err
 	}
 	for _, e := range knob.Rows() {
-		if v[e.Name] != base[e.Name] && IsSwitch(e.Name) {
+		if v[e.Name] != base[e.Name] && e.Follows {
 			s.Set[e.Name] = v[e.Name]
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"drtmx/engine/knob"
+	"drtmx/engine/testbed"
 
 	"drtmx/engine/fabric"
 	"drtmx/engine/metrics"
@@ -377,7 +378,7 @@ func (o *SweepOptions) run(ctx context.Context, j job) (r *Result, cached bool, 
 // few coroutines mostly waits.
 func wallOf(v Knobs) float64 {
 	const half = 4 // coroutines that keep a thread half busy, about
-	c := float64(coroutines(v))
+	c := float64(testbed.Coroutines(v))
 	return float64(estimate(v).WallMS) * c / (c + half)
 }
 

@@ -13,6 +13,7 @@ import (
 	"drtmx/engine/r2"
 	records "drtmx/engine/record"
 	"drtmx/engine/sim"
+	"drtmx/engine/testbed"
 	"drtmx/rdpma/nvm"
 )
 
@@ -107,7 +108,7 @@ func assemble(spec *Spec, v Knobs, o *opening) (s *System, err error) {
 		}
 	}()
 	sim.LargePages(heapBytes(v))
-	s.sim = sim.New(sim.Options{Seed: seedOf(v), Trace: true})
+	s.sim = sim.New(sim.Options{Seed: testbed.Seed(v), Trace: true})
 	s.kDrain = s.sim.Register("engine.drain", func(uint32) { s.barrier() })
 	if s.fab, err = newFabric(s.sim, v, spec.scaling.profile(spec.profile(v))); err != nil {
 		return s, err
@@ -126,7 +127,7 @@ func assemble(spec *Spec, v Knobs, o *opening) (s *System, err error) {
 		return s, err
 	}
 	s.meter = newMeter(len(s.load.bench.Types()))
-	s.cl.SetCoroutines(coroutines(v))
+	s.cl.SetCoroutines(testbed.Coroutines(v))
 	s.load.start()
 	if err = s.applyNodeFaults(nodeFaults{v.Int("fault.crash"), nobody}); err != nil {
 		return s, err
@@ -139,10 +140,10 @@ func assemble(spec *Spec, v Knobs, o *opening) (s *System, err error) {
 }
 
 func newFabric(clock *sim.Sim, v Knobs, p *fabric.Profile) (*fabric.Fabric, error) {
-	all, _ := machines(v)
+	all, _ := testbed.Machines(v)
 	return fabric.New(clock, fabric.Config{
-		Profile: p, Machines: all, NodeTypes: nodeTypes(p, v), NVM: NVMDevices(p), TornReads: v.Bool("torn_reads"), LossPPM: lossPPM(v), NoDDIO: !v.Bool("ddio"), NICs: v.Int("nics"),
-		Durability: v.Bool("nvm.durability") && hasNVM(v),
+		Profile: p, Machines: all, NodeTypes: testbed.NodeTypes(p, v), NVM: testbed.NVMDevices(p), TornReads: v.Bool("torn_reads"), LossPPM: lossPPM(v), NoDDIO: !v.Bool("ddio"), NICs: v.Int("nics"),
+		Durability: v.Bool("nvm.durability") && testbed.HasNVM(v),
 		CacheNum:   uint32(math.Round(v.Float("workload.scale") * scaleUnit)), CacheDen: scaleUnit,
 	})
 }
@@ -153,39 +154,27 @@ const scaleUnit = 1_000_000
 func lossPPM(v Knobs) uint32 { return uint32(math.Round(v.Float("fault.drop") * 1e6)) }
 
 func r2Config(v Knobs) r2.Config {
-	all, _ := machines(v)
+	all, _ := testbed.Machines(v)
 	c := r2.Config{Coroutines: max(v.Int("coroutines"), coroutineRoom), EmulatedNodes: v.Int("emulated_nodes"),
-		SharedContext: v.Text("nic.context") == "shared" && hasRDMA(v)}
+		SharedContext: v.Text("nic.context") == "shared" && testbed.HasRDMA(v)}
 	for m := range all {
-		c.PerMachine = append(c.PerMachine, threadsOf(v, m))
+		c.PerMachine = append(c.PerMachine, testbed.ThreadsOf(v, m))
 	}
-	if !workloadOf(v).transactions {
-		c.RecvDepth = r2.RecvDepths(c.PerMachine, v.Int("coroutines"), v.Int("coroutines"))
-		microMessages(&c, v)
-	} else { // whose reclaims nobody waits for
+	w := workloads.Of(v)
+	if w.Transactions { // whose reclaims nobody waits for
 		c.RecvDepth = r2.RecvDepths(c.PerMachine, v.Int("coroutines"), r2.RequestWindow)
 	}
-	if v.Text("workload") == "smallbank" {
-		// Its largest message, a log entry of three records, has 200 bytes. Large
-		// RECVs are only paid for in the simulator's own memory.
-		c.MaxMessage = 1024
+	if w.Messages != nil {
+		w.Messages(&c, v)
 	}
 	return c
-}
-
-// coroutines is how many run per thread.
-func coroutines(v Knobs) int {
-	if !v.Bool("opt.co") {
-		return 1
-	}
-	return v.Int("coroutines")
 }
 
 func (s *System) describeNodes() {
 	s.res.table = s.tableName
 	for m := range s.fab.Machines() {
 		role := "symmetric"
-		if asymmetric(s.values) {
+		if testbed.Asymmetric(s.values) {
 			role = "client"
 			if m < s.values.Int("servers") {
 				role = "server"
@@ -269,7 +258,7 @@ func (s *System) Err() error { return s.err }
 func (s *System) Values() Knobs { return s.values.Clone() }
 
 // Knobs is the registry as it stands in this system.
-func (s *System) Knobs() []KnobState { return states(s.values, s.txnConfig(s.values)) }
+func (s *System) Knobs() []KnobState { return states(s.values, s.seen(s.values)) }
 
 // KnobsVersion counts from 1; every accepted change adds one.
 func (s *System) KnobsVersion() int { return s.version }

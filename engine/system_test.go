@@ -89,13 +89,13 @@ func TestRunOfEachPresetAndWorkload(t *testing.T) {
 	for name, spec := range specs {
 		t.Run(name, func(t *testing.T) {
 			r := mustRun(t, spec)
-			w := workloadOf(r.Spec)
+			w := workloads.Of(r.Spec)
 			switch {
 			case r.Commits == 0 || r.Throughput <= 0 || r.LatencyUS.Mean <= 0:
 				t.Errorf("nothing happened: %v", r)
 			case r.Checks.Mode != "off" && !r.Checks.Passed():
 				t.Errorf("checks: %s", r.checksText())
-			case w.transactions && len(r.Checks.Invariants) < 2:
+			case w.Transactions && len(r.Checks.Invariants) < 2:
 				t.Errorf("invariants: %v", r.Checks.Invariants)
 			case r.VirtualNS != 240_000 || r.FromNS != 60_000:
 				t.Errorf("measured %d ns from %d", r.VirtualNS, r.FromNS)

@@ -48,9 +48,9 @@ func (r *Result) String() string {
 			fmt.Fprintf(&b, "  %-13s%8.3f us %5.1f %%  %.2f round trips\n", p, s.MeanUS, 100*s.Share, s.RoundTrips)
 		}
 	}
-	for _, p := range phases {
-		if c, ok := r.Auto[p.Knob()]; ok {
-			row("auto", "%s is %s: %s", p.Name, c.Primitive, c.Because)
+	for _, p := range phaseOrder {
+		if c, ok := r.Auto["phase."+p]; ok {
+			row("auto", "%s is %s: %s", p, c.Primitive, c.Because)
 		}
 	}
 	if r.Limit != nil {
@@ -115,7 +115,9 @@ func (r *Result) Unknown() string {
 
 // protocol says whether the preset plays a part: others than workloads of transactions have no phases.
 func (r *Result) protocol() bool {
-	return slices.ContainsFunc(workloads, func(w workloadKind) bool { return w.name == r.Spec["workload"] && w.transactions })
+	name, _ := r.Spec["workload"].(string)
+	w := workloads.Named(name)
+	return w != nil && w.Transactions
 }
 
 func (r *Result) checksText() string {

@@ -14,7 +14,7 @@ import (
 func TestRemoteOfTPCC(t *testing.T) {
 	type read struct{ remote, line, payment int }
 	of := func(v Knobs) read {
-		return read{v.Int(remoteKnob), v.Int("workload.remote.order_line"), v.Int("workload.remote.payment")}
+		return read{v.Int("workload.remote"), v.Int("workload.remote.order_line"), v.Int("workload.remote.payment")}
 	}
 	spec := company("tpcc", nil)
 	s := open(t, spec)
@@ -56,13 +56,14 @@ func TestRemoteOfTPCC(t *testing.T) {
 		}
 	}
 	var active []string
-	for _, w := range workloadNames() {
+	for _, kind := range workloads {
+		w := kind.Name
 		list, err := Describe(Spec{Workload: w})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, k := range list {
-			if k.Name == remoteKnob && k.Active {
+			if k.Name == "workload.remote" && k.Active {
 				active = append(active, w)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"drtmx/engine/sim"
+	"drtmx/engine/testbed"
 )
 
 const (
@@ -64,7 +65,7 @@ func hampered(v Knobs) bool { return v.Float("fault.drop") > 0 || v.Float("fault
 
 // patience is how long nothing may happen before it is an error.
 func patience(v Knobs) sim.Time {
-	if hasRDMA(v) {
+	if testbed.HasRDMA(v) {
 		return stallAfter
 	}
 	return stallAfterTCP

@@ -47,7 +47,7 @@ func LoadSpec(nameOrFile string) (Spec, error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			rule = "neither a shipped spec nor a file" + knob.DidYouMean(nameOrFile, shippedSpecs)
 			switch {
-			case slices.Contains(workloadNames(), nameOrFile):
+			case workloads.Named(nameOrFile) != nil:
 				next = "it is a workload: --set workload=" + nameOrFile
 			case slices.Contains(PresetNames(), nameOrFile):
 				next = "it is a preset: --set preset=" + nameOrFile

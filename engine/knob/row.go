@@ -15,7 +15,20 @@ type Row struct {
 	Most     func(v Values) any               // its maximum in v; nil: always Max
 	Own      func(r *Row, v any) (any, error) // how it reads a value, if not by its kind
 	Unset    func(r *Row, v Values) any       // of a row beside the list: its value where it is not set
+
+	// What a change of it means for others, see Values.Apply. Sets is what it sets them to, Members lists them where
+	// they are always the same. Design says that it sets a whole design, before everything else of the change.
+	Sets    func(v Values, x any) Values
+	Members []string
+	Design  bool
+	Neutral any                // a value that changes nothing: how it reads where its members differ
+	Derived func(v Values) any // what it reads: it only says what others are. nil: what it was set to
+	Follows bool               // it follows others while nobody names it
+	Order   bool               // a command rather than a setting: what it reads is not what it was set to
 }
+
+// IsGroup says whether a knob only sets others, and reads what they say.
+func (r *Row) IsGroup() bool { return r.Derived != nil }
 
 var (
 	rows   []*Row

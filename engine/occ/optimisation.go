@@ -113,16 +113,14 @@ func FollowTable(v, set knob.Values, was, now Config) {
 			}
 		}
 	}
-	DeriveGroups(v, now)
 }
 
-// DeriveGroups sets each group knob to whether all of its members are on that the primitives in c allow.
-func DeriveGroups(v knob.Values, c Config) {
-	for _, o := range Optimisations {
-		all := true
-		for _, p := range Phases {
-			all = all && (v.Bool(o.Knob(p)) || !o.Allowed(p, *p.Field(&c)))
+// allOn says whether it is on in all phases whose primitives in c allow it.
+func (o Optimisation) allOn(v knob.Values, c Config) bool {
+	for _, p := range Phases {
+		if !v.Bool(o.Knob(p)) && o.Allowed(p, *p.Field(&c)) {
+			return false
 		}
-		v[o.Group()] = all
 	}
+	return true
 }

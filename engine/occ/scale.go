@@ -26,16 +26,9 @@ const (
 	CostHeld = "held"
 )
 
-// Cost is one that a txn.Scale may change.
-type Cost struct {
-	Name string
-	What string // for people
-	Wait bool   // time that no CPU spends
-}
-
 // ScaledCosts are all of them but Held, in the order in which a transaction comes to them.
-func ScaledCosts() []Cost {
-	return []Cost{
+func ScaledCosts() []txn.Cost {
+	return []txn.Cost{
 		{Name: CostBegin, What: "begin and end of an attempt"},
 		{Name: CostExecution, What: "execution, on the coordinator"},
 		{Name: CostServeFetch, What: "execution, in the handler (Table 4-2)"},
@@ -54,8 +47,8 @@ func ScaledCosts() []Cost {
 }
 
 // Held is how long locks are held: the time overlaps with the other costs.
-func Held() Cost {
-	return Cost{Name: CostHeld, What: "from the answers to lock requests to the decision"}
+func Held() txn.Cost {
+	return txn.Cost{Held: true, Name: CostHeld, What: "from the answers to lock requests to the decision"}
 }
 
 // asLong is CostHeld as it is.

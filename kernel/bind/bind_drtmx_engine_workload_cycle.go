@@ -13,6 +13,7 @@ func init() {
 	imports.Packages.MergePackage("drtmx/engine/workload/cycle", imports.PackageUnderlying{
 		Name: "cycle",
 		Binds: map[string]r.Value{
+			"Kinds": r.ValueOf(&cycle.Kinds).Elem(),
 			"New":   r.ValueOf(cycle.New),
 			"Table": r.ValueOf(cycle.Table),
 		},

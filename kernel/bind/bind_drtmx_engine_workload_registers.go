@@ -14,6 +14,7 @@ func init() {
 		Name: "registers",
 		Binds: map[string]r.Value{
 			"Anywhere":     r.ValueOf(registers.Anywhere),
+			"Kinds":        r.ValueOf(&registers.Kinds).Elem(),
 			"MostReads":    r.ValueOf(registers.MostReads),
 			"MostWrites":   r.ValueOf(registers.MostWrites),
 			"MostWritesOf": r.ValueOf(registers.MostWritesOf),

@@ -15,6 +15,7 @@ func init() {
 		Binds: map[string]r.Value{
 			"Checking": r.ValueOf(smallbank.Checking),
 			"Costs":    r.ValueOf(&smallbank.Costs).Elem(),
+			"Kinds":    r.ValueOf(&smallbank.Kinds).Elem(),
 			"New":      r.ValueOf(smallbank.New),
 			"Savings":  r.ValueOf(smallbank.Savings),
 		},

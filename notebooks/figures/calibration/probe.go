@@ -3,10 +3,10 @@ package calibration
 import (
 	"fmt"
 
-	"drtmx/engine"
 	"drtmx/engine/fabric"
 	"drtmx/engine/r2"
 	"drtmx/engine/sim"
+	"drtmx/engine/testbed"
 )
 
 // Experiments that ask the hardware model itself, without a workload.
@@ -15,7 +15,7 @@ import (
 func ask(p *fabric.Profile, machines int, what func(s *sim.Sim, f *fabric.Fabric) (float64, error)) (x float64, err error) {
 	s := sim.New(sim.Options{Seed: 1})
 	defer s.Close()
-	f, err := fabric.New(s, fabric.Config{Profile: p, Machines: machines, NVM: engine.NVMDevices(p)})
+	f, err := fabric.New(s, fabric.Config{Profile: p, Machines: machines, NVM: testbed.NVMDevices(p)})
 	if err != nil {
 		return 0, err
 	}

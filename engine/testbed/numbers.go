@@ -1,4 +1,4 @@
-package engine
+package testbed
 
 import (
 	"cmp"
@@ -18,11 +18,11 @@ import (
 // them, so only those that are set appear in resolved values, in results and on the page. Resolved
 // values have none that says what the profile says anyway.
 
-// hardwarePrefix begins the knobs' names.
-const hardwarePrefix = "hardware."
+// NumberPrefix begins the knobs' names.
+const NumberPrefix = "hardware."
 
 // IsHardware says whether a knob is a number of the hardware profile.
-func IsHardware(name string) bool { return strings.HasPrefix(name, hardwarePrefix) }
+func IsHardware(name string) bool { return strings.HasPrefix(name, NumberPrefix) }
 
 // Unit is what the numbers of a knob are counted in, "" where they are just counted.
 func Unit(name string) string {
@@ -43,9 +43,9 @@ type family struct {
 var numbers = sync.OnceValue(func() family {
 	f := family{byName: map[string]*knob.Row{}}
 	usual := knob.Find("profile").Default.(string)
-	for _, profile := range append([]string{usual}, profileNames()...) { // its names are suggested first
+	for _, profile := range append([]string{usual}, ProfileNames()...) { // its names are suggested first
 		shippedProfiles()[profile].Each(func(number string, n *fabric.Number) {
-			if name := hardwarePrefix + number; f.byName[name] == nil {
+			if name := NumberPrefix + number; f.byName[name] == nil {
 				f.byName[name] = numberKnob(name, n)
 				f.names = append(f.names, name)
 			}
@@ -54,10 +54,10 @@ var numbers = sync.OnceValue(func() family {
 	return f
 })
 
-// numberKnob is the knob of a number. What it means and may be is the profile's to say, see describe.
+// numberKnob is the knob of a number. What it means and may be is the profile's to say, see Describe.
 func numberKnob(name string, n *fabric.Number) *knob.Row {
-	e := &knob.Row{Knob: knob.Knob{Name: name, Kind: knob.Int, Unit: n.Unit, Label: name[len(hardwarePrefix):], Group: knob.Hardware, Section: "2.1"},
-		Inactive: func(v Knobs) string { return unusedNumber(v, name) },
+	e := &knob.Row{Knob: knob.Knob{Name: name, Kind: knob.Int, Unit: n.Unit, Label: name[len(NumberPrefix):], Group: knob.Hardware, Section: "2.1"},
+		Inactive: func(v knob.Values) string { return unusedNumber(v, name) },
 		Own:      parseNumber,
 		Unset:    unset}
 	switch n.Unit {
@@ -76,21 +76,21 @@ func numberKnob(name string, n *fabric.Number) *knob.Row {
 // rateUnits are of a bandwidth. Networks are sold by the bit.
 var rateUnits = []knob.Unit{{Suffix: "GB/s", Factor: 1}, {Suffix: "Gbps", Factor: 0.125}, {Suffix: "Gbit/s", Factor: 0.125}, {Suffix: "Gb/s", Factor: 0.125}}
 
-// numberRow is a knob of the family, nil if there is none of that name.
-func numberRow(name string) *knob.Row {
+// NumberRow is a knob of the family, nil if there is none of that name.
+func NumberRow(name string) *knob.Row {
 	if !IsHardware(name) {
 		return nil
 	}
 	return numbers().byName[name]
 }
 
-// isNumber says whether a name is that of a number, or its last parts: "switch" for "hardware.wire.switch".
-func isNumber(name string) bool {
+// IsNumber says whether a name is that of a number, or its last parts: "switch" for "hardware.wire.switch".
+func IsNumber(name string) bool {
 	return slices.ContainsFunc(numbers().names, func(full string) bool { return strings.HasSuffix(full, "."+name) })
 }
 
-// setNumbers are the names of the family that are set in v, in order.
-func setNumbers(v Knobs) []string {
+// SetNumbers are the names of the family that are set in v, in order.
+func SetNumbers(v knob.Values) []string {
 	var names []string
 	for name := range v { // order-free: sorted below
 		if IsHardware(name) {
@@ -102,8 +102,8 @@ func setNumbers(v Knobs) []string {
 }
 
 // unset is the profile's value of a number of the hardware, nil if it has none.
-func unset(e *knob.Row, v Knobs) any {
-	p := shippedProfile(v)
+func unset(e *knob.Row, v knob.Values) any {
+	p := Shipped(v)
 	if p == nil {
 		return nil
 	}
@@ -132,10 +132,10 @@ func parseNumber(e *knob.Row, v any) (any, error) {
 	case e.Units != nil:
 		want = "a whole number of " + e.Unit
 	}
-	return nil, &SpecError{Field: e.Name, Value: knob.Clip(v), Rule: "must be " + want, Next: "see `drtmx knobs " + e.Name + "`"}
+	return nil, &knob.Error{Field: e.Name, Value: knob.Clip(v), Rule: "must be " + want, Next: "see `drtmx knobs " + e.Name + "`"}
 }
 
-// of is the value of a profile's number, as the knob has it.
+// valueOf is the value of a profile's number, as the knob has it.
 func valueOf(e *knob.Row, n *fabric.Number) any {
 	if e.Kind == knob.Float {
 		return n.Value
@@ -143,24 +143,24 @@ func valueOf(e *knob.Row, n *fabric.Number) any {
 	return n.Int()
 }
 
-// dropPlain forgets the numbers that are what the profile says.
-func dropPlain(v Knobs) {
-	for _, name := range setNumbers(v) {
-		if e := numberRow(name); e != nil && unset(e, v) == v[name] {
+// DropPlain forgets the numbers that are what the profile says.
+func DropPlain(v knob.Values) {
+	for _, name := range SetNumbers(v) {
+		if e := NumberRow(name); e != nil && unset(e, v) == v[name] {
 			delete(v, name)
 		}
 	}
 }
 
 // changed is a profile with the numbers that v sets.
-func changed(p *fabric.Profile, v Knobs) *fabric.Profile {
-	names := setNumbers(v)
+func changed(p *fabric.Profile, v knob.Values) *fabric.Profile {
+	names := SetNumbers(v)
 	if len(names) == 0 {
 		return p
 	}
 	p = p.Clone()
 	for _, name := range names {
-		if n := p.Number(name[len(hardwarePrefix):]); n != nil {
+		if n := p.Number(name[len(NumberPrefix):]); n != nil {
 			switch x := v[name].(type) {
 			case int:
 				n.Value = float64(x)
@@ -174,10 +174,10 @@ func changed(p *fabric.Profile, v Knobs) *fabric.Profile {
 
 // validHardware refuses numbers that the profile has not, and values with which the model cannot
 // work, alone or beside the others.
-func validHardware(v Knobs) error {
-	names := setNumbers(v)
+func validHardware(v knob.Values) error {
+	names := SetNumbers(v)
 	for _, name := range names {
-		if err := hasNumber(v, name); err != nil {
+		if err := HasNumber(v, name); err != nil {
 			return err
 		}
 	}
@@ -185,9 +185,9 @@ func validHardware(v Knobs) error {
 		return nil
 	}
 	var broken *fabric.NumberError
-	if err := profileOf(v).Check(); errors.As(err, &broken) {
-		name, rule := hardwarePrefix+broken.Name, broken.Rule
-		if bound := hardwarePrefix + broken.Bound; v[name] == nil && v[bound] != nil { // the one that was changed
+	if err := Profile(v).Check(); errors.As(err, &broken) {
+		name, rule := NumberPrefix+broken.Name, broken.Rule
+		if bound := NumberPrefix + broken.Bound; v[name] == nil && v[bound] != nil { // the one that was changed
 			name, rule = bound, "must be at most "+broken.Name+", which is "+knob.Format(name, v.Value(name))
 		}
 		return knob.Invalid(name, knob.Format(name, v.Value(name)), "`drtmx knobs "+name+"` tells more", "%s", rule)
@@ -195,30 +195,16 @@ func validHardware(v Knobs) error {
 	return nil
 }
 
-// validMTU refuses packets into which the messages of the system do not fit: each is one datagram.
-func validMTU(v Knobs) error {
-	const mtu = hardwarePrefix + "wire.mtu"
-	silent := moves(v) && !twoSided(v) || v.Text("workload") == "micro-atomic"
-	if v[mtu] == nil || silent || !hasRDMA(v) {
-		return nil
-	}
-	if most := cmp.Or(r2Config(v).MaxMessage, recvBytes); v.Int(mtu) < most {
-		return knob.Invalid(mtu, knob.Format(mtu, v[mtu]), fmt.Sprintf("use at least %d, or a workload of one-sided requests", most),
-			"messages of workload %s have up to %d bytes, and each is one datagram", v.Text("workload"), most)
-	}
-	return nil
-}
-
-// hasNumber refuses a number that the profile has not, or that another knob is for.
-func hasNumber(v Knobs, name string) error {
-	profile, number := v.Text("profile"), name[len(hardwarePrefix):]
-	p, value := shippedProfile(v), ""
+// HasNumber refuses a number that the profile has not, or that another knob is for.
+func HasNumber(v knob.Values, name string) error {
+	profile, number := v.Text("profile"), name[len(NumberPrefix):]
+	p, value := Shipped(v), ""
 	if v[name] != nil {
 		value = knob.Format(name, v[name])
 	}
 	switch {
 	case strings.HasSuffix(number, ".nvm_generation"):
-		return &SpecError{Field: name, Value: value, Rule: "says which type of machine this is", Next: "set nvm.generation"}
+		return &knob.Error{Field: name, Value: value, Rule: "says which type of machine this is", Next: "set nvm.generation"}
 	case p.Number(number) != nil:
 		return nil
 	}
@@ -229,33 +215,33 @@ func hasNumber(v Knobs, name string) error {
 	case section == "tcp" && p.TCP == nil:
 		why = "profile " + profile + " has RDMA and no TCP"
 	case section != "node_types" && p.TCP != nil:
-		why = noRDMA(v)
+		why = NoRDMA(v)
 	}
-	return &SpecError{Field: name, Value: value, Rule: why, Next: "leave it out, or choose another profile: `drtmx profiles " + profile + "` lists its numbers"}
+	return &knob.Error{Field: name, Value: value, Rule: why, Next: "leave it out, or choose another profile: `drtmx profiles " + profile + "` lists its numbers"}
 }
 
 // unusedNumber is why a number has no effect in v.
-func unusedNumber(v Knobs, name string) string {
-	number := name[len(hardwarePrefix):]
-	if why := unread[number]; why != "" && (hasRDMA(v) || !strings.HasPrefix(number, "nic.")) {
+func unusedNumber(v knob.Values, name string) string {
+	number := name[len(NumberPrefix):]
+	if why := unread[number]; why != "" && (HasRDMA(v) || !strings.HasPrefix(number, "nic.")) {
 		return why
 	}
-	if number == "memory.llc_store" && shippedProfile(v).NVM == nil {
+	if number == "memory.llc_store" && Shipped(v).NVM == nil {
 		return unread["memory.dram_store"]
 	}
 	if rest, ok := strings.CutPrefix(number, "node_types."); ok {
 		kind := rest[:strings.LastIndexByte(rest, '.')]
-		if !slices.Contains(nodeTypes(profileOf(v), v), kind) {
+		if !slices.Contains(NodeTypes(Profile(v), v), kind) {
 			return "no machine of this cluster is of type " + kind
 		}
 	}
 	return ""
 }
 
-// describe is the state of the family's knobs in v: those of the given names.
-func describe(v Knobs, names []string) []KnobState {
-	p := shippedProfile(v)
-	var out []KnobState
+// Describe is the state of the family's knobs in v: those of the given names.
+func Describe(v knob.Values, names []string) []knob.State {
+	p := Shipped(v)
+	var out []knob.State
 	for _, name := range names {
 		e := knob.Find(name)
 		s := e.State(v)
@@ -273,9 +259,9 @@ func describe(v Knobs, names []string) []KnobState {
 
 func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
-// with is a profile's name, or what a result has for it, and the numbers that v changes.
-func with(profile string, v Knobs) string {
-	for i, name := range setNumbers(v) {
+// WithNumbers is a profile's name, or what a result has for it, and the numbers that v changes.
+func WithNumbers(profile string, v knob.Values) string {
+	for i, name := range SetNumbers(v) {
 		profile += map[bool]string{true: "+", false: ","}[i == 0] + name + "=" + knob.Format(name, v[name])
 	}
 	return profile
@@ -292,8 +278,14 @@ var unread = map[string]string{
 	"memory.dram_random": "no system loads from several addresses at once",
 }
 
+// Unread says of a number of the profile why no system comes to it; "" of one that matters.
+func Unread(number string) string { return unread[number] }
+
+// Suggest names the numbers that a person may have meant: ", did you mean ...?" or "".
+func Suggest(number string) string { return knob.DidYouMean(number, numbers().names) }
+
 // hostBytes is what the simulator keeps of its own memory for the state of caches and devices.
-func hostBytes(p *fabric.Profile, v Knobs) int64 {
+func hostBytes(p *fabric.Profile, v knob.Values) int64 {
 	const (
 		setBytes         = 64 // of the LLC; per way, behind NVM, a line number
 		wayBytes         = 4
@@ -304,11 +296,11 @@ func hostBytes(p *fabric.Profile, v Knobs) int64 {
 		counterBytes     = 2
 		cacheLine        = 64
 	)
-	all, _ := machines(v)
+	all, _ := Machines(v)
 	scale := v.Float("workload.scale")
 	total := 0.0
 	for m := range all {
-		t := nodeType(p, v, m)
+		t := NodeType(p, v, m)
 		sockets, nics, ways := t.Sockets.Value, t.NICs.Value, t.LLCWays.Value
 		set := float64(setBytes)
 		if n := p.NVM; n != nil && t.NVMGeneration.Int() > 0 {
@@ -322,21 +314,21 @@ func hostBytes(p *fabric.Profile, v Knobs) int64 {
 	return int64(total)
 }
 
-// moreBytes is what the numbers that v changes take more than the profile's.
-func moreBytes(v Knobs) int64 {
-	if len(setNumbers(v)) == 0 {
+// MoreBytes is what the numbers that v changes take more than the profile's.
+func MoreBytes(v knob.Values) int64 {
+	if len(SetNumbers(v)) == 0 {
 		return 0
 	}
-	return max(0, hostBytes(profileOf(v), v)-hostBytes(shippedProfile(v), v))
+	return max(0, hostBytes(Profile(v), v)-hostBytes(Shipped(v), v))
 }
 
-// costliest is the changed number without which the state would take least.
-func costliest(v Knobs) string {
-	return slices.MinFunc(setNumbers(v), func(a, b string) int { return cmp.Compare(bytesWithout(v, a), bytesWithout(v, b)) })
+// Costliest is the changed number without which the state would take least.
+func Costliest(v knob.Values) string {
+	return slices.MinFunc(SetNumbers(v), func(a, b string) int { return cmp.Compare(bytesWithout(v, a), bytesWithout(v, b)) })
 }
 
-func bytesWithout(v Knobs, number string) int64 {
+func bytesWithout(v knob.Values, number string) int64 {
 	v = v.Clone()
 	delete(v, number)
-	return hostBytes(profileOf(v), v)
+	return hostBytes(Profile(v), v)
 }

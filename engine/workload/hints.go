@@ -1,13 +1,10 @@
-package engine
+package workload
 
 import (
 	"fmt"
 
 	"drtmx/engine/knob"
-
-	"drtmx/engine/workload/micro"
-	"drtmx/engine/workload/octopus"
-	"drtmx/rdpma"
+	"drtmx/engine/testbed"
 )
 
 // The hints of Table 2-4 as they apply to the benchmark of remote writes (§2.3.3), where
@@ -37,23 +34,22 @@ var hints = []hint{
 func (h hint) knob() string { return fmt.Sprintf("nvm.h%d", h.n) }
 
 // inactive says why a hint has no effect in v.
-func (h hint) inactive(v Knobs) string {
-	w := workloadOf(v)
-	two := twoSided(v)
+func (h hint) inactive(v knob.Values, k *Kind) string {
+	r := k.RequestsOf(v)
 	switch {
-	case !onNVM(v):
+	case !testbed.OnNVM(v):
 		return "nothing is in NVM"
-	case w.transactions:
-		return "workload " + w.name + " keeps its data in DRAM"
-	case h.n == 8 && w.name != "micro-atomic":
+	case k.Transactions:
+		return "workload " + k.Name + " keeps its data in DRAM"
+	case h.n == 8 && !r.Atomics:
 		return "it is about atomics"
-	case h.n != 8 && h.n != 1 && !writes(v):
+	case h.n != 8 && h.n != 1 && !r.Writes:
 		return "it is about writes"
-	case w.name == octopus.Name && (h.n == 5 || h.n == 6):
+	case !r.Padded && (h.n == 5 || h.n == 6):
 		return "what is behind a write belongs to the file: nothing is padded"
-	case two && !h.two:
+	case r.TwoSided && !h.two:
 		return "it is about one-sided requests"
-	case !two && !h.one:
+	case !r.TwoSided && !h.one:
 		return "it is about two-sided requests"
 	case h.n == 9 && !v.Bool("nvm.persist"):
 		return "writes are not persistent: set nvm.persist"
@@ -61,18 +57,13 @@ func (h hint) inactive(v Knobs) string {
 	return ""
 }
 
-// writes says that requests are writes.
-func writes(v Knobs) bool {
-	w := workloadOf(v).name
-	return w == "micro-write" || w == octopus.Name
-}
-
-func hintKnobs() []knob.Row {
+// HintKnobs are the hints, and what counts as persistent.
+func HintKnobs(of func(v knob.Values) *Kind) []knob.Row {
 	list := []knob.Row{
 		{Knob: knob.Knob{Name: "nvm.persist", Kind: knob.Bool, Default: false, Label: "Persistent writes", Section: "2.3.4.3", Group: knob.Hardware, Live: true,
 			Doc: "A write counts when its bytes are in the persistent domain: one-sided by a READ behind it that flushes it, two-sided by a fence of the server."},
-			Inactive: func(v Knobs) string {
-				if !onNVM(v) || !writes(v) {
+			Inactive: func(v knob.Values) string {
+				if !testbed.OnNVM(v) || !of(v).RequestsOf(v).Writes {
 					return "nothing is written to NVM"
 				}
 				return ""
@@ -86,40 +77,37 @@ func hintKnobs() []knob.Row {
 		case h.n >= 4:
 			section = "2.3.4.2"
 		}
-		list = append(list, knob.Row{Knob: knob.Knob{Name: h.knob(), Kind: knob.Bool, Default: false, Label: h.label, Doc: h.doc, Section: section, Group: knob.Hardware, Live: true}, Inactive: h.inactive})
+		row := knob.Row{Knob: knob.Knob{Name: h.knob(), Kind: knob.Bool, Default: false, Label: h.label, Doc: h.doc, Section: section, Group: knob.Hardware, Live: true},
+			Inactive: func(v knob.Values) string { return h.inactive(v, of(v)) }}
+		if h.n == 3 {
+			row.Sets = setDDIO
+		}
+		list = append(list, row)
 	}
 	return list
 }
 
-// validHints refuses contradictions. nvm.h3 alone implies ddio=false, see apply.
-func validHints(v Knobs) error {
+// setDDIO is what H3 says of DDIO: it changes with the hint, unless the same change says it too.
+func setDDIO(v knob.Values, on any) knob.Values {
+	if (on == true) == (v["nvm.h3"] == true) {
+		return nil
+	}
+	return knob.Values{"ddio": on != true}
+}
+
+// ValidHints refuses contradictions.
+func ValidHints(v knob.Values) error {
 	if v.Bool("nvm.h3") && v.Bool("ddio") {
 		return knob.Invalid("ddio", true, "leave it out, or set nvm.h3=false", "nvm.h3 says that DDIO is off")
 	}
 	if v.Bool("nvm.h9") && !v.Bool("nvm.persist") {
 		return knob.Invalid("nvm.h9", true, "set nvm.persist=true", "it is about persistent writes")
 	}
-	// The library refuses such writes, one by one.
-	if v.Text("workload") == octopus.Name && durable(v) && v.Bool("ddio") && v.Text("nvm.generation") == "first" {
-		return knob.Invalid("nvm.persist", true, "set nvm.h3=true", "with DDIO on, what the RNIC writes stays in a cache that a crash loses")
-	}
 	return nil
 }
 
-// durable says whether a write counts when it is persistent.
-func durable(v Knobs) bool { return v.Bool("nvm.persist") && onNVM(v) }
+// Durable says whether a write counts when it is persistent.
+func Durable(v knob.Values) bool { return v.Bool("nvm.persist") && testbed.OnNVM(v) }
 
-// hintsOf is what the knobs say; which of them apply to its requests the benchmark
-// knows.
-func hintsOf(v Knobs) micro.Hints {
-	on := func(n int) bool { return v.Bool(hints[n-1].knob()) && onNVM(v) }
-	return micro.Hints{OwnSocket: on(1), DIMMPerThread: on(2), LargeNT: on(4), XLines: on(5), Words: on(6), LinesNT: on(7), AtomicsInDRAM: on(8),
-		Persist: durable(v), OneRoundTrip: on(9)}
-}
-
-// setupOf is what the knobs say for Octopus.
-func setupOf(v Knobs) octopus.Setup {
-	on := func(n int) bool { return v.Bool(hints[n-1].knob()) && onNVM(v) }
-	return octopus.Setup{DRAM: !onNVM(v), Durable: durable(v),
-		Hints: rdpma.Hints{H1: on(1), H2: on(2), H3: on(3), H4: on(4), H5: on(5), H6: on(6), H7: on(7), H8: on(8), H9: on(9)}}
-}
+// HintOn says whether hint n is on, and there is NVM for it.
+func HintOn(v knob.Values, n int) bool { return v.Bool(hints[n-1].knob()) && testbed.OnNVM(v) }

@@ -1,0 +1,82 @@
+package occ
+
+import (
+	"strings"
+
+	"drtmx/engine/knob"
+	"drtmx/engine/testbed"
+)
+
+// defaultPreset is the one whose settings the knobs have from the start.
+const defaultPreset = "drtm+h"
+
+// rows are the knobs of phases and optimisations.
+func rows(load testbed.LoadOf) []knob.Row {
+	def := presetKnobs(defaultPreset)
+	list := phaseRows(load, def)
+	for _, o := range Optimisations {
+		list = append(list, groupRow(o, load))
+	}
+	for _, p := range Phases {
+		for _, o := range Optimisations {
+			list = append(list, knob.Row{Knob: knob.Knob{
+				Name: o.Knob(p), Kind: knob.Bool, Default: def[o.Knob(p)], Label: o.Title + " in " + p.Name,
+				Section: "4.3", Group: knob.Optimisations, Live: true, Doc: o.Doc,
+			}, Inactive: func(v knob.Values) string { return o.inactive(p, v, load(v)) }, Follows: true})
+		}
+	}
+	return list
+}
+
+func phaseRows(load testbed.LoadOf, def knob.Values) []knob.Row {
+	both := []string{"one-sided", "two-sided", "auto"}
+	read := []string{"one-sided", "two-sided", "hybrid", "auto"}
+	row := func(name, label, section, doc string, choices []string) knob.Row {
+		return knob.Row{Knob: knob.Knob{
+			Name: "phase." + name, Kind: knob.Choice, Default: def["phase."+name], Choices: choices, Label: label, Doc: doc,
+			Section: section, Group: knob.Phases, Live: true,
+		}, Inactive: func(v knob.Values) string {
+			if l := load(v); strings.HasPrefix(name, "ro_") && !l.ReadOnly {
+				return "workload " + l.Name + " has no read-only transactions"
+			}
+			return ""
+		}}
+	}
+	return []knob.Row{
+		row("execution", "Execution", "4.3.1", "How a read-write transaction fetches records. hybrid: one READ when the location cache knows the address, an RPC when not.", read),
+		row("lock", "Lock (write set)", "4.3.2", "Who locks the write set: the RNIC with CAS, or the owner's CPU in an RPC. The two are not atomic with each other, so a change waits until no lock is held.", both),
+		row("validation", "Validation (read set)", "4.3.2", "How the versions of records that were only read are checked again: a 16-byte READ each, or an RPC per machine.", both),
+		row("logging", "Logging", "4.3.4", "How the write set reaches the backups' ring-buffer logs: a WRITE per backup, or an RPC that copies it.", both),
+		row("commit", "Commit", "4.3.3", "How updates are written back and unlocked: two WRITEs on one queue pair, or an RPC per machine.", both),
+		row("ro_read", "Read-only: read", "4.3.5", "How a read-only transaction fetches records; as execution.", read),
+		row("ro_validation", "Read-only: validation", "4.3.5", "How a read-only transaction checks its versions again; one record alone needs no check.", both),
+	}
+}
+
+// groupRow is the knob that switches an optimisation in all phases.
+func groupRow(o Optimisation, load testbed.LoadOf) knob.Row {
+	own, _ := Preset(defaultPreset)
+	return knob.Row{Knob: knob.Knob{
+		Name: o.Group(), Kind: knob.Bool, Default: o.allOn(presetKnobs(defaultPreset), own.Resolved()), Label: o.Title + ", all phases", Section: "2.2.3",
+		Group: knob.Optimisations, Live: true, Doc: o.Doc + " Sets every phase where Table 4-1 allows it; reads true when all of them are on.",
+	},
+		Members: o.Members(),
+		Sets: func(_ knob.Values, on any) knob.Values {
+			k := knob.Values{}
+			for _, m := range o.Members() {
+				k[m] = on
+			}
+			return k
+		},
+		Derived: func(v knob.Values) any { return o.allOn(v, configOf(v, load(v)).Resolved()) },
+	}
+}
+
+// inactive says why an optimisation's switch has no effect with the primitive that the phase resolves to.
+func (o Optimisation) inactive(p Phase, v knob.Values, load *testbed.Load) string {
+	if o.Name == "db" && o.Ever(p) && !testbed.HasRDMA(v) {
+		return testbed.NoDoorbells(v)
+	}
+	c := configOf(v, load).Resolved()
+	return o.Barred(p, *p.Field(&c))
+}

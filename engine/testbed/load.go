@@ -1,0 +1,28 @@
+package testbed
+
+import "drtmx/engine/knob"
+
+// Load is what the rooms below the workloads have to know of the workload that runs.
+type Load struct {
+	Name         string
+	Transactions bool // it runs transactions, else raw verbs
+	ReadOnly     bool // it has read-only transactions
+
+	// LocalLocks says how many of a hundred locks are of records on the machine that locks them. nil: only
+	// the run can tell.
+	LocalLocks func(v knob.Values) int
+	// IgnoresAborts says whether transactions commit whatever they meet, as under a switch of the released code.
+	// nil: they never do.
+	IgnoresAborts func(v knob.Values) bool
+}
+
+// LoadOf is the load that resolved values name.
+type LoadOf func(v knob.Values) *Load
+
+// NoTransactions says why a knob of transactions has nothing to act on; "" where it has.
+func (l *Load) NoTransactions() string {
+	if l.Transactions {
+		return ""
+	}
+	return "workload " + l.Name + " runs no transactions"
+}

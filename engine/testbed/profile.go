@@ -1,0 +1,81 @@
+package testbed
+
+import (
+	"sync"
+
+	"drtmx/engine/fabric"
+	"drtmx/engine/knob"
+)
+
+// ProfileNames are the shipped profiles.
+func ProfileNames() []string { return fabric.Profiles() }
+
+// shippedProfiles are the profiles by name, parsed once: validation asks for them
+// at every change of a knob. Nobody changes them.
+var shippedProfiles = sync.OnceValue(func() map[string]*fabric.Profile {
+	all := map[string]*fabric.Profile{}
+	for _, name := range ProfileNames() {
+		p, err := fabric.LoadProfile(name)
+		if err != nil {
+			panic("testbed: shipped profile: " + err.Error())
+		}
+		all[name] = p
+	}
+	return all
+})
+
+// Shipped is the profile as it is shipped, nil if there is none of that name.
+func Shipped(v knob.Values) *fabric.Profile {
+	name, _ := v["profile"].(string)
+	return shippedProfiles()[name]
+}
+
+// Profile is the hardware: the profile with the numbers that are changed.
+func Profile(v knob.Values) *fabric.Profile { return changed(Shipped(v), v) }
+
+// HasRDMA says whether the profile's NICs have it; else messages go by TCP.
+func HasRDMA(v knob.Values) bool { return Shipped(v).TCP == nil }
+
+// NoRDMA is why a knob of RNICs has no effect, if they are none.
+func NoRDMA(v knob.Values) string {
+	if HasRDMA(v) {
+		return ""
+	}
+	return "the NICs of profile " + v.Text("profile") + " have no RDMA"
+}
+
+// NoDoorbells is why doorbells cannot be shared where there are no RNICs.
+func NoDoorbells(v knob.Values) string {
+	return NoRDMA(v) + ": each message is a system call"
+}
+
+// NodeType is the type of machine m. In a profile with NVM the servers of an
+// Asymmetric cluster have it and the clients have none, as on the testbed.
+func NodeType(p *fabric.Profile, v knob.Values, m int) *fabric.NodeType {
+	if p.NVM == nil {
+		return p.NodeTypes[0]
+	}
+	want := 1
+	switch {
+	case Asymmetric(v) && m >= v.Int("servers"):
+		want = 0
+	case v.Text("nvm.generation") == "next":
+		want = 2
+	}
+	for _, t := range p.NodeTypes {
+		if t.NVMGeneration.Int() == want {
+			return t
+		}
+	}
+	return p.NodeTypes[0]
+}
+
+// NodeTypes are the names of all machines' types.
+func NodeTypes(p *fabric.Profile, v knob.Values) []string {
+	all, _ := Machines(v)
+	names := make([]string, all)
+	for m := range names {
+		names[m] = NodeType(p, v, m).Name
+	}
+	return names
+}

@@ -1,0 +1,112 @@
+package txn
+
+import (
+	"fmt"
+
+	"drtmx/engine/history"
+	"drtmx/engine/knob"
+	"drtmx/engine/testbed"
+)
+
+// Kind is a concurrency control as the list of parts has it: what it reads of the knobs, and what it says of itself.
+type Kind struct {
+	Name  string // value of the knob cc
+	Doc   string // a clause
+	Claim history.Claim
+
+	// Rows are its own knobs, Uses the names of those that it shares with others: of this package, and of other
+	// protocols. What neither has is said to have no effect under it.
+	Rows func(load testbed.LoadOf) []knob.Row
+	Uses []string
+	// Rules are what may not be set together under it.
+	Rules []func(v knob.Values, load *testbed.Load) error
+	// Follower keeps true what follows from its knobs; it works whatever protocol runs.
+	Follower func(load testbed.LoadOf) knob.Follower
+
+	// Config is what resolved values say to it.
+	Config func(v knob.Values, load *testbed.Load, seen Seen) Config
+	// Choices are what a configuration comes to, phase by phase, where the primitive of the phase is a knob.
+	Choices func(c Config) []Choice
+	// LooksUp says why no machine looks records of others up, so that a location cache has no use; "": one does.
+	LooksUp func(v knob.Values, load *testbed.Load) string
+	// Costs are the costs in its code that a Scale may change.
+	Costs func() []Cost
+
+	// Presets are published designs that it can take the place of, in the order of the page. PresetKnobs is all that
+	// one of them sets, Governed what it says in v, where others of its knobs may be set otherwise.
+	Presets     []string
+	PresetKnobs func(preset string) knob.Values
+	Governed    func(v knob.Values, load *testbed.Load) knob.Values
+}
+
+// Seen is what only a run can tell of its load; the zero value knows nothing yet.
+type Seen struct {
+	Overloaded bool // the CPUs of the servers limit throughput
+	Counted    bool // LocalLocks is valid
+	LocalLocks int  // of a hundred locks, those of records on the machine that locks them
+}
+
+// Choice is the primitive of one phase.
+type Choice struct {
+	Phase     string // as in the knob's name
+	Knob      string
+	Primitive string
+	Because   string // why, where the knob is auto; "": it was given
+}
+
+// Cost is one that a Scale may change.
+type Cost struct {
+	Name string
+	What string // for people
+	Wait bool   // time that no CPU spends
+	Held bool   // time that locks are held: it overlaps with the others, and can only be made longer
+}
+
+// Knobs are those that every protocol may use. looksUp is Kind.LooksUp of the protocol that runs.
+func Knobs(load testbed.LoadOf, looksUp func(v knob.Values) string) (replicas knob.Row, store []knob.Row) {
+	replicas = knob.Row{Knob: knob.Knob{Name: "replicas", Kind: knob.Int, Default: DefaultReplicas, Min: 1, Max: maxReplicas, Label: "Replicas", Section: "4.3", Group: knob.Cluster,
+		Doc: "Copies of every record, the primary counted; each commit logs to replicas - 1 backups."}}
+	reads := func(v knob.Values) string {
+		if l := load(v); !l.Transactions {
+			return "workload " + l.Name + " looks nothing up"
+		}
+		return looksUp(v)
+	}
+	store = []knob.Row{
+		{Knob: knob.Knob{Name: "cache.enabled", Kind: knob.Bool, Default: true, Label: "Location cache", Section: "4.3.1", Group: knob.Store, Live: true,
+			Doc: "Remembers where records are, so that one READ fetches a record instead of two or more."}, Inactive: reads},
+		{Knob: knob.Knob{Name: "cache.bytes", Kind: knob.Bytes, Default: 300_000_000, Min: 1 << 16, Max: 1 << 36, Unit: "bytes", Label: "Location cache size", Section: "4.3.1", Group: knob.Store, Live: true,
+			Doc: "Per machine; shrinks with workload.scale. 300 MB in the thesis."}, Inactive: func(v knob.Values) string {
+			if why := reads(v); why != "" {
+				return why
+			}
+			if !v.Bool("cache.enabled") {
+				return "cache.enabled is off"
+			}
+			return ""
+		}},
+		{Knob: knob.Knob{Name: "txn.speculative", Kind: knob.Bool, Default: true, Label: "Speculative execution", Section: "4.4.1", Group: knob.Phases, Live: true,
+			Doc: "Fetches records that do not depend on each other in parallel: a read does not wait until its value is used."}},
+	}
+	return replicas, store
+}
+
+// leastCacheBytes is what scaling leaves of a location cache at least.
+const leastCacheBytes = 1 << 10
+
+// SettingsOf is what the knobs of all protocols say.
+func SettingsOf(v knob.Values) Settings {
+	return Settings{
+		Replicas: v.Int("replicas"), CacheEnabled: v.Bool("cache.enabled"),
+		CacheBytes: max(uint64(float64(v.Int("cache.bytes"))*v.Float("workload.scale")), leastCacheBytes),
+	}
+}
+
+// ValidReplicas holds the rule of how many copies there can be.
+func ValidReplicas(v knob.Values, load *testbed.Load) error {
+	_, servers := testbed.Machines(v)
+	if r := v.Int("replicas"); r > servers && load.Transactions {
+		return knob.Invalid("replicas", r, fmt.Sprintf("set replicas=%d, or more nodes", servers), "more than the %d machines that hold data", servers)
+	}
+	return nil
+}

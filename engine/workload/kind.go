@@ -1,0 +1,158 @@
+package workload
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"drtmx/engine/knob"
+	"drtmx/engine/r2"
+	"drtmx/engine/testbed"
+)
+
+// Kind is a workload as the list of parts has it: its name, its knobs and rules, what it takes of memory, and how it is
+// built.
+type Kind struct {
+	testbed.Load
+	Doc string // a clause
+
+	// Rows are the knobs that it brings, under workload.*; Knobs the names of all that it reads, those of others
+	// included. Defaults are its own for some of the latter.
+	Rows     []knob.Row
+	Knobs    []string
+	Defaults map[string]any
+	Mix      []MixType // transaction types with a weight
+	// Rules are what may not be set together when it runs.
+	Rules []func(v knob.Values) error
+
+	// Footprint is what its tables and requests need of the host, within a factor of about two.
+	Footprint func(v knob.Values) Footprint
+	// Population is the knob to turn down where that is too much, Growth the knob of rows for what is to come, which
+	// workload.scale does not make fewer. "": none.
+	Population, Growth string
+
+	// Messages fits r2's messages and RECVs to it; nil: those of transactions.
+	Messages func(c *r2.Config, v knob.Values)
+	// Requests is what its requests are, if it runs no transactions.
+	Requests func(v knob.Values) Requests
+
+	Build func(v knob.Values) (Bench, error)
+	// Live puts knobs into effect that are not its own, as those of the hardware; nil: there are none.
+	Live func(b Bench, v knob.Values) error
+}
+
+// MixType is a transaction type with a weight.
+type MixType struct {
+	Name   string
+	Weight int    // by default
+	Doc    string // what else there is to say of it
+}
+
+// Footprint is what tables and requests of a workload need of the host.
+type Footprint struct {
+	Bytes      int64   // of all rows, replicas and buckets, or of the memory that requests go to
+	Cached     int64   // records that location caches may have
+	PerRequest int64   // bytes that a request touches for the first time, at the begin
+	PerSecond  float64 // requests per client thread, in virtual time: a guess before the run
+	PerWallMS  float64 // requests on one core of the host
+}
+
+// Requests is what raw requests do.
+type Requests struct {
+	Writes, Atomics bool
+	TwoSided        bool // by RPC
+	Silent          bool // without a message
+	Padded          bool // what is behind them may be overwritten, so hints may pad them
+	Retried         bool // clients go on behind one that failed
+}
+
+// IndexBytes is what the index has of a record, in its bucket; RowBytes the header and value of a small one.
+const (
+	IndexBytes = 28
+	RowBytes   = 24
+	PageBytes  = 4096
+)
+
+// Reads says whether the workload reads a knob.
+func (k *Kind) Reads(name string) bool { return slices.Contains(k.Knobs, name) }
+
+// RequestsOf is what its requests are; of transactions nothing.
+func (k *Kind) RequestsOf(v knob.Values) Requests {
+	if k.Requests == nil {
+		return Requests{}
+	}
+	return k.Requests(v)
+}
+
+// leastPopulation is what scaling leaves at least.
+const leastPopulation = 8
+
+// Scaled is a population times workload.scale.
+func Scaled(v knob.Values, name string) int {
+	return max(int(math.Round(float64(v.Int(name))*v.Float("workload.scale"))), min(leastPopulation, v.Int(name)))
+}
+
+// Anywhere is the share of locks on the own machine where records are drawn from all machines alike.
+func Anywhere(v knob.Values) int {
+	if testbed.Asymmetric(v) {
+		return 0
+	}
+	return 100 / v.Int("nodes")
+}
+
+// SmallRecords is the footprint of transactions on a few small records each.
+func SmallRecords(v knob.Values, records int64) Footprint {
+	copies := int64(v.Int("replicas"))
+	return Footprint{Bytes: records * (RowBytes*copies + IndexBytes), Cached: records, PerRequest: 2 * (copies + 1) * PageBytes, PerSecond: 500_000, PerWallMS: 20}
+}
+
+// Places is the footprint of raw requests of so many bytes to places of memory.
+func Places(bytes, each int64) Footprint {
+	return Footprint{Bytes: bytes, PerRequest: max(each, PageBytes), PerSecond: 8_000_000, PerWallMS: 1_000}
+}
+
+// ValidOneSided refuses a workload without a two-sided form where the NICs have no RDMA.
+func ValidOneSided(name string) func(v knob.Values) error {
+	return func(v knob.Values) error {
+		if testbed.HasRDMA(v) {
+			return nil
+		}
+		return knob.Invalid("workload", name, "use a workload with a two-sided form, such as smallbank with preset=fasst", "%s", testbed.NoRDMA(v))
+	}
+}
+
+// validMix holds the rule that some type runs.
+func (k *Kind) validMix(v knob.Values) error {
+	if len(k.Mix) == 0 {
+		return nil
+	}
+	for _, t := range k.Mix {
+		if v.Int("workload.mix."+t.Name) > 0 {
+			return nil
+		}
+	}
+	return knob.Invalid("workload.mix."+k.Mix[0].Name, 0, "give at least one type a weight", "all weights are 0")
+}
+
+// Valid reports the first rule that is broken.
+func (k *Kind) Valid(v knob.Values) error {
+	for _, rule := range append([]func(knob.Values) error{k.validMix, k.validShared}, k.Rules...) {
+		if err := rule(v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// validShared holds the rules of knobs that several workloads read.
+func (k *Kind) validShared(v knob.Values) error {
+	for _, name := range []string{"workload.align", "workload.pad"} {
+		if n := v.Int(name); k.Reads(name) && n&(n-1) != 0 {
+			return knob.Invalid(name, n, "use 1, 2, 4, ... 64", "must be a power of 2")
+		}
+	}
+	if n := v.Int("workload.value_bytes"); k.Reads("workload.value_bytes") && n%8 != 0 {
+		return knob.Invalid("workload.value_bytes", n, fmt.Sprintf("use %d or %d", n&^7, n&^7+8), "must be a multiple of 8")
+	}
+	return nil
+}
