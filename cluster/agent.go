@@ -3,14 +3,15 @@ package cluster
 import (
 	"context"
 	"crypto/rand"
+	"drtmx/engine"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"sort"
 	"sync"
 	"time"
-
-	"drtmx/engine"
 )
 
 const (
@@ -73,7 +74,7 @@ type Agent struct {
 }
 
 // NewAgent opens system a and starts it. Nothing is started on error.
-func NewAgent(spec engine.Spec, o Options) (*Agent, error) {
+func NewAgent(spec experiment.Spec, o Options) (*Agent, error) {
 	if o.Open == nil {
 		o.Open = openEngine
 	}
@@ -84,7 +85,7 @@ func NewAgent(spec engine.Spec, o Options) (*Agent, error) {
 		return nil, err
 	}
 	if o.Session != "" && o.Resume != "" {
-		return nil, &engine.SpecError{Field: "session", Value: o.Session, Rule: "cannot be combined with resume, which continues its own file", Next: "drop one"}
+		return nil, &experiment.SpecError{Field: "session", Value: o.Session, Rule: "cannot be combined with resume, which continues its own file", Next: "drop one"}
 	}
 	a := &Agent{opts: o, hub: newHub(), tasks: &tasks{}, members: map[string]*member{}, held: map[string]bool{}, lost: make(chan error, 1)}
 	a.ctx, a.stop = context.WithCancel(context.Background())
@@ -109,7 +110,7 @@ func NewAgent(spec engine.Spec, o Options) (*Agent, error) {
 }
 
 // open makes a system, unless ctx or the agent ends before.
-func (a *Agent) open(ctx context.Context, spec engine.Spec, progress engine.Progress) (sys System, err error) {
+func (a *Agent) open(ctx context.Context, spec experiment.Spec, progress engine.Progress) (sys System, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(a.ctx, cancel)()
@@ -121,7 +122,7 @@ func (a *Agent) open(ctx context.Context, spec engine.Spec, progress engine.Prog
 }
 
 // openTask is open for a reader of frames, who sees a task if it takes long.
-func (a *Agent) openTask(ctx context.Context, spec engine.Spec, name string) (System, error) {
+func (a *Agent) openTask(ctx context.Context, spec experiment.Spec, name string) (System, error) {
 	next := time.Now().Add(taskAfter)
 	sys, err := a.open(ctx, spec, func(_ string, done, total int) {
 		if now := time.Now(); now.After(next) {
@@ -136,7 +137,7 @@ func (a *Agent) openTask(ctx context.Context, spec engine.Spec, name string) (Sy
 	return sys, err
 }
 
-func (a *Agent) first(spec engine.Spec) (*member, error) {
+func (a *Agent) first(spec experiment.Spec) (*member, error) {
 	sys, err := a.open(a.opts.Context, spec, a.opts.Progress)
 	if err != nil {
 		return nil, err
@@ -282,26 +283,26 @@ func fetch[T any](ctx context.Context, a *Agent, sys string, f func(m *member) (
 
 // Set changes knobs of a system now: all of them or none. by is "page",
 // "notebook" or "script" and marks the change.
-func (a *Agent) Set(ctx context.Context, sys string, k engine.Knobs, by string) (engine.Change, error) {
+func (a *Agent) Set(ctx context.Context, sys string, k experiment.Knobs, by string) (result.Change, error) {
 	if len(k) == 0 {
-		return engine.Change{}, &engine.SpecError{Field: "knobs", Rule: "none given", Next: `send {"name": value}`}
+		return result.Change{}, &experiment.SpecError{Field: "knobs", Rule: "none given", Next: `send {"name": value}`}
 	}
-	return fetch(ctx, a, sys, func(m *member) (engine.Change, error) { return m.set(k, by) })
+	return fetch(ctx, a, sys, func(m *member) (result.Change, error) { return m.set(k, by) })
 }
 
 // Knobs is the registry as it stands in a system.
-func (a *Agent) Knobs(ctx context.Context, sys string) ([]engine.KnobState, error) {
-	return fetch(ctx, a, sys, func(m *member) ([]engine.KnobState, error) { return m.sys.Knobs(), nil })
+func (a *Agent) Knobs(ctx context.Context, sys string) ([]experiment.KnobState, error) {
+	return fetch(ctx, a, sys, func(m *member) ([]experiment.KnobState, error) { return m.sys.Knobs(), nil })
 }
 
 // Spec is a system's spec with every live change applied.
-func (a *Agent) Spec(ctx context.Context, sys string) (engine.Spec, error) {
-	return fetch(ctx, a, sys, func(m *member) (engine.Spec, error) { return m.sys.Spec(), nil })
+func (a *Agent) Spec(ctx context.Context, sys string) (experiment.Spec, error) {
+	return fetch(ctx, a, sys, func(m *member) (experiment.Spec, error) { return m.sys.Spec(), nil })
 }
 
 // Windows returns the kept windows from index from on.
-func (a *Agent) Windows(ctx context.Context, sys string, from int) ([]engine.Window, error) {
-	return fetch(ctx, a, sys, func(m *member) ([]engine.Window, error) { return m.sys.Windows(from), nil })
+func (a *Agent) Windows(ctx context.Context, sys string, from int) ([]result.Window, error) {
+	return fetch(ctx, a, sys, func(m *member) ([]result.Window, error) { return m.sys.Windows(from), nil })
 }
 
 // Events are the latest things that happened to a system, oldest first.
@@ -310,8 +311,8 @@ func (a *Agent) Events(ctx context.Context, sys string) ([]Event, error) {
 }
 
 // Result is what was measured since the last Run began, or since 0.
-func (a *Agent) Result(ctx context.Context, sys string) (*engine.Result, error) {
-	return fetch(ctx, a, sys, func(m *member) (*engine.Result, error) { return m.sys.Result(), nil })
+func (a *Agent) Result(ctx context.Context, sys string) (*result.Result, error) {
+	return fetch(ctx, a, sys, func(m *member) (*result.Result, error) { return m.sys.Result(), nil })
 }
 
 // Session is the recording of a system so far, as a session file. One that catches up

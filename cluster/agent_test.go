@@ -3,6 +3,9 @@ package cluster
 import (
 	"bytes"
 	"context"
+	"drtmx/engine"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"errors"
 	"math"
 	"os"
@@ -12,8 +15,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"drtmx/engine"
 )
 
 func TestPausedClusterMovesOnlyWhenAsked(t *testing.T) {
@@ -140,19 +141,19 @@ func TestPaceHolds(t *testing.T) {
 func TestChangeLandsAtARecordedTime(t *testing.T) {
 	a := newFake(t, Options{Pace: 50_000_000}, fakeOptions{})
 	eventually(t, "time passes", func() bool { return stateOf(t, a, "").VirtualNS > 1_000_000 })
-	c, err := a.Set(bg, "", engine.Knobs{"coroutines": 4}, "page")
+	c, err := a.Set(bg, "", experiment.Knobs{"coroutines": 4}, "page")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if c.Version != 2 || c.VirtualNS == 0 {
 		t.Errorf("%+v", c)
 	}
-	for name, k := range map[string]engine.Knobs{"unknown": {"coroutine": 4, "seed": 1}, "type": {"coroutines": "x"}, "empty": {}} {
-		if _, err := a.Set(bg, "", k, "page"); !engine.IsSpecError(err) {
+	for name, k := range map[string]experiment.Knobs{"unknown": {"coroutine": 4, "seed": 1}, "type": {"coroutines": "x"}, "empty": {}} {
+		if _, err := a.Set(bg, "", k, "page"); !experiment.IsSpecError(err) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := a.Set(bg, "", engine.Knobs{"nodes": 8}, "page"); !engine.NeedsReset(err) {
+	if _, err := a.Set(bg, "", experiment.Knobs{"nodes": 8}, "page"); !experiment.NeedsReset(err) {
 		t.Errorf("nodes: %v", err)
 	}
 	if s := stateOf(t, a, ""); s.KnobsVersion != 2 {
@@ -169,15 +170,15 @@ func TestForkDiffersOnlyInWhatWasSet(t *testing.T) {
 		}
 	}
 	step(1_050_000)
-	a.Set(bg, "a", engine.Knobs{"coroutines": 4}, "page")
+	a.Set(bg, "a", experiment.Knobs{"coroutines": 4}, "page")
 	step(777_777)
-	a.Set(bg, "a", engine.Knobs{"coroutines": 2}, "page")
+	a.Set(bg, "a", experiment.Knobs{"coroutines": 2}, "page")
 	step(500_001)
 	same, err := a.Fork(bg, "a", nil, "page")
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := a.Fork(bg, "a", engine.Knobs{"coroutines": 16}, "page")
+	other, err := a.Fork(bg, "a", experiment.Knobs{"coroutines": 16}, "page")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +189,7 @@ func TestForkDiffersOnlyInWhatWasSet(t *testing.T) {
 		t.Errorf("c: %+v", s)
 	}
 	step(1_000_000)
-	res := map[string]*engine.Result{}
+	res := map[string]*result.Result{}
 	for _, id := range []string{"a", "b", "c"} {
 		r, err := a.Result(bg, id)
 		if err != nil {
@@ -202,10 +203,10 @@ func TestForkDiffersOnlyInWhatWasSet(t *testing.T) {
 	if res["a"].Digest == res["c"].Digest {
 		t.Error("a fork with a difference has the same digest")
 	}
-	if _, err := a.Fork(bg, "a", engine.Knobs{"nodes": 8}, "page"); !engine.NeedsReset(err) {
+	if _, err := a.Fork(bg, "a", experiment.Knobs{"nodes": 8}, "page"); !experiment.NeedsReset(err) {
 		t.Errorf("fork with a knob that is not live: %v", err)
 	}
-	if _, err := a.Fork(bg, "a", engine.Knobs{"nodez": 8}, "page"); !engine.IsSpecError(err) {
+	if _, err := a.Fork(bg, "a", experiment.Knobs{"nodez": 8}, "page"); !experiment.IsSpecError(err) {
 		t.Errorf("fork with an unknown knob: %v", err)
 	}
 	if _, err := a.Fork(bg, "b", nil, "page"); err != nil {
@@ -227,7 +228,7 @@ func TestForkDiffersOnlyInWhatWasSet(t *testing.T) {
 
 func TestForkThatDiffersFromItsSessionFails(t *testing.T) {
 	var n atomic.Int32
-	a, err := NewAgent(smallSpec(), Options{Paused: true, Open: func(ctx context.Context, s engine.Spec, progress engine.Progress) (System, error) {
+	a, err := NewAgent(smallSpec(), Options{Paused: true, Open: func(ctx context.Context, s experiment.Spec, progress engine.Progress) (System, error) {
 		o := fakeOptions{}
 		if n.Add(1) > 1 {
 			o.drift = 500_000 // the second system is not the first
@@ -271,7 +272,7 @@ func TestFailedSystemCanBeLookedAtAndReset(t *testing.T) {
 				t.Error(err)
 			}
 			var failed *FailedError
-			if _, err := a.Set(bg, "", engine.Knobs{"coroutines": 2}, ""); !errors.As(err, &failed) {
+			if _, err := a.Set(bg, "", experiment.Knobs{"coroutines": 2}, ""); !errors.As(err, &failed) {
 				t.Errorf("set: %v", err)
 			}
 			if _, err := a.Run(bg, "", 1000); !errors.As(err, &failed) {
@@ -284,14 +285,14 @@ func TestFailedSystemCanBeLookedAtAndReset(t *testing.T) {
 				t.Errorf("fork: %v", err)
 			}
 			a.Pause(bg, "")
-			if err := a.Reset(bg, "", engine.Knobs{"nodez": 2}, nil, ""); err == nil {
+			if err := a.Reset(bg, "", experiment.Knobs{"nodez": 2}, nil, ""); err == nil {
 				t.Error("reset took an unknown knob")
 			}
 			if s := stateOf(t, a, ""); s.State != StateFailed {
 				t.Errorf("a refused reset changed the state: %+v", s)
 			}
 			epoch := s.Epoch
-			if err := a.Reset(bg, "", engine.Knobs{"nodes": 5}, 9, ""); err != nil {
+			if err := a.Reset(bg, "", experiment.Knobs{"nodes": 5}, 9, ""); err != nil {
 				t.Fatal(err)
 			}
 			if s := stateOf(t, a, ""); s.State != StatePaused || s.VirtualNS != 0 || s.Epoch == epoch || s.Error != "" {
@@ -308,7 +309,7 @@ func TestFailedSystemCanBeLookedAtAndReset(t *testing.T) {
 func TestSlowOrHangingSystemDoesNotTakeTheAgentDown(t *testing.T) {
 	hang := make(chan struct{})
 	var n atomic.Int32
-	a, err := NewAgent(smallSpec(), Options{Pace: 20_000_000, Open: func(ctx context.Context, s engine.Spec, progress engine.Progress) (System, error) {
+	a, err := NewAgent(smallSpec(), Options{Pace: 20_000_000, Open: func(ctx context.Context, s experiment.Spec, progress engine.Progress) (System, error) {
 		o := fakeOptions{}
 		if n.Add(1) == 2 {
 			o.hang = hang
@@ -338,7 +339,7 @@ func TestSlowOrHangingSystemDoesNotTakeTheAgentDown(t *testing.T) {
 
 func TestSystemsAdvanceTogether(t *testing.T) {
 	var n atomic.Int32
-	a, err := NewAgent(smallSpec(), Options{Open: func(ctx context.Context, s engine.Spec, progress engine.Progress) (System, error) {
+	a, err := NewAgent(smallSpec(), Options{Open: func(ctx context.Context, s experiment.Spec, progress engine.Progress) (System, error) {
 		o := fakeOptions{}
 		if n.Add(1)%2 == 0 {
 			o.slow = 5 * time.Millisecond
@@ -353,7 +354,7 @@ func TestSystemsAdvanceTogether(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.Pause(bg, "")
-	set := engine.Knobs{"window_ns": fakeWindow}
+	set := experiment.Knobs{"window_ns": fakeWindow}
 	a.Reset(bg, "a", set, nil, "")
 	a.Reset(bg, "b", set, nil, "")
 	a.Resume(bg, "b") // the slow one first: a slice of a that begins alone may be long
@@ -438,7 +439,7 @@ func TestStepsExcludeEachOther(t *testing.T) {
 		t.Error(err)
 	}
 	for _, d := range []int64{0, -1, math.MaxInt64} {
-		if err := a.Step(bg, "", d); !engine.IsSpecError(err) {
+		if err := a.Step(bg, "", d); !experiment.IsSpecError(err) {
 			t.Errorf("step of %d: %v", d, err)
 		}
 	}
@@ -462,7 +463,7 @@ func TestNothingIsLeftOpen(t *testing.T) {
 	if _, err := NewAgent(smallSpec(), Options{Pace: -1}); err == nil {
 		t.Error("negative pace")
 	}
-	if _, err := NewAgent(engine.Spec{Preset: "nope"}, Options{}); !engine.IsSpecError(err) {
+	if _, err := NewAgent(experiment.Spec{Preset: "nope"}, Options{}); !experiment.IsSpecError(err) {
 		t.Errorf("unknown preset: %v", err)
 	}
 }
@@ -545,12 +546,12 @@ func TestTraceEnds(t *testing.T) {
 // tripping is a system that has a bug where it is asked for something.
 type tripping struct{ System }
 
-func (tripping) Set(engine.Knobs, string) (engine.Change, error) { panic("bug in Set") }
+func (tripping) Set(experiment.Knobs, string) (result.Change, error) { panic("bug in Set") }
 
 // Whoever asked for what panics is told so at once, and the system can be reset.
 func TestPanicInACommandIsTold(t *testing.T) {
 	var n atomic.Int32
-	open := func(ctx context.Context, spec engine.Spec, progress engine.Progress) (System, error) {
+	open := func(ctx context.Context, spec experiment.Spec, progress engine.Progress) (System, error) {
 		s, err := fakeOpener(fakeOptions{})(ctx, spec, progress)
 		if n.Add(1) == 1 {
 			s = tripping{s}
@@ -564,7 +565,7 @@ func TestPanicInACommandIsTold(t *testing.T) {
 	defer a.Close()
 	ended := make(chan error, 1)
 	go func() {
-		_, err := a.Set(bg, "", engine.Knobs{"coroutines": 3}, "page")
+		_, err := a.Set(bg, "", experiment.Knobs{"coroutines": 3}, "page")
 		ended <- err
 	}()
 	var bug *PanicError

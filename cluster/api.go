@@ -3,6 +3,9 @@ package cluster
 import (
 	"bytes"
 	"context"
+	"drtmx/engine"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -15,8 +18,6 @@ import (
 	"strings"
 	"time"
 	"unicode"
-
-	"drtmx/engine"
 )
 
 // silent swallows what net/http says about clients that go away or do not speak
@@ -193,9 +194,9 @@ func refuseError(w http.ResponseWriter, err error) {
 		code, err = http.StatusRequestTimeout, fmt.Errorf("body did not arrive within %v", readTime)
 	case errors.As(err, &missing), errors.As(err, &unknown):
 		code = http.StatusNotFound
-	case engine.NeedsReset(err), errors.As(err, &busy), errors.As(err, &failed), errors.As(err, &ended), errors.As(err, &untraced), errors.As(err, &FullError{}), errors.As(err, &fullSession):
+	case experiment.NeedsReset(err), errors.As(err, &busy), errors.As(err, &failed), errors.As(err, &ended), errors.As(err, &untraced), errors.As(err, &FullError{}), errors.As(err, &fullSession):
 		code = http.StatusConflict
-	case engine.IsSpecError(err):
+	case experiment.IsSpecError(err):
 		code = http.StatusBadRequest
 	case errors.Is(err, errClosed):
 		code = http.StatusServiceUnavailable
@@ -267,8 +268,8 @@ func (p *api) patch(r *http.Request) (any, error) {
 }
 
 // parsePatch reads {"knob": value, ...}.
-func parsePatch(b []byte) (engine.Knobs, error) {
-	var k engine.Knobs
+func parsePatch(b []byte) (experiment.Knobs, error) {
+	var k experiment.Knobs
 	if err := parseJSON(b, &k); err != nil {
 		return nil, err
 	}
@@ -344,13 +345,13 @@ func (p *api) windows(r *http.Request) (any, error) {
 	}
 	format := q.Get("format")
 	if format != "" && format != "json" && format != "csv" {
-		return nil, &engine.SpecError{Field: "format", Value: clip(format), Rule: "must be json or csv", Next: "as ?format=csv"}
+		return nil, &experiment.SpecError{Field: "format", Value: clip(format), Rule: "must be json or csv", Next: "as ?format=csv"}
 	}
 	ws, err := p.agent.Windows(r.Context(), sysOf(r), 0)
 	if err != nil {
 		return nil, err
 	}
-	kept := []engine.Window{}
+	kept := []result.Window{}
 	for _, w := range ws {
 		if w.T0NS >= from && w.T1NS <= to {
 			kept = append(kept, w)
@@ -373,7 +374,7 @@ func queryNS(s, field string, missing int64) (int64, error) {
 		if d, derr := time.ParseDuration(s); derr == nil {
 			return d.Nanoseconds(), nil
 		}
-		return 0, &engine.SpecError{Field: field, Value: clip(s), Rule: "must be virtual nanoseconds", Next: "as ?" + field + "=2000000"}
+		return 0, &experiment.SpecError{Field: field, Value: clip(s), Rule: "must be virtual nanoseconds", Next: "as ?" + field + "=2000000"}
 	}
 	return n, nil
 }
@@ -381,7 +382,7 @@ func queryNS(s, field string, missing int64) (int64, error) {
 var csvHead = []string{"t0_ns", "t1_ns", "knobs_version", "throughput", "commits", "aborts", "rollbacks", "abort_rate",
 	"mean_us", "p50_us", "p90_us", "p99_us", "p999_us", "max_us", "round_trips_per_txn", "in_flight", "bottleneck", "bottleneck_node", "bottleneck_utilization", "failed", "lost"}
 
-func windowsCSV(ws []engine.Window) ([]byte, error) {
+func windowsCSV(ws []result.Window) ([]byte, error) {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
 	if err := w.Write(csvHead); err != nil {
@@ -425,16 +426,16 @@ func (p *api) control(r *http.Request) (any, error) {
 
 func (p *api) fork(r *http.Request) (any, error) {
 	var b struct {
-		Fork    string       `json:"fork"`
-		Set     engine.Knobs `json:"set"`
-		Without *int         `json:"without"`
+		Fork    string           `json:"fork"`
+		Set     experiment.Knobs `json:"set"`
+		Without *int             `json:"without"`
 	}
 	if err := readJSON(r, &b); err != nil {
 		return nil, err
 	}
 	switch {
 	case b.Without != nil && len(b.Set) > 0:
-		return nil, &engine.SpecError{Field: "without", Value: fmt.Sprint(*b.Without), Rule: "cannot be combined with set", Next: "leave one out"}
+		return nil, &experiment.SpecError{Field: "without", Value: fmt.Sprint(*b.Without), Rule: "cannot be combined with set", Next: "leave one out"}
 	case b.Without != nil:
 		return p.agent.Ghost(r.Context(), b.Fork, *b.Without, byOf(r))
 	}
@@ -463,7 +464,7 @@ func (p *api) setTwin(r *http.Request) (any, error) {
 		return nil, err
 	}
 	if b.On == nil {
-		return nil, &engine.SpecError{Field: "on", Rule: "is missing", Next: `send {"on": false} or {"on": true}`}
+		return nil, &experiment.SpecError{Field: "on", Rule: "is missing", Next: `send {"on": false} or {"on": true}`}
 	}
 	p.agent.SetTwin(*b.On)
 	return p.twin(r)
@@ -496,11 +497,11 @@ func (p *api) trace(r *http.Request) (any, error) {
 	}
 	switch {
 	case b.Percentile != nil && b.Txns != 0:
-		return nil, &engine.SpecError{Field: "txns", Value: fmt.Sprint(b.Txns), Rule: "cannot be combined with percentile, which is for one transaction", Next: "drop one"}
+		return nil, &experiment.SpecError{Field: "txns", Value: fmt.Sprint(b.Txns), Rule: "cannot be combined with percentile, which is for one transaction", Next: "drop one"}
 	case b.Percentile != nil:
 		return p.agent.TraceOf(r.Context(), sysOf(r), engine.Choice{Type: b.Type, Quantile: *b.Percentile / 100}, nil)
 	case b.Type != "":
-		return nil, &engine.SpecError{Field: "percentile", Rule: "is missing beside type", Next: `send {"type": "` + clip(b.Type) + `", "percentile": 99}`}
+		return nil, &experiment.SpecError{Field: "percentile", Rule: "is missing beside type", Next: `send {"type": "` + clip(b.Type) + `", "percentile": 99}`}
 	}
 	return p.agent.Trace(r.Context(), sysOf(r), b.Txns)
 }
@@ -510,10 +511,10 @@ func (p *api) trace(r *http.Request) (any, error) {
 func (p *api) nodes(r *http.Request) (any, error) {
 	text := r.URL.Query().Get("measured")
 	if text != "" && text != "true" && text != "false" {
-		return nil, &engine.SpecError{Field: "measured", Value: clip(text), Rule: "must be true or false", Next: "true: since the latest run began"}
+		return nil, &experiment.SpecError{Field: "measured", Value: clip(text), Rule: "must be true or false", Next: "true: since the latest run began"}
 	}
 	ns, err := p.agent.Inside(r.Context(), sysOf(r), text == "true")
-	return append([]engine.NodeInside{}, ns...), err
+	return append([]result.NodeInside{}, ns...), err
 }
 
 func (p *api) events(r *http.Request) (any, error) {

@@ -2,10 +2,9 @@ package cluster
 
 import (
 	"context"
+	"drtmx/engine/experiment"
 	"net/http"
 	"strings"
-
-	"drtmx/engine"
 )
 
 // job is long work on the spec that a system has now, such as a sweep. It runs beside the live
@@ -18,20 +17,20 @@ type job struct {
 	slot              chan struct{} // held while it works, for it takes every core
 	// begun takes note of the job before anybody can ask for it; ended of what came out of it, an
 	// error of context.Canceled if it was cancelled.
-	begun func(spec engine.Spec, knobsVersion int, epoch string)
-	work  func(ctx context.Context, spec engine.Spec, progress func(done, total int)) error
+	begun func(spec experiment.Spec, knobsVersion int, epoch string)
+	work  func(ctx context.Context, spec experiment.Spec, progress func(done, total int)) error
 	ended func(err error)
 }
 
 // background starts a job on the spec of a member and answers with the name of its task. A system
 // with a user's code is refused: no other system has that code.
 func (a *Agent) background(r *http.Request, m *member, j job) (any, error) {
-	var spec engine.Spec
+	var spec experiment.Spec
 	var version int
 	var epoch string
 	if err := m.call(r.Context(), func(m *member) error {
 		if names := userCode(m.added); len(names) > 0 {
-			return &engine.SpecError{Field: j.field, Value: strings.Join(names, ", "), Rule: "the system has transactions of a user's, whose code no other system has", Next: j.verb + " a system without them"}
+			return &experiment.SpecError{Field: j.field, Value: strings.Join(names, ", "), Rule: "the system has transactions of a user's, whose code no other system has", Next: j.verb + " a system without them"}
 		}
 		spec, version, epoch = m.sys.Spec(), m.sys.KnobsVersion(), m.epoch
 		return nil

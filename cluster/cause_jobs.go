@@ -2,22 +2,22 @@ package cluster
 
 import (
 	"context"
+	"drtmx/engine/batch"
+	"drtmx/engine/experiment"
 	"net/http"
 	"sync"
-
-	"drtmx/engine"
 )
 
 // CausesState is what an agent has measured of what limits a system.
 type CausesState struct {
-	Sys          string         `json:"sys"`
-	Task         string         `json:"task"`
-	Running      bool           `json:"running"`
-	Done         int            `json:"done"` // thousandths
-	Failed       string         `json:"failed,omitempty"`
-	KnobsVersion int            `json:"knobs_version"` // that they were measured for
-	Epoch        string         `json:"epoch"`
-	Causes       *engine.Causes `json:"causes,omitempty"`
+	Sys          string        `json:"sys"`
+	Task         string        `json:"task"`
+	Running      bool          `json:"running"`
+	Done         int           `json:"done"` // thousandths
+	Failed       string        `json:"failed,omitempty"`
+	KnobsVersion int           `json:"knobs_version"` // that they were measured for
+	Epoch        string        `json:"epoch"`
+	Causes       *batch.Causes `json:"causes,omitempty"`
 }
 
 // causeJobs measures causes in the background, one system of the agent at a time: each
@@ -49,24 +49,24 @@ func (d *causeJobs) start(r *http.Request) (any, error) {
 		return nil, err
 	}
 	if b.Seeds < 0 || b.Seeds > causesSeedsMost {
-		return nil, &engine.SpecError{Field: "seeds", Rule: "must be from 1 to 50", Next: "leave it out for 5"}
+		return nil, &experiment.SpecError{Field: "seeds", Rule: "must be from 1 to 50", Next: "leave it out for 5"}
 	}
 	state := &CausesState{Sys: m.id, Task: causesTask(m.id), Running: true}
-	o := engine.CausesOptions{Group: b.Group, Seeds: b.Seeds}
+	o := batch.CausesOptions{Group: b.Group, Seeds: b.Seeds}
 	return d.agent.background(r, m, job{task: state.Task, field: "causes", verb: "measure", busy: "the causes of system " + m.id + " are being measured already", slot: d.slot,
-		begun: func(_ engine.Spec, version int, epoch string) {
+		begun: func(_ experiment.Spec, version int, epoch string) {
 			d.mu.Lock()
 			state.KnobsVersion, state.Epoch, d.have[m.id] = version, epoch, state
 			d.mu.Unlock()
 		},
-		work: func(ctx context.Context, spec engine.Spec, progress func(done, total int)) error {
+		work: func(ctx context.Context, spec experiment.Spec, progress func(done, total int)) error {
 			o.Progress = func(done, total int) {
 				d.mu.Lock()
 				state.Done = done
 				d.mu.Unlock()
 				progress(done, total)
 			}
-			c, err := engine.MeasureCauses(ctx, spec, o)
+			c, err := batch.MeasureCauses(ctx, spec, o)
 			d.mu.Lock()
 			state.Causes = c // of a cancelled one, what there is
 			d.mu.Unlock()

@@ -1,18 +1,19 @@
 package cluster
 
 import (
+	"drtmx/dashboard/charts"
+	"drtmx/dashboard/charts/palette"
+	"drtmx/engine/batch"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"fmt"
 	"slices"
 	"strings"
-
-	"drtmx/dashboard/charts"
-	"drtmx/dashboard/charts/palette"
-	"drtmx/engine"
 )
 
 // Causes is what limits a system, measured: see engine.MeasureCauses. As last value of a cell it
 // draws the elasticities as bars with their intervals, the largest first.
-type Causes struct{ Raw *engine.Causes }
+type Causes struct{ Raw *batch.Causes }
 
 // Causes measures what limits the system of a result: it runs the same spec again and again with the
 // same random streams, each time with one part of what takes time a tenth faster. A group may be
@@ -26,13 +27,13 @@ func (r *Result) Causes(group ...string) *Causes {
 // CausesWith is Causes with errors returned.
 func (r *Result) CausesWith(group ...string) (*Causes, error) {
 	if len(group) > 1 {
-		return nil, &engine.SpecError{Field: "group", Value: strings.Join(group, ", "), Rule: "more than one", Next: "name one, or none for all groups"}
+		return nil, &experiment.SpecError{Field: "group", Value: strings.Join(group, ", "), Rule: "more than one", Next: "name one, or none for all groups"}
 	}
 	spec, err := r.repeatable()
 	if err != nil {
 		return nil, err
 	}
-	c, err := engine.MeasureCauses(charts.Context(), spec, engine.CausesOptions{Group: strings.Join(group, ""), Progress: charts.Progress("causes")})
+	c, err := batch.MeasureCauses(charts.Context(), spec, batch.CausesOptions{Group: strings.Join(group, ""), Progress: charts.Progress("causes")})
 	if err != nil {
 		return nil, err
 	}
@@ -44,18 +45,18 @@ func (r *Result) CausesWith(group ...string) (*Causes, error) {
 func (r *Result) repeatable() (Spec, error) {
 	x := r.Raw
 	if len(x.UserTransactions) > 0 {
-		return Spec{}, &engine.SpecError{Field: "causes", Value: strings.Join(x.UserTransactions, ", "), Rule: "the result has transactions of your own, whose code no other system has", Next: "measure a cluster without them"}
+		return Spec{}, &experiment.SpecError{Field: "causes", Value: strings.Join(x.UserTransactions, ", "), Rule: "the result has transactions of your own, whose code no other system has", Next: "measure a cluster without them"}
 	}
 	for _, c := range x.Changes {
 		if c.VirtualNS > x.FromNS && c.VirtualNS < x.FromNS+x.VirtualNS {
-			return Spec{}, &engine.SpecError{Field: "causes", Value: knobText(c.Set), Rule: fmt.Sprintf("was changed within the result, at %s", nsText(c.VirtualNS)), Next: "Run once more and take that result"}
+			return Spec{}, &experiment.SpecError{Field: "causes", Value: knobText(c.Set), Rule: fmt.Sprintf("was changed within the result, at %s", nsText(c.VirtualNS)), Next: "Run once more and take that result"}
 		}
 	}
-	return engine.SpecOf(x.Name, wholeNumbers(copied(x.Spec)))
+	return experiment.SpecOf(x.Name, wholeNumbers(copied(x.Spec)))
 }
 
-func copied(k engine.Knobs) engine.Knobs {
-	out := engine.Knobs{}
+func copied(k experiment.Knobs) experiment.Knobs {
+	out := experiment.Knobs{}
 	for name, v := range k { // order-free: fills a map
 		out[name] = v
 	}
@@ -72,7 +73,7 @@ func (c *Causes) HTML() string {
 		out += fmt.Sprintf("<p>The groups sum up to %s; everything at once gives %s and must give 1, for a tenth less of every time is only another unit of time.</p>",
 			esc(plusMinus(s.Throughput, s.CI95)), esc(plusMinus(e.Throughput, e.CI95)))
 	}
-	if slices.ContainsFunc(x.Causes, func(e engine.Elasticity) bool { return e.P99 == nil }) {
+	if slices.ContainsFunc(x.Causes, func(e batch.Elasticity) bool { return e.P99 == nil }) {
 		out += "<p>–: too few commits or seeds, or its interval does not tell it from 0.</p>"
 	}
 	return out + hotTable(x.Hot)
@@ -89,7 +90,7 @@ func plusMinus(x float64, half *float64) string {
 const barWidth = 220
 
 // elasticityBars is a table with a bar and its interval in each row.
-func elasticityBars(x *engine.Causes) string {
+func elasticityBars(x *batch.Causes) string {
 	span := 0.2
 	for _, e := range x.Causes {
 		half := 0.0
@@ -116,7 +117,7 @@ func optionalPlusMinus(x, half *float64) string {
 }
 
 // bar draws one elasticity with its interval, from 0 at the left; what is below 0 is cut off.
-func bar(e *engine.Elasticity, span float64) string {
+func bar(e *batch.Elasticity, span float64) string {
 	at := func(v float64) float64 { return max(0, min(barWidth, v/span*barWidth)) }
 	svg := fmt.Sprintf(`<svg width="%d" height="14" role="img" aria-label="%.2f"><rect x="0" y="3" width="%.1f" height="8" fill="%s"/>`, barWidth+2, e.Throughput, at(e.Throughput), charts.Colour(0))
 	if e.CI95 != nil {
@@ -126,7 +127,7 @@ func bar(e *engine.Elasticity, span float64) string {
 }
 
 // hotTable is the hottest records of a result, "" without any.
-func hotTable(hot []engine.HotRecord) string {
+func hotTable(hot []result.HotRecord) string {
 	if len(hot) == 0 {
 		return ""
 	}

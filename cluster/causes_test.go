@@ -1,13 +1,12 @@
 package cluster
 
 import (
+	"drtmx/engine/result"
+	"drtmx/engine/txn"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
-
-	"drtmx/engine"
-	"drtmx/engine/txn"
 )
 
 // causesSpec is so small that its causes take a second.
@@ -37,7 +36,7 @@ func TestCausesRefused(t *testing.T) {
 	c := Up(causesSpec)
 	defer c.Close()
 	changed := c.Run(50 * time.Microsecond)
-	changed.Raw.Changes = []engine.Change{{VirtualNS: changed.Raw.FromNS + 10_000, Set: Knobs{"coroutines": 4}}}
+	changed.Raw.Changes = []result.Change{{VirtualNS: changed.Raw.FromNS + 10_000, Set: Knobs{"coroutines": 4}}}
 	fails(t, "changed within the result", func() { changed.Causes() })
 
 	c.Set("coroutines", 1)

@@ -1,10 +1,9 @@
 package cluster
 
 import (
+	"drtmx/engine/experiment"
 	"fmt"
 	"net/http"
-
-	"drtmx/engine"
 )
 
 // chapterOrder asks for all figures of a chapter.
@@ -85,7 +84,7 @@ func (d *figureJobs) chapter(n int) (ids []string, err error) {
 		}
 	}
 	if ids == nil {
-		return nil, &engine.SpecError{Field: "chapter", Value: fmt.Sprint(n), Rule: "there are no figures of that chapter", Next: "GET /api/figures lists them"}
+		return nil, &experiment.SpecError{Field: "chapter", Value: fmt.Sprint(n), Rule: "there are no figures of that chapter", Next: "GET /api/figures lists them"}
 	}
 	return ids, nil
 }

@@ -2,17 +2,17 @@ package cluster
 
 import (
 	"bytes"
+	"drtmx/engine"
+	"drtmx/engine/experiment"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
-
-	"drtmx/engine"
 )
 
 // traceOf traces n transactions of a system of its own.
-func traceOf(t *testing.T, spec engine.Spec, n int) (*Trace, []byte) {
+func traceOf(t *testing.T, spec experiment.Spec, n int) (*Trace, []byte) {
 	t.Helper()
 	s, err := engine.Open(spec)
 	if err != nil {
@@ -58,16 +58,16 @@ func parse(t *testing.T, b []byte) []event {
 	return f.TraceEvents
 }
 
-var contended = engine.Spec{Workload: "cycle", Set: engine.Knobs{"nodes": 3, "threads": 2, "coroutines": 4, "workload.keys": 16, "check": "off"}}
+var contended = experiment.Spec{Workload: "cycle", Set: experiment.Knobs{"nodes": 3, "threads": 2, "coroutines": 4, "workload.keys": 16, "check": "off"}}
 
 // The file has what the format asks for: complete slices that nest on their track,
 // arrows in pairs whose ends lie on slices, named tracks.
 func TestChromeSchema(t *testing.T) {
-	specs := map[string]engine.Spec{
+	specs := map[string]experiment.Spec{
 		"contended": contended,
-		"drtm+h":    {Preset: "drtm+h", Set: engine.Knobs{"workload.scale": 0.01, "check": "off"}},
-		"fasst":     {Preset: "fasst", Set: engine.Knobs{"workload.scale": 0.01, "check": "off"}},
-		"micro":     {Workload: "micro-write", Set: engine.Knobs{"nodes": 2, "threads": 2, "opt.micro.pa": true}},
+		"drtm+h":    {Preset: "drtm+h", Set: experiment.Knobs{"workload.scale": 0.01, "check": "off"}},
+		"fasst":     {Preset: "fasst", Set: experiment.Knobs{"workload.scale": 0.01, "check": "off"}},
+		"micro":     {Workload: "micro-write", Set: experiment.Knobs{"nodes": 2, "threads": 2, "opt.micro.pa": true}},
 	}
 	for name, spec := range specs {
 		tr, b := traceOf(t, spec, 40)

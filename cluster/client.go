@@ -2,34 +2,35 @@ package cluster
 
 import (
 	"context"
+	"drtmx/dashboard/charts"
+	"drtmx/engine"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"fmt"
 	"runtime"
 	"strings"
 	"time"
-
-	"drtmx/dashboard/charts"
-	"drtmx/engine"
 )
 
 // Spec, Knobs and Change are those of the engine, so that a notebook needs one
 // import.
 type (
-	Spec  = engine.Spec
-	Knobs = engine.Knobs
+	Spec  = experiment.Spec
+	Knobs = experiment.Knobs
 )
 
 // driver is what a cluster in this process and one behind an address have in
 // common.
 type driver interface {
-	set(ctx context.Context, sys string, k Knobs, by string) (engine.Change, error)
-	run(ctx context.Context, sys string, d int64) (*engine.Result, error)
-	windows(ctx context.Context, sys string, from int64) ([]engine.Window, error)
-	knobs(ctx context.Context, sys string) ([]engine.KnobState, error)
+	set(ctx context.Context, sys string, k Knobs, by string) (result.Change, error)
+	run(ctx context.Context, sys string, d int64) (*result.Result, error)
+	windows(ctx context.Context, sys string, from int64) ([]result.Window, error)
+	knobs(ctx context.Context, sys string) ([]experiment.KnobState, error)
 	spec(ctx context.Context, sys string) (Spec, error)
 	state(ctx context.Context, sys string) (Snapshot, error)
 	trace(ctx context.Context, sys string, n int) ([]engine.TxnTrace, error)
 	traceOf(ctx context.Context, sys string, c engine.Choice) (*engine.Picked, error)
-	inside(ctx context.Context, sys string, measured bool) ([]engine.NodeInside, error)
+	inside(ctx context.Context, sys string, measured bool) ([]result.NodeInside, error)
 	session(ctx context.Context, sys string) ([]byte, error)
 	sessionPage(ctx context.Context, sys string) ([]byte, error)
 	control(ctx context.Context, sys string, b controlBody, by string) error
@@ -149,13 +150,13 @@ func (c *Client) idle(k Knobs) []string {
 func (c *Client) Spec() (Spec, error) { return c.d.spec(c.context(), c.sys) }
 
 // Knobs is the registry as it stands in this cluster.
-func (c *Client) Knobs() ([]engine.KnobState, error) { return c.d.knobs(c.context(), c.sys) }
+func (c *Client) Knobs() ([]experiment.KnobState, error) { return c.d.knobs(c.context(), c.sys) }
 
 // State is how the cluster stands.
 func (c *Client) State() (Snapshot, error) { return c.d.state(c.context(), c.sys) }
 
 // Windows are the kept windows from a virtual time on.
-func (c *Client) Windows(from time.Duration) ([]engine.Window, error) {
+func (c *Client) Windows(from time.Duration) ([]result.Window, error) {
 	return c.d.windows(c.context(), c.sys, from.Nanoseconds())
 }
 
@@ -196,7 +197,7 @@ func (c *Client) Close() error {
 
 // Changed is a change that was accepted.
 type Changed struct {
-	Change engine.Change
+	Change result.Change
 
 	idle []string // of the knobs that do nothing here, why
 }

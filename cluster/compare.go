@@ -1,30 +1,30 @@
 package cluster
 
 import (
+	"drtmx/dashboard/charts"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"fmt"
 	"strings"
-
-	"drtmx/dashboard/charts"
-	"drtmx/engine"
 )
 
 // Comparison puts two results side by side: what differs in the specs, and by
 // how much in the numbers.
 type Comparison struct {
 	A, B *Result
-	Raw  *engine.Comparison
+	Raw  *result.Comparison
 }
 
 // Compare compares two results.
 func Compare(a, b *Result) *Comparison {
-	return &Comparison{a, b, engine.Compare(a.Raw, b.Raw)}
+	return &Comparison{a, b, result.Compare(a.Raw, b.Raw)}
 }
 
 // headline are the numbers that a comparison shows first.
 var headline = []string{"throughput", "latency_us.mean", "latency_us.p50", "latency_us.p99", "abort_rate", "round_trips_per_txn"}
 
 // main picks the headline and the phases that a changed knob is about.
-func (c *Comparison) main() []engine.Diff {
+func (c *Comparison) main() []result.Diff {
 	wanted := append([]string(nil), headline...)
 	for _, d := range c.Raw.Spec {
 		for _, prefix := range []string{"phase.", "opt."} {
@@ -36,7 +36,7 @@ func (c *Comparison) main() []engine.Diff {
 			wanted = append(wanted, "phases."+name+".mean_us")
 		}
 	}
-	var out []engine.Diff
+	var out []result.Diff
 	seen := map[string]bool{}
 	for _, w := range wanted {
 		for _, d := range c.Raw.Metrics {
@@ -50,14 +50,14 @@ func (c *Comparison) main() []engine.Diff {
 }
 
 // Metric is one number of both by its path in the JSON, as "latency_us.p50".
-func (c *Comparison) Metric(path string) engine.Diff {
+func (c *Comparison) Metric(path string) result.Diff {
 	for _, d := range c.Raw.Metrics {
 		if d.Metric == path {
 			return d
 		}
 	}
-	must(&engine.SpecError{Field: path, Rule: "no such number in both results", Next: "All() lists them"})
-	return engine.Diff{}
+	must(&experiment.SpecError{Field: path, Rule: "no such number in both results", Next: "All() lists them"})
+	return result.Diff{}
 }
 
 // String is the headline.
@@ -82,7 +82,7 @@ func (c *Comparison) knobs() string {
 	return b.String()
 }
 
-func (c *Comparison) lines(ds []engine.Diff) string {
+func (c *Comparison) lines(ds []result.Diff) string {
 	var b strings.Builder
 	for _, d := range ds {
 		fmt.Fprintf(&b, "\n%-24s %12s -> %12s  %s", d.Metric, quantity(d.Metric, d.A), quantity(d.Metric, d.B), c.diffText(d))
@@ -100,7 +100,7 @@ func (c *Comparison) limits() string {
 }
 
 // limitText is the verdict on a result.
-func limitText(r *engine.Result) string {
+func limitText(r *result.Result) string {
 	if r.Limit == nil {
 		return "without a verdict: nothing ended"
 	}
@@ -122,7 +122,7 @@ func quantity(metric string, x float64) string {
 
 // diffText is a relative change with its interval, where there is one: the engine gives
 // none that rests on too few spans of time.
-func (c *Comparison) diffText(d engine.Diff) string {
+func (c *Comparison) diffText(d result.Diff) string {
 	if d.Change == nil {
 		return ""
 	}

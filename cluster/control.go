@@ -2,12 +2,12 @@ package cluster
 
 import (
 	"context"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
-
-	"drtmx/engine"
 )
 
 // some runs f on the goroutines of one system, or of all if sys is empty. Of all,
@@ -170,7 +170,7 @@ func (a *Agent) await(ctx context.Context, m *member, s *step) error {
 // the system goes on as before. A change that waits for its drain takes effect
 // first: what is measured is the cluster with it. While someone has it paused, it
 // waits.
-func (a *Agent) Run(ctx context.Context, sys string, d int64) (*engine.Result, error) {
+func (a *Agent) Run(ctx context.Context, sys string, d int64) (*result.Result, error) {
 	m, err := a.member(sys)
 	if err != nil {
 		return nil, err
@@ -190,7 +190,7 @@ func (a *Agent) Run(ctx context.Context, sys string, d int64) (*engine.Result, e
 	if err := a.await(ctx, m, s); err != nil {
 		return nil, err
 	}
-	var r *engine.Result
+	var r *result.Result
 	err = m.call(ctx, func(m *member) error {
 		if m.epoch != epoch {
 			return resetError(m.id)
@@ -206,10 +206,10 @@ func (a *Agent) Run(ctx context.Context, sys string, d int64) (*engine.Result, e
 
 // controlBody is POST /api/control.
 type controlBody struct {
-	Action    string       `json:"action"`
-	VirtualNS *int64       `json:"virtual_ns,omitempty"`
-	Set       engine.Knobs `json:"set,omitempty"`
-	Seed      any          `json:"seed,omitempty"`
+	Action    string           `json:"action"`
+	VirtualNS *int64           `json:"virtual_ns,omitempty"`
+	Set       experiment.Knobs `json:"set,omitempty"`
+	Seed      any              `json:"seed,omitempty"`
 }
 
 // check refuses what is no action, knobs that the action would leave as they are
@@ -218,15 +218,15 @@ func (b *controlBody) check() error {
 	twice, ok := b.Set["seed"]
 	switch {
 	case !slices.Contains([]string{"pause", "resume", "step", "pace", "reset"}, b.Action):
-		return &engine.SpecError{Field: "action", Value: clip(b.Action), Rule: "must be pause, resume, step, pace or reset", Next: `as {"action": "pause"}`}
+		return &experiment.SpecError{Field: "action", Value: clip(b.Action), Rule: "must be pause, resume, step, pace or reset", Next: `as {"action": "pause"}`}
 	case (b.Action == "step" || b.Action == "pace") && b.VirtualNS == nil:
-		return &engine.SpecError{Field: "virtual_ns", Rule: "is missing", Next: `as {"action": "` + b.Action + `", "virtual_ns": 1000000}`}
+		return &experiment.SpecError{Field: "virtual_ns", Rule: "is missing", Next: `as {"action": "` + b.Action + `", "virtual_ns": 1000000}`}
 	case b.Action != "reset" && len(b.Set) > 0:
-		return &engine.SpecError{Field: "set", Rule: "goes with the action reset alone", Next: "PATCH /api/knobs changes live knobs"}
+		return &experiment.SpecError{Field: "set", Rule: "goes with the action reset alone", Next: "PATCH /api/knobs changes live knobs"}
 	case b.Action != "reset" && b.Seed != nil && !sameValue(b.Seed, 0): // a zero of a client that sends all fields
-		return &engine.SpecError{Field: "seed", Rule: "goes with the action reset alone", Next: "leave it out"}
+		return &experiment.SpecError{Field: "seed", Rule: "goes with the action reset alone", Next: "leave it out"}
 	case ok && b.Seed != nil && !sameValue(twice, b.Seed):
-		return &engine.SpecError{Field: "seed", Value: fmt.Sprint(b.Seed), Rule: fmt.Sprintf("set says %v", twice), Next: "give it once"}
+		return &experiment.SpecError{Field: "seed", Value: fmt.Sprint(b.Seed), Rule: fmt.Sprintf("set says %v", twice), Next: "give it once"}
 	}
 	return nil
 }

@@ -2,20 +2,20 @@ package cluster
 
 import (
 	"context"
+	"drtmx/engine"
+	"drtmx/engine/experiment"
 	"errors"
 	"net/http/httptest"
 	"sync"
 	"testing"
 	"time"
-
-	"drtmx/engine"
 )
 
 // newFakes starts an agent with a paused system for each of the options.
 func newFakes(t *testing.T, of ...fakeOptions) *Agent {
 	t.Helper()
 	n := 0
-	a, err := NewAgent(smallSpec(), Options{Paused: true, Open: func(ctx context.Context, s engine.Spec, progress engine.Progress) (System, error) {
+	a, err := NewAgent(smallSpec(), Options{Paused: true, Open: func(ctx context.Context, s experiment.Spec, progress engine.Progress) (System, error) {
 		n++
 		return fakeOpener(of[min(n, len(of))-1])(ctx, s, progress)
 	}})

@@ -2,22 +2,21 @@ package cluster
 
 import (
 	"bytes"
+	"drtmx/engine/experiment"
 	"path/filepath"
 	"testing"
-
-	"drtmx/engine"
 )
 
 // A session in which machines crash and start again replays to its digest, a fork
 // of it is the same system, and an agent with a machine down closes.
 func TestSessionWithCrashesReplays(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.jsonl")
-	spec := engine.Spec{Workload: "micro-write", Set: engine.Knobs{"nodes": 3, "threads": 2, "workload.keys": 1000, "window_ns": "50us", "check": "off"}}
+	spec := experiment.Spec{Workload: "micro-write", Set: experiment.Knobs{"nodes": 3, "threads": 2, "workload.keys": 1000, "window_ns": "50us", "check": "off"}}
 	a, err := NewAgent(spec, Options{Paused: true, Session: path, Open: openEngine})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, k := range []engine.Knobs{{"fault.crash": 1}, {"fault.crash": 2}, {"fault.restart": 1}, {"coroutines": 5}, {"fault.restart": 2}, {"fault.crash": 0}} {
+	for _, k := range []experiment.Knobs{{"fault.crash": 1}, {"fault.crash": 2}, {"fault.restart": 1}, {"coroutines": 5}, {"fault.restart": 2}, {"fault.crash": 0}} {
 		if err := a.Step(bg, "", 123_457); err != nil {
 			t.Fatal(err)
 		}
@@ -28,7 +27,7 @@ func TestSessionWithCrashesReplays(t *testing.T) {
 	if err := a.Step(bg, "", 300_000); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.Set(bg, "", engine.Knobs{"fault.crash": 0}, "page"); !engine.IsSpecError(err) {
+	if _, err := a.Set(bg, "", experiment.Knobs{"fault.crash": 0}, "page"); !experiment.IsSpecError(err) {
 		t.Errorf("a machine that is down crashes: %v", err)
 	}
 	fork, err := a.Fork(bg, "a", nil, "page")
@@ -63,7 +62,7 @@ func TestSessionWithCrashesReplays(t *testing.T) {
 // A trace of a system in which nothing ends any more, or too little, is a conflict
 // with how it stands, and says what helps.
 func TestTraceOfWhatDoesNotEndIsAConflict(t *testing.T) {
-	spec := engine.Spec{Workload: "micro-read", Set: engine.Knobs{"servers": 1, "clients": 2, "threads": 1, "workload.keys": 1000, "check": "off"}}
+	spec := experiment.Spec{Workload: "micro-read", Set: experiment.Knobs{"servers": 1, "clients": 2, "threads": 1, "workload.keys": 1000, "check": "off"}}
 	a, err := NewAgent(spec, Options{Paused: true, Open: openEngine})
 	if err != nil {
 		t.Fatal(err)
@@ -86,7 +85,7 @@ func TestTraceOfWhatDoesNotEndIsAConflict(t *testing.T) {
 // from the start is down again, and so is one that the reset asks for.
 func TestResetUndoesCrashes(t *testing.T) {
 	for _, first := range []int{-1, 2} {
-		spec := engine.Spec{Workload: "micro-write", Set: engine.Knobs{"nodes": 4, "threads": 1, "workload.keys": 1000, "check": "off", "fault.crash": first}}
+		spec := experiment.Spec{Workload: "micro-write", Set: experiment.Knobs{"nodes": 4, "threads": 1, "workload.keys": 1000, "check": "off", "fault.crash": first}}
 		a, err := NewAgent(spec, Options{Paused: true, Open: openEngine})
 		if err != nil {
 			t.Fatal(err)
@@ -98,15 +97,15 @@ func TestResetUndoesCrashes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			v, err := engine.Resolve(s)
+			v, err := experiment.Resolve(s)
 			if err != nil || v["fault.crash"] != want {
 				t.Errorf("began with %d down, after the reset %v (%v), want %d", first, v["fault.crash"], err, want)
 			}
-			if _, err := a.Set(bg, "", engine.Knobs{"fault.crash": 1}, "page"); err != nil {
+			if _, err := a.Set(bg, "", experiment.Knobs{"fault.crash": 1}, "page"); err != nil {
 				t.Errorf("began with %d down: %v", first, err)
 			}
 		}
-		crash := func(k engine.Knobs) {
+		crash := func(k experiment.Knobs) {
 			t.Helper()
 			if err := a.Step(bg, "", 20_000); err != nil {
 				t.Fatal(err)
@@ -115,8 +114,8 @@ func TestResetUndoesCrashes(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		crash(engine.Knobs{"fault.crash": 1})
-		crash(engine.Knobs{"fault.crash": 0, "coroutines": 3})
+		crash(experiment.Knobs{"fault.crash": 1})
+		crash(experiment.Knobs{"fault.crash": 0, "coroutines": 3})
 		if err := a.Reset(bg, "", nil, nil, "page"); err != nil {
 			t.Fatal(err)
 		}
@@ -124,11 +123,11 @@ func TestResetUndoesCrashes(t *testing.T) {
 		if s, _ := a.Spec(bg, ""); s.Set["coroutines"] != 3 {
 			t.Errorf("the reset lost a setting: %v", s.Set)
 		}
-		if err := a.Reset(bg, "", engine.Knobs{"fault.crash": 3}, nil, "page"); err != nil {
+		if err := a.Reset(bg, "", experiment.Knobs{"fault.crash": 3}, nil, "page"); err != nil {
 			t.Fatal(err)
 		}
 		down(3)
-		if err := a.Reset(bg, "", engine.Knobs{"workload": "smallbank", "fault.crash": -1}, nil, "page"); err != nil {
+		if err := a.Reset(bg, "", experiment.Knobs{"workload": "smallbank", "fault.crash": -1}, nil, "page"); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -2,19 +2,19 @@ package cluster
 
 import (
 	"context"
+	"drtmx/dashboard/charts"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
-
-	"drtmx/dashboard/charts"
-	"drtmx/engine"
 )
 
 // Latency is the distribution of latency in the latest windows of a system under its present knobs, nil while
 // nothing was committed.
-func (a *Agent) Latency(ctx context.Context, sys string) (*engine.Histogram, error) {
-	return fetch(ctx, a, sys, func(m *member) (*engine.Histogram, error) { return m.sys.RecentLatency(), nil })
+func (a *Agent) Latency(ctx context.Context, sys string) (*result.Histogram, error) {
+	return fetch(ctx, a, sys, func(m *member) (*result.Histogram, error) { return m.sys.RecentLatency(), nil })
 }
 
 // CDF draws the distribution of a result's latency: which share of its requests took at most how long. Of
@@ -23,14 +23,14 @@ func (r *Result) CDF(types ...string) *charts.Chart {
 	if len(types) == 0 {
 		return CDF(r)
 	}
-	var of []*engine.Histogram
+	var of []*result.Histogram
 	for _, name := range types {
 		if _, known := r.Raw.ByType[name]; !known {
-			must(&engine.SpecError{Field: "type", Value: name, Rule: "no such transaction type", Next: "use one of " + strings.Join(slices.Sorted(maps.Keys(r.Raw.ByType)), ", ")})
+			must(&experiment.SpecError{Field: "type", Value: name, Rule: "no such transaction type", Next: "use one of " + strings.Join(slices.Sorted(maps.Keys(r.Raw.ByType)), ", ")})
 		}
 		h := r.Raw.HistogramOf(name)
 		if h.Count() == 0 {
-			must(&engine.SpecError{Field: "type", Value: name, Rule: "has no latencies: none was committed", Next: "measure longer"})
+			must(&experiment.SpecError{Field: "type", Value: name, Rule: "has no latencies: none was committed", Next: "measure longer"})
 		}
 		of = append(of, h)
 	}
@@ -40,13 +40,13 @@ func (r *Result) CDF(types ...string) *charts.Chart {
 // CDF draws the latencies of several results over each other, named by what differs in their specs.
 func CDF(rs ...*Result) *charts.Chart {
 	if len(rs) == 0 {
-		must(&engine.SpecError{Field: "results", Rule: "none given", Next: "as cluster.CDF(base, c.Run(2*time.Millisecond))"})
+		must(&experiment.SpecError{Field: "results", Rule: "none given", Next: "as cluster.CDF(base, c.Run(2*time.Millisecond))"})
 	}
-	var raw []*engine.Result
-	var of []*engine.Histogram
+	var raw []*result.Result
+	var of []*result.Histogram
 	for _, r := range rs {
 		if r.Raw.Histogram.Count() == 0 {
-			must(&engine.SpecError{Field: "result", Value: r.Raw.Name, Rule: "has no latencies: nothing was committed", Next: "measure longer"})
+			must(&experiment.SpecError{Field: "result", Value: r.Raw.Name, Rule: "has no latencies: nothing was committed", Next: "measure longer"})
 		}
 		raw, of = append(raw, r.Raw), append(of, r.Raw.Histogram)
 	}
@@ -54,7 +54,7 @@ func CDF(rs ...*Result) *charts.Chart {
 }
 
 // cdf draws distributions with a name each.
-func cdf(names []string, of []*engine.Histogram) *charts.Chart {
+func cdf(names []string, of []*result.Histogram) *charts.Chart {
 	var lines []charts.Series
 	for _, name := range names {
 		lines = append(lines, charts.Series{Name: name})
@@ -63,7 +63,7 @@ func cdf(names []string, of []*engine.Histogram) *charts.Chart {
 }
 
 // CDFChart draws distributions over each other. The lines say how each looks; their points are set here.
-func CDFChart(size charts.Size, title string, lines []charts.Series, of []*engine.Histogram) *charts.Chart {
+func CDFChart(size charts.Size, title string, lines []charts.Series, of []*result.Histogram) *charts.Chart {
 	for i, h := range of {
 		lines[i].X, lines[i].Y = h.CDF()
 	}
@@ -71,7 +71,7 @@ func CDFChart(size charts.Size, title string, lines []charts.Series, of []*engin
 }
 
 // names tells results apart: by the knobs in which the others differ from the first, or by number.
-func names(rs []*engine.Result) []string {
+func names(rs []*result.Result) []string {
 	out := []string{"latency"}
 	if len(rs) > 1 {
 		out[0] = "first"
@@ -87,10 +87,10 @@ func names(rs []*engine.Result) []string {
 }
 
 // differing are the knobs of b that are not as in a, groups of knobs and times of measuring left out.
-func differing(a, b engine.Knobs) engine.Knobs {
-	set := engine.Knobs{}
+func differing(a, b experiment.Knobs) experiment.Knobs {
+	set := experiment.Knobs{}
 	for name, v := range b { // order-free: fills a map
-		if !sameValue(v, a[name]) && !engine.IsGroup(name) && name != "warmup_ns" && name != "duration_ns" {
+		if !sameValue(v, a[name]) && !experiment.IsGroup(name) && name != "warmup_ns" && name != "duration_ns" {
 			set[name] = v
 		}
 	}

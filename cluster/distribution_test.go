@@ -1,17 +1,17 @@
 package cluster
 
 import (
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"strings"
 	"testing"
-
-	"drtmx/engine"
 )
 
 // The types of a result are drawn by name, and one that there is not is refused with those that there are.
 func TestCDFOfTypes(t *testing.T) {
-	r := &Result{Raw: &engine.Result{ByType: map[string]engine.TypeStat{
-		"balance": {Commits: 2, Histogram: &engine.Histogram{UpperUS: []float64{2, 4}, Counts: []uint64{1, 1}}},
-		"payment": {Commits: 1, Histogram: &engine.Histogram{UpperUS: []float64{9}, Counts: []uint64{1}}},
+	r := &Result{Raw: &result.Result{ByType: map[string]result.TypeStat{
+		"balance": {Commits: 2, Histogram: &result.Histogram{UpperUS: []float64{2, 4}, Counts: []uint64{1, 1}}},
+		"payment": {Commits: 1, Histogram: &result.Histogram{UpperUS: []float64{9}, Counts: []uint64{1}}},
 		"nothing": {},
 	}}}
 	svg := r.CDF("payment", "balance").SVG()
@@ -34,11 +34,11 @@ func TestCDFOfTypes(t *testing.T) {
 
 // Results over each other are named by the knobs that differ.
 func TestCDFOfResults(t *testing.T) {
-	result := func(coroutines int) *Result {
-		return &Result{Raw: &engine.Result{Spec: engine.Knobs{"coroutines": coroutines, "nodes": 4, "duration_ns": coroutines},
-			Histogram: &engine.Histogram{UpperUS: []float64{2, 4}, Counts: []uint64{1, 1}}}}
+	withCoroutines := func(coroutines int) *Result {
+		return &Result{Raw: &result.Result{Spec: experiment.Knobs{"coroutines": coroutines, "nodes": 4, "duration_ns": coroutines},
+			Histogram: &result.Histogram{UpperUS: []float64{2, 4}, Counts: []uint64{1, 1}}}}
 	}
-	svg := CDF(result(4), result(8), result(4)).SVG()
+	svg := CDF(withCoroutines(4), withCoroutines(8), withCoroutines(4)).SVG()
 	for _, want := range []string{"first", "coroutines = 8", "result 3", "share of requests"} {
 		if !strings.Contains(svg, want) {
 			t.Errorf("no %q in the picture", want)
@@ -52,5 +52,5 @@ func TestCDFOfResults(t *testing.T) {
 			t.Errorf("a result without commits: %v", x)
 		}
 	}()
-	(&Result{Raw: &engine.Result{}}).CDF()
+	(&Result{Raw: &result.Result{}}).CDF()
 }

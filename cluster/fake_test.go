@@ -4,30 +4,31 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"drtmx/engine"
+	"drtmx/engine/experiment"
+	"drtmx/engine/history"
+	"drtmx/engine/result"
+	"drtmx/engine/txn"
 	"encoding/hex"
 	"fmt"
 	"io"
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"drtmx/engine"
-	"drtmx/engine/history"
-	"drtmx/engine/txn"
 )
 
 // fake is a System without a simulator: a number that changes every 100 ns of
 // virtual time, so that digest and windows tell whether time and knobs went by
 // in the same way, however it was sliced.
 type fake struct {
-	spec    engine.Spec
-	values  engine.Knobs
+	spec    experiment.Spec
+	values  experiment.Knobs
 	now     int64
 	mark    int64
 	state   uint64
 	version int
-	windows []engine.Window
-	changes []engine.Change
+	windows []result.Window
+	changes []result.Change
 	commits uint64
 	err     error
 
@@ -48,8 +49,8 @@ type fakeOptions struct {
 const fakeWindow = 100_000
 
 func fakeOpener(o fakeOptions) Opener {
-	return func(ctx context.Context, spec engine.Spec, progress engine.Progress) (System, error) {
-		v, err := engine.Resolve(spec)
+	return func(ctx context.Context, spec experiment.Spec, progress engine.Progress) (System, error) {
+		v, err := experiment.Resolve(spec)
 		if err != nil {
 			return nil, err
 		}
@@ -87,11 +88,11 @@ func (f *fake) Advance(d int64) error {
 			f.commits++
 		}
 		if f.now = min(until, f.now/100*100+100); f.now%fakeWindow == 0 {
-			f.windows = append(f.windows, engine.Window{
+			f.windows = append(f.windows, result.Window{
 				Index: len(f.windows), T0NS: f.now - fakeWindow, T1NS: f.now, KnobsVersion: f.version,
 				Throughput: float64(f.state % 1000), Commits: fakeWindow / 100,
-				LatencyUS: engine.Latency{Mean: 3, P50: 2.5, P99: 9},
-				Phases:    map[string]engine.PhaseStat{"commit": {MeanUS: 1, Share: 0.4}, "lock": {MeanUS: 1.5, Share: 0.6}},
+				LatencyUS: result.Latency{Mean: 3, P50: 2.5, P99: 9},
+				Phases:    map[string]result.PhaseStat{"commit": {MeanUS: 1, Share: 0.4}, "lock": {MeanUS: 1.5, Share: 0.6}},
 			})
 		}
 	}
@@ -107,28 +108,28 @@ func (f *fake) State() string {
 }
 func (f *fake) Err() error { return f.err }
 
-func (f *fake) Check(k engine.Knobs) error {
+func (f *fake) Check(k experiment.Knobs) error {
 	for name, v := range k {
 		if _, ok := f.values[name]; !ok {
-			return &engine.SpecError{Field: name, Rule: "no such knob"}
+			return &experiment.SpecError{Field: name, Rule: "no such knob"}
 		}
 		if name == "nodes" {
-			return &engine.SpecError{Field: name, Value: fmt.Sprint(v), Rule: "not live", Reset: true}
+			return &experiment.SpecError{Field: name, Value: fmt.Sprint(v), Rule: "not live", Reset: true}
 		}
 		if name == "coroutines" {
 			if _, ok := v.(int); !ok {
-				return &engine.SpecError{Field: name, Value: fmt.Sprint(v), Rule: "must be a whole number"}
+				return &experiment.SpecError{Field: name, Value: fmt.Sprint(v), Rule: "must be a whole number"}
 			}
 		}
 	}
 	return nil
 }
 
-func (f *fake) Set(k engine.Knobs, by string) (engine.Change, error) {
+func (f *fake) Set(k experiment.Knobs, by string) (result.Change, error) {
 	if err := f.Check(k); err != nil {
-		return engine.Change{}, err
+		return result.Change{}, err
 	}
-	set := engine.Knobs{}
+	set := experiment.Knobs{}
 	for n, v := range f.spec.Set {
 		set[n] = v
 	}
@@ -141,37 +142,37 @@ func (f *fake) Set(k engine.Knobs, by string) (engine.Change, error) {
 	}
 	f.spec.Set = set
 	f.version++
-	c := engine.Change{Version: f.version, VirtualNS: f.now, By: by, Set: k}
+	c := result.Change{Version: f.version, VirtualNS: f.now, By: by, Set: k}
 	f.changes = append(f.changes, c)
 	return c, nil
 }
 
-func (f *fake) KnobsVersion() int { return f.version }
-func (f *fake) Spec() engine.Spec { return f.spec }
-func (f *fake) Values() engine.Knobs {
-	out := engine.Knobs{}
+func (f *fake) KnobsVersion() int     { return f.version }
+func (f *fake) Spec() experiment.Spec { return f.spec }
+func (f *fake) Values() experiment.Knobs {
+	out := experiment.Knobs{}
 	for n, v := range f.values {
 		out[n] = v
 	}
 	return out
 }
-func (f *fake) Knobs() []engine.KnobState {
-	ks, err := engine.Describe(f.spec)
+func (f *fake) Knobs() []experiment.KnobState {
+	ks, err := experiment.Describe(f.spec)
 	if err != nil {
 		panic(err)
 	}
 	return ks
 }
-func (f *fake) Windows(from int) []engine.Window {
+func (f *fake) Windows(from int) []result.Window {
 	if from >= len(f.windows) {
 		return nil
 	}
-	return append([]engine.Window(nil), f.windows[from:]...)
+	return append([]result.Window(nil), f.windows[from:]...)
 }
 
-func (f *fake) AutoChanges() (list []engine.AutoChange) {
+func (f *fake) AutoChanges() (list []result.AutoChange) {
 	if f.o.autoAt > 0 && f.now >= f.o.autoAt {
-		list = append(list, engine.AutoChange{VirtualNS: f.o.autoAt, Phase: "lock", From: "one-sided", To: "two-sided", Because: "so it is"})
+		list = append(list, result.AutoChange{VirtualNS: f.o.autoAt, Phase: "lock", From: "one-sided", To: "two-sided", Because: "so it is"})
 	}
 	return list
 }
@@ -184,8 +185,8 @@ func (f *fake) TraceWith(ctx context.Context, n int, _ func(done, total int)) (t
 	return ts, err
 }
 func (f *fake) Types() []string                  { return []string{"fake"} }
-func (f *fake) Inside() []engine.NodeInside      { return nil }
-func (f *fake) RecentLatency() *engine.Histogram { return nil }
+func (f *fake) Inside() []result.NodeInside      { return nil }
+func (f *fake) RecentLatency() *result.Histogram { return nil }
 func (f *fake) Pick(engine.Choice) (*engine.Pick, error) {
 	return nil, fmt.Errorf("a fake has no transactions to pick from")
 }
@@ -199,12 +200,12 @@ func (f *fake) AddTransaction(name string, weight int, body func(tx *txn.Tx) err
 	return nil
 }
 func (f *fake) Mark() { f.mark = f.now }
-func (f *fake) Result() *engine.Result {
-	return &engine.Result{Spec: f.Values(), FromNS: f.mark, VirtualNS: f.now - f.mark, Throughput: float64(f.state%1000) + 1,
-		LatencyUS: engine.Latency{Mean: 3, P50: 2.5, P99: 9}, Digest: f.Digest(), Changes: f.changes,
-		Phases:     map[string]engine.PhaseStat{"commit": {MeanUS: 1, Share: 0.4}, "lock": {MeanUS: 1.5, Share: 0.6}},
-		Checks:     &engine.Checks{Mode: "full", Claimed: "strict-serializable", OK: history.Holds, Transactions: f.commits},
-		Bottleneck: &engine.Bottleneck{Resource: "cpu", Node: 1, Utilization: 0.9}}
+func (f *fake) Result() *result.Result {
+	return &result.Result{Spec: f.Values(), FromNS: f.mark, VirtualNS: f.now - f.mark, Throughput: float64(f.state%1000) + 1,
+		LatencyUS: result.Latency{Mean: 3, P50: 2.5, P99: 9}, Digest: f.Digest(), Changes: f.changes,
+		Phases:     map[string]result.PhaseStat{"commit": {MeanUS: 1, Share: 0.4}, "lock": {MeanUS: 1.5, Share: 0.6}},
+		Checks:     &result.Checks{Mode: "full", Claimed: "strict-serializable", OK: history.Holds, Transactions: f.commits},
+		Bottleneck: &result.Bottleneck{Resource: "cpu", Node: 1, Utilization: 0.9}}
 }
 func (f *fake) DrainWith(context.Context, engine.Progress) error { return nil }
 func (f *fake) RecordHistory(string, io.Writer) error            { return nil }
@@ -219,8 +220,8 @@ func (f *fake) Close() {
 	}
 }
 
-func smallSpec() engine.Spec {
-	return engine.Spec{Preset: "drtm+h", Workload: "smallbank", Set: engine.Knobs{"seed": 7}}
+func smallSpec() experiment.Spec {
+	return experiment.Spec{Preset: "drtm+h", Workload: "smallbank", Set: experiment.Knobs{"seed": 7}}
 }
 
 // newFake starts an agent over fake systems.

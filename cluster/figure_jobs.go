@@ -2,6 +2,8 @@ package cluster
 
 import (
 	"context"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"errors"
 	"fmt"
 	"net/http"
@@ -9,8 +11,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"drtmx/engine"
 )
 
 // figureJobs runs one figure at a time, for each takes every core, and keeps what
@@ -134,8 +134,8 @@ func (d *figureJobs) start(r *http.Request) (any, error) {
 		return nil, err
 	}
 	var b struct {
-		Scale string       `json:"scale"`
-		Set   engine.Knobs `json:"set"`
+		Scale string           `json:"scale"`
+		Set   experiment.Knobs `json:"set"`
 	}
 	if err := readJSON(r, &b); err != nil {
 		return nil, err
@@ -162,14 +162,14 @@ func settleScale(scale *string) error {
 		*scale = "quick"
 	}
 	if *scale != "quick" && *scale != "paper" {
-		return &engine.SpecError{Field: "scale", Value: clip(*scale), Rule: "must be quick or paper", Next: `as {"scale": "quick"}`}
+		return &experiment.SpecError{Field: "scale", Value: clip(*scale), Rule: "must be quick or paper", Next: `as {"scale": "quick"}`}
 	}
 	return nil
 }
 
 // enter takes note of a computation, which run does; false if there is one of that
 // figure already.
-func (d *figureJobs) enter(id, scale string, set engine.Knobs) (ctx context.Context, run func(), ok bool) {
+func (d *figureJobs) enter(id, scale string, set experiment.Knobs) (ctx context.Context, run func(), ok bool) {
 	ctx, cancel := context.WithCancel(context.Background()) // outlives the request
 	if !d.agent.tasks.start(taskOf(id), cancel) {
 		cancel()
@@ -183,7 +183,7 @@ func (d *figureJobs) enter(id, scale string, set engine.Knobs) (ctx context.Cont
 	return ctx, func() { d.run(ctx, cancel, id, scale, set) }, true
 }
 
-func (d *figureJobs) run(ctx context.Context, cancel context.CancelFunc, id, scale string, set engine.Knobs) {
+func (d *figureJobs) run(ctx context.Context, cancel context.CancelFunc, id, scale string, set experiment.Knobs) {
 	defer cancel()
 	var f Figure
 	began := time.Now()
@@ -311,16 +311,16 @@ func (s *FigureState) Run(n int) (*FigureRun, bool) {
 }
 
 // PointSpec is the system behind a point: run of the figure with number n.
-func (s *FigureState) PointSpec(n, run int) (engine.Spec, *engine.Result, error) {
+func (s *FigureState) PointSpec(n, run int) (experiment.Spec, *result.Result, error) {
 	r, ok := s.Run(n)
 	if !ok {
-		return engine.Spec{}, nil, &httpError{http.StatusNotFound, fmt.Sprintf("figure %s has none of number %d; see /api/figures/%s/state", s.ID, n, s.ID)}
+		return experiment.Spec{}, nil, &httpError{http.StatusNotFound, fmt.Sprintf("figure %s has none of number %d; see /api/figures/%s/state", s.ID, n, s.ID)}
 	}
 	result := r.Figure.Result(run)
 	if result == nil {
-		return engine.Spec{}, nil, &httpError{http.StatusNotFound, fmt.Sprintf("figure %s has no run %d", s.ID, run)}
+		return experiment.Spec{}, nil, &httpError{http.StatusNotFound, fmt.Sprintf("figure %s has no run %d", s.ID, run)}
 	}
-	spec, err := engine.SpecOf("", result.Spec)
+	spec, err := experiment.SpecOf("", result.Spec)
 	return spec, result, err
 }
 

@@ -2,9 +2,9 @@ package cluster
 
 import (
 	"context"
-
 	"drtmx/dashboard/charts"
-	"drtmx/engine"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 )
 
 // FigureInfo is one row of the list of figures.
@@ -27,7 +27,7 @@ type Figure interface {
 	// Verdicts counts its claims by what became of them.
 	Verdicts() Verdicts
 	// Result is the run that a point names, nil if there is none of that number.
-	Result(run int) *engine.Result
+	Result(run int) *result.Result
 }
 
 // Verdicts are how many claims of a figure hold and do not. Of a claim that is measured
@@ -49,22 +49,22 @@ type FigureRunner interface {
 	// Sketch is a figure that is not computed: its published numbers alone.
 	Sketch(id string) string
 	// Check says what is wrong with knobs for all runs of a figure.
-	Check(id, scale string, set engine.Knobs) error
+	Check(id, scale string, set experiment.Knobs) error
 	// Run computes a figure. set changes knobs of all its runs. It returns when ctx
 	// ends.
-	Run(ctx context.Context, id, scale string, set engine.Knobs, report FigureReport) (Figure, error)
+	Run(ctx context.Context, id, scale string, set experiment.Knobs, report FigureReport) (Figure, error)
 }
 
 // FigureRun is a figure that was computed or is being computed.
 type FigureRun struct {
-	N      int          `json:"n"` // tells it from others of the same id in this agent
-	Scale  string       `json:"scale"`
-	Set    engine.Knobs `json:"set,omitempty"`   // knobs that differ from the thesis's
-	Waits  bool         `json:"waits,omitempty"` // for another figure: they go one by one
-	Done   int          `json:"done"`            // runs
-	Total  int          `json:"total"`
-	WallMS int64        `json:"wall_ms"`          // until it was there; runs that are known take no time
-	Figure Figure       `json:"figure,omitempty"` // what there is, nil before the first run has ended
+	N      int              `json:"n"` // tells it from others of the same id in this agent
+	Scale  string           `json:"scale"`
+	Set    experiment.Knobs `json:"set,omitempty"`   // knobs that differ from the thesis's
+	Waits  bool             `json:"waits,omitempty"` // for another figure: they go one by one
+	Done   int              `json:"done"`            // runs
+	Total  int              `json:"total"`
+	WallMS int64            `json:"wall_ms"`          // until it was there; runs that are known take no time
+	Figure Figure           `json:"figure,omitempty"` // what there is, nil before the first run has ended
 }
 
 // FigureState is what an agent has of a figure.

@@ -2,21 +2,21 @@ package cluster
 
 import (
 	"context"
+	"drtmx/dashboard/charts"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
-
-	"drtmx/dashboard/charts"
-	"drtmx/engine"
 )
 
 // fakeFigure has a point for each of its runs.
 type fakeFigure struct {
 	ID   string           `json:"figure"`
-	Set  engine.Knobs     `json:"set,omitempty"`
-	Runs []*engine.Result `json:"runs"`
+	Set  experiment.Knobs `json:"set,omitempty"`
+	Runs []*result.Result `json:"runs"`
 }
 
 func (f *fakeFigure) Draw(charts.Size, ...Figure) *charts.Chart { return charts.New(f.ID, nil, "") }
@@ -24,7 +24,7 @@ func (f *fakeFigure) Draw(charts.Size, ...Figure) *charts.Chart { return charts.
 func (f *fakeFigure) Sketch() string     { return "<svg/>" }
 func (f *fakeFigure) Verdicts() Verdicts { return Verdicts{Holds: 1} }
 
-func (f *fakeFigure) Result(run int) *engine.Result {
+func (f *fakeFigure) Result(run int) *result.Result {
 	if run < 0 || run >= len(f.Runs) {
 		return nil
 	}
@@ -40,12 +40,12 @@ func (f fakeFigures) List() []FigureInfo {
 
 func (f fakeFigures) Sketch(string) string { return "<svg><!-- published --></svg>" }
 
-func (f fakeFigures) Check(_, _ string, set engine.Knobs) error {
+func (f fakeFigures) Check(_, _ string, set experiment.Knobs) error {
 	_, err := smallSpec().With(set)
 	return err
 }
 
-func (f fakeFigures) Run(ctx context.Context, id, scale string, set engine.Knobs, report FigureReport) (Figure, error) {
+func (f fakeFigures) Run(ctx context.Context, id, scale string, set experiment.Knobs, report FigureReport) (Figure, error) {
 	fig := &fakeFigure{ID: id, Set: set}
 	for i := range 3 {
 		select {
@@ -56,15 +56,15 @@ func (f fakeFigures) Run(ctx context.Context, id, scale string, set engine.Knobs
 		case <-ctx.Done():
 			return nil, fmt.Errorf("figure %s: %w", id, ctx.Err())
 		}
-		spec, err := smallSpec().With(engine.Knobs{"coroutines": i + 1})
+		spec, err := smallSpec().With(experiment.Knobs{"coroutines": i + 1})
 		if err != nil {
 			return nil, err
 		}
-		values, err := engine.Resolve(spec)
+		values, err := experiment.Resolve(spec)
 		if err != nil {
 			return nil, err
 		}
-		fig = &fakeFigure{ID: id, Set: set, Runs: append(fig.Runs, &engine.Result{Spec: values, Throughput: float64(i)})}
+		fig = &fakeFigure{ID: id, Set: set, Runs: append(fig.Runs, &result.Result{Spec: values, Throughput: float64(i)})}
 		there := fig
 		report(i+1, 3, func() Figure { return there })
 	}
@@ -117,7 +117,7 @@ func (d *figureReader) state() (s struct {
 	Base     *struct{ N int }
 	Variants []struct {
 		N      int
-		Set    engine.Knobs
+		Set    experiment.Knobs
 		Figure *fakeFigure
 	}
 }) {

@@ -2,17 +2,17 @@ package cluster
 
 import (
 	"context"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"runtime"
 	"time"
-
-	"drtmx/engine"
 )
 
 // Finish ends a cluster of this process, or a fork, as a batch run ends: see Cluster.Finish.
 func (c *Client) Finish() (*Result, error) {
 	l, ok := c.d.(*local)
 	if !ok {
-		return nil, &engine.SpecError{Field: "system", Value: c.sys, Rule: "is another process's and cannot be finished from here", Next: "open a cluster here with Up"}
+		return nil, &experiment.SpecError{Field: "system", Value: c.sys, Rule: "is another process's and cannot be finished from here", Next: "open a cluster here with Up"}
 	}
 	defer runtime.KeepAlive(l)
 	r, err := l.agent.finish(c.context(), c.sys)
@@ -37,11 +37,11 @@ func (c *Cluster) Finish() *Result {
 }
 
 // finish drains a system. It does not run any further: whoever asks for it closes it.
-func (a *Agent) finish(ctx context.Context, sys string) (*engine.Result, error) {
+func (a *Agent) finish(ctx context.Context, sys string) (*result.Result, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	defer context.AfterFunc(a.ctx, stop)()
-	return fetch(ctx, a, sys, func(m *member) (*engine.Result, error) {
+	return fetch(ctx, a, sys, func(m *member) (*result.Result, error) {
 		if err := m.free(); err != nil {
 			return nil, err
 		}

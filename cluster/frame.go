@@ -1,10 +1,10 @@
 package cluster
 
 import (
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"encoding/json"
 	"sync"
-
-	"drtmx/engine"
 )
 
 // States of a system as frames and GET /api/state report them.
@@ -17,14 +17,14 @@ const (
 
 // Event is something that happened to a system at a virtual time.
 type Event struct {
-	VirtualNS int64        `json:"virtual_ns"`
-	Kind      string       `json:"kind"` // knob, preset, auto, retrain, fault, failed, reset, fork; close in frames only
-	By        string       `json:"by,omitempty"`
-	Version   int          `json:"version,omitempty"` // of the knobs from here on
-	Set       engine.Knobs `json:"set,omitempty"`
-	Was       engine.Knobs `json:"was,omitempty"`
-	Pending   bool         `json:"pending,omitempty"` // a drain barrier stands before it
-	Text      string       `json:"text,omitempty"`
+	VirtualNS int64            `json:"virtual_ns"`
+	Kind      string           `json:"kind"` // knob, preset, auto, retrain, fault, failed, reset, fork; close in frames only
+	By        string           `json:"by,omitempty"`
+	Version   int              `json:"version,omitempty"` // of the knobs from here on
+	Set       experiment.Knobs `json:"set,omitempty"`
+	Was       experiment.Knobs `json:"was,omitempty"`
+	Pending   bool             `json:"pending,omitempty"` // a drain barrier stands before it
+	Text      string           `json:"text,omitempty"`
 }
 
 // Task is long work with progress: a figure, a fork that catches up.
@@ -48,7 +48,7 @@ type Frame struct {
 	Pace         int64           `json:"pace"`  // asked for: virtual ns per wall second, 0 = flat out
 	Speed        float64         `json:"speed"` // achieved
 	KnobsVersion int             `json:"knobs_version"`
-	Windows      []engine.Window `json:"windows"`
+	Windows      []result.Window `json:"windows"`
 	Events       []Event         `json:"events"`
 	Tasks        []Task          `json:"tasks"`
 	Gap          bool            `json:"gap,omitempty"` // frames before this one are lost: reload the windows
@@ -121,7 +121,7 @@ func (h *hub) publish(f *Frame) {
 
 func encodeFrame(f *Frame) ([]byte, error) {
 	if f.Windows == nil {
-		f.Windows = []engine.Window{}
+		f.Windows = []result.Window{}
 	}
 	if f.Events == nil {
 		f.Events = []Event{}

@@ -2,12 +2,11 @@ package cluster
 
 import (
 	"context"
+	"drtmx/engine/experiment"
 	"fmt"
 	"slices"
 	"sync/atomic"
 	"time"
-
-	"drtmx/engine"
 )
 
 // dragTime is how soon a change follows another if the two are one: those of a slider
@@ -77,7 +76,7 @@ func (m *member) before(version int) (past, error) {
 	g := past{of: m, id: m.id, epoch: m.epoch, segment: m.rec.history(), first: m.rec.group(version), pace: m.pace, paused: m.paused}
 	made := func(s Step) bool { return s.Change != nil && s.Change.Version == version }
 	if !slices.ContainsFunc(g.segment.Steps, made) {
-		return past{}, &engine.SpecError{Field: "without", Value: fmt.Sprint(version), Rule: "is no version that a change of system " + m.id + " made", Next: "GET /api/events lists them"}
+		return past{}, &experiment.SpecError{Field: "without", Value: fmt.Sprint(version), Rule: "is no version that a change of system " + m.id + " made", Next: "GET /api/events lists them"}
 	}
 	for i, st := range g.segment.Steps {
 		if st.Transaction != nil {

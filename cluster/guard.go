@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
+	"drtmx/engine/experiment"
 	"encoding/hex"
 	"fmt"
 	"io"
@@ -15,8 +16,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"drtmx/engine"
 )
 
 // Limits of the HTTP side. All are far above what page, notebook and command
@@ -345,7 +344,7 @@ func (g *guard) login(w http.ResponseWriter, r *http.Request) {
 
 // ReadToken reads a token from a file, as secrets do not belong into argv.
 func ReadToken(path string) (string, error) {
-	f, err := engine.OpenRegular(path)
+	f, err := experiment.OpenRegular(path)
 	if err != nil {
 		return "", fileError("token-file", path, err)
 	}
@@ -355,11 +354,11 @@ func ReadToken(path string) (string, error) {
 		return "", fileError("token-file", path, err)
 	}
 	if len(b) > tokenLong {
-		return "", &engine.SpecError{Field: "token-file", Value: path, Rule: fmt.Sprintf("is over %d bytes, not a token", tokenLong), Next: "make one with: openssl rand -hex 24"}
+		return "", &experiment.SpecError{Field: "token-file", Value: path, Rule: fmt.Sprintf("is over %d bytes, not a token", tokenLong), Next: "make one with: openssl rand -hex 24"}
 	}
 	t := strings.TrimSpace(string(b))
 	if len(t) < tokenShort || strings.ContainsAny(t, " \t\r\n") {
-		return "", &engine.SpecError{Field: "token-file", Value: path,
+		return "", &experiment.SpecError{Field: "token-file", Value: path,
 			Rule: fmt.Sprintf("must hold one word of at least %d characters", tokenShort), Next: "make one with: openssl rand -hex 24"}
 	}
 	return t, nil

@@ -3,6 +3,7 @@ package cluster
 import (
 	"bufio"
 	"context"
+	"drtmx/engine/experiment"
 	"fmt"
 	"io"
 	"net"
@@ -15,8 +16,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"drtmx/engine"
 )
 
 const (
@@ -257,7 +256,7 @@ func TestTokenFiles(t *testing.T) {
 		"missing": filepath.Join(dir, "none"), "short": write("short", "abc"), "empty": write("empty", ""), "two words": write("words", controlToken+" "+viewToken),
 		"huge": write("huge", strings.Repeat("x", tokenLong+1)), "folder": dir, "endless": "/dev/zero", "pipe that nobody writes": pipe(t, dir),
 	} {
-		if tok, err := ReadToken(p); !engine.IsSpecError(err) || tok != "" || strings.Contains(err.Error(), "\n") {
+		if tok, err := ReadToken(p); !experiment.IsSpecError(err) || tok != "" || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %q, %v", name, tok, err)
 		}
 	}
@@ -297,7 +296,7 @@ func TestOpenAddressNeedsToken(t *testing.T) {
 		"view only":       {"127.0.0.1:0", Access{View: viewToken}, "control"},
 		"the same tokens": {"127.0.0.1:0", Access{View: viewToken, Control: viewToken}, "another"},
 	} {
-		if _, err := Listen(c.addr, c.a); !engine.IsSpecError(err) || !strings.Contains(err.Error(), c.says) {
+		if _, err := Listen(c.addr, c.a); !experiment.IsSpecError(err) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -306,7 +305,7 @@ func TestOpenAddressNeedsToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	if _, err := Listen(l.Addr().String(), Access{}); !engine.IsSpecError(err) || !strings.Contains(err.Error(), "in use") {
+	if _, err := Listen(l.Addr().String(), Access{}); !experiment.IsSpecError(err) || !strings.Contains(err.Error(), "in use") {
 		t.Errorf("port in use: %v", err)
 	}
 }

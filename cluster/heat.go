@@ -2,13 +2,13 @@ package cluster
 
 import (
 	"cmp"
+	"drtmx/dashboard/charts"
+	"drtmx/engine/batch"
+	"drtmx/engine/experiment"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
-
-	"drtmx/dashboard/charts"
-	"drtmx/engine"
 )
 
 // heatPanels bounds the small heat maps of a chart, for somebody has to look at them.
@@ -45,12 +45,12 @@ type HeatGrid struct {
 func (s *SweepResult) Grid(metric string) (*HeatGrid, error) {
 	axes := s.Raw.Axes
 	if len(axes) < 2 {
-		return nil, &engine.SpecError{Field: "heat map", Rule: fmt.Sprintf("needs two axes, and the sweep has %d", len(axes)), Next: "give Sweep a second Axis, or draw lines with Chart"}
+		return nil, &experiment.SpecError{Field: "heat map", Rule: fmt.Sprintf("needs two axes, and the sweep has %d", len(axes)), Next: "give Sweep a second Axis, or draw lines with Chart"}
 	}
 	y, x := axes[len(axes)-2], axes[len(axes)-1]
 	per := len(y.Values) * len(x.Values)
 	if n := len(s.Raw.Points) / per; n > heatPanels {
-		return nil, &engine.SpecError{Field: "heat map", Rule: fmt.Sprintf("the axes before the last two make %d small heat maps, and %d is the most", n, heatPanels), Next: "give those axes fewer values"}
+		return nil, &experiment.SpecError{Field: "heat map", Rule: fmt.Sprintf("the axes before the last two make %d small heat maps, and %d is the most", n, heatPanels), Next: "give those axes fewer values"}
 	}
 	if err := s.have([]string{metric}); err != nil {
 		return nil, err
@@ -78,14 +78,14 @@ func (s *SweepResult) Grid(metric string) (*HeatGrid, error) {
 func (s *SweepResult) others(point int) string {
 	var out []string
 	for _, a := range s.Raw.Axes[:len(s.Raw.Axes)-2] {
-		out = append(out, strings.TrimSpace(fmt.Sprintf("%s = %v %s", a.Knob, s.Raw.Points[point].Set[a.Knob], engine.Unit(a.Knob))))
+		out = append(out, strings.TrimSpace(fmt.Sprintf("%s = %v %s", a.Knob, s.Raw.Points[point].Set[a.Knob], experiment.Unit(a.Knob))))
 	}
 	return strings.Join(out, ", ")
 }
 
 // ascending are the places of an axis' values in the order in which they are drawn: numbers by size,
 // others as they were given.
-func ascending(a engine.Axis) []int {
+func ascending(a experiment.Axis) []int {
 	order := make([]int, len(a.Values))
 	for i := range order {
 		order[i] = i
@@ -101,15 +101,15 @@ func ascending(a engine.Axis) []int {
 }
 
 // heatAxis marks the values themselves.
-func heatAxis(a engine.Axis, order []int) charts.Axis {
-	out := charts.Axis{Label: a.Knob, Unit: engine.Unit(a.Knob)}
+func heatAxis(a experiment.Axis, order []int) charts.Axis {
+	out := charts.Axis{Label: a.Knob, Unit: experiment.Unit(a.Knob)}
 	for _, i := range order {
 		out.Names = append(out.Names, fmt.Sprint(a.Values[i]))
 	}
 	return out
 }
 
-func heatCell(p engine.SweepPoint, metric string) charts.HeatCell {
+func heatCell(p batch.SweepPoint, metric string) charts.HeatCell {
 	switch v, ok := pointMean(p, metric); {
 	case p.Error != "":
 		return charts.HeatCell{Value: math.NaN(), Why: oneLine(p.Error)}

@@ -1,15 +1,15 @@
 package cluster
 
 import (
+	"drtmx/dashboard/charts"
+	"drtmx/engine/batch"
+	"drtmx/engine/experiment"
 	"strings"
 	"testing"
-
-	"drtmx/dashboard/charts"
-	"drtmx/engine"
 )
 
 // swept is a sweep over axes whose throughput is 100, 200 and so on.
-func swept(axes ...engine.Axis) *SweepResult {
+func swept(axes ...experiment.Axis) *SweepResult {
 	sets := []Knobs{{}}
 	for _, a := range axes {
 		var next []Knobs
@@ -22,7 +22,7 @@ func swept(axes ...engine.Axis) *SweepResult {
 		}
 		sets = next
 	}
-	out := &engine.SweepResult{Axes: axes}
+	out := &batch.SweepResult{Axes: axes}
 	for i, set := range sets {
 		out.Points = append(out.Points, sweptPoint(set, float64(100*(i+1))))
 	}
@@ -32,10 +32,10 @@ func swept(axes ...engine.Axis) *SweepResult {
 // A heat map has the last axis across, numbers by their size, and says of every point without a
 // value why.
 func TestSweepHeatMap(t *testing.T) {
-	s := swept(engine.Axis{Knob: "phase.lock", Values: []any{"two-sided", "one-sided"}}, engine.Axis{Knob: "coroutines", Values: []any{4, 1}})
+	s := swept(experiment.Axis{Knob: "phase.lock", Values: []any{"two-sided", "one-sided"}}, experiment.Axis{Knob: "coroutines", Values: []any{4, 1}})
 	s.Raw.Points[0].Runs[0].Steady = true
-	s.Raw.Points[1] = engine.SweepPoint{Set: s.Raw.Points[1].Set, Error: "no progress\nfor long"}
-	s.Raw.Points[2] = engine.SweepPoint{Set: s.Raw.Points[2].Set}
+	s.Raw.Points[1] = batch.SweepPoint{Set: s.Raw.Points[1].Set, Error: "no progress\nfor long"}
+	s.Raw.Points[2] = batch.SweepPoint{Set: s.Raw.Points[2].Set}
 	g, err := s.Grid("throughput")
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +59,7 @@ func TestSweepHeatMap(t *testing.T) {
 
 // Axes before the last two are small heat maps.
 func TestSweepHeatMapsOfThreeAxes(t *testing.T) {
-	three := []engine.Axis{{Knob: "nodes", Values: []any{3, 6}}, {Knob: "threads", Values: []any{1, 2}}, {Knob: "coroutines", Values: []any{1, 2, 4}}}
+	three := []experiment.Axis{{Knob: "nodes", Values: []any{3, 6}}, {Knob: "threads", Values: []any{1, 2}}, {Knob: "coroutines", Values: []any{1, 2, 4}}}
 	g, err := swept(three...).Grid("throughput")
 	if err != nil || len(g.Panels) != 2 || g.Panels[1].Name != "nodes = 6" || g.Points[1][0][0] != 6 || g.Panels[1].Cells[1][2].Value != 1200 {
 		t.Fatalf("%+v, %v", g, err)
@@ -75,13 +75,13 @@ func TestSweepHeatMapsOfThreeAxes(t *testing.T) {
 
 // The HTML of a sweep over two axes has heat maps; that over one, or with one value, has lines only.
 func TestSweepHTMLHasHeatMaps(t *testing.T) {
-	a, b := engine.Axis{Knob: "threads", Values: []any{1, 2}}, engine.Axis{Knob: "coroutines", Values: []any{1, 2}}
+	a, b := experiment.Axis{Knob: "threads", Values: []any{1, 2}}, experiment.Axis{Knob: "coroutines", Values: []any{1, 2}}
 	one := a
 	one.Values = one.Values[:1]
 	for _, c := range []struct {
-		axes []engine.Axis
+		axes []experiment.Axis
 		want int
-	}{{[]engine.Axis{a, b}, 3}, {[]engine.Axis{a}, 1}, {[]engine.Axis{one, b}, 1}} {
+	}{{[]experiment.Axis{a, b}, 3}, {[]experiment.Axis{a}, 1}, {[]experiment.Axis{one, b}, 1}} {
 		if n := strings.Count(swept(c.axes...).HTML(), `alt="`); n != c.want {
 			t.Errorf("%d charts over %d axes, want %d", n, len(c.axes), c.want)
 		}

@@ -1,12 +1,12 @@
 package cluster
 
 import (
+	"drtmx/engine"
+	"drtmx/engine/experiment"
 	"errors"
 	"io/fs"
 	"os"
 	"runtime"
-
-	"drtmx/engine"
 )
 
 // HistoryFile is a file that takes a history. What was in it stays until the first bytes come.
@@ -18,12 +18,12 @@ type HistoryFile struct {
 
 // CreateHistory opens a file for the history of a run of spec. One that cannot be written, or
 // whose name or spec does not go with a history, is refused before anything runs.
-func CreateHistory(spec engine.Spec, path string) (*HistoryFile, error) {
+func CreateHistory(spec experiment.Spec, path string) (*HistoryFile, error) {
 	if err := engine.CheckHistory(spec, path); err != nil {
 		return nil, err
 	}
 	refuse := func(rule string) error {
-		return &engine.SpecError{Field: "history", Value: path, Rule: rule, Next: "name a file in a folder that can be written"}
+		return &experiment.SpecError{Field: "history", Value: path, Rule: rule, Next: "name a file in a folder that can be written"}
 	}
 	if fi, err := os.Stat(path); err == nil && fi.Mode()&fs.ModeNamedPipe != 0 {
 		return nil, refuse("is a pipe: a run would wait for who reads it")
@@ -70,7 +70,7 @@ func (h *HistoryFile) cause(err error) error {
 func (c *Client) History(path string) error {
 	l, ok := c.d.(*local)
 	if !ok {
-		return &engine.SpecError{Field: "system", Value: c.sys, Rule: "is another process's, whose history is not written here", Next: "open a cluster here with Up, or replay its session: drtmx replay SESSION --history FILE"}
+		return &experiment.SpecError{Field: "system", Value: c.sys, Rule: "is another process's, whose history is not written here", Next: "open a cluster here with Up, or replay its session: drtmx replay SESSION --history FILE"}
 	}
 	defer runtime.KeepAlive(l)
 	_, err := fetch(c.context(), l.agent, c.sys, func(m *member) (struct{}, error) {

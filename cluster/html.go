@@ -1,19 +1,18 @@
 package cluster
 
 import (
+	"drtmx/dashboard/charts"
+	"drtmx/dashboard/charts/palette"
+	"drtmx/engine/result"
 	"fmt"
 	"sort"
 	"strings"
-
-	"drtmx/dashboard/charts"
-	"drtmx/dashboard/charts/palette"
-	"drtmx/engine"
 )
 
 // namedWindows is one line of a timeline.
 type namedWindows struct {
 	name string
-	ws   []engine.Window
+	ws   []result.Window
 }
 
 // timeline draws throughput and latency over virtual time.
@@ -204,7 +203,7 @@ type Why struct{ r *Result }
 
 // shares lists the phases of a result that took time, in the protocol's order,
 // with their mean microseconds per transaction.
-func shares(x *engine.Result) (names []string, us []float64) {
+func shares(x *result.Result) (names []string, us []float64) {
 	seen := map[string]bool{}
 	add := func(n string) {
 		if p, ok := x.Phases[n]; ok && !seen[n] && p.Share > 0 {
@@ -277,7 +276,7 @@ func (w *Why) HTML() string {
 	return out
 }
 
-func sortedUtil(m map[string]engine.Util) []string {
+func sortedUtil(m map[string]result.Util) []string {
 	names := make([]string, 0, len(m))
 	for n := range m {
 		names = append(names, n)
@@ -308,13 +307,13 @@ func (c *Comparison) HTML() string {
 		b.WriteString(timeline("", []namedWindows{{"A", fromZero(c.A.Windows)}, {"B", fromZero(c.B.Windows)}}, nil).HTML())
 	}
 	if len(c.A.Raw.Phases) > 0 || len(c.B.Raw.Phases) > 0 {
-		b.WriteString(phaseBars([]string{"A", "B"}, []*engine.Result{c.A.Raw, c.B.Raw}).HTML())
+		b.WriteString(phaseBars([]string{"A", "B"}, []*result.Result{c.A.Raw, c.B.Raw}).HTML())
 	}
 	b.WriteString("<details><summary>All numbers</summary>" + c.diffTable(c.Raw.Metrics) + "</details>")
 	return b.String()
 }
 
-func (c *Comparison) diffTable(ds []engine.Diff) string {
+func (c *Comparison) diffTable(ds []result.Diff) string {
 	rows := [][]string{{"", "A", "B", "change"}}
 	for _, d := range ds {
 		rows = append(rows, []string{d.Metric, quantity(d.Metric, d.A), quantity(d.Metric, d.B), c.diffText(d)})
@@ -324,8 +323,8 @@ func (c *Comparison) diffTable(ds []engine.Diff) string {
 
 // fromZero moves windows to the beginning of the time axis, so that runs one
 // after the other can be compared.
-func fromZero(ws []engine.Window) []engine.Window {
-	out := append([]engine.Window(nil), ws...)
+func fromZero(ws []result.Window) []result.Window {
+	out := append([]result.Window(nil), ws...)
 	for i := range out {
 		out[i].T0NS -= ws[0].T0NS
 		out[i].T1NS -= ws[0].T0NS
@@ -336,7 +335,7 @@ func fromZero(ws []engine.Window) []engine.Window {
 // Breakdown draws where the time of a mean transaction goes in several runs, a bar for
 // each, in their order. names are those of the bars; a run without one has its number.
 func Breakdown(names []string, rs ...*Result) *charts.Chart {
-	raw := make([]*engine.Result, len(rs))
+	raw := make([]*result.Result, len(rs))
 	for i, r := range rs {
 		if raw[i] = r.Raw; i >= len(names) {
 			names = append(names[:i:i], fmt.Sprint(i+1))
@@ -346,7 +345,7 @@ func Breakdown(names []string, rs ...*Result) *charts.Chart {
 }
 
 // phaseBars puts the stacked latency of several results side by side.
-func phaseBars(names []string, rs []*engine.Result) *charts.Chart {
+func phaseBars(names []string, rs []*result.Result) *charts.Chart {
 	used := map[string]bool{}
 	for _, r := range rs {
 		ns, _ := shares(r)

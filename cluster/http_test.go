@@ -3,6 +3,8 @@ package cluster
 import (
 	"bytes"
 	"context"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,8 +17,6 @@ import (
 	"testing"
 	"testing/iotest"
 	"time"
-
-	"drtmx/engine"
 )
 
 // web serves an agent over a fake system and returns its address.
@@ -93,7 +93,7 @@ func TestRoutes(t *testing.T) {
 	post := func(path, body string) reply { t.Helper(); return ask(t, s, "POST", path, body) }
 
 	get("/").want(t, 200, "drtmx")
-	if ks := into[[]engine.KnobState](t, get("/api/knobs").want(t, 200, "")); len(ks) < 10 {
+	if ks := into[[]experiment.KnobState](t, get("/api/knobs").want(t, 200, "")); len(ks) < 10 {
 		t.Errorf("%d knobs", len(ks))
 	}
 	post("/api/control", `{"action":"step","virtual_ns":1000000}`).want(t, 200, `"state":"paused"`)
@@ -106,7 +106,7 @@ func TestRoutes(t *testing.T) {
 	if st["virtual_ns"] != 1e6 || st["state"] != "paused" {
 		t.Errorf("%v", st)
 	}
-	if ws := into[[]engine.Window](t, get("/api/windows?from=200000&to=700000").want(t, 200, "")); len(ws) != 5 || ws[0].T0NS != 200_000 {
+	if ws := into[[]result.Window](t, get("/api/windows?from=200000&to=700000").want(t, 200, "")); len(ws) != 5 || ws[0].T0NS != 200_000 {
 		t.Errorf("%d windows", len(ws))
 	}
 	csv := get("/api/windows?format=csv").want(t, 200, "t0_ns,t1_ns")
@@ -117,7 +117,7 @@ func TestRoutes(t *testing.T) {
 	if c["version"] != 2.0 || c["virtual_ns"] != 1e6 || c["pending"] != false || len(c) != 3 {
 		t.Errorf("%v", c)
 	}
-	r := into[engine.Result](t, post("/api/run", `{"virtual_ns":300000}`).want(t, 200, ""))
+	r := into[result.Result](t, post("/api/run", `{"virtual_ns":300000}`).want(t, 200, ""))
 	if r.VirtualNS != 300_000 || r.FromNS != 1_000_000 {
 		t.Errorf("%+v", r)
 	}
@@ -290,7 +290,7 @@ func TestClientDrivesAnAgent(t *testing.T) {
 	if _, err := Dial("127.0.0.1:1"); err == nil || !strings.Contains(err.Error(), "is drtmx up") {
 		t.Errorf("%v", err)
 	}
-	if _, err := Dial("ftp://x"); !engine.IsSpecError(err) {
+	if _, err := Dial("ftp://x"); !experiment.IsSpecError(err) {
 		t.Errorf("%v", err)
 	}
 }
@@ -313,14 +313,14 @@ func FuzzPatch(f *testing.F) {
 			}
 		}
 		// The registry takes it or refuses it with one line.
-		if _, err := (engine.Spec{}).With(k); err != nil && strings.Contains(err.Error(), "\n") {
+		if _, err := (experiment.Spec{}).With(k); err != nil && strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q", err)
 		}
 	})
 }
 
 func ExampleAgent() {
-	a, err := NewAgent(engine.Spec{Preset: "drtm+h", Workload: "smallbank"}, Options{Paused: true, Open: fakeOpener(fakeOptions{})})
+	a, err := NewAgent(experiment.Spec{Preset: "drtm+h", Workload: "smallbank"}, Options{Paused: true, Open: fakeOpener(fakeOptions{})})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -2,17 +2,17 @@ package cluster
 
 import (
 	"context"
-	"fmt"
-
 	"drtmx/dashboard/charts"
 	"drtmx/dashboard/charts/diagram"
-	"drtmx/engine"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
+	"fmt"
 )
 
 // Inside is what the parts of each machine did in the latest windows or, if measured, since the
 // latest Run began. It is empty before there is anything.
-func (a *Agent) Inside(ctx context.Context, sys string, measured bool) ([]engine.NodeInside, error) {
-	return fetch(ctx, a, sys, func(m *member) ([]engine.NodeInside, error) {
+func (a *Agent) Inside(ctx context.Context, sys string, measured bool) ([]result.NodeInside, error) {
+	return fetch(ctx, a, sys, func(m *member) ([]result.NodeInside, error) {
 		if measured {
 			return m.sys.Result().Inside, nil
 		}
@@ -23,7 +23,7 @@ func (a *Agent) Inside(ctx context.Context, sys string, measured bool) ([]engine
 // Node is the inside of a machine while a result was measured, or of several beside each other. As
 // last value of a cell it draws itself.
 type Node struct {
-	Raw   []engine.NodeInside
+	Raw   []result.NodeInside
 	names []string
 }
 
@@ -40,19 +40,19 @@ func (r *Result) node(i int) (*Node, error) {
 	case len(r.Raw.Inside) == 0:
 		return nil, fmt.Errorf("this result does not say what went on inside the machines: only what Run returns does")
 	case i < 0 || i >= len(r.Raw.Inside):
-		return nil, &engine.SpecError{Field: "node", Value: fmt.Sprint(i), Rule: fmt.Sprintf("must be from 0 to %d", len(r.Raw.Inside)-1), Next: "there is one for each machine"}
+		return nil, &experiment.SpecError{Field: "node", Value: fmt.Sprint(i), Rule: fmt.Sprintf("must be from 0 to %d", len(r.Raw.Inside)-1), Next: "there is one for each machine"}
 	}
 	return &Node{Raw: r.Raw.Inside[i : i+1], names: []string{fmt.Sprintf("Node %d", i)}}, nil
 }
 
 // Beside puts another machine to the right, with flows on the same scale; it may be of another run.
 func (n *Node) Beside(o *Node) *Node {
-	return &Node{Raw: append(append([]engine.NodeInside(nil), n.Raw...), o.Raw...), names: append(append([]string(nil), n.names...), o.names...)}
+	return &Node{Raw: append(append([]result.NodeInside(nil), n.Raw...), o.Raw...), names: append(append([]string(nil), n.names...), o.names...)}
 }
 
 // drawings has the machines, all on one scale.
 func (n *Node) drawings() (out []string) {
-	var all []*engine.NodeInside
+	var all []*result.NodeInside
 	for i := range n.Raw {
 		all = append(all, &n.Raw[i])
 	}

@@ -2,14 +2,15 @@ package cluster
 
 import (
 	"context"
+	"drtmx/dashboard/charts"
+	"drtmx/engine"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"errors"
 	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
-
-	"drtmx/dashboard/charts"
-	"drtmx/engine"
 )
 
 // local drives an agent of this process.
@@ -57,17 +58,17 @@ func newLocal(spec Spec, more ...Spec) (*local, []Snapshot, error) {
 // The methods keep l alive to their end: cluster.Up(spec).Run(d) names it no
 // more once its agent is known.
 
-func (l *local) set(ctx context.Context, sys string, k Knobs, by string) (engine.Change, error) {
+func (l *local) set(ctx context.Context, sys string, k Knobs, by string) (result.Change, error) {
 	defer runtime.KeepAlive(l)
 	return l.agent.Set(ctx, sys, k, by)
 }
 
-func (l *local) run(ctx context.Context, sys string, d int64) (*engine.Result, error) {
+func (l *local) run(ctx context.Context, sys string, d int64) (*result.Result, error) {
 	defer runtime.KeepAlive(l)
 	return l.agent.Run(ctx, sys, d)
 }
 
-func (l *local) windows(ctx context.Context, sys string, from int64) ([]engine.Window, error) {
+func (l *local) windows(ctx context.Context, sys string, from int64) ([]result.Window, error) {
 	defer runtime.KeepAlive(l)
 	ws, err := l.agent.Windows(ctx, sys, 0)
 	if err != nil {
@@ -81,7 +82,7 @@ func (l *local) windows(ctx context.Context, sys string, from int64) ([]engine.W
 	return nil, nil
 }
 
-func (l *local) knobs(ctx context.Context, sys string) ([]engine.KnobState, error) {
+func (l *local) knobs(ctx context.Context, sys string) ([]experiment.KnobState, error) {
 	defer runtime.KeepAlive(l)
 	return l.agent.Knobs(ctx, sys)
 }
@@ -106,7 +107,7 @@ func (l *local) traceOf(ctx context.Context, sys string, c engine.Choice) (*engi
 	return l.agent.TraceOf(ctx, sys, c, charts.Progress("trace"))
 }
 
-func (l *local) inside(ctx context.Context, sys string, measured bool) ([]engine.NodeInside, error) {
+func (l *local) inside(ctx context.Context, sys string, measured bool) ([]result.NodeInside, error) {
 	defer runtime.KeepAlive(l)
 	return l.agent.Inside(ctx, sys, measured)
 }

@@ -2,13 +2,14 @@ package cluster
 
 import (
 	"context"
+	"drtmx/engine"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"errors"
 	"fmt"
 	"strings"
 	"sync/atomic"
 	"time"
-
-	"drtmx/engine"
 )
 
 const (
@@ -36,7 +37,7 @@ type member struct {
 	done  chan struct{}
 
 	snap   atomic.Pointer[Snapshot]
-	latest atomic.Pointer[engine.Window]
+	latest atomic.Pointer[result.Window]
 	moved  atomic.Int64 // wall clock of the last advance, Unix ns
 	rec    *recorder
 
@@ -63,7 +64,7 @@ type member struct {
 	dueWall   time.Time // pacing: dueVirt is due at dueWall
 	dueVirt   int64
 	hash      windowHash
-	windows   []engine.Window // cut, not yet sent
+	windows   []result.Window // cut, not yet sent
 	events    []Event         // likewise
 	autos     int             // primitives that changed by themselves and have been told
 	past      []Event         // sent or not, the latest
@@ -411,11 +412,11 @@ func (m *member) beginStep(d int64) (*step, error) {
 		return nil, err
 	}
 	if d <= 0 {
-		return nil, &engine.SpecError{Field: "virtual_ns", Value: fmt.Sprint(d), Rule: "must be above 0", Next: "such as 1000000, a millisecond"}
+		return nil, &experiment.SpecError{Field: "virtual_ns", Value: fmt.Sprint(d), Rule: "must be above 0", Next: "such as 1000000, a millisecond"}
 	}
 	now := m.sys.NowNS()
 	if d > 1<<62-now {
-		return nil, &engine.SpecError{Field: "virtual_ns", Value: fmt.Sprint(d), Rule: "is beyond what a clock can hold", Next: "give less"}
+		return nil, &experiment.SpecError{Field: "virtual_ns", Value: fmt.Sprint(d), Rule: "is beyond what a clock can hold", Next: "give less"}
 	}
 	m.goal = &step{from: now, to: now + d, done: make(chan error, 1)}
 	return m.goal, nil
@@ -486,18 +487,18 @@ func (m *member) free() error {
 }
 
 // set changes knobs now.
-func (m *member) set(k engine.Knobs, by string) (engine.Change, error) {
+func (m *member) set(k experiment.Knobs, by string) (result.Change, error) {
 	if err := m.live(); err != nil {
-		return engine.Change{}, err
+		return result.Change{}, err
 	}
 	if err := m.rec.full(); err != nil {
-		return engine.Change{}, err
+		return result.Change{}, err
 	}
 	return m.apply(k, by)
 }
 
 // apply sets knobs, records the change and tells readers at once.
-func (m *member) apply(k engine.Knobs, by string) (engine.Change, error) {
+func (m *member) apply(k experiment.Knobs, by string) (result.Change, error) {
 	was, before := valuesOf(m.sys, k), m.mark()
 	version := m.sys.KnobsVersion()
 	c, err := m.sys.Set(k, by)
@@ -519,8 +520,8 @@ func (m *member) apply(k engine.Knobs, by string) (engine.Change, error) {
 }
 
 // valuesOf are the present values of the knobs in k.
-func valuesOf(sys System, k engine.Knobs) engine.Knobs {
-	was := engine.Knobs{}
+func valuesOf(sys System, k experiment.Knobs) experiment.Knobs {
+	was := experiment.Knobs{}
 	before := sys.Values()
 	for name := range k {
 		if v, ok := before[name]; ok {
@@ -531,7 +532,7 @@ func valuesOf(sys System, k engine.Knobs) engine.Knobs {
 }
 
 // kindOf names the event of a change.
-func kindOf(k engine.Knobs) string {
+func kindOf(k experiment.Knobs) string {
 	kind := "knob"
 	for name := range k {
 		if name == "preset" {

@@ -2,11 +2,11 @@ package cluster
 
 import (
 	"context"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"errors"
 	"fmt"
 	"time"
-
-	"drtmx/engine"
 )
 
 // Cluster is a Client for notebooks: where a Client returns an error, a Cluster
@@ -97,19 +97,19 @@ func (c *Cluster) Knob(name string) any {
 			return k.Value
 		}
 	}
-	must(&engine.SpecError{Field: name, Rule: "no such knob", Next: "Knobs() lists them"})
+	must(&experiment.SpecError{Field: name, Rule: "no such knob", Next: "Knobs() lists them"})
 	return nil
 }
 
 // Knobs is the registry as it stands in this cluster.
-func (c *Cluster) Knobs() []engine.KnobState {
+func (c *Cluster) Knobs() []experiment.KnobState {
 	ks, err := c.c.Knobs()
 	must(err)
 	return ks
 }
 
 // Windows are the kept windows from a virtual time on.
-func (c *Cluster) Windows(from time.Duration) []engine.Window {
+func (c *Cluster) Windows(from time.Duration) []result.Window {
 	ws, err := c.c.Windows(from)
 	must(err)
 	return ws

@@ -3,6 +3,12 @@ package cluster
 import (
 	"bytes"
 	"context"
+	"drtmx/dashboard/charts/palette"
+	"drtmx/dashboard/charts/palette/palettetest"
+	"drtmx/engine/batch"
+	"drtmx/engine/experiment"
+	"drtmx/engine/txn"
+	"drtmx/engine/workload/smallbank"
 	"errors"
 	"fmt"
 	"os"
@@ -10,12 +16,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"drtmx/dashboard/charts/palette"
-	"drtmx/dashboard/charts/palette/palettetest"
-	"drtmx/engine"
-	"drtmx/engine/txn"
-	"drtmx/engine/workload/smallbank"
 )
 
 func TestMain(m *testing.M) {
@@ -158,11 +158,11 @@ func TestErrorsFailTheCellWithOneLine(t *testing.T) {
 	fails(t, `metric = "nonsense": no point of the sweep has such a number; there are throughput, latency_us.p50, `, func() { s.Chart("throughput", "nonsense") })
 	fails(t, "utilization.*", func() { s.Table("utilization.gpu.mean") })
 	s.Chart("phases.execution.share")
-	axis, err := engine.NewAxis("coroutines", []int{1})
+	axis, err := experiment.NewAxis("coroutines", []int{1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	stuck := &SweepResult{&engine.SweepResult{Axes: []engine.Axis{axis}, Points: []engine.SweepPoint{{Set: Knobs{"coroutines": 1}, Error: "no progress"}}}}
+	stuck := &SweepResult{&batch.SweepResult{Axes: []experiment.Axis{axis}, Points: []batch.SweepPoint{{Set: Knobs{"coroutines": 1}, Error: "no progress"}}}}
 	drawn(t, stuck, "no progress")
 	fails(t, "coroutines = 1: no progress", func() { stuck.Chart() })
 	fails(t, "weight", func() { c.AddTransaction("x", -1, func(*txn.Tx) error { return nil }) })

@@ -2,20 +2,20 @@ package cluster
 
 import (
 	"context"
+	"drtmx/engine"
+	"drtmx/engine/experiment"
 	"errors"
 	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
-
-	"drtmx/engine"
 )
 
 // stubborn opens the first few systems at once; those that follow take until their
 // context ends, and say when they have begun.
 func stubborn(quick int32, begun chan<- struct{}) Opener {
 	var n atomic.Int32
-	return func(ctx context.Context, spec engine.Spec, progress engine.Progress) (System, error) {
+	return func(ctx context.Context, spec experiment.Spec, progress engine.Progress) (System, error) {
 		if n.Add(1) <= quick {
 			return fakeOpener(fakeOptions{})(ctx, spec, progress)
 		}
@@ -171,7 +171,7 @@ func TestFifthSystemIsNotOpened(t *testing.T) {
 // The places of systems that were opened are taken once, and free again when they are closed.
 func TestPlacesOfOpenSystems(t *testing.T) {
 	opened := 0
-	a, err := NewAgent(smallSpec(), Options{Paused: true, Open: func(ctx context.Context, spec engine.Spec, progress engine.Progress) (System, error) {
+	a, err := NewAgent(smallSpec(), Options{Paused: true, Open: func(ctx context.Context, spec experiment.Spec, progress engine.Progress) (System, error) {
 		opened++
 		return fakeOpener(fakeOptions{})(ctx, spec, progress)
 	}})

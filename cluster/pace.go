@@ -1,9 +1,8 @@
 package cluster
 
 import (
+	"drtmx/engine/experiment"
 	"time"
-
-	"drtmx/engine"
 )
 
 // CheckPace refuses what is no pace, in virtual nanoseconds per second of wall time:
@@ -11,7 +10,7 @@ import (
 // what whoever asked for it knows it by.
 func CheckPace(field, typed string, ns int64) error {
 	if ns < 0 || ns > int64(time.Hour) {
-		return &engine.SpecError{Field: field, Value: typed, Rule: "must be from 0 (flat out) to an hour per second", Next: "such as 6000000, 6 ms per second"}
+		return &experiment.SpecError{Field: field, Value: typed, Rule: "must be from 0 (flat out) to an hour per second", Next: "such as 6000000, 6 ms per second"}
 	}
 	return nil
 }

@@ -2,13 +2,13 @@ package cluster
 
 import (
 	"context"
+	"drtmx/engine"
+	"drtmx/engine/experiment"
 	"errors"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
-
-	"drtmx/engine"
 )
 
 // A running system is only watched while a transaction is looked for, one that is paused goes on: a
@@ -44,7 +44,7 @@ func TestTraceOfLeavesTheRunAsItIs(t *testing.T) {
 func TestTraceOfEndsAtTheSameTime(t *testing.T) {
 	var first int64
 	for _, slow := range []time.Duration{0, 300 * time.Microsecond} {
-		open := func(ctx context.Context, spec engine.Spec, progress engine.Progress) (System, error) {
+		open := func(ctx context.Context, spec experiment.Spec, progress engine.Progress) (System, error) {
 			s, err := openEngine(ctx, spec, progress)
 			return laggard{s, slow}, err
 		}

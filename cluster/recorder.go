@@ -3,6 +3,8 @@ package cluster
 import (
 	"bytes"
 	"crypto/sha256"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -14,8 +16,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"drtmx/engine"
 )
 
 // recorder remembers the session of one system, and writes it to a file as it
@@ -63,7 +63,7 @@ func (r *recorder) begun() error {
 	_ = r.file.close() // what it says is known
 	os.Remove(path)
 	r.file = nil
-	return &engine.SpecError{Field: "session", Value: path, Rule: "cannot be written: " + reason(err), Next: "name a file elsewhere"}
+	return &experiment.SpecError{Field: "session", Value: path, Rule: "cannot be written: " + reason(err), Next: "name a file elsewhere"}
 }
 
 // begin starts a segment.
@@ -83,7 +83,7 @@ func (r *recorder) head() Header {
 }
 
 // opened are all knobs as the system was opened with them.
-func (r *recorder) opened() engine.Knobs { return r.head().Values }
+func (r *recorder) opened() experiment.Knobs { return r.head().Values }
 
 // adopt takes over a segment that is already in the file.
 func (r *recorder) adopt(g *Segment) {
@@ -289,7 +289,7 @@ type sessionFile struct {
 func createSession(path string) (*sessionFile, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return nil, &engine.SpecError{Field: "session", Value: path, Rule: "exists and a session is never overwritten",
+		return nil, &experiment.SpecError{Field: "session", Value: path, Rule: "exists and a session is never overwritten",
 			Next: "continue it with --resume or name another file"}
 	}
 	if err != nil {
@@ -316,7 +316,7 @@ func resumeSession(path string, accept func(*Session) error) (*Session, *session
 	}
 	if err := lockFile(f); err != nil {
 		f.Close()
-		return nil, nil, &engine.SpecError{Field: "resume", Value: path, Rule: "is being written by another drtmx", Next: "end that one first"}
+		return nil, nil, &experiment.SpecError{Field: "resume", Value: path, Rule: "is being written by another drtmx", Next: "end that one first"}
 	}
 	s, err := ReadSession(f)
 	if err == nil {
@@ -340,7 +340,7 @@ func resumeSession(path string, accept func(*Session) error) (*Session, *session
 }
 
 func fileError(what, path string, err error) error {
-	return &engine.SpecError{Field: what, Value: path, Rule: reason(err), Next: "name another file"}
+	return &experiment.SpecError{Field: what, Value: path, Rule: reason(err), Next: "name another file"}
 }
 
 // reason is what an error says besides the path.
@@ -433,7 +433,7 @@ type windowHash struct {
 	sum [sha256.Size]byte
 }
 
-func (h *windowHash) add(w *engine.Window) error {
+func (h *windowHash) add(w *result.Window) error {
 	b, err := json.Marshal(w)
 	if err != nil {
 		return fmt.Errorf("window %d: %w", w.Index, err)

@@ -2,11 +2,11 @@ package cluster
 
 import (
 	"context"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"errors"
 	"fmt"
 	"os"
-
-	"drtmx/engine"
 )
 
 // Recording is a segment of a session after it was run again: what happened in it and what was
@@ -17,9 +17,9 @@ type Recording struct {
 	Digest  string
 	Failed  string
 	Events  []Event
-	Windows []engine.Window // the last that are kept
-	Knobs   []engine.KnobState
-	Nodes   []engine.NodeInside // inside the machines, in the latest windows
+	Windows []result.Window // the last that are kept
+	Knobs   []experiment.KnobState
+	Nodes   []result.NodeInside // inside the machines, in the latest windows
 }
 
 // remember keeps a change that is about to be made.

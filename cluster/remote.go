@@ -3,6 +3,9 @@ package cluster
 import (
 	"bytes"
 	"context"
+	"drtmx/engine"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,8 +15,6 @@ import (
 	"net/url"
 	"strings"
 	"time"
-
-	"drtmx/engine"
 )
 
 // answerLimit bounds what a client reads: 20,000 windows are some 60 MB.
@@ -32,7 +33,7 @@ func newRemote(addr, token string) (*remote, error) {
 	}
 	u, err := url.Parse(addr)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, &engine.SpecError{Field: "address", Value: addr, Rule: "must be HOST:PORT or http://HOST:PORT", Next: "for example " + DefaultListen}
+		return nil, &experiment.SpecError{Field: "address", Value: addr, Rule: "must be HOST:PORT or http://HOST:PORT", Next: "for example " + DefaultListen}
 	}
 	return &remote{
 		base: u.Scheme + "://" + u.Host, token: token,
@@ -113,23 +114,23 @@ func (c *remote) ask(ctx context.Context, method, path, sys, by string, in, out 
 	return nil
 }
 
-func (c *remote) set(ctx context.Context, sys string, k Knobs, by string) (ch engine.Change, err error) {
+func (c *remote) set(ctx context.Context, sys string, k Knobs, by string) (ch result.Change, err error) {
 	err = c.ask(ctx, http.MethodPatch, "/api/knobs", sys, by, k, &ch)
 	return ch, err
 }
 
-func (c *remote) run(ctx context.Context, sys string, d int64) (*engine.Result, error) {
-	var r engine.Result
+func (c *remote) run(ctx context.Context, sys string, d int64) (*result.Result, error) {
+	var r result.Result
 	err := c.ask(ctx, http.MethodPost, "/api/run", sys, "", map[string]int64{"virtual_ns": d}, &r)
 	return &r, err
 }
 
-func (c *remote) windows(ctx context.Context, sys string, from int64) (ws []engine.Window, err error) {
+func (c *remote) windows(ctx context.Context, sys string, from int64) (ws []result.Window, err error) {
 	err = c.ask(ctx, http.MethodGet, fmt.Sprintf("/api/windows?from=%d", from), sys, "", nil, &ws)
 	return ws, err
 }
 
-func (c *remote) knobs(ctx context.Context, sys string) (ks []engine.KnobState, err error) {
+func (c *remote) knobs(ctx context.Context, sys string) (ks []experiment.KnobState, err error) {
 	err = c.ask(ctx, http.MethodGet, "/api/knobs", sys, "", nil, &ks)
 	return ks, err
 }
@@ -162,7 +163,7 @@ func (c *remote) traceOf(ctx context.Context, sys string, ch engine.Choice) (*en
 	return &p, err
 }
 
-func (c *remote) inside(ctx context.Context, sys string, measured bool) (ns []engine.NodeInside, err error) {
+func (c *remote) inside(ctx context.Context, sys string, measured bool) (ns []result.NodeInside, err error) {
 	err = c.ask(ctx, http.MethodGet, fmt.Sprintf("/api/nodes?measured=%v", measured), sys, "", nil, &ns)
 	return ns, err
 }

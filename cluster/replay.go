@@ -2,14 +2,15 @@ package cluster
 
 import (
 	"context"
+	"drtmx/engine"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"fmt"
 	"io"
 	"reflect"
 	"sort"
 	"strings"
 	"time"
-
-	"drtmx/engine"
 )
 
 // replay is a session that a member catches up with: a fork with the session of
@@ -120,10 +121,10 @@ func apart(a, b string) (string, string) {
 // headerOf describes a system that was just opened.
 func headerOf(id string, sys System) Header {
 	v := sys.Values()
-	return Header{Format: SessionFormat, Code: engine.CodeVersion(), Sys: id, Seed: v["seed"], WindowNS: windowNS(v), Spec: sys.Spec(), Values: v}
+	return Header{Format: SessionFormat, Code: result.CodeVersion(), Sys: id, Seed: v["seed"], WindowNS: windowNS(v), Spec: sys.Spec(), Values: v}
 }
 
-func windowNS(v engine.Knobs) int64 {
+func windowNS(v experiment.Knobs) int64 {
 	switch n := v["window_ns"].(type) {
 	case int:
 		return int64(n)
@@ -139,7 +140,7 @@ func windowNS(v engine.Knobs) int64 {
 func (s *Session) Replayable() error {
 	for i := range s.Segments {
 		g := &s.Segments[i]
-		if code := engine.CodeVersion(); g.Header.Code != code {
+		if code := result.CodeVersion(); g.Header.Code != code {
 			return fmt.Errorf("recorded by code %s, this is %s: results may differ, so replay it with the build that wrote it", oneLine(g.Header.Code), code)
 		}
 		for _, st := range g.Steps {
@@ -170,7 +171,7 @@ func (g *Segment) reopen(ctx context.Context, open Opener, progress engine.Progr
 }
 
 // knobThatDiffers names the first of them, "" for none.
-func knobThatDiffers(a, b engine.Knobs) string {
+func knobThatDiffers(a, b experiment.Knobs) string {
 	var names []string
 	for k := range a {
 		names = append(names, k)
@@ -225,7 +226,7 @@ type Replayed struct {
 	Digest      string         `json:"digest"`
 	Recorded    string         `json:"recorded_digest,omitempty"` // what Digest was compared with; "": the session goes on after its last checkpoint
 	Torn        bool           `json:"torn"`                      // the file's last line was cut short by a crash
-	Result      *engine.Result `json:"result,omitempty"`
+	Result      *result.Result `json:"result,omitempty"`
 }
 
 // ReplayOptions of Replay.
@@ -253,7 +254,7 @@ func Replay(ctx context.Context, r io.Reader, o ReplayOptions) (*Replayed, error
 	if o.Open == nil {
 		o.Open = openEngine
 	}
-	out := &Replayed{OK: true, Code: engine.CodeVersion(), Segments: len(s.Segments), Torn: s.Torn}
+	out := &Replayed{OK: true, Code: result.CodeVersion(), Segments: len(s.Segments), Torn: s.Torn}
 	var total, before int64
 	for i := range s.Segments {
 		total += s.Segments[i].EndNS()

@@ -2,22 +2,21 @@ package cluster
 
 import (
 	"context"
+	"drtmx/engine/experiment"
 	"maps"
 	"time"
-
-	"drtmx/engine"
 )
 
 // Reset begins a system again at 0 with some knobs changed; any knob, live or
 // not. The old system goes on if the new one cannot be opened, or ctx ends before it is.
-func (a *Agent) Reset(ctx context.Context, sys string, k engine.Knobs, seed any, by string) error {
+func (a *Agent) Reset(ctx context.Context, sys string, k experiment.Knobs, seed any, by string) error {
 	return a.call(ctx, sys, func(m *member) error { return m.reset(ctx, k, seed, by) })
 }
 
 // reset replaces the system by a new one at 0. The old one stays if the new one
 // cannot be opened.
-func (m *member) reset(ctx context.Context, k engine.Knobs, seed any, by string) error {
-	set := engine.Knobs{}
+func (m *member) reset(ctx context.Context, k experiment.Knobs, seed any, by string) error {
+	set := experiment.Knobs{}
 	for name, v := range k {
 		set[name] = v
 	}
@@ -68,7 +67,7 @@ func (m *member) reset(ctx context.Context, k engine.Knobs, seed any, by string)
 // uncrashed adds to the knobs of a reset that machines are up, or down, as when the
 // system began. A crash is no setting that the next one inherits: it has happened to
 // this one, and where several are down the knob names but one of them.
-func (m *member) uncrashed(set engine.Knobs) engine.Knobs {
+func (m *member) uncrashed(set experiment.Knobs) experiment.Knobs {
 	const crash = "fault.crash"
 	began, ok := m.rec.opened()[crash]
 	if _, asked := set[crash]; asked || !ok || sameValue(began, m.sys.Values()[crash]) {

@@ -1,28 +1,28 @@
 package cluster
 
 import (
+	"drtmx/dashboard/charts"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
-
-	"drtmx/dashboard/charts"
-	"drtmx/engine"
 )
 
 // Result is what a run measured. As last value of a cell it draws itself.
 type Result struct {
 	Throughput float64        // requests committed per virtual second
-	LatencyUS  engine.Latency // in microseconds; 0 where there are too few samples
+	LatencyUS  result.Latency // in microseconds; 0 where there are too few samples
 	AbortRate  float64
 	RoundTrips float64 // per transaction
 	Digest     string
-	Raw        *engine.Result  // everything
-	Windows    []engine.Window // of the measured time
+	Raw        *result.Result  // everything
+	Windows    []result.Window // of the measured time
 }
 
-func newResult(r *engine.Result, ws []engine.Window) *Result {
+func newResult(r *result.Result, ws []result.Window) *Result {
 	return &Result{Throughput: r.Throughput, LatencyUS: r.LatencyUS, AbortRate: r.AbortRate,
 		RoundTrips: r.RoundTripsPerTxn, Digest: r.Digest, Raw: r, Windows: ws}
 }
@@ -31,7 +31,7 @@ func newResult(r *engine.Result, ws []engine.Window) *Result {
 func (r *Result) Metric(path string) float64 {
 	x, ok := r.Raw.Metric(path)
 	if !ok {
-		must(&engine.SpecError{Field: path, Rule: "no such number in this result", Next: "JSON() shows what there is"})
+		must(&experiment.SpecError{Field: path, Rule: "no such number in this result", Next: "JSON() shows what there is"})
 	}
 	return x
 }
@@ -50,7 +50,7 @@ func (r *Result) MarshalJSON() ([]byte, error) { return json.Marshal(r.Raw) }
 func (r *Result) Checks() *Checks { return &Checks{r.Raw.Checks} }
 
 // Checks is the verdict of a result on its own correctness.
-type Checks struct{ Raw *engine.Checks }
+type Checks struct{ Raw *result.Checks }
 
 // OK is false if anything was found; a run without checks, or one of which nothing was judged, is
 // not OK either.

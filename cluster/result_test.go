@@ -1,17 +1,18 @@
 package cluster
 
 import (
+	"drtmx/engine/batch"
+	"drtmx/engine/experiment"
+	"drtmx/engine/history"
+	"drtmx/engine/result"
 	"slices"
 	"strings"
 	"testing"
-
-	"drtmx/engine"
-	"drtmx/engine/history"
 )
 
 // The notebook and the terminal say the same of a run without transactions.
 func TestChecksWithoutTransactions(t *testing.T) {
-	k := &engine.Checks{Mode: "full"}
+	k := &result.Checks{Mode: "full"}
 	for _, want := range []string{"undecided: no transactions to check", "ok: total; no transactions"} {
 		if got := (&Checks{k}).String(); got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -30,7 +31,7 @@ func TestChecksWithoutTransactions(t *testing.T) {
 
 // A verdict over nothing is no verdict, and what a live cluster cannot judge is not passed over.
 func TestChecksOverNothing(t *testing.T) {
-	k := engine.Checks{Mode: "sampled", Claimed: "strict-serializable", Seen: 12, AtDrain: true}
+	k := result.Checks{Mode: "sampled", Claimed: "strict-serializable", Seen: 12, AtDrain: true}
 	none := Checks{&k}
 	if text := none.String(); none.OK() || !strings.Contains(text, "undecided") || !strings.Contains(text, "batch run") {
 		t.Errorf("%v, %q", none.OK(), text)
@@ -49,7 +50,7 @@ func TestChecksOverNothing(t *testing.T) {
 // shorter spans than those.
 func TestIntervalOfFewWindows(t *testing.T) {
 	of := func(throughput float64) *Result {
-		return newResult(&engine.Result{Throughput: throughput, ThroughputCI95: 0.02, VirtualNS: 2_000_000}, make([]engine.Window, 4))
+		return newResult(&result.Result{Throughput: throughput, ThroughputCI95: 0.02, VirtualNS: 2_000_000}, make([]result.Window, 4))
 	}
 	a, b := of(4e6), of(5e6)
 	if text := a.String(); !strings.Contains(text, "(± 2 %)") {
@@ -73,17 +74,17 @@ func TestNumbersAsText(t *testing.T) {
 	}
 }
 
-func sweptPoint(set Knobs, throughput float64) engine.SweepPoint {
-	r := &engine.Result{Throughput: throughput, ThroughputCI95: 0.1, LatencyUS: engine.Latency{P50: 1e6 / throughput}}
-	return engine.SweepPoint{Set: set, Runs: []*engine.Result{r}}
+func sweptPoint(set Knobs, throughput float64) batch.SweepPoint {
+	r := &result.Result{Throughput: throughput, ThroughputCI95: 0.1, LatencyUS: result.Latency{P50: 1e6 / throughput}}
+	return batch.SweepPoint{Set: set, Runs: []*result.Result{r}}
 }
 
 // The table of a sweep keeps long names apart and writes values as they are typed.
 func TestSweepTable(t *testing.T) {
 	point := sweptPoint(Knobs{"fault.nic_slowdown_node": 1, "cache.bytes": 300_000_000}, 400)
-	s := &SweepResult{&engine.SweepResult{
-		Axes:   []engine.Axis{{Knob: "fault.nic_slowdown_node", Values: []any{1}}, {Knob: "cache.bytes", Values: []any{300_000_000}}},
-		Points: []engine.SweepPoint{point},
+	s := &SweepResult{&batch.SweepResult{
+		Axes:   []experiment.Axis{{Knob: "fault.nic_slowdown_node", Values: []any{1}}, {Knob: "cache.bytes", Values: []any{300_000_000}}},
+		Points: []batch.SweepPoint{point},
 	}}
 	rows := strings.Split(s.Table("throughput"), "\n")
 	if head := strings.Fields(rows[0]); !slices.Equal(head, []string{"fault.nic_slowdown_node", "cache.bytes", "throughput", "±"}) {
@@ -97,8 +98,8 @@ func TestSweepTable(t *testing.T) {
 // The mean over seeds counts those in which nothing failed.
 func TestSweepMeansCountZeros(t *testing.T) {
 	p := sweptPoint(Knobs{"coroutines": 4}, 400)
-	p.Runs = append(p.Runs, &engine.Result{Throughput: 200, Failed: 4})
-	p.Means = map[string]engine.Mean{"failed": {Mean: 2, Half95: 25, N: 2}}
+	p.Runs = append(p.Runs, &result.Result{Throughput: 200, Failed: 4})
+	p.Means = map[string]batch.Mean{"failed": {Mean: 2, Half95: 25, N: 2}}
 	for metric, want := range map[string]float64{"failed": 2, "throughput": 300} {
 		if x, ok := pointMean(p, metric); !ok || x != want {
 			t.Errorf("%s: %g, want %g", metric, x, want)
@@ -110,7 +111,7 @@ func TestSweepMeansCountZeros(t *testing.T) {
 // with their units.
 func TestSweepChartsRunAlongNumbers(t *testing.T) {
 	bandwidth, preset, coroutines := "hardware.wire.bandwidth", "preset", "coroutines"
-	s := &SweepResult{&engine.SweepResult{Axes: []engine.Axis{
+	s := &SweepResult{&batch.SweepResult{Axes: []experiment.Axis{
 		{Knob: bandwidth, Values: []any{12.5}}, {Knob: coroutines, Values: []any{1, 4, 8}}, {Knob: preset, Values: []any{"fasst", "drtm+h"}},
 	}}}
 	for i, n := range []int{1, 4, 8} {
@@ -134,9 +135,9 @@ func TestSweepChartsRunAlongNumbers(t *testing.T) {
 
 // A sweep draws its intervals, quantities in their order, and choices by name.
 func TestSweepCharts(t *testing.T) {
-	s := &SweepResult{&engine.SweepResult{
-		Axes:   []engine.Axis{{Knob: "coroutines", Values: []any{4, 1}}},
-		Points: []engine.SweepPoint{sweptPoint(Knobs{"coroutines": 4}, 400), sweptPoint(Knobs{"coroutines": 1}, 100)},
+	s := &SweepResult{&batch.SweepResult{
+		Axes:   []experiment.Axis{{Knob: "coroutines", Values: []any{4, 1}}},
+		Points: []batch.SweepPoint{sweptPoint(Knobs{"coroutines": 4}, 400), sweptPoint(Knobs{"coroutines": 1}, 100)},
 	}}
 	l := s.line(0, "throughput", true)
 	if !slices.Equal(l.X, []float64{1, 4}) || !slices.Equal(l.Y, []float64{100, 400}) || !slices.Equal(l.CI, []float64{10, 40}) || !slices.Equal(l.Notes, []string{"1", "4"}) {
@@ -145,13 +146,13 @@ func TestSweepCharts(t *testing.T) {
 	if l := s.line(0, "latency_us.p50", true); !slices.Equal(l.CI, []float64{0, 0}) {
 		t.Errorf("the interval of the throughput at a latency: %+v", l)
 	}
-	s.Raw.Points[0].Means = map[string]engine.Mean{"latency_us.p50": {Mean: 2500, Half95: 70, N: 3}}
+	s.Raw.Points[0].Means = map[string]batch.Mean{"latency_us.p50": {Mean: 2500, Half95: 70, N: 3}}
 	if l := s.line(0, "latency_us.p50", true); !slices.Equal(l.CI, []float64{0, 70}) {
 		t.Errorf("the interval over seeds: %+v", l)
 	}
-	s = &SweepResult{&engine.SweepResult{
-		Axes:   []engine.Axis{{Knob: "ddio", Values: []any{true, false}}},
-		Points: []engine.SweepPoint{sweptPoint(Knobs{"ddio": true}, 400), sweptPoint(Knobs{"ddio": false}, 100)},
+	s = &SweepResult{&batch.SweepResult{
+		Axes:   []experiment.Axis{{Knob: "ddio", Values: []any{true, false}}},
+		Points: []batch.SweepPoint{sweptPoint(Knobs{"ddio": true}, 400), sweptPoint(Knobs{"ddio": false}, 100)},
 	}}
 	if svg := s.chart("throughput").SVG(); !strings.Contains(svg, ">true<") || !strings.Contains(svg, ">false<") {
 		t.Error("the values of a choice are not at the axis")
@@ -160,8 +161,8 @@ func TestSweepCharts(t *testing.T) {
 
 // A run without a commit says so, in a notebook too.
 func TestMissingPercentileSaysWhy(t *testing.T) {
-	few := newResult(&engine.Result{Commits: 312, LatencyUS: engine.Latency{P50: 1, P90: 2}}, nil)
-	whole := newResult(&engine.Result{Commits: 5000, LatencyUS: engine.Latency{P50: 1, P90: 2, P99: 3}}, nil)
+	few := newResult(&result.Result{Commits: 312, LatencyUS: result.Latency{P50: 1, P90: 2}}, nil)
+	whole := newResult(&result.Result{Commits: 5000, LatencyUS: result.Latency{P50: 1, P90: 2, P99: 3}}, nil)
 	const want = "p99 is not known: it takes 1000 commits, there are 312"
 	for name, text := range map[string]string{"text": few.String(), "HTML": few.HTML(), "comparison": Compare(whole, few).String(), "its HTML": Compare(few, whole).HTML()} {
 		if !strings.Contains(text, want) {
@@ -174,7 +175,7 @@ func TestMissingPercentileSaysWhy(t *testing.T) {
 }
 
 func TestNothingCommitted(t *testing.T) {
-	r := newResult(&engine.Result{Aborts: 7, AbortRate: 1, VirtualNS: 500_000, Little: &engine.Little{InFlight: 3}}, nil)
+	r := newResult(&result.Result{Aborts: 7, AbortRate: 1, VirtualNS: 500_000, Little: &result.Little{InFlight: 3}}, nil)
 	const want = "nothing was committed in 500us: 7 attempts were aborted, 3 requests were under way on average; measure longer"
 	if text, page := r.String(), r.HTML(); !strings.Contains(text, want) || !strings.Contains(page, want) {
 		t.Errorf("%s\n%s", text, page)

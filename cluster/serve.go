@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"drtmx/engine/experiment"
 	"errors"
 	"fmt"
 	"net"
@@ -11,8 +12,6 @@ import (
 	"sync"
 	"syscall"
 	"time"
-
-	"drtmx/engine"
 )
 
 // DefaultListen is where the page is unless one says otherwise.
@@ -78,32 +77,32 @@ func (a *Agent) Handler(w Web) (http.Handler, error) {
 func Listen(addr string, a Access) (net.Listener, error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
-		return nil, &engine.SpecError{Field: "listen", Value: addr, Rule: "must be ADDRESS:PORT", Next: "for example " + DefaultListen}
+		return nil, &experiment.SpecError{Field: "listen", Value: addr, Rule: "must be ADDRESS:PORT", Next: "for example " + DefaultListen}
 	}
 	for _, h := range a.Hosts {
 		if !isHost(h) {
-			return nil, &engine.SpecError{Field: "host", Value: fmt.Sprintf("%.60q", h), Rule: "is no name that a browser would send", Next: "as lab.example or 10.0.0.7, without scheme and path"}
+			return nil, &experiment.SpecError{Field: "host", Value: fmt.Sprintf("%.60q", h), Rule: "is no name that a browser would send", Next: "as lab.example or 10.0.0.7, without scheme and path"}
 		}
 	}
 	if a.View != "" && a.Control == "" {
-		return nil, &engine.SpecError{Field: "view-token-file", Rule: "without a control token would let nobody control", Next: "add --token-file"}
+		return nil, &experiment.SpecError{Field: "view-token-file", Rule: "without a control token would let nobody control", Next: "add --token-file"}
 	}
 	if a.View != "" && a.View == a.Control {
-		return nil, &engine.SpecError{Field: "view-token-file", Rule: "holds the control token", Next: "use another token"}
+		return nil, &experiment.SpecError{Field: "view-token-file", Rule: "holds the control token", Next: "use another token"}
 	}
 	if !loopbackOnly(host) && a.Control == "" {
-		return nil, &engine.SpecError{Field: "listen", Value: addr, Rule: "can be reached from other machines and needs a token", Next: "add --token-file FILE"}
+		return nil, &experiment.SpecError{Field: "listen", Value: addr, Rule: "can be reached from other machines and needs a token", Next: "add --token-file FILE"}
 	}
 	l, err := net.Listen("tcp", addr)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, &engine.SpecError{Field: "listen", Value: addr, Rule: "is in use", Next: "end the other program or choose another port, as --listen " + net.JoinHostPort(host, "0")}
+		return nil, &experiment.SpecError{Field: "listen", Value: addr, Rule: "is in use", Next: "end the other program or choose another port, as --listen " + net.JoinHostPort(host, "0")}
 	case err != nil:
 		var oe *net.OpError
 		if errors.As(err, &oe) {
 			err = oe.Err
 		}
-		return nil, &engine.SpecError{Field: "listen", Value: net.JoinHostPort(host, port), Rule: oneLine(err.Error()), Next: "for example " + DefaultListen}
+		return nil, &experiment.SpecError{Field: "listen", Value: net.JoinHostPort(host, port), Rule: oneLine(err.Error()), Next: "for example " + DefaultListen}
 	}
 	return limitConnections(l, connectionsAllowed()), nil
 }

@@ -3,14 +3,13 @@ package cluster
 import (
 	"bufio"
 	"bytes"
+	"drtmx/engine/experiment"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"reflect"
 	"strings"
-
-	"drtmx/engine"
 )
 
 // SessionFormat is the version of the session file. Older and newer ones are
@@ -39,21 +38,21 @@ type record struct {
 
 // Header says what was opened.
 type Header struct {
-	Format   int          `json:"format"`
-	Code     string       `json:"code"`
-	Sys      string       `json:"sys,omitempty"`
-	Seed     any          `json:"seed"`
-	WindowNS int64        `json:"window_ns"`
-	Spec     engine.Spec  `json:"spec"`
-	Values   engine.Knobs `json:"values"` // every knob as resolved then
+	Format   int              `json:"format"`
+	Code     string           `json:"code"`
+	Sys      string           `json:"sys,omitempty"`
+	Seed     any              `json:"seed"`
+	WindowNS int64            `json:"window_ns"`
+	Spec     experiment.Spec  `json:"spec"`
+	Values   experiment.Knobs `json:"values"` // every knob as resolved then
 }
 
 // Change is a recorded knob change.
 type Change struct {
-	VirtualNS int64        `json:"virtual_ns"`
-	Version   int          `json:"version"`
-	By        string       `json:"by,omitempty"`
-	Set       engine.Knobs `json:"set"`
+	VirtualNS int64            `json:"virtual_ns"`
+	Version   int              `json:"version"`
+	By        string           `json:"by,omitempty"`
+	Set       experiment.Knobs `json:"set"`
 }
 
 // AddedTxn notes a transaction that user code added.
@@ -281,7 +280,7 @@ func misfit(err error) error {
 
 // normalKnobs turns JSON numbers into the int and float64 that the registry
 // takes. Anything else (a list, null) is left for the registry to refuse.
-func normalKnobs(k engine.Knobs) engine.Knobs {
+func normalKnobs(k experiment.Knobs) experiment.Knobs {
 	for name, v := range k {
 		k[name] = normalNumber(v)
 	}

@@ -3,6 +3,9 @@ package cluster
 import (
 	"bytes"
 	"context"
+	"drtmx/engine"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,8 +16,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"drtmx/engine"
 )
 
 // recordSession runs a live cluster with changes, each at least one window and a
@@ -27,7 +28,7 @@ func recordSession(t *testing.T, changes int) string {
 	for i := range changes {
 		next := stateOf(t, a, "").VirtualNS + 3*fakeWindow/2
 		eventually(t, "moves on", func() bool { return stateOf(t, a, "").VirtualNS >= next })
-		if _, err := a.Set(bg, "", engine.Knobs{"coroutines": i + 1}, "page"); err != nil {
+		if _, err := a.Set(bg, "", experiment.Knobs{"coroutines": i + 1}, "page"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -170,7 +171,7 @@ func TestTornSessionIsReadAndContinued(t *testing.T) {
 	}
 	torn := filepath.Join(t.TempDir(), "torn.jsonl")
 	os.WriteFile(torn, whole[:len(whole)-5], 0o644)
-	a, err := NewAgent(engine.Spec{}, Options{Pace: 50_000_000, Resume: torn, Open: fakeOpener(fakeOptions{})})
+	a, err := NewAgent(experiment.Spec{}, Options{Pace: 50_000_000, Resume: torn, Open: fakeOpener(fakeOptions{})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +179,7 @@ func TestTornSessionIsReadAndContinued(t *testing.T) {
 	if s := stateOf(t, a, ""); s.State != StateRunning {
 		t.Fatalf("%+v", s)
 	}
-	if _, err := a.Set(bg, "", engine.Knobs{"coroutines": 30}, "page"); err != nil {
+	if _, err := a.Set(bg, "", experiment.Knobs{"coroutines": 30}, "page"); err != nil {
 		t.Fatal(err)
 	}
 	time.Sleep(30 * time.Millisecond)
@@ -199,7 +200,7 @@ func TestTornSessionIsReadAndContinued(t *testing.T) {
 func TestCatchingUpLeavesTheFileWhole(t *testing.T) {
 	path := recordSession(t, 8)
 	before, _ := os.ReadFile(path)
-	a, err := NewAgent(engine.Spec{}, Options{Paused: true, Resume: path, Open: fakeOpener(fakeOptions{slow: 20 * time.Millisecond})})
+	a, err := NewAgent(experiment.Spec{}, Options{Paused: true, Resume: path, Open: fakeOpener(fakeOptions{slow: 20 * time.Millisecond})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +211,7 @@ func TestCatchingUpLeavesTheFileWhole(t *testing.T) {
 	if !stateOf(t, a, "").CatchingUp {
 		t.Fatal("it has caught up already: nothing is tested")
 	}
-	if err := a.Reset(bg, "", engine.Knobs{"nodes": 5}, nil, ""); err != nil {
+	if err := a.Reset(bg, "", experiment.Knobs{"nodes": 5}, nil, ""); err != nil {
 		t.Fatal(err)
 	}
 	if err := a.Close(); err != nil {
@@ -228,9 +229,9 @@ func TestResetBeginsASegment(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.jsonl")
 	a := newFake(t, Options{Paused: true, Session: path}, fakeOptions{})
 	a.Step(bg, "", 500_000)
-	a.Set(bg, "", engine.Knobs{"coroutines": 2}, "script")
+	a.Set(bg, "", experiment.Knobs{"coroutines": 2}, "script")
 	a.Step(bg, "", 500_000)
-	if err := a.Reset(bg, "", engine.Knobs{"nodes": 3}, 5, "page"); err != nil {
+	if err := a.Reset(bg, "", experiment.Knobs{"nodes": 3}, 5, "page"); err != nil {
 		t.Fatal(err)
 	}
 	a.Step(bg, "", 300_000)
@@ -259,7 +260,7 @@ func TestFailedSessionReplaysToItsFailure(t *testing.T) {
 	if err != nil || r.OK {
 		t.Errorf("a replay that does not fail: %+v, %v", r, err)
 	}
-	if _, err := NewAgent(engine.Spec{}, Options{Resume: path, Open: fakeOpener(fo)}); err == nil || !strings.Contains(err.Error(), "failure") {
+	if _, err := NewAgent(experiment.Spec{}, Options{Resume: path, Open: fakeOpener(fo)}); err == nil || !strings.Contains(err.Error(), "failure") {
 		t.Errorf("resume: %v", err)
 	}
 }
@@ -267,26 +268,26 @@ func TestFailedSessionReplaysToItsFailure(t *testing.T) {
 func TestSessionIsNeverOverwritten(t *testing.T) {
 	path := recordSession(t, 2)
 	before, _ := os.ReadFile(path)
-	if _, err := NewAgent(smallSpec(), Options{Session: path, Open: fakeOpener(fakeOptions{})}); !engine.IsSpecError(err) || !strings.Contains(err.Error(), "--resume") {
+	if _, err := NewAgent(smallSpec(), Options{Session: path, Open: fakeOpener(fakeOptions{})}); !experiment.IsSpecError(err) || !strings.Contains(err.Error(), "--resume") {
 		t.Errorf("%v", err)
 	}
 	after, _ := os.ReadFile(path)
 	if !bytes.Equal(before, after) {
 		t.Error("the file changed")
 	}
-	if _, err := NewAgent(smallSpec(), Options{Session: filepath.Join(path, "x"), Open: fakeOpener(fakeOptions{})}); !engine.IsSpecError(err) {
+	if _, err := NewAgent(smallSpec(), Options{Session: filepath.Join(path, "x"), Open: fakeOpener(fakeOptions{})}); !experiment.IsSpecError(err) {
 		t.Errorf("a folder that is a file: %v", err)
 	}
 	// To read one that is no file, as a pipe, may take for ever.
-	if _, err := NewAgent(engine.Spec{}, Options{Resume: os.DevNull, Open: fakeOpener(fakeOptions{})}); !engine.IsSpecError(err) || !strings.Contains(err.Error(), "no regular file") {
+	if _, err := NewAgent(experiment.Spec{}, Options{Resume: os.DevNull, Open: fakeOpener(fakeOptions{})}); !experiment.IsSpecError(err) || !strings.Contains(err.Error(), "no regular file") {
 		t.Errorf("a device: %v", err)
 	}
-	a, err := NewAgent(engine.Spec{}, Options{Paused: true, Resume: path, Open: fakeOpener(fakeOptions{})})
+	a, err := NewAgent(experiment.Spec{}, Options{Paused: true, Resume: path, Open: fakeOpener(fakeOptions{})})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	if _, err := NewAgent(engine.Spec{}, Options{Resume: path, Open: fakeOpener(fakeOptions{})}); err == nil || !strings.Contains(err.Error(), "another drtmx") {
+	if _, err := NewAgent(experiment.Spec{}, Options{Resume: path, Open: fakeOpener(fakeOptions{})}); err == nil || !strings.Contains(err.Error(), "another drtmx") {
 		t.Errorf("two writers of one session: %v", err)
 	}
 }
@@ -302,7 +303,7 @@ func TestBadSessionsAreRefusedWithOneLine(t *testing.T) {
 		"other format":   {strings.Replace(good, `"format":1`, `"format":2`, 1), "format 2, this drtmx reads 1"},
 		"later format":   {strings.Replace(good, `"format":1`, `"format":7,"new":true`, 1), "format 7"},
 		"no format":      {strings.Replace(good, `"format":1,`, ``, 1), "format"},
-		"other code":     {strings.Replace(good, `"code":"`+engine.CodeVersion(), `"code":"zzz`, 1), "recorded by code zzz"},
+		"other code":     {strings.Replace(good, `"code":"`+result.CodeVersion(), `"code":"zzz`, 1), "recorded by code zzz"},
 		"not JSON":       {head + "{]\n", "line 2"},
 		"unknown record": {head + `{"later":{}}` + "\n", "line 2"},
 		"two fields":     {head + `{"end":{},"failed":{}}` + "\n", "one field"},
@@ -327,7 +328,7 @@ func TestBadSessionsAreRefusedWithOneLine(t *testing.T) {
 func TestSessionFromMemory(t *testing.T) {
 	a := newFake(t, Options{Paused: true}, fakeOptions{})
 	a.Step(bg, "", 500_000)
-	a.Set(bg, "", engine.Knobs{"coroutines": 2}, "script")
+	a.Set(bg, "", experiment.Knobs{"coroutines": 2}, "script")
 	a.Step(bg, "", 500_000)
 	b, err := a.Session(bg, "")
 	if err != nil {
@@ -392,7 +393,7 @@ func TestLostSessionFileIsSaid(t *testing.T) {
 	m.rec.mu.Lock()
 	m.rec.file.f.Close() // as if the disk had gone
 	m.rec.mu.Unlock()
-	if _, err := a.Set(bg, "", engine.Knobs{"coroutines": 3}, "page"); err != nil {
+	if _, err := a.Set(bg, "", experiment.Knobs{"coroutines": 3}, "page"); err != nil {
 		t.Fatalf("a change fails with the recording: %v", err)
 	}
 	eventually(t, "it is said that the session is no longer written", func() bool { return m.snap.Load().Unrecorded != "" })
@@ -412,14 +413,14 @@ func TestLostSessionFileIsSaid(t *testing.T) {
 func TestSessionWithoutItsHeaderIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.jsonl")
 	var opened, closed atomic.Int32
-	open := func(ctx context.Context, spec engine.Spec, progress engine.Progress) (System, error) {
+	open := func(ctx context.Context, spec experiment.Spec, progress engine.Progress) (System, error) {
 		sys, err := fakeOpener(fakeOptions{opened: &opened, closed: &closed})(ctx, spec, progress)
 		if err == nil {
 			sys.(*fake).values["unwritable"] = math.NaN()
 		}
 		return sys, err
 	}
-	if _, err := NewAgent(smallSpec(), Options{Session: path, Open: open}); !engine.IsSpecError(err) || !strings.Contains(err.Error(), path+": cannot be written") {
+	if _, err := NewAgent(smallSpec(), Options{Session: path, Open: open}); !experiment.IsSpecError(err) || !strings.Contains(err.Error(), path+": cannot be written") {
 		t.Errorf("%v", err)
 	}
 	if opened.Load() != 1 || closed.Load() != 1 {
@@ -433,7 +434,7 @@ func TestSessionWithoutItsHeaderIsRefused(t *testing.T) {
 	if file.f, err = os.Open(path); err != nil { // takes nothing, as a disk that is full
 		t.Fatal(err)
 	}
-	if err := newRecorder(Header{}, file).begun(); !engine.IsSpecError(err) || strings.Count(err.Error(), path) != 1 {
+	if err := newRecorder(Header{}, file).begun(); !experiment.IsSpecError(err) || strings.Count(err.Error(), path) != 1 {
 		t.Errorf("%v", err)
 	}
 	a := newFake(t, Options{Session: path}, fakeOptions{})

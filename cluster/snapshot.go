@@ -1,9 +1,9 @@
 package cluster
 
 import (
-	"time"
-
 	"drtmx/engine"
+	"drtmx/engine/result"
+	"time"
 )
 
 // Snapshot is how a system stood after its latest slice.
@@ -28,7 +28,7 @@ type Snapshot struct {
 
 // state is GET /api/state: the latest window and how the system stands.
 type state struct {
-	*engine.Window
+	*result.Window
 	Snapshot
 	KnobsVersion int `json:"knobs_version"` // of now; the window's may be older
 }
@@ -76,7 +76,7 @@ func (m *member) publish(now time.Time) {
 	}
 	f := m.frame()
 	f.Windows, f.Events = ws, m.events
-	m.windows = append([]engine.Window(nil), m.windows[len(ws):]...)
+	m.windows = append([]result.Window(nil), m.windows[len(ws):]...)
 	m.events = nil
 	m.agent.hub.publish(f)
 }

@@ -2,13 +2,12 @@ package cluster
 
 import (
 	"context"
+	"drtmx/engine/experiment"
 	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"drtmx/engine"
 )
 
 // standby keeps a twin of the system that a page shows: hidden, with the same changes
@@ -242,11 +241,11 @@ func (s *standby) refusal(of *member) string {
 	if s.broken == of.snap.Load().Epoch {
 		return s.why
 	}
-	free := engine.AvailableMemory
+	free := experiment.AvailableMemory
 	if s.agent.opts.memory != nil {
 		free = s.agent.opts.memory
 	}
-	e, err := engine.EstimateOf(of.rec.head().Spec)
+	e, err := experiment.EstimateOf(of.rec.head().Spec)
 	if err != nil {
 		return oneLine(err.Error())
 	}

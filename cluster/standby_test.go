@@ -2,6 +2,9 @@ package cluster
 
 import (
 	"context"
+	"drtmx/engine"
+	"drtmx/engine/experiment"
+	"drtmx/engine/txn"
 	"encoding/json"
 	"errors"
 	"net/http/httptest"
@@ -11,9 +14,6 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
-
-	"drtmx/engine"
-	"drtmx/engine/txn"
 )
 
 // shows is a page that shows a system.
@@ -33,7 +33,7 @@ func twinIs(a *Agent, state string) func() bool {
 func turned(t *testing.T, a *Agent, coroutines int) int {
 	t.Helper()
 	eventually(t, "the twin is level", twinIs(a, "ready"))
-	c, err := a.Set(bg, "a", engine.Knobs{"coroutines": coroutines}, "page")
+	c, err := a.Set(bg, "a", experiment.Knobs{"coroutines": coroutines}, "page")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,8 +54,8 @@ func level(t *testing.T, a *Agent, sys string) {
 func TestGhostOnStandbyEqualsAReplay(t *testing.T) {
 	var opened atomic.Int32
 	spec := tiny()
-	spec.Set = engine.Knobs{"nodes": 3, "threads": 1, "coroutines": 2, "workload.accounts": 1000, "window_ns": 20_000, "seed": 5}
-	a, err := NewAgent(spec, Options{Pace: 300_000, Open: func(ctx context.Context, s engine.Spec, p engine.Progress) (System, error) {
+	spec.Set = experiment.Knobs{"nodes": 3, "threads": 1, "coroutines": 2, "workload.accounts": 1000, "window_ns": 20_000, "seed": 5}
+	a, err := NewAgent(spec, Options{Pace: 300_000, Open: func(ctx context.Context, s experiment.Spec, p engine.Progress) (System, error) {
 		opened.Add(1)
 		return openEngine(ctx, s, p)
 	}})
@@ -63,7 +63,7 @@ func TestGhostOnStandbyEqualsAReplay(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	if _, err := a.Set(bg, "a", engine.Knobs{"phase.validation": "two-sided"}, "page"); err != nil {
+	if _, err := a.Set(bg, "a", experiment.Knobs{"phase.validation": "two-sided"}, "page"); err != nil {
 		t.Fatal(err)
 	}
 	shows(t, a, "a")
@@ -141,7 +141,7 @@ func TestTwinIsNeverAhead(t *testing.T) {
 		}
 		time.Sleep(time.Millisecond)
 	}
-	if _, err := a.Set(bg, "a", engine.Knobs{"coroutines": 3}, "page"); err != nil {
+	if _, err := a.Set(bg, "a", experiment.Knobs{"coroutines": 3}, "page"); err != nil {
 		t.Fatal(err)
 	}
 	if err := a.Pause(bg, ""); err != nil {
@@ -210,7 +210,7 @@ func TestDragIsOneChange(t *testing.T) {
 	shows(t, a, "a")
 	first := turned(t, a, 4)
 	for n := range 3 {
-		if _, err := a.Set(bg, "a", engine.Knobs{"coroutines": 5 + n}, "page"); err != nil {
+		if _, err := a.Set(bg, "a", experiment.Knobs{"coroutines": 5 + n}, "page"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -240,7 +240,7 @@ func TestDragIsOneChange(t *testing.T) {
 // slowFork opens the first system as a fast one and all others as slow ones.
 func slowFork(closed *atomic.Int32) Opener {
 	var n atomic.Int32
-	return func(ctx context.Context, s engine.Spec, p engine.Progress) (System, error) {
+	return func(ctx context.Context, s experiment.Spec, p engine.Progress) (System, error) {
 		o := fakeOptions{closed: closed}
 		if n.Add(1) > 1 {
 			o.slow = 40 * time.Millisecond
@@ -259,7 +259,7 @@ func TestNothingWaitsForAGhostThatReplays(t *testing.T) {
 		}
 		defer a.Close()
 		eventually(t, "time passes", func() bool { return stateOf(t, a, "a").VirtualNS > 2_000_000 })
-		c, err := a.Set(bg, "a", engine.Knobs{"coroutines": 4}, "page")
+		c, err := a.Set(bg, "a", experiment.Knobs{"coroutines": 4}, "page")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -287,7 +287,7 @@ func TestGhostIsCancelled(t *testing.T) {
 		if err := a.Step(bg, "a", 50_000_000); err != nil {
 			t.Fatal(err)
 		}
-		c, err := a.Set(bg, "a", engine.Knobs{"coroutines": 4}, "page")
+		c, err := a.Set(bg, "a", experiment.Knobs{"coroutines": 4}, "page")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -383,7 +383,7 @@ func TestTwinEnds(t *testing.T) {
 	}
 	ends("the old system and its twin end", 4)
 	ready("that of the new one", 6)
-	if _, err := a.Ghost(bg, "a", version, "page"); !engine.IsSpecError(err) {
+	if _, err := a.Ghost(bg, "a", version, "page"); !experiment.IsSpecError(err) {
 		t.Errorf("a ghost of an earlier epoch: %v", err)
 	}
 	if err := a.AddTransaction(bg, "a", "mine", 1, func(*txn.Tx) error { return nil }); err != nil {

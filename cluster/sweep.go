@@ -3,14 +3,15 @@ package cluster
 import (
 	"cmp"
 	"context"
+	"drtmx/cluster/runs"
+	"drtmx/dashboard/charts"
+	"drtmx/engine/batch"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
-
-	"drtmx/cluster/runs"
-	"drtmx/dashboard/charts"
-	"drtmx/engine"
 )
 
 // Axis is a knob and the values that a sweep gives it: a slice such as []int{1,
@@ -29,7 +30,7 @@ type SweepOptions struct {
 // SweepResult is a sweep's outcome. As last value of a cell it draws its
 // throughput and median latency; Chart draws any number.
 type SweepResult struct {
-	Raw *engine.SweepResult
+	Raw *batch.SweepResult
 }
 
 // Sweep runs every combination of the axes' values, in parallel and from 0.
@@ -42,22 +43,22 @@ func Sweep(spec Spec, axes ...Axis) *SweepResult {
 
 // SweepWith is Sweep for programs.
 func SweepWith(ctx context.Context, spec Spec, o SweepOptions, progress func(done, total int), axes ...Axis) (*SweepResult, error) {
-	var as []engine.Axis
+	var as []experiment.Axis
 	for _, a := range axes {
-		e, err := engine.NewAxis(a.Knob, a.Values)
+		e, err := experiment.NewAxis(a.Knob, a.Values)
 		if err != nil {
 			return nil, err
 		}
 		as = append(as, e)
 	}
 	if len(as) == 0 {
-		return nil, &engine.SpecError{Field: "axes", Rule: "none given", Next: `as cluster.Axis{"coroutines", []int{1, 2, 4}}`}
+		return nil, &experiment.SpecError{Field: "axes", Rule: "none given", Next: `as cluster.Axis{"coroutines", []int{1, 2, 4}}`}
 	}
-	eo := engine.SweepOptions{Seeds: o.Seeds, Progress: progress}
+	eo := batch.SweepOptions{Seeds: o.Seeds, Progress: progress}
 	if !o.NoCache {
 		eo.Cache = RunCache()
 	}
-	r, err := engine.Sweep(ctx, spec, as, eo)
+	r, err := batch.Sweep(ctx, spec, as, eo)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +66,7 @@ func SweepWith(ctx context.Context, spec Spec, o SweepOptions, progress func(don
 }
 
 // RunCache is the user's run store, or nil where there can be none.
-func RunCache() engine.Cache {
+func RunCache() batch.Cache {
 	s, err := runs.Open(runs.Options{})
 	if err != nil {
 		return nil // every run is then computed
@@ -74,16 +75,16 @@ func RunCache() engine.Cache {
 }
 
 // StoreCache keeps results in a run store.
-func StoreCache(s *runs.Store) engine.Cache { return storeCache{s} }
+func StoreCache(s *runs.Store) batch.Cache { return storeCache{s} }
 
 type storeCache struct{ s *runs.Store }
 
-func (c storeCache) Get(key string) (*engine.Result, bool) {
+func (c storeCache) Get(key string) (*result.Result, bool) {
 	b, ok := c.s.Get(c.key(key))
 	if !ok {
 		return nil, false
 	}
-	r := &engine.Result{}
+	r := &result.Result{}
 	if json.Unmarshal(b, r) != nil {
 		return nil, false
 	}
@@ -91,7 +92,7 @@ func (c storeCache) Get(key string) (*engine.Result, bool) {
 	return r, true
 }
 
-func (c storeCache) Put(key string, r *engine.Result) error {
+func (c storeCache) Put(key string, r *result.Result) error {
 	b, err := json.Marshal(r)
 	if err != nil {
 		return err
@@ -103,7 +104,7 @@ func (c storeCache) Put(key string, r *engine.Result) error {
 
 // key makes a key of the store from one of the engine, whatever its form.
 func (c storeCache) key(k string) string {
-	key, err := runs.Key(engine.CodeVersion(), "result", k)
+	key, err := runs.Key(result.CodeVersion(), "result", k)
 	if err != nil {
 		return "" // a string is always JSON; the store refuses "" in any case
 	}
@@ -111,7 +112,7 @@ func (c storeCache) key(k string) string {
 }
 
 // wholeNumbers undoes what JSON does to the ints of a spec.
-func wholeNumbers(k engine.Knobs) engine.Knobs {
+func wholeNumbers(k experiment.Knobs) experiment.Knobs {
 	for n, v := range k {
 		if f, ok := v.(float64); ok && f == float64(int(f)) {
 			k[n] = int(f)
@@ -132,7 +133,7 @@ func (s *SweepResult) Table(metrics ...string) string {
 
 func (s *SweepResult) table(metrics ...string) string {
 	var b strings.Builder
-	width := func(a engine.Axis) int { return max(16, len(a.Knob)+2) } // a long name and its neighbour stay two words
+	width := func(a experiment.Axis) int { return max(16, len(a.Knob)+2) } // a long name and its neighbour stay two words
 	for _, a := range s.Raw.Axes {
 		fmt.Fprintf(&b, "%-*s", width(a), a.Knob)
 	}
@@ -143,7 +144,7 @@ func (s *SweepResult) table(metrics ...string) string {
 	for _, p := range s.Raw.Points {
 		b.WriteByte('\n')
 		for _, a := range s.Raw.Axes {
-			fmt.Fprintf(&b, "%-*s", width(a), engine.Format(a.Knob, p.Set[a.Knob]))
+			fmt.Fprintf(&b, "%-*s", width(a), experiment.Format(a.Knob, p.Set[a.Knob]))
 		}
 		if p.Error != "" {
 			b.WriteString(oneLine(p.Error))
@@ -167,14 +168,14 @@ func (s *SweepResult) table(metrics ...string) string {
 
 // interval is that of a point's throughput, as a share in words: over its runs where there are
 // several, else over the spans of the one.
-func interval(p engine.SweepPoint) string {
+func interval(p batch.SweepPoint) string {
 	if share := share95(p); share > 0 {
 		return fmt.Sprintf("%.1f %%", 100*share)
 	}
 	return "–"
 }
 
-func share95(p engine.SweepPoint) float64 {
+func share95(p batch.SweepPoint) float64 {
 	if m := p.Means["throughput"]; m.N > 1 && m.Mean > 0 {
 		return m.Half95 / m.Mean
 	}
@@ -182,7 +183,7 @@ func share95(p engine.SweepPoint) float64 {
 }
 
 // doubts says why a point is not to be trusted.
-func doubts(p engine.SweepPoint) string {
+func doubts(p batch.SweepPoint) string {
 	switch steady, correct := sound(p); {
 	case !correct:
 		return "  checks FAILED"
@@ -195,7 +196,7 @@ func doubts(p engine.SweepPoint) string {
 }
 
 // sound is what can be said of all runs of a point.
-func sound(p engine.SweepPoint) (steady, correct bool) {
+func sound(p batch.SweepPoint) (steady, correct bool) {
 	steady, correct = true, true
 	for _, r := range p.Runs {
 		steady, correct = steady && r.Steady, correct && !r.Checks.Failed()
@@ -204,7 +205,7 @@ func sound(p engine.SweepPoint) (steady, correct bool) {
 }
 
 // undrained says of the first run of a point whose drain was given up what was still under way.
-func undrained(p engine.SweepPoint) string {
+func undrained(p batch.SweepPoint) string {
 	for _, r := range p.Runs {
 		if text := r.Undrained(); text != "" {
 			return text
@@ -215,7 +216,7 @@ func undrained(p engine.SweepPoint) string {
 
 // pointMean is the mean of a number over the seeds of a point; where not all of them know it, over
 // those that do.
-func pointMean(p engine.SweepPoint, metric string) (float64, bool) {
+func pointMean(p batch.SweepPoint, metric string) (float64, bool) {
 	if m, ok := p.Means[metric]; ok {
 		return m.Mean, true
 	}
@@ -245,13 +246,13 @@ func (s *SweepResult) Chart(metrics ...string) *charts.Chart {
 
 // have refuses what no point has. Where no run came to an end, it is the reason of that.
 func (s *SweepResult) have(metrics []string) error {
-	i := slices.IndexFunc(s.Raw.Points, func(p engine.SweepPoint) bool { return len(p.Runs) > 0 })
+	i := slices.IndexFunc(s.Raw.Points, func(p batch.SweepPoint) bool { return len(p.Runs) > 0 })
 	if i < 0 {
 		return s.Err()
 	}
 	for _, m := range metrics {
-		if !slices.ContainsFunc(s.Raw.Points, func(p engine.SweepPoint) bool { _, ok := pointMean(p, m); return ok }) {
-			return &engine.SpecError{Field: "metric", Value: fmt.Sprintf("%.60q", m), Rule: "no point of the sweep has such a number", Next: "there are " + numbersOf(s.Raw.Points[i].Runs[0])}
+		if !slices.ContainsFunc(s.Raw.Points, func(p batch.SweepPoint) bool { _, ok := pointMean(p, m); return ok }) {
+			return &experiment.SpecError{Field: "metric", Value: fmt.Sprintf("%.60q", m), Rule: "no point of the sweep has such a number", Next: "there are " + numbersOf(s.Raw.Points[i].Runs[0])}
 		}
 	}
 	return nil
@@ -259,7 +260,7 @@ func (s *SweepResult) have(metrics []string) error {
 
 // numbersOf lists the numbers of a result: of the knobs, and of what has parts of its own, the
 // beginning of the names.
-func numbersOf(r *engine.Result) string {
+func numbersOf(r *result.Result) string {
 	var out []string
 	for _, m := range r.Metrics() {
 		top, rest, _ := strings.Cut(m, ".")
@@ -280,7 +281,7 @@ func (s *SweepResult) chart(metrics ...string) *charts.Chart {
 	x := charts.Axis{Label: over.Knob, Whole: !slices.ContainsFunc(over.Values, func(v any) bool { _, ok := v.(int); return !ok })}
 	numeric := isNumeric(over)
 	if numeric {
-		x.Unit = engine.Unit(over.Knob)
+		x.Unit = experiment.Unit(over.Knob)
 	} else {
 		for _, v := range over.Values {
 			x.Names = append(x.Names, fmt.Sprint(v))
@@ -299,7 +300,7 @@ func (s *SweepResult) chart(metrics ...string) *charts.Chart {
 	return charts.Timeline(strings.Join(metrics, " and ")+" over "+over.Knob, x, tracks, nil)
 }
 
-func isNumeric(a engine.Axis) bool {
+func isNumeric(a experiment.Axis) bool {
 	return !slices.ContainsFunc(a.Values, func(v any) bool { _, ok := asFloat(v); return !ok })
 }
 
@@ -328,7 +329,7 @@ func (s *SweepResult) line(first int, metric string, numeric bool) charts.Series
 	var others []string
 	for i, a := range s.Raw.Axes {
 		if i != along {
-			others = append(others, strings.TrimSpace(fmt.Sprintf("%s = %v %s", a.Knob, s.Raw.Points[first].Set[a.Knob], engine.Unit(a.Knob))))
+			others = append(others, strings.TrimSpace(fmt.Sprintf("%s = %v %s", a.Knob, s.Raw.Points[first].Set[a.Knob], experiment.Unit(a.Knob))))
 		}
 	}
 	if out.Name = strings.Join(others, ", "); out.Name == "" {
@@ -356,7 +357,7 @@ func (s *SweepResult) line(first int, metric string, numeric bool) charts.Series
 }
 
 // half95 is half of the 95 % interval of a number of a point, 0 where none is known.
-func half95(p engine.SweepPoint, metric string) float64 {
+func half95(p batch.SweepPoint, metric string) float64 {
 	if m, ok := p.Means[metric]; ok {
 		return m.Half95
 	}
@@ -388,7 +389,7 @@ func (s *SweepResult) Err() error {
 	for _, p := range s.Raw.Points {
 		switch {
 		case p.Refused && refused == nil:
-			refused = &engine.SpecError{Field: knobText(p.Set), Rule: oneLine(p.Error)}
+			refused = &experiment.SpecError{Field: knobText(p.Set), Rule: oneLine(p.Error)}
 		case p.Error != "" && !p.Refused:
 			return fmt.Errorf("%s: %s", knobText(p.Set), oneLine(p.Error))
 		}

@@ -2,26 +2,26 @@ package cluster
 
 import (
 	"context"
+	"drtmx/engine/batch"
+	"drtmx/engine/experiment"
 	"fmt"
 	"net/http"
 	"runtime"
 	"sync"
-
-	"drtmx/engine"
 )
 
 // SweepState is the latest sweep of a system that an agent ran, or runs.
 type SweepState struct {
-	Sys          string              `json:"sys"`
-	Task         string              `json:"task"`
-	Running      bool                `json:"running"`
-	Cancelled    bool                `json:"cancelled,omitempty"` // the points that were finished are there
-	Failed       string              `json:"failed,omitempty"`
-	KnobsVersion int                 `json:"knobs_version"` // whose spec it was
-	Epoch        string              `json:"epoch"`
-	Number       int                 `json:"number"` // tells the sweeps of an agent apart
-	Spec         engine.Spec         `json:"spec"`
-	Sweep        *engine.SweepResult `json:"sweep,omitempty"`
+	Sys          string             `json:"sys"`
+	Task         string             `json:"task"`
+	Running      bool               `json:"running"`
+	Cancelled    bool               `json:"cancelled,omitempty"` // the points that were finished are there
+	Failed       string             `json:"failed,omitempty"`
+	KnobsVersion int                `json:"knobs_version"` // whose spec it was
+	Epoch        string             `json:"epoch"`
+	Number       int                `json:"number"` // tells the sweeps of an agent apart
+	Spec         experiment.Spec    `json:"spec"`
+	Sweep        *batch.SweepResult `json:"sweep,omitempty"`
 }
 
 // Result is what was swept, nil if there is nothing yet.
@@ -33,9 +33,9 @@ func (s *SweepState) Result() *SweepResult {
 }
 
 // Point is a point of the sweep by its place.
-func (s *SweepState) Point(i int) (engine.SweepPoint, error) {
+func (s *SweepState) Point(i int) (batch.SweepPoint, error) {
 	if s.Sweep == nil || i < 0 || i >= len(s.Sweep.Points) {
-		return engine.SweepPoint{}, &engine.SpecError{Field: "point", Value: fmt.Sprint(i), Rule: "the latest sweep of system " + s.Sys + " has no such point", Next: "look at its points again"}
+		return batch.SweepPoint{}, &experiment.SpecError{Field: "point", Value: fmt.Sprint(i), Rule: "the latest sweep of system " + s.Sys + " has no such point", Next: "look at its points again"}
 	}
 	return s.Sweep.Points[i], nil
 }
@@ -69,29 +69,29 @@ type sweepBody struct {
 }
 
 // axes checks what was asked for.
-func (b *sweepBody) axes() ([]engine.Axis, error) {
+func (b *sweepBody) axes() ([]experiment.Axis, error) {
 	if len(b.Axes) == 0 {
-		return nil, &engine.SpecError{Field: "axes", Rule: "none given", Next: `as {"axes": [{"knob": "coroutines", "values": [1, 2, 4]}]}`}
+		return nil, &experiment.SpecError{Field: "axes", Rule: "none given", Next: `as {"axes": [{"knob": "coroutines", "values": [1, 2, 4]}]}`}
 	}
 	if b.Seeds < 0 || b.Seeds > causesSeedsMost {
-		return nil, &engine.SpecError{Field: "seeds", Value: fmt.Sprint(b.Seeds), Rule: fmt.Sprintf("must be from 1 to %d", causesSeedsMost), Next: "leave it out for 1"}
+		return nil, &experiment.SpecError{Field: "seeds", Value: fmt.Sprint(b.Seeds), Rule: fmt.Sprintf("must be from 1 to %d", causesSeedsMost), Next: "leave it out for 1"}
 	}
 	points := max(b.Seeds, 1)
-	var out []engine.Axis
+	var out []experiment.Axis
 	for _, a := range b.Axes {
-		axis, err := engine.NewAxis(a.Knob, a.Values)
+		axis, err := experiment.NewAxis(a.Knob, a.Values)
 		if err != nil {
 			return nil, err
 		}
 		for _, other := range out {
 			if other.Knob == axis.Knob {
-				return nil, &engine.SpecError{Field: axis.Knob, Rule: "is an axis twice", Next: "choose another knob for one of them"}
+				return nil, &experiment.SpecError{Field: axis.Knob, Rule: "is an axis twice", Next: "choose another knob for one of them"}
 			}
 		}
 		out, points = append(out, axis), min(points, sweepPointsMost+1)*len(axis.Values)
 	}
 	if points > sweepPointsMost {
-		return nil, &engine.SpecError{Field: "axes", Rule: fmt.Sprintf("make more than %d runs", sweepPointsMost), Next: "use fewer values, or `drtmx sweep`"}
+		return nil, &experiment.SpecError{Field: "axes", Rule: fmt.Sprintf("make more than %d runs", sweepPointsMost), Next: "use fewer values, or `drtmx sweep`"}
 	}
 	return out, nil
 }
@@ -112,15 +112,15 @@ func (d *sweepJobs) start(r *http.Request) (any, error) {
 	}
 	state := &SweepState{Sys: m.id, Task: sweepTask(m.id), Running: true}
 	return d.agent.background(r, m, job{task: state.Task, field: "sweep", verb: "sweep", busy: "a sweep of system " + m.id + " is running already; cancel it or wait", slot: d.slot,
-		begun: func(spec engine.Spec, version int, epoch string) {
+		begun: func(spec experiment.Spec, version int, epoch string) {
 			d.mu.Lock()
 			d.last++
 			state.Spec, state.KnobsVersion, state.Epoch, state.Number, d.have[m.id] = spec, version, epoch, d.last, state
 			d.mu.Unlock()
 		},
-		work: func(ctx context.Context, spec engine.Spec, progress func(done, total int)) error {
-			o := engine.SweepOptions{Seeds: b.Seeds, Cache: RunCache(), Progress: progress, Parallel: max(1, runtime.GOMAXPROCS(0)-1)} // a core is the live systems'
-			swept, err := engine.Sweep(ctx, spec, axes, o)
+		work: func(ctx context.Context, spec experiment.Spec, progress func(done, total int)) error {
+			o := batch.SweepOptions{Seeds: b.Seeds, Cache: RunCache(), Progress: progress, Parallel: max(1, runtime.GOMAXPROCS(0)-1)} // a core is the live systems'
+			swept, err := batch.Sweep(ctx, spec, axes, o)
 			d.mu.Lock()
 			state.Sweep = swept
 			d.mu.Unlock()

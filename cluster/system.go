@@ -2,13 +2,14 @@ package cluster
 
 import (
 	"context"
+	"drtmx/engine"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
+	"drtmx/engine/txn"
 	"fmt"
 	"io"
 	"runtime/debug"
 	"strings"
-
-	"drtmx/engine"
-	"drtmx/engine/txn"
 )
 
 // System is what the agent needs of an engine.System. One goroutine at a time
@@ -18,22 +19,22 @@ type System interface {
 	NowNS() int64
 	State() string
 	Err() error
-	Set(k engine.Knobs, by string) (engine.Change, error)
-	Check(k engine.Knobs) error // what Set would say
+	Set(k experiment.Knobs, by string) (result.Change, error)
+	Check(k experiment.Knobs) error // what Set would say
 	KnobsVersion() int
-	Spec() engine.Spec
-	Values() engine.Knobs
-	Knobs() []engine.KnobState
-	Windows(from int) []engine.Window
-	AutoChanges() []engine.AutoChange
+	Spec() experiment.Spec
+	Values() experiment.Knobs
+	Knobs() []experiment.KnobState
+	Windows(from int) []result.Window
+	AutoChanges() []result.AutoChange
 	TraceWith(ctx context.Context, n int, progress func(done, total int)) ([]engine.TxnTrace, error)
 	Types() []string
-	Inside() []engine.NodeInside
-	RecentLatency() *engine.Histogram
+	Inside() []result.NodeInside
+	RecentLatency() *result.Histogram
 	Pick(c engine.Choice) (*engine.Pick, error)
 	AddTransaction(name string, weight int, body func(tx *txn.Tx) error) error
 	Mark()
-	Result() *engine.Result
+	Result() *result.Result
 	RecordHistory(file string, out io.Writer) error
 	EndHistory()
 	DrainWith(ctx context.Context, progress engine.Progress) error
@@ -45,9 +46,9 @@ var _ System = (*engine.System)(nil)
 
 // Opener makes a system at virtual time 0, unless ctx ends before; nothing is started
 // on error. It tells its progress, unless nil.
-type Opener func(ctx context.Context, spec engine.Spec, progress engine.Progress) (System, error)
+type Opener func(ctx context.Context, spec experiment.Spec, progress engine.Progress) (System, error)
 
-func openEngine(ctx context.Context, spec engine.Spec, progress engine.Progress) (System, error) {
+func openEngine(ctx context.Context, spec experiment.Spec, progress engine.Progress) (System, error) {
 	s, err := engine.OpenWith(ctx, spec, progress)
 	if err != nil {
 		return nil, err // not a nil *engine.System in a System

@@ -2,16 +2,16 @@ package cluster
 
 import (
 	"context"
+	"drtmx/engine"
+	"drtmx/engine/experiment"
 	"fmt"
 	"time"
-
-	"drtmx/engine"
 )
 
 // Fork opens another system that replays the session of one up to now and then
 // differs in the given knobs only. It returns at once with the name of the new
 // system, which catches up while the others run.
-func (a *Agent) Fork(ctx context.Context, from string, k engine.Knobs, by string) (Snapshot, error) {
+func (a *Agent) Fork(ctx context.Context, from string, k experiment.Knobs, by string) (Snapshot, error) {
 	p, err := a.hold()
 	if err != nil {
 		return Snapshot{}, err
@@ -68,12 +68,12 @@ func (a *Agent) Fork(ctx context.Context, from string, k engine.Knobs, by string
 }
 
 // Add opens another system from 0, beside the others.
-func (a *Agent) Add(spec engine.Spec) (Snapshot, error) {
+func (a *Agent) Add(spec experiment.Spec) (Snapshot, error) {
 	return a.addFor(context.Background(), spec, nil)
 }
 
 // addInPlaceOf is addFor, once the system old is closed; "" closes none.
-func (a *Agent) addInPlaceOf(ctx context.Context, old string, spec engine.Spec) (Snapshot, error) {
+func (a *Agent) addInPlaceOf(ctx context.Context, old string, spec experiment.Spec) (Snapshot, error) {
 	if old != "" {
 		if err := a.CloseSystem(old); err != nil {
 			return Snapshot{}, err
@@ -83,7 +83,7 @@ func (a *Agent) addInPlaceOf(ctx context.Context, old string, spec engine.Spec) 
 }
 
 // addFor is Add for somebody who may give up waiting, and sees its progress.
-func (a *Agent) addFor(ctx context.Context, spec engine.Spec, progress engine.Progress) (Snapshot, error) {
+func (a *Agent) addFor(ctx context.Context, spec experiment.Spec, progress engine.Progress) (Snapshot, error) {
 	p, err := a.hold()
 	if err != nil {
 		return Snapshot{}, err
@@ -168,7 +168,7 @@ func (a *Agent) seat(p *place, m *member) {
 // CloseSystem ends one of the systems; a stays.
 func (a *Agent) CloseSystem(sys string) error {
 	if sys == "" || sys == "a" {
-		return &engine.SpecError{Field: "sys", Value: "a", Rule: "stays as long as the agent", Next: "reset it or end the agent"}
+		return &experiment.SpecError{Field: "sys", Value: "a", Rule: "stays as long as the agent", Next: "reset it or end the agent"}
 	}
 	m, err := a.member(sys)
 	if err != nil {

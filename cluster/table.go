@@ -1,11 +1,11 @@
 package cluster
 
 import (
+	"drtmx/cluster/tidy"
+	"drtmx/engine/batch"
+	"drtmx/engine/result"
 	"slices"
 	"strings"
-
-	"drtmx/cluster/tidy"
-	"drtmx/engine"
 )
 
 // headlines are the columns that come before the other numbers.
@@ -13,7 +13,7 @@ var headlines = []string{"throughput", "latency_us.mean", "latency_us.p50", "lat
 
 // ResultTable is a row for each result: its seed, headline numbers, verdict and code, all other numbers by their path in
 // the JSON, and every knob as spec.NAME, so that tables of several runs can be put together.
-func ResultTable(rs ...*engine.Result) *tidy.Table {
+func ResultTable(rs ...*result.Result) *tidy.Table {
 	t := &tidy.Table{}
 	for _, r := range rs {
 		t.Row()
@@ -28,7 +28,7 @@ func ResultTable(rs ...*engine.Result) *tidy.Table {
 }
 
 // addResult puts a result into the last row of a table.
-func addResult(t *tidy.Table, r *engine.Result) {
+func addResult(t *tidy.Table, r *result.Result) {
 	paths, numbers := r.Numbers()
 	t.Set("seed", r.Spec["seed"])
 	for _, p := range headlines {
@@ -57,7 +57,7 @@ func addResult(t *tidy.Table, r *engine.Result) {
 // a run, without the knobs that are the same everywhere.
 func (s *SweepResult) Rows() *tidy.Table {
 	t := &tidy.Table{}
-	begin := func(p engine.SweepPoint, failure any) {
+	begin := func(p batch.SweepPoint, failure any) {
 		t.Row()
 		for _, a := range s.Raw.Axes {
 			t.Set(a.Knob, p.Set[a.Knob])

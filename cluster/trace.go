@@ -2,13 +2,13 @@ package cluster
 
 import (
 	"context"
-	"fmt"
-	"strings"
-	"time"
-
 	"drtmx/dashboard/charts"
 	"drtmx/dashboard/charts/diagram"
 	"drtmx/engine"
+	"drtmx/engine/experiment"
+	"fmt"
+	"strings"
+	"time"
 )
 
 // Trace is some transactions as they went: phases, requests, and where each
@@ -41,7 +41,7 @@ func (a *Agent) Trace(ctx context.Context, sys string, n int) ([]engine.TxnTrace
 		switch {
 		case m.sys.State() == engine.StateFailed:
 			m.fail(err)
-		case err != nil && ctx.Err() == nil && !engine.IsSpecError(err):
+		case err != nil && ctx.Err() == nil && !experiment.IsSpecError(err):
 			err = m.untraced(err)
 		}
 		m.publish(time.Now())

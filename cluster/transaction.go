@@ -2,14 +2,13 @@ package cluster
 
 import (
 	"context"
+	"drtmx/dashboard/charts"
+	"drtmx/engine/experiment"
+	"drtmx/engine/txn"
 	"errors"
 	"fmt"
 	"reflect"
 	"runtime"
-
-	"drtmx/dashboard/charts"
-	"drtmx/engine"
-	"drtmx/engine/txn"
 )
 
 // AddTransaction adds a transaction to the workload of a cluster of this
@@ -17,7 +16,7 @@ import (
 func (c *Client) AddTransaction(name string, weight int, body func(tx *txn.Tx) error) error {
 	l, ok := c.d.(*local)
 	if !ok {
-		return &engine.SpecError{Field: "transaction", Value: name, Rule: "cannot be sent to another process", Next: "start the cluster here with Up"}
+		return &experiment.SpecError{Field: "transaction", Value: name, Rule: "cannot be sent to another process", Next: "start the cluster here with Up"}
 	}
 	defer runtime.KeepAlive(l)
 	return l.agent.AddTransaction(c.context(), c.sys, name, weight, body)

@@ -3,12 +3,11 @@ package cluster
 import (
 	"cmp"
 	"context"
+	"drtmx/dashboard/charts"
+	"drtmx/engine/result"
 	"fmt"
 	"sync"
 	"time"
-
-	"drtmx/dashboard/charts"
-	"drtmx/engine"
 )
 
 // asks is when a notebook asks how far a run is.
@@ -21,7 +20,7 @@ var usualAsks = asks{time.Second, 200 * time.Millisecond}
 
 // watched runs d of virtual time. A notebook shows how far it is, by the same
 // questions in this process and behind an address.
-func (c *Client) watched(ctx context.Context, d time.Duration) (*engine.Result, error) {
+func (c *Client) watched(ctx context.Context, d time.Duration) (*result.Result, error) {
 	if !charts.HasFrontend() {
 		return c.d.run(ctx, c.sys, d.Nanoseconds())
 	}

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"drtmx/engine/result"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -12,8 +13,6 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
-
-	"drtmx/engine"
 )
 
 func dial(t *testing.T, s *httptest.Server, query string, head http.Header) (*websocket.Conn, *http.Response, error) {
@@ -270,7 +269,7 @@ func TestGreetingHasTheNumberOfTheSubscription(t *testing.T) {
 
 func TestRingIsBounded(t *testing.T) {
 	h := newHub()
-	big := make([]engine.Window, 100)
+	big := make([]result.Window, 100)
 	for range 3 * ringFrames {
 		h.publish(&Frame{Sys: "a", Windows: big})
 		if len(h.ring) > ringFrames || h.bytes > ringBytes {

@@ -3,8 +3,11 @@ package dashboard_test
 import (
 	"bytes"
 	"context"
+	"drtmx/engine/experiment"
 	"fmt"
 	"image"
+
+	"drtmx/cluster"
 	_ "image/png"
 	"io"
 	"net"
@@ -23,13 +26,13 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
-	"drtmx/cluster"
-	_ "drtmx/dashboard" // the page
-	"drtmx/engine"
+	_ "drtmx/dashboard"
 )
 
+// the page
+
 // browserSpec is small, so that a slow machine sees many windows soon.
-var browserSpec = engine.Spec{Name: "phases", Preset: "drtm+h", Workload: "smallbank", Set: engine.Knobs{
+var browserSpec = experiment.Spec{Name: "phases", Preset: "drtm+h", Workload: "smallbank", Set: experiment.Knobs{
 	"nodes": 3, "threads": 2, "coroutines": 4, "window_ns": 100_000, "workload.accounts": 10_000, "check": "sampled"}}
 
 // site is a live cluster on an address of its own.
@@ -41,7 +44,7 @@ type site struct {
 	wrap  func(http.Handler) http.Handler
 }
 
-func newSite(t *testing.T, spec engine.Spec, o cluster.Options, wrap func(http.Handler) http.Handler) *site {
+func newSite(t *testing.T, spec experiment.Spec, o cluster.Options, wrap func(http.Handler) http.Handler) *site {
 	t.Helper()
 	agent, err := cluster.NewAgent(spec, o)
 	if err != nil {

@@ -2,41 +2,40 @@ package dashboard
 
 import (
 	"context"
+	"drtmx/cluster"
+	"drtmx/engine/experiment"
+	"drtmx/engine/metrics"
 	"fmt"
 	"math"
 	"net/http"
 	"slices"
 	"sort"
 	"strings"
-
-	"drtmx/cluster"
-	"drtmx/engine"
-	"drtmx/engine/metrics"
 )
 
 // Card says what one knob change did: means of the windows before and after
 // it, without the transient, and how sure one can be of the difference.
 type Card struct {
-	Sys       string       `json:"sys"`
-	Number    int          `json:"number"` // of the change; 0: the system against its ghost
-	Version   int          `json:"version"`
-	VirtualNS int64        `json:"virtual_ns"`
-	By        string       `json:"by,omitempty"`
-	Set       engine.Knobs `json:"set,omitempty"`
-	Undo      engine.Knobs `json:"undo,omitempty"` // takes it back
-	Title     string       `json:"title"`
-	Moved     []string     `json:"moved,omitempty"`  // every other knob that moved, from → to
-	Undone    int          `json:"undone,omitempty"` // number of the change that took it back
-	With      int          `json:"with,omitempty"`   // changes right before it that it is measured together with
-	Before    Part         `json:"before"`
-	After     Part         `json:"after"`
-	Rows      []Row        `json:"rows,omitempty"`
-	Phases    []Row        `json:"phases,omitempty"`
-	Settling  string       `json:"settling,omitempty"` // why there are no rows yet
-	Failed    uint64       `json:"failed,omitempty"`   // requests from the change to the next one
-	Lost      uint64       `json:"lost,omitempty"`     // passive ones
-	Sentence  string       `json:"sentence,omitempty"`
-	Final     bool         `json:"final"` // more windows will not change it
+	Sys       string           `json:"sys"`
+	Number    int              `json:"number"` // of the change; 0: the system against its ghost
+	Version   int              `json:"version"`
+	VirtualNS int64            `json:"virtual_ns"`
+	By        string           `json:"by,omitempty"`
+	Set       experiment.Knobs `json:"set,omitempty"`
+	Undo      experiment.Knobs `json:"undo,omitempty"` // takes it back
+	Title     string           `json:"title"`
+	Moved     []string         `json:"moved,omitempty"`  // every other knob that moved, from → to
+	Undone    int              `json:"undone,omitempty"` // number of the change that took it back
+	With      int              `json:"with,omitempty"`   // changes right before it that it is measured together with
+	Before    Part             `json:"before"`
+	After     Part             `json:"after"`
+	Rows      []Row            `json:"rows,omitempty"`
+	Phases    []Row            `json:"phases,omitempty"`
+	Settling  string           `json:"settling,omitempty"` // why there are no rows yet
+	Failed    uint64           `json:"failed,omitempty"`   // requests from the change to the next one
+	Lost      uint64           `json:"lost,omitempty"`     // passive ones
+	Sentence  string           `json:"sentence,omitempty"`
+	Final     bool             `json:"final"` // more windows will not change it
 }
 
 // Part is the windows that one side of a comparison is made of.
@@ -157,12 +156,12 @@ func shown(knob string, v any) string {
 		return map[bool]string{true: "on", false: "off"}[b]
 	}
 	if knob == crashKnob {
-		return map[bool]string{true: "none", false: "machine " + engine.Format(knob, v)}[!orders(v)]
+		return map[bool]string{true: "none", false: "machine " + experiment.Format(knob, v)}[!orders(v)]
 	}
-	return engine.Format(knob, v)
+	return experiment.Format(knob, v)
 }
 
-func sortedNames(k engine.Knobs) []string {
+func sortedNames(k experiment.Knobs) []string {
 	names := make([]string, 0, len(k))
 	for n := range k {
 		names = append(names, n)

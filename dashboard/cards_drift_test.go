@@ -1,12 +1,11 @@
 package dashboard
 
 import (
+	"drtmx/cluster"
+	"drtmx/engine/metrics"
+	"drtmx/engine/result"
 	"strings"
 	"testing"
-
-	"drtmx/cluster"
-	"drtmx/engine"
-	"drtmx/engine/metrics"
 )
 
 // sloping lets the throughput of the windows under one version go up steadily, by a share of it over
@@ -80,7 +79,7 @@ func TestCardOfASystemThatStopped(t *testing.T) {
 		if i < before.windows { // one state for some thirty windows, then another
 			ms[i].throughput *= 1 + float64(i/30%2)
 		} else {
-			ms[i] = momentOf(&engine.Window{Index: i, T0NS: ms[i].t0, T1NS: ms[i].t1, KnobsVersion: 2, Failed: 100})
+			ms[i] = momentOf(&result.Window{Index: i, T0NS: ms[i].t0, T1NS: ms[i].t1, KnobsVersion: 2, Failed: 100})
 		}
 	}
 	c := cards("a", "e", ms, []cluster.Event{change(ms, 2)})[0]

@@ -1,13 +1,13 @@
 package dashboard
 
 import (
+	"drtmx/cluster"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
-
-	"drtmx/cluster"
-	"drtmx/engine"
 )
 
 // level is a stretch of windows under one setting of the knobs.
@@ -36,12 +36,12 @@ func windows(seed uint64, levels ...level) []moment {
 				x *= 0.5 + 0.5*float64(i)/float64(l.ramp)
 			}
 			n := len(out)
-			w := engine.Window{
+			w := result.Window{
 				Index: n, T0NS: int64(n) * windowNS, T1NS: int64(n+1) * windowNS, KnobsVersion: v + 1, Throughput: x,
 				Commits: uint64(x * windowNS / 1e9), AbortRate: 0.01 * (1 + 0.3*r.NormFloat64()), RoundTripsPerTxn: 3,
-				LatencyUS:  engine.Latency{P50: l.p50 * (1 - noise), P99: 30 * (1 + 0.03*r.NormFloat64())},
-				Phases:     map[string]engine.PhaseStat{"lock": {MeanUS: l.lock * (1 + 0.01*r.NormFloat64())}, "logging": {MeanUS: 4}},
-				Bottleneck: &engine.Bottleneck{Resource: l.limit, Utilization: 0.97}, Limit: &engine.Verdict{Word: engine.Saturated, Of: l.limit},
+				LatencyUS:  result.Latency{P50: l.p50 * (1 - noise), P99: 30 * (1 + 0.03*r.NormFloat64())},
+				Phases:     map[string]result.PhaseStat{"lock": {MeanUS: l.lock * (1 + 0.01*r.NormFloat64())}, "logging": {MeanUS: 4}},
+				Bottleneck: &result.Bottleneck{Resource: l.limit, Utilization: 0.97}, Limit: &result.Verdict{Word: result.Saturated, Of: l.limit},
 			}
 			out = append(out, momentOf(&w))
 		}
@@ -57,7 +57,7 @@ func change(ms []moment, version int) cluster.Event {
 			at = m.t1
 		}
 	}
-	return cluster.Event{Kind: "knob", By: "page", VirtualNS: at, Version: version, Set: engine.Knobs{"phase.lock": "two-sided"}, Was: engine.Knobs{"phase.lock": "one-sided"}}
+	return cluster.Event{Kind: "knob", By: "page", VirtualNS: at, Version: version, Set: experiment.Knobs{"phase.lock": "two-sided"}, Was: experiment.Knobs{"phase.lock": "one-sided"}}
 }
 
 func rowOf(t *testing.T, c Card, name string) Row {
@@ -209,12 +209,12 @@ func TestSentences(t *testing.T) {
 
 func TestTitles(t *testing.T) {
 	for want, e := range map[string]cluster.Event{
-		"ddio: on → off":      {Set: engine.Knobs{"ddio": false}, Was: engine.Knobs{"ddio": true}},
-		"coroutines: 8 → 16":  {Set: engine.Knobs{"coroutines": 16}, Was: engine.Knobs{"coroutines": 8}},
-		"preset = fasst":      {Set: engine.Knobs{"preset": "fasst"}},
-		"ddio: on → off, x=1": {Set: engine.Knobs{"ddio": false, "x": 1}, Was: engine.Knobs{"ddio": true}},
+		"ddio: on → off":      {Set: experiment.Knobs{"ddio": false}, Was: experiment.Knobs{"ddio": true}},
+		"coroutines: 8 → 16":  {Set: experiment.Knobs{"coroutines": 16}, Was: experiment.Knobs{"coroutines": 8}},
+		"preset = fasst":      {Set: experiment.Knobs{"preset": "fasst"}},
+		"ddio: on → off, x=1": {Set: experiment.Knobs{"ddio": false, "x": 1}, Was: experiment.Knobs{"ddio": true}},
 		// what a step sets to go back to its start may be so already
-		"coroutines 1 again, preset fasst again": {Set: engine.Knobs{"preset": "fasst", "coroutines": 1}, Was: engine.Knobs{"preset": "fasst", "coroutines": 1}},
+		"coroutines 1 again, preset fasst again": {Set: experiment.Knobs{"preset": "fasst", "coroutines": 1}, Was: experiment.Knobs{"preset": "fasst", "coroutines": 1}},
 	} {
 		want = strings.Replace(want, "x=1", "x = 1", 1)
 		if got := title(e); got != want {

@@ -1,11 +1,10 @@
 package dashboard_test
 
 import (
+	"drtmx/cluster"
+	"drtmx/engine/experiment"
 	"strings"
 	"testing"
-
-	"drtmx/cluster"
-	"drtmx/engine"
 )
 
 // TestCausesOnThePage: the button measures in the background, with progress and cancel, and draws
@@ -15,7 +14,7 @@ func TestCausesOnThePage(t *testing.T) {
 		t.Skip("starts a browser; not in short mode")
 	}
 	spec := browserSpec
-	spec.Set = engine.Knobs{"nodes": 3, "threads": 1, "coroutines": 1, "window_ns": 100_000, "warmup_ns": 100_000, "duration_ns": 500_000}
+	spec.Set = experiment.Knobs{"nodes": 3, "threads": 1, "coroutines": 1, "window_ns": 100_000, "warmup_ns": 100_000, "duration_ns": 500_000}
 	s, b := newSite(t, spec, cluster.Options{Pace: 1_000_000}, nil), newTab(t)
 	b.open(s, "the page is there", ready)
 	b.until("one coroutine is latency-bound", `document.getElementById("limit").textContent.startsWith("latency-bound: of ") && /nothing is saturated, the busiest is CPU of/.test(document.getElementById("limit").textContent)`)
@@ -49,7 +48,7 @@ func TestHotRecordsOnThePage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a browser; not in short mode")
 	}
-	spec := engine.Spec{Workload: "cycle", Set: engine.Knobs{"nodes": 3, "threads": 2, "coroutines": 8, "window_ns": 100_000, "workload.keys": 8}}
+	spec := experiment.Spec{Workload: "cycle", Set: experiment.Knobs{"nodes": 3, "threads": 2, "coroutines": 8, "window_ns": 100_000, "workload.keys": 8}}
 	s, b := newSite(t, spec, cluster.Options{Pace: 2_000_000}, nil), newTab(t)
 	b.open(s, "the page is there", ready)
 	b.until("the verdict", `/^contended: conflicts take \d+ % .* ring\/\d/.test(document.getElementById("limit").textContent)`)

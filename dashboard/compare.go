@@ -2,15 +2,14 @@ package dashboard
 
 import (
 	"context"
+	"drtmx/cluster"
+	"drtmx/dashboard/charts"
+	"drtmx/engine/experiment"
 	"fmt"
 	"maps"
 	"net/http"
 	"strconv"
 	"strings"
-
-	"drtmx/cluster"
-	"drtmx/dashboard/charts"
-	"drtmx/engine"
 )
 
 // ghost is the card of a fork: the system that it was forked from against it,
@@ -139,14 +138,14 @@ func (p *page) knobDiffs(ctx context.Context, a, b Part) []knobDiff {
 	either := maps.Clone(x) // a number of the hardware may be set in one of them
 	maps.Copy(either, y)
 	for _, n := range sortedNames(either) {
-		if a, b := x.Value(n), y.Value(n); a != b && !engine.IsGroup(n) {
+		if a, b := x.Value(n), y.Value(n); a != b && !experiment.IsGroup(n) {
 			out = append(out, knobDiff{n, shown(n, a), shown(n, b)})
 		}
 	}
 	return out
 }
 
-func (p *page) valuesAt(ctx context.Context, part Part) engine.Knobs {
+func (p *page) valuesAt(ctx context.Context, part Part) experiment.Knobs {
 	s, err := snapshotOf(p.source, part.Sys)
 	if err != nil || s.Epoch != part.Epoch {
 		return nil

@@ -1,12 +1,11 @@
 package dashboard
 
 import (
+	"drtmx/engine/experiment"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
-
-	"drtmx/engine"
 )
 
 // copyAs answers with the ways out of the page: the running system as a
@@ -27,40 +26,40 @@ func (p *page) copyAs(w http.ResponseWriter, r *http.Request) {
 
 // commandOf is a batch run of the same system: what differs from the shipped
 // spec of that name, or else from the default one, is set.
-func commandOf(s engine.Spec) (string, error) {
+func commandOf(s experiment.Spec) (string, error) {
 	words := []string{"drtmx", "run"}
 	name := ""
-	if slices.Contains(engine.SpecNames(), s.Name) {
+	if slices.Contains(experiment.SpecNames(), s.Name) {
 		name = s.Name
 		words = append(words, name)
 	}
-	base, err := engine.LoadSpec(name)
+	base, err := experiment.LoadSpec(name)
 	if err != nil {
 		return "", err
 	}
 	if s.Preset != "" && s.Preset != base.Preset {
 		words = append(words, "--preset", s.Preset)
-		if base, err = base.With(engine.Knobs{"preset": s.Preset}); err != nil {
+		if base, err = base.With(experiment.Knobs{"preset": s.Preset}); err != nil {
 			return "", err
 		}
 	}
 	if s.Workload != "" && s.Workload != base.Workload {
 		words = append(words, "--set", "workload="+s.Workload)
-		if base, err = base.With(engine.Knobs{"workload": s.Workload}); err != nil {
+		if base, err = base.With(experiment.Knobs{"workload": s.Workload}); err != nil {
 			return "", err
 		}
 	}
-	want, err := engine.Resolve(s)
+	want, err := experiment.Resolve(s)
 	if err != nil {
 		return "", err
 	}
-	set := engine.Knobs{}
+	set := experiment.Knobs{}
 	settle(set, base, want)
 	if n := want[crashKnob]; orders(n) {
 		set[crashKnob] = n
 	}
 	for _, n := range sortedNames(set) {
-		words = append(words, "--set", word(n+"="+engine.Format(n, set[n])))
+		words = append(words, "--set", word(n+"="+experiment.Format(n, set[n])))
 	}
 	return strings.Join(words, " "), nil
 }
@@ -78,10 +77,10 @@ func isAlphanumeric(r rune) bool {
 }
 
 // cellOf is a notebook cell that starts the same system and runs it.
-func cellOf(s engine.Spec) string { return upOf(s) + "c.Run(2 * time.Millisecond)\n" }
+func cellOf(s experiment.Spec) string { return upOf(s) + "c.Run(2 * time.Millisecond)\n" }
 
 // upOf is the part of a cell that starts a system.
-func upOf(s engine.Spec) string {
+func upOf(s experiment.Spec) string {
 	var fields, set []string
 	for _, f := range [][2]string{{"Name", s.Name}, {"Preset", s.Preset}, {"Workload", s.Workload}} {
 		if f[1] != "" {

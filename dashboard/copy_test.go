@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"drtmx/engine/experiment"
 	"go/ast"
 	"go/parser"
 	"math/rand/v2"
@@ -8,43 +9,41 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"drtmx/engine"
 )
 
 // What is copied leads to the very same system: the command and the YAML as the
 // command line reads them, the cell as Go reads it.
 func TestCopyRoundTrips(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	spec, err := engine.LoadSpec("")
+	spec, err := experiment.LoadSpec("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	specs := []engine.Spec{spec, {Name: "mine", Preset: "fasst", Workload: "cycle", Set: engine.Knobs{"nodes": 3, "seed": 9, "window_ns": 50_000}},
-		{Preset: "farm", Set: engine.Knobs{"clients.arrival": "open:2000000", "fault.drop": 0.01, "cache.bytes": "100MB"}},
-		{Workload: "micro-read", Set: engine.Knobs{"hardware.nic.qp_contexts": 4000, "hardware.wire.switch": 500, "hardware.nic.tx_read": 4.25, "hardware.wire.mtu": 2048}}}
+	specs := []experiment.Spec{spec, {Name: "mine", Preset: "fasst", Workload: "cycle", Set: experiment.Knobs{"nodes": 3, "seed": 9, "window_ns": 50_000}},
+		{Preset: "farm", Set: experiment.Knobs{"clients.arrival": "open:2000000", "fault.drop": 0.01, "cache.bytes": "100MB"}},
+		{Workload: "micro-read", Set: experiment.Knobs{"hardware.nic.qp_contexts": 4000, "hardware.wire.switch": 500, "hardware.nic.tx_read": 4.25, "hardware.wire.mtu": 2048}}}
 	for range 100 {
 		if next, err := spec.With(randomChange(r)); err == nil {
-			if _, err := engine.Resolve(next); err == nil {
+			if _, err := experiment.Resolve(next); err == nil {
 				spec = next
 				specs = append(specs, next)
 			}
 		}
 	}
 	for _, s := range specs {
-		want, err := engine.Resolve(s)
+		want, err := experiment.Resolve(s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s, err = engine.SpecOf(s.Name, want); err != nil { // as a running system gives it
+		if s, err = experiment.SpecOf(s.Name, want); err != nil { // as a running system gives it
 			t.Fatal(err)
 		}
 		command, err := commandOf(s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for from, got := range map[string]engine.Spec{command: readCommand(t, command), s.YAML(): readYAML(t, s.YAML()), cellOf(s): readCell(t, cellOf(s))} {
-			if v, err := engine.Resolve(got); err != nil || !reflect.DeepEqual(v, want) {
+		for from, got := range map[string]experiment.Spec{command: readCommand(t, command), s.YAML(): readYAML(t, s.YAML()), cellOf(s): readCell(t, cellOf(s))} {
+			if v, err := experiment.Resolve(got); err != nil || !reflect.DeepEqual(v, want) {
 				t.Fatalf("%s\nis another system than %v: %v, %v", from, s, v, err)
 			}
 		}
@@ -53,7 +52,7 @@ func TestCopyRoundTrips(t *testing.T) {
 
 // readCommand reads a command as the command line does: the shipped spec, then
 // all settings at once.
-func readCommand(t *testing.T, command string) engine.Spec {
+func readCommand(t *testing.T, command string) experiment.Spec {
 	t.Helper()
 	words := strings.Fields(command)
 	if strings.Join(words[:2], " ") != "drtmx run" {
@@ -64,17 +63,17 @@ func readCommand(t *testing.T, command string) engine.Spec {
 	if len(words) > 0 && !strings.HasPrefix(words[0], "-") {
 		name, words = words[0], words[1:]
 	}
-	spec, err := engine.LoadSpec(name)
+	spec, err := experiment.LoadSpec(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	set := engine.Knobs{}
+	set := experiment.Knobs{}
 	for i := 0; i+1 < len(words); i += 2 {
 		switch arg := strings.Trim(words[i+1], "'"); words[i] {
 		case "--preset":
 			set["preset"] = arg
 		case "--set":
-			k, v, err := engine.ParseSetting(arg)
+			k, v, err := experiment.ParseSetting(arg)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -90,9 +89,9 @@ func readCommand(t *testing.T, command string) engine.Spec {
 	return spec
 }
 
-func readYAML(t *testing.T, text string) engine.Spec {
+func readYAML(t *testing.T, text string) experiment.Spec {
 	t.Helper()
-	s, err := engine.ParseSpec([]byte(text))
+	s, err := experiment.ParseSpec([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +99,7 @@ func readYAML(t *testing.T, text string) engine.Spec {
 }
 
 // readCell takes the spec out of the cell's Go code.
-func readCell(t *testing.T, cell string) (s engine.Spec) {
+func readCell(t *testing.T, cell string) (s experiment.Spec) {
 	t.Helper()
 	_, literal, _ := strings.Cut(cell, "cluster.Up(")
 	literal, _, _ = strings.Cut(literal, ")\n")
@@ -118,7 +117,7 @@ func readCell(t *testing.T, cell string) (s engine.Spec) {
 		case "Workload":
 			s.Workload = literalOf(t, kv.Value).(string)
 		case "Set":
-			s.Set = engine.Knobs{}
+			s.Set = experiment.Knobs{}
 			for _, x := range kv.Value.(*ast.CompositeLit).Elts {
 				s.Set[literalOf(t, x.(*ast.KeyValueExpr).Key).(string)] = literalOf(t, x.(*ast.KeyValueExpr).Value)
 			}

@@ -1,13 +1,12 @@
 package dashboard_test
 
 import (
+	"drtmx/cluster"
+	"drtmx/engine/experiment"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp"
-
-	"drtmx/cluster"
-	"drtmx/engine"
 )
 
 // TestPageOfACrash crashes and restarts the server of the spec nvm from the panel,
@@ -16,11 +15,11 @@ func TestPageOfACrash(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a browser; not in short mode")
 	}
-	spec, err := engine.LoadSpec("nvm")
+	spec, err := experiment.LoadSpec("nvm")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if spec, err = spec.With(engine.Knobs{"client.threads": 2, "coroutines": 4, "workload.keys": 100_000, "nvm.durability": false}); err != nil {
+	if spec, err = spec.With(experiment.Knobs{"client.threads": 2, "coroutines": 4, "workload.keys": 100_000, "nvm.durability": false}); err != nil {
 		t.Fatal(err)
 	}
 	s := newSite(t, spec, cluster.Options{Pace: 4_000_000}, nil)

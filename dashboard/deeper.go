@@ -2,6 +2,10 @@ package dashboard
 
 import (
 	"context"
+	"drtmx/cluster"
+	"drtmx/dashboard/charts/diagram"
+	"drtmx/engine"
+	"drtmx/engine/result"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,10 +14,6 @@ import (
 	"strconv"
 	"sync"
 	"time"
-
-	"drtmx/cluster"
-	"drtmx/dashboard/charts/diagram"
-	"drtmx/engine"
 )
 
 // lookDeeper adds the routes of a transaction, the inside of a node, and the session as a page.
@@ -198,7 +198,7 @@ func (p *page) inside(w http.ResponseWriter, r *http.Request) {
 		Nodes    int       `json:"nodes"`
 		Drawings []Drawing `json:"drawings"`
 	}{Drawings: []Drawing{}}
-	var nodes []*engine.NodeInside
+	var nodes []*result.NodeInside
 	var of []string
 	for i, sys := range names {
 		all, err := p.source.Inside(r.Context(), sys, false)

@@ -1,10 +1,9 @@
 package dashboard
 
 import (
+	"drtmx/engine/experiment"
 	"fmt"
 	"slices"
-
-	"drtmx/engine"
 )
 
 // fault.crash and fault.restart are orders rather than settings. What they read is
@@ -23,7 +22,7 @@ func orders(v any) bool { return fmt.Sprint(v) != fmt.Sprint(nobody) }
 
 // obeyed is who is down behind a change, and puts into values, where the change
 // already is, what the knobs read then.
-func obeyed(down []int, set, values engine.Knobs) []int {
+func obeyed(down []int, set, values experiment.Knobs) []int {
 	ordered := func(knob string) int {
 		if _, ok := set[knob]; !ok {
 			return nobody
@@ -45,7 +44,7 @@ func obeyed(down []int, set, values engine.Knobs) []int {
 
 // revoke adds to set what brings those that are down back to those that were. One
 // change crashes one machine at most, and restarts one.
-func revoke(set engine.Knobs, before, after []int) {
+func revoke(set experiment.Knobs, before, after []int) {
 	for _, m := range after {
 		if !slices.Contains(before, m) {
 			set[restartKnob] = m
@@ -60,7 +59,7 @@ func revoke(set engine.Knobs, before, after []int) {
 
 // order says a crash or a restart as people do.
 func order(knob string, v any) string {
-	return fmt.Sprintf("machine %s %s", engine.Format(knob, v), map[string]string{crashKnob: "crashes", restartKnob: "restarts"}[knob])
+	return fmt.Sprintf("machine %s %s", experiment.Format(knob, v), map[string]string{crashKnob: "crashes", restartKnob: "restarts"}[knob])
 }
 
 // failures are the requests of a card's time that brought no result: those that

@@ -1,14 +1,13 @@
 package dashboard
 
 import (
+	"drtmx/cluster"
+	"drtmx/dashboard/charts"
+	"drtmx/engine/experiment"
 	"fmt"
 	"reflect"
 	"strings"
 	"testing"
-
-	"drtmx/cluster"
-	"drtmx/dashboard/charts"
-	"drtmx/engine"
 )
 
 // crashed is a system of which machine 1 crashes at window 60, machine 0 at 80, and
@@ -16,14 +15,14 @@ import (
 func crashed(t *testing.T) *fakeSource {
 	t.Helper()
 	f := newFake(t)
-	f.spec = engine.Spec{Workload: "micro-read", Set: engine.Knobs{}}
+	f.spec = experiment.Spec{Workload: "micro-read", Set: experiment.Knobs{}}
 	f.start = f.spec
-	order := func(set engine.Knobs) {
+	order := func(set experiment.Knobs) {
 		f.systems[0].KnobsVersion++
 		f.events["a"] = append(f.events["a"], cluster.Event{Kind: "fault", Version: f.systems[0].KnobsVersion, Set: set, VirtualNS: f.systems[0].VirtualNS})
 	}
 	f.run(60, 8e6)
-	for i, set := range []engine.Knobs{{"fault.crash": 1}, {"fault.crash": 0}, {"fault.restart": 1}, {"fault.restart": 0}} {
+	for i, set := range []experiment.Knobs{{"fault.crash": 1}, {"fault.crash": 0}, {"fault.restart": 1}, {"fault.restart": 0}} {
 		order(set)
 		f.run(20, 4e6)
 		ws := f.windows["a"]
@@ -41,10 +40,10 @@ func TestLineageOfCrashes(t *testing.T) {
 	f := crashed(t)
 	var k struct {
 		Version int
-		Undo    engine.Knobs
+		Undo    experiment.Knobs
 	}
 	getJSON(t, Handler(f), "/page/knobs", &k)
-	if k.Version != 5 || fmt.Sprint(k.Undo) != fmt.Sprint(engine.Knobs{"fault.crash": 0}) {
+	if k.Version != 5 || fmt.Sprint(k.Undo) != fmt.Sprint(experiment.Knobs{"fault.crash": 0}) {
 		t.Errorf("version %d, undone by %v", k.Version, k.Undo)
 	}
 	l, err := newLineages(f).get(t.Context(), f.systems[0])
@@ -54,13 +53,13 @@ func TestLineageOfCrashes(t *testing.T) {
 	for version, want := range map[int]struct {
 		reads int
 		down  []int
-		undo  engine.Knobs
+		undo  experiment.Knobs
 	}{
 		1: {-1, nil, nil},
-		2: {1, []int{1}, engine.Knobs{"fault.restart": 1}},
-		3: {0, []int{1, 0}, engine.Knobs{"fault.restart": 0}},
-		4: {0, []int{0}, engine.Knobs{"fault.crash": 1}},
-		5: {-1, []int{}, engine.Knobs{"fault.crash": 0}},
+		2: {1, []int{1}, experiment.Knobs{"fault.restart": 1}},
+		3: {0, []int{1, 0}, experiment.Knobs{"fault.restart": 0}},
+		4: {0, []int{0}, experiment.Knobs{"fault.crash": 1}},
+		5: {-1, []int{}, experiment.Knobs{"fault.crash": 0}},
 	} {
 		x := l.at(version)
 		if x.values["fault.crash"] != want.reads || x.values["fault.restart"] != -1 || fmt.Sprint(x.down) != fmt.Sprint(want.down) || !reflect.DeepEqual(inverseOf(l, version), want.undo) {

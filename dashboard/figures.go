@@ -1,6 +1,10 @@
 package dashboard
 
 import (
+	"drtmx/cluster"
+	"drtmx/dashboard/charts"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -9,10 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"drtmx/cluster"
-	"drtmx/dashboard/charts"
-	"drtmx/engine"
 )
 
 // figureRow is a figure in the list.
@@ -114,7 +114,7 @@ func decode(r *cluster.FigureRun) (d drawnFigure, err error) {
 }
 
 // settings are knobs as one types them.
-func settings(k engine.Knobs) string {
+func settings(k experiment.Knobs) string {
 	var parts []string
 	for _, name := range sortedNames(k) {
 		parts = append(parts, fmt.Sprintf("%s=%v", name, k[name]))
@@ -273,7 +273,7 @@ func (p *page) point(w http.ResponseWriter, r *http.Request) {
 
 // inUnitsOfLive is what the live page will show of a run: there the throughput is that of
 // the whole cluster and counts requests, whatever the figure's axis is.
-func inUnitsOfLive(r *engine.Result) string {
+func inUnitsOfLive(r *result.Result) string {
 	s := charts.SI(r.Throughput) + "/s of the whole cluster"
 	if r.LatencyUS.P50 > 0 {
 		s += fmt.Sprintf(", p50 %.3g us", r.LatencyUS.P50)
@@ -298,8 +298,8 @@ func differing(f *cluster.FigureRun, run int) ([]knobDiff, error) {
 				}
 			}
 		}
-		if changed && !engine.IsGroup(name) {
-			d := knobDiff{Name: name, A: engine.Format(name, own[name])}
+		if changed && !experiment.IsGroup(name) {
+			d := knobDiff{Name: name, A: experiment.Format(name, own[name])}
 			if typed, ok := f.Set[name]; ok { // in the unit that was typed
 				d.A = fmt.Sprint(typed)
 			}
@@ -311,7 +311,7 @@ func differing(f *cluster.FigureRun, run int) ([]knobDiff, error) {
 
 // pointCell is a notebook cell that repeats a run: what is before its measured time is
 // its warm-up.
-func pointCell(s engine.Spec, r *engine.Result, what string) string {
+func pointCell(s experiment.Spec, r *result.Result, what string) string {
 	warm := ""
 	if r.FromNS > 0 {
 		warm = "c.Run(" + duration(r.FromNS) + ") // warm-up\n"

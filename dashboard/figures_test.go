@@ -2,23 +2,24 @@ package dashboard
 
 import (
 	"context"
+	"drtmx/cluster"
+	"drtmx/dashboard/charts"
+	"drtmx/engine"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"encoding/json"
 	"math"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
-
-	"drtmx/cluster"
-	"drtmx/dashboard/charts"
-	"drtmx/engine"
 )
 
 // plainFigure is a figure of two points.
 type plainFigure struct {
 	Series []drawnSeries    `json:"series"`
 	GapAt  map[string]any   `json:"paper_gap_at"`
-	Runs   []*engine.Result `json:"runs"`
+	Runs   []*result.Result `json:"runs"`
 }
 
 func (f *plainFigure) Draw(_ charts.Size, over ...cluster.Figure) *charts.Chart {
@@ -28,24 +29,24 @@ func (f *plainFigure) Draw(_ charts.Size, over ...cluster.Figure) *charts.Chart 
 func (f *plainFigure) Sketch() string             { return "<svg>computed</svg>" }
 func (f *plainFigure) Verdicts() cluster.Verdicts { return cluster.Verdicts{Holds: 2, Undecided: 1} }
 
-func (f *plainFigure) Result(run int) *engine.Result {
+func (f *plainFigure) Result(run int) *result.Result {
 	if run < 0 || run >= len(f.Runs) {
 		return nil
 	}
 	return f.Runs[run]
 }
 
-func measured(t *testing.T, k engine.Knobs) *engine.Result {
+func measured(t *testing.T, k experiment.Knobs) *result.Result {
 	t.Helper()
-	spec, err := engine.Spec{Preset: "drtm+h", Workload: "smallbank"}.With(k)
+	spec, err := experiment.Spec{Preset: "drtm+h", Workload: "smallbank"}.With(k)
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := engine.Resolve(spec)
+	v, err := experiment.Resolve(spec)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &engine.Result{Spec: v, VirtualNS: 200_000, WallMS: 4000}
+	return &result.Result{Spec: v, VirtualNS: 200_000, WallMS: 4000}
 }
 
 // figureSource has one figure in some state.
@@ -94,9 +95,9 @@ func TestFigureOnThePage(t *testing.T) {
 		t.Errorf("%+v", rows)
 	}
 	base := &plainFigure{Series: []drawnSeries{{"READ", []drawnPoint{{X: 1, Run: 0}, {X: 2, Run: 1}}}}, GapAt: map[string]any{"run": 2},
-		Runs: []*engine.Result{measured(t, engine.Knobs{"coroutines": 1}), measured(t, engine.Knobs{"coroutines": 2}), measured(t, engine.Knobs{"nodes": 16})}}
-	set := engine.Knobs{"ddio": false}
-	with := &plainFigure{Series: base.Series, Runs: []*engine.Result{measured(t, engine.Knobs{"coroutines": 1, "ddio": false}), nil}}
+		Runs: []*result.Result{measured(t, experiment.Knobs{"coroutines": 1}), measured(t, experiment.Knobs{"coroutines": 2}), measured(t, experiment.Knobs{"nodes": 16})}}
+	set := experiment.Knobs{"ddio": false}
+	with := &plainFigure{Series: base.Series, Runs: []*result.Result{measured(t, experiment.Knobs{"coroutines": 1, "ddio": false}), nil}}
 	s.state.Base = &cluster.FigureRun{N: 1, Scale: "quick", WallMS: 1234, Figure: base}
 	s.state.Variants = []cluster.FigureRun{{N: 2, Scale: "quick", Set: set, Figure: with}}
 	var f struct {
@@ -125,8 +126,8 @@ func TestFigureOnThePage(t *testing.T) {
 	if s.ask(t, "/page/figure/point?id=2-1&n=1&run=1", &p); p.Live != "1.39 G/s of the whole cluster, p50 2.2 us" {
 		t.Errorf("on the live page: %q", p.Live)
 	}
-	s.state.Variants = append(s.state.Variants, cluster.FigureRun{N: 3, Set: engine.Knobs{"window_ns": "0.2ms"},
-		Figure: &plainFigure{Series: base.Series, Runs: []*engine.Result{measured(t, engine.Knobs{"coroutines": 1, "window_ns": "0.2ms"}), nil}}})
+	s.state.Variants = append(s.state.Variants, cluster.FigureRun{N: 3, Set: experiment.Knobs{"window_ns": "0.2ms"},
+		Figure: &plainFigure{Series: base.Series, Runs: []*result.Result{measured(t, experiment.Knobs{"coroutines": 1, "window_ns": "0.2ms"}), nil}}})
 	for path, want := range map[string]string{"n=1&run=1": "coroutines=2", "n=2&run=0": "ddio=false", "n=3&run=0": "window_ns=0.2ms"} {
 		if s.ask(t, "/page/figure/point?id=2-1&"+path, &p); len(p.Knobs) != 1 || p.Knobs[0].Name+"="+p.Knobs[0].A.(string) != want {
 			t.Errorf("%s: %+v, want %s", path, p.Knobs, want)
@@ -141,11 +142,11 @@ func TestFigureOnThePage(t *testing.T) {
 
 // A copied cell measures what the figure measured, to the last request.
 func TestPointCellRepeatsItsRun(t *testing.T) {
-	for _, k := range []engine.Knobs{
+	for _, k := range []experiment.Knobs{
 		{"nodes": 3, "threads": 2, "coroutines": 3, "workload.accounts": 10_000, "warmup_ns": 50_000, "duration_ns": 123_450, "check": "off"},
 		{"profile": "r74v", "servers": 1, "clients": 1, "server.threads": 2, "client.threads": 1, "coroutines": 1, "workload": "micro-write", "nvm.persist": true, "nvm.h3": true, "check": "off", "warmup_ns": 0, "duration_ns": 0},
 	} {
-		spec, err := engine.Spec{}.With(k)
+		spec, err := experiment.Spec{}.With(k)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,7 +154,7 @@ func TestPointCellRepeatsItsRun(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if spec, err = engine.SpecOf("", r.Spec); err != nil {
+		if spec, err = experiment.SpecOf("", r.Spec); err != nil {
 			t.Fatal(err)
 		}
 		cell := pointCell(spec, r, "what it is")

@@ -2,6 +2,10 @@ package dashboard_test
 
 import (
 	"context"
+	"drtmx/cluster"
+	"drtmx/dashboard/charts"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"fmt"
 	"io"
 	"math"
@@ -11,10 +15,6 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
-
-	"drtmx/cluster"
-	"drtmx/dashboard/charts"
-	"drtmx/engine"
 )
 
 // inventedFigure is one of invented points; its runs are systems that can be opened.
@@ -27,8 +27,8 @@ type inventedFigure struct {
 	Y      map[string]any   `json:"y"`
 	Series []inventedSeries `json:"series"`
 	Claims []map[string]any `json:"claims"`
-	Runs   []*engine.Result `json:"runs"`
-	set    engine.Knobs
+	Runs   []*result.Result `json:"runs"`
+	set    experiment.Knobs
 }
 
 type inventedSeries struct {
@@ -44,7 +44,7 @@ type inventedPoint struct {
 	Name string  `json:"name,omitempty"`
 }
 
-func (f *inventedFigure) Result(run int) *engine.Result {
+func (f *inventedFigure) Result(run int) *result.Result {
 	if run < 0 || run >= len(f.Runs) {
 		return nil
 	}
@@ -101,12 +101,12 @@ func (inventor) Sketch(string) string {
 	return charts.Sketch{References: []charts.Reference{{X: 1, From: 2, To: 2}}}.SVG()
 }
 
-func (inventor) Check(_, _ string, set engine.Knobs) error {
+func (inventor) Check(_, _ string, set experiment.Knobs) error {
 	_, err := browserSpec.With(set)
 	return err
 }
 
-func (v inventor) Run(ctx context.Context, id, scale string, set engine.Knobs, report cluster.FigureReport) (cluster.Figure, error) {
+func (v inventor) Run(ctx context.Context, id, scale string, set experiment.Knobs, report cluster.FigureReport) (cluster.Figure, error) {
 	f := inventedFigure{Figure: id, Scale: scale, Scope: "machine", X: map[string]any{"label": "Coroutines", "unit": ""}, Y: map[string]any{"label": "Latency", "unit": "us"},
 		Series: []inventedSeries{{Name: "READ"}, {Name: "WRITE"}}, Claims: []map[string]any{}, set: set}
 	for i := range 6 {
@@ -123,10 +123,10 @@ func (v inventor) Run(ctx context.Context, id, scale string, set engine.Knobs, r
 			return nil, err
 		}
 		n := i%3 + 1
-		if spec, err = spec.With(engine.Knobs{"coroutines": n}); err != nil {
+		if spec, err = spec.With(experiment.Knobs{"coroutines": n}); err != nil {
 			return nil, err
 		}
-		values, err := engine.Resolve(spec)
+		values, err := experiment.Resolve(spec)
 		if err != nil {
 			return nil, err
 		}
@@ -138,7 +138,7 @@ func (v inventor) Run(ctx context.Context, id, scale string, set engine.Knobs, r
 			there.Form = "bars"
 			s.Points[len(s.Points)-1].Name = fmt.Sprintf("step %d", n)
 		}
-		there.Runs = append(append([]*engine.Result{}, f.Runs...), &engine.Result{Spec: values, FromNS: 100_000, VirtualNS: 200_000, Limit: &engine.Verdict{Word: engine.Saturated, Of: "cpu", Text: "saturated: cpu of node 1, 90 % busy"}})
+		there.Runs = append(append([]*result.Result{}, f.Runs...), &result.Result{Spec: values, FromNS: 100_000, VirtualNS: 200_000, Limit: &result.Verdict{Word: result.Saturated, Of: "cpu", Text: "saturated: cpu of node 1, 90 % busy"}})
 		f = there
 		report(i+1, 6, func() cluster.Figure { return &there })
 	}

@@ -1,11 +1,10 @@
 package dashboard_test
 
 import (
+	"drtmx/cluster"
+	"drtmx/engine/experiment"
 	"fmt"
 	"testing"
-
-	"drtmx/cluster"
-	"drtmx/engine"
 )
 
 // TestPageOfOtherHardware finds numbers that are not the profile's above all knobs, takes one back, and finds
@@ -14,7 +13,7 @@ func TestPageOfOtherHardware(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a browser; not in short mode")
 	}
-	s := newSite(t, engine.Spec{Workload: "micro-read", Set: engine.Knobs{"nodes": 2, "threads": 1, "check": "off", "hardware.wire.switch": 500, "hardware.nic.qp_contexts": 4000}},
+	s := newSite(t, experiment.Spec{Workload: "micro-read", Set: experiment.Knobs{"nodes": 2, "threads": 1, "check": "off", "hardware.wire.switch": 500, "hardware.nic.qp_contexts": 4000}},
 		cluster.Options{Pace: 4_000_000}, nil)
 	b := newTab(t)
 	b.open(s, "the page is there", ready+" && "+latestJS+" > 2")
@@ -35,7 +34,7 @@ func TestHardwareIsSetOnThePage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a browser; not in short mode")
 	}
-	s := newSite(t, engine.Spec{Workload: "micro-read", Set: engine.Knobs{"nodes": 2, "threads": 1, "check": "off"}}, cluster.Options{Pace: 4_000_000}, nil)
+	s := newSite(t, experiment.Spec{Workload: "micro-read", Set: experiment.Knobs{"nodes": 2, "threads": 1, "check": "off"}}, cluster.Options{Pace: 4_000_000}, nil)
 	b := newTab(t)
 	b.open(s, "the page is there", ready)
 	b.act(`const box = document.querySelector("#knobs details.fixed"); box.open = true; box.querySelector(".numbers").open = true`)

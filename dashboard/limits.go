@@ -1,11 +1,10 @@
 package dashboard
 
 import (
+	"drtmx/engine/metrics"
+	"drtmx/engine/result"
 	"fmt"
 	"unique"
-
-	"drtmx/engine"
-	"drtmx/engine/metrics"
 )
 
 // limit is a window's engine.Verdict in little memory: many windows name the same.
@@ -14,13 +13,13 @@ type limit struct {
 	share    float32 // of a saturated resource
 }
 
-func limitOfWindow(w *engine.Window) (l limit) {
-	v := engine.Verdict{}
+func limitOfWindow(w *result.Window) (l limit) {
+	v := result.Verdict{}
 	if w.Limit != nil {
 		v = *w.Limit
 	}
 	l.word, l.of = unique.Make(v.Word), unique.Make(v.Of)
-	if v.Word == engine.Saturated && w.Bottleneck != nil {
+	if v.Word == result.Saturated && w.Bottleneck != nil {
 		l.share = float32(w.Bottleneck.Utilization)
 	}
 	return l
@@ -51,7 +50,7 @@ func limitOf(ms []moment) string {
 	switch {
 	case !found:
 		return ""
-	case best.word.Value() == engine.Saturated:
+	case best.word.Value() == result.Saturated:
 		return fmt.Sprintf("%s (%s at %.0f %%)", best.word.Value(), metrics.Label(best.of.Value()), 100*shares[best]/float64(count[best]))
 	}
 	return fmt.Sprintf("%s (%s)", best.word.Value(), best.of.Value())

@@ -3,15 +3,14 @@ package dashboard
 import (
 	"bytes"
 	"context"
+	"drtmx/cluster"
+	"drtmx/engine/experiment"
+	"drtmx/engine/fabric"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"sync"
-
-	"drtmx/cluster"
-	"drtmx/engine"
-	"drtmx/engine/fabric"
 )
 
 // A lineage is what every knob of a system was under each version of its knobs.
@@ -19,16 +18,16 @@ import (
 // where one setting (a preset) changes many knobs.
 type lineage struct {
 	epoch string
-	start engine.Knobs
+	start experiment.Knobs
 	lived []life // by version, from first on
 	first int
-	spec  engine.Spec // of the last version
+	spec  experiment.Spec // of the last version
 }
 
 // life is a system under one version of its knobs.
 type life struct {
-	spec   engine.Spec
-	values engine.Knobs
+	spec   experiment.Spec
+	values experiment.Knobs
 	down   []int // machines, the last to crash at the end
 }
 
@@ -60,7 +59,7 @@ func (l *lineage) at(version int) life {
 func (l *lineage) last() int { return l.first + len(l.lived) - 1 }
 
 // follow adds a change; only the next version can be added.
-func (l *lineage) follow(version int, set engine.Knobs) error {
+func (l *lineage) follow(version int, set experiment.Knobs) error {
 	if version != l.last()+1 {
 		return fmt.Errorf("knobs version %d does not follow %d", version, l.last())
 	}
@@ -71,8 +70,8 @@ func (l *lineage) follow(version int, set engine.Knobs) error {
 	return l.add(spec, obeyed(l.at(l.last()).down, set, spec.Set))
 }
 
-func (l *lineage) add(spec engine.Spec, down []int) error {
-	v, err := engine.Resolve(spec)
+func (l *lineage) add(spec experiment.Spec, down []int) error {
+	v, err := experiment.Resolve(spec)
 	if err != nil {
 		return err
 	}
@@ -148,9 +147,9 @@ func (ls *lineages) read(ctx context.Context, s cluster.Snapshot) (*lineage, err
 }
 
 // inverse is what has to be set on a spec to get back to values that were.
-func inverse(before engine.Knobs, after engine.Spec) engine.Knobs {
-	set := engine.Knobs{}
-	if v, err := engine.Resolve(after); err == nil && v["preset"] != before["preset"] {
+func inverse(before experiment.Knobs, after experiment.Spec) experiment.Knobs {
+	set := experiment.Knobs{}
+	if v, err := experiment.Resolve(after); err == nil && v["preset"] != before["preset"] {
 		set["preset"] = before["preset"]
 	}
 	settle(set, after, before)
@@ -160,18 +159,18 @@ func inverse(before engine.Knobs, after engine.Spec) engine.Knobs {
 // settle adds to set what is missing for a spec to resolve to the values wanted.
 // DDIO follows hint H3, which may only just have been set: so knobs are looked at
 // twice. The switches of a phase follow its primitive, so they come after it.
-func settle(set engine.Knobs, spec engine.Spec, want engine.Knobs) {
+func settle(set experiment.Knobs, spec experiment.Spec, want experiment.Knobs) {
 	for _, switches := range []bool{false, false, true} {
 		next, err := spec.With(set)
 		if err != nil {
 			return
 		}
-		have, err := engine.Resolve(next)
+		have, err := experiment.Resolve(next)
 		if err != nil {
 			return
 		}
 		for name, v := range want {
-			if engine.IsSwitch(name) == switches && !engine.IsGroup(name) && !isOrder(name) && have[name] != v {
+			if experiment.IsSwitch(name) == switches && !experiment.IsGroup(name) && !isOrder(name) && have[name] != v {
 				set[name] = v
 			}
 		}
@@ -180,7 +179,7 @@ func settle(set engine.Knobs, spec engine.Spec, want engine.Knobs) {
 
 // knobState is a knob as the page needs it.
 type knobState struct {
-	engine.KnobState
+	experiment.KnobState
 	Start   any  `json:"start"`             // its value when the system began
 	Changed bool `json:"changed,omitempty"` // since then
 	Follows bool `json:"follows,omitempty"` // only because the preset changed
@@ -218,7 +217,7 @@ func (p *page) knobs(w http.ResponseWriter, r *http.Request) {
 }
 
 // pageKnobs puts beside the knobs what they were when the system began.
-func pageKnobs(states []engine.KnobState, l lineage) ([]knobState, error) {
+func pageKnobs(states []experiment.KnobState, l lineage) ([]knobState, error) {
 	states, err := withStart(states, l)
 	if err != nil {
 		return nil, err
@@ -227,7 +226,7 @@ func pageKnobs(states []engine.KnobState, l lineage) ([]knobState, error) {
 	preset := valueOf(states, "preset")
 	for i, k := range states {
 		s := knobState{KnobState: k, Start: l.start.Value(k.Name)}
-		s.Changed = s.Start != k.Value && !engine.IsGroup(k.Name)
+		s.Changed = s.Start != k.Value && !experiment.IsGroup(k.Name)
 		s.Follows = s.Changed && l.start["preset"] != preset && k.Preset != nil && k.Preset == k.Value
 		out[i] = s
 	}
@@ -235,7 +234,7 @@ func pageKnobs(states []engine.KnobState, l lineage) ([]knobState, error) {
 }
 
 // withNumbers adds to the knobs those numbers of the hardware that are as the profile says.
-func withNumbers(states []engine.KnobState, spec engine.Spec) ([]engine.KnobState, error) {
+func withNumbers(states []experiment.KnobState, spec experiment.Spec) ([]experiment.KnobState, error) {
 	profile, _ := valueOf(states, "profile").(string)
 	p, err := fabric.LoadProfile(profile)
 	if err != nil {
@@ -253,10 +252,10 @@ func withNumbers(states []engine.KnobState, spec engine.Spec) ([]engine.KnobStat
 
 // withStart adds to the knobs the numbers of the hardware with which the system began, and which are the
 // profile's again.
-func withStart(states []engine.KnobState, l lineage) ([]engine.KnobState, error) {
+func withStart(states []experiment.KnobState, l lineage) ([]experiment.KnobState, error) {
 	var gone []string
 	for _, name := range sortedNames(l.start) {
-		if engine.IsHardware(name) && valueOf(states, name) == nil {
+		if experiment.IsHardware(name) && valueOf(states, name) == nil {
 			gone = append(gone, name)
 		}
 	}
@@ -264,11 +263,11 @@ func withStart(states []engine.KnobState, l lineage) ([]engine.KnobState, error)
 }
 
 // withDescribed adds numbers of the hardware to the knobs.
-func withDescribed(states []engine.KnobState, spec engine.Spec, numbers []string) ([]engine.KnobState, error) {
+func withDescribed(states []experiment.KnobState, spec experiment.Spec, numbers []string) ([]experiment.KnobState, error) {
 	if len(numbers) == 0 {
 		return states, nil
 	}
-	all, err := engine.Describe(spec, numbers...)
+	all, err := experiment.Describe(spec, numbers...)
 	if err != nil {
 		return nil, err
 	}
@@ -280,7 +279,7 @@ func withDescribed(states []engine.KnobState, spec engine.Spec, numbers []string
 	return states, nil
 }
 
-func valueOf(ks []engine.KnobState, name string) any {
+func valueOf(ks []experiment.KnobState, name string) any {
 	for _, k := range ks {
 		if k.Name == name {
 			return k.Value
@@ -290,7 +289,7 @@ func valueOf(ks []engine.KnobState, name string) any {
 }
 
 // inverseOf takes one version back, nil when that is not known.
-func inverseOf(l lineage, version int) engine.Knobs {
+func inverseOf(l lineage, version int) experiment.Knobs {
 	before, after := l.at(version-1), l.at(version)
 	if before.values == nil || after.values == nil {
 		return nil

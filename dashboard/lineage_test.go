@@ -1,27 +1,26 @@
 package dashboard
 
 import (
+	"drtmx/engine/experiment"
+	"drtmx/engine/fabric"
+	"drtmx/engine/knob"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"testing"
-
-	"drtmx/engine"
-	"drtmx/engine/fabric"
-	"drtmx/engine/knob"
 )
 
 // Whatever is set, setting its inverse leads back: presets and group knobs, which
 // set many others, included.
 func TestInverseLeadsBack(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	spec, err := engine.LoadSpec("")
+	spec, err := experiment.LoadSpec("")
 	if err != nil {
 		t.Fatal(err)
 	}
 	changes := 0
 	for range 400 {
-		before, err := engine.Resolve(spec)
+		before, err := experiment.Resolve(spec)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -30,7 +29,7 @@ func TestInverseLeadsBack(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		if _, err := engine.Resolve(next); err != nil {
+		if _, err := experiment.Resolve(next); err != nil {
 			continue // a combination that is refused
 		}
 		changes++
@@ -38,7 +37,7 @@ func TestInverseLeadsBack(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v, then %v: %v", set, inverse(before, next), err)
 		}
-		got, err := engine.Resolve(back)
+		got, err := experiment.Resolve(back)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,9 +51,9 @@ func TestInverseLeadsBack(t *testing.T) {
 	}
 }
 
-func randomChange(r *rand.Rand) engine.Knobs {
-	set := engine.Knobs{}
-	all := engine.Registry()
+func randomChange(r *rand.Rand) experiment.Knobs {
+	set := experiment.Knobs{}
+	all := experiment.Registry()
 	for range 1 + r.IntN(3) {
 		k := all[r.IntN(len(all))]
 		if !k.Live {
@@ -75,33 +74,33 @@ func randomChange(r *rand.Rand) engine.Knobs {
 }
 
 func TestInverseOfAPresetIsShort(t *testing.T) {
-	spec, err := engine.LoadSpec("")
+	spec, err := experiment.LoadSpec("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	next, err := spec.With(engine.Knobs{"preset": "fasst"})
+	next, err := spec.With(experiment.Knobs{"preset": "fasst"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, _ := engine.Resolve(spec)
-	if got := inverse(before, next); !reflect.DeepEqual(got, engine.Knobs{"preset": "drtm+h"}) {
+	before, _ := experiment.Resolve(spec)
+	if got := inverse(before, next); !reflect.DeepEqual(got, experiment.Knobs{"preset": "drtm+h"}) {
 		t.Errorf("the way back from fasst: %v", got)
 	}
 }
 
 // Hint H3 turns DDIO off and gives it back; DDIO that was off before stays off.
 func TestInverseOfAHintLeavesDDIO(t *testing.T) {
-	spec, err := engine.LoadSpec("nvm")
+	spec, err := experiment.LoadSpec("nvm")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, ddio := range []bool{true, false} {
-		was, err := spec.With(engine.Knobs{"ddio": ddio})
+		was, err := spec.With(experiment.Knobs{"ddio": ddio})
 		if err != nil {
 			t.Fatal(err)
 		}
-		before, _ := engine.Resolve(was)
-		next, err := was.With(engine.Knobs{"nvm.h3": true})
+		before, _ := experiment.Resolve(was)
+		next, err := was.With(experiment.Knobs{"nvm.h3": true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,7 +108,7 @@ func TestInverseOfAHintLeavesDDIO(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := engine.Resolve(back); err != nil || got["ddio"] != ddio || got["nvm.h3"] != false {
+		if got, err := experiment.Resolve(back); err != nil || got["ddio"] != ddio || got["nvm.h3"] != false {
 			t.Errorf("ddio=%v, then nvm.h3, undone by %v: ddio=%v, %v", ddio, inverse(before, next), got["ddio"], err)
 		}
 	}
@@ -119,7 +118,7 @@ func TestInverseOfAHintLeavesDDIO(t *testing.T) {
 // there follows the events.
 func TestLineageFollows(t *testing.T) {
 	f := newFake(t)
-	f.set(t, engine.Knobs{"ddio": false})
+	f.set(t, experiment.Knobs{"ddio": false})
 	ls := newLineages(f)
 	l, err := ls.get(t.Context(), f.systems[0])
 	if err != nil {
@@ -128,11 +127,11 @@ func TestLineageFollows(t *testing.T) {
 	if l.start["ddio"] != true || l.at(2).values["ddio"] != false || l.at(3).values != nil {
 		t.Errorf("after one change: %v", l.lived)
 	}
-	f.set(t, engine.Knobs{"coroutines": 4})
+	f.set(t, experiment.Knobs{"coroutines": 4})
 	if l, err = ls.get(t.Context(), f.systems[0]); err != nil {
 		t.Fatal(err)
 	}
-	if got := inverseOf(l, 3); !reflect.DeepEqual(got, engine.Knobs{"coroutines": 8}) {
+	if got := inverseOf(l, 3); !reflect.DeepEqual(got, experiment.Knobs{"coroutines": 8}) {
 		t.Errorf("undo of the latest: %v", got)
 	}
 	f.systems[0].Epoch, f.systems[0].KnobsVersion, f.events = "e2", 1, nil
@@ -150,7 +149,7 @@ func TestLineageIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	for v := 2; v < versionsKept+100; v++ {
-		if err := l.follow(v, engine.Knobs{"coroutines": 1 + v%8}); err != nil {
+		if err := l.follow(v, experiment.Knobs{"coroutines": 1 + v%8}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -162,8 +161,8 @@ func TestLineageIsBounded(t *testing.T) {
 // On every profile the page can ask for all numbers of the hardware; none is there twice, and each can be set.
 func TestNumbersOfTheHardware(t *testing.T) {
 	for _, profile := range fabric.Profiles() {
-		spec := engine.Spec{Workload: "micro-rpc", Set: engine.Knobs{"profile": profile, "hardware.cpu.dispatch": 11}}
-		states, err := engine.Describe(spec)
+		spec := experiment.Spec{Workload: "micro-rpc", Set: experiment.Knobs{"profile": profile, "hardware.cpu.dispatch": 11}}
+		states, err := experiment.Describe(spec)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -182,9 +181,9 @@ func TestNumbersOfTheHardware(t *testing.T) {
 			t.Errorf("%s: %d knobs, and %d numbers of the hardware", profile, n, len(states)-n)
 		}
 		for _, k := range states[n:] {
-			next, err := spec.With(engine.Knobs{k.Name: k.Value})
+			next, err := spec.With(experiment.Knobs{k.Name: k.Value})
 			if err == nil {
-				_, err = engine.Resolve(next)
+				_, err = experiment.Resolve(next)
 			}
 			if err != nil {
 				t.Errorf("%s: %s cannot be set: %v", profile, k.Name, err)

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"drtmx/cluster"
+	"drtmx/dashboard/charts"
+	"drtmx/engine/experiment"
 	"fmt"
 	"math"
 	"net/http"
@@ -12,10 +15,6 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
-
-	"drtmx/cluster"
-	"drtmx/dashboard/charts"
-	"drtmx/engine"
 )
 
 // drawn is about the most points that a line of the timeline has; neighbouring
@@ -275,7 +274,7 @@ func marksOf(events []cluster.Event, from, to int64) []charts.Mark {
 }
 
 // sign tells crashes and restarts from other changes.
-func sign(set engine.Knobs) string {
+func sign(set experiment.Knobs) string {
 	s := ""
 	for _, o := range []struct{ knob, sign string }{{restartKnob, " ↻"}, {crashKnob, " ✕"}} {
 		if v, ok := set[o.knob]; ok && orders(v) {

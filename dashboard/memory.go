@@ -1,13 +1,12 @@
 package dashboard
 
 import (
+	"drtmx/dashboard/charts"
+	"drtmx/engine/result"
 	"fmt"
 	"math"
 	"net/http"
 	"slices"
-
-	"drtmx/dashboard/charts"
-	"drtmx/engine"
 )
 
 // way is what a window says of the bytes' way inside the machines; NaN: nothing, or
@@ -67,7 +66,7 @@ func (p *page) memory(w http.ResponseWriter, r *http.Request) { p.tracks(w, r, m
 func (p *page) pcie(w http.ResponseWriter, r *http.Request)   { p.tracks(w, r, pcieTracks) }
 func (p *page) caches(w http.ResponseWriter, r *http.Request) { p.tracks(w, r, cacheTracks) }
 
-func wayOf(w *engine.Window) way {
+func wayOf(w *result.Window) way {
 	x := way{pcie: float32(100 * w.Utilization["pcie"].Max), dram: float32(100 * w.Utilization["memory"].Max),
 		media: nan, amplified: nan, mediaGbps: nan, buffer: nan, reads: nan, writes: nan, ddio: nan, evicted: nan, contexts: nan, pages: nan,
 		partial: [5]float32{nan, nan, nan, nan, nan}}
@@ -133,14 +132,14 @@ func (p *page) dimms(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		windows = nil // closed since: nothing to draw
 	}
-	if !slices.ContainsFunc(windows, func(w engine.Window) bool { return w.NVM != nil && len(w.NVM.DIMMs) > 0 }) {
+	if !slices.ContainsFunc(windows, func(w result.Window) bool { return w.NVM != nil && len(w.NVM.DIMMs) > 0 }) {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
 	p.draw(w, r, stamp, func() *charts.Chart { return drawDIMMs(sizeOf(r), windows, buffer) })
 }
 
-func drawDIMMs(size charts.Size, ws []engine.Window, buffer bool) *charts.Chart {
+func drawDIMMs(size charts.Size, ws []result.Window, buffer bool) *charts.Chart {
 	y, parts := charts.Axis{Label: "media", Unit: "GB/s"}, []charts.Part{{Name: "written", Colour: charts.Colour(1)}, {Name: "read", Colour: charts.Colour(0)}}
 	if buffer {
 		y, parts = charts.Axis{Label: "XBuffer in use", Unit: "%"}, []charts.Part{{Name: "dirty", Colour: charts.Colour(4)}, {Name: "clean", Colour: charts.Colour(2)}}

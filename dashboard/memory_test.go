@@ -1,14 +1,13 @@
 package dashboard_test
 
 import (
+	"drtmx/cluster"
+	"drtmx/engine/experiment"
 	"fmt"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp"
-
-	"drtmx/cluster"
-	"drtmx/engine"
 )
 
 // The panels of memory, PCIe and caches fill with what a cluster with NVM does, at
@@ -17,11 +16,11 @@ func TestMemoryPanelsInABrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a browser; not in short mode")
 	}
-	spec, err := engine.LoadSpec("nvm")
+	spec, err := experiment.LoadSpec("nvm")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if spec, err = spec.With(engine.Knobs{"clients": 2, "client.threads": 4, "server.threads": 4, "workload.scale": 0.02, "workload.payload": 48, "window_ns": 100_000}); err != nil {
+	if spec, err = spec.With(experiment.Knobs{"clients": 2, "client.threads": 4, "server.threads": 4, "workload.scale": 0.02, "workload.payload": 48, "window_ns": 100_000}); err != nil {
 		t.Fatal(err)
 	}
 	s := newSite(t, spec, cluster.Options{Pace: 10_000_000}, nil)

@@ -1,16 +1,15 @@
 package dashboard
 
 import (
+	"drtmx/engine/experiment"
 	"fmt"
 	"slices"
 	"strings"
-
-	"drtmx/engine"
 )
 
 // moved names every knob that differs between two versions and that the title of a card
 // does not name: a preset sets many, and a card may measure several changes together.
-func moved(l lineage, base, version int, set engine.Knobs) []string {
+func moved(l lineage, base, version int, set experiment.Knobs) []string {
 	before, after := l.at(base), l.at(version)
 	if before.values == nil || after.values == nil {
 		return nil
@@ -19,7 +18,7 @@ func moved(l lineage, base, version int, set engine.Knobs) []string {
 	var out []string
 	for _, n := range sortedNames(after.values) {
 		was, is := before.values.Value(n), after.values.Value(n)
-		if was == is || engine.IsGroup(n) || isOrder(n) {
+		if was == is || experiment.IsGroup(n) || isOrder(n) {
 			continue
 		}
 		if _, ok := set[n]; ok && titled.Value(n) == was {

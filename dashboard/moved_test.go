@@ -1,17 +1,16 @@
 package dashboard
 
 import (
+	"drtmx/engine/experiment"
 	"slices"
 	"strings"
 	"testing"
-
-	"drtmx/engine"
 )
 
 // lineageOf is the default cluster after some changes.
-func lineageOf(t *testing.T, sets ...engine.Knobs) lineage {
+func lineageOf(t *testing.T, sets ...experiment.Knobs) lineage {
 	t.Helper()
-	spec, err := engine.LoadSpec("")
+	spec, err := experiment.LoadSpec("")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,8 +28,8 @@ func lineageOf(t *testing.T, sets ...engine.Knobs) lineage {
 
 // A card names what a preset sets, and what moved right before it, and nothing twice.
 func TestCardNamesWhatMoved(t *testing.T) {
-	preset, lock := engine.Knobs{"preset": "fasst"}, engine.Knobs{"phase.lock": "two-sided"}
-	l := lineageOf(t, lock, preset, engine.Knobs{"opt.commit.pa": true}, engine.Knobs{"coroutines": 1})
+	preset, lock := experiment.Knobs{"preset": "fasst"}, experiment.Knobs{"phase.lock": "two-sided"}
+	l := lineageOf(t, lock, preset, experiment.Knobs{"opt.commit.pa": true}, experiment.Knobs{"coroutines": 1})
 	if m := moved(l, 1, 2, lock); len(m) != 0 {
 		t.Errorf("the title names it already: %q", m)
 	}
@@ -38,7 +37,7 @@ func TestCardNamesWhatMoved(t *testing.T) {
 	if !slices.Contains(m, "phase.execution: hybrid → two-sided") || len(m) < 5 || slices.ContainsFunc(m, func(s string) bool { return strings.HasPrefix(s, "preset") || strings.HasPrefix(s, "coroutines") }) {
 		t.Errorf("with the preset moved %q", m)
 	}
-	if m := moved(l, 3, 5, engine.Knobs{"coroutines": 1}); len(m) != 1 || m[0] != "opt.commit.pa: off → on" {
+	if m := moved(l, 3, 5, experiment.Knobs{"coroutines": 1}); len(m) != 1 || m[0] != "opt.commit.pa: off → on" {
 		t.Errorf("measured together with what was right before it: %q", m)
 	}
 }
@@ -46,17 +45,17 @@ func TestCardNamesWhatMoved(t *testing.T) {
 // A change that was taken back is undone, and so is what took it back as soon as another
 // change comes.
 func TestUndoneChanges(t *testing.T) {
-	one, eight := engine.Knobs{"coroutines": 1}, engine.Knobs{"coroutines": 8}
-	lock := engine.Knobs{"phase.lock": "two-sided"}
+	one, eight := experiment.Knobs{"coroutines": 1}, experiment.Knobs{"coroutines": 8}
+	lock := experiment.Knobs{"phase.lock": "two-sided"}
 	for name, c := range map[string]struct {
-		sets []engine.Knobs
+		sets []experiment.Knobs
 		want map[int]int
 	}{
-		"none":               {[]engine.Knobs{one, lock}, map[int]int{}},
-		"just now":           {[]engine.Knobs{one, eight}, map[int]int{2: 3}},
-		"and then another":   {[]engine.Knobs{one, eight, lock}, map[int]int{2: 3, 3: 3}},
-		"both, one by one":   {[]engine.Knobs{one, lock, {"phase.lock": "auto"}, eight, lock}, map[int]int{2: 5, 3: 4, 4: 4, 5: 5}},
-		"a middle one stays": {[]engine.Knobs{one, lock, eight, one}, map[int]int{4: 5}},
+		"none":               {[]experiment.Knobs{one, lock}, map[int]int{}},
+		"just now":           {[]experiment.Knobs{one, eight}, map[int]int{2: 3}},
+		"and then another":   {[]experiment.Knobs{one, eight, lock}, map[int]int{2: 3, 3: 3}},
+		"both, one by one":   {[]experiment.Knobs{one, lock, {"phase.lock": "auto"}, eight, lock}, map[int]int{2: 5, 3: 4, 4: 4, 5: 5}},
+		"a middle one stays": {[]experiment.Knobs{one, lock, eight, one}, map[int]int{4: 5}},
 	} {
 		got := undone(lineageOf(t, c.sets...))
 		if len(got) != len(c.want) {

@@ -1,14 +1,13 @@
 package dashboard_test
 
 import (
+	"drtmx/cluster"
+	"drtmx/engine/experiment"
 	"fmt"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp"
-
-	"drtmx/cluster"
-	"drtmx/engine"
 )
 
 // inViewJS is true when the whole of an element is in sight.
@@ -121,7 +120,7 @@ func TestPageOfFewSamples(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a browser; not in short mode")
 	}
-	spec, err := browserSpec.With(engine.Knobs{"window_ns": 20_000})
+	spec, err := browserSpec.With(experiment.Knobs{"window_ns": 20_000})
 	if err != nil {
 		t.Fatal(err)
 	}

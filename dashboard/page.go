@@ -3,6 +3,11 @@ package dashboard
 import (
 	"bytes"
 	"context"
+	"drtmx/cluster"
+	"drtmx/dashboard/charts"
+	"drtmx/engine"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"embed"
 	"encoding/json"
 	"errors"
@@ -11,10 +16,6 @@ import (
 	"net/http"
 	"strings"
 	"time"
-
-	"drtmx/cluster"
-	"drtmx/dashboard/charts"
-	"drtmx/engine"
 )
 
 //go:embed web
@@ -23,15 +24,15 @@ var web embed.FS
 // Source is what the page shows of an agent; *cluster.Agent is one.
 type Source interface {
 	Systems() []cluster.Snapshot
-	Windows(ctx context.Context, sys string, from int) ([]engine.Window, error)
+	Windows(ctx context.Context, sys string, from int) ([]result.Window, error)
 	Events(ctx context.Context, sys string) ([]cluster.Event, error)
-	Knobs(ctx context.Context, sys string) ([]engine.KnobState, error)
-	Spec(ctx context.Context, sys string) (engine.Spec, error)
+	Knobs(ctx context.Context, sys string) ([]experiment.KnobState, error)
+	Spec(ctx context.Context, sys string) (experiment.Spec, error)
 	Session(ctx context.Context, sys string) ([]byte, error)
 	Types(ctx context.Context, sys string) ([]string, error)
 	TraceOf(ctx context.Context, sys string, c engine.Choice, progress func(done, total int)) (*engine.Picked, error)
-	Inside(ctx context.Context, sys string, measured bool) ([]engine.NodeInside, error)
-	Latency(ctx context.Context, sys string) (*engine.Histogram, error)
+	Inside(ctx context.Context, sys string, measured bool) ([]result.NodeInside, error)
+	Latency(ctx context.Context, sys string) (*result.Histogram, error)
 	Figures() []cluster.FigureInfo
 	Figure(id string) (cluster.FigureState, error)
 	Sketch(id string) (string, error)
@@ -123,7 +124,7 @@ const (
 // is to be had, "" if nowhere; only a server that was started with --cdn has a
 // content policy that lets the browser ask there.
 func (p *page) about(w http.ResponseWriter, r *http.Request) {
-	about := map[string]string{"code": engine.CodeVersion()}
+	about := map[string]string{"code": result.CodeVersion()}
 	switch {
 	case charts.HasLibrary():
 		about["script"] = "/vendor/echarts.js"

@@ -2,6 +2,10 @@ package dashboard
 
 import (
 	"crypto/sha512"
+	"drtmx/cluster"
+	"drtmx/dashboard/charts"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -13,10 +17,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-
-	"drtmx/cluster"
-	"drtmx/dashboard/charts"
-	"drtmx/engine"
 )
 
 func get(t *testing.T, h http.Handler, url string) *httptest.ResponseRecorder {
@@ -41,7 +41,7 @@ func getJSON(t *testing.T, h http.Handler, url string, into any) {
 func changed(t *testing.T) *fakeSource {
 	f := newFake(t)
 	f.run(60, 8e6)
-	f.set(t, engine.Knobs{"preset": "fasst"})
+	f.set(t, experiment.Knobs{"preset": "fasst"})
 	f.run(60, 5e6)
 	return f
 }
@@ -143,13 +143,13 @@ func TestMemoryPanel(t *testing.T) {
 	}
 	ws := f.windows["a"]
 	for i := range ws {
-		ws[i].NVM = &engine.NVMStat{}
+		ws[i].NVM = &result.NVMStat{}
 	}
 	if n := lines(); len(n) != 4 {
 		t.Errorf("NVM that nobody writes: %q", n)
 	}
 	for i := range ws {
-		ws[i].NVM = &engine.NVMStat{WriteReq: 10, MediaWriteBytes: 2560, WriteAmplification: 4}
+		ws[i].NVM = &result.NVMStat{WriteReq: 10, MediaWriteBytes: 2560, WriteAmplification: 4}
 	}
 	if n := lines(); len(n) != 5 || !strings.Contains(n[4], "amplified") {
 		t.Errorf("with NVM: %q", n)
@@ -178,8 +178,8 @@ func TestPCIeAndCachePanels(t *testing.T) {
 	}
 	ws := f.windows["a"]
 	for i := range ws {
-		ws[i].PCIe = &engine.PCIeStat{ReadWords: 5, WriteWords: engine.PCIeWords{Write: 20, Completion: 10}, Partial: engine.PCIeWords{Write: 10}}
-		ws[i].Caches = &engine.CacheStat{Contexts: 10, ContextMisses: 1}
+		ws[i].PCIe = &result.PCIeStat{ReadWords: 5, WriteWords: result.PCIeWords{Write: 20, Completion: 10}, Partial: result.PCIeWords{Write: 10}}
+		ws[i].Caches = &result.CacheStat{Contexts: 10, ContextMisses: 1}
 	}
 	if n := strings.Join(names("/page/pcie"), " "); !strings.Contains(n, "reads") || !strings.Contains(n, "part WRITE") || !strings.Contains(n, "part CQE") || strings.Contains(n, "RECV") {
 		t.Errorf("PCIe: %s", n)
@@ -191,9 +191,9 @@ func TestPCIeAndCachePanels(t *testing.T) {
 		t.Errorf("DIMMs of nobody: %d %.100s", w.Code, w.Body)
 	}
 	for i := range ws {
-		ws[i].NVM = &engine.NVMStat{}
+		ws[i].NVM = &result.NVMStat{}
 		for k := range 30 {
-			ws[i].NVM.DIMMs = append(ws[i].NVM.DIMMs, engine.DIMMStat{Node: 1, DIMM: k + 1, WriteBytes: uint64(k), Buffer: .5, Dirty: .25})
+			ws[i].NVM.DIMMs = append(ws[i].NVM.DIMMs, result.DIMMStat{Node: 1, DIMM: k + 1, WriteBytes: uint64(k), Buffer: .5, Dirty: .25})
 		}
 	}
 	if n := names("/page/dimms"); len(n) != 1+24 || n[1] != "n1 s0 DIMM 7" || n[24] != "n1 s0 DIMM 30" {
@@ -243,7 +243,7 @@ func TestKnobsOfThePage(t *testing.T) {
 			Value, Start     any
 			Changed, Follows bool
 		}
-		Undo engine.Knobs
+		Undo experiment.Knobs
 	}
 	getJSON(t, Handler(changed(t)), "/page/knobs", &k)
 	if k.Version != 2 || len(k.Undo) != 1 || k.Undo["preset"] != "drtm+h" {
@@ -265,12 +265,12 @@ func TestKnobsOfThePage(t *testing.T) {
 
 // Numbers of the hardware come with what they were at the start, also when they are the profile's again.
 func TestHardwareOfThePage(t *testing.T) {
-	began, err := engine.Resolve(engine.Spec{Set: engine.Knobs{"hardware.wire.switch": 500, "hardware.nic.translations": 512}})
+	began, err := experiment.Resolve(experiment.Spec{Set: experiment.Knobs{"hardware.wire.switch": 500, "hardware.nic.translations": 512}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	now := engine.Spec{Set: engine.Knobs{"hardware.nic.translations": 512, "hardware.nic.qp_contexts": 4000}}
-	states, err := engine.Describe(now)
+	now := experiment.Spec{Set: experiment.Knobs{"hardware.nic.translations": 512, "hardware.nic.qp_contexts": 4000}}
+	states, err := experiment.Describe(now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -280,7 +280,7 @@ func TestHardwareOfThePage(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, k := range list {
-		if engine.IsHardware(k.Name) {
+		if experiment.IsHardware(k.Name) {
 			got[k.Name] = [3]any{k.Start, k.Value, k.Changed}
 		}
 	}

@@ -2,15 +2,14 @@ package dashboard
 
 import (
 	"context"
+	"drtmx/cluster"
+	"drtmx/dashboard/charts/palette"
+	"drtmx/engine/result"
 	"errors"
 	"fmt"
 	"math"
 	"sort"
 	"sync"
-
-	"drtmx/cluster"
-	"drtmx/dashboard/charts/palette"
-	"drtmx/engine"
 )
 
 // phaseOrder is the order in which a transaction goes through its phases; a moment has
@@ -46,7 +45,7 @@ type moment struct {
 	way
 }
 
-func momentOf(w *engine.Window) moment {
+func momentOf(w *result.Window) moment {
 	m := moment{
 		index: w.Index, t0: w.T0NS, t1: w.T1NS, version: w.KnobsVersion, commits: w.Commits, throughput: w.Throughput,
 		p50: absentIfZero(w.LatencyUS.P50), p99: absentIfZero(w.LatencyUS.P99), aborts: 100 * w.AbortRate, trips: w.RoundTripsPerTxn, way: wayOf(w),
@@ -145,7 +144,7 @@ func (k *keeper) moments(ctx context.Context, sys string) ([]moment, string, err
 	return nil, "", fmt.Errorf("system %s keeps beginning again", sys)
 }
 
-func (t *track) add(ws []engine.Window) {
+func (t *track) add(ws []result.Window) {
 	for i := range ws {
 		t.moments = append(t.moments, momentOf(&ws[i]))
 		t.next = ws[i].Index + 1

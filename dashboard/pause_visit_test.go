@@ -2,6 +2,9 @@ package dashboard_test
 
 import (
 	"context"
+	"drtmx/cluster"
+	"drtmx/engine"
+	"drtmx/engine/experiment"
 	"fmt"
 	"net/http"
 	"slices"
@@ -10,9 +13,6 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
-
-	"drtmx/cluster"
-	"drtmx/engine"
 )
 
 // What the header says of the system shown.
@@ -71,7 +71,7 @@ func TestPageOfAGhostThatReplays(t *testing.T) {
 		t.Skip("starts a browser; not in short mode")
 	}
 	var opened atomic.Int32
-	open := func(ctx context.Context, spec engine.Spec, progress engine.Progress) (cluster.System, error) {
+	open := func(ctx context.Context, spec experiment.Spec, progress engine.Progress) (cluster.System, error) {
 		sys, err := engine.OpenWith(ctx, spec, progress)
 		if err != nil || opened.Add(1) == 1 {
 			return sys, err
@@ -121,7 +121,7 @@ func TestPageOfAFailedSystemBesideAnother(t *testing.T) {
 		t.Skip("starts a browser; not in short mode")
 	}
 	var opened atomic.Int32
-	s := newSite(t, browserSpec, cluster.Options{Pace: 20_000_000, Open: func(ctx context.Context, spec engine.Spec, progress engine.Progress) (cluster.System, error) {
+	s := newSite(t, browserSpec, cluster.Options{Pace: 20_000_000, Open: func(ctx context.Context, spec experiment.Spec, progress engine.Progress) (cluster.System, error) {
 		sys, err := engine.OpenWith(ctx, spec, progress)
 		if err != nil || opened.Add(1) > 1 {
 			return sys, err

@@ -3,6 +3,12 @@ package dashboard
 import (
 	"bytes"
 	"context"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
+
+	"drtmx/cluster"
+	"drtmx/dashboard/charts"
+	"drtmx/dashboard/charts/diagram"
 	_ "embed"
 	"encoding/base64"
 	"errors"
@@ -11,11 +17,6 @@ import (
 	"net/http"
 	"reflect"
 	"strings"
-
-	"drtmx/cluster"
-	"drtmx/dashboard/charts"
-	"drtmx/dashboard/charts/diagram"
-	"drtmx/engine"
 )
 
 // SessionPage is a session as one HTML file: lines, cards, knobs and the code version. It can be read
@@ -34,10 +35,10 @@ type SessionPart struct {
 	Digest  string // at AtNS
 	AtNS    int64
 	Events  []cluster.Event
-	Windows []engine.Window
-	Knobs   []engine.KnobState // as they are at the end
-	Nodes   []engine.NodeInside
-	Checks  *engine.Checks
+	Windows []result.Window
+	Knobs   []experiment.KnobState // as they are at the end
+	Nodes   []result.NodeInside
+	Checks  *result.Checks
 	Failed  string
 }
 
@@ -54,7 +55,7 @@ var sessionTemplate string
 
 var sessionForm = template.Must(template.New("session").Funcs(template.FuncMap{
 	"number": number, "difference": difference, "phase": phaseName, "ms": func(ns int64) string { return fmt.Sprintf("%.4g ms", float64(ns)/1e6) },
-	"value": func(k engine.KnobState, v any) string { return shown(k.Name, v) },
+	"value": func(k experiment.KnobState, v any) string { return shown(k.Name, v) },
 }).Parse(sessionTemplate))
 
 // drawnPart is a part as the template takes it.
@@ -62,7 +63,7 @@ type drawnPart struct {
 	SessionPart
 	Lines, Phases template.HTML
 	Cards         []Card
-	Changed       []engine.KnobState
+	Changed       []experiment.KnobState
 	Missing       int // windows that are no longer kept
 	Inside        []template.HTML
 }
@@ -106,7 +107,7 @@ func (x *SessionPart) drawn() drawnPart {
 			d.Changed = append(d.Changed, k)
 		}
 	}
-	var all []*engine.NodeInside
+	var all []*result.NodeInside
 	for i := range x.Nodes[:min(len(x.Nodes), nodesDrawn)] {
 		all = append(all, &x.Nodes[i])
 	}
@@ -187,7 +188,7 @@ func (x *SessionPart) finish() {
 	}
 }
 
-func titleOf(s engine.Spec, sys string) string {
+func titleOf(s experiment.Spec, sys string) string {
 	parts := []string{"session of system " + sys}
 	if s.Workload != "" {
 		parts = append(parts, s.Workload)

@@ -2,15 +2,15 @@ package dashboard
 
 import (
 	"context"
+	"drtmx/cluster"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
-
-	"drtmx/cluster"
-	"drtmx/engine"
 )
 
 // elsewhere finds what a browser would ask another machine for.
@@ -19,7 +19,7 @@ var elsewhere = regexp.MustCompile(`(?i)(src|href|action|data|poster)\s*=\s*["']
 // A session of a real cluster as a page has the lines, the card of its change, the knobs and the code
 // version, and asks nobody for anything.
 func TestSessionPageHoldsEverything(t *testing.T) {
-	a, err := cluster.NewAgent(engine.Spec{Preset: "drtm+h", Workload: "smallbank", Set: engine.Knobs{"nodes": 3, "threads": 2, "coroutines": 4, "window_ns": 20_000, "workload.accounts": 500}}, cluster.Options{Paused: true})
+	a, err := cluster.NewAgent(experiment.Spec{Preset: "drtm+h", Workload: "smallbank", Set: experiment.Knobs{"nodes": 3, "threads": 2, "coroutines": 4, "window_ns": 20_000, "workload.accounts": 500}}, cluster.Options{Paused: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func TestSessionPageHoldsEverything(t *testing.T) {
 		}
 	}
 	step()
-	if _, err := a.Set(ctx, "a", engine.Knobs{"phase.validation": "two-sided"}, "page"); err != nil {
+	if _, err := a.Set(ctx, "a", experiment.Knobs{"phase.validation": "two-sided"}, "page"); err != nil {
 		t.Fatal(err)
 	}
 	step()
@@ -45,7 +45,7 @@ func TestSessionPageHoldsEverything(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := string(b)
-	for _, want := range []string{engine.CodeVersion(), "phase.validation: one-sided → two-sided", "throughput", "✓", "session of system a, smallbank, drtm", s.Parts[0].Digest, "workload.accounts", "RNIC 1", "100 windows", "data:application/x-ndjson"} {
+	for _, want := range []string{result.CodeVersion(), "phase.validation: one-sided → two-sided", "throughput", "✓", "session of system a, smallbank, drtm", s.Parts[0].Digest, "workload.accounts", "RNIC 1", "100 windows", "data:application/x-ndjson"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q", want)
 		}
@@ -61,7 +61,7 @@ func TestSessionPageHoldsEverything(t *testing.T) {
 // What a session says is text, wherever it comes from.
 func TestSessionPageEscapes(t *testing.T) {
 	const evil = `<script>alert(1)</script>`
-	s := &SessionPage{Title: evil, Note: evil, Parts: []SessionPart{{Code: evil, Failed: evil, Events: []cluster.Event{{Kind: evil, By: evil, Text: evil, Set: engine.Knobs{evil: evil}}}, Knobs: []engine.KnobState{{Name: evil, Value: evil, Active: true}}}}}
+	s := &SessionPage{Title: evil, Note: evil, Parts: []SessionPart{{Code: evil, Failed: evil, Events: []cluster.Event{{Kind: evil, By: evil, Text: evil, Set: experiment.Knobs{evil: evil}}}, Knobs: []experiment.KnobState{{Name: evil, Value: evil, Active: true}}}}}
 	b, err := s.HTML()
 	if err != nil {
 		t.Fatal(err)
@@ -76,7 +76,7 @@ func TestSessionPageEscapes(t *testing.T) {
 
 // A notebook writes the page of its cluster's session, and so does one that is attached to an agent.
 func TestSessionPageFromANotebook(t *testing.T) {
-	c := cluster.Up(engine.Spec{Workload: "smallbank", Set: engine.Knobs{"nodes": 3, "threads": 1, "coroutines": 2, "window_ns": 20_000, "workload.accounts": 500}})
+	c := cluster.Up(experiment.Spec{Workload: "smallbank", Set: experiment.Knobs{"nodes": 3, "threads": 1, "coroutines": 2, "window_ns": 20_000, "workload.accounts": 500}})
 	defer c.Close()
 	c.Run(200 * time.Microsecond)
 	file := filepath.Join(t.TempDir(), "session.html")

@@ -2,34 +2,35 @@ package dashboard
 
 import (
 	"context"
+	"drtmx/cluster"
+	"drtmx/engine"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"encoding/json"
 	"fmt"
 	"testing"
-
-	"drtmx/cluster"
-	"drtmx/engine"
 )
 
 // fakeSource is an agent without one: histories that a test wrote.
 type fakeSource struct {
 	sweep   cluster.SweepState
-	start   engine.Spec // what the session began with
-	spec    engine.Spec
+	start   experiment.Spec // what the session began with
+	spec    experiment.Spec
 	systems []cluster.Snapshot
-	windows map[string][]engine.Window
+	windows map[string][]result.Window
 	events  map[string][]cluster.Event
 	fetched int // windows handed out
 }
 
 func newFake(t *testing.T) *fakeSource {
 	t.Helper()
-	spec, err := engine.LoadSpec("")
+	spec, err := experiment.LoadSpec("")
 	if err != nil {
 		t.Fatal(err)
 	}
 	return &fakeSource{
 		start: spec, spec: spec, systems: []cluster.Snapshot{{Sys: "a", Epoch: "e1", State: "running", KnobsVersion: 1}},
-		windows: map[string][]engine.Window{}, events: map[string][]cluster.Event{},
+		windows: map[string][]result.Window{}, events: map[string][]cluster.Event{},
 	}
 }
 
@@ -38,25 +39,25 @@ func (f *fakeSource) run(n int, throughput float64) {
 	s := &f.systems[0]
 	for range n {
 		i := len(f.windows["a"])
-		f.windows["a"] = append(f.windows["a"], engine.Window{
+		f.windows["a"] = append(f.windows["a"], result.Window{
 			Index: i, T0NS: int64(i) * windowNS, T1NS: int64(i+1) * windowNS, KnobsVersion: s.KnobsVersion,
-			Throughput: throughput + float64(i%3)*1000, Commits: 1000, LatencyUS: engine.Latency{P50: 15 + float64(i%2)/10, P99: 30},
-			Phases: map[string]engine.PhaseStat{"lock": {MeanUS: 5}, "execution": {MeanUS: 10}}, Bottleneck: &engine.Bottleneck{Resource: "cpu", Utilization: 0.9},
+			Throughput: throughput + float64(i%3)*1000, Commits: 1000, LatencyUS: result.Latency{P50: 15 + float64(i%2)/10, P99: 30},
+			Phases: map[string]result.PhaseStat{"lock": {MeanUS: 5}, "execution": {MeanUS: 10}}, Bottleneck: &result.Bottleneck{Resource: "cpu", Utilization: 0.9},
 		})
 		s.VirtualNS = int64(i+1) * windowNS
 	}
 }
 
-func (f *fakeSource) set(t *testing.T, k engine.Knobs) {
+func (f *fakeSource) set(t *testing.T, k experiment.Knobs) {
 	t.Helper()
-	was, err := engine.Resolve(f.spec)
+	was, err := experiment.Resolve(f.spec)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if f.spec, err = f.spec.With(k); err != nil {
 		t.Fatal(err)
 	}
-	e := cluster.Event{Kind: "knob", By: "notebook", Set: k, Was: engine.Knobs{}, VirtualNS: f.systems[0].VirtualNS}
+	e := cluster.Event{Kind: "knob", By: "notebook", Set: k, Was: experiment.Knobs{}, VirtualNS: f.systems[0].VirtualNS}
 	for n := range k {
 		e.Was[n] = was[n]
 	}
@@ -69,7 +70,7 @@ func (f *fakeSource) Systems() []cluster.Snapshot { return f.systems }
 
 func (f *fakeSource) find(sys string) error { _, err := snapshotOf(f, sys); return err }
 
-func (f *fakeSource) Windows(_ context.Context, sys string, from int) ([]engine.Window, error) {
+func (f *fakeSource) Windows(_ context.Context, sys string, from int) ([]result.Window, error) {
 	ws := f.windows[sys]
 	ws = ws[min(from, len(ws)):]
 	f.fetched += len(ws)
@@ -80,14 +81,14 @@ func (f *fakeSource) Events(_ context.Context, sys string) ([]cluster.Event, err
 	return f.events[sys], f.find(sys)
 }
 
-func (f *fakeSource) Knobs(_ context.Context, sys string) ([]engine.KnobState, error) {
+func (f *fakeSource) Knobs(_ context.Context, sys string) ([]experiment.KnobState, error) {
 	if err := f.find(sys); err != nil {
 		return nil, err
 	}
-	return engine.Describe(f.spec)
+	return experiment.Describe(f.spec)
 }
 
-func (f *fakeSource) Spec(_ context.Context, sys string) (engine.Spec, error) {
+func (f *fakeSource) Spec(_ context.Context, sys string) (experiment.Spec, error) {
 	return f.spec, f.find(sys)
 }
 
@@ -129,10 +130,10 @@ func (f *fakeSource) TraceOf(_ context.Context, _ string, c engine.Choice, _ fun
 }
 
 // Latency is that of a system with commits of 1 and 3 us.
-func (f *fakeSource) Latency(_ context.Context, sys string) (*engine.Histogram, error) {
-	return &engine.Histogram{UpperUS: []float64{1, 3}, Counts: []uint64{30, 10}}, f.find(sys)
+func (f *fakeSource) Latency(_ context.Context, sys string) (*result.Histogram, error) {
+	return &result.Histogram{UpperUS: []float64{1, 3}, Counts: []uint64{30, 10}}, f.find(sys)
 }
 
-func (f *fakeSource) Inside(context.Context, string, bool) ([]engine.NodeInside, error) {
-	return []engine.NodeInside{{Role: "symmetric", ToNS: 1000, NICs: []engine.NICInside{{}}, Sockets: []engine.SocketInside{{Cores: 4}}}}, nil
+func (f *fakeSource) Inside(context.Context, string, bool) ([]result.NodeInside, error) {
+	return []result.NodeInside{{Role: "symmetric", ToNS: 1000, NICs: []result.NICInside{{}}, Sockets: []result.SocketInside{{Cores: 4}}}}, nil
 }

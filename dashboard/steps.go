@@ -2,13 +2,12 @@ package dashboard
 
 import (
 	"bytes"
+	"drtmx/engine/experiment"
 	"embed"
 	"fmt"
 	"net/http"
 
 	"gopkg.in/yaml.v3"
-
-	"drtmx/engine"
 )
 
 //go:embed steps/*.yaml
@@ -26,12 +25,12 @@ type Step struct {
 	Hint     string `yaml:"hint" json:"hint"` // what to look at
 	// Start is what the step assumes: the page names it and offers to go there first. With
 	// a preset it means the preset as it is, without changes to its knobs.
-	Start engine.Knobs `yaml:"start" json:"start"`
+	Start experiment.Knobs `yaml:"start" json:"start"`
 	// Set is what the click changes, no more than the button says.
-	Button  string       `yaml:"button" json:"button"`
-	Set     engine.Knobs `yaml:"set" json:"set"`
-	Thesis  string       `yaml:"thesis" json:"thesis"`
-	Section string       `yaml:"section" json:"section"`
+	Button  string           `yaml:"button" json:"button"`
+	Set     experiment.Knobs `yaml:"set" json:"set"`
+	Thesis  string           `yaml:"thesis" json:"thesis"`
+	Section string           `yaml:"section" json:"section"`
 }
 
 // loadSteps reads the embedded files; a test reads them first, so a bad one

@@ -1,12 +1,13 @@
 package dashboard
 
 import (
+	"drtmx/engine"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"math"
 	"slices"
 	"strings"
 	"testing"
-
-	"drtmx/engine"
 )
 
 // Every shipped spec has three steps at least, and each can be clicked in a system that
@@ -21,21 +22,21 @@ func TestSteps(t *testing.T) {
 		bySpec[s.Spec] = s
 	}
 	live := map[string]bool{}
-	for _, k := range engine.Registry() {
+	for _, k := range experiment.Registry() {
 		live[k.Name] = k.Live
 	}
-	for _, name := range engine.SpecNames() {
+	for _, name := range experiment.SpecNames() {
 		s, ok := bySpec[name]
 		if !ok || len(s.Steps) < 3 {
 			t.Errorf("spec %s has %d steps, want 3 at least", name, len(s.Steps))
 			continue
 		}
 		delete(bySpec, name)
-		spec, err := engine.LoadSpec(name)
+		spec, err := experiment.LoadSpec(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		starts := []engine.Spec{spec}
+		starts := []experiment.Spec{spec}
 		for _, x := range s.Steps {
 			if with, err := spec.With(x.Set); err == nil {
 				starts = append(starts, with)
@@ -52,7 +53,7 @@ func TestSteps(t *testing.T) {
 			for i, from := range starts {
 				with, err := from.With(x.Set)
 				if err == nil {
-					_, err = engine.Resolve(with)
+					_, err = experiment.Resolve(with)
 				}
 				if err != nil {
 					t.Errorf("%s after step %d: %v", x.Button, i, err)
@@ -67,7 +68,7 @@ func TestSteps(t *testing.T) {
 
 // A step changes, from the start that it names, each of the knobs that it sets and no
 // other but the switches that follow a primitive; one that chooses a preset does nothing else.
-func (x Step) changesWhatItSays(t *testing.T, spec engine.Spec) {
+func (x Step) changesWhatItSays(t *testing.T, spec experiment.Spec) {
 	t.Helper()
 	if len(x.Start) == 0 {
 		t.Errorf("%s names no start", x.Button)
@@ -83,18 +84,18 @@ func (x Step) changesWhatItSays(t *testing.T, spec engine.Spec) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, err := engine.Resolve(start)
+	before, err := experiment.Resolve(start)
 	if err != nil {
 		t.Fatal(err)
 	}
-	after, err := engine.Resolve(next)
+	after, err := experiment.Resolve(next)
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, preset := x.Set["preset"]
 	for _, n := range sortedNames(after) {
 		_, said := x.Set[n]
-		if moved := before.Value(n) != after.Value(n); moved != said && !(moved && (preset || engine.IsGroup(n) || engine.IsSwitch(n))) {
+		if moved := before.Value(n) != after.Value(n); moved != said && !(moved && (preset || experiment.IsGroup(n) || experiment.IsSwitch(n))) {
 			t.Errorf("%s: %s goes from %v to %v", x.Button, n, before.Value(n), after.Value(n))
 		}
 	}
@@ -106,7 +107,7 @@ func TestDefaultStepsMove(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs six clusters; not in short mode")
 	}
-	spec, err := engine.LoadSpec("")
+	spec, err := experiment.LoadSpec("")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,8 +116,8 @@ func TestDefaultStepsMove(t *testing.T) {
 		t.Fatal(err)
 	}
 	steps := all[slices.IndexFunc(all, func(s Steps) bool { return s.Spec == spec.Name })].Steps
-	measure := func(from engine.Spec, sets ...engine.Knobs) *engine.Result {
-		for _, set := range append(sets, engine.Knobs{"warmup_ns": 400_000, "duration_ns": 1_000_000, "check": "off"}) {
+	measure := func(from experiment.Spec, sets ...experiment.Knobs) *result.Result {
+		for _, set := range append(sets, experiment.Knobs{"warmup_ns": 400_000, "duration_ns": 1_000_000, "check": "off"}) {
 			if from, err = from.With(set); err != nil {
 				t.Fatal(err)
 			}

@@ -1,15 +1,14 @@
 package dashboard
 
 import (
+	"drtmx/dashboard/charts"
+	"drtmx/engine/experiment"
 	"fmt"
 	"math"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
-
-	"drtmx/dashboard/charts"
-	"drtmx/engine"
 )
 
 // sweeps adds the routes of heat maps over two knobs. The agent runs the sweep itself: see its
@@ -101,7 +100,7 @@ func (p *page) sweepKnobs(w http.ResponseWriter, r *http.Request) {
 	}
 	out := []sweptKnob{}
 	for _, k := range states {
-		if values := around(k); k.Active && len(values) > 1 && k.Name != "seed" && !engine.IsGroup(k.Name) && !isOrder(k.Name) {
+		if values := around(k); k.Active && len(values) > 1 && k.Name != "seed" && !experiment.IsGroup(k.Name) && !isOrder(k.Name) {
 			out = append(out, sweptKnob{k.Name, k.Unit, strings.Join(values, ", ")})
 		}
 	}
@@ -110,7 +109,7 @@ func (p *page) sweepKnobs(w http.ResponseWriter, r *http.Request) {
 
 // around are values to begin with: all choices, or of a number what the system has now, its half and
 // its double, as far as the knob allows them.
-func around(k engine.KnobState) []string {
+func around(k experiment.KnobState) []string {
 	if len(k.Choices) > 0 {
 		return k.Choices
 	}

@@ -1,17 +1,18 @@
 package dashboard
 
 import (
+	"drtmx/cluster"
+	"drtmx/engine/batch"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"net/http/httptest"
 	"strings"
 	"testing"
-
-	"drtmx/cluster"
-	"drtmx/engine"
 )
 
 // The values that a reader begins with are within what a knob allows.
 func TestValuesToBeginWith(t *testing.T) {
-	for want, k := range map[string]engine.KnobState{
+	for want, k := range map[string]experiment.KnobState{
 		"one-sided two-sided": {Value: "one-sided", Choices: []string{"one-sided", "two-sided"}},
 		"false true":          {Value: true},
 		"4 8 16":              {Value: 8, Min: 1, Max: 100},
@@ -31,13 +32,13 @@ func TestValuesToBeginWith(t *testing.T) {
 
 func sweepOf(t *testing.T) *fakeSource {
 	f := newFake(t)
-	f.sweep = cluster.SweepState{Sys: "a", Number: 2, Spec: f.spec, Sweep: &engine.SweepResult{
-		Axes: []engine.Axis{{Knob: "threads", Values: []any{1, 2}}, {Knob: "coroutines", Values: []any{4, 1}}},
-		Points: []engine.SweepPoint{
-			{Set: engine.Knobs{"threads": 1, "coroutines": 4}, Runs: []*engine.Result{{Throughput: 4e6, Steady: true, VirtualNS: 2_000_000, FromNS: 1_000_000}}},
-			{Set: engine.Knobs{"threads": 1, "coroutines": 1}, Error: "no progress", Refused: true},
-			{Set: engine.Knobs{"threads": 2, "coroutines": 4}, Runs: []*engine.Result{{Throughput: 8e6}}},
-			{Set: engine.Knobs{"threads": 2, "coroutines": 1}},
+	f.sweep = cluster.SweepState{Sys: "a", Number: 2, Spec: f.spec, Sweep: &batch.SweepResult{
+		Axes: []experiment.Axis{{Knob: "threads", Values: []any{1, 2}}, {Knob: "coroutines", Values: []any{4, 1}}},
+		Points: []batch.SweepPoint{
+			{Set: experiment.Knobs{"threads": 1, "coroutines": 4}, Runs: []*result.Result{{Throughput: 4e6, Steady: true, VirtualNS: 2_000_000, FromNS: 1_000_000}}},
+			{Set: experiment.Knobs{"threads": 1, "coroutines": 1}, Error: "no progress", Refused: true},
+			{Set: experiment.Knobs{"threads": 2, "coroutines": 4}, Runs: []*result.Result{{Throughput: 8e6}}},
+			{Set: experiment.Knobs{"threads": 2, "coroutines": 1}},
 		},
 	}}
 	return f

@@ -1,14 +1,13 @@
 package dashboard_test
 
 import (
+	"drtmx/cluster"
+	"drtmx/engine/experiment"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
-
-	"drtmx/cluster"
-	"drtmx/engine"
 )
 
 // TestHeatMapOnThePage: two knobs and their values are chosen, a sweep runs in the background with
@@ -18,7 +17,7 @@ func TestHeatMapOnThePage(t *testing.T) {
 		t.Skip("starts a browser; not in short mode")
 	}
 	spec := browserSpec
-	spec.Set = engine.Knobs{"nodes": 3, "threads": 1, "coroutines": 2, "window_ns": 100_000, "warmup_ns": 100_000, "duration_ns": 300_000, "workload.accounts": 1000}
+	spec.Set = experiment.Knobs{"nodes": 3, "threads": 1, "coroutines": 2, "window_ns": 100_000, "warmup_ns": 100_000, "duration_ns": 300_000, "workload.accounts": 1000}
 	s, b := newSite(t, spec, cluster.Options{Pace: 1_000_000}, nil), newTab(t)
 	b.open(s, "the page is there", ready)
 	b.act(`document.getElementById("sweepbox").open = true`)

@@ -2,6 +2,9 @@ package dashboard_test
 
 import (
 	"context"
+	"drtmx/cluster"
+	"drtmx/engine"
+	"drtmx/engine/experiment"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,9 +16,6 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
-
-	"drtmx/cluster"
-	"drtmx/engine"
 )
 
 // What the charts hold, read from echarts.
@@ -433,7 +433,7 @@ func TestPageOfAFailedSystem(t *testing.T) {
 		t.Skip("starts a browser; not in short mode")
 	}
 	opened := 0
-	s := newSite(t, browserSpec, cluster.Options{Pace: 20_000_000, Open: func(ctx context.Context, spec engine.Spec, progress engine.Progress) (cluster.System, error) {
+	s := newSite(t, browserSpec, cluster.Options{Pace: 20_000_000, Open: func(ctx context.Context, spec experiment.Spec, progress engine.Progress) (cluster.System, error) {
 		sys, err := engine.OpenWith(ctx, spec, progress)
 		if err != nil {
 			return nil, err
@@ -460,11 +460,11 @@ func TestScreenshot(t *testing.T) {
 	if file == "" {
 		t.Skip("DRTMX_SCREENSHOT names no file")
 	}
-	spec, err := engine.LoadSpec("")
+	spec, err := experiment.LoadSpec("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if spec, err = spec.With(engine.Knobs{"check": "sampled"}); err != nil {
+	if spec, err = spec.With(experiment.Knobs{"check": "sampled"}); err != nil {
 		t.Fatal(err)
 	}
 	s := newSite(t, spec, cluster.Options{Pace: cluster.DefaultPace}, nil)

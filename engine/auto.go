@@ -1,13 +1,14 @@
 package engine
 
 import (
-	"fmt"
-	"slices"
-
+	"drtmx/engine/experiment"
 	"drtmx/engine/metrics"
+	"drtmx/engine/result"
 	"drtmx/engine/sim"
 	"drtmx/engine/testbed"
 	"drtmx/engine/txn"
+	"fmt"
+	"slices"
 )
 
 // Phases that are auto follow the rule of the protocol. It is applied when knobs change, with what the
@@ -39,34 +40,20 @@ type auto struct {
 	pending bool     // a change of its own drains
 	changed sim.Time // the last of them took effect
 
-	changes []AutoChange
-}
-
-// AutoChange is a primitive that changed by itself, by what was measured.
-type AutoChange struct {
-	VirtualNS int64  `json:"virtual_ns"` // when it was decided; a change of who locks drains first
-	Phase     string `json:"phase"`
-	From      string `json:"from"`
-	To        string `json:"to"`
-	Because   string `json:"because"`
-}
-
-// txnConfig is what resolved values say to the protocol, and what is seen of the load.
-func txnConfig(v Knobs, seen txn.Seen) txn.Config {
-	return protocols.Of(v).Config(v, workloads.Load(v), seen)
+	changes []result.AutoChange
 }
 
 // seen is what the run has told of its load.
-func (s *System) seen(v Knobs) txn.Seen {
+func (s *System) seen(v experiment.Knobs) txn.Seen {
 	return txn.Seen{Overloaded: s.auto.judged && s.auto.overloaded, Counted: s.auto.measured && s.countsLocks(v), LocalLocks: s.auto.local}
 }
 
 // txnConfig is what knobs and run say to transactions.
-func (s *System) txnConfig(v Knobs) txn.Config { return txnConfig(v, s.seen(v)) }
+func (s *System) txnConfig(v experiment.Knobs) txn.Config { return experiment.TxnConfig(v, s.seen(v)) }
 
 // countsLocks says that only the run can tell whose records are locked.
-func (s *System) countsLocks(v Knobs) bool {
-	return s.auto.added || workloads.Load(v).LocalLocks == nil
+func (s *System) countsLocks(v experiment.Knobs) bool {
+	return s.auto.added || experiment.Workloads.Load(v).LocalLocks == nil
 }
 
 // unlook makes the rule look again: the load changes.
@@ -89,8 +76,8 @@ func (s *System) reconsider() error {
 	if db == nil || s.state != StateRunning || a.judged && a.counted {
 		return nil
 	}
-	if rec := s.windows.latest(); !a.judged && 2*rec.t0-rec.t1 >= a.since {
-		a.judged, a.overloaded = true, s.overloaded(&rec.limit)
+	if rec := s.windows.Latest(); !a.judged && 2*rec.T0-rec.T1 >= a.since {
+		a.judged, a.overloaded = true, s.overloaded(&rec.Limit)
 	}
 	n := db.Locks()
 	if all := n.All - a.base.All; !a.counted && all >= leastLocks {
@@ -124,14 +111,14 @@ func (a *auto) unsteady() string {
 }
 
 // overloaded says that a server's CPUs limit the cluster.
-func (s *System) overloaded(b *Bottleneck) bool {
+func (s *System) overloaded(b *result.Bottleneck) bool {
 	_, servers := testbed.Machines(s.active)
 	return b.Resource == metrics.CPU && b.Node < servers && b.Utilization >= overload
 }
 
 // noteAuto lists the phases whose primitives differ.
 func (s *System) noteAuto(was, now txn.Config) (changed bool) {
-	k := protocols.Of(s.active)
+	k := experiment.Protocols.Of(s.active)
 	before := k.Choices(was)
 	for i, c := range k.Choices(now) {
 		from := before[i].Primitive
@@ -140,34 +127,11 @@ func (s *System) noteAuto(was, now txn.Config) (changed bool) {
 		}
 		changed = true
 		if len(s.auto.changes) < maxChanges {
-			s.auto.changes = append(s.auto.changes, AutoChange{VirtualNS: s.NowNS(), Phase: c.Phase, From: from, To: c.Primitive, Because: c.Because})
+			s.auto.changes = append(s.auto.changes, result.AutoChange{VirtualNS: s.NowNS(), Phase: c.Phase, From: from, To: c.Primitive, Because: c.Because})
 		}
 	}
 	return changed
 }
 
 // AutoChanges lists the primitives that changed by themselves, oldest first: the first thousand.
-func (s *System) AutoChanges() []AutoChange { return slices.Clone(s.auto.changes) }
-
-// choicesOf are the primitives of the phases.
-func choicesOf(v Knobs, seen txn.Seen) []txn.Choice {
-	return protocols.Of(v).Choices(txnConfig(v, seen))
-}
-
-// autoChoices is what the phases that are auto came to, by knob.
-func autoChoices(v Knobs, seen txn.Seen) map[string]AutoChoice {
-	if !workloads.Of(v).Transactions {
-		return nil
-	}
-	var out map[string]AutoChoice
-	for _, c := range choicesOf(v, seen) {
-		if c.Because == "" {
-			continue
-		}
-		if out == nil {
-			out = map[string]AutoChoice{}
-		}
-		out[c.Knob] = AutoChoice{Primitive: c.Primitive, Because: c.Because}
-	}
-	return out
-}
+func (s *System) AutoChanges() []result.AutoChange { return slices.Clone(s.auto.changes) }

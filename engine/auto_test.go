@@ -1,17 +1,18 @@
 package engine
 
 import (
+	"drtmx/engine/experiment"
+	"drtmx/engine/occ"
+	"drtmx/engine/result"
+	"drtmx/engine/txn"
+	"drtmx/engine/workload/smallbank"
 	"reflect"
 	"strings"
 	"testing"
-
-	"drtmx/engine/occ"
-	"drtmx/engine/txn"
-	"drtmx/engine/workload/smallbank"
 )
 
-func company(workload string, k Knobs) Spec {
-	spec, err := small(Knobs{"workload": workload, "workload.customers": 300, "workload.items": 2_000}).With(k)
+func company(workload string, k experiment.Knobs) experiment.Spec {
+	spec, err := small(experiment.Knobs{"workload": workload, "workload.customers": 300, "workload.items": 2_000}).With(k)
 	if err != nil {
 		panic(err)
 	}
@@ -20,22 +21,22 @@ func company(workload string, k Knobs) Spec {
 
 // What workloads foresee of their locks is what they do.
 func TestLocalLocksForeseen(t *testing.T) {
-	for name, spec := range map[string]Spec{
+	for name, spec := range map[string]experiment.Spec{
 		"smallbank":         small(nil),
-		"cycle":             small(Knobs{"workload": "cycle", "workload.keys": 3_000}),
-		"asymmetric":        small(Knobs{"servers": 3, "clients": 1}),
+		"cycle":             small(experiment.Knobs{"workload": "cycle", "workload.keys": 3_000}),
+		"asymmetric":        small(experiment.Knobs{"servers": 3, "clients": 1}),
 		"tpcc":              company("tpcc", nil),
-		"tpcc, remote":      company("tpcc", Knobs{"workload.remote.order_line": 900, "workload.mix.delivery": 0}),
-		"tpcc, payments":    company("tpcc", Knobs{"workload.remote.payment": 1000, "workload.mix.new-order": 0, "workload.mix.delivery": 0}),
-		"tpcc, districts":   company("tpcc", Knobs{"workload.districts": 30, "workload.remote.order_line": 900, "coroutines": 1, "workload.items": 20_000}),
+		"tpcc, remote":      company("tpcc", experiment.Knobs{"workload.remote.order_line": 900, "workload.mix.delivery": 0}),
+		"tpcc, payments":    company("tpcc", experiment.Knobs{"workload.remote.payment": 1000, "workload.mix.new-order": 0, "workload.mix.delivery": 0}),
+		"tpcc, districts":   company("tpcc", experiment.Knobs{"workload.districts": 30, "workload.remote.order_line": 900, "coroutines": 1, "workload.items": 20_000}),
 		"tpcc-no":           company("tpcc-no", nil),
-		"tpcc-no, 2 x 4":    company("tpcc-no", Knobs{"nodes": 2, "threads": 4, "replicas": 2}),
-		"tpcc-no, 1 thread": company("tpcc-no", Knobs{"threads": 1}),
+		"tpcc-no, 2 x 4":    company("tpcc-no", experiment.Knobs{"nodes": 2, "threads": 4, "replicas": 2}),
+		"tpcc-no, 1 thread": company("tpcc-no", experiment.Knobs{"threads": 1}),
 	} {
 		s := open(t, spec)
 		advance(t, s, 8_000_000)
 		n := s.load.db.Locks()
-		got, want := 100*float64(n.Local)/float64(n.All), float64(occConfig(s.active).LocalPercent)
+		got, want := 100*float64(n.Local)/float64(n.All), float64(s.load.db.Config().(occ.Config).LocalPercent)
 		if n.All < 500 || got < want-8 || got > want+8 { // those that abort are tried again
 			t.Errorf("%s: %.1f %% of %d locks are local, %g %% foreseen", name, got, n.All, want)
 		}
@@ -49,7 +50,7 @@ func TestAutoFollowsKnobs(t *testing.T) {
 		t.Fatalf("TPC-C, most of it local: lock %s, commit %s", c.Lock, c.Commit)
 	}
 	advance(t, s, 100_000)
-	c, err := s.Set(Knobs{"workload.remote.order_line": 1000, "workload.mix.delivery": 0, "workload.mix.payment": 0}, "")
+	c, err := s.Set(experiment.Knobs{"workload.remote.order_line": 1000, "workload.mix.delivery": 0, "workload.mix.payment": 0}, "")
 	if err != nil || !c.Pending {
 		t.Fatalf("all lines from elsewhere: %+v, %v", c, err)
 	}
@@ -66,7 +67,7 @@ func TestAutoFollowsKnobs(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := s.Result()
-	if want := (AutoChoice{Primitive: "one-sided", Because: "most locks are on other machines, whose CPUs an RNIC's ATOMIC spares (4.3.2)"}); r.Auto["phase.lock"] != want || len(r.AutoChanges) > 0 {
+	if want := (experiment.AutoChoice{Primitive: "one-sided", Because: "most locks are on other machines, whose CPUs an RNIC's ATOMIC spares (4.3.2)"}); r.Auto["phase.lock"] != want || len(r.AutoChanges) > 0 {
 		t.Errorf("result: %v, %v", r.Auto, r.AutoChanges)
 	}
 	if !r.Checks.Passed() || !strings.Contains(r.String(), "lock is one-sided: most locks") {
@@ -76,19 +77,19 @@ func TestAutoFollowsKnobs(t *testing.T) {
 
 // Without the cache an overloaded server is spared, and only as long as knobs stay.
 func TestAutoWhenOverloaded(t *testing.T) {
-	busy := Knobs{"phase.execution": "auto", "cache.enabled": false, "opt.execution.db": false, "opt.ro_read.db": false, "coroutines": 24, "window_ns": "100us"}
+	busy := experiment.Knobs{"phase.execution": "auto", "cache.enabled": false, "opt.execution.db": false, "opt.ro_read.db": false, "coroutines": 24, "window_ns": "100us"}
 	spec := small(busy)
 	s := open(t, spec)
 	if c := s.load.db.Config().(occ.Config); c.Execution != occ.TwoSided {
 		t.Fatalf("execution begins %s", c.Execution)
 	}
 	advance(t, s, 300_000)
-	want := []AutoChange{{VirtualNS: 200_000, Phase: "execution", From: "two-sided", To: "one-sided",
+	want := []result.AutoChange{{VirtualNS: 200_000, Phase: "execution", From: "two-sided", To: "one-sided",
 		Because: "servers are overloaded, and READs without the location cache spare them (4.3.1)"}}
 	if got := s.AutoChanges(); !reflect.DeepEqual(got, want) {
 		t.Fatalf("%+v, want %+v; %+v", got, want, s.Windows(0)[0].Bottleneck)
 	}
-	if _, err := s.Set(Knobs{"coroutines": 1}, ""); err != nil {
+	if _, err := s.Set(experiment.Knobs{"coroutines": 1}, ""); err != nil {
 		t.Fatal(err)
 	}
 	if c := s.load.db.Config().(occ.Config); c.Execution != occ.TwoSided {
@@ -103,7 +104,7 @@ func TestAutoWhenOverloaded(t *testing.T) {
 
 // What was measured before a primitive changed by itself belongs to the warm-up.
 func TestAutoChangeIsNotMeasured(t *testing.T) {
-	spec := small(Knobs{"phase.execution": "auto", "cache.enabled": false, "opt.execution.db": false, "opt.ro_read.db": false, "coroutines": 24, "window_ns": "1ms", "check": "off", "warmup_ns": 0, "duration_ns": 0})
+	spec := small(experiment.Knobs{"phase.execution": "auto", "cache.enabled": false, "opt.execution.db": false, "opt.ro_read.db": false, "coroutines": 24, "window_ns": "1ms", "check": "off", "warmup_ns": 0, "duration_ns": 0})
 	r, err := Run(t.Context(), spec, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +115,7 @@ func TestAutoChangeIsNotMeasured(t *testing.T) {
 	if r.FromNS < 2_000_000 || strings.Contains(r.Unsteady, "by itself") {
 		t.Errorf("measured from %d ns: %s", r.FromNS, r.Unsteady)
 	}
-	if spec, err = spec.With(Knobs{"warmup_ns": "1ms", "duration_ns": "3ms"}); err != nil {
+	if spec, err = spec.With(experiment.Knobs{"warmup_ns": "1ms", "duration_ns": "3ms"}); err != nil {
 		t.Fatal(err)
 	}
 	if r, err = Run(t.Context(), spec, nil); err != nil {
@@ -157,14 +158,14 @@ func TestAutoOfAddedTransactions(t *testing.T) {
 	if r := s.Result(); strings.Contains(r.Unsteady, "by itself") {
 		t.Errorf("after the drain: %q", r.Unsteady)
 	}
-	if c, err := s.Set(Knobs{"coroutines": 2}, ""); err != nil || c.Pending {
+	if c, err := s.Set(experiment.Knobs{"coroutines": 2}, ""); err != nil || c.Pending {
 		t.Errorf("what was measured is forgotten: %+v, %v", c, err)
 	}
 	if err := s.Drain(); err != nil {
 		t.Fatal(err)
 	}
 	if r := s.Result(); !r.Checks.Passed() {
-		t.Error(r.checksText())
+		t.Error(r.ChecksText())
 	}
 }
 
@@ -180,10 +181,10 @@ func TestAutoOfAddedTransactionsDrains(t *testing.T) {
 	if err := s.AddTransaction("nothing", 1, func(*txn.Tx) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
-	if c, err := s.Set(Knobs{"coroutines": 3}, ""); err != nil || !c.Pending || s.load.db.Config().(occ.Config).Lock != occ.OneSided {
+	if c, err := s.Set(experiment.Knobs{"coroutines": 3}, ""); err != nil || !c.Pending || s.load.db.Config().(occ.Config).Lock != occ.OneSided {
 		t.Errorf("who locks changed with %d transactions in flight: %+v, %v", s.load.db.InFlight(), c, err)
 	}
 	if err := s.Drain(); err != nil || !s.Result().Checks.Passed() {
-		t.Error(err, s.Result().checksText())
+		t.Error(err, s.Result().ChecksText())
 	}
 }

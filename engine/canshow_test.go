@@ -3,13 +3,13 @@ package engine
 import (
 	"bytes"
 	"context"
+	"drtmx/engine/experiment"
+	"drtmx/engine/history"
 	"encoding/json"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
-
-	"drtmx/engine/history"
 )
 
 // sets are the records that a transaction read, and wrote, which it read as well.
@@ -23,7 +23,7 @@ func TestCanShow(t *testing.T) {
 	if testing.Short() {
 		tries = 25_000
 	}
-	for name, k := range map[string]Knobs{
+	for name, k := range map[string]experiment.Knobs{
 		"smallbank":   {"workload": "smallbank", "workload.accounts": 100, "workload.scale": 0.1},
 		"cycle":       {"workload": "cycle", "workload.keys": 24},
 		"registers":   {"workload": "registers", "workload.keys": 30},
@@ -52,7 +52,7 @@ func TestCanShow(t *testing.T) {
 }
 
 // setsOf are those of a run's committed transactions.
-func setsOf(t *testing.T, spec Spec) (list []sets) {
+func setsOf(t *testing.T, spec experiment.Spec) (list []sets) {
 	t.Helper()
 	var out bytes.Buffer
 	if _, err := RunRecorded(context.Background(), spec, "h.jsonl", &out, nil); err != nil {
@@ -209,7 +209,7 @@ func execution(r *rand.Rand, group []sets) []history.Txn {
 
 // TestShows: the sentence is in the text of a result, and nothing is said of a user's transactions.
 func TestShows(t *testing.T) {
-	r := mustRun(t, small(Knobs{"workload": "cycle"}))
+	r := mustRun(t, small(experiment.Knobs{"workload": "cycle"}))
 	const want = "can show G0, G1a, lost-update; other kinds at most as a consequence of these"
 	if text := r.String(); !strings.Contains(text, want) {
 		t.Errorf("%s\nwant %s", text, want)
@@ -217,11 +217,11 @@ func TestShows(t *testing.T) {
 	if b, err := json.Marshal(r.Checks); err != nil || !strings.Contains(string(b), `"can_show":["G0","G1a","lost-update"]`) {
 		t.Errorf("%s, %v", b, err)
 	}
-	r = mustRun(t, small(Knobs{"workload": "tpce-cp", "workload.customers": 40, "workload.securities": 40}))
+	r = mustRun(t, small(experiment.Knobs{"workload": "tpce-cp", "workload.customers": 40, "workload.securities": 40}))
 	if b, err := json.Marshal(r.Checks); err != nil || !strings.Contains(string(b), `"can_show":[]`) || !strings.Contains(r.String(), "nothing is written") {
 		t.Errorf("%s, %v", b, err)
 	}
-	if b, err := json.Marshal(mustRun(t, small(Knobs{"workload": "micro-read"})).Checks); err != nil || strings.Contains(string(b), "can_show") {
+	if b, err := json.Marshal(mustRun(t, small(experiment.Knobs{"workload": "micro-read"})).Checks); err != nil || strings.Contains(string(b), "can_show") {
 		t.Errorf("%s, %v", b, err)
 	}
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"drtmx/engine/experiment"
 	"encoding/binary"
 	"fmt"
 	"strings"
@@ -11,8 +12,8 @@ import (
 )
 
 // crowded has so many coroutines on so few records that no request ends within its measured interval.
-func crowded(k Knobs) Spec {
-	s, err := Spec{Workload: "tpcc-no", Set: Knobs{
+func crowded(k experiment.Knobs) experiment.Spec {
+	s, err := experiment.Spec{Workload: "tpcc-no", Set: experiment.Knobs{
 		"nodes": 2, "replicas": 2, "threads": 3, "coroutines": 64, "workload.scale": 0.0001, "warmup_ns": "100us", "duration_ns": "500us", "window_ns": "100us", "check": "off",
 	}}.With(k)
 	if err != nil {
@@ -56,14 +57,14 @@ func TestAbortsAreNoProgress(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "no request finished between") {
 		t.Errorf("got %v", err)
 	}
-	if s.meter.total.aborts == 0 {
+	if s.meter.Total.Aborts == 0 {
 		t.Error("nothing was aborted")
 	}
 }
 
 // stuck is a small cluster for lockAll.
-func stuck(k Knobs) Spec {
-	s, err := Spec{Workload: "cycle", Set: Knobs{"nodes": 2, "replicas": 1, "threads": 1, "coroutines": 2, "workload.keys": 8, "duration_ns": "20us"}}.With(k)
+func stuck(k experiment.Knobs) experiment.Spec {
+	s, err := experiment.Spec{Workload: "cycle", Set: experiment.Knobs{"nodes": 2, "replicas": 1, "threads": 1, "coroutines": 2, "workload.keys": 8, "duration_ns": "20us"}}.With(k)
 	if err != nil {
 		panic(err)
 	}

@@ -2,6 +2,11 @@ package engine
 
 import (
 	"bytes"
+	"drtmx/engine/experiment"
+	"drtmx/engine/fabric"
+	"drtmx/engine/measure"
+	"drtmx/engine/result"
+	"drtmx/engine/sim"
 	"fmt"
 	"reflect"
 	"runtime"
@@ -10,12 +15,9 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
-
-	"drtmx/engine/fabric"
-	"drtmx/engine/sim"
 )
 
-func change(t testing.TB, s *System, k Knobs) {
+func change(t testing.TB, s *System, k experiment.Knobs) {
 	t.Helper()
 	if _, err := s.Set(k, "test"); err != nil {
 		t.Fatal(err)
@@ -23,7 +25,7 @@ func change(t testing.TB, s *System, k Knobs) {
 }
 
 // measured advances and returns the result of that time alone.
-func measured(t testing.TB, s *System, ns int64) *Result {
+func measured(t testing.TB, s *System, ns int64) *result.Result {
 	t.Helper()
 	s.Mark()
 	advance(t, s, ns)
@@ -33,7 +35,7 @@ func measured(t testing.TB, s *System, ns int64) *Result {
 // Clients of what crashed see errors, throughput drops, and comes back with the
 // machine: on DRAM and NVM, one-sided and two-sided, of servers and of clients.
 func TestCrashIsFeltAndHealed(t *testing.T) {
-	for name, set := range map[string]Knobs{
+	for name, set := range map[string]experiment.Knobs{
 		"read":           {"workload": "micro-read"},
 		"write":          {"workload": "micro-write"},
 		"passive":        {"workload": "micro-write", "opt.micro.pa": true},
@@ -48,19 +50,19 @@ func TestCrashIsFeltAndHealed(t *testing.T) {
 		"persistent NVM": {"workload": "micro-write", "profile": "r74v", "nvm.durability": true, "nvm.persist": true, "ddio": false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			k := Knobs{"nodes": 3, "threads": 2, "coroutines": 4, "check": "off", "workload.keys": 1000}
+			k := experiment.Knobs{"nodes": 3, "threads": 2, "coroutines": 4, "check": "off", "workload.keys": 1000}
 			for n, x := range set {
 				k[n] = x
 			}
-			s := open(t, Spec{Set: k})
+			s := open(t, experiment.Spec{Set: k})
 			advance(t, s, 100_000)
 			before := measured(t, s, 200_000)
-			change(t, s, Knobs{"fault.crash": 1})
+			change(t, s, experiment.Knobs{"fault.crash": 1})
 			if v := s.Values(); v.Int("fault.crash") != 1 || v.Int("fault.restart") != -1 {
 				t.Errorf("fault.crash reads %v, fault.restart %v", v["fault.crash"], v["fault.restart"])
 			}
 			during := measured(t, s, 400_000)
-			change(t, s, Knobs{"fault.restart": 1})
+			change(t, s, experiment.Knobs{"fault.restart": 1})
 			if v := s.Values(); v.Int("fault.crash") != -1 || v.Int("fault.restart") != -1 {
 				t.Errorf("fault.crash reads %v, fault.restart %v", v["fault.crash"], v["fault.restart"])
 			}
@@ -77,7 +79,7 @@ func TestCrashIsFeltAndHealed(t *testing.T) {
 				t.Fatal(err)
 			}
 			if r := s.Result(); r.Checks.Failed() {
-				t.Error(r.checksText())
+				t.Error(r.ChecksText())
 			}
 		})
 	}
@@ -85,76 +87,76 @@ func TestCrashIsFeltAndHealed(t *testing.T) {
 
 // What cannot be done is refused with a reason, and changes nothing.
 func TestCrashIsRefused(t *testing.T) {
-	s := open(t, Spec{Workload: "micro-read", Set: Knobs{"nodes": 3, "threads": 1, "check": "off"}})
-	refused := func(k Knobs, says string) {
+	s := open(t, experiment.Spec{Workload: "micro-read", Set: experiment.Knobs{"nodes": 3, "threads": 1, "check": "off"}})
+	refused := func(k experiment.Knobs, says string) {
 		t.Helper()
-		if _, err := s.Set(k, ""); !IsSpecError(err) || !strings.Contains(err.Error(), says) {
+		if _, err := s.Set(k, ""); !experiment.IsSpecError(err) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v: %v", k, err)
 		}
 		if err := s.Check(k); err == nil {
 			t.Errorf("Check accepts %v", k)
 		}
 	}
-	refused(Knobs{"fault.restart": 1}, "machine 1 is not down")
-	refused(Knobs{"fault.crash": 3}, "3 machines")
-	refused(Knobs{"fault.restart": 63}, "3 machines")
-	change(t, s, Knobs{"fault.crash": -1})
-	change(t, s, Knobs{"fault.crash": 1})
-	refused(Knobs{"fault.crash": 1}, "down already")
-	refused(Knobs{"fault.crash": -1}, "fault.restart=1")
-	change(t, s, Knobs{"fault.crash": 2})
+	refused(experiment.Knobs{"fault.restart": 1}, "machine 1 is not down")
+	refused(experiment.Knobs{"fault.crash": 3}, "3 machines")
+	refused(experiment.Knobs{"fault.restart": 63}, "3 machines")
+	change(t, s, experiment.Knobs{"fault.crash": -1})
+	change(t, s, experiment.Knobs{"fault.crash": 1})
+	refused(experiment.Knobs{"fault.crash": 1}, "down already")
+	refused(experiment.Knobs{"fault.crash": -1}, "fault.restart=1")
+	change(t, s, experiment.Knobs{"fault.crash": 2})
 	if n := s.Values().Int("fault.crash"); n != 2 {
 		t.Errorf("fault.crash reads %d", n)
 	}
-	change(t, s, Knobs{"fault.restart": 2})
+	change(t, s, experiment.Knobs{"fault.restart": 2})
 	if n := s.Values().Int("fault.crash"); n != 1 {
 		t.Errorf("fault.crash reads %d", n)
 	}
-	refused(Knobs{"fault.restart": 2}, "starts already")
-	refused(Knobs{"fault.crash": 2}, "starts")
-	change(t, s, Knobs{"fault.restart": 1, "fault.crash": 0})
+	refused(experiment.Knobs{"fault.restart": 2}, "starts already")
+	refused(experiment.Knobs{"fault.crash": 2}, "starts")
+	change(t, s, experiment.Knobs{"fault.restart": 1, "fault.crash": 0})
 	if n := len(s.Changes()); n != 4 {
 		t.Errorf("%d changes", n)
 	}
-	if again, err := Resolve(s.Spec()); err != nil || !reflect.DeepEqual(again, s.Values()) {
+	if again, err := experiment.Resolve(s.Spec()); err != nil || !reflect.DeepEqual(again, s.Values()) {
 		t.Errorf("the spec does not lead to the values: %v", err)
 	}
-	for says, spec := range map[string]Spec{
-		"no recovery yet":    {Workload: "smallbank", Set: Knobs{"fault.crash": 0}},
-		"behind an error":    {Workload: "octopus", Set: Knobs{"fault.crash": 0, "profile": "r74v", "nvm.durability": true}},
-		"before the system":  {Workload: "micro-read", Set: Knobs{"fault.restart": 0}},
-		"nvm.durability":     {Workload: "micro-read", Set: Knobs{"fault.crash": 0, "profile": "r74v"}},
-		"there are 4 machin": {Workload: "micro-read", Set: Knobs{"fault.crash": 4}},
+	for says, spec := range map[string]experiment.Spec{
+		"no recovery yet":    {Workload: "smallbank", Set: experiment.Knobs{"fault.crash": 0}},
+		"behind an error":    {Workload: "octopus", Set: experiment.Knobs{"fault.crash": 0, "profile": "r74v", "nvm.durability": true}},
+		"before the system":  {Workload: "micro-read", Set: experiment.Knobs{"fault.restart": 0}},
+		"nvm.durability":     {Workload: "micro-read", Set: experiment.Knobs{"fault.crash": 0, "profile": "r74v"}},
+		"there are 4 machin": {Workload: "micro-read", Set: experiment.Knobs{"fault.crash": 4}},
 	} {
-		if _, err := Open(spec); !IsSpecError(err) || !strings.Contains(err.Error(), says) {
+		if _, err := Open(spec); !experiment.IsSpecError(err) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v: %v", spec, err)
 		}
 	}
 	bank := open(t, small(nil))
-	if _, err := bank.Set(Knobs{"fault.crash": 1}, ""); err == nil || !strings.Contains(err.Error(), "micro-read") {
+	if _, err := bank.Set(experiment.Knobs{"fault.crash": 1}, ""); err == nil || !strings.Contains(err.Error(), "micro-read") {
 		t.Errorf("a crash under transactions: %v", err)
 	}
-	if k := find(t, bank.Knobs(), "fault.crash"); k.Active || !strings.Contains(k.InactiveBecause, "no recovery yet") {
+	if k := findKnob(t, bank.Knobs(), "fault.crash"); k.Active || !strings.Contains(k.InactiveBecause, "no recovery yet") {
 		t.Errorf("%+v", k)
 	}
 }
 
 // A spec may begin with a machine down. All may be down, and nothing hangs.
 func TestAllMachinesDown(t *testing.T) {
-	s := open(t, Spec{Workload: "micro-write", Set: Knobs{"nodes": 2, "threads": 2, "check": "off", "fault.crash": 1}})
+	s := open(t, experiment.Spec{Workload: "micro-write", Set: experiment.Knobs{"nodes": 2, "threads": 2, "check": "off", "fault.crash": 1}})
 	advance(t, s, 100_000)
 	if r := s.Result(); r.Commits != 0 || r.Failed == 0 {
 		t.Errorf("%d commits and %d errors without a second machine", r.Commits, r.Failed)
 	}
-	change(t, s, Knobs{"fault.crash": 0})
+	change(t, s, experiment.Knobs{"fault.crash": 0})
 	advance(t, s, 50_000_000) // longer than a watchdog's patience
-	change(t, s, Knobs{"fault.restart": 1})
-	change(t, s, Knobs{"fault.restart": 0})
+	change(t, s, experiment.Knobs{"fault.restart": 1})
+	change(t, s, experiment.Knobs{"fault.restart": 0})
 	advance(t, s, 1_000_000)
 	if r := measured(t, s, 100_000); r.Commits == 0 || r.Failed != 0 {
 		t.Errorf("%d commits, %d errors with both machines back", r.Commits, r.Failed)
 	}
-	change(t, s, Knobs{"fault.crash": 1})
+	change(t, s, experiment.Knobs{"fault.crash": 1})
 	if err := s.Drain(); err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +166,7 @@ func TestAllMachinesDown(t *testing.T) {
 // DRAM is empty; and a restart brings back just that.
 func TestCrashKeepsThePersistentDomain(t *testing.T) {
 	for _, ddio := range []bool{true, false} {
-		s := open(t, Spec{Workload: "micro-write", Set: Knobs{"servers": 1, "clients": 2, "threads": 4, "check": "off",
+		s := open(t, experiment.Spec{Workload: "micro-write", Set: experiment.Knobs{"servers": 1, "clients": 2, "threads": 4, "check": "off",
 			"profile": "r74v", "nvm.durability": true, "ddio": ddio, "workload.keys": 2000}})
 		m := s.fab.Machine(0)
 		at, n := nvmOf(t, m)
@@ -182,7 +184,7 @@ func TestCrashKeepsThePersistentDomain(t *testing.T) {
 		for l := range inFlight {
 			inFlight[l] = m.Where(at+fabric.Addr(64*l)) == fabric.InFlight
 		}
-		change(t, s, Knobs{"fault.crash": 0})
+		change(t, s, experiment.Knobs{"fault.crash": 0})
 		left := bytes.Clone(m.Mem.Bytes(at, n))
 		for l := range inFlight {
 			if !inFlight[l] && !bytes.Equal(left[64*l:64*l+64], sure[64*l:64*l+64]) {
@@ -198,7 +200,7 @@ func TestCrashKeepsThePersistentDomain(t *testing.T) {
 		if lost != places[fabric.InCache] || ddio != (lost > 0) {
 			t.Errorf("ddio %v: %d lines are lost, of %v", ddio, lost, places)
 		}
-		change(t, s, Knobs{"fault.restart": 0})
+		change(t, s, experiment.Knobs{"fault.restart": 0})
 		for !s.cl.Up(0) {
 			advance(t, s, 1_000)
 		}
@@ -225,10 +227,10 @@ func nvmOf(t *testing.T, m *fabric.Machine) (fabric.Addr, int) {
 
 // A run with crashes and restarts replays to its digest, however it is sliced.
 func TestCrashesReplay(t *testing.T) {
-	spec := Spec{Workload: "micro-write", Set: Knobs{"nodes": 4, "threads": 2, "check": "off", "window_ns": "20us", "fault.drop": 0.01, "opt.micro.pa": true}}
+	spec := experiment.Spec{Workload: "micro-write", Set: experiment.Knobs{"nodes": 4, "threads": 2, "check": "off", "window_ns": "20us", "fault.drop": 0.01, "opt.micro.pa": true}}
 	run := func(slice int64) (*System, string) {
 		s := open(t, spec)
-		for i, k := range []Knobs{{"fault.crash": 1}, {"fault.crash": 3, "coroutines": 12}, {"fault.restart": 1, "fault.crash": 0}, {"fault.restart": 3}, {"coroutines": 3}, {"fault.restart": 0}} {
+		for i, k := range []experiment.Knobs{{"fault.crash": 1}, {"fault.crash": 3, "coroutines": 12}, {"fault.restart": 1, "fault.crash": 0}, {"fault.restart": 3}, {"coroutines": 3}, {"fault.restart": 0}} {
 			for to := int64(i+1) * 137_001; s.NowNS() < to; {
 				advance(t, s, min(slice, to-s.NowNS()))
 			}
@@ -256,7 +258,7 @@ func TestRequestsEndOnce(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		pick := func(name string, list ...any) any { return rapid.SampledFrom(list).Draw(r, name) }
 		n := rapid.IntRange(2, 4).Draw(r, "nodes")
-		k := Knobs{"nodes": n, "threads": rapid.IntRange(1, 2).Draw(r, "threads"), "coroutines": rapid.IntRange(1, 6).Draw(r, "coroutines"),
+		k := experiment.Knobs{"nodes": n, "threads": rapid.IntRange(1, 2).Draw(r, "threads"), "coroutines": rapid.IntRange(1, 6).Draw(r, "coroutines"),
 			"workload": pick("workload", "micro-read", "micro-write", "micro-atomic", "micro-rpc"), "workload.keys": 500, "check": "off",
 			"opt.micro.or": pick("or", true, false), "opt.micro.db": pick("db", true, false), "fault.drop": pick("drop", 0.0, 0.01),
 			"clients.arrival": pick("arrival", "closed", "closed", "open:1M"), "window_ns": "50us", "seed": rapid.IntRange(0, 1000).Draw(r, "seed")}
@@ -276,7 +278,7 @@ func TestRequestsEndOnce(t *testing.T) {
 		who := rapid.SliceOfN(rapid.IntRange(0, n-1), len(steps), len(steps)).Draw(r, "who")
 		digests := [2]string{}
 		for i := range digests {
-			s, err := Open(Spec{Set: k})
+			s, err := Open(experiment.Spec{Set: k})
 			if err != nil {
 				r.Fatal(err)
 			}
@@ -296,7 +298,7 @@ func TestRequestsEndOnce(t *testing.T) {
 // crashes crashes and restarts machines, heals the system and drains it.
 func crashes(s *System, steps, who []int) error {
 	set := func(knob string, m int) error {
-		_, err := s.Set(Knobs{knob: m}, "")
+		_, err := s.Set(experiment.Knobs{knob: m}, "")
 		return err
 	}
 	for i, ns := range steps {
@@ -329,12 +331,12 @@ func crashes(s *System, steps, who []int) error {
 	if err := s.Advance(heal); err != nil {
 		return err
 	}
-	before := s.meter.total
+	before := s.meter.Total
 	if err := s.Advance(live); err != nil {
 		return err
 	}
-	if n := s.meter.total.minus(before); n.commits == 0 || n.failed > 0 {
-		return fmt.Errorf("all machines are up, and %d requests succeed and %d fail: %s", n.commits, n.failed, s.waiting())
+	if n := s.meter.Total.Minus(before); n.Commits == 0 || n.Failed > 0 {
+		return fmt.Errorf("all machines are up, and %d requests succeed and %d fail: %s", n.Commits, n.Failed, s.waiting())
 	}
 	if len(steps)%2 == 1 { // a drain with a machine down
 		if err := set("fault.crash", who[0]); err != nil {
@@ -345,7 +347,7 @@ func crashes(s *System, steps, who []int) error {
 		return err
 	}
 	if s.load.queues == nil && !s.final.Invariants["littles-law"] { // a backlog has no end
-		return fmt.Errorf("Little's law does not hold: %+v", *little(&s.marked, s.end))
+		return fmt.Errorf("Little's law does not hold: %+v", *measure.LittleOf(&s.marked, s.end))
 	}
 	return s.counted()
 }
@@ -360,7 +362,7 @@ func (s *System) counted() error {
 		}
 	}
 	// Cores ahead of their events begin and end requests later than now.
-	if flying := s.meter.flight.Area(s.sim.Now() + 100*sim.Microsecond).Count; flying != int64(n) {
+	if flying := s.meter.Flight.Area(s.sim.Now() + 100*sim.Microsecond).Count; flying != int64(n) {
 		return fmt.Errorf("%d requests are in flight, %d have begun and not ended", flying, n)
 	}
 	if s.state == StateDrained && s.load.queues == nil && n != 0 {
@@ -374,17 +376,17 @@ func (s *System) counted() error {
 // than no time.
 func TestCrashKeepsTheBooks(t *testing.T) {
 	for _, profile := range []string{"val", "vale"} {
-		s := open(t, Spec{Workload: "micro-rpc", Set: Knobs{"profile": profile, "nodes": 3, "threads": 2, "coroutines": 4, "check": "off", "window_ns": "1us", "workload.keys": 500}})
+		s := open(t, experiment.Spec{Workload: "micro-rpc", Set: experiment.Knobs{"profile": profile, "nodes": 3, "threads": 2, "coroutines": 4, "check": "off", "window_ns": "1us", "workload.keys": 500}})
 		from := 0
 		for i := range 20 {
 			advance(t, s, 30_000+777*int64(i))
 			s.load.begun(1, 0, s.sim.Now()+sim.Microsecond) // as a core that is so far ahead does
 			for m := range 3 {
-				change(t, s, Knobs{"fault.crash": m})
+				change(t, s, experiment.Knobs{"fault.crash": m})
 			}
 			advance(t, s, 3_000)
 			for m := range 3 {
-				change(t, s, Knobs{"fault.restart": m})
+				change(t, s, experiment.Knobs{"fault.restart": m})
 			}
 			for !s.cl.Up(0) || !s.cl.Up(1) || !s.cl.Up(2) {
 				advance(t, s, 1_000)
@@ -403,14 +405,14 @@ func TestCrashKeepsTheBooks(t *testing.T) {
 // A system with a machine down is closed without anything left.
 func TestCloseWithAMachineDown(t *testing.T) {
 	before := runtime.NumGoroutine()
-	s, err := Open(Spec{Workload: "micro-rpc", Set: Knobs{"nodes": 3, "threads": 2, "check": "off"}})
+	s, err := Open(experiment.Spec{Workload: "micro-rpc", Set: experiment.Knobs{"nodes": 3, "threads": 2, "check": "off"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	advance(t, s, 50_000)
-	change(t, s, Knobs{"fault.crash": 2})
-	change(t, s, Knobs{"fault.crash": 1})
-	change(t, s, Knobs{"fault.restart": 2})
+	change(t, s, experiment.Knobs{"fault.crash": 2})
+	change(t, s, experiment.Knobs{"fault.crash": 1})
+	change(t, s, experiment.Knobs{"fault.restart": 2})
 	advance(t, s, 50_000)
 	s.Close()
 	for end := time.Now().Add(time.Second); runtime.NumGoroutine() > before && time.Now().Before(end); {

@@ -2,22 +2,11 @@ package engine
 
 import (
 	"crypto/sha256"
+	"drtmx/engine/measure"
+	"drtmx/engine/result"
 	"encoding/binary"
 	"encoding/hex"
 )
-
-// Digests are what a run did, in parts: where two digests differ, the part that differs tells
-// whether the system behaves otherwise or only its events do.
-type Digests struct {
-	// Behaviour is over what a user sees: counts, round trips and latencies of every window, and
-	// after Drain the values of all rows.
-	Behaviour string `json:"behaviour"`
-	// History is over what every checked attempt read and wrote, its versions, values, begin and end;
-	// "" where the check is off or no transaction runs. It depends on the check's mode.
-	History string `json:"history,omitempty"`
-	// Trace is over the sequence of events, and after Drain over all bytes of simulated memory.
-	Trace string `json:"trace"`
-}
 
 // folded is what the digests know of the windows that have been.
 type folded struct {
@@ -32,11 +21,11 @@ type contents struct {
 }
 
 // add folds a window's integers in. Only integers go in: they do not depend on how a machine rounds.
-func (f *folded) add(rec *record, events uint64) {
-	c := &rec.counts
-	seen := []uint64{uint64(rec.t0), uint64(rec.t1), uint64(rec.version), c.commits, c.aborts, c.rollbacks, c.trips, c.latencyPS}
-	f.behaviour = sum(f.behaviour[:], seen, c.failed, rec.lost)
-	f.all = sum(f.all[:], append(seen, events), c.failed, rec.lost)
+func (f *folded) add(rec *measure.Record, events uint64) {
+	c := &rec.Counts
+	seen := []uint64{uint64(rec.T0), uint64(rec.T1), uint64(rec.Version), c.Commits, c.Aborts, c.Rollbacks, c.Trips, c.LatencyPS}
+	f.behaviour = sum(f.behaviour[:], seen, c.Failed, rec.Lost)
+	f.all = sum(f.all[:], append(seen, events), c.Failed, rec.Lost)
 }
 
 // sum is a hash over b and integers. Of faults it takes in what only they cause, and without any
@@ -55,21 +44,21 @@ func sum(b []byte, xs []uint64, failed, lost uint64) [32]byte {
 // Digest is a hash over everything virtual so far: every window's counts and latencies, the sequence
 // of events, and after Drain the bytes of memory. It depends on spec and code alone.
 func (s *System) Digest() string {
-	c := s.meter.total
+	c := s.meter.Total
 	all := sum(s.folded.all[:], []uint64{
-		uint64(s.sim.Now()), s.sim.Events(), s.sim.TraceHash(), c.commits, c.aborts, c.rollbacks, c.trips, c.latencyPS, uint64(s.version), s.contents.memory,
-	}, c.failed, s.cl.Lost())
+		uint64(s.sim.Now()), s.sim.Events(), s.sim.TraceHash(), c.Commits, c.Aborts, c.Rollbacks, c.Trips, c.LatencyPS, uint64(s.version), s.contents.memory,
+	}, c.Failed, s.cl.Lost())
 	return hex.EncodeToString(all[:])
 }
 
 // Digests are the parts of Digest, and that of the history.
-func (s *System) Digests() Digests {
-	c := s.meter.total
+func (s *System) Digests() result.Digests {
+	c := s.meter.Total
 	behaviour := sum(s.folded.behaviour[:], []uint64{
-		uint64(s.sim.Now()), c.commits, c.aborts, c.rollbacks, c.trips, c.latencyPS, uint64(s.version), s.contents.rows,
-	}, c.failed, s.cl.Lost())
+		uint64(s.sim.Now()), c.Commits, c.Aborts, c.Rollbacks, c.Trips, c.LatencyPS, uint64(s.version), s.contents.rows,
+	}, c.Failed, s.cl.Lost())
 	trace := sum(nil, []uint64{s.sim.Events(), s.sim.TraceHash(), s.contents.memory}, 0, 0)
-	d := Digests{Behaviour: hex.EncodeToString(behaviour[:]), Trace: hex.EncodeToString(trace[:])}
+	d := result.Digests{Behaviour: hex.EncodeToString(behaviour[:]), Trace: hex.EncodeToString(trace[:])}
 	if h := s.rec.Hash(); h != 0 {
 		d.History = hex.EncodeToString(binary.BigEndian.AppendUint64(nil, h))
 	}

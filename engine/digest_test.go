@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"testing"
 
 	layout "drtmx/engine/record"
@@ -10,7 +12,7 @@ import (
 // What is checked changes the history's digest, and neither what the system does nor its events; another
 // seed changes all three.
 func TestDigestsTellWhatChanged(t *testing.T) {
-	drained := func(k Knobs) Digests {
+	drained := func(k experiment.Knobs) result.Digests {
 		s := open(t, small(k))
 		if err := s.Advance(200_000); err != nil {
 			t.Fatal(err)
@@ -20,21 +22,21 @@ func TestDigestsTellWhatChanged(t *testing.T) {
 		}
 		return s.Digests()
 	}
-	plain, off := drained(Knobs{"check": "full"}), drained(Knobs{"check": "off"})
+	plain, off := drained(experiment.Knobs{"check": "full"}), drained(experiment.Knobs{"check": "off"})
 	if off.Behaviour != plain.Behaviour || off.Trace != plain.Trace {
 		t.Errorf("without a check %+v, with one %+v", off, plain)
 	}
 	if off.History != "" || plain.History == "" {
 		t.Errorf("histories %q without a check, %q with one", off.History, plain.History)
 	}
-	if d := drained(Knobs{"check": "full", "seed": 7}); d.Behaviour == plain.Behaviour || d.Trace == plain.Trace || d.History == plain.History {
+	if d := drained(experiment.Knobs{"check": "full", "seed": 7}); d.Behaviour == plain.Behaviour || d.Trace == plain.Trace || d.History == plain.History {
 		t.Errorf("seed 7 %+v, seed 1 %+v", d, plain)
 	}
 }
 
 // The values of rows count as behaviour, the headers of the protocol do not.
 func TestContentsAreValues(t *testing.T) {
-	s := open(t, small(Knobs{"workload": "registers"}))
+	s := open(t, small(experiment.Knobs{"workload": "registers"}))
 	if err := s.Advance(100_000); err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"encoding/json"
 	"math"
 	"testing"
@@ -13,7 +15,7 @@ func TestResultHasItsHistogram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var back Result
+	var back result.Result
 	if err := json.Unmarshal(text, &back); err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +54,7 @@ func TestTypesHaveTheirHistograms(t *testing.T) {
 			t.Errorf("below %g us: %d of the types, %d of all", r.Histogram.UpperUS[i], got, c)
 		}
 	}
-	one := mustRun(t, small(Knobs{"workload": "cycle", "workload.keys": 1000}))
+	one := mustRun(t, small(experiment.Knobs{"workload": "cycle", "workload.keys": 1000}))
 	for name, x := range one.ByType { // order-free: there is one
 		if x.Histogram != nil || one.HistogramOf(name).Count() != one.Commits {
 			t.Errorf("%s: the only type's histogram is repeated, or has %d of %d commits", name, one.HistogramOf(name).Count(), one.Commits)
@@ -65,7 +67,7 @@ func TestTypesHaveTheirHistograms(t *testing.T) {
 
 // The latest windows, and of those only what ran under the present knobs.
 func TestRecentLatencyIsUnderThePresentKnobs(t *testing.T) {
-	s, err := Open(small(Knobs{"window_ns": 100_000}))
+	s, err := Open(small(experiment.Knobs{"window_ns": 100_000}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +87,7 @@ func TestRecentLatencyIsUnderThePresentKnobs(t *testing.T) {
 	if n := s.RecentLatency().Count(); n != commits(2) {
 		t.Errorf("%d latencies in the latest ten windows with %d commits", n, commits(2))
 	}
-	if _, err := s.Set(Knobs{"coroutines": 1}, "test"); err != nil {
+	if _, err := s.Set(experiment.Knobs{"coroutines": 1}, "test"); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Advance(300_000); err != nil {

@@ -1,18 +1,13 @@
 // Package engine turns a Spec into a running System and a System into a Result.
 //
-// A Spec is a preset, a workload and a set of knobs; everything else has a default in the one
-// registry (Registry), from which the command line, spec files, notebooks and the page's controls
-// are generated. Open validates a Spec, estimates its memory and assembles the simulated cluster:
-// sim, fabric, r2, kv and txn, a workload, history and metrics. The System then moves in slices of
-// virtual time; what it computes does not depend on how the time is sliced, on who watches, or on
-// wall time. Knobs change live at the current virtual time, all of them or none.
+// Open validates a Spec (engine/experiment), estimates its memory and assembles the simulated cluster: sim, fabric, r2, kv
+// and txn, a workload, history and metrics. The System then moves in slices of virtual time; what it computes does not
+// depend on how the time is sliced, on who watches, or on wall time. Knobs change live at the current virtual time, all
+// of them or none. What it has measured (engine/measure) becomes a Result (engine/result); what is made of many runs is in
+// engine/batch.
 //
-// The numbers of the hardware profile are knobs beside the registry, hardware.NUMBER. Only those that are set,
-// to something else than the profile says, are part of resolved values and results; systems are built with
-// them, so that they do not change live.
-//
-// A phase that is auto follows the rule of chapter 4's summaries (occ.Config.Decide, sections 4.3.1 to 4.3.5
-// and 4.4.1). It is applied again at each change of knobs, with what the workload foresees of its locks. What
+// A phase that is auto follows the rule of its protocol, in the optimistic one that of chapter 4's summaries (sections
+// 4.3.1 to 4.3.5 and 4.4.1). It is applied again at each change of knobs, with what the workload foresees of its locks. What
 // only the run can tell, whether servers are overloaded and whose records a user's transactions lock, is
 // measured once after each change, in windows of virtual time; a primitive that changes so is an AutoChange.
 // What was measured before it belongs to the warm-up: Run measures again, and a Result that spans one is not steady.
@@ -28,11 +23,9 @@
 // AddTransaction puts a transaction of the user's into the mix, Trace shows single ones with their
 // phases and verbs. A system that has failed can still be looked at.
 //
-// What limits a system a Result and a Window say by a rule on their own data (Verdict), and
-// MeasureCauses measures: it runs the system with one part of what takes time a tenth faster.
-//
-// Run, RunSeeds, Sweep and Compare are the batch forms. A Result carries the resolved spec, the
-// numbers, the checks and a digest over everything virtual: same spec, same code, same digest.
+// Run is one batch run: a warm-up and a measured interval, automatic where the spec leaves them open, then a drain and
+// the checks. A Result carries the resolved spec, the numbers, the checks and a digest over everything virtual: same
+// spec, same code, same digest.
 //
 // Caveats, by how likely they bite:
 //
@@ -42,6 +35,4 @@
 //   - Automatic intervals grow until the throughput is steady, but not for ever: a Result that is not
 //     says so and why.
 //   - With open arrivals latency counts the wait for a free coroutine, and phases do not.
-//   - A percentile without enough samples is 0 in Go and absent in JSON.
-//   - WallMS is the only number that depends on the machine; the digest leaves it out.
 package engine

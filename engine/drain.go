@@ -3,16 +3,15 @@ package engine
 import (
 	"cmp"
 	"context"
+	"drtmx/engine/experiment"
+	"drtmx/engine/history"
+	"drtmx/engine/result"
+	"drtmx/engine/sim"
+	"drtmx/engine/testbed"
+	"drtmx/engine/txn"
 	"fmt"
 	"slices"
 	"strings"
-
-	"drtmx/engine/knob"
-	"drtmx/engine/testbed"
-
-	"drtmx/engine/history"
-	"drtmx/engine/sim"
-	"drtmx/engine/txn"
 )
 
 const (
@@ -24,35 +23,8 @@ const (
 	leastDrain = stallAfter
 	// leastSlowDrain is the same where messages are lost and come milliseconds late: of a read of many
 	// records one may be lost in every attempt.
-	leastSlowDrain = autoMaxNS * sim.Nanosecond
+	leastSlowDrain = experiment.MaxDuration * sim.Nanosecond
 )
-
-// DrainStat is how a drain went.
-type DrainStat struct {
-	NS       int64  `json:"ns"` // virtual time until all was at rest, or the drain was given up
-	BudgetNS int64  `json:"budget_ns"`
-	Left     string `json:"left,omitempty"` // what was still under way when it was given up, and why it was
-}
-
-// Undrained says that the drain was given up, and what was still under way; "" of a result whose drain
-// ended, or that has none. Its numbers hold, for they were measured before; its checks are incomplete.
-func (r *Result) Undrained() string {
-	if r.Drain == nil {
-		return ""
-	}
-	return r.Drain.Left
-}
-
-// drainBudget has no use where nothing is drained.
-func drainBudget(e knob.Row) knob.Row {
-	e.Inactive = func(v Knobs) string {
-		if v.Text("check") == "off" {
-			return "check is off, and such a run is not drained at its end; a live change of who locks is waited for"
-		}
-		return ""
-	}
-	return e
-}
 
 // Drain stops new requests, waits in virtual time until none is in flight and every log is applied,
 // and then checks the history to its end, the replicas and the workload's invariants. The measured
@@ -73,8 +45,8 @@ func (s *System) DrainWith(ctx context.Context, progress Progress) error {
 func (s *System) drain(e *ending) error {
 	c := s.cut()
 	s.end = &c
-	s.meter.close()
-	s.conflicts.closed = true
+	s.meter.Close()
+	s.conflicts.Closed = true
 	s.cl.ShutGate()
 	if err := s.rest(e); err != nil {
 		return err
@@ -93,7 +65,7 @@ func (s *System) drain(e *ending) error {
 // rest lets the cluster come to rest, within the budget.
 func (s *System) rest(e *ending) error {
 	from, budget, dog := s.sim.Now(), s.drainBudget(), watchdog{}
-	s.drained = &DrainStat{BudgetNS: budget / sim.Nanosecond}
+	s.drained = &result.DrainStat{BudgetNS: budget / sim.Nanosecond}
 	for dog.look(s, true); !s.load.settled() || s.state == StateDraining; {
 		spent := s.sim.Now() - from
 		if err := e.rest(s.load.busy(), spent, budget); err != nil {
@@ -117,7 +89,7 @@ func (s *System) rest(e *ending) error {
 
 // judgeAtRest is the final verdict. Of a cluster that did not come to rest only the history is judged:
 // its replicas may differ, and its invariants be broken, by what is still under way.
-func (s *System) judgeAtRest(e *ending) (*Checks, error) {
+func (s *System) judgeAtRest(e *ending) (*result.Checks, error) {
 	if left := s.drained.Left; left != "" {
 		report := s.rec.Finish()
 		report.Incomplete = left
@@ -147,13 +119,13 @@ func (s *System) drainBudget() sim.Time {
 	if !testbed.HasRDMA(s.values) || hampered(s.active) {
 		budget = leastSlowDrain
 	}
-	budget = max(budget, drainFactor*s.meter.ends.Longest())
+	budget = max(budget, drainFactor*s.meter.Ends.Longest())
 	for _, o := range s.load.ongoing {
 		if o.n > 0 {
 			budget = max(budget, drainFactor*(s.sim.Now()-o.begins/sim.Time(o.n)))
 		}
 	}
-	return min(budget, autoMaxNS*sim.Nanosecond)
+	return min(budget, experiment.MaxDuration*sim.Nanosecond)
 }
 
 // raiseBudget is what to do about a drain that was given up.

@@ -2,25 +2,25 @@ package engine
 
 import (
 	"context"
-	"strings"
-	"testing"
-
+	"drtmx/engine/experiment"
 	"drtmx/engine/history"
 	"drtmx/engine/sim"
+	"strings"
+	"testing"
 )
 
 // A drain that does not end is given up when its budget is spent: the numbers stay, the checks are
 // incomplete, and one line says what is under way.
 func TestDrainIsGivenUp(t *testing.T) {
 	for name, c := range map[string]struct {
-		spec Spec
+		spec experiment.Spec
 		lock bool
 		want []string
 	}{
-		"set":       {stuck(Knobs{"drain_ns": "50us"}), true, []string{"given up after 0.05 ms (drain_ns) with 4 transactions under way: ", "rotate in execution (machines 0-1, thread 0, at attempt ", "raise drain_ns"}},
+		"set":       {stuck(experiment.Knobs{"drain_ns": "50us"}), true, []string{"given up after 0.05 ms (drain_ns) with 4 transactions under way: ", "rotate in execution (machines 0-1, thread 0, at attempt ", "raise drain_ns"}},
 		"automatic": {stuck(nil), true, []string{"given up", "with 4 transactions under way: "}},
-		"verbs":     {small(Knobs{"workload": "micro-read", "drain_ns": "100ns"}), false, []string{"given up after 0.0001 ms (drain_ns) with ", " requests under way: ", " of machine 0"}},
-		"barrier":   {stuck(Knobs{"drain_ns": "50us", "preset": "fasst"}), true, []string{"a change of knobs that waits for them"}},
+		"verbs":     {small(experiment.Knobs{"workload": "micro-read", "drain_ns": "100ns"}), false, []string{"given up after 0.0001 ms (drain_ns) with ", " requests under way: ", " of machine 0"}},
+		"barrier":   {stuck(experiment.Knobs{"drain_ns": "50us", "preset": "fasst"}), true, []string{"a change of knobs that waits for them"}},
 	} {
 		s := open(t, c.spec)
 		advance(t, s, 60_000)
@@ -29,7 +29,7 @@ func TestDrainIsGivenUp(t *testing.T) {
 		}
 		advance(t, s, 10_000)
 		if name == "barrier" {
-			change(t, s, Knobs{"preset": "drtm+h"})
+			change(t, s, experiment.Knobs{"preset": "drtm+h"})
 		}
 		before := s.Result()
 		if err := s.Drain(); err != nil {
@@ -59,16 +59,16 @@ func TestDrainBudget(t *testing.T) {
 	if r := mustRun(t, small(nil)); r.Drain == nil || r.Drain.BudgetNS != leastDrain/sim.Nanosecond || r.Drain.NS <= 0 || r.Drain.NS > 1_000_000 || r.Undrained() != "" {
 		t.Errorf("%+v", r.Drain)
 	}
-	if r := mustRun(t, small(Knobs{"check": "off"})); r.Drain != nil || r.Undrained() != "" {
+	if r := mustRun(t, small(experiment.Knobs{"check": "off"})); r.Drain != nil || r.Undrained() != "" {
 		t.Errorf("not drained, and yet %+v", r.Drain)
 	}
-	s := open(t, crowded(Knobs{"check": "full", "duration_ns": "5ms"}))
+	s := open(t, crowded(experiment.Knobs{"check": "full", "duration_ns": "5ms"}))
 	advance(t, s, 5_000_000)
 	if got, least := s.drainBudget(), sim.Time(drainFactor*3*sim.Millisecond); got < least || got > drainFactor*5*sim.Millisecond {
 		t.Errorf("a budget of %d ps, where most requests have been under way for 5 ms", got)
 	}
 	for k, want := range map[string]sim.Time{"fault.drop": leastSlowDrain, "torn_reads": leastDrain} {
-		set := Knobs{"torn_reads": true}
+		set := experiment.Knobs{"torn_reads": true}
 		if k == "fault.drop" {
 			set[k] = 0.01
 		}
@@ -80,7 +80,7 @@ func TestDrainBudget(t *testing.T) {
 
 // What is still under way when a drain is given up does not count as a violation.
 func TestGivenUpIsNoViolation(t *testing.T) {
-	r, err := Run(context.Background(), small(Knobs{"drain_ns": "1us", "coroutines": 8}), nil)
+	r, err := Run(context.Background(), small(experiment.Knobs{"drain_ns": "1us", "coroutines": 8}), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

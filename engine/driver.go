@@ -1,19 +1,21 @@
 package engine
 
 import (
-	"errors"
-	"fmt"
-	"strings"
-
-	"drtmx/engine/knob"
-
+	"drtmx/engine/experiment"
 	"drtmx/engine/fabric"
+	"drtmx/engine/knob"
+	"drtmx/engine/measure"
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
+	"drtmx/engine/result"
 	"drtmx/engine/sim"
 	"drtmx/engine/testbed"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
 )
 
 // driver runs a workload on the client machines of a system: closed loops, or open arrivals.
@@ -56,30 +58,30 @@ type claim struct {
 type client struct{ machine, thread int }
 
 // tooLarge is what to do about tables that the machines have no room for.
-func tooLarge(v Knobs, err error) error {
+func tooLarge(v experiment.Knobs, err error) error {
 	var full *fabric.SpaceError
 	if !errors.As(err, &full) {
 		return err
 	}
 	next := "make its populations smaller, or lower workload.scale"
-	if rows := workloads.Of(v).Growth; rows != "" {
+	if rows := experiment.Workloads.Of(v).Growth; rows != "" {
 		next = "make its populations or " + rows + " smaller, or lower workload.scale, which leaves " + rows + " as it is"
 	}
 	if full.Limited {
 		next = "raise the limit of address space (ulimit -v), or " + next
 	}
-	return &SpecError{Field: "workload", Value: v.Text("workload"), Rule: fmt.Sprintf("its tables do not fit: %v", err), Next: next}
+	return &experiment.SpecError{Field: "workload", Value: v.Text("workload"), Rule: fmt.Sprintf("its tables do not fit: %v", err), Next: next}
 }
 
-func newDriver(s *System, v Knobs, o *opening) (*driver, error) {
-	bench, err := workloads.Of(v).Build(v)
+func newDriver(s *System, v experiment.Knobs, o *opening) (*driver, error) {
+	bench, err := experiment.Workloads.Of(v).Build(v)
 	if err != nil {
 		return nil, err
 	}
 	all, servers := testbed.Machines(v)
 	d := &driver{s: s, bench: bench, ongoing: make([]ongoing, all)}
 	env := workload.Env{
-		Cluster: s.cl, Servers: servers, Txn: txnConfig(v, txn.Seen{}), Scale: s.scaling.costsInCode(), Recorder: s.rec, Conflicts: &s.conflicts, CheckLogs: v.Text("check") == "full",
+		Cluster: s.cl, Servers: servers, Txn: experiment.TxnConfig(v, txn.Seen{}), Scale: s.scaling.CostsInCode(), Recorder: s.rec, Conflicts: &s.conflicts, CheckLogs: v.Text("check") == "full",
 		OnBegin: d.begun, OnDone: d.done, OnAbort: d.aborted,
 	}
 	if err := o.look("making the tables", builtShare); err != nil {
@@ -109,7 +111,7 @@ func newDriver(s *System, v Knobs, o *opening) (*driver, error) {
 			d.clients = append(d.clients, client{m, t})
 		}
 	}
-	if rate := openRate(v); rate > 0 {
+	if rate := experiment.OpenRate(v); rate > 0 {
 		d.openArrivals(rate)
 	}
 	return d, nil
@@ -130,12 +132,12 @@ func (d *driver) openArrivals(rate int) {
 // arrived takes an open request in, or fails it because its machine is down.
 func (d *driver) arrived(machine int, at sim.Time) bool {
 	if !d.s.cl.Up(machine) {
-		d.s.meter.add(&request{})
+		d.s.meter.Add(&measure.Request{})
 		return false
 	}
 	d.open++
 	d.ongoing[machine].add(1, at)
-	d.s.meter.flight.Add(d.s.sim.Now(), at, 1)
+	d.s.meter.Flight.Add(d.s.sim.Now(), at, 1)
 	return true
 }
 
@@ -151,8 +153,8 @@ func (d *driver) crashed(machine int) {
 	for n := x.n; n > 0; n-- {
 		each := total / sim.Time(n)
 		total -= each
-		d.s.meter.ended(now, end, each)
-		d.s.meter.add(&request{latencyPS: each})
+		d.s.meter.Ended(now, end, each)
+		d.s.meter.Add(&measure.Request{LatencyPS: each})
 	}
 	for i, q := range d.queues {
 		if d.clients[i].machine == machine {
@@ -225,12 +227,12 @@ func (d *driver) loop(co *r2.Co, i int) {
 func (d *driver) begun(machine, _ int, at r2.Time) {
 	if d.queues == nil {
 		d.ongoing[machine].add(1, at)
-		d.s.meter.flight.Add(d.s.sim.Now(), at, 1)
+		d.s.meter.Flight.Add(d.s.sim.Now(), at, 1)
 	}
 }
 
 // aborted counts an attempt when a conflict has ended it: its request may outlast the measured interval.
-func (d *driver) aborted(typ uint8) { d.s.meter.aborted(int(typ)) }
+func (d *driver) aborted(typ uint8) { d.s.meter.Aborted(int(typ)) }
 
 func (d *driver) done(machine, thread int, o *txn.Outcome) {
 	latency, waited := o.End-o.Begin, r2.Time(0)
@@ -244,7 +246,7 @@ func (d *driver) done(machine, thread int, o *txn.Outcome) {
 		d.s.tracer.done(machine, thread, o, waited)
 	}
 	d.ongoing[machine].add(-1, o.End-latency)
-	d.s.meter.ended(d.s.sim.Now(), o.End, latency)
+	d.s.meter.Ended(d.s.sim.Now(), o.End, latency)
 	phases := o.Phases
 	if phases == 0 {
 		phases = metrics.AllPhases
@@ -253,15 +255,15 @@ func (d *driver) done(machine, thread int, o *txn.Outcome) {
 		phases |= 1 << metrics.PhaseOther
 	}
 	o.Breakdown[metrics.PhaseOther][metrics.Asleep] += waited
-	d.s.meter.add(&request{
-		typ: int(o.Type), committed: o.Committed, rolledBack: o.RolledBack, latencyPS: latency,
-		phases: phases, breakdown: &o.Breakdown, trips: &o.RoundTrips,
+	d.s.meter.Add(&measure.Request{
+		Typ: int(o.Type), Committed: o.Committed, RolledBack: o.RolledBack, LatencyPS: latency,
+		Phases: phases, Breakdown: &o.Breakdown, Trips: &o.RoundTrips,
 	})
 	o.Breakdown[metrics.PhaseOther][metrics.Asleep] -= waited // one Outcome serves many requests
 }
 
 // set puts live knobs into effect; they have been validated.
-func (d *driver) set(v Knobs) error {
+func (d *driver) set(v experiment.Knobs) error {
 	if d.db != nil {
 		if err := d.db.SetConfig(d.s.txnConfig(v)); err != nil {
 			return err
@@ -270,7 +272,7 @@ func (d *driver) set(v Knobs) error {
 	if d.spawned > 0 {
 		d.spawn(testbed.Coroutines(v))
 	}
-	w := workloads.Of(v)
+	w := experiment.Workloads.Of(v)
 	for _, positive := range []bool{true, false} { // weights must never sum to 0 on the way
 		for _, t := range w.Mix {
 			if n := v.Int("workload.mix." + t.Name); (n > 0) == positive {
@@ -286,7 +288,7 @@ func (d *driver) set(v Knobs) error {
 		}
 	}
 	for _, name := range w.Knobs {
-		if knob.Find(name).Live && !IsGroup(name) {
+		if knob.Find(name).Live && !experiment.IsGroup(name) {
 			if err := d.bench.Set(strings.TrimPrefix(name, "workload."), v[name]); err != nil {
 				return err
 			}
@@ -330,14 +332,14 @@ func (d *driver) look() {
 }
 
 // tell adds what the latest look said.
-func (d *driver) tell(r *Checks) {
+func (d *driver) tell(r *result.Checks) {
 	for _, inv := range d.online {
 		judged(r, inv)
 	}
 }
 
 // judged adds a verdict to a report.
-func judged(r *Checks, inv workload.Invariant) {
+func judged(r *result.Checks, inv workload.Invariant) {
 	if inv.OK {
 		r.Invariant(inv.Name, true)
 		return
@@ -380,4 +382,110 @@ func (d *driver) contents(e *ending) (c contents, err error) {
 		c.rows = d.db.Contents()
 	}
 	return c, nil
+}
+
+// arrivals is the open client model of one worker: requests arrive at random, wait in one queue, and
+// the worker's coroutines take them in order. A coroutine claims the next arrival when it becomes
+// free; if that lies in the future it sleeps until then. That is a queue with as many servers as
+// coroutines, without a wake-up from outside.
+type arrivals struct {
+	mean    sim.Time // between two
+	rand    *sim.Rand
+	kind    sim.Kind
+	arg     uint32
+	clock   *sim.Sim
+	drawn   sim.Time               // time of the last arrival drawn
+	ahead   []sim.Time             // claimed before they arrived: not yet counted as in flight
+	backlog []sim.Time             // arrived and not yet claimed
+	known   []sim.Time             // drawn for coroutines that a crash has ended
+	next    sim.Time               // the arrival whose event is scheduled
+	arrived func(at sim.Time) bool // false: it was refused
+}
+
+// maxBacklog bounds the queue in front of a worker: an open system above its capacity fails with a
+// message rather than filling the memory.
+const maxBacklog = 1 << 16
+
+// begin schedules the first arrival.
+func (a *arrivals) begin() {
+	a.next = a.draw()
+	a.clock.At(a.next, a.kind, a.arg)
+}
+
+func (a *arrivals) draw() sim.Time {
+	if len(a.known) > 0 {
+		at := a.known[0]
+		a.known = a.known[1:]
+		return at
+	}
+	a.drawn += 1 + a.rand.Exp(a.mean)
+	return a.drawn
+}
+
+// event is an arrival.
+func (a *arrivals) event() {
+	taken := a.arrived(a.next)
+	if len(a.ahead) > 0 && a.ahead[0] == a.next {
+		a.ahead = a.ahead[1:]
+	} else if taken {
+		a.backlog = append(a.backlog, a.next)
+	}
+	if len(a.backlog) > maxBacklog {
+		a.clock.Fail(fmt.Errorf("clients.arrival: %d requests wait for one worker: the rate is above what the system can do; lower it", maxBacklog))
+		return
+	}
+	if len(a.ahead) > 0 {
+		a.next = a.ahead[0]
+	} else {
+		a.next = a.draw()
+	}
+	a.clock.At(a.next, a.kind, a.arg)
+}
+
+// crash forgets who waits: the requests are gone with them, those that arrive later
+// come even so.
+func (a *arrivals) crash() {
+	if len(a.ahead) > 0 { // the first is the next
+		a.known = append(slices.Clone(a.ahead[1:]), a.known...)
+	}
+	a.ahead, a.backlog = nil, nil
+}
+
+// claim is when the next request arrives or has arrived.
+func (a *arrivals) claim() sim.Time {
+	if len(a.backlog) > 0 {
+		at := a.backlog[0]
+		a.backlog = a.backlog[1:]
+		return at
+	}
+	if len(a.ahead) == 0 {
+		a.ahead = append(a.ahead, a.next)
+		return a.next
+	}
+	at := a.draw()
+	a.ahead = append(a.ahead, at)
+	return at
+}
+
+// unclaim gives a request back to the queue, if its turn among the arrivals has come.
+func (a *arrivals) unclaim(at sim.Time) bool {
+	switch i := slices.Index(a.ahead, at); {
+	case i > 0:
+		return false
+	case i == 0: // its event is still to come
+		a.ahead = a.ahead[1:]
+		return true
+	}
+	i, _ := slices.BinarySearch(a.backlog, at)
+	a.backlog = slices.Insert(a.backlog, i, at)
+	return true
+}
+
+// await claims a request and waits for it on c. It returns when the request arrived.
+func (a *arrivals) await(c *r2.Co) (at sim.Time) {
+	at = a.claim()
+	if d := at - c.Now(); d > 0 {
+		c.Sleep(d)
+	}
+	return at
 }

@@ -2,15 +2,15 @@ package engine_test
 
 import (
 	"context"
+	"drtmx/engine"
+	"drtmx/engine/experiment"
 	"fmt"
 	"log"
-
-	"drtmx/engine"
 )
 
 // A batch run: a preset, a few knobs, everything else as the registry says.
 func ExampleRun() {
-	spec := engine.Spec{Preset: "farm", Workload: "smallbank", Set: engine.Knobs{
+	spec := experiment.Spec{Preset: "farm", Workload: "smallbank", Set: experiment.Knobs{
 		"nodes": 3, "threads": 2, "coroutines": 2, "workload.accounts": 1000, "warmup_ns": "50us", "duration_ns": "200us",
 	}}
 	r, err := engine.Run(context.Background(), spec, nil)
@@ -23,7 +23,7 @@ func ExampleRun() {
 
 // Virtual time moves only when asked, and knobs change where it stands.
 func ExampleSystem_Set() {
-	s, err := engine.Open(engine.Spec{Set: engine.Knobs{"nodes": 3, "threads": 1, "workload.accounts": 1000}})
+	s, err := engine.Open(experiment.Spec{Set: experiment.Knobs{"nodes": 3, "threads": 1, "workload.accounts": 1000}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -31,9 +31,9 @@ func ExampleSystem_Set() {
 	if err := s.Advance(100_000); err != nil {
 		log.Fatal(err)
 	}
-	c, err := s.Set(engine.Knobs{"phase.validation": "two-sided"}, "example")
+	c, err := s.Set(experiment.Knobs{"phase.validation": "two-sided"}, "example")
 	fmt.Println(c.Version, c.VirtualNS, c.Pending, err)
-	_, err = s.Set(engine.Knobs{"phase.comit": "two-sided"}, "example")
+	_, err = s.Set(experiment.Knobs{"phase.comit": "two-sided"}, "example")
 	fmt.Println(err)
 	// Output:
 	// 2 100000 false <nil>
@@ -42,7 +42,7 @@ func ExampleSystem_Set() {
 
 // A spec is YAML and back.
 func ExampleParseSpec() {
-	spec, err := engine.ParseSpec([]byte("preset: fasst\nset: {cache.bytes: 64MB, duration_ns: 2ms}"))
+	spec, err := experiment.ParseSpec([]byte("preset: fasst\nset: {cache.bytes: 64MB, duration_ns: 2ms}"))
 	if err != nil {
 		log.Fatal(err)
 	}

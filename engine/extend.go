@@ -1,14 +1,13 @@
 package engine
 
 import (
-	"errors"
-	"fmt"
-
+	"drtmx/engine/experiment"
 	"drtmx/engine/knob"
-
 	"drtmx/engine/sim"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
+	"errors"
+	"fmt"
 )
 
 // maxWeight bounds the weight of a user's transaction as the registry bounds those of the
@@ -22,16 +21,16 @@ const maxWeight = 1000
 // of the body, or a panic in it, ends the system with a line that names the transaction.
 func (s *System) AddTransaction(name string, weight int, body func(tx *txn.Tx) error) error {
 	bad := func(rule, next string) error {
-		return &SpecError{Field: "transaction", Value: knob.Clip(name), Rule: rule, Next: next}
+		return &experiment.SpecError{Field: "transaction", Value: knob.Clip(name), Rule: rule, Next: next}
 	}
 	x, ok := s.load.bench.(workload.Extensible)
 	switch {
 	case s.state == StateFailed || s.state == StateDrained:
-		return &SpecError{Rule: "the system is " + s.state, Next: "reset it", Reset: true}
+		return &experiment.SpecError{Rule: "the system is " + s.state, Next: "reset it", Reset: true}
 	case !ok:
 		return bad("workload "+s.values.Text("workload")+" takes no transactions", "use smallbank, tpcc, tpce, cycle or registers")
-	case name == "" || len(name) > maxName:
-		return bad(fmt.Sprintf("a name has 1 to %d characters", maxName), "choose another")
+	case name == "" || len(name) > experiment.MaxName:
+		return bad(fmt.Sprintf("a name has 1 to %d characters", experiment.MaxName), "choose another")
 	case weight < 1 || weight > maxWeight:
 		return bad(fmt.Sprintf("weight %d is not from 1 to %d", weight, maxWeight), "the workload's own weights sum to 100")
 	case body == nil:

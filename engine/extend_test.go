@@ -1,12 +1,12 @@
 package engine
 
 import (
+	"drtmx/engine/experiment"
+	"drtmx/engine/txn"
+	"drtmx/engine/workload/smallbank"
 	"errors"
 	"strings"
 	"testing"
-
-	"drtmx/engine/txn"
-	"drtmx/engine/workload/smallbank"
 )
 
 // swap exchanges the checking balances of two customers, which keeps the bank's total.
@@ -89,19 +89,19 @@ func TestAddTransactionRefuses(t *testing.T) {
 		"taken":  s.AddTransaction("balance", 1, swap),
 		"body":   s.AddTransaction("x", 1, nil),
 	} {
-		if !IsSpecError(err) {
+		if !experiment.IsSpecError(err) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	if err := s.AddTransaction("balance", 1, swap); strings.Count(err.Error(), "choose another") != 1 {
 		t.Errorf("%v: what to do is said once", err)
 	}
-	raw, err := Open(Spec{Workload: "micro-read", Set: Knobs{"nodes": 2, "threads": 1}})
+	raw, err := Open(experiment.Spec{Workload: "micro-read", Set: experiment.Knobs{"nodes": 2, "threads": 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer raw.Close()
-	if err := raw.AddTransaction("x", 1, swap); !IsSpecError(err) {
+	if err := raw.AddTransaction("x", 1, swap); !experiment.IsSpecError(err) {
 		t.Errorf("micro-read: %v", err)
 	}
 }

@@ -1,7 +1,10 @@
 package engine
 
 import (
-	"encoding/json"
+	"drtmx/engine/experiment"
+	"drtmx/engine/fabric"
+	"drtmx/engine/result"
+	"drtmx/engine/testbed"
 	"errors"
 	"fmt"
 	"maps"
@@ -10,32 +13,27 @@ import (
 	"strings"
 	"testing"
 
-	"drtmx/engine/knob"
-	"drtmx/engine/testbed"
-
 	"pgregory.net/rapid"
-
-	"drtmx/engine/fabric"
 )
 
 // hardwareBeds are systems that come by most numbers of the profiles.
-var hardwareBeds = []Spec{
-	{Workload: "smallbank", Set: Knobs{"nodes": 3, "threads": 2, "workload.scale": 0.001}},
-	{Workload: "smallbank", Preset: "fasst", Set: Knobs{"nodes": 3, "threads": 2, "workload.scale": 0.001, "fault.drop": 0.01}},
-	{Workload: "cycle", Preset: "drtm+r", Set: Knobs{"nodes": 3, "threads": 2, "emulated_nodes": 40, "nic.context": "shared", "ddio": false}},
-	{Workload: "micro-read", Set: Knobs{"nodes": 2, "threads": 4, "workload.payload": 4096, "emulated_nodes": 80}},
-	{Workload: "micro-atomic", Set: Knobs{"nodes": 2, "threads": 4, "workload.keys": 10}},
-	{Workload: "micro-rpc", Set: Knobs{"nodes": 2, "threads": 2, "workload.transport": "write"}},
-	{Workload: "micro-write", Set: Knobs{"profile": "r74v", "servers": 1, "clients": 1, "threads": 4, "workload.payload": 1000, "workload.socket": "any"}},
-	{Workload: "micro-write", Set: Knobs{"profile": "r74v", "servers": 1, "clients": 1, "threads": 4, "workload.payload": 256, "workload.primitive": "two-sided", "workload.copy": "store", "nvm.persist": true}},
-	{Workload: "micro-rpc", Set: Knobs{"profile": "vale", "nodes": 2, "threads": 2}},
-	{Workload: "smallbank", Preset: "fasst", Set: Knobs{"profile": "aws", "nodes": 3, "threads": 2, "workload.scale": 0.001}},
+var hardwareBeds = []experiment.Spec{
+	{Workload: "smallbank", Set: experiment.Knobs{"nodes": 3, "threads": 2, "workload.scale": 0.001}},
+	{Workload: "smallbank", Preset: "fasst", Set: experiment.Knobs{"nodes": 3, "threads": 2, "workload.scale": 0.001, "fault.drop": 0.01}},
+	{Workload: "cycle", Preset: "drtm+r", Set: experiment.Knobs{"nodes": 3, "threads": 2, "emulated_nodes": 40, "nic.context": "shared", "ddio": false}},
+	{Workload: "micro-read", Set: experiment.Knobs{"nodes": 2, "threads": 4, "workload.payload": 4096, "emulated_nodes": 80}},
+	{Workload: "micro-atomic", Set: experiment.Knobs{"nodes": 2, "threads": 4, "workload.keys": 10}},
+	{Workload: "micro-rpc", Set: experiment.Knobs{"nodes": 2, "threads": 2, "workload.transport": "write"}},
+	{Workload: "micro-write", Set: experiment.Knobs{"profile": "r74v", "servers": 1, "clients": 1, "threads": 4, "workload.payload": 1000, "workload.socket": "any"}},
+	{Workload: "micro-write", Set: experiment.Knobs{"profile": "r74v", "servers": 1, "clients": 1, "threads": 4, "workload.payload": 256, "workload.primitive": "two-sided", "workload.copy": "store", "nvm.persist": true}},
+	{Workload: "micro-rpc", Set: experiment.Knobs{"profile": "vale", "nodes": 2, "threads": 2}},
+	{Workload: "smallbank", Preset: "fasst", Set: experiment.Knobs{"profile": "aws", "nodes": 3, "threads": 2, "workload.scale": 0.001}},
 }
 
 // numbersOf lists the numbers of a spec's profile as knobs.
-func numbersOf(t rapid.TB, s Spec) (names []string) {
+func numbersOf(t rapid.TB, s experiment.Spec) (names []string) {
 	t.Helper()
-	v, err := Resolve(s)
+	v, err := experiment.Resolve(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,14 +43,14 @@ func numbersOf(t rapid.TB, s Spec) (names []string) {
 
 // withHardware opens a spec with numbers changed and advances it by 50 us. An error is one of the
 // spec, in a line; everything else that goes wrong is told to the test.
-func withHardware(t rapid.TB, s Spec, k Knobs) error {
+func withHardware(t rapid.TB, s experiment.Spec, k experiment.Knobs) error {
 	t.Helper()
 	spec, err := s.With(k)
 	var sys *System
 	if err == nil {
 		sys, err = Open(spec)
 	}
-	var wrong *SpecError
+	var wrong *experiment.SpecError
 	switch {
 	case err == nil:
 	case errors.As(err, &wrong) && wrong.Field != "" && wrong.Next != "" && !strings.Contains(err.Error(), "\n"):
@@ -76,7 +74,7 @@ func withHardware(t rapid.TB, s Spec, k Knobs) error {
 func TestAnyHardware(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		s := rapid.SampledFrom(hardwareBeds).Draw(r, "bed")
-		k := Knobs{}
+		k := experiment.Knobs{}
 		for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom(numbersOf(r, s)), 1, 5, rapid.ID).Draw(r, "numbers") {
 			k[name] = drawNumber(r, s, name)
 		}
@@ -86,8 +84,8 @@ func TestAnyHardware(t *testing.T) {
 }
 
 // drawNumber is a value near the profile's, at an end of what is allowed, or none that is.
-func drawNumber(r *rapid.T, s Spec, name string) any {
-	v, err := Resolve(s)
+func drawNumber(r *rapid.T, s experiment.Spec, name string) any {
+	v, err := experiment.Resolve(s)
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -116,13 +114,13 @@ func drawNumber(r *rapid.T, s Spec, name string) any {
 // H2 gives the threads of each socket all DIMMs that there are, be they fewer or more than the profile's.
 func TestThreadsShareTheDIMMs(t *testing.T) {
 	for _, dimms := range []int{1, 3, 6, 8} {
-		s := open(t, Spec{Workload: "micro-write", Set: Knobs{"profile": "r74v", "servers": 1, "clients": 1, "threads": 16, "workload.payload": 1024,
+		s := open(t, experiment.Spec{Workload: "micro-write", Set: experiment.Knobs{"profile": "r74v", "servers": 1, "clients": 1, "threads": 16, "workload.payload": 1024,
 			"workload.primitive": "two-sided", "workload.copy": "ntstore", "nvm.h2": true, "hardware.nvm.dimms": dimms, "check": "off"}})
 		if err := s.Advance(100_000); err != nil {
 			t.Fatal(err)
 		}
 		for i, d := range s.dimms() {
-			if server := i < 2*dimms; server && d.write == 0 {
+			if server := i < 2*dimms; server && d.Write == 0 {
 				t.Errorf("%d DIMMs a socket: nothing is written to DIMM %d", dimms, i%dimms+1)
 			}
 		}
@@ -131,19 +129,19 @@ func TestThreadsShareTheDIMMs(t *testing.T) {
 
 // Whatever DIMMs the hardware has, each may have all places, and knob and refusal say how many there are.
 func TestAnyDIMMOfTheHardware(t *testing.T) {
-	if _, most := testbed.Shipped(Knobs{"profile": "r74v"}).Limits("nvm.dimms"); most != testbed.MostDIMMs {
+	if _, most := testbed.Shipped(experiment.Knobs{"profile": "r74v"}).Limits("nvm.dimms"); most != testbed.MostDIMMs {
 		t.Errorf("hardware.nvm.dimms may be %g, workload.dimm %d", most, testbed.MostDIMMs)
 	}
 	for dimms, one := range map[int]int{1: 1, 6: 6, 12: 7, 64: 64} {
-		spec := Spec{Workload: "micro-write", Set: Knobs{"profile": "r74v", "servers": 1, "clients": 1, "threads": 4, "ddio": false, "hardware.nvm.dimms": dimms, "workload.dimm": one, "check": "off"}}
+		spec := experiment.Spec{Workload: "micro-write", Set: experiment.Knobs{"profile": "r74v", "servers": 1, "clients": 1, "threads": 4, "ddio": false, "hardware.nvm.dimms": dimms, "workload.dimm": one, "check": "off"}}
 		s := open(t, spec)
 		advance(t, s, 50_000)
 		for i, d := range s.dimms() {
-			if there := i < 2*dimms && i%dimms == one-1; there != (d.write > 0) {
-				t.Errorf("%d DIMMs a socket, all places on DIMM %d: %d lines are written to DIMM %d", dimms, one, d.write, i%dimms+1)
+			if there := i < 2*dimms && i%dimms == one-1; there != (d.Write > 0) {
+				t.Errorf("%d DIMMs a socket, all places on DIMM %d: %d lines are written to DIMM %d", dimms, one, d.Write, i%dimms+1)
 			}
 		}
-		if k := find(t, s.Knobs(), "workload.dimm"); k.Max != dimms {
+		if k := findKnob(t, s.Knobs(), "workload.dimm"); k.Max != dimms {
 			t.Errorf("workload.dimm may be %v of %d", k.Max, dimms)
 		}
 	}
@@ -155,7 +153,11 @@ func TestHardwareBedsWriteNVM(t *testing.T) {
 		if spec.Workload != "micro-write" {
 			continue
 		}
-		s := open(t, must(spec.With(Knobs{"check": "off"})))
+		off, err := spec.With(experiment.Knobs{"check": "off"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := open(t, off)
 		advance(t, s, 50_000)
 		if x := s.nvmStats(); x.WriteReq == 0 {
 			t.Errorf("bed %d: %+v", i, *x)
@@ -172,7 +174,7 @@ func TestEndsOfHardware(t *testing.T) {
 	for i, s := range hardwareBeds {
 		t.Run(fmt.Sprint(i, " ", s.Workload), func(t *testing.T) {
 			t.Parallel()
-			v, err := Resolve(s)
+			v, err := experiment.Resolve(s)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -182,7 +184,7 @@ func TestEndsOfHardware(t *testing.T) {
 				}
 				least, most := testbed.Profile(v).Limits(strings.TrimPrefix(name, testbed.NumberPrefix))
 				for _, x := range []float64{least, most} {
-					err := withHardware(t, s, Knobs{name: x, "check": "off"})
+					err := withHardware(t, s, experiment.Knobs{name: x, "check": "off"})
 					if err != nil && !strings.Contains(err.Error(), " at least ") && !strings.Contains(err.Error(), " at most ") {
 						t.Errorf("%s = %v: %v", name, x, err)
 					}
@@ -195,45 +197,45 @@ func TestEndsOfHardware(t *testing.T) {
 // A number that is wrong is refused in a line that says what to do, by whatever way it comes.
 func TestHardwareErrors(t *testing.T) {
 	for _, c := range []struct {
-		set Knobs
+		set experiment.Knobs
 		has []string
 	}{
-		{Knobs{"hardware.wire.swich": 5}, []string{"hardware.wire.swich", "did you mean hardware.wire.switch?", "drtmx profiles"}},
-		{Knobs{"wire.switch": 5}, []string{"wire.switch", "did you mean hardware.wire.switch?"}},
-		{Knobs{"qp_contexts": 5}, []string{"qp_contexts", "did you mean hardware.nic.qp_contexts?"}},
-		{Knobs{"hardware.qp_contexts": 5}, []string{"hardware.qp_contexts", "did you mean hardware.nic.qp_contexts?"}},
-		{Knobs{"hardware": 5}, []string{"hardware", "hardware.NUMBER"}},
-		{Knobs{"hardware.wire.switch": -5}, []string{"hardware.wire.switch = -5: must be from 0 to 1000000000 ns"}},
-		{Knobs{"hardware.wire.switch": "fast"}, []string{"hardware.wire.switch = fast: must be a number of nanoseconds"}},
-		{Knobs{"hardware.wire.switch": math.NaN()}, []string{"hardware.wire.switch = NaN: must be a number"}},
-		{Knobs{"hardware.wire.bandwidth": 0}, []string{"hardware.wire.bandwidth = 0: must be from 0.001"}},
-		{Knobs{"hardware.nic.qp_contexts": 0}, []string{"hardware.nic.qp_contexts = 0: must be from 1 to 1048576;"}},
-		{Knobs{"hardware.nic.qp_contexts": 2.5}, []string{"hardware.nic.qp_contexts = 2.5: must be a whole number"}},
-		{Knobs{"hardware.pcie.max_payload": 250}, []string{"hardware.pcie.max_payload = 250B: must be a power of two"}},
-		{Knobs{"hardware.cpu.poll_empty": 0}, []string{"hardware.cpu.poll_empty = 0: must be from 1"}},
-		{Knobs{"hardware.nvm.dimms": 3}, []string{"hardware.nvm.dimms = 3: profile val has no NVM"}},
-		{Knobs{"profile": "r74v", "workload": "micro-write", "servers": 1, "clients": 1, "hardware.nvm.dimms": 3, "workload.dimm": 6}, []string{"workload.dimm = 6: the NVM of a socket has 3 DIMMs; use at most 3"}},
-		{Knobs{"profile": "r74v", "workload": "micro-write", "servers": 1, "clients": 1, "workload.dimm": 7}, []string{"workload.dimm = 7: the NVM of a socket has 6 DIMMs; use at most 6"}},
-		{Knobs{"hardware.tcp.poll": 3}, []string{"hardware.tcp.poll = 3: profile val has RDMA and no TCP"}},
-		{Knobs{"hardware.node_types.vale.llc": 3}, []string{"no such number in profile val"}},
-		{Knobs{"profile": "aws", "preset": "fasst", "hardware.nic.qp_contexts": 3}, []string{"the NICs of profile aws have no RDMA"}},
-		{Knobs{"profile": "r74v", "hardware.node_types.r74v.nvm_generation": 2}, []string{"set nvm.generation"}},
-		{Knobs{"profile": "r74v", "hardware.nvm.xline": 8192}, []string{"hardware.nvm.xline = 8192B: must be from 64 to 4096 bytes"}},
-		{Knobs{"profile": "r74v", "hardware.nvm.xline": 4096, "hardware.nvm.interleave": 1024}, []string{"hardware.nvm.interleave = 1024B: must be at least nvm.xline, which is 4096"}},
-		{Knobs{"hardware.node_types.val.nics": 4}, []string{"hardware.node_types.val.nics = 4: must be at most node_types.val.sockets, which is 2"}},
-		{Knobs{"hardware.node_types.val.cores_per_socket": 1}, []string{"threads = 4", "2 cores per machine"}},
-		{Knobs{"profile": "r74v", "workload": "micro-read", "servers": 1, "clients": 1, "hardware.node_types.val.cores_per_socket": 1}, []string{"threads = 4", "2 cores per machine"}},
-		{Knobs{"hardware.wire.mtu": 512}, []string{"hardware.wire.mtu = 512B: messages of workload smallbank have up to 1024 bytes"}},
-		{Knobs{"profile": "r74v", "workload": "micro-write", "hardware.cpu.mmio": 1, "hardware.nvm.xbuffer": 1 << 16, "hardware.nvm.dimms": 64, "hardware.nvm.translation_pages": 1 << 20, "nodes": 64}, []string{"hardware.nvm.dimms = 64: ", "of memory"}},
+		{experiment.Knobs{"hardware.wire.swich": 5}, []string{"hardware.wire.swich", "did you mean hardware.wire.switch?", "drtmx profiles"}},
+		{experiment.Knobs{"wire.switch": 5}, []string{"wire.switch", "did you mean hardware.wire.switch?"}},
+		{experiment.Knobs{"qp_contexts": 5}, []string{"qp_contexts", "did you mean hardware.nic.qp_contexts?"}},
+		{experiment.Knobs{"hardware.qp_contexts": 5}, []string{"hardware.qp_contexts", "did you mean hardware.nic.qp_contexts?"}},
+		{experiment.Knobs{"hardware": 5}, []string{"hardware", "hardware.NUMBER"}},
+		{experiment.Knobs{"hardware.wire.switch": -5}, []string{"hardware.wire.switch = -5: must be from 0 to 1000000000 ns"}},
+		{experiment.Knobs{"hardware.wire.switch": "fast"}, []string{"hardware.wire.switch = fast: must be a number of nanoseconds"}},
+		{experiment.Knobs{"hardware.wire.switch": math.NaN()}, []string{"hardware.wire.switch = NaN: must be a number"}},
+		{experiment.Knobs{"hardware.wire.bandwidth": 0}, []string{"hardware.wire.bandwidth = 0: must be from 0.001"}},
+		{experiment.Knobs{"hardware.nic.qp_contexts": 0}, []string{"hardware.nic.qp_contexts = 0: must be from 1 to 1048576;"}},
+		{experiment.Knobs{"hardware.nic.qp_contexts": 2.5}, []string{"hardware.nic.qp_contexts = 2.5: must be a whole number"}},
+		{experiment.Knobs{"hardware.pcie.max_payload": 250}, []string{"hardware.pcie.max_payload = 250B: must be a power of two"}},
+		{experiment.Knobs{"hardware.cpu.poll_empty": 0}, []string{"hardware.cpu.poll_empty = 0: must be from 1"}},
+		{experiment.Knobs{"hardware.nvm.dimms": 3}, []string{"hardware.nvm.dimms = 3: profile val has no NVM"}},
+		{experiment.Knobs{"profile": "r74v", "workload": "micro-write", "servers": 1, "clients": 1, "hardware.nvm.dimms": 3, "workload.dimm": 6}, []string{"workload.dimm = 6: the NVM of a socket has 3 DIMMs; use at most 3"}},
+		{experiment.Knobs{"profile": "r74v", "workload": "micro-write", "servers": 1, "clients": 1, "workload.dimm": 7}, []string{"workload.dimm = 7: the NVM of a socket has 6 DIMMs; use at most 6"}},
+		{experiment.Knobs{"hardware.tcp.poll": 3}, []string{"hardware.tcp.poll = 3: profile val has RDMA and no TCP"}},
+		{experiment.Knobs{"hardware.node_types.vale.llc": 3}, []string{"no such number in profile val"}},
+		{experiment.Knobs{"profile": "aws", "preset": "fasst", "hardware.nic.qp_contexts": 3}, []string{"the NICs of profile aws have no RDMA"}},
+		{experiment.Knobs{"profile": "r74v", "hardware.node_types.r74v.nvm_generation": 2}, []string{"set nvm.generation"}},
+		{experiment.Knobs{"profile": "r74v", "hardware.nvm.xline": 8192}, []string{"hardware.nvm.xline = 8192B: must be from 64 to 4096 bytes"}},
+		{experiment.Knobs{"profile": "r74v", "hardware.nvm.xline": 4096, "hardware.nvm.interleave": 1024}, []string{"hardware.nvm.interleave = 1024B: must be at least nvm.xline, which is 4096"}},
+		{experiment.Knobs{"hardware.node_types.val.nics": 4}, []string{"hardware.node_types.val.nics = 4: must be at most node_types.val.sockets, which is 2"}},
+		{experiment.Knobs{"hardware.node_types.val.cores_per_socket": 1}, []string{"threads = 4", "2 cores per machine"}},
+		{experiment.Knobs{"profile": "r74v", "workload": "micro-read", "servers": 1, "clients": 1, "hardware.node_types.val.cores_per_socket": 1}, []string{"threads = 4", "2 cores per machine"}},
+		{experiment.Knobs{"hardware.wire.mtu": 512}, []string{"hardware.wire.mtu = 512B: messages of workload smallbank have up to 1024 bytes"}},
+		{experiment.Knobs{"profile": "r74v", "workload": "micro-write", "hardware.cpu.mmio": 1, "hardware.nvm.xbuffer": 1 << 16, "hardware.nvm.dimms": 64, "hardware.nvm.translation_pages": 1 << 20, "nodes": 64}, []string{"hardware.nvm.dimms = 64: ", "of memory"}},
 	} {
-		s, err := Spec{}.With(c.set)
+		s, err := experiment.Spec{}.With(c.set)
 		if err == nil {
-			var v Knobs
-			if v, err = Resolve(s); err == nil {
-				err = refuseTooBig(v)
+			var v experiment.Knobs
+			if v, err = experiment.Resolve(s); err == nil {
+				err = experiment.RefuseTooBig(v)
 			}
 		}
-		if !IsSpecError(err) || NeedsReset(err) || strings.Contains(err.Error(), "\n") {
+		if !experiment.IsSpecError(err) || experiment.NeedsReset(err) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%v: %v", c.set, err)
 			continue
 		}
@@ -245,70 +247,17 @@ func TestHardwareErrors(t *testing.T) {
 	}
 }
 
-// Whatever form a spec takes, its numbers come back, and the same system with them.
-func TestHardwareRoundTrips(t *testing.T) {
-	s, err := Spec{Workload: "micro-read", Set: Knobs{"nodes": 2, "threads": 1, "coroutines": 1, "check": "off"}}.With(Knobs{
-		"hardware.nic.qp_contexts": "4k", "hardware.wire.switch": "0.5us", "hardware.wire.bandwidth": "200Gbps",
-		"hardware.wire.mtu": "2048B", "hardware.node_types.val.llc": "45MB", "hardware.node_types.val.frequency": "3000MHz", "hardware.nic.tx_read": 4.25, "hardware.wire.cable": math.Copysign(0, -1)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := Knobs{"hardware.nic.qp_contexts": 4000, "hardware.wire.switch": 500.0, "hardware.wire.bandwidth": 25.0,
-		"hardware.wire.mtu": 2048, "hardware.node_types.val.llc": 45, "hardware.node_types.val.frequency": 3000, "hardware.nic.tx_read": 4.25, "hardware.wire.cable": 0.0}
-	v, err := Resolve(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, x := range want {
-		if v[name] != x {
-			t.Errorf("%s is %v (%T), want %v", name, v[name], v[name], x)
-		}
-	}
-	forms := map[string]func() (Spec, error){
-		"YAML":  func() (Spec, error) { return ParseSpec([]byte(s.YAML())) },
-		"short": func() (Spec, error) { return SpecOf("", v) },
-		"JSON": func() (back Spec, err error) {
-			text, err := json.Marshal(s)
-			if err != nil {
-				return back, err
-			}
-			return back, json.Unmarshal(text, &back)
-		},
-		"--set": func() (Spec, error) {
-			k := Knobs{}
-			for name, x := range s.Set {
-				name, text, err := ParseSetting(name + "=" + knob.Format(name, x))
-				if err != nil {
-					return Spec{}, err
-				}
-				k[name] = text
-			}
-			return Spec{Workload: s.Workload}.With(k)
-		},
-	}
-	for form, of := range forms {
-		back, err := of()
-		if err != nil {
-			t.Errorf("%s: %v", form, err)
-			continue
-		}
-		if got, err := Resolve(back); err != nil || !reflect.DeepEqual(got, v) || keyOf(got) != keyOf(v) {
-			t.Errorf("%s comes back as %v (%v)", form, back, err)
-		}
-	}
-}
-
 // A number that is set to what the profile says is none: the same values, the same run.
 func TestPlainHardware(t *testing.T) {
-	plain := Spec{Workload: "micro-read", Set: Knobs{"nodes": 2, "threads": 1, "check": "off"}}
-	said, err := plain.With(Knobs{"hardware.nic.qp_contexts": 480, "hardware.wire.bandwidth": "100Gbps"})
+	plain := experiment.Spec{Workload: "micro-read", Set: experiment.Knobs{"nodes": 2, "threads": 1, "check": "off"}}
+	said, err := plain.With(experiment.Knobs{"hardware.nic.qp_contexts": 480, "hardware.wire.bandwidth": "100Gbps"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, errA := RunKey(plain)
-	b, errB := RunKey(said)
-	if a != b || errA != nil || errB != nil {
-		t.Errorf("keys %s and %s (%v, %v)", a, b, errA, errB)
+	a, errA := experiment.Resolve(plain)
+	b, errB := experiment.Resolve(said)
+	if !reflect.DeepEqual(a, b) || errA != nil || errB != nil {
+		t.Errorf("values %v and %v (%v, %v)", a, b, errA, errB)
 	}
 	s := open(t, said)
 	advance(t, s, 20_000)
@@ -316,16 +265,16 @@ func TestPlainHardware(t *testing.T) {
 		t.Errorf("profile is %s", r.Profile)
 	}
 	for name := range s.Values() {
-		if IsHardware(name) {
+		if experiment.IsHardware(name) {
 			t.Errorf("%s is among the values", name)
 		}
 	}
 }
 
 // lonely is a machine that reads from another, one READ after the other.
-func lonely(t *testing.T, k Knobs) *Result {
+func lonely(t *testing.T, k experiment.Knobs) *result.Result {
 	t.Helper()
-	spec, err := Spec{Workload: "micro-read", Set: Knobs{"servers": 1, "clients": 1, "threads": 1, "coroutines": 1, "workload.keys": 8, "check": "off"}}.With(k)
+	spec, err := experiment.Spec{Workload: "micro-read", Set: experiment.Knobs{"servers": 1, "clients": 1, "threads": 1, "coroutines": 1, "workload.keys": 8, "check": "off"}}.With(k)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -336,28 +285,28 @@ func lonely(t *testing.T, k Knobs) *Result {
 
 // A READ passes the switch twice: 400 ns more in it are 800 ns more for the READ, a hundred polls of the core.
 func TestSlowerSwitch(t *testing.T) {
-	base, slow := lonely(t, nil), lonely(t, Knobs{"hardware.wire.switch": 490})
+	base, slow := lonely(t, nil), lonely(t, experiment.Knobs{"hardware.wire.switch": 490})
 	if more := slow.LatencyUS.Mean - base.LatencyUS.Mean; math.Abs(more-0.8) > 0.0001 {
 		t.Errorf("a READ takes %.4f us instead of %.4f", slow.LatencyUS.Mean, base.LatencyUS.Mean)
 	}
 	if slow.Profile != "val@1+hardware.wire.switch=490" || base.Profile != "val@1" {
 		t.Errorf("profiles %s and %s", base.Profile, slow.Profile)
 	}
-	c := Compare(base, slow)
-	if len(c.Spec) != 1 || c.Spec[0] != (SpecDiff{"hardware.wire.switch", 90.0, 490.0}) {
+	c := result.Compare(base, slow)
+	if len(c.Spec) != 1 || c.Spec[0] != (result.SpecDiff{Knob: "hardware.wire.switch", A: 90.0, B: 490.0}) {
 		t.Errorf("what differs: %v", c.Spec)
 	}
-	if again := lonely(t, Knobs{"hardware.wire.switch": "490ns"}); again.Digest != slow.Digest {
+	if again := lonely(t, experiment.Knobs{"hardware.wire.switch": "490ns"}); again.Digest != slow.Digest {
 		t.Error("the same hardware, another digest")
 	}
 }
 
 // With room for all contexts the emulated cluster costs nothing (section 2.2.4).
 func TestMoreContexts(t *testing.T) {
-	spec := Spec{Workload: "micro-read", Set: Knobs{"nodes": 4, "threads": 24, "emulated_nodes": 80, "check": "off"}}
+	spec := experiment.Spec{Workload: "micro-read", Set: experiment.Knobs{"nodes": 4, "threads": 24, "emulated_nodes": 80, "check": "off"}}
 	last := 0.0
 	for _, n := range []int{120, 480, 4000} {
-		s, err := spec.With(Knobs{"hardware.nic.qp_contexts": n})
+		s, err := spec.With(experiment.Knobs{"hardware.nic.qp_contexts": n})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -373,15 +322,15 @@ func TestMoreContexts(t *testing.T) {
 
 // While a system runs its hardware stays: the change needs a reset, and is looked at before.
 func TestHardwareIsFixed(t *testing.T) {
-	s := open(t, Spec{Workload: "micro-read", Set: Knobs{"nodes": 2, "threads": 1, "hardware.wire.switch": 500}})
-	if _, err := s.Set(Knobs{"hardware.wire.switch": 400}, "test"); !NeedsReset(err) || !strings.Contains(err.Error(), "hardware.wire.switch = 400") {
+	s := open(t, experiment.Spec{Workload: "micro-read", Set: experiment.Knobs{"nodes": 2, "threads": 1, "hardware.wire.switch": 500}})
+	if _, err := s.Set(experiment.Knobs{"hardware.wire.switch": 400}, "test"); !experiment.NeedsReset(err) || !strings.Contains(err.Error(), "hardware.wire.switch = 400") {
 		t.Errorf("a change: %v", err)
 	}
-	if _, err := s.Set(Knobs{"hardware.nvm.dimms": 4}, "test"); err == nil || NeedsReset(err) {
+	if _, err := s.Set(experiment.Knobs{"hardware.nvm.dimms": 4}, "test"); err == nil || experiment.NeedsReset(err) {
 		t.Errorf("a number that there is not: %v", err)
 	}
 	before := s.KnobsVersion()
-	if _, err := s.Set(Knobs{"hardware.wire.switch": "500ns", "hardware.nic.qp_contexts": 480}, "test"); err != nil || s.KnobsVersion() != before {
+	if _, err := s.Set(experiment.Knobs{"hardware.wire.switch": "500ns", "hardware.nic.qp_contexts": 480}, "test"); err != nil || s.KnobsVersion() != before {
 		t.Errorf("what is there already: %v", err)
 	}
 	if got := s.Spec().Set["hardware.wire.switch"]; got != 500.0 {
@@ -391,11 +340,11 @@ func TestHardwareIsFixed(t *testing.T) {
 
 // The registry lists a number only where it is set, or asked for.
 func TestDescribeHardware(t *testing.T) {
-	plain, err := Describe(Spec{})
-	if err != nil || len(plain) != len(Registry()) {
-		t.Fatalf("%d knobs of %d (%v)", len(plain), len(Registry()), err)
+	plain, err := experiment.Describe(experiment.Spec{})
+	if err != nil || len(plain) != len(experiment.Registry()) {
+		t.Fatalf("%d knobs of %d (%v)", len(plain), len(experiment.Registry()), err)
 	}
-	list, err := Describe(Spec{Set: Knobs{"hardware.wire.switch": 500}}, "hardware.nic.qp_contexts", "hardware.wire.switch")
+	list, err := experiment.Describe(experiment.Spec{Set: experiment.Knobs{"hardware.wire.switch": 500}}, "hardware.nic.qp_contexts", "hardware.wire.switch")
 	if err != nil || len(list) != len(plain)+2 {
 		t.Fatalf("%d knobs, %d without (%v)", len(list), len(plain), err)
 	}
@@ -403,7 +352,7 @@ func TestDescribeHardware(t *testing.T) {
 		"hardware.wire.switch":     {500.0, 90.0, 0.0, 1e9, "ns", "Port to port. Source: SB7890 product brief (datasheet)."},
 		"hardware.nic.qp_contexts": {480, 480, 1, 1 << 20, "count", "Queue-pair contexts kept in the RNIC. Source: f2-4b-qps-per-nic: 192 fit, 960 do not (fitted)."},
 	} {
-		s := find(t, list, name)
+		s := findKnob(t, list, name)
 		if got := []any{s.Value, s.Default, s.Min, s.Max, s.Unit, s.Doc}; !reflect.DeepEqual(got, want) || s.Live || !s.Active {
 			t.Errorf("%s: %v", name, got)
 		}
@@ -412,8 +361,8 @@ func TestDescribeHardware(t *testing.T) {
 
 // A number that nothing looks at says so.
 func TestIdleHardware(t *testing.T) {
-	spec := Spec{Workload: "micro-write", Set: Knobs{"profile": "r74v", "nodes": 2, "threads": 2}}
-	idle := Idle(spec, []string{"hardware.nic.recv_depth", "hardware.node_types.val.llc", "hardware.node_types.r74v.llc", "hardware.nic.tx_write"})
+	spec := experiment.Spec{Workload: "micro-write", Set: experiment.Knobs{"profile": "r74v", "nodes": 2, "threads": 2}}
+	idle := experiment.Idle(spec, []string{"hardware.nic.recv_depth", "hardware.node_types.val.llc", "hardware.node_types.r74v.llc", "hardware.nic.tx_write"})
 	if len(idle) != 2 || !strings.Contains(idle[0], "hardware.nic.recv_depth has no effect here") || !strings.Contains(idle[1], "no machine of this cluster is of type val") {
 		t.Errorf("%q", idle)
 	}
@@ -423,7 +372,7 @@ func TestIdleHardware(t *testing.T) {
 func TestIdleMemoryNumbers(t *testing.T) {
 	names := []string{"hardware.memory.llc_store", "hardware.memory.dram_store", "hardware.memory.dram_random", "hardware.memory.dram", "hardware.memory.llc_hit"}
 	for profile, want := range map[string]int{"val": 3, "vale": 3, "r74v": 2} {
-		idle := Idle(Spec{Workload: "micro-rpc", Set: Knobs{"profile": profile, "nodes": 2, "threads": 2}}, names)
+		idle := experiment.Idle(experiment.Spec{Workload: "micro-rpc", Set: experiment.Knobs{"profile": profile, "nodes": 2, "threads": 2}}, names)
 		if len(idle) != want || !strings.HasPrefix(idle[0], "hardware.memory.dram_random has no effect here") || !strings.Contains(idle[1], "dram_store has no effect here: R2 charges a store to DRAM as a load") {
 			t.Errorf("%s: %q", profile, idle)
 		}
@@ -432,35 +381,46 @@ func TestIdleMemoryNumbers(t *testing.T) {
 
 // A run is the same whatever the numbers that nothing looks at are.
 func TestIdleMemoryNumbersDoNothing(t *testing.T) {
-	digest := func(set Knobs) string {
-		all := Knobs{"nodes": 3, "threads": 2, "warmup_ns": 20_000, "duration_ns": 50_000, "check": "off"}
+	digest := func(set experiment.Knobs) string {
+		all := experiment.Knobs{"nodes": 3, "threads": 2, "warmup_ns": 20_000, "duration_ns": 50_000, "check": "off"}
 		maps.Copy(all, set)
-		r, err := Run(t.Context(), Spec{Set: all}, nil)
+		r, err := Run(t.Context(), experiment.Spec{Set: all}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return r.Digest
 	}
 	plain := digest(nil)
-	if got := digest(Knobs{"hardware.memory.llc_store": 1000, "hardware.memory.dram_store": 1000, "hardware.memory.dram_random": 1000}); got != plain {
+	if got := digest(experiment.Knobs{"hardware.memory.llc_store": 1000, "hardware.memory.dram_store": 1000, "hardware.memory.dram_random": 1000}); got != plain {
 		t.Errorf("digest %s, without the numbers %s", got, plain)
 	}
-	if digest(Knobs{"hardware.memory.llc_hit": 1000}) == plain {
+	if digest(experiment.Knobs{"hardware.memory.llc_hit": 1000}) == plain {
 		t.Error("a number that matters does nothing either")
 	}
 }
 
 // Larger caches of the hardware take memory of the host.
 func TestHardwareEstimate(t *testing.T) {
-	small, err := EstimateOf(Spec{})
+	small, err := experiment.EstimateOf(experiment.Spec{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	large, err := EstimateOf(Spec{Set: Knobs{"hardware.nic.conflict_slots": 1 << 20}})
+	large, err := experiment.EstimateOf(experiment.Spec{Set: experiment.Knobs{"hardware.nic.conflict_slots": 1 << 20}})
 	if more := large.MemoryBytes - small.MemoryBytes; err != nil || more < 8<<20 || more > 1<<30 {
 		t.Errorf("%d bytes more (%v)", more, err)
 	}
-	if same, err := EstimateOf(Spec{Set: Knobs{"hardware.wire.switch": 500}}); err != nil || same != small {
+	if same, err := experiment.EstimateOf(experiment.Spec{Set: experiment.Knobs{"hardware.wire.switch": 500}}); err != nil || same != small {
 		t.Errorf("%v, without %v (%v)", same, small, err)
 	}
+}
+
+func findKnob(t *testing.T, list []experiment.KnobState, name string) experiment.KnobState {
+	t.Helper()
+	for _, s := range list {
+		if s.Name == name {
+			return s
+		}
+	}
+	t.Fatalf("no knob %s", name)
+	return experiment.KnobState{}
 }

@@ -1,17 +1,18 @@
 package engine
 
 import (
+	"drtmx/engine/experiment"
+	"drtmx/engine/knob"
+	"drtmx/engine/result"
 	"fmt"
 	"testing"
-
-	"drtmx/engine/knob"
 )
 
 // §2.3.4.2 H4: large stores go past the cache, which would let their lines go one by
 // one. Ablation: media that write 64 bytes have no use for order.
 func TestThesisLargeStores(t *testing.T) {
 	gain := func(change map[string]float64) float64 {
-		k := Knobs{"workload.primitive": "two-sided", "workload.copy": "store", "workload.payload": 2048, "workload.keys": 60_000, "opt.micro.db": false}
+		k := experiment.Knobs{"workload.primitive": "two-sided", "workload.copy": "store", "workload.payload": 2048, "workload.keys": 60_000, "opt.micro.db": false}
 		stored := remote(t, k, change)
 		k["nvm.h4"] = true
 		return remote(t, k, change).Throughput / stored.Throughput
@@ -24,7 +25,7 @@ func TestThesisLargeStores(t *testing.T) {
 // that write 64 bytes do not read, and padding costs its bytes.
 func TestThesisWholeXLines(t *testing.T) {
 	gain := func(change map[string]float64) float64 {
-		k := Knobs{"workload.payload": 64, "ddio": false}
+		k := experiment.Knobs{"workload.payload": 64, "ddio": false}
 		plain := remote(t, k, change)
 		k["nvm.h5"] = true
 		return remote(t, k, change).Throughput / plain.Throughput
@@ -38,14 +39,14 @@ func TestThesisWholeXLines(t *testing.T) {
 // §2.3.4.2 H8: atomics read and write. In DRAM they meet a device that does both at
 // once. Ablation: none is needed, the memory is the mechanism.
 func TestThesisAtomicsInDRAM(t *testing.T) {
-	at := func(set Knobs) *Result {
-		k := Knobs{"workload": "micro-atomic", "workload.payload": 8, "client.threads": 1, "coroutines": 1}
+	at := func(set experiment.Knobs) *result.Result {
+		k := experiment.Knobs{"workload": "micro-atomic", "workload.payload": 8, "client.threads": 1, "coroutines": 1}
 		for name, v := range set { // order-free: fills a map
 			k[name] = v
 		}
 		return remote(t, k, nil)
 	}
-	there, moved := at(nil), at(Knobs{"nvm.h8": true})
+	there, moved := at(nil), at(experiment.Knobs{"nvm.h8": true})
 	if there.NVM.ReadReq == 0 || moved.NVM != nil && moved.NVM.ReadReq != 0 {
 		t.Errorf("reads of NVM: %+v, with H8 %+v", there.NVM, moved.NVM)
 	}
@@ -59,11 +60,11 @@ func TestHintsAreLive(t *testing.T) {
 			t.Errorf("%s is not live", h)
 		}
 	}
-	spec, err := LoadSpec("nvm")
+	spec, err := experiment.LoadSpec("nvm")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if spec, err = spec.With(Knobs{"workload": "micro-atomic", "client.threads": 1, "coroutines": 1, "nvm.durability": false}); err != nil {
+	if spec, err = spec.With(experiment.Knobs{"workload": "micro-atomic", "client.threads": 1, "coroutines": 1, "nvm.durability": false}); err != nil {
 		t.Fatal(err)
 	}
 	s, err := Open(spec)
@@ -72,7 +73,7 @@ func TestHintsAreLive(t *testing.T) {
 	}
 	defer s.Close()
 	for _, moved := range []bool{false, true, false} {
-		if _, err := s.Set(Knobs{"nvm.h8": moved}, "test"); err != nil {
+		if _, err := s.Set(experiment.Knobs{"nvm.h8": moved}, "test"); err != nil {
 			t.Fatal(err)
 		}
 		s.Advance(50_000)
@@ -86,7 +87,7 @@ func TestHintsAreLive(t *testing.T) {
 
 // §2.3.4.3 H9: a persistent write takes one round trip, not two.
 func TestThesisOneRoundTrip(t *testing.T) {
-	k := Knobs{"workload.payload": 64, "clients": 1, "client.threads": 1, "coroutines": 1, "nvm.h3": true, "nvm.persist": true}
+	k := experiment.Knobs{"workload.payload": 64, "clients": 1, "client.threads": 1, "coroutines": 1, "nvm.h3": true, "nvm.persist": true}
 	two := remote(t, k, nil)
 	k["nvm.h9"] = true
 	one := remote(t, k, nil)

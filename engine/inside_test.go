@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"drtmx/engine/experiment"
+	"drtmx/engine/measure"
 	"math"
 	"testing"
 )
@@ -8,9 +10,9 @@ import (
 // What is told of the inside of machines agrees with what is counted elsewhere: the utilisation of
 // units, the bytes that leave and arrive, the requests of the NVM.
 func TestInsideAgreesWithTheResult(t *testing.T) {
-	for name, spec := range map[string]Spec{
+	for name, spec := range map[string]experiment.Spec{
 		"smallbank": small(nil),
-		"nvm":       {Set: Knobs{"workload": "micro-write", "profile": "r74v", "servers": 1, "clients": 2, "threads": 4, "coroutines": 2, "workload.payload": 1024}},
+		"nvm":       {Set: experiment.Knobs{"workload": "micro-write", "profile": "r74v", "servers": 1, "clients": 2, "threads": 4, "coroutines": 2, "workload.payload": 1024}},
 	} {
 		s := open(t, spec)
 		advance(t, s, 200_000)
@@ -59,7 +61,7 @@ func TestInsideAgreesWithTheResult(t *testing.T) {
 			t.Errorf("%s: %g bytes/s leave and %g arrive", name, out, in)
 		}
 		if r.NVM != nil {
-			near("requests of the NVM", nvmWrites, perSecond(r.NVM.WriteReq, 1000*r.VirtualNS))
+			near("requests of the NVM", nvmWrites, measure.PerSecond(r.NVM.WriteReq, 1000*r.VirtualNS))
 		}
 		if writes == 0 {
 			t.Errorf("%s: no DMA writes", name)
@@ -82,12 +84,12 @@ func TestInsideIsOfTheLatestWindows(t *testing.T) {
 		}
 	}
 	look(60_000, 3)
-	look(300_000, insideOver)
+	look(300_000, measure.InsideOver)
 	if !s.Inside()[0].Sockets[0].DDIO {
 		t.Error("DDIO is off")
 	}
 	for _, x := range []*System{s, other} {
-		if _, err := x.Set(Knobs{"ddio": false}, ""); err != nil {
+		if _, err := x.Set(experiment.Knobs{"ddio": false}, ""); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,6 +1,9 @@
 package engine
 
 import (
+	"drtmx/engine/experiment"
+	"drtmx/engine/history"
+	"drtmx/engine/occ"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -9,29 +12,27 @@ import (
 	"strings"
 	"testing"
 
-	"drtmx/engine/history"
-	"drtmx/engine/occ"
 	records "drtmx/engine/record"
 	"drtmx/engine/sim"
 	"drtmx/engine/workload/smallbank"
 )
 
 // randomChange draws settings of live knobs that are legal in s.
-func randomChange(r *rand.Rand, s *System) Knobs {
+func randomChange(r *rand.Rand, s *System) experiment.Knobs {
 	pick := func(list ...any) any { return list[r.IntN(len(list))] }
-	mix := workloads.Of(s.values).Mix
+	mix := experiment.Workloads.Of(s.values).Mix
 	for {
-		k := Knobs{}
+		k := experiment.Knobs{}
 		for range 1 + r.IntN(3) {
 			switch r.IntN(9) {
 			case 0:
 				k["preset"] = pick("farm", "drtm+r", "fasst", "drtm+h")
 			case 1:
-				k[phases[r.IntN(len(phases))].Knob()] = pick("one-sided", "two-sided", "hybrid", "auto")
+				k[occ.Phases[r.IntN(len(occ.Phases))].Knob()] = pick("one-sided", "two-sided", "hybrid", "auto")
 			case 2:
-				k["opt."+phases[r.IntN(len(phases))].Name+"."+opts[r.IntN(len(opts))].Name] = pick(true, false)
+				k["opt."+occ.Phases[r.IntN(len(occ.Phases))].Name+"."+occ.Optimisations[r.IntN(len(occ.Optimisations))].Name] = pick(true, false)
 			case 3:
-				k[opts[r.IntN(len(opts))].Group()] = pick(true, false)
+				k[occ.Optimisations[r.IntN(len(occ.Optimisations))].Group()] = pick(true, false)
 			case 4:
 				k["coroutines"] = 1 + r.IntN(8)
 			case 5:
@@ -46,7 +47,7 @@ func randomChange(r *rand.Rand, s *System) Knobs {
 			case 8:
 				k["workload.remote.order_line"], k["workload.remote.payment"] = 10*r.IntN(101), 10*r.IntN(101)
 				if r.IntN(2) == 0 {
-					k = Knobs{"workload.remote": 10*r.IntN(101) - 10*r.IntN(2)}
+					k = experiment.Knobs{"workload.remote": 10*r.IntN(101) - 10*r.IntN(2)}
 				}
 				k["fault.nic_slowdown"] = pick(1.0, 4.0)
 			}
@@ -62,7 +63,7 @@ func TestChangesReplay(t *testing.T) {
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 7))
-			spec := small(Knobs{"seed": int(seed)})
+			spec := small(experiment.Knobs{"seed": int(seed)})
 			a := open(t, spec)
 			for range 20 {
 				advance(t, a, 1_000+r.Int64N(30_000))
@@ -94,7 +95,7 @@ func TestChangesReplay(t *testing.T) {
 					t.Fatal(err)
 				}
 				if res := s.Result(); !res.Checks.Passed() {
-					t.Errorf("checks: %s", res.checksText())
+					t.Errorf("checks: %s", res.ChecksText())
 				}
 			}
 			if a.Digest() != b.Digest() {
@@ -107,10 +108,10 @@ func TestChangesReplay(t *testing.T) {
 func TestSpecOfARunningSystem(t *testing.T) {
 	s := open(t, small(nil))
 	advance(t, s, 30_000)
-	if _, err := s.Set(Knobs{"preset": "farm", "opt.or": false, "phase.logging": "two-sided"}, ""); err != nil {
+	if _, err := s.Set(experiment.Knobs{"preset": "farm", "opt.or": false, "phase.logging": "two-sided"}, ""); err != nil {
 		t.Fatal(err)
 	}
-	v, err := Resolve(s.Spec())
+	v, err := experiment.Resolve(s.Spec())
 	if err != nil || !reflect.DeepEqual(v, s.Values()) {
 		t.Errorf("the spec does not lead to the values: %v", err)
 	}
@@ -119,14 +120,14 @@ func TestSpecOfARunningSystem(t *testing.T) {
 func TestDrainBarrier(t *testing.T) {
 	s := open(t, small(nil))
 	advance(t, s, 50_000)
-	c, err := s.Set(Knobs{"phase.commit": "two-sided"}, "page")
+	c, err := s.Set(experiment.Knobs{"phase.commit": "two-sided"}, "page")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !c.Pending || s.State() != StateDraining || c.VirtualNS != 50_000 {
 		t.Fatalf("a change of the locker is %+v in state %s", c, s.State())
 	}
-	if c, err = s.Set(Knobs{"phase.validation": "two-sided"}, "page"); err != nil || !c.Pending || c.Version != 3 {
+	if c, err = s.Set(experiment.Knobs{"phase.validation": "two-sided"}, "page"); err != nil || !c.Pending || c.Version != 3 {
 		t.Fatalf("a change during a drain is %+v, %v", c, err)
 	}
 	if got := s.load.db.Config().(occ.Config).Validation.String(); got != "one-sided" {
@@ -140,31 +141,31 @@ func TestDrainBarrier(t *testing.T) {
 	if cfg.Lock.String() != "two-sided" || cfg.Commit.String() != "two-sided" || cfg.Validation.String() != "two-sided" {
 		t.Errorf("after the barrier: %+v", cfg)
 	}
-	if c, err = s.Set(Knobs{"phase.logging": "two-sided"}, ""); err != nil || c.Pending {
+	if c, err = s.Set(experiment.Knobs{"phase.logging": "two-sided"}, ""); err != nil || c.Pending {
 		t.Errorf("a change that needs no barrier is %+v, %v", c, err)
 	}
-	before := s.meter.total.commits
+	before := s.meter.Total.Commits
 	advance(t, s, 50_000)
-	if s.meter.total.commits == before {
+	if s.meter.Total.Commits == before {
 		t.Error("nothing commits after the barrier")
 	}
-	s.Set(Knobs{"preset": "drtm+h"}, "")
+	s.Set(experiment.Knobs{"preset": "drtm+h"}, "")
 	if err := s.Drain(); err != nil { // over the pending barrier
 		t.Fatal(err)
 	}
 	if r := s.Result(); !r.Checks.Passed() {
-		t.Error(r.checksText())
+		t.Error(r.ChecksText())
 	}
 }
 
 // A change that waits for transactions which do not end is given up when drain_ns is spent: the system
 // has failed, and one line says what was under way.
 func TestDrainBarrierIsGivenUp(t *testing.T) {
-	s := open(t, stuck(Knobs{"drain_ns": "50us", "preset": "fasst"}))
+	s := open(t, stuck(experiment.Knobs{"drain_ns": "50us", "preset": "fasst"}))
 	advance(t, s, 60_000)
 	lockAll(s)
 	advance(t, s, 10_000)
-	change(t, s, Knobs{"preset": "drtm+h"})
+	change(t, s, experiment.Knobs{"preset": "drtm+h"})
 	advance(t, s, 49_000)
 	if s.State() != StateDraining {
 		t.Fatalf("%s before the budget is spent", s.State())
@@ -181,9 +182,9 @@ func TestDrainBarrierIsGivenUp(t *testing.T) {
 }
 
 func TestCoroutinesLive(t *testing.T) {
-	s := open(t, small(Knobs{"coroutines": 2}))
+	s := open(t, small(experiment.Knobs{"coroutines": 2}))
 	for _, want := range []int{2, 8, 1, 5} {
-		if _, err := s.Set(Knobs{"coroutines": want}, ""); err != nil {
+		if _, err := s.Set(experiment.Knobs{"coroutines": want}, ""); err != nil {
 			t.Fatal(err)
 		}
 		got, all := 0.0, float64(6*want)
@@ -198,8 +199,8 @@ func TestCoroutinesLive(t *testing.T) {
 			t.Errorf("%d coroutines on 6 threads: %.1f in flight", want, got)
 		}
 	}
-	_, err := s.Set(Knobs{"coroutines": 40}, "")
-	if !NeedsReset(err) {
+	_, err := s.Set(experiment.Knobs{"coroutines": 40}, "")
+	if !experiment.NeedsReset(err) {
 		t.Errorf("more coroutines than there is room for: %v", err)
 	}
 }
@@ -209,35 +210,35 @@ func TestBadChangesChangeNothing(t *testing.T) {
 	advance(t, s, 30_000)
 	values, digest := s.Values(), s.Digest()
 	for _, tt := range []struct {
-		set   Knobs
+		set   experiment.Knobs
 		want  string
 		reset bool
 	}{
-		{Knobs{"phase.comit": "auto"}, "did you mean phase.commit?", false},
-		{Knobs{"phase.commit": "sideways"}, "must be one of", false},
-		{Knobs{"coroutines": "many"}, "whole number", false},
-		{Knobs{"coroutines": 0}, "from 1 to 64", false},
-		{Knobs{"nodes": 5}, "cannot change while the system runs", true},
-		{Knobs{"seed": 9, "opt.or": false}, "cannot change while the system runs", true},
-		{Knobs{"phase.lock": "one-sided", "phase.commit": "two-sided"}, "set phase.lock=two-sided or auto", false},
-		{Knobs{"opt.logging.or": false, "opt.logging.pa": true}, "Table 4-1", false},
-		{Knobs{"ddio": false, "fault.drop": 2}, "from 0 to 0.2", false},
+		{experiment.Knobs{"phase.comit": "auto"}, "did you mean phase.commit?", false},
+		{experiment.Knobs{"phase.commit": "sideways"}, "must be one of", false},
+		{experiment.Knobs{"coroutines": "many"}, "whole number", false},
+		{experiment.Knobs{"coroutines": 0}, "from 1 to 64", false},
+		{experiment.Knobs{"nodes": 5}, "cannot change while the system runs", true},
+		{experiment.Knobs{"seed": 9, "opt.or": false}, "cannot change while the system runs", true},
+		{experiment.Knobs{"phase.lock": "one-sided", "phase.commit": "two-sided"}, "set phase.lock=two-sided or auto", false},
+		{experiment.Knobs{"opt.logging.or": false, "opt.logging.pa": true}, "Table 4-1", false},
+		{experiment.Knobs{"ddio": false, "fault.drop": 2}, "from 0 to 0.2", false},
 	} {
 		_, err := s.Set(tt.set, "test")
-		if err == nil || !IsSpecError(err) || NeedsReset(err) != tt.reset || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
+		if err == nil || !experiment.IsSpecError(err) || experiment.NeedsReset(err) != tt.reset || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%v: %v", tt.set, err)
 		}
 	}
 	if !reflect.DeepEqual(values, s.Values()) || digest != s.Digest() || s.KnobsVersion() != 1 || len(s.Changes()) != 0 {
 		t.Error("a refused change left something behind")
 	}
-	if c, err := s.Set(Knobs{"nodes": 3, "coroutines": 4}, ""); err != nil || c.Version != 1 || len(s.Changes()) != 0 {
+	if c, err := s.Set(experiment.Knobs{"nodes": 3, "coroutines": 4}, ""); err != nil || c.Version != 1 || len(s.Changes()) != 0 {
 		t.Errorf("what is so already is no change: %+v, %v", c, err)
 	}
 }
 
 func TestWindowsAreCutFromZero(t *testing.T) {
-	s := open(t, small(Knobs{"window_ns": "7us"}))
+	s := open(t, small(experiment.Knobs{"window_ns": "7us"}))
 	for range 30 {
 		advance(t, s, 3_333)
 	}
@@ -252,7 +253,7 @@ func TestWindowsAreCutFromZero(t *testing.T) {
 		}
 		commits += w.Commits
 	}
-	if total := s.meter.total.commits; commits == 0 || commits > total {
+	if total := s.meter.Total.Commits; commits == 0 || commits > total {
 		t.Errorf("windows have %d commits, the system %d", commits, total)
 	}
 	if tail := s.Windows(len(list) - 2); len(tail) != 2 || !reflect.DeepEqual(tail, list[len(list)-2:]) {
@@ -278,7 +279,7 @@ func TestWindowsCountChecks(t *testing.T) {
 		}
 		before = c.Seen
 	}
-	if last := s.Windows(s.windows.next - 1)[0].Checks; last.Transactions == 0 {
+	if last := s.Windows(s.windows.Next - 1)[0].Checks; last.Transactions == 0 {
 		t.Errorf("%+v", last)
 	}
 }
@@ -294,7 +295,7 @@ func TestLiveResultIsJudged(t *testing.T) {
 			t.Fatalf("%d ns: %+v", asked.NowNS(), c)
 		}
 	}
-	if last := asked.Windows(asked.windows.next - 1)[0].Checks; last.Transactions == 0 || last.Transactions == last.Seen {
+	if last := asked.Windows(asked.windows.Next - 1)[0].Checks; last.Transactions == 0 || last.Transactions == last.Seen {
 		t.Errorf("windows are checked in rounds: %+v", last)
 	}
 	if !reflect.DeepEqual(asked.Windows(0), plain.Windows(0)) || asked.Digest() != plain.Digest() {
@@ -305,50 +306,6 @@ func TestLiveResultIsJudged(t *testing.T) {
 	}
 	if c := asked.Result().Checks; c.AtDrain || !c.Invariants["smallbank.total"] || c.Transactions != c.Seen {
 		t.Errorf("%+v", c)
-	}
-}
-
-func TestWindowRing(t *testing.T) {
-	var r ring
-	for i := range keptWindows + 10 {
-		r.add(record{util: []packedUtil{{mean: float32(i)}}, nodes: []float32{float32(i), 1}})
-	}
-	n, first := 0, -1
-	r.from(0, func(rec *record) {
-		if first < 0 {
-			first = rec.index
-		}
-		if x := float32(rec.index); len(rec.util) != 1 || rec.util[0].mean != x || len(rec.nodes) != 2 || rec.nodes[0] != x || len(rec.dimms) > 0 {
-			t.Fatalf("window %d: %+v", rec.index, rec)
-		}
-		n++
-	})
-	if n != keptWindows || first != 10 {
-		t.Errorf("%d windows are kept from %d", n, first)
-	}
-}
-
-// TestWindowRingNeedsNoMore: few windows need little memory, and after some more there is room for
-// all of them.
-func TestWindowRingNeedsNoMore(t *testing.T) {
-	var r ring
-	rec := record{util: make([]packedUtil, 8), nodes: make([]float32, 32)}
-	for range manyWindows {
-		r.add(rec)
-	}
-	if n := cap(r.recs); n > 2*manyWindows {
-		t.Errorf("room for %d after %d windows", n, manyWindows)
-	}
-	for r.next < 2*manyWindows {
-		r.add(rec)
-	}
-	const n = keptWindows/2 - manyWindows
-	if more := testing.AllocsPerRun(1, func() { // which calls it twice
-		for range n {
-			r.add(rec)
-		}
-	}); more > 0 {
-		t.Errorf("%g allocations for %d windows", more, n)
 	}
 }
 
@@ -363,7 +320,7 @@ func TestFailureStaysInspectable(t *testing.T) {
 	if s.Advance(1) == nil {
 		t.Error("a failed system goes on")
 	}
-	if _, err := s.Set(Knobs{"ddio": false}, ""); !NeedsReset(err) {
+	if _, err := s.Set(experiment.Knobs{"ddio": false}, ""); !experiment.NeedsReset(err) {
 		t.Errorf("a failed system takes changes: %v", err)
 	}
 	if len(s.Windows(0)) != 2 || s.Result().Commits == 0 || s.Digest() == "" || len(s.Knobs()) == 0 {
@@ -373,7 +330,7 @@ func TestFailureStaysInspectable(t *testing.T) {
 
 // A coroutine that never comes back is reported with what it waits for.
 func TestWatchdog(t *testing.T) {
-	s := open(t, small(Knobs{"window_ns": "1ms"}))
+	s := open(t, small(experiment.Knobs{"window_ns": "1ms"}))
 	advance(t, s, 20_000)
 	s.cl.ShutGate() // as a lost wake-up would
 	err := s.Advance(60_000_000)
@@ -384,7 +341,7 @@ func TestWatchdog(t *testing.T) {
 
 // An open system above its capacity ends with a line that says so.
 func TestTooManyArrivals(t *testing.T) {
-	s := open(t, small(Knobs{"clients.arrival": "open:1G", "check": "off"}))
+	s := open(t, small(experiment.Knobs{"clients.arrival": "open:1G", "check": "off"}))
 	err := s.Advance(2_000_000)
 	if err == nil || !strings.Contains(err.Error(), "clients.arrival: 65536 requests wait for one worker") {
 		t.Errorf("got %v", err)
@@ -399,19 +356,19 @@ func FuzzSet(f *testing.F) {
 	f.Add(`{"cache.bytes": "1e9GB", "ddio": null, "x": [1, {}]}`)
 	s := open(f, small(nil))
 	f.Fuzz(func(t *testing.T, body string) {
-		var k Knobs
+		var k experiment.Knobs
 		if json.Unmarshal([]byte(body), &k) != nil {
 			return
 		}
 		before := s.Values()
 		set, after, err := s.check(k)
 		if err != nil {
-			if !IsSpecError(err) || strings.ContainsAny(err.Error(), "\n\r") {
+			if !experiment.IsSpecError(err) || strings.ContainsAny(err.Error(), "\n\r") {
 				t.Fatalf("%q", err)
 			}
 			return
 		}
-		if again, err := Resolve(Spec{Set: after}); err != nil || !reflect.DeepEqual(after, again) {
+		if again, err := experiment.Resolve(experiment.Spec{Set: after}); err != nil || !reflect.DeepEqual(after, again) {
 			t.Fatalf("%v leads to values that do not resolve: %v", set, err)
 		}
 		if !reflect.DeepEqual(before, s.Values()) {
@@ -422,9 +379,9 @@ func FuzzSet(f *testing.F) {
 
 // Coroutines that are taken away leave the requests that they had claimed to the others.
 func TestFewerCoroutinesKeepArrivals(t *testing.T) {
-	s := open(t, small(Knobs{"clients.arrival": "open:150k", "coroutines": 12}))
+	s := open(t, small(experiment.Knobs{"clients.arrival": "open:150k", "coroutines": 12}))
 	advance(t, s, 100_000)
-	if _, err := s.Set(Knobs{"coroutines": 1}, ""); err != nil {
+	if _, err := s.Set(experiment.Knobs{"coroutines": 1}, ""); err != nil {
 		t.Fatal(err)
 	}
 	advance(t, s, 5_000_000)
@@ -435,7 +392,7 @@ func TestFewerCoroutinesKeepArrivals(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r := s.Result(); !r.Checks.Passed() {
-		t.Error(r.checksText())
+		t.Error(r.ChecksText())
 	}
 }
 
@@ -443,7 +400,7 @@ func TestFewerCoroutinesKeepArrivals(t *testing.T) {
 // for a coroutine.
 func TestPhasesAddUp(t *testing.T) {
 	for _, arrival := range []string{"closed", "open:5M"} {
-		s := open(t, small(Knobs{"clients.arrival": arrival, "coroutines": 2}))
+		s := open(t, small(experiment.Knobs{"clients.arrival": arrival, "coroutines": 2}))
 		advance(t, s, 300_000)
 		r := s.Result()
 		sum := 0.0
@@ -498,5 +455,5 @@ func found(t *testing.T, s *System, kind string) {
 			return
 		}
 	}
-	t.Errorf("no anomaly %s: %s", kind, s.Result().checksText())
+	t.Errorf("no anomaly %s: %s", kind, s.Result().ChecksText())
 }

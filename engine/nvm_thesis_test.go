@@ -2,22 +2,23 @@ package engine
 
 import (
 	"context"
+	"drtmx/engine/experiment"
+	"drtmx/engine/fabric"
+	"drtmx/engine/result"
+	"drtmx/rdpma/nvm"
 	"fmt"
 	"testing"
-
-	"drtmx/engine/fabric"
-	"drtmx/rdpma/nvm"
 )
 
 // remote runs a micro-benchmark on the NVM of R74V, on hardware that a test may
 // change: what an effect needs is taken away and the effect has to go.
-func remote(t *testing.T, set Knobs, change map[string]float64) *Result {
+func remote(t *testing.T, set experiment.Knobs, change map[string]float64) *result.Result {
 	t.Helper()
-	spec, err := LoadSpec("nvm")
+	spec, err := experiment.LoadSpec("nvm")
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := Knobs{"check": "off", "warmup_ns": 500_000, "duration_ns": 100_000, "nvm.durability": false}
+	k := experiment.Knobs{"check": "off", "warmup_ns": 500_000, "duration_ns": 100_000, "nvm.durability": false}
 	for name, x := range set { // order-free: fills a map
 		k[name] = x
 	}
@@ -50,7 +51,7 @@ func remote(t *testing.T, set Knobs, change map[string]float64) *Result {
 }
 
 // perSocket is millions of requests per second on each of the server's sockets.
-func perSocket(r *Result) float64 { return r.Throughput / 2e6 }
+func perSocket(r *result.Result) float64 { return r.Throughput / 2e6 }
 
 func between(t *testing.T, what string, x, low, high float64) {
 	t.Helper()
@@ -62,9 +63,9 @@ func between(t *testing.T, what string, x, low, high float64) {
 // §2.3.2.1: random requests of 64 bytes write 256 each, requests of 256 do not.
 // Ablation: media that write 64 bytes.
 func TestThesisAmplificationByPayload(t *testing.T) {
-	small := Knobs{"workload.payload": 64, "ddio": false}
+	small := experiment.Knobs{"workload.payload": 64, "ddio": false}
 	between(t, "64 B: amplification", remote(t, small, nil).NVM.WriteAmplification, 3.9, 4.05)
-	large := Knobs{"workload.payload": 256, "ddio": false, "workload.keys": 200_000}
+	large := experiment.Knobs{"workload.payload": 256, "ddio": false, "workload.keys": 200_000}
 	between(t, "256 B: amplification", remote(t, large, nil).NVM.WriteAmplification, .95, 1.05)
 	between(t, "64 B, media of 64: amplification", remote(t, small, map[string]float64{"nvm.xline": 64}).NVM.WriteAmplification, .95, 1.05)
 }
@@ -72,9 +73,9 @@ func TestThesisAmplificationByPayload(t *testing.T) {
 // §2.3.4.1 H3, figure 2-16: with DDIO the cache turns a sequence of writes into
 // disorder. Ablation: media that write 64 bytes have no use for order.
 func TestThesisDDIO(t *testing.T) {
-	bulk := Knobs{"workload.pattern": "sequential", "workload.payload": 4096, "workload.keys": 40_000,
+	bulk := experiment.Knobs{"workload.pattern": "sequential", "workload.payload": 4096, "workload.keys": 40_000,
 		"clients": 1, "client.threads": 2, "coroutines": 16, "warmup_ns": 1_500_000}
-	off := Knobs{"ddio": false}
+	off := experiment.Knobs{"ddio": false}
 	for name, x := range bulk { // order-free: fills a map
 		off[name] = x
 	}
@@ -90,14 +91,14 @@ func TestThesisDDIO(t *testing.T) {
 // than few; RNICs do not care. Ablation: an XBuffer that holds all open XLines.
 func TestThesisOneDIMM(t *testing.T) {
 	write := func(threads int, change map[string]float64) float64 {
-		return remote(t, Knobs{"workload.primitive": "two-sided", "workload.copy": "ntstore", "workload.payload": 2048, "workload.keys": 20_000,
+		return remote(t, experiment.Knobs{"workload.primitive": "two-sided", "workload.copy": "ntstore", "workload.payload": 2048, "workload.keys": 20_000,
 			"workload.dimm": 1, "workload.socket": "first", "clients": 2, "client.threads": 20, "coroutines": 1, "server.threads": threads, "duration_ns": 400_000}, change).Throughput
 	}
 	between(t, "two-sided, 20 threads against 4", write(20, nil)/write(4, nil), .4, .8)
 	large := map[string]float64{"nvm.xbuffer": 4096}
 	between(t, "the same with a large XBuffer", write(20, large)/write(4, large), .95, 1.2)
 	direct := func(clients int) float64 {
-		return remote(t, Knobs{"workload.payload": 2048, "workload.keys": 20_000, "workload.dimm": 1, "workload.socket": "first", "ddio": false, "client.threads": clients, "coroutines": 2}, nil).Throughput
+		return remote(t, experiment.Knobs{"workload.payload": 2048, "workload.keys": 20_000, "workload.dimm": 1, "workload.socket": "first", "ddio": false, "client.threads": clients, "coroutines": 2}, nil).Throughput
 	}
 	few, some, many := direct(1), direct(2), direct(8)
 	between(t, "one-sided, 2 threads per client against 1", some/few, .98, 2.1)
@@ -107,13 +108,13 @@ func TestThesisOneDIMM(t *testing.T) {
 // §2.3.4.2 H6, figure 2-17: a write of less than 64 bytes reads first, and that
 // costs throughput. Ablation: a root complex that merges any number at once.
 func TestThesisPartialWrites(t *testing.T) {
-	whole := remote(t, Knobs{"workload.payload": 64, "ddio": false}, nil)
-	partial := remote(t, Knobs{"workload.payload": 16, "ddio": false}, nil)
+	whole := remote(t, experiment.Knobs{"workload.payload": 64, "ddio": false}, nil)
+	partial := remote(t, experiment.Knobs{"workload.payload": 16, "ddio": false}, nil)
 	between(t, "reads per whole line", float64(whole.NVM.ReadReq)/float64(whole.Commits), 0, .001)
 	between(t, "reads per partial line", float64(partial.NVM.ReadReq)/float64(partial.Commits), .98, 1.02)
 	between(t, "whole lines: M/s per socket", perSocket(whole), 42, 54)
 	between(t, "partial lines: M/s per socket", perSocket(partial), 27, 38)
-	many := remote(t, Knobs{"workload.payload": 16, "ddio": false}, map[string]float64{"nvm.partial_writes": 1024})
+	many := remote(t, experiment.Knobs{"workload.payload": 16, "ddio": false}, map[string]float64{"nvm.partial_writes": 1024})
 	between(t, "any number at once: share of whole lines", many.Throughput/whole.Throughput, .9, 1.05)
 }
 
@@ -122,7 +123,7 @@ func TestThesisPartialWrites(t *testing.T) {
 // merges, as if memory took parts of lines.
 func TestThesisAlignAndPad(t *testing.T) {
 	reads := func(payload, align, pad int, change map[string]float64) float64 {
-		r := remote(t, Knobs{"workload.payload": payload, "workload.align": align, "workload.pad": pad, "ddio": false,
+		r := remote(t, experiment.Knobs{"workload.payload": payload, "workload.align": align, "workload.pad": pad, "ddio": false,
 			"workload.keys": 1_000_000 * 64 / max(payload, 64)}, change)
 		return float64(r.NVM.ReadReq) / float64(r.NVM.WriteReq)
 	}
@@ -152,7 +153,7 @@ func TestThesisStoresRead(t *testing.T) {
 		payload     int
 		least, most float64
 	}{{"store", 16, .7, 1.05}, {"store", 256, 2.8, 4.1}, {"ntstore", 64, 0, .001}, {"ntstore", 16, .95, 1.05}} {
-		r := remote(t, Knobs{"workload.primitive": "two-sided", "workload.copy": x.copy, "workload.payload": x.payload,
+		r := remote(t, experiment.Knobs{"workload.primitive": "two-sided", "workload.copy": x.copy, "workload.payload": x.payload,
 			"workload.keys": 1_000_000 * 64 / max(x.payload, 64)}, nil)
 		between(t, x.copy+": reads per request", float64(r.NVM.ReadReq)/float64(r.Commits), x.least, x.most)
 	}
@@ -161,8 +162,8 @@ func TestThesisStoresRead(t *testing.T) {
 // §2.3.4.1 H1: memory of the other socket is slower to write. Ablation: without
 // the directory in memory nothing is written twice, and the rest is latency.
 func TestThesisCrossSocket(t *testing.T) {
-	at := func(socket string, change map[string]float64) *Result {
-		return remote(t, Knobs{"workload.payload": 16, "workload.socket": socket, "warmup_ns": 3_000_000}, change)
+	at := func(socket string, change map[string]float64) *result.Result {
+		return remote(t, experiment.Knobs{"workload.payload": 16, "workload.socket": socket, "warmup_ns": 3_000_000}, change)
 	}
 	own, other := at("own", nil), at("other", nil)
 	between(t, "other socket against own", other.Throughput/own.Throughput, .4, .8)
@@ -178,7 +179,7 @@ func TestThesisCrossSocket(t *testing.T) {
 // little at a time do not.
 func TestThesisReads(t *testing.T) {
 	ratio := func(primitive string, payload int) float64 {
-		k := Knobs{"workload": "micro-read", "workload.primitive": primitive, "workload.copy": "store", "workload.payload": payload,
+		k := experiment.Knobs{"workload": "micro-read", "workload.primitive": primitive, "workload.copy": "store", "workload.payload": payload,
 			"workload.keys": 4_000_000 * 16 / max(payload, 64), "client.threads": 16, "opt.micro.db": false, "warmup_ns": 100_000}
 		there := remote(t, k, nil)
 		k["nvm.enabled"] = false
@@ -193,7 +194,7 @@ func TestThesisReads(t *testing.T) {
 // §2.3.4.1: without DDIO the server's cores fetch completions and messages from
 // memory.
 func TestThesisDDIOTwoSided(t *testing.T) {
-	k := Knobs{"workload.primitive": "two-sided", "workload.payload": 16, "client.threads": 16, "warmup_ns": 100_000}
+	k := experiment.Knobs{"workload.primitive": "two-sided", "workload.payload": 16, "client.threads": 16, "warmup_ns": 100_000}
 	on := remote(t, k, nil)
 	k["ddio"] = false
 	between(t, "two-sided without DDIO against with", remote(t, k, nil).Throughput/on.Throughput, .35, .65)
@@ -202,11 +203,11 @@ func TestThesisDDIOTwoSided(t *testing.T) {
 // The digest of a run on NVM depends on its spec alone, and live knobs act.
 func TestNVMKnobsAreLive(t *testing.T) {
 	run := func() string {
-		spec, err := LoadSpec("nvm")
+		spec, err := experiment.LoadSpec("nvm")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if spec, err = spec.With(Knobs{"nvm.durability": false}); err != nil {
+		if spec, err = spec.With(experiment.Knobs{"nvm.durability": false}); err != nil {
 			t.Fatal(err)
 		}
 		s, err := Open(spec)
@@ -214,7 +215,7 @@ func TestNVMKnobsAreLive(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer s.Close()
-		for _, k := range []Knobs{{"workload.payload": 256}, {"nvm.ddio": false}, {"workload.dimm": 3}, {"workload.socket": "any"},
+		for _, k := range []experiment.Knobs{{"workload.payload": 256}, {"nvm.ddio": false}, {"workload.dimm": 3}, {"workload.socket": "any"},
 			{"workload.pattern": "sequential"}, {"nvm.enabled": false}, {"nvm.enabled": true, "workload.dimm": 0, "workload.payload": 8}} {
 			if _, err := s.Set(k, "test"); err != nil {
 				t.Fatal(k, err)
@@ -239,7 +240,7 @@ func TestNVMKnobsAreLive(t *testing.T) {
 				t.Errorf("device %d of machine %d: %d calls out of order, by up to %d ps", k, m, n, worst)
 			}
 		})
-		if _, err := s.Set(Knobs{"ddio": true, "nvm.ddio": false}, ""); err == nil {
+		if _, err := s.Set(experiment.Knobs{"ddio": true, "nvm.ddio": false}, ""); err == nil {
 			t.Error("a knob that is given twice is accepted")
 		}
 		if err := s.Drain(); err != nil {

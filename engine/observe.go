@@ -1,117 +1,119 @@
 package engine
 
 import (
+	"drtmx/engine/experiment"
+	"drtmx/engine/history"
+	"drtmx/engine/measure"
+	"drtmx/engine/metrics"
+	"drtmx/engine/result"
+	"drtmx/engine/sim"
+	"drtmx/engine/testbed"
+	"drtmx/engine/workload"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
-
-	"drtmx/engine/history"
-	"drtmx/engine/metrics"
-	"drtmx/engine/sim"
-	"drtmx/engine/testbed"
-	"drtmx/engine/workload"
 )
 
 // cutWindow ends the open window now.
 func (s *System) cutWindow() {
 	c := s.cut()
-	rec := record{version: s.version, t0: s.start.ps, t1: c.ps, counts: c.counts.minus(s.start.counts), lost: c.lost - s.start.lost}
-	w := s.meter.open()
-	rec.latency = w.latency.Latency()
-	rec.flight = float32(metrics.Average(s.start.area, c.area))
+	rec := measure.Record{Version: s.version, T0: s.start.PS, T1: c.PS, Counts: c.Counts.Minus(s.start.Counts), Lost: c.Lost - s.start.Lost}
+	w := s.meter.Open()
+	rec.Latency = w.Latency.Latency()
+	rec.Flight = float32(metrics.Average(s.start.Area, c.Area))
 	for p := range metrics.NumPhases {
-		if x, ok := w.attr.Phase(p); ok {
-			rec.phases[p] = packedPhase{float32(x.MeanUS), float32(x.P50US), float32(x.Share), float32(x.RoundTrips)}
+		if x, ok := w.Attr.Phase(p); ok {
+			rec.Phases[p] = measure.PackedPhase{Mean: float32(x.MeanUS), P50: float32(x.P50US), Share: float32(x.Share), Trips: float32(x.RoundTrips)}
 		}
 	}
-	s.res.pack(&rec, metrics.Utilize(s.start.usage, c.usage, c.ps-s.start.ps))
-	rec.nvm, rec.dimms = nvmStat(s.start.nvm, c.nvm), since(s.start.dimms, c.dimms)
-	rec.bus = packBus(&s.start.bus, &c.bus)
-	rec.met = packContention(&s.conflicts.window, float64(rec.flight), c.ps-s.start.ps)
-	s.conflicts.window.Reset()
+	s.res.Pack(&rec, metrics.Utilize(s.start.Usage, c.Usage, c.PS-s.start.PS))
+	rec.NVM, rec.DIMMs = measure.NVMStatOf(s.start.NVM, c.NVM), measure.Since(s.start.DIMMs, c.DIMMs)
+	rec.Bus = measure.PackBus(&s.start.Bus, &c.Bus)
+	rec.Met = measure.PackContention(&s.conflicts.Window, float64(rec.Flight), c.PS-s.start.PS)
+	s.conflicts.Window.Reset()
 	s.load.look()
 	s.packChecks(&rec)
-	s.folded.add(&rec, c.events)
-	s.windows.add(rec)
-	s.keepLoad(c.load)
-	s.latencies.keep(s.version, &w.latency)
-	w.reset()
+	s.folded.add(&rec, c.Events)
+	s.windows.Add(rec)
+	s.keepLoad(c.Load)
+	s.latencies.Keep(s.version, &w.Latency)
+	w.Reset()
 	s.start = c
 }
 
 // packChecks shares the verdict with the window before while it stays the same.
-func (s *System) packChecks(rec *record) {
+func (s *System) packChecks(rec *measure.Record) {
 	r := s.soFar(s.rec.Report())
-	rec.checked, rec.seen = r.Transactions, r.Seen
-	if s.windows.next > 0 {
-		before := s.windows.latest().checks
+	rec.Checked, rec.Seen = r.Transactions, r.Seen
+	if s.windows.Next > 0 {
+		before := s.windows.Latest().Checks
 		if before.OK == r.OK && before.Count == r.Count && before.Overflowed == r.Overflowed && before.Claimed == r.Claimed && maps.Equal(before.Invariants, r.Invariants) && maps.Equal(before.Violated, r.Violated) {
-			rec.checks = before
+			rec.Checks = before
 			return
 		}
 	}
-	rec.checks = &r
+	rec.Checks = &r
 }
 
 // Windows returns the windows from index from on that are still kept: the last 20,000.
-func (s *System) Windows(from int) []Window {
-	var out []Window
-	s.windows.from(from, func(rec *record) { out = append(out, s.res.window(rec)) })
+func (s *System) Windows(from int) []result.Window {
+	var out []result.Window
+	s.windows.From(from, func(rec *measure.Record) { out = append(out, s.res.Window(rec)) })
 	return out
 }
 
 // Mark begins a measured interval now; Result covers it. It changes nothing in the system.
 func (s *System) Mark() {
 	s.marked = s.cut()
-	s.meter.mark(s.marked.ps)
-	s.conflicts.mark()
-	s.meter.spans.restart(s.marked.ps, s.marked.counts, spanFor(s.values))
+	s.meter.Mark(s.marked.PS)
+	s.conflicts.Mark()
+	s.meter.Spans.Restart(s.marked.PS, s.marked.Counts, measure.SpanFor(s.values))
 }
 
 // measured is what was counted since the mark.
-func (s *System) measured() counts { return s.meter.total.minus(s.marked.counts) }
+func (s *System) measured() measure.Counts { return s.meter.Total.Minus(s.marked.Counts) }
 
 // Result is what was measured since Mark (or since 0), up to now or to the drain.
-func (s *System) Result() *Result {
+func (s *System) Result() *result.Result {
 	c := s.end
 	if c == nil {
 		now := s.cut()
 		c = &now
 	}
-	n, ps := c.counts.minus(s.marked.counts), c.ps-s.marked.ps
+	n, ps := c.Counts.Minus(s.marked.Counts), c.PS-s.marked.PS
 	q := s.quality()
-	r := &Result{
-		Spec: s.values.Clone(), PresetDiff: presetDiff(s.values), Name: s.name, Code: CodeVersion(),
-		Profile: testbed.WithNumbers(s.fab.Profile().ID(), s.values), Scope: "cluster", FromNS: s.marked.ps / sim.Nanosecond, VirtualNS: ps / sim.Nanosecond,
-		WallMS: s.wall.ms(), Events: c.events - s.marked.events, Steady: q.steady, Unsteady: q.unsteady,
-		Scale:      Scale{s.values.Float("workload.scale")},
-		Throughput: perSecond(n.commits, ps), ThroughputCI95: q.ci95,
-		Commits: n.commits, Aborts: n.aborts, AbortRate: n.abortRate(), Rollbacks: n.rollbacks, Failed: n.failed, Lost: c.lost - s.marked.lost,
-		ByType: s.byType(), LatencyUS: s.meter.measured().latency.Latency(), Histogram: s.meter.measured().latency.Histogram(), Verbs: map[string]uint64{},
-		RoundTripsPerTxn: n.tripsPerTxn(), Changes: s.Changes(), Digest: s.Digest(), Digests: s.Digests(),
+	r := &result.Result{
+		Spec: s.values.Clone(), PresetDiff: experiment.PresetDiff(s.values), Name: s.name, Code: result.CodeVersion(),
+		Profile: testbed.WithNumbers(s.fab.Profile().ID(), s.values), Scope: "cluster", FromNS: s.marked.PS / sim.Nanosecond, VirtualNS: ps / sim.Nanosecond,
+		WallMS: s.wall.ms(), Events: c.Events - s.marked.Events, Steady: q.steady, Unsteady: q.unsteady,
+		Scale:      result.Scale{Populations: s.values.Float("workload.scale")},
+		Throughput: measure.PerSecond(n.Commits, ps), ThroughputCI95: q.ci95,
+		Commits: n.Commits, Aborts: n.Aborts, AbortRate: n.AbortRate(), Rollbacks: n.Rollbacks, Failed: n.Failed, Lost: c.Lost - s.marked.Lost,
+		ByType: s.byType(), LatencyUS: s.meter.Measured().Latency.Latency(), Histogram: s.meter.Measured().Latency.Histogram(), Verbs: map[string]uint64{},
+		RoundTripsPerTxn: n.TripsPerTxn(), Changes: s.Changes(), Digest: s.Digest(), Digests: s.Digests(),
 	}
 	s.addIntervals(r)
-	if a := &s.meter.measured().attr; a.Count() > 0 {
-		r.Phases, r.Milestones = phasesOf(a), milestonesOf(a)
+	if a := &s.meter.Measured().Attr; a.Count() > 0 {
+		r.Phases, r.Milestones = measure.PhasesOf(a), measure.MilestonesOf(a)
 	}
 	for i, name := range verbNames {
-		r.Verbs[name] = c.verbs[i] - s.marked.verbs[i]
+		r.Verbs[name] = c.Verbs[i] - s.marked.Verbs[i]
 	}
-	s.addUtilization(r, metrics.Utilize(s.marked.usage, c.usage, ps))
-	r.Inside = s.inside(&s.marked.load, &c.load)
-	r.Little = little(&s.marked, c)
+	s.addUtilization(r, metrics.Utilize(s.marked.Usage, c.Usage, ps))
+	r.Inside = s.inside(&s.marked.Load, &c.Load)
+	r.Little = measure.LittleOf(&s.marked, c)
 	r.UserTransactions = slices.Clone(s.userTypes)
 	r.Contention = s.contentionOf(r.Little.InFlight, ps)
-	r.Limit = r.limits().verdict()
+	r.Limit = r.Limits().Verdict()
 	if r.Steady && !r.Little.Settled() {
 		r.Steady, r.Unsteady = false, fmt.Sprintf("Little's law is off by %+.0f %%: requests that take long were still under way when the interval ended; measure longer", 100*r.Little.Error)
 	}
 	if text := r.Uncommitted(); text != "" {
 		r.Steady, r.Unsteady = false, text
 	}
-	r.Auto, r.AutoChanges = autoChoices(s.active, s.seen(s.active)), s.AutoChanges()
-	r.NVM = nvmStat(s.marked.nvm, c.nvm)
+	r.Auto, r.AutoChanges = experiment.AutoChoices(s.active, s.seen(s.active)), s.AutoChanges()
+	r.NVM = measure.NVMStatOf(s.marked.NVM, c.NVM)
 	r.Drain, r.Checks = s.drained, s.verdict()
 	r.History = s.historyStat()
 	return r
@@ -119,8 +121,8 @@ func (s *System) Result() *Result {
 
 // verdict is what the checks say of all that has ended by now, and after a failure of what they had
 // seen before it. Nothing is claimed where no transactions are judged.
-func (s *System) verdict() *Checks {
-	var report Checks
+func (s *System) verdict() *result.Checks {
+	var report result.Checks
 	switch s.state {
 	case StateDrained:
 		report = *s.final
@@ -136,15 +138,15 @@ func (s *System) verdict() *Checks {
 }
 
 // unclaim claims nothing where no transactions are judged.
-func (s *System) unclaim(r *Checks) {
-	if r.Mode == history.Off || !workloads.Of(s.values).Transactions {
+func (s *System) unclaim(r *result.Checks) {
+	if r.Mode == history.Off || !experiment.Workloads.Of(s.values).Transactions {
 		r.Claimed, r.CanShow = "", nil
 	}
 }
 
 // soFar adds to what the history says what can be said of the workload before the cluster is at
 // rest, and that there is more to come.
-func (s *System) soFar(report Checks) Checks {
+func (s *System) soFar(report result.Checks) result.Checks {
 	report.CanShow = s.canShow()
 	s.load.tell(&report)
 	report.AtDrain = report.Mode != history.Off
@@ -180,28 +182,28 @@ func (s *System) typeName(typ uint8) string {
 	return fmt.Sprintf("type %d", typ)
 }
 
-func (s *System) byType() map[string]TypeStat {
-	out := map[string]TypeStat{}
+func (s *System) byType() map[string]result.TypeStat {
+	out := map[string]result.TypeStat{}
 	for i, name := range s.load.bench.Types() {
-		if i >= len(s.meter.types) {
+		if i >= len(s.meter.Types) {
 			break
 		}
-		t := &s.meter.types[i]
-		stat := TypeStat{Commits: t.counts.commits, Aborts: t.counts.aborts, Rollbacks: t.counts.rollbacks, LatencyUS: s.meter.latencyOf(i).Latency()}
-		if len(s.meter.types) > 1 {
-			stat.Histogram = t.latency.Histogram()
+		t := &s.meter.Types[i]
+		stat := result.TypeStat{Commits: t.Counts.Commits, Aborts: t.Counts.Aborts, Rollbacks: t.Counts.Rollbacks, LatencyUS: s.meter.LatencyOf(i).Latency()}
+		if len(s.meter.Types) > 1 {
+			stat.Histogram = t.Latency.Histogram()
 		}
 		out[name] = stat
 	}
 	return out
 }
 
-func (s *System) addUtilization(r *Result, u metrics.Utilization) {
-	r.Utilization = map[string]Util{}
+func (s *System) addUtilization(r *result.Result, u metrics.Utilization) {
+	r.Utilization = map[string]result.Util{}
 	for _, x := range u.Resources {
-		r.Utilization[x.Resource] = Util{x.Mean, x.Max}
+		r.Utilization[x.Resource] = result.Util{Mean: x.Mean, Max: x.Max}
 	}
-	r.Nodes = append(r.Nodes, s.res.nodes...)
+	r.Nodes = append(r.Nodes, s.res.Nodes...)
 	for i := range r.Nodes {
 		r.Nodes[i].Utilization = map[string]float64{}
 	}
@@ -218,14 +220,14 @@ func (s *System) addUtilization(r *Result, u metrics.Utilization) {
 // on one side and in part on the other, which the longest of them bounds, be it one that has arrived and will
 // not end; that there are more at one end than on average happens where load grows.
 func (s *System) lawful() workload.Invariant {
-	l := little(&s.marked, s.end)
+	l := measure.LittleOf(&s.marked, s.end)
 	inv := workload.Invariant{Name: "littles-law", OK: true, Rule: "requests in flight are throughput times latency (Little's law), but for those that cross the interval's ends"}
 	if l.InFlight == 0 {
 		return inv
 	}
-	crossing := float64(max(s.marked.area.Count, s.end.area.Count)) / l.InFlight
-	longest := max(s.meter.ends.Longest(), s.end.ps-s.load.oldest(s.end.ps))
-	edge := crossing * float64(longest) / float64(max(s.end.ps-s.marked.ps, 1))
+	crossing := float64(max(s.marked.Area.Count, s.end.Area.Count)) / l.InFlight
+	longest := max(s.meter.Ends.Longest(), s.end.PS-s.load.oldest(s.end.PS))
+	edge := crossing * float64(longest) / float64(max(s.end.PS-s.marked.PS, 1))
 	if inv.OK = math.Abs(l.Error) <= littleError+edge; !inv.OK {
 		inv.Text = fmt.Sprintf("%.4g were in flight, throughput times latency is %.4g; %.2g %% apart, where at most %.2g %% may be", l.InFlight, l.ThroughputXLatency, 100*math.Abs(l.Error), 100*(littleError+edge))
 	}
@@ -234,3 +236,135 @@ func (s *System) lawful() workload.Invariant {
 
 // littleError is what rounding and the clocks of cores that run ahead of events may amount to.
 const littleError = 0.01
+
+// contentionOf is that of the measured interval; nil where nobody met.
+func (s *System) contentionOf(inFlight float64, ps int64) *result.ContentionStat {
+	m := &s.conflicts.Marked
+	if m.Conflicts == 0 && m.LostPS == 0 {
+		return nil
+	}
+	c := &result.ContentionStat{Conflicts: m.Conflicts, LostShare: measure.LostShare(m.LostPS, inFlight, ps)}
+	for _, h := range m.Hottest(result.HotShown) {
+		k := history.Key(h.Key)
+		r := result.HotRecord{Table: s.tableName(k.Table()), Key: k.Row(), Conflicts: h.Conflicts, Over: h.Over, LockWaitUS: float64(h.WaitPS) / 1e6, Aborts: h.Aborts, ByType: map[string]uint64{}}
+		for typ, n := range h.ByType {
+			if n > 0 {
+				r.ByType[s.typeName(uint8(typ))] += uint64(n)
+			}
+		}
+		c.Hot = append(c.Hot, r)
+	}
+	return c
+}
+
+// tableName is what people call a table.
+func (s *System) tableName(id uint8) string {
+	if db := s.load.db; db != nil {
+		if name := db.TableName(id); name != "" {
+			return name
+		}
+	}
+	return fmt.Sprintf("table %d", id)
+}
+
+// RecentLatency is the distribution of latency in the latest windows, ten at most, and only those under the
+// knobs of the last of them; nil while nothing was committed in any.
+func (s *System) RecentLatency() *result.Histogram {
+	l := &s.latencies
+	all := metrics.Hist{Coarse: true}
+	for i := l.Next - 1; i >= max(0, l.Next-measure.InsideOver) && l.Version[i%measure.InsideOver] == l.Version[(l.Next-1)%measure.InsideOver]; i-- {
+		all.Merge(&l.Windows[i%measure.InsideOver])
+	}
+	return all.Histogram()
+}
+
+// quality says how far the throughput of the measured interval can be trusted.
+type quality struct {
+	ci95     float64 // half-width of the 95 % interval as a share; 0: unknown
+	drift    bool    // the throughput moves by more than noise
+	steady   bool
+	unsteady string
+}
+
+// steadyCI is how wide an interval a steady run may have, as a share.
+const steadyCI = 0.05
+
+// judge looks at the commits in equal spans of time.
+func judge(commits []float64) quality {
+	e := metrics.EstimateMean(commits)
+	switch {
+	case e.Why == metrics.TooShort:
+		return quality{unsteady: "the measured interval is " + e.Reason("throughput")}
+	case e.Mean == 0:
+		return quality{unsteady: "nothing was committed"}
+	case e.Why != metrics.None:
+		return quality{drift: e.Why == metrics.Drifting, unsteady: e.Reason("throughput")}
+	}
+	q := quality{ci95: e.Half95 / e.Mean, steady: true}
+	if q.ci95 > steadyCI {
+		q.steady, q.unsteady = false, fmt.Sprintf("the 95 %% interval of the throughput is ± %.1f %%, wider than %g %%", 100*q.ci95, 100*steadyCI)
+	}
+	return q
+}
+
+// quality judges the throughput since the mark.
+func (s *System) quality() quality {
+	if s.auto.changedSince(s.marked.PS) {
+		return quality{drift: true, unsteady: s.auto.unsteady()}
+	}
+	return judge(s.meter.Spans.Series(measure.CommitsOf))
+}
+
+// ciQuantiles are those of the latency.
+var ciQuantiles = []struct {
+	key string
+	q   float64
+}{{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}}
+
+// addIntervals gives every quantity its interval, or the reason why there is none.
+func (s *System) addIntervals(r *result.Result) {
+	r.CI95, r.NoCI95 = map[string]float64{}, map[string]string{}
+	moved := "" // what holds of one holds of all
+	if q := s.quality(); q.drift {
+		moved = q.unsteady
+	}
+	add := func(key, what string, share float64, e metrics.Estimate) {
+		why := moved
+		if why == "" {
+			why = e.Reason(what)
+		}
+		if why != "" {
+			r.NoCI95[key] = why
+			return
+		}
+		r.CI95[key] = share
+	}
+	ratio := func(key, what string, of, over []float64) {
+		e := metrics.EstimateRatio(of, over)
+		share := 0.0
+		if e.Mean > 0 {
+			share = e.Half95 / e.Mean
+		}
+		add(key, what, share, e)
+	}
+	x := &s.meter.Spans
+	commits := x.Series(measure.CommitsOf)
+	ratio(result.CIThroughput, "throughput", commits, ones(len(commits)))
+	ratio(result.CITrips, "the number of round trips", x.Series(measure.TripsOf), commits)
+	ratio(result.CIAborts, "the abort rate", x.Series(measure.AbortsOf), x.Series(measure.AttemptsOf))
+	latency, parts := &s.meter.Measured().Latency, x.Latencies()
+	for _, q := range ciQuantiles {
+		if _, known := latency.QuantileNS(q.q); known {
+			share, e := metrics.QuantileCI95(latency, parts, q.q)
+			add(q.key, "the share of what takes longer than "+q.key, share, e)
+		}
+	}
+}
+
+func ones(n int) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = 1
+	}
+	return out
+}

@@ -1,10 +1,7 @@
 package engine
 
 import (
-	"runtime"
-	"strings"
-	"testing"
-
+	"drtmx/engine/experiment"
 	"drtmx/engine/fabric"
 	"drtmx/engine/r2"
 	"drtmx/engine/sim"
@@ -13,6 +10,9 @@ import (
 	"drtmx/engine/workload"
 	"drtmx/engine/workload/octopus"
 	"drtmx/rdpma"
+	"runtime"
+	"strings"
+	"testing"
 )
 
 // filesBed is the Octopus benchmark of two clients on one server, whose NVM knows what a
@@ -160,12 +160,12 @@ func TestOctopusCheckSees(t *testing.T) {
 
 // Knobs that do not go together, and a run in which they change.
 func TestOctopusKnobs(t *testing.T) {
-	base := Spec{Workload: "octopus", Set: Knobs{"profile": "r74v", "servers": 1, "clients": 2, "threads": 2, "coroutines": 2, "workload.files": 8}}
-	for _, bad := range []Knobs{
+	base := experiment.Spec{Workload: "octopus", Set: experiment.Knobs{"profile": "r74v", "servers": 1, "clients": 2, "threads": 2, "coroutines": 2, "workload.files": 8}}
+	for _, bad := range []experiment.Knobs{
 		{"nvm.persist": true}, {"workload.align": 4}, {"workload.align": 24}, {"workload.payload": 1 << 20}, {"nvm.h9": true},
 	} {
 		if spec, err := base.With(bad); err == nil {
-			if _, err = Resolve(spec); !IsSpecError(err) {
+			if _, err = experiment.Resolve(spec); !experiment.IsSpecError(err) {
 				t.Errorf("%v: %v", bad, err)
 			}
 		}
@@ -175,13 +175,13 @@ func TestOctopusKnobs(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	for _, k := range []Knobs{{"nvm.h3": true}, {"nvm.persist": true}, {"nvm.h9": true, "nvm.h1": true}, {"nvm.enabled": false}, {"workload.payload": 70_000}, {"workload.align": 64}, {"nvm.enabled": true}} {
+	for _, k := range []experiment.Knobs{{"nvm.h3": true}, {"nvm.persist": true}, {"nvm.h9": true, "nvm.h1": true}, {"nvm.enabled": false}, {"workload.payload": 70_000}, {"workload.align": 64}, {"nvm.enabled": true}} {
 		if _, err := s.Set(k, "test"); err != nil {
 			t.Fatalf("%v: %v", k, err)
 		}
 		advance(t, s, 300_000)
 	}
-	if _, err := s.Set(Knobs{"ddio": true, "nvm.h3": false}, "test"); !IsSpecError(err) {
+	if _, err := s.Set(experiment.Knobs{"ddio": true, "nvm.h3": false}, "test"); !experiment.IsSpecError(err) {
 		t.Errorf("DDIO on below durable writes: %v", err)
 	}
 	if err := s.Drain(); err != nil {
@@ -197,8 +197,8 @@ func TestOctopusAllocatesNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short tests run with invariants, whose checks allocate")
 	}
-	for _, k := range []Knobs{{}, {"nvm.h3": true, "nvm.h1": true, "nvm.persist": true}, {"nvm.h3": true, "nvm.persist": true, "nvm.h9": true}} {
-		spec, err := Spec{Workload: "octopus", Set: Knobs{"profile": "r74v", "servers": 1, "clients": 2, "threads": 2, "workload.files": 8}}.With(k)
+	for _, k := range []experiment.Knobs{{}, {"nvm.h3": true, "nvm.h1": true, "nvm.persist": true}, {"nvm.h3": true, "nvm.persist": true, "nvm.h9": true}} {
+		spec, err := experiment.Spec{Workload: "octopus", Set: experiment.Knobs{"profile": "r74v", "servers": 1, "clients": 2, "threads": 2, "workload.files": 8}}.With(k)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -209,10 +209,10 @@ func TestOctopusAllocatesNothing(t *testing.T) {
 		advance(t, s, 2_000_000)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		n := s.meter.total.commits
+		n := s.meter.Total.Commits
 		advance(t, s, 2_000_000)
 		runtime.ReadMemStats(&after)
-		n = s.meter.total.commits - n
+		n = s.meter.Total.Commits - n
 		if each := float64(after.Mallocs-before.Mallocs) / float64(n); n < 1000 || each > .1 {
 			t.Errorf("%v: %.2f allocations for each of %d requests", k, each, n)
 		}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"drtmx/engine/experiment"
 	"math"
 	"strings"
 	"testing"
@@ -93,7 +94,7 @@ func TestPickChangesNothing(t *testing.T) {
 func TestPickRefuses(t *testing.T) {
 	s := open(t, small(nil))
 	for _, c := range []Choice{{"balance", 0}, {"balance", 1}, {"balance", math.NaN()}, {"payment", 0.5}} {
-		if _, err := s.Pick(c); !IsSpecError(err) || strings.Contains(err.Error(), "\n") {
+		if _, err := s.Pick(c); !experiment.IsSpecError(err) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}

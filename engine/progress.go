@@ -12,7 +12,7 @@ import (
 type Progress func(doing string, done, total int)
 
 // Progress is reported in thousandths.
-const progressTotal = 1000
+const ProgressTotal = 1000
 
 // Shares of the progress of an opening.
 const (
@@ -30,7 +30,7 @@ type opening struct {
 // look tells how far the opening is, and ends it once its context has ended.
 func (o *opening) look(doing string, done int) error {
 	if o.progress != nil {
-		o.progress(doing, done, progressTotal)
+		o.progress(doing, done, ProgressTotal)
 	}
 	return o.ctx.Err()
 }
@@ -61,7 +61,7 @@ const (
 func (e *ending) look(doing string, done int) error {
 	e.told = max(e.told, done)
 	if e.progress != nil {
-		e.progress(doing, e.told, progressTotal)
+		e.progress(doing, e.told, ProgressTotal)
 	}
 	return e.ctx.Err()
 }
@@ -78,5 +78,5 @@ func (e *ending) rest(busy int, spent, budget sim.Time) error {
 
 // check is called before one of the checks, or a step of it.
 func (e *ending) check(done int) error {
-	return e.look("checking", restedShare+(progressTotal-restedShare)*done/checks)
+	return e.look("checking", restedShare+(ProgressTotal-restedShare)*done/checks)
 }

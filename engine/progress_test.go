@@ -3,6 +3,7 @@ package engine
 import (
 	"bufio"
 	"context"
+	"drtmx/engine/experiment"
 	"errors"
 	"fmt"
 	"math"
@@ -45,10 +46,10 @@ func nothingLeft(t *testing.T, goroutines int, bytes, oneSystem int64) {
 
 // An opening ends at any of the places where it looks at its context, and leaves nothing.
 func TestOpenIsCancelled(t *testing.T) {
-	for name, spec := range map[string]Spec{
-		"hot":     {Set: Knobs{"nodes": 4, "threads": 4, "workload.accounts": 100_000}},
-		"zipfian": {Set: Knobs{"nodes": 4, "threads": 4, "workload.accounts": 20_000, "workload.theta": 0.9, "cache.bytes": "1MB"}},
-		"tpcc":    {Workload: "tpcc", Set: Knobs{"nodes": 3, "threads": 2, "workload.scale": 0.01}},
+	for name, spec := range map[string]experiment.Spec{
+		"hot":     {Set: experiment.Knobs{"nodes": 4, "threads": 4, "workload.accounts": 100_000}},
+		"zipfian": {Set: experiment.Knobs{"nodes": 4, "threads": 4, "workload.accounts": 20_000, "workload.theta": 0.9, "cache.bytes": "1MB"}},
+		"tpcc":    {Workload: "tpcc", Set: experiment.Knobs{"nodes": 3, "threads": 2, "workload.scale": 0.01}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			goroutines, bytes := runtime.NumGoroutine(), mapped()
@@ -119,7 +120,7 @@ func TestProgressNamesWhatIsDone(t *testing.T) {
 	var names []string
 	last := 0
 	_, err := RunWith(context.Background(), small(nil), func(doing string, done, total int) {
-		if done < last || total != progressTotal {
+		if done < last || total != ProgressTotal {
 			t.Errorf("%s: progress %d of %d after %d", doing, done, total, last)
 		}
 		last = done
@@ -127,7 +128,7 @@ func TestProgressNamesWhatIsDone(t *testing.T) {
 			names = append(names, doing)
 		}
 	})
-	if err != nil || last != progressTotal {
+	if err != nil || last != ProgressTotal {
 		t.Fatalf("%v at %d", err, last)
 	}
 	want := "building 0 of 3 machines, building 1 of 3 machines, building 2 of 3 machines, making the tables, warming the caches, " +
@@ -141,7 +142,7 @@ func TestProgressNamesWhatIsDone(t *testing.T) {
 func TestProgressOfAnAutomaticInterval(t *testing.T) {
 	var shares []int
 	texts := map[string]bool{}
-	_, err := RunWith(context.Background(), small(Knobs{"warmup_ns": 0, "duration_ns": 0, "check": "off", "workload.mix.balance": 0, "workload.accounts": 100}), func(doing string, done, _ int) {
+	_, err := RunWith(context.Background(), small(experiment.Knobs{"warmup_ns": 0, "duration_ns": 0, "check": "off", "workload.mix.balance": 0, "workload.accounts": 100}), func(doing string, done, _ int) {
 		if strings.HasPrefix(doing, "measuring") {
 			shares = append(shares, done)
 			texts[strings.NewReplacer("0", "", "1", "", "2", "", "3", "", "4", "", "5", "", "6", "", "7", "", "8", "", "9", "", ".", "").Replace(doing)] = true

@@ -1,42 +1,21 @@
 package engine
 
 import (
-	"context"
+	"drtmx/engine/experiment"
+	"drtmx/engine/history/export"
+	"drtmx/engine/knob"
+	"drtmx/engine/result"
 	"fmt"
 	"io"
+	"strings"
 
-	"drtmx/engine/knob"
-
-	"drtmx/engine/history/export"
 	records "drtmx/engine/record"
 )
 
-// HistoryStat is what became of the history that a run was asked for.
-type HistoryStat struct {
-	File     string `json:"file"`
-	Attempts uint64 `json:"attempts"`        // of transactions, that have ended
-	Error    string `json:"error,omitempty"` // why the file is not whole
-}
-
 // recording is a history while it is written.
 type recording struct {
-	HistoryStat
+	result.HistoryStat
 	w *export.Writer // nil: it has ended
-}
-
-// CheckHistory says why no history can be written to a file of that name, nil if it can.
-func CheckHistory(spec Spec, file string) error {
-	if _, err := export.FormOf(file); err != nil {
-		return &SpecError{Field: "history", Value: knob.Clip(file), Rule: err.Error(), Next: "such as history.jsonl"}
-	}
-	v, err := Resolve(spec)
-	if err != nil {
-		return err
-	}
-	if w := workloads.Of(v); !w.Transactions {
-		return &SpecError{Field: "history", Value: knob.Clip(file), Rule: "workload " + w.Name + " runs no transactions", Next: "use a workload such as registers or smallbank"}
-	}
-	return nil
 }
 
 // RecordHistory writes every access of every transaction to out as they happen, in the form that
@@ -50,16 +29,16 @@ func (s *System) RecordHistory(file string, out io.Writer) error {
 	}
 	switch {
 	case s.NowNS() > 0:
-		return &SpecError{Field: "history", Value: knob.Clip(file), Rule: fmt.Sprintf("a history begins at virtual time 0, it is %d ns", s.NowNS()), Next: "ask for it before the first run, or after a reset"}
+		return &experiment.SpecError{Field: "history", Value: knob.Clip(file), Rule: fmt.Sprintf("a history begins at virtual time 0, it is %d ns", s.NowNS()), Next: "ask for it before the first run, or after a reset"}
 	case s.recording != nil:
-		return &SpecError{Field: "history", Value: knob.Clip(file), Rule: "is written to " + s.recording.File + " already", Next: "reset to write another"}
+		return &experiment.SpecError{Field: "history", Value: knob.Clip(file), Rule: "is written to " + s.recording.File + " already", Next: "reset to write another"}
 	}
 	form, err := export.FormOf(file)
 	if err != nil {
 		return err
 	}
 	w := export.New(out, export.Options{Form: form, TypeName: s.typeName, Initial: records.InitialSeq})
-	s.recording = &recording{HistoryStat: HistoryStat{File: file}, w: w}
+	s.recording = &recording{HistoryStat: result.HistoryStat{File: file}, w: w}
 	s.load.db.SetHistory(w)
 	return nil
 }
@@ -73,13 +52,13 @@ func (s *System) EndHistory() {
 	s.load.db.SetHistory(nil)
 	r.Attempts = r.w.Attempts()
 	if err := r.w.Close(); err != nil {
-		r.Error = firstLine(err)
+		r.Error = FirstLine(err)
 	}
 	r.w = nil
 }
 
 // historyStat is what there is to say of the history by now, nil if nobody asked for one.
-func (s *System) historyStat() *HistoryStat {
+func (s *System) historyStat() *result.HistoryStat {
 	r := s.recording
 	if r == nil {
 		return nil
@@ -91,7 +70,22 @@ func (s *System) historyStat() *HistoryStat {
 	return &stat
 }
 
-// RunRecorded is RunWith that writes the history of the run to out.
-func RunRecorded(ctx context.Context, spec Spec, file string, out io.Writer, progress Progress) (*Result, error) {
-	return runWith(ctx, spec, progress, func(s *System) error { return s.RecordHistory(file, out) })
+// CheckHistory says why no history can be written to a file of that name, nil if it can.
+func CheckHistory(spec experiment.Spec, file string) error {
+	if _, err := export.FormOf(file); err != nil {
+		return &experiment.SpecError{Field: "history", Value: knob.Clip(file), Rule: err.Error(), Next: "such as history.jsonl"}
+	}
+	v, err := experiment.Resolve(spec)
+	if err != nil {
+		return err
+	}
+	if w := experiment.Workloads.Of(v); !w.Transactions {
+		return &experiment.SpecError{Field: "history", Value: knob.Clip(file), Rule: "workload " + w.Name + " runs no transactions", Next: "use a workload such as registers or smallbank"}
+	}
+	return nil
+}
+
+func FirstLine(err error) string {
+	s, _, _ := strings.Cut(err.Error(), "\n")
+	return s
 }

@@ -3,18 +3,18 @@ package engine
 import (
 	"bytes"
 	"context"
+	"drtmx/engine/experiment"
+	"drtmx/engine/occ"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
 	"strings"
 	"testing"
-
-	"drtmx/engine/occ"
 )
 
 // dense is a small system in which transactions meet.
-func dense(k Knobs) Spec {
+func dense(k experiment.Knobs) experiment.Spec {
 	k["workload"], k["workload.keys"] = "registers", 60
 	return small(k)
 }
@@ -24,7 +24,7 @@ func dense(k Knobs) Spec {
 func TestRecordHistory(t *testing.T) {
 	for _, check := range []string{"full", "sampled", "off"} {
 		for _, file := range []string{"h.jsonl", "h.edn"} {
-			spec := dense(Knobs{"check": check})
+			spec := dense(experiment.Knobs{"check": check})
 			plain := mustRun(t, spec)
 			var out bytes.Buffer
 			r, err := RunRecorded(context.Background(), spec, file, &out, nil)
@@ -52,7 +52,7 @@ func TestRecordHistory(t *testing.T) {
 // TestHistoryLines: each line has the fields of the documented form, and the commits after the warm-up are those
 // that the result counts, by type.
 func TestHistoryLines(t *testing.T) {
-	spec := small(Knobs{"duration_ns": 200_000})
+	spec := small(experiment.Knobs{"duration_ns": 200_000})
 	var out bytes.Buffer
 	r, err := RunRecorded(context.Background(), spec, "h.jsonl", &out, nil)
 	if err != nil {
@@ -114,9 +114,9 @@ func TestHistoryLines(t *testing.T) {
 func TestHistoryRefused(t *testing.T) {
 	for want, err := range map[string]error{
 		`history = h.txt: must end in .jsonl`:  CheckHistory(small(nil), "h.txt"),
-		"workload micro-read runs no transact": CheckHistory(small(Knobs{"workload": "micro-read"}), "h.edn"),
+		"workload micro-read runs no transact": CheckHistory(small(experiment.Knobs{"workload": "micro-read"}), "h.edn"),
 	} {
-		if err == nil || !strings.Contains(err.Error(), want) || !IsSpecError(err) {
+		if err == nil || !strings.Contains(err.Error(), want) || !experiment.IsSpecError(err) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
@@ -143,7 +143,7 @@ func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on 
 
 // TestHistoryDiskFull: the run goes on, its numbers are those of a run without, and the result says what is missing.
 func TestHistoryDiskFull(t *testing.T) {
-	spec := dense(Knobs{})
+	spec := dense(experiment.Knobs{})
 	r, err := RunRecorded(context.Background(), spec, "h.jsonl", full{}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -167,7 +167,7 @@ func TestOthersCanCheck(t *testing.T) {
 		{occ.Correct, "drtm+h", true}, {occ.Correct, "fasst", true},
 		{occ.ValidateBeforeLock, "drtm+h", false}, {occ.IgnoreLockWord, "fasst", false}, {occ.ReadLocked, "drtm+h", false}, {occ.SkipVersionCheck, "farm", false},
 	} {
-		s := open(t, dense(Knobs{"preset": x.preset}))
+		s := open(t, dense(experiment.Knobs{"preset": x.preset}))
 		cfg := s.load.db.Config().(occ.Config)
 		cfg.Variant = x.variant
 		if err := s.load.db.SetConfig(cfg); err != nil {

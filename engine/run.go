@@ -2,7 +2,10 @@ package engine
 
 import (
 	"context"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"fmt"
+	"io"
 	"math"
 )
 
@@ -13,8 +16,6 @@ const (
 	autoLatencies   = 20
 	targetCI        = 0.01 // an automatic window grows until the interval is this narrow,
 	autoGrowth      = 4    // but at most this many times its least length
-	steadyCI        = 0.05 // a wider interval is not steady
-	autoMaxNS       = 1_000_000_000
 	openShare       = 100  // of progress, once the system is there
 	warmupShare     = 250  // at the end of the warm-up
 	measuredShare   = 950  // at the end of the measured interval
@@ -31,7 +32,7 @@ const interruptNS = 2_000
 // then a drain and the checks, if there are any: a run with check: off ends with its interval.
 // Progress comes in thousandths. A cancelled context ends the run: between two steps of its opening and
 // of its end, and within interruptNS of virtual time in between.
-func Run(ctx context.Context, spec Spec, progress func(done, total int)) (*Result, error) {
+func Run(ctx context.Context, spec experiment.Spec, progress func(done, total int)) (*result.Result, error) {
 	if progress == nil {
 		return RunWith(ctx, spec, nil)
 	}
@@ -39,12 +40,12 @@ func Run(ctx context.Context, spec Spec, progress func(done, total int)) (*Resul
 }
 
 // RunWith is Run that also tells what is being done.
-func RunWith(ctx context.Context, spec Spec, progress Progress) (*Result, error) {
+func RunWith(ctx context.Context, spec experiment.Spec, progress Progress) (*result.Result, error) {
 	return runWith(ctx, spec, progress, nil)
 }
 
 // runWith is RunWith that begins with a call of opened, unless nil.
-func runWith(ctx context.Context, spec Spec, progress Progress, opened func(*System) error) (*Result, error) {
+func runWith(ctx context.Context, spec experiment.Spec, progress Progress, opened func(*System) error) (*result.Result, error) {
 	r := runner{ctx: ctx, progress: progress}
 	s, err := OpenWith(ctx, spec, func(doing string, done, total int) { r.report(doing, openShare*done/total) })
 	if err != nil {
@@ -75,14 +76,14 @@ func runWith(ctx context.Context, spec Spec, progress Progress, opened func(*Sys
 	}
 	if s.values.Text("check") != "off" {
 		err := s.DrainWith(ctx, func(doing string, done, total int) {
-			r.report(doing, measuredShare+(progressTotal-measuredShare)*done/total)
+			r.report(doing, measuredShare+(ProgressTotal-measuredShare)*done/total)
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
 	s.EndHistory()
-	r.report("done", progressTotal)
+	r.report("done", ProgressTotal)
 	return s.Result(), nil
 }
 
@@ -98,7 +99,7 @@ type runner struct {
 func (r *runner) report(doing string, done int) {
 	if r.progress != nil && (done > r.reported || doing != r.doing) {
 		r.doing, r.reported = doing, max(done, r.reported)
-		r.progress(doing, r.reported, progressTotal)
+		r.progress(doing, r.reported, ProgressTotal)
 	}
 }
 
@@ -135,10 +136,10 @@ func (r *runner) warmup() error {
 			return err
 		}
 		need = autoWarmupNS
-		if p99, ok := r.s.meter.measured().latency.QuantileNS(0.99); ok {
+		if p99, ok := r.s.meter.Measured().Latency.QuantileNS(0.99); ok {
 			need = max(need, warmupLatencies*p99)
 		}
-		if r.s.NowNS() >= min(need, autoMaxNS) {
+		if r.s.NowNS() >= min(need, experiment.MaxDuration) {
 			return nil
 		}
 	}
@@ -178,20 +179,20 @@ func (r *runner) measure(last bool) error {
 		if err := r.step(math.MaxInt64, report); err != nil {
 			return err
 		}
-		if a := &r.s.auto; !last && !a.pending && a.changedSince(r.s.marked.ps) {
+		if a := &r.s.auto; !last && !a.pending && a.changedSince(r.s.marked.PS) {
 			return nil // another one begins
 		}
 		now := r.s.NowNS() - from
 		if least == 0 {
-			enough := r.s.measured().commits >= autoCommits && float64(now) >= autoLatencies*r.s.meter.measured().latency.MeanNS()
-			if enough || now >= autoMaxNS {
+			enough := r.s.measured().Commits >= autoCommits && float64(now) >= autoLatencies*r.s.meter.Measured().Latency.MeanNS()
+			if enough || now >= experiment.MaxDuration {
 				least = now
 			}
 			if least == 0 {
 				continue
 			}
 		}
-		if q := r.s.quality(); q.ci95 > 0 && q.ci95 <= targetCI || now >= autoGrowth*least || now >= autoMaxNS {
+		if q := r.s.quality(); q.ci95 > 0 && q.ci95 <= targetCI || now >= autoGrowth*least || now >= experiment.MaxDuration {
 			return nil
 		}
 	}
@@ -202,13 +203,18 @@ func (r *runner) measure(last bool) error {
 // ends before if it becomes narrow enough. So the least length is a share of 1/autoGrowth in either view.
 func (r *runner) growing(now, least int64) (doing string, share float64) {
 	if least > 0 {
-		most := min(autoGrowth*least, autoMaxNS)
+		most := min(autoGrowth*least, experiment.MaxDuration)
 		return fmt.Sprintf("measuring, %.3g of at most %.3g ms", float64(now)/1e6, float64(most)/1e6), min(1, float64(now)/float64(most))
 	}
-	commits := min(r.s.measured().commits, autoCommits)
+	commits := min(r.s.measured().Commits, autoCommits)
 	share = float64(commits) / autoCommits
-	if ns := r.s.meter.measured().latency.MeanNS(); ns > 0 {
+	if ns := r.s.meter.Measured().Latency.MeanNS(); ns > 0 {
 		share = min(share, float64(now)/(autoLatencies*ns))
 	}
-	return fmt.Sprintf("measuring, %d of at least %d commits", commits, autoCommits), max(share, float64(now)/autoMaxNS) / autoGrowth
+	return fmt.Sprintf("measuring, %d of at least %d commits", commits, autoCommits), max(share, float64(now)/experiment.MaxDuration) / autoGrowth
+}
+
+// RunRecorded is RunWith that writes the history of the run to out.
+func RunRecorded(ctx context.Context, spec experiment.Spec, file string, out io.Writer, progress Progress) (*result.Result, error) {
+	return runWith(ctx, spec, progress, func(s *System) error { return s.RecordHistory(file, out) })
 }

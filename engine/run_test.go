@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"drtmx/engine/experiment"
 	"testing"
 )
 
@@ -21,7 +22,7 @@ func (c *impatient) Err() error {
 
 // An interrupt is heard inside a window.
 func TestInterruptDoesNotWaitForAWindow(t *testing.T) {
-	for _, k := range []Knobs{
+	for _, k := range []experiment.Knobs{
 		{"window_ns": "2ms", "warmup_ns": "2ms"},
 		{"window_ns": "2ms", "warmup_ns": 0},
 	} {
@@ -39,7 +40,7 @@ func TestInterruptDoesNotWaitForAWindow(t *testing.T) {
 
 // What is measured ends with a window or where it was asked to, whatever the slices.
 func TestStepsEndWithTheWindow(t *testing.T) {
-	s := open(t, small(Knobs{"window_ns": "50us"}))
+	s := open(t, small(experiment.Knobs{"window_ns": "50us"}))
 	r := runner{s: s, ctx: context.Background()}
 	for _, c := range []struct{ until, want int64 }{{1_000_000, 50_000}, {1_000_000, 100_000}, {130_000, 130_000}, {1_000_000, 150_000}} {
 		if err := r.step(c.until, func() {}); err != nil || s.NowNS() != c.want {
@@ -52,7 +53,7 @@ func TestStepsEndWithTheWindow(t *testing.T) {
 // interval is, nor when progress is reported.
 func TestLongWindowDoesNotSetTheRun(t *testing.T) {
 	for _, duration := range []string{"100us", "0"} {
-		s := open(t, small(Knobs{"window_ns": "1s", "warmup_ns": 0, "duration_ns": duration, "check": "off"}))
+		s := open(t, small(experiment.Knobs{"window_ns": "1s", "warmup_ns": 0, "duration_ns": duration, "check": "off"}))
 		reports := 0
 		r := runner{s: s, ctx: &impatient{context.Background(), 10_000}, progress: func(string, int, int) { reports++ }}
 		if err := r.warmup(); err != nil || s.NowNS() != autoWarmupNS {

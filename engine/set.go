@@ -1,10 +1,14 @@
 package engine
 
 import (
-	"fmt"
-
+	"drtmx/engine/experiment"
+	"drtmx/engine/fabric"
 	"drtmx/engine/knob"
+	"drtmx/engine/result"
 	"drtmx/engine/testbed"
+	"fmt"
+	"math"
+	"slices"
 )
 
 // Set changes knobs at the current virtual time: all of them or none. A preset resets the knobs that
@@ -13,23 +17,23 @@ import (
 // values stay in effect, together with everything else that is changed meanwhile. Crashes and restarts
 // do not wait. A barrier that takes longer than drain_ns is given up: the system has failed, and its error
 // says what was under way.
-func (s *System) Set(k Knobs, by string) (Change, error) {
+func (s *System) Set(k experiment.Knobs, by string) (result.Change, error) {
 	if s.state == StateFailed || s.state == StateDrained {
-		return Change{}, &SpecError{Rule: "the system is " + s.state, Next: "reset it", Reset: true}
+		return result.Change{}, &experiment.SpecError{Rule: "the system is " + s.state, Next: "reset it", Reset: true}
 	}
 	set, v, err := s.check(k)
 	if err != nil {
-		return Change{}, err
+		return result.Change{}, err
 	}
 	o := nodeFaultsOf(set)
 	if same(v, s.values) && o.none() {
-		return Change{Version: s.version, VirtualNS: s.NowNS(), Pending: s.state == StateDraining, By: clipBy(by), Set: set}, nil
+		return result.Change{Version: s.version, VirtualNS: s.NowNS(), Pending: s.state == StateDraining, By: clipBy(by), Set: set}, nil
 	}
 	s.version++
 	s.values = v
 	s.unlook()
 	if err := s.applyNodeFaults(o); err != nil {
-		return Change{}, s.fail(err)
+		return result.Change{}, s.fail(err)
 	}
 	switch {
 	case s.state == StateDraining:
@@ -37,10 +41,10 @@ func (s *System) Set(k Knobs, by string) (Change, error) {
 		s.beginBarrier()
 	default:
 		if err := s.enact(); err != nil {
-			return Change{}, s.fail(err)
+			return result.Change{}, s.fail(err)
 		}
 	}
-	c := Change{Version: s.version, VirtualNS: s.NowNS(), Pending: s.state == StateDraining, By: clipBy(by), Set: set}
+	c := result.Change{Version: s.version, VirtualNS: s.NowNS(), Pending: s.state == StateDraining, By: clipBy(by), Set: set}
 	if len(s.changes) == maxChanges {
 		s.changes = append(s.changes[:0], s.changes[1:]...)
 	}
@@ -50,29 +54,29 @@ func (s *System) Set(k Knobs, by string) (Change, error) {
 
 // movesLocks says that with v others lock than those who do now. What the rule of auto phases would
 // say of the knobs in effect is not who does: it may know more by now than when they took effect.
-func (s *System) movesLocks(v Knobs) bool {
+func (s *System) movesLocks(v experiment.Knobs) bool {
 	return s.load.db != nil && s.load.db.NeedsDrain(s.txnConfig(v))
 }
 
 // Check says whether Set would accept the change.
-func (s *System) Check(k Knobs) error {
+func (s *System) Check(k experiment.Knobs) error {
 	_, _, err := s.check(k)
 	return err
 }
 
 // check parses a change and returns it with the values that it leads to.
-func (s *System) check(k Knobs) (set, v Knobs, err error) {
-	if set, err = parseKnobs(k); err != nil {
+func (s *System) check(k experiment.Knobs) (set, v experiment.Knobs, err error) {
+	if set, err = experiment.ParseKnobs(k); err != nil {
 		return nil, nil, err
 	}
-	for _, name := range sortedNames(set) {
-		if IsHardware(name) {
+	for _, name := range experiment.SortedNames(set) {
+		if experiment.IsHardware(name) {
 			if err := testbed.HasNumber(s.values, name); err != nil {
 				return nil, nil, err
 			}
 		}
 		if e := knob.Find(name); !e.Live && set[name] != s.values.Value(name) {
-			return nil, nil, &SpecError{Field: name, Value: knob.Clip(set[name]), Rule: "cannot change while the system runs", Next: "reset the system with this setting", Reset: true}
+			return nil, nil, &experiment.SpecError{Field: name, Value: knob.Clip(set[name]), Rule: "cannot change while the system runs", Next: "reset the system with this setting", Reset: true}
 		}
 	}
 	v = s.values.Clone()
@@ -80,16 +84,16 @@ func (s *System) check(k Knobs) (set, v Knobs, err error) {
 	if err := s.plan(set, v); err != nil {
 		return nil, nil, err
 	}
-	if err := validate(v); err != nil {
+	if err := experiment.Validate(v); err != nil {
 		return nil, nil, err
 	}
 	if room := s.room; testbed.Coroutines(v) > room {
-		return nil, nil, &SpecError{Field: "coroutines", Value: fmt.Sprint(v["coroutines"]), Rule: fmt.Sprintf("this system has room for %d per thread", room), Next: "reset the system with this setting", Reset: true}
+		return nil, nil, &experiment.SpecError{Field: "coroutines", Value: fmt.Sprint(v["coroutines"]), Rule: fmt.Sprintf("this system has room for %d per thread", room), Next: "reset the system with this setting", Reset: true}
 	}
 	return set, v, nil
 }
 
-func same(a, b Knobs) bool {
+func same(a, b experiment.Knobs) bool {
 	for _, e := range knob.Rows() {
 		if a[e.Name] != b[e.Name] {
 			return false
@@ -148,4 +152,104 @@ func (s *System) barrier() {
 	if s.end == nil { // else the last drain has begun meanwhile
 		s.cl.OpenGate()
 	}
+}
+
+// slowNICs puts fault.nic_slowdown into effect.
+func slowNICs(f *fabric.Fabric, v experiment.Knobs) {
+	percent := int(math.Round((v.Float("fault.nic_slowdown") - 1) * 100))
+	for m := range f.Machines() {
+		for _, n := range f.Machine(m).NICs {
+			n.SetSlowdown(0)
+			if m == v.Int("fault.nic_slowdown_node") {
+				n.SetSlowdown(percent)
+			}
+		}
+	}
+}
+
+// nodeFaults are what a change does to machines, at once; nobody: none.
+type nodeFaults struct{ crash, restart int }
+
+// nodeFaultsOf reads it from a change.
+func nodeFaultsOf(set experiment.Knobs) nodeFaults {
+	o := nodeFaults{experiment.Nobody, experiment.Nobody}
+	if n, ok := set["fault.crash"]; ok {
+		o.crash = n.(int)
+	}
+	if n, ok := set["fault.restart"]; ok {
+		o.restart = n.(int)
+	}
+	return o
+}
+
+func (o nodeFaults) none() bool {
+	return o.crash == experiment.Nobody && o.restart == experiment.Nobody
+}
+
+// after is who is down behind it, the last to crash at the end.
+func (o nodeFaults) after(down []int) []int {
+	down = slices.DeleteFunc(slices.Clone(down), func(m int) bool { return m == o.restart })
+	if o.crash != experiment.Nobody {
+		down = append(down, o.crash)
+	}
+	return down
+}
+
+// lastDown is the value of fault.crash.
+func lastDown(down []int) int {
+	if len(down) == 0 {
+		return experiment.Nobody
+	}
+	return down[len(down)-1]
+}
+
+// plan checks what a change does to machines and says in v what the knobs read
+// then: fault.crash the machine that crashed last of those that are down.
+func (s *System) plan(set, v experiment.Knobs) error {
+	o := nodeFaultsOf(set)
+	all, _ := testbed.Machines(v)
+	if n := o.restart; n != experiment.Nobody {
+		if err := experiment.ValidMachine("fault.restart", n, all); err != nil {
+			return err
+		}
+		if s.cl.Starting(n) {
+			return knob.Invalid("fault.restart", n, "let virtual time pass", "machine %d starts already", n)
+		}
+		if s.cl.Up(n) {
+			return knob.Invalid("fault.restart", n, fmt.Sprintf("set fault.crash=%d first", n), "machine %d is not down", n)
+		}
+	}
+	if n := o.crash; n != experiment.Nobody {
+		if err := experiment.ValidMachine("fault.crash", n, all); err != nil {
+			return err
+		}
+		if s.cl.Starting(n) {
+			return knob.Invalid("fault.crash", n, "let virtual time pass", "machine %d starts and is not up yet", n)
+		}
+		if !s.cl.Up(n) {
+			return knob.Invalid("fault.crash", n, fmt.Sprintf("set fault.restart=%d", n), "machine %d is down already", n)
+		}
+	} else if _, asked := set["fault.crash"]; asked && len(o.after(s.down)) > 0 {
+		n := lastDown(o.after(s.down))
+		return knob.Invalid("fault.crash", experiment.Nobody, fmt.Sprintf("set fault.restart=%d", n), "machine %d is down and does not come back by itself", n)
+	}
+	v["fault.crash"], v["fault.restart"] = lastDown(o.after(s.down)), experiment.Nobody
+	return nil
+}
+
+// applyNodeFaults crashes and restarts machines.
+func (s *System) applyNodeFaults(o nodeFaults) error {
+	if o.restart != experiment.Nobody {
+		if _, err := s.cl.Restart(o.restart); err != nil {
+			return err
+		}
+	}
+	if o.crash != experiment.Nobody {
+		if err := s.cl.Crash(o.crash); err != nil {
+			return err
+		}
+		s.load.crashed(o.crash)
+	}
+	s.down = o.after(s.down)
+	return nil
 }

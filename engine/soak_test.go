@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"drtmx/engine/experiment"
+	"drtmx/engine/occ"
 	"drtmx/engine/workload"
 	"fmt"
 	"math/rand/v2"
@@ -66,9 +68,9 @@ type soakSum struct {
 
 // soaked are the workloads that run transactions, but for one of which no transaction writes.
 func soaked() (list []*workload.Kind) {
-	for i := range workloads {
-		if workloads[i].Transactions && workloads[i].Name != "tpce-cp" {
-			list = append(list, &workloads[i])
+	for i := range experiment.Workloads {
+		if experiment.Workloads[i].Transactions && experiment.Workloads[i].Name != "tpce-cp" {
+			list = append(list, &experiment.Workloads[i])
 		}
 	}
 	return list
@@ -94,7 +96,7 @@ func soak(w *workload.Kind, seed uint64, sum *soakSum) error {
 			sum.Barriers++
 		}
 	}
-	if _, err := s.Set(Knobs{"fault.drop": 0.0, "fault.nic_slowdown": 1.0}, "soak"); err != nil {
+	if _, err := s.Set(experiment.Knobs{"fault.drop": 0.0, "fault.nic_slowdown": 1.0}, "soak"); err != nil {
 		return err
 	}
 	if err := s.Drain(); err != nil {
@@ -111,10 +113,10 @@ func soak(w *workload.Kind, seed uint64, sum *soakSum) error {
 }
 
 // soakSpec is a small cluster in which transactions meet.
-func soakSpec(r *rand.Rand, w *workload.Kind, seed uint64) Spec {
+func soakSpec(r *rand.Rand, w *workload.Kind, seed uint64) experiment.Spec {
 	pick := func(list ...any) any { return list[r.IntN(len(list))] }
 	for {
-		k := Knobs{
+		k := experiment.Knobs{
 			"seed": int(seed), "workload": w.Name, "preset": pick("farm", "drtm+r", "fasst", "drtm+h"), "check": "full",
 			"nodes": 2 + r.IntN(4), "threads": 1 + r.IntN(4), "coroutines": 1 + r.IntN(8), "replicas": 1 + r.IntN(3),
 			"torn_reads": pick(true, true, false), "warm": pick(true, false), "window_ns": pick("20us", "50us"),
@@ -134,12 +136,12 @@ func soakSpec(r *rand.Rand, w *workload.Kind, seed uint64) Spec {
 			k["clients.arrival"] = "open:200k"
 		}
 		if r.IntN(2) == 0 {
-			for _, p := range phases {
+			for _, p := range occ.Phases {
 				k[p.Knob()] = pick("one-sided", "two-sided", "hybrid", "auto")
 			}
 		}
 		if spec, err := small(nil).With(k); err == nil {
-			if _, err = Resolve(spec); err == nil {
+			if _, err = experiment.Resolve(spec); err == nil {
 				return spec
 			}
 		}

@@ -2,15 +2,19 @@ package engine
 
 import (
 	"context"
+	"drtmx/engine/experiment"
+	"drtmx/engine/fabric"
+	"drtmx/engine/history"
+	"drtmx/engine/measure"
+	"drtmx/engine/metrics"
+	"drtmx/engine/r2"
+	"drtmx/engine/result"
 	"errors"
 	"fmt"
 	"math"
 	"runtime/debug"
+	"time"
 
-	"drtmx/engine/fabric"
-	"drtmx/engine/history"
-	"drtmx/engine/metrics"
-	"drtmx/engine/r2"
 	records "drtmx/engine/record"
 	"drtmx/engine/sim"
 	"drtmx/engine/testbed"
@@ -37,10 +41,10 @@ const (
 // a time. After a failure it can still be looked at.
 type System struct {
 	name   string
-	values Knobs // as accepted
-	active Knobs // as in effect: behind values during a drain
+	values experiment.Knobs // as accepted
+	active experiment.Knobs // as in effect: behind values during a drain
 
-	scaling *scaling // nil: everything takes what the spec says
+	scaling *experiment.Scaling // nil: everything takes what the spec says
 
 	sim    *sim.Sim
 	fab    *fabric.Fabric
@@ -56,23 +60,23 @@ type System struct {
 	state   string
 	err     error
 	version int
-	changes []Change
+	changes []result.Change
 	auto    auto
 
-	meter     *meter
-	conflicts contention
-	windows   ring
-	res       resources
-	latencies latencies
-	recent    []load // at the end of the latest windows, for Inside
-	start     cut    // of the open window
-	marked    cut
-	end       *cut     // of the measured interval, once drained
-	folded    folded   // what digests know of the windows
-	dog       watchdog // looks at every window's end
-	final     *Checks
+	meter     *measure.Meter
+	conflicts measure.Contention
+	windows   measure.Ring
+	res       measure.Resources
+	latencies measure.Latencies
+	recent    []measure.Load // at the end of the latest windows, for Inside
+	start     measure.Cut    // of the open window
+	marked    measure.Cut
+	end       *measure.Cut // of the measured interval, once drained
+	folded    folded       // what digests know of the windows
+	dog       watchdog     // looks at every window's end
+	final     *result.Checks
 	contents  contents // once drained
-	drained   *DrainStat
+	drained   *result.DrainStat
 	wall      stopwatch
 	userTypes []string // that AddTransaction has added
 	culprit   string   // the user's transaction that panicked
@@ -83,40 +87,40 @@ type System struct {
 
 // Open validates the spec, checks that it fits into memory and assembles the system at virtual
 // time 0. Nothing is started on error.
-func Open(spec Spec) (*System, error) { return OpenWith(context.Background(), spec, nil) }
+func Open(spec experiment.Spec) (*System, error) { return OpenWith(context.Background(), spec, nil) }
 
 // OpenWith is Open that ends with ctx and tells its progress, unless nil: a large system takes seconds.
 // It looks at ctx between machines, before and behind the tables, and between steps of what starts warm.
-func OpenWith(ctx context.Context, spec Spec, progress Progress) (*System, error) {
-	v, err := Resolve(spec)
+func OpenWith(ctx context.Context, spec experiment.Spec, progress Progress) (*System, error) {
+	v, err := experiment.Resolve(spec)
 	if err != nil {
 		return nil, err
 	}
-	if err := refuseTooBig(v); err != nil {
+	if err := experiment.RefuseTooBig(v); err != nil {
 		return nil, err
 	}
 	return assemble(&spec, v, &opening{ctx, progress})
 }
 
 // assemble builds from the clock upwards.
-func assemble(spec *Spec, v Knobs, o *opening) (s *System, err error) {
-	s = &System{name: spec.Name, values: v, scaling: spec.scaling, active: v, state: StateRunning, version: 1}
+func assemble(spec *experiment.Spec, v experiment.Knobs, o *opening) (s *System, err error) {
+	s = &System{name: spec.Name, values: v, scaling: spec.Scaling, active: v, state: StateRunning, version: 1}
 	defer func() {
 		if err != nil {
 			s.Close()
 			s = nil
 		}
 	}()
-	sim.LargePages(heapBytes(v))
+	sim.LargePages(experiment.HeapBytes(v))
 	s.sim = sim.New(sim.Options{Seed: testbed.Seed(v), Trace: true})
 	s.kDrain = s.sim.Register("engine.drain", func(uint32) { s.barrier() })
-	if s.fab, err = newFabric(s.sim, v, spec.scaling.profile(spec.profile(v))); err != nil {
+	if s.fab, err = newFabric(s.sim, v, spec.Scaling.Profile(spec.Profile(v))); err != nil {
 		return s, err
 	}
 	slowNICs(s.fab, v)
-	cfg := r2Config(v)
+	cfg := experiment.R2Config(v)
 	cfg.Between = o.machine
-	cfg.ResendAfter = spec.scaling.resendAfter(s.fab.TCP())
+	cfg.ResendAfter = spec.Scaling.ResendAfter(s.fab.TCP())
 	s.room = cfg.Coroutines
 	if s.cl, err = r2.New(s.sim, s.fab, cfg); err != nil {
 		return s, err
@@ -126,20 +130,20 @@ func assemble(spec *Spec, v Knobs, o *opening) (s *System, err error) {
 	if s.load, err = newDriver(s, v, o); err != nil {
 		return s, err
 	}
-	s.meter = newMeter(len(s.load.bench.Types()))
+	s.meter = measure.NewMeter(len(s.load.bench.Types()))
 	s.cl.SetCoroutines(testbed.Coroutines(v))
 	s.load.start()
-	if err = s.applyNodeFaults(nodeFaults{v.Int("fault.crash"), nobody}); err != nil {
+	if err = s.applyNodeFaults(nodeFaults{v.Int("fault.crash"), experiment.Nobody}); err != nil {
 		return s, err
 	}
 	s.start = s.cut()
-	s.keepLoad(s.start.load)
+	s.keepLoad(s.start.Load)
 	s.marked = s.start
-	s.meter.spans.restart(0, counts{}, spanFor(v))
+	s.meter.Spans.Restart(0, measure.Counts{}, measure.SpanFor(v))
 	return s, nil
 }
 
-func newFabric(clock *sim.Sim, v Knobs, p *fabric.Profile) (*fabric.Fabric, error) {
+func newFabric(clock *sim.Sim, v experiment.Knobs, p *fabric.Profile) (*fabric.Fabric, error) {
 	all, _ := testbed.Machines(v)
 	return fabric.New(clock, fabric.Config{
 		Profile: p, Machines: all, NodeTypes: testbed.NodeTypes(p, v), NVM: testbed.NVMDevices(p), TornReads: v.Bool("torn_reads"), LossPPM: lossPPM(v), NoDDIO: !v.Bool("ddio"), NICs: v.Int("nics"),
@@ -151,27 +155,10 @@ func newFabric(clock *sim.Sim, v Knobs, p *fabric.Profile) (*fabric.Fabric, erro
 // scaleUnit is the denominator of workload.scale.
 const scaleUnit = 1_000_000
 
-func lossPPM(v Knobs) uint32 { return uint32(math.Round(v.Float("fault.drop") * 1e6)) }
-
-func r2Config(v Knobs) r2.Config {
-	all, _ := testbed.Machines(v)
-	c := r2.Config{Coroutines: max(v.Int("coroutines"), coroutineRoom), EmulatedNodes: v.Int("emulated_nodes"),
-		SharedContext: v.Text("nic.context") == "shared" && testbed.HasRDMA(v)}
-	for m := range all {
-		c.PerMachine = append(c.PerMachine, testbed.ThreadsOf(v, m))
-	}
-	w := workloads.Of(v)
-	if w.Transactions { // whose reclaims nobody waits for
-		c.RecvDepth = r2.RecvDepths(c.PerMachine, v.Int("coroutines"), r2.RequestWindow)
-	}
-	if w.Messages != nil {
-		w.Messages(&c, v)
-	}
-	return c
-}
+func lossPPM(v experiment.Knobs) uint32 { return uint32(math.Round(v.Float("fault.drop") * 1e6)) }
 
 func (s *System) describeNodes() {
-	s.res.table = s.tableName
+	s.res.Table = s.tableName
 	for m := range s.fab.Machines() {
 		role := "symmetric"
 		if testbed.Asymmetric(s.values) {
@@ -180,11 +167,11 @@ func (s *System) describeNodes() {
 				role = "server"
 			}
 		}
-		s.res.nodes = append(s.res.nodes, NodeUtil{Node: m, Type: s.fab.Machine(m).Type.Name, Role: role})
+		s.res.Nodes = append(s.res.Nodes, result.NodeUtil{Node: m, Type: s.fab.Machine(m).Type.Name, Role: role})
 	}
 	s.eachDevice(func(m, socket int, d *nvm.Device) {
 		for i := range d.Config().DIMMs {
-			s.res.dimms = append(s.res.dimms, DIMMStat{Node: m, Socket: socket, DIMM: i + 1})
+			s.res.DIMMs = append(s.res.DIMMs, result.DIMMStat{Node: m, Socket: socket, DIMM: i + 1})
 		}
 	})
 }
@@ -197,7 +184,7 @@ func (s *System) Advance(dNS int64) (err error) {
 	case s.state == StateDrained:
 		return errors.New("the system is drained and does not run any further; open a new one")
 	case dNS < 0 || dNS > math.MaxInt64/2000-s.NowNS():
-		return &SpecError{Field: "virtual time", Value: fmt.Sprint(dNS), Rule: "cannot move by this many nanoseconds", Next: "use a positive span"}
+		return &experiment.SpecError{Field: "virtual time", Value: fmt.Sprint(dNS), Rule: "cannot move by this many nanoseconds", Next: "use a positive span"}
 	}
 	return s.guarded(func() error { return s.run(s.sim.Now() + dNS*sim.Nanosecond) })
 }
@@ -222,11 +209,11 @@ func (s *System) guarded(f func() error) (err error) {
 func (s *System) run(until sim.Time) error {
 	length := sim.Time(s.values.Int("window_ns")) * sim.Nanosecond
 	for s.sim.Now() < until {
-		edge := s.start.ps - s.start.ps%length + length
-		if err := s.sim.Run(min(until, edge, s.meter.spans.next)); err != nil {
+		edge := s.start.PS - s.start.PS%length + length
+		if err := s.sim.Run(min(until, edge, s.meter.Spans.Next)); err != nil {
 			return err
 		}
-		s.meter.spans.tick(s.sim.Now(), s.meter.total)
+		s.meter.Spans.Tick(s.sim.Now(), s.meter.Total)
 		if s.sim.Now() == edge {
 			s.cutWindow()
 			if err := s.watch(); err != nil {
@@ -255,18 +242,18 @@ func (s *System) State() string { return s.state }
 func (s *System) Err() error { return s.err }
 
 // Values are all knobs as accepted; during a drain the old ones are still in effect.
-func (s *System) Values() Knobs { return s.values.Clone() }
+func (s *System) Values() experiment.Knobs { return s.values.Clone() }
 
 // Knobs is the registry as it stands in this system.
-func (s *System) Knobs() []KnobState { return states(s.values, s.seen(s.values)) }
+func (s *System) Knobs() []experiment.KnobState { return experiment.States(s.values, s.seen(s.values)) }
 
 // KnobsVersion counts from 1; every accepted change adds one.
 func (s *System) KnobsVersion() int { return s.version }
 
 // Spec is the spec with every live change applied: a system opened from it starts with the knobs
 // that this one has now.
-func (s *System) Spec() Spec {
-	spec, err := SpecOf(s.name, s.values)
+func (s *System) Spec() experiment.Spec {
+	spec, err := experiment.SpecOf(s.name, s.values)
 	if err != nil {
 		panic("engine: accepted values do not resolve: " + err.Error())
 	}
@@ -274,7 +261,7 @@ func (s *System) Spec() Spec {
 }
 
 // Changes lists the accepted changes, oldest first: the last thousand.
-func (s *System) Changes() []Change { return append([]Change(nil), s.changes...) }
+func (s *System) Changes() []result.Change { return append([]result.Change(nil), s.changes...) }
 
 // Close ends all coroutines and frees the memory.
 func (s *System) Close() {
@@ -289,19 +276,19 @@ func (s *System) Close() {
 }
 
 // cut reads everything cumulative.
-func (s *System) cut() cut {
+func (s *System) cut() measure.Cut {
 	now := s.sim.Now()
 	s.eachDevice(func(_, _ int, d *nvm.Device) { d.Advance(now) })
-	c := cut{ps: now, counts: s.meter.total, lost: s.cl.Lost(), area: s.meter.flight.Area(now), endedPS: s.meter.ends.Sum(now), events: s.sim.Events(), verbs: s.verbCounts(), nvm: s.nvmStats(), dimms: s.dimms(), bus: s.traffic(), load: s.loads()}
-	c.usage = s.fab.Usage(make([]metrics.Usage, 0, 128))
-	c.usage = s.nvmUsage(c.usage)
+	c := measure.Cut{PS: now, Counts: s.meter.Total, Lost: s.cl.Lost(), Area: s.meter.Flight.Area(now), EndedPS: s.meter.Ends.Sum(now), Events: s.sim.Events(), Verbs: s.verbCounts(), NVM: s.nvmStats(), DIMMs: s.dimms(), Bus: s.traffic(), Load: s.loads()}
+	c.Usage = s.fab.Usage(make([]metrics.Usage, 0, 128))
+	c.Usage = s.nvmUsage(c.Usage)
 	for m := range s.fab.Machines() {
 		n := s.cl.Threads(m)
 		u := metrics.Usage{Node: m, Resource: metrics.CPU, Servers: n}
 		for t := range n {
 			u.BusyPS += s.cl.BusyPS(m, t)
 		}
-		c.usage = append(c.usage, u)
+		c.Usage = append(c.Usage, u)
 	}
 	return c
 }
@@ -316,3 +303,15 @@ func (s *System) verbCounts() (out [5]uint64) {
 	}
 	return out
 }
+
+// stopwatch is the only wall clock of this room. It feeds wall_ms, which no digest contains.
+type stopwatch struct {
+	from  time.Time
+	total time.Duration
+}
+
+func (w *stopwatch) start() { w.from = time.Now() } // wall-clock: for wall_ms
+
+func (w *stopwatch) stop() { w.total += time.Since(w.from) } // wall-clock: for wall_ms
+
+func (w *stopwatch) ms() int64 { return w.total.Milliseconds() }

@@ -3,6 +3,8 @@ package engine
 import (
 	"bytes"
 	"context"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -16,8 +18,8 @@ import (
 )
 
 // small is a cluster that runs in a fraction of a second.
-func small(k Knobs) Spec {
-	s := Spec{Name: "small", Set: Knobs{
+func small(k experiment.Knobs) experiment.Spec {
+	s := experiment.Spec{Name: "small", Set: experiment.Knobs{
 		"nodes": 3, "threads": 2, "coroutines": 4, "workload.accounts": 500, "window_ns": "20us",
 		"warmup_ns": "60us", "duration_ns": "240us", "cache.bytes": "1MB",
 	}}
@@ -28,7 +30,7 @@ func small(k Knobs) Spec {
 	return s
 }
 
-func open(t testing.TB, spec Spec) *System {
+func open(t testing.TB, spec experiment.Spec) *System {
 	t.Helper()
 	s, err := Open(spec)
 	if err != nil {
@@ -45,7 +47,7 @@ func advance(t testing.TB, s *System, ns int64) {
 	}
 }
 
-func mustRun(t testing.TB, spec Spec) *Result {
+func mustRun(t testing.TB, spec experiment.Spec) *result.Result {
 	t.Helper()
 	r, err := Run(context.Background(), spec, nil)
 	if err != nil {
@@ -55,7 +57,7 @@ func mustRun(t testing.TB, spec Spec) *Result {
 }
 
 // comparable is a result without what may differ between equal runs.
-func comparable(t testing.TB, r *Result) string {
+func comparable(t testing.TB, r *result.Result) string {
 	t.Helper()
 	c := *r
 	c.WallMS = 0
@@ -67,34 +69,34 @@ func comparable(t testing.TB, r *Result) string {
 }
 
 func TestRunOfEachPresetAndWorkload(t *testing.T) {
-	specs := map[string]Spec{
-		"cycle":   small(Knobs{"workload": "cycle"}),
-		"cells":   small(Knobs{"workload": "registers", "workload.keys": 200}),
-		"tpcc":    small(Knobs{"workload": "tpcc", "workload.customers": 300, "workload.items": 2_000}),
-		"tpcc-no": small(Knobs{"workload": "tpcc-no", "workload.customers": 300, "workload.items": 2_000}),
-		"tpce":    small(Knobs{"workload": "tpce", "workload.customers": 40, "workload.securities": 40}),
-		"tpce-cp": small(Knobs{"workload": "tpce-cp", "workload.customers": 40, "workload.securities": 40}),
-		"open":    small(Knobs{"clients.arrival": "open:200k"}),
-		"split":   small(Knobs{"servers": 3, "clients": 1, "client.threads": 3}),
-		"fresh":   small(Knobs{"warm": false, "ddio": false, "torn_reads": false, "check": "sampled"}),
-		"lossy":   small(Knobs{"preset": "fasst", "fault.drop": 0.01}),
-		"narrow":  small(Knobs{"opt.co": false, "opt.or": false, "opt.db": false, "opt.pa": false}),
+	specs := map[string]experiment.Spec{
+		"cycle":   small(experiment.Knobs{"workload": "cycle"}),
+		"cells":   small(experiment.Knobs{"workload": "registers", "workload.keys": 200}),
+		"tpcc":    small(experiment.Knobs{"workload": "tpcc", "workload.customers": 300, "workload.items": 2_000}),
+		"tpcc-no": small(experiment.Knobs{"workload": "tpcc-no", "workload.customers": 300, "workload.items": 2_000}),
+		"tpce":    small(experiment.Knobs{"workload": "tpce", "workload.customers": 40, "workload.securities": 40}),
+		"tpce-cp": small(experiment.Knobs{"workload": "tpce-cp", "workload.customers": 40, "workload.securities": 40}),
+		"open":    small(experiment.Knobs{"clients.arrival": "open:200k"}),
+		"split":   small(experiment.Knobs{"servers": 3, "clients": 1, "client.threads": 3}),
+		"fresh":   small(experiment.Knobs{"warm": false, "ddio": false, "torn_reads": false, "check": "sampled"}),
+		"lossy":   small(experiment.Knobs{"preset": "fasst", "fault.drop": 0.01}),
+		"narrow":  small(experiment.Knobs{"opt.co": false, "opt.or": false, "opt.db": false, "opt.pa": false}),
 	}
-	for _, p := range PresetNames() {
-		specs[p] = small(Knobs{"preset": p})
+	for _, p := range experiment.PresetNames() {
+		specs[p] = small(experiment.Knobs{"preset": p})
 	}
 	for _, m := range []string{"micro-read", "micro-write", "micro-atomic", "micro-rpc"} {
-		specs[m] = small(Knobs{"workload": m, "workload.keys": 1000})
+		specs[m] = small(experiment.Knobs{"workload": m, "workload.keys": 1000})
 	}
 	for name, spec := range specs {
 		t.Run(name, func(t *testing.T) {
 			r := mustRun(t, spec)
-			w := workloads.Of(r.Spec)
+			w := experiment.Workloads.Of(r.Spec)
 			switch {
 			case r.Commits == 0 || r.Throughput <= 0 || r.LatencyUS.Mean <= 0:
 				t.Errorf("nothing happened: %v", r)
 			case r.Checks.Mode != "off" && !r.Checks.Passed():
-				t.Errorf("checks: %s", r.checksText())
+				t.Errorf("checks: %s", r.ChecksText())
 			case w.Transactions && len(r.Checks.Invariants) < 2:
 				t.Errorf("invariants: %v", r.Checks.Invariants)
 			case r.VirtualNS != 240_000 || r.FromNS != 60_000:
@@ -121,22 +123,22 @@ func TestRunOfEachPresetAndWorkload(t *testing.T) {
 // The outcome is the same whatever the slicing, whoever looks, and however many processors or
 // garbage collections there are.
 func TestDeterminism(t *testing.T) {
-	for _, p := range PresetNames() {
-		t.Run(p, func(t *testing.T) { deterministic(t, small(Knobs{"preset": p, "fault.drop": 0.002})) })
+	for _, p := range experiment.PresetNames() {
+		t.Run(p, func(t *testing.T) { deterministic(t, small(experiment.Knobs{"preset": p, "fault.drop": 0.002})) })
 	}
-	t.Run("open", func(t *testing.T) { deterministic(t, small(Knobs{"clients.arrival": "open:300k"})) })
+	t.Run("open", func(t *testing.T) { deterministic(t, small(experiment.Knobs{"clients.arrival": "open:300k"})) })
 	t.Run("tpcc", func(t *testing.T) {
-		deterministic(t, small(Knobs{"workload": "tpcc", "workload.customers": 30, "workload.items": 200, "fault.drop": 0.002}))
+		deterministic(t, small(experiment.Knobs{"workload": "tpcc", "workload.customers": 30, "workload.items": 200, "fault.drop": 0.002}))
 	})
 	t.Run("tpce", func(t *testing.T) {
-		deterministic(t, small(Knobs{"workload": "tpce", "workload.customers": 20, "workload.securities": 20, "fault.drop": 0.002}))
+		deterministic(t, small(experiment.Knobs{"workload": "tpce", "workload.customers": 20, "workload.securities": 20, "fault.drop": 0.002}))
 	})
-	t.Run("micro-rpc", func(t *testing.T) { deterministic(t, small(Knobs{"workload": "micro-rpc"})) })
+	t.Run("micro-rpc", func(t *testing.T) { deterministic(t, small(experiment.Knobs{"workload": "micro-rpc"})) })
 }
 
-func deterministic(t *testing.T, spec Spec) {
+func deterministic(t *testing.T, spec experiment.Spec) {
 	want := comparable(t, mustRun(t, spec))
-	same := func(name string, r *Result) {
+	same := func(name string, r *result.Result) {
 		t.Helper()
 		if got := comparable(t, r); got != want {
 			t.Errorf("%s: differs\n%s", name, firstDifference(want, got))
@@ -191,7 +193,7 @@ func firstDifference(a, b string) string {
 // Over a longer interval the edges do not matter and Little's law is exact.
 func TestLittlesLaw(t *testing.T) {
 	for _, arrival := range []string{"closed", "open:1M"} {
-		r := mustRun(t, small(Knobs{"clients.arrival": arrival, "duration_ns": "4ms", "check": "off"}))
+		r := mustRun(t, small(experiment.Knobs{"clients.arrival": arrival, "duration_ns": "4ms", "check": "off"}))
 		if l := r.Little; l.Error > 0.01 || l.Error < -0.01 || l.InFlight < 1 {
 			t.Errorf("%s: %+v", arrival, l)
 		}
@@ -202,7 +204,7 @@ func TestLittlesLaw(t *testing.T) {
 }
 
 func TestSeedsDiffer(t *testing.T) {
-	a, b := mustRun(t, small(nil)), mustRun(t, small(Knobs{"seed": 2}))
+	a, b := mustRun(t, small(nil)), mustRun(t, small(experiment.Knobs{"seed": 2}))
 	if a.Digest == b.Digest {
 		t.Error("two seeds have one digest")
 	}
@@ -212,7 +214,7 @@ func TestSeedsDiffer(t *testing.T) {
 func TestSeedsPopulate(t *testing.T) {
 	for _, workload := range []string{"smallbank", "tpcc", "tpce"} {
 		rows := func(seed int) (n int, all []byte) {
-			db := open(t, small(Knobs{"workload": workload, "workload.scale": 0.01, "seed": seed})).load.db
+			db := open(t, small(experiment.Knobs{"workload": workload, "workload.scale": 0.01, "seed": seed})).load.db
 			for id := range uint8(64) {
 				for key := range uint64(64) {
 					table := db.Table(id)
@@ -237,7 +239,7 @@ func TestSeedsPopulate(t *testing.T) {
 
 // golden are the systems of the golden digests. They change when the model changes, and then the file is
 // made anew with UPDATE=1; they must not change with machine, Go version or time.
-var golden = map[string]Knobs{
+var golden = map[string]experiment.Knobs{
 	"cycle":       {"workload": "cycle", "fault.drop": 0.01, "preset": "fasst"},
 	"micro-read":  {"workload": "micro-read"},
 	"micro-write": {"workload": "micro-write", "profile": "r74v", "ddio": false},
@@ -252,10 +254,10 @@ var golden = map[string]Knobs{
 func TestGoldenDigests(t *testing.T) {
 	const file = "testdata/digests.json"
 	systems := maps.Clone(golden)
-	for _, p := range PresetNames() {
-		systems[p] = Knobs{"preset": p}
+	for _, p := range experiment.PresetNames() {
+		systems[p] = experiment.Knobs{"preset": p}
 	}
-	want := map[string]Digests{}
+	want := map[string]result.Digests{}
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -263,7 +265,7 @@ func TestGoldenDigests(t *testing.T) {
 	if err := json.Unmarshal(text, &want); err != nil {
 		t.Fatal(err)
 	}
-	got, update := map[string]Digests{}, os.Getenv("UPDATE") != ""
+	got, update := map[string]result.Digests{}, os.Getenv("UPDATE") != ""
 	for _, name := range slices.Sorted(maps.Keys(systems)) {
 		t.Run(name, func(t *testing.T) {
 			if got[name] = mustRun(t, small(systems[name])).Digests; got[name] != want[name] && !update {
@@ -287,7 +289,7 @@ func TestGoldenDigests(t *testing.T) {
 
 // A district or a machine without rows left ends the run with the knob's name.
 func TestOrdersRunOut(t *testing.T) {
-	for _, load := range []Knobs{
+	for _, load := range []experiment.Knobs{
 		{"workload": "tpcc-no", "workload.items": 200}, {"workload": "tpce", "workload.securities": 40},
 		{"workload": "tpcc", "workload.items": 200, "workload.mix.new-order": 0, "workload.mix.order-status": 0, "workload.mix.delivery": 0, "workload.mix.stock-level": 0},
 	} {
@@ -303,23 +305,23 @@ func TestOrdersRunOut(t *testing.T) {
 // Fewer rows than the first orders may need are refused before anything begins.
 func TestTooFewOrders(t *testing.T) {
 	for _, c := range []struct {
-		set   Knobs
+		set   experiment.Knobs
 		least int
 	}{
-		{Knobs{"workload": "tpcc-no", "nodes": 2, "replicas": 2, "threads": 1, "coroutines": 8}, 8},
-		{Knobs{"workload": "tpcc", "nodes": 3, "threads": 2, "coroutines": 4}, 4},
-		{Knobs{"workload": "tpcc", "nodes": 3, "threads": 2, "coroutines": 4, "workload.warehouses": 1}, 8},
-		{Knobs{"workload": "tpcc", "nodes": 3, "threads": 2, "coroutines": 4, "opt.co": false}, 1},
-		{Knobs{"workload": "tpcc-no", "servers": 3, "clients": 1, "threads": 2, "client.threads": 5, "coroutines": 4}, 4},
-		{Knobs{"workload": "tpcc", "workload.mix.new-order": 0, "coroutines": 8}, 1},
+		{experiment.Knobs{"workload": "tpcc-no", "nodes": 2, "replicas": 2, "threads": 1, "coroutines": 8}, 8},
+		{experiment.Knobs{"workload": "tpcc", "nodes": 3, "threads": 2, "coroutines": 4}, 4},
+		{experiment.Knobs{"workload": "tpcc", "nodes": 3, "threads": 2, "coroutines": 4, "workload.warehouses": 1}, 8},
+		{experiment.Knobs{"workload": "tpcc", "nodes": 3, "threads": 2, "coroutines": 4, "opt.co": false}, 1},
+		{experiment.Knobs{"workload": "tpcc-no", "servers": 3, "clients": 1, "threads": 2, "client.threads": 5, "coroutines": 4}, 4},
+		{experiment.Knobs{"workload": "tpcc", "workload.mix.new-order": 0, "coroutines": 8}, 1},
 	} {
 		for n := c.least; n >= max(1, c.least-1); n-- {
 			c.set["workload.orders"] = n
-			_, err := Resolve(Spec{Set: c.set})
+			_, err := experiment.Resolve(experiment.Spec{Set: c.set})
 			if n == c.least && err != nil {
 				t.Errorf("%v: %v", c.set, err)
 			}
-			if n < c.least && (!IsSpecError(err) || !strings.Contains(err.Error(), fmt.Sprintf("workload.orders = %d: ", n)) || !strings.Contains(err.Error(), fmt.Sprintf("set workload.orders=%d", c.least))) {
+			if n < c.least && (!experiment.IsSpecError(err) || !strings.Contains(err.Error(), fmt.Sprintf("workload.orders = %d: ", n)) || !strings.Contains(err.Error(), fmt.Sprintf("set workload.orders=%d", c.least))) {
 				t.Errorf("%v: got %v", c.set, err)
 			}
 		}
@@ -330,7 +332,7 @@ func TestTooFewOrders(t *testing.T) {
 // come from all of them at once: every one finds a RECV.
 func TestAsymmetricFindsRecvs(t *testing.T) {
 	for _, preset := range []string{"drtm+h", "fasst"} {
-		y, err := Open(Spec{Preset: preset, Workload: "smallbank", Set: Knobs{
+		y, err := Open(experiment.Spec{Preset: preset, Workload: "smallbank", Set: experiment.Knobs{
 			"servers": 2, "replicas": 2, "clients": 4, "client.threads": 24, "check": "off"}})
 		if err != nil {
 			t.Fatal(err)

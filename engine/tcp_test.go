@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"drtmx/engine/experiment"
 	"strings"
 	"testing"
 )
@@ -8,8 +9,8 @@ import (
 // What runs two-sided runs without RDMA, and the checkers hold: with torn reads and
 // lost segments too.
 func TestTCPRunsChecked(t *testing.T) {
-	long := Knobs{"warmup_ns": "500us", "duration_ns": "2ms", "window_ns": "200us"}
-	for name, k := range map[string]Knobs{
+	long := experiment.Knobs{"warmup_ns": "500us", "duration_ns": "2ms", "window_ns": "200us"}
+	for name, k := range map[string]experiment.Knobs{
 		"smallbank":   {"profile": "vale", "preset": "fasst"},
 		"automatic":   {"profile": "vale", "phase.execution": "auto", "phase.ro_read": "auto", "phase.validation": "auto", "phase.logging": "auto", "phase.ro_validation": "auto"},
 		"aws":         {"profile": "aws", "preset": "fasst"},
@@ -39,25 +40,25 @@ func TestTCPRunsChecked(t *testing.T) {
 // What needs RDMA is refused, or inactive, and says what to do instead.
 func TestTCPRefusals(t *testing.T) {
 	for name, c := range map[string]struct {
-		k    Knobs
+		k    experiment.Knobs
 		want string
 	}{
-		"the default preset": {Knobs{}, "set preset=fasst, or phase.execution=two-sided or auto"},
-		"one phase":          {Knobs{"preset": "fasst", "phase.logging": "one-sided"}, "phase.logging = one-sided: the NICs of profile vale have no RDMA"},
-		"micro":              {Knobs{"workload": "micro-write"}, "set workload.primitive=two-sided"},
-		"atomics":            {Knobs{"workload": "micro-atomic"}, "use a workload with a two-sided form"},
-		"rpc by write":       {Knobs{"workload": "micro-rpc", "workload.transport": "hybrid"}, "set workload.transport=ud"},
+		"the default preset": {experiment.Knobs{}, "set preset=fasst, or phase.execution=two-sided or auto"},
+		"one phase":          {experiment.Knobs{"preset": "fasst", "phase.logging": "one-sided"}, "phase.logging = one-sided: the NICs of profile vale have no RDMA"},
+		"micro":              {experiment.Knobs{"workload": "micro-write"}, "set workload.primitive=two-sided"},
+		"atomics":            {experiment.Knobs{"workload": "micro-atomic"}, "use a workload with a two-sided form"},
+		"rpc by write":       {experiment.Knobs{"workload": "micro-rpc", "workload.transport": "hybrid"}, "set workload.transport=ud"},
 	} {
-		spec, err := small(Knobs{"profile": "vale"}).With(c.k)
+		spec, err := small(experiment.Knobs{"profile": "vale"}).With(c.k)
 		if err == nil {
-			_, err = Resolve(spec)
+			_, err = experiment.Resolve(spec)
 		}
-		if err == nil || !IsSpecError(err) || !strings.Contains(err.Error(), c.want) {
+		if err == nil || !experiment.IsSpecError(err) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q in it", name, err, c.want)
 		}
 	}
-	s := open(t, small(Knobs{"profile": "vale", "preset": "fasst"}))
-	if _, err := s.Set(Knobs{"phase.commit": "one-sided", "phase.lock": "one-sided"}, "test"); err == nil {
+	s := open(t, small(experiment.Knobs{"profile": "vale", "preset": "fasst"}))
+	if _, err := s.Set(experiment.Knobs{"phase.commit": "one-sided", "phase.lock": "one-sided"}, "test"); err == nil {
 		t.Error("a running system without RDMA took a one-sided phase")
 	}
 	inactive := map[string]bool{}

@@ -2,40 +2,41 @@ package engine
 
 import (
 	"context"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
+	"drtmx/engine/txn"
+	"drtmx/engine/workload/tpcc"
 	"reflect"
 	"strings"
 	"testing"
-
-	"drtmx/engine/txn"
-	"drtmx/engine/workload/tpcc"
 )
 
 // workload.remote sets both of TPC-C's probabilities, single ones of the same change win, and it reads what they say.
 func TestRemoteOfTPCC(t *testing.T) {
 	type read struct{ remote, line, payment int }
-	of := func(v Knobs) read {
+	of := func(v experiment.Knobs) read {
 		return read{v.Int("workload.remote"), v.Int("workload.remote.order_line"), v.Int("workload.remote.payment")}
 	}
 	spec := company("tpcc", nil)
 	s := open(t, spec)
 	for _, x := range []struct {
-		set  Knobs
+		set  experiment.Knobs
 		want read
 	}{
 		{nil, read{-1, 10, 150}},
-		{Knobs{"workload.remote": 500}, read{500, 500, 500}},
-		{Knobs{"workload.remote": -1}, read{500, 500, 500}},
-		{Knobs{"workload.remote.payment": 20}, read{-1, 500, 20}},
-		{Knobs{"workload.remote": -1}, read{-1, 500, 20}},
-		{Knobs{"workload.remote.order_line": 20}, read{20, 20, 20}},
-		{Knobs{"workload.remote": 0, "workload.remote.payment": 7}, read{-1, 0, 7}},
-		{Knobs{"workload.remote": "1000"}, read{1000, 1000, 1000}},
+		{experiment.Knobs{"workload.remote": 500}, read{500, 500, 500}},
+		{experiment.Knobs{"workload.remote": -1}, read{500, 500, 500}},
+		{experiment.Knobs{"workload.remote.payment": 20}, read{-1, 500, 20}},
+		{experiment.Knobs{"workload.remote": -1}, read{-1, 500, 20}},
+		{experiment.Knobs{"workload.remote.order_line": 20}, read{20, 20, 20}},
+		{experiment.Knobs{"workload.remote": 0, "workload.remote.payment": 7}, read{-1, 0, 7}},
+		{experiment.Knobs{"workload.remote": "1000"}, read{1000, 1000, 1000}},
 	} {
 		var err error
 		if spec, err = spec.With(x.set); err != nil {
 			t.Fatal(err)
 		}
-		v, err := Resolve(spec)
+		v, err := experiment.Resolve(spec)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,20 +46,20 @@ func TestRemoteOfTPCC(t *testing.T) {
 		if of(v) != x.want || of(s.values) != x.want {
 			t.Errorf("%v: a spec has %v, a system that runs %v, want %v", x.set, of(v), of(s.values), x.want)
 		}
-		short, err := SpecOf("", v)
+		short, err := experiment.SpecOf("", v)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, again := range []Spec{short, {Set: v}} {
-			if w, err := Resolve(again); err != nil || !reflect.DeepEqual(v, w) {
+		for _, again := range []experiment.Spec{short, {Set: v}} {
+			if w, err := experiment.Resolve(again); err != nil || !reflect.DeepEqual(v, w) {
 				t.Errorf("%v became %v: %v", x.set, of(w), err)
 			}
 		}
 	}
 	var active []string
-	for _, kind := range workloads {
+	for _, kind := range experiment.Workloads {
 		w := kind.Name
-		list, err := Describe(Spec{Workload: w})
+		list, err := experiment.Describe(experiment.Spec{Workload: w})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +78,7 @@ func TestRemoteOfTPCC(t *testing.T) {
 func TestDistrictsOfAWarehouse(t *testing.T) {
 	aborts, bytes := 2.0, int64(0)
 	for _, n := range []int{1, 2, 10} {
-		spec := company("tpcc-no", Knobs{"workload.items": 20_000, "workload.districts": n})
+		spec := company("tpcc-no", experiment.Knobs{"workload.items": 20_000, "workload.districts": n})
 		r, err := Run(context.Background(), spec, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -88,7 +89,7 @@ func TestDistrictsOfAWarehouse(t *testing.T) {
 		if r.AbortRate >= aborts {
 			t.Errorf("%d districts: %.3f of the attempts abort, %.3f with fewer", n, r.AbortRate, aborts)
 		}
-		e, err := EstimateOf(spec)
+		e, err := experiment.EstimateOf(spec)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +103,7 @@ func TestDistrictsOfAWarehouse(t *testing.T) {
 // Anomalies name records by their tables and transactions by their types: of what is
 // published, which ignores aborts, a person learns whose update is lost.
 func TestAnomaliesNameTables(t *testing.T) {
-	r := mustRun(t, small(Knobs{"workload": "tpcc-no", "workload.variant": "as-published", "workload.customers": 300, "workload.items": 2_000}))
+	r := mustRun(t, small(experiment.Knobs{"workload": "tpcc-no", "workload.variant": "as-published", "workload.customers": 300, "workload.items": 2_000}))
 	if r.Checks.Passed() || len(r.Checks.Anomalies) == 0 {
 		t.Fatalf("%+v", r.Checks)
 	}
@@ -116,7 +117,7 @@ func TestAnomaliesNameTables(t *testing.T) {
 // A run names the preset where it plays a part.
 func TestHeadNamesThePreset(t *testing.T) {
 	for workload, want := range map[string]string{"smallbank": "run            smallbank on farm, val@1, seed 3\n", "micro-write": "run            micro-write on val@1, seed 3\n"} {
-		r := Result{Spec: Knobs{"workload": workload, "preset": "farm", "seed": 3}, Profile: "val@1"}
+		r := result.Result{Spec: experiment.Knobs{"workload": workload, "preset": "farm", "seed": 3}, Profile: "val@1"}
 		if text := r.String(); !strings.HasPrefix(text, want) {
 			t.Errorf("%s: %s", workload, text)
 		}
@@ -126,14 +127,14 @@ func TestHeadNamesThePreset(t *testing.T) {
 // What of TPC-C's sums needs no cluster at rest is looked at in every window, and changes
 // nothing; what is broken shows while the system runs, and is not forgotten by the end.
 func TestSumsOfTPCCWhileItRuns(t *testing.T) {
-	spec := small(Knobs{"workload": "tpcc", "workload.customers": 300, "workload.items": 2_000})
+	spec := small(experiment.Knobs{"workload": "tpcc", "workload.customers": 300, "workload.items": 2_000})
 	s := open(t, spec)
-	broken := func(c *Checks) bool {
+	broken := func(c *result.Checks) bool {
 		held, looked := c.Invariants["tpcc.1"]
 		text := c.Violated["tpcc.1"] // says what has to hold, where it does not, and the numbers
 		return looked && !held && c.Failed() && strings.Contains(text, "what its districts have (clause 3.3.2.1): warehouse 0 has taken ") && strings.Contains(text, "cents")
 	}
-	until := func(what string, yes func(c *Checks) bool) {
+	until := func(what string, yes func(c *result.Checks) bool) {
 		t.Helper()
 		for range 1_000 {
 			advance(t, s, 20_000)
@@ -143,8 +144,8 @@ func TestSumsOfTPCCWhileItRuns(t *testing.T) {
 		}
 		t.Fatalf("not within 20 ms: %s", what)
 	}
-	until("condition 1 holds", func(c *Checks) bool { return c.Invariants["tpcc.1"] && c.Passed() && c.AtDrain })
-	if w := s.Windows(s.windows.next - 1)[0]; !w.Checks.Invariants["tpcc.1"] || !w.Checks.AtDrain {
+	until("condition 1 holds", func(c *result.Checks) bool { return c.Invariants["tpcc.1"] && c.Passed() && c.AtDrain })
+	if w := s.Windows(s.windows.Next - 1)[0]; !w.Checks.Invariants["tpcc.1"] || !w.Checks.AtDrain {
 		t.Errorf("the window has %+v", w.Checks)
 	}
 	if err := s.AddTransaction("rogue", 5, func(tx *txn.Tx) error {
@@ -157,7 +158,7 @@ func TestSumsOfTPCCWhileItRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	until("condition 1 is broken", broken)
-	if w := s.Windows(s.windows.next - 1)[0]; !broken(w.Checks) {
+	if w := s.Windows(s.windows.Next - 1)[0]; !broken(w.Checks) {
 		t.Errorf("the window has %+v", w.Checks)
 	}
 	if err := s.Drain(); err != nil {
@@ -166,7 +167,7 @@ func TestSumsOfTPCCWhileItRuns(t *testing.T) {
 	if c := s.Result().Checks; !broken(c) || c.AtDrain || !c.Invariants["tpcc.2"] {
 		t.Errorf("in the end: %+v", c)
 	}
-	off := open(t, small(Knobs{"workload": "tpcc", "workload.customers": 300, "workload.items": 2_000, "check": "off"}))
+	off := open(t, small(experiment.Knobs{"workload": "tpcc", "workload.customers": 300, "workload.items": 2_000, "check": "off"}))
 	advance(t, off, 200_000)
 	if c := off.Result().Checks; c.Invariants != nil {
 		t.Errorf("with check: off: %+v", c)

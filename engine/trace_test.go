@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"drtmx/engine/experiment"
 	"math"
 	"strings"
 	"testing"
@@ -9,7 +10,7 @@ import (
 
 func TestTraceShowsTransactions(t *testing.T) {
 	for _, preset := range []string{"drtm+h", "fasst", "farm"} {
-		s := open(t, small(Knobs{"preset": preset}))
+		s := open(t, small(experiment.Knobs{"preset": preset}))
 		advance(t, s, 100_000)
 		from := float64(s.NowNS())
 		ts, err := s.Trace(20)
@@ -80,10 +81,10 @@ func TestTraceChangesNothing(t *testing.T) {
 
 func TestTraceRefuses(t *testing.T) {
 	s := open(t, small(nil))
-	if _, err := s.Trace(0); !IsSpecError(err) {
+	if _, err := s.Trace(0); !experiment.IsSpecError(err) {
 		t.Error(err)
 	}
-	if _, err := s.Trace(maxTraced + 1); !IsSpecError(err) || strings.Contains(err.Error(), "\n") {
+	if _, err := s.Trace(maxTraced + 1); !experiment.IsSpecError(err) || strings.Contains(err.Error(), "\n") {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -95,11 +96,11 @@ func TestTraceRefuses(t *testing.T) {
 
 // Workloads without transactions are traced request by request.
 func TestTraceShowsRequests(t *testing.T) {
-	for _, set := range []Knobs{
+	for _, set := range []experiment.Knobs{
 		{"workload": "micro-read"}, {"workload": "micro-write", "opt.micro.pa": true}, {"workload": "micro-rpc", "workload.objects": 1}, {"workload": "octopus", "profile": "r74v"},
 	} {
 		set["nodes"], set["threads"], set["coroutines"] = 2, 1, 2
-		s := open(t, Spec{Set: set})
+		s := open(t, experiment.Spec{Set: set})
 		done := 0
 		ts, err := s.TraceWith(context.Background(), 20, func(n, total int) { done = n })
 		if err != nil || done < 20 {

@@ -1,11 +1,15 @@
 package engine
 
-import "testing"
+import (
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
+	"testing"
+)
 
 // Windows tell what PCIe, the caches and each DIMM did.
 func TestWindowsTellOfPCIe(t *testing.T) {
-	run := func(payload int, more Knobs) Window {
-		k := Knobs{"profile": "r74v", "workload": "micro-write", "servers": 1, "clients": 2, "workload.payload": payload, "workload.keys": 2_000_000, "workload.scale": .001, "window_ns": "50us"}
+	run := func(payload int, more experiment.Knobs) result.Window {
+		k := experiment.Knobs{"profile": "r74v", "workload": "micro-write", "servers": 1, "clients": 2, "workload.payload": payload, "workload.keys": 2_000_000, "workload.scale": .001, "window_ns": "50us"}
 		for name, v := range more {
 			k[name] = v
 		}
@@ -24,7 +28,7 @@ func TestWindowsTellOfPCIe(t *testing.T) {
 	if c := whole.Caches; c.DDIOMisses == 0 || c.DDIOEvictions == 0 || c.Contexts == 0 || c.Translations == 0 {
 		t.Errorf("with DDIO: %+v", c)
 	}
-	off := run(64, Knobs{"ddio": false})
+	off := run(64, experiment.Knobs{"ddio": false})
 	if c := off.Caches; c.DDIOHits+c.DDIOMisses >= whole.Caches.DDIOMisses {
 		t.Errorf("the server without DDIO: %+v", c)
 	}
@@ -41,7 +45,7 @@ func TestWindowsTellOfPCIe(t *testing.T) {
 	if sum != off.NVM.MediaWriteBytes || sum == 0 {
 		t.Errorf("DIMMs write %d bytes, together %d", sum, off.NVM.MediaWriteBytes)
 	}
-	one := run(64, Knobs{"ddio": false, "workload.dimm": 2, "workload.socket": "first"})
+	one := run(64, experiment.Knobs{"ddio": false, "workload.dimm": 2, "workload.socket": "first"})
 	for _, d := range one.NVM.DIMMs {
 		if busy := d.WriteBytes > 0; busy != (d.Socket == 0 && d.DIMM == 2) {
 			t.Errorf("all writes go to DIMM 2 of socket 0: %+v", d)

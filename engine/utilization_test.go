@@ -1,26 +1,27 @@
 package engine
 
 import (
+	"drtmx/engine/experiment"
 	"math"
 	"testing"
 )
 
 // utilizationBeds load what is booked ahead of its time: links behind deep send queues, the media
 // of the NVM behind their buffers, and cores.
-var utilizationBeds = map[string]Spec{
-	"WRITEs":        {Workload: "micro-write", Set: Knobs{"nodes": 3, "threads": 2, "workload.payload": 1024, "workload.objects": 8}},
-	"small WRITEs":  {Workload: "micro-write", Set: Knobs{"nodes": 3, "threads": 2, "workload.objects": 64}},
-	"long READs":    {Workload: "micro-read", Set: Knobs{"nodes": 3, "threads": 2, "workload.payload": 4096, "workload.objects": 8}},
-	"atomics":       {Workload: "micro-atomic", Set: Knobs{"nodes": 3, "threads": 4, "workload.keys": 10}},
-	"TCP":           {Workload: "micro-rpc", Set: Knobs{"nodes": 3, "threads": 2, "profile": "vale"}},
-	"NVM":           {Workload: "micro-write", Set: Knobs{"profile": "r74v", "servers": 1, "clients": 6, "workload.payload": 64}},
-	"NVM no DDIO":   {Workload: "micro-write", Set: Knobs{"profile": "r74v", "servers": 1, "clients": 6, "workload.payload": 1024, "ddio": false}},
-	"NVM shared":    {Workload: "micro-write", Set: Knobs{"profile": "r74v", "servers": 1, "clients": 6, "ddio": false, "hardware.nvm.media_shared": 1}},
-	"NVM persist":   {Workload: "micro-write", Set: Knobs{"profile": "r74v", "servers": 1, "clients": 6, "ddio": false, "nvm.persist": true}},
-	"NVM two-sided": {Workload: "micro-write", Set: Knobs{"profile": "r74v", "servers": 1, "clients": 6, "workload.payload": 256, "workload.primitive": "two-sided", "workload.copy": "ntstore"}},
-	"rings":         {Workload: "micro-rpc", Set: Knobs{"nodes": 3, "threads": 2, "workload.transport": "write", "hardware.cpu.poll_empty": 100}},
-	"slow cores":    {Workload: "micro-write", Set: Knobs{"nodes": 3, "threads": 2, "hardware.cpu.poll_cqe": "20us"}},
-	"smallbank":     {Preset: "drtm+h", Workload: "smallbank", Set: Knobs{"nodes": 3, "threads": 2, "workload.accounts": 500}},
+var utilizationBeds = map[string]experiment.Spec{
+	"WRITEs":        {Workload: "micro-write", Set: experiment.Knobs{"nodes": 3, "threads": 2, "workload.payload": 1024, "workload.objects": 8}},
+	"small WRITEs":  {Workload: "micro-write", Set: experiment.Knobs{"nodes": 3, "threads": 2, "workload.objects": 64}},
+	"long READs":    {Workload: "micro-read", Set: experiment.Knobs{"nodes": 3, "threads": 2, "workload.payload": 4096, "workload.objects": 8}},
+	"atomics":       {Workload: "micro-atomic", Set: experiment.Knobs{"nodes": 3, "threads": 4, "workload.keys": 10}},
+	"TCP":           {Workload: "micro-rpc", Set: experiment.Knobs{"nodes": 3, "threads": 2, "profile": "vale"}},
+	"NVM":           {Workload: "micro-write", Set: experiment.Knobs{"profile": "r74v", "servers": 1, "clients": 6, "workload.payload": 64}},
+	"NVM no DDIO":   {Workload: "micro-write", Set: experiment.Knobs{"profile": "r74v", "servers": 1, "clients": 6, "workload.payload": 1024, "ddio": false}},
+	"NVM shared":    {Workload: "micro-write", Set: experiment.Knobs{"profile": "r74v", "servers": 1, "clients": 6, "ddio": false, "hardware.nvm.media_shared": 1}},
+	"NVM persist":   {Workload: "micro-write", Set: experiment.Knobs{"profile": "r74v", "servers": 1, "clients": 6, "ddio": false, "nvm.persist": true}},
+	"NVM two-sided": {Workload: "micro-write", Set: experiment.Knobs{"profile": "r74v", "servers": 1, "clients": 6, "workload.payload": 256, "workload.primitive": "two-sided", "workload.copy": "ntstore"}},
+	"rings":         {Workload: "micro-rpc", Set: experiment.Knobs{"nodes": 3, "threads": 2, "workload.transport": "write", "hardware.cpu.poll_empty": 100}},
+	"slow cores":    {Workload: "micro-write", Set: experiment.Knobs{"nodes": 3, "threads": 2, "hardware.cpu.poll_cqe": "20us"}},
+	"smallbank":     {Preset: "drtm+h", Workload: "smallbank", Set: experiment.Knobs{"nodes": 3, "threads": 2, "workload.accounts": 500}},
 }
 
 // Nothing is busy for longer than a window lasts, be it a microsecond, nor for less than no time, and
@@ -29,7 +30,7 @@ func TestUtilizationOfWindows(t *testing.T) {
 	for name, spec := range utilizationBeds {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			spec, err := spec.With(Knobs{"window_ns": "1us", "check": "off"})
+			spec, err := spec.With(experiment.Knobs{"window_ns": "1us", "check": "off"})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,11 +1,11 @@
 package engine
 
 import (
-	"fmt"
-	"strings"
-
+	"drtmx/engine/experiment"
 	"drtmx/engine/sim"
 	"drtmx/engine/testbed"
+	"fmt"
+	"strings"
 )
 
 const (
@@ -36,7 +36,7 @@ func (w *watchdog) look(s *System, idle bool) bool {
 	for _, n := range s.fab.Counts().Posted { // of datagrams that are lost nothing completes
 		messages += n
 	}
-	if finished := s.meter.total.ended(); finished != w.finished || idle {
+	if finished := s.meter.Total.Ended(); finished != w.finished || idle {
 		*w = watchdog{finished, now, messages, messages, now}
 		return false
 	}
@@ -61,10 +61,12 @@ func (s *System) requests() int {
 }
 
 // hampered says that faults make requests wait for longer than they would.
-func hampered(v Knobs) bool { return v.Float("fault.drop") > 0 || v.Float("fault.nic_slowdown") != 1 }
+func hampered(v experiment.Knobs) bool {
+	return v.Float("fault.drop") > 0 || v.Float("fault.nic_slowdown") != 1
+}
 
 // patience is how long nothing may happen before it is an error.
-func patience(v Knobs) sim.Time {
+func patience(v experiment.Knobs) sim.Time {
 	if testbed.HasRDMA(v) {
 		return stallAfter
 	}

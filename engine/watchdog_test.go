@@ -2,19 +2,19 @@ package engine
 
 import (
 	"context"
-	"strings"
-	"testing"
-
+	"drtmx/engine/experiment"
 	"drtmx/engine/r2"
 	"drtmx/engine/sim"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload/smallbank"
+	"strings"
+	"testing"
 )
 
 // A cluster that repeats what the network loses, and so is slow, is not stuck: one request took more
 // than 20 ms here.
 func TestSlowIsNotStuck(t *testing.T) {
-	spec := Spec{Preset: "fasst", Workload: "tpce", Set: Knobs{"threads": 1, "replicas": 1, "duration_ns": "100us",
+	spec := experiment.Spec{Preset: "fasst", Workload: "tpce", Set: experiment.Knobs{"threads": 1, "replicas": 1, "duration_ns": "100us",
 		"workload.customers": 10, "workload.securities": 100, "workload.trades": 1, "fault.drop": 0.2}}
 	r, err := Run(context.Background(), spec, nil)
 	if err != nil {
@@ -34,7 +34,7 @@ func TestSlowIsNotStuck(t *testing.T) {
 
 // Requests of many parts that meet at one thread are slow too: none ends for more than 20 ms.
 func TestManyPartsAreNotStuck(t *testing.T) {
-	spec := Spec{Preset: "fasst", Workload: "smallbank", Set: Knobs{"servers": 1, "server.threads": 1, "clients": 4, "client.threads": 2, "coroutines": 8, "replicas": 1,
+	spec := experiment.Spec{Preset: "fasst", Workload: "smallbank", Set: experiment.Knobs{"servers": 1, "server.threads": 1, "clients": 4, "client.threads": 2, "coroutines": 8, "replicas": 1,
 		"workload.accounts": 2000, "check": "sampled", "hardware.cpu.dispatch": 500,
 		"workload.mix.amalgamate": 0, "workload.mix.send-payment": 0, "workload.mix.deposit-checking": 0, "workload.mix.transact-savings": 0, "workload.mix.write-check": 0, "workload.mix.balance": 1}}
 	s := open(t, spec)
@@ -48,11 +48,11 @@ func TestManyPartsAreNotStuck(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	last, longest := s.meter.total, int64(0)
+	last, longest := s.meter.Total, int64(0)
 	for since := int64(0); s.NowNS() < 100_000_000; {
 		advance(t, s, 400_000)
-		if s.meter.total != last {
-			last, since = s.meter.total, s.NowNS()
+		if s.meter.Total != last {
+			last, since = s.meter.Total, s.NowNS()
 		}
 		longest = max(longest, s.NowNS()-since)
 	}
@@ -62,14 +62,14 @@ func TestManyPartsAreNotStuck(t *testing.T) {
 	if err := s.Drain(); err != nil {
 		t.Error(err)
 	}
-	if last.commits == 0 {
+	if last.Commits == 0 {
 		t.Error("nothing was committed")
 	}
 }
 
 // With faults too, a coroutine that never comes back is noticed, and by then nothing moves.
 func TestStuckUnderFaults(t *testing.T) {
-	for _, fault := range []Knobs{{"fault.drop": 0.2}, {"fault.nic_slowdown": 100}} {
+	for _, fault := range []experiment.Knobs{{"fault.drop": 0.2}, {"fault.nic_slowdown": 100}} {
 		s := open(t, small(fault))
 		advance(t, s, 20_000)
 		s.cl.ShutGate() // as a lost wake-up would
@@ -84,7 +84,7 @@ func TestStuckUnderFaults(t *testing.T) {
 // without at a time.
 func TestLivelock(t *testing.T) {
 	for drop, most := range map[float64]int64{0: 40_000_000, 0.01: 2_000_000_000} {
-		s := open(t, small(Knobs{"fault.drop": drop, "coroutines": 1, "threads": 1, "check": "off"}))
+		s := open(t, small(experiment.Knobs{"fault.drop": drop, "coroutines": 1, "threads": 1, "check": "off"}))
 		s.cl.Handle(31, func(*r2.Co, r2.Peer, []byte, []byte) int { return 8 })
 		s.cl.ShutGate()
 		s.cl.Spawn(0, 0, func(c *r2.Co) {

@@ -1,17 +1,16 @@
 package kernel_test
 
 import (
+	"drtmx/engine/result"
 	"strings"
 	"testing"
-
-	"drtmx/engine"
 )
 
 // The kernel, which is built in another way, names the same code as command and tests do: their cached
 // runs and sessions are each other's.
 func TestKernelHasTheSameCode(t *testing.T) {
 	out := drive(t, step{Code: "import \"drtmx/engine\"\nengine.CodeVersion()"})
-	if o := out[0]; !strings.Contains(o.text(), engine.CodeVersion()) {
-		t.Errorf("%s %q: the kernel says %q, the test %q", o.Status, o.Evalue, o.text(), engine.CodeVersion())
+	if o := out[0]; !strings.Contains(o.text(), result.CodeVersion()) {
+		t.Errorf("%s %q: the kernel says %q, the test %q", o.Status, o.Evalue, o.text(), result.CodeVersion())
 	}
 }

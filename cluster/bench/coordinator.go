@@ -3,6 +3,9 @@ package main
 import (
 	"bytes"
 	"context"
+	"drtmx/engine"
+	"drtmx/engine/experiment"
+	"drtmx/engine/sim/cputime"
 	"errors"
 	"fmt"
 	"io"
@@ -12,9 +15,6 @@ import (
 	"time"
 
 	"github.com/google/pprof/profile"
-
-	"drtmx/engine"
-	"drtmx/engine/sim/cputime"
 )
 
 // What the program of a transaction takes of a core is measured on the program that
@@ -27,15 +27,15 @@ import (
 // own lines cost beyond the cores' caches is not in these cycles.
 type coordinated struct {
 	name   string
-	set    engine.Knobs
+	set    experiment.Knobs
 	reads  float64 // records of a transaction
 	writes float64 // those that are written, or inserted
 }
 
 var coordinatedSystems = []coordinated{
-	{"smallbank", engine.Knobs{"coroutines": 2, "workload.scale": 0.01}, 1.85, 1.4},
-	{"cycle", engine.Knobs{}, 3, 3},
-	{"tpcc-no", engine.Knobs{"workload.scale": 0.01, "workload.variant": "as-published"}, 35, 23},
+	{"smallbank", experiment.Knobs{"coroutines": 2, "workload.scale": 0.01}, 1.85, 1.4},
+	{"cycle", experiment.Knobs{}, 3, 3},
+	{"tpcc-no", experiment.Knobs{"workload.scale": 0.01, "workload.variant": "as-published"}, 35, 23},
 }
 
 // The parts of a transaction's program.
@@ -131,7 +131,7 @@ func printCoordinator(ctx context.Context, w io.Writer, each time.Duration) erro
 }
 
 func (c coordinated) measure(ctx context.Context, each time.Duration) (map[string]float64, error) {
-	spec, err := engine.Spec{Preset: "drtm+h", Workload: c.name, Set: engine.Knobs{
+	spec, err := experiment.Spec{Preset: "drtm+h", Workload: c.name, Set: experiment.Knobs{
 		"nodes": 3, "threads": 1, "coroutines": 1, "check": "off",
 	}}.With(c.set)
 	if err != nil {

@@ -2,13 +2,14 @@ package main
 
 import (
 	"context"
+	"drtmx/engine"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"fmt"
 	"io"
 	"math"
 	"slices"
 	"strings"
-
-	"drtmx/engine"
 )
 
 // coverageLoad is a system whose intervals are put to the test: stretches of one run, in which nothing is
@@ -16,17 +17,17 @@ import (
 type coverageLoad struct {
 	workload string
 	commits  int // in a stretch
-	set      engine.Knobs
+	set      experiment.Knobs
 }
 
 // coverageLoads are the workloads on small clusters: three machines, so that there are replicas. An
 // interval of p99 takes some five thousand commits.
 var coverageLoads = []coverageLoad{
 	{"smallbank", 5_000, nil},
-	{"tpcc", 6_000, engine.Knobs{"workload.scale": 0.01}},
-	{"tpcc-no", 6_000, engine.Knobs{"workload.scale": 0.01}},
-	{"tpce", 6_000, engine.Knobs{"workload.scale": 0.1}},
-	{"tpce-cp", 6_000, engine.Knobs{"workload.scale": 0.01}},
+	{"tpcc", 6_000, experiment.Knobs{"workload.scale": 0.01}},
+	{"tpcc-no", 6_000, experiment.Knobs{"workload.scale": 0.01}},
+	{"tpce", 6_000, experiment.Knobs{"workload.scale": 0.1}},
+	{"tpce-cp", 6_000, experiment.Knobs{"workload.scale": 0.01}},
 	{"cycle", 3_000, nil},
 	{"registers", 3_000, nil},
 	{"micro-read", 8_000, nil},
@@ -105,7 +106,7 @@ func (l coverageLoad) measure(ctx context.Context, comparisons int) (map[string]
 
 // follow compares each stretch of one run with the two before it.
 func (l coverageLoad) follow(ctx context.Context, seed, comparisons int, out map[string]tally) error {
-	spec, err := engine.Spec{Workload: l.workload, Set: engine.Knobs{"nodes": 3, "threads": 2, "coroutines": 4, "check": "off", "seed": seed}}.With(l.set)
+	spec, err := experiment.Spec{Workload: l.workload, Set: experiment.Knobs{"nodes": 3, "threads": 2, "coroutines": 4, "check": "off", "seed": seed}}.With(l.set)
 	if err != nil {
 		return err
 	}
@@ -115,7 +116,7 @@ func (l coverageLoad) follow(ctx context.Context, seed, comparisons int, out map
 	}
 	defer s.Close()
 	var length int64
-	stretch := func(ns int64) (*engine.Result, error) {
+	stretch := func(ns int64) (*result.Result, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -134,7 +135,7 @@ func (l coverageLoad) follow(ctx context.Context, seed, comparisons int, out map
 	if _, err = stretch(length); err != nil { // which may belong to the warm-up
 		return err
 	}
-	var before []*engine.Result
+	var before []*result.Result
 	for done := 0; done < comparisons; {
 		r, err := stretch(length)
 		if err != nil {
@@ -142,7 +143,7 @@ func (l coverageLoad) follow(ctx context.Context, seed, comparisons int, out map
 		}
 		for _, b := range before {
 			if done < comparisons {
-				count(engine.Compare(b, r), out)
+				count(result.Compare(b, r), out)
 				done++
 			}
 		}
@@ -152,7 +153,7 @@ func (l coverageLoad) follow(ctx context.Context, seed, comparisons int, out map
 }
 
 // count adds a comparison of equals.
-func count(c *engine.Comparison, out map[string]tally) {
+func count(c *result.Comparison, out map[string]tally) {
 	for _, m := range coverageMetrics {
 		t := out[m]
 		t.all++

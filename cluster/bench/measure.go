@@ -1,21 +1,21 @@
 package main
 
 import (
+	"drtmx/engine"
+	"drtmx/engine/experiment"
+	"drtmx/engine/sim/cputime"
 	"encoding/json"
 	"fmt"
 	"os"
 	"runtime"
 	"runtime/pprof"
 	"strings"
-
-	"drtmx/engine"
-	"drtmx/engine/sim/cputime"
 )
 
 // measurement is one system that runs for some virtual time.
 type measurement struct {
 	name     string
-	spec     engine.Spec
+	spec     experiment.Spec
 	warmNS   int64 // caches, and the host's pages, are filled by then
 	spanNS   int64
 	what     string  // of the row
@@ -42,7 +42,7 @@ type measurement struct {
 var measurements = []measurement{
 	{
 		name: "read", what: "READ of 64 bytes, 16 x 24 x 12, verbs per CPU second", required: 1.2e6, perVerb: true,
-		spec: engine.Spec{Workload: "micro-read", Set: engine.Knobs{
+		spec: experiment.Spec{Workload: "micro-read", Set: experiment.Knobs{
 			"nodes": 16, "threads": 24, "coroutines": 12, "workload.payload": 64, "check": "off",
 		}},
 		warmNS: 300_000, spanNS: 500_000,
@@ -50,14 +50,14 @@ var measurements = []measurement{
 	{name: "bare", what: "READ without hardware: six events, a wait and a copy", instead: runBare},
 	smallbank("sampled", 80e3),
 	smallbank("full", 40e3),
-	writes("DRAM", "", 0, engine.Knobs{"nvm.enabled": false}),
-	writes("NVM", "DRAM", 1.6, engine.Knobs{}),
-	writes("NVM, DDIO off", "DRAM", 1.6, engine.Knobs{"ddio": false}),
+	writes("DRAM", "", 0, experiment.Knobs{"nvm.enabled": false}),
+	writes("NVM", "DRAM", 1.6, experiment.Knobs{}),
+	writes("NVM, DDIO off", "DRAM", 1.6, experiment.Knobs{"ddio": false}),
 	{
 		name: "new-order", what: "TPC-C new-order, DrTM+H, 16 x 24 x 8, check: sampled, commits per CPU second", required: 20e3,
 		// Of TPC-C, one line in a hundred from elsewhere; in TPC-C/no all are, and a
 		// commit has twenty times the verbs.
-		spec: engine.Spec{Preset: "drtm+h", Workload: "tpcc", Set: engine.Knobs{
+		spec: experiment.Spec{Preset: "drtm+h", Workload: "tpcc", Set: experiment.Knobs{
 			"nodes": 16, "threads": 24, "coroutines": 8, "workload.scale": 0.01, "check": "sampled",
 			"workload.mix.payment": 0, "workload.mix.order-status": 0, "workload.mix.delivery": 0, "workload.mix.stock-level": 0,
 		}},
@@ -67,7 +67,7 @@ var measurements = []measurement{
 	nodes(64),
 	{
 		name: "warehouses", what: "TPC-C new-order, DrTM+H, 16 x 24 x 16, 384 warehouses of full size",
-		spec: engine.Spec{Preset: "drtm+h", Workload: "tpcc-no", Set: engine.Knobs{
+		spec: experiment.Spec{Preset: "drtm+h", Workload: "tpcc-no", Set: experiment.Knobs{
 			"nodes": 16, "threads": 24, "coroutines": 16, "check": "sampled",
 		}},
 		warmNS: 1_000_000, spanNS: 1_000_000, once: true, memoryBelow: 12e9,
@@ -89,11 +89,11 @@ func nodes(n int) measurement {
 }
 
 // writes are remote writes as in section 2.3.3, to one kind of memory.
-func writes(to, against string, atMost float64, set engine.Knobs) measurement {
+func writes(to, against string, atMost float64, set experiment.Knobs) measurement {
 	m := measurement{
 		name: "write to " + to, against: against, atMost: atMost,
 		what: "WRITE of 64 bytes to " + to + ", 6 x 24 x 12 on one server", ratio: "CPU time of a verb / to DRAM",
-		spec: engine.Spec{Workload: "micro-write", Set: engine.Knobs{
+		spec: experiment.Spec{Workload: "micro-write", Set: experiment.Knobs{
 			"profile": "r74v", "servers": 1, "clients": 6, "server.threads": 20, "client.threads": 24, "coroutines": 12,
 			"workload.payload": 64, "workload.keys": 1_000_000, "check": "off",
 		}},
@@ -112,7 +112,7 @@ func smallbank(check string, required float64) measurement {
 	return measurement{
 		name: "smallbank-" + check, required: required, perVerb: check == "sampled",
 		what: "SmallBank, DrTM+H, 16 x 24 x 8, check: " + check + ", commits per CPU second",
-		spec: engine.Spec{Preset: "drtm+h", Workload: "smallbank", Set: engine.Knobs{
+		spec: experiment.Spec{Preset: "drtm+h", Workload: "smallbank", Set: experiment.Knobs{
 			"nodes": 16, "threads": 24, "coroutines": 8, "workload.scale": 0.01, "check": check,
 		}},
 		warmNS: 1_000_000, spanNS: 500_000,

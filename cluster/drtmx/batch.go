@@ -1,6 +1,13 @@
 package main
 
 import (
+	"drtmx/cluster"
+	"drtmx/cluster/runs"
+	"drtmx/dashboard/charts"
+	"drtmx/engine"
+	"drtmx/engine/batch"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,11 +16,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"drtmx/cluster"
-	"drtmx/cluster/runs"
-	"drtmx/dashboard/charts"
-	"drtmx/engine"
 )
 
 func runCommand() *cobra.Command {
@@ -25,7 +27,7 @@ func runCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run [SPEC]",
 		Short: "One batch run, or one per seed",
-		Long:  "Runs a spec once: the default one, another shipped one by its name (" + strings.Join(engine.SpecNames()[1:], ", ") + "; see drtmx specs), or a YAML file.\nregisters is there to verify a protocol: drtmx run registers --history h.edn.",
+		Long:  "Runs a spec once: the default one, another shipped one by its name (" + strings.Join(experiment.SpecNames()[1:], ", ") + "; see drtmx specs), or a YAML file.\nregisters is there to verify a protocol: drtmx run registers --history h.edn.",
 		Args:  atMost(1, "one spec at most"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			spec, err := f.spec(cmd, args)
@@ -33,10 +35,10 @@ func runCommand() *cobra.Command {
 				return err
 			}
 			if seeds < 1 || seeds > 1000 {
-				return &engine.SpecError{Field: "seeds", Value: fmt.Sprint(seeds), Rule: "must be from 1 to 1000", Next: "such as --seeds 5"}
+				return &experiment.SpecError{Field: "seeds", Value: fmt.Sprint(seeds), Rule: "must be from 1 to 1000", Next: "such as --seeds 5"}
 			}
 			if history != "" && seeds > 1 {
-				return &engine.SpecError{Field: "history", Value: history, Rule: fmt.Sprintf("is of one run, there are %d", seeds), Next: "leave --seeds out, and choose the run by --seed"}
+				return &experiment.SpecError{Field: "history", Value: history, Rule: fmt.Sprintf("is of one run, there are %d", seeds), Next: "leave --seeds out, and choose the run by --seed"}
 			}
 			if err := outputs(jsonOut(asJSON), append(tables.outputs(), output{"--history", history})...); err != nil {
 				return err
@@ -71,7 +73,7 @@ func runCommand() *cobra.Command {
 const historyHelp = "write what every transaction read and wrote to `FILE`: lines of JSON (.jsonl) or a Jepsen history (.edn). Records every access, whatever the knob check is"
 
 // runOnce is one run, with a history if a file is named.
-func runOnce(cmd *cobra.Command, spec engine.Spec, history string, progress engine.Progress) (*engine.Result, error) {
+func runOnce(cmd *cobra.Command, spec experiment.Spec, history string, progress engine.Progress) (*result.Result, error) {
 	if history == "" {
 		return engine.RunWith(cmd.Context(), spec, progress)
 	}
@@ -87,7 +89,7 @@ func runOnce(cmd *cobra.Command, spec engine.Spec, history string, progress engi
 }
 
 // openHistory opens the file before a long run.
-func openHistory(spec engine.Spec, path string) (*cluster.HistoryFile, error) {
+func openHistory(spec experiment.Spec, path string) (*cluster.HistoryFile, error) {
 	if err := outputs("", output{"--history", path}); err != nil {
 		return nil, err
 	}
@@ -95,16 +97,16 @@ func openHistory(spec engine.Spec, path string) (*cluster.HistoryFile, error) {
 }
 
 // historyOf makes a run whose history could not be written a failed one. Its numbers are whole.
-func historyOf(r *engine.Result) error {
+func historyOf(r *result.Result) error {
 	if h := r.History; h != nil && h.Error != "" {
 		return fmt.Errorf("history %s is not whole: %s; the numbers are", h.File, h.Error)
 	}
 	return nil
 }
 
-func runSeeds(cmd *cobra.Command, spec engine.Spec, n int, asJSON bool, tables *tableFlags) error {
+func runSeeds(cmd *cobra.Command, spec experiment.Spec, n int, asJSON bool, tables *tableFlags) error {
 	b := newBar(cmd.ErrOrStderr(), "seeds")
-	r, err := engine.RunSeeds(cmd.Context(), spec, n, engine.SweepOptions{Cache: cluster.RunCache(), Progress: b.update})
+	r, err := batch.RunSeeds(cmd.Context(), spec, n, batch.SweepOptions{Cache: cluster.RunCache(), Progress: b.update})
 	b.end()
 	if err != nil {
 		return err
@@ -133,7 +135,7 @@ func show(cmd *cobra.Command, v fmt.Stringer, asJSON bool) error {
 }
 
 // checksOf makes a run that found itself incorrect a failed one, and one that did not come to rest.
-func checksOf(r *engine.Result) error {
+func checksOf(r *result.Result) error {
 	c := r.Checks
 	if !c.Failed() {
 		return undrained(r)
@@ -145,7 +147,7 @@ func checksOf(r *engine.Result) error {
 }
 
 // undrained is the error of a run whose drain was given up.
-func undrained(r *engine.Result) error {
+func undrained(r *result.Result) error {
 	if text := r.Undrained(); text != "" {
 		return errors.New(text)
 	}
@@ -173,12 +175,12 @@ func sweepCommand() *cobra.Command {
 				return usage("sweep needs --over KNOB=V1,V2,...")
 			}
 			if seeds < 1 || seeds > 1000 {
-				return &engine.SpecError{Field: "seeds", Value: fmt.Sprint(seeds), Rule: "must be from 1 to 1000", Next: "such as --seeds 5"}
+				return &experiment.SpecError{Field: "seeds", Value: fmt.Sprint(seeds), Rule: "must be from 1 to 1000", Next: "such as --seeds 5"}
 			}
 			var axes []cluster.Axis
-			var parsed []engine.Axis
+			var parsed []experiment.Axis
 			for _, o := range over {
-				a, err := engine.ParseAxis(o)
+				a, err := experiment.ParseAxis(o)
 				if err != nil {
 					return err
 				}
@@ -247,7 +249,7 @@ func compareCommand() *cobra.Command {
 		Short: "Two results side by side",
 		Args:  exactly(2, "two results of drtmx run --json"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var rs [2]*engine.Result
+			var rs [2]*result.Result
 			for i, path := range args {
 				r, err := readResult(path)
 				if err != nil {
@@ -255,7 +257,7 @@ func compareCommand() *cobra.Command {
 				}
 				rs[i] = r
 			}
-			return show(cmd, engine.Compare(rs[0], rs[1]), asJSON)
+			return show(cmd, result.Compare(rs[0], rs[1]), asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the comparison as JSON")
@@ -265,15 +267,15 @@ func compareCommand() *cobra.Command {
 // resultLimit bounds a result file: some 60 KB are usual, with the histogram of each type up to 300.
 const resultLimit = 64 << 20
 
-func readResult(path string) (*engine.Result, error) {
+func readResult(path string) (*result.Result, error) {
 	bad := func(rule string) error {
-		return &engine.SpecError{Field: "result", Value: path, Rule: rule, Next: "give a file that drtmx run --json wrote, of one seed"}
+		return &experiment.SpecError{Field: "result", Value: path, Rule: rule, Next: "give a file that drtmx run --json wrote, of one seed"}
 	}
 	b, err := runs.ReadUpTo(path, resultLimit)
 	if err != nil {
 		return nil, bad(err.Error())
 	}
-	r := &engine.Result{}
+	r := &result.Result{}
 	if len(b) > resultLimit {
 		return nil, bad("is not a result")
 	}

@@ -1,15 +1,14 @@
 package main
 
 import (
+	"drtmx/engine/experiment"
+	"drtmx/engine/fabric"
+	"drtmx/engine/knob"
+	"drtmx/notebooks/figures"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"drtmx/engine"
-	"drtmx/engine/fabric"
-	"drtmx/engine/knob"
-	"drtmx/notebooks/figures"
 )
 
 // Completion on the Tab key: what a command takes, with a word on each. Cobra writes the scripts of the
@@ -73,14 +72,14 @@ func always(list func() []string) complete {
 }
 
 func specNames() (out []string) {
-	for _, n := range engine.SpecNames() {
+	for _, n := range experiment.SpecNames() {
 		out = append(out, described(n, "a shipped spec"))
 	}
 	return out
 }
 
 func presetNames() (out []string) {
-	for _, n := range engine.PresetNames() {
+	for _, n := range experiment.PresetNames() {
 		out = append(out, described(n, "a preset"))
 	}
 	return out
@@ -134,7 +133,7 @@ func settings(several bool) complete {
 
 // knobNames are the knobs, and once hardware. is typed the numbers of the default profile.
 func knobNames(typed, end string) (out []string) {
-	for _, k := range engine.Registry() {
+	for _, k := range experiment.Registry() {
 		out = append(out, described(k.Name+end, k.Label))
 	}
 	if !strings.HasPrefix(typed, "hardware.") {
@@ -152,7 +151,7 @@ func knobNames(typed, end string) (out []string) {
 
 // valuesOf are the values of a knob that can be listed; of a number it is the default.
 func valuesOf(name string) []string {
-	for _, k := range engine.Registry() {
+	for _, k := range experiment.Registry() {
 		switch {
 		case k.Name != name:
 		case len(k.Choices) > 0:
@@ -160,7 +159,7 @@ func valuesOf(name string) []string {
 		case k.Kind == knob.Bool:
 			return []string{"true", "false"}
 		case k.Default != nil && k.Default != "":
-			return []string{engine.Format(name, k.Default)}
+			return []string{experiment.Format(name, k.Default)}
 		}
 	}
 	return nil

@@ -1,6 +1,10 @@
 package main
 
 import (
+	"drtmx/cluster"
+	"drtmx/cluster/runs"
+	"drtmx/dashboard/charts"
+	"drtmx/engine/result"
 	"errors"
 	"fmt"
 	"net"
@@ -11,11 +15,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"drtmx/cluster"
-	"drtmx/cluster/runs"
-	"drtmx/dashboard/charts"
-	"drtmx/engine"
 )
 
 func kernelCommand() *cobra.Command {
@@ -114,7 +113,7 @@ func doctorCommand() *cobra.Command {
 
 func needs() []need {
 	out := []need{
-		{"drtmx", true, true, fmt.Sprintf("code %s, %s, %s/%s, %d cores", engine.CodeVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU()), ""},
+		{"drtmx", true, true, fmt.Sprintf("code %s, %s, %s/%s, %d cores", result.CodeVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU()), ""},
 		{"charts", charts.HasLibrary(), false, "echarts in this binary, for interactive charts", "install npm and run make build, or use drtmx up --cdn"},
 	}
 	out = append(out, storeNeed(), portNeed())

@@ -1,16 +1,15 @@
 package main
 
 import (
+	"drtmx/dashboard/charts"
+	"drtmx/engine/experiment"
+	"drtmx/notebooks/figures"
 	"errors"
 	"fmt"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
-
-	"drtmx/dashboard/charts"
-	"drtmx/engine"
-	"drtmx/notebooks/figures"
 )
 
 type figureFlags struct {
@@ -68,7 +67,7 @@ func figureCommand() *cobra.Command {
 
 func (f *figureFlags) figure(cmd *cobra.Command, id string) error {
 	if f.scale != figures.Quick && f.scale != figures.Paper {
-		return &engine.SpecError{Field: "scale", Value: f.scale, Rule: "must be " + figures.Quick + " or " + figures.Paper, Next: "as --scale " + figures.Quick}
+		return &experiment.SpecError{Field: "scale", Value: f.scale, Rule: "must be " + figures.Quick + " or " + figures.Paper, Next: "as --scale " + figures.Quick}
 	}
 	var err error
 	if f.width+f.font != "" && f.svg+f.png+f.pdf+f.pgf+f.tikz == "" {
@@ -77,9 +76,9 @@ func (f *figureFlags) figure(cmd *cobra.Command, id string) error {
 	if f.style, err = figures.ParseStyle(f.width, f.font); err != nil {
 		return err
 	}
-	set := engine.Knobs{}
+	set := experiment.Knobs{}
 	for _, s := range f.set {
-		k, v, err := engine.ParseSetting(s)
+		k, v, err := experiment.ParseSetting(s)
 		if err != nil {
 			return err
 		}

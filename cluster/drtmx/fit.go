@@ -2,14 +2,13 @@ package main
 
 import (
 	"cmp"
+	"drtmx/engine/experiment"
+	"drtmx/engine/fabric"
+	"drtmx/notebooks/figures/calibration"
 	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
-
-	"drtmx/engine"
-	"drtmx/engine/fabric"
-	"drtmx/notebooks/figures/calibration"
 )
 
 func fitCommand() *cobra.Command {
@@ -28,13 +27,13 @@ func fitCommand() *cobra.Command {
 			name := args[0]
 			text, err := fabric.ProfileText(name)
 			if err != nil {
-				return &engine.SpecError{Rule: err.Error()}
+				return &experiment.SpecError{Rule: err.Error()}
 			}
 			if err := errors.Join(named(cmd, "rows", o.Rows), named(cmd, "params", o.Params)); err != nil {
 				return err
 			}
 			if o.Evaluations < 0 {
-				return &engine.SpecError{Field: "--evaluations", Value: fmt.Sprint(o.Evaluations), Rule: "must not be negative", Next: "0 only measures"}
+				return &experiment.SpecError{Field: "--evaluations", Value: fmt.Sprint(o.Evaluations), Rule: "must not be negative", Next: "0 only measures"}
 			}
 			profileTo, residualsTo = cmp.Or(profileTo, name+".yaml"), cmp.Or(residualsTo, name+".fit.csv")
 			if err := outputs("the report", output{"--profile-out", profileTo}, output{"--residuals-out", residualsTo}); err != nil {

@@ -1,19 +1,18 @@
 package main
 
 import (
+	"drtmx/engine/result"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"drtmx/engine"
 )
 
 // TestRunHistory: the file has what the result says, the run is the same run, and where the disk is full the numbers
 // are printed all the same and the exit status is 1.
 func TestRunHistory(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "h.jsonl")
-	var plain, r engine.Result
+	var plain, r result.Result
 	decode(t, ok(t, with(tiny, "run", "--json")...), &plain)
 	decode(t, ok(t, with(tiny, "run", "--json", "--history", file)...), &r)
 	b, err := os.ReadFile(file)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"drtmx/engine/experiment"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,8 +15,6 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
-
-	"drtmx/engine"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -54,7 +53,7 @@ func runUntil(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 	}
 	fmt.Fprintln(stderr, "drtmx: "+line(err))
 	var u *usageError
-	if errors.As(err, &u) || engine.IsSpecError(err) {
+	if errors.As(err, &u) || experiment.IsSpecError(err) {
 		return misused
 	}
 	return failed
@@ -73,7 +72,7 @@ func usage(format string, args ...any) error { return &usageError{fmt.Sprintf(fo
 func line(err error) string {
 	text := err.Error()
 	var u *usageError
-	if !errors.As(err, &u) && !engine.IsSpecError(err) {
+	if !errors.As(err, &u) && !experiment.IsSpecError(err) {
 		if os.Getenv("DRTMX_STACK") != "" {
 			return text
 		}
@@ -144,29 +143,29 @@ type specFlags struct {
 }
 
 func (f *specFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.preset, "preset", "", "protocol preset: "+strings.Join(engine.PresetNames(), ", "))
+	cmd.Flags().StringVar(&f.preset, "preset", "", "protocol preset: "+strings.Join(experiment.PresetNames(), ", "))
 	cmd.Flags().StringArrayVar(&f.set, "set", nil, "knob setting `KNOB=VALUE`, any number of times; see drtmx knobs, and for hardware.NUMBER drtmx profiles")
 	cmd.Flags().Int64Var(&f.seed, "seed", 0, "seed of all randomness")
 }
 
 // spec is the spec that arguments and flags ask for.
-func (f *specFlags) spec(cmd *cobra.Command, args []string) (engine.Spec, error) {
-	name := engine.SpecNames()[0]
+func (f *specFlags) spec(cmd *cobra.Command, args []string) (experiment.Spec, error) {
+	name := experiment.SpecNames()[0]
 	if len(args) > 0 {
 		name = args[0]
 	}
-	spec, err := engine.LoadSpec(name)
+	spec, err := experiment.LoadSpec(name)
 	if err != nil {
 		return spec, err
 	}
-	set := engine.Knobs{}
+	set := experiment.Knobs{}
 	for _, s := range f.set {
-		k, v, err := engine.ParseSetting(s)
+		k, v, err := experiment.ParseSetting(s)
 		if err != nil {
 			return spec, err
 		}
 		if old, twice := set[k]; twice && old != v {
-			return spec, &engine.SpecError{Field: k, Value: v, Rule: fmt.Sprintf("is set to %v as well", old), Next: "give it once"}
+			return spec, &experiment.SpecError{Field: k, Value: v, Rule: fmt.Sprintf("is set to %v as well", old), Next: "give it once"}
 		}
 		set[k] = v
 	}
@@ -205,13 +204,13 @@ func mistyped(cmd *cobra.Command, err error) error {
 	if !ok {
 		return err
 	}
-	return &engine.SpecError{Field: flag.Name, Value: value, Rule: rule}
+	return &experiment.SpecError{Field: flag.Name, Value: value, Rule: rule}
 }
 
 // flagged adds a knob that has a flag of its own, unless --set says something else.
-func flagged(set engine.Knobs, name string, value any) error {
+func flagged(set experiment.Knobs, name string, value any) error {
 	if old, twice := set[name]; twice && fmt.Sprint(old) != fmt.Sprint(value) {
-		return &engine.SpecError{Field: name, Value: fmt.Sprint(value), Rule: fmt.Sprintf("--set says %v", old), Next: "give it once"}
+		return &experiment.SpecError{Field: name, Value: fmt.Sprint(value), Rule: fmt.Sprintf("--set says %v", old), Next: "give it once"}
 	}
 	set[name] = value
 	return nil

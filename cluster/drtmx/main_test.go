@@ -3,6 +3,10 @@ package main
 import (
 	"bytes"
 	"context"
+	"drtmx/engine"
+	"drtmx/engine/batch"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"encoding/json"
 	"errors"
 	"net"
@@ -15,8 +19,6 @@ import (
 	"time"
 
 	"github.com/parquet-go/parquet-go"
-
-	"drtmx/engine"
 )
 
 func TestMain(m *testing.M) {
@@ -186,7 +188,7 @@ func pipe(t *testing.T, name string) string {
 
 func TestRunTwiceIsTheSameAndCompares(t *testing.T) {
 	a, b := ok(t, with([]string{"run", "--json", "--seed", "5"}, tiny...)...), ok(t, with([]string{"run", "--json", "--seed", "5"}, tiny...)...)
-	var ra, rb engine.Result
+	var ra, rb result.Result
 	decode(t, a, &ra)
 	decode(t, b, &rb)
 	if ra.Digest == "" || ra.Digest != rb.Digest || ra.Spec["seed"] != 5 {
@@ -200,7 +202,7 @@ func TestRunTwiceIsTheSameAndCompares(t *testing.T) {
 	if text := ok(t, "compare", pa, pc); !strings.Contains(text, "throughput") || !strings.Contains(text, "fasst") {
 		t.Errorf("compare: %s", text)
 	}
-	var cmp engine.Comparison
+	var cmp result.Comparison
 	decode(t, ok(t, "compare", "--json", pa, pc), &cmp)
 	if len(cmp.Spec) == 0 || len(cmp.Metrics) == 0 {
 		t.Errorf("%+v", cmp)
@@ -208,7 +210,7 @@ func TestRunTwiceIsTheSameAndCompares(t *testing.T) {
 	if text := ok(t, with([]string{"run"}, tiny...)...); !strings.Contains(text, "throughput") || !strings.Contains(text, "digest") {
 		t.Errorf("run: %s", text)
 	}
-	var seeds engine.SeedsResult
+	var seeds batch.SeedsResult
 	decode(t, ok(t, with([]string{"run", "--json", "--seeds", "3"}, tiny...)...), &seeds)
 	if len(seeds.Runs) != 3 || seeds.Means["throughput"].N != 3 {
 		t.Errorf("%d runs, %+v", len(seeds.Runs), seeds.Means["throughput"])
@@ -218,12 +220,12 @@ func TestRunTwiceIsTheSameAndCompares(t *testing.T) {
 // A knob that does nothing in a spec is named where it is turned, also over an axis; one that works
 // at some point of a sweep is not, and neither is what a shipped spec has in it.
 func TestIdleKnobsAreNamed(t *testing.T) {
-	spec, err := engine.LoadSpec("phases")
+	spec, err := experiment.LoadSpec("phases")
 	if err != nil {
 		t.Fatal(err)
 	}
-	axis := func(knob string, values any) engine.Axis {
-		a, err := engine.NewAxis(knob, values)
+	axis := func(knob string, values any) experiment.Axis {
+		a, err := experiment.NewAxis(knob, values)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -232,14 +234,14 @@ func TestIdleKnobsAreNamed(t *testing.T) {
 	const node = "fault.nic_slowdown_node"
 	for _, tt := range []struct {
 		turned []string
-		axes   []engine.Axis
+		axes   []experiment.Axis
 		want   string
 	}{
 		{[]string{"coroutines"}, nil, ""},
 		{[]string{"workload.payload", "coroutines"}, nil, "workload.payload has no effect here: workload smallbank does not use it\n"},
-		{nil, []engine.Axis{axis("workload.payload", "8,16")}, "workload.payload has no effect here: workload smallbank does not use it\n"},
-		{nil, []engine.Axis{axis(node, "0,1")}, node + " has no effect here: fault.nic_slowdown is 1: no RNIC is slow\n"},
-		{nil, []engine.Axis{axis(node, "0,1"), axis("fault.nic_slowdown", "1,4")}, ""},
+		{nil, []experiment.Axis{axis("workload.payload", "8,16")}, "workload.payload has no effect here: workload smallbank does not use it\n"},
+		{nil, []experiment.Axis{axis(node, "0,1")}, node + " has no effect here: fault.nic_slowdown is 1: no RNIC is slow\n"},
+		{nil, []experiment.Axis{axis(node, "0,1"), axis("fault.nic_slowdown", "1,4")}, ""},
 	} {
 		var b strings.Builder
 		if tellIdle(&b, spec, tt.turned, tt.axes...); b.String() != tt.want {
@@ -256,7 +258,7 @@ func TestSweepIsKeptAndWritten(t *testing.T) {
 	dir := t.TempDir()
 	csv, page := filepath.Join(dir, "s.csv"), filepath.Join(dir, "s.html")
 	args := with([]string{"sweep", "--over", "coroutines=1,2", "--over", "phase.validation=one-sided,two-sided"}, tiny...)
-	var first, second engine.SweepResult
+	var first, second batch.SweepResult
 	decode(t, ok(t, with(args, "--json", "--csv", csv, "--html", page)...), &first)
 	decode(t, ok(t, with(args, "--json")...), &second)
 	if len(first.Points) != 4 || second.Points[0].Cached != 1 {
@@ -348,7 +350,7 @@ func TestRegistryIsPrinted(t *testing.T) {
 			}
 		}
 	}
-	for _, p := range engine.PresetNames() {
+	for _, p := range experiment.PresetNames() {
 		if text := ok(t, "knobs", "--preset", p); !strings.Contains(text, "phase.lock") || strings.Contains(text, "nodes") {
 			t.Errorf("%s: %s", p, text)
 		}
@@ -532,7 +534,7 @@ func TestBarIsForTerminals(t *testing.T) {
 }
 
 func TestTraceIsInterruptedBeforeItBegins(t *testing.T) {
-	spec, err := engine.LoadSpec("phases")
+	spec, err := experiment.LoadSpec("phases")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -562,7 +564,7 @@ func TestTraceOfTooLittleSaysWhatHelps(t *testing.T) {
 func TestDrainIsGivenUp(t *testing.T) {
 	short := with(tiny, "--set", "drain_ns=1us")
 	code, out, errs := call(with([]string{"run", "--json"}, short...)...)
-	var r engine.Result
+	var r result.Result
 	decode(t, out, &r)
 	if code != failed || r.Commits == 0 || r.Checks.Judged() || r.Checks.Why() != r.Undrained() || r.Undrained() == "" {
 		t.Errorf("exit %d, %d commits, %+v, %+v", code, r.Commits, r.Drain, r.Checks)

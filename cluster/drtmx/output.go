@@ -1,6 +1,8 @@
 package main
 
 import (
+	"drtmx/cluster/runs"
+	"drtmx/engine/experiment"
 	"errors"
 	"fmt"
 	"io"
@@ -9,9 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
-
-	"drtmx/cluster/runs"
-	"drtmx/engine"
 )
 
 // output is a file that a flag names; "-" is standard output, "" none.
@@ -26,11 +25,11 @@ func outputs(stdout string, files ...output) error {
 			continue
 		}
 		if f.path == "-" && stdout != "" {
-			return &engine.SpecError{Field: f.flag, Value: f.path, Rule: "standard output is for " + stdout + " already", Next: "name a file"}
+			return &experiment.SpecError{Field: f.flag, Value: f.path, Rule: "standard output is for " + stdout + " already", Next: "name a file"}
 		}
 		for _, g := range files[:i] {
 			if samePlace(f.path, g.path) {
-				return &engine.SpecError{Field: f.flag, Value: f.path, Rule: "is what " + g.flag + " writes to as well", Next: "name another file"}
+				return &experiment.SpecError{Field: f.flag, Value: f.path, Rule: "is what " + g.flag + " writes to as well", Next: "name another file"}
 			}
 		}
 		paths = append(paths, f.path)

@@ -1,12 +1,11 @@
 package main
 
 import (
+	"drtmx/engine/experiment"
+	"drtmx/engine/fabric"
 	"fmt"
 	"io"
 	"text/tabwriter"
-
-	"drtmx/engine"
-	"drtmx/engine/fabric"
 )
 
 // profileRow is a number of a profile.
@@ -22,7 +21,7 @@ type profileRow struct {
 func printProfile(w io.Writer, name string, asJSON bool) error {
 	p, err := fabric.LoadProfile(name)
 	if err != nil {
-		return &engine.SpecError{Rule: err.Error()}
+		return &experiment.SpecError{Rule: err.Error()}
 	}
 	var rows []profileRow
 	p.Each(func(name string, n *fabric.Number) {

@@ -2,6 +2,8 @@ package main
 
 import (
 	"cmp"
+	"drtmx/engine/experiment"
+	"drtmx/engine/fabric"
 	"errors"
 	"fmt"
 	"io"
@@ -11,9 +13,6 @@ import (
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
-
-	"drtmx/engine"
-	"drtmx/engine/fabric"
 )
 
 func knobsCommand() *cobra.Command {
@@ -31,7 +30,7 @@ func knobsCommand() *cobra.Command {
 			if err != nil {
 				return cmp.Or(mistypedKnob(args), err)
 			}
-			ks, err := engine.Describe(spec, hardwareOf(names)...)
+			ks, err := experiment.Describe(spec, hardwareOf(names)...)
 			if err != nil {
 				return err
 			}
@@ -62,7 +61,7 @@ func specThenKnobs(args []string) (spec, knobs []string) {
 	if len(args) == 0 {
 		return nil, nil
 	}
-	if _, err := engine.KnobName(args[0]); err == nil || engine.IsHardware(args[0]) {
+	if _, err := experiment.KnobName(args[0]); err == nil || experiment.IsHardware(args[0]) {
 		return nil, args
 	}
 	return args[:1], args[1:]
@@ -73,14 +72,14 @@ func mistypedKnob(args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	if _, err := engine.LoadSpec(args[0]); err == nil {
+	if _, err := experiment.LoadSpec(args[0]); err == nil {
 		return nil
 	}
 	if _, err := os.Stat(args[0]); err == nil {
 		return nil
 	}
-	_, err := engine.KnobName(args[0])
-	if e := new(engine.SpecError); errors.As(err, &e) && (strings.HasPrefix(e.Rule, "unknown knob,") || strings.HasPrefix(e.Rule, "unknown number")) {
+	_, err := experiment.KnobName(args[0])
+	if e := new(experiment.SpecError); errors.As(err, &e) && (strings.HasPrefix(e.Rule, "unknown knob,") || strings.HasPrefix(e.Rule, "unknown number")) {
 		return err
 	}
 	return nil
@@ -89,7 +88,7 @@ func mistypedKnob(args []string) error {
 // hardwareOf are those of some names that are numbers of the hardware.
 func hardwareOf(names []string) (out []string) {
 	for _, called := range names {
-		if name, err := engine.KnobName(called); err == nil && engine.IsHardware(name) {
+		if name, err := experiment.KnobName(called); err == nil && experiment.IsHardware(name) {
 			out = append(out, name)
 		}
 	}
@@ -97,15 +96,15 @@ func hardwareOf(names []string) (out []string) {
 }
 
 // printPreset prints the knobs that a preset sets: its row of Table 4-3.
-func printPreset(w io.Writer, name string, ks []engine.KnobState) error {
-	sets, err := engine.PresetKnobs(name)
+func printPreset(w io.Writer, name string, ks []experiment.KnobState) error {
+	sets, err := experiment.PresetKnobs(name)
 	if err != nil {
 		return err
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, k := range ks {
 		if v, ok := sets[k.Name]; ok {
-			fmt.Fprintf(t, "%s\t%s\t%s\n", k.Name, engine.Format(k.Name, v), k.Label)
+			fmt.Fprintf(t, "%s\t%s\t%s\n", k.Name, experiment.Format(k.Name, v), k.Label)
 		}
 	}
 	return t.Flush()
@@ -113,7 +112,7 @@ func printPreset(w io.Writer, name string, ks []engine.KnobState) error {
 
 // printKnobs prints the registry by group. The groups come in the order in which the registry
 // first names them, which is by floor; it comes back to some of them later.
-func printKnobs(w io.Writer, ks []engine.KnobState) error {
+func printKnobs(w io.Writer, ks []experiment.KnobState) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	var groups []string
 	for _, k := range ks {
@@ -132,20 +131,20 @@ func printKnobs(w io.Writer, ks []engine.KnobState) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	profile := ks[slices.IndexFunc(ks, func(k engine.KnobState) bool { return k.Name == "profile" })].Value
+	profile := ks[slices.IndexFunc(ks, func(k experiment.KnobState) bool { return k.Name == "profile" })].Value
 	_, err := fmt.Fprintf(w, "\ndrtmx knobs KNOB tells more of one; a reset knob cannot be changed while a system runs\n"+
 		"hardware.NUMBER=VALUE sets a number of the profile, as hardware.wire.switch=500; drtmx profiles %v lists them\n", profile)
 	return err
 }
 
 // printKnob prints a knob's line.
-func printKnob(w io.Writer, k engine.KnobState) {
+func printKnob(w io.Writer, k experiment.KnobState) {
 	live := "reset"
 	if k.Live {
 		live = "live"
 	}
 	note := k.Label
-	if engine.IsHardware(k.Name) {
+	if experiment.IsHardware(k.Name) {
 		note = "in " + k.Unit
 		if k.Unit == "count" {
 			note = "number"
@@ -157,28 +156,28 @@ func printKnob(w io.Writer, k engine.KnobState) {
 	if k.Auto != nil {
 		note += " (" + k.Auto.Primitive + ": " + k.Auto.Because + ")"
 	}
-	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", k.Name, engine.Format(k.Name, k.Value), k.Range(), live, note)
+	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", k.Name, experiment.Format(k.Name, k.Value), k.Range(), live, note)
 }
 
 // chosen are the knobs of the given names.
-func chosen(ks []engine.KnobState, names []string) ([]engine.KnobState, error) {
-	var out []engine.KnobState
+func chosen(ks []experiment.KnobState, names []string) ([]experiment.KnobState, error) {
+	var out []experiment.KnobState
 	for _, called := range names {
-		name, err := engine.KnobName(called)
+		name, err := experiment.KnobName(called)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, ks[slices.IndexFunc(ks, func(k engine.KnobState) bool { return k.Name == name })])
+		out = append(out, ks[slices.IndexFunc(ks, func(k experiment.KnobState) bool { return k.Name == name })])
 	}
 	return out, nil
 }
 
 // tellKnobs prints all that the registry has about some knobs.
-func tellKnobs(w io.Writer, ks []engine.KnobState) error {
+func tellKnobs(w io.Writer, ks []experiment.KnobState) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.DiscardEmptyColumns)
 	for _, k := range ks {
 		printKnob(t, k)
-		fmt.Fprintf(t, "  %s\n  default %s", k.Doc, engine.Format(k.Name, k.Default))
+		fmt.Fprintf(t, "  %s\n  default %s", k.Doc, experiment.Format(k.Name, k.Default))
 		if k.Section != "" {
 			fmt.Fprintf(t, "; thesis %s", k.Section)
 		}
@@ -196,7 +195,7 @@ func specsCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			out := cmd.OutOrStdout()
 			if len(args) == 1 {
-				spec, err := engine.LoadSpec(args[0])
+				spec, err := experiment.LoadSpec(args[0])
 				if err != nil {
 					return err
 				}
@@ -206,10 +205,10 @@ func specsCommand() *cobra.Command {
 				_, err = fmt.Fprint(out, spec.YAML())
 				return err
 			}
-			var specs []engine.Spec
+			var specs []experiment.Spec
 			t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-			for i, name := range engine.SpecNames() {
-				spec, err := engine.LoadSpec(name)
+			for i, name := range experiment.SpecNames() {
+				spec, err := experiment.LoadSpec(name)
 				if err != nil {
 					return err
 				}

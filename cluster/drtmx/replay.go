@@ -2,16 +2,15 @@ package main
 
 import (
 	"bytes"
+	"drtmx/cluster"
+	"drtmx/dashboard"
+	"drtmx/engine/experiment"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"drtmx/cluster"
-	"drtmx/dashboard"
-	"drtmx/engine"
 )
 
 func replayCommand() *cobra.Command {
@@ -25,9 +24,9 @@ writes what happened as one page that needs no network: lines, cards, knobs and 
 		Example: "  drtmx replay session.jsonl --html session.html",
 		Args:    exactly(1, "one session file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f, err := engine.OpenRegular(args[0])
+			f, err := experiment.OpenRegular(args[0])
 			if err != nil {
-				return &engine.SpecError{Field: "session", Value: args[0], Rule: err.Error(), Next: "give a file that drtmx up --session wrote"}
+				return &experiment.SpecError{Field: "session", Value: args[0], Rule: err.Error(), Next: "give a file that drtmx up --session wrote"}
 			}
 			defer f.Close()
 			if err := outputs(jsonOut(asJSON), output{"--html", html}); err != nil {
@@ -57,7 +56,7 @@ writes what happened as one page that needs no network: lines, cards, knobs and 
 				if cmd.Context().Err() != nil {
 					return err
 				}
-				return &engine.SpecError{Field: "session", Value: args[0], Rule: strings.TrimPrefix(line(err), "session: ")}
+				return &experiment.SpecError{Field: "session", Value: args[0], Rule: strings.TrimPrefix(line(err), "session: ")}
 			}
 			if html != "" {
 				page, err := dashboard.ReplayedPage(r, kept, raw.Bytes()).HTML()

@@ -2,14 +2,14 @@ package main
 
 import (
 	"context"
+	"drtmx/cluster"
+	"drtmx/engine"
+	"drtmx/engine/experiment"
 	"fmt"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"drtmx/cluster"
-	"drtmx/engine"
 )
 
 // traceFlags are what the command traces, and where that goes.
@@ -85,7 +85,7 @@ func (t *traceFlags) check(cmd *cobra.Command) error {
 }
 
 // run opens the system and traces.
-func (t *traceFlags) run(cmd *cobra.Command, spec engine.Spec) (*cluster.Trace, error) {
+func (t *traceFlags) run(cmd *cobra.Command, spec experiment.Spec) (*cluster.Trace, error) {
 	bar := newBar(cmd.ErrOrStderr(), "trace")
 	defer bar.end()
 	s, err := engine.OpenWith(cmd.Context(), spec, bar.part(0, 40))
@@ -136,7 +136,7 @@ func (t *traceFlags) write(cmd *cobra.Command, found *cluster.Trace) error {
 
 // untraced adds what helps where too few transactions end.
 func untraced(ctx context.Context, s *engine.System, err error) error {
-	if ctx.Err() != nil || s.State() == engine.StateFailed || engine.IsSpecError(err) {
+	if ctx.Err() != nil || s.State() == engine.StateFailed || experiment.IsSpecError(err) {
 		return err
 	}
 	return fmt.Errorf("%w; ask for fewer with --txns, or set clients.arrival=closed", err)

@@ -2,6 +2,9 @@ package main
 
 import (
 	"context"
+	"drtmx/cluster"
+	"drtmx/dashboard/charts"
+	"drtmx/engine/experiment"
 	"errors"
 	"fmt"
 	"net"
@@ -10,12 +13,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"drtmx/cluster"
-	"drtmx/dashboard/charts"
-	"drtmx/engine"
-
-	_ "drtmx/dashboard" // registers the page
+	_ "drtmx/dashboard"
 )
+
+// registers the page
 
 type upFlags struct {
 	specFlags
@@ -56,7 +57,7 @@ func (f *upFlags) up(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if f.forWall <= 0 && cmd.Flags().Changed("for") {
-		return &engine.SpecError{Field: "for", Value: f.forWall.String(), Rule: "must be above 0", Next: "such as 30s, or leave it out to run until Ctrl-C"}
+		return &experiment.SpecError{Field: "for", Value: f.forWall.String(), Rule: "must be above 0", Next: "such as 30s, or leave it out to run until Ctrl-C"}
 	}
 	if f.resume != "" && (len(args) > 0 || f.preset != "" || len(f.set) > 0 || cmd.Flags().Changed("seed")) {
 		return usage("--resume takes spec and knobs from the session; drop SPEC, --preset, --set and --seed")
@@ -66,7 +67,7 @@ func (f *upFlags) up(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if _, chosen := spec.Set["check"]; !chosen { // a live cluster runs for long
-		if spec, err = spec.With(engine.Knobs{"check": "sampled"}); err != nil {
+		if spec, err = spec.With(experiment.Knobs{"check": "sampled"}); err != nil {
 			return err
 		}
 	}
@@ -176,7 +177,7 @@ func tokenOf(flag, path string) (string, error) {
 		return "", nil
 	}
 	t, err := cluster.ReadToken(path)
-	var bad *engine.SpecError
+	var bad *experiment.SpecError
 	if errors.As(err, &bad) {
 		bad.Field = flag
 	}
@@ -191,7 +192,7 @@ func parsePace(s string) (int64, error) {
 	}
 	d, err := time.ParseDuration(strings.TrimSuffix(s, "/s"))
 	if err != nil || d <= 0 {
-		return 0, &engine.SpecError{Field: "pace", Value: s, Rule: "must be virtual time per second such as 6ms/s, or max (flat out)", Next: "the default is 6ms/s"}
+		return 0, &experiment.SpecError{Field: "pace", Value: s, Rule: "must be virtual time per second such as 6ms/s, or max (flat out)", Next: "the default is 6ms/s"}
 	}
 	return d.Nanoseconds(), cluster.CheckPace("pace", s, d.Nanoseconds())
 }

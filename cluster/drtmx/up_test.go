@@ -3,6 +3,10 @@ package main
 import (
 	"bytes"
 	"context"
+	"drtmx/cluster"
+	"drtmx/engine"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -14,9 +18,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"drtmx/cluster"
-	"drtmx/engine"
 )
 
 // TestUpIsReplayed is a live session from its start over HTTP to its replay.
@@ -87,7 +88,7 @@ func TestUpIsReplayed(t *testing.T) {
 	if text := ok(t, "replay", file, "--html", page); !strings.Contains(text, "same digest") {
 		t.Error(text)
 	}
-	for _, want := range []string{engine.CodeVersion(), "<!doctype html>", "same digest", "phase.validation", "coroutines: "} {
+	for _, want := range []string{result.CodeVersion(), "<!doctype html>", "same digest", "phase.validation", "coroutines: "} {
 		if b, err := os.ReadFile(page); err != nil || !bytes.Contains(b, []byte(want)) {
 			t.Errorf("%v: no %q in the session's page", err, want)
 		}
@@ -105,7 +106,7 @@ func TestUpIsReplayed(t *testing.T) {
 		t.Errorf("exit %d: %s", code, errs)
 	}
 	other := filepath.Join(t.TempDir(), "other.jsonl")
-	os.WriteFile(other, bytes.Replace(b, []byte(engine.CodeVersion()), []byte("src-0"), 1), 0o644)
+	os.WriteFile(other, bytes.Replace(b, []byte(result.CodeVersion()), []byte("src-0"), 1), 0o644)
 	if code, _, errs := call("replay", other); code != misused || !strings.Contains(errs, "recorded by code src-0") {
 		t.Errorf("exit %d: %s", code, errs)
 	}
@@ -114,9 +115,9 @@ func TestUpIsReplayed(t *testing.T) {
 // unrecordable is a system whose changes cannot be written to a session.
 type unrecordable struct{ cluster.System }
 
-func (u unrecordable) Set(k engine.Knobs, by string) (engine.Change, error) {
+func (u unrecordable) Set(k experiment.Knobs, by string) (result.Change, error) {
 	c, err := u.System.Set(k, by)
-	c.Set = engine.Knobs{"coroutines": math.NaN()}
+	c.Set = experiment.Knobs{"coroutines": math.NaN()}
 	return c, err
 }
 
@@ -124,8 +125,8 @@ func (u unrecordable) Set(k engine.Knobs, by string) (engine.Change, error) {
 // and that the command has failed in the end.
 func TestUpSaysThatTheSessionIsLost(t *testing.T) {
 	f := upFlags{session: filepath.Join(t.TempDir(), "s.jsonl")}
-	spec := engine.Spec{Set: engine.Knobs{"nodes": 3, "threads": 1, "coroutines": 2, "workload.accounts": 500, "cache.bytes": "1MB"}}
-	open := func(ctx context.Context, spec engine.Spec, progress engine.Progress) (cluster.System, error) {
+	spec := experiment.Spec{Set: experiment.Knobs{"nodes": 3, "threads": 1, "coroutines": 2, "workload.accounts": 500, "cache.bytes": "1MB"}}
+	open := func(ctx context.Context, spec experiment.Spec, progress engine.Progress) (cluster.System, error) {
 		s, err := engine.OpenWith(ctx, spec, progress)
 		return unrecordable{s}, err
 	}
@@ -136,7 +137,7 @@ func TestUpSaysThatTheSessionIsLost(t *testing.T) {
 	said := make(chan string, 10)
 	say := func(format string, a ...any) { said <- fmt.Sprintf(format, a...) }
 	err = f.serve(context.Background(), agent, func(ctx context.Context) error {
-		if _, err := agent.Set(ctx, "a", engine.Knobs{"coroutines": 1}, "page"); err != nil {
+		if _, err := agent.Set(ctx, "a", experiment.Knobs{"coroutines": 1}, "page"); err != nil {
 			return err
 		}
 		if line := <-said; !strings.HasPrefix(line, "session: ") || !strings.Contains(line, "the cluster runs on") || strings.Contains(line, "\n") {

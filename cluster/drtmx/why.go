@@ -1,13 +1,12 @@
 package main
 
 import (
+	"drtmx/engine/batch"
 	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"drtmx/engine"
 )
 
 func whyCommand() *cobra.Command {
@@ -36,7 +35,7 @@ round trips one after the other).`,
 			}
 			tellIdle(cmd.ErrOrStderr(), spec, f.turned(spec, args))
 			b := newBar(cmd.ErrOrStderr(), "why")
-			c, err := engine.MeasureCauses(cmd.Context(), spec, engine.CausesOptions{Group: group, Seeds: seeds, Progress: b.update})
+			c, err := batch.MeasureCauses(cmd.Context(), spec, batch.CausesOptions{Group: group, Seeds: seeds, Progress: b.update})
 			b.end()
 			if c == nil {
 				return err
@@ -45,8 +44,8 @@ round trips one after the other).`,
 		},
 	}
 	f.add(cmd)
-	cmd.Flags().StringVar(&group, "group", "", "measure the numbers and costs of one `GROUP` each: "+strings.Join(engine.CauseGroups(), ", "))
-	cmd.Flags().IntVar(&seeds, "seeds", engine.CauseSeeds, fmt.Sprintf("pairs of runs, with consecutive seeds; more make the intervals narrower (1 to %d)", 1000))
+	cmd.Flags().StringVar(&group, "group", "", "measure the numbers and costs of one `GROUP` each: "+strings.Join(batch.CauseGroups(), ", "))
+	cmd.Flags().IntVar(&seeds, "seeds", batch.CauseSeeds, fmt.Sprintf("pairs of runs, with consecutive seeds; more make the intervals narrower (1 to %d)", 1000))
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the causes as JSON")
 	return cmd
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/rand"
 	"crypto/sha256"
+	"drtmx/engine/experiment"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -17,8 +18,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"drtmx/engine"
 )
 
 const (
@@ -162,7 +161,7 @@ func (s *Store) Put(key string, body []byte) error {
 // ReadUpTo reads a regular file, and of one that is longer than limit a byte more than that: it may
 // grow while it is read.
 func ReadUpTo(p string, limit int64) ([]byte, error) {
-	f, err := engine.OpenRegular(p)
+	f, err := experiment.OpenRegular(p)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,8 @@ import (
 	cluster "drtmx/cluster"
 	charts "drtmx/dashboard/charts"
 	engine "drtmx/engine"
+	experiment "drtmx/engine/experiment"
+	result "drtmx/engine/result"
 	txn "drtmx/engine/txn"
 	"github.com/cosmos72/gomacro/imports"
 	io "io"
@@ -143,7 +145,7 @@ func init() {
 type P_drtmx_cluster_Figure struct {
 	Object    any
 	Draw_     func(any, charts.Size, ...cluster.Figure) *charts.Chart
-	Result_   func(any, int) *engine.Result
+	Result_   func(any, int) *result.Result
 	Sketch_   func(any) string
 	Verdicts_ func(any) cluster.Verdicts
 }
@@ -151,24 +153,24 @@ type P_drtmx_cluster_Figure struct {
 func (P *P_drtmx_cluster_Figure) Draw(a0 charts.Size, a1 ...cluster.Figure) *charts.Chart {
 	return P.Draw_(P.Object, a0, a1...)
 }
-func (P *P_drtmx_cluster_Figure) Result(a0 int) *engine.Result { return P.Result_(P.Object, a0) }
+func (P *P_drtmx_cluster_Figure) Result(a0 int) *result.Result { return P.Result_(P.Object, a0) }
 func (P *P_drtmx_cluster_Figure) Sketch() string               { return P.Sketch_(P.Object) }
 func (P *P_drtmx_cluster_Figure) Verdicts() cluster.Verdicts   { return P.Verdicts_(P.Object) }
 
 // P_drtmx_cluster_FigureRunner lets types written in a notebook implement the interface.
 type P_drtmx_cluster_FigureRunner struct {
 	Object  any
-	Check_  func(any, string, string, engine.Knobs) error
+	Check_  func(any, string, string, experiment.Knobs) error
 	List_   func(any) []cluster.FigureInfo
-	Run_    func(any, context.Context, string, string, engine.Knobs, cluster.FigureReport) (cluster.Figure, error)
+	Run_    func(any, context.Context, string, string, experiment.Knobs, cluster.FigureReport) (cluster.Figure, error)
 	Sketch_ func(any, string) string
 }
 
-func (P *P_drtmx_cluster_FigureRunner) Check(a0 string, a1 string, a2 engine.Knobs) error {
+func (P *P_drtmx_cluster_FigureRunner) Check(a0 string, a1 string, a2 experiment.Knobs) error {
 	return P.Check_(P.Object, a0, a1, a2)
 }
 func (P *P_drtmx_cluster_FigureRunner) List() []cluster.FigureInfo { return P.List_(P.Object) }
-func (P *P_drtmx_cluster_FigureRunner) Run(a0 context.Context, a1 string, a2 string, a3 engine.Knobs, a4 cluster.FigureReport) (cluster.Figure, error) {
+func (P *P_drtmx_cluster_FigureRunner) Run(a0 context.Context, a1 string, a2 string, a3 experiment.Knobs, a4 cluster.FigureReport) (cluster.Figure, error) {
 	return P.Run_(P.Object, a0, a1, a2, a3, a4)
 }
 func (P *P_drtmx_cluster_FigureRunner) Sketch(a0 string) string { return P.Sketch_(P.Object, a0) }
@@ -178,65 +180,65 @@ type P_drtmx_cluster_System struct {
 	Object          any
 	AddTransaction_ func(any, string, int, func(tx *txn.Tx) error) error
 	Advance_        func(any, int64) error
-	AutoChanges_    func(any) []engine.AutoChange
-	Check_          func(any, engine.Knobs) error
+	AutoChanges_    func(any) []result.AutoChange
+	Check_          func(any, experiment.Knobs) error
 	Close_          func(any)
 	Digest_         func(any) string
 	DrainWith_      func(any, context.Context, engine.Progress) error
 	EndHistory_     func(any)
 	Err_            func(any) error
-	Inside_         func(any) []engine.NodeInside
-	Knobs_          func(any) []engine.KnobState
+	Inside_         func(any) []result.NodeInside
+	Knobs_          func(any) []experiment.KnobState
 	KnobsVersion_   func(any) int
 	Mark_           func(any)
 	NowNS_          func(any) int64
 	Pick_           func(any, engine.Choice) (*engine.Pick, error)
-	RecentLatency_  func(any) *engine.Histogram
+	RecentLatency_  func(any) *result.Histogram
 	RecordHistory_  func(any, string, io.Writer) error
-	Result_         func(any) *engine.Result
-	Set_            func(any, engine.Knobs, string) (engine.Change, error)
-	Spec_           func(any) engine.Spec
+	Result_         func(any) *result.Result
+	Set_            func(any, experiment.Knobs, string) (result.Change, error)
+	Spec_           func(any) experiment.Spec
 	State_          func(any) string
 	TraceWith_      func(any, context.Context, int, func(done int, total int)) ([]engine.TxnTrace, error)
 	Types_          func(any) []string
-	Values_         func(any) engine.Knobs
-	Windows_        func(any, int) []engine.Window
+	Values_         func(any) experiment.Knobs
+	Windows_        func(any, int) []result.Window
 }
 
 func (P *P_drtmx_cluster_System) AddTransaction(a0 string, a1 int, a2 func(tx *txn.Tx) error) error {
 	return P.AddTransaction_(P.Object, a0, a1, a2)
 }
 func (P *P_drtmx_cluster_System) Advance(a0 int64) error           { return P.Advance_(P.Object, a0) }
-func (P *P_drtmx_cluster_System) AutoChanges() []engine.AutoChange { return P.AutoChanges_(P.Object) }
-func (P *P_drtmx_cluster_System) Check(a0 engine.Knobs) error      { return P.Check_(P.Object, a0) }
+func (P *P_drtmx_cluster_System) AutoChanges() []result.AutoChange { return P.AutoChanges_(P.Object) }
+func (P *P_drtmx_cluster_System) Check(a0 experiment.Knobs) error  { return P.Check_(P.Object, a0) }
 func (P *P_drtmx_cluster_System) Close()                           { P.Close_(P.Object) }
 func (P *P_drtmx_cluster_System) Digest() string                   { return P.Digest_(P.Object) }
 func (P *P_drtmx_cluster_System) DrainWith(a0 context.Context, a1 engine.Progress) error {
 	return P.DrainWith_(P.Object, a0, a1)
 }
-func (P *P_drtmx_cluster_System) EndHistory()                 { P.EndHistory_(P.Object) }
-func (P *P_drtmx_cluster_System) Err() error                  { return P.Err_(P.Object) }
-func (P *P_drtmx_cluster_System) Inside() []engine.NodeInside { return P.Inside_(P.Object) }
-func (P *P_drtmx_cluster_System) Knobs() []engine.KnobState   { return P.Knobs_(P.Object) }
-func (P *P_drtmx_cluster_System) KnobsVersion() int           { return P.KnobsVersion_(P.Object) }
-func (P *P_drtmx_cluster_System) Mark()                       { P.Mark_(P.Object) }
-func (P *P_drtmx_cluster_System) NowNS() int64                { return P.NowNS_(P.Object) }
+func (P *P_drtmx_cluster_System) EndHistory()                   { P.EndHistory_(P.Object) }
+func (P *P_drtmx_cluster_System) Err() error                    { return P.Err_(P.Object) }
+func (P *P_drtmx_cluster_System) Inside() []result.NodeInside   { return P.Inside_(P.Object) }
+func (P *P_drtmx_cluster_System) Knobs() []experiment.KnobState { return P.Knobs_(P.Object) }
+func (P *P_drtmx_cluster_System) KnobsVersion() int             { return P.KnobsVersion_(P.Object) }
+func (P *P_drtmx_cluster_System) Mark()                         { P.Mark_(P.Object) }
+func (P *P_drtmx_cluster_System) NowNS() int64                  { return P.NowNS_(P.Object) }
 func (P *P_drtmx_cluster_System) Pick(a0 engine.Choice) (*engine.Pick, error) {
 	return P.Pick_(P.Object, a0)
 }
-func (P *P_drtmx_cluster_System) RecentLatency() *engine.Histogram { return P.RecentLatency_(P.Object) }
+func (P *P_drtmx_cluster_System) RecentLatency() *result.Histogram { return P.RecentLatency_(P.Object) }
 func (P *P_drtmx_cluster_System) RecordHistory(a0 string, a1 io.Writer) error {
 	return P.RecordHistory_(P.Object, a0, a1)
 }
-func (P *P_drtmx_cluster_System) Result() *engine.Result { return P.Result_(P.Object) }
-func (P *P_drtmx_cluster_System) Set(a0 engine.Knobs, a1 string) (engine.Change, error) {
+func (P *P_drtmx_cluster_System) Result() *result.Result { return P.Result_(P.Object) }
+func (P *P_drtmx_cluster_System) Set(a0 experiment.Knobs, a1 string) (result.Change, error) {
 	return P.Set_(P.Object, a0, a1)
 }
-func (P *P_drtmx_cluster_System) Spec() engine.Spec { return P.Spec_(P.Object) }
-func (P *P_drtmx_cluster_System) State() string     { return P.State_(P.Object) }
+func (P *P_drtmx_cluster_System) Spec() experiment.Spec { return P.Spec_(P.Object) }
+func (P *P_drtmx_cluster_System) State() string         { return P.State_(P.Object) }
 func (P *P_drtmx_cluster_System) TraceWith(a0 context.Context, a1 int, a2 func(done int, total int)) ([]engine.TxnTrace, error) {
 	return P.TraceWith_(P.Object, a0, a1, a2)
 }
 func (P *P_drtmx_cluster_System) Types() []string                { return P.Types_(P.Object) }
-func (P *P_drtmx_cluster_System) Values() engine.Knobs           { return P.Values_(P.Object) }
-func (P *P_drtmx_cluster_System) Windows(a0 int) []engine.Window { return P.Windows_(P.Object, a0) }
+func (P *P_drtmx_cluster_System) Values() experiment.Knobs       { return P.Values_(P.Object) }
+func (P *P_drtmx_cluster_System) Windows(a0 int) []result.Window { return P.Windows_(P.Object, a0) }

@@ -2,19 +2,20 @@ package figures
 
 import (
 	"context"
-	"testing"
-
 	"drtmx/engine"
+	"drtmx/engine/batch"
+	"drtmx/engine/experiment"
+	"testing"
 )
 
 // TestMeasuredAgain: a run that is not steady is measured for longer until it is, at most twice.
 func TestMeasuredAgain(t *testing.T) {
-	spec := engine.Spec{Workload: "micro-read", Set: engine.Knobs{"nodes": 2, "threads": 1, "coroutines": 1, "warmup_ns": 2_000, "duration_ns": 4_000}}
+	spec := experiment.Spec{Workload: "micro-read", Set: experiment.Knobs{"nodes": 2, "threads": 1, "coroutines": 1, "warmup_ns": 2_000, "duration_ns": 4_000}}
 	short, err := engine.Run(context.Background(), spec, nil)
 	if err != nil || short.Steady {
 		t.Fatalf("steady %v, %v", short.Steady, err)
 	}
-	rs, err := engine.RunAll(context.Background(), []engine.Spec{spec}, engine.SweepOptions{Again: MeasureAgain})
+	rs, err := batch.RunAll(context.Background(), []experiment.Spec{spec}, batch.SweepOptions{Again: MeasureAgain})
 	if err != nil {
 		t.Fatal(err)
 	}

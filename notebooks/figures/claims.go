@@ -2,10 +2,9 @@ package figures
 
 import (
 	"cmp"
+	"drtmx/engine/result"
 	"fmt"
 	"math"
-
-	"drtmx/engine"
 )
 
 // tolerance is how far a measured number may be off the thesis's.
@@ -222,7 +221,7 @@ func (f *Figure) because(r ratio) string {
 func (f *Figure) where(p Point) string { return cmp.Or(p.Name, f.X.at(p.X)) }
 
 // limit says what limited a run.
-func limit(r *engine.Result) string {
+func limit(r *result.Result) string {
 	k := r.Bottleneck
 	if k == nil {
 		return "limited by nothing measured"

@@ -1,11 +1,10 @@
 package figures
 
 import (
+	"drtmx/engine/result"
 	"math"
 	"strings"
 	"testing"
-
-	"drtmx/engine"
 )
 
 // ratioOf is a claim that compared two lines once.
@@ -66,7 +65,7 @@ func TestEachPublishedNumberHasItsClaim(t *testing.T) {
 			continue
 		}
 		r := &Recipe{def: d}
-		for _, c := range r.From(Quick, make([]*engine.Result, plannedRuns(r))).Claims {
+		for _, c := range r.From(Quick, make([]*result.Result, plannedRuns(r))).Claims {
 			claimed[c.ID] = true
 			if p, ok := systemResult(c.ID); ok && c.Reference == "" {
 				t.Errorf("%s: claim %s does not say %s %s", d.id, c.ID, p.text(), p.Unit)
@@ -118,7 +117,7 @@ func TestExpectedPlaces(t *testing.T) {
 
 // Thresholds are told as such.
 func TestThresholds(t *testing.T) {
-	f := &Figure{X: Axis{Label: "Load", Unit: "coroutines"}, Runs: []*engine.Result{{}}, Series: []Series{
+	f := &Figure{X: Axis{Label: "Load", Unit: "coroutines"}, Runs: []*result.Result{{}}, Series: []Series{
 		wide("A", []float64{1, 4, 12}, []float64{1, 3, 3}, []float64{0.1, 0.1, 0.1}), wide("B", []float64{1, 4, 12}, []float64{2, 2, 2}, []float64{0, 0, 0}),
 		wide("late", []float64{1, 4, 12}, []float64{1, 1, 3}, []float64{0.1, 0.1, 0.1}), wide("noisy", []float64{1, 4, 12}, []float64{1, 2.1, 3}, []float64{0.1, 0.8, 0.1})}}
 	for _, tt := range []struct{ line, want, says string }{
@@ -133,7 +132,7 @@ func TestThresholds(t *testing.T) {
 	if c := f.crossing("c", "", "ahead", pair{"B", "late"}, 1); !strings.HasPrefix(c.Says, "never ahead, up to 12 coroutines") || c.Status != Contradicted {
 		t.Errorf("%s: %s", c.Status, c.Says)
 	}
-	halved := &Figure{ID: "2-16a", X: Axis{Unit: "bytes"}, Y: Axis{Unit: "Gbps"}, Runs: []*engine.Result{{}}, Series: []Series{
+	halved := &Figure{ID: "2-16a", X: Axis{Unit: "bytes"}, Y: Axis{Unit: "Gbps"}, Runs: []*result.Result{{}}, Series: []Series{
 		wide(ddioOn, []float64{256, 4096, 64 << 10, 128 << 10}, []float64{50, 44, 44, 44}, make([]float64, 4)),
 		wide(ddioOff, []float64{256, 4096, 64 << 10, 128 << 10}, []float64{50, 91, 91, 91}, make([]float64, 4))}}
 	if c := halved.halved216(); c.Says != "halves from 4 KB on; the thesis says from 64 KB on" {

@@ -1,6 +1,9 @@
 package figures
 
-import "drtmx/engine"
+import (
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
+)
 
 // Figure 2-16: DDIO and bulk writes of one client (§2.3.4.1). Each thread writes
 // from place to place in order, so that what reaches the NVM is in order until the
@@ -16,18 +19,18 @@ const (
 	largeBytes = 128 << 10
 )
 
-func plan216(scale string, read func(r *engine.Result) (float64, float64)) plan {
-	base := with(remote(scale, "micro-write", "one-sided"), engine.Knobs{"workload.socket": "own", "workload.pattern": "sequential", "clients": 1, "client.threads": 8, "coroutines": 4})
+func plan216(scale string, read func(r *result.Result) (float64, float64)) plan {
+	base := with(remote(scale, "micro-write", "one-sided"), experiment.Knobs{"workload.socket": "own", "workload.pattern": "sequential", "clients": 1, "client.threads": 8, "coroutines": 4})
 	bytes := 1 << 30 // as many places as are in this
 	if scale == Quick {
 		bytes = 1 << 28
 		base["warmup_ns"], base["duration_ns"] = 2_000_000, 600_000
 	}
-	p := plan{base: engine.Spec{Set: base}, gap: gapPoint{ddioOn, 64 << 10}}
-	for _, l := range []nvmLine{{ddioOn, with(inNVM, engine.Knobs{"ddio": true})}, {ddioOff, with(inNVM, engine.Knobs{"ddio": false})}} {
+	p := plan{base: experiment.Spec{Set: base}, gap: gapPoint{ddioOn, 64 << 10}}
+	for _, l := range []nvmLine{{ddioOn, with(inNVM, experiment.Knobs{"ddio": true})}, {ddioOff, with(inNVM, experiment.Knobs{"ddio": false})}} {
 		s := plannedSeries{name: l.name}
 		for _, n := range bulk {
-			k := engine.Knobs{"workload.payload": n, "workload.keys": bytes / n}
+			k := experiment.Knobs{"workload.payload": n, "workload.keys": bytes / n}
 			if n > 4096 && scale == Quick { // large writes are few
 				k["duration_ns"] = 4_000_000
 			}
@@ -41,7 +44,7 @@ func plan216(scale string, read func(r *engine.Result) (float64, float64)) plan 
 	return p
 }
 
-func amplification(r *engine.Result) (y, ci95 float64) {
+func amplification(r *result.Result) (y, ci95 float64) {
 	if r.NVM == nil {
 		return 0, 0
 	}

@@ -1,9 +1,9 @@
 package figures
 
 import (
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"fmt"
-
-	"drtmx/engine"
 )
 
 // Figures 2-17 and 2-18: what a write of less than its memory's granularity reads
@@ -24,10 +24,10 @@ const (
 var payloads218 = []int{8, 16, 32, 64, 96, 128, 192, 256}
 
 // steps218 places writes anywhere, then at the begin of a word, then up to its end.
-func steps218(more ...engine.Knobs) []nvmLine {
-	base := with(append(more, inNVM, engine.Knobs{"workload.align": 1})...)
-	align := with(base, engine.Knobs{"workload.align": 64})
-	return []nvmLine{{readsBase, base}, {readsAlign, align}, {readsPad, with(align, engine.Knobs{"workload.pad": 64})}}
+func steps218(more ...experiment.Knobs) []nvmLine {
+	base := with(append(more, inNVM, experiment.Knobs{"workload.align": 1})...)
+	align := with(base, experiment.Knobs{"workload.align": 64})
+	return []nvmLine{{readsBase, base}, {readsAlign, align}, {readsPad, with(align, experiment.Knobs{"workload.pad": 64})}}
 }
 
 func plan218(scale, primitive string, payloads []int, lines []nvmLine) plan {
@@ -37,11 +37,11 @@ func plan218(scale, primitive string, payloads []int, lines []nvmLine) plan {
 	} else {
 		payloads = payloads218
 	}
-	p := plan{base: engine.Spec{Set: base}, gap: gapPoint{readsBase, 96}}
+	p := plan{base: experiment.Spec{Set: base}, gap: gapPoint{readsBase, 96}}
 	for _, l := range lines {
 		s := plannedSeries{name: l.name}
 		for _, n := range payloads {
-			s.points = append(s.points, plannedPoint{x: float64(n), set: with(l.set, engine.Knobs{"workload.payload": n}), read: readsPerWrite})
+			s.points = append(s.points, plannedPoint{x: float64(n), set: with(l.set, experiment.Knobs{"workload.payload": n}), read: readsPerWrite})
 		}
 		p.series = append(p.series, s)
 	}
@@ -49,7 +49,7 @@ func plan218(scale, primitive string, payloads []int, lines []nvmLine) plan {
 }
 
 // readsPerWrite is what the NVM reads for 100 writes. Counters have no interval.
-func readsPerWrite(r *engine.Result) (y, ci95 float64) {
+func readsPerWrite(r *result.Result) (y, ci95 float64) {
 	if r.NVM == nil || r.NVM.WriteReq == 0 {
 		return 0, 0
 	}
@@ -64,11 +64,11 @@ func reads218(id, title string, plan func(scale string) plan, claims func(f *Fig
 
 var figures218 = []*definition{
 	reads218("2-18a", "Extra NVM reads of one-sided writes", func(scale string) plan {
-		return plan218(scale, "one-sided", []int{8, 32, 64, 96, 128, 256}, steps218(engine.Knobs{"ddio": false}))
+		return plan218(scale, "one-sided", []int{8, 32, 64, 96, 128, 256}, steps218(experiment.Knobs{"ddio": false}))
 	}, claims218a),
 	reads218("2-18b", "Extra NVM reads of two-sided writes", func(scale string) plan {
-		lines := steps218(engine.Knobs{"workload.copy": "store"})
-		return plan218(scale, "two-sided", []int{8, 64, 96, 256}, append(lines, nvmLine{readsNT, with(lines[2].set, engine.Knobs{"workload.copy": "ntstore"})}))
+		lines := steps218(experiment.Knobs{"workload.copy": "store"})
+		return plan218(scale, "two-sided", []int{8, 64, 96, 256}, append(lines, nvmLine{readsNT, with(lines[2].set, experiment.Knobs{"workload.copy": "ntstore"})}))
 	}, claims218b),
 }
 

@@ -1,9 +1,9 @@
 package figures
 
 import (
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"fmt"
-
-	"drtmx/engine"
 )
 
 // Figure 2-19: Octopus's data I/O (§2.3.5.3). Six clients write to random places of
@@ -21,29 +21,29 @@ const (
 
 // lines219 are the configurations, each on top of the one before.
 func lines219() []nvmLine {
-	opt := with(inNVM, engine.Knobs{"nvm.h1": true, "nvm.h2": true, "nvm.h3": true, "nvm.h4": true, "nvm.h5": true, "nvm.h6": true, "nvm.h7": true, "nvm.h8": true})
-	persist := with(opt, engine.Knobs{"nvm.persist": true})
+	opt := with(inNVM, experiment.Knobs{"nvm.h1": true, "nvm.h2": true, "nvm.h3": true, "nvm.h4": true, "nvm.h5": true, "nvm.h6": true, "nvm.h7": true, "nvm.h8": true})
+	persist := with(opt, experiment.Knobs{"nvm.persist": true})
 	return []nvmLine{{octopusDRAM, inDRAM}, {octopusNVM, inNVM}, {octopusOpt, opt}, {octopusPersist, persist},
-		{octopusH9, with(persist, engine.Knobs{"nvm.h9": true})}}
+		{octopusH9, with(persist, experiment.Knobs{"nvm.h9": true})}}
 }
 
 // load219 is a payload with the coroutines of each thread that write it at once:
 // as few as keep the NVM busy, for the rest only waits in the network.
 type load219 struct{ payload, coroutines int }
 
-func plan219(scale string, read func(r *engine.Result) (float64, float64)) plan {
-	base := engine.Knobs{"profile": "r74v", "servers": 1, "clients": 6, "server.threads": 20, "client.threads": 12,
+func plan219(scale string, read func(r *result.Result) (float64, float64)) plan {
+	base := experiment.Knobs{"profile": "r74v", "servers": 1, "clients": 6, "server.threads": 20, "client.threads": 12,
 		"workload": "octopus", "workload.files": 512, "check": "off", "warmup_ns": 300_000, "duration_ns": 800_000}
 	loads := []load219{{256, 8}, {1024, 8}, {4096, 4}, {16 << 10, 2}}
 	if scale == Paper {
 		base["workload.files"], base["warmup_ns"], base["duration_ns"] = 1024, 2_000_000, 2_000_000
 		loads = []load219{{256, 8}, {512, 8}, {1024, 8}, {2048, 8}, {4096, 4}, {8192, 4}, {16 << 10, 2}, {32 << 10, 2}, {64 << 10, 1}, {256 << 10, 1}}
 	}
-	p := plan{base: engine.Spec{Set: base}, gap: gapPoint{octopusNVM, 4096}}
+	p := plan{base: experiment.Spec{Set: base}, gap: gapPoint{octopusNVM, 4096}}
 	add := func(l nvmLine, loads ...load219) {
 		s := plannedSeries{name: l.name}
 		for _, x := range loads {
-			k := engine.Knobs{"workload.payload": x.payload, "coroutines": x.coroutines}
+			k := experiment.Knobs{"workload.payload": x.payload, "coroutines": x.coroutines}
 			if x.payload >= 4096 && scale == Quick { // large writes are few
 				k["duration_ns"] = 3_000_000
 			}
@@ -57,17 +57,17 @@ func plan219(scale string, read func(r *engine.Result) (float64, float64)) plan 
 	for _, l := range lines219() {
 		add(l, loads...)
 	}
-	add(nvmLine{octopusOnlyH3, with(inNVM, engine.Knobs{"nvm.h3": true})}, loads...)
+	add(nvmLine{octopusOnlyH3, with(inNVM, experiment.Knobs{"nvm.h3": true})}, loads...)
 	return p
 }
 
 // perServer is millions of writes per second.
-func perServer(r *engine.Result) (y, ci95 float64) {
+func perServer(r *result.Result) (y, ci95 float64) {
 	y, ci95 = perSocket(r)
 	return 2 * y, 2 * ci95
 }
 
-func octopus219(id, title string, y Axis, read func(r *engine.Result) (float64, float64), claims func(f *Figure) []Claim) *definition {
+func octopus219(id, title string, y Axis, read func(r *result.Result) (float64, float64), claims func(f *Figure) []Claim) *definition {
 	return &definition{id: id, title: title, chapter: 2, section: "2.3.5.3", scope: "server",
 		x: Axis{Label: "Payload", Unit: "bytes", Log: true}, y: y, claims: claims,
 		plan: func(scale string) plan { return plan219(scale, read) }}

@@ -1,10 +1,9 @@
 package figures
 
 import (
+	"drtmx/engine/experiment"
 	"fmt"
 	"math"
-
-	"drtmx/engine"
 )
 
 // Figure 2-2: (a) what a driver context that all threads share costs, (b) RPC
@@ -40,18 +39,18 @@ var figure22a = definition{
 // machines, so that every thread uses exactly one queue pair. Each WRITE rings a
 // doorbell of its own.
 func plan22a(scale string) plan {
-	base := engine.Knobs{"workload": "micro-write", "nodes": 2, "nics": 1, "workload.payload": 64, "coroutines": outstanding22a,
+	base := experiment.Knobs{"workload": "micro-write", "nodes": 2, "nics": 1, "workload.payload": 64, "coroutines": outstanding22a,
 		"opt.micro.db": false, "warmup_ns": 100_000, "duration_ns": 800_000}
 	threads := []int{1, 4, 7, 8, 12, 16, 20, 24}
 	if scale == Paper {
 		base["duration_ns"] = 1_000_000
 		threads = []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 20, 22, 24}
 	}
-	p := plan{base: engine.Spec{Set: base}, gap: gapPoint{sharedContext, 24}}
+	p := plan{base: experiment.Spec{Set: base}, gap: gapPoint{sharedContext, 24}}
 	for _, s := range []struct{ name, context string }{{ownContexts, "thread"}, {sharedContext, "shared"}} {
 		line := plannedSeries{name: s.name}
 		for _, n := range threads {
-			line.points = append(line.points, plannedPoint{x: float64(n), set: engine.Knobs{"threads": n, "nic.context": s.context}, read: perMachine})
+			line.points = append(line.points, plannedPoint{x: float64(n), set: experiment.Knobs{"threads": n, "nic.context": s.context}, read: perMachine})
 		}
 		p.series = append(p.series, line)
 	}
@@ -101,15 +100,15 @@ var figure22b = definition{
 }
 
 func plan22b(scale string) plan {
-	base := engine.Knobs{"workload": "micro-rpc", "nodes": 16, "threads": 24, "coroutines": 16, "warmup_ns": 40_000, "duration_ns": 60_000}
+	base := experiment.Knobs{"workload": "micro-rpc", "nodes": 16, "threads": 24, "coroutines": 16, "warmup_ns": 40_000, "duration_ns": 60_000}
 	if scale == Paper {
 		base["warmup_ns"], base["duration_ns"] = 100_000, 200_000
 	}
-	p := plan{base: engine.Spec{Set: base}, gap: gapPoint{writeRPC, 8}}
+	p := plan{base: experiment.Spec{Set: base}, gap: gapPoint{writeRPC, 8}}
 	for _, s := range []struct{ name, transport string }{{udRPC, "ud"}, {writeRPC, "write"}, {hybridRPC, "hybrid"}} {
 		line := plannedSeries{name: s.name}
 		for _, n := range []int{8, 32, 56} { // with the header of 8 bytes all are inlined
-			line.points = append(line.points, plannedPoint{x: float64(n), set: engine.Knobs{"workload.transport": s.transport, "workload.payload": n, "workload.payload_max": max(n, 256)}, read: perMachine})
+			line.points = append(line.points, plannedPoint{x: float64(n), set: experiment.Knobs{"workload.transport": s.transport, "workload.payload": n, "workload.payload_max": max(n, 256)}, read: perMachine})
 		}
 		p.series = append(p.series, line)
 	}

@@ -1,6 +1,9 @@
 package figures
 
-import "drtmx/engine"
+import (
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
+)
 
 // Figure 2-4(a): raw throughput of the primitives on 16 machines, against the
 // payload (§2.2.4). Every thread keeps requests to random places of random other
@@ -31,7 +34,7 @@ var figure24a = definition{
 var payloads24a = []int{8, 32, 64, 128, 256, 512, 1024}
 
 func plan24a(scale string) plan {
-	base := engine.Knobs{"nodes": machines24a, "threads": 24}
+	base := experiment.Knobs{"nodes": machines24a, "threads": 24}
 	switch scale {
 	case Paper:
 		base["coroutines"], base["warmup_ns"], base["duration_ns"] = 16, 200_000, 400_000
@@ -39,11 +42,11 @@ func plan24a(scale string) plan {
 		// All requests start at once, and for 20 us the RNICs fetch contexts.
 		base["coroutines"], base["warmup_ns"], base["duration_ns"] = 12, 50_000, 40_000
 	}
-	p := plan{base: engine.Spec{Set: base}, gap: gapPoint{oneRead, 64}}
+	p := plan{base: experiment.Spec{Set: base}, gap: gapPoint{oneRead, 64}}
 	line := func(name, workload, primitive string, payloads ...int) {
 		s := plannedSeries{name: name}
 		for _, n := range payloads {
-			set := engine.Knobs{"workload": workload, "workload.payload": n, "workload.payload_max": max(n, 256)}
+			set := experiment.Knobs{"workload": workload, "workload.payload": n, "workload.payload_max": max(n, 256)}
 			if primitive != "" {
 				set["workload.primitive"] = primitive
 			}
@@ -63,7 +66,7 @@ func plan24a(scale string) plan {
 }
 
 // perMachine is millions of requests per second and machine.
-func perMachine(r *engine.Result) (y, ci95 float64) {
+func perMachine(r *result.Result) (y, ci95 float64) {
 	nodes, _ := r.Spec["nodes"].(int)
 	y = r.Throughput / float64(nodes) / 1e6
 	return y, y * r.ThroughputCI95

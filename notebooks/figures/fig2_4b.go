@@ -1,9 +1,8 @@
 package figures
 
 import (
+	"drtmx/engine/experiment"
 	"fmt"
-
-	"drtmx/engine"
 )
 
 // Figure 2-4(b): figure 2-4(a) with as many RC queue pairs as 80 machines would
@@ -26,7 +25,7 @@ var figure24b = definition{
 }
 
 func plan24b(scale string) plan {
-	base := engine.Knobs{"nodes": machines24a, "threads": 24, "coroutines": 16, "warmup_ns": 30_000, "duration_ns": 60_000}
+	base := experiment.Knobs{"nodes": machines24a, "threads": 24, "coroutines": 16, "warmup_ns": 30_000, "duration_ns": 60_000}
 	reads, writes := []int{8, 56, 64, 128, 256, 1024}, []int{8, 128, 1024}
 	calls, calls16 := []int{8, 56, 64, 128, 1024}, []int{8} // RPCs take longest
 	if scale == Paper {
@@ -34,11 +33,11 @@ func plan24b(scale string) plan {
 		reads, writes = []int{8, 16, 32, 48, 56, 64, 128, 256, 512, 1024}, []int{8, 32, 64, 128, 256, 512, 1024}
 		calls, calls16 = reads, []int{8, 1024}
 	}
-	p := plan{base: engine.Spec{Set: base}, gap: gapPoint{oneRead, 64}}
+	p := plan{base: experiment.Spec{Set: base}, gap: gapPoint{oneRead, 64}}
 	line := func(name, workload, primitive string, nodes int, payloads ...int) {
 		s := plannedSeries{name: name}
 		for _, n := range payloads {
-			k := engine.Knobs{"workload": workload, "workload.payload": n, "workload.payload_max": max(n, 256), "workload.primitive": primitive, "emulated_nodes": nodes}
+			k := experiment.Knobs{"workload": workload, "workload.payload": n, "workload.payload_max": max(n, 256), "workload.primitive": primitive, "emulated_nodes": nodes}
 			if n >= 1024 && scale == Quick { // one takes as long as a small one's run
 				k["warmup_ns"], k["duration_ns"] = 100_000, 400_000
 			}

@@ -1,10 +1,9 @@
 package figures
 
 import (
-	"fmt"
-
-	"drtmx/engine"
+	"drtmx/engine/experiment"
 	"drtmx/engine/fabric"
+	"fmt"
 )
 
 // Figure 2-5: multi-object reads and writes, with the optimisations of §2.2.3
@@ -33,7 +32,7 @@ const (
 var names25 = []string{"base", "+ CO", "+ OR", "+ DB", "+ PA"}
 
 // steps25 are the knobs of each step.
-var steps25 = []engine.Knobs{
+var steps25 = []experiment.Knobs{
 	stepBase: {"opt.co": false, "opt.micro.or": false, "opt.micro.db": false},
 	stepCO:   {"opt.co": true, "opt.micro.or": false, "opt.micro.db": false},
 	stepOR:   {"opt.co": true, "opt.micro.or": true, "opt.micro.db": false},
@@ -62,16 +61,16 @@ var figure25b = definition{
 }
 
 func plan25(scale, workload string, last int) plan {
-	base := engine.Knobs{"workload": workload, "nodes": 16, "threads": 24, "coroutines": coroutines25, "workload.payload": 64,
+	base := experiment.Knobs{"workload": workload, "nodes": 16, "threads": 24, "coroutines": coroutines25, "workload.payload": 64,
 		"workload.objects": objects25, "warmup_ns": 100_000, "duration_ns": 400_000}
 	if scale == Paper {
 		base["warmup_ns"], base["duration_ns"] = 200_000, 600_000
 	}
-	p := plan{base: engine.Spec{Set: base}, gap: gapPoint{oneSided, stepBase}}
+	p := plan{base: experiment.Spec{Set: base}, gap: gapPoint{oneSided, stepBase}}
 	for _, s := range []struct{ name, primitive string }{{oneSided, "one-sided"}, {twoSided, "two-sided"}} {
 		line := plannedSeries{name: s.name}
 		for step, set := range steps25[:last+1] {
-			knobs := engine.Knobs{"workload.primitive": s.primitive}
+			knobs := experiment.Knobs{"workload.primitive": s.primitive}
 			for name, v := range set { // order-free: fills a map
 				knobs[name] = v
 			}

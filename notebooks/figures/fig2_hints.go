@@ -1,6 +1,9 @@
 package figures
 
-import "drtmx/engine"
+import (
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
+)
 
 // Figures 2-12 to 2-16: what each hint of Table 2-4 brings (§2.3.4). The hints
 // are added one after the other.
@@ -8,24 +11,24 @@ import "drtmx/engine"
 const withHints = "Throughput"
 
 // hintSteps are the knobs of each step.
-type hintSteps []engine.Knobs
+type hintSteps []experiment.Knobs
 
 var oneSteps = hintSteps{
 	plainWrite,
-	with(plainWrite, engine.Knobs{"nvm.h1": true}),
-	with(plainWrite, engine.Knobs{"nvm.h1": true, "nvm.h3": true}),
-	with(plainWrite, engine.Knobs{"nvm.h1": true, "nvm.h3": true, "nvm.h5": true}),
+	with(plainWrite, experiment.Knobs{"nvm.h1": true}),
+	with(plainWrite, experiment.Knobs{"nvm.h1": true, "nvm.h3": true}),
+	with(plainWrite, experiment.Knobs{"nvm.h1": true, "nvm.h3": true, "nvm.h5": true}),
 	oneHints,
 }
 
-var stored = with(plainWrite, engine.Knobs{"workload.copy": "store"})
+var stored = with(plainWrite, experiment.Knobs{"workload.copy": "store"})
 
 var twoSteps = hintSteps{
 	stored,
-	with(stored, engine.Knobs{"nvm.h1": true}),
-	with(stored, engine.Knobs{"nvm.h1": true, "nvm.h4": true}),
-	with(stored, engine.Knobs{"nvm.h1": true, "nvm.h4": true, "nvm.h5": true}),
-	with(stored, engine.Knobs{"nvm.h1": true, "nvm.h4": true, "nvm.h5": true, "nvm.h7": true}),
+	with(stored, experiment.Knobs{"nvm.h1": true}),
+	with(stored, experiment.Knobs{"nvm.h1": true, "nvm.h4": true}),
+	with(stored, experiment.Knobs{"nvm.h1": true, "nvm.h4": true, "nvm.h5": true}),
+	with(stored, experiment.Knobs{"nvm.h1": true, "nvm.h4": true, "nvm.h5": true, "nvm.h7": true}),
 }
 
 func factors(id, title, primitive string, names []string, steps hintSteps, payload int, claims func(f *Figure) []Claim) *definition {
@@ -43,7 +46,7 @@ func factors(id, title, primitive string, names []string, steps hintSteps, paylo
 			for i, set := range steps {
 				line.points = append(line.points, plannedPoint{x: float64(i), name: names[i], set: set, read: read})
 			}
-			return plan{base: engine.Spec{Set: base}, series: []plannedSeries{line}, gap: gapPoint{withHints, 0}}
+			return plan{base: experiment.Spec{Set: base}, series: []plannedSeries{line}, gap: gapPoint{withHints, 0}}
 		}}
 }
 
@@ -134,8 +137,8 @@ const (
 
 // oneDIMM has every request on one DIMM of the machine, so what it takes is the
 // machine's.
-func oneDIMM(scale string) engine.Knobs {
-	k := engine.Knobs{"workload.dimm": 1, "workload.socket": "first", "workload.payload": 2048, "workload.keys": 20_000,
+func oneDIMM(scale string) experiment.Knobs {
+	k := experiment.Knobs{"workload.dimm": 1, "workload.socket": "first", "workload.payload": 2048, "workload.keys": 20_000,
 		"warmup_ns": 1_000_000, "duration_ns": 2_500_000}
 	if scale == Paper {
 		k["duration_ns"] = 6_000_000
@@ -144,7 +147,7 @@ func oneDIMM(scale string) engine.Knobs {
 }
 
 // gbps is the payload's bandwidth.
-func gbps(r *engine.Result) (y, ci95 float64) {
+func gbps(r *result.Result) (y, ci95 float64) {
 	y, ci95 = gbpsPerSocket(r)
 	return 2 * y, 2 * ci95
 }
@@ -153,13 +156,13 @@ var figures214 = []*definition{
 	{id: "2-14a", title: "Two-sided writes to one DIMM", chapter: 2, section: "2.3.4.1", scope: "server",
 		x: Axis{Label: "Server threads of the machine", Unit: "threads"}, y: Axis{Label: "Bandwidth", Unit: "Gbps"},
 		plan: func(scale string) plan {
-			base := with(remote(scale, "micro-write", "two-sided"), oneDIMM(scale), engine.Knobs{"workload.copy": "ntstore",
+			base := with(remote(scale, "micro-write", "two-sided"), oneDIMM(scale), experiment.Knobs{"workload.copy": "ntstore",
 				"clients": 2, "client.threads": 20, "coroutines": 1})
 			line := plannedSeries{name: twoOnDIMM}
 			for _, n := range []int{2, 4, 8, 12, 16, 20} {
-				line.points = append(line.points, plannedPoint{x: float64(n), set: engine.Knobs{"server.threads": n}, read: gbps})
+				line.points = append(line.points, plannedPoint{x: float64(n), set: experiment.Knobs{"server.threads": n}, read: gbps})
 			}
-			return plan{base: engine.Spec{Set: base}, series: []plannedSeries{line}, gap: gapPoint{twoOnDIMM, 20}}
+			return plan{base: experiment.Spec{Set: base}, series: []plannedSeries{line}, gap: gapPoint{twoOnDIMM, 20}}
 		},
 		claims: func(f *Figure) []Claim {
 			four, twenty := f.step(twoOnDIMM, 4), f.step(twoOnDIMM, 20)
@@ -172,13 +175,13 @@ var figures214 = []*definition{
 	{id: "2-14b", title: "One-sided WRITEs to one DIMM", chapter: 2, section: "2.3.4.1", scope: "server",
 		x: Axis{Label: "Clients, one WRITE each", Unit: "clients", Log: true}, y: Axis{Label: "Bandwidth", Unit: "Gbps"},
 		plan: func(scale string) plan {
-			base := with(remote(scale, "micro-write", "one-sided"), oneDIMM(scale), engine.Knobs{"ddio": false, "clients": 1, "coroutines": 1})
+			base := with(remote(scale, "micro-write", "one-sided"), oneDIMM(scale), experiment.Knobs{"ddio": false, "clients": 1, "coroutines": 1})
 			line := plannedSeries{name: oneOnDIMM}
 			for _, n := range []int{1, 2, 4, 8, 16, 24} { // threads of one machine: two WRITEs are not yet what a DIMM takes
-				line.points = append(line.points, plannedPoint{x: float64(n), set: engine.Knobs{"client.threads": n}, read: gbps})
+				line.points = append(line.points, plannedPoint{x: float64(n), set: experiment.Knobs{"client.threads": n}, read: gbps})
 			}
-			line.points = append(line.points, plannedPoint{x: 144, set: engine.Knobs{"client.threads": 24, "clients": 6}, read: gbps})
-			return plan{base: engine.Spec{Set: base}, series: []plannedSeries{line}, gap: gapPoint{oneOnDIMM, 1}}
+			line.points = append(line.points, plannedPoint{x: 144, set: experiment.Knobs{"client.threads": 24, "clients": 6}, read: gbps})
+			return plan{base: experiment.Spec{Set: base}, series: []plannedSeries{line}, gap: gapPoint{oneOnDIMM, 1}}
 		},
 		claims: func(f *Figure) []Claim {
 			limit := f.highest("f2-14-dimm-limit", "a DIMM takes about 16 Gbps", oneOnDIMM, func(float64) bool { return true }, 16)

@@ -1,9 +1,9 @@
 package figures
 
 import (
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"fmt"
-
-	"drtmx/engine"
 )
 
 // The figures of §2.3: reads and writes of remote NVM on R74V, six clients and one
@@ -23,8 +23,8 @@ const (
 
 // remote is the benchmark of §2.3.3. warm is long enough for the server's cache
 // to be full of what the writes left there.
-func remote(scale, workload, primitive string) engine.Knobs {
-	k := engine.Knobs{
+func remote(scale, workload, primitive string) experiment.Knobs {
+	k := experiment.Knobs{
 		"profile": "r74v", "servers": 1, "clients": 6, "server.threads": 20, "client.threads": 24, "coroutines": 12,
 		"workload": workload, "workload.primitive": primitive, "workload.keys": 1_000_000, "check": "off",
 		"warmup_ns": 800_000, "duration_ns": 600_000,
@@ -40,15 +40,15 @@ func remote(scale, workload, primitive string) engine.Knobs {
 
 // Knobs of the lines.
 var (
-	inDRAM     = engine.Knobs{"nvm.enabled": false}
-	inNVM      = engine.Knobs{"nvm.enabled": true}
-	plainWrite = engine.Knobs{"nvm.enabled": true, "workload.socket": "any"}
-	oneHints   = engine.Knobs{"nvm.enabled": true, "workload.socket": "any", "nvm.h1": true, "nvm.h3": true, "nvm.h5": true, "nvm.h6": true}
-	twoHints   = engine.Knobs{"nvm.enabled": true, "workload.socket": "any", "nvm.h1": true, "nvm.h4": true, "nvm.h5": true, "nvm.h7": true}
+	inDRAM     = experiment.Knobs{"nvm.enabled": false}
+	inNVM      = experiment.Knobs{"nvm.enabled": true}
+	plainWrite = experiment.Knobs{"nvm.enabled": true, "workload.socket": "any"}
+	oneHints   = experiment.Knobs{"nvm.enabled": true, "workload.socket": "any", "nvm.h1": true, "nvm.h3": true, "nvm.h5": true, "nvm.h6": true}
+	twoHints   = experiment.Knobs{"nvm.enabled": true, "workload.socket": "any", "nvm.h1": true, "nvm.h4": true, "nvm.h5": true, "nvm.h7": true}
 )
 
-func with(sets ...engine.Knobs) engine.Knobs {
-	out := engine.Knobs{}
+func with(sets ...experiment.Knobs) experiment.Knobs {
+	out := experiment.Knobs{}
 	for _, s := range sets {
 		for name, v := range s { // order-free: fills a map
 			out[name] = v
@@ -58,13 +58,13 @@ func with(sets ...engine.Knobs) engine.Knobs {
 }
 
 // perSocket is millions of requests per second and socket of the server.
-func perSocket(r *engine.Result) (y, ci95 float64) {
+func perSocket(r *result.Result) (y, ci95 float64) {
 	y = r.Throughput / 2 / 1e6
 	return y, y * r.ThroughputCI95
 }
 
 // gbpsPerSocket is the payload's bandwidth.
-func gbpsPerSocket(r *engine.Result) (y, ci95 float64) {
+func gbpsPerSocket(r *result.Result) (y, ci95 float64) {
 	payload, _ := r.Spec["workload.payload"].(int)
 	y = r.Throughput / 2 * float64(payload) * 8 / 1e9
 	return y, y * r.ThroughputCI95
@@ -75,12 +75,12 @@ var payloads23 = []int{16, 64, 256, 1024, 2048}
 
 type nvmLine struct {
 	name string
-	set  engine.Knobs
+	set  experiment.Knobs
 }
 
 // payloadPlan has a line for each kind of memory over the payload.
-func payloadPlan(scale string, base engine.Knobs, read func(*engine.Result) (float64, float64), lines ...nvmLine) plan {
-	p := plan{base: engine.Spec{Set: base}, gap: gapPoint{lines[0].name, 16}}
+func payloadPlan(scale string, base experiment.Knobs, read func(*result.Result) (float64, float64), lines ...nvmLine) plan {
+	p := plan{base: experiment.Spec{Set: base}, gap: gapPoint{lines[0].name, 16}}
 	for _, l := range lines {
 		s := plannedSeries{name: l.name}
 		for _, n := range payloads23 {
@@ -92,8 +92,8 @@ func payloadPlan(scale string, base engine.Knobs, read func(*engine.Result) (flo
 }
 
 // atPayload is a point: large requests are few and need longer.
-func atPayload(scale string, n int) engine.Knobs {
-	k := engine.Knobs{"workload.payload": n}
+func atPayload(scale string, n int) experiment.Knobs {
+	k := experiment.Knobs{"workload.payload": n}
 	if n >= 1024 && scale == Quick { // some hundred microseconds each, the first ones repeated
 		k["warmup_ns"], k["duration_ns"] = 2_000_000, 5_000_000
 	}
@@ -127,17 +127,17 @@ var figures28to11 = append(append(append(
 	panels("2-9", "Two-sided read on DRAM and NVM", "2.3.3", func(scale string) plan {
 		// The server's LLC holds more and more of the NVM, until it is full: so many keys that this is little
 		// of them, at both scales.
-		copied, full := engine.Knobs{"workload.copy": "store", "workload.keys": 4_000_000}, engine.Knobs{"warmup_ns": 12_000_000}
+		copied, full := experiment.Knobs{"workload.copy": "store", "workload.keys": 4_000_000}, experiment.Knobs{"warmup_ns": 12_000_000}
 		return payloadPlan(scale, remote(scale, "micro-read", "two-sided"), perSocket, nvmLine{onDRAM, with(inDRAM, copied)}, nvmLine{onNVM, with(inNVM, copied, full)},
-			nvmLine{theLimit, with(inDRAM, engine.Knobs{"workload.copy": "none"})})
+			nvmLine{theLimit, with(inDRAM, experiment.Knobs{"workload.copy": "none"})})
 	}, claims29)...),
 	panels("2-10", "One-sided WRITE on DRAM and NVM", "2.3.3", func(scale string) plan {
 		return payloadPlan(scale, remote(scale, "micro-write", "one-sided"), perSocket, nvmLine{onDRAM, inDRAM}, nvmLine{onNVM, plainWrite}, nvmLine{nvmOpt, oneHints})
 	}, claims210)...),
 	panels("2-11", "Two-sided write on DRAM and NVM", "2.3.3", func(scale string) plan {
-		copied := engine.Knobs{"workload.copy": "store"}
+		copied := experiment.Knobs{"workload.copy": "store"}
 		return payloadPlan(scale, remote(scale, "micro-write", "two-sided"), perSocket, nvmLine{onDRAM, with(inDRAM, copied)}, nvmLine{onNVM, with(plainWrite, copied)},
-			nvmLine{nvmOpt, with(twoHints, copied)}, nvmLine{theLimit, with(inDRAM, engine.Knobs{"workload.copy": "none"})})
+			nvmLine{nvmOpt, with(twoHints, copied)}, nvmLine{theLimit, with(inDRAM, experiment.Knobs{"workload.copy": "none"})})
 	}, claims211)...)
 
 // share is a claim about one line as a share of another at one payload, or of a

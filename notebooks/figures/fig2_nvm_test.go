@@ -2,9 +2,8 @@ package figures
 
 import (
 	"context"
+	"drtmx/engine/result"
 	"testing"
-
-	"drtmx/engine"
 )
 
 // The figures of §2.3 that follow from mechanisms alone, whatever is fitted.
@@ -47,13 +46,13 @@ func points(name string, xs []float64, ys ...float64) Series {
 
 // The verdicts on figures 2-16 to 2-19, on invented points.
 func TestSection23Verdicts(t *testing.T) {
-	busy := &engine.Bottleneck{Resource: "nvm_write", Utilization: 0.9}
-	run := func(mreqs float64, reads, writes, commits uint64) *engine.Result {
-		return &engine.Result{Throughput: 2e6 * mreqs, Commits: commits, Bottleneck: busy, NVM: &engine.NVMStat{ReadReq: reads, WriteReq: writes}}
+	busy := &result.Bottleneck{Resource: "nvm_write", Utilization: 0.9}
+	run := func(mreqs float64, reads, writes, commits uint64) *result.Result {
+		return &result.Result{Throughput: 2e6 * mreqs, Commits: commits, Bottleneck: busy, NVM: &result.NVMStat{ReadReq: reads, WriteReq: writes}}
 	}
 	xs := []float64{8, 64, 128}
 	figure := func(align, pad float64, requests uint64) []Claim {
-		return claims218a(&Figure{ID: "2-18a", Runs: []*engine.Result{run(50, requests-100, 100, 100), run(48, 0, 100, 100), run(30, 0, 200, 100)}, Series: []Series{
+		return claims218a(&Figure{ID: "2-18a", Runs: []*result.Result{run(50, requests-100, 100, 100), run(48, 0, 100, 100), run(30, 0, 200, 100)}, Series: []Series{
 			points(readsBase, xs, 100, 99, 66), points(readsAlign, xs, align, 0, 0), points(readsPad, xs, 0, 0, pad)}})
 	}
 	for _, x := range []struct {
@@ -80,7 +79,7 @@ func TestSection23Verdicts(t *testing.T) {
 			t.Errorf("%+v: %s, %s", x, c[0].Status, c[1].Status)
 		}
 	}
-	runs := []*engine.Result{{Bottleneck: busy}, {Bottleneck: busy}, {Bottleneck: busy}}
+	runs := []*result.Result{{Bottleneck: busy}, {Bottleneck: busy}, {Bottleneck: busy}}
 	for want, h3 := range map[string]float64{Holds: 1.9, Contradicted: 1.1} {
 		f := &Figure{ID: "2-19a", Runs: runs, Series: []Series{points(octopusNVM, xs, 1, 1, 1), points(octopusOpt, xs, 2, 2, 2),
 			points(octopusPersist, xs, 2, 2, 2), points(octopusH9, xs, 2, 2, 2), points(octopusOnlyH3, xs, h3, 1.9, 1.9)}}

@@ -1,9 +1,9 @@
 package figures
 
 import (
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"fmt"
-
-	"drtmx/engine"
 )
 
 // The latency of persistent writes (§2.3.4.3), which the thesis gives in its text:
@@ -19,30 +19,30 @@ const (
 
 // planPersist is one client with one request at a time, past the cache.
 func planPersist(scale string) plan {
-	base := engine.Knobs{"profile": "r74v", "servers": 1, "clients": 1, "server.threads": 2, "client.threads": 1, "coroutines": 1,
+	base := experiment.Knobs{"profile": "r74v", "servers": 1, "clients": 1, "server.threads": 2, "client.threads": 1, "coroutines": 1,
 		"nvm.h1": true, "nvm.h3": true, "check": "off", "warmup_ns": 100_000, "duration_ns": 2_000_000}
 	payloads := []int{8, smallWrite, 256, 1024, 4096}
 	if scale == Paper {
 		base["warmup_ns"], base["duration_ns"] = 1_000_000, 10_000_000
 		payloads = []int{8, 16, 32, smallWrite, 128, 256, 512, 1024, 2048, 4096}
 	}
-	p := plan{base: engine.Spec{Set: base}, gap: gapPoint{twoTrips, smallWrite}}
+	p := plan{base: experiment.Spec{Set: base}, gap: gapPoint{twoTrips, smallWrite}}
 	for _, l := range []nvmLine{
-		{loneWrite, engine.Knobs{"workload": "micro-write"}},
-		{loneRead, engine.Knobs{"workload": "micro-read"}},
-		{twoTrips, engine.Knobs{"workload": "micro-write", "nvm.persist": true}},
-		{oneTrip, engine.Knobs{"workload": "micro-write", "nvm.persist": true, "nvm.h9": true}},
+		{loneWrite, experiment.Knobs{"workload": "micro-write"}},
+		{loneRead, experiment.Knobs{"workload": "micro-read"}},
+		{twoTrips, experiment.Knobs{"workload": "micro-write", "nvm.persist": true}},
+		{oneTrip, experiment.Knobs{"workload": "micro-write", "nvm.persist": true, "nvm.h9": true}},
 	} {
 		s := plannedSeries{name: l.name}
 		for _, n := range payloads {
-			s.points = append(s.points, plannedPoint{x: float64(n), set: with(l.set, engine.Knobs{"workload.payload": n}), read: meanLatency})
+			s.points = append(s.points, plannedPoint{x: float64(n), set: with(l.set, experiment.Knobs{"workload.payload": n}), read: meanLatency})
 		}
 		p.series = append(p.series, s)
 	}
 	return p
 }
 
-func meanLatency(r *engine.Result) (y, ci95 float64) { return r.LatencyUS.Mean, 0 }
+func meanLatency(r *result.Result) (y, ci95 float64) { return r.LatencyUS.Mean, 0 }
 
 var figurePersist = definition{
 	id: "2-persist", title: "Latency of persistent writes", chapter: 2, section: "2.3.4.3", scope: "request",

@@ -1,10 +1,9 @@
 package figures
 
 import (
+	"drtmx/engine/result"
 	"fmt"
 	"strings"
-
-	"drtmx/engine"
 )
 
 // Figure 4-10: where the latency of TPC-C/no goes, by phase. The runs are those of
@@ -118,8 +117,8 @@ func (f *Figure) within410(id, text, part, line string) Claim {
 }
 
 // trips410 are the round trips of a phase in both runs, and what limits them.
-func trips410(part string, a, b *engine.Result) string {
-	of := func(r *engine.Result) (n float64) {
+func trips410(part string, a, b *result.Result) string {
+	of := func(r *result.Result) (n float64) {
 		for _, p := range parts410 {
 			if p.name == part {
 				for _, phase := range p.phases {

@@ -1,10 +1,10 @@
 package figures
 
 import (
+	"drtmx/engine"
+	"drtmx/engine/experiment"
 	"fmt"
 	"strings"
-
-	"drtmx/engine"
 )
 
 // Figure 4-2: primitives of the execution phase (§4.3.1). What is not studied is as in
@@ -19,12 +19,12 @@ const (
 )
 
 // base43 is what §4.3 does with the phases that a figure is not about.
-var base43 = engine.Knobs{"txn.speculative": false, "phase.execution": "one-sided", "phase.lock": "one-sided", "phase.validation": "one-sided",
+var base43 = experiment.Knobs{"txn.speculative": false, "phase.execution": "one-sided", "phase.lock": "one-sided", "phase.validation": "one-sided",
 	"phase.logging": "one-sided", "phase.commit": "one-sided"}
 
 var figures42 = panels4("4-2", "Primitives of the execution phase", "4.3.1", manyOfPhases, []line4{
-	{twoSided4, with(base43, engine.Knobs{"phase.execution": "two-sided"})},
-	{oneSided4, with(base43, engine.Knobs{"cache.enabled": false})},
+	{twoSided4, with(base43, experiment.Knobs{"phase.execution": "two-sided"})},
+	{oneSided4, with(base43, experiment.Knobs{"cache.enabled": false})},
 	{cached42, base43},
 }, func(workload string) func(f *Figure) []Claim {
 	if workload == tpccNo {
@@ -94,8 +94,8 @@ func (f *Figure) read42(c Claim, line string, judged func(v float64) string) Cla
 
 // trace42reads counts the READs of the execution, and the remote records: each is locked
 // or, if it is read only, validated.
-func trace42reads(k engine.Knobs) (reads, records float64, err error) {
-	s, err := engine.Open(engine.Spec{Set: with(k, engine.Knobs{"threads": 1, "coroutines": 1, "check": "off"})})
+func trace42reads(k experiment.Knobs) (reads, records float64, err error) {
+	s, err := engine.Open(experiment.Spec{Set: with(k, experiment.Knobs{"threads": 1, "coroutines": 1, "check": "off"})})
 	if err != nil {
 		return 0, 0, err
 	}

@@ -1,13 +1,13 @@
 package figures
 
-import "drtmx/engine"
+import "drtmx/engine/experiment"
 
 // Figure 4-3: primitives that lock (§4.3.2). The records of both workloads are written,
 // so one-sided is an ATOMIC and a READ for each in one doorbell. What a CPU locks may be
 // released by a WRITE, so both lines commit one-sided: the lock alone differs.
 
 var figures43 = panels4("4-3", "Primitives of the lock in the validation phase", "4.3.2", manyOfPhases, []line4{
-	{twoSided4, with(base43, engine.Knobs{"phase.lock": "two-sided"})},
+	{twoSided4, with(base43, experiment.Knobs{"phase.lock": "two-sided"})},
 	{oneSided4, base43},
 }, func(workload string) func(f *Figure) []Claim {
 	return func(f *Figure) []Claim {

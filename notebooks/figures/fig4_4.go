@@ -1,6 +1,6 @@
 package figures
 
-import "drtmx/engine"
+import "drtmx/engine/experiment"
 
 // Figure 4-4: primitives of the commit phase, with and without passive ACK (§4.3.3).
 // Validation is two-sided, as there: what an RNIC locks no CPU can release.
@@ -12,7 +12,7 @@ const (
 
 func lines44() []line4 {
 	line := func(name, primitive string, passive bool) line4 {
-		return line4{name, with(base43, engine.Knobs{"phase.lock": "two-sided", "phase.commit": primitive, "opt.commit.pa": passive})}
+		return line4{name, with(base43, experiment.Knobs{"phase.lock": "two-sided", "phase.commit": primitive, "opt.commit.pa": passive})}
 	}
 	return []line4{line(oneSided4, "one-sided", false), line(twoSided4, "two-sided", false), line(oneSidedPA, "one-sided", true), line(twoSidedPA, "two-sided", true)}
 }

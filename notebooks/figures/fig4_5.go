@@ -1,11 +1,11 @@
 package figures
 
-import "drtmx/engine"
+import "drtmx/engine/experiment"
 
 // Figure 4-5: primitives of the logging phase (§4.3.4).
 
 var figures45 = panels4("4-5", "Primitives of the logging phase", "4.3.4", manyOfPhases, []line4{
-	{twoSided4, with(base43, engine.Knobs{"phase.logging": "two-sided"})},
+	{twoSided4, with(base43, experiment.Knobs{"phase.logging": "two-sided"})},
 	{oneSided4, base43},
 }, func(workload string) func(f *Figure) []Claim {
 	id := map[string]string{tpccNo: "f4-5a-tput", smallBank: "f4-5b-tput"}[workload]

@@ -1,6 +1,6 @@
 package figures
 
-import "drtmx/engine"
+import "drtmx/engine/experiment"
 
 // Figure 4-6: primitives of read-only transactions, by customer-position of TPC-E
 // (§4.3.5): both phases, Read and Validation, take the primitive. Speculation is off, as
@@ -10,7 +10,7 @@ const tpceCP = "tpce-cp"
 
 func lines46() []line4 {
 	line := func(name, primitive string, cached bool) line4 {
-		return line4{name, engine.Knobs{"txn.speculative": false, "phase.ro_read": primitive, "phase.ro_validation": primitive, "cache.enabled": cached}}
+		return line4{name, experiment.Knobs{"txn.speculative": false, "phase.ro_read": primitive, "phase.ro_validation": primitive, "cache.enabled": cached}}
 	}
 	return []line4{line(twoSided4, "two-sided", false), line(oneSided4, "one-sided", false), line(cached42, "one-sided", true)}
 }

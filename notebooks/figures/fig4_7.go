@@ -1,9 +1,9 @@
 package figures
 
 import (
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"fmt"
-
-	"drtmx/engine"
 )
 
 // Figure 4-7: DrTM+H on more machines, with the queue pairs that it needs and, as
@@ -31,10 +31,10 @@ func machines47(id, workload string) *definition {
 }
 
 func plan47(scale, workload string) plan {
-	ls := []line4{{drtmH, engine.Knobs{"preset": "drtm+h"}}, {drtmH80, engine.Knobs{"preset": "drtm+h", "emulated_nodes": 80}}}
+	ls := []line4{{drtmH, experiment.Knobs{"preset": "drtm+h"}}, {drtmH80, experiment.Knobs{"preset": "drtm+h", "emulated_nodes": 80}}}
 	coroutines := 4
 	if workload == smallBank {
-		ls, coroutines = append(ls, line4{twoSided4, engine.Knobs{"preset": "fasst"}}), 8
+		ls, coroutines = append(ls, line4{twoSided4, experiment.Knobs{"preset": "fasst"}}), 8
 	}
 	machines := []int{4, machines4}
 	switch {
@@ -49,7 +49,7 @@ func plan47(scale, workload string) plan {
 	for _, l := range append(correct, published...) {
 		s := plannedSeries{name: l.name}
 		for _, n := range machines {
-			s.points = append(s.points, plannedPoint{x: float64(n), set: with(l.set, under4(scale, workload, coroutines), engine.Knobs{"nodes": n}), read: mtxn})
+			s.points = append(s.points, plannedPoint{x: float64(n), set: with(l.set, under4(scale, workload, coroutines), experiment.Knobs{"nodes": n}), read: mtxn})
 		}
 		p.series = append(p.series, s)
 	}
@@ -99,11 +99,11 @@ func (f *Figure) claims47b() []Claim {
 	}
 	for _, q := range []struct {
 		id, name string
-		of       func(r *engine.Result) float64
+		of       func(r *result.Result) float64
 	}{
-		{"f4-7b-80-p50", "median", func(r *engine.Result) float64 { return r.LatencyUS.P50 }},
-		{"f4-7b-80-p90", "90th percentile", func(r *engine.Result) float64 { return r.LatencyUS.P90 }},
-		{"f4-7b-80-p99", "99th percentile", func(r *engine.Result) float64 { return r.LatencyUS.P99 }},
+		{"f4-7b-80-p50", "median", func(r *result.Result) float64 { return r.LatencyUS.P50 }},
+		{"f4-7b-80-p90", "90th percentile", func(r *result.Result) float64 { return r.LatencyUS.P90 }},
+		{"f4-7b-80-p99", "99th percentile", func(r *result.Result) float64 { return r.LatencyUS.P99 }},
 	} {
 		out = append(out, f.latency47(q.id, "and the "+q.name+" of its latency below", q.of).in(lessBy))
 	}
@@ -111,7 +111,7 @@ func (f *Figure) claims47b() []Claim {
 }
 
 // latency47 compares latencies on all machines.
-func (f *Figure) latency47(id, text string, of func(r *engine.Result) float64) Claim {
+func (f *Figure) latency47(id, text string, of func(r *result.Result) float64) Claim {
 	c := Claim{ID: id, Claim: text, Unit: "x"}
 	a, ok := f.series(twoSided4).at(machines4)
 	b, also := f.series(drtmH80).at(machines4)

@@ -1,10 +1,10 @@
 package figures
 
 import (
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"fmt"
 	"slices"
-
-	"drtmx/engine"
 )
 
 // Figure 4-8: what DrTM+H is made of, step by step from a two-sided design, on
@@ -26,12 +26,12 @@ const (
 
 // steps48 are cumulative.
 func steps48() []line4 {
-	logging := engine.Knobs{"preset": "fasst", "phase.logging": "one-sided"}
-	read := with(logging, engine.Knobs{"phase.execution": "one-sided"})
-	atomic := engine.Knobs{"preset": "drtm+r"}
+	logging := experiment.Knobs{"preset": "fasst", "phase.logging": "one-sided"}
+	read := with(logging, experiment.Knobs{"phase.execution": "one-sided"})
+	atomic := experiment.Knobs{"preset": "drtm+r"}
 	return []line4{
-		{stepTwoSided, engine.Knobs{"preset": "fasst"}}, {stepLogging, logging}, {stepREAD, read}, {stepCache, with(read, engine.Knobs{"cache.enabled": true})},
-		{stepAtomic, atomic}, {stepPassive, with(atomic, engine.Knobs{"opt.commit.pa": true})}, {stepAhead, engine.Knobs{"preset": "drtm+h"}},
+		{stepTwoSided, experiment.Knobs{"preset": "fasst"}}, {stepLogging, logging}, {stepREAD, read}, {stepCache, with(read, experiment.Knobs{"cache.enabled": true})},
+		{stepAtomic, atomic}, {stepPassive, with(atomic, experiment.Knobs{"opt.commit.pa": true})}, {stepAhead, experiment.Knobs{"preset": "drtm+h"}},
 	}
 }
 
@@ -39,7 +39,7 @@ func steps48() []line4 {
 type read48 struct {
 	name       string
 	coroutines int
-	read       func(r *engine.Result) (y, ci95 float64)
+	read       func(r *result.Result) (y, ci95 float64)
 	correct    []string // the steps that the correct protocol has
 }
 
@@ -51,7 +51,7 @@ func plan48(scale string, reads []read48) plan {
 	correct, published := variants4(tpccNo, steps48())
 	for _, x := range reads {
 		right, ignoring := plannedSeries{name: x.name}, plannedSeries{name: x.name + abortsIgnored}
-		add := func(s *plannedSeries, i int, set engine.Knobs) {
+		add := func(s *plannedSeries, i int, set experiment.Knobs) {
 			s.points = append(s.points, plannedPoint{x: float64(i), name: correct[i].name, set: with(set, under4(scale, tpccNo, x.coroutines)), read: x.read})
 		}
 		for i := range published {
@@ -66,14 +66,14 @@ func plan48(scale string, reads []read48) plan {
 }
 
 // perThread4 is the same at both scales, which differ in threads.
-func perThread4(r *engine.Result) (v, ci95 float64) {
+func perThread4(r *result.Result) (v, ci95 float64) {
 	nodes, _ := r.Spec["nodes"].(int)
 	threads, _ := r.Spec["threads"].(int)
 	v = r.Throughput / float64(nodes*threads) / 1e3
 	return v, v * r.ThroughputCI95
 }
 
-func tail4(r *engine.Result) (v, ci95 float64) {
+func tail4(r *result.Result) (v, ci95 float64) {
 	return r.LatencyUS.P90, r.LatencyUS.P90 * shareOfCI(r, "latency_us.p90")
 }
 

@@ -1,6 +1,6 @@
 package figures
 
-import "drtmx/engine"
+import "drtmx/engine/experiment"
 
 // Figure 4-9: the designs of Table 4-3 (§4.4.3), each a preset.
 
@@ -13,8 +13,8 @@ const (
 
 // designs49 are the lines; DrTM+H is the last, which is compared with paper scale.
 var designs49 = []line4{
-	{fasst, engine.Knobs{"preset": "fasst"}}, {farm, engine.Knobs{"preset": "farm"}},
-	{drtmR, engine.Knobs{"preset": "drtm+r"}}, {drtmH, engine.Knobs{"preset": "drtm+h"}},
+	{fasst, experiment.Knobs{"preset": "fasst"}}, {farm, experiment.Knobs{"preset": "farm"}},
+	{drtmR, experiment.Knobs{"preset": "drtm+r"}}, {drtmH, experiment.Knobs{"preset": "drtm+h"}},
 }
 
 var figures49 = panels4("4-9", "Prior designs and DrTM+H", "4.4.3", manyOfDesigns, designs49, func(workload string) func(f *Figure) []Claim {

@@ -2,12 +2,12 @@ package figures
 
 import (
 	"cmp"
+	"drtmx/dashboard/charts"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"fmt"
 	"slices"
 	"strings"
-
-	"drtmx/dashboard/charts"
-	"drtmx/engine"
 )
 
 // Figure 4-best is ours: every choice of primitives that is possible (§4.3), ranked by
@@ -49,8 +49,8 @@ var figure4best = definition{
 	form: formRanking, planFor: plan4best, arrange: rank4best, claims: claims4best,
 }
 
-func plan4best(scale string, set engine.Knobs) plan {
-	base := engine.Knobs{"nodes": 4, "threads": 12, "nics": 1, "coroutines": 8, "check": "sampled", "workload.scale": 0.1, "warmup_ns": 60_000, "duration_ns": 250_000}
+func plan4best(scale string, set experiment.Knobs) plan {
+	base := experiment.Knobs{"nodes": 4, "threads": 12, "nics": 1, "coroutines": 8, "check": "sampled", "workload.scale": 0.1, "warmup_ns": 60_000, "duration_ns": 250_000}
 	if scale == Paper {
 		base["nodes"], base["threads"], base["nics"], base["workload.scale"] = 16, 24, 0, 1.0
 		base["warmup_ns"], base["duration_ns"] = 150_000, 400_000
@@ -58,10 +58,10 @@ func plan4best(scale string, set engine.Knobs) plan {
 	if set["workload"] == "cycle" { // among few keys attempts would abort for ever
 		base["workload.keys"] = 1_000_000
 	}
-	p := plan{base: engine.Spec{Preset: "drtm+h", Workload: "smallbank", Set: base}, gap: gapPoint{series: "Throughput"}}
-	sets := []engine.Knobs{{}}
+	p := plan{base: experiment.Spec{Preset: "drtm+h", Workload: "smallbank", Set: base}, gap: gapPoint{series: "Throughput"}}
+	sets := []experiment.Knobs{{}}
 	for _, c := range present4best(set) {
-		var next []engine.Knobs
+		var next []experiment.Knobs
 		for _, s := range sets {
 			for _, words := range c.words {
 				more := with(s)
@@ -83,12 +83,12 @@ func plan4best(scale string, set engine.Knobs) plan {
 
 // present4best are the choices in phases that the workload has; of one that is
 // refused anyway, all.
-func present4best(set engine.Knobs) []choice {
-	spec, err := engine.Spec{Preset: "drtm+h", Workload: "smallbank"}.With(engine.Knobs{"workload": cmp.Or(set["workload"], any("smallbank"))})
+func present4best(set experiment.Knobs) []choice {
+	spec, err := experiment.Spec{Preset: "drtm+h", Workload: "smallbank"}.With(experiment.Knobs{"workload": cmp.Or(set["workload"], any("smallbank"))})
 	if err != nil {
 		return choices4best
 	}
-	knobs, err := engine.Describe(spec)
+	knobs, err := experiment.Describe(spec)
 	if err != nil {
 		return choices4best
 	}
@@ -106,7 +106,7 @@ func present4best(set engine.Knobs) []choice {
 // primitives is a run's row in the notation of Table 4-3: execution, validation (lock
 // and read set), logging and commit of read-write transactions; read and validation of
 // read-only ones.
-func primitives(r *engine.Result, readOnly bool) string {
+func primitives(r *result.Result, readOnly bool) string {
 	short := func(knob string) string {
 		word, _ := r.Spec[knob].(string)
 		return map[string]string{"one-sided": "I", "two-sided": "II", "hybrid": "I/II", "auto": "auto"}[word]

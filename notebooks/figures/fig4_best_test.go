@@ -2,11 +2,12 @@ package figures
 
 import (
 	"context"
+	"drtmx/cluster"
+	"drtmx/engine/batch"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"strings"
 	"testing"
-
-	"drtmx/cluster"
-	"drtmx/engine"
 )
 
 // Each possible choice is run once: no phase that the workload lacks, no lock of the
@@ -19,7 +20,7 @@ func TestChoices4best(t *testing.T) {
 		}
 		seen := map[string]bool{}
 		for _, spec := range specs {
-			key, err := engine.RunKey(spec)
+			key, err := batch.RunKey(spec)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -33,7 +34,7 @@ func TestChoices4best(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{"drtm+h": "DrTM+H", "drtm+r": "DrTM+R", "farm": "FaRM", "fasst": "FaSST"} {
-		k, err := engine.PresetKnobs(name)
+		k, err := experiment.PresetKnobs(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,7 +44,7 @@ func TestChoices4best(t *testing.T) {
 			}
 		}
 		for _, ro := range []bool{true, false} {
-			if got := design(primitives(&engine.Result{Spec: k}, ro)); got != want {
+			if got := design(primitives(&result.Result{Spec: k}, ro)); got != want {
 				t.Errorf("%s is taken for %q", name, got)
 			}
 		}

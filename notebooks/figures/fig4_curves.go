@@ -1,12 +1,12 @@
 package figures
 
 import (
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
-
-	"drtmx/engine"
 )
 
 // What the figures of chapter 4 share: throughput against median latency, a point for
@@ -45,12 +45,12 @@ const (
 // line4 is a line of such a figure.
 type line4 struct {
 	name string
-	set  engine.Knobs
+	set  experiment.Knobs
 }
 
 // base4 is what the runs of chapter 4 share.
-func base4(scale, workload string) engine.Spec {
-	k := engine.Knobs{"nodes": machines4, "threads": 24, "check": "sampled"}
+func base4(scale, workload string) experiment.Spec {
+	k := experiment.Knobs{"nodes": machines4, "threads": 24, "check": "sampled"}
 	if scale == Quick {
 		if workload == tpccNo {
 			k["threads"], k["nics"] = 12, 1
@@ -58,12 +58,12 @@ func base4(scale, workload string) engine.Spec {
 			k["workload.scale"] = 0.1
 		}
 	}
-	return engine.Spec{Preset: "drtm+h", Workload: workload, Set: k}
+	return experiment.Spec{Preset: "drtm+h", Workload: workload, Set: k}
 }
 
 // under4 is a load with intervals that fit its latency. All coroutines begin at once, so throughput
 // swings for a few latencies, and a latency is as long as all coroutines of a thread take of its core.
-func under4(scale, workload string, coroutines int) engine.Knobs {
+func under4(scale, workload string, coroutines int) experiment.Knobs {
 	warmup, duration := 100_000+8_000*coroutines, 250_000+35_000*coroutines
 	switch workload {
 	case tpccNo:
@@ -74,7 +74,7 @@ func under4(scale, workload string, coroutines int) engine.Knobs {
 	if scale == Paper && (workload != tpccNo || coroutines > 1) { // one is compared with quick scale, so it is short
 		duration *= 4
 	}
-	return engine.Knobs{"coroutines": coroutines, "warmup_ns": warmup, "duration_ns": duration}
+	return experiment.Knobs{"coroutines": coroutines, "warmup_ns": warmup, "duration_ns": duration}
 }
 
 // mostCorrect are the most coroutines with which quick runs of the correct protocol of TPC-C/no are
@@ -106,7 +106,7 @@ func variants4(workload string, ls []line4) (correct, published []line4) {
 		return ls, nil
 	}
 	for _, l := range ls {
-		published = append(published, line4{l.name + abortsIgnored, with(l.set, engine.Knobs{"workload.variant": "as-published", "check": "off"})})
+		published = append(published, line4{l.name + abortsIgnored, with(l.set, experiment.Knobs{"workload.variant": "as-published", "check": "off"})})
 	}
 	return ls, published
 }
@@ -132,19 +132,19 @@ func plan4(scale, workload string, many int, ls []line4) plan {
 }
 
 // mtxn is the throughput of the cluster.
-func mtxn(r *engine.Result) (v, ci95 float64) {
+func mtxn(r *result.Result) (v, ci95 float64) {
 	v = r.Throughput / 1e6
 	return v, v * r.ThroughputCI95
 }
 
 // median4 is the median latency.
-func median4(r *engine.Result) (v, ci95 float64) {
+func median4(r *result.Result) (v, ci95 float64) {
 	return r.LatencyUS.P50, r.LatencyUS.P50 * shareOfCI(r, "latency_us.p50")
 }
 
 // shareOfCI is the half-width of the 95 % interval of a number as a share of it. A run without one is
 // drawn without one; if it is not steady, no claim rests on it.
-func shareOfCI(r *engine.Result, path string) float64 {
+func shareOfCI(r *result.Result, path string) float64 {
 	if share, _, ok := r.Interval(path); ok {
 		return share
 	}
@@ -314,7 +314,7 @@ func (f *Figure) costs(r ratio) string {
 
 // coreUS is what a commit takes of all cores: its handlers, polls and aborted attempts
 // included.
-func coreUS(r *engine.Result) float64 {
+func coreUS(r *result.Result) float64 {
 	nodes, _ := r.Spec["nodes"].(int)
 	threads, _ := r.Spec["threads"].(int)
 	if r.Throughput == 0 {

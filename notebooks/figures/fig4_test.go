@@ -2,15 +2,15 @@ package figures
 
 import (
 	"context"
+	"drtmx/cluster"
+	"drtmx/dashboard/charts"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"encoding/json"
 	"math"
 	"slices"
 	"strings"
 	"testing"
-
-	"drtmx/cluster"
-	"drtmx/dashboard/charts"
-	"drtmx/engine"
 )
 
 func recipe(t *testing.T, id string) *Recipe {
@@ -23,19 +23,19 @@ func recipe(t *testing.T, id string) *Recipe {
 }
 
 // resolved are the knobs of a figure's points by series and planned X.
-func resolved(t *testing.T, id, scale string) map[string]map[float64]engine.Knobs {
+func resolved(t *testing.T, id, scale string) map[string]map[float64]experiment.Knobs {
 	t.Helper()
 	r := recipe(t, id)
 	specs, err := r.Specs(scale)
 	if err != nil {
 		t.Fatalf("%s: %v", id, err)
 	}
-	out := map[string]map[float64]engine.Knobs{}
+	out := map[string]map[float64]experiment.Knobs{}
 	n := 0
 	for _, s := range r.plan(scale).series {
-		out[s.name] = map[float64]engine.Knobs{}
+		out[s.name] = map[float64]experiment.Knobs{}
 		for _, p := range s.points {
-			v, err := engine.Resolve(specs[n])
+			v, err := experiment.Resolve(specs[n])
 			if err != nil {
 				t.Fatalf("%s %s at %g: %v", id, s.name, p.x, err)
 			}
@@ -113,9 +113,9 @@ func planted(percent float64, lines map[string][4]float64) *Figure {
 		s := Series{Name: name}
 		for i, load := range []int{1, 16} {
 			s.Points = append(s.Points, Point{X: v[2*i], XCI95: v[2*i] * percent / 100, Y: v[2*i+1], CI95: v[2*i+1] * percent / 100, Load: load, Run: len(f.Runs)})
-			f.Runs = append(f.Runs, &engine.Result{Spec: engine.Knobs{"nodes": 16, "threads": 24}, Throughput: v[2*i] * 1e6, RoundTripsPerTxn: 3,
-				Utilization: map[string]engine.Util{"cpu": {Mean: 0.5}}, Bottleneck: &engine.Bottleneck{Resource: "nic_tx", Utilization: 0.9},
-				Phases: map[string]engine.PhaseStat{"execution": {MeanUS: v[2*i+1], RoundTrips: v[2*i+1]}}})
+			f.Runs = append(f.Runs, &result.Result{Spec: experiment.Knobs{"nodes": 16, "threads": 24}, Throughput: v[2*i] * 1e6, RoundTripsPerTxn: 3,
+				Utilization: map[string]result.Util{"cpu": {Mean: 0.5}}, Bottleneck: &result.Bottleneck{Resource: "nic_tx", Utilization: 0.9},
+				Phases: map[string]result.PhaseStat{"execution": {MeanUS: v[2*i+1], RoundTrips: v[2*i+1]}}})
 		}
 		f.Series = append(f.Series, s)
 	}
@@ -195,12 +195,12 @@ func TestPeakWithoutReference(t *testing.T) {
 // no one.
 func TestReads42(t *testing.T) {
 	for _, workload := range []string{tpccNo, smallBank} {
-		k := with(base43, engine.Knobs{"workload": workload, "nodes": 4, "threads": 2, "workload.scale": 0.02})
+		k := with(base43, experiment.Knobs{"workload": workload, "nodes": 4, "threads": 2, "workload.scale": 0.02})
 		if workload == tpccNo {
 			k["workload.scale"] = 0.1
 		}
 		f := planted(2, map[string][4]float64{oneSided4: {1, 1, 1, 1}, cached42: {1, 1, 1, 1}})
-		f.Runs[f.series(oneSided4).Points[0].Run].Spec = with(k, engine.Knobs{"cache.enabled": false})
+		f.Runs[f.series(oneSided4).Points[0].Run].Spec = with(k, experiment.Knobs{"cache.enabled": false})
 		f.Runs[f.series(cached42).Points[0].Run].Spec = k
 		for i, want := range []float64{2, 1} {
 			if c := f.reads42(func(line string) string { return line })[i]; c.Status != Holds || *c.Measured < want || *c.Measured > 1.1*want {
@@ -223,7 +223,7 @@ func TestSettled(t *testing.T) {
 	if c := claim(); c.Status != Holds {
 		t.Errorf("%+v", c)
 	}
-	f.Runs[3].Little, f.Runs[3].AbortRate = &engine.Little{Error: -0.3}, 0.4
+	f.Runs[3].Little, f.Runs[3].AbortRate = &result.Little{Error: -0.3}, 0.4
 	if c := claim(); c.Status != Undecided || !strings.Contains(c.Why, "off by -30 %, 40 % of its attempts abort") {
 		t.Errorf("%+v", c)
 	}
@@ -322,10 +322,10 @@ func TestBreakdown410(t *testing.T) {
 // where the phase would end.
 func TestExpectedPhases410(t *testing.T) {
 	r := &Recipe{def: breakdown410("4-10b", 16)}
-	var results []*engine.Result
+	var results []*result.Result
 	for range plannedRuns(r) {
-		results = append(results, &engine.Result{Steady: true, Throughput: 1, ThroughputCI95: 0.01, Spec: engine.Knobs{"nodes": 16, "threads": 12},
-			Phases: map[string]engine.PhaseStat{"execution": {MeanUS: 100}, "lock": {MeanUS: 30}, "logging": {MeanUS: 20}, "commit": {MeanUS: 10}}})
+		results = append(results, &result.Result{Steady: true, Throughput: 1, ThroughputCI95: 0.01, Spec: experiment.Knobs{"nodes": 16, "threads": 12},
+			Phases: map[string]result.PhaseStat{"execution": {MeanUS: 100}, "lock": {MeanUS: 30}, "logging": {MeanUS: 20}, "commit": {MeanUS: 10}}})
 	}
 	_, _, _, bars := r.From(Quick, results).barred(nil)
 	want := map[string][]charts.Expected{ // chapter4.csv: 22 %, 69 % and 75 % less, and at most 0.7 ms

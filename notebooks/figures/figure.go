@@ -1,10 +1,10 @@
 package figures
 
 import (
-	"strings"
-
 	"drtmx/dashboard/charts"
-	"drtmx/engine"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
+	"strings"
 )
 
 // Figure is a computed figure. Its JSON is that of `drtmx figure ID --json`.
@@ -25,9 +25,9 @@ type Figure struct {
 	// Partial is set while runs are still to come: there are points and no claims.
 	Partial *Partial `json:"partial,omitempty"`
 	// Set are the knobs that With changed.
-	Set engine.Knobs `json:"set,omitempty"`
+	Set experiment.Knobs `json:"set,omitempty"`
 	// Runs are the results behind the points; a table may take none.
-	Runs []*engine.Result `json:"runs"`
+	Runs []*result.Result `json:"runs"`
 	// PaperGap is by how much a point at this scale is off the same point at
 	// paper scale, as a share; GapAt says which point.
 	PaperGap float64 `json:"paper_gap"`
@@ -153,7 +153,7 @@ type State struct {
 }
 
 // Result is the run that a point names, nil if there is none of that number.
-func (f *Figure) Result(run int) *engine.Result {
+func (f *Figure) Result(run int) *result.Result {
 	if run < 0 || run >= len(f.Runs) {
 		return nil
 	}

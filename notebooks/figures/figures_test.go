@@ -2,14 +2,14 @@ package figures
 
 import (
 	"context"
+	"drtmx/cluster"
+	"drtmx/dashboard/charts/palette/palettetest"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"encoding/json"
 	"math"
 	"strings"
 	"testing"
-
-	"drtmx/cluster"
-	"drtmx/dashboard/charts/palette/palettetest"
-	"drtmx/engine"
 )
 
 // small makes the figures' systems small enough for a test of everything
@@ -102,7 +102,7 @@ func TestEmptyListsInJSON(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, err := json.Marshal(r.From(Quick, make([]*engine.Result, plannedRuns(r))))
+		text, err := json.Marshal(r.From(Quick, make([]*result.Result, plannedRuns(r))))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,21 +129,21 @@ func plannedRuns(r *Recipe) (n int) {
 }
 
 func TestBadRequests(t *testing.T) {
-	if _, err := Find("9-99"); err == nil || !engine.IsSpecError(err) || !strings.Contains(err.Error(), "2-4a") {
+	if _, err := Find("9-99"); err == nil || !experiment.IsSpecError(err) || !strings.Contains(err.Error(), "2-4a") {
 		t.Error(err)
 	}
-	run := func(scale string, set engine.Knobs) error {
+	run := func(scale string, set experiment.Knobs) error {
 		_, err := Runner{}.Run(context.Background(), "2-4a", scale, set, nil)
 		return err
 	}
 	for what, err := range map[string]error{
 		"scale":                run("huge", nil),
-		"a point's knob":       run(Quick, engine.Knobs{"workload.payload": 9}),
-		"unknown knob":         run(Quick, engine.Knobs{"nodez": 3}),
-		"value out of range":   run(Paper, engine.Knobs{"threads": 99}),
-		"impossible selection": run(Quick, engine.Knobs{"workload": "cycle"}),
+		"a point's knob":       run(Quick, experiment.Knobs{"workload.payload": 9}),
+		"unknown knob":         run(Quick, experiment.Knobs{"nodez": 3}),
+		"value out of range":   run(Paper, experiment.Knobs{"threads": 99}),
+		"impossible selection": run(Quick, experiment.Knobs{"workload": "cycle"}),
 	} {
-		if err == nil || !engine.IsSpecError(err) || strings.Contains(err.Error(), "\n") {
+		if err == nil || !experiment.IsSpecError(err) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -172,7 +172,7 @@ func line(name string, half float64, ys ...float64) Series {
 
 // Claims about a point with a name give that, not its place in the row.
 func TestNamedPlaces(t *testing.T) {
-	f := &Figure{X: Axis{Label: "Hints"}, Y: Axis{Unit: "Gbps"}, Runs: []*engine.Result{{}},
+	f := &Figure{X: Axis{Label: "Hints"}, Y: Axis{Unit: "Gbps"}, Runs: []*result.Result{{}},
 		Series: []Series{{Name: "A", Points: []Point{{X: 0, Y: 4, Name: "none"}, {X: 1, Y: 8, Name: "+ H1"}}}}}
 	for _, c := range []Claim{f.value("c", "", "A", 1, 8), f.quotient("c", "", f.step("A", 1), f.step("A", 0), "with", "without", 2)} {
 		if !strings.Contains(c.Why, "at + H1") || strings.Contains(c.Why, "at 1") {
@@ -185,7 +185,7 @@ func TestNamedPlaces(t *testing.T) {
 func TestVerdicts(t *testing.T) {
 	everywhere := func(float64) bool { return true }
 	nowhere := func(float64) bool { return false }
-	f := &Figure{ID: "t", X: Axis{Unit: "bytes"}, Y: Axis{Unit: "Mreq/s"}, Runs: []*engine.Result{{Bottleneck: &engine.Bottleneck{Resource: "nic_tx", Utilization: 0.99}}},
+	f := &Figure{ID: "t", X: Axis{Unit: "bytes"}, Y: Axis{Unit: "Mreq/s"}, Runs: []*result.Result{{Bottleneck: &result.Bottleneck{Resource: "nic_tx", Utilization: 0.99}}},
 		Series: []Series{line("a", 0.1, 160, 100, 20), line("b", 0.1, 100, 80, 19), line("noisy", 30, 100, 80, 19)}}
 	tests := []struct {
 		c    Claim
@@ -281,7 +281,7 @@ func TestPrimitiveFigures(t *testing.T) {
 
 // No step of an order is taken for one that it is not, on invented points.
 func TestSection22Verdicts(t *testing.T) {
-	run := []*engine.Result{{Bottleneck: &engine.Bottleneck{Resource: "nic_tx", Utilization: 0.99}}}
+	run := []*result.Result{{Bottleneck: &result.Bottleneck{Resource: "nic_tx", Utilization: 0.99}}}
 	threads := func(name string, ys ...float64) Series {
 		s := Series{Name: name}
 		for i, y := range ys {
@@ -348,7 +348,7 @@ func TestGain(t *testing.T) {
 // For what two numbers are published for, either is accepted.
 func TestValueOfTwo(t *testing.T) {
 	for y, want := range map[float64]string{8.1: Holds, 13.2: Holds, 10.2: Contradicted, 20: Contradicted} {
-		f := &Figure{Y: Axis{Unit: "Gbps"}, Series: []Series{{Name: "a", Points: []Point{{X: 0, Y: y, CI95: 0.1}}}}, Runs: []*engine.Result{{}}}
+		f := &Figure{Y: Axis{Unit: "Gbps"}, Series: []Series{{Name: "a", Points: []Point{{X: 0, Y: y, CI95: 0.1}}}}, Runs: []*result.Result{{}}}
 		c := f.value("f2-13b-h1-before", "", "a", 0, 8)
 		if c.Status != want || c.Reference != "8 or 12.5" {
 			t.Errorf("%g: %s of %s, want %s: %s", y, c.Status, c.Reference, want, c.Why)

@@ -2,15 +2,15 @@ package figures
 
 import (
 	"context"
+	"drtmx/cluster"
+	"drtmx/dashboard/charts"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"errors"
 	"fmt"
 	"html"
 	"slices"
 	"strings"
-
-	"drtmx/cluster"
-	"drtmx/dashboard/charts"
-	"drtmx/engine"
 )
 
 // definition is a figure of the thesis before it is computed.
@@ -23,8 +23,8 @@ type definition struct {
 	form    string // how it is drawn
 	x, y    Axis
 	plan    func(scale string) plan
-	planFor func(scale string, set engine.Knobs) plan // in place of plan: With decides what is run
-	arrange func(f *Figure)                           // makes of the points what is drawn; nil: that is what they are
+	planFor func(scale string, set experiment.Knobs) plan // in place of plan: With decides what is run
+	arrange func(f *Figure)                               // makes of the points what is drawn; nil: that is what they are
 	claims  func(f *Figure) []Claim
 }
 
@@ -38,7 +38,7 @@ func (r *Recipe) plan(scale string) plan {
 
 // plan is the runs of a figure at one scale.
 type plan struct {
-	base   engine.Spec // what all points share; With may change it
+	base   experiment.Spec // what all points share; With may change it
 	series []plannedSeries
 	gap    gapPoint
 }
@@ -64,9 +64,9 @@ type plannedSeries struct {
 // point what it is, so With cannot change them.
 type plannedPoint struct {
 	x     float64
-	set   engine.Knobs
-	read  func(r *engine.Result) (y, ci95 float64)
-	along func(r *engine.Result) (x, ci95 float64) // where X is measured too; x is then the load
+	set   experiment.Knobs
+	read  func(r *result.Result) (y, ci95 float64)
+	along func(r *result.Result) (x, ci95 float64) // where X is measured too; x is then the load
 	name  string                                   // where X is no quantity
 }
 
@@ -126,14 +126,14 @@ func Find(id string) (*Recipe, error) {
 	ids := make([]string, len(definitions))
 	for i, d := range definitions {
 		if d.id == id || d.id == id+"a" {
-			return &Recipe{def: d, set: engine.Knobs{}}, nil
+			return &Recipe{def: d, set: experiment.Knobs{}}, nil
 		}
 		ids[i] = d.id
 	}
 	if r := []rune(id); len(r) > 40 {
 		id = string(r[:40]) + "..."
 	}
-	return nil, &engine.SpecError{Field: "figure", Value: id, Rule: "no such figure", Next: "there is " + strings.Join(ids, ", ")}
+	return nil, &experiment.SpecError{Field: "figure", Value: id, Rule: "no such figure", Next: "there is " + strings.Join(ids, ", ")}
 }
 
 // Get is Find for notebooks: an unknown id fails the cell.
@@ -147,7 +147,7 @@ func Get(id string) *Recipe {
 // thesis's.
 type Recipe struct {
 	def *definition
-	set engine.Knobs
+	set experiment.Knobs
 }
 
 // ID is the figure's, that of a panel where it has several.
@@ -165,7 +165,7 @@ func (r *Recipe) check(scale string) error {
 	specs, err := r.specs(scale)
 	for _, s := range specs {
 		if err == nil {
-			_, err = engine.Resolve(s)
+			_, err = experiment.Resolve(s)
 		}
 	}
 	return err
@@ -204,7 +204,7 @@ func (r *Recipe) String() string {
 // HTML is String for a notebook.
 func (r *Recipe) HTML() string { return "<p>" + html.EscapeString(r.String()) + "</p>" }
 
-func knobText(k engine.Knobs) string {
+func knobText(k experiment.Knobs) string {
 	var parts []string
 	for _, name := range sortedNames(k) {
 		parts = append(parts, fmt.Sprintf("%s = %v", name, k[name]))
@@ -212,7 +212,7 @@ func knobText(k engine.Knobs) string {
 	return strings.Join(parts, ", ")
 }
 
-func sortedNames(k engine.Knobs) []string {
+func sortedNames(k experiment.Knobs) []string {
 	names := make([]string, 0, len(k))
 	for n := range k {
 		names = append(names, n)
@@ -230,7 +230,7 @@ func init() { cluster.SetFigures(Runner{}) }
 func (Runner) List() []cluster.FigureInfo { return List() }
 
 // Check says what is wrong with knobs for all runs of a figure.
-func (Runner) Check(id, scale string, set engine.Knobs) error {
+func (Runner) Check(id, scale string, set experiment.Knobs) error {
 	r, err := Find(id)
 	if err != nil {
 		return err
@@ -239,7 +239,7 @@ func (Runner) Check(id, scale string, set engine.Knobs) error {
 }
 
 // Run computes a figure.
-func (Runner) Run(ctx context.Context, id, scale string, set engine.Knobs, report cluster.FigureReport) (cluster.Figure, error) {
+func (Runner) Run(ctx context.Context, id, scale string, set experiment.Knobs, report cluster.FigureReport) (cluster.Figure, error) {
 	r, err := Find(id)
 	if err != nil {
 		return nil, err

@@ -3,14 +3,15 @@ package figures
 import (
 	"cmp"
 	"context"
+	"drtmx/cluster"
+	"drtmx/engine/batch"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"time"
-
-	"drtmx/cluster"
-	"drtmx/engine"
 )
 
 // The scales.
@@ -33,7 +34,7 @@ func (r *Recipe) Watch(ctx context.Context, scale string, set cluster.Knobs, rep
 }
 
 // RunWith is Run with a run store of one's own, or nil for none.
-func (r *Recipe) RunWith(ctx context.Context, scale string, set cluster.Knobs, cache engine.Cache, progress func(done, total int)) (*Figure, error) {
+func (r *Recipe) RunWith(ctx context.Context, scale string, set cluster.Knobs, cache batch.Cache, progress func(done, total int)) (*Figure, error) {
 	return r.run(ctx, scale, set, cache, func(done, total int, _ func() *Figure) {
 		if progress != nil {
 			progress(done, total)
@@ -41,7 +42,7 @@ func (r *Recipe) RunWith(ctx context.Context, scale string, set cluster.Knobs, c
 	})
 }
 
-func (r *Recipe) run(ctx context.Context, scale string, set cluster.Knobs, cache engine.Cache, report func(done, total int, soFar func() *Figure)) (*Figure, error) {
+func (r *Recipe) run(ctx context.Context, scale string, set cluster.Knobs, cache batch.Cache, report func(done, total int, soFar func() *Figure)) (*Figure, error) {
 	began := time.Now()
 	all := &Recipe{def: r.def, set: with(r.set, set)}
 	specs, err := all.specs(scale)
@@ -54,9 +55,9 @@ func (r *Recipe) run(ctx context.Context, scale string, set cluster.Knobs, cache
 	if scale == Paper { // long by itself
 		again = nil
 	}
-	ended := endedRuns{of: all, scale: scale, results: make([]*engine.Result, len(specs))}
-	results, err := engine.RunAll(ctx, slices.Concat(specs[last:], specs[:last]), engine.SweepOptions{Cache: cache, Again: again,
-		Each:     func(at int, r *engine.Result) { ended.add((at+last)%len(specs), r) },
+	ended := endedRuns{of: all, scale: scale, results: make([]*result.Result, len(specs))}
+	results, err := batch.RunAll(ctx, slices.Concat(specs[last:], specs[:last]), batch.SweepOptions{Cache: cache, Again: again,
+		Each:     func(at int, r *result.Result) { ended.add((at+last)%len(specs), r) },
 		Progress: func(done, total int) { report(done, total, ended.at(done, total)) },
 	})
 	if err != nil {
@@ -78,12 +79,12 @@ func (r *Recipe) run(ctx context.Context, scale string, set cluster.Knobs, cache
 
 // Specs are the runs of the points, in their order: for whoever runs those of
 // many figures together, or on other hardware.
-func (r *Recipe) Specs(scale string) ([]engine.Spec, error) {
+func (r *Recipe) Specs(scale string) ([]experiment.Spec, error) {
 	if scale != Quick && scale != Paper {
-		return nil, &engine.SpecError{Field: "scale", Value: fmt.Sprintf("%.40s", scale), Rule: "must be quick or paper", Next: "quick shrinks populations only"}
+		return nil, &experiment.SpecError{Field: "scale", Value: fmt.Sprintf("%.40s", scale), Rule: "must be quick or paper", Next: "quick shrinks populations only"}
 	}
 	p := r.plan(scale)
-	var out []engine.Spec
+	var out []experiment.Spec
 	for _, s := range p.series {
 		for _, pt := range s.points {
 			spec, err := r.spec(&p, pt)
@@ -98,7 +99,7 @@ func (r *Recipe) Specs(scale string) ([]engine.Spec, error) {
 
 // specs are those of Specs, and at quick scale that of the compared point at paper
 // scale behind them.
-func (r *Recipe) specs(scale string) ([]engine.Spec, error) {
+func (r *Recipe) specs(scale string) ([]experiment.Spec, error) {
 	out, err := r.Specs(scale)
 	paper := r.plan(Paper)
 	if err != nil || scale != Quick || paper.gap.series == "" {
@@ -109,10 +110,10 @@ func (r *Recipe) specs(scale string) ([]engine.Spec, error) {
 	return append(out, spec), err
 }
 
-func (r *Recipe) spec(p *plan, pt plannedPoint) (engine.Spec, error) {
+func (r *Recipe) spec(p *plan, pt plannedPoint) (experiment.Spec, error) {
 	for _, name := range sortedNames(r.set) {
 		if _, own := pt.set[name]; own {
-			return engine.Spec{}, &engine.SpecError{Field: name, Value: fmt.Sprintf("%.40s", fmt.Sprint(r.set[name])),
+			return experiment.Spec{}, &experiment.SpecError{Field: name, Value: fmt.Sprintf("%.40s", fmt.Sprint(r.set[name])),
 				Rule: "figure " + r.def.id + " sets it for each point", Next: "run or sweep a spec of your own"}
 		}
 	}
@@ -139,7 +140,7 @@ func (p *plan) find(g gapPoint) (plannedPoint, int) {
 
 // From is the figure with its claims, read from the results of its Specs. No point
 // is compared with paper scale.
-func (r *Recipe) From(scale string, results []*engine.Result) *Figure {
+func (r *Recipe) From(scale string, results []*result.Result) *Figure {
 	f := r.points(scale, results)
 	f.Claims = append(f.Claims, r.claims(f)...)
 	for i := range f.Claims {
@@ -158,17 +159,17 @@ func (r *Recipe) From(scale string, results []*engine.Result) *Figure {
 
 // Failed are the points whose runs were found to be incorrect, in words.
 func (f *Figure) Failed() []string {
-	return f.pointsOf(func(r *engine.Result) bool { return r.Checks.Failed() })
+	return f.pointsOf(func(r *result.Result) bool { return r.Checks.Failed() })
 }
 
 // Undrained are the points whose runs did not come to rest, in words: their numbers hold, and their
 // checks are incomplete.
 func (f *Figure) Undrained() []string {
-	return f.pointsOf(func(r *engine.Result) bool { return r.Undrained() != "" })
+	return f.pointsOf(func(r *result.Result) bool { return r.Undrained() != "" })
 }
 
 // pointsOf are the points with such runs, in words.
-func (f *Figure) pointsOf(such func(*engine.Result) bool) (list []string) {
+func (f *Figure) pointsOf(such func(*result.Result) bool) (list []string) {
 	for _, s := range f.Series {
 		for _, p := range s.Points {
 			if r := f.Result(p.Run); r != nil && such(r) {
@@ -203,10 +204,10 @@ func (f *Figure) addNote(text string) {
 }
 
 // points is the figure without its claims. Results that are nil are still to come.
-func (r *Recipe) points(scale string, results []*engine.Result) *Figure {
+func (r *Recipe) points(scale string, results []*result.Result) *Figure {
 	d, p := r.def, r.plan(scale)
 	f := &Figure{ID: d.id, Title: d.title, Section: d.section, Scale: scale, Form: cmp.Or(d.form, formLines), Scope: d.scope, X: d.x, Y: d.y, Note: d.note(p), Series: []Series{}, Claims: []Claim{},
-		Set: r.set, Runs: append([]*engine.Result{}, results...)} // JSON has lists, also where they are empty
+		Set: r.set, Runs: append([]*result.Result{}, results...)} // JSON has lists, also where they are empty
 	n := 0
 	for _, s := range p.series {
 		out := Series{Name: s.name, Points: []Point{}}
@@ -235,10 +236,10 @@ type endedRuns struct {
 	scale string
 
 	mu      sync.Mutex
-	results []*engine.Result // in the order of the specs, nil: still to come
+	results []*result.Result // in the order of the specs, nil: still to come
 }
 
-func (e *endedRuns) add(i int, r *engine.Result) {
+func (e *endedRuns) add(i int, r *result.Result) {
 	e.mu.Lock()
 	e.results[i] = r
 	e.mu.Unlock()
@@ -259,7 +260,7 @@ func (e *endedRuns) at(done, total int) func() *Figure {
 
 // compare fills what a figure says about its point at paper scale, whose result is
 // the last.
-func (r *Recipe) compare(f *Figure, results []*engine.Result) {
+func (r *Recipe) compare(f *Figure, results []*result.Result) {
 	p, n := r.plan(f.Scale), len(results)-1
 	pt, own := p.find(p.gap)
 	y, _ := pt.read(results[n])
@@ -277,7 +278,7 @@ func (r *Recipe) compare(f *Figure, results []*engine.Result) {
 }
 
 // load is the coroutines per thread of a run.
-func load(r *engine.Result) int {
+func load(r *result.Result) int {
 	n, _ := r.Spec["coroutines"].(int)
 	return n
 }

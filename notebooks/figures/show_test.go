@@ -2,14 +2,14 @@ package figures
 
 import (
 	"context"
+	"drtmx/cluster"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"encoding/json"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-
-	"drtmx/cluster"
-	"drtmx/engine"
 )
 
 // lone makes the runs of 2-persist short.
@@ -74,13 +74,13 @@ func TestReferences(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		results := make([]*engine.Result, len(specs))
+		results := make([]*result.Result, len(specs))
 		for i, s := range specs {
-			v, err := engine.Resolve(s)
+			v, err := experiment.Resolve(s)
 			if err != nil {
 				t.Fatal(err)
 			}
-			results[i] = &engine.Result{Spec: v, Throughput: 1e6, NVM: &engine.NVMStat{WriteAmplification: 1}}
+			results[i] = &result.Result{Spec: v, Throughput: 1e6, NVM: &result.NVMStat{WriteAmplification: 1}}
 		}
 		f := r.From(Quick, results)
 		out := map[string]Reference{}
@@ -153,10 +153,10 @@ func TestListDrawsItself(t *testing.T) {
 
 // Knobs that contradict each other are refused before anything runs.
 func TestCheckRefusesBeforeItRuns(t *testing.T) {
-	if err := (Runner{}).Check("2-persist", Quick, engine.Knobs{"ddio": "true"}); err == nil || !strings.Contains(err.Error(), "nvm.h3") {
+	if err := (Runner{}).Check("2-persist", Quick, experiment.Knobs{"ddio": "true"}); err == nil || !strings.Contains(err.Error(), "nvm.h3") {
 		t.Errorf("2-persist with DDIO: %v", err)
 	}
-	if err := (Runner{}).Check("2-persist", Paper, engine.Knobs{"ddio": "false"}); err != nil {
+	if err := (Runner{}).Check("2-persist", Paper, experiment.Knobs{"ddio": "false"}); err != nil {
 		t.Error(err)
 	}
 }
@@ -182,7 +182,7 @@ func TestInterrupted(t *testing.T) {
 
 // A picture that stands alone says of which hardware and knobs it is.
 func TestPictureNamesItsKnobs(t *testing.T) {
-	f := Figure{ID: "2-4b", Title: "READ", Set: engine.Knobs{"hardware.nic.qp_contexts": 4000}, Series: []Series{{Name: "READ", Points: []Point{{X: 8, Y: 1}, {X: 16, Y: 2}}}}}
+	f := Figure{ID: "2-4b", Title: "READ", Set: experiment.Knobs{"hardware.nic.qp_contexts": 4000}, Series: []Series{{Name: "READ", Points: []Point{{X: 8, Y: 1}, {X: 16, Y: 2}}}}}
 	if svg := f.SVG(); !strings.Contains(svg, "qp_contexts = 4000") {
 		t.Errorf("the knobs are not in the picture: %.300s", svg)
 	}

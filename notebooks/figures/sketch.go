@@ -1,11 +1,11 @@
 package figures
 
 import (
-	"slices"
-
 	"drtmx/cluster"
 	"drtmx/dashboard/charts"
-	"drtmx/engine"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
+	"slices"
 )
 
 // Sketch is the figure as a picture without words.
@@ -57,17 +57,17 @@ func (Runner) Sketch(id string) string {
 // unmeasured are results that a figure's claims can be asked about before there are
 // any: only where the published numbers stand is taken from what they say. Chapter 4's
 // claims need none.
-func (r *Recipe) unmeasured() []*engine.Result {
+func (r *Recipe) unmeasured() []*result.Result {
 	n := 0
 	for _, s := range r.plan(Quick).series {
 		n += len(s.points)
 	}
-	out := make([]*engine.Result, n)
+	out := make([]*result.Result, n)
 	if r.def.chapter == 4 {
 		return out
 	}
 	for i := range out {
-		out[i] = &engine.Result{Throughput: 1, Spec: engine.Knobs{"nodes": 1}, NVM: &engine.NVMStat{}}
+		out[i] = &result.Result{Throughput: 1, Spec: experiment.Knobs{"nodes": 1}, NVM: &result.NVMStat{}}
 	}
 	return out
 }

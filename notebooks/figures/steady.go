@@ -1,14 +1,14 @@
 package figures
 
 import (
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"encoding/json"
 	"fmt"
 	"math"
 	"reflect"
 	"slices"
 	"strings"
-
-	"drtmx/engine"
 )
 
 // doublings is how often a run that is not steady is measured again.
@@ -17,13 +17,13 @@ const doublings = 2
 // MeasureAgain asks for a run that is not steady to be measured again, for twice as long after twice the
 // warm-up, and then for four times: how long is long enough is found out, not known beforehand. It is
 // the Again of engine.SweepOptions for the Specs of a figure at quick scale.
-func MeasureAgain(times int, spec engine.Spec, r *engine.Result) (engine.Spec, bool) {
+func MeasureAgain(times int, spec experiment.Spec, r *result.Result) (experiment.Spec, bool) {
 	warmup, ok := r.Spec["warmup_ns"].(int)
 	duration, also := r.Spec["duration_ns"].(int)
 	if r.Unsteady == "" || times == doublings || !ok || !also {
 		return spec, false
 	}
-	longer, err := spec.With(engine.Knobs{"warmup_ns": 2 * warmup, "duration_ns": 2 * duration})
+	longer, err := spec.With(experiment.Knobs{"warmup_ns": 2 * warmup, "duration_ns": 2 * duration})
 	return longer, err == nil // what is too long for the knob stays as it is
 }
 
@@ -58,11 +58,11 @@ func (c *Claim) same(o *Claim) bool {
 }
 
 // A spoiler changes what is not known of a run by a factor, and says why it is not known, "" if it is.
-type spoiler func(r *engine.Result, by float64) (out *engine.Result, why string)
+type spoiler func(r *result.Result, by float64) (out *result.Result, why string)
 
 // shake spoils the runs, each by another factor so that quotients change too. It says how many it
 // changed and why the first of them, "" if none.
-func shake(runs []*engine.Result, spoil spoiler) (shaken []*engine.Result, because string) {
+func shake(runs []*result.Result, spoil spoiler) (shaken []*result.Result, because string) {
 	shaken = slices.Clone(runs)
 	n := 0
 	for i, r := range runs {
@@ -88,7 +88,7 @@ func shake(runs []*engine.Result, spoil spoiler) (shaken []*engine.Result, becau
 }
 
 // unsteadyRun alters all numbers of a run that is not steady.
-func unsteadyRun(r *engine.Result, by float64) (out *engine.Result, why string) {
+func unsteadyRun(r *result.Result, by float64) (out *result.Result, why string) {
 	if r.Unsteady == "" {
 		return r, ""
 	}
@@ -97,7 +97,7 @@ func unsteadyRun(r *engine.Result, by float64) (out *engine.Result, why string) 
 
 // unsureLatency alters a quantile of a steady run's latency that has no interval, and says why.
 func unsureLatency(quantile string) spoiler {
-	return func(r *engine.Result, by float64) (out *engine.Result, why string) {
+	return func(r *result.Result, by float64) (out *result.Result, why string) {
 		reason := r.NoCI95[quantile]
 		if r.Unsteady != "" || reason == "" {
 			return r, ""
@@ -110,7 +110,7 @@ func unsureLatency(quantile string) spoiler {
 }
 
 // altered is a result with all numbers but those of the spec multiplied.
-func altered(r *engine.Result, by float64) *engine.Result {
+func altered(r *result.Result, by float64) *result.Result {
 	text, err := json.Marshal(r)
 	if err != nil {
 		panic("figures: result: " + err.Error())
@@ -124,7 +124,7 @@ func altered(r *engine.Result, by float64) *engine.Result {
 	if text, err = json.Marshal(multiplied(tree, by)); err != nil {
 		panic("figures: result: " + err.Error())
 	}
-	out := new(engine.Result)
+	out := new(result.Result)
 	if err := json.Unmarshal(text, out); err != nil {
 		panic("figures: result: " + err.Error())
 	}

@@ -1,18 +1,18 @@
 package figures
 
 import (
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"slices"
 	"strings"
 	"testing"
-
-	"drtmx/engine"
 )
 
 // A claim that would hold is undecided, with the reason, if a run that it rests on is not steady, and
 // stays as it is if another run is not.
 func TestNoClaimHoldsOnAnUnsteadyRun(t *testing.T) {
-	steady := func(throughput float64) *engine.Result {
-		return &engine.Result{Spec: engine.Knobs{"nodes": 1}, Steady: true, Throughput: throughput, ThroughputCI95: 0.001, LatencyUS: engine.Latency{P50: 4e7 / throughput}}
+	steady := func(throughput float64) *result.Result {
+		return &result.Result{Spec: experiment.Knobs{"nodes": 1}, Steady: true, Throughput: throughput, ThroughputCI95: 0.001, LatencyUS: result.Latency{P50: 4e7 / throughput}}
 	}
 	ratio := &definition{id: "x", scope: "cluster", plan: func(string) plan {
 		point := func(x float64) plannedPoint { return plannedPoint{x: x, read: mtxn} }
@@ -27,8 +27,8 @@ func TestNoClaimHoldsOnAnUnsteadyRun(t *testing.T) {
 			{ID: "latency", Status: near(p.Y, p.CI95, 2), Measured: &p.Y},
 		}
 	}}
-	verdicts := func(spoil func(rs []*engine.Result)) (out []string, why string) {
-		rs := []*engine.Result{steady(2e7), steady(3e7), steady(1e7), steady(1e7), steady(2e7)}
+	verdicts := func(spoil func(rs []*result.Result)) (out []string, why string) {
+		rs := []*result.Result{steady(2e7), steady(3e7), steady(1e7), steady(1e7), steady(2e7)}
 		rs[0].RoundTripsPerTxn = 2.5
 		spoil(rs)
 		for _, c := range (&Recipe{def: ratio}).From(Quick, rs).Claims {
@@ -39,18 +39,18 @@ func TestNoClaimHoldsOnAnUnsteadyRun(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name  string
-		spoil func(rs []*engine.Result)
+		spoil func(rs []*result.Result)
 		want  []string
 		why   string
 	}{
-		{"all steady", func([]*engine.Result) {}, []string{Holds, Holds, Holds, Holds}, ""},
-		{"the run of a ratio and of a count", func(rs []*engine.Result) { rs[0].Steady, rs[0].Unsteady = false, "Little's law is off" }, []string{Undecided, Holds, Undecided, Holds}, "not steady, a run that it rests on: Little's law is off"},
-		{"both runs of a ratio", func(rs []*engine.Result) { rs[1].Unsteady, rs[3].Unsteady = "still drifting", "still drifting" }, []string{Holds, Undecided, Holds, Holds}, "one of 2 runs"},
-		{"a run that is not steady, before it one whose latency has no interval", func(rs []*engine.Result) {
+		{"all steady", func([]*result.Result) {}, []string{Holds, Holds, Holds, Holds}, ""},
+		{"the run of a ratio and of a count", func(rs []*result.Result) { rs[0].Steady, rs[0].Unsteady = false, "Little's law is off" }, []string{Undecided, Holds, Undecided, Holds}, "not steady, a run that it rests on: Little's law is off"},
+		{"both runs of a ratio", func(rs []*result.Result) { rs[1].Unsteady, rs[3].Unsteady = "still drifting", "still drifting" }, []string{Holds, Undecided, Holds, Holds}, "one of 2 runs"},
+		{"a run that is not steady, before it one whose latency has no interval", func(rs []*result.Result) {
 			rs[0].NoCI95 = map[string]string{"p99": "too short"}
 			rs[1].Unsteady = "still drifting"
 		}, []string{Holds, Undecided, Holds, Holds}, "a run that it rests on: still drifting"},
-		{"a latency without an interval", func(rs []*engine.Result) { rs[4].NoCI95 = map[string]string{"p50": "too few"} }, []string{Holds, Holds, Holds, Undecided}, "p50: too few"},
+		{"a latency without an interval", func(rs []*result.Result) { rs[4].NoCI95 = map[string]string{"p50": "too few"} }, []string{Holds, Holds, Holds, Undecided}, "p50: too few"},
 	} {
 		got, why := verdicts(tt.spoil)
 		if !slices.Equal(got, tt.want) || !strings.Contains(why, tt.why) {

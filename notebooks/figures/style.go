@@ -1,12 +1,11 @@
 package figures
 
 import (
+	"drtmx/dashboard/charts"
+	"drtmx/engine/experiment"
 	"regexp"
 	"strconv"
 	"strings"
-
-	"drtmx/dashboard/charts"
-	"drtmx/engine"
 )
 
 // lengths are the units of a length, in millimetres.
@@ -26,7 +25,7 @@ func ParseStyle(width, font string) (s charts.Style, err error) {
 	if width != "" {
 		v, ok := millimetres(width)
 		if !ok || v < minWidthMM || v > maxWidthMM {
-			return s, &engine.SpecError{Field: "--width", Value: width, Rule: "must be a length from 40mm to 1000mm, in mm, cm, in or pt", Next: "as --width 84mm"}
+			return s, &experiment.SpecError{Field: "--width", Value: width, Rule: "must be a length from 40mm to 1000mm, in mm, cm, in or pt", Next: "as --width 84mm"}
 		}
 		s.WidthMM = v
 	}
@@ -37,7 +36,7 @@ func ParseStyle(width, font string) (s charts.Style, err error) {
 		case ok && strings.HasSuffix(word, "pt") && v >= minPoints*lengths["pt"] && v <= maxPoints*lengths["pt"]:
 			s.Points = v / lengths["pt"]
 		default:
-			return s, &engine.SpecError{Field: "--font", Value: font, Rule: "must be sans, serif or mono, a size from 4pt to 40pt, or both", Next: `as --font "serif 8pt"`}
+			return s, &experiment.SpecError{Field: "--font", Value: font, Rule: "must be sans, serif or mono, a size from 4pt to 40pt, or both", Next: `as --font "serif 8pt"`}
 		}
 	}
 	return s, nil

@@ -1,12 +1,11 @@
 package figures
 
 import (
+	"drtmx/dashboard/charts"
+	"drtmx/engine/experiment"
 	"math"
 	"strings"
 	"testing"
-
-	"drtmx/dashboard/charts"
-	"drtmx/engine"
 )
 
 func TestParseStyle(t *testing.T) {
@@ -26,7 +25,7 @@ func TestParseStyle(t *testing.T) {
 		}
 	}
 	for _, bad := range [][2]string{{"84", ""}, {"1mm", ""}, {"9m", ""}, {"-84mm", ""}, {"2000mm", ""}, {"", "Helvetica"}, {"", "0pt"}, {"", "900pt"}, {"", "8mm"}, {"NaNmm", ""}} {
-		if _, err := ParseStyle(bad[0], bad[1]); err == nil || !engine.IsSpecError(err) || strings.Contains(err.Error(), "\n") {
+		if _, err := ParseStyle(bad[0], bad[1]); err == nil || !experiment.IsSpecError(err) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}

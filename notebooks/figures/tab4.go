@@ -1,11 +1,11 @@
 package figures
 
 import (
+	"drtmx/engine"
+	"drtmx/engine/experiment"
+	"drtmx/engine/fabric"
 	"fmt"
 	"strings"
-
-	"drtmx/engine"
-	"drtmx/engine/fabric"
 )
 
 // The tables of chapter 4. 4-1 is what the registry of knobs accepts, 4-3 what the
@@ -57,18 +57,18 @@ func arrange41(f *Figure) {
 // accepted says that a phase may have an optimisation with a primitive. Coroutines are
 // switched for all phases at once.
 func accepted(phases []string, primitive, opt string) bool {
-	set := engine.Knobs{}
+	set := experiment.Knobs{}
 	for _, p := range phases {
 		set["phase."+p] = primitive
 	}
 	if set["opt.co"] = true; opt != "co" {
 		set["opt."+phases[0]+"."+opt] = true
 	}
-	spec, err := engine.Spec{Preset: "drtm+h"}.With(set)
+	spec, err := experiment.Spec{Preset: "drtm+h"}.With(set)
 	if err != nil {
 		return false
 	}
-	_, err = engine.Resolve(spec)
+	_, err = experiment.Resolve(spec)
 	return err == nil
 }
 
@@ -106,7 +106,7 @@ var notation43 = map[any]string{"one-sided": "I", "two-sided": "II", "hybrid": "
 
 func arrange43(f *Figure) {
 	for _, row := range rows43t {
-		k, err := engine.PresetKnobs(row.preset)
+		k, err := experiment.PresetKnobs(row.preset)
 		must(err)
 		s := Series{Name: row.name}
 		for i, phase := range []string{"execution", "lock", "logging", "commit", "ro_read", "ro_validation"} {
@@ -184,7 +184,7 @@ func (a average) and(x float64) average { return average{a.sum + x, a.n + 1} }
 // trace42 are the time of the handlers, in ns, and the bytes of the messages by phase:
 // of the execution the answers, which carry the records, else the requests.
 func trace42(workload string) (ns, bytes map[string]average) {
-	s, err := engine.Open(engine.Spec{Preset: "fasst", Workload: workload, Set: engine.Knobs{"nodes": 16, "threads": 1, "coroutines": 1, "check": "off"}})
+	s, err := engine.Open(experiment.Spec{Preset: "fasst", Workload: workload, Set: experiment.Knobs{"nodes": 16, "threads": 1, "coroutines": 1, "check": "off"}})
 	must(err)
 	defer s.Close()
 	txns, err := s.Trace(traced42)

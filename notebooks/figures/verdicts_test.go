@@ -1,12 +1,12 @@
 package figures
 
 import (
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"math"
 	"reflect"
 	"slices"
 	"testing"
-
-	"drtmx/engine"
 )
 
 // wide is a line whose points have intervals of their own.
@@ -32,7 +32,7 @@ func verdictOn(t *testing.T, claims []Claim, id string) string {
 func TestVerdictsFollowIntervals(t *testing.T) {
 	recipe := func(id string) *Recipe { r, _ := Find(id); return r }
 	judge := func(id, claim string, series ...Series) string {
-		f := &Figure{ID: id, Runs: []*engine.Result{{}}, Y: Axis{Unit: "Gbps"}, Series: series}
+		f := &Figure{ID: id, Runs: []*result.Result{{}}, Y: Axis{Unit: "Gbps"}, Series: series}
 		return verdictOn(t, recipe(id).def.claims(f), claim)
 	}
 	dimm := func(last, half float64) string {
@@ -47,14 +47,14 @@ func TestVerdictsFollowIntervals(t *testing.T) {
 			wide(ddioOff, []float64{4096, 64 << 10, 128 << 10}, []float64{91, 91, 91}, zero))
 	}
 	crossing := func(at64, half float64) string {
-		f := &Figure{ID: "2-4b", Runs: []*engine.Result{{}}, Series: []Series{
+		f := &Figure{ID: "2-4b", Runs: []*result.Result{{}}, Series: []Series{
 			wide(oneRead, []float64{8, 64, 128}, []float64{73, at64, 70}, []float64{1, half, 1}),
 			wide(twoRead, []float64{8, 64, 128}, []float64{78, 78, 55}, []float64{1, half, 1})}}
 		return f.crossover24b().Status
 	}
 	batched := func(one, two, half float64) string {
 		steps := []float64{stepOR, stepDB}
-		f := &Figure{ID: "2-5b", Runs: []*engine.Result{{}}, Series: []Series{
+		f := &Figure{ID: "2-5b", Runs: []*result.Result{{}}, Series: []Series{
 			wide(oneSided, steps, []float64{10, one}, []float64{half, half}), wide(twoSided, steps, []float64{10, two}, []float64{half, half})}}
 		return f.scattered25("c").Status
 	}
@@ -88,15 +88,15 @@ func TestVerdictsFollowIntervals(t *testing.T) {
 
 // Core time is compared by its intervals too.
 func TestCycles(t *testing.T) {
-	run := func(busy, half float64) *engine.Result {
-		return &engine.Result{Spec: engine.Knobs{"nodes": 16, "threads": 24}, Throughput: 1e6, ThroughputCI95: half,
-			Utilization: map[string]engine.Util{"cpu": {Mean: busy}}}
+	run := func(busy, half float64) *result.Result {
+		return &result.Result{Spec: experiment.Knobs{"nodes": 16, "threads": 24}, Throughput: 1e6, ThroughputCI95: half,
+			Utilization: map[string]result.Util{"cpu": {Mean: busy}}}
 	}
 	for _, tt := range []struct {
 		less, half float64
 		want       string
 	}{{0.4, 0.01, Holds}, {0.58, 0.2, Undecided}, {0.8, 0.01, Contradicted}} {
-		f := &Figure{Runs: []*engine.Result{run(tt.less, tt.half), run(0.6, tt.half)}}
+		f := &Figure{Runs: []*result.Result{run(tt.less, tt.half), run(0.6, tt.half)}}
 		if c := f.cycles(Claim{ID: "c"}, Point{Run: 0}, Point{Run: 1}); c.Status != tt.want || math.Abs(*c.Measured-0.6/tt.less) > 1e-9 {
 			t.Errorf("%+v: %s, %s", tt, c.Status, c.Why)
 		}
@@ -110,7 +110,7 @@ func TestReferenceOfOnePanel(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := r.From(Quick, make([]*engine.Result, plannedRuns(r)))
+		f := r.From(Quick, make([]*result.Result, plannedRuns(r)))
 		got := slices.ContainsFunc(f.References, func(x Reference) bool { return x.ID == "f2-4-atomic-peak" })
 		if got != want {
 			t.Errorf("%s has the peak of ATOMIC: %v", id, got)
@@ -146,7 +146,7 @@ func TestPaperScaleIsAnotherRun(t *testing.T) {
 // A picture of bars says what a reader of its numbers has to know, as one of lines does.
 func TestBarsSayTheirNote(t *testing.T) {
 	for _, form := range []string{formBars, formStacked} {
-		f := &Figure{ID: "t", Title: "bars", Form: form, Note: "half machines", Set: engine.Knobs{"coroutines": 3},
+		f := &Figure{ID: "t", Title: "bars", Form: form, Note: "half machines", Set: experiment.Knobs{"coroutines": 3},
 			Series: []Series{{Name: "A", Points: []Point{{Y: 1, Name: "E"}}}}}
 		if title, _, _, _ := f.barred(nil); title != f.pictured() {
 			t.Errorf("%s: %q over the picture, want %q", form, title, f.pictured())

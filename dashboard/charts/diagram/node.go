@@ -1,14 +1,13 @@
 package diagram
 
 import (
+	"drtmx/dashboard/charts"
+	"drtmx/dashboard/charts/palette"
+	"drtmx/engine/metrics"
+	"drtmx/engine/result"
 	"fmt"
 	"math"
 	"strings"
-
-	"drtmx/dashboard/charts"
-	"drtmx/dashboard/charts/palette"
-	"drtmx/engine"
-	"drtmx/engine/metrics"
 )
 
 // NodeOptions of a drawing of a machine.
@@ -21,7 +20,7 @@ type NodeOptions struct {
 }
 
 // Widest is the largest flow inside some machines.
-func Widest(nodes ...*engine.NodeInside) (most float64) {
+func Widest(nodes ...*result.NodeInside) (most float64) {
 	for _, n := range nodes {
 		for _, x := range n.NICs {
 			most = math.Max(most, math.Max(math.Max(x.Out.BytesPerSec, x.In.BytesPerSec), math.Max(x.WritesToHost.BytesPerSec, x.ReadsFromHost.BytesPerSec)))
@@ -47,7 +46,7 @@ const (
 // node is a machine while it is drawn.
 type node struct {
 	*drawing
-	n      *engine.NodeInside
+	n      *result.NodeInside
 	widest float64
 	x, cw  float64 // of the column that is drawn, and its width
 }
@@ -55,7 +54,7 @@ type node struct {
 // Node draws the inside of a machine: from the top the wire, the RNICs, PCIe, each socket with its
 // cores and its cache with the ways that DDIO may use, and its memory. Arrows are as wide as their
 // bytes per second; meters are as full as a part was busy, and what is saturated is outlined.
-func Node(n *engine.NodeInside, o NodeOptions) string {
+func Node(n *result.NodeInside, o NodeOptions) string {
 	if o.Width <= 0 {
 		o.Width = 620
 	}
@@ -88,7 +87,7 @@ func Node(n *engine.NodeInside, o NodeOptions) string {
 func millis(ns int64) string { return fmt.Sprintf("%.4g ms", float64(ns)/1e6) }
 
 // Saturated names the parts of a machine that are.
-func Saturated(n *engine.NodeInside) string {
+func Saturated(n *result.NodeInside) string {
 	var hot []string
 	note := func(busy float64, what string) {
 		if busy >= metrics.Saturated {
@@ -119,7 +118,7 @@ func Saturated(n *engine.NodeInside) string {
 }
 
 // fullDIMMs counts the DIMMs that are saturated, with the least and the most busy of those.
-func fullDIMMs(n *engine.NVMInside) (least, most float64, full int) {
+func fullDIMMs(n *result.NVMInside) (least, most float64, full int) {
 	for _, m := range n.DIMMs {
 		busy := math.Max(m.Read.Busy, m.Write.Busy)
 		if busy < metrics.Saturated {
@@ -181,7 +180,7 @@ func (d *node) columns() {
 	d.scale()
 }
 
-func (d *node) nics(socket int) (out []*engine.NICInside) {
+func (d *node) nics(socket int) (out []*result.NICInside) {
 	for i := range d.n.NICs {
 		if d.n.NICs[i].Socket == socket {
 			out = append(out, &d.n.NICs[i])
@@ -194,7 +193,7 @@ func (d *node) nics(socket int) (out []*engine.NICInside) {
 const nicHigh = 2*(flowLength+4) + 22 + 4*meterHigh + 8
 
 // nic draws an RNIC between the wire and PCIe.
-func (d *node) nic(x *engine.NICInside) {
+func (d *node) nic(x *result.NICInside) {
 	d.flows(pipe{x.Out, true, "sends", "messages"}, pipe{x.In, false, "receives", "messages"}, fmt.Sprintf("link of RNIC %d", x.NIC))
 	top := d.h
 	d.box(top, 22+4*meterHigh+4, fmt.Sprintf("RNIC %d", x.NIC))
@@ -209,7 +208,7 @@ func (d *node) nic(x *engine.NICInside) {
 
 // pipe is one direction of a link or a bus.
 type pipe struct {
-	engine.Flow
+	result.Flow
 	up         bool
 	does, what string
 }
@@ -319,7 +318,7 @@ func (d *node) gauge(x, y, w, h, busy float64, sideways bool, tip string) {
 }
 
 // socket draws a processor and its memory.
-func (d *node) socket(s *engine.SocketInside) {
+func (d *node) socket(s *result.SocketInside) {
 	top := d.h
 	rows := d.coreRows(s)
 	high := 76 + float64(rows)*14
@@ -348,13 +347,13 @@ func (d *node) socket(s *engine.SocketInside) {
 
 const coreWide = 13.0
 
-func (d *node) coreRows(s *engine.SocketInside) int {
+func (d *node) coreRows(s *result.SocketInside) int {
 	per := int((d.cw - 16) / coreWide)
 	return (max(s.Cores, len(s.Threads)) + per - 1) / max(per, 1)
 }
 
 // cores draws a cell for each core: those with a worker thread are filled as far as they are busy.
-func (d *node) cores(s *engine.SocketInside) {
+func (d *node) cores(s *result.SocketInside) {
 	words := fmt.Sprintf("%d of %d cores work", len(s.Threads), s.Cores)
 	if d.narrow() {
 		words = fmt.Sprintf("%d/%d cores", len(s.Threads), s.Cores)
@@ -377,7 +376,7 @@ func (d *node) cores(s *engine.SocketInside) {
 }
 
 // cache draws the last-level cache by its ways.
-func (d *node) cache(s *engine.SocketInside) {
+func (d *node) cache(s *result.SocketInside) {
 	lines := s.DDIOHits + s.DDIOMisses
 	words := fmt.Sprintf("LLC %d MB, DDIO off", s.LLCBytes>>20)
 	switch {
@@ -410,7 +409,7 @@ func share(part, of float64) string {
 }
 
 // memory draws the channels of DRAM, and the DIMMs of the NVM with their reading and writing halves.
-func (d *node) memory(s *engine.SocketInside) {
+func (d *node) memory(s *result.SocketInside) {
 	const high = 40.0
 	w := d.cw * 0.5
 	if s.NVM == nil {

@@ -1,13 +1,14 @@
 package diagram
 
 import (
+	"drtmx/engine"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"strings"
 	"testing"
-
-	"drtmx/engine"
 )
 
-func inside(t *testing.T, spec engine.Spec) []engine.NodeInside {
+func inside(t *testing.T, spec experiment.Spec) []result.NodeInside {
 	t.Helper()
 	s, err := engine.Open(spec)
 	if err != nil {
@@ -22,12 +23,12 @@ func inside(t *testing.T, spec engine.Spec) []engine.NodeInside {
 
 func TestNodeDrawsItsParts(t *testing.T) {
 	for name, c := range map[string]struct {
-		spec engine.Spec
+		spec experiment.Spec
 		node int
 		want []string
 	}{
-		"val":  {engine.Spec{Workload: "smallbank", Set: engine.Knobs{"nodes": 3, "threads": 24, "coroutines": 8, "workload.accounts": 500}}, 0, []string{"RNIC 1", "socket 1", "12 of 12 cores work", "DDIO in", "DRAM channels", "messages/s", hotColor, "saturated: cores"}},
-		"r74v": {engine.Spec{Workload: "micro-write", Set: engine.Knobs{"profile": "r74v", "servers": 1, "clients": 3, "threads": 4, "coroutines": 4, "workload.payload": 1024, "ddio": false}}, 0, []string{"NVM DIMM 6", "DDIO off", "a server", "of its buffer is in use", "between sockets"}},
+		"val":  {experiment.Spec{Workload: "smallbank", Set: experiment.Knobs{"nodes": 3, "threads": 24, "coroutines": 8, "workload.accounts": 500}}, 0, []string{"RNIC 1", "socket 1", "12 of 12 cores work", "DDIO in", "DRAM channels", "messages/s", hotColor, "saturated: cores"}},
+		"r74v": {experiment.Spec{Workload: "micro-write", Set: experiment.Knobs{"profile": "r74v", "servers": 1, "clients": 3, "threads": 4, "coroutines": 4, "workload.payload": 1024, "ddio": false}}, 0, []string{"NVM DIMM 6", "DDIO off", "a server", "of its buffer is in use", "between sockets"}},
 	} {
 		n := inside(t, c.spec)[c.node]
 		svg := Node(&n, NodeOptions{})
@@ -47,11 +48,11 @@ func TestNodeDrawsItsParts(t *testing.T) {
 
 // A machine that is down has no inside to show, and an idle one no flows.
 func TestNodeThatIsDown(t *testing.T) {
-	svg := Node(&engine.NodeInside{Node: 3, Down: true, Role: "symmetric"}, NodeOptions{})
+	svg := Node(&result.NodeInside{Node: 3, Down: true, Role: "symmetric"}, NodeOptions{})
 	if !strings.Contains(svg, "node 3 is down") {
 		t.Error(svg)
 	}
-	idle := Node(&engine.NodeInside{Role: "client", NICs: []engine.NICInside{{}}, Sockets: []engine.SocketInside{{Cores: 1}, {Socket: 1}}}, NodeOptions{})
+	idle := Node(&result.NodeInside{Role: "client", NICs: []result.NICInside{{}}, Sockets: []result.SocketInside{{Cores: 1}, {Socket: 1}}}, NodeOptions{})
 	wellFormed(t, "idle.svg", idle)
 	if strings.Contains(idle, "NaN") || strings.Contains(idle, "Inf") || !strings.Contains(idle, "nothing is saturated") || !strings.Contains(idle, "no RNIC at this socket") {
 		t.Error(idle)
@@ -60,16 +61,16 @@ func TestNodeThatIsDown(t *testing.T) {
 
 // Six full DIMMs are one part of the sentence, not six.
 func TestSaturatedDIMMsAreCounted(t *testing.T) {
-	full, idle := engine.DIMMInside{Write: engine.Flow{Busy: 0.95}}, engine.DIMMInside{}
+	full, idle := result.DIMMInside{Write: result.Flow{Busy: 0.95}}, result.DIMMInside{}
 	fuller := full
 	fuller.Write.Busy = 0.99
-	for want, dimms := range map[string][]engine.DIMMInside{
+	for want, dimms := range map[string][]result.DIMMInside{
 		"saturated: 3 of 4 NVM DIMMs of socket 1 at 95 to 99 %": {full, idle, fuller, full},
 		"saturated: 2 of 2 NVM DIMMs of socket 1 at 95 %":       {full, full},
 		"saturated: an NVM DIMM of socket 1 at 99 %":            {idle, fuller},
 		"nothing is saturated":                                  {idle, idle},
 	} {
-		n := &engine.NodeInside{Sockets: []engine.SocketInside{{Socket: 1, NVM: &engine.NVMInside{DIMMs: dimms}}}}
+		n := &result.NodeInside{Sockets: []result.SocketInside{{Socket: 1, NVM: &result.NVMInside{DIMMs: dimms}}}}
 		if got := Saturated(n); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}

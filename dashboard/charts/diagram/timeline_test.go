@@ -2,6 +2,8 @@ package diagram
 
 import (
 	"context"
+	"drtmx/engine"
+	"drtmx/engine/experiment"
 	"encoding/xml"
 	"errors"
 	"io"
@@ -9,14 +11,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"drtmx/engine"
 )
 
 // picked runs a small cluster and picks a transaction of it.
 func picked(t *testing.T, workload, preset string, q float64) *engine.TxnTrace {
 	t.Helper()
-	s, err := engine.Open(engine.Spec{Preset: preset, Workload: workload, Set: engine.Knobs{"nodes": 3, "threads": 2, "coroutines": 4, "workload.scale": 0.01}})
+	s, err := engine.Open(experiment.Spec{Preset: preset, Workload: workload, Set: experiment.Knobs{"nodes": 3, "threads": 2, "coroutines": 4, "workload.scale": 0.01}})
 	if err != nil {
 		t.Fatal(err)
 	}

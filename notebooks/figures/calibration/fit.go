@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"drtmx/engine/experiment"
+	"drtmx/engine/fabric"
+	"drtmx/notebooks/figures"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -14,10 +17,6 @@ import (
 	"text/tabwriter"
 
 	"gonum.org/v1/gonum/optimize"
-
-	"drtmx/engine"
-	"drtmx/engine/fabric"
-	"drtmx/notebooks/figures"
 )
 
 // FitOptions say what FitProfile may do. The zero value only measures: a profile
@@ -138,7 +137,7 @@ func (m *measure) hardware() (string, error) {
 			return "", err
 		}
 	}
-	v, err := engine.Resolve(specs[0])
+	v, err := experiment.Resolve(specs[0])
 	if err != nil {
 		return "", err
 	}
@@ -150,7 +149,7 @@ func (m *measure) hardware() (string, error) {
 func fitted(all []measure, only []string) ([]measure, error) {
 	for _, id := range only {
 		if !slices.ContainsFunc(all, func(m measure) bool { return m.id == id }) {
-			return nil, &engine.SpecError{Field: "row", Value: fmt.Sprintf("%.40q", id), Rule: "is no row to fit this profile to", Next: "its residuals list them"}
+			return nil, &experiment.SpecError{Field: "row", Value: fmt.Sprintf("%.40q", id), Rule: "is no row to fit this profile to", Next: "its residuals list them"}
 		}
 	}
 	var out []measure
@@ -208,7 +207,7 @@ func newFitting(p *fabric.Profile, o FitOptions) (*fitting, error) {
 	})
 	for _, name := range o.Params {
 		if !slices.Contains(all, name) {
-			return nil, &engine.SpecError{Field: "parameter", Value: fmt.Sprintf("%.40q", name), Rule: "is no fitted number of profile " + p.Name, Next: "there is " + strings.Join(all, ", ")}
+			return nil, &experiment.SpecError{Field: "parameter", Value: fmt.Sprintf("%.40q", name), Rule: "is no fitted number of profile " + p.Name, Next: "there is " + strings.Join(all, ", ")}
 		}
 	}
 	return f, nil

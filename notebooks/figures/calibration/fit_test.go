@@ -2,6 +2,9 @@ package calibration
 
 import (
 	"context"
+	"drtmx/engine/experiment"
+	"drtmx/engine/fabric"
+	"drtmx/notebooks/figures"
 	"embed"
 	"encoding/csv"
 	"encoding/json"
@@ -10,10 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"drtmx/engine"
-	"drtmx/engine/fabric"
-	"drtmx/notebooks/figures"
 )
 
 //go:embed fits/*.csv
@@ -297,7 +296,7 @@ func TestPartsOfAFit(t *testing.T) {
 		{"nic.nothing", FitOptions{Params: []string{"nic.nothing"}}},
 		{"wire.bandwidth", FitOptions{Params: []string{"wire.bandwidth"}}},
 	} {
-		if _, _, err := FitProfile(context.Background(), p, c.o); !engine.IsSpecError(err) || !strings.Contains(err.Error(), c.says) {
+		if _, _, err := FitProfile(context.Background(), p, c.o); !experiment.IsSpecError(err) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%+v: %v", c.o, err)
 		}
 	}

@@ -1,8 +1,9 @@
 package calibration
 
 import (
-	"drtmx/engine"
+	"drtmx/engine/experiment"
 	"drtmx/engine/fabric"
+	"drtmx/engine/result"
 )
 
 // measure is how a row is measured: by runs, by a figure that claims it, by asking
@@ -12,8 +13,8 @@ type measure struct {
 	note string // what is measured where the row leaves it open
 
 	// Runs, and the number read from their results.
-	runs []engine.Spec
-	read func(r []*engine.Result) float64
+	runs []experiment.Spec
+	read func(r []*result.Result) float64
 
 	// A figure that claims it.
 	figure string
@@ -45,22 +46,22 @@ func (m *measure) ask(p *fabric.Profile) (float64, error) {
 }
 
 // one makes a reader of the only run's result.
-func one(read func(r *engine.Result) float64) func([]*engine.Result) float64 {
-	return func(r []*engine.Result) float64 { return read(r[0]) }
+func one(read func(r *result.Result) float64) func([]*result.Result) float64 {
+	return func(r []*result.Result) float64 { return read(r[0]) }
 }
 
 // drop is by how many percent the second run's throughput is below the first's.
-func drop(r []*engine.Result) float64 { return 100 * (1 - r[1].Throughput/r[0].Throughput) }
+func drop(r []*result.Result) float64 { return 100 * (1 - r[1].Throughput/r[0].Throughput) }
 
-func meanLatency(r *engine.Result) float64 { return r.LatencyUS.Mean }
+func meanLatency(r *result.Result) float64 { return r.LatencyUS.Mean }
 
 // spec is a workload with knobs, later ones on top.
-func spec(workload string, sets ...engine.Knobs) engine.Spec {
-	all := engine.Knobs{}
+func spec(workload string, sets ...experiment.Knobs) experiment.Spec {
+	all := experiment.Knobs{}
 	for _, set := range sets {
 		for name, v := range set { // order-free: fills a map
 			all[name] = v
 		}
 	}
-	return engine.Spec{Workload: workload, Set: all}
+	return experiment.Spec{Workload: workload, Set: all}
 }

@@ -1,18 +1,19 @@
 package calibration
 
 import (
-	"drtmx/engine"
+	"drtmx/engine/experiment"
 	"drtmx/engine/fabric"
+	"drtmx/engine/result"
 	"drtmx/rdpma/nvm"
 )
 
 // nvmMeasures are the rows of §2.3, on R74V.
 func nvmMeasures() []measure {
-	toDRAM := engine.Knobs{"nvm.enabled": false}
-	h6 := engine.Knobs{"workload.payload": 64} // in DRAM the hint is no knob: what it sends is this
+	toDRAM := experiment.Knobs{"nvm.enabled": false}
+	h6 := experiment.Knobs{"workload.payload": 64} // in DRAM the hint is no knob: what it sends is this
 	list := []measure{
 		{id: "s2-onesided-lat", note: "mean of a lone WRITE and a lone READ of 64 bytes, of which the strawman of a persistent write consists",
-			runs: append(loneWrites(engine.Knobs{}), spec("micro-read", loneClient, engine.Knobs{"ddio": false})), read: average},
+			runs: append(loneWrites(experiment.Knobs{}), spec("micro-read", loneClient, experiment.Knobs{"ddio": false})), read: average},
 		{id: "s2-dram-read-lat", profile: "r74v", probe: chase(false)},
 		{id: "s2-nvm-read-lat", profile: "r74v", probe: chase(true)},
 		{id: "f2-10-nvm-ideal", note: "whole XLines, given to the memory controller", profile: "r74v", probe: xlineRate},
@@ -21,11 +22,11 @@ func nvmMeasures() []measure {
 		{id: "s2-ddio-two-off", note: "RPCs of 8 bytes", runs: calls(false), read: one(perSocket)},
 		{id: "s2-ddio-two-drop", note: "RPCs of 8 bytes", runs: calls(true, false), read: drop},
 		{id: "s2-h6-dram-penalty", note: "WRITEs of 64 bytes against 16",
-			runs: []engine.Spec{spec("micro-write", remote, small, toDRAM), spec("micro-write", remote, small, toDRAM, h6)}, read: drop},
+			runs: []experiment.Spec{spec("micro-write", remote, small, toDRAM), spec("micro-write", remote, small, toDRAM, h6)}, read: drop},
 		{id: "t2-3-pcie", note: "the shortest aligned WRITE that reads nothing before", read: wholeWord,
-			runs: loneWrites(engine.Knobs{"workload.payload": 16}, engine.Knobs{"workload.payload": 32}, engine.Knobs{"workload.payload": 64}, engine.Knobs{"workload.payload": 128})},
-		{id: "t2-3-xctrl", note: "bytes of WRITEs for each write request", runs: loneWrites(engine.Knobs{"workload.payload": 1024}),
-			read: one(func(r *engine.Result) float64 { return 1024 * float64(r.Commits) / float64(r.NVM.WriteReq) })},
+			runs: loneWrites(experiment.Knobs{"workload.payload": 16}, experiment.Knobs{"workload.payload": 32}, experiment.Knobs{"workload.payload": 64}, experiment.Knobs{"workload.payload": 128})},
+		{id: "t2-3-xctrl", note: "bytes of WRITEs for each write request", runs: loneWrites(experiment.Knobs{"workload.payload": 1024}),
+			read: one(func(r *result.Result) float64 { return 1024 * float64(r.Commits) / float64(r.NVM.WriteReq) })},
 	}
 	for _, c := range nvmClaims {
 		for _, id := range c.ids {
@@ -85,40 +86,40 @@ var nvmGiven = []configured{
 }
 
 // remote is the cluster of the remote accesses of §2.3.3 at full load.
-var remote = engine.Knobs{"profile": "r74v", "servers": 1, "clients": 6, "server.threads": 20, "client.threads": 24, "check": "off",
+var remote = experiment.Knobs{"profile": "r74v", "servers": 1, "clients": 6, "server.threads": 20, "client.threads": 24, "check": "off",
 	"warmup_ns": 600_000, "duration_ns": 300_000}
 
 // small is the WRITE of 16 bytes of figure 2-10.
-var small = engine.Knobs{"coroutines": 12, "workload.payload": 16, "workload.keys": 1_000_000}
+var small = experiment.Knobs{"coroutines": 12, "workload.payload": 16, "workload.keys": 1_000_000}
 
 // calls are RPCs with DDIO on or off, for there the server's cores read what the
 // RNIC has written.
-func calls(ddio ...bool) []engine.Spec {
-	var out []engine.Spec
+func calls(ddio ...bool) []experiment.Spec {
+	var out []experiment.Spec
 	for _, on := range ddio {
-		out = append(out, spec("micro-rpc", remote, engine.Knobs{"coroutines": 4, "workload.payload": 8, "ddio": on, "opt.micro.db": false}))
+		out = append(out, spec("micro-rpc", remote, experiment.Knobs{"coroutines": 4, "workload.payload": 8, "ddio": on, "opt.micro.db": false}))
 	}
 	return out
 }
 
 // perSocket is millions of requests per second and socket of the server.
-func perSocket(r *engine.Result) float64 { return r.Throughput / 2 / 1e6 }
+func perSocket(r *result.Result) float64 { return r.Throughput / 2 / 1e6 }
 
 // loneClient is one client with one request at a time to NVM.
-var loneClient = engine.Knobs{"profile": "r74v", "servers": 1, "clients": 1, "server.threads": 2, "client.threads": 1, "coroutines": 1,
+var loneClient = experiment.Knobs{"profile": "r74v", "servers": 1, "clients": 1, "server.threads": 2, "client.threads": 1, "coroutines": 1,
 	"workload.payload": 64, "warmup_ns": 50_000, "duration_ns": 200_000}
 
 // loneWrites are writes past the cache, once for each of the sets.
-func loneWrites(sets ...engine.Knobs) []engine.Spec {
-	var out []engine.Spec
+func loneWrites(sets ...experiment.Knobs) []experiment.Spec {
+	var out []experiment.Spec
 	for _, set := range sets {
-		out = append(out, spec("micro-write", loneClient, engine.Knobs{"nvm.h1": true, "nvm.h3": true}, set))
+		out = append(out, spec("micro-write", loneClient, experiment.Knobs{"nvm.h1": true, "nvm.h3": true}, set))
 	}
 	return out
 }
 
 // average is the mean latency of runs of equal weight.
-func average(rs []*engine.Result) float64 {
+func average(rs []*result.Result) float64 {
 	sum := 0.0
 	for _, r := range rs {
 		sum += meanLatency(r)
@@ -127,7 +128,7 @@ func average(rs []*engine.Result) float64 {
 }
 
 // wholeWord is the smallest payload of the runs at which the NVM was not read.
-func wholeWord(rs []*engine.Result) float64 {
+func wholeWord(rs []*result.Result) float64 {
 	for _, r := range rs {
 		if n, _ := r.Spec["workload.payload"].(int); r.NVM.ReadReq == 0 {
 			return float64(n)

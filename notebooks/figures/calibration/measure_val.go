@@ -1,8 +1,9 @@
 package calibration
 
 import (
-	"drtmx/engine"
+	"drtmx/engine/experiment"
 	"drtmx/engine/fabric"
+	"drtmx/engine/result"
 )
 
 // The system of the peaks: VAL as in the thesis.
@@ -19,7 +20,7 @@ func valMeasures() []measure {
 		peak("f2-4-atomic-peak", "micro-atomic", 8),
 		peak("f2-2b-ud-rpc-peak", "micro-rpc", 8),
 		{id: "s2-rdma-lat", note: "a lone READ of 64 bytes", runs: lone(), read: one(meanLatency)},
-		{id: "s2-pcie-lat", note: "all crossings of a lone READ", runs: lone(), read: one(func(r *engine.Result) float64 {
+		{id: "s2-pcie-lat", note: "all crossings of a lone READ", runs: lone(), read: one(func(r *result.Result) float64 {
 			return 1000 * r.LatencyUS.Mean * (r.Milestones["doorbell"].Share + r.Milestones["pcie"].Share)
 		})},
 		{id: "f2-4-atomic-payload", profile: "val", probe: atomicBytes},
@@ -79,15 +80,15 @@ var valGiven = []configured{
 // peak is a row of millions of requests per second and machine, when every
 // thread of the cluster keeps sixteen under way.
 func peak(id, workload string, payload int) measure {
-	return measure{id: id, runs: []engine.Spec{spec(workload, engine.Knobs{
+	return measure{id: id, runs: []experiment.Spec{spec(workload, experiment.Knobs{
 		"nodes": nodes, "threads": threads, "coroutines": 16, "workload.payload": payload,
 		"warmup_ns": 50_000, "duration_ns": 60_000,
-	})}, read: one(func(r *engine.Result) float64 { return r.Throughput / nodes / 1e6 })}
+	})}, read: one(func(r *result.Result) float64 { return r.Throughput / nodes / 1e6 })}
 }
 
 // lone is one client that reads and nobody else.
-func lone() []engine.Spec {
-	return []engine.Spec{spec("micro-read", engine.Knobs{
+func lone() []experiment.Spec {
+	return []experiment.Spec{spec("micro-read", experiment.Knobs{
 		"nodes": 2, "threads": 1, "coroutines": 1, "workload.payload": 64,
 		"warmup_ns": 50_000, "duration_ns": 100_000,
 	})}

@@ -2,15 +2,15 @@ package calibration
 
 import (
 	"context"
+	"drtmx/engine/batch"
+	"drtmx/engine/experiment"
+	"drtmx/notebooks/figures"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"text/tabwriter"
-
-	"drtmx/engine"
-	"drtmx/notebooks/figures"
 )
 
 // Uses of a published number.
@@ -56,7 +56,7 @@ type Report struct {
 // Options of Verify. The zero value measures every row and keeps nothing.
 type Options struct {
 	Only     []string // ids of rows; nil: all
-	Cache    engine.Cache
+	Cache    batch.Cache
 	Progress func(done, total int)
 }
 
@@ -115,7 +115,7 @@ func chosen(only []string) ([]measure, error) {
 	for _, id := range only {
 		i := slices.IndexFunc(all, func(m measure) bool { return m.id == id })
 		if i < 0 {
-			return nil, &engine.SpecError{Field: "row", Value: fmt.Sprintf("%.40q", id), Rule: "is not measured in this version", Next: "drtmx verify lists the rows"}
+			return nil, &experiment.SpecError{Field: "row", Value: fmt.Sprintf("%.40q", id), Rule: "is not measured in this version", Next: "drtmx verify lists the rows"}
 		}
 		out = append(out, all[i])
 	}

@@ -2,21 +2,21 @@ package calibration
 
 import (
 	"context"
+	"drtmx/engine/batch"
+	"drtmx/engine/experiment"
+	"drtmx/engine/fabric"
+	"drtmx/notebooks/figures"
 	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
-
-	"drtmx/engine"
-	"drtmx/engine/fabric"
-	"drtmx/notebooks/figures"
 )
 
 // work is the experiments of some rows: the runs of all of them together, so that
 // those which rows and figures share are done once.
 type work struct {
 	list    []measure
-	specs   []engine.Spec
+	specs   []experiment.Spec
 	runs    [][2]int // of each row, where its runs are among specs
 	figures []*figures.Recipe
 	spans   [][2]int // and of each figure
@@ -24,7 +24,7 @@ type work struct {
 
 func plan(list []measure) (*work, error) {
 	w := &work{list: list}
-	add := func(specs []engine.Spec) [2]int {
+	add := func(specs []experiment.Spec) [2]int {
 		w.specs = append(w.specs, specs...)
 		return [2]int{len(w.specs) - len(specs), len(w.specs)}
 	}
@@ -67,10 +67,10 @@ type outcome struct {
 
 // run does the experiments, on hardware of its own or, with none, on that of the
 // shipped profiles. step counts them and may be called from several goroutines.
-func (w *work) run(ctx context.Context, on *fabric.Profile, cache engine.Cache, step func()) (*outcome, error) {
+func (w *work) run(ctx context.Context, on *fabric.Profile, cache batch.Cache, step func()) (*outcome, error) {
 	specs := w.specs
 	if on != nil {
-		specs = make([]engine.Spec, len(w.specs))
+		specs = make([]experiment.Spec, len(w.specs))
 		for i, s := range w.specs {
 			specs[i] = s.On(on)
 		}
@@ -80,7 +80,7 @@ func (w *work) run(ctx context.Context, on *fabric.Profile, cache engine.Cache, 
 		again = nil
 	}
 	counted := 0
-	results, err := engine.RunAll(ctx, specs, engine.SweepOptions{Cache: cache, Again: again, Progress: func(done, total int) {
+	results, err := batch.RunAll(ctx, specs, batch.SweepOptions{Cache: cache, Again: again, Progress: func(done, total int) {
 		for want := len(specs) * done / total; counted < want; counted++ { // equal runs are done once
 			step()
 		}

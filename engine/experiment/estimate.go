@@ -1,0 +1,113 @@
+package experiment
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+
+	"drtmx/engine/knob"
+
+	"drtmx/engine/testbed"
+)
+
+// Estimate is what a spec is going to need, within a factor of about two.
+type Estimate struct {
+	MemoryBytes    int64 `json:"memory_bytes"`     // at the end of a batch run; pages of tables exist from their first write on
+	MaxMemoryBytes int64 `json:"max_memory_bytes"` // when every page has been touched, as in a long live session
+	WallMS         int64 `json:"wall_ms"`          // of a batch run on one core
+}
+
+// What a part costs on the host. Measured as the resident set of `drtmx run` on amd64.
+const (
+	baseBytes      = 40 << 20 // program, profile, histograms, windows
+	machineBytes   = 1 << 20  // cache tags of one machine
+	qpBytes        = 1 << 10
+	coroutineBytes = 24 << 10 // two stacks, scratch, a transaction's sets
+	recvBytes      = 4 << 10  // a RECV buffer
+	ringBytes      = 32 << 10 // a log ring: one per thread of the cluster in each server
+
+	messagesPerCommit = 4
+	warmedPerWallMS   = 30_000 // records that enter a location cache
+	autoSpanNS        = 5_000_000
+)
+
+// EstimateOf estimates a spec's needs.
+func EstimateOf(spec Spec) (Estimate, error) {
+	v, err := Resolve(spec)
+	if err != nil {
+		return Estimate{}, err
+	}
+	return EstimateOfValues(v), nil
+}
+
+func EstimateOfValues(v Knobs) Estimate {
+	all, servers := testbed.Machines(v)
+	threads, clients, _ := testbed.ThreadCounts(v)
+	seconds := float64(v.Int("warmup_ns")+v.Int("duration_ns")) / 1e9
+	if v.Int("duration_ns") == 0 {
+		seconds += autoSpanNS / 1e9
+	}
+	count := func(perThread float64) int64 { return int64(perThread * float64(clients) * seconds) }
+
+	fixed := int64(baseBytes+all*machineBytes) + HeapBytes(v) + testbed.MoreBytes(v)
+	w := Workloads.Of(v)
+	f := w.Footprint(v)
+	requests := count(f.PerSecond)
+	if !w.Transactions {
+		return Estimate{
+			MemoryBytes: fixed + min(f.Bytes, requests*f.PerRequest), MaxMemoryBytes: fixed + f.Bytes,
+			WallMS: 1 + int64(float64(requests)/f.PerWallMS),
+		}
+	}
+	messages := R2Config(v)
+	buffer := int64(cmp.Or(messages.MaxMessage, recvBytes))
+	var recv int64
+	for m, n := range messages.PerMachine {
+		recv += int64(n) * int64(messages.RecvDepth[m]) * buffer
+	}
+	if v.Int("replicas") > 1 {
+		fixed += int64(servers*threads) * ringBytes
+	}
+	e := Estimate{
+		MaxMemoryBytes: fixed + f.Bytes + recv,
+		MemoryBytes:    fixed + min(f.Bytes, requests*f.PerRequest) + min(recv, requests*messagesPerCommit*buffer),
+		WallMS:         100 + int64(float64(requests)/f.PerWallMS),
+	}
+	if v.Bool("cache.enabled") && v.Bool("warm") {
+		e.WallMS += f.Cached * int64(all) / warmedPerWallMS
+	}
+	return e
+}
+
+// HeapBytes is what queue pairs and coroutines need.
+func HeapBytes(v Knobs) int64 {
+	all, _ := testbed.Machines(v)
+	threads, clients, _ := testbed.ThreadCounts(v)
+	return int64(threads*max(all, v.Int("emulated_nodes"))*qpBytes + clients*testbed.Coroutines(v)*coroutineBytes)
+}
+
+// RefuseTooBig compares the estimate with what this computer has to offer now.
+func RefuseTooBig(v Knobs) error {
+	free := AvailableMemory()
+	e := EstimateOfValues(v)
+	if free == 0 || e.MemoryBytes <= free {
+		return nil
+	}
+	field := cmp.Or(Workloads.Of(v).Population, "nodes")
+	next := "use fewer nodes or threads, or a smaller workload.scale"
+	if testbed.MoreBytes(v) > e.MemoryBytes/2 {
+		field, next = testbed.Costliest(v), "use smaller caches, or fewer nodes"
+	}
+	return &SpecError{
+		Field: field, Value: knob.Format(field, v[field]),
+		Rule: fmt.Sprintf("the system needs about %s of memory, %s are available", BytesText(e.MemoryBytes), BytesText(free)),
+		Next: next,
+	}
+}
+
+func BytesText(n int64) string {
+	if n >= 10e9 {
+		return strconv.FormatInt(n/1e9, 10) + " GB"
+	}
+	return strconv.FormatInt(n/1e6, 10) + " MB"
+}

@@ -1,0 +1,11 @@
+package experiment
+
+import (
+	"drtmx/engine/occ"
+	"drtmx/engine/txn"
+)
+
+// What the tests of this room know of the optimistic protocol.
+var phases, opts = occ.Phases, occ.Optimisations
+
+func occConfig(v Knobs) occ.Config { return TxnConfig(v, txn.Seen{}).(occ.Config) }

@@ -1,0 +1,33 @@
+package experiment
+
+import (
+	"slices"
+
+	"drtmx/engine/occ"
+	"drtmx/engine/txn"
+	"drtmx/engine/workload"
+	"drtmx/engine/workload/cycle"
+	"drtmx/engine/workload/micro"
+	"drtmx/engine/workload/octopus"
+	"drtmx/engine/workload/registers"
+	"drtmx/engine/workload/smallbank"
+	"drtmx/engine/workload/tpcc"
+	"drtmx/engine/workload/tpce"
+)
+
+// The parts that systems are made of. A protocol or a workload is known by its line here and nowhere else in this
+// room: it brings its knobs and rules, its documentation, what it needs of memory, and how it is built.
+
+var Protocols = txn.Kinds{
+	occ.Kind,
+}
+
+var Workloads = workload.Parts(slices.Concat(
+	smallbank.Kinds,
+	cycle.Kinds,
+	registers.Kinds,
+	tpcc.Kinds,
+	tpce.Kinds,
+	micro.Kinds,
+	octopus.Kinds,
+))

@@ -1,0 +1,31 @@
+package experiment
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+)
+
+// OpenRegular opens a file to read. It refuses a pipe, which may take for ever to open, and whatever else
+// is no regular file. Its error is the reason alone: who asks names the file.
+func OpenRegular(path string) (*os.File, error) {
+	switch i, err := os.Stat(path); {
+	case err != nil:
+		return nil, withoutPath(err)
+	case !i.Mode().IsRegular():
+		return nil, errors.New("is no regular file")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, withoutPath(err)
+	}
+	return f, nil
+}
+
+func withoutPath(err error) error {
+	var of *fs.PathError
+	if errors.As(err, &of) {
+		return of.Err
+	}
+	return err
+}

@@ -1,0 +1,151 @@
+package experiment
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func TestShippedSpecsResolve(t *testing.T) {
+	for _, name := range SpecNames() {
+		s, err := LoadSpec(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Name != name {
+			t.Errorf("spec %s calls itself %s", name, s.Name)
+		}
+		if _, err := Resolve(s); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Who names a workload or a preset instead of a spec is told how to run it.
+func TestLoadSpecOfOtherNames(t *testing.T) {
+	for name, want := range map[string]string{ // order-free: cases of their own
+		"tpcc": "it is a workload: --set workload=tpcc", "farm": "it is a preset: --set preset=farm", "phase": "did you mean phases?",
+	} {
+		if _, err := LoadSpec(name); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", name, err, want)
+		}
+	}
+}
+
+func TestSpecRoundTrip(t *testing.T) {
+	s := Spec{Name: "x", Preset: "farm", Workload: "smallbank", Set: Knobs{
+		"nodes": 6, "cache.bytes": "300MB", "window_ns": "5us", "fault.drop": "1%", "clients.arrival": "open:2M",
+		"opt.or": false, "opt.lock.or": "on", "warm": "off", "duration_ns": 1_500_001,
+	}}
+	n, err := s.normalize()
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := ParseSpec([]byte(n.YAML()))
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, n.YAML())
+	}
+	if !reflect.DeepEqual(n, back) {
+		t.Errorf("%v\nbecame\n%v", n, back)
+	}
+	v, err := Resolve(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	short, err := SpecOf("x", v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Resolve(short)
+	if err != nil || !reflect.DeepEqual(v, again) {
+		t.Errorf("SpecOf lost something (%v):\n%s", err, short)
+	}
+	full, err := Resolve(Spec{Set: v})
+	if err != nil || !reflect.DeepEqual(v, full) {
+		t.Errorf("resolved values do not resolve to themselves (%v)", err)
+	}
+}
+
+func TestBadSpecs(t *testing.T) {
+	tests := []struct{ name, text, want string }{
+		{"unknown key", "prest: farm", "prest: unknown key, did you mean preset?"},
+		{"knob outside set", "nodes: 4", "nodes: is a knob and belongs under set"},
+		{"unknown knob", "set: {phase.comit: two-sided}", "phase.comit: unknown knob, did you mean phase.commit?"},
+		{"first part alone", "set: {cache: 10}", "cache: unknown knob, there is cache.enabled, cache.bytes;"},
+		{"remote", "workload: tpcc\nset: {workload.remote: 1001}", "workload.remote = 1001: must be from -1 to 1000"},
+		{"too many districts", "workload: tpcc\nset: {workload.districts: 101}", "workload.districts = 101: must be from 1 to 100"},
+		{"no districts", "workload: tpcc\nset: {workload.districts: 0}", "workload.districts = 0: must be from 1 to 100"},
+		{"no other warehouse", "workload: tpcc-no\nset: {servers: 1, clients: 1, replicas: 1, workload.warehouses: 1}", "workload.warehouses = 1: tpcc-no takes every order line from another warehouse"},
+		{"no other thread", "workload: tpcc-no\nset: {servers: 1, clients: 1, replicas: 1, server.threads: 1}", "workload.warehouses = 0: tpcc-no takes every order line from another warehouse"},
+		{"trades", "workload: tpce\nset: {workload.customers: 100000, workload.trades: 51}", "workload.trades = 51: with 100000 customers"},
+		{"first part of many", "set: {phase: two-sided}", "phase: unknown knob, there are phase.execution, phase.lock, "},
+		{"last part unknown", "set: {fault.partition: 1}", "fault.partition: unknown knob, there are fault.drop, fault.nic_slowdown, fault.nic_slowdown_node and others;"},
+		{"all parts unknown", "set: {xstore.submodels: 1}", "xstore.submodels: unknown knob; "},
+		{"a word of its label", "set: {machines: 8}", "machines: unknown knob, did you mean nodes?"},
+		{"last part alone", "set: {validation: two-sided}", "did you mean phase.validation?"},
+		{"wrong type", "set: {nodes: many}", "nodes = many: must be a whole number"},
+		{"fraction", "set: {nodes: 2.5}", "nodes = 2.5: must be a whole number"},
+		{"out of range", "set: {nodes: 1000}", "nodes = 1000: must be from 2 to 64"},
+		{"out of range, in bytes", "set: {cache.bytes: 64KB}", "cache.bytes = 64KB: must be from 64KiB to 64GiB"},
+		{"bad choice", "set: {phase.lock: onesided}", "must be one of one-sided, two-sided, auto, did you mean one-sided?"},
+		{"bad preset", "preset: drtmh", "preset = drtmh: must be one of farm, drtm+r, fasst, drtm+h, did you mean drtm+h?"},
+		{"bad unit", "set: {window_ns: 5 parsecs}", "window_ns = 5 parsecs: must be a duration"},
+		{"bad bool", "set: {warm: maybe}", "warm = maybe: must be true or false"},
+		{"bad arrival", "set: {clients.arrival: 'open:fast'}", "clients.arrival = open:fast: must be closed, or open:RATE"},
+		{"nested", "set: {phase: {commit: auto}}", "must be a single value"},
+		{"null", "set: {nodes: }", "must be a single value"},
+		{"twice", "set: {nodes: 4, nodes: 5}", "comes twice"},
+		{"two documents", "name: a\n---\nname: b", "more than one YAML document"},
+		{"alias", "name: &a x\npreset: *a", "must be a single value"},
+		{"not yaml", "set: {", "is not YAML"},
+		{"a list", "- nodes", "must be a mapping"},
+		{"huge", "# " + strings.Repeat("x", maxSpec), "longer than 64 KiB"},
+		{"conflict", "preset: farm\nset: {preset: fasst}", "already given as farm"},
+		{"atomics", "set: {phase.lock: one-sided, phase.commit: two-sided}", "set phase.lock=two-sided or auto"},
+		{"replicas", "set: {replicas: 5}", "more than the 4 machines that hold data"},
+		{"clients without servers", "set: {clients: 2}", "clients = 2 need servers"},
+		{"threads", "set: {threads: 48}", "has 24 cores"},
+		{"emulated", "set: {emulated_nodes: 3}", "fewer than the 4 machines"},
+		{"words", "workload: cycle\nset: {workload.value_bytes: 10}", "must be a multiple of 8; use 8 or 16"},
+		{"table 4-1", "set: {opt.execution.pa: true}", "Table 4-1"},
+		{"no mix", "set: {workload.mix.amalgamate: 0, workload.mix.balance: 0, workload.mix.deposit-checking: 0, workload.mix.send-payment: 0, workload.mix.transact-savings: 0, workload.mix.write-check: 0}", "all weights are 0"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s, err := ParseSpec([]byte(tt.text))
+			if err == nil {
+				_, err = Resolve(s)
+			}
+			if err == nil {
+				t.Fatal("accepted")
+			}
+			if !IsSpecError(err) || strings.ContainsAny(err.Error(), "\n\r") || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got  %s\nwant %s", err, tt.want)
+			}
+		})
+	}
+}
+
+func FuzzParseSpec(f *testing.F) {
+	f.Add("name: a\npreset: farm\nset: {nodes: 4, cache.bytes: 300MB}")
+	f.Add("a: &a [x]\nb: &b [*a, *a]\nc: [*b, *b]")
+	f.Add("set: {clients.arrival: open:1k}")
+	f.Fuzz(func(t *testing.T, text string) {
+		s, err := ParseSpec([]byte(text))
+		if err != nil {
+			if !IsSpecError(err) || strings.Contains(err.Error(), "\n") {
+				t.Fatalf("not a one-line spec error: %q", err)
+			}
+			return
+		}
+		back, err := ParseSpec([]byte(s.YAML()))
+		if err != nil || !reflect.DeepEqual(s.Set, back.Set) || s.Preset != back.Preset || s.Name != back.Name {
+			t.Fatalf("%q became %q: %v", s, back, err)
+		}
+		if v, err := Resolve(s); err == nil {
+			if again, err := Resolve(Spec{Set: v}); err != nil || !reflect.DeepEqual(v, again) {
+				t.Fatalf("resolved values do not resolve to themselves: %v", err)
+			}
+		}
+	})
+}

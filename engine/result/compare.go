@@ -1,0 +1,161 @@
+package result
+
+import (
+	"drtmx/engine/experiment"
+	"drtmx/engine/knob"
+	"fmt"
+	"math"
+	"reflect"
+	"strings"
+)
+
+// Comparison puts two results side by side.
+type Comparison struct {
+	A       *Result    `json:"a"`
+	B       *Result    `json:"b"`
+	Spec    []SpecDiff `json:"spec"` // what differs; code and profile versions included
+	Metrics []Diff     `json:"metrics"`
+}
+
+// SpecDiff is a knob that differs.
+type SpecDiff struct {
+	Knob string `json:"knob"`
+	A    any    `json:"a"`
+	B    any    `json:"b"`
+}
+
+// Diff is one metric of both. Change is relative to A and absent where A is 0, or so small that no
+// Number holds the quotient.
+type Diff struct {
+	Metric string   `json:"metric"`
+	A      float64  `json:"a"`
+	B      float64  `json:"b"`
+	Change *float64 `json:"change,omitempty"`
+	Half95 float64  `json:"half95,omitempty"`      // half-width of Change's 95 % interval, where both results carry one
+	Why    string   `json:"no_interval,omitempty"` // why there is none, of the numbers that mostly have one
+}
+
+// Compare lists what differs in the specs and in the numbers.
+func Compare(a, b *Result) *Comparison {
+	c := &Comparison{A: a, B: b, Spec: []SpecDiff{}, Metrics: []Diff{}}
+	for _, name := range experiment.SortedNames(union(a.Spec, b.Spec)) {
+		if x, y := knob.Known(name, a.Spec.Value(name)), knob.Known(name, b.Spec.Value(name)); !reflect.DeepEqual(x, y) { // a file may hold lists
+			c.Spec = append(c.Spec, SpecDiff{name, x, y})
+		}
+	}
+	for _, d := range []SpecDiff{{"code", a.Code, b.Code}, {"profile version", plainID(a.Profile), plainID(b.Profile)}} {
+		if d.A != d.B {
+			c.Spec = append(c.Spec, d)
+		}
+	}
+	paths, values := SideBySide(a, b)
+	for _, p := range paths {
+		d := Diff{Metric: p, A: values[p][0], B: values[p][1]}
+		d.relate(a, b)
+		c.Metrics = append(c.Metrics, d)
+	}
+	return c
+}
+
+// relate fills in the change and its interval. The quotient moves with both results, so that the share
+// of its interval is that of both together.
+func (d *Diff) relate(a, b *Result) {
+	change := (d.B - d.A) / d.A
+	if !finite(change) {
+		return
+	}
+	d.Change = &change
+	shareA, whyA, okA := a.Interval(d.Metric)
+	shareB, whyB, okB := b.Interval(d.Metric)
+	switch half := math.Abs(d.B/d.A) * math.Hypot(shareA, shareB); {
+	case okA && okB && d.B == 0: // what did not occur may be rare, and nothing says how rare
+		d.Why = "the second has none of it"
+	case okA && okB && finite(half):
+		d.Half95 = half
+	case whyA == whyB:
+		d.Why = whyA
+	case whyA != "":
+		d.Why = "of the first, " + whyA
+	default:
+		d.Why = "of the second, " + whyB
+	}
+}
+
+// plainID is a profile's name and version, without the numbers that are changed: these are in the spec.
+func plainID(profile string) string {
+	id, _, _ := strings.Cut(profile, "+")
+	return id
+}
+
+// finite says that x is a number, for which JSON has a form.
+func finite(x float64) bool { return !math.IsInf(x, 0) && !math.IsNaN(x) }
+
+func union(a, b experiment.Knobs) experiment.Knobs {
+	u := a.Clone()
+	for k, v := range b { // order-free: fills a map
+		u[k] = v
+	}
+	return u
+}
+
+// Headline are the metrics that String shows.
+var Headline = []string{"throughput", "latency_us.p50", "latency_us.p99", "abort_rate", "round_trips_per_txn"}
+
+// String is a table for a terminal.
+func (c *Comparison) String() string {
+	var b strings.Builder
+	if len(c.Spec) == 0 {
+		b.WriteString("no knob differs: the same run twice\n")
+	}
+	for _, d := range c.Spec {
+		fmt.Fprintf(&b, "%-24s %14v -> %v\n", d.Knob, d.A, d.B)
+	}
+	for _, d := range c.Metrics {
+		for _, h := range Headline {
+			if d.Metric == h {
+				fmt.Fprintf(&b, "%-24s %14s -> %-14s %s\n", d.Metric, Number(d.A), Number(d.B), d.percent())
+			}
+		}
+	}
+	b.WriteString(c.Unknown())
+	return b.String()
+}
+
+// Unknown says of a percentile that is not compared why, a line for each result without it.
+func (c *Comparison) Unknown() string {
+	var b strings.Builder
+	for i, r := range []*Result{c.A, c.B} {
+		if text := r.Unknown(); text != "" {
+			fmt.Fprintf(&b, "%-24s %s\n", []string{"of the first", "of the second"}[i], text)
+		}
+	}
+	return b.String()
+}
+
+func (d Diff) percent() string {
+	switch {
+	case d.Change == nil:
+		return ""
+	case d.Half95 > 0 || ciKeys[d.Metric] != "" && d.Why == "":
+		return fmt.Sprintf("%+.1f %% (± %.1f)", 100**d.Change, 100*d.Half95)
+	case d.Why != "":
+		return fmt.Sprintf("%+.1f %% (no interval: %s)", 100**d.Change, d.Why)
+	}
+	return fmt.Sprintf("%+.1f %%", 100**d.Change)
+}
+
+// number writes with three significant digits and a metric prefix.
+func Number(x float64) string {
+	for _, u := range []struct {
+		at   float64
+		name string
+	}{{1e12, " T"}, {1e9, " G"}, {1e6, " M"}, {1e4, " k"}} {
+		if math.Abs(x) >= u.at*0.9995 { // which three digits round up to it
+			if u.at == 1e4 {
+				u.at = 1e3
+			}
+			return fmt.Sprintf("%.3g%s", x/u.at, u.name)
+		}
+	}
+	return fmt.Sprintf("%.4g", x)
+}

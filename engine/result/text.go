@@ -1,0 +1,165 @@
+package result
+
+import (
+	"drtmx/engine/experiment"
+	"drtmx/engine/knob"
+	"drtmx/engine/metrics"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// String is the result for a terminal: headline numbers, phases, utilisation, checks.
+func (r *Result) String() string {
+	var b strings.Builder
+	row := func(name, format string, args ...any) {
+		fmt.Fprintf(&b, "%-14s %s\n", name, fmt.Sprintf(format, args...))
+	}
+	title := r.Name
+	if title == "" {
+		title = "run"
+	}
+	on := r.Profile
+	if preset := fmt.Sprint(r.Spec["preset"]); r.protocol() {
+		on = preset + ", " + on
+	}
+	row(title, "%v on %s, seed %v", r.Spec["workload"], on, r.Spec["seed"])
+	if len(r.PresetDiff) > 0 {
+		row("changed", "%s", listed(r.PresetDiff))
+	}
+	if r.ThroughputCI95 > 0 {
+		row("throughput", "%s/s ± %.1f %%", Number(r.Throughput), 100*r.ThroughputCI95)
+	} else {
+		row("throughput", "%s/s", Number(r.Throughput))
+	}
+	l := r.LatencyUS
+	row("latency", "mean %s us%s%s%s", Number(l.Mean), optional(", p50 %s", l.P50), optional(", p99 %s", l.P99), optional(", p99.9 %s", l.P999))
+	if text := r.Unknown(); text != "" {
+		row("", "%s", text)
+	}
+	row("commits", "%d in %s of virtual time, %.2f %% of attempts aborted, %d rolled back", r.Commits, knob.Format("duration_ns", int(r.VirtualNS)), 100*r.AbortRate, r.Rollbacks)
+	if r.Failed > 0 || r.Lost > 0 {
+		row("failed", "%d requests with an error, %d passive ones lost", r.Failed, r.Lost)
+	}
+	for _, p := range phaseOrder {
+		if s, ok := r.Phases[p]; ok {
+			fmt.Fprintf(&b, "  %-13s%8.3f us %5.1f %%  %.2f round trips\n", p, s.MeanUS, 100*s.Share, s.RoundTrips)
+		}
+	}
+	for _, p := range phaseOrder {
+		if c, ok := r.Auto["phase."+p]; ok {
+			row("auto", "%s is %s: %s", p, c.Primitive, c.Because)
+		}
+	}
+	if r.Limit != nil {
+		row("limit", "%s", r.Limit.Text)
+	}
+	if !r.Steady {
+		row("not steady", "%s", r.Unsteady)
+	}
+	row("checks", "%s", r.ChecksText())
+	if text := r.Checks.Shows(); text != "" {
+		row("", "%s", text)
+	}
+	if h := r.History; h != nil {
+		row("history", "%s", h)
+	}
+	row("digest", "%s", r.Digest)
+	return b.String()
+}
+
+// Uncommitted says of a result without commits what happened instead, and what to do; "" where there
+// are any.
+func (r *Result) Uncommitted() string {
+	if r.Commits > 0 {
+		return ""
+	}
+	var parts []string
+	for _, x := range []struct {
+		n    uint64
+		what string
+	}{{r.Aborts, "attempts were aborted"}, {r.Rollbacks, "requests rolled back"}, {r.Failed, "requests failed"}} {
+		if x.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", x.n, x.what))
+		}
+	}
+	next := "measure longer"
+	switch {
+	case r.Aborts > 0:
+		next += ", or let fewer transactions meet: fewer coroutines, a larger workload.scale"
+	case len(parts) > 0:
+		next = "look at the workload and at faults"
+	}
+	if r.Little != nil {
+		parts = append(parts, fmt.Sprintf("%s requests were under way on average", Number(r.Little.InFlight)))
+	}
+	return fmt.Sprintf("nothing was committed in %s: %s; %s", knob.Format("duration_ns", int(r.VirtualNS)), strings.Join(parts, ", "), next)
+}
+
+// Unknown says which percentile up to p99 the latency does not have, and how many samples are missing; ""
+// where it has all of them, or nothing was committed.
+func (r *Result) Unknown() string {
+	for _, p := range []struct {
+		name string
+		q    float64
+		us   float64
+	}{{"p50", 0.5, r.LatencyUS.P50}, {"p90", 0.9, r.LatencyUS.P90}, {"p99", 0.99, r.LatencyUS.P99}} {
+		if need := metrics.SamplesFor(p.q); p.us == 0 && 0 < r.Commits && r.Commits < need {
+			return fmt.Sprintf("%s is not known: it takes %d commits, there are %d; measure longer", p.name, need, r.Commits)
+		}
+	}
+	return ""
+}
+
+// protocol says whether the preset plays a part: others than workloads of transactions have no phases.
+func (r *Result) protocol() bool {
+	name, _ := r.Spec["workload"].(string)
+	w := experiment.Workloads.Named(name)
+	return w != nil && w.Transactions
+}
+
+func (r *Result) ChecksText() string {
+	c := r.Checks
+	switch {
+	case c == nil || c.Mode == "off" && !c.Failed():
+		return "off"
+	case !c.Judged():
+		return "undecided: " + c.Why()
+	case c.Unused() != "":
+		return c.Unused()
+	case c.Passed():
+		return fmt.Sprintf("ok: %s, %d transactions, %s", c.Claimed, c.Transactions, c.Mode)
+	}
+	found := c.Findings()
+	if len(c.Anomalies) > 0 {
+		found = slices.Insert(found, 0, c.Anomalies[0].Kind+": "+c.Anomalies[0].Text)
+	}
+	if c.Incomplete != "" {
+		found = append(found, "incomplete: "+c.Incomplete)
+	}
+	return "FAILED: " + strings.Join(found, "; ")
+}
+
+// phaseOrder is the order in which a transaction passes its phases.
+var phaseOrder = func() []string {
+	var names []string
+	for p := range metrics.NumPhases {
+		names = append(names, p.String())
+	}
+	return names
+}()
+
+func optional(format string, x float64) string {
+	if x == 0 {
+		return ""
+	}
+	return fmt.Sprintf(format, Number(x))
+}
+
+func listed(k experiment.Knobs) string {
+	var parts []string
+	for _, name := range experiment.SortedNames(k) {
+		parts = append(parts, name+" = "+knob.Format(name, k[name]))
+	}
+	return strings.Join(parts, ", ")
+}
