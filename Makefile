@@ -18,7 +18,7 @@ help:
 	@echo "make fit       fit the fitted numbers of PROFILE (val) to the calibration table"
 	@echo "make soak      random configurations under the checkers, SOAK=1000 of them or for SOAK=10m"
 	@echo "make build     bin/drtmx and bin/drtmx-kernel"
-	@echo "make generate  what is committed and made: the kernel's bindings, the notebooks' outputs"
+	@echo "make generate  what is committed and made: the notebooks' outputs"
 
 goversion:
 	@command -v $(GO) >/dev/null || { echo "drtmx needs Go $(GO_MIN) or newer: https://go.dev/dl" >&2; exit 1; }
@@ -44,7 +44,6 @@ build: $(BIN)/drtmx $(BIN)/drtmx-kernel
 
 # After a change of the API or of what a run computes.
 generate: goversion assets
-	$(GO) generate ./kernel/...
 	DRTMX_REQUIRE=all $(GO) test ./kernel -count=1 -run TestNotebooks -update
 
 run: $(BIN)/drtmx
@@ -65,7 +64,7 @@ STATICCHECK := $(GO) tool -modfile=tools.mod staticcheck
 
 check: goversion
 	$(GO) vet ./...
-	$(STATICCHECK) $$($(GO) list ./... | grep -v /kernel/bind$$)
+	$(STATICCHECK) ./...
 	$(GO) test -short -timeout 5m ./...
 
 # The same digests under the race detector, and no race in what computes them. It wants cgo.

@@ -1,8 +1,6 @@
-// Package bind makes compiled packages importable in notebooks. It is written
-// by kernel/nbgen from packages.txt; blank-import it.
+// Package bind makes compiled packages importable in notebooks: those that packages.txt names. Its files are written by
+// kernel/nbgen when kernel/mkkernel builds the kernel, and are nowhere else: without them the package is empty.
 //
 // Left out: generic functions and types, which the interpreter cannot use, and
 // promoted methods as separate entries, which it would mix up.
 package bind
-
-//go:generate go run drtmx/kernel/nbgen -list packages.txt -o . -p bind

@@ -5,7 +5,9 @@
 // The kernel is gophernotes with its main.go replaced by the files of
 // kernel/gophernotes. Its other files are neither copied nor forked: go build
 // -overlay puts them beside ours, out of the module cache. (The reverse, a file
-// of ours put into the module cache, is what the go command refuses.)
+// of ours put into the module cache, is what the go command refuses.) The
+// bindings of the packages that notebooks import are made for each build, which
+// takes two seconds, and overlaid likewise on kernel/bind.
 package main
 
 import (
@@ -93,12 +95,34 @@ func writeOverlay(tmp, root string) (string, error) {
 	if replace[filepath.Join(root, "kernel", "gophernotes", "docs_generated.go")], err = writeDocs(tmp, root); err != nil {
 		return "", err
 	}
+	if err := bindings(tmp, root, replace); err != nil {
+		return "", err
+	}
 	j, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
 		return "", err
 	}
 	overlay := filepath.Join(tmp, "overlay.json")
 	return overlay, os.WriteFile(overlay, j, 0o644)
+}
+
+// bindings makes those of the packages in kernel/bind/packages.txt.
+func bindings(tmp, root string, replace map[string]string) error {
+	folder, made := filepath.Join(root, "kernel", "bind"), filepath.Join(tmp, "bind")
+	if err := os.Mkdir(made, 0o755); err != nil {
+		return err
+	}
+	if _, err := output(root, "go", "run", "./kernel/nbgen", "-list", filepath.Join(folder, "packages.txt"), "-o", made, "-p", "bind"); err != nil {
+		return err
+	}
+	files, err := filepath.Glob(filepath.Join(made, "*.go"))
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		replace[filepath.Join(folder, filepath.Base(f))] = f
+	}
+	return nil
 }
 
 func output(dir, name string, args ...string) (string, error) {
