@@ -68,6 +68,7 @@ func Handler(s Source) http.Handler {
 		"GET /page/memory":        p.memory,
 		"GET /page/pcie":          p.pcie,
 		"GET /page/caches":        p.caches,
+		"GET /page/gauges":        p.gauges,
 		"GET /page/dimms":         p.dimms,
 		"GET /page/distribution":  p.distribution,
 		"GET /page/knobs":         p.knobs,

@@ -187,6 +187,18 @@ func TestPCIeAndCachePanels(t *testing.T) {
 	if n := names("/page/caches"); len(n) != 2 || !strings.Contains(n[1], "QP contexts") { // the first is always there
 		t.Errorf("caches without DDIO: %q", n)
 	}
+	if w := get(t, Handler(f), "/page/gauges"); w.Code != 204 || w.Body.Len() != 0 {
+		t.Errorf("gauges of nobody: %d %.100s", w.Code, w.Body)
+	}
+	for i := range ws {
+		ws[i].Gauges = map[string]float64{"cache.hits": 97, "locks.tried": 5e6, "of.another.version": 1}
+	}
+	f = newFake(t) // what a page has kept of a window it does not ask for again
+	f.run(40, 8e6)
+	f.windows["a"] = ws
+	if n := names("/page/gauges"); len(n) != 2 || !strings.HasPrefix(n[0], "location hits (%)") || !strings.HasPrefix(n[1], "locks tried (M/s)") {
+		t.Errorf("gauges: %q", n)
+	}
 	if w := get(t, Handler(f), "/page/dimms"); w.Code != 204 || w.Body.Len() != 0 {
 		t.Errorf("DIMMs of nobody: %d %.100s", w.Code, w.Body)
 	}

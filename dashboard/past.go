@@ -42,6 +42,7 @@ type moment struct {
 	trips      float64
 	phases     [phaseRoom]float32 // mean us
 	limit      limit
+	gauges     []float32 // in the order of metrics.Gauges; nil: none shows anything
 	way
 }
 
@@ -65,7 +66,7 @@ func momentOf(w *result.Window) moment {
 	if w.Commits+w.Rollbacks+w.Aborts == 0 { // no attempt ended
 		m.aborts = math.NaN()
 	}
-	m.limit = limitOfWindow(w)
+	m.limit, m.gauges = limitOfWindow(w), gaugesOf(w)
 	return m
 }
 

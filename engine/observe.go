@@ -30,6 +30,7 @@ func (s *System) cutWindow() {
 	s.res.Pack(&rec, metrics.Utilize(s.start.Usage, c.Usage, c.PS-s.start.PS))
 	rec.NVM, rec.DIMMs = measure.NVMStatOf(s.start.NVM, c.NVM), measure.Since(s.start.DIMMs, c.DIMMs)
 	rec.Bus = measure.PackBus(&s.start.Bus, &c.Bus)
+	rec.Gauges = metrics.Between(s.start.Gauges, c.Gauges, c.PS-s.start.PS)
 	rec.Met = measure.PackContention(&s.conflicts.Window, float64(rec.Flight), c.PS-s.start.PS)
 	s.conflicts.Window.Reset()
 	s.load.look()
@@ -114,6 +115,7 @@ func (s *System) Result() *result.Result {
 	}
 	r.Auto, r.AutoChanges = experiment.AutoChoices(s.active, s.seen(s.active)), s.AutoChanges()
 	r.NVM = measure.NVMStatOf(s.marked.NVM, c.NVM)
+	r.Parts = result.PartsOf(metrics.Shown(metrics.Between(s.marked.Gauges, c.Gauges, ps)))
 	r.Drain, r.Checks = s.drained, s.verdict()
 	r.History = s.historyStat()
 	return r

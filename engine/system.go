@@ -280,6 +280,7 @@ func (s *System) cut() measure.Cut {
 	now := s.sim.Now()
 	s.eachDevice(func(_, _ int, d *nvm.Device) { d.Advance(now) })
 	c := measure.Cut{PS: now, Counts: s.meter.Total, Lost: s.cl.Lost(), Area: s.meter.Flight.Area(now), EndedPS: s.meter.Ends.Sum(now), Events: s.sim.Events(), Verbs: s.verbCounts(), NVM: s.nvmStats(), DIMMs: s.dimms(), Bus: s.traffic(), Load: s.loads()}
+	c.Gauges = s.gauges()
 	c.Usage = s.fab.Usage(make([]metrics.Usage, 0, 128))
 	c.Usage = s.nvmUsage(c.Usage)
 	for m := range s.fab.Machines() {
@@ -291,6 +292,18 @@ func (s *System) cut() measure.Cut {
 		c.Usage = append(c.Usage, u)
 	}
 	return c
+}
+
+// gauges reads those of the transaction layer, and of the workload if it has any.
+func (s *System) gauges() *metrics.Readings {
+	r := metrics.NewReadings()
+	if db := s.load.db; db != nil {
+		db.Gauges(r)
+	}
+	if w, ok := s.load.bench.(metrics.Gauged); ok {
+		w.Gauges(r)
+	}
+	return r
 }
 
 // verbNames are the keys of a result's verbs, in the order of fabric's opcodes.

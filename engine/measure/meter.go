@@ -240,6 +240,7 @@ type Cut struct {
 	DIMMs   []DIMM
 	Bus     fabric.Traffic
 	Load    Load
+	Gauges  *metrics.Readings
 }
 
 // PhasesOf lists the phases that occurred.

@@ -33,6 +33,7 @@ type Record struct {
 	DIMMs   []DIMM
 	Bus     packedBus
 	Met     packedContention
+	Gauges  []float32      // see metrics.Between
 	Checks  *result.Checks // shared by windows between which nothing but these counts changed
 }
 
@@ -59,6 +60,7 @@ func (r *Ring) Add(rec Record) {
 	rec.util = append(slot.util[:0], rec.util...)
 	rec.nodes = append(slot.nodes[:0], rec.nodes...)
 	rec.DIMMs = append(slot.DIMMs[:0], rec.DIMMs...)
+	rec.Gauges = append(slot.Gauges[:0], rec.Gauges...)
 	*slot = rec
 	r.Next++
 }
@@ -71,9 +73,9 @@ func (r *Ring) grow(like *Record) {
 		return
 	}
 	recs := make([]Record, keptWindows)
-	utils, nodes, dimms := written[packedUtil](len(like.util)), written[float32](len(like.nodes)), written[DIMM](len(like.DIMMs))
+	utils, nodes, dimms, gauges := written[packedUtil](len(like.util)), written[float32](len(like.nodes)), written[DIMM](len(like.DIMMs)), written[float32](len(like.Gauges))
 	for i := range recs {
-		recs[i].util, recs[i].nodes, recs[i].DIMMs = part(utils, i), part(nodes, i), part(dimms, i)
+		recs[i].util, recs[i].nodes, recs[i].DIMMs, recs[i].Gauges = part(utils, i), part(nodes, i), part(dimms, i), part(gauges, i)
 	}
 	copy(recs, r.recs)
 	r.recs = recs[:len(r.recs)]
@@ -174,6 +176,7 @@ func (r *Resources) Window(rec *Record) result.Window {
 		x.DIMMs = unpack(r.DIMMs, rec.DIMMs)
 		w.NVM = &x
 	}
+	w.Gauges = metrics.Shown(rec.Gauges)
 	bus := rec.Bus
 	w.PCIe, w.Caches = &bus.pcie, &bus.caches
 	if rec.Checks != nil {

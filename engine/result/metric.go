@@ -52,7 +52,7 @@ func sortMetrics(paths []string) {
 // metricOrder is the order in which comparisons and tables list metrics.
 var metricOrder = []string{
 	"throughput", "latency_us.p50", "latency_us.p99", "latency_us", "abort_rate", "round_trips_per_txn",
-	"commits", "aborts", "rollbacks", "failed", "lost", "phases", "milestones", "by_type", "utilization", "bottleneck", "little", "nvm", "verbs",
+	"commits", "aborts", "rollbacks", "failed", "lost", "phases", "milestones", "by_type", "utilization", "bottleneck", "little", "nvm", "parts", "verbs",
 }
 
 // notCompared are numbers that describe the run and not the system, and those that are names: the

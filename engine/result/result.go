@@ -5,6 +5,7 @@ import (
 	"drtmx/engine/history"
 	"drtmx/engine/metrics"
 	"fmt"
+	"strings"
 )
 
 // The parts of a result that the rooms below compute.
@@ -101,6 +102,7 @@ type Result struct {
 	Limit            *Verdict                         `json:"limit,omitempty"`      // saturated, latency-bound or contended
 	Little           *Little                          `json:"little,omitempty"`
 	NVM              *NVMStat                         `json:"nvm,omitempty"`
+	Parts            map[string]Part                  `json:"parts,omitempty"` // what parts of the system show of themselves, a section each
 	Drain            *DrainStat                       `json:"drain,omitempty"`
 	Checks           *Checks                          `json:"checks,omitempty"`
 	Changes          []Change                         `json:"changes,omitempty"`           // live knob changes, oldest first
@@ -110,6 +112,25 @@ type Result struct {
 	History          *HistoryStat                     `json:"history,omitempty"`           // of the file with all accesses, if one was asked for
 	Digest           string                           `json:"digest"`
 	Digests          Digests                          `json:"digests"` // its parts: what has changed where two differ
+}
+
+// Part is a section of a result: the gauges of one part, by name.
+type Part map[string]float64
+
+// PartsOf has a section for each part of which gauges show something.
+func PartsOf(gauges map[string]float64) map[string]Part {
+	if gauges == nil {
+		return nil
+	}
+	out := map[string]Part{}
+	for key, x := range gauges { // order-free: fills a map
+		part, name, _ := strings.Cut(key, ".")
+		if out[part] == nil {
+			out[part] = Part{}
+		}
+		out[part][name] = x
+	}
+	return out
 }
 
 // Window is a fixed length of virtual time, cut at multiples of window_ns from 0.
@@ -137,6 +158,7 @@ type Window struct {
 	NVM              *NVMStat             `json:"nvm,omitempty"`
 	PCIe             *PCIeStat            `json:"pcie,omitempty"`
 	Caches           *CacheStat           `json:"caches,omitempty"`
+	Gauges           map[string]float64   `json:"gauges,omitempty"` // what parts show of themselves, by part.name: see metrics.Gauge
 	Checks           *Checks              `json:"checks,omitempty"`
 }
 

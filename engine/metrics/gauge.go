@@ -1,0 +1,125 @@
+package metrics
+
+import (
+	"math"
+	"slices"
+)
+
+// Gauge is a number that a part of the system shows of itself: it is in windows and results, and page and notebook draw
+// it without knowing more of it than this.
+type Gauge struct {
+	Part  string // "cache", "log": results group gauges by it
+	Name  string // within the part
+	Label string // for people, short: it stands beside a chart
+	Unit  string // "%", "/s", "": of a share it is percent
+	Kind  GaugeKind
+	id    int
+}
+
+// GaugeKind says what a gauge makes of its readings.
+type GaugeKind uint8
+
+const (
+	// Level is the reading as it is now.
+	Level GaugeKind = iota
+	// Rate is how much the reading grew in a second of virtual time.
+	Rate
+	// Share is by how much the reading grew of what its whole grew by, in percent.
+	Share
+)
+
+var gauges []*Gauge
+
+// NewGauge makes a gauge known. It is called while the program starts, by the part that reads it.
+func NewGauge(g Gauge) *Gauge {
+	for _, o := range gauges {
+		if o.Key() == g.Key() {
+			panic("metrics: gauge " + g.Key() + " twice")
+		}
+	}
+	g.id = len(gauges)
+	gauges = append(gauges, &g)
+	return &g
+}
+
+// Gauges are all that are known, those of a part beside each other.
+func Gauges() []*Gauge {
+	out := slices.Clone(gauges)
+	slices.SortStableFunc(out, func(a, b *Gauge) int {
+		if a.Part < b.Part {
+			return -1
+		}
+		if a.Part > b.Part {
+			return 1
+		}
+		return 0
+	})
+	return out
+}
+
+// Key is its name in windows: part.name.
+func (g *Gauge) Key() string { return g.Part + "." + g.Name }
+
+// Reading is what a gauge reads at one moment: n, and of a share the whole that it is of. Both are
+// cumulative, but for a level.
+type Reading struct{ N, Of float64 }
+
+// Readings are those of all gauges at one moment; a gauge that nobody reads has none.
+type Readings struct {
+	of   []Reading
+	read []bool
+}
+
+// NewReadings is empty.
+func NewReadings() *Readings {
+	return &Readings{make([]Reading, len(gauges)), make([]bool, len(gauges))}
+}
+
+// Add adds to what a gauge reads: several machines may have the same part.
+func (r *Readings) Add(g *Gauge, n, of float64) {
+	x := &r.of[g.id]
+	x.N, x.Of, r.read[g.id] = x.N+n, x.Of+of, true
+}
+
+// Gauged is a part that reads gauges.
+type Gauged interface{ Gauges(r *Readings) }
+
+// Between is what the gauges show of the time between two moments, ps apart, in the order in which they were made known.
+// NaN is nothing: nobody read it, or there was nothing to take a share of.
+func Between(from, to *Readings, ps int64) []float32 {
+	out := make([]float32, len(to.of))
+	for i := range out {
+		out[i] = float32(math.NaN())
+		if !to.read[i] {
+			continue
+		}
+		a, b := Reading{}, to.of[i]
+		if from != nil && i < len(from.of) {
+			a = from.of[i]
+		}
+		switch n, of := b.N-a.N, b.Of-a.Of; {
+		case gauges[i].Kind == Level:
+			out[i] = float32(b.N)
+		case gauges[i].Kind == Rate && ps > 0:
+			out[i] = float32(n / (float64(ps) / 1e12))
+		case gauges[i].Kind == Share && of > 0:
+			out[i] = float32(100 * n / of)
+		}
+	}
+	return out
+}
+
+// Shown names what gauges show, by their keys; nil where they show nothing.
+func Shown(values []float32) map[string]float64 {
+	var out map[string]float64
+	for i, x := range values {
+		if x != x {
+			continue
+		}
+		if out == nil {
+			out = map[string]float64{}
+		}
+		out[gauges[i].Key()] = float64(x)
+	}
+	return out
+}

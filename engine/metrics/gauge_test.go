@@ -1,0 +1,48 @@
+package metrics
+
+import (
+	"math"
+	"testing"
+)
+
+var (
+	testLevel = NewGauge(Gauge{Part: "test", Name: "level", Label: "level"})
+	testRate  = NewGauge(Gauge{Part: "test", Name: "rate", Label: "rate", Unit: "/s", Kind: Rate})
+	testShare = NewGauge(Gauge{Part: "test", Name: "share", Label: "share", Unit: "%", Kind: Share})
+)
+
+func TestGauges(t *testing.T) {
+	from, to := NewReadings(), NewReadings()
+	from.Add(testRate, 10, 0)
+	from.Add(testShare, 5, 10)
+	for _, half := range []float64{1, 3} { // of two machines
+		to.Add(testLevel, half, 0)
+	}
+	to.Add(testRate, 30, 0)
+	to.Add(testShare, 8, 14)
+	got := Shown(Between(from, to, 2_000_000_000)) // 2 ms
+	want := map[string]float64{"test.level": 4, "test.rate": 10_000, "test.share": 75}
+	for key, x := range want {
+		if math.Abs(got[key]-x) > 1e-6*x {
+			t.Errorf("%s is %g, want %g", key, got[key], x)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("gauges %v", got)
+	}
+	if got := Shown(Between(to, to, 1)); len(got) != 2 || got["test.rate"] != 0 { // no share of nothing
+		t.Errorf("nothing happened, and yet %v", got)
+	}
+	if got := Shown(Between(NewReadings(), NewReadings(), 1)); got != nil {
+		t.Errorf("nobody read anything, and yet %v", got)
+	}
+}
+
+func TestGaugeTwice(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("a gauge is known twice")
+		}
+	}()
+	NewGauge(Gauge{Part: "test", Name: "level"})
+}

@@ -1,0 +1,34 @@
+package txn
+
+import "drtmx/engine/metrics"
+
+// What the transaction layer shows of itself, whatever protocol runs.
+var (
+	cacheHits    = metrics.NewGauge(metrics.Gauge{Part: "cache", Name: "hits", Label: "location hits", Unit: "%", Kind: metrics.Share})
+	cacheEvicted = metrics.NewGauge(metrics.Gauge{Part: "cache", Name: "evicted", Label: "evicted", Unit: "/s", Kind: metrics.Rate})
+	cacheStale   = metrics.NewGauge(metrics.Gauge{Part: "cache", Name: "stale", Label: "stale", Unit: "/s", Kind: metrics.Rate})
+	locksTried   = metrics.NewGauge(metrics.Gauge{Part: "locks", Name: "tried", Label: "locks tried", Unit: "/s", Kind: metrics.Rate})
+	locksLocal   = metrics.NewGauge(metrics.Gauge{Part: "locks", Name: "local", Label: "of own records", Unit: "%", Kind: metrics.Share})
+	logFull      = metrics.NewGauge(metrics.Gauge{Part: "log", Name: "full", Label: "full log rings", Unit: "/s", Kind: metrics.Rate})
+)
+
+// Gauges reads them, and those of the protocol if it has any.
+func (db *DB) Gauges(r *metrics.Readings) {
+	for _, x := range db.caches {
+		if x == nil || !db.common.CacheEnabled {
+			continue
+		}
+		s := x.Stats()
+		r.Add(cacheHits, float64(s.Hits), float64(s.Hits+s.Misses))
+		r.Add(cacheEvicted, float64(s.Evictions), 0)
+		r.Add(cacheStale, float64(s.Stale), 0)
+	}
+	r.Add(locksTried, float64(db.locks.All), 0)
+	r.Add(locksLocal, float64(db.locks.Local), float64(db.locks.All))
+	if db.common.Replicas > 1 {
+		r.Add(logFull, float64(db.RingFull()), 0)
+	}
+	if p, ok := db.protocol.(metrics.Gauged); ok {
+		p.Gauges(r)
+	}
+}
