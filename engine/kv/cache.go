@@ -5,14 +5,13 @@ import (
 	"math/bits"
 
 	"drtmx/engine/r2"
+	"drtmx/engine/store"
 )
 
 // Sizes of the location cache in bytes.
 const (
 	CacheEntryBytes = 16 // valid 1 bit, table 8, key 55; used 1, location 48 (row 32, incarnation 16), 15 free
 	setEntries      = lineBytes / CacheEntryBytes
-
-	MinCacheBytes = lineBytes // one set
 )
 
 // Cache is a machine's location cache (thesis section 4.3.1): where records of other machines are, so that
@@ -47,20 +46,11 @@ type Cache struct {
 	space      []r2.Addr // reserved, by socket
 	spaceBytes uint64
 
-	stats CacheStats
+	stats store.CacheStats
 }
 
 // interval is the numbers from from to before to.
 type interval struct{ from, to uint64 }
-
-// CacheStats counts what happened since the cache was made.
-type CacheStats struct {
-	Hits, Misses uint64
-	Evictions    uint64 // entries given up for others
-	Stale        uint64 // entries forgotten because the record had gone
-	Entries      uint64 // now; of a filled cache those in sets that were looked at
-	Capacity     uint64 // entries that fit, now
-}
 
 // NewCache makes an empty cache of a machine for numbered records.
 func NewCache(cl *r2.Cluster, machine int, all *Numbers, bytes, seed uint64) (*Cache, error) {
@@ -81,8 +71,8 @@ func NewCache(cl *r2.Cluster, machine int, all *Numbers, bytes, seed uint64) (*C
 }
 
 func (x *Cache) setSize(bytes uint64) error {
-	if bytes < MinCacheBytes {
-		return fmt.Errorf("location cache of %d bytes: must be at least %d; to run without, switch the cache off", bytes, MinCacheBytes)
+	if bytes < store.MinCacheBytes {
+		return fmt.Errorf("location cache of %d bytes: must be at least %d; to run without, switch the cache off", bytes, store.MinCacheBytes)
 	}
 	if x.cl != nil && bytes > x.spaceBytes {
 		var space []r2.Addr
@@ -107,7 +97,7 @@ func (x *Cache) setSize(bytes uint64) error {
 func (x *Cache) Bytes() uint64 { return x.bytes }
 
 // Stats are the counters.
-func (x *Cache) Stats() CacheStats { return x.stats }
+func (x *Cache) Stats() store.CacheStats { return x.stats }
 
 // entry is where a key stands in the cache's order.
 type entry struct {
@@ -137,7 +127,8 @@ func (x *Cache) touch(c *r2.Co, set uint64) {
 }
 
 // Get returns the location of a key of another machine, if it is known.
-func (x *Cache) Get(c *r2.Co, t *Table, key uint64) (Location, bool) {
+func (x *Cache) Get(c *r2.Co, of store.Table, key uint64) (Location, bool) {
+	t := of.(*Table)
 	e := x.entryOf(t, key)
 	x.touch(c, x.place(e.hash))
 	loc, ok := x.get(t, key, e)
@@ -163,7 +154,8 @@ func (x *Cache) get(t *Table, key uint64, e entry) (Location, bool) {
 }
 
 // Put remembers where a record is.
-func (x *Cache) Put(c *r2.Co, t *Table, key uint64, r Ref) {
+func (x *Cache) Put(c *r2.Co, of store.Table, key uint64, r Ref) {
+	t := of.(*Table)
 	e := x.entryOf(t, key)
 	x.touch(c, x.place(e.hash))
 	x.put(t, key, r, e)
@@ -171,7 +163,8 @@ func (x *Cache) Put(c *r2.Co, t *Table, key uint64, r Ref) {
 
 // Warm is Put before the system runs, when every record is where it was: it charges nothing. Filling the
 // cache with keys drawn from the workload's own distribution leaves it as after a long run.
-func (x *Cache) Warm(t *Table, key uint64) {
+func (x *Cache) Warm(of store.Table, key uint64) {
+	t := of.(*Table)
 	e := x.entryOf(t, key)
 	if !e.fixed || e.s.machine == x.machine {
 		return
@@ -210,7 +203,8 @@ func (x *Cache) put(t *Table, key uint64, r Ref, e entry) {
 }
 
 // Invalidate forgets a location that turned out to be stale.
-func (x *Cache) Invalidate(c *r2.Co, t *Table, key uint64) {
+func (x *Cache) Invalidate(c *r2.Co, of store.Table, key uint64) {
+	t := of.(*Table)
 	e := x.entryOf(t, key)
 	x.touch(c, x.place(e.hash))
 	x.forget(t, key, e)

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"drtmx/engine/r2"
+	"drtmx/engine/store"
 )
 
 // modelEntry and modelCache say in a few lines what Cache does: sets of four, sorted by hash value, and a hand that
@@ -206,7 +207,7 @@ func TestCacheResize(t *testing.T) {
 			}
 		}
 	}
-	if x.Resize(MinCacheBytes-1) == nil {
+	if x.Resize(store.MinCacheBytes-1) == nil {
 		t.Error("a budget below one set was accepted")
 	}
 }

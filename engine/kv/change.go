@@ -7,12 +7,13 @@ import (
 
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
+	"drtmx/engine/store"
 )
 
 // What an insert or a delete may answer besides success.
 var (
-	ErrExists  = errors.New("key exists")
-	ErrMissing = errors.New("no such key")
+	ErrExists  = store.ErrExists
+	ErrMissing = store.ErrMissing
 	ErrFull    = errors.New("no spare row left: raise the table's spare rows")
 	ErrFixed   = errors.New("the table is fixed: make it without Fixed")
 )

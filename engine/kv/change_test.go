@@ -9,6 +9,7 @@ import (
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
 	"drtmx/engine/sim"
+	"drtmx/engine/store"
 )
 
 // step is one operation of the property tests.
@@ -33,14 +34,14 @@ var caught int
 
 // lookup is LookupRemote, with an eye on what it meets.
 func lookup(c *r2.Co, tb *Table, key uint64) (Location, bool, error) {
-	for l := tb.Start(c, key); ; {
+	for l := tb.Search(c, key, nil).(*Lookup); ; {
 		if err := c.Wait(); err != nil {
 			return Location{}, false, err
 		}
 		node := l.node
 		loc, state, err := l.Next(c)
-		if state != More {
-			return loc, state == Found, err
+		if state != store.More {
+			return loc, state == store.Found, err
 		}
 		if l.node == node {
 			caught++
@@ -71,7 +72,7 @@ func TestTableAgainstMap(t *testing.T) {
 		const machines = 2
 		initial := rapid.Uint64Range(0, 20).Draw(t, "initial")
 		tb, err := NewTable(b.cl, Spec{ID: 9, Name: "model", ValueBytes: 16, Init: valueOf, Spare: 100},
-			Placement{Blocks(machines, initial), 1})
+			Placement{Partition: Blocks(machines, initial), Replicas: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/r2"
+	"drtmx/engine/store"
 )
 
 // ErrBusy says that a chain was being changed at every one of very many attempts.
@@ -13,16 +14,6 @@ var ErrBusy = errors.New("hash chain busy")
 const (
 	maxAttempts = 4096 // of a lookup or of taking a latch, before ErrBusy
 	spinCycles  = 40   // between two looks at a latch: a pause instruction
-)
-
-// State is how far a lookup is.
-type State uint8
-
-const (
-	More    State = iota // another READ was posted
-	Found                // the record is at the location
-	Missing              // there is no such record
-	Failed               // see the error
 )
 
 // Lookup is a lookup by one-sided READs that is under way: one READ per node of the chain, and one more
@@ -35,10 +26,14 @@ type Lookup struct {
 	attempts int
 }
 
-// Start posts the first READ of a lookup. After c.Wait, call Next.
-func (t *Table) Start(c *r2.Co, key uint64) Lookup {
+// Search posts the first READ of a lookup.
+func (t *Table) Search(c *r2.Co, key uint64, used store.Search) store.Search {
+	l, ok := used.(*Lookup)
+	if !ok {
+		l = new(Lookup)
+	}
 	s, hash := t.locate(key)
-	l := Lookup{s: s, key: key, node: s.place(hash)}
+	*l = Lookup{s: s, key: key, node: s.place(hash)}
 	l.post(c)
 	return l
 }
@@ -49,34 +44,34 @@ func (l *Lookup) post(c *r2.Co) {
 
 // Next looks at what the READ brought. While it says More, another READ is under way: c.Wait and call Next
 // again.
-func (l *Lookup) Next(c *r2.Co) (Location, State, error) {
+func (l *Lookup) Next(c *r2.Co) (Location, store.State, error) {
 	l.attempts++
 	c.Brought(l.buf.Addr, nodeBytes)
 	ref, found, intact := findInNode(l.buf.B, l.key)
 	switch {
 	case found:
-		return l.s.location(ref), Found, nil
+		return l.s.location(ref), store.Found, nil
 	case l.attempts == maxAttempts:
-		return Location{}, Failed, fmt.Errorf("table %s key %d: %w after %d READs", l.s.table.spec.Name, l.key, ErrBusy, l.attempts)
+		return Location{}, store.Failed, fmt.Errorf("table %s key %d: %w after %d READs", l.s.table.spec.Name, l.key, ErrBusy, l.attempts)
 	case intact && next(l.buf.B) == 0:
-		return Location{}, Missing, nil
+		return Location{}, store.Missing, nil
 	case intact:
 		l.node = uint64(next(l.buf.B) - 1)
 	}
 	l.post(c)
-	return Location{}, More, nil
+	return Location{}, store.More, nil
 }
 
 // LookupRemote finds a record of another machine by one-sided READs of its hash table: one in the common case,
 // and then the caller READs the row (thesis section 4.3.1).
 func (t *Table) LookupRemote(c *r2.Co, key uint64) (loc Location, ok bool, err error) {
-	for l := t.Start(c, key); ; {
+	for l := t.Search(c, key, nil); ; {
 		if err := c.Wait(); err != nil {
 			return Location{}, false, err
 		}
 		loc, state, err := l.Next(c)
-		if state != More {
-			return loc, state == Found, err
+		if state != store.More {
+			return loc, state == store.Found, err
 		}
 	}
 }

@@ -120,12 +120,12 @@ func TestNewTableRefusals(t *testing.T) {
 		spec  Spec
 		place Placement
 	}{
-		"no value":       {Spec{Name: "x"}, Placement{Blocks(2, 10), 1}},
-		"no partition":   {Spec{Name: "x", ValueBytes: 8}, Placement{nil, 1}},
-		"many replicas":  {Spec{Name: "x", ValueBytes: 8}, Placement{Blocks(2, 10), 3}},
-		"many servers":   {Spec{Name: "x", ValueBytes: 8}, Placement{Blocks(3, 10), 1}},
-		"many rows":      {Spec{Name: "x", ValueBytes: 8}, Placement{Blocks(1, 1<<34), 1}},
-		"too much space": {Spec{Name: "x", ValueBytes: 1900}, Placement{Blocks(1, 1<<28), 1}},
+		"no value":       {Spec{Name: "x"}, Placement{Partition: Blocks(2, 10), Replicas: 1}},
+		"no partition":   {Spec{Name: "x", ValueBytes: 8}, Placement{Replicas: 1}},
+		"many replicas":  {Spec{Name: "x", ValueBytes: 8}, Placement{Partition: Blocks(2, 10), Replicas: 3}},
+		"many servers":   {Spec{Name: "x", ValueBytes: 8}, Placement{Partition: Blocks(3, 10), Replicas: 1}},
+		"many rows":      {Spec{Name: "x", ValueBytes: 8}, Placement{Partition: Blocks(1, 1<<34), Replicas: 1}},
+		"too much space": {Spec{Name: "x", ValueBytes: 1900}, Placement{Partition: Blocks(1, 1<<28), Replicas: 1}},
 	} {
 		if _, err := NewTable(b.cl, c.spec, c.place); err == nil {
 			t.Errorf("%s: accepted", name)

@@ -79,16 +79,3 @@ func findInNode(node []byte, key uint64) (r Ref, found, intact bool) {
 	}
 	return 0, false, true
 }
-
-// Ref is where a record is within its shard: the number of the row and its incarnation. It fits eight bytes
-// of a message or of a cache entry.
-type Ref uint64
-
-// NewRef packs a row number and an incarnation.
-func NewRef(row uint32, incarnation uint16) Ref { return Ref(row) | Ref(incarnation)<<32 }
-
-// Row is the number of the row.
-func (r Ref) Row() uint32 { return uint32(r) }
-
-// Incarnation counts the records that the row held before.
-func (r Ref) Incarnation() uint16 { return uint16(r >> 32) }

@@ -5,6 +5,7 @@ import (
 
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
+	"drtmx/engine/store"
 )
 
 // Spec describes a table.
@@ -41,6 +42,20 @@ type Spec struct {
 
 // MaxKey is the largest key of a table: eight bits for the table and the key fit 63 bits.
 const MaxKey = uint64(1)<<55 - 1
+
+// Traits is what the layers above have to know of it.
+func (s Spec) Traits() store.Traits {
+	return store.Traits{ID: s.ID, Name: s.Name, ValueBytes: s.ValueBytes, Mutable: s.Mutable, Constant: s.Constant, Local: s.Local, Fixed: s.Fixed}
+}
+
+// Kind is that of hash tables with a location cache.
+func (s Spec) Kind() store.Kind { return kind{} }
+
+// Make is NewTable with a header.
+func (s Spec) Make(cl *r2.Cluster, h record.Header, p Placement) (store.Table, error) {
+	s.Header = h
+	return NewTable(cl, s, p)
+}
 
 // Table is one table of the cluster. Its methods run on any machine; what one machine may know of another
 // without asking (addresses of regions, the hash function, counts at the start) is exchanged when the
@@ -95,7 +110,7 @@ func newTable(cl *r2.Cluster, spec Spec, place Placement) (*Table, error) {
 		layout, err = record.Aligned(spec.Header, spec.ValueBytes)
 	}
 	if err == nil {
-		err = place.check()
+		err = place.Check()
 	}
 	if err == nil && spec.Fixed && spec.Spare > 0 {
 		err = fmt.Errorf("%d spare rows of a fixed table, into which nothing is inserted: leave them out", spec.Spare)
@@ -167,12 +182,6 @@ func (t *Table) locate(key uint64) (s *shard, hash uint64) {
 	return s, s.foreign(key)
 }
 
-// Location is where a record is.
-type Location struct {
-	r2.Loc
-	Ref Ref
-}
-
 // Location makes the location of a key from its compact form, as it comes in a reply.
 func (t *Table) Location(key uint64, r Ref) Location {
 	s, _, _ := t.shardOf(key)
@@ -181,10 +190,4 @@ func (t *Table) Location(key uint64, r Ref) Location {
 
 func (s *shard) location(r Ref) Location {
 	return Location{Loc: r2.Loc{Machine: s.machine, RKey: s.rows.rkey, Addr: s.rowAddr(r.Row())}, Ref: r}
-}
-
-// Fresh reports whether a row with this sequence still holds the record that was looked up. If it does not,
-// the record was deleted since: the location is stale, forget it and look the key up again.
-func (l Location) Fresh(seq uint64) bool {
-	return record.Live(seq) && record.Incarnation(seq) == l.Ref.Incarnation()
 }

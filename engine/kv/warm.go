@@ -1,6 +1,9 @@
 package kv
 
-import "drtmx/engine/r2"
+import (
+	"drtmx/engine/r2"
+	"drtmx/engine/store"
+)
 
 // Fill makes the cache as full as a long run leaves it, without charging
 // anything: every set has its popular records first and then others, in the
@@ -88,7 +91,8 @@ func (t *Table) Lines(key uint64, f func(machine int, a r2.Addr, n int)) {
 }
 
 // Line is the line of a record's set in the cache.
-func (x *Cache) Line(t *Table, key uint64) (a r2.Addr, n int) {
+func (x *Cache) Line(of store.Table, key uint64) (a r2.Addr, n int) {
+	t := of.(*Table)
 	set, sockets := x.place(x.entryOf(t, key).hash), uint64(len(x.space))
 	return x.space[set%sockets] + r2.Addr(set/sockets*lineBytes), lineBytes
 }

@@ -3,10 +3,10 @@ package occ
 import (
 	"fmt"
 
-	"drtmx/engine/kv"
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
+	"drtmx/engine/store"
 	"drtmx/engine/txn"
 )
 
@@ -94,10 +94,7 @@ func (s *session) begin(a *access, prim Prim) {
 	case prim == Hybrid:
 		a.State, a.by = txn.Asked, byRPC
 	default:
-		if a.look == nil {
-			a.look = new(kv.Lookup)
-		}
-		*a.look, a.State, a.by = a.Table.Store.Start(s.c, a.Key), txn.Asked, byIndex
+		a.look, a.State, a.by = a.Table.Store.Search(s.c, a.Key, a.look), txn.Asked, byIndex
 	}
 }
 
@@ -200,16 +197,16 @@ func (s *session) accept(a *access) (more bool) {
 func (s *session) acceptLookup(a *access) (more bool) {
 	loc, state, err := a.look.Next(s.c)
 	switch state {
-	case kv.More:
+	case store.More:
 		return true
-	case kv.Found:
+	case store.Found:
 		a.loc, a.located = loc, true
 		if s.cfg.CacheEnabled && a.Table.Cached {
 			s.cache.Put(s.c, a.Table.Store, a.Key, loc.Ref)
 		}
 		s.readRow(a)
 		return true
-	case kv.Failed:
+	case store.Failed:
 		s.tx.Fail(err)
 	}
 	a.State = txn.Missing
@@ -261,7 +258,7 @@ func (s *session) acceptReply(a *access) {
 	}
 	n := fetchHead + pad8(a.Table.RowBytes)
 	row := b[fetchHead : fetchHead+a.Table.RowBytes]
-	a.loc, a.located = a.Table.Store.Location(a.Key, kv.Ref(u64(b)&^foundBit)), true
+	a.loc, a.located = a.Table.Store.Location(a.Key, store.Ref(u64(b)&^foundBit)), true
 	a.rep.B, a.rep, a.State = b[n:], nil, txn.Wanted
 	if s.cfg.CacheEnabled && a.Table.Cached && s.fills() {
 		s.cache.Put(s.c, a.Table.Store, a.Key, a.loc.Ref)

@@ -3,10 +3,10 @@ package occ
 import (
 	"fmt"
 
-	"drtmx/engine/kv"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
 	"drtmx/engine/replication"
+	"drtmx/engine/store"
 	"drtmx/engine/txn"
 )
 
@@ -42,7 +42,7 @@ func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
 	p.logs, err = replication.Open(cl, replication.Options{
 		Servers: db.Servers(), Replicas: cfg.Replicas, RingBytes: o.RingBytes, FullNS: int64(o.Scale.Of(CostFullLog, replication.DefaultFullNS)),
 		LogCycles: p.costs.Logging, ReclaimCycles: p.program.reclaim, ReclaimRecordCycles: p.program.reclaimRecord, EntryBytes: p.costs.Payload.Logging,
-		Store: func(table uint8) *kv.Table { return db.TableOf(table).Store },
+		Store: func(table uint8) store.Table { return db.TableOf(table).Store },
 		Note:  db.Note,
 		Cut:   func(entry []byte) []byte { return p.cfg.cutLog(entry) },
 		Open:  func(entry []byte) (record.Entry, error) { return p.cfg.openLog(entry) },

@@ -20,6 +20,7 @@ import (
 	"drtmx/engine/r2"
 	"drtmx/engine/replication"
 	"drtmx/engine/sim"
+	"drtmx/engine/store"
 	"drtmx/engine/txn"
 )
 
@@ -102,7 +103,7 @@ type script struct {
 	f     *fabric.Fabric
 	cl    *r2.Cluster
 	db    *txn.DB
-	table *kv.Table
+	table store.Table
 	rec   *history.Recorder
 	txns  map[string]*actor
 	seats []*actor // coroutines, by machine and number
@@ -396,11 +397,7 @@ func (s *script) rows(keys []string) string {
 		}
 		fmt.Fprintf(&b, "%d:", key)
 		m := s.table.Primary(key)
-		for i := -1; i < s.table.Backups(); i++ {
-			at := m
-			if i >= 0 {
-				at = s.table.Backup(m, i)
-			}
+		for _, at := range append([]int{m}, s.db.Protocol().Backups(m)...) {
 			s.table.Row(at, key, row)
 			fmt.Fprintf(&b, "  m%d lock %x seq %d value %d", at, binary.LittleEndian.Uint64(row), binary.LittleEndian.Uint64(row[8:]), binary.LittleEndian.Uint64(row[16:]))
 		}

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"unsafe"
 
-	"drtmx/engine/kv"
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
 	"drtmx/engine/replication"
+	"drtmx/engine/store"
 	"drtmx/engine/txn"
 )
 
@@ -17,7 +17,7 @@ type session struct {
 	p     *protocol
 	tx    *txn.Tx
 	c     *r2.Co
-	cache *kv.Cache
+	cache store.Cache
 	cfg   *running // the transaction began with
 
 	set   []*access  // of the attempt
@@ -33,18 +33,18 @@ type session struct {
 // access is one record of the attempt. If Out is set it is in the write set.
 type access struct {
 	txn.Access
-	loc     kv.Location   // where it is, once known
-	by      request       // what is under way while it is Asked
-	located bool          // loc is valid
-	direct  bool          // its value was read where no torn READ is possible
-	locked  bool          // by this attempt
-	served  bool          // dealt with in the loop over participants
-	buf     r2.Addr       // where a READ puts what it brings of it
-	row     []byte        // while a READ is under way, the row that it will fill
-	word    *[8]byte      // what CAS found
-	head    *[header]byte // lock and sequence as validation finds them
+	loc     store.Location // where it is, once known
+	by      request        // what is under way while it is Asked
+	located bool           // loc is valid
+	direct  bool           // its value was read where no torn READ is possible
+	locked  bool           // by this attempt
+	served  bool           // dealt with in the loop over participants
+	buf     r2.Addr        // where a READ puts what it brings of it
+	row     []byte         // while a READ is under way, the row that it will fill
+	word    *[8]byte       // what CAS found
+	head    *[header]byte  // lock and sequence as validation finds them
 	rep     *r2.Reply
-	look    *kv.Lookup // the way to loc; its memory is kept
+	look    store.Search // the way to loc; its memory is kept
 }
 
 // request is what a fetch waits for.

@@ -3,9 +3,9 @@ package occ
 import (
 	"encoding/binary"
 
-	"drtmx/engine/kv"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
+	"drtmx/engine/store"
 )
 
 // RPC ids of the protocol. 4 and 7 are replication's; ids from 16 on belong to the
@@ -47,7 +47,7 @@ func put64(b []byte, v uint64) { binary.LittleEndian.PutUint64(b, v) }
 func add64(b []byte, v uint64) []byte { return binary.LittleEndian.AppendUint64(b, v) }
 
 // at moves a location by some bytes.
-func at(l kv.Location, off int) r2.Loc {
+func at(l store.Location, off int) r2.Loc {
 	l.Addr += r2.Addr(off)
 	return l.Loc
 }

@@ -6,9 +6,9 @@ import (
 
 	"drtmx/engine/fabric"
 	"drtmx/engine/history"
-	"drtmx/engine/kv"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
+	"drtmx/engine/store"
 )
 
 // DefaultRingBytes is the size of one log ring: 42 entries of SmallBank. A
@@ -53,7 +53,7 @@ type Options struct {
 	EntryBytes int
 
 	// Store is the store of a table.
-	Store func(table uint8) *kv.Table
+	Store func(table uint8) store.Table
 	// Note takes in anomalies; nil: nobody does.
 	Note func(history.Anomaly)
 

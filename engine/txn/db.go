@@ -6,10 +6,10 @@ import (
 
 	"drtmx/engine/history"
 	"drtmx/engine/history/export"
-	"drtmx/engine/kv"
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
+	"drtmx/engine/store"
 )
 
 const (
@@ -96,8 +96,8 @@ type DB struct {
 	servers  int
 	tables   [256]*Table
 	order    []*Table
-	caches   []*kv.Cache // location caches, by machine
-	numbers  *kv.Numbers // of all of them
+	kind     store.Kind   // of the tables
+	caches   store.Caches // nil: none was asked for yet
 
 	nextID uint64
 
@@ -138,7 +138,7 @@ func Open(cl *r2.Cluster, o Options) (*DB, error) {
 	if o.Servers < 1 || o.Servers > cl.Machines() {
 		return nil, fmt.Errorf("servers %d: from 1 to the number of machines, %d", o.Servers, cl.Machines())
 	}
-	db := &DB{cl: cl, opt: o, servers: o.Servers, caches: make([]*kv.Cache, cl.Machines())}
+	db := &DB{cl: cl, opt: o, servers: o.Servers}
 	protocol, err := o.Config.Open(db)
 	if err != nil {
 		return nil, err
@@ -157,30 +157,34 @@ func (db *DB) TableName(id uint8) string {
 }
 
 // AddTable creates a table, spread over the servers by p.
-func (db *DB) AddTable(spec kv.Spec, p kv.Partition) (*kv.Table, error) {
-	for _, x := range db.caches {
-		if x != nil {
-			return nil, fmt.Errorf("table %s: the location caches exist already; add all tables before the first client", spec.Name)
-		}
+func (db *DB) AddTable(spec store.Spec, p store.Partition) (store.Table, error) {
+	x := spec.Traits()
+	if db.caches != nil {
+		return nil, fmt.Errorf("table %s: the location caches exist already; add all tables before the first client", x.Name)
 	}
-	if db.tables[spec.ID] != nil {
-		return nil, fmt.Errorf("table %d (%s): the number is taken by %s", spec.ID, spec.Name, db.tables[spec.ID].Name)
+	if db.tables[x.ID] != nil {
+		return nil, fmt.Errorf("table %d (%s): the number is taken by %s", x.ID, x.Name, db.tables[x.ID].Name)
 	}
 	if p.Servers() != db.servers {
-		return nil, fmt.Errorf("table %s: partitioned over %d servers, there are %d", spec.Name, p.Servers(), db.servers)
+		return nil, fmt.Errorf("table %s: partitioned over %d servers, there are %d", x.Name, p.Servers(), db.servers)
 	}
-	spec.Header = db.protocol.Header()
-	store, err := kv.NewTable(db.cl, spec, kv.Placement{Partition: p, Replicas: db.common.Replicas})
+	if db.kind == nil {
+		db.kind = spec.Kind()
+	}
+	if spec.Kind() != db.kind {
+		return nil, fmt.Errorf("table %s: its kind of store differs from that of the tables before; a database has one", x.Name)
+	}
+	made, err := spec.Make(db.cl, db.protocol.Header(), store.Placement{Partition: p, Replicas: db.common.Replicas})
 	if err != nil {
-		return nil, fmt.Errorf("table %s: %w", spec.Name, err)
+		return nil, fmt.Errorf("table %s: %w", x.Name, err)
 	}
-	t := &Table{ID: spec.ID, Name: spec.Name, Store: store, RowBytes: store.RowBytes(), Written: spec.Mutable, Constant: spec.Constant, Still: spec.Constant && spec.Fixed, Cached: !spec.Local, touched: newKeySet(keys(p))}
+	t := &Table{ID: x.ID, Name: x.Name, Store: made, RowBytes: made.RowBytes(), Written: x.Mutable, Constant: x.Constant, Still: x.Constant && x.Fixed, Cached: !x.Local, touched: newKeySet(keys(p))}
 	if t.Written == 0 {
-		t.Written = spec.ValueBytes
+		t.Written = x.ValueBytes
 	}
-	db.tables[spec.ID] = t
+	db.tables[x.ID] = t
 	db.order = append(db.order, t)
-	return store, nil
+	return made, nil
 }
 
 func (db *DB) tableNames() string {
@@ -223,45 +227,32 @@ func (db *DB) SetConfig(c Config) error {
 		return err
 	}
 	db.common = db.protocol.Config().Common()
-	for _, x := range db.caches {
-		if x != nil && x.Bytes() != db.common.CacheBytes {
-			if err := x.Resize(db.common.CacheBytes); err != nil {
-				return err
-			}
-		}
+	if db.caches == nil {
+		return nil
 	}
-	return nil
+	return db.caches.Resize(db.common.CacheBytes)
 }
 
-// Cache is the location cache of a machine. All tables have to be there before
-// it is first asked for.
-func (db *DB) Cache(machine int) *kv.Cache {
-	if db.caches[machine] == nil {
-		x, err := kv.NewCache(db.cl, machine, db.numbered(), db.common.CacheBytes, cacheSeed)
-		if err != nil {
-			panic(fmt.Sprintf("txn: location cache that Validate let pass: %v", err))
-		}
-		db.caches[machine] = x
+// Cache is the location cache of a machine, nil of a database without tables. All tables have to be there
+// before it is first asked for.
+func (db *DB) Cache(machine int) store.Cache {
+	if db.kind == nil {
+		return nil
 	}
-	return db.caches[machine]
-}
-
-// numbered numbers the records that caches may have.
-func (db *DB) numbered() *kv.Numbers {
-	if db.numbers == nil {
-		var tables []*kv.Table
+	if db.caches == nil {
+		var tables []store.Table
 		for _, t := range db.order {
 			if t.Cached {
 				tables = append(tables, t.Store)
 			}
 		}
-		x, err := kv.NumberRecords(tables)
+		x, err := db.kind.Caches(db.cl, tables, db.common.CacheBytes, cacheSeed)
 		if err != nil {
 			panic(fmt.Sprintf("txn: %v", err)) // AddTable refuses a second table of an id
 		}
-		db.numbers = x
+		db.caches = x
 	}
-	return db.numbers
+	return db.caches.Of(machine)
 }
 
 // Pause holds new transactions back at their gate.
@@ -319,7 +310,7 @@ func (db *DB) RingFull() uint64 { return db.protocol.LogFull() }
 
 // keys is a bound of the keys that a partition has from the start, if they are
 // dense as in Blocks and Stripes.
-func keys(p kv.Partition) uint64 {
+func keys(p store.Partition) uint64 {
 	n := uint64(0)
 	for m := range p.Servers() {
 		n += p.Count(m)
@@ -328,7 +319,7 @@ func keys(p kv.Partition) uint64 {
 }
 
 // Table is the store of a table, nil if there is none.
-func (db *DB) Table(id uint8) *kv.Table {
+func (db *DB) Table(id uint8) store.Table {
 	if t := db.tables[id]; t != nil {
 		return t.Store
 	}

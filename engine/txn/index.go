@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 
-	"drtmx/engine/kv/ordered"
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
+	"drtmx/engine/store"
 )
 
 // Secondary indexes. An index is a hint: its entries have no versions and are not
@@ -24,11 +24,7 @@ import (
 // come in behind it: a phantom, unless a record that is read says so.
 
 // Index is an ordered table.
-type Index interface {
-	Scan(c *r2.Co, r ordered.Range, dst []ordered.Entry) ([]ordered.Entry, error)
-	Insert(c *r2.Co, part, key, value uint64) error
-	Delete(c *r2.Co, part, key uint64) error
-}
+type Index = store.Index
 
 // entryOf is an entry that the transaction adds or drops.
 type entryOf struct {
@@ -39,7 +35,7 @@ type entryOf struct {
 }
 
 // Scan reads entries of an index, valid until the transaction's next scan.
-func (tx *Tx) Scan(x Index, r ordered.Range) ([]ordered.Entry, error) {
+func (tx *Tx) Scan(x Index, r store.Range) ([]store.Entry, error) {
 	if tx.failed != nil {
 		return nil, tx.failed
 	}
@@ -73,7 +69,7 @@ func (tx *Tx) AddEntries(abort func() error) error {
 		switch err := e.index.Insert(tx.c, e.part, e.key, e.value); {
 		case err == nil:
 			e.done = true
-		case errors.Is(err, ordered.ErrExists):
+		case errors.Is(err, store.ErrExists):
 			if err := abort(); err != nil {
 				return err
 			}
@@ -105,7 +101,7 @@ func (tx *Tx) DropEntries() {
 
 func (tx *Tx) drop(e *entryOf) {
 	err := e.index.Delete(tx.c, e.part, e.key)
-	if err == nil || errors.Is(err, ordered.ErrMissing) && tx.common.Faulty {
+	if err == nil || errors.Is(err, store.ErrMissing) && tx.common.Faulty {
 		return
 	}
 	tx.db.cl.Fail(fmt.Errorf("txn: entry %d of part %d of an index cannot be taken out: %w", e.key, e.part, err))

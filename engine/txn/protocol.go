@@ -1,8 +1,8 @@
 package txn
 
 import (
-	"drtmx/engine/kv"
 	"drtmx/engine/record"
+	"drtmx/engine/store"
 )
 
 // Config says which concurrency control a database has, and how it runs.
@@ -104,7 +104,7 @@ const Front = 8
 type Table struct {
 	ID       uint8
 	Name     string
-	Store    *kv.Table
+	Store    store.Table
 	RowBytes int
 	Written  int    // leading bytes of a value that an update writes back
 	Constant bool   // nobody writes it

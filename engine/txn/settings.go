@@ -3,7 +3,7 @@ package txn
 import (
 	"fmt"
 
-	"drtmx/engine/kv"
+	"drtmx/engine/store"
 )
 
 // Settings are what configurations of all protocols have. Where a field is 0 the
@@ -69,8 +69,8 @@ func (c Settings) Validate() error {
 		return fmt.Errorf("replicas %d: from 1 (no backup) to %d", c.Replicas, maxReplicas)
 	case c.BackoffMinNS < 1 || c.BackoffMaxNS < c.BackoffMinNS:
 		return fmt.Errorf("back-off from %d to %d ns: at least 1 ns, rising", c.BackoffMinNS, c.BackoffMaxNS)
-	case c.CacheBytes < kv.MinCacheBytes:
-		return fmt.Errorf("cache.bytes %d: at least %d; to run without, set cache.enabled=false", c.CacheBytes, kv.MinCacheBytes)
+	case c.CacheBytes < store.MinCacheBytes:
+		return fmt.Errorf("cache.bytes %d: at least %d; to run without, set cache.enabled=false", c.CacheBytes, store.MinCacheBytes)
 	case c.MaxAttempts < 1:
 		return fmt.Errorf("max attempts %d: at least 1", c.MaxAttempts)
 	}

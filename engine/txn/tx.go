@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"drtmx/engine/kv/ordered"
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
+	"drtmx/engine/store"
 )
 
 // ErrRollback is what a body returns to give a transaction up: nothing of it
@@ -47,8 +47,8 @@ type Tx struct {
 
 	set     []*Access
 	writes  int
-	entries []entryOf       // of indexes
-	found   []ordered.Entry // by the last scan
+	entries []entryOf     // of indexes
+	found   []store.Entry // by the last scan
 	mem     arena
 	phase   metrics.Phase
 	trips   int

@@ -28,7 +28,7 @@ func TestConcurrentWalkers(t *testing.T) {
 		seed := rapid.Uint64().Draw(t, "seed")
 		keys := rapid.SampledFrom([]uint64{40, 400, 4_000}).Draw(t, "keys")
 		operations := rapid.IntRange(20, 150).Draw(t, "operations")
-		at := func(part, i uint64) Entry { return Entry{3 * i, part} }
+		at := func(part, i uint64) Entry { return Entry{Key: 3 * i, Value: part} }
 		size := keys / 4
 
 		s, cl := newCluster(t, seed, fabric.Config{Machines: machines, LossPPM: 10_000, TornReads: true}, r2.Config{Threads: threads, Coroutines: coroutines})

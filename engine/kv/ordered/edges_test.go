@@ -36,9 +36,9 @@ func TestWholeMessages(t *testing.T) {
 	// The lower half of the keys are the lowest there are, the others the highest.
 	at := func(_, i uint64) Entry {
 		if i < of {
-			return Entry{i, i}
+			return Entry{Key: i, Value: i}
 		}
-		return Entry{last - (2*of - 1 - i), i}
+		return Entry{Key: last - (2*of - 1 - i), Value: i}
 	}
 	x, err := NewService(cl).Add(Spec{ID: 1, Name: "edges", Servers: 2, Parts: 2, At: at, Size: 2 * of})
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/r2"
+	"drtmx/engine/store"
 )
 
 // RPC ids of this package; 16 and 17 are kv's.
@@ -14,12 +15,11 @@ const (
 	rpcDelete = 20
 )
 
-// Range is what a scan reads: the entries of a part with From <= key <= To, rising or, Down, falling, Limit at most.
-type Range struct {
-	Part, From, To uint64
-	Limit          int
-	Down           bool
-}
+// Names of package store that this package's own users need.
+type (
+	Range = store.Range
+	Entry = store.Entry
+)
 
 // Service carries operations to the server of their part, where a worker executes them.
 //
@@ -82,7 +82,7 @@ func (t *Table) Scan(c *r2.Co, r Range, dst []Entry) ([]Entry, error) {
 		}
 		b := rep.B
 		for ; len(b) >= entryBytes; b = b[entryBytes:] {
-			dst = append(dst, Entry{u64(b), u64(b[8:])})
+			dst = append(dst, Entry{Key: u64(b), Value: u64(b[8:])})
 		}
 		got := len(rep.B) / entryBytes
 		r.Limit -= got

@@ -3,18 +3,18 @@ package ordered
 import (
 	"cmp"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"slices"
 
 	"drtmx/engine/fabric"
 	"drtmx/engine/r2"
+	"drtmx/engine/store"
 )
 
 // What an insert or a delete may answer besides success.
 var (
-	ErrExists  = errors.New("key exists")
-	ErrMissing = errors.New("no such key")
+	ErrExists  = store.ErrExists
+	ErrMissing = store.ErrMissing
 )
 
 // Spec describes an ordered table.
@@ -74,7 +74,7 @@ func (t *Table) newTree(part uint64) *tree {
 	}
 	var list []Entry
 	if t.spec.Fill != nil {
-		t.spec.Fill(part, func(key, value uint64) { list = append(list, Entry{key, value}) })
+		t.spec.Fill(part, func(key, value uint64) { list = append(list, Entry{Key: key, Value: value}) })
 	}
 	if byKey := func(a, b Entry) int { return cmp.Compare(a.Key, b.Key) }; !slices.IsSortedFunc(list, byKey) {
 		slices.SortFunc(list, byKey)

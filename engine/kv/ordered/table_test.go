@@ -65,11 +65,11 @@ func use(t *testing.T, c *r2.Co, x *Table) {
 	}
 	check(Range{From: 5, To: 11, Limit: 9}, 6, 7, 10)
 	all, err := x.Scan(c, Range{Part: 3, To: ^uint64(0), Limit: 2000}, nil) // more than a message carries
-	if err != nil || len(all) != 1000 || all[999] != (Entry{1998, 3}) {
+	if err != nil || len(all) != 1000 || all[999] != (Entry{Key: 1998, Value: 3}) {
 		t.Errorf("%d entries, %v", len(all), err)
 	}
 	all, err = x.Scan(c, Range{Part: 3, To: ^uint64(0), Limit: 600, Down: true}, nil)
-	if err != nil || len(all) != 600 || all[599] != (Entry{800, 3}) {
+	if err != nil || len(all) != 600 || all[599] != (Entry{Key: 800, Value: 3}) {
 		t.Errorf("%d entries, last %v, %v", len(all), all[len(all)-1], err)
 	}
 	if _, err := x.Scan(c, Range{Part: 4, Limit: 1}, nil); err == nil {

@@ -1,8 +1,5 @@
 package ordered
 
-// Entry is one entry of an ordered table.
-type Entry struct{ Key, Value uint64 }
-
 const (
 	fanout = 16
 	none   = int32(-1)
@@ -298,7 +295,7 @@ func (t *tree) up(from, to uint64, limit int, dst []Entry) []Entry {
 		if n.keys[i] > to {
 			break
 		}
-		dst = append(dst, Entry{n.keys[i], n.vals[i]})
+		dst = append(dst, Entry{Key: n.keys[i], Value: n.vals[i]})
 		i++
 		limit--
 	}
@@ -311,7 +308,7 @@ func (t *tree) each(f func(Entry)) {
 		n := t.nodes[at]
 		if n != nil {
 			for i := range n.n {
-				f(Entry{n.keys[i], n.vals[i]})
+				f(Entry{Key: n.keys[i], Value: n.vals[i]})
 			}
 			at = n.next
 			continue
@@ -349,7 +346,7 @@ func (t *tree) down(from, to uint64, limit int, dst []Entry) []Entry {
 		if n.keys[i] < from {
 			break
 		}
-		dst = append(dst, Entry{n.keys[i], n.vals[i]})
+		dst = append(dst, Entry{Key: n.keys[i], Value: n.vals[i]})
 		limit--
 	}
 	return dst

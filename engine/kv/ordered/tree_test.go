@@ -32,7 +32,7 @@ func TestTree(t *testing.T) {
 					t.Fatalf("seed %d: insert of %d, there before: %v", seed, key, there)
 				}
 				if !there {
-					list = slices.Insert(list, i, Entry{key, key * 3})
+					list = slices.Insert(list, i, Entry{Key: key, Value: key * 3})
 					next = max(next, key+1)
 				}
 			default:
@@ -156,7 +156,7 @@ func TestBuild(t *testing.T) {
 	for _, n := range []int{0, 1, 16, 17, 256, 257, 3_000, 5_000} {
 		var list []Entry
 		for i := range n {
-			list = append(list, Entry{uint64(3 * i), uint64(i)})
+			list = append(list, Entry{Key: uint64(3 * i), Value: uint64(i)})
 		}
 		x := listed(list)
 		x.up(uint64(n), uint64(n), 1, nil)
@@ -186,7 +186,7 @@ func TestChangedFromTheStart(t *testing.T) {
 		rnd := rand.New(rand.NewSource(seed))
 		var list []Entry
 		for i := range 700 {
-			list = append(list, Entry{uint64(5 * i), 0})
+			list = append(list, Entry{Key: uint64(5 * i), Value: 0})
 		}
 		x := listed(slices.Clone(list))
 		for op := range 1_000 {
@@ -198,7 +198,7 @@ func TestChangedFromTheStart(t *testing.T) {
 				list = slices.Delete(list, i, i+1)
 			case !there:
 				x.insert(key, 1)
-				list = slices.Insert(list, i, Entry{key, 1})
+				list = slices.Insert(list, i, Entry{Key: key, Value: 1})
 			}
 			if op%50 == 0 {
 				compare(t, x, list, rnd.Uint64()%4_000, rnd.Uint64()%4_000, 1+rnd.Intn(40))

@@ -1,4 +1,4 @@
-package kv
+package store
 
 import "fmt"
 
@@ -23,7 +23,8 @@ type Placement struct {
 	Replicas  int // copies of each record, the primary included; the backups of server m are the next servers, in a ring
 }
 
-func (p Placement) check() error {
+// Check reports a placement that cannot be.
+func (p Placement) Check() error {
 	if p.Partition == nil || p.Partition.Servers() < 1 {
 		return fmt.Errorf("placement: at least one server is needed")
 	}

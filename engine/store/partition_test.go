@@ -1,4 +1,4 @@
-package kv
+package store
 
 import (
 	"testing"
@@ -29,7 +29,7 @@ func TestPartitionsNumberTheirKeys(t *testing.T) {
 		if total != keys {
 			t.Fatalf("%d of %d keys have a server", total, keys)
 		}
-		beyond := rapid.Uint64Range(keys, MaxKey).Draw(t, "beyond")
+		beyond := rapid.Uint64Range(keys, 1<<55).Draw(t, "beyond")
 		if _, ok := p.Local(beyond); ok || p.Primary(beyond) < 0 || p.Primary(beyond) >= servers {
 			t.Fatalf("key %d beyond the first: local %v, server %d", beyond, ok, p.Primary(beyond))
 		}

@@ -1,0 +1,74 @@
+package kv
+
+import (
+	"fmt"
+
+	"drtmx/engine/r2"
+	"drtmx/engine/store"
+)
+
+// Names of package store that this package's own users need.
+type (
+	Ref       = store.Ref
+	Location  = store.Location
+	Partition = store.Partition
+	Placement = store.Placement
+)
+
+// NewRef packs a row number and an incarnation.
+func NewRef(row uint32, incarnation uint16) Ref { return store.NewRef(row, incarnation) }
+
+// Blocks is store.Blocks.
+func Blocks(servers int, keys uint64) Partition { return store.Blocks(servers, keys) }
+
+// Stripes is store.Stripes.
+func Stripes(servers int, keys uint64) Partition { return store.Stripes(servers, keys) }
+
+// kind is that of this package's tables.
+type kind struct{}
+
+// caches are the location caches of a cluster. They share the numbers of the records.
+type caches struct {
+	cl          *r2.Cluster
+	numbers     *Numbers
+	bytes, seed uint64
+	made        []*Cache // by machine
+}
+
+// Caches prepares location caches.
+func (kind) Caches(cl *r2.Cluster, tables []store.Table, bytes, seed uint64) (store.Caches, error) {
+	var list []*Table
+	for _, t := range tables {
+		list = append(list, t.(*Table))
+	}
+	numbers, err := NumberRecords(list)
+	if err != nil {
+		return nil, err
+	}
+	return &caches{cl: cl, numbers: numbers, bytes: bytes, seed: seed, made: make([]*Cache, cl.Machines())}, nil
+}
+
+// Of makes the cache of a machine when it is first asked for. The budget was checked before.
+func (x *caches) Of(machine int) store.Cache {
+	if x.made[machine] == nil {
+		made, err := NewCache(x.cl, machine, x.numbers, x.bytes, x.seed)
+		if err != nil {
+			panic(fmt.Sprintf("kv: location cache with a budget that was checked: %v", err))
+		}
+		x.made[machine] = made
+	}
+	return x.made[machine]
+}
+
+// Resize changes the budget of all of them.
+func (x *caches) Resize(bytes uint64) error {
+	x.bytes = bytes
+	for _, c := range x.made {
+		if c != nil && c.Bytes() != bytes {
+			if err := c.Resize(bytes); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
