@@ -51,39 +51,44 @@ func (t *Table) backupOn(machine int, key uint64) *backup {
 	return nil
 }
 
-// BackupAddr is where the backup on a machine keeps a record: the start of its row. ok is false when the machine
-// is no backup of the key or the record was inserted by the service, which does not replicate. The lookup is charged
-// to c, which runs on that machine.
-func (t *Table) BackupAddr(c *r2.Co, machine int, key uint64) (a r2.Addr, ok bool) {
+// LogRow is the row of a record in a log entry: 0 for where it has been from the start, else one more than the
+// row's number.
+func (t *Table) LogRow(key uint64, at Ref) uint32 {
+	if _, j, initial := t.shardOf(key); initial && uint32(j) == at.Row() {
+		return 0
+	}
+	return at.Row() + 1
+}
+
+// BackupAddr is where the backup on a machine keeps a record whose log entry says row: the start of the row. ok
+// is false when the machine is no backup of the key or has no such row. The lookup is charged to c, which runs on that machine.
+func (t *Table) BackupAddr(c *r2.Co, machine int, key uint64, row uint32) (a r2.Addr, ok bool) {
 	b := t.backupOn(machine, key)
 	if b == nil {
 		return 0, false
 	}
 	s, j, initial := t.shardOf(key)
-	if !initial {
+	if initial {
+		b.touch(c, s, s.hash(j))
+	} else {
 		b.touch(c, s, s.foreign(key))
-		return 0, false
 	}
-	b.touch(c, s, s.hash(j))
-	return b.rowAddr(s, uint32(j)), true
+	if row == 0 {
+		return b.rowAddr(s, uint32(j)), initial
+	}
+	return b.rowAddr(s, row-1), row <= s.rowEnd
 }
 
 // AheadBackup asks the host for what BackupAddr, and who goes to the row then, will need.
-func (t *Table) AheadBackup(machine int, key uint64) {
+func (t *Table) AheadBackup(machine int, key uint64, row uint32) {
 	b := t.backupOn(machine, key)
 	if b == nil {
 		return
 	}
-	if s, j, initial := t.shardOf(key); initial {
+	if s, j, initial := t.shardOf(key); initial && row == 0 {
 		t.cl.AheadBytes(machine, b.index[s.socket]+r2.Addr(s.place(s.hash(j))*nodeBytes), lineBytes)
 		t.cl.AheadBytes(machine, b.rowAddr(s, uint32(j)), t.RowBytes())
 	}
-}
-
-// backupRow is BackupAddr for oracles.
-func (t *Table) backupRow(b *backup, key uint64) (r2.Addr, bool) {
-	s, j, initial := t.shardOf(key)
-	return b.rowAddr(s, uint32(j)), initial
 }
 
 // touch charges the lookup in the backup's own hash table, whose first line is often enough.

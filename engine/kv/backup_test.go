@@ -17,7 +17,7 @@ func TestBackupsAreTheNextServersWithTheSameRows(t *testing.T) {
 	for m := range 3 {
 		b.do(m, func(c *r2.Co) {
 			for key := range uint64(keys) {
-				a, ok := tb.BackupAddr(c, m, key)
+				a, ok := tb.BackupAddr(c, m, key, 0)
 				if ok != (tb.Primary(key) != m) {
 					t.Errorf("key %d of server %d: backup on %d %v", key, tb.Primary(key), m, ok)
 				}
@@ -36,7 +36,7 @@ func TestBackupOfOneReplicaIsNobody(t *testing.T) {
 	b := newBed(t, 2, 1, 1)
 	tb := b.table(10, 8, 0, 1)
 	b.do(0, func(c *r2.Co) {
-		if _, ok := tb.BackupAddr(c, 0, 9); ok {
+		if _, ok := tb.BackupAddr(c, 0, 9, 0); ok {
 			t.Error("a table without backups has one")
 		}
 	})

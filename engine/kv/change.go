@@ -2,20 +2,11 @@ package kv
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
 	"drtmx/engine/store"
-)
-
-// What an insert or a delete may answer besides success.
-var (
-	ErrExists  = store.ErrExists
-	ErrMissing = store.ErrMissing
-	ErrFull    = errors.New("no spare row left: raise the table's spare rows")
-	ErrFixed   = errors.New("the table is fixed: make it without Fixed")
 )
 
 // chain is a chain of nodes whose latch c holds.
@@ -38,13 +29,16 @@ func (s *shard) latch(c *r2.Co, node uint64) (chain, error) {
 		}
 		c.Compute(spinCycles)
 	}
-	return chain{}, fmt.Errorf("table %s node %d: %w after %d attempts", s.table.spec.Name, node, ErrBusy, maxAttempts)
+	return chain{}, store.ErrBusy
 }
 
-// unlatch releases the latch of a chain whose first node was not changed.
+// unlatch releases the latch of a chain that was not changed.
 func (h *chain) unlatch() {
 	h.c.Store64(h.s.nodeAddr(h.first), head(h.version, h.link))
 }
+
+// changed is the version that the chain has after a change.
+func (h *chain) changed() uint32 { return h.version + 2 }
 
 // spot is a slot of a node of a latched chain, and what is in it.
 type spot struct {
@@ -116,31 +110,55 @@ func (h *chain) change(node uint64, e edit) {
 	c.Store(a+lineBytes, b[lineBytes:])
 	c.Store64(a, head(v+2, link))
 	if node != h.first {
-		h.unlatch()
+		h.advance()
 	}
 }
 
-// InsertLocal adds a record on the CPU of its server and returns where it is and its sequence.
-func (t *Table) InsertLocal(c *r2.Co, key uint64, value []byte) (loc Location, seq uint64, err error) {
-	if key > MaxKey {
-		return loc, 0, fmt.Errorf("table %s key %d: must be at most %d", t.spec.Name, key, MaxKey)
-	}
-	if len(value) != t.spec.ValueBytes {
-		return loc, 0, fmt.Errorf("table %s key %d: value of %d bytes, the table's have %d", t.spec.Name, key, len(value), t.spec.ValueBytes)
-	}
+// advance gives the first node of a chain the version that the chain has after a change of another node, and
+// releases the latch.
+func (h *chain) advance() {
+	a := h.s.nodeAddr(h.first)
+	h.c.Store64(a+lineBytes, head(h.changed(), 0))
+	h.c.Store64(a, head(h.changed(), h.link))
+}
+
+// Known reports whether a key was there from the start.
+func (t *Table) Known(key uint64) bool {
+	_, ok := t.place.Partition.Local(key)
+	return ok
+}
+
+// Gap is the first word of the first node of a key's chain.
+func (t *Table) Gap(key uint64) r2.Loc { return t.gap(key, 0).Loc }
+
+// gap is what a search says that has found nothing, in a chain of that version.
+func (t *Table) gap(key uint64, version uint32) Location {
+	s, hash := t.locate(key)
+	return s.gapAt(s.place(hash), version)
+}
+
+func (s *shard) gapAt(first uint64, version uint32) Location {
+	return Location{Loc: r2.Loc{Machine: s.machine, RKey: s.nodes.rkey, Addr: s.nodeAddr(first)}, Ref: Ref(version)}
+}
+
+// Insert gives a key a free row; see store.Table.
+func (t *Table) Insert(c *r2.Co, key uint64, own []byte, seen uint64) (store.Change, error) {
 	if t.spec.Fixed {
-		return loc, 0, fmt.Errorf("table %s key %d: %w", t.spec.Name, key, ErrFixed)
+		return store.Change{}, store.ErrFixed
 	}
 	s, hash := t.own(c, key)
 	h, err := s.latch(c, s.place(hash))
 	if err != nil {
-		return loc, 0, err
+		return store.Change{}, err
 	}
 	at, empty, last := h.search(key)
-	if at.ok {
-		err = ErrExists
-	} else if !empty.ok && s.nextNode+s.promised == s.nodeEnd {
-		err = ErrFull
+	switch {
+	case at.ok:
+		err = store.ErrExists
+	case seen != store.AnyVersion && uint32(seen) != h.version:
+		err = store.ErrChanged
+	case !empty.ok && s.nextNode+s.promised == s.nodeEnd:
+		err = store.ErrFull
 	}
 	var row uint32
 	if err == nil {
@@ -148,51 +166,51 @@ func (t *Table) InsertLocal(c *r2.Co, key uint64, value []byte) (loc Location, s
 	}
 	if err != nil {
 		h.unlatch()
-		return loc, 0, fmt.Errorf("table %s key %d: %w", t.spec.Name, key, err)
+		return store.Change{Ref: at.ref, Before: h.version, After: h.version}, err
 	}
 	if !empty.ok { // others insert into other chains while the row is written
 		s.promised++
 	}
-	seq = s.writeRow(c, row, value)
-	ref := NewRef(row, record.Incarnation(seq))
+	a := s.rowAddr(row)
+	c.Store(a, own)
+	ref := NewRef(row, record.Incarnation(c.Load64(a+r2.Addr(t.layout.Header.Stamp))))
 	if empty.ok {
 		h.change(empty.node, edit{slot: empty.slot, key: key | valid, ref: ref})
 	} else {
 		h.change(last, edit{link: s.newNode(c, key, ref)})
 	}
-	return s.location(ref), seq, nil
+	return store.Change{Ref: ref, Before: h.version, After: h.changed()}, nil
 }
 
-// DeleteLocal removes a record on the CPU of its server and returns the sequence it had and the one its row has
-// now. Nobody may hold the row's lock: the row is free for another record when DeleteLocal returns. Who locks it by a
-// location that is stale by then sees that from its sequence, and gives the lock back.
-func (t *Table) DeleteLocal(c *r2.Co, key uint64) (old, free uint64, err error) {
+// Remove takes a record out; see store.Table.
+func (t *Table) Remove(c *r2.Co, key uint64, ref Ref) (store.Change, error) {
 	if t.spec.Fixed {
-		return 0, 0, fmt.Errorf("table %s key %d: %w", t.spec.Name, key, ErrFixed)
+		return store.Change{}, store.ErrFixed
 	}
 	s, hash := t.own(c, key)
 	h, err := s.latch(c, s.place(hash))
 	if err != nil {
-		return 0, 0, err
+		return store.Change{}, err
 	}
 	at, _, _ := h.search(key)
-	if !at.ok {
+	if !at.ok || at.ref != ref {
 		h.unlatch()
-		return 0, 0, fmt.Errorf("table %s key %d: %w", t.spec.Name, key, ErrMissing)
+		return store.Change{}, store.ErrMissing
 	}
-	// The slot goes first: whoever still finds the row by it finds the record, locked by the deleter. Then
-	// the row's sequence tells those who remember its location.
 	h.change(at.node, edit{slot: at.slot})
-	row := at.ref.Row()
-	a := s.rowAddr(row) + r2.Addr(t.layout.Header.Stamp)
-	old = c.Load64(a)
-	free, reusable := record.Freed(old)
-	c.Store64(a, free)
+	return store.Change{Ref: ref, Before: h.version, After: h.changed()}, nil
+}
+
+// Free makes a row one that a record can be inserted into; see store.Table.
+func (t *Table) Free(c *r2.Co, key uint64, ref Ref) {
+	s, _ := t.own(c, key)
+	a := s.rowAddr(ref.Row()) + r2.Addr(t.layout.Header.Stamp)
+	stamp, reusable := record.Freed(c.Load64(a))
+	c.Store64(a, stamp)
 	if reusable {
 		c.Touch(s.private, 8)
-		s.freeRows = append(s.freeRows, row)
+		s.freeRows = append(s.freeRows, ref.Row())
 	}
-	return old, free, nil
 }
 
 // own is locate for a key that has to be on the machine that c runs on.
@@ -214,23 +232,10 @@ func (s *shard) takeRow(c *r2.Co) (uint32, error) {
 		return row, nil
 	}
 	if s.nextRow == s.rowEnd {
-		return 0, ErrFull
+		return 0, store.ErrFull
 	}
 	s.nextRow++
 	return s.nextRow - 1, nil
-}
-
-// writeRow fills a free row, which nobody can find yet but some may remember, and returns its sequence.
-// The lock word is not touched: it is 0, or of somebody who will find the location stale.
-func (s *shard) writeRow(c *r2.Co, row uint32, value []byte) uint64 {
-	h := s.table.layout.Header
-	a := s.rowAddr(row)
-	stamp := a + r2.Addr(h.Stamp)
-	seq := h.Born(c.Load64(stamp))
-	c.Store64(stamp, record.Writing(seq))
-	c.Store(a+r2.Addr(h.Bytes), value)
-	c.Store64(stamp, seq)
-	return seq
 }
 
 // newNode fills a spare node with one slot and returns its link. The caller was promised one.

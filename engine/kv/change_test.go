@@ -141,7 +141,7 @@ func TestStaleLocationIsDetected(t *testing.T) {
 				return
 			}
 			row := c.Read(loc.Loc, tb.RowBytes())
-			if err := c.Wait(); err != nil || loc.Fresh(record.Seq(row.B)) {
+			if err := c.Wait(); err != nil || !loc.Stale(record.Seq(row.B)) {
 				t.Errorf("%s: location not found stale, row %x, %v", when, row.B, err)
 			}
 		}
@@ -182,7 +182,7 @@ func TestStaleLocationIsDetected(t *testing.T) {
 			t.Error("the entry is still there after Invalidate")
 		}
 		now, row, ok, err := read(c, tb, key)
-		if !ok || err != nil || !now.Fresh(record.Seq(row)) || !holds(record.Value(row), key) {
+		if !ok || err != nil || now.Stale(record.Seq(row)) || !holds(record.Value(row), key) {
 			t.Errorf("after a new lookup: %v, row %x, %v", ok, row, err)
 		}
 		x.Put(c, tb, key, now.Ref)
@@ -243,7 +243,7 @@ func TestRemoteLookupsDuringChanges(t *testing.T) {
 			t.Errorf("key %d, which is always there, was not found", key)
 		case key >= above && ok:
 			t.Errorf("key %d, which never is there, was found at %+v", key, loc)
-		case ok && !loc.Fresh(record.Seq(row)):
+		case ok && loc.Stale(record.Seq(row)):
 			stale++
 		case ok && record.Readable(row):
 			fresh++

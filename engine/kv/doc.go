@@ -21,7 +21,7 @@
 //
 // Between finding a row and reading it, or for as long as a location stays in a cache, the record may be deleted and
 // its row given to another. Deletes count in the row's incarnation, the upper bits of its sequence. Slots, replies
-// and cache entries carry the incarnation they mean, and Location.Fresh compares: no key in the row, no second READ.
+// and cache entries carry the incarnation they mean, and Location.Stale compares: no key in the row, no second READ.
 //
 // # Memory
 //

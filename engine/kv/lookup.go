@@ -1,15 +1,11 @@
 package kv
 
 import (
-	"errors"
 	"fmt"
 
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 )
-
-// ErrBusy says that a chain was being changed at every one of very many attempts.
-var ErrBusy = errors.New("hash chain busy")
 
 const (
 	maxAttempts = 4096 // of a lookup or of taking a latch, before ErrBusy
@@ -21,7 +17,9 @@ const (
 type Lookup struct {
 	s        *shard
 	key      uint64
+	first    uint64
 	node     uint64
+	version  uint32 // of the first node
 	buf      r2.Buf
 	attempts int
 }
@@ -33,7 +31,8 @@ func (t *Table) Search(c *r2.Co, key uint64, used store.Search) store.Search {
 		l = new(Lookup)
 	}
 	s, hash := t.locate(key)
-	*l = Lookup{s: s, key: key, node: s.place(hash)}
+	*l = Lookup{s: s, key: key, first: s.place(hash)}
+	l.node = l.first
 	l.post(c)
 	return l
 }
@@ -42,19 +41,25 @@ func (l *Lookup) post(c *r2.Co) {
 	l.buf = c.Read(r2.Loc{Machine: l.s.machine, RKey: l.s.nodes.rkey, Addr: l.s.nodeAddr(l.node)}, nodeBytes)
 }
 
-// Next looks at what the READ brought. While it says More, another READ is under way: c.Wait and call Next
-// again.
+// Next looks at what the READ brought.
 func (l *Lookup) Next(c *r2.Co) (Location, store.State, error) {
 	l.attempts++
 	c.Brought(l.buf.Addr, nodeBytes)
 	ref, found, intact := findInNode(l.buf.B, l.key)
+	if intact && l.node == l.first {
+		l.version = version(l.buf.B)
+	}
 	switch {
 	case found:
 		return l.s.location(ref), store.Found, nil
 	case l.attempts == maxAttempts:
-		return Location{}, store.Failed, fmt.Errorf("table %s key %d: %w after %d READs", l.s.table.spec.Name, l.key, ErrBusy, l.attempts)
+		return Location{}, store.Failed, fmt.Errorf("table %s key %d: %w after %d READs", l.s.table.spec.Name, l.key, store.ErrBusy, l.attempts)
 	case intact && next(l.buf.B) == 0:
-		return Location{}, store.Missing, nil
+		loc := l.s.gapAt(l.first, l.version)
+		if l.node != l.first {
+			loc.Ref |= store.Unsettled
+		}
+		return loc, store.Missing, nil
 	case intact:
 		l.node = uint64(next(l.buf.B) - 1)
 	}
@@ -76,11 +81,11 @@ func (t *Table) LookupRemote(c *r2.Co, key uint64) (loc Location, ok bool, err e
 	}
 }
 
-// LookupLocal finds a record on the CPU of its own machine. err tells only of a chain that never came to
-// rest.
+// LookupLocal finds a record on the CPU of its own machine, or its gap. err tells only of a chain that never
+// came to rest.
 func (t *Table) LookupLocal(c *r2.Co, key uint64) (loc Location, ok bool, err error) {
 	s, hash := t.own(c, key)
-	node := s.place(hash)
+	first := s.place(hash)
 	load := (*r2.Co).Load
 	if t.spec.Fixed {
 		if loc, ok := t.lookupFixed(c, key); ok {
@@ -88,6 +93,7 @@ func (t *Table) LookupLocal(c *r2.Co, key uint64) (loc Location, ok bool, err er
 		}
 		load = (*r2.Co).Peek
 	}
+	node, seen := first, uint32(0)
 	for range maxAttempts {
 		a := s.nodeAddr(node)
 		line := load(c, a, lineBytes)
@@ -100,18 +106,23 @@ func (t *Table) LookupLocal(c *r2.Co, key uint64) (loc Location, ok bool, err er
 				v |= 1
 			}
 		}
+		if node == first {
+			seen = v
+		}
 		switch {
 		case v%2 != 0:
 			c.Compute(spinCycles)
 		case found:
 			return s.location(slotRef(line, i)), true, nil
-		case link == 0:
-			return Location{}, false, nil
-		default:
+		case link != 0:
 			node = uint64(link - 1)
+		case node == first || version(load(c, s.nodeAddr(first), 8)) == seen:
+			return s.gapAt(first, seen), false, nil
+		default: // a record may have come to a node that was passed
+			node = first
 		}
 	}
-	return Location{}, false, fmt.Errorf("table %s key %d: %w after %d attempts", t.spec.Name, key, ErrBusy, maxAttempts)
+	return Location{}, false, fmt.Errorf("table %s key %d: %w after %d attempts", t.spec.Name, key, store.ErrBusy, maxAttempts)
 }
 
 // lookupFixed is LookupLocal of a record in a hash table that never changes. Where the record is follows from its hash

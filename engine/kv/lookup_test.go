@@ -32,7 +32,7 @@ func TestLookupEveryKeyLocallyAndRemotely(t *testing.T) {
 				return
 			}
 			row := c.Read(loc.Loc, tb.RowBytes())
-			if err := c.Wait(); err != nil || !record.Readable(row.B) || !loc.Fresh(record.Seq(row.B)) || !holds(record.Value(row.B), key) {
+			if err := c.Wait(); err != nil || !record.Readable(row.B) || loc.Stale(record.Seq(row.B)) || !holds(record.Value(row.B), key) {
 				t.Errorf("key %d: row %x, %v", key, row.B, err)
 				return
 			}

@@ -34,28 +34,32 @@ func (t *Table) Find(key uint64) (Location, bool) {
 }
 
 // Row copies the row of a record as it is now on a machine, its server or one of its backups, to dst, which has
-// room for RowBytes. ok is false if the record is not there; a backup still has the row of a deleted record, with
-// a sequence that is not live.
+// room for RowBytes. ok is false if the record is not on its server, or the machine is neither.
 func (t *Table) Row(machine int, key uint64, dst []byte) (ok bool) {
-	s, j, initial := t.shardOf(key)
-	var a r2.Addr
-	if machine == s.machine {
-		var loc Location
-		if loc, ok = t.Find(key); !ok {
-			return false
-		}
-		a, initial = loc.Addr, initial && loc.Ref == homeRef(j)
-	} else if b := t.backupOn(machine, key); b == nil {
-		return false
-	} else if a, ok = t.backupRow(b, key); !ok {
+	loc, ok := t.Find(key)
+	if !ok {
 		return false
 	}
+	s, _, _ := t.shardOf(key)
+	if machine == s.machine {
+		t.copyRow(s, machine, loc.Addr, loc.Ref.Row(), dst)
+		return true
+	}
+	b := t.backupOn(machine, key)
+	if b == nil {
+		return false
+	}
+	t.copyRow(s, machine, b.rowAddr(s, loc.Ref.Row()), loc.Ref.Row(), dst)
+	return true
+}
+
+// copyRow copies a row of a shard, which is at a on a machine.
+func (t *Table) copyRow(s *shard, machine int, a r2.Addr, row uint32, dst []byte) {
 	clear(dst)
-	if initial {
-		copy(dst, s.initialRow(j))
+	if uint64(row) < s.n {
+		copy(dst, s.initialRow(uint64(row)))
 	}
 	copyMaterialized(dst[:t.layout.Bytes()], t.cl.Mem(machine), a)
-	return true
 }
 
 // copyMaterialized copies those of the bytes at a whose block has come into being. Rows may reach over the

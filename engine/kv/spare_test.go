@@ -28,12 +28,12 @@ func TestLastSpareNodeIsGivenOnce(t *testing.T) {
 		key := others[chain][0]
 		others[chain] = others[chain][1:]
 		valueOf(key, value)
-		_, _, err := tb.InsertLocal(c, key, value)
+		_, _, err := insertLocal(c, tb, key, value)
 		return err
 	}
 	b.do(0, func(c *r2.Co) {
 		for _, key := range append(chains[0], chains[1][0]) { // for their rows
-			if _, _, err := tb.DeleteLocal(c, key); err != nil {
+			if _, err := deleteLocal(c, tb, key); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -44,7 +44,7 @@ func TestLastSpareNodeIsGivenOnce(t *testing.T) {
 				}
 			}
 		}
-		if _, _, err := tb.DeleteLocal(c, chains[1][1]); err != nil {
+		if _, err := deleteLocal(c, tb, chains[1][1]); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -83,10 +83,8 @@ func (t *Table) Lines(key uint64, f func(machine int, a r2.Addr, n int)) {
 	f(s.machine, s.nodeAddr(node), nodeBytes)
 	f(s.machine, loc.Addr, t.RowBytes())
 	for _, b := range t.backups[s.machine] {
-		if a, ok := t.backupRow(b, key); ok {
-			f(b.host, b.index[s.socket]+r2.Addr(node*nodeBytes), lineBytes)
-			f(b.host, a, t.RowBytes())
-		}
+		f(b.host, b.index[s.socket]+r2.Addr(node*nodeBytes), lineBytes)
+		f(b.host, b.rowAddr(s, loc.Ref.Row()), t.RowBytes())
 	}
 }
 

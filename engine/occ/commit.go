@@ -23,11 +23,12 @@ func (s *session) writeBack() error {
 		s.writeBackByRPC()
 	} else {
 		for _, a := range s.set {
-			if toLock(a) {
+			if toStore(a) {
 				s.writeBackOne(a)
 			}
 		}
 	}
+	s.remove(toDelete, true)
 	if mode.Passive {
 		return nil
 	}
@@ -68,11 +69,11 @@ var zero = make([]byte, 8)
 
 // writeBackByRPC sends one request per participant with all its records.
 func (s *session) writeBackByRPC() {
-	s.participants(toLock)
+	s.participants(toStore)
 	for _, m := range s.parts {
 		req := s.p.req[:0]
 		for _, a := range s.set {
-			if !toLock(a) || int(a.Machine) != m {
+			if !toStore(a) || int(a.Machine) != m {
 				continue
 			}
 			a.locked = false
@@ -109,6 +110,7 @@ func (s *session) release() {
 	}
 	mode := s.cfg.mode(metrics.Commit, s.cfg.Commit)
 	s.tx.Enter(metrics.Lock, mode)
+	s.remove(placed, false)
 	if s.cfg.Commit == TwoSided {
 		s.participants(isLocked)
 		for _, m := range s.parts {

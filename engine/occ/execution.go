@@ -113,7 +113,7 @@ func (s *session) readLocal(a *access) {
 			s.tx.Fail(err)
 		}
 		if !ok {
-			a.State = txn.Missing
+			s.lacks(a, loc)
 			return
 		}
 		a.loc, a.located = loc, true
@@ -124,13 +124,36 @@ func (s *session) readLocal(a *access) {
 	} else {
 		row = s.c.Load(a.loc.Addr, a.Table.RowBytes)
 	}
+	if s.cfg.stale(a.loc, record.Seq(row)) {
+		a.located = false // deleted between the lookup and now: stays wanted
+		return
+	}
 	if !s.cfg.readable(row) {
 		return // stays wanted
 	}
 	value := s.tx.Take(len(row) - valueAt)
 	copy(value, record.Value(row))
 	a.direct = true
-	s.tx.Got(&a.Access, value, record.Seq(row))
+	s.got(a, value, record.Seq(row))
+}
+
+// got takes a record.
+func (s *session) got(a *access, value []byte, seq uint64) {
+	a.seq = seq
+	s.tx.Got(&a.Access, value, a.Table.Version(a.Key, a.loc.Ref, seq))
+}
+
+// lacks takes that a record is missing, of which the gap was seen.
+func (s *session) lacks(a *access, gap store.Location) {
+	a.loc, a.gap, a.direct = gap, uint32(gap.Ref), gap.Ref&store.Unsettled == 0
+	s.tx.Lacks(&a.Access, a.gap)
+}
+
+// forgetStale forgets a location whose row has a sequence, if it is stale.
+func (s *session) forgetStale(a *access, seq uint64) {
+	if a.loc.Stale(seq) && a.Table.Cached && int(a.Machine) != s.c.Machine() {
+		s.cache.Invalidate(s.c, a.Table.Store, a.Key)
+	}
 }
 
 // askAll sends one RPC per machine with all records that are asked of it, more
@@ -209,7 +232,7 @@ func (s *session) acceptLookup(a *access) (more bool) {
 	case store.Failed:
 		s.tx.Fail(err)
 	}
-	a.State = txn.Missing
+	s.lacks(a, loc)
 	return false
 }
 
@@ -220,17 +243,15 @@ func (s *session) acceptRead(a *access) {
 	row := a.row
 	a.row, a.State = nil, txn.Wanted
 	s.c.Brought(a.buf, len(row))
-	if !a.loc.Fresh(record.Seq(row)) {
-		// The row holds another record by now: the cached location is stale.
-		if a.Table.Cached {
-			s.cache.Invalidate(s.c, a.Table.Store, a.Key)
-		}
+	if s.cfg.stale(a.loc, record.Seq(row)) {
+		// The row holds another record by now, or none.
+		s.forgetStale(a, record.Seq(row))
 		a.located = false
 		return
 	}
 	if s.cfg.readable(row) {
 		a.direct = s.cfg.onePiece(a.loc.Addr, a.Table.RowBytes)
-		s.tx.Got(&a.Access, record.Value(row), record.Seq(row))
+		s.got(a, record.Value(row), record.Seq(row))
 	}
 }
 
@@ -253,7 +274,8 @@ func (s *session) acceptReply(a *access) {
 			s.tx.Fail(fmt.Errorf("fetch reply of machine %d ends early", a.Machine))
 			b = zero
 		}
-		a.rep.B, a.rep, a.State = b[fetchHead:], nil, txn.Missing
+		a.rep.B, a.rep = b[fetchHead:], nil
+		s.lacks(a, store.Location{Loc: a.Table.Store.Gap(a.Key), Ref: store.Ref(u64(b))})
 		return
 	}
 	n := fetchHead + pad8(a.Table.RowBytes)
@@ -263,9 +285,12 @@ func (s *session) acceptReply(a *access) {
 	if s.cfg.CacheEnabled && a.Table.Cached && s.fills() {
 		s.cache.Put(s.c, a.Table.Store, a.Key, a.loc.Ref)
 	}
-	if s.cfg.readable(row) {
+	switch {
+	case s.cfg.stale(a.loc, record.Seq(row)):
+		a.located = false
+	case s.cfg.readable(row):
 		a.direct = true
-		s.tx.Got(&a.Access, record.Value(row), record.Seq(row))
+		s.got(a, record.Value(row), record.Seq(row))
 	}
 }
 
@@ -291,7 +316,7 @@ func (p *protocol) serveFetch(c *r2.Co, from r2.Peer, req, rep []byte) int {
 			p.cl.Fail(fmt.Errorf("occ: fetch: %w", err))
 		}
 		if !ok {
-			put64(rep[n:], 0)
+			put64(rep[n:], uint64(loc.Ref))
 			n += fetchHead
 			continue
 		}

@@ -30,6 +30,7 @@ func (s *session) lock() error {
 	}
 	if err == nil {
 		s.cfg.lockInserts(s)
+		s.place()
 	}
 	if err := s.tx.Failed(); err != nil {
 		return err
@@ -51,7 +52,7 @@ func (s *session) lockInserts() {
 			continue
 		}
 		head := s.c.Peek(a.loc.Addr, header)
-		if s.cfg.hopeless(record.Lock(head) != 0 || record.Seq(head) != a.Version) {
+		if s.cfg.hopeless(record.Lock(head) != 0 || record.Seq(head) != a.seq) {
 			s.tx.Met(&a.Access, 0)
 			s.tx.Fail(txn.ErrAborted)
 			return
@@ -89,7 +90,8 @@ func (s *session) lockByRNIC(mode r2.Mode) error {
 			a.served = false
 			s.c.Brought(a.buf, header) // what CAS found is beside it
 			a.locked = won(a)
-			if !a.locked || !s.cfg.same(record.Seq(a.head[:]), a.Version) {
+			if !a.locked || !s.cfg.same(record.Seq(a.head[:]), a.seq) {
+				s.forgetStale(a, record.Seq(a.head[:]))
 				s.tx.Met(&a.Access, 0)
 				s.cfg.conflict(s)
 			}

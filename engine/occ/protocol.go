@@ -58,6 +58,8 @@ func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
 	cl.Handle(rpcValidate, p.serveValidate)
 	cl.Handle(rpcCommit, p.serveCommit)
 	cl.Handle(rpcUnlock, p.serveUnlock)
+	cl.Handle(rpcInsert, p.serveInsert)
+	cl.Handle(rpcRemove, p.serveRemove)
 	return p, nil
 }
 

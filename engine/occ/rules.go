@@ -4,6 +4,7 @@ import (
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
+	"drtmx/engine/store"
 	"drtmx/engine/txn"
 )
 
@@ -17,6 +18,8 @@ type rules struct {
 	// address are read in one piece.
 	readable func(row []byte) bool
 	onePiece func(at r2.Addr, n int) bool
+	// stale says that a row has lost the record that was looked up.
+	stale func(at store.Location, seq uint64) bool
 
 	// take posts what locks a row, takeHere locks one of the handler's own machine.
 	take     func(s *session, l *r2.List, a *access, word uint64)
@@ -25,10 +28,18 @@ type rules struct {
 	mine        func(won bool) bool
 	lockInserts func(s *session)
 
+	// insert gives a record a row, free makes one free, and exists is what becomes of an
+	// insert whose record has a row.
+	insert func(c *r2.Co, t *txn.Table, key uint64, own []byte, seen uint64) (store.Change, error)
+	free   func(c *r2.Co, t *txn.Table, key uint64, at store.Ref)
+	exists func(s *session, a *access, at store.Ref)
+
 	// same compares the version under a lock with the one that was read, changed looks at
-	// the header of a row that was only read, next is the version that follows.
+	// the header of a row that was only read, moved at the version of a gap, next is the
+	// version that follows.
 	same    func(found, read uint64) bool
 	changed func(head []byte, read uint64) bool
+	moved   func(now, read uint32) bool
 	next    func(seq uint64) uint64
 
 	validate func(s *session, phase metrics.Phase, prim Prim) error
@@ -56,16 +67,23 @@ func sound() rules {
 		take:        (*session).takeByCAS,
 		takeHere:    func(c *r2.Co, row r2.Addr, word uint64) bool { return c.LocalCAS(row+lockAt, 0, word) == 0 },
 		mine:        func(won bool) bool { return won },
+		stale:       store.Location.Stale,
 		lockInserts: (*session).lockInserts,
-		same:        func(found, read uint64) bool { return found == read },
-		changed:     func(head []byte, read uint64) bool { return record.Lock(head) != 0 || record.Seq(head) != read },
-		next:        record.Next,
-		validate:    (*session).validateReads,
-		hopeless:    func(lost bool) bool { return lost },
-		conflict:    func(s *session) error { return s.tx.Fail(txn.ErrAborted) },
-		writeBack:   (*session).postWriteBack,
-		store:       storeRow,
-		cutLog:      func(entry []byte) []byte { return entry },
-		openLog:     record.OpenEntry,
+		insert: func(c *r2.Co, t *txn.Table, key uint64, own []byte, seen uint64) (store.Change, error) {
+			return t.Store.Insert(c, key, own, seen)
+		},
+		free:      func(c *r2.Co, t *txn.Table, key uint64, at store.Ref) { t.Store.Free(c, key, at) },
+		exists:    (*session).clash,
+		same:      func(found, read uint64) bool { return found == read },
+		changed:   func(head []byte, read uint64) bool { return record.Lock(head) != 0 || record.Seq(head) != read },
+		moved:     func(now, read uint32) bool { return now != read },
+		next:      record.Next,
+		validate:  (*session).validateReads,
+		hopeless:  func(lost bool) bool { return lost },
+		conflict:  func(s *session) error { return s.tx.Fail(txn.ErrAborted) },
+		writeBack: (*session).postWriteBack,
+		store:     storeRow,
+		cutLog:    func(entry []byte) []byte { return entry },
+		openLog:   record.OpenEntry,
 	}
 }

@@ -27,17 +27,23 @@ type session struct {
 	calls []*r2.Reply
 	log   *replication.Writer
 
+	word     [8]byte // the lock word, for inserts
+	gaps     gaps    // that the attempt has changed
 	lockedAt r2.Time // when the attempt had its locks; 0: it has none
 }
 
 // access is one record of the attempt. If Out is set it is in the write set.
 type access struct {
 	txn.Access
-	loc     store.Location // where it is, once known
+	loc     store.Location // where it is, once known; of a record that is missing, its gap
+	seq     uint64         // what was read
+	gap     uint32         // the version of the gap, of a record that is missing
 	by      request        // what is under way while it is Asked
 	located bool           // loc is valid
 	direct  bool           // its value was read where no torn READ is possible
 	locked  bool           // by this attempt
+	own     bool           // inserted on the own machine
+	entry   int            // number in the log entry
 	served  bool           // dealt with in the loop over participants
 	buf     r2.Addr        // where a READ puts what it brings of it
 	row     []byte         // while a READ is under way, the row that it will fill
@@ -61,7 +67,7 @@ func (s *session) Begin(first bool) {
 	if first {
 		s.cfg = s.p.cfg
 	}
-	s.set, s.lockedAt = s.set[:0], 0
+	s.set, s.gaps, s.lockedAt = s.set[:0], s.gaps[:0], 0
 	s.log.Begin()
 	s.c.Compute(s.p.program.attempt)
 }
@@ -173,8 +179,7 @@ func (s *session) certifyReads() error {
 func (s *session) prepare() error {
 	for _, a := range s.set {
 		if a.Out != nil {
-			a.Next = s.cfg.next(a.Version)
-			put64(a.Out, a.Next)
+			s.stamp(a)
 			a.Table.Touch(a.Key)
 		}
 	}
@@ -183,7 +188,7 @@ func (s *session) prepare() error {
 	}
 	for _, a := range s.set {
 		if a.Out != nil {
-			s.log.Add(int(a.Machine), record.Update{Table: a.Table.ID, Key: a.Key, New: a.Next, Value: a.Out[txn.Front:]})
+			a.entry = s.log.Add(int(a.Machine), logged(a))
 		}
 	}
 	if err := s.log.Plan(s.cfg.Logging == TwoSided); err != nil {
@@ -192,17 +197,53 @@ func (s *session) prepare() error {
 	return nil
 }
 
-// fits checks the messages of the two-sided phases.
+// stamp puts the new sequence of a record's row in front of its value. A record that is inserted has no row yet.
+func (s *session) stamp(a *access) {
+	next := uint64(0)
+	switch {
+	case a.Place:
+	case a.Delete:
+		next, _ = record.Freed(a.seq)
+		a.Next = txn.Deleted(a.Version)
+	default:
+		next = s.cfg.next(a.seq)
+		a.Next = txn.Updated(a.Version, next)
+	}
+	put64(a.Out, next)
+}
+
+// logged is what the log entry has of a record.
+func logged(a *access) record.Update {
+	u := record.Update{Table: a.Table.ID, Key: a.Key, New: u64(a.Out), Value: a.Out[txn.Front:]}
+	switch {
+	case a.Place:
+		u.Op = record.OpInsert // its row follows, see session.placed
+		return u
+	case a.Delete:
+		u.Op = record.OpDelete
+	}
+	if !a.Table.Fixed {
+		u.Row = a.Table.Store.LogRow(a.Key, a.loc.Ref)
+	}
+	return u
+}
+
+// fits checks the messages of the two-sided phases, and those that insert.
 func (s *session) fits() error {
-	if s.cfg.Lock != TwoSided && s.cfg.Commit != TwoSided {
+	if s.cfg.Lock != TwoSided && s.cfg.Commit != TwoSided && s.count(toPlace) == 0 {
 		return nil
 	}
 	s.participants(func(*access) bool { return true })
 	for _, m := range s.parts {
-		locks, commits := 0, 0
+		locks, commits, inserts := 0, 0, 0
 		for _, a := range s.set {
-			if int(a.Machine) == m && toLock(a) {
+			switch {
+			case int(a.Machine) != m || a.Out == nil:
+			case toLock(a):
 				locks += verifyItem
+				commits += 8 + pad8(len(a.Out))
+			case toPlace(a):
+				inserts += insertItem
 				commits += 8 + pad8(len(a.Out))
 			}
 		}
@@ -210,7 +251,7 @@ func (s *session) fits() error {
 			phase metrics.Phase
 			prim  Prim
 			bytes int
-		}{{metrics.Lock, s.cfg.Lock, locks}, {metrics.Commit, s.cfg.Commit, commits}} {
+		}{{metrics.Lock, s.cfg.Lock, locks}, {metrics.Lock, TwoSided, inserts}, {metrics.Commit, s.cfg.Commit, commits}} {
 			if p.prim == TwoSided && p.bytes > s.p.maxPayload {
 				return fmt.Errorf("two-sided %s: %d bytes for machine %d, a message carries %d; split the transaction or use the one-sided primitive", p.phase, p.bytes, m, s.p.maxPayload)
 			}

@@ -3,6 +3,7 @@ package occ
 import (
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
+	"drtmx/engine/record"
 	"drtmx/engine/txn"
 )
 
@@ -46,12 +47,21 @@ func (s *session) validateReads(phase metrics.Phase, prim Prim) error {
 		if int(a.Machine) != s.c.Machine() {
 			s.c.Brought(a.buf, header)
 		}
-		if s.cfg.changed(a.head[:], a.Version) {
+		if s.outdated(a, a.head[:]) {
 			s.tx.Met(&a.Access, 0)
 			return s.cfg.conflict(s)
 		}
 	}
 	return nil
+}
+
+// outdated says whether what is at a.loc now is not what was read: another version of the record, or of its gap.
+func (s *session) outdated(a *access, head []byte) bool {
+	if a.State == txn.Missing {
+		return s.cfg.moved(u32(head), s.gaps.expect(a.loc.Loc, a.gap))
+	}
+	s.forgetStale(a, record.Seq(head))
+	return s.cfg.changed(head, a.seq)
 }
 
 func (s *session) validateByRPC() error {
@@ -78,11 +88,12 @@ func (s *session) validateByRPC() error {
 }
 
 // alreadyConsistent reports whether a transaction without writes saw one
-// moment without validation: when it read one record, in one piece (§4.3.5).
+// moment without validation: when it read one record, in one piece (§4.3.5), or that
+// one record is missing.
 func (s *session) alreadyConsistent() bool {
 	n := 0
 	for _, a := range s.set {
-		if a.State == txn.Fetched && !a.Table.Constant {
+		if readOnlySet(a) {
 			n++
 			if !a.direct {
 				return false
@@ -92,9 +103,20 @@ func (s *session) alreadyConsistent() bool {
 	return n <= 1
 }
 
-func toLock(a *access) bool      { return a.Out != nil && !a.Insert }
-func inserted(a *access) bool    { return a.Out != nil && a.Insert } // what was only announced is read
-func readOnlySet(a *access) bool { return a.Out == nil && a.State == txn.Fetched && !a.Table.Constant }
+// What happens to a record. What was announced with Tx.Inserts alone is only read.
+func toLock(a *access) bool   { return a.Out != nil && !a.Insert && !a.Place }
+func inserted(a *access) bool { return a.Out != nil && (a.Insert || a.own) } // by the own CPU
+func toPlace(a *access) bool  { return a.Out != nil && a.Place }
+func toStore(a *access) bool  { return a.Out != nil && !a.Insert && !a.own && !a.Delete }
+func toDelete(a *access) bool { return a.Out != nil && a.Delete }
+
+// readOnlySet is what has to stay as it was read. What is missing in a fixed table stays so.
+func readOnlySet(a *access) bool {
+	if a.Out != nil || a.Table.Constant {
+		return false
+	}
+	return a.State == txn.Fetched || a.State == txn.Missing && !a.Table.Fixed && !a.Blind
+}
 
 func (s *session) count(of func(*access) bool) (n int) {
 	for _, a := range s.set {
@@ -134,7 +156,7 @@ func (s *session) verifyItems(m int, of func(*access) bool, from int) (req []byt
 	req = s.p.req[:0]
 	for next = from; next < len(s.set) && len(req)+verifyItem <= s.p.maxPayload; next++ {
 		if a := s.set[next]; int(a.Machine) == m && of(a) {
-			req = add64(add64(req, uint64(a.loc.Addr)), a.Version)
+			req = s.verifyItem(req, a)
 		}
 	}
 	if len(req) > 0 {
@@ -142,6 +164,14 @@ func (s *session) verifyItems(m int, of func(*access) bool, from int) (req []byt
 	}
 	s.p.req = req
 	return req, next
+}
+
+// verifyItem appends an item: a row and its sequence, or a gap and its version.
+func (s *session) verifyItem(req []byte, a *access) []byte {
+	if a.State == txn.Missing {
+		return add64(add64(req, uint64(a.loc.Addr)|gapBit), uint64(s.gaps.expect(a.loc.Loc, a.gap)))
+	}
+	return add64(add64(req, uint64(a.loc.Addr)), a.seq)
 }
 
 // unpadded is the items of such a request: no record has address 0.
@@ -158,10 +188,16 @@ func (p *protocol) serveValidate(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	covered(c, p.costs.Validation)
 	rep[0] = replyYes
 	for req = unpadded(req); len(req) > 0; req = req[verifyItem:] {
-		head := c.Load(r2.Addr(u64(req)), header)
-		if p.cfg.changed(head, u64(req[8:])) {
+		word, read := u64(req), u64(req[8:])
+		at, no := r2.Addr(word&^gapBit), false
+		if word&gapBit != 0 {
+			no = p.cfg.moved(u32(c.Load(at, gapBytes)), uint32(read))
+		} else {
+			no = p.cfg.changed(c.Load(at, header), read)
+		}
+		if no {
 			rep[0] = replyNo
-			p.metBy(from, c.Machine(), r2.Addr(u64(req)))
+			p.metBy(from, c.Machine(), at)
 			break
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
+	"drtmx/engine/store"
 	"drtmx/engine/txn"
 )
 
@@ -54,6 +55,17 @@ const (
 	// number in front alone. A reclaim follows the acknowledgement of the log, so
 	// that without CutLog there would be nothing wrong with that.
 	CutLogAccepted
+	// InsertUnchecked inserts records without locking their rows and without comparing the version
+	// of the gap.
+	InsertUnchecked
+	// StaleLocation takes a row that a remembered location leads to, whatever record it holds.
+	StaleLocation
+	// IncarnationKept frees rows without giving them the next incarnation.
+	IncarnationKept
+	// FreedTwice frees the row of a record twice.
+	FreedTwice
+	// AbsenceUnchecked validates records alone, not that what was missing still is.
+	AbsenceUnchecked
 	numVariants
 )
 
@@ -61,6 +73,7 @@ var variantNames = [...]string{
 	"correct", "skip-version-check", "unlock-before-write-back", "sequence-not-advanced",
 	"commit-before-log", "cas-ignores-expected", "unlock-not-won", "as-published", "ignore-aborts",
 	"insert-not-locked", "validate-before-lock", "ignore-lock-word", "read-locked", "read-torn", "cut-log", "cut-log-accepted",
+	"insert-unchecked", "stale-location", "incarnation-kept", "freed-twice", "absence-unchecked",
 }
 
 func (v Variant) String() string {
@@ -137,8 +150,32 @@ var faults = [numVariants]func(r *rules){
 		r.readable = readableLocked
 		r.hopeless = func(bool) bool { return false }
 		r.conflict = func(s *session) error { return s.tx.Failed() }
+		r.insert = func(c *r2.Co, t *txn.Table, key uint64, own []byte, _ uint64) (store.Change, error) {
+			return t.Store.Insert(c, key, own, store.AnyVersion)
+		}
+		r.exists = (*session).settle
 	},
-	InsertNotLocked: func(r *rules) { r.lockInserts = func(*session) {} },
+	InsertUnchecked: func(r *rules) {
+		r.insert = func(c *r2.Co, t *txn.Table, key uint64, _ []byte, _ uint64) (store.Change, error) {
+			return t.Store.Insert(c, key, zero, store.AnyVersion)
+		}
+	},
+	StaleLocation: func(r *rules) { r.stale = func(store.Location, uint64) bool { return false } },
+	IncarnationKept: func(r *rules) {
+		r.free = func(c *r2.Co, t *txn.Table, key uint64, at store.Ref) {
+			t.Store.Free(c, key, at)
+			seq := t.Store.Location(key, at).Addr + seqAt
+			c.Store64(seq, uint64(at.Incarnation())<<48)
+		}
+	},
+	FreedTwice: func(r *rules) {
+		r.free = func(c *r2.Co, t *txn.Table, key uint64, at store.Ref) {
+			t.Store.Free(c, key, at)
+			t.Store.Free(c, key, at)
+		}
+	},
+	AbsenceUnchecked: func(r *rules) { r.moved = func(now, read uint32) bool { return false } },
+	InsertNotLocked:  func(r *rules) { r.lockInserts = func(*session) {} },
 	ValidateBeforeLock: func(r *rules) {
 		r.certify = func(s *session) error { return s.certifyUpTo(s.validateRest, s.lock, s.logWrites) }
 	},

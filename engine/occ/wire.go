@@ -16,18 +16,28 @@ const (
 	rpcValidate = 3
 	rpcCommit   = 5
 	rpcUnlock   = 6
+	rpcInsert   = 8
+	rpcRemove   = 9
 )
 
 // Messages are arrays of items of a fixed size per kind; their number follows
 // from the length of the message, or from where its padding begins.
 const (
 	fetchItem  = 8     // table 8 bits | key 56 bits
-	fetchHead  = 8     // of an item in the reply: address, 0 if there is no such record; the row follows
-	verifyItem = 8 + 8 // lock, validate: address, expected sequence
+	fetchHead  = 8     // of an item in the reply: found bit, ref, and the row follows; or the version of the gap
+	verifyItem = 8 + 8 // lock, validate: address, expected sequence; or gap bit, address of the gap, its expected version
 	commitHead = 8 + 8 // address 48 bits | value bytes 16 bits, new sequence; the value follows
 	unlockItem = 8     // address
+	insertItem = 8 + 8 // table 8 bits | key 56 bits, version of the gap or AnyVersion
+	insertBack = 8 + 8 // of an item in the reply: status 8 bits | ref 48 bits, version of the gap before and after
+	removeItem = 8 + 8 // table 8 bits | key 56 bits, deleted bit | ref 48 bits
 
-	foundBit = 1 << 63
+	foundBit   = 1 << 63
+	gapBit     = 1 << 63
+	deletedBit = 1 << 63
+	statusAt   = 56
+
+	gapBytes = 8
 	addrBits = 48
 	addrMask = 1<<addrBits - 1
 )
@@ -41,6 +51,8 @@ const (
 func pad8(n int) int { return (n + 7) &^ 7 }
 
 func u64(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }
+
+func u32(b []byte) uint32 { return binary.LittleEndian.Uint32(b) }
 
 func put64(b []byte, v uint64) { binary.LittleEndian.PutUint64(b, v) }
 

@@ -21,5 +21,8 @@ func (h Header) Value(row []byte) []byte { return row[h.Bytes:] }
 // Init makes a row of zeros one that holds a record from the start.
 func (h Header) Init(row []byte) { binary.LittleEndian.PutUint64(row[h.Stamp:], h.Initial) }
 
-// Born is the first stamp of a record that is inserted into a free row.
-func (h Header) Born(free uint64) uint64 { return free&^counterMask | h.Initial }
+// Born is the first stamp of a record that is inserted into a row of an incarnation. It is not the one of a
+// record that was there from the start, so that histories can tell them apart.
+func (h Header) Born(incarnation uint16) uint64 {
+	return uint64(incarnation)<<incarnationShift | Next(h.Initial)
+}

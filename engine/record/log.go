@@ -13,7 +13,7 @@ const (
 	entryHeadBytes   = 16 // size u32, updates u16, format u16; transaction u64
 	entryTailBytes   = 8  // size u32, transaction number u32
 	entryFixedBytes  = entryHeadBytes + entryTailBytes
-	updateFixedBytes = 24 // table u8, op u8, value bytes u16, zero u32; key u64; new u64
+	updateFixedBytes = 24 // table u8, op u8, value bytes u16, row u32; key u64; new u64
 
 	entryFormat = 0x4c01 // says that these bytes were meant as an entry
 )
@@ -41,8 +41,9 @@ func (o Op) String() string {
 type Update struct {
 	Table uint8
 	Op    Op
+	Row   uint32 // 1 + the number of its row; 0: where the key has been from the start
 	Key   uint64
-	New   uint64 // the sequence of the record from now on
+	New   uint64 // the sequence of its row from now on
 	Value []byte // new bytes; of a decoded update a view of the entry
 }
 
@@ -79,7 +80,7 @@ func (w *EntryWriter) Add(u Update) error {
 		return ErrEntryFull
 	}
 	b := w.buf[w.n:end]
-	binary.LittleEndian.PutUint64(b, uint64(u.Table)|uint64(u.Op)<<8|uint64(len(u.Value))<<16)
+	binary.LittleEndian.PutUint64(b, uint64(u.Table)|uint64(u.Op)<<8|uint64(len(u.Value))<<16|uint64(u.Row)<<32)
 	binary.LittleEndian.PutUint64(b[8:], u.Key)
 	binary.LittleEndian.PutUint64(b[16:], u.New)
 	clear(b[updateFixedBytes+copy(b[updateFixedBytes:], u.Value):])
@@ -151,7 +152,7 @@ func (e *Entry) check() error {
 		}
 		head := binary.LittleEndian.Uint64(rest)
 		op, size := Op(head>>8), UpdateBytes(int(uint16(head>>16)))
-		if op >= numOps || head>>32 != 0 || size > len(rest) {
+		if op >= numOps || size > len(rest) {
 			return fmt.Errorf("log entry: update %d has op %d and %d bytes, %d are left", n, op, size, len(rest))
 		}
 		rest = rest[size:]
@@ -170,6 +171,7 @@ func (e *Entry) Next() (u Update, ok bool) {
 	u = Update{
 		Table: uint8(head),
 		Op:    Op(head >> 8),
+		Row:   uint32(head >> 32),
 		Key:   binary.LittleEndian.Uint64(e.body[8:]),
 		New:   binary.LittleEndian.Uint64(e.body[16:]),
 		Value: e.body[updateFixedBytes : updateFixedBytes+n : updateFixedBytes+n],

@@ -93,12 +93,15 @@ func Live(seq uint64) bool { return seq&counterMask != 0 }
 // Incarnation counts the records that a row has held before the present one.
 func Incarnation(seq uint64) uint16 { return uint16(seq >> incarnationShift) }
 
+// LastIncarnation is the one in which a row holds no record any more: its incarnations are used up.
+const LastIncarnation = 1<<16 - 1
+
 // Freed is the sequence of a row after its record with sequence seq was deleted. The row must never be
 // used again when ok is false.
 func Freed(seq uint64) (free uint64, ok bool) {
-	inc := seq >> incarnationShift
-	if inc == 1<<16-1 {
-		return inc << incarnationShift, false
-	}
-	return (inc + 1) << incarnationShift, true
+	inc := min(seq>>incarnationShift+1, LastIncarnation)
+	return inc << incarnationShift, inc < LastIncarnation
 }
+
+// Counter is the part of a sequence that commits advance.
+func Counter(seq uint64) uint64 { return seq & counterMask }

@@ -181,8 +181,9 @@ func (l *Logs) serveLog(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	return 1
 }
 
-// serveReclaim applies an entry to the replica. Reclaims of one record may come
-// from several machines in any order: an older version never overwrites a newer.
+// serveReclaim applies an entry to the replica. Reclaims of one row may come
+// from several machines in any order: an older version never overwrites a newer, and
+// stamps of a row grow over the records that it holds one after the other.
 // Nobody else touches the entry or these rows but the machine's own handlers,
 // and among them order makes no difference, so nothing here waits for the core's
 // local time.
@@ -199,13 +200,15 @@ func (l *Logs) serveReclaim(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	for u, ok := e.Next(); ok; u, ok = e.Next() {
 		c.Compute(l.opt.ReclaimRecordCycles)
 		t := l.opt.Store(u.Table)
-		row, ok := t.BackupAddr(c, c.Machine(), u.Key)
+		row, ok := t.BackupAddr(c, c.Machine(), u.Key, u.Row)
 		h := t.Header()
 		stamp := row + r2.Addr(h.Stamp)
 		if !ok || u64(c.Peek(stamp, 8)) > u.New {
 			continue
 		}
-		c.Poke(row+r2.Addr(h.Bytes), u.Value)
+		if u.Op != record.OpDelete {
+			c.Poke(row+r2.Addr(h.Bytes), u.Value)
+		}
 		binary.LittleEndian.PutUint64(l.word[:], u.New)
 		c.Poke(stamp, l.word[:])
 	}
@@ -236,7 +239,7 @@ func (l *Logs) aheadReclaim(machine int, from r2.Peer, req []byte) {
 // aheadRows asks for the backup's rows that an entry changes.
 func (l *Logs) aheadRows(machine int, e record.Entry) {
 	for u, ok := e.Next(); ok; u, ok = e.Next() {
-		l.opt.Store(u.Table).AheadBackup(machine, u.Key)
+		l.opt.Store(u.Table).AheadBackup(machine, u.Key, u.Row)
 	}
 }
 

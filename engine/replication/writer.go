@@ -37,13 +37,19 @@ func (w *Writer) Begin() {
 	w.updates, w.at, w.bytes = w.updates[:0], w.at[:0], 0
 }
 
-// Add adds a record that changes. Its value has to stay until Reclaim.
-func (w *Writer) Add(primary int, u record.Update) {
+// Add adds a record that changes, and returns its number in the entry. Its value has to stay until Reclaim.
+func (w *Writer) Add(primary int, u record.Update) (n int) {
 	w.updates = append(w.updates, u)
 	w.bytes += record.UpdateBytes(len(u.Value))
 	for _, b := range w.l.backups[primary] {
 		w.to(b)
 	}
+	return len(w.updates) - 1
+}
+
+// Place says, before Send, which row a record has got that is inserted, and its stamp.
+func (w *Writer) Place(n int, row uint32, stamp uint64) {
+	w.updates[n].Row, w.updates[n].New = row, stamp
 }
 
 // to adds a backup, once.

@@ -10,7 +10,7 @@
 // copies on the backups are. It never looks at the header but for the stamp's incarnation.
 //
 // A location may be remembered, in a Cache or in a transaction. The row tells whether it still
-// holds the record: see Location.Fresh.
+// holds the record: see Location.Stale.
 //
 // # Ordered tables
 //

@@ -1,16 +1,6 @@
 package store
 
-import (
-	"errors"
-
-	"drtmx/engine/r2"
-)
-
-// What an insert or a delete may answer besides success.
-var (
-	ErrExists  = errors.New("key exists")
-	ErrMissing = errors.New("no such key")
-)
+import "drtmx/engine/r2"
 
 // Index is an ordered table: entries in parts, each of which is on one server.
 type Index interface {

@@ -18,14 +18,18 @@ func (r Ref) Row() uint32 { return uint32(r) }
 // Incarnation counts the records that the row held before.
 func (r Ref) Incarnation() uint16 { return uint16(r >> 32) }
 
-// Location is where a record is.
+// Location is where a record is. Where a search says Missing, it is the key's gap instead: Loc is where its
+// version lies, see Table.Gap, and Ref is the version, with Unsettled where the search took several steps: that
+// the gap had the version in each of them is then for a validation to find out.
 type Location struct {
 	r2.Loc
 	Ref Ref
 }
 
-// Fresh reports whether a row with this stamp still holds the record that was looked up. If it does not,
-// the record was deleted since: the location is stale, forget it and look the key up again.
-func (l Location) Fresh(stamp uint64) bool {
-	return record.Live(stamp) && record.Incarnation(stamp) == l.Ref.Incarnation()
-}
+// Unsettled is a bit of the Ref of a gap.
+const Unsettled = Ref(1) << 32
+
+// Stale reports whether a row with this stamp has lost the record that was looked up: it was deleted, or its
+// insert was taken back. Then the location has to be forgotten and the key looked up again. A row that is not
+// stale and not live is about to get the record.
+func (l Location) Stale(stamp uint64) bool { return record.Incarnation(stamp) != l.Ref.Incarnation() }

@@ -47,6 +47,15 @@ type Search interface {
 	Next(c *r2.Co) (Location, State, error)
 }
 
+// AnyVersion is that of a gap which nobody has seen.
+const AnyVersion = ^uint64(0)
+
+// Change is what an insert or a delete did.
+type Change struct {
+	Ref           Ref    // of the row
+	Before, After uint32 // the version of the gap
+}
+
 // Table is an unordered table of a cluster. Its methods run on any machine.
 type Table interface {
 	// RowBytes is the length of a row: header and value.
@@ -58,17 +67,36 @@ type Table interface {
 	Primary(key uint64) int
 	// Location makes the location of a key from its compact form, as it comes in a reply.
 	Location(key uint64, r Ref) Location
-	// LookupLocal finds a record on the CPU of its own machine.
+	// Known reports whether a key was there from the start.
+	Known(key uint64) bool
+	// Gap is where a key would be that is not there: a word whose low 32 bits are another even number
+	// after every insert and delete of a record near it, and odd in the middle of one.
+	Gap(key uint64) r2.Loc
+	// LookupLocal finds a record on the CPU of its own machine. Where it is missing, loc is its gap.
 	LookupLocal(c *r2.Co, key uint64) (loc Location, ok bool, err error)
 	// Search posts the first READ of a search for a record of another machine. used is one that has
 	// ended, whose memory the new one may take, or nil.
 	Search(c *r2.Co, key uint64, used Search) Search
 
-	// BackupAddr is where the backup on a machine keeps a record: the start of its row. ok is false when
+	// Insert gives a key that is not there a free row, on the CPU of its primary, and makes it known. The
+	// row's first bytes become own, which has the Own bytes of the header: a lock. The stamp stays that of
+	// a free row, which is not live, until the inserter writes the record. If seen is not AnyVersion, the
+	// gap has to have that version: else ErrChanged. ErrExists comes with the Ref of the record.
+	Insert(c *r2.Co, key uint64, own []byte, seen uint64) (Change, error)
+	// Remove makes a record unknown that is at a place, on the CPU of its primary. Then Free gives the row its
+	// next incarnation, which is not live and tells those who remember the location, and makes it one that
+	// can be inserted into. Whoever calls them holds the record's lock, which stays in the row, so that nobody
+	// who remembers the location can take it.
+	Remove(c *r2.Co, key uint64, at Ref) (Change, error)
+	Free(c *r2.Co, key uint64, at Ref)
+
+	// LogRow is what a log entry has to say of the row of a record, see record.Update.
+	LogRow(key uint64, at Ref) uint32
+	// BackupAddr is where the backup on a machine keeps a record whose log entry says row. ok is false when
 	// the machine is no backup of the key. The lookup is charged to c, which runs on that machine.
-	BackupAddr(c *r2.Co, machine int, key uint64) (a r2.Addr, ok bool)
+	BackupAddr(c *r2.Co, machine int, key uint64, row uint32) (a r2.Addr, ok bool)
 	// AheadBackup asks the host for what BackupAddr, and who goes to the row then, will need.
-	AheadBackup(machine int, key uint64)
+	AheadBackup(machine int, key uint64, row uint32)
 
 	// What follows is for checks and displays: it is free of time, and the run is the same whether or
 	// not somebody looks.
@@ -78,6 +106,9 @@ type Table interface {
 	// Row copies the row of a record as it is now on a machine, its primary or one of its backups, to dst,
 	// which has room for RowBytes. ok is false if the record is not there.
 	Row(machine int, key uint64, dst []byte) (ok bool)
+	// Audit looks at a table at rest: at its free rows, on the primaries and on the backups, and at what was
+	// inserted. It calls bad with a sentence for each fault.
+	Audit(bad func(text string))
 	// Lines names the memory that accesses to a record go through, for caches that start warm.
 	Lines(key uint64, f func(machine int, a r2.Addr, n int))
 }

@@ -104,6 +104,7 @@ func (cl *Client) Run(typ uint8, readOnly bool, body func(*Tx) error) error {
 // start begins the first attempt.
 func (tx *Tx) start() {
 	c := tx.c
+	tx.looks = false
 	tx.attempts, tx.phase, tx.roundTrips = 0, metrics.PhaseOther, [metrics.NumPhases]uint32{}
 	c.Phase(metrics.PhaseOther, r2.Mode{})
 	c.TakeBreakdown(&tx.db.idle)

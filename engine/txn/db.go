@@ -178,7 +178,7 @@ func (db *DB) AddTable(spec store.Spec, p store.Partition) (store.Table, error) 
 	if err != nil {
 		return nil, fmt.Errorf("table %s: %w", x.Name, err)
 	}
-	t := &Table{ID: x.ID, Name: x.Name, Store: made, RowBytes: made.RowBytes(), Written: x.Mutable, Constant: x.Constant, Still: x.Constant && x.Fixed, Cached: !x.Local, touched: newKeySet(keys(p))}
+	t := &Table{ID: x.ID, Name: x.Name, Store: made, RowBytes: made.RowBytes(), Written: x.Mutable, Constant: x.Constant, Fixed: x.Fixed, Still: x.Constant && x.Fixed, Cached: !x.Local, touched: newKeySet(known(p))}
 	if t.Written == 0 {
 		t.Written = x.ValueBytes
 	}
@@ -308,9 +308,9 @@ func (db *DB) Locking(local bool) {
 // RingFull counts how often a transaction found a log ring full.
 func (db *DB) RingFull() uint64 { return db.protocol.LogFull() }
 
-// keys is a bound of the keys that a partition has from the start, if they are
+// known is a bound of the keys that a partition has from the start, if they are
 // dense as in Blocks and Stripes.
-func keys(p store.Partition) uint64 {
+func known(p store.Partition) uint64 {
 	n := uint64(0)
 	for m := range p.Servers() {
 		n += p.Count(m)

@@ -9,6 +9,7 @@ import (
 	"drtmx/engine/history"
 	"drtmx/engine/history/export"
 	"drtmx/engine/record"
+	"drtmx/engine/store"
 )
 
 // Kinds of anomaly that the oracles note.
@@ -17,6 +18,8 @@ const (
 	ReplicaDiverged = "replica-diverged"
 	// LockLeft: after a drain a row is locked.
 	LockLeft = "lock-left"
+	// RowsBroken: after a drain a row is not what the index and the free lists say.
+	RowsBroken = "rows-broken"
 )
 
 // SetHistory has the accesses of every attempt written from now on; nil ends that.
@@ -42,6 +45,27 @@ func (tx *Tx) Got(a *Access, value []byte, version uint64) {
 	}
 }
 
+// Lacks says that a record is missing: its gap has a version.
+func (tx *Tx) Lacks(a *Access, gap uint32) {
+	a.State, a.Version = Missing, a.Table.lives.absent(a.Key, gap)
+}
+
+// Placed says that the store has given a record a row that the attempt inserts.
+func (tx *Tx) Placed(a *Access, x store.Change) {
+	if a.Blind {
+		a.Version = a.Table.lives.absent(a.Key, x.Before)
+	}
+	a.Table.lives.begin(a.Key, x.Ref)
+}
+
+// Clashed says that a record exists which the attempt has inserted without looking. The next one looks.
+func (tx *Tx) Clashed() { tx.looks = true }
+
+// none says that the attempt has read nothing that can change.
+func (a *Access) none() bool {
+	return !a.Here() || a.Table.Constant || a.State == Missing && (a.Table.Fixed || a.Blind && !a.Place)
+}
+
 // endHistory records the attempt at its decision, before anybody can see its
 // writes. An attempt that did not commit never put a byte into a record.
 func (tx *Tx) endHistory(err error) {
@@ -61,7 +85,7 @@ func (tx *Tx) endHistory(err error) {
 	h.reads, h.writes = h.reads[:0], h.writes[:0]
 	h.readSums, h.writeSums = h.readSums[:0], h.writeSums[:0]
 	for _, a := range tx.set {
-		if a.State != Fetched || a.Table.Constant {
+		if a.none() {
 			continue
 		}
 		k := history.MakeKey(a.Table.ID, a.Key)
@@ -71,8 +95,8 @@ func (tx *Tx) endHistory(err error) {
 			continue
 		}
 		h.writes = append(h.writes, history.Write{Key: k, Old: a.Version, New: a.Next})
-		sum := uint64(0)
-		if r.Wants(k) {
+		sum := uint64(0) // nothing has none
+		if r.Wants(k) && !a.Delete {
 			sum = history.Sum(a.Out[Front:])
 		}
 		h.writeSums = append(h.writeSums, sum)
@@ -99,19 +123,18 @@ func (tx *Tx) export(err error) {
 		a.Status = history.Aborted
 	}
 	for _, x := range tx.set {
-		if !x.Here() {
-			continue // the attempt ended before it was fetched
+		if !x.Here() || x.Blind && (err != nil || !x.Place) {
+			continue // the attempt ended before anybody looked
 		}
-		read := export.Read{Table: x.Table.Name, Key: x.Key, Found: x.State == Fetched}
-		if read.Found {
-			read.Version = x.Version
-		}
-		a.Reads = append(a.Reads, read)
+		a.Reads = append(a.Reads, export.Read{Table: x.Table.Name, Key: x.Key, Found: x.State == Fetched, Version: x.Version})
 		if x.Out == nil {
 			continue
 		}
 		w := export.Write{Table: x.Table.Name, Key: x.Key, Kind: export.Update}
-		if x.added {
+		switch {
+		case x.Delete:
+			w.Kind = export.Delete
+		case x.added || x.Place:
 			w.Kind = export.Insert
 		}
 		if err == nil {
@@ -171,7 +194,7 @@ func (db *DB) Contents() (h uint64) {
 }
 
 // CheckReplicas compares the backups of all touched records with their
-// primaries and looks for locks left behind. It makes sense when InFlight is 0
+// primaries, looks for locks left behind, and audits the rows of tables that grow. It makes sense when InFlight is 0
 // and the cluster is quiet. What it finds becomes anomalies too.
 func (db *DB) CheckReplicas() bool {
 	found := 0
@@ -185,8 +208,10 @@ func (db *DB) CheckReplicas() bool {
 		db.EachTouched(t.ID, func(key uint64) {
 			m := t.Store.Primary(key)
 			if !t.Store.Row(m, key, row) {
-				report(ReplicaDiverged, "key %d of table %s is gone from machine %d", key, t.Name, m)
-				return
+				if t.Fixed {
+					report(ReplicaDiverged, "key %d of table %s is gone from machine %d", key, t.Name, m)
+				}
+				return // deleted, or never inserted
 			}
 			if who, held := db.protocol.Locked(row); held {
 				report(LockLeft, "key %d of table %s is still locked by %s", key, t.Name, who)
@@ -197,6 +222,7 @@ func (db *DB) CheckReplicas() bool {
 				}
 			}
 		})
+		t.Store.Audit(func(text string) { report(RowsBroken, "%s", text) })
 	}
 	return found == 0
 }

@@ -57,7 +57,8 @@ type Session interface {
 	Fetch(first int, parallel bool) error
 	// Start begins to fetch the newest record and does not wait.
 	Start(a *Access)
-	// Write is told that the body writes a record that it has fetched.
+	// Write is told that the body writes a record, when it does so first: one that was fetched, or, with
+	// Place, one that is missing. See Access for what may change until Commit.
 	Write(a *Access) error
 	// Commit ends an attempt whose body has ended well. It calls Tx.Decided, and where
 	// it returns nil Tx.Done.
@@ -75,13 +76,25 @@ type Access struct {
 	Machine int16 // its primary
 	State   State
 	ToWrite bool   // the body asked for it to write it
-	Insert  bool   // see Tx.Insert, and on the coroutine's own machine
+	Insert  bool   // of a record that has its row from the start, see Tx.Insert, and on the coroutine's own machine
 	added   bool   // by Insert, on whatever machine
 	Value   []byte // private copy of what was read
 	Out     []byte // if it is in the write set: 8 bytes for the protocol, then the value to be
-	Version uint64 // of the value that was read, for the history
-	Next    uint64 // of the value to be
-	sum     uint64 // of the value that was read, for the history; 0: nobody asks
+	Version uint64 // of what was read, for the history: see Table.Version and Tx.Lacks
+	Next    uint64 // of what is to be: see Updated and Deleted
+
+	// Place says that the record is missing and the attempt inserts it: the protocol calls the store's
+	// Insert at its primary, and Tx.Placed. If the body deletes it again, Place is false and Out nil.
+	Place bool
+	// Blind says that nobody has looked whether it is missing. If it is not, the protocol calls Tx.Clashed
+	// and aborts. Without Place a blind access is none.
+	Blind bool
+	// Delete says that the attempt deletes a record that it has fetched: Out has no value. When the attempt has
+	// committed, the protocol calls the store's Remove at the primary, and Table.Deleted. If the body
+	// inserts it again, Delete is false and Out has a value.
+	Delete bool
+
+	sum uint64 // of the value that was read, for the history; 0: nobody asks
 }
 
 // State is how far the fetch of a record is.
@@ -91,7 +104,7 @@ const (
 	Wanted State = iota // not fetched yet
 	Asked               // a request is under way
 	Fetched
-	Missing // there is no such record
+	Missing // there is no such record; where tables grow, the protocol has to see to it that this stays so
 )
 
 // Here says that nothing is awaited for the record any more.
@@ -106,11 +119,13 @@ type Table struct {
 	Name     string
 	Store    store.Table
 	RowBytes int
-	Written  int    // leading bytes of a value that an update writes back
-	Constant bool   // nobody writes it
-	Still    bool   // nor are records inserted or deleted: a CPU's read need not meet others' accesses in their true order
-	Cached   bool   // location caches have it
-	touched  keySet // of the keys from the start
+	Written  int  // leading bytes of a value that an update writes back
+	Constant bool // nobody writes it
+	Fixed    bool // records are neither inserted nor deleted
+	Still    bool // both: a CPU's read need not meet others' accesses in their true order
+	Cached   bool // location caches have it
+	touched  keySet
+	lives    lives
 }
 
 // ValueBytes is the length of a value.
@@ -118,6 +133,20 @@ func (t *Table) ValueBytes() int { return t.RowBytes - t.Store.Header().Bytes }
 
 // Touch remembers that a record may have been written or locked.
 func (t *Table) Touch(key uint64) { t.touched.add(key) }
+
+// Version is the version, for the history, of a record that was found in a row with a stamp.
+func (t *Table) Version(key uint64, at store.Ref, stamp uint64) uint64 {
+	return t.lives.of(key, at, record.Counter(stamp))
+}
+
+// Updated is the version of a record after version, when its row has a new stamp.
+func Updated(version, stamp uint64) uint64 { return version&^(oneLife-1) | record.Counter(stamp) }
+
+// Deleted is the version of a record with version when it is no more.
+func Deleted(version uint64) uint64 { return (version>>lifeShift + 1) << lifeShift }
+
+// Deleted says that the store has removed a record which a committed transaction deleted.
+func (t *Table) Deleted(key uint64, x store.Change) { t.lives.end(key, x.Ref, x.After) }
 
 // What a session asks of its transaction.
 

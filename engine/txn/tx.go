@@ -43,6 +43,7 @@ type Tx struct {
 	typ      uint8
 	readOnly bool
 	open     bool  // it has begun and not ended
+	looks    bool  // before it inserts
 	failed   error // why the attempt cannot commit
 
 	set     []*Access
@@ -100,30 +101,12 @@ func (tx *Tx) Update(table uint8, key uint64) ([]byte, error) {
 	return a.Out[Front:], nil
 }
 
-// Insert is Update of a record that nobody else can be about to write, as the
-// order that belongs to the number which this transaction takes from a counter.
-// If it is on the coroutine's own machine the CPU locks and writes it, without
-// an atomic, whoever locks elsewhere; see lockInserts.
-func (tx *Tx) Insert(table uint8, key uint64) ([]byte, error) {
-	a, err := tx.write(table, key, true)
-	if err != nil {
-		return nil, err
-	}
-	if a.Table.Written != a.Table.ValueBytes() {
-		// The backup may see a later update of the mutable part first, and then
-		// would skip the insert.
-		return nil, tx.Fail(fmt.Errorf("insert of key %d of table %s, of whose values only %d bytes are mutable: declare all mutable", key, a.Table.Name, a.Table.Written))
-	}
-	a.Insert, a.added = int(a.Machine) == tx.c.Machine(), true
-	return a.Out[Front:], nil
-}
-
-// Inserts announces records that the body will insert: they are looked up
-// together.
+// Inserts announces records that the body will insert: those that have their rows
+// from the start are looked up together.
 func (tx *Tx) Inserts(refs ...Ref) error {
 	first := len(tx.set)
 	for _, r := range refs {
-		if tx.failed != nil || tx.find(r.Table, r.Key) != nil {
+		if tx.failed != nil || tx.find(r.Table, r.Key) != nil || tx.blindly(r.Table, r.Key) {
 			continue
 		}
 		if a, err := tx.add(r.Table, r.Key); err == nil {
@@ -138,13 +121,11 @@ func (tx *Tx) Inserts(refs ...Ref) error {
 
 func (tx *Tx) write(table uint8, key uint64, insert bool) (*Access, error) {
 	a, err := tx.get(table, key, true, insert)
-	switch {
-	case err != nil:
+	if err == nil {
+		err = tx.mayWrite(a)
+	}
+	if err != nil {
 		return nil, err
-	case tx.readOnly:
-		return nil, tx.Fail(fmt.Errorf("write of key %d of table %d in a read-only transaction: run it as read-write", key, table))
-	case a.Table.Constant:
-		return nil, tx.Fail(fmt.Errorf("write of key %d of table %s, which is declared constant", key, a.Table.Name))
 	}
 	if a.Out == nil {
 		if err := tx.run.Write(a); err != nil {
@@ -300,8 +281,20 @@ func (tx *Tx) add(table uint8, key uint64) (*Access, error) {
 	return a, nil
 }
 
-// get returns the fetched record.
+// get returns the record, which the transaction may have inserted itself.
 func (tx *Tx) get(table uint8, key uint64, write, insert bool) (*Access, error) {
+	a, err := tx.look(table, key, write, insert)
+	if err == nil && a.gone() {
+		err = notFound(a.Table, key)
+	}
+	return a, err
+}
+
+// gone says that the record is not there, as the transaction sees it.
+func (a *Access) gone() bool { return a.State == Missing && !a.Place || a.Delete }
+
+// look returns the access to a record when it is known whether the record is there.
+func (tx *Tx) look(table uint8, key uint64, write, insert bool) (*Access, error) {
 	if tx.failed != nil {
 		return nil, tx.failed
 	}
@@ -322,9 +315,6 @@ func (tx *Tx) get(table uint8, key uint64, write, insert bool) (*Access, error) 
 		if err := tx.settle(); err != nil {
 			return nil, err
 		}
-	}
-	if a.State == Missing {
-		return nil, notFound(a.Table, key)
 	}
 	return a, nil
 }

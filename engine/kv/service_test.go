@@ -6,15 +6,18 @@ import (
 	"fmt"
 
 	"drtmx/engine/r2"
+	"drtmx/engine/record"
+	"drtmx/engine/store"
 )
 
-// RPC ids of this room.
+// RPC ids of the service.
 const (
 	rpcInsert = 16
 	rpcDelete = 17
 )
 
-// Service carries inserts and deletes to the server of their key, where a worker executes them.
+// Service carries inserts and deletes to the server of their key, where a worker executes them: a protocol
+// without concurrency control, for tests of the table.
 //
 //	request   table u8, 7 bytes unused | key u64 | value
 //	reply     status u64 | ref u64 | sequence u64
@@ -27,7 +30,52 @@ const requestHeader = 16
 // statuses are what a reply can say; the place of an error is its code.
 var statuses = [...]error{nil, ErrExists, ErrMissing, ErrFull, ErrBusy, ErrFixed, errRefused}
 
+// Errors of package store, as the tests name them.
+var (
+	ErrExists, ErrMissing, ErrFull = store.ErrExists, store.ErrMissing, store.ErrFull
+	ErrBusy, ErrFixed              = store.ErrBusy, store.ErrFixed
+)
+
 var errRefused = errors.New("refused by the server")
+
+// insertLocal adds a record on the CPU of its server and returns where it is and its sequence.
+func insertLocal(c *r2.Co, t *Table, key uint64, value []byte) (loc Location, seq uint64, err error) {
+	if key > MaxKey {
+		return loc, 0, fmt.Errorf("table %s key %d: must be at most %d", t.spec.Name, key, MaxKey)
+	}
+	if len(value) != t.spec.ValueBytes {
+		return loc, 0, fmt.Errorf("table %s key %d: value of %d bytes, the table's have %d", t.spec.Name, key, len(value), t.spec.ValueBytes)
+	}
+	busy := binary.LittleEndian.AppendUint64(nil, record.Owner{}.LockWord())
+	x, err := t.Insert(c, key, busy, store.AnyVersion)
+	if err != nil {
+		return loc, 0, err
+	}
+	loc, seq = t.Location(key, x.Ref), record.LockSeq.Born(x.Ref.Incarnation())
+	c.Store64(loc.Addr+record.SeqOffset, record.Writing(seq))
+	c.Store(loc.Addr+record.ValueOffset, value)
+	c.Store64(loc.Addr+record.SeqOffset, seq)
+	c.Store64(loc.Addr+record.LockOffset, 0)
+	return loc, seq, nil
+}
+
+// deleteLocal removes a record that nobody else writes on the CPU of its server.
+func deleteLocal(c *r2.Co, t *Table, key uint64) (at Ref, err error) {
+	if t.spec.Fixed {
+		return 0, ErrFixed
+	}
+	loc, ok, err := t.LookupLocal(c, key)
+	if err != nil || !ok {
+		return 0, errors.Join(err, ErrMissing)
+	}
+	if c.LocalCAS(loc.Addr+record.LockOffset, 0, record.Owner{}.LockWord()) != 0 {
+		return 0, ErrBusy
+	}
+	if _, err = t.Remove(c, key, loc.Ref); err == nil {
+		t.Free(c, key, loc.Ref)
+	}
+	return loc.Ref, err
+}
 
 // NewService installs the handlers on a cluster.
 func NewService(cl *r2.Cluster) *Service {
@@ -49,7 +97,7 @@ func (v *Service) Add(t *Table) error {
 // Insert adds a record wherever its key belongs.
 func (v *Service) Insert(c *r2.Co, t *Table, key uint64, value []byte) (Location, error) {
 	if t.Primary(key) == c.Machine() {
-		loc, _, err := t.InsertLocal(c, key, value)
+		loc, _, err := insertLocal(c, t, key, value)
 		return loc, err
 	}
 	ref, err := v.call(c, t, rpcInsert, key, value)
@@ -62,7 +110,7 @@ func (v *Service) Insert(c *r2.Co, t *Table, key uint64, value []byte) (Location
 // Delete removes a record wherever it is. No transaction may write the record at the same time.
 func (v *Service) Delete(c *r2.Co, t *Table, key uint64) error {
 	if t.Primary(key) == c.Machine() {
-		_, _, err := t.DeleteLocal(c, key)
+		_, err := deleteLocal(c, t, key)
 		return err
 	}
 	_, err := v.call(c, t, rpcDelete, key, nil)
@@ -89,7 +137,7 @@ func (v *Service) handleInsert(c *r2.Co, _ r2.Peer, req, rep []byte) int {
 	if err != nil {
 		return answer(rep, err, 0, 0)
 	}
-	loc, seq, err := t.InsertLocal(c, key, req[requestHeader:])
+	loc, seq, err := insertLocal(c, t, key, req[requestHeader:])
 	return answer(rep, err, loc.Ref, seq)
 }
 
@@ -98,8 +146,8 @@ func (v *Service) handleDelete(c *r2.Co, _ r2.Peer, req, rep []byte) int {
 	if err != nil {
 		return answer(rep, err, 0, 0)
 	}
-	_, free, err := t.DeleteLocal(c, key)
-	return answer(rep, err, 0, free)
+	at, err := deleteLocal(c, t, key)
+	return answer(rep, err, at, 0)
 }
 
 // parse refuses what this server has no table or no key for.

@@ -1,0 +1,92 @@
+package kv
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"drtmx/engine/r2"
+	"drtmx/engine/record"
+)
+
+// Audit looks at the rows of a table at rest. Every row is of one record that the index has, or free, or used up;
+// a free row holds no record, on no replica. Rows of records that nobody inserted or deleted are not looked at.
+func (t *Table) Audit(bad func(text string)) {
+	for _, shards := range t.shards {
+		for _, s := range shards {
+			if s.nextRow > uint32(s.n) || len(s.freeRows) > 0 {
+				s.audit(bad)
+			}
+		}
+	}
+}
+
+func (s *shard) audit(bad func(text string)) {
+	say := func(format string, args ...any) {
+		bad(fmt.Sprintf("table %s of machine %d: ", s.table.spec.Name, s.machine) + fmt.Sprintf(format, args...))
+	}
+	taken := map[uint32]uint64{} // key by row, of the slots
+	s.eachSlot(func(key uint64, r Ref) {
+		if other, ok := taken[r.Row()]; ok {
+			say("row %d is of keys %d and %d", r.Row(), other, key)
+		}
+		taken[r.Row()] = key
+	})
+	free := slices.Clone(s.freeRows)
+	slices.Sort(free)
+	for i, row := range free {
+		if i > 0 && free[i-1] == row {
+			say("row %d is free twice", row)
+		}
+		if key, ok := taken[row]; ok {
+			say("row %d is free and of key %d", row, key)
+		}
+		s.auditFree(row, say)
+	}
+	for row := uint32(s.n); row < s.nextRow; row++ {
+		_, used := taken[row]
+		if _, ok := slices.BinarySearch(free, row); !ok && !used && record.Incarnation(s.stampAt(s.machine, s.rowAddr(row), row)) < record.LastIncarnation {
+			say("row %d is lost: neither free nor of a record", row)
+		}
+	}
+}
+
+// auditFree looks whether a free row holds a record.
+func (s *shard) auditFree(row uint32, say func(format string, args ...any)) {
+	own := s.stampAt(s.machine, s.rowAddr(row), row)
+	if record.Live(own) {
+		say("free row %d holds a record, its sequence is %#x", row, own)
+	}
+	for _, b := range s.table.backups[s.machine] {
+		// An insert that was taken back is not logged, so a backup may be behind, but not ahead.
+		if seq := s.stampAt(b.host, b.rowAddr(s, row), row); record.Live(seq) || seq > own {
+			say("free row %d has sequence %#x on backup %d, %#x on its primary", row, seq, b.host, own)
+		}
+	}
+}
+
+// stampAt is the stamp of a row, which is at a on a machine.
+func (s *shard) stampAt(machine int, a r2.Addr, row uint32) uint64 {
+	b := make([]byte, s.table.layout.Bytes())
+	s.table.copyRow(s, machine, a, row, b)
+	return binary.LittleEndian.Uint64(b[s.table.layout.Header.Stamp:])
+}
+
+// eachSlot calls f with the slots of all nodes that have come into being. The others have the records from the
+// start, in their own rows.
+func (s *shard) eachSlot(f func(key uint64, r Ref)) {
+	mem := s.table.cl.Mem(s.machine)
+	for node := uint64(0); node < s.nodeEnd; node++ {
+		a := s.nodeAddr(node)
+		if !mem.Materialized(a) {
+			continue
+		}
+		b := mem.Bytes(a, nodeBytes)
+		for i := range nodeSlots {
+			line, slot := slotAt(i)
+			if key := slotKey(b[line:], slot); key&valid != 0 {
+				f(key&^valid, slotRef(b[line:], slot))
+			}
+		}
+	}
+}

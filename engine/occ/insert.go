@@ -1,0 +1,271 @@
+package occ
+
+import (
+	"errors"
+	"fmt"
+
+	"drtmx/engine/r2"
+	"drtmx/engine/record"
+	"drtmx/engine/store"
+	"drtmx/engine/txn"
+)
+
+// Inserts and deletes of records that do not have their rows from the start. Only the CPU
+// of a record's primary changes the table: whatever the primitives of the phases are,
+// other machines ask it by RPC, one request per participant with all its records.
+//
+// An insert is placed in the lock phase: the record gets a row, locked and not live, and
+// the table's index knows it. Where the attempt has seen that the record is missing, the
+// gap must still have the version that it saw. The commit phase writes the row back as it does
+// for others, which makes it live; an abort takes the record out again.
+//
+// A delete locks and checks the record like an update. When the transaction is committed,
+// the record is taken out and its row freed.
+//
+// The lock word of a free row is not 0 but that of whoever freed it, and an insert replaces
+// it by its own. So a CAS of somebody who remembers the location fails until the new
+// record is live, and the RNIC's atomics never contend with the CPU's stores for a lock that is free. A
+// row that was not used before has lock word 0, and nobody knows where it is.
+
+// gaps are the gaps that an attempt, or a request, has changed by its inserts, one after the other.
+type gaps []gapChange
+
+type gapChange struct {
+	machine       int
+	at            r2.Addr
+	before, after uint32
+}
+
+// expect is the version that a gap has which had another one before the changes. If somebody else
+// changed it too, it has yet another.
+func (g gaps) expect(at r2.Loc, seen uint32) uint32 {
+	for i := range g {
+		if x := &g[i]; x.at == at.Addr && x.machine == at.Machine && x.before == seen {
+			seen = x.after
+		}
+	}
+	return seen
+}
+
+func (g *gaps) add(at r2.Loc, x store.Change) {
+	*g = append(*g, gapChange{at.Machine, at.Addr, x.Before, x.After})
+}
+
+// placed says that the attempt has given the record a row.
+func placed(a *access) bool { return a.Place && a.locked }
+
+// place inserts the new records at their primaries.
+func (s *session) place() {
+	if s.count(toPlace) == 0 || s.tx.Failed() != nil {
+		return
+	}
+	s.participants(toPlace)
+	calls := s.calls[:len(s.parts)]
+	for i, m := range s.parts {
+		calls[i] = nil
+		if m != s.c.Machine() {
+			calls[i] = s.c.Call(m, rpcInsert, s.insertItems(m))
+		}
+	}
+	s.placeHere()
+	if err := s.c.Wait(); err != nil {
+		s.tx.Fail(err)
+		return
+	}
+	for i, m := range s.parts {
+		if calls[i] != nil {
+			s.placeThere(m, calls[i].B)
+		}
+	}
+}
+
+// placeHere inserts the records of the own machine.
+func (s *session) placeHere() {
+	for _, a := range s.set {
+		if !toPlace(a) || int(a.Machine) != s.c.Machine() {
+			continue
+		}
+		put64(s.word[:], s.lockWord())
+		x, err := s.cfg.place(s.c, &s.gaps, a.Table, a.Key, s.word[:], a.seen())
+		if s.took(a, x, err); err != nil {
+			return
+		}
+		a.own = a.locked
+	}
+}
+
+// seen is the version of the gap that an insert needs.
+func (a *access) seen() uint64 {
+	if a.Blind {
+		return store.AnyVersion
+	}
+	return uint64(a.gap)
+}
+
+func (s *session) insertItems(m int) []byte {
+	req := s.p.req[:0]
+	for _, a := range s.set {
+		if toPlace(a) && int(a.Machine) == m {
+			req = add64(add64(req, uint64(a.Table.ID)<<56|a.Key&txn.MaxKey), a.seen())
+		}
+	}
+	s.p.req = req
+	return req
+}
+
+// placeThere takes the answers of a participant.
+func (s *session) placeThere(m int, rep []byte) {
+	for _, a := range s.set {
+		if !toPlace(a) || int(a.Machine) != m {
+			continue
+		}
+		if len(rep) < insertBack {
+			return // it gave up at the one before
+		}
+		word, versions := u64(rep), u64(rep[8:])
+		x := store.Change{Ref: store.Ref(word & (1<<statusAt - 1)), Before: uint32(versions), After: uint32(versions >> 32)}
+		err := statuses[min(word>>statusAt, uint64(len(statuses)-1))]
+		if err == nil {
+			s.gaps.add(a.Table.Store.Gap(a.Key), x)
+		}
+		s.took(a, x, err)
+		rep = rep[insertBack:]
+	}
+}
+
+// took takes what became of an insert.
+func (s *session) took(a *access, x store.Change, err error) {
+	switch {
+	case err == nil:
+		a.locked = true
+		s.settle(a, x.Ref)
+		s.tx.Placed(&a.Access, x)
+		a.Next = txn.Updated(a.Version, u64(a.Out))
+	case errors.Is(err, store.ErrExists):
+		s.cfg.exists(s, a, x.Ref)
+	case errors.Is(err, store.ErrChanged):
+		s.tx.Met(&a.Access, 0)
+		s.tx.Fail(txn.ErrAborted)
+	default:
+		s.tx.Fail(fmt.Errorf("insert of key %d of table %s: %w", a.Key, a.Table.Name, err))
+	}
+}
+
+// settle gives an insert its row.
+func (s *session) settle(a *access, at store.Ref) {
+	a.loc, a.located = a.Table.Store.Location(a.Key, at), true
+	put64(a.Out, record.LockSeq.Born(at.Incarnation()))
+	s.log.Place(a.entry, a.Table.Store.LogRow(a.Key, at), u64(a.Out))
+}
+
+// clash ends an attempt whose record exists, or is being inserted by another one.
+func (s *session) clash(a *access, _ store.Ref) {
+	if a.Blind {
+		s.tx.Clashed()
+	}
+	s.tx.Met(&a.Access, 0)
+	s.tx.Fail(txn.ErrAborted)
+}
+
+// place is the store's Insert for one who has inserted others before.
+func (r *running) place(c *r2.Co, before *gaps, t *txn.Table, key uint64, own []byte, seen uint64) (store.Change, error) {
+	gap := t.Store.Gap(key)
+	if seen != store.AnyVersion {
+		seen = uint64(before.expect(gap, uint32(seen)))
+	}
+	x, err := r.insert(c, t, key, own, seen)
+	if err == nil {
+		before.add(gap, x)
+	}
+	return x, err
+}
+
+// statuses are what an answer can say of an insert; the place of an error is its code.
+var statuses = [...]error{nil, store.ErrExists, store.ErrChanged, store.ErrFull, store.ErrFixed, store.ErrBusy}
+
+func statusOf(err error) uint64 {
+	for i, x := range statuses {
+		if err == x {
+			return uint64(i)
+		}
+	}
+	return uint64(len(statuses) - 1)
+}
+
+// serveInsert inserts records, up to the first that cannot be.
+func (p *protocol) serveInsert(c *r2.Co, from r2.Peer, req, rep []byte) int {
+	var few [16]gapChange
+	changed, n := gaps(few[:0]), 0
+	for ; len(req) >= insertItem; req = req[insertItem:] {
+		item := u64(req)
+		own := rep[n : n+8] // until the answer comes there
+		put64(own, ownerOf(from).LockWord())
+		x, err := p.cfg.place(c, &changed, p.db.TableOf(uint8(item>>56)), item&txn.MaxKey, own, u64(req[8:]))
+		put64(rep[n:], uint64(x.Ref)|statusOf(err)<<statusAt)
+		put64(rep[n+8:], uint64(x.Before)|uint64(x.After)<<32)
+		if n += insertBack; err != nil {
+			break
+		}
+	}
+	return n
+}
+
+// remove takes records out of their tables: those that a committed transaction deletes, or those that an aborted
+// attempt has placed.
+func (s *session) remove(of func(*access) bool, deleted bool) {
+	if s.count(of) == 0 {
+		return
+	}
+	s.participants(of)
+	flag := uint64(0)
+	if deleted {
+		flag = deletedBit
+	}
+	for _, m := range s.parts {
+		for next := 0; m != s.c.Machine() && next < len(s.set); {
+			req := s.p.req[:0]
+			for ; next < len(s.set) && len(req)+removeItem <= s.p.maxPayload; next++ {
+				if a := s.set[next]; of(a) && int(a.Machine) == m {
+					req = add64(add64(req, uint64(a.Table.ID)<<56|a.Key&txn.MaxKey), uint64(a.loc.Ref)|flag)
+				}
+			}
+			if s.p.req = req; len(req) > 0 {
+				s.p.sendCommit(s.c, m, rpcRemove, req)
+			}
+		}
+	}
+	for _, a := range s.set {
+		if of(a) {
+			a.locked = false // the row keeps the word
+			if int(a.Machine) == s.c.Machine() {
+				s.p.removeHere(s.c, a.Table, a.Key, a.loc.Ref, deleted)
+			}
+		}
+	}
+}
+
+// removeHere takes a record of the own machine out of its table.
+func (p *protocol) removeHere(c *r2.Co, t *txn.Table, key uint64, at store.Ref, deleted bool) {
+	x, err := t.Store.Remove(c, key, at)
+	if err != nil {
+		if p.cfg.Variant == Correct {
+			p.cl.Fail(fmt.Errorf("occ: key %d of table %s cannot be taken out: %w", key, t.Name, err))
+		}
+		return
+	}
+	if deleted {
+		t.Deleted(key, x)
+	}
+	p.cfg.free(c, t, key, at)
+}
+
+// serveRemove takes records out of their tables.
+func (p *protocol) serveRemove(c *r2.Co, _ r2.Peer, req, rep []byte) int {
+	for ; len(req) >= removeItem; req = req[removeItem:] {
+		item, word := u64(req), u64(req[8:])
+		p.removeHere(c, p.db.TableOf(uint8(item>>56)), item&txn.MaxKey, store.Ref(word&^deletedBit), word&deletedBit != 0)
+	}
+	p.commitsOpen--
+	rep[0] = replyYes
+	return 1
+}

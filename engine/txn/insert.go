@@ -1,0 +1,113 @@
+package txn
+
+import (
+	"fmt"
+
+	"drtmx/engine/store"
+)
+
+// ErrExists says that a key is in its table already.
+var ErrExists = store.ErrExists
+
+// Insert puts a record that does not exist into the write set, and returns its value, zeros, for writing in place.
+// If it exists, ErrExists says so. Where nobody has looked yet, as for the order that belongs to the number which
+// this transaction takes from a counter, the insert itself finds out, and the body runs again.
+//
+// Of a record that has its row from the start, Insert is Update, and nobody else can be about to write it.
+// If it is on the coroutine's own machine, its CPU may lock and write it without an atomic, whoever locks elsewhere.
+func (tx *Tx) Insert(table uint8, key uint64) ([]byte, error) {
+	if tx.failed == nil && tx.blindly(table, key) && tx.find(table, key) == nil {
+		a, err := tx.add(table, key)
+		if err != nil {
+			return nil, err
+		}
+		a.State, a.Blind = Missing, true
+	}
+	a, err := tx.look(table, key, true, true)
+	switch {
+	case err != nil:
+		return nil, err
+	case a.gone() && a.Table.Fixed:
+		return nil, notFound(a.Table, key)
+	case !a.gone() && (a.Place || !a.Table.Store.Known(key)):
+		return nil, fmt.Errorf("key %d of table %s: %w", key, a.Table.Name, ErrExists)
+	case a.Table.Written != a.Table.ValueBytes():
+		// The backup may see a later update of the mutable part first, and then
+		// would skip the insert.
+		return nil, tx.Fail(fmt.Errorf("insert of key %d of table %s, of whose values only %d bytes are mutable: declare all mutable", key, a.Table.Name, a.Table.Written))
+	case a.gone():
+		return tx.place(a)
+	}
+	if a, err = tx.write(table, key, true); err != nil {
+		return nil, err
+	}
+	a.Insert, a.added = int(a.Machine) == tx.c.Machine(), true
+	return a.Out[Front:], nil
+}
+
+// blindly says that a record is inserted without being looked up: it was not there from the start, and no attempt has
+// found it there.
+func (tx *Tx) blindly(table uint8, key uint64) bool {
+	t := tx.db.tables[table]
+	return !tx.looks && t != nil && !t.Fixed && !t.Store.Known(key)
+}
+
+// place begins the insert of a record that is not there, or that the transaction deletes.
+func (tx *Tx) place(a *Access) ([]byte, error) {
+	if err := tx.mayWrite(a); err != nil {
+		return nil, err
+	}
+	n := Front + a.Table.ValueBytes()
+	switch {
+	case a.Delete: // it has a row: now it is an update
+		a.Delete = false
+	default:
+		a.Place, a.Insert = true, false
+		if err := tx.run.Write(a); err != nil {
+			return nil, tx.Fail(err)
+		}
+		tx.writes++
+	}
+	a.Out = tx.mem.take(n)
+	clear(a.Out)
+	return a.Out[Front:], nil
+}
+
+// mayWrite refuses what cannot be written.
+func (tx *Tx) mayWrite(a *Access) error {
+	switch {
+	case tx.readOnly:
+		return tx.Fail(fmt.Errorf("write of key %d of table %s in a read-only transaction: run it as read-write", a.Key, a.Table.Name))
+	case a.Table.Constant:
+		return tx.Fail(fmt.Errorf("write of key %d of table %s, which is declared constant", a.Key, a.Table.Name))
+	}
+	return nil
+}
+
+// Delete removes a record that exists. Whoever looks it up later does not find it.
+func (tx *Tx) Delete(table uint8, key uint64) error {
+	a, err := tx.get(table, key, true, false)
+	if err == nil {
+		err = tx.mayWrite(a)
+	}
+	switch {
+	case err != nil:
+		return err
+	case a.Table.Fixed:
+		return tx.Fail(fmt.Errorf("delete of key %d of table %s: %w", key, a.Table.Name, store.ErrFixed))
+	case a.Place: // nobody else has seen it
+		a.Place, a.Out = false, nil
+		tx.writes--
+		return nil
+	}
+	a.Delete, a.Insert = true, false
+	if a.Out == nil {
+		if err := tx.run.Write(a); err != nil {
+			return tx.Fail(err)
+		}
+		a.Out = tx.mem.take(Front)
+		tx.writes++
+	}
+	a.Out = a.Out[:Front]
+	return nil
+}

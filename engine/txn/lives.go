@@ -1,0 +1,92 @@
+package txn
+
+import "drtmx/engine/store"
+
+// lives counts for the history how often records were deleted. Versions in row headers begin anew with every
+// row that a key gets; with the number of the life in front, the versions of a key only grow:
+//
+//	lives that ended 24 bits | counter of the stamp 40 bits
+//
+// A key that was not there has counter 0. An oracle: it is free of time, nothing of it is in a message, and all machines share
+// it as they share the recorder.
+type lives struct {
+	ended map[uint64]*past // by key, of those that were deleted at least once
+}
+
+// past is what happened to a key.
+type past struct {
+	before uint64    // deletions that are not in the list any more
+	list   []ending  // the last ones
+	now    store.Ref // of the record, or of one that is being inserted
+}
+
+// ending is a deletion.
+type ending struct {
+	ref store.Ref // the row that held the record
+	gap uint32    // the version of the gap from then on
+}
+
+const (
+	lifeShift  = 40
+	oneLife    = uint64(1) << lifeShift
+	keptDeaths = 512 // no transaction is under way for longer
+	nowhere    = ^store.Ref(0)
+)
+
+// end notes a deletion.
+func (l *lives) end(key uint64, ref store.Ref, gap uint32) {
+	if l.ended == nil {
+		l.ended = map[uint64]*past{}
+	}
+	p := l.ended[key]
+	if p == nil {
+		p = &past{now: nowhere}
+		l.ended[key] = p
+	}
+	if len(p.list) == 2*keptDeaths {
+		p.before += keptDeaths
+		p.list = p.list[:copy(p.list, p.list[keptDeaths:])]
+	}
+	p.list = append(p.list, ending{ref, gap})
+	if p.now == ref {
+		p.now = nowhere
+	}
+}
+
+// begin notes the row of an insert, which may be taken back.
+func (l *lives) begin(key uint64, ref store.Ref) {
+	if p := l.ended[key]; p != nil {
+		p.now = ref
+	}
+}
+
+// of is the version of a record in a row with that counter.
+func (l *lives) of(key uint64, ref store.Ref, counter uint64) uint64 {
+	p := l.ended[key]
+	if p == nil {
+		return counter
+	}
+	n := len(p.list)
+	if ref != p.now {
+		for i := len(p.list) - 1; i >= 0; i-- {
+			if p.list[i].ref == ref {
+				n = i
+				break
+			}
+		}
+	}
+	return (p.before+uint64(n))<<lifeShift | counter
+}
+
+// absent is the version of a key that was not there when its gap had a version.
+func (l *lives) absent(key uint64, gap uint32) uint64 {
+	p := l.ended[key]
+	if p == nil {
+		return 0
+	}
+	n := len(p.list)
+	for n > 0 && int32(p.list[n-1].gap-gap) > 0 {
+		n--
+	}
+	return (p.before + uint64(n)) << lifeShift
+}
