@@ -45,7 +45,7 @@ const MaxKey = uint64(1)<<55 - 1
 
 // Traits is what the layers above have to know of it.
 func (s Spec) Traits() store.Traits {
-	return store.Traits{ID: s.ID, Name: s.Name, ValueBytes: s.ValueBytes, Mutable: s.Mutable, Constant: s.Constant, Local: s.Local, Fixed: s.Fixed}
+	return store.Traits{ID: s.ID, Name: s.Name, ValueBytes: s.ValueBytes, Mutable: s.Mutable, Constant: s.Constant, Local: s.Local, Fixed: s.Fixed, Grows: s.Spare > 0}
 }
 
 // Kind is that of hash tables with a location cache.

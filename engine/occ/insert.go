@@ -55,9 +55,9 @@ func (g *gaps) add(at r2.Loc, x store.Change) {
 func placed(a *access) bool { return a.Place && a.locked }
 
 // place inserts the new records at their primaries.
-func (s *session) place() {
+func (s *session) place() error {
 	if s.count(toPlace) == 0 || s.tx.Failed() != nil {
-		return
+		return s.tx.Failed()
 	}
 	s.participants(toPlace)
 	calls := s.calls[:len(s.parts)]
@@ -69,14 +69,14 @@ func (s *session) place() {
 	}
 	s.placeHere()
 	if err := s.c.Wait(); err != nil {
-		s.tx.Fail(err)
-		return
+		return s.tx.Fail(err)
 	}
 	for i, m := range s.parts {
 		if calls[i] != nil {
 			s.placeThere(m, calls[i].B)
 		}
 	}
+	return s.tx.Failed()
 }
 
 // placeHere inserts the records of the own machine.
@@ -86,7 +86,7 @@ func (s *session) placeHere() {
 			continue
 		}
 		put64(s.word[:], s.lockWord())
-		x, err := s.cfg.place(s.c, &s.gaps, a.Table, a.Key, s.word[:], a.seen())
+		x, err := s.cfg.insertBehind(s.c, &s.gaps, a.Table, a.Key, s.word[:], a.seen())
 		if s.took(a, x, err); err != nil {
 			return
 		}
@@ -167,8 +167,8 @@ func (s *session) clash(a *access, _ store.Ref) {
 	s.tx.Fail(txn.ErrAborted)
 }
 
-// place is the store's Insert for one who has inserted others before.
-func (r *running) place(c *r2.Co, before *gaps, t *txn.Table, key uint64, own []byte, seen uint64) (store.Change, error) {
+// insertBehind is the store's Insert for one who has inserted others before.
+func (r *running) insertBehind(c *r2.Co, before *gaps, t *txn.Table, key uint64, own []byte, seen uint64) (store.Change, error) {
 	gap := t.Store.Gap(key)
 	if seen != store.AnyVersion {
 		seen = uint64(before.expect(gap, uint32(seen)))
@@ -200,7 +200,7 @@ func (p *protocol) serveInsert(c *r2.Co, from r2.Peer, req, rep []byte) int {
 		item := u64(req)
 		own := rep[n : n+8] // until the answer comes there
 		put64(own, ownerOf(from).LockWord())
-		x, err := p.cfg.place(c, &changed, p.db.TableOf(uint8(item>>56)), item&txn.MaxKey, own, u64(req[8:]))
+		x, err := p.cfg.insertBehind(c, &changed, p.db.TableOf(uint8(item>>56)), item&txn.MaxKey, own, u64(req[8:]))
 		put64(rep[n:], uint64(x.Ref)|statusOf(err)<<statusAt)
 		put64(rep[n+8:], uint64(x.Before)|uint64(x.After)<<32)
 		if n += insertBack; err != nil {

@@ -30,7 +30,7 @@ func (s *session) lock() error {
 	}
 	if err == nil {
 		s.cfg.lockInserts(s)
-		s.place()
+		s.cfg.place(s)
 	}
 	if err := s.tx.Failed(); err != nil {
 		return err

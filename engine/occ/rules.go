@@ -28,8 +28,9 @@ type rules struct {
 	mine        func(won bool) bool
 	lockInserts func(s *session)
 
-	// insert gives a record a row, free makes one free, and exists is what becomes of an
+	// place inserts the new records in the lock phase, insert gives one a row, free makes one free, and exists is what becomes of an
 	// insert whose record has a row.
+	place  func(s *session) error // which is Tx.Failed, too
 	insert func(c *r2.Co, t *txn.Table, key uint64, own []byte, seen uint64) (store.Change, error)
 	free   func(c *r2.Co, t *txn.Table, key uint64, at store.Ref)
 	exists func(s *session, a *access, at store.Ref)
@@ -69,6 +70,7 @@ func sound() rules {
 		mine:        func(won bool) bool { return won },
 		stale:       store.Location.Stale,
 		lockInserts: (*session).lockInserts,
+		place:       (*session).place,
 		insert: func(c *r2.Co, t *txn.Table, key uint64, own []byte, seen uint64) (store.Change, error) {
 			return t.Store.Insert(c, key, own, seen)
 		},

@@ -55,8 +55,8 @@ const (
 	// number in front alone. A reclaim follows the acknowledgement of the log, so
 	// that without CutLog there would be nothing wrong with that.
 	CutLogAccepted
-	// InsertUnchecked inserts records without locking their rows and without comparing the version
-	// of the gap.
+	// InsertUnchecked inserts records when all else is locked and validated, without locking their rows and
+	// without comparing the version of the gap.
 	InsertUnchecked
 	// StaleLocation takes a row that a remembered location leads to, whatever record it holds.
 	StaleLocation
@@ -158,6 +158,10 @@ var faults = [numVariants]func(r *rules){
 	InsertUnchecked: func(r *rules) {
 		r.insert = func(c *r2.Co, t *txn.Table, key uint64, _ []byte, _ uint64) (store.Change, error) {
 			return t.Store.Insert(c, key, zero, store.AnyVersion)
+		}
+		r.place = func(*session) error { return nil }
+		r.certify = func(s *session) error {
+			return s.certifyUpTo(s.lock, s.validateRest, s.place, s.logWrites)
 		}
 	},
 	StaleLocation: func(r *rules) { r.stale = func(store.Location, uint64) bool { return false } },

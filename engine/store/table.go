@@ -28,6 +28,7 @@ type Traits struct {
 	Constant   bool   // no transaction writes the table
 	Local      bool   // only the machine of a record reads it: client caches leave it out
 	Fixed      bool   // records are neither inserted nor deleted
+	Grows      bool   // there is room for more records than there are at the start
 }
 
 // State is how far a search is.

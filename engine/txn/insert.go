@@ -13,8 +13,9 @@ var ErrExists = store.ErrExists
 // If it exists, ErrExists says so. Where nobody has looked yet, as for the order that belongs to the number which
 // this transaction takes from a counter, the insert itself finds out, and the body runs again.
 //
-// Of a record that has its row from the start, Insert is Update, and nobody else can be about to write it.
-// If it is on the coroutine's own machine, its CPU may lock and write it without an atomic, whoever locks elsewhere.
+// In a table that does not grow, a record that may come has its row from the start. There Insert is Update, and nobody
+// else can be about to write the record. If it is on the coroutine's own machine, its CPU may lock and write it
+// without an atomic, whoever locks elsewhere.
 func (tx *Tx) Insert(table uint8, key uint64) ([]byte, error) {
 	if tx.failed == nil && tx.blindly(table, key) && tx.find(table, key) == nil {
 		a, err := tx.add(table, key)
@@ -29,7 +30,7 @@ func (tx *Tx) Insert(table uint8, key uint64) ([]byte, error) {
 		return nil, err
 	case a.gone() && a.Table.Fixed:
 		return nil, notFound(a.Table, key)
-	case !a.gone() && (a.Place || !a.Table.Store.Known(key)):
+	case !a.gone() && (a.Place || a.Table.Grows):
 		return nil, fmt.Errorf("key %d of table %s: %w", key, a.Table.Name, ErrExists)
 	case a.Table.Written != a.Table.ValueBytes():
 		// The backup may see a later update of the mutable part first, and then
@@ -49,7 +50,7 @@ func (tx *Tx) Insert(table uint8, key uint64) ([]byte, error) {
 // found it there.
 func (tx *Tx) blindly(table uint8, key uint64) bool {
 	t := tx.db.tables[table]
-	return !tx.looks && t != nil && !t.Fixed && !t.Store.Known(key)
+	return !tx.looks && t != nil && t.Grows && !t.Store.Known(key)
 }
 
 // place begins the insert of a record that is not there, or that the transaction deletes.

@@ -122,6 +122,7 @@ type Table struct {
 	Written  int  // leading bytes of a value that an update writes back
 	Constant bool // nobody writes it
 	Fixed    bool // records are neither inserted nor deleted
+	Grows    bool // else an insert of a record that has its row from the start is an update
 	Still    bool // both: a CPU's read need not meet others' accesses in their true order
 	Cached   bool // location caches have it
 	touched  keySet

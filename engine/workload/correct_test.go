@@ -99,7 +99,7 @@ func TestCombinations(t *testing.T) {
 		for round := range rounds {
 			cfg := optimise(c, rand)
 			shape := shapes[(i+round)%len(shapes)]
-			for _, w := range []workload.Bench{bank(t), ring(t)} {
+			for _, w := range []workload.Bench{bank(t), ring(t), slots(t), longSlots(t)} {
 				n, bad := stress(t, cfg, shape, uint64(i*10+round+1), commits, w)
 				total += n
 				if len(bad) > 0 {
@@ -148,7 +148,7 @@ func TestPresets(t *testing.T) {
 	total := uint64(0)
 	try := func(cfg occ.Config, seed, commits uint64) {
 		t.Helper()
-		for _, w := range []workload.Bench{bank(t), ring(t)} {
+		for _, w := range []workload.Bench{bank(t), ring(t), slots(t), longSlots(t)} {
 			n, bad := stress(t, cfg, shapes[seed%uint64(len(shapes))], seed, commits, w)
 			total += n
 			if len(bad) > 0 {

@@ -58,7 +58,7 @@ func TestFlips(t *testing.T) {
 	}
 	total := uint64(0)
 	for seed := uint64(1); seed <= seeds; seed++ {
-		for _, w := range []workload.Bench{bank(t), ring(t)} {
+		for _, w := range []workload.Bench{bank(t), ring(t), slots(t), longSlots(t)} {
 			n, bad := flipping(t, w, seed, 120, true)
 			total += n
 			if len(bad) > 0 {

@@ -8,6 +8,7 @@ import (
 	"drtmx/engine/replication"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
+	"drtmx/engine/workload/churn"
 	"drtmx/engine/workload/registers"
 )
 
@@ -90,6 +91,44 @@ func TestPlantedBugsOfRegisters(t *testing.T) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// slots is churn on a few keys, and longSlots with records of two lines.
+func slots(t testing.TB) workload.Bench { return churnOf(t, churn.Options{Keys: 24}) }
+
+func longSlots(t testing.TB) workload.Bench {
+	return churnOf(t, churn.Options{Keys: 60, ValueBytes: 104})
+}
+
+func churnOf(t testing.TB, o churn.Options) workload.Bench {
+	w, err := churn.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// TestPlantedBugsOfChurn: faults of inserts, deletes and reused rows, which other workloads do not show.
+func TestPlantedBugsOfChurn(t *testing.T) {
+	all := []string{"drtm+r", "drtm+h", "farm", "fasst"}
+	for _, bug := range []struct {
+		variant occ.Variant
+		presets []string
+		kinds   []string
+	}{
+		{occ.InsertUnchecked, all, []string{"G2", "G-single", "churn.pairs"}},
+		// In fasst the server's CPU finds the row for every fetch: nobody remembers a location.
+		{occ.StaleLocation, all[:3], []string{"churn.whole", "churn.tokens", "unknown-version", "wrong-value"}},
+		{occ.IncarnationKept, all, []string{"churn.whole", "churn.tokens", "unknown-version", "wrong-value", "duplicate-version"}},
+		{occ.FreedTwice, all, []string{txn.RowsBroken, "churn.whole", "churn.tokens", "unknown-version"}},
+		{occ.AbsenceUnchecked, all, []string{"G2", "G-single", "churn.pairs"}},
+	} {
+		for _, preset := range bug.presets {
+			cfg, _ := occ.Preset(preset)
+			cfg.Variant = bug.variant
+			t.Run(bug.variant.String()+"/"+preset, func(t *testing.T) { caught(t, cfg, bug.kinds, slots, longSlots) })
 		}
 	}
 }

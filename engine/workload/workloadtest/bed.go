@@ -172,21 +172,37 @@ func (b *Bed) advance(d sim.Time) error {
 
 const (
 	stressAtMost = sim.Second
+	stallAtMost  = 20 * sim.Millisecond // without a commit
 	drainAtMost  = 100 * sim.Millisecond
 )
 
 // Stress runs until so many transactions have committed, and returns the Verdict.
 func (b *Bed) Stress(commits uint64) (bad []string) {
-	for b.Commits < commits && b.err == nil {
+	for moved, last := b.Sim.Now(), b.Commits; b.Commits < commits && b.err == nil && !b.broken(); {
 		if err := b.advance(100 * sim.Microsecond); err != nil {
 			return []string{err.Error()}
 		}
-		if b.Sim.Now() > stressAtMost {
+		if b.Commits > last {
+			moved, last = b.Sim.Now(), b.Commits
+		}
+		if b.Sim.Now() > stressAtMost || b.Sim.Now() > moved+stallAtMost {
 			bad = append(bad, fmt.Sprintf("only %d commits in %d ms", b.Commits, b.Sim.Now()/sim.Millisecond))
 			break
 		}
 	}
 	return append(bad, b.Verdict()...)
+}
+
+// broken says that an invariant which the workload looks at meanwhile does not hold: what follows is no use.
+func (b *Bed) broken() bool {
+	if w, ok := b.bench.(workload.Online); ok {
+		for _, inv := range w.CheckOnline() {
+			if !inv.OK {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Verdict drains and lists every complaint: errors of clients, replicas, the
