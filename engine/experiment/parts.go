@@ -6,6 +6,7 @@ import (
 	"drtmx/engine/occ"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
+	"drtmx/engine/workload/churn"
 	"drtmx/engine/workload/cycle"
 	"drtmx/engine/workload/micro"
 	"drtmx/engine/workload/octopus"
@@ -26,6 +27,7 @@ var Workloads = workload.Parts(slices.Concat(
 	smallbank.Kinds,
 	cycle.Kinds,
 	registers.Kinds,
+	churn.Kinds,
 	tpcc.Kinds,
 	tpce.Kinds,
 	micro.Kinds,

@@ -60,6 +60,15 @@ func (x *caches) Of(machine int) store.Cache {
 	return x.made[machine]
 }
 
+// Each calls f with those that have been made.
+func (x *caches) Each(f func(store.Cache)) {
+	for _, c := range x.made {
+		if c != nil {
+			f(c)
+		}
+	}
+}
+
 // Resize changes the budget of all of them.
 func (x *caches) Resize(bytes uint64) error {
 	x.bytes = bytes

@@ -12,6 +12,8 @@ const MinCacheBytes = record.LineBytes
 type Caches interface {
 	// Of is that of a machine, which is made when it is first asked for.
 	Of(machine int) Cache
+	// Each calls f with those that have been made, by machine: it is free of time.
+	Each(f func(Cache))
 	// Resize changes the budget of all of them while the system runs.
 	Resize(bytes uint64) error
 }

@@ -1,6 +1,9 @@
 package txn
 
-import "drtmx/engine/metrics"
+import (
+	"drtmx/engine/metrics"
+	"drtmx/engine/store"
+)
 
 // What the transaction layer shows of itself, whatever protocol runs.
 var (
@@ -14,14 +17,13 @@ var (
 
 // Gauges reads them, and those of the protocol if it has any.
 func (db *DB) Gauges(r *metrics.Readings) {
-	for _, x := range db.caches {
-		if x == nil || !db.common.CacheEnabled {
-			continue
-		}
-		s := x.Stats()
-		r.Add(cacheHits, float64(s.Hits), float64(s.Hits+s.Misses))
-		r.Add(cacheEvicted, float64(s.Evictions), 0)
-		r.Add(cacheStale, float64(s.Stale), 0)
+	if db.caches != nil && db.common.CacheEnabled {
+		db.caches.Each(func(x store.Cache) {
+			s := x.Stats()
+			r.Add(cacheHits, float64(s.Hits), float64(s.Hits+s.Misses))
+			r.Add(cacheEvicted, float64(s.Evictions), 0)
+			r.Add(cacheStale, float64(s.Stale), 0)
+		})
 	}
 	r.Add(locksTried, float64(db.locks.All), 0)
 	r.Add(locksLocal, float64(db.locks.Local), float64(db.locks.All))
