@@ -7,7 +7,7 @@ import (
 )
 
 // Popularity draws items of [0, n) by a zipfian distribution, its popular ranks taken apart. With the
-// constant 0 it is off, and the workload draws as it does by itself.
+// constant 0 it is off: all items are equally popular.
 type Popularity struct {
 	n       uint64
 	scatter Scatter
@@ -41,8 +41,26 @@ func (p *Popularity) Set(value any) error {
 // On says whether the constant is above 0.
 func (p *Popularity) On() bool { return p.zipf != nil }
 
-// Draw draws an item. It must be on.
-func (p *Popularity) Draw(r *r2.Rand) uint64 { return p.scatter.At(p.zipf.Draw(r)) }
+// Draw draws an item.
+func (p *Popularity) Draw(r *r2.Rand) uint64 {
+	if p.zipf == nil {
+		return r.Uint64n(p.n)
+	}
+	return p.scatter.At(p.zipf.Draw(r))
+}
 
 // At is the item of a rank, the most popular first, on or off.
 func (p *Popularity) At(rank uint64) uint64 { return p.scatter.At(rank) }
+
+// Beside is the item of a server next to this one, where items are dealt to servers in turn (see
+// kv.Stripes). So a server's items are as unequally popular as all together. A server that has
+// none leaves the item as it is.
+func (p *Popularity) Beside(item, servers, server uint64) uint64 {
+	if server >= p.n {
+		return item
+	}
+	if item = item - item%servers + server; item >= p.n { // behind the last of that server
+		item -= servers
+	}
+	return item
+}

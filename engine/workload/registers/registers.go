@@ -203,12 +203,7 @@ func (w *Registers) Set(name string, value any) error {
 
 // draw draws a register for a client on a machine.
 func (w *Registers) draw(r *r2.Rand, machine uint64) uint64 {
-	key := uint64(0)
-	if w.popular.On() {
-		key = w.popular.Draw(r)
-	} else {
-		key = r.Uint64n(w.opt.Keys)
-	}
+	key := w.popular.Draw(r)
 	if w.opt.Remote == Anywhere || machine >= w.servers || w.servers == 1 {
 		return key
 	}
@@ -216,13 +211,7 @@ func (w *Registers) draw(r *r2.Rand, machine uint64) uint64 {
 	if int(r.Uint64n(1000)) < w.opt.Remote {
 		to = (machine + 1 + r.Uint64n(w.servers-1)) % w.servers
 	}
-	if to >= w.opt.Keys { // it has none
-		return key
-	}
-	if key = key - key%w.servers + to; key >= w.opt.Keys { // behind the last of that machine
-		key -= w.servers
-	}
-	return key
+	return w.popular.Beside(key, w.servers, to)
 }
 
 // Check looks at what committed transactions saw, and at rest at every register that was
