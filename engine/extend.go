@@ -28,7 +28,7 @@ func (s *System) AddTransaction(name string, weight int, body func(tx *txn.Tx) e
 	case s.state == StateFailed || s.state == StateDrained:
 		return &experiment.SpecError{Rule: "the system is " + s.state, Next: "reset it", Reset: true}
 	case !ok:
-		return bad("workload "+s.values.Text("workload")+" takes no transactions", "use smallbank, tpcc, tpce, cycle or registers")
+		return bad("workload "+s.values.Text("workload")+" takes no transactions", "use smallbank, tpcc, tpce, ycsb, cycle or registers")
 	case name == "" || len(name) > experiment.MaxName:
 		return bad(fmt.Sprintf("a name has 1 to %d characters", experiment.MaxName), "choose another")
 	case weight < 1 || weight > maxWeight:

@@ -72,6 +72,7 @@ func TestRunOfEachPresetAndWorkload(t *testing.T) {
 	specs := map[string]experiment.Spec{
 		"cycle":   small(experiment.Knobs{"workload": "cycle"}),
 		"cells":   small(experiment.Knobs{"workload": "registers", "workload.keys": 200}),
+		"ycsb":    small(experiment.Knobs{"workload": "ycsb", "workload.keys": 1000}),
 		"tpcc":    small(experiment.Knobs{"workload": "tpcc", "workload.customers": 300, "workload.items": 2_000}),
 		"tpcc-no": small(experiment.Knobs{"workload": "tpcc-no", "workload.customers": 300, "workload.items": 2_000}),
 		"tpce":    small(experiment.Knobs{"workload": "tpce", "workload.customers": 40, "workload.securities": 40}),
@@ -247,6 +248,7 @@ var golden = map[string]experiment.Knobs{
 	"registers":   {"workload": "registers", "fault.drop": 0.01},
 	"tpcc":        {"workload": "tpcc", "workload.scale": 0.01},
 	"tpce":        {"workload": "tpce", "workload.scale": 0.01},
+	"ycsb":        {"workload": "ycsb", "workload.keys": 1000, "workload.nodes_per_txn": 2, "fault.drop": 0.01},
 }
 
 // Each is a test of its own, for under emulation each wants a process of its own: what a system has

@@ -30,6 +30,7 @@ var coverageLoads = []coverageLoad{
 	{"tpce-cp", 6_000, experiment.Knobs{"workload.scale": 0.01}},
 	{"cycle", 3_000, nil},
 	{"registers", 3_000, nil},
+	{"ycsb", 3_000, nil},
 	{"micro-read", 8_000, nil},
 	{"micro-write", 8_000, nil},
 	{"micro-atomic", 8_000, nil},

@@ -14,6 +14,7 @@ import (
 	"drtmx/engine/workload/smallbank"
 	"drtmx/engine/workload/tpcc"
 	"drtmx/engine/workload/tpce"
+	"drtmx/engine/workload/ycsb"
 )
 
 // The parts that systems are made of. A protocol or a workload is known by its line here and nowhere else in this
@@ -28,6 +29,7 @@ var Workloads = workload.Parts(slices.Concat(
 	cycle.Kinds,
 	registers.Kinds,
 	churn.Kinds,
+	ycsb.Kinds,
 	tpcc.Kinds,
 	tpce.Kinds,
 	micro.Kinds,

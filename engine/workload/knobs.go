@@ -16,7 +16,7 @@ func shared() []knob.Row {
 		{Knob: knob.Knob{Name: "workload.value_bytes", Kind: knob.Bytes, Default: 8, Min: 8, Max: 1024, Unit: "bytes", Label: "Value size", Group: knob.Workload,
 			Doc: "Bytes of a record's value, a multiple of 8."}},
 		{Knob: knob.Knob{Name: "workload.theta", Kind: knob.Float, Default: 0.0, Min: 0.0, Max: 1.99, Label: "Zipf constant", Section: "4.3", Group: knob.Workload, Live: true,
-			Doc: "Draws accounts or registers by a zipfian distribution with this constant. 0: SmallBank has its hot set, registers are all equally popular."}},
+			Doc: "Draws accounts, registers or records by a zipfian distribution with this constant. 0: SmallBank has its hot set, registers and YCSB's records are all equally popular."}},
 		{Knob: knob.Knob{Name: "workload.payload", Kind: knob.Bytes, Default: 64, Min: 8, Max: MaxPayload, Unit: "bytes", Label: "Payload", Section: "2.2.4", Group: knob.Workload, Live: true,
 			Doc: "Bytes per request, or per object of one. An RPC carries 4,088 at most, that of a two-sided write 4,080."}, Inactive: func(v knob.Values) string {
 			if v.Text("workload") == "micro-atomic" {
