@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"maps"
@@ -21,9 +22,11 @@ type Spec struct {
 	Preset   string `yaml:"preset,omitempty" json:"preset,omitempty"`
 	Workload string `yaml:"workload,omitempty" json:"workload,omitempty"`
 	Set      Knobs  `yaml:"set,omitempty" json:"set,omitempty"`
+	// Systems are to run side by side: each is what the spec says, changed by its own entry, which has a name. See Each.
+	Systems []Spec `yaml:"systems,omitempty" json:"systems,omitempty"`
 
-	Hardware *fabric.Profile // see On
-	Scaling  *Scaling        // see MeasureCauses
+	Hardware *fabric.Profile `yaml:"-" json:"-"` // see On
+	Scaling  *Scaling        `yaml:"-" json:"-"` // see MeasureCauses
 }
 
 // On is the spec on hardware that is not among the shipped profiles, as when one
@@ -75,7 +78,8 @@ func (s Spec) normalize() (Spec, error) {
 			out.Set[name] = v
 		}
 	}
-	return out, nil
+	out.Systems, err = normalSystems(s.Systems)
+	return out, err
 }
 
 func agree(name string, field *string, v string) error {
@@ -140,13 +144,17 @@ func (s Spec) With(k Knobs) (Spec, error) {
 			out.Set[name] = v
 		}
 	}
-	return out, nil
+	out.Systems, err = eachWith(out.Systems, k)
+	return out, err
 }
 
 // Resolve validates a spec and returns the value of every knob.
 func Resolve(spec Spec) (Knobs, error) {
 	s, err := spec.normalize()
 	if err != nil {
+		return nil, err
+	}
+	if err := s.one(); err != nil {
 		return nil, err
 	}
 	v := make(Knobs, len(knob.Rows()))
@@ -227,6 +235,9 @@ func (s Spec) HTML() string {
 	row("workload", s.Workload)
 	for _, name := range SortedNames(s.Set) {
 		row(name, knob.Format(name, s.Set[name]))
+	}
+	for _, x := range s.Systems {
+		row("system "+x.Name, cmp.Or(x.settings(), "as above"))
 	}
 	b.WriteString("</table>")
 	return b.String()

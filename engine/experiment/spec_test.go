@@ -15,8 +15,14 @@ func TestShippedSpecsResolve(t *testing.T) {
 		if s.Name != name {
 			t.Errorf("spec %s calls itself %s", name, s.Name)
 		}
-		if _, err := Resolve(s); err != nil {
+		list, err := s.Each()
+		if err != nil {
 			t.Error(err)
+		}
+		for _, x := range list {
+			if _, err := Resolve(x); err != nil {
+				t.Error(err)
+			}
 		}
 	}
 }
@@ -130,6 +136,7 @@ func FuzzParseSpec(f *testing.F) {
 	f.Add("name: a\npreset: farm\nset: {nodes: 4, cache.bytes: 300MB}")
 	f.Add("a: &a [x]\nb: &b [*a, *a]\nc: [*b, *b]")
 	f.Add("set: {clients.arrival: open:1k}")
+	f.Add("set: {seed: 2}\nsystems: [{name: a}, {name: b, preset: fasst, set: {nodes: 3}}]")
 	f.Fuzz(func(t *testing.T, text string) {
 		s, err := ParseSpec([]byte(text))
 		if err != nil {
@@ -139,7 +146,7 @@ func FuzzParseSpec(f *testing.F) {
 			return
 		}
 		back, err := ParseSpec([]byte(s.YAML()))
-		if err != nil || !reflect.DeepEqual(s.Set, back.Set) || s.Preset != back.Preset || s.Name != back.Name {
+		if err != nil || !reflect.DeepEqual(s.Set, back.Set) || s.Preset != back.Preset || s.Name != back.Name || !reflect.DeepEqual(s.Systems, back.Systems) {
 			t.Fatalf("%q became %q: %v", s, back, err)
 		}
 		if v, err := Resolve(s); err == nil {

@@ -67,7 +67,7 @@ func LoadSpec(nameOrFile string) (Spec, error) {
 // aliases and nested settings are errors.
 func ParseSpec(text []byte) (Spec, error) {
 	if len(text) > maxSpec {
-		return Spec{}, &SpecError{Field: "spec", Rule: fmt.Sprintf("longer than %d KiB", maxSpec>>10), Next: "a spec has four keys: name, preset, workload, set"}
+		return Spec{}, &SpecError{Field: "spec", Rule: fmt.Sprintf("longer than %d KiB", maxSpec>>10), Next: "a spec has five keys: name, preset, workload, set, systems"}
 	}
 	var doc, more yaml.Node
 	dec := yaml.NewDecoder(bytes.NewReader(text))
@@ -91,36 +91,50 @@ func ParseSpec(text []byte) (Spec, error) {
 	if root.Tag == "!!null" {
 		return Spec{}.normalize()
 	}
-	var s Spec
-	err := eachKey(root, "spec", func(key string, val *yaml.Node) error {
-		switch key {
-		case "name", "preset", "workload":
-			text, err := scalar(key, val)
-			if err != nil {
-				return err
-			}
-			*map[string]*string{"name": &s.Name, "preset": &s.Preset, "workload": &s.Workload}[key] = fmt.Sprint(text)
-			return nil
-		case "set":
-			if val.Tag == "!!null" {
-				return nil
-			}
-			s.Set = Knobs{}
-			return eachKey(val, "set", func(knob string, val *yaml.Node) error {
-				v, err := scalar(knob, val)
-				s.Set[knob] = v
-				return err
-			})
-		}
-		if knob.Find(key) != nil {
-			return &SpecError{Field: knob.Clip(key), Rule: "is a knob and belongs under set", Next: "write it as `set: {" + key + ": ...}`"}
-		}
-		return &SpecError{Field: knob.Clip(key), Rule: "unknown key" + knob.DidYouMean(key, []string{"name", "preset", "workload", "set"}), Next: "a spec has name, preset, workload, set"}
-	})
+	s, err := parseSpec(root, "spec", specKeys)
 	if err != nil {
 		return Spec{}, err
 	}
 	return s.normalize()
+}
+
+// The keys of a spec, and of a system that it lists.
+var (
+	systemKeys = []string{"name", "preset", "workload", "set"}
+	specKeys   = append(systemKeys[:len(systemKeys):len(systemKeys)], "systems")
+)
+
+// parseSpec reads a spec from a mapping with these keys, or a system of one.
+func parseSpec(n *yaml.Node, what string, keys []string) (Spec, error) {
+	var s Spec
+	err := eachKey(n, what, func(key string, val *yaml.Node) (err error) {
+		switch {
+		case !slices.Contains(keys, key) && key == "systems":
+			return &SpecError{Field: "systems", Rule: fmt.Sprintf("line %d lists systems within a system", val.Line), Next: "a system has " + strings.Join(keys, ", ")}
+		case !slices.Contains(keys, key) && knob.Find(key) != nil:
+			return &SpecError{Field: knob.Clip(key), Rule: "is a knob and belongs under set", Next: "write it as `set: {" + key + ": ...}`"}
+		case !slices.Contains(keys, key):
+			return &SpecError{Field: knob.Clip(key), Rule: "unknown key" + knob.DidYouMean(key, keys), Next: "a " + strings.TrimSuffix(what, "s") + " has " + strings.Join(keys, ", ")}
+		case key == "systems":
+			s.Systems, err = parseSystems(val)
+			return err
+		case key != "set":
+			text, err := scalar(key, val)
+			if err == nil {
+				*map[string]*string{"name": &s.Name, "preset": &s.Preset, "workload": &s.Workload}[key] = fmt.Sprint(text)
+			}
+			return err
+		case val.Tag == "!!null":
+			return nil
+		}
+		s.Set = Knobs{}
+		return eachKey(val, "set", func(knob string, val *yaml.Node) error {
+			v, err := scalar(knob, val)
+			s.Set[knob] = v
+			return err
+		})
+	})
+	return s, err
 }
 
 func badYAML(err error) error {
@@ -167,12 +181,25 @@ func scalar(key string, n *yaml.Node) (any, error) {
 // YAML is the spec as a file. ParseSpec reads back an equal spec.
 func (s Spec) YAML() string {
 	var b strings.Builder
-	line := func(indent, key string, v any) {
+	s.write(&b, "", "")
+	if len(s.Systems) > 0 {
+		b.WriteString("systems:\n")
+	}
+	for _, x := range s.Systems {
+		x.write(&b, "  - ", "    ")
+	}
+	return b.String()
+}
+
+// write writes the spec's keys behind an indentation, that of the first one apart.
+func (s Spec) write(b *strings.Builder, first, indent string) {
+	line := func(more, key string, v any) {
 		text, err := yaml.Marshal(v)
 		if err != nil {
 			panic(fmt.Sprintf("engine: knob %s = %v is no YAML: %v", key, v, err))
 		}
-		fmt.Fprintf(&b, "%s%s: %s", indent, key, text)
+		fmt.Fprintf(b, "%s%s%s: %s", first, more, key, text)
+		first = indent
 	}
 	for _, f := range []struct{ key, v string }{{"name", s.Name}, {"preset", s.Preset}, {"workload", s.Workload}} {
 		if f.v != "" {
@@ -180,13 +207,13 @@ func (s Spec) YAML() string {
 		}
 	}
 	if len(s.Set) == 0 {
-		return b.String()
+		return
 	}
-	b.WriteString("set:\n")
+	fmt.Fprintf(b, "%sset:\n", first)
+	first = indent
 	for _, name := range SortedNames(s.Set) {
 		line("  ", name, knob.Readable(name, s.Set[name]))
 	}
-	return b.String()
 }
 
 // String is the spec's YAML.
