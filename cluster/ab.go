@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"drtmx/dashboard/charts"
+	"drtmx/engine/experiment"
 )
 
 // Versus is two clusters that differ in some knobs and run side by side.
@@ -30,6 +31,11 @@ func StartAB(spec Spec, a, b Knobs) (*Versus, error) {
 	sb, err := spec.With(b)
 	if err != nil {
 		return nil, err
+	}
+	for _, s := range []Spec{sa, sb} { // a system each
+		if _, err := experiment.Resolve(s); err != nil {
+			return nil, err
+		}
 	}
 	l, all, err := newLocal(sa, sb)
 	if err != nil {

@@ -19,7 +19,7 @@ const (
 	// the cluster, some tens of thousands of transactions.
 	DefaultPace = 6_000_000
 	// MaxSystems is a limit of the page as much as of memory.
-	MaxSystems = 4
+	MaxSystems = experiment.MaxSystems
 )
 
 // Options of an Agent. The zero value runs flat out without a session file.
@@ -73,7 +73,7 @@ type Agent struct {
 	closing  sync.Once
 }
 
-// NewAgent opens system a and starts it. Nothing is started on error.
+// NewAgent opens system a, and b to d if the spec lists several, and starts them. Nothing is started on error.
 func NewAgent(spec experiment.Spec, o Options) (*Agent, error) {
 	if o.Open == nil {
 		o.Open = openEngine
@@ -92,21 +92,49 @@ func NewAgent(spec experiment.Spec, o Options) (*Agent, error) {
 	a.figures, a.causes = newFigureJobs(a), newCauseJobs(a)
 	a.sweeps = newSweepJobs(a, a.causes.slot)
 	a.standby = newStandby(a)
-	var m *member
-	var err error
-	if o.Resume != "" {
-		m, err = a.resume(o.Resume)
-	} else {
-		m, err = a.first(spec)
-	}
+	list, err := a.begin(spec)
 	if err != nil {
 		a.stop()
 		return nil, err
 	}
-	m.pace, m.paused = o.Pace, o.Paused
-	a.members[m.id] = m
-	m.start()
+	for _, m := range list {
+		m.pace, m.paused = o.Pace, o.Paused
+		a.members[m.id] = m
+	}
+	for _, m := range list {
+		m.start()
+	}
 	return a, nil
+}
+
+// begin opens the systems that the agent has from its start.
+func (a *Agent) begin(spec experiment.Spec) ([]*member, error) {
+	if a.opts.Resume != "" {
+		m, err := a.resume(a.opts.Resume)
+		return []*member{m}, err
+	}
+	specs, err := spec.Each()
+	if err != nil {
+		return nil, err
+	}
+	if len(specs) > 1 && a.opts.Session != "" {
+		return nil, &experiment.SpecError{Field: "session", Value: a.opts.Session, Rule: fmt.Sprintf("records one system, the spec lists %d", len(specs)), Next: "leave it out; the page saves the session of each"}
+	}
+	var list []*member
+	for i, s := range specs {
+		m, err := a.nth(i, len(specs), s)
+		if err != nil {
+			for _, m := range list {
+				closeSystem(m.sys)
+			}
+			return nil, err
+		}
+		if len(specs) > 1 {
+			m.of = spec.Name
+		}
+		list = append(list, m)
+	}
+	return list, nil
 }
 
 // open makes a system, unless ctx or the agent ends before.
@@ -137,11 +165,13 @@ func (a *Agent) openTask(ctx context.Context, spec experiment.Spec, name string)
 	return sys, err
 }
 
-func (a *Agent) first(spec experiment.Spec) (*member, error) {
-	sys, err := a.open(a.opts.Context, spec, a.opts.Progress)
+// nth opens the system of that number, from 0, of as many.
+func (a *Agent) nth(i, of int, spec experiment.Spec) (*member, error) {
+	sys, err := a.open(a.opts.Context, spec, share(a.opts.Progress, i, of))
 	if err != nil {
 		return nil, err
 	}
+	id := systemNames[i]
 	var file *sessionFile
 	if a.opts.Session != "" {
 		if file, err = createSession(a.opts.Session); err != nil {
@@ -149,14 +179,25 @@ func (a *Agent) first(spec experiment.Spec) (*member, error) {
 			return nil, err
 		}
 	}
-	rec := newRecorder(headerOf("a", sys), file)
+	rec := newRecorder(headerOf(id, sys), file)
 	if err := rec.begun(); err != nil {
 		closeSystem(sys)
 		return nil, err
 	}
 	rec.lost = a.lost
-	return newMember(a, "a", sys, rec), nil
+	return newMember(a, id, sys, rec), nil
 }
+
+// share is the progress of one of several pieces of work, by its number from 0.
+func share(all engine.Progress, i, of int) engine.Progress {
+	if all == nil || of == 1 {
+		return all
+	}
+	return func(doing string, done, total int) { all(doing, i*total+done, of*total) }
+}
+
+// systemNames are in the order in which they are given.
+var systemNames = [MaxSystems]string{"a", "b", "c", "d"}
 
 // resume opens the last segment of a session file and catches up with it; what
 // follows is appended.

@@ -260,11 +260,27 @@ func (p *api) patch(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if systems := r.URL.Query()["sys"]; len(systems) > 1 {
+		list, err := p.agent.SetEach(r.Context(), systems, k, byOf(r))
+		if err != nil {
+			return nil, err
+		}
+		out := map[string]any{}
+		for i, sys := range systems {
+			out[sys] = took(list[i])
+		}
+		return out, nil
+	}
 	c, err := p.agent.Set(r.Context(), sysOf(r), k, byOf(r))
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{"version": c.Version, "virtual_ns": c.VirtualNS, "pending": c.Pending}, nil
+	return took(c), nil
+}
+
+// took is the answer to a change.
+func took(c result.Change) map[string]any {
+	return map[string]any{"version": c.Version, "virtual_ns": c.VirtualNS, "pending": c.Pending}
 }
 
 // parsePatch reads {"knob": value, ...}.

@@ -28,6 +28,7 @@ type driver interface {
 	knobs(ctx context.Context, sys string) ([]experiment.KnobState, error)
 	spec(ctx context.Context, sys string) (Spec, error)
 	state(ctx context.Context, sys string) (Snapshot, error)
+	systems(ctx context.Context) ([]Snapshot, error)
 	trace(ctx context.Context, sys string, n int) ([]engine.TxnTrace, error)
 	traceOf(ctx context.Context, sys string, c engine.Choice) (*engine.Picked, error)
 	inside(ctx context.Context, sys string, measured bool) ([]result.NodeInside, error)
@@ -46,12 +47,13 @@ type Client struct {
 	d    driver
 	sys  string
 	by   string
-	fork *forked         // nil: not made by Fork
+	fork *forked         // nil: its Close ends all
 	ctx  context.Context // nil: that of the notebook's cell
 	asks *asks           // nil: usualAsks
 }
 
-// Start opens a cluster in this process. Its virtual time moves only when asked
+// Start opens a cluster in this process: of a spec that lists several systems the first, with the
+// others in Systems. Its virtual time moves only when asked
 // for, so that a program, or a notebook, run twice gives the same numbers.
 func Start(spec Spec) (*Client, error) { return start(spec, "script") }
 
@@ -148,6 +150,24 @@ func (c *Client) idle(k Knobs) []string {
 
 // Spec is what the cluster was opened with, every change applied.
 func (c *Client) Spec() (Spec, error) { return c.d.spec(c.context(), c.sys) }
+
+// Systems are all that run side by side here, this one included, in the order of their names: those that a spec
+// lists, and forks.
+func (c *Client) Systems() ([]*Client, error) {
+	all, err := c.d.systems(c.context())
+	var out []*Client
+	for _, s := range all {
+		x := *c
+		if s.Sys != c.sys {
+			x.sys, x.fork = s.Sys, nil
+			if s.Sys != systemNames[0] {
+				x.fork = &forked{sys: s.Sys, epoch: s.Epoch}
+			}
+		}
+		out = append(out, &x)
+	}
+	return out, err
+}
 
 // Knobs is the registry as it stands in this cluster.
 func (c *Client) Knobs() ([]experiment.KnobState, error) { return c.d.knobs(c.context(), c.sys) }

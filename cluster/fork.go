@@ -10,7 +10,7 @@ import (
 	"weak"
 )
 
-// forked is a system that a Client opened by Fork; its copies share it.
+// forked is a system beside the first one, opened by Fork or of a spec that lists it; copies of its client share it.
 type forked struct {
 	sys   string
 	epoch string // of the system: its name is given again after it

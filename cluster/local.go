@@ -97,6 +97,11 @@ func (l *local) state(_ context.Context, sys string) (Snapshot, error) {
 	return l.agent.State(sys)
 }
 
+func (l *local) systems(context.Context) ([]Snapshot, error) {
+	defer runtime.KeepAlive(l)
+	return l.agent.Systems(), nil
+}
+
 func (l *local) trace(ctx context.Context, sys string, n int) ([]engine.TxnTrace, error) {
 	defer runtime.KeepAlive(l)
 	return l.agent.Trace(ctx, sys, n)

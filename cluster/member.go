@@ -31,6 +31,8 @@ const (
 // below loop are touched by that goroutine only; others send it closures.
 type member struct {
 	id    string
+	name  string // of its spec
+	of    string // the spec that lists it beside others
 	agent *Agent
 	cmds  chan func()
 	quit  chan struct{}
@@ -109,7 +111,7 @@ var errClosed = errors.New("the cluster is closed")
 
 func newMember(a *Agent, id string, sys System, rec *recorder) *member {
 	m := &member{
-		id: id, agent: a, sys: sys, rec: rec, epoch: newEpoch(), window: windowNS(sys.Values()),
+		id: id, name: sys.Spec().Name, agent: a, sys: sys, rec: rec, epoch: newEpoch(), window: windowNS(sys.Values()),
 		cmds: make(chan func(), 16), quit: make(chan struct{}), done: make(chan struct{}),
 		slice: firstSlice,
 	}

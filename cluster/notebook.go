@@ -32,8 +32,8 @@ func must(err error) {
 	}
 }
 
-// Up opens a cluster in this process. Its virtual time moves only in Run and
-// the like.
+// Up opens a cluster in this process: of a spec that lists several systems the first, with the others in Systems.
+// Its virtual time moves only in Run and the like.
 func Up(spec Spec) *Cluster {
 	c, err := start(spec, "notebook")
 	must(err)
@@ -88,6 +88,18 @@ func (c *Cluster) Spec() Spec {
 	s, err := c.c.Spec()
 	must(err)
 	return s
+}
+
+// Systems are all that run side by side here, this one included, in the order of their names: those that a spec
+// lists, and forks.
+func (c *Cluster) Systems() []*Cluster {
+	all, err := c.c.Systems()
+	must(err)
+	var out []*Cluster
+	for _, x := range all {
+		out = append(out, &Cluster{x})
+	}
+	return out
 }
 
 // Knob is the present value of a knob.

@@ -152,6 +152,11 @@ func (c *remote) state(ctx context.Context, sys string) (s Snapshot, err error) 
 	return s, err
 }
 
+func (c *remote) systems(ctx context.Context) (all []Snapshot, err error) {
+	err = c.ask(ctx, http.MethodGet, "/api/systems", "", "", nil, &all)
+	return all, err
+}
+
 func (c *remote) trace(ctx context.Context, sys string, n int) (ts []engine.TxnTrace, err error) {
 	err = c.ask(ctx, http.MethodPost, "/api/trace", sys, "", map[string]int{"txns": n}, &ts)
 	return ts, err

@@ -9,6 +9,8 @@ import (
 // Snapshot is how a system stood after its latest slice.
 type Snapshot struct {
 	Sys          string  `json:"sys"`
+	Name         string  `json:"name,omitempty"` // of its spec
+	Of           string  `json:"of,omitempty"`   // the spec that lists it beside others
 	Epoch        string  `json:"epoch"`
 	State        string  `json:"state"`
 	Error        string  `json:"error,omitempty"`
@@ -49,7 +51,7 @@ func (m *member) state() string {
 // store publishes the snapshot that other goroutines read.
 func (m *member) store() {
 	s := &Snapshot{
-		Sys: m.id, Epoch: m.epoch, State: m.state(), VirtualNS: m.sys.NowNS(), Pace: m.pace,
+		Sys: m.id, Name: m.name, Of: m.of, Epoch: m.epoch, State: m.state(), VirtualNS: m.sys.NowNS(), Pace: m.pace,
 		Speed: m.speed, KnobsVersion: m.sys.KnobsVersion(), ForkedFrom: m.forkOf, ForkEpoch: m.forkEpoch, ForkNS: m.forkNS,
 		Without: m.without, CatchingUp: m.replay != nil, Behind: m.chase, Held: m.goal != nil && m.goal.held, Unrecorded: m.rec.broken(),
 	}

@@ -127,7 +127,7 @@ func (a *Agent) hold() (*place, error) {
 	case a.closed:
 		return nil, errClosed
 	}
-	for _, id := range []string{"a", "b", "c", "d"} {
+	for _, id := range systemNames {
 		if a.members[id] == nil && !a.held[id] {
 			a.held[id] = true
 			return &place{agent: a, id: id}, nil

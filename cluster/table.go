@@ -17,14 +17,30 @@ func ResultTable(rs ...*result.Result) *tidy.Table {
 	t := &tidy.Table{}
 	for _, r := range rs {
 		t.Row()
-		addResult(t, r)
-		for _, name := range sortedKnobs(r.Spec) {
-			if name != "seed" {
-				t.Set("spec."+name, r.Spec[name])
-			}
-		}
+		addRun(t, r)
 	}
 	return t
+}
+
+// SystemsTable is ResultTable of systems side by side, with the name of each in front.
+func SystemsTable(rs ...*result.Result) *tidy.Table {
+	t := &tidy.Table{}
+	for _, r := range rs {
+		t.Row()
+		t.Set("system", r.Name)
+		addRun(t, r)
+	}
+	return t
+}
+
+// addRun puts a result and its knobs into the last row of a table.
+func addRun(t *tidy.Table, r *result.Result) {
+	addResult(t, r)
+	for _, name := range sortedKnobs(r.Spec) {
+		if name != "seed" {
+			t.Set("spec."+name, r.Spec[name])
+		}
+	}
 }
 
 // addResult puts a result into the last row of a table.
