@@ -27,7 +27,7 @@ func runCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run [SPEC]",
 		Short: "One batch run, or one per seed",
-		Long:  "Runs a spec once: the default one, another shipped one by its name (" + strings.Join(experiment.SpecNames()[1:], ", ") + "; see drtmx specs), or a YAML file.\nregisters is there to verify a protocol: drtmx run registers --history h.edn.",
+		Long:  "Runs a spec once: the default one, another shipped one by its name (" + strings.Join(experiment.SpecNames()[1:], ", ") + "; see drtmx specs), or a YAML file.\nOf a spec that lists several systems it runs each and compares them with the first.\nregisters is there to verify a protocol: drtmx run registers --history h.edn.",
 		Args:  atMost(1, "one spec at most"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			spec, err := f.spec(cmd, args)
@@ -40,12 +40,23 @@ func runCommand() *cobra.Command {
 			if history != "" && seeds > 1 {
 				return &experiment.SpecError{Field: "history", Value: history, Rule: fmt.Sprintf("is of one run, there are %d", seeds), Next: "leave --seeds out, and choose the run by --seed"}
 			}
+			if seeds > 1 {
+				err = oneSystem(spec, "seeds", fmt.Sprint(seeds), "leave it out, and choose the seed by --seed")
+			} else if history != "" {
+				err = oneSystem(spec, "history", history, "leave it out, or write a spec of one of them")
+			}
+			if err != nil {
+				return err
+			}
 			if err := outputs(jsonOut(asJSON), append(tables.outputs(), output{"--history", history})...); err != nil {
 				return err
 			}
 			tellIdle(cmd.ErrOrStderr(), spec, f.turned(spec, args))
 			if seeds > 1 {
 				return runSeeds(cmd, spec, seeds, asJSON, &tables)
+			}
+			if len(spec.Systems) > 0 {
+				return runSystems(cmd, spec, asJSON, &tables)
 			}
 			b := newBar(cmd.ErrOrStderr(), "run")
 			r, err := runOnce(cmd, spec, history, b.tell)

@@ -8,9 +8,18 @@ import (
 	"slices"
 )
 
-// tellIdle says which of the knobs that a person turned do nothing, see engine.Idle.
+// tellIdle says which of the knobs that a person turned do nothing, see experiment.Idle; of several systems, in none.
 func tellIdle(w io.Writer, spec experiment.Spec, names []string, axes ...experiment.Axis) {
-	for _, text := range experiment.Idle(spec, names, axes...) {
+	list, err := spec.Each()
+	if err != nil {
+		return // said elsewhere
+	}
+	idle := experiment.Idle(list[0], names, axes...)
+	for _, s := range list[1:] {
+		also := experiment.Idle(s, names, axes...)
+		idle = slices.DeleteFunc(idle, func(text string) bool { return !slices.Contains(also, text) })
+	}
+	for _, text := range idle {
 		fmt.Fprintln(w, text)
 	}
 }

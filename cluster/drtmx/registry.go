@@ -217,6 +217,9 @@ func specsCommand() *cobra.Command {
 				if i == 0 {
 					note = "(default)"
 				}
+				if n := len(spec.Systems); n > 0 {
+					note = fmt.Sprintf("(%d systems)", n)
+				}
 				fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", name, spec.Workload, spec.Preset, note)
 			}
 			if asJSON {

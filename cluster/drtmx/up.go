@@ -66,7 +66,7 @@ func (f *upFlags) up(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if _, chosen := spec.Set["check"]; !chosen { // a live cluster runs for long
+	if !sets(spec, "check") { // a live cluster runs for long
 		if spec, err = spec.With(experiment.Knobs{"check": "sampled"}); err != nil {
 			return err
 		}
