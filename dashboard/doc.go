@@ -11,6 +11,9 @@
 // every version, for undo and for what changed; the steps of "Try this" are YAML
 // files in steps/.
 //
+// Systems of one spec race on one chart under their names. What they can all change live of their workload is a strip
+// above it, whose changes go to all of them or to none.
+//
 // The figures of the thesis (#figures) are computed by the agent, which keeps them
 // and hands out their points while runs end; the page only asks, so it may be closed
 // meanwhile. A figure draws itself, with the published numbers that are on its axes

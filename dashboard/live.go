@@ -45,6 +45,7 @@ var tracks = []measure{
 type history struct {
 	snap    cluster.Snapshot
 	ghost   bool
+	called  string // by its spec's name, where systems side by side have different ones; "": by its letter
 	epoch   string
 	moments []moment
 	events  []cluster.Event
@@ -66,7 +67,7 @@ func (p *page) histories(ctx context.Context) (out []history, stamp string) {
 		if ghost { // before the fork it is its parent
 			ms = between(ms, s.ForkNS-1, math.MaxInt64)
 		}
-		out = append(out, history{s, ghost, epoch, ms, events})
+		out = append(out, history{snap: s, ghost: ghost, epoch: epoch, moments: ms, events: events})
 		stamp += fmt.Sprintf("%s %s %v", s.Sys, epoch, ghost)
 		if n := len(ms); n > 0 {
 			stamp += fmt.Sprintf(" %d", ms[n-1].index)
@@ -76,7 +77,29 @@ func (p *page) histories(ctx context.Context) (out []history, stamp string) {
 		}
 		stamp += "\n"
 	}
+	callByName(out)
 	return out, stamp
+}
+
+// callByName calls systems side by side by their specs' names, if these tell them apart.
+func callByName(hs []history) {
+	seen := map[string]bool{"": true} // a spec without a name tells nothing
+	for _, h := range hs {
+		if !h.ghost && seen[h.snap.Name] {
+			return
+		}
+		if !h.ghost {
+			seen[h.snap.Name] = true
+		}
+	}
+	if len(seen) < 3 { // a single system
+		return
+	}
+	for i := range hs {
+		if h := &hs[i]; !h.ghost {
+			h.called = h.snap.Sys + ": " + h.snap.Name
+		}
+	}
 }
 
 // alike are the histories of systems with the workload of one of them, if it is known: numbers of
@@ -186,7 +209,7 @@ func (h *history) name() string {
 	if h.ghost {
 		return "ghost " + h.snap.Sys
 	}
-	return "system " + h.snap.Sys
+	return cmp.Or(h.called, "system "+h.snap.Sys)
 }
 
 // line is a system's line, dashed for a ghost.
@@ -304,7 +327,10 @@ func legible(marks []charts.Mark, ts []charts.Track, size charts.Size) []charts.
 			if b.X-a.X >= perPixel*(labelGap+(wide(a.Label)+wide(b.Label))/2) {
 				break
 			}
-			a.Label, b.Label = first(a.Label)+"–"+last(b.Label), " "
+			if a.Label != b.Label { // else it is the same change in two systems
+				a.Label = first(a.Label) + "–" + last(b.Label)
+			}
+			b.Label = " "
 			at = at[:n-1]
 		}
 	}

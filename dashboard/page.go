@@ -72,6 +72,7 @@ func Handler(s Source) http.Handler {
 		"GET /page/dimms":         p.dimms,
 		"GET /page/distribution":  p.distribution,
 		"GET /page/knobs":         p.knobs,
+		"GET /page/strip":         p.common,
 		"GET /page/cards":         p.cards,
 		"GET /page/state":         p.state,
 		"GET /page/compare":       p.compare,

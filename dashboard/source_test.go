@@ -16,6 +16,7 @@ type fakeSource struct {
 	sweep   cluster.SweepState
 	start   experiment.Spec // what the session began with
 	spec    experiment.Spec
+	each    map[string]experiment.Knobs // what a system has other than spec
 	systems []cluster.Snapshot
 	windows map[string][]result.Window
 	events  map[string][]cluster.Event
@@ -85,7 +86,11 @@ func (f *fakeSource) Knobs(_ context.Context, sys string) ([]experiment.KnobStat
 	if err := f.find(sys); err != nil {
 		return nil, err
 	}
-	return experiment.Describe(f.spec)
+	spec, err := f.spec.With(f.each[sys])
+	if err != nil {
+		return nil, err
+	}
+	return experiment.Describe(spec)
 }
 
 func (f *fakeSource) Spec(_ context.Context, sys string) (experiment.Spec, error) {

@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"bytes"
+	"cmp"
 	"drtmx/engine/experiment"
 	"embed"
 	"fmt"
@@ -17,6 +18,8 @@ var stepFiles embed.FS
 type Steps struct {
 	Spec  string `yaml:"spec" json:"spec"`
 	Steps []Step `yaml:"steps" json:"steps"`
+	// Each says that a step is for all systems side by side, which one spec lists.
+	Each bool `yaml:"-" json:"each,omitempty"`
 }
 
 // Step is a question, the click that answers it, and what the thesis says.
@@ -72,11 +75,18 @@ func (p *page) trySteps(w http.ResponseWriter, r *http.Request) {
 		fail(w, err)
 		return
 	}
+	sys, err := snapshotOf(p.source, sysOf(r))
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	name := cmp.Or(sys.Of, spec.Name)
 	for _, s := range p.steps {
-		if s.Spec == spec.Name {
+		if s.Spec == name {
+			s.Each = sys.Of != ""
 			answer(w, s)
 			return
 		}
 	}
-	answer(w, Steps{Spec: spec.Name, Steps: []Step{}})
+	answer(w, Steps{Spec: name, Steps: []Step{}})
 }

@@ -36,15 +36,23 @@ func TestSteps(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		starts := []experiment.Spec{spec}
+		systems, err := spec.Each()
+		if err != nil {
+			t.Fatal(err)
+		}
+		starts := slices.Clone(systems)
 		for _, x := range s.Steps {
-			if with, err := spec.With(x.Set); err == nil {
-				starts = append(starts, with)
+			for _, from := range systems {
+				if with, err := from.With(x.Set); err == nil {
+					starts = append(starts, with)
+				}
 			}
 		}
 		for _, x := range s.Steps {
 			x.complete(t)
-			x.changesWhatItSays(t, spec)
+			for _, from := range systems {
+				x.changesWhatItSays(t, from)
+			}
 			for n := range x.Set {
 				if !live[n] {
 					t.Errorf("%s: knob %s is not live", x.Button, n)

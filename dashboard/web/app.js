@@ -9,6 +9,7 @@ import { Figures } from "./figures.js";
 import { Ghosts, about as ghostly, wait } from "./ghosts.js";
 import { badge, openChecks } from "./checks.js";
 import { Deeper } from "./deeper.js";
+import { Strip } from "./strip.js";
 import { Sweep } from "./sweep.js";
 import { averaged, downText, drawCluster, emptyBreakdown } from "./cluster.js";
 import { Causes, limitLine, verdict } from "./causes.js";
@@ -26,11 +27,12 @@ const cards = new Cards({ ghosts: () => list.some((s) => s.forked_from), ghost: 
   charts.look([Math.max(0, c.before.from_ns || c.virtual_ns - w, c.virtual_ns - 4 * w), c.after.to_ns || c.virtual_ns + w], c.sys, c.after.windows && [c.after.from_ns, c.after.to_ns]);
   $("live").scrollIntoView({ behavior: glide() });
 } });
-const steps = new Steps(knobs, { ghostThen: async (values) => { const c = await set(shown, values); if (c) ghosts.ask(shown, c.version); } });
+const steps = new Steps(knobs, { each: (values) => strip.many ? strip.set(values) : knobs.set(values), ghostThen: async (values) => { const c = await set(shown, values); if (c) ghosts.ask(shown, c.version); } });
 const ghosts = new Ghosts({ shown: () => shown, standing: () => standing(shown), version: () => standing(shown)?.knobs_version || 1, opened: async () => { charts.now(); await listSystems(); cards.refresh(true); } });
 const figures = new Figures(knobs, { opened: async (sys) => { await listSystems(); choose(sys); }, leave: () => { charts.stale(); show(); } });
 
 const causes = new Causes(() => shown);
+const strip = new Strip();
 const deeper = new Deeper(() => list.map((s) => s.sys));
 const sweep = new Sweep(() => shown, { opened: async (sys) => { await listSystems(); choose(sys); } });
 
@@ -191,9 +193,11 @@ async function listSystems() {
   for (const sys of systems.keys()) if (!list.some((s) => s.sys === sys)) systems.delete(sys);
   pins.forget(list);
   deeper.listed();
-  const items = list.map((s, i) => ({ sys: s.sys, state: catchesUp(s) ? "catching up" : stateText(s.state, gone[i]), without: s.without, forked: now.some((o) => o.sys === s.forked_from && o.epoch === s.fork_epoch) && s.forked_from, at: s.fork_ns, shown: s.sys === shown, many: list.length > 1 }));
+  strip.refresh(list);
+  const named = new Set(list.filter((s) => !s.forked_from).map((s) => s.name)).size > 1;
+  const items = list.map((s, i) => ({ sys: s.sys, name: named && !s.forked_from ? s.name : "", state: catchesUp(s) ? "catching up" : stateText(s.state, gone[i]), without: s.without, forked: now.some((o) => o.sys === s.forked_from && o.epoch === s.fork_epoch) && s.forked_from, at: s.fork_ns, shown: s.sys === shown, many: list.length > 1 }));
   keyed($("systems"), items, (s) => s.sys, (s) => el("li", {}, el("button", { "aria-pressed": String(s.shown), class: `sys ${s.sys}${s.forked ? " fork" : ""}`, title: `show the knobs and the cluster of ${s.sys}`, onclick: () => choose(s.sys) }, s.sys),
-    el("span", {}, s.forked ? ghostly(s) : "", s.state, " ", el("small")),
+    el("span", {}, s.forked ? ghostly(s) : s.name ? el("b", {}, s.name, " ") : "", s.state, " ", el("small")),
     s.sys !== "a" && el("button", { class: "link", title: `close system ${s.sys}`, onclick: async () => { await call("DELETE", `/api/systems?sys=${s.sys}`, {}); if (shown === s.sys) choose("a"); listSystems(); charts.stale(); cards.refresh(true); } }, "close")));
 }
 

@@ -232,7 +232,7 @@ const startOf = (k) => ({ [k.name]: k.start });
 const backOf = (k) => down(k) ? { "fault.restart": k.value } : { [k.name]: k.start };
 
 // stepOf is a round step, of which a slider has some hundreds.
-const stepOf = (k) => { const unit = 10 ** Math.floor(Math.log10((k.max - k.min) / 200)); return (k.max - k.min) / 200 >= 5 * unit ? 5 * unit : unit; };
+export const stepOf = (k) => { const unit = 10 ** Math.floor(Math.log10((k.max - k.min) / 200)); return (k.max - k.min) / 200 >= 5 * unit ? 5 * unit : unit; };
 
 const mark = (k) => k.changed && !k.follows ? "changed" : "";
 const idOf = (k) => "k-" + k.name.replaceAll(".", "-");

@@ -11,9 +11,12 @@ export class Steps {
   async refresh() {
     const s = await call("GET", `/page/steps?sys=${this.knobs.sys}`, undefined, true);
     this.list = s?.steps || [];
+    this.each = !!s?.each;
     $("try").hidden = !this.list.length;
     this.draw();
   }
+  // set is for the system shown, or for all side by side that one spec lists.
+  set(values) { return this.each ? this.on.each(values) : this.knobs.set(values); }
   // back is what the knobs of a step are where it starts.
   back(s) {
     return Object.fromEntries(Object.keys(s.set).map((n) => {
@@ -39,9 +42,9 @@ export class Steps {
     });
     keyed($("steps"), items, (s) => s.i, (s) => el("li", { class: s.done ? "done" : "" }, el("p", {}, s.question),
       s.start && el("p", { class: "hint start" }, `Starts from ${this.named(s.start)}`, s.now && el("span", { class: "why" }, `; now ${s.now}${s.so ? ", and what this step sets is so already" : ""}`)),
-      el("div", { class: "acts" }, s.now && !s.done && el("button", { class: "there", title: `set ${this.named(s.start)}`, onclick: () => this.knobs.set(s.start) }, "Go there first"),
-        el("button", { class: "go", disabled: s.so && !s.done, "aria-pressed": String(s.done), title: `set ${this.named(s.done ? this.back(s) : s.set)}`, onclick: () => this.knobs.set(s.done ? this.back(s) : s.set) }, s.done ? "Take it back" : s.button),
-        !s.so && el("button", { class: "link", title: "and keep a ghost that goes on as it is now", onclick: () => this.on.ghostThen(s.set) }, "with a ghost"), !s.so && el("span", { class: "replay hint" })),
+      el("div", { class: "acts" }, s.now && !s.done && el("button", { class: "there", title: `set ${this.named(s.start)}`, onclick: () => this.set(s.start) }, "Go there first"),
+        el("button", { class: "go", disabled: s.so && !s.done, "aria-pressed": String(s.done), title: `set ${this.named(s.done ? this.back(s) : s.set)}`, onclick: () => this.set(s.done ? this.back(s) : s.set) }, s.done ? "Take it back" : s.button),
+        !s.so && !this.each && el("button", { class: "link", title: "and keep a ghost that goes on as it is now", onclick: () => this.on.ghostThen(s.set) }, "with a ghost"), !s.so && el("span", { class: "replay hint" })),
       el("p", { class: "hint" }, s.hint), el("blockquote", {}, `“${s.thesis.trim()}” `, el("cite", {}, s.section))));
   }
 }

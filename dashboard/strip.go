@@ -1,0 +1,88 @@
+package dashboard
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"drtmx/engine/experiment"
+	"drtmx/engine/knob"
+)
+
+// strip is the knobs that systems side by side have in common: one change goes to all of them.
+type strip struct {
+	Systems []stripSystem `json:"systems"`
+	Knobs   []stripKnob   `json:"knobs"`
+}
+
+type stripSystem struct {
+	Sys  string `json:"sys"`
+	Name string `json:"name,omitempty"`
+}
+
+// stripKnob is a knob as the first system has it, with its values in all.
+type stripKnob struct {
+	experiment.KnobState
+	Values []any `json:"values"`
+}
+
+// common answers with the strip: what every system that is no ghost can change live of its workload, without the
+// weights of its mix, and the coroutines. Fewer than two systems, or other workloads, have none.
+func (p *page) common(w http.ResponseWriter, r *http.Request) {
+	none := strip{Systems: []stripSystem{}, Knobs: []stripKnob{}}
+	out, workload := none, any(nil)
+	all := p.source.Systems()
+	for _, s := range all {
+		if isGhost(s, all) || s.CatchingUp {
+			continue
+		}
+		states, err := p.source.Knobs(r.Context(), s.Sys)
+		if err != nil {
+			continue // closed since
+		}
+		own := valueOf(states, "workload")
+		if workload == nil {
+			workload = own
+		}
+		if own != workload {
+			answer(w, none)
+			return
+		}
+		out.meet(states)
+		out.Systems = append(out.Systems, stripSystem{s.Sys, s.Name})
+	}
+	if len(out.Systems) < 2 {
+		out = none
+	}
+	answer(w, out)
+}
+
+// meet keeps the knobs that another system has in common with those before it.
+func (s *strip) meet(states []experiment.KnobState) {
+	var common []experiment.KnobState
+	for _, of := range []bool{true, false} { // what the workload is comes first
+		for _, k := range states {
+			if isCommon(&k) && (k.Group == knob.Workload) == of {
+				common = append(common, k)
+			}
+		}
+	}
+	if len(s.Systems) == 0 {
+		for _, k := range common {
+			s.Knobs = append(s.Knobs, stripKnob{k, []any{k.Value}})
+		}
+		return
+	}
+	var kept []stripKnob
+	for _, k := range s.Knobs {
+		if i := slices.IndexFunc(common, func(o experiment.KnobState) bool { return o.Name == k.Name }); i >= 0 {
+			k.Values = append(k.Values, common[i].Value)
+			kept = append(kept, k)
+		}
+	}
+	s.Knobs = append([]stripKnob{}, kept...)
+}
+
+func isCommon(k *experiment.KnobState) bool {
+	return k.Live && k.Active && (k.Group == knob.Workload && !strings.HasPrefix(k.Name, "workload.mix.") || k.Name == "coroutines")
+}

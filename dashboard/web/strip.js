@@ -1,0 +1,54 @@
+import { $, call, el, keyed } from "./kit.js";
+import { stepOf, text } from "./knobs.js";
+
+// The strip above the charts: knobs that systems side by side have in common. One change
+// goes to all of them.
+export class Strip {
+  constructor() {
+    Object.assign(this, { at: "", asked: 0 });
+  }
+  get many() { return this.systems?.length > 1; }
+  // refresh asks again if the systems, or the versions of their knobs, are others.
+  async refresh(list) {
+    const at = JSON.stringify(list.map((s) => [s.sys, s.epoch, s.knobs_version, !!s.catching_up]));
+    if (at === this.at) return;
+    this.at = at;
+    const question = ++this.asked, s = list.length > 1 ? await call("GET", "/page/strip", undefined, true) : { systems: [], knobs: [] };
+    if (question !== this.asked) return;
+    if (s) this.draw(s); else this.at = "";
+  }
+  draw({ systems, knobs }) {
+    this.systems = systems;
+    $("strip").hidden = !knobs.length;
+    $("stripof").textContent = systems.map((s) => s.name || s.sys).join(" and ");
+    keyed($("stripknobs"), knobs, (k) => k.name, (k) => this.knob(k));
+  }
+  knob(k) {
+    const same = k.values.every((v) => v === k.values[0]), whole = k.kind === "int", id = `strip-${k.name.replaceAll(".", "-")}`;
+    const said = () => same ? text(k, k.value) : k.values.map((v, i) => `${this.systems[i].sys} ${text(k, v)}`).join(", ");
+    const out = el("output", { for: id }, said());
+    let i;
+    if (k.choices?.length || k.kind === "bool") {
+      i = el("select", { id }, ...(k.choices || ["on", "off"]).map((c) => el("option", { value: c }, c)));
+      i.value = k.kind === "bool" ? text(k, k.value) : k.value;
+      i.onchange = () => this.set({ [k.name]: k.kind === "bool" ? i.value === "on" : i.value });
+    } else {
+      const number = whole || k.kind === "float", slide = number && k.max - k.min <= 200;
+      i = el("input", { id, type: slide ? "range" : number ? "number" : "text", min: number ? k.min : undefined, max: number ? k.max : undefined, step: whole ? 1 : slide ? stepOf(k) : "any" });
+      i.value = number ? k.value : text(k, k.value);
+      if (slide) i.oninput = () => { out.textContent = i.value; };
+      i.onchange = () => {
+        if (number && i.value === "") { i.value = k.value; return; }
+        this.set({ [k.name]: number ? Number(i.value) : i.value });
+      };
+    }
+    i.setAttribute("aria-description", k.doc);
+    return el("label", { class: "stripknob", title: k.doc, "data-knob": k.name }, k.label, i, out);
+  }
+  // set goes to all systems, or to none.
+  async set(values) {
+    if (await call("PATCH", `/api/knobs?${this.systems.map((s) => `sys=${s.sys}`).join("&")}`, values)) return;
+    for (const e of $("stripknobs").children) e.drawnAs = ""; // refused: back to what is
+    this.at = "";
+  }
+}
