@@ -118,6 +118,24 @@ func TestClosedAndForked(t *testing.T) {
 	}
 }
 
+// A spec of several systems: Up is the first of them, Systems has all.
+func TestSystemsSideBySide(t *testing.T) {
+	out := drive(t,
+		step{Code: clusterImport + "s := cluster.Spec{Workload: \"ycsb\", Set: cluster.Knobs{\"nodes\": 3, \"threads\": 1, \"workload.keys\": 2000}, Systems: []cluster.Spec{{Name: \"hybrid\"}, {Name: \"messages\", Preset: \"fasst\"}}}\ns"},
+		step{Code: "c := cluster.Up(s)\nall := c.Systems()\nlen(all)"},
+		step{Code: "cluster.Compare(c.Run(200*time.Microsecond), all[1].Run(200*time.Microsecond))"},
+		step{Code: "cluster.Sweep(s, cluster.Axis{\"coroutines\", []int{1, 2}})"},
+		step{Code: "c.Close()"})
+	for i, want := range []string{"messages", "2", "fasst"} {
+		if o := out[i]; o.Status != "ok" || !strings.Contains(o.text(), want) {
+			t.Errorf("cell %d: %s %q shows %q, want %q in it", i, o.Status, o.Evalue, o.text(), want)
+		}
+	}
+	if o := out[3]; o.Status != "error" || !strings.Contains(o.Evalue, "systems = hybrid, messages: one system is needed here") {
+		t.Errorf("a sweep: %s %q", o.Status, o.Evalue)
+	}
+}
+
 // The cells of the README, as they stand there.
 func TestCellsOfTheREADME(t *testing.T) {
 	b, err := os.ReadFile("../README.md")
