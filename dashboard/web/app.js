@@ -82,7 +82,7 @@ function header() {
   if (!s) return;
   const gone = downText(knobs.down);
   $("state").title = stateText(s.state, gone);
-  $("state").textContent = $("state").title.replace(/ (is|are) down/, " down"); // room is short
+  $("state").textContent = stateText(s.state, downText(knobs.down, true));
   $("state").className = `pill ${s.state}${gone ? " down" : ""}`;
   $("pause").textContent = allStand() ? "Go on" : "Pause";
   $("tempo").textContent = $("tempo").title = tempo(s);
@@ -183,10 +183,16 @@ async function whoIsDown(s) {
   return downs.get(s.sys)?.gone || "";
 }
 
+// listSystems draws the list anew. Answers may come in another order than they were asked for, and one
+// may fail: an older one does not replace a newer one, and it asks again until no system is on its way.
 async function listSystems() {
+  const nr = listSystems.asked = (listSystems.asked || 0) + 1;
   const now = await call("GET", "/api/systems", undefined, true);
-  if (!now) return;
+  if (!now || now.some(catchesUp)) listSystems.again ||= setTimeout(() => { listSystems.again = 0; listSystems(); }, 500);
+  if (!now || nr < listSystems.drawn) return;
   const gone = await Promise.all(now.map(whoIsDown));
+  if (nr < listSystems.drawn) return;
+  listSystems.drawn = nr;
   list = now;
   if (list.length && !list.some((s) => s.sys === shown)) { choose(list[0].sys); return; } // another page closed it, or the agent is another
   show();
@@ -215,10 +221,9 @@ function tasks(all) {
   const now = all.filter((t) => !t.state), names = now.map((t) => t.name);
   $("tasks").hidden = !now.length;
   keyed($("tasks"), names, (name) => name, (name) => el("li", {}, name.startsWith("figure ") ? el("a", { href: `#figures/${name.slice(7)}` }, name) : name.replace(/^catch up (.)$/, "ghost $1 catches up"), " ", el("progress"),
-    name.startsWith("catch up ") && el("button", { class: "link", title: "give this ghost up", onclick: () => call("DELETE", `/api/tasks?name=${encodeURIComponent(name)}`, {}) }, "cancel")));
+    /^(catch up|history of) /.test(name) && el("button", { class: "link", title: name.startsWith("c") ? "give this ghost up" : "stop writing this history", onclick: () => call("DELETE", `/api/tasks?name=${encodeURIComponent(name)}`, {}) }, "cancel")));
   now.forEach((t, i) => { const bar = $("tasks").children[i].querySelector("progress"); bar.max = t.total || 1; bar.value = t.done; });
   if (tasks.were !== names.join()) { tasks.were = names.join(); listSystems(); }
-  if (now.length) for (const s of $("systems").children) if (s.textContent.includes("catching up")) tasks.again ||= setTimeout(() => { tasks.again = 0; listSystems(); }, 500);
 }
 
 async function all() {

@@ -37,10 +37,13 @@ export function drawCluster(nodes, down, limit) {
   $("cluster").firstChild.setAttribute("aria-label", [`${nodes.length} nodes`, gone, words].filter(Boolean).join(", "));
 }
 
-// downText names the machines that have crashed and are not back, "" if all are up.
-export function downText(down) {
+// downText names the machines that have crashed and are not back, "" if all are up; where room is short
+// it does without the verb.
+export function downText(down, short = false) {
   const all = [...down].sort((a, b) => a - b), last = all.pop();
-  return last === undefined ? "" : all.length ? `nodes ${all.join(", ")} and ${last} are down` : `node ${last} is down`;
+  if (last === undefined) return "";
+  const [who, verb] = all.length ? [`nodes ${all.join(", ")} and ${last}`, "are"] : [`node ${last}`, "is"];
+  return short ? `${who} down` : `${who} ${verb} down`;
 }
 
 // emptyBreakdown says why the latest windows have no phases to show, "" if they have.
