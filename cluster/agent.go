@@ -52,14 +52,15 @@ type Options struct {
 // Agent keeps up to four systems alive. Its methods may be called from any
 // goroutine.
 type Agent struct {
-	opts    Options
-	hub     *hub
-	tasks   *tasks
-	causes  *causeJobs
-	sweeps  *sweepJobs
-	figures *figureJobs
-	spare   spare
-	standby *standby
+	opts      Options
+	hub       *hub
+	tasks     *tasks
+	causes    *causeJobs
+	sweeps    *sweepJobs
+	figures   *figureJobs
+	spare     spare
+	histories chan struct{} // held while a history is written: one at a time
+	standby   *standby
 
 	mu       sync.Mutex
 	members  map[string]*member
@@ -87,7 +88,7 @@ func NewAgent(spec experiment.Spec, o Options) (*Agent, error) {
 	if o.Session != "" && o.Resume != "" {
 		return nil, &experiment.SpecError{Field: "session", Value: o.Session, Rule: "cannot be combined with resume, which continues its own file", Next: "drop one"}
 	}
-	a := &Agent{opts: o, hub: newHub(), tasks: &tasks{}, members: map[string]*member{}, held: map[string]bool{}, lost: make(chan error, 1)}
+	a := &Agent{opts: o, hub: newHub(), tasks: &tasks{}, members: map[string]*member{}, held: map[string]bool{}, histories: make(chan struct{}, 1), lost: make(chan error, 1)}
 	a.ctx, a.stop = context.WithCancel(context.Background())
 	a.figures, a.causes = newFigureJobs(a), newCauseJobs(a)
 	a.sweeps = newSweepJobs(a, a.causes.slot)

@@ -92,6 +92,7 @@ func newAPI(a *Agent, w Web) http.Handler {
 	route("POST /api/twin", p.setTwin)
 	route("DELETE /api/tasks", p.cancelTask)
 	route("GET /api/tasks", func(*http.Request) (any, error) { return a.tasks.list(), nil })
+	p.mux.HandleFunc("GET /api/history", p.history)
 	p.mux.HandleFunc("GET /ws", p.feed)
 	p.mux.HandleFunc("/api/", p.elsewhere)
 	if w.Page == nil {

@@ -238,6 +238,8 @@ type ReplayOptions struct {
 	// for; nil: nobody asks.
 	History     io.Writer
 	HistoryName string
+
+	turn func(ctx context.Context) (done func(), err error) // waits until the next slice may begin; nil: it may
 }
 
 // Replay runs a recorded session again and compares digest and windows at every
@@ -296,12 +298,15 @@ func (g *Segment) rerun(ctx context.Context, o ReplayOptions, progress func(now 
 	}
 	out.Recorded = ""
 	m := &member{sys: sys, slice: firstSlice}
+	if o.turn != nil {
+		m.twin = &follower{} // it is hidden, and its slices are as short
+	}
 	for _, st := range g.Steps {
 		to := st.VirtualNS
 		if st.Failed != nil {
 			to++ // what failed it happened at that very time
 		}
-		err := m.rerunTo(ctx, to, progress)
+		err := m.rerunTo(ctx, to, o.turn, progress)
 		out.Recorded = "" // what was compared is not the end, unless this is a checkpoint too
 		switch {
 		case ctx.Err() != nil:
@@ -347,12 +352,20 @@ func (r *Replayed) fail(why string) {
 }
 
 // rerunTo advances without an agent, in slices so that it can be cancelled.
-func (m *member) rerunTo(ctx context.Context, to int64, progress func(now int64)) error {
+func (m *member) rerunTo(ctx context.Context, to int64, turn func(context.Context) (func(), error), progress func(now int64)) error {
 	for m.sys.NowNS() < to {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		done := func() {}
+		if turn != nil {
+			var err error
+			if done, err = turn(ctx); err != nil {
+				return err
+			}
+		}
 		err := m.slide(min(m.slice, to-m.sys.NowNS()))
+		done()
 		ws := m.sys.Windows(m.hash.n)
 		for i := range ws {
 			if err := m.hash.add(&ws[i]); err != nil {

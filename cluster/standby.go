@@ -241,11 +241,16 @@ func (s *standby) refusal(of *member) string {
 	if s.broken == of.snap.Load().Epoch {
 		return s.why
 	}
+	return s.agent.shortOfMemory(of.rec.head().Spec)
+}
+
+// shortOfMemory says why there is no room for a hidden system, "" if there is.
+func (a *Agent) shortOfMemory(spec experiment.Spec) string {
 	free := experiment.AvailableMemory
-	if s.agent.opts.memory != nil {
-		free = s.agent.opts.memory
+	if a.opts.memory != nil {
+		free = a.opts.memory
 	}
-	e, err := experiment.EstimateOf(of.rec.head().Spec)
+	e, err := experiment.EstimateOf(spec)
 	if err != nil {
 		return oneLine(err.Error())
 	}

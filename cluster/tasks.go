@@ -84,13 +84,13 @@ func (t *tasks) end(name string, err error) bool {
 	return false
 }
 
-// busy says whether a figure or the like takes all processors. What replays is counted
-// by its slices.
+// busy says whether a figure or the like takes all processors. What replays takes slices, which are
+// counted one by one.
 func (t *tasks) busy() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, x := range t.all {
-		if x.State == "" && x.cancel != nil && !strings.HasPrefix(x.Name, catchUpTask("")) {
+		if x.State == "" && x.cancel != nil && !strings.HasPrefix(x.Name, catchUpTask("")) && !strings.HasPrefix(x.Name, historyTask("")) {
 			return true
 		}
 	}

@@ -15,6 +15,7 @@ export class Deeper {
     $("insidenode").onchange = () => { this.node = Number($("insidenode").value); this.inside(); };
     $("beside").onchange = () => this.inside();
     $("cluster").addEventListener("click", (e) => { const at = e.target.closest("[data-node]"); if (at) this.open(Number(at.dataset.node)); });
+    for (const id of ["historylines", "historyedn"]) $(id).onclick = (e) => this.history(e);
     for (const id of ["transaction", "inside"]) tips($(id));
     setInterval(() => { if ($("insidebox").open && !document.hidden && !$("livepage").hidden) this.inside(); }, drawEvery);
     addEventListener("resize", () => { clearTimeout(this.resized); this.resized = setTimeout(() => this.show(), 300); });
@@ -22,10 +23,21 @@ export class Deeper {
 
   // refresh shows what there is of the system that is shown.
   refresh() {
-    $("sessionpage").href = `/page/session.html?sys=${this.sys}`;
+    for (const a of document.querySelectorAll("a[data-of]")) a.href = a.dataset.of + this.sys;
     this.drawn = "";
     this.show();
     this.inside();
+  }
+
+  // history saves nothing that the agent refuses: it says why instead.
+  async history(e) {
+    const a = e.currentTarget;
+    if (a.asked) { a.asked = false; return; }
+    e.preventDefault();
+    const ok = await fetch(a.href, { method: "HEAD" }).then((r) => r.ok, () => false);
+    if (!ok) { call("GET", a.getAttribute("href")); return; }
+    a.asked = true;
+    a.click();
   }
 
   // listed offers the systems that one may be put beside another.

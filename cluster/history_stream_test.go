@@ -1,0 +1,120 @@
+package cluster
+
+import (
+	"bufio"
+	"bytes"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"drtmx/engine/experiment"
+)
+
+// agentOf is an agent over the real engine that stands at 100 us.
+func agentOf(t *testing.T, spec experiment.Spec) *Agent {
+	t.Helper()
+	a, err := NewAgent(spec, Options{Paused: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { a.Close() })
+	return a
+}
+
+// TestHistoryOverHTTP: a live system's history is what a replay of its session writes, in both forms, and
+// the system stays where it is.
+func TestHistoryOverHTTP(t *testing.T) {
+	a := agentOf(t, tiny())
+	s := web(t, a, Web{})
+	step := func() {
+		t.Helper()
+		ask(t, s, "POST", "/api/control", `{"action":"step","virtual_ns":100000}`).want(t, 200, "")
+	}
+	step()
+	ask(t, s, "PATCH", "/api/knobs", `{"phase.commit": "two-sided"}`).want(t, 200, "")
+	step()
+	session := ask(t, s, "GET", "/api/session", "").want(t, 200, "")
+	for format, kind := range map[string]string{"jsonl": "application/x-ndjson", "edn": "application/edn"} {
+		var want bytes.Buffer
+		r, err := Replay(t.Context(), strings.NewReader(session.body), ReplayOptions{History: &want, HistoryName: "h." + format})
+		if err != nil || !r.OK {
+			t.Fatal(err, r)
+		}
+		got := ask(t, s, "GET", "/api/history?sys=a&format="+format, "").want(t, 200, "")
+		if got.body != want.String() || strings.Count(got.body, "\n") < 100 {
+			t.Errorf("%s: %d bytes, the replay wrote %d", format, len(got.body), want.Len())
+		}
+		if got.head.Get("Content-Type") != kind || got.head.Get("Content-Disposition") != "attachment; filename=history."+format {
+			t.Errorf("%v", got.head)
+		}
+	}
+	all := ask(t, s, "GET", "/api/history", "").want(t, 200, `"begin_ns"`).body
+	half := ask(t, s, "GET", "/api/history?to=100us", "").want(t, 200, `"begin_ns"`).body
+	if !strings.HasPrefix(all, half) || 10*len(half) > 8*len(all) {
+		t.Errorf("up to the half: %d bytes of %d", len(half), len(all))
+	}
+	if now, err := a.State("a"); err != nil || now.VirtualNS != 200_000 {
+		t.Errorf("%v, it is %d ns", err, now.VirtualNS)
+	}
+	if head := ask(t, s, "HEAD", "/api/history", "").want(t, 200, ""); head.head.Get("Content-Type") != "application/x-ndjson" {
+		t.Error(head.head)
+	}
+}
+
+// TestHistoryIsGuarded: what cannot be had is refused before a byte is sent, other sites cannot start it, and
+// there is one at a time.
+func TestHistoryIsGuarded(t *testing.T) {
+	a := agentOf(t, tiny())
+	s := web(t, a, Web{})
+	get := func(query string, head ...string) reply {
+		t.Helper()
+		return ask(t, s, "GET", "/api/history"+query, "", head...)
+	}
+	get("?format=csv").want(t, 400, "format = csv: must be jsonl (lines of JSON) or edn")
+	get("?to=1ms").want(t, 400, "to = 1000000: is later than now, 0 ns")
+	get("?to=x").want(t, 400, "to = x: must be virtual nanoseconds")
+	get("?sys=d").want(t, 404, "")
+	get("", "Sec-Fetch-Site", "cross-site").want(t, 403, "cross-origin request refused")
+	get("", "Sec-Fetch-Site", "same-origin").want(t, 200, "")
+	a.histories <- struct{}{}
+	get("").want(t, 409, "another one is being written")
+	ask(t, s, "HEAD", "/api/history", "").want(t, 409, "")
+	<-a.histories
+	small := agentOf(t, tiny())
+	small.opts.memory = func() int64 { return 1 << 20 }
+	ask(t, web(t, small, Web{}), "GET", "/api/history", "").want(t, 409, "memory is short")
+	micro := agentOf(t, experiment.Spec{Workload: "micro-read", Set: Knobs{"nodes": 2, "threads": 1}})
+	ask(t, web(t, micro, Web{}), "GET", "/api/history", "").want(t, 400, "runs no transactions")
+}
+
+// TestHistoryCanBeCancelled, and a stream that is cut short is an error of the connection. Then there is room for
+// the next one.
+func TestHistoryCanBeCancelled(t *testing.T) {
+	a := agentOf(t, tiny())
+	s := web(t, a, Web{})
+	ask(t, s, "POST", "/api/control", `{"action":"step","virtual_ns":40000000}`).want(t, 200, "")
+	resp, err := http.Get(s.URL + "/api/history")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	in := bufio.NewReader(resp.Body)
+	if line, err := in.ReadString('\n'); err != nil || !strings.HasPrefix(line, `{"id":`) {
+		t.Fatal(err, line)
+	}
+	ask(t, s, "DELETE", "/api/tasks?name=history+of+a", "{}").want(t, 200, "cancelled")
+	if _, err := in.WriteTo(discard{}); err == nil {
+		t.Error("the reader takes a part for the whole")
+	}
+	for deadline := time.Now().Add(10 * time.Second); len(a.histories) > 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the replay goes on")
+		}
+	}
+	ask(t, s, "GET", "/api/history?to=50us", "").want(t, 200, `"begin_ns"`)
+}
+
+type discard struct{}
+
+func (discard) Write(b []byte) (int, error) { return len(b), nil }
