@@ -188,7 +188,11 @@ func (s *Session) add(text []byte) error {
 				*probe.Session.Format, SessionFormat, oneLine(probe.Session.Code))
 		}
 	}
-	if err := decodeStrict(text, &rec); err != nil {
+	err := decodeStrict(text, &rec)
+	if len(s.Segments) == 0 && (err != nil || rec.Session == nil) {
+		return errors.New("is no session's header; give a file that drtmx up --session wrote")
+	}
+	if err != nil {
 		return fmt.Errorf("not a session record: %s", oneLine(err.Error()))
 	}
 	if n := rec.fields(); n != 1 {
@@ -201,9 +205,6 @@ func (s *Session) add(text []byte) error {
 		h.Seed = normalNumber(h.Seed)
 		s.Segments = append(s.Segments, Segment{Header: h})
 		return nil
-	}
-	if len(s.Segments) == 0 {
-		return errors.New("no header before this record; give a file that drtmx up --session wrote")
 	}
 	g := &s.Segments[len(s.Segments)-1]
 	st := rec.step()

@@ -299,7 +299,8 @@ func TestBadSessionsAreRefusedWithOneLine(t *testing.T) {
 	head := lines[0]
 	for name, c := range map[string]struct{ text, says string }{
 		"empty":          {"", "no header"},
-		"no header":      {lines[1], "no header"},
+		"no header":      {lines[1], "line 1: is no session's header"},
+		"another file":   {"{}\n", "line 1: is no session's header; give a file that drtmx up --session wrote"},
 		"other format":   {strings.Replace(good, `"format":1`, `"format":2`, 1), "format 2, this drtmx reads 1"},
 		"later format":   {strings.Replace(good, `"format":1`, `"format":7,"new":true`, 1), "format 7"},
 		"no format":      {strings.Replace(good, `"format":1,`, ``, 1), "format"},

@@ -238,8 +238,14 @@ func writeSweep(cmd *cobra.Command, s *cluster.SweepResult, asJSON bool, tables 
 		if err := printJSON(out, s.Raw); err != nil {
 			return err
 		}
-	case !tables.given() && htmlFile == "":
+	case tables.csv == "-" || tables.parquet == "-" || htmlFile == "-": // standard output is that
+	default:
 		fmt.Fprintln(out, s)
+		for _, file := range []string{tables.csv, tables.parquet, htmlFile} {
+			if file != "" {
+				fmt.Fprintf(out, "written: %s\n", file)
+			}
+		}
 	}
 	return s.Err()
 }

@@ -290,6 +290,9 @@ func TestSweepIsKeptAndWritten(t *testing.T) {
 	if text := ok(t, args...); strings.Count(text, "\n") != 7 || strings.Count(text, "not steady") != 4 { // a head, four points, two lines of legend
 		t.Errorf("%s", text)
 	}
+	if text := ok(t, with(args, "--html", page)...); strings.Count(text, "\n") != 8 || !strings.HasSuffix(text, "\nwritten: "+page+"\n") {
+		t.Errorf("%s", text)
+	}
 }
 
 // column is the value of a column in the first row of a table.
@@ -385,10 +388,22 @@ func TestRegistryIsPrinted(t *testing.T) {
 			t.Errorf("%v: %q", args, text)
 		}
 	}
-	for name, says := range map[string]string{"coroutine": "did you mean coroutines?", "phase": "there are phase.execution", "zzzzzzzz": "neither a shipped spec nor a file"} {
+	for name, says := range map[string]string{"coroutine": "did you mean coroutines?", "zzzzzzzz": "neither a shipped spec nor a file"} {
 		if code, _, stderr := call("knobs", name); code != misused || !strings.Contains(stderr, says) {
 			t.Errorf("knobs %s: exit %d: %s", name, code, stderr)
 		}
+	}
+	for _, parts := range []string{"phase", "phase."} {
+		if text := ok(t, "knobs", parts); !strings.HasPrefix(text, "phase.execution") || !strings.Contains(text, "\nphase.ro_validation ") || strings.Contains(text, "opt.") {
+			t.Errorf("knobs %s:\n%s", parts, text)
+		}
+	}
+	if text := ok(t, "knobs", "nvm", "cache"); strings.Count(text, "\n") != strings.Count(text, "cache.") || !strings.Contains(text, "cache.bytes") {
+		t.Error(text)
+	}
+	decode(t, ok(t, "knobs", "cache", "--json"), &ks)
+	if len(ks) < 2 || ks[0]["name"] != "cache.bytes" && ks[0]["name"] != "cache.enabled" {
+		t.Error(ks)
 	}
 	if code, _, stderr := call("knobs", "phases", "cache.byte"); code != misused || !strings.Contains(stderr, "did you mean cache.bytes?") {
 		t.Errorf("%d %s", code, stderr)
@@ -437,6 +452,19 @@ func TestFigureSaysWhatItWrote(t *testing.T) {
 func TestVerifyPrintsRows(t *testing.T) {
 	if text := ok(t, "verify", "--rows", "t2-2-rc,s2-nvm-read-lat"); !strings.Contains(text, "s2-nvm-read-lat") || strings.Contains(text, "not measured") {
 		t.Error(text)
+	}
+	// A row that follows from another one is counted with that one.
+	if text := ok(t, "verify", "--rows", "t2-2-rc"); strings.Contains(text, "no quantity is a fit row") {
+		t.Error(text)
+	}
+	if text := ok(t, "verify", "--list"); !strings.Contains(text, "\ns2-nvm-read-lat ") || strings.Count(text, "\n") < 50 {
+		t.Error(text)
+	}
+	if code, _, stderr := call("verify", "--rows", "nope"); code != misused || !strings.Contains(stderr, "drtmx verify --list names the rows") {
+		t.Errorf("%d %s", code, stderr)
+	}
+	if code, _, stderr := call("verify", "--list", "--rows", "t2-2-rc"); code != misused || !strings.Contains(stderr, "--list measures nothing") {
+		t.Errorf("%d %s", code, stderr)
 	}
 }
 

@@ -21,7 +21,7 @@ func knobsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "knobs [SPEC] [KNOB]...",
 		Short: "The registry: every knob with value, range and meaning",
-		Long: "Lists every knob with its value in the spec, or tells all about the knobs that are named. With --preset alone: the knobs that the preset sets. " +
+		Long: "Lists every knob with its value in the spec, or tells all about the knobs that are named. The first part of a name, as in drtmx knobs phase, lists all knobs that begin with it. With --preset alone: the knobs that the preset sets. " +
 			"The numbers of the hardware profile are knobs too, hardware.NUMBER; they are listed where the spec sets them, or when they are named.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var names []string
@@ -34,13 +34,19 @@ func knobsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if len(names) > 0 {
+			family := len(names) == 1 && isFamily(ks, names[0])
+			if family {
+				ks = slices.DeleteFunc(ks, func(k experiment.KnobState) bool { return !inFamily(k.Name, names[0]) })
+			} else if len(names) > 0 {
 				if ks, err = chosen(ks, names); err != nil {
 					return err
 				}
 			}
 			if asJSON {
 				return printJSON(cmd.OutOrStdout(), ks)
+			}
+			if family {
+				return listKnobs(cmd.OutOrStdout(), ks)
 			}
 			if len(names) > 0 {
 				return tellKnobs(cmd.OutOrStdout(), ks)
@@ -64,18 +70,46 @@ func specThenKnobs(args []string) (spec, knobs []string) {
 	if _, err := experiment.KnobName(args[0]); err == nil || experiment.IsHardware(args[0]) {
 		return nil, args
 	}
+	if ks, err := experiment.Describe(experiment.Spec{}); err == nil && isFamily(ks, args[0]) && notSpec(args[0]) {
+		return nil, args
+	}
 	return args[:1], args[1:]
+}
+
+// notSpec says that an argument names neither a shipped spec nor a file.
+func notSpec(arg string) bool {
+	if _, err := experiment.LoadSpec(arg); err == nil {
+		return false
+	}
+	_, err := os.Stat(arg)
+	return err != nil
+}
+
+// inFamily says that a knob's name begins with some parts, as phase.lock does with phase.
+func inFamily(name, parts string) bool {
+	return strings.HasPrefix(name, strings.TrimSuffix(parts, ".")+".")
+}
+
+// isFamily says that there are knobs whose names begin so, and none that is called so.
+func isFamily(ks []experiment.KnobState, parts string) bool {
+	if _, err := experiment.KnobName(parts); err == nil {
+		return false
+	}
+	return slices.ContainsFunc(ks, func(k experiment.KnobState) bool { return inFamily(k.Name, parts) })
+}
+
+// listKnobs prints a line for each knob.
+func listKnobs(w io.Writer, ks []experiment.KnobState) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, k := range ks {
+		printKnob(t, k)
+	}
+	return t.Flush()
 }
 
 // mistypedKnob says which knob may have been meant by a first argument that is no spec, if any is like it.
 func mistypedKnob(args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	if _, err := experiment.LoadSpec(args[0]); err == nil {
-		return nil
-	}
-	if _, err := os.Stat(args[0]); err == nil {
+	if len(args) == 0 || !notSpec(args[0]) {
 		return nil
 	}
 	_, err := experiment.KnobName(args[0])

@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -11,7 +13,7 @@ import (
 )
 
 func verifyCommand() *cobra.Command {
-	var asJSON bool
+	var asJSON, list bool
 	var only []string
 	var record string
 	cmd := &cobra.Command{
@@ -23,6 +25,12 @@ func verifyCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := named(cmd, "rows", only); err != nil {
 				return err
+			}
+			if list {
+				if record != "" || only != nil {
+					return usage("--list measures nothing: leave out --rows and --record")
+				}
+				return listRows(cmd.OutOrStdout(), asJSON)
 			}
 			if record != "" && only != nil {
 				return usage("--record is of all rows: leave out --rows")
@@ -49,9 +57,26 @@ func verifyCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the table as JSON")
-	cmd.Flags().StringSliceVar(&only, "rows", nil, "measure only these rows, by `ID,ID`")
+	cmd.Flags().StringSliceVar(&only, "rows", nil, "measure only these rows, by `ID,ID`; --list names all")
+	cmd.Flags().BoolVar(&list, "list", false, "name the rows, and measure nothing")
 	cmd.Flags().StringVar(&record, "record", "", "write the rows that pass to `FILE`, to be compared with from then on")
 	return cmd
+}
+
+// listRows names what verify measures.
+func listRows(w io.Writer, asJSON bool) error {
+	rows, err := calibration.List()
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return printJSON(w, rows)
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, r := range rows {
+		fmt.Fprintf(t, "%s\t%s\t%s\n", r.ID, r.Use, r.Claim)
+	}
+	return t.Flush()
 }
 
 // named refuses a flag that is there and names nothing: what it chooses from would all

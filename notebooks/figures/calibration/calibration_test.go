@@ -221,7 +221,7 @@ func TestJudging(t *testing.T) {
 	}
 	none := Report{Rows: []Row{{ID: "c", Use: Order}}} // a share of nothing is none
 	none.count()
-	if text, err := json.Marshal(&none); err != nil || !strings.Contains(string(text), `"fit_within_10":null`) || !strings.Contains(none.String(), "no quantity is a fit row") {
+	if text, err := json.Marshal(&none); err != nil || !strings.Contains(string(text), `"fit_within_10":null`) || !strings.Contains(none.String(), "none of these rows is counted") {
 		t.Errorf("%s, %v\n%s", text, err, &none)
 	}
 	if v.Err() != nil {

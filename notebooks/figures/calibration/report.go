@@ -106,6 +106,27 @@ func counter(total int, progress func(done, total int)) func() {
 	}
 }
 
+// Listed names a row that is measured, without measuring it.
+type Listed struct {
+	ID    string `json:"id"`
+	Use   string `json:"use"`
+	Claim string `json:"claim"`
+}
+
+// List names the rows that Verify measures.
+func List() ([]Listed, error) {
+	table := figures.Table()
+	var out []Listed
+	for _, m := range measures() {
+		p, err := find(table, m.id)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, Listed{p.ID, p.Use, p.Claim})
+	}
+	return out, nil
+}
+
 func chosen(only []string) ([]measure, error) {
 	all := measures()
 	if only == nil {
@@ -115,7 +136,7 @@ func chosen(only []string) ([]measure, error) {
 	for _, id := range only {
 		i := slices.IndexFunc(all, func(m measure) bool { return m.id == id })
 		if i < 0 {
-			return nil, &experiment.SpecError{Field: "row", Value: fmt.Sprintf("%.40q", id), Rule: "is not measured in this version", Next: "drtmx verify lists the rows"}
+			return nil, &experiment.SpecError{Field: "row", Value: fmt.Sprintf("%.40q", id), Rule: "is not measured in this version", Next: "drtmx verify --list names the rows"}
 		}
 		out = append(out, all[i])
 	}
@@ -234,7 +255,7 @@ func (v *Report) String() string {
 	t.Flush() // into memory
 	v.notes(&b)
 	if v.Quantities == 0 {
-		b.WriteString("no quantity is a fit row")
+		b.WriteString("none of these rows is counted: each is no fit row, or follows from another one")
 	} else {
 		fmt.Fprintf(&b, "of %d quantities that are fit rows %.0f %% are within 5 %%, %.0f %% within 10 %%, %.0f %% within 25 %%", v.Quantities, 100**v.FitWithin5, 100**v.FitWithin10, 100**v.FitWithin25)
 	}
