@@ -30,6 +30,7 @@ type Card struct {
 	Before    Part             `json:"before"`
 	After     Part             `json:"after"`
 	Rows      []Row            `json:"rows,omitempty"`
+	Absent    string           `json:"absent,omitempty"` // which percentile has no row, and why
 	Phases    []Row            `json:"phases,omitempty"`
 	Settling  string           `json:"settling,omitempty"` // why there are no rows yet
 	Failed    uint64           `json:"failed,omitempty"`   // requests from the change to the next one
@@ -234,6 +235,7 @@ func (c *Card) rows(before, after []moment) {
 		}
 	}
 	c.drift()
+	c.Absent = c.absent(before, after)
 	c.Sentence = c.sentence()
 }
 

@@ -1,11 +1,14 @@
 package dashboard
 
 import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
 	"drtmx/cluster"
 	"drtmx/engine/metrics"
 	"drtmx/engine/result"
-	"strings"
-	"testing"
 )
 
 // sloping lets the throughput of the windows under one version go up steadily, by a share of it over
@@ -34,7 +37,7 @@ func TestCardOfADrift(t *testing.T) {
 				t.Errorf("%s: %+v", name, r)
 			}
 		}
-		if !strings.HasPrefix(c.Sentence, "Still drifting: throughput, p50") {
+		if !strings.HasPrefix(c.Sentence, "Throughput, p50, p99, aborts and round trips still drift") {
 			t.Error(c.Sentence)
 		}
 	}
@@ -94,6 +97,32 @@ func TestCardOfASystemThatStopped(t *testing.T) {
 			t.Errorf("aborts of nothing: %+v", r)
 		}
 	}
+	if c.Absent != "" { // the sentence says it
+		t.Error(c.Absent)
+	}
+}
+
+// TestCardSaysWhyThereIsNoPercentile: windows with too few requests have no p99, and the row does not vanish without a word.
+func TestCardSaysWhyThereIsNoPercentile(t *testing.T) {
+	ms := windows(1, before, before)
+	for i := range under(ms, 2) {
+		ms[before.windows+i].p99 = math.NaN()
+	}
+	const why = "No p99: it takes 1,000 requests in a window, and the windows after it have fewer."
+	if c := cards("a", "e", ms, []cluster.Event{change(ms, 2)})[0]; c.Absent != why {
+		t.Errorf("%q", c.Absent)
+	}
+	both := slices.Clone(ms)
+	for i := range both {
+		both[i].p99 = math.NaN()
+	}
+	if c := cards("a", "e", both, []cluster.Event{change(both, 2)})[0]; !strings.Contains(c.Absent, "the windows before it and after it have fewer") {
+		t.Errorf("%q", c.Absent)
+	}
+	whole := windows(1, before, before)
+	if c := cards("a", "e", whole, []cluster.Event{change(whole, 2)})[0]; c.Absent != "" {
+		t.Errorf("%q", c.Absent)
+	}
 }
 
 // Windows that remember each other for longer than there are windows say little: no interval.
@@ -120,7 +149,7 @@ func TestCardOfALongMemory(t *testing.T) {
 // What cannot be told is a clause of its own, behind what can.
 func TestSentenceKeepsApartWhatIsNotDecided(t *testing.T) {
 	c := &Card{Number: 1, Rows: []Row{{Name: "throughput", Percent: -61, Diff: -61, Before: 4, After: 2, Verdict: "worse"}, {Name: "p50", Drifts: true}, {Name: "p99", Verdict: undecided}, {Name: "aborts", Verdict: undecided}}}
-	if got, want := c.sentence(), "Throughput fell by 61 %; still drifting: p50; too few independent windows to judge p99 and aborts."; got != want {
+	if got, want := c.sentence(), "Throughput fell by 61 %; p50 still drifts; too few independent windows to judge p99 and aborts."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

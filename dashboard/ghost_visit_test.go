@@ -27,6 +27,11 @@ func TestGhostOnStandby(t *testing.T) {
 	b.until("what it is", `/ghost of a without change 1 from .* on, running/.test(document.getElementById("systems").textContent)`)
 	b.until("its card", `/a against its ghost b, without change 1/.test(document.querySelector(".cards .ghost")?.textContent)`)
 	b.shot("standby.png")
+	const savedJS = `["savesession", "historylines", "historyedn", "sessionpage"].map((id) => document.getElementById(id).getAttribute("href")).join(" ")`
+	b.click("#systems .sys.b")
+	b.until("what is saved is of the system shown", is(savedJS, "/api/session?sys=b /api/history?format=jsonl&sys=b /api/history?format=edn&sys=b /page/session.html?sys=b"))
+	b.click("#systems .sys.a")
+	b.until("and again", is(savedJS, "/api/session?sys=a /api/history?format=jsonl&sys=a /api/history?format=edn&sys=a /page/session.html?sys=a"))
 	b.click("#pause")
 	b.until("the next one is ready", is(twinJS, "ghost ready for the next change"))
 	b.click("#twinswitch")

@@ -68,16 +68,16 @@ func (c *Card) sentence() string {
 		}
 	}
 	if len(same) > 0 {
-		parts = append(parts, strings.Join(same, " and ")+" "+say.same)
+		parts = append(parts, list(same)+" "+say.same)
 	}
 	if len(parts) > 0 {
 		parts = []string{strings.Join(parts, ", ")}
 	}
 	if len(drift) > 0 {
-		parts = append(parts, "still drifting: "+strings.Join(drift, ", "))
+		parts = append(parts, list(drift)+" still "+map[bool]string{true: "drifts", false: "drift"}[len(drift) == 1 && singular(drift[0])])
 	}
 	if len(unsure) > 0 {
-		parts = append(parts, "too few independent windows to judge "+strings.Join(unsure, " and "))
+		parts = append(parts, "too few independent windows to judge "+list(unsure))
 	}
 	if r, ok := c.mover(); ok {
 		parts = append(parts, fmt.Sprintf(say.mover, phaseName(r.Name), short(r.Before), short(r.After)))
@@ -91,6 +91,43 @@ func (c *Card) sentence() string {
 	}
 	s := strings.Join(parts, "; ")
 	return strings.ToUpper(s[:1]) + s[1:] + "."
+}
+
+// list writes names as in a sentence.
+func list(names []string) string {
+	if n := len(names); n > 2 {
+		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
+	}
+	return strings.Join(names, " and ")
+}
+
+// singular says that a row's name is, as throughput is and aborts are.
+func singular(name string) bool { return !strings.HasSuffix(name, "s") }
+
+// absent says which percentiles have no row, although requests commit, and on which side windows
+// have too few of them.
+func (c *Card) absent(before, after []moment) string {
+	sides := [2]string{"before it", "after it"}
+	if c.Number == 0 {
+		sides = [2]string{"of the ghost", "here"}
+	}
+	var out []string
+	for _, p := range []struct {
+		name, takes string // requests in a window
+		of          func(m *moment) float64
+	}{{"p50", "20", func(m *moment) float64 { return m.p50 }}, {"p99", "1,000", func(m *moment) float64 { return m.p99 }}} {
+		var where []string
+		for i, ms := range [][]moment{before, after} {
+			q, t := quantity{of: p.of}, quantity{of: func(m *moment) float64 { return m.throughput }}
+			if len(q.series(ms)) < cardLeast && mean(t.series(ms)) > 0 {
+				where = append(where, sides[i])
+			}
+		}
+		if len(where) > 0 {
+			out = append(out, fmt.Sprintf("No %s: it takes %s requests in a window, and the windows %s have fewer.", p.name, p.takes, list(where)))
+		}
+	}
+	return strings.Join(out, " ")
 }
 
 // short writes two or three significant digits, never an exponent.

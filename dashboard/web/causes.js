@@ -16,10 +16,10 @@ export function verdict(windows) {
   return named = of.findLast((l) => l.of === named?.of && l.node === named?.node) || of.at(-1);
 }
 
-// limitLine writes a verdict on windows.
+// limitLine writes a verdict on windows. Without one it says what became of their requests.
 export function limitLine(v, windows) {
-  const line = $("limit");
-  line.textContent = v ? v.text : windows.length ? "nothing ended in the latest windows" : "nothing measured yet";
+  const line = $("limit"), fails = windows.some((w) => w.failed || w.lost);
+  line.textContent = v ? v.text : !windows.length ? "nothing measured yet" : fails ? "every request fails in the latest windows" : "no request ended in the latest windows";
   line.title = "contended: conflicts take at least half of the time in flight. Else saturated: the busiest unit is busy at least 85 % of the time. Else latency-bound: requests wait for round trips. Causes measures what would change it.";
   hot(windows);
 }

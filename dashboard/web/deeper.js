@@ -35,7 +35,7 @@ export class Deeper {
     if (a.asked) { a.asked = false; return; }
     e.preventDefault();
     const ok = await fetch(a.href, { method: "HEAD" }).then((r) => r.ok, () => false);
-    if (!ok) { call("GET", a.getAttribute("href")); return; }
+    if (!ok) { call("GET", `${a.getAttribute("href")}&to=0`); return; } // its answer says why, or is empty
     a.asked = true;
     a.click();
   }

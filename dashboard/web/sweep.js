@@ -105,7 +105,7 @@ export class Sweep {
 
   hint() {
     const s = this.state;
-    $("heathint").textContent = !s?.cells.length ? "" : `${s.cancelled ? "Cancelled: what is hatched was not run. " : ""}${this.version && this.version !== s.knobs_version ? "The knobs have changed since: sweep again for those of now. " : ""}A click on a cell tells of its run.`;
+    $("heathint").textContent = !s?.cells.length ? "" : `${s.cancelled ? "Cancelled: what is hatched was not run. " : ""}${this.version && this.version !== s.knobs_version ? "The knobs have changed since: sweep again for those of now. " : ""}Click a cell to see its run.`;
   }
 
   // table is the way to a point without a pointer.
