@@ -245,7 +245,11 @@ func (w *Why) String() string {
 		}
 	}
 	if mile != "" {
-		fmt.Fprintf(&b, "Most of the time goes by at: %s (%s). ", mile, percent(share))
+		step := mile
+		if l, ok := palette.Milestones.Of(mile); ok {
+			step = l.Label
+		}
+		fmt.Fprintf(&b, "The step with the largest share is “%s”, %s. ", step, percent(share))
 	}
 	b.WriteString(upper(limitText(x)) + ".")
 	return b.String()

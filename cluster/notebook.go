@@ -2,11 +2,15 @@ package cluster
 
 import (
 	"context"
-	"drtmx/engine/experiment"
-	"drtmx/engine/result"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
+
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 )
 
 // Cluster is a Client for notebooks: where a Client returns an error, a Cluster
@@ -72,15 +76,27 @@ func (c *Cluster) Run(d time.Duration) *Result {
 // Set changes a knob now.
 func (c *Cluster) Set(name string, value any) *Changed {
 	ch, err := c.c.Set(name, value)
-	must(err)
+	must(resettable(err, Knobs{name: value}))
 	return ch
 }
 
 // SetAll changes knobs now: all of them or none.
 func (c *Cluster) SetAll(k Knobs) *Changed {
 	ch, err := c.c.SetAll(k)
-	must(err)
+	must(resettable(err, k))
 	return ch
+}
+
+// resettable adds to an error of Set the cell that does what was meant: to begin again with the knobs.
+func resettable(err error, k Knobs) error {
+	if !experiment.NeedsReset(err) {
+		return err
+	}
+	var set []string
+	for _, name := range slices.Sorted(maps.Keys(k)) {
+		set = append(set, fmt.Sprintf("%q: %#v", name, k[name]))
+	}
+	return fmt.Errorf("%w: c.Reset(cluster.Knobs{%s}) begins again with it", err, strings.Join(set, ", "))
 }
 
 // Spec is what the cluster was opened with, every change applied.
@@ -114,7 +130,7 @@ func (c *Cluster) Knob(name string) any {
 }
 
 // Knobs is the registry as it stands in this cluster.
-func (c *Cluster) Knobs() []experiment.KnobState {
+func (c *Cluster) Knobs() KnobList {
 	ks, err := c.c.Knobs()
 	must(err)
 	return ks

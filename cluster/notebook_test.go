@@ -342,3 +342,28 @@ func TestHardwareOfACluster(t *testing.T) {
 		t.Error("the axis has no unit")
 	}
 }
+
+// TestKnobsAreATable: the list that notebooks show is no dump of a struct.
+func TestKnobsAreATable(t *testing.T) {
+	c := Up(tiny())
+	defer c.Close()
+	ks := c.Knobs()
+	if text := ks.String(); strings.Count(text, "\n") != len(ks) || !strings.Contains(text, "\nnodes  ") || strings.Contains(text, "<nil>") {
+		t.Error(text)
+	}
+	if page := ks.HTML(); strings.Count(page, "<tr>") != len(ks)+1 || !strings.Contains(page, "by Reset") {
+		t.Error(page)
+	}
+}
+
+// TestSetSaysHowToReset: the error of a knob that is not live is the cell that does what was meant.
+func TestSetSaysHowToReset(t *testing.T) {
+	c := Up(tiny())
+	defer c.Close()
+	fails(t, `c.Reset(cluster.Knobs{"nodes": 4}) begins again with it`, func() { c.Set("nodes", 4) })
+	fails(t, `c.Reset(cluster.Knobs{"coroutines": 4, "workload": "cycle"}) begins again with it`, func() { c.SetAll(Knobs{"workload": "cycle", "coroutines": 4}) })
+	c.Reset(Knobs{"nodes": 4})
+	if n := c.Knob("nodes"); n != 4 {
+		t.Error(n)
+	}
+}

@@ -286,6 +286,36 @@ func TestErrorIsTheLine(t *testing.T) {
 	}
 }
 
+// TestTyposAreAnswered: a name that is nearly right, a package that is not imported, and arguments that do not fit.
+func TestTyposAreAnswered(t *testing.T) {
+	out := drive(t,
+		step{Code: probeImport + `import ("time"; "drtmx/cluster")`},
+		step{Code: "var r *cluster.Result\nvar c *cluster.Cluster"},
+		step{Code: "c.Runn(2)"},
+		step{Code: "r.Thruput"},
+		step{Code: "r.Zzzzzz"},
+		step{Code: "fmt.Println(1)"},
+		step{Code: "smallbank.Savings"},
+		step{Code: `c.Set("coroutines")`},
+		step{Code: `c.Run("2ms")`},
+		step{Code: "time.Sleep(time.Minute)", InterruptAfter: 0.5})
+	for i, want := range []string{
+		"", "",
+		"line 1: c has no field or method like that: c.Runn, did you mean Run?",
+		"line 1: r has no field or method like that: r.Thruput, did you mean Throughput?",
+		"line 1: r has no field or method like that: r.Zzzzzz",
+		`line 1: undefined identifier: fmt; import "fmt" first`,
+		`line 1: undefined identifier: smallbank; import "drtmx/engine/workload/smallbank" first`,
+		"line 1: not enough arguments in call to c.Set: have (constant), want (string, any)",
+		`"2ms" is a string where a time.Duration is wanted; write it as 2*time.Millisecond`,
+		"interrupted",
+	} {
+		if out[i].Evalue != want {
+			t.Errorf("cell %d failed with %q, want %q", i, out[i].Evalue, want)
+		}
+	}
+}
+
 func TestInterrupt(t *testing.T) {
 	const works = "1 + 1"
 	loops := map[string]string{

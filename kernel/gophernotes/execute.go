@@ -9,7 +9,6 @@ import (
 	"go/token"
 	"os"
 	"os/exec"
-	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -57,7 +56,7 @@ func (s *session) execute(m msgReceipt) {
 		if on, ok := m.content()["stop_on_error"].(bool); on || !ok {
 			s.given = len(s.waiting) // before anybody can know of the error: what comes after it is meant
 		}
-		replyError(&m, err, interrupted)
+		s.replyError(&m, err, interrupted)
 		return
 	}
 	m.answer("execute_reply", map[string]any{
@@ -67,8 +66,8 @@ func (s *session) execute(m msgReceipt) {
 
 // replyError fails the cell: the first line of the error says it, the rest, if
 // there is one (a stack, say), is for who wants to know more.
-func replyError(m *msgReceipt, err error, interrupted bool) {
-	name, text := "error", explain(err.Error())
+func (s *session) replyError(m *msgReceipt, err error, interrupted bool) {
+	name, text := "error", explain(err.Error(), s.membersOf)
 	if interrupted {
 		name, text = "interrupted", "interrupted"
 	}
@@ -83,23 +82,6 @@ func replyError(m *msgReceipt, err error, interrupted bool) {
 	m.answer("execute_reply", map[string]any{
 		"status": "error", "execution_count": ExecCounter, "ename": name, "evalue": first, "traceback": trace,
 	})
-}
-
-var (
-	errorPlace = regexp.MustCompile(`^cell \[\d+\]:(\d+):(\d+): `)
-	noMember   = regexp.MustCompile(`not a package: "(\w+)" in ([\w.]+) <.*>`)
-)
-
-// explain turns the interpreter's terse messages into ones that say where and
-// what.
-func explain(text string) string {
-	text = errorPlace.ReplaceAllString(text, "line $1: ")
-	text = noMember.ReplaceAllString(text, `$1 has no field or method like that: $2`)
-	if strings.Contains(text, "on zero Value") || strings.Contains(text, "nil pointer dereference") {
-		// Variables of a cell that failed are declared, but not set.
-		text += "; a variable used here has no value: run the cell that sets it again"
-	}
-	return text
 }
 
 // cell is one run of a cell's code.

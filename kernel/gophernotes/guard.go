@@ -138,12 +138,13 @@ func (s *session) keepKernel() {
 	}
 }
 
-// sleep is time.Sleep that an interrupt of the cell ends.
+// sleep is time.Sleep that an interrupt of the cell ends, and with it the cell.
 func (s *session) sleep(d time.Duration) {
 	end := time.NewTimer(d)
 	defer end.Stop()
 	select {
 	case <-end.C:
 	case <-s.stop.interrupts():
+		panic(base.SigInterrupt)
 	}
 }
