@@ -3,9 +3,6 @@ package cluster
 import (
 	"bytes"
 	"context"
-	"drtmx/engine"
-	"drtmx/engine/experiment"
-	"drtmx/engine/result"
 	"errors"
 	"math"
 	"os"
@@ -15,6 +12,10 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"drtmx/engine"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 )
 
 func TestPausedClusterMovesOnlyWhenAsked(t *testing.T) {

@@ -3,9 +3,6 @@ package cluster
 import (
 	"bytes"
 	"context"
-	"drtmx/engine"
-	"drtmx/engine/experiment"
-	"drtmx/engine/result"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -18,6 +15,10 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"drtmx/engine"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 )
 
 // silent swallows what net/http says about clients that go away or do not speak

@@ -2,9 +2,10 @@ package cluster
 
 import (
 	"context"
-	"drtmx/engine/experiment"
 	"net/http"
 	"strings"
+
+	"drtmx/engine/experiment"
 )
 
 // job is long work on the spec that a system has now, such as a sweep. It runs beside the live

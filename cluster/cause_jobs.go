@@ -2,10 +2,11 @@ package cluster
 
 import (
 	"context"
-	"drtmx/engine/batch"
-	"drtmx/engine/experiment"
 	"net/http"
 	"sync"
+
+	"drtmx/engine/batch"
+	"drtmx/engine/experiment"
 )
 
 // CausesState is what an agent has measured of what limits a system.

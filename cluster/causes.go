@@ -1,14 +1,15 @@
 package cluster
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
 	"drtmx/dashboard/charts"
 	"drtmx/dashboard/charts/palette"
 	"drtmx/engine/batch"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
-	"fmt"
-	"slices"
-	"strings"
 )
 
 // Causes is what limits a system, measured: see engine.MeasureCauses. As last value of a cell it

@@ -1,12 +1,13 @@
 package cluster
 
 import (
-	"drtmx/engine/result"
-	"drtmx/engine/txn"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
+
+	"drtmx/engine/result"
+	"drtmx/engine/txn"
 )
 
 // causesSpec is so small that its causes take a second.

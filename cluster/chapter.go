@@ -1,9 +1,10 @@
 package cluster
 
 import (
-	"drtmx/engine/experiment"
 	"fmt"
 	"net/http"
+
+	"drtmx/engine/experiment"
 )
 
 // chapterOrder asks for all figures of a chapter.

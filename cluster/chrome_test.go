@@ -2,13 +2,14 @@ package cluster
 
 import (
 	"bytes"
-	"drtmx/engine"
-	"drtmx/engine/experiment"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"drtmx/engine"
+	"drtmx/engine/experiment"
 )
 
 // traceOf traces n transactions of a system of its own.

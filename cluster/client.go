@@ -2,14 +2,15 @@ package cluster
 
 import (
 	"context"
-	"drtmx/dashboard/charts"
-	"drtmx/engine"
-	"drtmx/engine/experiment"
-	"drtmx/engine/result"
 	"fmt"
 	"runtime"
 	"strings"
 	"time"
+
+	"drtmx/dashboard/charts"
+	"drtmx/engine"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 )
 
 // Spec, Knobs and Change are those of the engine, so that a notebook needs one

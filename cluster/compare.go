@@ -1,11 +1,12 @@
 package cluster
 
 import (
+	"fmt"
+	"strings"
+
 	"drtmx/dashboard/charts"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
-	"fmt"
-	"strings"
 )
 
 // Comparison puts two results side by side: what differs in the specs, and by

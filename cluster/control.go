@@ -2,12 +2,13 @@ package cluster
 
 import (
 	"context"
-	"drtmx/engine/experiment"
-	"drtmx/engine/result"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
+
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 )
 
 // some runs f on the goroutines of one system, or of all if sys is empty. Of all,

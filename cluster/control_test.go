@@ -2,13 +2,14 @@ package cluster
 
 import (
 	"context"
-	"drtmx/engine"
-	"drtmx/engine/experiment"
 	"errors"
 	"net/http/httptest"
 	"sync"
 	"testing"
 	"time"
+
+	"drtmx/engine"
+	"drtmx/engine/experiment"
 )
 
 // newFakes starts an agent with a paused system for each of the options.

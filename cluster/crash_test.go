@@ -2,9 +2,10 @@ package cluster
 
 import (
 	"bytes"
-	"drtmx/engine/experiment"
 	"path/filepath"
 	"testing"
+
+	"drtmx/engine/experiment"
 )
 
 // A session in which machines crash and start again replays to its digest, a fork

@@ -2,13 +2,14 @@ package cluster
 
 import (
 	"context"
-	"drtmx/dashboard/charts"
-	"drtmx/engine/experiment"
-	"drtmx/engine/result"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+
+	"drtmx/dashboard/charts"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 )
 
 // Latency is the distribution of latency in the latest windows of a system under its present knobs, nil while

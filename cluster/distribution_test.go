@@ -1,10 +1,11 @@
 package cluster
 
 import (
-	"drtmx/engine/experiment"
-	"drtmx/engine/result"
 	"strings"
 	"testing"
+
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 )
 
 // The types of a result are drawn by name, and one that there is not is refused with those that there are.

@@ -4,17 +4,18 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"drtmx/engine"
-	"drtmx/engine/experiment"
-	"drtmx/engine/history"
-	"drtmx/engine/result"
-	"drtmx/engine/txn"
 	"encoding/hex"
 	"fmt"
 	"io"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"drtmx/engine"
+	"drtmx/engine/experiment"
+	"drtmx/engine/history"
+	"drtmx/engine/result"
+	"drtmx/engine/txn"
 )
 
 // fake is a System without a simulator: a number that changes every 100 ns of

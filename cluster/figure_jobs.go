@@ -2,8 +2,6 @@ package cluster
 
 import (
 	"context"
-	"drtmx/engine/experiment"
-	"drtmx/engine/result"
 	"errors"
 	"fmt"
 	"net/http"
@@ -11,6 +9,9 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 )
 
 // figureJobs runs one figure at a time, for each takes every core, and keeps what

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+
 	"drtmx/dashboard/charts"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"

@@ -2,10 +2,11 @@ package cluster
 
 import (
 	"context"
-	"drtmx/engine/experiment"
-	"drtmx/engine/result"
 	"runtime"
 	"time"
+
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 )
 
 // Finish ends a cluster of this process, or a fork, as a batch run ends: see Cluster.Finish.

@@ -1,10 +1,11 @@
 package cluster
 
 import (
-	"drtmx/engine/experiment"
-	"drtmx/engine/result"
 	"encoding/json"
 	"sync"
+
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 )
 
 // States of a system as frames and GET /api/state report them.

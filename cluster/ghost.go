@@ -2,11 +2,12 @@ package cluster
 
 import (
 	"context"
-	"drtmx/engine/experiment"
 	"fmt"
 	"slices"
 	"sync/atomic"
 	"time"
+
+	"drtmx/engine/experiment"
 )
 
 // dragTime is how soon a change follows another if the two are one: those of a slider

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
-	"drtmx/engine/experiment"
 	"encoding/hex"
 	"fmt"
 	"io"
@@ -16,6 +15,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"drtmx/engine/experiment"
 )
 
 // Limits of the HTTP side. All are far above what page, notebook and command

@@ -3,7 +3,6 @@ package cluster
 import (
 	"bufio"
 	"context"
-	"drtmx/engine/experiment"
 	"fmt"
 	"io"
 	"net"
@@ -16,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"drtmx/engine/experiment"
 )
 
 const (

@@ -2,13 +2,14 @@ package cluster
 
 import (
 	"cmp"
-	"drtmx/dashboard/charts"
-	"drtmx/engine/batch"
-	"drtmx/engine/experiment"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
+
+	"drtmx/dashboard/charts"
+	"drtmx/engine/batch"
+	"drtmx/engine/experiment"
 )
 
 // heatPanels bounds the small heat maps of a chart, for somebody has to look at them.

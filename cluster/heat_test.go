@@ -1,11 +1,12 @@
 package cluster
 
 import (
+	"strings"
+	"testing"
+
 	"drtmx/dashboard/charts"
 	"drtmx/engine/batch"
 	"drtmx/engine/experiment"
-	"strings"
-	"testing"
 )
 
 // swept is a sweep over axes whose throughput is 100, 200 and so on.

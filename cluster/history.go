@@ -1,12 +1,13 @@
 package cluster
 
 import (
-	"drtmx/engine"
-	"drtmx/engine/experiment"
 	"errors"
 	"io/fs"
 	"os"
 	"runtime"
+
+	"drtmx/engine"
+	"drtmx/engine/experiment"
 )
 
 // HistoryFile is a file that takes a history. What was in it stays until the first bytes come.

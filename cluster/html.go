@@ -1,12 +1,13 @@
 package cluster
 
 import (
-	"drtmx/dashboard/charts"
-	"drtmx/dashboard/charts/palette"
-	"drtmx/engine/result"
 	"fmt"
 	"sort"
 	"strings"
+
+	"drtmx/dashboard/charts"
+	"drtmx/dashboard/charts/palette"
+	"drtmx/engine/result"
 )
 
 // namedWindows is one line of a timeline.

@@ -3,8 +3,6 @@ package cluster
 import (
 	"bytes"
 	"context"
-	"drtmx/engine/experiment"
-	"drtmx/engine/result"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +15,9 @@ import (
 	"testing"
 	"testing/iotest"
 	"time"
+
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 )
 
 // web serves an agent over a fake system and returns its address.

@@ -2,11 +2,12 @@ package cluster
 
 import (
 	"context"
+	"fmt"
+
 	"drtmx/dashboard/charts"
 	"drtmx/dashboard/charts/diagram"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
-	"fmt"
 )
 
 // Inside is what the parts of each machine did in the latest windows or, if measured, since the

@@ -2,15 +2,16 @@ package cluster
 
 import (
 	"context"
-	"drtmx/dashboard/charts"
-	"drtmx/engine"
-	"drtmx/engine/experiment"
-	"drtmx/engine/result"
 	"errors"
 	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
+
+	"drtmx/dashboard/charts"
+	"drtmx/engine"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 )
 
 // local drives an agent of this process.

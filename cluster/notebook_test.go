@@ -3,12 +3,6 @@ package cluster
 import (
 	"bytes"
 	"context"
-	"drtmx/dashboard/charts/palette"
-	"drtmx/dashboard/charts/palette/palettetest"
-	"drtmx/engine/batch"
-	"drtmx/engine/experiment"
-	"drtmx/engine/txn"
-	"drtmx/engine/workload/smallbank"
 	"errors"
 	"fmt"
 	"os"
@@ -16,6 +10,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"drtmx/dashboard/charts/palette"
+	"drtmx/dashboard/charts/palette/palettetest"
+	"drtmx/engine/batch"
+	"drtmx/engine/experiment"
+	"drtmx/engine/txn"
+	"drtmx/engine/workload/smallbank"
 )
 
 func TestMain(m *testing.M) {

@@ -2,13 +2,14 @@ package cluster
 
 import (
 	"context"
-	"drtmx/engine"
-	"drtmx/engine/experiment"
 	"errors"
 	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"drtmx/engine"
+	"drtmx/engine/experiment"
 )
 
 // stubborn opens the first few systems at once; those that follow take until their

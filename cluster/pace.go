@@ -1,8 +1,9 @@
 package cluster
 
 import (
-	"drtmx/engine/experiment"
 	"time"
+
+	"drtmx/engine/experiment"
 )
 
 // CheckPace refuses what is no pace, in virtual nanoseconds per second of wall time:

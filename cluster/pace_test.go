@@ -1,9 +1,10 @@
 package cluster
 
 import (
-	"drtmx/engine/experiment"
 	"testing"
 	"time"
+
+	"drtmx/engine/experiment"
 )
 
 func TestCheckPace(t *testing.T) {

@@ -2,13 +2,14 @@ package cluster
 
 import (
 	"context"
-	"drtmx/engine"
-	"drtmx/engine/experiment"
 	"errors"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
+
+	"drtmx/engine"
+	"drtmx/engine/experiment"
 )
 
 // A running system is only watched while a transaction is looked for, one that is paused goes on: a

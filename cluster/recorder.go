@@ -3,8 +3,6 @@ package cluster
 import (
 	"bytes"
 	"crypto/sha256"
-	"drtmx/engine/experiment"
-	"drtmx/engine/result"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -16,6 +14,9 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 )
 
 // recorder remembers the session of one system, and writes it to a file as it

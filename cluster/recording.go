@@ -2,11 +2,12 @@ package cluster
 
 import (
 	"context"
-	"drtmx/engine/experiment"
-	"drtmx/engine/result"
 	"errors"
 	"fmt"
 	"os"
+
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 )
 
 // Recording is a segment of a session after it was run again: what happened in it and what was

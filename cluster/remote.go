@@ -3,9 +3,6 @@ package cluster
 import (
 	"bytes"
 	"context"
-	"drtmx/engine"
-	"drtmx/engine/experiment"
-	"drtmx/engine/result"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +12,10 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"drtmx/engine"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 )
 
 // answerLimit bounds what a client reads: 20,000 windows are some 60 MB.

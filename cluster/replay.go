@@ -2,15 +2,16 @@ package cluster
 
 import (
 	"context"
-	"drtmx/engine"
-	"drtmx/engine/experiment"
-	"drtmx/engine/result"
 	"fmt"
 	"io"
 	"reflect"
 	"sort"
 	"strings"
 	"time"
+
+	"drtmx/engine"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 )
 
 // replay is a session that a member catches up with: a fork with the session of

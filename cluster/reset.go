@@ -2,9 +2,10 @@ package cluster
 
 import (
 	"context"
-	"drtmx/engine/experiment"
 	"maps"
 	"time"
+
+	"drtmx/engine/experiment"
 )
 
 // Reset begins a system again at 0 with some knobs changed; any knob, live or

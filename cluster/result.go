@@ -1,14 +1,15 @@
 package cluster
 
 import (
-	"drtmx/dashboard/charts"
-	"drtmx/engine/experiment"
-	"drtmx/engine/result"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+
+	"drtmx/dashboard/charts"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 )
 
 // Result is what a run measured. As last value of a cell it draws itself.

@@ -1,13 +1,14 @@
 package cluster
 
 import (
+	"slices"
+	"strings"
+	"testing"
+
 	"drtmx/engine/batch"
 	"drtmx/engine/experiment"
 	"drtmx/engine/history"
 	"drtmx/engine/result"
-	"slices"
-	"strings"
-	"testing"
 )
 
 // The notebook and the terminal say the same of a run without transactions.

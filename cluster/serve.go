@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"drtmx/engine/experiment"
 	"errors"
 	"fmt"
 	"net"
@@ -12,6 +11,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"drtmx/engine/experiment"
 )
 
 // DefaultListen is where the page is unless one says otherwise.

@@ -3,13 +3,14 @@ package cluster
 import (
 	"bufio"
 	"bytes"
-	"drtmx/engine/experiment"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"reflect"
 	"strings"
+
+	"drtmx/engine/experiment"
 )
 
 // SessionFormat is the version of the session file. Older and newer ones are

@@ -1,9 +1,10 @@
 package cluster
 
 import (
+	"time"
+
 	"drtmx/engine"
 	"drtmx/engine/result"
-	"time"
 )
 
 // Snapshot is how a system stood after its latest slice.

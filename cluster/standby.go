@@ -2,12 +2,13 @@ package cluster
 
 import (
 	"context"
-	"drtmx/engine/experiment"
 	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"drtmx/engine/experiment"
 )
 
 // standby keeps a twin of the system that a page shows: hidden, with the same changes

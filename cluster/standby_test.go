@@ -2,9 +2,6 @@ package cluster
 
 import (
 	"context"
-	"drtmx/engine"
-	"drtmx/engine/experiment"
-	"drtmx/engine/txn"
 	"encoding/json"
 	"errors"
 	"net/http/httptest"
@@ -14,6 +11,10 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+
+	"drtmx/engine"
+	"drtmx/engine/experiment"
+	"drtmx/engine/txn"
 )
 
 // shows is a page that shows a system.

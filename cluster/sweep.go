@@ -3,15 +3,16 @@ package cluster
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
 	"drtmx/cluster/runs"
 	"drtmx/dashboard/charts"
 	"drtmx/engine/batch"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
-	"encoding/json"
-	"fmt"
-	"slices"
-	"strings"
 )
 
 // Axis is a knob and the values that a sweep gives it: a slice such as []int{1,

@@ -2,12 +2,13 @@ package cluster
 
 import (
 	"context"
-	"drtmx/engine/batch"
-	"drtmx/engine/experiment"
 	"fmt"
 	"net/http"
 	"runtime"
 	"sync"
+
+	"drtmx/engine/batch"
+	"drtmx/engine/experiment"
 )
 
 // SweepState is the latest sweep of a system that an agent ran, or runs.

@@ -2,14 +2,15 @@ package cluster
 
 import (
 	"context"
-	"drtmx/engine"
-	"drtmx/engine/experiment"
-	"drtmx/engine/result"
-	"drtmx/engine/txn"
 	"fmt"
 	"io"
 	"runtime/debug"
 	"strings"
+
+	"drtmx/engine"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
+	"drtmx/engine/txn"
 )
 
 // System is what the agent needs of an engine.System. One goroutine at a time

@@ -2,10 +2,11 @@ package cluster
 
 import (
 	"context"
-	"drtmx/engine"
-	"drtmx/engine/experiment"
 	"fmt"
 	"time"
+
+	"drtmx/engine"
+	"drtmx/engine/experiment"
 )
 
 // Fork opens another system that replays the session of one up to now and then

@@ -1,11 +1,12 @@
 package cluster
 
 import (
+	"slices"
+	"strings"
+
 	"drtmx/cluster/tidy"
 	"drtmx/engine/batch"
 	"drtmx/engine/result"
-	"slices"
-	"strings"
 )
 
 // headlines are the columns that come before the other numbers.

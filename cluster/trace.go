@@ -2,13 +2,14 @@ package cluster
 
 import (
 	"context"
+	"fmt"
+	"strings"
+	"time"
+
 	"drtmx/dashboard/charts"
 	"drtmx/dashboard/charts/diagram"
 	"drtmx/engine"
 	"drtmx/engine/experiment"
-	"fmt"
-	"strings"
-	"time"
 )
 
 // Trace is some transactions as they went: phases, requests, and where each

@@ -2,13 +2,14 @@ package cluster
 
 import (
 	"context"
-	"drtmx/dashboard/charts"
-	"drtmx/engine/experiment"
-	"drtmx/engine/txn"
 	"errors"
 	"fmt"
 	"reflect"
 	"runtime"
+
+	"drtmx/dashboard/charts"
+	"drtmx/engine/experiment"
+	"drtmx/engine/txn"
 )
 
 // AddTransaction adds a transaction to the workload of a cluster of this

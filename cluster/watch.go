@@ -3,11 +3,12 @@ package cluster
 import (
 	"cmp"
 	"context"
-	"drtmx/dashboard/charts"
-	"drtmx/engine/result"
 	"fmt"
 	"sync"
 	"time"
+
+	"drtmx/dashboard/charts"
+	"drtmx/engine/result"
 )
 
 // asks is when a notebook asks how far a run is.

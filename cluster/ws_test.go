@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"drtmx/engine/result"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -13,6 +12,8 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+
+	"drtmx/engine/result"
 )
 
 func dial(t *testing.T, s *httptest.Server, query string, head http.Header) (*websocket.Conn, *http.Response, error) {

@@ -3,11 +3,8 @@ package dashboard_test
 import (
 	"bytes"
 	"context"
-	"drtmx/engine/experiment"
 	"fmt"
 	"image"
-
-	"drtmx/cluster"
 	_ "image/png"
 	"io"
 	"net"
@@ -26,7 +23,9 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
+	"drtmx/cluster"
 	_ "drtmx/dashboard"
+	"drtmx/engine/experiment"
 )
 
 // the page

@@ -2,15 +2,16 @@ package dashboard
 
 import (
 	"context"
-	"drtmx/cluster"
-	"drtmx/engine/experiment"
-	"drtmx/engine/metrics"
 	"fmt"
 	"math"
 	"net/http"
 	"slices"
 	"sort"
 	"strings"
+
+	"drtmx/cluster"
+	"drtmx/engine/experiment"
+	"drtmx/engine/metrics"
 )
 
 // Card says what one knob change did: means of the windows before and after
@@ -133,7 +134,7 @@ func cards(sys, epoch string, ms []moment, events []cluster.Event) []Card {
 func title(e cluster.Event) string {
 	var parts []string
 	for _, n := range sortedNames(e.Set) {
-		if isOrder(n) {
+		if experiment.IsOrder(n) {
 			if orders(e.Set[n]) {
 				parts = append(parts, order(n, e.Set[n]))
 			}

@@ -1,13 +1,14 @@
 package dashboard
 
 import (
-	"drtmx/cluster"
-	"drtmx/engine/experiment"
-	"drtmx/engine/result"
 	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"drtmx/cluster"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 )
 
 // level is a stretch of windows under one setting of the knobs.

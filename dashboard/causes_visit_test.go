@@ -1,10 +1,11 @@
 package dashboard_test
 
 import (
-	"drtmx/cluster"
-	"drtmx/engine/experiment"
 	"strings"
 	"testing"
+
+	"drtmx/cluster"
+	"drtmx/engine/experiment"
 )
 
 // TestCausesOnThePage: the button measures in the background, with progress and cancel, and draws

@@ -2,14 +2,15 @@ package dashboard
 
 import (
 	"context"
-	"drtmx/cluster"
-	"drtmx/dashboard/charts"
-	"drtmx/engine/experiment"
 	"fmt"
 	"maps"
 	"net/http"
 	"strconv"
 	"strings"
+
+	"drtmx/cluster"
+	"drtmx/dashboard/charts"
+	"drtmx/engine/experiment"
 )
 
 // ghost is the card of a fork: the system that it was forked from against it,

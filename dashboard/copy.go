@@ -1,11 +1,12 @@
 package dashboard
 
 import (
-	"drtmx/engine/experiment"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
+
+	"drtmx/engine/experiment"
 )
 
 // copyAs answers with the ways out of the page: the running system as a

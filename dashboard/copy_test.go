@@ -1,7 +1,6 @@
 package dashboard
 
 import (
-	"drtmx/engine/experiment"
 	"go/ast"
 	"go/parser"
 	"math/rand/v2"
@@ -9,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"drtmx/engine/experiment"
 )
 
 // What is copied leads to the very same system: the command and the YAML as the

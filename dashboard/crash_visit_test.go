@@ -1,12 +1,13 @@
 package dashboard_test
 
 import (
-	"drtmx/cluster"
-	"drtmx/engine/experiment"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp"
+
+	"drtmx/cluster"
+	"drtmx/engine/experiment"
 )
 
 // TestPageOfACrash crashes and restarts the server of the spec nvm from the panel,

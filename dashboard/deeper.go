@@ -2,10 +2,6 @@ package dashboard
 
 import (
 	"context"
-	"drtmx/cluster"
-	"drtmx/dashboard/charts/diagram"
-	"drtmx/engine"
-	"drtmx/engine/result"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +10,11 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"drtmx/cluster"
+	"drtmx/dashboard/charts/diagram"
+	"drtmx/engine"
+	"drtmx/engine/result"
 )
 
 // lookDeeper adds the routes of a transaction, the inside of a node, and the session as a page.

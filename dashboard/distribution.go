@@ -1,10 +1,11 @@
 package dashboard
 
 import (
+	"net/http"
+
 	"drtmx/cluster"
 	"drtmx/dashboard/charts"
 	"drtmx/engine/result"
-	"net/http"
 )
 
 // distribution draws the latencies of all systems over each other, each of its latest windows.

@@ -1,43 +1,36 @@
 package dashboard
 
 import (
-	"drtmx/engine/experiment"
 	"fmt"
 	"slices"
+
+	"drtmx/engine/experiment"
 )
 
-// fault.crash and fault.restart are orders rather than settings. What they read is
-// the machine that crashed last of those that are down, and always -1: setting an
-// old value again takes nothing back, the opposite order does.
+// fault.crash and fault.restart are orders rather than settings: setting an old value again takes nothing back, the
+// opposite order does.
 const (
 	crashKnob   = "fault.crash"
 	restartKnob = "fault.restart"
-	nobody      = -1
 )
 
-func isOrder(knob string) bool { return knob == crashKnob || knob == restartKnob }
-
 // orders is false for the value that orders nothing.
-func orders(v any) bool { return fmt.Sprint(v) != fmt.Sprint(nobody) }
+func orders(v any) bool { return fmt.Sprint(v) != fmt.Sprint(experiment.Nobody) }
 
-// obeyed is who is down behind a change, and puts into values, where the change
-// already is, what the knobs read then.
+// obeyed is who is down after a change, and puts into the values of a spec, where the change already is, what the
+// knobs read then.
 func obeyed(down []int, set, values experiment.Knobs) []int {
-	ordered := func(knob string) int {
-		if _, ok := set[knob]; !ok {
-			return nobody
+	parsed := experiment.Knobs{}
+	for _, name := range []string{crashKnob, restartKnob} {
+		if _, ok := set[name]; ok {
+			parsed[name] = values[name]
 		}
-		return values[knob].(int)
 	}
-	crash, restart := ordered(crashKnob), ordered(restartKnob)
-	down = slices.DeleteFunc(slices.Clone(down), func(m int) bool { return m == restart })
-	if crash != nobody {
-		down = append(down, crash)
-	}
+	down = experiment.NodeFaultsOf(parsed).After(down)
 	delete(values, restartKnob)
 	delete(values, crashKnob)
-	if n := len(down); n > 0 {
-		values[crashKnob] = down[n-1]
+	if len(down) > 0 {
+		values[crashKnob] = experiment.LastDown(down)
 	}
 	return down
 }

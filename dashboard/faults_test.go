@@ -1,13 +1,14 @@
 package dashboard
 
 import (
-	"drtmx/cluster"
-	"drtmx/dashboard/charts"
-	"drtmx/engine/experiment"
 	"fmt"
 	"reflect"
 	"strings"
 	"testing"
+
+	"drtmx/cluster"
+	"drtmx/dashboard/charts"
+	"drtmx/engine/experiment"
 )
 
 // crashed is a system of which machine 1 crashes at window 60, machine 0 at 80, and

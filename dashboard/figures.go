@@ -1,10 +1,6 @@
 package dashboard
 
 import (
-	"drtmx/cluster"
-	"drtmx/dashboard/charts"
-	"drtmx/engine/experiment"
-	"drtmx/engine/result"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -13,6 +9,11 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"drtmx/cluster"
+	"drtmx/dashboard/charts"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 )
 
 // figureRow is a figure in the list.

@@ -2,17 +2,18 @@ package dashboard
 
 import (
 	"context"
-	"drtmx/cluster"
-	"drtmx/dashboard/charts"
-	"drtmx/engine"
-	"drtmx/engine/experiment"
-	"drtmx/engine/result"
 	"encoding/json"
 	"math"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
+
+	"drtmx/cluster"
+	"drtmx/dashboard/charts"
+	"drtmx/engine"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 )
 
 // plainFigure is a figure of two points.

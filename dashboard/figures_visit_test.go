@@ -2,10 +2,6 @@ package dashboard_test
 
 import (
 	"context"
-	"drtmx/cluster"
-	"drtmx/dashboard/charts"
-	"drtmx/engine/experiment"
-	"drtmx/engine/result"
 	"fmt"
 	"io"
 	"math"
@@ -15,6 +11,11 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
+
+	"drtmx/cluster"
+	"drtmx/dashboard/charts"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 )
 
 // inventedFigure is one of invented points; its runs are systems that can be opened.

@@ -1,10 +1,11 @@
 package dashboard_test
 
 import (
-	"drtmx/cluster"
-	"drtmx/engine/experiment"
 	"fmt"
 	"testing"
+
+	"drtmx/cluster"
+	"drtmx/engine/experiment"
 )
 
 // TestPageOfOtherHardware finds numbers that are not the profile's above all knobs, takes one back, and finds

@@ -1,10 +1,11 @@
 package dashboard
 
 import (
-	"drtmx/engine/metrics"
-	"drtmx/engine/result"
 	"fmt"
 	"unique"
+
+	"drtmx/engine/metrics"
+	"drtmx/engine/result"
 )
 
 // limit is a window's engine.Verdict in little memory: many windows name the same.

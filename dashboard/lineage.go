@@ -3,14 +3,15 @@ package dashboard
 import (
 	"bytes"
 	"context"
-	"drtmx/cluster"
-	"drtmx/engine/experiment"
-	"drtmx/engine/fabric"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"sync"
+
+	"drtmx/cluster"
+	"drtmx/engine/experiment"
+	"drtmx/engine/fabric"
 )
 
 // A lineage is what every knob of a system was under each version of its knobs.
@@ -133,7 +134,7 @@ func (ls *lineages) read(ctx context.Context, s cluster.Snapshot) (*lineage, err
 		return nil, err
 	}
 	l.start = l.lived[0].values
-	if n := l.start[crashKnob].(int); n != nobody {
+	if n := l.start[crashKnob].(int); n != experiment.Nobody {
 		l.lived[0].down = []int{n}
 	}
 	for _, step := range g.Steps {
@@ -170,7 +171,7 @@ func settle(set experiment.Knobs, spec experiment.Spec, want experiment.Knobs) {
 			return
 		}
 		for name, v := range want {
-			if experiment.IsSwitch(name) == switches && !experiment.IsGroup(name) && !isOrder(name) && have[name] != v {
+			if experiment.IsSwitch(name) == switches && !experiment.IsGroup(name) && !experiment.IsOrder(name) && have[name] != v {
 				set[name] = v
 			}
 		}

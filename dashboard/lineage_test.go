@@ -1,13 +1,14 @@
 package dashboard
 
 import (
-	"drtmx/engine/experiment"
-	"drtmx/engine/fabric"
-	"drtmx/engine/knob"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"testing"
+
+	"drtmx/engine/experiment"
+	"drtmx/engine/fabric"
+	"drtmx/engine/knob"
 )
 
 // Whatever is set, setting its inverse leads back: presets and group knobs, which

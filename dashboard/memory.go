@@ -1,12 +1,13 @@
 package dashboard
 
 import (
-	"drtmx/dashboard/charts"
-	"drtmx/engine/result"
 	"fmt"
 	"math"
 	"net/http"
 	"slices"
+
+	"drtmx/dashboard/charts"
+	"drtmx/engine/result"
 )
 
 // way is what a window says of the bytes' way inside the machines; NaN: nothing, or

@@ -1,13 +1,14 @@
 package dashboard_test
 
 import (
-	"drtmx/cluster"
-	"drtmx/engine/experiment"
 	"fmt"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp"
+
+	"drtmx/cluster"
+	"drtmx/engine/experiment"
 )
 
 // The panels of memory, PCIe and caches fill with what a cluster with NVM does, at

@@ -1,10 +1,11 @@
 package dashboard
 
 import (
-	"drtmx/engine/experiment"
 	"fmt"
 	"slices"
 	"strings"
+
+	"drtmx/engine/experiment"
 )
 
 // moved names every knob that differs between two versions and that the title of a card
@@ -18,7 +19,7 @@ func moved(l lineage, base, version int, set experiment.Knobs) []string {
 	var out []string
 	for _, n := range sortedNames(after.values) {
 		was, is := before.values.Value(n), after.values.Value(n)
-		if was == is || experiment.IsGroup(n) || isOrder(n) {
+		if was == is || experiment.IsGroup(n) || experiment.IsOrder(n) {
 			continue
 		}
 		if _, ok := set[n]; ok && titled.Value(n) == was {
@@ -41,7 +42,7 @@ func undone(l lineage) map[int]int {
 		}
 		var b strings.Builder
 		for _, n := range sortedNames(x.values) {
-			if !isOrder(n) {
+			if !experiment.IsOrder(n) {
 				fmt.Fprintf(&b, "%s=%v ", n, x.values[n])
 			}
 		}

@@ -1,10 +1,11 @@
 package dashboard
 
 import (
-	"drtmx/engine/experiment"
 	"slices"
 	"strings"
 	"testing"
+
+	"drtmx/engine/experiment"
 )
 
 // lineageOf is the default cluster after some changes.

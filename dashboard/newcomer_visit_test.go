@@ -1,13 +1,14 @@
 package dashboard_test
 
 import (
-	"drtmx/cluster"
-	"drtmx/engine/experiment"
 	"fmt"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp"
+
+	"drtmx/cluster"
+	"drtmx/engine/experiment"
 )
 
 // inViewJS is true when the whole of an element is in sight.

@@ -3,11 +3,6 @@ package dashboard
 import (
 	"bytes"
 	"context"
-	"drtmx/cluster"
-	"drtmx/dashboard/charts"
-	"drtmx/engine"
-	"drtmx/engine/experiment"
-	"drtmx/engine/result"
 	"embed"
 	"encoding/json"
 	"errors"
@@ -16,6 +11,12 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"drtmx/cluster"
+	"drtmx/dashboard/charts"
+	"drtmx/engine"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 )
 
 //go:embed web

@@ -2,10 +2,6 @@ package dashboard
 
 import (
 	"crypto/sha512"
-	"drtmx/cluster"
-	"drtmx/dashboard/charts"
-	"drtmx/engine/experiment"
-	"drtmx/engine/result"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -17,6 +13,11 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"drtmx/cluster"
+	"drtmx/dashboard/charts"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 )
 
 func get(t *testing.T, h http.Handler, url string) *httptest.ResponseRecorder {

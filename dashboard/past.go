@@ -2,14 +2,15 @@ package dashboard
 
 import (
 	"context"
-	"drtmx/cluster"
-	"drtmx/dashboard/charts/palette"
-	"drtmx/engine/result"
 	"errors"
 	"fmt"
 	"math"
 	"sort"
 	"sync"
+
+	"drtmx/cluster"
+	"drtmx/dashboard/charts/palette"
+	"drtmx/engine/result"
 )
 
 // phaseOrder is the order in which a transaction goes through its phases; a moment has

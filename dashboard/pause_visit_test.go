@@ -2,9 +2,6 @@ package dashboard_test
 
 import (
 	"context"
-	"drtmx/cluster"
-	"drtmx/engine"
-	"drtmx/engine/experiment"
 	"fmt"
 	"net/http"
 	"slices"
@@ -13,6 +10,10 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+
+	"drtmx/cluster"
+	"drtmx/engine"
+	"drtmx/engine/experiment"
 )
 
 // What the header says of the system shown.

@@ -3,12 +3,6 @@ package dashboard
 import (
 	"bytes"
 	"context"
-	"drtmx/engine/experiment"
-	"drtmx/engine/result"
-
-	"drtmx/cluster"
-	"drtmx/dashboard/charts"
-	"drtmx/dashboard/charts/diagram"
 	_ "embed"
 	"encoding/base64"
 	"errors"
@@ -17,6 +11,12 @@ import (
 	"net/http"
 	"reflect"
 	"strings"
+
+	"drtmx/cluster"
+	"drtmx/dashboard/charts"
+	"drtmx/dashboard/charts/diagram"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 )
 
 // SessionPage is a session as one HTML file: lines, cards, knobs and the code version. It can be read

@@ -2,15 +2,16 @@ package dashboard
 
 import (
 	"context"
-	"drtmx/cluster"
-	"drtmx/engine/experiment"
-	"drtmx/engine/result"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
+
+	"drtmx/cluster"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 )
 
 // elsewhere finds what a browser would ask another machine for.

@@ -2,13 +2,14 @@ package dashboard
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+
 	"drtmx/cluster"
 	"drtmx/engine"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
-	"encoding/json"
-	"fmt"
-	"testing"
 )
 
 // fakeSource is an agent without one: histories that a test wrote.

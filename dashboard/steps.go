@@ -3,12 +3,13 @@ package dashboard
 import (
 	"bytes"
 	"cmp"
-	"drtmx/engine/experiment"
 	"embed"
 	"fmt"
 	"net/http"
 
 	"gopkg.in/yaml.v3"
+
+	"drtmx/engine/experiment"
 )
 
 //go:embed steps/*.yaml

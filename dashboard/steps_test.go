@@ -1,13 +1,14 @@
 package dashboard
 
 import (
-	"drtmx/engine"
-	"drtmx/engine/experiment"
-	"drtmx/engine/result"
 	"math"
 	"slices"
 	"strings"
 	"testing"
+
+	"drtmx/engine"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 )
 
 // Every shipped spec has three steps at least, and each can be clicked in a system that

@@ -1,14 +1,15 @@
 package dashboard
 
 import (
-	"drtmx/dashboard/charts"
-	"drtmx/engine/experiment"
 	"fmt"
 	"math"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
+
+	"drtmx/dashboard/charts"
+	"drtmx/engine/experiment"
 )
 
 // sweeps adds the routes of heat maps over two knobs. The agent runs the sweep itself: see its
@@ -100,7 +101,7 @@ func (p *page) sweepKnobs(w http.ResponseWriter, r *http.Request) {
 	}
 	out := []sweptKnob{}
 	for _, k := range states {
-		if values := around(k); k.Active && len(values) > 1 && k.Name != "seed" && !experiment.IsGroup(k.Name) && !isOrder(k.Name) {
+		if values := around(k); k.Active && len(values) > 1 && k.Name != "seed" && !experiment.IsGroup(k.Name) && !experiment.IsOrder(k.Name) {
 			out = append(out, sweptKnob{k.Name, k.Unit, strings.Join(values, ", ")})
 		}
 	}

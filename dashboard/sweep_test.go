@@ -1,13 +1,14 @@
 package dashboard
 
 import (
+	"net/http/httptest"
+	"strings"
+	"testing"
+
 	"drtmx/cluster"
 	"drtmx/engine/batch"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
-	"net/http/httptest"
-	"strings"
-	"testing"
 )
 
 // The values that a reader begins with are within what a knob allows.

@@ -1,13 +1,14 @@
 package dashboard_test
 
 import (
-	"drtmx/cluster"
-	"drtmx/engine/experiment"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"drtmx/cluster"
+	"drtmx/engine/experiment"
 )
 
 // TestHeatMapOnThePage: two knobs and their values are chosen, a sweep runs in the background with

@@ -2,9 +2,6 @@ package dashboard_test
 
 import (
 	"context"
-	"drtmx/cluster"
-	"drtmx/engine"
-	"drtmx/engine/experiment"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +13,10 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+
+	"drtmx/cluster"
+	"drtmx/engine"
+	"drtmx/engine/experiment"
 )
 
 // What the charts hold, read from echarts.

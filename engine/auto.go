@@ -1,14 +1,15 @@
 package engine
 
 import (
+	"fmt"
+	"slices"
+
 	"drtmx/engine/experiment"
 	"drtmx/engine/metrics"
 	"drtmx/engine/result"
 	"drtmx/engine/sim"
 	"drtmx/engine/testbed"
 	"drtmx/engine/txn"
-	"fmt"
-	"slices"
 )
 
 // Phases that are auto follow the rule of the protocol. It is applied when knobs change, with what the

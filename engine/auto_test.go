@@ -1,14 +1,15 @@
 package engine
 
 import (
+	"reflect"
+	"strings"
+	"testing"
+
 	"drtmx/engine/experiment"
 	"drtmx/engine/occ"
 	"drtmx/engine/result"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload/smallbank"
-	"reflect"
-	"strings"
-	"testing"
 )
 
 func company(workload string, k experiment.Knobs) experiment.Spec {

@@ -3,13 +3,14 @@ package engine
 import (
 	"bytes"
 	"context"
-	"drtmx/engine/experiment"
-	"drtmx/engine/history"
 	"encoding/json"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+
+	"drtmx/engine/experiment"
+	"drtmx/engine/history"
 )
 
 // sets are the records that a transaction read, and wrote, which it read as well.

@@ -1,12 +1,12 @@
 package engine
 
 import (
-	"drtmx/engine/experiment"
 	"encoding/binary"
 	"fmt"
 	"strings"
 	"testing"
 
+	"drtmx/engine/experiment"
 	records "drtmx/engine/record"
 	"drtmx/engine/workload/cycle"
 )

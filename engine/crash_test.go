@@ -2,11 +2,6 @@ package engine
 
 import (
 	"bytes"
-	"drtmx/engine/experiment"
-	"drtmx/engine/fabric"
-	"drtmx/engine/measure"
-	"drtmx/engine/result"
-	"drtmx/engine/sim"
 	"fmt"
 	"reflect"
 	"runtime"
@@ -15,6 +10,12 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"drtmx/engine/experiment"
+	"drtmx/engine/fabric"
+	"drtmx/engine/measure"
+	"drtmx/engine/result"
+	"drtmx/engine/sim"
 )
 
 func change(t testing.TB, s *System, k experiment.Knobs) {

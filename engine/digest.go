@@ -2,10 +2,11 @@ package engine
 
 import (
 	"crypto/sha256"
-	"drtmx/engine/measure"
-	"drtmx/engine/result"
 	"encoding/binary"
 	"encoding/hex"
+
+	"drtmx/engine/measure"
+	"drtmx/engine/result"
 )
 
 // folded is what the digests know of the windows that have been.

@@ -1,11 +1,11 @@
 package engine
 
 import (
-	"drtmx/engine/experiment"
-	"drtmx/engine/result"
 	"testing"
 
+	"drtmx/engine/experiment"
 	layout "drtmx/engine/record"
+	"drtmx/engine/result"
 	"drtmx/engine/workload/registers"
 )
 

@@ -1,11 +1,12 @@
 package engine
 
 import (
-	"drtmx/engine/experiment"
-	"drtmx/engine/result"
 	"encoding/json"
 	"math"
 	"testing"
+
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 )
 
 // The histogram of a result is of all its commits, and says what its percentiles say; JSON keeps it.

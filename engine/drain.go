@@ -3,15 +3,16 @@ package engine
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"slices"
+	"strings"
+
 	"drtmx/engine/experiment"
 	"drtmx/engine/history"
 	"drtmx/engine/result"
 	"drtmx/engine/sim"
 	"drtmx/engine/testbed"
 	"drtmx/engine/txn"
-	"fmt"
-	"slices"
-	"strings"
 )
 
 const (

@@ -2,11 +2,12 @@ package engine
 
 import (
 	"context"
+	"strings"
+	"testing"
+
 	"drtmx/engine/experiment"
 	"drtmx/engine/history"
 	"drtmx/engine/sim"
-	"strings"
-	"testing"
 )
 
 // A drain that does not end is given up when its budget is spent: the numbers stay, the checks are

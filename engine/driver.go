@@ -1,6 +1,11 @@
 package engine
 
 import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
 	"drtmx/engine/experiment"
 	"drtmx/engine/fabric"
 	"drtmx/engine/knob"
@@ -12,10 +17,6 @@ import (
 	"drtmx/engine/testbed"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
-	"errors"
-	"fmt"
-	"slices"
-	"strings"
 )
 
 // driver runs a workload on the client machines of a system: closed loops, or open arrivals.

@@ -2,10 +2,11 @@ package engine_test
 
 import (
 	"context"
-	"drtmx/engine"
-	"drtmx/engine/experiment"
 	"fmt"
 	"log"
+
+	"drtmx/engine"
+	"drtmx/engine/experiment"
 )
 
 // A batch run: a preset, a few knobs, everything else as the registry says.

@@ -1,13 +1,14 @@
 package engine
 
 import (
+	"errors"
+	"fmt"
+
 	"drtmx/engine/experiment"
 	"drtmx/engine/knob"
 	"drtmx/engine/sim"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
-	"errors"
-	"fmt"
 )
 
 // maxWeight bounds the weight of a user's transaction as the registry bounds those of the

@@ -1,12 +1,13 @@
 package engine
 
 import (
-	"drtmx/engine/experiment"
-	"drtmx/engine/txn"
-	"drtmx/engine/workload/smallbank"
 	"errors"
 	"strings"
 	"testing"
+
+	"drtmx/engine/experiment"
+	"drtmx/engine/txn"
+	"drtmx/engine/workload/smallbank"
 )
 
 // swap exchanges the checking balances of two customers, which keeps the bank's total.

@@ -1,9 +1,10 @@
 package engine
 
 import (
-	"drtmx/engine/experiment"
 	"strings"
 	"testing"
+
+	"drtmx/engine/experiment"
 )
 
 // One slow RNIC is felt, named as the bottleneck's machine, and healed while the

@@ -1,10 +1,6 @@
 package engine
 
 import (
-	"drtmx/engine/experiment"
-	"drtmx/engine/fabric"
-	"drtmx/engine/result"
-	"drtmx/engine/testbed"
 	"errors"
 	"fmt"
 	"maps"
@@ -14,6 +10,11 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"drtmx/engine/experiment"
+	"drtmx/engine/fabric"
+	"drtmx/engine/result"
+	"drtmx/engine/testbed"
 )
 
 // hardwareBeds are systems that come by most numbers of the profiles.

@@ -1,11 +1,12 @@
 package engine
 
 import (
+	"fmt"
+	"testing"
+
 	"drtmx/engine/experiment"
 	"drtmx/engine/knob"
 	"drtmx/engine/result"
-	"fmt"
-	"testing"
 )
 
 // §2.3.4.2 H4: large stores go past the cache, which would let their lines go one by

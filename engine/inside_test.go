@@ -1,10 +1,11 @@
 package engine
 
 import (
-	"drtmx/engine/experiment"
-	"drtmx/engine/measure"
 	"math"
 	"testing"
+
+	"drtmx/engine/experiment"
+	"drtmx/engine/measure"
 )
 
 // What is told of the inside of machines agrees with what is counted elsewhere: the utilisation of

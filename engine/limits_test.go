@@ -1,10 +1,11 @@
 package engine
 
 import (
-	"drtmx/engine/experiment"
-	"drtmx/engine/result"
 	"strings"
 	"testing"
+
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 )
 
 // The word is right where the limit is planted, in a result and in its windows, and hot records are told.

@@ -1,9 +1,6 @@
 package engine
 
 import (
-	"drtmx/engine/experiment"
-	"drtmx/engine/history"
-	"drtmx/engine/occ"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -12,6 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"drtmx/engine/experiment"
+	"drtmx/engine/history"
+	"drtmx/engine/occ"
 	records "drtmx/engine/record"
 	"drtmx/engine/sim"
 	"drtmx/engine/workload/smallbank"

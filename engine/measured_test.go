@@ -2,14 +2,15 @@ package engine
 
 import (
 	"context"
-	"drtmx/engine/experiment"
-	"drtmx/engine/measure"
-	"drtmx/engine/result"
 	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"drtmx/engine/experiment"
+	"drtmx/engine/measure"
+	"drtmx/engine/result"
 )
 
 func TestJudge(t *testing.T) {

@@ -2,12 +2,13 @@ package engine
 
 import (
 	"context"
+	"fmt"
+	"testing"
+
 	"drtmx/engine/experiment"
 	"drtmx/engine/fabric"
 	"drtmx/engine/result"
 	"drtmx/rdpma/nvm"
-	"fmt"
-	"testing"
 )
 
 // remote runs a micro-benchmark on the NVM of R74V, on hardware that a test may

@@ -1,6 +1,11 @@
 package engine
 
 import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
 	"drtmx/engine/experiment"
 	"drtmx/engine/history"
 	"drtmx/engine/measure"
@@ -9,10 +14,6 @@ import (
 	"drtmx/engine/sim"
 	"drtmx/engine/testbed"
 	"drtmx/engine/workload"
-	"fmt"
-	"maps"
-	"math"
-	"slices"
 )
 
 // cutWindow ends the open window now.

@@ -1,6 +1,10 @@
 package engine
 
 import (
+	"runtime"
+	"strings"
+	"testing"
+
 	"drtmx/engine/experiment"
 	"drtmx/engine/fabric"
 	"drtmx/engine/r2"
@@ -10,9 +14,6 @@ import (
 	"drtmx/engine/workload"
 	"drtmx/engine/workload/octopus"
 	"drtmx/rdpma"
-	"runtime"
-	"strings"
-	"testing"
 )
 
 // filesBed is the Octopus benchmark of two clients on one server, whose NVM knows what a

@@ -1,9 +1,10 @@
 package engine
 
 import (
-	"drtmx/engine/experiment"
 	"strings"
 	"testing"
+
+	"drtmx/engine/experiment"
 )
 
 // A population that the machines have no room for is the caller's to change.

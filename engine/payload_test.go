@@ -1,9 +1,10 @@
 package engine
 
 import (
-	"drtmx/engine/experiment"
 	"strings"
 	"testing"
+
+	"drtmx/engine/experiment"
 )
 
 // A payload that the receive buffers cannot take is refused, before a run and in it,

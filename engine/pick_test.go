@@ -2,10 +2,11 @@ package engine
 
 import (
 	"context"
-	"drtmx/engine/experiment"
 	"math"
 	"strings"
 	"testing"
+
+	"drtmx/engine/experiment"
 )
 
 // The transaction that is picked has the latency of the quantile that was asked for: a system that

@@ -3,7 +3,6 @@ package engine
 import (
 	"bufio"
 	"context"
-	"drtmx/engine/experiment"
 	"errors"
 	"fmt"
 	"math"
@@ -12,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"drtmx/engine/experiment"
 )
 
 // mapped is how many bytes of address space this process has mapped, 0 where nobody says.

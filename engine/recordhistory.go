@@ -1,15 +1,15 @@
 package engine
 
 import (
-	"drtmx/engine/experiment"
-	"drtmx/engine/history/export"
-	"drtmx/engine/knob"
-	"drtmx/engine/result"
 	"fmt"
 	"io"
 	"strings"
 
+	"drtmx/engine/experiment"
+	"drtmx/engine/history/export"
+	"drtmx/engine/knob"
 	records "drtmx/engine/record"
+	"drtmx/engine/result"
 )
 
 // recording is a history while it is written.

@@ -3,14 +3,15 @@ package engine
 import (
 	"bytes"
 	"context"
-	"drtmx/engine/experiment"
-	"drtmx/engine/occ"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
 	"strings"
 	"testing"
+
+	"drtmx/engine/experiment"
+	"drtmx/engine/occ"
 )
 
 // dense is a small system in which transactions meet.

@@ -1,9 +1,10 @@
 package engine
 
 import (
-	"drtmx/engine/experiment"
 	"strings"
 	"testing"
+
+	"drtmx/engine/experiment"
 )
 
 // TestRegistersRules: transactions that cannot be are refused by the knob that makes them so, before

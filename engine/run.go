@@ -2,11 +2,12 @@ package engine
 
 import (
 	"context"
-	"drtmx/engine/experiment"
-	"drtmx/engine/result"
 	"fmt"
 	"io"
 	"math"
+
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 )
 
 // What "automatic" means for warmup_ns and duration_ns (and for steady).

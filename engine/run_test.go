@@ -2,8 +2,9 @@ package engine
 
 import (
 	"context"
-	"drtmx/engine/experiment"
 	"testing"
+
+	"drtmx/engine/experiment"
 )
 
 // impatient is a context that ends after it was looked at some times.

@@ -1,14 +1,14 @@
 package engine
 
 import (
+	"fmt"
+	"math"
+
 	"drtmx/engine/experiment"
 	"drtmx/engine/fabric"
 	"drtmx/engine/knob"
 	"drtmx/engine/result"
 	"drtmx/engine/testbed"
-	"fmt"
-	"math"
-	"slices"
 )
 
 // Set changes knobs at the current virtual time: all of them or none. A preset resets the knobs that
@@ -25,8 +25,8 @@ func (s *System) Set(k experiment.Knobs, by string) (result.Change, error) {
 	if err != nil {
 		return result.Change{}, err
 	}
-	o := nodeFaultsOf(set)
-	if same(v, s.values) && o.none() {
+	o := experiment.NodeFaultsOf(set)
+	if same(v, s.values) && o.None() {
 		return result.Change{Version: s.version, VirtualNS: s.NowNS(), Pending: s.state == StateDraining, By: clipBy(by), Set: set}, nil
 	}
 	s.version++
@@ -167,48 +167,12 @@ func slowNICs(f *fabric.Fabric, v experiment.Knobs) {
 	}
 }
 
-// nodeFaults are what a change does to machines, at once; nobody: none.
-type nodeFaults struct{ crash, restart int }
-
-// nodeFaultsOf reads it from a change.
-func nodeFaultsOf(set experiment.Knobs) nodeFaults {
-	o := nodeFaults{experiment.Nobody, experiment.Nobody}
-	if n, ok := set["fault.crash"]; ok {
-		o.crash = n.(int)
-	}
-	if n, ok := set["fault.restart"]; ok {
-		o.restart = n.(int)
-	}
-	return o
-}
-
-func (o nodeFaults) none() bool {
-	return o.crash == experiment.Nobody && o.restart == experiment.Nobody
-}
-
-// after is who is down behind it, the last to crash at the end.
-func (o nodeFaults) after(down []int) []int {
-	down = slices.DeleteFunc(slices.Clone(down), func(m int) bool { return m == o.restart })
-	if o.crash != experiment.Nobody {
-		down = append(down, o.crash)
-	}
-	return down
-}
-
-// lastDown is the value of fault.crash.
-func lastDown(down []int) int {
-	if len(down) == 0 {
-		return experiment.Nobody
-	}
-	return down[len(down)-1]
-}
-
 // plan checks what a change does to machines and says in v what the knobs read
 // then: fault.crash the machine that crashed last of those that are down.
 func (s *System) plan(set, v experiment.Knobs) error {
-	o := nodeFaultsOf(set)
+	o := experiment.NodeFaultsOf(set)
 	all, _ := testbed.Machines(v)
-	if n := o.restart; n != experiment.Nobody {
+	if n := o.Restart; n != experiment.Nobody {
 		if err := experiment.ValidMachine("fault.restart", n, all); err != nil {
 			return err
 		}
@@ -219,7 +183,7 @@ func (s *System) plan(set, v experiment.Knobs) error {
 			return knob.Invalid("fault.restart", n, fmt.Sprintf("set fault.crash=%d first", n), "machine %d is not down", n)
 		}
 	}
-	if n := o.crash; n != experiment.Nobody {
+	if n := o.Crash; n != experiment.Nobody {
 		if err := experiment.ValidMachine("fault.crash", n, all); err != nil {
 			return err
 		}
@@ -229,27 +193,27 @@ func (s *System) plan(set, v experiment.Knobs) error {
 		if !s.cl.Up(n) {
 			return knob.Invalid("fault.crash", n, fmt.Sprintf("set fault.restart=%d", n), "machine %d is down already", n)
 		}
-	} else if _, asked := set["fault.crash"]; asked && len(o.after(s.down)) > 0 {
-		n := lastDown(o.after(s.down))
+	} else if _, asked := set["fault.crash"]; asked && len(o.After(s.down)) > 0 {
+		n := experiment.LastDown(o.After(s.down))
 		return knob.Invalid("fault.crash", experiment.Nobody, fmt.Sprintf("set fault.restart=%d", n), "machine %d is down and does not come back by itself", n)
 	}
-	v["fault.crash"], v["fault.restart"] = lastDown(o.after(s.down)), experiment.Nobody
+	v["fault.crash"], v["fault.restart"] = experiment.LastDown(o.After(s.down)), experiment.Nobody
 	return nil
 }
 
 // applyNodeFaults crashes and restarts machines.
-func (s *System) applyNodeFaults(o nodeFaults) error {
-	if o.restart != experiment.Nobody {
-		if _, err := s.cl.Restart(o.restart); err != nil {
+func (s *System) applyNodeFaults(o experiment.NodeFaults) error {
+	if o.Restart != experiment.Nobody {
+		if _, err := s.cl.Restart(o.Restart); err != nil {
 			return err
 		}
 	}
-	if o.crash != experiment.Nobody {
-		if err := s.cl.Crash(o.crash); err != nil {
+	if o.Crash != experiment.Nobody {
+		if err := s.cl.Crash(o.Crash); err != nil {
 			return err
 		}
-		s.load.crashed(o.crash)
+		s.load.crashed(o.Crash)
 	}
-	s.down = o.after(s.down)
+	s.down = o.After(s.down)
 	return nil
 }

@@ -1,15 +1,16 @@
 package engine
 
 import (
-	"drtmx/engine/experiment"
-	"drtmx/engine/occ"
-	"drtmx/engine/workload"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"strconv"
 	"testing"
 	"time"
+
+	"drtmx/engine/experiment"
+	"drtmx/engine/occ"
+	"drtmx/engine/workload"
 )
 
 // TestSoak draws clusters, workloads, primitives, optimisations, losses and live changes at random and has

@@ -1,10 +1,11 @@
 package engine
 
 import (
-	"drtmx/engine/experiment"
 	"reflect"
 	"strings"
 	"testing"
+
+	"drtmx/engine/experiment"
 )
 
 // A change of the primitive moves the switches to its column, live too; what somebody switched off

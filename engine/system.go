@@ -2,20 +2,20 @@ package engine
 
 import (
 	"context"
-	"drtmx/engine/experiment"
-	"drtmx/engine/fabric"
-	"drtmx/engine/history"
-	"drtmx/engine/measure"
-	"drtmx/engine/metrics"
-	"drtmx/engine/r2"
-	"drtmx/engine/result"
 	"errors"
 	"fmt"
 	"math"
 	"runtime/debug"
 	"time"
 
+	"drtmx/engine/experiment"
+	"drtmx/engine/fabric"
+	"drtmx/engine/history"
+	"drtmx/engine/measure"
+	"drtmx/engine/metrics"
+	"drtmx/engine/r2"
 	records "drtmx/engine/record"
+	"drtmx/engine/result"
 	"drtmx/engine/sim"
 	"drtmx/engine/testbed"
 	"drtmx/rdpma/nvm"
@@ -133,7 +133,7 @@ func assemble(spec *experiment.Spec, v experiment.Knobs, o *opening) (s *System,
 	s.meter = measure.NewMeter(len(s.load.bench.Types()))
 	s.cl.SetCoroutines(testbed.Coroutines(v))
 	s.load.start()
-	if err = s.applyNodeFaults(nodeFaults{v.Int("fault.crash"), experiment.Nobody}); err != nil {
+	if err = s.applyNodeFaults(experiment.NodeFaults{Crash: v.Int("fault.crash"), Restart: experiment.Nobody}); err != nil {
 		return s, err
 	}
 	s.start = s.cut()

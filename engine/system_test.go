@@ -3,8 +3,6 @@ package engine
 import (
 	"bytes"
 	"context"
-	"drtmx/engine/experiment"
-	"drtmx/engine/result"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -15,6 +13,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 )
 
 // small is a cluster that runs in a fraction of a second.

@@ -1,9 +1,10 @@
 package engine
 
 import (
-	"drtmx/engine/experiment"
 	"strings"
 	"testing"
+
+	"drtmx/engine/experiment"
 )
 
 // What runs two-sided runs without RDMA, and the checkers hold: with torn reads and

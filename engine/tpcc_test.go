@@ -2,13 +2,14 @@ package engine
 
 import (
 	"context"
+	"reflect"
+	"strings"
+	"testing"
+
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload/tpcc"
-	"reflect"
-	"strings"
-	"testing"
 )
 
 // workload.remote sets both of TPC-C's probabilities, single ones of the same change win, and it reads what they say.

@@ -3,18 +3,19 @@ package engine
 import (
 	"cmp"
 	"context"
-	"drtmx/engine/experiment"
-	"drtmx/engine/fabric"
-	"drtmx/engine/metrics"
-	"drtmx/engine/r2"
-	"drtmx/engine/sim"
-	"drtmx/engine/txn"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"sort"
 	"strings"
+
+	"drtmx/engine/experiment"
+	"drtmx/engine/fabric"
+	"drtmx/engine/metrics"
+	"drtmx/engine/r2"
+	"drtmx/engine/sim"
+	"drtmx/engine/txn"
 )
 
 const (

@@ -2,10 +2,11 @@ package engine
 
 import (
 	"context"
-	"drtmx/engine/experiment"
 	"math"
 	"strings"
 	"testing"
+
+	"drtmx/engine/experiment"
 )
 
 func TestTraceShowsTransactions(t *testing.T) {

@@ -1,9 +1,10 @@
 package engine
 
 import (
+	"testing"
+
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
-	"testing"
 )
 
 // Windows tell what PCIe, the caches and each DIMM did.

@@ -1,9 +1,10 @@
 package engine
 
 import (
-	"drtmx/engine/experiment"
 	"math"
 	"testing"
+
+	"drtmx/engine/experiment"
 )
 
 // utilizationBeds load what is booked ahead of its time: links behind deep send queues, the media

@@ -1,11 +1,12 @@
 package engine
 
 import (
+	"fmt"
+	"strings"
+
 	"drtmx/engine/experiment"
 	"drtmx/engine/sim"
 	"drtmx/engine/testbed"
-	"fmt"
-	"strings"
 )
 
 const (

@@ -2,13 +2,14 @@ package engine
 
 import (
 	"context"
+	"strings"
+	"testing"
+
 	"drtmx/engine/experiment"
 	"drtmx/engine/r2"
 	"drtmx/engine/sim"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload/smallbank"
-	"strings"
-	"testing"
 )
 
 // A cluster that repeats what the network loses, and so is slow, is not stuck: one request took more

@@ -1,9 +1,10 @@
 package kernel_test
 
 import (
-	"drtmx/engine/result"
 	"strings"
 	"testing"
+
+	"drtmx/engine/result"
 )
 
 // The kernel, which is built in another way, names the same code as command and tests do: their cached

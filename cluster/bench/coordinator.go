@@ -3,9 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"drtmx/engine"
-	"drtmx/engine/experiment"
-	"drtmx/engine/sim/cputime"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +12,10 @@ import (
 	"time"
 
 	"github.com/google/pprof/profile"
+
+	"drtmx/engine"
+	"drtmx/engine/experiment"
+	"drtmx/engine/sim/cputime"
 )
 
 // What the program of a transaction takes of a core is measured on the program that

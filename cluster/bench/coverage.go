@@ -2,14 +2,15 @@ package main
 
 import (
 	"context"
-	"drtmx/engine"
-	"drtmx/engine/experiment"
-	"drtmx/engine/result"
 	"fmt"
 	"io"
 	"math"
 	"slices"
 	"strings"
+
+	"drtmx/engine"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 )
 
 // coverageLoad is a system whose intervals are put to the test: stretches of one run, in which nothing is

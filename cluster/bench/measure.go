@@ -1,15 +1,16 @@
 package main
 
 import (
-	"drtmx/engine"
-	"drtmx/engine/experiment"
-	"drtmx/engine/sim/cputime"
 	"encoding/json"
 	"fmt"
 	"os"
 	"runtime"
 	"runtime/pprof"
 	"strings"
+
+	"drtmx/engine"
+	"drtmx/engine/experiment"
+	"drtmx/engine/sim/cputime"
 )
 
 // measurement is one system that runs for some virtual time.

@@ -1,13 +1,6 @@
 package main
 
 import (
-	"drtmx/cluster"
-	"drtmx/cluster/runs"
-	"drtmx/dashboard/charts"
-	"drtmx/engine"
-	"drtmx/engine/batch"
-	"drtmx/engine/experiment"
-	"drtmx/engine/result"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +9,14 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"drtmx/cluster"
+	"drtmx/cluster/runs"
+	"drtmx/dashboard/charts"
+	"drtmx/engine"
+	"drtmx/engine/batch"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 )
 
 func runCommand() *cobra.Command {

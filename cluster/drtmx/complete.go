@@ -1,14 +1,15 @@
 package main
 
 import (
-	"drtmx/engine/experiment"
-	"drtmx/engine/fabric"
-	"drtmx/engine/knob"
-	"drtmx/notebooks/figures"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"drtmx/engine/experiment"
+	"drtmx/engine/fabric"
+	"drtmx/engine/knob"
+	"drtmx/notebooks/figures"
 )
 
 // Completion on the Tab key: what a command takes, with a word on each. Cobra writes the scripts of the

@@ -1,10 +1,6 @@
 package main
 
 import (
-	"drtmx/cluster"
-	"drtmx/cluster/runs"
-	"drtmx/dashboard/charts"
-	"drtmx/engine/result"
 	"errors"
 	"fmt"
 	"net"
@@ -15,6 +11,11 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"drtmx/cluster"
+	"drtmx/cluster/runs"
+	"drtmx/dashboard/charts"
+	"drtmx/engine/result"
 )
 
 func kernelCommand() *cobra.Command {

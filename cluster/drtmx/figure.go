@@ -1,15 +1,16 @@
 package main
 
 import (
-	"drtmx/dashboard/charts"
-	"drtmx/engine/experiment"
-	"drtmx/notebooks/figures"
 	"errors"
 	"fmt"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
+
+	"drtmx/dashboard/charts"
+	"drtmx/engine/experiment"
+	"drtmx/notebooks/figures"
 )
 
 type figureFlags struct {

@@ -2,13 +2,14 @@ package main
 
 import (
 	"cmp"
-	"drtmx/engine/experiment"
-	"drtmx/engine/fabric"
-	"drtmx/notebooks/figures/calibration"
 	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"drtmx/engine/experiment"
+	"drtmx/engine/fabric"
+	"drtmx/notebooks/figures/calibration"
 )
 
 func fitCommand() *cobra.Command {

@@ -1,11 +1,12 @@
 package main
 
 import (
-	"drtmx/engine/result"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"drtmx/engine/result"
 )
 
 // TestRunHistory: the file has what the result says, the run is the same run, and where the disk is full the numbers

@@ -1,11 +1,12 @@
 package main
 
 import (
-	"drtmx/engine/experiment"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
+
+	"drtmx/engine/experiment"
 )
 
 // tellIdle says which of the knobs that a person turned do nothing, see experiment.Idle; of several systems, in none.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"drtmx/engine/experiment"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +14,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"drtmx/engine/experiment"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }

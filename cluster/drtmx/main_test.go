@@ -3,10 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"drtmx/engine"
-	"drtmx/engine/batch"
-	"drtmx/engine/experiment"
-	"drtmx/engine/result"
 	"encoding/json"
 	"errors"
 	"net"
@@ -19,6 +15,11 @@ import (
 	"time"
 
 	"github.com/parquet-go/parquet-go"
+
+	"drtmx/engine"
+	"drtmx/engine/batch"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 )
 
 func TestMain(m *testing.M) {

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"drtmx/cluster/runs"
-	"drtmx/engine/experiment"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"drtmx/cluster/runs"
+	"drtmx/engine/experiment"
 )
 
 // output is a file that a flag names; "-" is standard output, "" none.

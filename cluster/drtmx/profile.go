@@ -1,11 +1,12 @@
 package main
 
 import (
-	"drtmx/engine/experiment"
-	"drtmx/engine/fabric"
 	"fmt"
 	"io"
 	"text/tabwriter"
+
+	"drtmx/engine/experiment"
+	"drtmx/engine/fabric"
 )
 
 // profileRow is a number of a profile.

@@ -2,8 +2,6 @@ package main
 
 import (
 	"cmp"
-	"drtmx/engine/experiment"
-	"drtmx/engine/fabric"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +11,9 @@ import (
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
+
+	"drtmx/engine/experiment"
+	"drtmx/engine/fabric"
 )
 
 func knobsCommand() *cobra.Command {

@@ -2,15 +2,16 @@ package main
 
 import (
 	"bytes"
-	"drtmx/cluster"
-	"drtmx/dashboard"
-	"drtmx/engine/experiment"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"drtmx/cluster"
+	"drtmx/dashboard"
+	"drtmx/engine/experiment"
 )
 
 func replayCommand() *cobra.Command {

@@ -2,14 +2,15 @@ package main
 
 import (
 	"context"
-	"drtmx/cluster"
-	"drtmx/engine"
-	"drtmx/engine/experiment"
 	"fmt"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"drtmx/cluster"
+	"drtmx/engine"
+	"drtmx/engine/experiment"
 )
 
 // traceFlags are what the command traces, and where that goes.

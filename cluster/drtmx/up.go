@@ -2,9 +2,6 @@ package main
 
 import (
 	"context"
-	"drtmx/cluster"
-	"drtmx/dashboard/charts"
-	"drtmx/engine/experiment"
 	"errors"
 	"fmt"
 	"net"
@@ -13,7 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"drtmx/cluster"
 	_ "drtmx/dashboard"
+	"drtmx/dashboard/charts"
+	"drtmx/engine/experiment"
 )
 
 // registers the page

@@ -3,10 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"drtmx/cluster"
-	"drtmx/engine"
-	"drtmx/engine/experiment"
-	"drtmx/engine/result"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -18,6 +14,11 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"drtmx/cluster"
+	"drtmx/engine"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 )
 
 // TestUpIsReplayed is a live session from its start over HTTP to its replay.

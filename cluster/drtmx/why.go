@@ -1,12 +1,13 @@
 package main
 
 import (
-	"drtmx/engine/batch"
 	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"drtmx/engine/batch"
 )
 
 func whyCommand() *cobra.Command {

@@ -2,10 +2,11 @@ package batch_test
 
 import (
 	"context"
+	"testing"
+
 	"drtmx/engine/batch"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
-	"testing"
 )
 
 // TestRunAgain: what is asked for takes the place of the run before it, for each spec that shares it,

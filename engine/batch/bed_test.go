@@ -2,10 +2,11 @@ package batch
 
 import (
 	"context"
+	"testing"
+
 	"drtmx/engine"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
-	"testing"
 )
 
 // small is a cluster that runs in a fraction of a second.

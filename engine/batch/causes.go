@@ -3,15 +3,16 @@ package batch
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
 	"drtmx/engine"
 	"drtmx/engine/experiment"
 	"drtmx/engine/knob"
 	"drtmx/engine/metrics"
 	"drtmx/engine/result"
-	"fmt"
-	"math"
-	"slices"
-	"strings"
 )
 
 // Causes say what limits a system, measured as only a simulator can: with the same random streams

@@ -1,13 +1,14 @@
 package batch
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
 	"drtmx/engine/experiment"
 	"drtmx/engine/fabric"
 	"drtmx/engine/knob"
 	"drtmx/engine/testbed"
-	"fmt"
-	"slices"
-	"strings"
 )
 
 // speedup is what one experiment of MeasureCauses makes faster: a group, a member of one, or everything.

@@ -2,15 +2,16 @@ package batch
 
 import (
 	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
 	"drtmx/engine/experiment"
 	"drtmx/engine/fabric"
 	"drtmx/engine/occ"
 	"drtmx/engine/result"
 	"drtmx/engine/testbed"
-	"errors"
-	"math"
-	"strings"
-	"testing"
 )
 
 // Every duration and every bandwidth of every profile is in a group, and so is every cost in code:

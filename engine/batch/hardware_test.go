@@ -1,12 +1,13 @@
 package batch
 
 import (
-	"drtmx/engine/experiment"
-	"drtmx/engine/knob"
 	"encoding/json"
 	"math"
 	"reflect"
 	"testing"
+
+	"drtmx/engine/experiment"
+	"drtmx/engine/knob"
 )
 
 // Whatever form a spec takes, its numbers come back, and the same system with them.

@@ -2,9 +2,6 @@ package batch
 
 import (
 	"context"
-	"drtmx/engine/experiment"
-	"drtmx/engine/fabric"
-	"drtmx/engine/result"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -12,6 +9,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"drtmx/engine/experiment"
+	"drtmx/engine/fabric"
+	"drtmx/engine/result"
 )
 
 // memCache is a Cache for tests.

@@ -4,13 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"drtmx/engine"
-	"drtmx/engine/experiment"
-	"drtmx/engine/fabric"
-	"drtmx/engine/knob"
-	"drtmx/engine/metrics"
-	"drtmx/engine/result"
-	"drtmx/engine/testbed"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -19,6 +12,14 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"drtmx/engine"
+	"drtmx/engine/experiment"
+	"drtmx/engine/fabric"
+	"drtmx/engine/knob"
+	"drtmx/engine/metrics"
+	"drtmx/engine/result"
+	"drtmx/engine/testbed"
 )
 
 // SweepPoint is one combination of axis values.

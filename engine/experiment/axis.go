@@ -1,10 +1,11 @@
 package experiment
 
 import (
-	"drtmx/engine/knob"
 	"fmt"
 	"reflect"
 	"strings"
+
+	"drtmx/engine/knob"
 )
 
 // Axis is one dimension of a sweep.

@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"drtmx/engine/knob"
-
 	"drtmx/engine/testbed"
 )
 

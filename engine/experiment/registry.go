@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"drtmx/engine/knob"
-
 	"drtmx/engine/testbed"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"

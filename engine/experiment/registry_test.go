@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"drtmx/engine/knob"
-
 	"drtmx/engine/occ"
 )
 

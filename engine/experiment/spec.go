@@ -9,9 +9,8 @@ import (
 	"sort"
 	"strings"
 
-	"drtmx/engine/knob"
-
 	"drtmx/engine/fabric"
+	"drtmx/engine/knob"
 	"drtmx/engine/testbed"
 )
 

@@ -1,10 +1,11 @@
 package measure
 
 import (
+	"slices"
+
 	"drtmx/engine/experiment"
 	"drtmx/engine/metrics"
 	"drtmx/engine/sim"
-	"slices"
 )
 
 // spans are what was counted in equal spans of virtual time since the mark: what confidence intervals

@@ -1,9 +1,10 @@
 package measure
 
 import (
+	"slices"
+
 	"drtmx/engine/metrics"
 	"drtmx/engine/result"
-	"slices"
 )
 
 const (

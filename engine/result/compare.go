@@ -1,12 +1,13 @@
 package result
 
 import (
-	"drtmx/engine/experiment"
-	"drtmx/engine/knob"
 	"fmt"
 	"math"
 	"reflect"
 	"strings"
+
+	"drtmx/engine/experiment"
+	"drtmx/engine/knob"
 )
 
 // Comparison puts two results side by side.

@@ -1,10 +1,11 @@
 package result
 
 import (
-	"drtmx/engine/experiment"
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"drtmx/engine/experiment"
 )
 
 // Results come from files, which hold what they like: a list where a knob is, or

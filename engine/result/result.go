@@ -1,11 +1,12 @@
 package result
 
 import (
+	"fmt"
+	"strings"
+
 	"drtmx/engine/experiment"
 	"drtmx/engine/history"
 	"drtmx/engine/metrics"
-	"fmt"
-	"strings"
 )
 
 // The parts of a result that the rooms below compute.

@@ -1,12 +1,13 @@
 package result
 
 import (
-	"drtmx/engine/experiment"
-	"drtmx/engine/knob"
-	"drtmx/engine/metrics"
 	"fmt"
 	"slices"
 	"strings"
+
+	"drtmx/engine/experiment"
+	"drtmx/engine/knob"
+	"drtmx/engine/metrics"
 )
 
 // String is the result for a terminal: headline numbers, phases, utilisation, checks.

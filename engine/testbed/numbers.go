@@ -8,9 +8,8 @@ import (
 	"strings"
 	"sync"
 
-	"drtmx/engine/knob"
-
 	"drtmx/engine/fabric"
+	"drtmx/engine/knob"
 )
 
 // The numbers of the hardware profile are knobs too: hardware.NUMBER, by the name that `drtmx

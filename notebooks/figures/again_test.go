@@ -2,10 +2,11 @@ package figures
 
 import (
 	"context"
+	"testing"
+
 	"drtmx/engine"
 	"drtmx/engine/batch"
 	"drtmx/engine/experiment"
-	"testing"
 )
 
 // TestMeasuredAgain: a run that is not steady is measured for longer until it is, at most twice.

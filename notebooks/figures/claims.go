@@ -2,9 +2,10 @@ package figures
 
 import (
 	"cmp"
-	"drtmx/engine/result"
 	"fmt"
 	"math"
+
+	"drtmx/engine/result"
 )
 
 // tolerance is how far a measured number may be off the thesis's.

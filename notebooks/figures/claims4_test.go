@@ -1,10 +1,11 @@
 package figures
 
 import (
-	"drtmx/engine/result"
 	"math"
 	"strings"
 	"testing"
+
+	"drtmx/engine/result"
 )
 
 // ratioOf is a claim that compared two lines once.

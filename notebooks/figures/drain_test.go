@@ -1,9 +1,10 @@
 package figures
 
 import (
-	"drtmx/engine/result"
 	"strings"
 	"testing"
+
+	"drtmx/engine/result"
 )
 
 // A run whose drain was given up has numbers that hold: the figure keeps its claims and says that not

@@ -1,9 +1,10 @@
 package figures
 
 import (
+	"fmt"
+
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
-	"fmt"
 )
 
 // Figures 2-17 and 2-18: what a write of less than its memory's granularity reads

@@ -1,9 +1,10 @@
 package figures
 
 import (
+	"fmt"
+
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
-	"fmt"
 )
 
 // Figure 2-19: Octopus's data I/O (§2.3.5.3). Six clients write to random places of

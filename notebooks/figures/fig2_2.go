@@ -1,9 +1,10 @@
 package figures
 
 import (
-	"drtmx/engine/experiment"
 	"fmt"
 	"math"
+
+	"drtmx/engine/experiment"
 )
 
 // Figure 2-2: (a) what a driver context that all threads share costs, (b) RPC

@@ -1,8 +1,9 @@
 package figures
 
 import (
-	"drtmx/engine/experiment"
 	"fmt"
+
+	"drtmx/engine/experiment"
 )
 
 // Figure 2-4(b): figure 2-4(a) with as many RC queue pairs as 80 machines would

@@ -1,9 +1,10 @@
 package figures
 
 import (
+	"fmt"
+
 	"drtmx/engine/experiment"
 	"drtmx/engine/fabric"
-	"fmt"
 )
 
 // Figure 2-5: multi-object reads and writes, with the optimisations of §2.2.3

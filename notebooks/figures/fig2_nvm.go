@@ -1,9 +1,10 @@
 package figures
 
 import (
+	"fmt"
+
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
-	"fmt"
 )
 
 // The figures of §2.3: reads and writes of remote NVM on R74V, six clients and one

@@ -2,8 +2,9 @@ package figures
 
 import (
 	"context"
-	"drtmx/engine/result"
 	"testing"
+
+	"drtmx/engine/result"
 )
 
 // The figures of §2.3 that follow from mechanisms alone, whatever is fitted.

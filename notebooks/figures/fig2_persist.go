@@ -1,9 +1,10 @@
 package figures
 
 import (
+	"fmt"
+
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
-	"fmt"
 )
 
 // The latency of persistent writes (§2.3.4.3), which the thesis gives in its text:

@@ -1,9 +1,10 @@
 package figures
 
 import (
-	"drtmx/engine/result"
 	"fmt"
 	"strings"
+
+	"drtmx/engine/result"
 )
 
 // Figure 4-10: where the latency of TPC-C/no goes, by phase. The runs are those of

@@ -1,10 +1,11 @@
 package figures
 
 import (
-	"drtmx/engine"
-	"drtmx/engine/experiment"
 	"fmt"
 	"strings"
+
+	"drtmx/engine"
+	"drtmx/engine/experiment"
 )
 
 // Figure 4-2: primitives of the execution phase (§4.3.1). What is not studied is as in

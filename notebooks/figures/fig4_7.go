@@ -1,9 +1,10 @@
 package figures
 
 import (
+	"fmt"
+
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
-	"fmt"
 )
 
 // Figure 4-7: DrTM+H on more machines, with the queue pairs that it needs and, as

@@ -1,10 +1,11 @@
 package figures
 
 import (
-	"drtmx/engine/experiment"
-	"drtmx/engine/result"
 	"fmt"
 	"slices"
+
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 )
 
 // Figure 4-8: what DrTM+H is made of, step by step from a two-sided design, on

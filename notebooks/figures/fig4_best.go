@@ -2,12 +2,13 @@ package figures
 
 import (
 	"cmp"
-	"drtmx/dashboard/charts"
-	"drtmx/engine/experiment"
-	"drtmx/engine/result"
 	"fmt"
 	"slices"
 	"strings"
+
+	"drtmx/dashboard/charts"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 )
 
 // Figure 4-best is ours: every choice of primitives that is possible (§4.3), ranked by

@@ -2,12 +2,13 @@ package figures
 
 import (
 	"context"
+	"strings"
+	"testing"
+
 	"drtmx/cluster"
 	"drtmx/engine/batch"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
-	"strings"
-	"testing"
 )
 
 // Each possible choice is run once: no phase that the workload lacks, no lock of the

@@ -1,12 +1,13 @@
 package figures
 
 import (
-	"drtmx/engine/experiment"
-	"drtmx/engine/result"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
+
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 )
 
 // What the figures of chapter 4 share: throughput against median latency, a point for

@@ -1,10 +1,11 @@
 package figures
 
 import (
+	"strings"
+
 	"drtmx/dashboard/charts"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
-	"strings"
 )
 
 // Figure is a computed figure. Its JSON is that of `drtmx figure ID --json`.

@@ -2,14 +2,15 @@ package figures
 
 import (
 	"context"
-	"drtmx/cluster"
-	"drtmx/dashboard/charts/palette/palettetest"
-	"drtmx/engine/experiment"
-	"drtmx/engine/result"
 	"encoding/json"
 	"math"
 	"strings"
 	"testing"
+
+	"drtmx/cluster"
+	"drtmx/dashboard/charts/palette/palettetest"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 )
 
 // small makes the figures' systems small enough for a test of everything

@@ -2,15 +2,16 @@ package figures
 
 import (
 	"context"
-	"drtmx/cluster"
-	"drtmx/dashboard/charts"
-	"drtmx/engine/experiment"
-	"drtmx/engine/result"
 	"errors"
 	"fmt"
 	"html"
 	"slices"
 	"strings"
+
+	"drtmx/cluster"
+	"drtmx/dashboard/charts"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 )
 
 // definition is a figure of the thesis before it is computed.

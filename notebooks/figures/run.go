@@ -3,15 +3,16 @@ package figures
 import (
 	"cmp"
 	"context"
-	"drtmx/cluster"
-	"drtmx/engine/batch"
-	"drtmx/engine/experiment"
-	"drtmx/engine/result"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"drtmx/cluster"
+	"drtmx/engine/batch"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 )
 
 // The scales.

@@ -2,14 +2,15 @@ package figures
 
 import (
 	"context"
-	"drtmx/cluster"
-	"drtmx/engine/experiment"
-	"drtmx/engine/result"
 	"encoding/json"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"drtmx/cluster"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 )
 
 // lone makes the runs of 2-persist short.

@@ -1,11 +1,12 @@
 package figures
 
 import (
+	"slices"
+
 	"drtmx/cluster"
 	"drtmx/dashboard/charts"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
-	"slices"
 )
 
 // Sketch is the figure as a picture without words.

@@ -1,14 +1,15 @@
 package figures
 
 import (
-	"drtmx/engine/experiment"
-	"drtmx/engine/result"
 	"encoding/json"
 	"fmt"
 	"math"
 	"reflect"
 	"slices"
 	"strings"
+
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 )
 
 // doublings is how often a run that is not steady is measured again.

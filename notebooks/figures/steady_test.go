@@ -1,11 +1,12 @@
 package figures
 
 import (
-	"drtmx/engine/experiment"
-	"drtmx/engine/result"
 	"slices"
 	"strings"
 	"testing"
+
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 )
 
 // A claim that would hold is undecided, with the reason, if a run that it rests on is not steady, and

@@ -1,11 +1,12 @@
 package figures
 
 import (
-	"drtmx/dashboard/charts"
-	"drtmx/engine/experiment"
 	"regexp"
 	"strconv"
 	"strings"
+
+	"drtmx/dashboard/charts"
+	"drtmx/engine/experiment"
 )
 
 // lengths are the units of a length, in millimetres.

@@ -1,11 +1,12 @@
 package figures
 
 import (
-	"drtmx/dashboard/charts"
-	"drtmx/engine/experiment"
 	"math"
 	"strings"
 	"testing"
+
+	"drtmx/dashboard/charts"
+	"drtmx/engine/experiment"
 )
 
 func TestParseStyle(t *testing.T) {

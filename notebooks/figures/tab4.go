@@ -1,11 +1,12 @@
 package figures
 
 import (
+	"fmt"
+	"strings"
+
 	"drtmx/engine"
 	"drtmx/engine/experiment"
 	"drtmx/engine/fabric"
-	"fmt"
-	"strings"
 )
 
 // The tables of chapter 4. 4-1 is what the registry of knobs accepts, 4-3 what the

@@ -1,12 +1,13 @@
 package figures
 
 import (
-	"drtmx/engine/experiment"
-	"drtmx/engine/result"
 	"math"
 	"reflect"
 	"slices"
 	"testing"
+
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 )
 
 // wide is a line whose points have intervals of their own.

@@ -1,13 +1,14 @@
 package diagram
 
 import (
+	"fmt"
+	"math"
+	"strings"
+
 	"drtmx/dashboard/charts"
 	"drtmx/dashboard/charts/palette"
 	"drtmx/engine/metrics"
 	"drtmx/engine/result"
-	"fmt"
-	"math"
-	"strings"
 )
 
 // NodeOptions of a drawing of a machine.

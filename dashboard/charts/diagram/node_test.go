@@ -1,11 +1,12 @@
 package diagram
 
 import (
+	"strings"
+	"testing"
+
 	"drtmx/engine"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
-	"strings"
-	"testing"
 )
 
 func inside(t *testing.T, spec experiment.Spec) []result.NodeInside {

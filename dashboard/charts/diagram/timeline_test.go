@@ -2,8 +2,6 @@ package diagram
 
 import (
 	"context"
-	"drtmx/engine"
-	"drtmx/engine/experiment"
 	"encoding/xml"
 	"errors"
 	"io"
@@ -11,6 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"drtmx/engine"
+	"drtmx/engine/experiment"
 )
 
 // picked runs a small cluster and picks a transaction of it.

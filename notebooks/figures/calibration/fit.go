@@ -4,9 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"drtmx/engine/experiment"
-	"drtmx/engine/fabric"
-	"drtmx/notebooks/figures"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -17,6 +14,10 @@ import (
 	"text/tabwriter"
 
 	"gonum.org/v1/gonum/optimize"
+
+	"drtmx/engine/experiment"
+	"drtmx/engine/fabric"
+	"drtmx/notebooks/figures"
 )
 
 // FitOptions say what FitProfile may do. The zero value only measures: a profile

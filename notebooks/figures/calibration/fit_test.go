@@ -2,9 +2,6 @@ package calibration
 
 import (
 	"context"
-	"drtmx/engine/experiment"
-	"drtmx/engine/fabric"
-	"drtmx/notebooks/figures"
 	"embed"
 	"encoding/csv"
 	"encoding/json"
@@ -13,6 +10,10 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"drtmx/engine/experiment"
+	"drtmx/engine/fabric"
+	"drtmx/notebooks/figures"
 )
 
 //go:embed fits/*.csv

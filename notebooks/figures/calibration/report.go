@@ -2,15 +2,16 @@ package calibration
 
 import (
 	"context"
-	"drtmx/engine/batch"
-	"drtmx/engine/experiment"
-	"drtmx/notebooks/figures"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"text/tabwriter"
+
+	"drtmx/engine/batch"
+	"drtmx/engine/experiment"
+	"drtmx/notebooks/figures"
 )
 
 // Uses of a published number.

@@ -2,14 +2,15 @@ package calibration
 
 import (
 	"context"
-	"drtmx/engine/batch"
-	"drtmx/engine/experiment"
-	"drtmx/engine/fabric"
-	"drtmx/notebooks/figures"
 	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
+
+	"drtmx/engine/batch"
+	"drtmx/engine/experiment"
+	"drtmx/engine/fabric"
+	"drtmx/notebooks/figures"
 )
 
 // work is the experiments of some rows: the runs of all of them together, so that
