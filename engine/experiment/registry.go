@@ -9,7 +9,20 @@ import (
 	"drtmx/engine/workload"
 )
 
-func init() {
+func init() { register() }
+
+// Plug adds protocols and workloads to the lists of parts, as their author does who keeps them elsewhere: in a test, or in
+// a command of their own. It is called while the program starts, before anything reads a spec. A name that is taken is a
+// panic.
+func Plug(protocols txn.Kinds, workloads workload.Parts) {
+	Protocols = append(Protocols, protocols...)
+	Workloads = append(Workloads, workloads...)
+	knob.Forget()
+	register()
+}
+
+// register puts the knobs of all parts on the list.
+func register() {
 	cluster, store, protocol := Protocols.Rows(Workloads.Load)
 	for _, list := range [][]knob.Row{
 		{presetRow()}, testbed.ClusterKnobs(), cluster, {seedRow()}, testbed.HardwareKnobs(Workloads.Load), workload.HintKnobs(Workloads.Of), clientKnobs(),
@@ -19,7 +32,9 @@ func init() {
 	}
 	knob.Beside(testbed.NumberRow)
 	for i := range Protocols {
-		knob.Follow(Protocols[i].Follower(Workloads.Load))
+		if f := Protocols[i].Follower; f != nil {
+			knob.Follow(f(Workloads.Load))
+		}
 	}
 	knob.Follow(knob.Follower{Values: func(_, v, _ Knobs) { testbed.DropPlain(v) }})
 }

@@ -56,6 +56,12 @@ func Register(list []Row) {
 	}
 }
 
+// Forget empties the list, for one that is registered anew while the program starts.
+func Forget() {
+	rows, names, followers = nil, nil, nil
+	clear(byName)
+}
+
 // Beside says who finds knobs that are not in the list, for there are too many.
 func Beside(find func(name string) *Row) { beside = find }
 

@@ -20,7 +20,7 @@ type Kind struct {
 	Uses []string
 	// Rules are what may not be set together under it.
 	Rules []func(v knob.Values, load *testbed.Load) error
-	// Follower keeps true what follows from its knobs; it works whatever protocol runs.
+	// Follower keeps true what follows from its knobs; it works whatever protocol runs. nil: nothing follows.
 	Follower func(load testbed.LoadOf) knob.Follower
 
 	// Config is what resolved values say to it.

@@ -1,0 +1,121 @@
+package example
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"drtmx/engine"
+	"drtmx/engine/example/counters"
+	"drtmx/engine/example/serial"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
+	"drtmx/engine/testbed"
+	"drtmx/engine/txn"
+	"drtmx/engine/workload"
+)
+
+// One registration each.
+func init() { experiment.Plug(txn.Kinds{serial.Kind}, workload.Parts{counters.Kind}) }
+
+func run(t *testing.T, set experiment.Knobs) *result.Result {
+	t.Helper()
+	spec, err := experiment.Spec{Workload: "counters", Set: experiment.Knobs{
+		"nodes": 3, "threads": 2, "coroutines": 4, "warmup_ns": "50us", "duration_ns": "2ms", "workload.counters": 40,
+	}}.With(set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := engine.Run(context.Background(), spec, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Commits < 100 {
+		t.Fatalf("%d commits", r.Commits)
+	}
+	return r
+}
+
+// The workload and the store run under the optimistic protocol and under the plugged one, with the checker, and show their
+// gauges.
+func TestPartsPlugIn(t *testing.T) {
+	for _, cc := range []string{"occ", "serial"} {
+		r := run(t, experiment.Knobs{"cc": cc})
+		if !r.Checks.Passed() || r.Checks.Transactions == 0 || !r.Checks.Invariants["counters.sum"] {
+			t.Errorf("%s: %s", cc, r)
+		}
+		if x := r.Parts["counters"]["added"]; x <= 0 {
+			t.Errorf("%s: the workload's gauge shows %g", cc, x)
+		}
+		if _, shows := r.Parts["serial"]["taken"]; shows != (cc == "serial") {
+			t.Errorf("%s: the parts show %v", cc, r.Parts)
+		}
+	}
+}
+
+// Knobs of parts are there with the parts: their own, and those that say why they do nothing.
+func TestKnobsOfParts(t *testing.T) {
+	list, err := experiment.Describe(experiment.Spec{Workload: "counters", Set: experiment.Knobs{"cc": "serial"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	why := map[string]string{}
+	for _, k := range list {
+		why[k.Name] = k.InactiveBecause
+	}
+	for name, want := range map[string]string{
+		"serial.poll_ns": "", "workload.counters": "", "phase.lock": "cc=serial does not use it", "replicas": "cc=serial does not use it",
+		"workload.accounts": "workload counters does not use it", "cache.enabled": "cc=serial does not use it",
+	} {
+		if got, ok := why[name]; !ok || got != want {
+			t.Errorf("%s is inactive because %q, want %q", name, got, want)
+		}
+	}
+	_, err = experiment.Resolve(experiment.Spec{Workload: "counters", Set: experiment.Knobs{"cc": "serail"}})
+	if err == nil || !strings.Contains(err.Error(), "did you mean serial?") {
+		t.Errorf("a typo: %v", err)
+	}
+}
+
+// The checker tells the protocol from one that does not lock.
+func TestCheckerCatchesTheUnlocked(t *testing.T) {
+	kind := *experiment.Protocols.Named("serial")
+	sound := kind.Config
+	at := slices.IndexFunc(experiment.Protocols, func(k txn.Kind) bool { return k.Name == "serial" })
+	experiment.Protocols[at].Config = broken
+	defer func() { experiment.Protocols[at].Config = sound }()
+	if r := run(t, experiment.Knobs{"cc": "serial"}); r.Checks.Passed() || len(r.Checks.Anomalies) == 0 {
+		t.Errorf("nothing was found: %s", r)
+	}
+}
+
+// Nothing outside of the parts' own folders names them: that is their price.
+func TestNobodyElseKnowsTheParts(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", "{{.ImportPath}}: {{.Imports}}", "drtmx/...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(out)) {
+		pkg, imports, _ := strings.Cut(line, ":")
+		if strings.Contains(imports, "drtmx/engine/example") && !strings.HasPrefix(pkg, "drtmx/engine/example") {
+			t.Errorf("%s imports a part that is plugged in", pkg)
+		}
+	}
+	// A protocol or a workload is a folder and one line: parts.go alone imports those of the module.
+	list, err := os.ReadFile("../experiment/parts.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range experiment.Protocols {
+		if folder := "drtmx/engine/" + k.Name; k.Name != "serial" && strings.Count(string(list), folder+`"`) != 1 {
+			t.Errorf("parts.go does not import %s once", folder)
+		}
+	}
+}
+
+func broken(v experiment.Knobs, load *testbed.Load, seen txn.Seen) txn.Config {
+	return serial.Config{Unlocked: true}
+}

@@ -1,0 +1,233 @@
+// Package serial is a concurrency control in which one transaction runs at a time: it holds the one lock of the cluster, a
+// word in the memory of machine 0, from its begin to its end. Everything is one-sided, own records included but for
+// their reads.
+//
+// Left out: replication, and inserts and deletes. There is nothing to abort for.
+package serial
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"drtmx/engine/fabric"
+	"drtmx/engine/history"
+	"drtmx/engine/knob"
+	"drtmx/engine/metrics"
+	"drtmx/engine/r2"
+	"drtmx/engine/record"
+	"drtmx/engine/store"
+	"drtmx/engine/testbed"
+	"drtmx/engine/txn"
+)
+
+// Kind is the protocol in a list of parts.
+var Kind = txn.Kind{
+	Name:  "serial",
+	Doc:   "one transaction at a time",
+	Claim: history.StrictSerializable,
+	Rows: func(testbed.LoadOf) []knob.Row {
+		return []knob.Row{{Knob: knob.Knob{Name: "serial.poll_ns", Kind: knob.Duration, Default: 2_000, Min: 100, Max: 1_000_000, Unit: "ns", Label: "Pause between two looks at the lock", Group: knob.Phases, Live: true,
+			Doc: "How long a transaction waits before it asks for the lock again."}}}
+	},
+	Config: func(v knob.Values, _ *testbed.Load, _ txn.Seen) txn.Config {
+		return Config{PollNS: int64(v.Int("serial.poll_ns"))}
+	},
+	Choices: func(txn.Config) []txn.Choice { return nil },
+	LooksUp: func(knob.Values, *testbed.Load) string { return "it remembers no locations" },
+	Costs:   func() []txn.Cost { return nil },
+}
+
+// Config says how transactions run.
+type Config struct {
+	PollNS int64 // between two looks at the lock; 0: 2 us
+	// Unlocked plants a fault: nobody takes the lock.
+	Unlocked bool
+}
+
+// Common is what all protocols say.
+func (c Config) Common() txn.Settings {
+	s := txn.Settings{Replicas: 1}.WithDefaults()
+	s.Faulty = c.Unlocked
+	return s
+}
+
+// protocol is the protocol on one database.
+type protocol struct {
+	cfg  Config
+	cl   *r2.Cluster
+	lock r2.Loc
+
+	taken, tries uint64 // see gauges
+}
+
+var patience = metrics.NewGauge(metrics.Gauge{Part: "serial", Name: "taken", Label: "lock taken", Unit: "%", Kind: metrics.Share})
+
+// Open makes the lock.
+func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
+	p := &protocol{cl: db.Cluster()}
+	mem := p.cl.Mem(0)
+	at, err := mem.Alloc(fabric.Alloc{Name: "serial.lock", Bytes: record.LineBytes})
+	if err != nil {
+		return nil, err
+	}
+	p.lock = r2.Loc{Machine: 0, RKey: mem.Register(at, record.LineBytes, fabric.LocalWrite|fabric.RemoteWrite|fabric.RemoteAtomic).RKey, Addr: at}
+	return p, p.Set(c)
+}
+
+func (p *protocol) Set(cfg txn.Config) error {
+	c, ok := cfg.(Config)
+	if !ok {
+		return fmt.Errorf("configuration of another protocol, %T: reset to change the protocol", cfg)
+	}
+	if c.PollNS == 0 {
+		c.PollNS = 2_000
+	}
+	p.cfg = c
+	return nil
+}
+
+func (p *protocol) NeedsDrain(txn.Config) bool     { return false }
+func (p *protocol) Config() txn.Config             { return p.cfg }
+func (p *protocol) Header() record.Header          { return record.LockSeq }
+func (p *protocol) Unserved() (commits, logs int)  { return 0, 0 }
+func (p *protocol) Locked([]byte) (string, bool)   { return "", false }
+func (p *protocol) Backups(int) []int              { return nil }
+func (p *protocol) LogFull() uint64                { return 0 }
+func (p *protocol) Session(tx *txn.Tx) txn.Session { return &session{p: p, tx: tx, c: tx.Co()} }
+func (p *protocol) Gauges(r *metrics.Readings)     { r.Add(patience, float64(p.taken), float64(p.tries)) }
+
+// session runs the transactions of a coroutine.
+type session struct {
+	p   *protocol
+	tx  *txn.Tx
+	c   *r2.Co
+	set []*access
+}
+
+type access struct {
+	txn.Access
+	loc store.Location
+}
+
+// Begin takes the lock.
+func (s *session) Begin(bool) {
+	s.set = s.set[:0]
+	for !s.p.cfg.Unlocked {
+		found := s.c.CAS(s.p.lock, 0, 1+uint64(s.c.ID()))
+		if err := s.c.Wait(); err != nil {
+			s.p.cl.Fail(fmt.Errorf("serial: lock: %w", err))
+			return
+		}
+		s.p.tries++
+		if binary.LittleEndian.Uint64(found.B) == 0 {
+			s.p.taken++
+			return
+		}
+		s.c.Sleep(r2.Time(s.p.cfg.PollNS) * 1000)
+	}
+}
+
+// end gives the lock back.
+func (s *session) end() {
+	if s.p.cfg.Unlocked {
+		return
+	}
+	s.c.Write(s.p.lock, make([]byte, 8))
+	if err := s.c.Wait(); err != nil {
+		s.p.cl.Fail(fmt.Errorf("serial: unlock: %w", err))
+	}
+}
+
+func (s *session) Add() *txn.Access {
+	a := &access{}
+	s.set = append(s.set, a)
+	return &a.Access
+}
+
+func (s *session) Eager() bool       { return false }
+func (s *session) Start(*txn.Access) {}
+func (s *session) Ahead()            {}
+func (s *session) Abandon()          { s.end() }
+
+// Write refuses what the protocol cannot do.
+func (s *session) Write(a *txn.Access) error {
+	if a.Place || a.Delete {
+		return errors.New("the serial protocol neither inserts nor deletes")
+	}
+	return nil
+}
+
+// Fetch reads records.
+func (s *session) Fetch(first int, _ bool) error {
+	for _, a := range s.set[first:] {
+		if a.State != txn.Wanted {
+			continue
+		}
+		if err := s.fetch(a); err != nil {
+			return s.tx.Fail(err)
+		}
+	}
+	return nil
+}
+
+func (s *session) fetch(a *access) error {
+	loc, ok, err := s.find(a)
+	if err != nil || !ok {
+		a.State = txn.Missing
+		return err
+	}
+	a.loc = loc
+	var row []byte
+	if int(a.Machine) == s.c.Machine() {
+		row = append([]byte(nil), s.c.Load(loc.Addr, a.Table.RowBytes)...)
+	} else {
+		b := s.c.Read(loc.Loc, a.Table.RowBytes)
+		if err := s.c.Wait(); err != nil {
+			return err
+		}
+		row = b.B
+	}
+	s.tx.Got(&a.Access, record.Value(row), a.Table.Version(a.Key, loc.Ref, record.Seq(row)))
+	return nil
+}
+
+// find is where a record is.
+func (s *session) find(a *access) (store.Location, bool, error) {
+	if int(a.Machine) == s.c.Machine() {
+		return a.Table.Store.LookupLocal(s.c, a.Key)
+	}
+	for x := a.Table.Store.Search(s.c, a.Key, nil); ; {
+		if err := s.c.Wait(); err != nil {
+			return store.Location{}, false, err
+		}
+		if loc, state, err := x.Next(s.c); state != store.More {
+			return loc, state == store.Found, err
+		}
+	}
+}
+
+// Commit writes back and gives the lock back.
+func (s *session) Commit() error {
+	for _, a := range s.set {
+		if a.Out != nil {
+			a.Next = a.Version + 2
+			binary.LittleEndian.PutUint64(a.Out, a.Next)
+			a.Table.Touch(a.Key)
+		}
+	}
+	s.tx.Decided(nil)
+	for _, a := range s.set {
+		if a.Out != nil {
+			to := a.loc.Loc
+			to.Addr += record.SeqOffset
+			s.c.Write(to, a.Out)
+		}
+	}
+	if err := s.c.Wait(); err != nil {
+		s.p.cl.Fail(fmt.Errorf("serial: write-back: %w", err))
+	}
+	s.end()
+	s.tx.Done()
+	return nil
+}
