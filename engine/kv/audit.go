@@ -54,7 +54,7 @@ func (s *shard) audit(bad func(text string)) {
 // auditFree looks whether a free row holds a record.
 func (s *shard) auditFree(row uint32, say func(format string, args ...any)) {
 	own := s.stampAt(s.machine, s.rowAddr(row), row)
-	if record.Live(own) {
+	if !s.table.layout.Header.Vacant(own) {
 		say("free row %d holds a record, its sequence is %#x", row, own)
 	}
 	for _, b := range s.table.backups[s.machine] {

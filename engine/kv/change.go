@@ -171,9 +171,11 @@ func (t *Table) Insert(c *r2.Co, key uint64, own []byte, seen uint64) (store.Cha
 	if !empty.ok { // others insert into other chains while the row is written
 		s.promised++
 	}
-	a := s.rowAddr(row)
+	a, header := s.rowAddr(row), t.layout.Header
+	stamp := c.Load64(a + r2.Addr(header.Stamp))
+	header.Taken(own, stamp)
 	c.Store(a, own)
-	ref := NewRef(row, record.Incarnation(c.Load64(a+r2.Addr(t.layout.Header.Stamp))))
+	ref := NewRef(row, record.Incarnation(stamp))
 	if empty.ok {
 		h.change(empty.node, edit{slot: empty.slot, key: key | valid, ref: ref})
 	} else {
@@ -205,7 +207,7 @@ func (t *Table) Remove(c *r2.Co, key uint64, ref Ref) (store.Change, error) {
 func (t *Table) Free(c *r2.Co, key uint64, ref Ref) {
 	s, _ := t.own(c, key)
 	a := s.rowAddr(ref.Row()) + r2.Addr(t.layout.Header.Stamp)
-	stamp, reusable := record.Freed(c.Load64(a))
+	stamp, reusable := t.layout.Header.Freed(c.Load64(a))
 	c.Store64(a, stamp)
 	if reusable {
 		c.Touch(s.private, 8)

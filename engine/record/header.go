@@ -12,11 +12,45 @@ type Header struct {
 	Own     int    // leading bytes that the primary has for itself: the lock
 }
 
+// inLock says that the stamp of a primary is in the lock word: the incarnation is above the lock, and there is
+// no more of it. The lowest bit is then that of an exclusive lock.
+func (h Header) inLock() bool { return h.Stamp < h.Own }
+
+// Taken is what the own bytes of a row become whose record is inserted: own, and if the stamp is among them
+// its incarnation.
+func (h Header) Taken(own []byte, stamp uint64) {
+	if h.inLock() {
+		b := own[h.Stamp:]
+		binary.LittleEndian.PutUint64(b, binary.LittleEndian.Uint64(b)&counterMask|stamp&^counterMask)
+	}
+}
+
+// Freed is the stamp of a row after its record was deleted, and whether it may be used again: see Freed. Where the
+// lock is, it stays as it is.
+func (h Header) Freed(stamp uint64) (free uint64, ok bool) {
+	free, ok = Freed(stamp)
+	if h.inLock() {
+		free |= stamp & counterMask
+	}
+	return free, ok
+}
+
+// Vacant says that a primary's row with this stamp, which is free, holds no record: nobody can lock it.
+func (h Header) Vacant(stamp uint64) bool {
+	if h.inLock() {
+		return stamp&1 != 0
+	}
+	return !Live(stamp)
+}
+
 // LockSeq is a lock word and a sequence, which is the stamp: see the package's comment.
 var LockSeq = Header{Bytes: HeaderBytes, Stamp: SeqOffset, Initial: InitialSeq, Own: SeqOffset}
 
 // Value is the value of a row.
 func (h Header) Value(row []byte) []byte { return row[h.Bytes:] }
+
+// StampOf is the stamp of a row.
+func (h Header) StampOf(row []byte) uint64 { return binary.LittleEndian.Uint64(row[h.Stamp:]) }
 
 // Init makes a row of zeros one that holds a record from the start.
 func (h Header) Init(row []byte) { binary.LittleEndian.PutUint64(row[h.Stamp:], h.Initial) }

@@ -178,7 +178,7 @@ func (db *DB) AddTable(spec store.Spec, p store.Partition) (store.Table, error) 
 	if err != nil {
 		return nil, fmt.Errorf("table %s: %w", x.Name, err)
 	}
-	t := &Table{ID: x.ID, Name: x.Name, Store: made, RowBytes: made.RowBytes(), Written: x.Mutable, Constant: x.Constant, Fixed: x.Fixed, Grows: x.Grows, Still: x.Constant && x.Fixed, Cached: !x.Local, touched: newKeySet(known(p))}
+	t := &Table{ID: x.ID, Name: x.Name, Store: made, RowBytes: made.RowBytes(), Written: x.Mutable, Constant: x.Constant, Fixed: x.Fixed, Grows: x.Grows, Still: x.Constant && x.Fixed, Cached: !x.Local, touched: newKeySet(known(p)), versions: newVersions(known(p))}
 	if t.Written == 0 {
 		t.Written = x.ValueBytes
 	}

@@ -8,7 +8,6 @@ import (
 
 	"drtmx/engine/history"
 	"drtmx/engine/history/export"
-	"drtmx/engine/record"
 	"drtmx/engine/store"
 )
 
@@ -218,11 +217,14 @@ func (db *DB) CheckReplicas() bool {
 			}
 			for _, b := range db.protocol.Backups(m) {
 				if !t.Store.Row(b, key, copyOf) || !bytes.Equal(row[own:], copyOf[own:]) {
-					report(ReplicaDiverged, "key %d of table %s has sequence %d on machine %d, %d on its backup %d", key, t.Name, record.Seq(row), m, record.Seq(copyOf), b)
+					report(ReplicaDiverged, "key %d of table %s has stamp %d on machine %d, %d on its backup %d", key, t.Name, t.Store.Header().StampOf(row), m, t.Store.Header().StampOf(copyOf), b)
 				}
 			}
 		})
 		t.Store.Audit(func(text string) { report(RowsBroken, "%s", text) })
+	}
+	if p, ok := db.protocol.(Auditor); ok {
+		p.Audit(func(text string) { report(LockLeft, "%s", text) })
 	}
 	return found == 0
 }

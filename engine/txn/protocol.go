@@ -41,6 +41,10 @@ type Protocol interface {
 	LogFull() uint64
 }
 
+// Auditor is a protocol with locks that are not in rows. Audit calls bad with a sentence for each that is left
+// behind when nothing runs.
+type Auditor interface{ Audit(bad func(text string)) }
+
 // Session runs the transactions of one coroutine for a protocol. The transaction
 // layer calls Begin, then Add, Fetch, Start and Write as the body touches records,
 // and at last Commit or Abandon.
@@ -127,6 +131,7 @@ type Table struct {
 	Cached   bool // location caches have it
 	touched  keySet
 	lives    lives
+	versions versions
 }
 
 // ValueBytes is the length of a value.

@@ -110,7 +110,7 @@ func (tx *Tx) Inserts(refs ...Ref) error {
 			continue
 		}
 		if a, err := tx.add(r.Table, r.Key); err == nil {
-			a.Insert = int(a.Machine) == tx.c.Machine()
+			a.Insert, a.ToWrite = int(a.Machine) == tx.c.Machine(), true
 		}
 	}
 	if tx.failed != nil {

@@ -1,0 +1,90 @@
+package txn
+
+import (
+	"drtmx/engine/record"
+	"drtmx/engine/store"
+)
+
+// Versions of records for the history, where the rows of a protocol have none.
+//
+// A protocol that locks what it reads and writes needs no version in the row, and so the bytes that a
+// read brings do not say which version they are. An oracle counts them, free of virtual time: the
+// writer takes the next one at its commit decision (Install), a reader is given the last one when it
+// accepts the value (Latest).
+//
+// In a correct protocol that is the version of the value: the writer holds the record's exclusive
+// lock at its decision and until the value is in place, and the reader holds a lock when it accepts,
+// so no decision falls between the value and the version. A wrong protocol gains nothing from the
+// oracle: a value that was read before its lock, or written by two at once, comes with a version that
+// belongs to another value, or two transactions overwrite the same version. The history compares the
+// sums of values and sees both. It cannot see a stale value that is equal to the new one, byte by
+// byte; nor could the body.
+
+// versions counts the commits of a table's records. It has memory where there were some.
+type versions struct {
+	bound  uint64                  // of the keys from the start
+	chunks []*[versionChunk]uint32 // of those keys; nil: no protocol counts here
+	others map[uint64]uint32       // of the keys beyond
+}
+
+const versionChunk = 1 << 9
+
+func newVersions(keys uint64) versions { return versions{bound: keys} }
+
+// last is the version of a record now.
+func (v *versions) last(key uint64) uint64 {
+	n := uint32(0)
+	if key >= v.bound {
+		n = v.others[key]
+	} else if i := key / versionChunk; v.chunks != nil && v.chunks[i] != nil {
+		n = v.chunks[i][key%versionChunk]
+	}
+	return record.InitialSeq + uint64(n)
+}
+
+// next moves a record to its next version.
+func (v *versions) next(key uint64) {
+	if key >= v.bound {
+		if v.others == nil {
+			v.others = map[uint64]uint32{}
+		}
+		v.others[key]++
+		return
+	}
+	if v.chunks == nil {
+		v.chunks = make([]*[versionChunk]uint32, (v.bound+versionChunk-1)/versionChunk)
+	}
+	i := key / versionChunk
+	if v.chunks[i] == nil {
+		v.chunks[i] = new([versionChunk]uint32)
+	}
+	v.chunks[i][key%versionChunk]++
+}
+
+// Latest is the version of the value that an attempt accepts under its lock, in a row. Without a
+// history nobody asks.
+func (tx *Tx) Latest(a *Access, at store.Ref) uint64 {
+	if tx.db.opt.Recorder == nil {
+		return record.InitialSeq
+	}
+	return a.Table.Version(a.Key, at, a.Table.versions.last(a.Key))
+}
+
+// Install gives what the transaction writes its versions. It comes with the commit decision,
+// before Decided.
+func (tx *Tx) Install() {
+	if tx.db.opt.Recorder == nil {
+		return
+	}
+	for _, a := range tx.set {
+		if a.Out == nil {
+			continue
+		}
+		if a.Delete {
+			a.Next = Deleted(a.Version)
+			continue
+		}
+		a.Table.versions.next(a.Key)
+		a.Next = Updated(a.Version, a.Table.versions.last(a.Key))
+	}
+}
