@@ -1,175 +1,36 @@
 package occ
 
 import (
-	"bufio"
-	"encoding/binary"
-	"errors"
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
-	"sort"
 	"strconv"
-	"strings"
 	"testing"
 
-	"drtmx/engine/fabric"
-	"drtmx/engine/history"
-	"drtmx/engine/kv"
-	"drtmx/engine/metrics"
-	"drtmx/engine/r2"
+	"drtmx/engine/record"
 	"drtmx/engine/replication"
-	"drtmx/engine/sim"
-	"drtmx/engine/store"
 	"drtmx/engine/txn"
+	"drtmx/engine/txn/scripttest"
 )
 
-// Golden interaction scripts: testdata/*.txt have commands and, below a line of
-// dashes, what the protocol did for each. go test -run Scripts -update writes
-// them anew.
-//
-//	cluster preset=P machines=M [KNOB=VALUE ...]   key k lives on machine k mod M, its value is 10k
-//	begin T on=M [ro]        starts transaction T on machine M, one attempt
-//	prefetch T k ...         announces keys
-//	read T k                 update T k +d
-//	commit T                 rollback T
-//	settle                   lets everything passive finish
-//	rows k ...               what primary and backups hold
-//
-// Requests are listed by phase in the order of their posting; passive
-// one-sided ones appear when a later completion confirms them.
-var update = flag.Bool("update", false, "write the expected output of the scripts anew")
-
+// TestScripts: what the presets and some mixtures do, request by request. A cluster's options are
+// preset, speculative, replicas, lock and commit.
 func TestScripts(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no scripts: %v", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) { runScript(t, file) })
-	}
+	scripttest.Run(t, scripttest.Protocol{
+		Config: scriptConfig,
+		RPCs: map[uint8]string{
+			rpcFetch: "fetch", rpcLock: "lock", rpcValidate: "validate", replication.RPCLog: "log",
+			rpcCommit: "commit", rpcUnlock: "unlock", replication.RPCReclaim: "reclaim",
+		},
+		Row: func(row []byte) string { return fmt.Sprintf("lock %x seq %d", record.Lock(row), record.Seq(row)) },
+	})
 }
 
-func runScript(t *testing.T, file string) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &script{t: t}
-	defer s.close()
-	var out strings.Builder
-	in := bufio.NewScanner(strings.NewReader(string(text)))
-	expected := false // inside the output of the last command
-	for in.Scan() {
-		line := in.Text()
-		switch {
-		case expected && line != "":
-			continue
-		case line == "----":
-			expected = true
-			continue
-		case line == "" || strings.HasPrefix(line, "#"):
-			expected = false
-			fmt.Fprintln(&out, line)
-			continue
-		}
-		fmt.Fprintf(&out, "%s\n----\n%s", line, s.command(strings.Fields(line)))
-	}
-	if *update {
-		if err := os.WriteFile(file, []byte(out.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if got := out.String(); got != string(text) {
-		t.Errorf("%s differs; look at what changed with -update:\n%s", file, firstDifference(got, string(text)))
-	}
-}
-
-func firstDifference(got, want string) string {
-	a, b := strings.Split(got, "\n"), strings.Split(want, "\n")
-	for i := range min(len(a), len(b)) {
-		if a[i] != b[i] {
-			return fmt.Sprintf("line %d is %q, was %q", i+1, a[i], b[i])
-		}
-	}
-	return fmt.Sprintf("%d lines, were %d", len(a), len(b))
-}
-
-// script is a tiny cluster under the commands of a file.
-type script struct {
-	t     *testing.T
-	s     *sim.Sim
-	f     *fabric.Fabric
-	cl    *r2.Cluster
-	db    *txn.DB
-	table store.Table
-	rec   *history.Recorder
-	txns  map[string]*actor
-	seats []*actor // coroutines, by machine and number
-	verbs []r2.VerbEvent
-}
-
-// actor is a coroutine that runs one transaction after the other, step by
-// step.
-type actor struct {
-	co     uint32
-	on     int
-	name   string
-	ro     bool
-	begun  bool
-	step   []string
-	answer string
-	done   bool
-	out    txn.Outcome
-}
-
-const (
-	scriptTable = 1
-	scriptSeats = 2 // coroutines per machine
-)
-
-func (s *script) close() {
-	if s.s != nil {
-		s.s.Close()
-		s.f.Close()
-	}
-}
-
-func (s *script) command(w []string) string {
-	s.verbs = s.verbs[:0]
-	var text string
-	switch w[0] {
-	case "cluster":
-		return s.open(w[1:])
-	case "begin":
-		text = s.begin(w[1], w[2:])
-	case "settle":
-		s.run(200 * sim.Microsecond)
-		text = fmt.Sprintf("in flight: %d\n", s.db.InFlight())
-	case "rows":
-		return s.rows(w[1:])
-	default:
-		a := s.txns[w[1]]
-		if a == nil {
-			s.t.Fatalf("no transaction %s", w[1])
-		}
-		text = s.do(a, append([]string{w[0]}, w[2:]...))
-	}
-	return text + s.trace()
-}
-
-func (s *script) open(args []string) string {
-	cfg := Config{}
-	machines := 3
-	for _, arg := range args {
-		k, v, _ := strings.Cut(arg, "=")
+// scriptConfig makes the configuration of a script: one attempt, with one more look at a locked record.
+func scriptConfig(options map[string]string) (txn.Config, error) {
+	cfg, _ := Preset(options["preset"])
+	for k, v := range options { // order-free: each sets a field of its own
 		var err error
 		switch k {
 		case "preset":
-			cfg, _ = Preset(v)
-		case "machines":
-			machines, err = strconv.Atoi(v)
 		case "speculative":
 			cfg.Speculative = v == "true"
 		case "replicas":
@@ -182,226 +43,9 @@ func (s *script) open(args []string) string {
 			err = fmt.Errorf("no option %s", k)
 		}
 		if err != nil {
-			s.t.Fatal(err)
+			return nil, err
 		}
 	}
 	cfg.MaxAttempts, cfg.ReadRetries = 1, 1
-	profile, err := fabric.LoadProfile("val")
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	s.s = sim.New(sim.Options{Seed: 1})
-	if s.f, err = fabric.New(s.s, fabric.Config{Profile: profile, Machines: machines, TornReads: true}); err != nil {
-		s.t.Fatal(err)
-	}
-	if s.cl, err = r2.New(s.s, s.f, r2.Config{Threads: 1, Coroutines: scriptSeats}); err != nil {
-		s.t.Fatal(err)
-	}
-	s.rec = history.New(history.Options{})
-	if s.db, err = txn.Open(s.cl, txn.Options{Config: cfg, Recorder: s.rec, CheckLogs: true, OnDone: s.ended}); err != nil {
-		return err.Error() + "\n"
-	}
-	if s.table, err = s.db.AddTable(kv.Spec{ID: scriptTable, Name: "t", ValueBytes: 8, Init: func(key uint64, v []byte) {
-		binary.LittleEndian.PutUint64(v, 10*key)
-	}}, kv.Stripes(machines, 32)); err != nil {
-		s.t.Fatal(err)
-	}
-	s.txns = map[string]*actor{}
-	for m := range machines {
-		for range scriptSeats {
-			a := &actor{on: m}
-			s.seats = append(s.seats, a)
-			a.co = s.cl.Spawn(m, 0, func(c *r2.Co) { s.act(c, a) }).ID()
-		}
-	}
-	s.cl.Observe(s)
-	s.run(10 * sim.Microsecond)
-	s.verbs = s.verbs[:0]
-	return "ok\n"
-}
-
-// Phase and Verb are what r2 reports.
-func (s *script) Phase(uint32, r2.Time, metrics.Phase) {}
-
-// Verb collects a request.
-func (s *script) Verb(v *r2.VerbEvent) { s.verbs = append(s.verbs, *v) }
-
-func (s *script) run(d sim.Time) {
-	if err := s.s.Run(s.s.Now() + d); err != nil {
-		s.t.Fatal(err)
-	}
-}
-
-func (s *script) ended(m, thread int, o *txn.Outcome) {
-	for _, a := range s.seats {
-		if a.co == o.Co {
-			a.out = *o
-		}
-	}
-}
-
-func (s *script) begin(name string, args []string) string {
-	on, ro := 0, false
-	for _, arg := range args {
-		if v, ok := strings.CutPrefix(arg, "on="); ok {
-			on, _ = strconv.Atoi(v)
-		}
-		ro = ro || arg == "ro"
-	}
-	for _, a := range s.seats {
-		if a.on == on && a.name == "" {
-			a.name, a.ro, a.begun, a.done = name, ro, true, false
-			s.txns[name] = a
-			s.run(5 * sim.Microsecond)
-			return ""
-		}
-	}
-	s.t.Fatalf("machine %d has no coroutine free for %s", on, name)
-	return ""
-}
-
-// do hands a step to a transaction and waits for its answer.
-func (s *script) do(a *actor, step []string) string {
-	a.step, a.answer = step, ""
-	for range 2000 {
-		s.run(sim.Microsecond)
-		if a.step == nil && a.answer != "" {
-			name := a.name
-			if a.done {
-				s.run(20 * sim.Microsecond)
-				delete(s.txns, name)
-				a.name = ""
-			}
-			return name + ": " + a.answer + "\n"
-		}
-	}
-	s.t.Fatalf("%s: %v does not end", a.name, step)
-	return ""
-}
-
-// act is the program of a coroutine.
-func (s *script) act(c *r2.Co, a *actor) {
-	client := s.db.Client(c)
-	for {
-		for !a.begun {
-			c.Sleep(200 * sim.Nanosecond)
-		}
-		a.begun = false
-		err := client.Run(0, a.ro, func(tx *txn.Tx) error { return a.body(c, tx) })
-		switch {
-		case err == nil:
-			a.answer = "committed" + trips(&a.out)
-		case errors.Is(err, txn.ErrRollback):
-			a.answer = "rolled back"
-		default:
-			a.answer = err.Error() + trips(&a.out)
-		}
-		a.step, a.done = nil, true
-	}
-}
-
-func trips(o *txn.Outcome) string {
-	var b strings.Builder
-	for p, n := range o.RoundTrips {
-		if n > 0 {
-			fmt.Fprintf(&b, ", %s %d", metrics.Phase(p), n)
-		}
-	}
-	if b.Len() == 0 {
-		return ", no round trips"
-	}
-	return "; round trips: " + b.String()[2:]
-}
-
-func (a *actor) body(c *r2.Co, tx *txn.Tx) error {
-	for {
-		for a.step == nil {
-			c.Sleep(200 * sim.Nanosecond)
-		}
-		w := a.step
-		switch w[0] {
-		case "commit":
-			return nil
-		case "rollback":
-			return tx.Rollback()
-		}
-		answer, err := a.access(tx, w)
-		if err != nil {
-			return err
-		}
-		a.answer, a.step = answer, nil
-	}
-}
-
-func (a *actor) access(tx *txn.Tx, w []string) (string, error) {
-	var refs []txn.Ref
-	for _, k := range w[1:] {
-		if !strings.HasPrefix(k, "+") {
-			n, err := strconv.ParseUint(k, 10, 64)
-			if err != nil {
-				return "", err
-			}
-			refs = append(refs, txn.Ref{Table: scriptTable, Key: n})
-		}
-	}
-	if w[0] == "prefetch" {
-		return "ok", tx.Prefetch(refs...)
-	}
-	v, err := tx.GetInt(scriptTable, refs[0].Key)
-	if err != nil {
-		return "", err
-	}
-	if w[0] == "update" {
-		d, err := strconv.ParseInt(w[2], 10, 64)
-		if err != nil {
-			return "", err
-		}
-		v += d
-		if err := tx.PutInt(scriptTable, refs[0].Key, v); err != nil {
-			return "", err
-		}
-	}
-	return strconv.FormatInt(v, 10), nil
-}
-
-var rpcNames = map[uint8]string{
-	rpcFetch: "fetch", rpcLock: "lock", rpcValidate: "validate", replication.RPCLog: "log",
-	rpcCommit: "commit", rpcUnlock: "unlock", replication.RPCReclaim: "reclaim",
-}
-
-// trace lists the requests of the last command.
-func (s *script) trace() string {
-	sort.SliceStable(s.verbs, func(i, j int) bool { return s.verbs[i].Post < s.verbs[j].Post })
-	var b strings.Builder
-	for _, v := range s.verbs {
-		op := v.Op.String()
-		if v.Op == fabric.Send {
-			op = "RPC " + rpcNames[v.RPC]
-		}
-		fmt.Fprintf(&b, "  %-13s m%d -> m%d  %s %d", v.Phase, v.From, v.To, op, v.Bytes)
-		if v.Passive {
-			b.WriteString(" passive")
-		}
-		b.WriteByte('\n')
-	}
-	return b.String()
-}
-
-func (s *script) rows(keys []string) string {
-	var b strings.Builder
-	row := make([]byte, s.table.RowBytes())
-	for _, k := range keys {
-		key, err := strconv.ParseUint(k, 10, 64)
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		fmt.Fprintf(&b, "%d:", key)
-		m := s.table.Primary(key)
-		for _, at := range append([]int{m}, s.db.Protocol().Backups(m)...) {
-			s.table.Row(at, key, row)
-			fmt.Fprintf(&b, "  m%d lock %x seq %d value %d", at, binary.LittleEndian.Uint64(row), binary.LittleEndian.Uint64(row[8:]), binary.LittleEndian.Uint64(row[16:]))
-		}
-		b.WriteByte('\n')
-	}
-	return b.String()
+	return cfg, nil
 }
