@@ -45,6 +45,7 @@ var floors = map[string]int{
 	"dst":                7,
 	"engine/replication": 8,
 	"engine/txn":         9,
+	"engine/nowait":      10,
 	"engine/occ":         10,
 	"engine/workload":    11,
 	"engine/experiment":  12,

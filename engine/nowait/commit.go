@@ -1,0 +1,171 @@
+package nowait
+
+import (
+	"drtmx/engine/metrics"
+	"drtmx/engine/r2"
+	"drtmx/engine/txn"
+)
+
+// The commit phase: write the records back and release all locks. The transaction is decided
+// before, when the backups have the log.
+
+// writeBack installs the write set at the primaries and releases the rest.
+func (s *session) writeBack() error {
+	mode := s.cfg.mode(metrics.Commit, s.cfg.Commit)
+	s.tx.Enter(metrics.Commit, mode)
+	s.c.Compute(s.p.program.commitRecord * len(s.holding()))
+	s.remove(toDelete, true)
+	if s.cfg.Commit == TwoSided {
+		s.sendAll(rpcCommit)
+		if mode.Passive {
+			return nil
+		}
+		return s.c.Wait()
+	}
+	for _, a := range s.set {
+		if a.Out != nil && !a.Delete {
+			a.held = none
+			s.cfg.writeBack(s, a)
+		}
+	}
+	return s.releaseByRNIC()
+}
+
+// holding lists the locks.
+func (s *session) holding() []*hold {
+	s.list = s.list[:0]
+	for _, a := range s.set {
+		if a.held != none {
+			s.list = append(s.list, &a.hold)
+		}
+	}
+	for i := range s.gaps {
+		if h := &s.gaps[i]; h.held != none {
+			s.list = append(s.list, h)
+		}
+	}
+	return s.list
+}
+
+// postWriteBack posts {WRITE value, WRITE free to the lock word}. They execute in order, so who
+// finds the lock free finds the new value too.
+func (s *session) postWriteBack(a *access) {
+	put64(a.Out, a.free)
+	l := s.c.List(a.at, true)
+	l.Write(at(a.loc, valueAt), a.Out[txn.Front:])
+	l.Write(a.at, a.Out[:txn.Front])
+	l.Post()
+}
+
+// releaseAll gives all locks back that an attempt holds, without writing.
+func (s *session) releaseAll() error {
+	n := len(s.holding())
+	if n == 0 {
+		return nil
+	}
+	mode := s.cfg.mode(metrics.Commit, s.cfg.Commit)
+	s.tx.Enter(metrics.Commit, mode)
+	s.c.Compute(s.p.program.commitRecord * n)
+	if s.cfg.Commit == OneSided {
+		return s.releaseByRNIC()
+	}
+	s.sendAll(rpcRelease)
+	if mode.Passive {
+		return nil
+	}
+	return s.c.Wait()
+}
+
+// releaseByRNIC releases the locks of what is not written: exclusive ones by a CAS, shared
+// ones by a READ of the word and a CAS, which is repeated with what it found while others come
+// between. It waits for the answers, and if the phase is not passive for the write-backs before.
+func (s *session) releaseByRNIC() error {
+	list := s.holding()
+	mode := s.cfg.mode(metrics.Commit, OneSided)
+	if mode.Passive {
+		if len(list) == 0 {
+			return nil
+		}
+		mode.Passive = false
+		s.tx.Enter(metrics.Commit, mode)
+	}
+	for _, h := range list {
+		if h.held == exclusive {
+			h.expect = h.free | exclusiveBit
+			s.postRelease(h, h.free)
+		} else {
+			l := s.c.List(h.at, true)
+			b := l.Read(h.at, 8)
+			h.found, h.buf = b.B, b.Addr
+			l.Post()
+		}
+	}
+	if err := s.c.Wait(); err != nil {
+		return err
+	}
+	for _, h := range list {
+		if h.held == exclusive {
+			s.released(h)
+			h.held = none
+		} else {
+			s.c.Brought(h.buf, len(h.found))
+			h.expect = u64(h.found)
+		}
+	}
+	return s.releaseShared()
+}
+
+func (s *session) postRelease(h *hold, to uint64) {
+	b := s.c.CAS(h.at, h.expect, to)
+	h.found, h.buf = b.B, b.Addr
+}
+
+// released looks at the answer to a release.
+func (s *session) released(h *hold) (ok bool) {
+	s.c.Brought(h.buf, len(h.found))
+	found := u64(h.found)
+	if ok = found == h.expect; !ok && h.held == exclusive {
+		s.p.lost(h.at.Machine, h.held, found)
+	}
+	return ok
+}
+
+// releaseShared releases the shared locks whose words are known.
+func (s *session) releaseShared() error {
+	for try := 0; ; try++ {
+		list := s.holding()
+		for _, h := range list {
+			if try == unlockTries {
+				return errStuck(h.at.Machine)
+			}
+			if h.expect&stateMask < oneHolder {
+				s.p.lost(h.at.Machine, h.held, h.expect)
+				h.held = none
+				continue
+			}
+			s.postRelease(h, h.expect-oneHolder)
+		}
+		if len(list) == 0 {
+			return nil
+		}
+		if err := s.c.Wait(); err != nil {
+			return err
+		}
+		for _, h := range list {
+			if h.held == none {
+				continue
+			}
+			if s.released(h) {
+				h.held = none
+			}
+			h.expect = u64(h.found)
+		}
+	}
+}
+
+// write posts one WRITE to a row.
+func (s *session) write(a *access, to r2.Loc, b []byte) {
+	l := s.c.List(a.at, true)
+	l.Write(to, b)
+	l.Post()
+}

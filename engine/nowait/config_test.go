@@ -1,0 +1,134 @@
+package nowait
+
+import (
+	"strings"
+	"testing"
+
+	"drtmx/engine/metrics"
+	"drtmx/engine/r2"
+	"drtmx/engine/txn"
+)
+
+func TestValidate(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*Config)
+		want   string // part of the error, "" for none
+	}{
+		{"default", func(*Config) {}, ""},
+		{"zero", func(c *Config) { *c = Config{} }, ""},
+		{"two-sided", func(c *Config) { c.Lock, c.Commit = TwoSided, TwoSided }, ""},
+		{"lock follows commit", func(c *Config) { c.Commit = TwoSided }, ""},
+		{"mixed", func(c *Config) { c.Lock, c.Commit = OneSided, TwoSided }, "not atomic with each other"},
+		{"mixed otherwise", func(c *Config) { c.Lock, c.Commit = TwoSided, OneSided }, "phase.lock two-sided with phase.commit one-sided"},
+		{"no RDMA", func(c *Config) { c.NoRDMA = true }, ""},
+		{"no RDMA, one-sided", func(c *Config) { c.NoRDMA, c.Logging = true, OneSided }, "phase.logging one-sided: the NICs have no RDMA"},
+		{"primitive", func(c *Config) { c.Lock = 9 }, "phase.lock 9"},
+		{"mode", func(c *Config) { c.Mode = 7 }, "mode 7: use E or E/S"},
+		{"replicas", func(c *Config) { c.Replicas = 99 }, "replicas 99"},
+	} {
+		cfg := Default()
+		c.change(&cfg)
+		err := cfg.Validate()
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: error %v, want %q", c.name, err, c.want)
+		}
+	}
+}
+
+func TestResolved(t *testing.T) {
+	for _, c := range []struct {
+		name                  string
+		cfg                   Config
+		lock, logging, commit Prim
+	}{
+		{"all auto", Config{}, OneSided, OneSided, OneSided},
+		{"no RDMA", Config{NoRDMA: true}, TwoSided, TwoSided, TwoSided},
+		{"lock given", Config{Lock: TwoSided}, TwoSided, OneSided, TwoSided},
+		{"commit given", Config{Commit: TwoSided}, TwoSided, OneSided, TwoSided},
+		{"logging given", Config{Logging: TwoSided}, OneSided, TwoSided, OneSided},
+	} {
+		if r := c.cfg.Resolved(); r.Lock != c.lock || r.Logging != c.logging || r.Commit != c.commit {
+			t.Errorf("%s: lock %v, logging %v, commit %v", c.name, r.Lock, r.Logging, r.Commit)
+		}
+	}
+}
+
+// TestNeedsDrain: only a change of who performs atomics does.
+func TestNeedsDrain(t *testing.T) {
+	one, two := Config{Lock: OneSided}, Config{Commit: TwoSided}
+	shared, logging := Config{Mode: Shared}, Config{Logging: TwoSided}
+	for _, c := range []struct {
+		from, to Config
+		want     bool
+	}{
+		{Config{}, one, false}, {one, two, true}, {two, one, true}, {one, shared, false}, {one, logging, false},
+		{Config{}, Config{NoRDMA: true}, true},
+	} {
+		if got := NeedsDrain(c.from, c.to); got != c.want {
+			t.Errorf("from lock %v mode %v to lock %v mode %v: drain %v", c.from.Lock, c.from.Mode, c.to.Lock, c.to.Mode, got)
+		}
+	}
+}
+
+func TestNames(t *testing.T) {
+	for p := Auto; p <= TwoSided; p++ {
+		if got, err := ParsePrim(p.String()); got != p || err != nil {
+			t.Errorf("%v is read as %v, %v", p, got, err)
+		}
+	}
+	for m := Exclusive; m <= Shared; m++ {
+		if got, err := ParseMode(m.String()); got != m || err != nil {
+			t.Errorf("%v is read as %v, %v", m, got, err)
+		}
+	}
+	if _, err := ParseMode("S"); err == nil || !strings.Contains(err.Error(), "use one of E, E/S") {
+		t.Errorf("error %v", err)
+	}
+	for v := Correct; v < numVariants; v++ {
+		if s := v.String(); s == "" || v != Correct && faults[v] == nil {
+			t.Errorf("variant %d has name %q and no fault", v, s)
+		}
+	}
+}
+
+// TestAllowed: a phase posts with what is on and makes sense.
+func TestAllowed(t *testing.T) {
+	all := r2.Mode{Outstanding: true, Doorbell: true, Passive: true}
+	var c Config
+	for p := range c.Opt {
+		c.Opt[p] = all
+	}
+	for _, x := range []struct {
+		phase metrics.Phase
+		prim  Prim
+		want  r2.Mode
+	}{
+		{metrics.Lock, OneSided, r2.Mode{Outstanding: true, Doorbell: true}},
+		{metrics.Logging, OneSided, r2.Mode{Outstanding: true}},
+		{metrics.Logging, TwoSided, r2.Mode{Outstanding: true, Doorbell: true}},
+		{metrics.Commit, TwoSided, all},
+		{metrics.Validation, OneSided, r2.Mode{}},
+	} {
+		if got := c.mode(x.phase, x.prim); got != x.want {
+			t.Errorf("%v %v posts with %+v, want %+v", x.phase, x.prim, got, x.want)
+		}
+	}
+}
+
+// another is the configuration of another protocol.
+type another struct{ Config }
+
+// TestOtherProtocol: a database keeps its protocol.
+func TestOtherProtocol(t *testing.T) {
+	onClient(t, Default(), small, func(cl *txn.Client) {
+		if err := cl.DB().SetConfig(another{}); err == nil || !strings.Contains(err.Error(), "reset to change the protocol") {
+			t.Errorf("error %v", err)
+		}
+		c := Default()
+		c.Replicas = 2
+		if err := cl.DB().SetConfig(c); err == nil || !strings.Contains(err.Error(), "reset to change it") {
+			t.Errorf("error %v", err)
+		}
+	})
+}

@@ -1,0 +1,24 @@
+package nowait
+
+// program is what the transaction's own program takes on its core, in cycles. The numbers are
+// assumed to be those that engine/occ was measured to take (see its coordinator.go) where the work
+// is the same: begin and end, finding a record and what the body does with it, a lock request,
+// log entries, write-backs. To release a record is counted as to write one back.
+type program struct {
+	attempt       int
+	growing       int // each time that records are locked together
+	growingRecord int // a lock request, and what the body does with the record
+	upgrade       int // of a shared lock
+	logging       int // reclaim messages and their receipts included
+	loggingRecord int
+	commitRecord  int // written back or released
+	reclaim       int // of a handler
+	reclaimRecord int
+}
+
+var coordinator = program{
+	attempt: 1000, growing: 400, growingRecord: 240, upgrade: 230, logging: 700, loggingRecord: 90, commitRecord: 40, reclaim: 250, reclaimRecord: 30,
+}
+
+// spinCycles is a pause between two looks at a word that other CPUs change.
+const spinCycles = 40

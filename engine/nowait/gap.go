@@ -1,0 +1,220 @@
+package nowait
+
+import (
+	"fmt"
+
+	"drtmx/engine/fabric"
+	"drtmx/engine/r2"
+	"drtmx/engine/store"
+	"drtmx/engine/txn"
+)
+
+// A record that is missing has no row to lock. What is locked in its place is its gap: the bucket chain
+// where it would be. Who has found nothing shares that lock (in mode E has it alone), who inserts has
+// it alone, until the end of the transaction. So nothing that was found missing comes into being
+// meanwhile. Deletes need no lock but that of the record: the missing stay missing.
+//
+// The locks of gaps are words in registered memory of each server, as those of rows: a gap has the one that
+// its address hashes to. Gaps that share one exclude each other though they need not. The word is locked after
+// the lookup, so the version of the gap is read once more, under the lock: it has to be what the lookup
+// saw, else the record is looked up again.
+
+// gapWords is how many of these words a server has: far more than are locked at a time.
+const gapWords = 1 << 14
+
+func (p *protocol) openGaps() error {
+	for m := range p.db.Servers() {
+		mem := p.cl.Mem(m)
+		a, err := mem.Alloc(fabric.Alloc{Name: "nowait.gaps", Bytes: 8 * gapWords})
+		if err != nil {
+			return fmt.Errorf("locks of gaps of machine %d: %w", m, err)
+		}
+		p.gaps = append(p.gaps, mem.Register(a, 8*gapWords, fabric.RemoteRead|fabric.RemoteWrite|fabric.RemoteAtomic))
+	}
+	return nil
+}
+
+// lockOf is the word that locks a gap.
+func (p *protocol) lockOf(gap r2.Loc) r2.Loc {
+	n := uint64(gap.Addr) * 0x9e3779b97f4a7c15 >> 32 % gapWords
+	mr := p.gaps[gap.Machine]
+	return r2.Loc{Machine: gap.Machine, RKey: mr.RKey, Addr: mr.Addr + r2.Addr(8*n)}
+}
+
+// Audit looks at the locks of gaps at rest.
+func (p *protocol) Audit(bad func(text string)) {
+	for m, mr := range p.gaps {
+		for n := range gapWords {
+			a := mr.Addr + r2.Addr(8*n)
+			if mem := p.cl.Mem(m); mem.Materialized(a) {
+				if who := holders(u64(mem.Bytes(a, 8))); who != "" {
+					bad(fmt.Sprintf("gap %d of machine %d is still locked by %s", n, m, who))
+				}
+			}
+		}
+	}
+}
+
+// lacks takes that a record is missing: its gap is to be locked.
+func (s *session) lacks(a *access, gap store.Location) {
+	a.loc, a.located = gap, false
+	if a.Table.Fixed {
+		s.tx.Lacks(&a.Access, uint32(gap.Ref))
+		return
+	}
+	a.State, a.by = txn.Asked, byGap
+}
+
+// lockGaps locks the gaps of what is missing, from index first on. One after the other: two of them may
+// have one lock.
+func (s *session) lockGaps(first int) {
+	for _, a := range s.set[first:] {
+		if a.State == txn.Asked && a.by == byGap && !s.stops() {
+			s.cfg.absent(s, a)
+		}
+	}
+}
+
+// gapOf is the attempt's lock of a gap, which it may not hold yet.
+func (s *session) gapOf(gap r2.Loc) *hold {
+	at := s.p.lockOf(gap)
+	for i := range s.gaps {
+		if h := &s.gaps[i]; h.at == at {
+			return h
+		}
+	}
+	s.gaps = append(s.gaps, hold{at: at})
+	return &s.gaps[len(s.gaps)-1]
+}
+
+// lockGap locks the gap of a record that is missing.
+func (s *session) lockGap(a *access) {
+	want := shared
+	if a.ToWrite || s.cfg.Mode == Exclusive {
+		want = exclusive
+	}
+	h := s.gapOf(a.loc.Loc)
+	if h.held >= want {
+		want = none // it is held already
+	}
+	version, ok := uint32(0), false
+	switch {
+	case s.cfg.Lock == OneSided:
+		version, ok = s.lockGapByRNIC(a, h, want)
+	case s.own(a):
+		if ok = lockWord(s.cfg.won, s.c, h.at.Addr, h.held, want); ok {
+			h.held = max(h.held, want)
+		}
+		version = uint32(s.c.Load64(a.loc.Addr))
+	default:
+		version, ok = s.lockGapByRPC(a, h, want)
+	}
+	switch {
+	case s.tx.Failed() != nil:
+	case !ok:
+		s.conflict(a)
+	case version != uint32(a.loc.Ref):
+		a.State = txn.Wanted // something came or went: look again
+	default:
+		s.tx.Lacks(&a.Access, version)
+	}
+}
+
+// lockGapByRNIC posts {CAS lock, READ version}; for a shared lock it READs the word first.
+func (s *session) lockGapByRNIC(a *access, h *hold, want lock) (version uint32, ok bool) {
+	expect := s.expectOf(h)
+	if want == shared {
+		l := s.c.List(h.at, true)
+		b := l.Read(h.at, 8)
+		l.Post()
+		if !s.arrived() {
+			return 0, false
+		}
+		s.c.Brought(b.Addr, 8)
+		if expect = u64(b.B); expect&exclusiveBit != 0 {
+			return 0, false
+		}
+	}
+	l := s.c.List(h.at, true)
+	if want != none {
+		s.addLock(l, h, want, expect)
+	}
+	b := l.Read(a.loc.Loc, 8)
+	l.Post()
+	if !s.arrived() {
+		return 0, false
+	}
+	s.c.Brought(b.Addr, 8)
+	return uint32(u64(b.B)), want == none || s.wonLock(h, want)
+}
+
+// expectOf is what the word of a lock is before the attempt has it exclusively.
+func (s *session) expectOf(h *hold) uint64 {
+	if h.held == shared {
+		return oneHolder
+	}
+	return 0
+}
+
+// addLock adds the CAS that locks a word.
+func (s *session) addLock(l *r2.List, h *hold, want lock, expect uint64) {
+	to := expect + oneHolder
+	if want == exclusive {
+		to = exclusiveBit
+	}
+	h.expect = expect
+	b := l.CAS(h.at, expect, to)
+	h.found, h.buf = b.B, b.Addr
+}
+
+// wonLock looks at the answer to it.
+func (s *session) wonLock(h *hold, want lock) bool {
+	if !s.cfg.won(want, u64(h.found), h.expect) {
+		return false
+	}
+	h.held = want
+	return true
+}
+
+// lockWord locks the word of a gap of the machine, of which somebody has a lock already.
+func lockWord(won wonRule, c *r2.Co, word r2.Addr, has, want lock) bool {
+	expect, to := uint64(0), exclusiveBit
+	switch {
+	case want == none:
+		return true
+	case want == shared:
+		if expect = c.Load64(word); expect&exclusiveBit != 0 {
+			return false
+		}
+		to = expect + oneHolder
+	case has == shared:
+		expect = oneHolder
+	}
+	return won(want, c.LocalCAS(word, expect, to), expect)
+}
+
+// lockGapByRPC asks the participant.
+func (s *session) lockGapByRPC(a *access, h *hold, want lock) (version uint32, ok bool) {
+	req := add64(s.p.req[:0], uint64(h.at.Addr)|uint64(h.held)<<60|uint64(want)<<62)
+	req = add64(req, uint64(a.loc.Addr))
+	s.p.req = req
+	rep := s.c.Call(int(a.Machine), rpcGap, req)
+	if !s.arrived() {
+		return 0, false
+	}
+	word := u64(rep.B)
+	if ok = word&gapGranted != 0; ok {
+		h.held = max(h.held, want)
+	}
+	return uint32(word), ok
+}
+
+// serveGap locks a gap and reads its version.
+func (p *protocol) serveGap(c *r2.Co, _ r2.Peer, req, rep []byte) int {
+	word, answer := u64(req), uint64(0)
+	if lockWord(p.cfg.won, c, r2.Addr(word&addrMask), lock(word>>60&3), lock(word>>62)) {
+		answer = gapGranted
+	}
+	put64(rep, answer|uint64(uint32(c.Load64(r2.Addr(u64(req[8:]))))))
+	return gapBack
+}

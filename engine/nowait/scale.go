@@ -1,0 +1,71 @@
+package nowait
+
+import (
+	"drtmx/engine/r2"
+	"drtmx/engine/txn"
+)
+
+// The costs that a txn.Scale may change: cycles of the coordinator and of the handlers of logs, by
+// the phase that they belong to, and the waits.
+const (
+	CostBegin    = "coordinator.begin"
+	CostLock     = "coordinator.lock"
+	CostLogging  = "coordinator.logging"
+	CostCommit   = "coordinator.commit"
+	CostReclaim  = "handler.reclaim"
+	CostServeLog = "handler.logging"
+	CostBackoff  = "wait.backoff"
+	CostFullLog  = "wait.full_log"
+	// CostHeld is how long locks are held, in thousandths of what it takes: see session.hold.
+	CostHeld = "held"
+)
+
+// ScaledCosts are all of them but Held, in the order in which a transaction comes to them.
+func ScaledCosts() []txn.Cost {
+	return []txn.Cost{
+		{Name: CostBegin, What: "begin and end of an attempt"},
+		{Name: CostLock, What: "growing phase, on the coordinator"},
+		{Name: CostLogging, What: "logging, on the coordinator"},
+		{Name: CostServeLog, What: "logging, in the handler (Table 4-2)"},
+		{Name: CostCommit, What: "commit and release, on the coordinator"},
+		{Name: CostReclaim, What: "applying log entries, on the backup"},
+		{Name: CostBackoff, What: "back-off after an abort", Wait: true},
+		{Name: CostFullLog, What: "wait for room in a log ring", Wait: true},
+	}
+}
+
+// Held is how long locks are held: the time overlaps with the other costs.
+func Held() txn.Cost {
+	return txn.Cost{Held: true, Name: CostHeld, What: "from the first lock to the decision"}
+}
+
+// asLong is CostHeld as it is.
+const asLong = 1000
+
+func scaledProgram(s txn.Scale, p program) program {
+	for _, x := range []struct {
+		cost   string
+		amount *int
+	}{
+		{CostBegin, &p.attempt}, {CostLock, &p.growing}, {CostLock, &p.growingRecord}, {CostLock, &p.upgrade},
+		{CostLogging, &p.logging}, {CostLogging, &p.loggingRecord}, {CostCommit, &p.commitRecord},
+		{CostReclaim, &p.reclaim}, {CostReclaim, &p.reclaimRecord},
+	} {
+		*x.amount = s.Of(x.cost, *x.amount)
+	}
+	return p
+}
+
+func scaleWaits(s txn.Scale, c *Config) {
+	c.BackoffMinNS, c.BackoffMaxNS = int64(s.Of(CostBackoff, int(c.BackoffMinNS))), int64(s.Of(CostBackoff, int(c.BackoffMaxNS)))
+}
+
+// hold lets the transaction keep its locks for longer than it needs them, where a txn.Scale says so:
+// by a share of the time since it had the first. Its core is free meanwhile. Shorter it cannot be.
+func (s *session) hold() {
+	more := r2.Time(s.p.held - asLong)
+	if more <= 0 || s.lockedAt == 0 {
+		return
+	}
+	s.c.Sleep((s.c.Now() - s.lockedAt) * more / asLong)
+}

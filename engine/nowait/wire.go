@@ -1,0 +1,77 @@
+package nowait
+
+import (
+	"encoding/binary"
+
+	"drtmx/engine/r2"
+	"drtmx/engine/store"
+)
+
+// RPC ids of the protocol. 4 and 7 are replication's; ids from 16 on belong to the
+// stores, from 24 on to workloads.
+const (
+	rpcLock    = 1
+	rpcUpgrade = 2
+	rpcCommit  = 5
+	rpcRelease = 6
+	rpcGap     = 3
+	rpcInsert  = 8
+	rpcRemove  = 9
+)
+
+// Messages are arrays of items; their number follows from the length of the message.
+const (
+	lockItem    = 8 // table 8 bits | exclusive 1 bit | key 55 bits
+	lockStatus  = 8 // in front of the reply: granted, or the number of the item that was not, shifted by one
+	lockHead    = 8 // of an item in the reply: found 1 bit | location, and the value follows; or the version of the gap
+	upgradeItem = 8 // address
+	commitItem  = 8 // value bytes 16 bits | address 48 bits, of which the lowest says that the lock is shared; the value follows
+
+	gapItem    = 8 + 8 // address of the lock | wanted 2 bits, address of the gap
+	gapBack    = 8     // granted 1 bit | version of the gap 32 bits
+	insertItem = 8 + 8 // table 8 bits | key 56 bits, what the attempt has of the gap's lock
+	insertBack = 8 + 8 // of an item in the reply: status 8 bits | location, version of the gap before and after
+	removeItem = 8 + 8 // table 8 bits | key 56 bits, deleted 1 bit | location
+
+	keyMask    = 1<<55 - 1
+	gapGranted = 1 << 63
+	deletedBit = 1 << 63
+	statusAt   = 56
+
+	granted      = 1
+	foundBit     = 1 << 63
+	wantsWrite   = 1 << 55
+	sharedHolder = 1
+	addrBits     = 48
+	addrMask     = 1<<addrBits - 1
+
+	nanosecond = r2.Time(1000) // in picoseconds
+)
+
+// Replies of one byte.
+const (
+	replyNo  = 0
+	replyYes = 1
+)
+
+func pad8(n int) int { return (n + 7) &^ 7 }
+
+func u64(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }
+
+func put64(b []byte, v uint64) { binary.LittleEndian.PutUint64(b, v) }
+
+func add64(b []byte, v uint64) []byte { return binary.LittleEndian.AppendUint64(b, v) }
+
+var zero = make([]byte, 8)
+
+// Where the parts of a row are.
+const (
+	wordAt  = 0
+	valueAt = 8
+)
+
+// at moves a location by some bytes.
+func at(l store.Location, off int) r2.Loc {
+	l.Addr += r2.Addr(off)
+	return l.Loc
+}
