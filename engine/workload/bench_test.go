@@ -4,9 +4,12 @@ import (
 	"testing"
 
 	"drtmx/engine/history"
+	"drtmx/engine/metrics"
+	"drtmx/engine/nowait"
 	"drtmx/engine/occ"
 	"drtmx/engine/sim"
 	"drtmx/engine/sim/cputime"
+	"drtmx/engine/txn"
 	"drtmx/engine/workload/smallbank"
 	"drtmx/engine/workload/workloadtest"
 )
@@ -14,22 +17,28 @@ import (
 // BenchmarkSmallBank reports commits per second of wall time on a cluster of 16
 // machines with 24 threads of 8 coroutines, and on one of 4 with 8.
 func BenchmarkSmallBank(b *testing.B) {
+	optimistic, _ := occ.Preset("drtm+h")
+	locking := nowait.Default()
+	locking.Speculative, locking.Opt[metrics.Commit].Passive = true, true
+	shared := locking
+	shared.Mode = nowait.Shared
 	for _, c := range []struct {
 		name     string
+		cfg      txn.Config
 		machines int
 		threads  int
 		mode     history.Mode
 	}{
-		{"sampled", 16, 24, history.Sampled}, {"full", 16, 24, history.Full},
-		{"small-sampled", 4, 8, history.Sampled}, {"small-off", 4, 8, history.Off},
+		{"sampled", optimistic, 16, 24, history.Sampled}, {"full", optimistic, 16, 24, history.Full},
+		{"small-sampled", optimistic, 4, 8, history.Sampled}, {"small-off", optimistic, 4, 8, history.Off},
+		{"small-nowait", locking, 4, 8, history.Sampled}, {"small-nowait-shared", shared, 4, 8, history.Sampled},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			cfg, _ := occ.Preset("drtm+h")
 			w, err := smallbank.New(smallbank.Options{Accounts: 1_000})
 			if err != nil {
 				b.Fatal(err)
 			}
-			bed := workloadtest.New(b, workloadtest.Setup{Machines: c.machines, Threads: c.threads, Coroutines: 8, Seed: 1, Txn: cfg, Mode: c.mode}, w)
+			bed := workloadtest.New(b, workloadtest.Setup{Machines: c.machines, Threads: c.threads, Coroutines: 8, Seed: 1, Txn: c.cfg, Mode: c.mode}, w)
 			defer bed.Close()
 			if err := bed.Run(100 * sim.Microsecond); err != nil {
 				b.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"drtmx/engine/occ"
 	"drtmx/engine/r2"
 	"drtmx/engine/sim"
+	"drtmx/engine/txn"
 	"drtmx/engine/workload"
 	"drtmx/engine/workload/cycle"
 	"drtmx/engine/workload/smallbank"
@@ -62,7 +63,7 @@ var shapes = []func(*workloadtest.Setup){
 
 // stress runs a configuration until it has committed so many transactions and
 // reports everything that the checkers find.
-func stress(t testing.TB, cfg occ.Config, shape func(*workloadtest.Setup), seed, commits uint64, bench workload.Bench) (uint64, []string) {
+func stress(t testing.TB, cfg txn.Config, shape func(*workloadtest.Setup), seed, commits uint64, bench workload.Bench) (uint64, []string) {
 	t.Helper()
 	s := workloadtest.Small(cfg)
 	s.Seed = seed

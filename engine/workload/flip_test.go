@@ -6,6 +6,7 @@ import (
 
 	"drtmx/engine/occ"
 	"drtmx/engine/sim"
+	"drtmx/engine/txn"
 	"drtmx/engine/workload"
 	"drtmx/engine/workload/workloadtest"
 )
@@ -21,16 +22,24 @@ func flipping(t *testing.T, w workload.Bench, seed uint64, flips int, barrier bo
 	s.Seed = seed
 	b := workloadtest.New(t, s, w)
 	defer b.Close()
-	db := w.DB()
-	for range flips {
-		if err := b.Run(sim.Time(5+rand.Intn(60)) * sim.Microsecond); err != nil {
-			return b.Commits, []string{err.Error()}
-		}
+	return flipUntil(b, w.DB(), flips, func() (txn.Config, sim.Time, bool) {
+		pause := sim.Time(5+rand.Intn(60)) * sim.Microsecond
 		next := pick()
 		if !barrier && rand.Intn(2) == 0 {
 			next.Lock, next.Commit = occ.OneSided, occ.OneSided
 		}
-		drain := barrier && db.NeedsDrain(next)
+		return next, pause, barrier && w.DB().NeedsDrain(next)
+	})
+}
+
+// flipUntil changes the configuration so many times while the system runs. change says to which, after how long, and
+// whether the system drains for it.
+func flipUntil(b *workloadtest.Bed, db *txn.DB, flips int, change func() (txn.Config, sim.Time, bool)) (uint64, []string) {
+	for range flips {
+		next, pause, drain := change()
+		if err := b.Run(pause); err != nil {
+			return b.Commits, []string{err.Error()}
+		}
 		if drain {
 			db.Pause()
 			for db.InFlight() > 0 || !b.Cluster.Quiet() {
@@ -40,7 +49,7 @@ func flipping(t *testing.T, w workload.Bench, seed uint64, flips int, barrier bo
 			}
 		}
 		if err := db.SetConfig(next); err != nil {
-			t.Fatal(err)
+			return b.Commits, []string{err.Error()}
 		}
 		if drain {
 			db.Resume()

@@ -153,6 +153,22 @@ func (w *private) contents() uint64 {
 	return h.Sum64()
 }
 
+// values is a digest of all values, whatever is in front of them.
+func (w *private) values() uint64 {
+	h := fnv.New64a()
+	for _, t := range []struct {
+		id    uint8
+		bytes int
+	}{{privateTable, privateValue}, {wideTable, wideValue}} {
+		value := make([]byte, t.bytes)
+		for key := range w.n * privateKeys {
+			w.db.Value(t.id, key, value)
+			h.Write(value)
+		}
+	}
+	return h.Sum64()
+}
+
 // TestMetamorphic: without contention every combination of primitives and
 // optimisations, with however many coroutines at a time, leaves the same tables.
 func TestMetamorphic(t *testing.T) {

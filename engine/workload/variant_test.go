@@ -10,6 +10,7 @@ import (
 	"drtmx/engine/workload"
 	"drtmx/engine/workload/churn"
 	"drtmx/engine/workload/registers"
+	"drtmx/engine/workload/workloadtest"
 )
 
 // TestPlantedBugs: each is caught, and by what it is.
@@ -134,12 +135,17 @@ func TestPlantedBugsOfChurn(t *testing.T) {
 }
 
 // caught runs workloads until a complaint is of one of the kinds.
-func caught(t *testing.T, cfg occ.Config, kinds []string, benches ...func(testing.TB) workload.Bench) {
+func caught(t *testing.T, cfg txn.Config, kinds []string, benches ...func(testing.TB) workload.Bench) {
+	caughtOn(t, cfg, shapes[0], kinds, benches...)
+}
+
+// caughtOn is caught in a deployment.
+func caughtOn(t *testing.T, cfg txn.Config, shape func(*workloadtest.Setup), kinds []string, benches ...func(testing.TB) workload.Bench) {
 	var all []string
 	for seed := uint64(1); seed <= 8; seed++ {
 		for _, bench := range benches {
 			w := bench(t)
-			_, bad := stress(t, cfg, shapes[0], seed, 1500, w)
+			_, bad := stress(t, cfg, shape, seed, 1500, w)
 			for _, text := range bad {
 				for _, k := range kinds {
 					if strings.HasPrefix(text, k+":") {

@@ -23,7 +23,8 @@ type Setup struct {
 	Txn                           txn.Config
 	RingBytes                     uint64 // 0: the default
 	Mode                          history.Mode
-	Requests                      int // per coroutine; 0: until the bed stops
+	Requests                      int                   // per coroutine; 0: until the bed stops
+	Hardware                      func(*fabric.Profile) // changes the profile val; nil: as it is
 }
 
 // Small is three machines on which transactions meet, with one datagram in a
@@ -93,6 +94,9 @@ func (b *Bed) open(t testing.TB, o Setup) error {
 	profile, err := fabric.LoadProfile("val")
 	if err != nil {
 		return err
+	}
+	if o.Hardware != nil {
+		o.Hardware(profile)
 	}
 	b.Fabric, err = fabric.New(b.Sim, fabric.Config{Profile: profile, Machines: o.Machines, TornReads: true, LossPPM: o.LossPPM})
 	if err != nil {
