@@ -3,6 +3,7 @@ package experiment
 import (
 	"slices"
 
+	"drtmx/engine/nowait"
 	"drtmx/engine/occ"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
@@ -22,6 +23,7 @@ import (
 
 var Protocols = txn.Kinds{
 	occ.Kind,
+	nowait.Kind,
 }
 
 var Workloads = workload.Parts(slices.Concat(

@@ -16,7 +16,7 @@ import (
 // logging, replicas, speculative and passive.
 func TestScripts(t *testing.T) {
 	scripttest.Run(t, scripttest.Protocol{
-		Config: configOf,
+		Config: scripted,
 		RPCs: map[uint8]string{
 			rpcLock: "lock", rpcUpgrade: "upgrade", replication.RPCLog: "log",
 			rpcGap: "gap", rpcInsert: "insert", rpcRemove: "remove", rpcCommit: "commit", rpcRelease: "release", replication.RPCReclaim: "reclaim",
@@ -25,8 +25,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// configOf makes the configuration of a script: one attempt.
-func configOf(options map[string]string) (txn.Config, error) {
+// scripted makes the configuration of a script: one attempt.
+func scripted(options map[string]string) (txn.Config, error) {
 	cfg := Default()
 	for k, v := range options { // order-free: each sets a field of its own
 		var err error
