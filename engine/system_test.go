@@ -242,6 +242,7 @@ func TestSeedsPopulate(t *testing.T) {
 // golden are the systems of the golden digests. They change when the model changes, and then the file is
 // made anew with UPDATE=1; they must not change with machine, Go version or time.
 var golden = map[string]experiment.Knobs{
+	"churn":       {"workload": "churn", "workload.keys": 400, "fault.drop": 0.01},
 	"cycle":       {"workload": "cycle", "fault.drop": 0.01, "preset": "fasst"},
 	"micro-read":  {"workload": "micro-read"},
 	"micro-write": {"workload": "micro-write", "profile": "r74v", "ddio": false},

@@ -14,7 +14,7 @@ import (
 func (t *Table) Audit(bad func(text string)) {
 	for _, shards := range t.shards {
 		for _, s := range shards {
-			if s.nextRow > uint32(s.n) || len(s.freeRows) > 0 {
+			if s.nextRow > uint32(s.records) || len(s.freeRows) > 0 {
 				s.audit(bad)
 			}
 		}
@@ -43,7 +43,7 @@ func (s *shard) audit(bad func(text string)) {
 		}
 		s.auditFree(row, say)
 	}
-	for row := uint32(s.n); row < s.nextRow; row++ {
+	for row := uint32(s.records); row < s.nextRow; row++ {
 		_, used := taken[row]
 		if _, ok := slices.BinarySearch(free, row); !ok && !used && record.Incarnation(s.stampAt(s.machine, s.rowAddr(row), row)) < record.LastIncarnation {
 			say("row %d is lost: neither free nor of a record", row)

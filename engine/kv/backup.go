@@ -68,11 +68,7 @@ func (t *Table) BackupAddr(c *r2.Co, machine int, key uint64, row uint32) (a r2.
 		return 0, false
 	}
 	s, j, initial := t.shardOf(key)
-	if initial {
-		b.touch(c, s, s.hash(j))
-	} else {
-		b.touch(c, s, s.foreign(key))
-	}
+	b.touch(c, s, s.hashOf(key, j, initial))
 	if row == 0 {
 		return b.rowAddr(s, uint32(j)), initial
 	}

@@ -57,7 +57,7 @@ func NewCache(cl *r2.Cluster, machine int, all *Numbers, bytes, seed uint64) (*C
 	x := &Cache{cl: cl, machine: machine, Numbers: all}
 	for _, p := range all.parts {
 		if p.shard.machine == machine {
-			x.own = append(x.own, interval{p.from, p.from + p.shard.n})
+			x.own = append(x.own, interval{p.from, p.from + p.shard.records})
 		}
 	}
 	total := all.total

@@ -2,6 +2,7 @@ package kv
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -71,15 +72,23 @@ func TestTableAgainstMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const machines = 2
 		initial := rapid.Uint64Range(0, 20).Draw(t, "initial")
-		tb, err := NewTable(b.cl, Spec{ID: 9, Name: "model", ValueBytes: 16, Init: valueOf, Spare: 100},
-			Placement{Partition: Blocks(machines, initial), Replicas: 1})
+		part := Blocks(machines, initial)
+		if rapid.Bool().Draw(t, "growing") { // keys that may come have buckets from the start
+			all := Blocks(machines, 40)
+			part = store.Growing{All: all, Initial: func(int) (from, n uint64) { return initial / 3, initial / 2 }}
+		}
+		sequential := rapid.Bool().Draw(t, "sequential")
+		tb, err := NewTable(b.cl, Spec{ID: 9, Name: "model", ValueBytes: 16, Init: valueOf, Spare: 100, Sequential: sequential},
+			Placement{Partition: part, Replicas: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
 		b.svc.tables[9] = tb
 		model := map[uint64]bool{}
-		for key := range initial {
-			model[key] = true
+		for m := range machines {
+			for i := range part.Count(m) {
+				model[part.Key(m, i)] = true
+			}
 		}
 		value := make([]byte, 16)
 		run := func(st step) (err error) {
@@ -119,6 +128,11 @@ func TestTableAgainstMap(t *testing.T) {
 				t.Fatalf("at the end, key %d: found %v, in the map %v", key, ok, model[key])
 			}
 		}
+		tb.Audit(func(text string) {
+			if !strings.Contains(text, "on backup") { // there is no log, so backups are behind
+				t.Fatal(text)
+			}
+		})
 	})
 }
 

@@ -35,7 +35,7 @@ func NumberRecords(tables []*Table) (*Numbers, error) {
 		x.tables[t.spec.ID], x.base[t.spec.ID] = t, x.total
 		for _, shards := range t.shards {
 			for _, s := range shards {
-				if s.n > 0 {
+				if s.records > 0 {
 					x.parts = append(x.parts, part{x.total + s.before, s})
 				}
 			}

@@ -56,7 +56,7 @@ func (t *Table) Row(machine int, key uint64, dst []byte) (ok bool) {
 // copyRow copies a row of a shard, which is at a on a machine.
 func (t *Table) copyRow(s *shard, machine int, a r2.Addr, row uint32, dst []byte) {
 	clear(dst)
-	if uint64(row) < s.n {
+	if uint64(row) < s.records {
 		copy(dst, s.initialRow(uint64(row)))
 	}
 	copyMaterialized(dst[:t.layout.Bytes()], t.cl.Mem(machine), a)

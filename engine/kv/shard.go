@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 
 	"drtmx/engine/fabric"
 	"drtmx/engine/r2"
@@ -39,6 +40,7 @@ type shard struct {
 	table           *Table
 	machine, socket int
 	scatter
+	records     uint64 // from the start; scatter.n is those that may come, too
 	chains      uint64 // first nodes, padded
 	firstSpare  uint64
 	nodeEnd     uint64
@@ -56,12 +58,13 @@ type shard struct {
 	freeRows []uint32
 }
 
-// newShard computes a shard's geometry, without memory.
-func newShard(t *Table, machine, socket int, n uint64) *shard {
+// newShard computes the geometry of a shard that has n records from the start and may have room at some time,
+// without memory.
+func newShard(t *Table, machine, socket int, n, room uint64) *shard {
 	seed := mix(t.spec.Seed ^ uint64(t.spec.ID)<<48 ^ uint64(machine)<<16 ^ uint64(socket))
-	s := &shard{table: t, machine: machine, socket: socket, scatter: newScatter(n, max(1, (n+fill-1)/fill), sparse, seed)}
+	s := &shard{table: t, machine: machine, socket: socket, records: n, scatter: newScatter(room, max(1, (room+fill-1)/fill), sparse, seed)}
 	if t.spec.Sequential {
-		s.scatter = newSequential(n, seed)
+		s.scatter = newSequential(room, seed)
 	}
 	s.chains = (s.places + pageNodes - 1) / pageNodes * pageNodes
 	// As long as a chain would be if all hash values of its place belonged to records.
@@ -76,9 +79,9 @@ func newShard(t *Table, machine, socket int, n uint64) *shard {
 func nodesOf(n int) int { return max(1, (n+nodeSlots-1)/nodeSlots) }
 
 func (s *shard) check() error {
-	if s.n+s.table.spec.Spare > math.MaxUint32 || s.nodeEnd > math.MaxUint32-1 {
+	if s.records+s.table.spec.Spare > math.MaxUint32 || s.nodeEnd > math.MaxUint32-1 {
 		return fmt.Errorf("table %s: %d records and %d spare rows on one socket, row and node numbers have 32 bits: use more servers",
-			s.table.spec.Name, s.n, s.table.spec.Spare)
+			s.table.spec.Name, s.records, s.table.spec.Spare)
 	}
 	return nil
 }
@@ -162,13 +165,17 @@ func (s *shard) between(from, to uint64) []uint64 {
 		s.members = make([]uint64, s.longest())
 	}
 	if s.sequential {
-		return s.block.members(&s.scatter, from, to, s.members[:0])
+		members := s.block.members(&s.scatter, from, to, s.members[:0])
+		if s.records < s.n {
+			members = slices.DeleteFunc(members, func(j uint64) bool { return j >= s.records })
+		}
+		return members
 	}
 	members, k := s.members[:to-from], 0
 	for h := from; h < to; h++ {
 		j := s.number(h)
 		members[k] = j
-		k += int((j - s.n) >> 63) // 1 if j < n, without a branch that is hard to predict
+		k += int((j - s.records) >> 63) // 1 if j < records, without a branch that is hard to predict
 	}
 	return members[:k]
 }
@@ -187,7 +194,7 @@ func (s *shard) fillRows(block uint64, dst []byte) {
 	clear(dst)
 	stride := uint64(s.table.layout.Stride)
 	from := block * uint64(len(dst))
-	for j := from / stride; j < s.n && j*stride < from+uint64(len(dst)); j++ {
+	for j := from / stride; j < s.records && j*stride < from+uint64(len(dst)); j++ {
 		row := s.initialRow(j)
 		if at := j * stride; at < from {
 			copy(dst, row[min(uint64(len(row)), from-at):])

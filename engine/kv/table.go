@@ -65,10 +65,11 @@ type Table struct {
 	place   Placement
 	layout  record.Layout
 	cl      *r2.Cluster
-	shards  [][]*shard  // by server and socket
-	backups [][]*backup // by server and distance, 0 for the next server
-	records uint64      // that it had from the start
-	scratch []byte      // one row
+	shards  [][]*shard     // by server and socket
+	backups [][]*backup    // by server and distance, 0 for the next server
+	records uint64         // that it had from the start
+	scratch []byte         // one row
+	growing *store.Growing // nil: keys that may come have no numbers
 }
 
 // NewTable makes a table on the machines of a cluster. Nothing of it is touched.
@@ -121,20 +122,29 @@ func newTable(cl *r2.Cluster, spec Spec, place Placement) (*Table, error) {
 	if err != nil {
 		return nil, fmt.Errorf("table %s: %w", spec.Name, err)
 	}
-	return &Table{spec: spec, place: place, layout: layout, cl: cl, scratch: make([]byte, layout.Bytes())}, nil
+	t := &Table{spec: spec, place: place, layout: layout, cl: cl, scratch: make([]byte, layout.Bytes())}
+	if p, ok := place.Partition.(store.Growing); ok {
+		t.growing = &p
+	}
+	return t, nil
 }
 
 // addServer computes the geometry of a server's shards: its records are dealt to its sockets in turn.
 func (t *Table) addServer(m, sockets int) error {
 	t.shards = append(t.shards, make([]*shard, sockets))
 	count := t.place.Partition.Count(m)
-	for k := range sockets {
-		s := newShard(t, m, k, (count+uint64(sockets-1-k))/uint64(sockets))
+	room := count
+	if t.growing != nil {
+		room = t.growing.Room(m)
+	}
+	for k := range uint64(sockets) {
+		n := uint64(sockets)
+		s := newShard(t, m, int(k), (count+n-1-k)/n, (room+n-1-k)/n)
 		if err := s.check(); err != nil {
 			return err
 		}
 		s.before = t.records
-		t.records += s.n
+		t.records += s.records
 		t.shards[m][k] = s
 	}
 	return nil
@@ -160,7 +170,7 @@ func (t *Table) Backup(server, i int) int {
 func (t *Table) sockets(server int) int { return len(t.shards[server]) }
 
 // shardOf says which shard a key belongs to, and the number of the record there if it was there from the
-// start.
+// start. Keys that may come have numbers behind those, or are unnumbered.
 func (t *Table) shardOf(key uint64) (s *shard, j uint64, initial bool) {
 	shards := t.shards[t.place.Partition.Primary(key)]
 	n := uint64(len(shards))
@@ -170,16 +180,29 @@ func (t *Table) shardOf(key uint64) (s *shard, j uint64, initial bool) {
 		}
 		return shards[i%n], i / n, true
 	}
-	return shards[mix(key)%n], 0, false
+	if t.growing != nil {
+		if i, ok := t.growing.Number(key); ok {
+			return shards[i%n], i / n, false
+		}
+	}
+	return shards[mix(key)%n], unnumbered, false
 }
 
 // locate is shardOf with the key's hash value in the shard.
 func (t *Table) locate(key uint64) (s *shard, hash uint64) {
 	s, j, initial := t.shardOf(key)
-	if initial {
-		return s, s.hash(j)
+	return s, s.hashOf(key, j, initial)
+}
+
+// unnumbered is the number of a key that has none.
+const unnumbered = ^uint64(0)
+
+// hashOf is the hash value of a key that shardOf has found the number of.
+func (s *shard) hashOf(key, j uint64, initial bool) uint64 {
+	if initial || j != unnumbered {
+		return s.hash(j)
 	}
-	return s, s.foreign(key)
+	return s.foreign(key)
 }
 
 // Location makes the location of a key from its compact form, as it comes in a reply.

@@ -21,6 +21,7 @@ import (
 	"drtmx/engine/history"
 	"drtmx/engine/kv"
 	"drtmx/engine/record"
+	"drtmx/engine/store"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
 )
@@ -117,8 +118,15 @@ func (w *Churn) Open(env workload.Env) (err error) {
 	_, err = w.db.AddTable(kv.Spec{
 		ID: Table, Name: "slot", ValueBytes: w.opt.ValueBytes, Aligned: w.opt.ValueBytes > record.LineBytes-record.HeaderBytes,
 		Init: func(key uint64, v []byte) { write(v, key, key, 0) }, Spare: w.tokens() + spare, Seed: w.opt.Seed,
-	}, kv.Stripes(env.ServerCount(), w.tokens()))
+	}, w.partition(uint64(env.ServerCount())))
 	return err
+}
+
+// partition deals the slots to the servers in turn, those first that have a token at the start.
+func (w *Churn) partition(servers uint64) store.Partition {
+	return store.Growing{All: store.Stripes(int(servers), w.opt.Keys), Initial: func(server int) (from, n uint64) {
+		return 0, (w.tokens() + servers - 1 - uint64(server)) / servers
+	}}
 }
 
 // Warm fills the location caches.
