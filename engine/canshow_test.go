@@ -26,7 +26,7 @@ func TestCanShow(t *testing.T) {
 	}
 	for name, k := range map[string]experiment.Knobs{
 		"smallbank":   {"workload": "smallbank", "workload.accounts": 100, "workload.scale": 0.1},
-		"churn":       {"workload": "churn", "workload.keys": 40},
+		"churn":       {"workload": "churn", "workload.keys": 16},
 		"cycle":       {"workload": "cycle", "workload.keys": 24},
 		"registers":   {"workload": "registers", "workload.keys": 30},
 		"one write":   {"workload": "registers", "workload.keys": 12, "workload.reads": 1, "workload.writes": 1},

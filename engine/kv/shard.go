@@ -70,6 +70,9 @@ func newShard(t *Table, machine, socket int, n, room uint64) *shard {
 	// As long as a chain would be if all hash values of its place belonged to records.
 	s.firstSpare = s.chains * uint64(nodesOf(int(s.longest())))
 	s.nodeEnd = s.firstSpare + t.spec.Spare
+	if room > n { // inserted records have their buckets: few overflow
+		s.nodeEnd = s.firstSpare + min(t.spec.Spare, (room+t.spec.Spare)/8+pageNodes)
+	}
 	s.rowEnd = uint32(n + t.spec.Spare)
 	s.nextRow, s.nextNode = uint32(n), s.firstSpare
 	return s

@@ -87,7 +87,7 @@ func (s *session) placeHere() {
 		}
 		put64(s.word[:], s.lockWord())
 		x, err := s.cfg.insertBehind(s.c, &s.gaps, a.Table, a.Key, s.word[:], a.seen())
-		if s.took(a, x, err); err != nil {
+		if s.took(a, x, err); s.tx.Failed() != nil {
 			return
 		}
 		a.own = a.locked
@@ -203,7 +203,7 @@ func (p *protocol) serveInsert(c *r2.Co, from r2.Peer, req, rep []byte) int {
 		x, err := p.cfg.insertBehind(c, &changed, p.db.TableOf(uint8(item>>56)), item&txn.MaxKey, own, u64(req[8:]))
 		put64(rep[n:], uint64(x.Ref)|statusOf(err)<<statusAt)
 		put64(rep[n+8:], uint64(x.Before)|uint64(x.After)<<32)
-		if n += insertBack; err != nil {
+		if n += insertBack; p.cfg.hopeless(err != nil) {
 			break
 		}
 	}

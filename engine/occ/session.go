@@ -112,6 +112,9 @@ func (s *session) Abandon() {
 	}
 }
 
+// Validate is certify of an attempt that fails.
+func (s *session) Validate() error { return s.certifyReads() }
+
 // Commit is the protocol of Figure 4-1 after execution.
 func (s *session) Commit() error {
 	err := s.cfg.certify(s)

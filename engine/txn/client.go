@@ -1,6 +1,7 @@
 package txn
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/bits"
@@ -183,6 +184,9 @@ func (tx *Tx) attempt(body func(*Tx) error) error {
 	}
 	if err == nil {
 		return tx.run.Commit()
+	}
+	if tx.failed == nil && errors.Is(err, ErrExists) {
+		err = cmp.Or(tx.disown(), err)
 	}
 	tx.run.Abandon()
 	tx.Decided(err)

@@ -85,6 +85,16 @@ func (tx *Tx) mayWrite(a *Access) error {
 	return nil
 }
 
+// disown empties the write set of an attempt that its body has given up because a record exists, and reports
+// whether the attempt saw one moment. If not, the record may be one that the body would not have inserted.
+func (tx *Tx) disown() error {
+	for _, a := range tx.set {
+		a.Out, a.Place, a.Delete = nil, false, false
+	}
+	tx.writes = 0
+	return tx.run.Validate()
+}
+
 // Delete removes a record that exists. Whoever looks it up later does not find it.
 func (tx *Tx) Delete(table uint8, key uint64) error {
 	a, err := tx.get(table, key, true, false)

@@ -64,6 +64,9 @@ type Session interface {
 	// Write is told that the body writes a record, when it does so first: one that was fetched, or, with
 	// Place, one that is missing. See Access for what may change until Commit.
 	Write(a *Access) error
+	// Validate reports whether what the attempt has read is still so: an error of the body that follows from it
+	// counts only then. The attempt has no write set any more.
+	Validate() error
 	// Commit ends an attempt whose body has ended well. It calls Tx.Decided, and where
 	// it returns nil Tx.Done.
 	Commit() error
