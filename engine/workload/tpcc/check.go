@@ -152,9 +152,10 @@ func (a *audit) fail(condition int, format string, args ...any) {
 	}
 }
 
-// now is a value as it is, valid until the table's next.
+// now is a value as it is, zeros where there is none, valid until the table's next.
 func (a *audit) now(table uint8, key uint64) []byte {
 	row := a.row[table]
+	clear(row)
 	a.b.db.Value(table, key, row)
 	return row
 }

@@ -23,12 +23,11 @@ func (r *runner) deliver(tx *txn.Tx) error {
 	}
 	b := r.b
 	key := b.orderKey(r.d, o)
-	v, err := tx.Update(NewOrder, key)
-	if err != nil {
+	if err := tx.Delete(NewOrder, key); err != nil {
 		return err
 	}
-	clear(v)
-	if v, err = tx.Update(Order, key); err != nil {
+	v, err := tx.Update(Order, key)
+	if err != nil {
 		return err
 	}
 	v[oCarrier] = r.carrier
@@ -101,6 +100,6 @@ func (r *runner) oldest(tx *txn.Tx) (o uint64, ok bool, err error) {
 
 // waits reads whether an order is to be delivered.
 func (r *runner) waits(tx *txn.Tx, o uint64) (bool, error) {
-	v, err := tx.Read(NewOrder, r.b.orderKey(r.d, o))
-	return err == nil && v[nPresent] != 0, err
+	_, ok, err := r.find(tx, NewOrder, r.b.orderKey(r.d, o))
+	return ok, err
 }

@@ -22,18 +22,17 @@
 //
 // # Records that come into being
 //
-// Orders, order lines, new-orders and payments have rows from the start, of
-// which one column says whether the record exists. So what does not exist yet is
-// read, validated and checked like anything else, and there are no phantoms among
-// records whose keys are known. The transaction that takes a number from its
-// district owns the rows of that number: they are written by txn's Insert,
-// without an atomic. A transaction that inserts pays for the lookup of a bucket
-// and the row, as in a hash table that it really changes; the latch is missing.
+// Orders, order lines, new-orders and payments are inserted, and delivery deletes new-orders: see
+// package occ. The transaction that takes a number from its district inserts the records of that
+// number without looking them up before; the server's CPU finds out that they are not there. Who reads a
+// record that is not there, as delivery does with the new-order before the oldest, has the gap validated.
 //
-// On a machine, the rows of all districts' first orders come first, then those of
-// the second ones: as if rows were appended to a heap. Their buckets are together
-// likewise (kv.Spec.Sequential). What is inserted at about the same time shares
+// On a machine, the keys of all districts' first orders come first, then those of
+// the second ones, and their buckets are together likewise (kv.Spec.Sequential). Rows are taken as they
+// are needed, those of delivered new-orders again. What is inserted at about the same time shares
 // pages and, in the LLC, lines.
+//
+// The orders of the population have 15 line rows each; a column says which of them are lines.
 //
 // # Indexes
 //
@@ -43,7 +42,7 @@
 // these transactions they suffice:
 //
 //   - delivery takes an order whose new-order record exists and whose
-//     predecessor's does not. Orders come in and go out in the order of their
+//     predecessor's does not, or does not any more. Orders come in and go out in the order of their
 //     numbers, so it is the oldest. A district without any is one whose last order
 //     is delivered.
 //   - order-status reads the customer before it asks the index for the last order.
@@ -60,7 +59,7 @@
 // Check verifies the twelve conditions of clause 3.3.2 for what may have changed,
 // as tpcc.1 to tpcc.12, and that the indexes are what the records say. CheckOnline
 // verifies the first while transactions run; the sums of the others have terms in
-// rows that are inserted without a lock. Condition 11 holds in the standard's form (orders less
+// rows that come and go. Condition 11 holds in the standard's form (orders less
 // new orders are 2,100) for the population only: with deliveries the difference
 // is 2,100 and the deliveries that the customers count.
 //

@@ -101,11 +101,11 @@ func (m *model) order(tx *txn.Tx) error {
 	}
 	order := m.b.orderKey(m.r.d, m.next(m.r.d))
 	for n := range uint64(maxLines) {
-		line, failed := tx.Read(OrderLine, m.b.lineKey(order, n))
+		line, ok, failed := m.r.find(tx, OrderLine, m.b.lineKey(order, n))
 		if failed != nil {
 			return failed
 		}
-		if done := n+1 < uint64(m.r.order.lines); present(line[lQuantity:][:2]) == 1 != done {
+		if done := n+1 < uint64(m.r.order.lines); ok != done {
 			m.T.Errorf("line %d of %d of an order that is rolled back: %v", n+1, m.r.order.lines, line)
 		}
 	}

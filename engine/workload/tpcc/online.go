@@ -19,7 +19,7 @@ type online struct {
 // CheckOnline looks at condition 1 while transactions run: at warehouses of which nobody
 // holds the row or a district's at this moment. Who changes a sum holds the locks of both
 // until both are written, whatever the primitives, so where all are free the sums agree.
-// The other sums have terms in rows that are inserted without a lock, and wait for a drain.
+// The other sums have terms in rows that come and go, and wait for a drain.
 func (b *Bench) CheckOnline() []workload.Invariant {
 	for range min(b.warehouses, onlineAtMost) {
 		w := b.online.next

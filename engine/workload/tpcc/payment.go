@@ -43,8 +43,7 @@ func (r *runner) payment(tx *txn.Tx) error {
 		return err
 	}
 	key := b.customerKey(r.cd, c)
-	r.refs = append(r.refs[:0], txn.Ref{Table: Warehouse, Key: r.w}, txn.Ref{Table: District, Key: r.d}, txn.Ref{Table: Customer, Key: key},
-		txn.Ref{Table: History, Key: b.historyKey(r.w, r.history)})
+	r.refs = append(r.refs[:0], txn.Ref{Table: Warehouse, Key: r.w}, txn.Ref{Table: District, Key: r.d}, txn.Ref{Table: Customer, Key: key})
 	if err := tx.Prefetch(r.refs...); err != nil {
 		return err
 	}

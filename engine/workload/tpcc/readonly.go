@@ -30,11 +30,11 @@ func (r *runner) orderStatus(tx *txn.Tx) error {
 			return err
 		}
 		o := list[0].Value
-		v, err := tx.Read(Order, b.orderKey(r.cd, o))
+		v, ok, err := r.find(tx, Order, b.orderKey(r.cd, o))
 		if err != nil {
 			return err
 		}
-		if v[oLines] != 0 {
+		if ok {
 			return r.readLines(tx, b.orderKey(r.cd, o), min(uint64(v[oLines]), maxLines))
 		}
 		if o == 0 {
@@ -53,7 +53,7 @@ func (r *runner) readLines(tx *txn.Tx, order, lines uint64) error {
 		return err
 	}
 	for _, x := range r.refs {
-		if _, err := tx.Read(x.Table, x.Key); err != nil {
+		if _, _, err := r.find(tx, x.Table, x.Key); err != nil {
 			return err
 		}
 	}
@@ -89,9 +89,12 @@ func (r *runner) stockLevel(tx *txn.Tx) error {
 	}
 	r.items = r.items[:0]
 	for _, x := range r.refs {
-		v, err := tx.Read(OrderLine, x.Key)
+		v, ok, err := r.find(tx, OrderLine, x.Key)
 		if err != nil {
 			return err
+		}
+		if !ok {
+			continue
 		}
 		r.items = append(r.items, uint64(u32(v[lItem:]))%b.items)
 	}

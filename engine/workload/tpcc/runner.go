@@ -1,6 +1,7 @@
 package tpcc
 
 import (
+	"errors"
 	"fmt"
 
 	"drtmx/engine/r2"
@@ -142,13 +143,6 @@ func (r *runner) newOrder(tx *txn.Tx) error {
 	}
 	add32(dist[dNext:], 1)
 	order := b.orderKey(r.d, o)
-	r.refs = append(r.refs[:0], txn.Ref{Table: Order, Key: order}, txn.Ref{Table: NewOrder, Key: order})
-	for i := range in.lines {
-		r.refs = append(r.refs, txn.Ref{Table: OrderLine, Key: b.lineKey(order, uint64(i))})
-	}
-	if err := tx.Inserts(r.refs...); err != nil {
-		return err
-	}
 	if err := r.insertOrder(tx, o, order); err != nil {
 		return err
 	}
@@ -179,6 +173,15 @@ func (r *runner) insertOrder(tx *txn.Tx, o, key uint64) error {
 		tx.AddEntry(r.b.lines, r.d, o, uint64(r.order.lines))
 	}
 	return nil
+}
+
+// find is Tx.Read of a record that an index or a count tells of and that need not be there: what it says is a hint.
+func (r *runner) find(tx *txn.Tx, table uint8, key uint64) (v []byte, ok bool, err error) {
+	v, err = tx.Read(table, key)
+	if errors.Is(err, txn.ErrNotFound) {
+		return nil, false, nil
+	}
+	return v, err == nil, err
 }
 
 // insertLine takes the goods from the stock.

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"drtmx/engine/kv"
+	"drtmx/engine/store"
 )
 
 // Table numbers.
@@ -39,8 +40,8 @@ const (
 )
 
 // Where the columns are. What transactions change comes first; money is in
-// cents, rates are in 1/10000. Of tables that grow, one column is 0 in rows
-// whose record does not exist: they are marked.
+// cents, rates are in 1/10000. Of tables that grow, one column is never 0: it is
+// marked. Where there is no row, or an order of the population has no such line, it reads as 0.
 const (
 	wYTD     = 0 // 6 bytes
 	wTax     = 6 // 2
@@ -168,25 +169,25 @@ func appendedOf(key, parts, rows uint64) (part, i uint64) {
 // server is the machine of a warehouse.
 func (b *Bench) server(w uint64) uint64 { return w / b.perServer }
 
-// specs are the tables with the number of their rows.
+// specs are the tables with their partitions.
 func (b *Bench) specs() []tableSpec {
 	w, symmetric := b.warehouses, b.symmetric
-	d := w * b.districts
+	d, perServer := w*b.districts, b.perServer*b.districts
 	list := []tableSpec{
-		{kv.Spec{ID: Warehouse, Name: "warehouse", ValueBytes: warehouseBytes, Mutable: wMutable, Init: b.initWarehouse}, w},
-		{kv.Spec{ID: District, Name: "district", ValueBytes: districtBytes, Mutable: dMutable, Local: symmetric, Init: b.initDistrict}, d},
-		{kv.Spec{ID: Customer, Name: "customer", ValueBytes: customerBytes, Init: b.initCustomer}, d * b.customers},
-		{kv.Spec{ID: History, Name: "history", ValueBytes: historyBytes, Local: symmetric, Sequential: true, Init: b.initHistory}, w * b.payments},
-		{kv.Spec{ID: NewOrder, Name: "new-order", ValueBytes: newOrderBytes, Local: symmetric, Sequential: true, Init: b.initNewOrder}, d * b.orders},
-		{kv.Spec{ID: Order, Name: "order", ValueBytes: orderBytes, Local: symmetric, Sequential: true, Init: b.initOrder}, d * b.orders},
-		{kv.Spec{ID: OrderLine, Name: "order-line", ValueBytes: b.lineBytes(), Local: symmetric, Sequential: true, Init: b.initOrderLine}, d * b.orders * maxLines},
-		{kv.Spec{ID: Stock, Name: "stock", ValueBytes: stockBytes, Init: b.initStock}, w * b.items},
-		{kv.Spec{ID: Item, Name: "item", ValueBytes: itemBytes, Constant: true, Local: symmetric, Init: b.initItem}, uint64(b.servers) * b.items},
+		b.fixed(kv.Spec{ID: Warehouse, Name: "warehouse", ValueBytes: warehouseBytes, Mutable: wMutable, Init: b.initWarehouse}, w),
+		b.fixed(kv.Spec{ID: District, Name: "district", ValueBytes: districtBytes, Mutable: dMutable, Local: symmetric, Init: b.initDistrict}, d),
+		b.fixed(kv.Spec{ID: Customer, Name: "customer", ValueBytes: customerBytes, Init: b.initCustomer}, d*b.customers),
+		b.growing(kv.Spec{ID: History, Name: "history", ValueBytes: historyBytes, Init: b.initHistory}, b.perServer, 0, b.districts*b.customers, b.payments),
+		b.growing(kv.Spec{ID: NewOrder, Name: "new-order", ValueBytes: newOrderBytes, Init: b.initNewOrder}, perServer, b.initialDelivered(), b.customers, b.orders),
+		b.growing(kv.Spec{ID: Order, Name: "order", ValueBytes: orderBytes, Init: b.initOrder}, perServer, 0, b.customers, b.orders),
+		b.growing(kv.Spec{ID: OrderLine, Name: "order-line", ValueBytes: b.lineBytes(), Init: b.initOrderLine}, perServer*maxLines, 0, b.customers, b.orders),
+		b.fixed(kv.Spec{ID: Stock, Name: "stock", ValueBytes: stockBytes, Init: b.initStock}, w*b.items),
+		b.fixed(kv.Spec{ID: Item, Name: "item", ValueBytes: itemBytes, Constant: true, Local: symmetric, Init: b.initItem}, uint64(b.servers)*b.items),
 	}
 	if b.opt.NewOrderOnly {
 		return list // nobody reads the rest of the stock
 	}
-	return append(list, tableSpec{kv.Spec{ID: StockData, Name: "stock-data", ValueBytes: stockDataBytes, Constant: true, Init: b.initStockData}, w * b.items})
+	return append(list, b.fixed(kv.Spec{ID: StockData, Name: "stock-data", ValueBytes: stockDataBytes, Constant: true, Init: b.initStockData}, w*b.items))
 }
 
 func (b *Bench) lineBytes() int {
@@ -198,5 +199,23 @@ func (b *Bench) lineBytes() int {
 
 type tableSpec struct {
 	kv.Spec
-	rows uint64
+	rows store.Partition
 }
+
+// fixed is a table that has so many rows for ever.
+func (b *Bench) fixed(s kv.Spec, rows uint64) tableSpec {
+	s.Fixed = true
+	return tableSpec{s, store.Blocks(b.servers, rows)}
+}
+
+// growing is a table that records are inserted into, so many parts on each machine: of the rows that a part may
+// have at some time, those from the from-th to the before-th are there from the start.
+func (b *Bench) growing(s kv.Spec, parts, from, before, rows uint64) tableSpec {
+	s.Local, s.Sequential = b.symmetric, true
+	s.Spare = parts*(rows-before) + spareRows
+	all := store.Blocks(b.servers, uint64(b.servers)*parts*rows)
+	return tableSpec{s, store.Growing{All: all, Initial: func(int) (first, n uint64) { return parts * from, parts * (before - from) }}}
+}
+
+// spareRows are for inserts that an abort has not taken back yet.
+const spareRows = 4096

@@ -199,8 +199,8 @@ func (b *Bench) Open(env workload.Env) (err error) {
 		return err
 	}
 	for _, t := range b.specs() {
-		t.Seed, t.Fixed = b.opt.Seed+uint64(t.ID), true
-		if _, err = b.db.AddTable(t.Spec, kv.Blocks(b.servers, t.rows)); err != nil {
+		t.Seed = b.opt.Seed + uint64(t.ID)
+		if _, err = b.db.AddTable(t.Spec, t.rows); err != nil {
 			return err
 		}
 	}
