@@ -212,10 +212,10 @@ func (b *Bench) fixed(s kv.Spec, rows uint64) tableSpec {
 // have at some time, those from the from-th to the before-th are there from the start.
 func (b *Bench) growing(s kv.Spec, parts, from, before, rows uint64) tableSpec {
 	s.Local, s.Sequential = b.symmetric, true
-	s.Spare = parts*(rows-before) + spareRows
+	s.Spare = (parts*(rows-before)+b.sockets-1)/b.sockets + spareRows
 	all := store.Blocks(b.servers, uint64(b.servers)*parts*rows)
 	return tableSpec{s, store.Growing{All: all, Initial: func(int) (first, n uint64) { return parts * from, parts * (before - from) }}}
 }
 
-// spareRows are for inserts that an abort has not taken back yet.
+// spareRows of a socket are for inserts that an abort has not taken back yet.
 const spareRows = 4096

@@ -87,6 +87,7 @@ type Bench struct {
 
 	servers    int
 	symmetric  bool   // every machine holds warehouses
+	sockets    uint64 // of a server, the fewest
 	perServer  uint64 // warehouses
 	warehouses uint64
 	districts  uint64 // of a warehouse
@@ -171,8 +172,9 @@ func (b *Bench) Warehouses() uint64 { return b.warehouses }
 func (b *Bench) Open(env workload.Env) (err error) {
 	b.servers = env.ServerCount()
 	b.symmetric = b.servers == env.Cluster.Machines()
-	b.perServer = uint64(b.opt.Warehouses)
+	b.perServer, b.sockets = uint64(b.opt.Warehouses), uint64(len(env.Cluster.Fabric().Machine(0).NICs))
 	for m := range b.servers {
+		b.sockets = min(b.sockets, uint64(len(env.Cluster.Fabric().Machine(m).NICs)))
 		if b.opt.Warehouses == 0 {
 			b.perServer = max(b.perServer, uint64(env.Cluster.Threads(m)))
 		}
