@@ -7,10 +7,12 @@ import (
 	"testing"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/history"
 	"drtmx/engine/kv"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
 	"drtmx/engine/sim"
+	"drtmx/engine/store"
 	"drtmx/engine/txn"
 )
 
@@ -21,6 +23,19 @@ func onClient(t testing.TB, cfg Config, spec kv.Spec, keys uint64, body func(c *
 }
 
 func onCluster(t testing.TB, frame r2.Config, cfg Config, spec kv.Spec, keys uint64, body func(c *r2.Co, cl *txn.Client)) {
+	t.Helper()
+	onParts(t, frame, cfg, spec, kv.Stripes(3, keys), body)
+}
+
+// failing is what a test fails by: testing.TB, or rapid's.
+type failing interface {
+	Helper()
+	Fatal(args ...any)
+	Error(args ...any)
+	Errorf(format string, args ...any)
+}
+
+func onParts(t failing, frame r2.Config, cfg Config, spec kv.Spec, parts store.Partition, body func(c *r2.Co, cl *txn.Client)) {
 	t.Helper()
 	profile, err := fabric.LoadProfile("val")
 	if err != nil {
@@ -37,11 +52,12 @@ func onCluster(t testing.TB, frame r2.Config, cfg Config, spec kv.Spec, keys uin
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := txn.Open(cl, txn.Options{Config: cfg, Costs: txn.Costs{Execution: 678, Validation: 185, Logging: 134, Commit: 87}})
+	rec := history.New(history.Options{Initial: record.InitialSeq})
+	db, err := txn.Open(cl, txn.Options{Config: cfg, Costs: txn.Costs{Execution: 678, Validation: 185, Logging: 134, Commit: 87}, Recorder: rec, CheckLogs: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.AddTable(spec, kv.Stripes(3, keys)); err != nil {
+	if _, err := db.AddTable(spec, parts); err != nil {
 		t.Fatal(err)
 	}
 	done := false
@@ -64,7 +80,10 @@ func onCluster(t testing.TB, frame r2.Config, cfg Config, spec kv.Spec, keys uin
 		t.Errorf("%d in flight at the end", n)
 	}
 	if !db.CheckReplicas() {
-		t.Error("replicas differ or locks are left")
+		t.Error("replicas differ, locks are left, or rows are not what they should be")
+	}
+	if r := rec.Finish(); len(r.Anomalies) > 0 {
+		t.Errorf("%s: %s", r.Anomalies[0].Kind, r.Anomalies[0].Text)
 	}
 }
 
