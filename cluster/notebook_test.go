@@ -101,6 +101,9 @@ func notebook(t *testing.T) string {
 		t.Errorf("chart without SVG: %.80q", svg)
 	}
 	tr := c.Trace(2)
+	if text := tr.String(); !strings.Contains(text, "after 1 attempt, ") || !strings.Contains(text, " to machine ") {
+		t.Error(text)
+	}
 	drawn(t, tr, "execution")
 	palettetest.Check(t, "trace", tr.SVG(), 5)
 	for _, p := range tr.Raw[0].Phases {

@@ -392,8 +392,11 @@ func (r *Replayed) String() string {
 	case r.Recorded == "":
 		verdict = "same digest at every checkpoint; the session goes on after the last of them"
 	}
-	fmt.Fprintf(&b, "%s\n%d ns in %d segment(s), %d changes, %d checkpoints, %d windows, digest %s", verdict,
-		r.VirtualNS, r.Segments, r.Changes, r.Checkpoints, r.Windows, r.Digest)
+	fmt.Fprintf(&b, "%s\n%d ns, %s, %s, %s, digest %s", verdict,
+		r.VirtualNS, counted(r.Changes, "change"), counted(r.Checkpoints, "checkpoint"), counted(r.Windows, "window"), r.Digest)
+	if r.Segments > 1 {
+		fmt.Fprintf(&b, "\nreset %s: time, windows and digest are those after the last reset", counted(r.Segments-1, "time"))
+	}
 	if r.Torn {
 		b.WriteString("\nthe last line of the file was cut short and is left out")
 	}

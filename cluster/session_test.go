@@ -55,6 +55,11 @@ func replayFile(t *testing.T, path string) *Replayed {
 func TestSessionReplaysToItsDigestAndWindows(t *testing.T) {
 	path := recordSession(t, 20)
 	r := replayFile(t, path)
+	for _, text := range []string{r.String(), (&Replayed{OK: true, Segments: 2, Changes: 1, Checkpoints: 1, Windows: 1}).String()} {
+		if strings.Contains(text, "(s)") || strings.Contains(text, " 1 changes") {
+			t.Error(text)
+		}
+	}
 	if !r.OK || r.Changes != 19 && r.Changes != 20 || r.Checkpoints < 1 || r.Windows == 0 {
 		t.Errorf("%+v", r)
 	}

@@ -94,3 +94,11 @@ func absent(x float64) float64 {
 	}
 	return x
 }
+
+// counted writes a number of things.
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}

@@ -100,7 +100,7 @@ func (t *Trace) String() string {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		fmt.Fprintf(&b, "%s on machine %d thread %d, %s after %d attempt(s), %s", x.Type, x.Machine, x.Thread, x.Outcome, x.Attempts, usText((x.EndNS-x.BeginNS)/1e3))
+		fmt.Fprintf(&b, "%s on machine %d thread %d, %s after %s, %s", x.Type, x.Machine, x.Thread, x.Outcome, counted(x.Attempts, "attempt"), usText((x.EndNS-x.BeginNS)/1e3))
 		at := func(ns float64) string { return fmt.Sprintf("%8.3f", (ns-x.BeginNS)/1e3) }
 		for _, p := range x.Phases {
 			fmt.Fprintf(&b, "\n  %s .. %s us  %s", at(p.BeginNS), at(p.EndNS), p.Phase)
@@ -115,7 +115,7 @@ func (t *Trace) String() string {
 }
 
 func verbText(v engine.VerbTrace) string {
-	s := fmt.Sprintf("%s to %d, %d bytes", v.Verb, v.To, v.Bytes)
+	s := fmt.Sprintf("%s to machine %d, %d bytes", v.Verb, v.To, v.Bytes)
 	if v.Passive {
 		s += ", passive"
 	}

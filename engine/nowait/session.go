@@ -93,6 +93,9 @@ func (s *session) take(a *access) *txn.Access {
 // Eager says that announced records are locked in parallel.
 func (s *session) Eager() bool { return s.cfg.Speculative }
 
+// Validate has nothing to look at: what was read is locked, and so are the gaps of what was not there.
+func (s *session) Validate() error { return s.tx.Failed() }
+
 // Commit ends the growing phase: log, decide, write back and release.
 func (s *session) Commit() error {
 	err := s.logWrites()

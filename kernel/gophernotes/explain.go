@@ -17,6 +17,7 @@ var (
 	errorPlace = regexp.MustCompile(`^cell \[\d+\]:(\d+):(\d+): `)
 	noMember   = regexp.MustCompile(`not a package: "\w+" in (\w+)\.(\w+) <.*>`)
 	noField    = regexp.MustCompile(`type \S+ has no field or method "\w+": (\w+)\.(\w+)`)
+	noPackage  = regexp.MustCompile(`undefined "(\w+)" in \S+ <.*>`)
 	undefined  = regexp.MustCompile(`undefined identifier: (\w+)$`)
 	noDuration = regexp.MustCompile(`cannot convert untyped constant \{string (".*")\} to <time\.Duration>`)
 	arguments  = regexp.MustCompile(`arguments in call to (\S+):\s+have (\(.*\))\s+want (\(.*\))`)
@@ -37,6 +38,7 @@ func explain(text string, membersOf func(variable string) []string) string {
 			return of[1] + " has no field or method like that: " + of[1] + "." + of[2] + knob.DidYouMean(of[2], membersOf(of[1]))
 		})
 	}
+	text = noPackage.ReplaceAllString(text, "undefined identifier: $1")
 	if of := undefined.FindStringSubmatch(text); of != nil {
 		if from := packageNamed(of[1]); from != "" {
 			text += `; import "` + from + `" first`
