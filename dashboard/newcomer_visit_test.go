@@ -2,6 +2,7 @@ package dashboard_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -21,6 +22,9 @@ func TestPageOfANewcomer(t *testing.T) {
 	b.until("some history", ready+" && "+latestJS+" > 4")
 	if n := eval[int](b, `document.querySelectorAll("#steps button.there").length`); n == 0 {
 		t.Error("a cluster of four coroutines is where no step starts, and none offers to go there")
+	}
+	if order := eval[[]float64](b, `["k-phase-execution", "k-phase-ro_validation", "k-opt-co"].map((id) => document.getElementById(id).getBoundingClientRect().top)`); !slices.IsSorted(order) {
+		t.Errorf("the phases stand below what sets them all: %v", order)
 	}
 	step := func(n int, button string) string { return fmt.Sprintf("#steps li:nth-child(%d) button.%s", n, button) }
 	b.click(step(1, "there"))

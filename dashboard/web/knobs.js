@@ -48,12 +48,10 @@ export class Knobs {
     if (other.length) groups.push({ kind: "hardware", knobs: other });
     const board = want ? null : this.board();
     const boarded = new Set(board?.rows.flatMap((r) => [r.knob.name, ...r.opts.filter(Boolean).map((o) => o.name)]) || []);
-    let placed = false;
     for (const k of list) {
-      if (boarded.has(k.name)) {
-        if (!placed) { groups.push(board); placed = true; }
-        continue;
-      }
+      // What sets cells of the board stands below it.
+      if (board && !groups.includes(board) && (boarded.has(k.name) || k.group === "Optimisations")) groups.push(board);
+      if (boarded.has(k.name)) continue;
       const kind = k.live ? "live" : "fixed", name = k.live ? k.group : "Fixed while it runs";
       let g = groups.find((x) => x.kind === kind && x.name === name);
       if (!g) groups.push(g = { kind, name, knobs: [] });
