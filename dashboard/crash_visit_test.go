@@ -80,5 +80,7 @@ func TestPageOfACrash(t *testing.T) {
 	b.act(`document.getElementById("changes").scrollIntoView()`)
 	time.Sleep(time.Second)
 	b.shot("restarted-dark.png")
-	b.quiet(s)
+	b.act(`document.getElementById("historylines").click()`)
+	b.until("no file is saved of what has no transactions", `/runs no transactions/.test(document.getElementById("notice").textContent)`)
+	b.quiet(s, "status of 400")
 }
