@@ -23,7 +23,7 @@ func (s *System) cutWindow() {
 	w := s.meter.Open()
 	rec.Latency = w.Latency.Latency()
 	rec.Flight = float32(metrics.Average(s.start.Area, c.Area))
-	for p := range metrics.NumPhases {
+	for _, p := range metrics.Phases() {
 		if x, ok := w.Attr.Phase(p); ok {
 			rec.Phases[p] = measure.PackedPhase{Mean: float32(x.MeanUS), P50: float32(x.P50US), Share: float32(x.Share), Trips: float32(x.RoundTrips)}
 		}

@@ -140,7 +140,7 @@ func (s *System) follow(t *tracer) (*tracer, error) {
 	}
 	t.opens = metrics.PhaseOther
 	if s.load.db == nil {
-		t.opens = metrics.Execution
+		t.opens = txn.Execution
 	}
 	s.tracer = t
 	s.cl.Observe(t)
@@ -354,7 +354,7 @@ func (x *traced) show(types []string, served map[r2.CallID]*r2.ServiceEvent) Txn
 
 // waits lists where the latency of a transaction went.
 func waits(o *txn.Outcome) (out []WaitTrace) {
-	for p := range metrics.NumPhases {
+	for _, p := range metrics.Phases() {
 		if o.Phases != 0 && o.Phases>>p&1 == 0 {
 			continue
 		}

@@ -61,7 +61,7 @@ func (b *bed) do(th int, body func(c *r2.Co)) {
 	b.t.Helper()
 	ended := false
 	b.cl.Spawn(0, th, func(c *r2.Co) {
-		c.Phase(metrics.Execution, r2.Mode{Outstanding: true, Doorbell: true})
+		c.Phase(metrics.PhaseOther, r2.Mode{Outstanding: true, Doorbell: true})
 		body(c)
 		ended = true
 	})

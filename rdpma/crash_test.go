@@ -22,7 +22,7 @@ func TestCrashAndRestart(t *testing.T) {
 		}
 		acked, failed := byte(0), false
 		b.cl.Spawn(0, 0, func(c *r2.Co) {
-			c.Phase(metrics.Execution, r2.Mode{Outstanding: true})
+			c.Phase(metrics.PhaseOther, r2.Mode{Outstanding: true})
 			if was, err := b.m.CompareSwap(c, lock, 0, 0, 7); err != nil || was != 0 {
 				t.Error(was, err)
 			}

@@ -79,7 +79,7 @@ func TestFigure27AckBeforeMemory(t *testing.T) {
 	seen := map[fabric.Place]bool{}
 	at := b.sim.Now()
 	b.cl.Spawn(0, 0, func(c *r2.Co) {
-		c.Phase(metrics.Execution, r2.Mode{Outstanding: true})
+		c.Phase(metrics.PhaseOther, r2.Mode{Outstanding: true})
 		if err := b.m.Write(c, p, 0, pattern(64, 1), OneSided); err != nil {
 			t.Error(err)
 		}
@@ -176,7 +176,7 @@ func newCrashRun(t *testing.T, seed uint64, hints Hints) *crashRun {
 }
 
 func (r *crashRun) client(c *r2.Co, k int) {
-	c.Phase(metrics.Execution, r2.Mode{Outstanding: true})
+	c.Phase(metrics.PhaseOther, r2.Mode{Outstanding: true})
 	for n := uint64(1); !r.stop; n++ {
 		how := Primitive(n % 2)
 		r.written[k] = n

@@ -34,7 +34,7 @@ func newSharedRun(t *testing.T, seed uint64, hints Hints) *sharedRun {
 }
 
 func (r *sharedRun) client(c *r2.Co, first int) {
-	c.Phase(metrics.Execution, r2.Mode{Outstanding: true})
+	c.Phase(metrics.PhaseOther, r2.Mode{Outstanding: true})
 	for n := uint64(1); ; n++ {
 		c.Reset()
 		k, skip := c.Rand().Intn(2), c.Rand().Intn(ownWords)
@@ -94,7 +94,7 @@ func TestReadOfAServerThatCrashes(t *testing.T) {
 	defer b.close()
 	p, ended := b.alloc(1, 64), false
 	b.cl.Spawn(0, 0, func(c *r2.Co) {
-		c.Phase(metrics.Execution, r2.Mode{Outstanding: true})
+		c.Phase(metrics.PhaseOther, r2.Mode{Outstanding: true})
 		for {
 			c.Reset()
 			batch := b.m.Batch(c)

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"drtmx/engine/metrics"
 	"drtmx/engine/occ"
+	"drtmx/engine/txn"
 )
 
 // table41 is Table 4-1: the optimisations that are on, by phase, for one-sided (I) and two-sided
@@ -108,7 +108,7 @@ func TestSwitchesReachThePhases(t *testing.T) {
 			if on.Outstanding && !may.Outstanding || on.Doorbell && !may.Doorbell || on.Passive && !may.Passive {
 				t.Errorf("%s: %s has %+v on, the table allows %+v", name, p.Name, on, may)
 			}
-			if p.ID != metrics.Commit && on.Passive {
+			if p.ID != txn.Commit && on.Passive {
 				t.Errorf("%s: %s is passive", name, p.Name)
 			}
 		}

@@ -65,7 +65,7 @@ func (b *bed) table(keys uint64, valueBytes int, spare uint64, replicas int) *Ta
 func (b *bed) spawn(machine, thread int, body func(c *r2.Co)) *bool {
 	done := new(bool)
 	b.cl.Spawn(machine, thread, func(c *r2.Co) {
-		c.Phase(metrics.Execution, r2.Mode{Outstanding: true, Doorbell: true})
+		c.Phase(metrics.PhaseOther, r2.Mode{Outstanding: true, Doorbell: true})
 		body(c)
 		*done = true
 	})

@@ -246,7 +246,7 @@ type Cut struct {
 // PhasesOf lists the phases that occurred.
 func PhasesOf(a *metrics.Attribution) map[string]result.PhaseStat {
 	out := map[string]result.PhaseStat{}
-	for p := range metrics.NumPhases {
+	for _, p := range metrics.Phases() {
 		if s, ok := a.Phase(p); ok {
 			out[p.String()] = s
 		}

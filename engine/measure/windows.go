@@ -150,7 +150,7 @@ func (r *Resources) Window(rec *Record) result.Window {
 		Phases: map[string]result.PhaseStat{}, RoundTripsPerTxn: rec.Counts.TripsPerTxn(), InFlight: float64(rec.Flight),
 		Utilization: map[string]result.Util{},
 	}
-	for p := range metrics.NumPhases {
+	for _, p := range metrics.Phases() {
 		if x := rec.Phases[p]; x != (PackedPhase{}) {
 			w.Phases[p.String()] = result.PhaseStat{MeanUS: float64(x.Mean), P50US: float64(x.P50), Share: float64(x.Share), RoundTrips: float64(x.Trips)}
 		}

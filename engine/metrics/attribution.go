@@ -1,36 +1,69 @@
 package metrics
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
+	"slices"
 )
 
-// Phase is the part of a transaction to which a span of its time belongs.
+// Phase is the part of a transaction to which a span of its time belongs. Those who pass through phases make them known
+// with NewPhase; what belongs to none of them is PhaseOther, and Backoff comes between two attempts.
 type Phase uint8
 
-// The phases, in the order in which a transaction passes them (thesis §4.3).
-const (
-	PhaseOther Phase = iota // begin, bookkeeping, user code outside any phase; of open arrivals, the wait for a coroutine
-	Execution
-	Lock
-	Validation
-	Logging
-	Commit
-	RORead
-	ROValidation
-	Reclaim
-	Backoff
-	NumPhases
-)
+// NumPhases is how many there can be.
+const NumPhases Phase = 16
 
-var phaseNames = [NumPhases]string{
-	"other", "execution", "lock", "validation", "logging", "commit",
-	"ro_read", "ro_validation", "reclaim", "backoff",
+// PhaseInfo is how a phase is named and drawn, by page, notebook, figure and trace alike.
+type PhaseInfo struct {
+	Name   string // in results: "lock"
+	Label  string // for people
+	Colour string // #rrggbb
+	Order  int    // among the others, as a transaction passes them; legends list them so
 }
 
+// phases are those that are known. The first two are everybody's.
+var phases = []PhaseInfo{
+	PhaseOther: {Name: "other", Label: "other", Colour: "#CCCCCC", Order: 1000},
+	Backoff:    {Name: "backoff", Label: "back-off", Colour: "#AA4499", Order: 900},
+}
+
+const (
+	PhaseOther Phase = iota // begin, bookkeeping, user code outside any phase; of open arrivals, the wait for a coroutine
+	Backoff                 // the pause after an attempt that aborted
+)
+
+// NewPhase makes a phase known. It is called while the program starts, by the part that enters it; parts that share one
+// take it from a room below them.
+func NewPhase(x PhaseInfo) Phase {
+	for _, o := range phases {
+		if o.Name == x.Name {
+			panic("metrics: phase " + x.Name + " twice")
+		}
+	}
+	if len(phases) == int(NumPhases) {
+		panic("metrics: no room for phase " + x.Name + ": raise NumPhases")
+	}
+	phases = append(phases, x)
+	return Phase(len(phases) - 1)
+}
+
+// Phases are those that are known, in their order.
+func Phases() []Phase {
+	out := make([]Phase, len(phases))
+	for i := range out {
+		out[i] = Phase(i)
+	}
+	slices.SortStableFunc(out, func(a, b Phase) int { return cmp.Compare(phases[a].Order, phases[b].Order) })
+	return out
+}
+
+// Info is how a phase is named and drawn.
+func (p Phase) Info() PhaseInfo { return phases[p] }
+
 func (p Phase) String() string {
-	if p < NumPhases {
-		return phaseNames[p]
+	if int(p) < len(phases) {
+		return phases[p].Name
 	}
 	return "phase?"
 }

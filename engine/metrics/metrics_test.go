@@ -3,10 +3,17 @@ package metrics
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Phases of transactions in these tests.
+var (
+	testFirst  = NewPhase(PhaseInfo{Name: "first", Order: 2})
+	testSecond = NewPhase(PhaseInfo{Name: "second", Order: 1})
 )
 
 func TestAttributionAddsUp(t *testing.T) {
@@ -19,8 +26,8 @@ func TestAttributionAddsUp(t *testing.T) {
 		for m := range s {
 			s[m] = rnd.Uint32N(1_000_000)
 		}
-		b.Stamp(Execution, &s)
-		b.Stamp(Logging, &s)
+		b.Stamp(testFirst, &s)
+		b.Stamp(testSecond, &s)
 		if i%2 == 0 {
 			b[Backoff][Asleep] += 3_000_000
 		}
@@ -28,7 +35,8 @@ func TestAttributionAddsUp(t *testing.T) {
 			t.Fatal("a breakdown is not the sum of its stamps")
 		}
 		total += b.Total()
-		rt := [NumPhases]uint32{Execution: 3, Logging: 1}
+		rt := [NumPhases]uint32{}
+		rt[testFirst], rt[testSecond] = 3, 1
 		if i < 50 {
 			half.Record(&b, &rt)
 		} else {
@@ -39,7 +47,7 @@ func TestAttributionAddsUp(t *testing.T) {
 	sum, mean, shares := 0.0, 0.0, 0.0
 	for p := Phase(0); p < NumPhases; p++ {
 		s, ok := a.Phase(p)
-		if ok != (p == Execution || p == Logging || p == Backoff) {
+		if ok != (p == testFirst || p == testSecond || p == Backoff) {
 			t.Errorf("phase %s: %v", p, ok)
 		}
 		sum += s.Share
@@ -51,29 +59,46 @@ func TestAttributionAddsUp(t *testing.T) {
 	near(t, "shares of phases", sum, 1, 1e-12)
 	near(t, "shares of milestones", shares, 1, 1e-12)
 	near(t, "means of phases", mean, float64(total)/100/1e6, 1e-9)
-	if s, _ := a.Phase(Execution); s.RoundTrips != 3 {
+	if s, _ := a.Phase(testFirst); s.RoundTrips != 3 {
 		t.Errorf("round trips %v", s.RoundTrips)
 	}
 	if s, _ := a.Phase(Backoff); s.P50US != 3 || s.MeanUS != 1.5 {
 		t.Errorf("back-off %+v: the median is over those that were in it, the mean over all", s)
 	}
 	a.Reset()
-	if _, ok := a.Phase(Execution); ok || a.Count() != 0 || a.Share(Wire) != 0 {
+	if _, ok := a.Phase(testFirst); ok || a.Count() != 0 || a.Share(Wire) != 0 {
 		t.Error("Reset left something")
 	}
 }
 
 func TestNames(t *testing.T) {
 	seen := map[string]bool{}
-	for p := Phase(0); p < NumPhases; p++ {
+	for _, p := range Phases() {
 		seen[p.String()] = true
 	}
 	for m := Milestone(0); m < NumMilestones; m++ {
 		seen["m."+m.String()] = true
 	}
-	if len(seen) != int(NumPhases)+int(NumMilestones) || seen[""] || seen["m."] {
+	if len(seen) != len(Phases())+int(NumMilestones) || seen[""] || seen["m."] {
 		t.Errorf("names: %v", seen)
 	}
+}
+
+// Phases are listed in their order, whoever made them known first, and none of them twice.
+func TestPhasesInOrder(t *testing.T) {
+	var names []string
+	for _, p := range Phases() {
+		names = append(names, p.String())
+	}
+	if got := strings.Join(names, " "); got != "second first backoff other" {
+		t.Errorf("phases: %s", got)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a phase is known twice")
+		}
+	}()
+	NewPhase(PhaseInfo{Name: "first"})
 }
 
 func TestUtilize(t *testing.T) {

@@ -1,7 +1,6 @@
 package nowait
 
 import (
-	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 	"drtmx/engine/txn"
 )
@@ -11,8 +10,8 @@ import (
 
 // writeBack installs the write set at the primaries and releases the rest.
 func (s *session) writeBack() error {
-	mode := s.cfg.mode(metrics.Commit, s.cfg.Commit)
-	s.tx.Enter(metrics.Commit, mode)
+	mode := s.cfg.mode(txn.Commit, s.cfg.Commit)
+	s.tx.Enter(txn.Commit, mode)
 	s.c.Compute(s.p.program.commitRecord * len(s.holding()))
 	s.remove(toDelete, true)
 	if s.cfg.Commit == TwoSided {
@@ -63,8 +62,8 @@ func (s *session) releaseAll() error {
 	if n == 0 {
 		return nil
 	}
-	mode := s.cfg.mode(metrics.Commit, s.cfg.Commit)
-	s.tx.Enter(metrics.Commit, mode)
+	mode := s.cfg.mode(txn.Commit, s.cfg.Commit)
+	s.tx.Enter(txn.Commit, mode)
 	s.c.Compute(s.p.program.commitRecord * n)
 	if s.cfg.Commit == OneSided {
 		return s.releaseByRNIC()
@@ -81,13 +80,13 @@ func (s *session) releaseAll() error {
 // between. It waits for the answers, and if the phase is not passive for the write-backs before.
 func (s *session) releaseByRNIC() error {
 	list := s.holding()
-	mode := s.cfg.mode(metrics.Commit, OneSided)
+	mode := s.cfg.mode(txn.Commit, OneSided)
 	if mode.Passive {
 		if len(list) == 0 {
 			return nil
 		}
 		mode.Passive = false
-		s.tx.Enter(metrics.Commit, mode)
+		s.tx.Enter(txn.Commit, mode)
 	}
 	for _, h := range list {
 		if h.held == exclusive {

@@ -6,6 +6,7 @@ import (
 
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
+	"drtmx/engine/replication"
 	"drtmx/engine/txn"
 )
 
@@ -123,9 +124,9 @@ type Phase struct {
 
 // Phases are those that have a primitive.
 var Phases = []Phase{
-	{"lock", metrics.Lock, func(c *Config) *Prim { return &c.Lock }},
-	{"logging", metrics.Logging, func(c *Config) *Prim { return &c.Logging }},
-	{"commit", metrics.Commit, func(c *Config) *Prim { return &c.Commit }},
+	{"lock", txn.Lock, func(c *Config) *Prim { return &c.Lock }},
+	{"logging", replication.Logging, func(c *Config) *Prim { return &c.Logging }},
+	{"commit", txn.Commit, func(c *Config) *Prim { return &c.Commit }},
 }
 
 // Resolved replaces every Auto: one-sided where there is RDMA, else two-sided. If one of Lock
@@ -179,11 +180,11 @@ func NeedsDrain(from, to Config) bool { return from.Resolved().Lock != to.Resolv
 // One-sided logging sends one WRITE on each queue pair.
 func Allowed(phase metrics.Phase, p Prim) r2.Mode {
 	switch phase {
-	case metrics.Lock:
+	case txn.Lock:
 		return r2.Mode{Outstanding: true, Doorbell: true}
-	case metrics.Logging:
+	case replication.Logging:
 		return r2.Mode{Outstanding: true, Doorbell: p == TwoSided}
-	case metrics.Commit:
+	case txn.Commit:
 		return r2.Mode{Outstanding: true, Doorbell: true, Passive: true}
 	}
 	return r2.Mode{}

@@ -6,6 +6,7 @@ import (
 
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
+	"drtmx/engine/replication"
 	"drtmx/engine/txn"
 )
 
@@ -104,11 +105,11 @@ func TestAllowed(t *testing.T) {
 		prim  Prim
 		want  r2.Mode
 	}{
-		{metrics.Lock, OneSided, r2.Mode{Outstanding: true, Doorbell: true}},
-		{metrics.Logging, OneSided, r2.Mode{Outstanding: true}},
-		{metrics.Logging, TwoSided, r2.Mode{Outstanding: true, Doorbell: true}},
-		{metrics.Commit, TwoSided, all},
-		{metrics.Validation, OneSided, r2.Mode{}},
+		{txn.Lock, OneSided, r2.Mode{Outstanding: true, Doorbell: true}},
+		{replication.Logging, OneSided, r2.Mode{Outstanding: true}},
+		{replication.Logging, TwoSided, r2.Mode{Outstanding: true, Doorbell: true}},
+		{txn.Commit, TwoSided, all},
+		{metrics.Backoff, OneSided, r2.Mode{}},
 	} {
 		if got := c.mode(x.phase, x.prim); got != x.want {
 			t.Errorf("%v %v posts with %+v, want %+v", x.phase, x.prim, got, x.want)

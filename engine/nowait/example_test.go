@@ -6,7 +6,6 @@ import (
 
 	"drtmx/engine/fabric"
 	"drtmx/engine/kv"
-	"drtmx/engine/metrics"
 	"drtmx/engine/nowait"
 	"drtmx/engine/r2"
 	"drtmx/engine/sim"
@@ -82,6 +81,6 @@ func transfer(mode nowait.Mode) error {
 	if err := s.Run(sim.Millisecond); err != nil {
 		return err
 	}
-	fmt.Printf("mode %v: %d round trips for locks, %d to commit\n", mode, last.RoundTrips[metrics.Lock], last.RoundTrips[metrics.Commit])
+	fmt.Printf("mode %v: %d round trips for locks, %d to commit\n", mode, last.RoundTrips[txn.Lock], last.RoundTrips[txn.Commit])
 	return nil
 }

@@ -1,7 +1,6 @@
 package nowait
 
 import (
-	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
@@ -67,9 +66,9 @@ func (s *session) Start(*txn.Access) {
 
 // enterGrowing begins the phase. Records that are announced together are locked together.
 func (s *session) enterGrowing(parallel bool) (outstanding bool) {
-	mode := s.cfg.mode(metrics.Lock, s.cfg.Lock)
+	mode := s.cfg.mode(txn.Lock, s.cfg.Lock)
 	mode.Outstanding = parallel && (mode.Outstanding || s.cfg.Speculative)
-	s.tx.Enter(metrics.Lock, mode)
+	s.tx.Enter(txn.Lock, mode)
 	return mode.Outstanding
 }
 
@@ -323,7 +322,7 @@ func (s *session) Write(x *txn.Access) error {
 	if a.held != shared {
 		return nil
 	}
-	s.tx.Enter(metrics.Lock, s.cfg.mode(metrics.Lock, s.cfg.Lock))
+	s.tx.Enter(txn.Lock, s.cfg.mode(txn.Lock, s.cfg.Lock))
 	s.c.Compute(s.p.program.upgrade)
 	switch {
 	case s.cfg.Lock == TwoSided && s.own(a):

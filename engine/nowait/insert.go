@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
@@ -245,9 +244,9 @@ func (s *session) removePlaced() {
 	if len(s.parts) == 0 {
 		return
 	}
-	mode := s.cfg.mode(metrics.Commit, s.cfg.Commit)
+	mode := s.cfg.mode(txn.Commit, s.cfg.Commit)
 	mode.Passive = false
-	s.tx.Enter(metrics.Commit, mode)
+	s.tx.Enter(txn.Commit, mode)
 	s.remove(placed, false)
 	if err := s.c.Wait(); err != nil {
 		s.p.cl.Fail(fmt.Errorf("nowait: inserts cannot be taken back: %w", err))

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"testing"
 
-	"drtmx/engine/metrics"
 	"drtmx/engine/replication"
 	"drtmx/engine/txn"
 	"drtmx/engine/txn/scripttest"
@@ -44,7 +43,7 @@ func scripted(options map[string]string) (txn.Config, error) {
 		case "speculative":
 			cfg.Speculative = v == "true"
 		case "passive":
-			cfg.Opt[metrics.Commit].Passive = v == "true"
+			cfg.Opt[txn.Commit].Passive = v == "true"
 		default:
 			err = fmt.Errorf("no option %s", k)
 		}

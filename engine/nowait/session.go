@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"unsafe"
 
-	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
 	"drtmx/engine/replication"
@@ -111,7 +110,7 @@ func (s *session) Commit() error {
 	if s.p.db.Options().CheckLogs {
 		s.log.Check()
 	}
-	passive := s.cfg.mode(metrics.Commit, s.cfg.Commit).Passive
+	passive := s.cfg.mode(txn.Commit, s.cfg.Commit).Passive
 	if passive {
 		s.tx.Done()
 	}
@@ -125,7 +124,7 @@ func (s *session) Commit() error {
 		s.tx.Done()
 	}
 	if s.log.Needed() {
-		s.tx.Enter(metrics.Reclaim, r2.Mode{Outstanding: true, Doorbell: true, Passive: true})
+		s.tx.Enter(replication.Reclaim, r2.Mode{Outstanding: true, Doorbell: true, Passive: true})
 		s.log.Reclaim()
 	}
 	return nil
@@ -140,7 +139,7 @@ func (s *session) logWrites() error {
 	if err := s.plan(); err != nil {
 		return s.tx.Fail(err)
 	}
-	s.tx.Enter(metrics.Lock, s.cfg.mode(metrics.Lock, s.cfg.Lock))
+	s.tx.Enter(txn.Lock, s.cfg.mode(txn.Lock, s.cfg.Lock))
 	if err := s.place(); err != nil {
 		return err
 	}
@@ -150,7 +149,7 @@ func (s *session) logWrites() error {
 	if !s.log.Needed() {
 		return nil
 	}
-	s.tx.Enter(metrics.Logging, s.cfg.mode(metrics.Logging, s.cfg.Logging))
+	s.tx.Enter(replication.Logging, s.cfg.mode(replication.Logging, s.cfg.Logging))
 	s.c.Compute(s.p.program.logging + s.p.program.loggingRecord*s.tx.Writes())
 	if err := s.log.Send(s.cfg.Logging == TwoSided); err != nil {
 		return s.tx.Fail(err)

@@ -1,6 +1,10 @@
 package occ
 
-import "drtmx/engine/metrics"
+import (
+	"drtmx/engine/metrics"
+	"drtmx/engine/replication"
+	"drtmx/engine/txn"
+)
 
 // Reasons says, by phase, why one that was Auto is done as it is; empty where
 // the primitive was given.
@@ -54,17 +58,17 @@ func (c Config) Decide() (Config, Reasons) {
 		return c, why
 	}
 	read, because := c.decideRead()
-	set(metrics.Execution, &c.Execution, read, because)
-	set(metrics.RORead, &c.RORead, read, because)
+	set(txn.Execution, &c.Execution, read, because)
+	set(txn.RORead, &c.RORead, read, because)
 	lock, because := c.decideLock()
-	set(metrics.Lock, &c.Lock, lock, because)
+	set(txn.Lock, &c.Lock, lock, because)
 	if because = becauseAtomic; c.Lock == TwoSided {
 		because = becauseLockRPC
 	}
-	set(metrics.Commit, &c.Commit, c.Lock, because)
-	set(metrics.Validation, &c.Validation, OneSided, becauseRead)
-	set(metrics.ROValidation, &c.ROValidation, OneSided, becauseRead)
-	set(metrics.Logging, &c.Logging, OneSided, becauseLogged)
+	set(txn.Commit, &c.Commit, c.Lock, because)
+	set(Validation, &c.Validation, OneSided, becauseRead)
+	set(ROValidation, &c.ROValidation, OneSided, becauseRead)
+	set(replication.Logging, &c.Logging, OneSided, becauseLogged)
 	return c, why
 }
 

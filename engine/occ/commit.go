@@ -3,7 +3,6 @@ package occ
 import (
 	"fmt"
 
-	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
 	"drtmx/engine/txn"
@@ -15,8 +14,8 @@ import (
 
 // writeBack installs the write set at the primaries.
 func (s *session) writeBack() error {
-	mode := s.cfg.mode(metrics.Commit, s.cfg.Commit)
-	s.tx.Enter(metrics.Commit, mode)
+	mode := s.cfg.mode(txn.Commit, s.cfg.Commit)
+	s.tx.Enter(txn.Commit, mode)
 	s.c.Compute(s.p.program.commitRecord * s.tx.Writes())
 	s.writeBackInserts()
 	if s.cfg.Commit == TwoSided {
@@ -108,8 +107,8 @@ func (s *session) release() {
 	if !held {
 		return
 	}
-	mode := s.cfg.mode(metrics.Commit, s.cfg.Commit)
-	s.tx.Enter(metrics.Lock, mode)
+	mode := s.cfg.mode(txn.Commit, s.cfg.Commit)
+	s.tx.Enter(txn.Lock, mode)
 	s.remove(placed, false)
 	if s.cfg.Commit == TwoSided {
 		s.participants(isLocked)

@@ -77,7 +77,7 @@ func (c Config) Validate() error {
 		if c.NoRDMA && prim != TwoSided {
 			return fmt.Errorf("%s %v: the NICs have no RDMA; use two-sided or auto", p.Knob(), prim)
 		}
-		if prim == Hybrid && p.ID != metrics.Execution && p.ID != metrics.RORead {
+		if prim == Hybrid && p.ID != txn.Execution && p.ID != txn.RORead {
 			return fmt.Errorf("%s hybrid: only execution and ro_read look records up; use one-sided, two-sided or auto", p.Knob())
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
+	"drtmx/engine/replication"
 	"drtmx/engine/txn"
 )
 
@@ -30,7 +31,7 @@ func TestPresetsThesis(t *testing.T) {
 		if got != want {
 			t.Errorf("%s is %s, Table 4-3 says %s", name, got, want)
 		}
-		if pa := c.mode(metrics.Commit, c.Commit).Passive; pa != (name == "drtm+h") {
+		if pa := c.mode(txn.Commit, c.Commit).Passive; pa != (name == "drtm+h") {
 			t.Errorf("%s: passive commit %v", name, pa)
 		}
 	}
@@ -46,10 +47,10 @@ func TestAllowedThesis(t *testing.T) {
 		or, db  [2]bool
 		passive [2]bool
 	}{
-		{[]metrics.Phase{metrics.Execution, metrics.RORead}, [2]bool{false, false}, [2]bool{false, true}, [2]bool{}},
-		{[]metrics.Phase{metrics.Lock, metrics.Validation}, [2]bool{true, true}, [2]bool{true, true}, [2]bool{}},
-		{[]metrics.Phase{metrics.Logging, metrics.ROValidation}, [2]bool{true, true}, [2]bool{false, true}, [2]bool{}},
-		{[]metrics.Phase{metrics.Commit}, [2]bool{true, true}, [2]bool{true, true}, [2]bool{true, true}},
+		{[]metrics.Phase{txn.Execution, txn.RORead}, [2]bool{false, false}, [2]bool{false, true}, [2]bool{}},
+		{[]metrics.Phase{txn.Lock, Validation}, [2]bool{true, true}, [2]bool{true, true}, [2]bool{}},
+		{[]metrics.Phase{replication.Logging, ROValidation}, [2]bool{true, true}, [2]bool{false, true}, [2]bool{}},
+		{[]metrics.Phase{txn.Commit}, [2]bool{true, true}, [2]bool{true, true}, [2]bool{true, true}},
 	} {
 		for _, p := range row.phases {
 			for i, prim := range []Prim{OneSided, TwoSided} {
@@ -112,7 +113,7 @@ func TestResolved(t *testing.T) {
 	}
 	c, why := Config{Lock: TwoSided}.Decide()
 	for _, p := range Phases {
-		if said := why[p.ID] != ""; said != (p.ID != metrics.Lock) || *p.Field(&c) == Auto {
+		if said := why[p.ID] != ""; said != (p.ID != txn.Lock) || *p.Field(&c) == Auto {
 			t.Errorf("%s is %s because %q", p.Knob(), *p.Field(&c), why[p.ID])
 		}
 	}

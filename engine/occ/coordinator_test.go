@@ -37,15 +37,15 @@ func TestCoordinatorCycles(t *testing.T) {
 			}
 			n := r2.Time(written)
 			for phase, want := range map[metrics.Phase]r2.Time{ // order-free: each alone
-				metrics.Lock:   n*2*post + onCore(coordinator.lock+written*coordinator.lockRecord),
-				metrics.Commit: n*2*post + onCore(written*coordinator.commitRecord),
+				txn.Lock:   n*2*post + onCore(coordinator.lock+written*coordinator.lockRecord),
+				txn.Commit: n*2*post + onCore(written*coordinator.commitRecord),
 			} {
 				if got := o.Breakdown[phase][metrics.Compute]; got != want {
 					t.Errorf("%d records: %v computes %d ps, want %d", written, phase, got, want)
 				}
 			}
 			least := onCore(coordinator.attempt + written*(coordinator.execution+coordinator.executionRecord))
-			if got := o.Breakdown[metrics.Execution][metrics.Compute]; got < least {
+			if got := o.Breakdown[txn.Execution][metrics.Compute]; got < least {
 				t.Errorf("%d records: execution computes %d ps, at least %d are the program's", written, got, least)
 			}
 		}

@@ -6,7 +6,6 @@ import (
 
 	"drtmx/engine/fabric"
 	"drtmx/engine/kv"
-	"drtmx/engine/metrics"
 	"drtmx/engine/occ"
 	"drtmx/engine/r2"
 	"drtmx/engine/sim"
@@ -32,7 +31,7 @@ func Example() {
 	}
 	cfg, _ := occ.Preset("drtm+h")
 	db, err := txn.Open(cl, txn.Options{Config: cfg, OnDone: func(_, _ int, o *txn.Outcome) {
-		fmt.Printf("committed %v after %d attempt, %d round trip for the locks\n", o.Committed, o.Attempts, o.RoundTrips[metrics.Lock])
+		fmt.Printf("committed %v after %d attempt, %d round trip for the locks\n", o.Committed, o.Attempts, o.RoundTrips[txn.Lock])
 	}})
 	if err != nil {
 		panic(err)

@@ -3,7 +3,6 @@ package occ
 import (
 	"fmt"
 
-	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
 	"drtmx/engine/store"
@@ -59,9 +58,9 @@ func (s *session) Fetch(first int, parallel bool) error {
 // enterFetch begins the phase that fetches and returns its primitive. READs get
 // the optimisations of READs, also in a hybrid phase.
 func (s *session) enterFetch(parallel bool) Prim {
-	prim, phase := s.cfg.Execution, metrics.Execution
+	prim, phase := s.cfg.Execution, txn.Execution
 	if s.tx.ReadOnly() {
-		prim, phase = s.cfg.RORead, metrics.RORead
+		prim, phase = s.cfg.RORead, txn.RORead
 	}
 	mode := s.cfg.mode(phase, prim)
 	if parallel {

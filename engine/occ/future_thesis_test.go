@@ -65,10 +65,7 @@ func TestFuturesThesis(t *testing.T) {
 			if err != nil {
 				t.Fatal(c.name, err)
 			}
-			trips := 0
-			for _, n := range o.RoundTrips[:2] { // other and execution
-				trips += int(n)
-			}
+			trips := int(o.RoundTrips[metrics.PhaseOther] + o.RoundTrips[txn.Execution])
 			if trips != c.trips {
 				t.Errorf("%s: %d round trips of execution, want %d", c.name, trips, c.trips)
 			}
@@ -93,7 +90,7 @@ func TestFuturesAbandoned(t *testing.T) {
 		cfg.Execution = prim
 		onClient(t, cfg, spec, 12, func(co *r2.Co, cl *txn.Client) {
 			waited := false
-			cl.DB().Options().OnDone = func(_, _ int, o *txn.Outcome) { waited = o.RoundTrips[metrics.Execution] > 0 }
+			cl.DB().Options().OnDone = func(_, _ int, o *txn.Outcome) { waited = o.RoundTrips[txn.Execution] > 0 }
 			for i := range 3 {
 				err := cl.Run(0, false, func(tx *txn.Tx) error {
 					for k := range uint64(9) {

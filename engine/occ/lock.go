@@ -1,7 +1,6 @@
 package occ
 
 import (
-	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
 	"drtmx/engine/replication"
@@ -14,8 +13,8 @@ import (
 
 // lock locks the write set and gives new records their entries in indexes.
 func (s *session) lock() error {
-	mode := s.cfg.mode(metrics.Lock, s.cfg.Lock)
-	s.tx.Enter(metrics.Lock, mode)
+	mode := s.cfg.mode(txn.Lock, s.cfg.Lock)
+	s.tx.Enter(txn.Lock, mode)
 	s.c.Compute(s.p.program.lock + s.p.program.lockRecord*s.tx.Writes())
 	for _, a := range s.set {
 		if toLock(a) {

@@ -4,6 +4,8 @@ import (
 	"drtmx/engine/knob"
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
+	"drtmx/engine/replication"
+	"drtmx/engine/txn"
 )
 
 // Phase binds a phase of Figure 4-1 to its knob phase.NAME and to its field in Config. The
@@ -16,13 +18,13 @@ type Phase struct {
 
 // Phases are all of them.
 var Phases = []Phase{
-	{"execution", metrics.Execution, func(c *Config) *Prim { return &c.Execution }},
-	{"lock", metrics.Lock, func(c *Config) *Prim { return &c.Lock }},
-	{"validation", metrics.Validation, func(c *Config) *Prim { return &c.Validation }},
-	{"logging", metrics.Logging, func(c *Config) *Prim { return &c.Logging }},
-	{"commit", metrics.Commit, func(c *Config) *Prim { return &c.Commit }},
-	{"ro_read", metrics.RORead, func(c *Config) *Prim { return &c.RORead }},
-	{"ro_validation", metrics.ROValidation, func(c *Config) *Prim { return &c.ROValidation }},
+	{"execution", txn.Execution, func(c *Config) *Prim { return &c.Execution }},
+	{"lock", txn.Lock, func(c *Config) *Prim { return &c.Lock }},
+	{"validation", Validation, func(c *Config) *Prim { return &c.Validation }},
+	{"logging", replication.Logging, func(c *Config) *Prim { return &c.Logging }},
+	{"commit", txn.Commit, func(c *Config) *Prim { return &c.Commit }},
+	{"ro_read", txn.RORead, func(c *Config) *Prim { return &c.RORead }},
+	{"ro_validation", ROValidation, func(c *Config) *Prim { return &c.ROValidation }},
 }
 
 // Knob is the name of the knob that sets its primitive.
@@ -77,7 +79,7 @@ func (o Optimisation) Barred(p Phase, with Prim) string {
 		return ""
 	case !o.Ever(p):
 		return o.never(p)
-	case p.ID == metrics.Logging:
+	case p.ID == replication.Logging:
 		return "Table 4-1: one-sided logging sends one WRITE on each backup's queue pair, so there is no doorbell to share"
 	}
 	return "Table 4-1: one-sided " + p.Name + " takes one READ for a record, and only requests that follow each other on a queue pair share a doorbell"

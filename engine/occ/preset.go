@@ -31,7 +31,7 @@ func Preset(name string) (Config, bool) {
 	case "drtm+h":
 		c.Execution, c.RORead = Hybrid, Hybrid
 		c.Lock, c.Commit = Auto, Auto
-		c.Opt[metrics.Commit].Passive = true
+		c.Opt[txn.Commit].Passive = true
 		c.Speculative = true
 	default:
 		return Config{}, false

@@ -6,6 +6,8 @@ import (
 
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
+	"drtmx/engine/replication"
+	"drtmx/engine/txn"
 )
 
 // Prim is the RDMA primitive of a phase.
@@ -48,13 +50,13 @@ func ParsePrim(s string) (Prim, error) {
 func Allowed(phase metrics.Phase, p Prim) r2.Mode {
 	two := p == TwoSided || p == Hybrid
 	switch phase {
-	case metrics.Execution, metrics.RORead:
+	case txn.Execution, txn.RORead:
 		return r2.Mode{Doorbell: two}
-	case metrics.Lock, metrics.Validation:
+	case txn.Lock, Validation:
 		return r2.Mode{Outstanding: true, Doorbell: true}
-	case metrics.Logging, metrics.ROValidation:
+	case replication.Logging, ROValidation:
 		return r2.Mode{Outstanding: true, Doorbell: two}
-	case metrics.Commit:
+	case txn.Commit:
 		return r2.Mode{Outstanding: true, Doorbell: true, Passive: true}
 	}
 	return r2.Mode{}

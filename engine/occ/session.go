@@ -131,7 +131,7 @@ func (s *session) Commit() error {
 	if s.p.db.Options().CheckLogs {
 		s.log.Check()
 	}
-	passive := s.cfg.mode(metrics.Commit, s.cfg.Commit).Passive
+	passive := s.cfg.mode(txn.Commit, s.cfg.Commit).Passive
 	if passive {
 		s.tx.Done()
 	}
@@ -160,7 +160,7 @@ func (s *session) certify() error {
 	if err := s.lock(); err != nil {
 		return err
 	}
-	if err := s.validate(metrics.Validation, s.cfg.Validation); err != nil {
+	if err := s.validate(Validation, s.cfg.Validation); err != nil {
 		return err
 	}
 	return s.logWrites()
@@ -172,9 +172,9 @@ func (s *session) certifyReads() error {
 	case s.alreadyConsistent():
 		return nil
 	case s.tx.ReadOnly():
-		return s.validate(metrics.ROValidation, s.cfg.ROValidation)
+		return s.validate(ROValidation, s.cfg.ROValidation)
 	}
-	return s.validate(metrics.Validation, s.cfg.Validation)
+	return s.validate(Validation, s.cfg.Validation)
 }
 
 // prepare sets the new sequences, plans the log entry and refuses what does
@@ -254,7 +254,7 @@ func (s *session) fits() error {
 			phase metrics.Phase
 			prim  Prim
 			bytes int
-		}{{metrics.Lock, s.cfg.Lock, locks}, {metrics.Lock, TwoSided, inserts}, {metrics.Commit, s.cfg.Commit, commits}} {
+		}{{txn.Lock, s.cfg.Lock, locks}, {txn.Lock, TwoSided, inserts}, {txn.Commit, s.cfg.Commit, commits}} {
 			if p.prim == TwoSided && p.bytes > s.p.maxPayload {
 				return fmt.Errorf("two-sided %s: %d bytes for machine %d, a message carries %d; split the transaction or use the one-sided primitive", p.phase, p.bytes, m, s.p.maxPayload)
 			}
@@ -269,7 +269,7 @@ func (s *session) logWrites() error {
 	if !s.log.Needed() {
 		return nil
 	}
-	s.tx.Enter(metrics.Logging, s.cfg.mode(metrics.Logging, s.cfg.Logging))
+	s.tx.Enter(replication.Logging, s.cfg.mode(replication.Logging, s.cfg.Logging))
 	s.c.Compute(s.p.program.logging + s.p.program.loggingRecord*s.tx.Writes())
 	if err := s.log.Send(s.cfg.Logging == TwoSided); err != nil {
 		return s.tx.Fail(err)
@@ -280,7 +280,7 @@ func (s *session) logWrites() error {
 // reclaim tells the backups to apply the entry (§4.3.4).
 func (s *session) reclaim() {
 	if s.log.Needed() {
-		s.tx.Enter(metrics.Reclaim, r2.Mode{Outstanding: true, Doorbell: true, Passive: true})
+		s.tx.Enter(replication.Reclaim, r2.Mode{Outstanding: true, Doorbell: true, Passive: true})
 		s.log.Reclaim()
 	}
 }

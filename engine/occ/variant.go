@@ -229,7 +229,7 @@ func (s *session) certifyUpTo(steps ...func() error) error {
 	return nil
 }
 
-func (s *session) validateRest() error { return s.validate(metrics.Validation, s.cfg.Validation) }
+func (s *session) validateRest() error { return s.validate(Validation, s.cfg.Validation) }
 
 // write posts one WRITE to a row.
 func (s *session) write(a *access, off int, b []byte) {

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"drtmx/engine/fabric"
-	"drtmx/engine/metrics"
 	"drtmx/engine/sim"
 )
 
@@ -15,7 +14,7 @@ func TestBuffersComeBackFromManyQueuePairs(t *testing.T) {
 	const writes = 5 * sendBuffers
 	done := false
 	b.cl.Spawn(0, 0, func(c *Co) {
-		c.Phase(metrics.Commit, Mode{Outstanding: true, Doorbell: true, Passive: true})
+		c.Phase(phaseCommit, Mode{Outstanding: true, Doorbell: true, Passive: true})
 		for i := range writes {
 			c.Write(b.loc(1, Addr(i%64)*64), make([]byte, 64))
 			if i%8 == 7 {
@@ -38,7 +37,7 @@ func TestRoomWaitsForBuffers(t *testing.T) {
 	done := 0
 	for range 64 {
 		b.cl.Spawn(0, 0, func(c *Co) {
-			c.Phase(metrics.Commit, Mode{Outstanding: true, Doorbell: true, Passive: true})
+			c.Phase(phaseCommit, Mode{Outstanding: true, Doorbell: true, Passive: true})
 			for range 5 {
 				for range each {
 					c.Write(b.loc(1, 0), make([]byte, 2048))
@@ -62,7 +61,7 @@ func TestCompletionsOfManyQueuePairs(t *testing.T) {
 	var err error
 	done := false
 	b.cl.Spawn(0, 0, func(c *Co) {
-		c.Phase(metrics.Execution, Mode{Outstanding: true})
+		c.Phase(phaseExecution, Mode{Outstanding: true})
 		for range reads {
 			c.Read(b.loc(1, 0), 8)
 		}

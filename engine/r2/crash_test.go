@@ -14,7 +14,6 @@ import (
 	"pgregory.net/rapid"
 
 	"drtmx/engine/fabric"
-	"drtmx/engine/metrics"
 	"drtmx/engine/sim"
 )
 
@@ -132,7 +131,7 @@ func (s *crashScript) command(w []string) {
 // request posts one request and waits for it.
 func (b *bed) request(c *Co, kind string, to int) error {
 	c.Reset()
-	c.Phase(metrics.Execution, Mode{Outstanding: true, Doorbell: true, Passive: kind == "pwrite" || kind == "tell"})
+	c.Phase(phaseExecution, Mode{Outstanding: true, Doorbell: true, Passive: kind == "pwrite" || kind == "tell"})
 	switch kind {
 	case "read":
 		c.Read(b.loc(to, 0), 4096)
@@ -388,7 +387,7 @@ func TestSilentMachine(t *testing.T) {
 	b.cl.Spawn(0, 0, func(c *Co) {
 		for i := range 3 * RequestWindow {
 			c.Reset()
-			c.Phase(all(metrics.Execution))
+			c.Phase(all(phaseExecution))
 			c.Call(1, 3, make([]byte, 8))
 			errs = append(errs, c.Wait())
 			cut(i == 0)

@@ -27,19 +27,19 @@ func TestObserver(t *testing.T) {
 		b.echo(map[uint64]int{})
 		b.cl.Observe(o)
 		b.cl.Spawn(0, 0, func(c *Co) {
-			c.Phase(all(metrics.Lock))
+			c.Phase(all(phaseLock))
 			l := c.List(b.loc(1, 64), true)
 			l.CAS(b.loc(1, 64), 0, 9)
 			l.Read(b.loc(1, 64), 16)
 			l.Post()
 			c.Wait()
-			c.Phase(all(metrics.Logging))
+			c.Phase(all(phaseLogging))
 			c.Call(1, 3, make([]byte, 24))
 			c.Wait()
-			c.Phase(metrics.Commit, Mode{Outstanding: true, Passive: true})
+			c.Phase(phaseCommit, Mode{Outstanding: true, Passive: true})
 			c.Call(1, 3, make([]byte, 8))
 			c.Write(b.loc(1, 0), make([]byte, 40))
-			c.Phase(all(metrics.Execution))
+			c.Phase(all(phaseExecution))
 			c.Read(b.loc(1, 0), 8)
 			c.Wait()
 		})
@@ -51,12 +51,12 @@ func TestObserver(t *testing.T) {
 		t.Error("the run differs when it is observed")
 	}
 	want := []VerbEvent{
-		{Phase: metrics.Lock, Op: fabric.CompareSwap, Bytes: 8},
-		{Phase: metrics.Lock, Op: fabric.Read, Bytes: 16},
-		{Phase: metrics.Logging, Op: fabric.Send, RPC: 3, Bytes: 24},
-		{Phase: metrics.Commit, Op: fabric.Send, RPC: 3, Bytes: 8, Passive: true},
-		{Phase: metrics.Commit, Op: fabric.Write, Bytes: 40, Passive: true},
-		{Phase: metrics.Execution, Op: fabric.Read, Bytes: 8},
+		{Phase: phaseLock, Op: fabric.CompareSwap, Bytes: 8},
+		{Phase: phaseLock, Op: fabric.Read, Bytes: 16},
+		{Phase: phaseLogging, Op: fabric.Send, RPC: 3, Bytes: 24},
+		{Phase: phaseCommit, Op: fabric.Send, RPC: 3, Bytes: 8, Passive: true},
+		{Phase: phaseCommit, Op: fabric.Write, Bytes: 40, Passive: true},
+		{Phase: phaseExecution, Op: fabric.Read, Bytes: 8},
 	}
 	if len(l.verbs) != len(want) || len(l.phases) != 4 {
 		t.Fatalf("saw %d verbs %+v, %d phases", len(l.verbs), l.verbs, len(l.phases))

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"drtmx/engine/fabric"
-	"drtmx/engine/metrics"
 	"drtmx/engine/sim"
 )
 
@@ -103,7 +102,7 @@ func TestLossDoesNotFeedPatience(t *testing.T) {
 	for m := range 2 {
 		for range 4 {
 			b.cl.Spawn(m, 0, func(c *Co) {
-				c.Phase(metrics.Commit, Mode{Outstanding: true, Passive: true})
+				c.Phase(phaseCommit, Mode{Outstanding: true, Passive: true})
 				for {
 					c.Reset()
 					c.Call(1-m, 3, make([]byte, 8))
@@ -137,7 +136,7 @@ func TestSlowMachineIsNotAskedTwice(t *testing.T) {
 	for m := range 3 {
 		for i := range 4 * 64 {
 			b.cl.Spawn(m, i%4, func(c *Co) {
-				c.Phase(all(metrics.Execution))
+				c.Phase(all(phaseExecution))
 				for {
 					c.Reset()
 					for j := range 4 {
@@ -167,7 +166,7 @@ func TestWaitingForTheSendQueueIsNotRepeated(t *testing.T) {
 	b.f.Machine(0).NICs[0].SetSlowdown(9900)
 	for m := 1; m < machines; m++ {
 		b.cl.Spawn(0, 0, func(c *Co) {
-			c.Phase(all(metrics.Execution))
+			c.Phase(all(phaseExecution))
 			for range RequestWindow {
 				c.Call(m, 3, make([]byte, 8))
 			}

@@ -24,7 +24,7 @@ func TestPayloadsAreFetchedFromTheCache(t *testing.T) {
 	p := b.f.Profile()
 	finished := false
 	b.cl.Spawn(0, 0, func(c *Co) {
-		c.Phase(all(metrics.Execution))
+		c.Phase(all(phaseExecution))
 		var from Time
 		for k := range 2000 { // until all buffers that are used have been before
 			if k == 1900 {
@@ -39,7 +39,7 @@ func TestPayloadsAreFetchedFromTheCache(t *testing.T) {
 			c.Wait()
 			d = metrics.Breakdown{}
 			c.TakeBreakdown(&d)
-			got, want := d[metrics.Execution][metrics.Doorbell], 3*p.PCIe.OneWay.Time()+p.Memory.LLCDMA.Time()
+			got, want := d[phaseExecution][metrics.Doorbell], 3*p.PCIe.OneWay.Time()+p.Memory.LLCDMA.Time()
 			if k >= 1900 && got != want {
 				t.Fatalf("from the doorbell until 256 bytes are in the RNIC: %d ps, three crossings and the LLC are %d", got, want)
 			}

@@ -72,7 +72,7 @@ func TestOneSided(t *testing.T) {
 	var lone Time
 	finished := false
 	b.cl.Spawn(0, 0, func(c *Co) {
-		c.Phase(all(metrics.Execution))
+		c.Phase(all(phaseExecution))
 		c.Write(b.loc(1, 0), binary.LittleEndian.AppendUint64(nil, 42))
 		c.Wait()
 		start := c.Now()
@@ -105,7 +105,7 @@ func TestListExecutesInOrderAndIsOneRoundTrip(t *testing.T) {
 	b := newBed(t, 2, Config{Threads: 2}, fabric.Config{})
 	trips, ok := 0, false
 	b.cl.Spawn(0, 0, func(c *Co) {
-		c.Phase(all(metrics.Lock))
+		c.Phase(all(phaseLock))
 		l := c.List(b.loc(1, 64), true)
 		x := l.CAS(b.loc(1, 64), 0, 9)
 		r := l.Read(b.loc(1, 64), 16)
@@ -124,7 +124,7 @@ func TestRemoteAccessErrorReachesTheCoroutine(t *testing.T) {
 	b := newBed(t, 2, Config{Threads: 1}, fabric.Config{})
 	var got error
 	b.cl.Spawn(0, 0, func(c *Co) {
-		c.Phase(all(metrics.Execution))
+		c.Phase(all(phaseExecution))
 		c.Read(b.loc(1, regionBytes), 8)
 		got = c.Wait()
 	})
@@ -163,7 +163,7 @@ func exactlyOnce(t *testing.T, within Time, c Config, fc fabric.Config) {
 					b.cl.Spawn(m, th, func(c *Co) {
 						for i := range each {
 							c.Reset()
-							c.Phase(metrics.Execution, Mode{Outstanding: true, Doorbell: true, Passive: passive && i%2 == 0})
+							c.Phase(phaseExecution, Mode{Outstanding: true, Doorbell: true, Passive: passive && i%2 == 0})
 							id := uint64(m)<<40 | uint64(th)<<32 | uint64(k)<<24 | uint64(i)
 							r := c.Call((m+1+i%2)%3, 3, binary.LittleEndian.AppendUint64(nil, id))
 							if err := c.Wait(); err != nil {
@@ -214,7 +214,7 @@ func TestPassiveSavesReplies(t *testing.T) {
 			b.cl.Spawn(m, 0, func(c *Co) {
 				for i := range 1000 {
 					c.Reset()
-					c.Phase(metrics.Commit, Mode{Outstanding: true, Doorbell: true, Passive: passive})
+					c.Phase(phaseCommit, Mode{Outstanding: true, Doorbell: true, Passive: passive})
 					c.Call(1-m, 3, binary.LittleEndian.AppendUint64(nil, uint64(i)))
 					c.Wait()
 					c.Sleep(sim.Microsecond)
@@ -242,7 +242,7 @@ func TestReceiptsOfAServer(t *testing.T) {
 		b.cl.Spawn(0, 0, func(c *Co) {
 			for {
 				c.Reset()
-				c.Phase(metrics.Logging, Mode{Outstanding: true, Doorbell: true, Passive: true})
+				c.Phase(phaseLogging, Mode{Outstanding: true, Doorbell: true, Passive: true})
 				c.Call(1+c.Rand().Intn(machines-1), 3, make([]byte, 8))
 				c.Room()
 			}
@@ -288,7 +288,7 @@ func TestRecvDepths(t *testing.T) {
 		b.cl.Spawn(1+i%2, i/2%24, func(c *Co) {
 			for {
 				c.Reset()
-				c.Phase(all(metrics.Execution))
+				c.Phase(all(phaseExecution))
 				c.Call(0, 3, make([]byte, 8))
 				c.Wait()
 			}
@@ -309,7 +309,7 @@ func TestSynchronisesLocalAccess(t *testing.T) {
 		saw = c.Load64(b.base[1])
 	})
 	b.cl.Spawn(0, 0, func(c *Co) {
-		c.Phase(all(metrics.Commit))
+		c.Phase(all(phaseCommit))
 		c.Write(b.loc(1, 0), binary.LittleEndian.AppendUint64(nil, 77))
 		c.Wait()
 	})
@@ -358,10 +358,10 @@ func TestBreakdownCoversTheWholeTime(t *testing.T) {
 	b.cl.Spawn(0, 0, func(c *Co) {
 		c.TakeBreakdown(&metrics.Breakdown{})
 		start := c.Now()
-		c.Phase(all(metrics.Execution))
+		c.Phase(all(phaseExecution))
 		c.Read(b.loc(1, 0), 64)
 		c.Wait()
-		c.Phase(all(metrics.Lock))
+		c.Phase(all(phaseLock))
 		c.Call(1, 3, make([]byte, 8))
 		c.Wait()
 		c.Phase(all(metrics.Backoff))
@@ -382,8 +382,8 @@ func TestBreakdownCoversTheWholeTime(t *testing.T) {
 	if slept := spent[metrics.Backoff][metrics.Asleep]; slept != 2*sim.Microsecond {
 		t.Errorf("asleep for %d ps of 2 us", slept)
 	}
-	if spent[metrics.Lock][metrics.Handler] < 200*1_000_000/2200 || spent[metrics.Execution][metrics.Handler] != 0 {
-		t.Errorf("handler time %d ps in lock, %d in execution", spent[metrics.Lock][metrics.Handler], spent[metrics.Execution][metrics.Handler])
+	if spent[phaseLock][metrics.Handler] < 200*1_000_000/2200 || spent[phaseExecution][metrics.Handler] != 0 {
+		t.Errorf("handler time %d ps in lock, %d in execution", spent[phaseLock][metrics.Handler], spent[phaseExecution][metrics.Handler])
 	}
 }
 
@@ -414,7 +414,7 @@ func reads(tb testing.TB, machines, threads, coroutines int) (*sim.Sim, *fabric.
 		for th := range threads {
 			for range coroutines {
 				cl.Spawn(m, th, func(c *Co) {
-					c.Phase(metrics.Execution, Mode{})
+					c.Phase(phaseExecution, Mode{})
 					for {
 						c.Reset()
 						at := locs[(m+1+c.Rand().Intn(machines-1))%machines]

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"drtmx/engine/fabric"
-	"drtmx/engine/metrics"
 	"drtmx/engine/sim"
 )
 
@@ -34,7 +33,7 @@ func TestCrashUnderLoad(t *testing.T) {
 		b.cl.Spawn(0, i%24, func(c *Co) {
 			for {
 				c.Reset()
-				c.Phase(all(metrics.Execution))
+				c.Phase(all(phaseExecution))
 				for range 4 {
 					c.Read(b.loc(1+c.Rand().Intn(2), Addr(c.Rand().Intn(4096))*64), 64)
 				}
@@ -69,13 +68,13 @@ func TestStalledOverARestart(t *testing.T) {
 		}
 		c.Sleep(up - 2*sim.Microsecond - c.Now())
 		c.Compute(22_000) // beyond up: the calls are opened before, and the wait for room ends after
-		c.Phase(all(metrics.Execution))
+		c.Phase(all(phaseExecution))
 		for range RequestWindow + 1 {
 			c.Call(1, 3, []byte{1})
 		}
 		first = c.Wait()
 		c.Reset()
-		c.Phase(all(metrics.Execution))
+		c.Phase(all(phaseExecution))
 		c.Call(1, 3, []byte{1})
 		second = c.Wait()
 		ended = true
@@ -113,7 +112,7 @@ func TestFenceOverARestart(t *testing.T) {
 			}
 			c.Sleep(up - 3*sim.Microsecond + step*200*sim.Nanosecond - c.Now())
 			c.StoreNT(a, make([]byte, 20*lineBytes))
-			c.Phase(metrics.Execution, Mode{Outstanding: true})
+			c.Phase(phaseExecution, Mode{Outstanding: true})
 			c.Call(1, 3, []byte{1})
 			if err := c.Wait(); err != nil && !errors.Is(err, ErrUnreachable) {
 				t.Error(err)
@@ -179,7 +178,7 @@ func TestCrashInAStore(t *testing.T) {
 		b.cl.Spawn(0, 0, func(c *Co) {
 			for err := error(nil); err == nil; err = c.Wait() {
 				c.Reset()
-				c.Phase(all(metrics.Execution))
+				c.Phase(all(phaseExecution))
 				c.Read(b.loc(1, 0), bytes)
 			}
 		})
@@ -210,7 +209,7 @@ func TestBuffersOverARestart(t *testing.T) {
 		b.cl.Spawn(m, 0, func(c *Co) {
 			for {
 				c.Reset()
-				c.Phase(all(metrics.Lock))
+				c.Phase(all(phaseLock))
 				c.Read(b.loc(0, 0), 8)
 				c.Read(b.loc(1, 0), 8)
 				c.Call(1-m, 1, []byte{1})

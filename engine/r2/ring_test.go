@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"drtmx/engine/fabric"
-	"drtmx/engine/metrics"
 	"drtmx/engine/sim"
 )
 
@@ -47,7 +46,7 @@ func ringRun(t *testing.T, transport Transport, lossPPM uint32, resend Time) (tr
 					for i := range each {
 						id := uint64(m)<<40 | uint64(th)<<32 | uint64(k)<<24 | uint64(i)
 						c.Reset()
-						c.Phase(metrics.Execution, Mode{Outstanding: true, Doorbell: i%3 == 0, Passive: i%4 == 0})
+						c.Phase(phaseExecution, Mode{Outstanding: true, Doorbell: i%3 == 0, Passive: i%4 == 0})
 						r := c.Call((m+1+i%2)%3, 3, payload(id))
 						if err := c.Wait(); err != nil {
 							t.Error(err)
@@ -137,7 +136,7 @@ func TestReplyOfALapBefore(t *testing.T) {
 	b.cl.Spawn(0, 0, func(c *Co) {
 		for i := range uint64(laps + 1) {
 			c.Reset()
-			c.Phase(metrics.Execution, Mode{Outstanding: true, Doorbell: true, Passive: i%laps != 0})
+			c.Phase(phaseExecution, Mode{Outstanding: true, Doorbell: true, Passive: i%laps != 0})
 			r := c.Call(1, 3, binary.LittleEndian.AppendUint64(nil, i))
 			if err := c.Wait(); err != nil {
 				t.Error(err)
@@ -207,7 +206,7 @@ func writers(t *testing.T, threads int, shared bool, profile func(*fabric.Profil
 		for range 6 {
 			cl.Spawn(0, th, func(c *Co) {
 				for {
-					c.Phase(metrics.Execution, Mode{Outstanding: true})
+					c.Phase(phaseExecution, Mode{Outstanding: true})
 					c.Write(Loc{1, key, a + Addr(c.Rand().Uint64n(1<<14))*64}, make([]byte, 64))
 					if err := c.Wait(); err != nil {
 						t.Error(err)

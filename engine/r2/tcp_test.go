@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"drtmx/engine/fabric"
-	"drtmx/engine/metrics"
 	"drtmx/engine/sim"
 )
 
@@ -35,7 +34,7 @@ func TestKernelIsChargedToTheCores(t *testing.T) {
 	before := [2]Time{b.cl.BusyPS(0, 0), b.cl.BusyPS(1, 0)}
 	var took Time
 	b.cl.Spawn(0, 0, func(c *Co) {
-		c.Phase(all(metrics.Execution))
+		c.Phase(all(phaseExecution))
 		start := c.Now()
 		c.Call(1, 3, make([]byte, 8))
 		if err := c.Wait(); err != nil {
@@ -73,7 +72,7 @@ func TestNoOneSidedOverTCP(t *testing.T) {
 				l.Post()
 			},
 		} {
-			c.Phase(all(metrics.Execution))
+			c.Phase(all(phaseExecution))
 			post()
 			got = append(got, c.Wait())
 		}

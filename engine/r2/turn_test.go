@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"drtmx/engine/fabric"
-	"drtmx/engine/metrics"
 	"drtmx/engine/sim"
 )
 
@@ -27,7 +26,7 @@ func TestRetriesDoNotKeepTheLoopFromPolling(t *testing.T) {
 	answers := 0
 	b.cl.Spawn(0, 0, func(c *Co) {
 		for {
-			c.Phase(all(metrics.Execution))
+			c.Phase(all(phaseExecution))
 			c.Call(1, 3, make([]byte, 8))
 			if err := c.Wait(); err != nil {
 				t.Error(err)

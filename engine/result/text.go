@@ -144,7 +144,7 @@ func (r *Result) ChecksText() string {
 // phaseOrder is the order in which a transaction passes its phases.
 var phaseOrder = func() []string {
 	var names []string
-	for p := range metrics.NumPhases {
+	for _, p := range metrics.Phases() {
 		names = append(names, p.String())
 	}
 	return names

@@ -196,9 +196,9 @@ func (tx *Tx) attempt(body func(*Tx) error) error {
 // ExecutionPhase is the phase in which the body runs.
 func (tx *Tx) ExecutionPhase() metrics.Phase {
 	if tx.readOnly {
-		return metrics.RORead
+		return RORead
 	}
-	return metrics.Execution
+	return Execution
 }
 
 // Decided says how the attempt ends: err is nil if it commits. It comes before

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 )
@@ -93,7 +92,7 @@ func (tx *Tx) UndoEntries() {
 func (tx *Tx) DropEntries() {
 	for i := range tx.entries {
 		if e := &tx.entries[i]; e.drop {
-			tx.Enter(metrics.Commit, r2.Mode{})
+			tx.Enter(Commit, r2.Mode{})
 			tx.drop(e)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"drtmx/engine/history"
-	"drtmx/engine/metrics"
 	"drtmx/engine/nowait"
 	"drtmx/engine/occ"
 	"drtmx/engine/sim"
@@ -19,7 +18,7 @@ import (
 func BenchmarkSmallBank(b *testing.B) {
 	optimistic, _ := occ.Preset("drtm+h")
 	locking := nowait.Default()
-	locking.Speculative, locking.Opt[metrics.Commit].Passive = true, true
+	locking.Speculative, locking.Opt[txn.Commit].Passive = true, true
 	shared := locking
 	shared.Mode = nowait.Shared
 	for _, c := range []struct {

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strings"
 
-	"drtmx/engine/metrics"
 	"drtmx/engine/occ"
 	"drtmx/engine/r2"
 	"drtmx/engine/sim"
+	"drtmx/engine/txn"
 )
 
 // combinations lists every legal choice of primitives, none of them automatic.
@@ -48,7 +48,7 @@ func name(c occ.Config) string {
 		b.WriteString(strings.ToUpper(p.String()[:1]))
 	}
 	b.WriteByte('-')
-	for p := metrics.Execution; p <= metrics.ROValidation; p++ {
+	for p := txn.Execution; p <= occ.ROValidation; p++ {
 		m := c.Opt[p]
 		n := 0
 		for i, on := range []bool{m.Outstanding, m.Doorbell, m.Passive} {

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"drtmx/engine/metrics"
 	"drtmx/engine/occ"
 	"drtmx/engine/r2"
 	"drtmx/engine/sim"
@@ -164,7 +163,7 @@ func TestPresets(t *testing.T) {
 		if each == 0 {
 			continue
 		}
-		for p := metrics.Execution; p <= metrics.ROValidation; p++ {
+		for p := txn.Execution; p <= occ.ROValidation; p++ {
 			for _, m := range []r2.Mode{{Outstanding: true}, {Doorbell: true}, {Passive: true}} {
 				c := cfg
 				on := &c.Opt[p]

@@ -11,6 +11,7 @@ import (
 	"drtmx/engine/nowait"
 	"drtmx/engine/occ"
 	"drtmx/engine/r2"
+	"drtmx/engine/replication"
 	"drtmx/engine/sim"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
@@ -346,13 +347,13 @@ func TestNoWaitOutcome(t *testing.T) {
 				return
 			}
 			lone++
-			if n := o.RoundTrips[metrics.Logging]; n > 1 || c.Replicas == 1 && n > 0 {
+			if n := o.RoundTrips[replication.Logging]; n > 1 || c.Replicas == 1 && n > 0 {
 				t.Errorf("%s: %d round trips of logging", lockerName(c), n)
 			}
-			if n := o.RoundTrips[metrics.Commit]; c.Mode == nowait.Exclusive && n > 1 {
+			if n := o.RoundTrips[txn.Commit]; c.Mode == nowait.Exclusive && n > 1 {
 				t.Errorf("%s: %d round trips to commit", lockerName(c), n)
 			}
-			if n := o.RoundTrips[metrics.Backoff] + o.RoundTrips[metrics.PhaseOther] + o.RoundTrips[metrics.Reclaim] + o.RoundTrips[metrics.Execution] + o.RoundTrips[metrics.RORead]; n > 0 {
+			if n := o.RoundTrips[metrics.Backoff] + o.RoundTrips[metrics.PhaseOther] + o.RoundTrips[replication.Reclaim] + o.RoundTrips[txn.Execution] + o.RoundTrips[txn.RORead]; n > 0 {
 				t.Errorf("%s: round trips %v", lockerName(c), o.RoundTrips)
 			}
 		}

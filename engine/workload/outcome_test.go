@@ -5,6 +5,7 @@ import (
 
 	"drtmx/engine/metrics"
 	"drtmx/engine/occ"
+	"drtmx/engine/replication"
 	"drtmx/engine/sim"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload/workloadtest"
@@ -21,18 +22,18 @@ func TestOutcome(t *testing.T) {
 			if sum, latency := o.Breakdown.Total(), o.End-o.Begin; sum != latency {
 				t.Errorf("%s: latency %d ps, its parts add up to %d", preset, latency, sum)
 			}
-			passive := o.Committed && cfg.Opt[metrics.Commit].Passive
+			passive := o.Committed && cfg.Opt[txn.Commit].Passive
 			if o.Begin >= o.Decision || o.Decision > o.End || passive && o.End != o.Decision {
 				t.Errorf("%s: begin %d, decision %d, end %d", preset, o.Begin, o.Decision, o.End)
 			}
 			if o.Committed && o.Attempts == 1 && !o.ReadOnly {
 				lone++
-				for _, p := range []metrics.Phase{metrics.Lock, metrics.Validation, metrics.Logging, metrics.Commit} {
+				for _, p := range []metrics.Phase{txn.Lock, occ.Validation, replication.Logging, txn.Commit} {
 					if o.RoundTrips[p] > 1 {
 						t.Errorf("%s: %d round trips in %s", preset, o.RoundTrips[p], p)
 					}
 				}
-				if o.RoundTrips[metrics.Backoff]+o.RoundTrips[metrics.PhaseOther]+o.RoundTrips[metrics.Reclaim] > 0 {
+				if o.RoundTrips[metrics.Backoff]+o.RoundTrips[metrics.PhaseOther]+o.RoundTrips[replication.Reclaim] > 0 {
 					t.Errorf("%s: round trips %v", preset, o.RoundTrips)
 				}
 			}

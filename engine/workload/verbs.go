@@ -19,7 +19,7 @@ type Verbs struct {
 func (v *Verbs) Begin(c *r2.Co, m r2.Mode) (begin r2.Time) {
 	c.Gate()
 	c.Reset()
-	c.Phase(metrics.Execution, m)
+	c.Phase(txn.Execution, m)
 	c.TakeBreakdown(&v.idle)
 	begin = c.Now()
 	if f := v.Env.OnBegin; f != nil {
@@ -36,9 +36,9 @@ func (v *Verbs) Failed(c *r2.Co, begin r2.Time) { v.end(c, begin, true) }
 
 func (v *Verbs) end(c *r2.Co, begin r2.Time, failed bool) {
 	o := &v.out
-	o.Co, o.Committed, o.Failed, o.Attempts, o.Phases = c.ID(), !failed, failed, 1, 1<<metrics.Execution
-	o.Breakdown[metrics.Execution] = [metrics.NumMilestones]int64{}
-	o.RoundTrips[metrics.Execution] = uint32(c.TakeBreakdown(&o.Breakdown))
+	o.Co, o.Committed, o.Failed, o.Attempts, o.Phases = c.ID(), !failed, failed, 1, 1<<txn.Execution
+	o.Breakdown[txn.Execution] = [metrics.NumMilestones]int64{}
+	o.RoundTrips[txn.Execution] = uint32(c.TakeBreakdown(&o.Breakdown))
 	o.Begin, o.End = begin, c.Now()
 	o.Decision = o.End
 	if f := v.Env.OnDone; f != nil {

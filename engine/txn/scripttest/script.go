@@ -304,9 +304,10 @@ func (s *script) act(c *r2.Co, a *actor) {
 
 func trips(o *txn.Outcome) string {
 	var b strings.Builder
-	for p, n := range o.RoundTrips {
+	for _, p := range metrics.Phases() {
+		n := o.RoundTrips[p]
 		if n > 0 {
-			fmt.Fprintf(&b, ", %s %d", metrics.Phase(p), n)
+			fmt.Fprintf(&b, ", %s %d", p, n)
 		}
 	}
 	if b.Len() == 0 {

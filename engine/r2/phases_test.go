@@ -1,0 +1,11 @@
+package r2
+
+import "drtmx/engine/metrics"
+
+// Phases for the requests of tests.
+var (
+	phaseExecution = metrics.NewPhase(metrics.PhaseInfo{Name: "execution"})
+	phaseLock      = metrics.NewPhase(metrics.PhaseInfo{Name: "lock"})
+	phaseLogging   = metrics.NewPhase(metrics.PhaseInfo{Name: "logging"})
+	phaseCommit    = metrics.NewPhase(metrics.PhaseInfo{Name: "commit"})
+)
