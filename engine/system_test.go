@@ -246,6 +246,8 @@ var golden = map[string]experiment.Knobs{
 	"cycle":       {"workload": "cycle", "fault.drop": 0.01, "preset": "fasst"},
 	"micro-read":  {"workload": "micro-read"},
 	"micro-write": {"workload": "micro-write", "profile": "r74v", "ddio": false},
+	"nowait":      {"cc": "nowait", "fault.drop": 0.01},
+	"nowait-2":    {"cc": "nowait", "nowait.mode": "E/S", "preset": "fasst", "workload": "registers"},
 	"open":        {"clients.arrival": "open:200k"},
 	"registers":   {"workload": "registers", "fault.drop": 0.01},
 	"tpcc":        {"workload": "tpcc", "workload.scale": 0.01},
