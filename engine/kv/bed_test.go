@@ -22,7 +22,12 @@ type bed struct {
 
 func newBed(t testing.TB, machines, threads, coroutines int) *bed {
 	t.Helper()
-	b := &bed{TB: t, s: sim.New(sim.Options{Seed: 1, Trace: true})}
+	return seededBed(t, 1, machines, threads, coroutines)
+}
+
+func seededBed(t testing.TB, seed uint64, machines, threads, coroutines int) *bed {
+	t.Helper()
+	b := &bed{TB: t, s: sim.New(sim.Options{Seed: seed, Trace: true})}
 	var err error
 	if b.f, err = fabric.New(b.s, fabric.Config{Machines: machines, TornReads: true}); err != nil {
 		t.Fatal(err)
