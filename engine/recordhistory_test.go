@@ -164,11 +164,18 @@ func TestOthersCanCheck(t *testing.T) {
 		variant occ.Variant
 		preset  string
 		ok      bool
+		load    string // "": registers
 	}{
-		{occ.Correct, "drtm+h", true}, {occ.Correct, "fasst", true},
-		{occ.ValidateBeforeLock, "drtm+h", false}, {occ.IgnoreLockWord, "fasst", false}, {occ.ReadLocked, "drtm+h", false}, {occ.SkipVersionCheck, "farm", false},
+		{occ.Correct, "drtm+h", true, "churn"}, {occ.Correct, "fasst", true, "churn"}, {occ.Correct, "farm", true, "churn"},
+		{occ.InsertUnchecked, "farm", false, "churn"}, {occ.AbsenceUnchecked, "farm", false, "churn"}, {occ.AbsenceUnchecked, "fasst", false, "churn"},
+		{occ.Correct, "drtm+h", true, ""}, {occ.Correct, "fasst", true, ""},
+		{occ.ValidateBeforeLock, "drtm+h", false, ""}, {occ.IgnoreLockWord, "fasst", false, ""}, {occ.ReadLocked, "drtm+h", false, ""}, {occ.SkipVersionCheck, "farm", false, ""},
 	} {
-		s := open(t, dense(experiment.Knobs{"preset": x.preset}))
+		spec := dense(experiment.Knobs{"preset": x.preset})
+		if x.load != "" {
+			spec = small(experiment.Knobs{"preset": x.preset, "workload": x.load, "workload.keys": 24})
+		}
+		s := open(t, spec)
 		cfg := s.load.db.Config().(occ.Config)
 		cfg.Variant = x.variant
 		if err := s.load.db.SetConfig(cfg); err != nil {
@@ -188,6 +195,65 @@ func TestOthersCanCheck(t *testing.T) {
 		n, why := serialise(t, out.String())
 		if ours := s.Result().Checks.Passed(); (why == "") != x.ok || ours != x.ok {
 			t.Errorf("%v on %s, %d transactions: ours says %v, the other %q", x.variant, x.preset, n, ours, why)
+		}
+	}
+}
+
+// TestHistoryOfRowsThatComeAndGo: inserts, deletes and reads of what is not there are written with versions that only
+// grow, each from one that somebody wrote before or that was there at the start.
+func TestHistoryOfRowsThatComeAndGo(t *testing.T) {
+	var out bytes.Buffer
+	spec := small(experiment.Knobs{"workload": "churn", "workload.keys": 40})
+	if _, err := RunRecorded(context.Background(), spec, "h.jsonl", &out, nil); err != nil {
+		t.Fatal(err)
+	}
+	type version struct{ key, number uint64 }
+	written, kinds := map[version]string{}, map[string]int{}
+	type read struct {
+		version
+		found bool
+	}
+	var reads []read
+	for _, line := range strings.Split(strings.TrimSpace(out.String()), "\n") {
+		var x struct {
+			Status string
+			Reads  []struct {
+				Key, Version uint64
+				Found        bool
+			}
+			Writes []struct {
+				Key, Version uint64
+				Kind         string
+			}
+		}
+		if err := json.Unmarshal([]byte(line), &x); err != nil {
+			t.Fatal(err)
+		}
+		if x.Status != "committed" {
+			continue
+		}
+		for _, r := range x.Reads {
+			reads = append(reads, read{version{r.Key, r.Version}, r.Found})
+		}
+		for _, w := range x.Writes {
+			if v := (version{w.Key, w.Version}); written[v] != "" {
+				t.Errorf("key %d has version %d twice", w.Key, w.Version)
+			} else {
+				written[v] = w.Kind
+			}
+			kinds[w.Kind]++
+		}
+	}
+	for _, r := range reads {
+		kind := written[r.version]
+		if start := r.number == 2 && r.found || r.number == 0 && !r.found; !start && (kind == "" || (kind == "delete") == r.found) {
+			t.Errorf("key %d was read in version %d, found %v, which is of kind %q", r.key, r.number, r.found, kind)
+		}
+		kinds[fmt.Sprint(r.found)]++
+	}
+	for _, kind := range []string{"insert", "delete", "update", "true", "false"} {
+		if kinds[kind] == 0 {
+			t.Errorf("nothing of kind %s: %v", kind, kinds)
 		}
 	}
 }

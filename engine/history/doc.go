@@ -58,8 +58,9 @@
 // # Caveats
 //
 //   - Reads of attempts that did not commit are not checked (no opacity).
-//   - Predicates are not recorded: phantoms are seen only as versions of records,
-//     where version 0 is a record that does not exist.
+//   - Predicates are not recorded: phantoms are seen only as versions of records.
+//     Version 0 is a record that nobody has inserted yet; of one that was deleted, the
+//     deletion is the version that a later read or insert of the key finds.
 //   - A read of a version that the transaction installed itself says nothing and
 //     is ignored, and so is the order of its writes in the list.
 //   - A version installed twice is reported and then gives no order to those

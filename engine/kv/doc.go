@@ -13,11 +13,17 @@
 //
 // # Finding, changing, and both at once
 //
-// Only the server's CPU changes its hash table: InsertLocal and DeleteLocal run there, in a handler or in a local
+// Only the server's CPU changes its hash table: Insert and Remove run there, in a handler or in a local
 // transaction, under a latch per chain. READs take no latch. Each line of a node carries the node's version, odd
 // while somebody changes the line: a READ that shows odd or different versions is repeated. Records never move
 // between slots, so a lookup that passes intact nodes to the end of the chain is right that the key is missing: there
 // was a moment during the lookup when it was.
+//
+// The version of a chain's first node changes with every change of the chain. A lookup that finds nothing says
+// which one it saw: the key's gap. As long as the gap has that version, the key is missing.
+//
+// Insert gives a key a free row and a slot, and leaves it to the caller to make a record of it: until then the row is not
+// live. Remove takes the slot away and Free the row. Both leave the lock of whoever calls them in the row.
 //
 // Between finding a row and reading it, or for as long as a location stays in a cache, the record may be deleted and
 // its row given to another. Deletes count in the row's incarnation, the upper bits of its sequence. Slots, replies
@@ -43,11 +49,11 @@
 //   - Nodes that were added to a chain are never taken out again. Their slots are reused.
 //   - Servers and clients agree on addresses, sizes and initial counts without messages.
 //   - Free lists are kept in private memory: charged, not in registered bytes.
-//   - Inserts and deletes of the service change the primary alone: they are not logged, backups do not have the
-//     records, and a key that is inserted again begins with the sequences of its new row. Transactions therefore use
-//     tables in which every record they may ever need has its row from the start, and is born in it.
-//   - Hash values of records that were there from the start come from the bijection, those of inserted records from an
-//     ordinary hash function. Hash values are sparse (1 in 8 to 16 used), which makes bucket occupancy slightly more
+//   - A row holds 65,535 records one after the other and is not used again then.
+//   - Who walks a chain of several nodes while it changes may be told that a key is missing in a version of the
+//     gap that only the first node had: see store.Unsettled.
+//   - Hash values of records that were there from the start, and of keys that may come and are numbered
+//     (store.Growing), come from the bijection, those of other keys from an ordinary hash function. Hash values are sparse (1 in 8 to 16 used), which makes bucket occupancy slightly more
 //     even than independent hashing: 1.043 READs per lookup instead of 1.047.
-//   - Backups find rows by key with a charged lookup of one line.
+//   - Backups find rows by key with a charged lookup of one line; of records that were inserted the log says which row.
 package kv

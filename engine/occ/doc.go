@@ -38,6 +38,21 @@
 // the payload of that table: what theirs carry besides records, keys and versions
 // is not known, and becomes padding.
 //
+// # Inserts, deletes and what is missing
+//
+// Only the CPU of a record's primary changes the table, so other machines insert and delete by RPC
+// in every preset, one request per participant. insert.go has what the phases do.
+//
+//	Execution   a record that is missing: the version of its bucket chain, its gap
+//	Validation  inserts get a row, locked and not live, if the gap is as it was seen; then the
+//	            gaps of what was missing are checked like the versions of what was read
+//	Logging     inserts and deletes too, with the numbers of their rows
+//	Commit      inserted rows are written back like others; deleted records are taken out
+//	            and their rows freed, for the next insert
+//
+// A gap is as coarse as a bucket: an insert aborts those who missed another key there.
+// A transaction that only saw that one record is missing needs no validation, if one READ said so.
+//
 // # Who owns a lock word
 //
 // RNIC atomics are not atomic with CPU atomics, so either all lock with the

@@ -18,7 +18,8 @@
 // record moves the row to its next incarnation, so the sequence never repeats or decreases over the
 // reuse of a row, and a location remembered with the old incarnation is recognised as stale by the
 // READ of the row itself, with no extra bytes and no second READ. A row whose incarnations are used up
-// is not used again (65,536 deletes of one row).
+// is not used again (65,535 deletes of one row). A free row is not live: the counter of its sequence is 0. An
+// inserted record begins with counter 4, one that was there from the start with 2.
 //
 // # Stride
 //

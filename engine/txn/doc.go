@@ -15,11 +15,18 @@
 // versions, added before the decision while the records are locked and taken out
 // after the write-back; see Index for what follows and what does not.
 //
+// # Records that come and go
+//
+// Tx.Insert and Tx.Delete change which records a table has; Tx.Read of one that is missing
+// says ErrNotFound. How phantoms are kept out and rows are used again is the protocol's: see
+// Access.Place, Blind and Delete. For the history a record that is missing has a version too
+// (lives.go).
+//
+// A workload whose keys are known beforehand may also give all of them rows from the start, in a
+// table that does not grow, and say in the value whether the record exists. Insert is then
+// Update: what does not exist is read, validated and checked like anything else.
+//
 // # Left out
 //
-//   - Inserts and deletes of keys inside transactions; a read that finds no
-//     record is not validated. A workload whose keys are known beforehand gives
-//     all of them rows, says in the value whether the record exists, and uses
-//     Insert: what does not exist is then read, validated and checked like
-//     anything else.
+//   - Scans of the records of unordered tables.
 package txn

@@ -13,11 +13,13 @@
 // id is that of the transaction in the texts of anomalies. A transaction that aborts and tries
 // again has a line, and an id, for each attempt. status is "committed", "aborted" (by the
 // protocol) or "rolled-back" (by the transaction's own code). begin_ns is when the attempt began,
-// end_ns its decision, both rounded down. A version is the sequence in the record's header: 2 is
-// what was there at the start, a larger one is newer. A write has read its record too, in the
-// version that it replaces. Writes of attempts that did not commit were never put into a record;
-// their version is 0. A read with "found": false saw that there is no such record. Reads of
-// tables that nobody writes are listed as well.
+// end_ns its decision, both rounded down. The versions of a record only grow: 2 is what was there
+// at the start, 4 what was inserted first; each commit adds 2, and a deletion rounds up to the next
+// multiple of 2^40. A write has read its record too, in the version that it replaces. The kind is
+// "update", "insert" or "delete". Writes of attempts that did not commit were never put into a record;
+// their version is 0. A read with "found": false saw that there is no such record: its version is
+// that of the deletion, or 0 if nobody had inserted one yet. Reads of tables that nobody writes are
+// listed as well.
 //
 // # EDN
 //
@@ -27,8 +29,8 @@
 //	{:index 1, :type :ok, :process 3, :f :txn, :value [[:r "checking/7" 4] [:w "checking/7" 6]], :time 20144}
 //
 // A process is a coroutine. The value of a register is its version, which is unique among the
-// writes of the register, and nil for what was there at the start. Reads come before writes; the
-// write of a register comes after the read of what it replaces, from which a checker takes the
+// writes of the register, and nil for what was there at the start, be it nothing. Reads come before writes; the
+// write of a register, a deletion too, comes after the read of what it replaces, from which a checker takes the
 // order of versions (Elle: {:wfr-keys? true}). The value that a failed attempt would have written
 // is minus its id, which nobody ever reads. An attempt under way at the end is :info, of a value
 // that nobody knows: none that it wrote was ever visible.

@@ -185,7 +185,7 @@ func (w *Writer) value(a *Attempt, asked bool) string {
 	}
 	for _, r := range a.Reads {
 		item("r", r.Table, r.Key)
-		if asked || !r.Found || r.Version == w.opt.Initial {
+		if asked || r.Version == 0 || r.Version == w.opt.Initial {
 			b = append(b, "nil]"...)
 			continue
 		}

@@ -36,7 +36,7 @@ func FormOf(path string) (Form, error) {
 type Read struct {
 	Table   string `json:"table"`
 	Key     uint64 `json:"key"`
-	Version uint64 `json:"version"` // 0: it was not found
+	Version uint64 `json:"version"` // of one that was not found that of its deletion; 0: it was never there
 	Found   bool   `json:"found"`
 }
 
