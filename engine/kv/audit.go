@@ -72,6 +72,9 @@ func (s *shard) stampAt(machine int, a r2.Addr, row uint32) uint64 {
 	return binary.LittleEndian.Uint64(b[s.table.layout.Header.Stamp:])
 }
 
+// fillBytes is the block in which memory comes into being, see fabric.Alloc.
+const fillBytes = 512
+
 // eachSlot calls f with the slots of all nodes that have come into being. The others have the records from the
 // start, in their own rows.
 func (s *shard) eachSlot(f func(key uint64, r Ref)) {
@@ -79,6 +82,7 @@ func (s *shard) eachSlot(f func(key uint64, r Ref)) {
 	for node := uint64(0); node < s.nodeEnd; node++ {
 		a := s.nodeAddr(node)
 		if !mem.Materialized(a) {
+			node += uint64(fillBytes-a%fillBytes)/nodeBytes - 1 // nor is the rest of its block
 			continue
 		}
 		b := mem.Bytes(a, nodeBytes)

@@ -3,6 +3,7 @@ package kv
 import (
 	"drtmx/engine/fabric"
 	"drtmx/engine/r2"
+	"slices"
 )
 
 // The functions of this file are for checks and displays: they charge nothing, and they do not bring blocks into
@@ -12,12 +13,12 @@ import (
 func (t *Table) Find(key uint64) (Location, bool) {
 	s, j, initial := t.shardOf(key)
 	mem := t.cl.Mem(s.machine)
-	_, hash := t.locate(key)
-	for node := s.place(hash); ; {
+	place := s.place(s.hashOf(key, j, initial))
+	for node, depth := place, 0; ; depth++ {
 		a := s.nodeAddr(node)
 		if !mem.Materialized(a) {
-			// Nobody came this far down the chain, so it is as at the start.
-			return s.location(homeRef(j)), initial
+			// Nobody came this far down the chain, so from here on it is as at the start.
+			return s.location(homeRef(j)), initial && (depth == 0 || slices.Index(s.membersOf(place), j) >= depth*nodeSlots)
 		}
 		b := mem.Bytes(a, nodeBytes)
 		for i := range nodeSlots {

@@ -35,10 +35,13 @@ func (s *session) Fetch(first int, parallel bool) error {
 				}
 			}
 		}
-		left := 0
+		left, stale := 0, 0
 		for _, a := range s.set[first:] {
 			if a.State == txn.Wanted {
 				left++
+				if !a.located {
+					stale++
+				}
 			}
 		}
 		switch {
@@ -49,6 +52,9 @@ func (s *session) Fetch(first int, parallel bool) error {
 		case try == s.cfg.ReadRetries:
 			s.lockedOut(first, 0)
 			return s.tx.Fail(txn.ErrAborted)
+		}
+		if stale == left { // their locations are forgotten: nobody holds them
+			continue
 		}
 		s.lockedOut(first, s.cfg.ReadRetryNS*nanosecond)
 		s.c.Sleep(s.cfg.ReadRetryNS * nanosecond)

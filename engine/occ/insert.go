@@ -68,13 +68,14 @@ func (s *session) place() error {
 		}
 	}
 	s.placeHere()
-	if err := s.c.Wait(); err != nil {
-		return s.tx.Fail(err)
-	}
+	err := s.c.Wait()
 	for i, m := range s.parts {
-		if calls[i] != nil {
+		if calls[i] != nil { // also if another one is down: what was placed has to be taken out
 			s.placeThere(m, calls[i].B)
 		}
+	}
+	if err != nil {
+		s.tx.Fail(err)
 	}
 	return s.tx.Failed()
 }
