@@ -27,6 +27,7 @@ const MaxKey = 1<<56 - 1
 type Ref struct {
 	Table uint8
 	Key   uint64
+	Write bool // of one that is announced: the body will write it, so a protocol that locks takes that lock at once
 }
 
 // Tx is a transaction: what its body reads and writes.
@@ -152,7 +153,7 @@ func (tx *Tx) Write(table uint8, key uint64, value []byte) error {
 	return nil
 }
 
-// Prefetch announces records that the body will read. Under speculative
+// Prefetch announces records that the body will read, and may say which of them it will write. Under speculative
 // execution (§4.4.1) they are fetched in parallel, else when they are read.
 func (tx *Tx) Prefetch(refs ...Ref) error {
 	if !tx.run.Eager() || tx.failed != nil {
@@ -161,9 +162,11 @@ func (tx *Tx) Prefetch(refs ...Ref) error {
 	first := len(tx.set)
 	for _, r := range refs {
 		if tx.find(r.Table, r.Key) == nil {
-			if _, err := tx.add(r.Table, r.Key); err != nil {
+			a, err := tx.add(r.Table, r.Key)
+			if err != nil {
 				return err
 			}
+			a.ToWrite = r.Write
 		}
 	}
 	return tx.run.Fetch(first, true)

@@ -78,7 +78,7 @@ func (r *runner) draw(rand *r2.Rand) (typ int) {
 		if update {
 			typ = readWrite
 		}
-		r.refs = append(r.refs, txn.Ref{Table: Table, Key: key})
+		r.refs = append(r.refs, txn.Ref{Table: Table, Key: key, Write: update})
 		r.update = append(r.update, update)
 		r.before = append(r.before, w.updates[key])
 	}
