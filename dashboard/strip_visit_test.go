@@ -8,29 +8,31 @@ import (
 	"drtmx/engine/experiment"
 )
 
-// race is two systems of one spec, side by side.
-var race = experiment.Spec{Name: "race", Workload: "ycsb", Set: experiment.Knobs{
-	"nodes": 3, "threads": 2, "coroutines": 4, "window_ns": 100_000, "workload.keys": 20_000, "workload.theta": 0.2, "check": "sampled"},
-	Systems: []experiment.Spec{{Name: "hybrid", Preset: "drtm+h"}, {Name: "messages", Preset: "fasst"}}}
-
 // meanJS is the mean of the latest points of a system's line of throughput.
 func meanJS(name string) string {
 	return fmt.Sprintf(`(() => { const d = %s.find((s) => s.name === %q).data.slice(-8).map((p) => p.value[1]); return d.reduce((a, b) => a + b) / d.length })()`, seriesJS, name)
 }
 
-// TestRace: two systems of a spec race on one chart under their names, and the strip changes both at once.
+// TestRace: the systems of rivals race on one chart under their names, and the strip changes both at once.
 func TestRace(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a browser; not in short mode")
 	}
+	race, err := experiment.LoadSpec("rivals")
+	if err == nil {
+		race, err = race.With(experiment.Knobs{"nodes": 3, "window_ns": 100_000, "workload.theta": 0.2, "check": "sampled"})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	s, b := newSite(t, race, cluster.Options{Pace: 6_000_000, NoTwin: true}, nil), newTab(t)
-	b.open(s, "both lines", `window.echarts && ["a: hybrid", "b: messages"].every((n) => `+seriesJS+`.find((s) => s.name === n)?.data.length > 10)`)
-	b.until("the strip", `!document.getElementById("strip").hidden && document.getElementById("stripof").textContent === "hybrid and messages"`)
+	b.open(s, "both lines", `window.echarts && ["a: occ", "b: nowait"].every((n) => `+seriesJS+`.find((s) => s.name === n)?.data.length > 10)`)
+	b.until("the strip", `!document.getElementById("strip").hidden && document.getElementById("stripof").textContent === "occ and nowait"`)
 	if got := eval[string](b, `[...document.querySelectorAll("#stripknobs .stripknob")].map((e) => e.dataset.knob).join()`); got != "workload.theta,workload.write_share,workload.nodes_per_txn,coroutines" {
 		t.Errorf("the strip has %s", got)
 	}
-	b.until("the list has their names", `/a\s*hybrid running/.test(document.getElementById("systems").textContent) && /messages running/.test(document.getElementById("systems").textContent)`)
-	before := [2]float64{eval[float64](b, meanJS("a: hybrid")), eval[float64](b, meanJS("b: messages"))}
+	b.until("the list has their names", `/a\s*occ running/.test(document.getElementById("systems").textContent) && /nowait running/.test(document.getElementById("systems").textContent)`)
+	before := [2]float64{eval[float64](b, meanJS("a: occ")), eval[float64](b, meanJS("b: nowait"))}
 	turn := func(id, value string) {
 		b.act(fmt.Sprintf(`const e = document.getElementById(%q); e.value = %q; e.dispatchEvent(new Event("input")); e.dispatchEvent(new Event("change"))`, id, value))
 	}
@@ -38,7 +40,7 @@ func TestRace(t *testing.T) {
 	for _, sys := range []string{"a", "b"} {
 		b.until("theta of "+sys, fmt.Sprintf(`fetch("/api/spec?sys=%s").then((r) => r.json()).then((s) => s.set["workload.theta"] === 1.2)`, sys))
 	}
-	for i, name := range []string{"a: hybrid", "b: messages"} { // contended records cost both more than half
+	for i, name := range []string{"a: occ", "b: nowait"} { // contended records cost both more than half
 		b.until("the line of "+name+" moves", fmt.Sprintf("%s < %g", meanJS(name), before[i]/2))
 	}
 	b.until("a card of each", `["a", "b"].every((n) => [...document.querySelectorAll(".cards .card")].some((e) => /workload\.theta: 0\.2 → 1\.2/.test(e.textContent) && e.querySelector(".number")))`)
