@@ -46,6 +46,8 @@ func TestRace(t *testing.T) {
 	b.until("a card of each", `["a", "b"].every((n) => [...document.querySelectorAll(".cards .card")].some((e) => /workload\.theta: 0\.2 → 1\.2/.test(e.textContent) && e.querySelector(".number")))`)
 	b.until("one label marks both", `(`+seriesJS+`[0].markLine?.data || []).filter((m) => m.name.trim() === "1").length === 1`)
 	b.shot("race.png")
+	b.click("#steps .go") // the first step is for both too
+	b.until("theta of both", `Promise.all(["a", "b"].map((n) => fetch("/api/spec?sys=" + n).then((r) => r.json()))).then((all) => all.every((s) => s.set["workload.theta"] === 0.9))`)
 	turn("strip-coroutines", "2")
 	b.until("coroutines of both", `Promise.all(["a", "b"].map((n) => fetch("/api/spec?sys=" + n).then((r) => r.json()))).then((all) => all.every((s) => s.set.coroutines === 2))`)
 	s.patch(`{"coroutines": 3}`) // of a alone
