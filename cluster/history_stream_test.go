@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -118,3 +119,26 @@ func TestHistoryCanBeCancelled(t *testing.T) {
 type discard struct{}
 
 func (discard) Write(b []byte) (int, error) { return len(b), nil }
+
+// TestHistoryOutlastsTheLimitsOfRequests: a stream may take longer than a server gives to a request.
+func TestHistoryOutlastsTheLimitsOfRequests(t *testing.T) {
+	a := agentOf(t, tiny())
+	h, err := a.Handler(Web{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewUnstartedServer(h)
+	s.Config.ReadTimeout, s.Config.WriteTimeout = 300*time.Millisecond, 300*time.Millisecond
+	s.Start()
+	t.Cleanup(s.Close)
+	ask(t, s, "POST", "/api/control", `{"action":"step","virtual_ns":200000}`).want(t, 200, "")
+	want := ask(t, s, "GET", "/api/history", "").want(t, 200, `"begin_ns"`).body
+	a.tasks.start("figure x", func() {}) // takes all spare CPU time for a while
+	go func() {
+		time.Sleep(900 * time.Millisecond)
+		a.tasks.end("figure x", nil)
+	}()
+	if got := ask(t, s, "GET", "/api/history", "").want(t, 200, `"begin_ns"`).body; got != want {
+		t.Errorf("%d bytes, want %d", len(got), len(want))
+	}
+}
