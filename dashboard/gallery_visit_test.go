@@ -52,6 +52,7 @@ func TestGallery(t *testing.T) {
 	b.until("at paper scale", `/1 of 1 computed at paper scale/.test(`+head+`.textContent) && /paper scale/.test(document.querySelector("#gallery .state").textContent)`)
 	b.do(chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateTouch))
 	b.until("nothing is wider", `document.documentElement.scrollWidth <= 390`)
+	b.until("what a chapter offers begins where its pictures do", `[...document.querySelectorAll("#gallery .acts")].every((e) => e.getBoundingClientRect().left >= document.querySelector("#gallery ul").getBoundingClientRect().left)`)
 	b.shot("gallery_phone.png")
 	b.quiet(s)
 }
