@@ -86,12 +86,12 @@ func TestStuckUnderFaults(t *testing.T) {
 func TestLivelock(t *testing.T) {
 	for drop, most := range map[float64]int64{0: 40_000_000, 0.01: 2_000_000_000} {
 		s := open(t, small(experiment.Knobs{"fault.drop": drop, "coroutines": 1, "threads": 1, "check": "off"}))
-		s.cl.Handle(31, func(*r2.Co, r2.Peer, []byte, []byte) int { return 8 })
+		rpc := s.cl.Handle("test.endless", func(*r2.Co, r2.Peer, []byte, []byte) int { return 8 })
 		s.cl.ShutGate()
 		s.cl.Spawn(0, 0, func(c *r2.Co) {
 			for {
 				c.Reset()
-				c.Call(1, 31, nil)
+				c.Call(1, rpc, nil)
 				if err := c.Wait(); err != nil {
 					t.Error(err)
 					return

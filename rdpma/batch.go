@@ -56,7 +56,7 @@ func (b *Batch) Read(p Ptr, off, n int, how Primitive) Data {
 	before := b.begin(false)
 	defer b.c.Using(before)
 	if how == TwoSided {
-		return b.call(p, rpcRead, off, n, nil, false)
+		return b.call(p, m.rpcRead, off, n, nil, false)
 	}
 	at := p.loc(blk, off)
 	l := b.c.ListVia(m.route(b.c, p, at))
@@ -93,7 +93,7 @@ func (b *Batch) write(p Ptr, off int, data []byte, how Primitive, persist bool) 
 	m.counts.Writes++
 	if how == TwoSided {
 		defer b.c.Using(b.begin(false))
-		b.call(p, rpcWrite, off, len(data), data, persist)
+		b.call(p, m.rpcWrite, off, len(data), data, persist)
 		return
 	}
 	b.writeOneSided(blk, p, off, data, persist)

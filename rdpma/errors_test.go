@@ -118,10 +118,10 @@ func TestAllocationErrors(t *testing.T) {
 		c    Config
 		want string
 	}{
-		{Config{Servers: []int{2}, RPC: 4}, "Servers [2]: 2 is not a machine of 2"},
-		{Config{Servers: []int{1, 1}, RPC: 4}, "or is there twice"},
-		{Config{Sockets: 9, RPC: 4}, "Sockets 9: machine 0 has 2"},
-		{Config{DIMMs: -1, RPC: 4}, "DIMMs -1: must be between 1 and 64"},
+		{Config{Servers: []int{2}, Pool: 4}, "Servers [2]: 2 is not a machine of 2"},
+		{Config{Servers: []int{1, 1}, Pool: 4}, "or is there twice"},
+		{Config{Sockets: 9, Pool: 4}, "Sockets 9: machine 0 has 2"},
+		{Config{DIMMs: -1, Pool: 4}, "DIMMs -1: must be between 1 and 64"},
 	} {
 		if _, err := Open(b.cl, tt.c); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("open with %+v: %v, want %q", tt.c, err, tt.want)

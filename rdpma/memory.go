@@ -40,8 +40,8 @@ type Config struct {
 	// what was written: the order on the queue pair is what flushes, and DRAM
 	// answers sooner [librdpma].
 	FlushDRAM bool
-	// RPC is the first of the two rpc ids it takes for two-sided operations.
-	RPC uint8
+	// Pool tells the pools of one cluster apart: each has a number of its own.
+	Pool int
 }
 
 const (
@@ -56,6 +56,8 @@ const (
 
 // Memory is the remote persistent memory of a cluster.
 type Memory struct {
+	rpcWrite, rpcRead uint8
+
 	cl      *r2.Cluster
 	cfg     Config
 	hints   Hints
@@ -78,12 +80,12 @@ type Counts struct {
 	FlushReads    uint64 // READs for persistence
 }
 
-// Open makes the pools. It is called before the run, once per Config.RPC.
+// Open makes the pools. It is called before the run, once per Config.Pool.
 func Open(cl *r2.Cluster, cfg Config) (*Memory, error) {
 	if err := cfg.complete(cl); err != nil {
 		return nil, err
 	}
-	m := &Memory{cl: cl, cfg: cfg, secret: cl.Stream("rdpma", uint64(cfg.RPC)).Uint64() | 1,
+	m := &Memory{cl: cl, cfg: cfg, secret: cl.Stream("rdpma", uint64(cfg.Pool)).Uint64() | 1,
 		servers: make([]*server, cl.Machines()),
 		chunk:   (cl.MaxPayload() - requestBytes) / XLineBytes * XLineBytes}
 	for _, id := range cfg.Servers {
@@ -94,8 +96,8 @@ func Open(cl *r2.Cluster, cfg Config) (*Memory, error) {
 		m.servers[id] = s
 		m.order = append(m.order, s)
 	}
-	cl.Handle(cfg.RPC+rpcWrite, m.serveWrite)
-	cl.Handle(cfg.RPC+rpcRead, m.serveRead)
+	m.rpcWrite = cl.Handle(fmt.Sprintf("rdpma.%d.write", cfg.Pool), m.serveWrite)
+	m.rpcRead = cl.Handle(fmt.Sprintf("rdpma.%d.read", cfg.Pool), m.serveRead)
 	m.SetHints(cfg.Hints)
 	return m, nil
 }

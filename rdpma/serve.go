@@ -7,12 +7,6 @@ import (
 	"drtmx/engine/r2"
 )
 
-// RPC ids, behind Config.RPC.
-const (
-	rpcWrite = iota
-	rpcRead
-)
-
 // A request is block, generation, offset, and how many bytes with flagPersist,
 // four 32-bit words, and for a write its bytes. A reply is a status, and for a
 // read the bytes.
@@ -65,7 +59,7 @@ func (b *Batch) call(p Ptr, rpc uint8, off, n int, data []byte, persist bool) Da
 		if data != nil {
 			req = append(req, data[done:done+k]...)
 		}
-		r := c.Call(int(p.machine), m.cfg.RPC+rpc, req)
+		r := c.Call(int(p.machine), rpc, req)
 		b.replies = append(b.replies, r)
 		d.parts = append(d.parts, r)
 	}

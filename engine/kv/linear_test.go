@@ -56,6 +56,7 @@ const (
 
 // linearizer runs operations and writes down when they began and ended.
 type linearizer struct {
+	rpc uint8
 	b       *bed
 	tb      *Table
 	history []porcupine.Operation
@@ -141,7 +142,7 @@ func (l *linearizer) step(c *r2.Co) {
 		req := make([]byte, 16)
 		req[0], req[1] = byte(in.op), byte(in.key)
 		binary.LittleEndian.PutUint64(req[8:], seen)
-		rep := c.Call(l.tb.Primary(in.key), linearRPC, req)
+		rep := c.Call(l.tb.Primary(in.key), l.rpc, req)
 		if err := c.Wait(); err != nil {
 			l.b.Error(err)
 			return
@@ -154,8 +155,6 @@ func (l *linearizer) step(c *r2.Co) {
 	}
 	l.history = append(l.history, porcupine.Operation{ClientId: int(c.ID()), Input: in, Call: int64(begin), Output: said == saidYes, Return: int64(c.Now())})
 }
-
-const linearRPC = 21
 
 // TestLinearizablePerKey: inserts, removes and lookups of machines that all work on the same few chains, by READs, by
 // RPC and by the server's own CPU, are for each key as if they came one after the other, each at a moment between its begin and its end.
@@ -184,7 +183,7 @@ func (l *linearizer) run(t *testing.T, seed uint64, each int) {
 	if l.tb, err = NewTable(l.b.cl, spec, Placement{Partition: Blocks(3, linearBefore), Replicas: 1}); err != nil {
 		t.Fatal(err)
 	}
-	l.b.cl.Handle(linearRPC, l.serve)
+	l.rpc = l.b.cl.Handle("test.linear", l.serve)
 	var done []*bool
 	for n := range 18 {
 		done = append(done, l.b.spawn(n%3, n/3%2, func(c *r2.Co) {

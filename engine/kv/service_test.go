@@ -11,10 +11,7 @@ import (
 )
 
 // RPC ids of the service.
-const (
-	rpcInsert = 16
-	rpcDelete = 17
-)
+const ()
 
 // Service carries inserts and deletes to the server of their key, where a worker executes them: a protocol
 // without concurrency control, for tests of the table.
@@ -23,6 +20,8 @@ const (
 //	reply     status u64 | ref u64 | sequence u64
 type Service struct {
 	tables [256]*Table
+
+	rpcInsert, rpcDelete uint8
 }
 
 const requestHeader = 16
@@ -80,8 +79,8 @@ func deleteLocal(c *r2.Co, t *Table, key uint64) (at Ref, err error) {
 // NewService installs the handlers on a cluster.
 func NewService(cl *r2.Cluster) *Service {
 	v := &Service{}
-	cl.Handle(rpcInsert, v.handleInsert)
-	cl.Handle(rpcDelete, v.handleDelete)
+	v.rpcInsert = cl.Handle("kv.insert", v.handleInsert)
+	v.rpcDelete = cl.Handle("kv.delete", v.handleDelete)
 	return v
 }
 
@@ -100,7 +99,7 @@ func (v *Service) Insert(c *r2.Co, t *Table, key uint64, value []byte) (Location
 		loc, _, err := insertLocal(c, t, key, value)
 		return loc, err
 	}
-	ref, err := v.call(c, t, rpcInsert, key, value)
+	ref, err := v.call(c, t, v.rpcInsert, key, value)
 	if err != nil {
 		return Location{}, err
 	}
@@ -113,7 +112,7 @@ func (v *Service) Delete(c *r2.Co, t *Table, key uint64) error {
 		_, err := deleteLocal(c, t, key)
 		return err
 	}
-	_, err := v.call(c, t, rpcDelete, key, nil)
+	_, err := v.call(c, t, v.rpcDelete, key, nil)
 	return err
 }
 

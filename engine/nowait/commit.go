@@ -15,7 +15,7 @@ func (s *session) writeBack() error {
 	s.c.Compute(s.p.program.commitRecord * len(s.holding()))
 	s.remove(toDelete, true)
 	if s.cfg.Commit == TwoSided {
-		s.sendAll(rpcCommit)
+		s.sendAll(s.p.rpc.commit)
 		if mode.Passive {
 			return nil
 		}
@@ -68,7 +68,7 @@ func (s *session) releaseAll() error {
 	if s.cfg.Commit == OneSided {
 		return s.releaseByRNIC()
 	}
-	s.sendAll(rpcRelease)
+	s.sendAll(s.p.rpc.release)
 	if mode.Passive {
 		return nil
 	}

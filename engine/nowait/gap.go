@@ -198,7 +198,7 @@ func (s *session) lockGapByRPC(a *access, h *hold, want lock) (version uint32, o
 	req := add64(s.p.req[:0], uint64(h.at.Addr)|uint64(h.held)<<60|uint64(want)<<62)
 	req = add64(req, uint64(a.loc.Addr))
 	s.p.req = req
-	rep := s.c.Call(int(a.Machine), rpcGap, req)
+	rep := s.c.Call(int(a.Machine), s.p.rpc.gap, req)
 	if !s.arrived() {
 		return 0, false
 	}

@@ -59,7 +59,7 @@ func (s *session) place() error {
 		if err != nil {
 			return s.tx.Fail(err)
 		}
-		s.calls[i] = s.c.Call(m, rpcInsert, req)
+		s.calls[i] = s.c.Call(m, s.p.rpc.insert, req)
 	}
 	s.placeHere()
 	if !s.arrived() {
@@ -270,7 +270,7 @@ func (s *session) remove(of func(*access) bool, deleted bool) {
 				}
 			}
 			if s.p.req = req; len(req) > 0 {
-				s.send(m, rpcRemove, req)
+				s.send(m, s.p.rpc.remove, req)
 			}
 		}
 	}

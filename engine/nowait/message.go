@@ -50,7 +50,7 @@ func (s *session) ask(from int) {
 		last = i
 	}
 	s.p.req = req
-	rep := s.c.Call(int(m), rpcLock, req)
+	rep := s.c.Call(int(m), s.p.rpc.lock, req)
 	for _, a := range s.set[from : last+1] {
 		if a.unasked() && a.Machine == m {
 			a.rep = rep
@@ -98,7 +98,7 @@ func (s *session) sendAll(rpc uint8) {
 	s.parts = s.parts[:0]
 	for _, h := range list {
 		if h.at.Machine == s.c.Machine() {
-			s.endHere(h, rpc == rpcCommit)
+			s.endHere(h, rpc == s.p.rpc.commit)
 		} else {
 			s.parts = addOnce(s.parts, h.at.Machine)
 		}
@@ -106,7 +106,7 @@ func (s *session) sendAll(rpc uint8) {
 	for _, m := range s.parts {
 		for next := 0; next < len(list); {
 			var req []byte
-			if req, next = s.ends(m, next, rpc == rpcCommit); len(req) > 0 {
+			if req, next = s.ends(m, next, rpc == s.p.rpc.commit); len(req) > 0 {
 				s.send(m, rpc, req)
 			}
 		}

@@ -25,6 +25,7 @@ type protocol struct {
 	cl         *r2.Cluster
 	cfg        *running // of transactions that begin now
 	logs       *replication.Logs
+	rpc        rpcs
 	program    program
 	held       int // thousandths, see session.hold
 	maxPayload int
@@ -59,13 +60,13 @@ func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
 	if err := p.openGaps(); err != nil {
 		return nil, err
 	}
-	cl.Handle(rpcLock, p.serveLock)
-	cl.Handle(rpcGap, p.serveGap)
-	cl.Handle(rpcInsert, p.serveInsert)
-	cl.Handle(rpcRemove, p.serveRemove)
-	cl.Handle(rpcUpgrade, p.serveUpgrade)
-	cl.Handle(rpcCommit, p.serveCommit)
-	cl.Handle(rpcRelease, p.serveCommit)
+	p.rpc.lock = cl.Handle("nowait.lock", p.serveLock)
+	p.rpc.gap = cl.Handle("nowait.gap", p.serveGap)
+	p.rpc.insert = cl.Handle("nowait.insert", p.serveInsert)
+	p.rpc.remove = cl.Handle("nowait.remove", p.serveRemove)
+	p.rpc.upgrade = cl.Handle("nowait.upgrade", p.serveUpgrade)
+	p.rpc.commit = cl.Handle("nowait.commit", p.serveCommit)
+	p.rpc.release = cl.Handle("nowait.release", p.serveCommit)
 	return p, nil
 }
 

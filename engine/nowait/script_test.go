@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"testing"
 
-	"drtmx/engine/replication"
 	"drtmx/engine/txn"
 	"drtmx/engine/txn/scripttest"
 )
@@ -16,11 +15,7 @@ import (
 func TestScripts(t *testing.T) {
 	scripttest.Run(t, scripttest.Protocol{
 		Config: scripted,
-		RPCs: map[uint8]string{
-			rpcLock: "lock", rpcUpgrade: "upgrade", replication.RPCLog: "log",
-			rpcGap: "gap", rpcInsert: "insert", rpcRemove: "remove", rpcCommit: "commit", rpcRelease: "release", replication.RPCReclaim: "reclaim",
-		},
-		Row: func(row []byte) string { return fmt.Sprintf("word %x", binary.LittleEndian.Uint64(row)) },
+		Row:    func(row []byte) string { return fmt.Sprintf("word %x", binary.LittleEndian.Uint64(row)) },
 	})
 }
 

@@ -7,17 +7,8 @@ import (
 	"drtmx/engine/store"
 )
 
-// RPC ids of the protocol. 4 and 7 are replication's; ids from 16 on belong to the
-// stores, from 24 on to workloads.
-const (
-	rpcLock    = 1
-	rpcUpgrade = 2
-	rpcCommit  = 5
-	rpcRelease = 6
-	rpcGap     = 3
-	rpcInsert  = 8
-	rpcRemove  = 9
-)
+// rpcs are the ids of the protocol's requests.
+type rpcs struct{ lock, upgrade, commit, release, gap, insert, remove uint8 }
 
 // Messages are arrays of items; their number follows from the length of the message.
 const (

@@ -82,7 +82,7 @@ func (s *session) writeBackByRPC() {
 		}
 		req = padded(req, s.p.costs.Payload.Commit)
 		s.p.req = req
-		s.p.sendCommit(s.c, m, rpcCommit, req)
+		s.p.sendCommit(s.c, m, s.p.rpc.commit, req)
 	}
 }
 
@@ -120,7 +120,7 @@ func (s *session) release() {
 				}
 			}
 			s.p.req = req
-			s.p.sendCommit(s.c, m, rpcUnlock, req)
+			s.p.sendCommit(s.c, m, s.p.rpc.unlock, req)
 		}
 	} else {
 		for _, a := range s.set {

@@ -196,7 +196,7 @@ func (s *session) ask(from int) {
 		last = i
 	}
 	s.p.req = req
-	rep := s.c.Call(int(m), rpcFetch, req)
+	rep := s.c.Call(int(m), s.p.rpc.fetch, req)
 	for _, a := range s.set[from : last+1] {
 		if a.unasked() && a.Machine == m {
 			a.rep = rep

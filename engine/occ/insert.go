@@ -64,7 +64,7 @@ func (s *session) place() error {
 	for i, m := range s.parts {
 		calls[i] = nil
 		if m != s.c.Machine() {
-			calls[i] = s.c.Call(m, rpcInsert, s.insertItems(m))
+			calls[i] = s.c.Call(m, s.p.rpc.insert, s.insertItems(m))
 		}
 	}
 	s.placeHere()
@@ -231,7 +231,7 @@ func (s *session) remove(of func(*access) bool, deleted bool) {
 				}
 			}
 			if s.p.req = req; len(req) > 0 {
-				s.p.sendCommit(s.c, m, rpcRemove, req)
+				s.p.sendCommit(s.c, m, s.p.rpc.remove, req)
 			}
 		}
 	}

@@ -122,7 +122,7 @@ func (s *session) lockByRPC(mode r2.Mode) error {
 	n := 0
 	for _, m := range s.parts {
 		items, _ := s.verifyItems(m, toLock, 0) // fits has seen to it that one message does
-		s.calls[n] = s.c.Call(m, rpcLock, items)
+		s.calls[n] = s.c.Call(m, s.p.rpc.lock, items)
 		n++
 		if !mode.Outstanding && s.cfg.hopeless(!saysYes(s.calls[n-1])) {
 			break

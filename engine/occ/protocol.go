@@ -16,6 +16,7 @@ type protocol struct {
 	cl         *r2.Cluster
 	cfg        *running // of transactions that begin now
 	logs       *replication.Logs
+	rpc        rpcs
 	costs      txn.Costs
 	program    program // cycles of the coordinator
 	held       int     // thousandths, see session.hold
@@ -53,13 +54,13 @@ func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
 	for m := range cl.Machines() {
 		p.sessions = append(p.sessions, make([][]*session, cl.Threads(m)))
 	}
-	cl.Handle(rpcFetch, p.serveFetch)
-	cl.Handle(rpcLock, p.serveLock)
-	cl.Handle(rpcValidate, p.serveValidate)
-	cl.Handle(rpcCommit, p.serveCommit)
-	cl.Handle(rpcUnlock, p.serveUnlock)
-	cl.Handle(rpcInsert, p.serveInsert)
-	cl.Handle(rpcRemove, p.serveRemove)
+	p.rpc.fetch = cl.Handle("occ.fetch", p.serveFetch)
+	p.rpc.lock = cl.Handle("occ.lock", p.serveLock)
+	p.rpc.validate = cl.Handle("occ.validate", p.serveValidate)
+	p.rpc.commit = cl.Handle("occ.commit", p.serveCommit)
+	p.rpc.unlock = cl.Handle("occ.unlock", p.serveUnlock)
+	p.rpc.insert = cl.Handle("occ.insert", p.serveInsert)
+	p.rpc.remove = cl.Handle("occ.remove", p.serveRemove)
 	return p, nil
 }
 

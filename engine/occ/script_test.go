@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"drtmx/engine/record"
-	"drtmx/engine/replication"
 	"drtmx/engine/txn"
 	"drtmx/engine/txn/scripttest"
 )
@@ -16,11 +15,7 @@ import (
 func TestScripts(t *testing.T) {
 	scripttest.Run(t, scripttest.Protocol{
 		Config: scriptConfig,
-		RPCs: map[uint8]string{
-			rpcFetch: "fetch", rpcLock: "lock", rpcValidate: "validate", replication.RPCLog: "log",
-			rpcCommit: "commit", rpcUnlock: "unlock", replication.RPCReclaim: "reclaim",
-		},
-		Row: func(row []byte) string { return fmt.Sprintf("lock %x seq %d", record.Lock(row), record.Seq(row)) },
+		Row:    func(row []byte) string { return fmt.Sprintf("lock %x seq %d", record.Lock(row), record.Seq(row)) },
 	})
 }
 

@@ -71,7 +71,7 @@ func (s *session) validateByRPC() error {
 		for next := 0; next < len(s.set); {
 			var items []byte
 			if items, next = s.verifyItems(m, readOnlySet, next); len(items) > 0 {
-				calls = append(calls, s.c.Call(m, rpcValidate, items))
+				calls = append(calls, s.c.Call(m, s.p.rpc.validate, items))
 			}
 		}
 	}

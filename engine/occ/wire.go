@@ -8,17 +8,8 @@ import (
 	"drtmx/engine/store"
 )
 
-// RPC ids of the protocol. 4 and 7 are replication's; ids from 16 on belong to the
-// stores, from 24 on to workloads.
-const (
-	rpcFetch    = 1
-	rpcLock     = 2
-	rpcValidate = 3
-	rpcCommit   = 5
-	rpcUnlock   = 6
-	rpcInsert   = 8
-	rpcRemove   = 9
-)
+// rpcs are the ids of the protocol's requests.
+type rpcs struct{ fetch, lock, validate, commit, unlock, insert, remove uint8 }
 
 // Messages are arrays of items of a fixed size per kind; their number follows
 // from the length of the message, or from where its padding begins.

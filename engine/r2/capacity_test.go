@@ -76,7 +76,7 @@ func TestCompletionsOfManyQueuePairs(t *testing.T) {
 // RECVs are posted again in batches, which must not be larger than there are RECVs.
 func TestFewRecvs(t *testing.T) {
 	b := newBed(t, 2, Config{Threads: 1, RecvDepth: []int{5, 5}}, fabric.Config{})
-	b.cl.Handle(1, func(_ *Co, _ Peer, req, rep []byte) int { return copy(rep, req) })
+	b.cl.handle(1, func(_ *Co, _ Peer, req, rep []byte) int { return copy(rep, req) })
 	answered := 0
 	b.cl.Spawn(0, 0, func(c *Co) {
 		for range 50 {

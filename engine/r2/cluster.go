@@ -142,6 +142,7 @@ type Cluster struct {
 	single    bool // every reply rings a doorbell of its own
 	open      int  // requests without their answer or receipt
 	handlers  [maxRPC]Handler
+	rpcs      []string // names, by id
 	receipts  [maxRPC]func(m, thread, to int, req []byte)
 	asks      [maxRPC]func(machine int, from Peer, req []byte) // see AheadOf
 
@@ -261,13 +262,22 @@ func (cl *Cluster) Now() Time { return cl.sim.Now() }
 // no answer to.
 func (cl *Cluster) Fail(err error) { cl.sim.Fail(err) }
 
-// Handle installs the handler of an RPC id (0 to 31).
-func (cl *Cluster) Handle(id uint8, h Handler) {
-	if id >= maxRPC || cl.handlers[id] != nil {
-		panic(fmt.Sprintf("r2: rpc id %d taken or over %d", id, maxRPC-1))
+// Handle installs the handler of an RPC and gives it an id, which requests carry. The name is for people: part.what.
+func (cl *Cluster) Handle(name string, h Handler) (id uint8) {
+	if slices.Contains(cl.rpcs, name) {
+		panic("r2: rpc " + name + " twice")
 	}
+	if len(cl.rpcs) == maxRPC {
+		panic(fmt.Sprintf("r2: no id left for rpc %s: there are %d", name, maxRPC))
+	}
+	id = uint8(len(cl.rpcs))
+	cl.rpcs = append(cl.rpcs, name)
 	cl.handlers[id] = h
+	return id
 }
+
+// RPCName is the name of an RPC.
+func (cl *Cluster) RPCName(id uint8) string { return cl.rpcs[id] }
 
 // SetSingleReplies has every reply of a handler ring a doorbell of its own
 // instead of sharing that of the flush: no doorbell batching for servers (§2.2.3).

@@ -97,7 +97,7 @@ func (s *crashScript) command(w []string) {
 		tr := map[string]Transport{"ud": Datagrams, "write": Writes, "hybrid": Hybrid}[transport]
 		s.b = newBed(s.t, n, Config{Threads: 1, Coroutines: 16, Transport: tr, MaxMessage: 256}, fabric.Config{})
 		s.served = make([]int, n)
-		s.b.cl.Handle(1, func(c *Co, _ Peer, req, rep []byte) int {
+		s.b.cl.handle(1, func(c *Co, _ Peer, req, rep []byte) int {
 			s.served[c.Machine()]++
 			c.Compute(2200)
 			return copy(rep, req)
@@ -241,7 +241,7 @@ func runChaos(t *testing.T, c Config, machines, coroutines int, fc fabric.Config
 	if fc.Profile != nil { // without RDMA
 		x.kinds = []string{"call", "tell"}
 	}
-	b.cl.Handle(1, func(c *Co, _ Peer, req, rep []byte) int {
+	b.cl.handle(1, func(c *Co, _ Peer, req, rep []byte) int {
 		if !b.cl.Up(c.Machine()) {
 			x.Errorf("machine %d serves a request while it is down", c.Machine())
 		}
@@ -345,7 +345,7 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 	before := runtime.NumGoroutine()
 	b := newBed(t, 3, Config{Threads: 2, Coroutines: 4, ConnectTime: sim.Microsecond}, fabric.Config{})
 	x := newChaos(b, 3)
-	b.cl.Handle(1, func(c *Co, _ Peer, req, rep []byte) int { return copy(rep, req) })
+	b.cl.handle(1, func(c *Co, _ Peer, req, rep []byte) int { return copy(rep, req) })
 	for m := range 3 {
 		for range 4 {
 			b.cl.Spawn(m, 1, x.client)

@@ -98,7 +98,7 @@ func TestPatienceBehindARepetition(t *testing.T) {
 // feed on itself.
 func TestLossDoesNotFeedPatience(t *testing.T) {
 	b := newBed(t, 2, Config{Threads: 1, Coroutines: 4}, fabric.Config{NICs: 1, LossPPM: 50_000})
-	b.cl.Handle(3, func(*Co, Peer, []byte, []byte) int { return 0 })
+	b.cl.handle(3, func(*Co, Peer, []byte, []byte) int { return 0 })
 	for m := range 2 {
 		for range 4 {
 			b.cl.Spawn(m, 0, func(c *Co) {
@@ -130,7 +130,7 @@ func TestLossDoesNotFeedPatience(t *testing.T) {
 // asked. Nobody gives it up, and after a while nobody asks twice.
 func TestSlowMachineIsNotAskedTwice(t *testing.T) {
 	b := newBed(t, 3, Config{Threads: 4, Coroutines: 64, MaxMessage: 256}, fabric.Config{NICs: 1})
-	b.cl.Handle(3, func(c *Co, _ Peer, req, rep []byte) int { return copy(rep, req) })
+	b.cl.handle(3, func(c *Co, _ Peer, req, rep []byte) int { return copy(rep, req) })
 	b.f.Machine(0).NICs[0].SetSlowdown(9900)
 	answered := uint64(0)
 	for m := range 3 {

@@ -12,7 +12,7 @@ import (
 // finds the requests that were written beside it, and no channel of DRAM is used.
 func TestPayloadsAreFetchedFromTheCache(t *testing.T) {
 	b := newBed(t, 2, Config{Threads: 1, Coroutines: 1, MaxMessage: 4096}, fabric.Config{})
-	b.cl.Handle(3, func(c *Co, from Peer, req, rep []byte) int { return 0 })
+	b.cl.handle(3, func(c *Co, from Peer, req, rep []byte) int { return 0 })
 	bus := func() (busy Time) {
 		for _, u := range b.f.Usage(nil) {
 			if u.Resource == metrics.MemoryBus && u.Node == 0 {

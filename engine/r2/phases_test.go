@@ -9,3 +9,6 @@ var (
 	phaseLogging   = metrics.NewPhase(metrics.PhaseInfo{Name: "logging"})
 	phaseCommit    = metrics.NewPhase(metrics.PhaseInfo{Name: "commit"})
 )
+
+// handle installs a handler under an id that a test chooses.
+func (cl *Cluster) handle(id uint8, h Handler) { cl.handlers[id] = h }

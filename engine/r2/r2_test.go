@@ -136,7 +136,7 @@ func TestRemoteAccessErrorReachesTheCoroutine(t *testing.T) {
 
 // echo counts what it served, so that a duplicate shows.
 func (b *bed) echo(served map[uint64]int) {
-	b.cl.Handle(3, func(c *Co, from Peer, req, rep []byte) int {
+	b.cl.handle(3, func(c *Co, from Peer, req, rep []byte) int {
 		served[binary.LittleEndian.Uint64(req)]++
 		c.Compute(200)
 		return copy(rep, req)
@@ -238,7 +238,7 @@ func TestReceiptsOfAServer(t *testing.T) {
 	for _, machines := range []int{2, 3} {
 		b := newBed(t, machines, Config{Threads: 1}, fabric.Config{})
 		served := 0
-		b.cl.Handle(3, func(c *Co, _ Peer, req, rep []byte) int { served++; return 0 })
+		b.cl.handle(3, func(c *Co, _ Peer, req, rep []byte) int { served++; return 0 })
 		b.cl.Spawn(0, 0, func(c *Co) {
 			for {
 				c.Reset()
@@ -283,7 +283,7 @@ func TestRecvDepths(t *testing.T) {
 		}
 	}
 	b := newBed(t, 3, Config{PerMachine: []int{1, 24, 24}, Coroutines: 8}, fabric.Config{})
-	b.cl.Handle(3, func(c *Co, _ Peer, req, rep []byte) int { return 8 })
+	b.cl.handle(3, func(c *Co, _ Peer, req, rep []byte) int { return 8 })
 	for i := range 2 * 24 * 8 {
 		b.cl.Spawn(1+i%2, i/2%24, func(c *Co) {
 			for {

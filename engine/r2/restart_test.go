@@ -58,7 +58,7 @@ func TestCrashUnderLoad(t *testing.T) {
 // again goes on with the new conversation.
 func TestStalledOverARestart(t *testing.T) {
 	b := newBed(t, 2, Config{Threads: 1}, fabric.Config{})
-	b.cl.Handle(3, func(c *Co, _ Peer, req, rep []byte) int { return 0 })
+	b.cl.handle(3, func(c *Co, _ Peer, req, rep []byte) int { return 0 })
 	var up Time
 	var first, second error
 	ended := false
@@ -103,7 +103,7 @@ func TestFenceOverARestart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.cl.Handle(3, func(c *Co, _ Peer, req, rep []byte) int { return 0 })
+		b.cl.handle(3, func(c *Co, _ Peer, req, rep []byte) int { return 0 })
 		var up Time
 		ended := false
 		b.cl.Spawn(0, 0, func(c *Co) {
@@ -204,7 +204,7 @@ func TestCrashInAStore(t *testing.T) {
 // Doorbell buffers come back with the queue pairs of a machine that starts again.
 func TestBuffersOverARestart(t *testing.T) {
 	b := newBed(t, 2, Config{Threads: 1, ConnectTime: sim.Microsecond, SharedContext: true}, fabric.Config{NICs: 1})
-	b.cl.Handle(1, func(c *Co, _ Peer, req, rep []byte) int { return 1 })
+	b.cl.handle(1, func(c *Co, _ Peer, req, rep []byte) int { return 1 })
 	for m := range 2 {
 		b.cl.Spawn(m, 0, func(c *Co) {
 			for {

@@ -25,7 +25,7 @@ func ringRun(t *testing.T, transport Transport, lossPPM uint32, resend Time) (tr
 		return p
 	}
 	served := map[uint64]int{}
-	b.cl.Handle(3, func(c *Co, from Peer, req, rep []byte) int {
+	b.cl.handle(3, func(c *Co, from Peer, req, rep []byte) int {
 		id := binary.LittleEndian.Uint64(req)
 		served[id]++
 		if !bytes.Equal(req, payload(id)) {
@@ -130,7 +130,7 @@ func TestSlots(t *testing.T) {
 // comes again: it must not answer that request.
 func TestReplyOfALapBefore(t *testing.T) {
 	b := newBed(t, 2, Config{Threads: 1, Coroutines: 1, Transport: Writes, MaxMessage: 64}, fabric.Config{})
-	b.cl.Handle(3, func(c *Co, _ Peer, req, rep []byte) int { return copy(rep, req) })
+	b.cl.handle(3, func(c *Co, _ Peer, req, rep []byte) int { return copy(rep, req) })
 	const laps = 1 << seqBits
 	var replies []uint64
 	b.cl.Spawn(0, 0, func(c *Co) {

@@ -18,12 +18,6 @@ const DefaultRingBytes = 8 << 10
 // DefaultFullNS is the time between two looks at a full ring.
 const DefaultFullNS = 2_000
 
-// Ids of the RPCs that carry entries and that have them applied.
-const (
-	RPCLog     = 4
-	RPCReclaim = 7
-)
-
 const (
 	logHead  = 8 // of a log request: the position in the ring; the entry follows
 	replyYes = 1
@@ -78,6 +72,8 @@ type Logs struct {
 	logged record.TxnID
 	word   [8]byte
 
+	rpcLog, rpcReclaim uint8 // ids of the requests that carry entries and that have them applied
+
 	open int    // entries that are not reclaimed
 	full uint64 // times that a transaction found a ring full
 }
@@ -111,10 +107,10 @@ func Open(cl *r2.Cluster, o Options) (*Logs, error) {
 	if err := l.openRings(); err != nil {
 		return nil, err
 	}
-	cl.Handle(RPCLog, l.serveLog)
-	cl.Handle(RPCReclaim, l.serveReclaim)
-	cl.OnReceipt(RPCReclaim, l.reclaimed)
-	cl.AheadOf(RPCReclaim, l.aheadReclaim)
+	l.rpcLog = cl.Handle("replication.log", l.serveLog)
+	l.rpcReclaim = cl.Handle("replication.reclaim", l.serveReclaim)
+	cl.OnReceipt(l.rpcReclaim, l.reclaimed)
+	cl.AheadOf(l.rpcReclaim, l.aheadReclaim)
 	return l, nil
 }
 

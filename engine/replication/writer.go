@@ -132,7 +132,7 @@ func (w *Writer) Send(byRPC bool) error {
 			w.c.Store(w.l.ringLoc(g.machine, w.c, g.pos).Addr, w.own)
 		case byRPC:
 			w.l.req = append(binary.LittleEndian.AppendUint64(w.l.req[:0], g.pos), entry...)
-			w.c.Call(g.machine, RPCLog, w.l.req)
+			w.c.Call(g.machine, w.l.rpcLog, w.l.req)
 		default:
 			w.c.Write(w.l.ringLoc(g.machine, w.c, g.pos), entry)
 		}
@@ -187,7 +187,7 @@ func (w *Writer) Reclaim() {
 	for i := range w.at {
 		g := &w.at[i]
 		w.l.req = binary.LittleEndian.AppendUint64(w.l.req[:0], g.pos<<16|uint64(w.entryBytes()))
-		w.c.Call(g.machine, RPCReclaim, w.l.req)
+		w.c.Call(g.machine, w.l.rpcReclaim, w.l.req)
 	}
 }
 

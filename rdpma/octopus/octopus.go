@@ -32,11 +32,9 @@ type Config struct {
 	FileBytes int
 	// Files is for how many files there is room per server; default 64.
 	Files int
-	// RPC is the first of three rpc ids: two of rdpma, one for metadata.
-	RPC uint8
+	// Pool tells pools of one cluster apart, see rdpma.Config.
+	Pool int
 }
-
-const rpcLookup = 2 // behind Config.RPC
 
 // inodeHeader is the size of the file, in front of its blocks' pointers.
 const inodeHeader = 8
@@ -46,11 +44,12 @@ var ErrNoFile = errors.New("no such file")
 
 // FS is a file system.
 type FS struct {
-	cl     *r2.Cluster
-	mem    *rdpma.Memory
-	cfg    Config
-	inodes []r2.Addr // by place in Servers
-	most   int       // pointers in an answer
+	rpcLookup uint8
+	cl        *r2.Cluster
+	mem       *rdpma.Memory
+	cfg       Config
+	inodes    []r2.Addr // by place in Servers
+	most      int       // pointers in an answer
 
 	request [12]byte // of a lookup
 }
@@ -61,7 +60,7 @@ func Open(cl *r2.Cluster, c Config) (*FS, error) {
 		return nil, err
 	}
 	pool := uint64(c.Files)*uint64(c.FileBytes) + uint64(c.FileBytes)
-	mem, err := rdpma.Open(cl, rdpma.Config{Servers: c.Servers, PoolBytes: pool, Hints: c.Setup.Hints, DRAM: c.Setup.DRAM, KeepDDIO: c.KeepDDIO, RPC: c.RPC})
+	mem, err := rdpma.Open(cl, rdpma.Config{Servers: c.Servers, PoolBytes: pool, Hints: c.Setup.Hints, DRAM: c.Setup.DRAM, KeepDDIO: c.KeepDDIO, Pool: c.Pool})
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +72,7 @@ func Open(cl *r2.Cluster, c Config) (*FS, error) {
 		}
 		fs.inodes = append(fs.inodes, a)
 	}
-	cl.Handle(c.RPC+rpcLookup, fs.lookup)
+	fs.rpcLookup = cl.Handle(fmt.Sprintf("octopus.%d.lookup", c.Pool), fs.lookup)
 	return fs, nil
 }
 
@@ -218,7 +217,7 @@ func (fs *FS) ask(c *r2.Co, file, off, n int) (spans, error) {
 	for _, w := range [...]int{file, first, count} {
 		req = binary.LittleEndian.AppendUint32(req, uint32(w))
 	}
-	x.reply = c.Call(machine, fs.cfg.RPC+rpcLookup, req)
+	x.reply = c.Call(machine, fs.rpcLookup, req)
 	if err := c.Wait(); err != nil {
 		return x, fmt.Errorf("octopus: file %d: %w", file, err)
 	}

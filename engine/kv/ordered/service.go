@@ -8,13 +8,6 @@ import (
 	"drtmx/engine/store"
 )
 
-// RPC ids of this package; 16 and 17 are kv's.
-const (
-	rpcScan   = 18
-	rpcInsert = 19
-	rpcDelete = 20
-)
-
 // Names of package store that this package's own users need.
 type (
 	Range = store.Range
@@ -30,6 +23,8 @@ type (
 type Service struct {
 	cl     *r2.Cluster
 	tables [256]*Table
+
+	rpcScan, rpcInsert, rpcDelete uint8
 }
 
 const (
@@ -43,9 +38,9 @@ const (
 // NewService installs the handlers on a cluster.
 func NewService(cl *r2.Cluster) *Service {
 	v := &Service{cl: cl}
-	cl.Handle(rpcScan, v.serveScan)
-	cl.Handle(rpcInsert, func(c *r2.Co, _ r2.Peer, req, rep []byte) int { return v.serveChange(c, req, rep, true) })
-	cl.Handle(rpcDelete, func(c *r2.Co, _ r2.Peer, req, rep []byte) int { return v.serveChange(c, req, rep, false) })
+	v.rpcScan = cl.Handle("ordered.scan", v.serveScan)
+	v.rpcInsert = cl.Handle("ordered.insert", func(c *r2.Co, _ r2.Peer, req, rep []byte) int { return v.serveChange(c, req, rep, true) })
+	v.rpcDelete = cl.Handle("ordered.delete", func(c *r2.Co, _ r2.Peer, req, rep []byte) int { return v.serveChange(c, req, rep, false) })
 	return v
 }
 
@@ -56,7 +51,7 @@ func (v *Service) Add(s Spec) (*Table, error) {
 	}
 	t, err := newTable(v.cl, s)
 	if err == nil {
-		v.tables[s.ID] = t
+		v.tables[s.ID], t.service = t, v
 	}
 	return t, err
 }
@@ -76,7 +71,7 @@ func (t *Table) Scan(c *r2.Co, r Range, dst []Entry) ([]Entry, error) {
 		if r.Down {
 			word |= 1 << 8
 		}
-		rep := c.Call(t.Primary(r.Part), rpcScan, t.message(word, r.Part, r.From, r.To))
+		rep := c.Call(t.Primary(r.Part), t.service.rpcScan, t.message(word, r.Part, r.From, r.To))
 		if err := c.Wait(); err != nil {
 			return dst, err
 		}
@@ -105,7 +100,7 @@ func (t *Table) Insert(c *r2.Co, part, key, value uint64) error {
 	if t.local(c, part) {
 		return t.insertLocal(c, part, key, value)
 	}
-	return t.change(c, rpcInsert, ErrExists, part, key, value)
+	return t.change(c, t.service.rpcInsert, ErrExists, part, key, value)
 }
 
 // Delete takes an entry out, or says ErrMissing.
@@ -113,7 +108,7 @@ func (t *Table) Delete(c *r2.Co, part, key uint64) error {
 	if t.local(c, part) {
 		return t.deleteLocal(c, part, key)
 	}
-	return t.change(c, rpcDelete, ErrMissing, part, key, 0)
+	return t.change(c, t.service.rpcDelete, ErrMissing, part, key, 0)
 }
 
 func (t *Table) change(c *r2.Co, rpc uint8, refusal error, part, key, value uint64) error {

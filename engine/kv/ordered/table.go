@@ -46,6 +46,7 @@ const (
 type Table struct {
 	spec    Spec
 	cl      *r2.Cluster
+	service *Service
 	share   uint64 // parts of a server
 	trees   []*tree
 	heads   []r2.Addr // by server

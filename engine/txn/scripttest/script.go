@@ -30,7 +30,6 @@ type Protocol struct {
 	// Config makes the configuration of one attempt from the options of the cluster command that
 	// are not the script's own, KNOB=VALUE.
 	Config func(options map[string]string) (txn.Config, error)
-	RPCs   map[uint8]string // names, by id
 	Row    func(row []byte) string
 }
 
@@ -398,7 +397,8 @@ func (s *script) trace() string {
 	for _, v := range s.verbs {
 		op := v.Op.String()
 		if v.Op == fabric.Send {
-			op = "RPC " + s.p.RPCs[v.RPC]
+			name := s.db.Cluster().RPCName(v.RPC)
+			op = "RPC " + name[strings.LastIndexByte(name, '.')+1:]
 		}
 		fmt.Fprintf(&b, "  %-13s m%d -> m%d  %s %d", v.Phase, v.From, v.To, op, v.Bytes)
 		if v.Passive {

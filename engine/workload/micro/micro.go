@@ -25,8 +25,6 @@ import (
 	"drtmx/engine/workload"
 )
 
-const rpcEcho = 24
-
 // Verb is what the loop does.
 type Verb uint8
 
@@ -103,6 +101,7 @@ const (
 
 // Loop is the workload.
 type Loop struct {
+	rpc     uint8 // of two-sided requests
 	opt     Options
 	env     workload.Env
 	servers int
@@ -204,7 +203,7 @@ func (l *Loop) Open(env workload.Env) error {
 	l.stride = (l.opt.padded() + lineBytes - 1) / lineBytes * lineBytes
 	if l.calls() {
 		cl.SetSingleReplies(!l.opt.Mode.Doorbell)
-		cl.Handle(rpcEcho, l.serve)
+		l.rpc = cl.Handle("micro.echo", l.serve)
 	}
 	return l.choose()
 }
@@ -510,7 +509,7 @@ func (r *runner) post() error {
 	l, c := r.loop, r.c
 	switch m, at := r.target(); {
 	case l.calls():
-		c.Call(m, rpcEcho, l.request(at.Addr))
+		c.Call(m, l.rpc, l.request(at.Addr))
 	case l.opt.Verb == Read:
 		c.Read(at, l.opt.Payload)
 	case l.opt.Verb == Write:

@@ -27,9 +27,9 @@ const (
 	MinAlign = 8
 	maxAlign = 4096
 
-	// The rpc ids: three for each kind of memory.
-	rpcNVM  = 8
-	rpcDRAM = 12
+	// The numbers of the pools, one for each kind of memory.
+	poolNVM  = 8
+	poolDRAM = 12
 )
 
 // Options of the benchmark. Zero values mean their defaults.
@@ -119,11 +119,11 @@ func (b *Bench) use(s Setup) error {
 		fs.Use(s)
 		return nil
 	}
-	k, rpc := 0, uint8(rpcNVM)
+	k, pool := 0, poolNVM
 	if s.DRAM {
-		k, rpc = 1, rpcDRAM
+		k, pool = 1, poolDRAM
 	}
-	fs, err := files.Open(b.env.Cluster, files.Config{Setup: s, KeepDDIO: true, Servers: b.servers, FileBytes: FileBytes, Files: b.opt.Files, RPC: rpc})
+	fs, err := files.Open(b.env.Cluster, files.Config{Setup: s, KeepDDIO: true, Servers: b.servers, FileBytes: FileBytes, Files: b.opt.Files, Pool: pool})
 	if err != nil {
 		return err
 	}
