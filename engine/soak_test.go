@@ -130,6 +130,9 @@ func soakSpec(r *rand.Rand, w *workload.Kind, seed uint64) experiment.Spec {
 			k["workload.scale"], k["workload.keys"], k["workload.value_bytes"] = 1.0, 30+r.IntN(400), 8*(1+r.IntN(20))
 			k["workload.reads"], k["workload.writes"], k["workload.remote.register"] = r.IntN(6), 1+r.IntN(3), pick(-1, 0, 500)
 		}
+		if w.Name == "churn" {
+			k["workload.scale"], k["workload.keys"], k["workload.value_bytes"] = 1.0, 8+4*r.IntN(60), 24+8*r.IntN(15)
+		}
 		if w.Name == "ycsb" {
 			k["workload.scale"], k["workload.keys"], k["workload.theta"], k["workload.write_share"] = 1.0, 60+r.IntN(2000), pick(0.0, 0.6, 0.9), pick(0.05, 0.5, 1.0)
 			k["workload.ops"], k["workload.nodes_per_txn"], k["workload.distributed"] = 1+r.IntN(10), pick(0, 1, 2), pick(0.0, 0.5, 1.0)
