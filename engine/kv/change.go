@@ -129,14 +129,12 @@ func (t *Table) Known(key uint64) bool {
 }
 
 // Gap is the first word of the first node of a key's chain.
-func (t *Table) Gap(key uint64) r2.Loc { return t.gap(key, 0).Loc }
-
-// gap is what a search says that has found nothing, in a chain of that version.
-func (t *Table) gap(key uint64, version uint32) Location {
+func (t *Table) Gap(key uint64) r2.Loc {
 	s, hash := t.locate(key)
-	return s.gapAt(s.place(hash), version)
+	return s.gapAt(s.place(hash), 0).Loc
 }
 
+// gapAt is what a search says that has found nothing, in the chain that begins at a node and has that version.
 func (s *shard) gapAt(first uint64, version uint32) Location {
 	return Location{Loc: r2.Loc{Machine: s.machine, RKey: s.nodes.rkey, Addr: s.nodeAddr(first)}, Ref: Ref(version)}
 }
