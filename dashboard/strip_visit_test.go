@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/chromedp/chromedp"
+
 	"drtmx/cluster"
 	"drtmx/engine/experiment"
 )
@@ -55,6 +57,10 @@ func TestRace(t *testing.T) {
 	if !b.asked("PATCH " + s.url("/api/knobs?sys=a&sys=b")) {
 		t.Error("no PATCH of both was sent")
 	}
+	b.do(chromedp.EmulateViewport(390, 800))
+	b.until("a phone has room for the strip", `document.documentElement.scrollWidth <= 390 && [...document.querySelectorAll("#stripknobs *")].every((e) => e.getBoundingClientRect().right <= 390)`)
+	b.act(`document.getElementById("strip").scrollIntoView()`)
+	b.shot("narrow.png")
 	b.act(`await fetch("/api/systems?sys=b", {method: "DELETE", headers: {"Content-Type": "application/json"}, body: "{}"})`)
 	b.until("one system has no strip", `document.getElementById("strip").hidden`)
 	b.quiet(s, "")
