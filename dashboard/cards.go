@@ -203,7 +203,7 @@ func settledBefore(ms []moment, version int) (base int, before []moment) {
 func (c *Card) compare(before, after []moment) {
 	before, after = c.Before.settle(before), c.After.settle(after)
 	if c.Number == 0 && min(len(before), len(after)) < cardLeast {
-		c.Settling = fmt.Sprintf("waiting for windows that both have lived: %d of %d", min(len(before), len(after)), cardLeast)
+		c.Settling = fmt.Sprintf("waiting for windows that both systems have: %d of %d", min(len(before), len(after)), cardLeast)
 		return
 	}
 	if len(before) < cardLeast {

@@ -14,7 +14,7 @@ import (
 )
 
 // ghost is the card of a fork: the system that it was forked from against it,
-// over the virtual time that both have lived since.
+// over the virtual time since then that both have passed.
 func (p *page) ghost(ctx context.Context, s cluster.Snapshot) (Card, bool) {
 	if s.CatchingUp || !isGhost(s, p.source.Systems()) {
 		return Card{}, false

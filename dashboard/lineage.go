@@ -18,15 +18,15 @@ import (
 // It says what has changed since the start and what takes a change back, also
 // where one setting (a preset) changes many knobs.
 type lineage struct {
-	epoch string
-	start experiment.Knobs
-	lived []life // by version, from first on
-	first int
-	spec  experiment.Spec // of the last version
+	epoch  string
+	start  experiment.Knobs
+	states []knobsAt // by version, from first on
+	first  int
+	spec   experiment.Spec // of the last version
 }
 
-// life is a system under one version of its knobs.
-type life struct {
+// knobsAt is a system under one version of its knobs.
+type knobsAt struct {
 	spec   experiment.Spec
 	values experiment.Knobs
 	down   []int // machines, the last to crash at the end
@@ -48,16 +48,16 @@ type lineages struct {
 
 func newLineages(s Source) *lineages { return &lineages{source: s, of: map[string]*lineage{}} }
 
-// at returns the life under a version; its values are nil if that is not known
+// at is the system under a version; its values are nil if that is not known
 // (any more).
-func (l *lineage) at(version int) life {
-	if i := version - l.first; i >= 0 && i < len(l.lived) {
-		return l.lived[i]
+func (l *lineage) at(version int) knobsAt {
+	if i := version - l.first; i >= 0 && i < len(l.states) {
+		return l.states[i]
 	}
-	return life{}
+	return knobsAt{}
 }
 
-func (l *lineage) last() int { return l.first + len(l.lived) - 1 }
+func (l *lineage) last() int { return l.first + len(l.states) - 1 }
 
 // follow adds a change; only the next version can be added.
 func (l *lineage) follow(version int, set experiment.Knobs) error {
@@ -76,9 +76,9 @@ func (l *lineage) add(spec experiment.Spec, down []int) error {
 	if err != nil {
 		return err
 	}
-	l.spec, l.lived = spec, append(l.lived, life{spec, v, down})
-	if n := len(l.lived) - versionsKept; n > 0 {
-		l.lived, l.first = append([]life(nil), l.lived[n:]...), l.first+n
+	l.spec, l.states = spec, append(l.states, knobsAt{spec, v, down})
+	if n := len(l.states) - versionsKept; n > 0 {
+		l.states, l.first = append([]knobsAt(nil), l.states[n:]...), l.first+n
 	}
 	return nil
 }
@@ -133,9 +133,9 @@ func (ls *lineages) read(ctx context.Context, s cluster.Snapshot) (*lineage, err
 	if err := l.add(g.Header.Spec, nil); err != nil {
 		return nil, err
 	}
-	l.start = l.lived[0].values
+	l.start = l.states[0].values
 	if n := l.start[crashKnob].(int); n != experiment.Nobody {
-		l.lived[0].down = []int{n}
+		l.states[0].down = []int{n}
 	}
 	for _, step := range g.Steps {
 		if c := step.Change; c != nil {

@@ -126,7 +126,7 @@ func TestLineageFollows(t *testing.T) {
 		t.Fatal(err)
 	}
 	if l.start["ddio"] != true || l.at(2).values["ddio"] != false || l.at(3).values != nil {
-		t.Errorf("after one change: %v", l.lived)
+		t.Errorf("after one change: %v", l.states)
 	}
 	f.set(t, experiment.Knobs{"coroutines": 4})
 	if l, err = ls.get(t.Context(), f.systems[0]); err != nil {
@@ -154,8 +154,8 @@ func TestLineageIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(l.lived) != versionsKept || l.last() != versionsKept+99 || l.at(1).values != nil || fmt.Sprint(l.start["coroutines"]) != "8" {
-		t.Errorf("%d versions kept, the last is %d", len(l.lived), l.last())
+	if len(l.states) != versionsKept || l.last() != versionsKept+99 || l.at(1).values != nil || fmt.Sprint(l.start["coroutines"]) != "8" {
+		t.Errorf("%d versions kept, the last is %d", len(l.states), l.last())
 	}
 }
 

@@ -10,9 +10,9 @@ import (
 	"drtmx/engine/result"
 )
 
-// way is what a window says of the bytes' way inside the machines; NaN: nothing, or
+// hostTraffic is what a window says of bytes between RNICs and memory; NaN: nothing, or
 // nothing to divide by. Rates are per second, shares in percent.
-type way struct {
+type hostTraffic struct {
 	pcie, dram float32 // busiest unit
 	media      float32 // of the NVM, likewise
 	amplified  float32 // bytes that its media write per byte requested
@@ -27,39 +27,39 @@ type way struct {
 }
 
 // The names of tracks are short: they stand beside them.
-func onWay(label, unit string, of func(w *way) float32) measure {
-	return measure{charts.Axis{Label: label, Unit: unit}, func(m *moment) float64 { return float64(of(&m.way)) }, false}
+func ofHost(label, unit string, of func(w *hostTraffic) float32) measure {
+	return measure{charts.Axis{Label: label, Unit: unit}, func(m *moment) float64 { return float64(of(&m.hostTraffic)) }, false}
 }
 
 // memoryTracks are how busy the busiest PCIe bus, DRAM channel and DIMM's media are,
 // what the media write, how much more that is than was requested, and what waits in
 // the buffer of the fullest DIMM.
 var memoryTracks = []measure{
-	onWay("PCIe", "%", func(w *way) float32 { return w.pcie }),
-	onWay("DRAM", "%", func(w *way) float32 { return w.dram }),
-	onWay("NVM", "%", func(w *way) float32 { return w.media }),
-	onWay("media", "Gbps", func(w *way) float32 { return w.mediaGbps }),
-	onWay("amplified", "x", func(w *way) float32 { return w.amplified }),
-	onWay("XBuffer", "%", func(w *way) float32 { return w.buffer }),
+	ofHost("PCIe", "%", func(w *hostTraffic) float32 { return w.pcie }),
+	ofHost("DRAM", "%", func(w *hostTraffic) float32 { return w.dram }),
+	ofHost("NVM", "%", func(w *hostTraffic) float32 { return w.media }),
+	ofHost("media", "Gbps", func(w *hostTraffic) float32 { return w.mediaGbps }),
+	ofHost("amplified", "x", func(w *hostTraffic) float32 { return w.amplified }),
+	ofHost("XBuffer", "%", func(w *hostTraffic) float32 { return w.buffer }),
 }
 
 // pcieTracks are words read and written, and by cause those written in part.
 var pcieTracks = []measure{
-	onWay("reads", "/s", func(w *way) float32 { return w.reads }),
-	onWay("writes", "/s", func(w *way) float32 { return w.writes }),
-	onWay("part WRITE", "/s", func(w *way) float32 { return w.partial[0] }),
-	onWay("part RECV", "/s", func(w *way) float32 { return w.partial[1] }),
-	onWay("part READ", "/s", func(w *way) float32 { return w.partial[2] }),
-	onWay("part atomic", "/s", func(w *way) float32 { return w.partial[3] }),
-	onWay("part CQE", "/s", func(w *way) float32 { return w.partial[4] }),
+	ofHost("reads", "/s", func(w *hostTraffic) float32 { return w.reads }),
+	ofHost("writes", "/s", func(w *hostTraffic) float32 { return w.writes }),
+	ofHost("part WRITE", "/s", func(w *hostTraffic) float32 { return w.partial[0] }),
+	ofHost("part RECV", "/s", func(w *hostTraffic) float32 { return w.partial[1] }),
+	ofHost("part READ", "/s", func(w *hostTraffic) float32 { return w.partial[2] }),
+	ofHost("part atomic", "/s", func(w *hostTraffic) float32 { return w.partial[3] }),
+	ofHost("part CQE", "/s", func(w *hostTraffic) float32 { return w.partial[4] }),
 }
 
 // cacheTracks are what of the accesses is found.
 var cacheTracks = []measure{
-	onWay("DDIO hits", "%", func(w *way) float32 { return w.ddio }),
-	onWay("evicted", "/s", func(w *way) float32 { return w.evicted }),
-	onWay("QP contexts", "%", func(w *way) float32 { return w.contexts }),
-	onWay("NIC pages", "%", func(w *way) float32 { return w.pages }),
+	ofHost("DDIO hits", "%", func(w *hostTraffic) float32 { return w.ddio }),
+	ofHost("evicted", "/s", func(w *hostTraffic) float32 { return w.evicted }),
+	ofHost("QP contexts", "%", func(w *hostTraffic) float32 { return w.contexts }),
+	ofHost("NIC pages", "%", func(w *hostTraffic) float32 { return w.pages }),
 }
 
 // memory, pcie and caches draw what happens on the way to memory, on the same time axis.
@@ -67,8 +67,8 @@ func (p *page) memory(w http.ResponseWriter, r *http.Request) { p.tracks(w, r, m
 func (p *page) pcie(w http.ResponseWriter, r *http.Request)   { p.tracks(w, r, pcieTracks) }
 func (p *page) caches(w http.ResponseWriter, r *http.Request) { p.tracks(w, r, cacheTracks) }
 
-func wayOf(w *result.Window) way {
-	x := way{pcie: float32(100 * w.Utilization["pcie"].Max), dram: float32(100 * w.Utilization["memory"].Max),
+func hostTrafficOf(w *result.Window) hostTraffic {
+	x := hostTraffic{pcie: float32(100 * w.Utilization["pcie"].Max), dram: float32(100 * w.Utilization["memory"].Max),
 		media: nan, amplified: nan, mediaGbps: nan, buffer: nan, reads: nan, writes: nan, ddio: nan, evicted: nan, contexts: nan, pages: nan,
 		partial: [5]float32{nan, nan, nan, nan, nan}}
 	ns := float64(max(w.T1NS-w.T0NS, 1))

@@ -44,13 +44,13 @@ type moment struct {
 	phases     [phaseRoom]float32 // mean us
 	limit      limit
 	gauges     []float32 // in the order of metrics.Gauges; nil: none shows anything
-	way
+	hostTraffic
 }
 
 func momentOf(w *result.Window) moment {
 	m := moment{
 		index: w.Index, t0: w.T0NS, t1: w.T1NS, version: w.KnobsVersion, commits: w.Commits, throughput: w.Throughput,
-		p50: absentIfZero(w.LatencyUS.P50), p99: absentIfZero(w.LatencyUS.P99), aborts: 100 * w.AbortRate, trips: w.RoundTripsPerTxn, way: wayOf(w),
+		p50: absentIfZero(w.LatencyUS.P50), p99: absentIfZero(w.LatencyUS.P99), aborts: 100 * w.AbortRate, trips: w.RoundTripsPerTxn, hostTraffic: hostTrafficOf(w),
 		failed: w.Failed, lost: w.Lost, failures: 100 * float64(w.Failed) / float64(w.Commits+w.Rollbacks+w.Failed),
 	}
 	for name, s := range w.Phases {

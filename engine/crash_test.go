@@ -438,7 +438,7 @@ func TestArrivalsGoOnBehindACrash(t *testing.T) {
 		a.begin()
 		for range 3 {
 			for range claims {
-				a.claim()
+				a.take()
 			}
 			if err := clock.Run(clock.Now() + 2*sim.Microsecond); err != nil {
 				t.Fatal(err)

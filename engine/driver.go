@@ -28,7 +28,7 @@ type driver struct {
 	spawned int // coroutines per thread that exist
 	clients []client
 	queues  []*arrivals // open: one per client thread
-	claims  []claim     // open: by coroutine
+	serving []arrival   // open: what each coroutine serves
 	ongoing []ongoing   // by machine
 	open    int         // open: requests arrived and not finished
 	online  []workload.Invariant
@@ -49,8 +49,8 @@ func (o *ongoing) add(n int, begin sim.Time) {
 	o.latest = max(o.latest, begin)
 }
 
-// claim is the request of a coroutine.
-type claim struct {
+// arrival is the open request that a coroutine serves.
+type arrival struct {
 	machine int
 	at      sim.Time // it arrived; 0: there is none
 }
@@ -162,9 +162,9 @@ func (d *driver) crashed(machine int) {
 			q.crash()
 		}
 	}
-	for i := range d.claims {
-		if d.claims[i].machine == machine {
-			d.claims[i].at = 0
+	for i := range d.serving {
+		if d.serving[i].machine == machine {
+			d.serving[i].at = 0
 		}
 	}
 	*x = ongoing{}
@@ -177,7 +177,7 @@ func (d *driver) oldest(now sim.Time) sim.Time {
 			now = min(now, q.backlog[0])
 		}
 	}
-	for _, c := range d.claims {
+	for _, c := range d.serving {
 		if c.at > 0 {
 			now = min(now, c.at)
 		}
@@ -208,14 +208,14 @@ func (d *driver) loop(co *r2.Co, i int) {
 	for {
 		co.Gate()
 		if d.queues != nil {
-			for int(co.ID()) >= len(d.claims) {
-				d.claims = append(d.claims, claim{})
+			for int(co.ID()) >= len(d.serving) {
+				d.serving = append(d.serving, arrival{})
 			}
 			at := d.queues[i].await(co)
-			if co.Index() >= testbed.Coroutines(d.s.active) && d.queues[i].unclaim(at) {
+			if co.Index() >= testbed.Coroutines(d.s.active) && d.queues[i].giveBack(at) {
 				continue // there are fewer coroutines now, and this one will be held
 			}
-			d.claims[co.ID()] = claim{co.Machine(), at}
+			d.serving[co.ID()] = arrival{co.Machine(), at}
 		}
 		if err := r.Next(); err != nil {
 			d.s.sim.Fail(fmt.Errorf("request on machine %d thread %d: %w", co.Machine(), co.Thread(), err))
@@ -238,9 +238,9 @@ func (d *driver) aborted(typ uint8) { d.s.meter.Aborted(int(typ)) }
 func (d *driver) done(machine, thread int, o *txn.Outcome) {
 	latency, waited := o.End-o.Begin, r2.Time(0)
 	if d.queues != nil {
-		latency = o.End - d.claims[o.Co].at
-		waited = o.Begin - d.claims[o.Co].at
-		d.claims[o.Co].at = 0
+		latency = o.End - d.serving[o.Co].at
+		waited = o.Begin - d.serving[o.Co].at
+		d.serving[o.Co].at = 0
 		d.open--
 	}
 	if d.s.tracer != nil {
@@ -386,7 +386,7 @@ func (d *driver) contents(e *ending) (c contents, err error) {
 }
 
 // arrivals is the open client model of one worker: requests arrive at random, wait in one queue, and
-// the worker's coroutines take them in order. A coroutine claims the next arrival when it becomes
+// the worker's coroutines take them in order. A coroutine takes the next arrival when it becomes
 // free; if that lies in the future it sleeps until then. That is a queue with as many servers as
 // coroutines, without a wake-up from outside.
 type arrivals struct {
@@ -396,8 +396,8 @@ type arrivals struct {
 	arg     uint32
 	clock   *sim.Sim
 	drawn   sim.Time               // time of the last arrival drawn
-	ahead   []sim.Time             // claimed before they arrived: not yet counted as in flight
-	backlog []sim.Time             // arrived and not yet claimed
+	ahead   []sim.Time             // taken before they arrived: not yet counted as in flight
+	backlog []sim.Time             // arrived and not yet taken
 	known   []sim.Time             // drawn for coroutines that a crash has ended
 	next    sim.Time               // the arrival whose event is scheduled
 	arrived func(at sim.Time) bool // false: it was refused
@@ -452,8 +452,8 @@ func (a *arrivals) crash() {
 	a.ahead, a.backlog = nil, nil
 }
 
-// claim is when the next request arrives or has arrived.
-func (a *arrivals) claim() sim.Time {
+// take is when the next request arrives or has arrived.
+func (a *arrivals) take() sim.Time {
 	if len(a.backlog) > 0 {
 		at := a.backlog[0]
 		a.backlog = a.backlog[1:]
@@ -468,8 +468,8 @@ func (a *arrivals) claim() sim.Time {
 	return at
 }
 
-// unclaim gives a request back to the queue, if its turn among the arrivals has come.
-func (a *arrivals) unclaim(at sim.Time) bool {
+// giveBack gives a request back to the queue, if its turn among the arrivals has come.
+func (a *arrivals) giveBack(at sim.Time) bool {
 	switch i := slices.Index(a.ahead, at); {
 	case i > 0:
 		return false
@@ -482,9 +482,9 @@ func (a *arrivals) unclaim(at sim.Time) bool {
 	return true
 }
 
-// await claims a request and waits for it on c. It returns when the request arrived.
+// await takes a request and waits for it on c. It returns when the request arrived.
 func (a *arrivals) await(c *r2.Co) (at sim.Time) {
-	at = a.claim()
+	at = a.take()
 	if d := at - c.Now(); d > 0 {
 		c.Sleep(d)
 	}

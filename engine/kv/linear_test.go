@@ -56,7 +56,7 @@ const (
 
 // linearizer runs operations and writes down when they began and ended.
 type linearizer struct {
-	rpc uint8
+	rpc     uint8
 	b       *bed
 	tb      *Table
 	history []porcupine.Operation

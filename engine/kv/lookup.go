@@ -44,7 +44,7 @@ func (l *Lookup) post(c *r2.Co) {
 // Next looks at what the READ brought.
 func (l *Lookup) Next(c *r2.Co) (Location, store.State, error) {
 	l.attempts++
-	c.Brought(l.buf.Addr, nodeBytes)
+	c.TouchDMA(l.buf.Addr, nodeBytes)
 	ref, found, intact := findInNode(l.buf.B, l.key)
 	if intact && l.node == l.first {
 		l.version = version(l.buf.B)

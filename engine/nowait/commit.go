@@ -107,7 +107,7 @@ func (s *session) releaseByRNIC() error {
 			s.released(h)
 			h.held = none
 		} else {
-			s.c.Brought(h.buf, len(h.found))
+			s.c.TouchDMA(h.buf, len(h.found))
 			h.expect = u64(h.found)
 		}
 	}
@@ -121,7 +121,7 @@ func (s *session) postRelease(h *hold, to uint64) {
 
 // released looks at the answer to a release.
 func (s *session) released(h *hold) (ok bool) {
-	s.c.Brought(h.buf, len(h.found))
+	s.c.TouchDMA(h.buf, len(h.found))
 	found := u64(h.found)
 	if ok = found == h.expect; !ok && h.held == exclusive {
 		s.p.lost(h.at.Machine, h.held, found)

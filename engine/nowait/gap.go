@@ -130,7 +130,7 @@ func (s *session) lockGapByRNIC(a *access, h *hold, want lock) (version uint32, 
 		if !s.arrived() {
 			return 0, false
 		}
-		s.c.Brought(b.Addr, 8)
+		s.c.TouchDMA(b.Addr, 8)
 		if expect = u64(b.B); expect&exclusiveBit != 0 {
 			return 0, false
 		}
@@ -144,7 +144,7 @@ func (s *session) lockGapByRNIC(a *access, h *hold, want lock) (version uint32, 
 	if !s.arrived() {
 		return 0, false
 	}
-	s.c.Brought(b.Addr, 8)
+	s.c.TouchDMA(b.Addr, 8)
 	return uint32(u64(b.B)), want == none || s.wonLock(h, want)
 }
 

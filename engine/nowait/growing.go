@@ -227,7 +227,7 @@ func (s *session) accept(a *access) (more bool) {
 	case byLock:
 		s.acceptLock(a)
 	case byValue:
-		s.c.Brought(a.buf, len(a.value))
+		s.c.TouchDMA(a.buf, len(a.value))
 		s.got(a, a.value)
 	default:
 		if a.rep != nil {
@@ -269,7 +269,7 @@ func (s *session) locate(a *access, loc store.Location) {
 // acceptWord asks for a shared lock on top of the word that came.
 func (s *session) acceptWord(a *access) (more bool) {
 	word := u64(a.found)
-	s.c.Brought(a.buf, len(a.found))
+	s.c.TouchDMA(a.buf, len(a.found))
 	a.State = txn.Wanted
 	switch {
 	case s.stops():
@@ -284,7 +284,7 @@ func (s *session) acceptWord(a *access) (more bool) {
 
 // acceptLock takes a value that was read under a lock, if the lock was won.
 func (s *session) acceptLock(a *access) {
-	s.c.Brought(a.buf, len(a.value)) // what the CAS found is beside it
+	s.c.TouchDMA(a.buf, len(a.value)) // what the CAS found is beside it
 	a.State = txn.Wanted
 	if found := u64(a.found); !s.cfg.won(a.want, found, a.expect) {
 		s.refused(a, found)
@@ -342,7 +342,7 @@ func (s *session) Write(x *txn.Access) error {
 		if !s.arrived() {
 			return s.tx.Failed()
 		}
-		s.c.Brought(found.Addr, len(found.B))
+		s.c.TouchDMA(found.Addr, len(found.B))
 		if !s.cfg.won(exclusive, u64(found.B), a.free+oneHolder) {
 			return s.conflict(a)
 		}

@@ -95,7 +95,7 @@ func (s *session) lockInsertGaps() error {
 			continue
 		}
 		h.asked = false
-		s.c.Brought(h.buf, 8)
+		s.c.TouchDMA(h.buf, 8)
 		if !s.wonLock(h, exclusive) {
 			s.gapTaken(h)
 		}

@@ -159,7 +159,7 @@ func storeRow(c *r2.Co, row r2.Addr, out []byte) {
 
 // serveCommit installs the records of a participant.
 func (p *protocol) serveCommit(c *r2.Co, from r2.Peer, req, rep []byte) int {
-	covered(c, p.costs.Commit)
+	chargeHandler(c, p.costs.Commit)
 	for len(req) >= commitHead && u64(req) != 0 {
 		word := u64(req)
 		n := int(word >> addrBits)

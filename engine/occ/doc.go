@@ -34,7 +34,7 @@
 // accesses; without such a number the accesses themselves are charged. The program
 // of the transaction itself, read and write set, body, log entries, takes what this
 // package's own code was measured to take (coordinator.go). To look at what READs
-// bring costs what it does for messages, see r2.Co.Brought. Messages have at least
+// bring costs what it does for messages, see r2.Co.TouchDMA. Messages have at least
 // the payload of that table: what theirs carry besides records, keys and versions
 // is not known, and becomes padding.
 //

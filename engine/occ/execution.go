@@ -247,7 +247,7 @@ func (s *session) acceptLookup(a *access) (more bool) {
 func (s *session) acceptRead(a *access) {
 	row := a.row
 	a.row, a.State = nil, txn.Wanted
-	s.c.Brought(a.buf, len(row))
+	s.c.TouchDMA(a.buf, len(row))
 	if s.cfg.stale(a.loc, record.Seq(row)) {
 		// The row holds another record by now, or none.
 		s.forgetStale(a, record.Seq(row))
@@ -311,7 +311,7 @@ func (s *session) fills() bool {
 // serveFetch looks records up and returns address and row of each. The time of Table
 // 4-2 is that of one: without speculation a request has no more.
 func (p *protocol) serveFetch(c *r2.Co, from r2.Peer, req, rep []byte) int {
-	covered(c, len(req)/fetchItem*p.costs.Execution)
+	chargeHandler(c, len(req)/fetchItem*p.costs.Execution)
 	n := 0
 	for ; len(req) >= fetchItem; req = req[fetchItem:] {
 		item := u64(req)

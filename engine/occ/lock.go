@@ -87,7 +87,7 @@ func (s *session) lockByRNIC(mode r2.Mode) error {
 	for _, a := range s.set {
 		if a.served {
 			a.served = false
-			s.c.Brought(a.buf, header) // what CAS found is beside it
+			s.c.TouchDMA(a.buf, header) // what CAS found is beside it
 			a.locked = won(a)
 			if !a.locked || !s.cfg.same(record.Seq(a.head[:]), a.seq) {
 				s.forgetStale(a, record.Seq(a.head[:]))
@@ -150,7 +150,7 @@ func saysYes(r *r2.Reply) bool { return len(r.B) == 1 && r.B[0] == replyYes }
 // serveLock locks the records by CPU compare-and-swap and then reads their
 // versions; on a conflict it releases what it has locked.
 func (p *protocol) serveLock(c *r2.Co, from r2.Peer, req, rep []byte) int {
-	covered(c, p.costs.Validation)
+	chargeHandler(c, p.costs.Validation)
 	word := ownerOf(from).LockWord()
 	req = unpadded(req)
 	rep[0] = replyYes

@@ -159,10 +159,10 @@ func (p *protocol) metBy(from r2.Peer, machine int, row r2.Addr) {
 	}
 }
 
-// covered charges a handler by Table 4-2.
-func covered(c *r2.Co, cycles int) {
+// chargeHandler charges a handler by Table 4-2.
+func chargeHandler(c *r2.Co, cycles int) {
 	if cycles > 0 {
-		c.Covered(cycles)
+		c.ChargeHandler(cycles)
 	}
 }
 

@@ -45,7 +45,7 @@ func (s *session) validateReads(phase metrics.Phase, prim Prim) error {
 			continue
 		}
 		if int(a.Machine) != s.c.Machine() {
-			s.c.Brought(a.buf, header)
+			s.c.TouchDMA(a.buf, header)
 		}
 		if s.outdated(a, a.head[:]) {
 			s.tx.Met(&a.Access, 0)
@@ -185,7 +185,7 @@ func unpadded(req []byte) []byte {
 
 // serveValidate compares versions.
 func (p *protocol) serveValidate(c *r2.Co, from r2.Peer, req, rep []byte) int {
-	covered(c, p.costs.Validation)
+	chargeHandler(c, p.costs.Validation)
 	rep[0] = replyYes
 	for req = unpadded(req); len(req) > 0; req = req[verifyItem:] {
 		word, read := u64(req), u64(req[8:])

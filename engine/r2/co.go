@@ -28,7 +28,7 @@ type Co struct {
 	asleep  bool
 	slept   bool // until wakeAt
 	gated   bool
-	covered bool
+	flat    bool
 	mode    Mode
 	phase   metrics.Phase
 	id      uint32 // in the cluster

@@ -94,7 +94,7 @@ func (c *Co) LocalCAS(a Addr, old, new uint64) (prev uint64) {
 		binary.LittleEndian.PutUint64(b, new)
 	}
 	c.wrote(a, 8)
-	if !c.covered {
+	if !c.flat {
 		c.w.charge(c.w.cpu.Atomic)
 	}
 	return prev
@@ -104,12 +104,12 @@ func (c *Co) LocalCAS(a Addr, old, new uint64) (prev uint64) {
 // structures whose bytes the simulator keeps elsewhere.
 func (c *Co) Touch(a Addr, n int) { c.access(a, n, fabric.Load) }
 
-// Brought charges looking at n bytes at a that an RNIC has brought. From the LLC that is
+// TouchDMA charges looking at n bytes at a that an RNIC has brought. From the LLC that is
 // part of what a completion takes, for poll_cqe is fitted to messages that are looked at;
 // without DDIO they come from memory (§2.3.4.1).
-func (c *Co) Brought(a Addr, n int) { c.w.brought(a, n) }
+func (c *Co) TouchDMA(a Addr, n int) { c.w.touchDMA(a, n) }
 
-func (w *Worker) brought(a Addr, n int) {
+func (w *Worker) touchDMA(a Addr, n int) {
 	if !w.hw.DDIO(w.hw.CoreSocket(w.core)) {
 		w.charge(w.hw.Access(w.core, max(w.local, w.cl.sim.Now()), a, n, fabric.Load))
 	}
@@ -120,7 +120,7 @@ func (w *Worker) brought(a Addr, n int) {
 func (c *Co) TouchAll(at []Addr, n int) {
 	w := c.w
 	d := w.hw.Gather(w.core, max(w.local, w.cl.sim.Now()), at, n)
-	if !c.covered {
+	if !c.flat {
 		w.charge(d)
 	}
 }
@@ -140,7 +140,7 @@ func (c *Co) wrote(a Addr, n int) {
 func (c *Co) access(a Addr, n int, k fabric.Kind) {
 	w := c.w
 	d := w.hw.Access(w.core, max(w.local, w.cl.sim.Now()), a, n, k)
-	if !c.covered {
+	if !c.flat {
 		w.charge(d)
 	}
 }
@@ -204,10 +204,10 @@ func (c *Co) await(drained bool) {
 	w.goOn()
 }
 
-// Covered charges cycles that were measured with all their memory accesses
-// (thesis Table 4-2): until Covered(0) or the end of the handler, accesses
+// ChargeHandler charges cycles that were measured with all their memory accesses
+// (thesis Table 4-2): until ChargeHandler(0) or the end of the handler, accesses
 // move caches and wait for the core's local time but take no time themselves.
-func (c *Co) Covered(cycles int) {
+func (c *Co) ChargeHandler(cycles int) {
 	c.Compute(cycles)
-	c.covered = cycles > 0
+	c.flat = cycles > 0
 }

@@ -80,7 +80,7 @@ func (c *Co) callSelf(rpc uint8, req []byte) *Reply {
 	copy(message, req)
 	defer w.messages.give(message)
 	n := w.cl.handlers[rpc](c, Peer{w.mc.id, w.thread, c.index}, message, w.answer)
-	c.covered = false
+	c.flat = false
 	if c.mode.Passive {
 		if f := w.cl.receipts[rpc]; f != nil {
 			f(w.mc.id, w.thread, w.mc.id, message)
@@ -149,7 +149,7 @@ func (w *Worker) receive(cqe *fabric.CQE) {
 	}
 	a, b := w.buffers.recvBuffer(slot)
 	h := parseHeader(b)
-	w.brought(a, headerBytes+h.size)
+	w.touchDMA(a, headerBytes+h.size)
 	payload := b[headerBytes : headerBytes+h.size]
 	if tcp := w.cl.tcp; tcp != nil {
 		w.charge(tcp.Receive(headerBytes + h.size))
@@ -253,7 +253,7 @@ func (w *Worker) handle(j *job) {
 		return
 	}
 	n := f(h, j.from, j.req, w.answer)
-	h.covered = false
+	h.flat = false
 	if j.stamp != nil {
 		j.stamp.Spend(metrics.Handler, w.local-start)
 	}

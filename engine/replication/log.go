@@ -170,7 +170,7 @@ func (l *Logs) ringLoc(backup int, c *r2.Co, pos uint64) r2.Loc {
 // serveLog copies an entry into the ring, as a WRITE would have.
 func (l *Logs) serveLog(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	if n := l.opt.LogCycles; n > 0 {
-		c.Covered(n)
+		c.ChargeHandler(n)
 	}
 	c.Store(l.ringAddr(c.Machine(), from.Machine, from.Thread, u64(req)), req[logHead:])
 	rep[0] = replyYes
