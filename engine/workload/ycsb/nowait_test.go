@@ -14,7 +14,7 @@ import (
 func TestNoWait(t *testing.T) {
 	commits := uint64(800)
 	if testing.Short() {
-		commits = 120
+		commits = 40
 	}
 	for i, o := range shapes {
 		for _, mode := range []nowait.Mode{nowait.Exclusive, nowait.Shared} {
