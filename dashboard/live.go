@@ -195,7 +195,7 @@ func spanOf(r *http.Request, hs []history) (from, to int64) {
 	return from, to
 }
 
-// isGhost is true for a fork whose parent still lives the life that it was
+// isGhost is true for a fork whose parent has not begun again since it was
 // forked from: it shows what would have happened.
 func isGhost(s cluster.Snapshot, systems []cluster.Snapshot) bool {
 	for _, o := range systems {

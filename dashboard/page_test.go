@@ -331,7 +331,7 @@ func TestCardOfAYoungGhost(t *testing.T) {
 	f.windows["b"] = f.windows["a"][:72]
 	var c struct{ Ghosts []Card }
 	getJSON(t, Handler(f), "/page/cards", &c)
-	if want := "waiting for windows that both have lived: 2 of 8"; len(c.Ghosts) != 1 || c.Ghosts[0].Settling != want || c.Ghosts[0].Final {
+	if want := "waiting for windows that both systems have: 2 of 8"; len(c.Ghosts) != 1 || c.Ghosts[0].Settling != want || c.Ghosts[0].Final {
 		t.Errorf("%+v", c.Ghosts)
 	}
 }
