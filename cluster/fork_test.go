@@ -65,6 +65,16 @@ func TestInterruptedForkIsClosed(t *testing.T) {
 	}
 }
 
+// A slice that takes long whatever its length does not make slices ever shorter, until nothing moves.
+func TestSlowSlicesStayLongEnough(t *testing.T) {
+	a := newFakes(t, fakeOptions{slow: 2*sliceWall + 5*time.Millisecond})
+	ctx, cancel := context.WithTimeout(bg, 20*time.Second)
+	defer cancel()
+	if err := a.Step(ctx, "a", 30_000); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // A cell with a fork can be run again and again; forks that a variable holds stay.
 func TestForgottenForksMakeRoom(t *testing.T) {
 	c := Up(tiny())

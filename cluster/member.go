@@ -20,6 +20,7 @@ const (
 	frameEvery = 33 * time.Millisecond
 	firstSlice = 10_000 // ns of virtual time, before the speed is known
 	sliceLimit = int64(time.Second)
+	sliceLeast = int64(1_000) // of a slice that takes long whatever its length, as on a computer that has other work
 	// checkpointEvery is in wall time: digest and windows go into the session.
 	checkpointEvery = 2 * time.Second
 	// frameWindows bounds one frame; more windows go out with the next.
@@ -319,7 +320,7 @@ func (m *member) slide(d int64) error {
 	err := guarded("advance", func() error { return m.sys.Advance(d) })
 	switch wall := time.Since(began); {
 	case wall > 2*aim:
-		m.slice = max(1, int64(float64(d)*float64(aim)/float64(wall)))
+		m.slice = max(sliceLeast, int64(float64(d)*float64(aim)/float64(wall)))
 	case wall < aim/2 && d >= m.slice && !draining:
 		m.slice = min(2*m.slice, sliceLimit)
 	}
