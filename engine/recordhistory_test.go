@@ -185,7 +185,7 @@ func TestOthersCanCheck(t *testing.T) {
 		if err := s.RecordHistory("h.edn", &out); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Advance(1_500_000); err != nil {
+		if err := s.Advance(3_000_000); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.Drain(); err != nil {
