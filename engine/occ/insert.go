@@ -195,13 +195,13 @@ func statusOf(err error) uint64 {
 
 // serveInsert inserts records, up to the first that cannot be.
 func (p *protocol) serveInsert(c *r2.Co, from r2.Peer, req, rep []byte) int {
-	var few [16]gapChange
-	changed, n := gaps(few[:0]), 0
+	changed, n := &p.changed[c.Machine()][c.Thread()], 0
+	*changed = (*changed)[:0]
 	for ; len(req) >= insertItem; req = req[insertItem:] {
 		item := u64(req)
 		own := rep[n : n+8] // until the answer comes there
 		put64(own, ownerOf(from).LockWord())
-		x, err := p.cfg.insertBehind(c, &changed, p.db.TableOf(uint8(item>>56)), item&txn.MaxKey, own, u64(req[8:]))
+		x, err := p.cfg.insertBehind(c, changed, p.db.TableOf(uint8(item>>56)), item&txn.MaxKey, own, u64(req[8:]))
 		put64(rep[n:], uint64(x.Ref)|statusOf(err)<<statusAt)
 		put64(rep[n+8:], uint64(x.Before)|uint64(x.After)<<32)
 		if n += insertBack; p.cfg.hopeless(err != nil) {

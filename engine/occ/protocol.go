@@ -23,6 +23,8 @@ type protocol struct {
 	maxPayload int
 	sessions   [][][]*session // by machine, thread and coroutine
 
+	changed [][]gaps // by machine and thread: by the request that its handler serves
+
 	// One coroutine at a time uses these, between two of its waits: they stay in
 	// the host's cache.
 	word [8]byte
@@ -53,6 +55,7 @@ func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
 	}
 	for m := range cl.Machines() {
 		p.sessions = append(p.sessions, make([][]*session, cl.Threads(m)))
+		p.changed = append(p.changed, make([]gaps, cl.Threads(m)))
 	}
 	p.rpc.fetch = cl.Handle("occ.fetch", p.serveFetch)
 	p.rpc.lock = cl.Handle("occ.lock", p.serveLock)

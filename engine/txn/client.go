@@ -93,6 +93,9 @@ func (cl *Client) Run(typ uint8, readOnly bool, body func(*Tx) error) error {
 		}
 		tx.aborted(tx.backOff())
 	}
+	if a, ok := err.(*absent); ok {
+		err = notFound(a.Table, a.Key)
+	}
 	if err != nil {
 		tx.critical()
 		tx.report(err)

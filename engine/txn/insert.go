@@ -29,7 +29,7 @@ func (tx *Tx) Insert(table uint8, key uint64) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case a.gone() && a.Table.Fixed:
-		return nil, notFound(a.Table, key)
+		return nil, (*absent)(a)
 	case !a.gone() && (a.Place || a.Table.Grows):
 		return nil, fmt.Errorf("key %d of table %s: %w", key, a.Table.Name, ErrExists)
 	case a.Table.Written != a.Table.ValueBytes():

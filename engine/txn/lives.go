@@ -29,7 +29,7 @@ type ending struct {
 const (
 	lifeShift  = 40
 	oneLife    = uint64(1) << lifeShift
-	keptDeaths = 512 // no transaction is under way for longer
+	keptDeaths = 16 // while an answer that shows a life, or a gap, is on its way there are not as many more
 	nowhere    = ^store.Ref(0)
 )
 

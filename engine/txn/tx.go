@@ -288,7 +288,7 @@ func (tx *Tx) add(table uint8, key uint64) (*Access, error) {
 func (tx *Tx) get(table uint8, key uint64, write, insert bool) (*Access, error) {
 	a, err := tx.look(table, key, write, insert)
 	if err == nil && a.gone() {
-		err = notFound(a.Table, key)
+		err = (*absent)(a)
 	}
 	return a, err
 }
@@ -321,6 +321,14 @@ func (tx *Tx) look(table uint8, key uint64, write, insert bool) (*Access, error)
 	}
 	return a, nil
 }
+
+// absent is the error over a record that is not there. It costs no memory, for bodies may well look for what is not
+// there, and is that of another record when the transaction has ended: see Client.Run.
+type absent Access
+
+func (a *absent) Error() string { return notFound(a.Table, a.Key).Error() }
+
+func (a *absent) Is(target error) bool { return target == ErrNotFound }
 
 func notFound(t *Table, key uint64) error {
 	return fmt.Errorf("key %d of table %s: %w", key, t.Name, ErrNotFound)

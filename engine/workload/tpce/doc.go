@@ -55,7 +55,7 @@
 // # Records that come into being
 //
 // Trades, holdings and what belongs to them have rows from the start, of which one
-// column says whether the record exists (see package tpcc). A trade's number is a
+// column says whether the record exists: the tables do not grow (see txn.Tx.Insert). A trade's number is a
 // row of its machine; who places the order owns it, and who reports it owns the
 // rows that come with that: they are written by txn's Insert. A security of an
 // account has a summary row in each slot of its list; 0 is none.
