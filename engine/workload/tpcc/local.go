@@ -4,8 +4,8 @@ import "cmp"
 
 // LocalLocks is the share, in per cent, of the records that transactions lock which
 // are on the machine that runs them, by the distributions of their inputs, on so
-// many machines which all have warehouses and run transactions. Inserted records
-// are not locked. Weights are by the names of the types; new-order alone needs none.
+// many machines which all have warehouses and run transactions. Inserted records,
+// which the CPU of their server locks in any case, do not count. Weights are by the names of the types; new-order alone needs none.
 func LocalLocks(o Options, machines int, weights map[string]int) int {
 	const (
 		lines    = (5 + maxLines) / 2
