@@ -167,7 +167,7 @@ func TestOthersCanCheck(t *testing.T) {
 		load    string // "": registers
 	}{
 		{occ.Correct, "drtm+h", true, "churn"}, {occ.Correct, "fasst", true, "churn"}, {occ.Correct, "farm", true, "churn"},
-		{occ.InsertUnchecked, "farm", false, "churn"}, {occ.AbsenceUnchecked, "farm", false, "churn"}, {occ.AbsenceUnchecked, "fasst", false, "churn"},
+		{occ.AbsenceUnchecked, "farm", false, "churn"}, {occ.AbsenceUnchecked, "drtm+h", false, "churn"},
 		{occ.Correct, "drtm+h", true, ""}, {occ.Correct, "fasst", true, ""},
 		{occ.ValidateBeforeLock, "drtm+h", false, ""}, {occ.IgnoreLockWord, "fasst", false, ""}, {occ.ReadLocked, "drtm+h", false, ""}, {occ.SkipVersionCheck, "farm", false, ""},
 	} {
