@@ -195,9 +195,8 @@ func lockWord(won wonRule, c *r2.Co, word r2.Addr, has, want lock) bool {
 
 // lockGapByRPC asks the participant.
 func (s *session) lockGapByRPC(a *access, h *hold, want lock) (version uint32, ok bool) {
-	req := add64(s.p.req[:0], uint64(h.at.Addr)|uint64(h.held)<<60|uint64(want)<<62)
+	req := add64(s.c.Request(), uint64(h.at.Addr)|uint64(h.held)<<60|uint64(want)<<62)
 	req = add64(req, uint64(a.loc.Addr))
-	s.p.req = req
 	rep := s.c.Call(int(a.Machine), s.p.rpc.gap, req)
 	if !s.arrived() {
 		return 0, false

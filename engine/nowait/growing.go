@@ -330,7 +330,7 @@ func (s *session) Write(x *txn.Access) error {
 			return s.conflict(a)
 		}
 	case s.cfg.Lock == TwoSided:
-		rep := s.c.Call(int(a.Machine), s.p.rpc.upgrade, add64(s.p.req[:0], uint64(a.loc.Addr)))
+		rep := s.c.Call(int(a.Machine), s.p.rpc.upgrade, add64(s.c.Request(), uint64(a.loc.Addr)))
 		if !s.arrived() {
 			return s.tx.Failed()
 		}

@@ -140,7 +140,7 @@ func (p *protocol) insert(c *r2.Co, t *txn.Table, key uint64, own []byte) (store
 
 // insertItems builds the request of the inserts at a participant. Two-sided, it locks their gaps too.
 func (s *session) insertItems(m int) ([]byte, error) {
-	req := s.p.req[:0]
+	req := s.c.Request()
 	for _, a := range s.set {
 		if !toPlace(a) || int(a.Machine) != m {
 			continue
@@ -156,7 +156,7 @@ func (s *session) insertItems(m int) ([]byte, error) {
 	for i := range s.gaps {
 		s.gaps[i].asked = false
 	}
-	if s.p.req = req; len(req) > s.p.maxPayload {
+	if len(req) > s.p.maxPayload {
 		return nil, fmt.Errorf("inserts of %d bytes for machine %d, a message carries %d: split the transaction", len(req), m, s.p.maxPayload)
 	}
 	return req, nil
@@ -263,13 +263,13 @@ func (s *session) remove(of func(*access) bool, deleted bool) {
 	}
 	for _, m := range s.parts {
 		for next := 0; m != s.c.Machine() && next < len(s.set); {
-			req := s.p.req[:0]
+			req := s.c.Request()
 			for ; next < len(s.set) && len(req)+removeItem <= s.p.maxPayload; next++ {
 				if a := s.set[next]; of(a) && int(a.Machine) == m {
 					req = add64(add64(req, uint64(a.Table.ID)<<56|a.Key), uint64(a.loc.Ref)|flag)
 				}
 			}
-			if s.p.req = req; len(req) > 0 {
+			if len(req) > 0 {
 				s.send(m, s.p.rpc.remove, req)
 			}
 		}

@@ -26,7 +26,7 @@ func (s *session) askAll(first int) {
 
 func (s *session) ask(from int) {
 	m, room := s.set[from].Machine, s.p.maxPayload
-	req, replyBytes, last := s.p.req[:0], lockStatus, from
+	req, replyBytes, last := s.c.Request(), lockStatus, from
 	for i := from; i < len(s.set); i++ {
 		a := s.set[i]
 		if !a.unasked() || a.Machine != m {
@@ -49,7 +49,6 @@ func (s *session) ask(from int) {
 		replyBytes += answer
 		last = i
 	}
-	s.p.req = req
 	rep := s.c.Call(int(m), s.p.rpc.lock, req)
 	for _, a := range s.set[from : last+1] {
 		if a.unasked() && a.Machine == m {
@@ -122,7 +121,7 @@ func (s *session) send(m int, rpc uint8, req []byte) {
 // ends builds the request of commit and release: of the locks in the list from index from on, as
 // many as a message carries. next is where it ended.
 func (s *session) ends(m, from int, commit bool) (req []byte, next int) {
-	req = s.p.req[:0]
+	req = s.c.Request()
 	for next = from; next < len(s.list); next++ {
 		h := s.list[next]
 		if h.held == none || h.at.Machine != m {
@@ -140,7 +139,6 @@ func (s *session) ends(m, from int, commit bool) (req []byte, next int) {
 		req = append(req, zero[:pad8(len(value))-len(value)]...)
 		h.held = none
 	}
-	s.p.req = req
 	return req, next
 }
 

@@ -30,9 +30,6 @@ type protocol struct {
 	held       int // thousandths, see session.hold
 	maxPayload int
 
-	// One coroutine at a time uses this, between two of its waits.
-	req []byte // of an RPC
-
 	gaps []fabric.MR // the lock words of gaps, by server
 
 	commitsOpen int // commit and release requests not served yet

@@ -70,7 +70,7 @@ var zero = make([]byte, 8)
 func (s *session) writeBackByRPC() {
 	s.participants(toStore)
 	for _, m := range s.parts {
-		req := s.p.req[:0]
+		req := s.c.Request()
 		for _, a := range s.set {
 			if !toStore(a) || int(a.Machine) != m {
 				continue
@@ -81,7 +81,6 @@ func (s *session) writeBackByRPC() {
 			req = append(req, zero[:pad8(len(a.Out))-len(a.Out)]...)
 		}
 		req = padded(req, s.p.costs.Payload.Commit)
-		s.p.req = req
 		s.p.sendCommit(s.c, m, s.p.rpc.commit, req)
 	}
 }
@@ -113,13 +112,12 @@ func (s *session) release() {
 	if s.cfg.Commit == TwoSided {
 		s.participants(isLocked)
 		for _, m := range s.parts {
-			req := s.p.req[:0]
+			req := s.c.Request()
 			for _, a := range s.set {
 				if a.locked && int(a.Machine) == m {
 					req = add64(req, uint64(a.loc.Addr))
 				}
 			}
-			s.p.req = req
 			s.p.sendCommit(s.c, m, s.p.rpc.unlock, req)
 		}
 	} else {

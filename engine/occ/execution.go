@@ -176,7 +176,7 @@ func (a *access) unasked() bool { return a.State == txn.Asked && a.by == byRPC &
 
 func (s *session) ask(from int) {
 	m, room := s.set[from].Machine, s.p.maxPayload
-	req, replyBytes, last := s.p.req[:0], 0, from
+	req, replyBytes, last := s.c.Request(), 0, from
 	for i := from; i < len(s.set); i++ {
 		a := s.set[i]
 		if !a.unasked() || a.Machine != m {
@@ -195,7 +195,6 @@ func (s *session) ask(from int) {
 		replyBytes += answer
 		last = i
 	}
-	s.p.req = req
 	rep := s.c.Call(int(m), s.p.rpc.fetch, req)
 	for _, a := range s.set[from : last+1] {
 		if a.unasked() && a.Machine == m {

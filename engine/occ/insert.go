@@ -104,13 +104,12 @@ func (a *access) seen() uint64 {
 }
 
 func (s *session) insertItems(m int) []byte {
-	req := s.p.req[:0]
+	req := s.c.Request()
 	for _, a := range s.set {
 		if toPlace(a) && int(a.Machine) == m {
 			req = add64(add64(req, uint64(a.Table.ID)<<56|a.Key&txn.MaxKey), a.seen())
 		}
 	}
-	s.p.req = req
 	return req
 }
 
@@ -224,13 +223,13 @@ func (s *session) remove(of func(*access) bool, deleted bool) {
 	}
 	for _, m := range s.parts {
 		for next := 0; m != s.c.Machine() && next < len(s.set); {
-			req := s.p.req[:0]
+			req := s.c.Request()
 			for ; next < len(s.set) && len(req)+removeItem <= s.p.maxPayload; next++ {
 				if a := s.set[next]; of(a) && int(a.Machine) == m {
 					req = add64(add64(req, uint64(a.Table.ID)<<56|a.Key&txn.MaxKey), uint64(a.loc.Ref)|flag)
 				}
 			}
-			if s.p.req = req; len(req) > 0 {
+			if len(req) > 0 {
 				s.p.sendCommit(s.c, m, s.p.rpc.remove, req)
 			}
 		}

@@ -44,8 +44,7 @@ func (s *session) lock() error {
 // wait for the core's local time, here and in writeBackInserts: a reader finds the
 // record locked, or sees all of it, a little earlier than it would.
 func (s *session) lockInserts() {
-	word := s.p.word[:]
-	put64(word, s.lockWord())
+	owner := s.lockWord()
 	for _, a := range s.set {
 		if !inserted(a) {
 			continue
@@ -56,7 +55,7 @@ func (s *session) lockInserts() {
 			s.tx.Fail(txn.ErrAborted)
 			return
 		}
-		s.c.Poke(a.loc.Addr+lockAt, word)
+		s.c.Poke(a.loc.Addr+lockAt, s.c.Word(owner))
 		a.locked = true
 	}
 }

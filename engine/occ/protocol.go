@@ -25,11 +25,6 @@ type protocol struct {
 
 	changed [][]gaps // by machine and thread: by the request that its handler serves
 
-	// One coroutine at a time uses these, between two of its waits: they stay in
-	// the host's cache.
-	word [8]byte
-	req  []byte // of an RPC
-
 	commitsOpen int // commit and unlock requests not served yet
 }
 

@@ -153,7 +153,7 @@ func addOnce(list []int, m int) []int {
 // verifyItems builds the request of lock and validate: of the records of the set
 // from index from on, as many as a message carries. next is where it ended.
 func (s *session) verifyItems(m int, of func(*access) bool, from int) (req []byte, next int) {
-	req = s.p.req[:0]
+	req = s.c.Request()
 	for next = from; next < len(s.set) && len(req)+verifyItem <= s.p.maxPayload; next++ {
 		if a := s.set[next]; int(a.Machine) == m && of(a) {
 			req = s.verifyItem(req, a)
@@ -162,7 +162,6 @@ func (s *session) verifyItems(m int, of func(*access) bool, from int) (req []byt
 	if len(req) > 0 {
 		req = padded(req, s.p.costs.Payload.Validation)
 	}
-	s.p.req = req
 	return req, next
 }
 

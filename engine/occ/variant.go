@@ -122,8 +122,7 @@ var faults = [numVariants]func(r *rules){
 	CASIgnoresExpected: func(r *rules) {
 		r.take = func(s *session, l *r2.List, a *access, word uint64) {
 			a.word = nil
-			put64(s.p.word[:], word)
-			l.Write(at(a.loc, lockAt), s.p.word[:])
+			l.Write(at(a.loc, lockAt), s.c.Word(word))
 		}
 		r.takeHere = func(c *r2.Co, row r2.Addr, word uint64) bool {
 			if c.LocalCAS(row+lockAt, 0, word) != 0 {

@@ -143,6 +143,8 @@ type Cluster struct {
 	open      int  // requests without their answer or receipt
 	handlers  [maxRPC]Handler
 	rpcs      []string // names, by id
+	spoils    bool     // see SpoilScratch
+	spoilers  []func(machine int)
 	receipts  [maxRPC]func(m, thread, to int, req []byte)
 	asks      [maxRPC]func(machine int, from Peer, req []byte) // see AheadOf
 
@@ -157,6 +159,7 @@ type Cluster struct {
 }
 
 type machine struct {
+	scratch  scratch
 	id       int
 	mem      *fabric.Memory
 	workers  []*Worker

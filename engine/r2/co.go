@@ -178,6 +178,7 @@ func (c *Co) RoundTrips() int { return c.trips }
 func (c *Co) park() {
 	c.charged(metrics.Compute)
 	c.parkedAt = c.w.local
+	c.spoil()
 	c.proc.Park()
 }
 

@@ -17,6 +17,7 @@ func (c *Co) sync() {
 	}
 	w.current = c
 	w.schedule(w.local)
+	c.spoil()
 	c.proc.Park()
 }
 
@@ -200,6 +201,7 @@ func (c *Co) await(drained bool) {
 	w.idle = false
 	w.gen++
 	w.current, w.stalled = c, true
+	c.spoil()
 	c.proc.Park()
 	w.goOn()
 }

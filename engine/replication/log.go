@@ -66,11 +66,7 @@ type Logs struct {
 	memory  [][]fabric.MR // by backup machine, by source thread
 	sources [][]source    // by machine and thread
 
-	// One coroutine at a time uses these, between two of its waits.
-	req    []byte
-	entry  []byte // of transaction logged
-	logged record.TxnID
-	word   [8]byte
+	entries []encoded // by machine, see Writer.entry
 
 	rpcLog, rpcReclaim uint8 // ids of the requests that carry entries and that have them applied
 
@@ -96,7 +92,8 @@ func Open(cl *r2.Cluster, o Options) (*Logs, error) {
 	if o.Open == nil {
 		o.Open = record.OpenEntry
 	}
-	l := &Logs{cl: cl, opt: o, entry: make([]byte, 0, record.MaxEntryBytes)}
+	l := &Logs{cl: cl, opt: o, entries: make([]encoded, cl.Machines())}
+	cl.OnSpoil(func(m int) { l.entries[m].spoil() })
 	for m := range o.Servers {
 		var list []int
 		for i := 1; i < o.Replicas; i++ {
@@ -205,8 +202,7 @@ func (l *Logs) serveReclaim(c *r2.Co, from r2.Peer, req, rep []byte) int {
 		if u.Op != record.OpDelete {
 			c.Poke(row+r2.Addr(h.Bytes), u.Value)
 		}
-		binary.LittleEndian.PutUint64(l.word[:], u.New)
-		c.Poke(stamp, l.word[:])
+		c.Poke(stamp, c.Word(u.New))
 	}
 	return 0
 }

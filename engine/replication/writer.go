@@ -96,22 +96,41 @@ func OwnerOf(c *r2.Co) record.Owner {
 	return record.Owner{Machine: uint16(c.Machine()), Thread: uint8(c.Thread()), Coroutine: uint16(c.Index())}
 }
 
-// entry is the log entry, valid until the next wait: all coroutines encode theirs
+// encoded is the log entry that a coroutine of a machine has encoded last: scratch memory, see r2.Co.Request.
+type encoded struct {
+	of    record.TxnID
+	bytes []byte
+}
+
+// spoil overwrites it.
+func (x *encoded) spoil() {
+	b := x.bytes[:cap(x.bytes)]
+	for i := range b {
+		b[i] = 0xa5
+	}
+	x.bytes = x.bytes[:0]
+}
+
+// entry is the log entry, valid until the next wait: all coroutines of a machine encode theirs
 // in one place, again if another one came between.
 func (w *Writer) entry() []byte {
 	l, id := w.l, w.id()
-	if l.logged == id && len(l.entry) > 0 {
-		return l.entry
+	x := &l.entries[w.c.Machine()]
+	if x.of == id && len(x.bytes) > 0 {
+		return x.bytes
 	}
-	e := record.BeginEntry(l.entry[:record.MaxEntryBytes], id)
+	if x.bytes == nil {
+		x.bytes = make([]byte, 0, record.MaxEntryBytes)
+	}
+	e := record.BeginEntry(x.bytes[:record.MaxEntryBytes], id)
 	for i := range w.updates {
 		if err := e.Add(w.updates[i]); err != nil {
 			panic(fmt.Sprintf("replication: planned log entry: %v", err))
 		}
 	}
 	e.Pad(l.opt.EntryBytes)
-	l.entry, l.logged = e.End(), id
-	return l.entry
+	x.bytes, x.of = e.End(), id
+	return x.bytes
 }
 
 // Send writes the entry to the backups, by WRITE or by RPC, and waits for all of
@@ -131,8 +150,7 @@ func (w *Writer) Send(byRPC bool) error {
 			w.own = append(w.own[:0], entry...)
 			w.c.Store(w.l.ringLoc(g.machine, w.c, g.pos).Addr, w.own)
 		case byRPC:
-			w.l.req = append(binary.LittleEndian.AppendUint64(w.l.req[:0], g.pos), entry...)
-			w.c.Call(g.machine, w.l.rpcLog, w.l.req)
+			w.c.Call(g.machine, w.l.rpcLog, append(binary.LittleEndian.AppendUint64(w.c.Request(), g.pos), entry...))
 		default:
 			w.c.Write(w.l.ringLoc(g.machine, w.c, g.pos), entry)
 		}
@@ -186,8 +204,7 @@ func (w *Writer) Reclaim() {
 	}
 	for i := range w.at {
 		g := &w.at[i]
-		w.l.req = binary.LittleEndian.AppendUint64(w.l.req[:0], g.pos<<16|uint64(w.entryBytes()))
-		w.c.Call(g.machine, w.l.rpcReclaim, w.l.req)
+		w.c.Call(g.machine, w.l.rpcReclaim, binary.LittleEndian.AppendUint64(w.c.Request(), g.pos<<16|uint64(w.entryBytes())))
 	}
 }
 

@@ -71,7 +71,7 @@ func (t *Table) Scan(c *r2.Co, r Range, dst []Entry) ([]Entry, error) {
 		if r.Down {
 			word |= 1 << 8
 		}
-		rep := c.Call(t.Primary(r.Part), t.service.rpcScan, t.message(word, r.Part, r.From, r.To))
+		rep := c.Call(t.Primary(r.Part), t.service.rpcScan, message(c, word, r.Part, r.From, r.To))
 		if err := c.Wait(); err != nil {
 			return dst, err
 		}
@@ -112,7 +112,7 @@ func (t *Table) Delete(c *r2.Co, part, key uint64) error {
 }
 
 func (t *Table) change(c *r2.Co, rpc uint8, refusal error, part, key, value uint64) error {
-	rep := c.Call(t.Primary(part), rpc, t.message(uint64(t.spec.ID), part, key, value))
+	rep := c.Call(t.Primary(part), rpc, message(c, uint64(t.spec.ID), part, key, value))
 	if err := c.Wait(); err != nil {
 		return err
 	}
@@ -125,12 +125,11 @@ func (t *Table) change(c *r2.Co, rpc uint8, refusal error, part, key, value uint
 	return fmt.Errorf("ordered table %s: machine %d refuses key %d of part %d", t.spec.Name, t.Primary(part), key, part)
 }
 
-func (t *Table) message(words ...uint64) []byte {
-	b := t.request[:0]
+func message(c *r2.Co, words ...uint64) []byte {
+	b := c.Request()
 	for _, w := range words {
 		b = add64(b, w)
 	}
-	t.request = b
 	return b
 }
 
@@ -152,12 +151,13 @@ func (v *Service) serveScan(c *r2.Co, _ r2.Peer, req, rep []byte) int {
 		return 0
 	}
 	r := Range{Part: part, From: u64(req[16:]), To: u64(req[24:]), Limit: min(int(u64(req)>>32), len(rep)/entryBytes), Down: req[1] != 0}
-	t.found = t.scanLocal(c, r, t.found[:0])
-	for i, e := range t.found {
+	found := t.scanLocal(c, r, t.found[c.Machine()][:0])
+	for i, e := range found {
 		put64(rep[i*entryBytes:], e.Key)
 		put64(rep[i*entryBytes+8:], e.Value)
 	}
-	return len(t.found) * entryBytes
+	t.found[c.Machine()] = found
+	return len(found) * entryBytes
 }
 
 func (v *Service) serveChange(c *r2.Co, req, rep []byte, insert bool) int {

@@ -51,8 +51,7 @@ type Table struct {
 	trees   []*tree
 	heads   []r2.Addr // by server
 	nodes   []r2.Addr // by server, reserved
-	request []byte    // one coroutine at a time uses it, between two waits
-	found   []Entry   // likewise, by handlers
+	found   [][]Entry // by server: scratch of handlers, see r2.Co.Request
 }
 
 // Primary is the server of a part.
@@ -157,7 +156,8 @@ func newTable(cl *r2.Cluster, s Spec) (*Table, error) {
 	if s.Nodes == 0 {
 		s.Nodes = max(1, min(partNodes, tableBytes/(share*nodeBytes)))
 	}
-	t := &Table{spec: s, cl: cl, share: share, trees: make([]*tree, s.Parts)}
+	t := &Table{spec: s, cl: cl, share: share, trees: make([]*tree, s.Parts), found: make([][]Entry, cl.Machines())}
+	cl.OnSpoil(func(m int) { clear(t.found[m][:cap(t.found[m])]) })
 	for m := range s.Servers {
 		a, err := cl.Mem(m).Alloc(fabric.Alloc{Name: "ordered." + s.Name, Bytes: t.share * headBytes})
 		if err != nil {
