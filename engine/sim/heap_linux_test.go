@@ -18,11 +18,18 @@ func TestHeapIsInLargePages(t *testing.T) {
 		t.Skip("a kernel without large pages")
 	}
 	if os.Getenv(fresh) == "" {
-		again := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
-		again.Env = append(os.Environ(), fresh+"=1")
-		if out, err := again.CombinedOutput(); err != nil {
-			t.Errorf("%v\n%s", err, out)
+		// One heap in three hundred begins at a random address with no room behind its first 64 MB: what is left of
+		// those is not marked, and is taken first.
+		var out []byte
+		for range 3 {
+			again := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+			again.Env = append(os.Environ(), fresh+"=1")
+			var err error
+			if out, err = again.CombinedOutput(); err == nil {
+				return
+			}
 		}
+		t.Errorf("three processes fail:\n%s", out)
 		return
 	}
 	LargePages(64 << 20)
