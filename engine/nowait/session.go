@@ -2,7 +2,6 @@ package nowait
 
 import (
 	"fmt"
-	"unsafe"
 
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
@@ -212,10 +211,10 @@ func (s *session) own(a *access) bool { return int(a.Machine) == s.c.Machine() }
 
 // Ahead asks the host for the set and the log.
 func (s *session) Ahead() {
-	r2.Prefetch(unsafe.Pointer(s), unsafe.Sizeof(*s))
+	r2.Prefetch(s)
 	if n := len(s.set); n > 0 {
 		block := s.pool[0]
-		r2.Prefetch(unsafe.Pointer(&block[0]), uintptr(min(n, len(block)))*unsafe.Sizeof(block[0]))
+		r2.PrefetchAll(block[:min(n, len(block))])
 	}
 	s.log.Ahead()
 }

@@ -67,9 +67,6 @@ func (s *session) lockInserts() {
 func (s *session) lockByRNIC(mode r2.Mode) error {
 	word := s.lockWord()
 	for _, a := range s.set {
-		s.c.AheadAtomic(int(a.Machine)) // the first post would wait for each queue pair in turn
-	}
-	for _, a := range s.set {
 		if !toLock(a) {
 			continue
 		}

@@ -2,7 +2,6 @@ package occ
 
 import (
 	"fmt"
-	"unsafe"
 
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
@@ -287,10 +286,10 @@ func (s *session) reclaim() {
 
 // Ahead asks the host for the set and the log.
 func (s *session) Ahead() {
-	r2.Prefetch(unsafe.Pointer(s), unsafe.Sizeof(*s))
+	r2.Prefetch(s)
 	if n := len(s.set); n > 0 {
 		block := s.pool[0]
-		r2.Prefetch(unsafe.Pointer(&block[0]), uintptr(min(n, len(block)))*unsafe.Sizeof(block[0]))
+		r2.PrefetchAll(block[:min(n, len(block))])
 	}
 	s.log.Ahead()
 }

@@ -36,9 +36,18 @@ func linesOf(p unsafe.Pointer, n uintptr) int {
 	return int((uintptr(p)%lineBytes + n + lineBytes - 1) / lineBytes)
 }
 
-// Prefetch asks the host for n bytes of its memory without waiting for them.
-func Prefetch(p unsafe.Pointer, n uintptr) {
-	sim.PrefetchLines(p, linesOf(p, n))
+// Prefetch asks the host for a value in its memory without waiting for it.
+func Prefetch[T any](x *T) {
+	p := unsafe.Pointer(x)
+	sim.PrefetchLines(p, linesOf(p, unsafe.Sizeof(*x)))
+}
+
+// PrefetchAll is Prefetch of a list's values.
+func PrefetchAll[T any](list []T) {
+	if len(list) > 0 {
+		p := unsafe.Pointer(&list[0])
+		sim.PrefetchLines(p, linesOf(p, uintptr(len(list))*unsafe.Sizeof(list[0])))
+	}
 }
 
 // AheadOf has ask called a little before the handler of an RPC serves a request on a
@@ -54,30 +63,10 @@ func (cl *Cluster) AheadBytes(machine int, a Addr, n int) {
 	cl.fab.Machine(machine).AheadBytes(a, n)
 }
 
-// AheadCall asks for the way to a machine by Call, AheadRequest then for the place of
-// the next request.
-func (c *Co) AheadCall(m int) {
-	sim.PrefetchLines(unsafe.Pointer(c.w.out[m]), channelLines)
-}
-
-// AheadRequest comes after AheadCall.
-func (c *Co) AheadRequest(m int) {
-	ch := c.w.out[m]
-	sim.PrefetchLines(unsafe.Pointer(ch.call(ch.next)), callLines)
-}
-
 // AheadPost asks for the queue pair that leads to a machine.
 func (c *Co) AheadPost(m int) {
 	w := c.w
 	sim.Prefetch(unsafe.Pointer(w.rc[m*w.cl.perPeer]))
-}
-
-// AheadAtomic is AheadPost for atomics, which may have to go through the other RNIC.
-func (c *Co) AheadAtomic(m int) {
-	c.AheadPost(m)
-	if q := c.w.cross[m]; q != nil {
-		sim.Prefetch(unsafe.Pointer(q))
-	}
 }
 
 const (
@@ -89,7 +78,6 @@ const (
 	comingMax = 16
 
 	channelLines = int((unsafe.Sizeof(channel{}) + lineBytes - 1) / lineBytes)
-	callLines    = int((unsafe.Sizeof(call{}) + lineBytes - 1) / lineBytes)
 )
 
 // aheadWorker asks for the worker and its completion queue.

@@ -3,7 +3,6 @@ package replication
 import (
 	"encoding/binary"
 	"fmt"
-	"unsafe"
 
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
@@ -136,9 +135,6 @@ func (w *Writer) entry() []byte {
 // Send writes the entry to the backups, by WRITE or by RPC, and waits for all of
 // them.
 func (w *Writer) Send(byRPC bool) error {
-	for i := range w.at {
-		w.c.AheadPost(w.at[i].machine)
-	}
 	w.reserveAll()
 	for i := range w.at {
 		g, entry := &w.at[i], w.entry()
@@ -197,12 +193,6 @@ func (w *Writer) reserve(g *placed) {
 // Reclaim tells the backups to apply the entry: one message each, nobody waits.
 func (w *Writer) Reclaim() {
 	for i := range w.at {
-		w.c.AheadCall(w.at[i].machine)
-	}
-	for i := range w.at {
-		w.c.AheadRequest(w.at[i].machine)
-	}
-	for i := range w.at {
 		g := &w.at[i]
 		w.c.Call(g.machine, w.l.rpcReclaim, binary.LittleEndian.AppendUint64(w.c.Request(), g.pos<<16|uint64(w.entryBytes())))
 	}
@@ -221,7 +211,5 @@ func (w *Writer) Check() {
 
 // Ahead asks the host for what Send and Reclaim touch.
 func (w *Writer) Ahead() {
-	if n := len(w.at); n > 0 {
-		r2.Prefetch(unsafe.Pointer(&w.at[0]), uintptr(n)*unsafe.Sizeof(w.at[0]))
-	}
+	r2.PrefetchAll(w.at)
 }
