@@ -349,7 +349,10 @@ func elastic(x, half *float64) string {
 	case x == nil:
 		return "-"
 	case half == nil:
-		return fmt.Sprintf("%.2f", *x)
+		return hundredths(*x)
 	}
-	return fmt.Sprintf("%.2f ± %.2f", *x, *half)
+	return fmt.Sprintf("%s ± %.2f", hundredths(*x), *half)
 }
+
+// hundredths knows no -0.00.
+func hundredths(x float64) string { return fmt.Sprintf("%.2f", math.Round(100*x)/100+0) }

@@ -143,7 +143,7 @@ func PresetKnobs(name string) (Knobs, error) {
 	k := Protocols.PresetOf(name)
 	if k == nil {
 		names := PresetNames()
-		return nil, &SpecError{Field: "preset", Value: knob.Clip(name), Rule: "must be one of " + strings.Join(names, ", ") + knob.DidYouMean(name, names), Next: "see `drtmx knobs`"}
+		return nil, &SpecError{Field: "preset", Value: knob.Clip(name), Rule: "must be one of " + strings.Join(names, ", ") + knob.DidYouMean(name, names), Next: "see `drtmx knobs preset`"}
 	}
 	return k.PresetKnobs(name), nil
 }

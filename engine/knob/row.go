@@ -90,7 +90,7 @@ func (r *Row) Parse(v any) (any, error) {
 	}
 	s, rule := r.Normal(c.(string))
 	if rule != "" {
-		return nil, &Error{Field: r.Name, Value: Clip(v), Rule: rule, Next: "see `drtmx knobs`"}
+		return nil, &Error{Field: r.Name, Value: Clip(v), Rule: rule, Next: "see `drtmx knobs " + r.Name + "`"}
 	}
 	return s, nil
 }

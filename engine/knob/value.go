@@ -36,7 +36,7 @@ func (k Knob) Parse(v any) (any, error) {
 		rule = k.outOfRange(c)
 	}
 	if rule != "" {
-		return nil, &Error{Field: k.Name, Value: Clip(v), Rule: rule, Next: "see `drtmx knobs`"}
+		return nil, &Error{Field: k.Name, Value: Clip(v), Rule: rule, Next: "see `drtmx knobs " + k.Name + "`"}
 	}
 	return c, nil
 }

@@ -23,6 +23,9 @@ func (r *Result) String() string {
 	on := r.Profile
 	if preset := fmt.Sprint(r.Spec["preset"]); r.protocol() {
 		on = preset + ", " + on
+		if cc := fmt.Sprint(r.Spec["cc"]); cc != "occ" { // a preset is of the optimistic protocol, and of the primitives of others
+			on = cc + " with the primitives of " + on
+		}
 	}
 	row(title, "%v on %s, seed %v", r.Spec["workload"], on, r.Spec["seed"])
 	if len(r.PresetDiff) > 0 {
@@ -34,7 +37,9 @@ func (r *Result) String() string {
 		row("throughput", "%s/s", Number(r.Throughput))
 	}
 	l := r.LatencyUS
-	row("latency", "mean %s us%s%s%s", Number(l.Mean), optional(", p50 %s", l.P50), optional(", p99 %s", l.P99), optional(", p99.9 %s", l.P999))
+	if r.Commits > 0 || l.Mean > 0 {
+		row("latency", "mean %s us%s%s%s", Number(l.Mean), optional(", p50 %s", l.P50), optional(", p99 %s", l.P99), optional(", p99.9 %s", l.P999))
+	}
 	if text := r.Unknown(); text != "" {
 		row("", "%s", text)
 	}
