@@ -103,6 +103,12 @@ func TestNobodyElseKnowsTheParts(t *testing.T) {
 		if strings.Contains(imports, "drtmx/engine/example") && !strings.HasPrefix(pkg, "drtmx/engine/example") {
 			t.Errorf("%s imports a part that is plugged in", pkg)
 		}
+		// What the second protocol and YCSB cost: their folders, and their lines in the list of parts.
+		for _, part := range []string{"drtmx/engine/nowait", "drtmx/engine/workload/ycsb"} {
+			if slices.Contains(strings.Fields(strings.Trim(strings.TrimSpace(imports), "[]")), part) && pkg != "drtmx/engine/experiment" {
+				t.Errorf("%s imports %s", pkg, part)
+			}
+		}
 	}
 	// A protocol or a workload is a folder and one line: parts.go alone imports those of the module.
 	list, err := os.ReadFile("../experiment/parts.go")
