@@ -73,7 +73,7 @@ func part(stack []string) string {
 			return partNone
 		case strings.Contains(name, "History") || strings.HasSuffix(name, ".report"):
 			return partNone
-		case room == "txn", room == "occ", room == "replication", strings.HasPrefix(room, "workload"):
+		case room == "txn", room == "occ", room == "nowait", room == "replication", strings.HasPrefix(room, "workload"):
 			own = true
 		case room == "record": // reads simulated memory, or builds a log entry
 			if !strings.Contains(name, "Entry") && !strings.Contains(name, "Ring") {

@@ -23,7 +23,7 @@ func (r *Result) String() string {
 	on := r.Profile
 	if preset := fmt.Sprint(r.Spec["preset"]); r.protocol() {
 		on = preset + ", " + on
-		if cc := fmt.Sprint(r.Spec["cc"]); cc != "occ" { // a preset is of the optimistic protocol, and of the primitives of others
+		if cc := fmt.Sprint(r.Spec["cc"]); cc != experiment.Protocols[0].Name { // the default; of others a preset says the primitives only
 			on = cc + " with the primitives of " + on
 		}
 	}
