@@ -8,10 +8,10 @@ import (
 // What the transaction layer shows of itself, whatever protocol runs.
 var (
 	cacheHits    = metrics.NewGauge(metrics.Gauge{Part: "cache", Name: "hits", Label: "location hits", Unit: "%", Kind: metrics.Share})
-	cacheEvicted = metrics.NewGauge(metrics.Gauge{Part: "cache", Name: "evicted", Label: "evicted", Unit: "/s", Kind: metrics.Rate})
-	cacheStale   = metrics.NewGauge(metrics.Gauge{Part: "cache", Name: "stale", Label: "stale", Unit: "/s", Kind: metrics.Rate})
+	cacheEvicted = metrics.NewGauge(metrics.Gauge{Part: "cache", Name: "evicted", Label: "locations evicted", Unit: "/s", Kind: metrics.Rate})
+	cacheStale   = metrics.NewGauge(metrics.Gauge{Part: "cache", Name: "stale", Label: "stale locations", Unit: "/s", Kind: metrics.Rate})
 	locksTried   = metrics.NewGauge(metrics.Gauge{Part: "locks", Name: "tried", Label: "locks tried", Unit: "/s", Kind: metrics.Rate})
-	locksLocal   = metrics.NewGauge(metrics.Gauge{Part: "locks", Name: "local", Label: "of own records", Unit: "%", Kind: metrics.Share})
+	locksLocal   = metrics.NewGauge(metrics.Gauge{Part: "locks", Name: "local", Label: "locks of own records", Unit: "%", Kind: metrics.Share})
 	logFull      = metrics.NewGauge(metrics.Gauge{Part: "log", Name: "full", Label: "full log rings", Unit: "/s", Kind: metrics.Rate})
 )
 
