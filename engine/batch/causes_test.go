@@ -12,6 +12,7 @@ import (
 	"drtmx/engine/occ"
 	"drtmx/engine/result"
 	"drtmx/engine/testbed"
+	"drtmx/engine/txn"
 )
 
 // Every duration and every bandwidth of every profile is in a group, and so is every cost in code:
@@ -55,7 +56,7 @@ func TestCauseGroupsAreComplete(t *testing.T) {
 				t.Errorf("%s: %s is a count or a size", name, number)
 			}
 		})
-		names := []string{occ.CostHeld, experiment.CostReceipts}
+		names := []string{txn.CostHeld, experiment.CostReceipts}
 		for _, cost := range occ.ScaledCosts() {
 			names = append(names, cost.Name)
 		}

@@ -1,9 +1,10 @@
 package kv
 
 import (
+	"slices"
+
 	"drtmx/engine/fabric"
 	"drtmx/engine/r2"
-	"slices"
 )
 
 // The functions of this file are for checks and displays: they charge nothing, and they do not bring blocks into

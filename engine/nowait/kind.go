@@ -29,7 +29,7 @@ var Kind = txn.Kind{
 		}
 		return ""
 	},
-	Costs: func() []txn.Cost { return append(ScaledCosts(), Held()) },
+	Costs: func() []txn.Cost { return append(ScaledCosts(), txn.HeldCost("from the first lock to the decision")) },
 }
 
 func rows(testbed.LoadOf) []knob.Row {

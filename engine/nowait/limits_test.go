@@ -423,7 +423,7 @@ func TestScale(t *testing.T) {
 		return took
 	}
 	as := run(nil)
-	for _, cost := range append(ScaledCosts(), Held()) {
+	for _, cost := range append(ScaledCosts(), txn.HeldCost("")) {
 		longer := run(func(name string, amount int) int {
 			if name == cost.Name {
 				return 2 * amount

@@ -27,7 +27,6 @@ type protocol struct {
 	logs       *replication.Logs
 	rpc        rpcs
 	program    program
-	held       int // thousandths, see session.hold
 	maxPayload int
 
 	gaps []fabric.MR // the lock words of gaps, by server
@@ -39,7 +38,7 @@ type protocol struct {
 // Open prepares the cluster's machines: log rings and handlers.
 func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
 	cl, o := db.Cluster(), db.Options()
-	p := &protocol{db: db, cl: cl, program: scaledProgram(o.Scale, coordinator), held: o.Scale.Of(CostHeld, asLong), maxPayload: cl.MaxPayload()}
+	p := &protocol{db: db, cl: cl, program: scaledProgram(o.Scale, coordinator), maxPayload: cl.MaxPayload()}
 	cfg, err := p.prepare(c)
 	if err != nil {
 		return nil, err

@@ -1,7 +1,6 @@
 package nowait
 
 import (
-	"drtmx/engine/r2"
 	"drtmx/engine/txn"
 )
 
@@ -16,11 +15,9 @@ const (
 	CostServeLog = "handler.logging"
 	CostBackoff  = "wait.backoff"
 	CostFullLog  = "wait.full_log"
-	// CostHeld is how long locks are held, in thousandths of what it takes: see session.hold.
-	CostHeld = "held"
 )
 
-// ScaledCosts are all of them but Held, in the order in which a transaction comes to them.
+// ScaledCosts are all of them but txn.CostHeld, in the order in which a transaction comes to them.
 func ScaledCosts() []txn.Cost {
 	return []txn.Cost{
 		{Name: CostBegin, What: "begin and end of an attempt"},
@@ -33,14 +30,6 @@ func ScaledCosts() []txn.Cost {
 		{Name: CostFullLog, What: "wait for room in a log ring", Wait: true},
 	}
 }
-
-// Held is how long locks are held: the time overlaps with the other costs.
-func Held() txn.Cost {
-	return txn.Cost{Held: true, Name: CostHeld, What: "from the first lock to the decision"}
-}
-
-// asLong is CostHeld as it is.
-const asLong = 1000
 
 func scaledProgram(s txn.Scale, p program) program {
 	for _, x := range []struct {
@@ -58,14 +47,4 @@ func scaledProgram(s txn.Scale, p program) program {
 
 func scaleWaits(s txn.Scale, c *Config) {
 	c.BackoffMinNS, c.BackoffMaxNS = int64(s.Of(CostBackoff, int(c.BackoffMinNS))), int64(s.Of(CostBackoff, int(c.BackoffMaxNS)))
-}
-
-// hold lets the transaction keep its locks for longer than it needs them, where a txn.Scale says so:
-// by a share of the time since it had the first. Its core is free meanwhile. Shorter it cannot be.
-func (s *session) hold() {
-	more := r2.Time(s.p.held - asLong)
-	if more <= 0 || s.lockedAt == 0 {
-		return
-	}
-	s.c.Sleep((s.c.Now() - s.lockedAt) * more / asLong)
 }

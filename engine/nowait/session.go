@@ -18,12 +18,12 @@ type session struct {
 	cache store.Cache
 	cfg   *running // the transaction began with
 
-	set   []*access  // of the attempt
-	pool  [][]access // of all attempts
-	over  bool       // the attempt takes no more locks
-	gaps  []hold     // locks of gaps
-	list  []*hold    // of a release
-	parts []int      // primaries, of a two-sided phase
+	set   []*access        // of the attempt
+	pool  txn.Pool[access] // of all attempts
+	over  bool             // the attempt takes no more locks
+	gaps  []hold           // locks of gaps
+	list  []*hold          // of a release
+	parts []int            // primaries, of a two-sided phase
 	calls []*r2.Reply
 	log   *replication.Writer
 	word  [8]byte // the lock word of a row that is inserted
@@ -70,19 +70,7 @@ func (s *session) Begin(first bool) {
 
 // Add is a new member of the set. Its memory stays where it is for ever.
 func (s *session) Add() *txn.Access {
-	n := len(s.set)
-	for _, block := range s.pool {
-		if n < len(block) {
-			return s.take(&block[n])
-		}
-		n -= len(block)
-	}
-	block := make([]access, 4<<len(s.pool))
-	s.pool = append(s.pool, block)
-	return s.take(&block[0])
-}
-
-func (s *session) take(a *access) *txn.Access {
+	a := s.pool.At(len(s.set))
 	*a = access{look: a.look}
 	s.set = append(s.set, a)
 	return &a.Access
@@ -97,7 +85,7 @@ func (s *session) Validate() error { return nil }
 // Commit ends the growing phase: log, decide, write back and release.
 func (s *session) Commit() error {
 	err := s.logWrites()
-	s.hold()
+	s.tx.Hold(s.lockedAt)
 	if err == nil {
 		s.tx.Install()
 	}
@@ -212,9 +200,6 @@ func (s *session) own(a *access) bool { return int(a.Machine) == s.c.Machine() }
 // Ahead asks the host for the set and the log.
 func (s *session) Ahead() {
 	r2.Prefetch(s)
-	if n := len(s.set); n > 0 {
-		block := s.pool[0]
-		r2.PrefetchAll(block[:min(n, len(block))])
-	}
+	s.pool.Ahead(len(s.set))
 	s.log.Ahead()
 }

@@ -40,7 +40,9 @@ var Kind = txn.Kind{
 		}
 		return ""
 	},
-	Costs:       func() []txn.Cost { return append(ScaledCosts(), Held()) },
+	Costs: func() []txn.Cost {
+		return append(ScaledCosts(), txn.HeldCost("from the answers to lock requests to the decision"))
+	},
 	Presets:     PresetNames(),
 	PresetKnobs: presetKnobs,
 	Governed:    governed,

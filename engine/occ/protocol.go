@@ -19,7 +19,6 @@ type protocol struct {
 	rpc        rpcs
 	costs      txn.Costs
 	program    program // cycles of the coordinator
-	held       int     // thousandths, see session.hold
 	maxPayload int
 	sessions   [][][]*session // by machine, thread and coroutine
 
@@ -31,7 +30,7 @@ type protocol struct {
 // Open prepares the cluster's machines: log rings and handlers.
 func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
 	cl, o := db.Cluster(), db.Options()
-	p := &protocol{db: db, cl: cl, costs: scaledHandlers(o.Scale, o.Costs), program: scaledProgram(o.Scale, coordinator), held: o.Scale.Of(CostHeld, asLong), maxPayload: cl.MaxPayload()}
+	p := &protocol{db: db, cl: cl, costs: scaledHandlers(o.Scale, o.Costs), program: scaledProgram(o.Scale, coordinator), maxPayload: cl.MaxPayload()}
 	cfg, err := p.prepare(c)
 	if err != nil {
 		return nil, err

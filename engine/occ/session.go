@@ -19,10 +19,10 @@ type session struct {
 	cache store.Cache
 	cfg   *running // the transaction began with
 
-	set   []*access  // of the attempt
-	pool  [][]access // of all attempts
-	reads r2.Mode    // of what fetches by READ
-	parts []int      // primaries, of the two-sided phases
+	set   []*access        // of the attempt
+	pool  txn.Pool[access] // of all attempts
+	reads r2.Mode          // of what fetches by READ
+	parts []int            // primaries, of the two-sided phases
 	calls []*r2.Reply
 	log   *replication.Writer
 
@@ -73,19 +73,7 @@ func (s *session) Begin(first bool) {
 
 // Add is a new member of the set. Its memory stays where it is for ever.
 func (s *session) Add() *txn.Access {
-	n := len(s.set)
-	for _, block := range s.pool {
-		if n < len(block) {
-			return s.take(&block[n])
-		}
-		n -= len(block)
-	}
-	block := make([]access, 4<<len(s.pool))
-	s.pool = append(s.pool, block)
-	return s.take(&block[0])
-}
-
-func (s *session) take(a *access) *txn.Access {
+	a := s.pool.At(len(s.set))
 	*a = access{look: a.look}
 	s.set = append(s.set, a)
 	return &a.Access
@@ -117,7 +105,7 @@ func (s *session) Validate() error { return s.certifyReads() }
 // Commit is the protocol of Figure 4-1 after execution.
 func (s *session) Commit() error {
 	err := s.cfg.certify(s)
-	s.hold()
+	s.tx.Hold(s.lockedAt)
 	s.tx.Decided(err)
 	if err != nil {
 		s.release()
@@ -287,9 +275,6 @@ func (s *session) reclaim() {
 // Ahead asks the host for the set and the log.
 func (s *session) Ahead() {
 	r2.Prefetch(s)
-	if n := len(s.set); n > 0 {
-		block := s.pool[0]
-		r2.PrefetchAll(block[:min(n, len(block))])
-	}
+	s.pool.Ahead(len(s.set))
 	s.log.Ahead()
 }

@@ -121,11 +121,11 @@ func (tx *Tx) start() {
 	}
 }
 
-// critical ends the time that counts as latency and attributes it. All
-// transactions share one Outcome: it is large, and only one at a time reports.
+// critical ends the time that counts as latency and attributes it. The
+// transactions of a machine share one Outcome: it is large, and only one at a time reports.
 func (tx *Tx) critical() {
 	tx.countTrips()
-	o := &tx.db.out
+	o := &tx.scratch().out
 	o.clear()
 	o.Phases = tx.c.Phases()
 	tx.c.TakeBreakdown(&o.Breakdown)
@@ -139,7 +139,7 @@ func (tx *Tx) report(err error) {
 	if f == nil {
 		return
 	}
-	o := &tx.db.out
+	o := &tx.scratch().out
 	o.Type, o.Co, o.ReadOnly = tx.typ, tx.c.ID(), tx.readOnly
 	o.Committed, o.RolledBack = err == nil, errors.Is(err, ErrRollback)
 	o.Attempts, o.Begin, o.Decision = tx.attempts, tx.begun, tx.decision

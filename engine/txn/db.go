@@ -101,14 +101,11 @@ type DB struct {
 
 	nextID uint64
 
-	// One coroutine at a time uses these, between two of its waits: they stay in
-	// the host's cache.
-	out  Outcome
-	hist historyOf
+	scratch []scratch // by machine
+	held    int       // thousandths, see Tx.Hold
 
-	history  *export.Writer // nil: nobody asked for it
-	exported export.Attempt
-	row      [record.HeaderBytes + record.MaxValueBytes]byte // of an oracle
+	history *export.Writer                                  // nil: nobody asked for it
+	row     [record.HeaderBytes + record.MaxValueBytes]byte // of an oracle
 
 	// Oracles and counters, free of time.
 	clients  []*Client         // by coroutine, nil where there is none
@@ -120,6 +117,13 @@ type DB struct {
 // Locks counts locks that transactions tried to take, and those among them of
 // records on their own machine.
 type Locks struct{ All, Local uint64 }
+
+// scratch is what a transaction tells of itself when it ends: scratch memory, see r2.Co.Request.
+type scratch struct {
+	out      Outcome
+	hist     historyOf
+	exported export.Attempt
+}
 
 // historyOf is the record of one transaction while it is made.
 type historyOf struct {
@@ -138,7 +142,8 @@ func Open(cl *r2.Cluster, o Options) (*DB, error) {
 	if o.Servers < 1 || o.Servers > cl.Machines() {
 		return nil, fmt.Errorf("servers %d: from 1 to the number of machines, %d", o.Servers, cl.Machines())
 	}
-	db := &DB{cl: cl, opt: o, servers: o.Servers}
+	db := &DB{cl: cl, opt: o, servers: o.Servers, scratch: make([]scratch, cl.Machines()), held: o.Scale.Of(CostHeld, asLong)}
+	cl.OnSpoil(func(m int) { db.scratch[m].out.clear() })
 	protocol, err := o.Config.Open(db)
 	if err != nil {
 		return nil, err

@@ -80,7 +80,7 @@ func (tx *Tx) endHistory(err error) {
 		r.End(tx.c.ID())
 		return
 	}
-	h := &tx.db.hist
+	h := &tx.scratch().hist
 	h.reads, h.writes = h.reads[:0], h.writes[:0]
 	h.readSums, h.writeSums = h.readSums[:0], h.writeSums[:0]
 	for _, a := range tx.set {
@@ -110,7 +110,7 @@ func (tx *Tx) endHistory(err error) {
 // export writes the attempt to the history that somebody asked for. Its number is the one
 // that anomalies name.
 func (tx *Tx) export(err error) {
-	a := &tx.db.exported
+	a := &tx.scratch().exported
 	*a = export.Attempt{
 		ID: tx.db.nextID, Node: tx.c.Machine(), Thread: tx.c.Thread(), Session: tx.c.ID(), Type: tx.typ,
 		Begin: tx.attemptBegin, End: tx.decision, Status: history.Committed, Reads: a.Reads[:0], Writes: a.Writes[:0],

@@ -76,6 +76,8 @@ func (tx *Tx) Rand() *r2.Rand { return tx.c.Rand() }
 // Co is the coroutine it runs on.
 func (tx *Tx) Co() *r2.Co { return tx.c }
 
+func (tx *Tx) scratch() *scratch { return &tx.db.scratch[tx.c.Machine()] }
+
 // Attempt counts from 1.
 func (tx *Tx) Attempt() int { return tx.attempts }
 
