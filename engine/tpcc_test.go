@@ -117,10 +117,16 @@ func TestAnomaliesNameTables(t *testing.T) {
 
 // A run names the preset where it plays a part.
 func TestHeadNamesThePreset(t *testing.T) {
-	for workload, want := range map[string]string{"smallbank": "run            smallbank on farm, val@1, seed 3\n", "micro-write": "run            micro-write on val@1, seed 3\n"} {
-		r := result.Result{Spec: experiment.Knobs{"workload": workload, "preset": "farm", "seed": 3}, Profile: "val@1"}
-		if text := r.String(); !strings.HasPrefix(text, want) {
-			t.Errorf("%s: %s", workload, text)
+	for _, x := range []struct {
+		workload, cc any
+		want         string
+	}{
+		{"smallbank", nil, "smallbank on farm, val@1, seed 3\n"}, {"smallbank", "occ", "smallbank on farm, val@1, seed 3\n"},
+		{"smallbank", "nowait", "smallbank on nowait with the primitives of farm, val@1, seed 3\n"}, {"micro-write", "nowait", "micro-write on val@1, seed 3\n"},
+	} {
+		r := result.Result{Spec: experiment.Knobs{"workload": x.workload, "cc": x.cc, "preset": "farm", "seed": 3}, Profile: "val@1"}
+		if text := r.String(); !strings.HasPrefix(text, "run            "+x.want) {
+			t.Errorf("%v under %v: %s", x.workload, x.cc, text)
 		}
 	}
 }

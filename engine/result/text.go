@@ -23,7 +23,7 @@ func (r *Result) String() string {
 	on := r.Profile
 	if preset := fmt.Sprint(r.Spec["preset"]); r.protocol() {
 		on = preset + ", " + on
-		if cc := fmt.Sprint(r.Spec["cc"]); cc != experiment.Protocols[0].Name { // the default; of others a preset says the primitives only
+		if cc, _ := r.Spec["cc"].(string); cc != "" && cc != experiment.Protocols[0].Name { // the default; of others a preset says the primitives only
 			on = cc + " with the primitives of " + on
 		}
 	}
