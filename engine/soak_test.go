@@ -121,7 +121,7 @@ func soakSpec(r *rand.Rand, w *workload.Kind, seed uint64) experiment.Spec {
 			"seed": int(seed), "workload": w.Name, "preset": pick("farm", "drtm+r", "fasst", "drtm+h"), "check": "full",
 			"nodes": 2 + r.IntN(4), "threads": 1 + r.IntN(4), "coroutines": 1 + r.IntN(8), "replicas": 1 + r.IntN(3),
 			"torn_reads": pick(true, true, false), "warm": pick(true, false), "window_ns": pick("20us", "50us"),
-			"workload.scale": 0.004 * float64(1+r.IntN(4)),
+			"workload.scale": 0.004 * float64(1+r.IntN(4)), "cc": experiment.Protocols[r.IntN(len(experiment.Protocols))].Name, "nowait.mode": pick("E", "E/S"),
 		}
 		if w.Name == "cycle" {
 			k["workload.scale"], k["workload.keys"], k["workload.value_bytes"] = 1.0, 8+r.IntN(200), 8*(1+r.IntN(20))

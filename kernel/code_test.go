@@ -10,7 +10,7 @@ import (
 // The kernel, which is built in another way, names the same code as command and tests do: their cached
 // runs and sessions are each other's.
 func TestKernelHasTheSameCode(t *testing.T) {
-	out := drive(t, step{Code: "import \"drtmx/engine\"\nengine.CodeVersion()"})
+	out := drive(t, step{Code: "import \"drtmx/engine/result\"\nresult.CodeVersion()"})
 	if o := out[0]; !strings.Contains(o.text(), result.CodeVersion()) {
 		t.Errorf("%s %q: the kernel says %q, the test %q", o.Status, o.Evalue, o.text(), result.CodeVersion())
 	}
