@@ -87,6 +87,10 @@ func Knobs(load testbed.LoadOf, looksUp func(v knob.Values) string) (replicas kn
 		}},
 		{Knob: knob.Knob{Name: "txn.speculative", Kind: knob.Bool, Default: true, Label: "Speculative execution", Section: "4.4.1", Group: knob.Phases, Live: true,
 			Doc: "Fetches records that do not depend on each other in parallel: a read does not wait until its value is used."}},
+		{Knob: knob.Knob{Name: "txn.backoff_min_ns", Kind: knob.Duration, Default: defaultBackoffMinNS, Min: 1, Max: mostBackoffNS, Unit: "ns", Label: "Back-off, first", Group: knob.Phases, Live: true,
+			Doc: "After an abort a coroutine sleeps a random time below a bound, which is this after the first attempt and doubles with each. Assumed: the thesis does not state it."}},
+		{Knob: knob.Knob{Name: "txn.backoff_max_ns", Kind: knob.Duration, Default: defaultBackoffMaxNS, Min: 1, Max: mostBackoffNS, Unit: "ns", Label: "Back-off, most", Group: knob.Phases, Live: true,
+			Doc: "Where the bound of the back-off stops to double. Too low, and transactions that meet live-lock; too high, and hot records idle."}},
 	}
 	return replicas, store
 }
@@ -98,8 +102,20 @@ const leastCacheBytes = 1 << 10
 func SettingsOf(v knob.Values) Settings {
 	return Settings{
 		Replicas: v.Int("replicas"), CacheEnabled: v.Bool("cache.enabled"),
+		BackoffMinNS: int64(v.Int("txn.backoff_min_ns")), BackoffMaxNS: int64(v.Int("txn.backoff_max_ns")),
 		CacheBytes: max(uint64(float64(v.Int("cache.bytes"))*v.Float("workload.scale")), leastCacheBytes),
 	}
+}
+
+// mostBackoffNS is longer than any transaction.
+const mostBackoffNS = 10_000_000
+
+// ValidBackoff holds that its bounds rise.
+func ValidBackoff(v knob.Values, load *testbed.Load) error {
+	if least, most := v.Int("txn.backoff_min_ns"), v.Int("txn.backoff_max_ns"); least > most && load.Transactions {
+		return knob.Invalid("txn.backoff_min_ns", knob.Format("txn.backoff_min_ns", least), "set txn.backoff_max_ns="+fmt.Sprint(knob.Format("txn.backoff_max_ns", least)), "above txn.backoff_max_ns, which is %v", knob.Format("txn.backoff_max_ns", most))
+	}
+	return nil
 }
 
 // ValidReplicas holds the rule of how many copies there can be.
