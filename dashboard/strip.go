@@ -27,7 +27,7 @@ type stripKnob struct {
 }
 
 // common answers with the strip: what every system that is no ghost can change live of its workload, without the
-// weights of its mix, and the coroutines. Fewer than two systems, or other workloads, have none.
+// weights of its mix, the coroutines and the back-off. Fewer than two systems, or other workloads, have none.
 func (p *page) common(w http.ResponseWriter, r *http.Request) {
 	none := strip{Systems: []stripSystem{}, Knobs: []stripKnob{}}
 	out, workload := none, any(nil)
@@ -84,5 +84,5 @@ func (s *strip) meet(states []experiment.KnobState) {
 }
 
 func isCommon(k *experiment.KnobState) bool {
-	return k.Live && k.Active && (k.Group == knob.Workload && !strings.HasPrefix(k.Name, "workload.mix.") || k.Name == "coroutines")
+	return k.Live && k.Active && (k.Group == knob.Workload && !strings.HasPrefix(k.Name, "workload.mix.") || k.Name == "coroutines" || k.Name == "txn.backoff_max_ns")
 }

@@ -26,8 +26,7 @@ export class Strip {
   knob(k) {
     const same = k.values.every((v) => v === k.values[0]), whole = k.kind === "int", id = `strip-${k.name.replaceAll(".", "-")}`;
     const said = () => same ? text(k, k.value) : k.values.map((v, i) => `${this.systems[i].sys} ${text(k, v)}`).join(", ");
-    const out = el("output", { for: id }, said());
-    let i;
+    let i, out = el("output", { for: id }, said());
     if (k.choices?.length || k.kind === "bool") {
       i = el("select", { id }, ...(k.choices || ["on", "off"]).map((c) => el("option", { value: c }, c)));
       i.value = k.kind === "bool" ? text(k, k.value) : k.value;
@@ -37,13 +36,14 @@ export class Strip {
       i = el("input", { id, type: slide ? "range" : number ? "number" : "text", min: number ? k.min : undefined, max: number ? k.max : undefined, step: whole ? 1 : slide ? stepOf(k) : "any" });
       i.value = number ? k.value : text(k, k.value);
       if (slide) i.oninput = () => { out.textContent = i.value; };
+      else if (same) out = null; // the input shows it
       i.onchange = () => {
         if (number && i.value === "") { i.value = k.value; return; }
         this.set({ [k.name]: number ? Number(i.value) : i.value });
       };
     }
     i.setAttribute("aria-description", k.doc);
-    return el("label", { class: "stripknob", title: k.doc, "data-knob": k.name }, k.label, i, out);
+    return el("label", { class: "stripknob", title: k.doc, "data-knob": k.name }, k.label, i, ...(out ? [out] : []));
   }
   // set goes to all systems, or to none.
   async set(values) {

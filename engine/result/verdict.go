@@ -72,7 +72,7 @@ func (l limits) contended() *Verdict {
 		names = append(names, hot[i].name())
 	}
 	of := strings.Join(names, ", ")
-	return &Verdict{Word: Contended, Of: of, Text: fmt.Sprintf("contended: conflicts take %.0f %% of the time in flight, most at %s", 100*l.contention.LostShare, of)}
+	return &Verdict{Word: Contended, Of: of, Text: fmt.Sprintf("contended: conflicts take %s of the time in flight, most at %s", lost(l.contention.LostShare), of)}
 }
 
 func (l limits) latencyBound() *Verdict {
@@ -122,4 +122,13 @@ func (r *Result) Limits() limits {
 
 func (w *Window) Limits() limits {
 	return limits{ended: w.Commits+w.Rollbacks > 0, busiest: w.Bottleneck, contention: w.Contention, phases: w.Phases, latencyUS: w.LatencyUS.Mean, trips: w.RoundTripsPerTxn}
+}
+
+// lost words a share of the time in flight. An attempt counts when it ends: in a short window, what ends can have taken
+// longer than the window.
+func lost(share float64) string {
+	if share >= 0.995 {
+		return "nearly all"
+	}
+	return fmt.Sprintf("%.0f %%", 100*share)
 }

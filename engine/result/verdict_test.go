@@ -34,3 +34,12 @@ func TestVerdictRule(t *testing.T) {
 		}
 	}
 }
+
+// What ends in a short window can have taken longer than the window: nobody reads of 104 %.
+func TestLostInWords(t *testing.T) {
+	for share, want := range map[float64]string{0.5: "50 %", 0.994: "99 %", 0.995: "nearly all", 1.04: "nearly all"} {
+		if got := lost(share); got != want {
+			t.Errorf("%g: %q, want %q", share, got, want)
+		}
+	}
+}
