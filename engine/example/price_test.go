@@ -9,22 +9,26 @@ import (
 	"testing"
 
 	"drtmx/engine"
+	"drtmx/engine/example/array"
 	"drtmx/engine/example/counters"
 	"drtmx/engine/example/serial"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
+	"drtmx/engine/store"
 	"drtmx/engine/testbed"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
 )
 
 // One registration each.
-func init() { experiment.Plug(txn.Kinds{serial.Kind}, workload.Parts{counters.Kind}) }
+func init() {
+	experiment.Plug(txn.Kinds{serial.Kind}, store.Kinds{array.Kind}, workload.Parts{counters.Kind})
+}
 
 func run(t *testing.T, set experiment.Knobs) *result.Result {
 	t.Helper()
 	spec, err := experiment.Spec{Workload: "counters", Set: experiment.Knobs{
-		"nodes": 3, "threads": 2, "coroutines": 4, "warmup_ns": "50us", "duration_ns": "2ms", "workload.counters": 40,
+		"store": "array", "nodes": 3, "threads": 2, "coroutines": 4, "warmup_ns": "50us", "duration_ns": "2ms", "workload.counters": 40,
 	}}.With(set)
 	if err != nil {
 		t.Fatal(err)
@@ -53,6 +57,25 @@ func TestPartsPlugIn(t *testing.T) {
 		if _, shows := r.Parts["serial"]["taken"]; shows != (cc == "serial") {
 			t.Errorf("%s: the parts show %v", cc, r.Parts)
 		}
+	}
+}
+
+// What a workload says of its tables is not of one store: a shipped one runs on arrays, under each of the shipped
+// protocols, and one whose records come and go is told why it cannot.
+func TestShippedWorkloadOnThePluggedStore(t *testing.T) {
+	for _, cc := range []string{"occ", "nowait"} {
+		for _, store := range []string{"array", "drtm-kv"} {
+			if r := run(t, experiment.Knobs{"workload": "ycsb", "workload.keys": 3000, "cc": cc, "store": store}); !r.Checks.Passed() || r.Checks.Transactions == 0 {
+				t.Errorf("%s on %s: %s", cc, store, r)
+			}
+		}
+	}
+	spec, err := experiment.Spec{Workload: "churn"}.With(experiment.Knobs{"store": "array"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := engine.Open(spec); err == nil || !strings.Contains(err.Error(), "records that come and go") {
+		t.Errorf("churn on arrays: %v", err)
 	}
 }
 

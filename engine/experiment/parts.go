@@ -3,8 +3,10 @@ package experiment
 import (
 	"slices"
 
+	"drtmx/engine/kv"
 	"drtmx/engine/nowait"
 	"drtmx/engine/occ"
+	"drtmx/engine/store"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
 	"drtmx/engine/workload/churn"
@@ -18,12 +20,16 @@ import (
 	"drtmx/engine/workload/ycsb"
 )
 
-// The parts that systems are made of. A protocol or a workload is known by its line here and nowhere else in this
+// The parts that systems are made of. A protocol, a store or a workload is known by its line here and nowhere else in this
 // room: it brings its knobs and rules, its documentation, what it needs of memory, and how it is built.
 
 var Protocols = txn.Kinds{
 	occ.Kind,
 	nowait.Kind,
+}
+
+var Stores = store.Kinds{
+	kv.Kind,
 }
 
 var Workloads = workload.Parts(slices.Concat(

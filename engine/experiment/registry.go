@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"drtmx/engine/knob"
+	"drtmx/engine/store"
 	"drtmx/engine/testbed"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
@@ -11,11 +12,12 @@ import (
 
 func init() { register() }
 
-// Plug adds protocols and workloads to the lists of parts, as their author does who keeps them elsewhere: in a test, or in
+// Plug adds protocols, stores and workloads to the lists of parts, as their author does who keeps them elsewhere: in a test, or in
 // a command of their own. It is called while the program starts, before anything reads a spec. A name that is taken is a
 // panic.
-func Plug(protocols txn.Kinds, workloads workload.Parts) {
+func Plug(protocols txn.Kinds, stores store.Kinds, workloads workload.Parts) {
 	Protocols = append(Protocols, protocols...)
+	Stores = append(Stores, stores...)
 	Workloads = append(Workloads, workloads...)
 	knob.Forget()
 	register()
@@ -23,10 +25,10 @@ func Plug(protocols txn.Kinds, workloads workload.Parts) {
 
 // register puts the knobs of all parts on the list.
 func register() {
-	cluster, store, protocol := Protocols.Rows(Workloads.Load)
+	cluster, found, protocol := Protocols.Rows(Workloads.Load)
 	for _, list := range [][]knob.Row{
 		{presetRow()}, testbed.ClusterKnobs(), cluster, {seedRow()}, testbed.HardwareKnobs(Workloads.Load), workload.HintKnobs(Workloads.Of), clientKnobs(),
-		protocol, store, Workloads.Rows(defaultWorkload), faultKnobs(), measureKnobs(),
+		protocol, Stores.Rows(Workloads.Load), found, Workloads.Rows(defaultWorkload), faultKnobs(), measureKnobs(),
 	} {
 		knob.Register(list)
 	}

@@ -7,6 +7,7 @@ import (
 	"drtmx/engine/fabric"
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
+	"drtmx/engine/record"
 	"drtmx/engine/sim"
 )
 
@@ -56,7 +57,7 @@ func (b *bed) table(keys uint64, valueBytes int, spare uint64, replicas int) *Ta
 	b.Helper()
 	spec := Spec{ID: b.nextID, Name: "test", ValueBytes: valueBytes, Init: valueOf, Spare: spare, Seed: uint64(b.nextID)}
 	b.nextID++
-	t, err := NewTable(b.cl, spec, Placement{Partition: Blocks(b.cl.Machines(), keys), Replicas: replicas})
+	t, err := NewTable(b.cl, record.LockSeq, spec, Placement{Partition: Blocks(b.cl.Machines(), keys), Replicas: replicas})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -78,7 +78,7 @@ func TestTableAgainstMap(t *testing.T) {
 			part = store.Growing{All: all, Initial: func(int) (from, n uint64) { return initial / 3, initial / 2 }}
 		}
 		sequential := rapid.Bool().Draw(t, "sequential")
-		tb, err := NewTable(b.cl, Spec{ID: 9, Name: "model", ValueBytes: 16, Init: valueOf, Spare: 100, Sequential: sequential},
+		tb, err := NewTable(b.cl, record.LockSeq, Spec{ID: 9, Name: "model", ValueBytes: 16, Init: valueOf, Spare: 100, Sequential: sequential},
 			Placement{Partition: part, Replicas: 2})
 		if err != nil {
 			t.Fatal(err)
@@ -339,7 +339,7 @@ func TestChangesAreDeterministic(t *testing.T) {
 func TestFixedTable(t *testing.T) {
 	b := newBed(t, 2, 1, 1)
 	spec := Spec{ID: 9, Name: "fixed", ValueBytes: 8, Init: valueOf, Fixed: true}
-	tb, err := NewTable(b.cl, spec, Placement{Partition: Blocks(2, 1000), Replicas: 1})
+	tb, err := NewTable(b.cl, record.LockSeq, spec, Placement{Partition: Blocks(2, 1000), Replicas: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -368,7 +368,7 @@ func TestFixedTable(t *testing.T) {
 		}
 	})
 	spec.Spare = 1
-	if _, err := NewTable(b.cl, spec, Placement{Partition: Blocks(2, 1000), Replicas: 1}); err == nil {
+	if _, err := NewTable(b.cl, record.LockSeq, spec, Placement{Partition: Blocks(2, 1000), Replicas: 1}); err == nil {
 		t.Error("a fixed table has spare rows")
 	}
 }

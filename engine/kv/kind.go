@@ -4,11 +4,13 @@ import (
 	"fmt"
 
 	"drtmx/engine/r2"
+	"drtmx/engine/record"
 	"drtmx/engine/store"
 )
 
 // Names of package store that this package's own users need.
 type (
+	Spec      = store.Spec
 	Ref       = store.Ref
 	Location  = store.Location
 	Partition = store.Partition
@@ -24,8 +26,18 @@ func Blocks(servers int, keys uint64) Partition { return store.Blocks(servers, k
 // Stripes is store.Stripes.
 func Stripes(servers int, keys uint64) Partition { return store.Stripes(servers, keys) }
 
-// kind is that of this package's tables.
+// Kind is that of this package's tables.
+var Kind store.Kind = kind{}
+
 type kind struct{}
+
+func (kind) Name() string { return "drtm-kv" }
+func (kind) Doc() string  { return "cluster-chained hash tables with location caches (DrTM-KV)" }
+
+// Make is NewTable.
+func (kind) Make(cl *r2.Cluster, s Spec, h record.Header, p Placement) (store.Table, error) {
+	return NewTable(cl, h, s, p)
+}
 
 // caches are the location caches of a cluster. They share the numbers of the records.
 type caches struct {

@@ -127,7 +127,7 @@ func TestNewTableRefusals(t *testing.T) {
 		"many rows":      {Spec{Name: "x", ValueBytes: 8}, Placement{Partition: Blocks(1, 1<<34), Replicas: 1}},
 		"too much space": {Spec{Name: "x", ValueBytes: 1900}, Placement{Partition: Blocks(1, 1<<28), Replicas: 1}},
 	} {
-		if _, err := NewTable(b.cl, c.spec, c.place); err == nil {
+		if _, err := NewTable(b.cl, record.LockSeq, c.spec, c.place); err == nil {
 			t.Errorf("%s: accepted", name)
 		} else {
 			t.Logf("%s: %v", name, err)
@@ -207,7 +207,7 @@ func TestRankIsTheSlot(t *testing.T) {
 	b := newBed(t, 2, 1, 1)
 	for id, sequential := range []bool{false, true} {
 		spec := Spec{ID: uint8(id + 1), Name: "fixed", ValueBytes: 8, Init: valueOf, Fixed: true, Sequential: sequential}
-		tb, err := NewTable(b.cl, spec, Placement{Partition: Blocks(2, keys), Replicas: 1})
+		tb, err := NewTable(b.cl, record.LockSeq, spec, Placement{Partition: Blocks(2, keys), Replicas: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -238,7 +238,7 @@ func TestFixedLookupTakesAsLong(t *testing.T) {
 	var took [2]r2.Time
 	for i, fixed := range []bool{false, true} {
 		b := newBed(t, 1, 1, 1)
-		tb, err := NewTable(b.cl, Spec{ID: 1, Name: "t", ValueBytes: 8, Init: valueOf, Fixed: fixed}, Placement{Partition: Blocks(1, keys), Replicas: 1})
+		tb, err := NewTable(b.cl, record.LockSeq, Spec{ID: 1, Name: "t", ValueBytes: 8, Init: valueOf, Fixed: fixed}, Placement{Partition: Blocks(1, keys), Replicas: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

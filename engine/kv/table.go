@@ -8,54 +8,8 @@ import (
 	"drtmx/engine/store"
 )
 
-// Spec describes a table.
-type Spec struct {
-	ID         uint8  // names the table in messages, logs and histories; unique in the cluster
-	Name       string // for messages to people
-	ValueBytes int    // of every record
-	// Header is what rows have in front of the value; the zero value is record.LockSeq.
-	Header  record.Header
-	Aligned bool // spend memory so that no row of at most a line straddles one; default packed, see package record
-	// Init writes the value that a record has from the start into value, which is zero. It must be a pure
-	// function of the key: it runs when a block of 512 bytes is first touched, on the primary and on each backup. Nil
-	// leaves zeros.
-	Init func(key uint64, value []byte)
-	// Mutable is the number of leading bytes of a value that transactions change: locks cover the record, but write-back
-	// and log carry only these. The rest is what Init or the transaction that inserts the record wrote. 0: all.
-	Mutable int
-	// Constant says that no transaction writes the table: what is read of it needs no validation.
-	Constant bool
-	// Local says that only the machine of a record reads it: location caches leave it out.
-	Local bool
-	// Sequential says that records are used in the order of their keys, as those of a table that grows are:
-	// neighbours share pages of the hash table, in random buckets of the page. What nobody has come to yet takes no
-	// memory. It makes hot neighbours worse, which otherwise are far apart.
-	Sequential bool
-	// Fixed says that records are neither inserted nor deleted while the system runs; attempts fail. The hash table never
-	// changes then, and a lookup on its own server need not meet others' changes in their true order.
-	Fixed bool
-	// Spare is the number of rows per socket of a server kept for records that are inserted while the system
-	// runs. It costs address space, and memory only when used. Inserts fail when it is used up.
-	Spare uint64
-	Seed  uint64 // of the hash function
-}
-
 // MaxKey is the largest key of a table: eight bits for the table and the key fit 63 bits.
 const MaxKey = uint64(1)<<55 - 1
-
-// Traits is what the layers above have to know of it.
-func (s Spec) Traits() store.Traits {
-	return store.Traits{ID: s.ID, Name: s.Name, ValueBytes: s.ValueBytes, Mutable: s.Mutable, Constant: s.Constant, Local: s.Local, Fixed: s.Fixed, Grows: s.Spare > 0}
-}
-
-// Kind is that of hash tables with a location cache.
-func (s Spec) Kind() store.Kind { return kind{} }
-
-// Make is NewTable with a header.
-func (s Spec) Make(cl *r2.Cluster, h record.Header, p Placement) (store.Table, error) {
-	s.Header = h
-	return NewTable(cl, s, p)
-}
 
 // Table is one table of the cluster. Its methods run on any machine; what one machine may know of another
 // without asking (addresses of regions, the hash function, counts at the start) is exchanged when the
@@ -72,9 +26,9 @@ type Table struct {
 	growing *store.Growing // nil: keys that may come have no numbers
 }
 
-// NewTable makes a table on the machines of a cluster. Nothing of it is touched.
-func NewTable(cl *r2.Cluster, spec Spec, place Placement) (*Table, error) {
-	t, err := newTable(cl, spec, place)
+// NewTable makes a table on the machines of a cluster, whose rows have a header. Nothing of it is touched.
+func NewTable(cl *r2.Cluster, h record.Header, spec Spec, place Placement) (*Table, error) {
+	t, err := newTable(cl, h, spec, place)
 	if err != nil {
 		return nil, err
 	}
@@ -102,13 +56,10 @@ func NewTable(cl *r2.Cluster, spec Spec, place Placement) (*Table, error) {
 }
 
 // newTable checks what can be checked without a cluster.
-func newTable(cl *r2.Cluster, spec Spec, place Placement) (*Table, error) {
-	if spec.Header == (record.Header{}) {
-		spec.Header = record.LockSeq
-	}
-	layout, err := record.Packed(spec.Header, spec.ValueBytes)
+func newTable(cl *r2.Cluster, h record.Header, spec Spec, place Placement) (*Table, error) {
+	layout, err := record.Packed(h, spec.ValueBytes)
 	if spec.Aligned {
-		layout, err = record.Aligned(spec.Header, spec.ValueBytes)
+		layout, err = record.Aligned(h, spec.ValueBytes)
 	}
 	if err == nil {
 		err = place.Check()

@@ -9,6 +9,7 @@ import (
 	"drtmx/engine/nowait"
 	"drtmx/engine/r2"
 	"drtmx/engine/sim"
+	"drtmx/engine/store"
 	"drtmx/engine/txn"
 )
 
@@ -46,13 +47,13 @@ func transfer(mode nowait.Mode) error {
 	cfg := nowait.Default()
 	cfg.Mode = mode
 	var last txn.Outcome
-	db, err := txn.Open(cl, txn.Options{Config: cfg, OnDone: func(_, _ int, o *txn.Outcome) { last = *o }})
+	db, err := txn.Open(cl, txn.Options{Config: cfg, Store: kv.Kind, OnDone: func(_, _ int, o *txn.Outcome) { last = *o }})
 	if err != nil {
 		return err
 	}
-	if _, err := db.AddTable(kv.Spec{ID: accounts, Name: "accounts", ValueBytes: 8, Init: func(_ uint64, v []byte) {
+	if _, err := db.AddTable(store.Spec{ID: accounts, Name: "accounts", ValueBytes: 8, Init: func(_ uint64, v []byte) {
 		binary.LittleEndian.PutUint64(v, 100)
-	}}, kv.Stripes(3, 300)); err != nil {
+	}}, store.Stripes(3, 300)); err != nil {
 		return err
 	}
 	move := func(tx *txn.Tx) error {

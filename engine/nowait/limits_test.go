@@ -12,26 +12,27 @@ import (
 	"drtmx/engine/kv"
 	"drtmx/engine/r2"
 	"drtmx/engine/sim"
+	"drtmx/engine/store"
 	"drtmx/engine/txn"
 )
 
 // small is a table of short records.
-var small = kv.Spec{ID: 1, Name: "t", ValueBytes: 16, Init: func(key uint64, v []byte) { binary.LittleEndian.PutUint64(v, 10*key) }}
+var small = store.Spec{ID: 1, Name: "t", ValueBytes: 16, Init: func(key uint64, v []byte) { binary.LittleEndian.PutUint64(v, 10*key) }}
 
 const keys = 60
 
 // onClient runs body on one coroutine of machine 0 of a small cluster.
-func onClient(t testing.TB, cfg txn.Config, spec kv.Spec, body func(cl *txn.Client)) {
+func onClient(t testing.TB, cfg txn.Config, spec store.Spec, body func(cl *txn.Client)) {
 	t.Helper()
-	onCluster(t, r2.Config{Threads: 1}, txn.Options{Config: cfg}, spec, body)
+	onCluster(t, r2.Config{Threads: 1}, txn.Options{Config: cfg, Store: kv.Kind}, spec, body)
 }
 
-func onScaled(t testing.TB, scale txn.Scale, cfg txn.Config, spec kv.Spec, body func(cl *txn.Client)) {
+func onScaled(t testing.TB, scale txn.Scale, cfg txn.Config, spec store.Spec, body func(cl *txn.Client)) {
 	t.Helper()
-	onCluster(t, r2.Config{Threads: 1}, txn.Options{Config: cfg, Scale: scale}, spec, body)
+	onCluster(t, r2.Config{Threads: 1}, txn.Options{Config: cfg, Store: kv.Kind, Scale: scale}, spec, body)
 }
 
-func onCluster(t testing.TB, frame r2.Config, o txn.Options, spec kv.Spec, body func(cl *txn.Client)) {
+func onCluster(t testing.TB, frame r2.Config, o txn.Options, spec store.Spec, body func(cl *txn.Client)) {
 	t.Helper()
 	if bad := run(t, frame, o, spec, body); len(bad) > 0 {
 		t.Error(strings.Join(bad, "\n"))
@@ -39,7 +40,7 @@ func onCluster(t testing.TB, frame r2.Config, o txn.Options, spec kv.Spec, body 
 }
 
 // run is onCluster that returns what the checkers find at the end.
-func run(t testing.TB, frame r2.Config, o txn.Options, spec kv.Spec, body func(cl *txn.Client)) (bad []string) {
+func run(t testing.TB, frame r2.Config, o txn.Options, spec store.Spec, body func(cl *txn.Client)) (bad []string) {
 	t.Helper()
 	profile, err := fabric.LoadProfile("val")
 	if err != nil {
@@ -62,7 +63,7 @@ func run(t testing.TB, frame r2.Config, o txn.Options, spec kv.Spec, body func(c
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.AddTable(spec, kv.Stripes(3, keys)); err != nil {
+	if _, err := db.AddTable(spec, store.Stripes(3, keys)); err != nil {
 		t.Fatal(err)
 	}
 	done := false
@@ -137,7 +138,7 @@ func TestRefusals(t *testing.T) {
 			{"never awaited", false, func(tx *txn.Tx) error { tx.Fetch(1, 1); tx.Fetch(1, 2); return errors.New("mine") }, "mine"},
 		} {
 			t.Run(cfg.Mode.String()+"/"+cfg.Lock.String()+"/"+c.name, func(t *testing.T) {
-				onClient(t, cfg, kv.Spec{ID: 1, Name: "t", ValueBytes: 400, Aligned: true}, func(cl *txn.Client) {
+				onClient(t, cfg, store.Spec{ID: 1, Name: "t", ValueBytes: 400, Aligned: true}, func(cl *txn.Client) {
 					if err := cl.Run(0, c.ro, c.body); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 						t.Errorf("error %v, want %q in one line", err, c.want)
 					}
@@ -155,7 +156,7 @@ func TestRefusals(t *testing.T) {
 func TestManyRecords(t *testing.T) {
 	for _, cfg := range choices() {
 		cfg.Replicas = 1
-		spec := kv.Spec{ID: 1, Name: "t", ValueBytes: 200}
+		spec := store.Spec{ID: 1, Name: "t", ValueBytes: 200}
 		body := func(tx *txn.Tx) error {
 			var refs []txn.Ref
 			for k := range uint64(30) {
@@ -166,7 +167,7 @@ func TestManyRecords(t *testing.T) {
 			}
 			return write(3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16)(tx)
 		}
-		onCluster(t, r2.Config{Threads: 1, MaxMessage: 512}, txn.Options{Config: cfg}, spec, func(cl *txn.Client) {
+		onCluster(t, r2.Config{Threads: 1, MaxMessage: 512}, txn.Options{Config: cfg, Store: kv.Kind}, spec, func(cl *txn.Client) {
 			for range 3 {
 				if err := cl.Run(0, false, body); err != nil {
 					t.Errorf("%v %v: %v", cfg.Mode, cfg.Lock, err)
@@ -176,7 +177,7 @@ func TestManyRecords(t *testing.T) {
 		if cfg.Lock != TwoSided {
 			continue
 		}
-		onCluster(t, r2.Config{Threads: 1, MaxMessage: 256}, txn.Options{Config: cfg}, kv.Spec{ID: 1, Name: "t", ValueBytes: 300}, func(cl *txn.Client) {
+		onCluster(t, r2.Config{Threads: 1, MaxMessage: 256}, txn.Options{Config: cfg, Store: kv.Kind}, store.Spec{ID: 1, Name: "t", ValueBytes: 300}, func(cl *txn.Client) {
 			if err := cl.Run(0, false, write(1)); err == nil || !strings.Contains(err.Error(), "use the one-sided primitive") {
 				t.Errorf("%v: error %v", cfg.Mode, err)
 			}
@@ -293,7 +294,7 @@ func TestInsertMutableConstant(t *testing.T) {
 }
 
 // growing is small with room for records that are not there from the start: those from keys on.
-func growing() kv.Spec {
+func growing() store.Spec {
 	spec := small
 	spec.Spare = 8
 	return spec
@@ -365,7 +366,7 @@ func TestInsertDelete(t *testing.T) {
 func TestGapLeft(t *testing.T) {
 	for _, cfg := range choices() {
 		cfg.Variant = LockLeft
-		bad := run(t, r2.Config{Threads: 1}, txn.Options{Config: cfg}, growing(), func(cl *txn.Client) {
+		bad := run(t, r2.Config{Threads: 1}, txn.Options{Config: cfg, Store: kv.Kind}, growing(), func(cl *txn.Client) {
 			cl.Run(0, false, func(tx *txn.Tx) error { _, err := tx.Read(1, keys+1); return err })
 		})
 		if len(bad) != 1 || !strings.HasPrefix(bad[0], txn.LockLeft+": gap ") {

@@ -4,9 +4,9 @@ import (
 	"testing"
 
 	"drtmx/engine/fabric"
-	"drtmx/engine/kv"
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
+	"drtmx/engine/store"
 	"drtmx/engine/txn"
 )
 
@@ -20,7 +20,7 @@ func TestCoordinatorCycles(t *testing.T) {
 	post := r2.Time(profile.CPU.PostWQE.Time())
 	remote := []uint64{1, 2, 4} // machines 1 and 2
 	cfg, _ := Preset("drtm+r")
-	onClient(t, cfg, kv.Spec{ID: 1, Name: "t", ValueBytes: 8}, 12, func(c *r2.Co, cl *txn.Client) {
+	onClient(t, cfg, store.Spec{ID: 1, Name: "t", ValueBytes: 8}, 12, func(c *r2.Co, cl *txn.Client) {
 		for written := 1; written <= len(remote); written++ {
 			var o txn.Outcome
 			cl.DB().Options().OnDone = func(_, _ int, out *txn.Outcome) { o = *out }

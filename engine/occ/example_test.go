@@ -9,6 +9,7 @@ import (
 	"drtmx/engine/occ"
 	"drtmx/engine/r2"
 	"drtmx/engine/sim"
+	"drtmx/engine/store"
 	"drtmx/engine/txn"
 )
 
@@ -30,16 +31,16 @@ func Example() {
 		panic(err)
 	}
 	cfg, _ := occ.Preset("drtm+h")
-	db, err := txn.Open(cl, txn.Options{Config: cfg, OnDone: func(_, _ int, o *txn.Outcome) {
+	db, err := txn.Open(cl, txn.Options{Config: cfg, Store: kv.Kind, OnDone: func(_, _ int, o *txn.Outcome) {
 		fmt.Printf("committed %v after %d attempt, %d round trip for the locks\n", o.Committed, o.Attempts, o.RoundTrips[txn.Lock])
 	}})
 	if err != nil {
 		panic(err)
 	}
 	const accounts = 1
-	if _, err := db.AddTable(kv.Spec{ID: accounts, Name: "accounts", ValueBytes: 8, Init: func(_ uint64, v []byte) {
+	if _, err := db.AddTable(store.Spec{ID: accounts, Name: "accounts", ValueBytes: 8, Init: func(_ uint64, v []byte) {
 		binary.LittleEndian.PutUint64(v, 100)
-	}}, kv.Stripes(3, 300)); err != nil {
+	}}, store.Stripes(3, 300)); err != nil {
 		panic(err)
 	}
 	cl.Spawn(0, 0, func(c *r2.Co) {

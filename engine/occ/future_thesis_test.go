@@ -5,16 +5,16 @@ import (
 	"errors"
 	"testing"
 
-	"drtmx/engine/kv"
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
+	"drtmx/engine/store"
 	"drtmx/engine/txn"
 )
 
 // Speculative execution (§4.4.1): records that do not depend on each other are under
 // way together until a value is used; without it they are fetched one by one.
 func TestFuturesThesis(t *testing.T) {
-	spec := kv.Spec{ID: 1, Name: "t", ValueBytes: 8, Init: func(key uint64, v []byte) { binary.LittleEndian.PutUint64(v, 10*key) }}
+	spec := store.Spec{ID: 1, Name: "t", ValueBytes: 8, Init: func(key uint64, v []byte) { binary.LittleEndian.PutUint64(v, 10*key) }}
 	remote := []uint64{1, 2, 4, 5, 7, 8} // machines 1 and 2
 	for _, c := range []struct {
 		name                      string
@@ -84,7 +84,7 @@ func TestFuturesThesis(t *testing.T) {
 // Futures that nobody awaits are read all the same, do no harm to the attempt that
 // follows a rollback, and say what is wrong with them when they are awaited.
 func TestFuturesAbandoned(t *testing.T) {
-	spec := kv.Spec{ID: 1, Name: "t", ValueBytes: 8, Init: func(key uint64, v []byte) { v[0] = byte(key) }}
+	spec := store.Spec{ID: 1, Name: "t", ValueBytes: 8, Init: func(key uint64, v []byte) { v[0] = byte(key) }}
 	for _, prim := range []Prim{OneSided, TwoSided, Hybrid} {
 		cfg, _ := Preset("drtm+h")
 		cfg.Execution = prim
@@ -145,7 +145,7 @@ func TestFuturesAbandoned(t *testing.T) {
 // its own records through its RNIC, which costs local transactions round trips (§4.3.2);
 // two-sided, they take CPU instructions.
 func TestLocalLocksThesis(t *testing.T) {
-	spec := kv.Spec{ID: 1, Name: "t", ValueBytes: 8}
+	spec := store.Spec{ID: 1, Name: "t", ValueBytes: 8}
 	latency := map[Prim]r2.Time{}
 	for _, lock := range []Prim{OneSided, TwoSided} {
 		cfg, _ := Preset("drtm+h")

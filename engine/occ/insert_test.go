@@ -7,7 +7,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"drtmx/engine/kv"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
 	"drtmx/engine/sim"
@@ -27,8 +26,8 @@ func comingParts() store.Partition {
 	return store.Growing{All: store.Stripes(3, numberedTo), Initial: func(int) (from, n uint64) { return 0, 2 }}
 }
 
-func comingSpec() kv.Spec {
-	return kv.Spec{ID: 1, Name: "coming", ValueBytes: 16, Spare: insertSpare, Init: func(key uint64, v []byte) {
+func comingSpec() store.Spec {
+	return store.Spec{ID: 1, Name: "coming", ValueBytes: 16, Spare: insertSpare, Init: func(key uint64, v []byte) {
 		binary.LittleEndian.PutUint64(v, key+100)
 	}}
 }

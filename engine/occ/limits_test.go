@@ -17,14 +17,14 @@ import (
 )
 
 // onClient runs body on one coroutine of machine 0 of a small cluster.
-func onClient(t testing.TB, cfg Config, spec kv.Spec, keys uint64, body func(c *r2.Co, cl *txn.Client)) {
+func onClient(t testing.TB, cfg Config, spec store.Spec, keys uint64, body func(c *r2.Co, cl *txn.Client)) {
 	t.Helper()
 	onCluster(t, r2.Config{Threads: 1}, cfg, spec, keys, body)
 }
 
-func onCluster(t testing.TB, frame r2.Config, cfg Config, spec kv.Spec, keys uint64, body func(c *r2.Co, cl *txn.Client)) {
+func onCluster(t testing.TB, frame r2.Config, cfg Config, spec store.Spec, keys uint64, body func(c *r2.Co, cl *txn.Client)) {
 	t.Helper()
-	onParts(t, frame, cfg, spec, kv.Stripes(3, keys), body)
+	onParts(t, frame, cfg, spec, store.Stripes(3, keys), body)
 }
 
 // failing is what a test fails by: testing.TB, or rapid's.
@@ -35,7 +35,7 @@ type failing interface {
 	Errorf(format string, args ...any)
 }
 
-func onParts(t failing, frame r2.Config, cfg Config, spec kv.Spec, parts store.Partition, body func(c *r2.Co, cl *txn.Client)) {
+func onParts(t failing, frame r2.Config, cfg Config, spec store.Spec, parts store.Partition, body func(c *r2.Co, cl *txn.Client)) {
 	t.Helper()
 	profile, err := fabric.LoadProfile("val")
 	if err != nil {
@@ -53,7 +53,7 @@ func onParts(t failing, frame r2.Config, cfg Config, spec kv.Spec, parts store.P
 		t.Fatal(err)
 	}
 	rec := history.New(history.Options{Initial: record.InitialSeq})
-	db, err := txn.Open(cl, txn.Options{Config: cfg, Costs: txn.Costs{Execution: 678, Validation: 185, Logging: 134, Commit: 87}, Recorder: rec, CheckLogs: true})
+	db, err := txn.Open(cl, txn.Options{Config: cfg, Store: kv.Kind, Costs: txn.Costs{Execution: 678, Validation: 185, Logging: 134, Commit: 87}, Recorder: rec, CheckLogs: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func onParts(t failing, frame r2.Config, cfg Config, spec kv.Spec, parts store.P
 func TestRefusals(t *testing.T) {
 	fasst, _ := Preset("fasst")
 	h, _ := Preset("drtm+h")
-	spec := kv.Spec{ID: 1, Name: "t", ValueBytes: 400, Aligned: true}
+	spec := store.Spec{ID: 1, Name: "t", ValueBytes: 400, Aligned: true}
 	write := func(keys ...uint64) func(*txn.Tx) error {
 		return func(tx *txn.Tx) error {
 			for _, k := range keys {
@@ -142,7 +142,7 @@ func TestLogEntryFitsMessage(t *testing.T) {
 	for _, prim := range []Prim{OneSided, TwoSided} {
 		cfg, _ := Preset("drtm+h")
 		cfg.Logging = prim
-		onCluster(t, r2.Config{Threads: 1, MaxMessage: 256}, cfg, kv.Spec{ID: 1, Name: "t", ValueBytes: 16}, 60, func(_ *r2.Co, cl *txn.Client) {
+		onCluster(t, r2.Config{Threads: 1, MaxMessage: 256}, cfg, store.Spec{ID: 1, Name: "t", ValueBytes: 16}, 60, func(_ *r2.Co, cl *txn.Client) {
 			write := func(n uint64) func(tx *txn.Tx) error {
 				return func(tx *txn.Tx) error {
 					for key := range n {
@@ -168,7 +168,7 @@ func TestLogEntryFitsMessage(t *testing.T) {
 func TestReadYourWrites(t *testing.T) {
 	for _, preset := range PresetNames() {
 		cfg, _ := Preset(preset)
-		onClient(t, cfg, kv.Spec{ID: 1, Name: "t", ValueBytes: 16}, 60, func(co *r2.Co, cl *txn.Client) {
+		onClient(t, cfg, store.Spec{ID: 1, Name: "t", ValueBytes: 16}, 60, func(co *r2.Co, cl *txn.Client) {
 			err := cl.Run(0, false, func(tx *txn.Tx) error {
 				if err := tx.PutInt(1, 5, 42); err != nil {
 					return err
@@ -200,7 +200,7 @@ func TestReadYourWrites(t *testing.T) {
 func TestNoAllocation(t *testing.T) {
 	for _, preset := range PresetNames() {
 		cfg, _ := Preset(preset)
-		onClient(t, cfg, kv.Spec{ID: 1, Name: "t", ValueBytes: 8}, 60, func(co *r2.Co, cl *txn.Client) {
+		onClient(t, cfg, store.Spec{ID: 1, Name: "t", ValueBytes: 8}, 60, func(co *r2.Co, cl *txn.Client) {
 			key := uint64(0)
 			body := func(tx *txn.Tx) error {
 				for i := range uint64(3) {
@@ -236,12 +236,12 @@ func TestInsertMutableConstant(t *testing.T) {
 	cfg, _ := Preset("drtm+h")
 	for _, c := range []struct {
 		name string
-		spec kv.Spec
+		spec store.Spec
 		body func(*txn.Tx) error
 		want string
 	}{
-		{"constant", kv.Spec{ID: 1, Name: "t", ValueBytes: 24, Constant: true}, func(tx *txn.Tx) error { _, err := tx.Update(1, 1); return err }, "declared constant"},
-		{"partly mutable", kv.Spec{ID: 1, Name: "t", ValueBytes: 24, Mutable: 8}, func(tx *txn.Tx) error { _, err := tx.Insert(1, 0); return err }, "declare all mutable"},
+		{"constant", store.Spec{ID: 1, Name: "t", ValueBytes: 24, Constant: true}, func(tx *txn.Tx) error { _, err := tx.Update(1, 1); return err }, "declared constant"},
+		{"partly mutable", store.Spec{ID: 1, Name: "t", ValueBytes: 24, Mutable: 8}, func(tx *txn.Tx) error { _, err := tx.Insert(1, 0); return err }, "declare all mutable"},
 	} {
 		onClient(t, cfg, c.spec, 60, func(_ *r2.Co, cl *txn.Client) {
 			if err := cl.Run(0, false, c.body); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -254,7 +254,7 @@ func TestInsertMutableConstant(t *testing.T) {
 			v[i] = byte(key)
 		}
 	}
-	onClient(t, cfg, kv.Spec{ID: 1, Name: "t", ValueBytes: 24, Mutable: 8, Init: init}, 60, func(_ *r2.Co, cl *txn.Client) {
+	onClient(t, cfg, store.Spec{ID: 1, Name: "t", ValueBytes: 24, Mutable: 8, Init: init}, 60, func(_ *r2.Co, cl *txn.Client) {
 		err := cl.Run(0, false, func(tx *txn.Tx) error {
 			for _, key := range []uint64{3, 4} { // of the own machine, and of another
 				v, err := tx.Update(1, key)
@@ -283,7 +283,7 @@ func TestInsertMutableConstant(t *testing.T) {
 			return nil
 		})
 	})
-	onClient(t, cfg, kv.Spec{ID: 1, Name: "t", ValueBytes: 24}, 60, func(_ *r2.Co, cl *txn.Client) {
+	onClient(t, cfg, store.Spec{ID: 1, Name: "t", ValueBytes: 24}, 60, func(_ *r2.Co, cl *txn.Client) {
 		err := cl.Run(0, false, func(tx *txn.Tx) error {
 			for _, key := range []uint64{3, 4} {
 				v, err := tx.Insert(1, key)
@@ -314,7 +314,7 @@ func TestAnnouncedInsertNotMade(t *testing.T) {
 	for _, preset := range PresetNames() {
 		cfg, _ := Preset(preset)
 		cfg.MaxAttempts = 3
-		onClient(t, cfg, kv.Spec{ID: 1, Name: "t", ValueBytes: 24}, 60, func(c *r2.Co, cl *txn.Client) {
+		onClient(t, cfg, store.Spec{ID: 1, Name: "t", ValueBytes: 24}, 60, func(c *r2.Co, cl *txn.Client) {
 			err := cl.Run(0, false, func(tx *txn.Tx) error {
 				if err := tx.Inserts(txn.Ref{Table: 1, Key: 0}, txn.Ref{Table: 1, Key: 3}); err != nil { // of the own machine
 					return err
@@ -340,7 +340,7 @@ func TestHybridReadsRingAlone(t *testing.T) {
 	for _, prim := range []Prim{OneSided, Hybrid} {
 		cfg, _ := Preset("drtm+h")
 		cfg.Execution = prim
-		onClient(t, cfg, kv.Spec{ID: 1, Name: "t", ValueBytes: 16}, 60, func(c *r2.Co, cl *txn.Client) {
+		onClient(t, cfg, store.Spec{ID: 1, Name: "t", ValueBytes: 16}, 60, func(c *r2.Co, cl *txn.Client) {
 			body := func(tx *txn.Tx) error { // records of one other machine
 				return tx.Prefetch(txn.Ref{Table: 1, Key: 1}, txn.Ref{Table: 1, Key: 4}, txn.Ref{Table: 1, Key: 7})
 			}

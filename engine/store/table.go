@@ -5,21 +5,53 @@ import (
 	"drtmx/engine/record"
 )
 
-// Kind makes tables of one implementation, and the client caches for them. Its values are comparable.
+// Kind is an implementation of unordered tables and of the client caches for them: a part that a list of parts names. Its
+// values are comparable.
 type Kind interface {
+	Name() string // the value of the knob store
+	Doc() string  // a few words, for the knob's help
+	// Make makes a table on the machines of a cluster. Rows have the header in front of the value.
+	Make(cl *r2.Cluster, s Spec, h record.Header, p Placement) (Table, error)
 	// Caches prepares the caches of all machines for tables of the kind. Each has a budget of so many bytes.
 	Caches(cl *r2.Cluster, tables []Table, bytes, seed uint64) (Caches, error)
 }
 
-// Spec describes a table that is to be made.
-type Spec interface {
-	Traits() Traits
-	Kind() Kind
-	// Make makes the table on the machines of a cluster. Rows have the header in front of the value.
-	Make(cl *r2.Cluster, h record.Header, p Placement) (Table, error)
+// Spec describes a table that is to be made, whatever makes it.
+type Spec struct {
+	ID         uint8  // names the table in messages, logs and histories; unique in the cluster
+	Name       string // for messages to people
+	ValueBytes int    // of every record
+	Aligned    bool   // spend memory so that no row of at most a line straddles one; default packed, see package record
+	// Init writes the value that a record has from the start into value, which is zero. It must be a pure
+	// function of the key: it runs when memory is first touched, on the primary and on each backup. Nil
+	// leaves zeros.
+	Init func(key uint64, value []byte)
+	// Mutable is the number of leading bytes of a value that transactions change: locks cover the record, but write-back
+	// and log carry only these. The rest is what Init or the transaction that inserts the record wrote. 0: all.
+	Mutable int
+	// Constant says that no transaction writes the table: what is read of it needs no validation.
+	Constant bool
+	// Local says that only the machine of a record reads it: location caches leave it out.
+	Local bool
+	// Sequential says that records are used in the order of their keys, as those of a table that grows are:
+	// a hash table lets neighbours share pages, in random buckets of the page, so that what nobody has come to yet takes
+	// no memory. It makes hot neighbours worse, which otherwise are far apart.
+	Sequential bool
+	// Fixed says that records are neither inserted nor deleted while the system runs; attempts fail. What finds
+	// them never changes then, and a lookup on its own server need not meet others' changes in their true order.
+	Fixed bool
+	// Spare is the number of rows per socket of a server kept for records that are inserted while the system
+	// runs. It costs address space, and memory only when used. Inserts fail when it is used up.
+	Spare uint64
+	Seed  uint64 // of a hash function
 }
 
-// Traits is what all descriptions of tables say.
+// Traits is what the layers above have to know of it.
+func (s Spec) Traits() Traits {
+	return Traits{ID: s.ID, Name: s.Name, ValueBytes: s.ValueBytes, Mutable: s.Mutable, Constant: s.Constant, Local: s.Local, Fixed: s.Fixed, Grows: s.Spare > 0}
+}
+
+// Traits is what the layers above have to know of a table.
 type Traits struct {
 	ID         uint8  // names the table in messages, logs and histories; unique in the cluster
 	Name       string // for messages to people

@@ -1,6 +1,7 @@
 package txn
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -50,6 +51,7 @@ func (s Scale) Of(cost string, amount int) int {
 // Options of a database.
 type Options struct {
 	Config Config
+	Store  store.Kind // of its tables
 
 	// Servers hold the data: machines 0 to Servers-1. 0 means all machines, the
 	// symmetric model of §4.3; fewer leaves the others to clients alone.
@@ -96,7 +98,6 @@ type DB struct {
 	servers  int
 	tables   [256]*Table
 	order    []*Table
-	kind     store.Kind   // of the tables
 	caches   store.Caches // nil: none was asked for yet
 
 	nextID uint64
@@ -142,6 +143,9 @@ func Open(cl *r2.Cluster, o Options) (*DB, error) {
 	if o.Servers < 1 || o.Servers > cl.Machines() {
 		return nil, fmt.Errorf("servers %d: from 1 to the number of machines, %d", o.Servers, cl.Machines())
 	}
+	if o.Store == nil {
+		return nil, errors.New("store is nil: say what makes the tables, such as kv.Kind")
+	}
 	db := &DB{cl: cl, opt: o, servers: o.Servers, scratch: make([]scratch, cl.Machines()), held: o.Scale.Of(CostHeld, asLong)}
 	cl.OnSpoil(func(m int) { db.scratch[m].out.clear() })
 	protocol, err := o.Config.Open(db)
@@ -173,13 +177,7 @@ func (db *DB) AddTable(spec store.Spec, p store.Partition) (store.Table, error) 
 	if p.Servers() != db.servers {
 		return nil, fmt.Errorf("table %s: partitioned over %d servers, there are %d", x.Name, p.Servers(), db.servers)
 	}
-	if db.kind == nil {
-		db.kind = spec.Kind()
-	}
-	if spec.Kind() != db.kind {
-		return nil, fmt.Errorf("table %s: its kind of store differs from that of the tables before; a database has one", x.Name)
-	}
-	made, err := spec.Make(db.cl, db.protocol.Header(), store.Placement{Partition: p, Replicas: db.common.Replicas})
+	made, err := db.opt.Store.Make(db.cl, spec, db.protocol.Header(), store.Placement{Partition: p, Replicas: db.common.Replicas})
 	if err != nil {
 		return nil, fmt.Errorf("table %s: %w", x.Name, err)
 	}
@@ -241,7 +239,7 @@ func (db *DB) SetConfig(c Config) error {
 // Cache is the location cache of a machine, nil of a database without tables. All tables have to be there
 // before it is first asked for.
 func (db *DB) Cache(machine int) store.Cache {
-	if db.kind == nil {
+	if len(db.order) == 0 {
 		return nil
 	}
 	if db.caches == nil {
@@ -251,7 +249,7 @@ func (db *DB) Cache(machine int) store.Cache {
 				tables = append(tables, t.Store)
 			}
 		}
-		x, err := db.kind.Caches(db.cl, tables, db.common.CacheBytes, cacheSeed)
+		x, err := db.opt.Store.Caches(db.cl, tables, db.common.CacheBytes, cacheSeed)
 		if err != nil {
 			panic(fmt.Sprintf("txn: %v", err)) // AddTable refuses a second table of an id
 		}

@@ -5,6 +5,7 @@ import (
 
 	"drtmx/engine/history"
 	"drtmx/engine/r2"
+	"drtmx/engine/store"
 	"drtmx/engine/txn"
 )
 
@@ -16,6 +17,7 @@ type Env struct {
 	// Txn configures workloads that run transactions. Their handler costs are
 	// the workload's own.
 	Txn       txn.Config
+	Store     store.Kind
 	Recorder  *history.Recorder
 	CheckLogs bool
 	RingBytes uint64
@@ -38,7 +40,7 @@ func (e Env) ServerCount() int {
 // OpenDB opens the database of a transactional workload.
 func (e Env) OpenDB(costs txn.Costs) (*txn.DB, error) {
 	return txn.Open(e.Cluster, txn.Options{
-		Config: e.Txn, Servers: e.Servers, Costs: costs, RingBytes: e.RingBytes, Scale: e.Scale,
+		Config: e.Txn, Store: e.Store, Servers: e.Servers, Costs: costs, RingBytes: e.RingBytes, Scale: e.Scale,
 		Recorder: e.Recorder, Conflicts: e.Conflicts, CheckLogs: e.CheckLogs, OnBegin: e.OnBegin, OnDone: e.OnDone, OnAbort: e.OnAbort,
 	})
 }

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"drtmx/engine/kv"
 	"drtmx/engine/occ"
 	"drtmx/engine/r2"
+	"drtmx/engine/store"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
 )
@@ -45,14 +45,14 @@ func (w *queue) Open(env workload.Env) (err error) {
 	w.servers, w.next = uint64(n), make([]uint64, n)
 	empty := func(uint64, []byte) {}
 	for _, t := range []struct {
-		kv.Spec
+		store.Spec
 		rows uint64
 	}{
-		{kv.Spec{ID: counters, Name: "counters", ValueBytes: 8, Init: empty}, w.servers},
-		{kv.Spec{ID: flags, Name: "flags", ValueBytes: 8, Init: empty}, w.servers},
-		{kv.Spec{ID: queued, Name: "queued", ValueBytes: 8, Init: empty}, w.servers * queueRows},
+		{store.Spec{ID: counters, Name: "counters", ValueBytes: 8, Init: empty}, w.servers},
+		{store.Spec{ID: flags, Name: "flags", ValueBytes: 8, Init: empty}, w.servers},
+		{store.Spec{ID: queued, Name: "queued", ValueBytes: 8, Init: empty}, w.servers * queueRows},
 	} {
-		if _, err = w.db.AddTable(t.Spec, kv.Blocks(n, t.rows)); err != nil {
+		if _, err = w.db.AddTable(t.Spec, store.Blocks(n, t.rows)); err != nil {
 			return err
 		}
 	}

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"drtmx/engine/history"
-	"drtmx/engine/kv"
 	"drtmx/engine/r2"
 	"drtmx/engine/sim"
+	"drtmx/engine/store"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
 	"drtmx/engine/workload/workloadtest"
@@ -51,11 +51,11 @@ func (w *private) Open(env workload.Env) (err error) {
 		w.n += uint64(env.Cluster.Threads(m)) * lanes
 	}
 	fill := func(key uint64, value []byte) { binary.LittleEndian.PutUint64(value, key*7) }
-	for _, s := range []kv.Spec{
+	for _, s := range []store.Spec{
 		{ID: privateTable, Name: "private", ValueBytes: privateValue, Init: fill},
 		{ID: wideTable, Name: "wide", ValueBytes: wideValue, Aligned: true, Init: fill},
 	} {
-		if _, err = w.db.AddTable(s, kv.Stripes(env.ServerCount(), w.n*privateKeys)); err != nil {
+		if _, err = w.db.AddTable(s, store.Stripes(env.ServerCount(), w.n*privateKeys)); err != nil {
 			return err
 		}
 	}

@@ -53,7 +53,7 @@ func (p *Popularity) Draw(r *r2.Rand) uint64 {
 func (p *Popularity) At(rank uint64) uint64 { return p.scatter.At(rank) }
 
 // Beside is the item of a server next to this one, where items are dealt to servers in turn (see
-// kv.Stripes). So a server's items are as unequally popular as all together. A server that has
+// store.Stripes). So a server's items are as unequally popular as all together. A server that has
 // none leaves the item as it is.
 func (p *Popularity) Beside(item, servers, server uint64) uint64 {
 	if server >= p.n {

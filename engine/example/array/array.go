@@ -11,25 +11,19 @@ import (
 	"drtmx/engine/store"
 )
 
-// Spec describes a table.
-type Spec struct {
-	ID         uint8
-	Name       string
-	ValueBytes int
-	// Init writes the value that a record has from the start into value, which is zero; nil: it stays so.
-	Init func(key uint64, value []byte)
-}
-
-// Traits is what all descriptions of tables say.
-func (s Spec) Traits() store.Traits {
-	return store.Traits{ID: s.ID, Name: s.Name, ValueBytes: s.ValueBytes, Fixed: true}
-}
-
 // Kind is that of arrays.
-func (s Spec) Kind() store.Kind { return kind{} }
+var Kind store.Kind = kind{}
+
+type kind struct{}
+
+func (kind) Name() string { return "array" }
+func (kind) Doc() string  { return "arrays, for records that are there from the start" }
 
 // Make allocates the rows of each server, and of each of its backups.
-func (s Spec) Make(cl *r2.Cluster, h record.Header, p store.Placement) (store.Table, error) {
+func (kind) Make(cl *r2.Cluster, s store.Spec, h record.Header, p store.Placement) (store.Table, error) {
+	if !s.Fixed {
+		return nil, fmt.Errorf("records that come and go: an array has those of the start, whose description says Fixed")
+	}
 	layout, err := record.Packed(h, s.ValueBytes)
 	if err != nil {
 		return nil, err
@@ -51,7 +45,7 @@ func (s Spec) Make(cl *r2.Cluster, h record.Header, p store.Placement) (store.Ta
 
 // Table is an array of records on each server.
 type Table struct {
-	spec   Spec
+	spec   store.Spec
 	cl     *r2.Cluster
 	layout record.Layout
 	place  store.Placement

@@ -5,9 +5,6 @@ import (
 	"drtmx/engine/store"
 )
 
-// kind makes caches for arrays.
-type kind struct{}
-
 // Caches need no memory: every client knows where every record is.
 func (kind) Caches(*r2.Cluster, []store.Table, uint64, uint64) (store.Caches, error) {
 	return caches{}, nil

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"drtmx/engine/example/array"
 	"drtmx/engine/history"
 	"drtmx/engine/knob"
 	"drtmx/engine/metrics"
@@ -60,7 +59,7 @@ func (b *Bench) Open(env workload.Env) (err error) {
 	if b.db, err = env.OpenDB(txn.Costs{}); err != nil {
 		return err
 	}
-	_, err = b.db.AddTable(array.Spec{ID: table, Name: "counter", ValueBytes: 8}, store.Stripes(env.ServerCount(), b.n))
+	_, err = b.db.AddTable(store.Spec{ID: table, Name: "counter", ValueBytes: 8, Fixed: true}, store.Stripes(env.ServerCount(), b.n))
 	return err
 }
 

@@ -199,12 +199,12 @@ func (s *script) open(args []string) string {
 		s.t.Fatal(err)
 	}
 	s.rec = history.New(history.Options{})
-	if s.db, err = txn.Open(s.cl, txn.Options{Config: cfg, Recorder: s.rec, CheckLogs: true, OnDone: s.ended}); err != nil {
+	if s.db, err = txn.Open(s.cl, txn.Options{Config: cfg, Store: kv.Kind, Recorder: s.rec, CheckLogs: true, OnDone: s.ended}); err != nil {
 		return err.Error() + "\n"
 	}
-	if s.table, err = s.db.AddTable(kv.Spec{ID: scriptTable, Name: "t", ValueBytes: 8, Spare: 16, Init: func(key uint64, v []byte) {
+	if s.table, err = s.db.AddTable(store.Spec{ID: scriptTable, Name: "t", ValueBytes: 8, Spare: 16, Init: func(key uint64, v []byte) {
 		binary.LittleEndian.PutUint64(v, 10*key)
-	}}, kv.Stripes(machines, 32)); err != nil {
+	}}, store.Stripes(machines, 32)); err != nil {
 		s.t.Fatal(err)
 	}
 	s.txns = map[string]*actor{}

@@ -19,7 +19,6 @@ import (
 	"fmt"
 
 	"drtmx/engine/history"
-	"drtmx/engine/kv"
 	"drtmx/engine/record"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
@@ -115,7 +114,7 @@ func (w *Churn) Open(env workload.Env) (err error) {
 	if w.db, err = env.OpenDB(txn.Costs{}); err != nil {
 		return err
 	}
-	_, err = w.db.AddTable(kv.Spec{
+	_, err = w.db.AddTable(store.Spec{
 		ID: Table, Name: "slot", ValueBytes: w.opt.ValueBytes, Aligned: w.opt.ValueBytes > record.LineBytes-record.HeaderBytes,
 		Init: func(key uint64, v []byte) { write(v, key, key, 0) }, Spare: w.tokens() + spare, Seed: w.opt.Seed,
 	}, w.partition(uint64(env.ServerCount())))

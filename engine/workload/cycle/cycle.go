@@ -14,8 +14,8 @@ import (
 	"fmt"
 
 	"drtmx/engine/history"
-	"drtmx/engine/kv"
 	"drtmx/engine/r2"
+	"drtmx/engine/store"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
 )
@@ -69,10 +69,10 @@ func (w *Ring) Open(env workload.Env) (err error) {
 		return err
 	}
 	n := w.opt.Keys
-	_, err = w.db.AddTable(kv.Spec{
+	_, err = w.db.AddTable(store.Spec{
 		ID: Table, Name: "ring", ValueBytes: w.opt.ValueBytes, Aligned: w.opt.ValueBytes > 48, Seed: w.opt.Seed,
 		Init: func(key uint64, value []byte) { fill(value, (key+1)%n) },
-	}, kv.Stripes(env.ServerCount(), n))
+	}, store.Stripes(env.ServerCount(), n))
 	return err
 }
 

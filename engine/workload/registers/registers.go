@@ -18,9 +18,9 @@ import (
 	"fmt"
 
 	"drtmx/engine/history"
-	"drtmx/engine/kv"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
+	"drtmx/engine/store"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
 )
@@ -146,10 +146,10 @@ func (w *Registers) Open(env workload.Env) (err error) {
 		return err
 	}
 	w.servers = uint64(env.ServerCount())
-	_, err = w.db.AddTable(kv.Spec{
+	_, err = w.db.AddTable(store.Spec{
 		ID: Table, Name: "register", ValueBytes: w.opt.ValueBytes, Aligned: w.opt.ValueBytes > record.LineBytes-record.HeaderBytes,
 		Init: func(uint64, []byte) {}, Fixed: true, Seed: w.opt.Seed,
-	}, kv.Stripes(env.ServerCount(), w.opt.Keys))
+	}, store.Stripes(env.ServerCount(), w.opt.Keys))
 	return err
 }
 

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"drtmx/engine/history"
-	"drtmx/engine/kv"
 	"drtmx/engine/r2"
+	"drtmx/engine/store"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
 )
@@ -114,11 +114,11 @@ func (b *Bank) Open(env workload.Env) (err error) {
 	if b.db, err = env.OpenDB(Costs); err != nil {
 		return err
 	}
-	for _, t := range []kv.Spec{
+	for _, t := range []store.Spec{
 		{ID: Savings, Name: "savings", ValueBytes: 8, Init: b.initial(Savings), Fixed: true, Seed: b.opt.Seed + Savings},
 		{ID: Checking, Name: "checking", ValueBytes: 8, Init: b.initial(Checking), Fixed: true, Seed: b.opt.Seed + Checking},
 	} {
-		if _, err = b.db.AddTable(t, kv.Blocks(servers, b.customers)); err != nil {
+		if _, err = b.db.AddTable(t, store.Blocks(servers, b.customers)); err != nil {
 			return err
 		}
 	}

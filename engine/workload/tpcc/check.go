@@ -3,8 +3,8 @@ package tpcc
 import (
 	"fmt"
 
-	"drtmx/engine/kv"
 	"drtmx/engine/kv/ordered"
+	"drtmx/engine/store"
 	"drtmx/engine/workload"
 )
 
@@ -139,7 +139,7 @@ func (a *audit) lineIndex(d uint64, bad string) string {
 	return bad
 }
 
-func (a *audit) prepare(s kv.Spec) {
+func (a *audit) prepare(s store.Spec) {
 	a.row[s.ID] = make([]byte, s.ValueBytes)
 	a.was[s.ID] = make([]byte, s.ValueBytes)
 	a.init[s.ID] = s.Init

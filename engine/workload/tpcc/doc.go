@@ -28,7 +28,7 @@
 // record that is not there, as delivery does with the new-order before the oldest, has the gap validated.
 //
 // On a machine, the keys of all districts' first orders come first, then those of
-// the second ones, and their buckets are together likewise (kv.Spec.Sequential). Rows are taken as they
+// the second ones, and their buckets are together likewise (store.Spec.Sequential). Rows are taken as they
 // are needed, those of delivered new-orders again. What is inserted at about the same time shares
 // pages and, in the LLC, lines.
 //

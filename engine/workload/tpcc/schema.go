@@ -3,7 +3,6 @@ package tpcc
 import (
 	"encoding/binary"
 
-	"drtmx/engine/kv"
 	"drtmx/engine/store"
 )
 
@@ -174,20 +173,20 @@ func (b *Bench) specs() []tableSpec {
 	w, symmetric := b.warehouses, b.symmetric
 	d, perServer := w*b.districts, b.perServer*b.districts
 	list := []tableSpec{
-		b.fixed(kv.Spec{ID: Warehouse, Name: "warehouse", ValueBytes: warehouseBytes, Mutable: wMutable, Init: b.initWarehouse}, w),
-		b.fixed(kv.Spec{ID: District, Name: "district", ValueBytes: districtBytes, Mutable: dMutable, Local: symmetric, Init: b.initDistrict}, d),
-		b.fixed(kv.Spec{ID: Customer, Name: "customer", ValueBytes: customerBytes, Init: b.initCustomer}, d*b.customers),
-		b.growing(kv.Spec{ID: History, Name: "history", ValueBytes: historyBytes, Init: b.initHistory}, b.perServer, 0, b.districts*b.customers, b.payments),
-		b.growing(kv.Spec{ID: NewOrder, Name: "new-order", ValueBytes: newOrderBytes, Init: b.initNewOrder}, perServer, b.initialDelivered(), b.customers, b.orders),
-		b.growing(kv.Spec{ID: Order, Name: "order", ValueBytes: orderBytes, Init: b.initOrder}, perServer, 0, b.customers, b.orders),
-		b.growing(kv.Spec{ID: OrderLine, Name: "order-line", ValueBytes: b.lineBytes(), Init: b.initOrderLine}, perServer*maxLines, 0, b.customers, b.orders),
-		b.fixed(kv.Spec{ID: Stock, Name: "stock", ValueBytes: stockBytes, Init: b.initStock}, w*b.items),
-		b.fixed(kv.Spec{ID: Item, Name: "item", ValueBytes: itemBytes, Constant: true, Local: symmetric, Init: b.initItem}, uint64(b.servers)*b.items),
+		b.fixed(store.Spec{ID: Warehouse, Name: "warehouse", ValueBytes: warehouseBytes, Mutable: wMutable, Init: b.initWarehouse}, w),
+		b.fixed(store.Spec{ID: District, Name: "district", ValueBytes: districtBytes, Mutable: dMutable, Local: symmetric, Init: b.initDistrict}, d),
+		b.fixed(store.Spec{ID: Customer, Name: "customer", ValueBytes: customerBytes, Init: b.initCustomer}, d*b.customers),
+		b.growing(store.Spec{ID: History, Name: "history", ValueBytes: historyBytes, Init: b.initHistory}, b.perServer, 0, b.districts*b.customers, b.payments),
+		b.growing(store.Spec{ID: NewOrder, Name: "new-order", ValueBytes: newOrderBytes, Init: b.initNewOrder}, perServer, b.initialDelivered(), b.customers, b.orders),
+		b.growing(store.Spec{ID: Order, Name: "order", ValueBytes: orderBytes, Init: b.initOrder}, perServer, 0, b.customers, b.orders),
+		b.growing(store.Spec{ID: OrderLine, Name: "order-line", ValueBytes: b.lineBytes(), Init: b.initOrderLine}, perServer*maxLines, 0, b.customers, b.orders),
+		b.fixed(store.Spec{ID: Stock, Name: "stock", ValueBytes: stockBytes, Init: b.initStock}, w*b.items),
+		b.fixed(store.Spec{ID: Item, Name: "item", ValueBytes: itemBytes, Constant: true, Local: symmetric, Init: b.initItem}, uint64(b.servers)*b.items),
 	}
 	if b.opt.NewOrderOnly {
 		return list // nobody reads the rest of the stock
 	}
-	return append(list, b.fixed(kv.Spec{ID: StockData, Name: "stock-data", ValueBytes: stockDataBytes, Constant: true, Init: b.initStockData}, w*b.items))
+	return append(list, b.fixed(store.Spec{ID: StockData, Name: "stock-data", ValueBytes: stockDataBytes, Constant: true, Init: b.initStockData}, w*b.items))
 }
 
 func (b *Bench) lineBytes() int {
@@ -198,19 +197,19 @@ func (b *Bench) lineBytes() int {
 }
 
 type tableSpec struct {
-	kv.Spec
+	store.Spec
 	rows store.Partition
 }
 
 // fixed is a table that has so many rows for ever.
-func (b *Bench) fixed(s kv.Spec, rows uint64) tableSpec {
+func (b *Bench) fixed(s store.Spec, rows uint64) tableSpec {
 	s.Fixed = true
 	return tableSpec{s, store.Blocks(b.servers, rows)}
 }
 
 // growing is a table that records are inserted into, so many parts on each machine: of the rows that a part may
 // have at some time, those from the from-th to the before-th are there from the start.
-func (b *Bench) growing(s kv.Spec, parts, from, before, rows uint64) tableSpec {
+func (b *Bench) growing(s store.Spec, parts, from, before, rows uint64) tableSpec {
 	s.Local, s.Sequential = b.symmetric, true
 	s.Spare = (parts*(rows-before)+b.sockets-1)/b.sockets + spareRows
 	all := store.Blocks(b.servers, uint64(b.servers)*parts*rows)

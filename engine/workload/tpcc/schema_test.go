@@ -18,7 +18,7 @@ func TestKeysOfTablesThatGrow(t *testing.T) {
 				t.Fatalf("order %d of district %d has key %d, which is order %d of district %d, taken: %v", o, d, key, o2, d2, seen[key])
 			}
 			seen[key] = true
-			perServer := b.perServer * b.districts * b.orders // what kv.Blocks gives each
+			perServer := b.perServer * b.districts * b.orders // what store.Blocks gives each
 			if m := key / perServer; m != b.server(d/b.districts) || key%perServer/(b.perServer*b.districts) != o {
 				t.Errorf("order %d of district %d is at place %d of server %d", o, d, key%perServer, m)
 			}

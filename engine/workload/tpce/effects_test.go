@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"drtmx/engine/history"
-	"drtmx/engine/kv"
 	"drtmx/engine/occ"
 	"drtmx/engine/r2"
+	"drtmx/engine/store"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
 	"drtmx/engine/workload/workloadtest"
@@ -58,7 +58,7 @@ type model struct {
 
 const marked = -1 // a date of the run, whichever
 
-func (b *Bench) kvSpecs() (list []kv.Spec) {
+func (b *Bench) kvSpecs() (list []store.Spec) {
 	for _, s := range b.specs() {
 		list = append(list, s.Spec)
 	}

@@ -3,7 +3,7 @@ package tpce
 import (
 	"encoding/binary"
 
-	"drtmx/engine/kv"
+	"drtmx/engine/store"
 )
 
 // Table numbers, in the order of the standard's clause 2.2: customers, brokers,
@@ -261,7 +261,7 @@ func add32(b []byte, by uint32) { put32(b, u32(b)+by) }
 
 // tableSpec is a table with the number of its rows on a machine.
 type tableSpec struct {
-	kv.Spec
+	store.Spec
 	rows uint64
 }
 
@@ -273,7 +273,7 @@ func (b *Bench) specs() []tableSpec {
 	home := b.symmetric
 	const never = true
 	t := func(id uint8, name string, bytes int, local bool, rows uint64, init func(key uint64, v []byte)) tableSpec {
-		return tableSpec{kv.Spec{ID: id, Name: name, ValueBytes: bytes, Local: local, Init: init}, rows}
+		return tableSpec{store.Spec{ID: id, Name: name, ValueBytes: bytes, Local: local, Init: init}, rows}
 	}
 	mutable := func(s tableSpec, bytes int) tableSpec { s.Mutable = bytes; return s }
 	each := func(id uint8, name string, bytes int, rows uint64, init func(key uint64, v []byte)) tableSpec {

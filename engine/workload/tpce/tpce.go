@@ -4,10 +4,10 @@ import (
 	"fmt"
 
 	"drtmx/engine/history"
-	"drtmx/engine/kv"
 	"drtmx/engine/kv/ordered"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
+	"drtmx/engine/store"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
 )
@@ -183,7 +183,7 @@ func (b *Bench) Open(env workload.Env) (err error) {
 	}
 	for _, t := range b.specs() {
 		t.Seed, t.Fixed = o.Seed+uint64(t.ID), true
-		if _, err = b.db.AddTable(t.Spec, kv.Blocks(int(b.servers), b.servers*t.rows)); err != nil {
+		if _, err = b.db.AddTable(t.Spec, store.Blocks(int(b.servers), b.servers*t.rows)); err != nil {
 			return err
 		}
 	}

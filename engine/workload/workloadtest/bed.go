@@ -7,6 +7,7 @@ import (
 
 	"drtmx/engine/fabric"
 	"drtmx/engine/history"
+	"drtmx/engine/kv"
 	"drtmx/engine/r2"
 	"drtmx/engine/sim"
 	"drtmx/engine/txn"
@@ -108,7 +109,7 @@ func (b *Bed) open(t testing.TB, o Setup) error {
 		return err
 	}
 	err = b.bench.Open(workload.Env{
-		Cluster: b.Cluster, Servers: o.Servers, Txn: o.Txn, Recorder: b.rec, CheckLogs: o.Mode == history.Full,
+		Cluster: b.Cluster, Servers: o.Servers, Txn: o.Txn, Store: kv.Kind, Recorder: b.rec, CheckLogs: o.Mode == history.Full,
 		RingBytes: o.RingBytes, OnDone: b.done, OnAbort: func(uint8) { b.Aborts++ },
 	})
 	if err != nil {

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"testing"
 
-	"drtmx/engine/kv"
 	"drtmx/engine/r2"
+	"drtmx/engine/store"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
 )
@@ -18,12 +18,12 @@ type Model struct {
 	Seen map[string]int // how often what came to pass
 
 	bench  workload.Bench
-	tables func() []kv.Spec
+	tables func() []store.Spec
 	rows   map[txn.Ref][]byte // those that were looked at
 }
 
 // NewModel begins with the population of the tables, which are known once the bench is open.
-func NewModel(t testing.TB, b workload.Bench, tables func() []kv.Spec) *Model {
+func NewModel(t testing.TB, b workload.Bench, tables func() []store.Spec) *Model {
 	return &Model{T: t, Seen: map[string]int{}, bench: b, tables: tables, rows: map[txn.Ref][]byte{}}
 }
 

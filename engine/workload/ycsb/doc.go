@@ -14,7 +14,7 @@
 // YCSB's records are ten fields of 100 bytes, and an update writes one of them; DBx1000, from which most
 // comparisons of concurrency controls descend, reads the whole row and writes in its first
 // column. So here: a read takes the row, an update is a read-modify-write of the first field, and
-// only that field travels to the log, the backups and the primary (kv.Spec.Mutable). Ten updates make a log
+// only that field travels to the log, the backups and the primary (store.Spec.Mutable). Ten updates make a log
 // entry of 1.3 KB. Whole rows would not fit: an entry is one WRITE or message of at most 4 KB.
 // FieldBytes sets the field; with as many bytes as the record, rows are written whole and a
 // transaction can have as many operations as an entry has room for.

@@ -6,9 +6,9 @@ import (
 	"math"
 
 	"drtmx/engine/history"
-	"drtmx/engine/kv"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
+	"drtmx/engine/store"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
 )
@@ -145,14 +145,14 @@ func (w *YCSB) Open(env workload.Env) (err error) {
 			return fmt.Errorf("ycsb with %d records on %d machines, of one of which a transaction takes %d: at least %d", w.opt.Keys, w.servers, w.opt.Ops, w.servers*uint64(w.opt.Ops))
 		}
 	}
-	spec := kv.Spec{
+	spec := store.Spec{
 		ID: Table, Name: "usertable", ValueBytes: w.opt.ValueBytes, Mutable: w.opt.FieldBytes,
 		Aligned: w.opt.ValueBytes > record.LineBytes-record.HeaderBytes, Init: func(uint64, []byte) {}, Fixed: true, Seed: w.opt.Seed,
 	}
 	if w.hasKey() {
 		spec.Init = func(key uint64, value []byte) { binary.LittleEndian.PutUint64(value[w.opt.ValueBytes-keyBytes:], key) }
 	}
-	_, err = w.db.AddTable(spec, kv.Stripes(env.ServerCount(), w.opt.Keys))
+	_, err = w.db.AddTable(spec, store.Stripes(env.ServerCount(), w.opt.Keys))
 	return err
 }
 
