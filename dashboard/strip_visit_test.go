@@ -30,7 +30,7 @@ func TestRace(t *testing.T) {
 	s, b := newSite(t, race, cluster.Options{Pace: 6_000_000, NoTwin: true}, nil), newTab(t)
 	b.open(s, "both lines", `window.echarts && ["a: occ", "b: nowait"].every((n) => `+seriesJS+`.find((s) => s.name === n)?.data.length > 10)`)
 	b.until("the strip", `!document.getElementById("strip").hidden && document.getElementById("stripof").textContent === "occ and nowait"`)
-	if got := eval[string](b, `[...document.querySelectorAll("#stripknobs .stripknob")].map((e) => e.dataset.knob).join()`); got != "workload.theta,workload.write_share,workload.nodes_per_txn,coroutines" {
+	if got := eval[string](b, `[...document.querySelectorAll("#stripknobs .stripknob")].map((e) => e.dataset.knob).join()`); got != "workload.theta,workload.write_share,workload.nodes_per_txn,coroutines,txn.backoff_max_ns" {
 		t.Errorf("the strip has %s", got)
 	}
 	b.until("the list has their names", `/a\s*occ running/.test(document.getElementById("systems").textContent) && /nowait running/.test(document.getElementById("systems").textContent)`)

@@ -362,6 +362,32 @@ func TestInsertDelete(t *testing.T) {
 	}
 }
 
+// TestDeletedInsert: an insert that did not look is told that the record exists, also if the body deletes it again.
+func TestDeletedInsert(t *testing.T) {
+	for _, cfg := range choices() {
+		onClient(t, cfg, growing(), func(cl *txn.Client) {
+			for _, key := range []uint64{keys + 60, keys + 61} {
+				insert := func(tx *txn.Tx) error { _, err := tx.Insert(1, key); return err }
+				both := func(tx *txn.Tx) error {
+					if err := insert(tx); err != nil {
+						return err
+					}
+					return tx.Delete(1, key)
+				}
+				if err := cl.Run(0, false, both); err != nil {
+					t.Errorf("%d inserted and deleted: %v", key, err)
+				}
+				if err := cl.Run(0, false, insert); err != nil {
+					t.Fatal(err)
+				}
+				if err := cl.Run(0, false, both); !errors.Is(err, txn.ErrExists) {
+					t.Errorf("%d, which exists, inserted and deleted: %v", key, err)
+				}
+			}
+		})
+	}
+}
+
 // TestGapLeft: the lock of a gap that is left behind is found at rest.
 func TestGapLeft(t *testing.T) {
 	for _, cfg := range choices() {

@@ -159,6 +159,18 @@ func TestExistsAtLast(t *testing.T) {
 			if !errors.Is(err, txn.ErrExists) || attempts != 2 {
 				t.Errorf("%s: after %d attempts: %v", preset, attempts, err)
 			}
+			// Also if the body deletes it again, so that nothing is left to insert.
+			attempts = 0
+			err = cl.Run(0, false, func(tx *txn.Tx) error {
+				attempts++
+				if err := insert(tx); err != nil {
+					return err
+				}
+				return tx.Delete(1, 10)
+			})
+			if !errors.Is(err, txn.ErrExists) || attempts != 2 {
+				t.Errorf("%s: inserted and deleted: after %d attempts: %v", preset, attempts, err)
+			}
 		})
 	}
 }

@@ -106,6 +106,9 @@ func (tx *Tx) Delete(table uint8, key uint64) error {
 		return err
 	case a.Table.Fixed:
 		return tx.Fail(fmt.Errorf("delete of key %d of table %s: %w", key, a.Table.Name, store.ErrFixed))
+	case a.Place && a.Blind: // without the insert nobody would find out that it exists
+		tx.Clashed()
+		return tx.Fail(ErrAborted)
 	case a.Place: // nobody else has seen it
 		a.Place, a.Out = false, nil
 		tx.writes--

@@ -57,7 +57,7 @@ func (tx *Tx) Placed(a *Access, x store.Change) {
 	a.Table.lives.begin(a.Key, x.Ref)
 }
 
-// Clashed says that a record exists which the attempt has inserted without looking. The next one looks.
+// Clashed says that a record exists, or may, which the attempt has inserted without looking. The next one looks.
 func (tx *Tx) Clashed() { tx.looks = true }
 
 // none says that the attempt has read nothing that can change.
