@@ -3,17 +3,15 @@ package nowait
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
-	"drtmx/engine/fabric"
-	"drtmx/engine/history"
-	"drtmx/engine/kv"
 	"drtmx/engine/r2"
-	"drtmx/engine/sim"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
+	"drtmx/engine/txn/txntest"
+
+	"pgregory.net/rapid"
 )
 
 // small is a table of short records.
@@ -24,12 +22,12 @@ const keys = 60
 // onClient runs body on one coroutine of machine 0 of a small cluster.
 func onClient(t testing.TB, cfg txn.Config, spec store.Spec, body func(cl *txn.Client)) {
 	t.Helper()
-	onCluster(t, r2.Config{Threads: 1}, txn.Options{Config: cfg, Store: kv.Kind}, spec, body)
+	onCluster(t, r2.Config{Threads: 1}, txn.Options{Config: cfg}, spec, body)
 }
 
 func onScaled(t testing.TB, scale txn.Scale, cfg txn.Config, spec store.Spec, body func(cl *txn.Client)) {
 	t.Helper()
-	onCluster(t, r2.Config{Threads: 1}, txn.Options{Config: cfg, Store: kv.Kind, Scale: scale}, spec, body)
+	onCluster(t, r2.Config{Threads: 1}, txn.Options{Config: cfg, Scale: scale}, spec, body)
 }
 
 func onCluster(t testing.TB, frame r2.Config, o txn.Options, spec store.Spec, body func(cl *txn.Client)) {
@@ -42,54 +40,7 @@ func onCluster(t testing.TB, frame r2.Config, o txn.Options, spec store.Spec, bo
 // run is onCluster that returns what the checkers find at the end.
 func run(t testing.TB, frame r2.Config, o txn.Options, spec store.Spec, body func(cl *txn.Client)) (bad []string) {
 	t.Helper()
-	profile, err := fabric.LoadProfile("val")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := sim.New(sim.Options{Seed: 1})
-	f, err := fabric.New(s, fabric.Config{Profile: profile, Machines: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	defer s.Close()
-	cl, err := r2.New(s, f, frame)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rec := history.New(history.Options{Initial: 2})
-	o.Recorder, o.CheckLogs = rec, true
-	db, err := txn.Open(cl, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := db.AddTable(spec, store.Stripes(3, keys)); err != nil {
-		t.Fatal(err)
-	}
-	done := false
-	cl.Spawn(0, 0, func(c *r2.Co) {
-		body(db.Client(c))
-		done = true
-	})
-	for !done {
-		if err := s.Run(s.Now() + sim.Millisecond); err != nil {
-			t.Fatal(err)
-		}
-		if s.Now() > sim.Second {
-			t.Fatal("does not end")
-		}
-	}
-	if err := s.Run(s.Now() + sim.Millisecond); err != nil {
-		t.Fatal(err)
-	}
-	if n := db.InFlight(); n != 0 {
-		bad = append(bad, fmt.Sprintf("%d in flight at the end", n))
-	}
-	db.CheckReplicas()
-	for _, a := range rec.Finish().Anomalies {
-		bad = append(bad, a.Kind+": "+a.Text)
-	}
-	return bad
+	return txntest.Run(t, frame, o, spec, store.Stripes(txntest.Machines, keys), func(_ *r2.Co, cl *txn.Client) { body(cl) })
 }
 
 // choices are both primitives in both modes.
@@ -167,7 +118,7 @@ func TestManyRecords(t *testing.T) {
 			}
 			return write(3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16)(tx)
 		}
-		onCluster(t, r2.Config{Threads: 1, MaxMessage: 512}, txn.Options{Config: cfg, Store: kv.Kind}, spec, func(cl *txn.Client) {
+		onCluster(t, r2.Config{Threads: 1, MaxMessage: 512}, txn.Options{Config: cfg}, spec, func(cl *txn.Client) {
 			for range 3 {
 				if err := cl.Run(0, false, body); err != nil {
 					t.Errorf("%v %v: %v", cfg.Mode, cfg.Lock, err)
@@ -177,7 +128,7 @@ func TestManyRecords(t *testing.T) {
 		if cfg.Lock != TwoSided {
 			continue
 		}
-		onCluster(t, r2.Config{Threads: 1, MaxMessage: 256}, txn.Options{Config: cfg, Store: kv.Kind}, store.Spec{ID: 1, Name: "t", ValueBytes: 300}, func(cl *txn.Client) {
+		onCluster(t, r2.Config{Threads: 1, MaxMessage: 256}, txn.Options{Config: cfg}, store.Spec{ID: 1, Name: "t", ValueBytes: 300}, func(cl *txn.Client) {
 			if err := cl.Run(0, false, write(1)); err == nil || !strings.Contains(err.Error(), "use the one-sided primitive") {
 				t.Errorf("%v: error %v", cfg.Mode, err)
 			}
@@ -362,6 +313,15 @@ func TestInsertDelete(t *testing.T) {
 	}
 }
 
+// TestRowsAgainstMap: see txntest.AgainstMap.
+func TestRowsAgainstMap(t *testing.T) {
+	txntest.AgainstMap(t, func(t *rapid.T) txn.Config {
+		cfg := rapid.SampledFrom(choices()).Draw(t, "choice")
+		cfg.CacheEnabled = rapid.Bool().Draw(t, "cache")
+		return cfg
+	})
+}
+
 // TestDeletedInsert: an insert that did not look is told that the record exists, also if the body deletes it again.
 func TestDeletedInsert(t *testing.T) {
 	for _, cfg := range choices() {
@@ -392,7 +352,7 @@ func TestDeletedInsert(t *testing.T) {
 func TestGapLeft(t *testing.T) {
 	for _, cfg := range choices() {
 		cfg.Variant = LockLeft
-		bad := run(t, r2.Config{Threads: 1}, txn.Options{Config: cfg, Store: kv.Kind}, growing(), func(cl *txn.Client) {
+		bad := run(t, r2.Config{Threads: 1}, txn.Options{Config: cfg}, growing(), func(cl *txn.Client) {
 			cl.Run(0, false, func(tx *txn.Tx) error { _, err := tx.Read(1, keys+1); return err })
 		})
 		if len(bad) != 1 || !strings.HasPrefix(bad[0], txn.LockLeft+": gap ") {

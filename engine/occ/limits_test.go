@@ -6,14 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"drtmx/engine/fabric"
-	"drtmx/engine/history"
-	"drtmx/engine/kv"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
-	"drtmx/engine/sim"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
+	"drtmx/engine/txn/txntest"
 )
 
 // onClient runs body on one coroutine of machine 0 of a small cluster.
@@ -27,63 +24,11 @@ func onCluster(t testing.TB, frame r2.Config, cfg Config, spec store.Spec, keys 
 	onParts(t, frame, cfg, spec, store.Stripes(3, keys), body)
 }
 
-// failing is what a test fails by: testing.TB, or rapid's.
-type failing interface {
-	Helper()
-	Fatal(args ...any)
-	Error(args ...any)
-	Errorf(format string, args ...any)
-}
-
-func onParts(t failing, frame r2.Config, cfg Config, spec store.Spec, parts store.Partition, body func(c *r2.Co, cl *txn.Client)) {
+func onParts(t testing.TB, frame r2.Config, cfg Config, spec store.Spec, parts store.Partition, body func(c *r2.Co, cl *txn.Client)) {
 	t.Helper()
-	profile, err := fabric.LoadProfile("val")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := sim.New(sim.Options{Seed: 1})
-	f, err := fabric.New(s, fabric.Config{Profile: profile, Machines: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	defer s.Close()
-	cl, err := r2.New(s, f, frame)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rec := history.New(history.Options{Initial: record.InitialSeq})
-	db, err := txn.Open(cl, txn.Options{Config: cfg, Store: kv.Kind, Costs: txn.Costs{Execution: 678, Validation: 185, Logging: 134, Commit: 87}, Recorder: rec, CheckLogs: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := db.AddTable(spec, parts); err != nil {
-		t.Fatal(err)
-	}
-	done := false
-	cl.Spawn(0, 0, func(c *r2.Co) {
-		body(c, db.Client(c))
-		done = true
-	})
-	for !done {
-		if err := s.Run(s.Now() + sim.Millisecond); err != nil {
-			t.Fatal(err)
-		}
-		if s.Now() > sim.Second {
-			t.Fatal("does not end")
-		}
-	}
-	if err := s.Run(s.Now() + sim.Millisecond); err != nil {
-		t.Fatal(err)
-	}
-	if n := db.InFlight(); n != 0 {
-		t.Errorf("%d in flight at the end", n)
-	}
-	if !db.CheckReplicas() {
-		t.Error("replicas differ, locks are left, or rows are not what they should be")
-	}
-	if r := rec.Finish(); len(r.Anomalies) > 0 {
-		t.Errorf("%s: %s", r.Anomalies[0].Kind, r.Anomalies[0].Text)
+	o := txn.Options{Config: cfg, Costs: txn.Costs{Execution: 678, Validation: 185, Logging: 134, Commit: 87}}
+	if bad := txntest.Run(t, frame, o, spec, parts, body); len(bad) > 0 {
+		t.Error(strings.Join(bad, "\n"))
 	}
 }
 
