@@ -9,6 +9,7 @@ import (
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
 	"drtmx/engine/sim"
+	"drtmx/engine/store"
 )
 
 // bed is a cluster on the real fabric.
@@ -57,7 +58,7 @@ func (b *bed) table(keys uint64, valueBytes int, spare uint64, replicas int) *Ta
 	b.Helper()
 	spec := Spec{ID: b.nextID, Name: "test", ValueBytes: valueBytes, Init: valueOf, Spare: spare, Seed: uint64(b.nextID)}
 	b.nextID++
-	t, err := NewTable(b.cl, record.LockSeq, spec, Placement{Partition: Blocks(b.cl.Machines(), keys), Replicas: replicas})
+	t, err := NewTable(b.cl, record.LockSeq, spec, Placement{Partition: store.Blocks(b.cl.Machines(), keys), Replicas: replicas})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -72,9 +72,9 @@ func TestTableAgainstMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const machines = 2
 		initial := rapid.Uint64Range(0, 20).Draw(t, "initial")
-		part := Blocks(machines, initial)
+		part := store.Blocks(machines, initial)
 		if rapid.Bool().Draw(t, "growing") { // keys that may come have buckets from the start
-			all := Blocks(machines, 40)
+			all := store.Blocks(machines, 40)
 			part = store.Growing{All: all, Initial: func(int) (from, n uint64) { return initial / 3, initial / 2 }}
 		}
 		sequential := rapid.Bool().Draw(t, "sequential")
@@ -339,7 +339,7 @@ func TestChangesAreDeterministic(t *testing.T) {
 func TestFixedTable(t *testing.T) {
 	b := newBed(t, 2, 1, 1)
 	spec := Spec{ID: 9, Name: "fixed", ValueBytes: 8, Init: valueOf, Fixed: true}
-	tb, err := NewTable(b.cl, record.LockSeq, spec, Placement{Partition: Blocks(2, 1000), Replicas: 1})
+	tb, err := NewTable(b.cl, record.LockSeq, spec, Placement{Partition: store.Blocks(2, 1000), Replicas: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -368,7 +368,7 @@ func TestFixedTable(t *testing.T) {
 		}
 	})
 	spec.Spare = 1
-	if _, err := NewTable(b.cl, record.LockSeq, spec, Placement{Partition: Blocks(2, 1000), Replicas: 1}); err == nil {
+	if _, err := NewTable(b.cl, record.LockSeq, spec, Placement{Partition: store.Blocks(2, 1000), Replicas: 1}); err == nil {
 		t.Error("a fixed table has spare rows")
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"drtmx/engine/store"
 )
 
-// Names of package store that this package's own users need.
+// Names of package store that this package uses all over.
 type (
 	Spec      = store.Spec
 	Ref       = store.Ref
@@ -19,12 +19,6 @@ type (
 
 // NewRef packs a row number and an incarnation.
 func NewRef(row uint32, incarnation uint16) Ref { return store.NewRef(row, incarnation) }
-
-// Blocks is store.Blocks.
-func Blocks(servers int, keys uint64) Partition { return store.Blocks(servers, keys) }
-
-// Stripes is store.Stripes.
-func Stripes(servers int, keys uint64) Partition { return store.Stripes(servers, keys) }
 
 // Kind is that of this package's tables.
 var Kind store.Kind = kind{}

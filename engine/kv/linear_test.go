@@ -181,7 +181,7 @@ func TestLinearizablePerKey(t *testing.T) {
 func (l *linearizer) run(t *testing.T, seed uint64, each int) {
 	spec := Spec{ID: 7, Name: "linear", ValueBytes: 16, Spare: 200, Seed: seed}
 	var err error
-	if l.tb, err = NewTable(l.b.cl, record.LockSeq, spec, Placement{Partition: Blocks(3, linearBefore), Replicas: 1}); err != nil {
+	if l.tb, err = NewTable(l.b.cl, record.LockSeq, spec, Placement{Partition: store.Blocks(3, linearBefore), Replicas: 1}); err != nil {
 		t.Fatal(err)
 	}
 	l.rpc = l.b.cl.Handle("test.linear", l.serve)

@@ -7,6 +7,7 @@ import (
 
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
+	"drtmx/engine/store"
 )
 
 func TestLookupEveryKeyLocallyAndRemotely(t *testing.T) {
@@ -120,12 +121,12 @@ func TestNewTableRefusals(t *testing.T) {
 		spec  Spec
 		place Placement
 	}{
-		"no value":       {Spec{Name: "x"}, Placement{Partition: Blocks(2, 10), Replicas: 1}},
+		"no value":       {Spec{Name: "x"}, Placement{Partition: store.Blocks(2, 10), Replicas: 1}},
 		"no partition":   {Spec{Name: "x", ValueBytes: 8}, Placement{Replicas: 1}},
-		"many replicas":  {Spec{Name: "x", ValueBytes: 8}, Placement{Partition: Blocks(2, 10), Replicas: 3}},
-		"many servers":   {Spec{Name: "x", ValueBytes: 8}, Placement{Partition: Blocks(3, 10), Replicas: 1}},
-		"many rows":      {Spec{Name: "x", ValueBytes: 8}, Placement{Partition: Blocks(1, 1<<34), Replicas: 1}},
-		"too much space": {Spec{Name: "x", ValueBytes: 1900}, Placement{Partition: Blocks(1, 1<<28), Replicas: 1}},
+		"many replicas":  {Spec{Name: "x", ValueBytes: 8}, Placement{Partition: store.Blocks(2, 10), Replicas: 3}},
+		"many servers":   {Spec{Name: "x", ValueBytes: 8}, Placement{Partition: store.Blocks(3, 10), Replicas: 1}},
+		"many rows":      {Spec{Name: "x", ValueBytes: 8}, Placement{Partition: store.Blocks(1, 1<<34), Replicas: 1}},
+		"too much space": {Spec{Name: "x", ValueBytes: 1900}, Placement{Partition: store.Blocks(1, 1<<28), Replicas: 1}},
 	} {
 		if _, err := NewTable(b.cl, record.LockSeq, c.spec, c.place); err == nil {
 			t.Errorf("%s: accepted", name)
@@ -207,7 +208,7 @@ func TestRankIsTheSlot(t *testing.T) {
 	b := newBed(t, 2, 1, 1)
 	for id, sequential := range []bool{false, true} {
 		spec := Spec{ID: uint8(id + 1), Name: "fixed", ValueBytes: 8, Init: valueOf, Fixed: true, Sequential: sequential}
-		tb, err := NewTable(b.cl, record.LockSeq, spec, Placement{Partition: Blocks(2, keys), Replicas: 1})
+		tb, err := NewTable(b.cl, record.LockSeq, spec, Placement{Partition: store.Blocks(2, keys), Replicas: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -238,7 +239,7 @@ func TestFixedLookupTakesAsLong(t *testing.T) {
 	var took [2]r2.Time
 	for i, fixed := range []bool{false, true} {
 		b := newBed(t, 1, 1, 1)
-		tb, err := NewTable(b.cl, record.LockSeq, Spec{ID: 1, Name: "t", ValueBytes: 8, Init: valueOf, Fixed: fixed}, Placement{Partition: Blocks(1, keys), Replicas: 1})
+		tb, err := NewTable(b.cl, record.LockSeq, Spec{ID: 1, Name: "t", ValueBytes: 8, Init: valueOf, Fixed: fixed}, Placement{Partition: store.Blocks(1, keys), Replicas: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

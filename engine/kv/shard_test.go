@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"drtmx/engine/record"
+	"drtmx/engine/store"
 )
 
 // geometry makes a table without a cluster: the computed bytes only.
@@ -16,7 +17,7 @@ func geometry(t rapid.TB, keys uint64, servers, sockets int, sequential bool) *T
 	spec := Spec{ID: 3, Name: "test", ValueBytes: 8, Spare: 100, Seed: 5, Sequential: sequential, Init: func(key uint64, value []byte) {
 		binary.LittleEndian.PutUint64(value, 1000+key)
 	}}
-	tb, err := newTable(nil, record.LockSeq, spec, Placement{Partition: Blocks(servers, keys), Replicas: 1})
+	tb, err := newTable(nil, record.LockSeq, spec, Placement{Partition: store.Blocks(servers, keys), Replicas: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +126,7 @@ func TestRowsReachOverPages(t *testing.T) {
 				b[i] = byte(key) + byte(i)
 			}
 		}}
-		tb, err := newTable(nil, record.LockSeq, spec, Placement{Partition: Blocks(1, 500), Replicas: 1})
+		tb, err := newTable(nil, record.LockSeq, spec, Placement{Partition: store.Blocks(1, 500), Replicas: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

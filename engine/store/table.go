@@ -46,22 +46,8 @@ type Spec struct {
 	Seed  uint64 // of a hash function
 }
 
-// Traits is what the layers above have to know of it.
-func (s Spec) Traits() Traits {
-	return Traits{ID: s.ID, Name: s.Name, ValueBytes: s.ValueBytes, Mutable: s.Mutable, Constant: s.Constant, Local: s.Local, Fixed: s.Fixed, Grows: s.Spare > 0}
-}
-
-// Traits is what the layers above have to know of a table.
-type Traits struct {
-	ID         uint8  // names the table in messages, logs and histories; unique in the cluster
-	Name       string // for messages to people
-	ValueBytes int    // of every record
-	Mutable    int    // leading bytes of a value that transactions change; 0: all
-	Constant   bool   // no transaction writes the table
-	Local      bool   // only the machine of a record reads it: client caches leave it out
-	Fixed      bool   // records are neither inserted nor deleted
-	Grows      bool   // there is room for more records than there are at the start
-}
+// Grows says that there is room for more records than there are at the start.
+func (s Spec) Grows() bool { return s.Spare > 0 }
 
 // State is how far a search is.
 type State uint8

@@ -167,25 +167,24 @@ func (db *DB) TableName(id uint8) string {
 
 // AddTable creates a table, spread over the servers by p.
 func (db *DB) AddTable(spec store.Spec, p store.Partition) (store.Table, error) {
-	x := spec.Traits()
 	if db.caches != nil {
-		return nil, fmt.Errorf("table %s: the location caches exist already; add all tables before the first client", x.Name)
+		return nil, fmt.Errorf("table %s: the location caches exist already; add all tables before the first client", spec.Name)
 	}
-	if db.tables[x.ID] != nil {
-		return nil, fmt.Errorf("table %d (%s): the number is taken by %s", x.ID, x.Name, db.tables[x.ID].Name)
+	if db.tables[spec.ID] != nil {
+		return nil, fmt.Errorf("table %d (%s): the number is taken by %s", spec.ID, spec.Name, db.tables[spec.ID].Name)
 	}
 	if p.Servers() != db.servers {
-		return nil, fmt.Errorf("table %s: partitioned over %d servers, there are %d", x.Name, p.Servers(), db.servers)
+		return nil, fmt.Errorf("table %s: partitioned over %d servers, there are %d", spec.Name, p.Servers(), db.servers)
 	}
 	made, err := db.opt.Store.Make(db.cl, spec, db.protocol.Header(), store.Placement{Partition: p, Replicas: db.common.Replicas})
 	if err != nil {
-		return nil, fmt.Errorf("table %s: %w", x.Name, err)
+		return nil, fmt.Errorf("table %s: %w", spec.Name, err)
 	}
-	t := &Table{ID: x.ID, Name: x.Name, Store: made, RowBytes: made.RowBytes(), Written: x.Mutable, Constant: x.Constant, Fixed: x.Fixed, Grows: x.Grows, Still: x.Constant && x.Fixed, Cached: !x.Local, touched: newKeySet(known(p)), versions: newVersions(known(p))}
+	t := &Table{ID: spec.ID, Name: spec.Name, Store: made, RowBytes: made.RowBytes(), Written: spec.Mutable, Constant: spec.Constant, Fixed: spec.Fixed, Grows: spec.Grows(), Still: spec.Constant && spec.Fixed, Cached: !spec.Local, touched: newKeySet(known(p)), versions: newVersions(known(p))}
 	if t.Written == 0 {
-		t.Written = x.ValueBytes
+		t.Written = spec.ValueBytes
 	}
-	db.tables[x.ID] = t
+	db.tables[spec.ID] = t
 	db.order = append(db.order, t)
 	return made, nil
 }

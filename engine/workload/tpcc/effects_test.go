@@ -27,7 +27,7 @@ func TestEffects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &model{Model: workloadtest.NewModel(t, b, b.kvSpecs), b: b}
+	m := &model{Model: workloadtest.NewModel(t, b, b.tableSpecs), b: b}
 	bed := workloadtest.New(t, workloadtest.Setup{Machines: 3, Threads: 1, Coroutines: 1, Txn: cfg, Mode: history.Full, Requests: 1}, workloadtest.Followed{Bench: b, Client: m.client})
 	defer bed.Close()
 	if bad := bed.Verdict(); len(bad) > 0 {
@@ -50,7 +50,7 @@ type model struct {
 
 const marked = -1 // a date of the run, whichever
 
-func (b *Bench) kvSpecs() (list []store.Spec) {
+func (b *Bench) tableSpecs() (list []store.Spec) {
 	for _, s := range b.specs() {
 		list = append(list, s.Spec)
 	}

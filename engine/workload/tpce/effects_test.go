@@ -25,7 +25,7 @@ func TestEffects(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := &model{
-		Model: workloadtest.NewModel(t, b, b.kvSpecs), b: b, waiting: map[uint64][]uint64{}, asked: map[uint64][]uint64{},
+		Model: workloadtest.NewModel(t, b, b.tableSpecs), b: b, waiting: map[uint64][]uint64{}, asked: map[uint64][]uint64{},
 		ofAccount: map[uint64][]uint64{}, ofSecurity: map[uint64][]uint64{}, held: map[place][]uint64{},
 	}
 	bed := workloadtest.New(t, workloadtest.Setup{Machines: 3, Threads: 1, Coroutines: 1, Txn: cfg, Mode: history.Full, Requests: 1}, workloadtest.Followed{Bench: b, Client: m.client})
@@ -58,7 +58,7 @@ type model struct {
 
 const marked = -1 // a date of the run, whichever
 
-func (b *Bench) kvSpecs() (list []store.Spec) {
+func (b *Bench) tableSpecs() (list []store.Spec) {
 	for _, s := range b.specs() {
 		list = append(list, s.Spec)
 	}
