@@ -3,6 +3,7 @@ package nowait
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
@@ -30,8 +31,8 @@ func placed(a *access) bool   { return a.placed }
 func (s *session) participants(of func(*access) bool) {
 	s.parts = s.parts[:0]
 	for _, a := range s.set {
-		if of(a) {
-			s.parts = addOnce(s.parts, int(a.Machine))
+		if m := int(a.Machine); of(a) && !slices.Contains(s.parts, m) {
+			s.parts = append(s.parts, m)
 		}
 	}
 	for len(s.calls) < len(s.parts) {

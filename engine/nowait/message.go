@@ -2,6 +2,7 @@ package nowait
 
 import (
 	"fmt"
+	"slices"
 
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
@@ -98,8 +99,8 @@ func (s *session) sendAll(rpc uint8) {
 	for _, h := range list {
 		if h.at.Machine == s.c.Machine() {
 			s.endHere(h, rpc == s.p.rpc.commit)
-		} else {
-			s.parts = addOnce(s.parts, h.at.Machine)
+		} else if m := h.at.Machine; !slices.Contains(s.parts, m) {
+			s.parts = append(s.parts, m)
 		}
 	}
 	for _, m := range s.parts {
@@ -159,13 +160,4 @@ func (s *session) endHere(h *hold, commit bool) {
 		return
 	}
 	s.p.unlockHere(s.c, h.at.Addr, held)
-}
-
-func addOnce(list []int, m int) []int {
-	for _, x := range list {
-		if x == m {
-			return list
-		}
-	}
-	return append(list, m)
 }

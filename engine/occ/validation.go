@@ -1,6 +1,8 @@
 package occ
 
 import (
+	"slices"
+
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
@@ -132,22 +134,13 @@ func (s *session) count(of func(*access) bool) (n int) {
 func (s *session) participants(of func(*access) bool) {
 	s.parts = s.parts[:0]
 	for _, a := range s.set {
-		if of(a) {
-			s.parts = addOnce(s.parts, int(a.Machine))
+		if m := int(a.Machine); of(a) && !slices.Contains(s.parts, m) {
+			s.parts = append(s.parts, m)
 		}
 	}
 	for len(s.calls) < len(s.parts) {
 		s.calls = append(s.calls, nil)
 	}
-}
-
-func addOnce(list []int, m int) []int {
-	for _, x := range list {
-		if x == m {
-			return list
-		}
-	}
-	return append(list, m)
 }
 
 // verifyItems builds the request of lock and validate: of the records of the set
