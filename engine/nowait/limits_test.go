@@ -418,7 +418,7 @@ func TestScale(t *testing.T) {
 			return amount
 		})
 		// What is not on the way of a transaction that is alone changes nothing.
-		off := cost.Name == CostReclaim || cost.Name == CostServeLog || cost.Name == CostBackoff || cost.Name == CostFullLog
+		off := cost.Name == CostReclaim || cost.Name == CostServeLog || cost.Name == txn.CostBackoff || cost.Name == CostFullLog
 		if off && longer != as || !off && longer <= as {
 			t.Errorf("twice %s: %d ps, as it is %d", cost.Name, longer, as)
 		}

@@ -85,7 +85,6 @@ func (p *protocol) prepare(c Config) (*running, error) {
 		return nil, fmt.Errorf("replicas %d: fixed at %d when the database was opened; reset to change it", c.Replicas, p.cfg.Replicas)
 	}
 	c = c.Resolved()
-	scaleWaits(p.db.Options().Scale, &c)
 	return &running{c, c.Variant.rules()}, nil
 }
 

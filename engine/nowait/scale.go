@@ -13,7 +13,6 @@ const (
 	CostCommit   = "coordinator.commit"
 	CostReclaim  = "handler.reclaim"
 	CostServeLog = "handler.logging"
-	CostBackoff  = "wait.backoff"
 	CostFullLog  = "wait.full_log"
 )
 
@@ -26,7 +25,7 @@ func ScaledCosts() []txn.Cost {
 		{Name: CostServeLog, What: "logging, in the handler (Table 4-2)"},
 		{Name: CostCommit, What: "commit and release, on the coordinator"},
 		{Name: CostReclaim, What: "applying log entries, on the backup"},
-		{Name: CostBackoff, What: "back-off after an abort", Wait: true},
+		{Name: txn.CostBackoff, What: "back-off after an abort", Wait: true},
 		{Name: CostFullLog, What: "wait for room in a log ring", Wait: true},
 	}
 }
@@ -43,8 +42,4 @@ func scaledProgram(s txn.Scale, p program) program {
 		*x.amount = s.Of(x.cost, *x.amount)
 	}
 	return p
-}
-
-func scaleWaits(s txn.Scale, c *Config) {
-	c.BackoffMinNS, c.BackoffMaxNS = int64(s.Of(CostBackoff, int(c.BackoffMinNS))), int64(s.Of(CostBackoff, int(c.BackoffMaxNS)))
 }

@@ -80,7 +80,7 @@ func (p *protocol) prepare(c Config) (*running, error) {
 		return nil, fmt.Errorf("replicas %d: fixed at %d when the database was opened; reset to change it", c.Replicas, p.cfg.Replicas)
 	}
 	c = c.Resolved()
-	scaleWaits(p.db.Options().Scale, &c)
+	c.ReadRetryNS = int64(p.db.Options().Scale.Of(CostReadRetry, int(c.ReadRetryNS)))
 	return &running{c, c.Variant.rules()}, nil
 }
 

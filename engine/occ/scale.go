@@ -18,7 +18,6 @@ const (
 	CostServeValidate = "handler.validation" // locks and validates, see Costs
 	CostServeLog      = "handler.logging"
 	CostServeCommit   = "handler.commit"
-	CostBackoff       = "wait.backoff"
 	CostReadRetry     = "wait.read_retry"
 	CostFullLog       = "wait.full_log"
 )
@@ -37,7 +36,7 @@ func ScaledCosts() []txn.Cost {
 		{Name: CostCommit, What: "commit, on the coordinator"},
 		{Name: CostServeCommit, What: "commit, in the handler (Table 4-2)"},
 		{Name: CostReclaim, What: "applying log entries, on the backup"},
-		{Name: CostBackoff, What: "back-off after an abort", Wait: true},
+		{Name: txn.CostBackoff, What: "back-off after an abort", Wait: true},
 		{Name: CostReadRetry, What: "wait before a locked record is read again", Wait: true},
 		{Name: CostFullLog, What: "wait for room in a log ring", Wait: true},
 	}
@@ -61,9 +60,4 @@ func scaledHandlers(s txn.Scale, c txn.Costs) txn.Costs {
 	c.Execution, c.Validation = s.Of(CostServeFetch, c.Execution), s.Of(CostServeValidate, c.Validation)
 	c.Logging, c.Commit = s.Of(CostServeLog, c.Logging), s.Of(CostServeCommit, c.Commit)
 	return c
-}
-
-func scaleWaits(s txn.Scale, c *Config) {
-	c.BackoffMinNS, c.BackoffMaxNS = int64(s.Of(CostBackoff, int(c.BackoffMinNS))), int64(s.Of(CostBackoff, int(c.BackoffMaxNS)))
-	c.ReadRetryNS = int64(s.Of(CostReadRetry, int(c.ReadRetryNS)))
 }

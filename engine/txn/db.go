@@ -153,8 +153,16 @@ func Open(cl *r2.Cluster, o Options) (*DB, error) {
 		return nil, err
 	}
 	db.protocol = protocol
-	db.common = protocol.Config().Common()
+	db.settle()
 	return db, nil
+}
+
+// settle takes in what the protocol's configuration says of all protocols.
+func (db *DB) settle() {
+	c := db.protocol.Config().Common()
+	c.BackoffMinNS = int64(db.opt.Scale.Of(CostBackoff, int(c.BackoffMinNS)))
+	c.BackoffMaxNS = int64(db.opt.Scale.Of(CostBackoff, int(c.BackoffMaxNS)))
+	db.common = c
 }
 
 // TableName is the name of the table with a number, "" if there is none.
@@ -228,7 +236,7 @@ func (db *DB) SetConfig(c Config) error {
 	if err := db.protocol.Set(c); err != nil {
 		return err
 	}
-	db.common = db.protocol.Config().Common()
+	db.settle()
 	if db.caches == nil {
 		return nil
 	}

@@ -2,6 +2,9 @@ package txn
 
 import "drtmx/engine/r2"
 
+// CostBackoff is, for Options.Scale, the bounds of the back-off.
+const CostBackoff = "wait.backoff"
+
 // CostHeld is, for Options.Scale, how long locks are held, in thousandths of what it takes: see Tx.Hold.
 const CostHeld = "held"
 
