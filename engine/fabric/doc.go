@@ -52,6 +52,8 @@
 //     to change it owns it, which its home notes in a directory beside the data, and
 //     lines that are written without being read are tracked, only so many at once.
 //     DDIO is a switch of each socket.
+//   - Hardware transactions of cores (Speculation): sets of lines and buffered stores, which
+//     DMA and other cores' accesses end. engine/r2 runs code in them.
 //   - Loss: UD and UC packets are lost at a rate, RC packets and TCP messages come late.
 //   - NICs without RDMA (Profile.TCP): transport TCP and nothing else. A message is
 //     fetched by DMA, cut into segments on the wire and seen after the interrupt;

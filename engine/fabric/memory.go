@@ -25,6 +25,8 @@ type Memory struct {
 	down    bool        // crashed: nothing changes it
 	mrs     []mr
 
+	speculations speculations // hardware transactions under way
+
 	flight   []uint32 // accesses under way by hashed line: readers low, writers high
 	touching bool     // whether accesses are registered at all
 	cut      bool     // the process may not reserve as much address space as the machine has memory

@@ -158,7 +158,11 @@ func (f *Fabric) capture(h *QP, v *verb) {
 	}
 	var b []byte
 	v.data, b = f.payload.take(v.len)
-	copy(b, h.nic.machine.Mem.Bytes(v.local, int(v.len)))
+	mem := h.nic.machine.Mem
+	if v.flags&inlined == 0 {
+		mem.deviceTouches(v.local, int(v.len), false)
+	}
+	copy(b, mem.Bytes(v.local, int(v.len)))
 }
 
 // gathers says that the RNIC fetches the payload by DMA.

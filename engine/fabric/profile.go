@@ -76,6 +76,8 @@ type CPUNumbers struct {
 	CopyLine        Number `yaml:"copy_line" unit:"ns"`
 	Atomic          Number `yaml:"atomic" unit:"ns"`
 	LineTransfer    Number `yaml:"line_transfer" unit:"ns"`
+	HTMRegion       Number `yaml:"htm_region" unit:"ns"`
+	HTMAbort        Number `yaml:"htm_abort" unit:"ns"`
 }
 
 // NICNumbers is what messages cost inside an RNIC.
@@ -194,6 +196,7 @@ type CPUCosts struct {
 	PostWQE, MMIO, PollEmpty, PollCQE, RecvRefill sim.Time
 	CoroutineSwitch, Dispatch, CopyLine, Atomic   sim.Time
 	LineTransfer                                  sim.Time
+	HTMBegin, HTMCommit, HTMAbort                 sim.Time
 	// MemoryLine is a line that the RNIC has written past the cache.
 	MemoryLine sim.Time
 	MHz        int64
@@ -201,15 +204,17 @@ type CPUCosts struct {
 
 func (p *Profile) cpuCosts(t *NodeType) CPUCosts {
 	c := &p.CPU
-	if p.TCP != nil {
-		return CPUCosts{PollEmpty: p.TCP.Poll.Time(), CoroutineSwitch: c.CoroutineSwitch.Time(), Dispatch: c.Dispatch.Time(),
-			CopyLine: c.CopyLine.Time(), Atomic: c.Atomic.Time(), LineTransfer: c.LineTransfer.Time(), MemoryLine: p.Memory.DRAM.Time(), MHz: int64(t.Frequency.Int())}
-	}
-	return CPUCosts{
+	costs := CPUCosts{
 		PostWQE: c.PostWQE.Time(), MMIO: c.MMIO.Time(), PollEmpty: c.PollEmpty.Time(), PollCQE: c.PollCQE.Time(),
 		RecvRefill: c.RecvRefill.Time(), CoroutineSwitch: c.CoroutineSwitch.Time(), Dispatch: c.Dispatch.Time(),
 		CopyLine: c.CopyLine.Time(), Atomic: c.Atomic.Time(), LineTransfer: c.LineTransfer.Time(), MemoryLine: p.Memory.DRAM.Time(), MHz: int64(t.Frequency.Int()),
+		HTMBegin: c.HTMRegion.Time() / 2, HTMAbort: c.HTMAbort.Time(),
 	}
+	costs.HTMCommit = c.HTMRegion.Time() - costs.HTMBegin
+	if p.TCP != nil { // what describes RNICs is 0
+		costs.PollEmpty = p.TCP.Poll.Time()
+	}
+	return costs
 }
 
 // NodeType finds a node type by name; "" is the first.

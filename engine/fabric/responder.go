@@ -309,9 +309,11 @@ func (f *Fabric) move(n *NIC, r *QP, i uint32, v *verb, now sim.Time) sim.Time {
 // copy moves a part of the bytes of an access to mem. A READ that was flushed brings
 // nothing: its buffer is the requester's again.
 func (f *Fabric) copy(mem *Memory, v *verb, from, to uint32) {
+	mem.deviceTouches(v.remote+Addr(from), int(to-from), v.op != Read)
 	there := mem.Bytes(v.remote+Addr(from), int(to-from))
 	if v.op == Read {
 		if here := f.nics[v.from].machine.Mem; v.flags&orphan == 0 && !here.down {
+			here.deviceTouches(v.local+Addr(from), int(to-from), true)
 			here.Change(v.local+Addr(from), int(to-from))
 			copy(here.Bytes(v.local+Addr(from), int(to-from)), there)
 		}
@@ -366,8 +368,10 @@ func (f *Fabric) atomicRead(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
 	r.clear(executing, i)
 	end := n.down.Serve(now, c.fetched(v.remote, 8))
 	latency := n.machine.dmaRead(n, now, v.remote, 8)
+	mem.deviceTouches(v.remote, 8, false)
 	old := binary.LittleEndian.Uint64(mem.Bytes(v.remote, 8))
 	if here := f.nics[v.from].machine.Mem; v.flags&orphan == 0 && !here.down {
+		here.deviceTouches(v.local, 8, true)
 		here.Change(v.local, 8)
 		binary.LittleEndian.PutUint64(here.Bytes(v.local, 8), old)
 	}
@@ -400,6 +404,7 @@ func (f *Fabric) onStore(i uint32) {
 	n.claim(ByAtomic, v.remote, 8)
 	n.machine.dmaBytes(n, now, v.remote, 8, binary.LittleEndian.AppendUint64(f.word[:0], v.b))
 	if !mem.down {
+		mem.deviceTouches(v.remote, 8, true)
 		binary.LittleEndian.PutUint64(mem.Bytes(v.remote, 8), v.b)
 	}
 	if f.torn {
