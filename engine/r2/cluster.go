@@ -153,6 +153,8 @@ type Cluster struct {
 	restarts             bool
 	lost                 uint64 // see Lost
 
+	htm HTMCounts
+
 	watch    *watch // nil: nobody observes
 	active   int    // coroutines per thread let through Gate
 	gateShut bool   // nobody is let through Gate

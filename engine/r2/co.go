@@ -29,6 +29,7 @@ type Co struct {
 	slept   bool // until wakeAt
 	gated   bool
 	flat    bool
+	serves  bool // runs a handler, called by itself
 	mode    Mode
 	phase   metrics.Phase
 	id      uint32 // in the cluster
@@ -176,6 +177,7 @@ func (c *Co) RoundTrips() int { return c.trips }
 
 // park gives the core away until something makes the coroutine ready.
 func (c *Co) park() {
+	c.outside("a wait")
 	c.charged(metrics.Compute)
 	c.parkedAt = c.w.local
 	c.spoil()

@@ -90,6 +90,9 @@ func (w *Worker) stop() {
 		c.stop()
 	}
 	w.handler.stop()
+	if w.region != nil {
+		w.region.drop()
+	}
 	w.gen++
 	w.idle = false // nothing wakes it
 	w.current, w.job = nil, job{}

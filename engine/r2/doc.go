@@ -36,6 +36,29 @@
 // stalls the whole core. Without DDIO a worker fetches the completions and messages
 // it polls from memory.
 //
+// # Regions of hardware transactional memory
+//
+// Co.HTM runs a body as Intel's RTM would (thesis §3.4.3): its stores are buffered and become
+// visible at one instant; another core's or an RNIC's access to its lines in the meantime
+// ends it, and it runs again. The body runs at the instant at which the region begins. What it
+// loads and stores is charged as always, and for as long as that takes its lines are watched.
+//
+//   - A READ, and the load of another core, conflict with lines that the region has
+//     written; WRITEs, messages, stores, CPU atomics and other regions' stores also with those
+//     it has read. An RNIC's atomic reads first and stores later; one that finds another value only reads.
+//   - Who comes later wins. The region that is hit ends at once; what its core had not
+//     done yet takes no time, the abort takes HTMAbort.
+//   - Lines count from the begin, not from the access that first touches them: regions conflict
+//     somewhat more often than on hardware.
+//   - After 10 conflicts, as in the original's code, or at once after more lines written than the 512 of a
+//     32 KB cache, the body runs under a lock that all regions have read: taking it ends them. Its
+//     stores are then made one after the other, and remote READs see halves.
+//   - There is no back-off between two runs, a region reads any number of lines (on hardware those that
+//     leave the first-level cache stay watched further out, with false conflicts), and interrupts,
+//     page faults and evictions for want of ways end none.
+//   - Touch, TouchDMA and Flush conflict with nothing, nor do messages that a worker polls: private
+//     structures and buffers are not in regions.
+//
 // # RPC over UD
 //
 // Datagrams may be lost, so each pair of threads keeps a channel with

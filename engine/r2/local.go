@@ -15,6 +15,9 @@ func (c *Co) sync() {
 	if w.local <= w.cl.sim.Now() {
 		return
 	}
+	if t := w.region; t != nil && t.state == inBody {
+		c.outside("a wait for local time")
+	}
 	w.current = c
 	w.schedule(w.local)
 	c.spoil()
@@ -25,7 +28,9 @@ func (c *Co) sync() {
 // this instant. The view changes when others write: copy what must last.
 func (c *Co) Load(a Addr, n int) []byte {
 	c.sync()
-	b := c.w.mc.mem.Bytes(a, n)
+	mem := c.w.mc.mem
+	mem.CoreTouches(a, n, false)
+	b := mem.Bytes(a, n)
 	c.Touch(a, n)
 	return b
 }
@@ -40,13 +45,17 @@ func (c *Co) Load64(a Addr) uint64 {
 // order among the machine's own threads makes no difference.
 func (c *Co) Peek(a Addr, n int) []byte {
 	c.Touch(a, n)
-	return c.w.mc.mem.Bytes(a, n)
+	mem := c.w.mc.mem
+	mem.CoreTouches(a, n, false)
+	return mem.Bytes(a, n)
 }
 
 // Poke writes b; see Peek.
 func (c *Co) Poke(a Addr, b []byte) {
-	c.w.mc.mem.Change(a, len(b))
-	copy(c.w.mc.mem.Bytes(a, len(b)), b)
+	mem := c.w.mc.mem
+	mem.CoreTouches(a, len(b), true)
+	mem.Change(a, len(b))
+	copy(mem.Bytes(a, len(b)), b)
 	c.wrote(a, len(b))
 }
 
@@ -55,6 +64,7 @@ func (c *Co) Poke(a Addr, b []byte) {
 func (c *Co) Store(a Addr, b []byte) {
 	c.sync()
 	mem := c.w.mc.mem
+	mem.CoreTouches(a, len(b), true)
 	mem.Change(a, len(b))
 	first := int(lineBytes - a%lineBytes)
 	if len(b) <= first {
@@ -69,6 +79,7 @@ func (c *Co) Store(a Addr, b []byte) {
 		return
 	}
 	for done, n := 0, first; done < len(b); done, n = done+n, min(lineBytes, len(b)-done-n) {
+		mem.CoreTouches(a+Addr(done), n, true)
 		copy(mem.Bytes(a+Addr(done), n), b[done:done+n])
 		c.wrote(a+Addr(done), n)
 		c.sync()
@@ -79,8 +90,10 @@ func (c *Co) Store(a Addr, b []byte) {
 // Store64 writes a word.
 func (c *Co) Store64(a Addr, v uint64) {
 	c.sync()
-	c.w.mc.mem.Change(a, 8)
-	binary.LittleEndian.PutUint64(c.w.mc.mem.Bytes(a, 8), v)
+	mem := c.w.mc.mem
+	mem.CoreTouches(a, 8, true)
+	mem.Change(a, 8)
+	binary.LittleEndian.PutUint64(mem.Bytes(a, 8), v)
 	c.wrote(a, 8)
 }
 
@@ -88,10 +101,12 @@ func (c *Co) Store64(a Addr, v uint64) {
 // atomics (thesis §4.3.2).
 func (c *Co) LocalCAS(a Addr, old, new uint64) (prev uint64) {
 	c.sync()
-	b := c.w.mc.mem.Bytes(a, 8)
+	mem := c.w.mc.mem
+	mem.CoreTouches(a, 8, true)
+	b := mem.Bytes(a, 8)
 	prev = binary.LittleEndian.Uint64(b)
 	if prev == old {
-		c.w.mc.mem.Change(a, 8)
+		mem.Change(a, 8)
 		binary.LittleEndian.PutUint64(b, new)
 	}
 	c.wrote(a, 8)
@@ -158,6 +173,7 @@ func (c *Co) StoreNT(a Addr, b []byte) {
 		if n = len(b) - done; overlapped {
 			n = min(n, lineBytes-int((a+Addr(done))%lineBytes))
 		}
+		mem.CoreTouches(a+Addr(done), n, true)
 		copy(mem.Bytes(a+Addr(done), n), b[done:done+n])
 		c.access(a+Addr(done), n, fabric.StoreNT)
 		if overlapped {

@@ -355,6 +355,7 @@ func (l *List) FAA(at Loc, delta uint64) Buf {
 // Post posts the chain in the coroutine's mode.
 func (l *List) Post() {
 	c, w, q := l.co, l.co.w, l.q
+	c.outside("a request")
 	n := l.n
 	l.n = 0
 	if q == nil {

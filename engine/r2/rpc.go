@@ -29,6 +29,7 @@ func (cl *Cluster) MaxPayload() int { return cl.cfg.MaxMessage - headerBytes }
 // after Wait; a passive call has none and returns nil.
 func (c *Co) Call(m int, rpc uint8, req []byte) *Reply {
 	w := c.w
+	c.outside("a request")
 	if len(req) > w.cl.MaxPayload() {
 		c.err = fmt.Errorf("r2: rpc %d with %d bytes, at most %d fit a message", rpc, len(req), w.cl.MaxPayload())
 		return c.reply()
@@ -79,8 +80,9 @@ func (c *Co) callSelf(rpc uint8, req []byte) *Reply {
 	message := w.messages.take(len(req)) // the handler may wait, and req be used by others
 	copy(message, req)
 	defer w.messages.give(message)
+	c.serves = true
 	n := w.cl.handlers[rpc](c, Peer{w.mc.id, w.thread, c.index}, message, w.answer)
-	c.flat = false
+	c.flat, c.serves = false, false
 	if c.mode.Passive {
 		if f := w.cl.receipts[rpc]; f != nil {
 			f(w.mc.id, w.thread, w.mc.id, message)

@@ -65,6 +65,7 @@ type Worker struct {
 	turn        []int        // round robin over rc[peer]
 	chans       []*channel   // all, those that others opened towards us too
 	rand        *Rand
+	region      *Region // nil: there was none yet
 }
 
 func newWorker(cl *Cluster, mc *machine, id, thread int) (*Worker, error) {
