@@ -1,0 +1,59 @@
+package dataset
+
+import (
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// write makes a file of a count and words.
+func write(t *testing.T, count uint64, keys ...uint64) string {
+	t.Helper()
+	b := binary.LittleEndian.AppendUint64(nil, count)
+	for _, k := range keys {
+		b = binary.LittleEndian.AppendUint64(b, k)
+	}
+	path := filepath.Join(t.TempDir(), "keys_uint64")
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestFile(t *testing.T) {
+	k := mustMake(t, Options{Name: FilePrefix + write(t, 5, 3, 7, 1<<40, 1<<63, 1<<64-1)})
+	checkKeys(t, k, 5)
+	some := mustMake(t, Options{Name: FilePrefix + write(t, 6, 1, 2, 3, 4, 5, 6), Keys: 3})
+	checkKeys(t, some, 3)
+	if some.Key(0) != 1 || some.Key(1) != 3 || some.Key(2) != 5 {
+		t.Errorf("three of six keys are %d, %d, %d", some.Key(0), some.Key(1), some.Key(2))
+	}
+}
+
+// Errors name the file, the field and the rule.
+func TestFilesThatAreRefused(t *testing.T) {
+	short := filepath.Join(t.TempDir(), "short")
+	if err := os.WriteFile(short, []byte("1234567"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for want, path := range map[string]string{
+		"key 2: is 7 behind 7: keys must rise":           write(t, 3, 1, 7, 7),
+		"key 1: is 3 behind 9: keys must rise":           write(t, 2, 9, 3),
+		"count: is 3, and 16 bytes of keys follow":       write(t, 3, 1, 2),
+		"count: is 1, and 16 bytes of keys follow":       write(t, 1, 1, 2),
+		"count: is 0, there must be at least one key":    write(t, 0),
+		"count: the file has 7 bytes":                    short,
+		"is no regular file":                             t.TempDir(),
+		"no such file":                                   filepath.Join(t.TempDir(), "none"),
+		"count: is 2305843009213693953, and 8 bytes of ": write(t, 1<<61+1, 1),
+	} {
+		if _, err := Make(Options{Name: FilePrefix + path}); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	if _, err := Make(Options{Name: FilePrefix + write(t, 2, 1, 2), Keys: 3}); err == nil || !strings.Contains(err.Error(), "fewer than the 3 keys") {
+		t.Error(err)
+	}
+}
