@@ -26,6 +26,7 @@ const (
 	sendBuffers       = 8192
 	sendBuffersScarce = sendBuffers * 3 / 4
 	scratchSpace      = 1 << 20 // address space per coroutine
+	longReplies       = 16      // as many replies beyond MaxMessage it has space for
 )
 
 func (b *buffers) init(w *Worker) error {
@@ -33,7 +34,7 @@ func (b *buffers) init(w *Worker) error {
 	b.mem, b.size, b.stride = w.mc.mem, c.MaxMessage, c.MaxMessage+lineBytes
 	recv := uint64(w.recvDepth() * b.stride)
 	send := uint64(sendBuffers * b.stride)
-	scratch := uint64((c.Coroutines + 1) * scratchSpace)
+	scratch := uint64((c.Coroutines + 1) * c.scratchSpace())
 	a, err := b.mem.Alloc(fabric.Alloc{
 		Name: fmt.Sprintf("r2.buffers.%d", w.thread), Bytes: recv + send + scratch, Socket: w.home,
 	})
@@ -46,6 +47,9 @@ func (b *buffers) init(w *Worker) error {
 	b.next = b.first
 	return nil
 }
+
+// scratchSpace is the address space of a coroutine's scratch, more where replies are long.
+func (c *Config) scratchSpace() int { return scratchSpace + longReplies*(c.MaxReply-c.MaxMessage) }
 
 // reset takes everything back.
 func (b *buffers) reset() {
@@ -92,7 +96,7 @@ func (b *buffers) recvBuffer(slot int) (Addr, []byte) {
 func (b *buffers) scratch(w *Worker, n int) (Addr, []byte) {
 	n = (n + lineBytes - 1) &^ (lineBytes - 1)
 	if b.next+Addr(n) > b.end {
-		panic(fmt.Sprintf("r2: machine %d thread %d needs more than %d bytes of scratch per coroutine", w.mc.id, w.thread, scratchSpace))
+		panic(fmt.Sprintf("r2: machine %d thread %d needs more than %d bytes of scratch per coroutine", w.mc.id, w.thread, w.cl.cfg.scratchSpace()))
 	}
 	a := b.next
 	b.next += Addr(n)

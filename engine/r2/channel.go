@@ -69,6 +69,10 @@ type call struct {
 	answered bool
 	phase    metrics.Phase
 	tries    uint8         // repetitions
+	posted   Time          // the first time
+	sent     uint16        // segments of the request that went out
+	granted  uint16        // that are there
+	got      uint16        // segments of the reply that are here
 	stamp    metrics.Stamp // of the way there and the handler, kept by the simulator; not of a passive one
 }
 
@@ -76,6 +80,7 @@ type call struct {
 type kept struct {
 	message []byte
 	ok      bool
+	sent    uint16 // segments, of a long one
 }
 
 // channel is one thread's side of the conversation with a thread of another
@@ -95,6 +100,7 @@ type channel struct {
 	keptFrom  uint32
 	beyond    [RequestWindow / 64]uint64 // bit i: arrived+i is here too
 	replies   []kept                     // by sequence number; grows from nothing
+	parts     []part                     // requests whose first segments are here
 	owedSince Time
 	owed      int
 
@@ -204,15 +210,18 @@ func (ch *channel) acknowledge(w *Worker, low uint32) {
 	ch.close(w)
 }
 
+// lacks says that a request is not here yet and may come.
+func (ch *channel) lacks(seq uint32) bool {
+	d := seq - ch.arrived
+	return d < RequestWindow && ch.beyond[d/64]>>(d%64)&1 == 0
+}
+
 // admit notes the arrival of a request; false: it was here before.
 func (ch *channel) admit(seq uint32) bool {
+	if !ch.lacks(seq) {
+		return false
+	}
 	d := seq - ch.arrived
-	if int32(d) < 0 || d >= RequestWindow {
-		return false
-	}
-	if ch.beyond[d/64]>>(d%64)&1 == 1 {
-		return false
-	}
 	ch.beyond[d/64] |= 1 << (d % 64)
 	ch.advance()
 	return true
@@ -261,7 +270,7 @@ func (ch *channel) keep(seq uint32, message []byte) {
 			ch.replies[s&uint32(len(ch.replies)-1)] = old[s&(n-1)]
 		}
 	}
-	ch.replies[seq&uint32(len(ch.replies)-1)] = kept{message, true}
+	ch.replies[seq&uint32(len(ch.replies)-1)] = kept{message: message, ok: true}
 }
 
 func (ch *channel) kept(seq uint32) *kept {
@@ -289,9 +298,9 @@ func (ch *channel) forget(w *Worker, seq uint32) {
 	}
 }
 
-// messages is a pool of byte slices in four sizes.
+// messages is a pool of byte slices in seven sizes.
 type messages struct {
-	unused [4][][]byte
+	unused [7][][]byte
 }
 
 func messageClass(n int) int {
@@ -302,8 +311,14 @@ func messageClass(n int) int {
 		return 1
 	case n <= 1024:
 		return 2
+	case n <= 4096:
+		return 3
+	case n <= 16384:
+		return 4
+	case n <= 65536:
+		return 5
 	}
-	return 3
+	return 6
 }
 
 func (p *messages) take(n int) []byte {

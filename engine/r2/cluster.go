@@ -35,6 +35,8 @@ type Config struct {
 	RecvDepth     []int     // RECVs posted by a thread of each machine; default RecvDepths. A message that finds none is lost, and repeated later
 	PollBatch     int       // completions taken per poll; default 16
 	MaxMessage    int       // largest RPC message, header included; default 4096 (the path MTU)
+	MaxRequest    int       // largest request, header included; default MaxMessage. What is longer than that goes in segments
+	MaxReply      int       // largest reply likewise; default and at least MaxRequest
 	Scratch       int       // registered scratch a coroutine begins with, in bytes; default 1088. It grows
 	Transport     Transport // how RPC messages travel; default as datagrams
 	SharedContext bool      // one driver context per RNIC for all threads of a machine, whose queue pairs then share doorbell buffers (§2.2.2)
@@ -67,13 +69,18 @@ func (c Config) withDefaults(f *fabric.Fabric) Config {
 	def(&c.SendDepth, 128)
 	def(&c.PollBatch, 16)
 	def(&c.MaxMessage, 4096)
+	c.MaxRequest = max(c.MaxRequest, c.MaxMessage)
+	c.MaxReply = max(c.MaxReply, c.MaxRequest)
 	def(&c.Scratch, 1088)
 	if c.RecvDepth == nil {
 		threads := c.PerMachine
 		if threads == nil {
 			threads = slices.Repeat([]int{c.Threads}, f.Machines())
 		}
-		c.RecvDepth = RecvDepths(threads, c.Coroutines, RequestWindow)
+		c.RecvDepth = c.recvDepths(threads)
+	}
+	if f.TCP() != nil { // the kernel cuts
+		c.MaxMessage = c.MaxReply
 	}
 	if c.ResendAfter == 0 {
 		c.ResendAfter = ResendAfter(f.TCP())
@@ -90,6 +97,20 @@ func ResendAfter(tcp *fabric.TCPCosts) Time {
 		return 2 * tcp.Retransmit
 	}
 	return 200 * sim.Microsecond
+}
+
+// recvDepths are RecvDepths with room for the segments of long messages.
+func (c *Config) recvDepths(threads []int) []int {
+	if c.MaxRequest > c.MaxMessage {
+		return RecvDepths(threads, segmentWindow*c.Coroutines, RequestWindow)
+	}
+	depths := RecvDepths(threads, c.Coroutines, RequestWindow)
+	if c.MaxReply > c.MaxMessage {
+		for m := range depths {
+			depths[m] = min(depths[m]+segmentWindow*c.Coroutines, 2048)
+		}
+	}
+	return depths
 }
 
 // RecvDepths is how many RECVs a thread of each machine posts unless told, from 64 to 2048
@@ -139,8 +160,10 @@ type Cluster struct {
 	list      List         // the open one: it is posted before its coroutine parks
 	spare     []*pending   // empty
 	sendRings sendRings
-	single    bool // every reply rings a doorbell of its own
-	open      int  // requests without their answer or receipt
+	single    bool                           // every reply rings a doorbell of its own
+	open      int                            // requests without their answer or receipt
+	whole     int                            // payload of the largest message that is one datagram
+	follows   func(number, have uint16) bool // rule by which segments are taken
 	handlers  [maxRPC]Handler
 	rpcs      []string // names, by id
 	spoils    bool     // see SpoilScratch
@@ -185,13 +208,16 @@ func New(s *sim.Sim, f *fabric.Fabric, c Config) (*Cluster, error) {
 	if c.PerMachine != nil && len(c.PerMachine) != f.Machines() {
 		return nil, fmt.Errorf("r2: threads given for %d machines, the fabric has %d", len(c.PerMachine), f.Machines())
 	}
+	if err := c.checkSizes(); err != nil {
+		return nil, err
+	}
 	if len(c.RecvDepth) != f.Machines() {
 		return nil, fmt.Errorf("r2: RECVs given for %d machines, the fabric has %d", len(c.RecvDepth), f.Machines())
 	}
 	if f.TCP() != nil && (c.Transport != Datagrams || c.SharedContext) {
 		return nil, fmt.Errorf("r2: RPC by WRITE and driver contexts are of RNICs, and those of profile %s have no RDMA; leave Transport and SharedContext alone", f.Profile().Name)
 	}
-	cl := &Cluster{sim: s, fab: f, cfg: c, tcp: f.TCP(), active: c.Coroutines,
+	cl := &Cluster{sim: s, fab: f, cfg: c, tcp: f.TCP(), active: c.Coroutines, whole: c.MaxMessage - headerBytes, follows: follows,
 		polled: make([]fabric.CQE, c.PollBatch), perPeer: (c.EmulatedNodes + f.Machines() - 1) / f.Machines()}
 	cl.kWork = s.Register("r2.work", func(a uint32) { cl.workers[a&0xffff].event(a >> 16) })
 	cl.lookAhead()

@@ -69,6 +69,14 @@
 // original's 32 bits (type, rpc id, payload size, coroutine) and 32 more for
 // sequence, cumulative acknowledgement and the oldest unanswered request.
 //
+// A request or reply longer than Config.MaxMessage (one datagram) goes in segments, up to
+// Config.MaxRequest and MaxReply. The caller drives both directions, as in eRPC: of a message
+// at most eight segments are under way; the server grants the next of a request after four,
+// the caller asks for the next of a reply likewise, and repeats from the first that is missing.
+// A segment that does not follow the last one is dropped. Threads post RECVs for the segments
+// of all their coroutines, so that a long message finds them however busy its receiver is;
+// where that would be more than 2048, what finds none is repeated, later each time.
+//
 // # RPC over TCP
 //
 // Where the NICs have no RDMA (profiles vale and aws) the same messages go through
@@ -76,7 +84,7 @@
 // to the cores of the two threads, interrupts and the way through the stack
 // included. Workers do not sleep: a turn of the loop begins with an epoll_wait.
 // One-sided calls fail with an error from Wait. Sequence numbers and repetitions
-// stay, with more patience than TCP's own.
+// stay, with more patience than TCP's own. A long message is one call of the kernel, which cuts.
 //
 // # RPC by WRITE
 //
@@ -84,7 +92,8 @@
 // or requests and replies, are WRITEs into rings in the receiver's memory, one for
 // each thread that sends to it. The worker looks at the head of every ring in each
 // turn of its loop, which costs it time whether or not something is there.
-// Sequence numbers, receipts and repetitions are those of the datagrams.
+// Sequence numbers, receipts and repetitions are those of the datagrams. Of a long request
+// the first segment goes into the ring, all others are datagrams.
 //
 // # Crash and restart
 //
@@ -126,8 +135,8 @@
 //     for a reply counts as polling.
 //   - A request waits at most 64 times Config.ResendAfter, 12.8 ms, for its answer before
 //     it is repeated. A machine that takes longer for each is asked several times for all.
-//   - RPC messages are at most Config.MaxMessage bytes, header included.
-//   - They are inlined while their queue pair has room, which is 124 bytes in a UD pair
+//   - One lost segment costs a repetition's whole wait: the receiver does not say what is missing.
+//   - Messages are inlined while their queue pair has room, which is 124 bytes in a UD pair
 //     that was made for 64, as drivers grant it. Whether the original's program uses
 //     that is not known; inlining up to 64 only, the fit misses f2-5b-pa-two and
 //     f2-4a-read-large by 16 and 7 % instead of 9 and 2.

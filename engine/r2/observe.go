@@ -115,7 +115,7 @@ func (x *watch) called(w *Worker, ch *channel, seq uint32, k *call) {
 	to := ch.peer.mc.id
 	v := VerbEvent{
 		Co: k.co.id, Phase: k.phase, Op: fabric.Send, RPC: k.rpc, Call: idOf(w, to, seq), From: w.mc.id, To: to, Bytes: len(k.message),
-		FromNIC: w.home, ToNIC: ch.peer.home, Passive: k.passive, Post: k.sentAt, Done: w.local,
+		FromNIC: w.home, ToNIC: ch.peer.home, Passive: k.passive, Post: k.posted, Done: w.local,
 	}
 	if rest := v.Done - v.Post - k.stamp.Total(); !k.passive && k.tries == 0 && rest >= 0 {
 		v.Stamp = k.stamp

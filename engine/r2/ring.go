@@ -125,12 +125,27 @@ func (w *Worker) expect(ch *channel, seq uint32) {
 
 // write sends a message into the peer's ring.
 func (w *Worker) write(ch *channel, ring Addr, h header, payload []byte, batched bool) {
-	n := len(payload) + headerBytes
+	h.size = len(payload)
+	w.intoRing(ch, ring, h, 0, payload, batched)
+}
+
+// writeSegment sends the first segment of a message into the peer's ring; the others are
+// datagrams.
+func (w *Worker) writeSegment(ch *channel, ring Addr, h header, payload []byte, batched bool) {
+	h.size = len(payload)
+	w.intoRing(ch, ring, h, segmentHead, w.cl.segment(payload, 0), batched)
+}
+
+func (w *Worker) intoRing(ch *channel, ring Addr, h header, head int, payload []byte, batched bool) {
+	n := head + len(payload) + headerBytes
 	slot, a, b := w.buffers.take(w, n)
-	h.size, h.ack = len(payload), ch.arrived
-	copy(b, payload)
-	h.put(b[len(payload):])
-	invert(b[len(payload):])
+	h.ack = ch.arrived
+	if head > 0 {
+		putSegment(b, 0, 0)
+	}
+	copy(b[head:], payload)
+	h.put(b[n-headerBytes:])
+	invert(b[n-headerBytes:])
 	w.paid(ch)
 	w.charge(w.copyCost(n))
 	end := ring + Addr(int(h.seq%RequestWindow+1)*ch.rings.stride)
@@ -206,9 +221,9 @@ func (w *Worker) look(g *ring) bool {
 	if late > 0 { // it was repeated as a datagram, and its slot is another's already
 		return true
 	}
-	n := headerBytes + h.size
+	n := headerBytes + min(h.size, w.cl.whole) // of a long message it is the first segment, a full one
 	w.handler.Touch(end-Addr(n), n)
-	w.message(g.ch, h, w.mc.mem.Bytes(end-Addr(n), h.size))
+	w.message(g.ch, h, w.mc.mem.Bytes(end-Addr(n), n-headerBytes))
 	return true
 }
 
@@ -217,11 +232,7 @@ func (w *Worker) look(g *ring) bool {
 func (w *Worker) message(ch *channel, h header, payload []byte) {
 	cqe := fabric.CQE{Src: ch.address, At: w.local}
 	ch.acknowledge(w, h.ack)
-	if h.kind == typeReply {
-		w.answered(ch, near(ch.oldest, h.seq), payload, &cqe.Stamp)
-	} else {
-		w.requested(ch, h, payload, noSlot, &cqe)
-	}
+	w.dispatch(ch, h, payload, noSlot, &cqe)
 }
 
 // awaited is the oldest request whose reply has not come.

@@ -17,13 +17,17 @@ type job struct {
 	slot    int
 	stamp   *metrics.Stamp // the requester's, nil if it no longer waits
 	running bool
+	whole   []byte // of a request that came in segments, to be given back
 }
 
 // noSlot is the RECV buffer of a message that came without one.
 const noSlot = -1
 
-// MaxPayload is what fits into one request or reply.
-func (cl *Cluster) MaxPayload() int { return cl.cfg.MaxMessage - headerBytes }
+// MaxPayload is what fits into one request, and into one reply, segments included.
+func (cl *Cluster) MaxPayload() int { return cl.cfg.MaxRequest - headerBytes }
+
+// MaxReply is what fits into one reply: at least MaxPayload.
+func (cl *Cluster) MaxReply() int { return cl.cfg.MaxReply - headerBytes }
 
 // Call sends a request to the same thread of a machine. The reply is valid
 // after Wait; a passive call has none and returns nil.
@@ -52,6 +56,7 @@ func (c *Co) Call(m int, rpc uint8, req []byte) *Reply {
 	seq, k := ch.open()
 	w.cl.opened()
 	k.co, k.message, k.rpc, k.passive, k.answered, k.phase, k.sentAt, k.tries = c, message, rpc, c.mode.Passive, false, c.phase, w.local, 0
+	k.posted, k.sent, k.granted, k.got = w.local, 0, 0, 0
 	var r *Reply
 	if !k.passive {
 		r = c.reply()
@@ -98,9 +103,14 @@ func (c *Co) callSelf(rpc uint8, req []byte) *Reply {
 // request sends or repeats a request. Repetitions are always datagrams: what
 // was written into a ring is there, and what got lost was none.
 func (w *Worker) request(ch *channel, seq uint32, k *call, batched, again bool) {
-	h := header{kind: typeRequest, rpc: k.rpc, coroutine: k.co.index, seq: seq, lag: seq - ch.oldest}
-	if k.passive {
-		h.kind = typePassive
+	h := w.requestHeader(ch, seq, k)
+	if again && k.got > 0 { // it is served: the rest of the reply is missing
+		w.grant(ch, k.rpc, seq, k.got, grantsReply|grantsAgain)
+		return
+	}
+	if n := w.cl.segmentsOf(len(k.message)); n > 0 {
+		w.requestSegments(ch, h, k, n, batched, again)
+		return
 	}
 	if ch.rings != nil && !again {
 		if !k.passive {
@@ -112,13 +122,30 @@ func (w *Worker) request(ch *channel, seq uint32, k *call, batched, again bool) 
 	w.send(ch, h, k.message, batched)
 }
 
+func (w *Worker) requestHeader(ch *channel, seq uint32, k *call) header {
+	h := header{kind: typeRequest, rpc: k.rpc, coroutine: k.co.index, seq: seq, lag: seq - ch.oldest}
+	if k.passive {
+		h.kind = typePassive
+	}
+	return h
+}
+
 // send posts a message, with the receipt that is owed on it.
 func (w *Worker) send(ch *channel, h header, payload []byte, batched bool) {
-	n := headerBytes + len(payload)
+	h.size = len(payload)
+	w.datagram(ch, h, 0, 0, payload, batched)
+}
+
+// datagram posts a message, or a segment of one, whose number is in a head of its own.
+func (w *Worker) datagram(ch *channel, h header, head int, number uint16, payload []byte, batched bool) {
+	n := headerBytes + head + len(payload)
 	slot, a, b := w.buffers.take(w, n)
-	h.size, h.ack = len(payload), ch.arrived
+	h.ack = ch.arrived
 	h.put(b)
-	copy(b[headerBytes:], payload)
+	if head > 0 {
+		putSegment(b[headerBytes:], number, 0)
+	}
+	copy(b[headerBytes+head:], payload)
 	w.paid(ch)
 	w.charge(w.copyCost(n))
 	if tcp := w.cl.tcp; tcp != nil { // a system call each, there is no doorbell to share
@@ -151,10 +178,11 @@ func (w *Worker) receive(cqe *fabric.CQE) {
 	}
 	a, b := w.buffers.recvBuffer(slot)
 	h := parseHeader(b)
-	w.touchDMA(a, headerBytes+h.size)
-	payload := b[headerBytes : headerBytes+h.size]
+	n := w.cl.carried(h, b[headerBytes:])
+	w.touchDMA(a, headerBytes+n)
+	payload := b[headerBytes : headerBytes+n]
 	if tcp := w.cl.tcp; tcp != nil {
-		w.charge(tcp.Receive(headerBytes + h.size))
+		w.charge(tcp.Receive(headerBytes + n))
 	}
 	ch := w.channel(cqe.Src)
 	if ch == nil {
@@ -162,31 +190,47 @@ func (w *Worker) receive(cqe *fabric.CQE) {
 		return
 	}
 	ch.acknowledge(w, h.ack)
-	switch h.kind {
-	case typeReply:
-		w.answered(ch, near(ch.oldest, h.seq), payload, &cqe.Stamp)
-	case typeRequest, typePassive:
-		if w.requested(ch, h, payload, slot, cqe) {
-			return // the handler gives the RECV back
-		}
+	if w.dispatch(ch, h, payload, slot, cqe) {
+		return // the handler gives the RECV back
 	}
 	w.repost(slot)
 }
 
+// dispatch does what a message is for. It reports whether a handler took over its RECV.
+func (w *Worker) dispatch(ch *channel, h header, payload []byte, slot int, cqe *fabric.CQE) bool {
+	switch long := h.size > w.cl.whole; {
+	case h.kind == typeAck:
+		if h.size > 0 {
+			w.granted(ch, h, payload)
+		}
+	case h.kind == typeReply && long:
+		w.answeredInPart(ch, h, payload, &cqe.Stamp)
+	case h.kind == typeReply:
+		w.answered(ch, h.seq, payload, &cqe.Stamp)
+	case long:
+		w.requestedInPart(ch, h, payload, slot, cqe)
+	default:
+		return w.requested(ch, h, payload, slot, cqe)
+	}
+	return false
+}
+
 // answered hands a reply to who waits for it.
-func (w *Worker) answered(ch *channel, seq uint32, payload []byte, back *metrics.Stamp) {
-	if int32(seq-ch.oldest) < 0 || int32(ch.next-seq) <= 0 {
+func (w *Worker) answered(ch *channel, low uint32, payload []byte, back *metrics.Stamp) {
+	seq, k := ch.awaits(low)
+	if k == nil {
 		return
 	}
-	k := ch.call(seq)
-	if k.answered {
-		return
-	}
-	k.answered = true
 	w.heard(ch, k, true)
 	k.reply.B = k.co.Buf(len(payload)).B
 	copy(k.reply.B, payload)
 	w.charge(w.copyCost(len(payload)))
+	w.finish(ch, seq, k, back)
+}
+
+// finish ends a call whose reply is complete.
+func (w *Worker) finish(ch *channel, seq uint32, k *call, back *metrics.Stamp) {
+	k.answered = true
 	k.stamp.Add(back)
 	if x := w.cl.watch; x != nil {
 		x.called(w, ch, seq, k)
@@ -198,27 +242,46 @@ func (w *Worker) answered(ch *channel, seq uint32, payload []byte, back *metrics
 // requested serves a request, or repeats the answer to one served before. It
 // reports whether a handler took it over.
 func (w *Worker) requested(ch *channel, h header, payload []byte, slot int, cqe *fabric.CQE) bool {
+	return w.serveRequest(ch, h, w.settle(ch, h), payload, slot, cqe, nil)
+}
+
+// settle takes what a request tells of those before it, and returns its sequence number.
+func (w *Worker) settle(ch *channel, h header) uint32 {
 	seq := near(ch.arrived, h.seq)
 	if int32(seq-h.lag-ch.keptFrom) > 0 {
 		ch.forget(w, seq-h.lag)
 	}
 	if int32(seq-h.lag-ch.arrived) > 0 {
 		ch.skip(seq - h.lag)
+		if len(ch.parts) > 0 {
+			ch.abandon(w)
+		}
 	}
+	return seq
+}
+
+// serveRequest has a request served that is all here, unless it was before. whole is its
+// memory if it came in segments.
+func (w *Worker) serveRequest(ch *channel, h header, seq uint32, payload []byte, slot int, cqe *fabric.CQE, whole []byte) bool {
 	if h.kind == typePassive {
 		w.owe(ch)
 	}
 	if !ch.admit(seq) {
-		if k := ch.kept(seq); k != nil {
-			w.sendReply(ch, seq, h, k)
-		}
+		w.repeat(ch, seq, h)
 		return false
 	}
-	w.job = job{ch: ch, seq: seq, head: h, req: payload, slot: slot,
+	w.job = job{ch: ch, seq: seq, head: h, req: payload, slot: slot, whole: whole,
 		from: Peer{int(cqe.Src.Machine), ch.peer.thread, h.coroutine}}
 	w.observe(&w.job, cqe)
 	w.handler.proc.Resume()
 	return true
+}
+
+// repeat sends the reply to a request that was served before, if there is one.
+func (w *Worker) repeat(ch *channel, seq uint32, h header) {
+	if k := ch.kept(seq); k != nil {
+		w.sendReply(ch, seq, h, k)
+	}
 }
 
 // observe adds the request's way to what its sender will attribute. This is
@@ -271,6 +334,7 @@ func (w *Worker) handle(j *job) {
 		j.ch.keep(j.seq, m)
 		w.sendReply(j.ch, j.seq, j.head, j.ch.kept(j.seq))
 	}
+	w.messages.give(j.whole)
 	w.repost(j.slot)
 }
 
@@ -278,6 +342,11 @@ func (w *Worker) handle(j *job) {
 // flush's doorbell.
 func (w *Worker) sendReply(ch *channel, seq uint32, h header, k *kept) {
 	h = header{kind: typeReply, rpc: h.rpc, coroutine: h.coroutine, seq: seq}
+	if len(k.message) > w.cl.whole {
+		k.sent = 0
+		w.replySegments(ch, h, k, 0)
+		return
+	}
 	if ch.rings != nil && ch.rings.replies != 0 {
 		w.write(ch, ch.rings.replies, h, k.message, !w.cl.single)
 		return

@@ -78,7 +78,7 @@ func newWorker(cl *Cluster, mc *machine, id, thread int) (*Worker, error) {
 	w.core, w.home = hw.Place(thread)
 	w.ready.init(cl.cfg.Coroutines + 1)
 	w.refill = make([]fabric.RecvWR, 0, min(cl.cfg.PollBatch, w.recvDepth()))
-	w.answer = make([]byte, cl.MaxPayload())
+	w.answer = make([]byte, cl.MaxReply())
 	w.begin(0)
 	if err := w.buffers.init(w); err != nil {
 		return nil, err
