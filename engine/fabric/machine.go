@@ -41,7 +41,7 @@ type socket struct {
 }
 
 func newMachine(f *Fabric, id int, t *NodeType, c *Config, space uint64) (*Machine, error) {
-	mem, err := newMemory(id, uint64(t.DRAM.Int())<<30, space, c.TornReads)
+	mem, err := newMemory(id, t.Sockets.Int(), uint64(t.DRAM.Int())<<30, space, c.TornReads)
 	if err != nil {
 		return nil, err
 	}
@@ -175,8 +175,19 @@ func (m *Machine) Warm(extents ...Extent) {
 		if next := i + warmAhead; next < len(extents) {
 			sim.Prefetch(m.setOf(extents[next].At >> lineShift))
 		}
-		s := m.sockets[m.Mem.Home(e.At)]
-		s.warm(e.At, e.Bytes, s.llc.all, false)
+		m.pages(e.At, e.Bytes, func(s *socket, a Addr, n int) { s.warm(a, n, s.llc.all, false) })
+	}
+}
+
+// pages calls f for the parts of some bytes that lie in different pages, with their sockets.
+func (m *Machine) pages(a Addr, n int, f func(s *socket, a Addr, n int)) {
+	for {
+		part := min(n, int(1<<hugeShift-a%(1<<hugeShift)))
+		f(m.sockets[m.Mem.Home(a)], a, part)
+		if n -= part; n <= 0 {
+			return
+		}
+		a += Addr(part)
 	}
 }
 
@@ -185,15 +196,16 @@ const warmAhead = 16
 
 // WarmStore is Warm of lines that a core has stored to.
 func (m *Machine) WarmStore(a Addr, n int) {
-	s := m.sockets[m.Mem.Home(a)]
-	s.warm(a, n, s.llc.all, true)
+	m.pages(a, n, func(s *socket, a Addr, n int) { s.warm(a, n, s.llc.all, true) })
 }
 
 // WarmDMA is Warm of lines that an RNIC has written, if that leaves them in the cache.
 func (m *Machine) WarmDMA(a Addr, n int) {
-	if s := m.sockets[m.Mem.Home(a)]; s.ddio {
-		s.warm(a, n, s.llc.ddio, true)
-	}
+	m.pages(a, n, func(s *socket, a Addr, n int) {
+		if s.ddio {
+			s.warm(a, n, s.llc.ddio, true)
+		}
+	})
 }
 
 func (s *socket) warm(a Addr, n int, ways uint32, dirty bool) {

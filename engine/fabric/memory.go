@@ -13,6 +13,7 @@ import (
 // have no bytes and exist to be charged for.
 type Memory struct {
 	machine int
+	sockets int
 	buf     []byte   // indexed by address; the first 2 MB stay unused so that 0 is no address
 	top     Addr     // end of what is allocated
 	limit   Addr     // end of buf
@@ -45,6 +46,10 @@ type Alloc struct {
 	Bytes uint64
 	// Socket is where the memory lives, and with it the home RNIC.
 	Socket int
+	// Interleaved has pages of 2 MB go round the sockets, from Socket on, as the operating
+	// system's policy of that name does: each page has the home RNIC of its own socket. An access to bytes of
+	// two pages is charged as one to the socket of the first.
+	Interleaved bool
 	// NVM says that it lies in the socket's persistent memory.
 	NVM bool
 	// DIMM is the one it lies on, from 1; 0 means interleaved over all.
@@ -59,8 +64,8 @@ type Alloc struct {
 }
 
 // newMemory reserves the address space of dram bytes, or of as many as host allows for.
-func newMemory(machine int, dram, host uint64, torn bool) (*Memory, error) {
-	m := &Memory{machine: machine, top: 1 << hugeShift, touching: torn}
+func newMemory(machine, sockets int, dram, host uint64, torn bool) (*Memory, error) {
+	m := &Memory{machine: machine, sockets: sockets, top: 1 << hugeShift, touching: torn}
 	dram = min(dram, maxSpace)
 	m.cut = host < dram
 	buf, err := reserveSpace(min(dram, host))
@@ -111,6 +116,11 @@ func (m *Memory) Alloc(a Alloc) (Addr, error) {
 	}
 	m.top = from + size
 	m.settle(from, m.top, a.Socket)
+	if a.Interleaved {
+		for p := from >> hugeShift; p < m.top>>hugeShift; p++ {
+			m.home[p] = uint8((uint64(a.Socket) + p - from>>hugeShift) % uint64(m.sockets))
+		}
+	}
 	if a.NVM {
 		m.place(from, a)
 	}

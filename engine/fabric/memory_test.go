@@ -160,3 +160,28 @@ func TestPayloadPool(t *testing.T) {
 		t.Error("nothing was pooled")
 	}
 }
+
+// Pages of an interleaved allocation go round the sockets: their lines are in the LLC of their own,
+// and cores of either socket are near every other page.
+func TestInterleaved(t *testing.T) {
+	b, _, _ := pairBed(t, Config{})
+	m := b.f.Machine(0)
+	const page = 1 << hugeShift
+	a, err := m.Mem.Alloc(Alloc{Name: "table", Bytes: 5*page - 100, Socket: 1, Interleaved: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Warm(Extent{a + page - 640, 1280})
+	for p, want := range []int{1, 0, 1, 0, 1} {
+		if got := m.Mem.Home(a + Addr(p)*page + page - 1); got != want {
+			t.Errorf("page %d is at socket %d", p, got)
+		}
+	}
+	near, far := m.Access(0, 0, a+page, 8, Load), m.Access(0, 0, a+page-8, 8, Load)
+	if c := &b.f.cost; near != c.walk+c.llcHit || far != c.walk+c.llcHit+c.cross {
+		t.Errorf("warm lines on both sides of a page's end take %d and %d ps", near, far)
+	}
+	if _, err := m.Mem.Alloc(Alloc{Name: "table", Bytes: 1, Interleaved: true, NVM: true}); err == nil {
+		t.Error("interleaved over the NVM of several sockets")
+	}
+}

@@ -45,6 +45,8 @@ func (x *nvmSpace) any() bool {
 // check refuses an allocation that has no place.
 func (x *nvmSpace) check(machine int, a Alloc) error {
 	switch {
+	case a.NVM && a.Interleaved:
+		return fmt.Errorf("memory of machine %d: %s is to lie in NVM and to be interleaved over sockets: each socket's NVM is a region of its own", machine, a.Name)
 	case !a.NVM && a.DIMM == 0:
 		return nil
 	case !a.NVM:

@@ -158,7 +158,8 @@ func (w *Worker) to(at Loc, atomic bool) *queuePair {
 		return nil
 	}
 	if atomic {
-		if home := w.cl.machines[at.Machine].mem.Home(at.Addr); home != w.home {
+		home := w.cl.machines[at.Machine].mem.Home(at.Addr) % len(w.cl.fab.Machine(at.Machine).NICs) // sockets may share an RNIC
+		if home != w.home {
 			return w.crossTo(at.Machine, home)
 		}
 	}

@@ -468,3 +468,35 @@ func benchmarkReads(b *testing.B, machines, threads, coroutines int) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(n), "ns/verb")
 	b.ReportMetric(float64(n)/float64(b.N)/float64(machines)/100, "sim-Mops/machine")
 }
+
+// Atomics go to the home RNIC of their page, which is the other one's of every other page.
+func TestAtomicsOnInterleavedPages(t *testing.T) {
+	for _, nics := range []int{1, 2} {
+		b := newBed(t, 2, Config{Threads: 2}, fabric.Config{NICs: nics})
+		mem := b.cl.Mem(1)
+		const pages = 4
+		a, err := mem.Alloc(fabric.Alloc{Name: "interleaved", Bytes: pages << 21, Interleaved: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		key := mem.Register(a, pages<<21, fabric.RemoteAtomic).RKey
+		for k := range 2 {
+			b.cl.Spawn(0, k, func(c *Co) {
+				c.Phase(all(phaseLock))
+				for range 100 {
+					for p := range pages {
+						c.FAA(Loc{1, key, a + Addr(p)<<21}, 1)
+					}
+					c.Wait()
+					c.Reset()
+				}
+			})
+		}
+		b.run(2 * sim.Millisecond)
+		for p := range pages {
+			if got := binary.LittleEndian.Uint64(mem.Bytes(a+Addr(p)<<21, 8)); got != 200 {
+				t.Errorf("%d RNICs: page %d counts %d of 200", nics, p, got)
+			}
+		}
+	}
+}
