@@ -1,0 +1,101 @@
+package tree
+
+import "fmt"
+
+// Audit looks at the tree at rest, free of time, and calls bad with a sentence for each fault: nodes that are torn, fences and
+// separators that do not fit each other, leaves that are not linked in the order of their keys, keys where nobody looks for
+// them, values that belong to others.
+func (t *Tree) Audit(bad func(text string)) {
+	a := &auditor{t: t, bad: bad, w: t.take(), seen: make(map[uint32]bool)}
+	root, levels := DecodeRoot(t.peek64(t.RootAddr()))
+	a.node(root, levels, 0, ^uint64(0))
+	if a.leaves > 0 && a.nxt != NoLeaf {
+		bad(fmt.Sprintf("the last leaf %d has leaf %d to its right", a.last, a.nxt))
+	}
+	slab := t.peek64(t.base + leafSlab)
+	free := 0
+	for head := uint32(slab >> 32); head != 0; head = a.w.keys.nxt() + 1 {
+		if free++; a.seen[head-1] {
+			bad(fmt.Sprintf("leaf %d is in the tree, or twice in the list of free ones", head-1))
+			break
+		}
+		a.seen[head-1] = true
+		t.peekKeys(head-1, a.w)
+	}
+	if used := int(uint32(slab)); a.leaves+free != used {
+		bad(fmt.Sprintf("%d leaves in the tree and %d free ones, the slab has given away %d", a.leaves, free, used))
+	}
+	t.give(a.w)
+}
+
+type auditor struct {
+	t      *Tree
+	bad    func(text string)
+	w      *work
+	seen   map[uint32]bool // leaves; looked up only
+	leaves int
+	last   uint32 // leaf
+	nxt    uint32 // of the last leaf
+}
+
+// node looks at an inner node that keys from low to high are routed to, and at what is below.
+func (a *auditor) node(number uint32, level int, low, high uint64) {
+	if level == 0 {
+		a.leaf(number, low, high)
+		return
+	}
+	var n Inner
+	raw := make([]byte, a.t.inner.Bytes())
+	a.t.peek(a.t.InnerAddr(number), len(raw), raw)
+	switch whole := a.t.inner.Decode(raw, &n); {
+	case !whole:
+		a.bad(fmt.Sprintf("inner node %d is torn", number))
+		return
+	case n.Level != level || len(n.Children) == 0 || len(n.Children) > a.t.inner.Fanout:
+		a.bad(fmt.Sprintf("inner node %d on level %d says level %d and has %d children", number, level, n.Level, len(n.Children)))
+		return
+	case n.Low != low || n.High != high:
+		a.bad(fmt.Sprintf("inner node %d has fences %d..%d, the node above says %d..%d", number, n.Low, n.High, low, high))
+	}
+	for i, child := range n.Children {
+		from, to := n.Range(i)
+		if from > to || to > high {
+			a.bad(fmt.Sprintf("inner node %d routes %d..%d to child %d", number, from, to, i))
+		}
+		a.node(child, level-1, from, to)
+	}
+}
+
+func (a *auditor) leaf(number uint32, low, high uint64) {
+	t, w := a.t, a.w
+	if a.leaves > 0 && a.nxt != number {
+		a.bad(fmt.Sprintf("leaf %d has leaf %d to its right, the index says %d", a.last, a.nxt, number))
+	}
+	if a.seen[number] {
+		a.bad(fmt.Sprintf("leaf %d is twice in the tree", number))
+	}
+	a.seen[number] = true
+	_, whole := t.peekKeys(number, w)
+	a.leaves, a.last, a.nxt = a.leaves+1, number, w.keys.nxt()
+	if !whole || w.keys.cnt() > t.layout.Slots {
+		a.bad(fmt.Sprintf("leaf %d is torn or says that it has %d keys", number, w.keys.cnt()))
+		return
+	}
+	order := w.sorted(w.keys, 0)
+	for j, slot := range order {
+		key := w.keys.key(slot)
+		switch {
+		case key < low || key > high:
+			a.bad(fmt.Sprintf("leaf %d has key %d, %d..%d is routed to it", number, key, low, high))
+		case j > 0 && key == w.keys.key(order[j-1]):
+			a.bad(fmt.Sprintf("leaf %d has key %d twice", number, key))
+		}
+		if !t.peekSlot(number, slot, w) || keyOf(w.val) != key {
+			a.bad(fmt.Sprintf("leaf %d: the value of key %d is torn or belongs to key %d", number, key, keyOf(w.val)))
+			continue
+		}
+		if _, ok := t.peekValue(w); !ok {
+			a.bad(fmt.Sprintf("leaf %d: the heap has no value of key %d", number, key))
+		}
+	}
+}

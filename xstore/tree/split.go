@@ -1,0 +1,170 @@
+package tree
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"drtmx/engine/r2"
+)
+
+// roomToSplit reports whether there is a leaf, and as many inner nodes as a split can need.
+func (t *Tree) roomToSplit(r *region, w *work) bool {
+	leaves, nodes := r.Load64(t.base+leafSlab), r.Load64(t.base+nodeSlab)
+	return (leaves>>32 != 0 || uint32(leaves) < t.maxLeaves) && nodes+uint64(w.levels)+1 <= uint64(t.maxInners)
+}
+
+// split divides the pairs of the full leaf in w.keys, and the one in w.val, evenly among the leaf and a new one to its right
+// (thesis §3.4.3.2). The lower half stays. The leaf's new incarnation tells clients.
+//
+// Under the fallback lock others see the stores one after the other. So the new leaf is complete before anything leads to
+// it, and its keys leave the old one last.
+func (t *Tree) split(r *region, leaf uint32, w *work) (right uint32, separator uint64) {
+	b := w.keys
+	cnt, size := b.cnt(), len(w.val)
+	slot := func(i int) []byte { return w.slots[i*size : (i+1)*size] }
+	for i := range cnt {
+		t.loadSlot(r, leaf, i, slot(i))
+	}
+	copy(slot(cnt), w.val)
+	w.order = w.order[:0]
+	for i := range cnt + 1 {
+		w.order = append(w.order, i)
+	}
+	slices.SortFunc(w.order, func(i, j int) int {
+		if keyOf(slot(i)) < keyOf(slot(j)) {
+			return -1
+		}
+		return 1
+	})
+	lower, upper := w.order[:(cnt+2)/2], w.order[(cnt+2)/2:]
+	separator = keyOf(slot(upper[0]))
+
+	right, inca := t.newLeaf(r, w)
+	for i, from := range upper {
+		t.storeSlot(r, right, i, slot(from), w)
+		w.other.setKey(i, keyOf(slot(from)))
+	}
+	w.other.setHeader(inca, len(upper), b.nxt())
+	t.storeKeys(r, right, w.other, t.layout.keys.Version(r.Load(t.LeafAddr(right), 2)), w)
+
+	t.addChild(r, 1, separator, right, w)
+
+	for i, from := range lower {
+		b.setKey(i, keyOf(slot(from)))
+	}
+	b.setHeader(nextINCA(b.inca()), len(lower), right)
+	t.storeKeys(r, leaf, b, w.version, w)
+	for i, from := range lower {
+		if i != from {
+			t.storeSlot(r, leaf, i, slot(from), w)
+		}
+	}
+	return right, separator
+}
+
+// newLeaf takes a leaf from the slab. One that was used before goes on with its incarnations.
+func (t *Tree) newLeaf(r *region, w *work) (leaf, inca uint32) {
+	word := r.Load64(t.base + leafSlab)
+	next, head := uint32(word), uint32(word>>32)
+	if head == 0 {
+		r.Store64(t.base+leafSlab, uint64(next+1))
+		return next, t.inca()
+	}
+	leaf = head - 1
+	t.loadKeys(r, leaf, w.other)
+	r.Store64(t.base+leafSlab, uint64(next)|uint64(w.other.nxt()+1)<<32)
+	return leaf, w.other.inca()
+}
+
+// freeLeaf gives a leaf back to the slab. Its new incarnation tells clients. Free leaves are linked by NXT.
+func (t *Tree) freeLeaf(r *region, leaf uint32, w *work) {
+	word := r.Load64(t.base + leafSlab)
+	version := t.loadKeys(r, leaf, w.other)
+	w.other.setHeader(nextINCA(w.other.inca()), 0, uint32(word>>32)-1)
+	t.storeKeys(r, leaf, w.other, version, w)
+	r.Store64(t.base+leafSlab, uint64(uint32(word))|uint64(leaf+1)<<32)
+}
+
+// addChild makes child the right neighbour of the child that separator was routed to, in the node of a level on the path.
+func (t *Tree) addChild(r *region, level int, separator uint64, child uint32, w *work) {
+	n := &w.nodes[level]
+	if level > w.levels {
+		t.growRoot(r, level, separator, child, w)
+		return
+	}
+	number := w.path[level]
+	t.loadInner(r, number, w.data)
+	t.inner.read(w.data, n)
+	i := n.Child(separator)
+	n.Keys, n.Children = slices.Insert(n.Keys, i, separator), slices.Insert(n.Children, i+1, child)
+	if len(n.Children) <= t.inner.Fanout {
+		t.storeInner(r, number, n, w)
+		return
+	}
+	half := (len(n.Children) + 1) / 2
+	up := n.Keys[half-1]
+	w.node.INCA, w.node.Level, w.node.Low, w.node.High = t.inca(), level, up, n.High
+	w.node.Keys = append(w.node.Keys[:0], n.Keys[half:]...)
+	w.node.Children = append(w.node.Children[:0], n.Children[half:]...)
+	right := t.newInner(r)
+	t.storeInner(r, right, &w.node, w)
+
+	t.addChild(r, level+1, up, right, w)
+
+	n.INCA, n.High = nextINCA(n.INCA), up-1
+	n.Keys, n.Children = n.Keys[:half-1], n.Children[:half]
+	t.storeInner(r, number, n, w)
+}
+
+// growRoot puts a new root above the old one and its new right neighbour.
+func (t *Tree) growRoot(r *region, level int, separator uint64, child uint32, w *work) {
+	n := &w.nodes[level]
+	n.INCA, n.Level, n.Low, n.High = t.inca(), level, 0, ^uint64(0)
+	n.Keys = append(n.Keys[:0], separator)
+	n.Children = append(n.Children[:0], w.path[w.levels], child)
+	root := t.newInner(r)
+	t.storeInner(r, root, n, w)
+	r.Store64(t.RootAddr(), rootWord(root, level))
+}
+
+func (t *Tree) newInner(r *region) uint32 {
+	next := r.Load64(t.base + nodeSlab)
+	r.Store64(t.base+nodeSlab, next+1)
+	return uint32(next)
+}
+
+// Shrink gives leaves without keys back to the slab, a region for each, and returns how many. The range of each
+// goes to its left neighbour. The first leaf of an inner node stays, so that inner nodes never become empty.
+func (t *Tree) Shrink(c *r2.Co) (freed int) {
+	w := t.take()
+	for key, high := uint64(0), uint64(0); high != ^uint64(0); {
+		taken := false
+		t.htm(c, func(r *region) {
+			leaf := t.descend(r, key, w)
+			n := &w.nodes[1]
+			t.inner.read(w.data, n)
+			i := n.Child(key)
+			_, high = n.Range(i)
+			t.loadKeys(r, leaf, w.keys)
+			if taken = i > 0 && w.keys.cnt() == 0; taken {
+				t.unlink(r, n, i, w)
+			}
+		})
+		if key = high + 1; taken {
+			freed++
+		}
+	}
+	t.give(w)
+	return freed
+}
+
+// unlink takes the empty leaf in w.keys, child i of a node, out of the tree.
+func (t *Tree) unlink(r *region, n *Inner, i int, w *work) {
+	left, leaf := n.Children[i-1], n.Children[i]
+	version := t.loadKeys(r, left, w.other)
+	binary.LittleEndian.PutUint32(w.other[nxtShift/8:], w.keys.nxt())
+	t.storeKeys(r, left, w.other, version, w)
+	n.Keys, n.Children = slices.Delete(n.Keys, i-1, i), slices.Delete(n.Children, i, i+1)
+	t.storeInner(r, w.path[1], n, w)
+	t.freeLeaf(r, leaf, w)
+}

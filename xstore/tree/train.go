@@ -1,0 +1,104 @@
+package tree
+
+import (
+	"slices"
+
+	"drtmx/engine/r2"
+	"drtmx/engine/record"
+)
+
+// Leaf is a leaf as those who train models see it. Its memory is used again.
+type Leaf struct {
+	ALN, INCA uint32
+	Keys      []uint64 // sorted
+	Low, High uint64   // the tree routes these keys to it, both included
+}
+
+// Cursor goes through the leaves in the order of their keys, with loads that others' changes come between. All of a leaf
+// that it returns was true at one moment: keys, incarnation and the separators on both sides.
+type Cursor struct {
+	t     *Tree
+	from  uint64 // next key
+	ended bool
+
+	above   Inner // the inner node above the leaves; no children: it has to be looked for
+	number  uint32
+	version uint16
+	keys    keyBlock
+	raw     []byte
+}
+
+// Cursor begins with the leaf that a key is routed to.
+func (t *Tree) Cursor(from uint64) Cursor {
+	return Cursor{t: t, from: from, keys: make(keyBlock, t.layout.keys.Data()), raw: make([]byte, t.layout.LookupBytes())}
+}
+
+// Next reads the next leaf; false says that there is none.
+func (k *Cursor) Next(c *r2.Co, l *Leaf) bool {
+	if k.ended {
+		return false
+	}
+	for !k.read(c, l) {
+		k.above.Children = k.above.Children[:0]
+	}
+	k.from, k.ended = l.High+1, l.High == ^uint64(0)
+	return true
+}
+
+// ReadLeaf reads the leaf that a key is routed to.
+func (t *Tree) ReadLeaf(c *r2.Co, key uint64, l *Leaf) {
+	k := t.Cursor(key)
+	k.Next(c, l)
+}
+
+// read reads the leaf that from is routed to. It is false if something changed meanwhile.
+func (k *Cursor) read(c *r2.Co, l *Leaf) bool {
+	if len(k.above.Children) == 0 || k.from > k.above.High {
+		k.seek(c)
+	}
+	i := k.above.Child(k.from)
+	l.ALN = k.above.Children[i]
+	l.Low, l.High = k.above.Range(i)
+	version, whole := k.load(c, l.ALN)
+	if !whole || !k.confirm(c, l.ALN, version) {
+		return false
+	}
+	l.INCA, l.Keys = k.keys.inca(), l.Keys[:0]
+	for j := range k.keys.cnt() {
+		l.Keys = append(l.Keys, k.keys.key(j))
+	}
+	slices.Sort(l.Keys)
+	return true
+}
+
+// seek walks to the inner node above the leaf that from is routed to.
+func (k *Cursor) seek(c *r2.Co) {
+	t := k.t
+	w := t.take()
+	t.htm(c, func(r *region) {
+		t.descend(r, k.from, w)
+		k.number = w.path[1]
+		k.version = t.inner.lines.Version(r.Load(t.InnerAddr(k.number), 2))
+		t.inner.read(w.data, &k.above)
+	})
+	t.give(w)
+}
+
+// load reads header and keys line by line, the incarnation first.
+func (k *Cursor) load(c *r2.Co, leaf uint32) (version uint16, whole bool) {
+	for at := 0; at < len(k.raw); at += record.LineBytes {
+		n := min(record.LineBytes, len(k.raw)-at)
+		copy(k.raw[at:], c.Load(k.t.LeafAddr(leaf)+r2.Addr(at), n))
+	}
+	return k.t.layout.keys.Decode(k.keys, k.raw)
+}
+
+// confirm reports whether leaf and inner node are still what was read, at one moment.
+func (k *Cursor) confirm(c *r2.Co, leaf uint32, version uint16) (same bool) {
+	t := k.t
+	t.htm(c, func(r *region) {
+		same = t.inner.lines.Version(r.Load(t.InnerAddr(k.number), 2)) == k.version &&
+			t.layout.keys.Version(r.Load(t.LeafAddr(leaf), 2)) == version
+	})
+	return same
+}
