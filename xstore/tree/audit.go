@@ -81,6 +81,9 @@ func (a *auditor) leaf(number uint32, low, high uint64) {
 		a.bad(fmt.Sprintf("leaf %d is torn or says that it has %d keys", number, w.keys.cnt()))
 		return
 	}
+	if from, to := w.keys.fences(); from != low || to != high {
+		a.bad(fmt.Sprintf("leaf %d has fences %d..%d, the index says %d..%d", number, from, to, low, high))
+	}
 	order := w.sorted(w.keys, 0)
 	for j, slot := range order {
 		key := w.keys.key(slot)

@@ -98,6 +98,7 @@ func (x *initial) block(leaf uint64, inca uint32, b keyBlock) {
 	}
 	from, to := x.ranks(leaf)
 	b.setHeader(inca, int(to-from), nxt)
+	b.setFences(x.low(leaf), x.high(leaf+1))
 	for i := from; i < to; i++ {
 		b.setKey(int(i-from), x.keys.Key(i))
 	}
@@ -149,11 +150,11 @@ func (t *Tree) fillLeaves(at uint64, dst []byte) {
 	w := t.take()
 	size, l := uint64(t.layout.bytes), &t.layout
 	for n := at / size; n*size < at+blockBytes && n < t.first.leaves; n++ {
-		if n*size+uint64(l.LookupBytes()) > at {
+		if n*size+uint64(l.FencedBytes()) > at {
 			clear(w.keys)
 			t.first.block(n, uint32(t.o.Epoch)<<epochShift, w.keys)
 			l.keys.Encode(w.raw, w.keys, 0)
-			overlay(dst, at, n*size, w.raw[:l.LookupBytes()])
+			overlay(dst, at, n*size, w.raw[:l.FencedBytes()])
 		}
 		from, to := t.first.ranks(n)
 		for i := from; i < to; i++ {

@@ -11,6 +11,7 @@ import (
 const (
 	headerBytes = 8
 	keyBytes    = 8
+	fenceBytes  = 2 * keyBytes
 	cntShift    = 24
 	nxtShift    = 32
 	incaMask    = 1<<cntShift - 1
@@ -28,7 +29,8 @@ func header(inca uint32, cnt int, nxt uint32) uint64 {
 // nextINCA is the incarnation after inca. It has 24 bits.
 func nextINCA(inca uint32) uint32 { return (inca + 1) & incaMask }
 
-// keyBlock is what a lookup READ brings of a leaf, without the versions: the header and the keys.
+// keyBlock is the first block of a leaf, without the versions: the header, the keys and the fence keys, which are the range that
+// the tree routes to the leaf, both included. A lookup READ by the learned cache leaves the latter out.
 type keyBlock []byte
 
 func (b keyBlock) header() uint64 { return binary.LittleEndian.Uint64(b) }
@@ -47,6 +49,17 @@ func (b keyBlock) setKey(i int, key uint64) {
 	binary.LittleEndian.PutUint64(b[headerBytes+keyBytes*i:], key)
 }
 
+func (b keyBlock) fences() (low, high uint64) {
+	f := b[len(b)-fenceBytes:]
+	return binary.LittleEndian.Uint64(f), binary.LittleEndian.Uint64(f[keyBytes:])
+}
+
+func (b keyBlock) setFences(low, high uint64) {
+	f := b[len(b)-fenceBytes:]
+	binary.LittleEndian.PutUint64(f, low)
+	binary.LittleEndian.PutUint64(f[keyBytes:], high)
+}
+
 // find is the local search: keys are in no order.
 func (b keyBlock) find(key uint64) (slot int, ok bool) {
 	for i := range b.cnt() {
@@ -59,7 +72,8 @@ func (b keyBlock) find(key uint64) (slot int, ok bool) {
 
 // Layout is the geometry of all leaves of a tree:
 //
-//	offset 0   header 8 | N keys of 8, with a version per line    the lookup READ
+//	offset 0   header 8 | N keys of 8    the lookup READ
+//	           fence keys 16             READ too by those who cache the tree's nodes; a version per line up to here
 //	           up to a whole line
 //	           N values, each behind its key, those that span several lines with a version per line
 //	           up to a whole line
@@ -67,7 +81,8 @@ type Layout struct {
 	Slots      int // N
 	ValueBytes int // of a slot: of a fat pointer, if values have variable lengths
 
-	keys   record.Lines
+	lookup record.Lines // header and keys
+	keys   record.Lines // and the fence keys: the same lines
 	values []place
 	bytes  int
 }
@@ -86,7 +101,8 @@ func NewLayout(slots, valueBytes int) (Layout, error) {
 	case valueBytes < 1 || valueBytes > record.MaxValueBytes:
 		return Layout{}, fmt.Errorf("value bytes %d: must be 1 to %d", valueBytes, record.MaxValueBytes)
 	}
-	l := Layout{Slots: slots, ValueBytes: valueBytes, keys: record.NewLines(0, headerBytes+keyBytes*slots)}
+	block := headerBytes + keyBytes*slots
+	l := Layout{Slots: slots, ValueBytes: valueBytes, lookup: record.NewLines(0, block), keys: record.NewLines(0, block+fenceBytes)}
 	at, stride := roundUp(l.keys.Bytes(), record.LineBytes), valueStride(valueBytes)
 	for range slots {
 		l.values = append(l.values, place{at, record.NewLines(uint64(at), keyBytes+valueBytes)})
@@ -120,7 +136,10 @@ func roundUp(n, to int) int { return (n + to - 1) / to * to }
 func (l *Layout) LeafBytes() int { return l.bytes }
 
 // LookupBytes is the length of a lookup READ, which begins where the leaf does.
-func (l *Layout) LookupBytes() int { return l.keys.Bytes() }
+func (l *Layout) LookupBytes() int { return l.lookup.Bytes() }
+
+// FencedBytes is the length of one that brings the fence keys too.
+func (l *Layout) FencedBytes() int { return l.keys.Bytes() }
 
 // Value is where the value of a slot is in the leaf, and the length of a READ of it.
 func (l *Layout) Value(slot int) (offset, n int) {
@@ -143,6 +162,8 @@ type View struct {
 	CNT  int
 	NXT  uint32
 	Keys []uint64 // CNT keys, in the order of slots
+	// Low and High are the fence keys, if they were READ.
+	Low, High uint64
 
 	block keyBlock
 }
@@ -152,8 +173,17 @@ func (l *Layout) DecodeKeys(raw []byte, v *View) (whole bool) {
 	if len(v.block) != l.keys.Data() {
 		v.block, v.Keys = make(keyBlock, l.keys.Data()), make([]uint64, 0, l.Slots)
 	}
-	if _, whole = l.keys.Decode(v.block, raw); !whole {
+	fenced := len(raw) >= l.keys.Bytes()
+	if fenced {
+		_, whole = l.keys.Decode(v.block, raw)
+	} else {
+		_, whole = l.lookup.Decode(v.block, raw)
+	}
+	if !whole {
 		return false
+	}
+	if fenced {
+		v.Low, v.High = v.block.fences()
 	}
 	v.INCA, v.CNT, v.NXT, v.Keys = v.block.inca(), v.block.cnt(), v.block.nxt(), v.Keys[:0]
 	for i := range v.CNT {

@@ -42,7 +42,7 @@ func (t *Tree) take() *work {
 		val: make([]byte, slot), slots: make([]byte, slot*(l.Slots+1)), order: make([]int, 0, l.Slots+1),
 		data: make([]byte, t.inner.lines.Data()),
 	}
-	raw := max(l.LookupBytes(), t.inner.Bytes(), valueStride(l.ValueBytes))
+	raw := max(l.FencedBytes(), t.inner.Bytes(), valueStride(l.ValueBytes))
 	if t.heap != nil {
 		w.entry = make([]byte, entryHeader+t.o.ValueBytes)
 		raw = max(raw, int(t.heap.largest))
@@ -74,7 +74,7 @@ func (t *Tree) storeInner(r *region, number uint32, n *Inner, w *work) {
 
 // loadKeys brings header and keys of a leaf.
 func (t *Tree) loadKeys(r *region, leaf uint32, b keyBlock) (version uint16) {
-	version, whole := t.layout.keys.Decode(b, r.Load(t.LeafAddr(leaf), t.layout.LookupBytes()))
+	version, whole := t.layout.keys.Decode(b, r.Load(t.LeafAddr(leaf), t.layout.FencedBytes()))
 	if !whole {
 		t.torn("leaf", leaf)
 	}
@@ -84,7 +84,7 @@ func (t *Tree) loadKeys(r *region, leaf uint32, b keyBlock) (version uint16) {
 // storeKeys changes header and keys of a leaf, and with them the version of each of their lines.
 func (t *Tree) storeKeys(r *region, leaf uint32, b keyBlock, version uint16, w *work) {
 	t.layout.keys.Encode(w.raw, b, version+1)
-	r.Store(t.LeafAddr(leaf), w.raw[:t.layout.LookupBytes()])
+	r.Store(t.LeafAddr(leaf), w.raw[:t.layout.FencedBytes()])
 }
 
 func (t *Tree) slotAddr(leaf uint32, slot int) r2.Addr {

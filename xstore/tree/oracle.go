@@ -34,7 +34,7 @@ func (t *Tree) peekInner(number uint32, w *work) (whole bool) {
 }
 
 func (t *Tree) peekKeys(leaf uint32, w *work) (version uint16, whole bool) {
-	t.peek(t.LeafAddr(leaf), t.layout.LookupBytes(), w.raw)
+	t.peek(t.LeafAddr(leaf), t.layout.FencedBytes(), w.raw)
 	return t.layout.keys.Decode(w.keys, w.raw)
 }
 

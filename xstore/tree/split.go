@@ -44,7 +44,9 @@ func (t *Tree) split(r *region, leaf uint32, w *work) (right uint32, separator u
 		t.storeSlot(r, right, i, slot(from), w)
 		w.other.setKey(i, keyOf(slot(from)))
 	}
+	low, high := b.fences()
 	w.other.setHeader(inca, len(upper), b.nxt())
+	w.other.setFences(separator, high)
 	t.storeKeys(r, right, w.other, t.layout.keys.Version(r.Load(t.LeafAddr(right), 2)), w)
 
 	t.addChild(r, 1, separator, right, w)
@@ -53,6 +55,7 @@ func (t *Tree) split(r *region, leaf uint32, w *work) (right uint32, separator u
 		b.setKey(i, keyOf(slot(from)))
 	}
 	b.setHeader(nextINCA(b.inca()), len(lower), right)
+	b.setFences(low, separator-1)
 	t.storeKeys(r, leaf, b, w.version, w)
 	for i, from := range lower {
 		if i != from {
@@ -163,6 +166,9 @@ func (t *Tree) unlink(r *region, n *Inner, i int, w *work) {
 	left, leaf := n.Children[i-1], n.Children[i]
 	version := t.loadKeys(r, left, w.other)
 	binary.LittleEndian.PutUint32(w.other[nxtShift/8:], w.keys.nxt())
+	low, _ := w.other.fences()
+	_, high := w.keys.fences()
+	w.other.setFences(low, high)
 	t.storeKeys(r, left, w.other, version, w)
 	n.Keys, n.Children = slices.Delete(n.Keys, i-1, i), slices.Delete(n.Children, i, i+1)
 	t.storeInner(r, w.path[1], n, w)

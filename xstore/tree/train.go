@@ -30,7 +30,7 @@ type Cursor struct {
 
 // Cursor begins with the leaf that a key is routed to.
 func (t *Tree) Cursor(from uint64) Cursor {
-	return Cursor{t: t, from: from, keys: make(keyBlock, t.layout.keys.Data()), raw: make([]byte, t.layout.LookupBytes())}
+	return Cursor{t: t, from: from, keys: make(keyBlock, t.layout.lookup.Data()), raw: make([]byte, t.layout.LookupBytes())}
 }
 
 // Next reads the next leaf; false says that there is none.
@@ -90,7 +90,7 @@ func (k *Cursor) load(c *r2.Co, leaf uint32) (version uint16, whole bool) {
 		n := min(record.LineBytes, len(k.raw)-at)
 		copy(k.raw[at:], c.Load(k.t.LeafAddr(leaf)+r2.Addr(at), n))
 	}
-	return k.t.layout.keys.Decode(k.keys, k.raw)
+	return k.t.layout.lookup.Decode(k.keys, k.raw)
 }
 
 // confirm reports whether leaf and inner node are still what was read, at one moment.

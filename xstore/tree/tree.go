@@ -210,3 +210,21 @@ func (t *Tree) inca() uint32 { return uint32(t.epoch) << epochShift }
 func (t *Tree) Initial() (leaves uint32, fill int, inca uint32) {
 	return uint32(t.first.leaves), t.o.Fill, uint32(t.o.Epoch) << epochShift
 }
+
+// MaxInners bounds the numbers of inner nodes.
+func (t *Tree) MaxInners() uint32 { return t.maxInners }
+
+// InitialRoot is what the root word says at the start.
+func (t *Tree) InitialRoot() (root uint32, levels int) { return t.first.inners() - 1, t.first.levels() }
+
+// InitialInners is how many inner nodes there are at the start on a level.
+func (t *Tree) InitialInners(level int) int { return int(t.first.base[level+1] - t.first.base[level]) }
+
+// InitialInner describes an inner node as it is at the start, if it is there: what a cache of nodes begins with.
+func (t *Tree) InitialInner(number uint32, n *Inner) (ok bool) {
+	if ok = number < t.first.inners(); ok {
+		t.first.node(number, n)
+		n.INCA = uint32(t.o.Epoch) << epochShift
+	}
+	return ok
+}
