@@ -126,7 +126,7 @@ func decodeEntry(p FatPointer, dst, src []byte) (key uint64, value []byte, whole
 func (h *heap) head(class uint64) r2.Addr { return h.state + r2.Addr(8*class) }
 
 // load is the value that a pointer leads to, until w.entry is used again.
-func (h *heap) load(r *region, p FatPointer, w *work) []byte {
+func (h *heap) load(r *r2.Region, p FatPointer, w *work) []byte {
 	_, value, whole := decodeEntry(p, w.entry, r.Load(h.base+p.position(), entryLines(p.Size()).Bytes()))
 	if !whole {
 		panic(fmt.Sprintf("tree %s: the value at %d of the heap is not what the leaf says", h.o.Name, p.position()))
@@ -135,7 +135,7 @@ func (h *heap) load(r *region, p FatPointer, w *work) []byte {
 }
 
 // store changes the entry at a position.
-func (h *heap) store(r *region, position, key uint64, size uint32, value []byte, w *work) {
+func (h *heap) store(r *r2.Region, position, key uint64, size uint32, value []byte, w *work) {
 	lines := entryLines(len(value))
 	version := lines.Version(r.Load(h.base+position, 2)) + 1
 	encodeHeader(w.entry, key, size)
@@ -145,7 +145,7 @@ func (h *heap) store(r *region, position, key uint64, size uint32, value []byte,
 }
 
 // add writes a value to memory that is free.
-func (h *heap) add(r *region, key uint64, value []byte, w *work) (FatPointer, bool) {
+func (h *heap) add(r *r2.Region, key uint64, value []byte, w *work) (FatPointer, bool) {
 	position, of := uint64(0), class(len(value))
 	if link := r.Load64(h.head(of)); link != 0 {
 		position = link - 1
@@ -163,7 +163,7 @@ func (h *heap) add(r *region, key uint64, value []byte, w *work) (FatPointer, bo
 }
 
 // next is the link that a free entry of so many lines holds.
-func (h *heap) next(r *region, position, class uint64) uint64 {
+func (h *heap) next(r *r2.Region, position, class uint64) uint64 {
 	if class > 1 {
 		position += versionBytes
 	}
@@ -171,7 +171,7 @@ func (h *heap) next(r *region, position, class uint64) uint64 {
 }
 
 // replace changes the value of a key, in place if it takes as many lines.
-func (h *heap) replace(r *region, old FatPointer, key uint64, value []byte, w *work) (FatPointer, bool) {
+func (h *heap) replace(r *r2.Region, old FatPointer, key uint64, value []byte, w *work) (FatPointer, bool) {
 	if class(old.Size()) == class(len(value)) {
 		h.store(r, old.position(), key, uint32(len(value)), value, w)
 		return FatPointer(uint64(len(value))<<sizeShift | old.position()), true
@@ -184,7 +184,7 @@ func (h *heap) replace(r *region, old FatPointer, key uint64, value []byte, w *w
 }
 
 // free gives the memory of a value back. All lines of the entry change, so that nobody takes it for the value.
-func (h *heap) free(r *region, p FatPointer, w *work) {
+func (h *heap) free(r *r2.Region, p FatPointer, w *work) {
 	head := h.head(class(p.Size()))
 	link := r.Load64(head)
 	value := w.entry[entryHeader : entryHeader+p.Size()]

@@ -58,13 +58,13 @@ func (t *Tree) torn(what string, number uint32) {
 	panic(fmt.Sprintf("tree %s at %d ps: %s %d is torn inside a region", t.o.Name, t.cl.Now(), what, number))
 }
 
-func (t *Tree) loadInner(r *region, number uint32, data []byte) {
+func (t *Tree) loadInner(r *r2.Region, number uint32, data []byte) {
 	if _, whole := t.inner.lines.Decode(data, r.Load(t.InnerAddr(number), t.inner.Bytes())); !whole {
 		t.torn("inner node", number)
 	}
 }
 
-func (t *Tree) storeInner(r *region, number uint32, n *Inner, w *work) {
+func (t *Tree) storeInner(r *r2.Region, number uint32, n *Inner, w *work) {
 	a, lines := t.InnerAddr(number), t.inner.lines
 	version := lines.Version(r.Load(a, 8)) + 1
 	t.inner.write(w.data, n)
@@ -73,7 +73,7 @@ func (t *Tree) storeInner(r *region, number uint32, n *Inner, w *work) {
 }
 
 // loadKeys brings header and keys of a leaf.
-func (t *Tree) loadKeys(r *region, leaf uint32, b keyBlock) (version uint16) {
+func (t *Tree) loadKeys(r *r2.Region, leaf uint32, b keyBlock) (version uint16) {
 	version, whole := t.layout.keys.Decode(b, r.Load(t.LeafAddr(leaf), t.layout.FencedBytes()))
 	if !whole {
 		t.torn("leaf", leaf)
@@ -82,7 +82,7 @@ func (t *Tree) loadKeys(r *region, leaf uint32, b keyBlock) (version uint16) {
 }
 
 // storeKeys changes header and keys of a leaf, and with them the version of each of their lines.
-func (t *Tree) storeKeys(r *region, leaf uint32, b keyBlock, version uint16, w *work) {
+func (t *Tree) storeKeys(r *r2.Region, leaf uint32, b keyBlock, version uint16, w *work) {
 	t.layout.keys.Encode(w.raw, b, version+1)
 	r.Store(t.LeafAddr(leaf), w.raw[:t.layout.FencedBytes()])
 }
@@ -92,7 +92,7 @@ func (t *Tree) slotAddr(leaf uint32, slot int) r2.Addr {
 }
 
 // loadSlot brings the key and value of a slot.
-func (t *Tree) loadSlot(r *region, leaf uint32, slot int, val []byte) {
+func (t *Tree) loadSlot(r *r2.Region, leaf uint32, slot int, val []byte) {
 	lines := t.layout.values[slot].lines
 	if _, whole := lines.Decode(val, r.Load(t.slotAddr(leaf, slot), lines.Bytes())); !whole {
 		t.torn("a value of leaf", leaf)
@@ -100,7 +100,7 @@ func (t *Tree) loadSlot(r *region, leaf uint32, slot int, val []byte) {
 }
 
 // storeSlot changes the key and value of a slot.
-func (t *Tree) storeSlot(r *region, leaf uint32, slot int, val []byte, w *work) {
+func (t *Tree) storeSlot(r *r2.Region, leaf uint32, slot int, val []byte, w *work) {
 	a, lines := t.slotAddr(leaf, slot), t.layout.values[slot].lines
 	version := uint16(0)
 	if lines.Versioned() {
@@ -111,7 +111,7 @@ func (t *Tree) storeSlot(r *region, leaf uint32, slot int, val []byte, w *work) 
 }
 
 // descend walks from the root to the leaf that a key is routed to. The inner node above the leaf stays in w.data.
-func (t *Tree) descend(r *region, key uint64, w *work) (leaf uint32) {
+func (t *Tree) descend(r *r2.Region, key uint64, w *work) (leaf uint32) {
 	at, levels := DecodeRoot(r.Load64(t.RootAddr()))
 	w.levels = levels
 	for level := levels; level > 0; level-- {
@@ -125,13 +125,13 @@ func (t *Tree) descend(r *region, key uint64, w *work) (leaf uint32) {
 }
 
 // lookup is descend and the search within the leaf, whose keys stay in w.keys.
-func (t *Tree) lookup(r *region, key uint64, w *work) (leaf uint32, slot int, found bool) {
+func (t *Tree) lookup(r *r2.Region, key uint64, w *work) (leaf uint32, slot int, found bool) {
 	leaf = t.descend(r, key, w)
 	slot, found = t.search(r, leaf, key, w)
 	return leaf, slot, found
 }
 
-func (t *Tree) search(r *region, leaf uint32, key uint64, w *work) (slot int, found bool) {
+func (t *Tree) search(r *r2.Region, leaf uint32, key uint64, w *work) (slot int, found bool) {
 	w.version = t.loadKeys(r, leaf, w.keys)
 	slot, found = w.keys.find(key)
 	r.Compute(compareCycles * w.keys.cnt())

@@ -10,7 +10,7 @@ import (
 // Get copies the value of a key and returns its length.
 func (t *Tree) Get(c *r2.Co, key uint64, value []byte) (n int, found bool) {
 	w := t.take()
-	t.htm(c, func(r *region) {
+	c.HTM(&t.lock, func(r *r2.Region) {
 		leaf, slot, ok := t.lookup(r, key, w)
 		if found = ok; ok {
 			t.loadSlot(r, leaf, slot, w.val)
@@ -35,7 +35,7 @@ type Hint struct{ ALN, INCA uint32 }
 func (t *Tree) UpdateAt(c *r2.Co, hints []Hint, key uint64, value []byte) (found, hinted bool, err error) {
 	t.check(value)
 	w := t.take()
-	t.htm(c, func(r *region) {
+	c.HTM(&t.lock, func(r *r2.Region) {
 		var leaf uint32
 		var slot int
 		err = nil
@@ -52,7 +52,7 @@ func (t *Tree) UpdateAt(c *r2.Co, hints []Hint, key uint64, value []byte) (found
 	return found, hinted, err
 }
 
-func (t *Tree) lookAt(r *region, hints []Hint, key uint64, w *work) (leaf uint32, slot int, found bool) {
+func (t *Tree) lookAt(r *r2.Region, hints []Hint, key uint64, w *work) (leaf uint32, slot int, found bool) {
 	for _, h := range hints {
 		if h.ALN >= t.maxLeaves {
 			continue
@@ -69,7 +69,7 @@ func (t *Tree) lookAt(r *region, hints []Hint, key uint64, w *work) (leaf uint32
 }
 
 // overwrite is an update in place.
-func (t *Tree) overwrite(r *region, leaf uint32, slot int, key uint64, value []byte, w *work) error {
+func (t *Tree) overwrite(r *r2.Region, leaf uint32, slot int, key uint64, value []byte, w *work) error {
 	if t.heap == nil {
 		t.pair(w.val, key, value)
 		t.storeSlot(r, leaf, slot, w.val, w)
@@ -90,7 +90,7 @@ func (t *Tree) Insert(c *r2.Co, key uint64, value []byte) (inserted bool, err er
 	t.check(value)
 	w := t.take()
 	left, right, separator := NoLeaf, NoLeaf, uint64(0)
-	t.htm(c, func(r *region) {
+	c.HTM(&t.lock, func(r *r2.Region) {
 		inserted, err, right = false, nil, NoLeaf
 		leaf, _, found := t.lookup(r, key, w)
 		if found {
@@ -119,7 +119,7 @@ func (t *Tree) Insert(c *r2.Co, key uint64, value []byte) (inserted bool, err er
 }
 
 // newValue makes w.val the slot of a new key.
-func (t *Tree) newValue(r *region, key uint64, value []byte, w *work) (ok bool) {
+func (t *Tree) newValue(r *r2.Region, key uint64, value []byte, w *work) (ok bool) {
 	if t.heap == nil {
 		t.pair(w.val, key, value)
 		return true
@@ -131,7 +131,7 @@ func (t *Tree) newValue(r *region, key uint64, value []byte, w *work) (ok bool) 
 }
 
 // appendPair puts w.val behind the pairs of the leaf in w.keys. The value is there before its key.
-func (t *Tree) appendPair(r *region, leaf uint32, w *work) {
+func (t *Tree) appendPair(r *r2.Region, leaf uint32, w *work) {
 	b := w.keys
 	cnt := b.cnt()
 	t.storeSlot(r, leaf, cnt, w.val, w)
@@ -143,7 +143,7 @@ func (t *Tree) appendPair(r *region, leaf uint32, w *work) {
 // Delete takes a key out: its pair is overwritten with the last one of the leaf. A leaf that is empty stays (thesis §3.4.3.2).
 func (t *Tree) Delete(c *r2.Co, key uint64) (found bool) {
 	w := t.take()
-	t.htm(c, func(r *region) {
+	c.HTM(&t.lock, func(r *r2.Region) {
 		leaf, slot, ok := t.lookup(r, key, w)
 		if found = ok; !ok {
 			return
@@ -169,7 +169,7 @@ func (t *Tree) Delete(c *r2.Co, key uint64) (found bool) {
 // FindLeaf is the leaf that a key is routed to, and the range of keys that are routed there, both ends included.
 func (t *Tree) FindLeaf(c *r2.Co, key uint64) (aln uint32, low, high uint64) {
 	w := t.take()
-	t.htm(c, func(r *region) {
+	c.HTM(&t.lock, func(r *r2.Region) {
 		aln = t.descend(r, key, w)
 		t.inner.read(w.data, &w.node)
 		low, high = w.node.Range(w.node.Child(key))
@@ -183,7 +183,7 @@ func (t *Tree) FindLeaf(c *r2.Co, key uint64) (aln uint32, low, high uint64) {
 func (t *Tree) Scan(c *r2.Co, from uint64, n int, dst []byte) []byte {
 	w := t.take()
 	start := len(dst)
-	t.htm(c, func(r *region) {
+	c.HTM(&t.lock, func(r *r2.Region) {
 		dst = dst[:start]
 		left := n
 		for leaf := t.descend(r, from, w); left > 0 && leaf != NoLeaf; leaf = w.keys.nxt() {
@@ -230,7 +230,7 @@ func (w *work) sorted(b keyBlock, from uint64) []int {
 }
 
 // loadValue is the value of the slot in w.val.
-func (t *Tree) loadValue(r *region, w *work) []byte {
+func (t *Tree) loadValue(r *r2.Region, w *work) []byte {
 	if t.heap == nil {
 		return w.val[keyBytes:]
 	}

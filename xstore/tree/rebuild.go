@@ -39,10 +39,10 @@ func (t *Tree) Rebuild(c *r2.Co, pairs []store.Pair) error {
 	t.epoch++
 	w := t.take()
 	defer t.give(w)
-	t.htm(c, func(r *region) { t.forget(r, &x) })
+	c.HTM(&t.lock, func(r *r2.Region) { t.forget(r, &x) })
 	for leaf := range x.leaves {
 		var err error
-		t.htm(c, func(r *region) { err = t.rebuildLeaf(r, &x, pairs, uint32(leaf), w) })
+		c.HTM(&t.lock, func(r *r2.Region) { err = t.rebuildLeaf(r, &x, pairs, uint32(leaf), w) })
 		if err != nil {
 			return err
 		}
@@ -50,13 +50,13 @@ func (t *Tree) Rebuild(c *r2.Co, pairs []store.Pair) error {
 	for n := range x.inners() {
 		x.node(n, &w.node)
 		w.node.INCA = t.inca()
-		t.htm(c, func(r *region) { t.storeInner(r, n, &w.node, w) })
+		c.HTM(&t.lock, func(r *r2.Region) { t.storeInner(r, n, &w.node, w) })
 	}
 	return nil
 }
 
 // forget sets root word and slabs to what they will be.
-func (t *Tree) forget(r *region, x *initial) {
+func (t *Tree) forget(r *r2.Region, x *initial) {
 	r.Store64(t.RootAddr(), rootWord(x.inners()-1, x.levels()))
 	r.Store64(t.base+leafSlab, x.leaves)
 	r.Store64(t.base+nodeSlab, uint64(x.inners()))
@@ -65,7 +65,7 @@ func (t *Tree) forget(r *region, x *initial) {
 	}
 }
 
-func (t *Tree) rebuildLeaf(r *region, x *initial, pairs []store.Pair, leaf uint32, w *work) error {
+func (t *Tree) rebuildLeaf(r *r2.Region, x *initial, pairs []store.Pair, leaf uint32, w *work) error {
 	from, to := x.ranks(uint64(leaf))
 	for i := from; i < to; i++ {
 		if !t.newValue(r, pairs[i].Key, pairs[i].Value, w) {

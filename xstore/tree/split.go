@@ -8,7 +8,7 @@ import (
 )
 
 // roomToSplit reports whether there is a leaf, and as many inner nodes as a split can need.
-func (t *Tree) roomToSplit(r *region, w *work) bool {
+func (t *Tree) roomToSplit(r *r2.Region, w *work) bool {
 	leaves, nodes := r.Load64(t.base+leafSlab), r.Load64(t.base+nodeSlab)
 	return (leaves>>32 != 0 || uint32(leaves) < t.maxLeaves) && nodes+uint64(w.levels)+1 <= uint64(t.maxInners)
 }
@@ -18,7 +18,7 @@ func (t *Tree) roomToSplit(r *region, w *work) bool {
 //
 // Under the fallback lock others see the stores one after the other. So the new leaf is complete before anything leads to
 // it, and its keys leave the old one last.
-func (t *Tree) split(r *region, leaf uint32, w *work) (right uint32, separator uint64) {
+func (t *Tree) split(r *r2.Region, leaf uint32, w *work) (right uint32, separator uint64) {
 	b := w.keys
 	cnt, size := b.cnt(), len(w.val)
 	slot := func(i int) []byte { return w.slots[i*size : (i+1)*size] }
@@ -66,7 +66,7 @@ func (t *Tree) split(r *region, leaf uint32, w *work) (right uint32, separator u
 }
 
 // newLeaf takes a leaf from the slab. One that was used before goes on with its incarnations.
-func (t *Tree) newLeaf(r *region, w *work) (leaf, inca uint32) {
+func (t *Tree) newLeaf(r *r2.Region, w *work) (leaf, inca uint32) {
 	word := r.Load64(t.base + leafSlab)
 	next, head := uint32(word), uint32(word>>32)
 	if head == 0 {
@@ -80,7 +80,7 @@ func (t *Tree) newLeaf(r *region, w *work) (leaf, inca uint32) {
 }
 
 // freeLeaf gives a leaf back to the slab. Its new incarnation tells clients. Free leaves are linked by NXT.
-func (t *Tree) freeLeaf(r *region, leaf uint32, w *work) {
+func (t *Tree) freeLeaf(r *r2.Region, leaf uint32, w *work) {
 	word := r.Load64(t.base + leafSlab)
 	version := t.loadKeys(r, leaf, w.other)
 	w.other.setHeader(nextINCA(w.other.inca()), 0, uint32(word>>32)-1)
@@ -89,7 +89,7 @@ func (t *Tree) freeLeaf(r *region, leaf uint32, w *work) {
 }
 
 // addChild makes child the right neighbour of the child that separator was routed to, in the node of a level on the path.
-func (t *Tree) addChild(r *region, level int, separator uint64, child uint32, w *work) {
+func (t *Tree) addChild(r *r2.Region, level int, separator uint64, child uint32, w *work) {
 	n := &w.nodes[level]
 	if level > w.levels {
 		t.growRoot(r, level, separator, child, w)
@@ -120,7 +120,7 @@ func (t *Tree) addChild(r *region, level int, separator uint64, child uint32, w 
 }
 
 // growRoot puts a new root above the old one and its new right neighbour.
-func (t *Tree) growRoot(r *region, level int, separator uint64, child uint32, w *work) {
+func (t *Tree) growRoot(r *r2.Region, level int, separator uint64, child uint32, w *work) {
 	n := &w.nodes[level]
 	n.INCA, n.Level, n.Low, n.High = t.inca(), level, 0, ^uint64(0)
 	n.Keys = append(n.Keys[:0], separator)
@@ -130,7 +130,7 @@ func (t *Tree) growRoot(r *region, level int, separator uint64, child uint32, w 
 	r.Store64(t.RootAddr(), rootWord(root, level))
 }
 
-func (t *Tree) newInner(r *region) uint32 {
+func (t *Tree) newInner(r *r2.Region) uint32 {
 	next := r.Load64(t.base + nodeSlab)
 	r.Store64(t.base+nodeSlab, next+1)
 	return uint32(next)
@@ -142,7 +142,7 @@ func (t *Tree) Shrink(c *r2.Co) (freed int) {
 	w := t.take()
 	for key, high := uint64(0), uint64(0); high != ^uint64(0); {
 		taken := false
-		t.htm(c, func(r *region) {
+		c.HTM(&t.lock, func(r *r2.Region) {
 			leaf := t.descend(r, key, w)
 			n := &w.nodes[1]
 			t.inner.read(w.data, n)
@@ -162,7 +162,7 @@ func (t *Tree) Shrink(c *r2.Co) (freed int) {
 }
 
 // unlink takes the empty leaf in w.keys, child i of a node, out of the tree.
-func (t *Tree) unlink(r *region, n *Inner, i int, w *work) {
+func (t *Tree) unlink(r *r2.Region, n *Inner, i int, w *work) {
 	left, leaf := n.Children[i-1], n.Children[i]
 	version := t.loadKeys(r, left, w.other)
 	binary.LittleEndian.PutUint32(w.other[nxtShift/8:], w.keys.nxt())

@@ -75,7 +75,7 @@ func (k *Cursor) read(c *r2.Co, l *Leaf) bool {
 func (k *Cursor) seek(c *r2.Co) {
 	t := k.t
 	w := t.take()
-	t.htm(c, func(r *region) {
+	c.HTM(&t.lock, func(r *r2.Region) {
 		t.descend(r, k.from, w)
 		k.number = w.path[1]
 		k.version = t.inner.lines.Version(r.Load(t.InnerAddr(k.number), 2))
@@ -96,7 +96,7 @@ func (k *Cursor) load(c *r2.Co, leaf uint32) (version uint16, whole bool) {
 // confirm reports whether leaf and inner node are still what was read, at one moment.
 func (k *Cursor) confirm(c *r2.Co, leaf uint32, version uint16) (same bool) {
 	t := k.t
-	t.htm(c, func(r *region) {
+	c.HTM(&t.lock, func(r *r2.Region) {
 		same = t.inner.lines.Version(r.Load(t.InnerAddr(k.number), 2)) == k.version &&
 			t.layout.keys.Version(r.Load(t.LeafAddr(leaf), 2)) == version
 	})

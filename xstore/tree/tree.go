@@ -81,7 +81,7 @@ type Tree struct {
 	maxInners uint32
 	maxLeaves uint32
 	mr        fabric.MR
-	lock      htmLock
+	lock      r2.HTMLock
 
 	epoch  uint8
 	splits uint64
@@ -108,14 +108,14 @@ func New(cl *r2.Cluster, machine int, o Options) (*Tree, error) {
 	leaves := inners + pages(uint64(t.maxInners)*uint64(t.inner.NodeBytes()))
 	values := leaves + pages(uint64(t.maxLeaves)*uint64(t.layout.LeafBytes()))
 	bytes := values + pages(t.heap.size())
-	base, err := t.mem.Alloc(fabric.Alloc{Name: "tree " + o.Name, Bytes: bytes, Socket: 0, Fill: func(block uint64, dst []byte) {
+	base, err := t.mem.Alloc(fabric.Alloc{Name: "tree " + o.Name, Bytes: bytes, Interleaved: true, Fill: func(block uint64, dst []byte) {
 		t.fill(block*blockBytes, dst)
 	}})
 	if err != nil {
 		return nil, err
 	}
 	t.base, t.inners, t.leaves = base, base+inners, base+leaves
-	t.lock = htmLock{Addr: base + lockAt}
+	t.lock = r2.HTMLock{Addr: base + lockAt}
 	if t.heap != nil {
 		t.heap.state, t.heap.base = base+heapSlab, base+values
 	}
