@@ -62,6 +62,8 @@
 //   - Persistence (Config.Durability): of every line of NVM whether its newest bytes
 //     are in an RNIC or a core's buffers, in the LLC, or accepted by the memory
 //     controller, and what a crash would leave. See persist.go.
+//   - The numbers by which an operating system shares a core among threads (Scheduler);
+//     engine/r2 does it.
 //   - Crash and restart of a machine (Machine.Crash): DRAM and caches are lost, its
 //     queue pairs are dead, those connected to them are flushed at once (Severed).
 //

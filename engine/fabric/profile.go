@@ -29,6 +29,8 @@ type Profile struct {
 	// TCP is nil where the NICs have RDMA. Where it is not, messages go through the
 	// kernel, and the numbers tagged rdma:"only" are not there.
 	TCP *TCPNumbers
+	// Scheduler is nil where no two threads may share a core.
+	Scheduler *SchedulerNumbers
 
 	// NodeTypes are in the order of the file; the first is the default.
 	NodeTypes []*NodeType

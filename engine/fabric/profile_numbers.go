@@ -58,6 +58,10 @@ func (p *Profile) Clone() *Profile {
 		n := *p.TCP
 		c.TCP = &n
 	}
+	if p.Scheduler != nil {
+		n := *p.Scheduler
+		c.Scheduler = &n
+	}
 	c.NodeTypes = nil
 	for _, t := range p.NodeTypes {
 		n := *t

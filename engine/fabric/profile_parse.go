@@ -21,7 +21,7 @@ func ParseProfile(b []byte) (*Profile, error) {
 		return nil, fmt.Errorf("profile: the file is empty")
 	}
 	p := new(Profile)
-	top, err := fields("profile", doc.Content[0], "name", "version", "title", "cpu", "nic", "wire", "pcie", "memory", "nvm?", "tcp?", "node_types")
+	top, err := fields("profile", doc.Content[0], "name", "version", "title", "cpu", "nic", "wire", "pcie", "memory", "nvm?", "tcp?", "scheduler?", "node_types")
 	if err != nil {
 		return nil, err
 	}
@@ -48,6 +48,12 @@ func ParseProfile(b []byte) (*Profile, error) {
 	if !rdma {
 		p.TCP = new(TCPNumbers)
 		if err := numbers(p.Name+": tcp", top["tcp"], p.TCP, rdma); err != nil {
+			return nil, err
+		}
+	}
+	if n := top["scheduler"]; n != nil {
+		p.Scheduler = new(SchedulerNumbers)
+		if err := numbers(p.Name+": scheduler", n, p.Scheduler, rdma); err != nil {
 			return nil, err
 		}
 	}

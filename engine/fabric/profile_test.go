@@ -102,3 +102,35 @@ func TestNoNumberIsForgotten(t *testing.T) {
 		}
 	}
 }
+
+// The scheduler's numbers are Linux's defaults of a machine with eight CPUs or more: those of
+// its source, four times. A profile may have none, and a clone has its own.
+func TestScheduler(t *testing.T) {
+	for _, name := range Profiles() {
+		p, err := LoadProfile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := p.Scheduler
+		if n.Latency.Value != 4*6e6 || n.MinGranularity.Value != 4*0.75e6 || n.WakeupGranularity.Value != 4*1e6 || n.Tick.Value != 1e9/250 {
+			t.Errorf("%s: %+v", name, n)
+		}
+		if q := p.Clone(); q.Scheduler == p.Scheduler {
+			t.Errorf("%s: a clone shares its scheduler", name)
+		}
+		text, err := ProfileText(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		from := strings.Index(string(text), "\nscheduler:")
+		q, err := ParseProfile([]byte(string(text[:from]) + string(text[strings.Index(string(text), "\nnode_types:"):])))
+		if err != nil || q.Scheduler != nil {
+			t.Errorf("%s without a scheduler: %v", name, err)
+		}
+	}
+	p := loadVal(t)
+	p.Scheduler.Tick.Value = 0
+	if err := p.Check(); err == nil || !strings.Contains(err.Error(), "scheduler.tick") {
+		t.Errorf("no time between ticks: %v", err)
+	}
+}

@@ -171,10 +171,14 @@ type Cluster struct {
 	receipts  [maxRPC]func(m, thread, to int, req []byte)
 	asks      [maxRPC]func(machine int, from Peer, req []byte) // see AheadOf
 
-	kWork, kTimer, kTick sim.Kind
-	kUp                  sim.Kind // once a machine has restarted
-	restarts             bool
-	lost                 uint64 // see Lost
+	shares  []*share  // cores of several threads
+	threads []*thread // of SpawnShared
+
+	kWork, kTimer, kTick   sim.Kind
+	kThread, kTicks, kWake sim.Kind // once there are shares
+	kUp                    sim.Kind // once a machine has restarted
+	restarts               bool
+	lost                   uint64 // see Lost
 
 	htm HTMCounts
 
@@ -362,10 +366,11 @@ func (cl *Cluster) openGates() {
 }
 
 // Quiet reports that nothing is under way: no verb of any queue pair, passive
-// ones included, and no request without its answer or receipt. With the gate
+// ones included, no request without its answer or receipt, and no shared thread in the
+// middle of its work. With the gate
 // shut and every coroutine held, it is the drained state.
 func (cl *Cluster) Quiet() bool {
-	if cl.fab.InFlight() != 0 {
+	if cl.fab.InFlight() != 0 || !cl.SharedAtRest() {
 		return false
 	}
 	for _, w := range cl.workers {
@@ -400,13 +405,25 @@ func (cl *Cluster) Waiting(max int) []string {
 			}
 		}
 	}
+	for _, t := range cl.threads {
+		if s := t.doing(); s != "" && len(out) < max {
+			out = append(out, fmt.Sprintf("%s: %s", t.co.name, s))
+		}
+	}
 	return out
 }
 
-// BusyPS is the time the core of a worker spent on work since the start,
-// empty polls not counted, nor what it has booked beyond this instant. A core that
+// BusyPS is the time the core of a worker spent on work since the start, that of
+// threads that share it included, empty polls not counted, nor what it has booked beyond this instant. A core that
 // waits for its own stores is at work.
 func (cl *Cluster) BusyPS(m, thread int) Time {
 	w := cl.machines[m].workers[thread]
-	return max(0, w.busy+w.stall()-w.booked())
+	if w.timed == nil {
+		return w.spent()
+	}
+	var all Time
+	for _, t := range w.timed.share.list {
+		all += t.w.spent()
+	}
+	return all
 }

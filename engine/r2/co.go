@@ -287,6 +287,10 @@ func (c *Co) Sleep(d Time) {
 	if d <= 0 {
 		return
 	}
+	if t := c.shared(); t != nil {
+		t.sleep(d)
+		return
+	}
 	c.asleep, c.wakeAt = true, max(c.w.local, c.w.cl.sim.Now())+d
 	c.w.cl.sim.At(c.wakeAt, c.w.cl.kTimer, c.id)
 	c.park()
@@ -295,6 +299,10 @@ func (c *Co) Sleep(d Time) {
 // Yield lets the other ready coroutines of the thread run and the completion
 // queue be polled.
 func (c *Co) Yield() {
+	if c.shared() != nil { // the scheduler decides
+		c.sync()
+		return
+	}
 	c.w.ready.push(c)
 	c.park()
 }
@@ -303,6 +311,7 @@ func (c *Co) Yield() {
 // thread has posted, few of its passive requests have no receipt and most of its
 // buffers are not in use. Nothing else holds back a coroutine that posts passively.
 func (c *Co) Room() {
+	c.alone("Room")
 	c.Yield()
 	for w := c.w; w.crowded(); {
 		w.held = append(w.held, c)
@@ -313,6 +322,11 @@ func (c *Co) Room() {
 // expire ends a sleep; a timer of before a crash finds another one, or none.
 func (c *Co) expire() {
 	if c.asleep && c.wakeAt == c.w.cl.sim.Now() {
+		if t := c.shared(); t != nil {
+			c.asleep = false
+			t.done(asleep)
+			return
+		}
 		c.asleep, c.slept = false, true
 		c.w.makeReady(c)
 	}
@@ -321,6 +335,7 @@ func (c *Co) expire() {
 // Gate is where a coroutine may be held between two transactions: while the
 // cluster drains, or when fewer coroutines per thread are wanted.
 func (c *Co) Gate() {
+	c.alone("Gate")
 	if c.passes() {
 		return
 	}

@@ -43,6 +43,11 @@ func (cl *Cluster) Crash(m int) error {
 	for _, w := range mc.workers {
 		w.stop()
 	}
+	for _, s := range cl.shares {
+		if s.mc == mc {
+			s.stop()
+		}
+	}
 	for _, w := range cl.workers {
 		if w.mc.life == running {
 			w.tickDue = true // what waits for an answer gets none
@@ -180,6 +185,16 @@ func (cl *Cluster) up(mc *machine) {
 			w.ready.push(c)
 		}
 		w.rest()
+	}
+	for _, s := range cl.shares {
+		if s.mc == mc {
+			s.start()
+		}
+	}
+	for _, t := range cl.threads {
+		if t.w.mc == mc {
+			t.begin()
+		}
 	}
 }
 

@@ -59,6 +59,17 @@
 //   - Touch, TouchDMA and Flush conflict with nothing, nor do messages that a worker polls: private
 //     structures and buffers are not in regions.
 //
+// # Threads that share a core
+//
+// SpawnShared makes a thread of its own on a worker's core: a trainer or a logger. The
+// operating system gives the core to them in slices, as Linux's CFS does with its defaults
+// (the profile's section scheduler): of two that compute each has it for some 12 ms. A worker
+// polls and so never sleeps; a shared thread that is suspended, sleeps or waits for a device
+// takes nothing, and when it wakes, takes the core at once unless it had much of it lately.
+// Requests to a worker that is off its core wait, and may be repeated. The threads load,
+// store and compute as coroutines do, and have no queue pairs. Utilisation counts both. A
+// cluster with a shared thread in the middle of its work is not Quiet.
+//
 // # RPC over UD
 //
 // Datagrams may be lost, so each pair of threads keeps a channel with
@@ -118,6 +129,10 @@
 //
 // # Simplifications
 //
+//   - A thread is taken off its core between two events: what its last one has booked beyond
+//     that instant has its effects then, and its time afterwards. Slices are of equal weight,
+//     and the kernel's own work, migration between cores and what a switch costs the L1 and L2
+//     caches beyond its profile's time are left out.
 //   - A crash is known to all at once, and without false alarms: there is no
 //     detector of failures that could be late or wrong.
 //   - Retired queue pairs are never destroyed: the RNIC's context cache counts them

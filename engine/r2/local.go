@@ -211,6 +211,7 @@ func (c *Co) fenceStreams() {
 // or, drained, until they are empty. Nothing else runs on it meanwhile.
 func (c *Co) await(drained bool) {
 	w := c.w
+	c.alone("a non-temporal store, flush or fence")
 	if w.hw.Await(w.core, drained, w.cl.kWork, uint32(w.id)|(w.gen+1)<<16) {
 		return
 	}

@@ -304,6 +304,7 @@ const listMax = 8
 // List starts a chain towards the machine of at. atomic says that it has
 // atomics in it, which go through the home RNIC of their address.
 func (c *Co) List(at Loc, atomic bool) *List {
+	c.alone("a one-sided request")
 	l := &c.w.cl.list
 	if l.n != 0 {
 		panic("r2: a list is open; post it first")

@@ -13,6 +13,7 @@ type Route struct {
 // Route chooses a queue pair towards an address, in turn if there are several. home says that it
 // has to end at the RNIC of the address's own socket, so that no access crosses sockets (H1).
 func (c *Co) Route(at Loc, home bool) Route {
+	c.alone("Route")
 	hw := c.w.cl.fab.Machine(at.Machine)
 	home = home && hw.Mem.Home(at.Addr) < len(hw.NICs)
 	return Route{c.w.to(at, home), at.Machine}

@@ -32,6 +32,7 @@ func (cl *Cluster) MaxReply() int { return cl.cfg.MaxReply - headerBytes }
 // Call sends a request to the same thread of a machine. The reply is valid
 // after Wait; a passive call has none and returns nil.
 func (c *Co) Call(m int, rpc uint8, req []byte) *Reply {
+	c.alone("Call")
 	w := c.w
 	c.outside("a request")
 	if len(req) > w.cl.MaxPayload() {

@@ -32,6 +32,8 @@ type Worker struct {
 	dirty   []*queuePair // with pending posts
 	rc      []*queuePair // by peer, then emulated; Cluster.perPeer each
 	cross   []*queuePair // by peer: to the RNIC that is not ours
+	timed   *thread      // nil: it has its core to itself
+	kind    sim.Kind     // of its events
 	cpu     fabric.CPUCosts
 	hw      *fabric.Machine
 	core    int
@@ -72,7 +74,7 @@ func newWorker(cl *Cluster, mc *machine, id, thread int) (*Worker, error) {
 	hw := cl.fab.Machine(mc.id)
 	w := &Worker{
 		cl: cl, mc: mc, hw: hw, cpu: hw.CPU, id: id, thread: thread,
-		idle: true, machine: mc.id,
+		idle: true, machine: mc.id, kind: cl.kWork,
 		rand: cl.sim.Stream("r2.worker", uint64(id)),
 	}
 	w.core, w.home = hw.Place(thread)
@@ -100,7 +102,7 @@ func (w *Worker) booked() Time { return max(0, w.local-max(w.cl.sim.Now(), w.beg
 
 // stall is how long the core has waited by now for its write-combining buffers.
 func (w *Worker) stall() Time {
-	if !w.stalled {
+	if !w.stalled || w.timed != nil && w.timed.share.on != w.timed {
 		return 0
 	}
 	return max(0, w.cl.sim.Now()-w.local)
@@ -122,7 +124,7 @@ func (w *Worker) charge(d Time) {
 func (w *Worker) schedule(at Time) {
 	w.idle = false
 	w.gen++
-	w.cl.sim.At(at, w.cl.kWork, uint32(w.id)|w.gen<<16)
+	w.cl.sim.At(at, w.kind, uint32(w.id)|w.gen<<16)
 }
 
 // wake gets an idle worker to look around.
@@ -140,7 +142,7 @@ func (w *Worker) void(gen uint32) bool { return gen != w.gen&0xffff }
 // event is one turn of the loop, or the continuation of one that was
 // interrupted because code on it had to wait for its core's local time.
 func (w *Worker) event(gen uint32) {
-	if w.void(gen) {
+	if w.void(gen) || w.timed != nil && w.timed.off() {
 		return
 	}
 	w.idle = false

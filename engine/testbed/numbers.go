@@ -213,6 +213,7 @@ func HasNumber(v knob.Values, name string) error {
 		why = "profile " + profile + " has no NVM"
 	case section == "tcp" && p.TCP == nil:
 		why = "profile " + profile + " has RDMA and no TCP"
+	case section == "scheduler":
 	case section != "node_types" && p.TCP != nil:
 		why = NoRDMA(v)
 	}
@@ -222,7 +223,7 @@ func HasNumber(v knob.Values, name string) error {
 // unusedNumber is why a number has no effect in v.
 func unusedNumber(v knob.Values, name string) string {
 	number := name[len(NumberPrefix):]
-	if why := unread[number]; why != "" && (HasRDMA(v) || !strings.HasPrefix(number, "nic.")) {
+	if why := Unread(number); why != "" && (HasRDMA(v) || !strings.HasPrefix(number, "nic.")) {
 		return why
 	}
 	if number == "memory.llc_store" && Shipped(v).NVM == nil {
@@ -266,7 +267,7 @@ func WithNumbers(profile string, v knob.Values) string {
 	return profile
 }
 
-// unread are the numbers that no system comes to, and why: those of RNICs and of memory.
+// unread are the numbers that no system comes to, or all of a section, and why.
 var unread = map[string]string{
 	"nic.send_depth":     "R2 says itself how deep its queues are",
 	"nic.recv_depth":     "R2 says itself how deep its queues are",
@@ -275,10 +276,14 @@ var unread = map[string]string{
 	"nic.loss_recovery":  "nothing loses packets of RC queue pairs here",
 	"memory.dram_store":  "R2 charges a store to DRAM as a load",
 	"memory.dram_random": "no system loads from several addresses at once",
+	"scheduler":          "no two threads of a system share a core",
 }
 
 // Unread says of a number of the profile why no system comes to it; "" of one that matters.
-func Unread(number string) string { return unread[number] }
+func Unread(number string) string {
+	section, _, _ := strings.Cut(number, ".")
+	return cmp.Or(unread[number], unread[section])
+}
 
 // Suggest names the numbers that a person may have meant: ", did you mean ...?" or "".
 func Suggest(number string) string { return knob.DidYouMean(number, numbers().names) }

@@ -1,0 +1,232 @@
+package r2
+
+import "drtmx/engine/fabric"
+
+// share is a core of which several threads have slices of time: the worker there, if the machine
+// has one for it, and threads of SpawnShared. It schedules them as Linux's CFS does threads of
+// equal weight: the one that had least goes on, for its share of the scheduler's latency; a
+// thread that wakes takes the core at once if it is far enough behind. Ends of slices are seen at
+// ticks. A worker polls, so it never sleeps.
+//
+// A thread leaves the core between two events. What its last one has booked beyond that instant
+// is kept and lies ahead of it when it comes back: its effects are early by that, once in a slice.
+type share struct {
+	cl      *Cluster
+	cost    *fabric.SchedulerCosts
+	mc      *machine
+	id      uint32 // in the cluster
+	core    int
+	list    []*thread // the worker's first, if there is one
+	on      *thread   // has the core; nil: nobody
+	began   Time      // its slice
+	since   Time      // its virtual runtime is known up to then
+	floor   Time      // least virtual runtime of those that can run; it never falls
+	ticking bool
+	gen     uint16 // of ticks
+}
+
+// States of a thread.
+const (
+	ready     = iota
+	fresh     // has not begun
+	suspended // in Suspend
+	asleep    // in Sleep
+	writing   // to the SSD
+	ended
+)
+
+// thread is a worker, or a thread of SpawnShared, on a core that has several.
+type thread struct {
+	share    *share
+	w        *Worker
+	co       *Co // nil: a worker's
+	state    uint8
+	woken    bool // while it was not suspended
+	vruntime Time
+	lost     uint64 // how often it was taken off the core
+
+	// Off the core:
+	missed bool // an event of it was due
+	booked Time // core time ahead of it
+	work   Time // of that, what is not spinning
+}
+
+// off says that an event comes while its thread has not got the core, which will see to it.
+func (t *thread) off() bool {
+	t.missed = t.missed || t.share.on != t
+	return t.share.on != t
+}
+
+// leave takes the core from a thread.
+func (t *thread) leave(now Time) {
+	w := t.w
+	w.charge(w.stall())
+	t.booked, t.work = max(0, w.local-now), w.booked()
+	w.busy -= t.work
+	w.local = min(w.local, now)
+	t.missed = false
+	t.lost++
+}
+
+// come gives it the core back, after a switch.
+func (t *thread) come(now Time) {
+	w, d := t.w, t.share.cost.ContextSwitch
+	w.begun = now + t.booked - t.work
+	w.local = now + d + t.booked
+	w.busy += d + t.work
+	t.booked, t.work = 0, 0
+	switch {
+	case t.missed || !w.idle && !w.stalled:
+		w.schedule(w.local)
+	case w.idle:
+		w.cq.Disarm()
+		w.rest()
+	}
+	t.missed = false
+}
+
+// account adds what the running thread has had since the last call.
+func (s *share) account() {
+	now := s.cl.sim.Now()
+	if s.on == nil {
+		s.since = now
+		return
+	}
+	s.on.vruntime += now - s.since
+	s.since = now
+	s.floor = max(s.floor, s.first(nil).vruntime)
+}
+
+// first is the thread that had least of those that can run, but one; nil: there is none.
+func (s *share) first(but *thread) *thread {
+	var first *thread
+	for _, t := range s.list {
+		if t != but && t.state == ready && (first == nil || t.vruntime < first.vruntime) {
+			first = t
+		}
+	}
+	return first
+}
+
+// running counts the threads that can run.
+func (s *share) running() (n Time) {
+	for _, t := range s.list {
+		if t.state == ready {
+			n++
+		}
+	}
+	return n
+}
+
+// give has a thread run, whoever did.
+func (s *share) give(t *thread) {
+	now := s.cl.sim.Now()
+	if s.on != nil {
+		s.on.leave(now)
+	}
+	s.on, s.began, s.since = t, now, now
+	t.come(now)
+	s.tickOn()
+}
+
+// wake makes a thread ready that was not. One that slept for long gets half a latency of
+// credit, no more; so does a new one, for those of a real process have begun long before.
+func (s *share) wake(t *thread) {
+	s.account()
+	credit := s.floor - s.cost.Latency/2
+	if t.vruntime = max(t.vruntime, credit); t.state == fresh {
+		t.vruntime = credit
+	}
+	t.state = ready
+	if s.on == nil || s.on.vruntime-t.vruntime > s.cost.WakeupGranularity {
+		s.give(t)
+	}
+	s.tickOn()
+}
+
+// block takes the core from the running thread, which waits for something.
+func (s *share) block(state uint8) {
+	s.account()
+	t := s.on
+	t.state, s.on = state, nil
+	if next := s.first(nil); next != nil {
+		s.give(next)
+	}
+}
+
+// tickOn has the scheduler look at the next tick, if somebody waits for the core.
+func (s *share) tickOn() {
+	if s.ticking || s.running() < 2 {
+		return
+	}
+	s.ticking = true
+	s.gen++
+	s.cl.sim.At((s.cl.sim.Now()/s.cost.Tick+1)*s.cost.Tick, s.cl.kTicks, s.id|uint32(s.gen)<<16)
+}
+
+// tick ends the slice of a thread that had its share of the latency, or that is ahead of the
+// others by as much.
+func (s *share) tick(gen uint16) {
+	if gen != s.gen || !s.ticking {
+		return
+	}
+	s.ticking = false
+	s.account()
+	n := s.running()
+	if n < 2 {
+		return
+	}
+	slice := max(s.cost.Latency/n, s.cost.MinGranularity)
+	ran, next := s.cl.sim.Now()-s.began, s.first(s.on)
+	switch over := ran > slice || ran >= s.cost.MinGranularity && s.on.vruntime-next.vruntime > slice; {
+	case over && next.vruntime <= s.on.vruntime:
+		s.give(next)
+	case over:
+		s.began = s.cl.sim.Now()
+	}
+	s.tickOn()
+}
+
+// shareOf is the share of a thread's core, made if it has none.
+func (cl *Cluster) shareOf(m, core int) *share {
+	if cl.shares == nil { // not before: event kinds are part of every run's digest
+		cl.kThread = cl.sim.Register("r2.thread", func(a uint32) { cl.threads[a&0xffff].event(a >> 16) })
+		cl.kTicks = cl.sim.Register("r2.tick.shared", func(a uint32) { cl.shares[a&0xffff].tick(uint16(a >> 16)) })
+		cl.kWake = cl.sim.Register("r2.wake", func(a uint32) { cl.threads[a].wake() })
+	}
+	mc := cl.machines[m]
+	place, _ := cl.fab.Machine(m).Place(core)
+	for _, s := range cl.shares {
+		if s.mc == mc && s.core == place {
+			return s
+		}
+	}
+	s := &share{cl: cl, mc: mc, id: uint32(len(cl.shares)), core: place, cost: cl.fab.Scheduler()}
+	cl.shares = append(cl.shares, s)
+	if core < len(mc.workers) {
+		w := mc.workers[core]
+		w.timed = &thread{share: s, w: w}
+		s.list = append(s.list, w.timed)
+		s.start()
+	}
+	return s
+}
+
+// start gives the core to the worker, when its machine starts.
+func (s *share) start() {
+	if len(s.list) > 0 && s.list[0].co == nil {
+		s.on, s.began, s.since = s.list[0], s.cl.sim.Now(), s.cl.sim.Now()
+	}
+}
+
+// stop ends all threads at a crash.
+func (s *share) stop() {
+	for _, t := range s.list {
+		if t.co != nil {
+			t.stop()
+		}
+		*t = thread{share: s, w: t.w, co: t.co, vruntime: s.floor, lost: t.lost, state: t.state}
+	}
+	s.on, s.ticking = nil, false
+	s.gen++
+}

@@ -1,0 +1,225 @@
+package r2
+
+import (
+	"fmt"
+
+	"drtmx/engine/fabric"
+)
+
+// SpawnShared starts a thread of its own on the core of a machine's worker thread number core,
+// which has that core in slices with it from then on. Where there is no such worker the core is
+// the shared threads' alone. The thread loads, stores and computes like a coroutine of a worker,
+// sleeps and suspends itself. It has no queue pairs: whatever posts a request panics, and so do
+// non-temporal stores and flushes, which the core's worker may be waiting for. When its machine
+// starts again it begins anew.
+func (cl *Cluster) SpawnShared(m, core int, name string, body func(c *Co)) *Co {
+	mc := cl.machines[m]
+	hw := cl.fab.Machine(m)
+	switch {
+	case cl.fab.Scheduler() == nil:
+		panic(fmt.Sprintf("r2: thread %s: profile %s has no scheduler", name, cl.fab.Profile().Name))
+	case core < 0 || core >= hw.Cores():
+		panic(fmt.Sprintf("r2: thread %s on core %d of machine %d, which has %d", name, core, m, hw.Cores()))
+	case len(cl.threads) == 1<<16-1:
+		panic("r2: too many threads share cores")
+	}
+	s := cl.shareOf(m, core)
+	w := &Worker{cl: cl, mc: mc, hw: hw, cpu: hw.CPU, id: len(cl.threads), thread: core, machine: m, core: s.core, kind: cl.kThread}
+	_, w.home = hw.Place(core)
+	t := &thread{share: s, w: w, state: fresh}
+	w.timed = t
+	if err := w.buffers.initScratch(w, name); err != nil {
+		cl.Fail(err)
+	}
+	t.co = newCo(w, 0, fmt.Sprintf("m%d.t%d.%s", m, core, name), func(c *Co) {
+		body(c)
+		t.end()
+	})
+	t.co.rand = *cl.sim.Stream("r2.shared", uint64(w.id))
+	w.cos = []*Co{t.co}
+	s.list = append(s.list, t)
+	cl.threads = append(cl.threads, t)
+	if mc.life == running {
+		t.begin()
+	}
+	return t.co
+}
+
+// initScratch gives a shared thread the registered scratch of a coroutine.
+func (b *buffers) initScratch(w *Worker, name string) error {
+	a, err := w.mc.mem.Alloc(fabric.Alloc{Name: "r2.shared." + name, Bytes: scratchSpace, Socket: w.home})
+	if err != nil {
+		return fmt.Errorf("r2: scratch of thread %s on machine %d: %w", name, w.mc.id, err)
+	}
+	b.mem, b.first, b.next, b.end = w.mc.mem, a, a, a+scratchSpace
+	return nil
+}
+
+// begin makes the thread's process and has it run.
+func (t *thread) begin() {
+	t.state = fresh
+	t.co.begin()
+	t.w.current = t.co
+	cl := t.share.cl
+	cl.sim.At(cl.sim.Now(), cl.kWake, uint32(t.w.id))
+}
+
+// end is the end of its body.
+func (t *thread) end() {
+	t.co.sync()
+	t.share.block(ended)
+}
+
+// stop ends it where it is.
+func (t *thread) stop() {
+	w := t.w
+	w.busy -= w.booked()
+	w.local = min(w.local, w.cl.sim.Now())
+	t.co.stop()
+	w.gen++
+	w.current = nil
+	w.buffers.reset()
+	t.state = ended
+}
+
+// event goes on with the thread.
+func (t *thread) event(gen uint32) {
+	w := t.w
+	if w.void(gen) || t.off() {
+		return
+	}
+	c := w.current
+	w.current = nil
+	w.resume(c)
+}
+
+// wake makes it ready, unless it is at something that Wake does not end: then it is remembered.
+func (t *thread) wake() {
+	switch t.state {
+	case fresh, suspended:
+		t.share.wake(t)
+	case ended:
+	default:
+		t.woken = true
+	}
+}
+
+// done makes it ready when what it waited for in a state is over.
+func (t *thread) done(state uint8) {
+	if t.state == state {
+		t.share.wake(t)
+	}
+}
+
+// wait gives the core away until somebody makes the thread ready.
+func (t *thread) wait(state uint8) {
+	c := t.co
+	t.w.current = c
+	t.share.block(state)
+	c.spoil()
+	c.proc.Park()
+}
+
+// shared is the thread of a coroutine that is one of SpawnShared, nil of others.
+func (c *Co) shared() *thread {
+	if t := c.w.timed; t != nil && t.co == c {
+		return t
+	}
+	return nil
+}
+
+// alone panics in the name of a shared thread that does what only workers can.
+func (c *Co) alone(what string) {
+	if c.shared() != nil {
+		panic(fmt.Sprintf("r2: %s by thread %s at %d ps: it shares its core with a worker and has no queue pairs; have a coroutine of the worker do it", what, c.name, c.Now()))
+	}
+}
+
+// Suspend blocks a shared thread until Wake is called for it. A wake that came before, since the
+// last Suspend returned, is not lost: it returns at once then.
+func (c *Co) Suspend() {
+	t := c.shared()
+	if t == nil {
+		panic(fmt.Sprintf("r2: Suspend by %s, which is no thread of SpawnShared", c.name))
+	}
+	c.sync()
+	if t.woken {
+		t.woken = false
+		return
+	}
+	t.wait(suspended)
+}
+
+// Wake ends the Suspend of a shared thread, or has the next one return at once. It takes effect
+// at the instant of the event that is being handled, and costs nobody anything: for a device, or
+// for code that charges for it. See Co.Wake.
+func (cl *Cluster) Wake(c *Co) {
+	t := c.shared()
+	if t == nil {
+		panic(fmt.Sprintf("r2: Wake of %s, which is no thread of SpawnShared", c.name))
+	}
+	cl.sim.At(cl.sim.Now(), cl.kWake, uint32(t.w.id))
+}
+
+// Wake is Cluster.Wake of a thread of the same machine by a system call of this core, at its
+// local time.
+func (c *Co) Wake(other *Co) {
+	t := other.shared()
+	if t == nil || t.w.mc != c.w.mc {
+		panic(fmt.Sprintf("r2: %s wakes %s, which is no thread of SpawnShared on its machine", c.name, other.name))
+	}
+	c.w.charge(t.share.cost.Wake)
+	c.w.cl.sim.At(c.Now(), c.w.cl.kWake, uint32(t.w.id))
+}
+
+// sleep is Sleep of a shared thread.
+func (t *thread) sleep(d Time) {
+	c, cl := t.co, t.share.cl
+	c.sync()
+	c.asleep, c.wakeAt = true, cl.sim.Now()+d
+	cl.sim.At(c.wakeAt, cl.kTimer, c.id)
+	t.wait(asleep)
+}
+
+// Preempted counts how often the thread, or the worker of a coroutine, was taken off its core
+// for another one. Between two calls with the same result it was not.
+func (c *Co) Preempted() uint64 {
+	if t := c.w.timed; t != nil {
+		return t.lost
+	}
+	return 0
+}
+
+// BusyPS is the time that its core spent on a shared thread.
+func (c *Co) BusyPS() Time { return c.w.spent() }
+
+// spent is the core's time on a worker or thread by this instant.
+func (w *Worker) spent() Time { return max(0, w.busy+w.stall()-w.booked()) }
+
+// SharedAtRest says that all shared threads of machines that run are suspended, asleep or at their end.
+func (cl *Cluster) SharedAtRest() bool {
+	for _, t := range cl.threads {
+		if t.w.mc.life == running && (t.state <= fresh || t.state == writing) {
+			return false
+		}
+	}
+	return true
+}
+
+// doing says what a shared thread is at.
+func (t *thread) doing() string {
+	switch t.state {
+	case suspended:
+		return "suspended"
+	case asleep:
+		return "asleep"
+	case writing:
+		return "waits for the SSD"
+	case ended:
+		return ""
+	}
+	if t.share.on == t {
+		return "runs"
+	}
+	return "waits for its slice of the core"
+}
