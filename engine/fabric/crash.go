@@ -22,6 +22,7 @@ func (m *Machine) Crash() error {
 	}
 	m.Mem.lose()
 	m.Mem.down = true
+	m.SSD.crash(m.fab.sim.Now())
 	for _, s := range m.sockets {
 		clear(s.llc.sets)
 	}

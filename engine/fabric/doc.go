@@ -64,6 +64,8 @@
 //     controller, and what a crash would leave. See persist.go.
 //   - The numbers by which an operating system shares a core among threads (Scheduler);
 //     engine/r2 does it.
+//   - A disk per machine, where the profile has one (SSD): its link, queue and latency. What has
+//     crossed the link is durable. Wear and garbage collection are left out.
 //   - Crash and restart of a machine (Machine.Crash): DRAM and caches are lost, its
 //     queue pairs are dead, those connected to them are flushed at once (Severed).
 //

@@ -18,6 +18,8 @@ type Machine struct {
 	NICs []*NIC
 	// CPU is what cores pay for verbs. engine/r2 charges it.
 	CPU CPUCosts
+	// SSD is its disk; nil where the profile names none.
+	SSD *SSD
 	// MaxInline is the largest payload that fits into a request.
 	MaxInline int
 
@@ -46,7 +48,7 @@ func newMachine(f *Fabric, id int, t *NodeType, c *Config, space uint64) (*Machi
 		return nil, err
 	}
 	m := &Machine{ID: id, Type: t, Mem: mem, CPU: f.profile.cpuCosts(t), MaxInline: f.profile.NIC.MaxInline.Int(),
-		fab: f, perSock: t.CoresPerSocket.Int()}
+		fab: f, perSock: t.CoresPerSocket.Int(), SSD: newSSD(f.profile)}
 	scale := func(n int) uint64 { return max(uint64(n)*uint64(c.CacheNum)/uint64(c.CacheDen), 1) }
 	for range t.Sockets.Int() {
 		sets, err := f.tags.take(llcSets(scale(t.LLC.Int()<<20), t.LLCWays.Int()))

@@ -31,6 +31,8 @@ type Profile struct {
 	TCP *TCPNumbers
 	// Scheduler is nil where no two threads may share a core.
 	Scheduler *SchedulerNumbers
+	// SSD is nil where machines have none that is known.
+	SSD *SSDNumbers
 
 	// NodeTypes are in the order of the file; the first is the default.
 	NodeTypes []*NodeType

@@ -87,7 +87,7 @@ func (p *Profile) limits(name string, n *Number) limits {
 	if rest, ok := strings.CutPrefix(name, "node_types."); ok {
 		name = "node_types" + rest[strings.LastIndexByte(rest, '.'):]
 	}
-	for _, of := range []map[string]limits{numberLimits, nvmLimits, tcpLimits, schedulerLimits} {
+	for _, of := range []map[string]limits{numberLimits, nvmLimits, tcpLimits, schedulerLimits, ssdLimits} {
 		if l, ok := of[name]; ok {
 			if name == "wire.mtu" && p.TCP != nil { // of Ethernet
 				l.max = 9000

@@ -62,6 +62,10 @@ func (p *Profile) Clone() *Profile {
 		n := *p.Scheduler
 		c.Scheduler = &n
 	}
+	if p.SSD != nil {
+		n := *p.SSD
+		c.SSD = &n
+	}
 	c.NodeTypes = nil
 	for _, t := range p.NodeTypes {
 		n := *t

@@ -21,7 +21,7 @@ func ParseProfile(b []byte) (*Profile, error) {
 		return nil, fmt.Errorf("profile: the file is empty")
 	}
 	p := new(Profile)
-	top, err := fields("profile", doc.Content[0], "name", "version", "title", "cpu", "nic", "wire", "pcie", "memory", "nvm?", "tcp?", "scheduler?", "node_types")
+	top, err := fields("profile", doc.Content[0], "name", "version", "title", "cpu", "nic", "wire", "pcie", "memory", "nvm?", "tcp?", "scheduler?", "ssd?", "node_types")
 	if err != nil {
 		return nil, err
 	}
@@ -54,6 +54,12 @@ func ParseProfile(b []byte) (*Profile, error) {
 	if n := top["scheduler"]; n != nil {
 		p.Scheduler = new(SchedulerNumbers)
 		if err := numbers(p.Name+": scheduler", n, p.Scheduler, rdma); err != nil {
+			return nil, err
+		}
+	}
+	if n := top["ssd"]; n != nil {
+		p.SSD = new(SSDNumbers)
+		if err := numbers(p.Name+": ssd", n, p.SSD, rdma); err != nil {
 			return nil, err
 		}
 	}

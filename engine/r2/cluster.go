@@ -173,12 +173,13 @@ type Cluster struct {
 
 	shares  []*share  // cores of several threads
 	threads []*thread // of SpawnShared
+	files   []*LogFile
 
-	kWork, kTimer, kTick   sim.Kind
-	kThread, kTicks, kWake sim.Kind // once there are shares
-	kUp                    sim.Kind // once a machine has restarted
-	restarts               bool
-	lost                   uint64 // see Lost
+	kWork, kTimer, kTick         sim.Kind
+	kThread, kTicks, kWake, kSSD sim.Kind // once there are shares
+	kUp                          sim.Kind // once a machine has restarted
+	restarts                     bool
+	lost                         uint64 // see Lost
 
 	htm HTMCounts
 

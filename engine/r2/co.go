@@ -324,7 +324,7 @@ func (c *Co) expire() {
 	if c.asleep && c.wakeAt == c.w.cl.sim.Now() {
 		if t := c.shared(); t != nil {
 			c.asleep = false
-			t.done(asleep)
+			t.finish(asleep)
 			return
 		}
 		c.asleep, c.slept = false, true

@@ -48,6 +48,11 @@ func (cl *Cluster) Crash(m int) error {
 			s.stop()
 		}
 	}
+	for _, f := range cl.files {
+		if f.mc == mc {
+			f.crash()
+		}
+	}
 	for _, w := range cl.workers {
 		if w.mc.life == running {
 			w.tickDue = true // what waits for an answer gets none

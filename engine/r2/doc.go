@@ -70,6 +70,14 @@
 // store and compute as coroutines do, and have no queue pairs. Utilisation counts both. A
 // cluster with a shared thread in the middle of its work is not Quiet.
 //
+// # Logs on an SSD
+//
+// WriteSSD appends to the machine's SSD (fabric.SSD) and blocks a shared thread until the bytes
+// are durable; its core is the worker's meanwhile. A LogFile keeps the bytes too: Append, by
+// handlers and coroutines, is into memory; Sync, by a logger, makes durable all that has come,
+// in one request. A crash leaves a prefix, in whole blocks unless a request had been accepted
+// as a whole; ReadLog reads it at the disk's speed.
+//
 // # RPC over UD
 //
 // Datagrams may be lost, so each pair of threads keeps a channel with
@@ -133,6 +141,9 @@
 //     that instant has its effects then, and its time afterwards. Slices are of equal weight,
 //     and the kernel's own work, migration between cores and what a switch costs the L1 and L2
 //     caches beyond its profile's time are left out.
+//   - A log is contiguous on its disk, and its file's size and name are durable with its bytes:
+//     the file system's own journal is not written. Of a log only the newest 64 MB are kept
+//     (LogFile.Keep): whoever recovers is told that older ones are gone.
 //   - A crash is known to all at once, and without false alarms: there is no
 //     detector of failures that could be late or wrong.
 //   - Retired queue pairs are never destroyed: the RNIC's context cache counts them

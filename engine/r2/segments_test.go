@@ -209,7 +209,7 @@ func TestLongRepliesFindRecvs(t *testing.T) {
 // request: whoever is left has an error, nothing stays, and afterwards all works again.
 func TestCrashInTheMiddleOfLongMessages(t *testing.T) {
 	for _, victim := range []int{0, 1} {
-		for at := 2 * sim.Microsecond; at < 60*sim.Microsecond; at += 3 * sim.Microsecond {
+		for at := 2 * sim.Microsecond; at < 60*sim.Microsecond; at += 7 * sim.Microsecond {
 			b := newBed(t, 2, Config{Threads: 1, Coroutines: 2, MaxRequest: 100_000, MaxReply: 200_000}, fabric.Config{})
 			lives := map[uint64]int{}
 			b.cl.handle(3, func(_ *Co, _ Peer, req, rep []byte) int {

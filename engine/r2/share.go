@@ -31,7 +31,7 @@ const (
 	fresh     // has not begun
 	suspended // in Suspend
 	asleep    // in Sleep
-	writing   // to the SSD
+	writing   // waits for the SSD
 	ended
 )
 
@@ -44,6 +44,7 @@ type thread struct {
 	woken    bool // while it was not suspended
 	vruntime Time
 	lost     uint64 // how often it was taken off the core
+	requests uint16 // to the SSD
 
 	// Off the core:
 	missed bool // an event of it was due
@@ -192,6 +193,7 @@ func (cl *Cluster) shareOf(m, core int) *share {
 	if cl.shares == nil { // not before: event kinds are part of every run's digest
 		cl.kThread = cl.sim.Register("r2.thread", func(a uint32) { cl.threads[a&0xffff].event(a >> 16) })
 		cl.kTicks = cl.sim.Register("r2.tick.shared", func(a uint32) { cl.shares[a&0xffff].tick(uint16(a >> 16)) })
+		cl.kSSD = cl.sim.Register("r2.ssd", func(a uint32) { cl.threads[a&0xffff].complete(uint16(a >> 16)) })
 		cl.kWake = cl.sim.Register("r2.wake", func(a uint32) { cl.threads[a].wake() })
 	}
 	mc := cl.machines[m]
@@ -225,7 +227,7 @@ func (s *share) stop() {
 		if t.co != nil {
 			t.stop()
 		}
-		*t = thread{share: s, w: t.w, co: t.co, vruntime: s.floor, lost: t.lost, state: t.state}
+		*t = thread{share: s, w: t.w, co: t.co, vruntime: s.floor, lost: t.lost, requests: t.requests + 1, state: t.state}
 	}
 	s.on, s.ticking = nil, false
 	s.gen++

@@ -104,8 +104,8 @@ func (t *thread) wake() {
 	}
 }
 
-// done makes it ready when what it waited for in a state is over.
-func (t *thread) done(state uint8) {
+// finish makes it ready when what it waited for in a state is over.
+func (t *thread) finish(state uint8) {
 	if t.state == state {
 		t.share.wake(t)
 	}

@@ -213,6 +213,8 @@ func HasNumber(v knob.Values, name string) error {
 		why = "profile " + profile + " has no NVM"
 	case section == "tcp" && p.TCP == nil:
 		why = "profile " + profile + " has RDMA and no TCP"
+	case section == "ssd":
+		why = "profile " + profile + " names no SSD"
 	case section == "scheduler":
 	case section != "node_types" && p.TCP != nil:
 		why = NoRDMA(v)
@@ -277,6 +279,7 @@ var unread = map[string]string{
 	"memory.dram_store":  "R2 charges a store to DRAM as a load",
 	"memory.dram_random": "no system loads from several addresses at once",
 	"scheduler":          "no two threads of a system share a core",
+	"ssd":                "nothing in a system writes to an SSD",
 }
 
 // Unread says of a number of the profile why no system comes to it; "" of one that matters.
