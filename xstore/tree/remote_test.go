@@ -10,6 +10,12 @@ import (
 	"drtmx/engine/sim"
 )
 
+// stable keys are there from the start, and stay.
+func stable(key uint64) bool { return key%3 == 0 }
+
+// changes is how many a coroutine makes.
+const changes = 500
+
 // faults are planted bugs.
 type faults struct {
 	blind      bool // readers do not look at versions
@@ -18,18 +24,19 @@ type faults struct {
 }
 
 // remote is a tree that several workers of the server change while another machine reads leaves and values as clients do: of
-// each leaf they remember the incarnation, as a translation table does. Multiples of 20 are never deleted.
+// each leaf they remember the incarnation, as a translation table does. Stable keys are never deleted.
 type remote struct {
 	b *bed
 	t *Tree
 	faults
 
 	changed map[uint64][2]uint64 // by key: changes that are complete, and those that have begun
+	made    uint64 // changes
 	over    bool
 	missed  int // stable keys that a leaf of the incarnation remembered does not have
 	twice   int // keys that a leaf has twice
 	mixed   int // values that are a mixture
-	old     int // values older than the last change before the READ, or of the future
+	old     int // values older than the last change before the lookup, or of the future
 	torn    int // READs that the versions told from whole ones
 	stale   int // and the incarnations
 	good    int
@@ -37,7 +44,7 @@ type remote struct {
 
 func newRemote(t *testing.T, seed uint64, valueBytes int, f faults) *remote {
 	x := &remote{b: newBed(t, seed, 3, 4), faults: f, changed: map[uint64][2]uint64{}}
-	o := Options{Keys: steps{60, 10}, ValueBytes: valueBytes, Slots: 12, Spare: 3000, Value: firstValue}
+	o := Options{Keys: steps{(changes/20 + 1) * 16, 3}, ValueBytes: valueBytes, Slots: 16, Spare: 3000, Value: firstValue}
 	if f.oldINCA {
 		o.OnSplit = func(c *r2.Co, left, _ uint32, _ uint64) {
 			b := x.b.cl.Mem(0).Bytes(x.t.LeafAddr(left), 10) // the header is behind the version
@@ -48,6 +55,9 @@ func newRemote(t *testing.T, seed uint64, valueBytes int, f faults) *remote {
 	x.t = x.b.tree(o)
 	return x
 }
+
+// hot is where all work, above this key: it moves on as leaves fill.
+func (x *remote) hot() uint64 { return x.made / (20 * 8) * 48 }
 
 func (x *remote) run() {
 	var done, readers []*bool
@@ -79,21 +89,21 @@ func (x *remote) run() {
 // change is what a coroutine of the server does; it alone uses its keys.
 func (x *remote) change(c *r2.Co, own uint64) {
 	value := make([]byte, x.t.o.ValueBytes)
-	for range 250 {
-		key := (c.Rand().Uint64n(76)*8 + own + 8)
+	for range changes {
+		c.Yield()
+		x.made++
+		key := x.hot() + c.Rand().Uint64n(6)*8 + own + 1
 		before := x.changed[key]
-		switch op := c.Rand().Uint64n(4); {
-		case key%20 == 0:
+		switch op := c.Rand().Uint64n(5); {
+		case stable(key):
 			before[1]++
 			x.changed[key] = before
 			valueOf(key, before[1], value)
 			if found, err := x.t.Update(c, key, value); !found || err != nil {
-				if key <= 600 {
-					x.missed++
-				}
+				x.missed++
 			}
 			x.changed[key] = [2]uint64{before[1], before[1]}
-		case op < 2:
+		case op < 3:
 			valueOf(key, 1<<20, value)
 			if _, err := x.t.Insert(c, key, value); err != nil {
 				x.b.Error(err)
@@ -131,11 +141,12 @@ func (x *remote) read(c *r2.Co) {
 		c.Sleep(100 * sim.Nanosecond) // what the oracle sees may be half done
 		return
 	}
-	key := (c.Rand().Uint64n(30) + 1) * 20
+	key := x.hot() + (c.Rand().Uint64n(16)+1)*3
+	before := x.changed[key][0]
 	var leaf Leaf
 	x.t.EachLeaf(key, func(l *Leaf) bool {
 		leaf = *l
-		leaf.Keys = slices.DeleteFunc(slices.Clone(l.Keys), func(k uint64) bool { return k%20 != 0 })
+		leaf.Keys = slices.DeleteFunc(slices.Clone(l.Keys), func(k uint64) bool { return !stable(k) })
 		return false
 	})
 	loc := r2.Loc{Machine: 0, RKey: x.t.RKey(), Addr: x.t.LeafAddr(leaf.ALN)}
@@ -154,7 +165,7 @@ func (x *remote) read(c *r2.Co) {
 	}
 	x.judge(&leaf, &v)
 	if slot, ok := v.Find(key); ok {
-		x.value(c, loc, key, slot)
+		x.value(c, loc, key, slot, before)
 	}
 }
 
@@ -181,10 +192,9 @@ func (x *remote) judge(leaf *Leaf, v *View) {
 	}
 }
 
-func (x *remote) value(c *r2.Co, loc r2.Loc, key uint64, slot int) {
+func (x *remote) value(c *r2.Co, loc r2.Loc, key uint64, slot int, before uint64) {
 	offset, n := x.t.Layout().Value(slot)
 	loc.Addr += r2.Addr(offset)
-	before := x.changed[key][0]
 	raw := c.Read(loc, n)
 	if err := c.Wait(); err != nil {
 		x.b.Error(err)
@@ -218,7 +228,7 @@ func TestRemoteReads(t *testing.T) {
 			}
 			x.b.audit(x.t)
 			torn, stale, fallbacks = torn+x.torn, stale+x.stale, fallbacks+x.b.cl.HTMCounts().Fallbacks
-			t.Logf("seed %d, %d bytes: %d good, %d torn, %d stale", seed, bytes, x.good, x.torn, x.stale)
+			t.Logf("seed %d, %d bytes: %d good, %d torn, %d stale, %d splits", seed, bytes, x.good, x.torn, x.stale, x.t.Stats().Splits)
 			x.b.close()
 		}
 	}
