@@ -13,12 +13,18 @@ import (
 // stable keys are there from the start, and stay.
 func stable(key uint64) bool { return key%3 == 0 }
 
+// drained are the keys in slots 7 to 10 of a leaf that is full at the start, the others are stable.
+var drained = []uint64{24, 27, 30, 33}
+
+func stableIfDrained(key uint64) bool { return !slices.Contains(drained, key%48) }
+
 // changes is how many a coroutine makes.
 const changes = 500
 
 // faults are planted bugs.
 type faults struct {
 	blind      bool // readers do not look at versions
+	drain      bool // none: deletes only
 	oldVersion bool // DELETE leaves the versions of header and keys as they are
 	oldINCA    bool // a split leaves the incarnation as it is
 }
@@ -30,8 +36,9 @@ type remote struct {
 	t *Tree
 	faults
 
+	stable  func(key uint64) bool
 	changed map[uint64][2]uint64 // by key: changes that are complete, and those that have begun
-	made    uint64 // changes
+	made    uint64               // changes
 	over    bool
 	missed  int // stable keys that a leaf of the incarnation remembered does not have
 	twice   int // keys that a leaf has twice
@@ -43,7 +50,7 @@ type remote struct {
 }
 
 func newRemote(t *testing.T, seed uint64, valueBytes int, f faults) *remote {
-	x := &remote{b: newBed(t, seed, 3, 4), faults: f, changed: map[uint64][2]uint64{}}
+	x := &remote{b: newBed(t, seed, 3, 4), faults: f, stable: stable, changed: map[uint64][2]uint64{}}
 	o := Options{Keys: steps{(changes/20 + 1) * 16, 3}, ValueBytes: valueBytes, Slots: 16, Spare: 3000, Value: firstValue}
 	if f.oldINCA {
 		o.OnSplit = func(c *r2.Co, left, _ uint32, _ uint64) {
@@ -51,6 +58,9 @@ func newRemote(t *testing.T, seed uint64, valueBytes int, f faults) *remote {
 			word := binary.LittleEndian.Uint64(b[2:]) &^ incaMask
 			binary.LittleEndian.PutUint32(b[2:], uint32(word))
 		}
+	}
+	if f.oldVersion || f.drain {
+		o.Fill, x.stable = 16, stableIfDrained
 	}
 	x.t = x.b.tree(o)
 	return x
@@ -60,9 +70,13 @@ func newRemote(t *testing.T, seed uint64, valueBytes int, f faults) *remote {
 func (x *remote) hot() uint64 { return x.made / (20 * 8) * 48 }
 
 func (x *remote) run() {
+	change := x.change
+	if x.drain || x.oldVersion {
+		change = x.drainLeaves
+	}
 	var done, readers []*bool
 	for n := range 8 {
-		done = append(done, x.b.spawn(0, n%3, func(c *r2.Co) { x.change(c, uint64(n)) }))
+		done = append(done, x.b.spawn(0, n%3, func(c *r2.Co) { change(c, uint64(n)) }))
 	}
 	for n := range 24 {
 		readers = append(readers, x.b.spawn(1+n%2, n%4, func(c *r2.Co) {
@@ -108,10 +122,24 @@ func (x *remote) change(c *r2.Co, own uint64) {
 			if _, err := x.t.Insert(c, key, value); err != nil {
 				x.b.Error(err)
 			}
-		case x.oldVersion:
-			deleteWithoutVersion(c, x.t, key)
 		default:
 			x.t.Delete(c, key)
+		}
+	}
+}
+
+// drainLeaves deletes keys of leaves that are full, so that each DELETE moves the last pair, which is of a stable key.
+func (x *remote) drainLeaves(c *r2.Co, own uint64) {
+	if own > 0 {
+		return
+	}
+	for x.made < changes*8 {
+		c.Sleep(sim.Time(c.Rand().Uint64n(2000)) * sim.Nanosecond)
+		key := x.hot() + drained[x.made/40%4]
+		if x.made += 40; x.oldVersion {
+			deleteWithoutVersion(c, x.t, key)
+		} else if !x.t.Delete(c, key) {
+			x.b.Errorf("key %d is not there", key)
 		}
 	}
 }
@@ -146,7 +174,7 @@ func (x *remote) read(c *r2.Co) {
 	var leaf Leaf
 	x.t.EachLeaf(key, func(l *Leaf) bool {
 		leaf = *l
-		leaf.Keys = slices.DeleteFunc(slices.Clone(l.Keys), func(k uint64) bool { return !stable(k) })
+		leaf.Keys = slices.DeleteFunc(slices.Clone(l.Keys), func(k uint64) bool { return !x.stable(k) })
 		return false
 	})
 	loc := r2.Loc{Machine: 0, RKey: x.t.RKey(), Addr: x.t.LeafAddr(leaf.ALN)}
@@ -234,6 +262,24 @@ func TestRemoteReads(t *testing.T) {
 	}
 	if torn == 0 || stale == 0 || fallbacks == 0 {
 		t.Errorf("%d READs torn, %d stale, %d regions under the lock", torn, stale, fallbacks)
+	}
+}
+
+// DELETE moves the last pair without a new incarnation.
+func TestRemoteReadsWithDeletes(t *testing.T) {
+	torn := 0
+	for seed := uint64(1); seed <= 10; seed++ {
+		x := newRemote(t, seed, 64, faults{drain: true})
+		x.run()
+		if x.wrong() > 0 {
+			t.Errorf("seed %d: %d keys missed, %d twice, %d values mixed, %d old", seed, x.missed, x.twice, x.mixed, x.old)
+		}
+		x.b.audit(x.t)
+		torn += x.torn
+		x.b.close()
+	}
+	if t.Logf("%d READs torn", torn); torn == 0 {
+		t.Error("none was torn")
 	}
 }
 
