@@ -8,10 +8,12 @@ require (
 	github.com/chromedp/chromedp v0.22.1
 	github.com/cosmos72/gomacro v0.0.0-20220530072503-c719ab5c40fc
 	github.com/go-echarts/go-echarts/v2 v2.6.7
+	github.com/google/btree v1.1.3
 	github.com/google/pprof v0.0.0-20260906184651-6331bc6350fe
 	github.com/gorilla/websocket v1.5.3
 	github.com/parquet-go/parquet-go v0.32.0
 	github.com/spf13/cobra v1.8.1
+	github.com/tidwall/btree v1.8.2
 	golang.org/x/sys v0.49.0
 	gonum.org/v1/gonum v0.16.0
 	gonum.org/v1/plot v0.16.0
