@@ -1,0 +1,151 @@
+package xstore
+
+import (
+	"drtmx/engine/metrics"
+	"drtmx/engine/r2"
+	"drtmx/xstore/model"
+	"drtmx/xstore/tree"
+)
+
+// The phases of a request (figure 3-17b): finding the position of a key, on the client's CPU and by READs; the READ of the
+// value, or of the leaves that a scan takes; an RPC that the server answers.
+var (
+	Index = metrics.NewPhase(metrics.PhaseInfo{Name: "index", Label: "lookup", Colour: "#117733", Order: 70})
+	Value = metrics.NewPhase(metrics.PhaseInfo{Name: "value", Label: "value", Colour: "#DDCC77", Order: 71})
+	Call  = metrics.NewPhase(metrics.PhaseInfo{Name: "rpc", Label: "RPC", Colour: "#999933", Order: 72})
+)
+
+// posted is how a client posts: several READs at once, with one doorbell for those of a queue pair (§3.4.2.1).
+var posted = r2.Mode{Outstanding: true, Doorbell: true}
+
+// client is a coroutine's handle of the store.
+type client struct {
+	s      *Store
+	c      *r2.Co
+	index  *index   // that it has adopted
+	mode   Mode     // of index
+	caches []*cache // by server
+	walks  []*walk  // by server, instead of them: caches of the tree's nodes
+
+	// Of the lookup or scan that is under way.
+	leaves  []leafRead
+	entries []model.Entry
+	lines   []r2.Buf
+	hints   []tree.Hint
+	view    tree.View
+	inner   tree.Inner
+	path    []uint32 // inner nodes on the way down
+	scan    scanState
+}
+
+// leafRead is a leaf whose keys, or all of it, a client READs.
+type leafRead struct {
+	aln, inca uint32
+	lln       uint32 // in the table of its sub-model
+	buf       r2.Buf
+}
+
+// place is where a client has found a key.
+type place struct {
+	aln  uint32
+	slot int
+}
+
+// outcome is how a lookup ends.
+type outcome uint8
+
+const (
+	found outcome = iota
+	missing
+	invalid // the server has to answer
+	again   // what it needs was fetched: look up once more
+)
+
+const (
+	// maxAttempts bounds those of a client before it asks the server.
+	maxAttempts = 8
+	// searchCycles is a local search of a leaf: sixteen comparisons. Assumed.
+	searchCycles = 24
+)
+
+// Get is GET (§3.4.2.1).
+func (x *client) Get(key uint64, value []byte) (bool, error) {
+	p := x.begin(key)
+	for range maxAttempts {
+		at, o, err := x.lookup(p, key)
+		switch {
+		case err != nil:
+			return false, err
+		case o == missing:
+			return false, nil
+		case o == invalid:
+			return x.fallback(p, key, value)
+		case o == again:
+			continue
+		}
+		if ok, err := x.value(p, at, key, value); ok || err != nil {
+			return ok, err
+		}
+		// Another key's value is there, or the READ saw it change: the key may have moved.
+	}
+	return x.fallback(p, key, value)
+}
+
+// lookup finds the position of a key with what the client caches.
+func (x *client) lookup(p *part, key uint64) (place, outcome, error) {
+	x.c.Phase(Index, posted)
+	if w := x.walks[p.server]; w != nil {
+		return x.descend(p, w, key)
+	}
+	return x.predict(p, key)
+}
+
+// value READs the value of a key. ok is false if the slot has another key's by now, or was caught in a change.
+func (x *client) value(p *part, at place, key uint64, value []byte) (ok bool, err error) {
+	x.c.Phase(Value, posted)
+	off, n := p.layout.Value(at.slot)
+	buf := x.c.Read(p.leafLoc(at.aln, off), n)
+	if err := x.c.Wait(); err != nil {
+		return false, err
+	}
+	x.c.TouchDMA(buf.Addr, n)
+	got, b, whole := p.layout.DecodeValue(at.slot, buf.B)
+	if !whole {
+		p.stats.Torn++
+		return false, nil
+	}
+	copy(value, b)
+	return got == key, nil
+}
+
+// readLeaves READs the first bytes of the leaves, which are their keys, with one doorbell (Figure 3-8, lines 6 to 13). One that was caught in a change is
+// read again; whole is false if that never ends.
+func (x *client) readLeaves(p *part, bytes int) (whole bool, err error) {
+	for i := range x.leaves {
+		x.leaves[i].buf.B = nil
+	}
+	for range maxAttempts {
+		for i := range x.leaves {
+			if l := &x.leaves[i]; l.buf.B == nil {
+				l.buf = x.c.Read(p.leafLoc(l.aln, 0), bytes)
+			}
+		}
+		if err := x.c.Wait(); err != nil {
+			return false, err
+		}
+		left := 0
+		for i := range x.leaves {
+			l := &x.leaves[i]
+			x.c.TouchDMA(l.buf.Addr, len(l.buf.B))
+			if !p.layout.DecodeKeys(l.buf.B, &x.view) {
+				p.stats.Torn++
+				l.buf.B = nil
+				left++
+			}
+		}
+		if left == 0 {
+			return true, nil
+		}
+	}
+	return false, nil
+}

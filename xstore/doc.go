@@ -1,0 +1,38 @@
+// Package xstore is XStore (thesis chapter 3): an ordered key-value store whose server keeps a B+tree (package tree), and whose
+// clients find keys by machine-learning models of it (package model), with one READ in the common case.
+//
+// # What is modelled
+//
+//   - The server has the tree, a version of the model with its sub-models and translation tables in registered memory, and
+//     threads that retrain what splits have made stale. UPDATE, INSERT and DELETE are RPCs.
+//   - A client predicts the leaves of a key, READs their keys with one doorbell, compares incarnations, and READs the value:
+//     GET and SCAN without the server's CPU. What its cache cannot answer the server does, and its reply brings the
+//     sub-model and the table that are newer.
+//   - A split leaf's sub-models are retrained in the background, one task for each split; a model with more or fewer
+//     sub-models is built beside the one in use and committed by its number (§3.4.3.2).
+//   - Modes of the cache: the whole model, sub-models without tables, the top model only; and, to compare with, caches of
+//     the tree's nodes: all of them, those that Cell keeps, none.
+//   - Servers have ranges of keys; a scan goes on at the next one (§3.4.5).
+//
+// # Who may answer what
+//
+// A leaf's incarnation is compared with that of the table's entry. After a mismatch only "found" is answered, for the leaf may
+// have lost half of its keys to its right neighbour; a key that is neither in the leaf nor in that is the server's to look for.
+// "Not found" needs all leaves of the prediction as they were when the sub-model was trained, whose errors cover every key that
+// the tree would route to them. Sub-model and table are of one generation, which every line of the table carries. A value's
+// slot has its key: if that is another one the lookup begins again.
+//
+// # What a client cannot know
+//
+// It learns of a new version of the model from a word that it READs every 200 us. It learns of a retrained sub-model when a
+// lookup falls back. With speculation on, lookups that still find their key in a split leaf or at its right do not: the stale
+// sub-model stays until a key is in neither.
+//
+// # Left out
+//
+//   - The bytes of a top model are READ, but its numbers are those of the simulator's own object.
+//   - A client's cache is Go values. Looks at it are charged as of two arrays in its memory, of sub-models and of entries.
+//   - Memory of old versions of the model, and of tables that have outgrown their places, is not used again.
+//   - A generation has 12 bits: a client that keeps a sub-model while it is retrained 4,096 times takes the new table for
+//     its own.
+package xstore

@@ -1,0 +1,126 @@
+package xstore
+
+import (
+	"fmt"
+
+	"drtmx/engine/r2"
+	"drtmx/xstore/model"
+)
+
+// Model expansion (§3.4.3.2): a trainer builds a whole new version beside the one that is in use, and commits it by its
+// number. Clients notice the number, and fetch sub-models of the new version as they need them. Leaves that are split
+// meanwhile have tasks that are done again for the new version.
+
+// consider asks for twice as many sub-models when they have too many keys on average, and for half when they have few.
+func (p *part) consider() {
+	at, t := uint64(p.s.opt.ExpandAt), &p.trainers
+	if at == 0 || t.whole {
+		return
+	}
+	m := uint64(p.current.model.M)
+	switch {
+	case p.keys > at*m:
+		p.resize(uint32(min(2*m, MaxSubModels)))
+	case m > 1 && p.keys < at*m/shrinkAt:
+		p.resize(uint32(m / 2))
+	}
+}
+
+// shrinkAt is how many times fewer keys than those that expand a model make it shrink. Twice would go back and forth.
+const shrinkAt = 8
+
+// resize has a model with so many sub-models trained.
+func (p *part) resize(m uint32) {
+	if !p.trainers.whole && m != p.current.model.M {
+		p.trainers.whole = true
+		p.push(task{kind: wholeTask, m: m})
+	}
+}
+
+// retrainAll has a model with as many sub-models as now trained.
+func (p *part) retrainAll() {
+	if !p.trainers.whole {
+		p.trainers.whole = true
+		p.push(task{kind: wholeTask, m: p.current.model.M})
+	}
+}
+
+// SetSubModels has every server train a model with so many sub-models, in the background. While one is being trained, another
+// cannot be asked for.
+func (s *Store) SetSubModels(n int) error {
+	o := s.opt
+	o.SubModels = n
+	switch err := o.check(); {
+	case err != nil:
+		return err
+	case s.opt.Trainers == 0:
+		return fmt.Errorf("xstore.submodels %d: nobody trains, xstore.trainers is 0", n)
+	}
+	s.opt.SubModels = n
+	for _, p := range s.parts {
+		p.wanted = uint32(n)
+		p.resize(p.wanted)
+	}
+	return nil
+}
+
+// trainWhole is TRAIN_XMODEL (Figure 3-7).
+func (t *trainer) trainWhole(c *r2.Co, m uint32) {
+	p := t.p
+	v, err := t.trainTop(c, m)
+	if err != nil {
+		p.s.cl.Fail(fmt.Errorf("store %s: expansion to %d sub-models on machine %d: %w", p.s.spec.Name, m, p.server, err))
+		return
+	}
+	for i := range m {
+		t.trainSub(c, v, i, 0)
+	}
+	c.Store(p.head, add32(c.Request(), v.number))
+	p.current = v
+	p.versions = append(p.versions, v)
+	p.stats.Trained++
+	q := &p.trainers
+	q.whole = false
+	for _, x := range q.missed {
+		p.push(x)
+	}
+	q.missed = q.missed[:0]
+	if p.wanted != 0 {
+		p.resize(p.wanted)
+		p.wanted = 0
+	}
+}
+
+// topSample is on how many keys a top model is trained (§3.4.1: it can be trained over sampled data).
+const topSample = 1 << 20
+
+// trainTop gathers the keys, or a sample of them, and trains the top model of a version.
+func (t *trainer) trainTop(c *r2.Co, m uint32) (*version, error) {
+	p := t.p
+	every := uint64(1) // where the sub-models' keys are a table, it has to have all of them
+	if !p.current.model.Tabled() {
+		every = p.keys/topSample + 1
+	}
+	var keys model.Sorted
+	leaves, i := uint64(0), uint64(0)
+	for cursor := p.tree.Cursor(p.low); ; leaves++ {
+		c.ChargeHandler(1)
+		ok := cursor.Next(c, &t.read)
+		c.ChargeHandler(0)
+		if !ok {
+			break
+		}
+		c.Compute(cyclesPerKey * len(t.read.Keys))
+		for _, k := range t.read.Keys {
+			if i++; i%every == 0 {
+				keys = append(keys, k)
+			}
+		}
+	}
+	top, err := model.TrainTop(model.TopSpec{Kind: p.s.opt.TopModel, Seed: p.s.spec.Seed, Fields: p.s.opt.Fields}, keys)
+	if err != nil {
+		return nil, err
+	}
+	x := model.NewModel(top, m, keys, p.low, p.high)
+	return newVersion(p.s.cl, p.server, uint32(len(p.versions)), x, nil, leaves, p.s.spec.Spare/uint64(p.layout.Slots/2))
+}

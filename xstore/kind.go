@@ -1,0 +1,114 @@
+package xstore
+
+import (
+	"slices"
+	"strconv"
+
+	"drtmx/engine/knob"
+	"drtmx/engine/r2"
+	"drtmx/engine/store"
+	"drtmx/engine/testbed"
+)
+
+// Kind is the store in the list of parts.
+var Kind = store.KVKind{
+	Name: "xstore",
+	Doc:  "B+tree at the server, learned cache at the clients (XStore)",
+	Rows: rows,
+	Rules: []func(knob.Values) error{
+		validTrainers,
+		validExpand,
+	},
+	Open: func(cl *r2.Cluster, s store.KVSpec, v knob.Values) (store.KV, error) {
+		return Open(cl, s, optionsOf(v, &s))
+	},
+	Set: func(kv store.KV, v knob.Values) error {
+		s := kv.(*Store)
+		return s.set(optionsOf(v, &s.spec))
+	},
+	Footprint: footprint,
+}
+
+func optionsOf(v knob.Values, s *store.KVSpec) Options {
+	o := Options{
+		SubModels: v.Int("xstore.submodels"), TopModel: v.Text("xstore.top"), Slots: v.Int("xstore.leaf_slots"), Cache: Mode(slices.Index(Modes, v.Text("xstore.cache"))),
+		PerThread: v.Text("xstore.cache_scope") == "thread", Trainers: v.Int("xstore.trainers"), Speculative: v.Bool("xstore.speculative"),
+		PositionHint: v.Bool("xstore.position_hint"), Merge: v.Bool("xstore.retrain_merge"), Log: v.Bool("xstore.log"), ExpandAt: v.Int("xstore.expand_at"),
+	}
+	return o.withDefaults(s)
+}
+
+func rows() []knob.Row {
+	row := func(k knob.Knob) knob.Row {
+		k.Group = knob.Store
+		return knob.Row{Knob: k}
+	}
+	learned := func(r knob.Row) knob.Row {
+		r.Inactive = func(v knob.Values) string {
+			if m := v.Text("xstore.cache"); slices.Index(Modes, m) > int(Top) {
+				return "xstore.cache " + m + " has no models"
+			}
+			return ""
+		}
+		return r
+	}
+	return []knob.Row{
+		learned(row(knob.Knob{Name: "xstore.submodels", Kind: knob.Int, Default: 0, Min: 0, Max: MaxSubModels, Label: "Sub-models", Section: "3.4.1", Live: true,
+			Doc: "Of each server. More of them predict better and take more memory, 14 bytes each. A change trains a new model in the background while requests go on. 0: one for 200 of the initial keys, as in the thesis."})),
+		row(knob.Knob{Name: "xstore.cache", Kind: knob.Choice, Default: "full", Choices: Modes, Label: "Cache", Section: "3.4.1", Live: true,
+			Doc: "What clients keep of the index: full = sub-models and translation tables; model = sub-models only, a READ more for each lookup; top = the top model only, two READs more; tree = every inner node of the tree; tree4 = the nodes four levels above the leaves, as Cell; none = nothing, a READ for each level."}),
+		learned(row(knob.Knob{Name: "xstore.top", Kind: knob.Choice, Default: "lr", Choices: []string{"lr", "mlr", "nn", "pieces"}, Label: "Top model", Section: "3.5.2",
+			Doc: "Sends a key to its sub-model: lr = linear regression; mlr = of the fields of a composite key; nn = a neural network with 8 neurons; pieces = piecewise linear with a bounded error, which the thesis does not have."})),
+		row(knob.Knob{Name: "xstore.leaf_slots", Kind: knob.Int, Default: DefaultSlots, Min: 4, Max: 64, Label: "Slots of a leaf", Section: "3.4.1",
+			Doc: "Pairs that a leaf has room for. A lookup READs the keys of a whole leaf."}),
+		learned(row(knob.Knob{Name: "xstore.trainers", Kind: knob.Int, Default: 2, Min: 0, Max: 8, Label: "Trainers", Section: "3.7.1",
+			Doc: "Threads of a server that retrain models, on cores that they share with workers. 0: models get stale, and clients ask the server."})),
+		learned(row(knob.Knob{Name: "xstore.speculative", Kind: knob.Bool, Default: true, Label: "Speculative lookup", Section: "3.4.3.2", Live: true,
+			Doc: "A lookup that meets a split leaf goes on in it, and in the leaf at its right, before it asks the server."})),
+		learned(row(knob.Knob{Name: "xstore.position_hint", Kind: knob.Bool, Default: true, Label: "Position hint", Section: "3.4.3.1", Live: true,
+			Doc: "An UPDATE tells the server in which leaves the key may be, so that it need not search its tree."})),
+		row(knob.Knob{Name: "xstore.cache_scope", Kind: knob.Choice, Default: "machine", Choices: []string{"machine", "thread"}, Label: "Cache shared by",
+			Doc: "Whether the threads of a client machine share a cache, or each has its own."}),
+		learned(row(knob.Knob{Name: "xstore.expand_at", Kind: knob.Int, Default: 2 * keysPerModel, Min: 0, Max: 1 << 30, Label: "Expansion", Unit: "keys", Section: "3.4.3.2",
+			Doc: "Mean keys of a sub-model at which the server trains a model with twice as many; at an eighth of it, with half as many. 0: never."})),
+		learned(row(knob.Knob{Name: "xstore.retrain_merge", Kind: knob.Bool, Default: false, Label: "Merge retraining", Section: "3.4.3.2",
+			Doc: "One training for several splits of a sub-model that wait. The thesis does not merge: it happens rarely."})),
+	}
+}
+
+// validTrainers refuses what nobody would train.
+func validTrainers(v knob.Values) error {
+	if testbed.ThreadsOf(v, 0) < 1 || v.Int("xstore.trainers") <= testbed.ThreadsOf(v, 0) {
+		return nil
+	}
+	n := testbed.ThreadsOf(v, 0)
+	return knob.Invalid("xstore.trainers", v.Int("xstore.trainers"), "set xstore.trainers="+strconv.Itoa(n), "each shares a core with another of the server's %d workers", n)
+}
+
+// validExpand refuses a threshold that is met from the start.
+func validExpand(v knob.Values) error {
+	if n := v.Int("xstore.expand_at"); n > 0 && n < keysPerModel {
+		return knob.Invalid("xstore.expand_at", n, "use 0, or 200 and more", "a model has %d keys for each sub-model at the start", keysPerModel)
+	}
+	return nil
+}
+
+// set puts live options into effect.
+func (s *Store) set(o Options) error {
+	s.opt.Speculative, s.opt.PositionHint = o.Speculative, o.PositionHint
+	if o.Cache != s.opt.Cache {
+		s.setCache(o.Cache)
+	}
+	if o.SubModels != s.opt.SubModels && s.opt.Cache.learned() {
+		return s.SetSubModels(o.SubModels)
+	}
+	return nil
+}
+
+// footprint is what the host keeps: leaves as far as they are touched, which an even load soon has all of; models.
+func footprint(v knob.Values, keys uint64, valueBytes int) int64 {
+	const leafHeader, perKey = 64, 2 * 8
+	slots := uint64(max(v.Int("xstore.leaf_slots"), 1))
+	leaves := keys/(slots/2) + 1
+	return int64(leaves*(leafHeader+slots*uint64(perKey+valueBytes)) + keys/keysPerModel*(20+64))
+}

@@ -1,0 +1,91 @@
+package xstore
+
+import (
+	"fmt"
+
+	"drtmx/engine/store"
+	"drtmx/xstore/model"
+)
+
+// Mode is what clients keep of the index (thesis §3.4.1, §3.7.7, and the caches that the learned one is compared with).
+type Mode uint8
+
+const (
+	Full  Mode = iota // sub-models and translation tables
+	Model             // sub-models; entries of tables are READ for each lookup
+	Top               // the top model; the sub-model is READ first
+	Tree              // every inner node of the tree: the optimum of a tree-based cache
+	Tree4             // the inner nodes at least four levels above the leaves, least recently used first out: Cell
+	None              // nothing: every lookup begins at the root
+)
+
+// Modes are their names, as the knob xstore.cache has them.
+var Modes = []string{"full", "model", "top", "tree", "tree4", "none"}
+
+func (m Mode) String() string { return Modes[m] }
+
+// learned says that lookups go by a model.
+func (m Mode) learned() bool { return m <= Top }
+
+// Options are how a store and its clients work. The zero value of a field means its default, if it has one.
+type Options struct {
+	SubModels    int           // of each server; default one for 200 initial keys, as the thesis has
+	TopModel     string        // lr, mlr, nn or pieces; default lr
+	Fields       []model.Field // of a key, for mlr
+	Slots        int           // of a leaf; default 16
+	Cache        Mode
+	CacheBytes   uint64 // of a client's cache of nodes; 0: all nodes have room
+	PerThread    bool   // each thread has a cache of its own, instead of one for its machine
+	Trainers     int    // threads that retrain, on each server; 0: nobody does
+	Speculative  bool   // §3.4.3.2
+	PositionHint bool   // §3.4.3.1
+	Merge        bool   // one task for several splits of a sub-model that wait
+	Log          bool   // §3.4.4
+	// ExpandAt is the mean number of keys of a sub-model at which their number is doubled, 0: never.
+	ExpandAt int
+
+	planted planted // faults that tests plant
+}
+
+const (
+	// keysPerModel is the thesis's: 500 K sub-models for 100 M keys (§3.7.1).
+	keysPerModel = 200
+	// DefaultSlots is N (§3.4.1).
+	DefaultSlots = 16
+)
+
+func (o Options) withDefaults(s *store.KVSpec) Options {
+	if o.SubModels == 0 {
+		o.SubModels = int(max(1, s.Keys.Len()/uint64(s.Servers)/keysPerModel))
+	}
+	if o.TopModel == "" {
+		o.TopModel = "lr"
+	}
+	if o.Slots == 0 {
+		o.Slots = DefaultSlots
+	}
+	return o
+}
+
+// MaxSubModels bounds them: their numbers and those of their lines have 32 bits.
+const MaxSubModels = 8_000_000
+
+func (o Options) check() error {
+	switch {
+	case o.SubModels < 1 || o.SubModels > MaxSubModels:
+		return fmt.Errorf("xstore.submodels %d: from 1 to %d", o.SubModels, MaxSubModels)
+	case int(o.Cache) >= len(Modes):
+		return fmt.Errorf("xstore.cache %d: one of %v", o.Cache, Modes)
+	}
+	return nil
+}
+
+// planted are faults that a checker must find. Tests only.
+type planted struct {
+	noIncarnation bool // clients do not compare incarnations
+	noRightLink   bool // what a speculative lookup does not find in the leaf counts as missing
+	keepTable     bool // a refreshed sub-model keeps its old table
+	oldModel      bool // a refreshed table keeps its old sub-model
+	missAnswered  bool // "not found" is answered after a mismatch
+	oneSubModel   bool // of the sub-models of a split leaf, one is retrained
+}

@@ -1,0 +1,265 @@
+package xstore
+
+import (
+	"fmt"
+
+	"drtmx/engine/r2"
+	"drtmx/xstore/model"
+	"drtmx/xstore/tree"
+)
+
+// task is work for a trainer: the sub-models of a leaf that was split, the one of a key, one sub-model, or a whole new model.
+type task struct {
+	kind taskKind
+	key  uint64 // the lowest that went to the new leaf of a split, or one that no sub-model answers for
+	m    uint32 // sub-model, or the number of sub-models of a new model
+}
+
+type taskKind uint8
+
+const (
+	splitTask taskKind = iota
+	keyTask
+	modelTask
+	wholeTask
+)
+
+// trainers are a server's threads that train, and what waits for them. They share the cores of workers: the last ones.
+type trainers struct {
+	queue   []task
+	threads []*trainer
+	missed  []task // while a whole model is trained: it has to have them too
+	whole   bool   // that is under way
+}
+
+// trainer is one of them.
+type trainer struct {
+	p    *part
+	co   *r2.Co
+	fit  *model.Trainer
+	busy bool
+
+	// The sub-model that it retrains, or -1, of a version; once more, when it has done so.
+	m     int
+	v     *version
+	again bool
+
+	leaves []model.Leaf
+	read   tree.Leaf
+	tt     []model.Entry
+	subs   []uint32
+	line   [lineBytes]byte
+}
+
+// cyclesPerKey is what training takes on a core for each key, its accesses to memory included: 8 us for a sub-model of 200
+// keys (thesis §3.4.1, row f3-7-sub-train) at the 2.2 GHz of profile val.
+const cyclesPerKey = 88
+
+// startTrainers spawns the threads.
+func (p *part) startTrainers() {
+	cores := p.s.cl.Threads(p.server)
+	for i := range p.s.opt.Trainers {
+		t := &trainer{p: p, fit: p.s.newTrainer(), m: -1}
+		t.co = p.s.cl.SpawnShared(p.server, cores-1-i%cores, fmt.Sprintf("xstore.trainer%d", i), t.run)
+		p.trainers.threads = append(p.trainers.threads, t)
+	}
+}
+
+// split is told of each split of a leaf, once it has committed.
+func (p *part) split(_ *r2.Co, _, _ uint32, separator uint64) {
+	p.stats.Splits++
+	if !p.s.opt.Cache.learned() {
+		p.untold++
+		return
+	}
+	p.push(task{kind: splitTask, key: separator})
+}
+
+// inserted is told of a key that is new. Where the top model is not monotone, a sub-model may have to answer for keys that are
+// beyond those it was trained for.
+func (p *part) inserted(_ *r2.Co, key uint64) {
+	v := p.current
+	if v.model.Tabled() && (p.trainers.whole || !v.model.Covers(v.model.Sub(key), key)) {
+		p.push(task{kind: keyTask, key: key})
+	}
+}
+
+// push queues a task and wakes a trainer. One task a split: they are not merged unless Options.Merge (§3.4.3.2).
+func (p *part) push(x task) {
+	t := &p.trainers
+	if len(t.threads) == 0 {
+		return
+	}
+	if t.whole && x.kind != wholeTask {
+		t.missed = append(t.missed, x)
+	}
+	if p.s.opt.Merge {
+		for _, q := range t.queue {
+			if q == x {
+				return
+			}
+		}
+	}
+	t.queue = append(t.queue, x)
+	for _, w := range t.threads {
+		if !w.busy {
+			p.s.cl.Wake(w.co)
+			return
+		}
+	}
+}
+
+// Pending is the number of tasks that trainers have not finished.
+func (s *Store) Pending() (n int) {
+	for _, p := range s.parts {
+		n += len(p.trainers.queue)
+		for _, t := range p.trainers.threads {
+			if t.busy {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// run is a trainer's thread.
+func (t *trainer) run(c *r2.Co) {
+	q := &t.p.trainers
+	for {
+		if len(q.queue) == 0 {
+			t.busy = false
+			c.Suspend()
+			continue
+		}
+		t.busy = true
+		x := q.queue[0]
+		q.queue = q.queue[1:]
+		switch x.kind {
+		case splitTask:
+			t.retrainSplit(c, x.key)
+		case keyTask:
+			t.retrainKey(c, x.key)
+		case modelTask:
+			t.retrain(c, t.p.current, x.m)
+		case wholeTask:
+			t.trainWhole(c, x.m)
+		}
+		t.p.consider()
+	}
+}
+
+// retrainSplit retrains every sub-model that has keys of the two leaves: two, if they straddle.
+func (t *trainer) retrainSplit(c *r2.Co, separator uint64) {
+	p := t.p
+	low, high := separator, separator
+	if separator > p.low {
+		_, low, _ = p.tree.FindLeaf(c, separator-1)
+	}
+	_, _, high = p.tree.FindLeaf(c, separator)
+	v := p.current
+	t.subs = t.subs[:0]
+	v.model.SubsOf(low, high, func(m uint32) { t.subs = append(t.subs, m) })
+	if p.s.opt.planted.oneSubModel {
+		t.subs = t.subs[:min(1, len(t.subs))]
+	}
+	for _, m := range t.subs {
+		t.retrain(c, v, m)
+	}
+}
+
+// retrainKey has the sub-model of a key answer for it.
+func (t *trainer) retrainKey(c *r2.Co, key uint64) {
+	v := t.p.current
+	if m := v.model.Sub(key); !v.model.Covers(m, key) {
+		v.model.Grow(m, key)
+		t.retrain(c, v, m)
+	}
+}
+
+// retrain is TRAIN_SUBMODEL (Figure 3-7) of a sub-model that may be in use. If another trainer is at it, that one does it once
+// more: two would overwrite each other's.
+func (t *trainer) retrain(c *r2.Co, v *version, m uint32) {
+	for _, o := range t.p.trainers.threads {
+		if o != t && o.m == int(m) && o.v == v {
+			o.again = true
+			return
+		}
+	}
+	t.m, t.v, t.again = int(m), v, true
+	for t.again {
+		t.again = false
+		old, _ := v.parse(c.Load(v.subLoc(m).Addr, v.subBytes))
+		t.trainSub(c, v, m, (old.Generation()+1)&model.GenerationMask)
+		t.p.stats.Retrained++
+	}
+	t.m = -1
+}
+
+// trainSub trains a sub-model from the leaves as they are, and stores it.
+func (t *trainer) trainSub(c *r2.Co, v *version, m, generation uint32) {
+	span := v.model.Span(m)
+	t.collect(c, span)
+	s, tt := t.fit.Sub(t.leaves, span, v.model.Base(m), generation, t.tt)
+	t.tt = tt
+	if s.Fallback() {
+		t.p.stats.Unpredicted++
+	}
+	v.stored.add(s)
+	t.store(c, v, m, s, span)
+}
+
+// collect reads the leaves of a span. What it takes is charged by keys, and the accesses themselves only move the caches;
+// between two leaves others of the core may run.
+func (t *trainer) collect(c *r2.Co, span model.Span) {
+	t.leaves = t.leaves[:0]
+	cursor := t.p.tree.Cursor(span.Low)
+	for more := true; more; {
+		c.ChargeHandler(1)
+		ok := cursor.Next(c, &t.read)
+		c.ChargeHandler(0)
+		if !ok {
+			return
+		}
+		c.Compute(cyclesPerKey * len(t.read.Keys))
+		t.append(&t.read)
+		more = t.read.High < span.High
+	}
+}
+
+// append keeps a leaf, in memory that is used again.
+func (t *trainer) append(l *tree.Leaf) {
+	if n := len(t.leaves); n < cap(t.leaves) {
+		t.leaves = t.leaves[:n+1]
+	} else {
+		t.leaves = append(t.leaves, model.Leaf{})
+	}
+	to := &t.leaves[len(t.leaves)-1]
+	to.ALN, to.INCA, to.Low, to.High = l.ALN, l.INCA, l.Low, l.High
+	to.Keys = append(to.Keys[:0], l.Keys...)
+}
+
+// store writes a sub-model and the table that was trained with it. Clients that READ one of them meanwhile see that they are
+// of different generations.
+func (t *trainer) store(c *r2.Co, v *version, m uint32, s model.Sub, span model.Span) {
+	n := uint32(s.Entries())
+	line, isFar, ok := v.place(m, n)
+	if !ok { // no lines are left: the server answers for its keys
+		t.p.stats.Unpredicted++
+		s = model.Sub{Slope: -1, TT: s.TT &^ (1<<20 - 1)}
+		n, line = 0, m*v.stride
+	}
+	if isFar {
+		putFarLine(t.line[:], s.Generation(), n, line)
+		c.Store(v.lineLoc(m*v.stride).Addr, t.line[:])
+	}
+	for i := range linesFor(n) {
+		putLine(t.line[:], s.Generation(), n, t.tt[min(i*lineEntries, n):n])
+		c.Store(v.lineLoc(line+i).Addr, t.line[:])
+	}
+	var b [subStride * 2]byte
+	s.Put(b[:])
+	if v.model.Tabled() {
+		span.Put(b[model.SubBytes:])
+	}
+	c.Store(v.subLoc(m).Addr, b[:v.subBytes])
+}

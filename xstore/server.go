@@ -1,0 +1,135 @@
+package xstore
+
+import (
+	"errors"
+	"fmt"
+
+	"drtmx/engine/r2"
+	"drtmx/xstore/model"
+	"drtmx/xstore/tree"
+)
+
+// handle installs the handlers of the server-centric operations.
+func (s *Store) handle() {
+	s.rpc.get = s.cl.Handle(s.spec.Name+".get", s.serveGet)
+	s.rpc.update = s.cl.Handle(s.spec.Name+".update", s.serveUpdate)
+	s.rpc.insert = s.cl.Handle(s.spec.Name+".insert", s.serveInsert)
+	s.rpc.remove = s.cl.Handle(s.spec.Name+".delete", s.serveDelete)
+	s.rpc.scan = s.cl.Handle(s.spec.Name+".scan", s.serveScan)
+}
+
+// serving is the part of the server that a handler runs on.
+func (s *Store) serving(c *r2.Co) *part { return s.parts[c.Machine()] }
+
+// serveGet answers a GET that a client's cache could not, and sends along what is newer than the client's.
+func (s *Store) serveGet(c *r2.Co, _ r2.Peer, req, rep []byte) int {
+	p, key := s.serving(c), u64(req)
+	rep[0], rep[1] = replyMissing, refreshNone
+	at := headReply
+	if _, ok := p.tree.Get(c, key, rep[headReply:][:s.spec.ValueBytes]); ok {
+		rep[0] = replyFound
+		at += padded(s.spec.ValueBytes)
+	}
+	if version, m := u32(req[8:]), u32(req[12:]); version == p.current.number {
+		var n int
+		rep[1], n = p.current.refresh(c, m, u32(req[16:]), rep[at:])
+		at += n
+	}
+	return at
+}
+
+// refresh writes a sub-model and its table into a reply, if they are of another generation than the client's. While a trainer
+// writes them they do not fit each other, and the client has to come again.
+func (v *version) refresh(c *r2.Co, m, generation uint32, rep []byte) (kind byte, n int) {
+	s, span := v.parse(c.Load(v.subLoc(m).Addr, v.subBytes))
+	if s.Generation() == generation {
+		return refreshNone, 0
+	}
+	entries := uint32(s.Entries())
+	line := m * v.stride
+	if linesFor(entries) > v.stride {
+		line = v.farAt[m].line
+	}
+	at := padded(v.subBytes)
+	if at+int(entries)*entryBytes > len(rep) {
+		return refreshRead, 0
+	}
+	s.Put(rep)
+	if v.model.Tabled() {
+		span.Put(rep[model.SubBytes:])
+	}
+	for i := uint32(0); i < entries; i += lineEntries {
+		l := ttLine(c.Load(v.lineLoc(line+i/lineEntries).Addr, lineBytes))
+		if l.generation() != s.Generation() {
+			return refreshNone, 0
+		}
+		for k := range min(lineEntries, entries-i) {
+			put64(rep[at:], uint64(l.entry(k)))
+			at += entryBytes
+		}
+	}
+	return refreshHere, at
+}
+
+// serveUpdate looks at the hinted leaves first (§3.4.3.1).
+func (s *Store) serveUpdate(c *r2.Co, _ r2.Peer, req, rep []byte) int {
+	p, key, n := s.serving(c), u64(req), int(req[8])
+	value := req[16:][:s.spec.ValueBytes]
+	p.stats.Updates++
+	var hints [maxHints]tree.Hint
+	b := req[16+padded(s.spec.ValueBytes):]
+	for i := range min(n, maxHints) {
+		hints[i] = tree.Hint{ALN: u32(b[i*8:]), INCA: u32(b[i*8+4:])}
+	}
+	ok, hinted, err := p.tree.UpdateAt(c, hints[:min(n, maxHints)], key, value)
+	if err != nil {
+		s.cl.Fail(fmt.Errorf("store %s: machine %d: update of key %d: %w", s.spec.Name, c.Machine(), key, err))
+	}
+	if hinted {
+		p.stats.Hinted++
+	}
+	return answer(rep, ok)
+}
+
+// serveInsert inserts on the tree.
+func (s *Store) serveInsert(c *r2.Co, _ r2.Peer, req, rep []byte) int {
+	p, key := s.serving(c), u64(req)
+	ok, err := p.tree.Insert(c, key, req[8:][:s.spec.ValueBytes])
+	if errors.Is(err, tree.ErrFull) {
+		rep[0] = replyFull
+		return 1
+	}
+	if ok {
+		p.keys++
+		p.inserted(c, key)
+	}
+	return answer(rep, ok)
+}
+
+// serveDelete deletes on the tree. Leaves that are empty stay.
+func (s *Store) serveDelete(c *r2.Co, _ r2.Peer, req, rep []byte) int {
+	p := s.serving(c)
+	ok := p.tree.Delete(c, u64(req))
+	if ok {
+		p.keys--
+	}
+	return answer(rep, ok)
+}
+
+// serveScan scans the tree, as far as the server's keys go.
+func (s *Store) serveScan(c *r2.Co, _ r2.Peer, req, rep []byte) int {
+	p := s.serving(c)
+	n := min(int(u32(req[8:])), len(rep)/s.pairBytes())
+	return len(p.tree.Scan(c, u64(req), n, rep[:0]))
+}
+
+// pairBytes is a pair in a reply.
+func (s *Store) pairBytes() int { return 8 + s.spec.ValueBytes }
+
+func answer(rep []byte, done bool) int {
+	rep[0] = replyMissing
+	if done {
+		rep[0] = replyFound
+	}
+	return 1
+}

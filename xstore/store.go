@@ -1,0 +1,182 @@
+package xstore
+
+import (
+	"fmt"
+
+	"drtmx/engine/fabric"
+	"drtmx/engine/r2"
+	"drtmx/engine/store"
+	"drtmx/xstore/model"
+	"drtmx/xstore/tree"
+)
+
+type reply = r2.Reply
+
+// Store is an ordered key-value store whose clients look keys up by a learned cache.
+type Store struct {
+	cl     *r2.Cluster
+	spec   store.KVSpec
+	opt    Options
+	ranges *store.Ranges
+	parts  []*part // by server
+	index  *index  // that clients use
+	users  []int   // by machine: the number of its first thread
+	rpc    struct{ get, update, insert, remove, scan uint8 }
+}
+
+// part is a server's: its tree, and its models.
+type part struct {
+	s         *Store
+	server    int
+	low, high uint64
+	tree      *tree.Tree
+	layout    *tree.Layout
+	versions  []*version
+	current   *version
+	head      r2.Addr // the number of the current version, registered
+	rkey      uint32
+	keys      uint64 // now
+	stats     Stats
+	trainers  trainers
+	untold    int    // splits that the trainers were not told of
+	wanted    uint32 // sub-models that were asked for while a model was trained; 0: none
+}
+
+// Stats counts what happened to a server's keys since the start, on the server and at all clients.
+type Stats struct {
+	Lookups     uint64 // by a model, or through the tree's nodes
+	Leaves      uint64 // READ by them
+	Mismatches  uint64 // leaves whose incarnation was another than expected
+	Speculative uint64 // lookups that found their key in a leaf all the same
+	Siblings    uint64 // and in the leaf at its right
+	Fallbacks   uint64 // GETs that the server had to answer
+	Refreshes   uint64 // sub-models that came with its answer
+	Fetches     uint64 // sub-models and nodes that were READ into a cache
+	Torn        uint64 // leaves and values that were caught in a change, and read again
+	Hinted      uint64 // UPDATEs that the server did without its tree
+	Updates     uint64
+	Splits      uint64
+	Retrained   uint64 // sub-models
+	Trained     uint64 // whole models
+	Unpredicted uint64 // sub-models that training gave up: clients ask the server
+}
+
+// Open makes the trees and their models on the servers.
+func Open(cl *r2.Cluster, spec store.KVSpec, o Options) (*Store, error) {
+	if err := spec.Check(cl); err != nil {
+		return nil, err
+	}
+	o = o.withDefaults(&spec)
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	s := &Store{cl: cl, spec: spec, opt: o, ranges: store.RangesOf(&spec)}
+	for m, n := 0, 0; m < cl.Machines(); m++ {
+		s.users = append(s.users, n)
+		n += cl.Threads(m)
+	}
+	s.handle()
+	for m := range spec.Servers {
+		p, err := s.open(m)
+		if err != nil {
+			return nil, fmt.Errorf("store %s: %w", spec.Name, err)
+		}
+		s.parts = append(s.parts, p)
+	}
+	s.index = s.newIndex(o.Cache)
+	return s, nil
+}
+
+// open makes the part of a server.
+func (s *Store) open(m int) (*part, error) {
+	p := &part{s: s, server: m}
+	p.low, p.high = s.ranges.Range(m)
+	keys := s.ranges.Keys(m)
+	p.keys = keys.Len()
+	var err error
+	p.tree, err = tree.New(s.cl, m, tree.Options{Name: s.spec.Name, Keys: keys, ValueBytes: s.spec.ValueBytes, Value: s.spec.Value,
+		Slots: s.opt.Slots, Spare: s.spec.Spare, OnSplit: p.split})
+	if err != nil {
+		return nil, err
+	}
+	p.layout = p.tree.Layout()
+	mem := s.cl.Mem(m)
+	if p.head, err = mem.Alloc(fabric.Alloc{Name: "xstore.head", Bytes: lineBytes}); err != nil {
+		return nil, err
+	}
+	p.rkey = mem.Register(p.head, lineBytes, fabric.RemoteRead).RKey
+	if err := p.learn(keys); err != nil {
+		return nil, err
+	}
+	p.startTrainers()
+	return p, nil
+}
+
+// learn makes the first version: a top model trained on the initial keys, and sub-models that are trained when somebody
+// looks.
+func (p *part) learn(keys store.Keys) error {
+	top, err := model.TrainTop(model.TopSpec{Kind: p.s.opt.TopModel, Seed: p.s.spec.Seed, Fields: p.s.opt.Fields}, keys)
+	if err != nil {
+		return err
+	}
+	leaves, fill, inca := p.tree.Initial()
+	x := model.NewModel(top, uint32(p.s.opt.SubModels), keys, p.low, p.high)
+	in := &model.Initial{Keys: keys, Fill: fill, Low: p.low, High: p.high, INCA: inca}
+	im := newImage(x, in, p.s.newTrainer())
+	v, err := newVersion(p.s.cl, p.server, 0, x, im, uint64(leaves), p.s.spec.Spare/uint64(p.layout.Slots/2))
+	if err != nil {
+		return err
+	}
+	p.versions, p.current = append(p.versions, v), v
+	return nil
+}
+
+func (s *Store) newTrainer() *model.Trainer {
+	return model.NewTrainer(model.Config{Slots: s.opt.Slots})
+}
+
+// part is the server's of a key.
+func (s *Store) part(key uint64) *part { return s.parts[s.ranges.Server(key)] }
+
+// leafLoc is where bytes of a leaf are.
+func (p *part) leafLoc(aln uint32, off int) r2.Loc {
+	return r2.Loc{Machine: p.server, RKey: p.tree.RKey(), Addr: p.tree.LeafAddr(aln) + r2.Addr(off)}
+}
+
+func (p *part) headLoc() r2.Loc { return r2.Loc{Machine: p.server, RKey: p.rkey, Addr: p.head} }
+
+// Warm does nothing: caches begin with the models of the initial keys.
+func (s *Store) Warm() error { return nil }
+
+// Find copies the value of a key as it is now: an oracle.
+func (s *Store) Find(key uint64, value []byte) bool {
+	_, ok := s.part(key).tree.Find(key, value)
+	return ok
+}
+
+// Stats are those of all servers.
+func (s *Store) Stats() (sum Stats) {
+	for _, p := range s.parts {
+		sum.add(&p.stats)
+	}
+	return sum
+}
+
+// add adds what happened elsewhere.
+func (s *Stats) add(o *Stats) {
+	s.Lookups += o.Lookups
+	s.Leaves += o.Leaves
+	s.Mismatches += o.Mismatches
+	s.Speculative += o.Speculative
+	s.Siblings += o.Siblings
+	s.Fallbacks += o.Fallbacks
+	s.Refreshes += o.Refreshes
+	s.Fetches += o.Fetches
+	s.Torn += o.Torn
+	s.Hinted += o.Hinted
+	s.Updates += o.Updates
+	s.Splits += o.Splits
+	s.Retrained += o.Retrained
+	s.Trained += o.Trained
+	s.Unpredicted += o.Unpredicted
+}

@@ -1,0 +1,84 @@
+package xstore
+
+import (
+	"drtmx/engine/r2"
+	"drtmx/engine/store"
+)
+
+// index is what clients keep of the servers' indexes, in one mode. A change of the mode makes another one, with caches that
+// are as at the start; what is under way ends with the one that it began with.
+type index struct {
+	mode   Mode
+	caches [][]*cache // by server and user of a cache: a machine, or a thread of it
+	walks  [][]*walk  // likewise, where the mode caches nodes
+}
+
+func (s *Store) newIndex(m Mode) *index {
+	return &index{mode: m, caches: make([][]*cache, len(s.parts)), walks: make([][]*walk, len(s.parts))}
+}
+
+// Client is what a coroutine of any machine calls the store with.
+func (s *Store) Client(c *r2.Co) store.KVClient {
+	return &client{s: s, c: c, caches: make([]*cache, len(s.parts)), walks: make([]*walk, len(s.parts))}
+}
+
+// begin is where an operation on a key begins: with the caches that clients use now.
+func (x *client) begin(key uint64) *part {
+	if x.index != x.s.index {
+		if err := x.adopt(x.s.index); err != nil {
+			x.s.cl.Fail(err)
+		}
+	}
+	return x.s.part(key)
+}
+
+// adopt takes the caches of the client's machine or thread, which are made for the first who asks.
+func (x *client) adopt(to *index) (err error) {
+	user := x.c.Machine()
+	if x.s.opt.PerThread {
+		user = x.s.users[x.c.Machine()] + x.c.Thread()
+	}
+	x.index, x.mode = to, to.mode
+	for m, p := range x.s.parts {
+		x.caches[m], x.walks[m] = nil, nil
+		if to.mode.learned() {
+			x.caches[m], err = of(&to.caches[m], user, func() (*cache, error) { return newCache(x.s.cl, x.c.Machine(), x.c.Home(), p.current) })
+		} else {
+			x.walks[m], err = of(&to.walks[m], user, func() (*walk, error) { return x.s.newWalk(x.c, p, to.mode) })
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// of is the user's of a list, made by make if it is not there.
+func of[T any](list *[]*T, user int, make func() (*T, error)) (*T, error) {
+	for len(*list) <= user {
+		*list = append(*list, nil)
+	}
+	if (*list)[user] == nil {
+		made, err := make()
+		if err != nil {
+			return nil, err
+		}
+		(*list)[user] = made
+	}
+	return (*list)[user], nil
+}
+
+// setCache changes what clients keep. Where models were not in use, splits were not told to the trainers: they begin with a
+// whole model.
+func (s *Store) setCache(m Mode) {
+	if m.learned() && !s.index.mode.learned() {
+		for _, p := range s.parts {
+			if p.untold > 0 {
+				p.untold = 0
+				p.retrainAll()
+			}
+		}
+	}
+	s.opt.Cache = m
+	s.index = s.newIndex(m)
+}

@@ -1,0 +1,96 @@
+package xstore
+
+import (
+	"encoding/binary"
+
+	"drtmx/engine/r2"
+	"drtmx/xstore/model"
+	"drtmx/xstore/tree"
+)
+
+// Requests and replies of the server-centric operations (§3.4.3). All numbers are little-endian; values are padded to words.
+//
+//	get      key u64 | version u32, sub-model u32 | generation u32, unused
+//	         status u8, refresh u8, unused | value | refreshed: see below
+//	update   key u64 | hints u8, unused | value | hints: leaf u32, incarnation u32
+//	insert   key u64 | value
+//	delete   key u64
+//	         status u8
+//	scan     key u64 | pairs u32, unused
+//	         pairs: key u64 | value
+//
+// A reply to get brings the sub-model and its table along if the client's are older than the server's, and the reply has
+// room; else it says that there are newer ones, and the client READs them.
+//
+//	refreshed   sub-model, padded to words | entries of its table
+const (
+	getBytes   = 24
+	headReply  = 8
+	hintsBytes = 8 // in front of them: their number
+	maxHints   = 8
+
+	replyMissing = 0
+	replyFound   = 1
+	replyFull    = 2 // no room for another key
+	replyBad     = 3
+
+	refreshNone = 0
+	refreshHere = 1 // behind the value
+	refreshRead = 2 // READ it
+)
+
+func padded(n int) int { return (n + 7) &^ 7 }
+
+func u32(b []byte) uint32             { return binary.LittleEndian.Uint32(b) }
+func u64(b []byte) uint64             { return binary.LittleEndian.Uint64(b) }
+func add32(b []byte, v uint32) []byte { return binary.LittleEndian.AppendUint32(b, v) }
+func add64(b []byte, v uint64) []byte { return binary.LittleEndian.AppendUint64(b, v) }
+func put32(b []byte, v uint32)        { binary.LittleEndian.PutUint32(b, v) }
+func put64(b []byte, v uint64)        { binary.LittleEndian.PutUint64(b, v) }
+
+// addValue appends a value, padded.
+func addValue(b, value []byte) []byte {
+	b = append(b, value...)
+	for range padded(len(value)) - len(value) {
+		b = append(b, 0)
+	}
+	return b
+}
+
+// getRequest is a request of get by a client that has a sub-model of a generation.
+func getRequest(c *r2.Co, key uint64, version, m, generation uint32) []byte {
+	b := add64(c.Request(), key)
+	b = add32(add32(b, version), m)
+	return add32(add32(b, generation), 0)
+}
+
+// updateRequest is a request of update with the leaves in which the key may be.
+func updateRequest(c *r2.Co, key uint64, value []byte, hints []tree.Hint) []byte {
+	b := add64(c.Request(), key)
+	b = add64(b, uint64(len(hints)))
+	b = addValue(b, value)
+	for _, h := range hints {
+		b = add32(add32(b, h.ALN), h.INCA)
+	}
+	return b
+}
+
+// putRefresh writes a sub-model and its table behind a value, and says how long they are.
+func putRefresh(b []byte, v *version, sub, lines []byte, n uint32) int {
+	at := copy(b, sub[:v.subBytes])
+	at = padded(at)
+	for i := range n {
+		l := ttLine(lines[i/lineEntries*lineBytes:])
+		put64(b[at:], uint64(l.entry(i%lineEntries)))
+		at += entryBytes
+	}
+	return at
+}
+
+// entriesOf appends the entries of a refresh.
+func entriesOf(dst []model.Entry, b []byte, n int) []model.Entry {
+	for i := range n {
+		dst = append(dst, model.Entry(u64(b[i*entryBytes:])))
+	}
+	return dst
+}

@@ -1,0 +1,145 @@
+package xstore
+
+import (
+	"fmt"
+
+	"drtmx/engine/store"
+	"drtmx/xstore/model"
+	"drtmx/xstore/tree"
+)
+
+// fallback ships a GET to the server, and takes in what it knows of the sub-model that failed (§3.4.2.1).
+func (x *client) fallback(p *part, key uint64, value []byte) (bool, error) {
+	x.c.Phase(Call, posted)
+	p.stats.Fallbacks++
+	version, m, generation, cache := ^uint32(0), uint32(0), uint32(0), x.caches[p.server]
+	if cache != nil {
+		version, m = cache.v.number, cache.v.model.Sub(key)
+		if s, _, ok := cache.find(m); ok {
+			generation = s.Generation()
+		}
+	}
+	rep := x.c.Call(p.server, x.s.rpc.get, getRequest(x.c, key, version, m, generation))
+	if err := x.c.Wait(); err != nil {
+		return false, err
+	}
+	b := rep.B
+	if len(b) < headReply || b[0] > replyFound {
+		return false, fmt.Errorf("xstore: machine %d refuses key %d", p.server, key)
+	}
+	status, refresh := b[0], b[1]
+	b = b[headReply:]
+	if status == replyFound {
+		copy(value, b[:x.s.spec.ValueBytes])
+		b = b[padded(x.s.spec.ValueBytes):]
+	}
+	if cache == nil || cache.v.number != version {
+		return status == replyFound, nil
+	}
+	switch refresh {
+	case refreshRead:
+		cache.drop(m)
+	case refreshHere:
+		x.refresh(p, cache, m, b)
+	}
+	return status == replyFound, nil
+}
+
+// refresh takes a sub-model and its table out of a reply.
+func (x *client) refresh(p *part, cache *cache, m uint32, b []byte) {
+	s, span := cache.v.parse(b)
+	x.entries = entriesOf(x.entries[:0], b[padded(cache.v.subBytes):], s.Entries())
+	p.stats.Refreshes++
+	if f := &x.s.opt.planted; f.oldModel || f.keepTable {
+		s, span = x.mix(cache, m, s, span)
+	}
+	cache.put(m, s, span, x.entries)
+	cache.touchSub(x.c, m)
+	if x.mode == Full {
+		cache.touchEntries(x.c, m, 0, uint32(len(x.entries)))
+	}
+}
+
+// mix plants the faults of caches that keep one half of an old sub-model.
+func (x *client) mix(cache *cache, m uint32, s model.Sub, span model.Span) (model.Sub, model.Span) {
+	old, oldSpan, ok := cache.find(m)
+	if !ok {
+		return s, span
+	}
+	if x.s.opt.planted.oldModel {
+		s.Slope, s.Intercept, s.MinErr, s.MaxErr = old.Slope, old.Intercept, old.MinErr, old.MaxErr
+		return s, oldSpan
+	}
+	for i := range min(len(x.entries), old.Entries()) {
+		x.entries[i] = cache.entry(m, uint32(i))
+	}
+	return s, span
+}
+
+// Update is UPDATE (§3.4.3.1): the server does it, with a hint of where the key is.
+func (x *client) Update(key uint64, value []byte) (bool, error) {
+	p := x.begin(key)
+	x.hints = x.hints[:0]
+	if x.s.opt.PositionHint && x.mode == Full {
+		x.c.Phase(Index, posted)
+		x.hint(p, key)
+	}
+	x.c.Phase(Call, posted)
+	rep := x.c.Call(p.server, x.s.rpc.update, updateRequest(x.c, key, value, x.hints))
+	return x.status(p, key, rep)
+}
+
+// hint predicts the leaves of a key from what is in the cache (Figure 3-8, lines 1 to 12).
+func (x *client) hint(p *part, key uint64) {
+	cache := x.caches[p.server]
+	d := prediction{v: cache.v, m: cache.v.model.Sub(key)}
+	if _, _, ok := cache.find(d.m); !ok {
+		return
+	}
+	d, o, err := x.cover(p, cache, key)
+	if o != found || err != nil || d.last-d.first >= maxHints {
+		return
+	}
+	cache.touchEntries(x.c, d.m, d.first, d.last-d.first+1)
+	for i := d.first; i <= d.last; i++ {
+		if e := cache.entry(d.m, i); e.Valid() {
+			x.hints = append(x.hints, tree.Hint{ALN: e.ALN(), INCA: e.INCA()})
+		}
+	}
+}
+
+// Insert is INSERT (§3.4.3.2).
+func (x *client) Insert(key uint64, value []byte) (bool, error) {
+	p := x.begin(key)
+	x.c.Phase(Call, posted)
+	rep := x.c.Call(p.server, x.s.rpc.insert, addValue(add64(x.c.Request(), key), value))
+	return x.status(p, key, rep)
+}
+
+// Delete is DELETE (§3.4.3.2).
+func (x *client) Delete(key uint64) (bool, error) {
+	p := x.begin(key)
+	x.c.Phase(Call, posted)
+	rep := x.c.Call(p.server, x.s.rpc.remove, add64(x.c.Request(), key))
+	return x.status(p, key, rep)
+}
+
+// status waits for a reply that says no more than how it went.
+func (x *client) status(p *part, key uint64, rep *reply) (done bool, err error) {
+	if err := x.c.Wait(); err != nil {
+		return false, err
+	}
+	switch {
+	case len(rep.B) == 1 && rep.B[0] <= replyFound:
+		return rep.B[0] == replyFound, nil
+	case len(rep.B) == 1 && rep.B[0] == replyFull:
+		return false, fmt.Errorf("xstore %s: machine %d has no room for key %d; raise workload.spare", x.s.spec.Name, p.server, key)
+	}
+	return false, fmt.Errorf("xstore %s: machine %d refuses key %d", x.s.spec.Name, p.server, key)
+}
+
+// Interfaces that are kept.
+var (
+	_ store.KVClient = (*client)(nil)
+	_ store.KV       = (*Store)(nil)
+)
