@@ -53,6 +53,7 @@
 //   - After 10 conflicts, as in the original's code, or at once after more lines written than the 512 of a
 //     32 KB cache, the body runs under a lock that all regions have read: taking it ends them. Its
 //     stores are then made one after the other, and remote READs see halves.
+//   - A thread that loses its core to another one loses its region too.
 //   - There is no back-off between two runs, a region reads any number of lines (on hardware those that
 //     leave the first-level cache stay watched further out, with false conflicts), and interrupts,
 //     page faults and evictions for want of ways end none.

@@ -18,6 +18,7 @@ type HTMCounts struct {
 	DMA       uint64 // ended by an RNIC's access
 	Core      uint64 // ended by another core's, the taking of the fallback lock included
 	Capacity  uint64 // wrote more lines than fit
+	Switch    uint64 // ended because another thread got the core
 	Explicit  uint64 // ended themselves
 	LockTaken uint64 // found the fallback lock taken
 	Fallbacks uint64 // bodies run under the fallback lock
@@ -57,6 +58,9 @@ const (
 	hit                  // another one has touched a line meanwhile
 	locked               // the body runs under the fallback lock
 )
+
+// bySwitch ends a region when the operating system gives its core to another thread.
+const bySwitch = fabric.ByCore + 1
 
 // HTM runs body as a region of restricted transactional memory (Intel RTM, thesis
 // §3.4.3): its stores become visible at one instant, and what it loaded is as loaded at
@@ -130,10 +134,14 @@ func (t *Region) try(l *HTMLock, body func(t *Region)) {
 	c.sync()
 	switch {
 	case t.state == hit:
-		if t.full, t.given = false, false; t.by == fabric.ByDevice {
+		t.full, t.given = false, false
+		switch t.by {
+		case fabric.ByDevice:
 			counts.DMA++
-		} else {
+		case fabric.ByCore:
 			counts.Core++
+		default:
+			counts.Switch++
 		}
 		w.charge(w.cpu.HTMAbort)
 	case t.given:

@@ -61,6 +61,9 @@ func (t *thread) off() bool {
 // leave takes the core from a thread.
 func (t *thread) leave(now Time) {
 	w := t.w
+	if r := w.region; r != nil && r.state == live {
+		r.touched(bySwitch)
+	}
 	w.charge(w.stall())
 	t.booked, t.work = max(0, w.local-now), w.booked()
 	w.busy -= t.work

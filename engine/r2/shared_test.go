@@ -442,3 +442,33 @@ func TestSlicesEndInAStall(t *testing.T) {
 		t.Errorf("busy for %d ps of %d", busy, b.s.Now())
 	}
 }
+
+// A region that its thread's slice ends in is over: it runs again when the thread has the core, and what it adds is neither
+// lost nor there twice.
+func TestSlicesEndRegions(t *testing.T) {
+	b := newBed(t, 3, Config{Threads: 1, Coroutines: 1}, quick(t))
+	l, at := b.lock(), b.at(8)
+	runs := [2]uint64{}
+	count := func(i int) func(c *Co) {
+		return func(c *Co) {
+			for {
+				c.HTM(l, func(r *Region) {
+					n := r.Load64(at)
+					r.Compute(4000)
+					r.Store64(at, n+1)
+				})
+				runs[i]++
+				if i == 0 {
+					c.Yield()
+				}
+			}
+		}
+	}
+	b.cl.Spawn(0, 0, count(0))
+	b.cl.SpawnShared(0, 0, "counter", count(1))
+	b.run(5 * sim.Millisecond)
+	n := binary.LittleEndian.Uint64(b.cl.Mem(0).Bytes(at, 8))
+	if x := b.cl.HTMCounts(); n != runs[0]+runs[1] && n != runs[0]+runs[1]+1 || x.Switch == 0 || runs[0] == 0 || runs[1] == 0 {
+		t.Errorf("%d added by regions that ended %d and %d times; %+v", n, runs[0], runs[1], x)
+	}
+}
