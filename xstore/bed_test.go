@@ -24,6 +24,7 @@ type bed struct {
 	servers int
 	x       *Store
 	log     log
+	base    map[uint64]uint64 // states of keys at the begin of the log; nil: those of the initial keys
 }
 
 func newBed(t testing.TB, seed uint64, servers, clients, threads int) *bed {
@@ -204,6 +205,9 @@ func (b *bed) lost() (keys []uint64) {
 	for key, ops := range b.log.ops { // order-free: keys are sorted
 		m := sequential
 		m.Init = func() any {
+			if b.base != nil {
+				return b.base[key]
+			}
 			if key%10 == 0 && key > 0 && key <= b.x.spec.Keys.Len()*10 {
 				return uint64(1)
 			}
@@ -215,4 +219,15 @@ func (b *bed) lost() (keys []uint64) {
 	}
 	sort.Slice(keys, func(i, j int) bool { return keys[i] < keys[j] })
 	return keys
+}
+
+// states are those of all keys now: 0 is absent, else 1 + the change.
+func (b *bed) states(space uint64) map[uint64]uint64 {
+	out, value := map[uint64]uint64{}, make([]byte, b.x.spec.ValueBytes)
+	for key := range space {
+		if b.x.Find(key, value) {
+			out[key] = changeOf(key, value) + 1
+		}
+	}
+	return out
 }

@@ -67,6 +67,8 @@ func rows() []knob.Row {
 			Doc: "A lookup that meets a split leaf goes on in it, and in the leaf at its right, before it asks the server."})),
 		learned(row(knob.Knob{Name: "xstore.position_hint", Kind: knob.Bool, Default: true, Label: "Position hint", Section: "3.4.3.1", Live: true,
 			Doc: "An UPDATE tells the server in which leaves the key may be, so that it need not search its tree."})),
+		row(knob.Knob{Name: "xstore.log", Kind: knob.Bool, Default: false, Label: "Durability", Section: "3.4.4",
+			Doc: "Workers of the server log what they write, and a thread on each of their cores writes the logs to the SSD, once in a millisecond."}),
 		row(knob.Knob{Name: "xstore.cache_scope", Kind: knob.Choice, Default: "machine", Choices: []string{"machine", "thread"}, Label: "Cache shared by",
 			Doc: "Whether the threads of a client machine share a cache, or each has its own."}),
 		learned(row(knob.Knob{Name: "xstore.expand_at", Kind: knob.Int, Default: 2 * keysPerModel, Min: 0, Max: 1 << 30, Label: "Expansion", Unit: "keys", Section: "3.4.3.2",

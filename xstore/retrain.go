@@ -37,6 +37,7 @@ type trainer struct {
 	p    *part
 	co   *r2.Co
 	fit  *model.Trainer
+	task task // while it is busy
 	busy bool
 
 	// The sub-model that it retrains, or -1, of a version; once more, when it has done so.
@@ -77,7 +78,7 @@ func (p *part) split(_ *r2.Co, _, _ uint32, separator uint64) {
 
 // inserted is told of a key that is new. Where the top model is not monotone, a sub-model may have to answer for keys that are
 // beyond those it was trained for.
-func (p *part) inserted(_ *r2.Co, key uint64) {
+func (p *part) inserted(key uint64) {
 	v := p.current
 	if v.model.Tabled() && (p.trainers.whole || !v.model.Covers(v.model.Sub(key), key)) {
 		p.push(task{kind: keyTask, key: key})
@@ -122,19 +123,19 @@ func (s *Store) Pending() (n int) {
 	return n
 }
 
-// run is a trainer's thread.
+// run is a trainer's thread. When its machine has crashed it begins with what it was at.
 func (t *trainer) run(c *r2.Co) {
 	q := &t.p.trainers
-	for {
-		if len(q.queue) == 0 {
-			t.busy = false
+	for t.m = -1; ; {
+		if !t.busy && len(q.queue) == 0 {
 			c.Suspend()
 			continue
 		}
-		t.busy = true
-		x := q.queue[0]
-		q.queue = q.queue[1:]
-		switch x.kind {
+		if !t.busy {
+			t.busy, t.task = true, q.queue[0]
+			q.queue = q.queue[1:]
+		}
+		switch x := t.task; x.kind {
 		case splitTask:
 			t.retrainSplit(c, x.key)
 		case keyTask:
@@ -144,6 +145,7 @@ func (t *trainer) run(c *r2.Co) {
 		case wholeTask:
 			t.trainWhole(c, x.m)
 		}
+		t.busy = false
 		t.p.consider()
 	}
 }

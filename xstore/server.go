@@ -88,6 +88,9 @@ func (s *Store) serveUpdate(c *r2.Co, _ r2.Peer, req, rep []byte) int {
 	if hinted {
 		p.stats.Hinted++
 	}
+	if ok {
+		p.record(c, recordPut, key, value)
+	}
 	return answer(rep, ok)
 }
 
@@ -101,7 +104,8 @@ func (s *Store) serveInsert(c *r2.Co, _ r2.Peer, req, rep []byte) int {
 	}
 	if ok {
 		p.keys++
-		p.inserted(c, key)
+		p.record(c, recordPut, key, req[8:][:s.spec.ValueBytes])
+		p.inserted(key)
 	}
 	return answer(rep, ok)
 }
@@ -112,6 +116,7 @@ func (s *Store) serveDelete(c *r2.Co, _ r2.Peer, req, rep []byte) int {
 	ok := p.tree.Delete(c, u64(req))
 	if ok {
 		p.keys--
+		p.record(c, recordDelete, u64(req), nil)
 	}
 	return answer(rep, ok)
 }

@@ -38,8 +38,9 @@ type part struct {
 	keys      uint64 // now
 	stats     Stats
 	trainers  trainers
-	untold    int    // splits that the trainers were not told of
-	wanted    uint32 // sub-models that were asked for while a model was trained; 0: none
+	logs      []*r2.LogFile // by worker; nil: nothing is logged
+	untold    int           // splits that the trainers were not told of
+	wanted    uint32        // sub-models that were asked for while a model was trained; 0: none
 }
 
 // Stats counts what happened to a server's keys since the start, on the server and at all clients.
@@ -109,7 +110,7 @@ func (s *Store) open(m int) (*part, error) {
 		return nil, err
 	}
 	p.startTrainers()
-	return p, nil
+	return p, p.startLogs()
 }
 
 // learn makes the first version: a top model trained on the initial keys, and sub-models that are trained when somebody

@@ -1,0 +1,170 @@
+package xstore
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"drtmx/engine/r2"
+	"drtmx/engine/store"
+)
+
+// Durability (§3.4.4). Each worker of a server appends what it writes to a log of its own, in memory; a thread on the same core
+// writes the log to the SSD, all that has come since at once. Replies do not wait for that, so a crash loses what came last.
+//
+//	record   key u64 | version u64 | kind u8, length u24, unused u32 | value, padded
+//
+// A version is the time on the server at which the change was committed. Two changes of a key conflict, so they have
+// different times, and the latest of all logs counts.
+const (
+	recordHeader = 24
+
+	recordPut    = 1 // an insert or update
+	recordDelete = 2
+
+	// logEvery is how long a logger sleeps between two writes. Assumed: batches of a millisecond hide an SSD's latency, and lose
+	// little in a crash.
+	logEvery = 1_000_000_000
+	// logBehind is how much of a log waits in memory at most: then its worker waits for the logger. Assumed.
+	logBehind = 4 << 20
+)
+
+// startLogs makes the logs of a server's workers, and their threads.
+func (p *part) startLogs() error {
+	cl := p.s.cl
+	if !p.s.opt.Log {
+		return nil
+	}
+	if !cl.HasSSD() {
+		return fmt.Errorf("xstore.log: profile %s names no SSD", cl.Fabric().Profile().Name)
+	}
+	for i := range cl.Threads(p.server) {
+		f := cl.LogFile(p.server, fmt.Sprintf("%s.%d", p.s.spec.Name, i))
+		p.logs = append(p.logs, f)
+		cl.SpawnShared(p.server, i, fmt.Sprintf("xstore.logger%d", i), func(c *r2.Co) {
+			for {
+				c.Sleep(logEvery)
+				for f.Len() > f.Durable() {
+					c.Sync(f)
+				}
+			}
+		})
+	}
+	return nil
+}
+
+// record appends a change that has just been committed to the log of the worker that made it.
+func (p *part) record(c *r2.Co, kind byte, key uint64, value []byte) {
+	if p.logs == nil {
+		return
+	}
+	f := p.logs[c.Thread()]
+	for f.Len()-f.Durable() > logBehind {
+		c.Compute(spinCycles)
+		c.Load64(p.head)
+	}
+	b := add64(add64(c.Request(), key), uint64(c.Now()))
+	b = add64(b, uint64(kind)|uint64(len(value))<<8)
+	c.Append(f, addValue(b, value))
+}
+
+// spinCycles is between two looks at a log that is full. Assumed.
+const spinCycles = 200
+
+// change is one that was read back from a log.
+type change struct {
+	key, version uint64
+	deleted      bool
+	value        []byte
+}
+
+// Recover reads the logs of a server that has started again, on a coroutine of it, and makes its tree of them and of the initial
+// keys, which a checkpoint has. Then it trains a model: those of before belong to the tree of before. No client uses the
+// server meanwhile.
+func (s *Store) Recover(c *r2.Co) error {
+	p := s.serving(c)
+	var changes []change
+	for _, f := range p.logs {
+		var err error
+		if changes, err = readLog(c, f, changes); err != nil {
+			return err
+		}
+	}
+	slices.SortFunc(changes, func(a, b change) int {
+		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.version, b.version))
+	})
+	pairs := p.replay(changes)
+	p.keys = uint64(len(pairs))
+	if err := p.tree.Rebuild(c, pairs); err != nil {
+		return fmt.Errorf("store %s: recovery of machine %d: %w", s.spec.Name, p.server, err)
+	}
+	if len(p.trainers.threads) == 0 {
+		return fmt.Errorf("store %s: recovery of machine %d: nobody trains, xstore.trainers is 0", s.spec.Name, p.server)
+	}
+	p.trainers.queue, p.trainers.missed = nil, nil
+	p.trainers.whole = true
+	p.push(task{kind: wholeTask, m: p.current.model.M})
+	return nil
+}
+
+// readLog appends the changes of a log.
+func readLog(c *r2.Co, f *r2.LogFile, dst []change) ([]change, error) {
+	from, to := f.Kept()
+	if from > 0 {
+		return dst, fmt.Errorf("log: its first %d bytes were not kept", from)
+	}
+	b := make([]byte, to)
+	for at := int64(0); at < to; {
+		n := c.ReadLog(f, at, b[at:min(to, at+readAtOnce)])
+		if n == 0 {
+			return dst, fmt.Errorf("log: nothing at offset %d of %d", at, to)
+		}
+		at += int64(n)
+	}
+	for len(b) >= recordHeader {
+		word := u64(b[16:])
+		kind, n := byte(word), int(uint32(word)>>8)
+		end := recordHeader + padded(n)
+		if kind != recordPut && kind != recordDelete {
+			return dst, fmt.Errorf("log: a record of kind %d", kind)
+		}
+		if end > len(b) {
+			break // the crash came in the middle of it
+		}
+		dst = append(dst, change{u64(b), u64(b[8:]), kind == recordDelete, b[recordHeader : recordHeader+n]})
+		b = b[end:]
+	}
+	return dst, nil
+}
+
+// readAtOnce is a READ of a log in recovery.
+const readAtOnce = 1 << 20
+
+// replay is what the initial keys come to with the changes, which rise by key and then by version.
+func (p *part) replay(changes []change) (pairs []store.Pair) {
+	initial := p.s.ranges.Keys(p.server)
+	i := uint64(0)
+	take := func(before uint64, all bool) {
+		for ; i < initial.Len() && (all || initial.Key(i) < before); i++ {
+			value := make([]byte, p.s.spec.ValueBytes)
+			if p.s.spec.Value != nil {
+				p.s.spec.Value(initial.Key(i), value)
+			}
+			pairs = append(pairs, store.Pair{Key: initial.Key(i), Value: value})
+		}
+	}
+	for k, x := range changes {
+		if k+1 < len(changes) && changes[k+1].key == x.key {
+			continue
+		}
+		take(x.key, false)
+		if i < initial.Len() && initial.Key(i) == x.key {
+			i++
+		}
+		if !x.deleted {
+			pairs = append(pairs, store.Pair{Key: x.key, Value: x.value})
+		}
+	}
+	take(0, true)
+	return pairs
+}
