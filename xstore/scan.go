@@ -41,6 +41,9 @@ func (x *client) Scan(key uint64, n int, dst []store.Pair) ([]store.Pair, error)
 // scanPart goes on with a server's keys: until enough are found, or there are no more of them. What the cache cannot tell the
 // server does.
 func (x *client) scanPart(p *part) error {
+	if p.local(x.c) {
+		return x.scanLocal(p)
+	}
 	for x.scan.need > 0 && x.scan.from <= p.high {
 		x.c.Phase(Index, posted)
 		scan := x.scanModel
@@ -237,6 +240,18 @@ func (x *client) emit(key uint64, value []byte) {
 	}
 }
 
+// scanLocal scans the tree of the client's own machine.
+func (x *client) scanLocal(p *part) error {
+	s := &x.scan
+	x.c.Phase(Index, posted)
+	each := x.s.pairBytes()
+	x.reply = p.tree.Scan(x.c, s.from, s.need, x.reply[:0])
+	for b := x.reply; len(b) > 0; b = b[each:] {
+		x.emit(u64(b), b[8:each])
+	}
+	return nil
+}
+
 // scanServer has the server go on.
 func (x *client) scanServer(p *part) error {
 	s := &x.scan
@@ -251,7 +266,7 @@ func (x *client) scanServer(p *part) error {
 			return err
 		}
 		if len(rep.B)%each != 0 {
-			return fmt.Errorf("xstore %s: machine %d refuses a scan from key %d", x.s.spec.Name, p.server, s.from)
+			return fmt.Errorf("store %s: machine %d refuses a scan from key %d", x.s.spec.Name, p.server, s.from)
 		}
 		got := len(rep.B) / each
 		for b := rep.B; len(b) > 0; b = b[each:] {

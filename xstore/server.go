@@ -73,52 +73,25 @@ func (v *version) refresh(c *r2.Co, m, generation uint32, rep []byte) (kind byte
 
 // serveUpdate looks at the hinted leaves first (§3.4.3.1).
 func (s *Store) serveUpdate(c *r2.Co, _ r2.Peer, req, rep []byte) int {
-	p, key, n := s.serving(c), u64(req), int(req[8])
-	value := req[16:][:s.spec.ValueBytes]
-	p.stats.Updates++
+	n := min(int(req[8]), maxHints)
 	var hints [maxHints]tree.Hint
-	b := req[16+padded(s.spec.ValueBytes):]
-	for i := range min(n, maxHints) {
+	for i, b := 0, req[16+padded(s.spec.ValueBytes):]; i < n; i++ {
 		hints[i] = tree.Hint{ALN: u32(b[i*8:]), INCA: u32(b[i*8+4:])}
 	}
-	ok, hinted, err := p.tree.UpdateAt(c, hints[:min(n, maxHints)], key, value)
-	if err != nil {
-		s.cl.Fail(fmt.Errorf("store %s: machine %d: update of key %d: %w", s.spec.Name, c.Machine(), key, err))
-	}
-	if hinted {
-		p.stats.Hinted++
-	}
-	if ok {
-		p.record(c, recordPut, key, value)
-	}
-	return answer(rep, ok)
+	return answer(rep, s.serving(c).update(c, hints[:n], u64(req), req[16:][:s.spec.ValueBytes]))
 }
 
-// serveInsert inserts on the tree.
 func (s *Store) serveInsert(c *r2.Co, _ r2.Peer, req, rep []byte) int {
-	p, key := s.serving(c), u64(req)
-	ok, err := p.tree.Insert(c, key, req[8:][:s.spec.ValueBytes])
+	ok, err := s.serving(c).insert(c, u64(req), req[8:][:s.spec.ValueBytes])
 	if errors.Is(err, tree.ErrFull) {
 		rep[0] = replyFull
 		return 1
 	}
-	if ok {
-		p.keys++
-		p.record(c, recordPut, key, req[8:][:s.spec.ValueBytes])
-		p.inserted(key)
-	}
 	return answer(rep, ok)
 }
 
-// serveDelete deletes on the tree. Leaves that are empty stay.
 func (s *Store) serveDelete(c *r2.Co, _ r2.Peer, req, rep []byte) int {
-	p := s.serving(c)
-	ok := p.tree.Delete(c, u64(req))
-	if ok {
-		p.keys--
-		p.record(c, recordDelete, u64(req), nil)
-	}
-	return answer(rep, ok)
+	return answer(rep, s.serving(c).remove(c, u64(req)))
 }
 
 // serveScan scans the tree, as far as the server's keys go.
@@ -137,4 +110,41 @@ func answer(rep []byte, done bool) int {
 		rep[0] = replyFound
 	}
 	return 1
+}
+
+// What follows is done on the server's CPU, by a handler or by a client of the same machine.
+
+// update overwrites a value. It cannot lack room: values have one length.
+func (p *part) update(c *r2.Co, hints []tree.Hint, key uint64, value []byte) bool {
+	ok, hinted, err := p.tree.UpdateAt(c, hints, key, value)
+	if err != nil {
+		p.s.cl.Fail(fmt.Errorf("store %s: machine %d: update of key %d: %w", p.s.spec.Name, p.server, key, err))
+	}
+	p.stats.Updates++
+	if hinted {
+		p.stats.Hinted++
+	}
+	if ok {
+		p.record(c, recordPut, key, value)
+	}
+	return ok
+}
+
+// insert inserts on the tree. err is tree.ErrFull where it has no room.
+func (p *part) insert(c *r2.Co, key uint64, value []byte) (ok bool, err error) {
+	if ok, err = p.tree.Insert(c, key, value); ok {
+		p.keys++
+		p.record(c, recordPut, key, value)
+		p.inserted(key)
+	}
+	return ok, err
+}
+
+// remove deletes on the tree. Leaves that are empty stay.
+func (p *part) remove(c *r2.Co, key uint64) (ok bool) {
+	if ok = p.tree.Delete(c, key); ok {
+		p.keys--
+		p.record(c, recordDelete, key, nil)
+	}
+	return ok
 }

@@ -11,22 +11,31 @@ import (
 
 // plan is what random clients do.
 type plan struct {
-	keys    uint64 // initial ones
-	space   uint64 // operations are on keys from 0 to so many
-	ops     int    // of each coroutine
-	clients int    // coroutines of each thread
-	weights [5]int // get, update, insert, delete, scan
-	resize  bool   // one client changes the number of sub-models now and then
+	keys       uint64 // initial ones
+	space      uint64 // operations are on keys from 0 to so many
+	ops        int    // of each coroutine
+	clients    int    // coroutines of each thread
+	weights    [5]int // get, update, insert, delete, scan
+	resize     bool   // one client changes the number of sub-models now and then
+	everywhere bool   // servers have clients too
 }
 
 var mixture = plan{keys: 300, space: 3200, ops: 150, clients: 3, weights: [5]int{40, 10, 35, 10, 5}}
+
+// from is the first machine with clients.
+func (p plan) from(b *bed) int {
+	if p.everywhere {
+		return 0
+	}
+	return b.servers
+}
 
 // play runs the plan's clients to their end.
 func (b *bed) play(p plan) {
 	b.Helper()
 	var flags []*bool
 	id := 0
-	for m := b.servers; m < b.cl.Machines(); m++ {
+	for m := p.from(b); m < b.cl.Machines(); m++ {
 		for t := range b.cl.Threads(m) {
 			for range p.clients {
 				id++
@@ -166,7 +175,9 @@ func TestServersAndTops(t *testing.T) {
 					b := newBed(t, seed, 3, 2, 2)
 					b.open(mixture.keys, 8, Options{SubModels: 6, Slots: 8, TopModel: top, Fields: []model.Field{{Shift: 5, Bits: 12}, {Bits: 5}},
 						PerThread: perThread, Trainers: 1, Speculative: true, PositionHint: true, Merge: true, ExpandAt: 40})
-					b.play(mixture)
+					p := mixture
+					p.everywhere = perThread
+					b.play(p)
 					b.settle()
 					if keys := b.lost(); len(keys) > 0 {
 						t.Errorf("seed %d: keys %v", seed, keys)

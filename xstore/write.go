@@ -25,7 +25,7 @@ func (x *client) fallback(p *part, key uint64, value []byte) (bool, error) {
 	}
 	b := rep.B
 	if len(b) < headReply || b[0] > replyFound {
-		return false, fmt.Errorf("xstore: machine %d refuses key %d", p.server, key)
+		return false, fmt.Errorf("store %s: machine %d refuses key %d", x.s.spec.Name, p.server, key)
 	}
 	status, refresh := b[0], b[1]
 	b = b[headReply:]
@@ -79,6 +79,10 @@ func (x *client) mix(cache *cache, m uint32, s model.Sub, span model.Span) (mode
 // Update is UPDATE (§3.4.3.1): the server does it, with a hint of where the key is.
 func (x *client) Update(key uint64, value []byte) (bool, error) {
 	p := x.begin(key)
+	if p.local(x.c) {
+		x.c.Phase(Index, posted)
+		return p.update(x.c, nil, key, value), nil
+	}
 	x.hints = x.hints[:0]
 	if x.s.opt.PositionHint && x.mode == Full {
 		x.c.Phase(Index, posted)
@@ -111,6 +115,14 @@ func (x *client) hint(p *part, key uint64) {
 // Insert is INSERT (§3.4.3.2).
 func (x *client) Insert(key uint64, value []byte) (bool, error) {
 	p := x.begin(key)
+	if p.local(x.c) {
+		x.c.Phase(Index, posted)
+		ok, err := p.insert(x.c, key, value)
+		if err != nil {
+			err = x.full(p, key)
+		}
+		return ok, err
+	}
 	x.c.Phase(Call, posted)
 	rep := x.c.Call(p.server, x.s.rpc.insert, addValue(add64(x.c.Request(), key), value))
 	return x.status(p, key, rep)
@@ -119,6 +131,10 @@ func (x *client) Insert(key uint64, value []byte) (bool, error) {
 // Delete is DELETE (§3.4.3.2).
 func (x *client) Delete(key uint64) (bool, error) {
 	p := x.begin(key)
+	if p.local(x.c) {
+		x.c.Phase(Index, posted)
+		return p.remove(x.c, key), nil
+	}
 	x.c.Phase(Call, posted)
 	rep := x.c.Call(p.server, x.s.rpc.remove, add64(x.c.Request(), key))
 	return x.status(p, key, rep)
@@ -133,9 +149,14 @@ func (x *client) status(p *part, key uint64, rep *reply) (done bool, err error) 
 	case len(rep.B) == 1 && rep.B[0] <= replyFound:
 		return rep.B[0] == replyFound, nil
 	case len(rep.B) == 1 && rep.B[0] == replyFull:
-		return false, fmt.Errorf("xstore %s: machine %d has no room for key %d; raise workload.spare", x.s.spec.Name, p.server, key)
+		return false, x.full(p, key)
 	}
-	return false, fmt.Errorf("xstore %s: machine %d refuses key %d", x.s.spec.Name, p.server, key)
+	return false, fmt.Errorf("store %s: machine %d refuses key %d", x.s.spec.Name, p.server, key)
+}
+
+// full is the error of an insert that finds no room.
+func (x *client) full(p *part, key uint64) error {
+	return fmt.Errorf("store %s: machine %d has no room for key %d: it was made for %d more than the initial ones", x.s.spec.Name, p.server, key, x.s.spec.Spare)
 }
 
 // Interfaces that are kept.
