@@ -34,6 +34,7 @@ func optionsOf(v knob.Values, s *store.KVSpec) Options {
 		SubModels: v.Int("xstore.submodels"), TopModel: v.Text("xstore.top"), Slots: v.Int("xstore.leaf_slots"), Cache: Mode(slices.Index(Modes, v.Text("xstore.cache"))),
 		PerThread: v.Text("xstore.cache_scope") == "thread", Trainers: v.Int("xstore.trainers"), Speculative: v.Bool("xstore.speculative"),
 		PositionHint: v.Bool("xstore.position_hint"), Merge: v.Bool("xstore.retrain_merge"), Log: v.Bool("xstore.log"), ExpandAt: v.Int("xstore.expand_at"),
+		KeyErrors: v.Text("xstore.errors") == "key",
 	}
 	return o.withDefaults(s)
 }
@@ -61,6 +62,8 @@ func rows() []knob.Row {
 			Doc: "Sends a key to its sub-model: lr = linear regression; mlr = of the fields of a composite key; nn = a neural network with 8 neurons; pieces = piecewise linear with a bounded error, which the thesis does not have."})),
 		row(knob.Knob{Name: "xstore.leaf_slots", Kind: knob.Int, Default: DefaultSlots, Min: 4, Max: 64, Label: "Slots of a leaf", Section: "3.4.1",
 			Doc: "Pairs that a leaf has room for. A lookup READs the keys of a whole leaf."}),
+		learned(row(knob.Knob{Name: "xstore.errors", Kind: knob.Choice, Default: "leaf", Choices: []string{"leaf", "key"}, Label: "Errors of", Section: "3.4.1",
+			Doc: "What the errors of a sub-model are measured by: leaf = how far a prediction is from the key's leaf, so that one leaf is READ where one is enough (section 3.7.2); key = from the key's position, as Figure 3-7 prints it."})),
 		learned(row(knob.Knob{Name: "xstore.trainers", Kind: knob.Int, Default: 2, Min: 0, Max: 8, Label: "Trainers", Section: "3.7.1",
 			Doc: "Threads of a server that retrain models, on cores that they share with workers. 0: models get stale, and clients ask the server."})),
 		learned(row(knob.Knob{Name: "xstore.speculative", Kind: knob.Bool, Default: true, Label: "Speculative lookup", Section: "3.4.3.2", Live: true,

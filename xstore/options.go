@@ -29,10 +29,14 @@ func (m Mode) learned() bool { return m <= Top }
 
 // Options are how a store and its clients work. The zero value of a field means its default, if it has one.
 type Options struct {
-	SubModels    int           // of each server; default one for 200 initial keys, as the thesis has
-	TopModel     string        // lr, mlr, nn or pieces; default lr
-	Fields       []model.Field // of a key, for mlr
-	Slots        int           // of a leaf; default 16
+	SubModels int           // of each server; default one for 200 initial keys, as the thesis has
+	TopModel  string        // lr, mlr, nn or pieces; default lr
+	Fields    []model.Field // of a key, for mlr
+	Slots     int           // of a leaf; default 16
+	// KeyErrors has the errors of sub-models be those of keys' positions, as Figure 3-7 prints it. Where leaves are half full
+	// positions are a staircase, and about half of the lookups READ a second leaf; §3.7.2 says that one is enough. So errors are
+	// those of leaves unless told.
+	KeyErrors    bool
 	Cache        Mode
 	CacheBytes   uint64 // of a client's cache of nodes; 0: all nodes have room
 	PerThread    bool   // each thread has a cache of its own, instead of one for its machine

@@ -133,7 +133,7 @@ func (p *part) learn(keys store.Keys) error {
 }
 
 func (s *Store) newTrainer() *model.Trainer {
-	return model.NewTrainer(model.Config{Slots: s.opt.Slots})
+	return model.NewTrainer(model.Config{Slots: s.opt.Slots, LeafErrors: !s.opt.KeyErrors})
 }
 
 // part is the server's of a key.

@@ -42,9 +42,15 @@ func (t *Trainer) Sub(leaves []Leaf, span Span, base uint64, generation uint32, 
 	}
 	s := Sub{TT: ttField(len(leaves), generation)}
 	s.Slope, s.Intercept = line(leaves, t.slots, base)
-	if !t.bounds(&s, leaves, span, base) {
+	above, below := t.misses(&s, leaves, span, base)
+	if d := slack(above, below); d != 0 {
+		s.Intercept += float32(d)
+		above, below = t.misses(&s, leaves, span, base)
+	}
+	if above, below = max(above, 0), max(below, 0); above > MaxError || below > MaxError {
 		return fallback(generation), tt
 	}
+	s.MinErr, s.MaxErr = uint8(above), uint8(below)
 	for i := range leaves {
 		l := &leaves[i]
 		tt = append(tt, MakeEntry(l.ALN, l.INCA, len(l.Keys)))
@@ -92,13 +98,17 @@ func line(leaves []Leaf, slots int, base uint64) (slope, intercept float32) {
 	return slope, float32(meanY - float64(float64(slope)*(distance(base, first)+meanX)))
 }
 
-// bounds sets the errors, or reports that they do not fit. They are those of the parameters as they are stored.
+// misses is how far the line is above and below what it should be, at most, by the parameters as they are stored. One that is
+// below zero says that there is room on that side.
 //
 // The tree routes the keys from a leaf's Low to its High to the leaf, whether they were trained, are absent now or were never
 // there. The line does not fall, so if it is right at both ends of the part that the sub-model answers for it is right between
 // them. Where the line leaves the table Range takes the last leaf, so the ends of the table need nothing.
-func (t *Trainer) bounds(s *Sub, leaves []Leaf, span Span, base uint64) bool {
-	var above, below int64 // how far the line is above and below
+func (t *Trainer) misses(s *Sub, leaves []Leaf, span Span, base uint64) (above, below int64) {
+	above, below = -farthest, -farthest
+	if !t.leafErrors {
+		above, below = 0, 0
+	}
 	slots := int64(t.slots)
 	for i := range leaves {
 		l := &leaves[i]
@@ -124,8 +134,24 @@ func (t *Trainer) bounds(s *Sub, leaves []Leaf, span Span, base uint64) bool {
 			above, below = max(above, off), max(below, -off)
 		}
 	}
-	s.MinErr, s.MaxErr = uint8(above), uint8(below)
-	return above <= MaxError && below <= MaxError
+	return above, below
+}
+
+// slack is by how much to raise a line whose misses have room on one side: into the middle of the room if there is enough on both
+// together, else as far as there is. Where leaves are half full, positions are a staircase that the line goes through the
+// middle of; without this every fourth lookup would take the leaf below as well.
+func slack(above, below int64) int64 {
+	switch {
+	case above == -farthest || below == -farthest: // a single leaf needs no errors
+		return 0
+	case above+below <= 0:
+		return (below - above) / 2
+	case above < 0:
+		return -above
+	case below < 0:
+		return below
+	}
+	return 0
 }
 
 // Initial trains sub-model m over leaves that nobody has changed: a pure function of its arguments.
