@@ -75,7 +75,7 @@ func (t *trainer) trainWhole(c *r2.Co, m uint32) {
 	for i := range m {
 		t.trainSub(c, v, i, 0)
 	}
-	c.Store(p.head, add32(c.Request(), v.number))
+	c.Store64(p.head, uint64(v.number))
 	p.current = v
 	p.versions = append(p.versions, v)
 	p.stats.Trained++
