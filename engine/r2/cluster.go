@@ -1,6 +1,7 @@
 package r2
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -32,7 +33,7 @@ type Config struct {
 	EmulatedNodes int       // RC queue pairs as in a cluster of this size (thesis §2.2.4); default the machines
 	RandomQP      bool      // choose among the emulated queue pairs at random (§2.2.4) instead of round robin (§4.4.2)
 	SendDepth     int       // send queue of an RC queue pair; default 128 [rlib]
-	RecvDepth     []int     // RECVs posted by a thread of each machine; default RecvDepths. A message that finds none is lost, and repeated later
+	RecvDepth     []int     // RECVs posted by a thread of each machine; default Config.RecvDepths. A message that finds none is lost, and repeated later
 	PollBatch     int       // completions taken per poll; default 16
 	MaxMessage    int       // largest RPC message, header included; default 4096 (the path MTU)
 	MaxRequest    int       // largest request, header included; default MaxMessage. What is longer than that goes in segments
@@ -54,6 +55,7 @@ const (
 	RequestWindow = 128
 
 	udSendDepth = 1024
+	maxMessage  = 4096
 	maxRPC      = 32
 )
 
@@ -68,19 +70,19 @@ func (c Config) withDefaults(f *fabric.Fabric) Config {
 	def(&c.EmulatedNodes, f.Machines())
 	def(&c.SendDepth, 128)
 	def(&c.PollBatch, 16)
-	def(&c.MaxMessage, 4096)
+	def(&c.MaxMessage, maxMessage)
 	c.MaxRequest = max(c.MaxRequest, c.MaxMessage)
 	c.MaxReply = max(c.MaxReply, c.MaxRequest)
+	if f.TCP() != nil { // the kernel cuts
+		c.MaxMessage = c.MaxReply
+	}
 	def(&c.Scratch, 1088)
 	if c.RecvDepth == nil {
 		threads := c.PerMachine
 		if threads == nil {
 			threads = slices.Repeat([]int{c.Threads}, f.Machines())
 		}
-		c.RecvDepth = c.recvDepths(threads)
-	}
-	if f.TCP() != nil { // the kernel cuts
-		c.MaxMessage = c.MaxReply
+		c.RecvDepth = c.RecvDepths(threads, c.Coroutines, RequestWindow)
 	}
 	if c.ResendAfter == 0 {
 		c.ResendAfter = ResendAfter(f.TCP())
@@ -99,15 +101,18 @@ func ResendAfter(tcp *fabric.TCPCosts) Time {
 	return 200 * sim.Microsecond
 }
 
-// recvDepths are RecvDepths with room for the segments of long messages.
-func (c *Config) recvDepths(threads []int) []int {
-	if c.MaxRequest > c.MaxMessage {
-		return RecvDepths(threads, segmentWindow*c.Coroutines, RequestWindow)
+// RecvDepths is the function of that name with room for the segments of messages as long as c
+// allows: those of the requests that others send, and of the replies that a thread's own
+// coroutines, each in number, wait for.
+func (c Config) RecvDepths(threads []int, each, burst int) []int {
+	datagram := cmp.Or(c.MaxMessage, maxMessage)
+	if c.MaxRequest > datagram {
+		return RecvDepths(threads, segmentWindow*each, segmentWindow*burst)
 	}
-	depths := RecvDepths(threads, c.Coroutines, RequestWindow)
-	if c.MaxReply > c.MaxMessage {
+	depths := RecvDepths(threads, each, burst)
+	if c.MaxReply > datagram {
 		for m := range depths {
-			depths[m] = min(depths[m]+segmentWindow*c.Coroutines, 2048)
+			depths[m] = min(depths[m]+segmentWindow*each, 2048)
 		}
 	}
 	return depths

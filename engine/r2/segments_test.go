@@ -205,6 +205,22 @@ func TestLongRepliesFindRecvs(t *testing.T) {
 	}
 }
 
+// Where RECVs are few, long replies take their turns: what finds none is repeated, and all come.
+func TestLongRepliesWithFewRecvs(t *testing.T) {
+	c := Config{PerMachine: []int{1, 1, 1}, Coroutines: 6, MaxRequest: 60_000, MaxReply: 200_000, RecvDepth: []int{12, 12, 12}}
+	wrong, _, n := longRun(t, c, fabric.Config{}, 6, 500*sim.Millisecond, nil, anySize)
+	for _, s := range wrong {
+		t.Error(s)
+	}
+	if n.NoRecv == 0 {
+		t.Error("every datagram found a RECV")
+	}
+	per := 4096 - headerBytes - segmentHead
+	if least, sends := uint64(3*6*6*130_000/per), n.Posted[fabric.Send]; sends > 6*least {
+		t.Errorf("%d datagrams for what some %d carry", sends, least)
+	}
+}
+
 // A server that crashes in the middle of a long reply, and a caller in the middle of a long
 // request: whoever is left has an error, nothing stays, and afterwards all works again.
 func TestCrashInTheMiddleOfLongMessages(t *testing.T) {
@@ -354,5 +370,19 @@ func BenchmarkLongReply(bench *testing.B) {
 		if err := s.Run(s.Now() + sim.Millisecond); err != nil {
 			bench.Fatal(err)
 		}
+	}
+}
+
+// What is here of a request that its caller no longer repeats is given back, and nothing else.
+func TestAbandonedRequests(t *testing.T) {
+	b := newBed(t, 2, Config{Threads: 1, Coroutines: 1, MaxRequest: 50_000}, fabric.Config{})
+	w := b.cl.machines[1].workers[0]
+	ch := w.out[0]
+	for _, seq := range []uint32{5, 7, 9} {
+		ch.part(w, seq, 40_000)
+	}
+	w.settle(ch, header{kind: typeRequest, seq: 10, lag: 2})
+	if len(ch.parts) != 1 || ch.parts[0].seq != 9 || len(w.messages.unused[messageClass(40_000)]) != 2 {
+		t.Errorf("%d requests are here in part, %d buffers were given back", len(ch.parts), len(w.messages.unused[messageClass(40_000)]))
 	}
 }

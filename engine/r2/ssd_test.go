@@ -202,10 +202,37 @@ func TestCrashInTheMiddleOfWrites(t *testing.T) {
 		if left > whole || left != whole && left%4096 != 0 && left != 5*4096 && left != 15*4096-100 {
 			t.Errorf("crash at %d: %d of %d bytes are left", at, left, whole)
 		}
+		block := Time(4096 / b.f.Profile().SSD.WriteBandwidth.Value * 1000)
+		if crossed := int64((at-10*sim.Microsecond)/block) * 4096; left > crossed {
+			t.Errorf("crash at %d: %d bytes are left, the link takes %d by then", at, left, crossed)
+		}
 		lefts[left] = true
 	}
 	if len(lefts) < 15 {
 		t.Errorf("crashes at all times leave but %d different prefixes", len(lefts))
+	}
+}
+
+// What a disk would have told a thread that a crash has ended is not told to the one that begins.
+func TestCompletionOfBeforeACrash(t *testing.T) {
+	b := newBed(t, 1, Config{Threads: 1, Coroutines: 1}, fabric.Config{})
+	var took Time
+	b.cl.SpawnShared(0, 0, "logger", func(c *Co) {
+		begin := c.Now()
+		c.WriteSSD(2 << 20)
+		took = c.Now() - begin
+	})
+	b.run(sim.Millisecond)
+	if err := b.cl.Crash(0); err != nil {
+		t.Fatal(err)
+	}
+	b.run(10 * sim.Microsecond)
+	if _, err := b.cl.Restart(0); err != nil {
+		t.Fatal(err)
+	}
+	b.run(10 * sim.Millisecond)
+	if link := Time(float64(2<<20) / b.f.Profile().SSD.WriteBandwidth.Value * 1000); took < link {
+		t.Errorf("2 MB took %d ps, the link needs %d", took, link)
 	}
 }
 
