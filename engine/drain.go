@@ -161,6 +161,9 @@ func (s *System) left() string {
 	if verbs := s.fab.InFlight(); verbs > 0 {
 		parts = append(parts, fmt.Sprintf("%d verbs on their way", verbs))
 	}
+	if threads := s.cl.SharedAtWork(); threads > 0 {
+		parts = append(parts, fmt.Sprintf("%d threads in the background at work", threads))
+	}
 	if s.state == StateDraining && s.end != nil {
 		parts = append(parts, "a change of knobs that waits for them")
 	}

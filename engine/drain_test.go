@@ -7,6 +7,7 @@ import (
 
 	"drtmx/engine/experiment"
 	"drtmx/engine/history"
+	"drtmx/engine/r2"
 	"drtmx/engine/sim"
 )
 
@@ -75,6 +76,40 @@ func TestDrainBudget(t *testing.T) {
 		}
 		if got := open(t, small(set)).drainBudget(); got != want {
 			t.Errorf("%v: %d ps", set, got)
+		}
+	}
+}
+
+// A drain waits for threads that share a core with a worker, not for suspended ones, and one that
+// is given up tells of them.
+func TestDrainWaitsForSharedThreads(t *testing.T) {
+	for _, c := range []struct {
+		work sim.Time
+		want string
+	}{{0, ""}, {300 * sim.Microsecond, ""}, {sim.Second, "1 threads in the background at work"}} {
+		s := open(t, small(experiment.Knobs{"workload": "micro-read"}))
+		trainer := s.cl.SpawnShared(0, 0, "trainer", func(co *r2.Co) {
+			for {
+				co.Suspend()
+				for end := co.BusyPS() + c.work; co.BusyPS() < end; {
+					co.Compute(1000)
+					co.Yield()
+				}
+			}
+		})
+		advance(t, s, 50_000)
+		if c.work > 0 {
+			s.cl.Wake(trainer)
+		}
+		if err := s.Drain(); err != nil {
+			t.Fatal(err)
+		}
+		r := s.Result()
+		if text := r.Undrained(); c.want == "" && text != "" || !strings.Contains(text, c.want) {
+			t.Errorf("%d ps of work: %q", c.work, text)
+		}
+		if spent := r.Drain.NS * int64(sim.Nanosecond); c.want == "" && (spent < c.work || spent > 2*c.work+100*sim.Microsecond) {
+			t.Errorf("%d ps of work: drained in %d", c.work, spent)
 		}
 	}
 }

@@ -376,7 +376,7 @@ func (cl *Cluster) openGates() {
 // middle of its work. With the gate
 // shut and every coroutine held, it is the drained state.
 func (cl *Cluster) Quiet() bool {
-	if cl.fab.InFlight() != 0 || !cl.SharedAtRest() {
+	if cl.fab.InFlight() != 0 || cl.SharedAtWork() != 0 {
 		return false
 	}
 	for _, w := range cl.workers {

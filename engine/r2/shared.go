@@ -196,14 +196,15 @@ func (c *Co) BusyPS() Time { return c.w.spent() }
 // spent is the core's time on a worker or thread by this instant.
 func (w *Worker) spent() Time { return max(0, w.busy+w.stall()-w.booked()) }
 
-// SharedAtRest says that all shared threads of machines that run are suspended, asleep or at their end.
-func (cl *Cluster) SharedAtRest() bool {
+// SharedAtWork counts the shared threads, of machines that run, in the middle of their work: all but
+// those that are suspended, asleep or at their end.
+func (cl *Cluster) SharedAtWork() (n int) {
 	for _, t := range cl.threads {
 		if t.w.mc.life == running && (t.state <= fresh || t.state == writing) {
-			return false
+			n++
 		}
 	}
-	return true
+	return n
 }
 
 // doing says what a shared thread is at.

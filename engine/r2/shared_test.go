@@ -200,7 +200,7 @@ func TestWakesAreNotLost(t *testing.T) {
 	if done != 0 {
 		t.Fatal("it ran without a wake")
 	}
-	if !b.cl.Quiet() || !b.cl.SharedAtRest() {
+	if !b.cl.Quiet() || b.cl.SharedAtWork() != 0 {
 		t.Error("a suspended thread is not at rest")
 	}
 	b.cl.Spawn(0, 1, func(c *Co) {
@@ -211,14 +211,14 @@ func TestWakesAreNotLost(t *testing.T) {
 		}
 	})
 	b.run(50 * sim.Microsecond)
-	if done != 1 || b.cl.SharedAtRest() || b.cl.Quiet() {
-		t.Errorf("%d times in the first 50 us, at rest %v", done, b.cl.SharedAtRest())
+	if done != 1 || b.cl.SharedAtWork() != 1 || b.cl.Quiet() {
+		t.Errorf("%d times in the first 50 us, %d threads at work", done, b.cl.SharedAtWork())
 	}
 	if s := b.cl.Waiting(9); !slices.ContainsFunc(s, func(l string) bool { return strings.HasPrefix(l, "m0.t0.trainer: ") }) {
 		t.Errorf("%q does not tell of the thread", s)
 	}
 	b.run(2 * sim.Millisecond)
-	if done != 2 || !b.cl.SharedAtRest() {
+	if done != 2 || b.cl.SharedAtWork() != 0 {
 		t.Errorf("%d times at the end, want 2", done)
 	}
 	if s := b.cl.Waiting(9); !slices.Contains(s, "m0.t0.trainer: suspended") {
@@ -238,7 +238,7 @@ func TestThreadsAlone(t *testing.T) {
 		}
 	})
 	b.run(sim.Millisecond)
-	if steps != 100 || c.BusyPS() < 100*sim.Microsecond || c.BusyPS() > 140*sim.Microsecond || !b.cl.SharedAtRest() {
+	if steps != 100 || c.BusyPS() < 100*sim.Microsecond || c.BusyPS() > 140*sim.Microsecond || b.cl.SharedAtWork() != 0 {
 		t.Errorf("%d steps in %d ps of a core", steps, c.BusyPS())
 	}
 }
@@ -307,7 +307,7 @@ func sharedRun(t *testing.T) uint64 {
 		if err := b.cl.Crash(1); err != nil {
 			t.Fatal(err)
 		}
-		if !b.cl.SharedAtRest() {
+		if b.cl.SharedAtWork() != 0 {
 			t.Error("threads of a machine that is down are not at rest")
 		}
 		before := lives

@@ -13,7 +13,7 @@ import (
 )
 
 // The numbers of the hardware profile are knobs too: hardware.NUMBER, by the name that `drtmx
-// profiles` lists it under. They are a family beside the registry: the profile has some ninety of
+// profiles` lists it under. They are a family beside the registry: the profile has some hundred of
 // them, so only those that are set appear in resolved values, in results and on the page. Resolved
 // values have none that says what the profile says anyway.
 
