@@ -12,7 +12,7 @@ import (
 // meanwhile have tasks that are done again for the new version.
 
 // consider asks for twice as many sub-models when they have too many keys on average, and for half when they have few.
-func (p *part) consider() {
+func (p *part) consider(c *r2.Co) {
 	at, t := uint64(p.s.opt.ExpandAt), &p.trainers
 	if at == 0 || t.whole {
 		return
@@ -20,9 +20,9 @@ func (p *part) consider() {
 	m := uint64(p.current.model.M)
 	switch {
 	case p.keys > at*m:
-		p.resize(uint32(min(2*m, MaxSubModels)))
+		p.resize(c, uint32(min(2*m, MaxSubModels)))
 	case m > 1 && p.keys < at*m/shrinkAt:
-		p.resize(uint32(m / 2))
+		p.resize(c, uint32(m/2))
 	}
 }
 
@@ -30,18 +30,18 @@ func (p *part) consider() {
 const shrinkAt = 8
 
 // resize has a model with so many sub-models trained.
-func (p *part) resize(m uint32) {
+func (p *part) resize(c *r2.Co, m uint32) {
 	if !p.trainers.whole && m != p.current.model.M {
 		p.trainers.whole = true
-		p.push(task{kind: wholeTask, m: m})
+		p.push(c, task{kind: wholeTask, m: m})
 	}
 }
 
 // retrainAll has a model with as many sub-models as now trained.
-func (p *part) retrainAll() {
+func (p *part) retrainAll(c *r2.Co) {
 	if !p.trainers.whole {
 		p.trainers.whole = true
-		p.push(task{kind: wholeTask, m: p.current.model.M})
+		p.push(c, task{kind: wholeTask, m: p.current.model.M})
 	}
 }
 
@@ -59,7 +59,7 @@ func (s *Store) SetSubModels(n int) error {
 	s.opt.SubModels = n
 	for _, p := range s.parts {
 		p.wanted = uint32(n)
-		p.resize(p.wanted)
+		p.resize(nil, p.wanted)
 	}
 	return nil
 }
@@ -82,11 +82,11 @@ func (t *trainer) trainWhole(c *r2.Co, m uint32) {
 	q := &p.trainers
 	q.whole = false
 	for _, x := range q.missed {
-		p.push(x)
+		p.push(c, x)
 	}
 	q.missed = q.missed[:0]
 	if p.wanted != 0 {
-		p.resize(p.wanted)
+		p.resize(c, p.wanted)
 		p.wanted = 0
 	}
 }

@@ -101,9 +101,8 @@ func (s *Store) Recover(c *r2.Co) error {
 	if len(p.trainers.threads) == 0 {
 		return fmt.Errorf("store %s: recovery of machine %d: nobody trains, xstore.trainers is 0", s.spec.Name, p.server)
 	}
-	p.trainers.queue, p.trainers.missed = nil, nil
-	p.trainers.whole = true
-	p.push(task{kind: wholeTask, m: p.current.model.M})
+	p.trainers.queue, p.trainers.missed, p.trainers.lost, p.trainers.whole = nil, nil, false, true
+	p.push(c, task{kind: wholeTask, m: p.current.model.M})
 	return nil
 }
 

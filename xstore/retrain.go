@@ -30,15 +30,16 @@ type trainers struct {
 	threads []*trainer
 	missed  []task // while a whole model is trained: it has to have them too
 	whole   bool   // that is under way
+	lost    bool   // the machine has crashed, and has not recovered
 }
 
 // trainer is one of them.
 type trainer struct {
-	p    *part
-	co   *r2.Co
-	fit  *model.Trainer
-	task task // while it is busy
-	busy bool
+	p     *part
+	co    *r2.Co
+	fit   *model.Trainer
+	began bool
+	busy  bool
 
 	// The sub-model that it retrains, or -1, of a version; once more, when it has done so.
 	m     int
@@ -67,26 +68,27 @@ func (p *part) startTrainers() {
 }
 
 // split is told of each split of a leaf, once it has committed.
-func (p *part) split(_ *r2.Co, _, _ uint32, separator uint64) {
+func (p *part) split(c *r2.Co, _, _ uint32, separator uint64) {
 	p.stats.Splits++
 	if !p.s.opt.Cache.learned() {
 		p.untold++
 		return
 	}
-	p.push(task{kind: splitTask, key: separator})
+	p.push(c, task{kind: splitTask, key: separator})
 }
 
 // inserted is told of a key that is new. Where the top model is not monotone, a sub-model may have to answer for keys that are
 // beyond those it was trained for.
-func (p *part) inserted(key uint64) {
+func (p *part) inserted(c *r2.Co, key uint64) {
 	v := p.current
 	if v.model.Tabled() && (p.trainers.whole || !v.model.Covers(v.model.Sub(key), key)) {
-		p.push(task{kind: keyTask, key: key})
+		p.push(c, task{kind: keyTask, key: key})
 	}
 }
 
-// push queues a task and wakes a trainer. One task a split: they are not merged unless Options.Merge (§3.4.3.2).
-func (p *part) push(x task) {
+// push queues a task and wakes a trainer, which takes c's core a system call; c is nil where a person has asked for it. One task a
+// split: they are not merged unless Options.Merge (§3.4.3.2).
+func (p *part) push(c *r2.Co, x task) {
 	t := &p.trainers
 	if len(t.threads) == 0 {
 		return
@@ -103,10 +105,15 @@ func (p *part) push(x task) {
 	}
 	t.queue = append(t.queue, x)
 	for _, w := range t.threads {
-		if !w.busy {
+		switch {
+		case w.busy:
+			continue
+		case c == nil:
 			p.s.cl.Wake(w.co)
-			return
+		default:
+			c.Wake(w.co)
 		}
+		return
 	}
 }
 
@@ -123,19 +130,18 @@ func (s *Store) Pending() (n int) {
 	return n
 }
 
-// run is a trainer's thread. When its machine has crashed it begins with what it was at.
+// run is a trainer's thread. When its machine has crashed it waits for the recovery.
 func (t *trainer) run(c *r2.Co) {
 	q := &t.p.trainers
-	for t.m = -1; ; {
-		if !t.busy && len(q.queue) == 0 {
+	q.lost = q.lost || t.began
+	for t.began, t.busy, t.m = true, false, -1; ; {
+		if q.lost || len(q.queue) == 0 {
 			c.Suspend()
 			continue
 		}
-		if !t.busy {
-			t.busy, t.task = true, q.queue[0]
-			q.queue = q.queue[1:]
-		}
-		switch x := t.task; x.kind {
+		x := q.queue[0]
+		t.busy, q.queue = true, q.queue[1:]
+		switch x.kind {
 		case splitTask:
 			t.retrainSplit(c, x.key)
 		case keyTask:
@@ -146,7 +152,7 @@ func (t *trainer) run(c *r2.Co) {
 			t.trainWhole(c, x.m)
 		}
 		t.busy = false
-		t.p.consider()
+		t.p.consider(c)
 	}
 }
 

@@ -75,7 +75,7 @@ func (s *Store) setCache(m Mode) {
 		for _, p := range s.parts {
 			if p.untold > 0 {
 				p.untold = 0
-				p.retrainAll()
+				p.retrainAll(nil)
 			}
 		}
 	}
