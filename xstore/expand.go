@@ -49,7 +49,9 @@ func (p *part) retrainAll(c *r2.Co) {
 // cannot be asked for.
 func (s *Store) SetSubModels(n int) error {
 	o := s.opt
-	o.SubModels = n
+	if o.SubModels = n; n == AutoSubModels {
+		return nil // it is for the start
+	}
 	switch err := o.check(); {
 	case err != nil:
 		return err

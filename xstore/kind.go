@@ -53,9 +53,16 @@ func rows() []knob.Row {
 		}
 		return r
 	}
+	subModels := learned(row(knob.Knob{Name: "xstore.submodels", Kind: knob.Int, Default: 0, Min: AutoSubModels, Max: MaxSubModels, Label: "Sub-models", Section: "3.4.1", Live: true,
+		Doc: "Of each server. More of them predict better and take more memory, 14 bytes each. A change trains a new model in the background while requests go on. 0: one for 200 of the initial keys, as in the thesis. auto, or -1: chosen from what a READ takes of the server's RNIC, once, at the start."}))
+	subModels.Own = func(r *knob.Row, v any) (any, error) {
+		if v == "auto" {
+			return AutoSubModels, nil
+		}
+		return r.Knob.Parse(v)
+	}
 	return []knob.Row{
-		learned(row(knob.Knob{Name: "xstore.submodels", Kind: knob.Int, Default: 0, Min: 0, Max: MaxSubModels, Label: "Sub-models", Section: "3.4.1", Live: true,
-			Doc: "Of each server. More of them predict better and take more memory, 14 bytes each. A change trains a new model in the background while requests go on. 0: one for 200 of the initial keys, as in the thesis."})),
+		subModels,
 		row(knob.Knob{Name: "xstore.cache", Kind: knob.Choice, Default: "full", Choices: Modes, Label: "Cache", Section: "3.4.1", Live: true,
 			Doc: "What clients keep of the index: full = sub-models and translation tables; model = sub-models only, a READ more for each lookup; top = the top model only, two READs more; tree = every inner node of the tree; tree4 = the nodes four levels above the leaves, as Cell; none = nothing, a READ for each level."}),
 		learned(row(knob.Knob{Name: "xstore.top", Kind: knob.Choice, Default: "lr", Choices: []string{"lr", "mlr", "nn", "pieces"}, Label: "Top model", Section: "3.5.2",

@@ -71,12 +71,15 @@ func (o Options) withDefaults(s *store.KVSpec) Options {
 	return o
 }
 
+// AutoSubModels has Auto choose their number.
+const AutoSubModels = -1
+
 // MaxSubModels bounds them: their numbers and those of their lines have 32 bits.
 const MaxSubModels = 8_000_000
 
 func (o Options) check() error {
 	switch {
-	case o.SubModels < 1 || o.SubModels > MaxSubModels:
+	case o.SubModels != AutoSubModels && (o.SubModels < 1 || o.SubModels > MaxSubModels):
 		return fmt.Errorf("xstore.submodels %d: from 1 to %d", o.SubModels, MaxSubModels)
 	case int(o.Cache) >= len(Modes):
 		return fmt.Errorf("xstore.cache %d: one of %v", o.Cache, Modes)

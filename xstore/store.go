@@ -41,6 +41,7 @@ type part struct {
 	logs      []*r2.LogFile // by worker; nil: nothing is logged
 	untold    int           // splits that the trainers were not told of
 	wanted    uint32        // sub-models that were asked for while a model was trained; 0: none
+	choice    Choice        // of the number of sub-models, where it was left to Auto
 }
 
 // Stats counts what happened to a server's keys since the start, on the server and at all clients.
@@ -121,7 +122,14 @@ func (p *part) learn(keys store.Keys) error {
 		return err
 	}
 	leaves, fill, inca := p.tree.Initial()
-	x := model.NewModel(top, uint32(p.s.opt.SubModels), keys, p.low, p.high)
+	n := p.s.opt.SubModels
+	if n == AutoSubModels {
+		if p.choice, err = Auto(keys, p.low, p.high, p.s.opt, p.s.cl.Fabric().Profile(), p.s.opt.CacheBytes); err != nil {
+			return err
+		}
+		n = p.choice.SubModels
+	}
+	x := model.NewModel(top, uint32(n), keys, p.low, p.high)
 	in := &model.Initial{Keys: keys, Fill: fill, Low: p.low, High: p.high, INCA: inca}
 	im := newImage(x, in, p.s.newTrainer())
 	v, err := newVersion(p.s.cl, p.server, 0, x, im, uint64(leaves), p.s.spec.Spare/uint64(p.layout.Slots/2))
@@ -180,4 +188,14 @@ func (s *Stats) add(o *Stats) {
 	s.Retrained += o.Retrained
 	s.Trained += o.Trained
 	s.Unpredicted += o.Unpredicted
+}
+
+// Choices are those of Auto, of the servers that it was asked for.
+func (s *Store) Choices() (list []Choice) {
+	for _, p := range s.parts {
+		if p.choice.SubModels > 0 {
+			list = append(list, p.choice)
+		}
+	}
+	return list
 }
