@@ -37,6 +37,8 @@ type Config struct {
 	Durability bool
 	// NICs is how many RNICs a machine uses; 0 means all that it has.
 	NICs int
+	// Exploration holds messages back and notes the order of accesses, nil for none.
+	Exploration *Exploration
 }
 
 // Fabric is the machines of a cluster and the network between them.
@@ -65,6 +67,8 @@ type Fabric struct {
 	}
 
 	kFetch, kTx, kRx, kMem, kStore, kLine, kReply, kAnswer, kDone, kGiveUp, kAdmit sim.Kind
+
+	explored *Exploration // nil: nobody explores
 
 	torn    bool
 	loss    uint32 // ppm
@@ -110,7 +114,7 @@ func New(s *sim.Sim, c Config) (*Fabric, error) {
 	if c.CacheDen == 0 {
 		c.CacheDen = 1
 	}
-	f := &Fabric{sim: s, profile: c.Profile, cost: newCosts(c.Profile), free: none, firstNIC: []uint16{0}, torn: c.TornReads, loss: c.LossPPM}
+	f := &Fabric{sim: s, profile: c.Profile, cost: newCosts(c.Profile), free: none, firstNIC: []uint16{0}, torn: c.TornReads, loss: c.LossPPM, explored: c.Exploration}
 	f.register()
 	f.lookAhead()
 	space := spacePerMachine(c.Machines)
@@ -168,6 +172,9 @@ func (f *Fabric) Machines() int { return len(f.machines) }
 
 // Machine is machine i.
 func (f *Fabric) Machine(i int) *Machine { return f.machines[i] }
+
+// Exploration is Config's.
+func (f *Fabric) Exploration() *Exploration { return f.explored }
 
 // Counts are totals since time 0.
 func (f *Fabric) Counts() VerbCounts { return f.counts }

@@ -19,14 +19,23 @@ func TestOneQueuePairIsSequential(t *testing.T) {
 		rcLoss uint32
 		noise  bool
 		emu    bool // queue-pair contexts do not fit
-	}{{name: "quiet"}, {name: "loss", rcLoss: 50000}, {name: "noise", noise: true},
-		{name: "misses", noise: true, emu: true}, {name: "all", rcLoss: 20000, noise: true, emu: true}} {
+		delays bool // messages are held back
+	}{{name: "quiet"}, {name: "delays", noise: true, delays: true}, {name: "loss", rcLoss: 50000}, {name: "noise", noise: true},
+		{name: "misses", noise: true, emu: true}, {name: "all", rcLoss: 20000, noise: true, emu: true, delays: true}} {
 		t.Run(c.name, func(t *testing.T) {
 			p := loadVal(t)
 			if c.emu {
 				p.NIC.QPContexts.Value = 2
 			}
-			b, x, y := pairBed(t, Config{Profile: p, TornReads: true})
+			config := Config{Profile: p, TornReads: true}
+			if c.delays {
+				var list []Delay
+				for m := 0; m < 20000; m += 17 {
+					list = append(list, Delay{Message: m, Units: 1 + m%5})
+				}
+				config.Exploration = NewExploration(700*sim.Nanosecond, list)
+			}
+			b, x, y := pairBed(t, config)
 			b.f.SetRCLoss(c.rcLoss)
 			s := &sequence{bed: b, w: x, q: x.rc[1], model: make([]byte, 4096)}
 			x.done = s.completed

@@ -190,6 +190,9 @@ func (f *Fabric) depart(n *NIC, k sim.Kind, i uint32, v *verb, end, bytes sim.Ti
 	if v.flags&loop == 0 {
 		at = n.link.Serve(f.sim.Now(), end, bytes) - bytes + f.cost.hop
 	}
+	if x := f.explored; x != nil {
+		at = x.leave(v, k == f.kAnswer, at)
+	}
 	v.stamp.add(atWire, at-end)
 	v.mark = at
 	f.sim.At(at, k, i)

@@ -320,6 +320,9 @@ func (f *Fabric) copy(mem *Memory, v *verb, from, to uint32) {
 	} else if !mem.down {
 		copy(there, f.payload.bytes(v.data, v.len)[from:])
 	}
+	if x := f.explored; x != nil && v.op != Send {
+		x.verb(mem, v, v.remote+Addr(from), int(to-from), v.op == Write)
+	}
 }
 
 // onLine moves the next line of an access that is executed line by line.
@@ -370,6 +373,9 @@ func (f *Fabric) atomicRead(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
 	latency := n.machine.dmaRead(n, now, v.remote, 8)
 	mem.deviceTouches(v.remote, 8, false)
 	old := binary.LittleEndian.Uint64(mem.Bytes(v.remote, 8))
+	if x := f.explored; x != nil {
+		x.verb(mem, v, v.remote, 8, false)
+	}
 	if here := f.nics[v.from].machine.Mem; v.flags&orphan == 0 && !here.down {
 		here.deviceTouches(v.local, 8, true)
 		here.Change(v.local, 8)
@@ -406,6 +412,9 @@ func (f *Fabric) onStore(i uint32) {
 	if !mem.down {
 		mem.deviceTouches(v.remote, 8, true)
 		binary.LittleEndian.PutUint64(mem.Bytes(v.remote, 8), v.b)
+	}
+	if x := f.explored; x != nil {
+		x.verb(mem, v, v.remote, 8, true)
 	}
 	if f.torn {
 		mem.unregister(v.remote, 8, true)

@@ -133,6 +133,13 @@ func (s *Speculation) Store(a Addr, b []byte) bool {
 	return len(s.data) <= SpeculativeLines
 }
 
+// Each calls f with the address of each line that the transaction has read or written.
+func (s *Speculation) Each(f func(a Addr, written bool)) {
+	for i := range s.lines {
+		f(s.lines[i].line<<lineShift, s.lines[i].written >= 0)
+	}
+}
+
 // Commit makes all stores visible at this instant, and ends the transaction.
 func (s *Speculation) Commit() {
 	mem := s.m.Mem

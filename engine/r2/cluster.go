@@ -151,6 +151,7 @@ type Peer struct {
 type Cluster struct {
 	sim       *sim.Sim
 	fab       *fabric.Fabric
+	explored  *fabric.Exploration // nil: nobody explores
 	cfg       Config
 	tcp       *fabric.TCPCosts // nil: the NICs have RDMA
 	machines  []*machine
@@ -227,7 +228,7 @@ func New(s *sim.Sim, f *fabric.Fabric, c Config) (*Cluster, error) {
 	if f.TCP() != nil && (c.Transport != Datagrams || c.SharedContext) {
 		return nil, fmt.Errorf("r2: RPC by WRITE and driver contexts are of RNICs, and those of profile %s have no RDMA; leave Transport and SharedContext alone", f.Profile().Name)
 	}
-	cl := &Cluster{sim: s, fab: f, cfg: c, tcp: f.TCP(), active: c.Coroutines, whole: c.MaxMessage - headerBytes, follows: follows,
+	cl := &Cluster{sim: s, fab: f, explored: f.Exploration(), cfg: c, tcp: f.TCP(), active: c.Coroutines, whole: c.MaxMessage - headerBytes, follows: follows,
 		polled: make([]fabric.CQE, c.PollBatch), perPeer: (c.EmulatedNodes + f.Machines() - 1) / f.Machines()}
 	cl.kWork = s.Register("r2.work", func(a uint32) { cl.workers[a&0xffff].event(a >> 16) })
 	cl.lookAhead()

@@ -151,6 +151,9 @@ func (t *Region) try(l *HTMLock, body func(t *Region)) {
 		counts.Capacity++
 		t.stop(w.local)
 	default:
+		if w.cl.explored != nil {
+			t.s.Each(func(line Addr, written bool) { c.noted(line, lineBytes, written) })
+		}
 		t.s.Commit()
 		counts.Commits++
 	}
@@ -238,7 +241,7 @@ func (t *Region) Load(a Addr, n int) []byte {
 		return t.c.Load(a, n)
 	}
 	b := t.s.Load(a, n)
-	t.c.Touch(a, n)
+	t.c.access(a, n, fabric.Load)
 	return b
 }
 
@@ -256,7 +259,7 @@ func (t *Region) Store(a Addr, b []byte) {
 		return
 	}
 	room := t.s.Store(a, b)
-	t.c.wrote(a, len(b))
+	t.c.stored(a, len(b))
 	if !room && !t.full {
 		t.full, t.ended = true, t.c.w.local
 	}

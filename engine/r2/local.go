@@ -31,7 +31,8 @@ func (c *Co) Load(a Addr, n int) []byte {
 	mem := c.w.mc.mem
 	mem.CoreTouches(a, n, false)
 	b := mem.Bytes(a, n)
-	c.Touch(a, n)
+	c.noted(a, n, false)
+	c.access(a, n, fabric.Load)
 	return b
 }
 
@@ -44,7 +45,8 @@ func (c *Co) Load64(a Addr) uint64 {
 // without: for bytes that no RNIC touches while they are used, and where the
 // order among the machine's own threads makes no difference.
 func (c *Co) Peek(a Addr, n int) []byte {
-	c.Touch(a, n)
+	c.noted(a, n, false)
+	c.access(a, n, fabric.Load)
 	mem := c.w.mc.mem
 	mem.CoreTouches(a, n, false)
 	return mem.Bytes(a, n)
@@ -118,7 +120,26 @@ func (c *Co) LocalCAS(a Addr, old, new uint64) (prev uint64) {
 
 // Touch charges an access to n bytes at a without reading them: private
 // structures whose bytes the simulator keeps elsewhere.
-func (c *Co) Touch(a Addr, n int) { c.access(a, n, fabric.Load) }
+func (c *Co) Touch(a Addr, n int) {
+	c.noted(a, n, true) // or not: nobody knows
+	c.access(a, n, fabric.Load)
+}
+
+// noted tells whoever explores orders of an access.
+func (c *Co) noted(a Addr, n int, write bool) {
+	if x := c.w.cl.explored; x != nil {
+		x.Accessed(c.w.mc.mem, a, n, write, c.actor())
+	}
+}
+
+// actor is whose access it is: a handler's is that of the thread which has called.
+func (c *Co) actor() uint64 {
+	if c.index < 0 {
+		from := c.w.job.from
+		return 1<<62 | uint64(from.Machine)<<32 | uint64(from.Thread)<<16 | uint64(from.Coroutine)
+	}
+	return uint64(c.id)
+}
 
 // TouchDMA charges looking at n bytes at a that an RNIC has brought. From the LLC that is
 // part of what a completion takes, for poll_cqe is fitted to messages that are looked at;
@@ -135,6 +156,9 @@ func (w *Worker) touchDMA(a Addr, n int) {
 // what another holds: the core's loads overlap.
 func (c *Co) TouchAll(at []Addr, n int) {
 	w := c.w
+	for _, a := range at {
+		c.noted(a, n, true)
+	}
 	d := w.hw.Gather(w.core, max(w.local, w.cl.sim.Now()), at, n)
 	if !c.flat {
 		w.charge(d)
@@ -145,11 +169,17 @@ func (c *Co) TouchAll(at []Addr, n int) {
 // everything that a protocol does to a line is contained (thesis Table 4-2); NVM
 // has to know what will leave the cache again.
 func (c *Co) wrote(a Addr, n int) {
+	c.noted(a, n, true)
+	c.stored(a, n)
+}
+
+// stored is wrote of a store that is noted otherwise.
+func (c *Co) stored(a Addr, n int) {
+	k := fabric.Load
 	if c.w.mc.mem.OnNVM(a) {
-		c.access(a, n, fabric.Store)
-		return
+		k = fabric.Store
 	}
-	c.Touch(a, n)
+	c.access(a, n, k)
 }
 
 // access charges an access of any kind.
@@ -175,6 +205,7 @@ func (c *Co) StoreNT(a Addr, b []byte) {
 		}
 		mem.CoreTouches(a+Addr(done), n, true)
 		copy(mem.Bytes(a+Addr(done), n), b[done:done+n])
+		c.noted(a+Addr(done), n, true)
 		c.access(a+Addr(done), n, fabric.StoreNT)
 		if overlapped {
 			c.sync()
