@@ -246,6 +246,9 @@ func (d *driver) done(machine, thread int, o *txn.Outcome) {
 	if d.s.tracer != nil {
 		d.s.tracer.done(machine, thread, o, waited)
 	}
+	if x := d.s.fab.Exploration(); x != nil {
+		x.Span(uint64(o.Co), o.Last, o.Decision)
+	}
 	d.ongoing[machine].add(-1, o.End-latency)
 	d.s.meter.Ended(d.s.sim.Now(), o.End, latency)
 	phases := o.Phases

@@ -25,6 +25,7 @@ const (
 type opening struct {
 	ctx      context.Context
 	progress Progress // nil: nobody is told
+	explore  bool     // notes the order of accesses
 }
 
 // look tells how far the opening is, and ends it once its context has ended.

@@ -99,8 +99,23 @@ func OpenWith(ctx context.Context, spec experiment.Spec, progress Progress) (*Sy
 	if err := experiment.RefuseTooBig(v); err != nil {
 		return nil, err
 	}
-	return assemble(&spec, v, &opening{ctx, progress})
+	return assemble(&spec, v, &opening{ctx: ctx, progress: progress})
 }
+
+// OpenExplored is Open of a system of which Explored tells something.
+func OpenExplored(spec experiment.Spec) (*System, error) {
+	v, err := experiment.Resolve(spec)
+	if err != nil {
+		return nil, err
+	}
+	return assemble(&spec, v, &opening{ctx: context.Background(), explore: true})
+}
+
+// Explored is what holds messages back and notes in which order memory was accessed. nil: nobody has asked for it.
+func (s *System) Explored() *fabric.Exploration { return s.fab.Exploration() }
+
+// Checks are the verdict so far, after Drain the final one.
+func (s *System) Checks() *result.Checks { return s.verdict() }
 
 // assemble builds from the clock upwards.
 func assemble(spec *experiment.Spec, v experiment.Knobs, o *opening) (s *System, err error) {
@@ -114,7 +129,7 @@ func assemble(spec *experiment.Spec, v experiment.Knobs, o *opening) (s *System,
 	sim.LargePages(experiment.HeapBytes(v))
 	s.sim = sim.New(sim.Options{Seed: testbed.Seed(v), Trace: true})
 	s.kDrain = s.sim.Register("engine.drain", func(uint32) { s.barrier() })
-	if s.fab, err = newFabric(s.sim, v, spec.Scaling.Profile(spec.Profile(v))); err != nil {
+	if s.fab, err = newFabric(s.sim, v, spec.Scaling.Profile(spec.Profile(v)), o.explore); err != nil {
 		return s, err
 	}
 	slowNICs(s.fab, v)
@@ -143,12 +158,17 @@ func assemble(spec *experiment.Spec, v experiment.Knobs, o *opening) (s *System,
 	return s, nil
 }
 
-func newFabric(clock *sim.Sim, v experiment.Knobs, p *fabric.Profile) (*fabric.Fabric, error) {
+func newFabric(clock *sim.Sim, v experiment.Knobs, p *fabric.Profile, explore bool) (*fabric.Fabric, error) {
 	all, _ := testbed.Machines(v)
+	var x *fabric.Exploration
+	if explore || len(experiment.Delays(v)) > 0 {
+		x = experiment.Exploration(v)
+	}
 	return fabric.New(clock, fabric.Config{
 		Profile: p, Machines: all, NodeTypes: testbed.NodeTypes(p, v), NVM: testbed.NVMDevices(p), TornReads: v.Bool("torn_reads"), LossPPM: lossPPM(v), NoDDIO: !v.Bool("ddio"), NICs: v.Int("nics"),
-		Durability: v.Bool("nvm.durability") && testbed.HasNVM(v),
-		CacheNum:   uint32(math.Round(v.Float("workload.scale") * scaleUnit)), CacheDen: scaleUnit,
+		Durability:  v.Bool("nvm.durability") && testbed.HasNVM(v),
+		Exploration: x,
+		CacheNum:    uint32(math.Round(v.Float("workload.scale") * scaleUnit)), CacheDen: scaleUnit,
 	})
 }
 

@@ -25,6 +25,7 @@ type Outcome struct {
 	// if the commit is passive, else when the commit is acknowledged. Latency is
 	// End - Begin. Picoseconds.
 	Begin, Decision, End r2.Time
+	Last                 r2.Time // begin of the last attempt
 
 	// Breakdown is the time from Begin to End by phase and milestone, RoundTrips
 	// the waits by phase. Where Phases is not empty, the other phases' parts are 0.
@@ -142,7 +143,7 @@ func (tx *Tx) report(err error) {
 	o := &tx.scratch().out
 	o.Type, o.Co, o.ReadOnly = tx.typ, tx.c.ID(), tx.readOnly
 	o.Committed, o.RolledBack = err == nil, errors.Is(err, ErrRollback)
-	o.Attempts, o.Begin, o.Decision = tx.attempts, tx.begun, tx.decision
+	o.Attempts, o.Begin, o.Last, o.Decision = tx.attempts, tx.begun, tx.since, tx.decision
 	o.RoundTrips = tx.roundTrips
 	f(tx.c.Machine(), tx.c.Thread(), o)
 }

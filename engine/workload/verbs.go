@@ -39,7 +39,7 @@ func (v *Verbs) end(c *r2.Co, begin r2.Time, failed bool) {
 	o.Co, o.Committed, o.Failed, o.Attempts, o.Phases = c.ID(), !failed, failed, 1, 1<<txn.Execution
 	o.Breakdown[txn.Execution] = [metrics.NumMilestones]int64{}
 	o.RoundTrips[txn.Execution] = uint32(c.TakeBreakdown(&o.Breakdown))
-	o.Begin, o.End = begin, c.Now()
+	o.Begin, o.Last, o.End = begin, begin, c.Now()
 	o.Decision = o.End
 	if f := v.Env.OnDone; f != nil {
 		f(c.Machine(), c.Thread(), o)

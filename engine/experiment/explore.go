@@ -1,0 +1,45 @@
+package experiment
+
+import (
+	"drtmx/engine/fabric"
+	"drtmx/engine/knob"
+	"drtmx/engine/sim"
+)
+
+// exploreKnobs hold single messages back, so that a system runs through another order of what it does: the counterexamples of
+// engine/explore are specs with them.
+func exploreKnobs() []knob.Row {
+	return []knob.Row{
+		{Knob: knob.Knob{Name: "explore.delays", Kind: knob.Text, Default: fabric.FormatDelays(nil), Label: "Delayed messages", Unit: "none | MESSAGE:UNITS,...", Group: knob.Faults,
+			Doc: "Holds single messages of the network back: 17:2,23:1 delays the one that leaves as number 17, counted from 0, by two of explore.unit_ns, and number 23 by one. What follows from the same queue pair to the same other one waits behind it. `drtmx explore` finds such lists."}, Normal: normalDelays},
+		{Knob: knob.Knob{Name: "explore.unit_ns", Kind: knob.Duration, Default: 5_000, Min: 1, Max: int(fabric.MaxDelay / sim.Nanosecond), Unit: "ns", Label: "Unit of delays", Group: knob.Faults,
+			Doc: "What explore.delays counts in, and the step of `drtmx explore`. The default is longer than a phase of a transaction, so that another delay is another order. Above 150 us requests are sent again meanwhile."}, Inactive: func(v Knobs) string {
+			if len(Delays(v)) == 0 {
+				return "explore.delays is none"
+			}
+			return ""
+		}},
+	}
+}
+
+func normalDelays(s string) (string, string) {
+	list, err := fabric.ParseDelays(s)
+	if err != nil {
+		return "", "must be none, or a list such as 17:2,23:1: " + err.Error()
+	}
+	return fabric.FormatDelays(list), ""
+}
+
+// Delays are the messages that resolved values hold back.
+func Delays(v Knobs) []fabric.Delay {
+	list, err := fabric.ParseDelays(v.Text("explore.delays"))
+	if err != nil {
+		panic("engine: resolved explore.delays: " + err.Error())
+	}
+	return list
+}
+
+// Exploration is what holds back the messages that resolved values name.
+func Exploration(v Knobs) *fabric.Exploration {
+	return fabric.NewExploration(sim.Time(v.Int("explore.unit_ns"))*sim.Nanosecond, Delays(v))
+}
