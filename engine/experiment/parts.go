@@ -14,6 +14,7 @@ import (
 	"drtmx/engine/workload/micro"
 	"drtmx/engine/workload/octopus"
 	"drtmx/engine/workload/registers"
+	"drtmx/engine/workload/script"
 	"drtmx/engine/workload/smallbank"
 	"drtmx/engine/workload/tpcc"
 	"drtmx/engine/workload/tpce"
@@ -36,6 +37,7 @@ var Workloads = workload.Parts(slices.Concat(
 	smallbank.Kinds,
 	cycle.Kinds,
 	registers.Kinds,
+	script.Kinds,
 	churn.Kinds,
 	ycsb.Kinds,
 	tpcc.Kinds,

@@ -1,0 +1,47 @@
+package script
+
+import (
+	"drtmx/engine/knob"
+	"drtmx/engine/testbed"
+	"drtmx/engine/workload"
+)
+
+// Kinds is the workload in the list of parts.
+var Kinds = []workload.Kind{{
+	Load: testbed.Load{Name: "script", Transactions: true, ReadOnly: true, LocalLocks: workload.Anywhere,
+		IgnoresAborts: func(v knob.Values) bool { return v.Text("workload.variant") == "as-published" }},
+	Doc:      "a few transactions that are written down, each once and all at the same time: what drtmx explore runs through many orders",
+	Rows:     rows(),
+	Knobs:    []string{"workload.keys", "workload.value_bytes", "workload.scale", "workload.script", "workload.variant"},
+	Defaults: map[string]any{"workload.keys": 8, "workload.value_bytes": 24},
+	Rules:    []func(knob.Values) error{valid},
+
+	Population: "workload.keys",
+	Footprint: func(v knob.Values) workload.Footprint {
+		f := workload.SmallRecords(v, int64(workload.Scaled(v, "workload.keys")))
+		f.PerSecond = 0
+		return f
+	},
+	Build: func(v knob.Values) (workload.Bench, error) {
+		return New(Options{Script: v.Text("workload.script"), Keys: uint64(workload.Scaled(v, "workload.keys")), ValueBytes: v.Int("workload.value_bytes"), Seed: testbed.Seed(v)})
+	},
+}}
+
+func valid(v knob.Values) error {
+	if n := v.Int("workload.keys"); n > MostKeys {
+		return knob.Invalid("workload.keys", n, "set workload.keys=8, or another workload", "a script names keys below %d", MostKeys)
+	}
+	list, err := parse(v.Text("workload.script"))
+	if err != nil {
+		panic("script: resolved workload.script: " + err.Error())
+	}
+	if _, threads, _ := testbed.ThreadCounts(v); len(list) > threads*testbed.Coroutines(v) {
+		return knob.Invalid("workload.script", v.Text("workload.script"), "write fewer, or set nodes, threads or coroutines higher", "%d transactions, and %d clients", len(list), threads*testbed.Coroutines(v))
+	}
+	return nil
+}
+
+func rows() []knob.Row {
+	return []knob.Row{{Knob: knob.Knob{Name: "workload.script", Kind: knob.Text, Default: "w0 r1; w1 r0; r0 r1", Unit: "r1 w0; r0 w1; ...", Label: "Script", Group: knob.Workload,
+		Doc: "Transactions, each of steps on numbered records: r1 reads record 1, w1 adds one to it, i1 inserts it, d1 deletes it. Those below workload.keys, scaled, exist at the start. Transaction n runs on client n, once."}, Normal: normal}}
+}

@@ -1,0 +1,87 @@
+package script
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Limits of a script, so that one message carries a transaction's locks and its log entry.
+const (
+	mostTransactions = 16
+	mostOps          = 8
+	MostKeys         = 1 << 16 // keys are below
+)
+
+// op is a step of a transaction: read, write, insert or delete a key.
+type op struct {
+	what byte // r, w, i, d
+	key  uint64
+}
+
+func (o op) String() string { return string(o.what) + strconv.FormatUint(o.key, 10) }
+
+// transaction is a body, as it is in the script.
+type transaction []op
+
+func (t transaction) String() string {
+	words := make([]string, len(t))
+	for i, o := range t {
+		words[i] = o.String()
+	}
+	return strings.Join(words, " ")
+}
+
+// readOnly says that it only reads.
+func (t transaction) readOnly() bool {
+	return !slices.ContainsFunc(t, func(o op) bool { return o.what != 'r' })
+}
+
+// grows says that the script inserts or deletes a record.
+func grows(list []transaction) bool {
+	return slices.ContainsFunc(list, func(t transaction) bool {
+		return slices.ContainsFunc(t, func(o op) bool { return o.what == 'i' || o.what == 'd' })
+	})
+}
+
+// parse reads a script.
+func parse(s string) ([]transaction, error) {
+	var list []transaction
+	for _, text := range strings.Split(s, ";") {
+		var t transaction
+		for _, word := range strings.Fields(text) {
+			key, err := strconv.ParseUint(word[1:], 10, 64)
+			if err != nil || key >= MostKeys || !strings.ContainsRune("rwid", rune(word[0])) {
+				return nil, fmt.Errorf("%q is no step: r1 reads key 1, w1 adds one to it, i1 inserts it, d1 deletes it; keys are below %d", word, MostKeys)
+			}
+			t = append(t, op{word[0], key})
+		}
+		if len(t) == 0 || len(t) > mostOps {
+			return nil, fmt.Errorf("a transaction has %d steps: from 1 to %d", len(t), mostOps)
+		}
+		list = append(list, t)
+	}
+	if len(list) > mostTransactions {
+		return nil, fmt.Errorf("%d transactions: at most %d", len(list), mostTransactions)
+	}
+	return list, nil
+}
+
+// format writes a script as parse reads it.
+func format(list []transaction) string {
+	texts := make([]string, len(list))
+	for i, t := range list {
+		texts[i] = t.String()
+	}
+	return strings.Join(texts, "; ")
+}
+
+// normal is the canonical form of a script, or the rule that it breaks.
+func normal(s string) (string, string) {
+	list, err := parse(s)
+	if err != nil {
+		return "", err.Error()
+	}
+	return format(list), ""
+}

@@ -1,0 +1,255 @@
+// Package script is a workload of a few transactions that are written down: "r0 w1; r1 w0; r0 r1" is three, the first of
+// which reads record 0 and adds one to record 1. Each runs once, all at the same time, on a client of its own. It is what
+// engine/explore runs through many orders, and what shows a counterexample again.
+//
+// Record k is on server k mod servers. Records below workload.keys exist at the start, with value 0; i inserts another one,
+// with value 1, and d deletes one. Steps are done one after the other, without telling the protocol what comes next. A
+// read finds a record or its absence, and the transaction goes on either way; so do an insert of what is there, and a
+// write or delete of what is not.
+//
+// Every word of a record counts the transactions that wrote it. So, beside the history of versions, the workload itself sees a
+// torn value and, at rest, a lost update of a record that no transaction inserts or deletes.
+package script
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"drtmx/engine/history"
+	"drtmx/engine/r2"
+	"drtmx/engine/record"
+	"drtmx/engine/store"
+	"drtmx/engine/txn"
+	"drtmx/engine/workload"
+)
+
+// Table is the number of the only table.
+const Table = 1
+
+// spare is how many rows of a socket are for records that are inserted.
+const spare = 64
+
+// Options are the script and what it is about.
+type Options struct {
+	Script     string
+	Keys       uint64 // records at the start; 0: 8
+	ValueBytes int    // of a record, a multiple of 8; 0: 24
+	Seed       uint64
+}
+
+// Script is the workload.
+type Script struct {
+	list   []transaction
+	opt    Options
+	db     *txn.DB
+	first  int               // machine with clients
+	counts map[uint64]uint64 // by key: transactions that committed and wrote it
+	torn   int               // values with parts of two versions, in transactions that committed
+}
+
+// New checks the options.
+func New(o Options) (*Script, error) {
+	list, err := parse(o.Script)
+	if err != nil {
+		return nil, fmt.Errorf("script: %w", err)
+	}
+	if o.Keys == 0 {
+		o.Keys = 8
+	}
+	if o.ValueBytes == 0 {
+		o.ValueBytes = 24
+	}
+	if o.ValueBytes < 8 || o.ValueBytes%8 != 0 {
+		return nil, fmt.Errorf("script with records of %d bytes: a multiple of 8, at least 8", o.ValueBytes)
+	}
+	return &Script{list: list, opt: o, counts: map[uint64]uint64{}}, nil
+}
+
+// Name is the workload's.
+func (w *Script) Name() string { return "script" }
+
+// Types are the transactions.
+func (w *Script) Types() (names []string) {
+	for _, t := range w.list {
+		names = append(names, t.String())
+	}
+	return names
+}
+
+// DB is the database.
+func (w *Script) DB() *txn.DB { return w.db }
+
+// Open creates the table, the records dealt to the servers in turn.
+func (w *Script) Open(env workload.Env) (err error) {
+	if w.db, err = env.OpenDB(txn.Costs{}); err != nil {
+		return err
+	}
+	if n := env.ServerCount(); n < env.Cluster.Machines() {
+		w.first = n
+	}
+	spec := store.Spec{
+		ID: Table, Name: "record", ValueBytes: w.opt.ValueBytes, Aligned: w.opt.ValueBytes > record.LineBytes-record.HeaderBytes,
+		Init: func(uint64, []byte) {}, Seed: w.opt.Seed,
+	}
+	if spec.Fixed = !grows(w.list); !spec.Fixed {
+		spec.Spare = spare
+	}
+	_, err = w.db.AddTable(spec, store.Stripes(env.ServerCount(), w.opt.Keys))
+	return err
+}
+
+// Warm fills the location caches.
+func (w *Script) Warm(between workload.Between) error {
+	return workload.WarmCaches(w.db, nil, nil, between)
+}
+
+// Set changes nothing: no parameter is live.
+func (w *Script) Set(name string, _ any) error { return workload.UnknownParameter(w.Name(), name) }
+
+// CanShow are the anomalies that transactions can have which read and write what they like.
+func (w *Script) CanShow() []string {
+	return []string{history.G0, history.G1a, history.G1c, history.LostUpdate, history.GSingle, history.G2, history.WriteSkew}
+}
+
+// Check looks at every record that was written.
+func (w *Script) Check() []workload.Invariant {
+	whole := workload.Invariant{Name: "script.whole", OK: w.torn == 0, Rule: "no transaction that committed saw parts of two versions of a record"}
+	if !whole.OK {
+		whole.Text = fmt.Sprintf("%d values were torn", w.torn)
+	}
+	inv := workload.Invariant{Name: "script.values", OK: true, Rule: "each word of a record counts the committed transactions that wrote it"}
+	value := make([]byte, w.opt.ValueBytes)
+	w.db.EachTouched(Table, func(key uint64) {
+		if w.comesAndGoes(key) {
+			return
+		}
+		w.db.Value(Table, key, value)
+		for v := value; len(v) > 0 && inv.OK; v = v[8:] {
+			if n := binary.LittleEndian.Uint64(v); n != w.counts[key] {
+				inv.OK, inv.Text = false, fmt.Sprintf("record %d has the value %d after %d writes", key, n, w.counts[key])
+			}
+		}
+	})
+	return []workload.Invariant{whole, inv}
+}
+
+// comesAndGoes says that some transaction inserts or deletes a record.
+func (w *Script) comesAndGoes(key uint64) bool {
+	for _, t := range w.list {
+		for _, o := range t {
+			if o.key == key && (o.what == 'i' || o.what == 'd') {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// runner is one coroutine's client.
+type runner struct {
+	w      *Script
+	client *txn.Client
+	typ    int // its place in the script
+	done   bool
+	torn   bool
+	wrote  []uint64 // keys
+	steps  transaction
+	body   func(tx *txn.Tx) error
+}
+
+// Runner makes a coroutine's client. Clients are numbered by machine and thread, those of the threads' first coroutines
+// before those of the second.
+func (w *Script) Runner(c *r2.Co) workload.Runner {
+	r := &runner{w: w, client: w.db.Client(c)}
+	cl := c.Cluster()
+	threads := 0
+	for m := w.first; m < cl.Machines(); m++ {
+		if m == c.Machine() {
+			r.typ = threads + c.Thread()
+		}
+		threads += cl.Threads(m)
+	}
+	r.typ += c.Index() * threads
+	r.body = r.run
+	return r
+}
+
+// pause is how long a client sleeps that has nothing to do any more.
+const pause r2.Time = 1_000_000_000
+
+// Next runs the client's transaction, if it has one.
+func (r *runner) Next() error {
+	if r.done || r.typ >= len(r.w.list) {
+		r.client.Co().Sleep(pause)
+		return nil
+	}
+	r.done = true
+	r.steps = r.w.list[r.typ]
+	if err := r.client.Run(uint8(r.typ), r.steps.readOnly(), r.body); err != nil {
+		return workload.Done(err)
+	}
+	for _, key := range r.wrote {
+		r.w.counts[key]++
+	}
+	if r.torn {
+		r.w.torn++
+	}
+	return nil
+}
+
+// run is the body of the transaction.
+func (r *runner) run(tx *txn.Tx) error {
+	r.torn, r.wrote = false, r.wrote[:0]
+	for _, o := range r.steps {
+		switch err := r.do(tx, o); {
+		case errors.Is(err, txn.ErrNotFound), errors.Is(err, txn.ErrExists):
+		case err != nil:
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *runner) do(tx *txn.Tx, o op) error {
+	switch o.what {
+	case 'd':
+		return tx.Delete(Table, o.key)
+	case 'i':
+		v, err := tx.Insert(Table, o.key)
+		if err == nil {
+			fill(v, 1)
+		}
+		return err
+	}
+	v, err := tx.Read(Table, o.key)
+	if err != nil {
+		return err
+	}
+	n := binary.LittleEndian.Uint64(v)
+	for k := 8; k < len(v); k += 8 {
+		r.torn = r.torn || binary.LittleEndian.Uint64(v[k:]) != n
+	}
+	if o.what == 'r' {
+		return nil
+	}
+	out, err := tx.Update(Table, o.key)
+	if err != nil {
+		return err
+	}
+	fill(out, n+1)
+	for _, key := range r.wrote {
+		if key == o.key { // it counts once per transaction
+			fill(out, n)
+			return nil
+		}
+	}
+	r.wrote = append(r.wrote, o.key)
+	return nil
+}
+
+func fill(v []byte, n uint64) {
+	for ; len(v) > 0; v = v[8:] {
+		binary.LittleEndian.PutUint64(v, n)
+	}
+}

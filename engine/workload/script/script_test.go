@@ -1,0 +1,85 @@
+package script
+
+import (
+	"strings"
+	"testing"
+
+	"drtmx/engine/history"
+	"drtmx/engine/occ"
+	"drtmx/engine/sim"
+	"drtmx/engine/workload/workloadtest"
+)
+
+// bed opens a script on three machines with one client each.
+func bed(t *testing.T, script string) (*workloadtest.Bed, *Script) {
+	t.Helper()
+	w, err := New(Options{Script: script})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg, _ := occ.Preset("drtm+h")
+	b := workloadtest.New(t, workloadtest.Setup{Machines: 3, Threads: 1, Coroutines: 1, Seed: 1, Txn: cfg, Mode: history.Full, Requests: 1}, w)
+	return b, w
+}
+
+// Every transaction runs once, and each finds what it should, or its absence.
+func TestScripts(t *testing.T) {
+	for _, script := range []string{
+		"w0 r1; w1 r0; r0 r1", "w0; w0; w0", "w0 w0 r0; w0", "r0", "w7",
+		"i8; d0; r0 r8", "i8; i8; i8", "d0; d0; w0", "w9; r9; d9", "d0 i0 w0; w0; r0", "i8 d8; r8; i11",
+	} {
+		b, w := bed(t, script)
+		if err := b.Run(sim.Millisecond); err != nil {
+			t.Fatal(err)
+		}
+		b.Check(t)
+		if want := strings.Count(script, ";") + 1; int(b.Commits) != want || len(w.Types()) != want {
+			t.Errorf("%q: %d of %d transactions have committed", script, b.Commits, want)
+		}
+		for typ, name := range w.Types() {
+			if b.ByType[typ] != 1 {
+				t.Errorf("%q: %q has committed %d times", script, name, b.ByType[typ])
+			}
+		}
+		b.Close()
+	}
+}
+
+// What writes a record otherwise is noticed.
+func TestInvariants(t *testing.T) {
+	for _, c := range []struct {
+		script string
+		harm   func(w *Script)
+		want   string
+	}{
+		{"w0; r0", func(*Script) {}, ""},
+		{"w0; r0", func(w *Script) { w.counts[0]++ }, "script.values"},
+		{"w0; r0", func(w *Script) { w.torn++ }, "script.whole"},
+		{"w0; d0", func(w *Script) { w.counts[0]++ }, ""}, // it comes and goes
+	} {
+		b, w := bed(t, c.script)
+		if err := b.Run(sim.Millisecond); err != nil {
+			t.Fatal(err)
+		}
+		c.harm(w)
+		if bad := strings.Join(b.Verdict(), "; "); (bad == "") != (c.want == "") || !strings.HasPrefix(bad, c.want) {
+			t.Errorf("%q: %q, want %q", c.script, bad, c.want)
+		}
+		b.Close()
+	}
+}
+
+func TestText(t *testing.T) {
+	for text, want := range map[string]string{
+		"r0 w1;w1  r0 ;r0 r1": "r0 w1; w1 r0; r0 r1", "i8 d8": "i8 d8",
+	} {
+		if got, rule := normal(text); got != want || rule != "" {
+			t.Errorf("%q is %q, %q, want %q", text, got, rule, want)
+		}
+	}
+	for _, text := range []string{"", "r0;", "x1", "r", "w-1", "r65536", "r0 r0 r0 r0 r0 r0 r0 r0 r0", strings.Repeat("r0;", 16) + "r0"} {
+		if got, rule := normal(text); rule == "" {
+			t.Errorf("%q is taken as %q", text, got)
+		}
+	}
+}
