@@ -53,6 +53,7 @@ var floors = map[string]int{
 	"engine/measure":     14,
 	"engine":             15,
 	"engine/batch":       16,
+	"engine/explore":     16,
 	"dashboard/charts":   17,
 	"cluster":            18,
 	"dashboard":          19,

@@ -111,7 +111,7 @@ func rootCommand() *cobra.Command {
 		return usage("%v; see %s --help", mistyped(cmd, err), cmd.CommandPath())
 	})
 	root.SuggestionsMinimumDistance = 2
-	root.AddCommand(upCommand(), runCommand(), sweepCommand(), whyCommand(), compareCommand(), knobsCommand(), specsCommand(),
+	root.AddCommand(upCommand(), runCommand(), sweepCommand(), whyCommand(), exploreCommand(), compareCommand(), knobsCommand(), specsCommand(),
 		profilesCommand(), replayCommand(), traceCommand(), figureCommand(), verifyCommand(), fitCommand(), kernelCommand(), doctorCommand())
 	addCompletions(root)
 	return root
@@ -159,6 +159,11 @@ func (f *specFlags) spec(cmd *cobra.Command, args []string) (experiment.Spec, er
 	if err != nil {
 		return spec, err
 	}
+	return f.change(cmd, spec)
+}
+
+// change is a spec with what the flags set.
+func (f *specFlags) change(cmd *cobra.Command, spec experiment.Spec) (experiment.Spec, error) {
 	set := experiment.Knobs{}
 	for _, s := range f.set {
 		k, v, err := experiment.ParseSetting(s)
