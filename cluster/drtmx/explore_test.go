@@ -61,12 +61,13 @@ func TestExploreInterrupted(t *testing.T) {
 
 func TestExploreRefuses(t *testing.T) {
 	for says, args := range map[string][]string{
-		"bound = 9: must be from 0 to 8":  {"explore", "--bound", "9"},
+		"steps = 0: must be above 0":      {"explore", "--steps", "0"},
+		"bound = 9: must be from 1 to 8":  {"explore", "--bound", "9"},
 		"budget = -1s: must be above 0":   {"explore", "--budget", "-1s"},
 		"resume = x: is no cursor":        {"explore", "--resume", "x"},
 		"duration_ns = 0: an exploration": {"explore", "phases"},
 		"the spec lists 2":                {"explore", "rivals"},
-		"3 transactions, and 2 clients":   {"explore", "--set", "nodes=2"},
+		"of 3 clients, and there are 2":   {"explore", "--set", "nodes=2"},
 		"is no step: r1 reads key 1":      {"explore", "--set", "workload.script=x1"},
 		"must be none, or a list":         {"run", "--set", "explore.delays=17"},
 		"standard output is for --json":   {"explore", "--json", "-o", "-"},

@@ -43,6 +43,6 @@ func (e *explorer) mark() uint32 {
 	for _, name := range experiment.SortedNames(e.sys.values) {
 		fmt.Fprintf(h, "%s=%v\n", name, e.sys.values[name])
 	}
-	fmt.Fprintf(h, "%d %d %v", e.bound, e.opt.Steps, e.opt.All)
+	fmt.Fprintf(h, "%d %d %v", e.opt.Bound, e.opt.Steps, e.opt.All)
 	return h.Sum32()
 }

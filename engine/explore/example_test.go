@@ -34,7 +34,7 @@ func ExampleRun() {
 	// set:
 	//   coroutines: 1
 	//   drain_ns: 5ms
-	//   duration_ns: 50us
+	//   duration_ns: 100us
 	//   explore.delays: "2:3"
 	//   nodes: 3
 	//   replicas: 2

@@ -14,8 +14,8 @@ import (
 
 // Options of an exploration. The zero value tries one and two delays of one or two units.
 type Options struct {
-	// Bound is how many messages of a run are delayed at most, from 0; nil: 2. The number of runs grows with its power.
-	Bound *int
+	// Bound is how many messages of a run are delayed at most; 0: 2. Each more multiplies the runs by about a hundred.
+	Bound int
 	// Steps is how many units a message is delayed at most; 0: 2.
 	Steps int
 	// All extends every list of delays, also those whose run had an order that was seen before.
@@ -84,7 +84,6 @@ func (p path) first() int {
 type explorer struct {
 	ctx    context.Context
 	opt    Options
-	bound  int
 	sys    system
 	orders map[uint64]bool
 	report Report
@@ -108,9 +107,8 @@ func Run(ctx context.Context, spec experiment.Spec, o Options) (*Report, error) 
 }
 
 func newExplorer(ctx context.Context, spec experiment.Spec, o Options) (*explorer, error) {
-	bound := DefaultBound
-	if o.Bound != nil {
-		bound = *o.Bound
+	if o.Bound == 0 {
+		o.Bound = DefaultBound
 	}
 	if o.Steps == 0 {
 		o.Steps = DefaultSteps
@@ -124,18 +122,18 @@ func newExplorer(ctx context.Context, spec experiment.Spec, o Options) (*explore
 	for _, x := range []struct {
 		field          string
 		n, least, most int
-	}{{"bound", bound, 0, MostBound}, {"steps", o.Steps, 1, MostSteps}, {"budget", o.Budget, 0, 1 << 40}, {"most", o.Most, 1, 1 << 20}, {"parallel", o.Parallel, 1, 1 << 10}} {
+	}{{"bound", o.Bound, 1, MostBound}, {"steps", o.Steps, 1, MostSteps}, {"budget", o.Budget, 0, 1 << 40}, {"most", o.Most, 1, 1 << 20}, {"parallel", o.Parallel, 1, 1 << 10}} {
 		if x.n < x.least || x.n > x.most {
 			return nil, &experiment.SpecError{Field: x.field, Value: fmt.Sprint(x.n), Rule: fmt.Sprintf("must be from %d to %d", x.least, x.most)}
 		}
 	}
-	e := &explorer{ctx: ctx, opt: o, bound: bound, orders: map[uint64]bool{}}
+	e := &explorer{ctx: ctx, opt: o, orders: map[uint64]bool{}}
 	var err error
 	if e.sys, err = newSystem(spec); err != nil {
 		return nil, err
 	}
 	e.report = Report{
-		Spec: e.sys.values, Bound: bound, Steps: o.Steps, UnitNS: e.sys.values.Int("explore.unit_ns"), ByDelays: make([]int, bound+1), Found: []Counterexample{},
+		Spec: e.sys.values, Bound: o.Bound, Steps: o.Steps, UnitNS: e.sys.values.Int("explore.unit_ns"), ByDelays: make([]int, o.Bound+1), Found: []Counterexample{},
 	}
 	e.at.mark = e.mark()
 	if o.Resume != "" {
@@ -163,7 +161,7 @@ func (e *explorer) explore() error {
 			e.report.Cursor = e.at.String()
 			return err
 		}
-		if e.at.level == e.bound || len(next) == 0 {
+		if e.at.level == e.opt.Bound || len(next) == 0 {
 			e.report.Complete = true
 			return nil
 		}
@@ -177,7 +175,7 @@ func (e *explorer) level(from []path) (next []path, err error) {
 	for range e.extensions(from) {
 		e.lists++
 	}
-	index, leaf := 0, e.at.level == e.bound
+	index, leaf := 0, e.at.level == e.opt.Bound
 	batch := make([]job, 0, e.opt.Parallel)
 	for p := range e.extensions(from) {
 		at := cursor{level: e.at.level, index: index}
@@ -264,8 +262,8 @@ func (e *explorer) settle(j *job) (extend bool, err error) {
 	fresh := !e.orders[j.order]
 	e.orders[j.order] = true
 	e.report.Orders = len(e.orders)
-	extend = e.at.level < e.bound && (fresh || e.opt.All)
-	if !extend && e.at.level < e.bound {
+	extend = e.at.level < e.opt.Bound && (fresh || e.opt.All)
+	if !extend && e.at.level < e.opt.Bound {
 		e.report.Pruned++
 	}
 	e.count(j.path)

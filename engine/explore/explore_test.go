@@ -31,17 +31,17 @@ func explored(t *testing.T, spec experiment.Spec, o Options) *Report {
 
 // An exploration in pieces finds what one at a stretch finds, however many systems run at a time.
 func TestResume(t *testing.T) {
-	whole := explored(t, many(t), Options{Bound: atMost(1), Most: 1000, Parallel: 1})
+	whole := explored(t, many(t), Options{Bound: 1, Most: 1000, Parallel: 1})
 	if len(whole.Found) < 3 || !whole.Complete || whole.Cursor != "" {
 		t.Fatalf("not much to find:\n%s", whole)
 	}
-	if side := explored(t, many(t), Options{Bound: atMost(1), Most: 1000, Parallel: 3}); !reflect.DeepEqual(side, whole) {
+	if side := explored(t, many(t), Options{Bound: 1, Most: 1000, Parallel: 3}); !reflect.DeepEqual(side, whole) {
 		t.Errorf("three at a time:\n%s\none:\n%s", side, whole)
 	}
 	for _, o := range []Options{{Budget: 37, Most: 1000}, {Most: 1}} {
 		var found []Counterexample
 		pieces := 0
-		for o.Bound = atMost(1); ; pieces++ {
+		for o.Bound = 1; ; pieces++ {
 			r := explored(t, many(t), o)
 			found = append(found, r.Found...)
 			if r.Complete {
@@ -73,7 +73,7 @@ func TestResumeBetweenLevels(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	n := 0
-	r, err := Run(ctx, many(t), Options{Bound: atMost(1), Most: 1000, Progress: func(_, done, total int) {
+	r, err := Run(ctx, many(t), Options{Bound: 1, Most: 1000, Progress: func(_, done, total int) {
 		if n++; n == 30 {
 			stop()
 		}
@@ -81,7 +81,7 @@ func TestInterrupted(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || r == nil || r.Runs < 30 || r.Complete {
 		t.Fatalf("%v, %v", r, err)
 	}
-	if rest := explored(t, many(t), Options{Bound: atMost(1), Most: 1000, Resume: r.Cursor}); !rest.Complete {
+	if rest := explored(t, many(t), Options{Bound: 1, Most: 1000, Resume: r.Cursor}); !rest.Complete {
 		t.Error(rest)
 	}
 }
@@ -156,7 +156,7 @@ func TestRefusals(t *testing.T) {
 		set  experiment.Knobs
 		opt  Options
 	}{
-		{"bound", nil, Options{Bound: atMost(-1)}},
+		{"bound", nil, Options{Bound: -1}},
 		{"steps", nil, Options{Steps: -2}},
 		{"check", experiment.Knobs{"check": "off"}, Options{}},
 		{"duration_ns", experiment.Knobs{"duration_ns": 0}, Options{}},

@@ -33,7 +33,7 @@ func newSystem(spec experiment.Spec) (s system, err error) {
 	case s.values.Text("check") != "full":
 		err = &experiment.SpecError{Field: "check", Value: s.values.Text("check"), Rule: "an exploration is judged by the checks", Next: "set check=full"}
 	case s.values.Int("duration_ns") == 0:
-		err = &experiment.SpecError{Field: "duration_ns", Value: "0", Rule: "an exploration needs to know how long a run is", Next: "set it to what a few requests take, such as duration_ns=50us, and warmup_ns=1us"}
+		err = &experiment.SpecError{Field: "duration_ns", Value: "0", Rule: "an exploration needs to know how long a run is", Next: "set it to what a few requests take, such as duration_ns=100us, and warmup_ns=1us"}
 	}
 	return s, err
 }

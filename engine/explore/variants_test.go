@@ -2,6 +2,7 @@ package explore
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -55,8 +56,6 @@ func tiny(t testing.TB, set experiment.Knobs) experiment.Spec {
 	return spec
 }
 
-func atMost(n int) *int { return &n }
-
 // faults are the planted faults and a script that shows each: three transactions on two records or fewer.
 var faults = []struct {
 	cc, script string
@@ -75,6 +74,7 @@ var faults = []struct {
 	{"occ-ignore-aborts", "w0 w1; r0 r1", nil, "G-single", true},
 	{"occ-validate-before-lock", "w0 r1; w1 r0; r0 r1", nil, "G2", false},
 	{"occ-ignore-lock-word", "w0 r1; w1 r0; r0 r1", nil, "G2", false},
+	{"occ-read-torn", "w0; r2 | r0; r1", experiment.Knobs{"workload.value_bytes": 488, "explore.unit_ns": 2000}, "real-time", true},
 	{"occ-cut-log", "w0 r1; w1 r0; r0 r1", nil, "log-missing", false},
 	{"occ-insert-unchecked", "r8 i9; r9 i8; r8 r9", nil, "G2", false},
 	{"occ-stale-location", "d0; d0; w0", nil, "rest", false},
@@ -95,10 +95,8 @@ func TestFindsPlantedFaults(t *testing.T) {
 	for _, f := range faults {
 		t.Run(f.cc+" "+f.script, func(t *testing.T) {
 			set := experiment.Knobs{"cc": f.cc, "workload.script": f.script}
-			for name, v := range f.set {
-				set[name] = v
-			}
-			r, err := Run(context.Background(), tiny(t, set), Options{Bound: atMost(1), Steps: 3})
+			maps.Copy(set, f.set)
+			r, err := Run(context.Background(), tiny(t, set), Options{Bound: 1, Steps: 3})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -144,21 +142,26 @@ var sound = []experiment.Knobs{
 
 // Nothing is wrong with the correct protocols within the same bound, in the same scripts.
 func TestFindsNothingInCorrectProtocols(t *testing.T) {
-	var scripts []string
+	var scripts []experiment.Knobs
+	seen := map[string]bool{}
 	for _, f := range faults {
-		if !slices.Contains(scripts, f.script) {
-			scripts = append(scripts, f.script)
+		if !seen[f.script] {
+			set := experiment.Knobs{"workload.script": f.script}
+			maps.Copy(set, f.set)
+			delete(set, "nowait.mode")
+			scripts = append(scripts, set)
 		}
+		seen[f.script] = true
 	}
 	runs := 0
-	for i, set := range sound {
+	for i, protocol := range sound {
 		for k, script := range scripts {
 			if testing.Short() && (i+k)%len(scripts) != 0 || i >= 6 && k > 0 {
 				continue
 			}
-			set := set.Clone()
-			set["workload.script"] = script
-			r, err := Run(context.Background(), tiny(t, set), Options{Bound: atMost(1), Steps: 3})
+			set := protocol.Clone()
+			maps.Copy(set, script)
+			r, err := Run(context.Background(), tiny(t, set), Options{Bound: 1, Steps: 3})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -36,12 +36,12 @@ func valid(v knob.Values) error {
 		panic("script: resolved workload.script: " + err.Error())
 	}
 	if _, threads, _ := testbed.ThreadCounts(v); len(list) > threads*testbed.Coroutines(v) {
-		return knob.Invalid("workload.script", v.Text("workload.script"), "write fewer, or set nodes, threads or coroutines higher", "%d transactions, and %d clients", len(list), threads*testbed.Coroutines(v))
+		return knob.Invalid("workload.script", v.Text("workload.script"), "write fewer, or set nodes, threads or coroutines higher", "of %d clients, and there are %d", len(list), threads*testbed.Coroutines(v))
 	}
 	return nil
 }
 
 func rows() []knob.Row {
 	return []knob.Row{{Knob: knob.Knob{Name: "workload.script", Kind: knob.Text, Default: "w0 r1; w1 r0; r0 r1", Unit: "r1 w0; r0 w1; ...", Label: "Script", Group: knob.Workload,
-		Doc: "Transactions, each of steps on numbered records: r1 reads record 1, w1 adds one to it, i1 inserts it, d1 deletes it. Those below workload.keys, scaled, exist at the start. Transaction n runs on client n, once."}, Normal: normal}}
+		Doc: "Transactions, each of steps on numbered records: r1 reads record 1, w1 adds one to it, i1 inserts it, d1 deletes it. Those below workload.keys, scaled, exist at the start. What stands between semicolons runs on a client of its own, once: one transaction, or with | several, one after the other."}, Normal: normal}}
 }

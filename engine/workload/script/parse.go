@@ -9,7 +9,8 @@ import (
 
 // Limits of a script, so that one message carries a transaction's locks and its log entry.
 const (
-	mostTransactions = 16
+	mostClients      = 16
+	mostTransactions = 16 // of a client
 	mostOps          = 8
 	MostKeys         = 1 << 16 // keys are below
 )
@@ -38,50 +39,67 @@ func (t transaction) readOnly() bool {
 	return !slices.ContainsFunc(t, func(o op) bool { return o.what != 'r' })
 }
 
-// grows says that the script inserts or deletes a record.
+// grows says that a transaction of the script inserts or deletes a record.
 func grows(list []transaction) bool {
 	return slices.ContainsFunc(list, func(t transaction) bool {
 		return slices.ContainsFunc(t, func(o op) bool { return o.what == 'i' || o.what == 'd' })
 	})
 }
 
-// parse reads a script.
-func parse(s string) ([]transaction, error) {
-	var list []transaction
+// parse reads a script: what each client does.
+func parse(s string) (clients [][]transaction, err error) {
 	for _, text := range strings.Split(s, ";") {
-		var t transaction
-		for _, word := range strings.Fields(text) {
-			key, err := strconv.ParseUint(word[1:], 10, 64)
-			if err != nil || key >= MostKeys || !strings.ContainsRune("rwid", rune(word[0])) {
-				return nil, fmt.Errorf("%q is no step: r1 reads key 1, w1 adds one to it, i1 inserts it, d1 deletes it; keys are below %d", word, MostKeys)
+		var list []transaction
+		for _, body := range strings.Split(text, "|") {
+			t, err := parseTransaction(body)
+			if err != nil {
+				return nil, err
 			}
-			t = append(t, op{word[0], key})
+			list = append(list, t)
 		}
-		if len(t) == 0 || len(t) > mostOps {
-			return nil, fmt.Errorf("a transaction has %d steps: from 1 to %d", len(t), mostOps)
+		if len(list) > mostTransactions {
+			return nil, fmt.Errorf("%d transactions of a client: at most %d", len(list), mostTransactions)
 		}
-		list = append(list, t)
+		clients = append(clients, list)
 	}
-	if len(list) > mostTransactions {
-		return nil, fmt.Errorf("%d transactions: at most %d", len(list), mostTransactions)
+	if len(clients) > mostClients {
+		return nil, fmt.Errorf("%d clients: at most %d", len(clients), mostClients)
 	}
-	return list, nil
+	return clients, nil
+}
+
+func parseTransaction(s string) (t transaction, err error) {
+	for _, word := range strings.Fields(s) {
+		key, err := strconv.ParseUint(word[1:], 10, 64)
+		if err != nil || key >= MostKeys || !strings.ContainsRune("rwid", rune(word[0])) {
+			return nil, fmt.Errorf("%q is no step: r1 reads key 1, w1 adds one to it, i1 inserts it, d1 deletes it; keys are below %d", word, MostKeys)
+		}
+		t = append(t, op{word[0], key})
+	}
+	if len(t) == 0 || len(t) > mostOps {
+		return nil, fmt.Errorf("a transaction has %d steps: from 1 to %d", len(t), mostOps)
+	}
+	return t, nil
 }
 
 // format writes a script as parse reads it.
-func format(list []transaction) string {
-	texts := make([]string, len(list))
-	for i, t := range list {
-		texts[i] = t.String()
+func format(clients [][]transaction) string {
+	texts := make([]string, len(clients))
+	for i, list := range clients {
+		bodies := make([]string, len(list))
+		for k, t := range list {
+			bodies[k] = t.String()
+		}
+		texts[i] = strings.Join(bodies, " | ")
 	}
 	return strings.Join(texts, "; ")
 }
 
 // normal is the canonical form of a script, or the rule that it breaks.
 func normal(s string) (string, string) {
-	list, err := parse(s)
+	clients, err := parse(s)
 	if err != nil {
 		return "", err.Error()
 	}
-	return format(list), ""
+	return format(clients), ""
 }

@@ -1,6 +1,7 @@
 // Package script is a workload of a few transactions that are written down: "r0 w1; r1 w0; r0 r1" is three, the first of
-// which reads record 0 and adds one to record 1. Each runs once, all at the same time, on a client of its own. It is what
-// engine/explore runs through many orders, and what shows a counterexample again.
+// which reads record 0 and adds one to record 1. Each runs once, all at the same time, on a client of its own; "w1 | r0" are
+// two that a client runs one after the other. It is what engine/explore runs through many orders, and what shows a
+// counterexample again.
 //
 // Record k is on server k mod servers. Records below workload.keys exist at the start, with value 0; i inserts another one,
 // with value 1, and d deletes one. Steps are done one after the other, without telling the protocol what comes next. A
@@ -40,7 +41,8 @@ type Options struct {
 
 // Script is the workload.
 type Script struct {
-	list   []transaction
+	list   []transaction // those of the first client first
+	ends   []int         // by client: where its transactions end in list
 	opt    Options
 	db     *txn.DB
 	first  int               // machine with clients
@@ -50,7 +52,7 @@ type Script struct {
 
 // New checks the options.
 func New(o Options) (*Script, error) {
-	list, err := parse(o.Script)
+	clients, err := parse(o.Script)
 	if err != nil {
 		return nil, fmt.Errorf("script: %w", err)
 	}
@@ -63,16 +65,26 @@ func New(o Options) (*Script, error) {
 	if o.ValueBytes < 8 || o.ValueBytes%8 != 0 {
 		return nil, fmt.Errorf("script with records of %d bytes: a multiple of 8, at least 8", o.ValueBytes)
 	}
-	return &Script{list: list, opt: o, counts: map[uint64]uint64{}}, nil
+	w := &Script{opt: o, counts: map[uint64]uint64{}}
+	for _, list := range clients {
+		w.list = append(w.list, list...)
+		w.ends = append(w.ends, len(w.list))
+	}
+	return w, nil
 }
 
 // Name is the workload's.
 func (w *Script) Name() string { return "script" }
 
-// Types are the transactions.
+// Types are the transactions, those numbered that are like one before.
 func (w *Script) Types() (names []string) {
+	like := map[string]int{}
 	for _, t := range w.list {
-		names = append(names, t.String())
+		name := t.String()
+		if like[name]++; like[name] > 1 {
+			name += fmt.Sprintf(" #%d", like[name])
+		}
+		names = append(names, name)
 	}
 	return names
 }
@@ -150,8 +162,8 @@ func (w *Script) comesAndGoes(key uint64) bool {
 type runner struct {
 	w      *Script
 	client *txn.Client
-	typ    int // its place in the script
-	done   bool
+	next   int // in the script
+	end    int // of what the client runs
 	torn   bool
 	wrote  []uint64 // keys
 	steps  transaction
@@ -163,14 +175,20 @@ type runner struct {
 func (w *Script) Runner(c *r2.Co) workload.Runner {
 	r := &runner{w: w, client: w.db.Client(c)}
 	cl := c.Cluster()
-	threads := 0
+	number, threads := 0, 0
 	for m := w.first; m < cl.Machines(); m++ {
 		if m == c.Machine() {
-			r.typ = threads + c.Thread()
+			number = threads + c.Thread()
 		}
 		threads += cl.Threads(m)
 	}
-	r.typ += c.Index() * threads
+	number += c.Index() * threads
+	if number < len(w.ends) {
+		r.end = w.ends[number]
+		if number > 0 {
+			r.next = w.ends[number-1]
+		}
+	}
 	r.body = r.run
 	return r
 }
@@ -178,15 +196,16 @@ func (w *Script) Runner(c *r2.Co) workload.Runner {
 // pause is how long a client sleeps that has nothing to do any more.
 const pause r2.Time = 1_000_000_000
 
-// Next runs the client's transaction, if it has one.
+// Next runs the client's next transaction, if there is one.
 func (r *runner) Next() error {
-	if r.done || r.typ >= len(r.w.list) {
+	if r.next >= r.end {
 		r.client.Co().Sleep(pause)
 		return nil
 	}
-	r.done = true
-	r.steps = r.w.list[r.typ]
-	if err := r.client.Run(uint8(r.typ), r.steps.readOnly(), r.body); err != nil {
+	typ := r.next
+	r.next++
+	r.steps = r.w.list[typ]
+	if err := r.client.Run(uint8(typ), r.steps.readOnly(), r.body); err != nil {
 		return workload.Done(err)
 	}
 	for _, key := range r.wrote {

@@ -18,7 +18,7 @@ func bed(t *testing.T, script string) (*workloadtest.Bed, *Script) {
 		t.Fatal(err)
 	}
 	cfg, _ := occ.Preset("drtm+h")
-	b := workloadtest.New(t, workloadtest.Setup{Machines: 3, Threads: 1, Coroutines: 1, Seed: 1, Txn: cfg, Mode: history.Full, Requests: 1}, w)
+	b := workloadtest.New(t, workloadtest.Setup{Machines: 3, Threads: 1, Coroutines: 1, Seed: 1, Txn: cfg, Mode: history.Full, Requests: 3}, w)
 	return b, w
 }
 
@@ -27,13 +27,14 @@ func TestScripts(t *testing.T) {
 	for _, script := range []string{
 		"w0 r1; w1 r0; r0 r1", "w0; w0; w0", "w0 w0 r0; w0", "r0", "w7",
 		"i8; d0; r0 r8", "i8; i8; i8", "d0; d0; w0", "w9; r9; d9", "d0 i0 w0; w0; r0", "i8 d8; r8; i11",
+		"w0 | r1; w1 | r0 w0", "w0 | w0 | w0",
 	} {
 		b, w := bed(t, script)
 		if err := b.Run(sim.Millisecond); err != nil {
 			t.Fatal(err)
 		}
 		b.Check(t)
-		if want := strings.Count(script, ";") + 1; int(b.Commits) != want || len(w.Types()) != want {
+		if want := strings.Count(script, ";") + strings.Count(script, "|") + 1; int(b.Commits) != want || len(w.Types()) != want {
 			t.Errorf("%q: %d of %d transactions have committed", script, b.Commits, want)
 		}
 		for typ, name := range w.Types() {
@@ -71,13 +72,13 @@ func TestInvariants(t *testing.T) {
 
 func TestText(t *testing.T) {
 	for text, want := range map[string]string{
-		"r0 w1;w1  r0 ;r0 r1": "r0 w1; w1 r0; r0 r1", "i8 d8": "i8 d8",
+		"r0 w1;w1  r0 ;r0 r1": "r0 w1; w1 r0; r0 r1", "i8 d8": "i8 d8", "r0|w0 ;w1": "r0 | w0; w1",
 	} {
 		if got, rule := normal(text); got != want || rule != "" {
 			t.Errorf("%q is %q, %q, want %q", text, got, rule, want)
 		}
 	}
-	for _, text := range []string{"", "r0;", "x1", "r", "w-1", "r65536", "r0 r0 r0 r0 r0 r0 r0 r0 r0", strings.Repeat("r0;", 16) + "r0"} {
+	for _, text := range []string{"", "r0;", "r0|", "x1", "r", "w-1", "r65536", "r0 r0 r0 r0 r0 r0 r0 r0 r0", strings.Repeat("r0;", 16) + "r0"} {
 		if got, rule := normal(text); rule == "" {
 			t.Errorf("%q is taken as %q", text, got)
 		}
