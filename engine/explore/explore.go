@@ -122,7 +122,7 @@ func newExplorer(ctx context.Context, spec experiment.Spec, o Options) (*explore
 	for _, x := range []struct {
 		field          string
 		n, least, most int
-	}{{"bound", o.Bound, 1, MostBound}, {"steps", o.Steps, 1, MostSteps}, {"budget", o.Budget, 0, 1 << 40}, {"most", o.Most, 1, 1 << 20}, {"parallel", o.Parallel, 1, 1 << 10}} {
+	}{{"bound", o.Bound, 1, MostBound}, {"steps", o.Steps, 1, MostSteps}, {"budget", o.Budget, 0, 1 << 30}, {"most", o.Most, 1, 1 << 20}, {"parallel", o.Parallel, 1, 1 << 10}} {
 		if x.n < x.least || x.n > x.most {
 			return nil, &experiment.SpecError{Field: x.field, Value: fmt.Sprint(x.n), Rule: fmt.Sprintf("must be from %d to %d", x.least, x.most)}
 		}
@@ -276,13 +276,11 @@ func (e *explorer) settle(j *job) (extend bool, err error) {
 		return extend, nil
 	}
 	x, err := e.shrink(j.delays, j.outcome)
-	if err != nil {
-		return false, err
+	e.report.Found = append(e.report.Found, x) // also if it could not be made shorter: the cursor is behind it
+	if err == nil && len(e.report.Found) == e.opt.Most {
+		err = enough{}
 	}
-	if e.report.Found = append(e.report.Found, x); len(e.report.Found) == e.opt.Most {
-		return false, enough{}
-	}
-	return extend, nil
+	return extend, err
 }
 
 // count counts a list that is done.

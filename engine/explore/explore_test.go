@@ -86,6 +86,28 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
+// Delays that a counterexample does not need are taken away, and the others made shorter.
+func TestShrink(t *testing.T) {
+	e, err := newExplorer(context.Background(), tiny(t, experiment.Knobs{"workload.script": "w0 w1; r0 r1", "workload.variant": "as-published"}), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := []fabric.Delay{{Message: 2, Units: 4}, {Message: 8, Units: 1}, {Message: 25, Units: 3}}
+	r, err := e.sys.run(context.Background(), long)
+	if err != nil || r.kind != "G-single" {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if x, err := e.shrink(long, r); err != nil || x.Delays != "2:3" || x.Kind != r.kind || x.Spec.Set[delaysKnob] != "2:3" {
+		t.Errorf("%+v, %v", x, err)
+	}
+	var stop context.CancelFunc
+	e.ctx, stop = context.WithCancel(context.Background())
+	stop()
+	if x, err := e.shrink(long, r); !errors.Is(err, context.Canceled) || x.Delays != "2:4,8:1,25:3" {
+		t.Errorf("interrupted: %+v, %v", x, err)
+	}
+}
+
 // Without pruning there are more runs and no less to see.
 func TestPruning(t *testing.T) {
 	spec := tiny(t, experiment.Knobs{"workload.script": "w0; r0"})

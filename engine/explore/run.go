@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"strings"
@@ -101,30 +102,35 @@ func (o *outcome) judge(c *result.Checks) {
 	o.more = found
 }
 
-// shrink takes delays away, and makes those that are left shorter, while what is wrong stays so.
+// shrink takes delays away, and makes those that are left shorter, while what is wrong stays of the same kind. With an error
+// the counterexample is as short as it has become.
 func (e *explorer) shrink(delays []fabric.Delay, r outcome) (Counterexample, error) {
-	for again := true; again; {
-		again = false
-		for i := range delays {
-			for _, d := range shorter(delays, i) {
-				x, err := e.sys.run(e.ctx, d)
-				if err != nil {
-					return Counterexample{}, err
-				}
-				if x.kind == r.kind {
-					delays, r, again = d, x, true
-					break
-				}
+	var err error
+	for again := true; again && err == nil; {
+		delays, r, again, err = e.shrinkOnce(delays, r)
+	}
+	x := Counterexample{Delays: fabric.FormatDelays(delays), Kind: r.kind, Text: r.text, More: r.more}
+	v := e.sys.values.Clone()
+	v[delaysKnob] = x.Delays
+	spec, serr := experiment.SpecOf(e.sys.spec.Name, v)
+	x.Spec = spec
+	return x, cmp.Or(err, serr)
+}
+
+// shrinkOnce looks for a shorter list.
+func (e *explorer) shrinkOnce(delays []fabric.Delay, r outcome) ([]fabric.Delay, outcome, bool, error) {
+	for i := range delays {
+		for _, d := range shorter(delays, i) {
+			x, err := e.sys.run(e.ctx, d)
+			if err != nil {
+				return delays, r, false, err
 			}
-			if again {
-				break
+			if x.kind == r.kind {
+				return d, x, true, nil
 			}
 		}
 	}
-	v := e.sys.values.Clone()
-	v[delaysKnob] = fabric.FormatDelays(delays)
-	spec, err := experiment.SpecOf(e.sys.spec.Name, v)
-	return Counterexample{Delays: fabric.FormatDelays(delays), Kind: r.kind, Text: r.text, More: r.more, Spec: spec}, err
+	return delays, r, false, nil
 }
 
 // shorter are lists without the i-th delay, and with shorter ones in its place.

@@ -10,7 +10,8 @@
 // pairs are made. Requests are posted with PostSend and PostRecv and come back
 // through a CQ, which can schedule an event for whoever waits (Arm). Nothing
 // here knows of threads: cores pay for verbs in engine/r2, with the CPUCosts of
-// their machine, and for loads and stores with what Machine.Access says.
+// their machine, and for loads and stores with what Machine.Access says. With an
+// Exploration single messages are held back, and the order of accesses is noted.
 //
 // # What is modelled
 //

@@ -125,11 +125,15 @@ func (c *Co) Touch(a Addr, n int) {
 	c.access(a, n, fabric.Load)
 }
 
-// noted tells whoever explores orders of an access.
+// noted tells whoever explores orders of an access. It is small enough to be inlined.
 func (c *Co) noted(a Addr, n int, write bool) {
-	if x := c.w.cl.explored; x != nil {
-		x.Accessed(c.w.mc.mem, a, n, write, c.actor())
+	if c.w.cl.explored != nil {
+		c.note(a, n, write)
 	}
+}
+
+func (c *Co) note(a Addr, n int, write bool) {
+	c.w.cl.explored.Accessed(c.w.mc.mem, a, n, write, c.actor())
 }
 
 // actor is whose access it is: a handler's is that of the thread which has called.
