@@ -49,6 +49,7 @@ type Co struct {
 	index   int // within the thread; -1: the handler
 
 	spent   ledger
+	tripsIn [metrics.NumPhases]uint16 // waits by phase, see TakeTrips
 	replies []Reply
 	stalled *channel // has no room for another request
 	wakeAt  Time     // asleep until then
@@ -172,6 +173,14 @@ func (c *Co) TakeBreakdown(b *metrics.Breakdown) (trips int) {
 	return trips
 }
 
+// TakeTrips adds the waits since the last call to n, by the phase that they began in, at most 65,535 of one.
+func (c *Co) TakeTrips(n *[metrics.NumPhases]uint32) {
+	for p := range c.tripsIn {
+		n[p] += uint32(c.tripsIn[p])
+		c.tripsIn[p] = 0
+	}
+}
+
 // RoundTrips counts the waits since the last TakeBreakdown.
 func (c *Co) RoundTrips() int { return c.trips }
 
@@ -264,6 +273,7 @@ func (l *ledger) add(p metrics.Phase, m metrics.Milestone, d Time) {
 func (c *Co) Wait() error {
 	if c.pending > 0 {
 		c.trips++
+		c.tripsIn[c.phase]++
 		c.waiting = true
 		c.park()
 	}

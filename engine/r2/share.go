@@ -42,6 +42,7 @@ type thread struct {
 	co       *Co // nil: a worker's
 	state    uint8
 	woken    bool // while it was not suspended
+	endless  bool // see Endless
 	vruntime Time
 	lost     uint64 // how often it was taken off the core
 	requests uint16 // to the SSD

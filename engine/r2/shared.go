@@ -197,15 +197,18 @@ func (c *Co) BusyPS() Time { return c.w.spent() }
 func (w *Worker) spent() Time { return max(0, w.busy+w.stall()-w.booked()) }
 
 // SharedAtWork counts the shared threads, of machines that run, in the middle of their work: all but
-// those that are suspended, asleep or at their end.
+// those that are suspended, asleep or at their end, and those whose work a drain need not wait for.
 func (cl *Cluster) SharedAtWork() (n int) {
 	for _, t := range cl.threads {
-		if t.w.mc.life == running && (t.state <= fresh || t.state == writing) {
+		if t.w.mc.life == running && !t.endless && (t.state <= fresh || t.state == writing) {
 			n++
 		}
 	}
 	return n
 }
+
+// Endless says that nobody has to wait for a shared thread's work: what it is at may be cut off anywhere.
+func (c *Co) Endless() { c.shared().endless = true }
 
 // doing says what a shared thread is at.
 func (t *thread) doing() string {

@@ -472,3 +472,16 @@ func TestSlicesEndRegions(t *testing.T) {
 		t.Errorf("%d added by regions that ended %d and %d times; %+v", n, runs[0], runs[1], x)
 	}
 }
+
+// A cluster need not wait for work that may be cut off.
+func TestEndlessThreads(t *testing.T) {
+	b := newBed(t, 3, Config{Threads: 1, Coroutines: 1}, quick(t))
+	c := b.cl.SpawnShared(0, 0, "trainer", b.compute)
+	b.run(sim.Millisecond)
+	if b.cl.Quiet() || b.cl.SharedAtWork() != 1 {
+		t.Error("a thread at work is taken for one at rest")
+	}
+	if c.Endless(); !b.cl.Quiet() || b.cl.SharedAtWork() != 0 {
+		t.Error("a thread whose work may be cut off is waited for")
+	}
+}
