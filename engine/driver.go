@@ -83,6 +83,7 @@ func newDriver(s *System, v experiment.Knobs, o *opening) (*driver, error) {
 	d := &driver{s: s, bench: bench, ongoing: make([]ongoing, all)}
 	env := workload.Env{
 		Cluster: s.cl, Servers: servers, Txn: experiment.TxnConfig(v, txn.Seen{}), Store: experiment.Stores.Of(v), Scale: s.scaling.CostsInCode(), Recorder: s.rec, Conflicts: &s.conflicts, CheckLogs: v.Text("check") == "full",
+		Ordered: experiment.Ordered.Of(v), Values: v,
 		OnBegin: d.begun, OnDone: d.done, OnAbort: d.aborted,
 	}
 	if err := o.look("making the tables", builtShare); err != nil {
@@ -291,6 +292,13 @@ func (d *driver) set(v experiment.Knobs) error {
 			return err
 		}
 	}
+	if on, ok := d.bench.(workload.OnKV); ok {
+		if k := experiment.Ordered.Of(v); k.Set != nil {
+			if err := k.Set(on.KV(), v); err != nil {
+				return err
+			}
+		}
+	}
 	for _, name := range w.Knobs {
 		if knob.Find(name).Live && !experiment.IsGroup(name) {
 			if err := d.bench.Set(strings.TrimPrefix(name, "workload."), v[name]); err != nil {
@@ -317,13 +325,24 @@ func (d *driver) idle() bool {
 
 // settled says that no transaction is in flight and nothing is left to apply.
 func (d *driver) settled() bool {
-	return (d.db == nil || d.db.InFlight() == 0) && d.s.cl.Quiet()
+	return (d.db == nil || d.db.InFlight() == 0) && d.counted() == 0 && d.s.cl.Quiet()
+}
+
+// counted is how many requests a workload that counts them has in flight.
+func (d *driver) counted() int {
+	if w, ok := d.bench.(workload.Counting); ok {
+		return w.InFlight()
+	}
+	return 0
 }
 
 // busy is how many transactions, or requests of raw verbs, are in flight.
 func (d *driver) busy() int {
 	if d.db != nil {
 		return d.db.InFlight()
+	}
+	if n := d.counted(); n > 0 {
+		return n
 	}
 	return d.s.fab.InFlight()
 }

@@ -252,6 +252,8 @@ var golden = map[string]experiment.Knobs{
 	"registers":   {"workload": "registers", "fault.drop": 0.01},
 	"tpcc":        {"workload": "tpcc", "workload.scale": 0.01},
 	"tpce":        {"workload": "tpce", "workload.scale": 0.01},
+	"xstore-d":    {"workload": "ycsb-d", "servers": 1, "clients": 2, "threads": 3, "workload.keys": 300, "workload.scale": 1, "workload.mix.insert": 60, "fault.drop": 0.01},
+	"xstore-e":    {"workload": "ycsb-e", "workload.keys": 2000, "workload.dataset": "osm", "xstore.cache": "model", "xstore.top": "nn"},
 	"ycsb":        {"workload": "ycsb", "workload.keys": 1000, "workload.nodes_per_txn": 2, "fault.drop": 0.01},
 }
 

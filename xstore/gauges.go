@@ -2,39 +2,54 @@ package xstore
 
 import "drtmx/engine/metrics"
 
+func gauge(name, label, unit string, kind metrics.GaugeKind) *metrics.Gauge {
+	return metrics.NewGauge(metrics.Gauge{Part: "xstore", Name: name, Label: label, Unit: unit, Kind: kind})
+}
+
 // What a store shows of itself.
 var (
-	gaugeFallbacks   = metrics.NewGauge(metrics.Gauge{Part: "xcache", Name: "fallbacks", Label: "fallbacks", Unit: "%", Kind: metrics.Share})
-	gaugeMismatches  = metrics.NewGauge(metrics.Gauge{Part: "xcache", Name: "mismatches", Label: "invalidations", Unit: "%", Kind: metrics.Share})
-	gaugeLeaves      = metrics.NewGauge(metrics.Gauge{Part: "xcache", Name: "leaves", Label: "leaves per lookup", Unit: "%", Kind: metrics.Share})
-	gaugeSpeculative = metrics.NewGauge(metrics.Gauge{Part: "xcache", Name: "speculative", Label: "found in split leaves", Unit: "/s", Kind: metrics.Rate})
-	gaugeBytes       = metrics.NewGauge(metrics.Gauge{Part: "xcache", Name: "bytes", Label: "model and tables", Unit: "B", Kind: metrics.Level})
-	gaugeError       = metrics.NewGauge(metrics.Gauge{Part: "xmodel", Name: "error", Label: "mean error", Unit: "slots", Kind: metrics.Level})
-	gaugeModels      = metrics.NewGauge(metrics.Gauge{Part: "xmodel", Name: "models", Label: "sub-models", Kind: metrics.Level})
-	gaugeRetrained   = metrics.NewGauge(metrics.Gauge{Part: "xmodel", Name: "retrained", Label: "sub-models retrained", Unit: "/s", Kind: metrics.Rate})
-	gaugePending     = metrics.NewGauge(metrics.Gauge{Part: "xmodel", Name: "pending", Label: "training tasks", Kind: metrics.Level})
-	gaugeSplits      = metrics.NewGauge(metrics.Gauge{Part: "xtree", Name: "splits", Label: "splits", Unit: "/s", Kind: metrics.Rate})
-	gaugeHinted      = metrics.NewGauge(metrics.Gauge{Part: "xtree", Name: "hinted", Label: "updates by hint", Unit: "%", Kind: metrics.Share})
+	gaugeFallbacks   = gauge("fallbacks", "fallbacks", "%", metrics.Share)
+	gaugeMismatches  = gauge("invalidations", "invalidations", "%", metrics.Share)
+	gaugeLeaves      = gauge("leaves", "second leaves", "%", metrics.Share)
+	gaugeSpeculative = gauge("speculative", "found in split leaves", "/s", metrics.Rate)
+	gaugeMeanError   = gauge("mean_error", "mean error", "slots", metrics.Level)
+	gaugeMaxError    = gauge("max_error", "largest error", "slots", metrics.Level)
+	gaugeModels      = gauge("submodels", "sub-models", "", metrics.Level)
+	gaugeModelBytes  = gauge("model_bytes", "sub-models", "bytes", metrics.Level)
+	gaugeTableBytes  = gauge("tt_bytes", "translation tables", "bytes", metrics.Level)
+	gaugeIndexBytes  = gauge("index_bytes", "inner nodes of the tree", "bytes", metrics.Level)
+	gaugeRetrained   = gauge("retrained", "sub-models retrained", "/s", metrics.Rate)
+	gaugePending     = gauge("pending", "training tasks", "", metrics.Level)
+	gaugeTrainers    = gauge("trainers", "trainers busy", "%", metrics.Share)
+	gaugeSplits      = gauge("splits", "splits", "/s", metrics.Rate)
+	gaugeHinted      = gauge("hinted", "updates by hint", "%", metrics.Share)
 )
 
-// Gauges reads them.
+// Gauges reads them. Leaves beyond the first one that a lookup READs are a share of the lookups.
 func (s *Store) Gauges(r *metrics.Readings) {
-	t := s.Stats()
+	t, f := s.Stats(), s.Footprint()
 	r.Add(gaugeFallbacks, float64(t.Fallbacks), float64(t.Lookups))
 	r.Add(gaugeMismatches, float64(t.Mismatches), float64(t.Lookups))
-	r.Add(gaugeLeaves, float64(t.Leaves), float64(t.Lookups))
 	r.Add(gaugeSpeculative, float64(t.Speculative+t.Siblings), 0)
 	r.Add(gaugeSplits, float64(t.Splits), 0)
 	r.Add(gaugeHinted, float64(t.Hinted), float64(t.Updates))
+	r.Add(gaugeIndexBytes, float64(f.IndexBytes), 0)
 	if !s.opt.Cache.learned() {
 		return
 	}
-	f := s.Footprint()
-	r.Add(gaugeBytes, float64(f.Client(s.opt.Cache)), 0)
+	r.Add(gaugeLeaves, float64(t.More), float64(t.Lookups))
 	r.Add(gaugeModels, float64(f.SubModels), 0)
+	r.Add(gaugeModelBytes, float64(f.ModelBytes), 0)
+	r.Add(gaugeTableBytes, float64(f.TableBytes), 0)
 	r.Add(gaugeRetrained, float64(t.Retrained), 0)
 	r.Add(gaugePending, float64(s.Pending()), 0)
 	if f.Looked > 0 {
-		r.Add(gaugeError, f.MeanError, 0)
+		r.Add(gaugeMeanError, f.MeanError, 0)
+		r.Add(gaugeMaxError, float64(f.MaxError), 0)
+	}
+	for _, p := range s.parts {
+		for _, x := range p.trainers.threads {
+			r.Add(gaugeTrainers, float64(x.co.BusyPS()), float64(s.cl.Now()))
+		}
 	}
 }

@@ -26,8 +26,15 @@ var Kind = store.KVKind{
 		s := kv.(*Store)
 		return s.set(optionsOf(v, &s.spec))
 	},
+	Messages: func(c *r2.Config, v knob.Values) {
+		c.MaxReply = maxReply
+		c.RecvDepth = c.RecvDepths(c.PerMachine, v.Int("coroutines"), v.Int("coroutines"))
+	},
 	Footprint: footprint,
 }
+
+// maxReply is what a SCAN of 100 pairs, or a large table of a sub-model, fits into.
+const maxReply = 16 << 10
 
 func optionsOf(v knob.Values, s *store.KVSpec) Options {
 	o := Options{

@@ -77,6 +77,7 @@ func (x *client) cover(p *part, cache *cache, key uint64) (d prediction, o outco
 // not the leaves that the model was trained on.
 func (x *client) search(p *part, cache *cache, d *prediction, key uint64) (at place, o outcome, err error) {
 	p.stats.Leaves += uint64(len(x.leaves))
+	p.stats.More += uint64(len(x.leaves) - 1)
 	o = missing
 	for i := range x.leaves {
 		l := &x.leaves[i]

@@ -63,6 +63,7 @@ func (p *part) startTrainers() {
 	for i := range p.s.opt.Trainers {
 		t := &trainer{p: p, fit: p.s.newTrainer(), m: -1}
 		t.co = p.s.cl.SpawnShared(p.server, cores-1-i%cores, fmt.Sprintf("xstore.trainer%d", i), t.run)
+		t.co.Endless() // models may be stale at any time
 		p.trainers.threads = append(p.trainers.threads, t)
 	}
 }

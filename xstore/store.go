@@ -48,6 +48,7 @@ type part struct {
 type Stats struct {
 	Lookups     uint64 // by a model, or through the tree's nodes
 	Leaves      uint64 // READ by them
+	More        uint64 // of these, beyond the first of a lookup by a model
 	Mismatches  uint64 // leaves whose incarnation was another than expected
 	Speculative uint64 // lookups that found their key in a leaf all the same
 	Siblings    uint64 // and in the leaf at its right
@@ -175,6 +176,7 @@ func (s *Store) Stats() (sum Stats) {
 func (s *Stats) add(o *Stats) {
 	s.Lookups += o.Lookups
 	s.Leaves += o.Leaves
+	s.More += o.More
 	s.Mismatches += o.Mismatches
 	s.Speculative += o.Speculative
 	s.Siblings += o.Siblings

@@ -22,7 +22,7 @@ import (
 
 // One registration each.
 func init() {
-	experiment.Plug(txn.Kinds{serial.Kind}, store.Kinds{array.Kind}, workload.Parts{counters.Kind})
+	experiment.Plug(txn.Kinds{serial.Kind}, store.Kinds{array.Kind}, nil, workload.Parts{counters.Kind})
 }
 
 func run(t *testing.T, set experiment.Knobs) *result.Result {

@@ -7,6 +7,7 @@ import (
 
 	"drtmx/engine/knob"
 	"drtmx/engine/testbed"
+	"drtmx/engine/workload"
 )
 
 // Estimate is what a spec is going to need, within a factor of about two.
@@ -51,8 +52,11 @@ func EstimateOfValues(v Knobs) Estimate {
 	fixed := int64(baseBytes+all*machineBytes) + HeapBytes(v) + testbed.MoreBytes(v)
 	w := Workloads.Of(v)
 	f := w.Footprint(v)
+	if k := orderedOf(v); k != nil {
+		f.Bytes += k.Footprint(v, uint64(workload.Scaled(v, "workload.keys")), v.Int("workload.value_bytes"))
+	}
 	requests := count(f.PerSecond)
-	if !w.Transactions {
+	if !w.Transactions && !w.Ordered {
 		return Estimate{
 			MemoryBytes: fixed + min(f.Bytes, requests*f.PerRequest), MaxMemoryBytes: fixed + f.Bytes,
 			WallMS: 1 + int64(float64(requests)/f.PerWallMS),
@@ -64,7 +68,7 @@ func EstimateOfValues(v Knobs) Estimate {
 	for m, n := range messages.PerMachine {
 		recv += int64(n) * int64(messages.RecvDepth[m]) * buffer
 	}
-	if v.Int("replicas") > 1 {
+	if v.Int("replicas") > 1 && w.Transactions {
 		fixed += int64(servers*threads) * ringBytes
 	}
 	e := Estimate{
@@ -72,7 +76,7 @@ func EstimateOfValues(v Knobs) Estimate {
 		MemoryBytes:    fixed + min(f.Bytes, requests*f.PerRequest) + min(recv, requests*messagesPerCommit*buffer),
 		WallMS:         100 + int64(float64(requests)/f.PerWallMS),
 	}
-	if v.Bool("cache.enabled") && v.Bool("warm") {
+	if v.Bool("cache.enabled") && v.Bool("warm") && w.Transactions {
 		e.WallMS += f.Cached * int64(all) / warmedPerWallMS
 	}
 	return e

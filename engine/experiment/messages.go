@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"drtmx/engine/r2"
+	"drtmx/engine/store"
 	"drtmx/engine/testbed"
 )
 
@@ -19,5 +20,16 @@ func R2Config(v Knobs) r2.Config {
 	if w.Messages != nil {
 		w.Messages(&c, v)
 	}
+	if k := orderedOf(v); k != nil && k.Messages != nil {
+		k.Messages(&c, v)
+	}
 	return c
+}
+
+// orderedOf is the ordered key-value store that the workload sends its requests to, nil if it sends none.
+func orderedOf(v Knobs) *store.KVKind {
+	if !Workloads.Load(v).Ordered {
+		return nil
+	}
+	return Ordered.Of(v)
 }

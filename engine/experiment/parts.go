@@ -11,6 +11,7 @@ import (
 	"drtmx/engine/workload"
 	"drtmx/engine/workload/churn"
 	"drtmx/engine/workload/cycle"
+	"drtmx/engine/workload/kvbench"
 	"drtmx/engine/workload/micro"
 	"drtmx/engine/workload/octopus"
 	"drtmx/engine/workload/registers"
@@ -19,6 +20,7 @@ import (
 	"drtmx/engine/workload/tpcc"
 	"drtmx/engine/workload/tpce"
 	"drtmx/engine/workload/ycsb"
+	"drtmx/xstore"
 )
 
 // The parts that systems are made of. A protocol, a store or a workload is known by its line here and nowhere else in this
@@ -33,6 +35,11 @@ var Stores = store.Kinds{
 	kv.Kind,
 }
 
+// Ordered are the ordered key-value stores.
+var Ordered = store.Ordered{
+	xstore.Kind,
+}
+
 var Workloads = workload.Parts(slices.Concat(
 	smallbank.Kinds,
 	cycle.Kinds,
@@ -44,4 +51,5 @@ var Workloads = workload.Parts(slices.Concat(
 	tpce.Kinds,
 	micro.Kinds,
 	octopus.Kinds,
+	kvbench.Kinds,
 ))

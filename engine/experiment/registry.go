@@ -12,12 +12,13 @@ import (
 
 func init() { register() }
 
-// Plug adds protocols, stores and workloads to the lists of parts, as their author does who keeps them elsewhere: in a test, or in
+// Plug adds protocols, stores of both kinds and workloads to the lists of parts, as their author does who keeps them elsewhere: in a test, or in
 // a command of their own. It is called while the program starts, before anything reads a spec. A name that is taken is a
 // panic.
-func Plug(protocols txn.Kinds, stores store.Kinds, workloads workload.Parts) {
+func Plug(protocols txn.Kinds, stores store.Kinds, ordered store.Ordered, workloads workload.Parts) {
 	Protocols = append(Protocols, protocols...)
 	Stores = append(Stores, stores...)
+	Ordered = append(Ordered, ordered...)
 	Workloads = append(Workloads, workloads...)
 	knob.Forget()
 	register()
@@ -28,7 +29,7 @@ func register() {
 	cluster, found, protocol := Protocols.Rows(Workloads.Load)
 	for _, list := range [][]knob.Row{
 		{presetRow()}, testbed.ClusterKnobs(), cluster, {seedRow()}, testbed.HardwareKnobs(Workloads.Load), workload.HintKnobs(Workloads.Of), clientKnobs(),
-		protocol, Stores.Rows(Workloads.Load), found, Workloads.Rows(defaultWorkload), faultKnobs(), exploreKnobs(), measureKnobs(),
+		protocol, Stores.Rows(Workloads.Load), Ordered.Rows(Workloads.Load), found, Workloads.Rows(defaultWorkload), faultKnobs(), exploreKnobs(), measureKnobs(),
 	} {
 		knob.Register(list)
 	}

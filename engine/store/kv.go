@@ -94,6 +94,8 @@ type KVKind struct {
 	Rules []func(v knob.Values) error
 
 	Open func(cl *r2.Cluster, s KVSpec, v knob.Values) (KV, error)
+	// Messages fits r2's messages to it, behind what the workload says of them; nil: it takes those.
+	Messages func(c *r2.Config, v knob.Values)
 	// Set puts its live knobs into effect; nil: it has none.
 	Set func(kv KV, v knob.Values) error
 	// Footprint is what servers and clients keep of so many keys, in bytes of the host, within a factor of about two.

@@ -50,7 +50,7 @@ func HardwareKnobs(load LoadOf) []knob.Row {
 			if !HasNVM(v) {
 				return "profile " + v.Text("profile") + " has no NVM"
 			}
-			if l := load(v); l.Transactions {
+			if l := load(v); l.Transactions || l.Ordered {
 				return "workload " + l.Name + " keeps its data in DRAM"
 			}
 			return ""

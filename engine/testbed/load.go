@@ -7,10 +7,13 @@ type Load struct {
 	Name         string
 	Transactions bool // it runs transactions, else raw verbs
 	ReadOnly     bool // it has read-only transactions
+	Ordered      bool // its requests, which are no transactions, go to an ordered key-value store
 
 	// LocalLocks says how many of a hundred locks are of records on the machine that locks them. nil: only
 	// the run can tell.
 	LocalLocks func(v knob.Values) int
+	// Scans says whether requests to an ordered key-value store may be SCANs. nil: none is.
+	Scans func(v knob.Values) bool
 	// IgnoresAborts says whether transactions commit whatever they meet, as under a switch of the released code.
 	// nil: they never do.
 	IgnoresAborts func(v knob.Values) bool

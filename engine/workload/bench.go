@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/history"
+	"drtmx/engine/knob"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
@@ -24,6 +25,10 @@ type Env struct {
 	Conflicts txn.Conflicts
 	Scale     txn.Scale // of the costs in code; nil: as they are
 
+	// Ordered is the key-value store for workloads of requests to one, Values are the resolved ones for it.
+	Ordered *store.KVKind
+	Values  knob.Values
+
 	OnBegin func(machine, thread int, at r2.Time)
 	OnDone  func(machine, thread int, o *txn.Outcome)
 	OnAbort func(typ uint8) // see txn.Options
@@ -43,6 +48,14 @@ func (e Env) OpenDB(costs txn.Costs) (*txn.DB, error) {
 		Config: e.Txn, Store: e.Store, Servers: e.Servers, Costs: costs, RingBytes: e.RingBytes, Scale: e.Scale,
 		Recorder: e.Recorder, Conflicts: e.Conflicts, CheckLogs: e.CheckLogs, OnBegin: e.OnBegin, OnDone: e.OnDone, OnAbort: e.OnAbort,
 	})
+}
+
+// OpenKV opens the store of a workload of requests to an ordered key-value store.
+func (e Env) OpenKV(s store.KVSpec) (store.KV, error) {
+	if err := s.Check(e.Cluster); err != nil {
+		return nil, err
+	}
+	return e.Ordered.Open(e.Cluster, s, e.Values)
 }
 
 // Between is called between two steps of long work, done of total so far. Its error
@@ -119,6 +132,13 @@ type Online interface {
 	// invariants that it has looked at by now; one that was broken once stays so.
 	CheckOnline() []Invariant
 }
+
+// OnKV workloads send their requests to an ordered key-value store.
+type OnKV interface{ KV() store.KV }
+
+// Counting workloads count their requests in flight: those of several verbs, between which the network may be quiet. A
+// drain waits until there is none.
+type Counting interface{ InFlight() int }
 
 // Showing workloads say which anomalies their transactions can have at all, however wrong
 // the protocol is: those of history.Showable that follow from what they read and write, in

@@ -39,7 +39,7 @@ func (h hint) inactive(v knob.Values, k *Kind) string {
 	switch {
 	case !testbed.OnNVM(v):
 		return "nothing is in NVM"
-	case k.Transactions:
+	case k.Transactions || k.Ordered:
 		return "workload " + k.Name + " keeps its data in DRAM"
 	case h.n == 8 && !r.Atomics:
 		return "it is about atomics"

@@ -21,7 +21,9 @@ type Kind struct {
 	Rows     []knob.Row
 	Knobs    []string
 	Defaults map[string]any
-	Mix      []MixType // transaction types with a weight
+	// Unused says why one of these has no effect in v, "" if it has; nil: all have.
+	Unused func(name string, v knob.Values) string
+	Mix    []MixType // transaction types with a weight
 	// Rules are what may not be set together when it runs.
 	Rules []func(v knob.Values) error
 

@@ -96,23 +96,34 @@ func (p Parts) adopt(r *knob.Row) {
 		if k := p.Of(v); !k.Reads(name) {
 			return "workload " + k.Name + " does not use it"
 		}
-		if own == nil {
-			return ""
+		if own != nil {
+			if why := own(v); why != "" {
+				return why
+			}
 		}
-		return own(v)
+		if f := p.Of(v).Unused; f != nil {
+			return f(name, v)
+		}
+		return ""
 	}
 }
 
 // mixRows has one weight for each type of each workload.
 func (p Parts) mixRows() []knob.Row {
 	var list []knob.Row
-	seen := map[string]bool{}
+	at := map[string]int{}
 	for _, k := range p {
 		for _, t := range k.Mix {
-			if seen[t.Name] {
+			if i, ok := at[t.Name]; ok {
+				if r := &list[i]; r.Default != t.Weight {
+					if r.ByLoad == nil {
+						r.ByLoad = map[string]any{}
+					}
+					r.ByLoad[k.Name] = t.Weight
+				}
 				continue
 			}
-			seen[t.Name] = true
+			at[t.Name] = len(list)
 			list = append(list, knob.Row{Knob: knob.Knob{Name: "workload.mix." + t.Name, Kind: knob.Int, Default: t.Weight, Min: 0, Max: 1000, Label: "Weight of " + t.Name, Section: "4.3", Group: knob.Workload, Live: true,
 				Doc: "Share of this transaction type relative to the sum of all weights." + t.Doc}, Inactive: func(v knob.Values) string {
 				k := p.Of(v)

@@ -6,13 +6,14 @@ import (
 	"drtmx/engine/txn"
 )
 
-// Verbs reports requests that are no transactions, each of one coroutine and all
-// in the phase of execution.
+// Verbs reports requests that are no transactions, each of one coroutine: in the phase of execution, or in those that it
+// passes through.
 type Verbs struct {
 	Env Env
 	// One coroutine at a time reports, and an Outcome is large.
-	out  txn.Outcome
-	idle metrics.Breakdown // time that belongs to no request
+	out   txn.Outcome
+	idle  metrics.Breakdown // time that belongs to no request
+	waits [metrics.NumPhases]uint32
 }
 
 // Begin is where a coroutine may be held, and then its request begins.
@@ -21,6 +22,7 @@ func (v *Verbs) Begin(c *r2.Co, m r2.Mode) (begin r2.Time) {
 	c.Reset()
 	c.Phase(txn.Execution, m)
 	c.TakeBreakdown(&v.idle)
+	c.TakeTrips(&v.waits)
 	begin = c.Now()
 	if f := v.Env.OnBegin; f != nil {
 		f(c.Machine(), c.Thread(), begin)
@@ -29,16 +31,29 @@ func (v *Verbs) Begin(c *r2.Co, m r2.Mode) (begin r2.Time) {
 }
 
 // Done hands out a request that ends now.
-func (v *Verbs) Done(c *r2.Co, begin r2.Time) { v.end(c, begin, false) }
+func (v *Verbs) Done(c *r2.Co, begin r2.Time) { v.end(c, begin, 0, false) }
+
+// DoneAs is Done of one of several types.
+func (v *Verbs) DoneAs(c *r2.Co, begin r2.Time, typ uint8) { v.end(c, begin, typ, false) }
 
 // Failed is Done of one that ends with an error.
-func (v *Verbs) Failed(c *r2.Co, begin r2.Time) { v.end(c, begin, true) }
+func (v *Verbs) Failed(c *r2.Co, begin r2.Time) { v.end(c, begin, 0, true) }
 
-func (v *Verbs) end(c *r2.Co, begin r2.Time, failed bool) {
+func (v *Verbs) end(c *r2.Co, begin r2.Time, typ uint8, failed bool) {
 	o := &v.out
-	o.Co, o.Committed, o.Failed, o.Attempts, o.Phases = c.ID(), !failed, failed, 1, 1<<txn.Execution
-	o.Breakdown[txn.Execution] = [metrics.NumMilestones]int64{}
-	o.RoundTrips[txn.Execution] = uint32(c.TakeBreakdown(&o.Breakdown))
+	o.Type = typ
+	o.Co, o.Committed, o.Failed, o.Attempts, o.Phases = c.ID(), !failed, failed, 1, c.Phases()
+	if o.Phases == 0 { // it took no time
+		o.Phases = 1 << txn.Execution
+	}
+	for p := range metrics.NumPhases {
+		if o.Phases&(1<<p) != 0 {
+			o.Breakdown[p] = [metrics.NumMilestones]int64{}
+		}
+	}
+	o.RoundTrips = [metrics.NumPhases]uint32{}
+	c.TakeTrips(&o.RoundTrips)
+	c.TakeBreakdown(&o.Breakdown)
 	o.Begin, o.Last, o.End = begin, begin, c.Now()
 	o.Decision = o.End
 	if f := v.Env.OnDone; f != nil {

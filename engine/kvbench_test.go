@@ -1,0 +1,88 @@
+package engine
+
+import (
+	"strings"
+	"testing"
+
+	"drtmx/engine/experiment"
+)
+
+// asymmetric is a small cluster of a server and two clients.
+func asymmetric(k experiment.Knobs) experiment.Spec {
+	all := experiment.Knobs{"servers": 1, "clients": 2, "threads": 3, "coroutines": 3, "workload.keys": 3000, "workload.scale": 1, "check": "full", "torn_reads": true}
+	for name, x := range k { // order-free: fills a map
+		all[name] = x
+	}
+	return small(all)
+}
+
+// Every workload has right answers in every mode of the cache, on one server and on several, and with clients everywhere.
+func TestKeyValueWorkloads(t *testing.T) {
+	for _, w := range []string{"ycsb-a", "ycsb-b", "ycsb-c", "ycsb-d", "ycsb-e", "ycsb-f", "prod1", "prod2"} {
+		for _, mode := range []string{"full", "model", "top", "tree", "tree4", "none"} {
+			k := experiment.Knobs{"workload": w, "xstore.cache": mode}
+			switch mode {
+			case "model":
+				k["servers"], k["workload.dataset"] = 2, "osm"
+			case "top":
+				k["servers"], k["clients"], k["nodes"], k["workload.dataset"] = 0, 0, 3, "noised"
+			case "full":
+				k["xstore.log"] = w == "ycsb-a"
+				if w == "ycsb-d" {
+					k["workload.keys"], k["workload.mix.insert"] = 300, 60
+				}
+			}
+			r := mustRun(t, asymmetric(k))
+			if r.Commits == 0 || !r.Checks.Passed() {
+				t.Errorf("%v: %d commits, %s", k, r.Commits, r.ChecksText())
+			}
+			if w == "ycsb-d" && mode == "full" && (r.Parts["xstore"]["splits"] == 0 || r.Parts["xstore"]["retrained"] == 0) {
+				t.Errorf("no leaf was split, or no sub-model retrained: %v", r.Parts["xstore"])
+			}
+		}
+	}
+}
+
+// What is set while it runs takes effect, and no key is lost on the way: the mode of the cache, the number of sub-models,
+// speculation, hints, the distribution.
+func TestKeyValueLive(t *testing.T) {
+	s := open(t, asymmetric(experiment.Knobs{"workload": "ycsb-d", "workload.mix.scan": 5, "workload.mix.update": 10, "xstore.submodels": 30, "xstore.expand_at": 0}))
+	models := 0.0
+	for _, k := range []experiment.Knobs{
+		{}, {"xstore.submodels": 120}, {"xstore.cache": "model"}, {"xstore.cache": "tree"}, {"workload.distribution": "latest"}, {"xstore.cache": "top", "xstore.submodels": 60},
+		{"xstore.speculative": false, "xstore.position_hint": false}, {"xstore.cache": "full"}, {"xstore.cache": "none"},
+	} {
+		if _, err := s.Set(k, "test"); err != nil {
+			t.Fatalf("%v: %v", k, err)
+		}
+		advance(t, s, 1_500_000)
+		w := s.Windows(0)
+		if x := w[len(w)-1].Gauges["xstore.submodels"]; x > 0 {
+			models = x
+		}
+		if k["xstore.submodels"] != nil && models != float64(k["xstore.submodels"].(int)) {
+			t.Errorf("%v: %g sub-models", k, models)
+		}
+	}
+	if err := s.Drain(); err != nil {
+		t.Fatal(err)
+	}
+	if r := s.Result(); !r.Checks.Passed() {
+		t.Error(r.ChecksText())
+	}
+}
+
+// Bad values are refused with the field, the value, the rule and the next step.
+func TestKeyValueRules(t *testing.T) {
+	for want, k := range map[string]experiment.Knobs{
+		"workload.distribution = latest: workload ycsb-c does not read what it inserts; use workload ycsb-d, or another distribution": {"workload": "ycsb-c", "workload.distribution": "latest"},
+		"workload.distribution = zipfian: YCSB D reads uniformly":                                                                     {"workload": "ycsb-d", "workload.distribution": "zipfian"},
+		"workload.keys = 8: there are 8 keys for 9 servers; set workload.keys=9 or more":                                              {"workload": "ycsb-c", "workload.keys": 8, "servers": 9},
+		"xstore.trainers = 5: each shares a core":                                                                                     {"workload": "ycsb-c", "xstore.trainers": 5},
+		"xstore.expand_at = 100: a model has 200 keys":                                                                                {"workload": "ycsb-c", "xstore.expand_at": 100},
+	} {
+		if _, err := experiment.Resolve(asymmetric(k)); err == nil || !strings.Contains(err.Error(), want) || !experiment.IsSpecError(err) {
+			t.Errorf("%v: %v, want %s", k, err, want)
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package store
+
+import (
+	"slices"
+
+	"drtmx/engine/knob"
+	"drtmx/engine/testbed"
+)
+
+// Ordered are the ordered key-value stores of a list, and how resolved values name one of them. The list may be empty.
+type Ordered []KVKind
+
+// noKind is the value of the knob where the list is empty.
+const noKind = "none"
+
+// Of is the store of resolved values, nil if there is none.
+func (ks Ordered) Of(v knob.Values) *KVKind {
+	for i := range ks {
+		if ks[i].Name == v.Text("store.ordered") {
+			return &ks[i]
+		}
+	}
+	return nil
+}
+
+// Rows are the knob that names the store, and those that the stores bring. A knob of several stores is that of the first.
+func (ks Ordered) Rows(load testbed.LoadOf) []knob.Row {
+	names, docs := []string{}, ""
+	for i, k := range ks {
+		if names = append(names, k.Name); i > 0 {
+			docs += "; "
+		}
+		docs += k.Name + " = " + k.Doc
+	}
+	if len(names) == 0 {
+		names, docs = []string{noKind}, "there is none"
+	}
+	list := []knob.Row{{Knob: knob.Knob{Name: "store.ordered", Kind: knob.Choice, Default: names[0], Choices: names, Label: "Ordered store", Section: "3.1", Group: knob.Store,
+		Doc: "The ordered key-value store that requests go to: " + docs + "."}, Inactive: func(v knob.Values) string { return noRequests(load(v)) }}}
+	users := map[string][]string{}
+	for _, k := range ks {
+		if k.Rows == nil {
+			continue
+		}
+		for _, r := range k.Rows() {
+			if users[r.Name] == nil {
+				list = append(list, r)
+			}
+			users[r.Name] = append(users[r.Name], k.Name)
+		}
+	}
+	for i := range list[1:] {
+		adopt(&list[1+i], users[list[1+i].Name], load)
+	}
+	return list
+}
+
+// adopt has a knob say where it has no effect.
+func adopt(r *knob.Row, users []string, load testbed.LoadOf) {
+	own := r.Inactive
+	r.Inactive = func(v knob.Values) string {
+		if why := noRequests(load(v)); why != "" {
+			return why
+		}
+		if name := v.Text("store.ordered"); !slices.Contains(users, name) {
+			return "store.ordered=" + name + " does not use it"
+		}
+		if own == nil {
+			return ""
+		}
+		return own(v)
+	}
+}
+
+// noRequests says why a workload has no use for an ordered store; "" where it has.
+func noRequests(l *testbed.Load) string {
+	switch {
+	case l.Ordered:
+		return ""
+	case l.Transactions:
+		return "workload " + l.Name + " runs transactions, whose ordered indexes are B-trees of the transaction layer's own"
+	}
+	return "workload " + l.Name + " sends no requests to a key-value store"
+}
+
+// Valid reports the first rule of the store that is broken, where a workload uses it.
+func (ks Ordered) Valid(v knob.Values, load *testbed.Load) error {
+	if !load.Ordered {
+		return nil
+	}
+	k := ks.Of(v)
+	if k == nil {
+		return knob.Invalid("workload", load.Name, "use another workload", "its requests go to an ordered key-value store, and none is there")
+	}
+	if k.NoScan != "" && load.Scans != nil && load.Scans(v) {
+		return knob.Invalid("store.ordered", k.Name, "use another store, or a workload without scans", "it has no SCAN: %s", k.NoScan)
+	}
+	for _, rule := range k.Rules {
+		if err := rule(v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
