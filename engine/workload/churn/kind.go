@@ -11,7 +11,7 @@ import (
 // Kinds is the workload in the list of parts.
 var Kinds = []workload.Kind{{
 	Load:       testbed.Load{Name: "churn", Transactions: true, ReadOnly: true, LocalLocks: workload.Anywhere},
-	Doc:        "records that are inserted, deleted and inserted again on a small key space, so that rows are reused and transactions read what is not there",
+	Doc:        "records that are inserted, deleted and inserted again",
 	Knobs:      []string{"workload.keys", "workload.value_bytes", "workload.scale"},
 	Defaults:   map[string]any{"workload.keys": 4000, "workload.value_bytes": LeastBytes},
 	Mix:        mix(),

@@ -9,7 +9,7 @@ import (
 // Kinds is the workload in the list of parts.
 var Kinds = []workload.Kind{{
 	Load:       testbed.Load{Name: "cycle", Transactions: true, LocalLocks: workload.Anywhere},
-	Doc:        "keys form a ring and transactions rotate three of them, a test of serialisability",
+	Doc:        "transactions rotate three keys of a ring, a test of serialisability",
 	Knobs:      []string{"workload.keys", "workload.value_bytes", "workload.scale"},
 	Defaults:   map[string]any{"workload.keys": 64},
 	Population: "workload.keys",

@@ -11,7 +11,7 @@ import (
 // Kinds is the workload in the list of parts: it shows what a wrong protocol does.
 var Kinds = []workload.Kind{{
 	Load:       testbed.Load{Name: "registers", Transactions: true, ReadOnly: true, LocalLocks: localLocks},
-	Doc:        "transactions that read some random registers and write others, so that a wrong protocol shows write skew, torn values and stale reads",
+	Doc:        "reads and writes of random registers, to verify protocols",
 	Rows:       rows(),
 	Knobs:      []string{"workload.keys", "workload.value_bytes", "workload.theta", "workload.reads", "workload.writes", "workload.remote.register", "workload.scale"},
 	Defaults:   map[string]any{"workload.keys": 4000, "workload.value_bytes": 24},

@@ -21,7 +21,7 @@ var mix = []workload.MixType{{Name: "new-order", Weight: 45}, {Name: "payment", 
 var Kinds = []workload.Kind{
 	{
 		Load:      testbed.Load{Name: "tpcc", Transactions: true, ReadOnly: true, LocalLocks: func(v knob.Values) int { return localLocks(v, false) }},
-		Doc:       "TPC-C, the five transactions of a company that takes orders, on nine tables (section 4.3)",
+		Doc:       "TPC-C, its five transactions (section 4.3)",
 		Rows:      rows(),
 		Knobs:     append([]string{"workload.remote.order_line", "workload.remote.payment", remoteKnob}, newOrderKnobs...),
 		Mix:       mix,
@@ -33,7 +33,7 @@ var Kinds = []workload.Kind{
 	{
 		Load: testbed.Load{Name: "tpcc-no", Transactions: true, LocalLocks: func(v knob.Values) int { return localLocks(v, true) },
 			IgnoresAborts: func(v knob.Values) bool { return v.Text("workload.variant") == "as-published" }},
-		Doc:       "TPC-C/no, new-order alone, a home warehouse per thread, every order line from a random other warehouse (section 4.3)",
+		Doc:       "TPC-C/no, new-order alone, every line from another warehouse (section 4.3)",
 		Knobs:     append([]string{"workload.variant"}, newOrderKnobs...),
 		Rules:     []func(knob.Values) error{validOrders},
 		Growth:    "workload.orders",

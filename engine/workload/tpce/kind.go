@@ -13,7 +13,7 @@ var positionKnobs = []string{"workload.customers", "workload.securities", "workl
 var Kinds = []workload.Kind{
 	{
 		Load:     testbed.Load{Name: "tpce", Transactions: true, ReadOnly: true},
-		Doc:      "TPC-E, the ten transactions of a brokerage house, on 33 tables, most of them distributed and read-only (section 4.3.5)",
+		Doc:      "TPC-E, its ten transactions (section 4.3.5)",
 		Rows:     rows(),
 		Knobs:    append([]string{"workload.orders", "workload.rollbacks"}, positionKnobs...),
 		Defaults: map[string]any{"workload.customers": 1_000, "workload.orders": DefaultOrders},
@@ -27,7 +27,7 @@ var Kinds = []workload.Kind{
 	},
 	{
 		Load:      testbed.Load{Name: "tpce-cp", Transactions: true, ReadOnly: true},
-		Doc:       "TPC-E's customer-position alone, a read-only transaction whose prices come from all machines (section 4.3.5)",
+		Doc:       "TPC-E's customer-position alone, read-only (section 4.3.5)",
 		Knobs:     positionKnobs,
 		Defaults:  map[string]any{"workload.customers": 1_000},
 		Rules:     []func(knob.Values) error{validTrades},
