@@ -24,7 +24,7 @@ const (
 
 // learner has what training needs beside the net.
 type learner struct {
-	*network
+	*Net
 	layers         [][]float64 // activations of inputs and hidden layers
 	errors         [][]float64 // gradient by each of them
 	gradient       []float64
@@ -35,8 +35,8 @@ type learner struct {
 	keepVariance   float64
 }
 
-// learn trains a net on rows and returns the number of products that it took.
-func (n *network) learn(rows [][]float64, y []float64, o Learning) (work int64) {
+// Learn trains a net on rows and returns the number of products that it took.
+func (n *Net) Learn(rows [][]float64, y []float64, o Learning) (work int64) {
 	if o.Epochs == 0 {
 		o.Epochs = defaultEpochs
 	}
@@ -46,7 +46,7 @@ func (n *network) learn(rows [][]float64, y []float64, o Learning) (work int64) 
 	if o.Rate == 0 {
 		o.Rate = defaultRate
 	}
-	l := &learner{network: n, rng: rand.New(rand.NewPCG(o.Seed, 0)), keepMean: 1, keepVariance: 1}
+	l := &learner{Net: n, rng: rand.New(rand.NewPCG(o.Seed, 0)), keepMean: 1, keepVariance: 1}
 	for _, w := range n.widths {
 		l.layers = append(l.layers, make([]float64, w))
 		l.errors = append(l.errors, make([]float64, w))

@@ -38,15 +38,15 @@ func trainMLR(s sample, fields []Field) (*MLR, error) {
 			rows[i][j] = f.of(k)
 		}
 	}
-	weights, intercept := regress(rows, s.y)
+	if len(rows) == 0 {
+		return &MLR{fields: fields, weights: make([]float64, len(fields))}, nil
+	}
+	weights, intercept := Regress(rows, s.y)
 	return &MLR{fields: fields, weights: weights, intercept: intercept}, nil
 }
 
-// regress is least squares of y on the columns of rows.
-func regress(rows [][]float64, y []float64) (weights []float64, intercept float64) {
-	if len(rows) == 0 {
-		return nil, 0
-	}
+// Regress is least squares of y on the columns of rows, of which there is at least one.
+func Regress(rows [][]float64, y []float64) (weights []float64, intercept float64) {
 	n, p := float64(len(rows)), len(rows[0])
 	mean, spread := make([]float64, p+1), make([]float64, p+1) // y is the last column
 	column := func(i, j int) float64 {

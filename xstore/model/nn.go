@@ -4,7 +4,7 @@ import "fmt"
 
 // NN is a small neural net as a top model. Its input is the key's distance from the mean key, in standard deviations.
 type NN struct {
-	net   *network
+	net   *Net
 	mean  uint64
 	scale float64
 }
@@ -14,7 +14,7 @@ func trainNNTop(s sample, spec TopSpec) (*NN, error) {
 	if len(hidden) == 0 {
 		hidden = []int{8}
 	}
-	net, err := newNetwork(1, hidden, spec.Activation)
+	net, err := NewNet(1, hidden, spec.Activation)
 	if err != nil {
 		return nil, err
 	}
@@ -27,7 +27,7 @@ func trainNNTop(s sample, spec TopSpec) (*NN, error) {
 	for i, k := range s.keys {
 		rows[i] = []float64{float64(distance(t.mean, k) * t.scale)}
 	}
-	net.learn(rows, s.y, Learning{Epochs: spec.Epochs, Seed: spec.Seed})
+	net.Learn(rows, s.y, Learning{Epochs: spec.Epochs, Seed: spec.Seed})
 	return t, nil
 }
 
@@ -51,12 +51,12 @@ func standardise(keys []uint64) (mean uint64, scale float64) {
 // Predict implements Top.
 func (t *NN) Predict(key uint64) float64 {
 	in := [1]float64{float64(distance(t.mean, key) * t.scale)}
-	return inUnit(t.net.predict(in[:]))
+	return inUnit(t.net.Predict(in[:]))
 }
 
 // Bytes implements Top: the weights, and the mean and the scale of keys.
-func (t *NN) Bytes() int     { return t.net.bytes() + 16 }
-func (t *NN) Cycles() int    { return t.net.cycles() }
+func (t *NN) Bytes() int     { return t.net.Bytes() + 16 }
+func (t *NN) Cycles() int    { return t.net.Cycles() }
 func (t *NN) Monotone() bool { return false } // nothing keeps a weight from being negative
 func (t *NN) Name() string {
 	kind := "sigmoid"

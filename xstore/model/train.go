@@ -18,7 +18,12 @@ type Trainer struct {
 	leaves     []Leaf
 	keys       []uint64
 	tt         []Entry
+
+	above, below int64 // errors of the last sub-model
 }
+
+// Errors are how many positions the last line that was trained is above and below the truth, whether that fits 8 bits or not.
+func (t *Trainer) Errors() (above, below int64) { return t.above, t.below }
 
 // NewTrainer makes a trainer. Slots outside 1 to 255 are a bug of the caller.
 func NewTrainer(c Config) *Trainer {
@@ -47,7 +52,9 @@ func (t *Trainer) Sub(leaves []Leaf, span Span, base uint64, generation uint32, 
 		s.Intercept += float32(d)
 		above, below = t.misses(&s, leaves, span, base)
 	}
-	if above, below = max(above, 0), max(below, 0); above > MaxError || below > MaxError {
+	above, below = max(above, 0), max(below, 0)
+	t.above, t.below = above, below
+	if above > MaxError || below > MaxError {
 		return fallback(generation), tt
 	}
 	s.MinErr, s.MaxErr = uint8(above), uint8(below)

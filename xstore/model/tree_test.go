@@ -241,3 +241,11 @@ func (chaos) Name() string   { return "chaos" }
 
 // blind is a top model whose inverse nobody knows.
 type blind struct{ Top }
+
+func sortedOf(set map[uint64]bool) (keys Sorted) {
+	for k := range set { // sorted below
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

@@ -2,8 +2,8 @@ package model
 
 import "fmt"
 
-// network is a fully-connected neural net with one linear output.
-type network struct {
+// Net is a fully-connected neural net with one linear output.
+type Net struct {
 	widths []int // inputs, then the neurons of each hidden layer
 	relu   bool
 	// Of each neuron its bias and a weight for each input, layer by layer; the output comes last. They are trained with 64 bits
@@ -14,12 +14,12 @@ type network struct {
 // widest is the most inputs or neurons that a layer can have.
 const widest = 64
 
-// newNetwork checks a shape. Activation "" is sigmoid.
-func newNetwork(inputs int, hidden []int, activation string) (*network, error) {
+// NewNet checks a shape. Activation "" is sigmoid.
+func NewNet(inputs int, hidden []int, activation string) (*Net, error) {
 	if activation != "" && activation != "sigmoid" && activation != "relu" {
 		return nil, fmt.Errorf("neural net: activation %q: sigmoid or relu", activation)
 	}
-	n := &network{widths: append([]int{inputs}, hidden...), relu: activation == "relu"}
+	n := &Net{widths: append([]int{inputs}, hidden...), relu: activation == "relu"}
 	size := n.widths[len(hidden)] + 1
 	for i, w := range n.widths {
 		if w < 1 || w > widest {
@@ -42,15 +42,15 @@ func sum(w, inputs []float64) float64 {
 	return s
 }
 
-func (n *network) activate(x float64) float64 {
+func (n *Net) activate(x float64) float64 {
 	if n.relu {
 		return max(x, 0)
 	}
 	return sigmoid(x)
 }
 
-// predict is the output for an input.
-func (n *network) predict(input []float64) float64 {
+// Predict is the output for an input.
+func (n *Net) Predict(input []float64) float64 {
 	var layers [2][widest]float64
 	w, in := n.weights, input
 	for i, width := range n.widths[1:] {
@@ -64,8 +64,8 @@ func (n *network) predict(input []float64) float64 {
 	return sum(w, in)
 }
 
-// bytes is the memory of the parameters, 4 bytes each.
-func (n *network) bytes() int { return 4 * len(n.weights) }
+// Bytes is the memory of the parameters, 4 bytes each.
+func (n *Net) Bytes() int { return 4 * len(n.weights) }
 
 // Cycles of a core, assumed: products and sums of a layer's neurons do not wait for each other, two for each cycle without
 // vector instructions; a sigmoid's exponential is 12 products and 12 sums and its division takes about 14 cycles, and two
@@ -77,7 +77,7 @@ const (
 	cyclesNet     = 30 // the input's normalisation, the last sum and the bounds
 )
 
-func (n *network) cycles() int {
+func (n *Net) Cycles() int {
 	neurons := 0
 	for _, w := range n.widths[1:] {
 		neurons += w

@@ -1,0 +1,84 @@
+package compare
+
+import (
+	"slices"
+	"testing"
+
+	"drtmx/xstore/dataset"
+	"drtmx/xstore/model"
+)
+
+// vectors are keys in two clusters.
+func vectors(n int) (keys []Vector) {
+	for i := range n {
+		x := float32(i) / float32(n)
+		keys = append(keys, Vector{x * x * (3 - 2*x), float32(i%7) / 7})
+	}
+	slices.SortFunc(keys, compareVectors)
+	return keys
+}
+
+// The net has 29 times the memory of a line (§3.5.2), three lines three times, and equal inputs give equal models.
+func TestSubModels(t *testing.T) {
+	list, err := SubModels(vectors(100), SubOptions{Epochs: 200, Seeds: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, _ := SubModels(vectors(100), SubOptions{Epochs: 200, Seeds: 1})
+	bytes := map[string]int{"1-NN": 228, "1-LR": 12, "3-LR": 36}
+	for i, s := range list {
+		if want, ok := bytes[s.Name]; ok && s.Bytes != want {
+			t.Errorf("%s has %d bytes, want %d", s.Name, s.Bytes, want)
+		}
+		if len(s.Position) != 100 || s.MaxError < s.MeanError || s.Work <= 0 || !slices.Equal(s.Position, again[i].Position) {
+			t.Errorf("%s: %d positions, errors %g and %g, work %d; the same again: %v", s.Name, len(s.Position), s.MaxError, s.MeanError, s.Work, slices.Equal(s.Position, again[i].Position))
+		}
+	}
+	if three, one := list[2], list[1]; three.MaxError >= one.MaxError {
+		t.Errorf("three lines are off by %g, one by %g", three.MaxError, one.MaxError)
+	}
+	if _, err := SubModels([]Vector{{1, 0}, {0, 0}, {2, 0}}, SubOptions{}); err == nil {
+		t.Error("vectors in no order are accepted")
+	}
+}
+
+// A net spreads lognormal keys more evenly over the sub-models than a line, and so does a regression of the fields of an
+// order line's key.
+func TestTopModels(t *testing.T) {
+	skewed, err := dataset.Make(dataset.Options{Name: dataset.LognormalName, Keys: 2000, Sigma: 1, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := TopModels(skewed, 20, 16, model.TopSpec{Kind: "lr"}, model.TopSpec{Kind: "nn", Epochs: 200})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if line, net := list[0], list[1]; net.Variance >= line.Variance || net.Bytes <= line.Bytes || net.Cycles <= line.Cycles {
+		t.Errorf("variance %g of a net, %g of a line; bytes %d and %d; cycles %d and %d", net.Variance, line.Variance, net.Bytes, line.Bytes, net.Cycles, line.Cycles)
+	}
+	for _, x := range list {
+		if n := len(x.Curve(skewed, 50)); n != 50 {
+			t.Errorf("%s: a curve of %d points", x.Name, n)
+		}
+		sum := uint64(0)
+		for _, k := range x.Keys {
+			sum += k
+		}
+		if sum != skewed.Len() {
+			t.Errorf("%s: %d of %d keys are in sub-models", x.Name, sum, skewed.Len())
+		}
+	}
+}
+
+// 500 K sub-models of 14 bytes, and 8 bytes for each leaf of 100 M keys (§3.4.1).
+func TestMemory(t *testing.T) {
+	keys := dataset.Linear(1_000_000)
+	in := &model.Initial{Keys: keys, Fill: 8, High: ^uint64(0)}
+	m, err := MemoryOf(in, model.TopSpec{Kind: "lr"}, 100, 5000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m[1].XModel != 5000*14+16 || m[1].TT < 1_000_000 || m[1].TT > 1_000_000+5000*8 || m[0].TT > m[1].TT {
+		t.Errorf("%+v", m)
+	}
+}
