@@ -23,11 +23,25 @@ type Lines struct {
 func NewLines(at uint64, data int) Lines {
 	l := Lines{at: int(at % LineBytes), data: data, bytes: data}
 	if l.at+data > LineBytes {
-		first := LineBytes - l.at - versionBytes
-		further := (data - first + LineBytes - versionBytes - 1) / (LineBytes - versionBytes)
-		l.bytes += versionBytes * (1 + further)
+		l.bytes += l.versions(data)
 	}
 	return l
+}
+
+// versions are the bytes of them in front of so many bytes of data.
+func (l Lines) versions(data int) int {
+	const each = LineBytes - versionBytes
+	first := each - l.at
+	return versionBytes * (1 + (max(data-first, 0)+each-1)/each)
+}
+
+// Prefix is the layout of the first bytes of the data, as they are in the whole block.
+func (l Lines) Prefix(data int) Lines {
+	p := Lines{at: l.at, data: data, bytes: data}
+	if l.Versioned() {
+		p.bytes += l.versions(data)
+	}
+	return p
 }
 
 // Bytes is what the block takes in memory, and the length of a READ of it.

@@ -27,6 +27,10 @@ func TestLines(t *testing.T) {
 		if v, whole := l.Decode(got, mem); !whole || !bytes.Equal(got, data) || l.Versioned() && v != version || l.Version(mem) != v {
 			t.Fatalf("decoded %v, version %d, whole %v", got, v, whole)
 		}
+		part := l.Prefix(rapid.IntRange(1, len(data)).Draw(t, "part"))
+		if v, whole := part.Decode(got, mem[:part.Bytes()]); !whole || !bytes.Equal(got[:part.Data()], data[:part.Data()]) || v != l.Version(mem) || part.Versioned() != l.Versioned() {
+			t.Fatalf("the first %d bytes are decoded to %v, version %d, whole %v", part.Data(), got[:part.Data()], v, whole)
+		}
 		if !l.Versioned() {
 			return
 		}

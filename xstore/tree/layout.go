@@ -102,7 +102,8 @@ func NewLayout(slots, valueBytes int) (Layout, error) {
 		return Layout{}, fmt.Errorf("value bytes %d: must be 1 to %d", valueBytes, record.MaxValueBytes)
 	}
 	block := headerBytes + keyBytes*slots
-	l := Layout{Slots: slots, ValueBytes: valueBytes, lookup: record.NewLines(0, block), keys: record.NewLines(0, block+fenceBytes)}
+	keys := record.NewLines(0, block+fenceBytes)
+	l := Layout{Slots: slots, ValueBytes: valueBytes, lookup: keys.Prefix(block), keys: keys}
 	at, stride := roundUp(l.keys.Bytes(), record.LineBytes), valueStride(valueBytes)
 	for range slots {
 		l.values = append(l.values, place{at, record.NewLines(uint64(at), keyBytes+valueBytes)})

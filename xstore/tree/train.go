@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"bytes"
 	"slices"
 
 	"drtmx/engine/r2"
@@ -21,16 +22,19 @@ type Cursor struct {
 	from  uint64 // next key
 	ended bool
 
-	above   Inner // the inner node above the leaves; no children: it has to be looked for
-	number  uint32
-	version uint16
-	keys    keyBlock
-	raw     []byte
+	above  Inner // the inner node above the leaves; no children: it has to be looked for
+	number uint32
+	line   []byte // its first line
+	keys   keyBlock
+	raw    []byte // of the leaf
 }
 
 // Cursor begins with the leaf that a key is routed to.
 func (t *Tree) Cursor(from uint64) Cursor {
-	return Cursor{t: t, from: from, keys: make(keyBlock, t.layout.lookup.Data()), raw: make([]byte, t.layout.LookupBytes())}
+	return Cursor{
+		t: t, from: from, line: make([]byte, record.LineBytes),
+		keys: make(keyBlock, t.layout.lookup.Data()), raw: make([]byte, t.layout.LookupBytes()),
+	}
 }
 
 // Next reads the next leaf; false says that there is none.
@@ -59,8 +63,7 @@ func (k *Cursor) read(c *r2.Co, l *Leaf) bool {
 	i := k.above.Child(k.from)
 	l.ALN = k.above.Children[i]
 	l.Low, l.High = k.above.Range(i)
-	version, whole := k.load(c, l.ALN)
-	if !whole || !k.confirm(c, l.ALN, version) {
+	if !k.load(c, l.ALN) || !k.confirm(c, l.ALN) {
 		return false
 	}
 	l.INCA, l.Keys = k.keys.inca(), l.Keys[:0]
@@ -78,27 +81,28 @@ func (k *Cursor) seek(c *r2.Co) {
 	c.HTM(&t.lock, func(r *r2.Region) {
 		t.descend(r, k.from, w)
 		k.number = w.path[1]
-		k.version = t.inner.lines.Version(r.Load(t.InnerAddr(k.number), 2))
+		copy(k.line, r.Load(t.InnerAddr(k.number), record.LineBytes))
 		t.inner.read(w.data, &k.above)
 	})
 	t.give(w)
 }
 
 // load reads header and keys line by line, the incarnation first.
-func (k *Cursor) load(c *r2.Co, leaf uint32) (version uint16, whole bool) {
+func (k *Cursor) load(c *r2.Co, leaf uint32) (whole bool) {
 	for at := 0; at < len(k.raw); at += record.LineBytes {
 		n := min(record.LineBytes, len(k.raw)-at)
 		copy(k.raw[at:], c.Load(k.t.LeafAddr(leaf)+r2.Addr(at), n))
 	}
-	return k.t.layout.lookup.Decode(k.keys, k.raw)
+	_, whole = k.t.layout.lookup.Decode(k.keys, k.raw)
+	return whole
 }
 
-// confirm reports whether leaf and inner node are still what was read, at one moment.
-func (k *Cursor) confirm(c *r2.Co, leaf uint32, version uint16) (same bool) {
-	t := k.t
+// confirm reports whether leaf and inner node are still what was read, at one moment. A change of either changes its first
+// line, which has the version, or everything.
+func (k *Cursor) confirm(c *r2.Co, leaf uint32) (same bool) {
+	t, first := k.t, k.raw[:min(len(k.raw), record.LineBytes)]
 	c.HTM(&t.lock, func(r *r2.Region) {
-		same = t.inner.lines.Version(r.Load(t.InnerAddr(k.number), 2)) == k.version &&
-			t.layout.keys.Version(r.Load(t.LeafAddr(leaf), 2)) == version
+		same = bytes.Equal(r.Load(t.InnerAddr(k.number), record.LineBytes), k.line) && bytes.Equal(r.Load(t.LeafAddr(leaf), len(first)), first)
 	})
 	return same
 }
