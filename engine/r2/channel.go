@@ -104,7 +104,8 @@ type channel struct {
 	owedSince Time
 	owed      int
 
-	peer *Worker
+	peer  *Worker
+	other *channel // with another thread of that machine
 }
 
 func newChannel(peer *Worker) *channel {
@@ -115,23 +116,37 @@ func newChannel(peer *Worker) *channel {
 	return ch
 }
 
-// channel is the conversation with the sender of a message. Where machines
-// have different numbers of threads, several threads may talk to one. It is nil
-// of a sender that has crashed meanwhile.
-func (w *Worker) channel(src fabric.AH) *channel {
-	if ch := w.out[src.Machine]; ch.address == src {
-		return ch
+// towards is the conversation with a thread of a machine, most often our mate.
+func (w *Worker) towards(m, thread int) *channel {
+	for ch := w.out[m]; ch != nil; ch = ch.other {
+		if ch.peer.thread == thread {
+			return ch
+		}
 	}
-	for _, ch := range w.chans {
+	return w.meet(w.cl.machines[m].workers[thread])
+}
+
+// meet begins a conversation with a thread that is not our mate.
+func (w *Worker) meet(peer *Worker) *channel {
+	ch := newChannel(peer)
+	w.chans = append(w.chans, ch)
+	mate := w.out[peer.mc.id]
+	ch.other, mate.other = mate.other, ch
+	return ch
+}
+
+// channel is the conversation with the sender of a message. Where machines have different numbers
+// of threads, or with CallThread, several threads may talk to one. It is nil of a sender that has
+// crashed meanwhile.
+func (w *Worker) channel(src fabric.AH) *channel {
+	for ch := w.out[src.Machine]; ch != nil; ch = ch.other {
 		if ch.address == src {
 			return ch
 		}
 	}
 	for _, peer := range w.cl.machines[src.Machine].workers {
 		if peer.ud.qp.Address() == src {
-			ch := newChannel(peer)
-			w.chans = append(w.chans, ch)
-			return ch
+			return w.meet(peer)
 		}
 	}
 	if w.cl.restarts { // it was sent before a crash

@@ -289,14 +289,25 @@ func (w *Worker) renew(mc *machine) {
 		fresh := newChannel(ch.peer)
 		fresh.rings = ch.rings
 		w.chans[i] = fresh
-		if p := ch.peer.mc.id; w.out[p] == ch {
-			w.out[p] = fresh
-		}
 		if w.rings != nil {
 			w.rings.renew(w.mc.mem, ch, fresh)
 		}
 	}
+	w.relink()
 	w.wake()
+}
+
+// relink finds the conversations by machine again: of those in chans the one with our mate comes first.
+func (w *Worker) relink() {
+	clear(w.out)
+	for _, ch := range w.chans {
+		ch.other = nil
+		if mate := w.out[ch.peer.mc.id]; mate == nil {
+			w.out[ch.peer.mc.id] = ch
+		} else {
+			ch.other, mate.other = mate.other, ch
+		}
+	}
 }
 
 // renew gives the rings of a channel to another one, and takes out what is left in

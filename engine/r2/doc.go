@@ -152,7 +152,8 @@
 //   - After 2048 requests in a row to one thread were given up, sequence numbers
 //     repeat: a machine that is silent, and not down, must not be so for longer than
 //     some 12 s.
-//   - Requests go to the thread of the same index on the other machine.
+//   - Requests go to the thread of the same index on the other machine, unless CallThread names one: then whoever
+//     configures the cluster gives its threads RECVs for more senders (Config.RecvDepth).
 //   - One completion queue per worker serves all its queue pairs; the
 //     original polls the receive queue separately.
 //   - A thread has one RC queue pair per peer (and emulated peer) between the

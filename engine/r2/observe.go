@@ -127,7 +127,7 @@ func (x *watch) called(w *Worker, ch *channel, seq uint32, k *call) {
 // served reports what a handler did from begin until now for a call that is still open, with a reply of so many bytes.
 func (x *watch) served(w *Worker, j *job, reply int, begin Time) {
 	o, ok := x.observer.(HandlerObserver)
-	mine := j.ch.peer.out[w.mc.id]
+	mine := j.ch.peer.towards(w.mc.id, w.thread)
 	if !ok || int32(j.seq-mine.oldest) < 0 || int32(mine.next-j.seq) <= 0 {
 		return
 	}

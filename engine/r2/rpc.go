@@ -33,13 +33,19 @@ func (cl *Cluster) MaxReply() int { return cl.cfg.MaxReply - headerBytes }
 // after Wait; a passive call has none and returns nil.
 func (c *Co) Call(m int, rpc uint8, req []byte) *Reply {
 	c.alone("Call")
+	return c.CallThread(m, c.w.mate(m).thread, rpc, req)
+}
+
+// CallThread is Call of a certain thread.
+func (c *Co) CallThread(m, thread int, rpc uint8, req []byte) *Reply {
+	c.alone("Call")
 	w := c.w
 	c.outside("a request")
 	if len(req) > w.cl.MaxPayload() {
 		c.err = fmt.Errorf("r2: rpc %d with %d bytes, at most %d fit a message", rpc, len(req), w.cl.MaxPayload())
 		return c.reply()
 	}
-	ch := w.out[m]
+	ch := w.towards(m, thread)
 	if ch.peer == w {
 		return c.callSelf(rpc, req)
 	}
@@ -48,11 +54,11 @@ func (c *Co) Call(m int, rpc uint8, req []byte) *Reply {
 	for ch.next-ch.oldest >= RequestWindow {
 		ch.stall(c)
 		c.park()
-		ch = w.out[m] // another one, if the machine was started again meanwhile
+		ch = w.towards(m, thread) // another one, if the machine was started again meanwhile
 	}
 	if !c.mode.Doorbell {
 		c.fenceStreams()
-		ch = w.out[m] // as above
+		ch = w.towards(m, thread) // as above
 	}
 	seq, k := ch.open()
 	w.cl.opened()
@@ -291,7 +297,7 @@ func (w *Worker) observe(j *job, cqe *fabric.CQE) {
 	if j.head.kind != typeRequest {
 		return
 	}
-	mine := j.ch.peer.out[w.mc.id]
+	mine := j.ch.peer.towards(w.mc.id, w.thread)
 	if int32(j.seq-mine.oldest) < 0 || int32(mine.next-j.seq) <= 0 {
 		return
 	}

@@ -42,7 +42,7 @@ type Worker struct {
 	lkey    uint32 // of its buffers
 	rings   *rings // nil: none
 	ud      *queuePair
-	out     []*channel // by machine: to our mate there
+	out     []*channel // by machine: to our mate there, before others
 	debts   int        // channels on which owedWaiting receipts are owed, or more
 	held    []*Co      // wait for room
 	serving *sim.Proc  // the handler's
