@@ -21,6 +21,8 @@ import (
 	"drtmx/engine/workload/tpce"
 	"drtmx/engine/workload/ycsb"
 	"drtmx/xstore"
+	"drtmx/xstore/drtmtree"
+	"drtmx/xstore/masstree"
 )
 
 // The parts that systems are made of. A protocol, a store or a workload is known by its line here and nowhere else in this
@@ -38,6 +40,8 @@ var Stores = store.Kinds{
 // Ordered are the ordered key-value stores.
 var Ordered = store.Ordered{
 	xstore.Kind,
+	drtmtree.Kind,
+	masstree.Kind,
 }
 
 var Workloads = workload.Parts(slices.Concat(
