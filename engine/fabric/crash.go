@@ -26,6 +26,7 @@ func (m *Machine) Crash() error {
 	for _, s := range m.sockets {
 		clear(s.llc.sets)
 	}
+	m.shared = nil
 	now := m.fab.sim.Now()
 	for _, n := range m.NICs {
 		n.off = true

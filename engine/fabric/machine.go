@@ -29,6 +29,7 @@ type Machine struct {
 	sockets      []*socket
 	cores        []tlb
 	perSock      int
+	shared       *sharedLines // nil: no core has executed a locked instruction yet
 }
 
 // socket is a processor: the LLC in front of its memory, and its channels.
@@ -101,6 +102,7 @@ const (
 	Store        // into the cache, which fetches the line before
 	StoreNT      // non-temporal: past the caches
 	Flush        // clwb: write the line back if it is dirty, and keep it
+	Modify       // a store that takes a load's time: engine/r2 charges stores to DRAM so
 )
 
 // Access is the time a core needs to load or store n bytes: translation, LLC,
@@ -110,7 +112,21 @@ const (
 // StoreNT and Flush to NVM give the lines to the core's write-combining buffers,
 // and the time is that of giving. Whoever does not want to give without bound
 // waits with Await.
+//
+// Lines that another core's locked instructions have in its cache come from there.
 func (m *Machine) Access(core int, now sim.Time, a Addr, n int, kind Kind) sim.Time {
+	store := kind != Load && kind != Flush
+	if kind == Modify {
+		kind = Load
+	}
+	t := m.access(core, now, a, n, kind)
+	if m.shared != nil {
+		return m.sharing(core, now, a, n, store, t)
+	}
+	return t
+}
+
+func (m *Machine) access(core int, now sim.Time, a Addr, n int, kind Kind) sim.Time {
 	c := &m.fab.cost
 	var t sim.Time
 	if !m.cores[core].touch(a) {

@@ -100,7 +100,9 @@ func (c *Co) Store64(a Addr, v uint64) {
 }
 
 // LocalCAS is the CPU's compare-and-swap: atomic among CPUs, not with RNIC
-// atomics (thesis §4.3.2).
+// atomics (thesis §4.3.2). If another core has the line, it comes from there, and those
+// that want it at the same time get it one after the other; that holds for loads and stores
+// of such lines as well.
 func (c *Co) LocalCAS(a Addr, old, new uint64) (prev uint64) {
 	c.sync()
 	mem := c.w.mc.mem
@@ -111,11 +113,31 @@ func (c *Co) LocalCAS(a Addr, old, new uint64) (prev uint64) {
 		mem.Change(a, 8)
 		binary.LittleEndian.PutUint64(b, new)
 	}
-	c.wrote(a, 8)
-	if !c.flat {
-		c.w.charge(c.w.cpu.Atomic)
-	}
+	c.locked(a)
 	return prev
+}
+
+// LocalFAA is the CPU's fetch-and-add; see LocalCAS.
+func (c *Co) LocalFAA(a Addr, delta uint64) (prev uint64) {
+	c.sync()
+	mem := c.w.mc.mem
+	mem.CoreTouches(a, 8, true)
+	mem.Change(a, 8)
+	b := mem.Bytes(a, 8)
+	prev = binary.LittleEndian.Uint64(b)
+	binary.LittleEndian.PutUint64(b, prev+delta)
+	c.locked(a)
+	return prev
+}
+
+// locked charges a locked instruction.
+func (c *Co) locked(a Addr) {
+	c.noted(a, 8, true)
+	w := c.w
+	d := w.hw.Atomic(w.core, max(w.local, w.cl.sim.Now()), a)
+	if !c.flat {
+		w.charge(d)
+	}
 }
 
 // Touch charges an access to n bytes at a without reading them: private
@@ -179,7 +201,7 @@ func (c *Co) wrote(a Addr, n int) {
 
 // stored is wrote of a store that is noted otherwise.
 func (c *Co) stored(a Addr, n int) {
-	k := fabric.Load
+	k := fabric.Modify
 	if c.w.mc.mem.OnNVM(a) {
 		k = fabric.Store
 	}
