@@ -1,6 +1,8 @@
 package calibration
 
 import (
+	"slices"
+
 	"drtmx/engine/experiment"
 	"drtmx/engine/fabric"
 	"drtmx/engine/result"
@@ -27,7 +29,7 @@ type measure struct {
 
 // measures are the rows that exist in this version.
 func measures() []measure {
-	return append(valMeasures(), nvmMeasures()...)
+	return slices.Concat(valMeasures(), nvmMeasures(), xstoreMeasures())
 }
 
 // number is read from a profile and the node type of the same name.
