@@ -13,6 +13,10 @@ func xstoreMeasures() []measure {
 	serverCPU := func(r *result.Result) float64 { return cores * r.Nodes[0].Utilization["cpu"] }
 	serverLink := func(r *result.Result) float64 { return 100 * r.Nodes[0].Utilization["link"] }
 	ratio := func(r []*result.Result) float64 { return r[0].Throughput / r[1].Throughput }
+	changed := motivation("ycsb-d", 15, threads, 2, []experiment.Knobs{wholeIndex})
+	for name, x := range thousandth { // order-free: fills a map
+		changed[0].Set[name] = x
+	}
 	more := func(r []*result.Result) float64 { return 100 * (r[0].LatencyUS.P50/r[1].LatencyUS.P50 - 1) }
 	return []measure{
 		{id: "f3-2a-srkv-cores", runs: many(treeByRPC), read: one(serverCPU), note: "cores that are busy"},
@@ -24,7 +28,7 @@ func xstoreMeasures() []measure {
 		{id: "f3-3a-optimal-ratio", runs: many(wholeIndex, treeByRPC), read: ratio},
 		{id: "f3-3a-slowdown", runs: many(wholeIndex, noCache), read: ratio},
 		{id: "f3-3b-lat", runs: few(wholeIndex, treeByRPC), read: more, note: "one client"},
-		{id: "f3-3c-optimal", runs: motivation("ycsb-d", 15, threads, 4, []experiment.Knobs{wholeIndex}), read: one(rate), note: "in its first half millisecond"},
+		{id: "f3-3c-optimal", runs: changed, read: one(rate), note: "keys and time a thousandth of 60 s, after half of it"},
 	}
 }
 
@@ -34,6 +38,9 @@ var (
 	cellCache  = experiment.Knobs{"store.ordered": "xstore", "xstore.cache": "tree4"}
 	wholeIndex = experiment.Knobs{"store.ordered": "xstore", "xstore.cache": "tree"}
 )
+
+// thousandth shrinks keys and time alike, so that a leaf takes in as many keys: without that it would be long before one splits.
+var thousandth = experiment.Knobs{"workload.scale": 0.001, "warmup_ns": 30_000_000, "duration_ns": 10_000_000}
 
 // many are runs of each system under full load.
 func many(systems ...experiment.Knobs) []experiment.Spec {
