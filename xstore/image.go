@@ -12,7 +12,8 @@ type image struct {
 	scratch []model.Entry
 
 	subs  []model.Sub
-	made  []uint64 // by sub-model
+	made  []uint64  // by sub-model
+	seen  predicted // of those that are made
 	spans []model.Span
 	first []uint32 // leaf of the first entry of each table
 	size  []uint32 // of the table, before it is known to be too large to predict
@@ -45,6 +46,7 @@ func (im *image) sub(m uint32) model.Sub {
 		if n := len(im.scratch); n > 0 {
 			im.first[m] = im.scratch[0].ALN() - im.initial.FirstALN
 		}
+		im.seen.add(im.subs[m])
 	}
 	return im.subs[m]
 }

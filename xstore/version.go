@@ -191,13 +191,8 @@ func (v *version) place(m, n uint32) (line uint32, isFar, ok bool) {
 // predicted sums up the sub-models that somebody has looked at.
 func (v *version) predicted() predicted {
 	sum := v.stored
-	if v.image == nil {
-		return sum
-	}
-	for m := range v.model.M {
-		if v.image.made[m/64]>>(m%64)&1 == 1 {
-			sum.add(v.image.subs[m])
-		}
+	if v.image != nil {
+		sum.n, sum.sum, sum.most = sum.n+v.image.seen.n, sum.sum+v.image.seen.sum, max(sum.most, v.image.seen.most)
 	}
 	return sum
 }

@@ -81,7 +81,7 @@ type gapPoint struct {
 // definitions are in the order of the thesis.
 var definitions = slices.Concat(
 	[]*definition{&figure22a, &figure22b, &figure24a, &figure24b, &figure25a, &figure25b},
-	figures28to11, figures212to13, figures214, figures216, figures218, []*definition{&figurePersist}, figures219, figures4, []*definition{&figure4best},
+	figures28to11, figures212to13, figures214, figures216, figures218, []*definition{&figurePersist}, figures219, figures3, figures4, []*definition{&figure4best},
 )
 
 // Infos is the list of figures; in a notebook it draws itself.
