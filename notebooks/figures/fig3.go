@@ -239,7 +239,7 @@ var sets323 = []struct{ name, set string }{{"L", "linear"}, {"NL", "noised"}, {"
 
 func figure323(id, title string, y Axis, read func(*result.Result) (float64, float64), set experiment.Knobs, claims func(*Figure) []Claim) *definition {
 	return &definition{id: id, title: title, chapter: 3, section: "3.7.8", scope: "server",
-		x: Axis{Label: "Sub-models for a million keys", Unit: "sub-models", Log: true}, y: y, claims: claims,
+		x: Axis{Label: "Sub-models", Unit: "per million keys", Log: true}, y: y, claims: claims,
 		plan: func(scale string) plan {
 			p := plan{base: base3(scale, "ycsb-c"), gap: gapPoint{"L", 5000}}
 			if scale == Quick { // sub-models are trained one by one
