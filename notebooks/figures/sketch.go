@@ -68,7 +68,7 @@ func (r *Recipe) unmeasured() []*result.Result {
 		return out
 	}
 	for i := range out {
-		out[i] = &result.Result{Throughput: 1, Spec: experiment.Knobs{"nodes": 1}, NVM: &result.NVMStat{}}
+		out[i] = &result.Result{Throughput: 1, Spec: experiment.Knobs{"nodes": 1}, NVM: &result.NVMStat{}, Nodes: make([]result.NodeUtil, 1)}
 	}
 	return out
 }
