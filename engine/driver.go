@@ -14,6 +14,7 @@ import (
 	"drtmx/engine/r2"
 	"drtmx/engine/result"
 	"drtmx/engine/sim"
+	"drtmx/engine/store"
 	"drtmx/engine/testbed"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
@@ -24,6 +25,8 @@ type driver struct {
 	s     *System
 	bench workload.Bench
 	db    *txn.DB // nil: raw verbs
+
+	indexes store.Indexes // nil: its transactions have no ordered tables
 
 	spawned int // coroutines per thread that exist
 	clients []client
@@ -84,6 +87,10 @@ func newDriver(s *System, v experiment.Knobs, o *opening) (*driver, error) {
 	env := workload.Env{
 		Cluster: s.cl, Servers: servers, Txn: experiment.TxnConfig(v, txn.Seen{}), Store: experiment.Stores.Of(v), Scale: s.scaling.CostsInCode(), Recorder: s.rec, Conflicts: &s.conflicts, CheckLogs: v.Text("check") == "full",
 		Ordered: experiment.Ordered.Of(v), Values: v,
+		Indexes: func() (x store.Indexes, err error) {
+			d.indexes, err = experiment.Ordered.Of(v).Indexes(s.cl, v)
+			return d.indexes, err
+		},
 		OnBegin: d.begun, OnDone: d.done, OnAbort: d.aborted,
 	}
 	if err := o.look("making the tables", builtShare); err != nil {
@@ -297,6 +304,11 @@ func (d *driver) set(v experiment.Knobs) error {
 			if err := k.Set(on.KV(), v); err != nil {
 				return err
 			}
+		}
+	}
+	if x, ok := d.indexes.(store.LiveIndexes); ok {
+		if err := x.Set(v); err != nil {
+			return err
 		}
 	}
 	for _, name := range w.Knobs {

@@ -314,14 +314,16 @@ func (s *System) cut() measure.Cut {
 	return c
 }
 
-// gauges reads those of the transaction layer, and of the workload if it has any.
+// gauges reads those of the transaction layer, and of its indexes and the workload if they have any.
 func (s *System) gauges() *metrics.Readings {
 	r := metrics.NewReadings()
 	if db := s.load.db; db != nil {
 		db.Gauges(r)
 	}
-	if w, ok := s.load.bench.(metrics.Gauged); ok {
-		w.Gauges(r)
+	for _, part := range []any{s.load.indexes, s.load.bench} {
+		if g, ok := part.(metrics.Gauged); ok {
+			g.Gauges(r)
+		}
 	}
 	return r
 }

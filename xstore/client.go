@@ -3,6 +3,7 @@ package xstore
 import (
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
+	"drtmx/engine/store"
 	"drtmx/xstore/model"
 	"drtmx/xstore/tree"
 )
@@ -36,7 +37,11 @@ type client struct {
 	inner   tree.Inner
 	path    []uint32 // inner nodes on the way down
 	scan    scanState
+	stale   bool   // the scan met a leaf that is not what its sub-model was trained on
 	reply   []byte // of a scan on the own machine
+	// Of an index's operations.
+	pairs []store.Pair
+	word  [valueBytes]byte
 }
 
 // leafRead is a leaf whose keys, or all of it, a client READs.
@@ -73,7 +78,7 @@ const (
 func (x *client) Get(key uint64, value []byte) (bool, error) {
 	p := x.begin(key)
 	if p.local(x.c) {
-		x.c.Phase(Index, posted)
+		x.enter(Index)
 		_, ok := p.tree.Get(x.c, key, value)
 		return ok, nil
 	}
@@ -97,12 +102,27 @@ func (x *client) Get(key uint64, value []byte) (bool, error) {
 	return x.fallback(p, key, value)
 }
 
+// enter begins a phase of a request. What a transaction does with an index is of the transaction's phase.
+func (x *client) enter(p metrics.Phase) {
+	if x.s.group == nil {
+		x.c.Phase(p, posted)
+	}
+}
+
+// request is the begin of a request to the server: the index that it is about, if the store is one.
+func (x *client) request() []byte {
+	if x.s.group == nil {
+		return x.c.Request()
+	}
+	return add64(x.c.Request(), uint64(x.s.number))
+}
+
 // local says that the keys are on the client's own machine: there it works on the tree, as the server does.
 func (p *part) local(c *r2.Co) bool { return p.server == c.Machine() }
 
 // lookup finds the position of a key with what the client caches.
 func (x *client) lookup(p *part, key uint64) (place, outcome, error) {
-	x.c.Phase(Index, posted)
+	x.enter(Index)
 	if w := x.walks[p.server]; w != nil {
 		return x.descend(p, w, key)
 	}
@@ -111,7 +131,7 @@ func (x *client) lookup(p *part, key uint64) (place, outcome, error) {
 
 // value READs the value of a key. ok is false if the slot has another key's by now, or was caught in a change.
 func (x *client) value(p *part, at place, key uint64, value []byte) (ok bool, err error) {
-	x.c.Phase(Value, posted)
+	x.enter(Value)
 	off, n := p.layout.Value(at.slot)
 	buf := x.c.Read(p.leafLoc(at.aln, off), n)
 	if err := x.c.Wait(); err != nil {

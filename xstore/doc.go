@@ -25,11 +25,24 @@
 // # What a client cannot know
 //
 // It learns of a new version of the model from a word that it READs every 200 us. It learns of a retrained sub-model when a
-// lookup falls back. With speculation on, lookups that still find their key in a split leaf or at its right do not: the stale
+// lookup falls back, or fetches it when a scan did. With speculation on, lookups that still find their key in a split leaf or at its right do not: the stale
 // sub-model stays until a key is in neither.
+//
+// # Secondary indexes of transactions
+//
+// Indexes are stores whose keys are a part's number and below it the part's key, so all of both has to fit 64 bits. An entry's
+// value has 8 bytes. A scan goes up or down by the translation tables, and ends where the sub-model predicts the other end if that
+// is one of its keys. An index takes part in a transaction's phase, and posts as a client of XStore does. Its servers run
+// transactions, too: what they do with their own parts they do on the tree. The indexes of a machine share its trainers, the
+// cores of which are those of workers that hold locks meanwhile. An index is as linearizable by key as a store is; a scan is not
+// read at one moment, which package txn does not count on.
+//
+// Where the parts' keys are far from each other, as the orders of districts are, a top model that is linear in the whole key sends
+// all keys of a part to few sub-models.
 //
 // # Left out
 //
+//   - An index of a server that has crashed is not made anew. Transactions have no such fault.
 //   - The bytes of a top model are READ, but its numbers are those of the simulator's own object.
 //   - A client's cache is Go values. Looks at it are charged as of two arrays in its memory, of sub-models and of entries.
 //   - Memory of old versions of the model, and of tables that have outgrown their places, is not used again.

@@ -48,3 +48,17 @@ func (s *Store) Footprint() (f Footprint) {
 	}
 	return f
 }
+
+// add adds that of another store.
+func (f *Footprint) add(o *Footprint) {
+	f.SubModels += o.SubModels
+	f.TopBytes += o.TopBytes
+	f.ModelBytes += o.ModelBytes
+	f.TableBytes += o.TableBytes
+	f.IndexBytes += o.IndexBytes
+	if looked := f.Looked + o.Looked; looked > 0 {
+		f.MeanError = (float64(f.MeanError*float64(f.Looked)) + float64(o.MeanError*float64(o.Looked))) / float64(looked)
+		f.Looked = looked
+	}
+	f.MaxError = max(f.MaxError, o.MaxError)
+}

@@ -26,15 +26,26 @@ var (
 )
 
 // Gauges reads them. Leaves beyond the first one that a lookup READs are a share of the lookups.
-func (s *Store) Gauges(r *metrics.Readings) {
-	t, f := s.Stats(), s.Footprint()
+func (s *Store) Gauges(r *metrics.Readings) { gauges(r, []*Store{s}) }
+
+// gauges reads those of several stores that work alike.
+func gauges(r *metrics.Readings, stores []*Store) {
+	var t Stats
+	var f Footprint
+	pending := 0
+	for _, s := range stores {
+		stats, size := s.Stats(), s.Footprint()
+		t.Add(&stats)
+		f.add(&size)
+		pending += s.Pending()
+	}
 	r.Add(gaugeFallbacks, float64(t.Fallbacks), float64(t.Lookups))
 	r.Add(gaugeMismatches, float64(t.Mismatches), float64(t.Lookups))
 	r.Add(gaugeSpeculative, float64(t.Speculative+t.Siblings), 0)
 	r.Add(gaugeSplits, float64(t.Splits), 0)
 	r.Add(gaugeHinted, float64(t.Hinted), float64(t.Updates))
 	r.Add(gaugeIndexBytes, float64(f.IndexBytes), 0)
-	if !s.opt.Cache.learned() {
+	if len(stores) == 0 || !stores[0].opt.Cache.learned() {
 		return
 	}
 	r.Add(gaugeLeaves, float64(t.More), float64(t.Lookups))
@@ -42,14 +53,16 @@ func (s *Store) Gauges(r *metrics.Readings) {
 	r.Add(gaugeModelBytes, float64(f.ModelBytes), 0)
 	r.Add(gaugeTableBytes, float64(f.TableBytes), 0)
 	r.Add(gaugeRetrained, float64(t.Retrained), 0)
-	r.Add(gaugePending, float64(s.Pending()), 0)
+	r.Add(gaugePending, float64(pending), 0)
 	if f.Looked > 0 {
 		r.Add(gaugeMeanError, f.MeanError, 0)
 		r.Add(gaugeMaxError, float64(f.MaxError), 0)
 	}
-	for _, p := range s.parts {
-		for _, x := range p.trainers.threads {
-			r.Add(gaugeTrainers, float64(x.co.BusyPS()), float64(s.cl.Now()))
+	for _, s := range stores {
+		for _, p := range s.parts {
+			for _, x := range p.trainers.threads {
+				r.Add(gaugeTrainers, float64(x.co.BusyPS()), float64(s.cl.Now()))
+			}
 		}
 	}
 }

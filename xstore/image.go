@@ -42,7 +42,11 @@ func newImage(x *model.Model, in *model.Initial, t *model.Trainer) *image {
 func (im *image) sub(m uint32) model.Sub {
 	if im.made[m/64]>>(m%64)&1 == 0 {
 		im.made[m/64] |= 1 << (m % 64)
-		im.subs[m], im.scratch = im.trainer.Initial(im.initial, im.model, m, 0, im.scratch)
+		if im.spans == nil {
+			im.subs[m], im.scratch = im.trainer.Initial(im.initial, im.model, m, 0, im.scratch)
+		} else {
+			im.subs[m], im.scratch = im.trainer.InitialOf(im.initial, im.spans[m], im.model.BaseOf(im.spans[m]), 0, im.scratch)
+		}
 		if n := len(im.scratch); n > 0 {
 			im.first[m] = im.scratch[0].ALN() - im.initial.FirstALN
 		}

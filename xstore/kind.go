@@ -18,10 +18,16 @@ var Kind = store.KVKind{
 	Rules: []func(knob.Values) error{
 		validTrainers,
 		validExpand,
+		validNIC,
 	},
 	Open: func(cl *r2.Cluster, s store.KVSpec, v knob.Values) (store.KV, error) {
 		return Open(cl, s, optionsOf(v, &s))
 	},
+	Indexes: func(cl *r2.Cluster, v knob.Values) (store.Indexes, error) {
+		return NewIndexes(cl, func(s *store.KVSpec) Options { return optionsOf(v, s) }), nil
+	},
+	// Servers of transactions run them: one trainer keeps up with the indexes of TPC-C, and two cost it throughput.
+	OfIndexes: map[string]any{"xstore.trainers": 1},
 	Set: func(kv store.KV, v knob.Values) error {
 		s := kv.(*Store)
 		return s.set(optionsOf(v, &s.spec))
@@ -102,6 +108,14 @@ func validTrainers(v knob.Values) error {
 	}
 	n := testbed.ThreadsOf(v, 0)
 	return knob.Invalid("xstore.trainers", v.Int("xstore.trainers"), "set xstore.trainers="+strconv.Itoa(n), "each shares a core with another of the server's %d workers", n)
+}
+
+// validNIC refuses NICs that clients cannot READ with.
+func validNIC(v knob.Values) error {
+	if testbed.HasRDMA(v) {
+		return nil
+	}
+	return knob.Invalid("store.ordered", "xstore", "use another store, or a profile with RDMA", "its clients READ leaves, and %s", testbed.NoRDMA(v))
 }
 
 // validExpand refuses a threshold that is met from the start.

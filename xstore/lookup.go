@@ -10,6 +10,8 @@ type prediction struct {
 	v           *version
 	m           uint32
 	sub         model.Sub
+	span        model.Span // that came with it, where the model has a table of them
+	base        uint64
 	first, last uint32
 }
 
@@ -46,26 +48,25 @@ func (x *client) cover(p *part, cache *cache, key uint64) (d prediction, o outco
 	top := d.v.model
 	x.c.Compute(top.Top.Cycles() + model.SubCycles)
 	d.m = top.Sub(key)
-	span := model.Span{}
 	if x.mode == Top {
-		if d.sub, span, err = x.readSub(d.v, d.m); err != nil {
+		if d.sub, d.span, err = x.readSub(d.v, d.m); err != nil {
 			return d, invalid, err
 		}
 	} else {
 		ok := false
-		if d.sub, span, ok = cache.find(d.m); !ok {
+		if d.sub, d.span, ok = cache.find(d.m); !ok {
 			return d, again, x.fetch(p, cache, d.m)
 		}
 		cache.touchSub(x.c, d.m)
 	}
-	base := top.Base(d.m)
+	d.base = top.Base(d.m)
 	if top.Tabled() {
-		if span.Empty() || key < span.Low || key > span.High {
+		if d.span.Empty() || key < d.span.Low || key > d.span.High {
 			return d, invalid, nil
 		}
-		base = top.BaseOf(span)
+		d.base = top.BaseOf(d.span)
 	}
-	first, last := d.sub.Range(base, key, p.layout.Slots)
+	first, last := d.sub.Range(d.base, key, p.layout.Slots)
 	if first > last {
 		return d, invalid, nil
 	}

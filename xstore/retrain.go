@@ -2,6 +2,7 @@ package xstore
 
 import (
 	"fmt"
+	"slices"
 
 	"drtmx/engine/r2"
 	"drtmx/xstore/model"
@@ -24,7 +25,8 @@ const (
 	wholeTask
 )
 
-// trainers are a server's threads that train, and what waits for them. They share the cores of workers: the last ones.
+// trainers are a server's threads that train, and what waits for them. They share the cores of workers: the last ones. The indexes
+// of a group have the same threads, so that a worker has no more to share its core with than that of one store.
 type trainers struct {
 	queue   []task
 	threads []*trainer
@@ -35,7 +37,8 @@ type trainers struct {
 
 // trainer is one of them.
 type trainer struct {
-	p     *part
+	parts []*part // that it trains for: one, or those of the indexes of its machine
+	p     *part   // of its task
 	co    *r2.Co
 	fit   *model.Trainer
 	began bool
@@ -59,9 +62,19 @@ const cyclesPerKey = 88
 
 // startTrainers spawns the threads.
 func (p *part) startTrainers() {
+	if g := p.s.group; g != nil {
+		if list := g.trainers[p.server]; len(list) > 0 {
+			for _, t := range list {
+				t.parts = append(t.parts, p)
+			}
+			p.trainers.threads = list
+			return
+		}
+		defer func() { g.trainers[p.server] = p.trainers.threads }()
+	}
 	cores := p.s.cl.Threads(p.server)
 	for i := range p.s.opt.Trainers {
-		t := &trainer{p: p, fit: p.s.newTrainer(), m: -1}
+		t := &trainer{parts: []*part{p}, p: p, fit: p.s.newTrainer(), m: -1}
 		t.co = p.s.cl.SpawnShared(p.server, cores-1-i%cores, fmt.Sprintf("xstore.trainer%d", i), t.run)
 		t.co.Endless() // models may be stale at any time
 		p.trainers.threads = append(p.trainers.threads, t)
@@ -123,7 +136,7 @@ func (s *Store) Pending() (n int) {
 	for _, p := range s.parts {
 		n += len(p.trainers.queue)
 		for _, t := range p.trainers.threads {
-			if t.busy {
+			if t.busy && t.p == p {
 				n++
 			}
 		}
@@ -133,13 +146,15 @@ func (s *Store) Pending() (n int) {
 
 // run is a trainer's thread. When its machine has crashed it waits for the recovery.
 func (t *trainer) run(c *r2.Co) {
-	q := &t.p.trainers
-	q.lost = q.lost || t.began
+	for _, p := range t.parts {
+		p.trainers.lost = p.trainers.lost || t.began
+	}
 	for t.began, t.busy, t.m = true, false, -1; ; {
-		if q.lost || len(q.queue) == 0 {
+		if !t.next() {
 			c.Suspend()
 			continue
 		}
+		q := &t.p.trainers
 		x := q.queue[0]
 		t.busy, q.queue = true, q.queue[1:]
 		switch x.kind {
@@ -155,6 +170,19 @@ func (t *trainer) run(c *r2.Co) {
 		t.busy = false
 		t.p.consider(c)
 	}
+}
+
+// next goes to the part that has the next task, in turns; false if there is none.
+func (t *trainer) next() bool {
+	from := slices.Index(t.parts, t.p) + 1
+	for i := range t.parts {
+		p := t.parts[(from+i)%len(t.parts)]
+		if q := &p.trainers; !q.lost && len(q.queue) > 0 {
+			t.p = p
+			return true
+		}
+	}
+	return false
 }
 
 // retrainSplit retrains every sub-model that has keys of the two leaves: two, if they straddle.

@@ -5,34 +5,65 @@ import (
 	"slices"
 
 	"drtmx/engine/store"
+	"drtmx/xstore/model"
 )
 
-// scanState is a scan that is under way.
+// scanState is a scan that is under way: what it still has to find.
 type scanState struct {
-	from  uint64 // everything below it has been found
-	need  int    // pairs that are missing
-	dst   []store.Pair
-	bytes []byte // of their values
-	slots []int  // of a leaf, by their keys
+	from, to uint64 // between these keys, both included
+	down     bool   // falling
+	need     int    // pairs; 0: the scan has ended
+	dst      []store.Pair
+	bytes    []byte // of their values
+	slots    []int  // of a leaf, by their keys
 }
 
-// maxScanLeaves is how many leaves a scan READs at once.
-const maxScanLeaves = 64
+const (
+	// maxScanLeaves is how many leaves a scan READs at once.
+	maxScanLeaves = 64
+	// usualScan is how many pairs a client has memory for from the start.
+	usualScan = 128
+)
+
+// next is the key at which the scan goes on.
+func (s *scanState) next() uint64 {
+	if s.down {
+		return s.to
+	}
+	return s.from
+}
+
+// past has the scan go on behind the keys from low to high, all of which it has seen from where it was.
+func (s *scanState) past(low, high uint64) {
+	switch {
+	case s.down && low > s.from:
+		s.to = min(s.to, low-1)
+	case !s.down && high < s.to:
+		s.from = max(s.from, high+1)
+	default:
+		s.need = 0
+	}
+}
 
 // Scan is SCAN (§3.4.2.2): on one server after the other.
 func (x *client) Scan(key uint64, n int, dst []store.Pair) ([]store.Pair, error) {
+	x.scan.from, x.scan.to, x.scan.down, x.scan.need = key, ^uint64(0), false, n
+	return x.scanAll(dst)
+}
+
+// scanAll runs the scan that was begun.
+func (x *client) scanAll(dst []store.Pair) ([]store.Pair, error) {
 	s := &x.scan
-	s.from, s.need, s.dst = key, n, dst
-	s.bytes = slices.Grow(s.bytes[:0], n*x.s.spec.ValueBytes)
+	s.dst = dst
+	s.bytes = slices.Grow(s.bytes[:0], min(s.need, usualScan)*x.s.spec.ValueBytes)
 	for s.need > 0 {
-		p := x.begin(s.from)
+		p := x.begin(s.next())
 		if err := x.scanPart(p); err != nil {
 			return dst, err
 		}
-		if p.high == ^uint64(0) {
-			break
+		if s.need > 0 {
+			s.past(p.low, p.high)
 		}
-		s.from = max(s.from, p.high+1)
 	}
 	dst, s.dst = s.dst, nil
 	return dst, nil
@@ -44,127 +75,186 @@ func (x *client) scanPart(p *part) error {
 	if p.local(x.c) {
 		return x.scanLocal(p)
 	}
-	for x.scan.need > 0 && x.scan.from <= p.high {
-		x.c.Phase(Index, posted)
+	for s := &x.scan; s.need > 0 && s.next() >= p.low && s.next() <= p.high; {
+		x.enter(Index)
 		scan := x.scanModel
 		if x.walks[p.server] != nil {
 			scan = x.scanNodes
 		}
-		ended, ok, err := scan(p)
+		ok, err := scan(p)
 		switch {
 		case err != nil:
 			return err
 		case !ok:
 			return x.scanServer(p)
-		case ended:
-			return nil
 		}
 	}
 	return nil
 }
 
 // scanModel reads the leaves of the sub-model that predicts where the scan goes on: the keys of the predicted ones, and then the
-// first of them that matters and those behind it, keys and values. ok is false if the server has to go on. ended says that
-// there are no more keys on the server.
-func (x *client) scanModel(p *part) (ended, ok bool, err error) {
+// first of them that matters and those behind it, keys and values. ok is false if the server has to go on. A sub-model that was
+// trained on other leaves is fetched anew by the next who needs it: the answer to a scan brings none along.
+func (x *client) scanModel(p *part) (ok bool, err error) {
 	cache, s := x.caches[p.server], &x.scan
 	p.stats.Lookups++
 	if err := x.checkVersion(p, cache); err != nil {
-		return false, false, err
+		return false, err
 	}
-	d, o, err := x.cover(p, cache, s.from)
+	d, o, err := x.cover(p, cache, s.next())
 	if o == found {
 		o, err = x.translate(cache, &d)
 	}
 	if o != found || err != nil {
-		return false, o == again, err
+		return o == again, err
 	}
-	if !x.leavesOf(d.first) {
-		return false, false, nil
+	x.stale = false
+	ok, err = x.scanPredicted(p, cache, &d)
+	if x.stale && x.mode != Top && cache.holds(&d) {
+		cache.drop(d.m)
 	}
-	if whole, err := x.readLeaves(p, p.layout.LookupBytes()); !whole {
-		return false, false, err
-	}
-	skip, have := x.start(p)
-	if skip < 0 {
-		p.stats.Mismatches++
-		return false, false, nil
-	}
-	d.first += uint32(skip)
-	return x.scanLeaves(p, cache, &d, have)
+	return ok, err
 }
 
-// leavesOf lists the leaves of the entries, the first of which is the entry first of its table.
-func (x *client) leavesOf(first uint32) (valid bool) {
+// scanPredicted goes on where the prediction says.
+func (x *client) scanPredicted(p *part, cache *cache, d *prediction) (ok bool, err error) {
+	s := &x.scan
+	lo, hi, ends := x.bound(d)
+	if !x.leavesOf() {
+		return false, nil
+	}
+	if whole, err := x.readLeaves(p, p.layout.LookupBytes()); !whole {
+		return false, err
+	}
+	at, have := x.start(p)
+	switch {
+	case at < 0:
+		return false, nil
+	case s.down:
+		hi = int(d.first) + at
+	default:
+		lo = int(d.first) + at
+	}
+	if have == 0 && ends && lo >= hi { // the other end is in what was READ, too
+		s.need = 0
+		return true, nil
+	}
+	return x.scanLeaves(p, cache, d, lo, hi, have, ends)
+}
+
+// bound are the entries of a table that a scan may need, and whether it ends with them: the sub-model predicts the other end, too,
+// if that is one of its keys.
+func (x *client) bound(d *prediction) (lo, hi int, ends bool) {
+	s, v := &x.scan, d.v
+	lo, hi = 0, d.sub.Entries()-1
+	end := s.to
+	if s.down {
+		end = s.from
+	}
+	if end == ^uint64(0) || end == 0 {
+		return lo, hi, false
+	}
+	x.c.Compute(v.model.Top.Cycles() + model.SubCycles)
+	if v.model.Sub(end) != d.m || v.model.Tabled() && (end < d.span.Low || end > d.span.High) {
+		return lo, hi, false
+	}
+	first, last := d.sub.Range(d.base, end, x.s.opt.Slots)
+	if s.down {
+		return first, hi, true
+	}
+	return lo, last, true
+}
+
+// leavesOf lists the leaves of the entries.
+func (x *client) leavesOf() (valid bool) {
 	x.leaves = x.leaves[:0]
-	for i, e := range x.entries {
+	for _, e := range x.entries {
 		if !e.Valid() {
+			x.stale = true
 			return false
 		}
-		x.leaves = append(x.leaves, leafRead{aln: e.ALN(), inca: e.INCA(), lln: first + uint32(i)})
+		x.leaves = append(x.leaves, leafRead{aln: e.ALN(), inca: e.INCA()})
 	}
 	return true
 }
 
-// start is the first of the leaves with a key of the scan, or the last one, and how many such keys it has; -1 if one has
-// another incarnation.
+// start is the first of the leaves in the scan's order with a key of it, or the last one, and how many such keys it has; -1 if
+// one has another incarnation.
 func (x *client) start(p *part) (leaf, have int) {
-	for i := range x.leaves {
-		l := &x.leaves[i]
+	for k := range x.leaves {
+		if leaf = k; x.scan.down {
+			leaf = len(x.leaves) - 1 - k
+		}
+		l := &x.leaves[leaf]
 		x.c.Compute(searchCycles)
 		p.layout.DecodeKeys(l.buf.B, &x.view)
 		if x.view.INCA != l.inca {
+			p.stats.Mismatches++
+			x.stale = true
 			return -1, 0
 		}
 		have = 0
 		for _, k := range x.view.Keys {
-			if k >= x.scan.from {
+			if k >= x.scan.from && k <= x.scan.to {
 				have++
 			}
 		}
 		if have > 0 {
-			return i, have
+			break
 		}
 	}
-	return len(x.leaves) - 1, 0
+	return leaf, have
 }
 
-// scanLeaves READs whole leaves from entry d.first on, until their counts say that there are enough keys, or the table ends.
-func (x *client) scanLeaves(p *part, cache *cache, d *prediction, have int) (ended, ok bool, err error) {
+// scanLeaves READs whole leaves of the entries lo to hi, in the scan's order, until their counts say that there are enough keys.
+// ends says that the scan does not go on beyond them.
+func (x *client) scanLeaves(p *part, cache *cache, d *prediction, lo, hi, have int, ends bool) (ok bool, err error) {
 	s := &x.scan
-	x.c.Phase(Value, posted)
-	for n := uint32(d.sub.Entries()); d.first < n && s.need > 0; have = 0 {
-		d.last = min(n-1, d.first+maxScanLeaves-1)
+	x.enter(Value)
+	for ; s.need > 0 && lo <= hi; have = 0 {
+		d.first, d.last = uint32(lo), uint32(min(hi, lo+maxScanLeaves-1))
+		if s.down {
+			d.first, d.last = uint32(max(lo, hi-maxScanLeaves+1)), uint32(hi)
+		}
 		if o, err := x.translate(cache, d); o != found || err != nil {
-			return false, o == again, err
+			return o == again, err
+		}
+		if s.down {
+			slices.Reverse(x.entries)
 		}
 		keep := 1
 		for ; keep < len(x.entries) && have < s.need; keep++ {
 			have += x.entries[keep].CNT()
 		}
 		x.entries = x.entries[:keep]
-		if !x.leavesOf(d.first) {
-			return false, false, nil
+		if !x.leavesOf() {
+			return false, nil
 		}
 		if whole, err := x.readWhole(p); !whole {
-			return false, false, err
+			return false, err
 		}
 		for i := range x.leaves {
 			if !x.collect(p, &x.leaves[i]) {
-				return false, false, nil
+				return false, nil
 			}
 		}
-		d.first += uint32(keep)
+		if s.down {
+			hi -= keep
+		} else {
+			lo += keep
+		}
 	}
-	if s.need == 0 {
-		return false, true, nil
+	switch span := d.span; {
+	case s.need == 0:
+	case ends:
+		s.need = 0
+	case d.v.model.Tabled(): // as it was when the table was trained: the server's may have grown
+		s.past(span.Low, span.High)
+	default:
+		span = d.v.model.Span(d.m)
+		s.past(span.Low, span.High)
 	}
-	high := d.v.model.Span(d.m).High
-	if high >= p.high {
-		return true, true, nil
-	}
-	s.from = max(s.from, high+1)
-	return false, true, nil
+	return true, nil
 }
 
 // readWhole READs the leaves, keys and values, with one doorbell.
@@ -192,17 +282,18 @@ func (x *client) collect(p *part, l *leafRead) (ok bool) {
 	}
 	if x.view.INCA != l.inca && !x.s.opt.planted.noIncarnation {
 		p.stats.Mismatches++
+		x.stale = true
 		return false
 	}
 	s.slots = s.slots[:0]
 	for i, k := range x.view.Keys {
-		if k >= s.from {
+		if k >= s.from && k <= s.to {
 			s.slots = append(s.slots, i)
 		}
 	}
 	keys := x.view.Keys
 	slices.SortFunc(s.slots, func(a, b int) int {
-		if keys[a] < keys[b] {
+		if (keys[a] < keys[b]) != s.down {
 			return -1
 		}
 		return 1
@@ -233,19 +324,17 @@ func (x *client) emit(key uint64, value []byte) {
 	s.bytes = append(s.bytes, value...)
 	value = s.bytes[at:len(s.bytes):len(s.bytes)]
 	s.dst = append(s.dst, store.Pair{Key: key, Value: value})
-	s.need--
-	s.from = key + 1
-	if s.from == 0 { // there is none behind it
-		s.need = 0
+	if s.need--; s.need > 0 {
+		s.past(key, key)
 	}
 }
 
 // scanLocal scans the tree of the client's own machine.
 func (x *client) scanLocal(p *part) error {
 	s := &x.scan
-	x.c.Phase(Index, posted)
+	x.enter(Index)
 	each := x.s.pairBytes()
-	x.reply = p.tree.Scan(x.c, s.from, s.need, x.reply[:0])
+	x.reply = p.scan(x.c, s.from, s.to, s.need, s.down, x.reply[:0])
 	for b := x.reply; len(b) > 0; b = b[each:] {
 		x.emit(u64(b), b[8:each])
 	}
@@ -255,18 +344,18 @@ func (x *client) scanLocal(p *part) error {
 // scanServer has the server go on.
 func (x *client) scanServer(p *part) error {
 	s := &x.scan
-	x.c.Phase(Call, posted)
+	x.enter(Call)
 	p.stats.Fallbacks++
 	each := x.s.pairBytes()
 	most := x.s.cl.MaxReply() / each
 	for s.need > 0 {
 		want := min(s.need, most)
-		rep := x.c.Call(p.server, x.s.rpc.scan, add64(add64(x.c.Request(), s.from), uint64(want)))
+		rep := x.c.Call(p.server, x.s.rpc.scan, scanRequest(x.request(), s, want))
 		if err := x.c.Wait(); err != nil {
 			return err
 		}
 		if len(rep.B)%each != 0 {
-			return fmt.Errorf("store %s: machine %d refuses a scan from key %d", x.s.spec.Name, p.server, s.from)
+			return fmt.Errorf("store %s: machine %d refuses a scan of keys %d to %d", x.s.spec.Name, p.server, s.from, s.to)
 		}
 		got := len(rep.B) / each
 		for b := rep.B; len(b) > 0; b = b[each:] {

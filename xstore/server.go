@@ -96,9 +96,12 @@ func (s *Store) serveDelete(c *r2.Co, _ r2.Peer, req, rep []byte) int {
 
 // serveScan scans the tree, as far as the server's keys go.
 func (s *Store) serveScan(c *r2.Co, _ r2.Peer, req, rep []byte) int {
-	p := s.serving(c)
+	p, to := s.serving(c), ^uint64(0)
+	if len(req) > scanBytes {
+		to = u64(req[scanBytes:])
+	}
 	n := min(int(u32(req[8:])), len(rep)/s.pairBytes())
-	return len(p.tree.Scan(c, u64(req), n, rep[:0]))
+	return len(p.scan(c, u64(req), to, n, u32(req[12:]) != 0, rep[:0]))
 }
 
 // pairBytes is a pair in a reply.
@@ -128,6 +131,14 @@ func (p *part) update(c *r2.Co, hints []tree.Hint, key uint64, value []byte) boo
 		p.record(c, recordPut, key, value)
 	}
 	return ok
+}
+
+// scan scans the tree.
+func (p *part) scan(c *r2.Co, from, to uint64, n int, down bool, dst []byte) []byte {
+	if down {
+		return p.tree.ScanDown(c, from, to, n, dst)
+	}
+	return p.tree.ScanUp(c, from, to, n, dst)
 }
 
 // insert inserts on the tree. err is tree.ErrFull where it has no room.

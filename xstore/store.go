@@ -21,8 +21,13 @@ type Store struct {
 	parts  []*part // by server
 	index  *index  // that clients use
 	users  []int   // by machine: the number of its first thread
-	rpc    struct{ get, update, insert, remove, scan uint8 }
+	rpc    rpcs
+	group  *Indexes // that it belongs to, if it is an index of transactions
+	number uint8    // in it
 }
+
+// rpcs are the handlers.
+type rpcs struct{ get, update, insert, remove, scan uint8 }
 
 // part is a server's: its tree, and its models.
 type part struct {
@@ -73,21 +78,28 @@ func Open(cl *r2.Cluster, spec store.KVSpec, o Options) (*Store, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	s := &Store{cl: cl, spec: spec, opt: o, ranges: store.RangesOf(&spec)}
+	s := &Store{cl: cl, spec: spec, opt: o}
+	s.handle()
+	return s, s.make()
+}
+
+// make makes what a store consists of.
+func (s *Store) make() error {
+	cl := s.cl
+	s.ranges = store.RangesOf(&s.spec)
 	for m, n := 0, 0; m < cl.Machines(); m++ {
 		s.users = append(s.users, n)
 		n += cl.Threads(m)
 	}
-	s.handle()
-	for m := range spec.Servers {
+	for m := range s.spec.Servers {
 		p, err := s.open(m)
 		if err != nil {
-			return nil, fmt.Errorf("store %s: %w", spec.Name, err)
+			return fmt.Errorf("store %s: %w", s.spec.Name, err)
 		}
 		s.parts = append(s.parts, p)
 	}
-	s.index = s.newIndex(o.Cache)
-	return s, nil
+	s.index = s.newIndex(s.opt.Cache)
+	return nil
 }
 
 // open makes the part of a server.
@@ -167,13 +179,13 @@ func (s *Store) Find(key uint64, value []byte) bool {
 // Stats are those of all servers.
 func (s *Store) Stats() (sum Stats) {
 	for _, p := range s.parts {
-		sum.add(&p.stats)
+		sum.Add(&p.stats)
 	}
 	return sum
 }
 
-// add adds what happened elsewhere.
-func (s *Stats) add(o *Stats) {
+// Add adds what happened elsewhere.
+func (s *Stats) Add(o *Stats) {
 	s.Lookups += o.Lookups
 	s.Leaves += o.Leaves
 	s.More += o.More

@@ -156,7 +156,7 @@ func TestNoLostKeys(t *testing.T) {
 						}
 						b.audit()
 						s := b.x.Stats()
-						sum.add(&s)
+						sum.Add(&s)
 						b.close()
 					}
 				}

@@ -2,6 +2,7 @@ package xstore
 
 import (
 	"fmt"
+	"slices"
 
 	"drtmx/engine/r2"
 	"drtmx/xstore/tree"
@@ -160,16 +161,11 @@ const maxWalk = 64
 
 // scanNodes goes on with a scan below the node that leads to its next key: whole leaves, as many as the pairs that are missing
 // may take if leaves are half full. ok is false if the server has to go on.
-func (x *client) scanNodes(p *part) (ended, ok bool, err error) {
+func (x *client) scanNodes(p *part) (ok bool, err error) {
 	s := &x.scan
 	p.stats.Lookups++
-	err = x.down(p, x.walks[p.server], s.from, func(n *tree.Inner) (fits bool, err error) {
-		first := n.Child(s.from)
-		last := min(len(n.Children), first+1+s.need/(p.layout.Slots/2), first+maxScanLeaves)
-		x.leaves = x.leaves[:0]
-		for _, aln := range n.Children[first:last] {
-			x.leaves = append(x.leaves, leafRead{aln: aln})
-		}
+	err = x.down(p, x.walks[p.server], s.next(), func(n *tree.Inner) (fits bool, err error) {
+		x.below(p, n)
 		if whole, err := x.readWhole(p); !whole {
 			return true, err
 		}
@@ -180,25 +176,43 @@ func (x *client) scanNodes(p *part) (ended, ok bool, err error) {
 				ok = i > 0
 				return true, nil
 			}
-			if s.from < x.view.Low || s.from > x.view.High {
+			low, high := x.view.Low, x.view.High
+			if next := s.next(); next < low || next > high {
 				ok = true
 				return i > 0, nil
 			}
-			high := x.view.High
 			l.inca = x.view.INCA
 			if ok = x.collect(p, l); !ok || s.need == 0 {
 				return true, nil
 			}
-			if high >= p.high {
-				ended = true
+			s.past(max(low, p.low), min(high, p.high))
+			if s.need == 0 || s.next() < p.low || s.next() > p.high {
 				return true, nil
 			}
-			s.from = high + 1
 		}
 		ok = true
 		return true, nil
 	})
-	return ended, ok, err
+	return ok, err
+}
+
+// below lists the leaves below a node that a scan READs, in its order.
+func (x *client) below(p *part, n *tree.Inner) {
+	s := &x.scan
+	first, last := n.Child(max(s.from, n.Low)), n.Child(min(s.to, n.High))
+	most := min(s.need/(p.layout.Slots/2), maxScanLeaves-1)
+	if s.down {
+		first = max(first, last-most)
+	} else {
+		last = min(last, first+most)
+	}
+	x.leaves = x.leaves[:0]
+	for _, aln := range n.Children[first : last+1] {
+		x.leaves = append(x.leaves, leafRead{aln: aln})
+	}
+	if s.down {
+		slices.Reverse(x.leaves)
+	}
 }
 
 // climb goes back to the node above a level, which has to be READ again. Above the root there is the word that names it.

@@ -16,8 +16,10 @@ import (
 //	insert   key u64 | value
 //	delete   key u64
 //	         status u8
-//	scan     key u64 | pairs u32, unused
+//	scan     lowest key u64 | pairs u32, 1 if they are to fall u32 | where there is a bound: highest key u64
 //	         pairs: key u64 | value
+//
+// Those of indexes, which share the handlers of a cluster, begin with the number of the index in a word.
 //
 // A reply to get brings the sub-model and its table along if the client's are older than the server's, and the reply has
 // room; else it says that there are newer ones, and the client READs them.
@@ -25,6 +27,7 @@ import (
 //	refreshed   sub-model, padded to words | entries of its table
 const (
 	getBytes   = 24
+	scanBytes  = 16 // without a bound
 	headReply  = 8
 	hintsBytes = 8 // in front of them: their number
 	maxHints   = 8
@@ -71,6 +74,19 @@ func updateRequest(c *r2.Co, key uint64, value []byte, hints []tree.Hint) []byte
 	b = addValue(b, value)
 	for _, h := range hints {
 		b = add32(add32(b, h.ALN), h.INCA)
+	}
+	return b
+}
+
+// scanRequest is a request of scan, behind what begins it.
+func scanRequest(b []byte, s *scanState, pairs int) []byte {
+	word := uint64(pairs)
+	if s.down {
+		word |= 1 << 32
+	}
+	b = add64(add64(b, s.from), word)
+	if s.to < ^uint64(0) {
+		b = add64(b, s.to)
 	}
 	return b
 }

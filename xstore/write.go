@@ -10,7 +10,7 @@ import (
 
 // fallback ships a GET to the server, and takes in what it knows of the sub-model that failed (§3.4.2.1).
 func (x *client) fallback(p *part, key uint64, value []byte) (bool, error) {
-	x.c.Phase(Call, posted)
+	x.enter(Call)
 	p.stats.Fallbacks++
 	version, m, generation, cache := ^uint32(0), uint32(0), uint32(0), x.caches[p.server]
 	if cache != nil {
@@ -80,15 +80,15 @@ func (x *client) mix(cache *cache, m uint32, s model.Sub, span model.Span) (mode
 func (x *client) Update(key uint64, value []byte) (bool, error) {
 	p := x.begin(key)
 	if p.local(x.c) {
-		x.c.Phase(Index, posted)
+		x.enter(Index)
 		return p.update(x.c, nil, key, value), nil
 	}
 	x.hints = x.hints[:0]
 	if x.s.opt.PositionHint && x.mode == Full {
-		x.c.Phase(Index, posted)
+		x.enter(Index)
 		x.hint(p, key)
 	}
-	x.c.Phase(Call, posted)
+	x.enter(Call)
 	rep := x.c.Call(p.server, x.s.rpc.update, updateRequest(x.c, key, value, x.hints))
 	return x.status(p, key, rep)
 }
@@ -116,15 +116,15 @@ func (x *client) hint(p *part, key uint64) {
 func (x *client) Insert(key uint64, value []byte) (bool, error) {
 	p := x.begin(key)
 	if p.local(x.c) {
-		x.c.Phase(Index, posted)
+		x.enter(Index)
 		ok, err := p.insert(x.c, key, value)
 		if err != nil {
 			err = x.full(p, key)
 		}
 		return ok, err
 	}
-	x.c.Phase(Call, posted)
-	rep := x.c.Call(p.server, x.s.rpc.insert, addValue(add64(x.c.Request(), key), value))
+	x.enter(Call)
+	rep := x.c.Call(p.server, x.s.rpc.insert, addValue(add64(x.request(), key), value))
 	return x.status(p, key, rep)
 }
 
@@ -132,11 +132,11 @@ func (x *client) Insert(key uint64, value []byte) (bool, error) {
 func (x *client) Delete(key uint64) (bool, error) {
 	p := x.begin(key)
 	if p.local(x.c) {
-		x.c.Phase(Index, posted)
+		x.enter(Index)
 		return p.remove(x.c, key), nil
 	}
-	x.c.Phase(Call, posted)
-	rep := x.c.Call(p.server, x.s.rpc.remove, add64(x.c.Request(), key))
+	x.enter(Call)
+	rep := x.c.Call(p.server, x.s.rpc.remove, add64(x.request(), key))
 	return x.status(p, key, rep)
 }
 

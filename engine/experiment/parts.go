@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"drtmx/engine/kv"
+	"drtmx/engine/kv/ordered"
 	"drtmx/engine/nowait"
 	"drtmx/engine/occ"
 	"drtmx/engine/store"
@@ -39,6 +40,7 @@ var Stores = store.Kinds{
 
 // Ordered are the ordered key-value stores.
 var Ordered = store.Ordered{
+	ordered.Kind,
 	xstore.Kind,
 	drtmtree.Kind,
 	masstree.Kind,

@@ -29,7 +29,7 @@ func register() {
 	cluster, found, protocol := Protocols.Rows(Workloads.Load)
 	for _, list := range [][]knob.Row{
 		{presetRow()}, testbed.ClusterKnobs(), cluster, {seedRow()}, testbed.HardwareKnobs(Workloads.Load), workload.HintKnobs(Workloads.Of), clientKnobs(),
-		protocol, Stores.Rows(Workloads.Load), Ordered.Rows(Workloads.Load), found, Workloads.Rows(defaultWorkload), faultKnobs(), exploreKnobs(), measureKnobs(),
+		protocol, Stores.Rows(Workloads.Load), Ordered.Rows(Workloads.Load, Workloads.Indexed()), found, Workloads.Rows(defaultWorkload), faultKnobs(), exploreKnobs(), measureKnobs(),
 	} {
 		knob.Register(list)
 	}

@@ -34,7 +34,7 @@ func init() {
 			return x
 		}))
 	}
-	experiment.Plug(kinds, nil, nil)
+	experiment.Plug(kinds, nil, nil, nil)
 }
 
 // planted is a protocol with a fault.

@@ -1,6 +1,6 @@
 // Package store says what tables are to the transaction layer and to concurrency controls:
 // unordered tables of records, and ordered tables of entries. engine/kv implements both; a
-// store that implements them too can take its place, without knowing engine/kv.
+// store that implements them too can take its place, without knowing engine/kv, as xstore does with the latter.
 //
 // # Unordered tables
 //
@@ -14,10 +14,10 @@
 //
 // # Ordered tables
 //
-// An Index is a set of entries in the order of their keys. Its entries have no versions.
+// An Index is a set of entries in the order of their keys. Its entries have no versions. A workload makes its own by Indexes, from
+// an IndexSpec: the list Ordered says what there is for that, and for key-value workloads, which send their requests to a KV.
 //
 // # Left out
 //
 //   - Scans of unordered tables.
-//   - Index nodes in registered memory that others READ.
 package store

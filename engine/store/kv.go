@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"slices"
 
 	"drtmx/engine/knob"
 	"drtmx/engine/r2"
@@ -57,8 +58,9 @@ type KVClient interface {
 
 // KVSpec describes an ordered key-value store that is to be made, whatever makes it.
 type KVSpec struct {
-	Name       string // for messages to people
-	Servers    int    // machines 0 to Servers-1 have equal shares of the initial keys, in order
+	Name       string   // for messages to people
+	Servers    int      // machines 0 to Servers-1 have equal shares of the initial keys, in order,
+	Bounds     []uint64 // or, if these are given, all keys from the bound of machine 1 to 2 to ... on; some may then have no key
 	Keys       Keys
 	ValueBytes int
 	// Value writes the value that a key has from the start. It must be a pure function of the key. Nil leaves zeros.
@@ -72,10 +74,12 @@ type KVSpec struct {
 // Check reports a description that cannot be.
 func (s *KVSpec) Check(cl *r2.Cluster) error {
 	switch {
-	case s.Keys == nil || s.Keys.Len() < uint64(s.Servers):
+	case s.Keys == nil || s.Bounds == nil && s.Keys.Len() < uint64(s.Servers):
 		return fmt.Errorf("store %s: at least one key on each of %d servers", s.Name, s.Servers)
 	case s.Servers < 1 || s.Servers > cl.Machines():
 		return fmt.Errorf("store %s: %d servers, the cluster has %d machines", s.Name, s.Servers, cl.Machines())
+	case s.Bounds != nil && (len(s.Bounds) != s.Servers-1 || !slices.IsSorted(s.Bounds)):
+		return fmt.Errorf("store %s: %d bounds of %d servers, or they do not rise", s.Name, len(s.Bounds), s.Servers)
 	case s.ValueBytes < 1:
 		return fmt.Errorf("store %s: values of %d bytes, at least 1", s.Name, s.ValueBytes)
 	}
@@ -93,7 +97,11 @@ type KVKind struct {
 	Rows  func() []knob.Row
 	Rules []func(v knob.Values) error
 
-	Open func(cl *r2.Cluster, s KVSpec, v knob.Values) (KV, error)
+	// Open makes one of its own, Indexes the ordered tables of transactions; nil: it is not for that. One of the two is there.
+	Open    func(cl *r2.Cluster, s KVSpec, v knob.Values) (KV, error)
+	Indexes func(cl *r2.Cluster, v knob.Values) (Indexes, error)
+	// OfIndexes are defaults of its knobs where it has indexes.
+	OfIndexes map[string]any
 	// Messages fits r2's messages to it, behind what the workload says of them; nil: it takes those.
 	Messages func(c *r2.Config, v knob.Values)
 	// Set puts its live knobs into effect; nil: it has none.
@@ -102,23 +110,34 @@ type KVKind struct {
 	Footprint func(v knob.Values, keys uint64, valueBytes int) int64
 }
 
-// Ranges divides sorted keys among servers in shares of equal size, in order (thesis §3.4.5).
+// Ranges divides sorted keys among servers in order (thesis §3.4.5): in shares of equal size, or at given bounds.
 type Ranges struct {
 	keys    Keys
 	servers uint64
-	bounds  []uint64 // the lowest initial key of each server but the first
+	bounds  []uint64 // the lowest key of each server but the first
+	given   bool
 }
 
 // RangesOf is the division of a store's keys.
 func RangesOf(s *KVSpec) *Ranges {
-	r := &Ranges{keys: s.Keys, servers: uint64(s.Servers)}
+	r := &Ranges{keys: s.Keys, servers: uint64(s.Servers), bounds: s.Bounds, given: s.Bounds != nil}
+	if r.given {
+		return r
+	}
 	for m := uint64(1); m < r.servers; m++ {
 		r.bounds = append(r.bounds, s.Keys.Key(r.first(m)))
 	}
 	return r
 }
 
-func (r *Ranges) first(server uint64) uint64 { return r.keys.Len() * server / r.servers }
+// first is the rank of the first initial key of a server, or of the first behind them.
+func (r *Ranges) first(server uint64) uint64 {
+	if r.given && server > 0 && server < r.servers {
+		rank, _ := r.keys.Rank(r.bounds[server-1])
+		return rank
+	}
+	return r.keys.Len() * server / r.servers
+}
 
 // Server is the machine of a key.
 func (r *Ranges) Server(key uint64) int {

@@ -12,9 +12,14 @@ func (e every) Rank(key uint64) (uint64, bool) {
 }
 
 func TestRanges(t *testing.T) {
-	for _, servers := range []int{1, 2, 3, 7} {
-		s := &KVSpec{Servers: servers, Keys: every{100, 10}}
-		r := RangesOf(s)
+	equal := 0
+	for _, bounds := range [][]uint64{nil, nil, nil, {}, {0}, {300}, {300, 300, 995}, {1000, 2000}, {1 << 40}} {
+		servers := len(bounds) + 1
+		if bounds == nil {
+			equal++
+			servers = equal * equal
+		}
+		r := RangesOf(&KVSpec{Servers: servers, Bounds: bounds, Keys: every{100, 10}})
 		total, next := uint64(0), uint64(0)
 		for m := range servers {
 			low, high := r.Range(m)
@@ -29,7 +34,7 @@ func TestRanges(t *testing.T) {
 					t.Errorf("%d servers: key %d of server %d (%d..%d) has rank %d, %v, and server %d", servers, k, m, low, high, rank, ok, r.Server(k))
 				}
 			}
-			if rank, ok := keys.Rank(low + 1); ok || rank > 1 {
+			if rank, ok := keys.Rank(low + 1); ok || rank > 1 && bounds == nil {
 				t.Errorf("%d servers: absent key %d has rank %d, %v on server %d", servers, low+1, rank, ok, m)
 			}
 			total += keys.Len()

@@ -23,8 +23,10 @@ func (ks Ordered) Of(v knob.Values) *KVKind {
 	return nil
 }
 
-// Rows are the knob that names the store, and those that the stores bring. A knob of several stores is that of the first.
-func (ks Ordered) Rows(load testbed.LoadOf) []knob.Row {
+// Rows are the knob that names the store, and those that the stores bring. A knob of several stores is that of the first. indexed
+// are the workloads whose transactions have ordered tables: they begin with the first store for that, others with the first one
+// for requests.
+func (ks Ordered) Rows(load testbed.LoadOf, indexed []string) []knob.Row {
 	names, docs := []string{}, ""
 	for i, k := range ks {
 		if names = append(names, k.Name); i > 0 {
@@ -35,8 +37,20 @@ func (ks Ordered) Rows(load testbed.LoadOf) []knob.Row {
 	if len(names) == 0 {
 		names, docs = []string{noKind}, "there is none"
 	}
-	list := []knob.Row{{Knob: knob.Knob{Name: "store.ordered", Kind: knob.Choice, Default: names[0], Choices: names, Label: "Ordered store", Section: "3.1", Group: knob.Store,
-		Doc: "The ordered key-value store that requests go to: " + docs + "."}, Inactive: func(v knob.Values) string { return noRequests(load(v)) }}}
+	first := func(serves func(k *KVKind) bool) string {
+		for i := range ks {
+			if serves(&ks[i]) {
+				return ks[i].Name
+			}
+		}
+		return names[0]
+	}
+	which := knob.Row{Knob: knob.Knob{Name: "store.ordered", Kind: knob.Choice, Default: first(func(k *KVKind) bool { return k.Open != nil }), Choices: names, Label: "Ordered store", Section: "3.1", Group: knob.Store,
+		Doc: "The ordered store that requests go to, or that the secondary indexes of transactions are in: " + docs + "."}, ByLoad: map[string]any{}, Inactive: func(v knob.Values) string { return unused(load(v)) }}
+	for _, w := range indexed {
+		which.ByLoad[w] = first(func(k *KVKind) bool { return k.Indexes != nil })
+	}
+	list := []knob.Row{which}
 	users := map[string][]string{}
 	for _, k := range ks {
 		if k.Rows == nil {
@@ -44,6 +58,12 @@ func (ks Ordered) Rows(load testbed.LoadOf) []knob.Row {
 		}
 		for _, r := range k.Rows() {
 			if users[r.Name] == nil {
+				if d, ok := k.OfIndexes[r.Name]; ok {
+					r.ByLoad = map[string]any{}
+					for _, w := range indexed {
+						r.ByLoad[w] = d
+					}
+				}
 				list = append(list, r)
 			}
 			users[r.Name] = append(users[r.Name], k.Name)
@@ -59,7 +79,7 @@ func (ks Ordered) Rows(load testbed.LoadOf) []knob.Row {
 func adopt(r *knob.Row, users []string, load testbed.LoadOf) {
 	own := r.Inactive
 	r.Inactive = func(v knob.Values) string {
-		if why := noRequests(load(v)); why != "" {
+		if why := unused(load(v)); why != "" {
 			return why
 		}
 		if name := v.Text("store.ordered"); !slices.Contains(users, name) {
@@ -72,25 +92,31 @@ func adopt(r *knob.Row, users []string, load testbed.LoadOf) {
 	}
 }
 
-// noRequests says why a workload has no use for an ordered store; "" where it has.
-func noRequests(l *testbed.Load) string {
+// unused says why a workload has no use for an ordered store; "" where it has.
+func unused(l *testbed.Load) string {
 	switch {
-	case l.Ordered:
+	case l.Ordered, l.Indexes:
 		return ""
 	case l.Transactions:
-		return "workload " + l.Name + " runs transactions, whose ordered indexes are B-trees of the transaction layer's own"
+		return "transactions of workload " + l.Name + " have no ordered tables"
 	}
 	return "workload " + l.Name + " sends no requests to a key-value store"
 }
 
 // Valid reports the first rule of the store that is broken, where a workload uses it.
 func (ks Ordered) Valid(v knob.Values, load *testbed.Load) error {
-	if !load.Ordered {
+	if !load.Ordered && !load.Indexes {
 		return nil
 	}
 	k := ks.Of(v)
 	if k == nil {
 		return knob.Invalid("workload", load.Name, "use another workload", "its requests go to an ordered key-value store, and none is there")
+	}
+	if load.Ordered && k.Open == nil {
+		return knob.Invalid("store.ordered", k.Name, "use another store", "it is for the indexes of transactions alone")
+	}
+	if load.Indexes && k.Indexes == nil {
+		return knob.Invalid("store.ordered", k.Name, "use another store, such as btree", "it does not serve the indexes of transactions")
 	}
 	if k.NoScan != "" && load.Scans != nil && load.Scans(v) {
 		return knob.Invalid("store.ordered", k.Name, "use another store, or a workload without scans", "it has no SCAN: %s", k.NoScan)

@@ -24,6 +24,8 @@ type Env struct {
 	RingBytes uint64
 	Conflicts txn.Conflicts
 	Scale     txn.Scale // of the costs in code; nil: as they are
+	// Indexes prepares the ordered tables of transactions, for a workload that has some.
+	Indexes func() (store.Indexes, error)
 
 	// Ordered is the key-value store for workloads of requests to one, Values are the resolved ones for it.
 	Ordered *store.KVKind

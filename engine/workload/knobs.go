@@ -46,6 +46,16 @@ func (p Parts) Of(v knob.Values) *Kind {
 // Load is what the rooms below have to know of it.
 func (p Parts) Load(v knob.Values) *testbed.Load { return &p.Of(v).Load }
 
+// Indexed are the names of those whose transactions have ordered tables.
+func (p Parts) Indexed() (names []string) {
+	for _, k := range p {
+		if k.Indexes {
+			names = append(names, k.Name)
+		}
+	}
+	return names
+}
+
 // Named is the workload of a name, nil if there is none.
 func (p Parts) Named(name string) *Kind {
 	for i := range p {

@@ -41,7 +41,7 @@ var planted = []struct {
 		span, base := p.x.Span(m), p.x.Base(m)
 		leaves := p.tree.of(span)
 		s = Sub{MinErr: MaxError, MaxErr: MaxError, TT: ttField(len(leaves), 1)}
-		s.Slope, s.Intercept = line(leaves, p.tr.slots, base)
+		s.Slope, s.Intercept = line(leaves, p.tr.slots, base, Span{0, ^uint64(0)})
 		for _, l := range leaves {
 			tt = append(tt, MakeEntry(l.ALN, l.INCA, len(l.Keys)))
 		}

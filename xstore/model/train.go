@@ -45,8 +45,25 @@ func (t *Trainer) Sub(leaves []Leaf, span Span, base uint64, generation uint32, 
 	case len(leaves) == 0 || len(leaves) > MaxEntries:
 		return fallback(generation), tt
 	}
-	s := Sub{TT: ttField(len(leaves), generation)}
-	s.Slope, s.Intercept = line(leaves, t.slots, base)
+	s, ok := t.fit(leaves, span, base, Span{0, ^uint64(0)})
+	if !ok {
+		// Neighbours' keys in straddling leaves may be far away, as where a composite key's first field changes: a few of them turn
+		// the line. Errors are of what the sub-model answers for in any case.
+		if s, ok = t.fit(leaves, span, base, span); !ok {
+			return fallback(generation), tt
+		}
+	}
+	s.TT = ttField(len(leaves), generation)
+	for i := range leaves {
+		l := &leaves[i]
+		tt = append(tt, MakeEntry(l.ALN, l.INCA, len(l.Keys)))
+	}
+	return s, tt
+}
+
+// fit is the line through the keys of a range, with its errors; ok is false if 8 bits cannot tell them.
+func (t *Trainer) fit(leaves []Leaf, span Span, base uint64, keys Span) (s Sub, ok bool) {
+	s.Slope, s.Intercept = line(leaves, t.slots, base, keys)
 	above, below := t.misses(&s, leaves, span, base)
 	if d := slack(above, below); d != 0 {
 		s.Intercept += float32(d)
@@ -55,44 +72,43 @@ func (t *Trainer) Sub(leaves []Leaf, span Span, base uint64, generation uint32, 
 	above, below = max(above, 0), max(below, 0)
 	t.above, t.below = above, below
 	if above > MaxError || below > MaxError {
-		return fallback(generation), tt
+		return s, false
 	}
 	s.MinErr, s.MaxErr = uint8(above), uint8(below)
-	for i := range leaves {
-		l := &leaves[i]
-		tt = append(tt, MakeEntry(l.ALN, l.INCA, len(l.Keys)))
-	}
-	return s, tt
+	return s, true
 }
 
 // line is the least-squares line from the distance of a key from base to its logical position. Both are centred first, so that
 // products are of the size of the spread. The intercept is that of the slope as it is stored: the line goes through the centre.
-func line(leaves []Leaf, slots int, base uint64) (slope, intercept float32) {
+func line(leaves []Leaf, slots int, base uint64, in Span) (slope, intercept float32) {
 	var n, positions int64
 	var first uint64 // the keys' own origin: base may be far away
+	sum := 0.0
 	for i := range leaves {
-		keys := leaves[i].Keys
-		if n == 0 && len(keys) > 0 {
-			first = keys[0]
+		for j, k := range leaves[i].Keys {
+			if k < in.Low || k > in.High {
+				continue
+			}
+			if n == 0 {
+				first = k
+			}
+			n++
+			positions += int64(i*slots + j)
+			sum += distance(first, k)
 		}
-		c := int64(len(keys))
-		n += c
-		positions += c*int64(i*slots) + c*(c-1)/2
 	}
 	if n == 0 {
 		return 0, 0
-	}
-	sum := 0.0
-	for i := range leaves {
-		for _, k := range leaves[i].Keys {
-			sum += distance(first, k)
-		}
 	}
 	meanX, meanY := sum/float64(n), float64(positions)/float64(n)
 	var sxx, sxy float64
 	for i := range leaves {
 		y := float64(i*slots) - meanY
 		for _, k := range leaves[i].Keys {
+			if k < in.Low || k > in.High {
+				y++
+				continue
+			}
 			x := distance(first, k) - meanX
 			sxx += float64(x * x)
 			sxy += float64(x * y)
@@ -163,14 +179,18 @@ func slack(above, below int64) int64 {
 
 // Initial trains sub-model m over leaves that nobody has changed: a pure function of its arguments.
 func (t *Trainer) Initial(in *Initial, x *Model, m uint32, generation uint32, tt []Entry) (Sub, []Entry) {
-	span := x.Span(m)
+	return t.InitialOf(in, x.Span(m), x.Base(m), generation, tt)
+}
+
+// InitialOf is Initial of a sub-model by its span and base. Where a model has a table of spans they grow as keys come.
+func (t *Trainer) InitialOf(in *Initial, span Span, base uint64, generation uint32, tt []Entry) (Sub, []Entry) {
 	if span.Empty() {
 		return unreachable(generation & GenerationMask), tt[:0]
 	}
-	return t.initial(in, x, m, span, in.LeafOf(span.Low), in.LeafOf(span.High), generation, tt)
+	return t.initial(in, span, base, in.LeafOf(span.Low), in.LeafOf(span.High), generation, tt)
 }
 
-func (t *Trainer) initial(in *Initial, x *Model, m uint32, span Span, first, last, generation uint32, tt []Entry) (Sub, []Entry) {
+func (t *Trainer) initial(in *Initial, span Span, base uint64, first, last, generation uint32, tt []Entry) (Sub, []Entry) {
 	if last-first >= MaxEntries {
 		return fallback(generation & GenerationMask), tt[:0]
 	}
@@ -184,7 +204,7 @@ func (t *Trainer) initial(in *Initial, x *Model, m uint32, span Span, first, las
 		leaf, keys = in.Leaf(j, keys)
 		t.leaves = append(t.leaves, leaf)
 	}
-	return t.Sub(t.leaves, span, x.Base(m), generation, tt)
+	return t.Sub(t.leaves, span, base, generation, tt)
 }
 
 // All trains all sub-models over leaves that nobody has changed, in one pass, and calls visit with each of them, rising. The
@@ -213,7 +233,7 @@ func (t *Trainer) All(in *Initial, x *Model, generation uint32, visit func(m uin
 			next = first
 			last := find(span.High)
 			next = last
-			s, t.tt = t.initial(in, x, m, span, first, last, generation, t.tt)
+			s, t.tt = t.initial(in, span, x.Base(m), first, last, generation, t.tt)
 		}
 		visit(m, s, t.tt)
 	}

@@ -178,55 +178,12 @@ func (t *Tree) FindLeaf(c *r2.Co, key uint64) (aln uint32, low, high uint64) {
 	return aln, low, high
 }
 
-// Scan appends the first n pairs with keys from key on, rising, as a reply has them: key and value, or, where values have
-// lengths of their own, key, length of 4 bytes and value.
-func (t *Tree) Scan(c *r2.Co, from uint64, n int, dst []byte) []byte {
-	w := t.take()
-	start := len(dst)
-	c.HTM(&t.lock, func(r *r2.Region) {
-		dst = dst[:start]
-		left := n
-		for leaf := t.descend(r, from, w); left > 0 && leaf != NoLeaf; leaf = w.keys.nxt() {
-			t.loadKeys(r, leaf, w.keys)
-			r.Compute(compareCycles * w.keys.cnt())
-			for _, slot := range w.sorted(w.keys, from) {
-				if left == 0 {
-					break
-				}
-				left--
-				t.loadSlot(r, leaf, slot, w.val)
-				dst = t.appendReply(dst, keyOf(w.val), t.loadValue(r, w))
-			}
-		}
-	})
-	t.give(w)
-	return dst
-}
-
 func (t *Tree) appendReply(dst []byte, key uint64, value []byte) []byte {
 	dst = binary.LittleEndian.AppendUint64(dst, key)
 	if t.heap != nil {
 		dst = binary.LittleEndian.AppendUint32(dst, uint32(len(value)))
 	}
 	return append(dst, value...)
-}
-
-// sorted are the slots of the keys from the given one on, in their order.
-func (w *work) sorted(b keyBlock, from uint64) []int {
-	w.order = w.order[:0]
-	for i := range b.cnt() {
-		key := b.key(i)
-		if key < from {
-			continue
-		}
-		j := len(w.order)
-		w.order = append(w.order, i)
-		for ; j > 0 && b.key(w.order[j-1]) > key; j-- {
-			w.order[j] = w.order[j-1]
-		}
-		w.order[j] = i
-	}
-	return w.order
 }
 
 // loadValue is the value of the slot in w.val.

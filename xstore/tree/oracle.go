@@ -85,12 +85,15 @@ func (t *Tree) EachLeaf(from uint64, f func(l *Leaf) bool) {
 }
 
 // Each calls f with all pairs in the order of their keys until it returns false, free of time. value is valid until f returns.
-func (t *Tree) Each(f func(key uint64, value []byte) bool) {
+func (t *Tree) Each(f func(key uint64, value []byte) bool) { t.EachFrom(0, f) }
+
+// EachFrom is Each of the pairs with keys from the given one on.
+func (t *Tree) EachFrom(from uint64, f func(key uint64, value []byte) bool) {
 	w := t.take()
 	defer t.give(w)
-	t.EachLeaf(0, func(l *Leaf) bool {
+	t.EachLeaf(from, func(l *Leaf) bool {
 		t.peekKeys(l.ALN, w)
-		for _, slot := range w.sorted(w.keys, 0) {
+		for _, slot := range w.sorted(w.keys, from) {
 			t.peekSlot(l.ALN, slot, w)
 			if value, _ := t.peekValue(w); !f(w.keys.key(slot), value) {
 				return false

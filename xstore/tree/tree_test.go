@@ -94,7 +94,7 @@ func TestAgainstMap(t *testing.T) {
 			m[o.Keys.Key(i)] = 0
 		}
 		ops := rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) [3]uint64 {
-			return [3]uint64{rapid.Uint64Range(0, 9).Draw(rt, "op"), rapid.Uint64Range(0, 400).Draw(rt, "key"), rapid.Uint64Range(8, uint64(o.ValueBytes)).Draw(rt, "size")}
+			return [3]uint64{rapid.Uint64Range(0, 11).Draw(rt, "op"), rapid.Uint64Range(0, 400).Draw(rt, "key"), rapid.Uint64Range(8, uint64(o.ValueBytes)).Draw(rt, "size")}
 		}), 1, 400).Draw(rt, "ops")
 		b.do(func(c *r2.Co) {
 			for i, op := range ops {
@@ -157,15 +157,35 @@ func against(t *rapid.T, c *r2.Co, tr *Tree, m model, op, key uint64, size int, 
 			}
 		}
 	case op < 9:
-		checkScan(t, tr, tr.Scan(c, key, int(change%40), nil), m, key, int(change%40))
+		checkScan(t, tr, tr.Scan(c, key, int(change%40), nil), m, m.from(key, int(change%40)))
+	case op < 10:
+		to := key + change*7%150
+		checkScan(t, tr, tr.ScanUp(c, key, to, size, nil), m, m.between(key, to, size, false))
+	case op < 11:
+		to := key + change*7%150
+		checkScan(t, tr, tr.ScanDown(c, key, to, size, nil), m, m.between(key, to, size, true))
 	default:
 		tr.Shrink(c)
 	}
 }
 
-// checkScan compares a scan with the map.
-func checkScan(t *rapid.T, tr *Tree, reply []byte, m model, key uint64, n int) {
-	for _, want := range m.from(key, n) {
+// between are the first n keys between two, both included, or the last n, falling.
+func (m model) between(from, to uint64, n int, down bool) []uint64 {
+	keys := m.from(from, len(m))
+	keys = slices.DeleteFunc(keys, func(k uint64) bool { return k > to })
+	if down {
+		slices.Reverse(keys)
+	}
+	return keys[:min(n, len(keys))]
+}
+
+// checkScan compares a scan with what the map says that it has to find.
+func checkScan(t *rapid.T, tr *Tree, reply []byte, m model, keys []uint64) {
+	for _, want := range keys {
+		if len(reply) == 0 {
+			t.Errorf("a scan ends before key %d", want)
+			return
+		}
 		size := tr.o.ValueBytes
 		got := binary.LittleEndian.Uint64(reply)
 		if reply = reply[8:]; tr.heap != nil {
@@ -173,12 +193,12 @@ func checkScan(t *rapid.T, tr *Tree, reply []byte, m model, key uint64, n int) {
 			reply = reply[4:]
 		}
 		if change, ok := changeOf(got, reply[:size]); got != want || !ok || change != m[want] {
-			t.Errorf("scan from %d: key %d and %x, want key %d and change %d", key, got, reply[:size], want, m[want])
+			t.Errorf("a scan has key %d and %x, want key %d and change %d", got, reply[:size], want, m[want])
 		}
 		reply = reply[size:]
 	}
 	if len(reply) > 0 {
-		t.Errorf("scan from %d: %d bytes too many", key, len(reply))
+		t.Errorf("a scan has %d bytes too many", len(reply))
 	}
 }
 
@@ -328,4 +348,36 @@ func TestRebuild(t *testing.T) {
 		})
 		b.audit(tr)
 	}
+}
+
+// Scans to the ends of all keys, and between keys that are the wrong way round.
+func TestScanEnds(t *testing.T) {
+	b := newBed(t, 1, 2, 1)
+	tr := b.tree(Options{Keys: steps{300, 1}, ValueBytes: 8, Spare: 100, Fanout: 4})
+	last := ^uint64(0)
+	b.do(func(c *r2.Co) {
+		for _, key := range []uint64{0, last, last - 1} {
+			if ok, err := tr.Insert(c, key, make([]byte, 8)); !ok || err != nil {
+				t.Fatal(ok, err)
+			}
+		}
+		for _, x := range []struct {
+			down            bool
+			from, to, first uint64
+			n               int
+		}{
+			{false, 0, last, 0, 303}, {true, 0, last, last, 303}, {false, last, last, last, 1}, {true, last, last, last, 1},
+			{true, 0, 0, 0, 1}, {false, 0, 0, 0, 1}, {true, 20, 10, 0, 0}, {false, 20, 10, 0, 0}, {true, 400, last - 2, 0, 0}, {false, 400, last - 2, 0, 0},
+			{true, 100, 163, 163, 64}, {false, 100, 163, 100, 64},
+		} {
+			scan := tr.ScanUp
+			if x.down {
+				scan = tr.ScanDown
+			}
+			got := scan(c, x.from, x.to, 1000, nil)
+			if len(got) != 16*x.n || x.n > 0 && binary.LittleEndian.Uint64(got) != x.first {
+				t.Errorf("%+v: %d pairs", x, len(got)/16)
+			}
+		}
+	})
 }

@@ -32,7 +32,7 @@ func TestConcurrentWalkers(t *testing.T) {
 		size := keys / 4
 
 		s, cl := newCluster(t, seed, fabric.Config{Machines: machines, LossPPM: 10_000, TornReads: true}, r2.Config{Threads: threads, Coroutines: coroutines})
-		x, err := NewService(cl).Add(Spec{ID: 1, Name: "shared", Servers: machines, Parts: parts, At: at, Size: size})
+		x, err := NewService(cl).add(Spec{ID: 1, Name: "shared", Servers: machines, Parts: parts, At: at, Size: size})
 		if err != nil {
 			t.Fatal(err)
 		}

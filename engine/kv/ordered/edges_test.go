@@ -40,7 +40,7 @@ func TestWholeMessages(t *testing.T) {
 		}
 		return Entry{Key: last - (2*of - 1 - i), Value: i}
 	}
-	x, err := NewService(cl).Add(Spec{ID: 1, Name: "edges", Servers: 2, Parts: 2, At: at, Size: 2 * of})
+	x, err := NewService(cl).add(Spec{ID: 1, Name: "edges", Servers: 2, Parts: 2, At: at, Size: 2 * of})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestShares(t *testing.T) {
 		servers int
 		want    []int // the server of each part
 	}{{3, []int{0, 0, 1, 1, 2, 2}}, {2, []int{0, 0, 1, 1}}, {3, []int{0, 0, 1, 1, 2}}, {1, []int{0, 0}}} {
-		table, err := v.Add(Spec{ID: uint8(i), Name: "shares", Servers: x.servers, Parts: uint64(len(x.want))})
+		table, err := v.add(Spec{ID: uint8(i), Name: "shares", Servers: x.servers, Parts: uint64(len(x.want))})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -62,7 +62,7 @@ func TestLinearizablePerKey(t *testing.T) {
 	for seed := uint64(1); seed <= seeds; seed++ {
 		const machines, threads, coroutines, each = 3, 2, 2, 40
 		s, cl := newCluster(t, seed, fabric.Config{Machines: machines, LossPPM: 10_000}, r2.Config{Threads: threads, Coroutines: coroutines})
-		x, err := NewService(cl).Add(Spec{ID: 1, Name: "linear", Servers: machines, Parts: 1})
+		x, err := NewService(cl).add(Spec{ID: 1, Name: "linear", Servers: machines, Parts: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,7 @@ import (
 type (
 	Range = store.Range
 	Entry = store.Entry
+	Spec  = store.IndexSpec
 )
 
 // Service carries operations to the server of their part, where a worker executes them.
@@ -45,7 +46,15 @@ func NewService(cl *r2.Cluster) *Service {
 }
 
 // Add makes a table.
-func (v *Service) Add(s Spec) (*Table, error) {
+func (v *Service) Add(s Spec) (store.OrderedTable, error) {
+	t, err := v.add(s)
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+func (v *Service) add(s Spec) (*Table, error) {
 	if o := v.tables[s.ID]; o != nil {
 		return nil, fmt.Errorf("ordered table %s: id %d is taken by %s", s.Name, s.ID, o.spec.Name)
 	}

@@ -17,22 +17,6 @@ var (
 	ErrMissing = store.ErrMissing
 )
 
-// Spec describes an ordered table.
-type Spec struct {
-	ID      uint8  // names the table in messages; unique among the ordered tables
-	Name    string // for messages to people
-	Servers int    // machines 0 to Servers-1 have equal shares of the parts, in order
-	Parts   uint64
-	Nodes   uint64 // addresses for so many nodes of a part, more share them; 0: 65,536, or what 8 GB of a server give
-	// Fill calls add with the entries that a part has from the start, in any order of keys; in rising order it is
-	// faster. It must be a pure function of the part. Nil: none, or those of At.
-	Fill func(part uint64, add func(key, value uint64))
-	// At, instead of Fill, is the entry with the i-th lowest key of the Size that each part has from the start: where
-	// they can be computed one by one, only those are that somebody looks at.
-	At   func(part, i uint64) Entry
-	Size uint64
-}
-
 const (
 	headBytes  = 64      // of a part, in its server's memory: the version, which counts changes
 	nodeBytes  = 512     // distance of two nodes in the address space

@@ -15,7 +15,7 @@ func TestService(t *testing.T) {
 	for machine := range 2 {
 		s, cl := newCluster(t, 1, fabric.Config{Machines: 2, LossPPM: 20_000}, r2.Config{Threads: 1})
 		v := NewService(cl)
-		x, err := v.Add(Spec{ID: 3, Name: "even", Servers: 2, Parts: 4, Fill: func(part uint64, add func(k, v uint64)) {
+		x, err := v.add(Spec{ID: 3, Name: "even", Servers: 2, Parts: 4, Fill: func(part uint64, add func(k, v uint64)) {
 			for k := range uint64(1000) {
 				add(2*k, part)
 			}
@@ -23,7 +23,7 @@ func TestService(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := v.Add(Spec{ID: 3, Name: "again", Servers: 1, Parts: 1}); err == nil {
+		if _, err := v.add(Spec{ID: 3, Name: "again", Servers: 1, Parts: 1}); err == nil {
 			t.Error("an id is taken twice")
 		}
 		done := false

@@ -3,7 +3,6 @@ package tpcc
 import (
 	"fmt"
 
-	"drtmx/engine/kv/ordered"
 	"drtmx/engine/store"
 	"drtmx/engine/workload"
 )
@@ -103,14 +102,14 @@ func (a *audit) indexes() (bad string) {
 			continue
 		}
 		placed, waiting := uint64(0), uint64(0)
-		b.placed.Entries(d, func(e ordered.Entry) {
+		b.placed.Entries(d, func(e store.Entry) {
 			o := a.now(Order, b.orderKey(d, min(e.Value, b.orders-1)))
 			if o[oLines] == 0 || placedKey(uint64(u32(o[oCustomer:])), e.Value) != e.Key {
 				bad = fmt.Sprintf("order %d of district %d is not that of customer %d, as its index says", e.Value+1, d, e.Key>>orderBits)
 			}
 			placed++
 		})
-		b.queue.Entries(d, func(e ordered.Entry) {
+		b.queue.Entries(d, func(e store.Entry) {
 			if a.now(NewOrder, b.orderKey(d, min(e.Key, b.orders-1)))[nPresent] == 0 {
 				bad = fmt.Sprintf("order %d of district %d is in the queue and not a new order", e.Key+1, d)
 			}
@@ -127,7 +126,7 @@ func (a *audit) indexes() (bad string) {
 // lineIndex compares the index of the orders' lines with the orders.
 func (a *audit) lineIndex(d uint64, bad string) string {
 	b, n := a.b, uint64(0)
-	b.lines.Entries(d, func(e ordered.Entry) {
+	b.lines.Entries(d, func(e store.Entry) {
 		if o := a.now(Order, b.orderKey(d, min(e.Key, b.orders-1))); uint64(o[oLines]) != e.Value {
 			bad = fmt.Sprintf("order %d of district %d has %d lines, its index says %d", e.Key+1, d, o[oLines], e.Value)
 		}

@@ -1,8 +1,8 @@
 package tpcc
 
 import (
-	"drtmx/engine/kv/ordered"
 	"drtmx/engine/r2"
+	"drtmx/engine/store"
 	"drtmx/engine/txn"
 )
 
@@ -63,7 +63,7 @@ func (r *runner) deliver(tx *txn.Tx) error {
 func (r *runner) oldest(tx *txn.Tx) (o uint64, ok bool, err error) {
 	b := r.b
 	for from := uint64(0); ; {
-		list, err := tx.Scan(b.queue, ordered.Range{Part: r.d, From: from, To: b.orders, Limit: 1})
+		list, err := tx.Scan(b.queue, store.Range{Part: r.d, From: from, To: b.orders, Limit: 1})
 		if err != nil {
 			return 0, false, err
 		}

@@ -36,7 +36,7 @@
 //
 // # Indexes
 //
-// Four ordered tables with a tree per district: customers by last and first
+// Four ordered tables with a part per district, in whatever store.ordered says: customers by last and first
 // name, the orders of a customer, the queue of orders not delivered, and the orders
 // with the count of their lines, which TPC-C/no does without. The first never changes. Index entries are not validated; the records are, and in
 // these transactions they suffice:

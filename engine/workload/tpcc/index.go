@@ -1,8 +1,11 @@
 package tpcc
 
 import (
-	"drtmx/engine/kv/ordered"
+	"math/bits"
+
+	"drtmx/engine/store"
 	"drtmx/engine/txn"
+	"drtmx/engine/workload"
 )
 
 // The secondary indexes. Each has a part per district.
@@ -19,24 +22,29 @@ const (
 )
 
 const (
-	customerBits = 17 // of a key
+	nameBits     = 10 // of a key: the standard's thousand last names
+	customerBits = 17
 	firstBits    = 24 // six of the 16 letters of a first name, which sort as the whole does but for one pair in 10^7
 	orderBits    = 32
 )
 
 // openIndexes makes them.
-func (b *Bench) openIndexes() (err error) {
-	v := ordered.NewService(b.db.Cluster())
+func (b *Bench) openIndexes(env workload.Env) error {
+	v, err := env.Indexes()
+	if err != nil {
+		return err
+	}
+	customers, orders, inserts := bits.Len64(b.customers-1), bits.Len64(b.orders-1), b.perServer*b.districts*uint64(b.opt.Orders)
 	list := []struct {
 		id   uint8
 		name string
-		to   **ordered.Table
-		spec ordered.Spec
+		to   *store.OrderedTable
+		spec store.IndexSpec
 	}{
-		{namesID, "customer-name", &b.byName, ordered.Spec{Fill: b.fillNames}},
-		{placedID, "customer-order", &b.placed, ordered.Spec{At: b.initialPlaced, Size: b.customers}},
-		{queueID, "new-order-queue", &b.queue, ordered.Spec{At: b.initialQueue, Size: b.customers - b.initialDelivered()}},
-		{linesID, "order-lines", &b.lines, ordered.Spec{At: b.initialLinesOf, Size: b.customers}},
+		{namesID, "customer-name", &b.byName, store.IndexSpec{Bits: []int{nameBits, firstBits, customerBits}, Fill: b.fillNames, Size: b.customers}},
+		{placedID, "customer-order", &b.placed, store.IndexSpec{Bits: []int{customers, orderBits}, Spare: inserts, At: b.initialPlaced, Size: b.customers}},
+		{queueID, "new-order-queue", &b.queue, store.IndexSpec{Bits: []int{orders}, Spare: inserts, At: b.initialQueue, Size: b.customers - b.initialDelivered()}},
+		{linesID, "order-lines", &b.lines, store.IndexSpec{Bits: []int{orders}, Spare: inserts, At: b.initialLinesOf, Size: b.customers}},
 	}
 	if b.opt.NewOrderOnly {
 		list = list[:len(list)-1]
@@ -70,18 +78,18 @@ func nameKey(name uint64, first []byte, c uint64) uint64 {
 func placedKey(c, o uint64) uint64 { return c<<orderBits | o }
 
 // initialPlaced: each customer has placed one order.
-func (b *Bench) initialPlaced(district, c uint64) ordered.Entry {
+func (b *Bench) initialPlaced(district, c uint64) store.Entry {
 	o := b.initialOrder(district, c)
-	return ordered.Entry{Key: placedKey(c, o), Value: o}
+	return store.Entry{Key: placedKey(c, o), Value: o}
 }
 
-func (b *Bench) initialQueue(_, i uint64) ordered.Entry {
+func (b *Bench) initialQueue(_, i uint64) store.Entry {
 	o := b.initialDelivered() + i
-	return ordered.Entry{Key: o, Value: o}
+	return store.Entry{Key: o, Value: o}
 }
 
-func (b *Bench) initialLinesOf(district, o uint64) ordered.Entry {
-	return ordered.Entry{Key: o, Value: uint64(b.initialLines(b.orderKey(district, o)))}
+func (b *Bench) initialLinesOf(district, o uint64) store.Entry {
+	return store.Entry{Key: o, Value: uint64(b.initialLines(b.orderKey(district, o)))}
 }
 
 // findCustomer is the customer that the inputs mean: by number, or by last name
@@ -91,7 +99,7 @@ func (r *runner) findCustomer(tx *txn.Tx) (c uint64, err error) {
 		return r.c, nil
 	}
 	const bits = firstBits + customerBits
-	list, err := tx.Scan(r.b.byName, ordered.Range{Part: r.cd, From: r.name << bits, To: (r.name+1)<<bits - 1, Limit: int(r.b.customers)})
+	list, err := tx.Scan(r.b.byName, store.Range{Part: r.cd, From: r.name << bits, To: (r.name+1)<<bits - 1, Limit: int(r.b.customers)})
 	if err != nil {
 		return 0, err
 	}

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"testing"
 
-	"drtmx/engine/kv/ordered"
 	"drtmx/engine/occ"
 	"drtmx/engine/r2"
+	"drtmx/engine/store"
 	"drtmx/engine/workload"
 	"drtmx/engine/workload/workloadtest"
 )
@@ -122,7 +122,7 @@ func orderedIn(t *testing.T, b *Bench, d uint64) map[uint64]int64 {
 		t.Errorf("district %d: an order has %.2f lines", d, mean)
 	}
 	counted := 0
-	b.placed.Entries(d, func(ordered.Entry) { counted++ })
+	b.placed.Entries(d, func(store.Entry) { counted++ })
 	if counted != int(b.customers) {
 		t.Errorf("district %d: %d orders are in the index of customers", d, counted)
 	}

@@ -3,8 +3,8 @@ package tpcc
 import (
 	"slices"
 
-	"drtmx/engine/kv/ordered"
 	"drtmx/engine/r2"
+	"drtmx/engine/store"
 	"drtmx/engine/txn"
 )
 
@@ -25,7 +25,7 @@ func (r *runner) orderStatus(tx *txn.Tx) error {
 		return err
 	}
 	for top := placedKey(c, 1<<orderBits-1); ; {
-		list, err := tx.Scan(b.placed, ordered.Range{Part: r.cd, From: placedKey(c, 0), To: top, Limit: 1, Down: true})
+		list, err := tx.Scan(b.placed, store.Range{Part: r.cd, From: placedKey(c, 0), To: top, Limit: 1, Down: true})
 		if err != nil || len(list) == 0 {
 			return err
 		}
@@ -74,7 +74,7 @@ func (r *runner) stockLevel(tx *txn.Tx) error {
 		return err
 	}
 	next := min(uint64(u32(dist[dNext:]))-1, b.orders)
-	list, err := tx.Scan(b.lines, ordered.Range{Part: r.d, From: next - min(next, lastOrders), To: next - 1, Limit: lastOrders})
+	list, err := tx.Scan(b.lines, store.Range{Part: r.d, From: next - min(next, lastOrders), To: next - 1, Limit: lastOrders})
 	if err != nil {
 		return err
 	}

@@ -6,8 +6,8 @@ import (
 
 	"drtmx/engine/history"
 	"drtmx/engine/kv"
-	"drtmx/engine/kv/ordered"
 	"drtmx/engine/r2"
+	"drtmx/engine/store"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
 )
@@ -97,8 +97,8 @@ type Bench struct {
 	payments   uint64   // rows of a warehouse
 	paid       []uint64 // rows of a warehouse that are taken
 
-	byName, placed, queue *ordered.Table
-	lines                 *ordered.Table // nil in TPC-C/no
+	byName, placed, queue store.OrderedTable
+	lines                 store.OrderedTable // nil in TPC-C/no
 	customer, item, names nurand
 	shuffle               workload.Scatter
 	online                online
@@ -206,7 +206,7 @@ func (b *Bench) Open(env workload.Env) (err error) {
 			return err
 		}
 	}
-	return b.openIndexes()
+	return b.openIndexes(env)
 }
 
 // Warm fills the location caches with stock, popular items first, and brings

@@ -3,7 +3,7 @@ package tpce
 import (
 	"fmt"
 
-	"drtmx/engine/kv/ordered"
+	"drtmx/engine/store"
 	"drtmx/engine/workload"
 )
 
@@ -351,7 +351,7 @@ func (a *audit) indexes() (bad string) {
 		if !b.asked.Used(k) {
 			continue
 		}
-		b.asked.Entries(k, func(e ordered.Entry) {
+		b.asked.Entries(k, func(e store.Entry) {
 			if q := a.now(TradeRequest, e.Value); u32(q[qQuantity:]) == 0 || u64(q[qBroker:]) != k {
 				report("trade %d waits by the index of broker %d and has no such request", e.Value, k)
 			}
@@ -368,7 +368,7 @@ func (a *audit) accountIndex(c, trades uint64, report func(format string, args .
 		return
 	}
 	n := uint64(0)
-	b.byAccount.Entries(c, func(e ordered.Entry) {
+	b.byAccount.Entries(c, func(e store.Entry) {
 		n++
 		if _, _, ok := b.initialTrade(e.Value); ok {
 			return
@@ -390,7 +390,7 @@ func (a *audit) holdingIndex(c uint64, more int64, closed map[uint64]bool, repor
 	}
 	n, was := int64(0), int64(0)
 	b.fillHolding(c, func(_, _ uint64) { was++ })
-	b.held.Entries(c, func(e ordered.Entry) {
+	b.held.Entries(c, func(e store.Entry) {
 		n++
 		if closed[e.Value] {
 			report("trade %d is in the index of customer %d and holds nothing", e.Value, c)
@@ -406,7 +406,7 @@ func (a *audit) securityIndexes(s, more, waiting uint64, report func(format stri
 	if b.bySecurity.Used(s) {
 		n, was := uint64(0), uint64(0)
 		b.fillSecurity(s, func(_, _ uint64) { was++ })
-		b.bySecurity.Entries(s, func(e ordered.Entry) {
+		b.bySecurity.Entries(s, func(e store.Entry) {
 			n++
 			if _, _, ok := b.initialTrade(e.Value); ok {
 				return
@@ -423,7 +423,7 @@ func (a *audit) securityIndexes(s, more, waiting uint64, report func(format stri
 		return
 	}
 	n := uint64(0)
-	b.offered.Entries(s, func(e ordered.Entry) {
+	b.offered.Entries(s, func(e store.Entry) {
 		if u32(a.now(TradeRequest, e.Value)[qQuantity:]) == 0 {
 			report("trade %d waits by the index of security %d and has no request", e.Value, s)
 		}

@@ -62,7 +62,7 @@
 //
 // # Indexes
 //
-// Ordered tables on the machine of what they are about: trades by account and by
+// Ordered tables, in whatever store.ordered says, on the machine of what they are about: trades by account and by
 // security, holdings by account and security, orders that wait by broker and by
 // security, customers by tax identifier. Entries are not validated, the records
 // are. So the ten types are strictly serialisable in what they read and write, and

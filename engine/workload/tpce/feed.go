@@ -1,8 +1,8 @@
 package tpce
 
 import (
-	"drtmx/engine/kv/ordered"
 	"drtmx/engine/r2"
+	"drtmx/engine/store"
 	"drtmx/engine/txn"
 )
 
@@ -53,7 +53,7 @@ func (r *runner) marketFeed(tx *txn.Tx) error {
 		put32(v[lPrice:], in.price)
 		put64(v[lVolume:], u64(v[lVolume:])+uint64(in.quantity))
 		putI64(v[lDate:], now)
-		list, err := tx.Scan(b.offered, ordered.Range{Part: in.security, To: ^uint64(0), Limit: lookAt})
+		list, err := tx.Scan(b.offered, store.Range{Part: in.security, To: ^uint64(0), Limit: lookAt})
 		if err != nil {
 			return err
 		}

@@ -1,8 +1,11 @@
 package tpce
 
 import (
-	"drtmx/engine/kv/ordered"
+	"math/bits"
+
+	"drtmx/engine/store"
 	"drtmx/engine/txn"
+	"drtmx/engine/workload"
 )
 
 // The secondary indexes. Their parts are on the machine of the customer, the
@@ -27,29 +30,41 @@ const (
 )
 
 const (
-	tradeBits = 32 // of a trade's number within its machine
-	slotBits  = 5
+	taxBits      = 24 // of a key
+	customerBits = 32
+	accountBits  = 3  // of the number of an account of a customer
+	tradeBits    = 32 // of a trade's number within its machine
+	slotBits     = 5
 )
 
 // openIndexes makes them.
-func (b *Bench) openIndexes() (err error) {
-	v := ordered.NewService(b.db.Cluster())
+func (b *Bench) openIndexes(env workload.Env) error {
+	v, err := env.Indexes()
+	if err != nil {
+		return err
+	}
+	trade, age := bits.Len64(b.trades*b.servers-1), bits.Len64(b.age(b.trades*b.servers-1))
 	for _, x := range []struct {
 		id    uint8
 		name  string
-		to    **ordered.Table
+		to    *store.OrderedTable
 		parts uint64
+		bits  []int
+		size  uint64
 		fill  func(part uint64, add func(key, value uint64))
 	}{
-		{taxID, "customer-tax", &b.byTax, 1, b.fillTax},
-		{accountID, "account-trade", &b.byAccount, b.customers, b.fillAccount},
-		{securityID, "security-trade", &b.bySecurity, b.securities, b.fillSecurity},
-		{holdingID, "account-holding", &b.held, b.customers, b.fillHolding},
-		{askedID, "broker-request", &b.asked, b.brokers, nil},
-		{offeredID, "security-request", &b.offered, b.securities, nil},
+		{taxID, "customer-tax", &b.byTax, 1, []int{taxBits, customerBits}, b.customers, b.fillTax},
+		{accountID, "account-trade", &b.byAccount, b.customers, []int{accountBits, tradeBits}, accountsOf * b.initial, b.fillAccount},
+		{securityID, "security-trade", &b.bySecurity, b.securities, []int{age}, 0, b.fillSecurity},
+		{holdingID, "account-holding", &b.held, b.customers, []int{accountBits, slotBits, tradeBits}, 0, b.fillHolding},
+		{askedID, "broker-request", &b.asked, b.brokers, []int{trade}, 0, nil},
+		{offeredID, "security-request", &b.offered, b.securities, []int{trade}, 0, nil},
 	} {
 		const nodes = 128
-		s := ordered.Spec{ID: x.id, Name: x.name, Servers: int(b.servers), Parts: b.servers * x.parts, Nodes: nodes, Fill: x.fill}
+		s := store.IndexSpec{ID: x.id, Name: x.name, Servers: int(b.servers), Parts: b.servers * x.parts, Nodes: nodes, Bits: x.bits, Fill: x.fill, Size: x.size}
+		if x.id != taxID {
+			s.Spare = b.servers * uint64(b.opt.Orders) // one machine may have all of them
+		}
 		if *x.to, err = v.Add(s); err != nil {
 			return err
 		}
@@ -60,7 +75,7 @@ func (b *Bench) openIndexes() (err error) {
 // taxKey is the tax identifier of a customer, unique by its lower bits.
 func (b *Bench) taxKey(customer uint64) uint64 {
 	x := b.bits(Customer, customer)
-	return x.Next()>>32<<32 | customer
+	return x.Next()>>(64-taxBits)<<customerBits | customer
 }
 
 func (b *Bench) fillTax(machine uint64, add func(key, value uint64)) {
@@ -113,13 +128,13 @@ func (b *Bench) fillHolding(customer uint64, add func(key, value uint64)) {
 // lastTrades lists the newest trades of an account.
 func (r *runner) lastTrades(tx *txn.Tx, account uint64, n int) error {
 	b := r.b
-	list, err := tx.Scan(b.byAccount, ordered.Range{Part: customerOf(account), From: b.accountKey(account, 0), To: b.accountKey(account, b.trades-1), Limit: n, Down: true})
+	list, err := tx.Scan(b.byAccount, store.Range{Part: customerOf(account), From: b.accountKey(account, 0), To: b.accountKey(account, b.trades-1), Limit: n, Down: true})
 	r.take(list)
 	return err
 }
 
 // take keeps what a scan found, which the next one overwrites.
-func (r *runner) take(list []ordered.Entry) {
+func (r *runner) take(list []store.Entry) {
 	r.list = r.list[:0]
 	for _, e := range list {
 		r.list = append(r.list, e.Value)

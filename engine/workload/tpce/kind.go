@@ -12,7 +12,7 @@ var positionKnobs = []string{"workload.customers", "workload.securities", "workl
 // Kinds are TPC-E and its customer-position alone in the list of parts.
 var Kinds = []workload.Kind{
 	{
-		Load:     testbed.Load{Name: "tpce", Transactions: true, ReadOnly: true},
+		Load:     testbed.Load{Name: "tpce", Transactions: true, ReadOnly: true, Indexes: true},
 		Doc:      "TPC-E, its ten transactions (section 4.3.5)",
 		Rows:     rows(),
 		Knobs:    append([]string{"workload.orders", "workload.rollbacks"}, positionKnobs...),
@@ -26,7 +26,7 @@ var Kinds = []workload.Kind{
 		Build:     func(v knob.Values) (workload.Bench, error) { return New(optionsOf(v, false)) },
 	},
 	{
-		Load:      testbed.Load{Name: "tpce-cp", Transactions: true, ReadOnly: true},
+		Load:      testbed.Load{Name: "tpce-cp", Transactions: true, ReadOnly: true, Indexes: true},
 		Doc:       "TPC-E's customer-position alone, read-only (section 4.3.5)",
 		Knobs:     positionKnobs,
 		Defaults:  map[string]any{"workload.customers": 1_000},

@@ -3,8 +3,8 @@ package tpce
 import (
 	"slices"
 
-	"drtmx/engine/kv/ordered"
 	"drtmx/engine/r2"
+	"drtmx/engine/store"
 	"drtmx/engine/txn"
 )
 
@@ -50,7 +50,7 @@ func (r *runner) drawTrades(rand *r2.Rand) {
 func (r *runner) findTrades(tx *txn.Tx) error {
 	b := r.b
 	var (
-		list []ordered.Entry
+		list []store.Entry
 		err  error
 	)
 	switch r.frame {
@@ -58,14 +58,14 @@ func (r *runner) findTrades(tx *txn.Tx) error {
 		r.list = append(r.list[:0], r.drawn...)
 		return nil
 	case ofSecurity:
-		list, err = tx.Scan(b.bySecurity, ordered.Range{Part: r.security, From: r.from * b.accounts * b.servers, To: ^uint64(0), Limit: lookups})
+		list, err = tx.Scan(b.bySecurity, store.Range{Part: r.security, From: r.from * b.accounts * b.servers, To: ^uint64(0), Limit: lookups})
 	default:
 		n := lookups
 		if r.frame == ofHolding {
 			n = 1
 		}
 		from := b.accountKey(r.account, b.tradeOf(r.account, r.from))
-		list, err = tx.Scan(b.byAccount, ordered.Range{Part: r.customer, From: from, To: b.accountKey(r.account, b.trades-1), Limit: n})
+		list, err = tx.Scan(b.byAccount, store.Range{Part: r.customer, From: from, To: b.accountKey(r.account, b.trades-1), Limit: n})
 	}
 	r.take(list)
 	return err

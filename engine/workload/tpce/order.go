@@ -3,8 +3,8 @@ package tpce
 import (
 	"fmt"
 
-	"drtmx/engine/kv/ordered"
 	"drtmx/engine/r2"
+	"drtmx/engine/store"
 	"drtmx/engine/txn"
 )
 
@@ -177,7 +177,7 @@ const atOnce = 64
 // holdings lists those of an account in a security.
 func (r *runner) holdings(tx *txn.Tx, account, slot uint64, lifo bool) error {
 	b := r.b
-	list, err := tx.Scan(b.held, ordered.Range{Part: customerOf(account), From: b.holdingKey(account, slot, 0), To: b.holdingKey(account, slot, b.trades-1), Limit: atOnce, Down: lifo})
+	list, err := tx.Scan(b.held, store.Range{Part: customerOf(account), From: b.holdingKey(account, slot, 0), To: b.holdingKey(account, slot, b.trades-1), Limit: atOnce, Down: lifo})
 	r.take(list)
 	return err
 }

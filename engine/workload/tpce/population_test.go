@@ -3,8 +3,8 @@ package tpce
 import (
 	"testing"
 
-	"drtmx/engine/kv/ordered"
 	"drtmx/engine/occ"
+	"drtmx/engine/store"
 	"drtmx/engine/workload/workloadtest"
 )
 
@@ -58,7 +58,7 @@ func TestPopulation(t *testing.T) {
 		}
 		for s := range b.securities * b.servers {
 			n, last := uint64(0), uint64(0)
-			b.bySecurity.Entries(s, func(e ordered.Entry) {
+			b.bySecurity.Entries(s, func(e store.Entry) {
 				if v := row(b.initTrade, tradeBytes, e.Value); b.symbol(v[tSymbol:]) != s || n > 0 && e.Key <= last {
 					t.Fatalf("trade %d at %d after %d is of security %d, not %d", e.Value, e.Key, last, b.symbol(v[tSymbol:]), s)
 				}

@@ -1,8 +1,8 @@
 package tpce
 
 import (
-	"drtmx/engine/kv/ordered"
 	"drtmx/engine/r2"
+	"drtmx/engine/store"
 	"drtmx/engine/txn"
 )
 
@@ -24,7 +24,7 @@ func (r *runner) customerPosition(tx *txn.Tx) error {
 	c := r.customer
 	if r.byTax {
 		key := b.taxKey(c)
-		list, err := tx.Scan(b.byTax, ordered.Range{Part: r.home, From: key, To: key, Limit: 1})
+		list, err := tx.Scan(b.byTax, store.Range{Part: r.home, From: key, To: key, Limit: 1})
 		if err != nil || len(list) == 0 {
 			return err
 		}

@@ -1,8 +1,8 @@
 package tpce
 
 import (
-	"drtmx/engine/kv/ordered"
 	"drtmx/engine/r2"
+	"drtmx/engine/store"
 	"drtmx/engine/txn"
 )
 
@@ -97,7 +97,7 @@ func (r *runner) brokerVolume(tx *txn.Tx) error {
 	}
 	r.none()
 	for _, k := range r.drawn {
-		list, err := tx.Scan(b.asked, ordered.Range{Part: k, To: ^uint64(0), Limit: requestsOf})
+		list, err := tx.Scan(b.asked, store.Range{Part: k, To: ^uint64(0), Limit: requestsOf})
 		if err != nil {
 			return err
 		}

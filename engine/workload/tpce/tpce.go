@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"drtmx/engine/history"
-	"drtmx/engine/kv/ordered"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
 	"drtmx/engine/store"
@@ -85,7 +84,7 @@ type Bench struct {
 	exchange []exchange       // by machine
 	done     tally
 
-	byTax, byAccount, bySecurity, held, asked, offered *ordered.Table
+	byTax, byAccount, bySecurity, held, asked, offered store.OrderedTable
 }
 
 // tally is what the clients know to be committed, for Check.
@@ -187,7 +186,7 @@ func (b *Bench) Open(env workload.Env) (err error) {
 			return err
 		}
 	}
-	return b.openIndexes()
+	return b.openIndexes(env)
 }
 
 // size takes the numbers of a machine from the options.

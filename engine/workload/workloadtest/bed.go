@@ -8,8 +8,10 @@ import (
 	"drtmx/engine/fabric"
 	"drtmx/engine/history"
 	"drtmx/engine/kv"
+	"drtmx/engine/kv/ordered"
 	"drtmx/engine/r2"
 	"drtmx/engine/sim"
+	"drtmx/engine/store"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
 )
@@ -24,8 +26,9 @@ type Setup struct {
 	Txn                           txn.Config
 	RingBytes                     uint64 // 0: the default
 	Mode                          history.Mode
-	Requests                      int                   // per coroutine; 0: until the bed stops
-	Hardware                      func(*fabric.Profile) // changes the profile val; nil: as it is
+	Requests                      int                             // per coroutine; 0: until the bed stops
+	Hardware                      func(*fabric.Profile)           // changes the profile val; nil: as it is
+	Indexes                       func(*r2.Cluster) store.Indexes // nil: B-trees by RPC
 }
 
 // Small is three machines on which transactions meet, with one datagram in a
@@ -108,8 +111,12 @@ func (b *Bed) open(t testing.TB, o Setup) error {
 	if err != nil {
 		return err
 	}
+	if o.Indexes == nil {
+		o.Indexes = func(cl *r2.Cluster) store.Indexes { return ordered.NewService(cl) }
+	}
 	err = b.bench.Open(workload.Env{
 		Cluster: b.Cluster, Servers: o.Servers, Txn: o.Txn, Store: kv.Kind, Recorder: b.rec, CheckLogs: o.Mode == history.Full,
+		Indexes:   func() (store.Indexes, error) { return o.Indexes(b.Cluster), nil },
 		RingBytes: o.RingBytes, OnDone: b.done, OnAbort: func(uint8) { b.Aborts++ },
 	})
 	if err != nil {
