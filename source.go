@@ -12,4 +12,5 @@ import "embed"
 //go:embed engine/*.go engine/*/*.go engine/*/*/*.go engine/fabric/profiles/*.yaml
 //go:embed engine/*/*.s
 //go:embed rdpma/*.go rdpma/*/*.go
+//go:embed xstore/*.go xstore/*/*.go xstore/*/*/*.go
 var Source embed.FS

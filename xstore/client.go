@@ -11,9 +11,9 @@ import (
 // The phases of a request (figure 3-17b): finding the position of a key, on the client's CPU and by READs; the READ of the
 // value, or of the leaves that a scan takes; an RPC that the server answers.
 var (
-	Index = metrics.NewPhase(metrics.PhaseInfo{Name: "index", Label: "lookup", Colour: "#117733", Order: 70})
-	Value = metrics.NewPhase(metrics.PhaseInfo{Name: "value", Label: "value", Colour: "#DDCC77", Order: 71})
-	Call  = metrics.NewPhase(metrics.PhaseInfo{Name: "rpc", Label: "RPC", Colour: "#999933", Order: 72})
+	Index = metrics.NewPhase(metrics.PhaseInfo{Name: "index", Label: "lookup", Colour: "#117733", Order: 70, Of: "requests"})
+	Value = metrics.NewPhase(metrics.PhaseInfo{Name: "value", Label: "value", Colour: "#DDCC77", Order: 71, Of: "requests"})
+	Call  = metrics.NewPhase(metrics.PhaseInfo{Name: "rpc", Label: "RPC", Colour: "#999933", Order: 72, Of: "requests"})
 )
 
 // posted is how a client posts: several READs at once, with one doorbell for those of a queue pair (§3.4.2.1).

@@ -20,6 +20,9 @@ type PhaseInfo struct {
 	Label  string // for people
 	Colour string // #rrggbb
 	Order  int    // among the others, as a transaction passes them; legends list them so
+	// Of says that those who pass through it pass through others of the same group only, besides the ones that are everybody's:
+	// it need be told apart from these alone. "": transactions.
+	Of string
 }
 
 // phases are those that are known. The first two are everybody's.

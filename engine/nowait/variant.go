@@ -42,6 +42,10 @@ var variantNames = [...]string{
 
 func (v Variant) String() string { return nameOf(variantNames[:], uint8(v)) }
 
+// heldUp are cycles between two steps that are in the wrong order, as an interrupt takes. Without them the lock's line takes longer
+// to another core than the owner its next step, and the fault hardly ever shows.
+const heldUp = 2000
+
 // rules are those of the protocol with the fault.
 func (v Variant) rules() rules {
 	r := sound()
@@ -69,6 +73,7 @@ var faults = [numVariants]func(r *rules){
 		}
 		r.lockHere = func(won wonRule, c *r2.Co, loc store.Location, want lock, value []byte) (uint64, bool) {
 			copy(value, c.Load(loc.Addr+valueAt, len(value)))
+			c.Compute(heldUp)
 			return lockHere(won, c, loc, want, nil)
 		}
 	},
@@ -80,6 +85,7 @@ var faults = [numVariants]func(r *rules){
 		}
 		r.store = func(p *protocol, c *r2.Co, row r2.Addr, value []byte) {
 			p.unlockHere(c, row, exclusive)
+			c.Compute(heldUp)
 			c.Store(row+valueAt, value)
 		}
 	},

@@ -54,7 +54,16 @@ func TestColoursAreToldApart(t *testing.T) {
 	for _, l := range places {
 		tables["places"] = append(tables["places"], l.Colour)
 	}
-	for name, of := range map[string]*Table{"phases": Phases, "systems": Systems, "designs": Designs, "milestones": Milestones} {
+	for _, p := range metrics.Phases() {
+		x := p.Info()
+		if x.Of == "" {
+			tables["phases"] = append(tables["phases"], x.Colour)
+		}
+		if name := "phases of requests"; x.Of == "requests" || p == metrics.PhaseOther || p == metrics.Backoff {
+			tables[name] = append(tables[name], x.Colour)
+		}
+	}
+	for name, of := range map[string]*Table{"systems": Systems, "designs": Designs, "milestones": Milestones} {
 		for _, l := range of.looks {
 			tables[name] = append(tables[name], l.Colour)
 		}
@@ -160,7 +169,7 @@ func TestColoursAreHereOnly(t *testing.T) {
 		}
 		for i, line := range strings.Split(string(b), "\n") {
 			for _, c := range colour.FindAllString(line, -1) {
-				phase := strings.HasPrefix(rel, "engine/") && strings.Contains(line, `Name: "`) && strings.Contains(line, "Order: ") // it brings its own
+				phase := (strings.HasPrefix(rel, "engine/") || strings.HasPrefix(rel, "xstore/")) && strings.Contains(line, `Name: "`) && strings.Contains(line, "Order: ") // it brings its own
 				if isColour(c, line) && !phase {
 					t.Errorf("%s:%d: %s is not in the palette's hands: give it a name there", rel, i+1, c)
 				}
