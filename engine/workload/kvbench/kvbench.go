@@ -91,7 +91,7 @@ func (b *Bench) InFlight() int { return b.inFlight }
 
 // Open makes the store.
 func (b *Bench) Open(env workload.Env) (err error) {
-	b.report.Env = env
+	b.report.Env, b.check.now = env, env.Cluster.Now
 	b.kv, err = env.OpenKV(store.KVSpec{Name: "kv", Servers: env.ServerCount(), Keys: b.keys, ValueBytes: b.o.ValueBytes, Spare: b.o.Spare, Seed: b.o.Seed,
 		Value: func(key uint64, value []byte) { put(key, initial, value) }})
 	return err
@@ -153,7 +153,7 @@ func (b *Bench) Check() []workload.Invariant {
 		if b.kv.Find(key, value) {
 			b.check.read(key, value, now, now)
 		} else {
-			b.check.missing(key, now)
+			b.check.missing(key, now, now)
 		}
 	}
 	audit := workload.Invariant{Name: b.o.Name + ".store", Rule: storeRule, OK: true}

@@ -2,272 +2,181 @@ package kvbench
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	"drtmx/engine/r2"
-	"drtmx/engine/store"
 )
+
+// A register is what is known of one key. Whether the answers of all clients about it fit together is decided as for an
+// atomic register with unique writes (Gibbons and Korach, 1997): the operations that wrote or saw a version have
+// to be beside each other in any order of all. Of two versions a comes before b if an operation on a ended before
+// one on b began; the order exists unless some a comes before some b and b before a. So of each version the earliest
+// end and the latest begin are enough.
+//
+// That a key is not there is a version too, the first one, and an INSERT comes next: nothing deletes.
+type register struct {
+	there    bool      // from the start
+	versions []version // those that somebody may still see
+	many     int       // of them, from which on it is worth looking for those that nobody may
+
+	// Of a key that is not there from the start:
+	missed r2.Time // latest begin of an operation that did not find it
+	found  r2.Time // earliest end of one that did
+	insert id      // the INSERT that succeeded; 0: none has
+}
+
+// version is a write and who saw it.
+type version struct {
+	id      id
+	ended   r2.Time // earliest end
+	began   r2.Time // latest begin
+	pending bool    // the write has not ended
+	seen    bool    // somebody has read it
+	inserts bool
+}
 
 const (
-	mostRegisters = 2_000_000 // keys that are watched at most
-	sampledOf     = 64        // of so many keys, one is watched where check is sampled
-	manyWrites    = 8         // of a key, from which on those are dropped that no answer can have any more
-	never         = r2.Time(1<<63 - 1)
+	never  = r2.Time(math.MaxInt64)
+	always = r2.Time(math.MinInt64)
 )
 
-// register is what is known of the value of a key that was written: the writes whose values an answer may still have.
-type register struct{ writes []write }
-
-// write is a value, and when it came to be: between begin and end, and not after somebody has seen it.
-type write struct {
-	id         id
-	begin, end r2.Time // end is never while it is under way
-	seen       r2.Time // end of the first request that had it; never: nobody
-}
-
-// since is when the write was in effect at the latest.
-func (w *write) since() r2.Time { return min(w.end, w.seen) }
-
-// checker judges answers while they come in (§3.4.3, no lost keys). It is sound: what it reports cannot have happened in any
-// order of the requests. Two writes that overlapped may have come in either order, and it does not conclude which one it was.
-type checker struct {
-	keys      store.Keys
-	every     uint64 // a key in so many is watched; 0: none
-	registers map[uint64]*register
-	given     uint64              // registers given up: keys whose hash is divisible by every are watched, and every doubles
-	inserted  map[uint64][]uint64 // watched keys that were inserted, by the number of initial keys below them
-	began     []r2.Time           // by client: its request, or never
-	horizon   r2.Time             // nothing under way began before it; it may be an old one
-	asked     int                 // since it was looked for
-	scratch   []byte
-	fault     string // the first
-	checked   uint64
-}
-
-func newChecker(keys store.Keys, mode string, valueBytes int) *checker {
-	k := &checker{keys: keys, registers: map[uint64]*register{}, inserted: map[uint64][]uint64{}, scratch: make([]byte, valueBytes)}
-	switch mode {
-	case "full":
-		k.every = 1
-	case "sampled":
-		k.every = sampledOf
+func newRegister(there bool) *register {
+	r := &register{there: there, many: manyVersions, missed: always, found: never}
+	if there {
+		r.versions = append(r.versions, version{id: initial, ended: always, began: always})
 	}
-	return k
-}
-
-// watches says whether a key's answers are judged.
-func (k *checker) watches(key uint64) bool { return k.every > 0 && hash(key)%k.every == 0 }
-
-func (k *checker) report(format string, args ...any) {
-	if k.fault == "" {
-		k.fault = fmt.Sprintf(format, args...)
-	}
-}
-
-// client gives a client its number.
-func (k *checker) client() int {
-	k.began = append(k.began, never)
-	return len(k.began) - 1
-}
-
-// register is that of a key, made when it is first written.
-func (k *checker) register(key uint64) *register {
-	if r := k.registers[key]; r != nil {
-		return r
-	}
-	if len(k.registers) >= mostRegisters {
-		k.thin()
-	}
-	r := &register{}
-	if _, ok := k.keys.Rank(key); ok {
-		r.writes = append(r.writes, write{id: initial, seen: never})
-	}
-	k.registers[key] = r
 	return r
 }
 
-// thin gives every second key up.
-func (k *checker) thin() {
-	k.every *= 2
-	for key := range k.registers { // order-free: what goes depends on the key alone
-		if !k.watches(key) {
-			delete(k.registers, key)
-		}
-	}
+// write notes a write that begins.
+func (r *register) write(x id, begin r2.Time, inserts bool) {
+	r.versions = append(r.versions, version{id: x, ended: never, began: begin, pending: true, inserts: inserts})
 }
 
-// begin notes a write that begins.
-func (k *checker) begin(key uint64, x id, at r2.Time) {
-	if !k.watches(key) {
-		return
-	}
-	r := k.register(key)
-	if len(r.writes) >= manyWrites {
-		k.drop(r)
-	}
-	r.writes = append(r.writes, write{id: x, begin: at, end: never, seen: never})
-}
-
-// end notes that a write has ended. One that did nothing, an INSERT of a key that is there, is taken back.
-func (k *checker) end(key uint64, x id, at r2.Time, done bool) {
-	if !k.watches(key) {
-		return
-	}
-	r := k.registers[key]
-	for i := range r.writes {
-		if w := &r.writes[i]; w.id == x {
-			if w.end = at; !done {
-				r.writes = append(r.writes[:i], r.writes[i+1:]...)
-			}
-			return
-		}
-	}
-}
-
-// drop forgets writes that were overwritten for good before anything began that is under way.
-func (k *checker) drop(r *register) {
-	if k.asked++; k.asked%16 == 1 {
-		k.horizon = never
-		for _, b := range k.began {
-			k.horizon = min(k.horizon, b)
-		}
-	}
-	kept := r.writes[:0]
-	for _, w := range r.writes {
-		if r.over(&w, k.horizon) == nil {
-			kept = append(kept, w)
-		}
-	}
-	r.writes = kept
-}
-
-// over is a write that has certainly replaced w before a time.
-func (r *register) over(w *write, before r2.Time) *write {
-	for i := range r.writes {
-		if y := &r.writes[i]; y.begin > w.end && y.since() < before {
-			return y
+func (r *register) find(x id) *version {
+	for i := range r.versions {
+		if r.versions[i].id == x {
+			return &r.versions[i]
 		}
 	}
 	return nil
 }
 
-// read judges a value that a request from begin to end had for a key.
-func (k *checker) read(key uint64, value []byte, begin, end r2.Time) {
-	if !k.watches(key) {
-		return
+// wrote notes that a write has ended and taken effect. It returns what is wrong.
+func (r *register) wrote(x id, begin, end r2.Time) string {
+	v := r.find(x)
+	v.pending = false
+	switch {
+	case !v.inserts && !r.inserted():
+		return fmt.Sprintf("an UPDATE from %s to %s found it, and nobody had inserted it", us(begin), us(end))
+	case v.inserts && r.there:
+		return "an INSERT added it, and it was there from the start"
+	case v.inserts && r.insert != 0:
+		return fmt.Sprintf("two INSERTs added it, %v and %v", r.insert, x)
+	case v.inserts && r.found < begin:
+		return fmt.Sprintf("it was there by %s, and the INSERT that added it began at %s", us(r.found), us(begin))
+	case v.inserts:
+		r.insert = x
 	}
-	k.checked++
-	x, wrong := parse(key, value, k.scratch)
-	if wrong != "" {
-		k.report("key %d has value %x, %s", key, value, wrong)
-		return
-	}
-	r := k.registers[key]
-	if r == nil {
-		if x != initial {
-			k.report("key %d has the value of write %d of client %d, which nobody made", key, x.seq(), x.writer())
-		}
-		return
-	}
-	for i := range r.writes {
-		w := &r.writes[i]
-		if w.id != x {
-			continue
-		}
-		if y := r.over(w, begin); y != nil {
-			k.report("key %d: a request from %d to %d ns had the value of %v, which %v had replaced", key, begin/1000, end/1000, w, y)
-		}
-		if w.begin > end {
-			k.report("key %d: a request from %d to %d ns had the value of %v", key, begin/1000, end/1000, w)
-		}
-		w.seen = min(w.seen, end)
-		return
-	}
-	k.report("key %d: a request from %d to %d ns had the value of write %d of client %d, which was replaced long before, or never made", key, begin/1000, end/1000, x.seq(), x.writer())
+	return r.use(v, begin, end)
 }
 
-func (w *write) String() string {
-	what := fmt.Sprintf("write %d of client %d", w.id.seq(), w.id.writer())
-	if w.id == initial {
-		what = "the begin"
-	}
-	if w.end == never {
-		return fmt.Sprintf("%s (from %d ns, under way)", what, w.begin/1000)
-	}
-	return fmt.Sprintf("%s (%d to %d ns)", what, w.begin/1000, w.end/1000)
+// inserted says that the key is there from the start, or some INSERT of it has begun and was not refused.
+func (r *register) inserted() bool {
+	return r.there || r.insert != 0 || slices.ContainsFunc(r.versions, func(v version) bool { return v.inserts })
 }
 
-// missing judges that a key was not found: it is lost if it had been there when the request began, for nobody deletes.
-func (k *checker) missing(key uint64, begin r2.Time) {
-	if !k.watches(key) {
-		return
+// refused notes that a write has ended without effect. It returns what is wrong.
+func (r *register) refused(x id, begin, end r2.Time) string {
+	v := *r.find(x)
+	r.versions = slices.DeleteFunc(r.versions, func(v version) bool { return v.id == x })
+	if v.seen {
+		return fmt.Sprintf("%v was read, and was said to have no effect", x)
 	}
-	k.checked++
-	if _, ok := k.keys.Rank(key); ok {
-		k.report("key %d is lost: it was there from the start", key)
-		return
+	if !v.inserts {
+		return r.miss(begin, end)
 	}
-	k.absent(key, begin)
+	if !r.inserted() {
+		return fmt.Sprintf("an INSERT from %s to %s said that it is there, and nobody had inserted it", us(begin), us(end))
+	}
+	return r.show(end)
 }
 
-// absent is missing of a key that was not there from the start.
-func (k *checker) absent(key uint64, begin r2.Time) {
-	r := k.registers[key]
-	if r == nil {
-		return
+// read notes that an operation saw a version. It returns what is wrong.
+func (r *register) read(x id, begin, end r2.Time) string {
+	v := r.find(x)
+	if v == nil {
+		return fmt.Sprintf("a request from %s to %s saw %v, which had been overwritten before, or was never there", us(begin), us(end), x)
 	}
-	for i := range r.writes {
-		if w := &r.writes[i]; w.since() < begin {
-			k.report("key %d is lost: %v, and a request that began at %d ns did not find it", key, w, begin/1000)
-		}
-	}
+	v.seen = true
+	return r.use(v, begin, end)
 }
 
-// insert notes where a key was inserted, for scans.
-func (k *checker) insert(key uint64) {
-	if k.watches(key) {
-		below, _ := k.keys.Rank(key)
-		k.inserted[below] = append(k.inserted[below], key)
+// use notes an operation on a version.
+func (r *register) use(v *version, begin, end r2.Time) string {
+	v.ended, v.began = min(v.ended, end), max(v.began, begin)
+	for i := range r.versions {
+		o := &r.versions[i]
+		switch {
+		case o.id == v.id:
+		case v.ended < o.began && o.ended < v.began:
+			return fmt.Sprintf("%v was there by %s and again after %s, %v by %s and after %s", v.id, us(v.ended), us(v.began), o.id, us(o.ended), us(o.began))
+		case o.id == r.insert && v.ended < o.began, v.id == r.insert && o.ended < v.began:
+			return fmt.Sprintf("%v was there before the INSERT %v", v.id, r.insert)
+		}
 	}
+	return r.show(end)
 }
 
-// scan judges the pairs that a request for n from a key on had: their order, their values, and that no key is left out.
-func (k *checker) scan(from uint64, n int, pairs []store.Pair, begin, end r2.Time) {
-	if k.every == 0 {
-		return
+// show notes that an operation found the key.
+func (r *register) show(end r2.Time) string {
+	r.found = min(r.found, end)
+	if !r.there && r.found < r.missed {
+		return fmt.Sprintf("it was there by %s, and a request that began at %s did not find it", us(r.found), us(r.missed))
 	}
-	rank, _ := k.keys.Rank(from)
-	next := from
-	gap := func(to uint64, last bool) { // nothing was found from next to before to
-		for ; rank < k.keys.Len() && (last || k.keys.Key(rank) < to); rank++ {
-			k.gap(rank, next, to, last, begin)
-			k.missing(k.keys.Key(rank), begin)
-		}
-		k.gap(rank, next, to, last, begin)
-	}
-	for i := range pairs {
-		p := &pairs[i]
-		if p.Key < next {
-			k.report("a scan of %d from key %d has key %d behind key %d", n, from, p.Key, next-1)
-			return
-		}
-		gap(p.Key, false)
-		k.read(p.Key, p.Value, begin, end)
-		if rank < k.keys.Len() && k.keys.Key(rank) == p.Key {
-			rank++
-		}
-		next = p.Key + 1
-	}
-	if len(pairs) < n {
-		gap(0, true)
-	}
+	return ""
 }
 
-// gap judges that inserted keys below the initial one of a rank were not found, those from next on and, but for the last gap, before
-// to.
-func (k *checker) gap(rank, next, to uint64, last bool, begin r2.Time) {
-	for _, key := range k.inserted[rank] {
-		if key >= next && (last || key < to) {
-			k.absent(key, begin)
+// miss notes that an operation did not find the key. It returns what is wrong.
+func (r *register) miss(begin, end r2.Time) string {
+	r.missed = max(r.missed, begin)
+	switch {
+	case r.there:
+		return fmt.Sprintf("it was there from the start, and a request from %s to %s did not find it", us(begin), us(end))
+	case r.found < r.missed:
+		return fmt.Sprintf("it was there by %s, and a request from %s to %s did not find it", us(r.found), us(begin), us(end))
+	}
+	return ""
+}
+
+// prune forgets versions that nobody may see any more: whoever has not ended began at the horizon or later.
+func (r *register) prune(horizon r2.Time) {
+	kept := 0
+	for i, v := range r.versions {
+		gone := !v.pending && v.began <= horizon && slices.ContainsFunc(r.versions, func(o version) bool { return o.id != v.id && v.ended < o.began && o.ended < horizon })
+		if !gone {
+			r.versions[i], r.versions[kept] = r.versions[kept], v // those that go stay for now: they may be why others go
+			kept++
 		}
 	}
+	r.versions = r.versions[:kept]
+}
+
+// String is a write as messages have it.
+func (x id) String() string {
+	if x == initial {
+		return "the initial value"
+	}
+	return fmt.Sprintf("write %d of client %d", x.seq(), x.writer())
+}
+
+func us(t r2.Time) string {
+	switch t {
+	case always:
+		return "the start"
+	case never:
+		return "the end"
+	}
+	return fmt.Sprintf("%.3f us", float64(t)/1e6)
 }

@@ -18,13 +18,14 @@ type story struct {
 func tell(t *testing.T) *story {
 	k := newChecker(dataset.Linear(10), "full", 8)
 	k.client()
+	k.now = func() r2.Time { return 1000 }
 	return &story{k, t}
 }
 
 func (s *story) write(key uint64, x id, begin, end r2.Time) {
-	s.begin(key, x, begin)
+	s.begin(key, x, begin, key%64 != 0)
 	if end != never {
-		s.end(key, x, end, true)
+		s.end(key, x, begin, end, true)
 	}
 }
 
@@ -59,55 +60,96 @@ func TestAnswers(t *testing.T) {
 		{"writes that overlap come in any order", func(s *story) {
 			s.write(64, one, 10, 20)
 			s.write(64, two, 15, 25)
+			s.get(64, one, 18, 40)
+			s.get(64, two, 30, 40)
+			s.get(64, two, 50, 60)
+		}, ""},
+		{"writes that overlap, both seen after both", func(s *story) {
+			s.write(64, one, 10, 20)
+			s.write(64, two, 15, 25)
 			s.get(64, one, 30, 40)
 			s.get(64, two, 30, 40)
+		}, "and again after"},
+		{"writes that overlap, seen in both orders", func(s *story) {
+			s.write(64, one, 10, 20)
+			s.write(64, two, 15, 25)
+			s.get(64, one, 30, 40)
+			s.get(64, two, 45, 50)
+			s.get(64, one, 55, 60)
+		}, "and again after"},
+		{"insert of a key that is there", func(s *story) {
+			s.begin(64, one, 10, true)
+			s.end(64, one, 10, 20, false)
+			s.get(64, initial, 30, 40)
 		}, ""},
+		{"insert that overwrites", func(s *story) {
+			s.begin(64, one, 10, true)
+			s.end(64, one, 10, 20, true)
+		}, "there from the start"},
+		{"insert that is refused for nothing", func(s *story) {
+			s.begin(65, one, 10, true)
+			s.end(65, one, 10, 20, false)
+		}, "nobody had inserted it"},
+		{"two inserts of a key", func(s *story) {
+			s.write(65, one, 10, 20)
+			s.write(65, two, 15, 25)
+		}, "two INSERTs"},
+		{"update that found nothing, and was seen", func(s *story) {
+			s.begin(64, one, 10, false)
+			s.get(64, one, 11, 12)
+			s.end(64, one, 10, 20, false)
+		}, "no effect"},
+		{"update that found nothing", func(s *story) {
+			s.begin(64, one, 10, false)
+			s.end(64, one, 10, 20, false)
+		}, "did not find it"},
 		{"stale value", func(s *story) {
 			s.write(64, one, 10, 20)
 			s.get(64, initial, 21, 30)
-		}, "had replaced"},
+		}, "and again after"},
 		{"back to a value from before one that was seen", func(s *story) {
 			s.write(64, one, 10, never)
 			s.get(64, one, 20, 30)
 			s.get(64, initial, 31, 40)
-		}, "had replaced"},
-		{"value of nobody", func(s *story) { s.get(64, one, 10, 20) }, "nobody made"},
+		}, "and again after"},
+		{"value of nobody", func(s *story) { s.get(64, one, 10, 20) }, "or was never there"},
 		{"value of nobody, of a key that was written", func(s *story) {
 			s.write(64, one, 10, 20)
 			s.get(64, two, 30, 40)
-		}, "never made"},
+		}, "or was never there"},
 		{"another key's value", func(s *story) { s.read(64, valueOf(128, initial), 10, 20) }, "another key's"},
-		{"lost key", func(s *story) { s.missing(64, 10) }, "lost: it was there from the start"},
+		{"lost key", func(s *story) { s.missing(64, 10, 20) }, "key 64: it was there from the start"},
 		{"lost insert", func(s *story) {
 			s.write(65, one, 10, 20)
-			s.missing(65, 21)
-		}, "key 65 is lost"},
+			s.missing(65, 21, 30)
+		}, "key 65: it was there by 0.000 us, and a request from 0.000 us"},
 		{"insert that is under way", func(s *story) {
 			s.write(65, one, 10, 20)
-			s.missing(65, 15)
+			s.missing(65, 15, 18)
 		}, ""},
 		{"scan", func(s *story) {
 			s.write(130, one, 10, 20)
-			s.insert(130)
 			s.scan(100, 3, []store.Pair{pair(128, initial), pair(130, one), pair(192, initial)}, 30, 40)
 		}, ""},
 		{"scan to the end", func(s *story) { s.scan(600, 5, []store.Pair{pair(640, initial)}, 30, 40) }, ""},
 		{"scan that leaves out an initial key", func(s *story) {
 			s.scan(100, 2, []store.Pair{pair(128, initial), pair(256, initial)}, 30, 40)
-		}, "key 192 is lost"},
+		}, "key 192: it was there from the start"},
 		{"scan that leaves out an inserted key", func(s *story) {
 			s.write(130, one, 10, 20)
-			s.insert(130)
 			s.scan(100, 2, []store.Pair{pair(128, initial), pair(192, initial)}, 30, 40)
-		}, "key 130 is lost"},
-		{"scan that ends too early", func(s *story) { s.scan(500, 9, []store.Pair{pair(512, initial)}, 30, 40) }, "key 576 is lost"},
+		}, "key 130: it was there by"},
+		{"scan with a key of nobody", func(s *story) {
+			s.scan(100, 2, []store.Pair{pair(128, initial), pair(130, initial)}, 30, 40)
+		}, "nobody inserted"},
+		{"scan that ends too early", func(s *story) { s.scan(500, 9, []store.Pair{pair(512, initial)}, 30, 40) }, "key 576: it was there from the start"},
 		{"scan with a key twice", func(s *story) {
 			s.scan(100, 2, []store.Pair{pair(128, initial), pair(128, initial)}, 30, 40)
 		}, "behind key 128"},
 		{"scan with a stale value", func(s *story) {
 			s.write(128, one, 10, 20)
 			s.scan(100, 1, []store.Pair{pair(128, initial)}, 30, 40)
-		}, "had replaced"},
+		}, "and again after"},
 	} {
 		s := tell(t)
 		c.run(s)
@@ -123,8 +165,8 @@ func TestTornValues(t *testing.T) {
 	a, b := make([]byte, 64), make([]byte, 64)
 	put(64, newID(1, 1), a)
 	put(64, newID(1, 2), b)
-	k.begin(64, newID(1, 1), 1)
-	k.begin(64, newID(1, 2), 2)
+	k.begin(64, newID(1, 1), 1, false)
+	k.begin(64, newID(1, 2), 2, false)
 	copy(a[32:], b[32:])
 	k.read(64, a, 3, 4)
 	if !strings.Contains(k.fault, "several writes") {
@@ -141,12 +183,13 @@ func TestRegistersAreBounded(t *testing.T) {
 		s.began[0] = at
 		s.write(64, newID(1, seq), at, at+5)
 		s.began[0] = never
+		s.now = func() r2.Time { return at }
 	}
 	for seq := uint32(1); seq <= 1000; seq++ {
 		next(seq)
 		s.get(64, newID(1, seq), at+6, at+7)
 	}
-	if n := len(s.registers[64].writes); n > 40 || s.fault != "" {
+	if n := len(s.registers[64].versions); n > 40 || s.fault != "" {
 		t.Errorf("%d writes are remembered; fault %q", n, s.fault)
 	}
 	s.get(64, newID(1, 3), at+8, at+9)

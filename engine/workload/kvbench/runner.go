@@ -72,31 +72,27 @@ func (r *runner) get(key uint64, begin r2.Time) error {
 	case ok:
 		r.b.check.read(key, r.value, begin, r.c.Now())
 	default:
-		r.b.check.missing(key, begin)
+		r.b.check.missing(key, begin, r.c.Now())
 	}
 	return nil
 }
 
 // write makes the next value of the client, and notes that it is being written.
-func (r *runner) write(key uint64) id {
+func (r *runner) write(key uint64, inserts bool) (x id, begin r2.Time) {
 	r.seq++
-	x := newID(uint32(r.number), r.seq)
+	x, begin = newID(uint32(r.number), r.seq), r.c.Now()
 	put(key, x, r.value)
-	r.b.check.begin(key, x, r.c.Now())
-	return x
+	r.b.check.begin(key, x, begin, inserts)
+	return x, begin
 }
 
 func (r *runner) update(key uint64) error {
-	begin := r.c.Now()
-	x := r.write(key)
+	x, begin := r.write(key, false)
 	ok, err := r.kv.Update(key, r.value)
 	if err != nil {
 		return err
 	}
-	r.b.check.end(key, x, r.c.Now(), ok)
-	if !ok {
-		r.b.check.missing(key, begin)
-	}
+	r.b.check.end(key, x, begin, r.c.Now(), ok)
 	return nil
 }
 
@@ -114,14 +110,13 @@ func (r *runner) insert() error {
 	if taken {
 		return fmt.Errorf("no key is free between the initial ones, which lie from %d to %d: choose another workload.dataset, or fewer keys", low, high)
 	}
-	x := r.write(key)
+	x, begin := r.write(key, true)
 	ok, err := r.kv.Insert(key, r.value)
 	if err != nil {
 		return err
 	}
-	r.b.check.end(key, x, r.c.Now(), ok)
+	r.b.check.end(key, x, begin, r.c.Now(), ok)
 	if ok {
-		r.b.check.insert(key)
 		r.own[r.n%recentKeys] = key
 		r.n++
 	}
