@@ -12,6 +12,7 @@ import (
 	"drtmx/engine/example/array"
 	"drtmx/engine/example/counters"
 	"drtmx/engine/example/serial"
+	"drtmx/engine/example/sorted"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
 	"drtmx/engine/store"
@@ -22,7 +23,7 @@ import (
 
 // One registration each.
 func init() {
-	experiment.Plug(txn.Kinds{serial.Kind}, store.Kinds{array.Kind}, nil, workload.Parts{counters.Kind})
+	experiment.Plug(txn.Kinds{serial.Kind}, store.Kinds{array.Kind}, store.Ordered{sorted.Kind, planted}, workload.Parts{counters.Kind})
 }
 
 func run(t *testing.T, set experiment.Knobs) *result.Result {
