@@ -22,7 +22,7 @@ var executed = []string{
 }
 
 // neverRun are packages that no run goes through: what runs many of them, and what is for benchmarks.
-var neverRun = []string{"engine/batch", "engine/example", "engine/sim/cputime", "xstore/model/compare"}
+var neverRun = []string{"engine/batch", "engine/example", "engine/explore", "engine/sim/cputime", "xstore/model/compare"}
 
 // CodeVersion identifies what a run executes, whatever built the binary: command, notebook kernel or
 // test, from a clean or a changed tree. It covers the source of all packages that the engine imports,
