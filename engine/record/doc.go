@@ -42,7 +42,12 @@
 // only the source knows its head and tail, and it never overwrites what the backup has not reclaimed. When
 // a ring is full, Reserve says so and the transaction has to wait for a reclaim: nothing is dropped.
 //
+// # Versions per line
+//
+// Lines lays data out that is READ across several lines without a lock or a validation: each line has the block's version. The
+// leaves and inner nodes of xstore/tree are such blocks. Rows are not: those longer than a line rely on validation.
+//
 // # Left out
 //
-// Version chains and per-line versions of large values: rows longer than a line rely on validation.
+// Version chains.
 package record

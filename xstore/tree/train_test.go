@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"drtmx/engine/r2"
+	"drtmx/engine/sim"
 )
 
 // rangeOf is what a trainer took a leaf for.
@@ -14,12 +15,12 @@ type rangeOf struct{ low, high uint64 }
 // took for different ranges in one incarnation.
 func train(t *testing.T, seed uint64, next func(k *Cursor, c *r2.Co, l *Leaf) bool) (wrong, rounds int) {
 	b := newBed(t, seed, 2, 3)
-	tr := b.tree(Options{Keys: steps{100, 100}, ValueBytes: 8, Slots: 6, Fanout: 12, Spare: 5000})
+	tr := b.tree(Options{Keys: steps{100, 100}, ValueBytes: 8, Slots: 6, Fanout: []int{4, 12}[seed%2], Spare: 5000})
 	noted, over := map[Hint]rangeOf{}, false
 	var done []*bool
 	for n := range uint64(6) {
 		done = append(done, b.spawn(0, int(n%2), func(c *r2.Co) {
-			for range 200 {
+			for range 400 {
 				if key := c.Rand().Uint64n(1600)*6 + n; c.Rand().Uint64n(3) > 0 {
 					if _, err := tr.Insert(c, key, make([]byte, 8)); err != nil {
 						t.Error(err)
@@ -44,7 +45,7 @@ func train(t *testing.T, seed uint64, next func(k *Cursor, c *r2.Co, l *Leaf) bo
 					wrong++
 				}
 				noted[h] = x
-				c.Compute(3000) // it trains
+				c.Sleep(sim.Time(c.Rand().Uint64n(2000)) * sim.Nanosecond) // the worker on its core has its turn
 			}
 			if from != 0 {
 				wrong++
