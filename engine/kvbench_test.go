@@ -72,6 +72,21 @@ func TestKeyValueLive(t *testing.T) {
 	}
 }
 
+// A number of sub-models that is left to the store comes with the reason, and results have a section for the models.
+func TestKeyValueAuto(t *testing.T) {
+	r := mustRun(t, asymmetric(experiment.Knobs{"workload": "ycsb-c", "workload.dataset": "noised", "xstore.submodels": "auto"}))
+	c, x := r.Auto["xstore.submodels"], r.XStore
+	if c.Primitive == "" || !strings.Contains(c.Because, "READ") || !strings.Contains(r.String(), "xstore.submodels is "+c.Primitive) {
+		t.Errorf("%+v in %s", c, r)
+	}
+	if x == nil || x.ModelBytes == 0 || x.TTBytes != 3000 || x.IndexBytes == 0 || x.MeanError == 0 || x.FallbackRate != 0 || x.Retrained != 0 {
+		t.Errorf("%+v", x)
+	}
+	if r := mustRun(t, small(experiment.Knobs{})); r.XStore != nil {
+		t.Error("SmallBank has a section for models")
+	}
+}
+
 // Bad values are refused with the field, the value, the rule and the next step.
 func TestKeyValueRules(t *testing.T) {
 	for want, k := range map[string]experiment.Knobs{

@@ -12,6 +12,7 @@ import (
 	"drtmx/engine/metrics"
 	"drtmx/engine/result"
 	"drtmx/engine/sim"
+	"drtmx/engine/store"
 	"drtmx/engine/testbed"
 	"drtmx/engine/workload"
 )
@@ -117,6 +118,12 @@ func (s *System) Result() *result.Result {
 	r.Auto, r.AutoChanges = experiment.AutoChoices(s.active, s.seen(s.active)), s.AutoChanges()
 	r.NVM = measure.NVMStatOf(s.marked.NVM, c.NVM)
 	r.Parts = result.PartsOf(metrics.Shown(metrics.Between(s.marked.Gauges, c.Gauges, ps)))
+	r.XStore = result.XStoreOf(r.Parts, r.VirtualNS)
+	if kv, ok := s.load.bench.(workload.OnKV); ok {
+		if x, ok := kv.KV().(store.Chooser); ok {
+			r.Auto = x.Chosen()
+		}
+	}
 	r.Drain, r.Checks = s.drained, s.verdict()
 	r.History = s.historyStat()
 	return r

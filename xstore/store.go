@@ -2,8 +2,10 @@ package xstore
 
 import (
 	"fmt"
+	"strconv"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/knob"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 	"drtmx/xstore/model"
@@ -204,12 +206,11 @@ func (s *Stats) Add(o *Stats) {
 	s.Unpredicted += o.Unpredicted
 }
 
-// Choices are those of Auto, of the servers that it was asked for.
-func (s *Store) Choices() (list []Choice) {
-	for _, p := range s.parts {
-		if p.choice.SubModels > 0 {
-			list = append(list, p.choice)
-		}
+// Chosen is what Auto chose for the first server, and why.
+func (s *Store) Chosen() map[string]knob.Auto {
+	c := s.parts[0].choice
+	if c.SubModels == 0 {
+		return nil
 	}
-	return list
+	return map[string]knob.Auto{"xstore.submodels": {Primitive: strconv.Itoa(c.SubModels), Because: c.Because}}
 }

@@ -57,6 +57,9 @@ func (r *Result) String() string {
 			row("auto", "%s is %s: %s", p, c.Primitive, c.Because)
 		}
 	}
+	if c, ok := r.Auto["xstore.submodels"]; ok {
+		row("auto", "xstore.submodels is %s: %s", c.Primitive, c.Because)
+	}
 	if r.Limit != nil {
 		row("limit", "%s", r.Limit.Text)
 	}

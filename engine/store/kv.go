@@ -40,6 +40,9 @@ type KV interface {
 	Audit(bad func(text string))
 }
 
+// Chooser stores have chosen what knobs left to them, and say why, by knob; nil: nothing was left to them.
+type Chooser interface{ Chosen() map[string]knob.Auto }
+
 // KVClient is a coroutine's handle. Keys and values are of fixed length. An error is of the network or of the machine that
 // holds the key; a key that is missing, or is there already, is none.
 type KVClient interface {
