@@ -1,7 +1,10 @@
 package xstore
 
 import (
+	"bytes"
 	"fmt"
+
+	"drtmx/engine/fabric"
 
 	"drtmx/xstore/tree"
 )
@@ -18,10 +21,16 @@ func (s *Store) Audit(bad func(text string)) {
 }
 
 // auditModel predicts every key, and the ends of what is routed to each leaf, which stand for all absent keys: predictions
-// rise with keys.
+// rise with keys. It leaves out the leaves that nobody has touched and whose sub-models are what they were at the start.
 func (p *part) auditModel(v *version, bad func(text string)) {
-	faults := 0
-	p.tree.EachLeaf(p.low, func(l *tree.Leaf) bool {
+	faults, changed := 0, v.changed(p.s.cl.Mem(p.server))
+	also := func(low, high uint64) bool {
+		return v.model.Tabled() || changed[v.model.Sub(low)] < changed[v.model.Sub(high)+1]
+	}
+	p.tree.EachTouched(also, func(l *tree.Leaf) bool {
+		if l.High < p.low {
+			return true
+		}
 		check := func(key uint64, what string) {
 			if why := p.misses(v, l, key); why != "" && faults < maxFaults {
 				faults++
@@ -35,6 +44,41 @@ func (p *part) auditModel(v *version, bad func(text string)) {
 		}
 		return faults < maxFaults
 	})
+}
+
+// changed counts, for each sub-model and behind the last, how many of those before it are not as at the start.
+func (v *version) changed(mem *fabric.Memory) []uint32 {
+	n := make([]uint32, v.model.M+1)
+	for m := range v.model.M {
+		if n[m+1] = n[m]; !v.asAtStart(m, mem) {
+			n[m+1]++
+		}
+	}
+	return n
+}
+
+// asAtStart says that the server has not changed a sub-model and its table.
+func (v *version) asAtStart(m uint32, mem *fabric.Memory) bool {
+	if v.image == nil {
+		return false
+	}
+	if at := v.subLoc(m).Addr; mem.Touched(at, uint64(v.subBytes)) {
+		if s, _ := v.parse(mem.Bytes(at, v.subBytes)); s != v.image.sub(m) {
+			return false
+		}
+	}
+	if p, isFar := v.farAt[m]; isFar && mem.Touched(v.lineLoc(p.line).Addr, uint64(p.lines)*lineBytes) {
+		return false
+	}
+	for line := m * v.stride; line < (m+1)*v.stride; line++ {
+		var was [lineBytes]byte
+		if at := v.lineLoc(line).Addr; mem.Touched(at, lineBytes) {
+			if v.fillLine(line, was[:]); !bytes.Equal(was[:], mem.Bytes(at, lineBytes)) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // maxFaults is how many an audit names.

@@ -208,6 +208,30 @@ func (m *Memory) Materialized(a Addr) bool {
 	return a < m.top && m.pending[b>>6]>>(b&63)&1 == 0
 }
 
+// Touched says whether any of n bytes at a has come into being, or is of an allocation without a fill function.
+func (m *Memory) Touched(a Addr, n uint64) bool {
+	if n == 0 {
+		return false
+	}
+	if a+n > m.top {
+		return true
+	}
+	first, last := a>>blockShift, (a+n-1)>>blockShift
+	for w := first >> 6; w <= last>>6; w++ {
+		x := ^m.pending[w]
+		if w == first>>6 {
+			x &= ^uint64(0) << (first & 63)
+		}
+		if w == last>>6 {
+			x &= ^uint64(0) >> (63 - last&63)
+		}
+		if x != 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // materialize makes the blocks from first to last that are pending.
 func (m *Memory) materialize(first, last Addr) {
 	for w := first >> 6; w <= last>>6; w++ {

@@ -46,6 +46,17 @@ func TestLazyBlocks(t *testing.T) {
 	if !mem.Materialized(a+5*blockBytes) || mem.Materialized(a+6*blockBytes) {
 		t.Error("Materialized is wrong")
 	}
+	for from := uint64(0); from < 130; from += 3 {
+		for n := uint64(1); n < 130; n += 5 {
+			want := from < 6 && from+n > 4
+			if got := mem.Touched(a+from*blockBytes+7, (n-1)*blockBytes+1); got != want {
+				t.Errorf("Touched of %d blocks from %d: %v", n, from, got)
+			}
+		}
+	}
+	if mem.Touched(a+4*blockBytes, 0) || !mem.Touched(a, mem.top-a+1) {
+		t.Error("Touched of no bytes, or of bytes that there are not, is wrong")
+	}
 	if mem.Home(a) != 1 || mem.Home(b.workers[0].scratch) != 0 {
 		t.Errorf("homes are %d and %d, want 1 and 0", mem.Home(a), mem.Home(b.workers[0].scratch))
 	}

@@ -83,15 +83,7 @@ func (a *Array) Room() uint64 { return a.room }
 func (a *Array) Bytes(i uint64) []byte { return a.mem.Bytes(a.At(i), int(a.size)) }
 
 // Touched reports whether any part of an element has come into being.
-func (a *Array) Touched(i uint64) bool {
-	at := a.At(i)
-	for b := at &^ (blockBytes - 1); b < at+r2.Addr(a.size); b += blockBytes {
-		if a.mem.Materialized(b) {
-			return true
-		}
-	}
-	return false
-}
+func (a *Array) Touched(i uint64) bool { return a.mem.Touched(a.At(i), a.size) }
 
 // Extent is where an element lies, for warming caches.
 func (a *Array) Extent(i uint64) fabric.Extent { return fabric.Extent{At: a.At(i), Bytes: int(a.size)} }

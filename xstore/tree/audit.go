@@ -4,22 +4,21 @@ import "fmt"
 
 // Audit looks at the tree at rest, free of time, and calls bad with a sentence for each fault: nodes that are torn, fences and
 // separators that do not fit each other, leaves that are not linked in the order of their keys, keys where nobody looks for
-// them, values that belong to others.
+// them, values that belong to others. Of parts that nobody has touched it looks at the ends only.
 func (t *Tree) Audit(bad func(text string)) {
-	a := &auditor{t: t, bad: bad, w: t.take(), seen: make(map[uint32]bool)}
+	slab := t.peek64(t.base + leafSlab)
+	a := &auditor{t: t, bad: bad, w: t.take(), seen: make([]uint64, uint32(slab)/64+1)}
 	root, levels := DecodeRoot(t.peek64(t.RootAddr()))
 	a.node(root, levels, 0, ^uint64(0))
 	if a.leaves > 0 && a.nxt != NoLeaf {
 		bad(fmt.Sprintf("the last leaf %d has leaf %d to its right", a.last, a.nxt))
 	}
-	slab := t.peek64(t.base + leafSlab)
 	free := 0
 	for head := uint32(slab >> 32); head != 0; head = a.w.keys.nxt() + 1 {
-		if free++; a.seen[head-1] {
+		if free++; a.see(head - 1) {
 			bad(fmt.Sprintf("leaf %d is in the tree, or twice in the list of free ones", head-1))
 			break
 		}
-		a.seen[head-1] = true
 		t.peekKeys(head-1, a.w)
 	}
 	if used := int(uint32(slab)); a.leaves+free != used {
@@ -32,14 +31,51 @@ type auditor struct {
 	t      *Tree
 	bad    func(text string)
 	w      *work
-	seen   map[uint32]bool // leaves; looked up only
+	seen   []uint64 // leaves, a bit each
 	leaves int
 	last   uint32 // leaf
 	nxt    uint32 // of the last leaf
 }
 
+// see marks a leaf and reports whether it was marked before.
+func (a *auditor) see(leaf uint32) (before bool) {
+	if int(leaf/64) >= len(a.seen) {
+		a.bad(fmt.Sprintf("leaf %d: the slab has given away none so high", leaf))
+		return false
+	}
+	before = a.seen[leaf/64]>>(leaf%64)&1 != 0
+	a.seen[leaf/64] |= 1 << (leaf % 64)
+	return before
+}
+
+// asAtStart looks at the ends of a part that nobody has touched.
+func (a *auditor) asAtStart(p part, low, high uint64) {
+	x, first := &a.t.first, uint32(p.from)
+	a.isNext(first)
+	for leaf := p.from; leaf < p.to; leaf++ {
+		if a.see(uint32(leaf)) {
+			a.bad(fmt.Sprintf("leaf %d is twice in the tree", leaf))
+		}
+	}
+	if from, to := x.low(p.from), x.high(p.to); from != low || to != high {
+		a.bad(fmt.Sprintf("leaves %d..%d have fences %d..%d, the index says %d..%d", p.from, p.to-1, from, to, low, high))
+	}
+	a.leaves, a.last, a.nxt = a.leaves+int(p.to-p.from), uint32(p.to-1), x.nxt(p.to-1)
+}
+
+// isNext looks at the link to a leaf.
+func (a *auditor) isNext(leaf uint32) {
+	if a.leaves > 0 && a.nxt != leaf {
+		a.bad(fmt.Sprintf("leaf %d has leaf %d to its right, the index says %d", a.last, a.nxt, leaf))
+	}
+}
+
 // node looks at an inner node that keys from low to high are routed to, and at what is below.
 func (a *auditor) node(number uint32, level int, low, high uint64) {
+	if p, ok := a.t.untouched(number, level); ok {
+		a.asAtStart(p, low, high)
+		return
+	}
 	if level == 0 {
 		a.leaf(number, low, high)
 		return
@@ -68,13 +104,10 @@ func (a *auditor) node(number uint32, level int, low, high uint64) {
 
 func (a *auditor) leaf(number uint32, low, high uint64) {
 	t, w := a.t, a.w
-	if a.leaves > 0 && a.nxt != number {
-		a.bad(fmt.Sprintf("leaf %d has leaf %d to its right, the index says %d", a.last, a.nxt, number))
-	}
-	if a.seen[number] {
+	a.isNext(number)
+	if a.see(number) {
 		a.bad(fmt.Sprintf("leaf %d is twice in the tree", number))
 	}
-	a.seen[number] = true
 	_, whole := t.peekKeys(number, w)
 	a.leaves, a.last, a.nxt = a.leaves+1, number, w.keys.nxt()
 	if !whole || w.keys.cnt() > t.layout.Slots {

@@ -88,10 +88,15 @@ func (b *bed) do(body func(c *r2.Co)) {
 	b.run(b.spawn(0, 0, body))
 }
 
+// audit looks at the tree as it is, and once more when all of it has been touched.
 func (b *bed) audit(t *Tree) {
 	b.Helper()
 	t.Audit(func(text string) { b.Errorf("audit: %s", text) })
+	b.touch(t)
+	t.Audit(func(text string) { b.Errorf("audit of all: %s", text) })
 }
+
+func (b *bed) touch(t *Tree) { t.mem.Bytes(t.base, int(t.mr.Len)) }
 
 // steps are the keys step, 2 step, ..., n step.
 type steps struct{ n, step uint64 }

@@ -90,14 +90,18 @@ func (x *initial) ranks(leaf uint64) (from, to uint64) {
 	return min(from, x.n), min(from+x.fill, x.n)
 }
 
+// nxt is the leaf to the right of a leaf.
+func (x *initial) nxt(leaf uint64) uint32 {
+	if leaf+1 == x.leaves {
+		return NoLeaf
+	}
+	return uint32(leaf + 1)
+}
+
 // block describes header and keys of a leaf.
 func (x *initial) block(leaf uint64, inca uint32, b keyBlock) {
-	nxt := uint32(leaf + 1)
-	if leaf+1 == x.leaves {
-		nxt = NoLeaf
-	}
 	from, to := x.ranks(leaf)
-	b.setHeader(inca, int(to-from), nxt)
+	b.setHeader(inca, int(to-from), x.nxt(leaf))
 	b.setFences(x.low(leaf), x.high(leaf+1))
 	for i := from; i < to; i++ {
 		b.setKey(int(i-from), x.keys.Key(i))

@@ -65,15 +65,8 @@ func (t *Tree) EachLeaf(from uint64, f func(l *Leaf) bool) {
 	for {
 		t.peekDown(from, w)
 		for i := w.node.Child(from); i < len(w.node.Children); i++ {
-			l.ALN = w.node.Children[i]
 			l.Low, l.High = w.node.Range(i)
-			t.peekKeys(l.ALN, w)
-			l.INCA, l.Keys = w.keys.inca(), l.Keys[:0]
-			for j := range w.keys.cnt() {
-				l.Keys = append(l.Keys, w.keys.key(j))
-			}
-			slices.Sort(l.Keys)
-			if !f(&l) {
+			if t.peekLeaf(w.node.Children[i], &l, w); !f(&l) {
 				return
 			}
 		}
@@ -82,6 +75,16 @@ func (t *Tree) EachLeaf(from uint64, f func(l *Leaf) bool) {
 		}
 		from = w.node.High + 1
 	}
+}
+
+// peekLeaf fills in what a leaf itself says.
+func (t *Tree) peekLeaf(number uint32, l *Leaf, w *work) {
+	t.peekKeys(number, w)
+	l.ALN, l.INCA, l.Keys = number, w.keys.inca(), l.Keys[:0]
+	for i := range w.keys.cnt() {
+		l.Keys = append(l.Keys, w.keys.key(i))
+	}
+	slices.Sort(l.Keys)
 }
 
 // Each calls f with all pairs in the order of their keys until it returns false, free of time. value is valid until f returns.

@@ -25,7 +25,7 @@ func TestInitialTree(t *testing.T) {
 			b := newBed(t, 1, 2, 1)
 			o.Keys, o.Value = steps{n, 10}, firstValue
 			tr := b.tree(o)
-			b.audit(tr)
+			tr.Audit(func(text string) { t.Errorf("audit: %s", text) })
 			i := uint64(0)
 			tr.Each(func(key uint64, value []byte) bool {
 				i++

@@ -1,0 +1,38 @@
+package xstore
+
+import (
+	"strings"
+	"testing"
+)
+
+// A sub-model or a table that has changed is looked at with its leaves, which nobody has touched; models that are as at the
+// start are not.
+func TestAuditFindsChangedModels(t *testing.T) {
+	const m = 40
+	for _, c := range []struct {
+		name  string
+		spoil func(v *version, sub, line []byte)
+		want  string
+	}{
+		{"nothing", func(*version, []byte, []byte) {}, ""},
+		{"an incarnation", func(_ *version, _, line []byte) { line[lineHeader+2] ^= 1 }, "sub-model 40 expects incarnation"},
+		{"a generation", func(_ *version, _, line []byte) { line[0] ^= 1 }, "sub-model 40 has generation 0"},
+		{"a leaf", func(_ *version, _, line []byte) { line[lineHeader+5] ^= 1 }, "sub-model 40 predicts entries"},
+		{"an error", func(_ *version, sub, _ []byte) { sub[8], sub[9] = 0, 0 }, "sub-model 40 predicts entries"},
+	} {
+		b := newBed(t, 1, 1, 1, 1)
+		b.open(100_000, 8, Options{SubModels: 500, Trainers: 1})
+		p := b.x.parts[0]
+		v, mem := p.current, b.cl.Mem(0)
+		c.spoil(v, mem.Bytes(v.subLoc(m).Addr, v.subBytes), mem.Bytes(v.lineLoc(m*v.stride).Addr, lineBytes))
+		var found []string
+		b.x.Audit(func(text string) { found = append(found, text) })
+		if all := strings.Join(found, "\n"); (c.want == "") != (all == "") || !strings.Contains(all, c.want) {
+			t.Errorf("%s is wrong: %.300s", c.name, all)
+		}
+		if leaf := uint32(20_000 / 8); mem.Touched(p.tree.LeafAddr(leaf), 1) {
+			t.Errorf("%s: the audit has touched leaves", c.name)
+		}
+		b.close()
+	}
+}
