@@ -13,9 +13,10 @@ const name = "masstree"
 
 // Kind is the store as the list of parts has it.
 var Kind = store.KVKind{
-	Name: name,
-	Doc:  "a Masstree at the server, all operations by RPC, one instance per socket (as eRPC+Masstree)",
-	Rows: rowsOfKnobs,
+	Name:     name,
+	Doc:      "a Masstree at the server, all operations by RPC, one instance per socket (as eRPC+Masstree)",
+	Rows:     rowsOfKnobs,
+	Messages: service.Messages,
 	Open: func(cl *r2.Cluster, s store.KVSpec, v knob.Values) (store.KV, error) {
 		return New(cl, s, Options{Fill: v.Int("masstree.fill"), Split: splits[v.Text("masstree.split")]})
 	},

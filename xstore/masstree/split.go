@@ -47,9 +47,12 @@ func (t *tree) splitBorder(c *r2.Co, a r2.Addr, b []byte, w uint64, place int, k
 		p = p.insert(place)
 	}
 	c.Store64(a+atPermutation, uint64(p))
-	c.Store64(a+atNext, uint64(right))
+	link(c, a, right)
 	t.hang(c, half{a, w}, half{right, rw}, low)
 }
+
+// link makes a new node the next one of the node that it was split off.
+var link = func(c *r2.Co, a, right r2.Addr) { c.Store64(a+atNext, uint64(right)) }
 
 // half is a node that has been split, or what was split off: locked, with its version word.
 type half struct {
