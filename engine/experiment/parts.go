@@ -24,6 +24,7 @@ import (
 	"drtmx/xstore"
 	"drtmx/xstore/drtmtree"
 	"drtmx/xstore/masstree"
+	"drtmx/xstore/memcached"
 )
 
 // The parts that systems are made of. A protocol, a store or a workload is known by its line here and nowhere else in this
@@ -44,6 +45,7 @@ var Ordered = store.Ordered{
 	xstore.Kind,
 	drtmtree.Kind,
 	masstree.Kind,
+	memcached.Kind,
 }
 
 var Workloads = workload.Parts(slices.Concat(
