@@ -53,6 +53,8 @@
 //     to change it owns it, which its home notes in a directory beside the data, and
 //     lines that are written without being read are tracked, only so many at once.
 //     DDIO is a switch of each socket.
+//   - Lines that cores execute locked instructions on: such a line is with one core or with
+//     several readers, comes from there, and cores that want it queue for it.
 //   - Hardware transactions of cores (Speculation): sets of lines and buffered stores, which
 //     DMA and other cores' accesses end. engine/r2 runs code in them.
 //   - Loss: UD and UC packets are lost at a rate, RC packets and TCP messages come late.

@@ -79,6 +79,10 @@
 // in one request. A crash leaves a prefix, in whole blocks unless a request had been accepted
 // as a whole; ReadLog reads it at the disk's speed.
 //
+// LocalCAS and LocalFAA take their line from the core that has it and queue for it, so a counter of
+// all cores saturates at one transfer for each increment. Loads and stores of such a line wait too.
+// A handler whose cycles were measured (ChargeHandler) moves lines and is not charged for it.
+//
 // # RPC over UD
 //
 // Datagrams may be lost, so each pair of threads keeps a channel with
