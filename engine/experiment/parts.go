@@ -25,6 +25,7 @@ import (
 	"drtmx/xstore/drtmtree"
 	"drtmx/xstore/masstree"
 	"drtmx/xstore/memcached"
+	"drtmx/xstore/rolex"
 )
 
 // The parts that systems are made of. A protocol, a store or a workload is known by its line here and nowhere else in this
@@ -46,6 +47,7 @@ var Ordered = store.Ordered{
 	drtmtree.Kind,
 	masstree.Kind,
 	memcached.Kind,
+	rolex.Kind,
 }
 
 var Workloads = workload.Parts(slices.Concat(

@@ -21,20 +21,22 @@ type Mode struct {
 // handler while it serves a request. What a wait and a post need comes first,
 // in few lines of the host's cache.
 type Co struct {
-	w       *Worker
-	proc    *sim.Proc
-	pending int // requests it waits for
-	waiting bool
-	asleep  bool
-	slept   bool // until wakeAt
-	gated   bool
-	flat    bool
-	serves  bool // runs a handler, called by itself
-	mode    Mode
-	phase   metrics.Phase
-	id      uint32 // in the cluster
-	touched uint32 // bit p: spent[p] is not zero
-	err     error
+	w         *Worker
+	proc      *sim.Proc
+	pending   int // requests it waits for
+	waiting   bool
+	asleep    bool
+	slept     bool // until wakeAt
+	gated     bool
+	woke      bool // since its last Suspend returned
+	suspended bool
+	flat      bool
+	serves    bool // runs a handler, called by itself
+	mode      Mode
+	phase     metrics.Phase
+	id        uint32 // in the cluster
+	touched   uint32 // bit p: spent[p] is not zero
+	err       error
 
 	parkedAt  Time
 	runFrom   Time
@@ -366,6 +368,8 @@ func (c *Co) state() string {
 		return "held at the gate"
 	case c.asleep:
 		return "asleep"
+	case c.suspended:
+		return "suspended"
 	case c.stalled != nil:
 		return fmt.Sprintf("waits for room in the request window to machine %d", c.stalled.peer.mc.id)
 	case slices.Contains(c.w.held, c):
@@ -380,6 +384,25 @@ func (c *Co) state() string {
 // begin of a new transaction.
 func (c *Co) Reset() {
 	c.used, c.nreply = 0, 0
+}
+
+// Mark is a state of a coroutine's scratch.
+type Mark struct {
+	block Addr
+	used  int
+}
+
+// Mark is what Release goes back to.
+func (c *Co) Mark() Mark { return Mark{c.scratch, c.used} }
+
+// Release takes back the scratch buffers handed out since a Mark: for whoever tries something many times within one
+// transaction.
+func (c *Co) Release(m Mark) {
+	if c.scratch == m.block {
+		c.used = m.used
+	} else { // it has grown since: all of the new block is younger
+		c.used = 0
+	}
 }
 
 // Buf returns n bytes of registered scratch, 8-byte aligned, not cleared.

@@ -135,12 +135,13 @@ func (c *Co) alone(what string) {
 	}
 }
 
-// Suspend blocks a shared thread until Wake is called for it. A wake that came before, since the
-// last Suspend returned, is not lost: it returns at once then.
+// Suspend blocks a shared thread, or a coroutine of a worker, until Wake is called for it. A wake
+// that came before, since the last Suspend returned, is not lost: it returns at once then.
 func (c *Co) Suspend() {
 	t := c.shared()
 	if t == nil {
-		panic(fmt.Sprintf("r2: Suspend by %s, which is no thread of SpawnShared", c.name))
+		c.suspend()
+		return
 	}
 	c.sync()
 	if t.woken {
@@ -161,12 +162,29 @@ func (cl *Cluster) Wake(c *Co) {
 	cl.sim.At(cl.sim.Now(), cl.kWake, uint32(t.w.id))
 }
 
+// suspend is Suspend of a worker's coroutine.
+func (c *Co) suspend() {
+	if !c.woke {
+		c.suspended = true
+		c.park()
+	}
+	c.woke = false
+}
+
 // Wake is Cluster.Wake of a thread of the same machine by a system call of this core, at its
-// local time.
+// local time. Another coroutine of the own worker is put among those that are ready, which is a store.
 func (c *Co) Wake(other *Co) {
+	if other.w == c.w {
+		other.woke = true
+		if other.suspended {
+			other.suspended = false
+			c.w.ready.push(other)
+		}
+		return
+	}
 	t := other.shared()
 	if t == nil || t.w.mc != c.w.mc {
-		panic(fmt.Sprintf("r2: %s wakes %s, which is no thread of SpawnShared on its machine", c.name, other.name))
+		panic(fmt.Sprintf("r2: %s wakes %s, which is neither a coroutine of its worker nor a thread of SpawnShared on its machine", c.name, other.name))
 	}
 	c.w.charge(t.share.cost.Wake)
 	c.w.cl.sim.At(c.Now(), c.w.cl.kWake, uint32(t.w.id))

@@ -26,9 +26,12 @@ type Array struct {
 type Options struct {
 	Name   string // for messages to people
 	Socket int
-	Size   int    // of an element in bytes
-	N      uint64 // elements that Make makes; others are zeros
-	Room   uint64 // elements in all
+	// Interleaved has its pages go round the sockets, see fabric.Alloc.
+	Interleaved bool
+
+	Size int    // of an element in bytes
+	N    uint64 // elements that Make makes; others are zeros
+	Room uint64 // elements in all
 	// Make writes the initial bytes of an element. It must be a pure function of its number. b is zeros.
 	Make func(i uint64, b []byte)
 }
@@ -36,7 +39,7 @@ type Options struct {
 // New takes address space on a machine.
 func New(cl *r2.Cluster, machine int, o Options) (*Array, error) {
 	a := &Array{mem: cl.Mem(machine), size: uint64(o.Size), room: max(o.Room, o.N, 1)}
-	of := fabric.Alloc{Name: o.Name, Bytes: a.room * a.size, Socket: o.Socket}
+	of := fabric.Alloc{Name: o.Name, Bytes: a.room * a.size, Socket: o.Socket, Interleaved: o.Interleaved}
 	if o.Make != nil {
 		of.Fill = a.filler(o)
 	}

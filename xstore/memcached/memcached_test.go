@@ -1,7 +1,6 @@
 package memcached
 
 import (
-	"fmt"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -31,33 +30,18 @@ func TestScatter(t *testing.T) {
 	})
 }
 
-// ends is a test whose fatal end is told to the caller.
-type ends struct{ testing.TB }
-
-type fatal string
-
-func (ends) Fatal(args ...any)                 { panic(fatal(fmt.Sprint(args...))) }
-func (ends) Fatalf(format string, args ...any) { panic(fatal(fmt.Sprintf(format, args...))) }
-
 // wrong runs clients on the same keys until something is wrong.
-func wrong(t *testing.T, seeds uint64) (what string) {
-	defer func() {
-		switch end := recover().(type) {
-		case nil:
-		case fatal:
-			what = string(end)
-		default:
-			panic(end)
-		}
-	}()
-	for seed := uint64(1); seed <= seeds; seed++ {
-		for _, h := range []kvtest.History{{Keys: 5, Operations: 50, Bytes: 8, NoScan: true}, {Keys: 4, Operations: 50, Bytes: 100, NoScan: true}} {
-			if w := h.Linear(ends{t}, with(seed%4 == 0), seed); w != "" {
-				return w
+func wrong(t *testing.T, seeds uint64) string {
+	return kvtest.Catch(t, func(t testing.TB) string {
+		for seed := uint64(1); seed <= seeds; seed++ {
+			for _, h := range []kvtest.History{{Keys: 5, Operations: 50, Bytes: 8, NoScan: true}, {Keys: 4, Operations: 50, Bytes: 100, NoScan: true}} {
+				if w := h.Linear(t, with(seed%4 == 0), seed); w != "" {
+					return w
+				}
 			}
 		}
-	}
-	return ""
+		return ""
+	})
 }
 
 func TestLinearizablePerKey(t *testing.T) {
