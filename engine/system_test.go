@@ -249,6 +249,7 @@ var golden = map[string]experiment.Knobs{
 	"nowait":      {"cc": "nowait", "fault.drop": 0.01},
 	"nowait-2":    {"cc": "nowait", "nowait.mode": "E/S", "preset": "fasst", "workload": "registers"},
 	"open":        {"clients.arrival": "open:200k"},
+	"rolex-d":     {"workload": "ycsb-d", "store.ordered": "rolex", "servers": 1, "clients": 2, "threads": 3, "workload.keys": 300, "workload.scale": 1, "workload.mix.insert": 60, "fault.drop": 0.01},
 	"registers":   {"workload": "registers", "fault.drop": 0.01},
 	"tpcc":        {"workload": "tpcc", "workload.scale": 0.01},
 	"tpcc-xstore": {"workload": "tpcc", "workload.scale": 0.01, "store.ordered": "xstore", "cc": "nowait"},

@@ -36,6 +36,9 @@
 // stalls the whole core. Without DDIO a worker fetches the completions and messages
 // it polls from memory.
 //
+// A coroutine that has nothing to do may Suspend itself until another one of its worker Wakes it: work in
+// the background that needs queue pairs.
+//
 // # Regions of hardware transactional memory
 //
 // Co.HTM runs a body as Intel's RTM would (thesis §3.4.3): its stores are buffered and become
