@@ -174,7 +174,8 @@ func (c *Co) suspend() {
 // Wake is Cluster.Wake of a thread of the same machine by a system call of this core, at its
 // local time. Another coroutine of the own worker is put among those that are ready, which is a store.
 func (c *Co) Wake(other *Co) {
-	if other.w == c.w {
+	t := other.shared()
+	if t == nil && other.w == c.w {
 		other.woke = true
 		if other.suspended {
 			other.suspended = false
@@ -182,7 +183,6 @@ func (c *Co) Wake(other *Co) {
 		}
 		return
 	}
-	t := other.shared()
 	if t == nil || t.w.mc != c.w.mc {
 		panic(fmt.Sprintf("r2: %s wakes %s, which is neither a coroutine of its worker nor a thread of SpawnShared on its machine", c.name, other.name))
 	}
