@@ -36,7 +36,7 @@ func (x *client) Delete(key uint64) (found bool, err error) { return x.change(re
 func (x *client) change(op operation, key uint64, value []byte) (bool, error) {
 	p := x.s.part(key)
 	i := x.segmentOf(p, key)
-	m := x.model(p, i)
+	m := x.model(p, i, key)
 	first, last := m.span(key)
 	number := m.leaf(first)
 	if first < last {

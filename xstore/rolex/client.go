@@ -91,15 +91,31 @@ func (x *client) startsBelow(p *part, k *known, i int, key uint64) bool {
 // searchCycles is a step of a search in a sorted array: a comparison, and half of a misprediction. Assumed.
 const searchCycles = 10
 
-// model is what the client knows of a segment.
-func (x *client) model(p *part, i int) *segment {
-	k := &x.cache.parts[p.machine]
-	m := k.segments[i]
-	if m == nil {
-		m = p.atStart(i)
+// known is what the client knows of a segment.
+func (x *client) known(p *part, i int) *segment {
+	if m := x.cache.parts[p.machine].segments[i]; m != nil {
+		return m
 	}
-	x.c.Touch(k.models+r2.Addr(i*modelRoom), min(blobHeader+m.model.Bytes(), modelRoom))
+	return p.atStart(i)
+}
+
+// model is what the client knows of a segment, and charges its prediction for a key.
+func (x *client) model(p *part, i int, key uint64) *segment {
+	k, m := &x.cache.parts[p.machine], x.known(p, i)
 	x.c.Compute(m.model.Cycles() + model.SubCycles)
+	// The header, and a search by halves through the lines of the pieces.
+	at := k.models + r2.Addr(i*p.modelRoom)
+	x.c.Touch(at, blobHeader)
+	low, high := 0, (blobHeader+m.model.Bytes()+lineBytes-1)/lineBytes
+	for want := m.place(key) * high / (places * m.leaves); high-low > 1; {
+		middle := (low + high) / 2
+		x.c.Touch(at+r2.Addr(middle*lineBytes%p.modelRoom), lineBytes)
+		if middle <= want {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
 	return m
 }
 
@@ -151,7 +167,7 @@ func (x *client) decode(p *part, l *leaf) {
 // along the links.
 func (x *client) find(p *part, key uint64) (*leaf, error) {
 	i := x.segmentOf(p, key)
-	return x.findIn(p, i, x.model(p, i), key)
+	return x.findIn(p, i, x.model(p, i, key), key)
 }
 
 // findIn is find where the segment is known.
@@ -269,7 +285,7 @@ func (x *client) refresh(p *part, i int, m *segment, word uint64) error {
 func (x *client) install(p *part, i int, m *segment) {
 	k := &x.cache.parts[p.machine]
 	k.segments[i] = m
-	x.c.Touch(k.models+r2.Addr(i*modelRoom), min(blobHeader+m.model.Bytes(), modelRoom))
+	x.c.Touch(k.models+r2.Addr(i*p.modelRoom), min(blobHeader+m.model.Bytes(), p.modelRoom))
 	x.c.Touch(k.tables+r2.Addr(i*tableRoom), min(4*m.leaves, tableRoom))
 }
 

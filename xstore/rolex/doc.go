@@ -35,7 +35,8 @@
 // # What is assumed
 //
 // Leaves begin half full, as XStore's. Segment, error and the number of splits are knobs whose defaults are ours, as are the cycles of
-// training a leaf. Models are Go values on the client; looks at them are charged as of arrays with room for six pieces each.
+// training a leaf. Models are Go values on the client; looks at them are charged as of arrays with as much room for each as initial models
+// take in the mean.
 //
 // # Left out
 //

@@ -15,6 +15,7 @@ var (
 	gaugeTrained  = gauge("trained", "segments retrained", "/s", metrics.Rate)
 	gaugeFetched  = gauge("fetched", "models fetched", "/s", metrics.Rate)
 	gaugeGiven    = gauge("given", "trainings given up", "/s", metrics.Rate)
+	gaugeModels   = gauge("model_bytes", "models of a client at the start", "bytes", metrics.Level)
 	gaugePending  = gauge("pending", "training tasks", "", metrics.Level)
 )
 
@@ -28,6 +29,9 @@ func (s *Store) Gauges(r *metrics.Readings) {
 	r.Add(gaugeTrained, float64(t.Trained), 0)
 	r.Add(gaugeFetched, float64(t.Fetched), 0)
 	r.Add(gaugeGiven, float64(t.Given), 0)
+	for _, p := range s.parts {
+		r.Add(gaugeModels, float64(p.segments*p.modelRoom), 0)
+	}
 	pending := 0
 	for _, x := range s.trains {
 		if x == nil {

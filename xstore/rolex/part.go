@@ -48,9 +48,10 @@ type part struct {
 
 	top     model.Top  // leads to a key's segment
 	initial []*segment // trained when first used
-	starts  uint64     // bytes of the array of segments' first keys
-	stats   Stats
-	scratch node // of whoever makes initial leaves
+	// modelRoom is the distance of two models in the memory of a client: what they take in the mean.
+	modelRoom int
+	stats     Stats
+	scratch   node // of whoever makes initial leaves
 }
 
 // Stats counts what clients did to a memory node's keys since the start.
@@ -108,7 +109,19 @@ func (s *Store) newPart(m int) (*part, error) {
 	p.rkeys.heads = mem.Register(p.heads, headLines*lineBytes, change).RKey
 	p.rkeys.published = mem.Register(p.published, p.lines*lineBytes, fabric.RemoteRead|fabric.RemoteWrite).RKey
 	p.top, err = model.TrainTop(model.TopSpec{Kind: "pieces", Eps: 1 / float64(max(2048, p.segments))}, p.keys)
+	p.measureModels()
 	return p, err
+}
+
+// measured is how many models are trained for the mean of their sizes.
+const measured = 16
+
+func (p *part) measureModels() {
+	sum, n := 0, min(measured, p.segments)
+	for k := range n {
+		sum += blobHeader + p.atStart(k*p.segments/n).model.Bytes()
+	}
+	p.modelRoom = (sum/n + lineBytes - 1) &^ (lineBytes - 1)
 }
 
 // leavesAtStart is their number.

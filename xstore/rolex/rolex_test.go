@@ -30,11 +30,14 @@ var contended = []kvtest.History{
 	{Keys: 4, Operations: 150, Bytes: 8, Wide: 200},
 }
 
+// large has leaves of fifty lines, which take a while to be WRITten.
+var large = kvtest.History{Keys: 5, Operations: 60, Bytes: 200}
+
 // wrong runs seeds until something is wrong.
-func wrong(t *testing.T, seeds uint64, o Options) string {
+func wrong(t *testing.T, seeds uint64, o Options, histories ...kvtest.History) string {
 	return kvtest.Catch(t, func(t testing.TB) string {
 		for seed := uint64(1); seed <= seeds; seed++ {
-			for _, h := range contended {
+			for _, h := range histories {
 				if w := h.Linear(t, with(o), seed); w != "" {
 					return w
 				}
@@ -50,7 +53,7 @@ func TestLinearizablePerKey(t *testing.T) {
 		seeds = 3
 	}
 	for _, o := range []Options{small, {RetrainAt: 1}} {
-		if w := wrong(t, seeds, o); w != "" {
+		if w := wrong(t, seeds, o, append(contended, large)...); w != "" {
 			t.Error(w)
 		}
 	}
@@ -69,7 +72,7 @@ func TestPlantedFaults(t *testing.T) {
 			o := small
 			o.Error = 32
 			plant(&o.planted)
-			w := wrong(t, 40, o)
+			w := wrong(t, 40, o, contended...)
 			if w == "" {
 				t.Fatal("no seed shows it")
 			}
@@ -87,7 +90,7 @@ func TestTornLeavesAreCaught(t *testing.T) {
 			copy(b[at:at+2], b[:2])
 		}
 	}
-	w := wrong(t, 40, small)
+	w := wrong(t, 40, Options{}, large)
 	if w == "" {
 		t.Fatal("no seed shows that versions are not looked at")
 	}

@@ -26,7 +26,7 @@ func (x *client) Scan(key uint64, n int, dst []store.Pair) ([]store.Pair, error)
 // go on with, 0 if there is none behind.
 func (x *client) some(p *part, key uint64, want int, dst []store.Pair) (_ []store.Pair, next uint64, err error) {
 	i := x.segmentOf(p, key)
-	m := x.model(p, i)
+	m := x.model(p, i, key)
 	first, last := m.span(key)
 	more := (want-len(dst))/x.s.opt.Fill + 1
 	last = max(last, min(last+more, first+scanBatch-1, m.leaves-1))

@@ -96,12 +96,8 @@ type known struct {
 	starts, models, tables r2.Addr
 }
 
-const (
-	// modelRoom is the distance of two models: a header and six pieces. Those with more share the memory of their neighbours.
-	modelRoom = 128
-	// tableRoom is the distance of two tables: of a thousand leaves.
-	tableRoom = 4096
-)
+// tableRoom is the distance of two tables: of a thousand leaves. Longer ones share the memory of their neighbours.
+const tableRoom = 4096
 
 // cacheOf makes the cache of a machine, unless there is one.
 func (s *Store) cacheOf(c *r2.Co) *cache {
@@ -115,7 +111,7 @@ func (s *Store) cacheOf(c *r2.Co) *cache {
 		for _, a := range []struct {
 			at   *r2.Addr
 			each int
-		}{{&k.starts, keyBytes}, {&k.models, modelRoom}, {&k.tables, tableRoom}} {
+		}{{&k.starts, keyBytes}, {&k.models, p.modelRoom}, {&k.tables, tableRoom}} {
 			at, err := s.cl.Mem(m).Reserve("rolex.models", uint64(p.segments*a.each), c.Home())
 			if err != nil {
 				s.cl.Fail(fmt.Errorf("rolex %s: %w", s.spec.Name, err))

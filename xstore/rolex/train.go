@@ -101,10 +101,10 @@ func (x *client) train(p *part, i int) (trained bool, err error) {
 	if err := x.c.Wait(); err != nil || binary.LittleEndian.Uint64(was.B) != 0 {
 		return false, err
 	}
-	if err := x.refresh(p, i, x.model(p, i), binary.LittleEndian.Uint64(word.B)); err != nil {
+	if err := x.refresh(p, i, x.known(p, i), binary.LittleEndian.Uint64(word.B)); err != nil {
 		return false, err
 	}
-	m := x.model(p, i)
+	m := x.known(p, i)
 	heads, err := x.heads(p, i, m)
 	if err != nil {
 		return false, err
