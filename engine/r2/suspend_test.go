@@ -77,3 +77,22 @@ func TestReleaseTakesScratchBack(t *testing.T) {
 		t.Error("it did not come to its end, or what was handed out before the mark has changed")
 	}
 }
+
+// A shared thread that wakes itself goes on after its next Suspend, as other threads' wakes would have it.
+func TestSharedThreadWakesItself(t *testing.T) {
+	b := newBed(t, 1, Config{Threads: 1, Coroutines: 1}, fabric.Config{})
+	n := 0
+	b.cl.SpawnShared(0, 0, "trainer", func(c *Co) {
+		for range 3 {
+			c.Wake(c)
+			c.Suspend()
+			n++
+		}
+		c.Suspend()
+		n++
+	})
+	b.run(sim.Millisecond)
+	if n != 3 {
+		t.Errorf("it went on %d times, want 3", n)
+	}
+}

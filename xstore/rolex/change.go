@@ -77,7 +77,7 @@ func (x *client) change(op operation, key uint64, value []byte) (bool, error) {
 		if err := x.c.Wait(); err != nil {
 			return false, err
 		}
-		if err := x.refresh(p, i, m, binary.LittleEndian.Uint64(entry.B)); err != nil {
+		if err := x.refresh(p, i, binary.LittleEndian.Uint64(entry.B)); err != nil {
 			return false, err
 		}
 	}

@@ -186,7 +186,7 @@ func (x *client) findIn(p *part, i int, m *segment, key uint64) (*leaf, error) {
 	if !ok {
 		return nil, x.beyond(p, key)
 	}
-	return x.follow(p, i, m, at, key)
+	return x.follow(p, i, at, key)
 }
 
 // begun is the last leaf that begins at a key or below it.
@@ -205,14 +205,14 @@ func (x *client) beyond(p *part, key uint64) error {
 
 // follow goes from a leaf that begins at a key or below it to the one that the key belongs to. With the first synonym the client
 // looks whether the segment has a newer model, which knows it.
-func (x *client) follow(p *part, i int, m *segment, at int, key uint64) (*leaf, error) {
+func (x *client) follow(p *part, i, at int, key uint64) (*leaf, error) {
 	l := x.leaves[at]
 	for hop := 0; key > l.n.high() && !x.s.opt.planted.noSynonyms; hop++ {
 		if hop == maxHops {
 			return nil, x.missingLink(p, key)
 		}
 		var err error
-		if l, err = x.synonym(p, i, m, &l, hop == 0); err != nil {
+		if l, err = x.synonym(p, i, &l, hop == 0); err != nil {
 			return nil, err
 		}
 	}
@@ -221,7 +221,7 @@ func (x *client) follow(p *part, i int, m *segment, at int, key uint64) (*leaf, 
 }
 
 // synonym READs the leaf that another one links to, and if look, whether there is a newer model.
-func (x *client) synonym(p *part, i int, m *segment, from *leaf, look bool) (l leaf, err error) {
+func (x *client) synonym(p *part, i int, from *leaf, look bool) (l leaf, err error) {
 	number := from.n.link()
 	if number == noLeaf {
 		return l, x.missingLink(p, from.n.high())
@@ -232,7 +232,7 @@ func (x *client) synonym(p *part, i int, m *segment, from *leaf, look bool) (l l
 		word = x.c.Read(p.entryLoc(i, atCurrent), 8)
 	}
 	if l, err = x.readOne(p, number); err == nil && look {
-		err = x.refresh(p, i, m, binary.LittleEndian.Uint64(word.B))
+		err = x.refresh(p, i, binary.LittleEndian.Uint64(word.B))
 	}
 	return l, err
 }
@@ -252,18 +252,15 @@ func (x *client) readOne(p *part, number uint32) (l leaf, err error) {
 	return l, err
 }
 
-// refresh fetches the model of a segment if what the directory says is newer, and nobody of the machine is at it.
-func (x *client) refresh(p *part, i int, m *segment, word uint64) error {
-	version := uint32(word >> 48)
-	if version == m.version || m.fetching {
+// refresh fetches the model of a segment if what the directory says is newer than what the machine has, and nobody of it is at
+// that already.
+func (x *client) refresh(p *part, i int, word uint64) error {
+	k, version := &x.cache.parts[p.machine], uint32(word>>48)
+	if version <= x.known(p, i).version || k.fetching[i] {
 		return nil
 	}
-	k := &x.cache.parts[p.machine]
-	// An initial model is shared by all machines: it is not marked.
-	if m.version != 0 {
-		m.fetching = true
-		defer func() { m.fetching = false }()
-	}
+	k.fetching[i] = true
+	defer func() { k.fetching[i] = false }()
 	lines := int(word >> 32 & mostLines)
 	buf := x.c.Read(p.lineLoc(word&(1<<32-1)), lines*lineBytes)
 	if err := x.c.Wait(); err != nil {
@@ -275,7 +272,7 @@ func (x *client) refresh(p *part, i int, m *segment, word uint64) error {
 	if !ok {
 		return fmt.Errorf("rolex %s: what machine %d has published of segment %d is not version %d", x.s.spec.Name, p.machine, i, version)
 	}
-	if now := k.segments[i]; now == nil || now.version < version {
+	if x.known(p, i).version < version {
 		x.install(p, i, got)
 	}
 	return nil

@@ -62,7 +62,7 @@ func (x *client) some(p *part, key uint64, want int, dst []store.Pair) (_ []stor
 		if key > p.highest(i) || at+1 == len(x.leaves) && last+1 < m.leaves && l.n.link() == m.leaf(last+1) {
 			return dst, key, nil // a new prediction READs many at once
 		}
-		if l, err = x.synonym(p, i, m, &l, look); err != nil {
+		if l, err = x.synonym(p, i, &l, look); err != nil {
 			return dst, 0, err
 		}
 	}

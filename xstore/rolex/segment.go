@@ -12,14 +12,13 @@ import (
 // are. A place is a leaf's number in the table times 16 and the part of the way through the leaf, in sixteenths: for leaves of
 // 16 slots the logical position of thesis §3.4.1.
 type segment struct {
-	version  uint32
-	model    *model.Pieces
-	below    int // how many places the model may be above a key's leaf,
-	above    int // and below it
-	leaves   int
-	first    uint32   // leaf, where they lie one behind the other
-	table    []uint32 // of leaves; nil: they do
-	fetching bool     // a coroutine of the machine READs a newer one
+	version uint32
+	model   *model.Pieces
+	below   int // how many places the model may be above a key's leaf,
+	above   int // and below it
+	leaves  int
+	first   uint32   // leaf, where they lie one behind the other
+	table   []uint32 // of leaves; nil: they do
 }
 
 const places = 16 // of a leaf

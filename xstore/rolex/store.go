@@ -93,6 +93,7 @@ type cache struct {
 // of arrays in the client's memory, reserved here: of segments' first keys, of models, and of the tables that were fetched.
 type known struct {
 	segments               []*segment // nil: the initial one
+	fetching               []bool     // by a coroutine of the machine
 	starts, models, tables r2.Addr
 }
 
@@ -107,7 +108,7 @@ func (s *Store) cacheOf(c *r2.Co) *cache {
 	}
 	x := &cache{}
 	for _, p := range s.parts {
-		k := known{segments: make([]*segment, p.segments)}
+		k := known{segments: make([]*segment, p.segments), fetching: make([]bool, p.segments)}
 		for _, a := range []struct {
 			at   *r2.Addr
 			each int

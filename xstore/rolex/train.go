@@ -101,16 +101,16 @@ func (x *client) train(p *part, i int) (trained bool, err error) {
 	if err := x.c.Wait(); err != nil || binary.LittleEndian.Uint64(was.B) != 0 {
 		return false, err
 	}
-	if err := x.refresh(p, i, x.known(p, i), binary.LittleEndian.Uint64(word.B)); err != nil {
+	now := binary.LittleEndian.Uint64(word.B)
+	if err := x.refresh(p, i, now); err != nil {
 		return false, err
 	}
-	m := x.known(p, i)
-	heads, err := x.heads(p, i, m)
+	heads, err := x.heads(p, i, x.known(p, i))
 	if err != nil {
 		return false, err
 	}
-	if len(heads) <= mostLeaves && m.version < mostVersion {
-		return x.publish(p, i, x.fit(p, i, heads, m.version+1))
+	if version := uint32(now >> 48); len(heads) <= mostLeaves && version < mostVersion {
+		return x.publish(p, i, x.fit(p, i, heads, version+1))
 	}
 	x.c.Write(loc, x.c.Word(0))
 	return false, x.c.Wait()
