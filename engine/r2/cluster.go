@@ -336,7 +336,23 @@ func (cl *Cluster) OnReceipt(id uint8, f func(m, thread, to int, req []byte)) {
 // thread is the order of its Spawn.
 func (cl *Cluster) Spawn(m, thread int, body func(c *Co)) *Co {
 	w := cl.machines[m].workers[thread]
-	c := newCo(w, len(w.cos), fmt.Sprintf("m%d.t%d.c%d", m, thread, len(w.cos)), body)
+	n := len(w.cos) - w.background
+	return w.add(newCo(w, n, fmt.Sprintf("m%d.t%d.c%d", m, thread, n), body))
+}
+
+// SpawnBackground starts a coroutine on a worker that is none of a workload's: it has no index, is not to
+// Gate, and a drain waits for no more than its requests. It may be started at any time.
+func (cl *Cluster) SpawnBackground(m, thread int, name string, body func(c *Co)) *Co {
+	w := cl.machines[m].workers[thread]
+	w.background++
+	c := newCo(w, noIndex, fmt.Sprintf("m%d.t%d.%s", m, thread, name), body)
+	c.rand = *cl.sim.Stream("r2.background", uint64(w.id)<<16|uint64(w.background))
+	return w.add(c)
+}
+
+// add has the worker run a coroutine.
+func (w *Worker) add(c *Co) *Co {
+	c.slot = len(w.cos)
 	w.cos = append(w.cos, c)
 	if w.mc.life == running { // else it begins when the machine is up
 		c.begin()

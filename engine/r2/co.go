@@ -48,7 +48,8 @@ type Co struct {
 	used    int
 	nreply  int
 	rand    Rand
-	index   int // within the thread; -1: the handler
+	index   int // within the thread; -1: the handler; noIndex: in the background
+	slot    int // among all coroutines of the worker but the handler
 
 	spent   ledger
 	tripsIn [metrics.NumPhases]uint16 // waits by phase, see TakeTrips
@@ -69,6 +70,9 @@ type Buf struct {
 type Reply struct {
 	B []byte
 }
+
+// noIndex is the index of coroutines in the background.
+const noIndex = math.MaxInt32
 
 func newCo(w *Worker, index int, name string, body func(*Co)) *Co {
 	c := &Co{w: w, index: index, id: uint32(len(w.cl.cos)), name: name, body: body}
@@ -96,7 +100,7 @@ func (c *Co) Machine() int { return c.w.machine }
 // Thread is the worker thread it runs on.
 func (c *Co) Thread() int { return c.w.thread }
 
-// Index is its number within the thread; -1 for a handler.
+// Index is its number within the thread; -1 for a handler, and none that means anything in the background.
 func (c *Co) Index() int { return c.index }
 
 // ID is its number within the cluster.
@@ -110,7 +114,7 @@ func (c *Co) short() uint16 {
 	if c.index < 0 {
 		return shortHandler
 	}
-	return uint16(c.index + 1)
+	return uint16(c.slot + 1)
 }
 
 const shortHandler = passive - 1

@@ -127,7 +127,7 @@ func (c *Co) stop() {
 	if c.proc != nil {
 		c.proc.Stop()
 	}
-	*c = Co{w: c.w, index: c.index, id: c.id, name: c.name, body: c.body, rand: c.rand}
+	*c = Co{w: c.w, index: c.index, slot: c.slot, id: c.id, name: c.name, body: c.body, rand: c.rand}
 }
 
 // lose ends what is open with a machine that is down.

@@ -36,8 +36,8 @@
 // stalls the whole core. Without DDIO a worker fetches the completions and messages
 // it polls from memory.
 //
-// A coroutine that has nothing to do may Suspend itself until another one of its worker Wakes it: work in
-// the background that needs queue pairs.
+// Work in the background that needs queue pairs is for a coroutine of SpawnBackground, which Suspends itself
+// until another one of its worker Wakes it.
 //
 // # Regions of hardware transactional memory
 //

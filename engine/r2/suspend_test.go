@@ -12,7 +12,7 @@ import (
 func TestSuspendOfACoroutine(t *testing.T) {
 	b := newBed(t, 2, Config{Threads: 1, Coroutines: 2}, fabric.Config{})
 	var woken []Time
-	sleeper := b.cl.Spawn(0, 0, func(c *Co) {
+	sleeper := b.cl.SpawnBackground(0, 0, "sleeper", func(c *Co) {
 		c.Sleep(2 * sim.Microsecond)
 		for {
 			c.Suspend()
@@ -24,6 +24,9 @@ func TestSuspendOfACoroutine(t *testing.T) {
 		}
 	})
 	b.cl.Spawn(0, 0, func(c *Co) {
+		if c.Index() != 0 {
+			t.Errorf("the only coroutine that is not in the background has index %d", c.Index())
+		}
 		for i := range 3 {
 			c.Wake(sleeper) // the first time it is not suspended yet
 			c.Sleep(Time(10*(i+1)) * sim.Microsecond)

@@ -47,12 +47,13 @@ type Worker struct {
 	held    []*Co      // wait for room
 	serving *sim.Proc  // the handler's
 
-	handler *Co // runs requests to completion
-	mc      *machine
-	id      int // in the cluster
-	home    int // its socket's RNIC
-	cos     []*Co
-	job     job // that the handler works on
+	handler    *Co // runs requests to completion
+	mc         *machine
+	id         int // in the cluster
+	home       int // its socket's RNIC
+	cos        []*Co
+	background int // of these, coroutines of SpawnBackground
+	job        job // that the handler works on
 
 	buffers  buffers
 	refill   []fabric.RecvWR

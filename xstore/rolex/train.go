@@ -52,7 +52,7 @@ func (s *Store) wantTraining(c *r2.Co, p *part, segment int) {
 		t.queue = append(t.queue, x)
 	}
 	if t.co == nil {
-		t.co = s.cl.Spawn(c.Machine(), c.Thread(), t.run)
+		t.co = s.cl.SpawnBackground(c.Machine(), c.Thread(), "trainer", t.run)
 		return
 	}
 	c.Wake(t.co)
