@@ -1,7 +1,8 @@
 // Package rolex is a rival of XStore that the thesis does not have: an ordered learned store for disaggregated memory, in the
 // manner of ROLEX (Li, Hua, Zuo, Chen, Sheng, "ROLEX: A Scalable RDMA-oriented Learned Key-Value Store for Disaggregated Memory
 // Systems", FAST 2023), by what is publicly described of it. Memory nodes have leaves and nothing to compute with. Clients predict by
-// models, READ leaves, lock them by CAS, WRITE them, and train the models too.
+// models, READ leaves, lock them by CAS, and WRITE them. They train the models too, which ROLEX leaves to dedicated cores of its
+// memory nodes: here these have none, and the time and the READs of a training are the clients'.
 //
 // # What is modelled
 //
@@ -35,7 +36,7 @@
 // # What is assumed
 //
 // Leaves begin half full, as XStore's. Segment, error and the number of splits are knobs whose defaults are ours, as are the cycles of
-// training a leaf. Models are Go values on the client; looks at them are charged as of arrays with as much room for each as initial models
+// training a leaf. The error is as small as models allow that take no more memory than XStore's cache. Models are Go values on the client; looks at them are charged as of arrays with as much room for each as initial models
 // take in the mean.
 //
 // # Left out

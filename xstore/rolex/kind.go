@@ -14,7 +14,7 @@ const name = "rolex"
 // Kind is the store as the list of parts has it.
 var Kind = store.KVKind{
 	Name:  name,
-	Doc:   "leaves in memory nodes, models that clients train, all operations one-sided (as ROLEX)",
+	Doc:   "leaves in memory nodes, models that clients train, all operations one-sided (in the manner of ROLEX)",
 	Rows:  rows,
 	Rules: []func(knob.Values) error{validFill, validNIC},
 	Open: func(cl *r2.Cluster, s store.KVSpec, v knob.Values) (store.KV, error) {

@@ -20,7 +20,6 @@ type list struct {
 	rep  *r2.Reply // nil: it was a call
 	b    []byte
 	want int
-	all  bool // there is nothing behind
 }
 
 // Client is the handle of a coroutine.
