@@ -19,6 +19,8 @@ type cache struct {
 	subs    r2.Addr // reserved in the client's memory
 	entries r2.Addr
 
+	heldSubs, heldEntries int // how many of them are there
+
 	// Of looking for another version, see client.checkVersion.
 	checkedAt r2.Time
 	checking  bool
@@ -42,6 +44,10 @@ func newCache(cl *r2.Cluster, machine, socket int, v *version) (*cache, error) {
 // use changes to a version, of which nothing is cached unless all begin with it.
 func (x *cache) use(cl *r2.Cluster, machine, socket int, v *version) (err error) {
 	x.v, x.own, x.at = v, x.own[:0], make([]uint32, v.model.M)
+	x.heldSubs, x.heldEntries = 0, 0
+	if v.image != nil {
+		x.heldSubs, x.heldEntries = int(v.model.M), v.image.entries
+	}
 	mem := cl.Mem(machine)
 	if x.subs, err = mem.Reserve("xcache.models", uint64(v.model.M)*uint64(v.subBytes), socket); err != nil {
 		return fmt.Errorf("xstore: %w", err)
@@ -65,6 +71,18 @@ func (x *cache) touchEntries(c *r2.Co, m, first, n uint32) {
 		at = uint64(x.v.image.first[m]) + uint64(m)
 	}
 	c.Touch(x.entries+r2.Addr((at+uint64(first))*entryBytes), int(n)*entryBytes)
+}
+
+// bytes is what the cache holds in a mode.
+func (x *cache) bytes(m Mode) int {
+	n := x.v.model.Top.Bytes()
+	if m != Top {
+		n += x.heldSubs * x.v.subBytes
+	}
+	if m == Full {
+		n += x.heldEntries * entryBytes
+	}
+	return n
 }
 
 // find is a sub-model that is there. entry then gives those of its table.
@@ -110,6 +128,11 @@ func (x *cache) hold(m uint32) *cached {
 			x.own = append(x.own, cached{})
 		}
 		x.at[m] = uint32(len(x.own))
+		if im := x.v.image; im != nil {
+			x.heldEntries -= int(im.size[m])
+		} else {
+			x.heldSubs++
+		}
 	}
 	return &x.own[x.at[m]-1]
 }
@@ -117,6 +140,7 @@ func (x *cache) hold(m uint32) *cached {
 // put remembers a sub-model and its table, which is copied.
 func (x *cache) put(m uint32, s model.Sub, span model.Span, tt []model.Entry) {
 	e := x.hold(m)
+	x.heldEntries += len(tt) - len(e.tt)
 	e.sub, e.span, e.gone = s, span, false
 	e.tt = append(e.tt[:0], tt...)
 }
@@ -130,6 +154,7 @@ func (x *cache) invalidate(m, i uint32) {
 		for k := range uint32(s.Entries()) {
 			e.tt = append(e.tt, x.v.image.entry(m, k))
 		}
+		x.heldEntries += len(e.tt)
 	}
 	e := &x.own[x.at[m]-1]
 	if i < uint32(len(e.tt)) {

@@ -36,6 +36,7 @@ type client struct {
 	view    tree.View
 	inner   tree.Inner
 	path    []uint32 // inner nodes on the way down
+	fetched bool     // a node was READ on it
 	scan    scanState
 	stale   bool   // the scan met a leaf that is not what its sub-model was trained on
 	reply   []byte // of a scan on the own machine

@@ -11,12 +11,14 @@ import (
 // number. Clients notice the number, and fetch sub-models of the new version as they need them. Leaves that are split
 // meanwhile have tasks that are done again for the new version.
 
-// consider asks for twice as many sub-models when they have too many keys on average, and for half when they have few.
+// consider asks for twice as many sub-models when they have too many keys on average, and for half when they have few. A number
+// that a person asked for is kept until there are twice as many keys, or half.
 func (p *part) consider(c *r2.Co) {
 	at, t := uint64(p.s.opt.ExpandAt), &p.trainers
-	if at == 0 || t.whole {
+	if at == 0 || t.whole || p.keys < 2*p.asked && p.keys > p.asked/2 {
 		return
 	}
+	p.asked = 0
 	m := uint64(p.current.model.M)
 	switch {
 	case p.keys > at*m:
@@ -31,22 +33,25 @@ const shrinkAt = 8
 
 // resize has a model with so many sub-models trained.
 func (p *part) resize(c *r2.Co, m uint32) {
-	if !p.trainers.whole && m != p.current.model.M {
-		p.trainers.whole = true
-		p.push(c, task{kind: wholeTask, m: m})
+	if m != p.current.model.M {
+		p.begin(c, m)
 	}
 }
 
 // retrainAll has a model with as many sub-models as now trained.
 func (p *part) retrainAll(c *r2.Co) {
-	if !p.trainers.whole {
-		p.trainers.whole = true
-		p.push(c, task{kind: wholeTask, m: p.current.model.M})
+	p.begin(c, p.current.model.M)
+}
+
+// begin has a whole model trained, unless one is under way.
+func (p *part) begin(c *r2.Co, m uint32) {
+	if t := &p.trainers; !t.whole && len(t.threads) > 0 {
+		t.whole, t.target, t.done = true, m, 0
+		p.push(c, task{kind: wholeTask, m: m})
 	}
 }
 
-// SetSubModels has every server train a model with so many sub-models, in the background. While one is being trained, another
-// cannot be asked for.
+// SetSubModels has every server train a model with so many sub-models, in the background. If one is being trained, it is the next.
 func (s *Store) SetSubModels(n int) error {
 	o := s.opt
 	if o.SubModels = n; n == AutoSubModels {
@@ -60,8 +65,12 @@ func (s *Store) SetSubModels(n int) error {
 	}
 	s.opt.SubModels = n
 	for _, p := range s.parts {
-		p.wanted = uint32(n)
-		p.resize(nil, p.wanted)
+		p.asked = p.keys
+		if p.trainers.whole {
+			p.wanted = uint32(n)
+			continue
+		}
+		p.resize(nil, uint32(n))
 	}
 	return nil
 }
@@ -76,6 +85,7 @@ func (t *trainer) trainWhole(c *r2.Co, m uint32) {
 	}
 	for i := range m {
 		t.trainSub(c, v, i, 0)
+		p.trainers.done = i + 1
 	}
 	c.Store64(p.head, uint64(v.number))
 	p.current = v

@@ -8,6 +8,7 @@ func gauge(name, label, unit string, kind metrics.GaugeKind) *metrics.Gauge {
 
 // What a store shows of itself.
 var (
+	gaugeHits        = gauge("hits", "cache hits", "%", metrics.Share)
 	gaugeFallbacks   = gauge("fallbacks", "fallbacks", "%", metrics.Share)
 	gaugeMismatches  = gauge("invalidations", "invalidations", "%", metrics.Share)
 	gaugeLeaves      = gauge("leaves", "second leaves", "%", metrics.Share)
@@ -18,8 +19,12 @@ var (
 	gaugeModelBytes  = gauge("model_bytes", "sub-models", "bytes", metrics.Level)
 	gaugeTableBytes  = gauge("tt_bytes", "translation tables", "bytes", metrics.Level)
 	gaugeIndexBytes  = gauge("index_bytes", "inner nodes of the tree", "bytes", metrics.Level)
+	gaugeClient      = gauge("client_bytes", "cache of a client", "bytes", metrics.Level)
+	gaugeClients     = gauge("clients_bytes", "caches of all clients", "bytes", metrics.Level)
 	gaugeRetrained   = gauge("retrained", "sub-models retrained", "/s", metrics.Rate)
 	gaugePending     = gauge("pending", "training tasks", "", metrics.Level)
+	gaugeTarget      = gauge("training", "sub-models in training", "", metrics.Level)
+	gaugeToGo        = gauge("to_go", "sub-models to go", "", metrics.Level)
 	gaugeTrainers    = gauge("trainers", "trainers busy", "%", metrics.Share)
 	gaugeSplits      = gauge("splits", "splits", "/s", metrics.Rate)
 	gaugeHinted      = gauge("hinted", "updates by hint", "%", metrics.Share)
@@ -28,7 +33,7 @@ var (
 // Gauges reads them. Leaves beyond the first one that a lookup READs are a share of the lookups.
 func (s *Store) Gauges(r *metrics.Readings) { gauges(r, []*Store{s}) }
 
-// gauges reads those of several stores that work alike.
+// gauges reads those of several stores that work alike. The cache of a client has those of all stores.
 func gauges(r *metrics.Readings, stores []*Store) {
 	var t Stats
 	var f Footprint
@@ -38,7 +43,11 @@ func gauges(r *metrics.Readings, stores []*Store) {
 		t.Add(&stats)
 		f.add(&size)
 		pending += s.Pending()
+		all, users := s.cached()
+		r.Add(gaugeClients, float64(all), 0)
+		r.Add(gaugeClient, float64(all)/float64(max(users, 1)), 0)
 	}
+	r.Add(gaugeHits, float64(t.Hits), float64(t.Lookups))
 	r.Add(gaugeFallbacks, float64(t.Fallbacks), float64(t.Lookups))
 	r.Add(gaugeMismatches, float64(t.Mismatches), float64(t.Lookups))
 	r.Add(gaugeSpeculative, float64(t.Speculative+t.Siblings), 0)
@@ -60,9 +69,36 @@ func gauges(r *metrics.Readings, stores []*Store) {
 	}
 	for _, s := range stores {
 		for _, p := range s.parts {
+			if q := &p.trainers; q.whole {
+				r.Add(gaugeTarget, float64(q.target), 0)
+				r.Add(gaugeToGo, float64(q.target-q.done), 0)
+			} else {
+				r.Add(gaugeTarget, 0, 0)
+				r.Add(gaugeToGo, 0, 0)
+			}
 			for _, x := range p.trainers.threads {
 				r.Add(gaugeTrainers, float64(x.co.BusyPS()), float64(s.cl.Now()))
 			}
 		}
 	}
+}
+
+// cached is what the clients' caches hold together, in bytes, and how many clients have one: machines, or threads.
+func (s *Store) cached() (bytes, users int) {
+	x := s.index
+	for m := range s.parts {
+		n := 0
+		for _, c := range x.caches[m] {
+			if c != nil {
+				bytes, n = bytes+c.bytes(x.mode), n+1
+			}
+		}
+		for _, w := range x.walks[m] {
+			if w != nil {
+				bytes, n = bytes+w.held*w.p.tree.Inner().Bytes(), n+1
+			}
+		}
+		users = max(users, n)
+	}
+	return bytes, users
 }

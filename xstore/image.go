@@ -17,6 +17,8 @@ type image struct {
 	spans []model.Span
 	first []uint32 // leaf of the first entry of each table
 	size  []uint32 // of the table, before it is known to be too large to predict
+
+	entries int // of all tables
 }
 
 func newImage(x *model.Model, in *model.Initial, t *model.Trainer) *image {
@@ -29,11 +31,13 @@ func newImage(x *model.Model, in *model.Initial, t *model.Trainer) *image {
 		}
 		if s.Empty() {
 			im.size[m] = 1
+			im.entries++
 			im.first[m] = in.LeafOf(x.Base(m))
 			continue
 		}
 		im.first[m] = in.LeafOf(s.Low)
 		im.size[m] = in.LeafOf(s.High) - im.first[m] + 1
+		im.entries += int(im.size[m])
 	}
 	return im
 }

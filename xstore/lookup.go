@@ -36,6 +36,9 @@ func (x *client) predict(p *part, key uint64) (at place, o outcome, err error) {
 		}
 		x.leaves = append(x.leaves, leafRead{aln: e.ALN(), inca: e.INCA(), lln: d.first + uint32(i)})
 	}
+	if x.mode == Full {
+		p.stats.Hits++
+	}
 	if whole, err := x.readLeaves(p, p.layout.LookupBytes()); !whole {
 		return at, invalid, err
 	}

@@ -32,7 +32,9 @@ type trainers struct {
 	threads []*trainer
 	missed  []task // while a whole model is trained: it has to have them too
 	whole   bool   // that is under way
-	lost    bool   // the machine has crashed, and has not recovered
+	target  uint32 // its sub-models; done of them are trained
+	done    uint32
+	lost    bool // the machine has crashed, and has not recovered
 }
 
 // trainer is one of them.

@@ -108,6 +108,9 @@ func (x *client) scanModel(p *part) (ok bool, err error) {
 	if o != found || err != nil {
 		return o == again, err
 	}
+	if x.mode == Full {
+		p.stats.Hits++
+	}
 	x.stale = false
 	ok, err = x.scanPredicted(p, cache, &d)
 	if x.stale && x.mode != Top && cache.holds(&d) {

@@ -48,12 +48,14 @@ type part struct {
 	logs      []*r2.LogFile // by worker; nil: nothing is logged
 	untold    int           // splits that the trainers were not told of
 	wanted    uint32        // sub-models that were asked for while a model was trained; 0: none
+	asked     uint64        // keys when a person last asked for a number of sub-models; 0: nobody has since the last expansion
 	choice    Choice        // of the number of sub-models, where it was left to Auto
 }
 
 // Stats counts what happened to a server's keys since the start, on the server and at all clients.
 type Stats struct {
 	Lookups     uint64 // by a model, or through the tree's nodes
+	Hits        uint64 // that READ nothing of the index: the client's cache named the leaves
 	Leaves      uint64 // READ by them
 	More        uint64 // of these, beyond the first of a lookup by a model
 	Mismatches  uint64 // leaves whose incarnation was another than expected
@@ -189,6 +191,7 @@ func (s *Store) Stats() (sum Stats) {
 // Add adds what happened elsewhere.
 func (s *Stats) Add(o *Stats) {
 	s.Lookups += o.Lookups
+	s.Hits += o.Hits
 	s.Leaves += o.Leaves
 	s.More += o.More
 	s.Mismatches += o.Mismatches

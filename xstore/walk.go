@@ -23,6 +23,7 @@ type walk struct {
 	own     []cachedNode
 	room    int // of own
 	hand    int // of the clock that looks for a node to give up
+	held    int // nodes that are cached, initial ones included
 	addr    r2.Addr
 	initial tree.Inner
 }
@@ -62,6 +63,7 @@ func (s *Store) newWalk(c *r2.Co, p *part, mode Mode) (*walk, error) {
 	for left := w.room; w.warm > w.lowest && left >= t.InitialInners(w.warm-1); {
 		w.warm--
 		left -= t.InitialInners(w.warm)
+		w.held += t.InitialInners(w.warm)
 		w.room = left
 	}
 	if w.room == 0 && w.warm > w.lowest {
@@ -90,11 +92,14 @@ func (w *walk) find(number uint32, level int) *tree.Inner {
 }
 
 // put remembers a node, in place of one that was not used for long if there is no room.
-func (w *walk) put(number uint32, raw []byte) {
+func (w *walk) put(number uint32, level int, raw []byte) {
 	i := w.at[number]
 	switch {
 	case i > 0:
 	case len(w.own) < w.room:
+		if level < w.warm || !w.p.tree.InitialInner(number, &w.initial) { // else it replaces the initial one
+			w.held++
+		}
 		w.own = append(w.own, cachedNode{})
 		i = uint32(len(w.own))
 	default:
@@ -115,6 +120,7 @@ func (w *walk) put(number uint32, raw []byte) {
 // descend finds the position of a key: down to the leaf, and up again where a node turns out to be too old.
 func (x *client) descend(p *part, w *walk, key uint64) (at place, o outcome, err error) {
 	p.stats.Lookups++
+	x.fetched = false
 	at, o = place{}, invalid
 	err = x.down(p, w, key, func(n *tree.Inner) (fits bool, err error) {
 		at, o, err = x.leaf(p, key, n.Children[n.Child(key)])
@@ -122,6 +128,9 @@ func (x *client) descend(p *part, w *walk, key uint64) (at place, o outcome, err
 	})
 	if o == again {
 		o = invalid
+	}
+	if o != invalid && !x.fetched {
+		p.stats.Hits++
 	}
 	return at, o, err
 }
@@ -164,6 +173,7 @@ const maxWalk = 64
 func (x *client) scanNodes(p *part) (ok bool, err error) {
 	s := &x.scan
 	p.stats.Lookups++
+	x.fetched = false
 	err = x.down(p, x.walks[p.server], s.next(), func(n *tree.Inner) (fits bool, err error) {
 		x.below(p, n)
 		if whole, err := x.readWhole(p); !whole {
@@ -193,6 +203,9 @@ func (x *client) scanNodes(p *part) (ok bool, err error) {
 		ok = true
 		return true, nil
 	})
+	if ok && !x.fetched {
+		p.stats.Hits++
+	}
 	return ok, err
 }
 
@@ -223,6 +236,7 @@ func (x *client) climb(p *part, w *walk, level int) (number uint32, above int, e
 		x.path = x.path[:n-1]
 		return number, level + 1, nil
 	}
+	x.fetched = true
 	buf := x.c.Read(r2.Loc{Machine: p.server, RKey: p.tree.RKey(), Addr: p.tree.RootAddr()}, 8)
 	if err := x.c.Wait(); err != nil {
 		return 0, 0, err
@@ -248,6 +262,7 @@ func (x *client) node(p *part, w *walk, number uint32, level int, fresh bool) (n
 			return nil, err
 		}
 		p.stats.Fetches++
+		x.fetched = true
 		x.c.TouchDMA(buf.Addr, len(buf.B))
 		x.c.Compute(searchCycles)
 		if !l.Decode(buf.B, &x.inner) {
@@ -255,7 +270,7 @@ func (x *client) node(p *part, w *walk, number uint32, level int, fresh bool) (n
 			continue
 		}
 		if level >= w.lowest {
-			w.put(number, buf.B)
+			w.put(number, level, buf.B)
 			x.c.Touch(at, l.Bytes())
 		}
 		return &x.inner, nil
