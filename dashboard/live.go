@@ -144,7 +144,7 @@ func drawTracks(hs []history, from, to int64, tracks []measure, size charts.Size
 	for _, h := range hs {
 		ms := between(h.moments, from, to)
 		for i, t := range tracks {
-			if s := line(h, ms, t.of); !t.rare || slices.Max(append(s.Y, 0)) > 0 {
+			if s := line(h, ms, t.of); !t.rare || slices.ContainsFunc(s.Y, func(y float64) bool { return y > 0 }) {
 				out[i].Series = append(out[i].Series, s)
 			}
 		}

@@ -74,6 +74,8 @@ func Handler(s Source) http.Handler {
 		"GET /page/distribution":  p.distribution,
 		"GET /page/knobs":         p.knobs,
 		"GET /page/strip":         p.common,
+		"GET /page/xcache":        p.learnedState,
+		"GET /page/xcache/chart":  p.learnedChart,
 		"GET /page/cards":         p.cards,
 		"GET /page/state":         p.state,
 		"GET /page/compare":       p.compare,

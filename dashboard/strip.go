@@ -9,7 +9,8 @@ import (
 	"drtmx/engine/knob"
 )
 
-// strip is the knobs that systems side by side have in common: one change goes to all of them.
+// strip is the knobs that systems side by side have in common: one change goes to all of them. A single system has those of
+// its learned cache.
 type strip struct {
 	Systems []stripSystem `json:"systems"`
 	Knobs   []stripKnob   `json:"knobs"`
@@ -23,11 +24,12 @@ type stripSystem struct {
 // stripKnob is a knob as the first system has it, with its values in all.
 type stripKnob struct {
 	experiment.KnobState
-	Values []any `json:"values"`
+	Values []any     `json:"values"`
+	Steps  []float64 `json:"steps,omitempty"` // of a slider that is no even scale
 }
 
 // common answers with the strip: what every system that is no ghost can change live of its workload, without the
-// weights of its mix, the coroutines and the back-off. Fewer than two systems, or other workloads, have none.
+// weights of its mix, the coroutines, the back-off, and the learned cache. Systems of other workloads have none.
 func (p *page) common(w http.ResponseWriter, r *http.Request) {
 	none := strip{Systems: []stripSystem{}, Knobs: []stripKnob{}}
 	out, workload := none, any(nil)
@@ -51,7 +53,10 @@ func (p *page) common(w http.ResponseWriter, r *http.Request) {
 		out.meet(states)
 		out.Systems = append(out.Systems, stripSystem{s.Sys, s.Name})
 	}
-	if len(out.Systems) < 2 {
+	if len(out.Systems) == 1 {
+		out.Knobs = slices.DeleteFunc(out.Knobs, func(k stripKnob) bool { return !ofCache(&k.KnobState) })
+	}
+	if len(out.Knobs) == 0 {
 		out = none
 	}
 	answer(w, out)
@@ -69,7 +74,11 @@ func (s *strip) meet(states []experiment.KnobState) {
 	}
 	if len(s.Systems) == 0 {
 		for _, k := range common {
-			s.Knobs = append(s.Knobs, stripKnob{k, []any{k.Value}})
+			x := stripKnob{KnobState: k, Values: []any{k.Value}}
+			if k.Name == subModelsKnob {
+				x.Steps = ladder(states, k.Value)
+			}
+			s.Knobs = append(s.Knobs, x)
 		}
 		return
 	}
@@ -84,5 +93,8 @@ func (s *strip) meet(states []experiment.KnobState) {
 }
 
 func isCommon(k *experiment.KnobState) bool {
-	return k.Live && k.Active && (k.Group == knob.Workload && !strings.HasPrefix(k.Name, "workload.mix.") || k.Name == "coroutines" || k.Name == "txn.backoff_max_ns")
+	return k.Live && k.Active && (k.Group == knob.Workload && !strings.HasPrefix(k.Name, "workload.mix.") || k.Name == "coroutines" || k.Name == "txn.backoff_max_ns" || ofCache(k))
 }
+
+// ofCache says that a knob is one of the two that the learned cache has on the strip.
+func ofCache(k *experiment.KnobState) bool { return k.Name == subModelsKnob || k.Name == cacheKnob }

@@ -11,6 +11,7 @@ import { badge, openChecks } from "./checks.js";
 import { Deeper } from "./deeper.js";
 import { Strip } from "./strip.js";
 import { Sweep } from "./sweep.js";
+import { XCache } from "./xcache.js";
 import { averaged, downText, drawCluster, emptyBreakdown } from "./cluster.js";
 import { Causes, limitLine, verdict } from "./causes.js";
 import { $, call, calm, copier, dialog, el, glide, keyed, ms, notice, set, si } from "./kit.js";
@@ -33,6 +34,7 @@ const figures = new Figures(knobs, { opened: async (sys) => { await listSystems(
 
 const causes = new Causes(() => shown);
 const strip = new Strip();
+const xcache = new XCache({ shown: () => charts.stale() });
 const deeper = new Deeper(() => list.map((s) => s.sys));
 const sweep = new Sweep(() => shown, { opened: async (sys) => { await listSystems(); choose(sys); } });
 
@@ -42,7 +44,7 @@ const feed = new Feed({
     const changed = s.knobs_version !== f.knobs_version || s.epoch !== f.epoch, moved = changed || s.state !== f.state || f.events.length;
     const ws = changed && f.windows.length ? f.windows : [...(s.epoch === f.epoch && !f.gap ? s.windows : []), ...f.windows];
     systems.set(f.sys, { ...f, windows: ws.slice(-recent) });
-    if (f.sys === shown) show();
+    if (f.sys === shown) { show(); xcache.frame(f.windows); }
     if (changed && f.sys === shown) { knobs.refresh(); causes.draw(f.knobs_version); sweep.knobs(f.knobs_version); }
     if (moved) listSystems();
     if (f.windows.length || f.events.length) charts.stale();
@@ -209,7 +211,8 @@ async function listSystems() {
 }
 
 function choose(sys) {
-  shown = knobs.sys = charts.sys = deeper.sys = sys;
+  shown = knobs.sys = charts.sys = deeper.sys = xcache.sys = sys;
+  xcache.stale();
   deeper.refresh();
   feed.show(sys);
   knobs.refresh(); steps.refresh(); causes.refresh(); sweep.choose(); listSystems(); show(); charts.stale();
@@ -231,7 +234,7 @@ async function all() {
   const about = await call("GET", "/page/about", undefined, true);
   if (about && code && about.code !== code) { location.reload(); return; }
   code = about?.code || code;
-  charts.stale(); cards.refresh(true); figures.refresh();
+  charts.stale(); xcache.stale(); cards.refresh(true); figures.refresh();
   await Promise.all([knobs.refresh(), listSystems(), steps.refresh(), causes.refresh(), sweep.choose()]);
   return about;
 }

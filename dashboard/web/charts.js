@@ -63,6 +63,7 @@ export class Charts {
       if ($("distributionbox").open) all.push(draw($("distribution"), "/page/distribution?", { high: 300 }));
       if ($("pciebox").open) all.push(draw($("pcie"), `/page/pcie?${q}`, mark));
       if ($("cachebox").open) all.push(draw($("caches"), `/page/caches?${q}`, mark));
+      if ($("xcachebox").open && !$("xcachebox").hidden) all.push(draw($("xcache"), `/page/xcache/chart?${q}`, mark));
       if ($("gaugebox").open) all.push(draw($("gauges"), `/page/gauges?${q}`, mark));
       await Promise.all(all);
     } finally { this.busy = false; }
@@ -71,11 +72,11 @@ export class Charts {
 }
 
 // The panels that are drawn while they are open.
-const boxes = ["distributionbox", "memorybox", "pciebox", "cachebox", "gaugebox"];
+const boxes = ["distributionbox", "memorybox", "pciebox", "cachebox", "gaugebox", "xcachebox"];
 
 // heights are those that the server draws with.
 function heights(id, o) {
-  if (["memory", "pcie", "caches", "gauges"].includes(id)) return 70 + 105 * Math.max(o.grid?.length || 0, 1);
+  if (["memory", "pcie", "caches", "gauges", "xcache"].includes(id)) return 70 + 105 * Math.max(o.grid?.length || 0, 1);
   return 82 + (["dimms", "buffers"].includes(id) ? 24 : 42) * Math.max(o.yAxis?.[0]?.data?.length || 0, 1);
 }
 

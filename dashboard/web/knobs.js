@@ -238,6 +238,7 @@ const idOf = (k) => "k-" + k.name.replaceAll(".", "-");
 // text writes a value as a person would.
 export function text(k, v) {
   if (isOrder(k)) return v < 0 ? "none" : `machine ${v}`;
+  if (k.name === "xstore.submodels" && v <= 0) return v ? "auto" : "default";
   if (typeof v === "boolean") return v ? "on" : "off";
   if (typeof v !== "number") return String(v ?? "");
   const units = { duration: [[1e9, " s"], [1e6, " ms"], [1e3, " us"], [1, " ns"]], bytes: [[1e9, " GB"], [1e6, " MB"], [1e3, " KB"], [1, " B"]] }[k.kind];

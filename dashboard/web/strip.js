@@ -1,8 +1,8 @@
 import { $, call, el, keyed } from "./kit.js";
 import { stepOf, text } from "./knobs.js";
 
-// The strip above the charts: knobs that systems side by side have in common. One change
-// goes to all of them.
+// The strip above the charts: knobs that systems side by side have in common, or those of a
+// learned cache. One change goes to all systems.
 export class Strip {
   constructor() {
     Object.assign(this, { at: "", asked: 0 });
@@ -13,13 +13,14 @@ export class Strip {
     const at = JSON.stringify(list.map((s) => [s.sys, s.epoch, s.knobs_version, !!s.catching_up]));
     if (at === this.at) return;
     this.at = at;
-    const question = ++this.asked, s = list.length > 1 ? await call("GET", "/page/strip", undefined, true) : { systems: [], knobs: [] };
+    const question = ++this.asked, s = await call("GET", "/page/strip", undefined, true);
     if (question !== this.asked) return;
     if (s) this.draw(s); else this.at = "";
   }
   draw({ systems, knobs }) {
     this.systems = systems;
     $("strip").hidden = !knobs.length;
+    $("striptitle").hidden = systems.length < 2;
     $("stripof").textContent = systems.map((s) => s.name || s.sys).join(" and ");
     keyed($("stripknobs"), knobs, (k) => k.name, (k) => this.knob(k));
   }
@@ -27,9 +28,19 @@ export class Strip {
     const same = k.values.every((v) => v === k.values[0]), whole = k.kind === "int", id = `strip-${k.name.replaceAll(".", "-")}`;
     const said = () => same ? text(k, k.value) : k.values.map((v, i) => `${this.systems[i].sys} ${text(k, v)}`).join(", ");
     let i, out = el("output", { for: id }, said());
-    if (k.choices?.length || k.kind === "bool") {
+    if (k.steps) {
+      const at = (v) => k.steps.reduce((best, s, i) => Math.abs(Math.log(s / v)) < Math.abs(Math.log(k.steps[best] / v)) ? i : best, 0), count = (v) => v.toLocaleString("en");
+      i = el("input", { id, type: "range", min: 0, max: k.steps.length - 1, step: 1 });
+      i.value = same && k.value > 0 ? at(k.value) : Math.floor(k.steps.length / 2);
+      out = el("output", { for: id }, !same ? said() : k.value > 0 ? count(k.value) : text(k, k.value));
+      const tell = () => { i.setAttribute("aria-valuetext", out.textContent = count(k.steps[i.value])); };
+      i.setAttribute("aria-valuetext", out.textContent);
+      i.oninput = tell;
+      i.onchange = () => this.set({ [k.name]: k.steps[i.value] });
+    } else if (k.choices?.length || k.kind === "bool") {
       i = el("select", { id }, ...(k.choices || ["on", "off"]).map((c) => el("option", { value: c }, c)));
       i.value = k.kind === "bool" ? text(k, k.value) : k.value;
+      if (same) out = null;
       i.onchange = () => this.set({ [k.name]: k.kind === "bool" ? i.value === "on" : i.value });
     } else {
       const number = whole || k.kind === "float", slide = number && k.max - k.min <= 200;
