@@ -38,6 +38,8 @@ type Card struct {
 	Lost      uint64           `json:"lost,omitempty"`     // passive ones
 	Sentence  string           `json:"sentence,omitempty"`
 	Final     bool             `json:"final"` // more windows will not change it
+
+	training bool // all windows after it are of before the model that it asked for
 }
 
 // Part is the windows that one side of a comparison is made of.
@@ -118,10 +120,11 @@ func cards(sys, epoch string, ms []moment, events []cluster.Event) []Card {
 		}
 		c := Card{Sys: sys, Number: e.Version - 1, Version: e.Version, VirtualNS: e.VirtualNS, By: e.By, Set: e.Set, Title: title(e)}
 		base, before := settledBefore(ms, e.Version)
-		after := under(ms, e.Version)
+		after := trained(under(ms, e.Version))
 		c.With = e.Version - 1 - base
 		c.Before, c.After = Part{Sys: sys, Epoch: epoch, Version: base}, Part{Sys: sys, Epoch: epoch, Version: e.Version}
 		c.Final = e.Version < last || len(after) >= 2*cardWindows
+		c.training = len(after) == 0 && len(under(ms, e.Version)) > 0
 		c.Failed, c.Lost = failures(ms, e.VirtualNS, next)
 		next = e.VirtualNS
 		c.compare(before, after[:min(len(after), 2*cardWindows)])
@@ -208,6 +211,10 @@ func (c *Card) compare(before, after []moment) {
 	}
 	if len(before) < cardLeast {
 		c.Settling = "there were too few windows before it to compare with"
+		return
+	}
+	if c.training && !c.Final {
+		c.Settling = "a new model is trained in the background; until it is there, clients use the old one"
 		return
 	}
 	if len(after) < cardLeast && c.Final {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"drtmx/dashboard/charts"
 	"drtmx/engine/experiment"
@@ -23,10 +24,21 @@ const (
 	cacheKnob     = "xstore.cache"
 )
 
+// cacheGauges is where those of the store are among all gauges, which are known when the program has started.
+var cacheGauges = sync.OnceValue(func() map[string]int {
+	at := map[string]int{}
+	for i, g := range metrics.Gauges() {
+		if g.Part == cachePart {
+			at[g.Name] = i
+		}
+	}
+	return at
+})
+
 // gauge is what a gauge of the store showed in a window; NaN: nothing.
 func (m *moment) gauge(name string) float64 {
-	i := slices.IndexFunc(metrics.Gauges(), func(g *metrics.Gauge) bool { return g.Part == cachePart && g.Name == name })
-	if i < 0 || i >= len(m.gauges) {
+	i, ok := cacheGauges()[name]
+	if !ok || i >= len(m.gauges) {
 		return math.NaN()
 	}
 	return float64(m.gauges[i])
@@ -53,6 +65,14 @@ var learnedTracks = func() []measure {
 func leavesRead(m *moment) float64 { return 1 + m.gauge("leaves")/100 }
 
 func (p *page) learnedChart(w http.ResponseWriter, r *http.Request) { p.tracks(w, r, learnedTracks) }
+
+// trained leaves out the windows right after a change in which the model that it asked for is trained: it has no effect until then.
+func trained(after []moment) []moment {
+	for len(after) > 0 && after[0].gauge("training") > 0 {
+		after = after[1:]
+	}
+	return after
+}
 
 // learned is what the panel says in words and numbers.
 type learned struct {
