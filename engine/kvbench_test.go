@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -81,6 +83,22 @@ func TestKeyValueAuto(t *testing.T) {
 	}
 	if x == nil || x.ModelBytes == 0 || x.TTBytes != 3000 || x.IndexBytes == 0 || x.MeanError == 0 || x.FallbackRate != 0 || x.Retrained != 0 {
 		t.Errorf("%+v", x)
+	}
+	s := open(t, asymmetric(experiment.Knobs{"workload": "ycsb-c", "workload.dataset": "noised", "xstore.submodels": 1500}))
+	of := func() experiment.KnobState {
+		list := s.Knobs()
+		return list[slices.IndexFunc(list, func(k experiment.KnobState) bool { return k.Name == "xstore.submodels" })]
+	}
+	if k := of(); k.Auto != nil {
+		t.Errorf("a number that was given is called a choice: %+v", k.Auto)
+	}
+	if _, err := s.Set(experiment.Knobs{"xstore.submodels": "auto"}, "test"); err != nil {
+		t.Fatal(err)
+	}
+	advance(t, s, 3_000_000)
+	w := s.Windows(0)
+	if k, models := of(), w[len(w)-1].Gauges["xstore.submodels"]; k.Auto == nil || k.Auto.Primitive != c.Primitive || c.Primitive != strconv.Itoa(int(models)) {
+		t.Errorf("set to auto while it runs: %+v, and there are %g sub-models", k.Auto, models)
 	}
 	if r := mustRun(t, small(experiment.Knobs{})); r.XStore != nil {
 		t.Error("SmallBank has a section for models")

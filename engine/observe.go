@@ -119,14 +119,22 @@ func (s *System) Result() *result.Result {
 	r.NVM = measure.NVMStatOf(s.marked.NVM, c.NVM)
 	r.Parts = result.PartsOf(metrics.Shown(metrics.Between(s.marked.Gauges, c.Gauges, ps)))
 	r.XStore = result.XStoreOf(r.Parts, r.VirtualNS)
-	if kv, ok := s.load.bench.(workload.OnKV); ok {
-		if x, ok := kv.KV().(store.Chooser); ok {
-			r.Auto = x.Chosen()
-		}
+	if _, ok := s.load.bench.(workload.OnKV); ok {
+		r.Auto = s.chosen()
 	}
 	r.Drain, r.Checks = s.drained, s.verdict()
 	r.History = s.historyStat()
 	return r
+}
+
+// chosen is what the ordered store has chosen, by knob; nil: nothing was left to it.
+func (s *System) chosen() map[string]experiment.AutoChoice {
+	if kv, ok := s.load.bench.(workload.OnKV); ok {
+		if x, ok := kv.KV().(store.Chooser); ok {
+			return x.Chosen()
+		}
+	}
+	return nil
 }
 
 // verdict is what the checks say of all that has ended by now, and after a failure of what they had

@@ -265,7 +265,15 @@ func (s *System) Err() error { return s.err }
 func (s *System) Values() experiment.Knobs { return s.values.Clone() }
 
 // Knobs is the registry as it stands in this system.
-func (s *System) Knobs() []experiment.KnobState { return experiment.States(s.values, s.seen(s.values)) }
+func (s *System) Knobs() []experiment.KnobState {
+	list, chosen := experiment.States(s.values, s.seen(s.values)), s.chosen()
+	for i := range list {
+		if c, ok := chosen[list[i].Name]; ok {
+			list[i].Auto = &c
+		}
+	}
+	return list
+}
 
 // KnobsVersion counts from 1; every accepted change adds one.
 func (s *System) KnobsVersion() int { return s.version }

@@ -52,11 +52,10 @@ func (p *part) begin(c *r2.Co, m uint32) {
 }
 
 // SetSubModels has every server train a model with so many sub-models, in the background. If one is being trained, it is the next.
+// AutoSubModels leaves the number to Auto.
 func (s *Store) SetSubModels(n int) error {
 	o := s.opt
-	if o.SubModels = n; n == AutoSubModels {
-		return nil // it is for the start
-	}
+	o.SubModels = n
 	switch err := o.check(); {
 	case err != nil:
 		return err
@@ -65,12 +64,20 @@ func (s *Store) SetSubModels(n int) error {
 	}
 	s.opt.SubModels = n
 	for _, p := range s.parts {
+		m := n
+		p.choice = Choice{}
+		if n == AutoSubModels {
+			var err error
+			if m, err = p.choose(); err != nil {
+				return err
+			}
+		}
 		p.asked = p.keys
 		if p.trainers.whole {
-			p.wanted = uint32(n)
+			p.wanted = uint32(m)
 			continue
 		}
-		p.resize(nil, uint32(n))
+		p.resize(nil, uint32(m))
 	}
 	return nil
 }

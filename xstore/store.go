@@ -141,10 +141,9 @@ func (p *part) learn(keys store.Keys) error {
 	leaves, fill, inca := p.tree.Initial()
 	n := p.s.opt.SubModels
 	if n == AutoSubModels {
-		if p.choice, err = Auto(keys, p.low, p.high, p.s.opt, p.s.cl.Fabric().Profile(), p.s.opt.CacheBytes); err != nil {
+		if n, err = p.choose(); err != nil {
 			return err
 		}
-		n = p.choice.SubModels
 	}
 	x := model.NewModel(top, uint32(n), keys, p.low, p.high)
 	in := &model.Initial{Keys: keys, Fill: fill, Low: p.low, High: p.high, INCA: inca}
@@ -155,6 +154,12 @@ func (p *part) learn(keys store.Keys) error {
 	}
 	p.versions, p.current = append(p.versions, v), v
 	return nil
+}
+
+// choose leaves the number of sub-models to Auto, for the initial keys.
+func (p *part) choose() (n int, err error) {
+	p.choice, err = Auto(p.s.ranges.Keys(p.server), p.low, p.high, p.s.opt, p.s.cl.Fabric().Profile(), p.s.opt.CacheBytes)
+	return p.choice.SubModels, err
 }
 
 func (s *Store) newTrainer() *model.Trainer {
