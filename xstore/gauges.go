@@ -47,7 +47,7 @@ func gauges(r *metrics.Readings, stores []*Store) {
 		r.Add(gaugeClients, float64(all), 0)
 		r.Add(gaugeClient, float64(all)/float64(max(users, 1)), 0)
 	}
-	r.Add(gaugeHits, float64(t.Hits), float64(t.Lookups))
+	r.Add(gaugeHits, float64(t.Hits), float64(t.Hits+t.Misses))
 	r.Add(gaugeFallbacks, float64(t.Fallbacks), float64(t.Lookups))
 	r.Add(gaugeMismatches, float64(t.Mismatches), float64(t.Lookups))
 	r.Add(gaugeSpeculative, float64(t.Speculative+t.Siblings), 0)

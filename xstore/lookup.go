@@ -23,22 +23,22 @@ func (x *client) predict(p *part, key uint64) (at place, o outcome, err error) {
 		return at, invalid, err
 	}
 	d, o, err := x.cover(p, cache, key)
-	if o != found || err != nil {
-		return at, o, err
+	if o == found && err == nil {
+		o, err = x.translate(cache, &d)
 	}
-	if o, err = x.translate(cache, &d); o != found || err != nil {
+	if o != found || err != nil {
+		p.stats.hit(false)
 		return at, o, err
 	}
 	x.leaves = x.leaves[:0]
 	for i, e := range x.entries {
 		if !e.Valid() {
+			p.stats.hit(false)
 			return at, invalid, nil
 		}
 		x.leaves = append(x.leaves, leafRead{aln: e.ALN(), inca: e.INCA(), lln: d.first + uint32(i)})
 	}
-	if x.mode == Full {
-		p.stats.Hits++
-	}
+	p.stats.hit(x.mode == Full)
 	if whole, err := x.readLeaves(p, p.layout.LookupBytes()); !whole {
 		return at, invalid, err
 	}

@@ -105,11 +105,9 @@ func (x *client) scanModel(p *part) (ok bool, err error) {
 	if o == found {
 		o, err = x.translate(cache, &d)
 	}
+	p.stats.hit(x.mode == Full && o == found)
 	if o != found || err != nil {
 		return o == again, err
-	}
-	if x.mode == Full {
-		p.stats.Hits++
 	}
 	x.stale = false
 	ok, err = x.scanPredicted(p, cache, &d)

@@ -55,7 +55,8 @@ type part struct {
 // Stats counts what happened to a server's keys since the start, on the server and at all clients.
 type Stats struct {
 	Lookups     uint64 // by a model, or through the tree's nodes
-	Hits        uint64 // that READ nothing of the index: the client's cache named the leaves
+	Hits        uint64 // of them, that READ nothing of the index: the client's cache named the leaves
+	Misses      uint64 // that did, or that the cache had no answer for
 	Leaves      uint64 // READ by them
 	More        uint64 // of these, beyond the first of a lookup by a model
 	Mismatches  uint64 // leaves whose incarnation was another than expected
@@ -193,10 +194,20 @@ func (s *Store) Stats() (sum Stats) {
 	return sum
 }
 
+// hit counts whether a lookup was a hit, when that is known.
+func (s *Stats) hit(it bool) {
+	if it {
+		s.Hits++
+	} else {
+		s.Misses++
+	}
+}
+
 // Add adds what happened elsewhere.
 func (s *Stats) Add(o *Stats) {
 	s.Lookups += o.Lookups
 	s.Hits += o.Hits
+	s.Misses += o.Misses
 	s.Leaves += o.Leaves
 	s.More += o.More
 	s.Mismatches += o.Mismatches

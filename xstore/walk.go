@@ -129,9 +129,7 @@ func (x *client) descend(p *part, w *walk, key uint64) (at place, o outcome, err
 	if o == again {
 		o = invalid
 	}
-	if o != invalid && !x.fetched {
-		p.stats.Hits++
-	}
+	p.stats.hit(o != invalid && !x.fetched)
 	return at, o, err
 }
 
@@ -203,9 +201,7 @@ func (x *client) scanNodes(p *part) (ok bool, err error) {
 		ok = true
 		return true, nil
 	})
-	if ok && !x.fetched {
-		p.stats.Hits++
-	}
+	p.stats.hit(ok && !x.fetched)
 	return ok, err
 }
 
