@@ -71,7 +71,7 @@ func TestModels(t *testing.T) {
 	}{{"models-dark", 1400, "dark"}, {"models-phone", 390, "light"}} {
 		b.do(chromedp.EmulateViewport(look.width, 1400))
 		b.theme(look.theme)
-		b.until("it is drawn again", fmt.Sprintf(`document.querySelector("#xcache canvas").clientWidth <= %d`, look.width))
+		b.until("it is drawn again", fmt.Sprintf(`document.querySelector("#xcache canvas").clientWidth <= %d && document.getElementById("xcache").classList.contains("dark") === %t`, look.width, look.theme == "dark"))
 		b.act(`document.getElementById("xcachebox").scrollIntoView()`)
 		time.Sleep(200 * time.Millisecond) // the picture is kept: let it be drawn to the end
 		if w := eval[int64](b, "document.documentElement.scrollWidth"); w > look.width {

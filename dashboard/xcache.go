@@ -51,7 +51,7 @@ var learnedTracks = func() []measure {
 	}
 	named := func(name string) func(m *moment) float64 { return func(m *moment) float64 { return m.gauge(name) } }
 	return []measure{
-		track("cache hits", "%", false, named("hits")),
+		{charts.Axis{Label: "cache hits", Unit: "%", To: 100}, named("hits"), false},
 		track("leaves READ", "", false, leavesRead),
 		track("invalidated", "%", true, named("invalidations")),
 		track("fallbacks", "%", true, named("fallbacks")),
