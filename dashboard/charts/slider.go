@@ -32,30 +32,32 @@ func NewSlider(label string, steps []int, show func(value int) *Chart) *Slider {
 	return s
 }
 
-// Slide is what the page has the kernel run when a slider is moved to the value of a number. It is a chart, or a sentence.
-func Slide(id, step int) any {
+// Slide is what the page has the kernel run when a slider is moved to the value of a number. If that cannot be, the chart is a
+// sentence without a picture.
+func Slide(id, step int) *Chart {
 	sliders.Lock()
 	if id < 1 || id > len(sliders.all) {
 		sliders.Unlock()
-		return fmt.Sprintf("slider %d is of a kernel that has ended: run its cell again", id)
+		return New(fmt.Sprintf("slider %d is of a kernel that has ended: run its cell again", id), nil, "")
 	}
 	s := sliders.all[id-1]
 	sliders.Unlock()
 	if step < 0 || step >= len(s.steps) {
-		return fmt.Sprintf("slider %d has no step %d: there are %d", id, step, len(s.steps))
+		return New(fmt.Sprintf("slider %d has no step %d: there are %d", id, step, len(s.steps)), nil, "")
 	}
 	return s.show(s.steps[step])
 }
 
-// sliderScript finds the kernel of the classic notebook. What the kernel answers is shown as a picture, or as text.
-const sliderScript = `(function(e){var i=e.querySelector("input"),o=e.querySelector("output"),d=e.querySelector("div"),s=%s;` +
+// sliderScript finds the kernel of the classic notebook, which runs scripts of outputs without telling them where they stand.
+// What the kernel answers is shown as a picture, or as text.
+const sliderScript = `document.querySelectorAll('[data-drtmx-slider="%d"]').forEach(function(e){if(e.drtmx)return;e.drtmx=1;var i=e.querySelector("input"),o=e.querySelector("output"),d=e.querySelector("div"),s=%s;` +
 	`i.oninput=function(){o.textContent=s[i.value].toLocaleString("en")};` +
 	`i.onchange=function(){var k=window.Jupyter&&Jupyter.notebook&&Jupyter.notebook.kernel;` +
 	`if(!k){d.textContent="No kernel can be reached from this page: open the notebook in Jupyter's classic interface, or call the function in a cell.";return}` +
 	`d.style.opacity=.5;k.execute("charts.Slide(%d, "+i.value+")",{shell:{reply:function(){d.style.opacity=1}},iopub:{output:function(m){` +
 	`var c=m.content,v=c.data||{};if(m.msg_type==="error")d.textContent=c.evalue;else if(m.msg_type!=="execute_result")return;` +
 	`else if(v["image/svg+xml"])d.innerHTML=v["image/svg+xml"];else d.textContent=v["text/plain"]}}},{silent:false,store_history:false})}` +
-	`})(document.currentScript.parentElement)`
+	`})`
 
 // HTML is the slider.
 func (s *Slider) HTML() string {
@@ -67,8 +69,8 @@ func (s *Slider) HTML() string {
 	if len(s.steps) > 0 {
 		first = fmt.Sprint(s.steps[0])
 	}
-	return fmt.Sprintf(`<div class="drtmx-slider"><label>%s <input type="range" min="0" max="%d" value="0" step="1" style="vertical-align:middle;width:240px"></label> <output>%s</output><div style="margin-top:6px"></div><script>`+sliderScript+`</script></div>`,
-		html.EscapeString(s.label), max(len(s.steps)-1, 0), first, steps, s.id)
+	return fmt.Sprintf(`<div class="drtmx-slider" data-drtmx-slider="%d"><label>%s <input type="range" min="0" max="%d" value="0" step="1" style="display:inline-block;vertical-align:middle;width:240px"></label> <output style="display:inline">%s</output><div style="margin-top:6px"></div><script>`+sliderScript+`</script></div>`,
+		s.id, html.EscapeString(s.label), max(len(s.steps)-1, 0), first, s.id, steps, s.id)
 }
 
 // SimpleRender is for the kernel.
