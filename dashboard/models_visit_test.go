@@ -27,7 +27,7 @@ func TestModels(t *testing.T) {
 	}
 	spec, err := experiment.LoadSpec("models")
 	if err == nil { // fewer keys train faster; 400 of them for a sub-model
-		spec, err = spec.With(experiment.Knobs{"workload.keys": 200_000, "xstore.submodels": 500})
+		spec, err = spec.With(experiment.Knobs{"workload.keys": 100_000, "xstore.submodels": 250})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -35,7 +35,7 @@ func TestModels(t *testing.T) {
 	s, b := newSite(t, spec, cluster.Options{Pace: 6_000_000, NoTwin: true}, nil), newTab(t)
 	b.open(s, "the line", `window.echarts && `+seriesJS+`?.[0]?.data?.length > 20`)
 	b.until("the strip of a single system", `!document.getElementById("strip").hidden && [...document.querySelectorAll("#stripknobs .stripknob")].map((e) => e.dataset.knob).join() === "xstore.submodels,xstore.cache"`)
-	b.until("the panel", `!document.getElementById("xcachebox").hidden && document.getElementById("xcachesays").textContent === "settled: 500 sub-models, nothing waits for training"`)
+	b.until("the panel", `!document.getElementById("xcachebox").hidden && document.getElementById("xcachesays").textContent === "settled: 250 sub-models, nothing waits for training"`)
 	b.until("all lookups are hits", factJS("cache hits")+` === "100 %"`)
 	b.until("the panel's chart", `echarts.getInstanceByDom(document.getElementById("xcache")).getOption().grid.length === 3`)
 	b.act(saidJS)
@@ -43,14 +43,14 @@ func TestModels(t *testing.T) {
 
 	b.do(chromedp.Focus(chromedp.CSS("#strip-xstore-submodels")))
 	b.press("End", 35)
-	b.until("10,000 are asked for", `fetch("/api/spec?sys=a").then((r) => r.json()).then((s) => s.set["xstore.submodels"] === 10000)`)
-	b.until("it says how far the training is", `[...window.texts].some((x) => /^training: [\d,]+ of 10,000 sub-models to go$/.test(x))`)
+	b.until("5,000 are asked for", `fetch("/api/spec?sys=a").then((r) => r.json()).then((s) => s.set["xstore.submodels"] === 5000)`)
+	b.until("it says how far the training is", `[...window.texts].some((x) => /^training: [\d,]+ of 5,000 sub-models to go$/.test(x))`)
 	b.until("the chart shows what is to go", `echarts.getInstanceByDom(document.getElementById("xcache")).getOption().yAxis.some((y) => /^models to go/.test(y.name))`)
 	b.shot("training.png")
-	b.until("it says that the training has settled", `document.getElementById("xcachesays").textContent === "settled: 10,000 sub-models, nothing waits for training" && document.getElementById("stripsays").className === "settled"`)
+	b.until("it says that the training has settled", `document.getElementById("xcachesays").textContent === "settled: 5,000 sub-models, nothing waits for training" && document.getElementById("stripsays").className === "settled"`)
 	b.until("it says so to those who listen", `/^training has settled/.test(document.getElementById("said").textContent)`)
 	b.until("throughput rises by a fifth at least", fmt.Sprintf(`%s > %g`, meanJS("system a"), 1.2*few))
-	b.until("its card says so, of the time after the training", `/xstore\.submodels: 500 → 10000/.test(document.querySelector(".cards .card").textContent) && document.querySelector(".cards .card .better")`)
+	b.until("its card says so, of the time after the training", `/xstore\.submodels: 250 → 5000/.test(document.querySelector(".cards .card").textContent) && document.querySelector(".cards .card .better")`)
 	b.until("leaves READ", factJS("leaves READ")+`.startsWith("1.")`)
 	b.shot("settled.png")
 
