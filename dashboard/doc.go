@@ -12,7 +12,8 @@
 // files in steps/.
 //
 // Systems of one spec race on one chart under their names. What they can all change live of their workload is a strip
-// above it, whose changes go to all of them or to none.
+// above it, whose changes go to all of them or to none. A system with a learned cache has a strip of its own, with the number
+// of sub-models and what clients cache; the panel XCache says what that brings and how far training has come.
 //
 // The figures of the thesis (#figures) are computed by the agent, which keeps them
 // and hands out their points while runs end; the page only asks, so it may be closed

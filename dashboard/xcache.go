@@ -119,7 +119,7 @@ func (p *page) learnedState(w http.ResponseWriter, r *http.Request) {
 func learnedOf(ms []moment) learned {
 	now := &ms[len(ms)-1]
 	s := learned{Settled: true, Done: 1}
-	s.Text, s.Settled = trainingText(now)
+	s.Text, s.Settled = trainingText(ms)
 	if target := now.gauge("training"); target > 0 {
 		s.Done = 1 - now.gauge("to_go")/target
 	}
@@ -163,9 +163,12 @@ func learnedOf(ms []moment) learned {
 	return s
 }
 
-// trainingText says how far training in the background has come, and whether it has settled: no whole model is trained.
-func trainingText(m *moment) (text string, settled bool) {
+// trainingText says how far training in the background has come, and whether it has settled: no whole model is trained, and the
+// queue was empty at the end of one of some windows.
+func trainingText(ms []moment) (text string, settled bool) {
+	m := &ms[len(ms)-1]
 	models, target, left, tasks := m.gauge("submodels"), m.gauge("training"), m.gauge("to_go"), m.gauge("pending")
+	empty := slices.ContainsFunc(ms, func(m moment) bool { return m.gauge("training") == 0 && m.gauge("pending") == 0 })
 	switch {
 	case math.IsNaN(models):
 		return "no models in use: clients go down the tree", true
@@ -173,8 +176,11 @@ func trainingText(m *moment) (text string, settled bool) {
 		return fmt.Sprintf("training: the keys are read first, then %s sub-models are trained", thousands(target)), false
 	case target > 0:
 		return fmt.Sprintf("training: %s of %s sub-models to go", thousands(left), thousands(target)), false
-	case tasks > 0:
-		return fmt.Sprintf("settled: %s sub-models; retraining after splits: %s in the queue", thousands(models), thousands(tasks)), true
+	case tasks > 0 && !empty:
+		return fmt.Sprintf("retraining: %s sub-models in use; after splits %s tasks wait", thousands(models), thousands(tasks)), false
+	}
+	if tasks > 0 {
+		return fmt.Sprintf("settled: %s sub-models, and the trainers keep up", thousands(models)), true
 	}
 	return fmt.Sprintf("settled: %s sub-models, nothing waits for training", thousands(models)), true
 }

@@ -34,7 +34,7 @@ func TestLearnedPanel(t *testing.T) {
 		done    float64
 	}{
 		{nil, "settled: 5,000 sub-models, nothing waits for training", true, 1},
-		{map[string]float64{"xstore.pending": 3}, "settled: 5,000 sub-models; retraining after splits: 3 in the queue", true, 1},
+		{map[string]float64{"xstore.pending": 3}, "retraining: 5,000 sub-models in use; after splits 3 tasks wait", false, 1},
 		{map[string]float64{"xstore.training": 5000, "xstore.to_go": 5000}, "training: the keys are read first, then 5,000 sub-models are trained", false, 0},
 		{map[string]float64{"xstore.training": 5000, "xstore.to_go": 312}, "training: 312 of 5,000 sub-models to go", false, 1 - 312.0/5000},
 	} {
@@ -59,6 +59,15 @@ func TestLearnedPanel(t *testing.T) {
 				t.Errorf("%s is %q, want %q", name, value(name), want)
 			}
 		}
+	}
+	f = newFake(t) // a task now and then is no backlog
+	f.run(40, 8e6)
+	f.withCache(40, nil)
+	f.run(1, 8e6)
+	f.withCache(1, map[string]float64{"xstore.pending": 2})
+	var s learned
+	if getJSON(t, Handler(f), "/page/xcache", &s); !s.Settled || !strings.Contains(s.Text, "keep up") {
+		t.Errorf("%+v", s)
 	}
 	f = newFake(t)
 	f.run(40, 8e6)

@@ -36,7 +36,7 @@ export class XCache {
       $(id).textContent = text;
       $(id).className = as;
     }
-    $("xcachedone").hidden = settled;
+    $("xcachedone").hidden = done === 1;
     $("xcachedone").value = done;
     if (this.was && this.was !== as) say(settled ? `training has ${text}` : "training in the background has begun");
     this.was = as;
