@@ -54,6 +54,10 @@ func TestModels(t *testing.T) {
 	b.until("leaves READ", factJS("leaves READ")+`.startsWith("1.")`)
 	b.shot("settled.png")
 
+	b.click("#stripknobs .link")
+	b.until("the number that was chosen, and why", `/^Their number was chosen: a lookup READs .* of the server's RNIC/.test(document.getElementById("xcachewhy").textContent) && /^settled: /.test(document.getElementById("xcachesays").textContent)`)
+	b.until("the strip says so", `document.querySelector("#stripknobs output").textContent === "auto"`)
+
 	many, p50 := eval[float64](b, meanJS("system a")), `Number.parseFloat(document.getElementById("t-p50").textContent)`
 	fast := eval[float64](b, p50)
 	b.do(chromedp.Focus(chromedp.CSS("#strip-xstore-cache")))

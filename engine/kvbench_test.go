@@ -105,6 +105,21 @@ func TestKeyValueAuto(t *testing.T) {
 	}
 }
 
+// A number of sub-models that a person asks for is kept, though the thresholds of expansion and shrinking would have another.
+func TestKeyValueAskedNumberStays(t *testing.T) {
+	s := open(t, asymmetric(experiment.Knobs{"workload": "ycsb-c", "workload.dataset": "noised"}))
+	for _, n := range []int{1000, 2} { // 3 keys of each, where 50 are few, and 1,500, where 400 are many
+		if _, err := s.Set(experiment.Knobs{"xstore.submodels": n}, "test"); err != nil {
+			t.Fatal(err)
+		}
+		advance(t, s, 4_000_000)
+		w := s.Windows(0)
+		if g := w[len(w)-1].Gauges; g["xstore.submodels"] != float64(n) || g["xstore.training"] != 0 || g["xstore.pending"] != 0 {
+			t.Errorf("%d were asked for, there are %g, and %g are trained", n, g["xstore.submodels"], g["xstore.training"])
+		}
+	}
+}
+
 // Bad values are refused with the field, the value, the rule and the next step.
 func TestKeyValueRules(t *testing.T) {
 	for want, k := range map[string]experiment.Knobs{

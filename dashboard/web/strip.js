@@ -31,7 +31,8 @@ export class Strip {
     if (k.steps) {
       const at = (v) => k.steps.reduce((best, s, i) => Math.abs(Math.log(s / v)) < Math.abs(Math.log(k.steps[best] / v)) ? i : best, 0), count = (v) => v.toLocaleString("en");
       i = el("input", { id, type: "range", min: 0, max: k.steps.length - 1, step: 1 });
-      i.value = same && k.value > 0 ? at(k.value) : Math.floor(k.steps.length / 2);
+      const now = k.value > 0 ? k.value : Number(k.auto?.primitive); // of default and auto the page knows no other number
+      i.value = same && now > 0 ? at(now) : Math.floor(k.steps.length / 2);
       out = el("output", { for: id }, !same ? said() : k.value > 0 ? count(k.value) : text(k, k.value));
       const tell = () => { i.setAttribute("aria-valuetext", out.textContent = count(k.steps[i.value])); };
       i.setAttribute("aria-valuetext", out.textContent);
@@ -54,7 +55,9 @@ export class Strip {
       };
     }
     i.setAttribute("aria-description", k.doc);
-    return el("label", { class: "stripknob", title: k.doc, "data-knob": k.name }, k.label, i, ...(out ? [out] : []));
+    const label = el("label", { class: "stripknob", title: k.doc, "data-knob": k.name }, k.label, i, ...(out ? [out] : []));
+    if (k.steps) label.append(el("button", { class: "link", title: "have the store choose the number, and say why", disabled: same && k.value < 0, onclick: () => this.set({ [k.name]: "auto" }) }, "auto"));
+    return label;
   }
   // set goes to all systems, or to none.
   async set(values) {
