@@ -108,7 +108,7 @@ func (p *page) learnedState(w http.ResponseWriter, r *http.Request) {
 	}
 	s := learnedOf(ms)
 	if states, err := p.source.Knobs(r.Context(), sysOf(r)); err == nil {
-		if i := slices.IndexFunc(states, func(k experiment.KnobState) bool { return k.Name == subModelsKnob }); i >= 0 && states[i].Auto != nil {
+		if i := slices.IndexFunc(states, func(k experiment.KnobState) bool { return k.Name == subModelsKnob }); i >= 0 && states[i].Active && states[i].Auto != nil {
 			s.Because = states[i].Auto.Because
 		}
 	}

@@ -100,6 +100,9 @@ func TestKeyValueAuto(t *testing.T) {
 	if k, models := of(), w[len(w)-1].Gauges["xstore.submodels"]; k.Auto == nil || k.Auto.Primitive != c.Primitive || c.Primitive != strconv.Itoa(int(models)) {
 		t.Errorf("set to auto while it runs: %+v, and there are %g sub-models", k.Auto, models)
 	}
+	if text := experiment.Format("xstore.submodels", s.Values()["xstore.submodels"]); text != "auto" {
+		t.Errorf("it is written %s", text)
+	}
 	if r := mustRun(t, small(experiment.Knobs{})); r.XStore != nil {
 		t.Error("SmallBank has a section for models")
 	}

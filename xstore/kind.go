@@ -68,6 +68,7 @@ func rows() []knob.Row {
 	}
 	subModels := learned(row(knob.Knob{Name: "xstore.submodels", Kind: knob.Int, Default: 0, Min: AutoSubModels, Max: MaxSubModels, Label: "Sub-models", Section: "3.4.1", Live: true,
 		Doc: "Of each server. More of them predict better and take more memory, 14 bytes each. A change trains a new model in the background while requests go on. 0: one for 200 of the initial keys, as in the thesis. auto, or -1: chosen for the initial keys, from what a READ takes of the server's RNIC."}))
+	subModels.Words = map[int]string{AutoSubModels: "auto"}
 	subModels.Own = func(r *knob.Row, v any) (any, error) {
 		if v == "auto" {
 			return AutoSubModels, nil

@@ -6,13 +6,16 @@ import (
 	"strconv"
 )
 
-// Readable writes durations and sizes with the largest unit that divides them.
+// Readable writes durations and sizes with the largest unit that divides them, and numbers that have a word as the word.
 func Readable(name string, v any) any {
 	e, n := Find(name), 0
 	if i, ok := v.(int); ok && e != nil && i != 0 {
 		n = i
 	} else {
 		return v
+	}
+	if word, ok := e.Words[n]; ok {
+		return word
 	}
 	units := []Unit(nil)
 	switch e.Kind {

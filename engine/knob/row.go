@@ -14,6 +14,7 @@ type Row struct {
 	Units    []Unit                           // a number's units, as text may end with; written exactly so
 	Most     func(v Values) any               // its maximum in v; nil: always Max
 	Own      func(r *Row, v any) (any, error) // how it reads a value, if not by its kind
+	Words    map[int]string                   // numbers that are written as a word, which Own reads
 	Unset    func(r *Row, v Values) any       // of a row beside the list: its value where it is not set
 
 	// What a change of it means for others, see Values.Apply. Sets is what it sets them to, Members lists them where
