@@ -31,7 +31,6 @@ type client struct {
 	// Of the lookup or scan that is under way.
 	leaves  []leafRead
 	entries []model.Entry
-	lines   []r2.Buf
 	hints   []tree.Hint
 	view    tree.View
 	inner   tree.Inner

@@ -55,7 +55,6 @@ func putFarLine(line []byte, generation, entries, first uint32) {
 type ttLine []byte
 
 func (l ttLine) generation() uint32 { return binary.LittleEndian.Uint32(l) }
-func (l ttLine) entries() uint32    { return binary.LittleEndian.Uint32(l[4:]) &^ far }
 func (l ttLine) far() bool          { return binary.LittleEndian.Uint32(l[4:])&far != 0 }
 
 // entry is the i-th of the line.

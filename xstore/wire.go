@@ -48,7 +48,6 @@ func u32(b []byte) uint32             { return binary.LittleEndian.Uint32(b) }
 func u64(b []byte) uint64             { return binary.LittleEndian.Uint64(b) }
 func add32(b []byte, v uint32) []byte { return binary.LittleEndian.AppendUint32(b, v) }
 func add64(b []byte, v uint64) []byte { return binary.LittleEndian.AppendUint64(b, v) }
-func put32(b []byte, v uint32)        { binary.LittleEndian.PutUint32(b, v) }
 func put64(b []byte, v uint64)        { binary.LittleEndian.PutUint64(b, v) }
 
 // addValue appends a value, padded.
@@ -89,18 +88,6 @@ func scanRequest(b []byte, s *scanState, pairs int) []byte {
 		b = add64(b, s.to)
 	}
 	return b
-}
-
-// putRefresh writes a sub-model and its table behind a value, and says how long they are.
-func putRefresh(b []byte, v *version, sub, lines []byte, n uint32) int {
-	at := copy(b, sub[:v.subBytes])
-	at = padded(at)
-	for i := range n {
-		l := ttLine(lines[i/lineEntries*lineBytes:])
-		put64(b[at:], uint64(l.entry(i%lineEntries)))
-		at += entryBytes
-	}
-	return at
 }
 
 // entriesOf appends the entries of a refresh.

@@ -88,9 +88,7 @@ func (f *LogFile) Kept() (from, to int64) { return f.kept, f.Durable() }
 func (f *LogFile) Trim(to int64) {
 	f.kept = max(f.kept, min(to, f.Durable()))
 	n := int((f.kept - f.from) / logChunk)
-	for _, b := range f.chunks[:n] {
-		f.spare = append(f.spare, b)
-	}
+	f.spare = append(f.spare, f.chunks[:n]...)
 	f.chunks = f.chunks[:copy(f.chunks, f.chunks[n:])]
 	f.from += int64(n) * logChunk
 }

@@ -73,8 +73,7 @@ func logRun(t *testing.T, atMost int) (durable int, wait Time) {
 	}
 	var open []entry
 	var sum Time
-	var logger *Co
-	logger = b.cl.SpawnShared(0, 0, "logger", func(c *Co) {
+	logger := b.cl.SpawnShared(0, 0, "logger", func(c *Co) {
 		for {
 			if f.Len() == f.Durable() {
 				c.Suspend()

@@ -128,7 +128,7 @@ func (x *Model) SubsOf(low, high uint64, visit func(m uint32)) {
 	if low > high {
 		return
 	}
-	first, last := uint32(0), x.M-1
+	var first, last uint32
 	if x.table != nil {
 		first, last = x.table.between(low, high)
 	} else {
