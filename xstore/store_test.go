@@ -191,6 +191,37 @@ func TestServersAndTops(t *testing.T) {
 	}
 }
 
+// A tree grows to ten times its leaves while top models of all kinds are replaced and grow: none loses a key that is there, or
+// that an insert has put beyond all others.
+func TestTopsWhileTheTreeGrows(t *testing.T) {
+	seeds := uint64(3)
+	if testing.Short() {
+		seeds = 1
+	}
+	for _, top := range []string{"lr", "nn", "mlr", "pieces"} {
+		for _, mode := range []Mode{Full, Model, Top} {
+			t.Run(fmt.Sprintf("%s/%v", top, mode), func(t *testing.T) {
+				for seed := uint64(1); seed <= seeds; seed++ {
+					b := newBed(t, seed, 1, 2, 2)
+					b.open(40, 8, Options{SubModels: 3, Slots: 4, TopModel: top, Fields: []model.Field{{Shift: 5, Bits: 12}, {Bits: 5}},
+						Cache: mode, Trainers: 2, Speculative: seed%2 == 0, PositionHint: true, ExpandAt: int(20 * (seed % 3))})
+					p := plan{keys: 40, space: 3200, ops: 200, clients: 3, weights: [5]int{30, 5, 50, 10, 5}, resize: true}
+					b.play(p)
+					b.settle()
+					if keys := b.lost(); len(keys) > 0 {
+						t.Errorf("seed %d: keys %v", seed, keys)
+					}
+					b.audit()
+					if s := b.x.Stats(); s.Splits < 100 || s.Retrained == 0 {
+						t.Errorf("seed %d: %d splits, %d retrained: the tree has not grown", seed, s.Splits, s.Retrained)
+					}
+					b.close()
+				}
+			})
+		}
+	}
+}
+
 // When nothing changes any more, clients come to have what the server has: no lookup falls back.
 func TestFallbacksEnd(t *testing.T) {
 	for _, speculative := range []bool{false, true} {

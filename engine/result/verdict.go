@@ -75,6 +75,14 @@ func (l limits) contended() *Verdict {
 	return &Verdict{Word: Contended, Of: of, Text: fmt.Sprintf("contended: conflicts take %s of the time in flight, most at %s", lost(l.contention.LostShare), of)}
 }
 
+// trips is a number of round trips in words.
+func trips(n float64) string {
+	if text := fmt.Sprintf("%.2g", n); text != "1" {
+		return text + " round trips"
+	}
+	return "1 round trip"
+}
+
 func (l limits) latencyBound() *Verdict {
 	var names, parts []string
 	share := 0.0
@@ -82,7 +90,7 @@ func (l limits) latencyBound() *Verdict {
 		if p := l.phases[name]; share < latencyShare && len(names) < latencyPhases {
 			share += p.Share
 			names = append(names, name)
-			parts = append(parts, fmt.Sprintf("%s takes %.0f %% (%.2g round trips)", name, 100*p.Share, p.RoundTrips))
+			parts = append(parts, fmt.Sprintf("%s takes %.0f %% (%s)", name, 100*p.Share, trips(p.RoundTrips)))
 		}
 	}
 	v := &Verdict{Word: LatencyBound, Of: strings.Join(names, ", ")}
