@@ -103,6 +103,22 @@ func (c storeCache) Put(key string, r *result.Result) error {
 	return nil
 }
 
+// Computing is what a run store may do besides: it keeps what is computed without a run.
+type Computing interface {
+	// Compute gives what is kept under the options of a computation of a package, or computes and keeps it. Code of the
+	// package and of all runs is a part of its address.
+	Compute(pkg, name string, options any, compute func() ([]byte, error)) ([]byte, error)
+}
+
+func (c storeCache) Compute(pkg, name string, options any, compute func() ([]byte, error)) ([]byte, error) {
+	key, err := runs.Key(result.CodeWith(pkg), "computed", pkg, name, options)
+	if err != nil {
+		return nil, err
+	}
+	body, _, err := c.s.Do(key, compute)
+	return body, err
+}
+
 // key makes a key of the store from one of the engine, whatever its form.
 func (c storeCache) key(k string) string {
 	key, err := runs.Key(result.CodeVersion(), "result", k)

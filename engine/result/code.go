@@ -38,6 +38,25 @@ var codeVersion = sync.OnceValue(func() string {
 	return version
 })
 
+// CodeWith is CodeVersion together with the source of a package that no run goes through: the version of what
+// it computes from the same models.
+func CodeWith(pkg string) string {
+	h := sha256.New()
+	fmt.Fprintln(h, CodeVersion()) // a hash does not fail
+	err := fs.WalkDir(drtmx.Source, pkg, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasSuffix(name, "_test.go") {
+			return err
+		}
+		text, err := fs.ReadFile(drtmx.Source, name)
+		fmt.Fprintf(h, "%s %d\n%s", name, len(text), text)
+		return err
+	})
+	if err != nil {
+		panic("engine: code version: " + err.Error()) // the text is a part of the binary
+	}
+	return "src-" + hex.EncodeToString(h.Sum(nil))[:16]
+}
+
 func codeOf(tree fs.FS) (string, error) {
 	h := sha256.New()
 	if err := hashModules(h, tree); err != nil {

@@ -152,3 +152,11 @@ func TestCodeVersionFollowsTheCode(t *testing.T) {
 		}
 	}
 }
+
+// What is computed without a run has a version of its own, that of its package and of all that runs.
+func TestCodeWithAPackage(t *testing.T) {
+	a, b := CodeWith("xstore/model/compare"), CodeWith("engine/batch")
+	if a == b || a == CodeVersion() || !strings.HasPrefix(a, "src-") || a != CodeWith("xstore/model/compare") {
+		t.Errorf("%s and %s, of runs %s", a, b, CodeVersion())
+	}
+}

@@ -54,6 +54,10 @@ func TestThesisHundredMillionKeys(t *testing.T) {
 		t.Errorf("%d bytes", all)
 	}
 	t.Logf("%+v", s)
+	z, err := SizesOf(tr.o)
+	if want := uint64(s.InnerNodes) * uint64(tr.Inner().Bytes()); err != nil || z != (Sizes{uint64(s.Leaves), s.InnerNodes, s.Levels, want}) {
+		t.Errorf("without the tree: %+v, %v", z, err)
+	}
 	value := make([]byte, 8)
 	if _, found := tr.Find(777_777_770, value); !found {
 		t.Error("a key is missing")

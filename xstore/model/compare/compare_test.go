@@ -82,3 +82,73 @@ func TestMemory(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 }
+
+// Curves, spreads and memory of whole figures: what must be equal is, and what follows from the options does.
+func TestFigures(t *testing.T) {
+	d, err := Places(PlacesOptions{Set: dataset.Options{Keys: 100, Seed: 1}, Sets: 3, Sub: SubOptions{Epochs: 50, Seeds: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(d.Keys) != 100 || len(d.First) != 4 || len(d.Models) != 4 {
+		t.Fatalf("%d keys, %d and %d models", len(d.Keys), len(d.First), len(d.Models))
+	}
+	for i, m := range d.Models {
+		if m.MaxError < m.MeanError || m.MaxCI95 <= 0 || m.Bytes <= 0 {
+			t.Errorf("%s: %+v", d.First[i].Name, m)
+		}
+	}
+	if _, err := Places(PlacesOptions{}); err == nil {
+		t.Error("no sets are accepted")
+	}
+	o := TopsOptions{Set: dataset.Options{Name: dataset.OrderLineName, Keys: 5000, Seed: 1}, SubModels: 50, Points: 40, Tops: []model.TopSpec{{Kind: "lr"}, {Kind: "mlr"}, {Kind: "pieces"}}}
+	tops, err := Tops(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, m := range tops.Models {
+		if len(tops.Curves[i]) != 40 || len(m.Keys) != 50 || m.MaxError < m.MeanError {
+			t.Errorf("%s: %d points, %d sub-models, errors %g and %g", m.Name, len(tops.Curves[i]), len(m.Keys), m.MaxError, m.MeanError)
+		}
+	}
+	if lr, mlr := tops.Models[0], tops.Models[1]; mlr.Variance >= lr.Variance {
+		t.Errorf("the fields of an order line give a variance of %g, the whole key %g", mlr.Variance, lr.Variance)
+	}
+	mem, err := MemoryOfSet(MemoryOptions{Set: dataset.Options{Name: dataset.LinearName, Keys: 100_000}, Counts: []uint32{50, 500}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mem.Top != 16 || mem.Rows[1].XModel != 16+500*14 || mem.Tree.Leaves != 12_500 || mem.Tree.CacheBytes == 0 {
+		t.Errorf("%+v", mem)
+	}
+}
+
+// Errors are those of the leaves that a table cannot have, too: of a sub-model with more of them no line is tried, and the error
+// of the sub-model before must not stand for it.
+func TestErrorsWithoutALine(t *testing.T) {
+	keys := make(model.Sorted, 0, 1<<21)
+	for i := range 100 {
+		keys = append(keys, uint64(i)*1_000_000)
+	}
+	for i := range model.MaxEntries + 2 {
+		keys = append(keys, 1<<40+uint64(i))
+	}
+	top := Top(keys, 2, 2, step{})
+	if want := float64(2 * (model.MaxEntries + 2)); top.MaxError < want-4 || top.Fallback == 0 {
+		t.Errorf("an error of %g for %g positions, %d sub-models cannot predict", top.MaxError, want, top.Fallback)
+	}
+}
+
+// step is a top model that sends the keys from 2^40 on to the second half of the sub-models.
+type step struct{}
+
+func (step) Predict(key uint64) float64 {
+	if key >= 1<<40 {
+		return 0.5
+	}
+	return 0
+}
+func (step) Invert(p float64) uint64 { return uint64(float64(p * (1 << 41))) }
+func (step) Bytes() int              { return 8 }
+func (step) Cycles() int             { return 1 }
+func (step) Monotone() bool          { return true }
+func (step) Name() string            { return "step" }
