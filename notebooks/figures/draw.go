@@ -43,7 +43,10 @@ func (f *Figure) ownX() charts.Axis {
 	if f.Form != formLines {
 		return x
 	}
-	x.Ticks = f.xs()
+	if x.Ticks = f.xs(); len(x.Ticks) > mostTicks {
+		x.Ticks = nil
+		return x
+	}
 	for _, r := range f.References {
 		if r.X != nil && r.Relative == "" {
 			x.Ticks = append(x.Ticks, *r.X)
@@ -55,6 +58,9 @@ func (f *Figure) ownX() charts.Axis {
 	}
 	return x
 }
+
+// mostTicks is how many values of X are marked one by one, and written in text.
+const mostTicks = 20
 
 func (a Axis) chart() charts.Axis { return charts.Axis{Label: a.Label, Unit: a.Unit, Log: a.Log} }
 
@@ -168,6 +174,7 @@ func (f *Figure) HTML() string {
 		b.WriteString(f.draw(charts.Size{}, "", nil).Named(f.pictured()).HTML())
 	}
 	b.WriteString(paragraph(f.caption()))
+	b.WriteString(f.numberTable())
 	if len(f.Claims) == 0 {
 		return b.String()
 	}
@@ -182,6 +189,9 @@ func paragraph(text string) string {
 // caption says at which scale and how far that is from paper scale.
 func (f *Figure) caption() string {
 	s := f.Scale + " scale, values per " + f.Scope
+	if c := f.Computed; c != nil {
+		s = f.Scale + " scale, computed without a run from " + c.Of
+	}
 	if f.Scope == "cluster" {
 		s = f.Scale + " scale, values of the whole cluster"
 	}
@@ -230,6 +240,7 @@ func (f *Figure) String() string {
 	default:
 		f.table(&b)
 	}
+	b.WriteString(f.numbers())
 	b.WriteString(f.heads())
 	for i := range f.Claims {
 		f.tell(&b, &f.Claims[i])

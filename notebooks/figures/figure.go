@@ -29,6 +29,8 @@ type Figure struct {
 	Set experiment.Knobs `json:"set,omitempty"`
 	// Runs are the results behind the points; a table may take none.
 	Runs []*result.Result `json:"runs"`
+	// Computed says what was computed in place of runs, nil of a figure of runs.
+	Computed *Computed `json:"computed,omitempty"`
 	// PaperGap is by how much a point at this scale is off the same point at
 	// paper scale, as a share; GapAt says which point.
 	PaperGap float64 `json:"paper_gap"`
@@ -50,6 +52,24 @@ const (
 type Partial struct {
 	Done  int `json:"done"`
 	Total int `json:"total"`
+}
+
+// Computed is where the numbers of a figure without runs come from. They depend on nothing that is simulated.
+type Computed struct {
+	By   string `json:"by"` // the package that computes
+	Of   string `json:"of"` // what of
+	Keys uint64 `json:"keys"`
+	Seed uint64 `json:"seed"`
+	// Numbers are those beside the picture.
+	Numbers []Number `json:"numbers,omitempty"`
+}
+
+// Number is a number of one of the things that a figure compares.
+type Number struct {
+	Series string  `json:"series"`
+	Name   string  `json:"name"`
+	Value  float64 `json:"value"`
+	Unit   string  `json:"unit,omitempty"`
 }
 
 // Axis names what is along an axis.
@@ -131,6 +151,8 @@ type Claim struct {
 	// Says is the thesis's number and the simulator's in one sentence, "" where the
 	// thesis has none.
 	Says string `json:"says,omitempty"`
+	// Withheld says that the thesis has a number, which is not open yet: Measured is what is predicted.
+	Withheld bool `json:"withheld,omitempty"`
 	// First is what this simulator said before the thesis's number was open.
 	First string `json:"first_prediction,omitempty"`
 	// States are what a claim on TPC-C/no comes to with aborts ignored and with the

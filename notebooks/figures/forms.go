@@ -16,13 +16,15 @@ func (f *Figure) table(b *strings.Builder) {
 	for _, s := range f.Series {
 		width = max(width, len([]rune(s.Name))+1)
 	}
+	width = max(width, len([]rune(f.X.title()))+1)
 	fmt.Fprintf(b, "%-*s", width, f.X.title())
-	for _, x := range f.xs() {
-		fmt.Fprintf(b, "%9g", x)
+	xs := f.someXs()
+	for _, x := range xs {
+		fmt.Fprintf(b, "%9s", fmt.Sprintf("%.5g", x))
 	}
 	for _, s := range f.Series {
 		fmt.Fprintf(b, "\n%-*s", width, s.Name)
-		for _, x := range f.xs() {
+		for _, x := range xs {
 			if p, ok := s.at(x); ok {
 				fmt.Fprintf(b, "%9s", charts.Digits(p.Y, 4))
 			} else {
@@ -48,6 +50,20 @@ func (f *Figure) xs() []float64 {
 				out = append(out[:at], append([]float64{p.X}, out[at:]...)...)
 			}
 		}
+	}
+	return out
+}
+
+// someXs are those that text has room for: all, or of many the first, the last, and some between.
+func (f *Figure) someXs() []float64 {
+	const room = 11
+	xs := f.xs()
+	if len(xs) <= mostTicks {
+		return xs
+	}
+	out := make([]float64, room)
+	for i := range out {
+		out[i] = xs[i*(len(xs)-1)/(room-1)]
 	}
 	return out
 }

@@ -27,10 +27,14 @@ type definition struct {
 	planFor func(scale string, set experiment.Knobs) plan // in place of plan: With decides what is run
 	arrange func(f *Figure)                               // makes of the points what is drawn; nil: that is what they are
 	claims  func(f *Figure) []Claim
+	compute func(c *computing, f *Figure) error // in place of plan: the series and Computed of a figure without runs
 }
 
 // plan is that of the figure with the recipe's knobs.
 func (r *Recipe) plan(scale string) plan {
+	if r.def.compute != nil {
+		return plan{}
+	}
 	if r.def.planFor != nil {
 		return r.def.planFor(scale, r.set)
 	}
@@ -81,7 +85,7 @@ type gapPoint struct {
 // definitions are in the order of the thesis.
 var definitions = slices.Concat(
 	[]*definition{&figure22a, &figure22b, &figure24a, &figure24b, &figure25a, &figure25b},
-	figures28to11, figures212to13, figures214, figures216, figures218, []*definition{&figurePersist}, figures219, figures3, figures4, []*definition{&figure4best},
+	figures28to11, figures212to13, figures214, figures216, figures218, []*definition{&figurePersist}, figures219, figures3, figures3Models, figures4, []*definition{&figure4best},
 )
 
 // Infos is the list of figures; in a notebook it draws itself.

@@ -50,6 +50,9 @@ func (r *Recipe) run(ctx context.Context, scale string, set cluster.Knobs, cache
 	if err != nil {
 		return nil, err
 	}
+	if r.def.compute != nil {
+		return all.computed(ctx, scale, cache, report)
+	}
 	// The last may be at paper scale and the longest: it begins first.
 	last := max(len(specs)-1, 0)
 	again := MeasureAgain
@@ -83,6 +86,9 @@ func (r *Recipe) run(ctx context.Context, scale string, set cluster.Knobs, cache
 func (r *Recipe) Specs(scale string) ([]experiment.Spec, error) {
 	if scale != Quick && scale != Paper {
 		return nil, &experiment.SpecError{Field: "scale", Value: fmt.Sprintf("%.40s", scale), Rule: "must be quick or paper", Next: "quick shrinks populations only"}
+	}
+	if r.def.compute != nil && len(r.set) > 0 {
+		return nil, &experiment.SpecError{Field: "figure", Value: r.def.id, Rule: "is computed without a run, so it has no knobs", Next: "figures of throughput have them"}
 	}
 	p := r.plan(scale)
 	var out []experiment.Spec
@@ -143,11 +149,7 @@ func (p *plan) find(g gapPoint) (plannedPoint, int) {
 // is compared with paper scale.
 func (r *Recipe) From(scale string, results []*result.Result) *Figure {
 	f := r.points(scale, results)
-	f.Claims = append(f.Claims, r.claims(f)...)
-	for i := range f.Claims {
-		f.Claims[i].Says = f.Claims[i].sentence()
-	}
-	f.judgeFailures()
+	r.judge(f)
 	if len(r.set) == 0 {
 		f.References = f.references()
 	}
@@ -156,6 +158,15 @@ func (r *Recipe) From(scale string, results []*result.Result) *Figure {
 		f.Series = measured
 	}
 	return f
+}
+
+// judge measures the claims.
+func (r *Recipe) judge(f *Figure) {
+	f.Claims = append(f.Claims, r.claims(f)...)
+	for i := range f.Claims {
+		f.Claims[i].Says = f.Claims[i].sentence()
+	}
+	f.judgeFailures()
 }
 
 // Failed are the points whose runs were found to be incorrect, in words.

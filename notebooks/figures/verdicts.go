@@ -31,6 +31,14 @@ func mark(status string) string {
 	return "? undecided"
 }
 
+// mark is the verdict in a state, or that there is none yet.
+func (c *Claim) mark(status string) string {
+	if c.Withheld {
+		return "· predicted"
+	}
+	return mark(status)
+}
+
 // split says that claims have two states.
 func (f *Figure) split() bool {
 	return slices.ContainsFunc(f.Claims, func(c Claim) bool { return len(c.States) > 0 })
@@ -43,7 +51,7 @@ const verdictWidth = 16
 func (f *Figure) tell(b *strings.Builder, c *Claim) {
 	b.WriteByte('\n')
 	for _, s := range c.states() {
-		fmt.Fprintf(b, "%-*s", verdictWidth, mark(s.Status))
+		fmt.Fprintf(b, "%-*s", verdictWidth, c.mark(s.Status))
 	}
 	for n := len(c.states()); f.split() && n < 2; n++ {
 		fmt.Fprintf(b, "%-*s", verdictWidth, "")
@@ -118,7 +126,7 @@ func (f *Figure) claimTable() string {
 			if len(states) > 1 && s.own() != "" {
 				own = "<br><small>" + esc(s.own()) + "</small>"
 			}
-			fmt.Fprintf(&b, `<td colspan="%d" style="vertical-align:top;padding-right:8px"><span style="white-space:nowrap">%s</span>%s</td>`, len(columns)/len(states), mark(s.Status), own)
+			fmt.Fprintf(&b, `<td colspan="%d" style="vertical-align:top;padding-right:8px"><span style="white-space:nowrap">%s</span>%s</td>`, len(columns)/len(states), c.mark(s.Status), own)
 		}
 		fmt.Fprintf(&b, `<td %s>%s</td></tr>`, left, esc(c.Why))
 	}

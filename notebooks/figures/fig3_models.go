@@ -1,0 +1,276 @@
+package figures
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"drtmx/dashboard/charts"
+	"drtmx/xstore/dataset"
+	"drtmx/xstore/model"
+	"drtmx/xstore/model/compare"
+)
+
+// The figures of §3.5 and §3.7.7 about models alone. They are computed from the code that servers and clients run: training,
+// prediction and memory are the same on every machine. Throughput and latency of top models (3-13c, 3-14c) are runs.
+//
+// Beside the thesis's models stands the piecewise linear one with a bounded error, which it does not have.
+//
+// Sizes are the thesis's at both scales where it has few keys: 100 in 3-12, of which quick scale takes fewer sets, and 10,000 in
+// 3-13 and 3-14. Memory and data sets have 100 million keys at paper scale.
+
+const (
+	comparing = "drtmx/xstore/model/compare"
+	pieces    = "Pieces"
+	dataKeys  = "Keys"
+
+	keys313, subs313 = 10_000, 100
+	keysPerSub       = 200 // 500 K sub-models for 100 M keys (§3.7.1)
+	paperKeys3       = 100_000_000
+)
+
+var figures3Models = []*definition{
+	{id: "3-12a", title: "What sub-models learn of 100 OSM-like places", chapter: 3, section: "3.5.2", scope: "server",
+		x: Axis{Label: "Longitude", Unit: "degrees"}, y: Axis{Label: "CDF", Unit: "share of keys"}, compute: compute312a, claims: noClaims},
+	{id: "3-12b", title: "Figure 3-12b: sub-models of 100 OSM-like places", chapter: 3, section: "3.5.2", scope: "server", form: formTable,
+		x: Axis{Label: "Quantity"}, y: Axis{Label: "errors in positions, mean over sets with the 95 % interval; bytes; products of the training"}, compute: compute312b, claims: claims312},
+	cdf313("3-13a", "What top models learn of lognormal keys", lognormal313, Axis{Label: "Key", Unit: "of the largest", Log: true}),
+	spread313("3-13b", "Keys of each sub-model, lognormal keys", lognormal313, claims313b),
+	curves313("3-13c", "Throughput and latency by top model, lognormal keys", dataset.LognormalName, map[string]string{"NN": "nn", "LR": "lr", pieces: "pieces"}, claims313c),
+	cdf313("3-14a", "What top models learn of order lines", orderLine314, Axis{Label: "Key", Unit: "of the largest"}),
+	spread313("3-14b", "Keys of each sub-model, order lines", orderLine314, claims314b),
+	curves313("3-14c", "Throughput and latency by top model, order lines", dataset.OrderLineName, map[string]string{"MLR": "mlr", "LR": "lr", pieces: "pieces"}, claims314c),
+	{id: "3-22a", title: "Memory of the learned cache", chapter: 3, section: "3.7.7", scope: "client",
+		x: Axis{Label: "Sub-models", Unit: "thousands, for 100 M keys", Log: true}, y: Axis{Label: "Memory", Unit: "MB for 100 M keys"}, compute: compute322a, claims: claims322a},
+	&table32,
+}
+
+func noClaims(*Figure) []Claim { return nil }
+
+// places are the data of Figure 3-12.
+func places(c *computing, f *Figure) (*compare.PlacesData, error) {
+	o := compare.PlacesOptions{Set: dataset.Options{Name: dataset.OSMName, Keys: 100, Seed: 1}, Sets: 10}
+	if c.scale == Paper {
+		o.Sets = 100
+	}
+	c.total = 1
+	d, err := step(c, "places", o, compare.Places)
+	if err != nil {
+		return nil, err
+	}
+	for _, list := range [][]compare.SubModel{d.First} {
+		for i := range list {
+			d.Models[i].Name = nameOf(list[i].Name)
+			list[i].Name = d.Models[i].Name
+		}
+	}
+	f.Computed = &Computed{By: comparing, Keys: o.Set.Keys, Seed: o.Set.Seed,
+		Of: fmt.Sprintf("%d sets of %d OSM-like places of two floats, roughness %g", o.Sets, o.Set.Keys, dataset.Rough)}
+	return d, nil
+}
+
+// nameOf is a model's name without what differs between sets.
+func nameOf(name string) string {
+	switch {
+	case strings.HasSuffix(name, "pieces"):
+		return pieces
+	case strings.HasPrefix(name, "NN"):
+		return "NN"
+	case strings.HasPrefix(name, "MLR"):
+		return "MLR"
+	}
+	return name
+}
+
+func compute312a(c *computing, f *Figure) error {
+	d, err := places(c, f)
+	if err != nil {
+		return err
+	}
+	f.Computed.Of += "; the first is drawn"
+	n := float64(len(d.Keys))
+	truth := Series{Name: dataKeys}
+	for i, k := range d.Keys {
+		truth.Points = append(truth.Points, Point{X: float64(k[0]), Y: float64(i) / n})
+	}
+	f.Series = append(f.Series, truth)
+	for _, m := range d.First {
+		s := Series{Name: m.Name}
+		for i, p := range m.Position {
+			s.Points = append(s.Points, Point{X: float64(d.Keys[i][0]), Y: p / n})
+		}
+		f.Series = append(f.Series, s)
+	}
+	return nil
+}
+
+// The columns of 3-12b.
+const (
+	errLargest = "Err, largest"
+	errMean    = "Err, mean"
+	memBytes   = "Mem"
+	trainWork  = "Train"
+)
+
+func compute312b(c *computing, f *Figure) error {
+	d, err := places(c, f)
+	if err != nil {
+		return err
+	}
+	for _, m := range d.Models {
+		s := Series{Name: m.Name}
+		add := func(name string, v, ci95 float64, format string) {
+			text := fmt.Sprintf(format, v)
+			if ci95 > 0 {
+				text += fmt.Sprintf(" ± "+format, ci95)
+			}
+			s.Points = append(s.Points, Point{X: float64(len(s.Points)), Y: v, CI95: ci95, Name: name, Text: text})
+		}
+		add(errLargest, m.MaxError, m.MaxCI95, "%.1f")
+		add(errMean, m.MeanError, m.MeanCI95, "%.2f")
+		add(memBytes, m.Bytes, 0, "%.0f")
+		add(trainWork, float64(m.Work), 0, "%.3g")
+		f.Series = append(f.Series, s)
+	}
+	return nil
+}
+
+// cell is a number of a table, of models by name.
+func (f *Figure) cell(series, name string) (Point, bool) {
+	for i := range f.Series {
+		if f.Series[i].Name == series {
+			return f.Series[i].named(name)
+		}
+	}
+	return Point{}, false
+}
+
+func claims312(f *Figure) []Claim {
+	nn, ok := f.cell("1-NN", errLargest)
+	if !ok {
+		return nil
+	}
+	line, _ := f.cell("1-LR", errLargest)
+	three, _ := f.cell("3-LR", errLargest)
+	mem := func(name string) float64 { p, _ := f.cell(name, memBytes); return p.Y }
+	work := func(name string) float64 { p, _ := f.cell(name, trainWork); return p.Y }
+	const why = "largest error of a set, mean over the sets"
+	return []Claim{
+		lower("f3-12-order", "a neural net is off by less than a line, and three lines by less than the net", "positions", nn, line, three, nn),
+		withheld("f3-12-lr-err", "error of a line", "positions", line.Y, why),
+		withheld("f3-12-nn-err", "how much smaller the neural net's error is", "%", 100*(1-nn.Y/line.Y), why),
+		withheld("f3-12-3lr-err", "error of three lines", "positions", three.Y, why),
+		withheld("f3-12-nn-mem", "memory of the neural net by that of a line", "x", mem("1-NN")/mem("1-LR"), "4 bytes for each weight"),
+		withheld("f3-12-3lr-mem", "memory of three lines by that of the neural net", "%", 100*mem("3-LR")/mem("1-NN"), "4 bytes for each weight"),
+		holds("f3-12-train-order", "a neural net takes much longer to train than a line", work("1-NN") > 10*work("1-LR"),
+			fmt.Sprintf("%.3g products for the net, with all that were tried for its best weights, %.3g for a line", work("1-NN"), work("1-LR"))),
+	}
+}
+
+// lower is a claim that of pairs of points the first is below the second.
+func lower(id, text, unit string, pairs ...Point) Claim {
+	c := Claim{ID: id, Claim: text, Status: Holds}
+	var why []string
+	closest := math.Inf(1)
+	for i := 0; i+1 < len(pairs); i += 2 {
+		a, b := pairs[i], pairs[i+1]
+		why = append(why, fmt.Sprintf("%.3g ± %.2g against %.3g ± %.2g %s", a.Y, a.CI95, b.Y, b.CI95, unit))
+		closest = min(closest, b.Y/a.Y)
+		switch half := a.CI95 + b.CI95; {
+		case a.Y-half > b.Y:
+			c.Status = worse(c.Status, Contradicted)
+		case a.Y+half >= b.Y:
+			c.Status = worse(c.Status, Undecided)
+		}
+	}
+	c.Why, c.Measured, c.Unit = strings.Join(why, "; "), &closest, "x"
+	return c
+}
+
+// holds is a claim that is seen to be true or not.
+func holds(id, text string, ok bool, why string) Claim {
+	c := Claim{ID: id, Claim: text, Status: Holds, Why: why}
+	if !ok {
+		c.Status = Contradicted
+	}
+	return c
+}
+
+// counts322 are sub-models for 100 million keys, in thousands.
+var counts322 = []uint32{10, 20, 50, 100, 200, 500, 1000, 2000}
+
+const (
+	xModel     = "XModel"
+	xTable     = "TT"
+	wholeIndex = "Whole index"
+	smallModel = "XModel, pieces on OSM-like keys"
+)
+
+// compute322a has a tenth of the keys and of the sub-models at quick scale, so memory is a tenth, too.
+func compute322a(c *computing, f *Figure) error {
+	keys := uint64(paperKeys3)
+	if c.scale == Quick {
+		keys /= 10
+	}
+	times := float64(paperKeys3 / keys)
+	o := compare.MemoryOptions{Set: dataset.Options{Name: dataset.LinearName, Keys: keys, Seed: 1}, Top: model.TopSpec{Kind: "lr"}}
+	for _, n := range counts322 {
+		o.Counts = append(o.Counts, n*1000/uint32(times))
+	}
+	rough := o
+	rough.Set.Name, rough.Top.Kind = dataset.OSMName, "pieces"
+	c.total = 2
+	d, err := step(c, "memory", o, compare.MemoryOfSet)
+	if err != nil {
+		return err
+	}
+	p, err := step(c, "memory", rough, compare.MemoryOfSet)
+	if err != nil {
+		return err
+	}
+	model, table, index, small := Series{Name: xModel}, Series{Name: xTable}, Series{Name: wholeIndex}, Series{Name: smallModel}
+	for i, n := range counts322 {
+		add := func(s *Series, bytes float64) {
+			s.Points = append(s.Points, Point{X: float64(n), Y: times * bytes / 1e6})
+		}
+		add(&model, float64(d.Rows[i].XModel))
+		add(&table, float64(d.Rows[i].TT))
+		add(&index, float64(d.Tree.CacheBytes))
+		add(&small, float64(p.Rows[i].XModel))
+	}
+	f.Series = append(f.Series, model, table, index, small)
+	f.Computed = &Computed{By: comparing, Keys: keys, Seed: 1, Of: fmt.Sprintf("%s keys in leaves of 16 slots, half full", charts.Digits(float64(keys), 3)), Numbers: []Number{
+		{xModel, "top model", float64(d.Top), "bytes"}, {smallModel, "top model", float64(p.Top), "bytes"}, {xTable, "leaves", float64(d.Tree.Leaves), "leaves"},
+		{wholeIndex, "inner nodes", float64(d.Tree.InnerNodes), "nodes"}, {wholeIndex, "levels", float64(d.Tree.Levels), "levels, leaves included"}}}
+	if times > 1 {
+		f.Computed.Of += fmt.Sprintf("; sub-models and memory times %g", times)
+	}
+	return nil
+}
+
+func claims322a(f *Figure) []Claim {
+	if f.Computed == nil {
+		return nil
+	}
+	at := func(series string) float64 { p, _ := f.series(series).at(500); return p.Y }
+	model, table, index := at(xModel), at(xTable), at(wholeIndex)
+	own := func(id, text, unit string, v, reference float64, why string) Claim {
+		return Claim{ID: id, Claim: text, Reference: fmt.Sprint(reference), Measured: &v, Unit: unit, Status: near(v, 0, reference), Why: why}
+	}
+	nodes := f.of(wholeIndex, "inner nodes").Y * paperKeys3 / float64(f.Computed.Keys)
+	const full = "inner nodes begin with 11 of 16 children; of each a client keeps the 216 bytes that a READ of it brings"
+	bytes := model * 1e6 / (1 << 20)
+	xmodel := Claim{ID: "s3-xmodel-bytes", Claim: "500 K sub-models take at most 6.7 MB", Reference: "6.7", Measured: &bytes, Unit: "MiB", Status: Holds, Why: "14 bytes each, and 16 of the top model"}
+	if bytes > 6.7 {
+		xmodel.Status = Contradicted
+	}
+	return []Claim{xmodel,
+		own("s3-tt-bytes", "TT takes nearly 100 MB", "MB", table, 100, "8 bytes for each leaf, and those of leaves that straddle sub-models twice"),
+		own("s3-tt-frac", "TT takes 15 % of what the index takes", "%", 100*table/index, 15, full),
+		own("s3-mem-saved", "caching only XModel takes 1 % of the memory of a whole index", "%", 100*model/index, 1, full),
+		withheld("f3-22a-tt", "TT with 500 K sub-models", "MB", table, "leaves half full"),
+		withheld("f3-22-xmodel", "XModel with 500 K sub-models", "MB", model, "for 100 M keys"),
+		withheld("f3-22-frac", "XModel by the memory of the whole index", "%", 100*model/index, full),
+		withheld("f3-22-xtree", "inner nodes of the tree", "M nodes", nodes/1e6, full),
+	}
+}
