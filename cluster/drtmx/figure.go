@@ -109,9 +109,7 @@ func (f *figureFlags) figure(cmd *cobra.Command, id string) error {
 		if own := r.ID(); own != id {
 			fmt.Fprintf(cmd.ErrOrStderr(), "figure %s has several panels, this is %s; `drtmx figure list` names all\n", id, own)
 		}
-		b := newBar(cmd.ErrOrStderr(), "figure "+id)
-		fig, err := r.Run(cmd.Context(), f.scale, set, b.update)
-		b.end()
+		fig, err := computed(cmd, r, f.scale, set)
 		if err != nil {
 			return err
 		}
@@ -128,6 +126,18 @@ func (f *figureFlags) figure(cmd *cobra.Command, id string) error {
 			}
 		}
 	}
+	return checked(done)
+}
+
+// computed computes a figure under a bar.
+func computed(cmd *cobra.Command, r *figures.Recipe, scale string, set experiment.Knobs) (*figures.Figure, error) {
+	b := newBar(cmd.ErrOrStderr(), "figure "+r.ID())
+	defer b.end()
+	return r.Run(cmd.Context(), scale, set, b.update)
+}
+
+// checked makes figures with an incorrect run failed ones, and those with one that did not come to rest.
+func checked(done []*figures.Figure) error {
 	for _, fig := range done {
 		if bad := fig.Failed(); len(bad) > 0 {
 			return fmt.Errorf("figure %s: checks failed: %s; run one of them to see why", fig.ID, strings.Join(bad, ", "))

@@ -112,7 +112,7 @@ func rootCommand() *cobra.Command {
 	})
 	root.SuggestionsMinimumDistance = 2
 	root.AddCommand(upCommand(), runCommand(), sweepCommand(), whyCommand(), exploreCommand(), compareCommand(), knobsCommand(), specsCommand(),
-		profilesCommand(), replayCommand(), traceCommand(), figureCommand(), verifyCommand(), fitCommand(), kernelCommand(), doctorCommand())
+		profilesCommand(), replayCommand(), traceCommand(), figureCommand(), verifyCommand(), predictCommand(), fitCommand(), kernelCommand(), doctorCommand())
 	addCompletions(root)
 	return root
 }

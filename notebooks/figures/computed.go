@@ -3,9 +3,7 @@ package figures
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"drtmx/cluster"
@@ -112,24 +110,7 @@ func (f *Figure) numbers() string {
 	if rows == nil {
 		return ""
 	}
-	width := make([]int, len(rows[0]))
-	for _, row := range rows {
-		for i, cell := range row {
-			width[i] = max(width[i], len([]rune(cell)))
-		}
-	}
-	var b strings.Builder
-	for _, row := range rows {
-		b.WriteString("\n")
-		for i, cell := range row {
-			if i == 0 {
-				fmt.Fprintf(&b, "%-*s", width[0], cell)
-			} else {
-				fmt.Fprintf(&b, "  %*s", width[i], cell)
-			}
-		}
-	}
-	return b.String()
+	return "\n" + aligned(rows)
 }
 
 // numberTable is numbers for a page.

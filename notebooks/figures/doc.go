@@ -25,6 +25,12 @@
 // protocol and with aborts ignored; fig4_curves.go says why and which of them a
 // claim is about.
 //
+// Figures about models alone (3-12, 3-13a and b, 3-14a and b, 3-22a, Table 3-2) are computed from the code that servers and
+// clients run, without a run: their JSON has "computed" in place of runs. They have no knobs.
+//
+// Chapter 3's numbers are withheld, but for those of §3.2. Where the thesis has one, a claim is what is predicted for it;
+// Predicting and PredictionsOf are all of them, and so is `drtmx predict`.
+//
 // Caveats, in the order in which they bite. The thesis's plots are not
 // available, only their captions and prose: ranges of axes are ours. A claim is
 // measured, never enforced: where the simulator contradicts it, the figure says

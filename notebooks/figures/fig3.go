@@ -175,10 +175,10 @@ func figure315(id, title, distribution string) *definition {
 
 func claims315(f *Figure) []Claim {
 	all := func(float64) bool { return true }
-	return []Claim{
+	return append([]Claim{
 		f.above("f3-15-order", "XStore outperforms DrTM-Tree, EMT and Cell on every workload", all, pair{xstore, drtmTree}, pair{xstore, emt}, pair{xstore, cell}),
 		f.above("f3-15-c-order", "on the read-only workload it is even a little above a cache of the whole index", func(x float64) bool { return x == 3 }, pair{xstore, optimal}),
-	}
+	}, f.rows315()...)
 }
 
 func plan317a(scale string) plan {
@@ -197,11 +197,11 @@ func plan317a(scale string) plan {
 func claims317a(f *Figure) []Claim {
 	lat, tput := f.latencies(), f.throughputs()
 	low, high := func(x float64) bool { return x == 1 }, func(x float64) bool { return x >= 4 }
-	return []Claim{
+	return append([]Claim{
 		lat.above("f3-17-order", "under a low load server-centric stores have lower latency", low, pair{xstore, drtmTree}),
 		tput.above("f3-17a-drtm-order", "and they are saturated by CPUs much earlier", high, pair{xstore, drtmTree}),
 		lat.above("f3-17b-order", "walking through a cached tree takes longer than a model", low, pair{optimal, xstore}),
-	}
+	}, f.rows317()...)
 }
 
 // figure322 is throughput against what a client keeps (Figures 3-22b and c).
@@ -231,7 +231,7 @@ func claims322(f *Figure) []Claim {
 	if len(models.Points) < 2 || len(nodes.Points) < 2 {
 		return []Claim{noRuns(c)}
 	}
-	return []Claim{f.gains(c.ID, c.Claim, divide(pair{xstore, "Tree-based cache"}, models.Points[1], nodes.Points[1]))}
+	return append([]Claim{f.gains(c.ID, c.Claim, divide(pair{xstore, "Tree-based cache"}, models.Points[1], nodes.Points[1]))}, f.rows322()...)
 }
 
 // sets323 are the data of Table 3-2.
@@ -259,5 +259,5 @@ func figure323(id, title string, y Axis, read func(*result.Result) (float64, flo
 
 func claims323a(f *Figure) []Claim {
 	all := func(float64) bool { return true }
-	return []Claim{f.above("f3-23a-order", "complex data need more sub-models: linear keys are above noised ones, and these above OSM", all, pair{"L", "NL"}, pair{"NL", "OSM"})}
+	return append([]Claim{f.above("f3-23a-order", "complex data need more sub-models: linear keys are above noised ones, and these above OSM", all, pair{"L", "NL"}, pair{"NL", "OSM"})}, f.rows323()...)
 }

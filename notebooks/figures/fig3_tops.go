@@ -231,5 +231,5 @@ func (f *Figure) higher(id, better string) []Claim {
 	}
 	r := divide(pair{better, "LR"}, a.peak(), b.peak())
 	c := tput.gains(id+"-order", better+" as the top model has a higher peak than LR", r)
-	return []Claim{c, withheld(id+"-peak", "by how much the peak is higher with "+better, "%", 100*(r.value-1), f.because(r))}
+	return []Claim{c, withheld(id+"-peak", "by how much the peak is higher with "+better, "%", 100*(r.value-1), tput.because(r))}
 }

@@ -1,0 +1,216 @@
+package figures
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"drtmx/cluster"
+	"drtmx/cluster/runs"
+	"drtmx/engine/batch"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
+)
+
+func withoutRuns(t *testing.T, id string, cache batch.Cache) (*Figure, []byte) {
+	t.Helper()
+	calls, last := 0, 0
+	f, err := Get(id).RunWith(context.Background(), Quick, nil, cache, func(done, total int) {
+		calls++
+		if last = done; done > total {
+			t.Errorf("%s: %d of %d steps", id, done, total)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if calls == 0 || last != calls {
+		t.Errorf("%s: %d calls of progress, the last with %d", id, calls, last)
+	}
+	f.WallMS = 0
+	text, err := json.Marshal(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f, text
+}
+
+// A figure that is computed says of what, has no runs, draws itself in every form, and is the same again, from the store or not.
+func TestComputedFigures(t *testing.T) {
+	store, err := runs.Open(runs.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, series := range map[string][]string{"3-13a": {dataKeys, "LR", "NN", pieces}, "3-14b": {"LR", "MLR", pieces}, "3-22a": {xModel, xTable, wholeIndex, smallModel}} {
+		f, first := withoutRuns(t, id, cluster.StoreCache(store))
+		_, stored := withoutRuns(t, id, cluster.StoreCache(store))
+		_, again := withoutRuns(t, id, nil)
+		if !bytes.Equal(first, stored) || !bytes.Equal(first, again) {
+			t.Errorf("%s: another figure the second time", id)
+		}
+		var m map[string]any
+		if err := json.Unmarshal(first, &m); err != nil {
+			t.Fatal(err)
+		}
+		c, _ := m["computed"].(map[string]any)
+		if c["by"] != comparing || c["keys"] == 0.0 || c["of"] == "" || c["numbers"] == nil || len(m["runs"].([]any)) != 0 {
+			t.Errorf("%s: computed %v, runs %v", id, c, m["runs"])
+		}
+		for form, text := range map[string]string{"svg": f.SVG(), "csv": f.CSV(), "text": f.String()} {
+			for _, name := range series {
+				if !strings.Contains(text, name) {
+					t.Errorf("%s: %s without %s", id, form, name)
+				}
+			}
+		}
+		if !strings.Contains(f.HTML(), "computed without a run") {
+			t.Errorf("%s: its page does not say that no system ran", id)
+		}
+		for line := range strings.Lines(f.String()) {
+			if len([]rune(line)) > 260 {
+				t.Errorf("%s: a line of %d letters: %.80s", id, len(line), line)
+			}
+		}
+	}
+}
+
+// Without a letter a figure is its first panel, and nothing is computed with knobs.
+func TestComputedRequests(t *testing.T) {
+	for id, want := range map[string]string{"3-12": "3-12a", "3-13": "3-13a", "3-14b": "3-14b", "3-22a": "3-22a"} {
+		if r, err := Find(id); err != nil || r.ID() != want {
+			t.Errorf("%s is %v, %v", id, r, err)
+		}
+	}
+	_, err := Get("3-13a").RunWith(context.Background(), Quick, cluster.Knobs{"threads": 2}, nil, nil)
+	if !experiment.IsSpecError(err) {
+		t.Errorf("knobs of models: %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Get("3-22a").RunWith(ctx, Quick, nil, nil, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: %v", err)
+	}
+}
+
+// A step is taken once for equal options, an error is not kept, and nobody waits for a step when the context ends.
+func TestSteps(t *testing.T) {
+	store, err := runs.Open(runs.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	keeping := cluster.StoreCache(store).(cluster.Computing)
+	ctx, cancel := context.WithCancel(context.Background())
+	c := &computing{ctx: ctx, store: keeping, report: func(int, int) {}}
+	times := 0
+	half := func(n int) (*float64, error) {
+		if times++; n < 0 {
+			return nil, errors.New("below 0")
+		}
+		v := float64(n) / 2
+		return &v, nil
+	}
+	for _, n := range []int{3, 3, 5} {
+		if v, err := step(c, "half", n, half); err != nil || *v != float64(n)/2 {
+			t.Errorf("%d: %v, %v", n, v, err)
+		}
+	}
+	if times != 2 || c.done != 3 {
+		t.Errorf("computed %d times in %d steps", times, c.done)
+	}
+	for range 2 {
+		if _, err := step(c, "half", -1, half); err == nil {
+			t.Error("an error is kept")
+		}
+	}
+	if times != 4 {
+		t.Errorf("%d times", times)
+	}
+	running, release := make(chan bool), make(chan bool)
+	go func() { <-running; cancel() }()
+	if _, err := step(c, "slow", 1, func(int) (*int, error) {
+		running <- true
+		<-release
+		return new(int), nil
+	}); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	close(release)
+}
+
+// What is predicted: numbers that are open and withheld, orders, and no row of the calibration table.
+func TestPredictions(t *testing.T) {
+	v, low, high := 104.0, 90.0, 120.0
+	first := &Figure{ID: "a", Claims: []Claim{
+		{ID: "s3-tt-bytes", Reference: "100", Measured: &v, Unit: "MB", Status: Holds},
+		{ID: "far", Reference: "50..100", Measured: &high, Largest: &high, Smallest: &low, First: "80..90", Status: Contradicted},
+		withheld("w", "a number", "x", v, "because"),
+		{ID: "o", Claim: "a above b", Status: Holds}, {ID: "p", Claim: "b above c", Status: Undecided},
+		{ID: "f3-3a-srkv", Reference: "24", Measured: &v, Status: Contradicted}, // verify has it
+	}}
+	again := &Figure{ID: "b", Claims: []Claim{{ID: "o", Claim: "once more", Status: Contradicted}}}
+	p := PredictionsOf(first, again)
+	if p.Numbers != 2 || p.Within10 != 1 || p.Within20 != 2 || p.Withheld != 1 || p.Orders != 2 || p.OrdersHold != 1 || len(p.Rows) != 5 {
+		t.Errorf("%+v", p)
+	}
+	if r := p.Rows[1]; *r.Error < 0.199 || r.Predictions[0].Value != "80..90" || r.Predictions[1].Range != "90..120" {
+		t.Errorf("%+v", r)
+	}
+	if r := p.Rows[2]; r.Published != nil || r.Error != nil || r.Verdict != verdictWithheld || r.Predictions[0] != (Predicted{Code: result.CodeVersion(), Value: "104"}) {
+		t.Errorf("%+v", r)
+	}
+	if text := p.String(); !strings.Contains(text, "1 are withheld; 1 of 2 orders hold") || strings.Contains(text, "f3-3a") {
+		t.Error(text)
+	}
+}
+
+// Every figure about a system is asked for its predictions, whoever adds it.
+func TestPredictingFigures(t *testing.T) {
+	for chapter := range 7 {
+		for _, d := range definitions {
+			got := slices.ContainsFunc(Predicting(chapter), func(r *Recipe) bool { return r.ID() == d.id })
+			if want := d.chapter >= 3 && (chapter == 0 || chapter == d.chapter); got != want {
+				t.Errorf("%s for chapter %d: %v", d.id, chapter, got)
+			}
+		}
+	}
+}
+
+// No withheld number is beside a published one: a claim that is predicted has no reference, and no verdict.
+func TestWithheldClaims(t *testing.T) {
+	f, _ := withoutRuns(t, "3-22a", nil)
+	n := 0
+	for _, c := range f.Claims {
+		if c.Withheld {
+			n++
+			if c.Reference != "" || c.Status != Undecided || c.Measured == nil {
+				t.Errorf("%+v", c)
+			}
+		}
+	}
+	if n == 0 || !strings.Contains(f.String(), "· predicted") {
+		t.Errorf("%d predictions:\n%s", n, f)
+	}
+}
+
+// The verdicts of the claims on models, on invented points.
+func TestModelVerdicts(t *testing.T) {
+	point := func(y, ci float64) Point { return Point{Y: y, CI95: ci} }
+	for _, x := range []struct {
+		pairs []Point
+		want  string
+	}{
+		{[]Point{point(1, 0), point(2, 0)}, Holds}, {[]Point{point(1, 0.6), point(2, 0.6)}, Undecided}, {[]Point{point(3, 0.1), point(2, 0.1)}, Contradicted},
+		{[]Point{point(1, 0), point(2, 0), point(5, 0), point(4, 0)}, Contradicted}, {[]Point{point(1, 0), point(2, 0), point(4, 1), point(4, 0)}, Undecided},
+	} {
+		if c := lower("c", "", "keys", x.pairs...); c.Status != x.want || c.Measured == nil {
+			t.Errorf("%v: %s, want %s", x.pairs, c.Status, x.want)
+		}
+	}
+	if holds("c", "", false, "").Status != Contradicted {
+		t.Error("what is not so holds")
+	}
+}
