@@ -8,6 +8,7 @@ import (
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 	"drtmx/engine/testbed"
+	"drtmx/xstore/dataset"
 )
 
 // Kind is the store in the list of parts.
@@ -47,7 +48,7 @@ func optionsOf(v knob.Values, s *store.KVSpec) Options {
 		SubModels: v.Int("xstore.submodels"), TopModel: v.Text("xstore.top"), Slots: v.Int("xstore.leaf_slots"), Cache: Mode(slices.Index(Modes, v.Text("xstore.cache"))),
 		PerThread: v.Text("xstore.cache_scope") == "thread", Trainers: v.Int("xstore.trainers"), Speculative: v.Bool("xstore.speculative"),
 		PositionHint: v.Bool("xstore.position_hint"), Merge: v.Bool("xstore.retrain_merge"), Log: v.Bool("xstore.log"), ExpandAt: v.Int("xstore.expand_at"),
-		KeyErrors: v.Text("xstore.errors") == "key",
+		KeyErrors: v.Text("xstore.errors") == "key", Fields: dataset.Predictors(s.Keys),
 	}
 	return o.withDefaults(s)
 }

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"drtmx/engine/store"
+	"drtmx/xstore/model"
 )
 
 func mustMake(t testing.TB, o Options) store.Keys {
@@ -330,5 +331,16 @@ func BenchmarkKey(b *testing.B) {
 			}
 			_ = sum
 		})
+	}
+}
+
+// A multi-variate model predicts from the fields of composite keys, and from the whole of others.
+func TestPredictors(t *testing.T) {
+	lines := Predictors(mustMake(t, Options{Name: OrderLineName, Keys: 100}))
+	if want := []model.Field{{Shift: 48, Bits: 16}, {Shift: 32, Bits: 16}, {Shift: 16, Bits: 16}, {Bits: 16}}; !slices.Equal(lines, want) {
+		t.Errorf("order lines: %v", lines)
+	}
+	if whole := Predictors(Linear(10)); !slices.Equal(whole, []model.Field{{Bits: 64}}) {
+		t.Errorf("linear keys: %v", whole)
 	}
 }

@@ -1,6 +1,11 @@
 package dataset
 
-import "math"
+import (
+	"math"
+
+	"drtmx/engine/store"
+	"drtmx/xstore/model"
+)
 
 // Field is a part of composite keys that a model takes as a predictor of its own (§3.4.1: multi-variate regression).
 type Field struct {
@@ -20,6 +25,18 @@ func (f Field) Of(key uint64) float64 {
 
 // Composite is a set whose keys have fields, the one that decides first first.
 type Composite interface{ Fields() []Field }
+
+// Predictors are what a multi-variate model predicts from: the fields of a set's keys, or, of keys without fields, the whole key.
+func Predictors(keys store.Keys) (list []model.Field) {
+	c, ok := keys.(Composite)
+	if !ok {
+		return []model.Field{{Bits: 64}}
+	}
+	for _, f := range c.Fields() {
+		list = append(list, model.Field{Shift: uint8(f.Shift), Bits: uint8(f.Bits)})
+	}
+	return list
+}
 
 // ordered are the bits of a float, such that those of larger ones are larger.
 func ordered(x float32) uint32 {

@@ -151,7 +151,7 @@ func Tops(o TopsOptions) (*TopsData, error) {
 	d := &TopsData{}
 	for _, spec := range o.Tops {
 		if spec.Kind == "mlr" {
-			spec.Fields = fieldsOf(set)
+			spec.Fields = dataset.Predictors(set)
 		}
 		top, err := model.TrainTop(spec, keys)
 		if err != nil {
@@ -164,16 +164,4 @@ func Tops(o TopsOptions) (*TopsData, error) {
 		d.Models = append(d.Models, t)
 	}
 	return d, nil
-}
-
-// fieldsOf are the parts of a set's keys, or the whole key.
-func fieldsOf(set model.Keys) (list []model.Field) {
-	c, ok := set.(dataset.Composite)
-	if !ok {
-		return []model.Field{{Bits: 64}}
-	}
-	for _, f := range c.Fields() {
-		list = append(list, model.Field{Shift: uint8(f.Shift), Bits: uint8(f.Bits)})
-	}
-	return list
 }
