@@ -65,8 +65,9 @@ type drawnFigure struct {
 	Scale      string          `json:"scale"`
 	Scope      string          `json:"scope"`
 	Note       string          `json:"note,omitempty"`
-	Form       string          `json:"form"`    // lines, curves, bars, stacked, ranking or table
-	Results    int             `json:"results"` // as many as there are; a point may name none
+	Computed   json.RawMessage `json:"computed,omitempty"` // of what, if no run is behind it
+	Form       string          `json:"form"`               // lines, curves, bars, stacked, ranking or table
+	Results    int             `json:"results"`            // as many as there are; a point may name none
 	X          json.RawMessage `json:"x"`
 	Y          json.RawMessage `json:"y"`
 	Series     []drawnSeries   `json:"series"`

@@ -262,7 +262,7 @@ export class Figures {
   }
   variants() {
     const f = this.now;
-    $("variantbox").hidden = !f.base || f.drawn[0]?.form === "table";
+    $("variantbox").hidden = !f.base || f.drawn[0]?.form === "table" || !!f.drawn[0]?.computed;
     $("variantgo").disabled = !!f.running;
     const items = [...f.drawn.slice(1).map((d, i) => ({ n: d.n, name: d.name, sign: barred(d) ? "" : ["○", "△", "□"][i % 3], shown: true })), ...[...this.hidden].map((n, i) => ({ n, name: f.hidden[i] })).filter((v) => v.name)];
     keyed($("variants"), items, (v) => String(v.n), (v) => el("li", {}, el("label", {}, el("input", { type: "checkbox", checked: v.shown, onchange: () => { if (!this.hidden.delete(v.n)) this.hidden.add(v.n); this.refresh(); } }), el("span", { class: "sign", "aria-hidden": "true" }, v.sign), el("code", {}, v.name))));
@@ -294,7 +294,7 @@ export class Figures {
 const verdicts = { holds: "with its 95 % interval the measured value is on the side that the thesis says, or as near to its number as is asked", contradicted: "with its 95 % interval the measured value is on the other side, or too far from the number",
   undecided: "the 95 % interval reaches over the limit, or a run is too short or missing: longer runs, as at paper scale, may tell" };
 // verdict is one of a claim; a claim on TPC-C/no has two, side by side.
-const verdict = (s) => el("span", { class: `verdict ${s.status}`, title: verdicts[s.status] }, { holds: "✓ holds", contradicted: "✗ contradicted" }[s.status] || "? undecided",
+const verdict = (s) => el("span", { class: `verdict ${s.status}`, title: s.withheld ? "the thesis's number is not open yet" : verdicts[s.status] }, s.withheld ? "· predicted" : { holds: "✓ holds", contradicted: "✗ contradicted" }[s.status] || "? undecided",
   s.name && el("small", {}, s.name), s.name && el("small", {}, s.measured === null ? s.says ? "not measured" : "" : own(s.says)));
 // own is the simulator's part of a sentence about a claim.
 const own = (says = "") => says.includes(", the simulator ") ? says.split(", the simulator ")[1] : says.split("; the thesis says")[0];
@@ -305,8 +305,8 @@ const place = (d, p) => `${number(p.x)} ${d.x.unit || ""}`.trim();
 const span = (r) => `${{ "at most": "≤", "at least": "≥" }[r.bound] || ""}${r.from === r.to ? number(r.to) : `${number(r.from)} to ${number(r.to)}`}`;
 const lasting = (ms) => ms < 9500 ? `${(ms / 1000).toFixed(1)} s` : ms < 99000 ? `${Math.round(ms / 1000)} s` : ms < 7200e3 ? `${Math.round(ms / 60e3)} minutes` : `${Math.round(ms / 3600e3)} hours`;
 const status = (f) => ({ computed: `✓ ${[f.scale === "paper" && "paper", f.wall_ms >= 100 && lasting(f.wall_ms)].filter(Boolean).join(", ")}`, running: f.total ? `${f.done} of ${f.total}` : f.waits ? "waits" : "begins", failed: "✗ failed" })[f.status] || "–";
-const caption = (d) => `${d.scale} scale, values ${d.scope === "cluster" ? "of the whole cluster" : `per ${d.scope}`}${d.form === "curves" ? ", coroutines per thread at the points" : ""}${d.note ? `; ${d.note}` : ""}${gap(d)}`;
+const caption = (d) => d.computed ? `${d.scale} scale, computed without a run from ${d.computed.of}` : `${d.scale} scale, values ${d.scope === "cluster" ? "of the whole cluster" : `per ${d.scope}`}${d.form === "curves" ? ", coroutines per thread at the points" : ""}${d.note ? `; ${d.note}` : ""}${gap(d)}`;
 const gap = (d) => d.paper_gap_at ? `; ${d.paper_gap_at.series}${barred(d) ? "" : ` at ${number(d.paper_gap_at.x)} ${d.x.unit}`} is ${Math.abs(100 * d.paper_gap).toFixed(1)} % ${d.paper_gap < 0 ? "below" : "above"} paper scale's` : "";
 // facts are the numbers of a claim. A ratio over a line has three.
-const facts = (c) => [c.says, c.first_prediction && `first predicted ${c.first_prediction}`, !c.says && c.reference && `thesis ${c.reference.replace("..", " to ")} ${c.unit || ""}`, !c.says && c.measured !== null && `measured ${number(c.measured)} ${c.unit || ""}`,
-  c.smallest !== undefined && c.largest !== undefined && c.smallest !== c.largest && `from ${number(c.smallest)} to ${number(c.largest)}, peak over peak ${number(c.peak_over_peak)}`].filter(Boolean).join(" · ") || "an ordering";
+const facts = (c) => [c.says, c.first_prediction && `first predicted ${c.first_prediction}`, !c.says && c.reference && `thesis ${c.reference.replace("..", " to ")} ${c.unit || ""}`, !c.says && c.measured !== null && `${c.withheld ? "predicted" : "measured"} ${number(c.measured)} ${c.unit || ""}`,
+  c.smallest !== undefined && c.largest !== undefined && c.smallest !== c.largest && `from ${number(c.smallest)} to ${number(c.largest)}${c.peak_over_peak === undefined ? "" : `, peak over peak ${number(c.peak_over_peak)}`}`].filter(Boolean).join(" · ") || "an ordering";

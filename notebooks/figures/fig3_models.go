@@ -33,7 +33,7 @@ var figures3Models = []*definition{
 	{id: "3-12a", title: "What sub-models learn of 100 OSM-like places", chapter: 3, section: "3.5.2", scope: "server",
 		x: Axis{Label: "Longitude", Unit: "degrees"}, y: Axis{Label: "CDF", Unit: "share of keys"}, compute: compute312a, claims: noClaims},
 	{id: "3-12b", title: "Figure 3-12b: sub-models of 100 OSM-like places", chapter: 3, section: "3.5.2", scope: "server", form: formTable,
-		x: Axis{Label: "Quantity"}, y: Axis{Label: "errors in positions, mean over sets with the 95 % interval; bytes; products of the training"}, compute: compute312b, claims: claims312},
+		x: Axis{Label: "Quantity"}, y: Axis{Label: "errors in positions, mean over sets with the 95 % interval; bytes; thousand products of the training"}, compute: compute312b, claims: claims312},
 	cdf313("3-13a", "What top models learn of lognormal keys", lognormal313, Axis{Label: "Key", Unit: "of the largest", Log: true}),
 	spread313("3-13b", "Keys of each sub-model, lognormal keys", lognormal313, claims313b),
 	curves313("3-13c", "Throughput and latency by top model, lognormal keys", dataset.LognormalName, map[string]string{"NN": "nn", "LR": "lr", pieces: "pieces"}, claims313c),
@@ -129,7 +129,7 @@ func compute312b(c *computing, f *Figure) error {
 		add(errLargest, m.MaxError, m.MaxCI95, "%.1f")
 		add(errMean, m.MeanError, m.MeanCI95, "%.2f")
 		add(memBytes, m.Bytes, 0, "%.0f")
-		add(trainWork, float64(m.Work), 0, "%.3g")
+		add(trainWork, float64(m.Work)/1e3, 0, "%g")
 		f.Series = append(f.Series, s)
 	}
 	return nil
@@ -163,7 +163,7 @@ func claims312(f *Figure) []Claim {
 		withheld("f3-12-nn-mem", "memory of the neural net by that of a line", "x", mem("1-NN")/mem("1-LR"), "4 bytes for each weight"),
 		withheld("f3-12-3lr-mem", "memory of three lines by that of the neural net", "%", 100*mem("3-LR")/mem("1-NN"), "4 bytes for each weight"),
 		holds("f3-12-train-order", "a neural net takes much longer to train than a line", work("1-NN") > 10*work("1-LR"),
-			fmt.Sprintf("%.3g products for the net, with all that were tried for its best weights, %.3g for a line", work("1-NN"), work("1-LR"))),
+			fmt.Sprintf("%.3g thousand products for the net, with all that were tried for its best weights, %.3g for a line", work("1-NN"), work("1-LR"))),
 	}
 }
 

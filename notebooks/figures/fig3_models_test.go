@@ -214,3 +214,15 @@ func TestModelVerdicts(t *testing.T) {
 		t.Error("what is not so holds")
 	}
 }
+
+// Figures of a chapter are listed by their numbers, whichever file they are from, and tables behind them.
+func TestListInOrder(t *testing.T) {
+	list := []*definition{{id: "3-22b", chapter: 3}, {id: "3-3a", chapter: 3}, {id: "t3-2", chapter: 3}}
+	var ids []string
+	for _, d := range inOrder(list, []*definition{{id: "3-22a", chapter: 3}, {id: "3-12", chapter: 3}}) {
+		ids = append(ids, d.id)
+	}
+	if want := "3-3a 3-12 3-22a 3-22b t3-2"; strings.Join(ids, " ") != want {
+		t.Errorf("%v, want %s", ids, want)
+	}
+}

@@ -200,11 +200,12 @@ func curves313(id, title, set string, tops map[string]string, claims func(*Figur
 	return &definition{id: id, title: title, chapter: 3, section: "3.5.2", scope: "server", form: formCurves,
 		x: Axis{Label: "Throughput", Unit: "Mreq/s"}, y: Axis{Label: "Median latency", Unit: "us"}, claims: claims,
 		plan: func(scale string) plan {
-			p := plan{base: base3(scale, "ycsb-c"), gap: gapPoint{"LR", 4}}
+			p := plan{base: base3(scale, "ycsb-c"), gap: gapPoint{"LR", 8}}
+			// Threads of a client call the server's threads of the same number, so clients have as many: else some would idle.
 			if scale == Quick { // with errors as large as these few requests end in a short time
 				p.base.Set["duration_ns"] = 1_000_000
 			}
-			for k, v := range (experiment.Knobs{"clients": 4, "workload.keys": keys313, "workload.scale": 1.0, "workload.dataset": set,
+			for k, v := range (experiment.Knobs{"clients": 2, "workload.keys": keys313, "workload.scale": 1.0, "workload.dataset": set,
 				"xstore.submodels": subs313, "xstore.expand_at": 0}) {
 				p.base.Set[k] = v
 			}
@@ -213,7 +214,7 @@ func curves313(id, title, set string, tops map[string]string, claims func(*Figur
 					continue
 				}
 				line := plannedSeries{name: name}
-				for _, n := range []int{1, 2, 4} {
+				for _, n := range []int{1, 2, 4, 8} {
 					line.points = append(line.points, plannedPoint{x: float64(n), set: with(systems3[xstore], experiment.Knobs{"xstore.top": tops[name], "coroutines": n}), read: median3, along: ofServer})
 				}
 				p.series = append(p.series, line)

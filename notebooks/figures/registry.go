@@ -1,10 +1,12 @@
 package figures
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"html"
+	"math"
 	"slices"
 	"strings"
 
@@ -85,8 +87,23 @@ type gapPoint struct {
 // definitions are in the order of the thesis.
 var definitions = slices.Concat(
 	[]*definition{&figure22a, &figure22b, &figure24a, &figure24b, &figure25a, &figure25b},
-	figures28to11, figures212to13, figures214, figures216, figures218, []*definition{&figurePersist}, figures219, figures3, figures3Models, figures4, []*definition{&figure4best},
+	figures28to11, figures212to13, figures214, figures216, figures218, []*definition{&figurePersist}, figures219, inOrder(figures3, figures3Models), figures4, []*definition{&figure4best},
 )
+
+// inOrder are figures of a chapter by their numbers and letters, tables behind them.
+func inOrder(lists ...[]*definition) []*definition {
+	all := slices.Concat(lists...)
+	number := func(d *definition) (n int) {
+		if _, err := fmt.Sscanf(d.id, fmt.Sprintf("%d-%%d", d.chapter), &n); err != nil {
+			return math.MaxInt // a table
+		}
+		return n
+	}
+	slices.SortStableFunc(all, func(a, b *definition) int {
+		return cmp.Or(cmp.Compare(number(a), number(b)), cmp.Compare(a.id, b.id))
+	})
+	return all
+}
 
 // Infos is the list of figures; in a notebook it draws itself.
 type Infos []cluster.FigureInfo

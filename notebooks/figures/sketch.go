@@ -83,9 +83,12 @@ func (f *Figure) publishedRatios() (out [][2]float64) {
 	return out
 }
 
-// Verdicts counts the claims by what became of them.
+// Verdicts counts the claims by what became of them. There is none on a number that is withheld.
 func (f *Figure) Verdicts() (v cluster.Verdicts) {
 	for _, c := range f.Claims {
+		if c.Withheld {
+			continue
+		}
 		switch c.Status {
 		case Holds:
 			v.Holds++
