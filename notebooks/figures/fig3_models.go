@@ -174,7 +174,7 @@ func lower(id, text, unit string, pairs ...Point) Claim {
 	closest := math.Inf(1)
 	for i := 0; i+1 < len(pairs); i += 2 {
 		a, b := pairs[i], pairs[i+1]
-		why = append(why, fmt.Sprintf("%.3g ± %.2g against %.3g ± %.2g %s", a.Y, a.CI95, b.Y, b.CI95, unit))
+		why = append(why, fmt.Sprintf("%s against %s %s", within(a), within(b), unit))
 		closest = min(closest, b.Y/a.Y)
 		switch half := a.CI95 + b.CI95; {
 		case a.Y-half > b.Y:
@@ -185,6 +185,14 @@ func lower(id, text, unit string, pairs ...Point) Claim {
 	}
 	c.Why, c.Measured, c.Unit = strings.Join(why, "; "), &closest, "x"
 	return c
+}
+
+// within is a value with its interval, if it has one.
+func within(p Point) string {
+	if p.CI95 == 0 {
+		return charts.Digits(p.Y, 3)
+	}
+	return charts.Digits(p.Y, 3) + " ± " + charts.Digits(p.CI95, 2)
 }
 
 // holds is a claim that is seen to be true or not.
