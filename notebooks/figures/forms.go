@@ -18,9 +18,13 @@ func (f *Figure) table(b *strings.Builder) {
 	}
 	width = max(width, len([]rune(f.X.title()))+1)
 	fmt.Fprintf(b, "%-*s", width, f.X.title())
-	xs := f.someXs()
+	xs, some := f.someXs()
 	for _, x := range xs {
-		fmt.Fprintf(b, "%9s", fmt.Sprintf("%.5g", x))
+		if some { // they are none that anyone chose
+			fmt.Fprintf(b, "%9.3g", x)
+		} else {
+			fmt.Fprintf(b, "%9g", x)
+		}
 	}
 	for _, s := range f.Series {
 		fmt.Fprintf(b, "\n%-*s", width, s.Name)
@@ -55,17 +59,15 @@ func (f *Figure) xs() []float64 {
 }
 
 // someXs are those that text has room for: all, or of many the first, the last, and some between.
-func (f *Figure) someXs() []float64 {
+func (f *Figure) someXs() (xs []float64, some bool) {
 	const room = 11
-	xs := f.xs()
-	if len(xs) <= mostTicks {
-		return xs
+	if xs = f.xs(); len(xs) <= mostTicks {
+		return xs, false
 	}
-	out := make([]float64, room)
-	for i := range out {
-		out[i] = xs[i*(len(xs)-1)/(room-1)]
+	for i := range room {
+		xs[i] = xs[i*(len(xs)-1)/(room-1)]
 	}
-	return out
+	return xs[:room], true
 }
 
 // columns are the names of the points of all series, in the order of the first that

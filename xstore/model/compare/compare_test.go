@@ -57,8 +57,8 @@ func TestTopModels(t *testing.T) {
 		t.Errorf("variance %g of a net, %g of a line; bytes %d and %d; cycles %d and %d", net.Variance, line.Variance, net.Bytes, line.Bytes, net.Cycles, line.Cycles)
 	}
 	for _, x := range list {
-		if n := len(x.Curve(skewed, 50)); n != 50 {
-			t.Errorf("%s: a curve of %d points", x.Name, n)
+		if c := x.Curve(skewed, 50); len(c) != 50 || c[0].Key != skewed.Key(0) || c[49].Key != skewed.Key(1999) {
+			t.Errorf("%s: a curve of %d points from %d to %d", x.Name, len(c), c[0].Key, c[len(c)-1].Key)
 		}
 		sum := uint64(0)
 		for _, k := range x.Keys {

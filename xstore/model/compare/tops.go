@@ -108,12 +108,13 @@ func (t *TopModel) byLeaf(in *model.Initial, slots int) {
 	}
 }
 
-// Curve are n points of the distribution as the top model has learned it (Figures 3-13a and 3-14a), at evenly spaced ranks.
+// Curve are n points of the distribution as the top model has learned it (Figures 3-13a and 3-14a), at evenly spaced ranks from
+// the first to the last.
 func (t *TopModel) Curve(keys model.Keys, n int) (points []Point) {
 	all := keys.Len()
 	n = min(n, int(all))
 	for i := range n {
-		rank := all / uint64(n) * uint64(i)
+		rank := uint64(i) * (all - 1) / uint64(max(n-1, 1))
 		key := keys.Key(rank)
 		points = append(points, Point{key, float64(rank) / float64(all), t.Model.Top.Predict(key)})
 	}
