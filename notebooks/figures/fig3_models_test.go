@@ -139,6 +139,10 @@ func TestSteps(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	close(release)
+	c.ctx = context.Background() // what was begun is finished, and there for who comes next
+	if _, err := step(c, "slow", 1, func(int) (*int, error) { return nil, errors.New("begun again") }); err != nil {
+		t.Error(err)
+	}
 }
 
 // What is predicted: numbers that are open and withheld, orders, and no row of the calibration table.
