@@ -14,6 +14,9 @@ import (
 // Some figures are about models alone: they are computed, and no system runs. What is computed is kept beside the results of
 // runs.
 
+// comparePackage is what computes, by its path in the module.
+const comparePackage = "xstore/model/compare"
+
 // computing is a figure that is being computed.
 type computing struct {
 	ctx    context.Context
@@ -68,7 +71,7 @@ func step[O, D any](c *computing, name string, o O, of func(O) (*D, error)) (*D,
 		if c.store == nil {
 			out.body, out.err = work()
 		} else {
-			out.body, out.err = c.store.Compute("xstore/model/compare", name, o, work)
+			out.body, out.err = c.store.Compute(comparePackage, name, o, work)
 		}
 		ended <- out
 	}()

@@ -20,7 +20,7 @@ import (
 // 3-13 and 3-14. Memory and data sets have 100 million keys at paper scale.
 
 const (
-	comparing = "drtmx/xstore/model/compare"
+	comparing = "drtmx/" + comparePackage
 	pieces    = "Pieces"
 	dataKeys  = "Keys"
 
@@ -58,11 +58,9 @@ func places(c *computing, f *Figure) (*compare.PlacesData, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, list := range [][]compare.SubModel{d.First} {
-		for i := range list {
-			d.Models[i].Name = nameOf(list[i].Name)
-			list[i].Name = d.Models[i].Name
-		}
+	for i := range d.First {
+		name := nameOf(d.First[i].Name)
+		d.First[i].Name, d.Models[i].Name = name, name
 	}
 	f.Computed = &Computed{By: comparing, Keys: o.Set.Keys, Seed: o.Set.Seed,
 		Of: fmt.Sprintf("%d sets of %d OSM-like places of two floats, roughness %g", o.Sets, o.Set.Keys, dataset.Rough)}
