@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -228,5 +229,27 @@ func TestListInOrder(t *testing.T) {
 	}
 	if want := "3-3a 3-12 3-22a 3-22b t3-2"; strings.Join(ids, " ") != want {
 		t.Errorf("%v, want %s", ids, want)
+	}
+}
+
+// The verdicts on the chapter's first page, on invented points: a lower bound, a range, and what a half loses.
+func TestHeadlinesOfChapter3(t *testing.T) {
+	at := func(y float64) []Point { return []Point{{X: 3, Y: y}} }
+	for _, x := range []struct {
+		own, emt, tree, cell float64
+		peak, speedup        string
+	}{
+		{90, 24, 20, 15.3, Holds, Holds}, {70, 12, 15, 19, Holds, Holds}, {60, 24, 20, 15.3, Contradicted, Contradicted}, {90, 24, 20, 24, Holds, Contradicted},
+	} {
+		f := &Figure{ID: "3-15a", Y: Axis{Unit: "Mreq/s"}, Runs: []*result.Result{{}}, Series: []Series{{Name: xstore, Points: at(x.own)}, {Name: emt, Points: at(x.emt)}, {Name: drtmTree, Points: at(x.tree)}, {Name: cell, Points: at(x.cell)}}}
+		if peak, speedup := f.peakReadOnly()[0], f.speedupReadOnly()[0]; peak.Status != x.peak || speedup.Status != x.speedup {
+			t.Errorf("%+v: %s, %s", x, peak.Status, speedup.Status)
+		}
+	}
+	for sub, want := range map[float64]string{80: Holds, 60: Contradicted} {
+		f := &Figure{ID: "3-22b", Runs: []*result.Result{{}}, Series: []Series{{Name: xstore, Points: []Point{{X: 2, Y: sub}, {X: 3, Y: 100}}}}}
+		if c := f.costOfMemory()[0]; c.Status != want || math.Abs(*c.Measured-(100-sub)) > 1e-9 {
+			t.Errorf("%g of 100: %s, %g", sub, c.Status, *c.Measured)
+		}
 	}
 }

@@ -32,6 +32,51 @@ func (f *Figure) predictRatios(id, text string, x float64, above string, below .
 	return []Claim{c}
 }
 
+// The numbers of the chapter's first page are open.
+
+// peakReadOnly is that XStore serves more than 80 M reads.
+func (f *Figure) peakReadOnly() []Claim {
+	const published = 80
+	p, ok := f.series(xstore).at(3)
+	if !ok {
+		return nil
+	}
+	return []Claim{{ID: "s3-peak-readonly", Claim: "one server serves more than 80 M reads/s", Reference: fmt.Sprint(published), Measured: &p.Y, Unit: f.Y.Unit,
+		Status: side(p.Y-published*(1-tolerance), p.CI95), Why: limit(f.Runs[p.Run])}}
+}
+
+// speedupReadOnly is by how much XStore serves more of them than others.
+func (f *Figure) speedupReadOnly() []Claim {
+	const from, to = 3.7, 5.9
+	c := Claim{ID: "s3-speedup-readonly", Claim: "reads are served 3.7 to 5.9 times faster than by EMT, DrTM-Tree and Cell", Reference: fmt.Sprintf("%g..%g", from, to), Unit: "x"}
+	var rs []ratio
+	for _, name := range []string{emt, drtmTree, cell} {
+		rs = append(rs, f.ratios(pair{xstore, name}, func(x float64) bool { return x == 3 })...)
+	}
+	if len(rs) == 0 {
+		return nil
+	}
+	most, least := extremes(rs)
+	c.ratios(most, least, peaks(rs))
+	c.Status = worse(gain(most.value, most.half, to), gain(least.value, least.half, from))
+	c.Why = f.because(most) + "; smallest: " + f.because(least)
+	return []Claim{c}
+}
+
+// costOfMemory is what it costs to keep sub-models alone.
+func (f *Figure) costOfMemory() []Claim {
+	const published = 20
+	models := f.series(xstore)
+	sub, ok := models.at(2)
+	full, both := models.at(3)
+	if !ok || !both {
+		return nil
+	}
+	r := divide(pair{"with XModel alone", "with TT"}, sub, full)
+	lost := 100 * (1 - r.value)
+	return []Claim{{ID: "s3-mem-cost", Claim: "to cache XModel alone costs 20 % of the peak", Reference: fmt.Sprint(published), Measured: &lost, Unit: "%", Status: near(lost, 100*r.half, published), Why: f.because(r)}}
+}
+
 // rows315 are those of Figure 3-15. Workloads A to F are at 1 to 6.
 func (f *Figure) rows315() []Claim {
 	others := []string{emt, drtmTree, cell}
@@ -44,7 +89,7 @@ func (f *Figure) rows315() []Claim {
 			f.predictRatios("f3-15-d-latest", "YCSB D, latest: XStore over the others, up to and from", 4, xstore, others...),
 			f.predictPoint("f3-15-d-latest-abs", "YCSB D, latest: XStore", xstore, 4))
 	}
-	out := slices.Concat(
+	out := slices.Concat(f.peakReadOnly(), f.speedupReadOnly(),
 		f.predictPoint("f3-15-c-uni", "YCSB C, uniform: XStore", xstore, 3),
 		f.predictRatios("f3-15-c-uni-emt", "YCSB C, uniform: XStore over EMT", 3, xstore, emt),
 		f.predictRatios("f3-15-c-uni-drtm", "YCSB C, uniform: XStore over DrTM-Tree", 3, xstore, drtmTree),
@@ -88,7 +133,7 @@ func (f *Figure) rows322() []Claim {
 	r := divide(pair{xstore, "Tree-based cache"}, sub, whole)
 	out := []Claim{withheld(id, "XModel alone by the throughput of a whole-index cache", "%", 100*r.value, f.because(r))}
 	if f.ID == "3-22b" {
-		out = append(out, f.predictPoint("f3-22-toponly", "XStore with the top model alone", xstore, 1)...)
+		out = slices.Concat(out, f.predictPoint("f3-22-toponly", "XStore with the top model alone", xstore, 1), f.costOfMemory())
 	}
 	return out
 }
