@@ -3,7 +3,6 @@ package masstree
 import (
 	"testing"
 
-	"drtmx/engine/fabric"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 	"drtmx/xstore/kvtest"
@@ -72,23 +71,4 @@ func TestSplitsWithoutLinksAreCaught(t *testing.T) {
 	t.Log(w)
 }
 
-func BenchmarkGet(b *testing.B) {
-	s := kvtest.Size{Machines: 2, Threads: 2, Coroutines: 4, Servers: 1}
-	bed := kvtest.NewBed(b, with(Options{}), 1, s, fabric.Config{Machines: 2}, store.KVSpec{Name: "bench", Keys: kvtest.Even{N: 1 << 20, Step: 1}, ValueBytes: 8})
-	defer bed.Close()
-	left := b.N
-	for k := range s.Threads * s.Coroutines {
-		bed.Spawn(1, k%s.Threads, func(c *r2.Co, kv store.KVClient) {
-			value := make([]byte, 8)
-			for ; left > 0; left-- {
-				c.Reset()
-				if _, err := kv.Get(c.Rand().Uint64n(1<<20), value); err != nil {
-					b.Error(err)
-				}
-			}
-		})
-	}
-	b.ReportAllocs()
-	b.ResetTimer()
-	bed.Run()
-}
+func BenchmarkGet(b *testing.B) { kvtest.BenchGets(b, with(Options{})) }

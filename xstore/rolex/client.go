@@ -173,13 +173,7 @@ func (x *client) find(p *part, key uint64) (*leaf, error) {
 // findIn is find where the segment is known.
 func (x *client) findIn(p *part, i int, m *segment, key uint64) (*leaf, error) {
 	first, last := m.span(key)
-	p.stats.Lookups++
-	x.numbers(p, i, m, first, last-first+1)
-	x.leaves = x.leaves[:0]
-	for at := first; at <= last; at++ {
-		x.ask(m.leaf(at))
-	}
-	if err := x.read(p); err != nil {
+	if err := x.fetch(p, i, m, first, last); err != nil {
 		return nil, err
 	}
 	at, ok := x.begun(key)
@@ -187,6 +181,17 @@ func (x *client) findIn(p *part, i int, m *segment, key uint64) (*leaf, error) {
 		return nil, x.beyond(p, key)
 	}
 	return x.follow(p, i, at, key)
+}
+
+// fetch READs the leaves of a model from one to another.
+func (x *client) fetch(p *part, i int, m *segment, first, last int) error {
+	p.stats.Lookups++
+	x.numbers(p, i, m, first, last-first+1)
+	x.leaves = x.leaves[:0]
+	for at := first; at <= last; at++ {
+		x.ask(m.leaf(at))
+	}
+	return x.read(p)
 }
 
 // begun is the last leaf that begins at a key or below it.

@@ -30,13 +30,7 @@ func (x *client) some(p *part, key uint64, want int, dst []store.Pair) (_ []stor
 	first, last := m.span(key)
 	more := (want-len(dst))/x.s.opt.Fill + 1
 	last = max(last, min(last+more, first+scanBatch-1, m.leaves-1))
-	p.stats.Lookups++
-	x.numbers(p, i, m, first, last-first+1)
-	x.leaves = x.leaves[:0]
-	for at := first; at <= last; at++ {
-		x.ask(m.leaf(at))
-	}
-	if err := x.read(p); err != nil {
+	if err := x.fetch(p, i, m, first, last); err != nil {
 		return dst, 0, err
 	}
 	at, ok := x.begun(key)
