@@ -86,13 +86,3 @@ func (o Options) check() error {
 	}
 	return nil
 }
-
-// planted are faults that a checker must find. Tests only.
-type planted struct {
-	noIncarnation bool // clients do not compare incarnations
-	noRightLink   bool // what a speculative lookup does not find in the leaf counts as missing
-	keepTable     bool // a refreshed sub-model keeps its old table
-	oldModel      bool // a refreshed table keeps its old sub-model
-	missAnswered  bool // "not found" is answered after a mismatch
-	oneSubModel   bool // of the sub-models of a split leaf, one is retrained
-}

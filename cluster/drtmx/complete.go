@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"drtmx/engine/experiment"
+	"drtmx/engine/explore"
 	"drtmx/engine/fabric"
 	"drtmx/engine/knob"
 	"drtmx/notebooks/figures"
@@ -21,7 +22,7 @@ type complete func(cmd *cobra.Command, args []string, typed string) ([]string, c
 // addCompletions gives every command of the tree what its arguments and flags can be.
 func addCompletions(root *cobra.Command) {
 	arguments := map[string]complete{
-		"figure": once(figureIDs), "fit": once(profileNames), "profiles": once(profileNames), "specs": once(specNames), "knobs": specsAndKnobs,
+		"figure": once(figureIDs), "fit": once(profileNames), "profiles": once(profileNames), "specs": once(specNames), "explore": once(explorable), "knobs": specsAndKnobs,
 		"compare": files, "replay": files,
 	}
 	flags := map[string]complete{"set": settings(false), "over": settings(true), "preset": always(presetNames), "scale": always(scales)}
@@ -70,6 +71,14 @@ func always(list func() []string) complete {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return list(), cobra.ShellCompDirectiveNoFileComp
 	}
+}
+
+// explorable are specs to explore: those that are small enough come first.
+func explorable() (out []string) {
+	for _, n := range explore.Names {
+		out = append(out, described(n, "a small system"))
+	}
+	return append(out, specNames()...)
 }
 
 func specNames() (out []string) {

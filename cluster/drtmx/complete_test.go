@@ -26,7 +26,7 @@ func TestCompletion(t *testing.T) {
 		{[]string{"profiles", ""}, []string{"val", "r74v"}},
 		{[]string{"knobs", "coro"}, []string{"coroutines"}},
 		{[]string{"why", ""}, []string{"phases"}},
-		{[]string{"explore", ""}, []string{"phases"}},
+		{[]string{"explore", ""}, []string{"transactions", "xstore", "phases"}},
 		{[]string{"explore", "--set", "workload.var"}, []string{"workload.variant="}},
 	} {
 		out := ok(t, append([]string{"__complete"}, c.typed...)...)

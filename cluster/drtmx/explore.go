@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -25,14 +26,16 @@ func exploreCommand() *cobra.Command {
 	var f exploreFlags
 	cmd := &cobra.Command{
 		Use:   "explore [SPEC]",
-		Short: "A tiny system through many orders of its messages, up to a bound",
+		Short: "A tiny system through many orders of its messages, up to a bound: transactions, or xstore",
 		Long: `explore runs a system again and again, each time with other messages held back: none, then every single one by one
 unit (explore.unit_ns), by two, ..., then every pair, up to --bound of them. The checks of each run judge it: history,
-replicas, locks, the workload's invariants. It ends with the first run that they refuse, with status 1 and that run's spec,
+replicas, locks, answers, the workload's invariants. It ends with the first run that they refuse, with status 1 and that run's spec,
 which drtmx run, drtmx up and a notebook open (-o keeps it in a file).
 
-Unless a spec is named, these are three transactions on two records, and --set workload.script="r0 w1; r1 w0" writes others.
-Other specs should be as small.
+There are two systems to begin with, and other specs should be as small:
+  transactions   three transactions on two records; --set workload.script="r0 w1; r1 w0" writes others. The default.
+  xstore         two clients and the three leaves of a learned key-value store; --set workload.requests="10 20 30: i15; g20"
+                 writes other requests. What wakes a trainer is held back like a message.
 
 Lists of delays are not extended whose run accessed memory in an order that was seen before; --all extends those too.
 Then nothing found means that no run with at most so many delays of at most so many units is wrong; without --all, that
@@ -41,6 +44,7 @@ none is of those that were made.
 Ctrl-C and --budget print a cursor, with which --resume goes on.`,
 		Example: `  drtmx explore
   drtmx explore --preset farm --bound 1 --set workload.script="w0; w0; r0"
+  drtmx explore xstore --steps 4 --set xstore.cache=model
   drtmx explore --set workload.variant=as-published -o lost.yaml
   drtmx run lost.yaml`,
 		Args: atMost(1, "one spec at most"),
@@ -70,6 +74,9 @@ func (f *exploreFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	if _, ok := shipped(args); ok {
+		args = nil
+	}
 	tellIdle(cmd.ErrOrStderr(), spec, f.turned(spec, args))
 	ctx := cmd.Context()
 	if f.budget > 0 {
@@ -92,10 +99,19 @@ func (f *exploreFlags) run(cmd *cobra.Command, args []string) error {
 
 // tiny is the spec that arguments and flags ask for.
 func (f *exploreFlags) tiny(cmd *cobra.Command, args []string) (experiment.Spec, error) {
-	if len(args) == 0 {
-		return f.change(cmd, explore.DefaultSpec())
+	if name, ok := shipped(args); ok {
+		spec, _ := explore.Shipped(name)
+		return f.change(cmd, spec)
 	}
 	return f.spec(cmd, args)
+}
+
+// shipped is the name of the small system that arguments ask for, if it is no spec of others.
+func shipped(args []string) (name string, ok bool) {
+	if len(args) == 0 {
+		return explore.Names[0], true
+	}
+	return args[0], slices.Contains(explore.Names, args[0])
 }
 
 // check refuses flags that cannot be.

@@ -13,6 +13,7 @@ import (
 	"drtmx/engine/workload/churn"
 	"drtmx/engine/workload/cycle"
 	"drtmx/engine/workload/kvbench"
+	"drtmx/engine/workload/kvscript"
 	"drtmx/engine/workload/micro"
 	"drtmx/engine/workload/octopus"
 	"drtmx/engine/workload/registers"
@@ -62,4 +63,5 @@ var Workloads = workload.Parts(slices.Concat(
 	micro.Kinds,
 	octopus.Kinds,
 	kvbench.Kinds,
+	kvscript.Kinds,
 ))

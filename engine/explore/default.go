@@ -6,14 +6,31 @@ import (
 	"drtmx/engine/experiment"
 )
 
-//go:embed explore.yaml
-var defaultSpec []byte
+var (
+	//go:embed explore.yaml
+	transactions []byte
+	//go:embed xstore.yaml
+	xstore []byte
+)
+
+// Names are the systems that are small enough and come with the package, the default first.
+var Names = []string{"transactions", "xstore"}
+
+// Shipped is the spec of one of them. ok is false for another name.
+func Shipped(name string) (spec experiment.Spec, ok bool) {
+	text, ok := map[string][]byte{"transactions": transactions, "xstore": xstore}[name]
+	if !ok {
+		return spec, false
+	}
+	spec, err := experiment.ParseSpec(text)
+	if err != nil {
+		panic("explore: spec " + name + ": " + err.Error())
+	}
+	return spec, true
+}
 
 // DefaultSpec is three transactions on two records.
 func DefaultSpec() experiment.Spec {
-	spec, err := experiment.ParseSpec(defaultSpec)
-	if err != nil {
-		panic("explore: default spec: " + err.Error())
-	}
+	spec, _ := Shipped(Names[0])
 	return spec
 }

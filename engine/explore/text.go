@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+
+	"drtmx/engine/experiment"
 )
 
 // String tells what was tried and what was found.
@@ -12,7 +14,7 @@ func (r *Report) String() string {
 	line := func(label, format string, args ...any) {
 		fmt.Fprintf(&b, "%-14s %s\n", label, fmt.Sprintf(format, args...))
 	}
-	line("explored", "%s on %s, %d messages without delays", r.Spec.Text("workload"), cmp.Or(r.Spec.Text("cc"), r.Spec.Text("preset")), r.Messages)
+	line("explored", "%s on %s, %d messages without delays", r.Spec.Text("workload"), r.subject(), r.Messages)
 	line("lists", "of up to %d delays, of 1 to %d units of %d ns", r.Bound, r.Steps, r.UnitNS)
 	var by []string
 	for delays, n := range r.ByDelays {
@@ -37,4 +39,12 @@ func (r *Report) String() string {
 		line("goes on with", "--resume %s", r.Cursor)
 	}
 	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// subject is the part under test: the protocol of transactions, or the store of other requests.
+func (r *Report) subject() string {
+	if experiment.Workloads.Of(r.Spec).Ordered {
+		return r.Spec.Text("store.ordered")
+	}
+	return cmp.Or(r.Spec.Text("cc"), r.Spec.Text("preset"))
 }

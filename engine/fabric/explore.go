@@ -13,9 +13,10 @@ import (
 // Exploration holds some messages back, and notes in which order clients accessed memory and which of them ended
 // before another began. It is for running a small system through many orders: see engine/explore.
 //
-// Messages are numbered in the order in which they leave their RNIC, from 0: requests, responses, datagrams. What leaves
-// before message n does not depend on whether n is held back, so that a list of delays is a path through a tree. Those
-// behind a delayed message from the same queue pair to the same other one wait for it, as on a network that keeps their order.
+// Messages are numbered in the order in which they leave their RNIC, from 0: requests, responses, datagrams. So is, among
+// them, what wakes a thread in the background, such as a trainer. What leaves before message n does not depend on whether n is
+// held back, so that a list of delays is a path through a tree. Those behind a delayed message from the same queue pair to the
+// same other one wait for it, as on a network that keeps their order.
 //
 // Two runs of one spec with the same Order had, on every line of memory, the same accesses with the same bytes, by the
 // same threads and in the same order, but for reads between two writes. So every thread has read the same. The bytes of
@@ -68,6 +69,15 @@ func (x *Exploration) Messages() int { return x.left }
 
 // leave is when a message arrives that would arrive at at.
 func (x *Exploration) leave(v *verb, reply bool, at sim.Time) sim.Time {
+	at = x.Hold(at)
+	to := flow{v.q, v.r, reply}
+	at = max(at, x.flows[to])
+	x.flows[to] = at
+	return at
+}
+
+// Hold numbers something that takes effect at at, and returns when it does so if it is held back.
+func (x *Exploration) Hold(at sim.Time) sim.Time {
 	n := x.left
 	x.left++
 	for len(x.delays) > 0 && x.delays[0].Message <= n {
@@ -76,9 +86,6 @@ func (x *Exploration) leave(v *verb, reply bool, at sim.Time) sim.Time {
 		}
 		x.delays = x.delays[1:]
 	}
-	to := flow{v.q, v.r, reply}
-	at = max(at, x.flows[to])
-	x.flows[to] = at
 	return at
 }
 

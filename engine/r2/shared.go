@@ -187,7 +187,11 @@ func (c *Co) Wake(other *Co) {
 		panic(fmt.Sprintf("r2: %s wakes %s, which is neither a coroutine of its worker nor a thread of SpawnShared on its machine", c.name, other.name))
 	}
 	c.w.charge(t.share.cost.Wake)
-	c.w.cl.sim.At(c.Now(), c.w.cl.kWake, uint32(t.w.id))
+	cl, at := c.w.cl, c.Now()
+	if x := cl.explored; x != nil {
+		at = x.Hold(at)
+	}
+	cl.sim.At(at, cl.kWake, uint32(t.w.id))
 }
 
 // sleep is Sleep of a shared thread.

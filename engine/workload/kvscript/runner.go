@@ -1,0 +1,133 @@
+package kvscript
+
+import (
+	"fmt"
+
+	"drtmx/engine/r2"
+	"drtmx/engine/store"
+	"drtmx/engine/workload"
+)
+
+// runner is one coroutine's client.
+type runner struct {
+	w      *Script
+	c      *r2.Co
+	kv     store.KVClient
+	number int // from 1
+	list   []request
+	value  []byte
+	pairs  []store.Pair
+}
+
+// Runner makes a coroutine's client. The first clients of the script are on machines of their own, as far as there are any;
+// then come the machines' second threads, and then the threads' second coroutines.
+func (w *Script) Runner(c *r2.Co) workload.Runner {
+	r := &runner{w: w, c: c, kv: w.kv.Client(c), value: make([]byte, w.o.ValueBytes)}
+	if n := w.place(c); n < len(w.script.clients) {
+		r.number, r.list = n+1, w.script.clients[n]
+	}
+	return r
+}
+
+// place is the number of a coroutine among the clients.
+func (w *Script) place(c *r2.Co) (n int) {
+	cl, first := c.Cluster(), 0
+	if s := w.report.Env.ServerCount(); s < cl.Machines() {
+		first = s
+	}
+	threads := 0
+	for m := first; m < cl.Machines(); m++ {
+		threads += cl.Threads(m)
+		n += min(cl.Threads(m), c.Thread())
+		if m < c.Machine() && cl.Threads(m) > c.Thread() {
+			n++
+		}
+	}
+	return n + c.Index()*threads
+}
+
+// pause is how long a client sleeps that has nothing to do any more.
+const pause r2.Time = 1_000_000_000
+
+// Next sends the client's next request, if there is one.
+func (r *runner) Next() error {
+	if len(r.list) == 0 {
+		r.c.Sleep(pause)
+		return nil
+	}
+	q := r.list[0]
+	r.list = r.list[1:]
+	begin := r.w.report.Begin(r.c, r2.Mode{Outstanding: true, Doorbell: true})
+	r.w.inFlight++
+	err := r.send(q, begin)
+	r.w.inFlight--
+	if err != nil {
+		return fmt.Errorf("kvscript: %v: %w", q, err)
+	}
+	r.w.report.DoneAs(r.c, begin, uint8(q.kind))
+	return nil
+}
+
+// send sends a request and notes its answer.
+func (r *runner) send(q request, begin r2.Time) (err error) {
+	if q.kind == scan {
+		if r.pairs, err = r.kv.Scan(q.key, q.n, r.pairs[:0]); err == nil {
+			r.scanned(q, begin)
+		}
+		return err
+	}
+	o := operation{kind: q.kind, client: r.number, begin: begin}
+	switch q.kind {
+	case get:
+		if o.done, err = r.kv.Get(q.key, r.value); o.done {
+			o.value = r.w.parseValue(q.key, r.value)
+		}
+	case update:
+		o.value = r.write(q.key)
+		o.done, err = r.kv.Update(q.key, r.value)
+	case insert:
+		o.value = r.write(q.key)
+		o.done, err = r.kv.Insert(q.key, r.value)
+	default:
+		o.done, err = r.kv.Delete(q.key)
+	}
+	o.end = r.c.Now()
+	r.w.ops[q.key] = append(r.w.ops[q.key], o)
+	return err
+}
+
+// write makes the value of a write, which no other one has.
+func (r *runner) write(key uint64) state {
+	r.w.writes++
+	fill(key, r.w.writes, r.value)
+	return r.w.writes
+}
+
+// scanned takes in what a scan found, and did not find, of the keys that it came past.
+func (r *runner) scanned(q request, begin r2.Time) {
+	w, next := r.w, q.key
+	found := map[uint64]state{}
+	for _, p := range r.pairs {
+		if p.Key < next {
+			w.refute("a scan of %d from key %d has key %d behind key %d", q.n, q.key, p.Key, next-1)
+			return
+		}
+		found[p.Key] = w.parseValue(p.Key, p.Value)
+		next = p.Key + 1
+	}
+	if len(r.pairs) < q.n {
+		next = mostKey
+	}
+	for _, key := range w.keys {
+		if key < q.key || key >= next {
+			continue
+		}
+		w.ops[key] = append(w.ops[key], operation{kind: get, value: found[key], client: r.number, begin: begin, end: r.c.Now()})
+		delete(found, key)
+	}
+	for _, p := range r.pairs {
+		if _, left := found[p.Key]; left {
+			w.refute("a scan from key %d has key %d, which nobody inserted", q.key, p.Key)
+		}
+	}
+}
