@@ -195,13 +195,15 @@ type Cluster struct {
 }
 
 type machine struct {
-	scratch  scratch
-	id       int
-	mem      *fabric.Memory
-	workers  []*Worker
-	contexts []*fabric.Context // by RNIC; nil: every thread has its own
-	life     uint8
-	tries    int // to be up
+	scratch    scratch
+	id         int
+	mem        *fabric.Memory
+	workers    []*Worker
+	contexts   []*fabric.Context // by RNIC; nil: every thread has its own
+	life       uint8
+	awake      bool // its memory and RNICs are back since the last crash
+	recovering int  // threads that have to end their recovery before it is up
+	tries      int  // to be up
 }
 
 // openContexts is what the machine's program does with the drivers when it starts.

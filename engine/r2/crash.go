@@ -39,7 +39,7 @@ func (cl *Cluster) Crash(m int) error {
 	if err := cl.fab.Machine(m).Crash(); err != nil {
 		return err
 	}
-	mc.life = down
+	mc.life, mc.awake, mc.recovering = down, false, 0
 	for _, w := range mc.workers {
 		w.stop()
 	}
@@ -65,7 +65,8 @@ func (cl *Cluster) Crash(m int) error {
 // Restart begins to start a machine that is down, and returns when it will be up.
 // That is when its threads, side by side, have connected their RC queue pairs one
 // after the other, Config.ConnectTime each. Then its coroutines begin again, and
-// the others can reach it.
+// the others can reach it. Where threads recover what it had (see Co.Recovers), it
+// is up when they are done.
 func (cl *Cluster) Restart(m int) (up Time, err error) {
 	mc := cl.machines[m]
 	if mc.life != down {
@@ -168,14 +169,9 @@ func (q *queuePair) severed(w *Worker, e *entry, cqe *fabric.CQE) {
 	}
 }
 
-// up makes a machine's connections, and lets its threads run.
+// up has a machine recover what it had, and then makes its connections and lets its threads run.
 func (cl *Cluster) up(mc *machine) {
-	if err := cl.fab.Machine(mc.id).Restart(); err != nil {
-		if mc.tries++; mc.tries > upRetries {
-			cl.Fail(fmt.Errorf("r2: machine %d does not start: %w", mc.id, err))
-			return
-		}
-		cl.sim.At(cl.sim.Now()+cl.cfg.ConnectTime, cl.kUp, uint32(mc.id))
+	if !mc.awake && !cl.awake(mc) || mc.recovering > 0 {
 		return
 	}
 	mc.life = running
@@ -197,10 +193,31 @@ func (cl *Cluster) up(mc *machine) {
 		}
 	}
 	for _, t := range cl.threads {
-		if t.w.mc == mc {
+		if t.w.mc == mc && !t.recovers {
 			t.begin()
 		}
 	}
+}
+
+// awake brings a machine's hardware back, and begins the threads that recover what it had. It is false if that has to wait for the
+// last requests of before the crash.
+func (cl *Cluster) awake(mc *machine) bool {
+	if err := cl.fab.Machine(mc.id).Restart(); err != nil {
+		if mc.tries++; mc.tries > upRetries {
+			cl.Fail(fmt.Errorf("r2: machine %d does not start: %w", mc.id, err))
+			return false
+		}
+		cl.sim.At(cl.sim.Now()+cl.cfg.ConnectTime, cl.kUp, uint32(mc.id))
+		return false
+	}
+	mc.awake = true
+	for _, t := range cl.threads {
+		if t.w.mc == mc && t.recovers {
+			mc.recovering++
+			t.begin()
+		}
+	}
+	return true
 }
 
 // reconnect remakes all queue pairs from and to a machine, and begins its

@@ -1,6 +1,7 @@
 package r2
 
 import (
+	"encoding/binary"
 	"errors"
 	"testing"
 
@@ -236,5 +237,60 @@ func TestBuffersOverARestart(t *testing.T) {
 		if before[i] != after || after == 0 {
 			t.Errorf("queue pair %d has buffer %d, and after restarts %d", i, before[i], after)
 		}
+	}
+}
+
+// A machine with threads that recover is up when all of them have done so. Until then nothing else of it runs and nobody reaches it.
+func TestRecoveringThreads(t *testing.T) {
+	const long = 300 * sim.Microsecond
+	b := newBed(t, 2, Config{Threads: 2, Coroutines: 1}, quick(t))
+	b.echo(map[uint64]int{})
+	var up, recovered, began, answered Time
+	lives := [2]int{}
+	for th := range 2 {
+		b.cl.SpawnShared(1, th, "logger", func(c *Co) {
+			if lives[th]++; c.Recovering() {
+				for until := c.Now() + Time(th+1)*long; c.Now() < until; {
+					c.Compute(1000)
+				}
+				recovered = c.Now()
+				c.Recovered()
+			}
+			b.compute(c) // behind that it has no right to the core any more
+		}).Recovers()
+		b.cl.SpawnShared(1, th, "trainer", func(c *Co) { began = c.Now() })
+		b.cl.Spawn(1, th, func(c *Co) { began = c.Now() })
+	}
+	b.cl.Spawn(0, 0, func(c *Co) {
+		c.Phase(all(phaseExecution))
+		for n := uint64(1); ; n++ {
+			c.Reset()
+			c.Call(1, 3, binary.LittleEndian.AppendUint64(nil, n))
+			if c.Wait() == nil {
+				answered = c.Now()
+			} else {
+				c.Sleep(10 * sim.Microsecond)
+			}
+		}
+	})
+	b.run(sim.Millisecond)
+	b.crash(1)
+	b.run(50 * sim.Microsecond)
+	began, answered = 0, 0
+	up = b.restart(1)
+	for end := up + 2*long; b.s.Now() < end; b.run(5 * sim.Microsecond) {
+		if b.cl.Up(1) || began > 0 || answered > 0 {
+			t.Fatalf("up: %v, others began at %d, an answer at %d; ready to recover at %d, now is %d", b.cl.Up(1), began, answered, up, b.s.Now())
+		}
+	}
+	b.run(5 * sim.Millisecond)
+	if !b.cl.Up(1) || recovered < up+2*long || began < recovered || answered < recovered || lives != [2]int{2, 2} {
+		t.Errorf("recovered at %d, others began at %d, an answer at %d; threads began %v times", recovered, began, answered, lives)
+	}
+	b.crash(1)
+	b.restart(1)
+	b.run(5 * sim.Millisecond)
+	if !b.cl.Up(1) || lives != [2]int{3, 3} {
+		t.Errorf("up: %v, threads began %v times", b.cl.Up(1), lives)
 	}
 }

@@ -43,6 +43,7 @@ type thread struct {
 	state    uint8
 	woken    bool // while it was not suspended
 	endless  bool // see Endless
+	recovers bool // see Recovers
 	vruntime Time
 	lost     uint64 // how often it was taken off the core
 	requests uint16 // to the SSD
@@ -218,11 +219,16 @@ func (cl *Cluster) shareOf(m, core int) *share {
 	return s
 }
 
-// start gives the core to the worker, when its machine starts.
+// start makes the worker ready, when its machine starts. The core is its own unless a thread that has just recovered has it.
 func (s *share) start() {
-	if len(s.list) > 0 && s.list[0].co == nil {
+	if len(s.list) == 0 || s.list[0].co != nil {
+		return
+	}
+	s.list[0].state = ready
+	if s.on == nil {
 		s.on, s.began, s.since = s.list[0], s.cl.sim.Now(), s.cl.sim.Now()
 	}
+	s.tickOn()
 }
 
 // stop ends all threads at a crash.
@@ -231,7 +237,10 @@ func (s *share) stop() {
 		if t.co != nil {
 			t.stop()
 		}
-		*t = thread{share: s, w: t.w, co: t.co, vruntime: s.floor, lost: t.lost, requests: t.requests + 1, state: t.state}
+		*t = thread{
+			share: s, w: t.w, co: t.co, endless: t.endless, recovers: t.recovers,
+			vruntime: s.floor, lost: t.lost, requests: t.requests + 1, state: ended,
+		}
 	}
 	s.on, s.ticking = nil, false
 	s.gen++

@@ -229,6 +229,22 @@ func (cl *Cluster) SharedAtWork() (n int) {
 	return n
 }
 
+// Recovers has a shared thread begin before the others when its machine starts again after a crash. Until it calls Recovered, no
+// other machine reaches this one, and nothing else of it runs.
+func (c *Co) Recovers() { c.shared().recovers = true }
+
+// Recovering says that the machine waits for the threads that recover what it had.
+func (c *Co) Recovering() bool { return c.w.mc.life == starting }
+
+// Recovered is called once by each thread that recovers, when it has done so.
+func (c *Co) Recovered() {
+	c.sync()
+	cl, mc := c.w.cl, c.w.mc
+	if mc.recovering--; mc.recovering == 0 {
+		cl.sim.At(cl.sim.Now(), cl.kUp, uint32(mc.id))
+	}
+}
+
 // Endless says that nobody has to wait for a shared thread's work: what it is at may be cut off anywhere.
 func (c *Co) Endless() { c.shared().endless = true }
 
