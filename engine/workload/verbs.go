@@ -60,3 +60,23 @@ func (v *Verbs) end(c *r2.Co, begin r2.Time, typ uint8, failed bool) {
 		f(c.Machine(), c.Thread(), o)
 	}
 }
+
+const (
+	// Behind an error a client takes a break of a random time around breakPS, twice as long with each further error in a row,
+	// breakDoubles times at most. Chosen: from the latency of a few requests to some hundreds.
+	breakPS      = 4_000_000
+	breakDoubles = 7
+)
+
+// Break is what a client takes behind an error of a machine that is down.
+type Break struct{ errors int }
+
+// OK ends a row of errors.
+func (b *Break) OK() { b.errors = 0 }
+
+// Error is behind one.
+func (b *Break) Error(c *r2.Co) {
+	b.errors = min(b.errors+1, breakDoubles)
+	half := r2.Time(breakPS) << b.errors / 2
+	c.Sleep(half + r2.Time(c.Rand().Uint64n(uint64(half))))
+}

@@ -86,12 +86,6 @@ const (
 	// spreadPS is about what a request takes per object.
 	spreadPS = 2_500_000
 
-	// Behind an error a client takes a break of a random time around backOffPS,
-	// twice as long with each further error in a row, backOffDoubles times at most.
-	// Chosen: from the latency of a few requests to some hundreds.
-	backOffPS      = 4_000_000
-	backOffDoubles = 7
-
 	lineBytes = 64
 
 	// What a two-sided request names its place by.
@@ -410,11 +404,11 @@ func (l *Loop) setPayload(n int) error {
 
 // runner is one coroutine's loop.
 type runner struct {
-	loop   *Loop
-	c      *r2.Co
-	begun  bool
-	errors int // in a row
-	peer   int // the server of the next request, by its number among the others
+	loop  *Loop
+	c     *r2.Co
+	begun bool
+	after workload.Break
+	peer  int // the server of the next request, by its number among the others
 }
 
 // Runner makes a coroutine's loop.
@@ -459,15 +453,13 @@ func (r *runner) Next() error {
 	switch {
 	case err == nil:
 		l.report.Done(c, begin)
-		r.errors = 0
+		r.after.OK()
 		return nil
 	case !errors.Is(err, r2.ErrUnreachable):
 		return err
 	}
 	l.report.Failed(c, begin)
-	r.errors = min(r.errors+1, backOffDoubles)
-	half := r2.Time(backOffPS) << r.errors / 2
-	c.Sleep(half + r2.Time(c.Rand().Uint64n(uint64(half))))
+	r.after.Error(c)
 	return nil
 }
 
