@@ -10,9 +10,13 @@ import (
 )
 
 // Audit looks at the trees, and whether the models find every key at rest: in the leaf that the table names, or by asking the
-// server where training has given up. Models that nobody retrains, or that still wait for it, are left out.
+// server where training has given up. Models that nobody retrains, or that still wait for it, are left out, and servers that are
+// down or recover.
 func (s *Store) Audit(bad func(text string)) {
 	for _, p := range s.parts {
+		if !s.cl.Up(p.server) {
+			continue
+		}
 		p.tree.Audit(bad)
 		if s.opt.Trainers > 0 && s.opt.Cache.learned() && s.Pending() == 0 {
 			p.auditModel(p.current, bad)

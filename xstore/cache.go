@@ -164,3 +164,9 @@ func (x *cache) invalidate(m, i uint32) {
 
 // drop forgets a sub-model: the next lookup fetches it.
 func (x *cache) drop(m uint32) { x.hold(m).gone = true }
+
+// lose empties the cache: its machine has crashed. It is as when it began with its version.
+func (x *cache) lose() {
+	x.own = x.own[:0]
+	clear(x.at)
+}

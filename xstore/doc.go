@@ -28,6 +28,13 @@
 // lookup falls back, or fetches it when a scan did. With speculation on, lookups that still find their key in a split leaf or at its right do not: the stale
 // sub-model stays until a key is in neither.
 //
+// # Crashes
+//
+// A server that logs (§3.4.4) rebuilds its tree from the initial keys and its logs when it starts again, in a new epoch of
+// incarnations: no entry that a client still has cached matches. Clients can reach it from then on, and ask it for everything until a
+// trainer has made a whole model. What had not reached the SSD is lost, answered or not. A client's machine that crashes has
+// caches as at the start.
+//
 // # Secondary indexes of transactions
 //
 // Indexes are stores whose keys are a part's number and below it the part's key, so all of both has to fit 64 bits. An entry's
@@ -43,6 +50,8 @@
 // # Left out
 //
 //   - An index of a server that has crashed is not made anew. Transactions have no such fault.
+//   - Logs are never cut, and a checkpoint is the keys of the start. Recovery is charged for reading the logs and for
+//     making the tree, by one thread; sorting the changes is free.
 //   - The bytes of a top model are READ, but its numbers are those of the simulator's own object.
 //   - A client's cache is Go values. Looks at it are charged as of two arrays in its memory, of sub-models and of entries.
 //   - Memory of old versions of the model, and of tables that have outgrown their places, is not used again.

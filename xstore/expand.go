@@ -43,6 +43,17 @@ func (p *part) retrainAll(c *r2.Co) {
 	p.begin(c, p.current.model.M)
 }
 
+// retrainLost has a whole model trained behind a crash: the one that was under way or asked for meanwhile, or one as large as that
+// which was in use.
+func (p *part) retrainLost(c *r2.Co) {
+	t, m := &p.trainers, p.current.model.M
+	if t.whole {
+		m = t.target
+	}
+	t.queue, t.missed, t.whole, p.untold = nil, nil, false, 0
+	p.begin(c, m)
+}
+
 // begin has a whole model trained, unless one is under way.
 func (p *part) begin(c *r2.Co, m uint32) {
 	if t := &p.trainers; !t.whole && len(t.threads) > 0 {

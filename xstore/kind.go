@@ -37,7 +37,19 @@ var Kind = store.KVKind{
 		c.MaxReply = maxReply
 		c.RecvDepth = c.RecvDepths(c.PerMachine, v.Int("coroutines"), v.Int("coroutines"))
 	},
+	Forgets:   forgets,
 	Footprint: footprint,
+}
+
+// forgets says why a server does not recover.
+func forgets(v knob.Values) string {
+	switch {
+	case !v.Bool("xstore.log"):
+		return "a server of xstore loses its keys in a crash unless it logs: reset with xstore.log=true"
+	case v.Int("xstore.trainers") == 0:
+		return "nobody would train the models of a server that recovers: reset with xstore.trainers=1"
+	}
+	return ""
 }
 
 // maxReply is what a SCAN of 100 pairs, or a large table of a sub-model, fits into.
@@ -93,7 +105,7 @@ func rows() []knob.Row {
 		learned(row(knob.Knob{Name: "xstore.position_hint", Kind: knob.Bool, Default: true, Label: "Position hint", Section: "3.4.3.1", Live: true,
 			Doc: "An UPDATE tells the server in which leaves the key may be, so that it need not search its tree."})),
 		row(knob.Knob{Name: "xstore.log", Kind: knob.Bool, Default: false, Label: "Durability", Section: "3.4.4",
-			Doc: "Workers of the server log what they write, and a thread on each of their cores writes the logs to the SSD, once in a millisecond."}),
+			Doc: "Workers of the server log what they write, and a thread on each of their cores writes the logs to the SSD, once in a millisecond. A server that crashes (fault.crash) comes back with what was written by then."}),
 		row(knob.Knob{Name: "xstore.cache_scope", Kind: knob.Choice, Default: "machine", Choices: []string{"machine", "thread"}, Label: "Cache shared by",
 			Doc: "Whether the threads of a client machine share a cache, or each has its own."}),
 		learned(row(knob.Knob{Name: "xstore.expand_at", Kind: knob.Int, Default: 2 * keysPerModel, Min: 0, Max: 1 << 30, Label: "Expansion", Unit: "keys", Section: "3.4.3.2",

@@ -2,6 +2,7 @@ package xstore
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -11,6 +12,7 @@ import (
 
 // Durability (§3.4.4). Each worker of a server appends what it writes to a log of its own, in memory; a thread on the same core
 // writes the log to the SSD, all that has come since at once. Replies do not wait for that, so a crash loses what came last.
+// When the server starts again, the first of these threads recovers its keys, and only then can clients reach it.
 //
 //	record   key u64 | version u64 | kind u8, length u24, unused u32 | value, padded
 //
@@ -41,29 +43,59 @@ func (p *part) startLogs() error {
 	for i := range cl.Threads(p.server) {
 		f := cl.LogFile(p.server, fmt.Sprintf("%s.%d", p.s.spec.Name, i))
 		p.logs = append(p.logs, f)
-		cl.SpawnShared(p.server, i, fmt.Sprintf("xstore.logger%d", i), func(c *r2.Co) {
-			for {
-				c.Sleep(logEvery)
-				for f.Len() > f.Durable() {
-					c.Sync(f)
+		p.durable = append(p.durable, 0)
+		logger := cl.SpawnShared(p.server, i, fmt.Sprintf("xstore.logger%d", i), func(c *r2.Co) {
+			if c.Recovering() {
+				if err := p.recover(c); err != nil {
+					cl.Fail(fmt.Errorf("store %s: recovery of machine %d: %w", p.s.spec.Name, p.server, err))
+					return
 				}
+				c.Recovered()
 			}
+			p.logger(c, i)
 		})
+		if i == 0 {
+			logger.Recovers()
+		}
 	}
 	return nil
 }
+
+// logger writes a log to the SSD now and then.
+func (p *part) logger(c *r2.Co, i int) {
+	for f := p.logs[i]; ; {
+		c.Sleep(logEvery)
+		for now := c.Now(); ; now = c.Now() {
+			if f.Len() == f.Durable() {
+				p.durable[i] = now
+				break
+			}
+			c.Sync(f)
+			p.durable[i] = now
+		}
+	}
+}
+
+// Recovers says that servers have logs.
+func (s *Store) Recovers() bool { return s.opt.Log }
+
+// Home is the server of a key.
+func (s *Store) Home(key uint64) int { return s.ranges.Server(key) }
+
+// Durable is the time up to which the changes of a server are on its SSD, whichever worker made them.
+func (s *Store) Durable(server int) r2.Time { return slices.Min(s.parts[server].durable) }
 
 // record appends a change that has just been committed to the log of the worker that made it.
 func (p *part) record(c *r2.Co, kind byte, key uint64, value []byte) {
 	if p.logs == nil {
 		return
 	}
-	f := p.logs[c.Thread()]
+	f, version := p.logs[c.Thread()], uint64(c.Now()) // before it waits: the order of commits
 	for f.Len()-f.Durable() > logBehind {
 		c.Compute(spinCycles)
 		c.Load64(p.head)
 	}
-	b := add64(add64(c.Request(), key), uint64(c.Now()))
+	b := add64(add64(c.Request(), key), version)
 	b = add64(b, uint64(kind)|uint64(len(value))<<8)
 	c.Append(f, addValue(b, value))
 }
@@ -78,13 +110,18 @@ type change struct {
 	value        []byte
 }
 
-// Recover reads the logs of a server that has started again, on a coroutine of it, and makes its tree of them and of the initial
-// keys, which a checkpoint has. Then it trains a model: those of before belong to the tree of before. No client uses the
-// server meanwhile.
-func (s *Store) Recover(c *r2.Co) error {
-	p := s.serving(c)
+// recover reads the logs of a server that starts again, and makes its tree of them and of the initial keys, which a checkpoint
+// has. Then trainers make a model: those of before belong to the tree of before. No client reaches the server meanwhile.
+func (p *part) recover(c *r2.Co) error {
+	if len(p.trainers.threads) == 0 {
+		return errors.New("nobody trains, xstore.trainers is 0")
+	}
+	logs := p.logs
+	if p.s.opt.planted.forgottenLog {
+		logs = logs[:len(logs)-1]
+	}
 	var changes []change
-	for _, f := range p.logs {
+	for _, f := range logs {
 		var err error
 		if changes, err = readLog(c, f, changes); err != nil {
 			return err
@@ -95,14 +132,17 @@ func (s *Store) Recover(c *r2.Co) error {
 	})
 	pairs := p.replay(changes)
 	p.keys = uint64(len(pairs))
-	if err := p.tree.Rebuild(c, pairs); err != nil {
-		return fmt.Errorf("store %s: recovery of machine %d: %w", s.spec.Name, p.server, err)
+	epoch := p.tree.Epoch()
+	if !p.s.opt.planted.oldEpoch {
+		epoch++
 	}
-	if len(p.trainers.threads) == 0 {
-		return fmt.Errorf("store %s: recovery of machine %d: nobody trains, xstore.trainers is 0", s.spec.Name, p.server)
+	if err := p.tree.Rebuild(c, epoch, pairs); err != nil {
+		return err
 	}
-	p.trainers.queue, p.trainers.missed, p.trainers.lost, p.trainers.whole = nil, nil, false, true
-	p.push(c, task{kind: wholeTask, m: p.current.model.M})
+	p.retrainLost(c)
+	if f := p.s.spec.Recovered; f != nil {
+		f(p.server)
+	}
 	return nil
 }
 
@@ -153,7 +193,11 @@ func (p *part) replay(changes []change) (pairs []store.Pair) {
 		}
 	}
 	for k, x := range changes {
-		if k+1 < len(changes) && changes[k+1].key == x.key {
+		last := k+1 == len(changes) || changes[k+1].key != x.key
+		if p.s.opt.planted.oldVersion {
+			last = k == 0 || changes[k-1].key != x.key
+		}
+		if !last {
 			continue
 		}
 		take(x.key, false)

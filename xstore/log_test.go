@@ -3,7 +3,6 @@ package xstore
 import (
 	"testing"
 
-	"drtmx/engine/r2"
 	"drtmx/engine/sim"
 )
 
@@ -25,11 +24,6 @@ func TestRecovery(t *testing.T) {
 		p.ops = 20
 		b.play(p) // partly lost
 		b.crash(0)
-		b.run(b.spawn(0, 0, func(c *r2.Co) {
-			if err := b.x.Recover(c); err != nil {
-				t.Error(err)
-			}
-		}))
 		b.settle()
 		b.audit()
 		b.judgeRecovery(durable)

@@ -14,6 +14,9 @@ type planted struct {
 	oldModel      bool // a refreshed table keeps its old sub-model
 	missAnswered  bool // "not found" is answered after a mismatch
 	oneSubModel   bool // of the sub-models of a split leaf, one is retrained
+	forgottenLog  bool // recovery leaves the log of the last worker out
+	oldVersion    bool // recovery takes the first change of a key, not the last
+	oldEpoch      bool // recovery goes on with the epoch of before: incarnations restart
 }
 
 // Fault is one that tests plant.
@@ -30,6 +33,13 @@ var Faults = []Fault{
 	{"table-not-refreshed", func(p *planted) { p.keepTable = true }},
 	{"old-model-with-new-table", func(p *planted) { p.oldModel = true }},
 	{"one-sub-model-retrained", func(p *planted) { p.oneSubModel = true }},
+}
+
+// CrashFaults are those that show behind a recovery alone.
+var CrashFaults = []Fault{
+	{"log-forgotten", func(p *planted) { p.forgottenLog = true }},
+	{"oldest-version-recovered", func(p *planted) { p.oldVersion = true }},
+	{"incarnations-restarted", func(p *planted) { p.oldEpoch = true }},
 }
 
 // Kind is the store with the fault, under a name of its own, for tests that plug it into the list of parts.

@@ -34,7 +34,7 @@ type trainers struct {
 	whole   bool   // that is under way
 	target  uint32 // its sub-models; done of them are trained
 	done    uint32
-	lost    bool // the machine has crashed, and has not recovered
+	lost    bool // the machine has crashed, and has no log to recover from
 }
 
 // trainer is one of them.
@@ -83,14 +83,23 @@ func (p *part) startTrainers() {
 	}
 }
 
-// split is told of each split of a leaf, once it has committed.
-func (p *part) split(c *r2.Co, _, _ uint32, separator uint64) {
+// split is told of each split of a leaf, once it has committed. The trainers are told behind the record in the log, whose version is
+// the time of the commit.
+func (p *part) split(_ *r2.Co, _, _ uint32, separator uint64) {
 	p.stats.Splits++
 	if !p.s.opt.Cache.learned() {
 		p.untold++
 		return
 	}
-	p.push(c, task{kind: splitTask, key: separator})
+	p.separators = append(p.separators, separator)
+}
+
+// tellSplits tells the trainers of the splits of an insert. Nothing of the core has run since.
+func (p *part) tellSplits(c *r2.Co) {
+	for _, separator := range p.separators {
+		p.push(c, task{kind: splitTask, key: separator})
+	}
+	p.separators = p.separators[:0]
 }
 
 // inserted is told of a key that is new. Where the top model is not monotone, a sub-model may have to answer for keys that are
@@ -146,10 +155,10 @@ func (s *Store) Pending() (n int) {
 	return n
 }
 
-// run is a trainer's thread. When its machine has crashed it waits for the recovery.
+// run is a trainer's thread. It begins again when its machine has crashed, and recovered if there is a log.
 func (t *trainer) run(c *r2.Co) {
 	for _, p := range t.parts {
-		p.trainers.lost = p.trainers.lost || t.began
+		p.trainers.lost = t.began && p.logs == nil
 	}
 	for t.began, t.busy, t.m = true, false, -1; ; {
 		if !t.next() {

@@ -146,6 +146,7 @@ func (p *part) insert(c *r2.Co, key uint64, value []byte) (ok bool, err error) {
 	if ok, err = p.tree.Insert(c, key, value); ok {
 		p.keys++
 		p.record(c, recordPut, key, value)
+		p.tellSplits(c)
 		p.inserted(c, key)
 	}
 	return ok, err

@@ -33,23 +33,25 @@ type rpcs struct{ get, update, insert, remove, scan uint8 }
 
 // part is a server's: its tree, and its models.
 type part struct {
-	s         *Store
-	server    int
-	low, high uint64
-	tree      *tree.Tree
-	layout    *tree.Layout
-	versions  []*version
-	current   *version
-	head      r2.Addr // the number of the current version, registered
-	rkey      uint32
-	keys      uint64 // now
-	stats     Stats
-	trainers  trainers
-	logs      []*r2.LogFile // by worker; nil: nothing is logged
-	untold    int           // splits that the trainers were not told of
-	wanted    uint32        // sub-models that were asked for while a model was trained; 0: none
-	asked     uint64        // keys when a person last asked for a number of sub-models; 0: nobody has since the last expansion
-	choice    Choice        // of the number of sub-models, where it was left to Auto
+	s          *Store
+	server     int
+	low, high  uint64
+	tree       *tree.Tree
+	layout     *tree.Layout
+	versions   []*version
+	current    *version
+	head       r2.Addr // the number of the current version, registered
+	rkey       uint32
+	keys       uint64 // now
+	stats      Stats
+	trainers   trainers
+	logs       []*r2.LogFile // by worker; nil: nothing is logged
+	durable    []r2.Time     // by log: what was appended before is on the SSD
+	separators []uint64      // of splits that the trainers are to be told of at once
+	untold     int           // splits that the trainers were not told of
+	wanted     uint32        // sub-models that were asked for while a model was trained; 0: none
+	asked      uint64        // keys when a person last asked for a number of sub-models; 0: nobody has since the last expansion
+	choice     Choice        // of the number of sub-models, where it was left to Auto
 }
 
 // Stats counts what happened to a server's keys since the start, on the server and at all clients.

@@ -68,6 +68,32 @@ func of[T any](list *[]*T, user int, make func() (*T, error)) (*T, error) {
 	return (*list)[user], nil
 }
 
+// Crashed empties the caches of a machine's clients: they are as at the start.
+func (s *Store) Crashed(machine int) {
+	first, n := machine, 1
+	if s.opt.PerThread {
+		first, n = s.users[machine], s.cl.Threads(machine)
+	}
+	for m := range s.parts {
+		for _, c := range within(s.index.caches[m], first, n) {
+			c.lose()
+		}
+		for _, w := range within(s.index.walks[m], first, n) {
+			w.lose()
+		}
+	}
+}
+
+// within are n users' caches, those that are made.
+func within[T any](list []*T, first, n int) (made []*T) {
+	for i := first; i < min(first+n, len(list)); i++ {
+		if list[i] != nil {
+			made = append(made, list[i])
+		}
+	}
+	return made
+}
+
 // setCache changes what clients keep. Where models were not in use, splits were not told to the trainers: they begin with a
 // whole model.
 func (s *Store) setCache(m Mode) {

@@ -72,6 +72,13 @@ func (s *Store) newWalk(c *r2.Co, p *part, mode Mode) (*walk, error) {
 	return w, nil
 }
 
+// lose empties the cache: its machine has crashed. It is as at the start.
+func (w *walk) lose() {
+	w.own, w.hand = w.own[:0], 0
+	clear(w.at)
+	w.root, w.levels = w.p.tree.InitialRoot()
+}
+
 // find is a node that is cached.
 func (w *walk) find(number uint32, level int) *tree.Inner {
 	if level < w.lowest {

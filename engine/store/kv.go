@@ -40,6 +40,19 @@ type KV interface {
 	Audit(bad func(text string))
 }
 
+// Recovering stores have their keys again after a crash of a server and its restart: what KVSpec.Recovered is told of.
+type Recovering interface {
+	// Recovers says that it does so as it is set up: it logs.
+	Recovers() bool
+	// Home is the server of a key.
+	Home(key uint64) int
+	// Durable is a time: a write that a server has answered before it survives a crash of the server at this moment. Later ones
+	// may be lost.
+	Durable(server int) r2.Time
+	// Crashed says that a machine has crashed: what its clients had cached is gone.
+	Crashed(machine int)
+}
+
 // Chooser stores have chosen what knobs left to them, and say why, by knob; nil: nothing was left to them.
 type Chooser interface{ Chosen() map[string]knob.Auto }
 
@@ -72,6 +85,8 @@ type KVSpec struct {
 	// only when used.
 	Spare uint64
 	Seed  uint64
+	// Recovered is told when a server has its keys again after a crash, before any client can reach it; nil: nobody wants to know.
+	Recovered func(server int)
 }
 
 // Check reports a description that cannot be.
@@ -109,6 +124,9 @@ type KVKind struct {
 	Messages func(c *r2.Config, v knob.Values)
 	// Set puts its live knobs into effect; nil: it has none.
 	Set func(kv KV, v knob.Values) error
+	// Forgets says why a server that has crashed does not come back with its keys; "": it does, and the store is Recovering. nil:
+	// servers have no logs.
+	Forgets func(v knob.Values) string
 	// Footprint is what servers and clients keep of so many keys, in bytes of the host, within a factor of about two.
 	Footprint func(v knob.Values, keys uint64, valueBytes int) int64
 }

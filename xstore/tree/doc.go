@@ -15,7 +15,7 @@
 // key had at some moment since the lookup began: the slot of a pair that DELETE has moved keeps its bytes.
 //
 // The incarnation grows when a leaf splits or is freed, and says that keys may be elsewhere. A leaf that is used again goes on
-// with it. It wraps after 24 bits. Its upper 8 bits begin as the epoch, which Rebuild moves on.
+// with it. It wraps after 24 bits. Its upper 8 bits begin as the epoch, and each recovery has a new one.
 //
 // # Index
 //

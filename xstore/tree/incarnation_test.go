@@ -97,10 +97,11 @@ func TestRecoveryDrawsAnEpoch(t *testing.T) {
 			pairs = append(pairs, store.Pair{Key: 7 * i, Value: make([]byte, 8)})
 		}
 		b.do(func(c *r2.Co) {
-			if planted {
-				tr.epoch--
+			epoch := tr.Epoch()
+			if !planted {
+				epoch++
 			}
-			if err := tr.Rebuild(c, pairs); err != nil {
+			if err := tr.Rebuild(c, epoch, pairs); err != nil {
 				t.Error(err)
 			}
 		})

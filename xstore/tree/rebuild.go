@@ -23,9 +23,9 @@ func (p sortedPairs) Rank(key uint64) (uint64, bool) {
 // Rebuild makes the tree anew of pairs that a recovery has found, which rise by key (thesis §3.4.4). Leaves are as full as at
 // the start. Nobody else uses the tree meanwhile.
 //
-// It begins a new epoch, and incarnations begin with the epoch in their upper 8 bits: what a client remembers of a leaf
+// Incarnations begin with the epoch in their upper 8 bits. It has to be a new one: then what a client remembers of a leaf
 // before does not match, unless the leaf had split 65,536 times within an epoch, or recoveries come round after 256 epochs.
-func (t *Tree) Rebuild(c *r2.Co, pairs []store.Pair) error {
+func (t *Tree) Rebuild(c *r2.Co, epoch uint8, pairs []store.Pair) error {
 	x := newInitial(sortedPairs(pairs), t.o.Fill, t.o.Children)
 	if x.leaves > uint64(t.maxLeaves) || x.inners() > t.maxInners {
 		return ErrFull
@@ -36,7 +36,7 @@ func (t *Tree) Rebuild(c *r2.Co, pairs []store.Pair) error {
 			return fmt.Errorf("tree %s: pair %d of those recovered has key %d, the one before %d", t.o.Name, i, pairs[i].Key, pairs[i-1].Key)
 		}
 	}
-	t.epoch++
+	t.epoch = epoch
 	w := t.take()
 	defer t.give(w)
 	c.HTM(&t.lock, func(r *r2.Region) { t.forget(r, &x) })

@@ -316,7 +316,7 @@ func TestRebuild(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			if err := tr.Rebuild(c, pairs); err != nil {
+			if err := tr.Rebuild(c, 1, pairs); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -339,10 +339,10 @@ func TestRebuild(t *testing.T) {
 			t.Errorf("%d pairs, epoch %d", i, tr.Epoch())
 		}
 		b.do(func(c *r2.Co) {
-			if err := tr.Rebuild(c, []store.Pair{pairs[1], pairs[0]}); err == nil {
+			if err := tr.Rebuild(c, 2, []store.Pair{pairs[1], pairs[0]}); err == nil {
 				t.Error("pairs in no order are taken")
 			}
-			if err := tr.Rebuild(c, nil); err != nil {
+			if err := tr.Rebuild(c, 3, nil); err != nil {
 				t.Error(err)
 			}
 		})
