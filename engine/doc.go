@@ -14,7 +14,8 @@
 // Caches hit or miss record by record, and so does hybrid.
 //
 // Machines crash and start again at the instant at which fault.crash and fault.restart are set, in the
-// micro-benchmarks: transactions have no recovery yet, and the knobs say so. Requests to a machine that
+// micro-benchmarks and, where servers log, in those of key-value stores: a server then recovers its keys
+// before it is up. Transactions have no recovery yet, and the knobs say so. Requests to a machine that
 // is down, and those of its own clients, end as Failed; clients take a random break after each, twice
 // as long with each further one up to half a millisecond. Passive requests that a crash leaves
 // unconfirmed have counted as done before and are told apart as Lost. A spec can begin with one machine

@@ -176,6 +176,9 @@ func (d *driver) crashed(machine int) {
 		}
 	}
 	*x = ongoing{}
+	if w, ok := d.bench.(workload.Crashing); ok {
+		w.Crashed(machine)
+	}
 }
 
 // oldest is when the first of the open requests that have not ended arrived, now if there is none.

@@ -85,9 +85,9 @@ func faultKnobs() []knob.Row {
 		{Knob: knob.Knob{Name: "fault.nic_slowdown_node", Kind: knob.Int, Default: 0, Min: 0, Max: testbed.MaxMachines - 1, Label: "Machine with the slow RNIC", Section: "2.2.1", Group: knob.Faults, Live: true,
 			Doc: "The machine that fault.nic_slowdown is about, counted from 0."}, Inactive: noSlowNIC},
 		{Knob: knob.Knob{Name: "fault.crash", Kind: knob.Int, Default: Nobody, Min: Nobody, Max: testbed.MaxMachines - 1, Label: "Crash a machine", Section: "2.3.2", Group: knob.Faults, Live: true,
-			Doc: "Crashes this machine, counted from 0, at this instant: DRAM and caches are lost, NVM keeps its persistent domain, requests to it end with an error and those of its own clients with it. Shows the most recently crashed machine that is still down; -1: none."}, Inactive: noCrash, Order: true},
+			Doc: "Crashes this machine, counted from 0, at this instant: DRAM and caches are lost, NVM keeps its persistent domain, requests to it end with an error and those of its own clients with it. A server of an ordered store needs a log to come back with its keys (xstore.log). Shows the most recently crashed machine that is still down; -1: none."}, Inactive: noCrash, Order: true},
 		{Knob: knob.Knob{Name: "fault.restart", Kind: knob.Int, Default: Nobody, Min: Nobody, Max: testbed.MaxMachines - 1, Label: "Restart a machine", Section: "2.3.2", Group: knob.Faults, Live: true,
-			Doc: "Restarts this machine, which is down: it makes its connections anew, 50 us for each that a thread has, and its clients begin again. A command, not a state: always shows -1."}, Inactive: noCrash, Order: true},
+			Doc: "Restarts this machine, which is down: it makes its connections anew, 50 us for each that a thread has, and its clients begin again. A server that logs rebuilds its keys from the SSD first, and is down until then. A command, not a state: always shows -1."}, Inactive: noCrash, Order: true},
 	}
 }
 
@@ -134,9 +134,13 @@ func noCrash(v Knobs) string {
 	w := Workloads.Of(v)
 	switch {
 	case w.Transactions:
-		return "workload " + w.Name + " runs transactions, and they have no recovery yet: use micro-read or micro-write"
+		return "workload " + w.Name + " runs transactions, and they have no recovery yet: use micro-read, micro-write or ycsb-a with xstore.log=true"
 	case !w.RequestsOf(v).Retried:
-		return "the clients of workload " + w.Name + " do not go on behind an error: use micro-read or micro-write"
+		return "the clients of workload " + w.Name + " do not go on behind an error: use micro-read, micro-write or ycsb-a with xstore.log=true"
+	case w.Ordered && Ordered.Of(v).Forgets == nil:
+		return "servers of store " + v.Text("store.ordered") + " have no logs to recover from: use store.ordered=xstore with xstore.log=true"
+	case w.Ordered && Ordered.Of(v).Forgets(v) != "":
+		return Ordered.Of(v).Forgets(v)
 	case testbed.HasNVM(v) && !v.Bool("nvm.durability"):
 		return "nobody keeps what a crash would leave of the NVM: reset with nvm.durability=true"
 	}

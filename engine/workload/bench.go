@@ -142,6 +142,10 @@ type OnKV interface{ KV() store.KV }
 // drain waits until there is none.
 type Counting interface{ InFlight() int }
 
+// Crashing workloads are told when a machine has crashed: requests of its clients are gone, and what a server had is not there
+// until it comes back.
+type Crashing interface{ Crashed(machine int) }
+
 // Showing workloads say which anomalies their transactions can have at all, however wrong
 // the protocol is: those of history.Showable that follow from what they read and write, in
 // that order, and without those that only come with a lost update or an aborted version.

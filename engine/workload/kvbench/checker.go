@@ -17,19 +17,25 @@ const (
 // checker judges answers while they come in (§3.4.3, no lost keys), key by key and exactly: what it reports cannot have
 // happened in any order of the requests, and what it does not report can.
 type checker struct {
-	keys      store.Keys
-	every     uint64 // a key in so many is watched; 0: none
-	registers map[uint64]*register
-	inserted  map[uint64][]uint64 // watched keys that are not there from the start, by the number of initial keys below them
-	began     []r2.Time           // by client: its request, or never
-	now       func() r2.Time      // nothing begins earlier from now on: cores may be ahead of it
-	scratch   []byte
-	fault     string // the first
-	checked   uint64
+	keys        store.Keys
+	every       uint64 // a key in so many is watched; 0: none
+	registers   map[uint64]*register
+	inserted    map[uint64][]uint64 // watched keys that are not there from the start, by the number of initial keys below them
+	began       []r2.Time           // by client: its request, or never
+	machines    []int               // by client
+	now         func() r2.Time      // nothing begins earlier from now on: cores may be ahead of it
+	scratch     []byte
+	home        func(key uint64) int     // server of a key; nil: servers do not recover
+	durable     func(key uint64) r2.Time // answers about a key of before survive a crash of its server
+	outages     map[int]outage           // by server
+	recoveredAt map[int]r2.Time          // by server: the end of the last one
+	fault       string                   // the first
+	checked     uint64
 }
 
 func newChecker(keys store.Keys, mode string, valueBytes int) *checker {
-	k := &checker{keys: keys, now: func() r2.Time { return 0 }, registers: map[uint64]*register{}, inserted: map[uint64][]uint64{}, scratch: make([]byte, valueBytes)}
+	k := &checker{keys: keys, now: func() r2.Time { return 0 }, registers: map[uint64]*register{}, inserted: map[uint64][]uint64{}, scratch: make([]byte, valueBytes),
+		durable: func(uint64) r2.Time { return never }, outages: map[int]outage{}, recoveredAt: map[int]r2.Time{}}
 	switch mode {
 	case "full":
 		k.every = 1
@@ -48,9 +54,9 @@ func (k *checker) report(format string, args ...any) {
 	}
 }
 
-// client gives a client its number.
-func (k *checker) client() int {
-	k.began = append(k.began, never)
+// client gives a client of a machine its number.
+func (k *checker) client(machine int) int {
+	k.began, k.machines = append(k.began, never), append(k.machines, machine)
 	return len(k.began) - 1
 }
 
@@ -69,6 +75,16 @@ func (k *checker) register(key uint64) *register {
 	}
 	k.registers[key] = r
 	return r
+}
+
+// written are the keys of registers, rising.
+func (k *checker) written() []uint64 {
+	keys := make([]uint64, 0, len(k.registers))
+	for key := range k.registers { // order-free: sorted below
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
 }
 
 // thin gives every second key up.
@@ -95,7 +111,7 @@ func (k *checker) begin(key uint64, x id, at r2.Time, inserts bool) {
 	}
 	r := k.register(key)
 	if len(r.versions) >= r.many {
-		r.prune(k.earliest())
+		r.prune(k.earliest(), k.durable(key))
 		r.many = max(manyVersions, 2*len(r.versions))
 	}
 	r.write(x, at, inserts)
@@ -105,6 +121,10 @@ func (k *checker) begin(key uint64, x id, at r2.Time, inserts bool) {
 func (k *checker) end(key uint64, x id, begin, end r2.Time, done bool) {
 	r := k.registers[key]
 	if r == nil || r.find(x) == nil { // not watched, or no longer
+		return
+	}
+	if k.out(key, begin) {
+		k.failed(key, x)
 		return
 	}
 	k.checked++
@@ -141,6 +161,9 @@ func (k *checker) read(key uint64, value []byte, begin, end r2.Time) {
 		k.report("key %d has value %x, %s", key, value, wrong)
 		return
 	}
+	if k.out(key, begin) { // the value was one, of whatever time
+		return
+	}
 	r := k.registers[key]
 	if r == nil && (x != initial || begin > k.now()) {
 		r = k.register(key)
@@ -152,7 +175,7 @@ func (k *checker) read(key uint64, value []byte, begin, end r2.Time) {
 
 // missing judges that a key was not found: it is lost if it had been there when the request began, for nobody deletes.
 func (k *checker) missing(key uint64, begin, end r2.Time) {
-	if !k.watches(key) {
+	if !k.watches(key) || k.out(key, begin) {
 		return
 	}
 	k.checked++

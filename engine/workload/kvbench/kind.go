@@ -66,6 +66,7 @@ func kind(name, doc string, m mix) workload.Kind {
 		Rules:      []func(knob.Values) error{func(v knob.Values) error { return validDistribution(v, name == "ycsb-d") }, validKeys},
 		Population: "workload.keys",
 		Footprint:  footprint,
+		Requests:   func(knob.Values) workload.Requests { return workload.Requests{Retried: true} },
 		Messages: func(c *r2.Config, v knob.Values) {
 			c.RecvDepth = r2.RecvDepths(c.PerMachine, v.Int("coroutines"), v.Int("coroutines"))
 		},

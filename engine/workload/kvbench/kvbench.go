@@ -2,10 +2,10 @@ package kvbench
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"drtmx/engine/metrics"
+	"drtmx/engine/r2"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
@@ -39,7 +39,7 @@ type Bench struct {
 	scatter  workload.Scatter
 	check    *checker
 	report   workload.Verbs
-	inFlight int
+	inFlight []int // by machine
 }
 
 // recentKeys is how many of its own inserts a client remembers.
@@ -87,14 +87,37 @@ func (b *Bench) DB() *txn.DB { return nil }
 func (b *Bench) KV() store.KV { return b.kv }
 
 // InFlight is how many requests are under way.
-func (b *Bench) InFlight() int { return b.inFlight }
+func (b *Bench) InFlight() (sum int) {
+	for _, n := range b.inFlight {
+		sum += n
+	}
+	return sum
+}
 
 // Open makes the store.
 func (b *Bench) Open(env workload.Env) (err error) {
-	b.report.Env, b.check.now = env, env.Cluster.Now
+	b.report.Env, b.check.now, b.inFlight = env, env.Cluster.Now, make([]int, env.Cluster.Machines())
 	b.kv, err = env.OpenKV(store.KVSpec{Name: "kv", Servers: env.ServerCount(), Keys: b.keys, ValueBytes: b.o.ValueBytes, Spare: b.o.Spare, Seed: b.o.Seed,
-		Value: func(key uint64, value []byte) { put(key, initial, value) }})
+		Value: func(key uint64, value []byte) { put(key, initial, value) }, Recovered: func(m int) { b.check.recovered(m, b.kv.Find) }})
+	if kv, ok := b.kv.(store.Recovering); ok && kv.Recovers() {
+		b.check.home, b.check.durable = kv.Home, func(key uint64) r2.Time { return kv.Durable(kv.Home(key)) }
+	}
 	return err
+}
+
+// Crashed ends the requests of a machine's clients. Of a server's keys some lose what was written last.
+func (b *Bench) Crashed(machine int) {
+	b.inFlight[machine] = 0
+	for i, m := range b.check.machines {
+		if m == machine {
+			b.check.began[i] = never
+		}
+	}
+	kv := b.kv.(store.Recovering) // of others no machine crashes
+	kv.Crashed(machine)
+	if machine < b.report.Env.ServerCount() {
+		b.check.crashed(machine, kv.Durable(machine))
+	}
 }
 
 // Warm fills the clients' caches.
@@ -144,12 +167,10 @@ func (b *Bench) Check() []workload.Invariant {
 		return nil
 	}
 	value, now := make([]byte, b.o.ValueBytes), b.report.Env.Cluster.Now()
-	written := make([]uint64, 0, len(b.check.registers))
-	for key := range b.check.registers { // order-free: sorted below
-		written = append(written, key)
-	}
-	slices.Sort(written)
-	for _, key := range written {
+	for _, key := range b.check.written() {
+		if b.check.out(key, now) { // its server is down
+			continue
+		}
 		if b.kv.Find(key, value) {
 			b.check.read(key, value, now, now)
 		} else {

@@ -42,7 +42,7 @@ func model(first state) porcupine.Model {
 	return porcupine.Model{
 		Init: func() any { return first },
 		Step: func(s, input, output any) (bool, any) {
-			x, _ := input.(*request), output
+			x := input.(*request)
 			ok, saw, next := x.step(s.(state))
 			return ok == x.ok && (x.typ != Get || saw == x.saw), next
 		},
@@ -96,8 +96,9 @@ func drawHistory(t *rapid.T, first state) []*request {
 	return list
 }
 
-// tellHistory tells a checker of them as they begin and end. forget has it forget what it may at every step.
-func tellHistory(key uint64, list []*request, forget bool) (fault string) {
+// tellHistory tells a checker of them as they begin and end, up to the crash if there is one. forget has it forget what it may at
+// every step.
+func tellHistory(key uint64, list []*request, forget bool, z *crash) (fault string) {
 	type event struct {
 		at int64
 		x  *request
@@ -111,7 +112,11 @@ func tellHistory(key uint64, list []*request, forget bool) (fault string) {
 	k := newChecker(dataset.Linear(10), "full", 8)
 	k.now = func() r2.Time { return now }
 	for range 4 {
-		k.client()
+		k.client(0)
+	}
+	if z != nil {
+		k.durable = func(uint64) r2.Time { return z.durable }
+		events = slices.DeleteFunc(events, func(e event) bool { return r2.Time(e.at) >= z.at })
 	}
 	for _, e := range events {
 		x, begin, end := e.x, r2.Time(e.x.begin), r2.Time(e.x.end)
@@ -133,8 +138,12 @@ func tellHistory(key uint64, list []*request, forget bool) (fault string) {
 			k.began[x.client] = never
 		}
 		if r := k.registers[key]; r != nil && forget {
-			r.prune(k.earliest())
+			r.prune(k.earliest(), k.durable(key))
 		}
+	}
+	if z != nil {
+		now = z.at
+		z.happen(k, key)
 	}
 	return k.fault
 }
@@ -167,7 +176,7 @@ func checkVerdict(t *rapid.T, good, bad *int) {
 		*bad++
 	}
 	for _, forget := range []bool{false, true} {
-		if fault := tellHistory(key, list, forget); (fault == "") != want {
+		if fault := tellHistory(key, list, forget, nil); (fault == "") != want {
 			for _, x := range list {
 				t.Logf("client %d: %s of %v from %d to %d: %v, saw %v", x.client, TypeNames[x.typ], x.id, x.begin, x.end, x.ok, x.saw)
 			}

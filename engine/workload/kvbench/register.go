@@ -23,7 +23,7 @@ type register struct {
 	// Of a key that is not there from the start:
 	missed r2.Time // latest begin of an operation that did not find it
 	found  r2.Time // earliest end of one that did
-	insert id      // the INSERT that succeeded; 0: none has
+	insert id      // the INSERT that took effect; 0: none is known to
 }
 
 // version is a write and who saw it.
@@ -31,7 +31,9 @@ type version struct {
 	id      id
 	ended   r2.Time // earliest end
 	began   r2.Time // latest begin
+	acked   r2.Time // end of the write, or never
 	pending bool    // the write has not ended
+	failed  bool    // nor will it: its client has an error
 	seen    bool    // somebody has read it
 	inserts bool
 }
@@ -44,14 +46,14 @@ const (
 func newRegister(there bool) *register {
 	r := &register{there: there, many: manyVersions, missed: always, found: never}
 	if there {
-		r.versions = append(r.versions, version{id: initial, ended: always, began: always})
+		r.versions = append(r.versions, version{id: initial, ended: always, began: always, acked: always})
 	}
 	return r
 }
 
 // write notes a write that begins.
 func (r *register) write(x id, begin r2.Time, inserts bool) {
-	r.versions = append(r.versions, version{id: x, ended: never, began: begin, pending: true, inserts: inserts})
+	r.versions = append(r.versions, version{id: x, ended: never, began: begin, acked: never, pending: true, inserts: inserts})
 }
 
 func (r *register) find(x id) *version {
@@ -66,41 +68,52 @@ func (r *register) find(x id) *version {
 // wrote notes that a write has ended and taken effect. It returns what is wrong.
 func (r *register) wrote(x id, begin, end r2.Time) string {
 	v := r.find(x)
-	v.pending = false
-	switch {
-	case !v.inserts && !r.inserted():
-		return fmt.Sprintf("an UPDATE from %s to %s found it, and nobody had inserted it", us(begin), us(end))
-	case v.inserts && r.there:
-		return "an INSERT added it, and it was there from the start"
-	case v.inserts && r.insert != 0:
-		return fmt.Sprintf("two INSERTs added it, %v and %v", r.insert, x)
-	case v.inserts && r.found < begin:
-		return fmt.Sprintf("it was there by %s, and the INSERT that added it began at %s", us(r.found), us(begin))
-	case v.inserts:
-		r.insert = x
+	v.pending, v.acked = false, end
+	if wrong := r.effective(v); wrong != "" {
+		return wrong
 	}
 	return r.use(v, begin, end)
 }
 
-// inserted says that the key is there from the start, or some INSERT of it has begun and was not refused.
+// effective notes that a write has taken effect. It returns what is wrong.
+func (r *register) effective(v *version) string {
+	switch {
+	case !v.inserts && !r.inserted():
+		return fmt.Sprintf("UPDATE %v found it, and nobody had inserted it", v.id)
+	case !v.inserts || r.insert == v.id:
+		return ""
+	case r.there:
+		return "an INSERT added it, and it was there from the start"
+	case r.insert != 0:
+		return fmt.Sprintf("two INSERTs added it, %v and %v", r.insert, v.id)
+	case r.found < v.began:
+		return fmt.Sprintf("it was there by %s, and the INSERT that added it began at %s", us(r.found), us(v.began))
+	}
+	r.insert = v.id
+	return ""
+}
+
+// inserted says that the key is there from the start, or some INSERT of it was not refused, and began before it was found.
 func (r *register) inserted() bool {
-	return r.there || r.insert != 0 || slices.ContainsFunc(r.versions, func(v version) bool { return v.inserts })
+	return r.there || r.insert != 0 || slices.ContainsFunc(r.versions, func(v version) bool { return v.inserts && v.began <= r.found })
 }
 
 // refused notes that a write has ended without effect. It returns what is wrong.
 func (r *register) refused(x id, begin, end r2.Time) string {
 	v := *r.find(x)
-	r.versions = slices.DeleteFunc(r.versions, func(v version) bool { return v.id == x })
+	r.forget(x)
 	if v.seen {
 		return fmt.Sprintf("%v was read, and was said to have no effect", x)
 	}
 	if !v.inserts {
 		return r.miss(begin, end)
 	}
-	if !r.inserted() {
-		return fmt.Sprintf("an INSERT from %s to %s said that it is there, and nobody had inserted it", us(begin), us(end))
-	}
 	return r.show(end)
+}
+
+// forget takes a write out that has no effect.
+func (r *register) forget(x id) {
+	r.versions = slices.DeleteFunc(r.versions, func(v version) bool { return v.id == x })
 }
 
 // read notes that an operation saw a version. It returns what is wrong.
@@ -110,6 +123,9 @@ func (r *register) read(x id, begin, end r2.Time) string {
 		return fmt.Sprintf("a request from %s to %s saw %v, which had been overwritten before, or was never there", us(begin), us(end), x)
 	}
 	v.seen = true
+	if wrong := r.effective(v); wrong != "" {
+		return wrong
+	}
 	return r.use(v, begin, end)
 }
 
@@ -132,8 +148,11 @@ func (r *register) use(v *version, begin, end r2.Time) string {
 // show notes that an operation found the key.
 func (r *register) show(end r2.Time) string {
 	r.found = min(r.found, end)
-	if !r.there && r.found < r.missed {
+	switch {
+	case !r.there && r.found < r.missed:
 		return fmt.Sprintf("it was there by %s, and a request that began at %s did not find it", us(r.found), us(r.missed))
+	case !r.inserted():
+		return fmt.Sprintf("it was there by %s, and nobody had inserted it", us(r.found))
 	}
 	return ""
 }
@@ -150,11 +169,27 @@ func (r *register) miss(begin, end r2.Time) string {
 	return ""
 }
 
-// prune forgets versions that nobody may see any more: whoever has not ended began at the horizon or later.
-func (r *register) prune(horizon r2.Time) {
+// precedes is a time: a version comes before those with an operation that began later. One that it comes before may be over
+// earlier than itself, and takes others with it.
+func (r *register) precedes(v *version) r2.Time {
+	first := v.ended
+	for i := range r.versions {
+		if u := &r.versions[i]; v.ended < u.began {
+			first = min(first, u.ended)
+		}
+	}
+	return first
+}
+
+// prune forgets versions that nobody may see any more: whoever has not ended began at the horizon or later, and what was
+// answered before durable survives a crash.
+func (r *register) prune(horizon, durable r2.Time) {
 	kept := 0
 	for i, v := range r.versions {
-		gone := !v.pending && v.began <= horizon && slices.ContainsFunc(r.versions, func(o version) bool { return o.id != v.id && v.ended < o.began && o.ended < horizon })
+		precedes := r.precedes(&v)
+		gone := v.began <= horizon && slices.ContainsFunc(r.versions, func(o version) bool {
+			return o.id != v.id && precedes < o.began && o.ended < horizon && (durable == never || o.acked < durable)
+		})
 		if !gone {
 			r.versions[i], r.versions[kept] = r.versions[kept], v // those that go stay for now: they may be why others go
 			kept++

@@ -1,6 +1,7 @@
 package kvbench
 
 import (
+	"errors"
 	"fmt"
 
 	"drtmx/engine/r2"
@@ -15,6 +16,7 @@ type runner struct {
 	kv     store.KVClient
 	number int // among the clients
 	seq    uint32
+	after  workload.Break
 	value  []byte
 	pairs  []store.Pair
 	own    [recentKeys]uint64 // keys that it inserted, the n-th in place n modulo their number
@@ -23,26 +25,32 @@ type runner struct {
 
 // Runner makes a coroutine's client.
 func (b *Bench) Runner(c *r2.Co) workload.Runner {
-	return &runner{b: b, c: c, kv: b.kv.Client(c), number: b.check.client(), value: make([]byte, b.o.ValueBytes)}
+	return &runner{b: b, c: c, kv: b.kv.Client(c), number: b.check.client(c.Machine()), value: make([]byte, b.o.ValueBytes)}
 }
 
 // maxScan is how many pairs a SCAN asks for at most (Table 3-1).
 const maxScan = 100
 
-// Next sends one request.
+// Next sends one request. If its server is down it ends with an error, and the client takes a break.
 func (r *runner) Next() error {
 	b := r.b
 	begin := b.report.Begin(r.c, r2.Mode{Outstanding: true, Doorbell: true})
 	b.check.began[r.number] = begin
-	b.inFlight++
+	b.inFlight[r.c.Machine()]++
 	typ := b.mix.Pick(r.c.Rand())
 	err := r.request(typ, begin)
-	b.inFlight--
+	b.inFlight[r.c.Machine()]--
 	b.check.began[r.number] = never
-	if err != nil {
+	switch {
+	case err == nil:
+		b.report.DoneAs(r.c, begin, uint8(typ))
+		r.after.OK()
+		return nil
+	case !errors.Is(err, r2.ErrUnreachable):
 		return fmt.Errorf("%s: %s: %w", b.o.Name, TypeNames[typ], err)
 	}
-	b.report.DoneAs(r.c, begin, uint8(typ))
+	b.report.Failed(r.c, begin)
+	r.after.Error(r.c)
 	return nil
 }
 
@@ -90,6 +98,7 @@ func (r *runner) update(key uint64) error {
 	x, begin := r.write(key, false)
 	ok, err := r.kv.Update(key, r.value)
 	if err != nil {
+		r.b.check.failed(key, x)
 		return err
 	}
 	r.b.check.end(key, x, begin, r.c.Now(), ok)
@@ -113,6 +122,7 @@ func (r *runner) insert() error {
 	x, begin := r.write(key, true)
 	ok, err := r.kv.Insert(key, r.value)
 	if err != nil {
+		r.b.check.failed(key, x)
 		return err
 	}
 	r.b.check.end(key, x, begin, r.c.Now(), ok)
