@@ -88,7 +88,7 @@ func TestFindsNothingInXStore(t *testing.T) {
 		}
 		runs += r.Runs
 	}
-	budget := 1500
+	budget := 700
 	if testing.Short() {
 		budget = 300
 	}
