@@ -130,7 +130,11 @@ func (a *auditor) leaf(number uint32, low, high uint64) {
 			a.bad(fmt.Sprintf("leaf %d: the value of key %d is torn or belongs to key %d", number, key, keyOf(w.val)))
 			continue
 		}
-		if _, ok := t.peekValue(w); !ok {
+		if t.o.Real != nil {
+			if fault := t.auditRecords(key); fault != "" {
+				a.bad(fmt.Sprintf("leaf %d: %s", number, fault))
+			}
+		} else if _, ok := t.peekValue(w); !ok {
 			a.bad(fmt.Sprintf("leaf %d: the heap has no value of key %d", number, key))
 		}
 	}

@@ -39,9 +39,21 @@
 //
 // Values of different lengths lie in a heap; the slot has a fat pointer. An entry repeats key and size, and a READ checks them.
 //
+// # Keys of different lengths
+//
+// They are kept by a hash (§3.6): Options.Real, and the operations whose names end in Real. The slot of a hash leads to records in the
+// heap, which have key and value, one behind the other where keys share the hash; an operation compares the bytes of the key
+// with each. A record is 22 bytes longer than key and value, and has a version of 2 bytes for each line if there are several: 46 for a key of
+// 16 bytes and a value of 8. It takes whole lines, and those that are there from the start have room for the longest key.
+//
+// The thesis has the fat pointer with the hash in the place of the key, and a tree in the order of the keys. Here the order is that of
+// the hashes: scans there are none.
+//
 // # Left out
 //
-//   - Keys of different lengths (§3.6), which the thesis leaves to future work: keys are words.
+//   - Scans of keys of different lengths, and values of different lengths beside them.
+//   - Free memory of the heap serves entries of as many lines alone: after many deletes of short keys and inserts of long ones an
+//     insert may find no room though keys are fewer than Spare.
 //   - Per-thread caches of the slab: splits at the same time meet at its word.
 //   - Inner nodes are never merged or freed. Shrink gives empty leaves back, but not the first one of an inner node.
 //   - A leaf's range grows to the right without a new incarnation when Shrink frees its neighbour: readers learn of

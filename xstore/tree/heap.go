@@ -52,15 +52,31 @@ type heap struct {
 	initial uint64 // bytes of the values that are there from the start, each of which has room for the longest
 	total   uint64
 	largest uint64 // bytes of an entry
+	most    int    // bytes of what an entry has behind its header
+	records uint64 // that are there from the start
+}
+
+// record is the number of the first record of the i-th initial key.
+func (h *heap) record(i uint64) uint64 {
+	if h.o.Real == nil || i == 0 {
+		return i
+	}
+	_, to := h.o.Real.Records(i - 1)
+	return to
 }
 
 func newHeap(o *Options, keys store.Keys) (*heap, error) {
-	if o.ValueBytes < 1 || o.ValueBytes > maxSize {
-		return nil, fmt.Errorf("value bytes %d: in a heap they are 1 to %d", o.ValueBytes, maxSize)
+	most := o.ValueBytes
+	if o.Real != nil {
+		most = o.recordBytes()
 	}
-	h := &heap{o: o, largest: class(o.ValueBytes) * record.LineBytes}
+	if o.ValueBytes < 1 || most > maxSize {
+		return nil, fmt.Errorf("value bytes %d: in a heap they are 1 to %d", o.ValueBytes, maxSize-most+o.ValueBytes)
+	}
+	h := &heap{o: o, most: most, largest: class(most) * record.LineBytes}
 	if keys != nil {
-		h.initial = keys.Len() * h.largest
+		h.records = h.record(keys.Len())
+		h.initial = h.records * h.largest
 	}
 	if h.total = h.initial + o.Heap; h.total >= 1<<sizeShift {
 		return nil, fmt.Errorf("a heap of %d bytes: fat pointers have %d bits for the position", h.total, sizeShift)
@@ -83,7 +99,10 @@ func (h *heap) size() uint64 {
 	return h.total
 }
 
-func (h *heap) initialPointer(rank, key uint64) FatPointer {
+func (h *heap) initialPointer(rank, key uint64, w *work) FatPointer {
+	if h.o.Real != nil {
+		return h.initialRecord(h.record(rank), w)
+	}
 	size := h.o.ValueBytes
 	if h.o.Size != nil {
 		size = h.o.Size(key)
@@ -94,19 +113,28 @@ func (h *heap) initialPointer(rank, key uint64) FatPointer {
 // fill makes the initial bytes of a block of the heap.
 func (h *heap) fill(t *Tree, at uint64, dst []byte) {
 	w := t.take()
-	for rank := at / h.largest; rank < t.first.n && rank*h.largest < at+blockBytes; rank++ {
-		key := t.first.keys.Key(rank)
-		p := h.initialPointer(rank, key)
+	for number := at / h.largest; number < h.records && number*h.largest < at+blockBytes; number++ {
 		clear(w.entry)
-		encodeHeader(w.entry, key, uint32(p.Size()))
-		if h.o.Value != nil {
-			h.o.Value(key, w.entry[entryHeader:entryHeader+p.Size()])
-		}
+		p := h.fillEntry(t, number, w)
 		lines := entryLines(p.Size())
 		lines.Encode(w.raw, w.entry, 0)
 		overlay(dst, at, p.position(), w.raw[:lines.Bytes()])
 	}
 	t.give(w)
+}
+
+// fillEntry makes the initial bytes of an entry in w.entry, which is zero.
+func (h *heap) fillEntry(t *Tree, number uint64, w *work) FatPointer {
+	if h.o.Real != nil {
+		return h.fillRecord(t, number, w)
+	}
+	key := t.first.keys.Key(number)
+	p := h.initialPointer(number, key, w)
+	encodeHeader(w.entry, key, uint32(p.Size()))
+	if h.o.Value != nil {
+		h.o.Value(key, w.entry[entryHeader:entryHeader+p.Size()])
+	}
+	return p
 }
 
 func encodeHeader(entry []byte, key uint64, size uint32) {

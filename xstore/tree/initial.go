@@ -167,7 +167,7 @@ func (t *Tree) fillLeaves(at uint64, dst []byte) {
 			if start+uint64(p.lines.Bytes()) <= at || start >= at+blockBytes {
 				continue
 			}
-			t.initialSlot(i, w.val)
+			t.initialSlot(i, w)
 			p.lines.Encode(w.raw, w.val, 0)
 			overlay(dst, at, start, w.raw[:p.lines.Bytes()])
 		}
@@ -176,13 +176,13 @@ func (t *Tree) fillLeaves(at uint64, dst []byte) {
 }
 
 // initialSlot writes what the slot of the key of a rank holds: the key and its value, or where that is.
-func (t *Tree) initialSlot(rank uint64, slot []byte) {
-	key := t.first.keys.Key(rank)
+func (t *Tree) initialSlot(rank uint64, w *work) {
+	slot, key := w.val, t.first.keys.Key(rank)
 	clear(slot)
 	binary.LittleEndian.PutUint64(slot, key)
 	switch {
 	case t.heap != nil:
-		binary.LittleEndian.PutUint64(slot[keyBytes:], uint64(t.heap.initialPointer(rank, key)))
+		binary.LittleEndian.PutUint64(slot[keyBytes:], uint64(t.heap.initialPointer(rank, key, w)))
 	case t.o.Value != nil:
 		t.o.Value(key, slot[keyBytes:])
 	}

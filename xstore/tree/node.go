@@ -17,6 +17,8 @@ type work struct {
 	val     []byte   // what a slot holds: key and value, or key and fat pointer
 	data    []byte   // of the inner node that was loaded last
 	entry   []byte   // of the heap
+	record  []byte   // that is to be stored there, of a key of its own length
+	real    []byte   // such a key
 	raw     []byte   // bytes with versions
 
 	levels int
@@ -44,7 +46,7 @@ func (t *Tree) take() *work {
 	}
 	raw := max(l.FencedBytes(), t.inner.Bytes(), valueStride(l.ValueBytes))
 	if t.heap != nil {
-		w.entry = make([]byte, entryHeader+t.o.ValueBytes)
+		w.entry = make([]byte, entryHeader+t.heap.most)
 		raw = max(raw, int(t.heap.largest))
 	}
 	w.raw = make([]byte, raw)

@@ -9,12 +9,25 @@ import (
 
 // Get copies the value of a key and returns its length.
 func (t *Tree) Get(c *r2.Co, key uint64, value []byte) (n int, found bool) {
+	return t.GetReal(c, key, nil, value)
+}
+
+// GetReal is Get of a key that the tree knows by a hash, and so are the others of this name. Without real they are the plain ones.
+func (t *Tree) GetReal(c *r2.Co, key uint64, real, value []byte) (n int, found bool) {
 	w := t.take()
 	c.HTM(&t.lock, func(r *r2.Region) {
 		leaf, slot, ok := t.lookup(r, key, w)
-		if found = ok; ok {
-			t.loadSlot(r, leaf, slot, w.val)
+		if found = ok; !ok {
+			return
+		}
+		t.loadSlot(r, leaf, slot, w.val)
+		if real == nil {
 			n = copy(value, t.loadValue(r, w))
+			return
+		}
+		var l link
+		if l, found = t.findRecord(r, real, w); found {
+			n = copy(value, l.Value)
 		}
 	})
 	t.give(w)
@@ -33,6 +46,11 @@ type Hint struct{ ALN, INCA uint32 }
 // UpdateAt is Update with position hints (thesis §3.4.3.1): it looks into the leaves of hints whose incarnation is still the
 // one given. If the key is in none of them, it walks through the index. hinted says that it need not.
 func (t *Tree) UpdateAt(c *r2.Co, hints []Hint, key uint64, value []byte) (found, hinted bool, err error) {
+	return t.UpdateReal(c, hints, key, nil, value)
+}
+
+// UpdateReal is UpdateAt of a key that the tree knows by a hash.
+func (t *Tree) UpdateReal(c *r2.Co, hints []Hint, key uint64, real, value []byte) (found, hinted bool, err error) {
 	t.check(value)
 	w := t.take()
 	c.HTM(&t.lock, func(r *r2.Region) {
@@ -44,7 +62,10 @@ func (t *Tree) UpdateAt(c *r2.Co, hints []Hint, key uint64, value []byte) (found
 		} else {
 			leaf, slot, found = t.lookup(r, key, w)
 		}
-		if found {
+		switch {
+		case found && real != nil:
+			found = t.overwriteRecord(r, leaf, slot, key, real, value, w)
+		case found:
 			err = t.overwrite(r, leaf, slot, key, value, w)
 		}
 	})
@@ -87,17 +108,30 @@ func (t *Tree) overwrite(r *r2.Region, leaf uint32, slot int, key uint64, value 
 
 // Insert adds a key that is not there. err is ErrFull if there is no room for it.
 func (t *Tree) Insert(c *r2.Co, key uint64, value []byte) (inserted bool, err error) {
+	return t.InsertReal(c, key, nil, value)
+}
+
+// InsertReal is Insert of a key that the tree knows by a hash.
+func (t *Tree) InsertReal(c *r2.Co, key uint64, real, value []byte) (inserted bool, err error) {
 	t.check(value)
 	w := t.take()
 	left, right, separator := NoLeaf, NoLeaf, uint64(0)
 	c.HTM(&t.lock, func(r *r2.Region) {
 		inserted, err, right = false, nil, NoLeaf
-		leaf, _, found := t.lookup(r, key, w)
+		leaf, slot, found := t.lookup(r, key, w)
+		if found && real != nil {
+			inserted, err = t.insertBeside(r, leaf, slot, key, real, value, w)
+		}
 		if found {
 			return
 		}
+		stored := value
+		if real != nil {
+			w.record = appendRecord(w.record[:0], 0, real, value)
+			stored = w.record
+		}
 		full := w.keys.cnt() == t.layout.Slots
-		if full && !t.roomToSplit(r, w) || !t.newValue(r, key, value, w) {
+		if full && !t.roomToSplit(r, w) || !t.newValue(r, key, stored, w) {
 			err = ErrFull
 			return
 		}
@@ -141,14 +175,22 @@ func (t *Tree) appendPair(r *r2.Region, leaf uint32, w *work) {
 }
 
 // Delete takes a key out: its pair is overwritten with the last one of the leaf. A leaf that is empty stays (thesis §3.4.3.2).
-func (t *Tree) Delete(c *r2.Co, key uint64) (found bool) {
+func (t *Tree) Delete(c *r2.Co, key uint64) (found bool) { return t.DeleteReal(c, key, nil) }
+
+// DeleteReal is Delete of a key that the tree knows by a hash.
+func (t *Tree) DeleteReal(c *r2.Co, key uint64, real []byte) (found bool) {
 	w := t.take()
 	c.HTM(&t.lock, func(r *r2.Region) {
 		leaf, slot, ok := t.lookup(r, key, w)
 		if found = ok; !ok {
 			return
 		}
-		if t.heap != nil {
+		if real != nil {
+			last := false
+			if found, last = t.removeRecord(r, leaf, slot, real, w); !last {
+				return
+			}
+		} else if t.heap != nil {
 			t.loadSlot(r, leaf, slot, w.val)
 			t.heap.free(r, fatPointerOf(w.val), w)
 		}
@@ -202,7 +244,7 @@ func (t *Tree) pair(slot []byte, key uint64, value []byte) {
 
 // check holds that a value is of the tree's length.
 func (t *Tree) check(value []byte) {
-	if n := len(value); n > t.o.ValueBytes || n < t.o.ValueBytes && t.heap == nil {
+	if n := len(value); n > t.o.ValueBytes || n < t.o.ValueBytes && (t.heap == nil || t.o.Real != nil) {
 		panic(fmt.Sprintf("tree %s at %d ps: a value of %d bytes, the tree's have %d", t.o.Name, t.cl.Now(), n, t.o.ValueBytes))
 	}
 }

@@ -9,40 +9,79 @@ import (
 	"drtmx/engine/store"
 )
 
-// sortedPairs are the keys of pairs.
-type sortedPairs []store.Pair
+// sortedPairs are the keys of pairs. Records of one hash are behind each other; first are the first ones of each, nil if each
+// pair has a key of its own.
+type sortedPairs struct {
+	pairs []store.Pair
+	first []int
+}
 
-func (p sortedPairs) Len() uint64         { return uint64(len(p)) }
-func (p sortedPairs) Key(i uint64) uint64 { return p[i].Key }
+// of are the pairs of the i-th key.
+func (p *sortedPairs) of(i uint64) []store.Pair {
+	switch {
+	case p.first == nil:
+		return p.pairs[i : i+1]
+	case i+1 < uint64(len(p.first)):
+		return p.pairs[p.first[i]:p.first[i+1]]
+	}
+	return p.pairs[p.first[i]:]
+}
 
-func (p sortedPairs) Rank(key uint64) (uint64, bool) {
-	i := sort.Search(len(p), func(i int) bool { return p[i].Key >= key })
-	return uint64(i), i < len(p) && p[i].Key == key
+func (p *sortedPairs) Key(i uint64) uint64 { return p.of(i)[0].Key }
+
+func (p *sortedPairs) Len() uint64 {
+	if p.first != nil {
+		return uint64(len(p.first))
+	}
+	return uint64(len(p.pairs))
+}
+
+func (p *sortedPairs) Rank(key uint64) (uint64, bool) {
+	i := uint64(sort.Search(int(p.Len()), func(i int) bool { return p.Key(uint64(i)) >= key }))
+	return i, i < p.Len() && p.Key(i) == key
+}
+
+// sorted holds that pairs are what a tree can be made of.
+func (t *Tree) sorted(pairs []store.Pair) (*sortedPairs, error) {
+	p := &sortedPairs{pairs: pairs}
+	if t.o.Real != nil {
+		p.first = []int{}
+	}
+	for i := range pairs {
+		same := i > 0 && pairs[i].Key == pairs[i-1].Key && t.o.Real != nil
+		if i > 0 && pairs[i].Key <= pairs[i-1].Key && !same {
+			return nil, fmt.Errorf("tree %s: pair %d of those recovered has key %d, the one before %d", t.o.Name, i, pairs[i].Key, pairs[i-1].Key)
+		}
+		if t.o.Real == nil {
+			t.check(pairs[i].Value)
+		} else if !same {
+			p.first = append(p.first, i)
+		}
+	}
+	return p, nil
 }
 
 // Rebuild makes the tree anew of pairs that a recovery has found, which rise by key (thesis §3.4.4). Leaves are as full as at
-// the start. Nobody else uses the tree meanwhile.
+// the start. Nobody else uses the tree meanwhile. Where keys have lengths of their own, a pair has a hash and a record as
+// AppendRecord makes it; those of one hash may come in any order.
 //
 // Incarnations begin with the epoch in their upper 8 bits. It has to be a new one: then what a client remembers of a leaf
 // before does not match, unless the leaf had split 65,536 times within an epoch, or recoveries come round after 256 epochs.
 func (t *Tree) Rebuild(c *r2.Co, epoch uint8, pairs []store.Pair) error {
-	x := newInitial(sortedPairs(pairs), t.o.Fill, t.o.Children)
+	p, err := t.sorted(pairs)
+	if err != nil {
+		return err
+	}
+	x := newInitial(p, t.o.Fill, t.o.Children)
 	if x.leaves > uint64(t.maxLeaves) || x.inners() > t.maxInners {
 		return ErrFull
-	}
-	for i := range pairs {
-		t.check(pairs[i].Value)
-		if i > 0 && pairs[i].Key <= pairs[i-1].Key {
-			return fmt.Errorf("tree %s: pair %d of those recovered has key %d, the one before %d", t.o.Name, i, pairs[i].Key, pairs[i-1].Key)
-		}
 	}
 	t.epoch = epoch
 	w := t.take()
 	defer t.give(w)
 	c.HTM(&t.lock, func(r *r2.Region) { t.forget(r, &x) })
 	for leaf := range x.leaves {
-		var err error
-		c.HTM(&t.lock, func(r *r2.Region) { err = t.rebuildLeaf(r, &x, pairs, uint32(leaf), w) })
+		c.HTM(&t.lock, func(r *r2.Region) { err = t.rebuildLeaf(r, &x, p, uint32(leaf), w) })
 		if err != nil {
 			return err
 		}
@@ -65,10 +104,10 @@ func (t *Tree) forget(r *r2.Region, x *initial) {
 	}
 }
 
-func (t *Tree) rebuildLeaf(r *r2.Region, x *initial, pairs []store.Pair, leaf uint32, w *work) error {
+func (t *Tree) rebuildLeaf(r *r2.Region, x *initial, p *sortedPairs, leaf uint32, w *work) error {
 	from, to := x.ranks(uint64(leaf))
 	for i := from; i < to; i++ {
-		if !t.newValue(r, pairs[i].Key, pairs[i].Value, w) {
+		if !t.rebuildSlot(r, p.of(i), w) {
 			return ErrFull
 		}
 		t.storeSlot(r, leaf, int(i-from), w.val, w)
@@ -76,6 +115,23 @@ func (t *Tree) rebuildLeaf(r *r2.Region, x *initial, pairs []store.Pair, leaf ui
 	x.block(uint64(leaf), t.inca(), w.keys)
 	t.storeKeys(r, leaf, w.keys, t.layout.keys.Version(r.Load(t.LeafAddr(leaf), 2)), w)
 	return nil
+}
+
+// rebuildSlot makes the slot of a key, or of a hash and its records.
+func (t *Tree) rebuildSlot(r *r2.Region, pairs []store.Pair, w *work) (ok bool) {
+	next := FatPointer(0)
+	for _, pair := range pairs {
+		if t.o.Real != nil {
+			binary.LittleEndian.PutUint64(pair.Value, uint64(next))
+		}
+		if !t.newValue(r, pair.Key, pair.Value, w) {
+			return false
+		}
+		if t.o.Real != nil {
+			next = fatPointerOf(w.val)
+		}
+	}
+	return true
 }
 
 // peek copies n bytes at a free of time. What nobody has touched is computed and stays untouched.

@@ -30,8 +30,11 @@ func (t *Tree) untouched(number uint32, level int) (p part, ok bool) {
 	if t.mem.Touched(t.LeafAddr(uint32(p.from)), (p.to-p.from)*uint64(t.layout.bytes)) {
 		return p, false
 	}
-	first, last := p.from*x.fill, min(p.to*x.fill, x.n)
-	return p, t.heap == nil || !t.mem.Touched(t.heap.base+first*t.heap.largest, (last-first)*t.heap.largest)
+	if t.heap == nil {
+		return p, true
+	}
+	first, last := t.heap.record(p.from*x.fill), t.heap.record(min(p.to*x.fill, x.n))
+	return p, !t.mem.Touched(t.heap.base+first*t.heap.largest, (last-first)*t.heap.largest)
 }
 
 // EachTouched calls f with the leaves that somebody may have touched, in the order of their keys, and with the others of which

@@ -41,6 +41,10 @@ type Options struct {
 	// Size is the length of the value that a key has from the start, pure; nil: ValueBytes. It needs Heap.
 	Size func(key uint64) int
 
+	// Real is set if Keys are the hashes of keys of different lengths (thesis §3.6). It needs Heap, in which records have key and
+	// value; those that are there from the start come from here, instead of Value.
+	Real RealKeys
+
 	// Slots is N, the slots of a leaf. More make TT and index smaller and a lookup READ longer. Default 16 (thesis §3.4.1).
 	Slots int
 	// Fill is how many keys leaves have at the start. Default half of Slots (thesis §3.4.1), as ascending inserts leave them.
@@ -86,6 +90,8 @@ type Tree struct {
 	epoch  uint8
 	splits uint64
 	idle   []*work
+
+	anyReal bool // a planted fault: keys of one hash are taken for each other. Tests only.
 }
 
 // The words of a tree in front of its nodes, each on a line of its own, so that regions meet only where they must.
@@ -138,8 +144,11 @@ func (t *Tree) plan() (err error) {
 	slot := o.ValueBytes
 	if o.Heap > 0 {
 		slot = fatPointerBytes
-	} else if o.Size != nil {
-		return errors.New("values with lengths of their own (Size) need a heap (Heap)")
+	} else if o.Size != nil || o.Real != nil {
+		return errors.New("keys and values with lengths of their own (Real, Size) need a heap (Heap)")
+	}
+	if o.Real != nil && o.Size != nil {
+		return errors.New("values with lengths of their own (Size) beside keys with such (Real): they have one length")
 	}
 	if t.layout, err = NewLayout(o.Slots, slot); err != nil {
 		return err
