@@ -31,7 +31,7 @@ const (
 func Auto(keys store.Keys, low, high uint64, o Options, profile *fabric.Profile, clientBytes uint64) (Choice, error) {
 	fill := max(o.Slots/2, 1)
 	tables := (keys.Len()/uint64(fill) + 1) * model.EntryBytes
-	read := readNS(profile, 8*(o.Slots+1))
+	read := readNS(profile, o.readBytes())
 	top, err := model.TrainTop(model.TopSpec{Kind: o.TopModel, Fields: o.Fields}, keys)
 	if err != nil {
 		return Choice{}, err

@@ -23,6 +23,7 @@ type bed struct {
 	cl      *r2.Cluster
 	servers int
 	x       *Store
+	real    *store.RealKeys // of the store that is opened next
 	log     log
 	base    map[uint64]uint64 // states of keys at the begin of the log; nil: those of the initial keys
 }
@@ -55,7 +56,7 @@ func (b *bed) close() {
 // open makes a store of so many keys, 10 apart.
 func (b *bed) open(keys uint64, valueBytes int, o Options) {
 	b.Helper()
-	spec := store.KVSpec{Name: "test", Servers: b.servers, Keys: steps{keys, 10}, ValueBytes: valueBytes, Value: firstValue, Spare: 4000, Seed: 1}
+	spec := store.KVSpec{Name: "test", Servers: b.servers, Keys: steps{keys, 10}, ValueBytes: valueBytes, Value: firstValue, Spare: 4000, Seed: 1, Real: b.real}
 	x, err := Open(b.cl, spec, o)
 	if err != nil {
 		b.Fatal(err)

@@ -39,6 +39,8 @@ type client struct {
 	scan    scanState
 	stale   bool   // the scan met a leaf that is not what its sub-model was trained on
 	reply   []byte // of a scan on the own machine
+	// Of an operation on a key with a length of its own: its bytes.
+	real []byte
 	// Of an index's operations.
 	pairs []store.Pair
 	word  [valueBytes]byte
@@ -48,6 +50,7 @@ type client struct {
 type leafRead struct {
 	aln, inca uint32
 	lln       uint32 // in the table of its sub-model
+	bytes     int    // of the READ, if more than all others'
 	buf       r2.Buf
 }
 
@@ -55,6 +58,9 @@ type leafRead struct {
 type place struct {
 	aln  uint32
 	slot int
+	// Where keys have different lengths: to the records of the hash, 0 if the slot has another one's; or the slot was not READ.
+	pointer tree.FatPointer
+	unread  bool
 }
 
 // outcome is how a lookup ends.
@@ -75,11 +81,12 @@ const (
 )
 
 // Get is GET (§3.4.2.1).
-func (x *client) Get(key uint64, value []byte) (bool, error) {
+func (x *client) Get(number uint64, value []byte) (bool, error) {
+	key := x.known(number)
 	p := x.begin(key)
 	if p.local(x.c) {
 		x.enter(Index)
-		_, ok := p.tree.Get(x.c, key, value)
+		_, ok := p.tree.GetReal(x.c, key, x.real, value)
 		return ok, nil
 	}
 	for range maxAttempts {
@@ -94,8 +101,11 @@ func (x *client) Get(key uint64, value []byte) (bool, error) {
 		case o == again:
 			continue
 		}
-		if ok, err := x.value(p, at, key, value); ok || err != nil {
-			return ok, err
+		switch o, err = x.value(p, at, key, value); {
+		case o == found || o == missing || err != nil:
+			return o == found && err == nil, err
+		case o == invalid:
+			return x.fallback(p, key, value)
 		}
 		// Another key's value is there, or the READ saw it change: the key may have moved.
 	}
@@ -129,22 +139,28 @@ func (x *client) lookup(p *part, key uint64) (place, outcome, error) {
 	return x.predict(p, key)
 }
 
-// value READs the value of a key. ok is false if the slot has another key's by now, or was caught in a change.
-func (x *client) value(p *part, at place, key uint64, value []byte) (ok bool, err error) {
+// value READs the value of a key: again if the slot has another key's by now, or was caught in a change.
+func (x *client) value(p *part, at place, key uint64, value []byte) (outcome, error) {
 	x.enter(Value)
+	if x.s.spec.Real != nil {
+		return x.record(p, at, key, value)
+	}
 	off, n := p.layout.Value(at.slot)
 	buf := x.c.Read(p.leafLoc(at.aln, off), n)
 	if err := x.c.Wait(); err != nil {
-		return false, err
+		return invalid, err
 	}
 	x.c.TouchDMA(buf.Addr, n)
 	got, b, whole := p.layout.DecodeValue(at.slot, buf.B)
 	if !whole {
 		p.stats.Torn++
-		return false, nil
+		return again, nil
 	}
 	copy(value, b)
-	return got == key, nil
+	if got != key {
+		return again, nil
+	}
+	return found, nil
 }
 
 // readLeaves READs the first bytes of the leaves, which are their keys, with one doorbell (Figure 3-8, lines 6 to 13). One that was caught in a change is
@@ -156,7 +172,7 @@ func (x *client) readLeaves(p *part, bytes int) (whole bool, err error) {
 	for range maxAttempts {
 		for i := range x.leaves {
 			if l := &x.leaves[i]; l.buf.B == nil {
-				l.buf = x.c.Read(p.leafLoc(l.aln, 0), bytes)
+				l.buf = x.c.Read(p.leafLoc(l.aln, 0), max(bytes, l.bytes))
 			}
 		}
 		if err := x.c.Wait(); err != nil {

@@ -22,6 +22,20 @@
 // the tree would route to them. Sub-model and table are of one generation, which every line of the table carries. A value's
 // slot has its key: if that is another one the lookup begins again.
 //
+// # Keys of different lengths
+//
+// The thesis leaves them to future work, and discusses fat pointers with a hash in the leaves (§3.6). Here tree and models have
+// the hash of a key, of 64 bits, for the key. The hash is computed by the client, on all bytes; requests, records and logs have
+// the bytes of the key too, and whoever has found the hash compares them: the client that READs, and the server for all else. Keys
+// that share a hash are behind each other in a list, in which a key that is there all the time is never missed (package tree), so that
+// xstore.hash_bits, which makes hashes narrow, changes nothing but the time.
+//
+// A GET is two round trips, as with keys of 8 bytes: the lookup READ brings the slots with the fat pointers too, 320 bytes of a leaf that
+// is half full instead of 142, and the second one key and value.
+//
+// What a hash loses is the order of the keys. There are no SCANs, ranges of servers are ranges of hashes, and keys that are close to
+// each other are not for the models: to those all data sets are uniformly random.
+//
 // # What a client cannot know
 //
 // It learns of a new version of the model from a word that it READs every 200 us. It learns of a retrained sub-model when a
@@ -49,6 +63,7 @@
 //
 // # Left out
 //
+//   - Initial keys of different lengths are sorted by their hashes at the start, 16 bytes of the host's memory each.
 //   - An index of a server that has crashed is not made anew. Transactions have no such fault.
 //   - Logs are never cut, and a checkpoint is the keys of the start. Recovery is charged for reading the logs and for
 //     making the tree, by one thread; sorting the changes is free.

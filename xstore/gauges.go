@@ -27,6 +27,7 @@ var (
 	gaugeToGo        = gauge("to_go", "sub-models to go", "", metrics.Level)
 	gaugeTrainers    = gauge("trainers", "trainers busy", "%", metrics.Share)
 	gaugeSplits      = gauge("splits", "splits", "/s", metrics.Rate)
+	gaugeCollisions  = gauge("collisions", "records of other keys", "%", metrics.Share)
 	gaugeHinted      = gauge("hinted", "updates by hint", "%", metrics.Share)
 )
 
@@ -54,6 +55,9 @@ func gauges(r *metrics.Readings, stores []*Store) {
 	r.Add(gaugeSplits, float64(t.Splits), 0)
 	r.Add(gaugeHinted, float64(t.Hinted), float64(t.Updates))
 	r.Add(gaugeIndexBytes, float64(f.IndexBytes), 0)
+	if len(stores) > 0 && stores[0].spec.Real != nil {
+		r.Add(gaugeCollisions, float64(t.Collisions), float64(t.Lookups))
+	}
 	if len(stores) == 0 || !stores[0].opt.Cache.learned() {
 		return
 	}

@@ -16,6 +16,8 @@ var Kind = store.KVKind{
 	Name: "xstore",
 	Doc:  "B+tree at the server, learned cache at the clients (XStore)",
 	Rows: rows,
+
+	RealKeys: true,
 	Rules: []func(knob.Values) error{
 		validTrainers,
 		validExpand,
@@ -60,7 +62,7 @@ func optionsOf(v knob.Values, s *store.KVSpec) Options {
 		SubModels: v.Int("xstore.submodels"), TopModel: v.Text("xstore.top"), Slots: v.Int("xstore.leaf_slots"), Cache: Mode(slices.Index(Modes, v.Text("xstore.cache"))),
 		PerThread: v.Text("xstore.cache_scope") == "thread", Trainers: v.Int("xstore.trainers"), Speculative: v.Bool("xstore.speculative"),
 		PositionHint: v.Bool("xstore.position_hint"), Merge: v.Bool("xstore.retrain_merge"), Log: v.Bool("xstore.log"), ExpandAt: v.Int("xstore.expand_at"),
-		KeyErrors: v.Text("xstore.errors") == "key", Fields: dataset.Predictors(s.Keys),
+		KeyErrors: v.Text("xstore.errors") == "key", Fields: dataset.Predictors(s.Keys), HashBits: v.Int("xstore.hash_bits"),
 	}
 	return o.withDefaults(s)
 }
@@ -74,6 +76,15 @@ func rows() []knob.Row {
 		r.Inactive = func(v knob.Values) string {
 			if m := v.Text("xstore.cache"); slices.Index(Modes, m) > int(Top) {
 				return "xstore.cache " + m + " has no models"
+			}
+			return ""
+		}
+		return r
+	}
+	hashed := func(r knob.Row) knob.Row {
+		r.Inactive = func(v knob.Values) string {
+			if n, _ := v.Value("workload.key_bytes").(int); n == 0 {
+				return "workload.key_bytes is 0: keys have 8 bytes, and no hash"
 			}
 			return ""
 		}
@@ -106,6 +117,8 @@ func rows() []knob.Row {
 			Doc: "An UPDATE tells the server in which leaves the key may be, so that it need not search its tree."})),
 		row(knob.Knob{Name: "xstore.log", Kind: knob.Bool, Default: false, Label: "Durability", Section: "3.4.4",
 			Doc: "Workers of the server log what they write, and a thread on each of their cores writes the logs to the SSD, once in a millisecond. A server that crashes (fault.crash) comes back with what was written by then."}),
+		hashed(row(knob.Knob{Name: "xstore.hash_bits", Kind: knob.Int, Default: HashBits, Min: 4, Max: HashBits, Label: "Hash of keys", Unit: "bits", Section: "3.6",
+			Doc: "Length of the hash that keys of different lengths are kept by. With fewer bits keys share one, and lookups READ other keys' records: an experiment on collisions."})),
 		row(knob.Knob{Name: "xstore.cache_scope", Kind: knob.Choice, Default: "machine", Choices: []string{"machine", "thread"}, Label: "Cache shared by",
 			Doc: "Whether the threads of a client machine share a cache, or each has its own."}),
 		learned(row(knob.Knob{Name: "xstore.expand_at", Kind: knob.Int, Default: 2 * keysPerModel, Min: 0, Max: 1 << 30, Label: "Expansion", Unit: "keys", Section: "3.4.3.2",

@@ -1,6 +1,7 @@
 package xstore
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -14,7 +15,9 @@ import (
 // writes the log to the SSD, all that has come since at once. Replies do not wait for that, so a crash loses what came last.
 // When the server starts again, the first of these threads recovers its keys, and only then can clients reach it.
 //
-//	record   key u64 | version u64 | kind u8, length u24, unused u32 | value, padded
+//	record   key u64 | version u64 | kind u8, length u24, length of the key u32 | key, padded | value, padded
+//
+// Of a key that is a word there is only that. One with a length of its own has its hash there, and its bytes in front of the value.
 //
 // A version is the time on the server at which the change was committed. Two changes of a key conflict, so they have
 // different times, and the latest of all logs counts.
@@ -80,13 +83,13 @@ func (p *part) logger(c *r2.Co, i int) {
 func (s *Store) Recovers() bool { return s.opt.Log }
 
 // Home is the server of a key.
-func (s *Store) Home(key uint64) int { return s.ranges.Server(key) }
+func (s *Store) Home(key uint64) int { return s.ranges.Server(s.knownFree(key)) }
 
 // Durable is the time up to which the changes of a server are on its SSD, whichever worker made them.
 func (s *Store) Durable(server int) r2.Time { return slices.Min(s.parts[server].durable) }
 
 // record appends a change that has just been committed to the log of the worker that made it.
-func (p *part) record(c *r2.Co, kind byte, key uint64, value []byte) {
+func (p *part) record(c *r2.Co, kind byte, key uint64, real, value []byte) {
 	if p.logs == nil {
 		return
 	}
@@ -96,8 +99,8 @@ func (p *part) record(c *r2.Co, kind byte, key uint64, value []byte) {
 		c.Load64(p.head)
 	}
 	b := add64(add64(c.Request(), key), version)
-	b = add64(b, uint64(kind)|uint64(len(value))<<8)
-	c.Append(f, addValue(b, value))
+	b = add64(b, uint64(kind)|uint64(len(value))<<8|uint64(len(real))<<32)
+	c.Append(f, addValue(addValue(b, real), value))
 }
 
 // spinCycles is between two looks at a log that is full. Assumed.
@@ -107,7 +110,12 @@ const spinCycles = 200
 type change struct {
 	key, version uint64
 	deleted      bool
+	real         []byte // the key, if it has a length of its own: then the other is its hash
 	value        []byte
+}
+
+func (x *change) compare(key uint64, real []byte) int {
+	return cmp.Or(cmp.Compare(x.key, key), bytes.Compare(x.real, real))
 }
 
 // recover reads the logs of a server that starts again, and makes its tree of them and of the initial keys, which a checkpoint
@@ -128,7 +136,7 @@ func (p *part) recover(c *r2.Co) error {
 		}
 	}
 	slices.SortFunc(changes, func(a, b change) int {
-		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.version, b.version))
+		return cmp.Or(a.compare(b.key, b.real), cmp.Compare(a.version, b.version))
 	})
 	pairs := p.replay(changes)
 	p.keys = uint64(len(pairs))
@@ -162,15 +170,16 @@ func readLog(c *r2.Co, f *r2.LogFile, dst []change) ([]change, error) {
 	}
 	for len(b) >= recordHeader {
 		word := u64(b[16:])
-		kind, n := byte(word), int(uint32(word)>>8)
-		end := recordHeader + padded(n)
+		kind, n, real := byte(word), int(uint32(word)>>8), int(word>>32)
+		at := recordHeader + padded(real)
+		end := at + padded(n)
 		if kind != recordPut && kind != recordDelete {
 			return dst, fmt.Errorf("log: a record of kind %d", kind)
 		}
 		if end > len(b) {
 			break // the crash came in the middle of it
 		}
-		dst = append(dst, change{u64(b), u64(b[8:]), kind == recordDelete, b[recordHeader : recordHeader+n]})
+		dst = append(dst, change{u64(b), u64(b[8:]), kind == recordDelete, b[recordHeader : recordHeader+real], b[at : at+n]})
 		b = b[end:]
 	}
 	return dst, nil
@@ -181,33 +190,28 @@ const readAtOnce = 1 << 20
 
 // replay is what the initial keys come to with the changes, which rise by key and then by version.
 func (p *part) replay(changes []change) (pairs []store.Pair) {
-	initial := p.s.ranges.Keys(p.server)
-	i := uint64(0)
-	take := func(before uint64, all bool) {
-		for ; i < initial.Len() && (all || initial.Key(i) < before); i++ {
-			value := make([]byte, p.s.spec.ValueBytes)
-			if p.s.spec.Value != nil {
-				p.s.spec.Value(initial.Key(i), value)
-			}
-			pairs = append(pairs, store.Pair{Key: initial.Key(i), Value: value})
-		}
-	}
-	for k, x := range changes {
-		last := k+1 == len(changes) || changes[k+1].key != x.key
+	old := p.initialPairs()
+	for k := range changes {
+		x := &changes[k]
+		last := k+1 == len(changes) || changes[k+1].compare(x.key, x.real) != 0
 		if p.s.opt.planted.oldVersion {
-			last = k == 0 || changes[k-1].key != x.key
+			last = k == 0 || changes[k-1].compare(x.key, x.real) != 0
 		}
 		if !last {
 			continue
 		}
-		take(x.key, false)
-		if i < initial.Len() && initial.Key(i) == x.key {
-			i++
+		for old.more() && x.compare(old.key, old.real) > 0 {
+			pairs = append(pairs, old.take())
+		}
+		if old.more() && x.compare(old.key, old.real) == 0 {
+			old.take()
 		}
 		if !x.deleted {
-			pairs = append(pairs, store.Pair{Key: x.key, Value: x.value})
+			pairs = append(pairs, p.pair(x.key, x.real, x.value))
 		}
 	}
-	take(0, true)
+	for old.more() {
+		pairs = append(pairs, old.take())
+	}
 	return pairs
 }

@@ -36,7 +36,7 @@ func (x *client) predict(p *part, key uint64) (at place, o outcome, err error) {
 			p.stats.hit(false)
 			return at, invalid, nil
 		}
-		x.leaves = append(x.leaves, leafRead{aln: e.ALN(), inca: e.INCA(), lln: d.first + uint32(i)})
+		x.leaves = append(x.leaves, leafRead{aln: e.ALN(), inca: e.INCA(), lln: d.first + uint32(i), bytes: p.slotBytes(e.CNT())})
 	}
 	p.stats.hit(x.mode == Full)
 	if whole, err := x.readLeaves(p, p.layout.LookupBytes()); !whole {
@@ -92,7 +92,7 @@ func (x *client) search(p *part, cache *cache, d *prediction, key uint64) (at pl
 				p.stats.Mismatches++
 				p.stats.Speculative++
 			}
-			return place{l.aln, slot}, found, nil
+			return p.place(l.aln, slot, key, l.buf.B), found, nil
 		}
 		if x.view.INCA == l.inca || x.s.opt.planted.noIncarnation {
 			continue
@@ -117,7 +117,7 @@ func (x *client) search(p *part, cache *cache, d *prediction, key uint64) (at pl
 // sibling looks for the key at the right of a leaf that was split, which has kept the lower half of its keys: the prediction
 // still leads to one of the two (§3.4.3.2).
 func (x *client) sibling(p *part, aln uint32, key uint64) (at place, o outcome, err error) {
-	buf := x.c.Read(p.leafLoc(aln, 0), p.layout.LookupBytes())
+	buf := x.c.Read(p.leafLoc(aln, 0), max(p.layout.LookupBytes(), p.slotBytes(p.layout.Slots)))
 	if err := x.c.Wait(); err != nil {
 		return at, invalid, err
 	}
@@ -127,7 +127,7 @@ func (x *client) sibling(p *part, aln uint32, key uint64) (at place, o outcome, 
 	if p.layout.DecodeKeys(buf.B, &x.view) {
 		if slot, ok := x.view.Find(key); ok {
 			p.stats.Siblings++
-			return place{aln, slot}, found, nil
+			return p.place(aln, slot, key, buf.B), found, nil
 		}
 	}
 	return at, invalid, nil

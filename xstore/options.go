@@ -47,7 +47,10 @@ type Options struct {
 	Log          bool   // §3.4.4
 	// ExpandAt is the mean number of keys of a sub-model at which their number is doubled, 0: never.
 	ExpandAt int
+	// HashBits is the length of the hash of keys with lengths of their own (§3.6); default 64. Fewer have keys share a hash.
+	HashBits int
 
+	wide    bool    // a lookup READs the slots, too: keys have lengths of their own
 	planted planted // faults that tests plant
 }
 
@@ -65,6 +68,9 @@ func (o Options) withDefaults(s *store.KVSpec) Options {
 	if o.TopModel == "" {
 		o.TopModel = "lr"
 	}
+	if o.HashBits == 0 {
+		o.HashBits = HashBits
+	}
 	if o.Slots == 0 {
 		o.Slots = DefaultSlots
 	}
@@ -77,10 +83,20 @@ const AutoSubModels = -1
 // MaxSubModels bounds them: their numbers and those of their lines have 32 bits.
 const MaxSubModels = 8_000_000
 
+// readBytes is the length of a lookup READ, but for versions.
+func (o Options) readBytes() int {
+	if o.wide { // of leaves that are half full
+		return 8 * (2*o.Slots + 1)
+	}
+	return 8 * (o.Slots + 1)
+}
+
 func (o Options) check() error {
 	switch {
 	case o.SubModels != AutoSubModels && (o.SubModels < 1 || o.SubModels > MaxSubModels):
 		return fmt.Errorf("xstore.submodels %d: from 1 to %d", o.SubModels, MaxSubModels)
+	case o.HashBits < 1 || o.HashBits > HashBits:
+		return fmt.Errorf("xstore.hash_bits %d: from 1 to %d", o.HashBits, HashBits)
 	case int(o.Cache) >= len(Modes):
 		return fmt.Errorf("xstore.cache %d: one of %v", o.Cache, Modes)
 	}

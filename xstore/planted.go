@@ -14,6 +14,7 @@ type planted struct {
 	oldModel      bool // a refreshed table keeps its old sub-model
 	missAnswered  bool // "not found" is answered after a mismatch
 	oneSubModel   bool // of the sub-models of a split leaf, one is retrained
+	anyReal       bool // a GET takes the first record of a hash for its key's
 	forgottenLog  bool // recovery leaves the log of the last worker out
 	oldVersion    bool // recovery takes the first change of a key, not the last
 	oldEpoch      bool // recovery goes on with the epoch of before: incarnations restart

@@ -47,6 +47,9 @@ func (s *scanState) past(low, high uint64) {
 
 // Scan is SCAN (§3.4.2.2): on one server after the other.
 func (x *client) Scan(key uint64, n int, dst []store.Pair) ([]store.Pair, error) {
+	if x.s.spec.Real != nil {
+		return dst, fmt.Errorf("store %s: scan of %d pairs: keys of different lengths are kept by their hashes, which have no order", x.s.spec.Name, n)
+	}
 	x.scan.from, x.scan.to, x.scan.down, x.scan.need = key, ^uint64(0), false, n
 	return x.scanAll(dst)
 }

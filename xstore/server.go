@@ -23,16 +23,17 @@ func (s *Store) serving(c *r2.Co) *part { return s.parts[c.Machine()] }
 
 // serveGet answers a GET that a client's cache could not, and sends along what is newer than the client's.
 func (s *Store) serveGet(c *r2.Co, _ r2.Peer, req, rep []byte) int {
-	p, key := s.serving(c), u64(req)
+	p := s.serving(c)
+	key, real, req := s.cutKey(req)
 	rep[0], rep[1] = replyMissing, refreshNone
 	at := headReply
-	if _, ok := p.tree.Get(c, key, rep[headReply:][:s.spec.ValueBytes]); ok {
+	if _, ok := p.tree.GetReal(c, key, real, rep[headReply:][:s.spec.ValueBytes]); ok {
 		rep[0] = replyFound
 		at += padded(s.spec.ValueBytes)
 	}
-	if version, m := u32(req[8:]), u32(req[12:]); version == p.current.number {
+	if version, m := u32(req), u32(req[4:]); version == p.current.number {
 		var n int
-		rep[1], n = p.current.refresh(c, m, u32(req[16:]), rep[at:])
+		rep[1], n = p.current.refresh(c, m, u32(req[8:]), rep[at:])
 		at += n
 	}
 	return at
@@ -73,16 +74,18 @@ func (v *version) refresh(c *r2.Co, m, generation uint32, rep []byte) (kind byte
 
 // serveUpdate looks at the hinted leaves first (§3.4.3.1).
 func (s *Store) serveUpdate(c *r2.Co, _ r2.Peer, req, rep []byte) int {
-	n := min(int(req[8]), maxHints)
+	key, real, req := s.cutKey(req)
+	n := min(int(req[0]), maxHints)
 	var hints [maxHints]tree.Hint
-	for i, b := 0, req[16+padded(s.spec.ValueBytes):]; i < n; i++ {
+	for i, b := 0, req[8+padded(s.spec.ValueBytes):]; i < n; i++ {
 		hints[i] = tree.Hint{ALN: u32(b[i*8:]), INCA: u32(b[i*8+4:])}
 	}
-	return answer(rep, s.serving(c).update(c, hints[:n], u64(req), req[16:][:s.spec.ValueBytes]))
+	return answer(rep, s.serving(c).update(c, hints[:n], key, real, req[8:][:s.spec.ValueBytes]))
 }
 
 func (s *Store) serveInsert(c *r2.Co, _ r2.Peer, req, rep []byte) int {
-	ok, err := s.serving(c).insert(c, u64(req), req[8:][:s.spec.ValueBytes])
+	key, real, req := s.cutKey(req)
+	ok, err := s.serving(c).insert(c, key, real, req[:s.spec.ValueBytes])
 	if errors.Is(err, tree.ErrFull) {
 		rep[0] = replyFull
 		return 1
@@ -91,7 +94,8 @@ func (s *Store) serveInsert(c *r2.Co, _ r2.Peer, req, rep []byte) int {
 }
 
 func (s *Store) serveDelete(c *r2.Co, _ r2.Peer, req, rep []byte) int {
-	return answer(rep, s.serving(c).remove(c, u64(req)))
+	key, real, _ := s.cutKey(req)
+	return answer(rep, s.serving(c).remove(c, key, real))
 }
 
 // serveScan scans the tree, as far as the server's keys go.
@@ -118,8 +122,8 @@ func answer(rep []byte, done bool) int {
 // What follows is done on the server's CPU, by a handler or by a client of the same machine.
 
 // update overwrites a value. It cannot lack room: values have one length.
-func (p *part) update(c *r2.Co, hints []tree.Hint, key uint64, value []byte) bool {
-	ok, hinted, err := p.tree.UpdateAt(c, hints, key, value)
+func (p *part) update(c *r2.Co, hints []tree.Hint, key uint64, real, value []byte) bool {
+	ok, hinted, err := p.tree.UpdateReal(c, hints, key, real, value)
 	if err != nil {
 		p.s.cl.Fail(fmt.Errorf("store %s: machine %d: update of key %d: %w", p.s.spec.Name, p.server, key, err))
 	}
@@ -128,7 +132,7 @@ func (p *part) update(c *r2.Co, hints []tree.Hint, key uint64, value []byte) boo
 		p.stats.Hinted++
 	}
 	if ok {
-		p.record(c, recordPut, key, value)
+		p.record(c, recordPut, key, real, value)
 	}
 	return ok
 }
@@ -142,10 +146,10 @@ func (p *part) scan(c *r2.Co, from, to uint64, n int, down bool, dst []byte) []b
 }
 
 // insert inserts on the tree. err is tree.ErrFull where it has no room.
-func (p *part) insert(c *r2.Co, key uint64, value []byte) (ok bool, err error) {
-	if ok, err = p.tree.Insert(c, key, value); ok {
+func (p *part) insert(c *r2.Co, key uint64, real, value []byte) (ok bool, err error) {
+	if ok, err = p.tree.InsertReal(c, key, real, value); ok {
 		p.keys++
-		p.record(c, recordPut, key, value)
+		p.record(c, recordPut, key, real, value)
 		p.tellSplits(c)
 		p.inserted(c, key)
 	}
@@ -153,10 +157,10 @@ func (p *part) insert(c *r2.Co, key uint64, value []byte) (ok bool, err error) {
 }
 
 // remove deletes on the tree. Leaves that are empty stay.
-func (p *part) remove(c *r2.Co, key uint64) (ok bool) {
-	if ok = p.tree.Delete(c, key); ok {
+func (p *part) remove(c *r2.Co, key uint64, real []byte) (ok bool) {
+	if ok = p.tree.DeleteReal(c, key, real); ok {
 		p.keys--
-		p.record(c, recordDelete, key, nil)
+		p.record(c, recordDelete, key, real, nil)
 	}
 	return ok
 }

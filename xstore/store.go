@@ -19,6 +19,9 @@ type Store struct {
 	cl     *r2.Cluster
 	spec   store.KVSpec
 	opt    Options
+	hash   hash     // of keys with lengths of their own
+	reals  *realSet // the initial ones of them; nil: keys are numbers
+	real   []byte   // the one that an oracle looks at
 	ranges *store.Ranges
 	parts  []*part // by server
 	index  *index  // that clients use
@@ -69,6 +72,7 @@ type Stats struct {
 	Fetches     uint64 // sub-models and nodes that were READ into a cache
 	Torn        uint64 // leaves and values that were caught in a change, and read again
 	Hinted      uint64 // UPDATEs that the server did without its tree
+	Collisions  uint64 // records that GETs READ of other keys with the hash
 	Updates     uint64
 	Splits      uint64
 	Retrained   uint64 // sub-models
@@ -93,7 +97,9 @@ func Open(cl *r2.Cluster, spec store.KVSpec, o Options) (*Store, error) {
 // make makes what a store consists of.
 func (s *Store) make() error {
 	cl := s.cl
-	s.ranges = store.RangesOf(&s.spec)
+	if err := s.sortReal(); err != nil {
+		return err
+	}
 	for m, n := 0, 0; m < cl.Machines(); m++ {
 		s.users = append(s.users, n)
 		n += cl.Threads(m)
@@ -116,9 +122,12 @@ func (s *Store) open(m int) (*part, error) {
 	keys := s.ranges.Keys(m)
 	p.keys = keys.Len()
 	var err error
-	p.tree, err = tree.New(s.cl, m, tree.Options{Name: s.spec.Name, Keys: keys, ValueBytes: s.spec.ValueBytes, Value: s.spec.Value,
-		Slots: s.opt.Slots, Spare: s.spec.Spare, OnSplit: p.split})
-	if err != nil {
+	o := tree.Options{Name: s.spec.Name, Keys: keys, ValueBytes: s.spec.ValueBytes, Value: s.spec.Value, Slots: s.opt.Slots, Spare: s.spec.Spare, OnSplit: p.split}
+	if s.reals != nil {
+		o.Real, o.Heap = p.reals(), tree.HeapBytes(s.spec.Spare+1, s.spec.Real.Most, s.spec.ValueBytes)
+		p.keys = p.records()
+	}
+	if p.tree, err = tree.New(s.cl, m, o); err != nil {
 		return nil, err
 	}
 	p.layout = p.tree.Layout()
@@ -184,6 +193,9 @@ func (s *Store) Warm() error { return nil }
 
 // Find copies the value of a key as it is now: an oracle.
 func (s *Store) Find(key uint64, value []byte) bool {
+	if s.reals != nil {
+		return s.find(key, value)
+	}
 	_, ok := s.part(key).tree.Find(key, value)
 	return ok
 }
@@ -220,6 +232,7 @@ func (s *Stats) Add(o *Stats) {
 	s.Fetches += o.Fetches
 	s.Torn += o.Torn
 	s.Hinted += o.Hinted
+	s.Collisions += o.Collisions
 	s.Updates += o.Updates
 	s.Splits += o.Splits
 	s.Retrained += o.Retrained

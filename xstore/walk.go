@@ -283,7 +283,7 @@ func (x *client) node(p *part, w *walk, number uint32, level int, fresh bool) (n
 
 // leaf READs the keys of a leaf, with its fence keys. again says that the key is not between them.
 func (x *client) leaf(p *part, key uint64, aln uint32) (at place, o outcome, err error) {
-	x.leaves = append(x.leaves[:0], leafRead{aln: aln})
+	x.leaves = append(x.leaves[:0], leafRead{aln: aln, bytes: p.slotBytes(p.layout.Slots)})
 	if whole, err := x.readLeaves(p, p.layout.FencedBytes()); !whole {
 		return at, invalid, err
 	}
@@ -294,7 +294,7 @@ func (x *client) leaf(p *part, key uint64, aln uint32) (at place, o outcome, err
 		return at, again, nil
 	}
 	if slot, ok := x.view.Find(key); ok {
-		return place{aln, slot}, found, nil
+		return p.place(aln, slot, key, x.leaves[0].buf.B), found, nil
 	}
 	return at, missing, nil
 }

@@ -3,7 +3,6 @@ package xstore
 import (
 	"encoding/binary"
 
-	"drtmx/engine/r2"
 	"drtmx/xstore/model"
 	"drtmx/xstore/tree"
 )
@@ -19,6 +18,10 @@ import (
 //	scan     lowest key u64 | pairs u32, 1 if they are to fall u32 | where there is a bound: highest key u64
 //	         pairs: key u64 | value
 //
+// Where keys have lengths of their own, the key is the hash of it, and behind it come
+//
+//	length of the key u64 | key, padded
+//
 // Those of indexes, which share the handlers of a cluster, begin with the number of the index in a word.
 //
 // A reply to get brings the sub-model and its table along if the client's are older than the server's, and the reply has
@@ -26,7 +29,6 @@ import (
 //
 //	refreshed   sub-model, padded to words | entries of its table
 const (
-	getBytes   = 24
 	scanBytes  = 16 // without a bound
 	headReply  = 8
 	hintsBytes = 8 // in front of them: their number
@@ -59,16 +61,33 @@ func addValue(b, value []byte) []byte {
 	return b
 }
 
+// addKey appends what a request begins with, and cutKey takes it off.
+func (x *client) addKey(b []byte, key uint64) []byte {
+	if b = add64(b, key); x.s.spec.Real == nil {
+		return b
+	}
+	return addValue(add64(b, uint64(len(x.real))), x.real)
+}
+
+func (s *Store) cutKey(req []byte) (key uint64, real, rest []byte) {
+	key, rest = u64(req), req[8:]
+	if s.spec.Real != nil {
+		n := int(u64(rest))
+		real, rest = rest[8:][:n], rest[8+padded(n):]
+	}
+	return key, real, rest
+}
+
 // getRequest is a request of get by a client that has a sub-model of a generation.
-func getRequest(c *r2.Co, key uint64, version, m, generation uint32) []byte {
-	b := add64(c.Request(), key)
+func (x *client) getRequest(key uint64, version, m, generation uint32) []byte {
+	b := x.addKey(x.c.Request(), key)
 	b = add32(add32(b, version), m)
 	return add32(add32(b, generation), 0)
 }
 
 // updateRequest is a request of update with the leaves in which the key may be.
-func updateRequest(c *r2.Co, key uint64, value []byte, hints []tree.Hint) []byte {
-	b := add64(c.Request(), key)
+func (x *client) updateRequest(key uint64, value []byte, hints []tree.Hint) []byte {
+	b := x.addKey(x.c.Request(), key)
 	b = add64(b, uint64(len(hints)))
 	b = addValue(b, value)
 	for _, h := range hints {

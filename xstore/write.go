@@ -19,7 +19,7 @@ func (x *client) fallback(p *part, key uint64, value []byte) (bool, error) {
 			generation = s.Generation()
 		}
 	}
-	rep := x.c.Call(p.server, x.s.rpc.get, getRequest(x.c, key, version, m, generation))
+	rep := x.c.Call(p.server, x.s.rpc.get, x.getRequest(key, version, m, generation))
 	if err := x.c.Wait(); err != nil {
 		return false, err
 	}
@@ -77,11 +77,12 @@ func (x *client) mix(cache *cache, m uint32, s model.Sub, span model.Span) (mode
 }
 
 // Update is UPDATE (§3.4.3.1): the server does it, with a hint of where the key is.
-func (x *client) Update(key uint64, value []byte) (bool, error) {
+func (x *client) Update(number uint64, value []byte) (bool, error) {
+	key := x.known(number)
 	p := x.begin(key)
 	if p.local(x.c) {
 		x.enter(Index)
-		return p.update(x.c, nil, key, value), nil
+		return p.update(x.c, nil, key, x.real, value), nil
 	}
 	x.hints = x.hints[:0]
 	if x.s.opt.PositionHint && x.mode == Full {
@@ -89,7 +90,7 @@ func (x *client) Update(key uint64, value []byte) (bool, error) {
 		x.hint(p, key)
 	}
 	x.enter(Call)
-	rep := x.c.Call(p.server, x.s.rpc.update, updateRequest(x.c, key, value, x.hints))
+	rep := x.c.Call(p.server, x.s.rpc.update, x.updateRequest(key, value, x.hints))
 	return x.status(p, key, rep)
 }
 
@@ -113,30 +114,32 @@ func (x *client) hint(p *part, key uint64) {
 }
 
 // Insert is INSERT (§3.4.3.2).
-func (x *client) Insert(key uint64, value []byte) (bool, error) {
+func (x *client) Insert(number uint64, value []byte) (bool, error) {
+	key := x.known(number)
 	p := x.begin(key)
 	if p.local(x.c) {
 		x.enter(Index)
-		ok, err := p.insert(x.c, key, value)
+		ok, err := p.insert(x.c, key, x.real, value)
 		if err != nil {
 			err = x.full(p, key)
 		}
 		return ok, err
 	}
 	x.enter(Call)
-	rep := x.c.Call(p.server, x.s.rpc.insert, addValue(add64(x.request(), key), value))
+	rep := x.c.Call(p.server, x.s.rpc.insert, addValue(x.addKey(x.request(), key), value))
 	return x.status(p, key, rep)
 }
 
 // Delete is DELETE (§3.4.3.2).
-func (x *client) Delete(key uint64) (bool, error) {
+func (x *client) Delete(number uint64) (bool, error) {
+	key := x.known(number)
 	p := x.begin(key)
 	if p.local(x.c) {
 		x.enter(Index)
-		return p.remove(x.c, key), nil
+		return p.remove(x.c, key, x.real), nil
 	}
 	x.enter(Call)
-	rep := x.c.Call(p.server, x.s.rpc.remove, add64(x.request(), key))
+	rep := x.c.Call(p.server, x.s.rpc.remove, x.addKey(x.request(), key))
 	return x.status(p, key, rep)
 }
 

@@ -53,7 +53,7 @@ func EstimateOfValues(v Knobs) Estimate {
 	w := Workloads.Of(v)
 	f := w.Footprint(v)
 	if k := orderedOf(v); k != nil {
-		f.Bytes += k.Footprint(v, uint64(workload.Scaled(v, "workload.keys")), v.Int("workload.value_bytes"))
+		f.Bytes += k.Footprint(v, uint64(workload.Scaled(v, "workload.keys")), v.Int("workload.value_bytes")+w.LongestKey(v))
 	}
 	requests := count(f.PerSecond)
 	if !w.Transactions && !w.Ordered {

@@ -79,6 +79,9 @@ type KVSpec struct {
 	Bounds     []uint64 // or, if these are given, all keys from the bound of machine 1 to 2 to ... on; some may then have no key
 	Keys       Keys
 	ValueBytes int
+	// Real is set if keys are byte strings of different lengths (thesis §3.6). Clients name them by numbers all the same: Keys are
+	// numbers, too.
+	Real *RealKeys
 	// Value writes the value that a key has from the start. It must be a pure function of the key. Nil leaves zeros.
 	Value func(key uint64, value []byte)
 	// Spare is the number of keys that each server has room for beyond its initial ones. It costs address space, and memory
@@ -87,6 +90,13 @@ type KVSpec struct {
 	Seed  uint64
 	// Recovered is told when a server has its keys again after a crash, before any client can reach it; nil: nobody wants to know.
 	Recovered func(server int)
+}
+
+// RealKeys are the keys that numbers stand for.
+type RealKeys struct {
+	Most int // bytes of the longest
+	// Append appends the key of a number. Different numbers have different keys. It must be a pure function.
+	Append func(dst []byte, number uint64) []byte
 }
 
 // Check reports a description that cannot be.
@@ -110,6 +120,8 @@ type KVKind struct {
 	Doc  string // a clause
 	// NoScan says why it has no SCAN; "": it has.
 	NoScan string
+	// RealKeys says that it has keys of different lengths, too: KVSpec.Real. Scans of them there are none.
+	RealKeys bool
 
 	// Rows are its own knobs, Rules what may not be set together with it.
 	Rows  func() []knob.Row
@@ -127,7 +139,8 @@ type KVKind struct {
 	// Forgets says why a server that has crashed does not come back with its keys; "": it does, and the store is Recovering. nil:
 	// servers have no logs.
 	Forgets func(v knob.Values) string
-	// Footprint is what servers and clients keep of so many keys, in bytes of the host, within a factor of about two.
+	// Footprint is what servers and clients keep of so many keys, in bytes of the host, within a factor of about two. Keys that are
+	// no words count among the bytes of values.
 	Footprint func(v knob.Values, keys uint64, valueBytes int) int64
 }
 

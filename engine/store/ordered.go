@@ -121,6 +121,9 @@ func (ks Ordered) Valid(v knob.Values, load *testbed.Load) error {
 	if k.NoScan != "" && load.Scans != nil && load.Scans(v) {
 		return knob.Invalid("store.ordered", k.Name, "use another store, or a workload without scans", "it has no SCAN: %s", k.NoScan)
 	}
+	if n := load.LongestKey(v); n > 0 && !k.RealKeys {
+		return knob.Invalid("store.ordered", k.Name, "use store.ordered=xstore, or workload.key_bytes=0", "its keys have 8 bytes, and those of the workload have different lengths, up to %d", n)
+	}
 	for _, rule := range k.Rules {
 		if err := rule(v); err != nil {
 			return err

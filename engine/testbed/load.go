@@ -15,9 +15,20 @@ type Load struct {
 	LocalLocks func(v knob.Values) int
 	// Scans says whether requests to an ordered key-value store may be SCANs. nil: none is.
 	Scans func(v knob.Values) bool
+	// KeyBytes is the length of the longest key of such requests, where they are byte strings of different lengths; nil, or 0: they
+	// are words.
+	KeyBytes func(v knob.Values) int
 	// IgnoresAborts says whether transactions commit whatever they meet, as under a switch of the released code.
 	// nil: they never do.
 	IgnoresAborts func(v knob.Values) bool
+}
+
+// LongestKey is KeyBytes, of any load.
+func (l *Load) LongestKey(v knob.Values) int {
+	if l.KeyBytes == nil {
+		return 0
+	}
+	return l.KeyBytes(v)
 }
 
 // LoadOf is the load that resolved values name.
