@@ -45,6 +45,63 @@ func TestKeyValueWorkloads(t *testing.T) {
 	}
 }
 
+// Keys of different lengths have right answers in every mode of the cache, whether they have a hash of their own or share one,
+// and no other key's value is taken for theirs.
+func TestKeysOfDifferentLengths(t *testing.T) {
+	for _, w := range []string{"ycsb-a", "ycsb-c", "ycsb-d", "ycsb-f", "prod2"} {
+		for i, mode := range []string{"full", "model", "top", "tree", "tree4", "none"} {
+			k := experiment.Knobs{"workload": w, "xstore.cache": mode, "workload.key_bytes": []int{16, 40, 128}[i%3], "xstore.hash_bits": []int{64, 10}[i%2], "workload.dataset": "noised"}
+			switch mode {
+			case "full":
+				k["xstore.log"] = w == "ycsb-a"
+				if k["xstore.hash_bits"] = 10; w == "ycsb-d" {
+					k["workload.keys"], k["workload.mix.insert"], k["xstore.hash_bits"] = 300, 60, 12
+				}
+			case "model":
+				k["servers"], k["xstore.top"] = 2, "nn"
+			case "top":
+				k["servers"], k["clients"], k["nodes"] = 0, 0, 3
+			}
+			switch w {
+			case "prod2":
+				k["workload.mix.scan"] = 0
+			case "ycsb-f":
+				k["xstore.top"], k["workload.dataset"] = "mlr", "orderline"
+			}
+			r := mustRun(t, asymmetric(k))
+			if r.Commits == 0 || !r.Checks.Passed() {
+				t.Errorf("%v: %d commits, %s", k, r.Commits, r.ChecksText())
+			}
+			if shared := r.Parts["xstore"]["collisions"] > 0; k["xstore.hash_bits"] == 64 && shared || k["xstore.hash_bits"] == 10 && !shared {
+				t.Errorf("%v: %g %% records of other keys", k, r.Parts["xstore"]["collisions"])
+			}
+			if w == "ycsb-d" && mode == "full" && (r.Parts["xstore"]["splits"] == 0 || r.Parts["xstore"]["retrained"] == 0) {
+				t.Errorf("no leaf was split, or no sub-model retrained: %v", r.Parts["xstore"])
+			}
+		}
+	}
+}
+
+// Where keys have different lengths, scans cannot be asked for while it runs either, and what can be set takes effect.
+func TestKeysOfDifferentLengthsLive(t *testing.T) {
+	s := open(t, asymmetric(experiment.Knobs{"workload": "prod1", "workload.mix.scan": 0, "workload.key_bytes": 40, "xstore.hash_bits": 9, "xstore.submodels": 20, "xstore.expand_at": 0}))
+	if _, err := s.Set(experiment.Knobs{"workload.mix.scan": 2}, "test"); !experiment.IsSpecError(err) {
+		t.Errorf("scans: %v", err)
+	}
+	for _, k := range []experiment.Knobs{{}, {"xstore.submodels": 70}, {"xstore.cache": "model"}, {"xstore.cache": "tree4"}, {"xstore.cache": "full", "workload.distribution": "zipfian"}} {
+		if _, err := s.Set(k, "test"); err != nil {
+			t.Fatalf("%v: %v", k, err)
+		}
+		advance(t, s, 500_000)
+	}
+	if err := s.Drain(); err != nil {
+		t.Fatal(err)
+	}
+	if r := s.Result(); !r.Checks.Passed() {
+		t.Error(r.ChecksText())
+	}
+}
+
 // What is set while it runs takes effect, and no key is lost on the way: the mode of the cache, the number of sub-models,
 // speculation, hints, the distribution.
 func TestKeyValueLive(t *testing.T) {
@@ -126,11 +183,14 @@ func TestKeyValueAskedNumberStays(t *testing.T) {
 // Bad values are refused with the field, the value, the rule and the next step.
 func TestKeyValueRules(t *testing.T) {
 	for want, k := range map[string]experiment.Knobs{
-		"workload.distribution = latest: workload ycsb-c does not read what it inserts; use workload ycsb-d, or another distribution": {"workload": "ycsb-c", "workload.distribution": "latest"},
-		"workload.distribution = zipfian: YCSB D reads uniformly":                                                                     {"workload": "ycsb-d", "workload.distribution": "zipfian"},
-		"workload.keys = 8: there are 8 keys for 9 servers; set workload.keys=9 or more":                                              {"workload": "ycsb-c", "workload.keys": 8, "servers": 9},
-		"xstore.trainers = 5: each shares a core":                                                                                     {"workload": "ycsb-c", "xstore.trainers": 5},
-		"xstore.expand_at = 100: a model has 200 keys":                                                                                {"workload": "ycsb-c", "xstore.expand_at": 100},
+		"workload.distribution = latest: workload ycsb-c does not read what it inserts; use workload ycsb-d, or another distribution":           {"workload": "ycsb-c", "workload.distribution": "latest"},
+		"workload.distribution = zipfian: YCSB D reads uniformly":                                                                               {"workload": "ycsb-d", "workload.distribution": "zipfian"},
+		"workload.keys = 8: there are 8 keys for 9 servers; set workload.keys=9 or more":                                                        {"workload": "ycsb-c", "workload.keys": 8, "servers": 9},
+		"xstore.trainers = 5: each shares a core":                                                                                               {"workload": "ycsb-c", "xstore.trainers": 5},
+		"workload.key_bytes = 15: keys of different lengths have 16 bytes at least; use 0, or 16 and more":                                      {"workload": "ycsb-c", "workload.key_bytes": 15},
+		"workload.key_bytes = 40: the store keeps such keys by their hashes, which have no order to SCAN in; set workload.mix.scan=0":           {"workload": "prod1", "workload.key_bytes": 40},
+		"store.ordered = masstree: its keys have 8 bytes, and those of the workload have different lengths, up to 40; use store.ordered=xstore": {"workload": "ycsb-c", "workload.key_bytes": 40, "store.ordered": "masstree"},
+		"xstore.expand_at = 100: a model has 200 keys":                                                                                          {"workload": "ycsb-c", "xstore.expand_at": 100},
 	} {
 		if _, err := experiment.Resolve(asymmetric(k)); err == nil || !strings.Contains(err.Error(), want) || !experiment.IsSpecError(err) {
 			t.Errorf("%v: %v, want %s", k, err, want)

@@ -52,6 +52,7 @@ func TestXStoreRecovers(t *testing.T) {
 	for _, mode := range []string{"full", "model", "top", "tree", "none"} {
 		for _, k := range []experiment.Knobs{
 			{}, {"workload": "ycsb-d", "workload.mix.insert": 40, "workload.mix.update": 30}, {"workload": "ycsb-e", "servers": 2, "workload.mix.insert": 50},
+			{"workload": "ycsb-d", "servers": 2, "workload.mix.insert": 40, "workload.mix.update": 30, "workload.key_bytes": 40, "xstore.hash_bits": 8},
 			{"workload": "ycsb-f", "servers": 0, "clients": 0, "nodes": 3, "xstore.cache_scope": "thread"}, // servers have clients
 		} {
 			k = k.Clone()

@@ -12,6 +12,7 @@ import (
 	"drtmx/engine/r2"
 	"drtmx/engine/result"
 	"drtmx/engine/store"
+	"drtmx/xstore"
 )
 
 // planted is the sorted array with clients that are wrong about one request in some hundred, in the way that its knob says.
@@ -116,6 +117,42 @@ func (x *lyingClient) Scan(key uint64, n int, dst []store.Pair) ([]store.Pair, e
 		}
 	}
 	return dst, err
+}
+
+// blind is XStore with a fault in keys of different lengths: those that share a byte, as a hash, are taken for each other.
+var blind = func() store.KVKind {
+	k := xstore.Kind
+	k.Name, k.Doc = "blind", "XStore that does not compare keys"
+	k.Open = func(cl *r2.Cluster, s store.KVSpec, v knob.Values) (store.KV, error) {
+		if real := s.Real; real != nil {
+			s.Real = &store.RealKeys{Most: 1, Append: func(dst []byte, number uint64) []byte {
+				sum := byte(0)
+				for _, b := range real.Append(nil, number) {
+					sum = 31*sum + b
+				}
+				return append(dst, sum)
+			}}
+		}
+		return xstore.Kind.Open(cl, s, v)
+	}
+	return k
+}()
+
+// A store that takes keys for each other is found out: it answers with another key's value, or refuses to insert a key. One with
+// keys of 8 bytes alone is refused.
+func TestKeysThatAreNotCompared(t *testing.T) {
+	for _, w := range []string{"ycsb-a", "ycsb-c", "ycsb-d"} {
+		for _, name := range []string{"xstore", "blind"} {
+			k := experiment.Knobs{"store.ordered": name, "workload": w, "workload.key_bytes": 40, "xstore.hash_bits": 8, "xstore.trainers": 1}
+			if r := requests(t, k); r.Checks.Passed() != (name == "xstore") || name == "blind" && w != "ycsb-d" && !strings.Contains(r.ChecksText(), "another key's") {
+				t.Errorf("%s on %s: %s", w, name, r.ChecksText())
+			}
+		}
+	}
+	_, err := experiment.Resolve(experiment.Spec{Workload: "ycsb-c", Set: experiment.Knobs{"store.ordered": "sorted", "workload.key_bytes": 40}})
+	if err == nil || !strings.Contains(err.Error(), "store.ordered = sorted: its keys have 8 bytes, and those of the workload have different lengths, up to 40; use") {
+		t.Error(err)
+	}
 }
 
 func requests(t *testing.T, set experiment.Knobs) *result.Result {

@@ -3,7 +3,8 @@
 //
 // A client is a coroutine. It draws a type by weight, then a key, and sends one request after the other: a GET, an
 // UPDATE, an INSERT, a SCAN of 1 to 100 pairs, or a read-modify-write, which is a GET and then an UPDATE of the same
-// key, with nothing to keep others from coming between. Keys have 8 bytes.
+// key, with nothing to keep others from coming between. Keys have 8 bytes, or, with workload.key_bytes, different lengths: then what is
+// said of keys here is said of the numbers that they stand for, and there are no SCANs.
 //
 // # Which keys
 //

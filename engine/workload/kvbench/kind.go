@@ -60,10 +60,10 @@ func kind(name, doc string, m mix) workload.Kind {
 		Load:       testbed.Load{Name: name, Ordered: true},
 		Doc:        doc,
 		Rows:       rows(),
-		Knobs:      []string{"workload.keys", "workload.value_bytes", "workload.theta", "workload.distribution", "workload.dataset", "workload.noise", "workload.sigma", "workload.roughness", "workload.scale"},
+		Knobs:      []string{"workload.keys", "workload.value_bytes", "workload.theta", "workload.distribution", "workload.dataset", "workload.noise", "workload.sigma", "workload.roughness", "workload.scale", "workload.key_bytes"},
 		Defaults:   map[string]any{"workload.keys": 1_000_000, "workload.theta": Theta},
 		Unused:     unused,
-		Rules:      []func(knob.Values) error{func(v knob.Values) error { return validDistribution(v, name == "ycsb-d") }, validKeys},
+		Rules:      []func(knob.Values) error{func(v knob.Values) error { return validDistribution(v, name == "ycsb-d") }, validKeys, func(v knob.Values) error { return validRealKeys(v, m[Scan] > 0) }},
 		Population: "workload.keys",
 		Footprint:  footprint,
 		Requests:   func(knob.Values) workload.Requests { return workload.Requests{Retried: true} },
@@ -72,6 +72,7 @@ func kind(name, doc string, m mix) workload.Kind {
 		},
 		Build: func(v knob.Values) (workload.Bench, error) { return New(optionsOf(v, name, m)) },
 	}
+	k.KeyBytes = func(v knob.Values) int { return v.Int("workload.key_bytes") }
 	for typ, weight := range m {
 		if weight > 0 {
 			k.Mix = append(k.Mix, workload.MixType{Name: TypeNames[typ], Weight: weight, Doc: typeDocs[typ]})
@@ -97,7 +98,7 @@ func prod(name, doc, distribution string) workload.Kind {
 
 func optionsOf(v knob.Values, name string, m mix) Options {
 	o := Options{
-		Name: name, ValueBytes: v.Int("workload.value_bytes"), Distribution: v.Text("workload.distribution"), Theta: v.Float("workload.theta"),
+		Name: name, ValueBytes: v.Int("workload.value_bytes"), KeyBytes: v.Int("workload.key_bytes"), Distribution: v.Text("workload.distribution"), Theta: v.Float("workload.theta"),
 		Set: dataset.Options{Name: v.Text("workload.dataset"), Keys: uint64(workload.Scaled(v, "workload.keys")), Seed: testbed.Seed(v),
 			Noise: v.Int("workload.noise"), Sigma: v.Float("workload.sigma"), Rough: v.Float("workload.roughness")},
 		Check: v.Text("check"), Seed: testbed.Seed(v),
@@ -132,6 +133,8 @@ func rows() []knob.Row {
 			Doc: "Standard deviation of their logarithms. Assumed: the thesis does not state it."}),
 		row(knob.Knob{Name: "workload.roughness", Kind: knob.Float, Default: dataset.Rough, Min: dataset.RoughMin, Max: dataset.RoughMax, Label: "Roughness of OSM-like keys", Section: "3.7.8",
 			Doc: "How unequally each range of them falls to its halves: the lower half has a share of 1/2, more or less half of this. Assumed: the set is a stand-in."}),
+		row(knob.Knob{Name: "workload.key_bytes", Kind: knob.Bytes, Default: 0, Min: 0, Max: MaxKeyBytes, Unit: "bytes", Label: "Longest key", Section: "3.6",
+			Doc: "0: keys are numbers of 8 bytes. 16 and more: they are byte strings of different lengths, from 16 up to this one; the store keeps them by a hash and compares their bytes. There are no SCANs then."}),
 		row(knob.Knob{Name: "workload.spare", Kind: knob.Int, Default: 2_000_000, Min: 1000, Max: 1_000_000_000, Unit: "keys", Label: "Room for inserts", Section: "3.7.1",
 			Doc: "Keys that each server has room for beyond the initial ones. It takes memory when they are inserted."}),
 	}

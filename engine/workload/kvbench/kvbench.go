@@ -17,6 +17,7 @@ type Options struct {
 	Name         string
 	Set          dataset.Options
 	ValueBytes   int    // at least 8, for values tell who wrote them
+	KeyBytes     int    // of the longest key, where they have different lengths, at least MinKeyBytes; 0: they are numbers
 	Spare        uint64 // keys that may be inserted on each server
 	Distribution string
 	Theta        float64
@@ -49,6 +50,9 @@ const recentKeys = 1024
 func New(o Options) (*Bench, error) {
 	if o.ValueBytes < MinValueBytes {
 		return nil, fmt.Errorf("workload.value_bytes %d: at least %d, values tell who wrote them", o.ValueBytes, MinValueBytes)
+	}
+	if o.KeyBytes != 0 && (o.KeyBytes < MinKeyBytes || o.KeyBytes > MaxKeyBytes) {
+		return nil, fmt.Errorf("workload.key_bytes %d: 0, or from %d to %d", o.KeyBytes, MinKeyBytes, MaxKeyBytes)
 	}
 	b := &Bench{o: o}
 	var err error
@@ -97,7 +101,7 @@ func (b *Bench) InFlight() (sum int) {
 // Open makes the store.
 func (b *Bench) Open(env workload.Env) (err error) {
 	b.report.Env, b.check.now, b.inFlight = env, env.Cluster.Now, make([]int, env.Cluster.Machines())
-	b.kv, err = env.OpenKV(store.KVSpec{Name: "kv", Servers: env.ServerCount(), Keys: b.keys, ValueBytes: b.o.ValueBytes, Spare: b.o.Spare, Seed: b.o.Seed,
+	b.kv, err = env.OpenKV(store.KVSpec{Name: "kv", Servers: env.ServerCount(), Keys: b.keys, ValueBytes: b.o.ValueBytes, Spare: b.o.Spare, Seed: b.o.Seed, Real: realKeys(b.o.KeyBytes),
 		Value: func(key uint64, value []byte) { put(key, initial, value) }, Recovered: func(m int) { b.check.recovered(m, b.kv.Find) }})
 	if kv, ok := b.kv.(store.Recovering); ok && kv.Recovers() {
 		b.check.home, b.check.durable = kv.Home, func(key uint64) r2.Time { return kv.Durable(kv.Home(key)) }
