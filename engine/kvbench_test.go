@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -191,9 +192,74 @@ func TestKeyValueRules(t *testing.T) {
 		"workload.key_bytes = 40: the store keeps such keys by their hashes, which have no order to SCAN in; set workload.mix.scan=0":           {"workload": "prod1", "workload.key_bytes": 40},
 		"store.ordered = masstree: its keys have 8 bytes, and those of the workload have different lengths, up to 40; use store.ordered=xstore": {"workload": "ycsb-c", "workload.key_bytes": 40, "store.ordered": "masstree"},
 		"xstore.expand_at = 100: a model has 200 keys":                                                                                          {"workload": "ycsb-c", "xstore.expand_at": 100},
+		"workload.insert_rate = 5: one machine inserts and nothing else":                                                                        {"workload": "ycsb-d", "workload.insert_rate": 5, "clients": 1},
+		"workload.insert_rate = 5: the machines that do not insert":                                                                             {"workload": "ycsb-d", "workload.insert_rate": 5, "workload.mix.get": 0},
 	} {
 		if _, err := experiment.Resolve(asymmetric(k)); err == nil || !strings.Contains(err.Error(), want) || !experiment.IsSpecError(err) {
 			t.Errorf("%v: %v, want %s", k, err, want)
 		}
+	}
+}
+
+// With a rate of inserts the last machine inserts, as often as that and nothing else, and the others do not; when the rate is
+// taken away every client inserts again.
+func TestInsertRate(t *testing.T) {
+	const rate, ns = 200_000, 2_000_000
+	s := open(t, asymmetric(experiment.Knobs{"workload": "ycsb-d", "workload.mix.insert": 50, "workload.mix.get": 50, "workload.insert_rate": rate}))
+	advance(t, s, ns)
+	if n := s.Result().ByType["insert"].Commits; n < rate*ns/1e9*9/10 || n > rate*ns/1e9 {
+		t.Errorf("%d inserts in %d ns at %d/s", n, ns, rate)
+	}
+	if _, err := s.Set(experiment.Knobs{"workload.insert_rate": 1_000_000_000}, "test"); err != nil {
+		t.Fatal(err)
+	}
+	s.Mark()
+	advance(t, s, ns)
+	// 9 of its requests are under way at a time, and of the other machine 9 GETs, which take a third of the time longer.
+	if r := s.Result(); r.ByType["insert"].Commits < r.ByType["get"].Commits/3 || r.ByType["insert"].Commits > 3*r.ByType["get"].Commits {
+		t.Errorf("%d inserts and %d GETs where one of two machines inserts as fast as it can", r.ByType["insert"].Commits, r.ByType["get"].Commits)
+	}
+	if _, err := s.Set(experiment.Knobs{"workload.insert_rate": 0, "workload.mix.insert": 1, "workload.mix.get": 99}, "test"); err != nil {
+		t.Fatal(err)
+	}
+	s.Mark()
+	advance(t, s, ns)
+	if r := s.Result(); 30*r.ByType["insert"].Commits > r.ByType["get"].Commits {
+		t.Errorf("%d inserts and %d GETs with weights of 1 and 99", r.ByType["insert"].Commits, r.ByType["get"].Commits)
+	}
+	if err := s.Drain(); err != nil {
+		t.Fatal(err)
+	}
+	if r := s.Result(); !r.Checks.Passed() {
+		t.Error(r.ChecksText())
+	}
+}
+
+// A result has its windows from time 0 to the end of the measured interval where it was asked for them, and only then.
+func TestTimeline(t *testing.T) {
+	k := experiment.Knobs{"workload": "ycsb-d", "warmup_ns": 100_000, "duration_ns": 250_000, "window_ns": 50_000}
+	if r := mustRun(t, asymmetric(k)); r.Timeline != nil {
+		t.Errorf("%d windows that nobody asked for", len(r.Timeline))
+	}
+	plain := mustRun(t, asymmetric(k)).Digest
+	k["timeline"] = true
+	r := mustRun(t, asymmetric(k))
+	if r.Digest != plain {
+		t.Error("a timeline changes the run")
+	}
+	commits := 0.0
+	for i, m := range r.Timeline {
+		if m.T0NS != int64(50_000*i) || m.T1NS != m.T0NS+50_000 {
+			t.Errorf("window %d is from %d to %d", i, m.T0NS, m.T1NS)
+		}
+		if _, ok := m.Gauges["xstore.fallbacks"]; !ok {
+			t.Errorf("window %d has no gauges: %v", i, m.Gauges)
+		}
+		if m.T0NS >= r.FromNS {
+			commits += m.Throughput * 50_000 / 1e9
+		}
+	}
+	if len(r.Timeline) != 7 || math.Abs(commits-float64(r.Commits)) > 0.5 {
+		t.Errorf("%d windows with %g commits, %d in the interval", len(r.Timeline), commits, r.Commits)
 	}
 }

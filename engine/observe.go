@@ -122,6 +122,9 @@ func (s *System) Result() *result.Result {
 	if _, ok := s.load.bench.(workload.OnKV); ok {
 		r.Auto = s.chosen()
 	}
+	if s.values.Bool("timeline") {
+		r.Timeline = s.timeline(c.PS)
+	}
 	r.Drain, r.Checks = s.drained, s.verdict()
 	r.History = s.historyStat()
 	return r
@@ -135,6 +138,17 @@ func (s *System) chosen() map[string]experiment.AutoChoice {
 		}
 	}
 	return nil
+}
+
+// timeline is the windows that ended by then.
+func (s *System) timeline(ps int64) (out []result.Moment) {
+	s.windows.From(0, func(rec *measure.Record) {
+		if rec.T1 <= ps {
+			out = append(out, result.Moment{T0NS: rec.T0 / sim.Nanosecond, T1NS: rec.T1 / sim.Nanosecond,
+				Throughput: measure.PerSecond(rec.Counts.Commits, rec.T1-rec.T0), Gauges: metrics.Shown(rec.Gauges)})
+		}
+	})
+	return out
 }
 
 // verdict is what the checks say of all that has ended by now, and after a failure of what they had

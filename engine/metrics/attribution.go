@@ -194,6 +194,8 @@ type PhaseStat struct {
 	P50US      float64 `json:"p50_us,omitempty"` // over the transactions that were in the phase; absent with too few
 	Share      float64 `json:"share"`            // of all time of all transactions
 	RoundTrips float64 `json:"round_trips"`      // per transaction
+	// ComputeUS is the part of MeanUS in which the transaction's own core worked for it.
+	ComputeUS float64 `json:"compute_us,omitempty"`
 }
 
 // Record adds one finished transaction: its breakdown and its round trips by phase.
@@ -243,6 +245,7 @@ func (a *Attribution) Phase(p Phase) (s PhaseStat, ok bool) {
 	}
 	n := float64(a.n)
 	s.MeanUS = float64(t) / n / 1e6
+	s.ComputeUS = float64(a.sum[p][Compute]) / n / 1e6
 	if total := a.sum.Total(); total > 0 {
 		s.Share = float64(t) / float64(total)
 	}

@@ -109,6 +109,7 @@ type Result struct {
 	Checks           *Checks                          `json:"checks,omitempty"`
 	Changes          []Change                         `json:"changes,omitempty"`           // live knob changes, oldest first
 	UserTransactions []string                         `json:"user_transactions,omitempty"` // types that AddTransaction has added
+	Timeline         []Moment                         `json:"timeline,omitempty"`          // from time 0, where it was asked for
 	XStore           *XStoreStat                      `json:"xstore,omitempty"`
 	Auto             map[string]experiment.AutoChoice `json:"auto,omitempty"`         // of what is auto, by knob
 	AutoChanges      []AutoChange                     `json:"auto_changes,omitempty"` // of what was measured, oldest first
@@ -184,6 +185,14 @@ type Window struct {
 	Caches           *CacheStat           `json:"caches,omitempty"`
 	Gauges           map[string]float64   `json:"gauges,omitempty"` // what parts show of themselves, by part.name: see metrics.Gauge
 	Checks           *Checks              `json:"checks,omitempty"`
+}
+
+// Moment is a window in short, of a run's timeline.
+type Moment struct {
+	T0NS       int64              `json:"t0_ns"`
+	T1NS       int64              `json:"t1_ns"`
+	Throughput float64            `json:"throughput"`
+	Gauges     map[string]float64 `json:"gauges,omitempty"` // as a window's
 }
 
 // Change is a live knob change as it was accepted.

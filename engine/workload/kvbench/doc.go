@@ -20,6 +20,8 @@
 // is uniformly random between the lowest and the highest initial key and none of them; that somebody inserted it before is
 // rare, and then the store says so.
 //
+// With an insert rate the clients of the last machine insert, at that rate, and the others do not (§3.7.6).
+//
 // # What is assumed
 //
 // The chapter states neither theta (ThetaMin to ThetaMax) nor the data set of the production workloads nor how long

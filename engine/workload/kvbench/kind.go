@@ -82,7 +82,8 @@ func kind(name, doc string, m mix) workload.Kind {
 		k.Scans = func(v knob.Values) bool { return v.Int("workload.mix.scan") > 0 }
 	}
 	if inserts {
-		k.Knobs = append(k.Knobs, "workload.spare")
+		k.Knobs = append(k.Knobs, "workload.spare", "workload.insert_rate")
+		k.Rules = append(k.Rules, func(v knob.Values) error { return validRate(v, m) })
 		k.Growth = "workload.spare"
 	}
 	return k
@@ -109,7 +110,7 @@ func optionsOf(v knob.Values, name string, m mix) Options {
 		}
 	}
 	if m[Insert] > 0 {
-		o.Spare = uint64(v.Int("workload.spare"))
+		o.Spare, o.InsertRate = uint64(v.Int("workload.spare")), v.Int("workload.insert_rate")
 	}
 	return o
 }
@@ -137,6 +138,8 @@ func rows() []knob.Row {
 			Doc: "0: keys are numbers of 8 bytes. 16 and more: they are byte strings of different lengths, from 16 up to this one; the store keeps them by a hash and compares their bytes. There are no SCANs then."}),
 		row(knob.Knob{Name: "workload.spare", Kind: knob.Int, Default: 2_000_000, Min: 1000, Max: 1_000_000_000, Unit: "keys", Label: "Room for inserts", Section: "3.7.1",
 			Doc: "Keys that each server has room for beyond the initial ones. It takes memory when they are inserted."}),
+		row(knob.Knob{Name: "workload.insert_rate", Kind: knob.Int, Default: 0, Min: 0, Max: 1_000_000_000, Unit: "/s", Label: "Rate of inserts", Section: "3.7.6", Live: true,
+			Doc: "INSERTs per second of the last machine, whose clients do nothing else; the others do not insert. What is more than these clients and the server can do has no effect. 0: every client inserts, by the weight of INSERT."}),
 	}
 }
 
@@ -177,6 +180,27 @@ func validDistribution(v knob.Values, latest bool) error {
 		return knob.Invalid("workload.distribution", d, "use workload ycsb-d, or another distribution", "workload %s does not read what it inserts", v.Text("workload"))
 	}
 	return nil
+}
+
+// validRate holds that there is somebody else where one machine does nothing but insert, and something else for it to do.
+func validRate(v knob.Values, m mix) error {
+	rate := v.Int("workload.insert_rate")
+	if rate == 0 {
+		return nil
+	}
+	all, servers := testbed.Machines(v)
+	if testbed.Asymmetric(v) {
+		all -= servers
+	}
+	if all < 2 {
+		return knob.Invalid("workload.insert_rate", rate, "set clients=2 or more, or workload.insert_rate=0", "one machine inserts and nothing else, and there is no other that runs clients")
+	}
+	for typ, weight := range m {
+		if typ != Insert && weight > 0 && v.Int("workload.mix."+TypeNames[typ]) > 0 {
+			return nil
+		}
+	}
+	return knob.Invalid("workload.insert_rate", rate, "give another type than insert a weight", "the machines that do not insert have nothing to do")
 }
 
 // validKeys holds that each server has some.

@@ -22,6 +22,7 @@ type Options struct {
 	Distribution string
 	Theta        float64
 	Weights      [numTypes]int
+	InsertRate   int    // INSERTs per second of the last machine, which does nothing else; 0: each client has its share of them
 	Check        string // full, sampled or off
 	Seed         uint64
 }
@@ -40,7 +41,8 @@ type Bench struct {
 	scatter  workload.Scatter
 	check    *checker
 	report   workload.Verbs
-	inFlight []int // by machine
+	inFlight []int   // by machine
+	turn     r2.Time // of the next INSERT, where they come at a rate
 }
 
 // recentKeys is how many of its own inserts a client remembers.
@@ -135,6 +137,9 @@ func (b *Bench) Set(name string, value any) error {
 	switch name {
 	case "distribution":
 		b.o.Distribution = value.(string)
+		return nil
+	case "insert_rate":
+		b.o.InsertRate = value.(int)
 		return nil
 	case "theta":
 		if value.(float64) == b.o.Theta {

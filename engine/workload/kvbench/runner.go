@@ -21,6 +21,7 @@ type runner struct {
 	pairs  []store.Pair
 	own    [recentKeys]uint64 // keys that it inserted, the n-th in place n modulo their number
 	n      uint64
+	turn   r2.Time // of its next INSERT, where they come at a rate; 0: it has none yet
 }
 
 // Runner makes a coroutine's client.
@@ -31,13 +32,18 @@ func (b *Bench) Runner(c *r2.Co) workload.Runner {
 // maxScan is how many pairs a SCAN asks for at most (Table 3-1).
 const maxScan = 100
 
-// Next sends one request. If its server is down it ends with an error, and the client takes a break.
+// Next sends one request, or waits for its turn to. If its server is down the request ends with an error, and the client takes a
+// break.
 func (r *runner) Next() error {
 	b := r.b
+	paced := b.paces(r.c.Machine())
+	if paced && !r.await() {
+		return nil
+	}
 	begin := b.report.Begin(r.c, r2.Mode{Outstanding: true, Doorbell: true})
 	b.check.began[r.number] = begin
 	b.inFlight[r.c.Machine()]++
-	typ := b.mix.Pick(r.c.Rand())
+	typ := r.pick(paced)
 	err := r.request(typ, begin)
 	b.inFlight[r.c.Machine()]--
 	b.check.began[r.number] = never
@@ -52,6 +58,45 @@ func (r *runner) Next() error {
 	b.report.Failed(r.c, begin)
 	r.after.Error(r.c)
 	return nil
+}
+
+// paces says that a machine is the one that inserts at a rate.
+func (b *Bench) paces(machine int) bool {
+	return b.o.InsertRate > 0 && machine == b.report.Env.Cluster.Machines()-1
+}
+
+// longestNap is how long a client sleeps before it looks again whether it is to go on: a drain waits for it.
+const longestNap = 20_000_000
+
+// await takes the next turn to insert, and says whether it has come. Turns that nobody was free for are lost: what is too
+// fast for the server is not made up for.
+func (r *runner) await() bool {
+	const second = 1_000_000_000_000
+	b, now := r.b, r.c.Now()
+	if r.turn == 0 {
+		r.turn = max(b.turn, now)
+		b.turn = r.turn + second/r2.Time(b.o.InsertRate)
+	}
+	if wait := r.turn - now; wait > 0 {
+		r.c.Sleep(min(wait, longestNap))
+	}
+	if r.c.Now() < r.turn {
+		return false
+	}
+	r.turn = 0
+	return true
+}
+
+// pick draws a type. Where one machine inserts, the others do not.
+func (r *runner) pick(paced bool) int {
+	if paced {
+		return Insert
+	}
+	typ := r.b.mix.Pick(r.c.Rand())
+	for typ == Insert && r.b.o.InsertRate > 0 {
+		typ = r.b.mix.Pick(r.c.Rand())
+	}
+	return typ
 }
 
 func (r *runner) request(typ int, begin r2.Time) error {
