@@ -97,12 +97,24 @@ func (c *Co) HTM(l *HTMLock, body func(t *Region)) {
 			conflicts = htmConflicts
 		case t.state == hit:
 			conflicts++
+			c.backOff(conflicts)
 		default:
 			t.state = noRegion
 			return
 		}
 	}
 }
+
+// backOff is a random time after a conflict, on average as long as an abort takes, and twice as long after each that
+// follows. Two regions that begin again at once end each other in step until both take the lock, and whoever takes it ends all.
+// Assumed: the thesis does not say how its regions are tried again.
+func (c *Co) backOff(conflicts int) {
+	most := 2 * c.w.cpu.HTMAbort << (min(conflicts, longestBackOff) - 1)
+	c.w.charge(Time(c.rand.Uint64n(uint64(most) + 1)))
+}
+
+// longestBackOff is the conflict after which it no longer grows: 4 us on average, several regions.
+const longestBackOff = 7
 
 // try runs the body as a hardware transaction. All that it does happens at the instant at
 // which it begins: then its lines are watched for as long as what it did takes the core,
@@ -204,12 +216,21 @@ func (t *Region) fallBack(l *HTMLock, body func(t *Region)) {
 }
 
 // awaitFree spins until the lock is free: the core sees that when it has the lock's line
-// again.
+// again. A thread that shares its core sleeps instead: it may have taken the core from the very
+// thread that has the lock, and would spin for its whole slice.
 func (c *Co) awaitFree(l *HTMLock) {
+	t := c.shared()
 	for c.Load64(l.Addr) != 0 {
+		if t != nil {
+			t.sleep(lockNap)
+			continue
+		}
 		c.w.charge(c.w.cpu.LineTransfer)
 	}
 }
+
+// lockNap is the shortest sleep of a thread: Linux lets timers be late by 50 us (the default of timer_slack_ns).
+const lockNap = 50_000_000
 
 // letOthers is the time after a region that has ended itself. A handler runs to completion:
 // the other coroutines of its thread have no turn.

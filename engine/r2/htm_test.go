@@ -424,3 +424,52 @@ func BenchmarkRegion(b *testing.B) {
 		}
 	}
 }
+
+// Regions of the same length that begin together do not end each other in step for ever.
+func TestRegionsGetOutOfStep(t *testing.T) {
+	const each = 100
+	b := newBed(t, 1, Config{Threads: 2}, fabric.Config{})
+	for i := range 2 {
+		b.cl.Spawn(0, i, func(c *Co) {
+			for range each {
+				c.HTM(b.lock(), func(r *Region) {
+					r.Store64(b.at(0), r.Load64(b.at(0))+1)
+					r.Compute(440) // 200 ns
+				})
+			}
+		})
+	}
+	b.run(10 * sim.Millisecond)
+	if n := b.cl.HTMCounts(); b.word(0, 0) != 2*each || n.Core == 0 || n.Fallbacks > each/10 {
+		t.Errorf("%d of %d regions have taken effect, counts %+v", b.word(0, 0), 2*each, n)
+	}
+}
+
+// A thread that has taken the core from whoever has the lock does not spin for its slice.
+func TestSharedThreadLetsTheLockGo(t *testing.T) {
+	b := newBed(t, 1, Config{Threads: 1, Coroutines: 1}, fabric.Config{})
+	l := b.lock()
+	free, done := Time(0), Time(0)
+	const wakes = 5 * sim.Millisecond // then it is behind enough to take the core at once
+	b.cl.Spawn(0, 0, func(c *Co) {
+		for free == 0 {
+			c.Compute(2200) // 1 us
+			switch c.Load64(b.at(0)); {
+			case c.Now() > wakes+100*sim.Microsecond:
+				c.Store64(l.Addr, 0)
+				free = c.Now()
+			case c.Now() > wakes-100*sim.Microsecond:
+				c.Store64(l.Addr, 1)
+			}
+		}
+	})
+	b.cl.SpawnShared(0, 0, "trainer", func(c *Co) {
+		c.Sleep(wakes)
+		c.HTM(l, func(r *Region) { r.Load64(b.at(0)) })
+		done = c.Now()
+	})
+	b.run(20 * sim.Millisecond)
+	if free == 0 || done < free || done > free+sim.Millisecond || b.cl.HTMCounts().LockTaken == 0 {
+		t.Errorf("the lock was free at %d ps, the thread's region done at %d: half a latency is %d; counts %+v", free, done, b.f.Scheduler().Latency/2, b.cl.HTMCounts())
+	}
+}
