@@ -21,8 +21,13 @@ func (t *Tree) Audit(bad func(text string)) {
 		}
 		t.peekKeys(head-1, a.w)
 	}
-	if used := int(uint32(slab)); a.leaves+free != used {
-		bad(fmt.Sprintf("%d leaves in the tree and %d free ones, the slab has given away %d", a.leaves, free, used))
+	for _, k := range t.kept {
+		if k.some && a.see(k.leaf) {
+			bad(fmt.Sprintf("leaf %d is in the tree, or free, and a thread keeps it", k.leaf))
+		}
+	}
+	if used := int(uint32(slab)); a.leaves+free+t.keeps() != used {
+		bad(fmt.Sprintf("%d leaves in the tree, %d free ones and %d that threads keep, the slab has given away %d", a.leaves, free, t.keeps(), used))
 	}
 	t.give(a.w)
 }

@@ -54,7 +54,6 @@
 //   - Scans of keys of different lengths, and values of different lengths beside them.
 //   - Free memory of the heap serves entries of as many lines alone: after many deletes of short keys and inserts of long ones an
 //     insert may find no room though keys are fewer than Spare.
-//   - Per-thread caches of the slab: splits at the same time meet at its word.
 //   - Inner nodes are never merged or freed. Shrink gives empty leaves back, but not the first one of an inner node.
 //   - A leaf's range grows to the right without a new incarnation when Shrink frees its neighbour: readers learn of
 //     that from the neighbour's own incarnation.

@@ -116,35 +116,46 @@ func (t *Tree) InsertReal(c *r2.Co, key uint64, real, value []byte) (inserted bo
 	t.check(value)
 	w := t.take()
 	left, right, separator := NoLeaf, NoLeaf, uint64(0)
-	c.HTM(&t.lock, func(r *r2.Region) {
-		inserted, err, right = false, nil, NoLeaf
-		leaf, slot, found := t.lookup(r, key, w)
-		if found && real != nil {
-			inserted, err = t.insertBeside(r, leaf, slot, key, real, value, w)
+	kept := &t.kept[c.Thread()]
+	for again := true; again; {
+		again = false
+		c.HTM(&t.lock, func(r *r2.Region) {
+			inserted, err, right, again = false, nil, NoLeaf, false
+			leaf, slot, found := t.lookup(r, key, w)
+			if found && real != nil {
+				inserted, err = t.insertBeside(r, leaf, slot, key, real, value, w)
+			}
+			if found {
+				return
+			}
+			full := w.keys.cnt() == t.layout.Slots
+			if again = full && !kept.some; again {
+				return
+			}
+			stored := value
+			if real != nil {
+				w.record = appendRecord(w.record[:0], 0, real, value)
+				stored = w.record
+			}
+			if full && !t.roomToSplit(r, w) || !t.newValue(r, key, stored, w) {
+				err = ErrFull
+				return
+			}
+			if inserted = true; full {
+				left = leaf
+				right, separator = t.split(r, leaf, *kept, w)
+				return
+			}
+			t.appendPair(r, leaf, w)
+		})
+		if again && !t.keep(c) {
+			again, err = false, ErrFull
 		}
-		if found {
-			return
-		}
-		stored := value
-		if real != nil {
-			w.record = appendRecord(w.record[:0], 0, real, value)
-			stored = w.record
-		}
-		full := w.keys.cnt() == t.layout.Slots
-		if full && !t.roomToSplit(r, w) || !t.newValue(r, key, stored, w) {
-			err = ErrFull
-			return
-		}
-		if inserted = true; full {
-			left = leaf
-			right, separator = t.split(r, leaf, w)
-			return
-		}
-		t.appendPair(r, leaf, w)
-	})
+	}
 	t.give(w)
 	if right != NoLeaf {
 		t.splits++
+		t.keep(c) // for the next one
 		if t.o.OnSplit != nil {
 			t.o.OnSplit(c, left, right, separator)
 		}

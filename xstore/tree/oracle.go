@@ -130,6 +130,7 @@ func (t *Tree) Stats() Stats {
 		s.Free++
 	}
 	t.give(w)
+	s.Free += uint32(t.keeps())
 	s.Leaves = uint32(slab) - s.Free
 	s.LeafBytes = uint64(s.Leaves) * uint64(t.layout.bytes)
 	s.InnerBytes = nodes * uint64(t.inner.bytes)

@@ -77,6 +77,7 @@ func (t *Tree) Rebuild(c *r2.Co, epoch uint8, pairs []store.Pair) error {
 		return ErrFull
 	}
 	t.epoch = epoch
+	clear(t.kept)
 	w := t.take()
 	defer t.give(w)
 	c.HTM(&t.lock, func(r *r2.Region) { t.forget(r, &x) })

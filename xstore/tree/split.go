@@ -7,18 +7,41 @@ import (
 	"drtmx/engine/r2"
 )
 
-// roomToSplit reports whether there is a leaf, and as many inner nodes as a split can need.
+// roomToSplit reports whether there are as many inner nodes as a split can need.
 func (t *Tree) roomToSplit(r *r2.Region, w *work) bool {
-	leaves, nodes := r.Load64(t.base+leafSlab), r.Load64(t.base+nodeSlab)
-	return (leaves>>32 != 0 || uint32(leaves) < t.maxLeaves) && nodes+uint64(w.levels)+1 <= uint64(t.maxInners)
+	return r.Load64(t.base+nodeSlab)+uint64(w.levels)+1 <= uint64(t.maxInners)
 }
 
-// split divides the pairs of the full leaf in w.keys, and the one in w.val, evenly among the leaf and a new one to its right
+// keep has c's thread take a leaf from the slab, in a short region of its own: in the region of the split all splits at the
+// same time would meet at the slab's word. It says whether there was one.
+func (t *Tree) keep(c *r2.Co) bool {
+	w, k := t.take(), &t.kept[c.Thread()]
+	c.HTM(&t.lock, func(r *r2.Region) {
+		word := r.Load64(t.base + leafSlab)
+		if k.some = word>>32 != 0 || uint32(word) < t.maxLeaves; k.some {
+			k.leaf, k.inca = t.newLeaf(r, word, w)
+		}
+	})
+	t.give(w)
+	return k.some
+}
+
+// keeps is how many leaves threads keep.
+func (t *Tree) keeps() (n int) {
+	for _, k := range t.kept {
+		if k.some {
+			n++
+		}
+	}
+	return n
+}
+
+// split divides the pairs of the full leaf in w.keys, and the one in w.val, evenly among the leaf and k, a new one to its right
 // (thesis §3.4.3.2). The lower half stays. The leaf's new incarnation tells clients.
 //
 // Under the fallback lock others see the stores one after the other. So the new leaf is complete before anything leads to
 // it, and its keys leave the old one last.
-func (t *Tree) split(r *r2.Region, leaf uint32, w *work) (right uint32, separator uint64) {
+func (t *Tree) split(r *r2.Region, leaf uint32, k keptLeaf, w *work) (right uint32, separator uint64) {
 	b := w.keys
 	cnt, size := b.cnt(), len(w.val)
 	slot := func(i int) []byte { return w.slots[i*size : (i+1)*size] }
@@ -39,7 +62,7 @@ func (t *Tree) split(r *r2.Region, leaf uint32, w *work) (right uint32, separato
 	lower, upper := w.order[:(cnt+2)/2], w.order[(cnt+2)/2:]
 	separator = keyOf(slot(upper[0]))
 
-	right, inca := t.newLeaf(r, w)
+	right, inca := k.leaf, k.inca
 	for i, from := range upper {
 		t.storeSlot(r, right, i, slot(from), w)
 		w.other.setKey(i, keyOf(slot(from)))
@@ -65,9 +88,8 @@ func (t *Tree) split(r *r2.Region, leaf uint32, w *work) (right uint32, separato
 	return right, separator
 }
 
-// newLeaf takes a leaf from the slab. One that was used before goes on with its incarnations.
-func (t *Tree) newLeaf(r *r2.Region, w *work) (leaf, inca uint32) {
-	word := r.Load64(t.base + leafSlab)
+// newLeaf takes a leaf from the slab, whose word is given. One that was used before goes on with its incarnations.
+func (t *Tree) newLeaf(r *r2.Region, word uint64, w *work) (leaf, inca uint32) {
 	next, head := uint32(word), uint32(word>>32)
 	if head == 0 {
 		r.Store64(t.base+leafSlab, uint64(next+1))

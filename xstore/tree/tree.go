@@ -90,8 +90,15 @@ type Tree struct {
 	epoch  uint8
 	splits uint64
 	idle   []*work
+	kept   []keptLeaf // by thread
 
 	anyReal bool // a planted fault: keys of one hash are taken for each other. Tests only.
+}
+
+// keptLeaf is a leaf that a thread has taken from the slab for the next split of its own.
+type keptLeaf struct {
+	leaf, inca uint32
+	some       bool
 }
 
 // The words of a tree in front of its nodes, each on a line of its own, so that regions meet only where they must.
@@ -105,7 +112,7 @@ const (
 
 // New makes a tree in the memory of a machine. Nothing is touched.
 func New(cl *r2.Cluster, machine int, o Options) (*Tree, error) {
-	t := &Tree{cl: cl, mem: cl.Mem(machine), machine: machine, o: o, epoch: o.Epoch}
+	t := &Tree{cl: cl, mem: cl.Mem(machine), machine: machine, o: o, epoch: o.Epoch, kept: make([]keptLeaf, cl.Threads(machine))}
 	if err := t.plan(); err != nil {
 		return nil, fmt.Errorf("tree %s: %w", o.Name, err)
 	}
@@ -163,7 +170,7 @@ func (t *Tree) plan() (err error) {
 		return fmt.Errorf("children %d: inner nodes of fanout %d have 2 to so many", o.Children, o.Fanout)
 	}
 	t.first = newInitial(o.Keys, o.Fill, o.Children)
-	extra := (o.Spare+uint64(o.Slots/2)-1)/uint64(o.Slots/2) + 1
+	extra := (o.Spare+uint64(o.Slots/2)-1)/uint64(o.Slots/2) + 1 + uint64(len(t.kept))
 	leaves := t.first.leaves + extra
 	if leaves > maxALN {
 		return fmt.Errorf("%d leaves: the numbers of leaves have 31 bits", leaves)
