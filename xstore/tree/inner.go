@@ -93,6 +93,11 @@ func (l *InnerLayout) Decode(raw []byte, n *Inner) (whole bool) {
 	return whole
 }
 
+// count is how many children a node has.
+func (l *InnerLayout) count(data []byte) int {
+	return int(binary.LittleEndian.Uint64(data) >> cntShift & 0xff)
+}
+
 func (l *InnerLayout) read(data []byte, n *Inner) {
 	word := binary.LittleEndian.Uint64(data)
 	n.INCA, n.Level = uint32(word)&incaMask, int(word>>levelShift&0xff)

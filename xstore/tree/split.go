@@ -7,8 +7,12 @@ import (
 	"drtmx/engine/r2"
 )
 
-// roomToSplit reports whether there are as many inner nodes as a split can need.
+// roomToSplit reports whether there are as many inner nodes as a split can need. Where the node above the leaf, in w.data, has
+// room it needs none, and does not look: regions that take some would end it.
 func (t *Tree) roomToSplit(r *r2.Region, w *work) bool {
+	if t.inner.count(w.data) < t.inner.Fanout {
+		return true
+	}
 	return r.Load64(t.base+nodeSlab)+uint64(w.levels)+1 <= uint64(t.maxInners)
 }
 
