@@ -263,3 +263,15 @@ func TestTimeline(t *testing.T) {
 		t.Errorf("%d windows with %g commits, %d in the interval", len(r.Timeline), commits, r.Commits)
 	}
 }
+
+// A worker of which more of the log waits than fits into memory waits for the SSD.
+func TestLogBehind(t *testing.T) {
+	k := experiment.Knobs{"workload": "ycsb-a", "xstore.log": true, "warmup_ns": 2_000_000, "duration_ns": 2_000_000, "xstore.log_behind": 4096}
+	// Three workers write 4 KB in each millisecond, a log has 32 bytes for an update, and half of the requests are one.
+	const most = 3 * 1.5 * 4096 / 32 * 2 * 1000
+	slow := mustRun(t, asymmetric(k))
+	delete(k, "xstore.log_behind")
+	if fast := mustRun(t, asymmetric(k)); slow.Throughput > most || fast.Throughput < 2*slow.Throughput || !slow.Checks.Passed() {
+		t.Errorf("%g requests a second with 4 KB of log in memory, %g with 4 MB; %s", slow.Throughput, fast.Throughput, slow.ChecksText())
+	}
+}

@@ -30,8 +30,8 @@ const (
 	// logEvery is how long a logger sleeps between two writes. Assumed: batches of a millisecond hide an SSD's latency, and lose
 	// little in a crash.
 	logEvery = 1_000_000_000
-	// logBehind is how much of a log waits in memory at most: then its worker waits for the logger. Assumed.
-	logBehind = 4 << 20
+	// DefaultLogBehind is Options.LogBehind. Assumed.
+	DefaultLogBehind = 4 << 20
 )
 
 // startLogs makes the logs of a server's workers, and their threads.
@@ -94,7 +94,7 @@ func (p *part) record(c *r2.Co, kind byte, key uint64, real, value []byte) {
 		return
 	}
 	f, version := p.logs[c.Thread()], uint64(c.Now()) // before it waits: the order of commits
-	for f.Len()-f.Durable() > logBehind {
+	for f.Len()-f.Durable() > int64(p.s.opt.LogBehind) {
 		c.Compute(spinCycles)
 		c.Load64(p.head)
 	}

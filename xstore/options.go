@@ -45,6 +45,7 @@ type Options struct {
 	PositionHint bool   // §3.4.3.1
 	Merge        bool   // one task for several splits of a sub-model that wait
 	Log          bool   // §3.4.4
+	LogBehind    int    // bytes of a worker's log that wait in memory at most: then it waits for the logger; default DefaultLogBehind
 	// ExpandAt is the mean number of keys of a sub-model at which their number is doubled, 0: never.
 	ExpandAt int
 	// HashBits is the length of the hash of keys with lengths of their own (§3.6); default 64. Fewer have keys share a hash.
@@ -73,6 +74,9 @@ func (o Options) withDefaults(s *store.KVSpec) Options {
 	}
 	if o.Slots == 0 {
 		o.Slots = DefaultSlots
+	}
+	if o.LogBehind == 0 {
+		o.LogBehind = DefaultLogBehind
 	}
 	return o
 }
