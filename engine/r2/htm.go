@@ -216,12 +216,13 @@ func (t *Region) fallBack(l *HTMLock, body func(t *Region)) {
 }
 
 // awaitFree spins until the lock is free: the core sees that when it has the lock's line
-// again. A thread that shares its core sleeps instead: it may have taken the core from the very
-// thread that has the lock, and would spin for its whole slice.
+// again. A thread that shares its core does so for as long as the shortest sleep takes, and then
+// sleeps: it may have taken the core from the very thread that has the lock, and would spin for its
+// whole slice.
 func (c *Co) awaitFree(l *HTMLock) {
-	t := c.shared()
+	t, from := c.shared(), c.Now()
 	for c.Load64(l.Addr) != 0 {
-		if t != nil {
+		if t != nil && c.Now()-from > lockNap {
 			t.sleep(lockNap)
 			continue
 		}
