@@ -117,7 +117,7 @@ func (f *Figure) barred(others []*Figure) (title string, y charts.Axis, parts []
 	}
 	for i := range parts {
 		parts[i].Colour = charts.Colour(i)
-		if p := charts.PhaseParts([]string{phase410(parts[i].Name)}); f.Form == formStacked {
+		if p := charts.PhaseParts([]string{phase410(parts[i].Name)}); f.Form == formStacked && p[0].Colour != "" {
 			parts[i].Colour = p[0].Colour
 		}
 	}

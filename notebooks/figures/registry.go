@@ -48,10 +48,14 @@ type plan struct {
 	base   experiment.Spec // what all points share; With may change it
 	series []plannedSeries
 	gap    gapPoint
+	note   string // what a reader of the numbers has to know; "": what the machines say
 }
 
 // note is what a reader of the numbers has to know.
 func (d *definition) note(p plan) string {
+	if p.note != "" {
+		return p.note
+	}
 	if p.base.Set["nics"] != 1 || p.base.Set["threads"] != 12 {
 		return ""
 	}
@@ -70,11 +74,12 @@ type plannedSeries struct {
 // plannedPoint is a run and how its point is read from it. Its knobs make the
 // point what it is, so With cannot change them.
 type plannedPoint struct {
-	x     float64
-	set   experiment.Knobs
-	read  func(r *result.Result) (y, ci95 float64)
-	along func(r *result.Result) (x, ci95 float64) // where X is measured too; x is then the load
-	name  string                                   // where X is no quantity
+	x       float64
+	set     experiment.Knobs
+	read    func(r *result.Result) (y, ci95 float64)
+	along   func(r *result.Result) (x, ci95 float64) // where X is measured too; x is then the load
+	name    string                                   // where X is no quantity
+	moments bool                                     // the run is a point for each window of its timeline, in place of one
 }
 
 // gapPoint names the point that is compared with paper scale. Without a series there
@@ -87,7 +92,7 @@ type gapPoint struct {
 // definitions are in the order of the thesis.
 var definitions = slices.Concat(
 	[]*definition{&figure22a, &figure22b, &figure24a, &figure24b, &figure25a, &figure25b},
-	figures28to11, figures212to13, figures214, figures216, figures218, []*definition{&figurePersist}, figures219, inOrder(figures3, figures3Models), figures4, []*definition{&figure4best},
+	figures28to11, figures212to13, figures214, figures216, figures218, []*definition{&figurePersist}, figures219, inOrder(figures3, figures3Models, figures3time, figures3runs), figures4, []*definition{&figure4best},
 )
 
 // inOrder are figures of a chapter by their numbers and letters, tables behind them.

@@ -224,7 +224,9 @@ func (r *Recipe) points(scale string, results []*result.Result) *Figure {
 	for _, s := range p.series {
 		out := Series{Name: s.name, Points: []Point{}}
 		for _, pt := range s.points {
-			if res := results[n]; res != nil {
+			if res := results[n]; res != nil && pt.moments {
+				out.Points = append(out.Points, moments(res, n)...)
+			} else if res != nil {
 				y, ci := pt.read(res)
 				point := Point{X: pt.x, Y: y, CI95: ci, Load: load(res), Run: n, Name: pt.name}
 				if pt.along != nil {

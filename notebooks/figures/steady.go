@@ -17,11 +17,12 @@ const doublings = 2
 
 // MeasureAgain asks for a run that is not steady to be measured again, for twice as long after twice the
 // warm-up, and then for four times: how long is long enough is found out, not known beforehand. It is
-// the Again of engine.SweepOptions for the Specs of a figure at quick scale.
+// the Again of engine.SweepOptions for the Specs of a figure at quick scale. Where something is to change with
+// time, as a timeline shows, longer would be another experiment.
 func MeasureAgain(times int, spec experiment.Spec, r *result.Result) (experiment.Spec, bool) {
 	warmup, ok := r.Spec["warmup_ns"].(int)
 	duration, also := r.Spec["duration_ns"].(int)
-	if r.Unsteady == "" || times == doublings || !ok || !also {
+	if r.Unsteady == "" || len(r.Timeline) > 0 || times == doublings || !ok || !also {
 		return spec, false
 	}
 	longer, err := spec.With(experiment.Knobs{"warmup_ns": 2 * warmup, "duration_ns": 2 * duration})
@@ -88,9 +89,9 @@ func shake(runs []*result.Result, spoil spoiler) (shaken []*result.Result, becau
 	return shaken, fmt.Sprintf("not steady, one of %d runs of this figure that it rests on; of the first, %s", n, because)
 }
 
-// unsteadyRun alters all numbers of a run that is not steady.
+// unsteadyRun alters all numbers of a run that is not steady, unless it is drawn over time.
 func unsteadyRun(r *result.Result, by float64) (out *result.Result, why string) {
-	if r.Unsteady == "" {
+	if r.Unsteady == "" || len(r.Timeline) > 0 {
 		return r, ""
 	}
 	return altered(r, by), r.Unsteady
