@@ -117,8 +117,8 @@ func (f *Figure) barred(others []*Figure) (title string, y charts.Axis, parts []
 	}
 	for i := range parts {
 		parts[i].Colour = charts.Colour(i)
-		if p := charts.PhaseParts([]string{phase410(parts[i].Name)}); f.Form == formStacked && p[0].Colour != "" {
-			parts[i].Colour = p[0].Colour
+		if phase := phase410(parts[i].Name); f.Form == formStacked && phase != parts[i].Name {
+			parts[i].Colour = charts.PhaseParts([]string{phase})[0].Colour
 		}
 	}
 	return f.pictured(), f.Y.chart(), parts, bars
