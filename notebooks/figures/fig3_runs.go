@@ -2,6 +2,7 @@ package figures
 
 import (
 	"fmt"
+	"strings"
 
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
@@ -31,7 +32,7 @@ var figures3runs = []*definition{
 	{id: "3-19b", title: "YCSB C on several servers", chapter: 3, section: "3.7.5", scope: "cluster",
 		x: Axis{Label: "RNICs of servers", Unit: "RNICs"}, y: Axis{Label: "Throughput", Unit: "Mreq/s"}, plan: plan319b, claims: claims319b},
 	{id: "3-20a", title: "Training and what needs it", chapter: 3, section: "3.7.6", scope: "server", form: formBars,
-		x: Axis{Label: "Sub-models"}, y: Axis{Label: "Sub-models trained, and leaves split", Unit: "K/s"}, plan: plan320a, claims: claims320a},
+		x: Axis{Label: "Threads, and workloads"}, y: Axis{Label: "Rate", Unit: "K/s"}, plan: plan320a, claims: claims320a},
 	{id: "3-20b", title: "GETs by the rate of inserts", chapter: 3, section: "3.7.6", scope: "server",
 		x: Axis{Label: "Inserts asked for", Unit: "M/s"}, y: Axis{Label: "Throughput of GETs", Unit: "Mreq/s"}, plan: plan320b, claims: claims320b},
 	{id: "t3-3", title: "Table 3-3: throughput with logs", chapter: 3, section: "3.7.9", scope: "server", form: formTable,
@@ -221,24 +222,27 @@ func perSecond(name string) func(r *result.Result) (float64, float64) {
 // leaf invalidates the sub-models that have keys of it, one or two.
 func plan320a(scale string) plan {
 	p := aged3(scale, "", keys3, grownFrom3, grownTo3)
+	trained, split := plannedSeries{name: "sub-models trained"}, plannedSeries{name: "leaves split"}
 	for i, name := range []string{oneThread, twoThreads} {
 		set := with(aged(scale, xstore), experiment.Knobs{"workload": "ycsb-d", "workload.insert_rate": 10_000_000, "xstore.trainers": i + 1})
-		p.series = append(p.series, plannedSeries{name: name, points: []plannedPoint{{x: 1, name: "trained", set: set, read: perSecond("retrained")}}})
+		trained.points = append(trained.points, plannedPoint{x: float64(i + 1), name: name, set: set, read: perSecond("retrained")})
 	}
-	for _, letter := range []string{"D", "E"} {
-		set := with(aged(scale, xstore), experiment.Knobs{"workload": "ycsb-" + string(letter[0]-'A'+'a')})
-		p.series = append(p.series, plannedSeries{name: "YCSB " + letter, points: []plannedPoint{{x: 2, name: "split", set: set, read: perSecond("splits")}}})
+	for i, letter := range []string{"d", "e"} {
+		set := with(aged(scale, xstore), experiment.Knobs{"workload": "ycsb-" + letter})
+		split.points = append(split.points, plannedPoint{x: float64(i + 3), name: "YCSB " + strings.ToUpper(letter), set: set, read: perSecond("splits")})
 	}
+	p.series = []plannedSeries{trained, split}
 	return p
 }
 
 func claims320a(f *Figure) []Claim {
 	c := Claim{ID: "f3-20a-order", Claim: "two threads train faster than YCSB D and E invalidate", Unit: "x"}
 	var rs []ratio
-	for _, name := range []string{"YCSB D", "YCSB E"} {
-		a, b := f.series(twoThreads).Points, f.series(name).Points
-		if len(a) > 0 && len(b) > 0 && b[0].Y > 0 {
-			rs = append(rs, divide(pair{twoThreads, name}, a[0], b[0]))
+	if a, ok := f.Series[0].named(twoThreads); ok {
+		for _, b := range f.Series[1].Points {
+			if b.Y > 0 { // else it needs nobody
+				rs = append(rs, divide(pair{twoThreads, b.Name}, a, b))
+			}
 		}
 	}
 	if len(rs) == 0 {
