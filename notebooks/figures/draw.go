@@ -37,9 +37,6 @@ func (f *Figure) pictured() string {
 
 func (a Axis) title() string { return a.Label + " (" + a.Unit + ")" }
 
-// mostTicks is how many values of X are ticks of their own: of more, as over time, the chart chooses.
-const mostTicks = 12
-
 // ownX is the X axis with ticks at the figure's own values and at the published ones.
 func (f *Figure) ownX() charts.Axis {
 	x := f.X.chart()
@@ -56,7 +53,7 @@ func (f *Figure) ownX() charts.Axis {
 		}
 	}
 	slices.Sort(x.Ticks)
-	if x.Ticks = slices.Compact(x.Ticks); len(x.Ticks) < 2 || len(x.Ticks) > mostTicks {
+	if x.Ticks = slices.Compact(x.Ticks); len(x.Ticks) < 2 {
 		x.Ticks = nil
 	}
 	return x

@@ -18,7 +18,7 @@ const (
 
 	keys3  = 100_000_000
 	aged3s = 60 // seconds of the thesis's timelines (§3.7.1)
-	every3 = 3  // seconds of a point
+	every3 = 2  // seconds of a point
 	// dynamic3 are the sub-models for workloads with inserts (§3.7.1), for 100 million keys.
 	dynamic3 = 2_000_000
 )

@@ -163,7 +163,7 @@ func TestVerdictOnExpansion(t *testing.T) {
 
 // Many moments are no ticks of their own.
 func TestTicksOfATimeline(t *testing.T) {
-	f := recipe3(t, "3-16a").From(Quick, []*result.Result{of(nil, make([]float64, 20)...), of(nil, make([]float64, 20)...)})
+	f := recipe3(t, "3-16a").From(Quick, []*result.Result{of(nil, make([]float64, 30)...), of(nil, make([]float64, 30)...)})
 	if x := f.ownX(); x.Ticks != nil {
 		t.Errorf("%d ticks", len(x.Ticks))
 	}
