@@ -131,7 +131,7 @@ func TestXStoreRecoveryFaults(t *testing.T) {
 		s := open(t, logged(k))
 		advance(t, s, 4_000_000)
 		crashAndBack(t, s, 0)
-		advance(t, s, 100_000)
+		advance(t, s, 500_000)
 		if err := s.Drain(); err != nil {
 			t.Fatal(err)
 		}
