@@ -180,7 +180,7 @@ func claims319a(f *Figure) []Claim {
 // plan319b has a server for each RNIC and 26 clients with one: halves of machines, as XStore divides the keys among RNICs.
 func plan319b(scale string) plan {
 	p := plan{base: base3(scale, "ycsb-c"), gap: gapPoint{"uniform", 2}, note: "halves of machines: 12 threads, one RNIC"}
-	p.base.Set = with(p.base.Set, experiment.Knobs{"workload.keys": 600_000_000, "clients": 26, "threads": 12, "nics": 1, "coroutines": 4, "duration_ns": 300_000})
+	p.base.Set = with(p.base.Set, experiment.Knobs{"workload.keys": 600_000_000, "clients": 26, "threads": 12, "nics": 1, "coroutines": 4, "warmup_ns": 100_000, "duration_ns": 250_000})
 	if scale == Quick {
 		p.base.Set["workload.scale"] = 0.01
 	}
@@ -296,7 +296,7 @@ const (
 // plan33t has little of the logs wait in memory: how much does not change what the SSD takes, but how long it is until the
 // workers feel it. That is why A and F, which fill the logs, are runs over time.
 func plan33t(scale string) plan {
-	p := plan{base: base3(scale, ""), gap: gapPoint{withoutLog, 1}, note: "128 KB of each worker's log wait in memory"}
+	p := plan{base: base3(scale, ""), gap: gapPoint{withoutLog, 1}, note: "96 KB of each worker's log wait in memory"}
 	p.base.Set["duration_ns"] = 500_000
 	if scale == Quick {
 		p.base.Set["workload.scale"] = 0.01
@@ -305,10 +305,10 @@ func plan33t(scale string) plan {
 	for _, w := range []struct {
 		letter string
 		fillNS int // until the logs are full; 0: they do not fill
-	}{{"a", 5_000_000}, {"b", 0}, {"c", 0}, {"d", 0}, {"e", 0}, {"f", 11_000_000}} {
-		set := with(systems3[xstore], experiment.Knobs{"xstore.log": true, "xstore.log_behind": 128 << 10, "warmup_ns": 600_000, "duration_ns": 800_000})
+	}{{"a", 4_000_000}, {"b", 0}, {"c", 0}, {"d", 0}, {"e", 0}, {"f", 8_000_000}} {
+		set := with(systems3[xstore], experiment.Knobs{"xstore.log": true, "xstore.log_behind": 96 << 10, "warmup_ns": 500_000, "duration_ns": 700_000})
 		if w.fillNS > 0 {
-			set = with(set, experiment.Knobs{"warmup_ns": w.fillNS, "duration_ns": 5_000_000, "timeline": true})
+			set = with(set, experiment.Knobs{"warmup_ns": w.fillNS, "duration_ns": 4_000_000, "timeline": true})
 		}
 		p.series[1].points = append(p.series[1].points, letters3(ofServer, set, w.letter)...)
 	}
