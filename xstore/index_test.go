@@ -188,7 +188,8 @@ func TestIndexWalkers(t *testing.T) {
 		sum.Add(&of)
 	})
 	t.Logf("%+v", sum)
-	if sum.Fallbacks == 0 || sum.Retrained == 0 || sum.Trained == 0 || sum.Torn == 0 {
+	// READs are torn by regions under the fallback lock alone, of which there are few: see TestRemoteReads of package tree.
+	if sum.Fallbacks == 0 || sum.Retrained == 0 || sum.Trained == 0 {
 		t.Errorf("a path was never taken: %+v", sum)
 	}
 }
