@@ -76,10 +76,10 @@ func claims317b(f *Figure) []Claim {
 		}
 		return f.gains(id, text, divide(pair{more, less}, a, b))
 	}
-	return []Claim{
+	return append([]Claim{
 		part("f3-17b-cpu-order", "walking through a cached tree takes the client longer than a model", "CPU_IDX", optimal, xstore),
 		part("f3-17b-nic-order", "the READs of a lookup with Cell's cache take longer than XStore's", "NIC_IDX", cell, xstore),
-	}
+	}, f.rows317b()...)
 }
 
 const (
@@ -122,10 +122,10 @@ func (f *Figure) equal3(id, text string, p pair, x float64) Claim {
 
 func claims318a(f *Figure) []Claim {
 	p := pair{withPH, withoutPH}
-	return []Claim{
+	return append([]Claim{
 		f.above("f3-18a-order", "position hints make workloads with updates faster", func(x float64) bool { return x != 3 }, p),
 		f.equal3("f3-18a-c", "and do not matter where there are none", p, 3),
-	}
+	}, f.rows318(withPH, withoutPH, "a", "b", "f")...)
 }
 
 func claims318b(f *Figure) []Claim {
@@ -138,9 +138,10 @@ func claims318b(f *Figure) []Claim {
 		if b, ok := f.series(withoutSE).at(4); ok {
 			x, y := f.Runs[a.Run].Parts["xstore"], f.Runs[b.Run].Parts["xstore"]
 			out[0].Why += fmt.Sprintf("; of the lookups of D %.3g %% asked the server, without %.3g %%", x["fallbacks"], y["fallbacks"])
+			out = append(out, withheld("f3-16-inval-nose", "YCSB D, uniform: XStore's lookups that ask the server, without speculation", "%", y["fallbacks"], limit(f.Runs[b.Run])))
 		}
 	}
-	return out
+	return append(out, f.rows318(withSE, withoutSE, "d", "e")...)
 }
 
 // plan319a has 500 million pairs with values of 64 bytes at paper scale (§3.7.1).
@@ -174,7 +175,7 @@ func claims319a(f *Figure) []Claim {
 		out = append(out, Claim{ID: id, Claim: text, Unit: "x", Measured: &value, Status: exceedsOne(value, half),
 			Why: fmt.Sprintf("%.3gx on Prod2, %.3gx on Prod1", rs[1].value, rs[0].value)})
 	}
-	return out
+	return append(out, f.rows319a()...)
 }
 
 // plan319b has a server for each RNIC and 26 clients with one: halves of machines, as XStore divides the keys among RNICs.
@@ -205,12 +206,15 @@ func claims319b(f *Figure) []Claim {
 	} else {
 		c = f.gains(c.ID, c.Claim, divide(pair{"2 RNICs", "1"}, two, one), divide(pair{"3 RNICs", "2"}, three, two))
 	}
-	return []Claim{c, f.above("f3-19b-zipf-order", "skewed ones are held up by the RNIC that has most of them", func(x float64) bool { return x >= 3 }, pair{"uniform", "zipfian"})}
+	return append([]Claim{c, f.above("f3-19b-zipf-order", "skewed ones are held up by the RNIC that has most of them", func(x float64) bool { return x >= 3 }, pair{"uniform", "zipfian"})}, f.rows319b()...)
 }
 
 const (
 	oneThread  = "1 thread"
 	twoThreads = "2 threads"
+
+	modelsTrained = "sub-models trained"
+	leavesSplit   = "leaves split"
 )
 
 // perSecond reads a rate of XStore's, in thousands.
@@ -222,7 +226,7 @@ func perSecond(name string) func(r *result.Result) (float64, float64) {
 // leaf invalidates the sub-models that have keys of it, one or two.
 func plan320a(scale string) plan {
 	p := aged3(scale, "", keys3, grownFrom3, grownTo3)
-	trained, split := plannedSeries{name: "sub-models trained"}, plannedSeries{name: "leaves split"}
+	trained, split := plannedSeries{name: modelsTrained}, plannedSeries{name: leavesSplit}
 	for i, name := range []string{oneThread, twoThreads} {
 		set := with(aged(scale, xstore), experiment.Knobs{"workload": "ycsb-d", "workload.insert_rate": 10_000_000, "xstore.trainers": i + 1})
 		trained.points = append(trained.points, plannedPoint{x: float64(i + 1), name: name, set: set, read: perSecond("retrained")})
@@ -238,8 +242,8 @@ func plan320a(scale string) plan {
 func claims320a(f *Figure) []Claim {
 	c := Claim{ID: "f3-20a-order", Claim: "two threads train faster than YCSB D and E invalidate", Unit: "x"}
 	var rs []ratio
-	if a, ok := f.Series[0].named(twoThreads); ok {
-		for _, b := range f.Series[1].Points {
+	if a, ok := f.series(modelsTrained).named(twoThreads); ok {
+		for _, b := range f.series(leavesSplit).Points {
 			if b.Y > 0 { // else it needs nobody
 				rs = append(rs, divide(pair{twoThreads, b.Name}, a, b))
 			}
@@ -248,7 +252,7 @@ func claims320a(f *Figure) []Claim {
 	if len(rs) == 0 {
 		return []Claim{noRuns(c)}
 	}
-	return []Claim{f.gains(c.ID, c.Claim, rs...)}
+	return append([]Claim{f.gains(c.ID, c.Claim, rs...)}, f.rows320a()...)
 }
 
 // gets is the rate of GETs.
@@ -285,7 +289,7 @@ func claims320b(f *Figure) []Claim {
 	} else {
 		c = f.gains(c.ID, c.Claim, divide(pair{"without inserts", "with most"}, s[0], s[len(s)-1]))
 	}
-	return []Claim{c, f.above("f3-20b-threads-order", "two threads keep more of it than one", func(x float64) bool { return x == 4 }, pair{twoThreads, oneThread})}
+	return append([]Claim{c, f.above("f3-20b-threads-order", "two threads keep more of it than one", func(x float64) bool { return x == 4 }, pair{twoThreads, oneThread})}, f.rows320b()...)
 }
 
 const (
@@ -296,7 +300,7 @@ const (
 // plan33t has little of the logs wait in memory: how much does not change what the SSD takes, but how long it is until the
 // workers feel it. That is why A and F, which fill the logs, are runs over time.
 func plan33t(scale string) plan {
-	p := plan{base: base3(scale, ""), gap: gapPoint{withoutLog, 1}, note: "96 KB of each worker's log wait in memory"}
+	p := plan{base: base3(scale, ""), gap: gapPoint{withoutLog, 3}, note: "96 KB of each worker's log wait in memory"}
 	p.base.Set["duration_ns"] = 500_000
 	if scale == Quick {
 		p.base.Set["workload.scale"] = 0.01
@@ -305,7 +309,7 @@ func plan33t(scale string) plan {
 	for _, w := range []struct {
 		letter string
 		fillNS int // until the logs are full; 0: they do not fill
-	}{{"a", 4_000_000}, {"b", 0}, {"c", 0}, {"d", 0}, {"e", 0}, {"f", 8_000_000}} {
+	}{{"a", 3_000_000}, {"b", 0}, {"c", 0}, {"d", 0}, {"e", 0}, {"f", 7_000_000}} {
 		set := with(systems3[xstore], experiment.Knobs{"xstore.log": true, "xstore.log_behind": 96 << 10, "warmup_ns": 500_000, "duration_ns": 700_000})
 		if w.fillNS > 0 {
 			set = with(set, experiment.Knobs{"warmup_ns": w.fillNS, "duration_ns": 4_000_000, "timeline": true})
@@ -317,8 +321,8 @@ func plan33t(scale string) plan {
 
 func claims33t(f *Figure) []Claim {
 	p := pair{withoutLog, withLog}
-	return []Claim{
+	return append([]Claim{
 		f.above("t3-3-order", "logs cost throughput where there are many updates", func(x float64) bool { return x == 1 }, p),
 		f.equal3("t3-3-c-order", "and little where there are none", p, 3),
-	}
+	}, f.rows33t()...)
 }

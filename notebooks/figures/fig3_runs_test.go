@@ -2,6 +2,7 @@ package figures
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"drtmx/engine/result"
@@ -22,13 +23,13 @@ func TestPartsOfALookup(t *testing.T) {
 		}
 	}
 	for _, c := range f.Claims {
-		if c.Status != Holds {
+		if c.Status != Holds && !c.Withheld {
 			t.Errorf("%+v", c)
 		}
 	}
 	f = recipe3(t, "3-17b").From(Quick, []*result.Result{walked, rpc, rpc, learned, learned})
 	for _, c := range f.Claims {
-		if c.Status != Contradicted {
+		if c.Status != Contradicted && !c.Withheld {
 			t.Errorf("%+v", c)
 		}
 	}
@@ -111,4 +112,34 @@ func training(one, two, d, e float64) []*result.Result {
 	out[0].Parts["xstore"]["retrained"], out[1].Parts["xstore"]["retrained"] = 1e3*one, 1e3*two
 	out[2].Parts["xstore"]["splits"], out[3].Parts["xstore"]["splits"] = 1e3*d, 1e3*e
 	return out
+}
+
+// What is withheld is predicted from the points, with the thesis's ids.
+func TestPredictionsOfRuns(t *testing.T) {
+	for _, x := range []struct {
+		id, row string
+		runs    []*result.Result
+		want    float64
+	}{
+		{"3-16a", "f3-16-inval-uni", []*result.Result{of(map[string]float64{"fallbacks": 4}, 60, 50), of(nil, 60, 55)}, 4},
+		{"3-16a", "f3-16-optimal", []*result.Result{of(nil, 60, 50), of(nil, 60, 55)}, 55},
+		{"3-16b", "f3-16-inval-latest", []*result.Result{of(map[string]float64{"fallbacks": 2}, 60, 50), of(nil, 60, 55)}, 2},
+		{"3-18a", "f3-18a-a", rates(90, 67, 63, 52, 60, 60, 63, 45), 50},
+		{"3-18b", "f3-18b-d", rates(50, 6, 40, 6), 25},
+		{"3-19a", "f3-19a-p2-cell", rates(50, 30, 20, 7, 21, 25, 27, 12), 2.5},
+		{"3-19b", "f3-19b-scale3", rates(30, 60, 90, 180, 31, 33, 34, 36), 3},
+		{"3-19b", "f3-19b-uni-peak", rates(30, 60, 90, 180, 31, 33, 34, 36), 180},
+		{"3-19b", "f3-19b-zipf-peak", rates(30, 60, 90, 180, 31, 33, 34, 36), 36},
+		{"3-20b", "f3-20b-none", getting(60, 60, 45, 60, 60, 54), 60},
+		{"3-20b", "f3-20b-1thr-drop", getting(60, 60, 45, 60, 60, 54), 25},
+		{"3-20b", "f3-20b-2thr-drop", getting(60, 60, 45, 60, 60, 54), 10},
+		{"t3-3", "t3-3-f-on", rates(90, 67, 63, 65, 6, 52, 27, 67, 63, 65, 6, 28), 28},
+		{"t3-3", "t3-3-drop", rates(90, 67, 63, 65, 6, 52, 27, 67, 63, 65, 6, 28), 70},
+	} {
+		f := recipe3(t, x.id).From(Quick, x.runs)
+		i := slices.IndexFunc(f.Claims, func(c Claim) bool { return c.ID == x.row })
+		if i < 0 || !f.Claims[i].Withheld || math.Abs(*f.Claims[i].Measured-x.want) > 1e-9 {
+			t.Errorf("%s: %+v, want %g", x.row, f.Claims, x.want)
+		}
+	}
 }

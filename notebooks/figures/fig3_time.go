@@ -124,7 +124,7 @@ func claims316(f *Figure) []Claim {
 		c.Why += fmt.Sprintf("; of %s's lookups %.2g %% met a leaf or node that had changed, %.2g %% asked the server", p.name, x["invalidations"], x["fallbacks"])
 	}
 	c.Why += "; the threads of a machine share a cache"
-	return []Claim{c}
+	return append([]Claim{c}, f.rows316()...)
 }
 
 // Figure 3-21 begins with 10 million keys and 100 keys for a sub-model. The thesis does not say how many are inserted in a
