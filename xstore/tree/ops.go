@@ -155,6 +155,7 @@ func (t *Tree) InsertReal(c *r2.Co, key uint64, real, value []byte) (inserted bo
 	t.give(w)
 	if right != NoLeaf {
 		t.splits++
+		kept.some = false
 		t.keep(c) // for the next one
 		if t.o.OnSplit != nil {
 			t.o.OnSplit(c, left, right, separator)
