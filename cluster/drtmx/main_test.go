@@ -362,6 +362,13 @@ func TestRegistryIsPrinted(t *testing.T) {
 	if text := ok(t, "knobs"); !strings.Contains(text, "inactive") || strings.Count(text, "\n") < len(ks) {
 		t.Errorf("%s", text)
 	}
+	t.Chdir(t.TempDir())
+	if err := os.Mkdir("xstore", 0o755); err != nil { // no spec, though there is something by that name
+		t.Fatal(err)
+	}
+	if text := ok(t, "knobs", "xstore"); strings.Count(text, "(inactive: ") != 1 || !strings.Contains(text, "xstore.cache ") || !strings.Contains(text, "(inactive too)") {
+		t.Errorf("%s", text)
+	}
 	text := ok(t, "knobs")
 	for _, group := range []string{"HARDWARE", "WORKLOAD", "OPTIMISATIONS"} {
 		if n := strings.Count(text, "\n"+group+"\n"); n != 1 {

@@ -77,13 +77,13 @@ func specThenKnobs(args []string) (spec, knobs []string) {
 	return args[:1], args[1:]
 }
 
-// notSpec says that an argument names neither a shipped spec nor a file.
+// notSpec says that an argument names neither a shipped spec nor a file. A folder, such as this repository's xstore, is none.
 func notSpec(arg string) bool {
 	if _, err := experiment.LoadSpec(arg); err == nil {
 		return false
 	}
-	_, err := os.Stat(arg)
-	return err != nil
+	info, err := os.Stat(arg)
+	return err != nil || info.IsDir()
 }
 
 // inFamily says that a knob's name begins with some parts, as phase.lock does with phase.
@@ -102,8 +102,9 @@ func isFamily(ks []experiment.KnobState, parts string) bool {
 // listKnobs prints a line for each knob.
 func listKnobs(w io.Writer, ks []experiment.KnobState) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	before := ""
 	for _, k := range ks {
-		printKnob(t, k)
+		before = printKnob(t, k, before)
 	}
 	return t.Flush()
 }
@@ -157,9 +158,10 @@ func printKnobs(w io.Writer, ks []experiment.KnobState) error {
 	}
 	for _, group := range groups {
 		fmt.Fprintf(t, "\n%s\n", strings.ToUpper(group))
+		before := ""
 		for _, k := range ks {
 			if k.Group == group {
-				printKnob(t, k)
+				before = printKnob(t, k, before)
 			}
 		}
 	}
@@ -172,8 +174,8 @@ func printKnobs(w io.Writer, ks []experiment.KnobState) error {
 	return err
 }
 
-// printKnob prints a knob's line.
-func printKnob(w io.Writer, k experiment.KnobState) {
+// printKnob prints a knob's line and returns why it has no effect, which needs no saying where it was said before.
+func printKnob(w io.Writer, k experiment.KnobState, before string) (inactive string) {
 	live := "reset"
 	if k.Live {
 		live = "live"
@@ -185,13 +187,18 @@ func printKnob(w io.Writer, k experiment.KnobState) {
 			note = "number"
 		}
 	}
-	if !k.Active {
+	switch {
+	case k.Active:
+	case k.InactiveBecause == before:
+		note += " (inactive too)"
+	default:
 		note += " (inactive: " + k.InactiveBecause + ")"
 	}
 	if k.Auto != nil {
 		note += " (" + k.Auto.Primitive + ": " + k.Auto.Because + ")"
 	}
 	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", k.Name, experiment.Format(k.Name, k.Value), k.Range(), live, note)
+	return k.InactiveBecause
 }
 
 // chosen are the knobs of the given names.
@@ -211,7 +218,7 @@ func chosen(ks []experiment.KnobState, names []string) ([]experiment.KnobState, 
 func tellKnobs(w io.Writer, ks []experiment.KnobState) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.DiscardEmptyColumns)
 	for _, k := range ks {
-		printKnob(t, k)
+		printKnob(t, k, "")
 		fmt.Fprintf(t, "  %s\n  default %s", k.Doc, experiment.Format(k.Name, k.Default))
 		if k.Section != "" {
 			fmt.Fprintf(t, "; thesis %s", k.Section)

@@ -242,8 +242,16 @@ func (f *Figure) String() string {
 	}
 	b.WriteString(f.numbers())
 	b.WriteString(f.heads())
+	told := "" // why a run is not steady is said once
 	for i := range f.Claims {
-		f.tell(&b, &f.Claims[i])
+		c := f.Claims[i]
+		if before, why, ok := strings.Cut(c.Why, notSteady); ok {
+			if why == told {
+				c.Why = before + "not steady either"
+			}
+			told = why
+		}
+		f.tell(&b, &c)
 	}
 	return b.String()
 }

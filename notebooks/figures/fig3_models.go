@@ -106,8 +106,8 @@ func compute312a(c *computing, f *Figure) error {
 const (
 	errLargest = "Err, largest"
 	errMean    = "Err, mean"
-	memBytes   = "Mem"
-	trainWork  = "Train"
+	memBytes   = "Mem, bytes"
+	trainWork  = "Train, 1000 products"
 )
 
 func compute312b(c *computing, f *Figure) error {

@@ -43,7 +43,7 @@ func (r *Recipe) claims(f *Figure) []Claim {
 		for i := range out {
 			c := &out[i]
 			at := slices.IndexFunc(others, func(o Claim) bool { return o.ID == c.ID && o.Claim == c.Claim })
-			if strings.Contains(c.Why, "not steady") || at >= 0 && c.same(&others[at]) {
+			if strings.Contains(c.Why, notSteady) || at >= 0 && c.same(&others[at]) {
 				continue
 			}
 			c.undecided("")
@@ -61,6 +61,9 @@ func (c *Claim) same(o *Claim) bool {
 
 // A spoiler changes what is not known of a run by a factor, and says why it is not known, "" if it is.
 type spoiler func(r *result.Result, by float64) (out *result.Result, why string)
+
+// notSteady begins the reason of a claim that rests on a run that is not.
+const notSteady = "not steady, "
 
 // shake spoils the runs, each by another factor so that quotients change too. It says how many it
 // changed and why the first of them, "" if none.
@@ -84,9 +87,9 @@ func shake(runs []*result.Result, spoil spoiler) (shaken []*result.Result, becau
 	case 0:
 		return nil, ""
 	case 1:
-		return shaken, "not steady, a run that it rests on: " + because
+		return shaken, notSteady + "a run that it rests on: " + because
 	}
-	return shaken, fmt.Sprintf("not steady, one of %d runs of this figure that it rests on; of the first, %s", n, because)
+	return shaken, fmt.Sprintf(notSteady+"one of %d runs of this figure that it rests on; of the first, %s", n, because)
 }
 
 // unsteadyRun alters all numbers of a run that is not steady, unless it is drawn over time.
