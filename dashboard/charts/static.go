@@ -202,10 +202,10 @@ func newPlot(variant font.Variant) *plot.Plot {
 }
 
 // setTitle writes it smaller and in several lines where it would be wider than the
-// picture.
+// picture, in a font that is an eighth wider too: whoever looks at an SVG may not have ours.
 func setTitle(p *plot.Plot, title string, size Size) {
 	p.Title.Text = title
-	room := vg.Length(size.Width)*pixel - 16
+	room := (vg.Length(size.Width)*pixel - 16) * 7 / 8
 	if w := p.Title.TextStyle.Width(title); w > room {
 		p.Title.TextStyle.Font.Size = max(9, p.Title.TextStyle.Font.Size*room/w)
 		p.Title.Text = wrapped(title, func(line string) bool { return p.Title.TextStyle.Width(line) <= room })
