@@ -202,10 +202,11 @@ func newPlot(variant font.Variant) *plot.Plot {
 }
 
 // setTitle writes it smaller and in several lines where it would be wider than the
-// picture, in a font that is an eighth wider too: whoever looks at an SVG may not have ours.
+// picture, in a font that is a sixth wider too: whoever looks at an SVG may not have ours, and its
+// lines begin where ours would.
 func setTitle(p *plot.Plot, title string, size Size) {
 	p.Title.Text = title
-	room := (vg.Length(size.Width)*pixel - 16) * 7 / 8
+	room := (vg.Length(size.Width)*pixel - 16) * 3 / 4
 	if w := p.Title.TextStyle.Width(title); w > room {
 		p.Title.TextStyle.Font.Size = max(9, p.Title.TextStyle.Font.Size*room/w)
 		p.Title.Text = wrapped(title, func(line string) bool { return p.Title.TextStyle.Width(line) <= room })
