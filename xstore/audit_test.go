@@ -3,6 +3,8 @@ package xstore
 import (
 	"strings"
 	"testing"
+
+	"drtmx/engine/r2"
 )
 
 // A sub-model or a table that has changed is looked at with its leaves, which nobody has touched; models that are as at the
@@ -32,6 +34,31 @@ func TestAuditFindsChangedModels(t *testing.T) {
 		}
 		if leaf := uint32(20_000 / 8); mem.Touched(p.tree.LeafAddr(leaf), 1) {
 			t.Errorf("%s: the audit has touched leaves", c.name)
+		}
+		b.close()
+	}
+}
+
+// After a crash a client's cache holds what it began with, and says so.
+func TestCrashedCacheHolds(t *testing.T) {
+	for _, mode := range []Mode{Full, Tree} {
+		b := newBed(t, 1, 1, 1, 2)
+		b.open(mixture.keys, 8, Options{SubModels: 12, Slots: 8, Cache: mode, Trainers: 2, Speculative: true})
+		held := func() int {
+			if mode == Tree {
+				return b.x.index.walks[0][1].held
+			}
+			return b.x.index.caches[0][1].bytes(Full)
+		}
+		b.run(b.spawn(1, 0, func(c *r2.Co) { b.x.Client(c).Get(10, make([]byte, 8)) }))
+		first := held()
+		p := mixture
+		p.ops = 800
+		b.play(p)
+		b.settle()
+		grown := held()
+		if b.x.Crashed(1); grown == first || held() != first {
+			t.Errorf("%v: %d at the start, %d later, %d after the crash", mode, first, grown, held())
 		}
 		b.close()
 	}

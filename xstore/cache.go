@@ -43,11 +43,8 @@ func newCache(cl *r2.Cluster, machine, socket int, v *version) (*cache, error) {
 
 // use changes to a version, of which nothing is cached unless all begin with it.
 func (x *cache) use(cl *r2.Cluster, machine, socket int, v *version) (err error) {
-	x.v, x.own, x.at = v, x.own[:0], make([]uint32, v.model.M)
-	x.heldSubs, x.heldEntries = 0, 0
-	if v.image != nil {
-		x.heldSubs, x.heldEntries = int(v.model.M), v.image.entries
-	}
+	x.v, x.at = v, make([]uint32, v.model.M)
+	x.lose()
 	mem := cl.Mem(machine)
 	if x.subs, err = mem.Reserve("xcache.models", uint64(v.model.M)*uint64(v.subBytes), socket); err != nil {
 		return fmt.Errorf("xstore: %w", err)
@@ -165,8 +162,12 @@ func (x *cache) invalidate(m, i uint32) {
 // drop forgets a sub-model: the next lookup fetches it.
 func (x *cache) drop(m uint32) { x.hold(m).gone = true }
 
-// lose empties the cache: its machine has crashed. It is as when it began with its version.
+// lose forgets all that was fetched, as when the machine has crashed: the cache is as when it began with its version.
 func (x *cache) lose() {
 	x.own = x.own[:0]
 	clear(x.at)
+	x.heldSubs, x.heldEntries = 0, 0
+	if im := x.v.image; im != nil {
+		x.heldSubs, x.heldEntries = int(x.v.model.M), im.entries
+	}
 }

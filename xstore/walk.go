@@ -63,12 +63,12 @@ func (s *Store) newWalk(c *r2.Co, p *part, mode Mode) (*walk, error) {
 	for left := w.room; w.warm > w.lowest && left >= t.InitialInners(w.warm-1); {
 		w.warm--
 		left -= t.InitialInners(w.warm)
-		w.held += t.InitialInners(w.warm)
 		w.room = left
 	}
 	if w.room == 0 && w.warm > w.lowest {
 		w.room = 1
 	}
+	w.lose()
 	return w, nil
 }
 
@@ -77,6 +77,10 @@ func (w *walk) lose() {
 	w.own, w.hand = w.own[:0], 0
 	clear(w.at)
 	w.root, w.levels = w.p.tree.InitialRoot()
+	w.held = 0
+	for level := w.warm; level <= w.levels; level++ {
+		w.held += w.p.tree.InitialInners(level)
+	}
 }
 
 // find is a node that is cached.
