@@ -12,21 +12,7 @@ func TestRecovery(t *testing.T) {
 	for seed := uint64(1); seed <= 4; seed++ {
 		b := newBed(t, seed, 1, 2, 2)
 		b.open(mixture.keys, 24, Options{SubModels: 12, Slots: 8, Trainers: 1, Speculative: true, PositionHint: true, Log: true})
-		p := mixture
-		p.weights = [5]int{0, 40, 40, 20, 0}
-		p.ops = 60
-		b.play(p)
-		if err := b.s.Run(b.s.Now() + 3*logEvery); err != nil {
-			t.Fatal(err)
-		}
-		durable := b.states(4000)
-		b.log.ops = nil
-		p.ops = 20
-		b.play(p) // partly lost
-		b.crash(0)
-		b.settle()
-		b.audit()
-		b.judgeRecovery(durable)
+		b.recover(mixture)
 		reads := mixture
 		reads.ops, reads.weights = 200, [5]int{80, 0, 0, 0, 20}
 		b.base, b.log.ops = b.states(4000), nil
@@ -39,6 +25,25 @@ func TestRecovery(t *testing.T) {
 		}
 		b.close()
 	}
+}
+
+// recover has the plan's clients write, crashes the server some time later, and judges what every key has then.
+func (b *bed) recover(p plan) {
+	b.Helper()
+	p.weights = [5]int{0, 40, 40, 20, 0}
+	p.ops = 60
+	b.play(p)
+	if err := b.s.Run(b.s.Now() + 3*logEvery); err != nil {
+		b.Fatal(err)
+	}
+	durable := b.states(4000)
+	b.log.ops = nil
+	p.ops = 20
+	b.play(p) // partly lost
+	b.crash(0)
+	b.settle()
+	b.audit()
+	b.judgeRecovery(durable)
 }
 
 // judgeRecovery holds that keys have what was durable, or what was written behind that.

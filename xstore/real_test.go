@@ -83,21 +83,7 @@ func TestRecoveryOfRealKeys(t *testing.T) {
 		b := newBed(t, 1, 1, 2, 2)
 		b.real = names
 		b.open(mixture.keys, 24, Options{SubModels: 12, Slots: 8, Trainers: 1, Speculative: true, PositionHint: true, Log: true, HashBits: hashBits})
-		p := noScans()
-		p.weights = [5]int{0, 40, 40, 20, 0}
-		p.ops = 60
-		b.play(p)
-		if err := b.s.Run(b.s.Now() + 3*logEvery); err != nil {
-			t.Fatal(err)
-		}
-		durable := b.states(4000)
-		b.log.ops = nil
-		p.ops = 20
-		b.play(p) // partly lost
-		b.crash(0)
-		b.settle()
-		b.audit()
-		b.judgeRecovery(durable)
+		b.recover(noScans())
 		reads := noScans()
 		reads.ops = 200
 		b.base, b.log.ops = b.states(4000), nil

@@ -96,6 +96,20 @@ func (b *bed) audit(t *Tree) {
 	t.Audit(func(text string) { b.Errorf("audit of all: %s", text) })
 }
 
+// underLock has some regions run under the fallback lock, where READs come between their stores: stores to the lock's line end
+// all regions for some time, until over is set.
+func (b *bed) underLock(t *Tree, over *bool) *bool {
+	return b.spawn(0, 3, func(c *r2.Co) {
+		for !*over {
+			for range 10 {
+				c.Store64(t.lock.Addr+8, 1)
+				c.Sleep(sim.Time(c.Rand().Uint64n(200)) * sim.Nanosecond)
+			}
+			c.Sleep(sim.Time(c.Rand().Uint64n(4)) * sim.Microsecond)
+		}
+	})
+}
+
 func (b *bed) touch(t *Tree) { t.mem.Bytes(t.base, int(t.mr.Len)) }
 
 // steps are the keys step, 2 step, ..., n step.

@@ -179,16 +179,7 @@ func (x *reals) run() {
 			}
 		}))
 	}
-	// As in remote.run: some regions run under the lock, where READs come between their stores.
-	readers = append(readers, x.b.spawn(0, 3, func(c *r2.Co) {
-		for !x.over {
-			for range 10 {
-				c.Store64(x.t.lock.Addr+8, 1)
-				c.Sleep(sim.Time(c.Rand().Uint64n(200)) * sim.Nanosecond)
-			}
-			c.Sleep(sim.Time(c.Rand().Uint64n(4)) * sim.Microsecond)
-		}
-	}))
+	readers = append(readers, x.b.underLock(x.t, &x.over))
 	x.b.run(done...)
 	x.over = true
 	x.b.run(readers...)
