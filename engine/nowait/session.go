@@ -101,7 +101,15 @@ func (s *session) Commit() error {
 	if passive {
 		s.tx.Done()
 	}
-	if err := s.writeBack(); err != nil {
+	await := s.cfg.AwaitReclaim && s.log.Needed()
+	if await {
+		s.tx.Enter(replication.Reclaim, r2.Mode{Outstanding: true, Doorbell: true})
+		err = s.log.ReclaimAndWait()
+	}
+	if err == nil {
+		err = s.writeBack()
+	}
+	if err != nil {
 		// A committed transaction cannot be written back: a machine is gone, and
 		// there is no recovery yet.
 		s.p.cl.Fail(fmt.Errorf("nowait: write-back: %w", err))
@@ -110,7 +118,7 @@ func (s *session) Commit() error {
 	if !passive {
 		s.tx.Done()
 	}
-	if s.log.Needed() {
+	if s.log.Needed() && !await {
 		s.tx.Enter(replication.Reclaim, r2.Mode{Outstanding: true, Doorbell: true, Passive: true})
 		s.log.Reclaim()
 	}
@@ -169,7 +177,7 @@ func (s *session) plan() error {
 		}
 		a.entry = s.log.Add(int(a.Machine), u)
 	}
-	return s.log.Plan(s.cfg.Logging == TwoSided)
+	return s.log.Plan(s.cfg.Logging == TwoSided || s.cfg.AwaitReclaim)
 }
 
 // Abandon ends an attempt that fails before Commit.

@@ -66,7 +66,8 @@ func (s *session) postWriteBack(a *access) {
 
 var zero = make([]byte, 8)
 
-// writeBackByRPC sends one request per participant with all its records.
+// writeBackByRPC sends a request per record, those to one thread with one doorbell; or one per participant with all its
+// records.
 func (s *session) writeBackByRPC() {
 	s.participants(toStore)
 	for _, m := range s.parts {
@@ -76,13 +77,37 @@ func (s *session) writeBackByRPC() {
 				continue
 			}
 			a.locked = false
-			req = add64(req, uint64(a.loc.Addr)|uint64(len(a.Out)-8)<<addrBits)
-			req = append(req, a.Out...)
-			req = append(req, zero[:pad8(len(a.Out))-len(a.Out)]...)
+			req = commitItem(req, a)
+			if !s.cfg.CommitTogether {
+				s.sendRecords(m, req)
+				req = s.c.Request()
+			}
 		}
-		req = padded(req, s.p.costs.Payload.Commit)
-		s.p.sendCommit(s.c, m, s.p.rpc.commit, req)
+		if len(req) > 0 {
+			s.sendRecords(m, req)
+		}
 	}
+}
+
+// sendRecords sends what one commit message installs.
+func (s *session) sendRecords(m int, req []byte) {
+	s.p.sendCommit(s.c, m, s.p.rpc.commit, padded(req, s.p.costs.Payload.Commit))
+}
+
+// commitItem appends a record: where it is, its length, sequence and value.
+func commitItem(req []byte, a *access) []byte {
+	req = add64(req, uint64(a.loc.Addr)|uint64(len(a.Out)-8)<<addrBits)
+	req = append(req, a.Out...)
+	return append(req, zero[:pad8(len(a.Out))-len(a.Out)]...)
+}
+
+// commitBytes is the size of a machine's largest commit message, with one more record.
+func (c *running) commitBytes(before int, a *access) int {
+	n := 8 + pad8(len(a.Out))
+	if c.CommitTogether {
+		return before + n
+	}
+	return max(before, n)
 }
 
 // sendCommit counts commits and unlocks on their way: a drain waits for them.

@@ -31,6 +31,15 @@ type Config struct {
 	// run in parallel (§4.4.1). Off, records are fetched one by one.
 	Speculative bool
 
+	// ChargePerRecord charges a handler the execution time of Table 4-2 for each record
+	// that it looks up. By the message sizes of the released code the table has that of a message,
+	// which on SmallBank asks for 1.95 records.
+	ChargePerRecord bool
+
+	// CommitTogether has commit by RPC send one message per participant. Off, it is one
+	// per record, whose sizes are those of Table 4-2 (§4.3.3: a doorbell chains them).
+	CommitTogether bool
+
 	// ReadRetries bounds how often a fetch tries again that found its record
 	// locked; then the attempt aborts. Each waits ReadRetryNS. Higher spends
 	// time in place of aborts.

@@ -308,9 +308,13 @@ func (s *session) fills() bool {
 }
 
 // serveFetch looks records up and returns address and row of each. The time of Table
-// 4-2 is that of one: without speculation a request has no more.
+// 4-2 is that of a message, see Config.ChargePerRecord.
 func (p *protocol) serveFetch(c *r2.Co, from r2.Peer, req, rep []byte) int {
-	chargeHandler(c, len(req)/fetchItem*p.costs.Execution)
+	cycles := p.costs.Execution
+	if p.cfg.ChargePerRecord {
+		cycles *= len(req) / fetchItem
+	}
+	chargeHandler(c, cycles)
 	n := 0
 	for ; len(req) >= fetchItem; req = req[fetchItem:] {
 		item := u64(req)

@@ -15,7 +15,7 @@ var Kind = txn.Kind{
 	Doc:   "optimistic concurrency control with primary-backup replication (Figure 4-1)",
 	Claim: history.StrictSerializable,
 	Rows:  rows,
-	Uses:  []string{"replicas", "cache.enabled", "cache.bytes", "txn.speculative", "txn.backoff_min_ns", "txn.backoff_max_ns"},
+	Uses:  []string{"replicas", "cache.enabled", "cache.bytes", "txn.speculative", "log.reclaim", "txn.backoff_min_ns", "txn.backoff_max_ns"},
 	Rules: []func(knob.Values, *testbed.Load) error{txn.ValidReplicas, txn.ValidBackoff, validNetwork, validAtomics, validSwitches},
 	Follower: func(load testbed.LoadOf) knob.Follower {
 		return knob.Follower{
@@ -63,6 +63,7 @@ func configOf(v knob.Values, load *testbed.Load) Config {
 	}
 	c.Settings = txn.SettingsOf(v)
 	c.Speculative = v.Bool("txn.speculative")
+	c.ChargePerRecord, c.CommitTogether = v.Bool("rpc.charge_per_record"), v.Bool("rpc.commit_together")
 	c.NoRDMA = load.Transactions && !testbed.HasRDMA(v)
 	if load.LocalLocks != nil {
 		c.LocalPercent = load.LocalLocks(v)

@@ -13,7 +13,7 @@ const defaultPreset = "drtm+h"
 // rows are the knobs of phases and optimisations.
 func rows(load testbed.LoadOf) []knob.Row {
 	def := presetKnobs(defaultPreset)
-	list := phaseRows(load, def)
+	list := append(phaseRows(load, def), messageRows(load)...)
 	for _, o := range Optimisations {
 		list = append(list, groupRow(o, load))
 	}
@@ -50,6 +50,28 @@ func phaseRows(load testbed.LoadOf, def knob.Values) []knob.Row {
 		row("commit", "Commit", "4.3.3", "How updates are written back and unlocked: two WRITEs on one queue pair, or an RPC per machine.", both),
 		row("ro_read", "Read-only: read", "4.3.5", "How a read-only transaction fetches records; as execution.", read),
 		row("ro_validation", "Read-only: validation", "4.3.5", "How a read-only transaction checks its versions again; one record alone needs no check.", both),
+	}
+}
+
+// messageRows are what the released code and the thesis's text leave open about messages.
+func messageRows(load testbed.LoadOf) []knob.Row {
+	unless := func(why string, prims func(c Config) []Prim) func(v knob.Values) string {
+		return func(v knob.Values) string {
+			for _, p := range prims(configOf(v, load(v)).Resolved()) {
+				if p == TwoSided || p == Hybrid {
+					return ""
+				}
+			}
+			return why
+		}
+	}
+	return []knob.Row{
+		{Knob: knob.Knob{Name: "rpc.charge_per_record", Kind: knob.Bool, Default: false, Label: "Execution charged per record", Section: "4.3.1", Group: knob.Phases, Live: true,
+			Doc: "Charges a handler the execution time of Table 4-2 for each record that a message asks for. Off, for each message: by the sizes of the released code's messages the table's SmallBank asks for 1.95 records with one."},
+			Inactive: unless("nothing is fetched by RPC", func(c Config) []Prim { return []Prim{c.Execution, c.RORead} })},
+		{Knob: knob.Knob{Name: "rpc.commit_together", Kind: knob.Bool, Default: false, Label: "One commit message", Section: "4.3.3", Group: knob.Phases, Live: true,
+			Doc: "Commit by RPC sends one message per machine with all its records. Off, one message per record, as the released code: its sizes are the payloads of Table 4-2."},
+			Inactive: unless("commit is one-sided", func(c Config) []Prim { return []Prim{c.Commit} })},
 	}
 }
 

@@ -37,6 +37,8 @@ func onParts(t testing.TB, frame r2.Config, cfg Config, spec store.Spec, parts s
 func TestRefusals(t *testing.T) {
 	fasst, _ := Preset("fasst")
 	h, _ := Preset("drtm+h")
+	together := fasst
+	together.CommitTogether = true
 	spec := store.Spec{ID: 1, Name: "t", ValueBytes: 400, Aligned: true}
 	write := func(keys ...uint64) func(*txn.Tx) error {
 		return func(tx *txn.Tx) error {
@@ -56,7 +58,7 @@ func TestRefusals(t *testing.T) {
 		want string
 	}{
 		{"log entry", h, false, write(0, 1, 2, 3, 4, 5, 6, 9, 12, 15), "log entry"},
-		{"commit message", fasst, false, write(1, 4, 7, 10, 13, 16, 19, 22, 25, 28, 31, 34), "two-sided commit"},
+		{"commit message", together, false, write(1, 4, 7, 10, 13, 16, 19, 22, 25, 28, 31, 34), "two-sided commit"},
 		{"no table", h, false, func(tx *txn.Tx) error { _, err := tx.Read(9, 1); return err }, "table 9 does not exist: the tables are 1 t"},
 		{"no key", h, false, func(tx *txn.Tx) error { _, err := tx.Read(1, 1000); return err }, "key not found"},
 		{"no such wide key", h, false, func(tx *txn.Tx) error { _, err := tx.Read(1, 1<<60+1); return err }, "key 1152921504606846977 of table t: key not found"},

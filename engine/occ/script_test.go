@@ -28,6 +28,10 @@ func scriptConfig(options map[string]string) (txn.Config, error) {
 		case "preset":
 		case "speculative":
 			cfg.Speculative = v == "true"
+		case "reclaim":
+			cfg.AwaitReclaim = v == "awaited"
+		case "together":
+			cfg.CommitTogether = v == "true"
 		case "replicas":
 			cfg.Replicas, err = strconv.Atoi(v)
 		case "lock":

@@ -122,7 +122,10 @@ func (s *session) Commit() error {
 	if passive {
 		s.tx.Done()
 	}
-	if err = s.cfg.install(s); err != nil {
+	if err = s.reclaimFirst(); err == nil {
+		err = s.cfg.install(s)
+	}
+	if err != nil {
 		// A committed transaction cannot be written back: a machine is gone, and
 		// there is no recovery yet.
 		s.p.cl.Fail(fmt.Errorf("occ: write-back: %w", err))
@@ -131,7 +134,9 @@ func (s *session) Commit() error {
 	if !passive {
 		s.tx.Done()
 	}
-	s.reclaim()
+	if !s.cfg.AwaitReclaim {
+		s.reclaim()
+	}
 	return nil
 }
 
@@ -181,7 +186,7 @@ func (s *session) prepare() error {
 			a.entry = s.log.Add(int(a.Machine), logged(a))
 		}
 	}
-	if err := s.log.Plan(s.cfg.Logging == TwoSided); err != nil {
+	if err := s.log.Plan(s.cfg.Logging == TwoSided || s.cfg.AwaitReclaim); err != nil {
 		return s.tx.Fail(err)
 	}
 	return nil
@@ -231,10 +236,10 @@ func (s *session) fits() error {
 			case int(a.Machine) != m || a.Out == nil:
 			case toLock(a):
 				locks += verifyItem
-				commits += 8 + pad8(len(a.Out))
+				commits = s.cfg.commitBytes(commits, a)
 			case toPlace(a):
 				inserts += insertItem
-				commits += 8 + pad8(len(a.Out))
+				commits = s.cfg.commitBytes(commits, a)
 			}
 		}
 		for _, p := range []struct {
@@ -270,6 +275,15 @@ func (s *session) reclaim() {
 		s.tx.Enter(replication.Reclaim, r2.Mode{Outstanding: true, Doorbell: true, Passive: true})
 		s.log.Reclaim()
 	}
+}
+
+// reclaimFirst is reclaim where the transaction waits for it before it writes back.
+func (s *session) reclaimFirst() error {
+	if !s.cfg.AwaitReclaim || !s.log.Needed() {
+		return nil
+	}
+	s.tx.Enter(replication.Reclaim, r2.Mode{Outstanding: true, Doorbell: true})
+	return s.log.ReclaimAndWait()
 }
 
 // Ahead asks the host for the set and the log.

@@ -10,8 +10,8 @@
 // does not fit has to be refused then, sends it when it has validated (Send), and has it reclaimed
 // when the records are written back (Reclaim).
 //
-// The released code sends the write set once more with the reclaim message; here the message names
-// the ring entry that the backup already has.
+// The message that has an entry reclaimed names it: the backup has it in its ring (Reclaim). The released code
+// sends the write set once more, and without passive ACK waits for the answers (ReclaimAndWait).
 //
 // Left out: recovery. A machine that fails takes what is in its rings with it.
 package replication

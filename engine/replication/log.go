@@ -19,7 +19,7 @@ const DefaultRingBytes = 8 << 10
 const DefaultFullNS = 2_000
 
 const (
-	logHead  = 8 // of a log request: the position in the ring; the entry follows
+	logHead  = 8 // of a log request: the position in the ring; of a reclaim: and the size; the entry follows, or does not
 	replyYes = 1
 
 	nanosecond = r2.Time(1000) // in picoseconds
@@ -181,9 +181,11 @@ func (l *Logs) serveLog(c *r2.Co, from r2.Peer, req, rep []byte) int {
 // and among them order makes no difference, so nothing here waits for the core's
 // local time.
 func (l *Logs) serveReclaim(c *r2.Co, from r2.Peer, req, rep []byte) int {
-	word := u64(req)
-	a := l.ringAddr(c.Machine(), from.Machine, from.Thread, word>>16)
-	e, err := l.opt.Open(c.Peek(a, int(word&0xffff)))
+	word, entry := u64(req), req[logHead:]
+	if len(entry) == 0 {
+		entry = c.Peek(l.ringAddr(c.Machine(), from.Machine, from.Thread, word>>16), int(word&0xffff))
+	}
+	e, err := l.opt.Open(entry)
 	if err != nil {
 		l.note("machine %d is to apply a log entry of machine %d thread %d: %v", c.Machine(), from.Machine, from.Thread, err)
 		return 0

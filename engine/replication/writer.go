@@ -62,7 +62,7 @@ func (w *Writer) to(m int) {
 }
 
 // Plan numbers the entry and refuses what does not fit into a ring, or into a
-// message if it is to go by RPC.
+// message if it is to go by RPC, as such or with a reclaim.
 func (w *Writer) Plan(byRPC bool) error {
 	if w.l.opt.Replicas == 1 {
 		return nil
@@ -194,8 +194,29 @@ func (w *Writer) reserve(g *placed) {
 func (w *Writer) Reclaim() {
 	for i := range w.at {
 		g := &w.at[i]
-		w.c.Call(g.machine, w.l.rpcReclaim, binary.LittleEndian.AppendUint64(w.c.Request(), g.pos<<16|uint64(w.entryBytes())))
+		w.c.Call(g.machine, w.l.rpcReclaim, w.reclaim(g))
 	}
+}
+
+// ReclaimAndWait is Reclaim by requests that carry the entry once more, which their answers release.
+func (w *Writer) ReclaimAndWait() error {
+	for i := range w.at {
+		g := &w.at[i]
+		w.c.Call(g.machine, w.l.rpcReclaim, append(w.reclaim(g), w.entry()...))
+	}
+	if err := w.c.Wait(); err != nil {
+		return err
+	}
+	for i := range w.at {
+		g := &w.at[i]
+		w.l.reclaimed(w.c.Machine(), w.c.Thread(), g.machine, w.reclaim(g))
+	}
+	return nil
+}
+
+// reclaim says which entry of a ring a backup is to apply.
+func (w *Writer) reclaim(g *placed) []byte {
+	return binary.LittleEndian.AppendUint64(w.c.Request(), g.pos<<16|uint64(w.entryBytes()))
 }
 
 // Check looks whether the backups really have the entry, free of time.

@@ -24,6 +24,11 @@ type Settings struct {
 	// live-lock, too large and they idle.
 	BackoffMinNS int64
 	BackoffMaxNS int64
+	// AwaitReclaim has backups answer reclaims, which carry the write set once more, and the
+	// transaction wait for the answers before it writes back: the released code without passive ACK.
+	// Off, nobody waits for them (§4.3.4).
+	AwaitReclaim bool
+
 	// MaxAttempts ends a transaction with an error instead of retrying for
 	// ever: a sign of a protocol bug, not of contention.
 	MaxAttempts int
