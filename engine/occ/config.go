@@ -114,6 +114,13 @@ func (p *protocol) NeedsDrain(to txn.Config) bool {
 	return ok && NeedsDrain(p.cfg.Config, c)
 }
 
+// batches says that a phase which fetches by RPC asks each machine for all records that were announced with one message.
+// That is what doorbell batching is there: Table 4-1 has it for two-sided execution, where nothing but these could share
+// a doorbell, and the released code queues two-sided reads until a value is needed.
+func (c *Config) batches(phase metrics.Phase, p Prim) bool {
+	return p == TwoSided && c.mode(phase, p).Doorbell
+}
+
 // mode is what a phase posts with: what is on and Table 4-1 allows.
 func (c *Config) mode(phase metrics.Phase, p Prim) r2.Mode {
 	on, may := c.Opt[phase], Allowed(phase, p)

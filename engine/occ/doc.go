@@ -23,7 +23,8 @@
 // variant.go plants faults; nothing else knows of them.
 //
 // Under speculative execution (§4.4.1) Tx.Fetch returns a future and the body goes on
-// until it awaits the value: records that do not depend on each other come together.
+// until it awaits the value: records that do not depend on each other come together. Two-sided
+// execution asks for announced records together without it, see Config.batches.
 //
 // # What is modelled
 //

@@ -70,7 +70,7 @@ func (s *session) enterFetch(parallel bool) Prim {
 	}
 	mode := s.cfg.mode(phase, prim)
 	if parallel {
-		mode.Outstanding = s.cfg.Opt[phase].Outstanding || s.cfg.Speculative
+		mode.Outstanding = s.cfg.Opt[phase].Outstanding || s.cfg.Speculative || s.cfg.batches(phase, prim)
 	}
 	s.reads = mode
 	s.reads.Doorbell = s.cfg.mode(phase, OneSided).Doorbell

@@ -79,8 +79,13 @@ func (s *session) Add() *txn.Access {
 	return &a.Access
 }
 
-// Eager says that announced records are fetched in parallel (§4.4.1).
-func (s *session) Eager() bool { return s.cfg.Speculative }
+// Eager says that announced records are fetched together: by speculation (§4.4.1), or because RPCs are batched.
+func (s *session) Eager() bool {
+	if s.tx.ReadOnly() {
+		return s.cfg.Speculative || s.cfg.batches(txn.RORead, s.cfg.RORead)
+	}
+	return s.cfg.Speculative || s.cfg.batches(txn.Execution, s.cfg.Execution)
+}
 
 // Start begins to fetch the newest record.
 func (s *session) Start(*txn.Access) { s.begin(s.set[len(s.set)-1], s.enterFetch(true)) }
