@@ -31,13 +31,14 @@ func combinations() []occ.Config {
 	return out
 }
 
-// optimise switches optimisations, cache and speculation on and off at random.
+// optimise switches optimisations, cache, speculation and what the released code does otherwise on and off at random.
 func optimise(c occ.Config, r *sim.Rand) occ.Config {
 	flip := func() bool { return r.Uint64n(2) == 0 }
 	for p := range c.Opt {
 		c.Opt[p] = r2.Mode{Outstanding: flip(), Doorbell: flip(), Passive: flip()}
 	}
 	c.CacheEnabled, c.Speculative = flip(), flip()
+	c.ChargePerRecord, c.CommitTogether, c.AwaitReclaim = flip(), flip(), flip()
 	return c
 }
 
@@ -58,11 +59,13 @@ func name(c occ.Config) string {
 		}
 		fmt.Fprint(&b, n)
 	}
-	if c.CacheEnabled {
-		b.WriteString("-cache")
-	}
-	if c.Speculative {
-		b.WriteString("-spec")
+	for _, x := range []struct {
+		on   bool
+		name string
+	}{{c.CacheEnabled, "-cache"}, {c.Speculative, "-spec"}, {c.ChargePerRecord, "-perrecord"}, {c.CommitTogether, "-together"}, {c.AwaitReclaim, "-awaited"}} {
+		if x.on {
+			b.WriteString(x.name)
+		}
 	}
 	return b.String()
 }
