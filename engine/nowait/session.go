@@ -120,7 +120,7 @@ func (s *session) Commit() error {
 	}
 	if s.log.Needed() && !await {
 		s.tx.Enter(replication.Reclaim, r2.Mode{Outstanding: true, Doorbell: true, Passive: true})
-		s.log.Reclaim()
+		s.log.Reclaim(s.cfg.ResendLog)
 	}
 	return nil
 }
@@ -177,7 +177,7 @@ func (s *session) plan() error {
 		}
 		a.entry = s.log.Add(int(a.Machine), u)
 	}
-	return s.log.Plan(s.cfg.Logging == TwoSided || s.cfg.AwaitReclaim)
+	return s.log.Plan(s.cfg.Logging == TwoSided || s.cfg.ResendLog)
 }
 
 // Abandon ends an attempt that fails before Commit.

@@ -29,7 +29,7 @@ func scriptConfig(options map[string]string) (txn.Config, error) {
 		case "speculative":
 			cfg.Speculative = v == "true"
 		case "reclaim":
-			cfg.AwaitReclaim = v == "awaited"
+			cfg.ResendLog, cfg.AwaitReclaim = v != "background", v == "awaited"
 		case "together":
 			cfg.CommitTogether = v == "true"
 		case "replicas":

@@ -191,7 +191,7 @@ func (s *session) prepare() error {
 			a.entry = s.log.Add(int(a.Machine), logged(a))
 		}
 	}
-	if err := s.log.Plan(s.cfg.Logging == TwoSided || s.cfg.AwaitReclaim); err != nil {
+	if err := s.log.Plan(s.cfg.Logging == TwoSided || s.cfg.ResendLog); err != nil {
 		return s.tx.Fail(err)
 	}
 	return nil
@@ -278,7 +278,7 @@ func (s *session) logWrites() error {
 func (s *session) reclaim() {
 	if s.log.Needed() {
 		s.tx.Enter(replication.Reclaim, r2.Mode{Outstanding: true, Doorbell: true, Passive: true})
-		s.log.Reclaim()
+		s.log.Reclaim(s.cfg.ResendLog)
 	}
 }
 

@@ -11,7 +11,7 @@
 // when the records are written back (Reclaim).
 //
 // The message that has an entry reclaimed names it: the backup has it in its ring (Reclaim). The released code
-// sends the write set once more, and without passive ACK waits for the answers (ReclaimAndWait).
+// sends the write set once more there, and without passive ACK waits for the answers (ReclaimAndWait).
 //
 // Left out: recovery. A machine that fails takes what is in its rings with it.
 package replication

@@ -190,20 +190,21 @@ func (w *Writer) reserve(g *placed) {
 	}
 }
 
-// Reclaim tells the backups to apply the entry: one message each, nobody waits.
-func (w *Writer) Reclaim() {
+// Reclaim tells the backups to apply the entry: one message each, which carries it once more or does not; nobody waits.
+func (w *Writer) Reclaim(resend bool) {
 	for i := range w.at {
 		g := &w.at[i]
-		w.c.Call(g.machine, w.l.rpcReclaim, w.reclaim(g))
+		req := w.reclaim(g)
+		if resend {
+			req = append(req, w.entry()...)
+		}
+		w.c.Call(g.machine, w.l.rpcReclaim, req)
 	}
 }
 
-// ReclaimAndWait is Reclaim by requests that carry the entry once more, which their answers release.
+// ReclaimAndWait is Reclaim by requests that carry the entry, whose room their answers release.
 func (w *Writer) ReclaimAndWait() error {
-	for i := range w.at {
-		g := &w.at[i]
-		w.c.Call(g.machine, w.l.rpcReclaim, append(w.reclaim(g), w.entry()...))
-	}
+	w.Reclaim(true)
 	if err := w.c.Wait(); err != nil {
 		return err
 	}

@@ -87,8 +87,8 @@ func Knobs(load testbed.LoadOf, looksUp func(v knob.Values) string) (replicas kn
 		}},
 		{Knob: knob.Knob{Name: "txn.speculative", Kind: knob.Bool, Default: true, Label: "Speculative execution", Section: "4.4.1", Group: knob.Phases, Live: true,
 			Doc: "Fetches records that do not depend on each other in parallel: a read does not wait until its value is used."}},
-		{Knob: knob.Knob{Name: "log.reclaim", Kind: knob.Choice, Default: "background", Choices: []string{"background", "awaited"}, Label: "Log reclaim", Section: "4.3.4", Group: knob.Phases, Live: true,
-			Doc: "How backups are told to apply a log entry and free its space. background: by a message that nobody waits for, as the thesis has it. awaited: by a request that carries the write set once more, and is answered before the transaction writes back, as the released code does without passive ACK."},
+		{Knob: knob.Knob{Name: "log.reclaim", Kind: knob.Choice, Default: "background", Choices: []string{"background", "resent", "awaited"}, Label: "Log reclaim", Section: "4.3.4", Group: knob.Phases, Live: true,
+			Doc: "How backups are told to apply a log entry and free its space. background: by a message that nobody waits for, as the thesis has it. resent: the message carries the write set once more, as the released code does. awaited: and is answered before the transaction writes back, as the released code does without passive ACK."},
 			Inactive: func(v knob.Values) string {
 				if v.Int("replicas") == 1 {
 					return "replicas is 1: there are no logs"
@@ -110,7 +110,7 @@ const leastCacheBytes = 1 << 10
 func SettingsOf(v knob.Values) Settings {
 	return Settings{
 		Replicas: v.Int("replicas"), CacheEnabled: v.Bool("cache.enabled"),
-		AwaitReclaim: v.Text("log.reclaim") == "awaited",
+		ResendLog: v.Text("log.reclaim") != "background", AwaitReclaim: v.Text("log.reclaim") == "awaited",
 		BackoffMinNS: int64(v.Int("txn.backoff_min_ns")), BackoffMaxNS: int64(v.Int("txn.backoff_max_ns")),
 		CacheBytes: max(uint64(float64(v.Int("cache.bytes"))*v.Float("workload.scale")), leastCacheBytes),
 	}

@@ -24,9 +24,11 @@ type Settings struct {
 	// live-lock, too large and they idle.
 	BackoffMinNS int64
 	BackoffMaxNS int64
-	// AwaitReclaim has backups answer reclaims, which carry the write set once more, and the
-	// transaction wait for the answers before it writes back: the released code without passive ACK.
-	// Off, nobody waits for them (§4.3.4).
+	// ResendLog has the message that a backup applies an entry by carry the write set once more, as
+	// the released code's. Off, it names the entry in the backup's ring.
+	ResendLog bool
+	// AwaitReclaim, which goes with ResendLog, has the backups answer, and the transaction wait for the answers before it
+	// writes back: the released code without passive ACK. Off, nobody waits for them (§4.3.4).
 	AwaitReclaim bool
 
 	// MaxAttempts ends a transaction with an error instead of retrying for

@@ -38,7 +38,8 @@ func optimise(c occ.Config, r *sim.Rand) occ.Config {
 		c.Opt[p] = r2.Mode{Outstanding: flip(), Doorbell: flip(), Passive: flip()}
 	}
 	c.CacheEnabled, c.Speculative = flip(), flip()
-	c.ChargePerRecord, c.CommitTogether, c.AwaitReclaim = flip(), flip(), flip()
+	c.ChargePerRecord, c.CommitTogether, c.ResendLog = flip(), flip(), flip()
+	c.AwaitReclaim = c.ResendLog && flip()
 	return c
 }
 
@@ -62,7 +63,7 @@ func name(c occ.Config) string {
 	for _, x := range []struct {
 		on   bool
 		name string
-	}{{c.CacheEnabled, "-cache"}, {c.Speculative, "-spec"}, {c.ChargePerRecord, "-perrecord"}, {c.CommitTogether, "-together"}, {c.AwaitReclaim, "-awaited"}} {
+	}{{c.CacheEnabled, "-cache"}, {c.Speculative, "-spec"}, {c.ChargePerRecord, "-perrecord"}, {c.CommitTogether, "-together"}, {c.ResendLog, "-resent"}, {c.AwaitReclaim, "-awaited"}} {
 		if x.on {
 			b.WriteString(x.name)
 		}

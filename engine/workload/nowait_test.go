@@ -46,12 +46,13 @@ func optimiseLocker(c nowait.Config, r *sim.Rand) nowait.Config {
 	for _, p := range nowait.Phases {
 		c.Opt[p.ID] = r2.Mode{Outstanding: flip(), Doorbell: flip(), Passive: flip()}
 	}
-	c.CacheEnabled, c.Speculative, c.AwaitReclaim = flip(), flip(), flip()
+	c.CacheEnabled, c.Speculative, c.ResendLog = flip(), flip(), flip()
+	c.AwaitReclaim = c.ResendLog && flip()
 	return c
 }
 
 func lockerName(c nowait.Config) string {
-	return fmt.Sprintf("%v lock %v logging %v replicas %d opt %v cache %v speculative %v awaited %v", c.Mode, c.Lock, c.Logging, c.Replicas, c.Opt, c.CacheEnabled, c.Speculative, c.AwaitReclaim)
+	return fmt.Sprintf("%v lock %v logging %v replicas %d opt %v cache %v speculative %v resent %v awaited %v", c.Mode, c.Lock, c.Logging, c.Replicas, c.Opt, c.CacheEnabled, c.Speculative, c.ResendLog, c.AwaitReclaim)
 }
 
 // TestNoWait: all choices of primitive, mode and replication, with optimisations at random, pass
