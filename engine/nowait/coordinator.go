@@ -1,5 +1,7 @@
 package nowait
 
+import "drtmx/engine/txn"
+
 // program is what the transaction's own program takes on its core, in cycles. The numbers are
 // assumed to be those that engine/occ was measured to take (see its coordinator.go) where the work
 // is the same: begin and end, finding a record and what the body does with it, a lock request,
@@ -17,7 +19,11 @@ type program struct {
 }
 
 var coordinator = program{
-	attempt: 1000, growing: 400, growingRecord: 240, upgrade: 230, logging: 700, loggingRecord: 90, commitRecord: 40, reclaim: 250, reclaimRecord: 30,
+	attempt: txn.OnBroadwell(1000),
+	growing: txn.OnBroadwell(400), growingRecord: txn.OnBroadwell(240), upgrade: txn.OnBroadwell(230),
+	logging: txn.OnBroadwell(700), loggingRecord: txn.OnBroadwell(90),
+	commitRecord: txn.OnBroadwell(40),
+	reclaim:      txn.OnBroadwell(250), reclaimRecord: txn.OnBroadwell(30),
 }
 
 // spinCycles is a pause between two looks at a word that other CPUs change.
