@@ -7,7 +7,7 @@ BIN := bin
 TEST_TIMEOUT ?= 25m
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check notebook bench soak fit build generate goversion deps assets system race arm64 clean
+.PHONY: help run test check notebook bench soak fit predictions build generate goversion deps assets system race arm64 clean
 
 help:
 	@echo "make run       build and start the live cluster with the page on http://127.0.0.1:7070"
@@ -16,6 +16,7 @@ help:
 	@echo "make notebook  install the kernel and start Jupyter in notebooks/"
 	@echo "make bench     the benchmarks of the README, peers included"
 	@echo "make fit       fit the fitted numbers of PROFILE (val) to the calibration table"
+	@echo "make predictions  compute the thesis's numbers of systems anew and record them (CHAPTER=4, SCALE=quick)"
 	@echo "make soak      random configurations under the checkers, SOAK=1000 of them or for SOAK=10m"
 	@echo "make build     bin/drtmx and bin/drtmx-kernel"
 	@echo "make generate  what is committed and made: the notebooks' outputs"
@@ -104,6 +105,12 @@ PROFILE ?= val
 EVALUATIONS ?= 100
 fit: build
 	$(BIN)/drtmx fit $(PROFILE) --evaluations $(EVALUATIONS) --profile-out engine/fabric/profiles/$(PROFILE).yaml --residuals-out notebooks/figures/calibration/fits/$(PROFILE).csv
+
+# After a change of what a run of a system computes. An interrupt leaves the figures that are done.
+CHAPTER ?= 4
+SCALE ?= quick
+predictions: build
+	$(BIN)/drtmx predict --run --chapter $(CHAPTER) --scale $(SCALE) --record notebooks/figures/prediction/recorded.json
 
 clean:
 	rm -rf $(BIN)

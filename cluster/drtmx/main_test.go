@@ -476,44 +476,6 @@ func TestVerifyPrintsRows(t *testing.T) {
 	}
 }
 
-// TestPredictPrintsRows: a number that is withheld has no published one, one that is open has, and the sums are those of the rows.
-func TestPredictPrintsRows(t *testing.T) {
-	var p struct {
-		Rows []struct {
-			ID, Figure, Verdict string
-			Published           *string
-			Predictions         []struct{ Code, Value string }
-			Error               *float64
-		}
-		Withheld, Numbers, Orders int
-	}
-	decode(t, ok(t, "predict", "--chapter", "3", "--figures", "3-22a", "--json"), &p)
-	withheld, open := 0, 0
-	for _, r := range p.Rows {
-		if r.Figure != "3-22a" || len(r.Predictions) != 1 || (r.Published == nil) != (r.Verdict == "withheld") || (r.Error == nil) != (r.Published == nil) {
-			t.Errorf("%+v", r)
-		}
-		if r.Published == nil {
-			withheld++
-		} else {
-			open++
-		}
-	}
-	if withheld == 0 || open == 0 || withheld != p.Withheld || open != p.Numbers {
-		t.Errorf("%d withheld and %d open rows: %+v", withheld, open, p)
-	}
-	if text := ok(t, "predict", "--figures", "t4-3"); !strings.Contains(text, "t4-3-farm") {
-		t.Error(text)
-	}
-	for says, args := range map[string][]string{
-		"chapter = 7": {"--chapter", "7"}, "figures = 2-4a": {"--figures", "2-4a"}, "scale = huge": {"--scale", "huge"}, "names nothing": {"--figures", ""}, "figures = 4-9a": {"--chapter", "3", "--figures", "4-9a"},
-	} {
-		if code, _, stderr := call(append([]string{"predict"}, args...)...); code != misused || !strings.Contains(stderr, says) {
-			t.Errorf("%v: %d %s", args, code, stderr)
-		}
-	}
-}
-
 func TestTraceOpensInPerfetto(t *testing.T) {
 	var tr struct {
 		TraceEvents []struct {

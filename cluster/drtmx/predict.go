@@ -1,54 +1,194 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"drtmx/engine/experiment"
 	"drtmx/notebooks/figures"
+	"drtmx/notebooks/figures/prediction"
 )
 
+type predictFlags struct {
+	chapter int
+	scale   string
+	only    []string
+	with    []string
+	run     bool
+	record  string
+	as      string
+	asJSON  bool
+}
+
 func predictCommand() *cobra.Command {
-	var chapter int
-	var scale string
-	var only []string
-	var asJSON bool
+	var f predictFlags
 	cmd := &cobra.Command{
 		Use:   "predict",
 		Short: "The thesis's system-level numbers and what this simulator predicts for them",
-		Long: "Computes the figures about systems and lists every number and order that the thesis has of them, the published one where it is open. " +
-			"Nothing is fitted to these. Runs are kept, so a second time is quick.",
+		Long: "Lists every number and order that the thesis has of systems, the published one where it is open, with the predictions that are recorded in the repository: " +
+			"the first one, which was made while the number was withheld, and later ones. Nothing is fitted to these numbers. What another version of the code recorded is marked as stale.\n\n" +
+			"--run computes the figures in place of what is recorded, one after another; runs are kept, so a second time is quick. " +
+			"--record keeps what is computed in a file, figure by figure: what an interrupt leaves is there. " +
+			"Rows of other figures, and other columns of the file, stay. `make predictions` records into the repository.",
 		Args: exactly(0, "no arguments"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := named(cmd, "figures", only); err != nil {
-				return err
-			}
-			recipes, err := predicting(chapter, only)
-			if err != nil {
-				return err
-			}
-			var done []*figures.Figure
-			for _, r := range recipes {
-				f, err := computed(cmd, r, scale, nil)
-				if err != nil {
-					return err
-				}
-				done = append(done, f)
-			}
-			if err := show(cmd, figures.PredictionsOf(done...), asJSON); err != nil {
-				return err
-			}
-			return checked(done)
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.predict(cmd) },
 	}
 	fl := cmd.Flags()
-	fl.IntVar(&chapter, "chapter", 0, "only the rows of chapter `N`")
-	fl.StringVar(&scale, "scale", figures.Quick, figures.Quick+" or "+figures.Paper+", as in drtmx figure")
-	fl.StringSliceVar(&only, "figures", nil, "only the rows of these figures, by `ID,ID`")
-	fl.BoolVar(&asJSON, "json", false, "print the rows as JSON")
+	fl.IntVar(&f.chapter, "chapter", 0, "only the rows of chapter `N`")
+	fl.StringVar(&f.scale, "scale", "", "only predictions at this scale, "+figures.Quick+" or "+figures.Paper+"; --run computes at "+figures.Quick+" if none is given")
+	fl.StringSliceVar(&f.only, "figures", nil, "only the rows of these figures, by `ID,ID`")
+	fl.StringSliceVar(&f.with, "with", nil, "more columns from `FILE,FILE`: what --record or --json wrote")
+	fl.BoolVar(&f.run, "run", false, "compute the figures and their claims anew")
+	fl.StringVar(&f.record, "record", "", "with --run: keep what is computed in `FILE`")
+	fl.StringVar(&f.as, "as", prediction.Now, "with --run: the name of the column that is computed")
+	fl.BoolVar(&f.asJSON, "json", false, "print the rows as JSON")
 	return cmd
+}
+
+func (f *predictFlags) predict(cmd *cobra.Command) error {
+	if err := f.check(cmd); err != nil {
+		return err
+	}
+	recipes, err := predicting(f.chapter, f.only)
+	if err != nil {
+		return err
+	}
+	of := func(r *prediction.Row) bool {
+		return slices.ContainsFunc(recipes, func(x *figures.Recipe) bool { return x.ID() == r.Figure })
+	}
+	t := figures.Recorded(f.chapter).Only(of)
+	for _, path := range f.with {
+		more, err := columns(path, t)
+		if err != nil {
+			return err
+		}
+		t.Put(more.Only(of))
+	}
+	var failed error
+	if f.run {
+		failed = f.compute(cmd, recipes, t)
+	}
+	if f.scale != "" {
+		t = t.At(f.scale)
+	}
+	if err := show(cmd, figures.Report(t, f.as), f.asJSON); err != nil {
+		return err
+	}
+	return failed
+}
+
+// check finds out before a long run what is wrong with the flags.
+func (f *predictFlags) check(cmd *cobra.Command) error {
+	if err := named(cmd, "figures", f.only); err != nil {
+		return err
+	}
+	if err := named(cmd, "with", f.with); err != nil {
+		return err
+	}
+	switch {
+	case f.scale != "" && f.scale != figures.Quick && f.scale != figures.Paper:
+		return &experiment.SpecError{Field: "scale", Value: f.scale, Rule: "must be " + figures.Quick + " or " + figures.Paper, Next: "as --scale " + figures.Quick}
+	case !f.run && (f.record != "" || cmd.Flags().Changed("as")):
+		return usage("--record and --as are about what is computed; add --run")
+	case f.as == "" || f.as == prediction.First:
+		return &experiment.SpecError{Field: "as", Value: f.as, Rule: "the first prediction never changes", Next: "name the column as in --as " + prediction.Now}
+	}
+	if f.record == "-" {
+		return usage("--record adds to a file; --json prints what is computed")
+	}
+	if err := outputs("", output{"--record", f.record}); err != nil || f.record == "" {
+		return err
+	}
+	_, err := f.recorded()
+	return err
+}
+
+// columns are those of a file. A name that is there already gets that of the file.
+func columns(path string, have *prediction.Table) (*prediction.Table, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	file := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	t, err := prediction.Read(text, file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	taken := have.Columns()
+	return t.Named(func(old string) string {
+		if slices.ContainsFunc(taken, func(c prediction.Column) bool { return c.Name == old }) {
+			return file + " " + old
+		}
+		return old
+	}), nil
+}
+
+// compute puts what the figures predict now into the table and into the file. It goes on to the next figure where a check
+// failed, and ends with that.
+func (f *predictFlags) compute(cmd *cobra.Command, recipes []*figures.Recipe, t *prediction.Table) error {
+	scale := f.scale
+	if scale == "" {
+		scale = figures.Quick
+	}
+	var failed error
+	for _, r := range recipes {
+		fig, err := computed(cmd, r, scale, nil)
+		if err != nil {
+			if !errors.Is(err, context.Canceled) {
+				err = fmt.Errorf("figure %s: %w", r.ID(), err)
+			}
+			return errors.Join(failed, err)
+		}
+		now := figures.PredictionsOf(f.as, fig)
+		t.Put(now)
+		if err := f.keep(now); err != nil {
+			return err
+		}
+		failed = errors.Join(failed, checked([]*figures.Figure{fig}))
+	}
+	return failed
+}
+
+// keep adds predictions to the file, which is there as it was or as it will be at any time.
+func (f *predictFlags) keep(now *prediction.Table) error {
+	if f.record == "" {
+		return nil
+	}
+	t, err := f.recorded()
+	if err != nil {
+		return err
+	}
+	t.Put(now)
+	figures.InOrder(t)
+	text, err := t.JSON()
+	if err != nil {
+		return err
+	}
+	return writeFile(f.record, text)
+}
+
+// recorded is what is in the file.
+func (f *predictFlags) recorded() (*prediction.Table, error) {
+	text, err := os.ReadFile(f.record)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &prediction.Table{Rows: []prediction.Row{}}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	t, err := prediction.Read(text, prediction.Now)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.record, err)
+	}
+	return t, nil
 }
 
 // predicting are the figures that were asked for.

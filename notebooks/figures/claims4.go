@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"drtmx/dashboard/charts"
+	"drtmx/notebooks/figures/prediction"
 )
 
 // The states of TPC-C/no; fig4_curves.go says why there are two.
@@ -51,29 +52,18 @@ func (c *Claim) sentence() string {
 	} else if p, ok := systemResult(c.ID); ok {
 		bound = p.Bound
 	}
-	says := strings.TrimSpace("the thesis says "+bound) + " " + unitOf(strings.Replace(c.Reference, "..", " to ", 1), c.Unit) + c.as.words
+	says := strings.TrimSpace("the thesis says "+bound) + " " + prediction.UnitOf(strings.Replace(c.Reference, "..", " to ", 1), c.Unit) + c.as.words
 	if c.Measured == nil {
 		return says
 	}
 	if strings.Contains(c.Reference, "..") && c.Smallest != nil && *c.Smallest != *c.Largest {
-		return says + ", the simulator " + unitOf(charts.Digits(*c.Smallest, 3)+" to "+charts.Digits(*c.Largest, 3), c.Unit) + c.as.words
+		return says + ", the simulator " + prediction.UnitOf(charts.Digits(*c.Smallest, 3)+" to "+charts.Digits(*c.Largest, 3), c.Unit) + c.as.words
 	}
 	v, words := *c.Measured, c.as.words
 	if v < 0 && c.as.negative != "" {
 		v, words = -v, c.as.negative
 	}
-	return says + ", the simulator " + unitOf(charts.Digits(v, 3), c.Unit) + words
-}
-
-// unitOf is a number with its unit as one writes it: 1.2x, but 3 us.
-func unitOf(number, unit string) string {
-	switch unit {
-	case "x":
-		return number + "x"
-	case "count", "":
-		return number
-	}
-	return number + " " + unit
+	return says + ", the simulator " + prediction.UnitOf(charts.Digits(v, 3), c.Unit) + words
 }
 
 // expected is where a line would be by the thesis's ratio, given the line that it is

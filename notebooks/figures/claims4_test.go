@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"drtmx/engine/result"
+	"drtmx/notebooks/figures/prediction"
 )
 
 // ratioOf is a claim that compared two lines once.
@@ -76,6 +77,23 @@ func TestEachPublishedNumberHasItsClaim(t *testing.T) {
 	for _, p := range SystemResults() {
 		if p.From != 0 && !claimed[p.ID] && p.ID != emptyRPC {
 			t.Errorf("no figure has %s: %s", p.ID, p.Claim)
+		}
+	}
+}
+
+// A prediction is compared as the ratio that its claim measures.
+func TestPredictionsAreComparedAsMeasured(t *testing.T) {
+	of := map[string]float64{"": 4, "more": 300, "less": 75, "share": 25} // what a ratio of 4 is called
+	for _, d := range figures4 {
+		if d.form == formTable {
+			continue
+		}
+		r := &Recipe{def: d}
+		for _, c := range r.From(Quick, make([]*result.Result, plannedRuns(r))).Claims {
+			p, ok := prediction.Result(c.ID)
+			if ok && p.Number() && c.as.of != nil && math.Abs(c.as.of(4)-of[p.Compare]) > 1e-9 {
+				t.Errorf("%s is measured as %g of 4, and compared as %q", c.ID, c.as.of(4), p.Compare)
+			}
 		}
 	}
 }

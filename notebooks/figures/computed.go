@@ -9,6 +9,7 @@ import (
 	"drtmx/cluster"
 	"drtmx/dashboard/charts"
 	"drtmx/engine/batch"
+	"drtmx/notebooks/figures/prediction"
 )
 
 // Some figures are about models alone: they are computed, and no system runs. What is computed is kept beside the results of
@@ -113,7 +114,7 @@ func (f *Figure) numbers() string {
 	if rows == nil {
 		return ""
 	}
-	return "\n" + aligned(rows)
+	return "\n" + prediction.Aligned(rows)
 }
 
 // numberTable is numbers for a page.

@@ -146,32 +146,6 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// What is predicted: numbers that are open and withheld, orders, and no row of the calibration table.
-func TestPredictions(t *testing.T) {
-	v, low, high := 104.0, 90.0, 120.0
-	first := &Figure{ID: "a", Claims: []Claim{
-		{ID: "s3-tt-bytes", Reference: "100", Measured: &v, Unit: "MB", Status: Holds},
-		{ID: "far", Reference: "50..100", Measured: &high, Largest: &high, Smallest: &low, First: "80..90", Status: Contradicted},
-		withheld("w", "a number", "x", v, "because"),
-		{ID: "o", Claim: "a above b", Status: Holds}, {ID: "p", Claim: "b above c", Status: Undecided},
-		{ID: "f3-3a-srkv", Reference: "24", Measured: &v, Status: Contradicted}, // verify has it
-	}}
-	again := &Figure{ID: "b", Claims: []Claim{{ID: "o", Claim: "once more", Status: Contradicted}}}
-	p := PredictionsOf(first, again)
-	if p.Numbers != 2 || p.Within10 != 1 || p.Within20 != 2 || p.Withheld != 1 || p.Orders != 2 || p.OrdersHold != 1 || len(p.Rows) != 5 {
-		t.Errorf("%+v", p)
-	}
-	if r := p.Rows[1]; *r.Error < 0.199 || r.Predictions[0].Value != "80..90" || r.Predictions[1].Range != "90..120" {
-		t.Errorf("%+v", r)
-	}
-	if r := p.Rows[2]; r.Published != nil || r.Error != nil || r.Verdict != verdictWithheld || r.Predictions[0] != (Predicted{Code: result.CodeVersion(), Value: "104"}) {
-		t.Errorf("%+v", r)
-	}
-	if text := p.String(); !strings.Contains(text, "1 are withheld; 1 of 2 orders hold") || strings.Contains(text, "f3-3a") {
-		t.Error(text)
-	}
-}
-
 // Every figure about a system is asked for its predictions, whoever adds it.
 func TestPredictingFigures(t *testing.T) {
 	for chapter := range 7 {

@@ -1,64 +1,21 @@
 package figures
 
 import (
-	"cmp"
-	"fmt"
-	"math"
-	"strconv"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
 	"strings"
+	"sync"
 
 	"drtmx/dashboard/charts"
+	"drtmx/engine/experiment"
 	"drtmx/engine/result"
+	"drtmx/notebooks/figures/prediction"
 )
 
 // firstSystems is the first chapter whose figures are about systems: what this simulator says about them are predictions.
 const firstSystems = 3
-
-// Predictions are the system-level numbers of the thesis beside those of this simulator: the claims of figures, but for those
-// that the calibration table has.
-type Predictions struct {
-	Rows []Prediction `json:"rows"`
-	// Of the rows with a published number: how many there are, and how many predictions are within 10 and 20 % of it.
-	Numbers  int `json:"numbers"`
-	Within10 int `json:"within_10"`
-	Within20 int `json:"within_20"`
-	// Withheld are the rows whose published number is not open.
-	Withheld int `json:"withheld"`
-	// Of the rows that say what is above what: how many there are, and how many hold.
-	Orders     int `json:"orders"`
-	OrdersHold int `json:"orders_hold"`
-}
-
-// Prediction is a row.
-type Prediction struct {
-	ID          string      `json:"id"`
-	Figure      string      `json:"figure"`
-	Claim       string      `json:"claim"`
-	Published   *string     `json:"published"` // 1.26..1.45; null of an order, and where it is not open
-	Unit        string      `json:"unit,omitempty"`
-	Predictions []Predicted `json:"predictions"`
-	Error       *float64    `json:"error"` // signed, relative; null without a published number
-	// Verdict is that of the claim, or withheld.
-	Verdict string `json:"verdict"`
-}
-
-// Predicted is what a version of the code says.
-type Predicted struct {
-	Code  string `json:"code"` // first: as it was while the number was withheld
-	Value string `json:"value"`
-	// Range is what the number comes to under other values of what is assumed, or, of one that the thesis has a range for, that.
-	Range string `json:"range,omitempty"`
-}
-
-func (p *Predicted) text(unit string) string {
-	if p.Range != "" {
-		return unitOf(p.Value, unit) + " (" + p.Range + ")"
-	}
-	return unitOf(p.Value, unit)
-}
-
-// verdictWithheld is the verdict on a number that cannot be compared yet.
-const verdictWithheld = "withheld"
 
 // Predicting are the figures whose claims are predictions, those of one chapter, or for 0 of all.
 func Predicting(chapter int) (list []*Recipe) {
@@ -70,58 +27,47 @@ func Predicting(chapter int) (list []*Recipe) {
 	return list
 }
 
-// PredictionsOf are the rows of some figures. A row that several figures measure is listed with the first.
-func PredictionsOf(list ...*Figure) *Predictions {
-	p := &Predictions{Rows: []Prediction{}}
-	seen := map[string]bool{}
+// PredictionsOf are what computed figures predict: their claims, but for those that the calibration table has. They become a
+// column with that name.
+func PredictionsOf(name string, list ...*Figure) *prediction.Table {
+	t := &prediction.Table{Rows: []prediction.Row{}}
 	for _, f := range list {
+		r := &Recipe{def: Get(f.ID).def, set: f.Set}
+		code, runs := r.version(f.Scale)
 		for i := range f.Claims {
 			c := &f.Claims[i]
-			if _, calibrated := row(c.ID); calibrated || seen[c.ID] {
+			if _, calibrated := row(c.ID); calibrated {
 				continue
 			}
-			seen[c.ID] = true
-			p.add(f, c)
+			v := c.predicted()
+			v.Name, v.Scale, v.Code, v.Runs, v.Command = name, f.Scale, code, runs, "drtmx figure "+f.ID+" --scale "+f.Scale
+			t.Rows = append(t.Rows, c.row(f.ID, v))
 		}
 	}
-	return p
+	return t
 }
 
-func (p *Predictions) add(f *Figure, c *Claim) {
-	r := Prediction{ID: c.ID, Figure: f.ID, Claim: c.Claim, Unit: c.Unit, Verdict: c.Status, Predictions: []Predicted{}}
-	if c.First != "" {
-		r.Predictions = append(r.Predictions, Predicted{Code: "first", Value: c.First})
+func (c *Claim) row(figure string, v prediction.Value) prediction.Row {
+	r := prediction.Row{ID: c.ID, Figure: figure, Claim: c.Claim, Unit: c.Unit, Predictions: []prediction.Value{v}}
+	if c.Reference != "" && !c.Withheld {
+		r.Published = &c.Reference
+	}
+	return r
+}
+
+// predicted is what a claim comes to.
+func (c *Claim) predicted() prediction.Value {
+	v := prediction.Value{Verdict: c.Status}
+	if c.Withheld {
+		v.Verdict = prediction.Withheld
 	}
 	if c.Measured != nil {
-		now := Predicted{Code: result.CodeVersion(), Value: charts.Digits(*c.Measured, 4)}
-		if c.ranged() {
-			now.Range = charts.Digits(*c.Smallest, 4) + ".." + charts.Digits(*c.Largest, 4)
-		}
-		r.Predictions = append(r.Predictions, now)
+		v.Value = charts.Digits(*c.Measured, 4)
 	}
-	switch {
-	case c.Withheld:
-		r.Verdict = verdictWithheld
-		p.Withheld++
-	case c.Reference == "":
-		p.Orders++
-		if c.Status == Holds {
-			p.OrdersHold++
-		}
-	default:
-		r.Published = &c.Reference
-		p.Numbers++
-		if e, ok := c.off(); ok {
-			r.Error = &e
-			if math.Abs(e) <= 0.1 {
-				p.Within10++
-			}
-			if math.Abs(e) <= 0.2 {
-				p.Within20++
-			}
-		}
+	if c.ranged() {
+		v.Range = charts.Digits(*c.Smallest, 4) + ".." + charts.Digits(*c.Largest, 4)
 	}
-	p.Rows = append(p.Rows, r)
+	return v
 }
 
 // ranged says that a claim has a range: that of the thesis, or that of a withheld number.
@@ -129,56 +75,65 @@ func (c *Claim) ranged() bool {
 	return (strings.Contains(c.Reference, "..") || c.Withheld) && c.Smallest != nil && c.Largest != nil && *c.Smallest != *c.Largest
 }
 
-// off is how far the number is off the published one, of a range its largest ratio.
-func (c *Claim) off() (float64, bool) {
-	from, to, ok := strings.Cut(c.Reference, "..")
-	reference, err := strconv.ParseFloat(cmp.Or(to, from), 64)
-	if err != nil || reference == 0 || c.Measured == nil {
-		return 0, false
+// version is what makes a figure's numbers: the code, and a digest of the specs of its runs.
+func (r *Recipe) version(scale string) (code, runs string) {
+	if r.def.compute != nil {
+		return result.CodeWith(comparePackage), ""
 	}
-	measured := *c.Measured
-	if ok && c.Largest != nil {
-		measured = *c.Largest
+	h := sha256.New()
+	specs, err := r.Specs(scale)
+	must(err) // a figure's own specs are right
+	for _, s := range specs {
+		v, err := experiment.Resolve(s)
+		must(err)
+		text, err := json.Marshal(v)
+		must(err)
+		h.Write(text) // a hash does not fail
 	}
-	return measured/reference - 1, true
+	if len(specs) == 0 {
+		return result.CodeVersion(), ""
+	}
+	return result.CodeVersion(), "runs-" + hex.EncodeToString(h.Sum(nil))[:16]
 }
 
-// String is a line for each row, by figure, and the sums.
-func (p *Predictions) String() string {
-	rows := [][]string{{"row", "figure", "published", "predicted", "off", "verdict", "claim"}}
-	for _, r := range p.Rows {
-		line := []string{r.ID, r.Figure, "–", "–", "", r.Verdict, r.Claim}
-		if r.Published != nil {
-			line[2] = unitOf(*r.Published, r.Unit)
+// Report is a table of predictions with what follows from it, its figures in the order of the thesis. Verdicts are those of the
+// column with that name.
+func Report(t *prediction.Table, name string) *prediction.Report {
+	type figure struct{ id, scale string }
+	type version struct{ code, runs string }
+	known := map[figure]version{}
+	InOrder(t)
+	return prediction.Of(t, name, result.CodeVersion(), func(id, scale string) (code, runs string) {
+		at := figure{id, scale}
+		if v, ok := known[at]; ok {
+			return v.code, v.runs
 		}
-		if n := len(r.Predictions); n > 0 {
-			line[3] = r.Predictions[n-1].text(r.Unit)
+		if r, err := Find(id); err == nil {
+			code, runs = r.version(scale)
 		}
-		if r.Error != nil {
-			line[4] = fmt.Sprintf("%+.0f %%", 100**r.Error)
-		}
-		rows = append(rows, line)
-	}
-	text := aligned(rows)
-	return text + fmt.Sprintf("\n\n%d numbers are published: %d predictions within 10 %%, %d within 20 %%; %d are withheld; %d of %d orders hold",
-		p.Numbers, p.Within10, p.Within20, p.Withheld, p.OrdersHold, p.Orders)
+		known[at] = version{code, runs}
+		return code, runs
+	})
 }
 
-// aligned writes rows with their columns below each other.
-func aligned(rows [][]string) string {
-	width := make([]int, len(rows[0]))
-	for _, row := range rows {
-		for i, cell := range row {
-			width[i] = max(width[i], len([]rune(cell)))
-		}
+// InOrder puts the rows of a table into the order of the thesis.
+func InOrder(t *prediction.Table) { t.Sort(ids()) }
+
+// ids are those of all figures.
+var ids = sync.OnceValue(func() (out []string) {
+	for _, f := range List() {
+		out = append(out, f.ID)
 	}
-	var lines []string
-	for _, row := range rows {
-		var b strings.Builder
-		for i, cell := range row {
-			fmt.Fprintf(&b, "%-*s  ", width[i], cell)
-		}
-		lines = append(lines, strings.TrimRight(b.String(), " "))
+	return out
+})
+
+// Recorded are the predictions of this repository about a chapter, or for 0 all, in the order of the thesis.
+func Recorded(chapter int) *prediction.Table {
+	var of []string
+	for _, r := range Predicting(chapter) {
+		of = append(of, r.ID())
 	}
-	return strings.Join(lines, "\n")
+	t := prediction.Recorded().Only(func(r *prediction.Row) bool { return slices.Contains(of, r.Figure) })
+	InOrder(t)
+	return t
 }

@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
+
+	"drtmx/notebooks/figures/prediction"
 )
 
 // What Published.Bound can be.
@@ -70,12 +71,12 @@ var table = sync.OnceValue(func() []Published {
 	for _, r := range records[1:] {
 		p := Published{ID: r[0], Use: r[1], Unit: r[4], Section: r[5], Config: r[6], Claim: r[7], Note: r[8], Contradicts: r[9], Follows: r[10], Bound: r[11]}
 		if p.Use != "order" && r[2] != "" {
-			if p.From, p.To, err = span(r[2]); err != nil {
+			if p.From, p.To, err = prediction.Span(r[2]); err != nil {
 				panic(fmt.Sprintf("figures: rows.csv: %s: %v", p.ID, err))
 			}
 		}
 		if r[3] != "" {
-			if p.Also, _, err = span(r[3]); err != nil {
+			if p.Also, _, err = prediction.Span(r[3]); err != nil {
 				panic(fmt.Sprintf("figures: rows.csv: %s: %v", p.ID, err))
 			}
 		}
@@ -91,17 +92,4 @@ func row(id string) (Published, bool) {
 		return Published{}, false
 	}
 	return Table()[i], true
-}
-
-// span reads "130" or "1.03..1.35".
-func span(s string) (from, to float64, err error) {
-	a, b, ranged := strings.Cut(s, "..")
-	if from, err = strconv.ParseFloat(a, 64); err != nil {
-		return 0, 0, err
-	}
-	if !ranged {
-		return from, from, nil
-	}
-	to, err = strconv.ParseFloat(b, 64)
-	return from, to, err
 }

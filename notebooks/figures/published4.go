@@ -1,17 +1,17 @@
 package figures
 
 import (
-	_ "embed"
-	"encoding/csv"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 	"sync"
+
+	"drtmx/notebooks/figures/prediction"
 )
 
-// SystemResult is a row of chapter4.csv: what the thesis measured of whole systems. The
-// simulator predicts these numbers; nothing is fitted to them.
+// SystemResult is a row of what the thesis measured of whole systems, which package prediction keeps. The simulator predicts
+// these numbers; nothing is fitted to them.
 type SystemResult struct {
 	Published
 	Figure   string // 4-2a; that of several panels without a letter
@@ -23,37 +23,18 @@ type SystemResult struct {
 	FirstVerdict string
 }
 
-//go:embed chapter4.csv
-var systemFile string
-
-// SystemResults are the published results of chapter 4, in the order of the thesis.
+// SystemResults are the open results, in the order of the thesis.
 func SystemResults() []SystemResult { return systemResults() }
 
-var systemResults = sync.OnceValue(func() []SystemResult {
-	records, err := csv.NewReader(strings.NewReader(systemFile)).ReadAll()
-	if err != nil {
-		panic("figures: chapter4.csv: " + err.Error())
-	}
-	column := map[string]int{}
-	for i, name := range records[0] {
-		column[name] = i
-	}
-	var out []SystemResult
-	for _, r := range records[1:] {
-		at := func(name string) string { return r[column[name]] }
-		s := SystemResult{Figure: at("figure"), Series: at("series"), Baseline: at("baseline"), First: at("first_prediction"), FirstVerdict: at("first_verdict"),
-			Published: Published{ID: at("id"), Use: "predict", Unit: at("unit"), Section: at("where"), Config: at("config"), Claim: at("claim"), Bound: boundOf(at("claim"))}}
-		if v := at("value"); v != "" {
-			if s.From, s.To, err = span(v); err != nil {
-				panic(fmt.Sprintf("figures: chapter4.csv: %s: %v", s.ID, err))
-			}
-		}
-		out = append(out, s)
+var systemResults = sync.OnceValue(func() (out []SystemResult) {
+	for _, p := range prediction.Results() {
+		out = append(out, SystemResult{Figure: p.Figure, Series: p.Series, Baseline: p.Baseline, First: p.First, FirstVerdict: p.FirstVerdict,
+			Published: Published{ID: p.ID, Use: "predict", Unit: p.Unit, Section: p.Section, Config: p.Config, Claim: p.Claim, Bound: boundOf(p.Claim), From: p.From, To: p.To}})
 	}
 	return out
 })
 
-// boundOf says whether a claim of chapter4.csv is about a limit.
+// boundOf says whether a claim is about a limit.
 func boundOf(claim string) string {
 	switch {
 	case strings.HasSuffix(claim, "[lower bound]"):
@@ -111,7 +92,7 @@ func (q quantity) reading(r ratio) (value, half float64) {
 func (c Claim) in(q quantity) Claim {
 	p, ok := systemResult(c.ID)
 	if !ok {
-		panic("figures: chapter4.csv has no number for " + c.ID)
+		panic("figures: nothing is published for " + c.ID)
 	}
 	c.Unit, c.Reference, c.First, c.as = q.unit, p.text(), p.First, q
 	if c.most.value == 0 { // there are no points

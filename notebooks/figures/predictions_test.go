@@ -1,0 +1,68 @@
+package figures
+
+import (
+	"slices"
+	"testing"
+
+	"drtmx/engine/result"
+	"drtmx/notebooks/figures/prediction"
+)
+
+// What is predicted: numbers that are open and withheld, orders, and no row of the calibration table.
+func TestPredictions(t *testing.T) {
+	v, low, high := 104.0, 90.0, 120.0
+	f := &Figure{ID: "t4-3", Scale: Quick, Claims: []Claim{
+		{ID: "s3-tt-bytes", Reference: "100", Measured: &v, Unit: "MB", Status: Holds},
+		{ID: "far", Reference: "50..100", Measured: &high, Largest: &high, Smallest: &low, Status: Contradicted},
+		withheld("w", "a number", "x", v, "because"),
+		{ID: "o", Claim: "a above b", Status: Holds},
+		{ID: "f3-3a-srkv", Reference: "24", Measured: &v, Status: Contradicted}, // verify has it
+	}}
+	table := PredictionsOf("now", f)
+	value := func(text, span, verdict string) prediction.Value {
+		return prediction.Value{Name: "now", Scale: Quick, Code: result.CodeVersion(), Command: "drtmx figure t4-3 --scale quick", Value: text, Range: span, Verdict: verdict}
+	}
+	want := []prediction.Value{value("104", "", Holds), value("120", "90..120", Contradicted), value("104", "", prediction.Withheld), value("", "", Holds)}
+	if len(table.Rows) != len(want) {
+		t.Fatalf("%+v", table.Rows)
+	}
+	for i, r := range table.Rows {
+		if len(r.Predictions) != 1 || r.Predictions[0] != want[i] {
+			t.Errorf("%+v, want %+v", r, want[i])
+		}
+	}
+	if published := table.Rows[2].Published; published != nil {
+		t.Errorf("a withheld number is published: %s", *published)
+	}
+	r := Report(table, "now")
+	if *r.Rows[1].Error != 0.8 || r.Withheld != 1 || r.Rows[1].Predictions[0].Stale {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A row is stale if its figure takes other runs than those that made it.
+func TestPredictionsOfOtherRuns(t *testing.T) {
+	_, quick := Get("4-9b").version(Quick)
+	_, paper := Get("4-9b").version(Paper)
+	if quick == paper || quick == "" {
+		t.Errorf("runs at quick scale are %q, at paper scale %q", quick, paper)
+	}
+	claims := []Claim{{ID: "f4-9b-order", Status: Holds}}
+	table := PredictionsOf("now", &Figure{ID: "4-9b", Scale: Quick, Claims: claims})
+	if Report(table, "now").Rows[0].Predictions[1].Stale {
+		t.Error("stale at once")
+	}
+	table.Rows[0].Predictions[0].Runs = paper
+	if !Report(table, "now").Rows[0].Predictions[1].Stale {
+		t.Error("other runs are not noticed")
+	}
+}
+
+// Every figure with a recorded row is one whose predictions are asked for.
+func TestRecordedFigures(t *testing.T) {
+	for _, r := range prediction.Recorded().Rows {
+		if !slices.ContainsFunc(Predicting(0), func(x *Recipe) bool { return x.ID() == r.Figure }) {
+			t.Errorf("%s is of %s, which predicts nothing", r.ID, r.Figure)
+		}
+	}
+}
