@@ -47,12 +47,14 @@ func (x *Scaling) Profile(p *fabric.Profile) *fabric.Profile {
 	return p
 }
 
-// CostsInCode is what transactions are told of it.
-func (x *Scaling) CostsInCode() txn.Scale {
+// CostsInCode is what transactions are told of it, and of the knobs that scale costs.
+func (x *Scaling) CostsInCode(v Knobs) txn.Scale {
+	knobs := txn.CoordinatorScale(v)
 	if x == nil || len(x.Costs) == 0 {
-		return nil
+		return knobs
 	}
 	return func(cost string, amount int) int {
+		amount = knobs.Of(cost, amount)
 		if !x.Costs[cost] || amount == 0 {
 			return amount
 		}

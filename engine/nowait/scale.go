@@ -11,7 +11,7 @@ const (
 	CostLock     = "coordinator.lock"
 	CostLogging  = "coordinator.logging"
 	CostCommit   = "coordinator.commit"
-	CostReclaim  = "handler.reclaim"
+	CostReclaim  = txn.CostReclaim
 	CostServeLog = "handler.logging"
 	CostFullLog  = "wait.full_log"
 )

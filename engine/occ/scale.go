@@ -13,7 +13,7 @@ const (
 	CostValidation    = "coordinator.validation"
 	CostLogging       = "coordinator.logging"
 	CostCommit        = "coordinator.commit"
-	CostReclaim       = "handler.reclaim"
+	CostReclaim       = txn.CostReclaim
 	CostServeFetch    = "handler.execution"
 	CostServeValidate = "handler.validation" // locks and validates, see Costs
 	CostServeLog      = "handler.logging"

@@ -99,6 +99,7 @@ func Knobs(load testbed.LoadOf, looksUp func(v knob.Values) string) (replicas kn
 			Doc: "After an abort a coroutine sleeps a random time below a bound, which is this after the first attempt and doubles with each. Assumed: the thesis does not state it."}},
 		{Knob: knob.Knob{Name: "txn.backoff_max_ns", Kind: knob.Duration, Default: defaultBackoffMaxNS, Min: 1, Max: mostBackoffNS, Unit: "ns", Label: "Back-off, most", Group: knob.Phases, Live: true,
 			Doc: "Where the bound of the back-off stops to double. Too low, and transactions that meet live-lock; too high, and hot records idle."}},
+		coordinatorRow(),
 	}
 	return replicas, store
 }

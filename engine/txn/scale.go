@@ -1,12 +1,46 @@
 package txn
 
-import "drtmx/engine/r2"
+import (
+	"math"
+	"strings"
+
+	"drtmx/engine/knob"
+	"drtmx/engine/r2"
+)
 
 // CostBackoff is, for Options.Scale, the bounds of the back-off.
 const CostBackoff = "wait.backoff"
 
 // CostHeld is, for Options.Scale, how long locks are held, in thousandths of what it takes: see Tx.Hold.
 const CostHeld = "held"
+
+// CostReclaim is, for Options.Scale, the cycles that a backup takes to apply log entries.
+const CostReclaim = "handler.reclaim"
+
+// coordinatorCosts is what the names of all costs begin with that are cycles of a transaction's own program on its core.
+const coordinatorCosts = "coordinator."
+
+// KnobCoordinator changes all of them and CostReclaim.
+const KnobCoordinator = "coordinator.scale"
+
+func coordinatorRow() knob.Row {
+	return knob.Row{Knob: knob.Knob{Name: KnobCoordinator, Kind: knob.Float, Default: 1.0, Min: 0.1, Max: 10.0, Unit: "x", Label: "Coordinator's cycles", Section: "4.3", Group: knob.Phases,
+		Doc: "Factor on the cycles that a transaction's own program takes of its core, its read and write set, body and log entries, and on those that a backup takes to apply log entries. No source has them: they are measured of this program on another core than the thesis's. Another compiler and another generation of cores may make a factor of two, so the band of a figure is from 1/1.4 to 1.4. Table 4-2's handlers, verbs, indexes and memory are not scaled."}}
+}
+
+// CoordinatorScale is what coordinator.scale says, nil for 1.
+func CoordinatorScale(v knob.Values) Scale {
+	factor := v.Float(KnobCoordinator)
+	if factor == 1 {
+		return nil
+	}
+	return func(cost string, amount int) int {
+		if amount == 0 || !strings.HasPrefix(cost, coordinatorCosts) && cost != CostReclaim {
+			return amount
+		}
+		return max(1, int(math.Round(float64(amount)*factor)))
+	}
+}
 
 // asLong is CostHeld as it is.
 const asLong = 1000
