@@ -15,6 +15,7 @@ import (
 
 type figureFlags struct {
 	scale               string
+	band                bool
 	set                 []string
 	asJSON              bool
 	tables              tableFlags
@@ -36,6 +37,7 @@ func figureCommand() *cobra.Command {
 	fl := cmd.Flags()
 	fl.StringVar(&f.scale, "scale", figures.Quick, figures.Quick+" shrinks populations, and on TPC-C/no machines to a socket; "+figures.Paper+" is as in the thesis")
 	fl.StringArrayVar(&f.set, "set", nil, "knob setting `KNOB=VALUE` for all runs of the figure")
+	fl.BoolVar(&f.band, "band", false, "run the figure again with 1/1.4 and 1.4 of the coordinator's cycles (coordinator.scale): points and claims get a band")
 	fl.BoolVar(&f.asJSON, "json", false, "print the figure as JSON")
 	f.tables.add(cmd, "each point")
 	fl.StringVar(&f.html, "html", "", "write an interactive page to `FILE`")
@@ -109,7 +111,7 @@ func (f *figureFlags) figure(cmd *cobra.Command, id string) error {
 		if own := r.ID(); own != id {
 			fmt.Fprintf(cmd.ErrOrStderr(), "figure %s has several panels, this is %s; `drtmx figure list` names all\n", id, own)
 		}
-		fig, err := computed(cmd, r, f.scale, set)
+		fig, err := computed(cmd, r, f.scale, set, f.band)
 		if err != nil {
 			return err
 		}
@@ -129,10 +131,13 @@ func (f *figureFlags) figure(cmd *cobra.Command, id string) error {
 	return checked(done)
 }
 
-// computed computes a figure under a bar.
-func computed(cmd *cobra.Command, r *figures.Recipe, scale string, set experiment.Knobs) (*figures.Figure, error) {
+// computed computes a figure under a bar, and its band if that is wanted.
+func computed(cmd *cobra.Command, r *figures.Recipe, scale string, set experiment.Knobs, band bool) (*figures.Figure, error) {
 	b := newBar(cmd.ErrOrStderr(), "figure "+r.ID())
 	defer b.end()
+	if band {
+		return r.RunBand(cmd.Context(), scale, set, b.update)
+	}
 	return r.Run(cmd.Context(), scale, set, b.update)
 }
 

@@ -23,6 +23,7 @@ type predictFlags struct {
 	only    []string
 	with    []string
 	run     bool
+	band    bool
 	record  string
 	as      string
 	asJSON  bool
@@ -47,6 +48,7 @@ func predictCommand() *cobra.Command {
 	fl.StringSliceVar(&f.only, "figures", nil, "only the rows of these figures, by `ID,ID`")
 	fl.StringSliceVar(&f.with, "with", nil, "more columns from `FILE,FILE`: what --record or --json wrote")
 	fl.BoolVar(&f.run, "run", false, "compute the figures and their claims anew")
+	fl.BoolVar(&f.band, "band", false, "with --run: the figures' bands too, as drtmx figure --band; it takes three times as long")
 	fl.StringVar(&f.record, "record", "", "with --run: keep what is computed in `FILE`")
 	fl.StringVar(&f.as, "as", prediction.Now, "with --run: the name of the column that is computed")
 	fl.BoolVar(&f.asJSON, "json", false, "print the rows as JSON")
@@ -96,8 +98,8 @@ func (f *predictFlags) check(cmd *cobra.Command) error {
 	switch {
 	case f.scale != "" && f.scale != figures.Quick && f.scale != figures.Paper:
 		return &experiment.SpecError{Field: "scale", Value: f.scale, Rule: "must be " + figures.Quick + " or " + figures.Paper, Next: "as --scale " + figures.Quick}
-	case !f.run && (f.record != "" || cmd.Flags().Changed("as")):
-		return usage("--record and --as are about what is computed; add --run")
+	case !f.run && (f.band || f.record != "" || cmd.Flags().Changed("as")):
+		return usage("--band, --record and --as are about what is computed; add --run")
 	case f.as == "" || f.as == prediction.First:
 		return &experiment.SpecError{Field: "as", Value: f.as, Rule: "the first prediction never changes", Next: "name the column as in --as " + prediction.Now}
 	}
@@ -140,7 +142,7 @@ func (f *predictFlags) compute(cmd *cobra.Command, recipes []*figures.Recipe, t 
 	}
 	var failed error
 	for _, r := range recipes {
-		fig, err := computed(cmd, r, scale, nil)
+		fig, err := computed(cmd, r, scale, nil, f.band && r.Bandable(scale, nil) == nil)
 		if err != nil {
 			if !errors.Is(err, context.Canceled) {
 				err = fmt.Errorf("figure %s: %w", r.ID(), err)

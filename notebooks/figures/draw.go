@@ -12,6 +12,7 @@ import (
 	"drtmx/cluster"
 	"drtmx/cluster/tidy"
 	"drtmx/dashboard/charts"
+	"drtmx/engine/txn"
 )
 
 // title is what stands over the picture.
@@ -214,6 +215,9 @@ func (f *Figure) caption() string {
 	if t := knobText(f.Set); t != "" {
 		s += "; with " + t
 	}
+	if f.BandFactor > 0 {
+		s += fmt.Sprintf("; bands: %s from 1/%g to %g", txn.KnobCoordinator, f.BandFactor, f.BandFactor)
+	}
 	if p := f.Partial; p != nil {
 		s += fmt.Sprintf("; %d of %d runs", p.Done, p.Total)
 	}
@@ -294,6 +298,15 @@ func (f *Figure) Rows() *tidy.Table {
 			t.Set("ci95", p.CI95)
 			t.Set("load", p.Load)
 			t.Set("name", p.Name)
+			if b := p.Band; b != nil {
+				for _, side := range []struct {
+					name string
+					at   Place
+				}{{"fewer cycles, ", b.Fewer}, {"more cycles, ", b.More}} {
+					t.Set(side.name+f.X.title(), side.at.X)
+					t.Set(side.name+f.Y.title(), side.at.Y)
+				}
+			}
 		}
 	}
 	return t

@@ -36,6 +36,8 @@ type Figure struct {
 	PaperGap float64 `json:"paper_gap"`
 	GapAt    *Gap    `json:"paper_gap_at,omitempty"`
 	WallMS   int64   `json:"wall_ms"`
+	// BandFactor is that of the band of points and claims, 0 if there is none.
+	BandFactor float64 `json:"band_factor,omitempty"`
 }
 
 // The forms of a figure.
@@ -111,7 +113,8 @@ type Point struct {
 	// Text is what stands in a table that is no number.
 	Text string `json:"text,omitempty"`
 	// LatencyUS is the median, of a ranking.
-	LatencyUS float64 `json:"latency_us,omitempty"`
+	LatencyUS float64    `json:"latency_us,omitempty"`
+	Band      *PointBand `json:"band,omitempty"`
 }
 
 // Gap is the point that is compared with paper scale.
@@ -157,7 +160,8 @@ type Claim struct {
 	First string `json:"first_prediction,omitempty"`
 	// States are what a claim on TPC-C/no comes to with aborts ignored and with the
 	// correct protocol. Status is that of the first.
-	States []State `json:"states,omitempty"`
+	States []State    `json:"states,omitempty"`
+	Band   *ClaimBand `json:"band,omitempty"`
 
 	reference   *Reference
 	relative    []expected

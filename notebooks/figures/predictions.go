@@ -41,6 +41,9 @@ func PredictionsOf(name string, list ...*Figure) *prediction.Table {
 			}
 			v := c.predicted()
 			v.Name, v.Scale, v.Code, v.Runs, v.Command = name, f.Scale, code, runs, "drtmx figure "+f.ID+" --scale "+f.Scale
+			if v.Band != nil {
+				v.Command += " --band"
+			}
 			t.Rows = append(t.Rows, c.row(f.ID, v))
 		}
 	}
@@ -66,6 +69,9 @@ func (c *Claim) predicted() prediction.Value {
 	}
 	if c.ranged() {
 		v.Range = charts.Digits(*c.Smallest, 4) + ".." + charts.Digits(*c.Largest, 4)
+	}
+	if b := c.Band; b != nil && c.Measured != nil {
+		v.Band = &prediction.Band{Factor: b.Factor, Fewer: b.Fewer.text(c.ranged()), More: b.More.text(c.ranged())}
 	}
 	return v
 }

@@ -60,6 +60,7 @@ func (f *Figure) tell(b *strings.Builder, c *Claim) {
 	if s := c.States; len(s) > 1 && s[1].Says != "" {
 		fmt.Fprintf(b, " (%s: %s)", s[1].Name, s[1].own())
 	}
+	b.WriteString(c.told())
 	if c.First != "" {
 		fmt.Fprintf(b, "; first predicted %s", c.First)
 	}
@@ -115,7 +116,7 @@ func (f *Figure) claimTable() string {
 	fmt.Fprintf(&b, `<th %s>because</th></tr>`, left)
 	for i := range f.Claims {
 		c := &f.Claims[i]
-		numbers := cmp.Or(c.Says, c.measured())
+		numbers := cmp.Or(c.Says, c.measured()) + c.told()
 		if c.First != "" {
 			numbers += "; first predicted " + c.First
 		}
