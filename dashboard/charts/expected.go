@@ -39,8 +39,8 @@ func (b *Bars) words() string {
 // reach is as far as something of the bar is drawn: itself, its interval, its published numbers.
 func (b *Bars) reach() float64 {
 	hi := b.sum()
-	if finite(hi, b.CI) && b.CI > 0 {
-		hi += b.CI
+	if _, high, ok := b.interval(); ok {
+		hi = max(hi, high)
 	}
 	for _, e := range b.Expected {
 		hi = max(hi, e.To)

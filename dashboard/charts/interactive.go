@@ -87,6 +87,8 @@ func interactiveTimeline(title string, x Axis, tracks []Track, marks []Mark, siz
 			options := append(seriesOptions(i, s, l), markers(s, l, marked, factor, f))
 			if k == 0 && len(marks) > 0 {
 				options = append(options, markLines(scaled(marks, factor), i == 0))
+			} else if s.Band != nil {
+				options = append(options, bandMarks(s, [2]bool{x.Log, y.Log}, factor, f, l.colour))
 			} else if s.CI != nil && !y.Log {
 				options = append(options, errorBars(s, t.Y.From, factor, f, l.colour))
 			}
@@ -363,8 +365,8 @@ func barX(y Axis, bars []Bars, room float64) opts.XAxis {
 func barIntervals(bars []Bars) charts.SeriesOpts {
 	var items []opts.MarkLineNameCoordItem
 	for i, b := range bars {
-		if end := b.sum(); finite(end, b.CI) && b.CI > 0 {
-			items = append(items, opts.MarkLineNameCoordItem{Coordinate0: []any{rounded(max(0, end-b.CI)), i}, Coordinate1: []any{rounded(end + b.CI), i}})
+		if low, high, ok := b.interval(); ok {
+			items = append(items, opts.MarkLineNameCoordItem{Coordinate0: []any{rounded(low), i}, Coordinate1: []any{rounded(high), i}})
 		}
 	}
 	return intervalMarks(items, palette.Interval)

@@ -61,6 +61,7 @@ type Series struct {
 	Name   string
 	X, Y   []float64
 	CI     []float64 // half-width of the 95 % interval of Y; nil: none
+	Band   []Between // of each point, drawn in place of the intervals; nil: none
 	Notes  []string  // shown at the points, e.g. the load; nil: none
 	Labels []string  // written at the points, a few letters each; nil: none
 	Dashed bool      // another's line: what would have been
@@ -88,6 +89,7 @@ func (s Series) pieces() []Series {
 			if p.CI != nil {
 				p.CI = s.CI[min(from, len(s.CI)):min(i, len(s.CI))]
 			}
+			p.Band = s.Band[min(from, len(s.Band)):min(i, len(s.Band))]
 			p.Labels = s.Labels[min(from, len(s.Labels)):min(i, len(s.Labels))]
 			out = append(out, p)
 		}
@@ -144,6 +146,8 @@ type Bars struct {
 	Name   string
 	Values []float64 // one per part
 	CI     float64   // half-width of the 95 % interval of their sum; 0: none
+	// Low and High are the ends of the band of the sum, drawn in place of the interval; both 0: none.
+	Low, High float64
 	// Expected are published numbers of its parts.
 	Expected []Expected
 }
@@ -152,6 +156,15 @@ type Bars struct {
 type Expected struct {
 	Text     string // what stands beside the bar; short
 	From, To float64
+}
+
+// interval is what is drawn across the end of a bar: its band, or its interval.
+func (b *Bars) interval() (low, high float64, ok bool) {
+	if b.Low != 0 || b.High != 0 {
+		return min(b.Low, b.High), max(b.Low, b.High), finite(b.Low, b.High)
+	}
+	end := b.sum()
+	return max(0, end-b.CI), end + b.CI, finite(end, b.CI) && b.CI > 0
 }
 
 // sum is where the bar ends.

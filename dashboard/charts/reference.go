@@ -49,6 +49,9 @@ func topOf(t Track) (top float64, steps int) {
 			ref = max(ref, r.To)
 		}
 	}
+	for _, s := range t.Series {
+		s.reach(func(_, y float64) { ref = max(ref, y) })
+	}
 	if t.Y.Log { // there are no intervals on it
 		if ref <= hi {
 			return 0, 0
@@ -57,7 +60,7 @@ func topOf(t Track) (top float64, steps int) {
 	}
 	for _, s := range t.Series {
 		for i := range min(len(s.Y), len(s.CI)) {
-			if finite(s.Y[i], s.CI[i]) && s.CI[i] > 0 {
+			if finite(s.Y[i], s.CI[i]) && s.CI[i] > 0 && s.Band == nil {
 				ref = max(ref, s.Y[i]+s.CI[i])
 			}
 		}

@@ -110,6 +110,7 @@ func tracksPicture(title string, x Axis, tracks []Track, marks []Mark, on sheet)
 		for k, s := range t.Series {
 			l := looks[s.Name].on(s)
 			for _, piece := range s.pieces() {
+				addBand(p, piece, l, x.Log, t.Y.Log)
 				addSeries(p, piece, l, x.Log, t.Y.Log)
 			}
 			marked := markedPoints(s, k, len(t.Series), lo, hi)
@@ -238,6 +239,7 @@ func span(tracks []Track, marks []Mark) (lo, hi float64) {
 					add(x)
 				}
 			}
+			s.reach(func(x, _ float64) { add(x) })
 		}
 	}
 	for _, m := range marks {
@@ -301,7 +303,7 @@ func addSeries(p *plot.Plot, s Series, l look, logX, logY bool) {
 			continue
 		}
 		pts = append(pts, plotter.XY{X: s.X[i], Y: s.Y[i]})
-		if i < len(s.CI) && finite(s.CI[i], 0) && s.CI[i] > 0 && !logY {
+		if i < len(s.CI) && finite(s.CI[i], 0) && s.CI[i] > 0 && !logY && s.Band == nil {
 			measured = append(measured, pts[len(pts)-1])
 			bars = append(bars, struct{ Low, High float64 }{s.CI[i], s.CI[i]})
 		}
@@ -469,9 +471,9 @@ func addBarIntervals(p *plot.Plot, bars []Bars) {
 	var ends plotter.XYs
 	var halves plotter.XErrors
 	for i, b := range bars {
-		if end := b.sum(); finite(end, b.CI) && b.CI > 0 {
-			ends = append(ends, plotter.XY{X: end, Y: float64(len(bars) - 1 - i)})
-			halves = append(halves, struct{ Low, High float64 }{min(b.CI, end), b.CI})
+		if low, high, ok := b.interval(); ok {
+			ends = append(ends, plotter.XY{X: low, Y: float64(len(bars) - 1 - i)})
+			halves = append(halves, struct{ Low, High float64 }{0, high - low})
 		}
 	}
 	if len(ends) == 0 {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"strings"
 
 	"drtmx/cluster"
@@ -153,6 +154,23 @@ func (f *Figure) band(fewer, more *Figure) {
 		if bad := other.Failed(); len(bad) > 0 {
 			f.addNote("checks FAILED in the band: " + strings.Join(bad, ", "))
 		}
+	}
+}
+
+// chart is the band as a chart draws it.
+func (b *PointBand) chart() charts.Between {
+	if b == nil {
+		nan := math.NaN()
+		return charts.Between{FromX: nan, FromY: nan, ToX: nan, ToY: nan}
+	}
+	return charts.Between{FromX: b.Fewer.X, FromY: b.Fewer.Y, ToX: b.More.X, ToY: b.More.Y}
+}
+
+// add adds the band to that of a bar of which the point is a part.
+func (b *PointBand) add(to *charts.Bars) {
+	if b != nil {
+		to.Low += b.Fewer.Y
+		to.High += b.More.Y
 	}
 }
 

@@ -78,6 +78,9 @@ func (f *Figure) lines() (title string, x, y charts.Axis, series []charts.Series
 			if f.Form == formCurves {
 				c.Labels = append(c.Labels, strconv.Itoa(p.Load))
 			}
+			if f.BandFactor > 0 {
+				c.Band = append(c.Band, p.Band.chart())
+			}
 		}
 		series = append(series, c)
 	}

@@ -179,6 +179,7 @@ func (f *Figure) ranked(others ...*Figure) (title string, y charts.Axis, parts [
 	for i, p := range points {
 		if i < firstBars || i >= len(points)-lastBars || strings.HasSuffix(p.Name, ")") {
 			bars = append(bars, charts.Bars{Name: fmt.Sprintf("%d. %s", i+1, p.Name), Values: []float64{p.Y}, CI: p.CI95})
+			p.Band.add(&bars[len(bars)-1])
 			for _, o := range others {
 				for _, q := range o.Series[0].Points {
 					if q.Name == p.Name {

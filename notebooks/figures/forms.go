@@ -135,6 +135,7 @@ func (f *Figure) piles(others []*Figure) (parts []charts.Part, bars []charts.Bar
 		for i, c := range columns {
 			p, _ := s.named(c) // 0 while it is still to come
 			b.Values[i] = p.Y
+			p.Band.add(&b)
 		}
 		bars = append(bars, b)
 	}
@@ -193,6 +194,7 @@ func (f *Figure) groups(others []*Figure) (parts []charts.Part, bars []charts.Ba
 				if p, ok := s.named(name); ok {
 					b := charts.Bars{Name: label, Values: make([]float64, len(f.Series)), CI: p.CI95, Expected: of.expectedBar(s, p)}
 					b.Values[i] = p.Y
+					p.Band.add(&b)
 					bars, label = append(bars, b), ""
 				}
 			}
