@@ -38,7 +38,7 @@ func predictCommand() *cobra.Command {
 			"the first one, which was made while the number was withheld, and later ones. Nothing is fitted to these numbers. What another version of the code recorded is marked as stale.\n\n" +
 			"--run computes the figures in place of what is recorded, one after another; runs are kept, so a second time is quick. " +
 			"--record keeps what is computed in a file, figure by figure: what an interrupt leaves is there. " +
-			"Rows of other figures, and other columns of the file, stay. `make predictions` records into the repository.",
+			"Rows of other figures, and other columns of the file, stay. At paper scale figures have the points alone that they have at quick scale too, which the claims are measured on. `make predictions` records into the repository.",
 		Args: exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.predict(cmd) },
 	}
@@ -142,6 +142,7 @@ func (f *predictFlags) compute(cmd *cobra.Command, recipes []*figures.Recipe, t 
 	}
 	var failed error
 	for _, r := range recipes {
+		r = r.ForClaims()
 		fig, err := computed(cmd, r, scale, nil, f.band && r.Bandable(scale, nil) == nil)
 		if err != nil {
 			if !errors.Is(err, context.Canceled) {

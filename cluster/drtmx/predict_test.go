@@ -37,7 +37,7 @@ func TestPredictComputesAndRecords(t *testing.T) {
 	for _, r := range p.Rows {
 		last := r.Predictions[len(r.Predictions)-1]
 		if r.Figure != "3-22a" || (r.Published == nil) != (r.Verdict == "withheld") || (r.Error == nil) != (r.Published == nil) ||
-			last.Name != "one" || last.Scale != "quick" || last.Code == result.CodeVersion() || last.Command != "drtmx figure 3-22a --scale quick" {
+			last.Name != "one" || last.Scale != "quick" || last.Code == result.CodeVersion() || last.Command != "drtmx predict --run --figures 3-22a --scale quick" {
 			t.Errorf("%+v", r)
 		}
 		if r.Published == nil {

@@ -87,7 +87,7 @@ func (r *Recipe) Bandable(scale string, set cluster.Knobs) error {
 	refused := func(rule, next string) error {
 		return &experiment.SpecError{Field: "band", Value: r.def.id, Rule: rule, Next: next}
 	}
-	all := &Recipe{def: r.def, set: with(r.set, set)}
+	all := r.and(set)
 	if _, own := all.set[txn.KnobCoordinator]; own {
 		return refused(txn.KnobCoordinator+" is set, and a band sets it", "leave one of them out")
 	}
@@ -113,7 +113,7 @@ func (r *Recipe) Bandable(scale string, set cluster.Knobs) error {
 
 // scaled is the figure with other cycles of the coordinator, without a point at paper scale.
 func (r *Recipe) scaled(ctx context.Context, scale string, set cluster.Knobs, factor float64, cache batch.Cache, progress func(done, total int)) (*Figure, error) {
-	all := &Recipe{def: r.def, set: with(r.set, set, experiment.Knobs{txn.KnobCoordinator: factor})}
+	all := r.and(set, experiment.Knobs{txn.KnobCoordinator: factor})
 	specs, err := all.Specs(scale)
 	if err != nil {
 		return nil, err

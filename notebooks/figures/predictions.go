@@ -32,7 +32,7 @@ func Predicting(chapter int) (list []*Recipe) {
 func PredictionsOf(name string, list ...*Figure) *prediction.Table {
 	t := &prediction.Table{Rows: []prediction.Row{}}
 	for _, f := range list {
-		r := &Recipe{def: Get(f.ID).def, set: f.Set}
+		r := Get(f.ID).ForClaims().and(f.Set)
 		code, runs := r.version(f.Scale)
 		for i := range f.Claims {
 			c := &f.Claims[i]
@@ -40,7 +40,7 @@ func PredictionsOf(name string, list ...*Figure) *prediction.Table {
 				continue
 			}
 			v := c.predicted()
-			v.Name, v.Scale, v.Code, v.Runs, v.Command = name, f.Scale, code, runs, "drtmx figure "+f.ID+" --scale "+f.Scale
+			v.Name, v.Scale, v.Code, v.Runs, v.Command = name, f.Scale, code, runs, "drtmx predict --run --figures "+f.ID+" --scale "+f.Scale
 			if v.Band != nil {
 				v.Command += " --band"
 			}
@@ -115,7 +115,7 @@ func Report(t *prediction.Table, name string) *prediction.Report {
 			return v.code, v.runs
 		}
 		if r, err := Find(id); err == nil {
-			code, runs = r.version(scale)
+			code, runs = r.ForClaims().version(scale)
 		}
 		known[at] = version{code, runs}
 		return code, runs

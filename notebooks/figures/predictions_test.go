@@ -20,7 +20,7 @@ func TestPredictions(t *testing.T) {
 	}}
 	table := PredictionsOf("now", f)
 	value := func(text, span, verdict string) prediction.Value {
-		return prediction.Value{Name: "now", Scale: Quick, Code: result.CodeVersion(), Command: "drtmx figure t4-3 --scale quick", Value: text, Range: span, Verdict: verdict}
+		return prediction.Value{Name: "now", Scale: Quick, Code: result.CodeVersion(), Command: "drtmx predict --run --figures t4-3 --scale quick", Value: text, Range: span, Verdict: verdict}
 	}
 	want := []prediction.Value{value("104", "", Holds), value("120", "90..120", Contradicted), value("104", "", prediction.Withheld), value("", "", Holds)}
 	if len(table.Rows) != len(want) {
@@ -43,6 +43,9 @@ func TestPredictions(t *testing.T) {
 // A row is stale if its figure takes other runs than those that made it.
 func TestPredictionsOfOtherRuns(t *testing.T) {
 	_, quick := Get("4-9b").version(Quick)
+	if _, fewer := Get("4-9b").ForClaims().version(Quick); fewer != quick {
+		t.Errorf("quick scale has no points to leave out: %s, %s", fewer, quick)
+	}
 	_, paper := Get("4-9b").version(Paper)
 	if quick == paper || quick == "" {
 		t.Errorf("runs at quick scale are %q, at paper scale %q", quick, paper)
@@ -63,6 +66,27 @@ func TestRecordedFigures(t *testing.T) {
 	for _, r := range prediction.Recorded().Rows {
 		if !slices.ContainsFunc(Predicting(0), func(x *Recipe) bool { return x.ID() == r.Figure }) {
 			t.Errorf("%s is of %s, which predicts nothing", r.ID, r.Figure)
+		}
+	}
+}
+
+// At paper scale the claims are measured on the points that quick scale has too, on the thesis's machines.
+func TestPointsForClaims(t *testing.T) {
+	for _, id := range []string{"4-2a", "4-2b", "4-7a", "4-8a", "4-9a", "4-9b", "4-10b"} {
+		r := Get(id).ForClaims()
+		quick, paper, all := plannedRuns(r), 0, 0
+		for _, s := range r.plan(Paper).series {
+			paper += len(s.points)
+		}
+		for _, s := range Get(id).plan(Paper).series {
+			all += len(s.points)
+		}
+		if paper != quick || all < paper {
+			t.Errorf("%s: %d points at quick scale, %d for claims at paper scale of %d", id, quick, paper, all)
+		}
+		specs, err := r.Specs(Paper)
+		if err != nil || len(specs) != paper || specs[0].Set["threads"] != 24 {
+			t.Errorf("%s: %d specs: %v %v", id, len(specs), err, specs[0])
 		}
 	}
 }

@@ -34,6 +34,13 @@ type definition struct {
 
 // plan is that of the figure with the recipe's knobs.
 func (r *Recipe) plan(scale string) plan {
+	if r.fewer && scale == Paper {
+		return r.own(Paper).only(r.own(Quick))
+	}
+	return r.own(scale)
+}
+
+func (r *Recipe) own(scale string) plan {
 	if r.def.compute != nil {
 		return plan{}
 	}
@@ -49,6 +56,24 @@ type plan struct {
 	series []plannedSeries
 	gap    gapPoint
 	note   string // what a reader of the numbers has to know; "": what the machines say
+}
+
+// only is the plan with those of its points that another one has too.
+func (p plan) only(other plan) plan {
+	out := p
+	out.series = nil
+	for _, s := range p.series {
+		in := plannedSeries{name: s.name}
+		for _, pt := range s.points {
+			for _, o := range other.series {
+				if o.name == s.name && slices.ContainsFunc(o.points, func(x plannedPoint) bool { return x.x == pt.x }) {
+					in.points = append(in.points, pt)
+				}
+			}
+		}
+		out.series = append(out.series, in)
+	}
+	return out
 }
 
 // note is what a reader of the numbers has to know.
@@ -173,8 +198,26 @@ func Get(id string) *Recipe {
 // Recipe is a figure that can be computed, possibly with other knobs than the
 // thesis's.
 type Recipe struct {
-	def *definition
-	set experiment.Knobs
+	def   *definition
+	set   experiment.Knobs
+	fewer bool // at paper scale there are only the points that quick scale has too
+}
+
+// and is the recipe with more knobs.
+func (r *Recipe) and(set ...experiment.Knobs) *Recipe {
+	out := *r
+	for _, k := range set {
+		out.set = with(out.set, k)
+	}
+	return &out
+}
+
+// ForClaims is the recipe whose points at paper scale are those that quick scale has too: the claims are measured on these,
+// and all points would take most of a day.
+func (r *Recipe) ForClaims() *Recipe {
+	out := *r
+	out.fewer = true
+	return &out
 }
 
 // ID is the figure's, that of a panel where it has several.
@@ -182,7 +225,7 @@ func (r *Recipe) ID() string { return r.def.id }
 
 // With is the figure with knobs changed in all of its runs.
 func (r *Recipe) With(set cluster.Knobs) *Recipe {
-	out := &Recipe{def: r.def, set: with(r.set, set)}
+	out := r.and(set)
 	must(out.check(Quick))
 	return out
 }

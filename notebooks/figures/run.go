@@ -45,7 +45,7 @@ func (r *Recipe) RunWith(ctx context.Context, scale string, set cluster.Knobs, c
 
 func (r *Recipe) run(ctx context.Context, scale string, set cluster.Knobs, cache batch.Cache, report func(done, total int, soFar func() *Figure)) (*Figure, error) {
 	began := time.Now()
-	all := &Recipe{def: r.def, set: with(r.set, set)}
+	all := r.and(set)
 	specs, err := all.specs(scale)
 	if err != nil {
 		return nil, err
