@@ -84,7 +84,7 @@ func TestConcurrentWalkers(t *testing.T) {
 			if entries != 0 {
 				t.Errorf("part %d: %d entries too many in the end", part, entries)
 			}
-			if err := x.tree(part).shape(); err != nil {
+			if err := x.tree(part).Audit(); err != nil {
 				t.Error(err)
 			}
 		}

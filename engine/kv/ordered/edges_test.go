@@ -8,26 +8,6 @@ import (
 	"drtmx/engine/sim"
 )
 
-// TestInOrder: entries that come in rising order, as numbers that a district gives out, leave full nodes behind: as many
-// as newTree makes of the same entries.
-func TestInOrder(t *testing.T) {
-	for _, n := range []uint64{1, fanout, fanout + 1, 300, 5_000} {
-		x := newTree(0, nil)
-		for k := range n {
-			if !x.insert(k, k) {
-				t.Fatalf("key %d is there", k)
-			}
-		}
-		want := 0
-		for _, of := range levels(n) {
-			want += of
-		}
-		if has := len(x.nodes) - len(x.free); has != want {
-			t.Errorf("%d entries in rising order take %d nodes, %d are enough", n, has, want)
-		}
-	}
-}
-
 // TestWholeMessages: a scan from elsewhere that ends where a message does and where keys do finds each entry once.
 func TestWholeMessages(t *testing.T) {
 	s, cl := newCluster(t, 1, fabric.Config{Machines: 2}, r2.Config{Threads: 1})

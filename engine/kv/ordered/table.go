@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"drtmx/engine/fabric"
+	"drtmx/engine/kv/btree"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 )
@@ -32,7 +33,7 @@ type Table struct {
 	cl      *r2.Cluster
 	service *Service
 	share   uint64 // parts of a server
-	trees   []*tree
+	trees   []*btree.Tree
 	heads   []r2.Addr // by server
 	nodes   []r2.Addr // by server, reserved
 	found   [][]Entry // by server: scratch of handlers, see r2.Co.Request
@@ -45,16 +46,16 @@ func (t *Table) Primary(part uint64) int { return int(part / t.share) }
 func (t *Table) Name() string { return t.spec.Name }
 
 // tree is a part's, made when first asked for.
-func (t *Table) tree(part uint64) *tree {
+func (t *Table) tree(part uint64) *btree.Tree {
 	if t.trees[part] == nil {
 		t.trees[part] = t.newTree(part)
 	}
 	return t.trees[part]
 }
 
-func (t *Table) newTree(part uint64) *tree {
+func (t *Table) newTree(part uint64) *btree.Tree {
 	if at := t.spec.At; at != nil {
-		return newTree(t.spec.Size, func(i uint64) Entry { return at(part, i) })
+		return btree.New(t.spec.Size, btree.Fanout, func(i uint64) Entry { return at(part, i) })
 	}
 	var list []Entry
 	if t.spec.Fill != nil {
@@ -63,13 +64,13 @@ func (t *Table) newTree(part uint64) *tree {
 	if byKey := func(a, b Entry) int { return cmp.Compare(a.Key, b.Key) }; !slices.IsSortedFunc(list, byKey) {
 		slices.SortFunc(list, byKey)
 	}
-	return newTree(uint64(len(list)), func(i uint64) Entry { return list[i] })
+	return btree.New(uint64(len(list)), btree.Fanout, func(i uint64) Entry { return list[i] })
 }
 
 // Entries calls f with the entries of a part in order: an oracle, free of time. A part that nobody used has what it
 // begins with.
 func (t *Table) Entries(part uint64, f func(Entry)) {
-	t.tree(part).each(f)
+	t.tree(part).Each(f)
 }
 
 // Used reports whether anybody has used a part.
@@ -80,9 +81,9 @@ func (t *Table) head(part uint64) r2.Addr {
 }
 
 // charge is the way that the last operation on a part's tree took.
-func (t *Table) charge(c *r2.Co, part uint64, x *tree) {
+func (t *Table) charge(c *r2.Co, part uint64, x *btree.Tree) {
 	base := t.nodes[t.Primary(part)] + r2.Addr(part%t.share*t.spec.Nodes*nodeBytes)
-	for _, n := range x.visited {
+	for _, n := range x.Visited() {
 		c.Touch(base+r2.Addr(uint64(n)%t.spec.Nodes*nodeBytes), nodeTouch)
 	}
 }
@@ -92,9 +93,9 @@ func (t *Table) scanLocal(c *r2.Co, r Range, dst []Entry) []Entry {
 	c.Load64(t.head(r.Part))
 	x := t.tree(r.Part)
 	if r.Down {
-		dst = x.down(r.From, r.To, r.Limit, dst)
+		dst = x.Down(r.From, r.To, r.Limit, dst)
 	} else {
-		dst = x.up(r.From, r.To, r.Limit, dst)
+		dst = x.Up(r.From, r.To, r.Limit, dst)
 	}
 	t.charge(c, r.Part, x)
 	return dst
@@ -104,7 +105,7 @@ func (t *Table) scanLocal(c *r2.Co, r Range, dst []Entry) []Entry {
 func (t *Table) insertLocal(c *r2.Co, part, key, value uint64) error {
 	t.bump(c, part)
 	x := t.tree(part)
-	ok := x.insert(key, value)
+	ok := x.Insert(key, value)
 	t.charge(c, part, x)
 	if !ok {
 		return ErrExists
@@ -116,7 +117,7 @@ func (t *Table) insertLocal(c *r2.Co, part, key, value uint64) error {
 func (t *Table) deleteLocal(c *r2.Co, part, key uint64) error {
 	t.bump(c, part)
 	x := t.tree(part)
-	ok := x.remove(key)
+	ok := x.Remove(key)
 	t.charge(c, part, x)
 	if !ok {
 		return ErrMissing
@@ -140,7 +141,7 @@ func newTable(cl *r2.Cluster, s Spec) (*Table, error) {
 	if s.Nodes == 0 {
 		s.Nodes = max(1, min(partNodes, tableBytes/(share*nodeBytes)))
 	}
-	t := &Table{spec: s, cl: cl, share: share, trees: make([]*tree, s.Parts), found: make([][]Entry, cl.Machines())}
+	t := &Table{spec: s, cl: cl, share: share, trees: make([]*btree.Tree, s.Parts), found: make([][]Entry, cl.Machines())}
 	cl.OnSpoil(func(m int) { clear(t.found[m][:cap(t.found[m])]) })
 	for m := range s.Servers {
 		a, err := cl.Mem(m).Alloc(fabric.Alloc{Name: "ordered." + s.Name, Bytes: t.share * headBytes})

@@ -1,7 +1,6 @@
-package ordered
+package btree
 
 import (
-	"fmt"
 	"math/rand"
 	"slices"
 	"testing"
@@ -11,7 +10,7 @@ import (
 func TestTree(t *testing.T) {
 	for seed := range int64(30) {
 		rnd := rand.New(rand.NewSource(seed))
-		x, list := newTree(0, nil), []Entry(nil)
+		x, list := New(0, Fanout, nil), []Entry(nil)
 		space := []uint64{20, 300, 5_000}[seed%3]
 		queue := seed%5 == 0 // keys come at the end and go at the front
 		next := uint64(0)
@@ -28,7 +27,7 @@ func TestTree(t *testing.T) {
 			})
 			switch {
 			case grow == (rnd.Intn(10) < 8):
-				if x.insert(key, key*3) == there {
+				if x.Insert(key, key*3) == there {
 					t.Fatalf("seed %d: insert of %d, there before: %v", seed, key, there)
 				}
 				if !there {
@@ -36,7 +35,7 @@ func TestTree(t *testing.T) {
 					next = max(next, key+1)
 				}
 			default:
-				if x.remove(key) != there {
+				if x.Remove(key) != there {
 					t.Fatalf("seed %d: remove of %d, there before: %v", seed, key, there)
 				}
 				if there {
@@ -45,18 +44,18 @@ func TestTree(t *testing.T) {
 			}
 			if op%17 == 0 {
 				compare(t, x, list, rnd.Uint64()%space, rnd.Uint64()%space, 1+rnd.Intn(40))
-				if err := x.shape(); err != nil {
+				if err := x.Audit(); err != nil {
 					t.Fatalf("seed %d, operation %d: %v", seed, op, err)
 				}
 			}
 		}
-		if n := len(x.nodes) - len(x.free); n > 4+len(list) {
+		if n := x.count - len(x.free); n > 4+len(list) {
 			t.Errorf("seed %d: %d nodes for %d entries", seed, n, len(list))
 		}
 	}
 }
 
-func compare(t *testing.T, x *tree, list []Entry, from, to uint64, limit int) {
+func compare(t *testing.T, x *Tree, list []Entry, from, to uint64, limit int) {
 	t.Helper()
 	var want []Entry
 	for _, e := range list {
@@ -65,13 +64,13 @@ func compare(t *testing.T, x *tree, list []Entry, from, to uint64, limit int) {
 		}
 	}
 	up := want[:min(limit, len(want))]
-	if got := x.up(from, to, limit, nil); !slices.Equal(got, up) {
+	if got := x.Up(from, to, limit, nil); !slices.Equal(got, up) {
 		t.Fatalf("up from %d to %d, %d at most: %v, want %v", from, to, limit, got, up)
 	}
 	down := slices.Clone(want)
 	slices.Reverse(down)
 	down = down[:min(limit, len(down))]
-	if got := x.down(from, to, limit, nil); !slices.Equal(got, down) {
+	if got := x.Down(from, to, limit, nil); !slices.Equal(got, down) {
 		t.Fatalf("down to %d from %d, %d at most: %v, want %v", from, to, limit, got, down)
 	}
 	if x.entries != len(list) {
@@ -79,62 +78,15 @@ func compare(t *testing.T, x *tree, list []Entry, from, to uint64, limit int) {
 	}
 }
 
-// shape says what is wrong with a tree's nodes.
-func (t *tree) shape() error {
-	depth, seen := -1, 0
-	var walk func(at int32, low, high uint64, d int) error
-	walk = func(at int32, low, high uint64, d int) error {
-		n := t.node(at)
-		seen++
-		if n.n == 0 && at != t.root {
-			return fmt.Errorf("node %d is empty", at)
-		}
-		if n.leaf {
-			if depth < 0 {
-				depth = d
-			}
-			if d != depth {
-				return fmt.Errorf("leaves at depths %d and %d", d, depth)
-			}
-			for i := range n.n {
-				if n.keys[i] < low || n.keys[i] >= high || i > 0 && n.keys[i] <= n.keys[i-1] {
-					return fmt.Errorf("leaf %d of %d to %d has keys %v", at, low, high, n.keys[:n.n])
-				}
-			}
-			return nil
-		}
-		for i := range n.n {
-			l, h := low, high
-			if i > 0 {
-				l = n.keys[i]
-			}
-			if i+1 < n.n {
-				h = n.keys[i+1]
-			}
-			if err := walk(int32(n.vals[i]), l, h, d+1); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	if err := walk(t.root, 0, ^uint64(0), 0); err != nil {
-		return err
-	}
-	if seen+len(t.free) != len(t.nodes) {
-		return fmt.Errorf("%d nodes in use, %d free, %d in all", seen, len(t.free), len(t.nodes))
-	}
-	return nil
-}
-
 // listed is a tree that begins with a list.
-func listed(list []Entry) *tree {
-	return newTree(uint64(len(list)), func(i uint64) Entry { return list[i] })
+func listed(list []Entry) *Tree {
+	return New(uint64(len(list)), Fanout, func(i uint64) Entry { return list[i] })
 }
 
 // made counts the nodes that somebody has visited.
-func made(x *tree) (n int) {
-	for _, node := range x.nodes {
-		if node != nil {
+func made(x *Tree) (n int) {
+	for i := range x.count {
+		if x.made(int32(i)) != nil {
 			n++
 		}
 	}
@@ -142,10 +94,10 @@ func made(x *tree) (n int) {
 }
 
 // compareAll: each sees the whole list.
-func compareAll(t *testing.T, x *tree, list []Entry) {
+func compareAll(t *testing.T, x *Tree, list []Entry) {
 	t.Helper()
 	var all []Entry
-	x.each(func(e Entry) { all = append(all, e) })
+	x.Each(func(e Entry) { all = append(all, e) })
 	if !slices.Equal(all, list) {
 		t.Errorf("%d of %d entries, or others", len(all), len(list))
 	}
@@ -159,23 +111,23 @@ func TestBuild(t *testing.T) {
 			list = append(list, Entry{Key: uint64(3 * i), Value: uint64(i)})
 		}
 		x := listed(list)
-		x.up(uint64(n), uint64(n), 1, nil)
+		x.Up(uint64(n), uint64(n), 1, nil)
 		before := made(x)
 		if before > len(x.visited) {
 			t.Errorf("%d entries: %d nodes made, %d visited", n, before, len(x.visited))
 		}
-		x.up(0, 0, 1, nil) // the way to the first leaf
+		x.Up(0, 0, 1, nil) // the way to the first leaf
 		before = made(x)
 		compareAll(t, x, list)
 		if now := made(x); now > before {
 			t.Errorf("%d entries: %d nodes made, %d by looking at all of them", n, before, now)
 		}
 		compare(t, x, list, 0, ^uint64(0), n+1)
-		if err := x.shape(); err != nil {
+		if err := x.Audit(); err != nil {
 			t.Errorf("%d entries: %v", n, err)
 		}
-		if most := n/fanout + n/fanout/(fanout-1) + 6; len(x.nodes) > most {
-			t.Errorf("%d entries: %d nodes, want at most %d", n, len(x.nodes), most)
+		if most := n/Fanout + n/Fanout/(Fanout-1) + 6; x.count > most {
+			t.Errorf("%d entries: %d nodes, want at most %d", n, x.count, most)
 		}
 	}
 }
@@ -194,10 +146,10 @@ func TestChangedFromTheStart(t *testing.T) {
 			i, there := slices.BinarySearchFunc(list, key, func(e Entry, k uint64) int { return int(int64(e.Key) - int64(k)) })
 			switch {
 			case there && op%3 != 0:
-				x.remove(key)
+				x.Remove(key)
 				list = slices.Delete(list, i, i+1)
 			case !there:
-				x.insert(key, 1)
+				x.Insert(key, 1)
 				list = slices.Insert(list, i, Entry{Key: key, Value: 1})
 			}
 			if op%50 == 0 {
@@ -206,8 +158,28 @@ func TestChangedFromTheStart(t *testing.T) {
 			}
 		}
 		compare(t, x, list, 0, ^uint64(0), 5_000)
-		if err := x.shape(); err != nil {
+		if err := x.Audit(); err != nil {
 			t.Errorf("seed %d: %v", seed, err)
+		}
+	}
+}
+
+// TestInOrder: entries that come in rising order, as numbers that a district gives out, leave full nodes behind: as many
+// as New makes of the same entries.
+func TestInOrder(t *testing.T) {
+	for _, n := range []uint64{1, Fanout, Fanout + 1, 300, 5_000} {
+		x := New(0, Fanout, nil)
+		for k := range n {
+			if !x.Insert(k, k) {
+				t.Fatalf("key %d is there", k)
+			}
+		}
+		want := 0
+		for _, of := range levels(n, Fanout) {
+			want += of
+		}
+		if has := x.count - len(x.free); has != want {
+			t.Errorf("%d entries in rising order take %d nodes, %d are enough", n, has, want)
 		}
 	}
 }

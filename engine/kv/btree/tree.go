@@ -1,9 +1,14 @@
-package ordered
+package btree
 
-const (
-	fanout = 16
-	none   = int32(-1)
-)
+import "drtmx/engine/store"
+
+// Fanout is how many entries a node has at most.
+const Fanout = 16
+
+const none = int32(-1)
+
+// Entry is one entry of a tree.
+type Entry = store.Entry
 
 // node is a leaf with its entries, or an inner node with its children: vals has their numbers, keys the least key that
 // belongs to each; that of the first counts as 0.
@@ -11,22 +16,29 @@ type node struct {
 	n          int
 	leaf       bool
 	next, prev int32 // of leaves
-	keys, vals [fanout]uint64
+	keys, vals [Fanout]uint64
 }
 
-// tree is a B+tree. Nodes are numbered, and visited lists those of the last operation, for whoever charges.
-type tree struct {
-	nodes   []*node // nil: as at the start, and nobody has visited it
+// Tree is a B+tree. Nodes are numbered.
+type Tree struct {
+	pages   []*page
+	count   int // of nodes
 	free    []int32
 	root    int32
 	entries int
 	visited []int32
+	looked  int
 	path    []step // to the leaf, from the root
 
 	// What it begins with.
-	size uint64
-	at   func(i uint64) Entry
+	size   uint64
+	fill   int
+	at     func(i uint64) Entry
+	counts []int
 }
+
+// page is nodes with consecutive numbers; nil: as at the start, and nobody has visited it.
+type page [256]*node
 
 // step is an inner node on the way down, and which child was taken.
 type step struct {
@@ -34,59 +46,93 @@ type step struct {
 	i    int
 }
 
-// newTree makes a tree of size entries, of which at(i) is the one with the i-th lowest key. It has full nodes but for the
-// last of each level, and is as small as can be: what inserting the entries in order leaves behind. The leaves have the
-// first numbers, in order, then the nodes of each level above. Each is made when somebody visits it.
-func newTree(size uint64, at func(i uint64) Entry) *tree {
-	nodes := 0
-	for _, n := range levels(size) {
-		nodes += n
+// New makes a tree of size entries, of which at(i) is the one with the i-th lowest key. Its nodes have fill entries, or children, but
+// for the last of each level. With fill = Fanout it is as small as can be: what inserting the entries in order leaves behind. The
+// leaves have the first numbers, in order, then the nodes of each level above. Each is made when somebody visits it.
+func New(size uint64, fill int, at func(i uint64) Entry) *Tree {
+	t := &Tree{entries: int(size), size: size, fill: fill, at: at, counts: levels(size, fill)}
+	for _, n := range t.counts {
+		t.count += n
 	}
-	return &tree{nodes: make([]*node, nodes, nodes+4), root: int32(nodes - 1), entries: int(size), size: size, at: at}
+	t.root = int32(t.count - 1)
+	t.pages = make([]*page, (t.count+len(page{})-1)/len(page{}))
+	return t
 }
 
 // levels is the number of nodes of each level of a new tree, from the leaves up.
-func levels(size uint64) []int {
-	n := max(1, (int(size)+fanout-1)/fanout)
+func levels(size uint64, fill int) []int {
+	n := max(1, (int(size)+fill-1)/fill)
 	list := []int{n}
 	for n > 1 {
-		n = (n + fanout - 1) / fanout
+		n = (n + fill - 1) / fill
 		list = append(list, n)
 	}
 	return list
 }
 
-// node is a node to look at or to change.
-func (t *tree) node(i int32) *node {
-	if t.nodes[i] == nil {
-		t.nodes[i] = t.initial(int(i))
+// Len is the number of entries.
+func (t *Tree) Len() int { return t.entries }
+
+// Visited are the nodes that the last operation went to, for whoever charges it, and Looked how many of their keys it compared on
+// its way down. The list is valid until the next operation.
+func (t *Tree) Visited() []int32 { return t.visited }
+
+// Looked is beside Visited.
+func (t *Tree) Looked() int { return t.looked }
+
+// made is a node that somebody has visited, or nil.
+func (t *Tree) made(i int32) *node {
+	if p := t.pages[int(i)/len(page{})]; p != nil {
+		return p[int(i)%len(page{})]
 	}
-	return t.nodes[i]
+	return nil
+}
+
+// set gives a number a node.
+func (t *Tree) set(i int32, x *node) {
+	k := int(i) / len(page{})
+	if k == len(t.pages) {
+		t.pages = append(t.pages, nil)
+	}
+	if t.pages[k] == nil {
+		t.pages[k] = new(page)
+	}
+	t.pages[k][int(i)%len(page{})] = x
+}
+
+// node is a node to look at or to change.
+func (t *Tree) node(i int32) *node {
+	x := t.made(i)
+	if x == nil {
+		x = t.initial(int(i))
+		t.set(i, x)
+	}
+	return x
 }
 
 // initial makes a node as it is at the start.
-func (t *tree) initial(i int) *node {
-	counts := levels(t.size)
+func (t *Tree) initial(i int) *node {
+	counts, fill := t.counts, uint64(t.fill)
 	x := &node{leaf: i < counts[0], next: none, prev: none}
 	if x.leaf {
 		if x.prev = int32(i - 1); i+1 < counts[0] {
 			x.next = int32(i + 1)
 		}
-		for k := uint64(i) * fanout; k < min(uint64(i+1)*fanout, t.size); k++ {
+		for k := uint64(i) * fill; k < min(uint64(i+1)*fill, t.size); k++ {
 			e := t.at(k)
 			x.insert(x.n, e.Key, e.Value)
 		}
 		return x
 	}
-	below, under := 0, uint64(fanout) // first node of the level below, entries under one of it
+	below, under := 0, fill // first node of the level below, entries under one of it
 	i -= counts[0]
 	level := 1
 	for ; i >= counts[level]; level++ {
 		i -= counts[level]
 		below += counts[level-1]
-		under *= fanout
+		under *= fill
 	}
-	for k := i * fanout; k < min((i+1)*fanout, counts[level-1]); k++ {
+	for k := i * t.fill; k < min((i+1)*t.fill, counts[level-1]); k++ {
 		key := uint64(0)
 		if k > 0 {
 			key = t.at(uint64(k) * under).Key
@@ -96,20 +142,21 @@ func (t *tree) initial(i int) *node {
 	return x
 }
 
-func (t *tree) take(leaf bool) int32 {
+func (t *Tree) take(leaf bool) int32 {
 	fresh := &node{leaf: leaf, next: none, prev: none}
 	if k := len(t.free); k > 0 {
 		i := t.free[k-1]
 		t.free = t.free[:k-1]
-		t.nodes[i] = fresh
+		t.set(i, fresh)
 		return i
 	}
-	t.nodes = append(t.nodes, fresh)
-	return int32(len(t.nodes) - 1)
+	t.count++
+	t.set(int32(t.count-1), fresh)
+	return int32(t.count - 1)
 }
 
 // pop is the last step of the path, which is one shorter then.
-func (t *tree) pop() step {
+func (t *Tree) pop() step {
 	s := t.path[len(t.path)-1]
 	t.path = t.path[:len(t.path)-1]
 	return s
@@ -147,23 +194,73 @@ func (n *node) remove(i int) {
 }
 
 // descend goes to the leaf of a key.
-func (t *tree) descend(key uint64) int32 {
-	t.visited, t.path = t.visited[:0], t.path[:0]
+func (t *Tree) descend(key uint64) int32 {
+	t.visited, t.path, t.looked = t.visited[:0], t.path[:0], 0
 	at := t.root
 	for {
 		t.visited = append(t.visited, at)
 		n := t.node(at)
 		if n.leaf {
+			t.looked += min(n.lower(key)+1, n.n)
 			return at
 		}
 		i := n.child(key)
+		t.looked += min(i+2, n.n)
 		t.path = append(t.path, step{at, i})
 		at = int32(n.vals[i])
 	}
 }
 
-// insert adds an entry; false if the key is there.
-func (t *tree) insert(key, val uint64) bool {
+// Get is the value of a key.
+func (t *Tree) Get(key uint64) (val uint64, ok bool) {
+	n := t.node(t.descend(key))
+	i := n.lower(key)
+	if i == n.n || n.keys[i] != key {
+		return 0, false
+	}
+	return n.vals[i], true
+}
+
+// Peek is Get that leaves the tree and what Visited says as they are. known is false where nobody has come before: there the key has
+// what it had at the start.
+func (t *Tree) Peek(key uint64) (val uint64, ok, known bool) {
+	for at := t.root; ; {
+		n := t.made(at)
+		switch {
+		case n == nil:
+			return 0, false, false
+		case n.leaf:
+			i := n.lower(key)
+			if i == n.n || n.keys[i] != key {
+				return 0, false, true
+			}
+			return n.vals[i], true, true
+		}
+		at = int32(n.vals[n.child(key)])
+	}
+}
+
+// EachMade calls f with the entries of the leaves that somebody has visited, in rising order.
+func (t *Tree) EachMade(f func(Entry)) {
+	t.eachMade(t.root, f)
+}
+
+func (t *Tree) eachMade(at int32, f func(Entry)) {
+	n := t.made(at)
+	if n == nil {
+		return
+	}
+	for i := range n.n {
+		if n.leaf {
+			f(Entry{Key: n.keys[i], Value: n.vals[i]})
+		} else {
+			t.eachMade(int32(n.vals[i]), f)
+		}
+	}
+}
+
+// Insert adds an entry; false if the key is there.
+func (t *Tree) Insert(key, val uint64) bool {
 	at := t.descend(key)
 	n := t.node(at)
 	i := n.lower(key)
@@ -171,7 +268,7 @@ func (t *tree) insert(key, val uint64) bool {
 		return false
 	}
 	t.entries++
-	if n.n < fanout {
+	if n.n < Fanout {
 		n.insert(i, key, val)
 		return true
 	}
@@ -187,13 +284,13 @@ func (t *tree) insert(key, val uint64) bool {
 }
 
 // split makes a right sibling and moves half of the node there; nothing if keys only ever come at the end.
-func (t *tree) split(at int32, atEnd bool) (right int32) {
+func (t *Tree) split(at int32, atEnd bool) (right int32) {
 	right = t.take(t.node(at).leaf)
 	n, r := t.node(at), t.node(right)
 	if !atEnd {
-		r.n = copy(r.keys[:], n.keys[fanout/2:])
-		copy(r.vals[:], n.vals[fanout/2:])
-		n.n = fanout / 2
+		r.n = copy(r.keys[:], n.keys[Fanout/2:])
+		copy(r.vals[:], n.vals[Fanout/2:])
+		n.n = Fanout / 2
 	}
 	if n.leaf {
 		r.next, r.prev = n.next, at
@@ -207,7 +304,7 @@ func (t *tree) split(at int32, atEnd bool) (right int32) {
 }
 
 // addChild hangs a new node behind the child that the path took.
-func (t *tree) addChild(key uint64, child int32) {
+func (t *Tree) addChild(key uint64, child int32) {
 	if len(t.path) == 0 {
 		root := t.take(false)
 		n := t.node(root)
@@ -218,7 +315,7 @@ func (t *tree) addChild(key uint64, child int32) {
 	}
 	s := t.pop()
 	n := t.node(s.node)
-	if n.n < fanout {
+	if n.n < Fanout {
 		n.insert(s.i+1, key, uint64(child))
 		return
 	}
@@ -232,8 +329,8 @@ func (t *tree) addChild(key uint64, child int32) {
 	t.addChild(r.keys[0], right)
 }
 
-// remove takes an entry out; false if it is not there.
-func (t *tree) remove(key uint64) bool {
+// Remove takes an entry out; false if it is not there.
+func (t *Tree) Remove(key uint64) bool {
 	at := t.descend(key)
 	n := t.node(at)
 	i := n.lower(key)
@@ -250,7 +347,7 @@ func (t *tree) remove(key uint64) bool {
 }
 
 // unlink takes an empty leaf out of the list of leaves.
-func (t *tree) unlink(n *node) {
+func (t *Tree) unlink(n *node) {
 	if n.prev != none {
 		t.node(n.prev).next = n.next
 	}
@@ -260,7 +357,7 @@ func (t *tree) unlink(n *node) {
 }
 
 // dropChild frees the node that the path led to, and inner nodes that have no child left.
-func (t *tree) dropChild(at int32) {
+func (t *Tree) dropChild(at int32) {
 	t.free = append(t.free, at)
 	s := t.pop()
 	n := t.node(s.node)
@@ -278,8 +375,8 @@ func (t *tree) dropChild(at int32) {
 	}
 }
 
-// up appends the entries from from to to in rising order, limit at most.
-func (t *tree) up(from, to uint64, limit int, dst []Entry) []Entry {
+// Up appends the entries from from to to in rising order, limit at most.
+func (t *Tree) Up(from, to uint64, limit int, dst []Entry) []Entry {
 	at := t.descend(from)
 	i := t.node(at).lower(from)
 	for limit > 0 {
@@ -302,10 +399,10 @@ func (t *tree) up(from, to uint64, limit int, dst []Entry) []Entry {
 	return dst
 }
 
-// each calls f with all entries in rising order. It makes no leaf that nobody has visited.
-func (t *tree) each(f func(Entry)) {
+// Each calls f with all entries in rising order. It makes no leaf that nobody has visited.
+func (t *Tree) Each(f func(Entry)) {
 	for at := t.descend(0); at != none; {
-		n := t.nodes[at]
+		n := t.made(at)
 		if n != nil {
 			for i := range n.n {
 				f(Entry{Key: n.keys[i], Value: n.vals[i]})
@@ -313,8 +410,8 @@ func (t *tree) each(f func(Entry)) {
 			at = n.next
 			continue
 		}
-		k := uint64(at) * fanout
-		for end := min(k+fanout, t.size); k < end; k++ {
+		k := uint64(at) * uint64(t.fill)
+		for end := min(k+uint64(t.fill), t.size); k < end; k++ {
 			f(t.at(k))
 		}
 		if at++; k == t.size {
@@ -323,8 +420,8 @@ func (t *tree) each(f func(Entry)) {
 	}
 }
 
-// down appends the entries from to down to from, limit at most.
-func (t *tree) down(from, to uint64, limit int, dst []Entry) []Entry {
+// Down appends the entries from to down to from, limit at most.
+func (t *Tree) Down(from, to uint64, limit int, dst []Entry) []Entry {
 	at := t.descend(to)
 	n := t.node(at)
 	i := n.lower(to)
