@@ -26,7 +26,14 @@ func (s *shard) audit(bad func(text string)) {
 		bad(fmt.Sprintf("table %s of machine %d: ", s.table.spec.Name, s.machine) + fmt.Sprintf(format, args...))
 	}
 	taken := map[uint32]uint64{} // key by row, of the slots
-	s.eachSlot(func(key uint64, r Ref) {
+	each := s.eachSlot
+	if x := s.tree; x != nil {
+		each = s.eachEntry
+		if err := x.Audit(); err != nil {
+			say("tree: %v", err)
+		}
+	}
+	each(func(key uint64, r Ref) {
 		if other, ok := taken[r.Row()]; ok {
 			say("row %d is of keys %d and %d", r.Row(), other, key)
 		}

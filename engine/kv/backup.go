@@ -13,7 +13,8 @@ type backup struct {
 	host   int
 	shards []*shard
 	rows   []region
-	index  []r2.Addr // reserved: what finding a row by its key touches
+	index  []r2.Addr // reserved: what finding a row by its key touches,
+	nodes  space     // or, of a table with trees, this
 }
 
 func (t *Table) addBackups(server int) error {
@@ -30,11 +31,20 @@ func (t *Table) addBackups(server int) error {
 				return err
 			}
 			b.rows = append(b.rows, rows)
+			if t.spec.Tree {
+				continue
+			}
 			index, err := t.cl.Mem(b.host).Reserve(name+".index", s.chains*nodeBytes, k%sockets)
 			if err != nil {
 				return err
 			}
 			b.index = append(b.index, index)
+		}
+		if t.spec.Tree {
+			var err error
+			if b.nodes, err = reserveNodes(t.cl, b.host, fmt.Sprintf("kv.%s.of%d.tree", t.spec.Name, server), b.shards[0].tree.nodes.nodes); err != nil {
+				return err
+			}
 		}
 		t.backups[server] = append(t.backups[server], b)
 	}
@@ -68,7 +78,11 @@ func (t *Table) BackupAddr(c *r2.Co, machine int, key uint64, row uint32) (a r2.
 		return 0, false
 	}
 	s, j, initial := t.shardOf(key)
-	b.touch(c, s, s.hashOf(key, j, initial))
+	if t.spec.Tree {
+		b.backupTree(c, s, key)
+	} else {
+		b.touch(c, s, s.hashOf(key, j, initial))
+	}
 	if row == 0 {
 		return b.rowAddr(s, uint32(j)), initial
 	}
@@ -82,7 +96,9 @@ func (t *Table) AheadBackup(machine int, key uint64, row uint32) {
 		return
 	}
 	if s, j, initial := t.shardOf(key); initial && row == 0 {
-		t.cl.AheadBytes(machine, b.index[s.socket]+r2.Addr(s.place(s.hash(j))*nodeBytes), lineBytes)
+		if !t.spec.Tree {
+			t.cl.AheadBytes(machine, b.index[s.socket]+r2.Addr(s.place(s.hash(j))*nodeBytes), lineBytes)
+		}
 		t.cl.AheadBytes(machine, b.rowAddr(s, uint32(j)), t.RowBytes())
 	}
 }

@@ -128,9 +128,12 @@ func (t *Table) Known(key uint64) bool {
 	return ok
 }
 
-// Gap is the first word of the first node of a key's chain.
+// Gap is the first word of the first node of a key's chain, or that of the version near a tree's entry.
 func (t *Table) Gap(key uint64) r2.Loc {
 	s, hash := t.locate(key)
+	if t.spec.Tree {
+		return s.gap(s.entry(key)).Loc
+	}
 	return s.gapAt(s.place(hash), 0).Loc
 }
 
@@ -143,6 +146,9 @@ func (s *shard) gapAt(first uint64, version uint32) Location {
 func (t *Table) Insert(c *r2.Co, key uint64, own []byte, seen uint64) (store.Change, error) {
 	if t.spec.Fixed {
 		return store.Change{}, store.ErrFixed
+	}
+	if t.spec.Tree {
+		return t.insertTree(c, key, own, seen)
 	}
 	s, hash := t.own(c, key)
 	h, err := s.latch(c, s.place(hash))
@@ -186,6 +192,9 @@ func (t *Table) Insert(c *r2.Co, key uint64, own []byte, seen uint64) (store.Cha
 func (t *Table) Remove(c *r2.Co, key uint64, ref Ref) (store.Change, error) {
 	if t.spec.Fixed {
 		return store.Change{}, store.ErrFixed
+	}
+	if t.spec.Tree {
+		return t.removeTree(c, key, ref)
 	}
 	s, hash := t.own(c, key)
 	h, err := s.latch(c, s.place(hash))

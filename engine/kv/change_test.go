@@ -35,7 +35,12 @@ var caught int
 
 // lookup is LookupRemote, with an eye on what it meets.
 func lookup(c *r2.Co, tb *Table, key uint64) (Location, bool, error) {
-	for l := tb.Search(c, key, nil).(*Lookup); ; {
+	search := tb.Search(c, key, nil)
+	l, ok := search.(*Lookup)
+	if !ok {
+		return tb.LookupRemote(c, key)
+	}
+	for {
 		if err := c.Wait(); err != nil {
 			return Location{}, false, err
 		}
@@ -69,70 +74,83 @@ func read(c *r2.Co, tb *Table, key uint64) (loc Location, row []byte, ok bool, e
 // few places, so that chains grow.
 func TestTableAgainstMap(t *testing.T) {
 	b := newBed(t, 2, 1, 200)
-	rapid.Check(t, func(t *rapid.T) {
-		const machines = 2
-		initial := rapid.Uint64Range(0, 20).Draw(t, "initial")
-		part := store.Blocks(machines, initial)
-		if rapid.Bool().Draw(t, "growing") { // keys that may come have buckets from the start
-			all := store.Blocks(machines, 40)
-			part = store.Growing{All: all, Initial: func(int) (from, n uint64) { return initial / 3, initial / 2 }}
+	rapid.Check(t, func(t *rapid.T) { tableAgainstMap(t, b, Spec{}) })
+}
+
+// Likewise a tree, in the order of its keys and in another one.
+func TestTreeAgainstMap(t *testing.T) {
+	for _, order := range []*store.Order{nil, {Of: func(key uint64) uint64 { return 1<<40 - key }}} {
+		rapid.Check(t, func(r *rapid.T) { tableAgainstMap(r, newBed(t, 2, 1, 1), Spec{Tree: true, Order: order}) })
+	}
+}
+
+func tableAgainstMap(t *rapid.T, b *bed, spec Spec) {
+	const machines = 2
+	initial := rapid.Uint64Range(0, 20).Draw(t, "initial")
+	part := store.Blocks(machines, initial)
+	if rapid.Bool().Draw(t, "growing") { // keys that may come have buckets from the start
+		all := store.Blocks(machines, 40)
+		part = store.Growing{All: all, Initial: func(int) (from, n uint64) { return initial / 3, initial / 2 }}
+	}
+	sequential := rapid.Bool().Draw(t, "sequential")
+	spec.ID, spec.Name, spec.ValueBytes, spec.Init, spec.Spare, spec.Sequential = 9, "model", 16, valueOf, 100, sequential
+	if o := spec.Order; o != nil { // falling
+		o.Key = func(server int, i uint64) uint64 { return part.Key(server, part.Count(server)-1-i) }
+	}
+	tb, err := NewTable(b.cl, record.LockSeq, spec,
+		Placement{Partition: part, Replicas: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.svc.tables[9] = tb
+	model := map[uint64]bool{}
+	for m := range machines {
+		for i := range part.Count(m) {
+			model[part.Key(m, i)] = true
 		}
-		sequential := rapid.Bool().Draw(t, "sequential")
-		tb, err := NewTable(b.cl, record.LockSeq, Spec{ID: 9, Name: "model", ValueBytes: 16, Init: valueOf, Spare: 100, Sequential: sequential},
-			Placement{Partition: part, Replicas: 2})
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.svc.tables[9] = tb
-		model := map[uint64]bool{}
-		for m := range machines {
-			for i := range part.Count(m) {
-				model[part.Key(m, i)] = true
-			}
-		}
-		value := make([]byte, 16)
-		run := func(st step) (err error) {
-			b.do(st.machine, func(c *r2.Co) {
-				switch st.op {
-				case 0:
-					_, row, ok, e := read(c, tb, st.key)
-					if err = e; ok != model[st.key] || ok && (!record.Readable(row) || !holds(record.Value(row), st.key)) {
-						err = errors.Join(err, errors.New("lookup differs from the map"))
-					}
-				case 1:
-					valueOf(st.key, value)
-					_, err = b.svc.Insert(c, tb, st.key, value)
-					if model[st.key] && errors.Is(err, ErrExists) {
-						err = nil
-					}
-					model[st.key] = true
-				case 2:
-					err = b.svc.Delete(c, tb, st.key)
-					if !model[st.key] && errors.Is(err, ErrMissing) {
-						err = nil
-					}
-					delete(model, st.key)
+	}
+	value := make([]byte, 16)
+	run := func(st step) (err error) {
+		b.do(st.machine, func(c *r2.Co) {
+			switch st.op {
+			case 0:
+				_, row, ok, e := read(c, tb, st.key)
+				if err = e; ok != model[st.key] || ok && (!record.Readable(row) || !holds(record.Value(row), st.key)) {
+					err = errors.Join(err, errors.New("lookup differs from the map"))
 				}
-			})
-			return err
-		}
-		for i, st := range drawSteps(t, machines, 60) {
-			if err := run(st); err != nil {
-				t.Fatalf("step %d, %+v: %v", i, st, err)
-			}
-		}
-		for key := range uint64(60) {
-			loc, ok := tb.Find(key)
-			row := make([]byte, tb.RowBytes())
-			if ok != model[key] || ok && (!tb.Row(loc.Machine, key, row) || !holds(record.Value(row), key)) {
-				t.Fatalf("at the end, key %d: found %v, in the map %v", key, ok, model[key])
-			}
-		}
-		tb.Audit(func(text string) {
-			if !strings.Contains(text, "on backup") { // there is no log, so backups are behind
-				t.Fatal(text)
+			case 1:
+				valueOf(st.key, value)
+				_, err = b.svc.Insert(c, tb, st.key, value)
+				if model[st.key] && errors.Is(err, ErrExists) {
+					err = nil
+				}
+				model[st.key] = true
+			case 2:
+				err = b.svc.Delete(c, tb, st.key)
+				if !model[st.key] && errors.Is(err, ErrMissing) {
+					err = nil
+				}
+				delete(model, st.key)
 			}
 		})
+		return err
+	}
+	for i, st := range drawSteps(t, machines, 60) {
+		if err := run(st); err != nil {
+			t.Fatalf("step %d, %+v: %v", i, st, err)
+		}
+	}
+	for key := range uint64(60) {
+		loc, ok := tb.Find(key)
+		row := make([]byte, tb.RowBytes())
+		if ok != model[key] || ok && (!tb.Row(loc.Machine, key, row) || !holds(record.Value(row), key)) {
+			t.Fatalf("at the end, key %d: found %v, in the map %v", key, ok, model[key])
+		}
+	}
+	tb.Audit(func(text string) {
+		if !strings.Contains(text, "on backup") { // there is no log, so backups are behind
+			t.Fatal(text)
+		}
 	})
 }
 

@@ -165,11 +165,13 @@ func TestLinearizablePerKey(t *testing.T) {
 		seeds = 12
 	}
 	for seed := uint64(1); seed <= seeds; seed++ {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			l := &linearizer{b: seededBed(t, seed, 3, 2, 3)}
-			l.run(t, seed, 10+4*int(seed%8))
-			moved, operations = moved+l.moved, operations+len(l.history)
-		})
+		for _, tree := range []bool{false, true} {
+			t.Run(fmt.Sprint(seed, tree), func(t *testing.T) {
+				l := &linearizer{b: seededBed(t, seed, 3, 2, 3)}
+				l.run(t, Spec{Seed: seed, Tree: tree}, 10+4*int(seed%8))
+				moved, operations = moved+l.moved, operations+len(l.history)
+			})
+		}
 	}
 	t.Logf("%d operations, %d inserts found another version of their gap", operations, moved)
 	if moved == 0 {
@@ -178,8 +180,8 @@ func TestLinearizablePerKey(t *testing.T) {
 }
 
 // run has eighteen coroutines work, with so many operations each, and looks for an order.
-func (l *linearizer) run(t *testing.T, seed uint64, each int) {
-	spec := Spec{ID: 7, Name: "linear", ValueBytes: 16, Spare: 200, Seed: seed}
+func (l *linearizer) run(t *testing.T, spec Spec, each int) {
+	spec.ID, spec.Name, spec.ValueBytes, spec.Spare = 7, "linear", 16, 200
 	var err error
 	if l.tb, err = NewTable(l.b.cl, record.LockSeq, spec, Placement{Partition: store.Blocks(3, linearBefore), Replicas: 1}); err != nil {
 		t.Fatal(err)

@@ -24,8 +24,11 @@ type Lookup struct {
 	attempts int
 }
 
-// Search posts the first READ of a lookup.
+// Search posts the first READ of a lookup, or its one RPC.
 func (t *Table) Search(c *r2.Co, key uint64, used store.Search) store.Search {
+	if t.spec.Tree {
+		return t.searchTree(c, key, used)
+	}
 	l, ok := used.(*Lookup)
 	if !ok {
 		l = new(Lookup)
@@ -85,6 +88,10 @@ func (t *Table) LookupRemote(c *r2.Co, key uint64) (loc Location, ok bool, err e
 // came to rest.
 func (t *Table) LookupLocal(c *r2.Co, key uint64) (loc Location, ok bool, err error) {
 	s, hash := t.own(c, key)
+	if t.spec.Tree {
+		loc, ok = s.lookupTree(c, key)
+		return loc, ok, nil
+	}
 	first := s.place(hash)
 	load := (*r2.Co).Load
 	if t.spec.Fixed {

@@ -13,6 +13,9 @@ import (
 // Find is where a record is now.
 func (t *Table) Find(key uint64) (Location, bool) {
 	s, j, initial := t.shardOf(key)
+	if t.spec.Tree {
+		return s.findTree(key, j, initial)
+	}
 	mem := t.cl.Mem(s.machine)
 	place := s.place(s.hashOf(key, j, initial))
 	for node, depth := place, 0; ; depth++ {

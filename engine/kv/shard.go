@@ -45,6 +45,7 @@ type shard struct {
 	firstSpare  uint64
 	nodeEnd     uint64
 	nodes, rows region
+	tree        *tree // in the place of nodes; shared by the server's shards
 	rowEnd      uint32
 	before      uint64   // records of the table in the shards before this one
 	members     []uint64 // scratch of between
@@ -92,12 +93,14 @@ func (s *shard) check() error {
 // allocate gives the shard its memory.
 func (s *shard) allocate(cl *r2.Cluster) (err error) {
 	name := fmt.Sprintf("kv.%s.%d", s.table.spec.Name, s.socket)
-	s.nodes, err = newRegion(cl, s.machine, fabric.Alloc{
-		Name: name + ".index", Bytes: s.nodeEnd * nodeBytes, Socket: s.socket,
-		Fill: func(block uint64, dst []byte) { s.fillNodes(block*uint64(len(dst)), dst) },
-	}, fabric.LocalWrite|fabric.RemoteRead)
-	if err != nil {
-		return err
+	if !s.table.spec.Tree {
+		s.nodes, err = newRegion(cl, s.machine, fabric.Alloc{
+			Name: name + ".index", Bytes: s.nodeEnd * nodeBytes, Socket: s.socket,
+			Fill: func(block uint64, dst []byte) { s.fillNodes(block*uint64(len(dst)), dst) },
+		}, fabric.LocalWrite|fabric.RemoteRead)
+		if err != nil {
+			return err
+		}
 	}
 	s.rows, err = newRegion(cl, s.machine, fabric.Alloc{
 		Name: name + ".rows", Bytes: s.rowBytes(), Socket: s.socket, Fill: s.fillRows,

@@ -1,6 +1,7 @@
 package kv
 
 import (
+	"errors"
 	"fmt"
 
 	"drtmx/engine/r2"
@@ -24,6 +25,7 @@ type Table struct {
 	records uint64         // that it had from the start
 	scratch []byte         // one row
 	growing *store.Growing // nil: keys that may come have no numbers
+	rpcFind uint8          // of a table with trees that other machines read
 }
 
 // NewTable makes a table on the machines of a cluster, whose rows have a header. Nothing of it is touched.
@@ -46,6 +48,14 @@ func NewTable(cl *r2.Cluster, h record.Header, spec Spec, place Placement) (*Tab
 				return nil, err
 			}
 		}
+		if spec.Tree {
+			if err := t.addTree(m); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if spec.Tree && !spec.Local {
+		t.rpcFind = cl.Handle("kv.find."+spec.Name, t.serveFind)
 	}
 	for m := range servers {
 		if err := t.addBackups(m); err != nil {
@@ -66,6 +76,9 @@ func newTable(cl *r2.Cluster, h record.Header, spec Spec, place Placement) (*Tab
 	}
 	if err == nil && spec.Fixed && spec.Spare > 0 {
 		err = fmt.Errorf("%d spare rows of a fixed table, into which nothing is inserted: leave them out", spec.Spare)
+	}
+	if err == nil && spec.Order != nil && !spec.Tree {
+		err = errors.New("an order, and no tree that has it: set Tree, or leave Order out")
 	}
 	if err == nil && (spec.Mutable < 0 || spec.Mutable > spec.ValueBytes) {
 		err = fmt.Errorf("mutable bytes %d: from 0 (all) to %d, the length of a value", spec.Mutable, spec.ValueBytes)

@@ -80,10 +80,16 @@ func (t *Table) Lines(key uint64, f func(machine int, a r2.Addr, n int)) {
 	}
 	s, hash := t.locate(key)
 	node := s.place(hash)
-	f(s.machine, s.nodeAddr(node), nodeBytes)
+	if t.spec.Tree {
+		t.linesOfTree(s, key, f)
+	} else {
+		f(s.machine, s.nodeAddr(node), nodeBytes)
+	}
 	f(s.machine, loc.Addr, t.RowBytes())
 	for _, b := range t.backups[s.machine] {
-		f(b.host, b.index[s.socket]+r2.Addr(node*nodeBytes), lineBytes)
+		if !t.spec.Tree {
+			f(b.host, b.index[s.socket]+r2.Addr(node*nodeBytes), lineBytes)
+		}
 		f(b.host, b.rowAddr(s, loc.Ref.Row()), t.RowBytes())
 	}
 }

@@ -43,7 +43,20 @@ type Spec struct {
 	// Spare is the number of rows per socket of a server kept for records that are inserted while the system
 	// runs. It costs address space, and memory only when used. Inserts fail when it is used up.
 	Spare uint64
+	// Tree says that a B+tree finds the records on the CPU of their server, where a hash table would. No READ finds them:
+	// another machine asks by RPC. A kind that has no trees takes its own structure. Order is that of the tree's entries;
+	// nil: that of the keys, in which the partition then numbers those that a server has from the start.
+	Tree  bool
+	Order *Order
 	Seed  uint64 // of a hash function
+}
+
+// Order is that of a tree's entries, where it is not that of the keys.
+type Order struct {
+	// Of is where a key stands. No two keys stand in one place.
+	Of func(key uint64) uint64
+	// Key is the i-th lowest in it of the keys that a server has from the start.
+	Key func(server int, i uint64) uint64
 }
 
 // Grows says that there is room for more records than there are at the start.

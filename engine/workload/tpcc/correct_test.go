@@ -83,3 +83,40 @@ func TestNewOrderOnly(t *testing.T) {
 		})
 	}
 }
+
+// TestHashTables: with hash tables in the place of B+trees, and with customers that are looked up elsewhere each time because
+// there is no location cache.
+func TestHashTables(t *testing.T) {
+	for _, x := range []struct {
+		hash, cache bool
+	}{{true, true}, {true, false}, {false, false}} {
+		for i, preset := range []string{"drtm+r", "farm"} {
+			cfg, _ := occ.Preset(preset)
+			cfg.CacheEnabled = x.cache
+			o := tiny()
+			o.HashTables = x.hash
+			bed, _ := workloadtest.Open(t, 2*i, cfg, New, o)
+			if bad := bed.Stress(300); len(bad) > 0 {
+				t.Errorf("%s, %+v: %s", preset, x, strings.Join(bad, "\n"))
+			}
+			bed.Close()
+		}
+	}
+}
+
+// TestByPart: a part's rows follow each other, and those that a server has from the start are numbered in that order.
+func TestByPart(t *testing.T) {
+	const parts, each, from, n, rows = 3, 2, 1, 4, 7
+	o, seen := byPart(parts, each, from, n, rows), map[uint64]bool{}
+	for server := range 2 {
+		for i := range uint64(parts * each * n) {
+			key := o.Key(server, i)
+			at := o.Of(key)
+			part, row := at/each/rows, at/each%rows
+			if seen[key] || part/parts != uint64(server) || row < from || row >= from+n || i > 0 && o.Of(o.Key(server, i-1)) >= at {
+				t.Errorf("entry %d of server %d: key %d stands at %d", i, server, key, at)
+			}
+			seen[key] = true
+		}
+	}
+}

@@ -20,6 +20,14 @@
 // of one district exclude each other: many attempts abort. occ.IgnoreAborts is how
 // the released code can be told to run it.
 //
+// # What finds records
+//
+// As in the released code, B+trees find the records of all tables but warehouse, district and stock, on backups too, each
+// operation in a region of hardware transactional memory; HashTables has hash tables find all. The thesis names a hash table for what READs look up,
+// DrTM-KV of §4.3.1, and in TPC-C/no that is stock alone; §6.1 has unordered accesses alone by hash table. It is silent on how a machine
+// finds its own records. In TPC-C a payment may be of a customer of another machine, who is in a tree: the location comes by RPC, as DrTM+H
+// reaches ordered data (§6.1.1), and the location cache remembers it. The released code's formats of such messages are not known.
+//
 // # Records that come into being
 //
 // Orders, order lines, new-orders and payments are inserted, and delivery deletes new-orders: see

@@ -170,18 +170,18 @@ func (b *Bench) server(w uint64) uint64 { return w / b.perServer }
 
 // specs are the tables with their partitions.
 func (b *Bench) specs() []tableSpec {
-	w, symmetric := b.warehouses, b.symmetric
+	w, symmetric, trees := b.warehouses, b.symmetric, !b.opt.HashTables
 	d, perServer := w*b.districts, b.perServer*b.districts
 	list := []tableSpec{
 		b.fixed(store.Spec{ID: Warehouse, Name: "warehouse", ValueBytes: warehouseBytes, Mutable: wMutable, Init: b.initWarehouse}, w),
 		b.fixed(store.Spec{ID: District, Name: "district", ValueBytes: districtBytes, Mutable: dMutable, Local: symmetric, Init: b.initDistrict}, d),
-		b.fixed(store.Spec{ID: Customer, Name: "customer", ValueBytes: customerBytes, Init: b.initCustomer}, d*b.customers),
-		b.growing(store.Spec{ID: History, Name: "history", ValueBytes: historyBytes, Init: b.initHistory}, b.perServer, 0, b.districts*b.customers, b.payments),
-		b.growing(store.Spec{ID: NewOrder, Name: "new-order", ValueBytes: newOrderBytes, Init: b.initNewOrder}, perServer, b.initialDelivered(), b.customers, b.orders),
-		b.growing(store.Spec{ID: Order, Name: "order", ValueBytes: orderBytes, Init: b.initOrder}, perServer, 0, b.customers, b.orders),
-		b.growing(store.Spec{ID: OrderLine, Name: "order-line", ValueBytes: b.lineBytes(), Init: b.initOrderLine}, perServer*maxLines, 0, b.customers, b.orders),
+		b.fixed(store.Spec{ID: Customer, Name: "customer", ValueBytes: customerBytes, Tree: trees, Init: b.initCustomer}, d*b.customers),
+		b.growing(store.Spec{ID: History, Name: "history", ValueBytes: historyBytes, Init: b.initHistory}, b.perServer, 1, 0, b.districts*b.customers, b.payments),
+		b.growing(store.Spec{ID: NewOrder, Name: "new-order", ValueBytes: newOrderBytes, Init: b.initNewOrder}, perServer, 1, b.initialDelivered(), b.customers, b.orders),
+		b.growing(store.Spec{ID: Order, Name: "order", ValueBytes: orderBytes, Init: b.initOrder}, perServer, 1, 0, b.customers, b.orders),
+		b.growing(store.Spec{ID: OrderLine, Name: "order-line", ValueBytes: b.lineBytes(), Init: b.initOrderLine}, perServer, maxLines, 0, b.customers, b.orders),
 		b.fixed(store.Spec{ID: Stock, Name: "stock", ValueBytes: stockBytes, Init: b.initStock}, w*b.items),
-		b.fixed(store.Spec{ID: Item, Name: "item", ValueBytes: itemBytes, Constant: true, Local: symmetric, Init: b.initItem}, uint64(b.servers)*b.items),
+		b.fixed(store.Spec{ID: Item, Name: "item", ValueBytes: itemBytes, Constant: true, Local: symmetric, Tree: trees, Init: b.initItem}, uint64(b.servers)*b.items),
 	}
 	if b.opt.NewOrderOnly {
 		return list // nobody reads the rest of the stock
@@ -207,13 +207,31 @@ func (b *Bench) fixed(s store.Spec, rows uint64) tableSpec {
 	return tableSpec{s, store.Blocks(b.servers, rows)}
 }
 
-// growing is a table that records are inserted into, so many parts on each machine: of the rows that a part may
+// growing is a table that records are inserted into, so many parts on each machine, each in its rows: of the rows that a part may
 // have at some time, those from the from-th to the before-th are there from the start.
-func (b *Bench) growing(s store.Spec, parts, from, before, rows uint64) tableSpec {
+func (b *Bench) growing(s store.Spec, parts, each, from, before, rows uint64) tableSpec {
 	s.Local, s.Sequential = b.symmetric, true
-	s.Spare = (parts*(rows-before)+b.sockets-1)/b.sockets + spareRows
-	all := store.Blocks(b.servers, uint64(b.servers)*parts*rows)
-	return tableSpec{s, store.Growing{All: all, Initial: func(int) (first, n uint64) { return parts * from, parts * (before - from) }}}
+	s.Spare = (parts*each*(rows-before)+b.sockets-1)/b.sockets + spareRows
+	if s.Tree = !b.opt.HashTables; s.Tree {
+		s.Order = byPart(parts, each, from, before-from, rows)
+	}
+	all := store.Blocks(b.servers, uint64(b.servers)*parts*each*rows)
+	return tableSpec{s, store.Growing{All: all, Initial: func(int) (first, n uint64) { return parts * each * from, parts * each * (before - from) }}}
+}
+
+// byPart is the order of a tree's entries: those of a warehouse or district follow each other, as in a tree whose keys begin with its
+// number. Of each part n rows are there from the start, from the from-th on.
+func byPart(parts, each, from, n, rows uint64) *store.Order {
+	return &store.Order{
+		Of: func(key uint64) uint64 {
+			part, i := appendedOf(key/each, parts, rows)
+			return (part*rows+i)*each + key%each
+		},
+		Key: func(server int, i uint64) uint64 {
+			k := i / each
+			return appended(uint64(server)*parts+k/n, from+k%n, parts, rows)*each + i%each
+		},
+	}
 }
 
 // spareRows of a socket are for inserts that an abort has not taken back yet.

@@ -74,6 +74,10 @@ type Options struct {
 	Remotes                              bool
 	RemoteLine, RemotePayment, Rollbacks int
 
+	// HashTables has hash tables find the records of all tables. Without, B+trees do for those that the released code
+	// has in trees: all but warehouse, district and stock.
+	HashTables bool
+
 	// RingBytes of a log ring; 32 KB, a dozen entries.
 	RingBytes uint64
 	Seed      uint64
