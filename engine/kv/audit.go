@@ -89,14 +89,13 @@ func (s *shard) eachSlot(f func(key uint64, r Ref)) {
 	for node := uint64(0); node < s.nodeEnd; node++ {
 		a := s.nodeAddr(node)
 		if !mem.Materialized(a) {
-			node += uint64(fillBytes-a%fillBytes)/nodeBytes - 1 // nor is the rest of its block
+			node += (uint64(fillBytes-a%fillBytes)+uint64(s.bytes)-1)/uint64(s.bytes) - 1 // nor is the rest of its block
 			continue
 		}
-		b := mem.Bytes(a, nodeBytes)
-		for i := range nodeSlots {
-			line, slot := slotAt(i)
-			if key := slotKey(b[line:], slot); key&valid != 0 {
-				f(key&^valid, slotRef(b[line:], slot))
+		b := s.nodeNow(node)
+		for i := range s.slots {
+			if key := s.key(b, i); key&valid != 0 {
+				f(key&^valid, s.ref(b[s.slotLine(i):], i))
 			}
 		}
 	}

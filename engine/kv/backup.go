@@ -34,7 +34,7 @@ func (t *Table) addBackups(server int) error {
 			if t.spec.Tree {
 				continue
 			}
-			index, err := t.cl.Mem(b.host).Reserve(name+".index", s.chains*nodeBytes, k%sockets)
+			index, err := t.cl.Mem(b.host).Reserve(name+".index", s.chains*uint64(s.bytes), k%sockets)
 			if err != nil {
 				return err
 			}
@@ -97,15 +97,24 @@ func (t *Table) AheadBackup(machine int, key uint64, row uint32) {
 	}
 	if s, j, initial := t.shardOf(key); initial && row == 0 {
 		if !t.spec.Tree {
-			t.cl.AheadBytes(machine, b.index[s.socket]+r2.Addr(s.place(s.hash(j))*nodeBytes), lineBytes)
+			t.cl.AheadBytes(machine, b.bucketAddr(s, s.place(s.hash(j))), lineBytes)
 		}
 		t.cl.AheadBytes(machine, b.rowAddr(s, uint32(j)), t.RowBytes())
 	}
 }
 
-// touch charges the lookup in the backup's own hash table, whose first line is often enough.
+// touch charges the lookup in the backup's own hash table: the first line of a bucket is often enough, or, where the row is not in it, that
+// and the line of a slot.
 func (b *backup) touch(c *r2.Co, s *shard, hash uint64) {
-	c.Touch(b.index[s.socket]+r2.Addr(s.place(hash)*nodeBytes), lineBytes)
+	a := b.bucketAddr(s, s.place(hash))
+	for _, at := range s.backupLines {
+		c.Touch(a+at, lineBytes)
+	}
+}
+
+// bucketAddr is where the backup has its bucket of a place.
+func (b *backup) bucketAddr(s *shard, place uint64) r2.Addr {
+	return b.index[s.socket] + r2.Addr(place*uint64(s.bytes))
 }
 
 func (b *backup) rowAddr(s *shard, row uint32) r2.Addr {

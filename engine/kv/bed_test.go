@@ -20,6 +20,7 @@ type bed struct {
 	cl     *r2.Cluster
 	svc    *Service
 	nextID uint8
+	kind   kind // of its tables
 }
 
 func newBed(t testing.TB, machines, threads, coroutines int) *bed {
@@ -47,6 +48,9 @@ func seededBed(t testing.TB, seed uint64, machines, threads, coroutines int) *be
 	return b
 }
 
+// kinds are those of this package: with both geometries of hash tables.
+var kinds = []kind{{}, {packed: true}}
+
 // valueOf is what the tests store under a key: any mixture of two records shows.
 func valueOf(key uint64, value []byte) {
 	for i := 0; i < len(value); i += 8 {
@@ -58,7 +62,7 @@ func (b *bed) table(keys uint64, valueBytes int, spare uint64, replicas int) *Ta
 	b.Helper()
 	spec := Spec{ID: b.nextID, Name: "test", ValueBytes: valueBytes, Init: valueOf, Spare: spare, Seed: uint64(b.nextID)}
 	b.nextID++
-	t, err := NewTable(b.cl, record.LockSeq, spec, Placement{Partition: store.Blocks(b.cl.Machines(), keys), Replicas: replicas})
+	t, err := b.kind.newTable(b.cl, record.LockSeq, spec, Placement{Partition: store.Blocks(b.cl.Machines(), keys), Replicas: replicas})
 	if err != nil {
 		b.Fatal(err)
 	}

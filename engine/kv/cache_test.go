@@ -107,7 +107,7 @@ func (m *modelCache) entries() (n uint64) {
 func TestCacheAgainstModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		keys := rapid.Uint64Range(1, 300).Draw(t, "keys")
-		tb := geometry(t, keys, 2, 2, false)
+		tb := geometry(t, packed, keys, 2, 2, false)
 		bytes := uint64(lineBytes * rapid.IntRange(1, 40).Draw(t, "sets"))
 		x, err := NewCache(nil, 0, numbered(t, []*Table{tb}), bytes, 1)
 		if err != nil {
@@ -150,7 +150,7 @@ func TestCacheAgainstModel(t *testing.T) {
 
 func TestCacheResize(t *testing.T) {
 	const keys = 5000
-	tb := geometry(t, keys, 2, 2, false)
+	tb := geometry(t, packed, keys, 2, 2, false)
 	x, err := NewCache(nil, 0, numbered(t, []*Table{tb}), keys*CacheEntryBytes, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -215,7 +215,7 @@ func TestCacheResize(t *testing.T) {
 // A warm cache that is large enough has what was drawn, also with a budget of 300 MB, which takes memory for two bits
 // per record and no more.
 func TestCacheWarm(t *testing.T) {
-	tb := geometry(t, 10_000, 2, 2, false)
+	tb := geometry(t, packed, 10_000, 2, 2, false)
 	x, err := NewCache(nil, 0, numbered(t, []*Table{tb}), 300_000_000, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -237,7 +237,7 @@ func TestCacheWarm(t *testing.T) {
 // Fill brings everything when there is room, keeps what was there, and takes no sides when there is none.
 func TestCacheFill(t *testing.T) {
 	const keys = 20_000
-	tb := geometry(t, keys, 4, 2, false)
+	tb := geometry(t, packed, keys, 4, 2, false)
 	for _, budget := range []uint64{300_000_000, keys / 4 * CacheEntryBytes} {
 		x, err := NewCache(nil, 1, numbered(t, []*Table{tb}), budget, 1)
 		if err != nil {
@@ -278,7 +278,7 @@ func TestCacheFill(t *testing.T) {
 // Popular records come first where a set is too small for all.
 func TestCacheFillPrefersPopularRecords(t *testing.T) {
 	const keys = 20_000
-	tb := geometry(t, keys, 4, 2, false)
+	tb := geometry(t, packed, keys, 4, 2, false)
 	x, err := NewCache(nil, 1, numbered(t, []*Table{tb}), keys/4*CacheEntryBytes, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -312,7 +312,7 @@ func TestCacheFillPrefersPopularRecords(t *testing.T) {
 // With nine in ten draws from 4 % of the keys, a cache of a tenth of the keys keeps most of the hot ones.
 func TestCacheKeepsHotKeys(t *testing.T) {
 	const keys, hot = 50_000, 2000
-	tb := geometry(t, keys, 1, 2, false)
+	tb := geometry(t, packed, keys, 1, 2, false)
 	x, err := NewCache(nil, 1, numbered(t, []*Table{tb}), keys/10*CacheEntryBytes, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -370,14 +370,14 @@ func TestCacheIsCharged(t *testing.T) {
 }
 
 func TestCacheRefusesTwoTablesOfOneID(t *testing.T) {
-	tb := geometry(t, 10, 1, 1, false)
+	tb := geometry(t, packed, 10, 1, 1, false)
 	if _, err := NumberRecords([]*Table{tb, tb}); err == nil {
 		t.Error("accepted")
 	}
 }
 
 func BenchmarkCacheHit(b *testing.B) {
-	tb := geometry(b, 1_600_000, 4, 2, false)
+	tb := geometry(b, packed, 1_600_000, 4, 2, false)
 	x, err := NewCache(nil, 0, numbered(b, []*Table{tb}), 300_000_000, 1)
 	if err != nil {
 		b.Fatal(err)
@@ -396,7 +396,7 @@ func BenchmarkCacheHit(b *testing.B) {
 
 // All sets of a cache of the default cluster, which a run looks at one by one.
 func BenchmarkCacheFill(b *testing.B) {
-	tb := geometry(b, 3_200_000, 4, 2, false)
+	tb := geometry(b, packed, 3_200_000, 4, 2, false)
 	for b.Loop() {
 		x, err := NewCache(nil, 0, numbered(b, []*Table{tb}), 300_000_000, 1)
 		if err != nil {
@@ -410,7 +410,7 @@ func BenchmarkCacheFill(b *testing.B) {
 // The cache is full: every put gives up an entry.
 func BenchmarkCacheEvict(b *testing.B) {
 	const keys = 1 << 20
-	tb := geometry(b, keys, 1, 2, false)
+	tb := geometry(b, packed, keys, 1, 2, false)
 	x, err := NewCache(nil, 1, numbered(b, []*Table{tb}), keys/4*CacheEntryBytes, 1)
 	if err != nil {
 		b.Fatal(err)
@@ -428,7 +428,7 @@ func BenchmarkCacheEvict(b *testing.B) {
 // also when the cache has grown and shrunk.
 func TestRoster(t *testing.T) {
 	const keys = 20_000
-	tb := geometry(t, keys, 2, 2, false)
+	tb := geometry(t, packed, keys, 2, 2, false)
 	x, err := NewCache(nil, 0, numbered(t, []*Table{tb}), 16*lineBytes, 1)
 	if err != nil {
 		t.Fatal(err)

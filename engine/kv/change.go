@@ -51,12 +51,18 @@ type spot struct {
 // search walks a latched chain: where the key is, the first empty slot, and the last node.
 func (h *chain) search(key uint64) (at, empty spot, last uint64) {
 	for node := h.first; ; {
-		b := h.c.Load(h.s.nodeAddr(node), nodeBytes)
-		for i := range nodeSlots {
-			line, slot := slotAt(i)
-			switch slotKey(b[line:], slot) {
+		a := h.s.nodeAddr(node)
+		b := h.c.Load(a, h.s.keyed)
+		for i := range h.s.slots {
+			switch h.s.key(b, i) {
 			case key | valid:
-				return spot{node, i, slotRef(b[line:], slot), true}, empty, node
+				line := b
+				if h.s.wide {
+					line = h.c.Load(a+r2.Addr(h.s.slotLine(i)), lineBytes)
+				} else {
+					line = b[h.s.slotLine(i):]
+				}
+				return spot{node, i, h.s.ref(line, i), true}, empty, node
 			case 0:
 				if !empty.ok {
 					empty = spot{node: node, slot: i, ok: true}
@@ -79,30 +85,34 @@ type edit struct {
 	link uint32 // if not 0, the only change
 }
 
-func (e *edit) apply(node []byte) {
-	line, slot := slotAt(e.slot)
+// apply makes the change in the part of a node that has its keys. Of a wide one, the slot's own line is another.
+func (e *edit) apply(b *bucket, node []byte) {
 	switch {
 	case e.link != 0:
 		binary.LittleEndian.PutUint32(node[4:], e.link)
-	case e.key != 0:
-		setSlot(node[line:], slot, e.key, e.ref)
-	default:
-		clearSlot(node[line:], slot)
+		return
+	case e.key != 0 && !b.wide:
+		b.setRef(node[b.slotLine(e.slot):], e.slot, e.key, e.ref)
 	}
+	binary.LittleEndian.PutUint64(node[b.keyAt(e.slot):], e.key)
 }
 
 // change edits a node of a latched chain and releases the latch. A READ of the node meanwhile sees odd or
 // different versions: first line odd, second line odd and changed, second line even, first line even.
 func (h *chain) change(node uint64, e edit) {
+	if h.s.wide {
+		h.changeWide(node, e)
+		return
+	}
 	c, a := h.c, h.s.nodeAddr(node)
-	var b [nodeBytes]byte
-	copy(b[:], c.Load(a, nodeBytes))
+	var b [2 * lineBytes]byte
+	copy(b[:], c.Load(a, len(b)))
 	v, second := version(b[:])&^1, version(b[lineBytes:])
 	if node != h.first {
 		c.Store64(a, head(v+1, next(b[:])))
 	}
 	c.Store64(a+lineBytes, head(second+1, 0))
-	e.apply(b[:])
+	e.apply(h.s.bucket, b[:])
 	link := next(b[:])
 	binary.LittleEndian.PutUint64(b[:], head(v+1, link))
 	c.Store(a, b[:lineBytes])
@@ -114,11 +124,31 @@ func (h *chain) change(node uint64, e edit) {
 	}
 }
 
+// changeWide is change of a wide node: the slot's line, which nobody looks at whose key is not in the first line; then the first line, at
+// once.
+func (h *chain) changeWide(node uint64, e edit) {
+	c, a := h.c, h.s.nodeAddr(node)
+	var b [lineBytes]byte
+	if e.key != 0 {
+		h.s.setRef(b[:], e.slot, e.key, e.ref)
+		c.Store(a+r2.Addr(h.s.slotLine(e.slot)), b[:])
+	}
+	copy(b[:], c.Load(a, lineBytes))
+	e.apply(h.s.bucket, b[:])
+	binary.LittleEndian.PutUint32(b[:], version(b[:])&^1+2)
+	c.Store(a, b[:])
+	if node != h.first {
+		h.advance()
+	}
+}
+
 // advance gives the first node of a chain the version that the chain has after a change of another node, and
 // releases the latch.
 func (h *chain) advance() {
 	a := h.s.nodeAddr(h.first)
-	h.c.Store64(a+lineBytes, head(h.changed(), 0))
+	if !h.s.wide {
+		h.c.Store64(a+lineBytes, head(h.changed(), 0))
+	}
 	h.c.Store64(a, head(h.changed(), h.link))
 }
 
@@ -254,7 +284,12 @@ func (s *shard) newNode(c *r2.Co, key uint64, r Ref) uint32 {
 	s.nextNode++
 	s.promised--
 	var line [lineBytes]byte
-	setSlot(line[:], 0, key, r)
-	c.Store(s.nodeAddr(node), line[:])
+	a := s.nodeAddr(node)
+	if s.setRef(line[:], 0, key, r); s.wide {
+		c.Store(a+r2.Addr(s.slotLine(0)), line[:])
+		clear(line[:])
+	}
+	binary.LittleEndian.PutUint64(line[s.keyAt(0):], key|valid)
+	c.Store(a, line[:])
 	return uint32(node) + 1
 }

@@ -73,8 +73,11 @@ func read(c *r2.Co, tb *Table, key uint64) (loc Location, row []byte, ok bool, e
 // One after the other, operations on the table do what they do to a map. Few initial keys and many inserted ones in
 // few places, so that chains grow.
 func TestTableAgainstMap(t *testing.T) {
-	b := newBed(t, 2, 1, 200)
-	rapid.Check(t, func(t *rapid.T) { tableAgainstMap(t, b, Spec{}) })
+	for _, k := range kinds {
+		b := newBed(t, 2, 1, 200)
+		b.kind = k
+		rapid.Check(t, func(t *rapid.T) { tableAgainstMap(t, b, Spec{}) })
+	}
 }
 
 // Likewise a tree, in the order of its keys and in another one.
@@ -97,7 +100,7 @@ func tableAgainstMap(t *rapid.T, b *bed, spec Spec) {
 	if o := spec.Order; o != nil { // falling
 		o.Key = func(server int, i uint64) uint64 { return part.Key(server, part.Count(server)-1-i) }
 	}
-	tb, err := NewTable(b.cl, record.LockSeq, spec,
+	tb, err := b.kind.newTable(b.cl, record.LockSeq, spec,
 		Placement{Partition: part, Replicas: 2})
 	if err != nil {
 		t.Fatal(err)
@@ -252,6 +255,12 @@ func (b *bed) churn(c *r2.Co, tb *Table, first, keys uint64, n int) {
 // While all machines insert and delete in the same chains, one-sided lookups find every key that is always there,
 // find no key that never is, and a row whose sequence is fresh is the record that was looked up, whole.
 func TestRemoteLookupsDuringChanges(t *testing.T) {
+	for _, k := range kinds {
+		remoteLookupsDuringChanges(t, k)
+	}
+}
+
+func remoteLookupsDuringChanges(t *testing.T, k kind) {
 	const (
 		stable   = 60 // keys that stay
 		churned  = 60 // keys per changer that come and go
@@ -260,6 +269,7 @@ func TestRemoteLookupsDuringChanges(t *testing.T) {
 		above    = stable + changers*churned
 	)
 	b := newBed(t, 3, 2, 4)
+	b.kind = k
 	tb := b.table(stable, 120, 500, 1) // rows of several lines
 	var flags []*bool
 	changing, lookups, stale, fresh := changers, 0, 0, 0
@@ -357,7 +367,7 @@ func TestChangesAreDeterministic(t *testing.T) {
 func TestFixedTable(t *testing.T) {
 	b := newBed(t, 2, 1, 1)
 	spec := Spec{ID: 9, Name: "fixed", ValueBytes: 8, Init: valueOf, Fixed: true}
-	tb, err := NewTable(b.cl, record.LockSeq, spec, Placement{Partition: store.Blocks(2, 1000), Replicas: 1})
+	tb, err := b.kind.newTable(b.cl, record.LockSeq, spec, Placement{Partition: store.Blocks(2, 1000), Replicas: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package kv
 import (
 	"fmt"
 
+	"drtmx/engine/knob"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
 	"drtmx/engine/store"
@@ -20,17 +21,50 @@ type (
 // NewRef packs a row number and an incarnation.
 func NewRef(row uint32, incarnation uint16) Ref { return store.NewRef(row, incarnation) }
 
-// Kind is that of this package's tables.
+// Kind is that of this package's tables, with the defaults of its knobs.
 var Kind store.Kind = kind{}
 
-type kind struct{}
+// kind has what the knobs say.
+type kind struct{ packed bool }
+
+const nodeKnob = "kv.node"
+
+// Rows are its knobs.
+func (kind) Rows() []knob.Row {
+	return []knob.Row{{Knob: knob.Knob{Name: nodeKnob, Kind: knob.Choice, Default: "wide", Choices: []string{"wide", "packed"}, Label: "Hash table node", Section: "4.3.1", Group: knob.Store,
+		Doc: "What a look-up READs of a hash table. wide: 384 bytes with four slots, as in the released code, of which only the size is known; the thesis is silent. packed: 128 bytes with eight slots. Both are 75 % full: a look-up takes 1.10 or 1.05 READs on average. When all is touched, they take 246 or 43 bytes of host memory per record."}}}
+}
+
+// With is the kind as resolved values have it.
+func (kind) With(v knob.Values) store.Kind { return kind{packed: v.Text(nodeKnob) == "packed"} }
+
+// IndexBytes is what hash tables take of the host's memory for each record when all is touched: a page often has few nodes of those that
+// chains rarely need.
+func IndexBytes(v knob.Values) int64 {
+	if v.Text(nodeKnob) == "packed" {
+		return packedBytes
+	}
+	return wideBytes
+}
+
+const (
+	packedBytes = 43
+	wideBytes   = 246
+)
+
+func (k kind) bucket() *bucket {
+	if k.packed {
+		return packed
+	}
+	return wide
+}
 
 func (kind) Name() string { return "drtm-kv" }
 func (kind) Doc() string  { return "cluster-chained hash tables with location caches (DrTM-KV)" }
 
 // Make is NewTable.
-func (kind) Make(cl *r2.Cluster, s Spec, h record.Header, p Placement) (store.Table, error) {
-	return NewTable(cl, h, s, p)
+func (k kind) Make(cl *r2.Cluster, s Spec, h record.Header, p Placement) (store.Table, error) {
+	return k.newTable(cl, h, s, p)
 }
 
 // caches are the location caches of a cluster. They share the numbers of the records.

@@ -165,10 +165,11 @@ func TestLinearizablePerKey(t *testing.T) {
 		seeds = 12
 	}
 	for seed := uint64(1); seed <= seeds; seed++ {
-		for _, tree := range []bool{false, true} {
-			t.Run(fmt.Sprint(seed, tree), func(t *testing.T) {
+		for i, spec := range []Spec{{}, {}, {Tree: true}} {
+			t.Run(fmt.Sprint(seed, i), func(t *testing.T) {
 				l := &linearizer{b: seededBed(t, seed, 3, 2, 3)}
-				l.run(t, Spec{Seed: seed, Tree: tree}, 10+4*int(seed%8))
+				l.b.kind, spec.Seed = kinds[i%2], seed
+				l.run(t, spec, 10+4*int(seed%8))
 				moved, operations = moved+l.moved, operations+len(l.history)
 			})
 		}
@@ -183,7 +184,7 @@ func TestLinearizablePerKey(t *testing.T) {
 func (l *linearizer) run(t *testing.T, spec Spec, each int) {
 	spec.ID, spec.Name, spec.ValueBytes, spec.Spare = 7, "linear", 16, 200
 	var err error
-	if l.tb, err = NewTable(l.b.cl, record.LockSeq, spec, Placement{Partition: store.Blocks(3, linearBefore), Replicas: 1}); err != nil {
+	if l.tb, err = l.b.kind.newTable(l.b.cl, record.LockSeq, spec, Placement{Partition: store.Blocks(3, linearBefore), Replicas: 1}); err != nil {
 		t.Fatal(err)
 	}
 	l.rpc = l.b.cl.Handle("test.linear", l.serve)

@@ -41,19 +41,19 @@ func (t *Table) Search(c *r2.Co, key uint64, used store.Search) store.Search {
 }
 
 func (l *Lookup) post(c *r2.Co) {
-	l.buf = c.Read(r2.Loc{Machine: l.s.machine, RKey: l.s.nodes.rkey, Addr: l.s.nodeAddr(l.node)}, nodeBytes)
+	l.buf = c.Read(r2.Loc{Machine: l.s.machine, RKey: l.s.nodes.rkey, Addr: l.s.nodeAddr(l.node)}, l.s.bytes)
 }
 
 // Next looks at what the READ brought.
 func (l *Lookup) Next(c *r2.Co) (Location, store.State, error) {
 	l.attempts++
-	c.TouchDMA(l.buf.Addr, nodeBytes)
-	ref, found, intact := findInNode(l.buf.B, l.key)
+	c.TouchDMA(l.buf.Addr, l.s.bytes)
+	ref, found, intact := l.s.find(l.buf.B, l.key)
 	if intact && l.node == l.first {
 		l.version = version(l.buf.B)
 	}
 	switch {
-	case found:
+	case found && intact:
 		return l.s.location(ref), store.Found, nil
 	case l.attempts == maxAttempts:
 		return Location{}, store.Failed, fmt.Errorf("table %s key %d: %w after %d READs", l.s.table.spec.Name, l.key, store.ErrBusy, l.attempts)
@@ -102,17 +102,7 @@ func (t *Table) LookupLocal(c *r2.Co, key uint64) (loc Location, ok bool, err er
 	}
 	node, seen := first, uint32(0)
 	for range maxAttempts {
-		a := s.nodeAddr(node)
-		line := load(c, a, lineBytes)
-		v, link := version(line), next(line)
-		i, found := findInLine(line, key)
-		if !found && v%2 == 0 {
-			line = load(c, a+lineBytes, lineBytes)
-			i, found = findInLine(line, key)
-			if version(line) != v {
-				v |= 1
-			}
-		}
+		ref, found, v, link := s.look(c, load, s.nodeAddr(node), key)
 		if node == first {
 			seen = v
 		}
@@ -120,7 +110,7 @@ func (t *Table) LookupLocal(c *r2.Co, key uint64) (loc Location, ok bool, err er
 		case v%2 != 0:
 			c.Compute(spinCycles)
 		case found:
-			return s.location(slotRef(line, i)), true, nil
+			return s.location(ref), true, nil
 		case link != 0:
 			node = uint64(link - 1)
 		case node == first || version(load(c, s.nodeAddr(first), 8)) == seen:
@@ -130,6 +120,29 @@ func (t *Table) LookupLocal(c *r2.Co, key uint64) (loc Location, ok bool, err er
 		}
 	}
 	return Location{}, false, fmt.Errorf("table %s key %d: %w after %d attempts", t.spec.Name, key, store.ErrBusy, maxAttempts)
+}
+
+// look looks for a key in the node at an address, line by line. v is the node's version, odd if somebody is changing it.
+func (s *shard) look(c *r2.Co, load func(c *r2.Co, a r2.Addr, n int) []byte, a r2.Addr, key uint64) (r Ref, found bool, v, link uint32) {
+	line := load(c, a, lineBytes)
+	v, link = version(line), next(line)
+	i, found := findInLine(line, key)
+	if v%2 != 0 || found && !s.wide || !found && s.wide {
+		return s.ref(line, i), found, v, link
+	}
+	if s.wide {
+		line = load(c, a+r2.Addr(s.slotLine(i)), lineBytes)
+		if !s.same(line, key) {
+			v |= 1
+		}
+		return s.ref(line, i), true, v, link
+	}
+	line = load(c, a+lineBytes, lineBytes)
+	i, found = findInLine(line, key)
+	if version(line) != v {
+		v |= 1
+	}
+	return s.ref(line, i), found, v, link
 }
 
 // lookupFixed is LookupLocal of a record in a hash table that never changes. Where the record is follows from its hash
@@ -143,13 +156,17 @@ func (t *Table) lookupFixed(c *r2.Co, key uint64) (loc Location, ok bool) {
 	hash := s.hash(j)
 	place := s.place(hash)
 	rank := s.rank(place, hash)
-	for node := place; ; node, rank = node+s.chains, rank-nodeSlots {
+	for node := place; ; node, rank = node+s.chains, rank-s.slots {
 		a := s.nodeAddr(node)
 		c.Touch(a, lineBytes)
-		if rank >= lineSlots {
+		here := rank < s.slots
+		switch {
+		case s.wide && here:
+			c.Touch(a+r2.Addr(s.slotLine(rank)), lineBytes)
+		case !s.wide && rank >= lineSlots:
 			c.Touch(a+lineBytes, lineBytes)
 		}
-		if rank < nodeSlots {
+		if here {
 			return s.location(homeRef(j)), true
 		}
 	}

@@ -33,8 +33,15 @@ func (b *bed) pages(machine int, base r2.Addr, bytes uint64) (n int) {
 // SmallBank's two tables with a tenth of the default population, every record looked up and every row read on all
 // replicas: what the whole costs in the end.
 func TestMemoryWhenAllIsTouched(t *testing.T) {
+	for i, most := range []float64{packedBytes + 1, wideBytes + 1} {
+		memoryWhenAllIsTouched(t, kinds[1-i], most)
+	}
+}
+
+func memoryWhenAllIsTouched(t *testing.T, k kind, most float64) {
 	const keys = 160_000
 	b := newBed(t, 4, 1, 1)
+	b.kind = k
 	tb := b.table(keys, 8, 1000, 3)
 	index, rows := 0, 0
 	for m, shards := range tb.shards {
@@ -42,11 +49,11 @@ func TestMemoryWhenAllIsTouched(t *testing.T) {
 			mem := b.cl.Mem(m)
 			for j := range s.n {
 				for node := s.place(s.hash(j)) + 1; node != 0; {
-					node = uint64(next(mem.Bytes(s.nodeAddr(node-1), nodeBytes)))
+					node = uint64(next(mem.Bytes(s.nodeAddr(node-1), s.bytes)))
 				}
 				mem.Bytes(s.rowAddr(uint32(j)), tb.RowBytes())
 			}
-			index += b.pages(m, s.nodes.base, s.nodeEnd*nodeBytes)
+			index += b.pages(m, s.nodes.base, s.nodeEnd*uint64(s.bytes))
 			rows += b.pages(m, s.rows.base, uint64(s.rowEnd)*uint64(tb.layout.Stride))
 		}
 		for i := range tb.Backups() {
@@ -61,7 +68,7 @@ func TestMemoryWhenAllIsTouched(t *testing.T) {
 	}
 	perKey := func(pages int) float64 { return float64(pages) * pageBytes / keys }
 	t.Logf("%.1f bytes of buckets and %.1f bytes of rows per record", perKey(index), perKey(rows))
-	if perKey(index) > 44 || perKey(rows) > 3*24+1 {
+	if perKey(index) > most || perKey(rows) > 3*24+1 {
 		t.Errorf("%.1f bytes of buckets and %.1f bytes of rows per record", perKey(index), perKey(rows))
 	}
 }

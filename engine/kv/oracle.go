@@ -22,12 +22,12 @@ func (t *Table) Find(key uint64) (Location, bool) {
 		a := s.nodeAddr(node)
 		if !mem.Materialized(a) {
 			// Nobody came this far down the chain, so from here on it is as at the start.
-			return s.location(homeRef(j)), initial && (depth == 0 || slices.Index(s.membersOf(place), j) >= depth*nodeSlots)
+			return s.location(homeRef(j)), initial && (depth == 0 || slices.Index(s.membersOf(place), j) >= depth*s.slots)
 		}
-		b := mem.Bytes(a, nodeBytes)
-		for i := range nodeSlots {
-			if line, slot := slotAt(i); slotKey(b[line:], slot) == key|valid {
-				return s.location(slotRef(b[line:], slot)), true
+		b := s.nodeNow(node)
+		for i := range s.slots {
+			if s.key(b, i) == key|valid {
+				return s.location(s.ref(b[s.slotLine(i):], i)), true
 			}
 		}
 		link := next(b)
@@ -36,6 +36,13 @@ func (t *Table) Find(key uint64) (Location, bool) {
 		}
 		node = uint64(link - 1)
 	}
+}
+
+// nodeNow is a node as it is now, valid until the next call.
+func (s *shard) nodeNow(node uint64) []byte {
+	b := s.initialNode(node)
+	copyMaterialized(b, s.table.cl.Mem(s.machine), s.nodeAddr(node))
+	return b
 }
 
 // Row copies the row of a record as it is now on a machine, its server or one of its backups, to dst, which has

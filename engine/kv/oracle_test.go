@@ -8,16 +8,23 @@ import (
 
 // A record that was taken out of the first node of a chain is not there, though nobody has come to the second node.
 func TestOracleOfAShortenedChain(t *testing.T) {
+	for _, k := range kinds {
+		oracleOfAShortenedChain(t, k)
+	}
+}
+
+func oracleOfAShortenedChain(t *testing.T, k kind) {
 	b := newBed(t, 1, 1, 1)
+	b.kind = k
 	tb := b.table(4000, 8, 10, 1)
 	tried := 0
 	for _, s := range tb.shards[0] {
 		for place := range s.places {
 			members := s.membersOf(place)
-			if len(members) <= nodeSlots {
+			if len(members) <= s.slots {
 				continue
 			}
-			first, last := s.key(members[0]), s.key(members[len(members)-1])
+			first, last := s.keyOf(members[0]), s.keyOf(members[len(members)-1])
 			b.do(0, func(c *r2.Co) {
 				if _, err := deleteLocal(c, tb, first); err != nil {
 					t.Fatal(err)

@@ -75,7 +75,8 @@ func mix(x uint64) uint64 {
 type scatter struct {
 	bijection
 	n, places  uint64
-	sequential bool // the bijection is within a block of numbers, see newSequential
+	sequential bool   // the bijection is within a block of numbers, see newSequential,
+	per        uint64 // of so many
 }
 
 // Hash values per number, at least.
@@ -89,21 +90,20 @@ func newScatter(n, places, perNumber, seed uint64) scatter {
 	return scatter{bijection: newBijection(width, seed), n: n, places: places}
 }
 
-// Numbers that follow each other, in blocks of as many as a page of first nodes takes, and the hash values of a
+// Numbers that follow each other, in blocks of as many as pageNodes first nodes take: the hash values of a
 // block and of a place in it.
 const (
-	blockNumbers = pageNodes * fill
-	blockBits    = 11 // 10.7 hash values per number
-	blockMask    = 1<<blockBits - 1
-	placeBits    = 6 // pageNodes places
+	blockBits = 11 // 10.7 hash values per number, or more
+	blockMask = 1<<blockBits - 1
+	placeBits = 6 // pageNodes places
 )
 
 // newSequential keeps neighbours together: each block of numbers is thrown over the places of a page of its own, as
 // newScatter would throw them, in an order that differs from block to block. The bijection is applied twice: with so
 // few bits, once leaves neighbours more evenly spread than chance does.
-func newSequential(n, seed uint64) scatter {
-	blocks := max(1, (n+blockNumbers-1)/blockNumbers)
-	return scatter{bijection: newBijection(blockBits, seed), n: n, places: blocks * pageNodes, sequential: true}
+func newSequential(n, per, seed uint64) scatter {
+	blocks := max(1, (n+per-1)/per)
+	return scatter{bijection: newBijection(blockBits, seed), n: n, places: blocks * pageNodes, sequential: true, per: per}
 }
 
 // block is a block of numbers of a sequential scatter by their hash values, which is faster to make than each number
@@ -116,14 +116,14 @@ type block struct {
 // of makes the block of a hash value.
 func (b *block) of(s *scatter, hash uint64) (first uint64) {
 	which := hash >> blockBits
-	first = which * blockNumbers
+	first = which * s.per
 	if b.has(hash) {
 		return first
 	}
 	b.which, b.at = which+1, [blockMask + 1]uint8{}
 	if first < s.n {
 		salt := mix(which)
-		for i := range min(blockNumbers, s.n-first) {
+		for i := range min(s.per, s.n-first) {
 			b.at[s.forward(s.forward(i)+salt)&blockMask] = uint8(i + 1)
 		}
 	}
@@ -147,8 +147,8 @@ func (b *block) members(s *scatter, from, to uint64, dst []uint64) []uint64 {
 // hash is the hash value of a number.
 func (s *scatter) hash(i uint64) uint64 {
 	if s.sequential {
-		block := i / blockNumbers
-		return block<<blockBits | s.forward(s.forward(i%blockNumbers)+mix(block))
+		block := i / s.per
+		return block<<blockBits | s.forward(s.forward(i%s.per)+mix(block))
 	}
 	return s.forward(i)
 }
@@ -157,8 +157,8 @@ func (s *scatter) hash(i uint64) uint64 {
 func (s *scatter) number(hash uint64) uint64 {
 	if s.sequential {
 		block := hash >> blockBits
-		if i := s.inverse((s.inverse(hash&blockMask) - mix(block)) & blockMask); i < blockNumbers {
-			return block*blockNumbers + i
+		if i := s.inverse((s.inverse(hash&blockMask) - mix(block)) & blockMask); i < s.per {
+			return block*s.per + i
 		}
 		return s.n
 	}
@@ -176,7 +176,7 @@ func (s *scatter) count(from, to uint64) int {
 	}
 	block := from >> blockBits
 	salt := mix(block)
-	n = min(blockNumbers, n-min(n, block*blockNumbers))
+	n = min(s.per, n-min(n, block*s.per))
 	for h := from; h < to; h++ {
 		count += int((p.inverse((p.inverse(h&blockMask)-salt)&blockMask) - n) >> 63)
 	}

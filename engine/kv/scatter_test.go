@@ -41,7 +41,7 @@ func TestPlacesDivideHashValues(t *testing.T) {
 		s := newScatter(rapid.Uint64Range(0, 2000).Draw(t, "n"), rapid.Uint64Range(1, 20000).Draw(t, "places"), sparse, 1)
 		end := s.mask + 1
 		if rapid.Bool().Draw(t, "sequential") {
-			s = newSequential(s.n, 1)
+			s = newSequential(s.n, pageNodes*rapid.SampledFrom([]uint64{3, 6}).Draw(t, "fill"), 1)
 			end = s.places << placeBits
 		}
 		next := uint64(0)

@@ -11,10 +11,6 @@ import (
 	"drtmx/engine/record"
 )
 
-// fill is the mean number of records per first node: 75 % of its slots, where DrTM-KV's lookups take
-// 1.05 READs on average.
-const fill = 6
-
 // region is registered memory of one machine.
 type region struct {
 	base r2.Addr
@@ -39,6 +35,7 @@ func newRegion(cl *r2.Cluster, machine int, a fabric.Alloc, p fabric.Perm) (regi
 type shard struct {
 	table           *Table
 	machine, socket int
+	*bucket
 	scatter
 	records     uint64 // from the start; scatter.n is those that may come, too
 	chains      uint64 // first nodes, padded
@@ -50,6 +47,7 @@ type shard struct {
 	before      uint64   // records of the table in the shards before this one
 	members     []uint64 // scratch of between
 	block       block    // likewise
+	scratch     []byte   // of initialNode
 
 	// What the owner keeps in private memory, charged at private.
 	private  r2.Addr
@@ -63,13 +61,13 @@ type shard struct {
 // without memory.
 func newShard(t *Table, machine, socket int, n, room uint64) *shard {
 	seed := mix(t.spec.Seed ^ uint64(t.spec.ID)<<48 ^ uint64(machine)<<16 ^ uint64(socket))
-	s := &shard{table: t, machine: machine, socket: socket, records: n, scatter: newScatter(room, max(1, (room+fill-1)/fill), sparse, seed)}
+	s := &shard{table: t, machine: machine, socket: socket, records: n, bucket: t.bucket, scatter: newScatter(room, max(1, (room+t.fill-1)/t.fill), sparse, seed)}
 	if t.spec.Sequential {
-		s.scatter = newSequential(room, seed)
+		s.scatter = newSequential(room, pageNodes*t.fill, seed)
 	}
 	s.chains = (s.places + pageNodes - 1) / pageNodes * pageNodes
 	// As long as a chain would be if all hash values of its place belonged to records.
-	s.firstSpare = s.chains * uint64(nodesOf(int(s.longest())))
+	s.firstSpare = s.chains * uint64(s.nodesOf(int(s.longest())))
 	s.nodeEnd = s.firstSpare + t.spec.Spare
 	if room > n { // inserted records have their buckets: few overflow
 		s.nodeEnd = s.firstSpare + min(t.spec.Spare, (room+t.spec.Spare)/8+pageNodes)
@@ -78,9 +76,6 @@ func newShard(t *Table, machine, socket int, n, room uint64) *shard {
 	s.nextRow, s.nextNode = uint32(n), s.firstSpare
 	return s
 }
-
-// nodesOf is the number of nodes of a chain with n records.
-func nodesOf(n int) int { return max(1, (n+nodeSlots-1)/nodeSlots) }
 
 func (s *shard) check() error {
 	if s.records+s.table.spec.Spare > math.MaxUint32 || s.nodeEnd > math.MaxUint32-1 {
@@ -95,7 +90,7 @@ func (s *shard) allocate(cl *r2.Cluster) (err error) {
 	name := fmt.Sprintf("kv.%s.%d", s.table.spec.Name, s.socket)
 	if !s.table.spec.Tree {
 		s.nodes, err = newRegion(cl, s.machine, fabric.Alloc{
-			Name: name + ".index", Bytes: s.nodeEnd * nodeBytes, Socket: s.socket,
+			Name: name + ".index", Bytes: s.nodeEnd * uint64(s.bytes), Socket: s.socket,
 			Fill: func(block uint64, dst []byte) { s.fillNodes(block*uint64(len(dst)), dst) },
 		}, fabric.LocalWrite|fabric.RemoteRead)
 		if err != nil {
@@ -112,15 +107,15 @@ func (s *shard) allocate(cl *r2.Cluster) (err error) {
 	return err
 }
 
-// key is the key of record j.
-func (s *shard) key(j uint64) uint64 {
+// keyOf is the key of record j.
+func (s *shard) keyOf(j uint64) uint64 {
 	return s.table.place.Partition.Key(s.machine, j*uint64(s.table.sockets(s.machine))+uint64(s.socket))
 }
 
 // homeRef is where record j is unless it was deleted.
 func homeRef(j uint64) Ref { return NewRef(uint32(j), 0) }
 
-func (s *shard) nodeAddr(node uint64) r2.Addr { return s.nodes.base + r2.Addr(node*nodeBytes) }
+func (s *shard) nodeAddr(node uint64) r2.Addr { return s.nodes.base + r2.Addr(node*uint64(s.bytes)) }
 
 func (s *shard) rowAddr(row uint32) r2.Addr {
 	return s.rows.base + r2.Addr(uint64(row)*uint64(s.table.layout.Stride))
@@ -129,24 +124,51 @@ func (s *shard) rowAddr(row uint32) r2.Addr {
 // rowBytes is the size of the rows' region: of one row at least, for a socket may have got none.
 func (s *shard) rowBytes() uint64 { return uint64(max(1, s.rowEnd)) * uint64(s.table.layout.Stride) }
 
-// fillNodes computes the initial bytes of the nodes from offset at of the index region on.
+// fillNodes computes the initial bytes of the nodes from offset at of the index region on. Nodes may reach over the boundaries of blocks.
 func (s *shard) fillNodes(at uint64, dst []byte) {
 	clear(dst)
-	for node := at / nodeBytes; len(dst) >= nodeBytes && node < s.firstSpare; dst, node = dst[nodeBytes:], node+1 {
-		place, before := node%s.chains, node/s.chains*nodeSlots
-		if place >= s.places {
-			continue
+	size, end := uint64(s.bytes), at+uint64(len(dst))
+	for node := at / size; node*size < end && node < s.firstSpare; node++ {
+		if from := node * size; from >= at && from+size <= end {
+			s.fillNode(node, dst[from-at:][:size])
+		} else if b := s.initialNode(node); from < at {
+			copy(dst, b[at-from:])
+		} else {
+			copy(dst[from-at:], b)
 		}
-		records := s.membersOf(place)
-		if uint64(len(records)) <= before {
-			continue
-		}
-		records = records[before:]
-		link := uint32(0)
-		if len(records) > nodeSlots {
-			records, link = records[:nodeSlots], uint32(node+s.chains)+1
-		}
-		s.fillNode(dst, records, link)
+	}
+}
+
+// initialNode is a node as it is at the start, valid until the next call.
+func (s *shard) initialNode(node uint64) []byte {
+	if s.scratch == nil {
+		s.scratch = make([]byte, s.bytes)
+	}
+	clear(s.scratch)
+	if node < s.firstSpare {
+		s.fillNode(node, s.scratch)
+	}
+	return s.scratch
+}
+
+// fillNode writes what a node has at the start into zeros.
+func (s *shard) fillNode(node uint64, dst []byte) {
+	place, before := node%s.chains, node/s.chains*uint64(s.slots)
+	if place >= s.places {
+		return
+	}
+	records := s.membersOf(place)
+	if uint64(len(records)) <= before {
+		return
+	}
+	records = records[before:]
+	link := uint32(0)
+	if len(records) > s.slots {
+		records, link = records[:s.slots], uint32(node+s.chains)+1
+	}
+	binary.LittleEndian.PutUint64(dst, head(0, link))
+	for i, j := range records {
+		s.set(dst, i, s.keyOf(j), homeRef(j))
 	}
 }
 
@@ -186,14 +208,6 @@ func (s *shard) between(from, to uint64) []uint64 {
 	return members[:k]
 }
 
-func (s *shard) fillNode(node []byte, records []uint64, next uint32) {
-	binary.LittleEndian.PutUint64(node, head(0, next))
-	for i, j := range records {
-		line, slot := slotAt(i)
-		setSlot(node[line:], slot, s.key(j), homeRef(j))
-	}
-}
-
 // fillRows computes the initial bytes of a block of rows, of the primary and of its backups alike. Rows may
 // reach over the boundaries of blocks.
 func (s *shard) fillRows(block uint64, dst []byte) {
@@ -216,7 +230,7 @@ func (s *shard) initialRow(j uint64) []byte {
 	clear(row)
 	s.table.layout.Header.Init(row)
 	if init := s.table.spec.Init; init != nil {
-		init(s.key(j), s.table.layout.Header.Value(row))
+		init(s.keyOf(j), s.table.layout.Header.Value(row))
 	}
 	return row
 }

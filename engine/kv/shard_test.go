@@ -12,12 +12,12 @@ import (
 )
 
 // geometry makes a table without a cluster: the computed bytes only.
-func geometry(t rapid.TB, keys uint64, servers, sockets int, sequential bool) *Table {
+func geometry(t rapid.TB, b *bucket, keys uint64, servers, sockets int, sequential bool) *Table {
 	t.Helper()
 	spec := Spec{ID: 3, Name: "test", ValueBytes: 8, Spare: 100, Seed: 5, Sequential: sequential, Init: func(key uint64, value []byte) {
 		binary.LittleEndian.PutUint64(value, 1000+key)
 	}}
-	tb, err := newTable(nil, record.LockSeq, spec, Placement{Partition: store.Blocks(servers, keys), Replicas: 1})
+	tb, err := newTable(nil, b, record.LockSeq, spec, Placement{Partition: store.Blocks(servers, keys), Replicas: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,11 +31,18 @@ func geometry(t rapid.TB, keys uint64, servers, sockets int, sequential bool) *T
 
 const testPage = 4096
 
+var buckets = []*bucket{wide, packed}
+
 func (s *shard) computedNode(node uint64) []byte {
-	page := make([]byte, testPage)
-	at := node * nodeBytes
-	s.fillNodes(at/testPage*testPage, page)
-	return page[at%testPage:][:nodeBytes]
+	b := make([]byte, s.bytes)
+	for at := range b { // in blocks, as memory comes into being
+		from := node*uint64(s.bytes) + uint64(at)
+		if block := make([]byte, blockBytes); at == 0 || from%blockBytes == 0 {
+			s.fillNodes(from/blockBytes*blockBytes, block)
+			copy(b[at:], block[from%blockBytes:])
+		}
+	}
+	return b
 }
 
 // find walks the computed chain of a key.
@@ -43,7 +50,7 @@ func (s *shard) computedFind(t rapid.TB, hash, key uint64) (r Ref, nodes int, fo
 	for node := s.place(hash); ; {
 		b := s.computedNode(node)
 		nodes++
-		r, found, intact := findInNode(b, key)
+		r, found, intact := s.find(b, key)
 		if !intact {
 			t.Fatalf("node %d is not intact at the start", node)
 		}
@@ -58,13 +65,13 @@ func (s *shard) computedFind(t rapid.TB, hash, key uint64) (r Ref, nodes int, fo
 }
 
 func TestEveryKeyIsInItsChain(t *testing.T) {
-	for i, keys := range []uint64{0, 1, 7, 100, 5000, 0, 1, 7, 100, 5000} {
-		tb := geometry(t, keys, 3, 2, i >= 5)
+	for i, keys := range []uint64{0, 1, 7, 100, 5000, 0, 1, 7, 100, 5000, 5000, 5000} {
+		tb := geometry(t, buckets[i%2], keys, 3, 2, i >= 5 && i < 11)
 		for key := range keys {
 			s, hash := tb.locate(key)
 			_, j, _ := tb.shardOf(key)
 			r, _, found := s.computedFind(t, hash, key)
-			if !found || r != homeRef(j) || s.key(j) != key {
+			if !found || r != homeRef(j) || s.keyOf(j) != key {
 				t.Fatalf("%d keys: key %d found %v at row %d, its number is %d", keys, key, found, r.Row(), j)
 			}
 		}
@@ -80,32 +87,28 @@ func TestEveryKeyIsInItsChain(t *testing.T) {
 // Each record is in exactly one slot of all nodes, and every overflow node in use is linked from somewhere.
 func TestNodesHoldEachRecordOnce(t *testing.T) {
 	for _, sequential := range []bool{false, true} {
-		nodesHoldEachRecordOnce(t, geometry(t, 3000, 1, 1, sequential).shards[0][0])
+		for _, b := range buckets {
+			nodesHoldEachRecordOnce(t, geometry(t, b, 3000, 1, 1, sequential).shards[0][0])
+		}
 	}
 }
 
 func nodesHoldEachRecordOnce(t *testing.T, s *shard) {
 	count := map[uint64]int{}
 	linked, inUse := 0, 0
-	page := make([]byte, testPage)
-	for at := uint64(0); at < s.nodeEnd*nodeBytes; at += testPage {
-		s.fillNodes(at, page)
-		for i := 0; i < testPage; i += nodeBytes {
-			node := page[i:][:nodeBytes]
-			records := 0
-			for slot := range nodeSlots {
-				line, k := slotAt(slot)
-				if key := slotKey(node[line:], k); key != 0 {
-					count[key&^valid]++
-					records++
-				}
+	for number := range s.nodeEnd {
+		node, records := s.computedNode(number), 0
+		for slot := range s.slots {
+			if key := s.key(node, slot); key != 0 {
+				count[key&^valid]++
+				records++
 			}
-			if next(node) != 0 {
-				linked++
-			}
-			if number := (at + uint64(i)) / nodeBytes; number >= s.chains && records > 0 {
-				inUse++
-			}
+		}
+		if next(node) != 0 {
+			linked++
+		}
+		if number >= s.chains && records > 0 {
+			inUse++
 		}
 	}
 	for key := range uint64(3000) {
@@ -126,7 +129,7 @@ func TestRowsReachOverPages(t *testing.T) {
 				b[i] = byte(key) + byte(i)
 			}
 		}}
-		tb, err := newTable(nil, record.LockSeq, spec, Placement{Partition: store.Blocks(1, 500), Replicas: 1})
+		tb, err := newTable(nil, wide, record.LockSeq, spec, Placement{Partition: store.Blocks(1, 500), Replicas: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,9 +166,9 @@ func TestRowsReachOverPages(t *testing.T) {
 func TestWidestChainsFitTheirNumbers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.Uint64Range(0, 3000).Draw(t, "n")
-		s := geometry(t, n, 1, 1, rapid.Bool().Draw(t, "sequential")).shards[0][0]
+		s := geometry(t, rapid.SampledFrom(buckets).Draw(t, "bucket"), n, 1, 1, rapid.Bool().Draw(t, "sequential")).shards[0][0]
 		for place := range s.places {
-			if from, to := s.span(place); s.chains*uint64(nodesOf(int(to-from))) > s.firstSpare {
+			if from, to := s.span(place); s.chains*uint64(s.nodesOf(int(to-from))) > s.firstSpare {
 				t.Fatalf("place %d has %d hash values, chains are of up to %d nodes", place, to-from, s.firstSpare/s.chains)
 			}
 		}
@@ -173,37 +176,40 @@ func TestWidestChainsFitTheirNumbers(t *testing.T) {
 }
 
 // Reads per lookup of cluster chaining by occupancy of the main buckets, uniform keys [DrTM, SOSP 2015: 1.008 at 50 %,
-// 1.052 at 75 %, 1.100 at 90 %]. We fill them to 75 %.
+// 1.052 at 75 %, 1.100 at 90 %]. We fill them to 75 %. With four slots more overflow, as chance has it: a Poisson distribution of mean 3 over
+// nodes of four gives 1.108.
 func TestThesis431ReadsPerLookup(t *testing.T) {
 	for _, sequential := range []bool{false, true} {
-		readsPerLookup(t, geometry(t, readsKeys, 1, 1, sequential).shards[0][0])
+		readsPerLookup(t, geometry(t, packed, readsKeys, 1, 1, sequential).shards[0][0], 1.052)
+		readsPerLookup(t, geometry(t, wide, readsKeys, 1, 1, sequential).shards[0][0], 1.108)
 	}
 }
 
 const readsKeys = 120_000
 
-func readsPerLookup(t *testing.T, s *shard) {
+func readsPerLookup(t *testing.T, s *shard, want float64) {
 	longest, reads := 0, 0
 	for place := range s.places {
 		n := len(s.membersOf(place))
-		longest = max(longest, nodesOf(n))
+		longest = max(longest, s.nodesOf(n))
 		for i := range n {
-			reads += i/nodeSlots + 1
+			reads += i/s.slots + 1
 		}
 	}
 	mean := float64(reads) / readsKeys
 	t.Logf("%.3f READs per lookup, chains of up to %d nodes", mean, longest)
-	if math.Abs(mean-1.052) > 0.02 {
-		t.Errorf("%.3f READs per lookup, DrTM-KV has 1.052 at this occupancy", mean)
+	if math.Abs(mean-want) > 0.02 {
+		t.Errorf("%.3f READs per lookup, want %.3f at this occupancy", mean, want)
 	}
-	if longest > 4 {
+	if longest > 5 {
 		t.Errorf("a chain of %d nodes", longest)
 	}
 }
 
 // A block of neighbours has first nodes in one page, and lies in each page in another order.
 func TestNeighboursOfASequentialTableShareAPage(t *testing.T) {
-	s := geometry(t, 10*blockNumbers, 1, 1, true).shards[0][0]
+	const blockNumbers = 6 * pageNodes
+	s := geometry(t, packed, 10*blockNumbers, 1, 1, true).shards[0][0]
 	same := 0
 	for j := range s.n {
 		if g := s.place(s.hash(j)) / pageNodes; g != j/blockNumbers {
@@ -220,8 +226,12 @@ func TestNeighboursOfASequentialTableShareAPage(t *testing.T) {
 }
 
 func TestThesisBucketLayout(t *testing.T) {
-	if nodeSlots != 8 || nodeBytes != 2*lineBytes || lineIncs+2*lineSlots != lineBytes {
-		t.Errorf("bucket of %d slots and %d bytes", nodeSlots, nodeBytes)
+	if packed.slots != 8 || packed.bytes != 2*lineBytes || lineIncs+2*lineSlots != lineBytes {
+		t.Errorf("bucket of %d slots and %d bytes", packed.slots, packed.bytes)
+	}
+	// The released code's: four keys and four nodes of a line.
+	if wide.slots != 4 || wide.bytes != 384 || wide.slotLine(3)+lineBytes != wide.bytes || wide.keyAt(3)+8 > lineBytes {
+		t.Errorf("bucket of %d slots and %d bytes", wide.slots, wide.bytes)
 	}
 	if CacheEntryBytes*setEntries != lineBytes {
 		t.Errorf("a set of the location cache has %d bytes, want a line", CacheEntryBytes*setEntries)
@@ -229,7 +239,7 @@ func TestThesisBucketLayout(t *testing.T) {
 }
 
 func BenchmarkFillFirstPage(b *testing.B) {
-	tb := geometry(b, 1_600_000, 4, 2, false)
+	tb := geometry(b, packed, 1_600_000, 4, 2, false)
 	s, page := tb.shards[0][0], make([]byte, testPage)
 	for i := range b.N {
 		s.fillNodes(uint64(i)%(s.chains/pageNodes)*testPage, page)
@@ -237,15 +247,15 @@ func BenchmarkFillFirstPage(b *testing.B) {
 }
 
 func BenchmarkFillOverflowPage(b *testing.B) {
-	tb := geometry(b, 1_600_000, 4, 2, false)
+	tb := geometry(b, packed, 1_600_000, 4, 2, false)
 	s, page := tb.shards[0][0], make([]byte, testPage)
 	for i := range b.N {
-		s.fillNodes(s.chains*nodeBytes+uint64(i)%(s.chains/pageNodes)*testPage, page)
+		s.fillNodes(s.chains*uint64(s.bytes)+uint64(i)%(s.chains/pageNodes)*testPage, page)
 	}
 }
 
 func BenchmarkFillRowPage(b *testing.B) {
-	tb := geometry(b, 1_600_000, 4, 2, false)
+	tb := geometry(b, packed, 1_600_000, 4, 2, false)
 	s, page := tb.shards[0][0], make([]byte, testPage)
 	for i := range b.N {
 		s.fillRows(uint64(i)%1000, page)

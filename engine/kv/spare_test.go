@@ -11,13 +11,20 @@ import (
 // Two threads insert into full chains at the same time when one spare node is left: one of them gets it, the other is
 // told that there is none.
 func TestLastSpareNodeIsGivenOnce(t *testing.T) {
-	const keys, spare = 48, 2 // four chains on each of two sockets
+	for _, k := range kinds {
+		lastSpareNodeIsGivenOnce(t, k, 8*k.bucket().fill)
+	}
+}
+
+func lastSpareNodeIsGivenOnce(t *testing.T, k kind, keys uint64) {
+	const spare = 2 // keys fill four chains on each of two sockets
 	b := newBed(t, 1, 3, 1000)
+	b.kind = k
 	tb := b.table(keys, 16, spare, 1)
 	s, value := tb.shards[0][0], make([]byte, 16)
 	chains := make([][]uint64, s.places) // keys that are there
 	others := make([][]uint64, s.places) // and some that are not
-	for key := range uint64(keys + 1000) {
+	for key := range keys + 1000 {
 		if of, hash := tb.locate(key); of == s && key < keys {
 			chains[of.place(hash)] = append(chains[of.place(hash)], key)
 		} else if of == s {
@@ -37,7 +44,7 @@ func TestLastSpareNodeIsGivenOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for chain, n := range []int{0, 1 + nodeSlots + 1 - len(chains[1]), nodeSlots - len(chains[2]), nodeSlots - len(chains[3])} {
+		for chain, n := range []int{0, 1 + s.slots + 1 - len(chains[1]), s.slots - len(chains[2]), s.slots - len(chains[3])} {
 			for range n { // then chains 2 and 3 are full, and 1 has taken the first of the two spare nodes
 				if err := insert(c, chain); err != nil {
 					t.Fatal(err)

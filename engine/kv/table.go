@@ -17,6 +17,7 @@ const MaxKey = uint64(1)<<55 - 1
 // table is made.
 type Table struct {
 	spec    Spec
+	*bucket // of its hash tables
 	place   Placement
 	layout  record.Layout
 	cl      *r2.Cluster
@@ -30,7 +31,11 @@ type Table struct {
 
 // NewTable makes a table on the machines of a cluster, whose rows have a header. Nothing of it is touched.
 func NewTable(cl *r2.Cluster, h record.Header, spec Spec, place Placement) (*Table, error) {
-	t, err := newTable(cl, h, spec, place)
+	return kind{}.newTable(cl, h, spec, place)
+}
+
+func (k kind) newTable(cl *r2.Cluster, h record.Header, spec Spec, place Placement) (*Table, error) {
+	t, err := newTable(cl, k.bucket(), h, spec, place)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +71,7 @@ func NewTable(cl *r2.Cluster, h record.Header, spec Spec, place Placement) (*Tab
 }
 
 // newTable checks what can be checked without a cluster.
-func newTable(cl *r2.Cluster, h record.Header, spec Spec, place Placement) (*Table, error) {
+func newTable(cl *r2.Cluster, b *bucket, h record.Header, spec Spec, place Placement) (*Table, error) {
 	layout, err := record.Packed(h, spec.ValueBytes)
 	if spec.Aligned {
 		layout, err = record.Aligned(h, spec.ValueBytes)
@@ -86,7 +91,7 @@ func newTable(cl *r2.Cluster, h record.Header, spec Spec, place Placement) (*Tab
 	if err != nil {
 		return nil, fmt.Errorf("table %s: %w", spec.Name, err)
 	}
-	t := &Table{spec: spec, place: place, layout: layout, cl: cl, scratch: make([]byte, layout.Bytes())}
+	t := &Table{spec: spec, bucket: b, place: place, layout: layout, cl: cl, scratch: make([]byte, layout.Bytes())}
 	if p, ok := place.Partition.(store.Growing); ok {
 		t.growing = &p
 	}

@@ -68,7 +68,7 @@ func (x *Cache) openAll() {
 // nameOf is the table and key of a record that was there from the start.
 func (x *Cache) nameOf(n uint64) (table uint8, key uint64) {
 	p := x.partOf(n)
-	return p.shard.table.spec.ID, p.shard.key(n - p.from)
+	return p.shard.table.spec.ID, p.shard.keyOf(n - p.from)
 }
 
 // Lines names the memory that accesses to a record go through, for caches that
@@ -83,12 +83,14 @@ func (t *Table) Lines(key uint64, f func(machine int, a r2.Addr, n int)) {
 	if t.spec.Tree {
 		t.linesOfTree(s, key, f)
 	} else {
-		f(s.machine, s.nodeAddr(node), nodeBytes)
+		f(s.machine, s.nodeAddr(node), s.bytes)
 	}
 	f(s.machine, loc.Addr, t.RowBytes())
 	for _, b := range t.backups[s.machine] {
 		if !t.spec.Tree {
-			f(b.host, b.index[s.socket]+r2.Addr(node*nodeBytes), lineBytes)
+			for _, at := range s.backupLines {
+				f(b.host, b.bucketAddr(s, node)+at, lineBytes)
+			}
 		}
 		f(b.host, b.rowAddr(s, loc.Ref.Row()), t.RowBytes())
 	}

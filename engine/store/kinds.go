@@ -12,13 +12,16 @@ type Kinds []Kind
 func (ks Kinds) Of(v knob.Values) Kind {
 	for _, k := range ks {
 		if k.Name() == v.Text("store") {
+			if x, ok := k.(Configured); ok {
+				return x.With(v)
+			}
 			return k
 		}
 	}
 	panic("store: resolved spec with store " + v.Text("store"))
 }
 
-// Rows is the knob that names the store.
+// Rows are the knob that names the store, and those that the stores bring.
 func (ks Kinds) Rows(load testbed.LoadOf) []knob.Row {
 	names, docs := make([]string, len(ks)), ""
 	for i, k := range ks {
@@ -27,6 +30,28 @@ func (ks Kinds) Rows(load testbed.LoadOf) []knob.Row {
 		}
 		docs += names[i] + " = " + k.Doc()
 	}
-	return []knob.Row{{Knob: knob.Knob{Name: "store", Kind: knob.Choice, Default: names[0], Choices: names, Label: "Store", Section: "4.3", Group: knob.Store,
-		Doc: "What finds the records of a key: " + docs + "."}, Inactive: func(v knob.Values) string { return load(v).NoTransactions() }}}
+	which := knob.Row{Knob: knob.Knob{Name: "store", Kind: knob.Choice, Default: names[0], Choices: names, Label: "Store", Section: "4.3", Group: knob.Store,
+		Doc: "What finds the records of a key: " + docs + "."}, Inactive: func(v knob.Values) string { return load(v).NoTransactions() }}
+	list := []knob.Row{which}
+	for _, k := range ks {
+		x, ok := k.(Configured)
+		if !ok {
+			continue
+		}
+		for _, r := range x.Rows() {
+			own := r.Inactive
+			r.Inactive = func(v knob.Values) string {
+				why := load(v).NoTransactions()
+				if name := v.Text("store"); why == "" && name != k.Name() {
+					why = "store=" + name + " does not use it"
+				}
+				if why == "" && own != nil {
+					why = own(v)
+				}
+				return why
+			}
+			list = append(list, r)
+		}
+	}
+	return list
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"drtmx/engine/knob"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
 )
@@ -14,6 +15,14 @@ type Kind interface {
 	Make(cl *r2.Cluster, s Spec, h record.Header, p Placement) (Table, error)
 	// Caches prepares the caches of all machines for tables of the kind. Each has a budget of so many bytes.
 	Caches(cl *r2.Cluster, tables []Table, bytes, seed uint64) (Caches, error)
+}
+
+// Configured is a Kind with knobs of its own.
+type Configured interface {
+	Kind
+	Rows() []knob.Row
+	// With is the kind as resolved values have it.
+	With(v knob.Values) Kind
 }
 
 // Spec describes a table that is to be made, whatever makes it.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"drtmx/engine/knob"
+	"drtmx/engine/kv"
 	"drtmx/engine/r2"
 	"drtmx/engine/testbed"
 )
@@ -68,11 +69,10 @@ type Requests struct {
 	Retried         bool // clients go on behind one that failed
 }
 
-// IndexBytes is what the index has of a record, in its bucket; RowBytes the header and value of a small one.
+// RowBytes is the header and value of a small record.
 const (
-	IndexBytes = 28
-	RowBytes   = 24
-	PageBytes  = 4096
+	RowBytes  = 24
+	PageBytes = 4096
 )
 
 // Reads says whether the workload reads a knob.
@@ -105,7 +105,7 @@ func Anywhere(v knob.Values) int {
 // SmallRecords is the footprint of transactions on a few small records each.
 func SmallRecords(v knob.Values, records int64) Footprint {
 	copies := int64(v.Int("replicas"))
-	return Footprint{Bytes: records * (RowBytes*copies + IndexBytes), Cached: records, PerRequest: 2 * (copies + 1) * PageBytes, PerSecond: 500_000, PerWallMS: 20}
+	return Footprint{Bytes: records * (RowBytes*copies + kv.IndexBytes(v)), Cached: records, PerRequest: 2 * (copies + 1) * PageBytes, PerSecond: 500_000, PerWallMS: 20}
 }
 
 // Places is the footprint of raw requests of so many bytes to places of memory.

@@ -142,7 +142,7 @@ func caught(t *testing.T, cfg txn.Config, kinds []string, benches ...func(testin
 // caughtOn is caught in a deployment.
 func caughtOn(t *testing.T, cfg txn.Config, shape func(*workloadtest.Setup), kinds []string, benches ...func(testing.TB) workload.Bench) {
 	var all []string
-	for seed := uint64(1); seed <= 8; seed++ {
+	for seed := uint64(1); seed <= 16; seed++ {
 		for _, bench := range benches {
 			w := bench(t)
 			_, bad := stress(t, cfg, shape, seed, 1500, w)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/knob"
+	"drtmx/engine/kv"
 	"drtmx/engine/testbed"
 	"drtmx/engine/workload"
 )
@@ -136,8 +137,12 @@ func footprint(v knob.Values, newOrderOnly bool) workload.Footprint {
 	}
 	o := optionsOf(v, newOrderOnly)
 	copies, items, districts, customers := int64(v.Int("replicas")), int64(o.Items), int64(o.Districts), int64(o.Customers)
-	row := func(bytes int64) int64 { return bytes*copies + workload.IndexBytes }
-	each := items*row(stockRow) + districts*customers*row(customerRow) + districts*(customers+int64(v.Int("workload.orders")))*(orderRows*copies+17*workload.IndexBytes)
+	entry := kv.IndexBytes(v)
+	if v.Bool("workload.trees") {
+		entry = 36 // in a leaf that is half full
+	}
+	row := func(bytes int64) int64 { return bytes*copies + kv.IndexBytes(v) }
+	each := items*row(stockRow) + districts*customers*row(customerRow) + districts*(customers+int64(v.Int("workload.orders")))*(orderRows*copies+17*entry)
 	return workload.Footprint{Bytes: warehouses * each, Cached: warehouses * (items + districts*customers), PerRequest: 128 << 10, PerSecond: 40_000, PerWallMS: 1.5}
 }
 

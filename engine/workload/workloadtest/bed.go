@@ -29,6 +29,7 @@ type Setup struct {
 	Requests                      int                             // per coroutine; 0: until the bed stops
 	Hardware                      func(*fabric.Profile)           // changes the profile val; nil: as it is
 	Indexes                       func(*r2.Cluster) store.Indexes // nil: B-trees by RPC
+	Store                         store.Kind                      // nil: kv.Kind
 }
 
 // Small is three machines on which transactions meet, with one datagram in a
@@ -114,8 +115,11 @@ func (b *Bed) open(t testing.TB, o Setup) error {
 	if o.Indexes == nil {
 		o.Indexes = func(cl *r2.Cluster) store.Indexes { return ordered.NewService(cl) }
 	}
+	if o.Store == nil {
+		o.Store = kv.Kind
+	}
 	err = b.bench.Open(workload.Env{
-		Cluster: b.Cluster, Servers: o.Servers, Txn: o.Txn, Store: kv.Kind, Recorder: b.rec, CheckLogs: o.Mode == history.Full,
+		Cluster: b.Cluster, Servers: o.Servers, Txn: o.Txn, Store: o.Store, Recorder: b.rec, CheckLogs: o.Mode == history.Full,
 		Indexes:   func() (store.Indexes, error) { return o.Indexes(b.Cluster), nil },
 		RingBytes: o.RingBytes, OnDone: b.done, OnAbort: func(uint8) { b.Aborts++ },
 	})

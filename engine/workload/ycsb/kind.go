@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/knob"
+	"drtmx/engine/kv"
 	"drtmx/engine/testbed"
 	"drtmx/engine/workload"
 )
@@ -82,7 +83,7 @@ func footprint(v knob.Values) workload.Footprint {
 	keys, copies, ops := int64(workload.Scaled(v, "workload.keys")), int64(v.Int("replicas")), v.Int("workload.ops")
 	updates := int64(float64(ops) * v.Float("workload.write_share"))
 	return workload.Footprint{
-		Bytes:  keys * ((header+int64(v.Int("workload.value_bytes")))*copies + workload.IndexBytes + count),
+		Bytes:  keys * ((header+int64(v.Int("workload.value_bytes")))*copies + kv.IndexBytes(v) + count),
 		Cached: keys, PerRequest: (int64(ops) + updates*(copies-1)) * workload.PageBytes, PerSecond: 90_000, PerWallMS: 5,
 	}
 }
