@@ -22,7 +22,7 @@ type sets struct{ reads, writes []history.Key }
 func TestCanShow(t *testing.T) {
 	tries := 60_000
 	if testing.Short() {
-		tries = 25_000
+		tries = 50_000
 	}
 	for name, k := range map[string]experiment.Knobs{
 		"smallbank":   {"workload": "smallbank", "workload.accounts": 100, "workload.scale": 0.1},

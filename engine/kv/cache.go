@@ -54,12 +54,7 @@ type interval struct{ from, to uint64 }
 
 // NewCache makes an empty cache of a machine for numbered records.
 func NewCache(cl *r2.Cluster, machine int, all *Numbers, bytes, seed uint64) (*Cache, error) {
-	x := &Cache{cl: cl, machine: machine, Numbers: all}
-	for _, p := range all.parts {
-		if p.shard.machine == machine {
-			x.own = append(x.own, interval{p.from, p.from + p.shard.records})
-		}
-	}
+	x := &Cache{cl: cl, machine: machine, Numbers: all, own: all.ownOf(machine)}
 	total := all.total
 	perNumber := uint64(sparse)
 	if total > 2*bytes/CacheEntryBytes { // all sets are full whatever the hash function

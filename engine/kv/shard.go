@@ -78,7 +78,7 @@ func newShard(t *Table, machine, socket int, n, room uint64) *shard {
 }
 
 func (s *shard) check() error {
-	if s.records+s.table.spec.Spare > math.MaxUint32 || s.nodeEnd > math.MaxUint32-1 {
+	if s.records+s.table.spec.Spare > math.MaxUint32 || !s.table.spec.Tree && s.nodeEnd > math.MaxUint32-1 {
 		return fmt.Errorf("table %s: %d records and %d spare rows on one socket, row and node numbers have 32 bits: use more servers",
 			s.table.spec.Name, s.records, s.table.spec.Spare)
 	}

@@ -25,6 +25,13 @@ type Configured interface {
 	With(v knob.Values) Kind
 }
 
+// Fitting is a Kind whose caches do not take every budget.
+type Fitting interface {
+	Kind
+	// Fits refuses one for caches of these tables, with the reason.
+	Fits(cl *r2.Cluster, tables []Table, bytes uint64) error
+}
+
 // Spec describes a table that is to be made, whatever makes it.
 type Spec struct {
 	ID         uint8  // names the table in messages, logs and histories; unique in the cluster

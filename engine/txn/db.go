@@ -194,7 +194,22 @@ func (db *DB) AddTable(spec store.Spec, p store.Partition) (store.Table, error) 
 	}
 	db.tables[spec.ID] = t
 	db.order = append(db.order, t)
+	if x, ok := db.opt.Store.(store.Fitting); ok {
+		if err := x.Fits(db.cl, db.cached(), db.common.CacheBytes); err != nil {
+			return nil, fmt.Errorf("table %s: %w", spec.Name, err)
+		}
+	}
 	return made, nil
+}
+
+// cached are the tables that location caches have.
+func (db *DB) cached() (list []store.Table) {
+	for _, t := range db.order {
+		if t.Cached {
+			list = append(list, t.Store)
+		}
+	}
+	return list
 }
 
 func (db *DB) tableNames() string {
@@ -250,15 +265,9 @@ func (db *DB) Cache(machine int) store.Cache {
 		return nil
 	}
 	if db.caches == nil {
-		var tables []store.Table
-		for _, t := range db.order {
-			if t.Cached {
-				tables = append(tables, t.Store)
-			}
-		}
-		x, err := db.opt.Store.Caches(db.cl, tables, db.common.CacheBytes, cacheSeed)
+		x, err := db.opt.Store.Caches(db.cl, db.cached(), db.common.CacheBytes, cacheSeed)
 		if err != nil {
-			panic(fmt.Sprintf("txn: %v", err)) // AddTable refuses a second table of an id
+			panic(fmt.Sprintf("txn: %v", err)) // AddTable refuses a second table of an id, and what does not fit
 		}
 		db.caches = x
 	}
