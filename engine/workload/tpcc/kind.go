@@ -143,7 +143,11 @@ func footprint(v knob.Values, newOrderOnly bool) workload.Footprint {
 	}
 	row := func(bytes int64) int64 { return bytes*copies + kv.IndexBytes(v) }
 	each := items*row(stockRow) + districts*customers*row(customerRow) + districts*(customers+int64(v.Int("workload.orders")))*(orderRows*copies+17*entry)
-	return workload.Footprint{Bytes: warehouses * each, Cached: warehouses * (items + districts*customers), PerRequest: 128 << 10, PerSecond: 40_000, PerWallMS: 1.5}
+	cached := items
+	if !newOrderOnly || testbed.Asymmetric(v) {
+		cached += districts * customers
+	}
+	return workload.Footprint{Bytes: warehouses * each, Cached: warehouses * cached, PerRequest: 128 << 10, PerSecond: 40_000, PerWallMS: 1.5}
 }
 
 func rows() []knob.Row {
