@@ -178,6 +178,9 @@ func (f *Figure) HTML() string {
 		b.WriteString(f.draw(charts.Size{}, "", nil).Named(f.pictured()).HTML())
 	}
 	b.WriteString(paragraph(f.caption()))
+	if f.Structure != "" {
+		b.WriteString(paragraph("structure: " + f.Structure))
+	}
 	b.WriteString(f.numberTable())
 	if len(f.Claims) == 0 {
 		return b.String()
@@ -239,6 +242,9 @@ func off(share float64) string {
 func (f *Figure) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s (%s)\n", f.title(), f.caption())
+	if f.Structure != "" {
+		fmt.Fprintf(&b, "structure: %s\n", f.Structure)
+	}
 	switch f.Form {
 	case formRanking:
 		b.WriteString(f.ranking())

@@ -10,17 +10,19 @@ import (
 
 // Figure is a computed figure. Its JSON is that of `drtmx figure ID --json`.
 type Figure struct {
-	ID      string   `json:"figure"`
-	Title   string   `json:"title"`
-	Section string   `json:"section"`
-	Scale   string   `json:"scale"`          // quick or paper
-	Scope   string   `json:"scope"`          // what a value of y is for: cluster, machine, socket, server, nic
-	Form    string   `json:"form"`           // how it is drawn: lines, curves, bars, stacked, ranking or table
-	Note    string   `json:"note,omitempty"` // what a reader of the numbers has to know
-	X       Axis     `json:"x"`
-	Y       Axis     `json:"y"`
-	Series  []Series `json:"series"`
-	Claims  []Claim  `json:"claims"`
+	ID      string `json:"figure"`
+	Title   string `json:"title"`
+	Section string `json:"section"`
+	Scale   string `json:"scale"`          // quick or paper
+	Scope   string `json:"scope"`          // what a value of y is for: cluster, machine, socket, server, nic
+	Form    string `json:"form"`           // how it is drawn: lines, curves, bars, stacked, ranking or table
+	Note    string `json:"note,omitempty"` // what a reader of the numbers has to know
+	// Structure says what the runs have where the thesis and its released code differ; "" where nothing does.
+	Structure string   `json:"structure,omitempty"`
+	X         Axis     `json:"x"`
+	Y         Axis     `json:"y"`
+	Series    []Series `json:"series"`
+	Claims    []Claim  `json:"claims"`
 	// References are published numbers on the axes, if no knob was changed.
 	References []Reference `json:"references,omitempty"`
 	// Partial is set while runs are still to come: there are points and no claims.

@@ -150,6 +150,7 @@ func (p *plan) find(g gapPoint) (plannedPoint, int) {
 func (r *Recipe) From(scale string, results []*result.Result) *Figure {
 	f := r.points(scale, results)
 	r.judge(f)
+	f.Structure = structure(f.Runs)
 	if len(r.set) == 0 {
 		f.References = f.references()
 	}
