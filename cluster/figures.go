@@ -15,6 +15,8 @@ type FigureInfo struct {
 	Chapter int    `json:"chapter"`
 	Section string `json:"section"`
 	State   string `json:"state"`
+	// Instant says that it takes no time, so that nobody has to ask for it.
+	Instant bool `json:"instant,omitempty"`
 }
 
 // Figure is a figure as far as it is computed. Its JSON is that of

@@ -72,7 +72,7 @@ export class Figures {
     if (!this.id) this.gallery.show(l);
     const chapters = [...new Set(l.map((f) => f.chapter))].map((n) => ({ n, figures: l.filter((f) => f.chapter === n).map((f) => ({ ...f, here: f.id === this.id })) }));
     keyed($("figurelist"), chapters, (c) => String(c.n), (c) => el("section", {}, el("h2", {}, `Chapter ${c.n}`), el("ul", {}, ...c.figures.map((f) =>
-      el("li", {}, el("a", { href: `#figures/${encodeURIComponent(f.id)}`, "aria-current": f.here && "page" }, el("span", {}, el("b", {}, f.id), el("small", {}, `§${f.section}`)), el("span", {}, f.title), el("small", { class: `status ${f.status}` }, status(f))))))));
+      el("li", {}, el("a", { href: `#figures/${encodeURIComponent(f.id)}`, "aria-current": f.here && "page" }, el("span", {}, !f.instant && el("b", {}, f.id), el("small", {}, `§${f.section}`)), el("span", {}, f.title), el("small", { class: `status ${f.status}` }, status(f))))))));
     if (this.scrolled !== this.id) $("figurelist").querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
     this.scrolled = this.id;
   }
@@ -97,14 +97,15 @@ export class Figures {
     this.points();
     this.claims();
     this.variants();
+    if (f.instant && !f.base && !f.running && !f.failed && first) this.compute({});
     if (this.was && !f.running && f.base && !f.failed) say(`Figure ${f.id} is computed.`);
     this.was = f.running;
   }
   head() {
     const f = this.now, r = f?.running, at = document.activeElement;
     if (!f) return;
-    $("figuretitle").replaceChildren(/^t/.test(f.id) ? `${f.title} ` : `Figure ${f.id}: ${f.title} `, el("small", {}, `§${f.section}`));
-    $("compute").hidden = $("scale").hidden = !!r;
+    $("figuretitle").replaceChildren(/^\D/.test(f.id) ? `${f.title} ` : `Figure ${f.id}: ${f.title} `, el("small", {}, `§${f.section}`));
+    $("compute").hidden = $("scale").hidden = !!r || !!f.instant;
     $("compute").textContent = f.base && f.drawn[0]?.scale === $("scale").value ? "Compute again" : "Compute";
     $("running").hidden = !r;
     if (r && at === $("compute")) $("running").focus(); // not Cancel: a second Enter is soon pressed
@@ -113,7 +114,7 @@ export class Figures {
       $("runningtext").textContent = r.total ? `${r.name ? `with ${r.name}, ` : ""}${r.done} of ${r.total} runs, ${r.scale} scale` : r.waits ? "waits for the figure before it" : "begins";
       Object.assign($("runningbar"), { max: r.total || 1, value: r.done });
     }
-    $("scalehint").textContent = r ? "" : $("scale").value === "quick" ? "machines, payloads and mixes as in the thesis, smaller populations, short runs" :
+    $("scalehint").textContent = r || f.instant ? "" : $("scale").value === "quick" ? "machines, payloads and mixes as in the thesis, smaller populations, short runs" :
       f.paper_ms ? `about ${lasting(f.paper_ms)} and every core, judging by the point that quick scale computes at paper scale` : "takes every core for minutes or hours; compute it at quick scale first, and this says how long";
     $("figurefailed").hidden = !f.failed;
     $("figurefailed").textContent = f.failed ? `The latest computation failed: ${f.failed}` : "";
@@ -135,7 +136,7 @@ export class Figures {
     const e = $("figurechart"), d = this.now.drawn;
     if (!d.length || d[0].form === "table") { e.hidden = true; this.clearChart(); return; }
     if (e.hidden) e.hidden = false; // else it has no width
-    await draw(e, `/page/figure/chart?id=${encodeURIComponent(this.id)}&hide=${[...this.hidden]}`, { high: barred(d[0]) ? 0 : innerWidth < 760 ? 360 : 460, bar: 26, dress: (o) => {
+    await draw(e, `/page/figure/chart?id=${encodeURIComponent(this.id)}&hide=${[...this.hidden]}`, { high: barred(d[0]) ? 0 : innerWidth < 760 ? 360 : 460, bar: d[0].form === "dots" ? 22 : 26, dress: (o) => {
       for (const s of o.series) if (s.type === "line" && s.name !== "thesis") s.symbolSize = 8;
       if (d.length > 1 && !barred(d[0])) o.legend = { ...o.legend, data: [...d[0].series.map((s) => s.name), "thesis"] }; // the variants are told below
       o.tooltip = { ...o.tooltip, trigger: barred(d[0]) || d[0].form === "curves" ? "item" : "axis" };
@@ -185,7 +186,7 @@ export class Figures {
     const d = this.now.drawn;
     $("pointsbox").hidden = !d.length;
     const rows = d.length ? [{ head: axis(d[0].x), what: axis(d[0].y), d }] : [];
-    keyed($("points"), rows, () => "all", ({ d }) => d[0].form === "ranking" ? this.rankTable(d) : barred(d[0]) || d[0].form === "table" ? this.nameTable(d) : this.xTable(d));
+    keyed($("points"), rows, () => "all", ({ d }) => d[0].form === "ranking" ? this.rankTable(d) : d[0].form === "dots" ? this.rowTable(d[0]) : barred(d[0]) || d[0].form === "table" ? this.nameTable(d) : this.xTable(d));
     if (d[0]?.form === "table") $("pointsbox").open = true;
   }
   xTable(d) {
@@ -198,6 +199,12 @@ export class Figures {
   rankTable(d) {
     return el("table", { class: "rows" }, el("caption", { class: "hint" }, axis(d[0].y)), el("tbody", {}, ...d.flatMap((f) => f.series[0].points.map((p) =>
       el("tr", {}, el("th", { scope: "row" }, `${p.x}. ${p.name}${f.name ? `, ${f.name}` : ""}`), el("td", {}, this.pointButton({ d: f, s: f.series[0], p })))))));
+  }
+  // rowTable is of points that are rows: a column for each line.
+  rowTable(d) {
+    const names = [...new Set(d.series.flatMap((s) => s.points.map((p) => p.name)))];
+    return el("table", { class: "rows" }, el("caption", { class: "hint" }, "as predicted"), el("thead", {}, el("tr", {}, el("td"), ...d.series.map((s) => el("th", { scope: "col" }, s.name)))),
+      el("tbody", {}, ...names.map((n) => el("tr", {}, el("th", { scope: "row" }, n), ...d.series.map((s) => el("td", {}, s.points.find((p) => p.name === n)?.text || ""))))));
   }
   // nameTable is of points that are names: a row for each line.
   nameTable(d) {
@@ -298,14 +305,14 @@ const verdict = (s) => el("span", { class: `verdict ${s.status}`, title: s.withh
   s.name && el("small", {}, s.name), s.name && el("small", {}, s.measured === null ? s.says ? "not measured" : "" : own(s.says)));
 // own is the simulator's part of a sentence about a claim.
 const own = (says = "") => says.includes(", the simulator ") ? says.split(", the simulator ")[1] : says.split("; the thesis says")[0];
-const barred = (d) => ["bars", "stacked", "ranking"].includes(d?.form);
+const barred = (d) => ["bars", "stacked", "ranking", "dots"].includes(d?.form);
 const axis = (a) => a.unit ? `${a.label} (${a.unit})` : a.label;
 const number = (v) => String(Number.isInteger(v) ? v : Math.abs(v) >= 1e4 ? Math.round(v) : Number(v.toPrecision(4)));
 const place = (d, p) => `${number(p.x)} ${d.x.unit || ""}`.trim();
 const span = (r) => `${{ "at most": "≤", "at least": "≥" }[r.bound] || ""}${r.from === r.to ? number(r.to) : `${number(r.from)} to ${number(r.to)}`}`;
 const lasting = (ms) => ms < 9500 ? `${(ms / 1000).toFixed(1)} s` : ms < 99000 ? `${Math.round(ms / 1000)} s` : ms < 7200e3 ? `${Math.round(ms / 60e3)} minutes` : `${Math.round(ms / 3600e3)} hours`;
 const status = (f) => ({ computed: `✓ ${[f.scale === "paper" && "paper", f.wall_ms >= 100 && lasting(f.wall_ms)].filter(Boolean).join(", ")}`, running: f.total ? `${f.done} of ${f.total}` : f.waits ? "waits" : "begins", failed: "✗ failed" })[f.status] || "–";
-const caption = (d) => d.computed ? `${d.scale} scale, computed without a run from ${d.computed.of}` : `${d.scale} scale, values ${d.scope === "cluster" ? "of the whole cluster" : `per ${d.scope}`}${d.form === "curves" ? ", coroutines per thread at the points" : ""}${d.note ? `; ${d.note}` : ""}${gap(d)}${d.structure ? `; structure: ${d.structure}` : ""}`;
+const caption = (d) => d.form === "dots" ? `as they are recorded, as ratios by what is published; ${d.note}` : d.computed ? `${d.scale} scale, computed without a run from ${d.computed.of}` : `${d.scale} scale, values ${d.scope === "cluster" ? "of the whole cluster" : `per ${d.scope}`}${d.form === "curves" ? ", coroutines per thread at the points" : ""}${d.note ? `; ${d.note}` : ""}${gap(d)}${d.structure ? `; structure: ${d.structure}` : ""}`;
 const gap = (d) => d.paper_gap_at ? `; ${d.paper_gap_at.series}${barred(d) ? "" : ` at ${number(d.paper_gap_at.x)} ${d.x.unit}`} is ${Math.abs(100 * d.paper_gap).toFixed(1)} % ${d.paper_gap < 0 ? "below" : "above"} paper scale's` : "";
 // facts are the numbers of a claim. A ratio over a line has three.
 const facts = (c) => [c.says, c.first_prediction && `first predicted ${c.first_prediction}`, !c.says && c.reference && `thesis ${c.reference.replace("..", " to ")} ${c.unit || ""}`, !c.says && c.measured !== null && `${c.withheld ? "predicted" : "measured"} ${number(c.measured)} ${c.unit || ""}`,

@@ -144,7 +144,10 @@ func (f *Figure) numberCells() [][]string {
 	}
 	rows := [][]string{{""}}
 	for _, name := range names {
-		rows[0] = append(rows[0], name+" ("+units[name]+")")
+		if unit := units[name]; unit != "" {
+			name += " (" + unit + ")"
+		}
+		rows[0] = append(rows[0], name)
 	}
 	for _, s := range series {
 		row := []string{s}

@@ -17,7 +17,7 @@ import (
 
 // title is what stands over the picture.
 func (f *Figure) title() string {
-	if f.Form == formTable {
+	if f.Form == formTable || f.Form == formDots {
 		return f.Title
 	}
 	return "Figure " + f.ID + ": " + f.Title
@@ -27,7 +27,7 @@ func (f *Figure) title() string {
 // know what the note says.
 func (f *Figure) pictured() string {
 	title := f.title()
-	if f.Note != "" {
+	if f.Note != "" && f.Form != formDots {
 		title += "; " + f.Note
 	}
 	if k := f.knobs(); k != "" {
@@ -109,6 +109,8 @@ func (f *Figure) Draw(size charts.Size, over ...cluster.Figure) *charts.Chart {
 
 func (f *Figure) draw(size charts.Size, title string, others []*Figure) *charts.Chart {
 	switch f.Form {
+	case formDots:
+		return charts.DotRowsSized(size, title, f.dotRows())
 	case formRanking, formBars, formStacked, formTable:
 		_, y, parts, bars := f.barred(others)
 		return charts.RankingSized(size, title, y, parts, bars)
@@ -153,6 +155,8 @@ func (f *Figure) PDF() ([]byte, error) { return f.Picture(charts.Style{}).PDF() 
 // Picture is the figure as a file has it, in a style: SVG, PNG, PDF or PGF.
 func (f *Figure) Picture(style charts.Style) charts.Picture {
 	switch f.Form {
+	case formDots:
+		return charts.DotRowsPicture(style, f.title(), f.dotRows())
 	case formTable:
 		return charts.TablePicture(style, f.title(), f.cells())
 	case formRanking, formBars, formStacked:
@@ -196,11 +200,14 @@ func paragraph(text string) string {
 // caption says at which scale and how far that is from paper scale.
 func (f *Figure) caption() string {
 	s := f.Scale + " scale, values per " + f.Scope
+	if f.Scope == "cluster" {
+		s = f.Scale + " scale, values of the whole cluster"
+	}
 	if c := f.Computed; c != nil {
 		s = f.Scale + " scale, computed without a run from " + c.Of
 	}
-	if f.Scope == "cluster" {
-		s = f.Scale + " scale, values of the whole cluster"
+	if f.Form == formDots {
+		s = "as they are recorded, as ratios by what is published"
 	}
 	if f.Form == formCurves {
 		s += ", coroutines per thread at the points"
@@ -246,6 +253,9 @@ func (f *Figure) String() string {
 		fmt.Fprintf(&b, "structure: %s\n", f.Structure)
 	}
 	switch f.Form {
+	case formDots: // the rows are the claims
+		b.WriteString(recordedReport(Get(f.ID).def.chapter).String())
+		return b.String()
 	case formRanking:
 		b.WriteString(f.ranking())
 	case formCurves, formBars, formStacked, formTable:

@@ -50,6 +50,7 @@ const (
 	formStacked = "stacked" // a bar for each series, of its points
 	formRanking = "ranking" // a bar for each point, in their order
 	formTable   = "table"   // a row for each series, a column for each point
+	formDots    = "dots"    // a row for each point, a dot for each series
 )
 
 // Partial is how many runs have ended.

@@ -20,7 +20,7 @@ const firstSystems = 3
 // Predicting are the figures whose claims are predictions, those of one chapter, or for 0 of all.
 func Predicting(chapter int) (list []*Recipe) {
 	for _, d := range definitions {
-		if d.chapter >= firstSystems && (chapter == 0 || d.chapter == chapter) {
+		if d.form != formDots && d.chapter >= firstSystems && (chapter == 0 || d.chapter == chapter) {
 			list = append(list, Get(d.id))
 		}
 	}

@@ -120,6 +120,9 @@ var definitions = slices.Concat(
 	figures28to11, figures212to13, figures214, figures216, figures218, []*definition{&figurePersist}, figures219, inOrder(figures3, figures3Models, figures3time, figures3runs), figures4, []*definition{&figure4best},
 )
 
+// The figures of predictions ask for the others, so they are added when these are there.
+func init() { definitions = withRecorded(definitions) }
+
 // inOrder are figures of a chapter by their numbers and letters, tables behind them.
 func inOrder(lists ...[]*definition) []*definition {
 	all := slices.Concat(lists...)
@@ -142,7 +145,7 @@ type Infos []cluster.FigureInfo
 func List() Infos {
 	out := Infos{}
 	for _, d := range definitions {
-		out = append(out, cluster.FigureInfo{ID: d.id, Title: d.title, Chapter: d.chapter, Section: d.section, State: "ok"})
+		out = append(out, cluster.FigureInfo{ID: d.id, Title: d.title, Chapter: d.chapter, Section: d.section, State: "ok", Instant: d.form == formDots})
 	}
 	return out
 }

@@ -12,6 +12,8 @@ import (
 // Sketch is the figure as a picture without words.
 func (f *Figure) Sketch() string {
 	switch f.Form {
+	case formDots:
+		return f.ratiosSketch()
 	case formTable:
 		return f.tableSketch()
 	case formRanking, formBars, formStacked:
@@ -45,6 +47,11 @@ func (Runner) Sketch(id string) string {
 	}
 	if r.def.form == formTable { // its rows and columns are not known before
 		return charts.Sketch{Cells: slices.Repeat([][]bool{make([]bool, 6)}, 4)}.SVG()
+	}
+	if r.def.form == formDots { // it takes no run
+		f := r.points(Quick, nil)
+		f.recorded(r.def.chapter)
+		return f.ratiosSketch()
 	}
 	f := r.From(Quick, r.unmeasured())
 	own := slices.DeleteFunc(f.References, func(x Reference) bool { return x.Relative != "" })

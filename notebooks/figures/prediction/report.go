@@ -139,7 +139,7 @@ func (t *Table) verdict(p *Published, c Column) string {
 	worst := ""
 	for i := range t.Rows {
 		r := &t.Rows[i]
-		if v := c.of(r); v != nil && slices.Contains(p.Claims, r.ID) && bad(v.Verdict) > bad(worst) {
+		if v := c.Of(r); v != nil && slices.Contains(p.Claims, r.ID) && bad(v.Verdict) > bad(worst) {
 			worst = v.Verdict
 		}
 	}
@@ -214,7 +214,7 @@ func (t *Table) counted(p *Published, c Column) *Value {
 		return nil
 	}
 	for i := range t.Rows {
-		v := c.of(&t.Rows[i])
+		v := c.Of(&t.Rows[i])
 		switch {
 		case v == nil || !slices.Contains(p.Claims, t.Rows[i].ID):
 		case p.Order():

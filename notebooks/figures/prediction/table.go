@@ -179,17 +179,20 @@ type Column struct {
 
 const paper = "paper"
 
+// PaperScale is what names of columns end with that are at paper scale.
+const PaperScale = ", paper scale"
+
 func (v *Value) column() Column { return Column{v.Name, v.Scale == paper} }
 
 func (c Column) String() string {
 	if c.Paper {
-		return c.Name + ", paper scale"
+		return c.Name + PaperScale
 	}
 	return c.Name
 }
 
-// of is the prediction of a row in this column, nil for none.
-func (c Column) of(r *Row) *Value {
+// Of is the prediction of a row in this column, nil for none.
+func (c Column) Of(r *Row) *Value {
 	i := slices.IndexFunc(r.Predictions, func(v Value) bool { return v.column() == c })
 	if i < 0 {
 		return nil

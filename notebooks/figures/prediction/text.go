@@ -48,10 +48,10 @@ func (r *Report) cells() [][]string {
 			cells[2] = UnitOf(*l.Published, l.Unit)
 		}
 		for _, c := range r.Columns {
-			v := c.of(&l.Row)
-			cells = append(cells, v.text())
+			v := c.Of(&l.Row)
+			cells = append(cells, v.Text())
 			if c.Name != First {
-				cells = append(cells, v.off())
+				cells = append(cells, v.Off())
 			}
 			if banded[c.Column] {
 				cells = append(cells, v.band())
@@ -75,7 +75,8 @@ func (r *Report) banded() map[Column]bool {
 	return out
 }
 
-func (v *Value) text() string {
+// Text is a prediction as it stands in a table, with a star if it is stale.
+func (v *Value) Text() string {
 	if v == nil {
 		return "–"
 	}
@@ -86,7 +87,8 @@ func (v *Value) text() string {
 	return text
 }
 
-func (v *Value) off() string {
+// Off is its error in words, "" where there is none.
+func (v *Value) Off() string {
 	if v == nil || v.Error == nil {
 		return ""
 	}
