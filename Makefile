@@ -111,6 +111,7 @@ CHAPTER ?= 4
 SCALE ?= quick
 predictions: build
 	$(BIN)/drtmx predict --run --chapter $(CHAPTER) --scale $(SCALE) --record notebooks/figures/prediction/recorded.json
+	UPDATE=1 $(GO) test ./notebooks/figures -count=1 -run TestCountsInREADME
 
 clean:
 	rm -rf $(BIN)
