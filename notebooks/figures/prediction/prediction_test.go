@@ -142,6 +142,14 @@ func TestReport(t *testing.T) {
 	}
 }
 
+// Where nothing is recorded a reader is told what to do.
+func TestNothingRecorded(t *testing.T) {
+	r := Of(&Table{}, Now, "src-a", today)
+	if r.Rows == nil || r.Columns == nil || !strings.Contains(r.String(), "predict --run") {
+		t.Errorf("%+v: %s", r, r)
+	}
+}
+
 // The recorded file is as it would be written: no derived number in it, and each row once.
 func TestRecordedFile(t *testing.T) {
 	text, err := Recorded().JSON()

@@ -10,6 +10,9 @@ import (
 
 // String is a line for each row, the counts, and which code made what is stale.
 func (r *Report) String() string {
+	if len(r.Rows) == 0 {
+		return "nothing of this is recorded; `drtmx predict --run` computes it"
+	}
 	var b strings.Builder
 	b.WriteString(Aligned(r.cells()))
 	if len(r.Columns) > 0 {
