@@ -111,7 +111,8 @@ func (f *figureFlags) figure(cmd *cobra.Command, id string) error {
 		if own := r.ID(); own != id {
 			fmt.Fprintf(cmd.ErrOrStderr(), "figure %s has several panels, this is %s; `drtmx figure list` names all\n", id, own)
 		}
-		fig, err := computed(cmd, r, f.scale, set, f.band)
+		banded := f.band && (len(ids) == 1 || r.Bandable(f.scale, set) == nil) // of all those that have one
+		fig, err := computed(cmd, r, f.scale, set, banded)
 		if err != nil {
 			return err
 		}

@@ -49,6 +49,13 @@ type BandClaim struct {
 	Says     string   `json:"says"` // its number in words, "–" without one
 }
 
+// Band computes the figure at quick scale with its band, for notebooks.
+func (r *Recipe) Band() *Figure {
+	f, err := r.RunBand(charts.Context(), Quick, nil, charts.Progress("figure "+r.def.id))
+	must(err)
+	return f
+}
+
 // RunBand is Run with a band. It takes three times as long.
 func (r *Recipe) RunBand(ctx context.Context, scale string, set cluster.Knobs, progress func(done, total int)) (*Figure, error) {
 	return r.runBand(ctx, scale, set, cluster.RunCache(), progress)

@@ -30,7 +30,8 @@
 // clients run, without a run: their JSON has "computed" in place of runs. They have no knobs.
 //
 // Chapter 3's numbers are withheld, but for those of §3.2. Where the thesis has one, a claim is what is predicted for it;
-// Predicting and PredictionsOf are all of them, and so is `drtmx predict`.
+// Predicting and PredictionsOf are all of them, and so is `drtmx predict`, which prints what package prediction has recorded.
+// Of a chapter whose numbers are open the figure predictions-N draws that.
 //
 // Caveats, in the order in which they bite. The thesis's plots are not
 // available, only their captions and prose: ranges of axes are ours. A claim is
@@ -38,7 +39,7 @@
 // so and what limited the runs. A claim about a number holds within 15 %, the
 // tolerance of the calibration; one that A is above B holds where the intervals
 // say so, and is undecided where they overlap, as quick ones on TPC-C/no often
-// do. Chapter 4's numbers (chapter4.csv) were withheld while its systems were built:
+// do. Chapter 4's numbers (prediction/chapter4.csv) were withheld while its systems were built:
 // they are compared, nothing is fitted to them, and what was predicted before they were
 // open stands beside them.
 // With changes of knobs (With) the figure is another experiment and its claims
