@@ -106,11 +106,11 @@ EVALUATIONS ?= 100
 fit: build
 	$(BIN)/drtmx fit $(PROFILE) --evaluations $(EVALUATIONS) --profile-out engine/fabric/profiles/$(PROFILE).yaml --residuals-out notebooks/figures/calibration/fits/$(PROFILE).csv
 
-# After a change of what a run of a system computes. An interrupt leaves the figures that are done.
+# After a change of what a run of a system computes. An interrupt leaves the figures that are done. BAND=1 takes three times as long.
 CHAPTER ?= 4
 SCALE ?= quick
 predictions: build
-	$(BIN)/drtmx predict --run --chapter $(CHAPTER) --scale $(SCALE) --record notebooks/figures/prediction/recorded.json
+	$(BIN)/drtmx predict --run $(if $(BAND),--band) --chapter $(CHAPTER) --scale $(SCALE) --record notebooks/figures/prediction/recorded.json
 	UPDATE=1 $(GO) test ./notebooks/figures -count=1 -run TestCountsInREADME
 
 clean:
