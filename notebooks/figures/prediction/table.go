@@ -30,7 +30,7 @@ type Value struct {
 	Name  string `json:"name,omitempty"`  // of the column: first, baseline, now
 	Scale string `json:"scale,omitempty"` // quick or paper, "" where that was not written down
 	Code  string `json:"code"`            // the version; first: that which made the first predictions
-	Value string `json:"value"` // "" of an order without a ratio, and where there is no number
+	Value string `json:"value"`           // "" of an order without a ratio, and where there is no number
 	// Range is what a number of two ends comes to, the published one's or a withheld one's.
 	Range   string `json:"range,omitempty"`
 	Verdict string `json:"verdict,omitempty"` // of the claim: holds, contradicted, undecided, withheld
