@@ -37,7 +37,7 @@ func TestCanShow(t *testing.T) {
 		"ycsb alone":  {"workload": "ycsb", "workload.keys": 12, "workload.ops": 1},
 		"ycsb reads":  {"workload": "ycsb", "workload.keys": 30, "workload.write_share": 0},
 		"ycsb writes": {"workload": "ycsb", "workload.keys": 30, "workload.ops": 3, "workload.write_share": 1},
-		"tpcc":        {"workload": "tpcc", "workload.customers": 30, "workload.items": 200, "workload.districts": 2, "workload.warehouses": 1},
+		"tpcc":        {"workload": "tpcc", "workload.customers": 10, "workload.items": 200, "workload.districts": 2, "workload.warehouses": 1},
 		"tpcc-no":     {"workload": "tpcc-no", "workload.customers": 30, "workload.items": 200},
 		"tpce":        {"workload": "tpce", "workload.customers": 10, "workload.securities": 20},
 		"tpce-cp":     {"workload": "tpce-cp", "workload.customers": 10, "workload.securities": 20},

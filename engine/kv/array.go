@@ -74,7 +74,7 @@ func (x *Array) Bytes() uint64 { return x.bytes }
 // Resize changes the budget, which changes nothing unless it is too small.
 func (x *Array) Resize(bytes uint64) error {
 	if need := x.places * ArrayEntryBytes; need > bytes {
-		return fmt.Errorf("cache.bytes %d: the array of a machine has %d bytes, for it has all records of other machines; raise cache.bytes, or set cache.kind=clock", bytes, need)
+		return fmt.Errorf("cache.bytes %d: the array of a machine has %d bytes, for it has all records of other machines; raise cache.bytes, or set kv.cache=clock", bytes, need)
 	}
 	x.bytes = bytes
 	return nil

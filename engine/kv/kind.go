@@ -29,7 +29,7 @@ type kind struct{ packed, array bool }
 
 const (
 	nodeKnob  = "kv.node"
-	cacheKnob = "cache.kind"
+	cacheKnob = "kv.cache"
 )
 
 // Rows are its knobs.

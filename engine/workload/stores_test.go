@@ -14,8 +14,8 @@ import (
 
 // stores are tables and location caches of other kinds than the defaults.
 var stores = map[string]knob.Values{
-	"packed": {"kv.node": "packed", "cache.kind": "clock"},
-	"array":  {"kv.node": "wide", "cache.kind": "array"},
+	"packed": {"kv.node": "packed", "kv.cache": "clock"},
+	"array":  {"kv.node": "wide", "kv.cache": "array"},
 }
 
 // TestStores: transactions that meet are as correct with them, with torn READs and lost datagrams.
