@@ -16,7 +16,7 @@ var Kind = txn.Kind{
 	Doc:   "two-phase locking that aborts at the first lock it does not get (RCBench's NOWAIT)",
 	Claim: history.StrictSerializable,
 	Rows:  rows,
-	Uses: []string{"replicas", "cache.enabled", "cache.bytes", "txn.speculative", "log.reclaim", "txn.backoff_min_ns", "txn.backoff_max_ns", txn.KnobCoordinator, "phase.lock", "phase.logging", "phase.commit",
+	Uses: []string{"replicas", "cache.enabled", "cache.bytes", "txn.speculative", txn.PaddingKnob, "log.reclaim", "txn.backoff_min_ns", "txn.backoff_max_ns", txn.KnobCoordinator, "phase.lock", "phase.logging", "phase.commit",
 		"opt.or", "opt.db", "opt.pa", "opt.lock.or", "opt.lock.db", "opt.logging.or", "opt.logging.db", "opt.commit.or", "opt.commit.db", "opt.commit.pa"},
 	Rules: []func(knob.Values, *testbed.Load) error{txn.ValidReplicas, txn.ValidBackoff, valid},
 	Config: func(v knob.Values, load *testbed.Load, _ txn.Seen) txn.Config {

@@ -87,6 +87,7 @@ func Knobs(load testbed.LoadOf, looksUp func(v knob.Values) string) (replicas kn
 		}},
 		{Knob: knob.Knob{Name: "txn.speculative", Kind: knob.Bool, Default: true, Label: "Speculative execution", Section: "4.4.1", Group: knob.Phases, Live: true,
 			Doc: "Fetches records that do not depend on each other in parallel: a read does not wait until its value is used."}},
+		paddingRow(),
 		{Knob: knob.Knob{Name: "log.reclaim", Kind: knob.Choice, Default: "background", Choices: []string{"background", "resent", "awaited"}, Label: "Log reclaim", Section: "4.3.4", Group: knob.Phases, Live: true,
 			Doc: "How backups are told to apply a log entry and free its space. background: by a message that nobody waits for, as the thesis has it. resent: the message carries the write set once more, as the released code does. awaited: and is answered before the transaction writes back, as the released code does without passive ACK."},
 			Inactive: func(v knob.Values) string {

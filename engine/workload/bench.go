@@ -47,7 +47,7 @@ func (e Env) ServerCount() int {
 // OpenDB opens the database of a transactional workload.
 func (e Env) OpenDB(costs txn.Costs) (*txn.DB, error) {
 	return txn.Open(e.Cluster, txn.Options{
-		Config: e.Txn, Store: e.Store, Servers: e.Servers, Costs: costs, RingBytes: e.RingBytes, Scale: e.Scale,
+		Config: e.Txn, Store: e.Store, Servers: e.Servers, Costs: costs.Payloads(e.Values), RingBytes: e.RingBytes, Scale: e.Scale,
 		Recorder: e.Recorder, Conflicts: e.Conflicts, CheckLogs: e.CheckLogs, OnBegin: e.OnBegin, OnDone: e.OnDone, OnAbort: e.OnAbort,
 	})
 }

@@ -388,3 +388,27 @@ func TestGroups(t *testing.T) {
 		t.Errorf("%v %v", parts, bars)
 	}
 }
+
+// By the released code's formats SmallBank's execution requests and all commit messages have the published bytes; locks and TPC-C's
+// execution requests have others.
+func TestFormats42(t *testing.T) {
+	for _, row := range rows42 {
+		m := trace42(row.workload, false)
+		got := m.released(row.alone, row.mutable)
+		for i, p := range phases42 {
+			b, published := got[p.phase].mean(), row.bytes[i]
+			near := b > 0.95*published && b < 1.05*published
+			switch {
+			case p.id == "log":
+				if b != 0 {
+					t.Errorf("%s, %s: %g bytes of a format that is not known", row.name, p.name, b)
+				}
+			case near != (p.id == "commit" || p.id == "exec" && row.id == "sb"):
+				t.Errorf("%s, %s: %.1f bytes, %g published", row.name, p.name, b, published)
+			}
+			if own := m.bytes[p.phase].mean(); own == 0 || p.id == "exec" && own >= published {
+				t.Errorf("%s, %s: %g bytes without padding", row.name, p.name, own)
+			}
+		}
+	}
+}
