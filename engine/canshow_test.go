@@ -20,10 +20,7 @@ type sets struct{ reads, writes []history.Key }
 // has. Their read and write sets are those of a run; the executions are made here, as if nothing isolated the
 // transactions: any order of the writers of a record, any version for its readers.
 func TestCanShow(t *testing.T) {
-	tries := 60_000
-	if testing.Short() {
-		tries = 50_000
-	}
+	const tries, runs = 30_000, 12 // at most: what is rare may take several runs
 	for name, k := range map[string]experiment.Knobs{
 		"smallbank":   {"workload": "smallbank", "workload.accounts": 100, "workload.scale": 0.1},
 		"churn":       {"workload": "churn", "workload.keys": 16},
@@ -49,7 +46,15 @@ func TestCanShow(t *testing.T) {
 			if declared == nil {
 				t.Fatal("says nothing")
 			}
-			found := shown(setsOf(t, spec), tries)
+			found := []string{}
+			for run := range uint64(runs) {
+				k["seed"] = int(1 + run)
+				list := shown(setsOf(t, small(k)), tries, 1+run)
+				found = slices.DeleteFunc(slices.Clone(history.Showable), func(kind string) bool { return !slices.Contains(list, kind) && !slices.Contains(found, kind) })
+				if run > 0 && len(found) >= len(declared) {
+					break
+				}
+			}
 			if !slices.Equal(found, declared) {
 				t.Errorf("declares %v, executions show %v", declared, found)
 			}
@@ -98,8 +103,8 @@ func setsOf(t *testing.T, spec experiment.Spec) (list []sets) {
 }
 
 // shown are the kinds of anomaly that executions of two to four of the transactions have.
-func shown(list []sets, tries int) []string {
-	r := rand.New(rand.NewPCG(1, 2))
+func shown(list []sets, tries int, seed uint64) []string {
+	r := rand.New(rand.NewPCG(seed, 2))
 	readers, writers := map[history.Key][]int{}, map[history.Key][]int{}
 	for i, s := range list {
 		for _, k := range s.reads {
