@@ -7,16 +7,33 @@ import (
 	"drtmx/engine/knob"
 	"drtmx/engine/kv"
 	"drtmx/engine/occ"
+	"drtmx/engine/r2"
+	"drtmx/engine/record"
 	"drtmx/engine/store"
+	"drtmx/engine/txn"
 	"drtmx/engine/workload"
 	"drtmx/engine/workload/workloadtest"
 )
 
-// stores are tables and location caches of other kinds than the defaults.
-var stores = map[string]knob.Values{
-	"packed": {"kv.node": "packed", "kv.cache": "clock"},
-	"array":  {"kv.node": "wide", "kv.cache": "array"},
+// inTrees has B+trees find the records of all tables.
+type inTrees struct{ store.Kind }
+
+func (k inTrees) Make(cl *r2.Cluster, s store.Spec, h record.Header, p store.Placement) (store.Table, error) {
+	s.Tree = true
+	return k.Kind.Make(cl, s, h, p)
 }
+
+// stores are tables and location caches of other kinds than the defaults.
+var stores = []struct {
+	name string
+	kind store.Kind
+}{
+	{"packed", kvWith(knob.Values{"kv.node": "packed", "kv.cache": "clock"})},
+	{"array", kvWith(knob.Values{"kv.node": "wide", "kv.cache": "array"})},
+	{"trees", inTrees{kv.Kind}},
+}
+
+func kvWith(v knob.Values) store.Kind { return kv.Kind.(store.Configured).With(v) }
 
 // TestStores: transactions that meet are as correct with them, with torn READs and lost datagrams.
 func TestStores(t *testing.T) {
@@ -24,18 +41,37 @@ func TestStores(t *testing.T) {
 	if testing.Short() {
 		commits = 300
 	}
-	for name, v := range stores {
-		kind := kv.Kind.(store.Configured).With(v)
+	for _, x := range stores {
 		for i, preset := range occ.PresetNames() {
-			t.Run(name+"/"+preset, func(t *testing.T) {
+			t.Run(x.name+"/"+preset, func(t *testing.T) {
 				for _, bench := range []func(testing.TB) workload.Bench{slots, longSlots, cells, wide} {
 					cfg, _ := occ.Preset(preset)
-					shape := func(s *workloadtest.Setup) { shapes[i%len(shapes)](s); s.Store = kind }
+					shape := func(s *workloadtest.Setup) { shapes[i%len(shapes)](s); s.Store = x.kind }
 					if _, bad := stress(t, cfg, shape, uint64(i+1), commits, bench(t)); len(bad) > 0 {
 						t.Error(strings.Join(bad, "\n"))
 					}
 				}
 			})
 		}
+	}
+}
+
+// TestPlantedBugsInTrees: faults of inserts, deletes and reused rows show when trees find the records, too.
+func TestPlantedBugsInTrees(t *testing.T) {
+	for _, bug := range []struct {
+		variant occ.Variant
+		kinds   []string
+	}{
+		{occ.InsertUnchecked, []string{"G2", "G-single", "churn.pairs"}},
+		{occ.StaleLocation, []string{"churn.whole", "churn.tokens", "unknown-version", "wrong-value"}},
+		{occ.IncarnationKept, []string{"churn.whole", "churn.tokens", "unknown-version", "wrong-value", "duplicate-version"}},
+		{occ.FreedTwice, []string{txn.RowsBroken, "churn.whole", "churn.tokens", "unknown-version"}},
+		{occ.AbsenceUnchecked, []string{"G2", "G-single", "churn.pairs"}},
+	} {
+		cfg, _ := occ.Preset("drtm+r")
+		cfg.Variant = bug.variant
+		t.Run(bug.variant.String(), func(t *testing.T) {
+			caughtOn(t, cfg, func(s *workloadtest.Setup) { shapes[0](s); s.Store = inTrees{kv.Kind} }, bug.kinds, slots, longSlots)
+		})
 	}
 }
