@@ -183,3 +183,42 @@ func TestInOrder(t *testing.T) {
 		}
 	}
 }
+
+// TestFill: a tree whose nodes are not full at the start is a sorted list, too, whose operations see what New was told, and Peek makes
+// nothing.
+func TestFill(t *testing.T) {
+	for _, fill := range []int{2, 8, 11, Fanout} {
+		var list []Entry
+		for i := range 3_000 {
+			list = append(list, Entry{Key: uint64(3 * i), Value: uint64(i)})
+		}
+		x := New(uint64(len(list)), fill, func(i uint64) Entry { return list[i] })
+		if _, _, known := x.Peek(300); known || made(x) > 0 {
+			t.Fatalf("fill %d: somebody has visited key 300, %d nodes are made", fill, made(x))
+		}
+		if v, ok := x.Get(300); !ok || v != 100 || len(x.Visited()) < 3 || x.Looked() < len(x.Visited()) {
+			t.Errorf("fill %d: key 300 is %d, %v; %d nodes and %d keys on the way", fill, v, ok, len(x.Visited()), x.Looked())
+		}
+		if v, ok, known := x.Peek(300); v != 100 || !ok || !known {
+			t.Errorf("fill %d: Peek has %d, %v, %v", fill, v, ok, known)
+		}
+		if _, ok, known := x.Peek(301); ok || !known {
+			t.Errorf("fill %d: Peek of a key that is not there: %v, %v", fill, ok, known)
+		}
+		n := 0
+		x.EachMade(func(e Entry) {
+			n++
+			if e.Key != 3*e.Value {
+				t.Errorf("fill %d: %+v", fill, e)
+			}
+		})
+		if n == 0 || n > fill {
+			t.Errorf("fill %d: %d entries of a leaf", fill, n)
+		}
+		compareAll(t, x, list)
+		compare(t, x, list, 0, ^uint64(0), len(list)+1)
+		if err := x.Audit(); err != nil {
+			t.Errorf("fill %d: %v", fill, err)
+		}
+	}
+}
