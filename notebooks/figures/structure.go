@@ -20,7 +20,7 @@ var structures = []struct {
 	{"log.reclaim", either("background", theText, theCode)},
 	{"kv.node", either("wide", theCode, noOne)},
 	{"workload.trees", either("true", theCode, noOne)},
-	{"cache.kind", either("clock", theText, theCode)},
+	{"kv.cache", either("clock", theText, theCode)},
 }
 
 const (

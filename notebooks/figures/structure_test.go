@@ -22,7 +22,7 @@ func TestStructure(t *testing.T) {
 	}{
 		{[]*result.Result{run("", experiment.Knobs{"workload": "micro-read"}), nil}, ""},
 		{[]*result.Result{run("drtm+r", experiment.Knobs{"workload": "smallbank"})},
-			"log.reclaim=background, cache.kind=clock as in the thesis's text; kv.node=wide as in its released code"},
+			"log.reclaim=background, kv.cache=clock as in the thesis's text; kv.node=wide as in its released code"},
 		{[]*result.Result{run("fasst", experiment.Knobs{"workload": "tpcc-no", "log.reclaim": "awaited"}), run("fasst", experiment.Knobs{"workload": "tpcc-no", "kv.node": "packed"})},
 			"log.reclaim=background as in the thesis's text; rpc.charge_per_record=false, rpc.commit_together=false, log.reclaim=awaited, kv.node=wide, workload.trees=true as in its released code; kv.node=packed as in neither"},
 	} {
