@@ -106,6 +106,10 @@ EVALUATIONS ?= 100
 fit: build
 	$(BIN)/drtmx fit $(PROFILE) --evaluations $(EVALUATIONS) --profile-out engine/fabric/profiles/$(PROFILE).yaml --residuals-out notebooks/figures/calibration/fits/$(PROFILE).csv
 
+# Then also: which numbers the rows tell. ROWS names those that are measured, PARAMS the numbers; long without.
+identify: build
+	$(BIN)/drtmx fit $(PROFILE) --identify $(if $(ROWS),--rows $(ROWS)) $(if $(PARAMS),--params $(PARAMS)) --table-out notebooks/figures/calibration/fits/$(PROFILE).identify.csv
+
 # After a change of what a run of a system computes. An interrupt leaves the figures that are done. BAND=1 takes three times as long.
 CHAPTER ?= 4
 SCALE ?= quick

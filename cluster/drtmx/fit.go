@@ -14,15 +14,17 @@ import (
 
 func fitCommand() *cobra.Command {
 	var o calibration.FitOptions
-	var profileTo, residualsTo string
-	var asJSON bool
+	var profileTo, residualsTo, tableTo string
+	var asJSON, identify bool
 	cmd := &cobra.Command{
 		Use:   "fit PROFILE",
 		Short: "Fits the fitted numbers of a hardware profile to the calibration table",
 		Long: "Adjusts the numbers of kind fitted to the rows with use=fit and nothing else, and writes the profile and what is left of each row. " +
 			"It takes long: every evaluation runs the experiments of all rows, so name a few with --rows, and the numbers they depend on with --params. " +
 			"Ctrl-C ends it with the best so far. With --evaluations 0 it only measures, as after a change by hand. " +
-			"What was fitted runs elsewhere as knobs: hardware.NUMBER.",
+			"What was fitted runs elsewhere as knobs: hardware.NUMBER. " +
+			"With --identify nothing is fitted: a table says how the rows move when each number is a fifth smaller and larger, which row most, " +
+			"and which numbers the rows hardly tell. That is two evaluations for each number.",
 		Args: exactly(1, "the name of a profile; drtmx profiles shows them"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := args[0]
@@ -32,6 +34,12 @@ func fitCommand() *cobra.Command {
 			}
 			if err := errors.Join(named(cmd, "rows", o.Rows), named(cmd, "params", o.Params)); err != nil {
 				return err
+			}
+			if identify {
+				return identifyProfile(cmd, text, calibration.IdentifyOptions{Rows: o.Rows, Params: o.Params}, tableTo, asJSON)
+			}
+			if tableTo != "" {
+				return usage("--table-out is of --identify: add it, or leave --table-out out")
 			}
 			if o.Evaluations < 0 {
 				return &experiment.SpecError{Field: "--evaluations", Value: fmt.Sprint(o.Evaluations), Rule: "must not be negative", Next: "0 only measures"}
@@ -70,8 +78,43 @@ func fitCommand() *cobra.Command {
 	fl.StringSliceVar(&o.Params, "params", nil, "adjust these numbers only, by `NAME,NAME`")
 	fl.StringVar(&profileTo, "profile-out", "", "write the profile to `FILE` (default PROFILE.yaml)")
 	fl.StringVar(&residualsTo, "residuals-out", "", "write the residuals to `FILE` (default PROFILE.fit.csv)")
+	fl.BoolVar(&identify, "identify", false, "fit nothing, and say how well the rows tell each number")
+	fl.StringVar(&tableTo, "table-out", "", "with --identify: write the table to `FILE` (CSV)")
 	fl.BoolVar(&asJSON, "json", false, "print the outcome as JSON")
 	return cmd
+}
+
+// identifyProfile is fit --identify.
+func identifyProfile(cmd *cobra.Command, text []byte, o calibration.IdentifyOptions, tableTo string, asJSON bool) error {
+	for _, flag := range []string{"evaluations", "profile-out", "residuals-out"} {
+		if cmd.Flags().Changed(flag) {
+			return usage("--identify fits nothing: leave out --%s", flag)
+		}
+	}
+	if err := outputs("the table", output{"--table-out", tableTo}); err != nil {
+		return err
+	}
+	p, err := fabric.ParseProfile(text)
+	if err != nil {
+		return err
+	}
+	b := newBar(cmd.ErrOrStderr(), "identify")
+	o.Progress = b.update
+	s, err := calibration.Identify(cmd.Context(), p, o)
+	b.end()
+	if err != nil {
+		return err
+	}
+	if tableTo != "" {
+		table, err := s.CSV()
+		if err != nil {
+			return err
+		}
+		if err := writeFile(tableTo, table); err != nil {
+			return fmt.Errorf("fit: table: %w", err)
+		}
+	}
+	return show(cmd, s, asJSON)
 }
 
 // writeBoth writes the residuals first: a profile without them is one that

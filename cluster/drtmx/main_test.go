@@ -161,6 +161,11 @@ func TestBadUsageIsOneLineAndStatusTwo(t *testing.T) {
 		{"leave out --rows", []string{"verify", "--rows", "t2-2-rc", "--record", filepath.Join(dir, "passed")}},
 		{"no row to fit", []string{"fit", "val", "--rows", "f9-9"}},
 		{"no fitted number", []string{"fit", "val", "--params", "wire.mtu"}},
+		{"no row to fit", []string{"fit", "val", "--identify", "--rows", "f9-9"}},
+		{"--identify fits nothing: leave out --evaluations", []string{"fit", "val", "--identify", "--evaluations", "3"}},
+		{"--identify fits nothing: leave out --profile-out", []string{"fit", "val", "--identify", "--profile-out", "x"}},
+		{"--table-out = -: standard output is for the table", []string{"fit", "val", "--identify", "--table-out", "-"}},
+		{"--table-out is of --identify", []string{"fit", "val", "--table-out", "x"}},
 	} {
 		code, out, errs := call(c.args...)
 		if code != misused || out != "" || strings.Count(errs, "\n") != 1 || !strings.Contains(errs, c.says) {

@@ -180,3 +180,32 @@ func TestSSD(t *testing.T) {
 		t.Errorf("the link was busy for %d ps", busy)
 	}
 }
+
+// The cycles of a message are bounded by R74V's: the same code on younger cores, in the
+// row that they limit (s2-ddio-two-on, 54 M/s on the ten cores of a socket, a doorbell
+// for each reply) as far as a row may be off. Fewer cycles on the older cores cannot be.
+func TestCyclesOfMessages(t *testing.T) {
+	const (
+		published = 10 / 54e6 * 1e9 // ns of a core for the server's half of an RPC
+		tolerance = 1.15
+	)
+	code := func(p *Profile) float64 { return p.CPU.PostWQE.Value + p.CPU.PollCQE.Value + p.CPU.RecvRefill.Value }
+	r74v, err := LoadProfile("r74v")
+	if err != nil {
+		t.Fatal(err)
+	}
+	val := loadVal(t)
+	rest := r74v.CPU.MMIO.Value + r74v.CPU.Dispatch.Value + r74v.CPU.CopyLine.Value
+	if half := code(r74v) + rest; half < published/tolerance || half > published*tolerance {
+		t.Errorf("the server's half of an RPC takes %.4g ns of a core of R74V, published are %.4g", half, published)
+	}
+	clocks := r74v.NodeTypes[0].Frequency.Value / val.NodeTypes[0].Frequency.Value
+	least, most := (published/tolerance-rest)*clocks, (published*tolerance-rest)*clocks
+	t.Logf("%.4g ns, bounds %.4g and %.4g", code(val), least, most)
+	if got := code(val); got < least-0.05 || got > most {
+		t.Errorf("post_wqe, poll_cqe and recv_refill of VAL are %.4g ns, by R74V's row they are from %.4g to %.4g", got, least, most)
+	}
+	if val.CPU.MMIO.Value != r74v.CPU.MMIO.Value {
+		t.Errorf("an MMIO takes %g and %g ns: the bus is the same", val.CPU.MMIO.Value, r74v.CPU.MMIO.Value)
+	}
+}
