@@ -7,7 +7,7 @@ BIN := bin
 TEST_TIMEOUT ?= 25m
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check notebook bench soak fit predictions build generate goversion deps assets system race arm64 clean
+.PHONY: help run test check notebook bench soak fit identify predictions build generate goversion deps assets system race arm64 clean
 
 help:
 	@echo "make run       build and start the live cluster with the page on http://127.0.0.1:7070"
