@@ -51,10 +51,7 @@ func TestAttemptsCountWhenTheyEnd(t *testing.T) {
 // Attempts that abort for ever are a livelock: none of them is progress.
 func TestAbortsAreNoProgress(t *testing.T) {
 	s := open(t, stuck(nil))
-	for range 3 { // who holds a lock the first time gives it back
-		advance(t, s, 10_000)
-		lockAll(s)
-	}
+	stall(t, s)
 	err := s.Advance(200_000_000)
 	if err == nil || !strings.Contains(err.Error(), "no request finished between") {
 		t.Errorf("got %v", err)
@@ -73,12 +70,17 @@ func stuck(k experiment.Knobs) experiment.Spec {
 	return s
 }
 
-// lockAll gives all records of Cycle to a transaction that is not there: whoever wants one aborts.
-func lockAll(s *System) {
+// stall gives all records of Cycle to a transaction that is not there, in 30 us: whoever wants one aborts. Those who hold a lock the first
+// time give it back.
+func stall(t *testing.T, s *System) {
+	t.Helper()
 	ring := s.load.db.Table(cycle.Table)
 	lock := binary.LittleEndian.AppendUint64(nil, records.Owner{Machine: 1, Thread: 200}.LockWord())
-	for key := range uint64(8) {
-		at, _ := ring.Find(key)
-		copy(s.cl.Mem(ring.Primary(key)).Bytes(at.Addr+records.LockOffset, len(lock)), lock)
+	for range 3 {
+		advance(t, s, 10_000)
+		for key := range uint64(8) {
+			at, _ := ring.Find(key)
+			copy(s.cl.Mem(ring.Primary(key)).Bytes(at.Addr+records.LockOffset, len(lock)), lock)
+		}
 	}
 }

@@ -25,9 +25,9 @@ func TestDrainIsGivenUp(t *testing.T) {
 		"barrier":   {stuck(experiment.Knobs{"drain_ns": "50us", "preset": "fasst"}), true, []string{"a change of knobs that waits for them"}},
 	} {
 		s := open(t, c.spec)
-		advance(t, s, 60_000)
+		advance(t, s, 30_000)
 		if c.lock {
-			lockAll(s)
+			stall(t, s)
 		}
 		advance(t, s, 10_000)
 		if name == "barrier" {
