@@ -74,7 +74,7 @@ var faults = []struct {
 	{"occ-ignore-aborts", "w0 w1; r0 r1", nil, "G-single", true},
 	{"occ-validate-before-lock", "w0 r1; w1 r0; r0 r1", nil, "G2", false},
 	{"occ-ignore-lock-word", "w0 r1; w1 r0; r0 r1", nil, "G2", false},
-	{"occ-read-torn", "w0; r2 | r0; r1", experiment.Knobs{"workload.value_bytes": 488, "explore.unit_ns": 2000}, "real-time", true},
+	{"occ-read-torn", "w0; r2 | r2 | r2 | r0; r1", experiment.Knobs{"workload.value_bytes": 488, "explore.unit_ns": 2000}, "real-time", true},
 	{"occ-cut-log", "w0 r1; w1 r0; r0 r1", nil, "log-missing", false},
 	{"occ-insert-unchecked", "r8 i9; r9 i8; r8 r9", nil, "G2", false},
 	{"occ-stale-location", "d0; d0; w0", nil, "rest", false},

@@ -44,6 +44,11 @@ func wide(t testing.TB) workload.Bench {
 	return registersOf(t, registers.Options{Keys: 40, ValueBytes: 104})
 }
 
+// sixteen is registers of sixteen lines each, of which READs are torn more often.
+func sixteen(t testing.TB) workload.Bench {
+	return registersOf(t, registers.Options{Keys: 40, ValueBytes: 1000})
+}
+
 func registersOf(t testing.TB, o registers.Options) workload.Bench {
 	w, err := registers.New(o)
 	if err != nil {
@@ -81,11 +86,11 @@ func TestPlantedBugsOfRegisters(t *testing.T) {
 			cfg.Variant = bug.variant
 			t.Run(bug.variant.String()+"/"+preset, func(t *testing.T) {
 				if bug.kinds != nil {
-					caught(t, cfg, bug.kinds, cells, wide)
+					caught(t, cfg, bug.kinds, cells, wide, sixteen)
 					return
 				}
 				for seed := uint64(1); seed <= seeds; seed++ {
-					for _, bench := range []func(testing.TB) workload.Bench{cells, wide} {
+					for _, bench := range []func(testing.TB) workload.Bench{cells, wide, sixteen} {
 						if _, bad := stress(t, cfg, shapes[0], seed, 1500, bench(t)); len(bad) > 0 {
 							t.Fatalf("seed %d: %s", seed, strings.Join(bad, "\n"))
 						}

@@ -189,7 +189,7 @@ func (b *Bed) advance(d sim.Time) error {
 const (
 	stressAtMost = sim.Second
 	stallAtMost  = 20 * sim.Millisecond // without a commit
-	drainAtMost  = 100 * sim.Millisecond
+	drainAtMost  = 200 * sim.Millisecond
 )
 
 // Stress runs until so many transactions have committed, and returns the Verdict.
