@@ -15,7 +15,7 @@ import (
 // A cluster that repeats what the network loses, and so is slow, is not stuck: one request took more
 // than 20 ms here.
 func TestSlowIsNotStuck(t *testing.T) {
-	spec := experiment.Spec{Preset: "fasst", Workload: "tpce", Set: experiment.Knobs{"threads": 1, "replicas": 1, "duration_ns": "100us", "opt.execution.db": false, "opt.ro_read.db": false,
+	spec := experiment.Spec{Preset: "fasst", Workload: "tpce", Set: experiment.Knobs{"threads": 1, "replicas": 1, "duration_ns": "100us",
 		"workload.customers": 10, "workload.securities": 100, "workload.trades": 1, "fault.drop": 0.2}}
 	r, err := Run(context.Background(), spec, nil)
 	if err != nil {

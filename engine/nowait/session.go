@@ -77,7 +77,7 @@ func (s *session) Add() *txn.Access {
 }
 
 // Eager says that announced records are locked in parallel.
-func (s *session) Eager() bool { return s.cfg.Speculative }
+func (s *session) Eager(bool) bool { return s.cfg.Speculative }
 
 // Validate has nothing to look at: what was read is locked, and so are the gaps of what was not there.
 func (s *session) Validate() error { return nil }

@@ -114,9 +114,10 @@ func (p *protocol) NeedsDrain(to txn.Config) bool {
 	return ok && NeedsDrain(p.cfg.Config, c)
 }
 
-// batches says that a phase which fetches by RPC asks each machine for all records that were announced with one message.
+// batches says that a phase which fetches by RPC asks each machine for all records that were queued with one message.
 // That is what doorbell batching is there: Table 4-1 has it for two-sided execution, where nothing but these could share
-// a doorbell, and the released code queues two-sided reads until a value is needed.
+// a doorbell, and the released code queues two-sided reads until a value is needed. SmallBank reads all that it reads
+// first; TPC-C uses each value at once, so that by the formats of the released code its messages ask for one record.
 func (c *Config) batches(phase metrics.Phase, p Prim) bool {
 	return p == TwoSided && c.mode(phase, p).Doorbell
 }

@@ -24,7 +24,7 @@
 //
 // Under speculative execution (§4.4.1) Tx.Fetch returns a future and the body goes on
 // until it awaits the value: records that do not depend on each other come together. Two-sided
-// execution asks for announced records together without it, see Config.batches.
+// execution asks for queued records (Tx.Queue) together without it, see Config.batches.
 //
 // # What is modelled
 //

@@ -21,21 +21,16 @@ func TestFuturesThesis(t *testing.T) {
 		execution                 Prim
 		cache, speculative, touch bool
 		trips                     int
-		alone                     bool // without doorbell batching
 	}{
-		{"one-sided, cached", OneSided, true, true, true, 1, false},
-		{"one-sided, index first", OneSided, false, true, false, 2, false},
-		{"hybrid, all missed", Hybrid, true, true, false, 1, false},
-		{"two-sided", TwoSided, false, true, false, 1, false},
-		{"one by one", OneSided, true, false, true, 6, false},
-		{"two-sided, batched", TwoSided, false, false, false, 1, false},
-		{"one by one, two-sided", TwoSided, false, false, false, 6, true},
+		{"one-sided, cached", OneSided, true, true, true, 1},
+		{"one-sided, index first", OneSided, false, true, false, 2},
+		{"hybrid, all missed", Hybrid, true, true, false, 1},
+		{"two-sided", TwoSided, false, true, false, 1},
+		{"one by one", OneSided, true, false, true, 6},
+		{"one by one, two-sided", TwoSided, false, false, false, 6},
 	} {
 		cfg, _ := Preset("drtm+h")
 		cfg.Execution, cfg.CacheEnabled, cfg.Speculative = c.execution, c.cache, c.speculative
-		if c.alone {
-			cfg.Opt[txn.Execution].Doorbell = false
-		}
 		onClient(t, cfg, spec, 12, func(co *r2.Co, cl *txn.Client) {
 			if c.touch {
 				for _, k := range remote {

@@ -79,12 +79,13 @@ func (s *session) Add() *txn.Access {
 	return &a.Access
 }
 
-// Eager says that announced records are fetched together: by speculation (§4.4.1), or because RPCs are batched.
-func (s *session) Eager() bool {
+// Eager says that announced records are fetched together: by speculation (§4.4.1), or because RPCs of what is queued are batched.
+func (s *session) Eager(queued bool) bool {
+	phase, prim := txn.Execution, s.cfg.Execution
 	if s.tx.ReadOnly() {
-		return s.cfg.Speculative || s.cfg.batches(txn.RORead, s.cfg.RORead)
+		phase, prim = txn.RORead, s.cfg.RORead
 	}
-	return s.cfg.Speculative || s.cfg.batches(txn.Execution, s.cfg.Execution)
+	return s.cfg.Speculative || queued && s.cfg.batches(phase, prim)
 }
 
 // Start begins to fetch the newest record.

@@ -54,8 +54,8 @@ type Session interface {
 	// Add returns a new member of the attempt's set. The protocol keeps what it has to
 	// know of an access around it.
 	Add() *Access
-	// Eager says that fetches which do not depend on each other run in parallel.
-	Eager() bool
+	// Eager says that fetches which do not depend on each other run in parallel; queued is about those of Tx.Queue.
+	Eager(queued bool) bool
 	// Fetch gets the records of the set from index first on and waits for them.
 	// parallel says that they were announced together.
 	Fetch(first int, parallel bool) error

@@ -157,8 +157,15 @@ func (tx *Tx) Write(table uint8, key uint64, value []byte) error {
 
 // Prefetch announces records that the body will read, and may say which of them it will write. Under speculative
 // execution (§4.4.1) they are fetched in parallel, else when they are read.
-func (tx *Tx) Prefetch(refs ...Ref) error {
-	if !tx.run.Eager() || tx.failed != nil {
+func (tx *Tx) Prefetch(refs ...Ref) error { return tx.announce(refs, false) }
+
+// Queue is Prefetch of records that the body reads one after the other before it uses a value of any: no speculation
+// moves them. A protocol whose requests for records wait for the first use of a value has one message per machine ask
+// for them then.
+func (tx *Tx) Queue(refs ...Ref) error { return tx.announce(refs, true) }
+
+func (tx *Tx) announce(refs []Ref, queued bool) error {
+	if !tx.run.Eager(queued) || tx.failed != nil {
 		return tx.failed
 	}
 	first := len(tx.set)
@@ -189,7 +196,7 @@ type Future struct {
 // as read, awaited or not.
 func (tx *Tx) Fetch(table uint8, key uint64) Future {
 	f := Future{tx, table, key}
-	if !tx.run.Eager() || tx.failed != nil || tx.find(table, key) != nil {
+	if !tx.run.Eager(false) || tx.failed != nil || tx.find(table, key) != nil {
 		return f
 	}
 	if a, err := tx.add(table, key); err == nil { // Await says it again

@@ -145,7 +145,7 @@ func (s *session) Add() *txn.Access {
 	return &a.Access
 }
 
-func (s *session) Eager() bool       { return false }
+func (s *session) Eager(bool) bool   { return false }
 func (s *session) Start(*txn.Access) {}
 func (s *session) Ahead()            {}
 func (s *session) Validate() error   { return nil }

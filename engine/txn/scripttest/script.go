@@ -38,6 +38,7 @@ type Protocol struct {
 //	cluster machines=M [KNOB=VALUE ...]   key k lives on machine k mod M; those below 32 exist, with value 10k
 //	begin T on=M [ro]        starts transaction T on machine M, one attempt
 //	prefetch T k ...         announces keys
+//	queue T k ...            announces keys that are read before a value is used
 //	read T k                 update T k +d, which reads it first
 //	put T k v                writes it without reading
 //	insert T k v             delete T k
@@ -349,6 +350,8 @@ func (a *actor) access(tx *txn.Tx, w []string) (string, error) {
 	switch w[0] {
 	case "prefetch":
 		return "ok", tx.Prefetch(refs...)
+	case "queue":
+		return "ok", tx.Queue(refs...)
 	case "delete":
 		return "ok", tx.Delete(scriptTable, refs[0].Key)
 	case "put", "insert":

@@ -69,7 +69,7 @@ func (r *runner) draw(typ int, rand *r2.Rand) {
 
 func (r *runner) amalgamate(tx *txn.Tx) error {
 	r.gain = 0
-	if err := tx.Prefetch(txn.Ref{Table: Savings, Key: r.a}, txn.Ref{Table: Checking, Key: r.a}, txn.Ref{Table: Checking, Key: r.b}); err != nil {
+	if err := tx.Queue(txn.Ref{Table: Savings, Key: r.a}, txn.Ref{Table: Checking, Key: r.a}, txn.Ref{Table: Checking, Key: r.b}); err != nil {
 		return err
 	}
 	s, err := tx.GetInt(Savings, r.a)
@@ -91,7 +91,7 @@ func (r *runner) amalgamate(tx *txn.Tx) error {
 
 func (r *runner) balance(tx *txn.Tx) error {
 	r.gain = 0
-	if err := tx.Prefetch(txn.Ref{Table: Savings, Key: r.a}, txn.Ref{Table: Checking, Key: r.a}); err != nil {
+	if err := tx.Queue(txn.Ref{Table: Savings, Key: r.a}, txn.Ref{Table: Checking, Key: r.a}); err != nil {
 		return err
 	}
 	if _, err := tx.GetInt(Savings, r.a); err != nil {
@@ -108,7 +108,7 @@ func (r *runner) depositChecking(tx *txn.Tx) error {
 
 func (r *runner) sendPayment(tx *txn.Tx) error {
 	r.gain = 0
-	if err := tx.Prefetch(txn.Ref{Table: Checking, Key: r.a}, txn.Ref{Table: Checking, Key: r.b}); err != nil {
+	if err := tx.Queue(txn.Ref{Table: Checking, Key: r.a}, txn.Ref{Table: Checking, Key: r.b}); err != nil {
 		return err
 	}
 	c, err := tx.GetInt(Checking, r.a)
@@ -137,7 +137,7 @@ func (r *runner) transactSavings(tx *txn.Tx) error {
 }
 
 func (r *runner) writeCheck(tx *txn.Tx) error {
-	if err := tx.Prefetch(txn.Ref{Table: Savings, Key: r.a}, txn.Ref{Table: Checking, Key: r.a}); err != nil {
+	if err := tx.Queue(txn.Ref{Table: Savings, Key: r.a}, txn.Ref{Table: Checking, Key: r.a}); err != nil {
 		return err
 	}
 	s, err := tx.GetInt(Savings, r.a)
