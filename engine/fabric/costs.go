@@ -77,10 +77,10 @@ func newCosts(p *Profile) costs {
 	c.pcieReply = c.pcieTime(uint32(e.HeaderReply.Int()))
 	c.pcieRecv = (c.pcieReply + c.pcieTime(uint32(e.MaxPayload.Int()))) * sim.Time(e.RecvWQE.Int()) / sim.Time(e.MaxPayload.Int())
 	c.pciePacket = uint(bits.TrailingZeros(uint(e.MaxPayload.Int())))
+	// An atomic keeps its slot until its write is on the bus, memory's latency longer;
+	// reads behind it cannot pass it there. The picosecond keeps the two events apart.
+	c.atomicHold = 2*c.oneWay + c.fetched(0, 8) + 1
 	c.roundTrip = 2*c.oneWay + c.llcDMA
-	// An atomic keeps its slot until its write is on the bus; reads behind it
-	// cannot pass it there. The picosecond keeps the two events apart.
-	c.atomicHold = 2*c.oneWay + c.dram + 1
 	c.pipelines(n)
 	c.headers(w)
 	if p.TCP != nil {

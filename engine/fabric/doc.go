@@ -36,8 +36,9 @@
 //     translations of 2 MB pages, set-associative; misses are fetched one after
 //     the other from the host, those of packets that arrive before those of requests
 //     to be sent.
-//   - Atomics: one unit per RNIC, and a read event before a store event. Those of
-//     one RNIC are atomic with each other; the CPU and the machine's other RNIC
+//   - Atomics: one unit per RNIC, and a read event before a store event. The conflict
+//     slot is held for both: longer for a word in memory than for a hot one, which its
+//     stores keep in the LLC. Those of one RNIC are atomic with each other; the CPU and the machine's other RNIC
 //     come in between, as on hardware.
 //   - Torn access (Config.TornReads): an access of several lines happens line by
 //     line when a conflicting one is under way.
@@ -88,6 +89,12 @@
 //   - On PCIe: doorbells and requests that cores push (BlueFlame), the packets by which an RNIC
 //     asks for requests and payloads to send, and contexts and translations, whose fetching is
 //     a station of its own.
+//   - A request whose address translation is fetched has its conflict slot reserved from
+//     then on: it is not known how an RNIC orders the two. One that waits for others of
+//     its queue pair reserves none.
+//   - The time that bytes of a WRITE need on PCIe is hidden by the receive pipeline, which
+//     is the slower of the two and passes them on as they come. Bytes that are read of the
+//     host take theirs behind memory's latency, for they cannot cross before.
 //   - Of TCP: acknowledgements, windows and congestion control; several messages in one
 //     system call; bytes that wait behind a lost segment of their connection (it delays
 //     its own message alone); threads that sleep, and their waking.

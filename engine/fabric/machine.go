@@ -307,6 +307,22 @@ func (m *Machine) dmaRead(n *NIC, now sim.Time, a Addr, bytes uint32) sim.Time {
 	return t
 }
 
+// dmaLatency is what dmaRead of a word would take now, were no channel busy: a word that
+// atomics come for all the time is in the LLC, where their stores put it. Nothing moves.
+func (m *Machine) dmaLatency(n *NIC, a Addr) sim.Time {
+	c := &m.fab.cost
+	home := m.Mem.Home(a)
+	l := m.sockets[home].llc
+	t := c.dram
+	if set, tag := l.locate(a >> lineShift); l.find(set, tag) >= 0 {
+		t = c.llcDMA
+	}
+	if home != n.socket {
+		t += c.cross
+	}
+	return t
+}
+
 // dmaWrite is an RNIC's write of n bytes. Writes are posted: nobody waits, but
 // caches and channels move.
 func (m *Machine) dmaWrite(n *NIC, now sim.Time, a Addr, bytes uint32) {

@@ -33,7 +33,7 @@ func TestMilestonesOfOneRead(t *testing.T) {
 			p.TxReadResponse.Time() + 64*c.gather>>10 + c.txLatency,
 		metrics.Wire:       2*c.hop + c.serialize(0, 42) + c.serialize(64, 30),
 		metrics.NICReceive: 2 * c.rxLatency,
-		metrics.PCIe:       c.oneWay + c.oneWay + c.oneWay,
+		metrics.PCIe:       c.oneWay + c.oneWay + c.fetched(0, 64) + c.oneWay,
 		metrics.Memory:     c.llcDMA,
 		// Data and completion cross PCIe while the packet is still coming in.
 		metrics.Completion: max(0, c.written(0, 64)+c.pcieCQE-p.RxResponse.Time()-p.RxCompletion.Time()-64*c.scatter>>10),
@@ -48,7 +48,7 @@ func TestMilestonesOfOneRead(t *testing.T) {
 	if e.Stamp.Total() != e.At {
 		t.Errorf("milestones add up to %d ps, the READ took %d", e.Stamp.Total(), e.At)
 	}
-	const golden = "doorbell 250000 nic_send 280020 wire 250880 nic_receive 265691 pcie 750000 memory 25000 "
+	const golden = "doorbell 250000 nic_send 280020 wire 250880 nic_receive 265691 pcie 755332 memory 25000 "
 	got := ""
 	for m, d := range e.Stamp {
 		if d != 0 {

@@ -228,9 +228,10 @@ func (f *Fabric) onFetch(i uint32) {
 		for k := v.aux; k > 0; k-- {
 			w := &f.verbs[i]
 			bytes := wqeBytes(h, w)
-			t := n.down.Serve(now, c.fetchedBehind(read, bytes)) + c.llcDMA
+			end := n.down.Serve(now, c.fetchedBehind(read, bytes))
 			n.traffic.read(0, bytes)
 			read += bytes
+			t := max(end, now+c.llcDMA+c.fetched(0, read)) // see crosses
 			if gathers(w) {
 				f.sim.At(t+2*c.oneWay, f.kFetch, i)
 			} else {

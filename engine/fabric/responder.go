@@ -31,23 +31,23 @@ func (f *Fabric) onRx(i uint32) {
 	if !f.arrive(n, r, arriving, f.kRx, i, v, now) {
 		return
 	}
-	if v.op.atomic() && f.tooEarly(n, r, i, v, now) || n.posted != nil && n.posted.closed(i) {
+	if v.op != Send && v.len > 0 && f.tooEarly(n, r, i, v, now) || n.posted != nil && n.posted.closed(i) {
 		return
 	}
 	f.receive(n, r, i, v, now)
 }
 
-// tooEarly keeps an atomic waiting, and all behind it on its queue pair, that would
-// reserve an idle conflict slot for the time at which the store before it is through:
-// till then the slot is for others. A slot that is taken until then is taken in order
-// at once, and so are those of READs and WRITEs, which hold them for a moment only.
+// tooEarly keeps a one-sided request waiting, and all behind it on its queue pair, that
+// would reserve an idle conflict slot for the time at which what is before it, the store
+// of an atomic above all, is through: till then the slot is for others. A slot that is
+// taken until then is taken in order at once.
 func (f *Fabric) tooEarly(n *NIC, r *QP, i uint32, v *verb, now sim.Time) bool {
 	c := &f.cost
 	turn := r.executed - c.oneWay // in the slot
 	if n.slots[n.slot(v.remote)] >= turn {
 		return false
 	}
-	turn -= c.rxLatency + n.slowed(c.rxRequest[v.op]) // in the receive pipeline
+	turn -= c.rxLatency + n.slowed(c.received(v)) // in the receive pipeline
 	if turn <= max(now, n.rx.Free, v.mark) {
 		return false
 	}
@@ -56,13 +56,17 @@ func (f *Fabric) tooEarly(n *NIC, r *QP, i uint32, v *verb, now sim.Time) bool {
 	return true
 }
 
+// received is a request's time in the receive pipeline.
+func (c *costs) received(v *verb) sim.Time {
+	if v.op <= Write {
+		return c.rxRequest[v.op] + c.scattered(v.len)
+	}
+	return c.rxRequest[v.op]
+}
+
 // receive takes a request through the receive pipeline.
 func (f *Fabric) receive(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
-	svc := f.cost.rxRequest[v.op]
-	if v.op <= Write {
-		svc += f.cost.scattered(v.len)
-	}
-	t := max(n.rx.Serve(now, n.slowed(svc)), v.mark) + f.cost.rxLatency
+	t := max(n.rx.Serve(now, n.slowed(f.cost.received(v))), v.mark) + f.cost.rxLatency
 	if v.op == Send {
 		f.arriveSend(n, r, i, v, now, t)
 	} else {
@@ -79,7 +83,7 @@ func (f *Fabric) arriveRemote(n *NIC, r *QP, i uint32, v *verb, now, t sim.Time)
 	case Write:
 		perm = RemoteWrite
 	case CompareSwap, FetchAdd:
-		perm, hold = RemoteAtomic, c.atomicHold
+		perm, hold = RemoteAtomic, c.atomicHold+n.machine.dmaLatency(n, v.remote)
 		if v.remote&7 != 0 {
 			f.refuse(r, i, v, RemoteInvalidRequest, t)
 			return
@@ -369,8 +373,8 @@ func (f *Fabric) atomicRead(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
 		return
 	}
 	r.clear(executing, i)
-	end := n.down.Serve(now, c.fetched(v.remote, 8))
 	latency := n.machine.dmaRead(n, now, v.remote, 8)
+	end := f.crosses(n, now, latency, c.fetched(v.remote, 8))
 	mem.deviceTouches(v.remote, 8, false)
 	old := binary.LittleEndian.Uint64(mem.Bytes(v.remote, 8))
 	if x := f.explored; x != nil {
@@ -384,7 +388,7 @@ func (f *Fabric) atomicRead(n *NIC, r *QP, i uint32, v *verb, now sim.Time) {
 	if v.op == FetchAdd {
 		v.b += old
 	}
-	there := max(end, now+latency) + c.oneWay
+	there := end + c.oneWay
 	if v.op == FetchAdd || old == v.a {
 		store := there + c.oneWay // the RNIC has to have what it read
 		*owned = store

@@ -32,13 +32,21 @@ func (f *Fabric) load(r *NIC, now sim.Time, a Addr, n uint32) (first, all sim.Ti
 // way over PCIe.
 func (f *Fabric) fetch(r *NIC, now sim.Time, a Addr, n uint32, first, all sim.Time) sim.Time {
 	c := &f.cost
-	svc := c.fetched(a, n)
-	end := r.down.Serve(now, svc)
-	t := max(end, now+all)
-	if n > c.mtu {
-		t = max(end-svc+c.fetched(a, c.mtu), now+first, t-r.slowed(c.gathered(c.early(n))))
+	if n <= c.mtu {
+		return f.crosses(r, now, all, c.fetched(a, n))
 	}
-	return t
+	svc, head := c.fetched(a, n), c.fetched(a, c.mtu)
+	end := r.down.Serve(now, svc)
+	t := max(end, now+first+svc, now+all+svc-c.fetched(a, c.early(n)))
+	return max(end-svc+head, now+first+head, t-r.slowed(c.gathered(c.early(n))))
+}
+
+// crosses is when bytes that an RNIC reads of its host, whose memory takes latency for
+// them, are over PCIe, which takes svc, but for the way. Memory hides behind the wait
+// for PCIe, and not behind the bytes' own time there: they cannot cross before they are
+// read.
+func (f *Fabric) crosses(r *NIC, now, latency, svc sim.Time) sim.Time {
+	return max(r.down.Serve(now, svc), now+latency+svc)
 }
 
 // leaves is when a message of several packets with n bytes of payload, which is through
