@@ -59,6 +59,13 @@
 //     only, and never merges neighbours.
 //   - Two-sided RDMA whose messages are themselves in NVM: it is a one-sided WRITE
 //     in disguise (§2.3.2.2, footnote).
+//   - An explanation of H5 for small two-sided writes. Table 2-4 says that it helps; here
+//     it more than halves them (figure 2-13a), for what is padded to 256 bytes is stored
+//     with plain stores until H7 takes its place: four lines that the LLC reads before and
+//     evicts after. Were it large enough for H4, ntstore would take as many requests as
+//     H7 does, and H7 would bring nothing, where the thesis has 1.8 times. Its 19 M/s
+//     before H7 lie between the two, and above what its own figure 2-13b has for stores. No
+//     source decides. H1 improves these writes, as it says.
 //   - The contents of the table of allocations do not survive a crash by
 //     themselves; a system that recovers keeps the encoded pointers where it finds
 //     them again.

@@ -236,11 +236,11 @@ func (n *Identified) most() *Change {
 	return &n.Up
 }
 
-// CSV is what is kept beside the fits.
+// CSV is what is kept beside the fits: the numbers, and the rows that were looked at.
 func (s *Sensitivity) CSV() ([]byte, error) {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
-	rows := [][]string{{"number", "value", "unit", "loss_down", "loss_up", "moved_down", "moved_up", "row", "by", "flag", "like", "alike"}}
+	rows := [][]string{{"kind", "name", "value", "unit", "loss_down", "loss_up", "moved_down", "moved_up", "row", "by", "flag", "like", "alike"}}
 	num := func(x *float64) string {
 		if x == nil {
 			return ""
@@ -249,8 +249,11 @@ func (s *Sensitivity) CSV() ([]byte, error) {
 	}
 	for _, n := range s.Numbers {
 		m := n.most()
-		rows = append(rows, []string{n.Name, strconv.FormatFloat(n.Value, 'g', -1, 64), n.Unit, num(n.Down.Loss), num(n.Up.Loss), num(n.Down.Moved), num(n.Up.Moved),
+		rows = append(rows, []string{"number", n.Name, strconv.FormatFloat(n.Value, 'g', -1, 64), n.Unit, num(n.Down.Loss), num(n.Up.Loss), num(n.Down.Moved), num(n.Up.Moved),
 			m.Row, num(m.By), n.Flag, n.Like, strconv.FormatFloat(n.Alike, 'f', 3, 64)})
+	}
+	for _, id := range s.Rows {
+		rows = append(rows, append([]string{"row", id}, make([]string, len(rows[0])-2)...))
 	}
 	err := w.WriteAll(rows)
 	return b.Bytes(), err
