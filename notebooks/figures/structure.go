@@ -49,11 +49,11 @@ func structure(runs []*result.Result) string {
 			if r == nil || r.Spec["workload"] == nil {
 				continue
 			}
-			k := knob.Find(s.knob)
-			if k == nil || k.Inactive != nil && k.Inactive(r.Spec) != "" {
+			k, spec := knob.Find(s.knob), typed(r.Spec)
+			if k == nil || spec[s.knob] == nil || k.Inactive != nil && k.Inactive(spec) != "" {
 				continue
 			}
-			if v := fmt.Sprint(r.Spec[s.knob]); !slices.Contains(values, v) {
+			if v := fmt.Sprint(spec[s.knob]); !slices.Contains(values, v) {
 				values = append(values, v)
 			}
 		}
@@ -74,4 +74,18 @@ func structure(runs []*result.Result) string {
 		}
 	}
 	return strings.Join(parts, "; ")
+}
+
+// typed are the knobs with values of their kinds: of a run that was kept, numbers have lost theirs.
+func typed(spec knob.Values) knob.Values {
+	out := knob.Values{}
+	for name, v := range spec { // order-free: fills a map
+		out[name] = v
+		if k := knob.Find(name); k != nil {
+			if x, err := k.Parse(v); err == nil {
+				out[name] = x
+			}
+		}
+	}
+	return out
 }

@@ -1,6 +1,7 @@
 package figures
 
 import (
+	"encoding/json"
 	"testing"
 
 	"drtmx/engine/experiment"
@@ -14,7 +15,15 @@ func TestStructure(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return &result.Result{Spec: v}
+		text, err := json.Marshal(v) // as a run that was kept
+		if err != nil {
+			t.Fatal(err)
+		}
+		var kept experiment.Knobs
+		if err := json.Unmarshal(text, &kept); err != nil {
+			t.Fatal(err)
+		}
+		return &result.Result{Spec: kept}
 	}
 	for _, c := range []struct {
 		runs []*result.Result
