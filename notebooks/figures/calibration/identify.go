@@ -70,8 +70,8 @@ const (
 	Weak = "weak"
 	// OneSided: only one of the two does. The rows bound the number, from that side.
 	OneSided = "one-sided"
-	// Together: the rows move as another number moves them, which could take its place:
-	// they tell the two together and not each.
+	// Together: the rows move as another number moves them, which could take its place, for
+	// it moves them at least a quarter as far: they tell the two together and not each.
 	Together = "together"
 )
 
@@ -79,6 +79,7 @@ const (
 	step20    = 0.2
 	weakBelow = 0.05
 	alike     = 0.98 // cosine between the effects of two numbers
+	rival     = 0.25 // effect of a number that could take another's place, as a share
 )
 
 // Identify changes each fitted number of a profile by a fifth, all else equal, and
@@ -199,13 +200,18 @@ func (n *Identified) judge(base []Row) {
 	}
 }
 
-// together finds for each number the one that is most like it.
+// together finds for each number the one that is most like it, of those that could take
+// its place.
 func together(list []Identified) {
 	for i := range list {
 		n := &list[i]
 		for j := range list {
-			if c := math.Abs(cosine(n.effect, list[j].effect)); i != j && c > n.Alike {
-				n.Like, n.Alike = list[j].Name, c
+			o := &list[j]
+			if i == j || length(o.effect) < rival*length(n.effect) {
+				continue
+			}
+			if c := math.Abs(cosine(n.effect, o.effect)); c > n.Alike {
+				n.Like, n.Alike = o.Name, c
 			}
 		}
 		if n.Flag == "" && n.Alike >= alike {
@@ -218,14 +224,22 @@ func cosine(a, b []float64) float64 {
 	if len(a) != len(b) {
 		return 0
 	}
-	var ab, aa, bb float64
+	ab := 0.0
 	for i := range a {
-		ab, aa, bb = ab+a[i]*b[i], aa+a[i]*a[i], bb+b[i]*b[i]
+		ab += a[i] * b[i]
 	}
-	if aa == 0 || bb == 0 {
-		return 0
+	if aa, bb := length(a), length(b); aa > 0 && bb > 0 {
+		return ab / (aa * bb)
 	}
-	return ab / math.Sqrt(aa*bb)
+	return 0
+}
+
+func length(a []float64) float64 {
+	sum := 0.0
+	for _, x := range a {
+		sum += x * x
+	}
+	return math.Sqrt(sum)
 }
 
 // most is the change of the two that moves a row furthest.
