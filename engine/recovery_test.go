@@ -128,15 +128,23 @@ func TestXStoreRecoveryFaults(t *testing.T) {
 			k, says = experiment.Knobs{"workload": "ycsb-d", "workload.mix.insert": 40, "workload.mix.update": 30}, "did not find it"
 		}
 		k["store.ordered"] = f.Kind().Name
-		s := open(t, logged(k))
-		advance(t, s, 4_000_000)
-		crashAndBack(t, s, 0)
-		advance(t, s, 500_000)
-		if err := s.Drain(); err != nil {
-			t.Fatal(err)
+		found := ""
+		for seed := 1; seed <= 8 && !strings.Contains(found, says); seed++ { // what clients had cached is not always used again
+			k["seed"] = seed
+			s := open(t, logged(k))
+			advance(t, s, 4_000_000)
+			crashAndBack(t, s, 0)
+			advance(t, s, 500_000)
+			if err := s.Drain(); err != nil {
+				t.Fatal(err)
+			}
+			r := s.Result()
+			if found = r.ChecksText(); strings.Contains(found, says) && !r.Checks.Failed() {
+				t.Errorf("%s is found and passes: %s", f.Name, found)
+			}
 		}
-		if r := s.Result(); !r.Checks.Failed() || !strings.Contains(r.ChecksText(), says) {
-			t.Errorf("%s: %s", f.Name, r.ChecksText())
+		if !strings.Contains(found, says) {
+			t.Errorf("%s: %s", f.Name, found)
 		}
 	}
 }

@@ -107,7 +107,7 @@ func TestEverythingFasterIsAnotherUnitOfTime(t *testing.T) {
 		"smallbank": roomy(experiment.Knobs{"coroutines": 8}),
 		"one":       roomy(experiment.Knobs{"coroutines": 1}),
 		"two-sided": roomy(experiment.Knobs{"preset": "fasst", "coroutines": 8}),
-		"cycle":     {Workload: "cycle", Set: experiment.Knobs{"nodes": 3, "threads": 2, "workload.keys": 200}},
+		"cycle":     {Workload: "cycle", Set: experiment.Knobs{"nodes": 3, "threads": 2, "workload.keys": 2000}},
 		"reads":     {Workload: "micro-read", Set: experiment.Knobs{"nodes": 3, "threads": 12}},
 		"nvm":       {Workload: "micro-write", Set: experiment.Knobs{"profile": "r74v", "servers": 1, "clients": 3, "workload.keys": 10_000}},
 		"tcp":       roomy(experiment.Knobs{"preset": "fasst", "profile": "vale", "coroutines": 4}),

@@ -122,7 +122,7 @@ func TestCodeVersionFollowsTheCode(t *testing.T) {
 	}{
 		{file: "rdpma/pool.go", with: "// changed\n"},
 		{file: "rdpma/octopus/octopus.go", with: "// changed\n"},
-		{file: "engine/kv/ordered/tree.go", with: "// changed\n"},
+		{file: "engine/kv/btree/tree.go", with: "// changed\n"},
 		{file: "engine/fabric/profiles/val.yaml", with: "# changed\n"},
 		{file: "engine/added.go", with: "package engine\n"},
 		{file: "go.sum", old: "gopkg.in/yaml.v3 v3.0.1 h1:", with: "gopkg.in/yaml.v3 v3.0.1 h1:x"},
