@@ -276,7 +276,7 @@ func (s *Series) dots(look charts.Dots, at map[float64]int, names []string, want
 	return look
 }
 
-// ratios are the latest predictions as a sketch shows them.
+// ratiosSketch has the latest predictions.
 func (f *Figure) ratiosSketch() string {
 	var out [][2]float64
 	if k := f.latest(); k >= 0 {
