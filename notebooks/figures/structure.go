@@ -42,14 +42,17 @@ func either(value, its, others string) func(string) string {
 // structure says which of the structures that the thesis and its code leave open the runs have, "" of runs that have none of
 // them.
 func structure(runs []*result.Result) string {
+	var specs []knob.Values
+	for _, r := range runs {
+		if r != nil && r.Spec["workload"] != nil {
+			specs = append(specs, typed(r.Spec))
+		}
+	}
 	by := map[string][]string{}
 	for _, s := range structures {
 		var values []string
-		for _, r := range runs {
-			if r == nil || r.Spec["workload"] == nil {
-				continue
-			}
-			k, spec := knob.Find(s.knob), typed(r.Spec)
+		k := knob.Find(s.knob)
+		for _, spec := range specs {
 			if k == nil || spec[s.knob] == nil || k.Inactive != nil && k.Inactive(spec) != "" {
 				continue
 			}
@@ -80,12 +83,7 @@ func structure(runs []*result.Result) string {
 func typed(spec knob.Values) knob.Values {
 	out := knob.Values{}
 	for name, v := range spec { // order-free: fills a map
-		out[name] = v
-		if k := knob.Find(name); k != nil {
-			if x, err := k.Parse(v); err == nil {
-				out[name] = x
-			}
-		}
+		out[name] = knob.Known(name, v)
 	}
 	return out
 }

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"gonum.org/v1/gonum/floats"
+
 	"drtmx/engine/fabric"
 )
 
@@ -207,7 +209,7 @@ func together(list []Identified) {
 		n := &list[i]
 		for j := range list {
 			o := &list[j]
-			if i == j || length(o.effect) < rival*length(n.effect) {
+			if i == j || floats.Norm(o.effect, 2) < rival*floats.Norm(n.effect, 2) {
 				continue
 			}
 			if c := math.Abs(cosine(n.effect, o.effect)); c > n.Alike {
@@ -224,22 +226,10 @@ func cosine(a, b []float64) float64 {
 	if len(a) != len(b) {
 		return 0
 	}
-	ab := 0.0
-	for i := range a {
-		ab += a[i] * b[i]
-	}
-	if aa, bb := length(a), length(b); aa > 0 && bb > 0 {
-		return ab / (aa * bb)
+	if aa, bb := floats.Norm(a, 2), floats.Norm(b, 2); aa > 0 && bb > 0 {
+		return floats.Dot(a, b) / (aa * bb)
 	}
 	return 0
-}
-
-func length(a []float64) float64 {
-	sum := 0.0
-	for _, x := range a {
-		sum += x * x
-	}
-	return math.Sqrt(sum)
 }
 
 // most is the change of the two that moves a row furthest.
