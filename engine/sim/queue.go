@@ -1,25 +1,35 @@
 package sim
 
+import (
+	"cmp"
+	"slices"
+)
+
 // event holds no pointer, so neither the wheel's buckets nor the heap are
 // scanned by the garbage collector. Grow it and every queue operation slows down.
 type event struct {
 	t    Time
-	seq  uint64
 	kind Kind
 	arg  uint32
 }
 
+// numbered is an event with its schedule sequence. A heap needs it; a bucket of the wheel keeps the order by itself.
+type numbered struct {
+	event
+	seq uint64
+}
+
 // less orders by time, then by schedule sequence: equal times run in the order
 // in which they were scheduled, whatever the queue.
-func less(a, b *event) bool {
+func less(a, b *numbered) bool {
 	return a.t < b.t || a.t == b.t && a.seq < b.seq
 }
 
 // heap is a binary min-heap. Binary, because a 4-ary one is not faster here:
 // the comparisons dominate, not the depth.
-type heap []event
+type heap []numbered
 
-func (h *heap) push(e event) {
+func (h *heap) push(e numbered) {
 	q := append(*h, e)
 	i := len(q) - 1
 	for i > 0 {
@@ -34,7 +44,7 @@ func (h *heap) push(e event) {
 	*h = q
 }
 
-func (h *heap) pop() event {
+func (h *heap) pop() numbered {
 	q := *h
 	top := q[0]
 	n := len(q) - 1
@@ -66,50 +76,22 @@ func (h *heap) pop() event {
 // filled in schedule order and therefore nearly sorted; a start-up storm is not.
 const insertionMax = 48
 
+// sortEvents sorts by time and leaves events of one time in their order, which is that of scheduling.
 func sortEvents(q []event) {
 	if len(q) > insertionMax {
-		heapSort(q)
+		slices.SortStableFunc(q, func(a, b event) int { return cmp.Compare(a.t, b.t) })
 		return
 	}
 	for i := 1; i < len(q); i++ {
-		if !less(&q[i], &q[i-1]) {
+		if q[i].t >= q[i-1].t {
 			continue
 		}
 		e := q[i]
 		j := i
-		for j > 0 && less(&e, &q[j-1]) {
+		for j > 0 && e.t < q[j-1].t {
 			q[j] = q[j-1]
 			j--
 		}
 		q[j] = e
 	}
-}
-
-func heapSort(q []event) {
-	for i := len(q)/2 - 1; i >= 0; i-- {
-		siftMax(q, i)
-	}
-	for n := len(q) - 1; n > 0; n-- {
-		q[0], q[n] = q[n], q[0]
-		siftMax(q[:n], 0)
-	}
-}
-
-func siftMax(q []event, i int) {
-	e := q[i]
-	for {
-		c := 2*i + 1
-		if c >= len(q) {
-			break
-		}
-		if c+1 < len(q) && less(&q[c], &q[c+1]) {
-			c++
-		}
-		if less(&q[c], &e) {
-			break
-		}
-		q[i] = q[c]
-		i = c
-	}
-	q[i] = e
 }

@@ -53,7 +53,7 @@ type Options struct {
 // Sim is one simulation: a clock, its events and its processes.
 type Sim struct {
 	now    Time
-	seq    uint64
+	seq    uint64 // of the heap
 	events uint64
 	hash   uint64
 	seed   uint64
@@ -120,8 +120,7 @@ func (s *Sim) LookAhead(on bool) { s.looks = on }
 // A bucket of a loaded cluster has some ten events, and the host's memory answers
 // within one or two.
 const (
-	asked  = 5                    // buckets before the open one: the events themselves are asked for
-	seen   = 3                    // the first functions of Ahead see them
+	seen   = 3                    // buckets before the open one: the first functions of Ahead see the events
 	rounds = 4                    // that many functions
 	apart  = 1                    // buckets between two of them
 	recent = apart*(rounds-1) + 1 // buckets remembered
@@ -146,7 +145,6 @@ type glimpse struct {
 // first look remembers them, for the events are many lines of the host's memory.
 func (s *Sim) lookAhead() {
 	w := s.wheel
-	w.ask(w.cur + asked)
 	first := s.glance(w.cur + seen)
 	first.bucket, first.events = w.cur+seen, first.events[:0]
 	for n := w.head[uint(first.bucket)&bucketMask]; n != 0; n = w.after[n] {
@@ -200,12 +198,12 @@ func (s *Sim) At(t Time, k Kind, arg uint32) {
 	if s.closed {
 		return
 	}
-	s.seq++
 	if s.wheel != nil {
-		s.wheel.push(event{t, s.seq, k, arg})
-	} else {
-		s.heap.push(event{t, s.seq, k, arg})
+		s.wheel.push(event{t, k, arg})
+		return
 	}
+	s.seq++
+	s.heap.push(numbered{event{t, k, arg}, s.seq})
 }
 
 func (s *Sim) past(t Time, k Kind) {
@@ -293,7 +291,7 @@ func (s *Sim) runWheel(until Time) {
 
 func (s *Sim) runHeap(until Time) {
 	for s.err == nil && len(s.heap) > 0 && s.heap[0].t < until {
-		e := s.heap.pop()
+		e := s.heap.pop().event
 		s.begin(e)
 		s.handlers[e.kind](e.arg)
 	}

@@ -3,7 +3,6 @@ package sim
 import (
 	"math/bits"
 	"slices"
-	"unsafe"
 )
 
 const (
@@ -19,7 +18,8 @@ const (
 // wheel is a one-level timing wheel. cur is the absolute index (time >>
 // bucketShift) of the open bucket, whose events are in open, sorted, done up to
 // pos. Buckets cur+1 .. cur+buckets-1 are unsorted lists and have a bit in full;
-// any later event waits in far.
+// any later event waits in far, and comes to its bucket as soon as the window has it: before any event
+// that is scheduled into that bucket directly, which has a later place in the order.
 //
 // A bucket is a list, not a slice: memory is then that of the pending events
 // rather than 8192 times the largest bucket ever, and a freed place is used again
@@ -30,6 +30,7 @@ type wheel struct {
 	pos     int
 	open    []event
 	far     heap
+	seq     uint64                    // events that far was ever given
 	events  []event                   // place 0 is no place
 	after   []uint32                  // by place: the next in its bucket, or among the unused
 	free    uint32                    // list of unused places
@@ -48,7 +49,8 @@ func (w *wheel) push(e event) {
 		w.insertOpen(e)
 		return
 	} else if d >= buckets {
-		w.far.push(e)
+		w.seq++
+		w.far.push(numbered{e, w.seq})
 		return
 	}
 	n := w.free
@@ -69,8 +71,8 @@ func (w *wheel) push(e event) {
 	}
 }
 
-// insertOpen keeps the open bucket sorted. The new event has the highest
-// sequence, so it goes behind all events of its own time.
+// insertOpen keeps the open bucket sorted. The new event is the last that was
+// scheduled, so it goes behind all events of its own time.
 func (w *wheel) insertOpen(e event) {
 	if len(w.open) == cap(w.open) && w.pos > 0 {
 		n := copy(w.open, w.open[w.pos:])
@@ -123,7 +125,7 @@ func (w *wheel) openAt(i int64) {
 	// The far events that the window now reaches must be in their buckets before
 	// this bucket runs: it may schedule events of the same time, which come later.
 	for len(w.far) > 0 && w.far[0].t>>bucketShift-i < buckets {
-		if e := w.far.pop(); e.t>>bucketShift == i {
+		if e := w.far.pop().event; e.t>>bucketShift == i {
 			w.open = append(w.open, e)
 		} else {
 			w.push(e)
@@ -146,15 +148,6 @@ func (w *wheel) take(slot uint) {
 	}
 	if len(w.open) > 1 {
 		slices.Reverse(w.open)
-	}
-}
-
-// ask asks the host for the events of a bucket that comes up soon.
-func (w *wheel) ask(i int64) {
-	for n := w.head[uint(i)&bucketMask]; n != 0; n = w.after[n] {
-		e := &w.events[n] // in one line or two
-		Prefetch(unsafe.Pointer(e))
-		Prefetch(unsafe.Pointer(&e.kind))
 	}
 }
 
