@@ -85,7 +85,7 @@ func newDriver(s *System, v experiment.Knobs, o *opening) (*driver, error) {
 	all, servers := testbed.Machines(v)
 	d := &driver{s: s, bench: bench, ongoing: make([]ongoing, all)}
 	env := workload.Env{
-		Cluster: s.cl, Servers: servers, Txn: experiment.TxnConfig(v, txn.Seen{}), Store: experiment.Stores.Of(v), Scale: s.scaling.CostsInCode(v), Recorder: s.rec, Conflicts: &s.conflicts, CheckLogs: v.Text("check") == "full",
+		Cluster: s.cl, Servers: servers, Txn: experiment.TxnConfig(v, txn.Seen{}), Store: experiment.Stores.Of(v), Scale: s.scaling.CostsInCode(v), Recorder: s.rec, Conflicts: &s.conflicts, CheckLogs: v.Text("check") == "full", Open: experiment.OpenRate(v) > 0,
 		Ordered: experiment.Ordered.Of(v), Values: v,
 		Indexes: func() (x store.Indexes, err error) {
 			d.indexes, err = experiment.Ordered.Of(v).Indexes(s.cl, v)

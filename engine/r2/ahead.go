@@ -16,7 +16,7 @@ func (cl *Cluster) lookAhead() {
 // hint is where a coroutine's memory is, without touching it.
 type hint struct {
 	co    *Co
-	proc  *sim.Proc
+	proc  *sim.Proc      // nil while it goes on in steps
 	use   unsafe.Pointer // see Co.Ahead
 	lines int
 	more  func()
@@ -153,7 +153,9 @@ func (cl *Cluster) aheadCoroutines(a uint32) {
 		if n, ok := waiterID(id); ok {
 			h := &cl.hints[n]
 			sim.PrefetchLines(unsafe.Pointer(h.co), coLines)
-			h.proc.Ahead()
+			if h.proc != nil {
+				h.proc.Ahead()
+			}
 			if h.use != nil {
 				sim.PrefetchLines(h.use, h.lines)
 				sim.Prefetch(*(*unsafe.Pointer)(unsafe.Pointer(&h.more)))
@@ -194,7 +196,9 @@ func (cl *Cluster) aheadUse(a uint32) {
 		}
 		if n, ok := waiterID(id); ok {
 			h := &cl.hints[n]
-			h.proc.AheadResume()
+			if h.proc != nil {
+				h.proc.AheadResume()
+			}
 			sim.PrefetchLines(unsafe.Pointer(&h.co.spent.rows[h.co.phase]), 2)
 			if h.more != nil {
 				h.more()

@@ -382,7 +382,7 @@ func (cl *Cluster) OpenGate() {
 func (cl *Cluster) openGates() {
 	for _, w := range cl.workers {
 		for _, c := range w.cos {
-			if c.gated && c.passes() {
+			if c.gated && c.Passes() {
 				c.gated = false
 				w.makeReady(c)
 			}

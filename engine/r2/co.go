@@ -23,7 +23,8 @@ type Mode struct {
 type Co struct {
 	w         *Worker
 	proc      *sim.Proc
-	pending   int // requests it waits for
+	step      func() bool // see Steps
+	pending   int         // requests it waits for
 	waiting   bool
 	asleep    bool
 	slept     bool // until wakeAt
@@ -192,10 +193,7 @@ func (c *Co) RoundTrips() int { return c.trips }
 
 // park gives the core away until something makes the coroutine ready.
 func (c *Co) park() {
-	c.outside("a wait")
-	c.charged(metrics.Compute)
-	c.parkedAt = c.w.local
-	c.spoil()
+	c.leave()
 	c.proc.Park()
 }
 
@@ -278,9 +276,7 @@ func (l *ledger) add(p metrics.Phase, m metrics.Milestone, d Time) {
 // excepted, is complete. It returns the first error among them.
 func (c *Co) Wait() error {
 	if c.pending > 0 {
-		c.trips++
-		c.tripsIn[c.phase]++
-		c.waiting = true
+		c.wait()
 		c.park()
 	}
 	err := c.err
@@ -290,7 +286,7 @@ func (c *Co) Wait() error {
 
 // posted ends a post: without outstanding requests each waits for itself.
 func (c *Co) posted() {
-	if c.mode.Outstanding || c.mode.Passive || c.pending == 0 {
+	if c.mode.Outstanding || c.mode.Passive || c.pending == 0 || c.step != nil {
 		return
 	}
 	if err := c.Wait(); err != nil {
@@ -352,15 +348,11 @@ func (c *Co) expire() {
 // cluster drains, or when fewer coroutines per thread are wanted.
 func (c *Co) Gate() {
 	c.alone("Gate")
-	if c.passes() {
+	if c.Passes() {
 		return
 	}
 	c.gated = true
 	c.park()
-}
-
-func (c *Co) passes() bool {
-	return !c.w.cl.gateShut && c.index < c.w.cl.active
 }
 
 // Gated reports whether it is held at Gate.

@@ -252,8 +252,6 @@ func (w *Worker) work() {
 	w.running = false
 }
 
-func (w *Worker) resume(c *Co) { c.proc.Resume() }
-
 // co is the coroutine of a send-queue entry, nil for none; see Co.short.
 func (w *Worker) co(short uint16) *Co {
 	switch short &^= waits | passive; short {

@@ -24,6 +24,7 @@ type Env struct {
 	RingBytes uint64
 	Conflicts txn.Conflicts
 	Scale     txn.Scale // of the costs in code; nil: as they are
+	Open      bool      // requests arrive: a client does not begin the next one by itself
 	// Indexes prepares the ordered tables of transactions, for a workload that has some.
 	Indexes func() (store.Indexes, error)
 

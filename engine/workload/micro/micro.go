@@ -407,6 +407,8 @@ type runner struct {
 	loop  *Loop
 	c     *r2.Co
 	begun bool
+	sent  bool    // in steps: a request is under way
+	begin r2.Time // of the request
 	after workload.Break
 	peer  int // the server of the next request, by its number among the others
 }
@@ -443,24 +445,57 @@ func (r *runner) server() int {
 	return r.peer
 }
 
-// Next sends one request. If a machine that it needs is down it ends with an error,
-// and the client takes a break before its next one.
-func (r *runner) Next() error {
+// Next sends one request, or in steps one after the other. If a machine that it needs is down it ends
+// with an error, and the client takes a break before its next one.
+func (r *runner) Next() (err error) {
 	l, c := r.loop, r.c
 	objects := r.objects()
-	begin := l.report.Begin(c, l.opt.Mode)
-	err := r.send(objects)
+	r.begin = l.report.Begin(c, l.opt.Mode)
+	if !l.steps() {
+		err = r.send(objects)
+	} else if c.Steps(r.step); r.sent {
+		r.sent, err = false, c.Wait()
+	} else {
+		return nil // all of them have been reported
+	}
 	switch {
 	case err == nil:
-		l.report.Done(c, begin)
-		r.after.OK()
+		r.done()
 		return nil
 	case !errors.Is(err, r2.ErrUnreachable):
 		return err
 	}
-	l.report.Failed(c, begin)
+	l.report.Failed(c, r.begin)
 	r.after.Error(c)
 	return nil
+}
+
+// done reports a request that has ended well.
+func (r *runner) done() {
+	r.loop.report.Done(r.c, r.begin)
+	r.after.OK()
+}
+
+// steps says that requests go on in steps (r2.Co.Steps): one-sided ones with one wait each, of clients that
+// begin the next one at once.
+func (l *Loop) steps() bool {
+	o := &l.opt
+	return o.Objects == 1 && !l.calls() && !o.Mode.Passive && (!o.Hints.Persist || o.Hints.OneRoundTrip) && !l.env.Open
+}
+
+// step goes from the end of a request to the wait for the next, or begins with the first.
+func (r *runner) step() (goesOn bool) {
+	l, c := r.loop, r.c
+	if r.sent {
+		r.sent = false
+		if r.done(); !l.steps() || !c.Passes() {
+			return false
+		}
+		r.begin = l.report.Begin(c, l.opt.Mode)
+	}
+	r.sent = true
+	_ = r.post() // one post: what is wrong with it Wait says
+	return c.StepWait()
 }
 
 // send posts for all objects and waits, also for those behind an error.

@@ -1,0 +1,56 @@
+package r2
+
+import "drtmx/engine/metrics"
+
+// Steps has step run on the worker's own stack in place of the coroutine, now and each time that what it posted is
+// complete, until it returns false: then Steps returns. A loop of single requests goes on this way without the
+// switch to a coroutine and without its stack's lines of the host's memory, and takes the same virtual time.
+//
+// step posts and ends with StepWait, as the last that it does; it must not wait in another way. A request that ended with an
+// error ends the steps: Wait returns it.
+func (c *Co) Steps(step func() (goesOn bool)) {
+	c.alone("Steps")
+	h := &c.w.cl.hints[c.id]
+	proc := h.proc
+	c.step, h.proc = step, nil
+	if step() {
+		c.proc.Park()
+	}
+	c.step, h.proc = nil, proc
+}
+
+// StepWait begins the wait that the next step ends. False: nothing is under way, and Steps shall return.
+func (c *Co) StepWait() (goesOn bool) {
+	if c.pending == 0 {
+		return false
+	}
+	c.wait()
+	c.leave()
+	return true
+}
+
+// Passes says that Gate would not hold the coroutine now.
+func (c *Co) Passes() bool { return !c.w.cl.gateShut && c.index < c.w.cl.active }
+
+// wait says that the coroutine waits for what it posted.
+func (c *Co) wait() {
+	c.trips++
+	c.tripsIn[c.phase]++
+	c.waiting = true
+}
+
+// leave is what ends the coroutine's time on the core.
+func (c *Co) leave() {
+	c.outside("a wait")
+	c.charged(metrics.Compute)
+	c.parkedAt = c.w.local
+	c.spoil()
+}
+
+// resume lets a coroutine go on until its next wait.
+func (w *Worker) resume(c *Co) {
+	if c.step != nil && c.err == nil && c.step() {
+		return
+	}
+	c.proc.Resume()
+}
