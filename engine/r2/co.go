@@ -37,6 +37,7 @@ type Co struct {
 	phase     metrics.Phase
 	id        uint32 // in the cluster
 	touched   uint32 // bit p: spent[p] is not zero
+	tripped   uint32 // bit p: tripsIn[p] is not zero
 	err       error
 
 	parkedAt  Time
@@ -52,8 +53,8 @@ type Co struct {
 	index   int // within the thread; -1: the handler; noIndex: in the background
 	slot    int // among all coroutines of the worker but the handler
 
-	spent   ledger
 	tripsIn [metrics.NumPhases]uint16 // waits by phase, see TakeTrips
+	spent   ledger
 	replies []Reply
 	stalled *channel // has no room for another request
 	wakeAt  Time     // asleep until then
@@ -182,10 +183,12 @@ func (c *Co) TakeBreakdown(b *metrics.Breakdown) (trips int) {
 
 // TakeTrips adds the waits since the last call to n, by the phase that they began in, at most 65,535 of one.
 func (c *Co) TakeTrips(n *[metrics.NumPhases]uint32) {
-	for p := range c.tripsIn {
+	for t := c.tripped; t != 0; t &= t - 1 {
+		p := bits.TrailingZeros32(t)
 		n[p] += uint32(c.tripsIn[p])
 		c.tripsIn[p] = 0
 	}
+	c.tripped = 0
 }
 
 // RoundTrips counts the waits since the last TakeBreakdown.

@@ -36,6 +36,7 @@ func (c *Co) Passes() bool { return !c.w.cl.gateShut && c.index < c.w.cl.active 
 func (c *Co) wait() {
 	c.trips++
 	c.tripsIn[c.phase]++
+	c.tripped |= 1 << c.phase
 	c.waiting = true
 }
 
