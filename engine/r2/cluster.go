@@ -171,8 +171,9 @@ type Cluster struct {
 	whole     int                            // payload of the largest message that is one datagram
 	follows   func(number, have uint16) bool // rule by which segments are taken
 	handlers  [maxRPC]Handler
-	rpcs      []string // names, by id
-	spoils    bool     // see SpoilScratch
+	atOnce    [maxRPC]bool // see HandleAtOnce
+	rpcs      []string     // names, by id
+	spoils    bool         // see SpoilScratch
 	spoilers  []func(machine int)
 	receipts  [maxRPC]func(m, thread, to int, req []byte)
 	asks      [maxRPC]func(machine int, from Peer, req []byte) // see AheadOf
@@ -317,6 +318,14 @@ func (cl *Cluster) Handle(name string, h Handler) (id uint8) {
 	id = uint8(len(cl.rpcs))
 	cl.rpcs = append(cl.rpcs, name)
 	cl.handlers[id] = h
+	return id
+}
+
+// HandleAtOnce is Handle of one that never waits for its core's local time, so that it Peeks and Pokes: it runs on the worker's own
+// stack, without the switch to a coroutine. Should it wait all the same, it panics.
+func (cl *Cluster) HandleAtOnce(name string, h Handler) (id uint8) {
+	id = cl.Handle(name, h)
+	cl.atOnce[id] = true
 	return id
 }
 

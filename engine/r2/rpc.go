@@ -280,7 +280,11 @@ func (w *Worker) serveRequest(ch *channel, h header, seq uint32, payload []byte,
 	w.job = job{ch: ch, seq: seq, head: h, req: payload, slot: slot, whole: whole,
 		from: Peer{int(cqe.Src.Machine), ch.peer.thread, h.coroutine}}
 	w.observe(&w.job, cqe)
-	w.handler.proc.Resume()
+	if w.cl.atOnce[h.rpc] {
+		w.handle(&w.job)
+	} else {
+		w.handler.proc.Resume()
+	}
 	return true
 }
 

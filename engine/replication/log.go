@@ -105,7 +105,7 @@ func Open(cl *r2.Cluster, o Options) (*Logs, error) {
 		return nil, err
 	}
 	l.rpcLog = cl.Handle("replication.log", l.serveLog)
-	l.rpcReclaim = cl.Handle("replication.reclaim", l.serveReclaim)
+	l.rpcReclaim = cl.HandleAtOnce("replication.reclaim", l.serveReclaim)
 	cl.OnReceipt(l.rpcReclaim, l.reclaimed)
 	cl.AheadOf(l.rpcReclaim, l.aheadReclaim)
 	return l, nil
