@@ -7,7 +7,7 @@ BIN := bin
 TEST_TIMEOUT ?= 25m
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check notebook bench soak fit identify predictions build generate goversion deps assets system race arm64 clean
+.PHONY: help run test check notebook bench pgo soak fit identify predictions build generate goversion deps assets system digests race arm64 clean
 
 help:
 	@echo "make run       build and start the live cluster with the page on http://127.0.0.1:7070"
@@ -17,6 +17,7 @@ help:
 	@echo "make bench     the benchmarks of the README, peers included"
 	@echo "make fit       fit the fitted numbers of PROFILE (val) to the calibration table"
 	@echo "make predictions  compute the thesis's numbers of systems anew and record them (CHAPTER=4, SCALE=quick)"
+	@echo "make pgo       record anew the profile that the programs are built with"
 	@echo "make soak      random configurations under the checkers, SOAK=1000 of them or for SOAK=10m"
 	@echo "make build     bin/drtmx and bin/drtmx-kernel"
 	@echo "make generate  what is committed and made: the notebooks' outputs"
@@ -58,7 +59,7 @@ test: goversion assets system build
 	$(GO) run ./kernel/mkkernel -vet
 	$(GO) test -timeout $(TEST_TIMEOUT) ./...
 	$(GO) test -short -timeout $(TEST_TIMEOUT) -tags invariants ./rdpma/... ./engine/fabric/... ./engine
-	@$(MAKE) --no-print-directory race arm64
+	@$(MAKE) --no-print-directory digests race arm64
 
 # Staticcheck is pinned in a module file of its own: in go.mod it would raise golang.org/x/tools, which the kernel is built with.
 STATICCHECK := $(GO) tool -modfile=tools.mod staticcheck
@@ -67,6 +68,10 @@ check: goversion
 	$(GO) vet ./...
 	$(STATICCHECK) ./...
 	$(GO) test -short -timeout 5m ./...
+
+# The same digests as the programs compute them, which are built with a profile.
+digests:
+	$(GO) test -pgo=$(CURDIR)/$(PGO) -count=1 -timeout $(TEST_TIMEOUT) -run '^TestGoldenDigests$$' ./engine
 
 # The same digests under the race detector, and no race in what computes them. It wants cgo.
 race:
@@ -81,7 +86,7 @@ race:
 arm64:
 	@if command -v qemu-aarch64 >/dev/null; then \
 	  names=$$(sed -n 's/^ *"\(.*\)": {$$/\1/p' engine/testdata/digests.json) && [ -n "$$names" ] && \
-	  CGO_ENABLED=0 GOARCH=arm64 $(GO) test -c -o $(BIN)/engine.arm64.test ./engine && cd engine && for d in $$names; do \
+	  CGO_ENABLED=0 GOARCH=arm64 $(GO) test -pgo=$(CURDIR)/$(PGO) -c -o $(BIN)/engine.arm64.test ./engine && cd engine && for d in $$names; do \
 	    sub=$$(printf %s "$$d" | sed 's/+/[+]/') && \
 	    out=$$(qemu-aarch64 ../$(BIN)/engine.arm64.test -test.v -test.short -test.timeout $(TEST_TIMEOUT) -test.run "^TestGoldenDigests$$/^$$sub$$"); \
 	    case "$$out" in *"--- PASS: TestGoldenDigests/$$d "*) echo "arm64 digest of $$d: equal";; *) echo "arm64 digest of $$d:"; echo "$$out"; exit 1;; esac; done; \
@@ -95,6 +100,15 @@ notebook: build
 
 bench: goversion
 	@$(GO) run ./cluster/bench
+
+# The profile of profile-guided builds: what the benchmark's mix spends its time with. go build takes default.pgo beside a main package,
+# so each program has a copy.
+PGO := cluster/bench/default.pgo
+PGO_COPIES := cluster/bench/one cluster/drtmx kernel/gophernotes
+pgo: goversion
+	@mkdir -p $(BIN)/pgo && $(GO) build -pgo=off -o $(BIN)/pgo/one ./cluster/bench/one
+	@for s in read smallbank new-order; do echo "a profile of $$s"; $(BIN)/pgo/one -spec $$s -span 8ms -cpuprofile $(BIN)/pgo/$$s.prof >/dev/null || exit 1; done
+	@$(GO) tool pprof -proto $(BIN)/pgo/*.prof > $(PGO) && for d in $(PGO_COPIES); do cp $(PGO) $$d/; done
 
 SOAK ?= 1000
 soak: goversion

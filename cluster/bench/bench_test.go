@@ -38,7 +38,7 @@ process / SimGrid: not measured
 
 // A measurement of a small system: everything but the numbers.
 func TestMeasure(t *testing.T) {
-	m := measurement{name: "t", what: "test, rate", spec: measurements[1].spec, warmNS: 20_000, spanNS: 100_000, required: 1, perVerb: true}
+	m := measurement{name: "t", what: "test", spec: smallbank("full").spec, warmNS: 20_000, spanNS: 100_000}
 	var err error
 	if m.spec, err = m.spec.With(map[string]any{"nodes": 3, "threads": 2, "coroutines": 2}); err != nil {
 		t.Fatal(err)
@@ -50,12 +50,33 @@ func TestMeasure(t *testing.T) {
 	if v["rate"] <= 0 || v["events"] < 10 {
 		t.Errorf("%v", v)
 	}
-	rows := m.rows(map[string]sample{"t": sample{}.with(v)})
-	if len(rows) != 2 || !rows[0].ok {
+	if rows := m.rows(map[string]sample{"t": sample{}.with(v)}); len(rows) != 1 || !rows[0].ok {
 		t.Errorf("%+v", rows)
 	}
 	if err := printOne("nothing", ""); err == nil {
 		t.Error("an unknown measurement is accepted")
+	}
+}
+
+// The rows of a system: its rate, that over older versions', where they could be built, and what is required besides.
+func TestFrozenRows(t *testing.T) {
+	f := frozen{spec: "x", what: "X, small", required: 1.8, memory: 4e8, verbs: true}
+	all := map[string]sample{"x now": {"rate": {300, 400, 500}, "allocs": {0.001}, "memory": {5e8}}, "x base": {"rate": {200}}, "x tiny": {"rate": {800}}}
+	rows := f.rows(all)
+	if len(rows) != 6 {
+		t.Fatalf("%+v", rows)
+	}
+	for i, want := range []struct {
+		text           string
+		missed, absent bool
+	}{{"400", false, false}, {"2.00", false, false}, {"not measured here", false, true}, {"0.50", false, false}, {"0.0010", false, false}, {"0.50 GB", true, false}} {
+		if r := rows[i]; r.text != want.text || r.missed() != want.missed || r.absent != want.absent {
+			t.Errorf("%+v, want %+v", r, want)
+		}
+	}
+	all["x base"] = sample{"rate": {300}}
+	if r := f.rows(all)[1]; !r.missed() {
+		t.Errorf("%+v", r)
 	}
 }
 

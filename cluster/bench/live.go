@@ -16,6 +16,7 @@ const (
 	liveFor      = 15 * time.Second // a start is watched for so long
 	firstWithin  = 2 * time.Second
 	memoryWithin = 400e6 // bytes
+	idleCores    = 0.15
 	pollEvery    = 10 * time.Millisecond
 )
 
@@ -48,7 +49,26 @@ func startDefault(ctx context.Context, binary string, reps int) ([]row, error) {
 		rows = append(rows, row{what: fmt.Sprintf("default cluster, largest resident memory in %g s", liveFor.Seconds()), value: m,
 			text: fmt.Sprintf("%.0f MB", m/1e6), required: fmt.Sprintf("below %.0f MB", memoryWithin/1e6), ok: m < memoryWithin})
 	}
-	return rows, nil
+	idle, err := idleCPU(ctx, binary)
+	if err != nil {
+		return nil, err
+	}
+	return append(rows, idle), nil
+}
+
+// idleCPU is what a default cluster takes that nobody looks at, without a twin.
+func idleCPU(ctx context.Context, binary string) (row, error) {
+	addr, err := freeAddress()
+	if err != nil {
+		return row{}, err
+	}
+	cmd := exec.CommandContext(ctx, binary, "up", "--no-twin", "--pace", "6ms/s", "--listen", addr, "--for", liveFor.String())
+	if err := cmd.Run(); err != nil {
+		return row{}, fmt.Errorf("drtmx up: %w", err)
+	}
+	cores := (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds() / liveFor.Seconds()
+	return row{what: "default cluster at 6 ms/s, nobody looks, no twin: cores", value: cores, text: fmt.Sprintf("%.2f", cores),
+		required: fmt.Sprintf("at most %g", idleCores), ok: cores <= idleCores}, nil
 }
 
 // startOnce is one start: seconds to the first window, and bytes of memory at

@@ -1,9 +1,9 @@
 // Command bench measures what the README's table says about speed: `make bench`.
 //
-// It compares the simulator with others on one model (engine/sim/peers/run), and
-// measures whole systems: verbs and commits per second of CPU time, allocations
-// per verb, and what a person waits for after starting the default cluster. Each
-// number is the median of repetitions in processes of their own, which take
+// It measures whole systems, in requests per second of CPU time: against older versions of this code, which it builds
+// itself and runs on the same frozen specs (Command one), against ns-3 and other simulators on one model
+// (engine/sim/peers), allocations per verb, memory, and what a person waits for after starting the default
+// cluster. Each number is the median of repetitions in processes of their own, which take
 // turns, so that a neighbour on the machine does not hit one of them alone. CPU
 // time is that of the whole process, its garbage collector included.
 //
@@ -19,7 +19,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -28,7 +27,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
-	"time"
 )
 
 func main() {
@@ -65,12 +63,32 @@ func main() {
 func run(ctx context.Context, reps int, peers bool, drtmx string) error {
 	head := describe()
 	rows := []row{}
+	dir, err := os.MkdirTemp("", "bench")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	versions, err := buildAll(ctx, dir)
+	if err != nil {
+		return err
+	}
+	compared, err := compareVersions(ctx, versions, max(reps, 5))
+	if err != nil {
+		return err
+	}
+	for _, f := range frozens {
+		rows = append(rows, f.rows(compared)...)
+	}
 	if peers {
 		list, err := comparePeers(ctx)
 		if err != nil {
 			return err
 		}
-		rows = append(rows, list...)
+		pair, err := comparePair(ctx, dir, versions.now, max(reps, 5)) // its packages are installed by now
+		if err != nil {
+			return err
+		}
+		rows = append(append(rows, pair), list...)
 	}
 	samples := map[string]sample{}
 	for rep := range reps {
@@ -131,19 +149,7 @@ func child(ctx context.Context, name string) (map[string]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, self, "-one", name)
-	cmd.Stderr = os.Stderr
-	began := time.Now()
-	text, err := cmd.Output()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	out := map[string]float64{}
-	if err := json.Unmarshal(text, &out); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	out["seconds"], out["memory"] = time.Since(began).Seconds(), peakMemory(cmd.ProcessState)
-	return out, nil
+	return runProgram(ctx, self, "-one", name)
 }
 
 // build makes a program of this module in a temporary folder.
