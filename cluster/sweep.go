@@ -68,7 +68,7 @@ func SweepWith(ctx context.Context, spec Spec, o SweepOptions, progress func(don
 
 // RunCache is the user's run store, or nil where there can be none.
 func RunCache() batch.Cache {
-	s, err := runs.Open(runs.Options{})
+	s, err := runs.Default()
 	if err != nil {
 		return nil // every run is then computed
 	}

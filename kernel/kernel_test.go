@@ -125,7 +125,7 @@ func jupyter(t *testing.T, name string, args ...string) *exec.Cmd {
 	cmd.Env = append(os.Environ(),
 		"JUPYTER_PATH="+filepath.Join(prefix, "share", "jupyter"),
 		"JUPYTER_RUNTIME_DIR="+t.TempDir(),
-		"XDG_CACHE_HOME="+t.TempDir(), // no results of earlier runs
+		"DRTMX_RUNS="+filepath.Join(t.TempDir(), "runs.db"), // no results of earlier runs
 		"JUPYTER_CONFIG_DIR="+t.TempDir(),
 		"GOROOT="+goroot()) // a Go installation in sight is what stock gophernotes dies of
 	return cmd

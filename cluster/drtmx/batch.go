@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"drtmx/cluster"
-	"drtmx/cluster/runs"
 	"drtmx/dashboard/charts"
 	"drtmx/engine"
 	"drtmx/engine/batch"
@@ -289,7 +288,7 @@ func readResult(path string) (*result.Result, error) {
 	bad := func(rule string) error {
 		return &experiment.SpecError{Field: "result", Value: path, Rule: rule, Next: "give a file that drtmx run --json wrote, of one seed"}
 	}
-	b, err := runs.ReadUpTo(path, resultLimit)
+	b, err := readUpTo(path, resultLimit)
 	if err != nil {
 		return nil, bad(err.Error())
 	}

@@ -15,6 +15,7 @@ import (
 	"drtmx/cluster"
 	"drtmx/cluster/runs"
 	"drtmx/dashboard/charts"
+	"drtmx/engine/experiment"
 	"drtmx/engine/result"
 )
 
@@ -132,18 +133,18 @@ func needs() []need {
 }
 
 func storeNeed() need {
-	n := need{name: "store", what: "a folder for finished runs", fix: "set XDG_CACHE_HOME to a folder that can be written"}
-	s, err := runs.Open(runs.Options{})
+	n := need{name: "store", what: "a file for finished runs"}
+	s, err := runs.Default()
 	if err != nil {
+		n.fix = line(err)
 		return n
 	}
-	f, err := os.CreateTemp(s.Dir(), ".new-*")
+	size, err := s.Size()
 	if err != nil {
+		n.fix = line(err)
 		return n
 	}
-	f.Close()
-	os.Remove(f.Name())
-	n.ok, n.what = true, n.what+", "+s.Dir()
+	n.ok, n.what = true, fmt.Sprintf("%s, %s, %s: %d points, %d kept runs, %s", n.what, s.Path(), s.Journal(), size.Points, size.Runs, experiment.BytesText(size.FileBytes))
 	return n
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"drtmx/cluster/runs"
 	"drtmx/engine/experiment"
 )
 
@@ -43,6 +44,8 @@ func runUntil(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 	root.SetOut(out)
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
+	runs.CloseDefault() // what it cannot write any more are times of use
+	runs.Use("")
 	if err == nil {
 		err = out.err
 	}

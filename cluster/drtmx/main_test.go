@@ -27,7 +27,8 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		panic(err)
 	}
-	os.Setenv("XDG_CACHE_HOME", dir) // finished runs of the tests are not the user's
+	os.Unsetenv("DRTMX_RUNS")
+	os.Setenv("XDG_DATA_HOME", dir) // finished runs of the tests are not the user's
 	code := m.Run()
 	os.RemoveAll(dir)
 	os.Exit(code)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -42,7 +43,7 @@ func withoutRuns(t *testing.T, id string, cache batch.Cache) (*Figure, []byte) {
 
 // A figure that is computed says of what, has no runs, draws itself in every form, and is the same again, from the store or not.
 func TestComputedFigures(t *testing.T) {
-	store, err := runs.Open(runs.Options{Dir: t.TempDir()})
+	store, err := runs.Open(runs.Options{File: filepath.Join(t.TempDir(), "runs.db")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +100,7 @@ func TestComputedRequests(t *testing.T) {
 
 // A step is taken once for equal options, an error is not kept, and nobody waits for a step when the context ends.
 func TestSteps(t *testing.T) {
-	store, err := runs.Open(runs.Options{Dir: t.TempDir()})
+	store, err := runs.Open(runs.Options{File: filepath.Join(t.TempDir(), "runs.db")})
 	if err != nil {
 		t.Fatal(err)
 	}
