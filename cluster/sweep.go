@@ -25,7 +25,8 @@ type Axis struct {
 // SweepOptions say how to run a sweep; the zero value is one seed per point.
 type SweepOptions struct {
 	Seeds   int
-	NoCache bool // compute points again that the run store has
+	NoCache bool   // compute points again that the run store has
+	Note    string // of the sweep in the run store
 }
 
 // SweepResult is a sweep's outcome. As last value of a cell it draws its
@@ -63,7 +64,16 @@ func SweepWith(ctx context.Context, spec Spec, o SweepOptions, progress func(don
 	if err != nil {
 		return nil, err
 	}
+	keepSweep(o.Note, spec, r)
 	return &SweepResult{r}, nil
+}
+
+// keepSweep keeps a sweep in the user's run store. Where that fails the store remembers why; the sweep is whole.
+func keepSweep(note string, spec experiment.Spec, r *batch.SweepResult) {
+	if s, err := runs.Default(); err == nil {
+		_, err = KeepSweep(s, note, spec, r)
+		s.Lost(err)
+	}
 }
 
 // RunCache is the user's run store, or nil where there can be none.
@@ -99,7 +109,7 @@ func (c storeCache) Put(key string, r *result.Result) error {
 		return err
 	}
 	// A full or read-only disk costs time later, not this result.
-	_ = c.s.Put(c.key(key), b)
+	c.s.Lost(c.s.Put(c.key(key), b))
 	return nil
 }
 

@@ -125,6 +125,9 @@ func (d *sweepJobs) start(r *http.Request) (any, error) {
 			d.mu.Lock()
 			state.Sweep = swept
 			d.mu.Unlock()
+			if err == nil {
+				keepSweep("", spec, swept)
+			}
 			return err
 		},
 		ended: func(err error) {

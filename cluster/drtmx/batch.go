@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"drtmx/cluster"
+	"drtmx/cluster/runs"
 	"drtmx/dashboard/charts"
 	"drtmx/engine"
 	"drtmx/engine/batch"
@@ -24,6 +25,7 @@ func runCommand() *cobra.Command {
 	var seeds int
 	var asJSON bool
 	var history string
+	var k keepFlags
 	cmd := &cobra.Command{
 		Use:   "run [SPEC]",
 		Short: "One batch run, or one per seed",
@@ -51,12 +53,15 @@ func runCommand() *cobra.Command {
 			if err := outputs(jsonOut(asJSON), append(tables.outputs(), output{"--history", history})...); err != nil {
 				return err
 			}
+			if err := k.check(cmd); err != nil {
+				return err
+			}
 			tellIdle(cmd.ErrOrStderr(), spec, f.turned(spec, args))
 			if seeds > 1 {
-				return runSeeds(cmd, spec, seeds, asJSON, &tables)
+				return runSeeds(cmd, spec, seeds, asJSON, &tables, &k)
 			}
 			if len(spec.Systems) > 0 {
-				return runSystems(cmd, spec, asJSON, &tables)
+				return runSystems(cmd, spec, asJSON, &tables, &k)
 			}
 			b := newBar(cmd.ErrOrStderr(), "run")
 			r, err := runOnce(cmd, spec, history, b.tell)
@@ -70,7 +75,8 @@ func runCommand() *cobra.Command {
 			if err := tables.show(cmd, r, asJSON); err != nil {
 				return err
 			}
-			return errors.Join(checksOf(r), historyOf(r))
+			kept := k.keep(sayTo(cmd), func(s *runs.Store) (runs.ID, error) { return cluster.KeepRun(s, k.note, r) })
+			return errors.Join(checksOf(r), historyOf(r), kept)
 		},
 	}
 	f.add(cmd)
@@ -78,6 +84,7 @@ func runCommand() *cobra.Command {
 	cmd.Flags().IntVar(&seeds, "seeds", 1, "runs with consecutive seeds: means with 95 % intervals")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
 	cmd.Flags().StringVar(&history, "history", "", historyHelp)
+	k.add(cmd, "the result")
 	return cmd
 }
 
@@ -115,7 +122,7 @@ func historyOf(r *result.Result) error {
 	return nil
 }
 
-func runSeeds(cmd *cobra.Command, spec experiment.Spec, n int, asJSON bool, tables *tableFlags) error {
+func runSeeds(cmd *cobra.Command, spec experiment.Spec, n int, asJSON bool, tables *tableFlags, k *keepFlags) error {
 	b := newBar(cmd.ErrOrStderr(), "seeds")
 	r, err := batch.RunSeeds(cmd.Context(), spec, n, batch.SweepOptions{Cache: cluster.RunCache(), Progress: b.update})
 	b.end()
@@ -128,12 +135,13 @@ func runSeeds(cmd *cobra.Command, spec experiment.Spec, n int, asJSON bool, tabl
 	if err := tables.show(cmd, r, asJSON); err != nil {
 		return err
 	}
+	kept := k.keep(sayTo(cmd), func(s *runs.Store) (runs.ID, error) { return cluster.KeepSeeds(s, k.note, r) })
 	for _, x := range r.Runs {
 		if err := checksOf(x); err != nil {
-			return err
+			return errors.Join(err, kept)
 		}
 	}
-	return nil
+	return kept
 }
 
 // show prints a value as JSON or as text.
@@ -170,12 +178,13 @@ func sweepCommand() *cobra.Command {
 	var over []string
 	var seeds int
 	var asJSON, fresh bool
+	var k keepFlags
 	var tables tableFlags
 	var htmlFile string
 	cmd := &cobra.Command{
 		Use:   "sweep [SPEC] --over KNOB=V1,V2,...",
 		Short: "Every combination of some knobs' values",
-		Long:  "Runs every combination of the given values, in parallel. Points are kept: a sweep that was interrupted goes on where it stopped. Charts are drawn over the last --over of numbers; the others name the lines. Two knobs are heat maps as well in --html.",
+		Long:  "Runs every combination of the given values, in parallel. Points are kept: a sweep that was interrupted goes on where it stopped. A sweep that is done is in drtmx runs; the same one takes its place there. Charts are drawn over the last --over of numbers; the others name the lines. Two knobs are heat maps as well in --html.",
 		Args:  atMost(1, "one spec at most"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			spec, err := f.spec(cmd, args)
@@ -200,9 +209,12 @@ func sweepCommand() *cobra.Command {
 			if err := outputs(jsonOut(asJSON), append(tables.outputs(), output{"--html", htmlFile})...); err != nil {
 				return err
 			}
+			if err := openStore(cmd); err != nil {
+				return err
+			}
 			tellIdle(cmd.ErrOrStderr(), spec, f.turned(spec, args), parsed...)
 			b := newBar(cmd.ErrOrStderr(), "sweep")
-			s, err := cluster.SweepWith(cmd.Context(), spec, cluster.SweepOptions{Seeds: seeds, NoCache: fresh}, b.update, axes...)
+			s, err := cluster.SweepWith(cmd.Context(), spec, cluster.SweepOptions{Seeds: seeds, NoCache: fresh, Note: k.note}, b.update, axes...)
 			b.end()
 			if err != nil {
 				return err
@@ -218,6 +230,7 @@ func sweepCommand() *cobra.Command {
 	tables.add(cmd, "each point and seed")
 	fl.StringVar(&htmlFile, "html", "", "write charts to `FILE`")
 	fl.BoolVar(&fresh, "fresh", false, "run points again that are kept from before")
+	k.always(cmd, "the sweep")
 	return cmd
 }
 

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"drtmx/cluster/runs"
 	"drtmx/engine/experiment"
 	"drtmx/engine/explore"
 	"drtmx/engine/fabric"
@@ -25,10 +27,19 @@ func addCompletions(root *cobra.Command) {
 		"figure": once(figureIDs), "fit": once(profileNames), "profiles": once(profileNames), "specs": once(specNames), "explore": once(explorable), "knobs": specsAndKnobs,
 		"compare": files, "replay": files,
 	}
-	flags := map[string]complete{"set": settings(false), "over": settings(true), "preset": always(presetNames), "scale": always(scales)}
+	kept := map[string]complete{"show": upTo(1, keptIDs), "compare": upTo(2, keptIDs), "note": upTo(1, keptIDs), "gc": upTo(100, keptIDs)}
+	flags := map[string]complete{"set": settings(false), "over": settings(true), "preset": always(presetNames), "scale": always(scales), "kind": always(func() []string { return runs.Kinds }), "workload": always(workloadNames), "runs": files}
+	commands := root.Commands()
 	for _, cmd := range root.Commands() {
+		if cmd.Name() == "runs" {
+			commands = append(commands, cmd.Commands()...)
+		}
+	}
+	for _, cmd := range commands {
 		cmd.ValidArgsFunction = none
-		if f, ok := arguments[cmd.Name()]; ok {
+		if f, ok := kept[cmd.Name()]; ok && cmd.Parent() != root {
+			cmd.ValidArgsFunction = f
+		} else if f, ok := arguments[cmd.Name()]; ok {
 			cmd.ValidArgsFunction = f
 		} else if strings.Contains(cmd.Use, "[SPEC]") {
 			cmd.ValidArgsFunction = once(specNames)
@@ -100,6 +111,31 @@ func profileNames() (out []string) {
 		out = append(out, described(n, "a hardware profile"))
 	}
 	return out
+}
+
+func workloadNames() []string { return valuesOf("workload") }
+
+// keptIDs are the runs that were kept last.
+func keptIDs() (out []string) {
+	s, err := runs.Default()
+	if err != nil {
+		return nil
+	}
+	list, _ := s.List(runs.Filter{Limit: 50}) // of a store that cannot be read there are none
+	for _, k := range list {
+		out = append(out, described(k.ID.String(), k.Kind+" "+cmp.Or(k.Note, k.About)))
+	}
+	return out
+}
+
+// upTo completes each of the first n arguments from a list, files not among them.
+func upTo(n int, list func() []string) complete {
+	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) >= n {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return list(), cobra.ShellCompDirectiveNoFileComp
+	}
 }
 
 func scales() []string { return []string{figures.Quick, figures.Paper} }

@@ -15,7 +15,6 @@ import (
 	"drtmx/cluster"
 	"drtmx/cluster/runs"
 	"drtmx/dashboard/charts"
-	"drtmx/engine/experiment"
 	"drtmx/engine/result"
 )
 
@@ -144,7 +143,7 @@ func storeNeed() need {
 		n.fix = line(err)
 		return n
 	}
-	n.ok, n.what = true, fmt.Sprintf("%s, %s, %s: %d points, %d kept runs, %s", n.what, s.Path(), s.Journal(), size.Points, size.Runs, experiment.BytesText(size.FileBytes))
+	n.ok, n.what = true, fmt.Sprintf("%s, %s, %s: %d points, %d kept runs, %s", n.what, s.Path(), s.Journal(), size.Points, size.Runs, sizeText(size.FileBytes))
 	return n
 }
 

@@ -23,6 +23,7 @@ type figureFlags struct {
 	pgf, tikz           string
 	width, font         string
 	style               charts.Style // what width and font say
+	keep                keepFlags
 }
 
 func figureCommand() *cobra.Command {
@@ -30,7 +31,7 @@ func figureCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "figure ID | list | all",
 		Short: "A figure or table of the thesis from runs of the simulator",
-		Long:  "Computes a figure, panel by letter as 2-4a, or all of them, and measures the thesis's claims about it. Its runs are kept, so a second time is quick.",
+		Long:  "Computes a figure, panel by letter as 2-4a, or all of them, and measures the thesis's claims about it. Its runs are kept, so a second time is quick. The figure itself is in drtmx runs; the same one takes its place there.",
 		Args:  exactly(1, "the id of a figure; drtmx figure list shows them"),
 		RunE:  func(cmd *cobra.Command, args []string) error { return f.figure(cmd, args[0]) },
 	}
@@ -48,6 +49,7 @@ func figureCommand() *cobra.Command {
 	fl.StringVar(&f.tikz, "tikz", "", "the same as --pgf, to `FILE`")
 	fl.StringVar(&f.width, "width", "", "make the picture as wide as `LENGTH`, such as the 84mm of a column (mm, cm, in, pt)")
 	fl.StringVar(&f.font, "font", "", "font of the picture: sans, serif or mono, a size, or both, as in \"serif 8pt\"")
+	f.keep.always(cmd, "the figure")
 	list := &cobra.Command{
 		Use:   "list",
 		Short: "The figures there are",
@@ -102,6 +104,9 @@ func (f *figureFlags) figure(cmd *cobra.Command, id string) error {
 	if err := outputs(jsonOut(f.asJSON), files...); err != nil {
 		return err
 	}
+	if err := openStore(cmd); err != nil {
+		return err
+	}
 	var done []*figures.Figure
 	for _, id := range ids {
 		r, err := figures.Find(id)
@@ -116,6 +121,7 @@ func (f *figureFlags) figure(cmd *cobra.Command, id string) error {
 		if err != nil {
 			return err
 		}
+		fig.Keep(f.keep.note)
 		done = append(done, fig)
 	}
 	if id == "all" && f.asJSON {

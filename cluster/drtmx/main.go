@@ -33,7 +33,16 @@ func run(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
+	defer closeRuns(stderr)
 	return runUntil(ctx, args, stdout, stderr)
+}
+
+// closeRuns closes the run store, if one was opened, and says what it could not keep meanwhile.
+func closeRuns(stderr io.Writer) {
+	if err := runs.CloseDefault(); err != nil {
+		fmt.Fprintln(stderr, "drtmx: "+line(err)+" (what was printed is whole)")
+	}
+	runs.Use("")
 }
 
 // runUntil runs until it is done or interrupted.
@@ -44,8 +53,6 @@ func runUntil(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 	root.SetOut(out)
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
-	runs.CloseDefault() // what it cannot write any more are times of use
-	runs.Use("")
 	if err == nil {
 		err = out.err
 	}
@@ -115,7 +122,7 @@ func rootCommand() *cobra.Command {
 	})
 	root.SuggestionsMinimumDistance = 2
 	root.AddCommand(upCommand(), runCommand(), sweepCommand(), whyCommand(), exploreCommand(), compareCommand(), knobsCommand(), specsCommand(),
-		profilesCommand(), replayCommand(), traceCommand(), figureCommand(), verifyCommand(), predictCommand(), fitCommand(), kernelCommand(), doctorCommand())
+		profilesCommand(), replayCommand(), traceCommand(), figureCommand(), runsCommand(), verifyCommand(), predictCommand(), fitCommand(), kernelCommand(), doctorCommand())
 	addCompletions(root)
 	return root
 }

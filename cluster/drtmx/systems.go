@@ -1,17 +1,19 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"drtmx/cluster"
+	"drtmx/cluster/runs"
 	"drtmx/engine/batch"
 	"drtmx/engine/experiment"
 )
 
 // runSystems runs the systems that a spec lists, and compares them.
-func runSystems(cmd *cobra.Command, spec experiment.Spec, asJSON bool, tables *tableFlags) error {
+func runSystems(cmd *cobra.Command, spec experiment.Spec, asJSON bool, tables *tableFlags, k *keepFlags) error {
 	b := newBar(cmd.ErrOrStderr(), "run")
 	r, err := batch.RunSystems(cmd.Context(), spec, batch.SweepOptions{Progress: b.update})
 	b.end()
@@ -24,12 +26,13 @@ func runSystems(cmd *cobra.Command, spec experiment.Spec, asJSON bool, tables *t
 	if err := tables.show(cmd, r, asJSON); err != nil {
 		return err
 	}
+	kept := k.keep(sayTo(cmd), func(s *runs.Store) (runs.ID, error) { return cluster.KeepSystems(s, k.note, r) })
 	for _, x := range r.Systems {
 		if err := checksOf(x); err != nil {
-			return fmt.Errorf("system %s: %w", x.Name, err)
+			return errors.Join(fmt.Errorf("system %s: %w", x.Name, err), kept)
 		}
 	}
-	return nil
+	return kept
 }
 
 // oneSystem refuses a flag that is of one run where the spec lists several systems.

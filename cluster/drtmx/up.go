@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"drtmx/cluster"
+	"drtmx/cluster/runs"
 	_ "drtmx/dashboard"
 	"drtmx/dashboard/charts"
 	"drtmx/engine/experiment"
@@ -25,6 +26,7 @@ type upFlags struct {
 	tokenFile, viewTokenFile      string
 	hosts                         []string
 	cdn, noTwin                   bool
+	keep                          keepFlags
 }
 
 func upCommand() *cobra.Command {
@@ -32,7 +34,7 @@ func upCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "up [SPEC]",
 		Short: "Start a live cluster with its page",
-		Long:  "Starts a live cluster and serves its page. Ctrl-C ends it. With --session the session is written as it grows; replay runs it again, --resume continues it.",
+		Long:  "Starts a live cluster and serves its page. Ctrl-C ends it. With --session the session is written as it grows; replay runs it again, --resume continues it. With --keep its end is kept in the run store: what each system came to, and its recording.",
 		Args:  atMost(1, "one spec at most"),
 		RunE:  func(cmd *cobra.Command, args []string) error { return f.up(cmd, args) },
 	}
@@ -48,6 +50,7 @@ func upCommand() *cobra.Command {
 	fl.StringArrayVar(&f.hosts, "host", nil, "`NAME` under which browsers may reach the page, besides localhost")
 	fl.BoolVar(&f.cdn, "cdn", false, "let the page load its chart library from "+cluster.CDN+" if it is not built in")
 	fl.BoolVar(&f.noTwin, "no-twin", false, "keep no hidden twin of the shown system: saves memory and CPU time, but ghosts must be replayed")
+	f.keep.add(cmd, "how each system ends, with its recording,")
 	return cmd
 }
 
@@ -70,6 +73,9 @@ func (f *upFlags) up(cmd *cobra.Command, args []string) error {
 		if spec, err = spec.With(experiment.Knobs{"check": "sampled"}); err != nil {
 			return err
 		}
+	}
+	if err := f.keep.check(cmd); err != nil {
+		return err
 	}
 	access := cluster.Access{Hosts: f.hosts}
 	if access.Control, err = tokenOf("token-file", f.tokenFile); err != nil {
@@ -94,7 +100,7 @@ func (f *upFlags) up(cmd *cobra.Command, args []string) error {
 		agent.Close()
 		return err
 	}
-	say := func(format string, a ...any) { fmt.Fprintf(cmd.ErrOrStderr(), format+"\n", a...) }
+	say := sayTo(cmd)
 	say("the page of this cluster is on http://%s/ (Ctrl-C ends it)", pageHost(l.Addr(), f.hosts))
 	if !charts.HasLibrary() && !f.cdn {
 		say("charts are plain SVG: echarts was not there at build time (install npm and build again, or --cdn)")
@@ -130,7 +136,7 @@ func (f *upFlags) serve(ctx context.Context, agent *cluster.Agent, serve func(co
 	stop := tellLost(agent, say)
 	err := serve(ctx)
 	stop()
-	failure := failureOf(agent)
+	failure := errors.Join(failureOf(agent), f.keepSessions(agent, say))
 	if cerr := agent.Close(); err == nil {
 		err = cerr
 	}
@@ -142,6 +148,38 @@ func (f *upFlags) serve(ctx context.Context, agent *cluster.Agent, serve func(co
 	}
 	return err
 }
+
+// keepSessions keeps how the systems end that were not forked from others, if that is wanted.
+func (f *upFlags) keepSessions(agent *cluster.Agent, say func(string, ...any)) error {
+	if !f.keep.kept() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), keepTime) // the command's has ended
+	defer cancel()
+	var errs []error
+	for _, s := range agent.Systems() {
+		if s.ForkedFrom != "" || s.CatchingUp {
+			continue
+		}
+		r, err := agent.Result(ctx, s.Sys)
+		if err == nil && r.Commits == 0 {
+			continue // nothing happened
+		}
+		var recording []byte
+		if err == nil {
+			recording, err = agent.Session(ctx, s.Sys)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("system %s: not kept: %w", s.Sys, err))
+			continue
+		}
+		errs = append(errs, f.keep.keep(say, func(store *runs.Store) (runs.ID, error) { return cluster.KeepSession(store, f.keep.note, r, recording) }))
+	}
+	return errors.Join(errs...)
+}
+
+// keepTime is how long the end of systems may take to be kept.
+const keepTime = 30 * time.Second
 
 // tellLost says at once that the session is no longer written, until it is stopped;
 // after that the end of the agent does.

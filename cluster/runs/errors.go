@@ -37,7 +37,7 @@ func (s *Store) says(err error) error {
 	}
 	switch code(err) {
 	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE:
-		return fmt.Errorf("run store %s: %w; make room, or drtmx runs gc removes what is old", s.file, ErrFull)
+		return fmt.Errorf("run store %s: %w; make room, or drtmx runs gc --older 30d removes what is old", s.file, ErrFull)
 	case sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT:
 		return fmt.Errorf("run store %s: is damaged or no run store; move it away, or name another file with --runs", s.file)
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
@@ -46,7 +46,7 @@ func (s *Store) says(err error) error {
 		return fmt.Errorf("run store %s: another process has held it for %v; try again when that has ended", s.file, busyTime)
 	}
 	if errors.Is(err, syscall.ENOSPC) {
-		return fmt.Errorf("run store %s: %w; make room, or drtmx runs gc removes what is old", s.file, ErrFull)
+		return fmt.Errorf("run store %s: %w; make room, or drtmx runs gc --older 30d removes what is old", s.file, ErrFull)
 	}
 	return fmt.Errorf("run store %s: %s", s.file, strings.Join(strings.Fields(err.Error()), " "))
 }

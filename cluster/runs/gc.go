@@ -8,7 +8,10 @@ import (
 
 // Garbage says what Collect removes.
 type Garbage struct {
-	// Filter chooses kept runs; Until is the latest time of one that goes.
+	// IDs are kept runs that go.
+	IDs []ID
+	// All chooses by the filter instead; its Until is the latest time of one that goes.
+	All bool
 	Filter
 	// KeepNotes spares those with a note.
 	KeepNotes bool
@@ -34,14 +37,8 @@ func (s *Store) Collect(ctx context.Context, g Garbage) (*Collected, error) {
 		return nil, err
 	}
 	out := &Collected{Runs: []Kept{}, Dry: g.Dry}
-	list, err := s.List(g.Filter)
-	if err != nil {
+	if out.Runs, err = s.garbage(g); err != nil {
 		return nil, err
-	}
-	for _, k := range list {
-		if k.Note == "" || !g.KeepNotes {
-			out.Runs = append(out.Runs, k)
-		}
 	}
 	s.touch()
 	err = s.durably(func() error {
@@ -65,6 +62,28 @@ func (s *Store) Collect(ctx context.Context, g Garbage) (*Collected, error) {
 	s.bytes = -1
 	s.mu.Unlock()
 	return out, s.shorten(ctx, before.FileBytes, out)
+}
+
+// garbage are the kept runs that go.
+func (s *Store) garbage(g Garbage) ([]Kept, error) {
+	out := []Kept{}
+	for _, id := range g.IDs {
+		k, err := s.Find(id)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, *k)
+	}
+	if !g.All {
+		return out, nil
+	}
+	list, err := s.List(g.Filter)
+	for _, k := range list {
+		if k.Note == "" || !g.KeepNotes {
+			out = append(out, k)
+		}
+	}
+	return out, err
 }
 
 func (c *Collected) collect(tx *sql.Tx, g Garbage) error {

@@ -83,6 +83,8 @@ type Kept struct {
 	Identity string          `json:"-"`
 	Spec     json.RawMessage `json:"-"` // knobs, resolved
 	Document json.RawMessage `json:"-"` // without its results
+	// Recording is a session file, of a session; it is read by Recording.
+	Recording []byte `json:"-"`
 }
 
 // At is when it was kept.
@@ -170,6 +172,11 @@ func keep(tx *sql.Tx, k *Kept, members []Member) (ID, error) {
 	if err != nil {
 		return 0, err
 	}
+	if k.Recording != nil {
+		if err := putRecording(tx, n, k.Recording); err != nil {
+			return 0, err
+		}
+	}
 	for i, m := range members {
 		if m.Body != nil {
 			if err := putPoint(tx, m.Key, m.Body, true); err != nil {
@@ -181,6 +188,19 @@ func keep(tx *sql.Tx, k *Kept, members []Member) (ID, error) {
 		}
 	}
 	return ID(n), nil
+}
+
+// putRecording keeps a session file as the member before the first.
+func putRecording(tx *sql.Tx, run int64, body []byte) error {
+	key, err := Key("recording", string(body))
+	if err != nil {
+		return err
+	}
+	if err := putPoint(tx, key, body, true); err != nil {
+		return err
+	}
+	_, err = tx.Exec("INSERT INTO members (run, n, key) VALUES (?, 0, ?)", run, key)
+	return err
 }
 
 // remove takes a run away, and those of its points that were kept with it and are no other's.
@@ -216,7 +236,7 @@ func (s *Store) Find(id ID) (*Kept, error) {
 
 // Members are the results of the runs in a kept one, in their order; nil where a point is gone from the cache.
 func (s *Store) Members(id ID) ([][]byte, error) {
-	rows, err := s.db.Query("SELECT key FROM members WHERE run = ? ORDER BY n", int64(id))
+	rows, err := s.db.Query("SELECT key FROM members WHERE run = ? AND n > 0 ORDER BY n", int64(id))
 	if err != nil {
 		return nil, s.says(err)
 	}
@@ -247,6 +267,15 @@ func (s *Store) Member(id ID, n int) ([]byte, error) {
 		return nil, &NoRunError{fmt.Sprintf("%v.%d", id, n), "its result has left the cache of points, and is computed again with its sweep or figure"}
 	}
 	return body, nil
+}
+
+// Recording is the session file of a session; false where none was kept.
+func (s *Store) Recording(id ID) ([]byte, bool) {
+	var key string
+	if s.db.QueryRow("SELECT key FROM members WHERE run = ? AND n = 0", int64(id)).Scan(&key) != nil {
+		return nil, false
+	}
+	return s.Get(key)
 }
 
 // texts reads a column of text and closes the rows.

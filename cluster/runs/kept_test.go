@@ -238,7 +238,7 @@ func TestCollect(t *testing.T) {
 	}
 	ctx := context.Background()
 	until := time.UnixMilli(sampleRun(4).AtMS)
-	old := Garbage{Filter: Filter{Until: until}, KeepNotes: true}
+	old := Garbage{All: true, Filter: Filter{Until: until}, KeepNotes: true}
 	old.Dry = true
 	dry, err := s.Collect(ctx, old)
 	if err != nil || len(dry.Runs) != 3 || dry.Bytes != 3*200_000 || dry.Points != 0 {
@@ -255,7 +255,7 @@ func TestCollect(t *testing.T) {
 	if b, err := s.Member(2, 1); err != nil || len(b) != len(body) {
 		t.Errorf("a result that another run has was removed: %v", err)
 	}
-	all, err := s.Collect(ctx, Garbage{Filter: Filter{Until: time.Now().Add(time.Hour)}, Points: true})
+	all, err := s.Collect(ctx, Garbage{All: true, Filter: Filter{Until: time.Now().Add(time.Hour)}, Points: true})
 	if err != nil || len(all.Runs) != 3 || all.Points != 1 || all.Bytes != 5*200_000 {
 		t.Errorf("%d runs, %+v, %v", len(all.Runs), all, err)
 	}

@@ -51,7 +51,7 @@ func (s *Store) lead(key string, c *call, compute func() ([]byte, error)) (body 
 	c.body, c.err = compute()
 	if c.err == nil {
 		// A full or read-only disk costs time later, not the result now.
-		_ = s.Put(key, c.body)
+		s.Lost(s.Put(key, c.body))
 	}
 	return c.body, false, c.err
 }

@@ -60,7 +60,7 @@ CREATE INDEX runs_preset   ON runs (preset, at);
 
 CREATE TABLE members (
   run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
-  n   INTEGER NOT NULL, -- from 1
+  n   INTEGER NOT NULL, -- from 1; 0 is the recording of a session
   key TEXT    NOT NULL, -- of its point, which may be gone unless it is kept
   PRIMARY KEY (run, n)
 ) WITHOUT ROWID;
@@ -69,7 +69,7 @@ CREATE INDEX members_key ON members (key);
 -- The results of kept runs, for queries: result ->> '$.latency_us.p99'.
 CREATE VIEW results AS
   SELECT m.run AS run, m.n AS n, CAST(p.body AS TEXT) AS result, json_extract(CAST(p.body AS TEXT), '$.latency_histogram') AS histogram
-  FROM members m JOIN points p ON p.key = m.key;
+  FROM members m JOIN points p ON p.key = m.key WHERE m.n > 0;
 `
 
 // upgrade makes the schema of a new file, and refuses what is no run store and what a newer drtmx wrote.

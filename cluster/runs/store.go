@@ -42,6 +42,7 @@ type Store struct {
 	bytes   int64           // what this process believes the points take; -1 = not counted yet
 	touched map[string]bool // points that were read, whose time of use is not written yet
 	flight  map[string]*call
+	lost    error // the first of Lost
 }
 
 // Options of Open.
@@ -158,13 +159,31 @@ func (s *Store) Path() string {
 // Journal is how the store keeps changes until they are whole: WAL or DELETE.
 func (s *Store) Journal() string { return string(s.mode) }
 
+// Lost remembers, unless it is nil, why something that nobody waits for was not kept. Close returns the first.
+func (s *Store) Lost(err error) {
+	if s == nil || err == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.lost == nil {
+		s.lost = err
+	}
+}
+
 // Close writes what is not written yet and closes the file.
 func (s *Store) Close() error {
 	if s == nil {
 		return nil
 	}
 	s.touch()
-	return s.says(s.db.Close())
+	err := s.says(s.db.Close())
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.lost != nil {
+		return s.lost
+	}
+	return err
 }
 
 // change runs f in a transaction.

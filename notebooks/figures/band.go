@@ -53,6 +53,7 @@ type BandClaim struct {
 func (r *Recipe) Band() *Figure {
 	f, err := r.RunBand(charts.Context(), Quick, nil, charts.Progress("figure "+r.def.id))
 	must(err)
+	f.Keep("")
 	return f
 }
 

@@ -323,5 +323,6 @@ func (Runner) Run(ctx context.Context, id, scale string, set experiment.Knobs, r
 	if err != nil {
 		return nil, err // and not an interface that holds no figure
 	}
+	f.Keep("")
 	return f, nil
 }

@@ -36,6 +36,7 @@ func (r *Recipe) Compare() {
 func (r *Recipe) watch(scale string, report func(done, total int, soFar func() *Figure)) *Figure {
 	f, err := r.Watch(charts.Context(), scale, nil, report)
 	must(err)
+	f.Keep("")
 	return f
 }
 

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"drtmx/cluster/runs"
+	"drtmx/engine/experiment"
+)
+
+// keepFlags say what is kept in the run store.
+type keepFlags struct {
+	want bool
+	note string
+}
+
+// noteMost bounds a note, which stands in a line of a table.
+const noteMost = 1000
+
+// add gives a command the choice to keep what it does.
+func (f *keepFlags) add(cmd *cobra.Command, what string) {
+	cmd.Flags().BoolVar(&f.want, "keep", false, "keep "+what+" in the run store, see drtmx runs; so do --note, --runs and "+runs.FileVariable)
+	cmd.Flags().StringVar(&f.note, "note", "", "keep "+what+" with a note, by which drtmx runs finds it")
+	runsFlag(cmd)
+}
+
+// always is add for what is kept in any case.
+func (f *keepFlags) always(cmd *cobra.Command, what string) {
+	cmd.Flags().StringVar(&f.note, "note", "", "a note on "+what+", by which drtmx runs finds it")
+	runsFlag(cmd)
+}
+
+// kept says that something is to be kept.
+func (f *keepFlags) kept() bool { return f.want || f.note != "" || runs.Named() }
+
+// check finds out before a long run that it cannot be kept.
+func (f *keepFlags) check(cmd *cobra.Command) error {
+	if err := checkNote(f.note); err != nil || !f.kept() {
+		return err
+	}
+	_, err := runs.Default()
+	return err
+}
+
+func checkNote(text string) error {
+	if len(text) > noteMost {
+		return &experiment.SpecError{Field: "note", Value: fmt.Sprintf("%.20s...", text), Rule: fmt.Sprintf("is longer than %d bytes", noteMost), Next: "shorten it"}
+	}
+	return nil
+}
+
+// keep keeps what was printed, if that is wanted, and says under which id.
+func (f *keepFlags) keep(say func(string, ...any), how func(*runs.Store) (runs.ID, error)) error {
+	if !f.kept() {
+		return nil
+	}
+	s, err := runs.Default()
+	if err != nil {
+		return fmt.Errorf("not kept: %w", err)
+	}
+	id, err := how(s)
+	if err != nil {
+		return fmt.Errorf("not kept, but what was printed is whole: %w", err)
+	}
+	say("kept as %v; drtmx runs show %v", id, id)
+	return nil
+}
+
+// sayTo says a line on standard error.
+func sayTo(cmd *cobra.Command) func(string, ...any) {
+	return func(format string, a ...any) { fmt.Fprintf(cmd.ErrOrStderr(), format+"\n", a...) }
+}
+
+// openStore opens the run store of a command that takes points from it. One that was named must be there; without the
+// user's own every point is computed.
+func openStore(cmd *cobra.Command) error {
+	_, err := runs.Default()
+	if err == nil || runs.Named() {
+		return err
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s; every point is computed, and none is kept\n", line(err))
+	return nil
+}
+
+// runsFlag gives a command the choice of the run store.
+func runsFlag(cmd *cobra.Command) {
+	cmd.Flags().Var(runsFile{}, "runs", "the run store, a `FILE` that is made if missing; without it that of "+runs.FileVariable+" or of the user's data folder")
+}
+
+// runsFile is the flag.
+type runsFile struct{}
+
+func (runsFile) String() string { return "" }
+func (runsFile) Type() string   { return "string" }
+
+func (runsFile) Set(file string) error {
+	if file == "" {
+		return fmt.Errorf("must name a file")
+	}
+	runs.Use(file)
+	return nil
+}
