@@ -92,6 +92,9 @@ func (k *Kept) JSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s, ok := v.(*SweepResult); ok {
+		v = s.Raw
+	}
 	text, err := compactJSON(v)
 	if err != nil {
 		return nil, err

@@ -26,6 +26,9 @@ func TestCompletion(t *testing.T) {
 		{[]string{"profiles", ""}, []string{"val", "r74v"}},
 		{[]string{"knobs", "coro"}, []string{"coroutines"}},
 		{[]string{"why", ""}, []string{"phases"}},
+		{[]string{"runs", ""}, []string{"list", "show", "compare", "note", "query", "export", "gc"}},
+		{[]string{"runs", "list", "--kind", ""}, []string{"run", "sweep", "figure", "session"}},
+		{[]string{"runs", "--workload", ""}, []string{"smallbank", "tpcc"}},
 		{[]string{"explore", ""}, []string{"transactions", "xstore", "phases"}},
 		{[]string{"explore", "--set", "workload.var"}, []string{"workload.variant="}},
 	} {

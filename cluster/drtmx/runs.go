@@ -149,7 +149,7 @@ func runTable(list []runs.Kept) string {
 		fmt.Fprintln(&b, strings.TrimRight(fmt.Sprintf("%-5s %-11s %-7s %s %s", id, at, kind, cell(of, 16), rest), " "))
 	}
 	numbers := func(rate, ci, p50, p99, aborts, checks, what string) string {
-		return fmt.Sprintf("%6s %4s %6s %6s %5s %-6s %s", rate, ci, p50, p99, aborts, checks, cell(what, 18))
+		return fmt.Sprintf("%6s %4s %6s %6s %5s %-6s %s", rate, ci, p50, p99, aborts, checks, cell(what, 17))
 	}
 	line("ID", "KEPT", "KIND", "OF", numbers("RATE/s", "±", "P50 µs", "P99 µs", "ABORT", "CHECKS", "NOTE OR KNOBS"))
 	for _, k := range list {
@@ -159,9 +159,9 @@ func runTable(list []runs.Kept) string {
 		}
 		rest := numbers(numberText(k.Throughput), shareText(k.ThroughputCI95), numberText(k.P50US), numberText(k.P99US), shareText(k.AbortRate), checksText(k.Checks), cmp.Or(k.Note, k.About))
 		if k.Throughput == nil { // several runs: the place of the numbers is for words
-			rest = cell(strings.Trim(k.About+"; "+k.Note, "; "), 57)
+			rest = cell(strings.Trim(k.About+"; "+k.Note, "; "), 56)
 			if k.Checks != nil && !*k.Checks {
-				rest = cell("checks FAILED; "+rest, 57)
+				rest = cell("checks FAILED; "+rest, 56)
 			}
 		}
 		line(k.ID.String(), k.At().Format(layout), k.Kind, strings.TrimSpace(k.Workload+" "+k.Preset), rest)
