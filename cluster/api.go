@@ -16,6 +16,7 @@ import (
 	"time"
 	"unicode"
 
+	"drtmx/cluster/runs"
 	"drtmx/engine"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
@@ -82,6 +83,10 @@ func newAPI(a *Agent, w Web) http.Handler {
 	route("POST /api/figures", a.figures.startChapter)
 	route("DELETE /api/figures", a.figures.stopChapter)
 	long("POST /api/figures/{id}/live", a.figures.live)
+	route("GET /api/runs", listRuns)
+	route("GET /api/runs/{id}", showRun)
+	route("GET /api/runs/compare", compareRuns)
+	long("POST /api/runs/{id}/live", p.liveRun)
 	route("GET /api/causes", a.causes.get)
 	route("POST /api/causes", a.causes.start)
 	route("DELETE /api/causes", a.causes.stop)
@@ -186,6 +191,7 @@ func refuseError(w http.ResponseWriter, err error) {
 	var fullSession *fullSessionError
 	var missing *NoSystemError
 	var unknown *NoFigureError
+	var unkept *runs.NoRunError
 	code := http.StatusInternalServerError
 	switch {
 	case errors.As(err, &he):
@@ -194,7 +200,7 @@ func refuseError(w http.ResponseWriter, err error) {
 		code, err = http.StatusRequestEntityTooLarge, fmt.Errorf("body is over %d bytes", bodyLimit)
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		code, err = http.StatusRequestTimeout, fmt.Errorf("body did not arrive within %v", readTime)
-	case errors.As(err, &missing), errors.As(err, &unknown):
+	case errors.As(err, &missing), errors.As(err, &unknown), errors.As(err, &unkept):
 		code = http.StatusNotFound
 	case experiment.NeedsReset(err), errors.As(err, &busy), errors.As(err, &failed), errors.As(err, &ended), errors.As(err, &untraced), errors.As(err, &FullError{}), errors.As(err, &fullSession):
 		code = http.StatusConflict

@@ -68,6 +68,7 @@ type Row struct {
 	// is no interval, for a reason.
 	Verdict string `json:"verdict"`
 	Why     string `json:"why,omitempty"`
+	Says    string `json:"says,omitempty"`   // it in two words, if it is no lack of windows
 	Drifts  bool   `json:"drifts,omitempty"` // is the reason
 	// Ended says that every window before has some of it and none after has: that needs no interval.
 	Ended bool `json:"ended,omitempty"`

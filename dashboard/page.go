@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"drtmx/cluster"
+	"drtmx/cluster/runs"
 	"drtmx/dashboard/charts"
 	"drtmx/engine"
 	"drtmx/engine/experiment"
@@ -97,6 +98,7 @@ func Handler(s Source) http.Handler {
 	}
 	p.lookDeeper(mux)
 	p.sweeps(mux)
+	p.runs(mux)
 	return mux
 }
 
@@ -155,7 +157,8 @@ func fail(w http.ResponseWriter, err error) {
 	code := http.StatusBadRequest
 	var none *cluster.NoSystemError
 	var unknown *cluster.NoFigureError
-	if errors.As(err, &none) || errors.As(err, &unknown) || errors.Is(err, errGone) {
+	var unkept *runs.NoRunError
+	if errors.As(err, &none) || errors.As(err, &unknown) || errors.As(err, &unkept) || errors.Is(err, errGone) {
 		code = http.StatusNotFound
 	}
 	w.Header().Set("Cache-Control", "no-store")

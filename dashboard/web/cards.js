@@ -100,7 +100,7 @@ export function table(rows, [a, b]) {
 function difference(r) {
   if (r.verdict === "undecided") {
     const by = r.before ? `${signed(r.percent, (v) => v.toFixed(1))} %` : signed(r.diff, si);
-    return [by, el("small", {}, r.drifts ? " still drifting" : " too few independent windows")];
+    return [by, el("small", {}, r.drifts ? " still drifting" : ` ${r.says || "too few independent windows"}`)];
   }
   if (r.ended) return ["−100 %", el("small", {}, " 0 in every window")];
   if (!r.before) return `${signed(r.diff, si)} ± ${si(r.half95)}`;

@@ -1,0 +1,133 @@
+package cluster
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"drtmx/cluster/runs"
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
+)
+
+// runsListed is how many kept runs one answer has.
+const runsListed = 200
+
+// RunList is GET /api/runs: kept runs, the latest first.
+type RunList struct {
+	Runs []runs.Kept `json:"runs"`
+	More bool        `json:"more"` // there are older ones; ask again with until_ms
+}
+
+// RunInfo is GET /api/runs/ID: a kept run, or one in it as r12.3.
+type RunInfo struct {
+	runs.Kept
+	Knobs    experiment.Knobs `json:"knobs"`              // of its spec: those that are not the defaults of its preset and workload
+	Missing  int              `json:"missing"`            // results that have left the cache of points
+	Result   *result.Result   `json:"result,omitempty"`   // of one run
+	Document json.RawMessage  `json:"document,omitempty"` // of a sweep or figure, without results
+}
+
+// keptRuns opens the run store for a reader of the page.
+func keptRuns() (*runs.Store, error) {
+	s, err := runs.Default()
+	if err != nil {
+		return nil, &httpError{http.StatusServiceUnavailable, oneLine(err.Error())}
+	}
+	return s, nil
+}
+
+func listRuns(r *http.Request) (any, error) {
+	s, err := keptRuns()
+	if err != nil {
+		return nil, err
+	}
+	q := r.URL.Query()
+	f := runs.Filter{Kind: q.Get("kind"), Workload: q.Get("workload"), Preset: q.Get("preset"), Note: q.Get("note"), Limit: runsListed}
+	for name, at := range map[string]*time.Time{"since_ms": &f.Since, "until_ms": &f.Until} { // order-free: one of each
+		if q.Get(name) == "" {
+			continue
+		}
+		n, err := strconv.ParseInt(q.Get(name), 10, 64)
+		if err != nil || n < 0 {
+			return nil, &experiment.SpecError{Field: name, Value: clip(q.Get(name)), Rule: "must be milliseconds since 1970"}
+		}
+		*at = time.UnixMilli(n)
+	}
+	if text := q.Get("limit"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 || n > runsListed {
+			return nil, &experiment.SpecError{Field: "limit", Value: clip(text), Rule: fmt.Sprintf("must be from 1 to %d", runsListed)}
+		}
+		f.Limit = n
+	}
+	f.Limit++ // one more tells whether there are more
+	list, err := s.List(f)
+	if err != nil {
+		return nil, err
+	}
+	out := RunList{Runs: list[:min(len(list), f.Limit-1)], More: len(list) == f.Limit}
+	return out, nil
+}
+
+func showRun(r *http.Request) (any, error) {
+	s, err := keptRuns()
+	if err != nil {
+		return nil, err
+	}
+	k, err := LoadKept(s, r.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	out := RunInfo{Kept: *k.Kept, Knobs: experiment.Knobs{}, Missing: k.Missing()}
+	if one, err := k.Result(); err == nil {
+		out.Result, out.Knobs = one, NonDefault(one.Spec)
+	} else if k.Form == formSweep || k.Form == formFigure {
+		out.Document = k.Document
+	}
+	return out, nil
+}
+
+func compareRuns(r *http.Request) (any, error) {
+	s, err := keptRuns()
+	if err != nil {
+		return nil, err
+	}
+	q := r.URL.Query()
+	return CompareKept(s, q.Get("a"), q.Get("b"))
+}
+
+// liveRun opens a system with the spec of a kept run beside the others, in place of one of them if that is asked for.
+func (p *api) liveRun(r *http.Request) (any, error) {
+	var b struct {
+		Replace string `json:"replace"`
+	}
+	if err := readJSON(r, &b); err != nil {
+		return nil, err
+	}
+	s, err := keptRuns()
+	if err != nil {
+		return nil, err
+	}
+	k, err := LoadKept(s, r.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	one, err := k.Result()
+	if err != nil {
+		return nil, err
+	}
+	spec, err := SpecOfKept(one)
+	if err != nil {
+		return nil, err
+	}
+	return p.agent.addInPlaceOf(r.Context(), b.Replace, spec)
+}
+
+// SpecOfKept is the spec of a result that may be of another version of the code: knobs that it did not have are as
+// they are by default, and those that are no more are left out.
+func SpecOfKept(r *result.Result) (experiment.Spec, error) {
+	return experiment.SpecOf("", canonical(r.Spec))
+}
