@@ -30,6 +30,14 @@ type RunInfo struct {
 	Document json.RawMessage  `json:"document,omitempty"` // of a sweep or figure, without results
 }
 
+// runs adds the routes of the runs that are kept. They only read the store.
+func (p *api) runs(route, long func(pattern string, h func(*http.Request) (any, error))) {
+	route("GET /api/runs", listRuns)
+	route("GET /api/runs/{id}", showRun)
+	route("GET /api/runs/compare", compareRuns)
+	long("POST /api/runs/{id}/live", p.liveRun)
+}
+
 // keptRuns opens the run store for a reader of the page.
 func keptRuns() (*runs.Store, error) {
 	s, err := runs.Default()
