@@ -21,6 +21,9 @@
 // and variants with other knobs over it; a point leads back to the system behind it,
 // as a live one (open live) or as a notebook cell that repeats its run.
 //
+// The runs that are kept (#runs) are those of the run store, whoever made them: a list, one of them, two side by side, and
+// the way from one to a live system. The page only reads the store.
+//
 // Look deeper has one transaction of a percentile, which is looked for in the background
 // while the system runs, and the inside of a node; package charts/diagram draws both. A
 // session is saved as one HTML file (SessionPage), with everything in it.

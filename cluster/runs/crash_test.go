@@ -337,3 +337,64 @@ func TestOthersMayClose(t *testing.T) {
 		has(t, s, fmt.Sprint("w", i), 3, nil)
 	}
 }
+
+// Whatever a disk does to the file, what is read is what was written, or nothing; a store that cannot be opened says so in
+// a line.
+func TestDamagedFile(t *testing.T) {
+	const points = 40
+	file := filepath.Join(t.TempDir(), "runs.db")
+	s := openFile(t, file, 0)
+	for i := range points {
+		_, _, point, body := written("w", i)
+		if err := s.Put(point, body); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.Close()
+	whole, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(7, 8))
+	absent, there, refused := 0, 0, 0
+	for round := range 60 {
+		db := bytes.Clone(whole)
+		for range 1 + round/4 {
+			at := r.IntN(len(db) - 64)
+			for i := range 64 {
+				db[at+i] = byte(r.Uint32())
+			}
+		}
+		if round%5 == 4 {
+			db = db[:r.IntN(len(db))]
+		}
+		if err := os.WriteFile(file, db, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		d, err := Open(Options{File: file})
+		if err != nil {
+			if refused++; strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), file) {
+				t.Error(err)
+			}
+			continue
+		}
+		for i := range points {
+			_, _, point, body := written("w", i)
+			switch got, ok := d.Get(point); {
+			case !ok:
+				absent++
+			case bytes.Equal(got, body):
+				there++
+			default:
+				t.Fatalf("point %d is read as %.40q", i, got)
+			}
+		}
+		d.Close()
+		os.Remove(file + "-wal")
+		os.Remove(file + "-shm")
+	}
+	if absent == 0 || there == 0 {
+		t.Errorf("%d absent, %d there, %d stores refused", absent, there, refused)
+	}
+	t.Logf("%d absent, %d there, %d stores refused", absent, there, refused)
+}

@@ -128,6 +128,8 @@ func (s *Store) Keep(k Kept, members []Member) (ID, error) {
 
 // durably runs a change that is on the disk when it ends.
 func (s *Store) durably(f func() error) error {
+	s.durable.Lock()
+	defer s.durable.Unlock()
 	if _, err := s.db.Exec("PRAGMA synchronous = " + s.durability(true)); err != nil {
 		return err
 	}

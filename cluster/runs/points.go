@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"database/sql"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"time"
@@ -24,7 +25,7 @@ func (s *Store) Get(key string) ([]byte, bool) {
 	if err := s.db.QueryRow("SELECT sum, body FROM points WHERE key = ?", key).Scan(&sum, &body); err != nil {
 		return nil, false
 	}
-	if is := sha256.Sum256(body); !bytes.Equal(is[:], sum) {
+	if !bytes.Equal(sumOf(key, body), sum) {
 		s.db.Exec("DELETE FROM points WHERE key = ? AND kept = 0", key) // a store that cannot do that goes on without
 		return nil, false
 	}
@@ -71,11 +72,18 @@ func (s *Store) Put(key string, body []byte) error {
 }
 
 func putPoint(tx *sql.Tx, key string, body []byte, kept bool) error {
-	sum := sha256.Sum256(body)
 	_, err := tx.Exec(`INSERT INTO points (key, kept, used, bytes, sum, body) VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT (key) DO UPDATE SET used = excluded.used, bytes = excluded.bytes, sum = excluded.sum, body = excluded.body, kept = max(kept, excluded.kept)`,
-		key, kept, now(), len(body), sum[:], body)
+		key, kept, now(), len(body), sumOf(key, body), body)
 	return err
+}
+
+// sumOf is over the key too: a damaged index may lead to the row of another.
+func sumOf(key string, body []byte) []byte {
+	h := sha256.New()
+	io.WriteString(h, key) // a hash does not fail
+	h.Write(body)
+	return h.Sum(nil)
 }
 
 // now is the time as rows have it. It orders what is used, and is a part of no result.

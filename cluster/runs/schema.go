@@ -22,7 +22,7 @@ CREATE TABLE points (
   kept  INTEGER NOT NULL,           -- 1: belongs to a kept run, and goes only with it
   used  INTEGER NOT NULL,           -- when it was written or read last, in ms since 1970
   bytes INTEGER NOT NULL,           -- length of body
-  sum   BLOB    NOT NULL,           -- SHA-256 of body
+  sum   BLOB    NOT NULL,           -- SHA-256 of key and body
   body  BLOB    NOT NULL            -- JSON, mostly a result as drtmx run --json prints it
 );
 CREATE INDEX points_used ON points (kept, used, bytes);

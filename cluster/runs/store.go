@@ -38,6 +38,8 @@ type Store struct {
 	// db has one connection: SQLite has one writer at a time, and what is read is small.
 	db *sql.DB
 
+	durable sync.Mutex // held by a change that is on the disk when it ends
+
 	mu      sync.Mutex
 	bytes   int64           // what this process believes the points take; -1 = not counted yet
 	touched map[string]bool // points that were read, whose time of use is not written yet
