@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -117,6 +118,9 @@ func workloadNames() []string { return valuesOf("workload") }
 
 // keptIDs are the runs that were kept last.
 func keptIDs() (out []string) {
+	if f, err := runs.File(); err != nil || !fileExists(f) { // the Tab key makes no store
+		return nil
+	}
 	s, err := runs.Default()
 	if err != nil {
 		return nil
@@ -126,6 +130,11 @@ func keptIDs() (out []string) {
 		out = append(out, described(k.ID.String(), k.Kind+" "+cmp.Or(k.Note, k.About)))
 	}
 	return out
+}
+
+func fileExists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // upTo completes each of the first n arguments from a list, files not among them.

@@ -21,13 +21,13 @@ const noteMost = 1000
 // add gives a command the choice to keep what it does.
 func (f *keepFlags) add(cmd *cobra.Command, what string) {
 	cmd.Flags().BoolVar(&f.want, "keep", false, "keep "+what+" in the run store, see drtmx runs; so do --note, --runs and "+runs.FileVariable)
-	cmd.Flags().StringVar(&f.note, "note", "", "keep "+what+" with a note, by which drtmx runs finds it")
+	cmd.Flags().StringVar(&f.note, "note", "", "keep "+what+" with a note, a `TEXT` by which drtmx runs finds it")
 	runsFlag(cmd)
 }
 
 // always is add for what is kept in any case.
 func (f *keepFlags) always(cmd *cobra.Command, what string) {
-	cmd.Flags().StringVar(&f.note, "note", "", "a note on "+what+", by which drtmx runs finds it")
+	cmd.Flags().StringVar(&f.note, "note", "", "a note on "+what+", a `TEXT` by which drtmx runs finds it")
 	runsFlag(cmd)
 }
 

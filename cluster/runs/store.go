@@ -86,6 +86,9 @@ func (s *Store) open() error {
 	if i, err := os.Stat(s.file); err == nil && !i.Mode().IsRegular() {
 		return refused(errors.New("is no regular file; name another with --runs"))
 	}
+	if place, err := filepath.EvalSymlinks(s.file); err == nil { // a log is beside the file itself
+		dir = filepath.Dir(place)
+	}
 	mode, err := journalOn(filesystem(dir))
 	if err != nil {
 		return refused(err)
