@@ -22,6 +22,7 @@ const (
 	writerFile = "DRTMX_TEST_WRITER"
 	writerName = "DRTMX_TEST_WRITER_NAME"
 	writerRuns = "DRTMX_TEST_WRITER_RUNS"
+	writerMode = "DRTMX_TEST_WRITER_MODE"
 )
 
 func TestMain(m *testing.M) {
@@ -48,7 +49,7 @@ func written(name string, i int) (Kept, []Member, string, []byte) {
 
 // write keeps n runs and as many points, or goes on for ever for 0.
 func write(file, name string, n int, acknowledged io.Writer) error {
-	s, err := Open(Options{File: file})
+	s, err := openWith(file, journal(os.Getenv(writerMode)))
 	if err != nil {
 		return err
 	}
@@ -67,14 +68,14 @@ func write(file, name string, n int, acknowledged io.Writer) error {
 	return nil
 }
 
-func writer(t *testing.T, file, name string, n int) (*exec.Cmd, io.Reader, *bytes.Buffer) {
+func writer(t *testing.T, file, name string, mode journal, n int) (*exec.Cmd, io.Reader, *bytes.Buffer) {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := exec.Command(self)
-	c.Env = append(os.Environ(), writerFile+"="+file, writerName+"="+name, fmt.Sprintf("%s=%d", writerRuns, n))
+	c.Env = append(os.Environ(), writerFile+"="+file, writerName+"="+name, fmt.Sprintf("%s=%d", writerRuns, n), writerMode+"="+string(mode))
 	var errs bytes.Buffer
 	c.Stderr = &errs
 	out, err := c.StdoutPipe()
@@ -120,10 +121,16 @@ func sound(t *testing.T, s *Store) {
 
 // Two processes open a new store and write at once: both wait for each other, and nothing is lost.
 func TestTwoProcessesWriteAtOnce(t *testing.T) {
+	for _, mode := range []journal{writeAhead, rollback} {
+		t.Run(string(mode), func(t *testing.T) { twoWriters(t, mode) })
+	}
+}
+
+func twoWriters(t *testing.T, mode journal) {
 	const n = 60
 	file := filepath.Join(t.TempDir(), "runs.db")
-	a, outA, errsA := writer(t, file, "a", n)
-	b, outB, errsB := writer(t, file, "b", n)
+	a, outA, errsA := writer(t, file, "a", mode, n)
+	b, outB, errsB := writer(t, file, "b", mode, n)
 	go io.Copy(io.Discard, outB)
 	io.Copy(io.Discard, outA)
 	if err := a.Wait(); err != nil {
@@ -132,7 +139,11 @@ func TestTwoProcessesWriteAtOnce(t *testing.T) {
 	if err := b.Wait(); err != nil {
 		t.Fatal(err, errsB)
 	}
-	s := openFile(t, file, 0)
+	s, err := openWith(file, mode)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
 	sound(t, s)
 	has(t, s, "a", n, nil)
 	has(t, s, "b", n, nil)
@@ -143,12 +154,18 @@ func TestTwoProcessesWriteAtOnce(t *testing.T) {
 
 // A process that is killed while it writes leaves a store with all that was acknowledged.
 func TestKilledWriter(t *testing.T) {
+	for _, mode := range []journal{writeAhead, rollback} {
+		t.Run(string(mode), func(t *testing.T) { killedWriter(t, mode) })
+	}
+}
+
+func killedWriter(t *testing.T, mode journal) {
 	file := filepath.Join(t.TempDir(), "runs.db")
 	r := rand.New(rand.NewPCG(1, 2))
 	total := 0
 	for round := range 6 {
 		name := fmt.Sprintf("round%d", round)
-		c, out, errs := writer(t, file, name, 0)
+		c, out, errs := writer(t, file, name, mode, 0)
 		lines, stopAt := bufio.NewScanner(out), 3+r.IntN(40)
 		var ids []ID
 		for lines.Scan() { // also what comes between the signal and its effect
@@ -166,7 +183,10 @@ func TestKilledWriter(t *testing.T) {
 		if err := c.Wait(); err == nil || len(ids) < stopAt {
 			t.Fatalf("ended by itself after %d: %v %s", len(ids), err, errs)
 		}
-		s := openFile(t, file, 0)
+		s, err := openWith(file, mode)
+		if err != nil {
+			t.Fatal(err)
+		}
 		sound(t, s)
 		has(t, s, name, len(ids), ids)
 		total += len(ids)
@@ -324,7 +344,7 @@ func TestOthersMayClose(t *testing.T) {
 		if err := s.Put(key(t, i), []byte(strings.Repeat("x", 1000*i))); err != nil {
 			t.Fatal(err)
 		}
-		c, out, errs := writer(t, file, fmt.Sprint("w", i), 3)
+		c, out, errs := writer(t, file, fmt.Sprint("w", i), writeAhead, 3)
 		io.Copy(io.Discard, out)
 		if err := c.Wait(); err != nil {
 			t.Fatal(err, errs)

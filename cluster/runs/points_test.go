@@ -19,6 +19,11 @@ func open(t testing.TB, limit int64) *Store {
 	return openFile(t, filepath.Join(t.TempDir(), "runs.db"), limit)
 }
 
+// openWith opens a store with the journal that it would have on another disk.
+func openWith(file string, mode journal) (*Store, error) {
+	return newStore(Options{File: file}, func(s *Store) error { return s.openAs(mode) })
+}
+
 func openFile(t testing.TB, file string, limit int64) *Store {
 	t.Helper()
 	s, err := Open(Options{File: file, LimitBytes: limit})
@@ -296,8 +301,8 @@ func TestRollbackJournal(t *testing.T) {
 	}
 	s.Close()
 	// As if the folder had been copied to a network disk.
-	reopened := &Store{file: file, limit: DefaultLimitBytes, bytes: -1, touched: map[string]bool{}, flight: map[string]*call{}}
-	if err := reopened.openAs(rollback); err != nil {
+	reopened, err := openWith(file, rollback)
+	if err != nil {
 		t.Fatal(err)
 	}
 	defer reopened.Close()

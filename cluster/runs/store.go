@@ -64,11 +64,16 @@ func Open(o Options) (*Store, error) {
 		}
 		o.File = f
 	}
+	return newStore(o, (*Store).open)
+}
+
+// newStore is a store that is opened in a way.
+func newStore(o Options, open func(*Store) error) (*Store, error) {
 	if o.LimitBytes == 0 {
 		o.LimitBytes = DefaultLimitBytes
 	}
 	s := &Store{file: o.File, limit: o.LimitBytes, bytes: -1, touched: map[string]bool{}, flight: map[string]*call{}}
-	if err := s.open(); err != nil {
+	if err := open(s); err != nil {
 		if s.db != nil {
 			s.db.Close()
 		}
