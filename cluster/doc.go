@@ -16,6 +16,9 @@
 // it a runner: it keeps the latest and a few with other knobs, hands out what there is
 // while runs end, and opens the system behind a point beside the others.
 //
+// What ran is kept in the run store (package runs), as a row that finds its results again: KeepRun, KeepSweep, KeepFigure
+// and KeepSession make one, LoadKept reads it.
+//
 // In a notebook:
 //
 //	c := cluster.Up(cluster.Spec{Preset: "drtm+h", Workload: "smallbank"})

@@ -176,3 +176,24 @@ func TestSweepIsKept(t *testing.T) {
 		t.Errorf("%+v, %v", list, err)
 	}
 }
+
+// A session says how long it was and what was changed in it, and hands its recording out again.
+func TestSessionIsKept(t *testing.T) {
+	store := keptStore(t)
+	r := littleRun(t, nil)
+	r.Changes = []result.Change{{Version: 2, VirtualNS: 5}}
+	id, err := KeepSession(store, "live", r, []byte("{}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := store.Find(id)
+	if err != nil || k.Kind != runs.KindSession || !strings.HasSuffix(k.About, "µs, 1 change") || !strings.Contains(k.About, "coroutines=2") {
+		t.Errorf("%+v, %v", k, err)
+	}
+	if b, ok := store.Recording(id); !ok || string(b) != "{}\n" {
+		t.Errorf("%q, %v", b, ok)
+	}
+	if l, err := LoadKept(store, id.String()); err != nil || len(l.Results) != 1 {
+		t.Errorf("%+v, %v", l, err)
+	}
+}

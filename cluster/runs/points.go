@@ -39,15 +39,6 @@ func (s *Store) Get(key string) ([]byte, bool) {
 	return body, true
 }
 
-// Has says that the result of a run is stored.
-func (s *Store) Has(key string) bool {
-	if s == nil || !isKey(key) {
-		return false
-	}
-	var one int
-	return s.db.QueryRow("SELECT 1 FROM points WHERE key = ?", key).Scan(&one) == nil
-}
-
 // Put stores the result of a run.
 func (s *Store) Put(key string, body []byte) error {
 	if s == nil {
