@@ -73,7 +73,7 @@ func KeepSession(s *runs.Store, note string, r *result.Result, recording []byte)
 		return 0, err
 	}
 	k := keptOf(runs.KindSession, formSession, note, r)
-	k.about(nsText(r.FromNS+r.VirtualNS)+", "+counted(len(r.Changes), "change"))
+	k.about(nsText(r.FromNS+r.VirtualNS) + ", " + counted(len(r.Changes), "change"))
 	if len(recording) <= runs.EntryLimitBytes {
 		k.Recording = recording
 	}
