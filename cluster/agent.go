@@ -361,13 +361,28 @@ func (a *Agent) Result(ctx context.Context, sys string) (*result.Result, error) 
 // Session is the recording of a system so far, as a session file. One that catches up
 // with its own has none yet: what happened and what will are not told apart.
 func (a *Agent) Session(ctx context.Context, sys string) ([]byte, error) {
-	return fetch(ctx, a, sys, func(m *member) ([]byte, error) {
-		if err := m.caughtUp(); err != nil {
-			return nil, err
-		}
-		now := m.mark()
-		return m.rec.bytes(&now)
+	return fetch(ctx, a, sys, (*member).sessionSoFar)
+}
+
+// Recorded is Result and Session of one moment: the session runs again to the result.
+func (a *Agent) Recorded(ctx context.Context, sys string) (*result.Result, []byte, error) {
+	type both struct {
+		result  *result.Result
+		session []byte
+	}
+	x, err := fetch(ctx, a, sys, func(m *member) (both, error) {
+		session, err := m.sessionSoFar()
+		return both{m.sys.Result(), session}, err
 	})
+	return x.result, x.session, err
+}
+
+func (m *member) sessionSoFar() ([]byte, error) {
+	if err := m.caughtUp(); err != nil {
+		return nil, err
+	}
+	now := m.mark()
+	return m.rec.bytes(&now)
 }
 
 // Unrecorded gets, once, why the session file can no longer be written. The cluster

@@ -161,17 +161,13 @@ func (f *upFlags) keepSessions(agent *cluster.Agent, say func(string, ...any)) e
 		if s.ForkedFrom != "" || s.CatchingUp {
 			continue
 		}
-		r, err := agent.Result(ctx, s.Sys)
-		if err == nil && r.Commits == 0 {
-			continue // nothing happened
-		}
-		var recording []byte
-		if err == nil {
-			recording, err = agent.Session(ctx, s.Sys)
-		}
+		r, recording, err := agent.Recorded(ctx, s.Sys)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("system %s: not kept: %w", s.Sys, err))
 			continue
+		}
+		if r.Commits == 0 {
+			continue // nothing happened
 		}
 		errs = append(errs, f.keep.keep(say, func(store *runs.Store) (runs.ID, error) { return cluster.KeepSession(store, f.keep.note, r, recording) }))
 	}
