@@ -184,7 +184,7 @@ func (k *keeping) about(more string) {
 	if json.Unmarshal(k.Spec, &spec) == nil {
 		changed := NonDefault(spec)
 		for _, name := range sortedKnobs(changed) {
-			if !slices.Contains(aside, name) {
+			if !slices.Contains(measuringKnobs, name) {
 				parts = append(parts, name+"="+experiment.Format(name, changed[name]))
 			}
 		}
@@ -192,8 +192,8 @@ func (k *keeping) about(more string) {
 	k.About = strings.Trim(strings.Join(parts, " ")+", "+more, ", ")
 }
 
-// aside are knobs that say how long and how closely was looked, not at what.
-var aside = []string{"seed", "check", "warmup_ns", "duration_ns", "window_ns"}
+// measuringKnobs are knobs that say how long and how closely was looked, not at what.
+var measuringKnobs = []string{"seed", "check", "warmup_ns", "duration_ns", "window_ns"}
 
 // together makes the row one of several results: what they do not share it does not say.
 func (k *keeping) together(rs []*result.Result) {
