@@ -13,11 +13,11 @@ import (
 // on results.
 func (f *Fabric) lookAhead() {
 	f.sim.Ahead(f.kFetch, f.aheadVerb, f.aheadLocal)
-	f.sim.Ahead(f.kTx, f.aheadHead, f.aheadRequester)
+	f.sim.Ahead(f.kTx, f.aheadHead, f.aheadRequester, f.aheadSending)
 	f.sim.Ahead(f.kRx, f.aheadVerb, f.aheadResponder, f.aheadRecv)
 	f.sim.Ahead(f.kMem, f.aheadVerb, f.aheadMemory)
 	f.sim.Ahead(f.kStore, f.aheadVerb, f.aheadMemory)
-	f.sim.Ahead(f.kReply, f.aheadHead, f.aheadReplier)
+	f.sim.Ahead(f.kReply, f.aheadHead, f.aheadReplier, f.aheadReplying)
 	f.sim.Ahead(f.kAnswer, f.aheadVerb, f.aheadAnswer, f.aheadCompletion)
 }
 
@@ -40,6 +40,20 @@ func (f *Fabric) aheadReplier(i uint32) {
 func (f *Fabric) aheadRequester(i uint32) {
 	if v := &f.verbs[i]; v.q != nil {
 		sim.Prefetch(unsafe.Pointer(v.q))
+	}
+}
+
+// aheadSending: the latest use of the requester's context.
+func (f *Fabric) aheadSending(i uint32) {
+	if q := f.verbs[i].q; q != nil {
+		q.nic.contexts.ahead(q.qpn)
+	}
+}
+
+// aheadReplying: that of the responder's.
+func (f *Fabric) aheadReplying(i uint32) {
+	if v := &f.verbs[i]; v.q != nil {
+		v.r.nic.contexts.ahead(v.r.qpn)
 	}
 }
 
@@ -67,10 +81,14 @@ func (f *Fabric) aheadFlight(n *NIC, v *verb) {
 	}
 }
 
-// aheadRecv: the RECV a message will take.
+// aheadRecv: the RECV a message will take, or the latest use of the context of a one-sided request.
 func (f *Fabric) aheadRecv(i uint32) {
 	v := &f.verbs[i]
-	if v.q == nil || v.op != Send {
+	if v.q == nil {
+		return
+	}
+	if v.op != Send {
+		v.r.nic.contexts.ahead(v.r.qpn)
 		return
 	}
 	if r := v.r; r.rqHead != r.rqTail {

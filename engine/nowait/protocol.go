@@ -122,7 +122,9 @@ func (p *protocol) NeedsDrain(to txn.Config) bool {
 // Session is a coroutine's.
 func (p *protocol) Session(tx *txn.Tx) txn.Session {
 	c := tx.Co()
-	return &session{p: p, tx: tx, c: c, cache: p.db.Cache(c.Machine()), log: p.logs.Writer(c)}
+	s := &session{p: p, tx: tx, c: c, cache: p.db.Cache(c.Machine()), log: p.logs.Writer(c)}
+	r2.AheadWith(c, s)
+	return s
 }
 
 // Header is a lock word.

@@ -25,7 +25,7 @@ type session struct {
 	list  []*hold          // of a release
 	parts []int            // primaries, of a two-sided phase
 	calls []*r2.Reply
-	log   *replication.Writer
+	log   replication.Writer
 	word  [8]byte // the lock word of a row that is inserted
 
 	lockedAt r2.Time // when the attempt had its first lock; 0: it has none
@@ -207,7 +207,6 @@ func (s *session) own(a *access) bool { return int(a.Machine) == s.c.Machine() }
 
 // Ahead asks the host for the set and the log.
 func (s *session) Ahead() {
-	r2.Prefetch(s)
 	s.pool.Ahead(len(s.set))
 	s.log.Ahead()
 }

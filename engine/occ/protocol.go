@@ -113,6 +113,7 @@ func (p *protocol) Set(cfg txn.Config) error {
 func (p *protocol) Session(tx *txn.Tx) txn.Session {
 	c := tx.Co()
 	s := &session{p: p, tx: tx, c: c, cache: p.db.Cache(c.Machine()), log: p.logs.Writer(c)}
+	r2.AheadWith(c, s)
 	list := &p.sessions[c.Machine()][c.Thread()]
 	for len(*list) <= c.Index() {
 		*list = append(*list, nil)

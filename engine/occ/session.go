@@ -24,7 +24,7 @@ type session struct {
 	reads r2.Mode          // of what fetches by READ
 	parts []int            // primaries, of the two-sided phases
 	calls []*r2.Reply
-	log   *replication.Writer
+	log   replication.Writer
 
 	word     [8]byte // the lock word, for inserts
 	gaps     gaps    // that the attempt has changed
@@ -294,7 +294,6 @@ func (s *session) reclaimFirst() error {
 
 // Ahead asks the host for the set and the log.
 func (s *session) Ahead() {
-	r2.Prefetch(s)
 	s.pool.Ahead(len(s.set))
 	s.log.Ahead()
 }

@@ -15,12 +15,15 @@ func (cl *Cluster) lookAhead() {
 
 // hint is where a coroutine's memory is, without touching it.
 type hint struct {
-	co    *Co
-	proc  *sim.Proc      // nil while it goes on in steps
-	use   unsafe.Pointer // see Co.Ahead
-	lines int
-	more  func()
-	_     [24]byte // one line each
+	co        *Co
+	proc      *sim.Proc      // nil while it goes on in steps
+	use       unsafe.Pointer // see Co.Ahead
+	also      unsafe.Pointer // see AheadWith
+	data      unsafe.Pointer // what the latest READ fills
+	more      func()
+	lines     uint32
+	alsoLines uint32
+	_         [8]byte // one line each
 }
 
 // Ahead names what the coroutine will touch when it goes on: n bytes at use are
@@ -28,7 +31,14 @@ type hint struct {
 // Prefetch, for what they lead to.
 func (c *Co) Ahead(use unsafe.Pointer, n uintptr, more func()) {
 	h := &c.w.cl.hints[c.id]
-	h.use, h.lines, h.more = use, linesOf(use, n), more
+	h.use, h.lines, h.more = use, uint32(linesOf(use, n)), more
+}
+
+// AheadWith names a value that is asked for together with what Ahead names.
+func AheadWith[T any](c *Co, x *T) {
+	h := &c.w.cl.hints[c.id]
+	h.also = unsafe.Pointer(x)
+	h.alsoLines = uint32(linesOf(h.also, unsafe.Sizeof(*x)))
 }
 
 // linesOf is over how many lines n bytes reach.
@@ -66,7 +76,9 @@ func (cl *Cluster) AheadBytes(machine int, a Addr, n int) {
 // AheadPost asks for the queue pair that leads to a machine.
 func (c *Co) AheadPost(m int) {
 	w := c.w
-	sim.Prefetch(unsafe.Pointer(w.rc[m*w.cl.perPeer]))
+	if i := m * w.cl.perPeer; i < len(w.rc) { // without RDMA there are none
+		sim.Prefetch(unsafe.Pointer(w.rc[i]))
+	}
 }
 
 const (
@@ -157,8 +169,14 @@ func (cl *Cluster) aheadCoroutines(a uint32) {
 				h.proc.Ahead()
 			}
 			if h.use != nil {
-				sim.PrefetchLines(h.use, h.lines)
+				sim.PrefetchLines(h.use, int(h.lines))
 				sim.Prefetch(*(*unsafe.Pointer)(unsafe.Pointer(&h.more)))
+			}
+			if h.also != nil {
+				sim.PrefetchLines(h.also, int(h.alsoLines))
+			}
+			if h.data != nil {
+				sim.Prefetch(h.data)
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package r2
 
 import (
 	"fmt"
+	"unsafe"
 
 	"drtmx/engine/fabric"
 )
@@ -324,6 +325,9 @@ func (l *List) add(wr fabric.SendWR, buffer int16) {
 // Read adds a READ of n bytes.
 func (l *List) Read(at Loc, n int) Buf {
 	b := l.co.Buf(n)
+	if n > 0 {
+		l.co.w.cl.hints[l.co.id].data = unsafe.Pointer(&b.B[0])
+	}
 	l.add(fabric.SendWR{Op: fabric.Read, Local: b.Addr, LKey: l.co.w.lkey, Len: uint32(n), Remote: at.Addr, RKey: at.RKey}, -1)
 	return b
 }

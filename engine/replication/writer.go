@@ -16,6 +16,7 @@ type Writer struct {
 	updates []record.Update
 	bytes   int // of the updates
 	at      []placed
+	few     [4]placed // that at begins with: mostly all of it
 	number  uint32
 	own     []byte // a copy of the entry, for a store waits for the core's local time
 }
@@ -26,13 +27,16 @@ type placed struct {
 	pos     uint64
 }
 
-// Writer is the coroutine's.
-func (l *Logs) Writer(c *r2.Co) *Writer {
-	return &Writer{l: l, c: c, src: &l.sources[c.Machine()][c.Thread()]}
+// Writer is the coroutine's. It is not to be copied once Begin was called.
+func (l *Logs) Writer(c *r2.Co) Writer {
+	return Writer{l: l, c: c, src: &l.sources[c.Machine()][c.Thread()]}
 }
 
 // Begin forgets the entry of before.
 func (w *Writer) Begin() {
+	if w.at == nil {
+		w.at = w.few[:]
+	}
 	w.updates, w.at, w.bytes = w.updates[:0], w.at[:0], 0
 }
 
@@ -231,7 +235,9 @@ func (w *Writer) Check() {
 	}
 }
 
-// Ahead asks the host for what Send and Reclaim touch.
+// Ahead asks the host for the queue pairs that Send and Reclaim post to.
 func (w *Writer) Ahead() {
-	r2.PrefetchAll(w.at)
+	for i := range w.at {
+		w.c.AheadPost(w.at[i].machine)
+	}
 }
