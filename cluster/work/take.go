@@ -1,0 +1,369 @@
+package work
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+const (
+	// lookEvery is how often a worker looks for points that it was not told of, as those that others lost.
+	lookEvery = 500 * time.Millisecond
+	// forgetConsumers is after how long without a worker the server forgets how far those of a version were.
+	forgetConsumers = 24 * time.Hour
+	// storeFor is how long a worker tries to store a result.
+	storeFor = 10 * time.Minute
+	// leaveWithin is how long it tries when it has been stopped.
+	leaveWithin = 20 * time.Second
+)
+
+// taker is a worker at a server.
+type taker struct {
+	q         *Remote
+	w         Worker
+	m         meter
+	consumers [classes]jetstream.Consumer
+	top       int
+
+	mu     sync.Mutex
+	room   room
+	maybe  [classes]bool // there may be points of this class
+	looked time.Time     // when all were set
+	news   chan struct{} // a point was queued, or one ended
+	said   string        // the last trouble, told once
+}
+
+// Work is that of Queue.
+func (q *Remote) Work(ctx context.Context, w Worker) error {
+	w = w.withDefaults()
+	t := &taker{q: q, w: w, top: topClass(w.MemoryBytes), room: room{slots: w.Parallel, memory: w.MemoryBytes}, news: make(chan struct{}, 1)}
+	stop, err := t.announce()
+	if err != nil {
+		return err
+	}
+	defer stop()
+	var wg sync.WaitGroup
+	for ctx.Err() == nil && !q.nc.IsClosed() {
+		p, msg, err := t.next(ctx)
+		if err != nil && ctx.Err() == nil {
+			t.trouble(err)
+			t.pause(ctx)
+			continue
+		}
+		if msg == nil {
+			t.pause(ctx)
+			continue
+		}
+		t.trouble(nil)
+		wg.Go(func() { t.handle(ctx, p, msg) })
+	}
+	wg.Wait()
+	_ = q.nc.FlushTimeout(time.Second) // what was handed back is on its way
+	return nil
+}
+
+// announce answers who asks for workers, and listens for points.
+func (t *taker) announce() (stop func(), err error) {
+	answer, err := t.q.nc.Subscribe(workSubject, func(m *nats.Msg) {
+		if text, err := json.Marshal(t.m.info(&t.w)); err == nil {
+			_ = m.Respond(text) // who asks asks again
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	wake, err := t.q.nc.Subscribe(wakeSubject+"."+t.w.Code, func(m *nats.Msg) {
+		if len(m.Data) == 1 && int(m.Data[0]) <= t.top {
+			t.mu.Lock()
+			t.maybe[m.Data[0]] = true
+			t.mu.Unlock()
+			t.tell()
+		}
+	})
+	if err != nil {
+		_ = answer.Unsubscribe()
+		return nil, err
+	}
+	return func() { _, _ = answer.Unsubscribe(), wake.Unsubscribe() }, nil
+}
+
+func (t *taker) tell() {
+	select {
+	case t.news <- struct{}{}:
+	default:
+	}
+}
+
+// pause waits until something may have changed.
+func (t *taker) pause(ctx context.Context) {
+	select {
+	case <-t.news:
+	case <-time.After(lookEvery):
+	case <-ctx.Done():
+	}
+}
+
+// trouble tells of an error when it is another than before.
+func (t *taker) trouble(err error) {
+	now := ""
+	if err != nil {
+		now = err.Error()
+	}
+	if now != "" && now != t.said {
+		t.w.Log("no points for now: " + now)
+	}
+	t.said = now
+}
+
+// next takes a point for which there is room; nil where there is none. Points that need more memory come first. One for which there is
+// no room yet is not overtaken by smaller ones.
+func (t *taker) next(ctx context.Context) (p Point, msg jetstream.Msg, err error) {
+	t.mu.Lock()
+	if time.Since(t.looked) > lookEvery {
+		t.looked = time.Now()
+		for c := range t.top + 1 {
+			t.maybe[c] = true
+		}
+	}
+	maybe, slots := t.maybe, t.room.slots
+	t.mu.Unlock()
+	for c := t.top; c >= 0 && slots > 0; c-- {
+		if !maybe[c] {
+			continue
+		}
+		if err := t.open(ctx, c); err != nil {
+			return p, nil, err
+		}
+		if !t.fits(c) {
+			info, err := t.consumers[c].Info(ctx)
+			if err != nil || info.NumPending > 0 {
+				return p, nil, err
+			}
+			continue
+		}
+		if p, msg, err = t.fetch(ctx, c); msg != nil || err != nil {
+			return p, msg, err
+		}
+	}
+	return p, nil, nil
+}
+
+// open finds or makes the consumer of a class.
+func (t *taker) open(ctx context.Context, c int) (err error) {
+	if t.consumers[c] != nil {
+		return nil
+	}
+	t.consumers[c], err = t.q.points.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
+		Durable: fmt.Sprintf("%s-m%02d", t.w.Code, c), FilterSubject: classSubject(t.w.Code, c) + ".*",
+		AckPolicy: jetstream.AckExplicitPolicy, AckWait: t.q.o.AckWait,
+		// Failures are counted here: to the server a point that was handed back is one that failed.
+		MaxDeliver: -1, MaxAckPending: -1, InactiveThreshold: forgetConsumers,
+	})
+	return err
+}
+
+func (t *taker) fits(c int) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.room.fits(t.needs(c))
+}
+
+// needs is what a point of a class may need. The smallest class is for all workers.
+func (t *taker) needs(c int) int64 {
+	if c == 0 && t.w.MemoryBytes > 0 {
+		return min(classBytes(0), t.w.MemoryBytes)
+	}
+	return classBytes(c)
+}
+
+// fetch takes a point of a class if one waits.
+func (t *taker) fetch(ctx context.Context, c int) (p Point, msg jetstream.Msg, err error) {
+	batch, err := t.consumers[c].FetchNoWait(1)
+	if err == nil {
+		for m := range batch.Messages() {
+			msg = m
+		}
+		err = batch.Error()
+	}
+	if err != nil && msg == nil {
+		t.consumers[c] = nil // it may have been forgotten
+		return p, nil, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if msg == nil {
+		t.maybe[c] = false
+		return p, nil, nil
+	}
+	if json.Unmarshal(msg.Data(), &p) != nil || p.check() != nil || p.Code != t.w.Code {
+		return p, nil, msg.Term() // nobody can compute it
+	}
+	if c == 0 {
+		p.MemoryBytes = min(p.MemoryBytes, t.needs(0))
+	}
+	t.room.take(p.MemoryBytes)
+	return p, msg, nil
+}
+
+// handle computes a point that was delivered, and sees to what becomes of it.
+func (t *taker) handle(ctx context.Context, p Point, msg jetstream.Msg) {
+	t.m.begin()
+	counts, failed := false, false
+	defer func() {
+		t.m.end(counts, failed)
+		t.mu.Lock()
+		t.room.release(p.MemoryBytes)
+		t.mu.Unlock()
+		t.tell()
+	}()
+	beat := t.heartbeat(msg)
+	defer beat()
+	failures, err := t.failures(ctx, p, msg)
+	if err != nil {
+		return // the server is away: the point comes back
+	}
+	began := time.Now()
+	rec := record{Worker: t.w.Name}
+	var body []byte
+	if has, err := t.q.kept.has(ctx, p.Key); err != nil {
+		return
+	} else if has { // somebody else was as quick
+		_ = msg.Ack()
+		return
+	}
+	if failures >= Tries {
+		rec.Failed = &died{failures, "its worker was lost or stood still each time, the last before " + t.w.Name + " took it"}
+	} else if body, err = t.w.attempt(ctx, p); err != nil {
+		if ctx.Err() != nil {
+			t.handBack(p, msg)
+			return
+		}
+		failures++
+		t.w.Log(fmt.Sprintf("point %.12s failed (%d of %d): %s", p.Key, failures, Tries, firstLine(err)))
+		if failed = true; !final(err, failures) {
+			_ = msg.Nak() // or it comes back by itself
+			t.again(p)
+			return
+		}
+		rec.Failed = &died{failures, err.Error()}
+	}
+	rec.WallMS = time.Since(began).Milliseconds()
+	if counts = t.store(ctx, p, rec, body); counts {
+		_ = msg.Ack() // without it the point is delivered again, and found to be done
+		_ = t.q.nc.Publish(doneSubject+"."+p.Key, nil)
+	}
+}
+
+// heartbeat keeps a point until the returned function ends it.
+func (t *taker) heartbeat(msg jetstream.Msg) (stop func()) {
+	over := make(chan struct{})
+	go func() {
+		tick := time.NewTicker(t.q.o.AckWait / 3)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				_ = msg.InProgress() // the next one is not far
+			case <-over:
+				return
+			}
+		}
+	}()
+	return sync.OnceFunc(func() { close(over) })
+}
+
+// failures is how often a point was delivered before and neither came to an end nor was handed back.
+func (t *taker) failures(ctx context.Context, p Point, msg jetstream.Msg) (int, error) {
+	meta, err := msg.Metadata()
+	if err != nil || meta.NumDelivered <= 1 {
+		return 0, err
+	}
+	back, err := t.handedBack(ctx, p, meta.Sequence.Stream)
+	return max(int(meta.NumDelivered)-1-back, 0), err
+}
+
+// returned counts how often a message was handed back.
+type returned struct {
+	Message uint64 `json:"message"`
+	Times   int    `json:"times"`
+}
+
+func backKey(p Point) string { return "back." + p.Key }
+
+func (t *taker) handedBack(ctx context.Context, p Point, message uint64) (int, error) {
+	e, ok, err := t.q.kept.entry(ctx, backKey(p))
+	if !ok {
+		return 0, err
+	}
+	var r returned
+	if json.Unmarshal(e.Value(), &r) != nil || r.Message != message {
+		return 0, nil // of another time that the point was queued
+	}
+	return r.Times, nil
+}
+
+// handBack gives a point to others when the worker ends.
+func (t *taker) handBack(p Point, msg jetstream.Msg) {
+	ctx, cancel := context.WithTimeout(context.Background(), leaveWithin)
+	defer cancel()
+	meta, err := msg.Metadata()
+	if err == nil {
+		var times int
+		times, err = t.handedBack(ctx, p, meta.Sequence.Stream)
+		if text, merr := json.Marshal(returned{meta.Sequence.Stream, times + 1}); err == nil && merr == nil {
+			_, err = t.q.kept.kv.Put(ctx, backKey(p), text)
+		}
+	}
+	if err == nil {
+		err = msg.Nak()
+	}
+	if err != nil {
+		t.w.Log(fmt.Sprintf("point %.12s was not handed back, it goes to others in %v: %v", p.Key, t.q.o.AckWait, err))
+		return
+	}
+	t.again(p)
+}
+
+// again tells workers, this one too, of a point that waits once more.
+func (t *taker) again(p Point) {
+	if class, err := classOf(p.MemoryBytes); err == nil {
+		_ = t.q.nc.Publish(wakeSubject+"."+p.Code, []byte{byte(class)}) // else they look in a moment
+	}
+}
+
+// store keeps an outcome, for as long as the server is away. It says whether it is there.
+func (t *taker) store(ctx context.Context, p Point, rec record, body []byte) bool {
+	const attempts = 5 // at what the server refuses
+	limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeFor)
+	defer cancel()
+	leave := context.AfterFunc(ctx, func() { time.AfterFunc(leaveWithin, cancel) })
+	defer leave()
+	for refused := 0; limit.Err() == nil && !t.q.nc.IsClosed(); {
+		_, err := t.q.kept.put(limit, p.Key, rec, body)
+		switch {
+		case err == nil:
+			return true
+		case !offline(err):
+			if refused++; refused == attempts {
+				t.w.Log(fmt.Sprintf("point %.12s: its result is not stored: %v", p.Key, err))
+				return false
+			}
+		}
+		select {
+		case <-time.After(lookEvery):
+		case <-limit.Done():
+		}
+	}
+	return false
+}
+
+func firstLine(err error) string {
+	text, _, _ := strings.Cut(err.Error(), "\n")
+	return text
+}
