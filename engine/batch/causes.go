@@ -160,7 +160,7 @@ func (m *measurement) jobs(plain experiment.Spec, seeds int) ([]job, error) {
 	if err != nil {
 		return nil, err
 	}
-	base, err := pointJobs(fixed, nil, 0, seeds)
+	base, err := (&SweepOptions{}).pointJobs(fixed, nil, 0, seeds)
 	if err != nil {
 		return nil, err
 	}

@@ -52,10 +52,21 @@ type Cache interface {
 	Put(key string, r *result.Result) error
 }
 
+// Runner computes runs elsewhere than in the goroutine that asks, as on other machines.
+type Runner interface {
+	// Takes says whether it computes a run; what it does not take is computed here.
+	Takes(spec experiment.Spec, values experiment.Knobs) bool
+	// Run is engine.Run of a spec that resolves to these values.
+	Run(ctx context.Context, spec experiment.Spec, values experiment.Knobs) (*result.Result, error)
+	// AtOnce is how many runs it is asked for at a time.
+	AtOnce() int
+}
+
 // SweepOptions: the zero value runs one seed per point on every core without a cache.
 type SweepOptions struct {
 	Seeds    int                   // runs per point, with seed, seed+1, ...; 0 means 1
-	Parallel int                   // systems at once; 0 means one per core
+	Parallel int                   // systems at once in this process; 0 means one per core
+	Runner   Runner                // computes what it takes; nil: all runs are computed here
 	Cache    Cache                 // finished runs are taken from here and put here, so a broken sweep resumes
 	Progress func(done, total int) // called from one goroutine at a time
 	// Each is told of a run as soon as it has ended, before Progress, in RunAll only: at is the place
@@ -88,7 +99,7 @@ func Sweep(ctx context.Context, spec experiment.Spec, axes []experiment.Axis, o 
 	var refused error
 	for i, set := range sets {
 		p := SweepPoint{Set: set}
-		js, err := pointJobs(spec, set, i, seeds)
+		js, err := o.pointJobs(spec, set, i, seeds)
 		if err != nil {
 			p.Error, p.Refused = err.Error(), true
 			if refused == nil {
@@ -135,7 +146,7 @@ func present(runs []*result.Result) []*result.Result {
 	return out
 }
 
-func pointJobs(spec experiment.Spec, set experiment.Knobs, point, seeds int) ([]job, error) {
+func (o *SweepOptions) pointJobs(spec experiment.Spec, set experiment.Knobs, point, seeds int) ([]job, error) {
 	s, err := spec.With(set)
 	if err != nil {
 		return nil, err
@@ -144,7 +155,7 @@ func pointJobs(spec experiment.Spec, set experiment.Knobs, point, seeds int) ([]
 	if err != nil {
 		return nil, err
 	}
-	if err := experiment.RefuseTooBig(v); err != nil {
+	if err := o.refuseTooBig(s, v); err != nil {
 		return nil, err
 	}
 	if first := v.Int("seed"); first > math.MaxInt-(seeds-1) {
@@ -163,37 +174,68 @@ func pointJobs(spec experiment.Spec, set experiment.Knobs, point, seeds int) ([]
 	return jobs, nil
 }
 
+// elsewhere says whether the runner computes a run.
+func (o *SweepOptions) elsewhere(s experiment.Spec, v experiment.Knobs) bool {
+	return o.Runner != nil && s.Hardware == nil && s.Scaling == nil && o.Runner.Takes(s, v)
+}
+
+// refuseTooBig compares what a run needs with the memory of this computer, unless it is computed elsewhere.
+func (o *SweepOptions) refuseTooBig(s experiment.Spec, v experiment.Knobs) error {
+	if o.elsewhere(s, v) {
+		return nil
+	}
+	return experiment.RefuseTooBig(v)
+}
+
 // runJobs runs jobs in parallel, each in a system of its own, those that take longest first: at the
 // end no core waits long for the others. done is called from one goroutine at a time.
 func runJobs(ctx context.Context, jobs []job, o SweepOptions, done func(j job, r *result.Result, cached bool, err error)) error {
-	jobs = slices.Clone(jobs)
-	slices.SortStableFunc(jobs, func(a, b job) int { return cmp.Compare(wallOf(b.values), wallOf(a.values)) })
+	var here, there []job
+	for _, j := range jobs {
+		if o.elsewhere(j.spec, j.values) {
+			there = append(there, j)
+		} else {
+			here = append(here, j)
+		}
+	}
 	n := o.Parallel
 	if n <= 0 {
 		n = runtime.GOMAXPROCS(0)
 	}
-	n = fitting(jobs, n)
-	queue := make(chan job)
-	var wg sync.WaitGroup
 	var mu sync.Mutex
 	finished := 0
-	for range n {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			for j := range queue {
-				r, cached, err := o.run(ctx, j)
-				mu.Lock()
-				if ctx.Err() == nil || err == nil {
-					done(j, r, cached, err)
-					finished++
-					if o.Progress != nil {
-						o.Progress(finished, len(jobs))
-					}
-				}
-				mu.Unlock()
+	one := func(j job) {
+		r, cached, err := o.run(ctx, j)
+		mu.Lock()
+		defer mu.Unlock()
+		if ctx.Err() == nil || err == nil {
+			done(j, r, cached, err)
+			finished++
+			if o.Progress != nil {
+				o.Progress(finished, len(jobs))
 			}
-		}()
+		}
+	}
+	var wg sync.WaitGroup
+	if len(there) > 0 {
+		wg.Go(func() { pool(ctx, there, o.Runner.AtOnce(), one) })
+	}
+	pool(ctx, here, fitting(here, n), one)
+	wg.Wait()
+	return ctx.Err()
+}
+
+// pool does jobs in n goroutines until the context ends, those that take longest first.
+func pool(ctx context.Context, jobs []job, n int, one func(j job)) {
+	slices.SortStableFunc(jobs, func(a, b job) int { return cmp.Compare(wallOf(b.values), wallOf(a.values)) })
+	queue := make(chan job)
+	var wg sync.WaitGroup
+	for range min(n, len(jobs)) {
+		wg.Go(func() {
+			for j := range queue {
+				one(j)
+			}
+		})
 	}
 feed:
 	for _, j := range jobs {
@@ -205,7 +247,6 @@ feed:
 	}
 	close(queue)
 	wg.Wait()
-	return ctx.Err()
 }
 
 // RunAll runs each spec once, in parallel, and returns the results in the order of the specs. Specs
@@ -224,7 +265,7 @@ func RunAll(ctx context.Context, specs []experiment.Spec, o SweepOptions) ([]*re
 		if err != nil {
 			return nil, err
 		}
-		if err := experiment.RefuseTooBig(v); err != nil {
+		if err := o.refuseTooBig(s, v); err != nil {
 			return nil, err
 		}
 		key := identity{keyOf(v), s.Hardware, s.Scaling}
@@ -270,7 +311,7 @@ func RunAll(ctx context.Context, specs []experiment.Spec, o SweepOptions) ([]*re
 // run does a job, and again for as long as it is asked for.
 func (o *SweepOptions) run(ctx context.Context, j job) (r *result.Result, cached bool, err error) {
 	for times := 0; ; times++ {
-		if r, cached, err = runCached(ctx, j, o.Cache); err != nil || o.Again == nil {
+		if r, cached, err = o.runCached(ctx, j); err != nil || o.Again == nil {
 			return r, cached, err
 		}
 		another, ok := o.Again(times, j.spec, r)
@@ -306,19 +347,23 @@ func fitting(jobs []job, n int) int {
 	return max(min(n, int(free/largest)), 1)
 }
 
-func runCached(ctx context.Context, j job, cache Cache) (r *result.Result, cached bool, err error) {
-	if cache == nil || j.spec.Hardware != nil || j.spec.Scaling != nil { // no key says on what hardware
-		r, err = engine.Run(ctx, j.spec, nil)
+func (o *SweepOptions) runCached(ctx context.Context, j job) (r *result.Result, cached bool, err error) {
+	compute := func() (*result.Result, error) { return engine.Run(ctx, j.spec, nil) }
+	if o.elsewhere(j.spec, j.values) {
+		compute = func() (*result.Result, error) { return o.Runner.Run(ctx, j.spec, j.values) }
+	}
+	if o.Cache == nil || j.spec.Hardware != nil || j.spec.Scaling != nil { // no key says on what hardware
+		r, err = compute()
 		return r, false, err
 	}
 	key := keyOf(j.values)
-	if r, ok := cache.Get(key); ok {
+	if r, ok := o.Cache.Get(key); ok {
 		return r, true, nil
 	}
-	if r, err = engine.Run(ctx, j.spec, nil); err != nil {
+	if r, err = compute(); err != nil {
 		return nil, false, err
 	}
-	return r, false, cache.Put(key, r)
+	return r, false, o.Cache.Put(key, r)
 }
 
 // RunKey is the address of a run in a Cache: equal for specs that resolve to the same values in the
@@ -362,7 +407,7 @@ func RunSeeds(ctx context.Context, spec experiment.Spec, n int, o SweepOptions) 
 		return nil, &experiment.SpecError{Field: "seeds", Value: fmt.Sprint(n), Rule: fmt.Sprintf("must be from 1 to %d", experiment.MaxAxis), Next: "such as 5"}
 	}
 	o.Seeds = n
-	jobs, err := pointJobs(spec, nil, 0, n)
+	jobs, err := o.pointJobs(spec, nil, 0, n)
 	if err != nil {
 		return nil, err
 	}
