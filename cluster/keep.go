@@ -314,7 +314,7 @@ func PointKey(r *result.Result) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return storeCache{}.key(key), nil
+	return storeKey(key), nil
 }
 
 // canonical are knobs as the registry has them, whatever JSON has made of their types. What today's registry does not

@@ -27,6 +27,7 @@ type SweepOptions struct {
 	Seeds   int
 	NoCache bool   // compute points again that the run store has
 	Note    string // of the sweep in the run store
+	Lab     *Lab   // who computes them; nil: this process
 }
 
 // SweepResult is a sweep's outcome. As last value of a cell it draws its
@@ -35,10 +36,24 @@ type SweepResult struct {
 	Raw *batch.SweepResult
 }
 
+// Over is what Sweep takes besides a spec: an Axis, or the Lab that computes its points.
+type Over interface {
+	over(axes *[]Axis, o *SweepOptions)
+}
+
+func (a Axis) over(axes *[]Axis, _ *SweepOptions) { *axes = append(*axes, a) }
+
+func (l *Lab) over(_ *[]Axis, o *SweepOptions) { o.Lab = l }
+
 // Sweep runs every combination of the axes' values, in parallel and from 0.
 // Points that were run before come from the run store.
-func Sweep(spec Spec, axes ...Axis) *SweepResult {
-	s, err := SweepWith(charts.Context(), spec, SweepOptions{}, charts.Progress("sweep"), axes...)
+func Sweep(spec Spec, over ...Over) *SweepResult {
+	var axes []Axis
+	var o SweepOptions
+	for _, x := range over {
+		x.over(&axes, &o)
+	}
+	s, err := SweepWith(charts.Context(), spec, o, charts.Progress("sweep"), axes...)
 	must(err)
 	return s
 }
@@ -60,6 +75,9 @@ func SweepWith(ctx context.Context, spec Spec, o SweepOptions, progress func(don
 	if !o.NoCache {
 		eo.Cache = RunCache()
 	}
+	runner, end := o.Lab.runner(0)
+	defer end()
+	eo.Runner = runner
 	r, err := batch.Sweep(ctx, spec, as, eo)
 	if err != nil {
 		return nil, err
@@ -91,10 +109,15 @@ func StoreCache(s *runs.Store) batch.Cache { return storeCache{s} }
 type storeCache struct{ s *runs.Store }
 
 func (c storeCache) Get(key string) (*result.Result, bool) {
-	b, ok := c.s.Get(c.key(key))
+	b, ok := c.s.Get(storeKey(key))
 	if !ok {
 		return nil, false
 	}
+	return readResult(b)
+}
+
+// readResult is a result from its JSON.
+func readResult(b []byte) (*result.Result, bool) {
 	r := &result.Result{}
 	if json.Unmarshal(b, r) != nil {
 		return nil, false
@@ -109,7 +132,7 @@ func (c storeCache) Put(key string, r *result.Result) error {
 		return err
 	}
 	// A full or read-only disk costs time later, not this result.
-	c.s.Lost(c.s.Put(c.key(key), b))
+	c.s.Lost(c.s.Put(storeKey(key), b))
 	return nil
 }
 
@@ -129,8 +152,8 @@ func (c storeCache) Compute(pkg, name string, options any, compute func() ([]byt
 	return body, err
 }
 
-// key makes a key of the store from one of the engine, whatever its form.
-func (c storeCache) key(k string) string {
+// storeKey makes a key of the store from one of the engine, whatever its form. It is that of the run's point as well.
+func storeKey(k string) string {
 	key, err := runs.Key(result.CodeVersion(), "result", k)
 	if err != nil {
 		return "" // a string is always JSON; the store refuses "" in any case

@@ -25,6 +25,8 @@ type task struct {
 	askers   int
 	failures int
 	begun    bool
+	ctx      context.Context // of the computation that has begun
+	stop     context.CancelFunc
 	ended    chan struct{}
 	out      Outcome
 	err      error
@@ -75,14 +77,20 @@ func (q *Local) ask(p Point) (*task, error) {
 	return t, nil
 }
 
-// leave takes a point back that nobody waits for any more.
+// leave takes a point back that nobody waits for any more, also from a worker: its result would be kept nowhere.
 func (q *Local) leave(t *task) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if t.askers--; t.askers == 0 && !t.begun && q.tasks[t.p.Key] == t {
-		delete(q.tasks, t.p.Key)
-		q.waiting = slices.DeleteFunc(q.waiting, func(x *task) bool { return x == t })
+	if t.askers--; t.askers > 0 || q.tasks[t.p.Key] != t {
+		return
 	}
+	delete(q.tasks, t.p.Key)
+	if t.begun {
+		t.stop()
+		return
+	}
+	q.waiting = slices.DeleteFunc(q.waiting, func(x *task) bool { return x == t })
+	q.changed.Broadcast()
 }
 
 // Work is that of Queue.
@@ -106,7 +114,7 @@ func (q *Local) Work(ctx context.Context, w Worker) error {
 	var wg sync.WaitGroup
 	room := &room{slots: w.Parallel, memory: w.MemoryBytes}
 	for t := q.next(ctx, &w, room); t != nil; t = q.next(ctx, &w, room) {
-		wg.Go(func() { q.compute(ctx, &w, m, room, t) })
+		wg.Go(func() { q.compute(&w, m, room, t) })
 	}
 	wg.Wait()
 	return nil
@@ -142,6 +150,7 @@ func (q *Local) next(ctx context.Context, w *Worker, r *room) *task {
 			q.waiting = slices.Delete(q.waiting, i, i+1)
 			r.take(t.p.MemoryBytes)
 			t.begun = true
+			t.ctx, t.stop = context.WithCancel(ctx)
 			return t
 		}
 		q.changed.Wait()
@@ -149,11 +158,12 @@ func (q *Local) next(ctx context.Context, w *Worker, r *room) *task {
 	return nil
 }
 
-func (q *Local) compute(ctx context.Context, w *Worker, m *meter, r *room, t *task) {
+func (q *Local) compute(w *Worker, m *meter, r *room, t *task) {
 	m.begin()
 	began := time.Now()
-	body, err := w.attempt(ctx, t.p)
-	back := err != nil && ctx.Err() != nil
+	body, err := w.attempt(t.ctx, t.p)
+	back := err != nil && t.ctx.Err() != nil
+	t.stop()
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	defer q.changed.Broadcast()
@@ -164,21 +174,21 @@ func (q *Local) compute(ctx context.Context, w *Worker, m *meter, r *room, t *ta
 	over := err == nil || !back && final(err, t.failures)
 	m.end(over, err != nil)
 	switch {
-	case !over && (q.closed || t.askers == 0):
-		t.err = errClosed
-		delete(q.tasks, t.p.Key)
-		close(t.ended)
-	case !over: // first of all, for others wait for it
+	case q.tasks[t.p.Key] != t: // nobody waits for it
+		return
+	case !over && !q.closed: // first of all, for others wait for it
 		t.begun = false
 		q.waiting = slices.Insert(q.waiting, 0, t)
+		return
+	case !over:
+		t.err = errClosed
+	case err != nil:
+		t.err = &Failed{Key: t.p.Key, Tries: t.failures, Why: err.Error(), Err: err}
 	default:
 		t.out = Outcome{Body: body, Worker: w.Name, WallMS: time.Since(began).Milliseconds()}
-		if err != nil {
-			t.out, t.err = Outcome{}, &Failed{Key: t.p.Key, Tries: t.failures, Why: err.Error()}
-		}
-		delete(q.tasks, t.p.Key)
-		close(t.ended)
 	}
+	delete(q.tasks, t.p.Key)
+	close(t.ended)
 }
 
 // Workers is that of Queue.

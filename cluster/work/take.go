@@ -247,8 +247,7 @@ func (t *taker) handle(ctx context.Context, p Point, msg jetstream.Msg) {
 		failures++
 		t.w.Log(fmt.Sprintf("point %.12s failed (%d of %d): %s", p.Key, failures, Tries, firstLine(err)))
 		if failed = true; !final(err, failures) {
-			_ = msg.Nak() // or it comes back by itself
-			t.again(p)
+			_ = msg.NakWithDelay(t.q.o.AckWait / 8) // it may be this moment that is bad, as for memory
 			return
 		}
 		rec.Failed = &died{failures, err.Error()}

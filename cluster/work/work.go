@@ -49,7 +49,10 @@ type Failed struct {
 	Key   string
 	Tries int    // how often it failed
 	Why   string // the last failure
+	Err   error  // the same, where it happened in this process
 }
+
+func (e *Failed) Unwrap() error { return e.Err }
 
 func (e *Failed) Error() string {
 	times := fmt.Sprintf("%d times", e.Tries)

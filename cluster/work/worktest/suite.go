@@ -43,7 +43,9 @@ func Compute(f func(ctx context.Context, n int, alive func()) ([]byte, error)) f
 }
 
 // Echo computes at once.
-func Echo(_ context.Context, n int, _ func()) ([]byte, error) { return fmt.Appendf(nil, "result %d", n), nil }
+func Echo(_ context.Context, n int, _ func()) ([]byte, error) {
+	return fmt.Appendf(nil, "result %d", n), nil
+}
 
 // Start lets a worker work until the test ends, or until the returned function stops it.
 func Start(t testing.TB, q work.Queue, w work.Worker) (stop func()) {
