@@ -58,18 +58,10 @@ func OpenLab(ctx context.Context, o work.Options) (*Lab, error) {
 	return &Lab{URL: o.URL, q: q, s: newSender(q, underWay, 0)}, nil
 }
 
-// Runner has runs computed by the lab; that of nil is nil.
-func (l *Lab) Runner() batch.Runner {
+// Use gives who computes runs: the lab, or for nil a queue in this process. The function is called when all have ended.
+func (l *Lab) Use() (batch.Runner, func()) {
 	if l == nil {
-		return nil
-	}
-	return l.s
-}
-
-// runner is that of the lab, or for nil one in this process. The function ends it.
-func (l *Lab) runner(parallel int) (batch.Runner, func()) {
-	if l == nil {
-		return here(parallel)
+		return here()
 	}
 	return l.s, func() {}
 }

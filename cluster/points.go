@@ -164,11 +164,8 @@ func (s *sender) beyond(workers []work.Info) (n int, bytes int64) {
 }
 
 // here is a queue in this process with a worker that has its cores and memory.
-func here(parallel int) (*sender, func()) {
-	if parallel <= 0 {
-		parallel = runtime.GOMAXPROCS(0)
-	}
-	memory := experiment.AvailableMemory()
+func here() (*sender, func()) {
+	parallel, memory := runtime.GOMAXPROCS(0), experiment.AvailableMemory()
 	q := work.NewLocal()
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup

@@ -75,7 +75,7 @@ func SweepWith(ctx context.Context, spec Spec, o SweepOptions, progress func(don
 	if !o.NoCache {
 		eo.Cache = RunCache()
 	}
-	runner, end := o.Lab.runner(0)
+	runner, end := o.Lab.Use()
 	defer end()
 	eo.Runner = runner
 	r, err := batch.Sweep(ctx, spec, as, eo)

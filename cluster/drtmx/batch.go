@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -177,19 +178,29 @@ func sweepCommand() *cobra.Command {
 	var f specFlags
 	var over []string
 	var seeds int
-	var asJSON, fresh bool
+	var asJSON, fresh, again bool
 	var k keepFlags
 	var tables tableFlags
 	var htmlFile string
+	var lab labFlags
 	cmd := &cobra.Command{
 		Use:   "sweep [SPEC] --over KNOB=V1,V2,...",
 		Short: "Every combination of some knobs' values",
-		Long:  "Runs every combination of the given values, in parallel. Points are kept: a sweep that was interrupted goes on where it stopped. A sweep that is done is in drtmx runs; the same one takes its place there. Charts are drawn over the last --over of numbers; the others name the lines. Two knobs are heat maps as well in --html.",
+		Long:  "Runs every combination of the given values, in parallel. Points are kept: a sweep that was interrupted goes on where it stopped, by its own command or by --resume. With --server the workers of a lab compute the points. A sweep that is done is in drtmx runs; the same one takes its place there. Charts are drawn over the last --over of numbers; the others name the lines. Two knobs are heat maps as well in --html.",
 		Args:  atMost(1, "one spec at most"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if again {
+				if cmd.Flags().NFlag() > 1 || len(args) > 0 {
+					return usage("--resume finishes the last sweep as it was given, so it stands alone")
+				}
+				return resume(cmd)
+			}
 			spec, err := f.spec(cmd, args)
 			if err != nil {
 				return err
+			}
+			if fresh && lab.server != "" {
+				return usage("--fresh: a server keeps results as well; remove them with drtmx serve-work gc --older 0s, or leave one of the two out")
 			}
 			if len(over) == 0 {
 				return usage("sweep needs --over KNOB=V1,V2,...")
@@ -213,9 +224,7 @@ func sweepCommand() *cobra.Command {
 				return err
 			}
 			tellIdle(cmd.ErrOrStderr(), spec, f.turned(spec, args), parsed...)
-			b := newBar(cmd.ErrOrStderr(), "sweep")
-			s, err := cluster.SweepWith(cmd.Context(), spec, cluster.SweepOptions{Seeds: seeds, NoCache: fresh, Note: k.note}, b.update, axes...)
-			b.end()
+			s, err := sweepOn(cmd, &lab, spec, cluster.SweepOptions{Seeds: seeds, NoCache: fresh, Note: k.note}, axes)
 			if err != nil {
 				return err
 			}
@@ -231,8 +240,32 @@ func sweepCommand() *cobra.Command {
 	fl.StringVar(&htmlFile, "html", "", "write charts to `FILE`")
 	fl.BoolVar(&fresh, "fresh", false, "run points again that are kept from before")
 	k.always(cmd, "the sweep")
+	fl.BoolVar(&again, "resume", false, "finish the last sweep that was interrupted")
+	lab.add(cmd, "points are computed by the workers")
 	return cmd
 }
+
+// sweepOn sweeps in this process or by the workers of a lab, under a bar.
+func sweepOn(cmd *cobra.Command, f *labFlags, spec experiment.Spec, o cluster.SweepOptions, axes []cluster.Axis) (_ *cluster.SweepResult, err error) {
+	if o.Lab, err = f.open(cmd); err != nil {
+		return nil, err
+	}
+	if o.Lab != nil {
+		defer o.Lab.Close()
+	}
+	ended := noteBegun(cmd.Context())
+	b := newBar(cmd.ErrOrStderr(), "sweep")
+	follow := followLab(cmd.Context(), o.Lab, b)
+	s, err := cluster.SweepWith(cmd.Context(), spec, o, b.update, axes...)
+	follow()
+	b.end()
+	if ended(err); errors.Is(err, context.Canceled) {
+		return nil, fmt.Errorf("%w: drtmx sweep --resume finishes it", errInterrupted)
+	}
+	return s, err
+}
+
+var errInterrupted = errors.New("interrupted")
 
 func writeSweep(cmd *cobra.Command, s *cluster.SweepResult, asJSON bool, tables *tableFlags, htmlFile string) error {
 	out := cmd.OutOrStdout()

@@ -1,13 +1,16 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"drtmx/cluster"
 	"drtmx/dashboard/charts"
 	"drtmx/engine/experiment"
 	"drtmx/notebooks/figures"
@@ -22,6 +25,8 @@ type figureFlags struct {
 	html, svg, png, pdf string
 	pgf, tikz           string
 	width, font         string
+	lab                 labFlags
+	on                  *cluster.Lab // nil: this process
 	style               charts.Style // what width and font say
 	keep                keepFlags
 }
@@ -48,6 +53,7 @@ func figureCommand() *cobra.Command {
 	fl.StringVar(&f.pgf, "pgf", "", "write the picture for LaTeX to `FILE`: \\usepackage{pgf}, \\input{FILE}")
 	fl.StringVar(&f.tikz, "tikz", "", "the same as --pgf, to `FILE`")
 	fl.StringVar(&f.width, "width", "", "make the picture as wide as `LENGTH`, such as the 84mm of a column (mm, cm, in, pt)")
+	f.lab.add(cmd, "runs are computed by the workers")
 	fl.StringVar(&f.font, "font", "", "font of the picture: sans, serif or mono, a size, or both, as in \"serif 8pt\"")
 	f.keep.always(cmd, "the figure")
 	list := &cobra.Command{
@@ -107,22 +113,20 @@ func (f *figureFlags) figure(cmd *cobra.Command, id string) error {
 	if err := openStore(cmd); err != nil {
 		return err
 	}
-	var done []*figures.Figure
-	for _, id := range ids {
-		r, err := figures.Find(id)
-		if err != nil {
+	if f.on, err = f.lab.open(cmd); err != nil {
+		return err
+	}
+	if f.on != nil {
+		defer f.on.Close()
+	}
+	if id == "all" && (f.on != nil || f.scale == figures.Paper) {
+		if err := f.foresee(cmd, ids, set); err != nil {
 			return err
 		}
-		if own := r.ID(); own != id {
-			fmt.Fprintf(cmd.ErrOrStderr(), "figure %s has several panels, this is %s; `drtmx figure list` names all\n", id, own)
-		}
-		banded := f.band && (len(ids) == 1 || r.Bandable(f.scale, set) == nil) // of all those that have one
-		fig, err := computed(cmd, r, f.scale, set, banded)
-		if err != nil {
-			return err
-		}
-		fig.Keep(f.keep.note)
-		done = append(done, fig)
+	}
+	done, err := f.compute(cmd, ids, set)
+	if err != nil {
+		return err
 	}
 	if id == "all" && f.asJSON {
 		if err := printJSON(cmd.OutOrStdout(), done); err != nil {
@@ -138,14 +142,136 @@ func (f *figureFlags) figure(cmd *cobra.Command, id string) error {
 	return checked(done)
 }
 
+// foresee says what figures are going to take.
+func (f *figureFlags) foresee(cmd *cobra.Command, ids []string, set experiment.Knobs) (err error) {
+	cache := cluster.RunCache()
+	var list []figures.Needs
+	for _, id := range ids {
+		r, err := figures.Find(id)
+		if err != nil {
+			return err
+		}
+		n, err := r.Needs(f.scale, set, cache)
+		if err != nil {
+			return err
+		}
+		if n.Runs > 0 { // others are computed without
+			list = append(list, n)
+		}
+	}
+	var workers *cluster.LabWorkers
+	if f.on != nil {
+		if workers, err = f.on.Ask(cmd.Context()); err != nil {
+			return err
+		}
+	}
+	return estimates(cmd.ErrOrStderr(), f.scale, list, workers)
+}
+
+// compute computes figures in their order, each under a bar. Of a lab two are under way at a time, under a bar for all: while one
+// waits for its last runs, the workers have those of the other.
+func (f *figureFlags) compute(cmd *cobra.Command, ids []string, set experiment.Knobs) ([]*figures.Figure, error) {
+	if f.on == nil || len(ids) == 1 {
+		var done []*figures.Figure
+		for _, id := range ids {
+			r, err := f.recipe(cmd, id)
+			if err != nil {
+				return nil, err
+			}
+			fig, err := computed(cmd, r, f.scale, set, f.banded(r, set, len(ids) == 1))
+			if err != nil {
+				return nil, err
+			}
+			fig.Keep(f.keep.note)
+			done = append(done, fig)
+		}
+		return done, nil
+	}
+	const atOnce = 2
+	b := newBar(cmd.ErrOrStderr(), "figures")
+	defer b.end()
+	defer followLab(cmd.Context(), f.on, b)()
+	shares := shares{of: make([]float64, len(ids)), tell: b.update}
+	done, errs := make([]*figures.Figure, len(ids)), make([]error, len(ids))
+	ctx, cancel := context.WithCancel(cmd.Context())
+	defer cancel()
+	slots := make(chan struct{}, atOnce)
+	var wg sync.WaitGroup
+	for i, id := range ids {
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			r, err := f.recipe(cmd, id)
+			if err == nil {
+				done[i], err = compute(ctx, r, f.scale, set, f.banded(r, set, false), func(done, total int) { shares.set(i, done, total) })
+			}
+			if errs[i] = err; err != nil {
+				cancel()
+			} else {
+				done[i].Keep(f.keep.note)
+			}
+		})
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil && !errors.Is(err, context.Canceled) {
+			return nil, err
+		}
+	}
+	return done, ctx.Err()
+}
+
+// shares are how far each of several works is.
+type shares struct {
+	mu   sync.Mutex
+	of   []float64
+	tell func(done, total int)
+}
+
+func (s *shares) set(i, done, total int) {
+	const whole = 10_000
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if total > 0 {
+		s.of[i] = float64(done) / float64(total)
+	}
+	sum := 0.0
+	for _, x := range s.of {
+		sum += x
+	}
+	s.tell(int(whole*sum/float64(len(s.of))), whole)
+}
+
+// recipe finds a figure, whose runs the lab computes if there is one.
+func (f *figureFlags) recipe(cmd *cobra.Command, id string) (*figures.Recipe, error) {
+	r, err := figures.Find(id)
+	if err != nil {
+		return nil, err
+	}
+	if own := r.ID(); own != id {
+		fmt.Fprintf(cmd.ErrOrStderr(), "figure %s has several panels, this is %s; `drtmx figure list` names all\n", id, own)
+	}
+	return r.On(f.on), nil
+}
+
+// banded says whether a figure gets a band: if that is wanted, and of several those that have one.
+func (f *figureFlags) banded(r *figures.Recipe, set experiment.Knobs, alone bool) bool {
+	return f.band && (alone || r.Bandable(f.scale, set) == nil)
+}
+
 // computed computes a figure under a bar, and its band if that is wanted.
 func computed(cmd *cobra.Command, r *figures.Recipe, scale string, set experiment.Knobs, band bool) (*figures.Figure, error) {
 	b := newBar(cmd.ErrOrStderr(), "figure "+r.ID())
 	defer b.end()
+	defer followLab(cmd.Context(), r.Lab(), b)()
+	return compute(cmd.Context(), r, scale, set, band, b.update)
+}
+
+func compute(ctx context.Context, r *figures.Recipe, scale string, set experiment.Knobs, band bool, progress func(done, total int)) (*figures.Figure, error) {
 	if band {
-		return r.RunBand(cmd.Context(), scale, set, b.update)
+		return r.RunBand(ctx, scale, set, progress)
 	}
-	return r.Run(cmd.Context(), scale, set, b.update)
+	return r.Run(ctx, scale, set, progress)
 }
 
 // checked makes figures with an incorrect run failed ones, and those with one that did not come to rest.

@@ -52,7 +52,7 @@ func runUntil(ctx context.Context, args []string, stdout, stderr io.Writer) int 
 	out := &watched{Writer: stdout}
 	root.SetOut(out)
 	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
+	err := root.ExecuteContext(withArgs(ctx, args))
 	if err == nil {
 		err = out.err
 	}
@@ -122,7 +122,7 @@ func rootCommand() *cobra.Command {
 	})
 	root.SuggestionsMinimumDistance = 2
 	root.AddCommand(upCommand(), runCommand(), sweepCommand(), whyCommand(), exploreCommand(), compareCommand(), knobsCommand(), specsCommand(),
-		profilesCommand(), replayCommand(), traceCommand(), figureCommand(), runsCommand(), verifyCommand(), predictCommand(), fitCommand(), kernelCommand(), doctorCommand())
+		profilesCommand(), replayCommand(), traceCommand(), figureCommand(), runsCommand(), verifyCommand(), predictCommand(), fitCommand(), workerCommand(), serveWorkCommand(), kernelCommand(), doctorCommand())
 	addCompletions(root)
 	return root
 }

@@ -107,6 +107,23 @@ func (b *bar) tell(doing string, done, total int) {
 	b.update(done, total)
 }
 
+// note changes what is said to be done, until tell says something else.
+func (b *bar) note(doing string) {
+	b.mu.Lock()
+	b.doing = ": " + doing
+	b.mu.Unlock()
+}
+
+// line writes a line of its own; a bar is drawn anew below it.
+func (b *bar) line(text string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.shown {
+		fmt.Fprint(b.w, "\r\x1b[K")
+	}
+	fmt.Fprintf(b.w, "%s: %s\n", b.title, text)
+}
+
 // part is tell for a part of the work, from and to in hundredths of all of it.
 func (b *bar) part(from, to int) func(doing string, done, total int) {
 	return func(doing string, done, total int) { b.tell(doing, from*total+(to-from)*done, 100*total) }

@@ -130,7 +130,9 @@ func (r *Recipe) scaled(ctx context.Context, scale string, set cluster.Knobs, fa
 	if scale == Paper {
 		again = nil
 	}
-	results, err := batch.RunAll(ctx, specs, batch.SweepOptions{Cache: cache, Again: again, Progress: progress})
+	runner, end := r.lab.Use()
+	defer end()
+	results, err := batch.RunAll(ctx, specs, batch.SweepOptions{Cache: cache, Again: again, Progress: progress, Runner: runner})
 	if err != nil {
 		return nil, err
 	}

@@ -191,10 +191,13 @@ func Find(id string) (*Recipe, error) {
 	return nil, &experiment.SpecError{Field: "figure", Value: id, Rule: "no such figure", Next: "there is " + strings.Join(ids, ", ")}
 }
 
-// Get is Find for notebooks: an unknown id fails the cell.
-func Get(id string) *Recipe {
+// Get is Find for notebooks: an unknown id fails the cell. The workers of a lab compute the figure's runs if one is given.
+func Get(id string, lab ...*cluster.Lab) *Recipe {
 	r, err := Find(id)
 	must(err)
+	for _, l := range lab {
+		r = r.On(l)
+	}
 	return r
 }
 
@@ -204,7 +207,18 @@ type Recipe struct {
 	def   *definition
 	set   experiment.Knobs
 	fewer bool // at paper scale there are only the points that quick scale has too
+	lab   *cluster.Lab
 }
+
+// On is the recipe whose runs the workers of a lab compute; nil is this process.
+func (r *Recipe) On(l *cluster.Lab) *Recipe {
+	out := *r
+	out.lab = l
+	return &out
+}
+
+// Lab is who computes the figure's runs; nil is this process.
+func (r *Recipe) Lab() *cluster.Lab { return r.lab }
 
 // and is the recipe with more knobs.
 func (r *Recipe) and(set ...experiment.Knobs) *Recipe {

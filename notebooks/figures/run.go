@@ -60,7 +60,9 @@ func (r *Recipe) run(ctx context.Context, scale string, set cluster.Knobs, cache
 		again = nil
 	}
 	ended := endedRuns{of: all, scale: scale, results: make([]*result.Result, len(specs))}
-	results, err := batch.RunAll(ctx, slices.Concat(specs[last:], specs[:last]), batch.SweepOptions{Cache: cache, Again: again,
+	runner, end := r.lab.Use()
+	defer end()
+	results, err := batch.RunAll(ctx, slices.Concat(specs[last:], specs[:last]), batch.SweepOptions{Cache: cache, Again: again, Runner: runner,
 		Each:     func(at int, r *result.Result) { ended.add((at+last)%len(specs), r) },
 		Progress: func(done, total int) { report(done, total, ended.at(done, total)) },
 	})
