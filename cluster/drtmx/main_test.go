@@ -23,6 +23,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if text := os.Getenv(argsVariable); text != "" {
+		os.Exit(asCommand(text))
+	}
 	dir, err := os.MkdirTemp("", "drtmx-test")
 	if err != nil {
 		panic(err)

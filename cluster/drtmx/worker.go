@@ -24,6 +24,7 @@ const defaultServer = "nats://127.0.0.1:4222"
 func workerCommand() *cobra.Command {
 	var f labFlags
 	var parallel int
+	var lost time.Duration
 	var memory, name string
 	var untilEOF bool
 	cmd := &cobra.Command{
@@ -43,10 +44,15 @@ func workerCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if lost < time.Second || lost > time.Hour {
+				return &experiment.SpecError{Field: "lost-after", Value: lost.String(), Rule: "must be from 1s to 1h", Next: "such as --lost-after 15s"}
+			}
 			say := teller(cmd.ErrOrStderr())
 			ctx, stop := ending(cmd.Context(), untilEOF)
 			defer stop()
-			q, err := dialPatiently(ctx, f.options(say), say)
+			o := f.options(say)
+			o.AckWait = lost
+			q, err := dialPatiently(ctx, o, say)
 			if err != nil {
 				return err
 			}
@@ -55,7 +61,7 @@ func workerCommand() *cobra.Command {
 			if w.Parallel == 0 {
 				w.Parallel = runtime.GOMAXPROCS(0)
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "worker of %s: %d points at once, %s of memory, code %s\n", f.server, w.Parallel, memoryText(bytes), w.Code)
+			fmt.Fprintf(cmd.OutOrStdout(), "worker of %s: %d at once, %s of memory, code %s\n", f.server, w.Parallel, memoryText(bytes), w.Code)
 			return q.Work(ctx, w)
 		},
 	}
@@ -63,6 +69,7 @@ func workerCommand() *cobra.Command {
 	fl := cmd.Flags()
 	fl.IntVar(&parallel, "parallel", 0, "points at once; 0 is one per core")
 	fl.StringVar(&memory, "memory", "", "memory for all points together, as `8GB`; default: what is available when it starts")
+	fl.DurationVar(&lost, "lost-after", 15*time.Second, "a worker that is silent for so long is lost, and its points go to others; the same for all workers of a server")
 	fl.StringVar(&name, "name", "", "`NAME` that senders see; default: host and process")
 	fl.BoolVar(&untilEOF, "until-eof", false, "end when standard input ends, as with the program that started it")
 	return cmd

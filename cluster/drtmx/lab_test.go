@@ -1,0 +1,275 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"drtmx/cluster"
+	"drtmx/cluster/work"
+	"drtmx/engine/experiment"
+)
+
+// The test binary is the command drtmx where this variable has its arguments.
+const argsVariable = "DRTMX_TEST_ARGS"
+
+func asCommand(text string) int {
+	var args []string
+	if err := json.Unmarshal([]byte(text), &args); err != nil || len(args) == 0 {
+		fmt.Fprintln(os.Stderr, err)
+		return misused
+	}
+	if args[0] == "other-worker" {
+		return otherWorker(args[1])
+	}
+	return run(args, os.Stdout, os.Stderr)
+}
+
+// otherWorker is a worker of another version of the code. It must not be asked for anything.
+func otherWorker(url string) int {
+	q, err := work.Dial(context.Background(), work.Options{URL: url})
+	if err == nil {
+		fmt.Println("ready")
+		err = q.Work(context.Background(), work.Worker{Name: "other", Code: "src-other", Compute: func(context.Context, work.Point, func()) ([]byte, error) {
+			return []byte(`{"digest":"of other code"}`), nil
+		}})
+	}
+	fmt.Fprintln(os.Stderr, err)
+	return failed
+}
+
+// command is a process of the command drtmx that is ready: it has written its first line.
+type command struct {
+	*exec.Cmd
+	first string
+	once  sync.Once
+}
+
+func startCommand(t *testing.T, args ...string) *command {
+	t.Helper()
+	text, err := json.Marshal(args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &command{Cmd: exec.Command(os.Args[0])}
+	c.Env = append(os.Environ(), argsVariable+"="+string(text))
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var trouble strings.Builder
+	c.Stderr = &trouble
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.kill)
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		c.kill()
+		t.Fatalf("%v: %v: %s", args, err, trouble.String())
+	}
+	c.first = strings.TrimSpace(line)
+	return c
+}
+
+// kill ends the process as a machine that fails does.
+func (c *command) kill() {
+	c.once.Do(func() {
+		_ = c.Process.Kill() // it may be over
+		_ = c.Wait()
+	})
+}
+
+// chaos is what happens to workers and server while a sweep is under way.
+type chaos struct {
+	t       *testing.T
+	rng     *rand.Rand
+	server  *command
+	again   func() *command // starts the server
+	worker  func() *command
+	workers []*command
+	stopped *command // the worker that stands still
+	killed  int
+	first   time.Time // of the kills
+}
+
+const lostAfter = 2 * time.Second
+
+// strike does what is due after so many points.
+func (c *chaos) strike(done int) {
+	i := c.rng.IntN(len(c.workers))
+	switch {
+	case done == 60:
+		c.stopped = c.workers[i]
+		if err := c.stopped.Process.Signal(syscall.SIGSTOP); err != nil {
+			c.t.Error(err)
+		}
+		c.workers[i] = c.worker() // as somebody would who looks after them
+	case done == 100:
+		c.server.kill()
+		time.Sleep(300 * time.Millisecond)
+		c.server = c.again()
+	case done%15 == 0:
+		// Within this time no point can lose its worker for a third time, which would make it fail as it has to.
+		if c.first.IsZero() {
+			c.first = time.Now()
+		}
+		if time.Since(c.first) > 2*lostAfter-500*time.Millisecond {
+			return
+		}
+		c.workers[i].kill()
+		c.workers[i] = c.worker()
+		c.killed++
+	}
+}
+
+// The first promise of a lab: whatever happens to workers and server, each point is in the results once, and is what this
+// process computes.
+func TestSweepSurvivesWorkersAndServer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("kills processes for some seconds; not in short mode")
+	}
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	dir, addr := t.TempDir(), freeAddress(t)
+	c := &chaos{t: t, rng: rand.New(rand.NewPCG(1, 24))}
+	c.again = func() *command { return startCommand(t, "serve-work", "--listen", addr, "--store", dir) }
+	c.server = c.again()
+	url := c.server.first
+	names := atomic.Int32{}
+	c.worker = func() *command {
+		return startCommand(t, "worker", "--server", url, "--parallel", "1", "--lost-after", lostAfter.String(), "--name", fmt.Sprint("w", names.Add(1)))
+	}
+	for range 3 {
+		c.workers = append(c.workers, c.worker())
+	}
+	startCommand(t, "other-worker", url)
+
+	lab, err := cluster.OpenLab(ctx, work.Options{URL: url, AckWait: lostAfter})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lab.Close()
+	spec, seeds, axis := smallSpec(t), 50, cluster.Axis{Knob: "coroutines", Values: []int{1, 2, 3, 4}}
+	progress := make(chan int, 4*seeds)
+	var hits sync.WaitGroup
+	hits.Go(func() {
+		for done := range progress {
+			c.strike(done)
+		}
+	})
+	s, err := cluster.SweepWith(ctx, spec, cluster.SweepOptions{Seeds: seeds, NoCache: true, Lab: lab}, func(done, _ int) { progress <- done }, axis)
+	close(progress)
+	hits.Wait()
+	if err != nil {
+		t.Fatal(err)
+	}
+	local, err := cluster.SweepWith(ctx, spec, cluster.SweepOptions{Seeds: seeds, NoCache: true}, nil, axis)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equalSweeps(t, s, local, 4*seeds)
+	if c.killed < 2 || c.stopped == nil {
+		t.Errorf("%d workers were killed, one was stopped: %v: not much of a test", c.killed, c.stopped != nil)
+	}
+	t.Logf("%d workers killed", c.killed)
+
+	// The worker that stood still wakes up with a point that others have computed meanwhile.
+	if err := c.stopped.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	keptOnce(ctx, t, url, 4*seeds)
+	ws, err := lab.Ask(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(ws.Others) != 1 || ws.Others[0].Done != 0 {
+		t.Errorf("the worker of other code: %+v", ws.Others)
+	}
+}
+
+// smallSpec runs for some milliseconds.
+func smallSpec(t *testing.T) experiment.Spec {
+	t.Helper()
+	spec, err := experiment.LoadSpec("phases")
+	if err == nil {
+		spec, err = spec.With(experiment.Knobs{"nodes": 3, "threads": 2, "workload.accounts": 500, "warmup_ns": "50us", "duration_ns": "200us"})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return spec
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// equalSweeps compares the runs of two sweeps by their digests. Seeds tell runs of a point apart.
+func equalSweeps(t *testing.T, a, b *cluster.SweepResult, runs int) {
+	t.Helper()
+	n := 0
+	seen := map[string]bool{}
+	for i, p := range a.Raw.Points {
+		q := b.Raw.Points[i]
+		if p.Error != "" || len(p.Runs) != len(q.Runs) {
+			t.Errorf("%v: %d runs, here %d: %s", p.Set, len(p.Runs), len(q.Runs), p.Error)
+			continue
+		}
+		for j, r := range p.Runs {
+			n++
+			if seen[r.Digest] {
+				t.Errorf("%v, seed %v: in the results twice", p.Set, r.Spec["seed"])
+			}
+			seen[r.Digest] = true
+			if x := q.Runs[j]; r.Digest != x.Digest || r.Spec["seed"] != x.Spec["seed"] {
+				t.Errorf("%v, seed %v: digest %s, here %s", p.Set, r.Spec["seed"], r.Digest, x.Digest)
+			}
+		}
+	}
+	if n != runs {
+		t.Errorf("%d runs, want %d", n, runs)
+	}
+}
+
+// keptOnce waits until no point is queued or under way, and counts the outcomes.
+func keptOnce(ctx context.Context, t *testing.T, url string, points int) {
+	t.Helper()
+	q, err := work.Dial(ctx, work.Options{URL: url})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer q.Close()
+	var kept []work.Kept
+	for ctx.Err() == nil {
+		if kept, err = q.Kept(ctx); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatal(err)
+		}
+		if kept[0].Messages == 0 {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	if kept[0].Messages != 0 || kept[1].Messages != uint64(points) {
+		t.Errorf("%+v, want no points and %d outcomes", kept, points)
+	}
+}
