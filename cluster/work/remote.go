@@ -57,6 +57,9 @@ type Options struct {
 	Log func(line string)
 }
 
+// answerWithin is how long a request waits for the server before it is made again.
+const answerWithin = 3 * time.Second
+
 // Remote is a queue on a JetStream server.
 type Remote struct {
 	o      Options
@@ -149,7 +152,7 @@ func Refused(err error) bool {
 
 // open finds the streams or makes them.
 func (q *Remote) open(ctx context.Context) (err error) {
-	if q.js, err = jetstream.New(q.nc); err != nil {
+	if q.js, err = jetstream.New(q.nc, jetstream.WithDefaultTimeout(answerWithin)); err != nil {
 		return err
 	}
 	if _, err := q.js.AccountInfo(ctx); errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount) {
