@@ -204,6 +204,29 @@ func importViolations(f *file) (found []string) {
 	return found
 }
 
+// server is the module that only the command may link: who sends points needs the client alone.
+const server = "github.com/nats-io/nats-server/"
+
+func TestOnlyTheCommandLinksTheServer(t *testing.T) {
+	for _, roots := range []struct {
+		of    []string
+		links bool
+	}{
+		{[]string{module + "/kernel/...", module + "/notebooks/...", module + "/dashboard/...", module + "/cluster"}, false},
+		{[]string{module + "/cluster/drtmx"}, true},
+	} {
+		var linked []string
+		for _, p := range goList(t, append([]string{"-deps", "--"}, roots.of...)...) {
+			if strings.HasPrefix(p.ImportPath, server) || p.ImportPath == module+"/cluster/work/server" {
+				linked = append(linked, p.ImportPath)
+			}
+		}
+		if (len(linked) > 0) != roots.links {
+			t.Errorf("%v link %v of the server, want some: %v", roots.of, linked, roots.links)
+		}
+	}
+}
+
 func TestFloorsCatchViolations(t *testing.T) {
 	tests := []struct {
 		pkg, name, imports string
