@@ -57,7 +57,7 @@ type command struct {
 	once  sync.Once
 }
 
-func startCommand(t *testing.T, args ...string) *command {
+func startCommand(t testing.TB, args ...string) *command {
 	t.Helper()
 	text, err := json.Marshal(args)
 	if err != nil {
@@ -202,7 +202,7 @@ func TestSweepSurvivesWorkersAndServer(t *testing.T) {
 }
 
 // smallSpec runs for some milliseconds.
-func smallSpec(t *testing.T) experiment.Spec {
+func smallSpec(t testing.TB) experiment.Spec {
 	t.Helper()
 	spec, err := experiment.LoadSpec("phases")
 	if err == nil {
@@ -271,5 +271,43 @@ func keptOnce(ctx context.Context, t *testing.T, url string, points int) {
 	}
 	if kept[0].Messages != 0 || kept[1].Messages != uint64(points) {
 		t.Errorf("%+v, want no points and %d outcomes", kept, points)
+	}
+}
+
+// BenchmarkSweep compares sweeps of 60 points in this process with those by three worker processes on the same machine.
+func BenchmarkSweep(b *testing.B) {
+	url := startCommand(b, "serve-work", "--listen", "127.0.0.1:0", "--store", b.TempDir()).first
+	for range 3 {
+		startCommand(b, "worker", "--server", url, "--parallel", "1")
+	}
+	lab, err := cluster.OpenLab(b.Context(), work.Options{URL: url})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer lab.Close()
+	spec, err := smallSpec(b).With(experiment.Knobs{"duration_ns": "2ms"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	const points = 60
+	seed := 1
+	for _, x := range []struct {
+		name string
+		lab  *cluster.Lab
+	}{{"in this process", nil}, {"by three workers", lab}} {
+		b.Run(x.name, func(b *testing.B) {
+			for b.Loop() {
+				o := cluster.SweepOptions{Seeds: points / 2, NoCache: true, Lab: x.lab}
+				from, err := spec.With(experiment.Knobs{"seed": seed})
+				if err == nil {
+					_, err = cluster.SweepWith(b.Context(), from, o, nil, cluster.Axis{Knob: "coroutines", Values: []int{2, 4}})
+				}
+				if err != nil {
+					b.Fatal(err)
+				}
+				seed += points // nobody has these
+			}
+			b.ReportMetric(points*float64(b.N)/b.Elapsed().Seconds(), "points/s")
+		})
 	}
 }

@@ -78,12 +78,7 @@ func keepNewest(ctx context.Context, js jetstream.JetStream) error {
 	return nil
 }
 
-// has says whether there is an outcome.
-func (r *results) has(ctx context.Context, key string) (bool, error) {
-	_, ok, err := r.entry(ctx, key)
-	return ok, err
-}
-
+// entry is the record under a key: ok is false when there is none.
 func (r *results) entry(ctx context.Context, key string) (jetstream.KeyValueEntry, bool, error) {
 	e, err := r.kv.Get(ctx, key)
 	switch {

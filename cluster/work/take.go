@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -15,6 +16,10 @@ import (
 const (
 	// lookEvery is how often a worker looks for points that it was not told of, as those that others lost.
 	lookEvery = 500 * time.Millisecond
+	// looks is how often it looks, every lookSoon, for one that it was told of. The server acknowledges a point a moment before it
+	// gives it to anybody.
+	looks    = 3
+	lookSoon = 5 * time.Millisecond
 	// forgetConsumers is after how long without a worker the server forgets how far those of a version were.
 	forgetConsumers = 24 * time.Hour
 	// storeFor is how long a worker tries to store a result.
@@ -33,10 +38,11 @@ type taker struct {
 
 	mu     sync.Mutex
 	room   room
-	maybe  [classes]bool // there may be points of this class
+	maybe  [classes]int  // how often to look for points of this class
 	looked time.Time     // when all were set
 	news   chan struct{} // a point was queued, or one ended
 	said   string        // the last trouble, told once
+	full   bool          // there is no room yet for the next point
 }
 
 // Work is that of Queue.
@@ -81,7 +87,7 @@ func (t *taker) announce() (stop func(), err error) {
 	wake, err := t.q.nc.Subscribe(wakeSubject+"."+t.w.Code, func(m *nats.Msg) {
 		if len(m.Data) == 1 && int(m.Data[0]) <= t.top {
 			t.mu.Lock()
-			t.maybe[m.Data[0]] = true
+			t.maybe[m.Data[0]] = looks
 			t.mu.Unlock()
 			t.tell()
 		}
@@ -102,9 +108,15 @@ func (t *taker) tell() {
 
 // pause waits until something may have changed.
 func (t *taker) pause(ctx context.Context) {
+	wait := lookEvery
+	t.mu.Lock()
+	if !t.full && t.room.slots > 0 && slices.Max(t.maybe[:]) > 0 {
+		wait = lookSoon
+	}
+	t.mu.Unlock()
 	select {
 	case <-t.news:
-	case <-time.After(lookEvery):
+	case <-time.After(wait):
 	case <-ctx.Done():
 	}
 }
@@ -128,13 +140,14 @@ func (t *taker) next(ctx context.Context) (p Point, msg jetstream.Msg, err error
 	if time.Since(t.looked) > lookEvery {
 		t.looked = time.Now()
 		for c := range t.top + 1 {
-			t.maybe[c] = true
+			t.maybe[c] = max(t.maybe[c], 1)
 		}
 	}
 	maybe, slots := t.maybe, t.room.slots
 	t.mu.Unlock()
+	t.full = false
 	for c := t.top; c >= 0 && slots > 0; c-- {
-		if !maybe[c] {
+		if maybe[c] == 0 {
 			continue
 		}
 		if err := t.open(ctx, c); err != nil {
@@ -143,8 +156,10 @@ func (t *taker) next(ctx context.Context) (p Point, msg jetstream.Msg, err error
 		if !t.fits(c) {
 			info, err := t.consumers[c].Info(ctx)
 			if err != nil || info.NumPending > 0 {
+				t.full = true // until a point ends
 				return p, nil, err
 			}
+			t.forget(c)
 			continue
 		}
 		if p, msg, err = t.fetch(ctx, c); msg != nil || err != nil {
@@ -182,8 +197,16 @@ func (t *taker) needs(c int) int64 {
 	return classBytes(c)
 }
 
+// forget counts a look at a class.
+func (t *taker) forget(c int) {
+	t.mu.Lock()
+	t.maybe[c]--
+	t.mu.Unlock()
+}
+
 // fetch takes a point of a class if one waits.
 func (t *taker) fetch(ctx context.Context, c int) (p Point, msg jetstream.Msg, err error) {
+	t.forget(c) // before the server is asked: a point may be queued right after its answer
 	batch, err := t.consumers[c].FetchNoWait(1)
 	if err == nil {
 		for m := range batch.Messages() {
@@ -195,12 +218,12 @@ func (t *taker) fetch(ctx context.Context, c int) (p Point, msg jetstream.Msg, e
 		t.consumers[c] = nil // it may have been forgotten
 		return p, nil, err
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	if msg == nil {
-		t.maybe[c] = false
 		return p, nil, nil
 	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.maybe[c] = max(t.maybe[c], 1) // there may be more
 	if json.Unmarshal(msg.Data(), &p) != nil || p.check() != nil || p.Code != t.w.Code {
 		return p, nil, msg.Term() // nobody can compute it
 	}
@@ -211,32 +234,30 @@ func (t *taker) fetch(ctx context.Context, c int) (p Point, msg jetstream.Msg, e
 	return p, msg, nil
 }
 
-// handle computes a point that was delivered, and sees to what becomes of it.
+// handle computes a point that was delivered, and sees to what becomes of it. The next point begins while its result is stored.
 func (t *taker) handle(ctx context.Context, p Point, msg jetstream.Msg) {
 	t.m.begin()
 	counts, failed := false, false
-	defer func() {
-		t.m.end(counts, failed)
+	defer func() { t.m.end(counts, failed) }()
+	release := sync.OnceFunc(func() {
 		t.mu.Lock()
 		t.room.release(p.MemoryBytes)
 		t.mu.Unlock()
 		t.tell()
-	}()
-	beat := t.heartbeat(msg)
-	defer beat()
-	failures, err := t.failures(ctx, p, msg)
+	})
+	defer release()
+	defer t.heartbeat(msg)()
+	failures, done, err := t.before(ctx, p, msg)
 	if err != nil {
 		return // the server is away: the point comes back
+	}
+	if done { // somebody else was as quick
+		_ = msg.Ack()
+		return
 	}
 	began := time.Now()
 	rec := record{Worker: t.w.Name}
 	var body []byte
-	if has, err := t.q.kept.has(ctx, p.Key); err != nil {
-		return
-	} else if has { // somebody else was as quick
-		_ = msg.Ack()
-		return
-	}
 	if failures >= Tries {
 		rec.Failed = &died{failures, "its worker was lost or stood still each time, the last before " + t.w.Name + " took it"}
 	} else if body, err = t.w.attempt(ctx, p); err != nil {
@@ -253,6 +274,7 @@ func (t *taker) handle(ctx context.Context, p Point, msg jetstream.Msg) {
 		rec.Failed = &died{failures, err.Error()}
 	}
 	rec.WallMS = time.Since(began).Milliseconds()
+	release()
 	if counts = t.store(ctx, p, rec, body); counts {
 		_ = msg.Ack() // without it the point is delivered again, and found to be done
 		_ = t.q.nc.Publish(doneSubject+"."+p.Key, nil)
@@ -277,14 +299,18 @@ func (t *taker) heartbeat(msg jetstream.Msg) (stop func()) {
 	return sync.OnceFunc(func() { close(over) })
 }
 
-// failures is how often a point was delivered before and neither came to an end nor was handed back.
-func (t *taker) failures(ctx context.Context, p Point, msg jetstream.Msg) (int, error) {
+// before is what came before of a point: how often it was delivered and neither came to an end nor was handed back, and
+// whether it has an outcome nevertheless. Who sent it has looked for one already, so the first time nobody does.
+func (t *taker) before(ctx context.Context, p Point, msg jetstream.Msg) (failures int, done bool, err error) {
 	meta, err := msg.Metadata()
 	if err != nil || meta.NumDelivered <= 1 {
-		return 0, err
+		return 0, false, err
+	}
+	if _, done, err = t.q.kept.entry(ctx, p.Key); err != nil || done {
+		return 0, done, err
 	}
 	back, err := t.handedBack(ctx, p, meta.Sequence.Stream)
-	return max(int(meta.NumDelivered)-1-back, 0), err
+	return max(int(meta.NumDelivered)-1-back, 0), false, err
 }
 
 // returned counts how often a message was handed back.
