@@ -32,7 +32,7 @@ func (q *Remote) Kept(ctx context.Context) ([]Kept, error) {
 type namedStream struct{ name, stream string }
 
 func streams() []namedStream {
-	return []namedStream{{"points", pointsStream}, {"outcomes", "KV_" + outcomeBucket}, {"large results", "OBJ_" + bodyBucket}}
+	return []namedStream{{"points", pointsStream}, {"outcomes", "KV_" + outcomeBucket}, {"tries", "KV_" + triesBucket}, {"large results", "OBJ_" + bodyBucket}}
 }
 
 // GC removes what is older than an age: outcomes, large results, and points that nobody took. Age 0 removes all.

@@ -23,6 +23,7 @@ const (
 	doneSubject   = "drtmx.done"   // .KEY: there is an outcome
 	workSubject   = "drtmx.workers"
 	outcomeBucket = "drtmx-outcomes"
+	triesBucket   = "drtmx-tries"
 	bodyBucket    = "drtmx-results"
 )
 
@@ -57,8 +58,17 @@ type Options struct {
 	Log func(line string)
 }
 
-// answerWithin is how long a request waits for the server before it is made again.
-const answerWithin = 3 * time.Second
+const (
+	// answerWithin is how long a request waits for the server before it is made again, for it may have got lost.
+	answerWithin = 3 * time.Second
+	// objectWithin is the same for a large result.
+	objectWithin = 2 * time.Minute
+)
+
+// brief is a context for one request.
+func brief(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, answerWithin)
+}
 
 // Remote is a queue on a JetStream server.
 type Remote struct {

@@ -30,21 +30,19 @@ type died struct {
 	Why   string `json:"why"`
 }
 
-// results are the outcomes on the server.
+// results are the outcomes on the server, and how often points were begun.
 type results struct {
 	kv     jetstream.KeyValue
+	tries  jetstream.KeyValue
 	bodies jetstream.ObjectStore
 }
 
 func openResults(ctx context.Context, js jetstream.JetStream, l Limits) (r results, err error) {
-	if r.kv, err = js.KeyValue(ctx, outcomeBucket); errors.Is(err, jetstream.ErrBucketNotFound) {
-		r.kv, err = js.CreateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: outcomeBucket, Description: "outcomes of points", TTL: l.Age, MaxBytes: l.Bytes / 16 * 7})
-		if errors.Is(err, jetstream.ErrBucketExists) {
-			r.kv, err = js.KeyValue(ctx, outcomeBucket)
-		}
+	if r.kv, err = bucket(ctx, js, jetstream.KeyValueConfig{Bucket: outcomeBucket, Description: "outcomes of points", TTL: l.Age, MaxBytes: l.Bytes / 16 * 6}); err != nil {
+		return r, err
 	}
-	if err != nil {
-		return r, fmt.Errorf("bucket %s: %w", outcomeBucket, err)
+	if r.tries, err = bucket(ctx, js, jetstream.KeyValueConfig{Bucket: triesBucket, Description: "how often points were begun", TTL: l.Age, MaxBytes: l.Bytes / 16}); err != nil {
+		return r, err
 	}
 	if r.bodies, err = js.ObjectStore(ctx, bodyBucket); errors.Is(err, jetstream.ErrBucketNotFound) {
 		r.bodies, err = js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: bodyBucket, Description: "large results of points", TTL: l.Age, MaxBytes: l.Bytes / 2})
@@ -58,10 +56,24 @@ func openResults(ctx context.Context, js jetstream.JetStream, l Limits) (r resul
 	return r, keepNewest(ctx, js)
 }
 
+// bucket finds a bucket or makes it.
+func bucket(ctx context.Context, js jetstream.JetStream, c jetstream.KeyValueConfig) (jetstream.KeyValue, error) {
+	kv, err := js.KeyValue(ctx, c.Bucket)
+	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		if kv, err = js.CreateKeyValue(ctx, c); errors.Is(err, jetstream.ErrBucketExists) {
+			kv, err = js.KeyValue(ctx, c.Bucket)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("bucket %s: %w", c.Bucket, err)
+	}
+	return kv, nil
+}
+
 // keepNewest lets the oldest outcomes go when a bucket is full, in place of refusing new ones. An outcome whose object is
 // gone is as none.
 func keepNewest(ctx context.Context, js jetstream.JetStream) error {
-	for _, name := range []string{"KV_" + outcomeBucket, "OBJ_" + bodyBucket} {
+	for _, name := range []string{"KV_" + outcomeBucket, "KV_" + triesBucket, "OBJ_" + bodyBucket} {
 		s, err := js.Stream(ctx, name)
 		if err != nil {
 			return fmt.Errorf("stream %s: %w", name, err)
@@ -80,6 +92,8 @@ func keepNewest(ctx context.Context, js jetstream.JetStream) error {
 
 // entry is the record under a key: ok is false when there is none.
 func (r *results) entry(ctx context.Context, key string) (jetstream.KeyValueEntry, bool, error) {
+	ctx, cancel := brief(ctx)
+	defer cancel()
 	e, err := r.kv.Get(ctx, key)
 	switch {
 	case errors.Is(err, jetstream.ErrKeyNotFound):
@@ -101,7 +115,7 @@ func (r *results) get(ctx context.Context, key string) (o Outcome, ok bool, err 
 	case bad != nil && ctx.Err() != nil:
 		return Outcome{}, false, ctx.Err()
 	case bad != nil:
-		return Outcome{}, false, r.kv.Delete(ctx, key, jetstream.LastRevision(e.Revision()))
+		return Outcome{}, false, r.forget(ctx, key, jetstream.LastRevision(e.Revision()))
 	case rec.Failed != nil:
 		return Outcome{}, true, &Failed{Key: key, Tries: rec.Failed.Tries, Why: rec.Failed.Why}
 	}
@@ -117,7 +131,9 @@ func (r *results) read(ctx context.Context, key string, value []byte) (rec recor
 		return rec, nil, err
 	}
 	if rec.Object {
-		if packed, err = r.bodies.GetBytes(ctx, key); err != nil {
+		inner, cancel := context.WithTimeout(ctx, objectWithin)
+		defer cancel()
+		if packed, err = r.bodies.GetBytes(inner, key); err != nil {
 			return rec, nil, err
 		}
 	}
@@ -135,7 +151,9 @@ func (r *results) put(ctx context.Context, key string, rec record, body []byte) 
 	}
 	if rec.Object = len(packed) > inlineBytes; rec.Object {
 		// Who stores the same point at the same time replaces the object by an equal one.
-		if _, err := r.bodies.PutBytes(ctx, key, packed); err != nil {
+		inner, cancel := context.WithTimeout(ctx, objectWithin)
+		defer cancel()
+		if _, err := r.bodies.PutBytes(inner, key, packed); err != nil {
 			return false, err
 		}
 		packed = nil
@@ -144,15 +162,56 @@ func (r *results) put(ctx context.Context, key string, rec record, body []byte) 
 	if err != nil {
 		return false, err
 	}
-	_, err = r.kv.Create(ctx, key, append(append(head, '\n'), packed...))
+	inner, cancel := brief(ctx)
+	defer cancel()
+	_, err = r.kv.Create(inner, key, append(append(head, '\n'), packed...))
 	if errors.Is(err, jetstream.ErrKeyExists) {
 		return false, nil
 	}
 	return err == nil, err
 }
 
-// forget removes a failure, so that the point may be tried again.
-func (r *results) forget(ctx context.Context, key string) error { return r.kv.Delete(ctx, key) }
+// tried is how often a message's point was begun.
+type tried struct {
+	Message uint64 `json:"message"`
+	Times   int    `json:"times"`
+}
+
+// begun is how often the point of a message was begun, as noteBegun has it.
+func (r *results) begun(ctx context.Context, key string, message uint64) (int, error) {
+	ctx, cancel := brief(ctx)
+	defer cancel()
+	e, err := r.tries.Get(ctx, key)
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	var x tried
+	if json.Unmarshal(e.Value(), &x) != nil || x.Message != message {
+		return 0, nil // of another time that the point was queued
+	}
+	return x.Times, nil
+}
+
+func (r *results) noteBegun(ctx context.Context, key string, message uint64, times int) error {
+	text, err := json.Marshal(tried{message, times})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := brief(ctx)
+	defer cancel()
+	_, err = r.tries.Put(ctx, key, text)
+	return err
+}
+
+// forget removes an outcome, so that the point may be tried again.
+func (r *results) forget(ctx context.Context, key string, o ...jetstream.KVDeleteOpt) error {
+	ctx, cancel := brief(ctx)
+	defer cancel()
+	return r.kv.Delete(ctx, key, o...)
+}
 
 func pack(body []byte) ([]byte, error) {
 	var b bytes.Buffer

@@ -82,7 +82,9 @@ func (s *sending) step(ctx context.Context) (out Outcome, ok bool, err error) {
 		return out, ok, err
 	}
 	s.looked = true
-	ack, err := s.q.js.Publish(ctx, classSubject(s.p.Code, s.class)+"."+s.p.Key, s.text)
+	inner, cancel := brief(ctx)
+	defer cancel()
+	ack, err := s.q.js.Publish(inner, classSubject(s.p.Code, s.class)+"."+s.p.Key, s.text)
 	switch {
 	case queued(err):
 		return out, false, nil

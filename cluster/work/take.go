@@ -154,7 +154,9 @@ func (t *taker) next(ctx context.Context) (p Point, msg jetstream.Msg, err error
 			return p, nil, err
 		}
 		if !t.fits(c) {
-			info, err := t.consumers[c].Info(ctx)
+			inner, cancel := brief(ctx)
+			info, err := t.consumers[c].Info(inner)
+			cancel()
 			if err != nil || info.NumPending > 0 {
 				t.full = true // until a point ends
 				return p, nil, err
@@ -174,6 +176,8 @@ func (t *taker) open(ctx context.Context, c int) (err error) {
 	if t.consumers[c] != nil {
 		return nil
 	}
+	ctx, cancel := brief(ctx)
+	defer cancel()
 	t.consumers[c], err = t.q.points.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
 		Durable: fmt.Sprintf("%s-m%02d", t.w.Code, c), FilterSubject: classSubject(t.w.Code, c) + ".*",
 		AckPolicy: jetstream.AckExplicitPolicy, AckWait: t.q.o.AckWait,
@@ -260,9 +264,9 @@ func (t *taker) handle(ctx context.Context, p Point, msg jetstream.Msg) {
 	var body []byte
 	if failures >= Tries {
 		rec.Failed = &died{failures, "its worker was lost or stood still each time, the last before " + t.w.Name + " took it"}
-	} else if body, err = t.w.attempt(ctx, p); err != nil {
+	} else if body, err = t.attempt(ctx, p, msg, failures); err != nil {
 		if ctx.Err() != nil {
-			t.handBack(p, msg)
+			t.handBack(p, msg, failures)
 			return
 		}
 		failures++
@@ -279,6 +283,16 @@ func (t *taker) handle(ctx context.Context, p Point, msg jetstream.Msg) {
 		_ = msg.Ack() // without it the point is delivered again, and found to be done
 		_ = t.q.nc.Publish(doneSubject+"."+p.Key, nil)
 	}
+}
+
+// attempt computes a point and notes that it was begun, so that whoever has it next knows.
+func (t *taker) attempt(ctx context.Context, p Point, msg jetstream.Msg, failures int) ([]byte, error) {
+	noted := t.note(p, msg, failures+1)
+	body, err := t.w.attempt(ctx, p)
+	if err != nil {
+		_ = noted() // what is noted next is to be the last; without it the point has a try more
+	}
+	return body, err
 }
 
 // heartbeat keeps a point until the returned function ends it.
@@ -299,8 +313,10 @@ func (t *taker) heartbeat(msg jetstream.Msg) (stop func()) {
 	return sync.OnceFunc(func() { close(over) })
 }
 
-// before is what came before of a point: how often it was delivered and neither came to an end nor was handed back, and
+// before is what came before of a point: how often it was begun and neither came to an end nor was handed back, and
 // whether it has an outcome nevertheless. Who sent it has looked for one already, so the first time nobody does.
+//
+// How often the server delivered it is no measure: a delivery may miss a worker that is slow to ask for it.
 func (t *taker) before(ctx context.Context, p Point, msg jetstream.Msg) (failures int, done bool, err error) {
 	meta, err := msg.Metadata()
 	if err != nil || meta.NumDelivered <= 1 {
@@ -309,42 +325,27 @@ func (t *taker) before(ctx context.Context, p Point, msg jetstream.Msg) (failure
 	if _, done, err = t.q.kept.entry(ctx, p.Key); err != nil || done {
 		return 0, done, err
 	}
-	back, err := t.handedBack(ctx, p, meta.Sequence.Stream)
-	return max(int(meta.NumDelivered)-1-back, 0), false, err
+	failures, err = t.q.kept.begun(ctx, p.Key, meta.Sequence.Stream)
+	return failures, false, err
 }
 
-// returned counts how often a message was handed back.
-type returned struct {
-	Message uint64 `json:"message"`
-	Times   int    `json:"times"`
-}
-
-func backKey(p Point) string { return "back." + p.Key }
-
-func (t *taker) handedBack(ctx context.Context, p Point, message uint64) (int, error) {
-	e, ok, err := t.q.kept.entry(ctx, backKey(p))
-	if !ok {
-		return 0, err
-	}
-	var r returned
-	if json.Unmarshal(e.Value(), &r) != nil || r.Message != message {
-		return 0, nil // of another time that the point was queued
-	}
-	return r.Times, nil
+// note keeps how often a point was begun that has no outcome yet. The computation does not wait for it; the returned
+// function does.
+func (t *taker) note(p Point, msg jetstream.Msg, times int) (wait func() error) {
+	ended := make(chan error, 1)
+	go func() {
+		meta, err := msg.Metadata()
+		if err == nil {
+			err = t.q.kept.noteBegun(context.Background(), p.Key, meta.Sequence.Stream, times)
+		}
+		ended <- err
+	}()
+	return func() error { return <-ended }
 }
 
 // handBack gives a point to others when the worker ends.
-func (t *taker) handBack(p Point, msg jetstream.Msg) {
-	ctx, cancel := context.WithTimeout(context.Background(), leaveWithin)
-	defer cancel()
-	meta, err := msg.Metadata()
-	if err == nil {
-		var times int
-		times, err = t.handedBack(ctx, p, meta.Sequence.Stream)
-		if text, merr := json.Marshal(returned{meta.Sequence.Stream, times + 1}); err == nil && merr == nil {
-			_, err = t.q.kept.kv.Put(ctx, backKey(p), text)
-		}
-	}
+func (t *taker) handBack(p Point, msg jetstream.Msg, failures int) {
+	err := t.note(p, msg, failures)()
 	if err == nil {
 		err = msg.Nak()
 	}

@@ -108,6 +108,7 @@ func TestLostWorkers(t *testing.T) {
 		}})
 		select {
 		case <-begun:
+			time.Sleep(50 * time.Millisecond) // a point that costs its worker the life takes longer than a message
 		case <-point:
 			return
 		}

@@ -34,7 +34,7 @@ type Options struct {
 // Server is a running one.
 type Server struct {
 	s   *natsd.Server
-	tls bool
+	url string
 }
 
 const (
@@ -62,7 +62,7 @@ func Start(o Options) (*Server, error) {
 		s.Shutdown()
 		return nil, fmt.Errorf("server: no JetStream in %s; is the disk full, or the folder that of another server?", o.Dir)
 	}
-	return &Server{s, opts.TLSConfig != nil}, nil
+	return &Server{s, urlOf(s, opts.TLSConfig != nil)}, nil
 }
 
 // natsd are the options as the server has them.
@@ -142,14 +142,16 @@ func (o Options) secure(opts *natsd.Options) error {
 }
 
 // URL is where clients on this machine find it.
-func (s *Server) URL() string {
+func (s *Server) URL() string { return s.url }
+
+func urlOf(s *natsd.Server, tls bool) string {
 	scheme := "nats"
-	if s.tls {
+	if tls {
 		scheme = "tls"
 	}
-	host, port, err := net.SplitHostPort(s.s.Addr().String())
+	host, port, err := net.SplitHostPort(s.Addr().String())
 	if err != nil {
-		return s.s.ClientURL()
+		return s.ClientURL()
 	}
 	if ip := net.ParseIP(host); ip == nil || ip.IsUnspecified() {
 		host = "localhost"

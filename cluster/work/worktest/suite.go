@@ -350,8 +350,9 @@ func large(t *testing.T, q work.Queue) {
 
 // many: who sends keeps a bounded number under way, as package cluster does, and memory is bounded on both sides.
 func many(t *testing.T, q work.Queue) {
-	const points, atOnce, limit = 10_000, 256, 64 << 20
-	Start(t, q, work.Worker{Parallel: 8, Compute: Compute(Echo)})
+	const points, atOnce, limit = 10_000, 256, 128 << 20
+	text := bytes.Repeat([]byte("a result of sixty kilobytes... "), 2000) // of all points 600 MB
+	Start(t, q, work.Worker{Parallel: 8, Compute: func(context.Context, work.Point, func()) ([]byte, error) { return bytes.Clone(text), nil }})
 	var before, m runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
@@ -365,7 +366,7 @@ func many(t *testing.T, q work.Queue) {
 	for range atOnce {
 		wg.Go(func() {
 			for n := range next {
-				if _, err := q.Do(ctx, Point(t, n)); err != nil {
+				if out, err := q.Do(ctx, Point(t, n)); err != nil || len(out.Body) != len(text) {
 					bad.Add(1)
 				}
 				done.Add(1)
