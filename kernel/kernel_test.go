@@ -92,6 +92,11 @@ var probeKernel = sync.OnceValues(func() (prefix string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("%w\n%s", err, out)
 	}
+	// The command stands beside it, as make leaves them: notebooks start workers with it.
+	out, err = exec.Command("go", "build", "-o", filepath.Join(tmp, "drtmx"), "drtmx/cluster/drtmx").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
 	if _, err := install.Install(install.Options{Prefix: tmp, Binary: bin}); err != nil {
 		return "", err
 	}

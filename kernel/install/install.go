@@ -51,7 +51,7 @@ func Install(o Options) (string, error) {
 	if err := replace(bin, o.Binary); err != nil {
 		return "", fmt.Errorf("kernel: %w", err)
 	}
-	spec, err := Spec(bin)
+	spec, err := Spec(bin, command(o.Binary))
 	if err != nil {
 		return "", fmt.Errorf("kernel: %w", err)
 	}
@@ -61,15 +61,31 @@ func Install(o Options) (string, error) {
 	return dir, nil
 }
 
-// Spec returns the kernel.json for a kernel binary.
-func Spec(binary string) ([]byte, error) {
-	b, err := json.MarshalIndent(map[string]any{
+// command is the command drtmx beside a kernel, "" where there is none. Notebooks start workers with it.
+func command(kernel string) string {
+	path, err := filepath.Abs(filepath.Join(filepath.Dir(kernel), "drtmx"))
+	if err != nil {
+		return ""
+	}
+	if fi, err := os.Stat(path); err != nil || !fi.Mode().IsRegular() {
+		return ""
+	}
+	return path
+}
+
+// Spec returns the kernel.json for a kernel binary. command is where the command drtmx is, "" if that is not known.
+func Spec(binary, command string) ([]byte, error) {
+	spec := map[string]any{
 		"argv":           []string{binary, "{connection_file}"},
 		"display_name":   "Go (drtmx)",
 		"language":       "go",
 		"interrupt_mode": "signal",
 		"metadata":       map[string]any{"debugger": false},
-	}, "", " ")
+	}
+	if command != "" {
+		spec["env"] = map[string]string{"DRTMX_COMMAND": command}
+	}
+	b, err := json.MarshalIndent(spec, "", " ")
 	return append(b, '\n'), err
 }
 

@@ -47,6 +47,27 @@ func TestInstall(t *testing.T) {
 	}
 }
 
+// Notebooks start workers with the command that stands beside the kernel.
+func TestCommandBesideKernel(t *testing.T) {
+	tmp := t.TempDir()
+	bin := filepath.Join(tmp, "drtmx-kernel")
+	if err := os.WriteFile(bin, nil, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if got := command(bin); got != "" {
+		t.Errorf("%s, where there is none", got)
+	}
+	want := filepath.Join(tmp, "drtmx")
+	if err := os.WriteFile(want, nil, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	b, err := Spec(bin, command(bin))
+	var spec struct{ Env map[string]string }
+	if err != nil || json.Unmarshal(b, &spec) != nil || spec.Env["DRTMX_COMMAND"] != want {
+		t.Errorf("%s (%v), want the command %s", b, err, want)
+	}
+}
+
 func TestUserFolder(t *testing.T) {
 	t.Setenv("JUPYTER_DATA_DIR", "/data")
 	if d, err := dataFolder(""); err != nil || d != "/data" {
