@@ -20,6 +20,7 @@ import (
 	"drtmx/cluster"
 	"drtmx/cluster/work"
 	"drtmx/engine/experiment"
+	"drtmx/notebooks/figures"
 )
 
 // The test binary is the command drtmx where this variable has its arguments.
@@ -309,5 +310,122 @@ func BenchmarkSweep(b *testing.B) {
 			}
 			b.ReportMetric(points*float64(b.N)/b.Elapsed().Seconds(), "points/s")
 		})
+	}
+}
+
+// A sweep that is interrupted is finished by --resume: the points of the first attempt are not computed again.
+func TestResume(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	if code, _, errs := call("sweep", "--resume"); code != misused || !strings.Contains(errs, "no sweep was interrupted") {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+	args := append([]string{"sweep", "--over", "coroutines=1,2,3,4,5,6,7,8", "--over", "seed=1,2,3,4,5,6", "--json"}, tiny...)
+	ctx, cancel := context.WithCancel(context.Background())
+	var out, errs strings.Builder
+	time.AfterFunc(200*time.Millisecond, cancel)
+	if code := runUntil(ctx, args, &out, &errs); code != failed || !strings.Contains(errs.String(), "drtmx sweep --resume finishes it") {
+		t.Fatalf("exit %d: %s", code, errs.String())
+	}
+	for _, more := range [][]string{{"phases"}, {"--over", "coroutines=1"}} {
+		if code, _, errs := call(append([]string{"sweep", "--resume"}, more...)...); code != misused || !strings.Contains(errs, "stands alone") {
+			t.Errorf("%v: exit %d: %s", more, code, errs)
+		}
+	}
+	var s struct{ Points []struct{ Cached int } }
+	decode(t, ok(t, "sweep", "--resume"), &s)
+	cached := 0
+	for _, p := range s.Points {
+		cached += p.Cached
+	}
+	if len(s.Points) != 48 || cached == 0 || cached == 48 {
+		t.Errorf("%d points, of which %d were kept from before", len(s.Points), cached)
+	}
+	if code, _, errs := call("sweep", "--resume"); code != misused {
+		t.Errorf("after it has ended: exit %d: %s", code, errs)
+	}
+}
+
+// Sweep and figure print the same with and without workers.
+func TestServerFlag(t *testing.T) {
+	url := startCommand(t, "serve-work", "--listen", "127.0.0.1:0", "--store", t.TempDir()).first
+	worker := startCommand(t, "worker", "--server", url, "--parallel", "2")
+	sweep := append([]string{"sweep", "--over", "coroutines=1,3"}, tiny...)
+	for _, args := range [][]string{sweep, {"figure", "2-persist"}} {
+		var outs [2]string
+		for i, more := range [][]string{nil, {"--server", url}} {
+			t.Setenv("XDG_CACHE_HOME", t.TempDir())
+			outs[i] = ok(t, append(args, more...)...)
+		}
+		if outs[0] != outs[1] {
+			t.Errorf("%v: here\n%s\nand by workers\n%s", args[0], outs[0], outs[1])
+		}
+	}
+	worker.kill()
+	left := ok(t, "serve-work", "gc", "--server", url, "--older", "0s")
+	if !strings.Contains(left, "outcomes") || strings.Count(left, " 0 messages") != 4 {
+		t.Errorf("%s", left)
+	}
+	// Without a worker it waits, and says so.
+	ctx, cancel := context.WithCancel(context.Background())
+	var out, errs strings.Builder
+	time.AfterFunc(3*time.Second, cancel)
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	if code := runUntil(ctx, append(sweep, "--server", url), &out, &errs); code != failed || !strings.Contains(errs.String(), "no worker is there: points wait") {
+		t.Errorf("exit %d: %s", code, errs.String())
+	}
+}
+
+func TestLabFlagsAreChecked(t *testing.T) {
+	for _, x := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"serve-work", "--listen", "0.0.0.0:4222", "--store", t.TempDir()}, "add --creds FILE"},
+		{[]string{"serve-work", "--listen", "4222"}, "host:port"},
+		{[]string{"serve-work", "--max-store", "1MB"}, "max-store"},
+		{[]string{"serve-work", "--max-age", "1s"}, "max-age"},
+		{[]string{"serve-work", "--tls-cert", "x"}, "go together"},
+		{[]string{"serve-work", "gc", "--older", "-1s"}, "older"},
+		{[]string{"worker", "--memory", "much"}, "memory"},
+		{[]string{"worker", "--parallel", "-1"}, "parallel"},
+		{[]string{"worker", "--lost-after", "1ms"}, "lost-after"},
+		{[]string{"sweep", "--over", "coroutines=1", "--creds", "x"}, "name it: --server"},
+		{[]string{"sweep", "--over", "coroutines=1", "--server", "nats://127.0.0.1:1", "--fresh"}, "serve-work gc"},
+	} {
+		code, _, errs := call(x.args...)
+		if code != misused || !strings.Contains(errs, x.want) || strings.Count(errs, "\n") != 1 {
+			t.Errorf("%v: exit %d: %s", x.args, code, errs)
+		}
+	}
+	if code, _, errs := call("sweep", "--over", "coroutines=1", "--server", "nats://127.0.0.1:1"); code != failed || !strings.Contains(errs, "is it running?") {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+	for text, want := range map[string]int64{"300MB": 300e6, "1.5 GB": 1.5e9, "2tb": 2e12, "17": 17, "4KB": 4000} {
+		if got, ok := parseBytes(text); !ok || got != want {
+			t.Errorf("%s: %d, %v", text, got, ok)
+		}
+	}
+}
+
+// What figures are going to take is said before a long time passes.
+func TestEstimates(t *testing.T) {
+	var out strings.Builder
+	list := []figures.Needs{{ID: "1-1", Runs: 10, Kept: 2, CPUMS: 7_200_000, LongestMS: 600_000, MemoryBytes: 3e9}, {ID: "1-2", Runs: 1, CPUMS: 3_600_000, LongestMS: 3_600_000, MemoryBytes: 12e9}}
+	workers := &cluster.LabWorkers{Same: []work.Info{{Parallel: 2}, {Parallel: 4}}}
+	if err := estimates(&out, "paper", list, workers); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"1-1", "2.00", "3000 MB", "all", "3.00", "12 GB", "about 1h0m0s on 2 workers (6 points at once)"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, out.String())
+		}
+	}
+	r, err := figures.Find("2-5a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := r.Needs(figures.Quick, nil, nil)
+	if err != nil || n.Runs < 5 || n.CPUMS == 0 || n.MemoryBytes == 0 || n.LongestMS > n.CPUMS {
+		t.Errorf("%+v, %v", n, err)
 	}
 }
