@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -213,12 +214,20 @@ func (r *results) forget(ctx context.Context, key string, o ...jetstream.KVDelet
 	return r.kv.Delete(ctx, key, o...)
 }
 
+// packers are compressors: a new one takes a megabyte, which is more than a result.
+var packers = sync.Pool{New: func() any {
+	z, err := gzip.NewWriterLevel(io.Discard, gzip.BestSpeed)
+	if err != nil {
+		panic("work: " + err.Error()) // the level is one
+	}
+	return z
+}}
+
 func pack(body []byte) ([]byte, error) {
 	var b bytes.Buffer
-	z, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
-	if err != nil {
-		return nil, err
-	}
+	z := packers.Get().(*gzip.Writer)
+	defer packers.Put(z)
+	z.Reset(&b)
 	if _, err := z.Write(body); err != nil {
 		return nil, err
 	}
