@@ -94,6 +94,9 @@ func TestFailedPointIsTriedAgainLater(t *testing.T) {
 
 // A worker whose connection breaks loses its points to others. One that loses it Tries times over is given up.
 func TestLostWorkers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for heartbeats that do not come; not in short mode")
+	}
 	url := start(t, Options{}).URL()
 	const ackWait = 300 * time.Millisecond
 	open := func() *work.Remote { return dial(t, work.Options{URL: url, AckWait: ackWait}) }

@@ -350,7 +350,11 @@ func large(t *testing.T, q work.Queue) {
 
 // many: who sends keeps a bounded number under way, as package cluster does, and memory is bounded on both sides.
 func many(t *testing.T, q work.Queue) {
-	const points, atOnce, limit = 10_000, 256, 128 << 20
+	const atOnce, limit = 256, 128 << 20
+	points := 10_000
+	if testing.Short() {
+		points = 1000
+	}
 	text := bytes.Repeat([]byte("a result of sixty kilobytes... "), 2000) // of all points 600 MB
 	Start(t, q, work.Worker{Parallel: 8, Compute: func(context.Context, work.Point, func()) ([]byte, error) { return bytes.Clone(text), nil }})
 	var before, m runtime.MemStats
@@ -383,7 +387,7 @@ func many(t *testing.T, q work.Queue) {
 	}
 	close(next)
 	wg.Wait()
-	if bad.Load() > 0 || done.Load() != points {
+	if bad.Load() > 0 || int(done.Load()) != points {
 		t.Errorf("%d of %d, %d failed", done.Load(), points, bad.Load())
 	}
 	if grew := int64(peak.Load()) - int64(before.HeapAlloc); grew > limit {
