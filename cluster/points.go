@@ -28,9 +28,9 @@ const (
 	ownWorkloads = 24
 )
 
-// travels says whether every worker with this version of the code makes the same of a spec. Parts of the user's own do
-// not travel, nor do files of this machine.
-func travels(v experiment.Knobs) bool {
+// portable says whether every worker with this version of the code makes the same of a spec. Parts of the user's own are
+// not portable, nor do files of this machine.
+func portable(v experiment.Knobs) bool {
 	if strings.HasPrefix(v.Text("workload.dataset"), dataset.FilePrefix) {
 		return false
 	}
@@ -78,7 +78,7 @@ func ComputePoint(ctx context.Context, p work.Point, alive func()) ([]byte, erro
 	if err != nil || own.Key != p.Key {
 		return nil, &work.Refusal{Err: errors.New("the spec resolves to another run here than where it was sent")}
 	}
-	if !travels(v) {
+	if !portable(v) {
 		return nil, &work.Refusal{Err: errors.New("the spec is about code or files of who sent it")}
 	}
 	if err := experiment.RefuseTooBig(v); err != nil {
@@ -113,7 +113,7 @@ func newSender(q work.Queue, atOnce int, limit int64) *sender {
 
 // Takes is that of batch.Runner.
 func (s *sender) Takes(_ experiment.Spec, v experiment.Knobs) bool {
-	return travels(v) && (s.limit == 0 || experiment.EstimateOfValues(v).MemoryBytes <= s.limit)
+	return portable(v) && (s.limit == 0 || experiment.EstimateOfValues(v).MemoryBytes <= s.limit)
 }
 
 // AtOnce is that of batch.Runner.

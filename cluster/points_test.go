@@ -23,7 +23,7 @@ func TestOwnPartsAreCounted(t *testing.T) {
 	}
 }
 
-func TestWhatTravels(t *testing.T) {
+func TestWhatIsPortable(t *testing.T) {
 	values := func(set experiment.Knobs) experiment.Knobs {
 		t.Helper()
 		v, err := experiment.Resolve(experiment.Spec{Set: set})
@@ -32,14 +32,14 @@ func TestWhatTravels(t *testing.T) {
 		}
 		return v
 	}
-	if !travels(values(nil)) || !travels(values(experiment.Knobs{"workload": "ycsb-c"})) {
+	if !portable(values(nil)) || !portable(values(experiment.Knobs{"workload": "ycsb-c"})) {
 		t.Error("a shipped spec stays here")
 	}
 	v := values(nil)
 	for knob, value := range map[string]string{"workload": "mine", "cc": "mine", "store": "mine", "store.ordered": "mine", "workload.dataset": "sosd:/tmp/keys"} {
 		w := v.Clone()
-		if w[knob] = value; travels(w) {
-			t.Errorf("%s=%s travels", knob, value)
+		if w[knob] = value; portable(w) {
+			t.Errorf("%s=%s is portable", knob, value)
 		}
 	}
 }

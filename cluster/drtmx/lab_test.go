@@ -108,8 +108,8 @@ type chaos struct {
 
 const lostAfter = 2 * time.Second
 
-// strike does what is due after so many points.
-func (c *chaos) strike(done int) {
+// cause does what is due after so many points.
+func (c *chaos) cause(done int) {
 	i := c.rng.IntN(len(c.workers))
 	switch {
 	case done == 60:
@@ -169,7 +169,7 @@ func TestSweepSurvivesWorkersAndServer(t *testing.T) {
 	var hits sync.WaitGroup
 	hits.Go(func() {
 		for done := range progress {
-			c.strike(done)
+			c.cause(done)
 		}
 	})
 	s, err := cluster.SweepWith(ctx, spec, cluster.SweepOptions{Seeds: seeds, NoCache: true, Lab: lab}, func(done, _ int) { progress <- done }, axis)

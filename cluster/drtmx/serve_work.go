@@ -69,14 +69,6 @@ func serveWork(ctx context.Context, cmd *cobra.Command, o server.Options) error 
 		return err
 	}
 	defer s.Close()
-	own := work.Options{URL: s.URL(), Creds: o.Creds, Limits: o.Limits}
-	if o.Cert == "" { // with TLS the first client makes the streams, for this one may not trust the certificate
-		q, err := work.Dial(ctx, own)
-		if err != nil {
-			return err
-		}
-		q.Close()
-	}
 	if _, err := fmt.Fprintln(cmd.OutOrStdout(), s.URL()); err != nil {
 		return err
 	}

@@ -16,8 +16,8 @@
 // Failures. A worker sends heartbeats for the points it computes, and those of a worker that died or stands still go to
 // others after Options.AckWait. A heartbeat is only sent while the computation itself tells of progress: a point that
 // hangs within a live worker is given up, whereas one that takes hours and gets on is not. After Tries failures (it
-// returned an error, hung, or its worker was lost) a point is given up and Do returns Failed. What a worker hands back
-// when it is stopped is no failure. A server that restarts has everything in its files; clients reconnect and ask again for
+// returned an error, hung, or its worker was lost) a point is given up and Do returns Failed. Workers note when they begin a
+// point, so that the next one knows; what a worker hands back when it is stopped is no failure. A server that restarts has everything in its files; clients reconnect and ask again for
 // what they wait for, from time to time and not only when they are told.
 //
 // Limits. Queue and results are bounded in bytes and age (Limits). A full queue refuses points, and senders wait; of

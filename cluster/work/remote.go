@@ -48,6 +48,8 @@ type Options struct {
 	CA string
 	// Cert and Key are files of a certificate of the client's own, where the server wants one.
 	Cert, Key string
+	// Within connects to a server in this process, past its address and TLS; nil: by the URL.
+	Within nats.InProcessConnProvider
 	// AckWait is after how long without a heartbeat a point goes to another worker. All who use one server need the
 	// same; 0 means 15 s.
 	AckWait time.Duration
@@ -134,6 +136,9 @@ func connect(o Options) (*nats.Conn, error) {
 	}
 	if o.Cert+o.Key != "" {
 		opts = append(opts, nats.ClientCert(o.Cert, o.Key))
+	}
+	if o.Within != nil {
+		opts = append(opts, nats.InProcessServer(o.Within))
 	}
 	nc, err := nats.Connect(o.URL, opts...)
 	if err != nil {

@@ -23,10 +23,10 @@ type record struct {
 	Worker string `json:"worker"`
 	WallMS int64  `json:"wall_ms"`
 	Object bool   `json:"object,omitempty"`
-	Failed *died  `json:"failed,omitempty"`
+	Failed *failure  `json:"failed,omitempty"`
 }
 
-type died struct {
+type failure struct {
 	Tries int    `json:"tries"`
 	Why   string `json:"why"`
 }

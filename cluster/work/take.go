@@ -263,7 +263,7 @@ func (t *taker) handle(ctx context.Context, p Point, msg jetstream.Msg) {
 	rec := record{Worker: t.w.Name}
 	var body []byte
 	if failures >= Tries {
-		rec.Failed = &died{failures, "its worker was lost or stood still each time, the last before " + t.w.Name + " took it"}
+		rec.Failed = &failure{failures, "its worker was lost or stood still each time, the last before " + t.w.Name + " took it"}
 	} else if body, err = t.attempt(ctx, p, msg, failures); err != nil {
 		if ctx.Err() != nil {
 			t.handBack(p, msg, failures)
@@ -275,7 +275,7 @@ func (t *taker) handle(ctx context.Context, p Point, msg jetstream.Msg) {
 			_ = msg.NakWithDelay(t.q.o.AckWait / 8) // it may be this moment that is bad, as for memory
 			return
 		}
-		rec.Failed = &died{failures, err.Error()}
+		rec.Failed = &failure{failures, err.Error()}
 	}
 	rec.WallMS = time.Since(began).Milliseconds()
 	release()

@@ -2,6 +2,7 @@ package server
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"net"
 	"os"
@@ -62,7 +63,14 @@ func Start(o Options) (*Server, error) {
 		s.Shutdown()
 		return nil, fmt.Errorf("server: no JetStream in %s; is the disk full, or the folder that of another server?", o.Dir)
 	}
-	return &Server{s, urlOf(s, opts.TLSConfig != nil)}, nil
+	out := &Server{s, urlOf(s, opts.TLSConfig != nil)}
+	ctx, cancel := context.WithTimeout(context.Background(), readyWithin)
+	defer cancel()
+	if err := out.create(ctx, o); err != nil {
+		s.Shutdown()
+		return nil, err
+	}
+	return out, nil
 }
 
 // natsd are the options as the server has them.
@@ -157,6 +165,16 @@ func urlOf(s *natsd.Server, tls bool) string {
 		host = "localhost"
 	}
 	return scheme + "://" + net.JoinHostPort(host, port)
+}
+
+// create makes queue and results with the limits of this server.
+func (s *Server) create(ctx context.Context, o Options) error {
+	q, err := work.Dial(ctx, work.Options{URL: "nats://127.0.0.1", Within: s.s, Creds: o.Creds, Limits: o.Limits})
+	if err != nil {
+		return err
+	}
+	q.Close()
+	return nil
 }
 
 // Close stops it. What it has acknowledged is in its files.
