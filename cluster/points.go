@@ -28,8 +28,8 @@ const (
 	ownWorkloads = 24
 )
 
-// portable says whether every worker with this version of the code makes the same of a spec. Parts of the user's own are
-// not portable, nor do files of this machine.
+// portable says whether every worker with this version of the code makes the same of a spec. Parts of the user's own are not, nor
+// are files of this machine.
 func portable(v experiment.Knobs) bool {
 	if strings.HasPrefix(v.Text("workload.dataset"), dataset.FilePrefix) {
 		return false

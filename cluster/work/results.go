@@ -20,10 +20,10 @@ const inlineBytes = 256 << 10
 
 // record is an outcome under its key: a line of JSON and behind it the compressed body, unless that is an object.
 type record struct {
-	Worker string `json:"worker"`
-	WallMS int64  `json:"wall_ms"`
-	Object bool   `json:"object,omitempty"`
-	Failed *failure  `json:"failed,omitempty"`
+	Worker string   `json:"worker"`
+	WallMS int64    `json:"wall_ms"`
+	Object bool     `json:"object,omitempty"`
+	Failed *failure `json:"failed,omitempty"`
 }
 
 type failure struct {
