@@ -17,8 +17,14 @@
 // others after Options.AckWait. A heartbeat is only sent while the computation itself tells of progress: a point that
 // hangs within a live worker is given up, whereas one that takes hours and gets on is not. After Tries failures (it
 // returned an error, hung, or its worker was lost) a point is given up and Do returns Failed. Workers note when they begin a
-// point, so that the next one knows; what a worker hands back when it is stopped is no failure. A server that restarts has everything in its files; clients reconnect and ask again for
-// what they wait for, from time to time and not only when they are told.
+// point, so that the next one knows; what a worker hands back when it is stopped is no failure. A server that restarts has
+// everything in its files; clients reconnect and ask again for what they wait for, from time to time and not only when they
+// are told. The operating system may lose the last two minutes of the files when its machine fails: points that are lost so
+// are sent again.
+//
+// Memory. Points are of classes by the memory they are estimated to need, each twice the one before, and each class has a
+// subject. A worker takes points of the classes that fit into its memory, larger ones first. Where there is no room yet for
+// the next point it waits, so that small points do not keep a large one out.
 //
 // Limits. Queue and results are bounded in bytes and age (Limits). A full queue refuses points, and senders wait; of
 // results the oldest go first. A result above 256 KB goes into an object store, others into a key-value bucket.
