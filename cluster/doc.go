@@ -32,6 +32,11 @@
 //
 // and c.Reset(cluster.Knobs{"hardware.nic.qp_contexts": 4000}) rebuilds a cluster with one changed.
 //
+// Points of a sweep may be computed by other processes, on this machine or on many:
+//
+//	lab := cluster.JoinLab("nats://host:4222") // or cluster.StartLab(3)
+//	cluster.Sweep(c.Spec(), cluster.Axis{"coroutines", []int{1, 2, 4}}, lab)
+//
 // A Cluster panics with one line where a Client returns an error: in a notebook
 // that fails the cell. Programs use Start and Dial, which give a Client.
 // Virtual time of a cluster that was started here moves only in Run, Trace,

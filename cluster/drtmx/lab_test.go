@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -16,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"drtmx/cluster"
 	"drtmx/cluster/work"
@@ -360,6 +363,7 @@ func TestServerFlag(t *testing.T) {
 			t.Errorf("%v: here\n%s\nand by workers\n%s", args[0], outs[0], outs[1])
 		}
 	}
+	figuresAtOnce(t, url)
 	worker.kill()
 	left := ok(t, "serve-work", "gc", "--server", url, "--older", "0s")
 	if !strings.Contains(left, "outcomes") || strings.Count(left, " 0 messages") != 4 {
@@ -372,6 +376,27 @@ func TestServerFlag(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	if code := runUntil(ctx, append(sweep, "--server", url), &out, &errs); code != failed || !strings.Contains(errs.String(), "no worker is there: points wait") {
 		t.Errorf("exit %d: %s", code, errs.String())
+	}
+}
+
+// figuresAtOnce computes several figures by workers: they come in their order, and one that is none ends all.
+func figuresAtOnce(t *testing.T, url string) {
+	t.Helper()
+	lab, err := cluster.OpenLab(t.Context(), work.Options{URL: url})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lab.Close()
+	f := figureFlags{scale: figures.Quick, on: lab}
+	cmd := &cobra.Command{}
+	cmd.SetContext(t.Context())
+	cmd.SetErr(io.Discard)
+	done, err := f.compute(cmd, []string{"2-persist", "2-14b", "3-12a"}, nil)
+	if err != nil || len(done) != 3 || done[0].ID != "2-persist" || done[1].ID != "2-14b" || done[2].ID != "3-12a" {
+		t.Errorf("%v, %v", done, err)
+	}
+	if _, err := f.compute(cmd, []string{"2-persist", "9-99"}, nil); !experiment.IsSpecError(err) {
+		t.Errorf("%v", err)
 	}
 }
 
