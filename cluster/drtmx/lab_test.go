@@ -145,7 +145,7 @@ func TestSweepSurvivesWorkersAndServer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("kills processes for some seconds; not in short mode")
 	}
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	emptyStore(t)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	dir, addr := t.TempDir(), freeAddress(t)
@@ -203,6 +203,12 @@ func TestSweepSurvivesWorkersAndServer(t *testing.T) {
 	if len(ws.Others) != 1 || ws.Others[0].Done != 0 {
 		t.Errorf("the worker of other code: %+v", ws.Others)
 	}
+}
+
+// emptyStore is a run store of the test's own.
+func emptyStore(t *testing.T) {
+	t.Helper()
+	t.Setenv("XDG_DATA_HOME", t.TempDir())
 }
 
 // smallSpec runs for some milliseconds.
@@ -318,7 +324,7 @@ func BenchmarkSweep(b *testing.B) {
 
 // A sweep that is interrupted is finished by --resume: the points of the first attempt are not computed again.
 func TestResume(t *testing.T) {
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	emptyStore(t)
 	if code, _, errs := call("sweep", "--resume"); code != misused || !strings.Contains(errs, "no sweep was interrupted") {
 		t.Errorf("exit %d: %s", code, errs)
 	}
@@ -356,7 +362,7 @@ func TestServerFlag(t *testing.T) {
 	for _, args := range [][]string{sweep, {"figure", "2-persist"}} {
 		var outs [2]string
 		for i, more := range [][]string{nil, {"--server", url}} {
-			t.Setenv("XDG_CACHE_HOME", t.TempDir())
+			emptyStore(t)
 			outs[i] = ok(t, append(args, more...)...)
 		}
 		if outs[0] != outs[1] {
@@ -373,7 +379,7 @@ func TestServerFlag(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var out, errs strings.Builder
 	time.AfterFunc(3*time.Second, cancel)
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	emptyStore(t)
 	if code := runUntil(ctx, append(sweep, "--server", url), &out, &errs); code != failed || !strings.Contains(errs.String(), "no worker is there: points wait") {
 		t.Errorf("exit %d: %s", code, errs.String())
 	}

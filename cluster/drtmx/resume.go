@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"drtmx/cluster/runs"
 	"drtmx/engine/experiment"
 )
 
@@ -31,13 +32,10 @@ type begun struct {
 
 const begunLimit = 1 << 20
 
-// begunFile is where the user's last sweep stands while it has not ended.
+// begunFile is where the last sweep stands while it has not ended: beside the run store that has its points.
 func begunFile() (string, error) {
-	base, err := os.UserCacheDir()
-	if err != nil {
-		return "", err
-	}
-	return filepath.Join(base, "drtmx", "sweep.json"), nil
+	store, err := runs.File()
+	return store + ".interrupted", err
 }
 
 // noteBegun remembers a sweep until the returned function is told how it ended. Points are kept by what they are, so
