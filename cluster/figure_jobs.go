@@ -127,6 +127,20 @@ func (a *Agent) Sketch(id string) (string, error) {
 	return a.figures.by().Sketch(id), nil
 }
 
+// FigureParts are what is known of a figure beside its picture: of what is drawn first on the page once it is there.
+func (a *Agent) FigureParts(id string) ([]FigurePart, error) {
+	s, err := a.Figure(id)
+	switch {
+	case err != nil:
+		return nil, err
+	case s.Base != nil && (s.Running == nil || len(s.Running.Set) > 0):
+		return s.Base.Figure.Parts(), nil
+	case s.Base == nil && s.Running == nil && len(s.Variants) > 0:
+		return s.Variants[0].Figure.Parts(), nil
+	}
+	return a.figures.by().Parts(id), nil
+}
+
 func taskOf(id string) string { return "figure " + id }
 
 func (d *figureJobs) start(r *http.Request) (any, error) {

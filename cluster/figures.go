@@ -29,8 +29,18 @@ type Figure interface {
 	Sketch() string
 	// Verdicts counts its claims by what became of them.
 	Verdicts() Verdicts
+	// Parts are what is known of it beside its picture.
+	Parts() []FigurePart
 	// Result is the run that a point names, nil if there is none of that number.
 	Result(run int) *result.Result
+}
+
+// FigurePart is what is known of a figure in one respect, as HTML without a style of its own: its claims, published numbers,
+// predictions, how it is made, and its runs.
+type FigurePart struct {
+	Name  string `json:"name"`
+	Title string `json:"title"`
+	HTML  string `json:"html"`
 }
 
 // Verdicts are how many claims of a figure hold and do not. Of a claim that is measured
@@ -51,6 +61,8 @@ type FigureRunner interface {
 	List() []FigureInfo
 	// Sketch is a figure that is not computed: its published numbers alone.
 	Sketch(id string) string
+	// Parts are those of a figure that is not computed.
+	Parts(id string) []FigurePart
 	// Check says what is wrong with knobs for all runs of a figure.
 	Check(id, scale string, set experiment.Knobs) error
 	// Run computes a figure. set changes knobs of all its runs. It returns when ctx

@@ -25,6 +25,10 @@ func (f *fakeFigure) Draw(charts.Size, ...Figure) *charts.Chart { return charts.
 func (f *fakeFigure) Sketch() string     { return "<svg/>" }
 func (f *fakeFigure) Verdicts() Verdicts { return Verdicts{Holds: 1} }
 
+func (f *fakeFigure) Parts() []FigurePart {
+	return []FigurePart{{Name: "make", HTML: fmt.Sprint("computed with ", f.Set)}}
+}
+
 func (f *fakeFigure) Result(run int) *result.Result {
 	if run < 0 || run >= len(f.Runs) {
 		return nil
@@ -40,6 +44,8 @@ func (f fakeFigures) List() []FigureInfo {
 }
 
 func (f fakeFigures) Sketch(string) string { return "<svg><!-- published --></svg>" }
+
+func (f fakeFigures) Parts(string) []FigurePart { return []FigurePart{{Name: "make", HTML: "planned"}} }
 
 func (f fakeFigures) Check(_, _ string, set experiment.Knobs) error {
 	_, err := smallSpec().With(set)

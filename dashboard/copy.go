@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"drtmx/cluster/shell"
 	"drtmx/engine/experiment"
 )
 
@@ -60,21 +61,9 @@ func commandOf(s experiment.Spec) (string, error) {
 		set[crashKnob] = n
 	}
 	for _, n := range sortedNames(set) {
-		words = append(words, "--set", word(n+"="+experiment.Format(n, set[n])))
+		words = append(words, "--set", shell.Word(n+"="+experiment.Format(n, set[n])))
 	}
 	return strings.Join(words, " "), nil
-}
-
-// word quotes for a shell where that is needed.
-func word(s string) string {
-	if !strings.ContainsFunc(s, func(r rune) bool { return !strings.ContainsRune("=._-+:%,/", r) && !isAlphanumeric(r) }) {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
-func isAlphanumeric(r rune) bool {
-	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
 }
 
 // cellOf is a notebook cell that starts the same system and runs it.

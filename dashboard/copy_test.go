@@ -146,11 +146,3 @@ func literalOf(t *testing.T, e ast.Expr) any {
 	t.Fatalf("%#v is no literal", e)
 	return nil
 }
-
-func TestWordsAreQuoted(t *testing.T) {
-	for in, want := range map[string]string{"phase.lock=one-sided": "phase.lock=one-sided", "a=b c": "'a=b c'", "a=$(x)": "'a=$(x)'", "a='": `'a='\'''`} {
-		if got := word(in); got != want {
-			t.Errorf("word(%q) = %s, want %s", in, got, want)
-		}
-	}
-}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"drtmx/dashboard/charts"
 	"drtmx/dashboard/charts/palette"
@@ -49,7 +50,13 @@ func withRecorded(all []*definition) (out []*definition) {
 	return out
 }
 
-func recordedReport(chapter int) *prediction.Report { return Report(Recorded(chapter), prediction.Now) }
+// reports are those of what is recorded, made once: recordedReport by chapter. They are read only.
+var reports sync.Map
+
+func recordedReport(chapter int) *prediction.Report {
+	once, _ := reports.LoadOrStore(chapter, sync.OnceValue(func() *prediction.Report { return Report(Recorded(chapter), prediction.Now) }))
+	return once.(func() *prediction.Report)()
+}
 
 // recorded fills in a line for each column, of a point for each published number.
 func (f *Figure) recorded(chapter int) {
