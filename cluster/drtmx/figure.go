@@ -36,9 +36,10 @@ func figureCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "figure ID | list | all",
 		Short: "A figure or table of the thesis from runs of the simulator",
-		Long:  "Computes a figure, panel by letter as 2-4a, or all of them, and measures the thesis's claims about it. Its runs are kept, so a second time is quick. The figure itself is in drtmx runs; the same one takes its place there.",
-		Args:  exactly(1, "the id of a figure; drtmx figure list shows them"),
-		RunE:  func(cmd *cobra.Command, args []string) error { return f.figure(cmd, args[0]) },
+		Long: "Computes a figure, panel by letter as 2-4a, or all of them, and measures the thesis's claims about it. Its runs are kept, so a second time is quick. The figure itself is in drtmx runs; the same one takes its place there.\n\n" +
+			"drtmx figure all --html DIR writes a gallery: a folder with an index and a page for each figure, which need no network. Pages come one by one; after an interrupt the same command goes on.",
+		Args: exactly(1, "the id of a figure; drtmx figure list shows them"),
+		RunE: func(cmd *cobra.Command, args []string) error { return f.figure(cmd, args[0]) },
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.scale, "scale", figures.Quick, figures.Quick+" shrinks populations, and on TPC-C/no machines to a socket; "+figures.Paper+" is as in the thesis")
@@ -46,7 +47,7 @@ func figureCommand() *cobra.Command {
 	fl.BoolVar(&f.band, "band", false, "run the figure again with 1/1.4 and 1.4 of the coordinator's cycles (coordinator.scale): points and claims get a band")
 	fl.BoolVar(&f.asJSON, "json", false, "print the figure as JSON")
 	f.tables.add(cmd, "each point")
-	fl.StringVar(&f.html, "html", "", "write an interactive page to `FILE`")
+	fl.StringVar(&f.html, "html", "", "write an interactive page to `FILE`; of all, a gallery to the folder FILE")
 	fl.StringVar(&f.svg, "svg", "", "write the picture to `FILE`")
 	fl.StringVar(&f.png, "png", "", "write the picture to `FILE`")
 	fl.StringVar(&f.pdf, "pdf", "", "write the picture to `FILE`")
@@ -96,9 +97,12 @@ func (f *figureFlags) figure(cmd *cobra.Command, id string) error {
 		set[k] = v
 	}
 	ids := []string{id}
+	if id == "all" && f.html != "" {
+		return f.gallery(cmd, set)
+	}
 	if id == "all" {
-		if f.tables.csv+f.tables.parquet+f.html+f.svg+f.png+f.pdf+f.pgf+f.tikz != "" {
-			return usage("figure all prints JSON or text; give one figure for a file")
+		if f.pictures() != "" {
+			return usage("figure all prints JSON or text, or writes a gallery with --html DIR; give one figure for another file")
 		}
 		ids = nil
 		for _, x := range figures.List() {
@@ -178,7 +182,7 @@ func (f *figureFlags) compute(cmd *cobra.Command, ids []string, set experiment.K
 			if err != nil {
 				return nil, err
 			}
-			fig, err := computed(cmd, r, f.scale, set, f.banded(r, set, len(ids) == 1))
+			fig, err := computed(cmd, r, "figure "+r.ID(), f.scale, set, f.banded(r, set, len(ids) == 1))
 			if err != nil {
 				return nil, err
 			}
@@ -260,8 +264,8 @@ func (f *figureFlags) banded(r *figures.Recipe, set experiment.Knobs, alone bool
 }
 
 // computed computes a figure under a bar, and its band if that is wanted.
-func computed(cmd *cobra.Command, r *figures.Recipe, scale string, set experiment.Knobs, band bool) (*figures.Figure, error) {
-	b := newBar(cmd.ErrOrStderr(), "figure "+r.ID())
+func computed(cmd *cobra.Command, r *figures.Recipe, title, scale string, set experiment.Knobs, band bool) (*figures.Figure, error) {
+	b := newBar(cmd.ErrOrStderr(), title)
 	defer b.end()
 	defer followLab(cmd.Context(), r.Lab(), b)()
 	return compute(cmd.Context(), r, scale, set, band, b.update)

@@ -143,7 +143,7 @@ func (f *predictFlags) compute(cmd *cobra.Command, recipes []*figures.Recipe, t 
 	var failed error
 	for _, r := range recipes {
 		r = r.ForClaims()
-		fig, err := computed(cmd, r, scale, nil, f.band && r.Bandable(scale, nil) == nil)
+		fig, err := computed(cmd, r, "figure "+r.ID(), scale, nil, f.band && r.Bandable(scale, nil) == nil)
 		if err != nil {
 			if !errors.Is(err, context.Canceled) {
 				err = fmt.Errorf("figure %s: %w", r.ID(), err)

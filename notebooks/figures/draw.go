@@ -181,7 +181,7 @@ func (f *Figure) HTML() string {
 		b.WriteString(`<p style="margin:4px 0"><strong>` + html.EscapeString(f.pictured()) + `</strong></p>`)
 		b.WriteString(f.draw(charts.Size{}, "", nil).Named(f.pictured()).HTML())
 	}
-	b.WriteString(paragraph(f.caption()))
+	b.WriteString(paragraph(f.Caption()))
 	if f.Structure != "" {
 		b.WriteString(paragraph("structure: " + f.Structure))
 	}
@@ -197,8 +197,8 @@ func paragraph(text string) string {
 	return `<p style="margin:4px 0">` + html.EscapeString(text) + "</p>"
 }
 
-// caption says at which scale and how far that is from paper scale.
-func (f *Figure) caption() string {
+// Caption says at which scale and how far that is from paper scale.
+func (f *Figure) Caption() string {
 	s := f.Scale + " scale, values per " + f.Scope
 	if f.Scope == "cluster" {
 		s = f.Scale + " scale, values of the whole cluster"
@@ -248,7 +248,7 @@ func off(share float64) string {
 // String is the points as a table and the verdicts on the claims.
 func (f *Figure) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s (%s)\n", f.title(), f.caption())
+	fmt.Fprintf(&b, "%s (%s)\n", f.title(), f.Caption())
 	if f.Structure != "" {
 		fmt.Fprintf(&b, "structure: %s\n", f.Structure)
 	}

@@ -85,8 +85,8 @@ func TestMomentsOfARun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(f.Series) != 2 || len(f.Series[0].Points) != 6 || !strings.Contains(f.caption(), "smaller by 4000") {
-		t.Fatalf("%d lines: %+v; %s", len(f.Series), f.Series, f.caption())
+	if len(f.Series) != 2 || len(f.Series[0].Points) != 6 || !strings.Contains(f.Caption(), "smaller by 4000") {
+		t.Fatalf("%d lines: %+v; %s", len(f.Series), f.Series, f.Caption())
 	}
 	for i, p := range f.Series[1].Points {
 		if math.Abs(p.X-0.05*float64(i+1)) > 1e-9 || p.Y <= 0 || p.Run != 1 || p.Load != 1 {

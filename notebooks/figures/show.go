@@ -77,7 +77,7 @@ func (c *Comparison) SimpleRender() charts.Bundle {
 
 // HTML is the picture of both.
 func (c *Comparison) HTML() string {
-	return c.Base.Chart(c.With).HTML() + paragraph(c.Base.caption()) + paragraph(c.With.caption())
+	return c.Base.Chart(c.With).HTML() + paragraph(c.Base.Caption()) + paragraph(c.With.Caption())
 }
 
 func (c *Comparison) String() string { return fmt.Sprintf("%s\n\n%s", c.Base, c.With) }

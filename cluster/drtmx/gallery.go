@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"drtmx/cluster"
+	"drtmx/engine/experiment"
+	"drtmx/notebooks/figures"
+	"drtmx/notebooks/figures/gallery"
+)
+
+// pictures are the files of one figure that were asked for.
+func (f *figureFlags) pictures() string {
+	return f.tables.csv + f.tables.parquet + f.svg + f.png + f.pdf + f.pgf + f.tikz
+}
+
+// gallery writes every figure into a folder of pages. It goes on to the next figure where one fails, and ends with that.
+func (f *figureFlags) gallery(cmd *cobra.Command, set experiment.Knobs) error {
+	if f.pictures() != "" {
+		return usage("a gallery has the pictures and numbers of its figures in its folder; leave the other files out")
+	}
+	if f.html == "-" {
+		return &experiment.SpecError{Field: "--html", Value: f.html, Rule: "all figures do not fit on standard output", Next: "name a folder"}
+	}
+	g, err := gallery.Open(gallery.Options{Dir: f.html, Scale: f.scale, Set: set, Band: f.band})
+	if err != nil {
+		return err
+	}
+	done := []*figures.Figure{}
+	var failed []string
+	for i, x := range figures.List() {
+		fig, err := f.next(cmd, g, i, x, set)
+		if errors.Is(err, context.Canceled) {
+			there, all := g.Count()
+			fmt.Fprintf(cmd.ErrOrStderr(), "%s has %d of %d figures; the same command goes on\n", g.Index(), there, all)
+			return err
+		}
+		if err != nil {
+			failed = append(failed, x.ID)
+			fmt.Fprintf(cmd.ErrOrStderr(), "figure %s: %v\n", x.ID, err)
+			if err := g.Fail(x.ID, err); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := g.Add(fig); err != nil {
+			return err
+		}
+		done = append(done, fig)
+	}
+	if f.asJSON {
+		err = printJSON(cmd.OutOrStdout(), done)
+	} else {
+		there, all := g.Count()
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "written: %s, %d of %d figures\n", g.Index(), there, all)
+	}
+	if err == nil && len(failed) > 0 {
+		err = errors.New("these figures were not computed, their pages say why: " + strings.Join(failed, ", "))
+	}
+	return errors.Join(err, checked(done))
+}
+
+// next computes the i-th figure, and says what became of it.
+func (f *figureFlags) next(cmd *cobra.Command, g *gallery.Gallery, i int, x cluster.FigureInfo, set experiment.Knobs) (*figures.Figure, error) {
+	_, all := g.Count()
+	r, err := figures.Find(x.ID)
+	if err != nil {
+		return nil, err
+	}
+	fig, err := computed(cmd, r, fmt.Sprintf("figure %s, %d of %d", x.ID, i+1, all), f.scale, set, f.band && r.Bandable(f.scale, set) == nil)
+	if err != nil {
+		return nil, err
+	}
+	v := fig.Verdicts()
+	fmt.Fprintf(cmd.ErrOrStderr(), "%3d of %d  %-14s %7.1f s  %d hold, %d contradicted, %d undecided\n", i+1, all, x.ID, float64(fig.WallMS)/1000, v.Holds, v.Contradicted, v.Undecided)
+	return fig, nil
+}
