@@ -16,6 +16,8 @@ type Style struct {
 	// Points is the size of the names of the axes, after which all other text goes;
 	// 0: 10, and 8 if there is a width.
 	Points float64
+	// Untitled leaves the title out: it stands beside the picture.
+	Untitled bool
 }
 
 // namesOfAxes is the size of their text on a sheet, in points.

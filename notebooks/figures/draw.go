@@ -154,17 +154,23 @@ func (f *Figure) PDF() ([]byte, error) { return f.Picture(charts.Style{}).PDF() 
 
 // Picture is the figure as a file has it, in a style: SVG, PNG, PDF or PGF.
 func (f *Figure) Picture(style charts.Style) charts.Picture {
+	over := func(title string) string {
+		if style.Untitled {
+			return ""
+		}
+		return title
+	}
 	switch f.Form {
 	case formDots:
-		return charts.DotRowsPicture(style, f.title(), f.dotRows())
+		return charts.DotRowsPicture(style, over(f.title()), f.dotRows())
 	case formTable:
-		return charts.TablePicture(style, f.title(), f.cells())
+		return charts.TablePicture(style, over(f.title()), f.cells())
 	case formRanking, formBars, formStacked:
 		title, y, parts, bars := f.barred(nil)
-		return charts.RankingPicture(style, title, y, parts, bars)
+		return charts.RankingPicture(style, over(title), y, parts, bars)
 	}
 	title, x, y, series, refs := f.lines()
-	return charts.LinesPicture(style, title, x, y, series, refs)
+	return charts.LinesPicture(style, over(title), x, y, series, refs)
 }
 
 // SimpleRender is every form that a notebook can show.

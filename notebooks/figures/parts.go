@@ -50,9 +50,7 @@ func (f *Figure) Parts() []cluster.FigurePart {
 	if len(f.Claims) > 0 {
 		out = append(out, part(partClaims, "What the thesis says, and what was measured", f.toldClaims()))
 	}
-	if rows := f.publishedRows(); len(rows) > 0 {
-		out = append(out, part(partPublished, "Published numbers", rows))
-	}
+	out = append(out, f.publishedPart(true)...)
 	out = append(out, r.predictionsPart()...)
 	return append(out, part(partMake, "To make it again", r.made(f.Scale, f.BandFactor > 0)), part(partRuns, "Runs behind it", r.behind(f)))
 }
@@ -61,14 +59,7 @@ func (f *Figure) Parts() []cluster.FigurePart {
 func (r *Recipe) Parts(scale string) []cluster.FigurePart {
 	var out []cluster.FigurePart
 	if r.def.form != formTable && r.def.form != formDots && len(r.set) == 0 {
-		f := r.From(Quick, r.unmeasured())
-		rows := f.publishedRows()
-		for i := range rows {
-			rows[i].Here = ""
-		}
-		if len(rows) > 0 {
-			out = append(out, part(partPublished, "Published numbers", rows))
-		}
+		out = append(out, r.From(Quick, r.unmeasured()).publishedPart(false)...)
 	}
 	out = append(out, r.predictionsPart()...)
 	f := r.planned(scale)
@@ -161,6 +152,18 @@ func (c *Claim) published() string {
 
 // publishedRow is a number of the thesis, and what it is here.
 type publishedRow struct{ ID, Text, Published, Here, Section string }
+
+// publishedPart are these numbers, beside what was measured if it was; none if there are none.
+func (f *Figure) publishedPart(measured bool) []cluster.FigurePart {
+	rows := f.publishedRows()
+	if len(rows) == 0 {
+		return nil
+	}
+	return []cluster.FigurePart{part(partPublished, "Published numbers", struct {
+		Rows     []publishedRow
+		Measured bool
+	}{rows, measured})}
+}
 
 // publishedRows are the open numbers of the thesis about the figure: those of its claims, and others on its axes.
 func (f *Figure) publishedRows() (out []publishedRow) {

@@ -32,9 +32,8 @@ type toldRun struct {
 // behind are the runs of a figure, or, where there are none yet, those that it takes.
 func (r *Recipe) behind(f *Figure) behindFigure {
 	b := behindFigure{Ended: f.Partial == nil}
-	code, _ := r.version(f.Scale)
 	if r.def.form != formDots {
-		b.fact("code version", code)
+		b.fact("code version", r.code())
 	}
 	b.fact("scale", f.Scale)
 	if c := f.Computed; c != nil {

@@ -84,7 +84,7 @@ func (c *Claim) ranged() bool {
 // version is what makes a figure's numbers: the code, and a digest of the specs of its runs.
 func (r *Recipe) version(scale string) (code, runs string) {
 	if r.def.compute != nil {
-		return result.CodeWith(comparePackage), ""
+		return r.code(), ""
 	}
 	h := sha256.New()
 	specs, err := r.Specs(scale)
@@ -100,6 +100,14 @@ func (r *Recipe) version(scale string) (code, runs string) {
 		return result.CodeVersion(), ""
 	}
 	return result.CodeVersion(), "runs-" + hex.EncodeToString(h.Sum(nil))[:16]
+}
+
+// code is the version of what makes the figure's numbers.
+func (r *Recipe) code() string {
+	if r.def.compute != nil {
+		return result.CodeWith(comparePackage)
+	}
+	return result.CodeVersion()
 }
 
 // Report is a table of predictions with what follows from it, its figures in the order of the thesis. Verdicts are those of the

@@ -67,6 +67,7 @@ type entry struct {
 	Code     string           `json:"code"`
 	WallMS   int64            `json:"wall_ms"`
 	Verdicts cluster.Verdicts `json:"claims"`
+	Withheld int              `json:"withheld,omitempty"` // claims on numbers that are not open
 	Sketch   string           `json:"sketch,omitempty"`
 	Failed   string           `json:"failed,omitempty"` // why it is not there
 }
@@ -166,7 +167,13 @@ func (g *Gallery) Add(f *figures.Figure) error {
 			return err
 		}
 	}
-	g.state.Figures[f.ID] = entry{Code: result.CodeVersion(), WallMS: f.WallMS, Verdicts: f.Verdicts(), Sketch: f.Sketch()}
+	e := entry{Code: result.CodeVersion(), WallMS: f.WallMS, Verdicts: f.Verdicts(), Sketch: f.Sketch()}
+	for i := range f.Claims {
+		if f.Claims[i].Withheld {
+			e.Withheld++
+		}
+	}
+	g.state.Figures[f.ID] = e
 	return g.kept()
 }
 

@@ -28,8 +28,8 @@ var style string
 
 var forms = template.Must(template.Must(template.New("page").Parse(pageFile)).New("index").Parse(indexForm))
 
-// phone is how wide the picture for a phone is made, and how large its letters.
-var phone = charts.Style{WidthMM: 92, Points: 9}
+// phone is the picture for a phone: its letters are as large there as those around it. The page has its title.
+var phone = charts.Style{WidthMM: 124, Points: 9, Untitled: true}
 
 // shownPage is the page of a figure as its form takes it.
 type shownPage struct {
@@ -161,10 +161,11 @@ type shownCard struct {
 	Failed   bool
 	Older    string // the version of the code that made it, if it is another one
 	Verdicts cluster.Verdicts
+	Withheld int // claims without a verdict: the thesis's number is not open
 }
 
-// Claims says that there is a verdict.
-func (c shownCard) Claims() bool { return c.Verdicts != cluster.Verdicts{} }
+// Claims says that there is something to tell of claims.
+func (c shownCard) Claims() bool { return c.Verdicts != cluster.Verdicts{} || c.Withheld > 0 }
 
 // index writes the index.
 func (g *Gallery) index() error {
@@ -179,7 +180,7 @@ func (g *Gallery) index() error {
 		sketch := e.Sketch
 		switch {
 		case card.There:
-			card.Verdicts = e.Verdicts
+			card.Verdicts, card.Withheld = e.Verdicts, e.Withheld
 			c.There++
 			add(&c.Verdicts, e.Verdicts)
 			if !info.Instant { // its claims are those of the others
