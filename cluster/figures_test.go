@@ -242,6 +242,33 @@ func TestFigureVariantsAreKept(t *testing.T) {
 	}
 }
 
+// What is told of a figure is of what is drawn first: with the thesis's knobs if that is there, and of none while that is computed.
+func TestFigureParts(t *testing.T) {
+	d := newFigureReader(t)
+	parts := func(want string) {
+		t.Helper()
+		if got, err := d.agent.FigureParts("2-4a"); err != nil || len(got) != 1 || got[0].HTML != want {
+			t.Errorf("%+v %v, want %s", got, err, want)
+		}
+	}
+	run := func(body string) { d.ask("POST", "", body).want(t, 202, "") }
+	if _, err := d.agent.FigureParts("9-9"); err == nil {
+		t.Error("parts of no figure")
+	}
+	parts("planned")
+	run(`{"set":{"coroutines":1}}`)
+	d.ends(3)
+	parts("computed with map[coroutines:1]")
+	run(`{}`)
+	parts("planned")
+	d.ends(3)
+	parts("computed with map[]")
+	run(`{"set":{"coroutines":2}}`)
+	parts("computed with map[]")
+	d.ends(3)
+	parts("computed with map[]")
+}
+
 // A point opens live as the system that it was measured on, in place of another when
 // there are four.
 func TestFigurePointOpensLive(t *testing.T) {

@@ -71,7 +71,6 @@ type drawnFigure struct {
 	X          json.RawMessage `json:"x"`
 	Y          json.RawMessage `json:"y"`
 	Series     []drawnSeries   `json:"series"`
-	Claims     json.RawMessage `json:"claims"`
 	References json.RawMessage `json:"references,omitempty"`
 	PaperGap   float64         `json:"paper_gap"`
 	GapAt      *struct {

@@ -30,6 +30,10 @@ func (f *plainFigure) Draw(_ charts.Size, over ...cluster.Figure) *charts.Chart 
 func (f *plainFigure) Sketch() string             { return "<svg>computed</svg>" }
 func (f *plainFigure) Verdicts() cluster.Verdicts { return cluster.Verdicts{Holds: 2, Undecided: 1} }
 
+func (f *plainFigure) Parts() []cluster.FigurePart {
+	return []cluster.FigurePart{{Name: "claims", Title: "Claims", HTML: "<p>two hold</p>"}}
+}
+
 func (f *plainFigure) Result(run int) *result.Result {
 	if run < 0 || run >= len(f.Runs) {
 		return nil
@@ -74,6 +78,13 @@ func (f *figureSource) Sketch(string) (string, error) {
 	return "<svg>published</svg>", nil
 }
 
+func (f *figureSource) FigureParts(id string) ([]cluster.FigurePart, error) {
+	if s, err := f.Figure(id); err != nil || s.Base == nil {
+		return []cluster.FigurePart{}, err
+	}
+	return f.state.Base.Figure.Parts(), nil
+}
+
 func (f *figureSource) ask(t *testing.T, path string, into any) (code int, body string) {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -99,6 +110,13 @@ func TestFigureOnThePage(t *testing.T) {
 		Runs: []*result.Result{measured(t, experiment.Knobs{"coroutines": 1}), measured(t, experiment.Knobs{"coroutines": 2}), measured(t, experiment.Knobs{"nodes": 16})}}
 	set := experiment.Knobs{"ddio": false}
 	with := &plainFigure{Series: base.Series, Runs: []*result.Result{measured(t, experiment.Knobs{"coroutines": 1, "ddio": false}), nil}}
+	var parts []cluster.FigurePart
+	if code, _ := s.ask(t, "/page/figure/parts?id=2-1", &parts); code != 200 || len(parts) != 0 {
+		t.Errorf("parts of a figure that is not there: %d %v", code, parts)
+	}
+	if code, _ := s.ask(t, "/page/figure/parts?id=9-9", nil); code != 404 {
+		t.Errorf("parts of no figure: %d", code)
+	}
 	s.state.Base = &cluster.FigureRun{N: 1, Scale: "quick", WallMS: 1234, Figure: base}
 	s.state.Variants = []cluster.FigureRun{{N: 2, Scale: "quick", Set: set, Figure: with}}
 	var f struct {
@@ -108,6 +126,9 @@ func TestFigureOnThePage(t *testing.T) {
 	}
 	if s.ask(t, "/page/figure?id=2-1", &f); len(f.Drawn) != 2 || f.Drawn[1].Name != "ddio=false" || len(f.Drawn[0].Runs) > 0 || f.PaperMS <= 0 || f.PaperMS > 8000 {
 		t.Errorf("%+v", f)
+	}
+	if s.ask(t, "/page/figure/parts?id=2-1", &parts); len(parts) != 1 || parts[0].HTML != "<p>two hold</p>" {
+		t.Errorf("%+v", parts)
 	}
 	if s.ask(t, "/page/figure?id=2-1&hide=2", &f); len(f.Drawn) != 1 || len(f.Hidden) != 1 || f.Hidden[0] != "ddio=false" {
 		t.Errorf("%+v", f)

@@ -27,9 +27,9 @@ type inventedFigure struct {
 	X      map[string]any   `json:"x"`
 	Y      map[string]any   `json:"y"`
 	Series []inventedSeries `json:"series"`
-	Claims []map[string]any `json:"claims"`
 	Runs   []*result.Result `json:"runs"`
 	set    experiment.Knobs
+	done   bool
 }
 
 type inventedSeries struct {
@@ -58,6 +58,15 @@ func (f *inventedFigure) Sketch() string {
 
 func (f *inventedFigure) Verdicts() cluster.Verdicts {
 	return cluster.Verdicts{Holds: 1, Contradicted: 1}
+}
+
+// Parts has claims once it is computed with the thesis's knobs, and two texts to copy.
+func (f *inventedFigure) Parts() []cluster.FigurePart {
+	made := inventor{}.Parts(f.Figure)
+	if !f.done {
+		return made
+	}
+	return append([]cluster.FigurePart{{Name: "claims", Title: "What the thesis says", HTML: `<ul id="claims" class="claims"><li><div class="states"><span class="verdict contradicted">✗ contradicted</span></div><div><p>a READ takes 3 us</p><p class="hint">measured 2 us</p></div></li><li>✓ holds: WRITE is slower</li></ul>`}}, made...)
 }
 
 func (f *inventedFigure) Draw(size charts.Size, over ...cluster.Figure) *charts.Chart {
@@ -102,6 +111,10 @@ func (inventor) Sketch(string) string {
 	return charts.Sketch{References: []charts.Reference{{X: 1, From: 2, To: 2}}}.SVG()
 }
 
+func (inventor) Parts(id string) []cluster.FigurePart {
+	return []cluster.FigurePart{{Name: "make", Title: "To make it again", HTML: `<h3>On the command line</h3><pre>drtmx figure ` + id + `</pre>`}}
+}
+
 func (inventor) Check(_, _ string, set experiment.Knobs) error {
 	_, err := browserSpec.With(set)
 	return err
@@ -109,7 +122,7 @@ func (inventor) Check(_, _ string, set experiment.Knobs) error {
 
 func (v inventor) Run(ctx context.Context, id, scale string, set experiment.Knobs, report cluster.FigureReport) (cluster.Figure, error) {
 	f := inventedFigure{Figure: id, Scale: scale, Scope: "machine", X: map[string]any{"label": "Coroutines", "unit": ""}, Y: map[string]any{"label": "Latency", "unit": "us"},
-		Series: []inventedSeries{{Name: "READ"}, {Name: "WRITE"}}, Claims: []map[string]any{}, set: set}
+		Series: []inventedSeries{{Name: "READ"}, {Name: "WRITE"}}, set: set}
 	for i := range 6 {
 		select {
 		case err := <-v.next:
@@ -143,10 +156,7 @@ func (v inventor) Run(ctx context.Context, id, scale string, set experiment.Knob
 		f = there
 		report(i+1, 6, func() cluster.Figure { return &there })
 	}
-	if len(set) == 0 {
-		f.Claims = []map[string]any{{"id": "c1", "claim": "a READ takes 3 us", "reference": "3", "measured": 2.0, "unit": "us", "status": "contradicted", "why": "it takes 2"},
-			{"id": "c2", "claim": "WRITE is slower", "measured": nil, "status": "holds", "why": "everywhere"}}
-	}
+	f.done = len(set) == 0
 	return &f, nil
 }
 
@@ -194,6 +204,7 @@ func figureList(_ *site, b *tab, _ inventor) {
 }
 
 func figurePoints(_ *site, b *tab, v inventor) {
+	b.until("how it is made, before it is", `/drtmx figure 2-1a/.test(document.getElementById("parts").textContent) && !document.getElementById("claims")`)
 	b.click("#compute")
 	b.until("it runs", `!document.getElementById("running").hidden && document.getElementById("compute").hidden`)
 	b.until("there is none before it", `document.getElementById("runningtext").textContent === "begins" && document.querySelector("#figurelist .running").textContent === "begins"`)
@@ -209,6 +220,7 @@ func figurePoints(_ *site, b *tab, v inventor) {
 	v.next <- nil
 	b.until("all points and the thesis's", dotsJS+` === 6 && document.getElementById("running").hidden && `+figureJS+`.getOption().series.at(-1).name === "thesis"`)
 	b.until("the claims", `/✗ contradicted.*a READ takes 3 us.*measured 2 us/.test(document.getElementById("claims").textContent) && document.querySelectorAll("#claims li").length === 2`)
+	b.until("how it is made, with a button to copy it", `/^drtmx figure 2-1a$/.test(document.querySelector("#parts pre").textContent) && document.querySelector("#parts h3 button").textContent === "Copy"`)
 	b.until("the list has it", `/✓/.test(document.querySelector("#figurelist a .status").textContent)`)
 }
 

@@ -31,6 +31,16 @@ func (p *page) figureSketch(w http.ResponseWriter, r *http.Request) {
 	w.Write(body)
 }
 
+// figureParts answers with what is known of a figure beside its picture.
+func (p *page) figureParts(w http.ResponseWriter, r *http.Request) {
+	parts, err := p.source.FigureParts(r.URL.Query().Get("id"))
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	answer(w, parts)
+}
+
 // stampOf tells apart what a sketch is of.
 func stampOf(s *cluster.FigureState) string {
 	if s.Base == nil {

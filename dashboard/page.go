@@ -38,6 +38,7 @@ type Source interface {
 	Figures() []cluster.FigureInfo
 	Figure(id string) (cluster.FigureState, error)
 	Sketch(id string) (string, error)
+	FigureParts(id string) ([]cluster.FigurePart, error)
 	Sweep(sys string) (cluster.SweepState, error)
 }
 
@@ -87,6 +88,7 @@ func Handler(s Source) http.Handler {
 		"GET /page/figures":       p.figures,
 		"GET /page/figure":        p.figure,
 		"GET /page/figure/chart":  p.figureChart,
+		"GET /page/figure/parts":  p.figureParts,
 		"GET /page/figure/point":  p.point,
 		"GET /page/figure/sketch": p.figureSketch,
 		"GET /vendor/echarts.js":  library,

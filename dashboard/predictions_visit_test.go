@@ -22,13 +22,14 @@ func (recorder) List() []cluster.FigureInfo {
 
 func (recorder) Sketch(string) string { return charts.Sketch{Ratios: [][2]float64{{0.8, 1}}}.SVG() }
 
+func (recorder) Parts(string) []cluster.FigurePart { return nil }
+
 func (recorder) Check(_, _ string, _ experiment.Knobs) error { return nil }
 
 func (recorder) Run(context.Context, string, string, experiment.Knobs, cluster.FigureReport) (cluster.Figure, error) {
 	return &recordedFigure{Figure: "predictions-4", Form: "dots", Scale: "quick", Note: "first: 4 of 35", X: map[string]any{"label": "Row"}, Y: map[string]any{"label": "Predicted / published"},
 		Computed: map[string]any{"of": "what is recorded"},
-		Series:   []recordedSeries{{"first", []recordedPoint{{0, 0.8, "f4-2a-cache-tput", "0.985..1.24x"}, {1, 26, "f4-6-two-peak", "5.14 Mtxn/s"}}}, {"now", []recordedPoint{{0, 0.9, "f4-2a-cache-tput", "1.1..1.3x"}}}},
-		Claims:   []map[string]any{{"id": "f4-2a-cache-tput", "claim": "4-2a: faster", "measured": nil, "says": "the thesis says 1.26..1.45x; now 1.1..1.3x", "status": "contradicted", "why": "contradicts 4-10"}}}, nil
+		Series:   []recordedSeries{{"first", []recordedPoint{{0, 0.8, "f4-2a-cache-tput", "0.985..1.24x"}, {1, 26, "f4-6-two-peak", "5.14 Mtxn/s"}}}, {"now", []recordedPoint{{0, 0.9, "f4-2a-cache-tput", "1.1..1.3x"}}}}}, nil
 }
 
 type recordedFigure struct {
@@ -40,7 +41,6 @@ type recordedFigure struct {
 	Y        map[string]any   `json:"y"`
 	Computed map[string]any   `json:"computed"`
 	Series   []recordedSeries `json:"series"`
-	Claims   []map[string]any `json:"claims"`
 }
 
 type recordedSeries struct {
@@ -53,6 +53,10 @@ type recordedPoint struct {
 	Y    float64 `json:"y"`
 	Name string  `json:"name"`
 	Text string  `json:"text"`
+}
+
+func (f *recordedFigure) Parts() []cluster.FigurePart {
+	return []cluster.FigurePart{{Name: "claims", Title: "Claims", HTML: `<ul id="claims" class="claims"><li>✗ contradicted 4-2a: faster: the thesis says 1.26..1.45x; now 1.1..1.3x contradicts 4-10</li></ul>`}}
 }
 
 func (f *recordedFigure) Result(int) *result.Result  { return nil }

@@ -125,6 +125,8 @@ func (f *fakeSource) Figure(id string) (cluster.FigureState, error) {
 
 func (f *fakeSource) Sketch(string) (string, error) { return "", nil }
 
+func (f *fakeSource) FigureParts(string) ([]cluster.FigurePart, error) { return nil, nil }
+
 func (f *fakeSource) Sweep(string) (cluster.SweepState, error) { return f.sweep, nil }
 
 func (f *fakeSource) Types(context.Context, string) ([]string, error) {

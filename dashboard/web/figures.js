@@ -38,7 +38,8 @@ export class Figures {
     }
     const id = at[1] ? decodeURIComponent(at[1]) : "";
     if (id !== this.id) {
-      Object.assign(this, { id, now: null, chosen: null });
+      Object.assign(this, { id, now: null, chosen: null, partsOf: "" });
+      $("parts").replaceChildren();
       this.hidden.clear();
       $("variant").value = "";
       this.wrong("");
@@ -95,7 +96,7 @@ export class Figures {
     await this.chart();
     if (this.now !== f) return; // another one was chosen meanwhile
     this.points();
-    this.claims();
+    this.parts();
     this.variants();
     if (f.instant && !f.base && !f.running && !f.failed && first) this.compute({});
     if (this.was && !f.running && f.base && !f.failed) say(`Figure ${f.id} is computed.`);
@@ -259,13 +260,20 @@ export class Figures {
     });
   }
 
-  claims() {
-    const d = this.now.drawn[0], claims = d && !this.now.running ? d.claims || [] : [];
-    $("claimsbox").hidden = !claims.length && !(d?.references || []).length;
-    $("claims").classList.toggle("split", claims.some((c) => c.states));
-    keyed($("claims"), claims, (c) => c.id, (c) => el("li", {}, el("div", { class: "states" }, ...(c.states || [c]).map(verdict)),
-      el("div", {}, el("p", {}, c.claim), el("p", { class: "hint" }, facts(c)), el("p", { class: "hint" }, c.why))));
-    keyed($("references"), (d?.references || []).filter((r) => !claims.some((c) => c.id === r.id)), (r) => r.id + r.to, (r) => el("li", {}, el("span", { class: "hint" }, "◇ thesis"), el("div", {}, el("p", {}, `${r.text}: ${r.from === null ? `${number(r.x)} ${d.x.unit}` : `${span(r)} ${d.y.unit}`}`), el("p", { class: "hint" }, `§${r.section}`))));
+  // parts are what is known of the figure beside its picture, in the words of the server: a gallery in a folder has the same.
+  async parts() {
+    const f = this.now, of = JSON.stringify([f.id, !!f.running, f.base, f.drawn.map((d) => [d.n, d.scale])]);
+    if (of === this.partsOf) return;
+    this.partsOf = of;
+    const list = await call("GET", `/page/figure/parts?id=${encodeURIComponent(f.id)}`, undefined, true);
+    if (this.partsOf !== of) return; // others were asked for meanwhile
+    if (!list) { this.partsOf = ""; return; }
+    keyed($("parts"), list, (p) => p.name, (p) => {
+      const s = el("section", { "aria-label": p.title }, el("h2", {}, p.title));
+      s.insertAdjacentHTML("beforeend", p.html);
+      for (const pre of s.querySelectorAll("h3 + pre")) pre.previousElementSibling.append(" ", copier(pre.textContent));
+      return s;
+    });
   }
   variants() {
     const f = this.now;
@@ -298,13 +306,6 @@ export class Figures {
   }
 }
 
-const verdicts = { holds: "with its 95 % interval the measured value is on the side that the thesis says, or as near to its number as is asked", contradicted: "with its 95 % interval the measured value is on the other side, or too far from the number",
-  undecided: "the 95 % interval reaches over the limit, or a run is too short or missing: longer runs, as at paper scale, may tell" };
-// verdict is one of a claim; a claim on TPC-C/no has two, side by side.
-const verdict = (s) => el("span", { class: `verdict ${s.status}`, title: s.withheld ? "the thesis's number is not open yet" : verdicts[s.status] }, s.withheld ? "· predicted" : { holds: "✓ holds", contradicted: "✗ contradicted" }[s.status] || "? undecided",
-  s.name && el("small", {}, s.name), s.name && el("small", {}, s.measured === null ? s.says ? "not measured" : "" : own(s.says)));
-// own is the simulator's part of a sentence about a claim.
-const own = (says = "") => says.includes(", the simulator ") ? says.split(", the simulator ")[1] : says.split("; the thesis says")[0];
 const barred = (d) => ["bars", "stacked", "ranking", "dots"].includes(d?.form);
 const axis = (a) => a.unit ? `${a.label} (${a.unit})` : a.label;
 const number = (v) => String(Number.isInteger(v) ? v : Math.abs(v) >= 1e4 ? Math.round(v) : Number(v.toPrecision(4)));
@@ -314,6 +315,3 @@ const lasting = (ms) => ms < 9500 ? `${(ms / 1000).toFixed(1)} s` : ms < 99000 ?
 const status = (f) => ({ computed: `✓ ${[f.scale === "paper" && "paper", f.wall_ms >= 100 && lasting(f.wall_ms)].filter(Boolean).join(", ")}`, running: f.total ? `${f.done} of ${f.total}` : f.waits ? "waits" : "begins", failed: "✗ failed" })[f.status] || "–";
 const caption = (d) => d.form === "dots" ? `as they are recorded, as ratios by what is published; ${d.note}` : d.computed ? `${d.scale} scale, computed without a run from ${d.computed.of}` : `${d.scale} scale, values ${d.scope === "cluster" ? "of the whole cluster" : `per ${d.scope}`}${d.form === "curves" ? ", coroutines per thread at the points" : ""}${d.note ? `; ${d.note}` : ""}${gap(d)}${d.structure ? `; structure: ${d.structure}` : ""}`;
 const gap = (d) => d.paper_gap_at ? `; ${d.paper_gap_at.series}${barred(d) ? "" : ` at ${number(d.paper_gap_at.x)} ${d.x.unit}`} is ${Math.abs(100 * d.paper_gap).toFixed(1)} % ${d.paper_gap < 0 ? "below" : "above"} paper scale's` : "";
-// facts are the numbers of a claim. A ratio over a line has three.
-const facts = (c) => [c.says, c.first_prediction && `first predicted ${c.first_prediction}`, !c.says && c.reference && `thesis ${c.reference.replace("..", " to ")} ${c.unit || ""}`, !c.says && c.measured !== null && `${c.withheld ? "predicted" : "measured"} ${number(c.measured)} ${c.unit || ""}`,
-  c.smallest !== undefined && c.largest !== undefined && c.smallest !== c.largest && `from ${number(c.smallest)} to ${number(c.largest)}${c.peak_over_peak === undefined ? "" : `, peak over peak ${number(c.peak_over_peak)}`}`].filter(Boolean).join(" · ") || "an ordering";
