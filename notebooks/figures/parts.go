@@ -52,7 +52,7 @@ func (f *Figure) Parts() []cluster.FigurePart {
 	}
 	out = append(out, f.publishedPart(true)...)
 	out = append(out, r.predictionsPart()...)
-	return append(out, part(partMake, "To make it again", r.made(f.Scale, f.BandFactor > 0)), part(partRuns, "Runs behind it", r.behind(f)))
+	return append(out, part(partMake, "To make it again", r.made(f.Scale, f.BandFactor > 0)), part(partRuns, "Spec, seed and runs", r.behind(f)))
 }
 
 // Parts are those of a figure that is not computed: what is published and predicted, and how it is made.
@@ -63,7 +63,7 @@ func (r *Recipe) Parts(scale string) []cluster.FigurePart {
 	}
 	out = append(out, r.predictionsPart()...)
 	f := r.planned(scale)
-	return append(out, part(partMake, "To make it again", r.made(scale, false)), part(partRuns, "Runs that it takes", r.behind(f)))
+	return append(out, part(partMake, "To make it again", r.made(scale, false)), part(partRuns, "Spec, seed and runs", r.behind(f)))
 }
 
 // planned is the figure before its runs.

@@ -14,6 +14,7 @@ const mostNumbers = 400
 type toldNumbers struct {
 	Head []string
 	Rows []toldNumber
+	Runs bool // there are some behind the points
 	More int
 }
 
@@ -26,7 +27,7 @@ type toldNumber struct {
 
 // Numbers are the points of a figure as a table, which the dashboard has in another form.
 func (f *Figure) Numbers() cluster.FigurePart {
-	t := toldNumbers{Head: []string{f.X.Label, f.Y.Label}}
+	t := toldNumbers{Head: []string{f.X.Label, f.Y.Label}, Runs: len(f.Runs) > 0}
 	if f.X.Unit != "" {
 		t.Head[0] = f.X.title()
 	}
