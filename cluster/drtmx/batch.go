@@ -13,6 +13,7 @@ import (
 
 	"drtmx/cluster"
 	"drtmx/cluster/runs"
+	"drtmx/cluster/whole"
 	"drtmx/dashboard/charts"
 	"drtmx/engine"
 	"drtmx/engine/batch"
@@ -334,7 +335,7 @@ func readResult(path string) (*result.Result, error) {
 	bad := func(rule string) error {
 		return &experiment.SpecError{Field: "result", Value: path, Rule: rule, Next: "give a file that drtmx run --json wrote, of one seed"}
 	}
-	b, err := readUpTo(path, resultLimit)
+	b, err := whole.ReadUpTo(path, resultLimit)
 	if err != nil {
 		return nil, bad(err.Error())
 	}

@@ -27,6 +27,9 @@ func (f *figureFlags) gallery(cmd *cobra.Command, set experiment.Knobs) error {
 	if f.html == "-" {
 		return &experiment.SpecError{Field: "--html", Value: f.html, Rule: "all figures do not fit on standard output", Next: "name a folder"}
 	}
+	if err := openStore(cmd); err != nil {
+		return err
+	}
 	g, err := gallery.Open(gallery.Options{Dir: f.html, Scale: f.scale, Set: set, Band: f.band})
 	if err != nil {
 		return err
@@ -48,6 +51,7 @@ func (f *figureFlags) gallery(cmd *cobra.Command, set experiment.Knobs) error {
 			}
 			continue
 		}
+		fig.Keep(f.keep.note)
 		if err := g.Add(fig); err != nil {
 			return err
 		}

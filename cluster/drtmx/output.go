@@ -1,7 +1,6 @@
 package main
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 
+	"drtmx/cluster/whole"
 	"drtmx/engine/experiment"
 )
 
@@ -152,7 +152,7 @@ func replaceFile(path string, b []byte) error {
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return replace(place, b, 0o644)
+	return whole.Replace(place, b, 0o644)
 }
 
 var errNoPlace = errors.New("not a file of a folder")
@@ -189,46 +189,4 @@ func placeOf(path string) (string, error) {
 
 func inFolder(path, folder string) bool {
 	return path == folder || strings.HasPrefix(path, folder+"/")
-}
-
-// readUpTo reads a regular file, and of one that is longer than limit a byte more than that: it may
-// grow while it is read.
-func readUpTo(p string, limit int64) ([]byte, error) {
-	f, err := experiment.OpenRegular(p)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, limit+1))
-}
-
-// replace makes a file hold raw. It is written beside its place and renamed, so
-// that there is all of it or what was there before: also on a disk that is full,
-// also after a crash. A file that was there keeps its permissions, perm is those of
-// a new one. A link is replaced itself, not what it leads to.
-func replace(p string, raw []byte, perm fs.FileMode) error {
-	tmp := filepath.Join(filepath.Dir(p), ".new-"+rand.Text())
-	f, err := os.OpenFile(tmp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, perm)
-	if err != nil {
-		return err
-	}
-	if was, serr := os.Stat(p); serr == nil {
-		err = f.Chmod(was.Mode().Perm())
-	}
-	if err == nil {
-		_, err = f.Write(raw)
-	}
-	if err == nil {
-		err = f.Sync() // a rename may outlive the bytes it names
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Rename(tmp, p)
-	}
-	if err != nil {
-		os.Remove(tmp)
-	}
-	return err
 }

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"drtmx/cluster"
-	"drtmx/cluster/runs"
+	"drtmx/cluster/whole"
 	"drtmx/dashboard/charts"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
@@ -33,9 +33,6 @@ const (
 
 // stateLimit bounds what is read of a gallery.json.
 const stateLimit = 16 << 20
-
-// unfinished is how the names of files begin that a killed process was writing.
-const unfinished = ".new-"
 
 // Options say what a gallery is of.
 type Options struct {
@@ -105,12 +102,12 @@ func (g *Gallery) read() error {
 	if err != nil {
 		return refuse("is a file, and a gallery is a folder", "name a folder")
 	}
-	names = slices.DeleteFunc(names, func(e fs.DirEntry) bool { return strings.HasPrefix(e.Name(), unfinished) })
+	names = slices.DeleteFunc(names, func(e fs.DirEntry) bool { return strings.HasPrefix(e.Name(), whole.Unfinished) })
 	if len(names) == 0 {
 		return nil
 	}
 	const other = "name another folder, or one that is empty"
-	text, err := runs.ReadUpTo(filepath.Join(g.o.Dir, stateFile), stateLimit)
+	text, err := whole.ReadUpTo(filepath.Join(g.o.Dir, stateFile), stateLimit)
 	if err != nil {
 		return refuse("has files in it and is no gallery", other)
 	}
@@ -206,7 +203,7 @@ func (g *Gallery) keep() error {
 // write replaces a file of the folder.
 func (g *Gallery) write(name string, text []byte) error {
 	path := filepath.Join(g.o.Dir, name)
-	if err := runs.Replace(path, text, 0o644); err != nil {
+	if err := whole.Replace(path, text, 0o644); err != nil {
 		return fmt.Errorf("%s: %w", path, errors.Unwrap(err))
 	}
 	return nil

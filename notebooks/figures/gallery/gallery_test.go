@@ -10,9 +10,13 @@ import (
 	"strings"
 	"testing"
 
+	"drtmx/cluster/runs/runstest"
+	"drtmx/cluster/whole"
 	"drtmx/engine/experiment"
 	"drtmx/notebooks/figures"
 )
+
+func TestMain(m *testing.M) { os.Exit(runstest.Main(m)) }
 
 // fast are figures of each kind that take no long: lines, one that is computed, what is recorded.
 var fast = []string{"2-2a", "t3-2", "predictions-4"}
@@ -212,7 +216,7 @@ func TestKilledBeforeTheIndex(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, unfinished+"X"), []byte("half"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, whole.Unfinished+"X"), []byte("half"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	g := opened(t, Options{Dir: dir, Scale: figures.Quick})
@@ -221,7 +225,7 @@ func TestKilledBeforeTheIndex(t *testing.T) {
 	}
 	consistent(t, dir)
 	only := t.TempDir() // killed before its first file had a name
-	if err := os.WriteFile(filepath.Join(only, unfinished+"X"), []byte("half"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(only, whole.Unfinished+"X"), []byte("half"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	opened(t, Options{Dir: only, Scale: figures.Quick})
