@@ -96,10 +96,7 @@ func (f *figureFlags) figure(cmd *cobra.Command, id string) error {
 		}
 		set[k] = v
 	}
-	ids := []string{id}
-	if id == "all" && f.html != "" {
-		return f.gallery(cmd, set)
-	}
+	ids, whole := []string{id}, id == "all" && f.html != ""
 	if id == "all" {
 		if f.pictures() != "" {
 			return usage("figure all prints JSON or text, or writes a gallery with --html DIR; give one figure for another file")
@@ -111,8 +108,10 @@ func (f *figureFlags) figure(cmd *cobra.Command, id string) error {
 	}
 	files := append(f.tables.outputs(), output{"--html", f.html}, output{"--svg", f.svg}, output{"--png", f.png}, output{"--pdf", f.pdf},
 		output{"--pgf", f.pgf}, output{"--tikz", f.tikz})
-	if err := outputs(jsonOut(f.asJSON), files...); err != nil {
-		return err
+	if !whole { // a gallery is a folder, which it sees to itself
+		if err := outputs(jsonOut(f.asJSON), files...); err != nil {
+			return err
+		}
 	}
 	if err := openStore(cmd); err != nil {
 		return err
@@ -127,6 +126,9 @@ func (f *figureFlags) figure(cmd *cobra.Command, id string) error {
 		if err := f.foresee(cmd, ids, set); err != nil {
 			return err
 		}
+	}
+	if whole {
+		return f.gallery(cmd, set)
 	}
 	done, err := f.compute(cmd, ids, set)
 	if err != nil {

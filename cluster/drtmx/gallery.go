@@ -19,16 +19,10 @@ func (f *figureFlags) pictures() string {
 	return f.tables.csv + f.tables.parquet + f.svg + f.png + f.pdf + f.pgf + f.tikz
 }
 
-// gallery writes every figure into a folder of pages. It goes on to the next figure where one fails, and ends with that.
+// gallery writes every figure into a folder of pages. It goes on to the next figure where one fails, and ends with that. What a lab computes of it comes figure by figure too.
 func (f *figureFlags) gallery(cmd *cobra.Command, set experiment.Knobs) error {
-	if f.pictures() != "" {
-		return usage("a gallery has the pictures and numbers of its figures in its folder; leave the other files out")
-	}
 	if f.html == "-" {
 		return &experiment.SpecError{Field: "--html", Value: f.html, Rule: "all figures do not fit on standard output", Next: "name a folder"}
-	}
-	if err := openStore(cmd); err != nil {
-		return err
 	}
 	g, err := gallery.Open(gallery.Options{Dir: f.html, Scale: f.scale, Set: set, Band: f.band})
 	if err != nil {
@@ -72,11 +66,11 @@ func (f *figureFlags) gallery(cmd *cobra.Command, set experiment.Knobs) error {
 // next computes the i-th figure, and says what became of it.
 func (f *figureFlags) next(cmd *cobra.Command, g *gallery.Gallery, i int, x cluster.FigureInfo, set experiment.Knobs) (*figures.Figure, error) {
 	_, all := g.Count()
-	r, err := figures.Find(x.ID)
+	r, err := f.recipe(cmd, x.ID)
 	if err != nil {
 		return nil, err
 	}
-	fig, err := computed(cmd, r, fmt.Sprintf("figure %s, %d of %d", x.ID, i+1, all), f.scale, set, f.band && r.Bandable(f.scale, set) == nil)
+	fig, err := computed(cmd, r, fmt.Sprintf("figure %s, %d of %d", x.ID, i+1, all), f.scale, set, f.banded(r, set, false))
 	if err != nil {
 		return nil, err
 	}

@@ -67,8 +67,8 @@ func TestGalleryRefuses(t *testing.T) {
 	for want, args := range map[string][]string{
 		"is no gallery":           {"--html", other},
 		"do not fit":              {"--html", "-"},
-		"leave the other files":   {"--html", filepath.Join(other, "g"), "--svg", "a.svg"},
-		"give one figure":         {"--csv", "a.csv"},
+		"give one figure for an":  {"--html", filepath.Join(other, "g"), "--svg", "a.svg"},
+		"or writes a gallery":     {"--csv", "a.csv"},
 		"must be quick or paper":  {"--html", filepath.Join(other, "g"), "--scale", "huge"},
 		"is a file, and a galler": {"--html", filepath.Join(other, "thesis.tex")},
 	} {
