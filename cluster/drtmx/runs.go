@@ -59,6 +59,20 @@ func (f *filterFlags) filter() (runs.Filter, error) {
 	return f.Filter, err
 }
 
+// list are the kept runs that pass, and the store that has them.
+func (f *filterFlags) list() (*runs.Store, []runs.Kept, error) {
+	filter, err := f.filter()
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := runs.Default()
+	if err != nil {
+		return nil, nil, err
+	}
+	list, err := s.List(filter)
+	return s, list, err
+}
+
 func checkKind(kind string) error {
 	for _, k := range runs.Kinds {
 		if kind == "" || kind == k {
@@ -106,18 +120,10 @@ func listCommand(name string) *cobra.Command {
 		Short: "The kept runs, the latest first",
 		Args:  exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			filter, err := f.filter()
-			if err != nil {
-				return err
-			}
 			if f.Limit < 0 {
 				return &experiment.SpecError{Field: "limit", Value: fmt.Sprint(f.Limit), Rule: "must not be below 0", Next: "0 lists all"}
 			}
-			s, err := runs.Default()
-			if err != nil {
-				return err
-			}
-			list, err := s.List(filter)
+			s, list, err := f.list()
 			if err != nil {
 				return err
 			}
@@ -129,8 +135,8 @@ func listCommand(name string) *cobra.Command {
 				return nil
 			}
 			fmt.Fprint(cmd.OutOrStdout(), runTable(list))
-			if len(list) == filter.Limit {
-				fmt.Fprintf(cmd.ErrOrStderr(), "the latest %d; --limit 0 lists all\n", filter.Limit)
+			if len(list) == f.Limit {
+				fmt.Fprintf(cmd.ErrOrStderr(), "the latest %d; --limit 0 lists all\n", f.Limit)
 			}
 			return nil
 		},

@@ -117,18 +117,10 @@ func exportCommand() *cobra.Command {
 			if !tables.given() {
 				return usage("runs export needs --csv FILE or --parquet FILE")
 			}
-			filter, err := f.filter()
-			if err != nil {
-				return err
-			}
 			if err := outputs("", tables.outputs()...); err != nil {
 				return err
 			}
-			s, err := runs.Default()
-			if err != nil {
-				return err
-			}
-			list, err := s.List(filter)
+			s, list, err := f.list()
 			if err != nil {
 				return err
 			}
