@@ -17,7 +17,7 @@ import (
 
 // title is what stands over the picture.
 func (f *Figure) title() string {
-	if f.Form == formTable || f.Form == formDots {
+	if f.ID > ":" { // tables and predictions name themselves: their ids begin with a letter
 		return f.Title
 	}
 	return "Figure " + f.ID + ": " + f.Title

@@ -32,7 +32,7 @@ const (
 var figures3Models = []*definition{
 	{id: "3-12a", title: "What sub-models learn of 100 OSM-like places", chapter: 3, section: "3.5.2", scope: "server",
 		x: Axis{Label: "Longitude", Unit: "degrees"}, y: Axis{Label: "CDF", Unit: "share of keys"}, compute: compute312a, claims: noClaims},
-	{id: "3-12b", title: "Figure 3-12b: sub-models of 100 OSM-like places", chapter: 3, section: "3.5.2", scope: "server", form: formTable,
+	{id: "3-12b", title: "Sub-models of 100 OSM-like places", chapter: 3, section: "3.5.2", scope: "server", form: formTable,
 		x: Axis{Label: "Quantity"}, y: Axis{Label: "errors in positions, mean over sets with the 95 % interval; bytes; thousand products of the training"}, compute: compute312b, claims: claims312},
 	cdf313("3-13a", "What top models learn of lognormal keys", lognormal313, Axis{Label: "Key", Unit: "share of the largest", Log: true}),
 	spread313("3-13b", "Keys of each sub-model, lognormal keys", lognormal313, claims313b),
