@@ -3,6 +3,10 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
 	"os/signal"
 	"strings"
 	"syscall"
@@ -11,24 +15,47 @@ import (
 	"drtmx/engine/result"
 )
 
-// A disk without room costs the row, not the numbers; the line says what to do. No file of this process may grow beyond
-// the index of a log and a page meanwhile, which to SQLite is the same.
+// fullVariable makes this test binary a process whose files may not grow beyond the index of a log and a page, which to SQLite is a
+// disk without room. The limit is a process's own: go test writes its log of files beside the tests.
+const fullVariable = "DRTMX_TEST_FULL_DISK"
+
+func init() {
+	if os.Getenv(fullVariable) == "" {
+		return
+	}
+	signal.Ignore(syscall.SIGXFSZ)
+	var limit syscall.Rlimit
+	err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit)
+	if limit.Cur = 36 << 10; err == nil {
+		err = syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit)
+	}
+	if err != nil {
+		panic(err)
+	}
+}
+
+// onFullDisk runs the command in such a process.
+func onFullDisk(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	text, err := json.Marshal(args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), argsVariable+"="+string(text), fullVariable+"=1")
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return cmd.ProcessState.ExitCode(), out.String(), errs.String()
+}
+
+// A disk without room costs the row, not the numbers; the line says what to do.
 func TestFullDiskLosesNoResult(t *testing.T) {
 	storeOf(t)
 	ok(t, with([]string{"run", "--keep"}, tiny...)...)
-	signal.Ignore(syscall.SIGXFSZ)
-	defer signal.Reset(syscall.SIGXFSZ)
-	var was syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &was); err != nil {
-		t.Fatal(err)
-	}
-	little := was
-	little.Cur = 36 << 10
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &little); err != nil {
-		t.Skip("no limit can be set:", err)
-	}
-	defer syscall.Setrlimit(syscall.RLIMIT_FSIZE, &was)
-	code, out, errs := call(with([]string{"run", "--keep", "--json"}, tiny...)...)
+	code, out, errs := onFullDisk(t, with([]string{"run", "--keep", "--json"}, tiny...)...)
 	var r result.Result
 	decode(t, out, &r)
 	full := func(errs string) bool {
@@ -37,12 +64,9 @@ func TestFullDiskLosesNoResult(t *testing.T) {
 	if code != failed || r.Digest == "" || !full(errs) {
 		t.Errorf("run: exit %d: %s", code, errs)
 	}
-	code, out, errs = call(with([]string{"sweep", "--over", "threads=1,2"}, tiny...)...)
+	code, out, errs = onFullDisk(t, with([]string{"sweep", "--over", "threads=1,2"}, tiny...)...)
 	if code != success || !strings.Contains(out, "throughput") || !full(errs) {
 		t.Errorf("sweep: exit %d: %s", code, errs)
-	}
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &was); err != nil {
-		t.Fatal(err)
 	}
 	if list := listed(t); len(list) != 1 {
 		t.Errorf("%d runs are kept", len(list))
