@@ -7,26 +7,12 @@ import (
 	"testing"
 
 	"drtmx/cluster/runs"
+	"drtmx/cluster/runs/runstest"
 	"drtmx/engine"
 	"drtmx/engine/batch"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
 )
-
-// keptStore is a run store of the test's own, which is also the one that the agent takes.
-func keptStore(t *testing.T) *runs.Store {
-	t.Helper()
-	runs.Use(filepath.Join(t.TempDir(), "runs.db"))
-	t.Cleanup(func() {
-		runs.CloseDefault()
-		runs.Use("")
-	})
-	s, err := runs.Default()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
 
 // littleRun is a run of a tiny cluster with some knobs.
 func littleRun(t *testing.T, set experiment.Knobs) *result.Result {
@@ -46,7 +32,7 @@ var littleSpec = experiment.Spec{Preset: "drtm+h", Workload: "smallbank", Set: e
 	"warmup_ns": 50_000, "duration_ns": 300_000, "window_ns": 20_000}}
 
 func TestRunsOverHTTP(t *testing.T) {
-	store := keptStore(t)
+	store := runstest.Own(t)
 	one, two := littleRun(t, nil), littleRun(t, experiment.Knobs{"phase.commit": "two-sided"})
 	if _, err := KeepRun(store, "first", one); err != nil {
 		t.Fatal(err)
@@ -150,7 +136,7 @@ func TestSpecOfOlderCode(t *testing.T) {
 
 // The points of a sweep are those of the cache, and a second sweep takes them and its row.
 func TestSweepIsKept(t *testing.T) {
-	store := keptStore(t)
+	store := runstest.Own(t)
 	sweep := func(note string) *SweepResult {
 		s, err := SweepWith(context.Background(), littleSpec, SweepOptions{Seeds: 2, Note: note}, nil, Axis{"coroutines", []int{1, 2}}, Axis{"phase.commit", []string{"one-sided", "two-sided"}})
 		if err != nil {
@@ -179,7 +165,7 @@ func TestSweepIsKept(t *testing.T) {
 
 // A session says how long it was and what was changed in it, and hands its recording out again.
 func TestSessionIsKept(t *testing.T) {
-	store := keptStore(t)
+	store := runstest.Own(t)
 	r := littleRun(t, nil)
 	r.Changes = []result.Change{{Version: 2, VirtualNS: 5}}
 	id, err := KeepSession(store, "live", r, []byte("{}\n"))

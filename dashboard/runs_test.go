@@ -2,12 +2,11 @@ package dashboard
 
 import (
 	"context"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"drtmx/cluster"
-	"drtmx/cluster/runs"
+	"drtmx/cluster/runs/runstest"
 	"drtmx/engine"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
@@ -16,15 +15,7 @@ import (
 // keptPair keeps a run and the same with one knob different in a store of the test's own.
 func keptPair(t *testing.T) {
 	t.Helper()
-	runs.Use(filepath.Join(t.TempDir(), "runs.db"))
-	t.Cleanup(func() {
-		runs.CloseDefault()
-		runs.Use("")
-	})
-	s, err := runs.Default()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := runstest.Own(t)
 	for _, set := range []experiment.Knobs{nil, {"phase.validation": "two-sided"}} {
 		spec, err := experiment.Spec{Preset: "drtm+h", Workload: "smallbank", Set: experiment.Knobs{"nodes": 3, "threads": 1, "coroutines": 2, "workload.accounts": 500, "cache.bytes": "1MB", "warmup_ns": 50_000, "duration_ns": 300_000}}.With(set)
 		if err != nil {

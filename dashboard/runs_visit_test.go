@@ -3,14 +3,13 @@ package dashboard_test
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 
 	"drtmx/cluster"
-	"drtmx/cluster/runs"
+	"drtmx/cluster/runs/runstest"
 	"drtmx/engine"
 	"drtmx/engine/experiment"
 )
@@ -18,15 +17,7 @@ import (
 // keepRuns keeps some runs in a store of the test's own.
 func keepRuns(t *testing.T) {
 	t.Helper()
-	runs.Use(filepath.Join(t.TempDir(), "runs.db"))
-	t.Cleanup(func() {
-		runs.CloseDefault()
-		runs.Use("")
-	})
-	s, err := runs.Default()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := runstest.Own(t)
 	little := experiment.Spec{Preset: "drtm+h", Workload: "smallbank", Set: experiment.Knobs{"nodes": 3, "threads": 1, "coroutines": 2, "workload.accounts": 500, "cache.bytes": "1MB", "warmup_ns": 50_000, "duration_ns": 300_000}}
 	for _, c := range []struct {
 		note string

@@ -67,6 +67,6 @@ func runBare() (map[string]float64, error) {
 	if err := b.s.Run(warm); err != nil {
 		return nil, err
 	}
-	rate, _, err := inSlices("bare", func(n int64) error { return b.s.Run(b.s.Now() + span/n) }, func() uint64 { return b.done })
+	rate, err := inSlices("bare", func(n int64) error { return b.s.Run(b.s.Now() + span/n) }, func() uint64 { return b.done })
 	return map[string]float64{"rate": rate}, err
 }

@@ -23,7 +23,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"slices"
@@ -155,9 +154,5 @@ func child(ctx context.Context, name string) (map[string]float64, error) {
 // build makes a program of this module in a temporary folder.
 func build(ctx context.Context, dir, pkg string) (string, error) {
 	out := filepath.Join(dir, filepath.Base(pkg))
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", out, "drtmx/"+pkg)
-	if text, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("go build %s: %w\n%s", pkg, err, text)
-	}
-	return out, nil
+	return out, outputOf(ctx, "", "go", "build", "-o", out, "drtmx/"+pkg)
 }

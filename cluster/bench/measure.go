@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"runtime"
 	"runtime/pprof"
 	"strings"
 
@@ -149,7 +148,7 @@ func (m *measurement) run(profile string) (map[string]float64, error) {
 		defer pprof.StopCPUProfile()
 	}
 	s.Mark()
-	rate, allocs, err := inSlices(m.name, func(n int64) error { return s.Advance(m.spanNS / n) }, func() uint64 { return s.Result().Commits })
+	rate, err := inSlices(m.name, func(n int64) error { return s.Advance(m.spanNS / n) }, func() uint64 { return s.Result().Commits })
 	if err != nil {
 		return nil, err
 	}
@@ -163,29 +162,22 @@ func (m *measurement) run(profile string) (map[string]float64, error) {
 	}
 	return map[string]float64{
 		"rate":   rate,
-		"allocs": float64(allocs) / verbs,
 		"events": float64(r.Events) / float64(r.Commits),
 	}, nil
 }
 
 // inSlices is the median rate over the slices of the measured time, for a burst of a
-// neighbour hits some of them only, and what they allocated. advance goes the n-th part
-// of the way, done counts requests.
-func inSlices(name string, advance func(n int64) error, done func() uint64) (rate float64, allocs uint64, err error) {
+// neighbour hits some of them only. advance goes the n-th part of the way, done counts requests.
+func inSlices(name string, advance func(n int64) error, done func() uint64) (rate float64, err error) {
 	const n = 20
 	var rates []float64
 	before := done()
-	var memory runtime.MemStats
 	for range n {
-		runtime.ReadMemStats(&memory)
-		allocs -= memory.Mallocs
 		from := cputime.Now()
 		if err := advance(n); err != nil {
-			return 0, 0, err
+			return 0, err
 		}
 		spent := cputime.Now() - from
-		runtime.ReadMemStats(&memory)
-		allocs += memory.Mallocs
 		now := done()
 		if spent > 0 {
 			rates = append(rates, float64(now-before)/spent.Seconds())
@@ -193,9 +185,9 @@ func inSlices(name string, advance func(n int64) error, done func() uint64) (rat
 		before = now
 	}
 	if len(rates) == 0 {
-		return 0, 0, fmt.Errorf("%s: no CPU time is counted here", name)
+		return 0, fmt.Errorf("%s: no CPU time is counted here", name)
 	}
-	return median(rates), allocs, nil
+	return median(rates), nil
 }
 
 // rows are what the table says about it.

@@ -23,3 +23,18 @@ func Main(m *testing.M) int {
 	defer runs.CloseDefault()
 	return m.Run()
 }
+
+// Own makes a new run store that of the process while a test runs, and returns it.
+func Own(t *testing.T) *runs.Store {
+	t.Helper()
+	runs.Use(filepath.Join(t.TempDir(), "runs.db"))
+	t.Cleanup(func() {
+		runs.CloseDefault()
+		runs.Use("")
+	})
+	s, err := runs.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
