@@ -108,7 +108,7 @@ func (f *Fabric) aheadMemory(i uint32) {
 	f.aheadFlight(f.nics[v.to], v)
 	if v.op.reads() {
 		if m := f.nics[v.from].machine.Mem; v.local < m.top {
-			sim.Prefetch(unsafe.Pointer(&m.buf[v.local]))
+			m.Ahead(v.local, 1)
 		}
 		return
 	}
@@ -188,7 +188,7 @@ func (m *Machine) AheadBytes(a Addr, n int) {
 	first, last := lines(a, n)
 	last = min(last, first+aheadMax-1)
 	if end := (last + 1) << lineShift; end <= m.Mem.top { // reserved addresses have none
-		sim.PrefetchLines(unsafe.Pointer(&m.Mem.buf[first<<lineShift]), int(last-first)+1)
+		m.Mem.Ahead(first<<lineShift, int(last-first)+1)
 	}
 	for l := first; l <= last; l++ {
 		sim.Prefetch(m.setOf(l))

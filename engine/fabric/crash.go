@@ -117,6 +117,9 @@ func (d *durability) crash() {
 
 // lose empties the DRAM.
 func (m *Memory) lose() {
+	for i := range m.slots {
+		m.slots[i].lose()
+	}
 	for from := Addr(1 << hugeShift); from < m.top; {
 		to := from
 		for to < m.top && !m.onNVM(to) {

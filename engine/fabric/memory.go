@@ -12,19 +12,21 @@ import (
 // anonymous mapping whose pages cost nothing until touched; reserved addresses
 // have no bytes and exist to be charged for.
 type Memory struct {
-	machine int
-	sockets int
-	buf     []byte   // indexed by address; the first 2 MB stay unused so that 0 is no address
-	top     Addr     // end of what is allocated
-	limit   Addr     // end of buf
-	reserve Addr     // end of what is reserved, above limit
-	pending []uint64 // by block: its bytes are not made yet
-	regions []region
-	home    []uint8 // socket of each 2 MB page, and what else there is to say of it
-	nvm     nvmSpace
-	durable *durability // nil: nobody asks what a crash leaves
-	down    bool        // crashed: nothing changes it
-	mrs     []mr
+	machine    int
+	sockets    int
+	buf        []byte   // indexed by address; the first 2 MB stay unused so that 0 is no address
+	top        Addr     // end of what is allocated
+	limit      Addr     // end of buf
+	reserve    Addr     // end of what is reserved, above limit
+	pending    []uint64 // by block: its bytes are not made yet
+	regions    []region
+	slots      []slots  // in the order of addresses
+	firstSlots []uint16 // by page: the first of them in it
+	home       []uint8  // socket of each 2 MB page, and what else there is to say of it
+	nvm        nvmSpace
+	durable    *durability // nil: nobody asks what a crash leaves
+	down       bool        // crashed: nothing changes it
+	mrs        []mr
 
 	speculations speculations // hardware transactions under way
 
@@ -174,7 +176,7 @@ func (m *Memory) settle(from, to Addr, socket int) {
 // Home is the socket of an address: the index of its home RNIC.
 func (m *Memory) Home(a Addr) int {
 	if p := a >> hugeShift; p < Addr(len(m.home)) {
-		return int(m.home[p] &^ (onNVM | filled))
+		return int(m.home[p] &^ (onNVM | filled | slotted))
 	}
 	return 0
 }
@@ -187,9 +189,14 @@ func (m *Memory) Bytes(a Addr, n int) []byte {
 		panic(fmt.Sprintf("fabric: machine %d has no bytes at %#x..%#x", m.machine, a, end))
 	}
 	for p := a >> hugeShift; p <= (end-1)>>hugeShift; p++ {
-		if m.home[p]&filled != 0 {
+		switch x := m.home[p]; {
+		case x&filled != 0:
 			m.materialize(a>>blockShift, (end-1)>>blockShift)
-			break
+			return m.buf[a:end:end]
+		case x&slotted != 0:
+			if s := m.slotsOf(max(a, p<<hugeShift), end); s != nil {
+				return m.inSlots(s, a, end)
+			}
 		}
 	}
 	return m.buf[a:end:end]
@@ -260,6 +267,12 @@ func (m *Memory) fillBlock(b Addr) {
 func (m *Memory) close() error {
 	buf := m.buf
 	m.buf, m.top = nil, 0
+	for i := range m.slots {
+		if err := releaseSpace(m.slots[i].heads); err != nil {
+			return err
+		}
+	}
+	m.slots = nil
 	return releaseSpace(buf)
 }
 

@@ -117,8 +117,7 @@ func (cl *Cluster) aheadCompletions(a uint32) {
 		}
 		w.cq.AheadPoll(k)
 		if id&recvFlag != 0 {
-			_, b := w.buffers.recvBuffer(int(id &^ recvFlag))
-			sim.PrefetchLines(unsafe.Pointer(&b[0]), 2)
+			w.mc.mem.Ahead(w.buffers.recvBuffer(int(id&^recvFlag)), 2)
 			w.serving.Ahead()
 			continue
 		}
@@ -184,11 +183,11 @@ func (cl *Cluster) aheadCoroutines(a uint32) {
 
 // aheadMessage asks for what the handler of a message needs.
 func (w *Worker) aheadMessage(slot, from int) {
-	_, b := w.buffers.recvBuffer(slot)
-	h := parseHeader(b)
+	a := w.buffers.recvBuffer(slot)
+	h := parseHeader(w.mc.mem.Bytes(a, headerBytes))
 	ask := w.cl.asks[h.rpc]
-	if ask != nil && (h.kind == typeRequest || h.kind == typePassive) && headerBytes+h.size <= len(b) {
-		ask(w.machine, Peer{from, w.thread, h.coroutine}, b[headerBytes:headerBytes+h.size])
+	if ask != nil && (h.kind == typeRequest || h.kind == typePassive) && headerBytes+h.size <= w.buffers.size {
+		ask(w.machine, Peer{from, w.thread, h.coroutine}, w.mc.mem.Bytes(a+headerBytes, h.size))
 	}
 }
 

@@ -26,6 +26,7 @@ const (
 	sendBuffers       = 8192
 	sendBuffersScarce = sendBuffers * 3 / 4
 	scratchSpace      = 1 << 20 // address space per coroutine
+	usualMessage      = 256     // bytes that most messages stay below
 	longReplies       = 16      // as many replies beyond MaxMessage it has space for
 )
 
@@ -38,6 +39,13 @@ func (b *buffers) init(w *Worker) error {
 	a, err := b.mem.Alloc(fabric.Alloc{
 		Name: fmt.Sprintf("r2.buffers.%d", w.thread), Bytes: recv + send + scratch, Socket: w.home,
 	})
+	if err != nil {
+		return fmt.Errorf("r2: buffers of machine %d thread %d: %w", w.mc.id, w.thread, err)
+	}
+	err = b.mem.Slots(a, b.stride, w.recvDepth(), usualMessage)
+	if err == nil {
+		err = b.mem.Slots(a+recv, b.stride, sendBuffers, usualMessage)
+	}
 	if err != nil {
 		return fmt.Errorf("r2: buffers of machine %d thread %d: %w", w.mc.id, w.thread, err)
 	}
@@ -72,6 +80,7 @@ func (b *buffers) take(w *Worker, n int) (slot int16, a Addr, mem []byte) {
 		b.taken++
 	}
 	a = b.send + Addr(int(slot)*b.stride)
+	b.mem.Reuse(a)
 	return slot, a, b.mem.Bytes(a, n)
 }
 
@@ -88,10 +97,8 @@ func (b *buffers) scarce() bool { return int(b.taken)-len(b.unused) >= sendBuffe
 
 func (b *buffers) free(slot int16) { b.unused = append(b.unused, slot) }
 
-func (b *buffers) recvBuffer(slot int) (Addr, []byte) {
-	a := b.recv + Addr(slot*b.stride)
-	return a, b.mem.Bytes(a, b.size)
-}
+// recvBuffer is where a RECV's message goes.
+func (b *buffers) recvBuffer(slot int) Addr { return b.recv + Addr(slot*b.stride) }
 
 func (b *buffers) scratch(w *Worker, n int) (Addr, []byte) {
 	n = (n + lineBytes - 1) &^ (lineBytes - 1)

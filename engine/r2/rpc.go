@@ -183,9 +183,11 @@ func (w *Worker) receive(cqe *fabric.CQE) {
 		w.cl.Fail(fmt.Errorf("r2: receive on machine %d thread %d: %v", w.mc.id, w.thread, cqe.Status))
 		return
 	}
-	a, b := w.buffers.recvBuffer(slot)
+	a := w.buffers.recvBuffer(slot)
+	b := w.mc.mem.Bytes(a, headerBytes+segmentHead)
 	h := parseHeader(b)
 	n := w.cl.carried(h, b[headerBytes:])
+	b = w.mc.mem.Bytes(a, headerBytes+n)
 	w.touchDMA(a, headerBytes+n)
 	payload := b[headerBytes : headerBytes+n]
 	if tcp := w.cl.tcp; tcp != nil {
@@ -428,7 +430,8 @@ func (w *Worker) repost(slot int) {
 	if slot == noSlot {
 		return
 	}
-	a, _ := w.buffers.recvBuffer(slot)
+	a := w.buffers.recvBuffer(slot)
+	w.mc.mem.Reuse(a)
 	w.refill = append(w.refill, fabric.RecvWR{ID: recvFlag | uint64(slot), Local: a, LKey: w.lkey, Len: uint32(w.buffers.size)})
 	if len(w.refill) == cap(w.refill) {
 		if err := w.postRecvs(); err != nil {
