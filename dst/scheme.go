@@ -6,6 +6,7 @@ import (
 	"drtmx/engine/history"
 	"drtmx/engine/knob"
 	"drtmx/engine/r2"
+	"drtmx/engine/r2/clocks"
 	"drtmx/engine/testbed"
 )
 
@@ -71,18 +72,10 @@ type Scheme interface {
 	Bound() (ns int64, ok bool)
 }
 
-// Clocks are the clocks of the machines: see engine/r2/clocks.
-type Clocks interface {
-	Read(c *r2.Co) uint64             // ns on the clock of c's machine; it takes time of the core
-	At(machine int, t r2.Time) uint64 // the same, for oracles
-	Epsilon() int64                   // ns that two of them differ by at most
-	Advance(ns int64) (virtual int64) // ns of virtual time in which each of them has advanced by ns
-}
-
 // Env is what a scheme is opened on.
 type Env struct {
 	Cluster *r2.Cluster
-	Clocks  Clocks
+	Clocks  *clocks.Clocks
 	Oracle  int   // its machine; -1: there is none
 	Clients []int // machines that run transactions
 	Values  func() knob.Values

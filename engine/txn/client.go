@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/bits"
 
+	"drtmx/dst"
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 )
@@ -56,7 +57,11 @@ func (db *DB) Client(c *r2.Co) *Client {
 	cl := &Client{db: db, c: c}
 	db.Cache(c.Machine()) // tables come before clients
 	cl.tx = Tx{db: db, c: c}
-	cl.tx.run = db.protocol.Session(&cl.tx)
+	cl.tx.own = db.protocol.Session(&cl.tx)
+	cl.tx.run = cl.tx.own
+	if p, ok := db.protocol.(Snapshots); ok {
+		cl.tx.snap = p.Snapshot(&cl.tx)
+	}
 	cl.tx.ahead()
 	for int(c.ID()) >= len(db.clients) {
 		db.clients = append(db.clients, nil)
@@ -75,15 +80,23 @@ func (cl *Client) Co() *r2.Co { return cl.c }
 // ErrRollback or another error of the body. After a conflict the body runs
 // again. typ is for the statistics.
 func (cl *Client) Run(typ uint8, readOnly bool, body func(*Tx) error) error {
-	db, c, tx := cl.db, cl.c, &cl.tx
-	c.Gate()
-	tx.common, tx.typ, tx.readOnly = db.common, typ, readOnly
+	cl.c.Gate()
+	return cl.run(typ, readOnly, cl.freshness(readOnly), body)
+}
+
+// run is Run behind the gate.
+func (cl *Client) run(typ uint8, readOnly bool, fresh dst.Freshness, body func(*Tx) error) error {
+	db, tx := cl.db, &cl.tx
+	tx.common, tx.typ, tx.readOnly, tx.fresh = db.common, typ, readOnly, fresh
 	tx.start()
 	var err error
 	for {
 		err = tx.attempt(body)
 		if !errors.Is(err, ErrAborted) {
 			break
+		}
+		if tx.snapshot() {
+			db.cl.Fail(fmt.Errorf("txn: a snapshot of type %d was aborted: no other transaction can be in its way", typ))
 		}
 		if f := db.opt.OnAbort; f != nil {
 			f(typ)
@@ -115,6 +128,7 @@ func (tx *Tx) start() {
 	c.TakeBreakdown(&tx.db.idle)
 	tx.trips = 0
 	tx.begun = c.Now()
+	tx.chooseSession()
 	tx.db.inFlight++
 	tx.open = true
 	if f := tx.db.opt.OnBegin; f != nil {
@@ -174,7 +188,7 @@ func (tx *Tx) attempt(body func(*Tx) error) error {
 	tx.since, tx.waited, tx.blamed = tx.c.Now(), 0, false
 	tx.c.Reset()
 	tx.mem.reset()
-	tx.set, tx.writes, tx.failed = tx.set[:0], 0, nil
+	tx.set, tx.writes, tx.failed, tx.stamped = tx.set[:0], 0, nil, false
 	tx.entries = tx.entries[:0]
 	tx.beginHistory()
 	tx.Enter(tx.ExecutionPhase(), r2.Mode{})

@@ -3,6 +3,7 @@ package txn
 import (
 	"fmt"
 
+	"drtmx/dst"
 	"drtmx/engine/store"
 )
 
@@ -34,6 +35,12 @@ type Settings struct {
 	// MaxAttempts ends a transaction with an error instead of retrying for
 	// ever: a sign of a protocol bug, not of contention.
 	MaxAttempts int
+
+	// Snapshots has read-only transactions run in the protocol's second session, see Snapshots. Freshness is what they
+	// ask for, and where Mixed is set each draws one.
+	Snapshots bool
+	Freshness dst.Freshness
+	Mixed     bool
 
 	// Faulty says that a fault is planted: an entry of an index that is to be taken out
 	// may be gone.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"drtmx/dst"
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
@@ -39,7 +40,12 @@ type Ref struct {
 type Tx struct {
 	db  *DB
 	c   *r2.Co
-	run Session
+	run Session // of the transaction: own or snap
+
+	own, snap Session       // snap is nil where there are no snapshots
+	fresh     dst.Freshness // of a snapshot
+	session   dst.Session
+	stamped   bool // see Stamped
 
 	typ      uint8
 	readOnly bool

@@ -1,0 +1,49 @@
+package txn
+
+import "drtmx/dst"
+
+// Snapshots is a Protocol whose read-only transactions may read a snapshot: they run in a session of their own, which
+// locks nothing, validates nothing and never aborts.
+type Snapshots interface {
+	// Snapshot is that of a coroutine, nil where the database has no versions. Transactions run in it while
+	// Settings.Snapshots is set.
+	Snapshot(tx *Tx) Session
+}
+
+// RunAs is Run of a read-only transaction with a freshness of its own.
+func (cl *Client) RunAs(typ uint8, f dst.Freshness, body func(*Tx) error) error {
+	cl.c.Gate()
+	return cl.run(typ, true, f, body)
+}
+
+// freshness is what the next transaction asks for. Only where each asks for its own is anything drawn.
+func (cl *Client) freshness(readOnly bool) dst.Freshness {
+	s := &cl.db.common
+	if readOnly && s.Snapshots && s.Mixed {
+		return dst.Freshness(cl.c.Rand().Uint64n(uint64(dst.NumFreshness)))
+	}
+	return s.Freshness
+}
+
+// chooseSession picks who runs the transaction that begins.
+func (tx *Tx) chooseSession() {
+	tx.run = tx.own
+	if tx.readOnly && tx.common.Snapshots && tx.snap != nil {
+		tx.run = tx.snap
+	}
+}
+
+// snapshot says that the transaction reads one.
+func (tx *Tx) snapshot() bool { return tx.snap != nil && tx.run == tx.snap }
+
+// Freshness is what a read-only transaction asks of its snapshot.
+func (tx *Tx) Freshness() dst.Freshness { return tx.fresh }
+
+// Session is what the coroutine, as a client, has committed or read last.
+func (tx *Tx) Session() *dst.Session { return &tx.session }
+
+// Stamped asks for a commit timestamp of an attempt that writes nothing.
+func (tx *Tx) Stamped() { tx.stamped = true }
+
+// WantsStamp says that the body has asked for one.
+func (tx *Tx) WantsStamp() bool { return tx.stamped }
