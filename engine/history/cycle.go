@@ -1,6 +1,9 @@
 package history
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // cycleBudget bounds the edges looked at to find a short cycle in one component.
 // A component of a thoroughly broken run has thousands of transactions; when the
@@ -32,11 +35,7 @@ func (r *Recorder) explainCycle(members []int32) {
 		r.count++
 		return
 	}
-	c := r.component(members)
-	cycle := c.weakest()
-	for i := range cycle {
-		cycle[i].from, cycle[i].to = members[cycle[i].from], members[cycle[i].to]
-	}
+	cycle, claim := r.weakest(members)
 	steps, texts := r.describe(cycle)
 	text := strings.Join(texts, "; ")
 	if len(cycle) == 2 {
@@ -44,7 +43,39 @@ func (r *Recorder) explainCycle(members []int32) {
 	} else {
 		text += ": each would have to come before itself"
 	}
-	r.Note(Anomaly{Kind: kindOf(cycle), Text: text, Cycle: steps})
+	r.note(Anomaly{Kind: kindOf(cycle), Text: text, Cycle: steps}, claim)
+}
+
+// weakest is the cycle of a component that tells most, and the claim that it is held against: that of
+// read-write transactions where it runs through no snapshot.
+func (r *Recorder) weakest(members []int32) (cycle []link, claim Claim) {
+	cycle = r.weakestOf(members)
+	writers := func(l link) bool { return r.now.txns[l.from].level == LevelStrict }
+	switch {
+	case !slices.ContainsFunc(cycle, func(l link) bool { return !writers(l) }):
+		return cycle, r.opt.Writers
+	case r.opt.Claim.breaks(kindOf(cycle)):
+		return cycle, r.opt.Claim
+	}
+	var strict []int32
+	for _, t := range members {
+		if r.now.txns[t].level == LevelStrict {
+			strict = append(strict, t)
+		}
+	}
+	if among := r.weakestOf(strict); among != nil {
+		return among, r.opt.Writers
+	}
+	return cycle, r.opt.Claim
+}
+
+// weakestOf is a cycle through some of these transactions, nil if there is none.
+func (r *Recorder) weakestOf(members []int32) []link {
+	cycle := r.component(members).weakest()
+	for i := range cycle {
+		cycle[i].from, cycle[i].to = members[cycle[i].from], members[cycle[i].to]
+	}
+	return cycle
 }
 
 func (r *Recorder) component(members []int32) *component {

@@ -48,6 +48,20 @@
 // by Finish, and stay in memory until then. What two bounds cost, and when, is
 // said at Options.Capacity and Options.Keys.
 //
+// # Snapshots
+//
+// A transaction that reads a snapshot (Txn.Level) takes part in the graph as any other, so a cycle through it is
+// reported. Real time is another matter. That an order contradicts it is looked for among read-write transactions, and
+// held against what they promise one another, Options.Writers; the path runs through no snapshot, as one that is old
+// lets a later transaction come before an earlier one without either noticing. A snapshot that itself lacks what had
+// ended before it began is stale: that is reported and counted, and breaks no claim unless it was to be fresh. What
+// follows from two fresh ones together is held against Options.Claim.
+//
+// A snapshot reads versions that were overwritten long ago, so horizon and window are not enough: Needs says what it
+// may lack, and that stays in the window until every snapshot to come has it. Whoever reads an older version than that
+// has read what the system was free to collect (version-lost). So a window misses no cycle through a snapshot: it
+// would have to enter what was dropped by such a read, and that is seen on the spot.
+//
 // # Sampling
 //
 // Sampled keeps all accesses to some of the keys, chosen by hash, and drops all

@@ -38,6 +38,9 @@ func (r *Recorder) version(n int32) (Key, uint64) {
 	return r.keys.states[v.key].key, v.seq
 }
 
+// staleShown is how many stale snapshots are listed: where snapshots may be old, most are.
+const staleShown = 2
+
 func (r *Recorder) last() int32 { return int32(len(r.now.txns) - 1) }
 
 // noteStale reports that the newest transaction read or overwrote a version that
@@ -60,16 +63,50 @@ func (r *Recorder) noteStale(ks *keyState, seq uint64, wrote bool) {
 		})
 		return
 	}
+	if n.level != LevelStrict && r.needed != nil {
+		if !r.unheld {
+			r.Note(Anomaly{
+				Kind: VersionLost, Text: text + ", although no snapshot needs a version older than " + strconv.FormatUint(ks.base, 10) + " of T" +
+					strconv.FormatUint(ks.baseID, 10) + " any more",
+				Cycle: []Step{r.step(n.id, RW, ks.key, seq), {Txn: ks.baseID}},
+			})
+		}
+		return
+	}
 	if ks.baseEnd >= n.begin {
 		return // it may have been active then, and nobody waited for it
 	}
-	r.Note(Anomaly{
+	r.judge(n.level, r.opt.Writers, Anomaly{
 		Kind: kind,
 		Text: text + ", although version " + strconv.FormatUint(ks.base, 10) + " was there: T" +
 			strconv.FormatUint(ks.baseID, 10) + " installed it and ended at " + clock(ks.baseEnd) +
 			", before " + r.name(t) + " began at " + clock(n.begin),
 		Cycle: []Step{r.step(n.id, RW, ks.key, seq), {Txn: ks.baseID, Edge: RT}},
 	})
+}
+
+// judge records that a transaction comes before something that ended before it began. A snapshot may be told to be
+// as new as that, or to be old: then it is counted, and the first few are listed. Else it depends on a claim.
+func (r *Recorder) judge(l Level, claim Claim, a Anomaly) {
+	switch l {
+	case LevelStrict:
+		r.note(a, claim)
+		return
+	case LevelSnapshot:
+		a.Text += ": a stale snapshot"
+		r.stale++
+	case LevelFresh:
+		a.Breaks = true
+	}
+	r.list(a)
+}
+
+// shown says that one more misfit of a transaction of this level would be listed or decide anything.
+func (r *Recorder) shown(l Level) bool {
+	if l == LevelSnapshot {
+		return len(r.anomalies) < r.opt.Anomalies && r.stale < staleShown
+	}
+	return r.wanted()
 }
 
 func (r *Recorder) noteNotAdvanced(ks *keyState, old, seq uint64) {
@@ -188,29 +225,41 @@ func (r *Recorder) noteUnknown(n, t int32, wrote bool) {
 	r.Note(a)
 }
 
-// explainMisfit reports that t must precede something that ended before t began.
-func (r *Recorder) explainMisfit(t int32) {
+// explainMisfit reports that t must precede something that ended before t began, by a path through transactions
+// of level via.
+func (r *Recorder) explainMisfit(t int32, via Level) {
 	n := &r.now.txns[t]
 	if n.told&toldTime != 0 {
 		return
 	}
-	n.told |= toldTime
-	if !r.wanted() {
-		r.count++
+	path := r.pathBack(t, via)
+	if path == nil {
 		return
 	}
-	path := r.pathBack(t)
+	n.told |= toldTime
+	if !r.shown(n.level) {
+		if r.count++; n.level == LevelSnapshot {
+			r.stale++
+		}
+		return
+	}
 	end := &r.now.txns[path[len(path)-1].to]
 	steps, texts := r.describe(path)
 	steps = append(steps, Step{Txn: end.id, Edge: RT})
 	texts = append(texts, r.txn(end.id, end.typ)+" ended at "+clock(end.end)+", before "+r.name(t)+
 		" began at "+clock(n.begin))
-	r.Note(Anomaly{Kind: RealTime, Text: strings.Join(texts, "; "), Cycle: steps})
+	a := Anomaly{Kind: RealTime, Text: strings.Join(texts, "; "), Cycle: steps}
+	if via == LevelStrict || n.level == LevelSnapshot {
+		r.judge(n.level, r.opt.Writers, a)
+	} else { // what follows from another snapshot is promised only where all are as strict as read-write transactions
+		r.note(a, r.opt.Claim)
+	}
 }
 
 // pathBack is the shortest path of dependencies from t to a transaction that
-// ended before t began. There is one.
-func (r *Recorder) pathBack(t int32) []link {
+// ended before t began, through transactions of level via. There is none where it would run through
+// a cycle, which has been reported, along another level.
+func (r *Recorder) pathBack(t int32, via Level) []link {
 	w := &r.now
 	from := map[int32]link{}
 	queue := []int32{t}
@@ -218,7 +267,7 @@ func (r *Recorder) pathBack(t int32) []link {
 		u := queue[0]
 		queue = queue[1:]
 		for _, l := range w.links(u, nil) {
-			if _, ok := from[l.to]; ok || l.to == t {
+			if _, ok := from[l.to]; ok || l.to == t || !w.txns[l.to].level.within(via) {
 				continue
 			}
 			from[l.to] = l
@@ -228,7 +277,7 @@ func (r *Recorder) pathBack(t int32) []link {
 			queue = append(queue, l.to)
 		}
 	}
-	panic("history: no path back from T" + strconv.FormatUint(w.txns[t].id, 10))
+	return nil
 }
 
 // unwind is the path from s to t that a search left in from.

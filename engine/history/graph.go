@@ -11,6 +11,7 @@ type graph struct {
 	soonest  []int64 // earliest end among the transactions that must come after
 	late     []uint8 // contradicts real time, or follows from such a one
 	frames   []frame
+	via      Level   // the transactions of higher levels that the paths may run through
 	stack    []int32
 	order    []int32 // components in reverse topological order
 	starts   []int32 // of the components in order
@@ -39,8 +40,13 @@ const closed = math.MaxInt32
 // a contradiction is a path of dependencies from T to some U that ended before T
 // began. Components are completed after all their successors, so the earliest
 // end among them is known by then, in linear time.
-func (g *graph) walk(w *window) {
+//
+// Real time is promised to read-write transactions among one another, so the path runs
+// through no snapshot, which may have been old. With via = LevelFresh it runs through those
+// that were not.
+func (g *graph) walk(w *window, via Level) {
 	n := len(w.txns)
+	g.via = via
 	g.num = zeroed(g.num, n)
 	g.low = zeroed(g.low, n)
 	g.soonest = zeroed(g.soonest, n)
@@ -64,12 +70,12 @@ func (g *graph) walk(w *window) {
 					g.complete(w, t)
 				}
 				if len(g.frames) > 0 {
-					g.join(g.frames[len(g.frames)-1].txn, t)
+					g.join(w, g.frames[len(g.frames)-1].txn, t)
 				}
 			case g.num[s] == 0:
 				counter = g.enter(w, s, counter)
 			default:
-				g.join(t, s)
+				g.join(w, t, s)
 			}
 		}
 	}
@@ -85,15 +91,21 @@ func (g *graph) enter(w *window, t, counter int32) int32 {
 }
 
 // join takes over what successor s of t knows.
-func (g *graph) join(t, s int32) {
+func (g *graph) join(w *window, t, s int32) {
 	if g.low[s] != closed {
 		g.low[t] = min(g.low[t], g.low[s])
+	}
+	if !w.txns[s].level.within(g.via) {
+		return
 	}
 	g.soonest[t] = min(g.soonest[t], g.soonest[s])
 	if g.late[s]&misfit != 0 {
 		g.late[t] |= follows
 	}
 }
+
+// within says that a path which may run through transactions of level via may run through one of this level.
+func (l Level) within(via Level) bool { return l == LevelStrict || l == via }
 
 // complete closes the component whose first transaction is t.
 func (g *graph) complete(w *window, t int32) {

@@ -62,6 +62,15 @@ func Sum(value []byte) uint64 {
 	return max(h, 1)
 }
 
+// Level is what a transaction is promised about real time.
+type Level uint8
+
+const (
+	LevelStrict   Level = iota // it reads what is there: after all that ended before it began
+	LevelSnapshot              // it reads a snapshot, which may be older than its begin
+	LevelFresh                 // it reads a snapshot that has all that ended before it began
+)
+
 // Txn is one attempt of a transaction.
 type Txn struct {
 	ID      uint64 // unique; what texts call it
@@ -70,7 +79,10 @@ type Txn struct {
 	Begin   int64  // ps, of this attempt, not of the first one
 	End     int64  // ps, the commit decision
 	Status  Status
-	Reads   []Read
+	Level   Level // of a snapshot, which writes nothing
+	// Stamp is that of what it wrote where snapshots are read, for Needed; 0: every snapshot has it.
+	Stamp uint64
+	Reads []Read
 	// Writes of an attempt that did not commit are those whose bytes it put into
 	// a record all the same. A correct protocol has none.
 	Writes []Write
@@ -104,6 +116,7 @@ const (
 const (
 	DuplicateVersion = "duplicate-version" // any: two installs of one version, or one that did not advance it
 	UnknownVersion   = "unknown-version"   // any: a version that nobody installed
+	VersionLost      = "version-lost"      // any: a snapshot has an older version than any snapshot may need
 	DirtyWrite       = "dirty-write"       // any: overwrote a version that was never committed
 	WrongValue       = "wrong-value"       // any: a version with another value than its writer gave it, or another reader saw
 	G0               = "G0"                // read uncommitted: cycle of overwrites
@@ -113,7 +126,7 @@ const (
 	GSingle          = "G-single"          // snapshot isolation: cycle with one anti-dependency
 	LostUpdate       = "lost-update"       // snapshot isolation: two transactions overwrote one version
 	G2               = "G2"                // serialisable: cycle with several anti-dependencies
-	RealTime         = "real-time"         // strictly serialisable: an order that time had already decided
+	RealTime         = "real-time"         // strictly serialisable: an order that time had already decided; of a snapshot that may be old: none
 )
 
 // Edge is why a transaction must come before the next one of a cycle.
@@ -137,21 +150,31 @@ type Step struct {
 	Version uint64 `json:"version,omitempty"`
 }
 
+// level orders the claims, the weakest first; "" is the strongest.
+func (c Claim) level() int {
+	switch c {
+	case ReadUncommitted:
+		return 0
+	case ReadCommitted:
+		return 1
+	case SnapshotIsolation:
+		return 2
+	case Serializable:
+		return 3
+	}
+	return 4
+}
+
+// Weaker is the weaker one of two claims.
+func Weaker(a, b Claim) Claim {
+	if b.level() < a.level() {
+		return b
+	}
+	return a
+}
+
 // breaks says whether an anomaly of this kind contradicts the claim.
 func (c Claim) breaks(kind string) bool {
-	level := func(c Claim) int {
-		switch c {
-		case ReadUncommitted:
-			return 0
-		case ReadCommitted:
-			return 1
-		case SnapshotIsolation:
-			return 2
-		case Serializable:
-			return 3
-		}
-		return 4
-	}
 	needs := 0
 	switch kind {
 	case G1a, G1b, G1c:
@@ -163,7 +186,7 @@ func (c Claim) breaks(kind string) bool {
 	case RealTime:
 		needs = 4
 	}
-	return level(c) >= needs
+	return c.level() >= needs
 }
 
 // Anomaly is something that must not happen, with its evidence.

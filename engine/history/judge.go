@@ -18,7 +18,7 @@ func (r *Recorder) Judge() Report {
 // brings it back.
 func (r *Recorder) remember() (undo func()) {
 	w := &r.now
-	anomalies, count, broken := r.anomalies, r.count, r.broken
+	anomalies, count, stale, broken := r.anomalies, r.count, r.stale, r.broken
 	told := make([]uint8, len(w.txns))
 	for t := range w.txns {
 		told[t] = w.txns[t].told
@@ -29,7 +29,7 @@ func (r *Recorder) remember() (undo func()) {
 		flags[i], states[i] = v.flags, r.keys.states[v.key]
 	}
 	return func() {
-		r.anomalies, r.count, r.broken = anomalies, count, broken
+		r.anomalies, r.count, r.stale, r.broken = anomalies, count, stale, broken
 		for t := range w.txns {
 			w.txns[t].told = told[t]
 		}

@@ -19,6 +19,10 @@ type Options struct {
 	// that it allows are reported and leave the report OK.
 	Claim Claim
 
+	// Writers is what it promises to read-write transactions among one another; default Claim. It is
+	// stronger where those that only read have a snapshot: what runs through one is held against Claim.
+	Writers Claim
+
 	// Window (ps, default 20 us) is how much history is kept behind the oldest
 	// active transaction. It has to cover how far the clocks of cores may be ahead
 	// of one another; more of it costs memory and names cycles instead of stale reads.
@@ -26,7 +30,9 @@ type Options struct {
 
 	// Capacity (default 1<<20) bounds the transactions in the window. A session
 	// that never ends holds it open; beyond the capacity such sessions are no
-	// longer waited for, and the report says Overflowed and is Incomplete.
+	// longer waited for, and the report says Overflowed and is Incomplete. Where snapshots are read,
+	// the window has room for what they may miss too, see Recorder.Needs: about 200 bytes for a
+	// transaction of a few records.
 	Capacity int
 
 	// Keys (default 4<<20) bounds the records whose last version is remembered.
@@ -75,7 +81,10 @@ type Recorder struct {
 	round  uint32
 	purged uint32 // round of the last forgetting
 
-	hash       uint64
+	needed  func(stamp uint64) bool // nil: nobody reads snapshots
+	unheld  bool                    // no longer asked
+	hash    uint64
+	stale   uint64 // snapshots older than their begin
 	seen       uint64
 	checked    uint64
 	count      uint64
@@ -91,6 +100,9 @@ func New(o Options) *Recorder {
 	}
 	if o.Claim == "" {
 		o.Claim = StrictSerializable
+	}
+	if o.Writers == "" {
+		o.Writers = o.Claim
 	}
 	if o.SampleEvery == 0 {
 		o.SampleEvery = 16
@@ -188,6 +200,10 @@ func (r *Recorder) fold(t *Txn) {
 		h = (h ^ x) * prime
 		h ^= h >> 29
 	}
+	if t.Level != LevelStrict || t.Stamp != 0 {
+		add(uint64(t.Level))
+		add(t.Stamp)
+	}
 	add(uint64(t.Type)<<40 | uint64(t.Status)<<32 | uint64(t.Session))
 	add(uint64(t.Begin))
 	add(uint64(t.End))
@@ -218,7 +234,7 @@ func (r *Recorder) keep(k Key) bool {
 func (r *Recorder) insert(t *Txn) bool {
 	w := &r.now
 	first := int32(len(w.accs))
-	w.txns = append(w.txns, node{id: t.ID, begin: t.Begin, end: t.End, first: first, last: first, typ: t.Type})
+	w.txns = append(w.txns, node{id: t.ID, begin: t.Begin, end: t.End, first: first, last: first, stamp: t.Stamp, typ: t.Type, level: t.Level})
 	touched := false
 	for i := range t.Reads {
 		if a := &t.Reads[i]; r.keep(a.Key) {
@@ -232,8 +248,11 @@ func (r *Recorder) insert(t *Txn) bool {
 			r.write(r.key(a.Key), a.Old, a.New, sumAt(t.WriteSums, i))
 		}
 	}
-	if !touched {
+	switch {
+	case !touched:
 		w.txns = w.txns[:len(w.txns)-1]
+	case t.Level == LevelFresh:
+		w.fresh++
 	}
 	return touched
 }
@@ -386,17 +405,28 @@ func (r *Recorder) check(horizon int64, final bool) {
 func (r *Recorder) look(horizon int64, final bool) {
 	w, g := &r.now, &r.graph
 	for t := range w.txns {
-		w.txns[t].held = w.txns[t].end >= horizon
+		n := &w.txns[t]
+		n.held = n.end >= horizon || n.stamp != 0 && r.missable(n.stamp)
 	}
 	r.decide(horizon, final)
-	g.walk(w)
+	g.walk(w, LevelStrict)
 	for _, c := range g.cycles {
 		r.explainCycle(g.order[c[0]:c[1]])
 	}
 	for _, t := range g.misfits {
-		r.explainMisfit(t)
+		r.explainMisfit(t, LevelStrict)
+	}
+	if w.fresh == 0 {
+		return
+	}
+	g.walk(w, LevelFresh)
+	for _, t := range g.misfits {
+		r.explainMisfit(t, LevelFresh)
 	}
 }
+
+// missable says that a snapshot which is not recorded yet may lack what was written with a stamp.
+func (r *Recorder) missable(stamp uint64) bool { return r.needed != nil && !r.unheld && r.needed(stamp) }
 
 // decide looks at the versions that were touched but not installed. One of them
 // per record may be the initial version; of the others nobody knows where they
@@ -491,6 +521,9 @@ func (r *Recorder) move(n *node) {
 	w, old := &r.now, &r.spare
 	first := int32(len(w.accs))
 	w.txns = append(w.txns, *n)
+	if n.level == LevelFresh {
+		w.fresh++
+	}
 	t := &w.txns[len(w.txns)-1]
 	t.first, t.last = first, first
 	for _, a := range old.accs[n.first:n.last] {
@@ -515,9 +548,20 @@ func (r *Recorder) move(n *node) {
 	}
 }
 
-// overflow stops waiting for sessions that hold the window open for too long.
+// overflow stops waiting for sessions that hold the window open for too long, and for snapshots where half of it
+// is what they may lack.
 func (r *Recorder) overflow() {
 	r.overflowed = true
+	missable := 0
+	for t := range r.now.txns {
+		if s := r.now.txns[t].stamp; s != 0 && r.missable(s) {
+			missable++
+		}
+	}
+	if missable > r.opt.Capacity/2 {
+		r.unheld = true
+		return
+	}
 	for s, at := range r.active {
 		if at < r.newest-r.opt.Window && !r.stuck[s] {
 			r.stuck[s] = true
@@ -543,10 +587,35 @@ func (r *Recorder) forget() {
 	}
 }
 
+// Needs says which stamps of committed transactions some snapshot that is not recorded yet may lack: they stay in
+// the window. A snapshot that reads what only a transaction overwrote of which that was denied is VersionLost. Nil:
+// nobody reads snapshots.
+func (r *Recorder) Needs(f func(stamp uint64) bool) { r.needed = f }
+
+// Restamp says that snapshots which begin from now on have everything that is recorded, whatever its stamps, as if
+// it had been there from the start. None is under way.
+func (r *Recorder) Restamp() {
+	for t := range r.now.txns {
+		r.now.txns[t].stamp = 0
+	}
+}
+
+// Weaken has everything held against a claim that is no stronger than this one, from now on: what came before was
+// not promised more to those who come later.
+func (r *Recorder) Weaken(c Claim) { r.opt.Claim = Weaker(r.opt.Claim, c) }
+
 // Note records an anomaly that an oracle saw. Kinds other than those of this
 // package break every claim.
-func (r *Recorder) Note(a Anomaly) {
-	a.Breaks = r.opt.Claim.breaks(a.Kind)
+func (r *Recorder) Note(a Anomaly) { r.note(a, r.opt.Claim) }
+
+// note records an anomaly that is held against a claim.
+func (r *Recorder) note(a Anomaly, against Claim) {
+	a.Breaks = against.breaks(a.Kind)
+	r.list(a)
+}
+
+// list takes in an anomaly of which it is known whether it breaks a claim.
+func (r *Recorder) list(a Anomaly) {
 	r.count++
 	if len(r.anomalies) < r.opt.Anomalies || (a.Breaks && !r.broken) {
 		r.anomalies = append(r.anomalies, a)
@@ -582,7 +651,10 @@ func (r *Recorder) report(judged uint64) Report {
 	rep := Report{
 		Mode: r.opt.Mode, Claimed: r.opt.Claim, Transactions: judged, Seen: r.seen,
 		Anomalies: append([]Anomaly{}, r.anomalies...), Count: r.count,
-		Overflowed: r.overflowed,
+		Overflowed: r.overflowed, Stale: r.stale,
+	}
+	if r.opt.Writers != r.opt.Claim {
+		rep.Writers = r.opt.Writers
 	}
 	switch {
 	case r.broken:
@@ -590,7 +662,10 @@ func (r *Recorder) report(judged uint64) Report {
 	case judged > 0 && !r.overflowed:
 		rep.OK = Holds
 	}
-	if r.overflowed {
+	switch {
+	case r.unheld:
+		rep.Incomplete = fmt.Sprintf("snapshots may lack what the last %d transactions and more wrote, and the window has no room for as many, so an anomaly that a snapshot is part of may be missed; make ts.staleness_ns or ts.gc_ns smaller, or set check=sampled", r.opt.Capacity)
+	case r.overflowed:
 		rep.Incomplete = fmt.Sprintf("an attempt went on while more than %d others ended and was no longer waited for, so an anomaly that it is part of may be missed; look for what takes so long, or set check=sampled", r.opt.Capacity)
 	}
 	return rep

@@ -11,11 +11,13 @@ import (
 type Report struct {
 	Mode         Mode              `json:"mode"`
 	Claimed      Claim             `json:"claimed"` // "" where transactions are not judged: there are none, or nobody looks
+	Writers      Claim             `json:"claimed_of_writers,omitempty"` // of read-write transactions among one another, where it is more
 	OK           Verdict           `json:"ok"`
 	Transactions uint64            `json:"transactions"`              // committed and checked
 	Seen         uint64            `json:"transactions_seen"`         // committed at all; more when sampled
 	Anomalies    []Anomaly         `json:"anomalies"`                 // the first ones; never null
 	Count        uint64            `json:"anomaly_count"`             // all of them
+	Stale        uint64            `json:"stale_snapshots,omitempty"` // of those, snapshots that lack what had ended before they began, and may
 	Overflowed   bool              `json:"window_overflow,omitempty"` // see Options.Capacity
 	CanShow      []string          `json:"can_show,omitzero"`         // of Showable, those that the workload's transactions can have at all; nil: nobody knows
 	Invariants   map[string]bool   `json:"invariants,omitempty"`

@@ -11,6 +11,7 @@ type window struct {
 	versions []version
 	aborts   []abort
 	open     []int32 // versions that were touched before anybody installed them
+	fresh    int     // transactions of LevelFresh
 }
 
 // node is a committed transaction: a node of the dependency graph.
@@ -19,7 +20,9 @@ type node struct {
 	begin, end int64
 	first      int32 // its accesses are accs[first:last]
 	last       int32
+	stamp      uint64
 	typ        uint8
+	level      Level
 	told       uint8 // what was reported of it
 	held       bool  // must not leave the window yet
 }
@@ -262,4 +265,5 @@ func (w *window) reset() {
 	w.versions = w.versions[:0]
 	w.aborts = w.aborts[:0]
 	w.open = w.open[:0]
+	w.fresh = 0
 }

@@ -141,7 +141,8 @@ func (r *Result) ChecksText() string {
 	}
 	found := c.Findings()
 	if len(c.Anomalies) > 0 {
-		found = slices.Insert(found, 0, c.Anomalies[0].Kind+": "+c.Anomalies[0].Text)
+		first := max(0, slices.IndexFunc(c.Anomalies, func(a Anomaly) bool { return a.Breaks }))
+		found = slices.Insert(found, 0, c.Anomalies[first].Kind+": "+c.Anomalies[first].Text)
 	}
 	if c.Incomplete != "" {
 		found = append(found, "incomplete: "+c.Incomplete)
