@@ -11,7 +11,7 @@ type graph struct {
 	soonest  []int64 // earliest end among the transactions that must come after
 	late     []uint8 // contradicts real time, or follows from such a one
 	frames   []frame
-	via      Level   // the transactions of higher levels that the paths may run through
+	via      Level // the transactions of higher levels that the paths may run through
 	stack    []int32
 	order    []int32 // components in reverse topological order
 	starts   []int32 // of the components in order

@@ -81,10 +81,10 @@ type Recorder struct {
 	round  uint32
 	purged uint32 // round of the last forgetting
 
-	needed  func(stamp uint64) bool // nil: nobody reads snapshots
-	unheld  bool                    // no longer asked
-	hash    uint64
-	stale   uint64 // snapshots older than their begin
+	needed     func(stamp uint64) bool // nil: nobody reads snapshots
+	unheld     bool                    // no longer asked
+	hash       uint64
+	stale      uint64 // snapshots older than their begin
 	seen       uint64
 	checked    uint64
 	count      uint64
@@ -426,7 +426,9 @@ func (r *Recorder) look(horizon int64, final bool) {
 }
 
 // missable says that a snapshot which is not recorded yet may lack what was written with a stamp.
-func (r *Recorder) missable(stamp uint64) bool { return r.needed != nil && !r.unheld && r.needed(stamp) }
+func (r *Recorder) missable(stamp uint64) bool {
+	return r.needed != nil && !r.unheld && r.needed(stamp)
+}
 
 // decide looks at the versions that were touched but not installed. One of them
 // per record may be the initial version; of the others nobody knows where they

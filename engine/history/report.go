@@ -10,7 +10,7 @@ import (
 // Report is what the checks of a run say; it marshals as "checks" of a result.
 type Report struct {
 	Mode         Mode              `json:"mode"`
-	Claimed      Claim             `json:"claimed"` // "" where transactions are not judged: there are none, or nobody looks
+	Claimed      Claim             `json:"claimed"`                      // "" where transactions are not judged: there are none, or nobody looks
 	Writers      Claim             `json:"claimed_of_writers,omitempty"` // of read-write transactions among one another, where it is more
 	OK           Verdict           `json:"ok"`
 	Transactions uint64            `json:"transactions"`              // committed and checked
