@@ -188,7 +188,8 @@ func (tx *Tx) attempt(body func(*Tx) error) error {
 	tx.since, tx.waited, tx.blamed = tx.c.Now(), 0, false
 	tx.c.Reset()
 	tx.mem.reset()
-	tx.set, tx.writes, tx.failed, tx.stamped = tx.set[:0], 0, nil, false
+	tx.clearSet()
+	tx.writes, tx.failed, tx.stamped = 0, nil, false
 	tx.entries = tx.entries[:0]
 	tx.beginHistory()
 	tx.Enter(tx.ExecutionPhase(), r2.Mode{})

@@ -17,8 +17,9 @@ const (
 	nanosecond = r2.Time(1000) // in picoseconds
 
 	maxReplicas = 8
-	cacheSeed   = 7    // of the location cache's hash function
-	maxSet      = 1024 // records of a transaction
+	cacheSeed   = 7       // of the location cache's hash function
+	maxSet      = 1 << 14 // records of a transaction
+	smallSet    = 64      // members that are found by looking at one after the other
 )
 
 // Costs is the CPU time of a request's handler in cycles, by phase (Table

@@ -22,7 +22,10 @@ var ErrNotFound = errors.New("key not found")
 var ErrAborted = errors.New("transaction aborted by a conflict; return this error from the body")
 
 // MaxKey is the largest key: messages would carry another one.
-const MaxKey = 1<<56 - 1
+const (
+	MaxKey  = 1<<keyBits - 1
+	keyBits = 56
+)
 
 // Ref names a record.
 type Ref struct {
@@ -54,6 +57,8 @@ type Tx struct {
 	failed   error // why the attempt cannot commit
 
 	set     []*Access
+	byWord  map[uint64]*Access // of a large set, see find
+	worded  int                // how many of the set's first members are in byWord
 	writes  int
 	entries []entryOf     // of indexes
 	found   []store.Entry // by the last scan
@@ -273,13 +278,41 @@ func (tx *Tx) Fail(err error) error {
 	return tx.failed
 }
 
+// find looks a record up in the set. A large one has a map: a stock-level over twenty districts has thousands of members.
 func (tx *Tx) find(table uint8, key uint64) *Access {
+	if len(tx.set) > smallSet {
+		return tx.findByWord(table, key)
+	}
 	for _, a := range tx.set {
 		if a.Key == key && a.Table.ID == table {
 			return a
 		}
 	}
 	return nil
+}
+
+// findByWord puts the members into the map that are not there yet, and looks there. A larger key is in no set.
+func (tx *Tx) findByWord(table uint8, key uint64) *Access {
+	if key > MaxKey {
+		return nil
+	}
+	if tx.byWord == nil {
+		tx.byWord = make(map[uint64]*Access)
+	}
+	for _, a := range tx.set[tx.worded:] {
+		tx.byWord[uint64(a.Table.ID)<<keyBits|a.Key] = a
+	}
+	tx.worded = len(tx.set)
+	return tx.byWord[uint64(table)<<keyBits|key]
+}
+
+// clearSet begins an empty one.
+func (tx *Tx) clearSet() {
+	if tx.worded > 0 {
+		clear(tx.byWord)
+		tx.worded = 0
+	}
+	tx.set = tx.set[:0]
 }
 
 func (tx *Tx) add(table uint8, key uint64) (*Access, error) {
