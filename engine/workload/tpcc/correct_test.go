@@ -60,6 +60,35 @@ func TestDistricts(t *testing.T) {
 	}
 }
 
+// TestStockDistricts: stock-levels over so many districts that they go to other machines, under all presets; and over more than
+// there are.
+func TestStockDistricts(t *testing.T) {
+	for i, preset := range occ.PresetNames() {
+		for _, n := range []int{6, MostStockDistricts} {
+			cfg, _ := occ.Preset(preset)
+			o := tiny()
+			o.StockDistricts, o.Districts = n, 4
+			bed, b := workloadtest.Open(t, i, cfg, New, o)
+			if err := b.Set("mix.stock-level", 20); err != nil {
+				t.Fatal(err)
+			}
+			if bad := bed.Stress(60); len(bad) > 0 {
+				t.Errorf("%s, %d districts: %s", preset, n, strings.Join(bad, "\n"))
+			}
+			if bed.ByType[stockLevel] == 0 {
+				t.Errorf("%s, %d districts: no stock-level", preset, n)
+			}
+			t.Logf("%s, %d districts: %d attempts, %d commits by type %v", preset, n, bed.Attempts, bed.Commits, bed.ByType)
+			bed.Close()
+		}
+	}
+	for _, n := range []int{-1, MostStockDistricts + 1} {
+		if _, err := New(Options{StockDistricts: n}); err == nil || !strings.Contains(err.Error(), "stock districts") {
+			t.Errorf("%d districts of a stock-level: %v", n, err)
+		}
+	}
+}
+
 // TestNewOrderOnly: TPC-C/no under contention, with torn reads and lost
 // datagrams, is strictly serialisable and consistent under every preset.
 func TestNewOrderOnly(t *testing.T) {

@@ -19,10 +19,16 @@ import (
 // TestEffects: what each of the five transactions finds and leaves behind is what the clauses
 // 2.4 to 2.8 say. One terminal runs them one after another, and a model follows, which has
 // the rows but nothing of the code that changes them.
-func TestEffects(t *testing.T) {
+func TestEffects(t *testing.T) { testEffects(t, 1) }
+
+// TestEffectsOfManyDistricts: stock-level looks at districts of three warehouses, on two machines.
+func TestEffectsOfManyDistricts(t *testing.T) { testEffects(t, 7, "stock-level on two machines") }
+
+func testEffects(t *testing.T, stockDistricts int, also ...string) {
 	cfg, _ := occ.Preset("drtm+h")
 	o := tiny()
 	o.Warehouses, o.Districts, o.Items, o.Rollbacks = 2, 3, 60, 100 // so that stock runs low and all is delivered
+	o.StockDistricts = stockDistricts
 	b, err := New(o)
 	if err != nil {
 		t.Fatal(err)
@@ -34,10 +40,10 @@ func TestEffects(t *testing.T) {
 		t.Error(strings.Join(bad, "\n"))
 	}
 	m.Compare(m.known)
-	m.Saw(
+	m.Saw(append(also,
 		"rolled back", "goods from elsewhere", "stock filled up", "payment by name", "payment elsewhere", "bad credit",
 		"an order of the run found", "delivered", "nothing to deliver", "stock found low", "an item twice",
-	)
+	)...)
 	t.Logf("%d transactions: %v", bed.Commits+bed.Rollbacks, m.Seen)
 }
 
@@ -270,20 +276,28 @@ func (m *model) delivery() {
 	m.Seen["nothing to deliver"]++
 }
 
-// stockLevel looks at what was counted.
+// stockLevel looks at what was counted: the items of each warehouse for themselves.
 func (m *model) stockLevel() {
-	b, d, low := m.b, m.r.d, map[uint64]bool{}
-	for o := m.next(d) - 20; o < m.next(d); o++ {
-		for n := range uint64(m.Row(Order, b.orderKey(d, o))[oLines]) {
-			item := uint64(u32(m.Row(OrderLine, b.lineKey(b.orderKey(d, o), n))[lItem:]))
-			if u32(m.Row(Stock, b.stockKey(m.r.w, item))[sQuantity:]) < m.r.threshold {
-				low[item] = true
+	b, low, servers := m.b, map[uint64]bool{}, map[uint64]bool{}
+	for k := range uint64(b.opt.StockDistricts) {
+		d := (m.r.d + k) % (b.warehouses * b.districts)
+		w := d / b.districts
+		servers[b.server(w)] = true
+		for o := m.next(d) - 20; o < m.next(d); o++ {
+			for n := range uint64(m.Row(Order, b.orderKey(d, o))[oLines]) {
+				stock := b.stockKey(w, uint64(u32(m.Row(OrderLine, b.lineKey(b.orderKey(d, o), n))[lItem:])))
+				if u32(m.Row(Stock, stock)[sQuantity:]) < m.r.threshold {
+					low[stock] = true
+				}
 			}
 		}
 	}
 	m.Seen["stock found low"] += len(low)
+	if len(servers) > 1 {
+		m.Seen["stock-level on two machines"]++
+	}
 	if m.r.low != len(low) {
-		m.T.Errorf("district %d has %d items below %d, stock-level found %d", d, len(low), m.r.threshold, m.r.low)
+		m.T.Errorf("%d districts from district %d on have %d stock records below %d, stock-level found %d", b.opt.StockDistricts, m.r.d, len(low), m.r.threshold, m.r.low)
 	}
 }
 

@@ -24,7 +24,7 @@ var Kinds = []workload.Kind{
 		Load:      testbed.Load{Name: "tpcc", Transactions: true, ReadOnly: true, Indexes: true, LocalLocks: func(v knob.Values) int { return localLocks(v, false) }},
 		Doc:       "TPC-C, its five transactions (section 4.3)",
 		Rows:      rows(),
-		Knobs:     append([]string{"workload.remote.order_line", "workload.remote.payment", remoteKnob}, newOrderKnobs...),
+		Knobs:     append([]string{"workload.stock_districts", "workload.remote.order_line", "workload.remote.payment", remoteKnob}, newOrderKnobs...),
 		Mix:       mix,
 		Rules:     []func(knob.Values) error{validOrders},
 		Growth:    "workload.orders",
@@ -70,7 +70,7 @@ func setRemotes(_ knob.Values, n any) knob.Values {
 func optionsOf(v knob.Values, newOrderOnly bool) Options {
 	return Options{
 		NewOrderOnly: newOrderOnly, Warehouses: v.Int("workload.warehouses"), Districts: v.Int("workload.districts"), Customers: max(workload.Scaled(v, "workload.customers"), LeastCustomers), Items: max(workload.Scaled(v, "workload.items"), LeastItems), Orders: v.Int("workload.orders"),
-		Remotes: true, RemoteLine: v.Int("workload.remote.order_line"), RemotePayment: v.Int("workload.remote.payment"), Rollbacks: v.Int("workload.rollbacks"),
+		StockDistricts: v.Int("workload.stock_districts"), Remotes: true, RemoteLine: v.Int("workload.remote.order_line"), RemotePayment: v.Int("workload.remote.payment"), Rollbacks: v.Int("workload.rollbacks"),
 		HashTables: !v.Bool("workload.trees"), Seed: testbed.Seed(v),
 	}
 }
@@ -164,6 +164,8 @@ func rows() []knob.Row {
 			Doc: "Warehouses on each machine that holds data. 0: one per worker thread, as the 384 of 16 machines with 24 threads."}),
 		row(knob.Knob{Name: "workload.districts", Kind: knob.Int, Default: StandardDistricts, Min: 1, Max: MostDistricts, Label: "Districts per warehouse",
 			Doc: "Districts of each warehouse, with workload.customers each; the standard's number. Orders of one district exclude each other, and so do payments: the fewer, the more transactions meet. workload.scale leaves them as they are."}),
+		row(knob.Knob{Name: "workload.stock_districts", Kind: knob.Int, Default: 1, Min: 1, Max: MostStockDistricts, Label: "Districts of a stock-level",
+			Doc: "How many districts a stock-level looks at: those from the terminal's on, numbered through all warehouses; the standard's is 1. Of more than workload.districts others are in the next warehouses, on other machines too. Each has about 200 order lines and 200 stock records (section 5.5)."}),
 		row(knob.Knob{Name: "workload.customers", Kind: knob.Int, Default: 3_000, Min: LeastCustomers, Max: 100_000, Label: "Customers per district or machine",
 			Doc: "TPC-C: per district, and orders that were there from the start. TPC-E: per machine that holds data, with five accounts each" + of}),
 		row(knob.Knob{Name: "workload.items", Kind: knob.Int, Default: 100_000, Min: LeastItems, Max: 1_000_000, Label: "Items",

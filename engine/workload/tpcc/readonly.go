@@ -66,22 +66,22 @@ func (r *runner) drawStockLevel(rand *r2.Rand) { r.threshold = uint32(10 + rand.
 const lastOrders = 20 // whose items stock-level looks at
 
 // stockLevel is clause 2.8.2: the lines whose orders' numbers are in the range of the
-// last 20, by a range of their index.
+// last 20, by a range of their index; of one district, or of Options.StockDistricts.
 func (r *runner) stockLevel(tx *txn.Tx) error {
 	b := r.b
-	dist, err := tx.Read(District, r.d)
-	if err != nil {
-		return err
+	r.refs = r.refs[:0]
+	for k := range b.stockDistricts {
+		r.refs = append(r.refs, txn.Ref{Table: District, Key: b.districtFrom(r.d, k)})
 	}
-	next := min(uint64(u32(dist[dNext:]))-1, b.orders)
-	list, err := tx.Scan(b.lines, store.Range{Part: r.d, From: next - min(next, lastOrders), To: next - 1, Limit: lastOrders})
-	if err != nil {
-		return err
+	if len(r.refs) > 1 {
+		if err := tx.Prefetch(r.refs...); err != nil {
+			return err
+		}
 	}
 	r.refs = r.refs[:0]
-	for _, e := range list {
-		for n := range e.Value {
-			r.refs = append(r.refs, txn.Ref{Table: OrderLine, Key: b.lineKey(b.orderKey(r.d, e.Key), n)})
+	for k := range b.stockDistricts {
+		if err := r.listLines(tx, b.districtFrom(r.d, k)); err != nil {
+			return err
 		}
 	}
 	if err := tx.Prefetch(r.refs...); err != nil {
@@ -96,18 +96,42 @@ func (r *runner) stockLevel(tx *txn.Tx) error {
 		if !ok {
 			continue
 		}
-		r.items = append(r.items, uint64(u32(v[lItem:]))%b.items)
+		district, _ := b.orderOf(x.Key / maxLines)
+		r.items = append(r.items, b.stockKey(district/b.districts, uint64(u32(v[lItem:]))%b.items))
 	}
 	return r.countLow(tx)
 }
 
-// countLow counts the different items whose stock is below the threshold.
+// districtFrom is the k-th district from one on, through all warehouses and from the last to the first.
+func (b *Bench) districtFrom(d, k uint64) uint64 { return (d + k) % (b.warehouses * b.districts) }
+
+// listLines appends the lines of a district's last orders to r.refs.
+func (r *runner) listLines(tx *txn.Tx, d uint64) error {
+	b := r.b
+	dist, err := tx.Read(District, d)
+	if err != nil {
+		return err
+	}
+	next := min(uint64(u32(dist[dNext:]))-1, b.orders)
+	list, err := tx.Scan(b.lines, store.Range{Part: d, From: next - min(next, lastOrders), To: next - 1, Limit: lastOrders})
+	if err != nil {
+		return err
+	}
+	for _, e := range list {
+		for n := range e.Value {
+			r.refs = append(r.refs, txn.Ref{Table: OrderLine, Key: b.lineKey(b.orderKey(d, e.Key), n)})
+		}
+	}
+	return nil
+}
+
+// countLow counts the different items of a warehouse whose stock is below the threshold.
 func (r *runner) countLow(tx *txn.Tx) error {
 	slices.Sort(r.items)
 	r.items = slices.Compact(r.items)
 	r.refs = r.refs[:0]
-	for _, i := range r.items {
-		r.refs = append(r.refs, txn.Ref{Table: Stock, Key: r.b.stockKey(r.w, i)})
+	for _, stock := range r.items {
+		r.refs = append(r.refs, txn.Ref{Table: Stock, Key: stock})
 	}
 	if err := tx.Prefetch(r.refs...); err != nil {
 		return err

@@ -33,7 +33,7 @@ type runner struct {
 	low       int    // what it found
 
 	refs  []txn.Ref
-	items []uint64
+	items []uint64 // stock records
 }
 
 // orderInput is what a new-order orders.

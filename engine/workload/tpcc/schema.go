@@ -171,16 +171,19 @@ func (b *Bench) server(w uint64) uint64 { return w / b.perServer }
 // specs are the tables with their partitions.
 func (b *Bench) specs() []tableSpec {
 	w, symmetric, trees := b.warehouses, b.symmetric, !b.opt.HashTables
-	own := symmetric && b.opt.NewOrderOnly // other machines read stock alone
+	own := symmetric && b.opt.NewOrderOnly        // other machines read stock alone
+	inHouse := symmetric && b.stockDistricts == 1 // stock-levels stay in their warehouse
 	d, perServer := w*b.districts, b.perServer*b.districts
+	lines := b.growing(store.Spec{ID: OrderLine, Name: "order-line", ValueBytes: b.lineBytes(), Init: b.initOrderLine}, perServer, maxLines, 0, b.customers, b.orders)
+	lines.Local = inHouse
 	list := []tableSpec{
 		b.fixed(store.Spec{ID: Warehouse, Name: "warehouse", ValueBytes: warehouseBytes, Mutable: wMutable, Local: own, Init: b.initWarehouse}, w),
-		b.fixed(store.Spec{ID: District, Name: "district", ValueBytes: districtBytes, Mutable: dMutable, Local: symmetric, Init: b.initDistrict}, d),
+		b.fixed(store.Spec{ID: District, Name: "district", ValueBytes: districtBytes, Mutable: dMutable, Local: inHouse, Init: b.initDistrict}, d),
 		b.fixed(store.Spec{ID: Customer, Name: "customer", ValueBytes: customerBytes, Local: own, Tree: trees, Init: b.initCustomer}, d*b.customers),
 		b.growing(store.Spec{ID: History, Name: "history", ValueBytes: historyBytes, Init: b.initHistory}, b.perServer, 1, 0, b.districts*b.customers, b.payments),
 		b.growing(store.Spec{ID: NewOrder, Name: "new-order", ValueBytes: newOrderBytes, Init: b.initNewOrder}, perServer, 1, b.initialDelivered(), b.customers, b.orders),
 		b.growing(store.Spec{ID: Order, Name: "order", ValueBytes: orderBytes, Init: b.initOrder}, perServer, 1, 0, b.customers, b.orders),
-		b.growing(store.Spec{ID: OrderLine, Name: "order-line", ValueBytes: b.lineBytes(), Init: b.initOrderLine}, perServer, maxLines, 0, b.customers, b.orders),
+		lines,
 		b.fixed(store.Spec{ID: Stock, Name: "stock", ValueBytes: stockBytes, Init: b.initStock}, w*b.items),
 		b.fixed(store.Spec{ID: Item, Name: "item", ValueBytes: itemBytes, Constant: true, Local: symmetric, Tree: trees, Init: b.initItem}, uint64(b.servers)*b.items),
 	}

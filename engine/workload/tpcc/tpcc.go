@@ -45,6 +45,8 @@ const DefaultOrders = 8_192
 const (
 	StandardDistricts = 10
 	MostDistricts     = 100 // a row has a byte for their number
+
+	MostStockDistricts = 100 // of a stock-level
 )
 
 // The smallest populations that the transactions find their records in.
@@ -68,6 +70,10 @@ type Options struct {
 	// take memory only when used; DefaultOrders.
 	Orders int
 
+	// StockDistricts is how many districts a stock-level looks at, one if not set: those from the terminal's on,
+	// numbered through all warehouses, so that of more than Districts others are in the next warehouses, on other machines too.
+	StockDistricts int
+
 	// Per mille of lines from another warehouse, of payments by a customer of
 	// another one, and of new-orders that name an item that does not exist. The
 	// standard has 10, 150 and 10; without Remotes these are taken.
@@ -89,17 +95,18 @@ type Bench struct {
 	opt Options
 	db  *txn.DB
 
-	servers    int
-	symmetric  bool   // every machine holds warehouses
-	sockets    uint64 // of a server, the fewest
-	perServer  uint64 // warehouses
-	warehouses uint64
-	districts  uint64 // of a warehouse
-	customers  uint64 // of a district
-	items      uint64
-	orders     uint64   // rows of a district
-	payments   uint64   // rows of a warehouse
-	paid       []uint64 // rows of a warehouse that are taken
+	servers        int
+	symmetric      bool   // every machine holds warehouses
+	sockets        uint64 // of a server, the fewest
+	perServer      uint64 // warehouses
+	warehouses     uint64
+	districts      uint64 // of a warehouse
+	stockDistricts uint64 // of a stock-level
+	customers      uint64 // of a district
+	items          uint64
+	orders         uint64   // rows of a district
+	payments       uint64   // rows of a warehouse
+	paid           []uint64 // rows of a warehouse that are taken
 
 	byName, placed, queue store.OrderedTable
 	lines                 store.OrderedTable // nil in TPC-C/no
@@ -116,6 +123,7 @@ func New(o Options) (*Bench, error) {
 		}
 	}
 	def(&o.Districts, StandardDistricts)
+	def(&o.StockDistricts, 1)
 	def(&o.Customers, 3_000)
 	def(&o.Items, 100_000)
 	def(&o.Orders, DefaultOrders)
@@ -129,7 +137,7 @@ func New(o Options) (*Bench, error) {
 		name       string
 		v, low, up int
 	}{
-		{"warehouses", o.Warehouses, 0, 4096}, {"districts", o.Districts, 1, MostDistricts}, {"customers", o.Customers, LeastCustomers, 100_000}, {"items", o.Items, LeastItems, 1_000_000}, {"orders", o.Orders, 1, 1 << 24},
+		{"warehouses", o.Warehouses, 0, 4096}, {"districts", o.Districts, 1, MostDistricts}, {"stock districts", o.StockDistricts, 1, MostStockDistricts}, {"customers", o.Customers, LeastCustomers, 100_000}, {"items", o.Items, LeastItems, 1_000_000}, {"orders", o.Orders, 1, 1 << 24},
 		{"remote.order_line", o.RemoteLine, 0, 1000}, {"remote.payment", o.RemotePayment, 0, 1000}, {"rollbacks", o.Rollbacks, 0, 1000},
 	} {
 		if x.v < x.low || x.v > x.up {
@@ -189,6 +197,7 @@ func (b *Bench) Open(env workload.Env) (err error) {
 		return fmt.Errorf("tpcc with %d warehouses: at most 65536", b.warehouses)
 	}
 	b.districts, b.customers, b.items = uint64(b.opt.Districts), uint64(b.opt.Customers), uint64(b.opt.Items)
+	b.stockDistricts = min(uint64(b.opt.StockDistricts), b.warehouses*b.districts)
 	b.orders = b.customers + uint64(b.opt.Orders)
 	b.payments = b.districts * b.orders
 	b.paid = make([]uint64, b.warehouses)
