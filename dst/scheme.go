@@ -72,6 +72,10 @@ type Scheme interface {
 	Bound() (ns int64, ok bool)
 }
 
+// Switched is a scheme with knobs of its own or with work in the background. When it is opened, and then at rest whenever a
+// knob of timestamps has changed, it is told whether it is the one in force.
+type Switched interface{ Switch(on bool) }
+
 // Env is what a scheme is opened on.
 type Env struct {
 	Cluster *r2.Cluster
