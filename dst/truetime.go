@@ -1,0 +1,119 @@
+package dst
+
+import (
+	"drtmx/engine/history"
+	"drtmx/engine/knob"
+	"drtmx/engine/r2"
+)
+
+// TrueTime is a scheme that the thesis does not have, and the example of how one is written: this file and its line in the list of parts
+// are all of it. Its clocks show a time that is off by at most ε, and it knows ε, as Spanner's TrueTime does: now is between the earliest
+// and the latest time that a reading allows. A transaction's stamp is the latest time when it commits, and it waits until
+// that has passed for certain: then whatever begins later has a larger stamp. That is commit wait, of twice ε, with all
+// locks held. For it a strict snapshot neither waits nor asks anybody: it reads at the latest time when it begins.
+//
+// Stamps are hybrid ones, and readers raise tuple timestamps as under DST. So clocks that are worse than ε, or step back, cost
+// strictness alone: what is serialisable stays so.
+var TrueTime = Kind{
+	Name:   "truetime",
+	Doc:    "clocks of a known uncertainty, which every writer waits out before it commits (as Spanner does)",
+	Traits: func(knob.Values) Traits { return trueTimeTraits },
+	Claim:  history.StrictSerializable,
+	Open:   openTrueTime,
+}
+
+// Snapshots raise tuple timestamps, and wait for writers that may be in front of them.
+var trueTimeTraits = Traits{Claims: true, Waits: true, Words: 1}
+
+const microsecond = r2.Time(1_000_000)
+
+type trueTime struct {
+	env   Env
+	floor []Stamp // by machine: no snapshot begins below
+}
+
+func openTrueTime(e Env) (Scheme, error) {
+	return &trueTime{env: e, floor: make([]Stamp, e.Cluster.Machines())}, nil
+}
+
+func (s *trueTime) Traits() Traits { return trueTimeTraits }
+
+// Begin forgets the attempt before.
+func (s *trueTime) Begin(c *r2.Co, x *Txn) { x.TS, x.Deps, x.Drawn = 0, x.Deps[:0], false }
+
+// Saw: behind the writer of what is read.
+func (s *trueTime) Saw(x *Txn, version Stamp) { x.TS = max(x.TS, version.Next()) }
+
+// Over: behind the writer, and all readers, of what is overwritten.
+func (s *trueTime) Over(x *Txn, tuple, version Stamp) { x.TS = max(x.TS, tuple.Next(), version.Next()) }
+
+// Draw is under the locks, so that the stamp is later than the begin of the wait for it.
+func (s *trueTime) Draw(c *r2.Co, x *Txn) error {
+	_, latest := s.now(c)
+	x.TS, x.Drawn = max(x.TS, latest), true
+	return nil
+}
+
+// Wait is the commit wait: the stamp is past on every clock.
+func (s *trueTime) Wait(c *r2.Co, x *Txn) {
+	for {
+		earliest, _ := s.now(c)
+		if earliest > x.TS {
+			return
+		}
+		c.Sleep(max(microsecond, 1000*r2.Time(s.env.Clocks.Advance(int64(x.TS.Physical()-earliest.Physical())+1))))
+	}
+}
+
+// Done has the session see its own writes.
+func (s *trueTime) Done(c *r2.Co, x *Txn, session *Session) { session.Seen = max(session.Seen, x.TS) }
+
+// Void: nobody has heard of the stamp.
+func (s *trueTime) Void(c *r2.Co, x *Txn) {}
+
+// Point is the latest time for a strict snapshot. Others read where nobody is likely to be writing: what they allow before the
+// earliest time, but behind all that their session has seen.
+func (s *trueTime) Point(c *r2.Co, session *Session, f Freshness, p *Point) error {
+	_, latest := s.now(c)
+	at := s.old(c)
+	if f == Strict {
+		at = latest
+	}
+	if f != Stale {
+		at = max(at, session.Seen)
+		session.Seen = at
+	}
+	p.One(at)
+	return nil
+}
+
+// old is the point of a snapshot that may be stale. A clock that steps back takes none back.
+func (s *trueTime) old(c *r2.Co) Stamp {
+	earliest, _ := s.now(c)
+	floor := &s.floor[c.Machine()]
+	*floor = max(*floor, earliest.before(s.staleness()))
+	return *floor
+}
+
+// Low is the floor.
+func (s *trueTime) Low(c *r2.Co, p *Point) { p.One(s.old(c)) }
+
+// Bound: at its decision a transaction's stamp has passed, and a snapshot that may be stale reads an uncertainty and the staleness
+// before what its clock shows, which may be another uncertainty late. Each of two readings is rounded down.
+func (s *trueTime) Bound() (ns int64, ok bool) {
+	return s.staleness() + 2*int64(s.uncertainty()) + 2, true
+}
+
+func (s *trueTime) staleness() int64 { return int64(s.env.Values().Int("ts.staleness_ns")) }
+
+// uncertainty is ε: two clocks differ by at most twice that.
+func (s *trueTime) uncertainty() uint64 { return uint64(s.env.Clocks.Epsilon()+1) / 2 }
+
+// now are the earliest and the latest time that the clock's reading allows.
+func (s *trueTime) now(c *r2.Co) (earliest, latest Stamp) {
+	t, e := s.env.Clocks.Read(c), s.uncertainty()
+	return Hybrid(t-min(t, e), 0), Hybrid(t+e, 0)
+}
+
+// before is a stamp ns earlier.
+func (s Stamp) before(ns int64) Stamp { return Hybrid(s.Physical()-min(s.Physical(), uint64(ns)), 0) }

@@ -1,0 +1,141 @@
+package dst
+
+import (
+	"testing"
+
+	"drtmx/engine/fabric"
+	"drtmx/engine/knob"
+	"drtmx/engine/r2"
+	"drtmx/engine/r2/clocks"
+	"drtmx/engine/sim"
+)
+
+// timeBed is a bare cluster with clocks.
+func timeBed(t *testing.T, machines int, drift int64, values knob.Values) (*sim.Sim, Env) {
+	t.Helper()
+	s := sim.New(sim.Options{Seed: 3})
+	f, err := fabric.New(s, fabric.Config{Machines: machines})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cl, err := r2.New(s, f, r2.Config{Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close(); f.Close() })
+	return s, Env{Cluster: cl, Clocks: clocks.New(cl, clocks.Options{DriftNS: drift}), Oracle: -1, Values: func() knob.Values { return values }}
+}
+
+// A transaction that begins behind another one's decision has a larger stamp, on whatever machine; a strict snapshot that begins
+// behind it sees it, and a stale one that begins more than the bound behind it does. The wait is of twice the uncertainty.
+func TestTrueTimeIsExternallyConsistent(t *testing.T) {
+	for _, drift := range []int64{0, 1_000, 20_000, 1_000_000} {
+		values := knob.Values{"ts.staleness_ns": 3_000}
+		s, env := timeBed(t, 4, drift, values)
+		scheme, err := openTrueTime(env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bound, ok := scheme.Bound()
+		if !ok {
+			t.Fatal("no bound")
+		}
+		type event struct {
+			at r2.Time
+			ts Stamp
+		}
+		var decided []event
+		var waited r2.Time
+		snapshots := 0
+		for m := range 4 {
+			env.Cluster.Spawn(m, 0, func(c *r2.Co) {
+				var x Txn
+				var p Point
+				for {
+					begin := c.Now()
+					latest := Stamp(0)
+					old := Stamp(0)
+					for _, e := range decided {
+						if e.at <= begin {
+							latest = max(latest, e.ts)
+						}
+						if e.at < begin-bound*1000 {
+							old = max(old, e.ts)
+						}
+					}
+					scheme.Begin(c, &x)
+					if err := scheme.Draw(c, &x); err != nil || !x.Drawn || x.TS <= latest {
+						t.Errorf("drift %d: a transaction that begins behind %d has %d (%v)", drift, latest, x.TS, err)
+					}
+					if err := scheme.Point(c, new(Session), Strict, &p); err != nil || !Visible(latest, p.Words) {
+						t.Errorf("drift %d: a strict snapshot at %v lacks %d", drift, p.Words, latest)
+					}
+					if err := scheme.Point(c, new(Session), Stale, &p); err != nil || !Visible(old, p.Words) {
+						t.Errorf("drift %d: a stale snapshot at %v lacks %d, decided more than %d ns before", drift, p.Words, old, bound)
+					}
+					snapshots++
+					drawn := c.Now()
+					scheme.Wait(c, &x)
+					waited = max(waited, c.Now()-drawn)
+					decided = append(decided, event{c.Now(), x.TS})
+					c.Sleep(r2.Time(c.Rand().Uint64n(10)) * sim.Microsecond)
+				}
+			})
+		}
+		if err := s.Run(20 * sim.Millisecond); err != nil {
+			t.Fatal(err)
+		}
+		if snapshots < 20 {
+			t.Errorf("drift %d: %d rounds", drift, snapshots)
+		}
+		if most := 2*drift*1000 + 3*sim.Microsecond; waited > most || waited < drift*1000/2 {
+			t.Errorf("drift %d ns: the longest commit wait took %d ps", drift, waited)
+		}
+	}
+}
+
+// A snapshot of a session sees what it has written, whatever the staleness, and the low point of a machine never goes back, as when the
+// staleness is raised.
+func TestTrueTimeSessionsAndLowPoints(t *testing.T) {
+	values := knob.Values{"ts.staleness_ns": 0}
+	s, env := timeBed(t, 1, 100_000, values)
+	scheme, _ := openTrueTime(env)
+	rounds := 0
+	env.Cluster.Spawn(0, 0, func(c *r2.Co) {
+		var x Txn
+		var session Session
+		var p, low, before Point
+		for ; ; rounds++ {
+			scheme.Begin(c, &x)
+			scheme.Saw(&x, 7)
+			scheme.Over(&x, Hybrid(1<<31, 5), 9)
+			if x.TS != Hybrid(1<<31, 6) {
+				t.Fatalf("behind a tuple timestamp of %d it has %d", Hybrid(1<<31, 5), x.TS)
+			}
+			scheme.Begin(c, &x)
+			scheme.Draw(c, &x)
+			scheme.Wait(c, &x)
+			scheme.Done(c, &x, &session)
+			if scheme.Point(c, &session, BySession, &p); !Visible(x.TS, p.Words) {
+				t.Errorf("a session's snapshot at %v lacks its own %d", p.Words, x.TS)
+			}
+			scheme.Low(c, &low)
+			if len(before.Words) > 0 && low.Words[0] < before.Words[0] {
+				t.Errorf("the low point goes from %v to %v", before.Words, low.Words)
+			}
+			before.Copy(low.Words)
+			if scheme.Point(c, new(Session), Stale, &p); p.Words[0] < low.Words[0] {
+				t.Errorf("a snapshot at %v is below the low point %v", p.Words, low.Words)
+			}
+		}
+	})
+	for _, staleness := range []int{0, 500_000, 100_000} {
+		values["ts.staleness_ns"] = staleness
+		if err := s.Run(s.Now() + 3*sim.Millisecond); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if rounds < 20 {
+		t.Errorf("%d rounds", rounds)
+	}
+}
