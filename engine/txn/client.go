@@ -60,7 +60,9 @@ func (db *DB) Client(c *r2.Co) *Client {
 	cl.tx.own = db.protocol.Session(&cl.tx)
 	cl.tx.run = cl.tx.own
 	if p, ok := db.protocol.(Snapshots); ok {
-		cl.tx.snap = p.Snapshot(&cl.tx)
+		if cl.tx.snap = p.Snapshot(&cl.tx); cl.tx.snap != nil {
+			db.watch()
+		}
 	}
 	cl.tx.ahead()
 	for int(c.ID()) >= len(db.clients) {
@@ -189,7 +191,7 @@ func (tx *Tx) attempt(body func(*Tx) error) error {
 	tx.c.Reset()
 	tx.mem.reset()
 	tx.clearSet()
-	tx.writes, tx.failed, tx.stamped = 0, nil, false
+	tx.writes, tx.failed, tx.stamped, tx.stamp = 0, nil, false, 0
 	tx.entries = tx.entries[:0]
 	tx.beginHistory()
 	tx.Enter(tx.ExecutionPhase(), r2.Mode{})
@@ -224,6 +226,9 @@ func (tx *Tx) ExecutionPhase() metrics.Phase {
 // anybody can see its writes.
 func (tx *Tx) Decided(err error) {
 	tx.decision = tx.c.Now()
+	if err == nil && tx.db.staleness != nil {
+		tx.follow()
+	}
 	tx.endHistory(err)
 }
 

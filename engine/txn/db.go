@@ -84,6 +84,8 @@ type Options struct {
 	// and when it has ended. The Outcome is valid during the call.
 	OnBegin func(machine, thread int, at r2.Time)
 	OnDone  func(machine, thread int, o *Outcome)
+	// OnSnapshotRead is called for each record that a snapshot has read, with how old what it read was.
+	OnSnapshotRead func(staleness r2.Time)
 	// OnAbort is called when a conflict has ended an attempt of a transaction of
 	// that type, before the next attempt begins: a request may take longer than
 	// whoever counts attempts looks.
@@ -105,6 +107,8 @@ type DB struct {
 
 	scratch []scratch // by machine
 	held    int       // thousandths, see Tx.Hold
+
+	staleness *staleness // nil: there are no snapshots
 
 	history *export.Writer                                  // nil: nobody asked for it
 	row     [record.HeaderBytes + record.MaxValueBytes]byte // of an oracle

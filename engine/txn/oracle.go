@@ -102,7 +102,7 @@ func (tx *Tx) endHistory(err error) {
 	}
 	h.txn = history.Txn{
 		ID: tx.db.nextID, Type: tx.typ, Session: tx.c.ID(), Begin: tx.attemptBegin, End: tx.decision,
-		Status: history.Committed, Reads: h.reads, Writes: h.writes, ReadSums: h.readSums, WriteSums: h.writeSums,
+		Status: history.Committed, Level: tx.level(), Stamp: uint64(tx.stamp), Reads: h.reads, Writes: h.writes, ReadSums: h.readSums, WriteSums: h.writeSums,
 	}
 	r.Add(&h.txn)
 }
@@ -113,7 +113,7 @@ func (tx *Tx) export(err error) {
 	a := &tx.scratch().exported
 	*a = export.Attempt{
 		ID: tx.db.nextID, Node: tx.c.Machine(), Thread: tx.c.Thread(), Session: tx.c.ID(), Type: tx.typ,
-		Begin: tx.attemptBegin, End: tx.decision, Status: history.Committed, Reads: a.Reads[:0], Writes: a.Writes[:0],
+		Begin: tx.attemptBegin, End: tx.decision, Status: history.Committed, Snapshot: tx.snapshot(), Reads: a.Reads[:0], Writes: a.Writes[:0],
 	}
 	switch {
 	case errors.Is(err, ErrRollback):

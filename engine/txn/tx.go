@@ -50,6 +50,12 @@ type Tx struct {
 	session   dst.Session
 	stamped   bool // see Stamped
 
+	// What is known of snapshots, see staleness.go and session.go.
+	stamp    dst.Stamp // of the attempt's writes
+	boundNS  int64     // on the staleness of the snapshot,
+	bounded  bool      // where there is one
+	promises promises
+
 	typ      uint8
 	readOnly bool
 	open     bool  // it has begun and not ended

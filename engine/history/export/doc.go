@@ -19,7 +19,7 @@
 // "update", "insert" or "delete". Writes of attempts that did not commit were never put into a record;
 // their version is 0. A read with "found": false saw that there is no such record: its version is
 // that of the deletion, or 0 if nobody had inserted one yet. Reads of tables that nobody writes are
-// listed as well.
+// listed as well. "snapshot": true says that the reads are of a snapshot, which may lack what had ended before it began.
 //
 // # EDN
 //

@@ -63,6 +63,7 @@ type Attempt struct {
 	Type         uint8
 	Begin, End   int64 // ps
 	Status       history.Status
+	Snapshot     bool // it reads one, and so may lack what had ended before it began
 	Reads        []Read
 	Writes       []Write
 }
@@ -154,20 +155,21 @@ func (w *Writer) fail(err error) {
 
 // line is an attempt in JSON.
 type line struct {
-	ID      uint64  `json:"id"`
-	Node    int     `json:"node"`
-	Thread  int     `json:"thread"`
-	Type    string  `json:"type"`
-	BeginNS int64   `json:"begin_ns"`
-	EndNS   int64   `json:"end_ns"`
-	Status  string  `json:"status"`
-	Reads   []Read  `json:"reads"`
-	Writes  []Write `json:"writes"`
+	ID       uint64  `json:"id"`
+	Node     int     `json:"node"`
+	Thread   int     `json:"thread"`
+	Type     string  `json:"type"`
+	BeginNS  int64   `json:"begin_ns"`
+	EndNS    int64   `json:"end_ns"`
+	Status   string  `json:"status"`
+	Snapshot bool    `json:"snapshot,omitempty"`
+	Reads    []Read  `json:"reads"`
+	Writes   []Write `json:"writes"`
 }
 
 func (l *line) of(a *Attempt, typ string) {
 	*l = line{
-		ID: a.ID, Node: a.Node, Thread: a.Thread, Type: typ, BeginNS: a.Begin / 1000, EndNS: a.End / 1000, Status: statusName(a.Status),
+		ID: a.ID, Node: a.Node, Thread: a.Thread, Type: typ, BeginNS: a.Begin / 1000, EndNS: a.End / 1000, Status: statusName(a.Status), Snapshot: a.Snapshot,
 		Reads: append(l.Reads[:0], a.Reads...), Writes: append(l.Writes[:0], a.Writes...),
 	}
 	if l.Reads == nil {

@@ -1,0 +1,79 @@
+package txn
+
+import (
+	"fmt"
+
+	"drtmx/dst"
+	"drtmx/engine/history"
+)
+
+// SessionGuarantee is the kind of anomaly of a client that reads less than it has written or seen, although its
+// snapshots are not of the kind that may be stale.
+const SessionGuarantee = "session-guarantee"
+
+// promises is what a client's snapshots have to have: an oracle, free of time.
+type promises struct {
+	written [ownWrites]own // the last ones
+	writes  uint64
+	point   []uint64 // at which a snapshot has read, by word the largest
+}
+
+// own is a version that the client has written.
+type own struct {
+	key     uint64
+	version uint64
+	table   uint8
+}
+
+// ownWrites is how many of its own versions a client is held to.
+const ownWrites = 64
+
+func (p *promises) forget() { p.writes, p.point = 0, p.point[:0] }
+
+// promise remembers what an attempt that commits writes.
+func (tx *Tx) promise() {
+	p := &tx.promises
+	for _, a := range tx.set {
+		if a.Out != nil {
+			p.written[p.writes%ownWrites] = own{a.Key, a.Next, a.Table.ID}
+			p.writes++
+		}
+	}
+}
+
+// ReadsAt says at which point the snapshot that begins reads. The words are those of a dst.Point.
+func (tx *Tx) ReadsAt(point []uint64) {
+	tx.boundNS, tx.bounded = tx.db.staleness.of.Bound()
+	if tx.fresh == dst.Stale {
+		return
+	}
+	p := &tx.promises
+	for len(p.point) < len(point) {
+		p.point = append(p.point, 0)
+	}
+	for i, w := range point {
+		if w < p.point[i] {
+			tx.breach(fmt.Sprintf("a snapshot of coroutine %d reads at %d, one before it read at %d", tx.c.ID(), w, p.point[i]))
+			return
+		}
+	}
+	copy(p.point, point)
+}
+
+// keepPromises looks whether a snapshot has what its client has written.
+func (tx *Tx) keepPromises() {
+	if tx.fresh == dst.Stale {
+		return
+	}
+	p := &tx.promises
+	for i := range min(p.writes, ownWrites) {
+		w := &p.written[i]
+		if a := tx.find(w.table, w.key); a != nil && !a.none() && a.Version < w.version {
+			tx.breach(fmt.Sprintf("a snapshot of coroutine %d read version %d of key %d of table %s, and had written version %d itself", tx.c.ID(), a.Version, a.Key, a.Table.Name, w.version))
+		}
+	}
+}
+
+func (tx *Tx) breach(text string) {
+	tx.db.Note(history.Anomaly{Kind: SessionGuarantee, Text: text})
+}
