@@ -94,9 +94,11 @@ type Kind struct {
 	// Rows are its own knobs, Rules what may not be set together under it.
 	Rows  func(load testbed.LoadOf) []knob.Row
 	Rules []func(v knob.Values) error
-	// Claim is the most that transactions under it may claim together.
-	Claim history.Claim
-	Open  func(e Env) (Scheme, error)
+	// Claim is the most that transactions under it may claim together, ClaimOf that under these values, where it depends
+	// on them.
+	Claim   history.Claim
+	ClaimOf func(v knob.Values) history.Claim
+	Open    func(e Env) (Scheme, error)
 }
 
 // Kinds are the schemes of a list.

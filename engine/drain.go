@@ -47,6 +47,7 @@ func (s *System) drain(e *ending) error {
 	c := s.cut()
 	s.end = &c
 	s.meter.Close()
+	s.staleness.Close()
 	s.conflicts.Closed = true
 	s.cl.ShutGate()
 	if err := s.rest(e); err != nil {

@@ -91,7 +91,7 @@ func newDriver(s *System, v experiment.Knobs, o *opening) (*driver, error) {
 			d.indexes, err = experiment.Ordered.Of(v).Indexes(s.cl, v)
 			return d.indexes, err
 		},
-		OnBegin: d.begun, OnDone: d.done, OnAbort: d.aborted,
+		OnBegin: d.begun, OnDone: d.done, OnAbort: d.aborted, OnSnapshotRead: func(ps r2.Time) { s.staleness.Add(ps) },
 	}
 	if err := o.look("making the tables", builtShare); err != nil {
 		return nil, err
@@ -374,6 +374,29 @@ func (d *driver) tell(r *result.Checks) {
 	for _, inv := range d.online {
 		judged(r, inv)
 	}
+	for _, inv := range d.stale() {
+		judged(r, inv)
+	}
+}
+
+// stalenessBound is how stale what snapshots read now is at most, where that is promised.
+func (d *driver) stalenessBound() (ns int64, ok bool) {
+	if d.db == nil {
+		return 0, false
+	}
+	return d.db.StalenessBound()
+}
+
+// stale is the verdict on the staleness of what snapshots have read, if there is one.
+func (d *driver) stale() []workload.Invariant {
+	if d.db == nil {
+		return nil
+	}
+	broken, ok := d.db.StalenessVerdict()
+	if !ok {
+		return nil
+	}
+	return []workload.Invariant{{Name: "snapshots.staleness", OK: broken == "", Rule: "what a snapshot reads was not replaced longer before its begin than the bound says", Text: broken}}
 }
 
 // judged adds a verdict to a report.
@@ -405,7 +428,7 @@ func (d *driver) finish(e *ending) ([]workload.Invariant, error) {
 		equal := d.db.CheckReplicas()
 		list = append(list, workload.Invariant{Name: "replicas.equal", OK: equal, Rule: "a record is the same on its backups as on its primary, and nobody holds its lock (the anomalies say which is not)"})
 	}
-	return list, e.check(2)
+	return append(list, d.stale()...), e.check(2)
 }
 
 // contents are the hashes of what the memories hold.

@@ -36,6 +36,8 @@ func (s *System) cutWindow() {
 	rec.Met = measure.PackContention(&s.conflicts.Window, float64(rec.Flight), c.PS-s.start.PS)
 	s.conflicts.Window.Reset()
 	s.load.look()
+	bound, bounded := s.load.stalenessBound()
+	rec.Stale = s.staleness.Cut(s.version, bound, bounded)
 	s.packChecks(&rec)
 	s.folded.add(&rec, c.Events)
 	s.windows.Add(rec)
@@ -48,10 +50,10 @@ func (s *System) cutWindow() {
 // packChecks shares the verdict with the window before while it stays the same.
 func (s *System) packChecks(rec *measure.Record) {
 	r := s.soFar(s.rec.Report())
-	rec.Checked, rec.Seen = r.Transactions, r.Seen
+	rec.Checked, rec.Seen, rec.StaleSnapshots = r.Transactions, r.Seen, r.Stale
 	if s.windows.Next > 0 {
 		before := s.windows.Latest().Checks
-		if before.OK == r.OK && before.Count == r.Count && before.Overflowed == r.Overflowed && before.Claimed == r.Claimed && maps.Equal(before.Invariants, r.Invariants) && maps.Equal(before.Violated, r.Violated) {
+		if before.OK == r.OK && before.Count-before.Stale == r.Count-r.Stale && before.Overflowed == r.Overflowed && before.Claimed == r.Claimed && maps.Equal(before.Invariants, r.Invariants) && maps.Equal(before.Violated, r.Violated) {
 			rec.Checks = before
 			return
 		}
@@ -71,6 +73,7 @@ func (s *System) Mark() {
 	s.marked = s.cut()
 	s.meter.Mark(s.marked.PS)
 	s.conflicts.Mark()
+	s.staleness.Mark()
 	s.meter.Spans.Restart(s.marked.PS, s.marked.Counts, measure.SpanFor(s.values))
 }
 
@@ -117,6 +120,7 @@ func (s *System) Result() *result.Result {
 	}
 	r.Auto, r.AutoChanges = experiment.AutoChoices(s.active, s.seen(s.active)), s.AutoChanges()
 	r.NVM = measure.NVMStatOf(s.marked.NVM, c.NVM)
+	r.StalenessNS = s.staleness.Measured(s.load.stalenessBound())
 	r.Parts = result.PartsOf(metrics.Shown(metrics.Between(s.marked.Gauges, c.Gauges, ps)))
 	r.XStore = result.XStoreOf(r.Parts, r.VirtualNS)
 	if _, ok := s.load.bench.(workload.OnKV); ok {
@@ -301,14 +305,10 @@ func (s *System) tableName(id uint8) string {
 
 // RecentLatency is the distribution of latency in the latest windows, ten at most, and only those under the
 // knobs of the last of them; nil while nothing was committed in any.
-func (s *System) RecentLatency() *result.Histogram {
-	l := &s.latencies
-	all := metrics.Hist{Coarse: true}
-	for i := l.Next - 1; i >= max(0, l.Next-measure.InsideOver) && l.Version[i%measure.InsideOver] == l.Version[(l.Next-1)%measure.InsideOver]; i-- {
-		all.Merge(&l.Windows[i%measure.InsideOver])
-	}
-	return all.Histogram()
-}
+func (s *System) RecentLatency() *result.Histogram { return s.latencies.Recent() }
+
+// RecentStaleness is that of how old what snapshots read was.
+func (s *System) RecentStaleness() *result.Histogram { return s.staleness.Recent() }
 
 // quality says how far the throughput of the measured interval can be trusted.
 type quality struct {

@@ -119,6 +119,7 @@ func (s *System) enact() error {
 	if err := s.load.set(s.active); err != nil {
 		return err
 	}
+	s.rec.Weaken(experiment.ClaimsOf(s.active))
 	s.inEffect()
 	return nil
 }

@@ -68,8 +68,9 @@ type System struct {
 	windows   measure.Ring
 	res       measure.Resources
 	latencies measure.Latencies
-	recent    []measure.Load // at the end of the latest windows, for Inside
-	start     measure.Cut    // of the open window
+	staleness measure.Staleness // of what snapshots read
+	recent    []measure.Load    // at the end of the latest windows, for Inside
+	start     measure.Cut       // of the open window
 	marked    measure.Cut
 	end       *measure.Cut // of the measured interval, once drained
 	folded    folded       // what digests know of the windows
@@ -140,7 +141,8 @@ func assemble(spec *experiment.Spec, v experiment.Knobs, o *opening) (s *System,
 	if s.cl, err = r2.New(s.sim, s.fab, cfg); err != nil {
 		return s, err
 	}
-	s.rec = history.New(history.Options{Mode: history.Mode(v.Text("check")), Initial: records.InitialSeq, KeyName: s.recordName, TypeName: s.typeName})
+	all, writers := experiment.ClaimsOf(v)
+	s.rec = history.New(history.Options{Mode: history.Mode(v.Text("check")), Claim: all, Writers: writers, Initial: records.InitialSeq, KeyName: s.recordName, TypeName: s.typeName})
 	s.describeNodes()
 	if s.load, err = newDriver(s, v, o); err != nil {
 		return s, err

@@ -602,9 +602,12 @@ func (r *Recorder) Restamp() {
 	}
 }
 
-// Weaken has everything held against a claim that is no stronger than this one, from now on: what came before was
-// not promised more to those who come later.
-func (r *Recorder) Weaken(c Claim) { r.opt.Claim = Weaker(r.opt.Claim, c) }
+// Weaken has everything held against claims that are no stronger than these, from now on: a cycle may run through what
+// was promised less and what was promised more.
+func (r *Recorder) Weaken(all, writers Claim) {
+	r.opt.Claim = Weaker(r.opt.Claim, all)
+	r.opt.Writers = Weaker(r.opt.Writers, writers)
+}
 
 // Note records an anomaly that an oracle saw. Kinds other than those of this
 // package break every claim.

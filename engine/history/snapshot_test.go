@@ -352,9 +352,12 @@ func TestWeaken(t *testing.T) {
 		}
 	}
 	r := New(Options{Writers: StrictSerializable})
-	r.Weaken(Serializable)
-	r.Weaken(StrictSerializable)
+	r.Weaken(Serializable, StrictSerializable)
+	r.Weaken(StrictSerializable, StrictSerializable)
 	if rep := r.Report(); rep.Claimed != Serializable || rep.Writers != StrictSerializable {
 		t.Errorf("%+v", rep)
+	}
+	if r.Weaken(ReadCommitted, ReadCommitted); r.Report().Writers != "" || r.Report().Claimed != ReadCommitted {
+		t.Errorf("%+v", r.Report())
 	}
 }

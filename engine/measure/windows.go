@@ -17,25 +17,27 @@ const (
 
 // Record is a window in little memory: 20,000 of them, for four systems in a process, are kept.
 type Record struct {
-	index   int
-	Version int
-	T0, T1  int64 // ps
-	Counts  Counts
-	Lost    uint64
-	Latency result.Latency
-	Flight  float32
-	Phases  [metrics.NumPhases]PackedPhase
-	Limit   result.Bottleneck
-	util    []packedUtil    // by resource, in the system's order of names
-	nodes   []float32       // node-major: busiest unit of each resource on each node
-	Checked uint64          // transactions checked so far,
-	Seen    uint64          // of so many seen
-	NVM     *result.NVMStat // nil without NVM
-	DIMMs   []DIMM
-	Bus     packedBus
-	Met     packedContention
-	Gauges  []float32      // see metrics.Between
-	Checks  *result.Checks // shared by windows between which nothing but these counts changed
+	index          int
+	Version        int
+	T0, T1         int64 // ps
+	Counts         Counts
+	Lost           uint64
+	Latency        result.Latency
+	Flight         float32
+	Phases         [metrics.NumPhases]PackedPhase
+	Limit          result.Bottleneck
+	util           []packedUtil    // by resource, in the system's order of names
+	nodes          []float32       // node-major: busiest unit of each resource on each node
+	Checked        uint64          // transactions checked so far,
+	Seen           uint64          // of so many seen
+	StaleSnapshots uint64          // of those checked, see history.Report.Stale
+	NVM            *result.NVMStat // nil without NVM
+	DIMMs          []DIMM
+	Bus            packedBus
+	Met            packedContention
+	Gauges         []float32             // see metrics.Between
+	Stale          *result.StalenessStat // nil where no snapshot has read
+	Checks         *result.Checks        // shared by windows between which nothing but these counts changed
 }
 
 type PackedPhase struct{ Mean, P50, Share, Trips float32 }
@@ -170,6 +172,7 @@ func (r *Resources) Window(rec *Record) result.Window {
 		limit := rec.Limit
 		w.Bottleneck = &limit
 	}
+	w.StalenessNS = rec.Stale
 	w.Contention = rec.Met.unpack(r.Table)
 	w.Limit = w.Limits().Verdict()
 	if rec.NVM != nil {
@@ -183,6 +186,7 @@ func (r *Resources) Window(rec *Record) result.Window {
 	if rec.Checks != nil {
 		c := *rec.Checks
 		c.Transactions, c.Seen = rec.Checked, rec.Seen
+		c.Count, c.Stale = c.Count-c.Stale+rec.StaleSnapshots, rec.StaleSnapshots
 		w.Checks = &c
 	}
 	return w
@@ -204,6 +208,15 @@ func (l *Latencies) Keep(version int, of *metrics.Hist) {
 	h.Merge(of)
 	l.Version[i] = version
 	l.Next++
+}
+
+// Recent is the distribution in the latest windows, and only those under the knobs of the last of them; nil of none.
+func (l *Latencies) Recent() *result.Histogram {
+	all := metrics.Hist{Coarse: true}
+	for i := l.Next - 1; i >= max(0, l.Next-InsideOver) && l.Version[i%InsideOver] == l.Version[(l.Next-1)%InsideOver]; i-- {
+		all.Merge(&l.Windows[i%InsideOver])
+	}
+	return all.Histogram()
 }
 
 // InsideOver is how many windows the inside of the machines is a mean of, and the recent latency is of, at most.

@@ -92,6 +92,7 @@ type Result struct {
 	ByType           map[string]TypeStat              `json:"by_type,omitempty"`
 	LatencyUS        Latency                          `json:"latency_us"`
 	Histogram        *metrics.Histogram               `json:"latency_histogram,omitempty"`
+	StalenessNS      *StalenessStat                   `json:"staleness_ns,omitempty"` // absent where no snapshot has read
 	Phases           map[string]PhaseStat             `json:"phases,omitempty"`
 	Milestones       map[string]MilestoneStat         `json:"milestones,omitempty"`
 	Verbs            map[string]uint64                `json:"verbs"`
@@ -172,6 +173,7 @@ type Window struct {
 	Lost             uint64               `json:"lost,omitempty"`
 	AbortRate        float64              `json:"abort_rate"`
 	LatencyUS        Latency              `json:"latency_us"`
+	StalenessNS      *StalenessStat       `json:"staleness_ns,omitempty"`
 	Phases           map[string]PhaseStat `json:"phases,omitempty"`
 	RoundTripsPerTxn float64              `json:"round_trips_per_txn"`
 	InFlight         float64              `json:"in_flight"`
@@ -185,6 +187,16 @@ type Window struct {
 	Caches           *CacheStat           `json:"caches,omitempty"`
 	Gauges           map[string]float64   `json:"gauges,omitempty"` // what parts show of themselves, by part.name: see metrics.Gauge
 	Checks           *Checks              `json:"checks,omitempty"`
+}
+
+// StalenessStat is how old what snapshots read was: the begin of a snapshot less the commit of the oldest version newer
+// than the one it read, 0 where there was none. Over reads of records, in nanoseconds.
+type StalenessStat struct {
+	Reads uint64 `json:"reads"`
+	P50   *int64 `json:"p50,omitempty"` // nil: too few reads
+	P99   *int64 `json:"p99,omitempty"`
+	Max   int64  `json:"max"`
+	Bound *int64 `json:"bound,omitempty"` // of the scheme, as its knobs are now; nil: it promises none
 }
 
 // Moment is a window in short, of a run's timeline.

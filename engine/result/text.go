@@ -137,7 +137,14 @@ func (r *Result) ChecksText() string {
 	case c.Unused() != "":
 		return c.Unused()
 	case c.Passed():
-		return fmt.Sprintf("ok: %s, %d transactions, %s", c.Claimed, c.Transactions, c.Mode)
+		text := fmt.Sprintf("ok: %s, %d transactions, %s", c.Claimed, c.Transactions, c.Mode)
+		if c.Writers != "" {
+			text += fmt.Sprintf("; read-write ones %s among one another", c.Writers)
+		}
+		if c.Stale > 0 {
+			text += fmt.Sprintf("; %d snapshots lacked what had ended before they began, as they may", c.Stale)
+		}
+		return text
 	}
 	found := c.Findings()
 	if len(c.Anomalies) > 0 {

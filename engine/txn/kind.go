@@ -13,6 +13,8 @@ type Kind struct {
 	Name  string // value of the knob cc
 	Doc   string // a clause
 	Claim history.Claim
+	// ClaimOf is its claim under these values, where it depends on them; nil: Claim.
+	ClaimOf func(v knob.Values) history.Claim
 
 	// Rows are its own knobs, Uses the names of those that it shares with others: of this package, and of other
 	// protocols. What neither has is said to have no effect under it.

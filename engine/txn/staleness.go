@@ -131,15 +131,22 @@ func (s *staleness) measure(tx *Tx) {
 	}
 }
 
-// StalenessBound says that reads of snapshots have kept the bound on their staleness, or where they have not; any is false
-// where there was none, or it could not be told. ns is the bound now.
-func (db *DB) StalenessBound() (ns int64, broken string, any bool) {
+// StalenessBound is how stale a read of a snapshot that begins now is at most; ok is false where nothing is promised.
+func (db *DB) StalenessBound() (ns int64, ok bool) {
+	if db.staleness == nil {
+		return 0, false
+	}
+	return db.staleness.of.Bound()
+}
+
+// StalenessVerdict is where a read of a snapshot was staler than its bound, "" where none was; ok is false where there was no
+// bound, or nobody could tell.
+func (db *DB) StalenessVerdict() (broken string, ok bool) {
 	s := db.staleness
 	if s == nil {
-		return 0, "", false
+		return "", false
 	}
-	ns, _ = s.of.Bound()
-	return ns, s.broken, s.bounds && (s.broken != "" || !s.lost)
+	return s.broken, s.bounds && (s.broken != "" || !s.lost)
 }
 
 // Restamped says that every snapshot to come has everything that was committed, whatever its stamps: those of another scheme

@@ -123,7 +123,7 @@ func TestStalenessAgainstAList(t *testing.T) {
 				t.Fatalf("version %d of key %d is %d ps old, want %d: %v", list[k][i].seq, k, got, want, list[k])
 			}
 		}
-		if _, broken, any := w.db.StalenessBound(); broken != "" || !any && len(w.ages) > 0 {
+		if broken, any := w.db.StalenessVerdict(); broken != "" || !any && len(w.ages) > 0 {
 			t.Fatalf("%q, %v", broken, any)
 		}
 	})
@@ -133,24 +133,27 @@ func TestStalenessBound(t *testing.T) {
 	w := newWatched(t, 100)
 	tx := w.client()
 	writer := w.client()
-	if _, _, any := w.db.StalenessBound(); any {
+	if _, any := w.db.StalenessVerdict(); any {
 		t.Error("a verdict before anybody has read")
 	}
 	w.write(writer, 4, 6, 1000*nanosecond, 7)
 	if age := w.read(tx, dst.BySession, []uint64{1}, 4, 2, 1100*nanosecond); age != 100*nanosecond {
 		t.Errorf("%d ps old", age)
 	}
-	if ns, broken, any := w.db.StalenessBound(); ns != 100 || broken != "" || !any {
-		t.Errorf("at the bound: %d %q %v", ns, broken, any)
+	if broken, any := w.db.StalenessVerdict(); broken != "" || !any {
+		t.Errorf("at the bound: %q %v", broken, any)
+	}
+	if ns, ok := w.db.StalenessBound(); ns != 100 || !ok {
+		t.Errorf("the bound is %d, %v", ns, ok)
 	}
 	w.of.bound = 50 // of snapshots that begin from now on
-	tx.follow() // again
-	if _, broken, _ := w.db.StalenessBound(); broken != "" {
+	tx.follow()     // again
+	if broken, _ := w.db.StalenessVerdict(); broken != "" {
 		t.Errorf("a snapshot that began under another bound: %q", broken)
 	}
 	w.of.bound = 100
 	w.read(tx, dst.BySession, []uint64{1}, 4, 2, 1101*nanosecond)
-	if _, broken, _ := w.db.StalenessBound(); broken != "the snapshot that machine 1 began at 1101 ns read version 2 of key 4 of table accounts, which was replaced at 1000 ns: 101 ns before, where at most 100 may be" {
+	if broken, _ := w.db.StalenessVerdict(); broken != "the snapshot that machine 1 began at 1101 ns read version 2 of key 4 of table accounts, which was replaced at 1000 ns: 101 ns before, where at most 100 may be" {
 		t.Errorf("beyond the bound: %q", broken)
 	}
 }
@@ -172,7 +175,7 @@ func TestStalenessMemory(t *testing.T) {
 	for i := range uint64(mostVerdicts + 10) {
 		w.write(tx, i%7, 1<<20+4*i, r2.Time(i), dst.Stamp(i+1))
 	}
-	if _, _, any := w.db.StalenessBound(); any || len(s.recent) != mostVerdicts {
+	if _, any := w.db.StalenessVerdict(); any || len(s.recent) != mostVerdicts {
 		t.Errorf("room for %d: a verdict %v", len(s.recent), any)
 	}
 }

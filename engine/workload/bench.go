@@ -32,9 +32,10 @@ type Env struct {
 	Ordered *store.KVKind
 	Values  knob.Values
 
-	OnBegin func(machine, thread int, at r2.Time)
-	OnDone  func(machine, thread int, o *txn.Outcome)
-	OnAbort func(typ uint8) // see txn.Options
+	OnBegin        func(machine, thread int, at r2.Time)
+	OnDone         func(machine, thread int, o *txn.Outcome)
+	OnAbort        func(typ uint8)         // see txn.Options
+	OnSnapshotRead func(staleness r2.Time) // likewise
 }
 
 // ServerCount is Servers, or all machines.
@@ -49,7 +50,7 @@ func (e Env) ServerCount() int {
 func (e Env) OpenDB(costs txn.Costs) (*txn.DB, error) {
 	return txn.Open(e.Cluster, txn.Options{
 		Config: e.Txn, Store: e.Store, Servers: e.Servers, Costs: costs.Payloads(e.Values), RingBytes: e.RingBytes, Scale: e.Scale,
-		Recorder: e.Recorder, Conflicts: e.Conflicts, CheckLogs: e.CheckLogs, OnBegin: e.OnBegin, OnDone: e.OnDone, OnAbort: e.OnAbort,
+		Recorder: e.Recorder, Conflicts: e.Conflicts, CheckLogs: e.CheckLogs, OnBegin: e.OnBegin, OnDone: e.OnDone, OnAbort: e.OnAbort, OnSnapshotRead: e.OnSnapshotRead,
 	})
 }
 

@@ -1,0 +1,25 @@
+package experiment
+
+import (
+	"drtmx/dst"
+	"drtmx/engine/history"
+)
+
+// ClaimsOf is what a system promises of all transactions together, and of its read-write transactions among one another:
+// the latter is the protocol's claim, the former no more than what snapshots under its scheme of timestamps claim.
+func ClaimsOf(v Knobs) (all, writers history.Claim) {
+	p := Protocols.Of(v)
+	if writers = p.Claim; p.ClaimOf != nil {
+		writers = p.ClaimOf(v)
+	}
+	scheme, _ := v["ts.scheme"].(string)
+	k := dst.Named(scheme)
+	if k == nil {
+		return writers, writers
+	}
+	claim := k.Claim
+	if k.ClaimOf != nil {
+		claim = k.ClaimOf(v)
+	}
+	return history.Weaker(writers, claim), writers
+}
