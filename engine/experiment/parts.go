@@ -35,6 +35,7 @@ import (
 var Protocols = txn.Kinds{
 	occ.Kind,
 	nowait.Kind,
+	occ.ReadCommitted,
 }
 
 var Stores = store.Kinds{

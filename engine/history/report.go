@@ -2,6 +2,7 @@ package history
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -88,6 +89,22 @@ func (r *Report) Unused() string {
 		return ""
 	}
 	return "ok: " + strings.Join(slices.Sorted(maps.Keys(r.Invariants)), ", ") + "; no transactions"
+}
+
+// Allowed tells of the anomalies of a history that upholds a weaker claim: what was seen and may be; "" where nothing was. What
+// snapshots lacked is counted apart.
+func (r *Report) Allowed() string {
+	var kinds []string
+	for _, a := range r.Anomalies {
+		if !a.Breaks && !slices.Contains(kinds, a.Kind) && (a.Kind != RealTime || r.Stale == 0) {
+			kinds = append(kinds, a.Kind)
+		}
+	}
+	if r.OK != Holds || len(kinds) == 0 {
+		return ""
+	}
+	slices.Sort(kinds)
+	return fmt.Sprintf("; seen, which it allows: %s, in all %d", strings.Join(kinds, ", "), r.Count-r.Stale)
 }
 
 // Invariant adds the verdict of an oracle (replica equality, a workload's total).

@@ -56,6 +56,9 @@ type Config struct {
 	LocalPercent int
 	Overloaded   bool
 
+	// ReadCommitted leaves out the validation of what was only read, see the kind of that name.
+	ReadCommitted bool
+
 	// Variant plants a known fault. Tests only.
 	Variant Variant
 }

@@ -19,7 +19,7 @@
 // execution.go, lock.go, validation.go and commit.go have a phase each, both of its
 // primitives and the handlers that serve it; preset.go has Table 4-3, prim.go Table
 // 4-1, optimisation.go the knobs of its rows and columns, auto.go the rule of primitives that are
-// auto, scale.go the costs. rules.go lists the decisions into which
+// auto, scale.go the costs, rc.go the protocol without the validation of reads (cc=rc). rules.go lists the decisions into which
 // variant.go plants faults; nothing else knows of them.
 //
 // Under speculative execution (§4.4.1) Tx.Fetch returns a future and the body goes on

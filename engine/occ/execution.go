@@ -105,9 +105,14 @@ func (s *session) begin(a *access, prim Prim) {
 
 func (s *session) readRow(a *access) {
 	before := s.c.Using(s.reads)
-	b := s.c.Read(a.loc.Loc, a.Table.RowBytes)
+	s.cfg.postRow(s, a)
 	s.c.Using(before)
-	a.row, a.buf, a.State, a.by = b.B, b.Addr, txn.Asked, byRow
+	a.State, a.by = txn.Asked, byRow
+}
+
+func (s *session) postRow(a *access) {
+	b := s.c.Read(a.loc.Loc, a.Table.RowBytes)
+	a.row, a.buf = b.B, b.Addr
 }
 
 // readLocal reads a record of the own machine by CPU loads.
@@ -253,7 +258,7 @@ func (s *session) acceptRead(a *access) {
 		a.located = false
 		return
 	}
-	if s.cfg.readable(row) {
+	if s.cfg.readable(row) && s.cfg.whole(s, a, row) {
 		a.direct = s.cfg.onePiece(a.loc.Addr, a.Table.RowBytes)
 		s.got(a, record.Value(row), record.Seq(row))
 	}

@@ -81,7 +81,16 @@ func (p *protocol) prepare(c Config) (*running, error) {
 	}
 	c = c.Resolved()
 	c.ReadRetryNS = int64(p.db.Options().Scale.Of(CostReadRetry, int(c.ReadRetryNS)))
-	return &running{c, c.Variant.rules()}, nil
+	return &running{c, c.rules()}, nil
+}
+
+// rules are those of a configuration.
+func (c Config) rules() rules {
+	r := c.Variant.rules()
+	if c.ReadCommitted {
+		r.readCommitted()
+	}
+	return r
 }
 
 // Common is what all protocols say.

@@ -18,6 +18,10 @@ type rules struct {
 	// address are read in one piece.
 	readable func(row []byte) bool
 	onePiece func(at r2.Addr, n int) bool
+	// postRow posts what brings a row, and whole says whether it is of one moment, or
+	// validation will find out.
+	postRow func(s *session, a *access)
+	whole   func(s *session, a *access, row []byte) bool
 	// stale says that a row has lost the record that was looked up.
 	stale func(at store.Location, seq uint64) bool
 
@@ -65,6 +69,8 @@ func sound() rules {
 		install:     (*session).writeBack,
 		readable:    record.Readable,
 		onePiece:    func(at r2.Addr, n int) bool { return record.OneLine(uint64(at), n) },
+		postRow:     (*session).postRow,
+		whole:       func(*session, *access, []byte) bool { return true },
 		take:        (*session).takeByCAS,
 		takeHere:    func(c *r2.Co, row r2.Addr, word uint64) bool { return c.LocalCAS(row+lockAt, 0, word) == 0 },
 		mine:        func(won bool) bool { return won },

@@ -47,7 +47,8 @@ type access struct {
 	buf     r2.Addr        // where a READ puts what it brings of it
 	row     []byte         // while a READ is under way, the row that it will fill
 	word    *[8]byte       // what CAS found
-	head    *[header]byte  // lock and sequence as validation finds them
+	head    *[header]byte  // lock and sequence as validation finds them, or a READ right after the row's
+	again   r2.Addr        // where such a READ puts them
 	rep     *r2.Reply
 	look    store.Search // the way to loc; its memory is kept
 }

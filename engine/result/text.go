@@ -144,7 +144,7 @@ func (r *Result) ChecksText() string {
 		if c.Stale > 0 {
 			text += fmt.Sprintf("; %d snapshots lacked what had ended before they began, as they may", c.Stale)
 		}
-		return text
+		return text + c.Allowed()
 	}
 	found := c.Findings()
 	if len(c.Anomalies) > 0 {

@@ -1,0 +1,95 @@
+package occ
+
+import (
+	"drtmx/engine/history"
+	"drtmx/engine/knob"
+	"drtmx/engine/metrics"
+	"drtmx/engine/record"
+	"drtmx/engine/testbed"
+	"drtmx/engine/txn"
+)
+
+// ReadCommitted is the protocol without the validation of what was only read (§5.5): no transaction waits or aborts
+// for a record that it does not write, so nothing that serialises can be much faster. It is incorrect and
+// there for reference. A transaction reads what others have committed, but of different moments; what it writes is locked and has
+// its version checked, so no update is lost.
+var ReadCommitted = txn.Kind{
+	Name:  "rc",
+	Doc:   "read committed, which is incorrect: occ that does not validate what it only reads (section 5.5)",
+	Claim: history.ReadCommitted,
+	Rows:  func(testbed.LoadOf) []knob.Row { return nil },
+	Uses:  usesUnvalidated(),
+	Rules: Kind.Rules,
+	Config: func(v knob.Values, load *testbed.Load, seen txn.Seen) txn.Config {
+		return unvalidated(Kind.Config(v, load, seen))
+	},
+	Choices: func(c txn.Config) []txn.Choice { return withoutValidation(Kind.Choices(c)) },
+	LooksUp: Kind.LooksUp,
+	Costs:   Kind.Costs,
+}
+
+func unvalidated(c txn.Config) txn.Config {
+	o := c.(Config)
+	o.ReadCommitted = true
+	return o
+}
+
+func validates(p metrics.Phase) bool { return p == Validation || p == ROValidation }
+
+// usesUnvalidated are the knobs of occ but those of its validation.
+func usesUnvalidated() []string {
+	list := append([]string{"rpc.charge_per_record", "rpc.commit_together"}, Kind.Uses...)
+	for _, o := range Optimisations {
+		list = append(list, o.Group())
+	}
+	for _, p := range Phases {
+		if validates(p.ID) {
+			continue
+		}
+		list = append(list, p.Knob())
+		for _, o := range Optimisations {
+			list = append(list, o.Knob(p))
+		}
+	}
+	return list
+}
+
+func withoutValidation(all []txn.Choice) (list []txn.Choice) {
+	for i, p := range Phases {
+		if !validates(p.ID) {
+			list = append(list, all[i])
+		}
+	}
+	return list
+}
+
+// readCommitted takes the rules' validation away, and has every READ bring a row of one moment: validation found those out that
+// did not.
+func (r *rules) readCommitted() {
+	r.validate = func(*session, metrics.Phase, Prim) error { return nil }
+	r.postRow = (*session).postRowTwice
+	r.whole = (*session).keptSequence
+}
+
+// postRowTwice READs a row that may come torn, and then its header again. Who writes the row changes its sequence first: if
+// that is still what it was, nobody has begun to in between.
+func (s *session) postRowTwice(a *access) {
+	a.head = nil
+	if a.Table.Constant || s.cfg.onePiece(a.loc.Addr, a.Table.RowBytes) {
+		s.postRow(a)
+		return
+	}
+	l := s.c.List(a.loc.Loc, false)
+	row, again := l.Read(a.loc.Loc, a.Table.RowBytes), l.Read(a.loc.Loc, header)
+	l.Post()
+	a.row, a.buf, a.head, a.again = row.B, row.Addr, (*[header]byte)(again.B), again.Addr
+}
+
+// keptSequence says that a row's sequence was the same after the row was read, where it was read again.
+func (s *session) keptSequence(a *access, row []byte) bool {
+	if a.head == nil {
+		return true
+	}
+	s.c.TouchDMA(a.again, header)
+	return record.Seq(a.head[:]) == record.Seq(row)
+}

@@ -1,0 +1,63 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"drtmx/engine/experiment"
+	"drtmx/engine/history"
+)
+
+// TestReadCommittedSaysSo: under cc=rc a run claims what it keeps, names the anomalies that this allows, and passes; and the
+// same load under cc=occ shows none of them.
+func TestReadCommittedSaysSo(t *testing.T) {
+	load := func(cc string) experiment.Spec {
+		return small(experiment.Knobs{"cc": cc, "workload": "registers", "workload.keys": 40, "coroutines": 8, "check": "full", "duration_ns": 2_000_000})
+	}
+	r := mustRun(t, load("rc"))
+	kinds := map[string]bool{}
+	for _, a := range r.Checks.Anomalies {
+		kinds[a.Kind] = true
+		if a.Breaks {
+			t.Errorf("%s: %s breaks the claim %s", a.Kind, a.Text, r.Checks.Claimed)
+		}
+	}
+	if !r.Checks.Passed() || r.Checks.Claimed != history.ReadCommitted || !kinds[history.GSingle] {
+		t.Errorf("rc: %s, with %v", r.ChecksText(), kinds)
+	}
+	if want := "seen, which it allows: "; !strings.Contains(r.ChecksText(), want) {
+		t.Errorf("%q does not say %q", r.ChecksText(), want)
+	}
+	for name := range r.Phases { // order-free: each is looked at by itself
+		if strings.Contains(name, "validation") {
+			t.Errorf("a transaction spent time in %s", name)
+		}
+	}
+	r = mustRun(t, load("occ"))
+	if !r.Checks.Passed() || r.Checks.Claimed != history.StrictSerializable || r.Checks.Count > 0 {
+		t.Errorf("occ: %s", r.ChecksText())
+	}
+}
+
+// TestReadCommittedKnobs: those of validation have no effect under it, and say so; all others of occ have theirs.
+func TestReadCommittedKnobs(t *testing.T) {
+	list, err := experiment.Describe(small(experiment.Knobs{"cc": "rc"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var idle []string
+	for _, k := range list {
+		if k.InactiveBecause == "cc=rc does not use it" {
+			idle = append(idle, k.Name)
+		}
+	}
+	slices.Sort(idle)
+	want := []string{
+		"nowait.mode", "opt.ro_validation.db", "opt.ro_validation.or", "opt.ro_validation.pa", "opt.validation.db", "opt.validation.or", "opt.validation.pa",
+		"phase.ro_validation", "phase.validation",
+	}
+	if !slices.Equal(idle, want) {
+		t.Errorf("without effect under rc: %v, want %v", idle, want)
+	}
+}
