@@ -89,12 +89,13 @@ const (
 	Poll                          // CQE ready until it is polled and the coroutine runs again
 	Compute                       // transaction code on its own core
 	Asleep                        // waiting on purpose: back-off; or for a coroutine
+	LockWait                      // the callee holds a request back until it can be answered: a lock queue
 	NumMilestones
 )
 
 var milestoneNames = [NumMilestones]string{
 	"post", "doorbell", "nic_send", "wire", "nic_receive", "pcie", "memory",
-	"handler_queue", "handler", "completion", "poll", "compute", "asleep",
+	"handler_queue", "handler", "completion", "poll", "compute", "asleep", "lock_wait",
 }
 
 func (m Milestone) String() string {

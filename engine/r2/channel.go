@@ -32,7 +32,7 @@ type header struct {
 	coroutine int    // 7 bits
 	seq       uint32 // 12 bits: of the request, also in its reply
 	ack       uint32 // 12 bits: all requests of the other side below it have arrived
-	lag       uint32 // 8 bits: seq minus the oldest request without an answer
+	lag       uint32 // 8 bits: seq minus the oldest request without an answer; in a reply, answeredLate or notYet
 }
 
 func (h header) put(b []byte) {
@@ -69,6 +69,7 @@ type call struct {
 	answered bool
 	phase    metrics.Phase
 	tries    uint8         // repetitions
+	deferred uint8         // how often the server has said that its answer takes long
 	posted   Time          // the first time
 	sent     uint16        // segments of the request that went out
 	granted  uint16        // that are there
@@ -80,6 +81,7 @@ type call struct {
 type kept struct {
 	message []byte
 	ok      bool
+	how     uint8  // see header.lag
 	sent    uint16 // segments, of a long one
 }
 

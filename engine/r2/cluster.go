@@ -171,9 +171,13 @@ type Cluster struct {
 	whole     int                            // payload of the largest message that is one datagram
 	follows   func(number, have uint16) bool // rule by which segments are taken
 	handlers  [maxRPC]Handler
-	atOnce    [maxRPC]bool // see HandleAtOnce
-	rpcs      []string     // names, by id
-	spoils    bool         // see SpoilScratch
+	atOnce    [maxRPC]bool    // see HandleAtOnce
+	defers    [maxRPC]bool    // see HandleDeferring
+	deferring bool            // there are such, and so again
+	again     uint8           // the rpc that asks again for the answer to a deferred request
+	waits     [maxRPC]Handler // see HandleWaiting
+	rpcs      []string        // names, by id
+	spoils    bool            // see SpoilScratch
 	spoilers  []func(machine int)
 	receipts  [maxRPC]func(m, thread, to int, req []byte)
 	asks      [maxRPC]func(machine int, from Peer, req []byte) // see AheadOf
@@ -202,9 +206,10 @@ type machine struct {
 	workers    []*Worker
 	contexts   []*fabric.Context // by RNIC; nil: every thread has its own
 	life       uint8
-	awake      bool // its memory and RNICs are back since the last crash
-	recovering int  // threads that have to end their recovery before it is up
-	tries      int  // to be up
+	awake      bool   // its memory and RNICs are back since the last crash
+	recovering int    // threads that have to end their recovery before it is up
+	tries      int    // to be up
+	starts     uint32 // how often it was up again
 }
 
 // openContexts is what the machine's program does with the drivers when it starts.
@@ -388,6 +393,16 @@ func (cl *Cluster) OpenGate() {
 	cl.openGates()
 }
 
+// Draining says that the gate is shut: work that can wait shall not begin.
+func (cl *Cluster) Draining() bool { return cl.gateShut }
+
+// Reserve takes a thread from the coroutines that stop at Gate, for work in the background; off gives it
+// back. They stop at their next Gate.
+func (cl *Cluster) Reserve(m, thread int, on bool) {
+	cl.machines[m].workers[thread].reserved = on
+	cl.openGates()
+}
+
 func (cl *Cluster) openGates() {
 	for _, w := range cl.workers {
 		for _, c := range w.cos {
@@ -401,7 +416,7 @@ func (cl *Cluster) openGates() {
 
 // Quiet reports that nothing is under way: no verb of any queue pair, passive
 // ones included, no request without its answer or receipt, and no shared thread in the
-// middle of its work. With the gate
+// middle of its work, and no request deferred. With the gate
 // shut and every coroutine held, it is the drained state.
 func (cl *Cluster) Quiet() bool {
 	if cl.fab.InFlight() != 0 || cl.SharedAtWork() != 0 {
@@ -409,6 +424,9 @@ func (cl *Cluster) Quiet() bool {
 	}
 	for _, w := range cl.workers {
 		if w.current != nil || w.next < len(w.batch) || w.ready.len() > 0 || len(w.dirty) > 0 {
+			return false
+		}
+		if len(w.tickets) > 0 || w.mailed {
 			return false
 		}
 		for _, ch := range w.chans {
@@ -430,6 +448,12 @@ func (cl *Cluster) Waiting(max int) []string {
 		}
 	}
 	for _, w := range cl.workers {
+		for _, t := range w.tickets {
+			if len(out) == max {
+				return out
+			}
+			out = append(out, t.String())
+		}
 		for _, c := range w.cos {
 			if len(out) == max {
 				return out

@@ -367,6 +367,7 @@ func (c *Co) state() string {
 		return "held at the gate"
 	case c.asleep:
 		return "asleep"
+	case c.suspended && slices.Contains(c.w.waiting.idle, c): // it waits for nothing
 	case c.suspended:
 		return "suspended"
 	case c.stalled != nil:

@@ -106,7 +106,13 @@ func (w *Worker) stop() {
 	}
 	w.gen++
 	w.idle = false // nothing wakes it
-	w.current, w.job = nil, job{}
+	w.current, w.job, w.own = nil, job{}, job{}
+	w.loseTickets()
+	clear(w.mail)
+	w.mail, w.mailed = w.mail[:0], false
+	clear(w.waiting.queue)
+	clear(w.waiting.idle)
+	w.waiting.queue, w.waiting.idle = w.waiting.queue[:0], w.waiting.idle[:0]
 	w.tickDue, w.ticking, w.full, w.fencing, w.stalled = false, false, false, false, false
 	w.tickAt, w.patience = 0, patience{}
 	w.batch, w.next, w.kept = nil, 0, w.kept[:0]
@@ -151,7 +157,7 @@ func (w *Worker) giveUp(ch *channel, k *call) {
 		return
 	}
 	if k.co.err == nil {
-		k.co.err = fmt.Errorf("r2: rpc %d from machine %d to machine %d: %w", k.rpc, w.mc.id, ch.peer.mc.id, ErrUnreachable)
+		k.co.err = fmt.Errorf("r2: rpc %d from machine %d to machine %d: %w", w.cl.rpcOf(k), w.mc.id, ch.peer.mc.id, ErrUnreachable)
 	}
 	w.done(k.co, &k.stamp)
 }
@@ -175,6 +181,7 @@ func (cl *Cluster) up(mc *machine) {
 		return
 	}
 	mc.life = running
+	mc.starts++
 	if err := cl.reconnect(mc); err != nil {
 		cl.Fail(err)
 		return
@@ -303,6 +310,7 @@ func (w *Worker) renew(mc *machine) {
 			continue
 		}
 		w.lose(ch)
+		w.dropAnswers(ch)
 		fresh := newChannel(ch.peer)
 		fresh.rings = ch.rings
 		w.chans[i] = fresh

@@ -96,6 +96,23 @@
 // original's 32 bits (type, rpc id, payload size, coroutine) and 32 more for
 // sequence, cumulative acknowledgement and the oldest unanswered request.
 //
+// # Deferred replies
+//
+// A handler of HandleDeferring that cannot answer yet keeps its request (Co.Defer) and answers it later,
+// from any code of its machine: that is how a queue of lock requests is served. Callers see nothing of it
+// but the time. Where the answer is given by another thread than the one that got the request, it goes by
+// mail: a list per worker that others add to with a locked instruction and its loop looks at; an answer
+// is then written and sent by the thread that the caller talks to. Co.Wake of another worker's coroutine
+// goes the same way.
+//
+// A request that is not answered when its repetition comes is told so, and its caller waits on with
+// a new request: so one that waits for long does not keep back the window of its channel, which may be full
+// of requests by those that it waits for. No number of repetitions gives it up, and its time does not count
+// as that of the network.
+//
+// A handler of HandleWaiting runs on a coroutine of its worker and may call other servers and wait. Its
+// request is deferred until it returns.
+//
 // A request or reply longer than Config.MaxMessage (one datagram) goes in segments, up to
 // Config.MaxRequest and MaxReply. The caller drives both directions, as in eRPC: of a message
 // at most eight segments are under way; the server grants the next of a request after four,
@@ -170,6 +187,10 @@
 //     for a reply counts as polling.
 //   - A request waits at most 64 times Config.ResendAfter, 12.8 ms, for its answer before
 //     it is repeated. A machine that takes longer for each is asked several times for all.
+//   - A crash of a machine is known to whoever has deferred its request (Ticket.Gone) at once. That a caller
+//     has given up is known from its next message.
+//   - A worker's look at its mailbox in each turn of its loop takes no time while there is none: the line is in its cache.
+//   - Deferred replies are datagrams under all transports.
 //   - One lost segment costs a repetition's whole wait: the receiver does not say what is missing.
 //   - Messages are inlined while their queue pair has room, which is 124 bytes in a UD pair
 //     that was made for 64, as drivers grant it. Whether the original's program uses

@@ -114,7 +114,7 @@ func (x *watch) completed(w *Worker, q *queuePair, slot, at uint32, cqe *fabric.
 func (x *watch) called(w *Worker, ch *channel, seq uint32, k *call) {
 	to := ch.peer.mc.id
 	v := VerbEvent{
-		Co: k.co.id, Phase: k.phase, Op: fabric.Send, RPC: k.rpc, Call: idOf(w, to, seq), From: w.mc.id, To: to, Bytes: len(k.message),
+		Co: k.co.id, Phase: k.phase, Op: fabric.Send, RPC: w.cl.rpcOf(k), Call: idOf(w, to, seq), From: w.mc.id, To: to, Bytes: len(k.message),
 		FromNIC: w.home, ToNIC: ch.peer.home, Passive: k.passive, Post: k.posted, Done: w.local,
 	}
 	if rest := v.Done - v.Post - k.stamp.Total(); !k.passive && k.tries == 0 && rest >= 0 {
@@ -127,11 +127,11 @@ func (x *watch) called(w *Worker, ch *channel, seq uint32, k *call) {
 // served reports what a handler did from begin until now for a call that is still open, with a reply of so many bytes.
 func (x *watch) served(w *Worker, j *job, reply int, begin Time) {
 	o, ok := x.observer.(HandlerObserver)
-	mine := j.ch.peer.towards(w.mc.id, w.thread)
-	if !ok || int32(j.seq-mine.oldest) < 0 || int32(mine.next-j.seq) <= 0 {
+	k := w.asking(j.ch, j.seq)
+	if !ok || k == nil {
 		return
 	}
 	o.Served(&ServiceEvent{
-		Call: idOf(j.ch.peer, w.mc.id, j.seq), Co: mine.call(j.seq).co.id, Machine: w.mc.id, Thread: w.thread, RPC: j.head.rpc, Reply: reply, Begin: begin, End: w.local,
+		Call: idOf(j.ch.peer, w.mc.id, j.seq), Co: k.co.id, Machine: w.mc.id, Thread: w.thread, RPC: j.head.rpc, Reply: reply, Begin: begin, End: w.local,
 	})
 }

@@ -197,7 +197,7 @@ func (w *Worker) look(g *ring) bool {
 	seq := g.next
 	if g.replies {
 		var open bool
-		if seq, open = g.ch.awaited(); !open {
+		if seq, open = w.cl.awaited(g.ch); !open {
 			return false
 		}
 	}
@@ -235,10 +235,11 @@ func (w *Worker) message(ch *channel, h header, payload []byte) {
 	w.dispatch(ch, h, payload, noSlot, &cqe)
 }
 
-// awaited is the oldest request whose reply has not come.
-func (ch *channel) awaited() (seq uint32, open bool) {
+// awaited is the oldest request whose reply has not come, of those whose replies come in turn: the ones
+// that may be deferred are answered by datagrams.
+func (cl *Cluster) awaited(ch *channel) (seq uint32, open bool) {
 	for seq = ch.oldest; seq != ch.next; seq++ {
-		if k := ch.call(seq); !k.answered && !k.passive {
+		if k := ch.call(seq); !k.answered && !k.passive && !cl.defers[k.rpc] {
 			return seq, true
 		}
 	}

@@ -17,7 +17,8 @@ type job struct {
 	slot    int
 	stamp   *metrics.Stamp // the requester's, nil if it no longer waits
 	running bool
-	whole   []byte // of a request that came in segments, to be given back
+	whole   []byte  // of a request that came in segments, to be given back
+	ticket  *Ticket // not a request: one that another thread has answered
 }
 
 // noSlot is the RECV buffer of a message that came without one.
@@ -52,6 +53,7 @@ func (c *Co) CallThread(m, thread int, rpc uint8, req []byte) *Reply {
 	message := w.messages.take(len(req))
 	copy(message, req) // before a wait: req may be the caller's for this moment only
 	for ch.next-ch.oldest >= RequestWindow {
+		w.hurry(ch)
 		ch.stall(c)
 		c.park()
 		ch = w.towards(m, thread) // another one, if the machine was started again meanwhile
@@ -62,7 +64,7 @@ func (c *Co) CallThread(m, thread int, rpc uint8, req []byte) *Reply {
 	}
 	seq, k := ch.open()
 	w.cl.opened()
-	k.co, k.message, k.rpc, k.passive, k.answered, k.phase, k.sentAt, k.tries = c, message, rpc, c.mode.Passive, false, c.phase, w.local, 0
+	k.co, k.message, k.rpc, k.passive, k.answered, k.phase, k.sentAt, k.tries, k.deferred = c, message, rpc, c.mode.Passive, false, c.phase, w.local, 0, 0
 	k.posted, k.sent, k.granted, k.got = w.local, 0, 0, 0
 	var r *Reply
 	if !k.passive {
@@ -91,6 +93,9 @@ func (c *Co) callSelf(rpc uint8, req []byte) *Reply {
 	w.charge(w.cpu.Dispatch)
 	message := w.messages.take(len(req)) // the handler may wait, and req be used by others
 	copy(message, req)
+	if w.cl.defers[rpc] {
+		return c.askSelf(rpc, message)
+	}
 	defer w.messages.give(message)
 	c.serves = true
 	n := w.cl.handlers[rpc](c, Peer{w.mc.id, w.thread, c.index}, message, w.answer)
@@ -215,7 +220,7 @@ func (w *Worker) dispatch(ch *channel, h header, payload []byte, slot int, cqe *
 	case h.kind == typeReply && long:
 		w.answeredInPart(ch, h, payload, &cqe.Stamp)
 	case h.kind == typeReply:
-		w.answered(ch, h.seq, payload, &cqe.Stamp)
+		w.answered(ch, h, payload, &cqe.Stamp)
 	case long:
 		w.requestedInPart(ch, h, payload, slot, cqe)
 	default:
@@ -225,12 +230,16 @@ func (w *Worker) dispatch(ch *channel, h header, payload []byte, slot int, cqe *
 }
 
 // answered hands a reply to who waits for it.
-func (w *Worker) answered(ch *channel, low uint32, payload []byte, back *metrics.Stamp) {
-	seq, k := ch.awaits(low)
+func (w *Worker) answered(ch *channel, h header, payload []byte, back *metrics.Stamp) {
+	seq, k := ch.awaits(h.seq)
 	if k == nil {
 		return
 	}
-	w.heard(ch, k, true)
+	if h.lag == notYet {
+		w.askAgain(ch, seq, k)
+		return
+	}
+	w.heard(ch, k, h.lag != answeredLate)
 	k.reply.B = k.co.Buf(len(payload)).B
 	copy(k.reply.B, payload)
 	w.charge(w.copyCost(len(payload)))
@@ -294,6 +303,8 @@ func (w *Worker) serveRequest(ch *channel, h header, seq uint32, payload []byte,
 func (w *Worker) repeat(ch *channel, seq uint32, h header) {
 	if k := ch.kept(seq); k != nil {
 		w.sendReply(ch, seq, h, k)
+	} else if w.cl.defers[h.rpc] && h.kind == typeRequest {
+		w.sayNotYet(ch, seq, h)
 	}
 }
 
@@ -303,20 +314,32 @@ func (w *Worker) observe(j *job, cqe *fabric.CQE) {
 	if j.head.kind != typeRequest {
 		return
 	}
-	mine := j.ch.peer.towards(w.mc.id, w.thread)
-	if int32(j.seq-mine.oldest) < 0 || int32(mine.next-j.seq) <= 0 {
+	k := w.asking(j.ch, j.seq)
+	if k == nil {
 		return
 	}
-	k := mine.call(j.seq)
 	j.stamp = &k.stamp
 	k.stamp.Add(&cqe.Stamp)
 	k.stamp.Spend(metrics.HandlerQueue, max(w.local-cqe.At, 0))
 }
 
+// asking is the caller's end of a request; nil: it no longer waits.
+func (w *Worker) asking(ch *channel, seq uint32) *call {
+	mine := ch.peer.towards(w.mc.id, w.thread)
+	if int32(seq-mine.oldest) < 0 || int32(mine.next-seq) <= 0 {
+		return nil
+	}
+	return mine.call(seq)
+}
+
 // serve is the handler's program.
 func (w *Worker) serve() {
 	for {
-		w.handle(&w.job)
+		if j := &w.job; j.ticket != nil {
+			j.ticket.deliver(w.handler)
+		} else {
+			w.handle(j)
+		}
 		w.handler.proc.Park()
 	}
 }
@@ -334,6 +357,11 @@ func (w *Worker) handle(j *job) {
 	h.flat = false
 	if j.stamp != nil {
 		j.stamp.Spend(metrics.Handler, w.local-start)
+	}
+	if w.cl.defers[j.head.rpc] && w.holds(j) {
+		w.messages.give(j.whole)
+		w.repost(j.slot)
+		return
 	}
 	if x := w.cl.watch; x != nil {
 		x.served(w, j, n, start)
@@ -354,13 +382,13 @@ func (w *Worker) handle(j *job) {
 // sendReply posts a kept reply; unless configured otherwise replies share the
 // flush's doorbell.
 func (w *Worker) sendReply(ch *channel, seq uint32, h header, k *kept) {
-	h = header{kind: typeReply, rpc: h.rpc, coroutine: h.coroutine, seq: seq}
+	h = header{kind: typeReply, rpc: h.rpc, coroutine: h.coroutine, seq: seq, lag: uint32(k.how)}
 	if len(k.message) > w.cl.whole {
 		k.sent = 0
 		w.replySegments(ch, h, k, 0)
 		return
 	}
-	if ch.rings != nil && ch.rings.replies != 0 {
+	if ch.rings != nil && ch.rings.replies != 0 && !w.cl.defers[h.rpc] {
 		w.write(ch, ch.rings.replies, h, k.message, !w.cl.single)
 		return
 	}
@@ -471,7 +499,7 @@ func (w *Worker) tick() {
 			continue
 		}
 		w.startTick()
-		if open && now-ch.call(ch.oldest).sentAt >= w.resendAfter(ch) ||
+		if k := ch.call(ch.oldest); open && now-k.sentAt >= w.cl.later(w.resendAfter(ch), k) ||
 			ch.owed > 0 && now-ch.owedSince >= w.cl.cfg.ResendAfter/4 {
 			w.tickDue = true
 		}
@@ -495,7 +523,7 @@ func (w *Worker) retransmit() {
 		after := w.resendAfter(ch)
 		for s := ch.oldest; s != ch.next && room; s++ {
 			k := ch.call(s)
-			if k.answered || w.local-k.sentAt < after {
+			if k.answered || w.local-k.sentAt < w.cl.later(after, k) {
 				continue
 			}
 			if k.tries == resendMax {

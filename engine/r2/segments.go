@@ -122,7 +122,7 @@ func (w *Worker) granted(ch *channel, h header, payload []byte) {
 		if flags&grantsAgain != 0 {
 			k.sent = have
 		}
-		w.replySegments(ch, header{kind: typeReply, rpc: h.rpc, seq: seq}, k, have)
+		w.replySegments(ch, header{kind: typeReply, rpc: h.rpc, seq: seq, lag: uint32(k.how)}, k, have)
 		return
 	}
 	seq, k := ch.awaits(h.seq)
@@ -162,7 +162,7 @@ func (w *Worker) answeredInPart(ch *channel, h header, b []byte, back *metrics.S
 	if k == nil || !w.cl.follows(number, k.got) {
 		return
 	}
-	w.goesOn(ch, k, k.got == 0)
+	w.goesOn(ch, k, k.got == 0 && h.lag != answeredLate)
 	if k.got == 0 {
 		k.reply.B = k.co.Buf(h.size).B
 	}

@@ -171,20 +171,29 @@ func (c *Co) suspend() {
 	c.woke = false
 }
 
+// goOn ends a Suspend of a worker's coroutine, on its worker.
+func (c *Co) goOn() {
+	c.woke = true
+	if c.suspended {
+		c.suspended = false
+		c.w.ready.push(c)
+	}
+}
+
 // Wake is Cluster.Wake of a thread of the same machine by a system call of this core, at its
-// local time. Another coroutine of the own worker is put among those that are ready, which is a store.
+// local time. Another coroutine of the own worker is put among those that are ready, which is a store;
+// one of another worker's is left in that one's mailbox, with a locked instruction.
 func (c *Co) Wake(other *Co) {
 	t := other.shared()
-	if t == nil && other.w == c.w {
-		other.woke = true
-		if other.suspended {
-			other.suspended = false
-			c.w.ready.push(other)
-		}
+	switch {
+	case other.w.mc != c.w.mc:
+		panic(fmt.Sprintf("r2: %s wakes %s, which is on another machine", c.name, other.name))
+	case t == nil && other.w == c.w:
+		other.goOn()
 		return
-	}
-	if t == nil || t.w.mc != c.w.mc {
-		panic(fmt.Sprintf("r2: %s wakes %s, which is neither a coroutine of its worker nor a thread of SpawnShared on its machine", c.name, other.name))
+	case t == nil:
+		other.w.post(c, mail{wake: other})
+		return
 	}
 	c.w.charge(t.share.cost.Wake)
 	cl, at := c.w.cl, c.Now()

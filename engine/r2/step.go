@@ -16,7 +16,8 @@ func (c *Co) Steps(step func() (goesOn bool)) {
 	if step() {
 		c.proc.Park()
 	}
-	c.step, h.proc = nil, proc
+	c.step = nil
+	c.w.cl.hints[c.id].proc = proc // h is of before coroutines that were started meanwhile
 }
 
 // StepWait begins the wait that the next step ends. False: nothing is under way, and Steps shall return.
@@ -30,7 +31,7 @@ func (c *Co) StepWait() (goesOn bool) {
 }
 
 // Passes says that Gate would not hold the coroutine now.
-func (c *Co) Passes() bool { return !c.w.cl.gateShut && c.index < c.w.cl.active }
+func (c *Co) Passes() bool { return !c.w.cl.gateShut && c.index < c.w.cl.active && !c.w.reserved }
 
 // wait says that the coroutine waits for what it posted.
 func (c *Co) wait() {

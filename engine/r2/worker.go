@@ -22,6 +22,7 @@ type Worker struct {
 	full    bool // the last flush found a send queue without room
 	fencing bool // at the end of a turn
 	stalled bool // on its write-combining buffers, from local on
+	mailed  bool // there is mail
 	current *Co  // interrupted: resumes at local time
 	cq      *fabric.CQ
 	batch   []fabric.CQE // polled, see keep
@@ -69,6 +70,15 @@ type Worker struct {
 	chans       []*channel   // all, those that others opened towards us too
 	rand        *Rand
 	region      *Region // nil: there was none yet
+
+	own      job       // of a request of a thread to itself that may be deferred
+	deferred *Ticket   // of the request that is being handled; nil: it is not
+	tickets  []*Ticket // all that are not answered
+	spare    []*Ticket
+	mail     []mail
+	box      Addr // of the mail; 0: nobody has sent any
+	waiting  waiting
+	reserved bool // see Reserve
 }
 
 func newWorker(cl *Cluster, mc *machine, id, thread int) (*Worker, error) {
@@ -238,6 +248,11 @@ func (w *Worker) work() {
 		w.tickDue = false
 		w.retransmit()
 	}
+	if w.mailed {
+		if w.readMail(); w.current != nil {
+			return
+		}
+	}
 	if !w.running {
 		w.running, w.until = true, w.ready.tail
 	}
@@ -266,7 +281,7 @@ func (w *Worker) co(short uint16) *Co {
 // rest plans the next turn: at once if there is something to do, else when
 // something arrives.
 func (w *Worker) rest() {
-	if w.ready.len() > 0 || w.tickDue || w.cq.Len() > 0 || w.spins() {
+	if w.ready.len() > 0 || w.tickDue || w.mailed || w.cq.Len() > 0 || w.spins() {
 		w.schedule(w.local)
 		return
 	}

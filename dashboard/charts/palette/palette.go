@@ -88,6 +88,7 @@ var Milestones = newTable(
 	Look{Name: "poll", Label: "waiting to be polled", Colour: "#5A5A5A"},
 	Look{Name: "compute", Label: "its own computing", Colour: "#A6E65C"},
 	Look{Name: "asleep", Label: "asleep or waiting on purpose", Colour: "#FFF0FF"},
+	Look{Name: "lock_wait", Label: "held back by its receiver, for a lock", Colour: "#8778FF"},
 )
 
 // places are the looks of series that no table names: Okabe and Ito's colours, then a

@@ -1,0 +1,402 @@
+package r2
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"drtmx/engine/metrics"
+)
+
+// A handler that cannot answer yet keeps the request as a Ticket and answers later, from any code of its
+// machine: that is how a lock queue is served. The caller's coroutine waits for its reply as for any other.
+//
+// Until then the caller repeats its request as if it were lost, and an open request keeps back the window
+// of its channel. So a repetition is told "not yet" (a reply of that number, without a payload), and the
+// caller goes on with a new request that only waits for the answer to the old one. A short wait costs no
+// message; a long one costs three small ones per repetition, which come ever later. It ends with the answer
+// or with a machine: no number of repetitions ends it.
+
+// What a reply says in header.lag.
+const (
+	answeredLate = 1 // it was deferred: the time it took tells nothing about the network
+	notYet       = 2 // it is deferred: ask for it again
+)
+
+// maxDoublings is how often the time to the next repetition is doubled for a request that is known to wait.
+const maxDoublings = 3
+
+// Ticket is a request that its handler has not answered. It belongs to whoever deferred it until it is
+// answered, and may be another request's afterwards. A crash of the machine takes it.
+type Ticket struct {
+	w      *Worker
+	ch     *channel // nil: a coroutine of the worker itself has asked
+	seq    uint32
+	head   header
+	from   Peer
+	starts uint32 // of the caller's machine
+	req    []byte
+
+	co    *Co // of a call of a thread to itself; nil: nobody waits
+	reply *Reply
+
+	state  uint8
+	moved  bool // the caller was told to ask again, and has not done so yet
+	works  bool // a coroutine is at it: it waits for no lock
+	f      func(c *Co, req, rep []byte) int
+	answer []byte // while the caller is on its way to ask again
+	stamp  metrics.Stamp
+	since  Time
+	at     int // in the worker's list
+}
+
+// States of a ticket.
+const (
+	ticketNew      = iota // its handler has not returned
+	ticketOpen            // it waits for its answer
+	ticketAnswered        // the answer waits for the caller to ask again
+	ticketDone            // it may be another request's
+	ticketLost            // its machine has crashed
+)
+
+// HandleDeferring is Handle of one that may Defer.
+func (cl *Cluster) HandleDeferring(name string, h Handler) (id uint8) {
+	if !cl.deferring {
+		cl.deferring = true
+		cl.again = cl.Handle("r2.again", serveAgain)
+		cl.defers[cl.again] = true
+	}
+	id = cl.Handle(name, h)
+	cl.defers[id] = true
+	return id
+}
+
+// Defer keeps the request that is being handled: what its handler returns is no reply. The bytes of the
+// request are the ticket's own. A passive request, which has no reply, cannot be deferred.
+func (c *Co) Defer() *Ticket {
+	t := c.keepRequest()
+	if t.head.kind == typePassive {
+		panic(fmt.Sprintf("r2: %s defers a passive %s at %d ps: it has no reply to defer", c.name, c.w.cl.rpcs[t.head.rpc], c.Now()))
+	}
+	return t
+}
+
+// keepRequest makes a ticket of the request that c handles.
+func (c *Co) keepRequest() *Ticket {
+	w, j := c.w, &c.w.job
+	if c.serves {
+		j = &c.w.own
+	}
+	switch {
+	case c.index >= 0 && !c.serves:
+		panic(fmt.Sprintf("r2: %s defers at %d ps, and handles no request", c.name, c.Now()))
+	case !w.cl.defers[j.head.rpc]:
+		panic(fmt.Sprintf("r2: %s defers a %s at %d ps: have it handled by HandleDeferring", c.name, w.cl.rpcs[j.head.rpc], c.Now()))
+	case w.deferred != nil:
+		panic(fmt.Sprintf("r2: %s defers a %s twice at %d ps", c.name, w.cl.rpcs[j.head.rpc], c.Now()))
+	}
+	t := w.newTicket()
+	t.ch, t.seq, t.head, t.from = j.ch, j.seq, j.head, j.from
+	t.req = w.messages.take(len(j.req))
+	copy(t.req, j.req)
+	if t.ch != nil {
+		t.starts = t.ch.peer.mc.starts
+	}
+	w.deferred = t
+	return t
+}
+
+func (w *Worker) newTicket() *Ticket {
+	var t *Ticket
+	if n := len(w.spare); n > 0 {
+		t, w.spare = w.spare[n-1], w.spare[:n-1]
+	} else {
+		t = new(Ticket)
+	}
+	*t = Ticket{w: w, at: len(w.tickets)}
+	w.tickets = append(w.tickets, t)
+	return t
+}
+
+// free ends a ticket.
+func (t *Ticket) free() {
+	w, last := t.w, len(t.w.tickets)-1
+	w.messages.give(t.req)
+	w.messages.give(t.answer)
+	w.tickets[t.at] = w.tickets[last]
+	w.tickets[t.at].at = t.at
+	w.tickets[last] = nil
+	w.tickets = w.tickets[:last]
+	*t = Ticket{w: w, state: ticketDone}
+	w.spare = append(w.spare, t)
+}
+
+// loseTickets is what a crash does to them. They are nobody's again: who has one may still look at it.
+func (w *Worker) loseTickets() {
+	for _, t := range w.tickets {
+		*t = Ticket{w: w, state: ticketLost}
+	}
+	clear(w.tickets)
+	w.tickets, w.deferred = w.tickets[:0], nil
+}
+
+// dropAnswers ends the tickets whose callers were on their way to ask again when their machine crashed.
+func (w *Worker) dropAnswers(ch *channel) {
+	for i := len(w.tickets) - 1; i >= 0; i-- {
+		if t := w.tickets[i]; t.ch == ch && t.state == ticketAnswered {
+			t.free()
+		}
+	}
+}
+
+// String is for a watchdog.
+func (t *Ticket) String() string {
+	what := "has deferred"
+	if t.works {
+		what = "works on"
+	}
+	return fmt.Sprintf("m%d.t%d: %s a %s of machine %d thread %d since %d ps", t.w.machine, t.w.thread, what, t.w.cl.rpcs[t.head.rpc], t.from.Machine, t.from.Thread, t.since)
+}
+
+// ticketOf is the ticket of a request.
+func (w *Worker) ticketOf(ch *channel, seq uint32) *Ticket {
+	for _, t := range w.tickets {
+		if t.ch == ch && t.seq == seq {
+			return t
+		}
+	}
+	return nil
+}
+
+// From is who asks.
+func (t *Ticket) From() Peer { return t.from }
+
+// Req is what was asked. It is valid until the answer.
+func (t *Ticket) Req() []byte { return t.req }
+
+// Gone says that nobody waits for the answer any more: the caller has crashed or given up, or the ticket's
+// own machine has crashed since.
+func (t *Ticket) Gone() bool {
+	switch {
+	case t.state == ticketLost:
+		return true
+	case t.ch == nil:
+		return false
+	}
+	mc := t.ch.peer.mc
+	return mc.life != running || mc.starts != t.starts || !t.moved && int32(t.seq-t.ch.keptFrom) < 0
+}
+
+// Answer has f write the reply and sends it. f is as a handler is: it may wait for its core's local time
+// and for nothing else. It runs on the ticket's worker: at once, on c, if that is c's, or when its loop
+// gets to it. If nobody waits any more (see Gone) it runs all the same, and its reply goes nowhere; but
+// if the machine has crashed since Defer, it does not.
+func (t *Ticket) Answer(c *Co, f func(c *Co, req, rep []byte) int) {
+	switch {
+	case t.state == ticketLost:
+		return
+	case t.f != nil || t.works || t.state > ticketOpen:
+		panic(fmt.Sprintf("r2: %s answers a ticket at %d ps that is answered already", c.name, c.Now()))
+	}
+	t.f = f
+	if c.w == t.w && t.state == ticketOpen {
+		t.deliver(c)
+		return
+	}
+	t.w.post(c, mail{ticket: t})
+}
+
+// deliver is Answer on the ticket's worker.
+func (t *Ticket) deliver(c *Co) {
+	w, start, flat := t.w, t.w.local, c.flat
+	w.charge(w.cpu.Dispatch)
+	c.flat = false
+	rep := w.messages.take(w.cl.MaxReply())
+	n := t.f(c, t.req, rep)
+	c.flat = flat
+	t.finish(c, rep[:n], start)
+	w.messages.give(rep)
+}
+
+// finish gives an answer to who waits for it. Work on it began at a time.
+func (t *Ticket) finish(c *Co, reply []byte, start Time) {
+	w := t.w
+	t.stamp.Spend(metrics.LockWait, max(start-t.since, 0))
+	t.stamp.Spend(metrics.Handler, w.local-start)
+	switch {
+	case t.head.kind == typePassive:
+	case t.ch == nil:
+		t.reply.B = t.co.Buf(len(reply)).B
+		copy(t.reply.B, reply)
+		w.charge(w.copyCost(len(reply)))
+		w.done(t.co, &t.stamp)
+	case t.Gone():
+	default:
+		if x := w.cl.watch; x != nil {
+			x.served(w, &job{ch: t.ch, seq: t.seq, head: t.head}, len(reply), start)
+		}
+		t.answer = w.messages.take(len(reply))
+		copy(t.answer, reply)
+		if t.moved {
+			t.state = ticketAnswered
+			return
+		}
+		t.send(c)
+		return
+	}
+	t.free()
+}
+
+// send sends the answer.
+func (t *Ticket) send(c *Co) {
+	w := t.w
+	if k := w.asking(t.ch, t.seq); k != nil {
+		k.stamp = t.stamp
+	}
+	if w.cl.single {
+		c.fenceStreams()
+	}
+	t.ch.keep(t.seq, t.answer)
+	t.answer = nil
+	k := t.ch.kept(t.seq)
+	k.how = answeredLate
+	w.sendReply(t.ch, t.seq, t.head, k)
+	t.free()
+}
+
+// holds says that a handler has deferred its request.
+func (w *Worker) holds(j *job) bool {
+	t := w.deferred
+	if t == nil {
+		return false
+	}
+	w.deferred = nil
+	switch t.state {
+	case ticketNew:
+		t.state, t.since = ticketOpen, w.local
+		if j.stamp != nil {
+			t.stamp = *j.stamp
+		}
+	case ticketAnswered: // while it was asked for again
+		t.send(w.handler)
+	}
+	return true
+}
+
+// askSelf is callSelf of an rpc that may be deferred.
+func (c *Co) askSelf(rpc uint8, message []byte) *Reply {
+	w := c.w
+	if c.index < 0 {
+		panic(fmt.Sprintf("r2: %s asks its own thread for %s at %d ps: a handler cannot wait for what may be deferred", c.name, w.cl.rpcs[rpc], c.Now()))
+	}
+	w.own = job{head: header{rpc: rpc}, from: Peer{w.mc.id, w.thread, c.index}, req: message}
+	if c.mode.Passive {
+		w.own.head.kind = typePassive
+	}
+	c.serves = true
+	n := w.cl.handlers[rpc](c, w.own.from, message, w.answer)
+	c.flat, c.serves = false, false
+	t := w.deferred
+	w.deferred = nil
+	if t != nil {
+		t.state, t.since = ticketOpen, w.local
+	}
+	defer w.messages.give(message)
+	if c.mode.Passive {
+		if f := w.cl.receipts[rpc]; f != nil {
+			f(w.mc.id, w.thread, w.mc.id, message)
+		}
+		return nil
+	}
+	r := c.reply()
+	if t == nil {
+		r.B = c.Buf(n).B
+		copy(r.B, w.answer[:n])
+		return r
+	}
+	t.co, t.reply = c, r
+	c.pending++
+	c.posted()
+	return r
+}
+
+// sayNotYet answers the repetition of a request that is deferred.
+func (w *Worker) sayNotYet(ch *channel, seq uint32, h header) {
+	t := w.ticketOf(ch, seq)
+	if t == nil || t.Gone() {
+		return
+	}
+	ch.keep(seq, nil)
+	k := ch.kept(seq)
+	k.how = notYet
+	t.moved = true
+	w.sendReply(ch, seq, h, k)
+}
+
+// askAgain ends a request of which the server says that its answer takes long, and waits for that with a
+// new one.
+func (w *Worker) askAgain(ch *channel, seq uint32, k *call) {
+	if seq != ch.oldest && ch.next-ch.oldest >= RequestWindow {
+		return // the next repetition will do it
+	}
+	if p := ch.patience; p != nil && p.doublings > 0 {
+		p.doublings-- // it was no sign of a slow machine
+	}
+	was, rpc := *k, w.cl.rpcOf(k)
+	k.answered = true
+	ch.close(w)
+	next, k := ch.open()
+	w.cl.opened()
+	*k = was
+	k.message, k.rpc = w.messages.take(againBytes), w.cl.again
+	binary.LittleEndian.PutUint32(k.message, seq)
+	k.message[againBytes-1] = rpc
+	k.sentAt, k.tries, k.sent, k.granted, k.got = w.local, 0, 0, 0, 0
+	k.deferred = min(k.deferred+1, maxDoublings)
+	w.request(ch, next, k, true, false)
+	w.startTick()
+}
+
+// againBytes is what a request to ask again has: the number of the one before, and the rpc of the first.
+const againBytes = 5
+
+// rpcOf is what a call is for.
+func (cl *Cluster) rpcOf(k *call) uint8 {
+	if k.deferred > 0 {
+		return k.message[againBytes-1]
+	}
+	return k.rpc
+}
+
+// serveAgain is the handler of a request that asks for the answer to one before it.
+func serveAgain(c *Co, from Peer, req, rep []byte) int {
+	w := c.w
+	j, seq := &w.job, binary.LittleEndian.Uint32(req)
+	t := w.ticketOf(j.ch, seq)
+	if t == nil {
+		w.cl.Fail(fmt.Errorf("r2: machine %d thread %d asks machine %d again for request %d, which is not deferred", from.Machine, from.Thread, w.mc.id, seq))
+		return 0
+	}
+	t.seq, t.head, t.moved = j.seq, j.head, false
+	w.deferred = t
+	return 0
+}
+
+// later is after how long a call is repeated where that is after for most.
+func (cl *Cluster) later(after Time, k *call) Time {
+	if k.deferred == 0 {
+		return after
+	}
+	return min(after<<k.deferred, maxPatience*cl.cfg.ResendAfter)
+}
+
+// hurry repeats the request that keeps back the window of a channel, if it may be deferred: whoever
+// holds the lock that it waits for may be among those that are kept back.
+func (w *Worker) hurry(ch *channel) {
+	k := ch.call(ch.oldest)
+	first := ch.stalled == nil || len(*ch.stalled) == 0
+	if first && w.cl.defers[k.rpc] && !k.answered && k.tries < resendMax && ch.peer.mc.life == running {
+		k.tries++
+		k.sentAt = w.local
+		w.request(ch, ch.oldest, k, true, true)
+	}
+}

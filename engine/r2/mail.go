@@ -1,0 +1,68 @@
+package r2
+
+import (
+	"fmt"
+
+	"drtmx/engine/fabric"
+)
+
+// mail is what one thread of a machine leaves to another: an answer to one of its tickets, or a coroutine
+// of it to go on. Each worker has a list of them in its machine's memory, which others add to with one
+// locked instruction, and which its loop looks at in every turn.
+type mail struct {
+	ticket *Ticket
+	wake   *Co
+}
+
+// post leaves something for a worker, at c's local time.
+func (w *Worker) post(c *Co, m mail) {
+	c.outside("mail to another thread")
+	if c.w.mc != w.mc {
+		panic(fmt.Sprintf("r2: %s at %d ps leaves mail for machine %d, on which it does not run", c.name, c.Now(), w.mc.id))
+	}
+	if c.w != w {
+		flat := c.flat
+		c.flat = false // a handler's measured cycles have no such instruction
+		c.LocalFAA(w.mailbox(), 1)
+		c.flat = flat
+		c.sync()
+	}
+	w.mail = append(w.mail, m)
+	w.mailed = true
+	w.wake()
+}
+
+// mailbox is the line that threads contend for.
+func (w *Worker) mailbox() Addr {
+	if w.box == 0 {
+		a, err := w.mc.mem.Alloc(fabric.Alloc{Name: fmt.Sprintf("r2.mail.%d", w.thread), Bytes: lineBytes, Socket: w.home})
+		if err != nil {
+			w.cl.Fail(fmt.Errorf("r2: mailbox of thread %d on machine %d: %w", w.thread, w.mc.id, err))
+		}
+		w.box = a
+	}
+	return w.box
+}
+
+// readMail takes what is there. It returns early when an answer has to wait for local time.
+func (w *Worker) readMail() {
+	for len(w.mail) > 0 {
+		m := w.mail[0]
+		n := copy(w.mail, w.mail[1:])
+		w.mail[n] = mail{}
+		w.mail = w.mail[:n]
+		if w.box != 0 {
+			w.handler.noted(w.box, 8, true)
+			w.charge(w.hw.Access(w.core, max(w.local, w.cl.sim.Now()), w.box, 8, fabric.Load))
+		}
+		if m.wake != nil {
+			m.wake.goOn()
+			continue
+		}
+		w.job = job{ticket: m.ticket, from: m.ticket.from}
+		if w.handler.proc.Resume(); w.current != nil {
+			return
+		}
+	}
+	w.mailed = false
+}

@@ -1,0 +1,77 @@
+package r2
+
+import (
+	"fmt"
+
+	"drtmx/engine/metrics"
+)
+
+// maxWaiting is how many coroutines of a worker serve requests of HandleWaiting at a time.
+const maxWaiting = 4096
+
+// waiting serves requests whose handlers may wait.
+type waiting struct {
+	queue []*Ticket // nobody is at them yet
+	idle  []*Co
+	made  int
+}
+
+// HandleWaiting is Handle of one that may wait: it runs on a coroutine of the worker, and may Call others,
+// Wait, Suspend and Sleep. Requests begin in the order in which they arrive and end in any. Of a passive
+// request the receipt says that it has arrived, not that it was served.
+func (cl *Cluster) HandleWaiting(name string, h Handler) (id uint8) {
+	id = cl.HandleDeferring(name, func(c *Co, _ Peer, _, _ []byte) int {
+		t := c.keepRequest()
+		t.works = true
+		c.w.assign(c, t)
+		return 0
+	})
+	cl.waits[id] = h
+	return id
+}
+
+// assign has a coroutine serve a request. The handler that calls it ends before that one begins.
+func (w *Worker) assign(c *Co, t *Ticket) {
+	p := &w.waiting
+	p.queue = append(p.queue, t)
+	if n := len(p.idle); n > 0 {
+		co := p.idle[n-1]
+		p.idle = p.idle[:n-1]
+		c.Wake(co)
+	} else if p.made < maxWaiting {
+		w.cl.SpawnBackground(w.mc.id, w.thread, fmt.Sprintf("waiting%d", p.made), w.serveWaiting)
+		p.made++
+	}
+}
+
+// serveWaiting is the program of such a coroutine.
+func (w *Worker) serveWaiting(c *Co) {
+	for {
+		p := &w.waiting
+		if len(p.queue) == 0 {
+			p.idle = append(p.idle, c)
+			c.Suspend()
+			continue
+		}
+		t := p.queue[0]
+		n := copy(p.queue, p.queue[1:])
+		p.queue[n] = nil
+		p.queue = p.queue[:n]
+		c.serveTicket(t)
+	}
+}
+
+// serveTicket serves one request.
+func (c *Co) serveTicket(t *Ticket) {
+	w := c.w
+	c.Reset()
+	c.Phase(metrics.PhaseOther, Mode{})
+	rep := w.messages.take(w.cl.MaxReply())
+	start := w.local
+	n := w.cl.waits[t.head.rpc](c, t.from, t.req, rep)
+	if err := c.Wait(); err != nil { // of what it has posted and not waited for
+		w.cl.Fail(fmt.Errorf("r2: handler of %s on machine %d: %w", w.cl.rpcs[t.head.rpc], w.mc.id, err))
+	}
+	t.finish(c, rep[:n], start)
+	w.messages.give(rep)
+}
