@@ -1,0 +1,120 @@
+package oracle
+
+import (
+	"slices"
+	"testing"
+
+	"drtmx/dst"
+	"drtmx/engine/fabric"
+	"drtmx/engine/knob"
+	"drtmx/engine/r2"
+	"drtmx/engine/sim"
+)
+
+// bed is a bare cluster with an oracle on its last machine.
+type bed struct {
+	*testing.T
+	s      *sim.Sim
+	cl     *r2.Cluster
+	env    dst.Env
+	values knob.Values
+}
+
+// newBed makes clients machines of threads each beside the oracle's, which has as many.
+func newBed(t *testing.T, clients, threads int, fc fabric.Config, set knob.Values) *bed {
+	t.Helper()
+	b := &bed{T: t, s: sim.New(sim.Options{Seed: 7}), values: knob.Values{
+		"ts.batching": false, "ts.compression": false, "ts.fetch_thread": false, "ts.stable": true, "ts.fetch_ns": 10_000,
+	}}
+	for name, x := range set { // order-free: fills a map
+		b.values[name] = x
+	}
+	fc.Machines = clients + 1
+	f, err := fabric.New(b.s, fc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.cl, err = r2.New(b.s, f, r2.Config{Threads: threads, Coroutines: 8, PerMachine: perMachine(clients, threads)}); err != nil {
+		t.Fatal(err)
+	}
+	b.env = dst.Env{Cluster: b.cl, Oracle: clients, Values: func() knob.Values { return b.values }}
+	for m := range clients {
+		b.env.Clients = append(b.env.Clients, m)
+	}
+	t.Cleanup(func() { b.s.Close(); f.Close() })
+	return b
+}
+
+// perMachine gives the oracle two threads.
+func perMachine(clients, threads int) []int {
+	return append(slices.Repeat([]int{threads}, clients), 2)
+}
+
+func (b *bed) open(v Variant, open func(dst.Env, Variant) (dst.Scheme, error)) dst.Scheme {
+	b.Helper()
+	s, err := open(b.env, v)
+	if err != nil {
+		b.Fatal(err)
+	}
+	s.(dst.Switched).Switch(true)
+	return s
+}
+
+func (b *bed) gts(v Variant) *gts { return b.open(v, openGTS).(*gts) }
+func (b *bed) vts(v Variant) *vts { return b.open(v, openVTS).(*vts) }
+
+func (b *bed) run(us int64) {
+	b.Helper()
+	if err := b.s.Run(b.s.Now() + us*sim.Microsecond); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// do runs something on a coroutine of a client and waits until it is done.
+func (b *bed) do(m, thread int, f func(c *r2.Co)) {
+	b.Helper()
+	done := false
+	b.cl.SpawnBackground(m, thread, "do", func(c *r2.Co) {
+		if done {
+			return
+		}
+		f(c)
+		done = true
+	})
+	for range 1000 {
+		if b.run(10); done {
+			return
+		}
+	}
+	b.Fatalf("not done: %v", b.cl.Waiting(10))
+}
+
+// draw is the begin of a transaction up to its stamp.
+func (b *bed) draw(s dst.Scheme, m, thread int, x *dst.Txn, deps ...dst.Stamp) {
+	b.Helper()
+	b.do(m, thread, func(c *r2.Co) {
+		s.Begin(c, x)
+		for _, d := range deps {
+			s.Saw(x, d)
+		}
+		if err := s.Draw(c, x); err != nil {
+			b.Error(err)
+		}
+	})
+}
+
+func (b *bed) done(s dst.Scheme, m, thread int, x *dst.Txn) {
+	b.Helper()
+	b.do(m, thread, func(c *r2.Co) { s.Done(c, x, new(dst.Session)) })
+}
+
+func (b *bed) point(s dst.Scheme, m, thread int) []uint64 {
+	b.Helper()
+	var p dst.Point
+	b.do(m, thread, func(c *r2.Co) {
+		if err := s.Point(c, new(dst.Session), dst.Stale, &p); err != nil {
+			b.Error(err)
+		}
+	})
+	return p.Words
+}

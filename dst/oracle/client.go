@@ -1,0 +1,174 @@
+package oracle
+
+import (
+	"fmt"
+
+	"drtmx/dst"
+	"drtmx/engine/knob"
+	"drtmx/engine/r2"
+)
+
+// client is what the schemes have in common on the machines that run transactions.
+type client struct {
+	env      dst.Env
+	name     string
+	variant  Variant
+	opt      options
+	requests []*request // by coroutine
+	fetchers []*fetcher // by machine, nil where no transactions run
+	low      []low      // by machine
+	reserved bool       // threads are, for fetching
+
+	// fetch asks the oracle for the point, and for the number that was given out last where there is one.
+	fetch func(c *r2.Co, p *dst.Point) (newest uint64, err error)
+}
+
+// options are the knobs, as they are in force.
+type options struct {
+	batching, compression, fetchThread, stable bool
+	period                                     r2.Time // of the fetch thread
+}
+
+func optionsOf(v knob.Values) options {
+	return options{
+		batching: v.Bool("ts.batching"), compression: v.Bool("ts.compression"), fetchThread: v.Bool("ts.fetch_thread"), stable: v.Bool("ts.stable"),
+		period: r2.Time(v.Int("ts.fetch_ns")) * nanosecond,
+	}
+}
+
+func (o *client) open(name string, words int, fetch func(c *r2.Co, p *dst.Point) (uint64, error)) error {
+	cl := o.env.Cluster
+	if o.env.Oracle < 0 {
+		return fmt.Errorf("ts.scheme %s: there is no machine for the timestamp oracle; set oracle=true", name)
+	}
+	o.name, o.fetch, o.opt = name, fetch, optionsOf(o.env.Values())
+	o.low = make([]low, cl.Machines())
+	o.fetchers = make([]*fetcher, cl.Machines())
+	for _, m := range o.env.Clients {
+		f, err := newFetcher(o, m, words)
+		if err != nil {
+			return err
+		}
+		o.fetchers[m] = f
+	}
+	return nil
+}
+
+// reset reads the knobs, at rest, and has the fetch threads run transactions or not.
+func (o *client) reset(on bool) {
+	o.opt = optionsOf(o.env.Values())
+	reserve := on && o.opt.fetchThread
+	if reserve == o.reserved {
+		return
+	}
+	o.reserved = reserve
+	for _, m := range o.env.Clients {
+		o.env.Cluster.Reserve(m, o.env.Cluster.Threads(m)-1, reserve)
+	}
+}
+
+// forget drops the points that the machines have.
+func (o *client) forget() {
+	clear(o.low)
+	for _, f := range o.fetchers {
+		if f != nil {
+			f.fresh = false
+		}
+	}
+}
+
+// request is the one of a coroutine, which asks for one thing at a time.
+func (o *client) request(c *r2.Co) *request {
+	for int(c.ID()) >= len(o.requests) {
+		o.requests = append(o.requests, nil)
+	}
+	if o.requests[c.ID()] == nil {
+		o.requests[c.ID()] = new(request)
+	}
+	return o.requests[c.ID()]
+}
+
+// begin is where a snapshot of a session that begins now reads. It asks the fetch thread, where there is one, unless it has to be strict.
+func (o *client) begin(c *r2.Co, s *dst.Session, f dst.Freshness, p *dst.Point) error {
+	l := &o.low[c.Machine()]
+	e := l.enter()
+	err := o.await(c, s, f, p)
+	l.leave(e)
+	return err
+}
+
+// await asks until the point covers what the freshness wants. All that it waits for is installed, or its installation under way.
+func (o *client) await(c *r2.Co, s *dst.Session, f dst.Freshness, p *dst.Point) error {
+	if o.opt.fetchThread && f != dst.Strict {
+		return o.fetchers[c.Machine()].await(c, s, f, p)
+	}
+	wanted, err := o.fetch(c, p)
+	for err == nil && !covers(p, s, f, wanted) {
+		calm(c)
+		_, err = o.fetch(c, p)
+	}
+	return err
+}
+
+// covers says whether a point is as new as a snapshot of that freshness has to be. wanted is the number that was given out last
+// when it began.
+func covers(p *dst.Point, s *dst.Session, f dst.Freshness, wanted uint64) bool {
+	switch f {
+	case dst.BySession:
+		return dst.Visible(s.Seen, p.Words)
+	case dst.Strict:
+		return dst.Visible(s.Seen, p.Words) && p.Words[0] >= wanted
+	}
+	return true
+}
+
+// Low is a point below which no snapshot of c's machine begins from now on.
+func (o *client) Low(c *r2.Co, p *dst.Point) {
+	l := &o.low[c.Machine()]
+	if l.settled() {
+		if err := o.await(c, &l.session, dst.Stale, &l.next); err == nil {
+			l.turn()
+		}
+	}
+	p.Copy(l.now.Words)
+}
+
+func (o *client) Wait(c *r2.Co, x *dst.Txn) {}
+
+// Bound promises nothing: how far behind the stable timestamp is depends on the slowest transaction and on the oracle's load.
+func (o *client) Bound() (ns int64, ok bool) { return 0, false }
+
+// report fails the run: a number that the oracle does not hear of stops the stable timestamp for good.
+func (o *client) report(err error) {
+	if err != nil {
+		o.env.Cluster.Fail(err)
+	}
+}
+
+// low finds points that no snapshot of a machine begins below any more. A point that has just come from the oracle is one as soon as
+// all are done that were waiting for theirs when it came.
+type low struct {
+	now, next dst.Point
+	session   dst.Session
+	turns     int
+	waiting   [2]int // for their point, by the parity of the turn that they began in
+}
+
+func (l *low) enter() (turn int) {
+	l.waiting[l.turns&1]++
+	return l.turns
+}
+
+func (l *low) leave(turn int) { l.waiting[turn&1]-- }
+
+// settled makes next the low point if it is one. False: it is not yet.
+func (l *low) settled() bool {
+	if l.waiting[(l.turns+1)&1] > 0 {
+		return false
+	}
+	l.now.Copy(l.next.Words)
+	return true
+}
+
+// turn begins to wait for those that may have a point below next.
+func (l *low) turn() { l.turns++ }

@@ -1,0 +1,196 @@
+package oracle
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"drtmx/dst"
+	"drtmx/engine/r2"
+)
+
+// gts is the scheme of Figure 5-2.
+type gts struct {
+	client
+	server                   *global
+	take, install, point     uint8
+	takes, installs, reading *service
+}
+
+func openGTS(e dst.Env, v Variant) (dst.Scheme, error) {
+	s := &gts{client: client{env: e, variant: v}}
+	if err := s.client.open("gts", 1, s.fetch); err != nil {
+		return nil, err
+	}
+	var err error
+	if s.server, err = newGlobal(e.Cluster, e.Oracle); err != nil {
+		return nil, err
+	}
+	s.take = e.Cluster.Handle("gts.take", s.serveTake)
+	s.install = e.Cluster.Handle("gts.install", s.serveInstall)
+	s.point = e.Cluster.Handle("gts.point", s.servePoint)
+	s.takes = newService(e.Cluster, &s.opt.batching, s.sendTake)
+	s.installs = newService(e.Cluster, &s.opt.batching, s.sendInstall)
+	s.reading = newService(e.Cluster, &s.opt.batching, s.sendPoint)
+	return s, nil
+}
+
+func gtsTraits(stable bool) dst.Traits {
+	return dst.Traits{Early: true, Acked: stable, Waits: !stable, Oracle: true, Words: 1}
+}
+
+func (s *gts) Traits() dst.Traits { return s.variant.traits(gtsTraits(s.opt.stable)) }
+
+// Switch reads the knobs. Without stable timestamps no number was installed, and at rest all are.
+func (s *gts) Switch(on bool) {
+	s.reset(on)
+	s.server.settle()
+}
+
+func (s *gts) Begin(c *r2.Co, x *dst.Txn) { x.TS, x.Deps, x.Drawn = 0, x.Deps[:0], false }
+
+func (s *gts) Saw(x *dst.Txn, version dst.Stamp) {}
+
+func (s *gts) Over(x *dst.Txn, tuple, version dst.Stamp) {}
+
+// Draw takes a number: one round trip.
+func (s *gts) Draw(c *r2.Co, x *dst.Txn) error {
+	r := s.request(c)
+	if err := s.takes.ask(c, r); err != nil {
+		return err
+	}
+	x.TS, x.Drawn = r.stamp, true
+	return nil
+}
+
+// Done installs it: another one.
+func (s *gts) Done(c *r2.Co, x *dst.Txn, session *dst.Session) {
+	session.Seen = max(session.Seen, x.TS)
+	s.settle(c, x)
+}
+
+// Void installs the number of a transaction that has failed, for StableGTS would wait for it.
+func (s *gts) Void(c *r2.Co, x *dst.Txn) {
+	if s.variant != VoidForgotten {
+		s.settle(c, x)
+	}
+}
+
+func (s *gts) settle(c *r2.Co, x *dst.Txn) {
+	if !s.opt.stable {
+		return
+	}
+	r := s.request(c)
+	r.stamp = x.TS
+	s.report(s.installs.ask(c, r))
+}
+
+// Point is StableGTS, or, without stable timestamps, GlobalTS. A strict snapshot waits until all numbers are stable that were
+// given out when it began: the transactions that ended before have theirs among them.
+func (s *gts) Point(c *r2.Co, session *dst.Session, f dst.Freshness, p *dst.Point) error {
+	if err := s.begin(c, session, f, p); err != nil {
+		return err
+	}
+	if f != dst.Stale {
+		session.Seen = max(session.Seen, dst.Stamp(p.Words[0]))
+	}
+	return nil
+}
+
+// fetch asks the oracle for the point.
+func (s *gts) fetch(c *r2.Co, p *dst.Point) (newest uint64, err error) {
+	r := s.request(c)
+	r.point = p
+	err = s.reading.ask(c, r)
+	return r.newest, err
+}
+
+func (s *gts) sendTake(c *r2.Co, batch []*request) error {
+	m := c.Mark()
+	defer c.Release(m)
+	req := c.Buf(4)
+	binary.LittleEndian.PutUint32(req.B, uint32(len(batch)))
+	rep, err := call(c, s.env.Oracle, s.take, req.B)
+	if err != nil {
+		return err
+	}
+	first := binary.LittleEndian.Uint64(rep)
+	for i, r := range batch {
+		r.stamp = dst.Stamp(first + uint64(i))
+	}
+	return nil
+}
+
+func (s *gts) serveTake(c *r2.Co, from r2.Peer, req, rep []byte) int {
+	first := s.server.take(c, from.Machine, int(binary.LittleEndian.Uint32(req)))
+	binary.LittleEndian.PutUint64(rep, first)
+	return 8
+}
+
+// sendInstall is of 8 bytes for each number. What finds the queue full comes again.
+func (s *gts) sendInstall(c *r2.Co, batch []*request) error {
+	most := s.env.Cluster.MaxPayload() / 8
+	for len(batch) > 0 {
+		m := c.Mark()
+		some := batch[:min(len(batch), most)]
+		req := c.Buf(8 * len(some)).B
+		for i, r := range some {
+			binary.LittleEndian.PutUint64(req[8*i:], r.stamp.Counter())
+		}
+		rep, err := call(c, s.env.Oracle, s.install, req)
+		if err != nil {
+			return err
+		}
+		taken := int(binary.LittleEndian.Uint32(rep))
+		c.Release(m)
+		if batch = batch[taken:]; taken < len(some) {
+			calm(c)
+		}
+	}
+	return nil
+}
+
+func (s *gts) serveInstall(c *r2.Co, from r2.Peer, req, rep []byte) int {
+	taken := 0
+	for ; 8*taken < len(req) && s.server.install(c, binary.LittleEndian.Uint64(req[8*taken:])); taken++ {
+	}
+	binary.LittleEndian.PutUint32(rep, uint32(taken))
+	return 4
+}
+
+func (s *gts) sendPoint(c *r2.Co, batch []*request) error {
+	m := c.Mark()
+	defer c.Release(m)
+	rep, err := call(c, s.env.Oracle, s.point, nil)
+	if err != nil {
+		return err
+	}
+	stable, newest := binary.LittleEndian.Uint64(rep), binary.LittleEndian.Uint64(rep[8:])
+	if !s.opt.stable {
+		stable = newest
+	}
+	for _, r := range batch {
+		r.point.One(dst.Stamp(stable))
+		r.newest = newest
+	}
+	return nil
+}
+
+func (s *gts) servePoint(c *r2.Co, from r2.Peer, req, rep []byte) int {
+	stable, newest := s.server.point(c)
+	binary.LittleEndian.PutUint64(rep, stable)
+	binary.LittleEndian.PutUint64(rep[8:], newest)
+	return 16
+}
+
+// Stuck says what the stable timestamp waits for.
+func (s *gts) Stuck() string {
+	if !s.opt.stable {
+		return ""
+	}
+	return s.server.stuck()
+}
+
+// State is what a script shows of the oracle.
+func (s *gts) State() string {
+	return fmt.Sprintf("GlobalTS=%d StableGTS=%d", s.server.newest(), s.server.stable)
+}

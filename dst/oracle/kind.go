@@ -1,0 +1,120 @@
+package oracle
+
+import (
+	"drtmx/dst"
+	"drtmx/engine/history"
+	"drtmx/engine/knob"
+	"drtmx/engine/testbed"
+)
+
+// GTS is the scheme of a single counter in the list of parts.
+var GTS = dst.Kind{
+	Name: "gts", Doc: "global timestamps: an oracle gives a number to every transaction, and a snapshot reads the largest below which all are installed (5.1.2)",
+	Traits: func(v knob.Values) dst.Traits { return gtsTraits(v.Bool("ts.stable")) },
+	Rows:   sharedRows,
+	Rules:  []func(v knob.Values) error{validFetchThread},
+	Claim:  history.Serializable,
+	Open:   func(e dst.Env) (dst.Scheme, error) { return openGTS(e, Correct) },
+}
+
+// VTS is the scheme of a vector in the list of parts. Its dependencies are versions that a transaction has read or overwritten. Of
+// versions that others put over what it read they know nothing, so a snapshot may have those without it.
+var VTS = dst.Kind{
+	Name: "vts", Doc: "vector timestamps: each worker counts for itself, and an oracle keeps a vector of what is stable, which a snapshot carries along (5.1.2)",
+	Traits: func(v knob.Values) dst.Traits { return vtsTraits(slotsOf(v)) },
+	Rows:   func(testbed.LoadOf) []knob.Row { return []knob.Row{compressionRow()} },
+	Rules:  []func(v knob.Values) error{validFetchThread, validFreshness},
+	Claim:  history.SnapshotIsolation,
+	Open:   func(e dst.Env) (dst.Scheme, error) { return openVTS(e, Correct) },
+}
+
+// Planted is a kind with a fault, for tests.
+func Planted(k dst.Kind, v Variant) dst.Kind {
+	open := map[string]func(dst.Env, Variant) (dst.Scheme, error){GTS.Name: openGTS, VTS.Name: openVTS}[k.Name]
+	traits := k.Traits
+	k.Traits = func(x knob.Values) dst.Traits { return v.traits(traits(x)) }
+	k.Open = func(e dst.Env) (dst.Scheme, error) { return open(e, v) }
+	return k
+}
+
+// slotsOf is how many slots a vector has.
+func slotsOf(v knob.Values) int {
+	all, servers := testbed.Machines(v)
+	if testbed.Asymmetric(v) {
+		all -= servers
+	}
+	if v.Bool("ts.compression") {
+		return all
+	}
+	_, threads, _ := testbed.ThreadCounts(v)
+	return threads
+}
+
+// sharedRows are the knobs of schemes with an oracle.
+func sharedRows(testbed.LoadOf) []knob.Row {
+	row := func(k knob.Knob) knob.Row {
+		k.Group, k.Section, k.Live = group, "5.5", true
+		return knob.Row{Knob: k, Inactive: func(v knob.Values) string { return noOracle(v) }}
+	}
+	period := row(knob.Knob{Name: "ts.fetch_ns", Kind: knob.Duration, Default: 10_000, Min: 1_000, Max: 10_000_000, Unit: "ns", Label: "Time between two fetches",
+		Doc: "How often the fetch thread asks the oracle. Snapshots are older by as much."})
+	period.Inactive = func(v knob.Values) string {
+		if why := noOracle(v); why != "" || v.Bool("ts.fetch_thread") {
+			return why
+		}
+		return "there is no fetch thread: set ts.fetch_thread"
+	}
+	stable := row(knob.Knob{Name: "ts.stable", Kind: knob.Bool, Default: true, Label: "Stable timestamps", Section: "5.1.3",
+		Doc: "The oracle keeps what snapshots may read. Off, GTS: they read the counter itself and wait for writers (Percolator). VTS: a transaction aborts if the vector lacks what it depends on (NAM-DB)."})
+	stable.Section = "5.1.3"
+	return []knob.Row{
+		row(knob.Knob{Name: "ts.batching", Kind: knob.Bool, Default: false, Label: "Batching of requests to the oracle",
+			Doc: "While a worker has a message to the oracle under way, what its other coroutines ask waits for the next, which carries all of it."}),
+		row(knob.Knob{Name: "ts.fetch_thread", Kind: knob.Bool, Default: false, Label: "Dedicated fetch thread",
+			Doc: "The last thread of each machine runs no transactions and fetches the stable timestamp for all snapshots of the machine, which find it in memory."}),
+		period, stable,
+	}
+}
+
+func compressionRow() knob.Row {
+	return knob.Row{Knob: knob.Knob{Name: "ts.compression", Kind: knob.Bool, Default: false, Label: "Compressed vector timestamps", Section: "5.5", Group: group, Live: true,
+		Doc: "All workers of a machine share one slot of the vector, and its counter: messages are shorter, and each number takes an atomic operation."},
+		Inactive: func(v knob.Values) string {
+			if v.Text("ts.scheme") != "vts" {
+				return "only ts.scheme=vts has a vector"
+			}
+			return ""
+		}}
+}
+
+const group = "Timestamps"
+
+// noOracle says why the knobs have no effect.
+func noOracle(v knob.Values) string {
+	if k := dst.Named(v.Text("ts.scheme")); k == nil || !k.Traits(v).Oracle {
+		return "ts.scheme=" + v.Text("ts.scheme") + " asks no oracle"
+	}
+	return ""
+}
+
+// validFetchThread wants a thread to be left for transactions.
+func validFetchThread(v knob.Values) error {
+	if !v.Bool("ts.fetch_thread") {
+		return nil
+	}
+	last, _ := testbed.Machines(v)
+	for m := range last {
+		if n := testbed.ThreadsOf(v, m); n < 2 {
+			return knob.Invalid("ts.fetch_thread", true, "set threads=2 or more", "machine %d has %d thread, and transactions need one", m, n)
+		}
+	}
+	return nil
+}
+
+// validFreshness refuses strict snapshots.
+func validFreshness(v knob.Values) error {
+	if f := v.Text("ts.freshness"); f == dst.Strict.String() || f == "mixed" {
+		return knob.Invalid("ts.freshness", f, "set ts.freshness=session, or another ts.scheme", "nobody knows all numbers of a vector that were drawn, so there is no strict snapshot")
+	}
+	return nil
+}

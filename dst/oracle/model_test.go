@@ -1,0 +1,350 @@
+package oracle
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"drtmx/dst"
+	"drtmx/engine/fabric"
+	"drtmx/engine/knob"
+	"drtmx/engine/r2"
+	"drtmx/engine/sim"
+)
+
+// model is what a perfect observer knows of the transactions of a test.
+type model struct {
+	*bed
+	s         dst.Scheme
+	all       []*modelTx
+	last      []dst.Stamp // versions of a few records, and who reads them depends on them
+	bad       []string
+	committed int
+	snapshots int
+	retries   int
+	lows      [][]uint64 // by machine
+	epoch     int        // stamps of another one mean nothing
+}
+
+type modelTx struct {
+	ts      dst.Stamp
+	deps    []dst.Stamp
+	settled bool // its versions are in place, or it has failed
+}
+
+// check holds a point against what is known: whatever it shows is in place, and so is all that this depends on.
+func (m *model) check(machine int, p []uint64, what string) {
+	for _, x := range m.all {
+		if x.ts == 0 || !dst.Visible(x.ts, p) {
+			continue
+		}
+		if !x.settled {
+			m.bad = append(m.bad, fmt.Sprintf("%s %v shows %v, which is not in place", what, p, x.ts))
+		}
+		for _, d := range x.deps {
+			if !dst.Visible(d, p) {
+				m.bad = append(m.bad, fmt.Sprintf("%s %v shows %v without %v, which it depends on", what, p, x.ts, d))
+			}
+		}
+	}
+	if low := m.lows[machine]; !leq(low, p) {
+		m.bad = append(m.bad, fmt.Sprintf("%s %v is below the low point %v of machine %d", what, p, low, machine))
+	}
+}
+
+func leq(a, b []uint64) bool {
+	for i := range a {
+		if a[i] > b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// transaction is one that commits or fails, with random records and times.
+func (m *model) transaction(c *r2.Co, session *dst.Session, x *dst.Txn) {
+	r := c.Rand()
+	m.s.Begin(c, x)
+	at := r.Uint64n(uint64(len(m.last)))
+	known := &modelTx{}
+	for range r.Uint64n(3) {
+		if v := m.last[r.Uint64n(uint64(len(m.last)))]; v != 0 {
+			m.s.Saw(x, v)
+			known.deps = append(known.deps, v)
+		}
+	}
+	if v := m.last[at]; v != 0 {
+		m.s.Over(x, 0, v)
+		known.deps = append(known.deps, v)
+	}
+	m.all = append(m.all, known)
+	if err := m.s.Draw(c, x); err == dst.ErrRetry {
+		m.retries++
+		return
+	} else if err != nil {
+		m.Error(err)
+		return
+	}
+	known.ts = x.TS
+	if r.Uint64n(50) == 0 {
+		c.Sleep(r2.Time(r.Uint64n(50)) * sim.Microsecond) // a slow one
+	} else {
+		c.Sleep(r2.Time(r.Uint64n(3000)) * sim.Nanosecond)
+	}
+	known.settled = true
+	if r.Uint64n(10) == 0 {
+		m.s.Void(c, x)
+		return
+	}
+	m.last[at] = x.TS
+	m.s.Done(c, x, session)
+	m.committed++
+}
+
+func (m *model) snapshot(c *r2.Co, session *dst.Session, p *dst.Point, before []uint64) []uint64 {
+	f := dst.BySession
+	if m.s.Traits().Words == 1 && m.values.Bool("ts.stable") && c.Rand().Uint64n(4) == 0 {
+		f = dst.Strict
+	}
+	var ended []dst.Stamp
+	if f == dst.Strict {
+		for _, x := range m.all {
+			if x.settled {
+				ended = append(ended, x.ts)
+			}
+		}
+	}
+	if err := m.s.Point(c, session, f, p); err != nil {
+		m.Error(err)
+		return before
+	}
+	m.check(c.Machine(), p.Words, "a snapshot at")
+	if !dst.Visible(session.Seen, p.Words) || !leq(before, p.Words) {
+		m.bad = append(m.bad, fmt.Sprintf("a session that has seen %v and %v reads at %v", session.Seen, before, p.Words))
+	}
+	for _, ts := range ended {
+		if !dst.Visible(ts, p.Words) {
+			m.bad = append(m.bad, fmt.Sprintf("a strict snapshot at %v lacks %v, which had ended", p.Words, ts))
+		}
+	}
+	m.snapshots++
+	return slices.Clone(p.Words)
+}
+
+// play runs transactions and snapshots on all coroutines for some time, again behind each change, which is made at rest, and then
+// lets them end.
+func (m *model) play(us int64, changes ...func()) {
+	m.Helper()
+	stop := false
+	for _, machine := range m.env.Clients {
+		for t := range m.cl.Threads(machine) {
+			for range 4 {
+				m.cl.Spawn(machine, t, func(c *r2.Co) { m.client(c, &stop) })
+			}
+		}
+		m.cl.SpawnBackground(machine, 0, "low", func(c *r2.Co) { m.watchLow(c, &stop) })
+	}
+	m.run(us)
+	for _, change := range changes {
+		m.cl.ShutGate()
+		for range 10_000 {
+			if m.run(10); m.cl.Quiet() {
+				break
+			}
+		}
+		if text := m.s.(interface{ Stuck() string }).Stuck(); text != "" || !m.cl.Quiet() {
+			m.Fatalf("it does not come to rest: %s %v", text, m.cl.Waiting(5))
+		}
+		change()
+		m.s.(dst.Switched).Switch(true)
+		m.epoch++
+		clear(m.last)
+		clear(m.lows)
+		m.all = nil
+		m.cl.OpenGate()
+		m.run(us)
+	}
+	stop = true
+	m.run(20_000)
+}
+
+// client runs transactions and snapshots until it is told to stop.
+func (m *model) client(c *r2.Co, stop *bool) {
+	var session dst.Session
+	var x dst.Txn
+	var p dst.Point
+	var before []uint64
+	epoch := 0
+	for !*stop {
+		c.Gate()
+		if *stop {
+			return
+		}
+		if epoch != m.epoch {
+			session, before, epoch = dst.Session{}, nil, m.epoch
+		}
+		c.Reset()
+		if c.Rand().Uint64n(3) == 0 {
+			before = m.snapshot(c, &session, &p, before)
+		} else {
+			m.transaction(c, &session, &x)
+		}
+		c.Yield()
+	}
+}
+
+// watchLow asks for a machine's low point again and again.
+func (m *model) watchLow(c *r2.Co, stop *bool) {
+	var p dst.Point
+	for !*stop {
+		c.Reset()
+		epoch := m.epoch
+		m.s.Low(c, &p)
+		if epoch == m.epoch {
+			if !leq(m.lows[c.Machine()], p.Words) {
+				m.bad = append(m.bad, fmt.Sprintf("the low point of machine %d goes from %v to %v", c.Machine(), m.lows[c.Machine()], p.Words))
+			}
+			m.lows[c.Machine()] = slices.Clone(p.Words)
+		}
+		c.Sleep(7 * sim.Microsecond)
+	}
+}
+
+func newModel(b *bed, s dst.Scheme) *model {
+	return &model{bed: b, s: s, last: make([]dst.Stamp, 12), lows: make([][]uint64, b.cl.Machines())}
+}
+
+// Every combination of the switches, with and without losses, shows only what is in place and closed under dependencies, keeps sessions in
+// order, and has everything stable in the end.
+func TestPointsAreConsistent(t *testing.T) {
+	for _, scheme := range []string{"gts", "vts"} {
+		for bits := range 16 {
+			set := knob.Values{"ts.batching": bits&1 > 0, "ts.fetch_thread": bits&2 > 0, "ts.stable": bits&4 == 0, "ts.compression": bits&8 > 0}
+			if scheme == "gts" && bits&8 > 0 {
+				continue
+			}
+			for _, loss := range []uint32{0, 20_000} {
+				t.Run(fmt.Sprintf("%s %v loss %d", scheme, set, loss), func(t *testing.T) {
+					b := newBed(t, 3, 2, fabric.Config{LossPPM: loss}, set)
+					s := map[string]func() dst.Scheme{"gts": func() dst.Scheme { return b.gts(Correct) }, "vts": func() dst.Scheme { return b.vts(Correct) }}[scheme]()
+					m := newModel(b, s)
+					m.play(2_000)
+					m.judge(scheme == "gts" && !set.Bool("ts.stable"))
+				})
+			}
+		}
+	}
+}
+
+// judge has what is wrong, of which a snapshot that waits for writers may show numbers that are not in place yet.
+func (m *model) judge(waits bool) {
+	m.Helper()
+	bad := slices.DeleteFunc(m.bad, func(s string) bool {
+		return waits && (strings.Contains(s, "is not in place") || strings.Contains(s, "depends on"))
+	})
+	if len(bad) > 0 {
+		m.Errorf("%d faults, the first: %s", len(bad), bad[0])
+	}
+	if text := m.s.(interface{ Stuck() string }).Stuck(); text != "" && !waits {
+		m.Error(text)
+	}
+	if m.committed < 100 || m.snapshots < 50 {
+		m.Errorf("%d commits and %d snapshots: too few to say anything", m.committed, m.snapshots)
+	}
+}
+
+// Each planted fault is seen.
+func TestPlantedFaults(t *testing.T) {
+	for _, x := range []struct {
+		scheme string
+		v      Variant
+		set    knob.Values
+		want   string
+	}{
+		{"vts", EarlySlot, knob.Values{"ts.compression": true}, "is not in place"},
+		{"vts", EarlySlot, nil, "is not in place"}, // coroutines of a worker share its slot
+		{"vts", DepsForgotten, nil, "which it depends on"},
+		{"gts", VoidForgotten, nil, "StableGTS stands still"},
+		{"vts", VoidForgotten, nil, "StableVTS stands still"},
+	} {
+		b := newBed(t, 3, 2, fabric.Config{}, x.set)
+		var s dst.Scheme
+		if x.scheme == "gts" {
+			s = b.gts(x.v)
+		} else {
+			s = b.vts(x.v)
+		}
+		m := newModel(b, s)
+		m.play(2_000)
+		found := strings.Join(append(m.bad, s.(interface{ Stuck() string }).Stuck()), "\n")
+		if !strings.Contains(found, x.want) {
+			t.Errorf("%s, %s: nothing says %q among %.300s", x.scheme, x.v, x.want, found)
+		}
+	}
+}
+
+// The switches may change at rest, each to its other value and back.
+func TestSwitchesChangeAtRest(t *testing.T) {
+	for _, scheme := range []string{"gts", "vts"} {
+		b := newBed(t, 3, 2, fabric.Config{LossPPM: 5_000}, nil)
+		s := map[string]func() dst.Scheme{"gts": func() dst.Scheme { return b.gts(Correct) }, "vts": func() dst.Scheme { return b.vts(Correct) }}[scheme]()
+		m := newModel(b, s)
+		var changes []func()
+		for _, name := range []string{"ts.stable", "ts.compression", "ts.fetch_thread", "ts.batching", "ts.stable", "ts.stable", "ts.compression", "ts.fetch_thread", "ts.stable"} {
+			changes = append(changes, func() { b.values[name] = !b.values.Bool(name) })
+		}
+		m.play(500, changes...)
+		m.judge(scheme == "gts")
+		if text := s.(interface{ Stuck() string }).Stuck(); text != "" {
+			t.Error(text)
+		}
+	}
+}
+
+// While a message is out a worker's requests gather, so that there are fewer messages for as many numbers.
+func TestBatchingSavesMessages(t *testing.T) {
+	per := func(batching bool) float64 {
+		b := newBed(t, 3, 2, fabric.Config{}, knob.Values{"ts.batching": batching})
+		s := b.gts(Correct)
+		messages, numbers := 0, 0
+		send := s.takes.send
+		s.takes.send = func(c *r2.Co, batch []*request) error {
+			messages++
+			numbers += len(batch)
+			return send(c, batch)
+		}
+		newModel(b, s).play(1_000)
+		return float64(numbers) / float64(messages)
+	}
+	if alone, together := per(false), per(true); alone != 1 || together < 1.1 {
+		t.Errorf("%.2f numbers in a message, with batching %.2f", alone, together)
+	}
+}
+
+// The fetch thread asks the oracle for all snapshots of its machine, and no coroutine of it runs transactions.
+func TestFetchThread(t *testing.T) {
+	b := newBed(t, 2, 2, fabric.Config{}, knob.Values{"ts.fetch_thread": true, "ts.fetch_ns": 20_000})
+	s := b.gts(Correct)
+	ran := [2]int{}
+	for t := range 2 {
+		for range 4 {
+			b.cl.Spawn(0, t, func(c *r2.Co) {
+				var p dst.Point
+				for {
+					c.Gate()
+					c.Reset()
+					if err := s.Point(c, new(dst.Session), dst.Stale, &p); err != nil {
+						b.Error(err)
+					}
+					ran[t]++
+					c.Yield()
+				}
+			})
+		}
+	}
+	b.run(2_000)
+	if points := s.server.counts.points; points < 50 || points > 101 || ran[0] < 10*int(points) || ran[1] != 0 {
+		t.Errorf("%d points from the oracle, %d snapshots, and %d on the fetch thread", points, ran[0], ran[1])
+	}
+}
