@@ -25,7 +25,7 @@ const (
 	ownProtocols = 3
 	ownStores    = 1
 	ownOrdered   = 6
-	ownWorkloads = 24
+	ownWorkloads = 28
 )
 
 // portable says whether every worker with this version of the code makes the same of a spec. Parts of the user's own are not, nor

@@ -21,6 +21,7 @@ import (
 	"drtmx/engine/workload/smallbank"
 	"drtmx/engine/workload/tpcc"
 	"drtmx/engine/workload/tpce"
+	"drtmx/engine/workload/tsmicro"
 	"drtmx/engine/workload/ycsb"
 	"drtmx/xstore"
 	"drtmx/xstore/drtmtree"
@@ -65,4 +66,5 @@ var Workloads = workload.Parts(slices.Concat(
 	octopus.Kinds,
 	kvbench.Kinds,
 	kvscript.Kinds,
+	tsmicro.Kinds,
 ))

@@ -12,6 +12,7 @@ import (
 	"drtmx/cluster"
 	"drtmx/cluster/tidy"
 	"drtmx/dashboard/charts"
+	"drtmx/engine/txn"
 )
 
 // title is what stands over the picture.
@@ -233,8 +234,8 @@ func (f *Figure) Caption() string {
 	if t := knobText(f.Set); t != "" {
 		s += "; with " + t
 	}
-	if len(f.BandCosts) > 0 {
-		s += "; bands: " + strings.Join(f.BandCosts, ", ")
+	if f.BandFactor > 0 {
+		s += fmt.Sprintf("; bands: %s from 1/%g to %g", txn.KnobCoordinator, f.BandFactor, f.BandFactor)
 	}
 	if p := f.Partial; p != nil {
 		s += fmt.Sprintf("; %d of %d runs", p.Done, p.Total)

@@ -30,7 +30,7 @@ const (
 
 // openIndexes makes them.
 func (b *Bench) openIndexes(env workload.Env) error {
-	v, err := env.OpenIndexes(b.db)
+	v, err := env.Indexes()
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,81 @@
+package tsmicro
+
+import (
+	"fmt"
+
+	"drtmx/engine/knob"
+	"drtmx/engine/testbed"
+	"drtmx/engine/workload"
+)
+
+// Kinds are the micro-benchmarks in the list of parts.
+var Kinds = []workload.Kind{
+	kind(Spin, "read-write transactions that spin for a time, touch nothing and commit with a timestamp (figure 5-6b)", "workload.spin_ns"),
+	kind(Read, "read-only transactions of ten small records, most of them local (figure 5-6c)", "workload.tuples", "workload.local", "workload.keys", "workload.value_bytes"),
+	kind(Block, "of each two threads one reads a few records, and the other writes them again and again (figure 5-15a)", "workload.tuples", "workload.local", "workload.value_bytes"),
+	kind(Update, "read-write transactions of ten records, a share of which they only read (figure 5-15b)", "workload.tuples", "workload.read_share", "workload.local", "workload.keys", "workload.value_bytes"),
+}
+
+func kind(l Load, doc string, knobs ...string) workload.Kind {
+	types := typesOf(l)
+	return workload.Kind{
+		Load:       testbed.Load{Name: loadNames[l], Transactions: true, ReadOnly: types[0].ReadOnly, LocalLocks: func(v knob.Values) int { return localLocks(l, v) }},
+		Doc:        doc,
+		Rows:       rows(),
+		Knobs:      append(knobs, "workload.scale"),
+		Rules:      []func(knob.Values) error{func(v knob.Values) error { return validTuples(l, v) }},
+		Population: map[bool]string{true: "workload.keys", false: ""}[l == Read || l == Update],
+		Footprint: func(v knob.Values) workload.Footprint {
+			return workload.SmallRecords(v, int64(keysOf(l, v)))
+		},
+		Build: func(v knob.Values) (workload.Bench, error) {
+			return New(Options{Load: l, SpinNS: v.Int("workload.spin_ns"), Tuples: v.Int("workload.tuples"), ValueBytes: v.Int("workload.value_bytes"),
+				Keys: uint64(workload.Scaled(v, "workload.keys")), Local: v.Int("workload.local"), ReadShare: v.Int("workload.read_share"), Coroutines: v.Int("coroutines"), Seed: testbed.Seed(v)})
+		},
+	}
+}
+
+// keysOf is how many records there are.
+func keysOf(l Load, v knob.Values) int {
+	switch l {
+	case Spin:
+		return 1
+	case Block:
+		_, threads, _ := testbed.ThreadCounts(v)
+		return (threads + 1) / 2 * v.Int("coroutines") * v.Int("workload.tuples")
+	}
+	return workload.Scaled(v, "workload.keys")
+}
+
+// localLocks is the share of locks on the own machine.
+func localLocks(l Load, v knob.Values) int {
+	if l == Spin || testbed.Asymmetric(v) || v.Int("nodes") == 1 {
+		return workload.Anywhere(v)
+	}
+	return v.Int("workload.local")
+}
+
+// validTuples wants as many records as a transaction takes.
+func validTuples(l Load, v knob.Values) error {
+	if n, keys := v.Int("workload.tuples"), workload.Scaled(v, "workload.keys"); (l == Read || l == Update) && n > keys {
+		return knob.Invalid("workload.keys", v.Int("workload.keys"), fmt.Sprintf("set workload.keys=%d or more, or a larger workload.scale", n), "a transaction takes %d different records, there are %d", n, keys)
+	}
+	return nil
+}
+
+func rows() []knob.Row {
+	row := func(k knob.Knob) knob.Row {
+		k.Group = knob.Workload
+		return knob.Row{Knob: k}
+	}
+	return []knob.Row{
+		row(knob.Knob{Name: "workload.spin_ns", Kind: knob.Duration, Default: 50_000, Min: 0, Max: 10_000_000, Unit: "ns", Label: "Time that a transaction spins", Section: "5.1.3", Live: true,
+			Doc: "What a transaction of ts-spin takes of its core. Read-write ones take about 50 us in TPC-C, and 470 to 1,400 us in TPC-E."}),
+		row(knob.Knob{Name: "workload.tuples", Kind: knob.Int, Default: 10, Min: 1, Max: MostTuples, Label: "Records of a transaction", Section: "5.1.3",
+			Doc: "How many different records a transaction takes."}),
+		row(knob.Knob{Name: "workload.local", Kind: knob.Int, Default: 90, Min: 0, Max: 100, Unit: "%", Label: "Local records", Section: "5.1.3", Live: true,
+			Doc: "Share of the records that are on the client's own machine. Without effect for clients that hold no data."}),
+		row(knob.Knob{Name: "workload.read_share", Kind: knob.Int, Default: 0, Min: 0, Max: 100, Unit: "%", Label: "Records that are only read", Section: "5.5.4", Live: true,
+			Doc: "Of those of a read-write transaction."}),
+	}
+}
