@@ -44,7 +44,7 @@ func figureCommand() *cobra.Command {
 	fl := cmd.Flags()
 	fl.StringVar(&f.scale, "scale", figures.Quick, figures.Quick+" shrinks populations, and on TPC-C/no machines to a socket; "+figures.Paper+" is as in the thesis")
 	fl.StringArrayVar(&f.set, "set", nil, "knob setting `KNOB=VALUE` for all runs of the figure")
-	fl.BoolVar(&f.band, "band", false, "run the figure again with 1/1.4 and 1.4 of the coordinator's cycles (coordinator.scale): points and claims get a band")
+	fl.BoolVar(&f.band, "band", false, "run the figure again with 1/1.4 and 1.4 of the coordinator's cycles (coordinator.scale), in chapter 5 with half and twice of each cost that is assumed: points and claims get a band")
 	fl.BoolVar(&f.asJSON, "json", false, "print the figure as JSON")
 	f.tables.add(cmd, "each point")
 	fl.StringVar(&f.html, "html", "", "write an interactive page to `FILE`; of all, a gallery to the folder FILE")

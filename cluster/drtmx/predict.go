@@ -48,7 +48,7 @@ func predictCommand() *cobra.Command {
 	fl.StringSliceVar(&f.only, "figures", nil, "only the rows of these figures, by `ID,ID`")
 	fl.StringSliceVar(&f.with, "with", nil, "more columns from `FILE,FILE`: what --record or --json wrote")
 	fl.BoolVar(&f.run, "run", false, "compute the figures and their claims anew")
-	fl.BoolVar(&f.band, "band", false, "with --run: the figures' bands too, as drtmx figure --band; it takes three times as long")
+	fl.BoolVar(&f.band, "band", false, "with --run: the figures' bands too, as drtmx figure --band; it takes three times as long, in chapter 5 more")
 	fl.StringVar(&f.record, "record", "", "with --run: keep what is computed in `FILE`")
 	fl.StringVar(&f.as, "as", prediction.Now, "with --run: the name of the column that is computed")
 	fl.BoolVar(&f.asJSON, "json", false, "print the rows as JSON")

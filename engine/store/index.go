@@ -41,6 +41,39 @@ type OrderedTable interface {
 	Used(part uint64) bool
 }
 
+// Claim is where a snapshot reads: the words of its point. Raise says that what it looks at has to be lifted to the
+// point, so that nothing comes in below it any more.
+type Claim struct {
+	Point []uint64
+	Raise bool
+}
+
+// Dated is an ordered table of which snapshots are read. What it has at a point is a superset: entries that were not
+// there yet may be among them, for an entry is entered before its transaction has a stamp. What was taken out before the
+// point is not, and of a key that had several values there is the one of the point.
+type Dated interface {
+	OrderedTable
+	// ScanAt is Scan at the point of a snapshot.
+	ScanAt(c *r2.Co, at Claim, r Range, dst []Entry) ([]Entry, error)
+	// Enter is Insert. guard is the highest point at which somebody has looked for the key's neighbours and may not have
+	// found it, also with ErrExists.
+	Enter(c *r2.Co, part, key, value uint64) (guard uint64, err error)
+	// Retire is Delete with the stamp of the transaction: snapshots before it find the entry on.
+	Retire(c *r2.Co, part, key, stamp uint64) error
+}
+
+// DatedIndexes can make tables that are Dated.
+type DatedIndexes interface {
+	Indexes
+	// Date has those that are added from now on be so. visible says whether what has a stamp is there at a point.
+	Date(visible func(stamp uint64, point []uint64) bool)
+	// Collect takes out of all tables what was retired, on the coroutine's machine, with stamps that are visible to all
+	// snapshots to come.
+	Collect(c *r2.Co, visible func(stamp uint64) bool)
+	// Restamp forgets points and stamps: all that was retired is taken out, free of time. Nobody runs.
+	Restamp()
+}
+
 // Indexes makes the ordered tables of a cluster.
 type Indexes interface {
 	Add(s IndexSpec) (OrderedTable, error)

@@ -108,7 +108,8 @@ type DB struct {
 	scratch []scratch // by machine
 	held    int       // thousandths, see Tx.Hold
 
-	staleness *staleness // nil: there are no snapshots
+	staleness *staleness         // nil: there are no snapshots
+	indexes   store.DatedIndexes // nil: likewise, or of no indexes
 
 	history *export.Writer                                  // nil: nobody asked for it
 	row     [record.HeaderBytes + record.MaxValueBytes]byte // of an oracle

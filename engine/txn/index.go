@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"drtmx/dst"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 )
@@ -22,8 +23,42 @@ import (
 // and reads of those are validated. What it cannot know is that an entry did not
 // come in behind it: a phantom, unless a record that is read says so.
 
+// A read-only transaction that reads a snapshot scans at its point. There the same holds: what a commit before the point has
+// added is found, what one has dropped before the point is not, and what was dropped behind it still is. Whoever adds an entry
+// to what a snapshot has scanned comes after that snapshot.
+
 // Index is an ordered table.
 type Index = store.Index
+
+// Pointed is a Session that reads a snapshot.
+type Pointed interface {
+	// Claim is where it reads.
+	Claim() store.Claim
+}
+
+// Filling is a Session of which stamps come after those who have looked for what it adds, and did not find it.
+type Filling interface {
+	// Filled tells it of the point of such a one.
+	Filled(guard uint64)
+}
+
+// UseIndexes says what makes the ordered tables of the database: where snapshots are read they are dated. It comes before
+// the first table.
+func (db *DB) UseIndexes(x store.Indexes) error {
+	if !db.common.Snapshots {
+		return nil
+	}
+	dated, ok := x.(store.DatedIndexes)
+	if !ok {
+		return errors.New("the indexes have no guards for snapshots: set store.ordered=btree, or ts.scheme=none")
+	}
+	dated.Date(func(stamp uint64, point []uint64) bool { return dst.Visible(dst.Stamp(stamp), point) })
+	db.indexes = dated
+	return nil
+}
+
+// Indexes made the ordered tables of which snapshots are read, nil where there are none.
+func (db *DB) Indexes() store.DatedIndexes { return db.indexes }
 
 // entryOf is an entry that the transaction adds or drops.
 type entryOf struct {
@@ -40,10 +75,25 @@ func (tx *Tx) Scan(x Index, r store.Range) ([]store.Entry, error) {
 	}
 	tx.Enter(tx.ExecutionPhase(), r2.Mode{})
 	var err error
-	if tx.found, err = x.Scan(tx.c, r, tx.found[:0]); err != nil {
+	if tx.snapshot() {
+		tx.found, err = tx.scanAt(x, r)
+	} else {
+		tx.found, err = x.Scan(tx.c, r, tx.found[:0])
+	}
+	if err != nil {
 		return nil, tx.Fail(err)
 	}
 	return tx.found, nil
+}
+
+// scanAt reads entries at the point of a snapshot.
+func (tx *Tx) scanAt(x Index, r store.Range) ([]store.Entry, error) {
+	dated, ok := x.(store.Dated)
+	at, points := tx.run.(Pointed)
+	if !ok || !points {
+		return nil, errors.New("a snapshot scans an index that has no guards: it would miss what is added to it")
+	}
+	return dated.ScanAt(tx.c, at.Claim(), r, tx.found[:0])
 }
 
 // AddEntry gives a record that the transaction inserts an entry in an index.
@@ -65,7 +115,7 @@ func (tx *Tx) AddEntries(abort func() error) error {
 		if e.drop {
 			continue
 		}
-		switch err := e.index.Insert(tx.c, e.part, e.key, e.value); {
+		switch err := tx.enter(e); {
 		case err == nil:
 			e.done = true
 		case errors.Is(err, store.ErrExists):
@@ -79,11 +129,24 @@ func (tx *Tx) AddEntries(abort func() error) error {
 	return nil
 }
 
+// enter adds an entry. Those who have looked for it at a point come before the transaction.
+func (tx *Tx) enter(e *entryOf) error {
+	dated, ok := e.index.(store.Dated)
+	if !ok {
+		return e.index.Insert(tx.c, e.part, e.key, e.value)
+	}
+	guard, err := dated.Enter(tx.c, e.part, e.key, e.value)
+	if s, ok := tx.run.(Filling); ok && (err == nil || errors.Is(err, store.ErrExists)) {
+		s.Filled(guard)
+	}
+	return err
+}
+
 // UndoEntries takes back what an aborted attempt has added.
 func (tx *Tx) UndoEntries() {
 	for i := range tx.entries {
 		if e := &tx.entries[i]; e.done && !e.drop {
-			tx.drop(e)
+			tx.drop(e, e.index.Delete(tx.c, e.part, e.key))
 		}
 	}
 }
@@ -93,13 +156,21 @@ func (tx *Tx) DropEntries() {
 	for i := range tx.entries {
 		if e := &tx.entries[i]; e.drop {
 			tx.Enter(Commit, r2.Mode{})
-			tx.drop(e)
+			tx.drop(e, tx.retire(e))
 		}
 	}
 }
 
-func (tx *Tx) drop(e *entryOf) {
-	err := e.index.Delete(tx.c, e.part, e.key)
+// retire takes an entry out, of a dated table with the attempt's stamp.
+func (tx *Tx) retire(e *entryOf) error {
+	if dated, ok := e.index.(store.Dated); ok && tx.stamp != 0 {
+		return dated.Retire(tx.c, e.part, e.key, uint64(tx.stamp))
+	}
+	return e.index.Delete(tx.c, e.part, e.key)
+}
+
+// drop says what became of an entry that was to be taken out.
+func (tx *Tx) drop(e *entryOf, err error) {
 	if err == nil || errors.Is(err, store.ErrMissing) && tx.common.Faulty {
 		return
 	}

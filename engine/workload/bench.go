@@ -54,6 +54,15 @@ func (e Env) OpenDB(costs txn.Costs) (*txn.DB, error) {
 	})
 }
 
+// OpenIndexes prepares the ordered tables of a database.
+func (e Env) OpenIndexes(db *txn.DB) (store.Indexes, error) {
+	x, err := e.Indexes()
+	if err == nil {
+		err = db.UseIndexes(x)
+	}
+	return x, err
+}
+
 // OpenKV opens the store of a workload of requests to an ordered key-value store.
 func (e Env) OpenKV(s store.KVSpec) (store.KV, error) {
 	if err := s.Check(e.Cluster); err != nil {

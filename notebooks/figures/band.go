@@ -11,20 +11,68 @@ import (
 	"drtmx/dashboard/charts"
 	"drtmx/engine/batch"
 	"drtmx/engine/experiment"
+	"drtmx/engine/testbed"
 	"drtmx/engine/txn"
 )
 
-// Nobody publishes what the coordinator of a transaction and the reclaims of its log take of the cores. A band says how much a
-// figure depends on it: its runs again with coordinator.scale at 1/BandFactor and at BandFactor, and what its points and
-// claims come to.
+// Nobody publishes what the coordinator of a transaction and the reclaims of its log take of the cores, nor what a server over kernel
+// TCP does. A band says how much a figure depends on such a cost: its runs again with each of the assumed ones divided and
+// multiplied by a factor, and what its points and claims come to. Of several costs each point and each claim has the one that moves it most.
 
-// BandFactor is that of a band; the knob says why.
+// cost is an assumed one: a knob that is a factor on it, or a number of the hardware profile.
+type cost struct {
+	knob   string
+	what   string // in words
+	factor float64
+}
+
+// BandFactor is that of the coordinator's cycles; the knob says why. Of what nobody has measured on such a machine it is two.
 const BandFactor = 1.4
 
-// PointBand is where a point is with fewer cycles and with more.
+const assumedFactor = 2
+
+// coordinatorCost is the one of figures that name no other.
+var coordinatorCost = cost{txn.KnobCoordinator, "the coordinator's cycles", BandFactor}
+
+// assumed is a cost that nobody has measured.
+func assumed(knob, what string) cost { return cost{knob, what, assumedFactor} }
+
+// String is how far it goes.
+func (c cost) String() string { return fmt.Sprintf("%s from 1/%g to %g", c.knob, c.factor, c.factor) }
+
+// at is the knob's value at a factor in the runs of a spec.
+func (c cost) at(factor float64, v experiment.Knobs) (any, error) {
+	if !testbed.IsHardware(c.knob) {
+		return factor, nil
+	}
+	n := testbed.Shipped(v).Number(strings.TrimPrefix(c.knob, testbed.NumberPrefix))
+	if n == nil {
+		return nil, &experiment.SpecError{Field: "band", Value: c.knob, Rule: "profile " + v.Text("profile") + " has no such number", Next: "see drtmx profiles " + v.Text("profile")}
+	}
+	return factor * n.Value, nil
+}
+
+// costs are those of the figure's band.
+func (d *definition) bandCosts() []cost {
+	if d.costs != nil {
+		return d.costs
+	}
+	return []cost{coordinatorCost}
+}
+
+// PointBand is where a point is with less of a cost and with more.
 type PointBand struct {
-	Fewer Place `json:"fewer"`
-	More  Place `json:"more"`
+	Cost  string `json:"cost,omitempty"` // where the figure has several: the one that moves it most
+	Fewer Place  `json:"fewer"`
+	More  Place  `json:"more"`
+}
+
+// width is how far apart they are.
+func (b *PointBand) width() float64 {
+	if b == nil {
+		return -1
+	}
+	return math.Abs(b.More.Y-b.Fewer.Y) + math.Abs(b.More.X-b.Fewer.X)
 }
 
 // Place is one on both axes.
@@ -33,14 +81,29 @@ type Place struct {
 	Y float64 `json:"y"`
 }
 
-// ClaimBand is what a claim comes to with fewer cycles and with more.
+// ClaimBand is what a claim comes to with less of a cost and with more.
 type ClaimBand struct {
+	Cost   string    `json:"cost"` // the knob
+	What   string    `json:"what"` // in words
 	Factor float64   `json:"factor"`
 	Fewer  BandClaim `json:"fewer"`
 	More   BandClaim `json:"more"`
 }
 
-// BandClaim is a claim with other cycles.
+// width is how much they differ; by their verdicts, where the claim has no number.
+func (b *ClaimBand) width() float64 {
+	switch {
+	case b == nil:
+		return -1
+	case b.Fewer.Measured != nil && b.More.Measured != nil:
+		return math.Abs(*b.More.Measured - *b.Fewer.Measured)
+	case b.Fewer.Status != b.More.Status:
+		return 1
+	}
+	return 0
+}
+
+// BandClaim is a claim with other costs.
 type BandClaim struct {
 	Measured *float64 `json:"measured"`
 	Largest  *float64 `json:"largest,omitempty"`
@@ -57,7 +120,7 @@ func (r *Recipe) Band() *Figure {
 	return f
 }
 
-// RunBand is Run with a band. It takes three times as long.
+// RunBand is Run with a band. It takes three times as long, and with each cost more twice.
 func (r *Recipe) RunBand(ctx context.Context, scale string, set cluster.Knobs, progress func(done, total int)) (*Figure, error) {
 	return r.runBand(ctx, scale, set, cluster.RunCache(), progress)
 }
@@ -66,10 +129,11 @@ func (r *Recipe) runBand(ctx context.Context, scale string, set cluster.Knobs, c
 	if err := r.Bandable(scale, set); err != nil {
 		return nil, err
 	}
+	costs := r.def.bandCosts()
 	part := func(k int) func(done, total int) {
 		return func(done, total int) {
 			if progress != nil {
-				progress(k*total+done, 3*total)
+				progress(k*total+done, (1+2*len(costs))*total)
 			}
 		}
 	}
@@ -77,27 +141,31 @@ func (r *Recipe) runBand(ctx context.Context, scale string, set cluster.Knobs, c
 	if err != nil {
 		return nil, err
 	}
-	fewer, err := r.scaled(ctx, scale, set, 1/BandFactor, cache, part(1))
-	if err != nil {
-		return nil, err
+	for i, c := range costs {
+		fewer, err := r.scaled(ctx, scale, set, c, 1/c.factor, cache, part(2*i+1))
+		if err != nil {
+			return nil, err
+		}
+		more, err := r.scaled(ctx, scale, set, c, c.factor, cache, part(2*i+2))
+		if err != nil {
+			return nil, err
+		}
+		f.band(c, len(costs) > 1, fewer, more)
+		f.WallMS += fewer.WallMS + more.WallMS
 	}
-	more, err := r.scaled(ctx, scale, set, BandFactor, cache, part(2))
-	if err != nil {
-		return nil, err
-	}
-	f.band(fewer, more)
-	f.WallMS += fewer.WallMS + more.WallMS
 	return f, nil
 }
 
-// Bandable refuses a figure on which the coordinator's cycles have no effect.
+// Bandable refuses a figure without transactions: none of the costs has an effect on it.
 func (r *Recipe) Bandable(scale string, set cluster.Knobs) error {
 	refused := func(rule, next string) error {
 		return &experiment.SpecError{Field: "band", Value: r.def.id, Rule: rule, Next: next}
 	}
 	all := r.and(set)
-	if _, own := all.set[txn.KnobCoordinator]; own {
-		return refused(txn.KnobCoordinator+" is set, and a band sets it", "leave one of them out")
+	for _, c := range r.def.bandCosts() {
+		if _, own := all.set[c.knob]; own {
+			return refused(c.knob+" is set, and a band sets it", "leave one of them out")
+		}
 	}
 	specs, err := all.Specs(scale)
 	if err != nil {
@@ -114,16 +182,27 @@ func (r *Recipe) Bandable(scale string, set cluster.Knobs) error {
 		}
 	}
 	if len(specs) == 0 {
-		return refused("the figure takes no runs of transactions", "figures of chapter 4 have a band")
+		return refused("the figure takes no runs of transactions", "figures of chapters 4 and 5 have a band")
 	}
 	return nil
 }
 
-// scaled is the figure with other cycles of the coordinator, without a point at paper scale.
-func (r *Recipe) scaled(ctx context.Context, scale string, set cluster.Knobs, factor float64, cache batch.Cache, progress func(done, total int)) (*Figure, error) {
-	all := r.and(set, experiment.Knobs{txn.KnobCoordinator: factor})
-	specs, err := all.Specs(scale)
+// scaled is the figure with more or less of a cost, without a point at paper scale.
+func (r *Recipe) scaled(ctx context.Context, scale string, set cluster.Knobs, c cost, factor float64, cache batch.Cache, progress func(done, total int)) (*Figure, error) {
+	specs, err := r.and(set).Specs(scale)
 	if err != nil {
+		return nil, err
+	}
+	v, err := experiment.Resolve(specs[0])
+	if err != nil {
+		return nil, err
+	}
+	value, err := c.at(factor, v)
+	if err != nil {
+		return nil, err
+	}
+	all := r.and(set, experiment.Knobs{c.knob: value})
+	if specs, err = all.Specs(scale); err != nil {
 		return nil, err
 	}
 	again := MeasureAgain
@@ -139,25 +218,38 @@ func (r *Recipe) scaled(ctx context.Context, scale string, set cluster.Knobs, fa
 	return all.From(scale, results), nil
 }
 
-// band puts the numbers of two other figures beside those of this one.
-func (f *Figure) band(fewer, more *Figure) {
-	f.BandFactor = BandFactor
+// band puts the numbers of two other figures beside those of this one, where another cost has not moved them more. named: there
+// are several costs.
+func (f *Figure) band(c cost, named bool, fewer, more *Figure) {
+	f.BandFactor = max(f.BandFactor, c.factor)
+	f.BandCosts = append(f.BandCosts, c.String())
 	for i := range f.Series {
 		s := &f.Series[i]
 		for k := range s.Points {
 			p := &s.Points[k]
 			low, ok := fewer.like(s).of(p)
 			high, also := more.like(s).of(p)
-			if ok && also {
-				p.Band = &PointBand{Fewer: Place{low.X, low.Y}, More: Place{high.X, high.Y}}
+			if !ok || !also {
+				continue
+			}
+			b := &PointBand{Fewer: Place{low.X, low.Y}, More: Place{high.X, high.Y}}
+			if named {
+				b.Cost = c.knob
+			}
+			if b.width() > p.Band.width() {
+				p.Band = b
 			}
 		}
 	}
 	for i := range f.Claims {
-		c := &f.Claims[i]
-		low, high := fewer.claim(c), more.claim(c)
-		if low != nil && high != nil {
-			c.Band = &ClaimBand{Factor: BandFactor, Fewer: low.inBand(), More: high.inBand()}
+		claim := &f.Claims[i]
+		low, high := fewer.claim(claim), more.claim(claim)
+		if low == nil || high == nil {
+			continue
+		}
+		b := &ClaimBand{Cost: c.knob, What: c.what, Factor: c.factor, Fewer: low.inBand(), More: high.inBand()}
+		if b.width() > claim.Band.width() {
+			claim.Band = b
 		}
 	}
 	for _, other := range []*Figure{fewer, more} {
@@ -228,5 +320,13 @@ func (c *Claim) told() string {
 	if c.Band == nil {
 		return ""
 	}
-	return fmt.Sprintf("; %s and %s with 1/%g and %g of the coordinator's cycles", c.Band.Fewer.Says, c.Band.More.Says, c.Band.Factor, c.Band.Factor)
+	return fmt.Sprintf("; %s and %s with 1/%g and %g of %s", c.Band.Fewer.Says, c.Band.More.Says, c.Band.Factor, c.Band.Factor, c.Band.What)
+}
+
+// what is the cost as predictions keep it: they say nothing of the coordinator's.
+func (b *ClaimBand) what() string {
+	if b.Cost == txn.KnobCoordinator {
+		return ""
+	}
+	return b.What
 }

@@ -38,6 +38,49 @@ func TestBandOfAFigure(t *testing.T) {
 	}
 }
 
+// Of several costs each claim and each point has the one that moves it most, and says which.
+func TestBandOfSeveralCosts(t *testing.T) {
+	d := *Get("4-9b").def
+	d.costs = []cost{{"coordinator.scale", "the coordinator's cycles", 1.05}, assumed("hardware.wire.switch", "the switch's time")}
+	r := &Recipe{def: &d, set: experiment.Knobs{}}
+	set := cluster.Knobs{"nodes": 3, "threads": 1, "workload.scale": 0.01, "warm": false, "coroutines": 1}
+	d.form, d.arrange = formLines, nil
+	d.plan = func(scale string) plan {
+		base := experiment.Spec{Preset: "drtm+h", Workload: "smallbank", Set: experiment.Knobs{"duration_ns": 200_000}}
+		return plan{base: base, series: []plannedSeries{{"Latency", []plannedPoint{{x: 1, read: meanLatency}}}}}
+	}
+	d.claims = func(f *Figure) []Claim {
+		y := f.Series[0].Points[0].Y
+		return []Claim{withheld("x", "its latency", "us", y, "measured")}
+	}
+	f, err := r.runBand(context.Background(), Quick, set, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, c := f.Series[0].Points[0], f.Claims[0]
+	if p.Band == nil || p.Band.Cost != "hardware.wire.switch" || p.Band.Fewer.Y >= p.Y || p.Band.More.Y <= p.Y {
+		t.Errorf("%+v of %+v", p.Band, p)
+	}
+	if c.Band == nil || c.Band.Cost != "hardware.wire.switch" || c.Band.Factor != 2 || !strings.Contains(c.told(), "with 1/2 and 2 of the switch's time") {
+		t.Errorf("%+v, %s", c.Band, c.told())
+	}
+	for _, says := range []string{"coordinator.scale from 1/1.05 to 1.05", "hardware.wire.switch from 1/2 to 2"} {
+		if !strings.Contains(f.String(), says) {
+			t.Errorf("no %q in\n%s", says, f)
+		}
+	}
+	if b := c.predicted().Band; b == nil || b.What() != "the switch's time" {
+		t.Errorf("%+v", b)
+	}
+	if err := r.Bandable(Quick, cluster.Knobs{"hardware.wire.switch": 100.0}); !experiment.IsSpecError(err) {
+		t.Errorf("a cost that is set: %v", err)
+	}
+	d.costs = []cost{assumed("hardware.tcp.send_call", "a call")}
+	if _, err := r.runBand(context.Background(), Quick, set, nil, nil); !experiment.IsSpecError(err) || !strings.Contains(err.Error(), "has no such number") {
+		t.Errorf("a cost of other hardware: %v", err)
+	}
+}
+
 // What takes no transactions has no band, and nobody else sets its knob.
 func TestBandIsRefused(t *testing.T) {
 	for _, id := range []string{"2-4a", "3-15a", "3-22a", "t4-2", "t4-1"} {

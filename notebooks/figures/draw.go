@@ -12,7 +12,6 @@ import (
 	"drtmx/cluster"
 	"drtmx/cluster/tidy"
 	"drtmx/dashboard/charts"
-	"drtmx/engine/txn"
 )
 
 // title is what stands over the picture.
@@ -234,8 +233,8 @@ func (f *Figure) Caption() string {
 	if t := knobText(f.Set); t != "" {
 		s += "; with " + t
 	}
-	if f.BandFactor > 0 {
-		s += fmt.Sprintf("; bands: %s from 1/%g to %g", txn.KnobCoordinator, f.BandFactor, f.BandFactor)
+	if len(f.BandCosts) > 0 {
+		s += "; bands: " + strings.Join(f.BandCosts, ", ")
 	}
 	if p := f.Partial; p != nil {
 		s += fmt.Sprintf("; %d of %d runs", p.Done, p.Total)

@@ -254,7 +254,7 @@ func TestLinear47(t *testing.T) {
 }
 
 func TestTables4(t *testing.T) {
-	for _, id := range []string{"t4-1", "t4-2", "t4-3"} {
+	for _, id := range []string{"t4-1", "t4-2", "t4-3", "t5-1"} {
 		f, err := recipe(t, id).RunWith(context.Background(), Quick, nil, nil, nil)
 		if err != nil {
 			t.Fatal(err)

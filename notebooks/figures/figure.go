@@ -40,6 +40,8 @@ type Figure struct {
 	WallMS   int64   `json:"wall_ms"`
 	// BandFactor is that of the band of points and claims, 0 if there is none.
 	BandFactor float64 `json:"band_factor,omitempty"`
+	// BandCosts say which costs a band is about, and how far they go.
+	BandCosts []string `json:"band_costs,omitempty"`
 }
 
 // The forms of a figure.

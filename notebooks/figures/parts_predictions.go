@@ -68,7 +68,7 @@ func toldLine(l *prediction.Line, columns []prediction.Column) toldPrediction {
 		v := c.Of(&l.Row)
 		cell := toldValue{Text: strings.ReplaceAll(v.Text(), "..", " to "), Off: v.Off()}
 		if v != nil && v.Band != nil {
-			cell.Band = strings.ReplaceAll(fmt.Sprintf("%s / %s with 1/%g and %[3]g of the coordinator's cycles", v.Band.Fewer, v.Band.More, v.Band.Factor), "..", " to ")
+			cell.Band = strings.ReplaceAll(fmt.Sprintf("%s / %s with 1/%g and %g of %s", v.Band.Fewer, v.Band.More, v.Band.Factor, v.Band.Factor, v.Band.What()), "..", " to ")
 		}
 		out.Cells = append(out.Cells, cell)
 	}

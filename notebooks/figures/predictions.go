@@ -71,7 +71,7 @@ func (c *Claim) predicted() prediction.Value {
 		v.Range = charts.Digits(*c.Smallest, 4) + ".." + charts.Digits(*c.Largest, 4)
 	}
 	if b := c.Band; b != nil && c.Measured != nil {
-		v.Band = &prediction.Band{Factor: b.Factor, Fewer: b.Fewer.text(c.ranged()), More: b.More.text(c.ranged())}
+		v.Band = &prediction.Band{Of: b.what(), Factor: b.Factor, Fewer: b.Fewer.text(c.ranged()), More: b.More.text(c.ranged())}
 	}
 	return v
 }

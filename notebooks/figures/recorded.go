@@ -80,7 +80,8 @@ func (f *Figure) recorded(chapter int) {
 				fewer, ok := p.Share(b.Fewer)
 				more, also := p.Share(b.More)
 				if ok && also {
-					at.Band, f.BandFactor = &PointBand{Place{at.X, fewer}, Place{at.X, more}}, b.Factor
+					at.Band, f.BandFactor = &PointBand{Fewer: Place{at.X, fewer}, More: Place{at.X, more}}, b.Factor
+					f.BandCosts = []string{coordinatorCost.String()}
 				}
 			}
 			s.Points = append(s.Points, at)
@@ -169,7 +170,7 @@ func (l *namedLine) says(r *prediction.Report) string {
 			text += " (" + v.Off() + ")"
 		}
 		if b := v.Band; b != nil {
-			text += fmt.Sprintf(", with 1/%g and %g of the coordinator's cycles %s and %s", b.Factor, b.Factor, b.Fewer, b.More)
+			text += fmt.Sprintf(", with 1/%g and %g of %s %s and %s", b.Factor, b.Factor, b.What(), b.Fewer, b.More)
 		}
 		parts = append(parts, text)
 	}

@@ -29,6 +29,7 @@ type definition struct {
 	planFor func(scale string, set experiment.Knobs) plan // in place of plan: With decides what is run
 	arrange func(f *Figure)                               // makes of the points what is drawn; nil: that is what they are
 	claims  func(f *Figure) []Claim
+	costs   []cost                              // of its band; nil: the coordinator's
 	compute func(c *computing, f *Figure) error // in place of plan: the series and Computed of a figure without runs
 }
 
@@ -117,7 +118,7 @@ type gapPoint struct {
 // definitions are in the order of the thesis.
 var definitions = slices.Concat(
 	[]*definition{&figure22a, &figure22b, &figure24a, &figure24b, &figure25a, &figure25b},
-	figures28to11, figures212to13, figures214, figures216, figures218, []*definition{&figurePersist}, figures219, inOrder(figures3, figures3Models, figures3time, figures3runs), figures4, []*definition{&figure4best},
+	figures28to11, figures212to13, figures214, figures216, figures218, []*definition{&figurePersist}, figures219, inOrder(figures3, figures3Models, figures3time, figures3runs), figures4, []*definition{&figure4best}, figures5,
 )
 
 // The figures of predictions ask for the others, so they are added when these are there.

@@ -29,12 +29,27 @@ type Tree struct {
 	visited []int32
 	looked  int
 	path    []step // to the leaf, from the root
+	leaf    int32  // of the last insert
+
+	// Watch is told which leaves take over keys of others, nil: nobody asks. Skip says which entries scans pass over
+	// as if they were not there, nil: none.
+	Watch Watch
+	Skip  func(key uint64) bool
 
 	// What it begins with.
 	size   uint64
 	fill   int
 	at     func(i uint64) Entry
 	counts []int
+}
+
+// Watch is told of the leaf that a key is in, or would be if it is not there: it changes when another leaf
+// splits or goes.
+type Watch interface {
+	// Split says that a leaf was made to take some of the keys of another one.
+	Split(leaf, right int32)
+	// Gone says that a leaf is no more, and that some of its keys, or all, belong to another one now.
+	Gone(leaf, into int32)
 }
 
 // page is nodes with consecutive numbers; nil: as at the start, and nobody has visited it.
@@ -76,6 +91,20 @@ func (t *Tree) Len() int { return t.entries }
 // Visited are the nodes that the last operation went to, for whoever charges it, and Looked how many of their keys it compared on
 // its way down. The list is valid until the next operation.
 func (t *Tree) Visited() []int32 { return t.visited }
+
+// Leaf is the leaf that the last insert put an entry in.
+func (t *Tree) Leaf() int32 { return t.leaf }
+
+// IsLeaf says that a node is one.
+func (t *Tree) IsLeaf(i int32) bool { return t.node(i).leaf }
+
+// Put replaces the value of a key that is there.
+func (t *Tree) Put(key, val uint64) {
+	n := t.node(t.descend(key))
+	if i := n.lower(key); i < n.n && n.keys[i] == key {
+		n.vals[i] = val
+	}
+}
 
 // Looked is beside Visited.
 func (t *Tree) Looked() int { return t.looked }
@@ -268,7 +297,7 @@ func (t *Tree) Insert(key, val uint64) bool {
 		return false
 	}
 	t.entries++
-	if n.n < Fanout {
+	if t.leaf = at; n.n < Fanout {
 		n.insert(i, key, val)
 		return true
 	}
@@ -277,6 +306,7 @@ func (t *Tree) Insert(key, val uint64) bool {
 	if r := t.node(right); r.n == 0 || key >= r.keys[0] {
 		target = right
 	}
+	t.leaf = target
 	n = t.node(target)
 	n.insert(n.lower(key), key, val)
 	t.addChild(t.node(right).keys[0], right)
@@ -298,6 +328,9 @@ func (t *Tree) split(at int32, atEnd bool) (right int32) {
 			t.node(n.next).prev = right
 		}
 		n.next = right
+		if t.Watch != nil {
+			t.Watch.Split(at, right)
+		}
 	}
 	t.visited = append(t.visited, right)
 	return right
@@ -340,19 +373,28 @@ func (t *Tree) Remove(key uint64) bool {
 	t.entries--
 	n.remove(i)
 	if n.n == 0 && len(t.path) > 0 {
-		t.unlink(n)
+		t.unlink(at, n)
 		t.dropChild(at)
 	}
 	return true
 }
 
-// unlink takes an empty leaf out of the list of leaves.
-func (t *Tree) unlink(n *node) {
+// unlink takes an empty leaf out of the list of leaves. Its keys belong to the one before it, or to the one behind it where
+// the node above begins with it.
+func (t *Tree) unlink(at int32, n *node) {
 	if n.prev != none {
 		t.node(n.prev).next = n.next
+		t.gone(at, n.prev)
 	}
 	if n.next != none {
 		t.node(n.next).prev = n.prev
+		t.gone(at, n.next)
+	}
+}
+
+func (t *Tree) gone(leaf, into int32) {
+	if t.Watch != nil {
+		t.Watch.Gone(leaf, into)
 	}
 }
 
@@ -392,9 +434,11 @@ func (t *Tree) Up(from, to uint64, limit int, dst []Entry) []Entry {
 		if n.keys[i] > to {
 			break
 		}
-		dst = append(dst, Entry{Key: n.keys[i], Value: n.vals[i]})
+		if t.Skip == nil || !t.Skip(n.keys[i]) {
+			dst = append(dst, Entry{Key: n.keys[i], Value: n.vals[i]})
+			limit--
+		}
 		i++
-		limit--
 	}
 	return dst
 }
@@ -443,8 +487,10 @@ func (t *Tree) Down(from, to uint64, limit int, dst []Entry) []Entry {
 		if n.keys[i] < from {
 			break
 		}
-		dst = append(dst, Entry{Key: n.keys[i], Value: n.vals[i]})
-		limit--
+		if t.Skip == nil || !t.Skip(n.keys[i]) {
+			dst = append(dst, Entry{Key: n.keys[i], Value: n.vals[i]})
+			limit--
+		}
 	}
 	return dst
 }

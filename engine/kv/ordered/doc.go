@@ -12,11 +12,21 @@
 // The part's first line, by a load, or by a compare-and-swap where the tree changes; then two lines of every node on the
 // way and of every leaf that is scanned. A request has 40 bytes, and 16 per entry come back.
 //
+// # Snapshots
+//
+// A dated table (Dated) answers scans at the point of a snapshot. Each leaf has a guard, a word beside it: the highest point
+// at which a snapshot has scanned the leaf. A scan raises the guards of all leaves that it passes, and whoever enters a key is
+// told its leaf's: its transaction comes after that, or the snapshot would have missed it. A leaf that splits hands its guard
+// on, and so does one that goes. An entry that is taken out stays, with the stamp from which on it is gone, until no snapshot
+// finds it any more. When an entry came in nobody knows, as its transaction has no stamp by then: the record it points to
+// says so.
+//
 // # Left out
 //
 //   - Latches within a tree: who comes while another one works does not wait.
 //   - Sockets: all parts of a server are in the memory of its first one.
 //   - Nodes in registered memory, for READs from elsewhere.
+//   - The locked instruction with which a scan raises a guard: its line is charged.
 //   - Merging of leaves: a leaf goes when its last entry does.
 //   - Replicas. What a secondary index has follows from the records it points to.
 package ordered

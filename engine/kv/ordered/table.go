@@ -37,6 +37,7 @@ type Table struct {
 	heads   []r2.Addr // by server
 	nodes   []r2.Addr // by server, reserved
 	found   [][]Entry // by server: scratch of handlers, see r2.Co.Request
+	dated   *Dated    // nil: no snapshots are read
 }
 
 // Primary is the server of a part.
@@ -49,6 +50,9 @@ func (t *Table) Name() string { return t.spec.Name }
 func (t *Table) tree(part uint64) *btree.Tree {
 	if t.trees[part] == nil {
 		t.trees[part] = t.newTree(part)
+		if t.dated != nil {
+			t.dated.follow(part)
+		}
 	}
 	return t.trees[part]
 }
@@ -70,6 +74,9 @@ func (t *Table) newTree(part uint64) *btree.Tree {
 // Entries calls f with the entries of a part in order: an oracle, free of time. A part that nobody used has what it
 // begins with.
 func (t *Table) Entries(part uint64, f func(Entry)) {
+	if t.dated != nil {
+		f = t.dated.live(part, f)
+	}
 	t.tree(part).Each(f)
 }
 
@@ -103,6 +110,10 @@ func (t *Table) scanLocal(c *r2.Co, r Range, dst []Entry) []Entry {
 
 // insertLocal adds an entry on the part's server.
 func (t *Table) insertLocal(c *r2.Co, part, key, value uint64) error {
+	if t.dated != nil {
+		_, err := t.dated.enterLocal(c, part, key, value)
+		return err
+	}
 	t.bump(c, part)
 	x := t.tree(part)
 	ok := x.Insert(key, value)
@@ -116,6 +127,9 @@ func (t *Table) insertLocal(c *r2.Co, part, key, value uint64) error {
 // deleteLocal takes an entry out on the part's server.
 func (t *Table) deleteLocal(c *r2.Co, part, key uint64) error {
 	t.bump(c, part)
+	if t.dated != nil && t.dated.parts[part].retired[key] != (lives{}) {
+		return t.dated.end(c, part, key)
+	}
 	x := t.tree(part)
 	ok := x.Remove(key)
 	t.charge(c, part, x)

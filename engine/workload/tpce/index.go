@@ -39,7 +39,7 @@ const (
 
 // openIndexes makes them.
 func (b *Bench) openIndexes(env workload.Env) error {
-	v, err := env.Indexes()
+	v, err := env.OpenIndexes(b.db)
 	if err != nil {
 		return err
 	}

@@ -43,12 +43,16 @@ type Value struct {
 	Stale bool     `json:"stale,omitempty"`
 }
 
-// Band is what a value comes to with the coordinator's and the reclaim's cycles divided and multiplied by the factor.
+// Band is what a value comes to with a cost divided and multiplied by the factor.
 type Band struct {
+	Of     string  `json:"of,omitempty"` // "": the coordinator's and the reclaim's cycles
 	Factor float64 `json:"factor"`
 	Fewer  string  `json:"fewer"`
 	More   string  `json:"more"`
 }
+
+// What is its cost in words.
+func (b *Band) What() string { return cmp.Or(b.Of, "the coordinator's cycles") }
 
 // The names of columns that code knows.
 const (
