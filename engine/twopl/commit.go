@@ -1,0 +1,80 @@
+package twopl
+
+import (
+	"drtmx/engine/txn"
+)
+
+// The end of an attempt, on the coordinator: one message to each server that may hold locks for it, with what is to be
+// installed there if it has committed. The server knows what it holds.
+
+// end sends them, and waits for the answers unless the phase is passive. An attempt that has taken out records again
+// or that aborts waits: its coroutine begins the next one at once.
+func (s *session) end(committed bool) error {
+	if len(s.asked) == 0 {
+		return nil
+	}
+	mode := s.cfg.mode(txn.Commit)
+	s.tx.Enter(txn.Commit, mode)
+	for _, m := range s.asked {
+		s.endAt(m, committed)
+	}
+	if mode.Passive {
+		return nil
+	}
+	return s.c.Wait()
+}
+
+// endAt ends the attempt at one server, by as many messages as it takes.
+func (s *session) endAt(m int, committed bool) {
+	s.bounds = append(s.bounds[:0], 0)
+	size := commitHead
+	for i, a := range s.set {
+		if n := a.commitBytes(m, committed); size+n > s.p.maxPayload {
+			s.bounds = append(s.bounds, i)
+			size = commitHead + n
+		} else {
+			size += n
+		}
+	}
+	s.bounds = append(s.bounds, len(s.set))
+	parts := len(s.bounds) - 1
+	flag := uint64(0)
+	if committed {
+		flag = 1
+	}
+	for i := range parts {
+		req := add64(add64(s.c.Request(), s.attempt), uint64(parts)<<1|flag)
+		records := 1
+		for _, a := range s.set[s.bounds[i]:s.bounds[i+1]] {
+			if a.commitBytes(m, committed) > 0 {
+				req = s.installItem(req, a)
+				records++
+			}
+		}
+		s.c.Compute(s.p.program.commitRecord * records)
+		s.p.commitsOpen++ // a drain waits for it
+		s.c.Call(m, s.p.rpc.commit, req)
+	}
+}
+
+// commitBytes is what a record takes in a message that ends the attempt at a server.
+func (a *access) commitBytes(m int, committed bool) int {
+	switch {
+	case !committed || a.Out == nil || int(a.Machine) != m:
+		return 0
+	case a.Delete:
+		return commitItem
+	}
+	return commitItem + pad8(len(a.Out)-txn.Front)
+}
+
+// installItem adds what a server installs.
+func (s *session) installItem(req []byte, a *access) []byte {
+	req = add64(req, uint64(a.Table.ID)<<56|a.Key)
+	if a.Delete {
+		return add64(add64(req, uint64(a.ref)|deletedBit), a.next)
+	}
+	value := a.Out[txn.Front:]
+	req = append(add64(add64(req, uint64(a.ref)|uint64(len(value))<<bytesAt), a.next), value...)
+	return append(req, zero[:pad8(len(value))-len(value)]...)
+}

@@ -1,0 +1,203 @@
+package twopl
+
+import (
+	"fmt"
+	"slices"
+
+	"drtmx/engine/r2"
+	"drtmx/engine/store"
+	"drtmx/engine/txn"
+)
+
+// The growing phase, on the coordinator: each record is locked when the body first asks for it, and read under the lock. A
+// server gets one message with all of its records, its own machine's among them, and answers when it has all locks.
+
+// Fetch locks and reads the records of the set from index first on.
+func (s *session) Fetch(first int, parallel bool) error {
+	s.enterGrowing(parallel)
+	s.c.Compute(s.p.program.growing)
+	for i := first; i < len(s.set) && s.tx.Failed() == nil; i++ {
+		if s.set[i].State == txn.Wanted {
+			s.begin(s.set[i])
+		}
+	}
+	s.collect()
+	return s.tx.Failed()
+}
+
+// Start begins to lock the newest record and does not wait.
+func (s *session) Start(*txn.Access) {
+	s.enterGrowing(true)
+	s.begin(s.set[len(s.set)-1])
+}
+
+// enterGrowing begins the phase. Records that are announced together are locked together.
+func (s *session) enterGrowing(parallel bool) {
+	mode := s.cfg.mode(txn.Lock)
+	mode.Outstanding = parallel && (mode.Outstanding || s.cfg.Speculative)
+	s.tx.Enter(txn.Lock, mode)
+}
+
+// wants is the lock that an access takes.
+func (s *session) wants(a *access) mode {
+	switch {
+	case a.Table.Constant:
+		return none
+	case a.ToWrite:
+		return exclusive
+	case s.cfg.Isolation == ReadCommitted:
+		return none
+	}
+	return shared
+}
+
+// begin has a record asked for.
+func (s *session) begin(a *access) {
+	s.c.Compute(s.p.program.growingRecord)
+	if a.want = s.wants(a); a.want != none {
+		a.Table.Touch(a.Key) // its lock may be left behind
+		s.p.db.Locking(int(a.Machine) == s.c.Machine())
+	}
+	if a.Key > keyMask {
+		s.tx.Lacks(&a.Access, 0)
+		return
+	}
+	a.State, a.asked = txn.Asked, true
+}
+
+// collect sends what is to be asked, and takes all answers.
+func (s *session) collect() {
+	if !s.over {
+		for i, a := range s.set {
+			if a.asked && a.rep == nil {
+				s.ask(i)
+			}
+		}
+	}
+	if err := s.c.Wait(); err != nil {
+		s.tx.Fail(err)
+		return
+	}
+	for _, a := range s.set {
+		if a.asked && a.rep != nil {
+			s.accept(a.rep)
+		}
+	}
+}
+
+// head is that of a message that asks for locks.
+func (s *session) head(flags uint64) []byte {
+	if s.cfg.Isolation == ReadCommitted {
+		flags |= lessReads
+	}
+	return add64(add64(s.c.Request(), s.attempt), s.age<<lessBits|flags)
+}
+
+// ask sends a message to the server of a record with all of its records that are to be asked for from there on, as many as an
+// answer carries.
+func (s *session) ask(from int) {
+	m, room := s.set[from].Machine, s.p.maxPayload
+	req, answer, last := s.head(0), status, from
+	for i := from; i < len(s.set); i++ {
+		a := s.set[i]
+		if !a.asked || a.rep != nil || a.Machine != m {
+			continue
+		}
+		more := lockBack + seqBack + pad8(a.Table.ValueBytes())
+		if len(req)+lockItem > room || answer+more > room {
+			if answer == status {
+				s.tx.Fail(fmt.Errorf("record of table %s: an answer with it has %d bytes, a message carries %d; use smaller records", a.Table.Name, status+more, room))
+				a.State, a.asked = txn.Missing, false
+				return
+			}
+			break
+		}
+		item := uint64(a.Table.ID)<<56 | a.Key
+		if a.want == exclusive {
+			item |= wantsWrite
+		}
+		req = add64(req, item)
+		answer += more
+		last = i
+		if a.want != none {
+			s.touches(int(m))
+		}
+	}
+	rep := s.c.Call(int(m), s.p.rpc.lock, req)
+	for _, a := range s.set[from : last+1] {
+		if a.asked && a.rep == nil && a.Machine == m {
+			a.rep = rep
+		}
+	}
+}
+
+// touches notes that a server may hold locks for the attempt.
+func (s *session) touches(m int) {
+	if !slices.Contains(s.asked, m) {
+		s.asked = append(s.asked, m)
+	}
+}
+
+// accept takes the records of an answer, or that one of them was refused.
+func (s *session) accept(rep *r2.Reply) {
+	b, n := rep.B, uint64(0)
+	if len(b) < status {
+		s.tx.Fail(fmt.Errorf("answer to a lock request of %d bytes", len(b)))
+		b = zero
+	}
+	was := u64(b)
+	b = b[status:]
+	for _, a := range s.set {
+		if !a.asked || a.rep != rep {
+			continue
+		}
+		a.rep, a.asked, a.State = nil, false, txn.Wanted
+		switch {
+		case was&wasGranted == 0:
+			if n == was>>1 && s.tx.Failed() == nil {
+				s.conflict(a)
+			}
+		case u64(b)&foundBit == 0:
+			s.tx.Lacks(&a.Access, uint32(u64(b)))
+			b = b[lockBack:]
+		default:
+			a.ref, a.seq, a.held = store.Ref(u64(b)&^foundBit), u64(b[lockBack:]), a.want
+			value := b[lockBack+seqBack:][:a.Table.ValueBytes()]
+			b = b[lockBack+seqBack+pad8(len(value)):]
+			s.locked(a.held)
+			s.tx.Got(&a.Access, value, a.Table.Version(a.Key, a.ref, a.seq))
+		}
+		n++
+	}
+}
+
+// locked notes when the attempt has its first lock.
+func (s *session) locked(m mode) {
+	if s.lockedAt == 0 && m != none {
+		s.lockedAt = s.c.Now()
+	}
+}
+
+// Write takes the exclusive lock of a record that was read under a shared one, or none.
+func (s *session) Write(x *txn.Access) error {
+	a := s.accessOf(x)
+	if a.State != txn.Fetched || a.held == exclusive {
+		return nil
+	}
+	s.tx.Enter(txn.Lock, s.cfg.mode(txn.Lock))
+	s.c.Compute(s.p.program.upgrade)
+	a.Table.Touch(a.Key)
+	s.touches(int(a.Machine))
+	rep := s.c.Call(int(a.Machine), s.p.rpc.lock, add64(s.head(upgradeBit), uint64(a.Table.ID)<<56|wantsWrite|a.Key))
+	if err := s.c.Wait(); err != nil {
+		return s.tx.Fail(err)
+	}
+	b := rep.B
+	if len(b) < status+lockBack+seqBack || u64(b)&wasGranted == 0 ||
+		u64(b[status:])&foundBit == 0 || store.Ref(u64(b[status:])&^foundBit) != a.ref || u64(b[status+lockBack:]) != a.seq {
+		return s.conflict(a) // refused; or, without a lock until now, somebody else has written it meanwhile
+	}
+	a.held = exclusive
+	s.locked(exclusive)
+	return nil
+}

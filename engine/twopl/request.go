@@ -1,0 +1,279 @@
+package twopl
+
+import (
+	"errors"
+	"fmt"
+
+	"drtmx/engine/r2"
+	"drtmx/engine/store"
+	"drtmx/engine/txn"
+)
+
+// request is a message that asks a server for locks. The server goes through its items one after the other, waits where
+// it has to, and answers when it has all locks, or was refused one.
+type request struct {
+	t       *table
+	party   *party // nil: it takes no locks
+	inserts bool   // it inserts records
+	upgrade bool   // it asks for locks that it shares, and for no values
+	less    bool   // reads take no lock
+	items   []byte // that it has not got yet
+	got     []item // by item
+	failed  bool   // it was refused the item after those
+	ticket  *r2.Ticket
+	reply   func(c *r2.Co, req, rep []byte) int // answers it: fill
+
+	// While it waits.
+	at       *lock
+	want     mode
+	upgrades bool
+	turn     uint32   // counts its waits
+	until    r2.Time  // the end of all of them
+	next     *request // of a list of those that go on
+}
+
+// item is one record of a request.
+type item struct {
+	table *txn.Table
+	key   uint64
+	ref   store.Ref // of its row
+	gap   uint32    // version of its gap, if it is missing
+	state itemState
+
+	x   store.Change // of an insert
+	err error
+}
+
+type itemState uint8
+
+const (
+	unlocked itemState = iota // it is read when the answer is made
+	found
+	missing
+)
+
+// open makes a request of a message.
+func (t *table) open(c *r2.Co, from r2.Peer, req []byte, inserts bool) *request {
+	var r *request
+	if n := len(t.spareRequests); n > 0 {
+		r = t.spareRequests[n-1]
+		t.spareRequests = t.spareRequests[:n-1]
+	} else {
+		r = &request{t: t}
+		r.reply = r.fill
+	}
+	word := u64(req[8:])
+	r.inserts, r.upgrade, r.less, r.items, r.got = inserts, word&upgradeBit != 0, word&lessReads != 0, req[lockHead:], r.got[:0]
+	if cycles := t.p.cycles(r); cycles > 0 {
+		c.ChargeHandler(cycles)
+	}
+	r.party = t.party(c, u64(req), word>>lessBits, from)
+	return r
+}
+
+// close gives an answered request back.
+func (t *table) close(r *request) {
+	r.party, r.items, r.ticket, r.failed = nil, nil, nil, false
+	r.turn++ // who remembers it means another one
+	t.spareRequests = append(t.spareRequests, r)
+}
+
+// serve serves a message that asks for locks.
+func (p *protocol) serve(c *r2.Co, from r2.Peer, req, rep []byte, inserts bool) int {
+	t := p.tables[c.Machine()]
+	r := t.open(c, from, req, inserts)
+	if !t.advance(c, r) {
+		return 0 // suspend has deferred the answer
+	}
+	return r.fill(c, req, rep)
+}
+
+func (p *protocol) serveLock(c *r2.Co, from r2.Peer, req, rep []byte) int {
+	return p.serve(c, from, req, rep, false)
+}
+
+func (p *protocol) serveInsert(c *r2.Co, from r2.Peer, req, rep []byte) int {
+	return p.serve(c, from, req, rep, true)
+}
+
+// advance goes on with a request until it can be answered. It returns false if it waits.
+func (t *table) advance(c *r2.Co, r *request) bool {
+	for len(r.items) > 0 && !r.failed {
+		var v verdict
+		if r.inserts {
+			v = t.insert(c, r, u64(r.items))
+		} else {
+			v = t.lockItem(c, r, u64(r.items))
+		}
+		switch v {
+		case waits:
+			return false
+		case refused:
+			r.failed = true
+		default:
+			r.items = r.items[lockItem:]
+		}
+	}
+	return true
+}
+
+// wanted is the lock that an item takes.
+func (r *request) wanted(t *txn.Table, word uint64) mode {
+	switch {
+	case t.Constant:
+		return none
+	case word&wantsWrite != 0:
+		return exclusive
+	case r.less:
+		return none
+	}
+	return shared
+}
+
+// lockItem locks the record of an item, or its gap. After a wait it does all again: what it has it gets at once.
+func (t *table) lockItem(c *r2.Co, r *request, word uint64) verdict {
+	x := item{table: t.p.db.TableOf(uint8(word >> 56)), key: word & keyMask}
+	want := r.wanted(x.table, word)
+	if want == none {
+		r.got = append(r.got, x)
+		return granted
+	}
+	for range attempts {
+		loc, ok := t.lookup(c, x.table, x.key)
+		switch {
+		case ok:
+			v, valid := t.askRow(c, r, loc, want)
+			if !valid {
+				c.Compute(spinCycles)
+				continue
+			}
+			if v == granted {
+				x.ref, x.state = loc.Ref, found
+				r.got = append(r.got, x)
+			}
+			return v
+		case x.table.Fixed || t.p.cfg.holdsGap(t, c, r.party, loc.Loc, want):
+			x.gap, x.state = uint32(loc.Ref), missing
+			r.got = append(r.got, x)
+			return granted
+		}
+		if v := t.askGap(c, r, t.lockOf(loc.Loc), want); v != granted {
+			return v
+		}
+	}
+	t.p.cl.Fail(fmt.Errorf("twopl: a record of table %s is never where it is looked up", x.table.Name))
+	return refused
+}
+
+// lookup finds a record of the machine. Where it is missing, loc is its gap.
+func (t *table) lookup(c *r2.Co, x *txn.Table, key uint64) (loc store.Location, ok bool) {
+	loc, ok, err := x.Store.LookupLocal(c, key)
+	if err != nil {
+		t.p.cl.Fail(fmt.Errorf("twopl: lookup: %w", err))
+	}
+	return loc, ok
+}
+
+// insert gives the record of an item a row, when it has its gap alone.
+func (t *table) insert(c *r2.Co, r *request, word uint64) verdict {
+	x := item{table: t.p.db.TableOf(uint8(word >> 56)), key: word & txn.MaxKey}
+	if v := t.p.cfg.insertGap(t, c, r, x.table.Store.Gap(x.key)); v != granted {
+		return v
+	}
+	var own [8]byte
+	put64(own[:], r.party.owner.LockWord())
+	x.x, x.err = x.table.Store.Insert(c, x.key, own[:], store.AnyVersion)
+	if x.err == nil {
+		t.adopt(c, row(x.table, x.key, x.x.Ref), r.party)
+		r.party.placed = append(r.party.placed, placement{x.table, x.key, x.x.Ref})
+	} else {
+		r.items = r.items[:insertItem] // the others will not be needed
+	}
+	r.got = append(r.got, x)
+	return granted
+}
+
+// fill makes the answer to a request, which ends it.
+func (r *request) fill(c *r2.Co, _, rep []byte) (n int) {
+	n = status
+	switch {
+	case r.failed:
+		put64(rep, uint64(len(r.got))<<1)
+	case r.inserts:
+		put64(rep, wasGranted)
+		for i := range r.got {
+			x := &r.got[i]
+			put64(rep[n:], uint64(x.x.Ref)|statusOf(x.err)<<statusAt)
+			put64(rep[n+8:], uint64(x.x.Before)|uint64(x.x.After)<<32)
+			n += insertBack
+		}
+	default:
+		put64(rep, wasGranted)
+		for i := range r.got {
+			n += r.read(c, &r.got[i], rep[n:])
+		}
+	}
+	t, p := r.t, r.party
+	t.close(r)
+	t.p.cfg.answered(t, c, p)
+	return n
+}
+
+// read puts a record into the answer.
+func (r *request) read(c *r2.Co, x *item, rep []byte) (n int) {
+	for x.state == unlocked {
+		if n, ok := r.t.readUnlocked(c, x, rep); ok {
+			return n
+		}
+		c.Compute(spinCycles)
+	}
+	if x.state == missing {
+		put64(rep, uint64(x.gap))
+		return lockBack
+	}
+	at := row(x.table, x.key, x.ref)
+	put64(rep, uint64(x.ref)|foundBit)
+	put64(rep[lockBack:], c.Load64(at+seqAt))
+	n = lockBack + seqBack
+	if !r.upgrade {
+		n += pad8(copy(rep[n:], c.Load(at+valueAt, x.table.ValueBytes())))
+	}
+	return n
+}
+
+// readUnlocked reads a record without a lock, as it was committed last. ok is false if somebody changes it just now.
+func (t *table) readUnlocked(c *r2.Co, x *item, rep []byte) (n int, ok bool) {
+	loc, there := t.lookup(c, x.table, x.key)
+	if !there {
+		put64(rep, uint64(uint32(loc.Ref)))
+		return lockBack, true
+	}
+	n = lockBack + seqBack
+	seq := c.Load64(loc.Addr + seqAt)
+	value := rep[n : n+x.table.ValueBytes()]
+	copy(value, c.Load(loc.Addr+valueAt, len(value)))
+	switch {
+	case loc.Stale(seq) || seq != c.Load64(loc.Addr+seqAt):
+		return 0, false
+	case !live(seq): // it is being inserted
+		put64(rep, uint64(uint32(c.Load64(x.table.Store.Gap(x.key).Addr))))
+		return lockBack, true
+	case !stable(seq):
+		return 0, false
+	}
+	put64(rep, uint64(loc.Ref)|foundBit)
+	put64(rep[lockBack:], seq)
+	return n + pad8(len(value)), true
+}
+
+// statuses are what an answer can say of an insert; the place of an error is its code.
+var statuses = [...]error{nil, store.ErrExists, store.ErrFull, store.ErrFixed, store.ErrBusy}
+
+func statusOf(err error) uint64 {
+	for i, x := range statuses {
+		if errors.Is(err, x) {
+			return uint64(i)
+		}
+	}
+	return uint64(len(statuses) - 1)
+}

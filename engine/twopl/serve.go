@@ -1,0 +1,95 @@
+package twopl
+
+import (
+	"fmt"
+
+	"drtmx/engine/r2"
+	"drtmx/engine/record"
+	"drtmx/engine/store"
+	"drtmx/engine/txn"
+)
+
+// What a server does at the end of a transaction: it installs what was written, takes out what was deleted, and then
+// releases all locks of the attempt, which it knows.
+
+// placement is a row that an attempt has given to a new record.
+type placement struct {
+	table *txn.Table
+	key   uint64
+	ref   store.Ref
+}
+
+// serveCommit ends an attempt on this server. Where what it has written takes several messages, the last that comes
+// releases the locks.
+func (p *protocol) serveCommit(c *r2.Co, _ r2.Peer, req, rep []byte) int {
+	t := p.tables[c.Machine()]
+	x, parts, committed := t.parties[u64(req)], int(u64(req[8:])>>1), u64(req[8:])&1 != 0
+	t.touch(c, u64(req))
+	var next list
+	if x != nil {
+		if x.parts++; !committed {
+			for _, q := range x.placed { // they never were
+				t.drop(c, x, q, false, &next)
+			}
+		}
+		last := x.parts == parts
+		p.cfg.end(t, c, x, req[commitHead:], last, &next)
+	}
+	p.commitsOpen--
+	rep[0] = replyYes
+	return 1
+}
+
+// end installs the items of a message, and after the last one releases the locks.
+func end(t *table, c *r2.Co, x *party, items []byte, last bool, next *list) {
+	t.install(c, x, items, next)
+	if last {
+		t.finish(c, x, next)
+	} else {
+		t.goOn(c, next)
+	}
+}
+
+// install makes what an attempt has written the records of its items.
+func (t *table) install(c *r2.Co, x *party, items []byte, next *list) {
+	for len(items) >= commitItem {
+		name, place, seq := u64(items), u64(items[8:]), u64(items[16:])
+		q := placement{t.p.db.TableOf(uint8(name >> 56)), name & txn.MaxKey, store.Ref(place & refMask)}
+		if place&deletedBit != 0 {
+			t.drop(c, x, q, true, next)
+			items = items[commitItem:]
+			continue
+		}
+		n := int(place >> bytesAt & bytesMask)
+		write(c, row(q.table, q.key, q.ref), items[commitItem:commitItem+n], seq)
+		items = items[commitItem+pad8(n):]
+	}
+}
+
+// write writes a row whose lock is held. Reads without a lock see by the sequence that it is being written.
+func write(c *r2.Co, at r2.Addr, value []byte, seq uint64) {
+	c.Store64(at+seqAt, record.Writing(seq))
+	c.Store(at+valueAt, value)
+	c.Store64(at+seqAt, seq)
+}
+
+// drop takes a record out of its table: one that a committed transaction deletes, or one that an aborted attempt has placed.
+// The row's lock goes before the row may be used again.
+func (t *table) drop(c *r2.Co, x *party, q placement, deleted bool, next *list) {
+	change, err := q.table.Store.Remove(c, q.key, q.ref)
+	if err != nil {
+		if t.p.cfg.Variant == Correct {
+			t.p.cl.Fail(fmt.Errorf("twopl: key %d of table %s cannot be taken out: %w", q.key, q.table.Name, err))
+		}
+		return
+	}
+	if deleted {
+		q.table.Deleted(q.key, change)
+	}
+	t.retire(c, row(q.table, q.key, q.ref), x, next)
+	q.table.Store.Free(c, q.key, q.ref)
+}
+
+// stable and live are of sequences of rows.
+func stable(seq uint64) bool { return record.Stable(seq) }
+func live(seq uint64) bool   { return record.Live(seq) }

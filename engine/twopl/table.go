@@ -1,0 +1,205 @@
+package twopl
+
+import (
+	"fmt"
+
+	"drtmx/engine/r2"
+	"drtmx/engine/store"
+	"drtmx/engine/txn"
+)
+
+// table is the locks of one server, those that somebody holds. Handlers of all its threads work on them. Whoever changes a
+// lock latches it, by an atomic on its word; the lock itself, its holders and its queue are in private memory, whose
+// lines the latch's holder touches.
+type table struct {
+	p       *protocol
+	machine int
+	gaps    r2.Addr // the lock words of gaps
+	private r2.Addr // lines of the table's buckets and of the parties
+
+	locks   map[r2.Addr]*lock // by the word's address; lookups only
+	parties map[uint64]*party // lookups only
+
+	spareLocks    []*lock
+	spareParties  []*party
+	spareRequests []*request
+
+	clerks []*clerk // by thread
+}
+
+// privateLines are those over which the table's buckets spread.
+const privateLines = 1 << 14
+
+const (
+	lineBytes  = 64
+	spinCycles = 40      // between two looks at a word that other CPUs change
+	attempts   = 1 << 16 // of what others can be in the way of for a moment
+)
+
+// touch charges the line of the private structure that a number hashes to.
+func (t *table) touch(c *r2.Co, x uint64) {
+	c.Touch(t.private+r2.Addr(x*0x9e3779b97f4a7c15>>32%privateLines*lineBytes), 8)
+}
+
+// latch keeps others from a lock, and returns its word.
+func (t *table) latch(c *r2.Co, at r2.Addr) (word uint64) {
+	for range attempts {
+		word = c.Load64(at)
+		if word&latchBit == 0 && c.LocalCAS(at, word, word|latchBit) == word {
+			t.touch(c, uint64(at))
+			return word
+		}
+		c.Compute(spinCycles)
+	}
+	t.p.cl.Fail(fmt.Errorf("twopl: a lock of machine %d is still latched after %d attempts", t.machine, attempts))
+	return word
+}
+
+// unlatch lets others to a lock, which has a word.
+func (t *table) unlatch(c *r2.Co, at r2.Addr, word uint64) { c.Store64(at, word) }
+
+// find is the lock of a word that is latched. A word that is held by nobody who is known is that of a row on its
+// way to another record, or to none.
+func (t *table) find(at r2.Addr, word uint64) (l *lock, ok bool) {
+	if l = t.locks[at]; l != nil {
+		return l, true
+	}
+	if word != 0 {
+		return nil, false
+	}
+	if n := len(t.spareLocks); n > 0 {
+		l = t.spareLocks[n-1]
+		t.spareLocks = t.spareLocks[:n-1]
+	} else {
+		l = &lock{}
+	}
+	l.at = at
+	t.locks[at] = l
+	return l, true
+}
+
+// forget drops a lock that nobody holds.
+func (t *table) forget(l *lock) {
+	if l.mode == none {
+		delete(t.locks, l.at)
+		t.spareLocks = append(t.spareLocks, l)
+	}
+}
+
+// party is an attempt, when it locks something.
+func (t *table) party(c *r2.Co, id, age uint64, from r2.Peer) *party {
+	t.touch(c, id)
+	p := t.parties[id]
+	if p != nil {
+		return p
+	}
+	if n := len(t.spareParties); n > 0 {
+		p = t.spareParties[n-1]
+		t.spareParties = t.spareParties[:n-1]
+	} else {
+		p = &party{}
+	}
+	p.id, p.age, p.owner = id, age, ownerOf(from)
+	t.parties[id] = p
+	return p
+}
+
+// forgetParty drops a party that holds nothing any more.
+func (t *table) forgetParty(p *party) {
+	delete(t.parties, p.id)
+	*p = party{held: p.held[:0], placed: p.placed[:0]}
+	t.spareParties = append(t.spareParties, p)
+}
+
+// askRow asks for the lock of a row. ok is false if it does not hold the record any more that was looked up: then it has
+// to be looked up again.
+func (t *table) askRow(c *r2.Co, r *request, at store.Location, want mode) (v verdict, ok bool) {
+	word := t.latch(c, at.Addr)
+	if at.Stale(c.Load64(at.Addr + seqAt)) {
+		t.unlatch(c, at.Addr, word)
+		return refused, false
+	}
+	return t.ask(c, r, at.Addr, word, want)
+}
+
+// askGap asks for the lock of a gap.
+func (t *table) askGap(c *r2.Co, r *request, at r2.Addr, want mode) verdict {
+	v, _ := t.ask(c, r, at, t.latch(c, at), want)
+	return v
+}
+
+// ask asks for a lock that is latched, and unlatches it.
+func (t *table) ask(c *r2.Co, r *request, at r2.Addr, word uint64, want mode) (v verdict, ok bool) {
+	l, ok := t.find(at, word)
+	if !ok {
+		t.unlatch(c, at, word)
+		c.Compute(spinCycles)
+		return refused, false
+	}
+	v, victim := l.request(r, want, &t.p.cfg.rules)
+	if v == waits {
+		t.suspend(c, r, l)
+	}
+	t.unlatch(c, at, l.word())
+	if victim != nil {
+		t.p.counts.deadlocks++
+		t.refuse(c, victim)
+	}
+	return v, true
+}
+
+// release takes a party's lock away and puts those who have it then on the list.
+func (t *table) release(c *r2.Co, l *lock, p *party, next *list) {
+	at := l.at
+	t.latch(c, at)
+	l.release(p)
+	l.grant(next, &t.p.cfg.rules)
+	word := l.word()
+	t.forget(l)
+	t.unlatch(c, at, word)
+}
+
+// adopt makes a party the holder of the lock of a row that it has just got for a new record.
+func (t *table) adopt(c *r2.Co, row r2.Addr, p *party) {
+	t.touch(c, uint64(row))
+	l, _ := t.find(row, 0)
+	l.admit(p, exclusive)
+}
+
+// retire drops the lock of a row whose record has been taken out of its table. Its word stays as it is, so nobody gets the
+// lock who has looked the record up before; those who wait look again.
+func (t *table) retire(c *r2.Co, row r2.Addr, p *party, next *list) {
+	word := t.latch(c, row)
+	l := t.locks[row]
+	l.dissolve(next)
+	l.release(p)
+	t.forget(l)
+	t.unlatch(c, row, word)
+	for i, h := range p.held {
+		if h == l {
+			p.held = append(p.held[:i], p.held[i+1:]...)
+			break
+		}
+	}
+}
+
+// finish releases all that a party holds and has those go on who waited for it.
+func (t *table) finish(c *r2.Co, p *party, next *list) {
+	for _, l := range p.held {
+		t.release(c, l, p, next)
+	}
+	t.forgetParty(p)
+	t.goOn(c, next)
+}
+
+// goOn has requests go on.
+func (t *table) goOn(c *r2.Co, next *list) {
+	for r := next.take(); r != nil; r = next.take() {
+		if t.advance(c, r) {
+			t.answer(c, r)
+		}
+	}
+}
+
+// row is where a record of the machine is.
+func row(t *txn.Table, key uint64, at store.Ref) r2.Addr { return t.Store.Location(key, at).Addr }

@@ -1,0 +1,65 @@
+package twopl
+
+import (
+	"encoding/binary"
+
+	"drtmx/engine/r2"
+	"drtmx/engine/record"
+)
+
+// rpcs are the ids of the protocol's requests.
+type rpcs struct{ lock, insert, commit uint8 }
+
+// Messages are a head and an array of items; their number follows from the length of the message.
+const (
+	lockHead   = 8 + 8 // attempt; age 62 bits | upgrade 1 bit | reads take no lock 1 bit
+	lockItem   = 8     // table 8 bits | exclusive 1 bit | key 55 bits
+	insertItem = 8     // table 8 bits | key 56 bits
+	status     = 8     // in front of a reply: granted, or the number of the item that was refused, shifted by one
+	lockBack   = 8     // of an item in a reply: found 1 bit | location, then the sequence and, but for upgrades, the value; or the version of the gap
+	seqBack    = 8
+	insertBack = 8 + 8 // of an item in a reply: what became of it 8 bits | location; version of the gap before and after
+
+	commitHead = 8 + 8     // attempt; messages of the request 62 bits | committed 1 bit
+	commitItem = 8 + 8 + 8 // table 8 bits | key 56 bits; deleted 1 bit | value bytes 13 bits | location 48 bits; sequence; the value follows
+
+	lessBits   = 2
+	upgradeBit = 2
+	lessReads  = 1
+
+	keyMask    = 1<<55 - 1
+	wantsWrite = 1 << 55
+	foundBit   = 1 << 63
+	wasGranted = 1
+	statusAt   = 56
+	refMask    = 1<<48 - 1
+	deletedBit = 1 << 63
+	bytesAt    = 48
+	bytesMask  = 1<<13 - 1
+
+	replyYes = 1
+
+	nanosecond = r2.Time(1000) // in picoseconds
+)
+
+// Where the parts of a row are.
+const (
+	wordAt  = record.LockOffset
+	seqAt   = record.SeqOffset
+	valueAt = record.ValueOffset
+)
+
+func pad8(n int) int { return (n + 7) &^ 7 }
+
+func u64(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }
+
+func put64(b []byte, v uint64) { binary.LittleEndian.PutUint64(b, v) }
+
+func add64(b []byte, v uint64) []byte { return binary.LittleEndian.AppendUint64(b, v) }
+
+var zero = make([]byte, 8)
+
+// ownerOf names a coroutine.
+func ownerOf(p r2.Peer) record.Owner {
+	return record.Owner{Machine: uint16(p.Machine), Thread: uint8(p.Thread), Coroutine: uint16(p.Coroutine)}
+}
