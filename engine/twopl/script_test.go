@@ -1,0 +1,49 @@
+package twopl
+
+import (
+	"fmt"
+	"strconv"
+	"testing"
+
+	"drtmx/engine/record"
+	"drtmx/engine/txn"
+	"drtmx/engine/txn/scripttest"
+)
+
+// TestScripts: what the protocol does, request by request. A cluster's options are deadlock, timeout (in ns), isolation,
+// replicas, speculative and passive.
+func TestScripts(t *testing.T) {
+	scripttest.Run(t, scripttest.Protocol{
+		Config: scripted,
+		Row:    func(row []byte) string { return fmt.Sprintf("lock %x seq %x", record.Lock(row), record.Seq(row)) },
+	})
+}
+
+// scripted makes the configuration of a script: one attempt.
+func scripted(options map[string]string) (txn.Config, error) {
+	cfg := Default()
+	for k, v := range options { // order-free: each sets a field of its own
+		var err error
+		switch k {
+		case "deadlock":
+			cfg.Deadlock, err = ParseDeadlock(v)
+		case "timeout":
+			cfg.TimeoutNS, err = strconv.ParseInt(v, 10, 64)
+		case "isolation":
+			cfg.Isolation, err = ParseIsolation(v)
+		case "replicas":
+			cfg.Replicas, err = strconv.Atoi(v)
+		case "speculative":
+			cfg.Speculative = v == "true"
+		case "passive":
+			cfg.Opt[txn.Commit].Passive = v == "true"
+		default:
+			err = fmt.Errorf("no option %s", k)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	cfg.MaxAttempts = 1
+	return cfg, nil
+}
