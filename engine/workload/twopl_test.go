@@ -1,0 +1,172 @@
+package workload_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"drtmx/engine/metrics"
+	"drtmx/engine/r2"
+	"drtmx/engine/replication"
+	"drtmx/engine/sim"
+	"drtmx/engine/twopl"
+	"drtmx/engine/txn"
+	"drtmx/engine/workload"
+	"drtmx/engine/workload/churn"
+	"drtmx/engine/workload/workloadtest"
+)
+
+// queues lists the choices of two-phase locking with lock queues that change who locks when. Waits are refused early, so that
+// deadlocks by timeout are many.
+func queues() []twopl.Config {
+	var out []twopl.Config
+	for _, d := range []twopl.Deadlock{twopl.Timeout, twopl.WaitDie} {
+		for _, replicas := range []int{1, 3} {
+			for _, free := range []bool{false, true} {
+				c := twopl.Default()
+				c.Deadlock, c.Replicas, c.TimeoutNS = d, replicas, 200_000
+				if free {
+					c.ReadNS, c.WriteNS = -1, -1
+				}
+				out = append(out, c)
+			}
+		}
+	}
+	return out
+}
+
+// optimiseQueues switches optimisations and speculation on and off at random.
+func optimiseQueues(c twopl.Config, r *sim.Rand) twopl.Config {
+	flip := func() bool { return r.Uint64n(2) == 0 }
+	for _, p := range []metrics.Phase{txn.Lock, replication.Logging, txn.Commit} {
+		c.Opt[p] = r2.Mode{Outstanding: flip(), Doorbell: flip(), Passive: flip()}
+	}
+	c.Speculative, c.ResendLog = flip(), flip()
+	c.AwaitReclaim = c.ResendLog && flip()
+	return c
+}
+
+func queuesName(c twopl.Config) string {
+	return fmt.Sprintf("%v replicas %d read %d ns opt %v speculative %v resent %v awaited %v", c.Deadlock, c.Replicas, c.ReadNS, c.Opt, c.Speculative, c.ResendLog, c.AwaitReclaim)
+}
+
+// TestTwoPL: all choices, with optimisations at random, pass the checker under contention and with lost datagrams, on every
+// workload: also those whose records come and go.
+func TestTwoPL(t *testing.T) {
+	rounds, commits := 2, uint64(300)
+	if testing.Short() {
+		rounds, commits = 1, 100
+	}
+	rand := stream(31)
+	total, before := uint64(0), seen
+	for i, c := range queues() {
+		for round := range rounds {
+			cfg := optimiseQueues(c, rand)
+			shape := (i + round) % len(shapes)
+			lines, err := churn.New(churn.Options{Keys: 16, ValueBytes: 104})
+			if err != nil {
+				t.Fatal(err)
+			}
+			benches := []workload.Bench{bank(t), ring(t), cells(t), wide(t), crowded(t), turnover(t), lines}
+			if shape == 0 { // it has no clients without data
+				benches = append(benches, &queue{})
+			}
+			for _, w := range benches {
+				n, bad := stress(t, cfg, shapes[shape], uint64(i*10+round+1), commits, w)
+				total += n
+				if len(bad) > 0 {
+					t.Fatalf("%s on %s, shape %d, seed %d:\n%s", w.Name(), queuesName(cfg), shape, i*10+round+1, strings.Join(bad, "\n"))
+				}
+			}
+		}
+	}
+	t.Logf("%d transactions committed, seen %+v", total, seen)
+	if seen.lost == before.lost || seen.aborts == before.aborts || seen.rollbacks == before.rollbacks {
+		t.Errorf("a path was never taken: %+v, before %+v", seen, before)
+	}
+}
+
+// TestTwoPLOfTPC: likewise on the two large workloads.
+func TestTwoPLOfTPC(t *testing.T) {
+	commits := uint64(120)
+	if testing.Short() {
+		commits = 40
+	}
+	rand := stream(32)
+	total := uint64(0)
+	for i, c := range queues() {
+		cfg := optimiseQueues(c, rand)
+		for _, w := range []workload.Bench{company(t), house(t)} {
+			n, bad := stress(t, cfg, shapes[i%len(shapes)], uint64(i+1), commits, w)
+			total += n
+			if len(bad) > 0 {
+				t.Fatalf("%s on %s, shape %d, seed %d:\n%s", w.Name(), queuesName(cfg), i%len(shapes), i+1, strings.Join(bad, "\n"))
+			}
+		}
+	}
+	t.Logf("%d transactions committed", total)
+}
+
+// TestTwoPLFlips: knobs at random during the run, with the drain barrier where needed and only
+// there, lose and corrupt nothing.
+func TestTwoPLFlips(t *testing.T) {
+	seeds := uint64(4)
+	if testing.Short() {
+		seeds = 1
+	}
+	total := uint64(0)
+	for seed := uint64(1); seed <= seeds; seed++ {
+		for _, w := range []workload.Bench{bank(t), cells(t), turnover(t)} {
+			rand := stream(seed)
+			pick := func() twopl.Config {
+				c := optimiseQueues(queues()[rand.Intn(len(queues()))], rand)
+				c.Replicas = 3
+				return c
+			}
+			s := workloadtest.Small(pick())
+			s.Seed = seed
+			b := workloadtest.New(t, s, w)
+			n, bad := flipUntil(b, w.DB(), 80, func() (txn.Config, sim.Time, bool) {
+				pause, next := sim.Time(5+rand.Intn(60))*sim.Microsecond, pick()
+				return next, pause, w.DB().NeedsDrain(next)
+			})
+			b.Close()
+			if total += n; len(bad) > 0 {
+				t.Fatalf("%s, seed %d:\n%s", w.Name(), seed, strings.Join(bad, "\n"))
+			}
+		}
+	}
+	t.Logf("%d transactions committed", total)
+}
+
+// TestTwoPLBugs: each planted fault is caught.
+func TestTwoPLBugs(t *testing.T) {
+	values := []string{"wrong-value", "lost-update", "G-single", "G2", "real-time", "registers.whole", "registers.values"}
+	absences := []string{"G2", "G-single", "real-time", "lost-update", "churn.pairs", "churn.tokens"}
+	for _, bug := range []struct {
+		variant twopl.Variant
+		kinds   []string
+	}{
+		{twopl.SharedOverExclusive, values},
+		{twopl.ExclusiveOverShared, values},
+		{twopl.UpgradeOverShared, values},
+		{twopl.ReleasedEarly, values},
+		{twopl.UnlockBeforeWrite, values},
+		{twopl.LockLeft, []string{txn.LockLeft}},
+		{twopl.AbsentNotLocked, absences},
+		{twopl.InsertNotLocked, absences},
+	} {
+		t.Run(bug.variant.String(), func(t *testing.T) {
+			cfg := twopl.Default()
+			cfg.TimeoutNS, cfg.Variant = 200_000, bug.variant
+			benches := []func(testing.TB) workload.Bench{narrow, crowded}
+			switch bug.variant {
+			case twopl.LockLeft: // nobody gets it any more
+				cfg.MaxAttempts, cfg.TimeoutNS = 100, 20_000
+			case twopl.AbsentNotLocked, twopl.InsertNotLocked:
+				benches = []func(testing.TB) workload.Bench{turnover, taking}
+			}
+			caught(t, cfg, bug.kinds, benches...)
+		})
+	}
+}
