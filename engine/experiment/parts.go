@@ -8,6 +8,7 @@ import (
 	"drtmx/engine/nowait"
 	"drtmx/engine/occ"
 	"drtmx/engine/store"
+	"drtmx/engine/twopl"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
 	"drtmx/engine/workload/churn"
@@ -37,6 +38,7 @@ var Protocols = txn.Kinds{
 	occ.Kind,
 	nowait.Kind,
 	occ.ReadCommitted,
+	twopl.Kind,
 }
 
 var Stores = store.Kinds{

@@ -13,6 +13,7 @@ import (
 	"drtmx/engine/nowait"
 	"drtmx/engine/occ"
 	"drtmx/engine/testbed"
+	"drtmx/engine/twopl"
 	"drtmx/engine/txn"
 )
 
@@ -30,6 +31,13 @@ func init() {
 	for v := nowait.Correct; v <= nowait.InsertNotLocked; v++ {
 		kinds = append(kinds, planted(nowait.Kind, v.String(), func(c txn.Config) txn.Config {
 			x := c.(nowait.Config)
+			x.Variant = v
+			return x
+		}))
+	}
+	for v := twopl.Correct; v <= twopl.InsertNotLocked; v++ {
+		kinds = append(kinds, planted(twopl.Kind, v.String(), func(c txn.Config) txn.Config {
+			x := c.(twopl.Config)
 			x.Variant = v
 			return x
 		}))
@@ -88,6 +96,13 @@ var faults = []struct {
 	{"nowait-exclusive-over-shared", "r0; r0; w0", experiment.Knobs{"nowait.mode": "E/S"}, "wrong-value", true},
 	{"nowait-absent-not-locked", "r8 i9; r9 i8; r8 r9", nil, "G2", false},
 	{"nowait-insert-not-locked", "r8 i9; r9 i8; r8 r9", nil, "G2", true},
+	{"2pl-shared-over-exclusive", "w0 r1; w1 r0; r0 r1", experiment.Knobs{"2pl.timeout_ns": "500us"}, "G2", false},
+	{"2pl-exclusive-over-shared", "r0 w1; r1 w0; r0 r1", experiment.Knobs{"2pl.timeout_ns": "500us"}, "G2", false},
+	{"2pl-released-early", "r0 w1; r1 w0; r0 r1", experiment.Knobs{"2pl.timeout_ns": "500us"}, "G2", false},
+	{"2pl-unlock-before-write", "w0 w1; r0 r1; r1 r0", experiment.Knobs{"2pl.timeout_ns": "500us"}, "G-single", false},
+	{"2pl-lock-left", "w0 r1; w1 r0; r0 r1", experiment.Knobs{"2pl.timeout_ns": "500us"}, "rest", false},
+	{"2pl-absent-not-locked", "r8 i9; r9 i8; r8 r9", experiment.Knobs{"2pl.timeout_ns": "500us"}, "G2", false},
+	{"2pl-insert-not-locked", "r8 i9; r9 i8; r8 r9", experiment.Knobs{"2pl.timeout_ns": "500us"}, "G2", false},
 }
 
 // Each planted fault is found with one delay at most, and the counterexample is a spec that shows the same again.
@@ -137,7 +152,8 @@ func shows(t *testing.T, x *Counterexample) {
 var sound = []experiment.Knobs{
 	{"preset": "drtm+h"}, {"preset": "farm"}, {"preset": "fasst"}, {"preset": "drtm+r"},
 	{"cc": "nowait", "nowait.mode": "E"}, {"cc": "nowait", "nowait.mode": "E/S"},
-	{"cc": "occ-correct"}, {"cc": "nowait-correct"}, // the plugging plants nothing
+	{"cc": "2pl", "2pl.timeout_ns": "500us"}, {"cc": "2pl", "2pl.deadlock": "wait-die"},
+	{"cc": "occ-correct"}, {"cc": "nowait-correct"}, {"cc": "2pl-correct", "2pl.timeout_ns": "500us"}, // the plugging plants nothing
 }
 
 // Nothing is wrong with the correct protocols within the same bound, in the same scripts.
@@ -149,6 +165,7 @@ func TestFindsNothingInCorrectProtocols(t *testing.T) {
 			set := experiment.Knobs{"workload.script": f.script}
 			maps.Copy(set, f.set)
 			delete(set, "nowait.mode")
+			delete(set, "2pl.timeout_ns")
 			scripts = append(scripts, set)
 		}
 		seen[f.script] = true

@@ -13,7 +13,9 @@ import (
 // it has to, and answers when it has all locks, or was refused one.
 type request struct {
 	t       *table
-	party   *party // nil: it takes no locks
+	from    r2.Peer
+	id, age uint64 // of the attempt
+	party   *party // nil: it has asked for no lock yet
 	inserts bool   // it inserts records
 	upgrade bool   // it asks for locks that it shares, and for no values
 	less    bool   // reads take no lock
@@ -67,7 +69,7 @@ func (t *table) open(c *r2.Co, from r2.Peer, req []byte, inserts bool) *request 
 	if cycles := t.p.cycles(r); cycles > 0 {
 		c.ChargeHandler(cycles)
 	}
-	r.party = t.party(c, u64(req), word>>lessBits, from)
+	r.from, r.id, r.age = from, u64(req), word>>lessBits
 	return r
 }
 
@@ -138,6 +140,7 @@ func (t *table) lockItem(c *r2.Co, r *request, word uint64) verdict {
 		r.got = append(r.got, x)
 		return granted
 	}
+	t.join(c, r)
 	for range attempts {
 		loc, ok := t.lookup(c, x.table, x.key)
 		switch {
@@ -177,6 +180,7 @@ func (t *table) lookup(c *r2.Co, x *txn.Table, key uint64) (loc store.Location, 
 // insert gives the record of an item a row, when it has its gap alone.
 func (t *table) insert(c *r2.Co, r *request, word uint64) verdict {
 	x := item{table: t.p.db.TableOf(uint8(word >> 56)), key: word & txn.MaxKey}
+	t.join(c, r)
 	if v := t.p.cfg.insertGap(t, c, r, x.table.Store.Gap(x.key)); v != granted {
 		return v
 	}

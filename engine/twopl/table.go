@@ -86,22 +86,24 @@ func (t *table) forget(l *lock) {
 	}
 }
 
-// party is an attempt, when it locks something.
-func (t *table) party(c *r2.Co, id, age uint64, from r2.Peer) *party {
-	t.touch(c, id)
-	p := t.parties[id]
-	if p != nil {
-		return p
+// join has the attempt of a request known to the table.
+func (t *table) join(c *r2.Co, r *request) {
+	if r.party != nil {
+		return
 	}
-	if n := len(t.spareParties); n > 0 {
-		p = t.spareParties[n-1]
-		t.spareParties = t.spareParties[:n-1]
-	} else {
-		p = &party{}
+	t.touch(c, r.id)
+	p := t.parties[r.id]
+	if p == nil {
+		if n := len(t.spareParties); n > 0 {
+			p = t.spareParties[n-1]
+			t.spareParties = t.spareParties[:n-1]
+		} else {
+			p = &party{}
+		}
+		p.id, p.age, p.owner = r.id, r.age, ownerOf(r.from)
+		t.parties[r.id] = p
 	}
-	p.id, p.age, p.owner = id, age, ownerOf(from)
-	t.parties[id] = p
-	return p
+	r.party = p
 }
 
 // forgetParty drops a party that holds nothing any more.

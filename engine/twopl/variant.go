@@ -12,10 +12,8 @@ const (
 	Correct Variant = iota
 	// SharedOverExclusive grants shared locks of what is held exclusively.
 	SharedOverExclusive
-	// ExclusiveOverShared grants exclusive locks of what others share.
+	// ExclusiveOverShared grants exclusive locks, upgrades among them, of what others share.
 	ExclusiveOverShared
-	// UpgradeOverShared upgrades a lock though others share it too.
-	UpgradeOverShared
 	// ReleasedEarly gives shared locks back as soon as the record is read: not two-phase.
 	ReleasedEarly
 	// UnlockBeforeWrite releases the locks, then writes the values.
@@ -30,7 +28,7 @@ const (
 )
 
 var variantNames = [...]string{
-	"correct", "shared-over-exclusive", "exclusive-over-shared", "upgrade-over-shared", "released-early", "unlock-before-write", "lock-left",
+	"correct", "shared-over-exclusive", "exclusive-over-shared", "released-early", "unlock-before-write", "lock-left",
 	"absent-not-locked", "insert-not-locked",
 }
 
@@ -56,14 +54,12 @@ var faults = [numVariants]func(r *rules){
 	},
 	ExclusiveOverShared: func(r *rules) {
 		r.compatible = func(l *lock, want mode) bool { return l.mode == shared || compatible(l, want) }
-	},
-	UpgradeOverShared: func(r *rules) {
 		r.alone = func(*lock) bool { return true }
 	},
 	ReleasedEarly: func(r *rules) {
 		r.answered = func(t *table, c *r2.Co, p *party) {
 			var next list
-			for i := 0; i < len(p.held); {
+			for i := 0; p != nil && i < len(p.held); {
 				if l := p.held[i]; l.mode == shared {
 					p.held = append(p.held[:i], p.held[i+1:]...)
 					t.release(c, l, p, &next)

@@ -149,7 +149,6 @@ func TestTwoPLBugs(t *testing.T) {
 	}{
 		{twopl.SharedOverExclusive, values},
 		{twopl.ExclusiveOverShared, values},
-		{twopl.UpgradeOverShared, values},
 		{twopl.ReleasedEarly, values},
 		{twopl.UnlockBeforeWrite, values},
 		{twopl.LockLeft, []string{txn.LockLeft}},
