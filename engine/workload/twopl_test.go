@@ -17,14 +17,14 @@ import (
 )
 
 // queues lists the choices of two-phase locking with lock queues that change who locks when. Waits are refused early, so that
-// deadlocks by timeout are many.
+// deadlocks by timeout are many; back-off has to keep apart those that read a record and then write it.
 func queues() []twopl.Config {
 	var out []twopl.Config
 	for _, d := range []twopl.Deadlock{twopl.Timeout, twopl.WaitDie} {
 		for _, replicas := range []int{1, 3} {
 			for _, free := range []bool{false, true} {
 				c := twopl.Default()
-				c.Deadlock, c.Replicas, c.TimeoutNS = d, replicas, 200_000
+				c.Deadlock, c.Replicas, c.TimeoutNS, c.BackoffMaxNS = d, replicas, 200_000, 2_000_000
 				if free {
 					c.ReadNS, c.WriteNS = -1, -1
 				}
