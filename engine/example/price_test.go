@@ -140,7 +140,7 @@ func TestNobodyElseKnowsTheParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shared := map[string]string{"rc": "occ"} // protocols in the folder of another one
+	shared := map[string]string{"rc": "occ", "2pl": "twopl"} // protocols in the folder of another one
 	for _, k := range experiment.Protocols {
 		if folder := "drtmx/engine/" + cmp.Or(shared[k.Name], k.Name); k.Name != "serial" && strings.Count(string(list), folder+`"`) != 1 {
 			t.Errorf("parts.go does not import %s once", folder)

@@ -156,8 +156,11 @@ func (c Config) Validate() error {
 }
 
 // NeedsDrain reports whether a change must wait until no transaction is in flight: one of what is done about deadlocks, for a
-// wait that was allowed under one rule may be in a deadlock under the other.
-func NeedsDrain(from, to Config) bool { return from.Deadlock != to.Deadlock }
+// wait that was allowed under one rule may be in a deadlock under the other; and one of isolation, for the writers before it may
+// still be passive.
+func NeedsDrain(from, to Config) bool {
+	return from.Deadlock != to.Deadlock || from.Isolation != to.Isolation
+}
 
 // Allowed are the optimisations that make sense in a phase.
 func Allowed(phase metrics.Phase) r2.Mode {
@@ -170,9 +173,11 @@ func Allowed(phase metrics.Phase) r2.Mode {
 	return r2.Mode{}
 }
 
-// mode is what a phase posts with: what is on and allowed.
+// mode is what a phase posts with: what is on and allowed. A client whose commit was passive could read without a lock what it has
+// overwritten, so it is not where reads take none.
 func (c *Config) mode(phase metrics.Phase) r2.Mode {
 	on, may := c.Opt[phase], Allowed(phase)
+	may.Passive = may.Passive && c.Isolation == Serializable
 	return r2.Mode{
 		Outstanding: on.Outstanding && may.Outstanding,
 		Doorbell:    on.Doorbell && may.Doorbell,

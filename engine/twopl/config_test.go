@@ -3,6 +3,8 @@ package twopl
 import (
 	"strings"
 	"testing"
+
+	"drtmx/engine/txn"
 )
 
 func TestValidate(t *testing.T) {
@@ -28,15 +30,31 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// TestNeedsDrain: only a change of what is done about deadlocks does.
+// TestNeedsDrain: only a change of what is done about deadlocks, or of isolation, does.
 func TestNeedsDrain(t *testing.T) {
 	from := Default()
 	to := from
-	to.Isolation, to.TimeoutNS, to.ReadNS = ReadCommitted, 5, 7
+	to.TimeoutNS, to.ReadNS = 5, 7
 	if NeedsDrain(from, to) {
-		t.Error("isolation and costs need a drain")
+		t.Error("costs need a drain")
 	}
 	if to.Deadlock = WaitDie; !NeedsDrain(from, to) {
 		t.Error("another rule of deadlocks needs none")
+	}
+	to = from
+	if to.Isolation = ReadCommitted; !NeedsDrain(from, to) {
+		t.Error("another isolation needs none")
+	}
+}
+
+// TestPassive: commits are passive where readers wait for them.
+func TestPassive(t *testing.T) {
+	c := Default()
+	c.Opt[txn.Commit].Passive = true
+	if !c.mode(txn.Commit).Passive {
+		t.Error("commits are not passive")
+	}
+	if c.Isolation = ReadCommitted; c.mode(txn.Commit).Passive {
+		t.Error("commits are passive though reads take no locks")
 	}
 }

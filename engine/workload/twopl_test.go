@@ -169,3 +169,27 @@ func TestTwoPLBugs(t *testing.T) {
 		})
 	}
 }
+
+// TestTwoPLReadCommitted: reads without locks are of different moments, and the checker says so; but values are whole,
+// nothing that was not committed is read, and no update is lost.
+func TestTwoPLReadCommitted(t *testing.T) {
+	rc := func(i int) twopl.Config {
+		c := queues()[i%len(queues())]
+		c.Isolation = twopl.ReadCommitted
+		return c
+	}
+	for _, kind := range []string{"G-single", "G2"} {
+		t.Run(kind, func(t *testing.T) { caught(t, rc(2), []string{kind}, cells) })
+	}
+	for i := range queues() {
+		for _, bench := range []func(testing.TB) workload.Bench{bank, ring, cells, wide, slots, longSlots} {
+			w := bench(t)
+			_, bad := stress(t, rc(i), shapes[i%len(shapes)], uint64(i+1), 300, w)
+			for _, text := range bad {
+				if kind, _, _ := strings.Cut(text, ":"); kind != "G-single" && kind != "G2" && kind != "real-time" && kind != "churn.pairs" {
+					t.Errorf("%s on %s, seed %d: %s", w.Name(), queuesName(rc(i)), i+1, text)
+				}
+			}
+		}
+	}
+}
