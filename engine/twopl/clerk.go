@@ -15,6 +15,7 @@ type clerk struct {
 	waiting []wait // in the order of their ends
 	first   int    // of them, that has not ended
 	asleep  bool   // it waits for a wait
+	next    list   // who goes on, of the handler that runs on the thread, or of the clerk
 }
 
 // wait is one wait of a request: another one has another turn.
@@ -99,13 +100,13 @@ func (t *table) expire(c *r2.Co, x wait) {
 		t.unlatch(c, at, word)
 		return
 	}
-	var next list
+	next := &t.clerks[c.Thread()].next
 	l.remove(x.r)
-	l.grant(&next, &t.p.cfg.rules)
+	l.grant(next, &t.p.cfg.rules)
 	t.unlatch(c, at, l.word())
 	t.p.counts.timeouts++
 	t.refuse(c, x.r)
-	t.goOn(c, &next)
+	t.goOn(c, next)
 }
 
 // refuse answers a request that waits no more with no.

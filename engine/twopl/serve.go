@@ -25,15 +25,15 @@ func (p *protocol) serveCommit(c *r2.Co, _ r2.Peer, req, rep []byte) int {
 	t := p.tables[c.Machine()]
 	x, parts, committed := t.parties[u64(req)], int(u64(req[8:])>>1), u64(req[8:])&1 != 0
 	t.touch(c, u64(req))
-	var next list
+	next := &t.clerks[c.Thread()].next
 	if x != nil {
 		if x.parts++; !committed {
 			for _, q := range x.placed { // they never were
-				t.drop(c, x, q, false, &next)
+				t.drop(c, x, q, false, next)
 			}
 		}
 		last := x.parts == parts
-		p.cfg.end(t, c, x, req[commitHead:], last, &next)
+		p.cfg.end(t, c, x, req[commitHead:], last, next)
 	}
 	p.commitsOpen--
 	rep[0] = replyYes

@@ -8,6 +8,7 @@ import (
 	"drtmx/engine/occ"
 	"drtmx/engine/sim"
 	"drtmx/engine/sim/cputime"
+	"drtmx/engine/twopl"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload/smallbank"
 	"drtmx/engine/workload/workloadtest"
@@ -21,6 +22,8 @@ func BenchmarkSmallBank(b *testing.B) {
 	locking.Speculative, locking.Opt[txn.Commit].Passive = true, true
 	shared := locking
 	shared.Mode = nowait.Shared
+	queues := twopl.Default()
+	queues.Speculative, queues.Opt[txn.Commit].Passive = true, true
 	for _, c := range []struct {
 		name     string
 		cfg      txn.Config
@@ -31,6 +34,7 @@ func BenchmarkSmallBank(b *testing.B) {
 		{"sampled", optimistic, 16, 24, history.Sampled}, {"full", optimistic, 16, 24, history.Full},
 		{"small-sampled", optimistic, 4, 8, history.Sampled}, {"small-off", optimistic, 4, 8, history.Off},
 		{"small-nowait", locking, 4, 8, history.Sampled}, {"small-nowait-shared", shared, 4, 8, history.Sampled},
+		{"small-2pl", queues, 4, 8, history.Sampled},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			w, err := smallbank.New(smallbank.Options{Accounts: 1_000})
