@@ -28,7 +28,7 @@ type protocol struct {
 
 // counts are of what became of lock requests that could not be granted at once.
 type counts struct {
-	locks, waits, timeouts, deadlocks, died uint64
+	waits, timeouts, deadlocks, refused uint64
 }
 
 // Open prepares the cluster's machines: log rings, lock tables and handlers.
@@ -162,7 +162,7 @@ var (
 	lockWaits     = metrics.NewGauge(metrics.Gauge{Part: "locks", Name: "waits", Label: "lock requests that wait", Unit: "/s", Kind: metrics.Rate})
 	lockTimeouts  = metrics.NewGauge(metrics.Gauge{Part: "locks", Name: "timeouts", Label: "lock waits timed out", Unit: "/s", Kind: metrics.Rate})
 	lockDeadlocks = metrics.NewGauge(metrics.Gauge{Part: "locks", Name: "deadlocks", Label: "upgrades in deadlock", Unit: "/s", Kind: metrics.Rate})
-	lockDied      = metrics.NewGauge(metrics.Gauge{Part: "locks", Name: "died", Label: "lock requests refused at once", Unit: "/s", Kind: metrics.Rate})
+	lockRefused   = metrics.NewGauge(metrics.Gauge{Part: "locks", Name: "refused", Label: "lock requests refused at once", Unit: "/s", Kind: metrics.Rate})
 )
 
 // Gauges reads them.
@@ -170,5 +170,5 @@ func (p *protocol) Gauges(r *metrics.Readings) {
 	r.Add(lockWaits, float64(p.counts.waits), 0)
 	r.Add(lockTimeouts, float64(p.counts.timeouts), 0)
 	r.Add(lockDeadlocks, float64(p.counts.deadlocks), 0)
-	r.Add(lockDied, float64(p.counts.died), 0)
+	r.Add(lockRefused, float64(p.counts.refused), 0)
 }

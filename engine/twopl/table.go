@@ -139,8 +139,11 @@ func (t *table) ask(c *r2.Co, r *request, at r2.Addr, word uint64, want mode) (v
 		return refused, false
 	}
 	v, victim := l.request(r, want, &t.p.cfg.rules)
-	if v == waits {
+	switch v {
+	case waits:
 		t.suspend(c, r, l)
+	case refused:
+		t.p.counts.refused++
 	}
 	t.unlatch(c, at, l.word())
 	if victim != nil {
