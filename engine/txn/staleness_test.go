@@ -235,3 +235,30 @@ func TestSessionGuarantees(t *testing.T) {
 		})
 	}
 }
+
+// Once its memory is there, watching snapshots allocates nothing.
+func TestStalenessAllocatesNothing(t *testing.T) {
+	w := newWatched(t, 1<<40)
+	w.db.opt.OnSnapshotRead = func(r2.Time) {}
+	tx := w.client()
+	out, point := make([]byte, 8), []uint64{1}
+	set := []*Access{{Table: w.tables[0], State: Fetched, Out: out}}
+	i := uint64(0)
+	step := func() {
+		i++
+		w.of.low = dst.Stamp(max(i, 100) - 100)
+		tx.run, tx.decision, tx.stamp, tx.set = nil, r2.Time(i), dst.Stamp(i), set
+		set[0].Key, set[0].Version, set[0].Next, set[0].Out = i%500, 4*i, 4*i+4, out
+		tx.follow()
+		tx.run, tx.fresh, tx.begun = tx.snap, dst.BySession, r2.Time(i)
+		set[0].Version, set[0].Out = 4*i+4, nil
+		tx.ReadsAt(point)
+		tx.follow()
+	}
+	for range 5000 {
+		step()
+	}
+	if n := testing.AllocsPerRun(5000, step); n != 0 {
+		t.Errorf("%v allocations per transaction and snapshot", n)
+	}
+}
