@@ -68,6 +68,11 @@ func (t *Table) date(visible func(stamp uint64, point []uint64) bool) error {
 		d.ended[m] = endings{list: make([]ending, 64), first: 1, next: 1}
 	}
 	t.dated = d
+	t.cl.OnSpoil(func(m int) {
+		if m < len(d.claims) {
+			clear(d.claims[m].words)
+		}
+	})
 	return nil
 }
 
@@ -165,7 +170,7 @@ func (t *Dated) Retire(c *r2.Co, part, key, stamp uint64) error {
 	return err
 }
 
-// claimOf is the claim of a request.
+// claimOf is the claim of a request, until others have their turn.
 func (t *Dated) claimOf(c *r2.Co, req []byte) *store.Claim {
 	x := &t.claims[c.Machine()]
 	x.words = x.words[:0]
@@ -176,10 +181,15 @@ func (t *Dated) claimOf(c *r2.Co, req []byte) *store.Claim {
 	return &x.claim
 }
 
-// scanLocal claims the leaves that a scan passes and appends what is there at the point, on the part's server. That is one
-// moment: who enters a key sees the claim, or was seen.
+// scanLocal is ScanAt on the part's server.
 func (t *Dated) scanLocal(c *r2.Co, at *store.Claim, r Range, dst []Entry) []Entry {
 	c.Load64(t.head(r.Part))
+	return t.scanNow(c, at, r, dst)
+}
+
+// scanNow claims the leaves that a scan passes and appends what is there at the point. That is one moment: who enters a
+// key sees the claim, or was seen.
+func (t *Dated) scanNow(c *r2.Co, at *store.Claim, r Range, dst []Entry) []Entry {
 	x, p := t.tree(r.Part), &t.parts[r.Part]
 	old := len(dst)
 	p.point = at.Point

@@ -365,3 +365,52 @@ func TestCollectOfOneServer(t *testing.T) {
 		t.Fatal(err, done)
 	}
 }
+
+// TestScansOfManyPoints: requests that a server's threads answer at the same time keep their own points, though they share
+// scratch memory.
+func TestScansOfManyPoints(t *testing.T) {
+	const machines, threads, coroutines = 3, 2, 4
+	s, cl := newCluster(t, 1, fabric.Config{Machines: machines}, r2.Config{Threads: threads, Coroutines: coroutines})
+	cl.SpoilScratch()
+	v := NewService(cl)
+	v.Date(upTo)
+	made, err := v.Add(Spec{ID: 1, Name: "dated", Servers: 1, Parts: 1, At: func(_, i uint64) Entry { return Entry{Key: i} }, Size: 64})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := made.(*Dated)
+	left := machines * threads * coroutines
+	ready := false
+	cl.Spawn(0, 0, func(c *r2.Co) {
+		for i := range uint64(64) {
+			if err := x.Retire(c, 0, i, 10+i); err != nil {
+				t.Error(err)
+			}
+		}
+		ready = true
+	})
+	if err := s.Run(10 * sim.Millisecond); err != nil || !ready {
+		t.Fatal(err, ready)
+	}
+	for n := range left {
+		cl.Spawn(n%machines, n/machines%threads, func(c *r2.Co) {
+			for range 200 {
+				c.Reset()
+				point := 10 + c.Rand().Uint64n(63) // what ended later is there
+				list, err := x.ScanAt(c, store.Claim{Point: []uint64{point}, Raise: true}, Range{To: 100, Limit: 100}, nil)
+				if err != nil || uint64(len(list)) != 73-point {
+					t.Errorf("%d entries at %d, want %d: %v", len(list), point, 73-point, err)
+				}
+			}
+			left--
+		})
+	}
+	for range 100 {
+		if err := s.Run(s.Now() + 10*sim.Millisecond); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if left > 0 {
+		t.Fatalf("%d coroutines have not ended", left)
+	}
+}

@@ -224,7 +224,8 @@ func (v *Service) serveScan(c *r2.Co, _ r2.Peer, req, rep []byte) int {
 	case at && (t.dated == nil || len(req) == requestBytes):
 		return 0
 	case at:
-		found = t.dated.scanLocal(c, t.dated.claimOf(c, req), r, found)
+		c.Load64(t.head(part)) // others have their turn here
+		found = t.dated.scanNow(c, t.dated.claimOf(c, req), r, found)
 	default:
 		found = t.scanLocal(c, r, found)
 	}
