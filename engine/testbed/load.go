@@ -8,6 +8,7 @@ type Load struct {
 	Transactions bool // it runs transactions, else raw verbs
 	ReadOnly     bool // it has read-only transactions
 	Indexes      bool // they have ordered tables, as secondary indexes
+	Pieces       bool // its read-write transactions are pieces too, see txn.Op
 	Ordered      bool // its requests, which are no transactions, go to an ordered key-value store
 
 	// LocalLocks says how many of a hundred locks are of records on the machine that locks them. nil: only

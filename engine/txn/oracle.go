@@ -171,6 +171,9 @@ func (db *DB) Value(id uint8, key uint64, dst []byte) (free, ok bool) {
 	}
 	copy(dst, t.Store.Header().Value(row))
 	_, held := db.protocol.Locked(row)
+	if p, ok := db.protocol.(Holder); ok {
+		held = held || p.Held(t, key)
+	}
 	return !held, true
 }
 

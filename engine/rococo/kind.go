@@ -1,0 +1,32 @@
+package rococo
+
+import (
+	"drtmx/engine/history"
+	"drtmx/engine/knob"
+	"drtmx/engine/testbed"
+	"drtmx/engine/txn"
+)
+
+// Kind is the protocol in the list of parts.
+var Kind = txn.Kind{
+	Name:  "rococo",
+	Doc:   "transactions in pieces that servers reorder by a dependency graph instead of aborting them (Rococo)",
+	Claim: history.StrictSerializable,
+	Rows:  func(testbed.LoadOf) []knob.Row { return nil },
+	Uses:  []string{"txn.backoff_min_ns", "txn.backoff_max_ns", txn.KnobCoordinator},
+	Rules: []func(knob.Values, *testbed.Load) error{txn.ValidBackoff, validPieces},
+	Config: func(v knob.Values, _ *testbed.Load, _ txn.Seen) txn.Config {
+		return Config{Settings: txn.SettingsOf(v)}.withDefaults()
+	},
+	Choices: func(txn.Config) []txn.Choice { return nil },
+	LooksUp: func(knob.Values, *testbed.Load) string { return "servers look up their own records" },
+	Costs:   ScaledCosts,
+}
+
+// validPieces refuses workloads whose transactions are not in pieces.
+func validPieces(_ knob.Values, load *testbed.Load) error {
+	if load.Transactions && !load.Pieces {
+		return knob.Invalid("cc", "rococo", "use workload=tpcc, registers or script, or another cc", "the transactions of workload %s are not in pieces, which servers could reorder", load.Name)
+	}
+	return nil
+}

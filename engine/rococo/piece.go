@@ -1,0 +1,134 @@
+package rococo
+
+import (
+	"bytes"
+	"fmt"
+
+	"drtmx/engine/history"
+	"drtmx/engine/r2"
+	records "drtmx/engine/record"
+	"drtmx/engine/store"
+	"drtmx/engine/txn"
+)
+
+// piece is what a transaction does to a record of a server.
+type piece struct {
+	table  *txn.Table
+	key    uint64
+	op     *txn.Op
+	input  []byte
+	output []byte // once it has run, in what its transaction's reply will be
+}
+
+// Where the parts of a row are.
+const (
+	lockAt  = records.LockOffset
+	seqAt   = records.SeqOffset
+	valueAt = records.ValueOffset
+)
+
+// perform runs a piece where it belongs in the order.
+func (s *server) perform(c *r2.Co, n *node, x *piece) error {
+	t := x.table
+	if x.op.Inserts {
+		return s.insert(c, n, x)
+	}
+	loc, ok, err := t.Store.LookupLocal(c, x.key)
+	if err != nil || !ok {
+		return fmt.Errorf("piece %s of key %d of table %s: %w", x.op.Name, x.key, t.Name, orMissing(err))
+	}
+	row := s.buffer(c, t.RowBytes)
+	copy(row, c.Load(loc.Addr, len(row)))
+	seq, value := records.Seq(row), row[valueAt:]
+	if !records.Live(seq) {
+		return fmt.Errorf("piece %s of key %d of table %s: %w", x.op.Name, x.key, t.Name, txn.ErrNotFound)
+	}
+	ran := txn.Ran{Table: t, Key: x.key, Version: t.Version(x.key, loc.Ref, seq), Sum: s.p.db.Sum(t, x.key, value)}
+	s.compute(x, value)
+	if x.op.Writes {
+		next := records.Next(seq)
+		records.SetSeq(row, next)
+		t.Touch(x.key)
+		c.Store(loc.Addr+seqAt, row[seqAt:valueAt+t.Written])
+		ran.Next, ran.Value = txn.Updated(ran.Version, next), value[:t.Written]
+	}
+	s.p.ran(n.id, ran)
+	return nil
+}
+
+func orMissing(err error) error {
+	if err == nil {
+		return txn.ErrNotFound
+	}
+	return err
+}
+
+// insert gives a record its row and value.
+func (s *server) insert(c *r2.Co, n *node, x *piece) error {
+	t := x.table
+	row := s.buffer(c, t.RowBytes)
+	clear(row)
+	change, err := t.Store.Insert(c, x.key, row[lockAt:seqAt], store.AnyVersion)
+	if err != nil {
+		return fmt.Errorf("piece %s inserts key %d of table %s: %w", x.op.Name, x.key, t.Name, err)
+	}
+	t.Touch(x.key)
+	ran := txn.Ran{Table: t, Key: x.key, Version: t.Absent(x.key, change.Before), Inserted: true}
+	t.Born(x.key, change.Ref)
+	value := row[valueAt:]
+	x.op.F(value, x.input, x.output)
+	records.SetSeq(row, records.LockSeq.Born(change.Ref.Incarnation()))
+	c.Store(t.Store.Location(x.key, change.Ref).Addr+seqAt, row[seqAt:])
+	ran.Next, ran.Value = txn.Updated(ran.Version, records.Seq(row)), value
+	s.p.ran(n.id, ran)
+	return nil
+}
+
+// OutputChanged is the kind of anomaly of an immediate piece whose output is another one when its transaction is executed.
+const OutputChanged = "output-changed"
+
+// compute is what a piece does to a value. An immediate one has said before what comes out.
+func (s *server) compute(x *piece, value []byte) {
+	if !x.op.Immediate {
+		x.op.F(value, x.input, x.output)
+		return
+	}
+	s.output = append(s.output[:0], x.output...)
+	x.op.F(value, x.input, s.output)
+	if !bytes.Equal(s.output, x.output) {
+		s.p.db.Note(history.Anomaly{Kind: OutputChanged, Text: fmt.Sprintf("piece %s of key %d of table %s has said %x, and now says %x", x.op.Name, x.key, x.table.Name, x.output, s.output)})
+	}
+}
+
+// immediately finds out what an immediate piece will give back: it runs on what those before it will leave. The record has
+// it when the transaction is executed, as its other pieces: so nobody reads what may be of half a transaction.
+func (s *server) immediately(c *r2.Co, n *node, x *piece, edges []edge) ([]edge, error) {
+	loc, ok, err := x.table.Store.LookupLocal(c, x.key)
+	if err != nil || !ok {
+		return edges, fmt.Errorf("piece %s of key %d of table %s: %w", x.op.Name, x.key, x.table.Name, orMissing(err))
+	}
+	row := c.Load(loc.Addr, x.table.RowBytes) // from here on no time passes
+	if edges, err = s.claim(n, x, edges); err != nil {
+		return edges, err
+	}
+	on := s.claimed.look(x.table, x.key)
+	if len(on.ahead) == 0 {
+		on.ahead = append(on.ahead, row[valueAt:]...)
+	}
+	if x.op.Writes {
+		x.op.F(on.ahead, x.input, x.output)
+	} else {
+		x.op.F(append([]byte(nil), on.ahead...), x.input, x.output)
+	}
+	return edges, nil
+}
+
+// claim is that of a piece.
+func (s *server) claim(n *node, x *piece, edges []edge) ([]edge, error) {
+	on := s.claimed.on(x.table, x.key)
+	if !on.empty() && on.immediate != x.op.Immediate {
+		return edges, fmt.Errorf("piece %s of key %d of table %s meets one that is not as immediate as it: make all operations of a record immediate, or none", x.op.Name, x.key, x.table.Name)
+	}
+	on.immediate = x.op.Immediate
+	return on.claim(n, s.machine, x.op.Changes(), edges), nil
+}

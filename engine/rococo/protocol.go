@@ -1,0 +1,126 @@
+package rococo
+
+import (
+	"fmt"
+
+	"drtmx/engine/r2"
+	"drtmx/engine/record"
+	"drtmx/engine/txn"
+)
+
+// protocol is the protocol on one database.
+type protocol struct {
+	db      *txn.DB
+	cl      *r2.Cluster
+	cfg     Config
+	cost    costs
+	servers []*server
+	rpc     rpcs
+
+	sessions map[txnID]*session // of transactions that run: for the history, and for what servers run whole. Lookups only
+}
+
+// rpcs are the numbers of the requests.
+type rpcs struct{ start, commit, ask, read, whole uint8 }
+
+// Open prepares the cluster's machines.
+func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
+	c = c.withDefaults()
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	if db.Servers() > mostServers {
+		return nil, fmt.Errorf("%d servers: numbers of edges name %d", db.Servers(), mostServers)
+	}
+	cl := db.Cluster()
+	p := &protocol{db: db, cl: cl, cfg: c, cost: scaled(db.Options().Scale, assumed), sessions: map[txnID]*session{}}
+	for m := range db.Servers() {
+		lines, err := cl.Mem(m).Reserve("rococo.state", stateLines*lineBytes, 0)
+		if err != nil {
+			return nil, fmt.Errorf("rococo: memory of machine %d: %w", m, err)
+		}
+		p.servers = append(p.servers, &server{
+			p: p, machine: int16(m), graph: newGraph(keptNodes, c.Variant.firstOf(m)),
+			claimed: claimed{of: map[recordOf]*claims{}}, edges: make([][]edge, cl.Threads(m)), lines: lines,
+		})
+		p.servers[m].graph.forgets = c.Variant == Forgetful
+	}
+	p.rpc.start = cl.Handle("rococo.start", p.handler((*server).serveStart))
+	p.rpc.commit = cl.HandleWaiting("rococo.commit", p.handler((*server).serveCommit))
+	p.rpc.ask = cl.HandleWaiting("rococo.ask", p.handler((*server).serveAsk))
+	p.rpc.read = cl.HandleWaiting("rococo.read", p.handler((*server).serveRead))
+	p.rpc.whole = cl.HandleWaiting("rococo.whole", p.handler((*server).serveWhole))
+	return p, nil
+}
+
+// handler is r2's form of a server's.
+func (p *protocol) handler(f func(s *server, c *r2.Co, req, rep []byte) int) r2.Handler {
+	return func(c *r2.Co, _ r2.Peer, req, rep []byte) int { return f(p.servers[c.Machine()], c, req, rep) }
+}
+
+// ran tells the history what a piece has done.
+func (p *protocol) ran(id txnID, x txn.Ran) {
+	if s := p.sessions[id]; s != nil {
+		s.tx.Ran(x)
+	}
+}
+
+func (p *protocol) Config() txn.Config { return p.cfg }
+
+// Set changes the configuration.
+func (p *protocol) Set(cfg txn.Config) error {
+	c, ok := cfg.(Config)
+	if !ok {
+		return fmt.Errorf("configuration of another protocol, %T: reset to change the protocol", cfg)
+	}
+	c = c.withDefaults()
+	if err := c.Validate(); err != nil {
+		return err
+	}
+	p.cfg = c
+	return nil
+}
+
+// NeedsDrain is false: what may change is how long an aborted transaction waits.
+func (p *protocol) NeedsDrain(txn.Config) bool { return false }
+
+// Session is a coroutine's.
+func (p *protocol) Session(tx *txn.Tx) txn.Session {
+	c := tx.Co()
+	if c.ID() >= mostCoroutines {
+		p.cl.Fail(fmt.Errorf("rococo: coroutine %d of the cluster: transactions' numbers name %d", c.ID(), mostCoroutines))
+	}
+	return &session{p: p, tx: tx, c: c}
+}
+
+// Header has a sequence, and a lock word that nobody uses.
+func (p *protocol) Header() record.Header { return record.LockSeq }
+
+// Unserved counts nothing: a transaction ends when its servers have answered.
+func (p *protocol) Unserved() (commits, logs int) { return 0, 0 }
+
+// Locked is never: records have no locks.
+func (p *protocol) Locked([]byte) (who string, held bool) { return "", false }
+
+// Held says that a transaction has started to write a record.
+func (p *protocol) Held(t *txn.Table, key uint64) bool {
+	return p.servers[t.Store.Primary(key)].claimed.look(t, key).against(false) != nil
+}
+
+// Backups are none.
+func (p *protocol) Backups(int) []int { return nil }
+
+// LogFull counts nothing: there are no logs.
+func (p *protocol) LogFull() uint64 { return 0 }
+
+// Audit looks for what servers still wait for when nothing runs.
+func (p *protocol) Audit(bad func(text string)) {
+	for _, s := range p.servers {
+		if n := len(s.claimed.of); n > 0 {
+			bad(fmt.Sprintf("machine %d has claims on %d records of transactions that are over", s.machine, n))
+		}
+		if n := len(s.graph.nodes) - len(s.graph.old); n > s.heardOf() {
+			bad(fmt.Sprintf("machine %d has %d transactions that it has not executed", s.machine, n-s.heardOf()))
+		}
+	}
+}

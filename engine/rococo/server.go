@@ -1,0 +1,259 @@
+package rococo
+
+import (
+	"fmt"
+	"slices"
+
+	"drtmx/engine/r2"
+	"drtmx/engine/txn"
+)
+
+// server is what a machine with data knows of transactions. Its threads share it.
+type server struct {
+	p       *protocol
+	machine int16
+	graph   *graph
+	claimed claimed
+	lists   [][]*node // memory of plans that run
+	edges   [][]edge  // by thread, of a start
+	lines   r2.Addr   // what its threads contend for when they look at claims and transactions
+	rows    [][]byte  // by coroutine, of the piece that runs
+	output  []byte    // of an immediate piece that runs
+}
+
+// list is memory for a plan.
+func (s *server) list() []*node {
+	if last := len(s.lists) - 1; last >= 0 {
+		l := s.lists[last]
+		s.lists = s.lists[:last]
+		return l[:0]
+	}
+	return nil
+}
+
+// The claims of a record, and what is known of a transaction, are in the program's own memory: of that, lines are modelled,
+// which go from core to core. Records and transactions share them.
+const (
+	stateLines = 1 << 10
+	lineBytes  = 64
+)
+
+// touchRecord charges a look at the claims of a record, touchTxn one at a transaction.
+func (s *server) touchRecord(c *r2.Co, table uint8, key uint64) { s.touch(c, item(table, key)) }
+func (s *server) touchTxn(c *r2.Co, id txnID)                   { s.touch(c, uint64(id)) }
+
+func (s *server) touch(c *r2.Co, name uint64) {
+	const prime = 0x9e3779b97f4a7c15
+	c.Touch(s.lines+r2.Addr(name*prime>>32%stateLines*lineBytes), word)
+}
+
+// buffer is memory for a row, of whoever runs.
+func (s *server) buffer(c *r2.Co, n int) []byte {
+	for int(c.ID()) >= len(s.rows) {
+		s.rows = append(s.rows, nil)
+	}
+	b := s.rows[c.ID()]
+	if len(b) < n {
+		b = make([]byte, n)
+		s.rows[c.ID()] = b
+	}
+	return b[:n]
+}
+
+// serveStart starts pieces of a transaction: it says whom they come after, and what immediate ones give back.
+func (s *server) serveStart(c *r2.Co, req, rep []byte) int {
+	c.Compute(s.p.cost.request)
+	id := txnID(u64(req))
+	s.touchTxn(c, id)
+	n := s.graph.node(id, s.machine)
+	if n.status == heard {
+		n.status = started
+	}
+	edges, err := s.edges[c.Thread()][:0], error(nil)
+	at := word
+	for req = req[word:]; len(req) >= pieceBytes; {
+		x := piece{table: s.p.db.TableOf(uint8(u64(req) >> 56)), key: u64(req) & keyMask, op: txn.OpOf(uint16(u64(req[word:])))}
+		input := int(u64(req[word:]) >> 16)
+		x.input, x.output = n.take(input), n.take(x.op.Output)
+		copy(x.input, req[pieceBytes:])
+		req = req[pieceBytes+pad8(input):]
+		c.Compute(s.p.cost.node)
+		s.touchRecord(c, x.table.ID, x.key)
+		if x.op.Immediate {
+			edges, err = s.immediately(c, n, &x, edges)
+			copy(rep[at:], x.output)
+			at += pad8(x.op.Output)
+		} else {
+			edges, err = s.claim(n, &x, edges)
+		}
+		if err != nil {
+			s.p.cl.Fail(fmt.Errorf("rococo: %w", err))
+		}
+		n.pieces = append(n.pieces, x)
+	}
+	edges = distinct(edges)
+	put64(rep, uint64(len(edges)))
+	s.edges[c.Thread()] = edges
+	return at + putEdges(rep[at:], edges)
+}
+
+// distinct leaves out edges that are there twice; one that is immediate stays so.
+func distinct(list []edge) []edge {
+	slices.SortFunc(list, func(a, b edge) int {
+		switch {
+		case a == b:
+			return 0
+		case a.before < b.before || a.before == b.before && a.immediate && !b.immediate:
+			return -1
+		}
+		return 1
+	})
+	return slices.CompactFunc(list, func(a, b edge) bool { return a.before == b.before && a.server == b.server })
+}
+
+// serveCommit takes the edges of a transaction, and executes it when all that comes before it commits.
+func (s *server) serveCommit(c *r2.Co, req, rep []byte) int {
+	c.Compute(s.p.cost.request)
+	id := txnID(u64(req))
+	s.touchTxn(c, id)
+	n := s.graph.nodes[id]
+	if n == nil || n.status == heard {
+		s.p.cl.Fail(fmt.Errorf("rococo: machine %d is to commit transaction %d, which has not started there", s.machine, id))
+		return 0
+	}
+	n.complete(edgesOf(req[word:], nil))
+	s.wake(c, n)
+	s.execute(c, n)
+	at := 0
+	for i := range n.pieces {
+		if x := &n.pieces[i]; !x.op.Immediate {
+			copy(rep[at:], x.output)
+			at += pad8(len(x.output))
+		}
+	}
+	return at
+}
+
+// execute has a transaction's pieces run, by this coroutine or by another one's.
+func (s *server) execute(c *r2.Co, n *node) {
+	for n.status != executed {
+		if n.status == executing {
+			s.await(c, n)
+			continue
+		}
+		if s.p.cfg.Variant == Hasty {
+			s.run(c, []*node{n}, 1)
+			return
+		}
+		list, blocking, err := s.graph.order(n)
+		if err != nil {
+			s.p.cl.Fail(fmt.Errorf("rococo: %w", err))
+			return
+		}
+		visited := s.graph.plan.visited
+		if blocking == nil {
+			s.run(c, list, visited)
+			continue
+		}
+		c.Compute(visited * s.p.cost.node)
+		s.touchTxn(c, blocking.id)
+		s.inform(c, blocking)
+	}
+}
+
+// run executes a plan.
+func (s *server) run(c *r2.Co, order []*node, visited int) {
+	list := append(s.list(), order...) // the next plan is made while this one runs
+	for _, n := range list {
+		n.status = executing
+	}
+	c.Compute(visited * s.p.cost.node)
+	for _, n := range list {
+		for i := range n.pieces {
+			if err := s.perform(c, n, &n.pieces[i]); err != nil {
+				s.p.cl.Fail(fmt.Errorf("rococo: %w", err))
+			}
+		}
+	}
+	for _, n := range list {
+		s.touchTxn(c, n.id)
+		for i := range n.pieces {
+			s.touchRecord(c, n.pieces[i].table.ID, n.pieces[i].key)
+		}
+	}
+	// Together: what others see of a cycle is all of it.
+	for _, n := range list {
+		for i := range n.pieces {
+			s.claimed.drop(n.pieces[i].table, n.pieces[i].key, n)
+		}
+		s.graph.retire(n)
+	}
+	for _, n := range list {
+		s.wake(c, n)
+	}
+	s.lists = append(s.lists, list)
+}
+
+// inform waits until more is known of a transaction that others come after. If this server has only heard of it, it asks
+// one where it has pieces.
+func (s *server) inform(c *r2.Co, n *node) {
+	if n.status != heard || n.asked {
+		s.await(c, n)
+		return
+	}
+	n.asked = true
+	id := n.id
+	rep := c.Call(int(n.server), s.p.rpc.ask, add64(c.Request(), uint64(id)))
+	if err := c.Wait(); err != nil {
+		s.p.cl.Fail(fmt.Errorf("rococo: machine %d asks machine %d for what comes before transaction %d: %w", s.machine, n.server, id, err))
+		return
+	}
+	if n.status == heard {
+		n.complete(edgesOf(rep.B, nil))
+	}
+	s.wake(c, n)
+}
+
+// serveAsk tells another server what a transaction comes after, when it commits.
+func (s *server) serveAsk(c *r2.Co, req, rep []byte) int {
+	c.Compute(s.p.cost.request)
+	id := txnID(u64(req))
+	s.touchTxn(c, id)
+	n := s.graph.nodes[id]
+	if n == nil {
+		s.p.cl.Fail(fmt.Errorf("rococo: machine %d is asked for transaction %d, which it has forgotten: it remembers the last %d", s.machine, id, cap(s.graph.old)))
+		return 0
+	}
+	for n.status < committing {
+		s.await(c, n)
+	}
+	return putEdges(rep, n.edges)
+}
+
+// await suspends a coroutine until the status of a transaction changes.
+func (s *server) await(c *r2.Co, n *node) {
+	n.waiters = append(n.waiters, c)
+	c.Suspend()
+	if i := slices.Index(n.waiters, c); i >= 0 { // it was woken for something else
+		n.waiters = slices.Delete(n.waiters, i, i+1)
+	}
+}
+
+// wake has those go on who wait for a transaction. While it wakes one that runs on another core, others come and go.
+func (s *server) wake(c *r2.Co, n *node) {
+	for left := len(n.waiters); left > 0 && len(n.waiters) > 0; left-- {
+		w := n.waiters[0]
+		n.waiters = slices.Delete(n.waiters, 0, 1)
+		c.Wake(w)
+	}
+}
+
+// heardOf counts the transactions that others came after, and that have no pieces here. It is for checks.
+func (s *server) heardOf() (n int) {
+	for _, x := range s.graph.nodes { // order-free: a count
+		if x.status != executed && len(x.pieces) == 0 {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,250 @@
+package rococo
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"drtmx/engine/r2"
+	"drtmx/engine/store"
+	"drtmx/engine/txn"
+)
+
+// session runs the transactions of a coroutine.
+type session struct {
+	p     *protocol
+	tx    *txn.Tx
+	c     *r2.Co
+	count uint64 // transactions in pieces so far
+
+	set  []*access        // of the attempt
+	pool txn.Pool[access] // of all attempts
+
+	// Of a transaction in pieces.
+	id        txnID
+	pieces    []asked
+	started   int   // of them, in steps before
+	parts     []int // servers
+	edges     []edge
+	immediate bool // there was an immediate piece
+	whole     whole
+
+	// Of a read-only transaction, see readonly.go.
+	last  []stamped // of the round before
+	calls []call
+}
+
+// asked is a piece, as its transaction has it.
+type asked struct {
+	table  *txn.Table
+	key    uint64
+	op     *txn.Op
+	input  []byte
+	output []byte
+	server int
+}
+
+// access is a record that an attempt has read, or written as a whole.
+type access struct {
+	txn.Access
+	seen
+	loc store.Location // of a body that runs on the server
+	rep int            // number of the call that is to bring it
+}
+
+// call is a request that is under way.
+type call struct {
+	server int
+	rep    *r2.Reply
+}
+
+// Begin begins an attempt.
+func (s *session) Begin(first bool) {
+	s.set, s.pieces, s.parts, s.edges, s.started = s.set[:0], s.pieces[:0], s.parts[:0], s.edges[:0], 0
+	s.immediate, s.whole = false, whole{}
+	if first {
+		s.last = s.last[:0]
+	}
+	s.c.Compute(s.p.cost.begin)
+}
+
+// Add is a new member of the set. Its memory stays where it is for ever.
+func (s *session) Add() *txn.Access {
+	a := s.pool.At(len(s.set))
+	*a = access{}
+	s.set = append(s.set, a)
+	return &a.Access
+}
+
+// Eager says that announced records are read together.
+func (s *session) Eager(bool) bool { return true }
+
+// Start leaves a record to the next Fetch.
+func (s *session) Start(*txn.Access) {}
+
+// Validate has nothing to look at: a body that fails has read what is constant, or its rounds decide.
+func (s *session) Validate() error { return nil }
+
+// Write is for bodies that run whole on a server.
+func (s *session) Write(a *txn.Access) error {
+	if s.whole.on == nil {
+		return fmt.Errorf("write of key %d of table %s outside of a piece: under this protocol a read-write transaction says what it does by Tx.Apply or Tx.Whole", a.Key, a.Table.Name)
+	}
+	return nil
+}
+
+// Apply adds a piece to the next step.
+func (s *session) Apply(table uint8, key uint64, op *txn.Op, input, output []byte) error {
+	switch {
+	case s.tx.ReadOnly():
+		return s.tx.Fail(fmt.Errorf("piece %s in a read-only transaction: read the record", op.Name))
+	case s.whole.ran:
+		return s.tx.Fail(fmt.Errorf("piece %s of a transaction that ran as a whole: that is its only one", op.Name))
+	case op.Immediate && s.immediate:
+		// Immediate pieces run in the order in which they come. Two of a transaction could make a cycle of which nobody
+		// can change the order any more.
+		return s.tx.Fail(fmt.Errorf("piece %s is the second immediate one of its transaction: there may be one", op.Name))
+	}
+	s.immediate = s.immediate || op.Immediate
+	s.c.Compute(s.p.cost.piece)
+	t := s.p.db.TableOf(table)
+	kept := s.tx.Take(len(input))
+	copy(kept, input)
+	s.pieces = append(s.pieces, asked{t, key, op, kept, output, t.Store.Primary(key)})
+	return nil
+}
+
+// Step is a round of the start phase: the pieces that were added go to their servers, one message to each, and the answers
+// say what the transaction comes after.
+func (s *session) Step() error {
+	list := s.pieces[s.started:]
+	if len(list) == 0 {
+		return nil
+	}
+	if s.started == 0 {
+		s.count++
+		s.id = numberOf(s.c.ID(), s.count)
+		s.p.sessions[s.id] = s
+	}
+	s.tx.Enter(txn.Execution, r2.Mode{Outstanding: true, Doorbell: true})
+	s.calls = s.calls[:0]
+	for i := range list {
+		if m := list[i].server; !slices.ContainsFunc(list[:i], func(x asked) bool { return x.server == m }) {
+			if err := s.start(list, m); err != nil {
+				return s.tx.Fail(err)
+			}
+		}
+	}
+	s.started = len(s.pieces)
+	if err := s.c.Wait(); err != nil {
+		return s.tx.Fail(fmt.Errorf("start: %w", err))
+	}
+	for _, x := range s.calls {
+		s.startedAt(x, list)
+	}
+	return nil
+}
+
+// start asks a server to start pieces.
+func (s *session) start(list []asked, m int) error {
+	if !slices.Contains(s.parts, m) {
+		s.parts = append(s.parts, m)
+	}
+	req := add64(s.c.Request(), uint64(s.id))
+	for i := range list {
+		x := &list[i]
+		if x.server != m {
+			continue
+		}
+		if x.op.Changes() {
+			s.p.db.Locking(m == s.c.Machine())
+		}
+		req = add64(add64(req, item(x.table.ID, x.key)), uint64(x.op.Number())|uint64(len(x.input))<<16)
+		req = padded(req, x.input)
+	}
+	if most := s.p.cl.MaxPayload(); len(req) > most {
+		return fmt.Errorf("pieces of %d bytes for machine %d, a message carries %d: use more steps", len(req), m, most)
+	}
+	s.calls = append(s.calls, call{m, s.c.Call(m, s.p.rpc.start, req)})
+	return nil
+}
+
+// startedAt takes what a server says of pieces that have started.
+func (s *session) startedAt(x call, list []asked) {
+	b := x.rep.B[word:]
+	for i := range list {
+		if p := &list[i]; p.server == x.server && p.op.Immediate {
+			copy(p.output, b)
+			b = b[pad8(len(p.output)):]
+		}
+	}
+	s.edges = edgesOf(b[:u64(x.rep.B)*word], s.edges)
+}
+
+// Commit ends an attempt whose body has ended well.
+func (s *session) Commit() error {
+	if s.tx.ReadOnly() {
+		return s.settleRounds()
+	}
+	err := s.Step()
+	if err == nil && len(s.pieces) > 0 {
+		err = s.commit()
+	}
+	delete(s.p.sessions, s.id)
+	if err != nil {
+		// Some servers may have run its pieces, and nobody takes them back: a machine is gone, and there is no recovery.
+		s.p.cl.Fail(fmt.Errorf("rococo: commit: %w", err))
+	}
+	s.tx.Decided(err)
+	if err != nil {
+		return err
+	}
+	s.tx.DropEntries()
+	s.tx.Done()
+	return nil
+}
+
+// commit is the commit phase: nothing can stop the transaction any more. Servers answer when its pieces have run.
+func (s *session) commit() error {
+	s.tx.Enter(txn.Commit, r2.Mode{Outstanding: true, Doorbell: true})
+	if err := s.tx.AddEntries(func() error { return s.tx.Fail(errors.New("an entry that is there already")) }); err != nil {
+		return err
+	}
+	s.edges = distinct(s.edges)
+	req := add64(nil, uint64(s.id))
+	for _, e := range s.edges {
+		req = add64(req, e.word())
+	}
+	if most := s.p.cl.MaxPayload(); len(req) > most {
+		return s.tx.Fail(fmt.Errorf("%d transactions come before one: its commit has %d bytes, a message carries %d; run fewer at a time", len(s.edges), len(req), most))
+	}
+	s.calls = s.calls[:0]
+	for _, m := range s.parts {
+		s.calls = append(s.calls, call{m, s.c.Call(m, s.p.rpc.commit, req)})
+	}
+	if err := s.c.Wait(); err != nil {
+		return s.tx.Fail(err)
+	}
+	for _, x := range s.calls {
+		b := x.rep.B
+		for i := range s.pieces {
+			if p := &s.pieces[i]; p.server == x.server && !p.op.Immediate {
+				copy(p.output, b)
+				b = b[pad8(len(p.output)):]
+			}
+		}
+	}
+	return nil
+}
+
+// Abandon ends an attempt that fails before Commit: nothing of it may have started.
+func (s *session) Abandon() {
+	if s.started == 0 {
+		return
+	}
+	delete(s.p.sessions, s.id)
+	s.p.cl.Fail(fmt.Errorf("rococo: a transaction of machine %d gives up, %w, after its pieces have started: let it decide that before", s.c.Machine(), s.tx.Failed()))
+}
+
+// Ahead asks the host for the set.
+func (s *session) Ahead() { s.pool.Ahead(len(s.set)) }

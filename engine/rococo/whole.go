@@ -1,0 +1,197 @@
+package rococo
+
+import (
+	"fmt"
+
+	"drtmx/engine/r2"
+	records "drtmx/engine/record"
+	"drtmx/engine/store"
+	"drtmx/engine/txn"
+)
+
+// A transaction whose records are all on one server, and which are known only as it goes, is one piece, of a body that runs
+// there. It begins when nothing that has started is in its way, and so it needs no place in a graph: whatever it follows has
+// been executed. It looks first and then claims all its records at one instant. Who starts afterwards comes after it.
+
+// whole is what a session knows of such a transaction.
+type whole struct {
+	on   *r2.Co // the coroutine of the server while the body runs
+	body func() error
+	ran  bool
+	err  error
+}
+
+// Whole runs a body on a server.
+func (s *session) Whole(m, inputBytes int, body func() error) error {
+	switch {
+	case s.tx.ReadOnly():
+		return s.tx.Fail(fmt.Errorf("a body for one server in a read-only transaction: read the records"))
+	case len(s.pieces) > 0 || s.whole.ran:
+		return s.tx.Fail(fmt.Errorf("a body for one server in a transaction that has other pieces: it has to be the only one"))
+	}
+	s.count++
+	s.id = numberOf(s.c.ID(), s.count)
+	s.p.sessions[s.id] = s
+	s.whole.body = body
+	s.tx.Enter(txn.Execution, r2.Mode{})
+	req := add64(s.c.Request(), uint64(s.id))
+	req = append(req, make([]byte, pad8(inputBytes))...)
+	s.c.Call(m, s.p.rpc.whole, req)
+	if err := s.c.Wait(); err != nil {
+		return s.tx.Fail(err)
+	}
+	s.whole.ran = true
+	if s.whole.err != nil {
+		delete(s.p.sessions, s.id)
+	}
+	return s.whole.err
+}
+
+// serveWhole runs a body.
+func (s *server) serveWhole(c *r2.Co, req, rep []byte) int {
+	c.Compute(s.p.cost.request)
+	x := s.p.sessions[txnID(u64(req))]
+	x.whole.on = c
+	err := x.tx.On(c, func() error {
+		for {
+			x.set = x.set[:0]
+			x.tx.Again()
+			if err := x.whole.body(); err != nil || x.tx.Failed() != nil || len(x.set) == 0 {
+				return err
+			}
+			c.Compute(len(x.set) * s.p.cost.node)
+			for _, a := range x.set {
+				s.touchRecord(c, a.Table.ID, a.Key)
+			}
+			c.Load64(x.set[0].loc.Addr) // the core comes to its own time: from here to the claims is one instant
+			n, changed := s.against(c, x)
+			switch {
+			case n != nil:
+				s.await(c, n)
+			case !changed:
+				return s.install(c, x)
+			}
+		}
+	})
+	x.whole.on, x.whole.err = nil, err
+	put64(rep, 0)
+	return word
+}
+
+// against is a transaction that has started on a record of a body and is in its way, or tells that another one has been
+// executed since the body read it. It takes no time.
+func (s *server) against(c *r2.Co, x *session) (n *node, changed bool) {
+	for _, a := range x.set {
+		if a.Table.Constant {
+			continue
+		}
+		if n := s.claimed.look(a.Table, a.Key).against(a.Out != nil); n != nil {
+			return n, false
+		}
+		if a.State == txn.Missing {
+			_, there := a.Table.Store.Find(a.Key)
+			changed = changed || there
+		} else {
+			changed = changed || u64(c.Peek(a.loc.Addr+seqAt, word)) != a.stamp
+		}
+	}
+	return nil, changed
+}
+
+// install claims what a body has read and written, and writes it.
+func (s *server) install(c *r2.Co, x *session) error {
+	n := s.graph.node(x.id, s.machine)
+	n.complete(nil)
+	n.status = executing
+	for _, a := range x.set {
+		if !a.Table.Constant {
+			s.claimed.on(a.Table, a.Key).claim(n, s.machine, a.Out != nil, nil)
+		}
+	}
+	err := error(nil)
+	for _, a := range x.set {
+		if a.Out != nil && err == nil {
+			err = s.write(c, a)
+		}
+	}
+	for _, a := range x.set {
+		if !a.Table.Constant {
+			s.claimed.drop(a.Table, a.Key, n)
+		}
+	}
+	s.graph.retire(n)
+	s.wake(c, n)
+	if err != nil {
+		s.p.cl.Fail(fmt.Errorf("rococo: %w", err))
+	}
+	return err
+}
+
+// write puts a record of a body in place.
+func (s *server) write(c *r2.Co, a *access) error {
+	t := a.Table
+	t.Touch(a.Key)
+	s.p.db.Locking(true)
+	switch {
+	case a.Place:
+		row := s.buffer(c, t.RowBytes)
+		clear(row[:valueAt])
+		x, err := t.Store.Insert(c, a.Key, row[lockAt:seqAt], ^uint64(0))
+		if err != nil {
+			return fmt.Errorf("insert of key %d of table %s: %w", a.Key, t.Name, err)
+		}
+		if a.Blind {
+			a.Version = t.Absent(a.Key, x.Before)
+		}
+		t.Born(a.Key, x.Ref)
+		records.SetSeq(row, records.LockSeq.Born(x.Ref.Incarnation()))
+		copy(row[valueAt:], a.Out[txn.Front:])
+		a.Next = txn.Updated(a.Version, records.Seq(row))
+		c.Store(t.Store.Location(a.Key, x.Ref).Addr+seqAt, row[seqAt:])
+	case a.Delete:
+		a.Next = txn.Deleted(a.Version)
+		x, err := t.Store.Remove(c, a.Key, a.loc.Ref)
+		if err != nil {
+			return fmt.Errorf("key %d of table %s cannot be taken out: %w", a.Key, t.Name, err)
+		}
+		t.Deleted(a.Key, x)
+		t.Store.Free(c, a.Key, a.loc.Ref)
+	default:
+		next := records.Next(a.stamp)
+		a.Next = txn.Updated(a.Version, next)
+		put64(a.Out, next)
+		c.Store(a.loc.Addr+seqAt, a.Out)
+	}
+	return nil
+}
+
+// fetchHere reads records of the server that a body runs on.
+func (s *session) fetchHere(first int) error {
+	c := s.whole.on
+	for _, a := range s.set[first:] {
+		switch {
+		case a.Here():
+			continue
+		case int(a.Machine) != c.Machine() && !a.Table.Constant:
+			return s.tx.Fail(fmt.Errorf("key %d of table %s is on machine %d, and the body runs on machine %d: use pieces", a.Key, a.Table.Name, a.Machine, c.Machine()))
+		}
+		c.Compute(s.p.cost.read)
+		loc, ok, err := a.Table.Store.LookupLocal(c, a.Key)
+		if err != nil {
+			return s.tx.Fail(err)
+		}
+		a.loc = loc
+		value := s.tx.Take(a.Table.ValueBytes())
+		if ok {
+			row := c.Load(loc.Addr, a.Table.RowBytes)
+			if a.stamp = records.Seq(row); records.Live(a.stamp) && !loc.Stale(a.stamp) {
+				copy(value, row[valueAt:])
+				s.tx.Got(&a.Access, value, a.Table.Version(a.Key, loc.Ref, a.stamp))
+				continue
+			}
+			a.loc = store.Location{Loc: a.Table.Store.Gap(a.Key)}
+		}
+		s.tx.Lacks(&a.Access, uint32(c.Load64(a.loc.Addr)))
+	}
+	return nil
+}

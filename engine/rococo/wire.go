@@ -1,0 +1,87 @@
+package rococo
+
+import "encoding/binary"
+
+// Formats of messages, in words of 8 bytes.
+//
+//	start    transaction | pieces: table 8 key 56 | operation 16, input bytes 16 | input
+//	  reply  number of edges | outputs of immediate pieces | edges
+//	commit   transaction | edges
+//	  reply  outputs of the other pieces
+//	ask      transaction
+//	  reply  edges
+//	read     flags | items: table 8 key 56
+//	  reply  items: place, or gap | stamp, if it is there | value, if it is wanted
+//	whole    transaction | what the workload says of it
+//	  reply  one word
+//
+// A transaction's number is of 52 bits; an edge has the server and whether it is immediate above it.
+const (
+	word       = 8
+	pieceBytes = 2 * word
+
+	coroutineBits = 20
+	countBits     = 32
+	idBits        = coroutineBits + countBits
+	serverBits    = 11
+	immediateBit  = uint64(1) << 63
+
+	// mostServers and mostCoroutines are what numbers can name.
+	mostServers    = 1 << serverBits
+	mostCoroutines = 1 << coroutineBits
+
+	keyMask = uint64(1)<<56 - 1
+
+	// Heads of items that were read.
+	foundBit = uint64(1) << 63
+
+	stampsOnly = 1 // flag of a read: no values
+)
+
+func u64(b []byte) uint64                 { return binary.LittleEndian.Uint64(b) }
+func put64(b []byte, v uint64)            { binary.LittleEndian.PutUint64(b, v) }
+func add64(b []byte, v uint64) []byte     { return binary.LittleEndian.AppendUint64(b, v) }
+func pad8(n int) int                      { return (n + 7) &^ 7 }
+func item(table uint8, key uint64) uint64 { return uint64(table)<<56 | key }
+
+// numberOf makes the number of a coroutine's transaction.
+func numberOf(co uint32, count uint64) txnID {
+	return txnID((count&(1<<countBits-1))<<coroutineBits | uint64(co))
+}
+
+// word is an edge in a message.
+func (e edge) word() uint64 {
+	w := uint64(e.before) | uint64(e.server)<<idBits
+	if e.immediate {
+		w |= immediateBit
+	}
+	return w
+}
+
+func edgeOf(w uint64) edge {
+	return edge{before: txnID(w & (1<<idBits - 1)), server: int16(w >> idBits & (mostServers - 1)), immediate: w&immediateBit != 0}
+}
+
+// edgesOf appends those in a message.
+func edgesOf(b []byte, list []edge) []edge {
+	for ; len(b) >= word; b = b[word:] {
+		list = append(list, edgeOf(u64(b)))
+	}
+	return list
+}
+
+// putEdges writes edges into a reply.
+func putEdges(b []byte, list []edge) (n int) {
+	for _, e := range list {
+		put64(b[n:], e.word())
+		n += word
+	}
+	return n
+}
+
+var zero [word]byte
+
+// padded appends bytes and what fills them up to words.
+func padded(b, x []byte) []byte {
+	return append(append(b, x...), zero[:pad8(len(x))-len(x)]...)
+}
