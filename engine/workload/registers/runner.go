@@ -21,6 +21,7 @@ type runner struct {
 	before  []uint64  // by register: writes that were committed when the transaction began
 	seen    []uint64  // by register: the value
 	torn    bool
+	outputs [][]byte // of pieces, by register
 }
 
 // Runner makes a coroutine's client.
@@ -44,8 +45,12 @@ func (r *runner) Next() error {
 		n = 1
 	}
 	r.draw(rand, n)
+	r.outputs = r.outputs[:0]
 	if err := r.client.Run(uint8(typ), w.ReadOnly(typ), r.body); err != nil {
 		return workload.Done(err)
+	}
+	for _, out := range r.outputs {
+		r.take(out)
 	}
 	r.judge()
 	return nil
@@ -78,6 +83,9 @@ func (r *runner) has(key uint64) bool {
 // run reads the registers and adds one to those at the end.
 func (r *runner) run(tx *txn.Tx) error {
 	r.seen, r.torn = r.seen[:0], false
+	if !tx.ReadOnly() && tx.Pieced() {
+		return r.pieces(tx)
+	}
 	if err := tx.Prefetch(r.refs...); err != nil {
 		return err
 	}

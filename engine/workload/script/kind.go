@@ -8,7 +8,7 @@ import (
 
 // Kinds is the workload in the list of parts.
 var Kinds = []workload.Kind{{
-	Load: testbed.Load{Name: "script", Transactions: true, ReadOnly: true, LocalLocks: workload.Anywhere,
+	Load: testbed.Load{Name: "script", Transactions: true, ReadOnly: true, Pieces: true, LocalLocks: workload.Anywhere,
 		IgnoresAborts: func(v knob.Values) bool { return v.Text("workload.variant") == "as-published" }},
 	Doc:      "a few transactions that are written down, for drtmx explore",
 	Rows:     rows(),

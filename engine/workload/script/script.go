@@ -168,6 +168,8 @@ type runner struct {
 	wrote  []uint64 // keys
 	steps  transaction
 	body   func(tx *txn.Tx) error
+
+	outputs [][]byte // of pieces
 }
 
 // Runner makes a coroutine's client. Clients are numbered by machine and thread, those of the threads' first coroutines
@@ -204,9 +206,12 @@ func (r *runner) Next() error {
 	}
 	typ := r.next
 	r.next++
-	r.steps = r.w.list[typ]
+	r.steps, r.outputs = r.w.list[typ], r.outputs[:0]
 	if err := r.client.Run(uint8(typ), r.steps.readOnly(), r.body); err != nil {
 		return workload.Done(err)
+	}
+	for _, out := range r.outputs {
+		r.torn = r.torn || out[0] != 0
 	}
 	for _, key := range r.wrote {
 		r.w.counts[key]++
@@ -220,6 +225,9 @@ func (r *runner) Next() error {
 // run is the body of the transaction.
 func (r *runner) run(tx *txn.Tx) error {
 	r.torn, r.wrote = false, r.wrote[:0]
+	if !tx.ReadOnly() && tx.Pieced() {
+		return r.pieces(tx)
+	}
 	for _, o := range r.steps {
 		switch err := r.do(tx, o); {
 		case errors.Is(err, txn.ErrNotFound), errors.Is(err, txn.ErrExists):

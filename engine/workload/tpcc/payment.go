@@ -42,6 +42,9 @@ func (r *runner) payment(tx *txn.Tx) error {
 	if err != nil {
 		return err
 	}
+	if tx.Pieced() {
+		return r.piecedPayment(tx, c)
+	}
 	key := b.customerKey(r.cd, c)
 	r.refs = append(r.refs[:0], txn.Ref{Table: Warehouse, Key: r.w}, txn.Ref{Table: District, Key: r.d}, txn.Ref{Table: Customer, Key: key})
 	if err := tx.Prefetch(r.refs...); err != nil {
@@ -59,7 +62,7 @@ func (r *runner) payment(tx *txn.Tx) error {
 	if v, err = tx.Update(Customer, key); err != nil {
 		return err
 	}
-	r.pay(v, c)
+	pay(v, uint32(c), uint32(r.cd), uint32(r.d), r.amount)
 	if v, err = tx.Insert(History, b.historyKey(r.w, r.history)); err != nil {
 		return err
 	}
@@ -67,11 +70,11 @@ func (r *runner) payment(tx *txn.Tx) error {
 	return nil
 }
 
-// pay changes the customer. One of bad credit gets the payment noted in front of
-// its data.
-func (r *runner) pay(v []byte, c uint64) {
-	putI64(v[cBalance:], i64(v[cBalance:])-int64(r.amount))
-	put48(v[cYTD:], i48(v[cYTD:])+int64(r.amount))
+// pay changes the customer, of a district, who pays at another one or the same. One of bad credit gets the payment noted in
+// front of its data.
+func pay(v []byte, c, cd, d, amount uint32) {
+	putI64(v[cBalance:], i64(v[cBalance:])-int64(amount))
+	put48(v[cYTD:], i48(v[cYTD:])+int64(amount))
 	add32(v[cPayments:], 1)
 	if string(v[cCredit:cCredit+2]) != "BC" {
 		return
@@ -80,8 +83,8 @@ func (r *runner) pay(v []byte, c uint64) {
 	copy(data[cHistoryCopy:], data)
 	note := data[:cHistoryCopy]
 	clear(note)
-	put32(note, uint32(c))
-	put32(note[4:], uint32(r.cd))
-	put32(note[8:], uint32(r.d))
-	put32(note[12:], r.amount)
+	put32(note, c)
+	put32(note[4:], cd)
+	put32(note[8:], d)
+	put32(note[12:], amount)
 }

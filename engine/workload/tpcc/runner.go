@@ -2,7 +2,6 @@ package tpcc
 
 import (
 	"errors"
-	"fmt"
 
 	"drtmx/engine/r2"
 	"drtmx/engine/txn"
@@ -16,6 +15,9 @@ type runner struct {
 	b      *Bench
 	client *txn.Client
 	homes  []uint64
+
+	bodyOfDelivery func(tx *txn.Tx) error
+
 	bodies [numTypes]func(tx *txn.Tx) error
 	draws  [numTypes]func(r *r2.Rand)
 
@@ -51,8 +53,9 @@ type orderInput struct {
 func (b *Bench) Runner(c *r2.Co) workload.Runner {
 	r := &runner{b: b, client: b.db.Client(c), homes: b.homes(c)}
 	r.bodies = [numTypes]func(tx *txn.Tx) error{
-		newOrder: r.newOrder, payment: r.payment, orderStatus: r.orderStatus, delivery: r.deliver, stockLevel: r.stockLevel,
+		newOrder: r.newOrder, payment: r.payment, orderStatus: r.orderStatus, delivery: r.delivery, stockLevel: r.stockLevel,
 	}
+	r.bodyOfDelivery = r.deliver
 	r.draws = [numTypes]func(r *r2.Rand){
 		newOrder: r.drawNewOrder, payment: r.drawPayment, orderStatus: r.drawOrderStatus, delivery: r.drawDelivery, stockLevel: r.drawStockLevel,
 	}
@@ -114,6 +117,9 @@ func (r *runner) drawNewOrder(rand *r2.Rand) {
 
 // newOrder is clause 2.4.2.
 func (r *runner) newOrder(tx *txn.Tx) error {
+	if tx.Pieced() {
+		return r.piecedNewOrder(tx)
+	}
 	b, in := r.b, &r.order
 	items := b.server(r.w)
 	r.refs = append(r.refs[:0], txn.Ref{Table: Warehouse, Key: r.w}, txn.Ref{Table: District, Key: r.d}, txn.Ref{Table: Customer, Key: b.customerKey(r.d, r.c)})
@@ -139,7 +145,7 @@ func (r *runner) newOrder(tx *txn.Tx) error {
 	}
 	o := uint64(u32(dist[dNext:])) - 1
 	if o >= b.orders {
-		return fmt.Errorf("tpcc: district %d of warehouse %d has no room for order %d: raise workload.orders from %d", r.d%b.districts, r.w, o+1, b.opt.Orders)
+		return r.noRoom(o)
 	}
 	add32(dist[dNext:], 1)
 	order := b.orderKey(r.d, o)
@@ -167,12 +173,16 @@ func (r *runner) insertOrder(tx *txn.Tx, o, key uint64) error {
 		return err
 	}
 	r.b.setNewOrder(v, r.d, o)
+	r.addOrderEntries(tx, o)
+	return nil
+}
+
+func (r *runner) addOrderEntries(tx *txn.Tx, o uint64) {
 	tx.AddEntry(r.b.placed, r.d, placedKey(r.c, o), o)
 	tx.AddEntry(r.b.queue, r.d, o, o)
 	if r.b.lines != nil {
 		tx.AddEntry(r.b.lines, r.d, o, uint64(r.order.lines))
 	}
-	return nil
 }
 
 // find is Tx.Read of a record that an index or a count tells of and that need not be there: what it says is a hint.
@@ -197,16 +207,7 @@ func (r *runner) insertLine(tx *txn.Tx, o, order uint64, i int) error {
 	if err != nil {
 		return err
 	}
-	left := u32(stock[sQuantity:])
-	if left < l.quantity+10 {
-		left += 91
-	}
-	put32(stock[sQuantity:], left-l.quantity)
-	add32(stock[sYTD:], l.quantity)
-	add32(stock[sOrders:], 1)
-	if l.supply != r.w {
-		add32(stock[sRemote:], 1)
-	}
+	takeGoods(stock, l.quantity, l.supply != r.w)
 	line, err := tx.Insert(OrderLine, b.lineKey(order, uint64(i)))
 	if err != nil {
 		return err
@@ -219,6 +220,25 @@ func (r *runner) insertLine(tx *txn.Tx, o, order uint64, i int) error {
 	if err != nil {
 		return err
 	}
-	copy(line[lDist:][:distBytes], data[sDist+int(r.d%b.districts%distInfos)*distBytes:])
+	r.setDist(line, data)
 	return nil
+}
+
+// setDist copies what the stock says of the district.
+func (r *runner) setDist(line, data []byte) {
+	copy(line[lDist:][:distBytes], data[sDist+int(r.d%r.b.districts%distInfos)*distBytes:])
+}
+
+// takeGoods takes goods from the stock, of a warehouse that is not the terminal's if remote.
+func takeGoods(stock []byte, quantity uint32, remote bool) {
+	left := u32(stock[sQuantity:])
+	if left < quantity+10 {
+		left += 91
+	}
+	put32(stock[sQuantity:], left-quantity)
+	add32(stock[sYTD:], quantity)
+	add32(stock[sOrders:], 1)
+	if remote {
+		add32(stock[sRemote:], 1)
+	}
 }

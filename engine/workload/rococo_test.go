@@ -1,0 +1,184 @@
+package workload_test
+
+import (
+	"strings"
+	"testing"
+
+	"drtmx/engine/history"
+	"drtmx/engine/rococo"
+	"drtmx/engine/sim"
+	"drtmx/engine/txn"
+	"drtmx/engine/workload"
+	"drtmx/engine/workload/registers"
+	"drtmx/engine/workload/workloadtest"
+)
+
+// few is registers of which there are so few that transactions always meet.
+func few(t testing.TB, keys uint64) workload.Bench {
+	w, err := registers.New(registers.Options{Keys: keys, Reads: 2, Writes: 2, Remote: registers.Anywhere})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// reordered runs a bench under Rococo on a deployment, and returns the complaints.
+func reordered(t testing.TB, v rococo.Variant, shape int, seed, commits uint64, w workload.Bench) (n uint64, bad []string) {
+	cfg := rococo.Default()
+	cfg.Variant = v
+	o := workloadtest.Small(cfg)
+	shapes[shape%len(shapes)](&o)
+	o.Seed = seed
+	b := workloadtest.New(t, o, w)
+	defer b.Close()
+	bad = b.Stress(commits)
+	return b.Commits, bad
+}
+
+// TestRococo: transactions that always meet have a serial order in real time, though messages are lost.
+func TestRococo(t *testing.T) {
+	seeds, commits := uint64(6), uint64(1_000)
+	if testing.Short() {
+		seeds, commits = 2, 300
+	}
+	total := uint64(0)
+	for seed := range seeds {
+		for shape := range 3 {
+			for _, keys := range []uint64{5, 12, 400} {
+				n, bad := reordered(t, rococo.Correct, shape, seed, commits, few(t, keys))
+				total += n
+				if len(bad) > 0 {
+					t.Fatalf("%d keys, shape %d, seed %d:\n%s", keys, shape, seed, strings.Join(bad, "\n"))
+				}
+			}
+		}
+	}
+	t.Logf("%d transactions committed", total)
+}
+
+// TestRococoVariants: each planted fault is found.
+func TestRococoVariants(t *testing.T) {
+	for _, v := range rococo.Variants {
+		found := false
+		for seed := uint64(1); seed <= 12 && !found; seed++ {
+			_, bad := reordered(t, v.Variant, int(seed), seed, 1_500, few(t, 6+4*(seed%3)))
+			found = len(bad) > 0
+			if found {
+				t.Logf("%s, seed %d: %s", v.Name, seed, bad[0])
+			}
+		}
+		if !found {
+			t.Errorf("%s was not found", v.Name)
+		}
+	}
+}
+
+// TestRococoNeverAborts: a read-write transaction commits at its first attempt, however many meet (thesis §5.3.2: conflicting
+// transactions are reordered); read-only ones are what is tried again.
+func TestRococoNeverAborts(t *testing.T) {
+	for _, w := range []workload.Bench{few(t, 8), company(t)} {
+		o := workloadtest.Small(rococo.Default())
+		b := workloadtest.New(t, o, w)
+		again := 0
+		b.OnDone = func(o *txn.Outcome) {
+			switch {
+			case o.Attempts > 1 && !o.ReadOnly:
+				t.Errorf("%s: a read-write transaction took %d attempts", w.Name(), o.Attempts)
+			case o.Attempts > 1:
+				again++
+			}
+		}
+		if bad := b.Stress(800); len(bad) > 0 {
+			t.Errorf("%s:\n%s", w.Name(), strings.Join(bad, "\n"))
+		}
+		if again == 0 {
+			t.Errorf("%s: no read-only transaction met others", w.Name())
+		}
+		b.Close()
+	}
+}
+
+// TestRococoMessages: one message per server and step, one to commit; and where transactions never meet, nobody is asked.
+func TestRococoMessages(t *testing.T) {
+	w, err := registers.New(registers.Options{Keys: 4_000, Reads: 1, Writes: 3, Remote: registers.Anywhere})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Set("mix.read-only", 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Set("mix.read-one", 0); err != nil {
+		t.Fatal(err)
+	}
+	b := workloadtest.New(t, workloadtest.Setup{Machines: 5, Threads: 1, Coroutines: 1, Seed: 3, Txn: rococo.Default(), Mode: history.Full}, w)
+	one := 0
+	b.OnDone = func(o *txn.Outcome) {
+		switch start, commit := o.RoundTrips[txn.Execution], o.RoundTrips[txn.Commit]; {
+		case start == 1 && commit == 1:
+			one++
+		case start != 0 || commit != 1: // the own machine's pieces start by a procedure call
+			t.Errorf("%d round trips to start, %d to commit", start, commit)
+		}
+	}
+	if bad := b.Stress(300); len(bad) > 0 {
+		t.Error(strings.Join(bad, "\n"))
+	}
+	if one < 200 {
+		t.Errorf("%d transactions of 300 had a round trip to start", one)
+	}
+}
+
+// TestRococoRefuses: what a transaction in pieces must not do ends it, with a reason.
+func TestRococoRefuses(t *testing.T) {
+	op := txn.NewOp(txn.Op{Name: "test.immediate", Immediate: true, Writes: true, F: func(value, _, _ []byte) { value[0]++ }})
+	for name, x := range map[string]struct { // order-free: each by itself
+		body func(tx *txn.Tx) error
+		want string
+	}{
+		"read": {func(tx *txn.Tx) error { _, err := tx.Read(registers.Table, 1); return err }, "outside of a piece"},
+		"two immediate ones": {func(tx *txn.Tx) error {
+			if _, err := tx.Apply(registers.Table, 1, op, nil); err != nil {
+				return err
+			}
+			_, err := tx.Apply(registers.Table, 2, op, nil)
+			return err
+		}, "second immediate one"},
+		"no such table": {func(tx *txn.Tx) error { _, err := tx.Apply(77, 1, op, nil); return err }, "does not exist"},
+		"another server": {func(tx *txn.Tx) error {
+			return tx.Whole(0, 0, func(tx *txn.Tx) error { _, err := tx.Read(registers.Table, 1); return err })
+		}, "use pieces"},
+		"whole and piece": {func(tx *txn.Tx) error {
+			if _, err := tx.Apply(registers.Table, 1, op, nil); err != nil {
+				return err
+			}
+			return tx.Whole(0, 0, func(tx *txn.Tx) error { return nil })
+		}, "only one"},
+		"too late": {func(tx *txn.Tx) error {
+			if _, err := tx.Apply(registers.Table, 1, op, nil); err != nil {
+				return err
+			}
+			if err := tx.Step(); err != nil {
+				return err
+			}
+			return tx.Rollback()
+		}, "after its pieces have started"},
+	} {
+		w, err := registers.New(registers.Options{Keys: 40})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.AddTransaction("test", 1, x.body); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range registers.TypeNames {
+			if err := w.Set("mix."+name, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b := workloadtest.New(t, workloadtest.Setup{Machines: 3, Threads: 1, Coroutines: 1, Seed: 1, Txn: rococo.Default(), Requests: 1}, w)
+		if err := b.Run(sim.Millisecond); err == nil || !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%s: %v, want %q", name, err, x.want)
+		}
+		b.Close()
+	}
+}
