@@ -22,7 +22,7 @@ import (
 // The parts of this module are the first on the lists of package experiment. What follows was plugged in: no code version covers
 // it, and workers do not have it. A test says when a number is to change.
 const (
-	ownProtocols = 4
+	ownProtocols = 5
 	ownStores    = 1
 	ownOrdered   = 6
 	ownWorkloads = 28

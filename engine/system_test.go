@@ -251,6 +251,8 @@ var golden = map[string]experiment.Knobs{
 	"open":        {"clients.arrival": "open:200k"},
 	"rolex-d":     {"workload": "ycsb-d", "store.ordered": "rolex", "servers": 1, "clients": 2, "threads": 3, "workload.keys": 300, "workload.scale": 1, "workload.mix.insert": 60, "fault.drop": 0.01},
 	"registers":   {"workload": "registers", "fault.drop": 0.01},
+	"rococo":      {"cc": "rococo", "workload": "registers", "workload.keys": 60, "fault.drop": 0.01},
+	"rococo-tpcc": {"cc": "rococo", "workload": "tpcc", "workload.scale": 0.01},
 	"tpcc":        {"workload": "tpcc", "workload.scale": 0.01},
 	"tpcc-xstore": {"workload": "tpcc", "workload.scale": 0.01, "store.ordered": "xstore", "cc": "nowait"},
 	"tpce":        {"workload": "tpce", "workload.scale": 0.01},

@@ -20,6 +20,8 @@ func TestTCPRunsChecked(t *testing.T) {
 		"read":        {"profile": "vale", "workload": "micro-read", "workload.primitive": "two-sided"},
 		"write":       {"profile": "aws", "workload": "micro-write", "workload.primitive": "two-sided", "opt.micro.pa": true},
 		"rpc":         {"profile": "vale", "workload": "micro-rpc", "workload.payload": 4000},
+		"rococo":      {"profile": "vale", "cc": "rococo", "workload": "registers", "workload.keys": 60, "fault.drop": 0.005, "duration_ns": "20ms"},
+		"rococo, aws": {"profile": "aws", "cc": "rococo", "workload": "tpcc", "workload.scale": 0.01, "duration_ns": "10ms"},
 		"asymmetric":  {"profile": "vale", "preset": "fasst", "replicas": 1, "servers": 1, "clients": 3},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 func TestCoordinatorScale(t *testing.T) {
 	resolved := func(cc string, set Knobs) Knobs {
 		t.Helper()
-		set["cc"] = cc
+		set["cc"], set["workload"] = cc, "registers" // which all protocols run
 		v, err := Resolve(Spec{Set: set})
 		if err != nil {
 			t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"drtmx/engine/kv/ordered"
 	"drtmx/engine/nowait"
 	"drtmx/engine/occ"
+	"drtmx/engine/rococo"
 	"drtmx/engine/store"
 	"drtmx/engine/twopl"
 	"drtmx/engine/txn"
@@ -39,6 +40,7 @@ var Protocols = txn.Kinds{
 	nowait.Kind,
 	occ.ReadCommitted,
 	twopl.Kind,
+	rococo.Kind,
 }
 
 var Stores = store.Kinds{
