@@ -9,7 +9,7 @@ import (
 func TestClaimsOfPlain(t *testing.T) {
 	for i := range Protocols {
 		p := &Protocols[i]
-		v, err := Resolve(Spec{Set: Knobs{"cc": p.Name}})
+		v, err := Resolve(Spec{Set: Knobs{"cc": p.Name, "workload": "registers"}})
 		if err != nil {
 			t.Fatal(err)
 		}
