@@ -64,6 +64,7 @@ const (
 	listMost   = 1 << 8
 	queueMost  = 1 << 16
 	queueRing  = 64 // entries of a queue that have memory of their own
+	chunk      = 16 // entries between two publications
 	entryBytes = 64
 )
 
@@ -113,19 +114,28 @@ func (x *vector) install(c *r2.Co, ts dst.Stamp, deps []byte) bool {
 	return true
 }
 
-// stabilize is STABILIZE(). It reports whether it has found anything.
+// stabilize is STABILIZE(). It reports whether it has found anything. What it finds is published every chunk: between two waits for
+// its core's time it does not run far ahead of the others.
 func (x *vector) stabilize(c *r2.Co) bool {
 	found := false
 	for t := range x.lists {
 		l := &x.lists[t]
-		c.Touch(l.tail, 8)
-		for i := range l.entries {
-			c.Touch(l.space+r2.Addr(i*entryBytes), 8+8*len(l.entries[i].deps))
-			x.enqueue(c, l.entries[i])
+		c.Load64(l.tail)
+		for n := min(len(l.entries), chunk); n > 0; n = min(len(l.entries), chunk) {
+			found = true
+			for i := range n {
+				c.Touch(l.space+r2.Addr(i*entryBytes), 8+8*len(l.entries[i].deps))
+				x.enqueue(c, l.entries[i])
+			}
+			l.entries = l.entries[:copy(l.entries, l.entries[n:])]
+			x.settle(c)
 		}
-		found = found || len(l.entries) > 0
-		l.entries = l.entries[:0]
 	}
+	return found
+}
+
+// settle advances the slots whose next number may be stable, and publishes them.
+func (x *vector) settle(c *r2.Co) {
 	for len(x.ready) > 0 {
 		i := x.ready[len(x.ready)-1]
 		x.ready = x.ready[:len(x.ready)-1]
@@ -133,7 +143,6 @@ func (x *vector) stabilize(c *r2.Co) bool {
 		x.advance(c, i)
 	}
 	x.publish(c)
-	return found
 }
 
 // enqueue adds to Queues[i]. What comes next in its slot is looked at in passing.
