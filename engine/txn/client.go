@@ -61,6 +61,7 @@ func (db *DB) Client(c *r2.Co) *Client {
 	cl.tx.run = cl.tx.own
 	if p, ok := db.protocol.(Snapshots); ok {
 		if cl.tx.snap = p.Snapshot(&cl.tx); cl.tx.snap != nil {
+			cl.tx.promises = new(promises)
 			db.watch()
 		}
 	}

@@ -32,7 +32,7 @@ func (p *promises) forget() { p.writes, p.point = 0, p.point[:0] }
 
 // promise remembers what an attempt that commits writes.
 func (tx *Tx) promise() {
-	p := &tx.promises
+	p := tx.promises
 	for _, a := range tx.set {
 		if a.Out != nil {
 			p.written[p.writes%ownWrites] = own{a.Key, a.Next, a.Table.ID}
@@ -47,7 +47,7 @@ func (tx *Tx) ReadsAt(point []uint64) {
 	if tx.fresh == dst.Stale {
 		return
 	}
-	p := &tx.promises
+	p := tx.promises
 	for len(p.point) < len(point) {
 		p.point = append(p.point, 0)
 	}
@@ -65,7 +65,7 @@ func (tx *Tx) keepPromises() {
 	if tx.fresh == dst.Stale {
 		return
 	}
-	p := &tx.promises
+	p := tx.promises
 	for i := range min(p.writes, ownWrites) {
 		w := &p.written[i]
 		if a := tx.find(w.table, w.key); a != nil && !a.none() && a.Version < w.version {

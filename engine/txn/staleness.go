@@ -159,7 +159,7 @@ func (db *DB) Restamped() {
 	clear(s.last)
 	s.first = s.next
 	for _, cl := range db.clients {
-		if cl != nil {
+		if cl != nil && cl.tx.promises != nil {
 			cl.tx.promises.forget()
 		}
 	}

@@ -54,7 +54,7 @@ type Tx struct {
 	stamp    dst.Stamp // of the attempt's writes
 	boundNS  int64     // on the staleness of the snapshot,
 	bounded  bool      // where there is one
-	promises promises
+	promises *promises // nil where there are no snapshots
 
 	typ      uint8
 	readOnly bool
