@@ -18,6 +18,22 @@ func (a *Agent) Latency(ctx context.Context, sys string) (*result.Histogram, err
 	return fetch(ctx, a, sys, func(m *member) (*result.Histogram, error) { return m.sys.RecentLatency(), nil })
 }
 
+// Staleness is how old what snapshots read was, in the latest windows of a system under its present knobs.
+type Staleness struct {
+	Reads   *result.Histogram // nil while no snapshot has read
+	BoundNS int64             // how old it is at most
+	Bounded bool              // the scheme promises that
+}
+
+// Staleness is that of a system.
+func (a *Agent) Staleness(ctx context.Context, sys string) (Staleness, error) {
+	return fetch(ctx, a, sys, func(m *member) (Staleness, error) {
+		s := Staleness{Reads: m.sys.RecentStaleness()}
+		s.BoundNS, s.Bounded = m.sys.StalenessBound()
+		return s, nil
+	})
+}
+
 // CDF draws the distribution of a result's latency: which share of its requests took at most how long. Of
 // transaction types that are named it draws each, as r.CDF("balance", "send-payment").
 func (r *Result) CDF(types ...string) *charts.Chart {
@@ -69,6 +85,19 @@ func CDFChart(size charts.Size, title string, lines []charts.Series, of []*resul
 		lines[i].X, lines[i].Y = h.CDF()
 	}
 	return charts.LinesSized(size, title, charts.Axis{Label: "latency", Unit: "µs", Log: true}, charts.Axis{Label: "share of requests", To: 1}, lines, nil)
+}
+
+// StalenessChart draws over each other which share of the reads of snapshots was at most how old, with the bounds as marks.
+func StalenessChart(size charts.Size, lines []charts.Series, of []Staleness) *charts.Chart {
+	var marks []charts.Mark
+	for i, s := range of {
+		lines[i].X, lines[i].Y = s.Reads.CDF()
+		if s.Bounded {
+			text := "bound of " + lines[i].Name
+			marks = append(marks, charts.Mark{X: float64(s.BoundNS) / 1e3, Text: text, Label: text})
+		}
+	}
+	return charts.TimelineSized(size, "", charts.Axis{Label: "staleness", Unit: "µs"}, []charts.Track{{Y: charts.Axis{Label: "share of reads", To: 1}, Series: lines}}, marks)
 }
 
 // names tells results apart: by the knobs in which the others differ from the first, or by number.

@@ -185,9 +185,11 @@ func (f *fake) TraceWith(ctx context.Context, n int, _ func(done, total int)) (t
 	}
 	return ts, err
 }
-func (f *fake) Types() []string                  { return []string{"fake"} }
-func (f *fake) Inside() []result.NodeInside      { return nil }
-func (f *fake) RecentLatency() *result.Histogram { return nil }
+func (f *fake) Types() []string                    { return []string{"fake"} }
+func (f *fake) Inside() []result.NodeInside        { return nil }
+func (f *fake) RecentLatency() *result.Histogram   { return nil }
+func (f *fake) RecentStaleness() *result.Histogram { return nil }
+func (f *fake) StalenessBound() (int64, bool)      { return 0, false }
 func (f *fake) Pick(engine.Choice) (*engine.Pick, error) {
 	return nil, fmt.Errorf("a fake has no transactions to pick from")
 }

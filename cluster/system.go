@@ -32,6 +32,8 @@ type System interface {
 	Types() []string
 	Inside() []result.NodeInside
 	RecentLatency() *result.Histogram
+	RecentStaleness() *result.Histogram
+	StalenessBound() (ns int64, ok bool)
 	Pick(c engine.Choice) (*engine.Pick, error)
 	AddTransaction(name string, weight int, body func(tx *txn.Tx) error) error
 	Mark()

@@ -35,6 +35,7 @@ type Source interface {
 	TraceOf(ctx context.Context, sys string, c engine.Choice, progress func(done, total int)) (*engine.Picked, error)
 	Inside(ctx context.Context, sys string, measured bool) ([]result.NodeInside, error)
 	Latency(ctx context.Context, sys string) (*result.Histogram, error)
+	Staleness(ctx context.Context, sys string) (cluster.Staleness, error)
 	Figures() []cluster.FigureInfo
 	Figure(id string) (cluster.FigureState, error)
 	Sketch(id string) (string, error)
@@ -74,6 +75,7 @@ func Handler(s Source) http.Handler {
 		"GET /page/gauges":        p.gauges,
 		"GET /page/dimms":         p.dimms,
 		"GET /page/distribution":  p.distribution,
+		"GET /page/staleness":     p.staleness,
 		"GET /page/knobs":         p.knobs,
 		"GET /page/strip":         p.common,
 		"GET /page/xcache":        p.learnedState,

@@ -142,6 +142,10 @@ func (f *fakeSource) Latency(_ context.Context, sys string) (*result.Histogram, 
 	return &result.Histogram{UpperUS: []float64{1, 3}, Counts: []uint64{30, 10}}, f.find(sys)
 }
 
+func (f *fakeSource) Staleness(_ context.Context, sys string) (cluster.Staleness, error) {
+	return cluster.Staleness{Reads: &result.Histogram{UpperUS: []float64{1, 30}, Counts: []uint64{30, 10}}, BoundNS: 40_000, Bounded: sys == "a"}, f.find(sys)
+}
+
 func (f *fakeSource) Inside(context.Context, string, bool) ([]result.NodeInside, error) {
 	return []result.NodeInside{{Role: "symmetric", ToNS: 1000, NICs: []result.NICInside{{}}, Sockets: []result.SocketInside{{Cores: 4}}}}, nil
 }

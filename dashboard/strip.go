@@ -29,7 +29,7 @@ type stripKnob struct {
 }
 
 // common answers with the strip: what every system that is no ghost can change live of its workload, without the
-// weights of its mix, the coroutines, the back-off, and the learned cache. Systems of other workloads have none.
+// weights of its mix, the coroutines, the back-off, timestamps, and the learned cache. Systems of other workloads have none.
 func (p *page) common(w http.ResponseWriter, r *http.Request) {
 	none := strip{Systems: []stripSystem{}, Knobs: []stripKnob{}}
 	out, workload := none, any(nil)
@@ -54,7 +54,7 @@ func (p *page) common(w http.ResponseWriter, r *http.Request) {
 		out.Systems = append(out.Systems, stripSystem{s.Sys, s.Name})
 	}
 	if len(out.Systems) == 1 {
-		out.Knobs = slices.DeleteFunc(out.Knobs, func(k stripKnob) bool { return !ofCache(&k.KnobState) })
+		out.Knobs = slices.DeleteFunc(out.Knobs, func(k stripKnob) bool { return !ofCache(&k.KnobState) && !ofSnapshots(&k.KnobState) })
 	}
 	if len(out.Knobs) == 0 {
 		out = none
@@ -93,8 +93,16 @@ func (s *strip) meet(states []experiment.KnobState) {
 }
 
 func isCommon(k *experiment.KnobState) bool {
-	return k.Live && k.Active && (k.Group == knob.Workload && !strings.HasPrefix(k.Name, "workload.mix.") || k.Name == "coroutines" || k.Name == "txn.backoff_max_ns" || ofCache(k))
+	return k.Live && k.Active && (k.Group == knob.Workload && !strings.HasPrefix(k.Name, "workload.mix.") || k.Name == "coroutines" || k.Name == "txn.backoff_max_ns" || ofCache(k) || ofSnapshots(k))
 }
+
+// ofSnapshots says that a knob is one of those of timestamps on the strip. Without versions of records, where there is no scheme,
+// it could not be changed live.
+func ofSnapshots(k *experiment.KnobState) bool {
+	return slices.Contains(timestampKnobs, k.Name) && k.Value != "none"
+}
+
+var timestampKnobs = []string{"ts.scheme", "ts.staleness_ns", "ts.freshness", "ts.clock_drift_ns"}
 
 // ofCache says that a knob is one of the two that the learned cache has on the strip.
 func ofCache(k *experiment.KnobState) bool { return k.Name == subModelsKnob || k.Name == cacheKnob }

@@ -310,6 +310,9 @@ func (s *System) RecentLatency() *result.Histogram { return s.latencies.Recent()
 // RecentStaleness is that of how old what snapshots read was.
 func (s *System) RecentStaleness() *result.Histogram { return s.staleness.Recent() }
 
+// StalenessBound is how old that is at most with the present knobs, where the scheme promises it.
+func (s *System) StalenessBound() (ns int64, ok bool) { return s.load.stalenessBound() }
+
 // quality says how far the throughput of the measured interval can be trusted.
 type quality struct {
 	ci95     float64 // half-width of the 95 % interval as a share; 0: unknown

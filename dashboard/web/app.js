@@ -34,6 +34,14 @@ const ghosts = new Ghosts({ shown: () => shown, standing: () => standing(shown),
 const figures = new Figures(knobs, { opened: async (sys) => { await listSystems(); choose(sys); }, leave: () => { charts.stale(); show(); } });
 const kept = new Runs(figures, { opened: async (sys) => { await listSystems(); choose(sys); } });
 
+// snapshots shows the panel of their staleness while they run in some system.
+function snapshots() {
+  const run = [...systems.values()].some((s) => s.windows.some((w) => w.staleness_ns));
+  if ($("stalenessbox").hidden !== run) return;
+  $("stalenessbox").hidden = !run;
+  charts.stale();
+}
+
 const causes = new Causes(() => shown);
 const strip = new Strip();
 const xcache = new XCache({ shown: () => charts.stale() });
@@ -47,6 +55,7 @@ const feed = new Feed({
     const ws = changed && f.windows.length ? f.windows : [...(s.epoch === f.epoch && !f.gap ? s.windows : []), ...f.windows];
     systems.set(f.sys, { ...f, windows: ws.slice(-recent) });
     if (f.sys === shown) { show(); xcache.frame(f.windows); }
+    snapshots();
     if (changed && f.sys === shown) { knobs.refresh(); causes.draw(f.knobs_version); sweep.knobs(f.knobs_version); }
     if (moved) listSystems();
     if (f.windows.length || f.events.length) charts.stale();

@@ -61,6 +61,7 @@ export class Charts {
         all.push(draw($("dimms"), `/page/dimms?sys=${this.sys}`), draw($("buffers"), `/page/dimms?sys=${this.sys}&of=buffer`));
       }
       if ($("distributionbox").open) all.push(draw($("distribution"), "/page/distribution?", { high: 300 }));
+      if ($("stalenessbox").open && !$("stalenessbox").hidden) all.push(draw($("staleness"), "/page/staleness?", { high: 300 }));
       if ($("pciebox").open) all.push(draw($("pcie"), `/page/pcie?${q}`, mark));
       if ($("cachebox").open) all.push(draw($("caches"), `/page/caches?${q}`, mark));
       if ($("xcachebox").open && !$("xcachebox").hidden) all.push(draw($("xcache"), `/page/xcache/chart?${q}`, mark));
@@ -72,7 +73,7 @@ export class Charts {
 }
 
 // The panels that are drawn while they are open.
-const boxes = ["distributionbox", "memorybox", "pciebox", "cachebox", "gaugebox", "xcachebox"];
+const boxes = ["distributionbox", "stalenessbox", "memorybox", "pciebox", "cachebox", "gaugebox", "xcachebox"];
 
 // heights are those that the server draws with.
 function heights(id, o) {
