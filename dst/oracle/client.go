@@ -99,8 +99,8 @@ func (o *client) begin(c *r2.Co, s *dst.Session, f dst.Freshness, p *dst.Point) 
 
 // await asks until the point covers what the freshness wants. All that it waits for is installed, or its installation under way.
 func (o *client) await(c *r2.Co, s *dst.Session, f dst.Freshness, p *dst.Point) error {
-	if o.opt.fetchThread && f != dst.Strict {
-		return o.fetchers[c.Machine()].await(c, s, f, p)
+	if x := o.fetchers[c.Machine()]; x != nil && o.opt.fetchThread && f != dst.Strict {
+		return x.await(c, s, f, p)
 	}
 	wanted, err := o.fetch(c, p)
 	for err == nil && !covers(p, s, f, wanted) {

@@ -10,7 +10,8 @@ import (
 // rests while nobody reads it; then the next one waits until it is new.
 type fetcher struct {
 	o        *client
-	co       *r2.Co
+	machine  int
+	co       *r2.Co    // begins with the first snapshot: clients have the first numbers of their threads
 	line     dst.Point // shared by the machine's threads
 	at       r2.Addr   // reserved: of the line
 	incoming dst.Point
@@ -22,11 +23,10 @@ type fetcher struct {
 
 func newFetcher(o *client, machine, words int) (f *fetcher, err error) {
 	cl := o.env.Cluster
-	f = &fetcher{o: o, resting: true}
+	f = &fetcher{o: o, machine: machine}
 	if f.at, err = cl.Mem(machine).Reserve("oracle."+o.name+".point", uint64(8*words), 0); err != nil {
 		return nil, err
 	}
-	f.co = cl.SpawnBackground(machine, cl.Threads(machine)-1, o.name+".fetch", f.run)
 	return f, nil
 }
 
@@ -64,7 +64,10 @@ func (f *fetcher) await(c *r2.Co, s *dst.Session, fresh dst.Freshness, p *dst.Po
 // ask has the line kept up to date.
 func (f *fetcher) ask(c *r2.Co) {
 	f.asked = true
-	if f.resting {
+	switch cl := c.Cluster(); {
+	case f.co == nil:
+		f.co = cl.SpawnBackground(f.machine, cl.Threads(f.machine)-1, f.o.name+".fetch", f.run)
+	case f.resting:
 		f.resting = false
 		c.Wake(f.co)
 	}
