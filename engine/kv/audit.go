@@ -65,8 +65,9 @@ func (s *shard) auditFree(row uint32, say func(format string, args ...any)) {
 		say("free row %d holds a record, its sequence is %#x", row, own)
 	}
 	for _, b := range s.table.backups[s.machine] {
-		// An insert that was taken back is not logged, so a backup may be behind, but not ahead.
-		if seq := s.stampAt(b.host, b.rowAddr(s, row), row); record.Live(seq) || seq > own {
+		// An insert that was taken back is not logged, so a backup may be behind, but not ahead. That a tombstone was collected is
+		// not logged either.
+		if seq := s.stampAt(b.host, b.rowAddr(s, row), row); record.Live(seq) && !s.table.layout.Header.Tomb(seq) || seq > own {
 			say("free row %d has sequence %#x on backup %d, %#x on its primary", row, seq, b.host, own)
 		}
 	}

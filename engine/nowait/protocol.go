@@ -128,7 +128,9 @@ func (p *protocol) Session(tx *txn.Tx) txn.Session {
 }
 
 // Header is a lock word.
-func (p *protocol) Header() record.Header { return record.Header{Bytes: valueAt, Own: valueAt} }
+func (p *protocol) Header() record.Header {
+	return record.Header{Bytes: valueAt, Own: valueAt, Step: 2}
+}
 
 // Unserved counts what ended transactions have left for others to do.
 func (p *protocol) Unserved() (commits, logs int) { return p.commitsOpen, p.logs.Unreclaimed() }

@@ -47,7 +47,7 @@
 // Lines lays data out that is READ across several lines without a lock or a validation: each line has the block's version. The
 // leaves and inner nodes of xstore/tree are such blocks. Rows are not: those longer than a line rely on validation.
 //
-// # Left out
+// # Versions of records
 //
-// Version chains.
+// Versioned is a header with what snapshots need: see there. Log entries then carry the one stamp of their transaction.
 package record

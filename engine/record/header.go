@@ -10,6 +10,9 @@ type Header struct {
 	Stamp   int    // offset of the stamp
 	Initial uint64 // the stamp of a record that was there from the start
 	Own     int    // leading bytes that the primary has for itself: the lock
+	Step    uint64 // that a commit moves the stamp's counter by
+
+	Tuple, Chain, Version int // offsets of what records with versions have, see Versioned; 0: there are none
 }
 
 // inLock says that the stamp of a primary is in the lock word: the incarnation is above the lock, and there is
@@ -44,7 +47,7 @@ func (h Header) Vacant(stamp uint64) bool {
 }
 
 // LockSeq is a lock word and a sequence, which is the stamp: see the package's comment.
-var LockSeq = Header{Bytes: HeaderBytes, Stamp: SeqOffset, Initial: InitialSeq, Own: SeqOffset}
+var LockSeq = Header{Bytes: HeaderBytes, Stamp: SeqOffset, Initial: InitialSeq, Own: SeqOffset, Step: 2}
 
 // Value is the value of a row.
 func (h Header) Value(row []byte) []byte { return row[h.Bytes:] }
@@ -58,5 +61,5 @@ func (h Header) Init(row []byte) { binary.LittleEndian.PutUint64(row[h.Stamp:], 
 // Born is the first stamp of a record that is inserted into a row of an incarnation. It is not the one of a
 // record that was there from the start, so that histories can tell them apart.
 func (h Header) Born(incarnation uint16) uint64 {
-	return uint64(incarnation)<<incarnationShift | Next(h.Initial)
+	return uint64(incarnation)<<incarnationShift | (h.Initial + h.Step)
 }

@@ -15,7 +15,10 @@ const (
 	entryFixedBytes  = entryHeadBytes + entryTailBytes
 	updateFixedBytes = 24 // table u8, op u8, value bytes u16, row u32; key u64; new u64
 
-	entryFormat = 0x4c01 // says that these bytes were meant as an entry
+	stampBytes = 8 // of a stamped entry: behind its head
+
+	entryFormat   = 0x4c01 // says that these bytes were meant as an entry
+	stampedFormat = 0x4c02 // and that the transaction has a stamp
 )
 
 // Op is what an update does to its record.
@@ -63,14 +66,26 @@ type EntryWriter struct {
 	n       int
 	updates int
 	id      TxnID
+	format  uint64
 }
+
+// BeginStamped starts an entry of a transaction whose versions have a stamp.
+func BeginStamped(buf []byte, id TxnID, stamp uint64) EntryWriter {
+	w := BeginEntry(buf, id)
+	binary.LittleEndian.PutUint64(w.buf[entryHeadBytes:], stamp)
+	w.n, w.format = w.n+stampBytes, stampedFormat
+	return w
+}
+
+// StampedBytes is what a stamp takes in an entry.
+const StampedBytes = stampBytes
 
 // BeginEntry starts an entry in buf, of which it uses at most MaxEntryBytes.
 func BeginEntry(buf []byte, id TxnID) EntryWriter {
 	if len(buf) > MaxEntryBytes {
 		buf = buf[:MaxEntryBytes]
 	}
-	return EntryWriter{buf: buf, n: entryHeadBytes, id: id}
+	return EntryWriter{buf: buf, n: entryHeadBytes, id: id, format: entryFormat}
 }
 
 // Add appends an update, or reports ErrEntryFull and leaves the entry as it was.
@@ -100,7 +115,7 @@ func (w *EntryWriter) Pad(entryBytes int) {
 // End closes the entry and returns its bytes, a view of the buffer given to BeginEntry.
 func (w *EntryWriter) End() []byte {
 	size := w.n + entryTailBytes
-	head := uint64(size) | uint64(w.updates)<<32 | uint64(entryFormat)<<48
+	head := uint64(size) | uint64(w.updates)<<32 | w.format<<48
 	binary.LittleEndian.PutUint64(w.buf, head)
 	binary.LittleEndian.PutUint64(w.buf[8:], w.id.Word())
 	binary.LittleEndian.PutUint64(w.buf[w.n:], uint64(size)|uint64(w.id.Number)<<32)
@@ -112,6 +127,7 @@ type Entry struct {
 	ID      TxnID
 	Bytes   int // size, both ends included
 	Updates int
+	Stamp   uint64 // of the versions, 0 where they have none
 	body    []byte
 }
 
@@ -123,18 +139,26 @@ func OpenEntry(b []byte) (Entry, error) {
 	}
 	head := binary.LittleEndian.Uint64(b)
 	size := int(uint32(head))
-	if format := head >> 48; format != entryFormat {
-		return Entry{}, fmt.Errorf("log entry: format %#x, must be %#x", format, entryFormat)
+	fixed := entryFixedBytes
+	switch format := head >> 48; format {
+	case entryFormat:
+	case stampedFormat:
+		fixed += stampBytes
+	default:
+		return Entry{}, fmt.Errorf("log entry: format %#x, must be %#x, or %#x with a stamp", format, entryFormat, stampedFormat)
 	}
-	if size < entryFixedBytes || size > MaxEntryBytes || size%8 != 0 || size > len(b) {
+	if size < fixed || size > MaxEntryBytes || size%8 != 0 || size > len(b) {
 		return Entry{}, fmt.Errorf("log entry: size %d in its head, must be a multiple of 8 from %d to %d", size,
-			entryFixedBytes, min(MaxEntryBytes, len(b)))
+			fixed, min(MaxEntryBytes, len(b)))
 	}
 	e := Entry{
 		ID:      TxnIDOf(binary.LittleEndian.Uint64(b[8:])),
 		Bytes:   size,
 		Updates: int(uint16(head >> 32)),
-		body:    b[entryHeadBytes : size-entryTailBytes],
+		body:    b[fixed-entryTailBytes : size-entryTailBytes],
+	}
+	if fixed > entryFixedBytes {
+		e.Stamp = binary.LittleEndian.Uint64(b[entryHeadBytes:])
 	}
 	want := uint64(size) | uint64(e.ID.Number)<<32
 	if tail := binary.LittleEndian.Uint64(b[size-entryTailBytes:]); tail != want {

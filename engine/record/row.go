@@ -18,6 +18,9 @@ const (
 // MaxValueBytes bounds a value so that a log entry can carry at least one record.
 const MaxValueBytes = MaxEntryBytes - entryFixedBytes - updateFixedBytes
 
+// versionedAlign puts the lock and the read timestamp of a row in one line.
+const versionedAlign = 16
+
 // Layout is the geometry of all rows of one table.
 type Layout struct {
 	Header     Header
@@ -31,6 +34,9 @@ func Packed(h Header, valueBytes int) (Layout, error) {
 	return newLayout(h, valueBytes, func(size int) int {
 		if size > LineBytes {
 			return alignUp(size, HeaderBytes)
+		}
+		if h.HasVersions() {
+			return alignUp(size, versionedAlign)
 		}
 		return alignUp(size, 8)
 	})
@@ -51,9 +57,13 @@ func Aligned(h Header, valueBytes int) (Layout, error) {
 }
 
 func newLayout(h Header, valueBytes int, stride func(size int) int) (Layout, error) {
-	if valueBytes < 1 || valueBytes > MaxValueBytes {
+	most := MaxValueBytes
+	if h.HasVersions() {
+		most -= stampBytes
+	}
+	if valueBytes < 1 || valueBytes > most {
 		return Layout{}, fmt.Errorf("value bytes %d: must be 1 to %d, so that a log entry of %d bytes can carry the record",
-			valueBytes, MaxValueBytes, MaxEntryBytes)
+			valueBytes, most, MaxEntryBytes)
 	}
 	return Layout{Header: h, ValueBytes: valueBytes, Stride: stride(h.Bytes + valueBytes)}, nil
 }

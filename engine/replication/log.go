@@ -46,6 +46,9 @@ type Options struct {
 	// EntryBytes is the least size of an entry (Table 4-2): what is missing is zeros.
 	EntryBytes int
 
+	// Stamped says that records have versions, whose stamp the entries carry.
+	Stamped bool
+
 	// Store is the store of a table.
 	Store func(table uint8) store.Table
 	// Note takes in anomalies; nil: nobody does.
@@ -203,6 +206,9 @@ func (l *Logs) serveReclaim(c *r2.Co, from r2.Peer, req, rep []byte) int {
 		}
 		if u.Op != record.OpDelete {
 			c.Poke(row+r2.Addr(h.Bytes), u.Value)
+		}
+		if h.HasVersions() {
+			c.Poke(row+r2.Addr(h.Version), c.Word(e.Stamp))
 		}
 		c.Poke(stamp, c.Word(u.New))
 	}

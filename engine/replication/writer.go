@@ -18,6 +18,7 @@ type Writer struct {
 	at      []placed
 	few     [4]placed // that at begins with: mostly all of it
 	number  uint32
+	stamp   uint64 // of the versions, where they have one
 	own     []byte // a copy of the entry, for a store waits for the core's local time
 }
 
@@ -55,6 +56,9 @@ func (w *Writer) Place(n int, row uint32, stamp uint64) {
 	w.updates[n].Row, w.updates[n].New = row, stamp
 }
 
+// Stamp says, before Send, which stamp the versions get.
+func (w *Writer) Stamp(s uint64) { w.stamp = s }
+
 // to adds a backup, once.
 func (w *Writer) to(m int) {
 	for i := range w.at {
@@ -89,7 +93,11 @@ func (w *Writer) Needed() bool { return len(w.at) > 0 }
 
 // entryBytes is the size of the log entry.
 func (w *Writer) entryBytes() int {
-	return max(record.EntryBytes(w.bytes), (w.l.opt.EntryBytes+7)&^7)
+	n := record.EntryBytes(w.bytes)
+	if w.l.opt.Stamped {
+		n += record.StampedBytes
+	}
+	return max(n, (w.l.opt.EntryBytes+7)&^7)
 }
 
 func (w *Writer) id() record.TxnID { return record.TxnID{Owner: OwnerOf(w.c), Number: w.number} }
@@ -126,6 +134,9 @@ func (w *Writer) entry() []byte {
 		x.bytes = make([]byte, 0, record.MaxEntryBytes)
 	}
 	e := record.BeginEntry(x.bytes[:record.MaxEntryBytes], id)
+	if l.opt.Stamped {
+		e = record.BeginStamped(x.bytes[:record.MaxEntryBytes], id, w.stamp)
+	}
 	for i := range w.updates {
 		if err := e.Add(w.updates[i]); err != nil {
 			panic(fmt.Sprintf("replication: planned log entry: %v", err))
