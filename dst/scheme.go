@@ -80,9 +80,10 @@ type Switched interface{ Switch(on bool) }
 type Env struct {
 	Cluster *r2.Cluster
 	Clocks  *clocks.Clocks
-	Oracle  int   // its machine; -1: there is none
-	Clients []int // machines that run transactions
-	Values  func() knob.Values
+	Oracle  int                // its machine; -1: there is none
+	Clients []int              // machines that run transactions
+	Options func() *Options    // in force, staleness and the like
+	Values  func() knob.Values // of these
 	Scale   func(cost string, value int) int
 }
 

@@ -1,0 +1,113 @@
+package dst
+
+import (
+	"drtmx/engine/history"
+	"drtmx/engine/knob"
+	"drtmx/engine/r2"
+	"drtmx/engine/r2/clocks"
+)
+
+const nanosecond = r2.Time(1000) // in picoseconds
+
+// DST is the decentralised scalable timestamp of §5.2.
+var DST = Kind{
+	Name:   "dst",
+	Doc:    "decentralised timestamps from clocks and from what a transaction touches (5.2)",
+	Traits: func(knob.Values) Traits { return hybridTraits },
+	Claim:  history.Serializable,
+	Open:   func(e Env) (Scheme, error) { return openHybrid(e) },
+}
+
+var hybridTraits = Traits{Claims: true, Waits: true, Words: 1}
+
+// hybrid is Figure 5-7. A transaction's stamp is the least that is larger than all that it depends on, and no less than the
+// clock and the last stamp of its worker: neither a message nor a shared counter is needed.
+type hybrid struct {
+	clocks *clocks.Clocks
+	opt    func() *Options
+	local  *locals
+	low    []Stamp // by machine
+}
+
+func openHybrid(e Env) (*hybrid, error) {
+	l, err := newLocals(e.Cluster)
+	return &hybrid{clocks: e.Clocks, opt: e.Options, local: l, low: make([]Stamp, e.Cluster.Machines())}, err
+}
+
+func (*hybrid) Traits() Traits { return hybridTraits }
+
+// now is the start of a transaction: a clock that steps back does not take it back.
+func (h *hybrid) now(c *r2.Co) Stamp { return max(Hybrid(h.clocks.Read(c), 0), h.local.get(c)) }
+
+// Begin is START.
+func (h *hybrid) Begin(c *r2.Co, x *Txn) { *x = Txn{TS: h.now(c), Deps: x.Deps[:0]} }
+
+// Saw: the writer of what was read comes before.
+func (h *hybrid) Saw(x *Txn, version Stamp) { x.TS = max(x.TS, version.Next()) }
+
+// Over: who read what is overwritten comes before, and so does who wrote it.
+func (h *hybrid) Over(x *Txn, tuple, version Stamp) { x.TS = max(x.TS, tuple.Next(), version.Next()) }
+
+// Draw has nothing to ask for.
+func (h *hybrid) Draw(_ *r2.Co, x *Txn) error {
+	x.Drawn = true
+	return nil
+}
+
+func (h *hybrid) Wait(*r2.Co, *Txn) {}
+
+// Done is the end of COMMIT: what this worker begins from now on comes later.
+func (h *hybrid) Done(c *r2.Co, x *Txn, s *Session) {
+	h.local.raise(c, x.TS)
+	s.Seen = max(s.Seen, x.TS)
+}
+
+func (h *hybrid) Void(*r2.Co, *Txn) {}
+
+// Point is START of a read-only transaction: staleness before now, but not before what its session has seen. A strict one
+// reads beyond every clock, and waits until that is the past: a claim above its own clock would lift writers above
+// theirs, and the bound on staleness would not hold any more.
+func (h *hybrid) Point(c *r2.Co, s *Session, f Freshness, p *Point) error {
+	at := h.now(c)
+	switch f {
+	case Strict:
+		at = max(Hybrid(at.Physical()+uint64(h.clocks.Epsilon()), at.Logical()), s.Seen)
+		h.outwait(c, at)
+	case BySession:
+		at = max(before(at, h.opt().StalenessNS), s.Seen)
+	default:
+		at = before(at, h.opt().StalenessNS)
+	}
+	if f != Stale {
+		s.Seen = max(s.Seen, at)
+	}
+	p.One(at)
+	return nil
+}
+
+// outwait waits until the clock of c's machine has passed a stamp.
+func (h *hybrid) outwait(c *r2.Co, at Stamp) {
+	for {
+		now := Hybrid(h.clocks.Read(c), 0)
+		if now > at {
+			return
+		}
+		c.Sleep(r2.Time(at.Physical()-now.Physical()+1) * nanosecond)
+	}
+}
+
+// before is a stamp so many nanoseconds before another one.
+func before(s Stamp, ns int64) Stamp { return s - min(s, Hybrid(uint64(ns), 0)) }
+
+// Low is what a snapshot that begins now would read at, had its worker never committed.
+func (h *hybrid) Low(c *r2.Co, p *Point) {
+	low := &h.low[c.Machine()]
+	*low = max(*low, before(Hybrid(h.clocks.Read(c), 0), h.opt().StalenessNS))
+	p.One(*low)
+}
+
+// Bound is that of §5.2.4: a version that a snapshot does not see was stamped by a clock that is at most a drift ahead of the
+// snapshot's; it was decided when that clock showed its stamp, or later.
+func (h *hybrid) Bound() (ns int64, ok bool) {
+	return h.opt().StalenessNS + h.clocks.Advance(2*h.clocks.Epsilon()), true
+}

@@ -1,0 +1,118 @@
+package dst
+
+import (
+	"drtmx/engine/knob"
+	"drtmx/engine/testbed"
+)
+
+// Options are what the knobs say of timestamps.
+type Options struct {
+	Scheme       string // None: records have no versions, or none that anybody makes
+	StalenessNS  int64  // a snapshot is so much older than it could be
+	DriftNS      int64  // most between two clocks
+	Freshness    Freshness
+	Mixed        bool   // each snapshot draws its freshness
+	VersionBytes uint64 // of old versions, per table and server
+	GCNS         int64  // between two announcements of what no snapshot needs any more
+	Values       knob.Values
+}
+
+// Versions says that records have versions.
+func (o *Options) Versions() bool { return o.Scheme != "" && o.Scheme != None }
+
+const (
+	defaultVersionBytes = 64 << 20
+	defaultGCNS         = 200_000
+	defaultDriftNS      = 20_000
+	maxStalenessNS      = 1_000_000_000
+	maxDriftNS          = 100_000_000
+)
+
+// OptionsOf is what resolved values say.
+func OptionsOf(v knob.Values) Options {
+	if v.Text("ts.scheme") == None {
+		return Options{}
+	}
+	o := Options{
+		Scheme: v.Text("ts.scheme"), StalenessNS: int64(v.Int("ts.staleness_ns")), DriftNS: int64(v.Int("ts.clock_drift_ns")),
+		VersionBytes: uint64(v.Int("ts.version_bytes")), GCNS: int64(v.Int("ts.gc_ns")), Values: v,
+	}
+	switch f := v.Text("ts.freshness"); f {
+	case mixed:
+		o.Mixed = true
+	default:
+		for i, name := range freshnessNames {
+			if f == name {
+				o.Freshness = Freshness(i)
+			}
+		}
+	}
+	return o
+}
+
+const mixed = "mixed"
+
+// Rows are the knobs of timestamps: those of all schemes, and each one's own.
+func Rows(load testbed.LoadOf) []knob.Row {
+	names, docs := append([]string{None}, Names()...), "none = records have one version"
+	for i := range registered {
+		docs += "; " + registered[i].Name + " = " + registered[i].Doc
+	}
+	which := knob.Row{Knob: knob.Knob{Name: "ts.scheme", Kind: knob.Choice, Default: None, Choices: names, Label: "Timestamps", Section: "5", Group: knob.Timestamps,
+		Doc: "What gives versions of records their order, so that read-only transactions read a snapshot: " + docs + "."},
+		Inactive: func(v knob.Values) string { return load(v).NoTransactions() }}
+	list := []knob.Row{which}
+	for _, r := range append(common(load), own(load)...) {
+		inactive := r.Inactive
+		r.Inactive = func(v knob.Values) string {
+			if why := load(v).NoTransactions(); why != "" {
+				return why
+			}
+			if v.Text("ts.scheme") == None {
+				return "ts.scheme is none"
+			}
+			if inactive != nil {
+				return inactive(v)
+			}
+			return ""
+		}
+		list = append(list, r)
+	}
+	return list
+}
+
+// common are the knobs of all schemes.
+func common(load testbed.LoadOf) []knob.Row {
+	snapshots := func(v knob.Values) string {
+		if l := load(v); !l.ReadOnly {
+			return "workload " + l.Name + " has no read-only transactions"
+		}
+		return ""
+	}
+	return []knob.Row{
+		{Knob: knob.Knob{Name: "ts.staleness_ns", Kind: knob.Duration, Default: 0, Min: 0, Max: maxStalenessNS, Unit: "ns", Label: "Staleness", Section: "5.2.4", Group: knob.Timestamps, Live: true,
+			Doc: "A snapshot reads so much before now, where fewer writers are still at it."}, Inactive: snapshots},
+		{Knob: knob.Knob{Name: "ts.clock_drift_ns", Kind: knob.Duration, Default: defaultDriftNS, Min: 0, Max: maxDriftNS, Unit: "ns", Label: "Clock drift", Section: "5.2.4", Group: knob.Timestamps, Live: true,
+			Doc: "The clocks of any two machines differ by at most this. Assumed: NTP within a rack keeps tens of microseconds, PTP below one."}},
+		{Knob: knob.Knob{Name: "ts.freshness", Kind: knob.Choice, Default: freshnessNames[BySession], Choices: append(freshnessNames[:len(freshnessNames):len(freshnessNames)], mixed), Label: "Freshness", Section: "5.2.4", Group: knob.Timestamps, Live: true,
+			Doc: "What a snapshot has to see. session: what its client has committed or read before; stale: whatever the staleness allows; strict: all that was committed before it began; mixed: each draws one of them."}, Inactive: snapshots},
+		{Knob: knob.Knob{Name: "ts.version_bytes", Kind: knob.Bytes, Default: defaultVersionBytes, Min: 1 << 16, Max: 1 << 34, Unit: "bytes", Label: "Old versions", Section: "5.3.2", Group: knob.Timestamps,
+			Doc: "Room of each table on each server for versions that were overwritten. A writer that finds none left aborts."}},
+		{Knob: knob.Knob{Name: "ts.gc_ns", Kind: knob.Duration, Default: defaultGCNS, Min: 1_000, Max: maxStalenessNS, Unit: "ns", Label: "Collection of versions", Section: "5.3.2", Group: knob.Timestamps,
+			Doc: "How often machines tell servers which versions their snapshots may still need. Assumed."}},
+	}
+}
+
+// own are the knobs of the schemes that are registered.
+func own(load testbed.LoadOf) (list []knob.Row) {
+	for i := range registered {
+		k := &registered[i]
+		if k.Rows == nil {
+			continue
+		}
+		for _, r := range k.Rows(load) {
+			list = append(list, r)
+		}
+	}
+	return list
+}
