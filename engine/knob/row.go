@@ -130,6 +130,7 @@ const (
 	Communication = "Communication"
 	Store         = "Index and cache"
 	Phases        = "Transaction phases"
+	Timestamps    = "Timestamps"
 	Optimisations = "Optimisations"
 	Workload      = "Workload"
 	Faults        = "Faults"

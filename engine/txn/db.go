@@ -18,6 +18,7 @@ const (
 
 	maxReplicas = 8
 	cacheSeed   = 7       // of the location cache's hash function
+	maxHeader   = 64      // of rows, at most
 	maxSet      = 1 << 14 // records of a transaction
 	smallSet    = 64      // members that are found by looking at one after the other
 )
@@ -111,8 +112,8 @@ type DB struct {
 	staleness *staleness         // nil: there are no snapshots
 	indexes   store.DatedIndexes // nil: likewise, or of no indexes
 
-	history *export.Writer                                  // nil: nobody asked for it
-	row     [record.HeaderBytes + record.MaxValueBytes]byte // of an oracle
+	history *export.Writer                         // nil: nobody asked for it
+	row     [maxHeader + record.MaxValueBytes]byte // of an oracle
 
 	// Oracles and counters, free of time.
 	clients  []*Client         // by coroutine, nil where there is none
@@ -246,6 +247,9 @@ func (db *DB) Options() *Options { return &db.opt }
 
 // TableOf is the table with a number, nil if there is none.
 func (db *DB) TableOf(id uint8) *Table { return db.tables[id] }
+
+// Tables are all tables, in the order in which they were added.
+func (db *DB) Tables() []*Table { return db.order }
 
 // Protocol is its concurrency control.
 func (db *DB) Protocol() Protocol { return db.protocol }

@@ -45,7 +45,7 @@ type Filling interface {
 // UseIndexes says what makes the ordered tables of the database: where snapshots are read they are dated. It comes before
 // the first table.
 func (db *DB) UseIndexes(x store.Indexes) error {
-	if !db.common.Snapshots {
+	if !db.common.Timestamps.Versions() {
 		return nil
 	}
 	dated, ok := x.(store.DatedIndexes)

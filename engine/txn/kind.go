@@ -3,6 +3,7 @@ package txn
 import (
 	"fmt"
 
+	"drtmx/dst"
 	"drtmx/engine/history"
 	"drtmx/engine/knob"
 	"drtmx/engine/testbed"
@@ -33,6 +34,9 @@ type Kind struct {
 	LooksUp func(v knob.Values, load *testbed.Load) string
 	// Costs are the costs in its code that a Scale may change.
 	Costs func() []Cost
+
+	// Schemes are the schemes of timestamps under which it hosts snapshots; nil: none.
+	Schemes []string
 
 	// Presets are published designs that it can take the place of, in the order of the page. PresetKnobs is all that
 	// one of them sets, Governed what it says in v, where others of its knobs may be set otherwise.
@@ -116,6 +120,7 @@ func SettingsOf(v knob.Values) Settings {
 		Replicas: v.Int("replicas"), CacheEnabled: v.Bool("cache.enabled"),
 		ResendLog: v.Text("log.reclaim") != "background", AwaitReclaim: v.Text("log.reclaim") == "awaited",
 		BackoffMinNS: int64(v.Int("txn.backoff_min_ns")), BackoffMaxNS: int64(v.Int("txn.backoff_max_ns")),
+		Timestamps: dst.OptionsOf(v),
 		CacheBytes: max(uint64(float64(v.Int("cache.bytes"))*v.Float("workload.scale")), leastCacheBytes),
 	}
 }

@@ -7,7 +7,7 @@ import "drtmx/engine/store"
 //
 //	lives that ended 24 bits | counter of the stamp 40 bits
 //
-// A key that was not there has counter 0. An oracle: it is free of time, nothing of it is in a message, and all machines share
+// A key that was not there has counter 0, or, where deleted records leave tombstones, the version of the last tombstone. An oracle: it is free of time, nothing of it is in a message, and all machines share
 // it as they share the recorder.
 type lives struct {
 	ended map[uint64]*past // by key, of those that were deleted at least once
@@ -16,6 +16,7 @@ type lives struct {
 // past is what happened to a key.
 type past struct {
 	before uint64    // deletions that are not in the list any more
+	last   uint64    // what ending.last was of the last of them
 	list   []ending  // the last ones
 	now    store.Ref // of the record, or of one that is being inserted
 }
@@ -24,6 +25,8 @@ type past struct {
 type ending struct {
 	ref store.Ref // the row that held the record
 	gap uint32    // the version of the gap from then on
+	// The version that absence has from then on; 0: that of a deletion without a tombstone.
+	last uint64
 }
 
 const (
@@ -34,7 +37,7 @@ const (
 )
 
 // end notes a deletion.
-func (l *lives) end(key uint64, ref store.Ref, gap uint32) {
+func (l *lives) end(key uint64, ref store.Ref, gap uint32, last uint64) {
 	if l.ended == nil {
 		l.ended = map[uint64]*past{}
 	}
@@ -45,9 +48,10 @@ func (l *lives) end(key uint64, ref store.Ref, gap uint32) {
 	}
 	if len(p.list) == 2*keptDeaths {
 		p.before += keptDeaths
+		p.last = p.list[keptDeaths-1].last
 		p.list = p.list[:copy(p.list, p.list[keptDeaths:])]
 	}
-	p.list = append(p.list, ending{ref, gap})
+	p.list = append(p.list, ending{ref, gap, last})
 	if p.now == ref {
 		p.now = nowhere
 	}
@@ -66,16 +70,19 @@ func (l *lives) of(key uint64, ref store.Ref, counter uint64) uint64 {
 	if p == nil {
 		return counter
 	}
-	n := len(p.list)
+	return (p.before+uint64(p.life(ref)))<<lifeShift | counter
+}
+
+// life is how many endings of the list came before the record in a row.
+func (p *past) life(ref store.Ref) int {
 	if ref != p.now {
 		for i := len(p.list) - 1; i >= 0; i-- {
 			if p.list[i].ref == ref {
-				n = i
-				break
+				return i
 			}
 		}
 	}
-	return (p.before+uint64(n))<<lifeShift | counter
+	return len(p.list)
 }
 
 // absent is the version of a key that was not there when its gap had a version.
@@ -87,6 +94,27 @@ func (l *lives) absent(key uint64, gap uint32) uint64 {
 	n := len(p.list)
 	for n > 0 && int32(p.list[n-1].gap-gap) > 0 {
 		n--
+	}
+	return p.absence(n)
+}
+
+// unborn is the version of a key that was not there when the record in a row had not been inserted yet.
+func (l *lives) unborn(key uint64, ref store.Ref) uint64 {
+	p := l.ended[key]
+	if p == nil {
+		return 0
+	}
+	return p.absence(p.life(ref))
+}
+
+// absence is the version of a key that was not there after so many endings of the list.
+func (p *past) absence(n int) uint64 {
+	last := p.last
+	if n > 0 {
+		last = p.list[n-1].last
+	}
+	if last != 0 {
+		return last
 	}
 	return (p.before + uint64(n)) << lifeShift
 }

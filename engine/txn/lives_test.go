@@ -47,7 +47,7 @@ func TestLivesOnlyGrow(t *testing.T) {
 			}
 			all = append(all, seen{ref: ref, there: true, version: last})
 			gap += 2
-			l.end(key, ref, gap)
+			l.end(key, ref, gap, 0)
 			if last = Deleted(last); l.absent(key, gap) != last {
 				t.Fatalf("nothing has version %#x, the deletion said %#x", l.absent(key, gap), last)
 			}
@@ -69,7 +69,7 @@ func TestLivesForget(t *testing.T) {
 	var l lives
 	for i := range uint32(5 * keptDeaths) {
 		l.begin(3, store.NewRef(1, uint16(i)))
-		l.end(3, store.NewRef(1, uint16(i)), 2*i+2)
+		l.end(3, store.NewRef(1, uint16(i)), 2*i+2, 0)
 	}
 	if n := len(l.ended[3].list); n > 2*keptDeaths || n < keptDeaths {
 		t.Errorf("%d deletions remembered", n)

@@ -49,6 +49,9 @@ func (tx *Tx) Lacks(a *Access, gap uint32) {
 	a.State, a.Version = Missing, a.Table.lives.absent(a.Key, gap)
 }
 
+// LacksAt is Lacks of a record whose row says that it was deleted: a tombstone has a version as others have.
+func (tx *Tx) LacksAt(a *Access, version uint64) { a.State, a.Version = Missing, version }
+
 // Placed says that the store has given a record a row that the attempt inserts.
 func (tx *Tx) Placed(a *Access, x store.Change) {
 	if a.Blind {
@@ -166,7 +169,7 @@ func (db *DB) Row(id uint8, key uint64, dst []byte) bool {
 func (db *DB) Value(id uint8, key uint64, dst []byte) (free, ok bool) {
 	t := db.tables[id]
 	row := db.row[:t.RowBytes]
-	if !db.Row(id, key, row) {
+	if !db.Row(id, key, row) || t.Store.Header().Tomb(t.Store.Header().StampOf(row)) {
 		return true, false
 	}
 	copy(dst, t.Store.Header().Value(row))

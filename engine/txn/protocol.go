@@ -155,7 +155,23 @@ func Updated(version, stamp uint64) uint64 { return version&^(oneLife-1) | recor
 func Deleted(version uint64) uint64 { return (version>>lifeShift + 1) << lifeShift }
 
 // Deleted says that the store has removed a record which a committed transaction deleted.
-func (t *Table) Deleted(key uint64, x store.Change) { t.lives.end(key, x.Ref, x.After) }
+func (t *Table) Deleted(key uint64, x store.Change) { t.lives.end(key, x.Ref, x.After, 0) }
+
+// Collected says that the store has removed a tombstone, whose version absence keeps.
+func (t *Table) Collected(key uint64, x store.Change, version uint64) {
+	t.lives.end(key, x.Ref, x.After, version)
+}
+
+// Reborn is the version of a record that is inserted in a new row, over nothing with that version.
+func Reborn(version, stamp uint64) uint64 {
+	if version&(oneLife-1) != 0 { // a tombstone was there, which was collected
+		version = Deleted(version)
+	}
+	return Updated(version, stamp)
+}
+
+// Unborn is the version of a record that is not there before the first version in a row.
+func (t *Table) Unborn(key uint64, before store.Ref) uint64 { return t.lives.unborn(key, before) }
 
 // What a session asks of its transaction.
 

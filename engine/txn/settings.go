@@ -36,11 +36,9 @@ type Settings struct {
 	// ever: a sign of a protocol bug, not of contention.
 	MaxAttempts int
 
-	// Snapshots has read-only transactions run in the protocol's second session, see Snapshots. Freshness is what they
-	// ask for, and where Mixed is set each draws one.
-	Snapshots bool
-	Freshness dst.Freshness
-	Mixed     bool
+	// Timestamps says who gives versions their stamps. If somebody does, records have versions, and read-only
+	// transactions run in the protocol's second session, see Snapshots.
+	Timestamps dst.Options
 
 	// Faulty says that a fault is planted: an entry of an index that is to be taken out
 	// may be gone.

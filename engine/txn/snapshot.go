@@ -6,7 +6,7 @@ import "drtmx/dst"
 // locks nothing, validates nothing and never aborts.
 type Snapshots interface {
 	// Snapshot is that of a coroutine, nil where the database has no versions. Transactions run in it while
-	// Settings.Snapshots is set.
+	// there is somebody who gives versions their stamps, see Settings.Timestamps.
 	Snapshot(tx *Tx) Session
 }
 
@@ -18,8 +18,8 @@ func (cl *Client) RunAs(typ uint8, f dst.Freshness, body func(*Tx) error) error 
 
 // freshness is what the next transaction asks for. Only where each asks for its own is anything drawn.
 func (cl *Client) freshness(readOnly bool) dst.Freshness {
-	s := &cl.db.common
-	if readOnly && s.Snapshots && s.Mixed {
+	s := &cl.db.common.Timestamps
+	if readOnly && s.Mixed && s.Versions() {
 		return dst.Freshness(cl.c.Rand().Uint64n(uint64(dst.NumFreshness)))
 	}
 	return s.Freshness
@@ -28,13 +28,16 @@ func (cl *Client) freshness(readOnly bool) dst.Freshness {
 // chooseSession picks who runs the transaction that begins.
 func (tx *Tx) chooseSession() {
 	tx.run = tx.own
-	if tx.readOnly && tx.common.Snapshots && tx.snap != nil {
+	if tx.readOnly && tx.snap != nil && tx.common.Timestamps.Versions() {
 		tx.run = tx.snap
 	}
 }
 
 // snapshot says that the transaction reads one.
 func (tx *Tx) snapshot() bool { return tx.snap != nil && tx.run == tx.snap }
+
+// MayLack says that the last transaction read a snapshot which may lack what was committed before it began.
+func (cl *Client) MayLack() bool { return cl.tx.snapshot() && cl.tx.fresh != dst.Strict }
 
 // Freshness is what a read-only transaction asks of its snapshot.
 func (tx *Tx) Freshness() dst.Freshness { return tx.fresh }
@@ -47,3 +50,6 @@ func (tx *Tx) Stamped() { tx.stamped = true }
 
 // WantsStamp says that the body has asked for one.
 func (tx *Tx) WantsStamp() bool { return tx.stamped }
+
+// Access is the transaction's access to a record, nil if it has none.
+func (tx *Tx) Access(table uint8, key uint64) *Access { return tx.find(table, key) }

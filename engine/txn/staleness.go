@@ -186,7 +186,7 @@ func (tx *Tx) follow() {
 	case tx.snapshot():
 		s.measure(tx)
 		tx.keepPromises()
-	case tx.common.Snapshots:
+	case tx.common.Timestamps.Versions():
 		s.decided(tx)
 		tx.promise()
 	}

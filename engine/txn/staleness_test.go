@@ -62,7 +62,7 @@ func newWatched(t interface {
 
 // client is a coroutine's transaction.
 func (w *watched) client() *Tx {
-	tx := &Tx{db: w.db, c: w.co, own: Session(nil), common: Settings{Snapshots: true}, promises: new(promises)}
+	tx := &Tx{db: w.db, c: w.co, own: Session(nil), common: Settings{Timestamps: dst.Options{Scheme: "dst"}}, promises: new(promises)}
 	tx.snap = &stubSession{}
 	return tx
 }

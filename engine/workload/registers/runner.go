@@ -120,7 +120,7 @@ func (r *runner) judge() {
 		w.torn++
 	}
 	for i, ref := range r.refs {
-		if r.seen[i] < r.before[i] && w.stale == "" {
+		if r.seen[i] < r.before[i] && w.stale == "" && !r.client.MayLack() {
 			w.stale = fmt.Sprintf("register %d had the value %d, which was %d when the transaction began", ref.Key, r.seen[i], r.before[i])
 		}
 		if i >= len(r.refs)-r.writes {

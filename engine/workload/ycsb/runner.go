@@ -196,7 +196,7 @@ func (r *runner) judge() {
 		w.wrong++
 	}
 	for i, ref := range r.refs {
-		if r.seen[i] < r.before[i] && w.stale == "" {
+		if r.seen[i] < r.before[i] && w.stale == "" && !r.client.MayLack() {
 			w.stale = fmt.Sprintf("record %d had the value %d, which was %d when the transaction began", ref.Key, r.seen[i], r.before[i])
 		}
 		if r.update[i] {
