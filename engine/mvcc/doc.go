@@ -1,0 +1,31 @@
+// Package mvcc keeps several versions of each record for hosts whose read-only transactions read
+// snapshots (thesis §5.3): all concurrency controls share it, and differ in how to wait.
+//
+// # What a host does
+//
+// The rows of its tables have the header record.Versioned. Under a write lock the host reserves a place for the version that it
+// will overwrite (Reserve), and reads the record's tuple timestamp (Under) after it has the lock. When the transaction has its
+// stamp, the host raises the tuple timestamps of what it only read (Raise, Claim) before it checks that it is still
+// so. Install makes a new version the present one, then the host releases the lock and calls Released.
+//
+// # What a snapshot does
+//
+// For each record (DEP_READ, §5.3.2), on the CPU of its primary:
+//
+//	claim   raise the tuple timestamp to the snapshot's: writers from now on have larger stamps
+//	wait    for the holder of the write lock, if there is one: its stamp may be smaller
+//	read    the youngest version whose stamp is visible; nothing is there if there is none
+//
+// It waits at most once per record, for whoever locks after the claim has a larger stamp. A key that
+// is not there is claimed by the guard of its gap, which an insert reads once the new row can be found.
+//
+// # Old versions
+//
+// They lie in a heap of each table and server, linked from the row, the youngest first. A version is collected when every
+// snapshot, running or to come, sees what has superseded it: machines announce from time to time below which point none of
+// theirs begins, and servers keep the least of what they heard. A deleted record is a tombstone until that is collected.
+//
+// # Left out
+//
+// Old versions are not replicated: a snapshot reads at primaries.
+package mvcc

@@ -1,0 +1,238 @@
+package mvcc
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"drtmx/engine/fabric"
+	"drtmx/engine/history"
+	"drtmx/engine/r2"
+	"drtmx/engine/record"
+	"drtmx/engine/store"
+	"drtmx/engine/txn"
+)
+
+// A node is an old version: stamp u64 | next 48 bits, tombstone 1 bit | the bytes that updates of the table write.
+const (
+	nodeHead = 16
+	tombBit  = uint64(1) << 63
+	nextMask = uint64(1)<<48 - 1
+)
+
+// heap has the old versions of a table on one server.
+type heap struct {
+	base     r2.Addr
+	bytes    int // of a node
+	count    int
+	fresh    int      // slots that were never used begin here
+	free     []uint32 // the one freed last comes first
+	reserved int
+	private  r2.Addr // the line of all this
+	retired  fifo[retired]
+
+	// Oracles, free of time, by slot.
+	seqs  []uint64 // sequence of the version
+	alive []bool
+}
+
+// retired is a node with the stamp of what has superseded it.
+type retired struct {
+	slot uint32
+	by   uint64
+}
+
+// fifo has what is to be collected in the order in which it came.
+type fifo[T any] struct {
+	list []T
+	head int
+}
+
+func (f *fifo[T]) len() int { return len(f.list) - f.head }
+
+func (f *fifo[T]) first() T { return f.list[f.head] }
+
+func (f *fifo[T]) pop() { f.head++ }
+
+func (f *fifo[T]) push(x T) {
+	if f.head > 64 && f.head*2 > len(f.list) {
+		f.list, f.head = f.list[:copy(f.list, f.list[f.head:])], 0
+	}
+	f.list = append(f.list, x)
+}
+
+// prepare makes the heaps, when all tables are there, and begins to collect. Coroutines of the background come after those of
+// clients, whose numbers in messages are their places in the thread.
+func (s *Store) prepare() {
+	if s.ready {
+		return
+	}
+	s.ready = true
+	for m := range s.cl.Machines() {
+		s.cl.SpawnBackground(m, 0, "versions", s.background)
+	}
+	for m := range s.db.Servers() {
+		for _, t := range s.db.Tables() {
+			if t.Constant {
+				continue
+			}
+			h, err := s.newHeap(m, t)
+			if err != nil {
+				s.cl.Fail(fmt.Errorf("old versions of table %s: %w", t.Name, err))
+				return
+			}
+			s.machines[m].heaps[t.ID] = h
+		}
+	}
+}
+
+func (s *Store) newHeap(m int, t *txn.Table) (*heap, error) {
+	h := &heap{bytes: nodeHead + (t.Written+7)&^7}
+	h.count = int(s.opt.Timestamps.VersionBytes) / h.bytes
+	var err error
+	if h.base, err = s.cl.Mem(m).Alloc(fabric.Alloc{Name: "mvcc.versions", Bytes: s.opt.Timestamps.VersionBytes, Interleaved: true}); err == nil {
+		h.private, err = s.cl.Mem(m).Reserve("mvcc.heap", lineBytes, 0)
+	}
+	return h, err
+}
+
+// Reserve takes room for one old version of a table, on the CPU of the record's primary: an install never fails. The caller holds
+// the lock of the record.
+func (s *Store) Reserve(c *r2.Co, t *txn.Table) bool {
+	h := s.machines[c.Machine()].heaps[t.ID]
+	c.Touch(h.private, 8)
+	if h.count-h.fresh+len(h.free) <= h.reserved {
+		s.stats.Full++
+		return false
+	}
+	h.reserved++
+	return true
+}
+
+// Cancel gives back what was reserved.
+func (s *Store) Cancel(c *r2.Co, t *txn.Table) {
+	h := s.machines[c.Machine()].heaps[t.ID]
+	c.Touch(h.private, 8)
+	h.reserved--
+}
+
+// take uses a reserved slot.
+func (h *heap) take(c *r2.Co) uint32 {
+	c.Touch(h.private, 8)
+	h.reserved--
+	if n := len(h.free); n > 0 {
+		slot := h.free[n-1]
+		h.free = h.free[:n-1]
+		return slot
+	}
+	h.seqs, h.alive = append(h.seqs, 0), append(h.alive, false)
+	h.fresh++
+	return uint32(h.fresh - 1)
+}
+
+// release makes a slot free.
+func (h *heap) release(c *r2.Co, slot uint32) {
+	c.Touch(h.private, 8)
+	h.free = append(h.free, slot)
+	h.alive[slot] = false
+}
+
+func (h *heap) addr(slot uint32) r2.Addr { return h.base + r2.Addr(slot)*r2.Addr(h.bytes) }
+
+// Version is what Install puts in place.
+type Version struct {
+	TS    uint64
+	Seq   uint64
+	Value []byte // nil: a tombstone
+}
+
+// Install makes a version the present one of a row of c's machine, whose lock its transaction holds and for which it has
+// reserved, if the row holds a version at all. Who reads without a lock finds the old version in the row, or an odd
+// sequence and the old version in the chain, or the new one.
+func (s *Store) Install(c *r2.Co, t *txn.Table, key uint64, row r2.Addr, v Version) {
+	old := c.Load64(row + seqAt)
+	if record.Live(old) {
+		s.push(c, t, row, v.TS)
+	}
+	c.Store64(row+seqAt, record.Writing(old))
+	c.Store64(row+versionAt, v.TS)
+	if v.Value != nil {
+		c.Store(row+valueAt, v.Value)
+	}
+	c.Store64(row+seqAt, v.Seq)
+	if s.traits.Claims {
+		s.overwrite(s, c, row+tupleAt, v.TS)
+	}
+	if v.Value == nil {
+		m := s.machines[c.Machine()]
+		m.tombs.push(tomb{t, key, row, v.Seq, v.TS})
+	}
+}
+
+// push copies the present version of a row to the heap and links it.
+func (s *Store) push(c *r2.Co, t *txn.Table, row r2.Addr, by uint64) {
+	h := s.machines[c.Machine()].heaps[t.ID]
+	slot := h.take(c)
+	b := c.Load(row, valueAt+t.Written)
+	node := s.machines[c.Machine()].scratch[c.Thread()][:0]
+	next := u64(b[chainAt:])
+	if record.Tomb(u64(b[seqAt:])) {
+		next |= tombBit
+	}
+	node = binary.LittleEndian.AppendUint64(node, u64(b[versionAt:]))
+	node = binary.LittleEndian.AppendUint64(node, next)
+	node = append(node, b[valueAt:]...)
+	s.machines[c.Machine()].scratch[c.Thread()] = node
+	h.seqs[slot], h.alive[slot] = u64(b[seqAt:]), true
+	c.Store(h.addr(slot), node)
+	c.Store64(row+chainAt, uint64(slot)+1)
+	h.retired.push(retired{slot, by})
+	s.overwritten(s, c, h, slot)
+	s.stats.Pushed++
+}
+
+// found is what a snapshot reads of a record.
+type found struct {
+	ok      bool   // there is a version, and it is no tombstone
+	moved   bool   // the row is not the record's any more
+	missing bool   // there is no row
+	gap     uint32 // the version of the gap then
+	stamp   uint64 // of it
+	seq     uint64 // of it; 0: there was nothing before the row's first version
+}
+
+// VersionLost is the kind of anomaly of a snapshot that needs a version which was collected.
+const VersionLost = "version-lost"
+
+// read finds what is visible at a point in the row of a record, and copies its value.
+func (s *Store) read(c *r2.Co, t *txn.Table, key uint64, loc store.Location, p []uint64, value []byte) (x found) {
+	b := c.Load(loc.Addr, t.RowBytes)
+	copy(value, b[valueAt:])
+	seq, stamp := u64(b[seqAt:]), u64(b[versionAt:])
+	if loc.Stale(seq) {
+		return found{moved: true}
+	}
+	if record.Stable(seq) && record.Live(seq) && visible(stamp, p) {
+		return found{ok: !record.Tomb(seq), stamp: stamp, seq: seq}
+	}
+	h := s.machines[c.Machine()].heaps[t.ID]
+	for at := u64(b[chainAt:]); at != 0; at &= nextMask {
+		slot := uint32(at - 1)
+		node := c.Load(h.addr(slot), h.bytes)
+		if !h.alive[slot] {
+			s.lost(t, key, slot)
+		}
+		stamp, at = u64(node), u64(node[8:])
+		x = found{ok: at&tombBit == 0, stamp: stamp, seq: h.seqs[slot]}
+		if visible(stamp, p) {
+			copy(value, node[nodeHead:nodeHead+t.Written])
+			return x
+		}
+	}
+	return found{}
+}
+
+func (s *Store) lost(t *txn.Table, key uint64, slot uint32) {
+	s.db.Note(history.Anomaly{Kind: VersionLost, Text: fmt.Sprintf("a snapshot looks for an old version of key %d of table %s in slot %d, which was collected", key, t.Name, slot)})
+}
+
+func u64(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }

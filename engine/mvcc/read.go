@@ -1,0 +1,186 @@
+package mvcc
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"drtmx/dst"
+	"drtmx/engine/r2"
+	"drtmx/engine/store"
+	"drtmx/engine/txn"
+)
+
+// DEP_READ (§5.3.2) on the CPU of a record's primary. Pass 1 claims all records of a request and finds out whom to wait
+// for; pass 2 reads, when nobody is left, and never waits.
+
+// A request is the number of words of the point, these words, and the records: table 8 bits | key 56 bits. A reply has
+// a head of each record: what was found, and the value follows; or that the row was taken from the record meanwhile, so that it
+// has to be asked for again.
+const (
+	readHead  = 8
+	readItem  = 8
+	replyHead = 8
+
+	itemFound = 1
+	itemAgain = 2
+)
+
+func visible(stamp uint64, p []uint64) bool { return dst.Visible(dst.Stamp(stamp), p) }
+
+// claim is the rest of pass 1 for one record, of which a lookup said where it is: where it is now. Ok is false if it is missing.
+func (s *Store) claim(c *r2.Co, m *machine, t *txn.Table, key uint64, loc store.Location, ok bool, p []uint64, w *waiter) (store.Location, bool) {
+	for {
+		if !ok && s.traits.Claims && !t.Fixed {
+			raise(c, s.guard(m, t, key), p[0])
+			loc, ok = s.look(c, t, key)
+		}
+		if !ok || t.Constant || s.order(s, c, m, loc, p, w) {
+			return loc, ok
+		}
+		loc, ok = s.look(c, t, key)
+	}
+}
+
+func (s *Store) look(c *r2.Co, t *txn.Table, key uint64) (store.Location, bool) {
+	loc, ok, err := t.Store.LookupLocal(c, key)
+	if err != nil {
+		s.cl.Fail(fmt.Errorf("mvcc: lookup: %w", err))
+	}
+	return loc, ok
+}
+
+// claimThenLook claims a row and then looks whether somebody holds its lock. It is false if the row is not the record's any
+// more.
+func (s *Store) claimThenLook(c *r2.Co, m *machine, at store.Location, p []uint64, w *waiter) bool {
+	before := s.claimRow(c, at.Addr, p)
+	return s.holder(c, m, at, before, p, w)
+}
+
+// claimRow raises the tuple timestamp to the snapshot's and returns what it was.
+func (s *Store) claimRow(c *r2.Co, row r2.Addr, p []uint64) (before uint64) {
+	if !s.traits.Claims {
+		return 0
+	}
+	before = c.Load64(row + tupleAt)
+	raise(c, row+tupleAt, p[0])
+	return before
+}
+
+// holder queues the snapshot if somebody holds the lock of a row.
+func (s *Store) holder(c *r2.Co, m *machine, at store.Location, tuple uint64, p []uint64, w *waiter) bool {
+	if s.traits.Waits && s.waits(tuple, p) && s.host.Busy(c.Load64(at.Addr)) {
+		if at.Stale(c.Load64(at.Addr + seqAt)) {
+			return false
+		}
+		if s.wait(c, m, at.Addr, w) {
+			return !at.Stale(c.Load64(at.Addr+seqAt)) || !m.leave(c, at.Addr, w)
+		}
+	}
+	return !at.Stale(c.Load64(at.Addr + seqAt))
+}
+
+// serveRead is DEP_READ for another coroutine. The time of a handler covers lookups, as it does without versions; claims and
+// walks come on top.
+func (s *Store) serveRead(c *r2.Co, from r2.Peer, req, rep []byte) int {
+	m := s.machines[c.Machine()]
+	p, items := s.parse(m, c, req)
+	w := m.waiter()
+	c.ChargeHandler(s.opt.HandlerCycles)
+	for i := 0; i < len(items); i += readItem {
+		t, key := s.item(items[i:])
+		loc, ok := s.look(c, t, key)
+		w.at = append(w.at, spot{loc, ok})
+	}
+	c.ChargeHandler(0)
+	for i := range w.at {
+		t, key := s.item(items[i*readItem:])
+		w.at[i].loc, w.at[i].ok = s.claim(c, m, t, key, w.at[i].loc, w.at[i].ok, p, w)
+	}
+	if w.left == 0 {
+		n := s.readAll(c, from, p, items, w.at, rep)
+		m.spare = append(m.spare, w)
+		return n
+	}
+	w.ticket, w.since = c.Defer(), c.Now() // measured: how long it waits
+	return 0
+}
+
+// item is a record that a request names.
+func (s *Store) item(b []byte) (t *txn.Table, key uint64) {
+	word := u64(b)
+	return s.db.TableOf(uint8(word >> 56)), word & txn.MaxKey
+}
+
+// answer is pass 2 of a deferred request.
+func (s *Store) answer(c *r2.Co, w *waiter) {
+	t := w.ticket
+	if t.Gone() {
+		return
+	}
+	s.stats.WaitPS += c.Now() - w.since // measured: how long it has waited
+	t.Answer(c, func(c *r2.Co, req, rep []byte) int {
+		p, items := s.parse(s.machines[c.Machine()], c, req)
+		n := s.readAll(c, t.From(), p, items, w.at, rep)
+		m := s.machines[c.Machine()]
+		m.spare = append(m.spare, w)
+		return n
+	})
+}
+
+// waiter is one that nobody uses.
+func (m *machine) waiter() *waiter {
+	w := &waiter{}
+	if n := len(m.spare); n > 0 {
+		w, m.spare = m.spare[n-1], m.spare[:n-1]
+	}
+	*w = waiter{at: w.at[:0]}
+	return w
+}
+
+// parse is the point and the records of a request.
+func (s *Store) parse(m *machine, c *r2.Co, req []byte) (p []uint64, items []byte) {
+	n := int(u64(req))
+	p = m.points[c.Thread()][:0]
+	for i := range n {
+		p = append(p, u64(req[readHead+8*i:]))
+	}
+	m.points[c.Thread()] = p
+	return p, req[readHead+8*n:]
+}
+
+// readAll is pass 2.
+func (s *Store) readAll(c *r2.Co, from r2.Peer, p []uint64, items []byte, at []spot, rep []byte) int {
+	n := 0
+	for i := range at {
+		t, key := s.item(items[i*readItem:])
+		head, value := rep[n:n+replyHead], rep[n+replyHead:n+replyHead+t.ValueBytes()]
+		x, state := s.readSpot(c, t, key, &at[i], p, value)
+		binary.LittleEndian.PutUint64(head, state)
+		n += replyHead
+		if state == itemFound {
+			n += (len(value) + 7) &^ 7
+		}
+		if state != itemAgain {
+			s.tell(from, t, key, at[i].loc.Ref, x)
+		}
+	}
+	for ; n < s.opt.ReplyBytes; n++ {
+		rep[n] = 0
+	}
+	return n
+}
+
+// readSpot is pass 2 of one record.
+func (s *Store) readSpot(c *r2.Co, t *txn.Table, key uint64, at *spot, p []uint64, value []byte) (x found, state uint64) {
+	if !at.ok {
+		return found{missing: true, gap: uint32(at.loc.Ref)}, 0
+	}
+	if x = s.read(c, t, key, at.loc, p, value); x.moved {
+		return x, itemAgain
+	}
+	s.stats.Reads++
+	if x.ok {
+		state = itemFound
+	}
+	return x, state
+}

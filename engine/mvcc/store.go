@@ -1,0 +1,233 @@
+package mvcc
+
+import (
+	"fmt"
+
+	"drtmx/dst"
+	"drtmx/engine/fabric"
+	"drtmx/engine/knob"
+	"drtmx/engine/r2"
+	"drtmx/engine/r2/clocks"
+	"drtmx/engine/txn"
+)
+
+// Host is what a concurrency control says of its lock words.
+type Host interface {
+	// Busy says of a lock word that somebody holds it who may be about to install a version.
+	Busy(lock uint64) bool
+	// Take locks a row of c's machine for the collector, if it is free, with that word. Gone says that the row it has so
+	// locked holds no record any more.
+	Take(c *r2.Co, row r2.Addr) (word uint64, won bool)
+	Gone(c *r2.Co, row r2.Addr)
+}
+
+// Waited is a bit of a lock word: a snapshot waits for its holder, who calls Released when it has let go.
+const Waited = uint64(1) << 62
+
+// Options of a Store.
+type Options struct {
+	Timestamps dst.Options
+	// What the program of a snapshot takes, in cycles: of the coordinator for each fetch and each record, and of a handler for each
+	// message, which covers its memory accesses but those of versions.
+	FetchCycles, RecordCycles, HandlerCycles int
+	ReplyBytes                               int // that a reply has at least
+	Variant                                  Variant
+}
+
+// Store has the versions of a database.
+type Store struct {
+	db   *txn.DB
+	cl   *r2.Cluster
+	host Host
+	opt  Options
+	rules
+
+	clocks  *clocks.Clocks
+	schemes map[string]dst.Scheme // that were opened
+	scheme  dst.Scheme            // in force
+	traits  dst.Traits
+
+	machines []*machine
+	ready    bool // heaps are there
+	rpcRead  uint8
+	rpcLow   uint8
+
+	stats Stats
+}
+
+// Stats count what snapshots met.
+type Stats struct {
+	Reads   uint64 // records that snapshots have read
+	Blocked uint64 // of these, those that waited for the holder of a lock
+	WaitPS  r2.Time
+	Pushed  uint64 // versions that were overwritten
+	Freed   uint64 // of these, those that were collected
+	Full    uint64 // locks refused because no room for an old version was left
+}
+
+// machine is what the store has on one machine.
+type machine struct {
+	id       int
+	heaps    [256]*heap // by table; of servers
+	guards   r2.Addr
+	queues   map[r2.Addr][]*waiter
+	lines    r2.Addr // of the queues
+	tombs    fifo[tomb]
+	scratch  [][]byte   // by thread: a node
+	points   [][]uint64 // by thread: of the request that is handled
+	spare    []*waiter
+	said     [][]uint64 // by machine: the lowest point that its snapshots may have; nil: not heard yet
+	low      []uint64   // the least of them; nil: nothing can be collected yet
+	floor    []uint64   // that it has announced itself
+	begins   dst.Point  // below it no snapshot of the machine begins
+	lowest   []uint64   // what it announces
+	heard    []uint64   // what another one has announced, while it is handled
+	sessions [][]*session
+}
+
+// Open prepares the machines of a database that is being opened.
+func Open(db *txn.DB, host Host, o Options) (*Store, error) {
+	cl := db.Cluster()
+	s := &Store{db: db, cl: cl, host: host, opt: o, rules: o.Variant.rules(), schemes: map[string]dst.Scheme{}}
+	s.clocks = clocks.New(cl, clocks.Options{DriftNS: o.Timestamps.DriftNS, Seed: cl.Stream("dst.clocks", 0).Uint64()})
+	for m := range cl.Machines() {
+		x := &machine{id: m, queues: map[r2.Addr][]*waiter{}, sessions: make([][]*session, cl.Threads(m)), said: make([][]uint64, cl.Machines()), scratch: make([][]byte, cl.Threads(m)), points: make([][]uint64, cl.Threads(m))}
+		s.machines = append(s.machines, x)
+		if m >= db.Servers() {
+			continue
+		}
+		var err error
+		if x.guards, err = cl.Mem(m).Alloc(fabric.Alloc{Name: "mvcc.guards", Bytes: guardWords * 8, Interleaved: true}); err != nil {
+			return nil, fmt.Errorf("guards of machine %d: %w", m, err)
+		}
+		if x.lines, err = cl.Mem(m).Reserve("mvcc.queues", queueLines*lineBytes, 0); err != nil {
+			return nil, fmt.Errorf("queues of machine %d: %w", m, err)
+		}
+	}
+	s.rpcRead = cl.HandleDeferring("mvcc.read", s.serveRead)
+	s.rpcLow = cl.HandleAtOnce("mvcc.low", s.serveLow)
+	return s, s.openSchemes()
+}
+
+// openSchemes opens what the roles of the machines allow.
+func (s *Store) openSchemes() error {
+	e := dst.Env{
+		Cluster: s.cl, Clocks: s.clocks, Oracle: -1,
+		Options: func() *dst.Options { return &s.opt.Timestamps }, Values: func() knob.Values { return s.opt.Timestamps.Values },
+	}
+	for m := range s.cl.Machines() {
+		e.Clients = append(e.Clients, m)
+	}
+	for _, name := range dst.Names() {
+		k := dst.Named(name)
+		if k.Traits(s.opt.Timestamps.Values).Oracle && e.Oracle < 0 {
+			continue
+		}
+		x, err := k.Open(e)
+		if err != nil {
+			return fmt.Errorf("ts.scheme %s: %w", name, err)
+		}
+		s.schemes[name] = x
+	}
+	return s.use()
+}
+
+// use puts the scheme of the options in force.
+func (s *Store) use() error {
+	name := s.opt.Timestamps.Scheme
+	x, ok := s.schemes[name]
+	if !ok {
+		return fmt.Errorf("ts.scheme %s: it was not opened; set oracle=true if it needs one, and reset", name)
+	}
+	for _, other := range dst.Names() { // who goes gives back what who comes takes
+		if y, ok := s.schemes[other].(dst.Switched); ok && other != name {
+			y.Switch(false)
+		}
+	}
+	if y, ok := x.(dst.Switched); ok {
+		y.Switch(true)
+	}
+	s.scheme, s.traits = x, x.Traits()
+	return nil
+}
+
+// Set takes in new options. Another scheme comes by Restamp.
+func (s *Store) Set(o dst.Options) {
+	if o.DriftNS != s.opt.Timestamps.DriftNS {
+		s.clocks.SetDrift(o.DriftNS)
+	}
+	s.opt.Timestamps = o
+}
+
+// Scheme is the one in force.
+func (s *Store) Scheme() dst.Scheme { return s.scheme }
+
+// Traits are those of the scheme in force.
+func (s *Store) Traits() dst.Traits { return s.traits }
+
+// Stats are the counts so far.
+func (s *Store) Stats() Stats { return s.stats }
+
+// guard is where the guard of a key's gap is, on its primary.
+func (s *Store) guard(m *machine, t *txn.Table, key uint64) r2.Addr {
+	return m.guards + r2.Addr(spread(t.Store.Gap(key).Addr)%guardWords*8)
+}
+
+const (
+	guardWords = 1 << 16
+	queueLines = 1 << 10
+	lineBytes  = 64
+)
+
+// spread hashes addresses.
+func spread(a r2.Addr) uint64 {
+	const prime = 0x9e3779b97f4a7c15
+	return uint64(a) / 8 * prime >> 32
+}
+
+// Where the words of a row are.
+const (
+	tupleAt   = 8
+	chainAt   = 16
+	versionAt = 24
+	seqAt     = 32
+	valueAt   = 40
+)
+
+// Under is what a writer has to know of a record or of a gap that it has just locked, for dst.Scheme.Over.
+func (s *Store) Under(c *r2.Co, row r2.Addr) (tuple, version uint64) {
+	b := c.Load(row+tupleAt, valueAt-tupleAt)
+	return u64(b), u64(b[versionAt-tupleAt:])
+}
+
+// Guard is the timestamp of a key's gap, for a writer that has put the key's row where lookups find it.
+func (s *Store) Guard(c *r2.Co, t *txn.Table, key uint64) uint64 {
+	return c.Load64(s.guard(s.machines[c.Machine()], t, key))
+}
+
+// Raise lets the tuple timestamp of a row be no less than ts.
+func (s *Store) Raise(c *r2.Co, row r2.Addr, ts uint64) { raise(c, row+tupleAt, ts) }
+
+// ClaimGap lets the guard of a key's gap be no less than ts.
+func (s *Store) ClaimGap(c *r2.Co, t *txn.Table, key, ts uint64) {
+	raise(c, s.guard(s.machines[c.Machine()], t, key), ts)
+}
+
+// ClaimGapAt is ClaimGap by where the gap is.
+func (s *Store) ClaimGapAt(c *r2.Co, gap r2.Addr, ts uint64) {
+	raise(c, s.machines[c.Machine()].guards+r2.Addr(spread(gap)%guardWords*8), ts)
+}
+
+// raise moves a word up to ts.
+func raise(c *r2.Co, at r2.Addr, ts uint64) {
+	for now := c.Load64(at); now < ts; {
+		was := c.LocalCAS(at, now, ts)
+		if was == now {
+			return
+		}
+		now = was
+	}
+}
+
+// RaisesReads says that a host raises the timestamps of what its writers have only read.
+func (s *Store) RaisesReads() bool { return s.traits.Claims && s.raiseReads }

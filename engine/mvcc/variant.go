@@ -1,0 +1,84 @@
+package mvcc
+
+import (
+	"fmt"
+
+	"drtmx/dst"
+	"drtmx/engine/r2"
+	"drtmx/engine/store"
+)
+
+// Variant is a known fault planted into the store: other rules in place of some of the sound ones. The checkers have to tell
+// each from the correct store.
+type Variant uint8
+
+const (
+	// Correct is the store of §5.3.2.
+	Correct Variant = iota
+	// AsPublishedWait is line 1 of Figure 5-9 as it is printed: a snapshot waits for the holder of a lock only if the
+	// record's read timestamp was not beyond its own. Another snapshot may have raised it, and not the holder's stamp.
+	AsPublishedWait
+	// AsPublishedCommit is line 2 of Figure 5-7 as it is printed: COMMIT stores its stamp as the read timestamp, though
+	// a snapshot may have raised that further after the lock.
+	AsPublishedCommit
+	// NoWait has snapshots read past the holders of locks.
+	NoWait
+	// LookBeforeClaim looks whether somebody holds the lock, and then claims.
+	LookBeforeClaim
+	// ReadsNotRaised leaves the read timestamps of what a writer has only read.
+	ReadsNotRaised
+	// CollectedEarly collects versions that snapshots of the last 50 us may need.
+	CollectedEarly
+	// SlotReused lets go of an old version at once.
+	SlotReused
+	// TombForgotten collects a tombstone without its read timestamp.
+	TombForgotten
+	numVariants
+)
+
+var variantNames = [...]string{"correct", "as-published-wait", "as-published-commit", "no-wait", "look-before-claim", "reads-not-raised", "collected-early", "slot-reused", "tomb-forgotten"}
+
+func (v Variant) String() string {
+	if v < numVariants {
+		return variantNames[v]
+	}
+	return fmt.Sprintf("variant(%d)", v)
+}
+
+// Variants are all but Correct.
+func Variants() (list []Variant) {
+	for v := Correct + 1; v < numVariants; v++ {
+		list = append(list, v)
+	}
+	return list
+}
+
+func (v Variant) rules() rules {
+	r := sound()
+	if plant := faults[v]; plant != nil {
+		plant(&r)
+	}
+	return r
+}
+
+// faults change the rules, by variant.
+var faults = [numVariants]func(r *rules){
+	AsPublishedWait: func(r *rules) { r.waits = func(tuple uint64, p []uint64) bool { return tuple <= p[0] } },
+	AsPublishedCommit: func(r *rules) {
+		r.overwrite = func(_ *Store, c *r2.Co, at r2.Addr, ts uint64) { c.Store64(at, ts) }
+	},
+	NoWait: func(r *rules) { r.waits = func(uint64, []uint64) bool { return false } },
+	LookBeforeClaim: func(r *rules) {
+		r.order = func(s *Store, c *r2.Co, m *machine, at store.Location, p []uint64, w *waiter) bool {
+			ok := s.holder(c, m, at, 0, p, w)
+			s.claimRow(c, at.Addr, p)
+			return ok
+		}
+	},
+	ReadsNotRaised: func(r *rules) { r.raiseReads = false },
+	CollectedEarly: func(r *rules) { r.ahead = uint64(dst.Hybrid(50_000, 0)) },
+	SlotReused: func(r *rules) {
+		r.overwritten = func(_ *Store, c *r2.Co, h *heap, slot uint32) { h.release(c, slot) }
+	},
+	TombForgotten: func(r *rules) { r.buried = func(*Store, *r2.Co, *tomb) {} },
+}
