@@ -12,6 +12,11 @@ import (
 // The transaction is decided before, when the backups have the log, so with
 // passive ACK nobody waits here.
 
+// passive says that the client goes on while the write set is written back.
+func (s *session) passive() bool {
+	return s.cfg.mode(txn.Commit, s.cfg.Commit).Passive && (s.p.mv == nil || !s.p.mv.Traits().Acked)
+}
+
 // writeBack installs the write set at the primaries.
 func (s *session) writeBack() error {
 	mode := s.cfg.mode(txn.Commit, s.cfg.Commit)
@@ -120,6 +125,10 @@ func (p *protocol) sendCommit(c *r2.Co, m int, rpc uint8, req []byte) {
 // primitive that commits.
 func (s *session) release() {
 	s.tx.UndoEntries()
+	if s.p.mv != nil {
+		s.releaseVersioned()
+		return
+	}
 	held := false
 	for _, a := range s.set {
 		if a.Insert && a.locked {

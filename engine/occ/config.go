@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/metrics"
+	"drtmx/engine/mvcc"
 	"drtmx/engine/r2"
 	"drtmx/engine/txn"
 )
@@ -59,8 +60,9 @@ type Config struct {
 	// ReadCommitted leaves out the validation of what was only read, see the kind of that name.
 	ReadCommitted bool
 
-	// Variant plants a known fault. Tests only.
-	Variant Variant
+	// Variant plants a known fault, and Versions one into what keeps versions of records. Tests only.
+	Variant  Variant
+	Versions mvcc.Variant
 }
 
 // Defaults of the fields that presets do not set, assumed: the thesis does not

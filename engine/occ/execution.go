@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"drtmx/engine/r2"
-	"drtmx/engine/record"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
 )
@@ -129,28 +128,31 @@ func (s *session) readLocal(a *access) {
 		a.loc, a.located = loc, true
 	}
 	var row []byte
-	if a.Table.Still || a.Insert {
+	if a.Table.Still || a.Insert && s.p.mv == nil {
 		row = s.c.Peek(a.loc.Addr, a.Table.RowBytes)
 	} else {
 		row = s.c.Load(a.loc.Addr, a.Table.RowBytes)
 	}
-	if s.cfg.stale(a.loc, record.Seq(row)) {
+	if s.cfg.stale(a.loc, s.p.h.StampOf(row)) {
 		a.located = false // deleted between the lookup and now: stays wanted
 		return
 	}
 	if !s.cfg.readable(row) {
 		return // stays wanted
 	}
-	value := s.tx.Take(len(row) - valueAt)
-	copy(value, record.Value(row))
+	value := s.tx.Take(len(row) - s.p.h.Bytes)
+	copy(value, s.p.h.Value(row))
 	a.direct = true
-	s.got(a, value, record.Seq(row))
+	s.got(a, value, row)
 }
 
-// got takes a record.
-func (s *session) got(a *access, value []byte, seq uint64) {
-	a.seq = seq
-	s.tx.Got(&a.Access, value, a.Table.Version(a.Key, a.loc.Ref, seq))
+// got takes a record, as its row says, and its value.
+func (s *session) got(a *access, value, row []byte) {
+	a.seq = s.p.h.StampOf(row)
+	if s.p.mv != nil && s.gotVersion(a, row) {
+		return
+	}
+	s.tx.Got(&a.Access, value, a.Table.Version(a.Key, a.loc.Ref, a.seq))
 }
 
 // lacks takes that a record is missing, of which the gap was seen.
@@ -252,15 +254,15 @@ func (s *session) acceptRead(a *access) {
 	row := a.row
 	a.row, a.State = nil, txn.Wanted
 	s.c.TouchDMA(a.buf, len(row))
-	if s.cfg.stale(a.loc, record.Seq(row)) {
+	if seq := s.p.h.StampOf(row); s.cfg.stale(a.loc, seq) {
 		// The row holds another record by now, or none.
-		s.forgetStale(a, record.Seq(row))
+		s.forgetStale(a, seq)
 		a.located = false
 		return
 	}
 	if s.cfg.readable(row) && s.cfg.whole(s, a, row) {
 		a.direct = s.cfg.onePiece(a.loc.Addr, a.Table.RowBytes)
-		s.got(a, record.Value(row), record.Seq(row))
+		s.got(a, s.p.h.Value(row), row)
 	}
 }
 
@@ -295,11 +297,11 @@ func (s *session) acceptReply(a *access) {
 		s.cache.Put(s.c, a.Table.Store, a.Key, a.loc.Ref)
 	}
 	switch {
-	case s.cfg.stale(a.loc, record.Seq(row)):
+	case s.cfg.stale(a.loc, s.p.h.StampOf(row)):
 		a.located = false
 	case s.cfg.readable(row):
 		a.direct = true
-		s.got(a, record.Value(row), record.Seq(row))
+		s.got(a, s.p.h.Value(row), row)
 	}
 }
 

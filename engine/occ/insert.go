@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"drtmx/engine/r2"
-	"drtmx/engine/record"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
 )
@@ -52,7 +51,7 @@ func (g *gaps) add(at r2.Loc, x store.Change) {
 }
 
 // placed says that the attempt has given the record a row.
-func placed(a *access) bool { return a.Place && a.locked }
+func placed(a *access) bool { return a.Place && a.locked && !a.tomb }
 
 // place inserts the new records at their primaries.
 func (s *session) place() error {
@@ -87,9 +86,12 @@ func (s *session) placeHere() {
 			continue
 		}
 		put64(s.word[:], s.lockWord())
-		x, err := s.cfg.insertBehind(s.c, &s.gaps, a.Table, a.Key, s.word[:], a.seen())
+		x, err := s.cfg.insertBehind(s.c, &s.gaps, a.Table, a.Key, s.word[:s.p.h.Own], a.seen())
 		if s.took(a, x, err); s.tx.Failed() != nil {
 			return
+		}
+		if s.p.mv != nil {
+			s.Filled(s.p.mv.Guard(s.c, a.Table, a.Key))
 		}
 		a.own = a.locked
 	}
@@ -119,7 +121,7 @@ func (s *session) placeThere(m int, rep []byte) {
 		if !toPlace(a) || int(a.Machine) != m {
 			continue
 		}
-		if len(rep) < insertBack {
+		if len(rep) < s.p.insertBack {
 			return // it gave up at the one before
 		}
 		word, versions := u64(rep), u64(rep[8:])
@@ -128,8 +130,10 @@ func (s *session) placeThere(m int, rep []byte) {
 		if err == nil {
 			s.gaps.add(a.Table.Store.Gap(a.Key), x)
 		}
-		s.took(a, x, err)
-		rep = rep[insertBack:]
+		if s.took(a, x, err); s.p.mv != nil {
+			s.Filled(u64(rep[insertBack:]))
+		}
+		rep = rep[s.p.insertBack:]
 	}
 }
 
@@ -140,7 +144,7 @@ func (s *session) took(a *access, x store.Change, err error) {
 		a.locked = true
 		s.settle(a, x.Ref)
 		s.tx.Placed(&a.Access, x)
-		a.Next = txn.Updated(a.Version, u64(a.Out))
+		a.Next = txn.Reborn(a.Version, u64(a.Out))
 	case errors.Is(err, store.ErrExists):
 		s.cfg.exists(s, a, x.Ref)
 	case errors.Is(err, store.ErrChanged):
@@ -154,7 +158,7 @@ func (s *session) took(a *access, x store.Change, err error) {
 // settle gives an insert its row.
 func (s *session) settle(a *access, at store.Ref) {
 	a.loc, a.located = a.Table.Store.Location(a.Key, at), true
-	put64(a.Out, record.LockSeq.Born(at.Incarnation()))
+	put64(a.Out, s.p.h.Born(at.Incarnation()))
 	s.log.Place(a.entry, a.Table.Store.LogRow(a.Key, at), u64(a.Out))
 }
 
@@ -198,12 +202,17 @@ func (p *protocol) serveInsert(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	*changed = (*changed)[:0]
 	for ; len(req) >= insertItem; req = req[insertItem:] {
 		item := u64(req)
-		own := rep[n : n+8] // until the answer comes there
+		t, key := p.db.TableOf(uint8(item>>56)), item&txn.MaxKey
+		own := rep[n : n+p.h.Own] // until the answer comes there
+		clear(own)
 		put64(own, ownerOf(from).LockWord())
-		x, err := p.cfg.insertBehind(c, changed, p.db.TableOf(uint8(item>>56)), item&txn.MaxKey, own, u64(req[8:]))
+		x, err := p.cfg.insertBehind(c, changed, t, key, own, u64(req[8:]))
 		put64(rep[n:], uint64(x.Ref)|statusOf(err)<<statusAt)
 		put64(rep[n+8:], uint64(x.Before)|uint64(x.After)<<32)
-		if n += insertBack; p.cfg.hopeless(err != nil) {
+		if p.mv != nil {
+			put64(rep[n+insertBack:], p.mv.Guard(c, t, key))
+		}
+		if n += p.insertBack; p.cfg.hopeless(err != nil) {
 			break
 		}
 	}
@@ -257,6 +266,9 @@ func (p *protocol) removeHere(c *r2.Co, t *txn.Table, key uint64, at store.Ref, 
 		t.Deleted(key, x)
 	}
 	p.cfg.free(c, t, key, at)
+	if p.mv != nil {
+		p.mv.Released(c, t.Store.Location(key, at).Addr)
+	}
 }
 
 // serveRemove takes records out of their tables.

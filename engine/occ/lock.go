@@ -50,7 +50,7 @@ func (s *session) lockInserts() {
 			continue
 		}
 		head := s.c.Peek(a.loc.Addr, header)
-		if s.cfg.hopeless(record.Lock(head) != 0 || record.Seq(head) != a.seq) {
+		if s.cfg.hopeless(record.Lock(head) != 0 || s.p.h.StampOf(head) != a.seq) {
 			s.tx.Met(&a.Access, 0)
 			s.tx.Fail(txn.ErrAborted)
 			return

@@ -3,6 +3,7 @@ package occ
 import (
 	"fmt"
 
+	"drtmx/engine/mvcc"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
 	"drtmx/engine/replication"
@@ -20,6 +21,9 @@ type protocol struct {
 	costs      txn.Costs
 	program    program // cycles of the coordinator
 	maxPayload int
+	h          record.Header  // of rows
+	insertBack int            // bytes of an item in the answer to inserts
+	mv         *mvcc.Store    // nil: records have one version
 	sessions   [][][]*session // by machine, thread and coroutine
 
 	changed [][]gaps // by machine and thread: by the request that its handler serves
@@ -30,13 +34,17 @@ type protocol struct {
 // Open prepares the cluster's machines: log rings and handlers.
 func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
 	cl, o := db.Cluster(), db.Options()
-	p := &protocol{db: db, cl: cl, costs: scaledHandlers(o.Scale, o.Costs), program: scaledProgram(o.Scale, coordinator), maxPayload: cl.MaxPayload()}
+	p := &protocol{db: db, cl: cl, costs: scaledHandlers(o.Scale, o.Costs), program: scaledProgram(o.Scale, coordinator), maxPayload: cl.MaxPayload(), h: record.LockSeq, insertBack: insertBack}
+	if c.Timestamps.Versions() {
+		p.h, p.insertBack = record.Versioned, insertBackVersioned
+	}
 	cfg, err := p.prepare(c)
 	if err != nil {
 		return nil, err
 	}
 	p.cfg = cfg
 	p.logs, err = replication.Open(cl, replication.Options{
+		Stamped: p.h.HasVersions(),
 		Servers: db.Servers(), Replicas: cfg.Replicas, RingBytes: o.RingBytes, FullNS: int64(o.Scale.Of(CostFullLog, replication.DefaultFullNS)),
 		LogCycles: p.costs.Logging, ReclaimCycles: p.program.reclaim, ReclaimRecordCycles: p.program.reclaimRecord, EntryBytes: p.costs.Payload.Logging,
 		Store: func(table uint8) store.Table { return db.TableOf(table).Store },
@@ -52,13 +60,20 @@ func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
 		p.changed = append(p.changed, make([]gaps, cl.Threads(m)))
 	}
 	p.rpc.fetch = cl.Handle("occ.fetch", p.serveFetch)
-	p.rpc.lock = cl.Handle("occ.lock", p.serveLock)
-	p.rpc.validate = cl.Handle("occ.validate", p.serveValidate)
-	p.rpc.commit = cl.Handle("occ.commit", p.serveCommit)
-	p.rpc.unlock = cl.Handle("occ.unlock", p.serveUnlock)
+	lock, validate, commit, unlock := p.serveLock, p.serveValidate, p.serveCommit, p.serveUnlock
+	if p.h.HasVersions() {
+		lock, validate, commit, unlock = p.lockVersions, p.validateVersions, p.installVersions, p.unlockVersions
+	}
+	p.rpc.lock = cl.Handle("occ.lock", lock)
+	p.rpc.validate = cl.Handle("occ.validate", validate)
+	p.rpc.commit = cl.Handle("occ.commit", commit)
+	p.rpc.unlock = cl.Handle("occ.unlock", unlock)
 	p.rpc.insert = cl.Handle("occ.insert", p.serveInsert)
 	p.rpc.remove = cl.Handle("occ.remove", p.serveRemove)
-	return p, nil
+	if p.h.HasVersions() {
+		err = p.openVersions()
+	}
+	return p, err
 }
 
 // running is a configuration with every Auto resolved.
@@ -81,14 +96,20 @@ func (p *protocol) prepare(c Config) (*running, error) {
 	}
 	c = c.Resolved()
 	c.ReadRetryNS = int64(p.db.Options().Scale.Of(CostReadRetry, int(c.ReadRetryNS)))
-	return &running{c, c.rules()}, nil
+	return &running{c, c.rules(p.h)}, nil
 }
 
-// rules are those of a configuration.
-func (c Config) rules() rules {
+// rules are those of a configuration, for rows with a header.
+func (c Config) rules(h record.Header) rules {
 	r := c.Variant.rules()
 	if c.ReadCommitted {
 		r.readCommitted()
+	}
+	if h.HasVersions() {
+		r.versioned()
+		if plant := versionedFaults[c.Variant]; plant != nil {
+			plant(&r)
+		}
 	}
 	return r
 }
@@ -115,6 +136,9 @@ func (p *protocol) Set(cfg txn.Config) error {
 		return err
 	}
 	p.cfg = now
+	if p.mv != nil {
+		p.mv.Set(c.Timestamps)
+	}
 	return nil
 }
 
@@ -131,8 +155,8 @@ func (p *protocol) Session(tx *txn.Tx) txn.Session {
 	return s
 }
 
-// Header is a lock and a sequence.
-func (p *protocol) Header() record.Header { return record.LockSeq }
+// Header is a lock and a sequence, or that of records with versions.
+func (p *protocol) Header() record.Header { return p.h }
 
 // Unserved counts what ended transactions have left for others to do.
 func (p *protocol) Unserved() (commits, logs int) { return p.commitsOpen, p.logs.Unreclaimed() }

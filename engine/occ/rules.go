@@ -13,6 +13,8 @@ import (
 type rules struct {
 	// certify locks, validates and logs; install writes back.
 	certify, install func(s *session) error
+	// certifyReads is certify of an attempt that has written nothing.
+	certifyReads func(s *session) error
 
 	// readable says that a row that was fetched may be used, onePiece that n bytes at an
 	// address are read in one piece.
@@ -60,23 +62,32 @@ type rules struct {
 	// cutLog is what is sent of a log entry, openLog how a backup reads one.
 	cutLog  func(entry []byte) []byte
 	openLog func(entry []byte) (record.Entry, error)
+
+	// Where records have versions: over gives a scheme what is overwritten, under is the order in which a handler locks a
+	// record and reads its timestamps, verify that in which it claims what was read and looks at it, and put
+	// that in which it installs a version and releases the lock.
+	over   func(s *session, a *access, tuple, version uint64)
+	under  func(p *protocol, c *r2.Co, row r2.Addr, seq, word uint64) (tuple, version uint64, won bool)
+	verify func(p *protocol, c *r2.Co, from r2.Peer, ts uint64, items []byte) bool
+	put    func(p *protocol, c *r2.Co, word uint64, x *installed)
 }
 
 // sound are the rules of §4.1.
 func sound() rules {
 	return rules{
-		certify:     (*session).certify,
-		install:     (*session).writeBack,
-		readable:    record.Readable,
-		onePiece:    func(at r2.Addr, n int) bool { return record.OneLine(uint64(at), n) },
-		postRow:     (*session).postRow,
-		whole:       func(*session, *access, []byte) bool { return true },
-		take:        (*session).takeByCAS,
-		takeHere:    func(c *r2.Co, row r2.Addr, word uint64) bool { return c.LocalCAS(row+lockAt, 0, word) == 0 },
-		mine:        func(won bool) bool { return won },
-		stale:       store.Location.Stale,
-		lockInserts: (*session).lockInserts,
-		place:       (*session).place,
+		certify:      (*session).certify,
+		certifyReads: (*session).certifyReads,
+		install:      (*session).writeBack,
+		readable:     record.Readable,
+		onePiece:     func(at r2.Addr, n int) bool { return record.OneLine(uint64(at), n) },
+		postRow:      (*session).postRow,
+		whole:        func(*session, *access, []byte) bool { return true },
+		take:         (*session).takeByCAS,
+		takeHere:     func(c *r2.Co, row r2.Addr, word uint64) bool { return c.LocalCAS(row+lockAt, 0, word) == 0 },
+		mine:         func(won bool) bool { return won },
+		stale:        store.Location.Stale,
+		lockInserts:  (*session).lockInserts,
+		place:        (*session).place,
 		insert: func(c *r2.Co, t *txn.Table, key uint64, own []byte, seen uint64) (store.Change, error) {
 			return t.Store.Insert(c, key, own, seen)
 		},

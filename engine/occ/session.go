@@ -3,6 +3,7 @@ package occ
 import (
 	"fmt"
 
+	"drtmx/dst"
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
@@ -26,10 +27,15 @@ type session struct {
 	calls []*r2.Reply
 	log   replication.Writer
 
-	word     [8]byte // the lock word, for inserts
-	gaps     gaps    // that the attempt has changed
-	lockedAt r2.Time // when the attempt had its locks; 0: it has none
+	word     [maxOwn]byte // what an inserted row begins with: the lock word
+	gaps     gaps         // that the attempt has changed
+	lockedAt r2.Time      // when the attempt had its locks; 0: it has none
+
+	x dst.Txn // the stamp of the attempt, where records have versions
 }
+
+// maxOwn is how much a row has in front of what backups have too.
+const maxOwn = 24
 
 // access is one record of the attempt. If Out is set it is in the write set.
 type access struct {
@@ -42,6 +48,7 @@ type access struct {
 	direct  bool           // its value was read where no torn READ is possible
 	locked  bool           // by this attempt
 	own     bool           // inserted on the own machine
+	tomb    bool           // it is missing, and its row says so
 	entry   int            // number in the log entry
 	served  bool           // dealt with in the loop over participants
 	buf     r2.Addr        // where a READ puts what it brings of it
@@ -51,6 +58,8 @@ type access struct {
 	again   r2.Addr        // where such a READ puts them
 	rep     *r2.Reply
 	look    store.Search // the way to loc; its memory is kept
+
+	version, tuple uint64 // of what was read, where records have versions
 }
 
 // request is what a fetch waits for.
@@ -70,6 +79,9 @@ func (s *session) Begin(first bool) {
 	s.set, s.gaps, s.lockedAt = s.set[:0], s.gaps[:0], 0
 	s.log.Begin()
 	s.c.Compute(s.p.program.attempt)
+	if s.p.mv != nil {
+		s.p.mv.Scheme().Begin(s.c, &s.x)
+	}
 }
 
 // Add is a new member of the set. Its memory stays where it is for ever.
@@ -107,7 +119,7 @@ func (s *session) Abandon() {
 }
 
 // Validate is certify of an attempt that fails.
-func (s *session) Validate() error { return s.certifyReads() }
+func (s *session) Validate() error { return s.cfg.certifyReads(s) }
 
 // Commit is the protocol of Figure 4-1 after execution.
 func (s *session) Commit() error {
@@ -125,7 +137,7 @@ func (s *session) Commit() error {
 	if s.p.db.Options().CheckLogs {
 		s.log.Check()
 	}
-	passive := s.cfg.mode(txn.Commit, s.cfg.Commit).Passive
+	passive := s.passive()
 	if passive {
 		s.tx.Done()
 	}
@@ -203,7 +215,10 @@ func (s *session) prepare() error {
 func (s *session) stamp(a *access) {
 	next := uint64(0)
 	switch {
-	case a.Place:
+	case a.Place && !a.tomb:
+	case a.Delete && s.p.mv != nil:
+		next = record.Entomb(a.seq)
+		a.Next = txn.Updated(a.Version, next)
 	case a.Delete:
 		next, _ = record.Freed(a.seq)
 		a.Next = txn.Deleted(a.Version)
@@ -218,7 +233,7 @@ func (s *session) stamp(a *access) {
 func logged(a *access) record.Update {
 	u := record.Update{Table: a.Table.ID, Key: a.Key, New: u64(a.Out), Value: a.Out[txn.Front:]}
 	switch {
-	case a.Place:
+	case a.Place && !a.tomb:
 		u.Op = record.OpInsert // its row follows, see session.placed
 		return u
 	case a.Delete:

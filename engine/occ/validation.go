@@ -106,9 +106,9 @@ func (s *session) alreadyConsistent() bool {
 }
 
 // What happens to a record. What was announced with Tx.Inserts alone is only read.
-func toLock(a *access) bool   { return a.Out != nil && !a.Insert && !a.Place }
+func toLock(a *access) bool   { return a.Out != nil && !a.Insert && (!a.Place || a.tomb) }
 func inserted(a *access) bool { return a.Out != nil && (a.Insert || a.own) } // by the own CPU
-func toPlace(a *access) bool  { return a.Out != nil && a.Place }
+func toPlace(a *access) bool  { return a.Out != nil && a.Place && !a.tomb }
 func toStore(a *access) bool  { return a.Out != nil && !a.Insert && !a.own && !a.Delete }
 func toDelete(a *access) bool { return a.Out != nil && a.Delete }
 

@@ -21,7 +21,9 @@ const (
 	unlockItem = 8     // address
 	insertItem = 8 + 8 // table 8 bits | key 56 bits, version of the gap or AnyVersion
 	insertBack = 8 + 8 // of an item in the reply: status 8 bits | ref 48 bits, version of the gap before and after
-	removeItem = 8 + 8 // table 8 bits | key 56 bits, deleted bit | ref 48 bits
+
+	insertBackVersioned = insertBack + 8 // and the timestamp of the gap
+	removeItem          = 8 + 8          // table 8 bits | key 56 bits, deleted bit | ref 48 bits
 
 	foundBit   = 1 << 63
 	gapBit     = 1 << 63

@@ -1,0 +1,181 @@
+package occ
+
+import (
+	"drtmx/engine/mvcc"
+	"drtmx/engine/r2"
+	"drtmx/engine/record"
+	"drtmx/engine/txn"
+)
+
+// What happens at the records of a participant. Messages are arrays of items, as those of wire.go.
+const (
+	lockItem    = 8 + 8 + 8 // table 8 bits | key 56 bits, address, expected sequence
+	lockBack    = 8 + 8     // of an item in the reply, behind 8 bytes that say yes: tuple timestamp, stamp of the version
+	readItem    = 8 + 8 + 8 // behind the stamp: address, expected sequence, stamp of the version; or gap bit, address of the gap, its expected version, 0
+	installHead = 8 + 8 + 8 // behind the stamp: table and key, address 48 bits | value bytes 16 bits, new sequence; the value follows, of a tombstone none
+	dropItem    = 8 + 8     // table and key, address
+)
+
+// name is the table and the key of a record.
+func name(a *access) uint64 { return uint64(a.Table.ID)<<56 | a.Key&txn.MaxKey }
+
+// named undoes it.
+func (p *protocol) named(word uint64) (t *txn.Table, key uint64) {
+	return p.db.TableOf(uint8(word >> 56)), word & txn.MaxKey
+}
+
+// lockVersions locks the records of a participant, or none: each with room for the version that will be overwritten, and its
+// timestamps as they are under the lock.
+func (p *protocol) lockVersions(c *r2.Co, from r2.Peer, req, rep []byte) int {
+	chargeHandler(c, p.costs.Validation)
+	word := ownerOf(from).LockWord()
+	n, back := 0, 8
+	put64(rep, replyYes)
+	for ; n+lockItem <= len(req) && u64(req[n+8:]) != 0; n += lockItem {
+		t, _ := p.named(u64(req[n:]))
+		row, seq := r2.Addr(u64(req[n+8:])), u64(req[n+16:])
+		tuple, version, won := p.cfg.under(p, c, row, seq, word)
+		if won && !p.mv.Reserve(c, t) {
+			p.mv.Unlock(c, row, word)
+			won = false
+		}
+		if !won {
+			p.metBy(from, c.Machine(), row)
+			p.unlockItems(c, word, req[:n], lockItem)
+			put64(rep, replyNo)
+			return 8
+		}
+		put64(rep[back:], tuple)
+		put64(rep[back+8:], version)
+		back += lockBack
+	}
+	return back
+}
+
+// lockThenLook locks a record, checks that it is as it was read, and then looks at its timestamps: who raises them from
+// now on finds the lock.
+func lockThenLook(p *protocol, c *r2.Co, row r2.Addr, seq, word uint64) (tuple, version uint64, won bool) {
+	if c.LocalCAS(row+lockAt, 0, word) != 0 {
+		return 0, 0, false
+	}
+	if c.Load64(row+r2.Addr(p.h.Stamp)) != seq {
+		p.mv.Unlock(c, row, word)
+		return 0, 0, false
+	}
+	tuple, version = p.mv.Under(c, row)
+	return tuple, version, true
+}
+
+// unlockItems releases locks that an attempt holds, and gives back the room that was reserved.
+func (p *protocol) unlockItems(c *r2.Co, word uint64, items []byte, size int) {
+	for ; len(items) >= size; items = items[size:] {
+		t, _ := p.named(u64(items))
+		p.mv.Cancel(c, t)
+		p.mv.Unlock(c, r2.Addr(u64(items[8:])), word)
+	}
+}
+
+// unlockVersions releases the locks of an aborted attempt.
+func (p *protocol) unlockVersions(c *r2.Co, from r2.Peer, req, rep []byte) int {
+	p.unlockItems(c, ownerOf(from).LockWord(), req, dropItem)
+	p.commitsOpen--
+	rep[0] = replyYes
+	return 1
+}
+
+// validateVersions raises the timestamps of what was read, and checks that it is still so.
+func (p *protocol) validateVersions(c *r2.Co, from r2.Peer, req, rep []byte) int {
+	chargeHandler(c, p.costs.Validation)
+	c.ChargeHandler(0) // which has no claims
+	ts, items, n := u64(req), req[8:], 0
+	for n+readItem <= len(items) && u64(items[n:]) != 0 {
+		n += readItem
+	}
+	if rep[0] = replyNo; p.cfg.verify(p, c, from, ts, items[:n]) {
+		rep[0] = replyYes
+	}
+	return 1
+}
+
+// raiseThenCheck claims all and then looks: who changes any of it from now on has a larger stamp.
+func raiseThenCheck(p *protocol, c *r2.Co, from r2.Peer, ts uint64, items []byte) bool {
+	p.raiseAll(c, ts, items)
+	return p.checkAll(c, from, items)
+}
+
+func (p *protocol) raiseAll(c *r2.Co, ts uint64, items []byte) {
+	if !p.mv.RaisesReads() {
+		return
+	}
+	for ; len(items) > 0; items = items[readItem:] {
+		word := u64(items)
+		if at := r2.Addr(word &^ gapBit); word&gapBit != 0 {
+			p.mv.ClaimGapAt(c, at, ts)
+		} else {
+			p.mv.Raise(c, at, ts)
+		}
+	}
+}
+
+// checkAll looks whether rows have the sequence and the stamp, and gaps the version, that were seen. A READ of a row in two lines may
+// have brought the stamp of the version before.
+func (p *protocol) checkAll(c *r2.Co, from r2.Peer, items []byte) bool {
+	for ; len(items) > 0; items = items[readItem:] {
+		word, read := u64(items), u64(items[8:])
+		at, no := r2.Addr(word&^gapBit), false
+		if word&gapBit != 0 {
+			no = p.cfg.moved(u32(c.Load(at, gapBytes)), uint32(read))
+		} else {
+			b := c.Load(at, p.h.Bytes)
+			no = record.Lock(b) != 0 || p.h.StampOf(b) != read || p.h.VersionOf(b) != u64(items[16:])
+		}
+		if no {
+			p.metBy(from, c.Machine(), at)
+			return false
+		}
+	}
+	return true
+}
+
+// installed is a version that is put in place.
+type installed struct {
+	table *txn.Table
+	key   uint64
+	row   r2.Addr
+	to    mvcc.Version
+}
+
+// installItem appends a record that is written.
+func installItem(req []byte, a *access) []byte {
+	value := a.Out[txn.Front:]
+	req = add64(add64(req, name(a)), uint64(a.loc.Addr)|uint64(len(value))<<addrBits)
+	req = append(add64(req, u64(a.Out)), value...)
+	return append(req, zero[:pad8(len(value))-len(value)]...)
+}
+
+// installVersions installs the versions of a participant.
+func (p *protocol) installVersions(c *r2.Co, from r2.Peer, req, rep []byte) int {
+	chargeHandler(c, p.costs.Commit)
+	word, ts := ownerOf(from).LockWord(), u64(req)
+	var x installed
+	for req = req[8:]; len(req) >= installHead && u64(req[8:]) != 0; {
+		x.table, x.key = p.named(u64(req))
+		at := u64(req[8:])
+		n := int(at >> addrBits)
+		x.row, x.to = r2.Addr(at&addrMask), mvcc.Version{TS: ts, Seq: u64(req[16:])}
+		if n > 0 {
+			x.to.Value = req[installHead : installHead+n]
+		}
+		p.cfg.put(p, c, word, &x)
+		req = req[installHead+pad8(n):]
+	}
+	p.commitsOpen--
+	rep[0] = replyYes
+	return 1
+}
+
+// installThenUnlock is COMMIT of one record.
+func installThenUnlock(p *protocol, c *r2.Co, word uint64, x *installed) {
+	p.mv.Install(c, x.table, x.key, x.row, x.to)
+	p.mv.Unlock(c, x.row, word)
+}
