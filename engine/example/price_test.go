@@ -24,7 +24,7 @@ import (
 
 // One registration each.
 func init() {
-	experiment.Plug(txn.Kinds{serial.Kind}, store.Kinds{array.Kind}, store.Ordered{sorted.Kind, planted, blind}, workload.Parts{counters.Kind})
+	experiment.Plug(txn.Kinds{serial.Kind}, store.Kinds{array.Kind}, store.Ordered{sorted.Kind, planted, blind}, workload.Parts{counters.Kind}, nil)
 }
 
 func run(t *testing.T, set experiment.Knobs) *result.Result {

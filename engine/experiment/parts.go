@@ -3,6 +3,7 @@ package experiment
 import (
 	"slices"
 
+	"drtmx/dst"
 	"drtmx/engine/kv"
 	"drtmx/engine/kv/ordered"
 	"drtmx/engine/nowait"
@@ -41,6 +42,12 @@ var Protocols = txn.Kinds{
 	occ.ReadCommitted,
 	twopl.Kind,
 	rococo.Kind,
+}
+
+// Schemes are those of timestamps.
+var Schemes = dst.Kinds{
+	dst.DST,
+	dst.TrueTime,
 }
 
 var Stores = store.Kinds{

@@ -3,6 +3,7 @@ package experiment
 import (
 	"strings"
 
+	"drtmx/dst"
 	"drtmx/engine/knob"
 	"drtmx/engine/store"
 	"drtmx/engine/testbed"
@@ -12,24 +13,26 @@ import (
 
 func init() { register() }
 
-// Plug adds protocols, stores of both kinds and workloads to the lists of parts, as their author does who keeps them elsewhere: in a test, or in
+// Plug adds protocols, stores of both kinds, workloads and schemes of timestamps to the lists of parts, as their author does who keeps them elsewhere: in a test, or in
 // a command of their own. It is called while the program starts, before anything reads a spec. A name that is taken is a
 // panic.
-func Plug(protocols txn.Kinds, stores store.Kinds, ordered store.Ordered, workloads workload.Parts) {
+func Plug(protocols txn.Kinds, stores store.Kinds, ordered store.Ordered, workloads workload.Parts, schemes dst.Kinds) {
 	Protocols = append(Protocols, protocols...)
 	Stores = append(Stores, stores...)
 	Ordered = append(Ordered, ordered...)
 	Workloads = append(Workloads, workloads...)
+	Schemes = append(Schemes, schemes...)
 	knob.Forget()
 	register()
 }
 
 // register puts the knobs of all parts on the list.
 func register() {
+	dst.Register(Schemes)
 	cluster, found, protocol := Protocols.Rows(Workloads.Load)
 	for _, list := range [][]knob.Row{
 		{presetRow()}, testbed.ClusterKnobs(), cluster, {seedRow()}, testbed.HardwareKnobs(Workloads.Load), workload.HintKnobs(Workloads.Of), clientKnobs(),
-		protocol, Stores.Rows(Workloads.Load), Ordered.Rows(Workloads.Load, Workloads.Indexed()), found, Workloads.Rows(defaultWorkload), faultKnobs(), exploreKnobs(), measureKnobs(),
+		protocol, timestampKnobs(), Stores.Rows(Workloads.Load), Ordered.Rows(Workloads.Load, Workloads.Indexed()), found, Workloads.Rows(defaultWorkload), faultKnobs(), exploreKnobs(), measureKnobs(),
 	} {
 		knob.Register(list)
 	}

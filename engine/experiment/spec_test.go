@@ -86,7 +86,7 @@ func TestBadSpecs(t *testing.T) {
 		{"trades", "workload: tpce\nset: {workload.customers: 100000, workload.trades: 51}", "workload.trades = 51: with 100000 customers"},
 		{"first part of many", "set: {phase: two-sided}", "phase: unknown knob, there are phase.execution, phase.lock, "},
 		{"last part unknown", "set: {fault.partition: 1}", "fault.partition: unknown knob, there are fault.drop, fault.nic_slowdown, fault.nic_slowdown_node and others;"},
-		{"all parts unknown", "set: {dst.staleness: 1}", "dst.staleness: unknown knob; "},
+		{"all parts unknown", "set: {dst.staleness: 1}", "dst.staleness: unknown knob, did you mean ts.staleness_ns?; "},
 		{"a word of its label", "set: {machines: 8}", "machines: unknown knob, did you mean nodes?"},
 		{"last part alone", "set: {validation: two-sided}", "did you mean phase.validation?"},
 		{"wrong type", "set: {nodes: many}", "nodes = many: must be a whole number"},

@@ -42,7 +42,7 @@ func init() {
 			return x
 		}))
 	}
-	experiment.Plug(kinds, nil, nil, nil)
+	experiment.Plug(kinds, nil, nil, nil, nil)
 }
 
 // planted is a protocol with a fault.

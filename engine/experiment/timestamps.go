@@ -1,0 +1,51 @@
+package experiment
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"drtmx/dst"
+	"drtmx/engine/knob"
+)
+
+// timestampKnobs are those of the schemes of timestamps. A protocol that hosts none does not use them.
+func timestampKnobs() []knob.Row {
+	rows := dst.Rows(Workloads.Load)
+	for i := range rows {
+		own := rows[i].Inactive
+		rows[i].Inactive = func(v Knobs) string {
+			if p := Protocols.Of(v); Workloads.Of(v).Transactions && len(p.Schemes) == 0 {
+				return "cc=" + p.Name + " does not use it"
+			}
+			return own(v)
+		}
+	}
+	return rows
+}
+
+// dated is the store of indexes that snapshots can read.
+const dated = "btree"
+
+// validTimestamps holds what a scheme needs of the rest of the system.
+func validTimestamps(v Knobs) error {
+	scheme, load := v.Text("ts.scheme"), &Workloads.Of(v).Load
+	if scheme == dst.None || !load.Transactions {
+		return nil
+	}
+	p := Protocols.Of(v)
+	switch {
+	case len(p.Schemes) == 0:
+		return knob.Invalid("ts.scheme", scheme, "set ts.scheme=none, or cc=occ", "cc=%s has no snapshots", p.Name)
+	case !slices.Contains(p.Schemes, scheme):
+		return knob.Invalid("ts.scheme", scheme, "set one of "+strings.Join(p.Schemes, ", "), "cc=%s does not host it", p.Name)
+	case load.Indexes && v.Text("store.ordered") != dated:
+		return knob.Invalid("store.ordered", v.Text("store.ordered"), "set store.ordered="+dated+", or ts.scheme=none", "its indexes have no guards for snapshots")
+	}
+	for _, rule := range dst.Named(scheme).Rules {
+		if err := rule(v); err != nil {
+			return fmt.Errorf("ts.scheme %s: %w", scheme, err)
+		}
+	}
+	return nil
+}
