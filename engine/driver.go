@@ -84,7 +84,12 @@ func newDriver(s *System, v experiment.Knobs, o *opening) (*driver, error) {
 	}
 	all, servers := testbed.Machines(v)
 	d := &driver{s: s, bench: bench, ongoing: make([]ongoing, all)}
+	oracle, ok := testbed.Oracle(v)
+	if !ok {
+		oracle = workload.NoOracle
+	}
 	env := workload.Env{
+		Oracle:  oracle,
 		Cluster: s.cl, Servers: servers, Txn: experiment.TxnConfig(v, txn.Seen{}), Store: experiment.Stores.Of(v), Scale: s.scaling.CostsInCode(v), Recorder: s.rec, Conflicts: &s.conflicts, CheckLogs: v.Text("check") == "full", Open: experiment.OpenRate(v) > 0,
 		Ordered: experiment.Ordered.Of(v), Values: v,
 		Indexes: func() (x store.Indexes, err error) {
@@ -111,11 +116,7 @@ func newDriver(s *System, v experiment.Knobs, o *opening) (*driver, error) {
 	if err := o.look("starting the clients", warmedShare); err != nil {
 		return nil, err
 	}
-	first := 0
-	if testbed.Asymmetric(v) {
-		first = servers
-	}
-	for m := first; m < all; m++ {
+	for m, end := testbed.Clients(v); m < end; m++ {
 		for t := range s.cl.Threads(m) {
 			d.clients = append(d.clients, client{m, t})
 		}

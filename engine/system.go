@@ -183,7 +183,9 @@ func (s *System) describeNodes() {
 	s.res.Table = s.tableName
 	for m := range s.fab.Machines() {
 		role := "symmetric"
-		if testbed.Asymmetric(s.values) {
+		if oracle, ok := testbed.Oracle(s.values); ok && m == oracle {
+			role = "oracle"
+		} else if testbed.Asymmetric(s.values) {
 			role = "client"
 			if m < s.values.Int("servers") {
 				role = "server"

@@ -180,8 +180,9 @@ function left(s, gap) {
 function what() {
   const v = (n) => knobs.value(n), some = (n, of) => `${v(n)} ${of}${v(n) > 1 ? "s" : ""} × ${v(`${of}.threads`) || v("threads")}`;
   const size = v("servers") ? `${some("servers", "server")}, ${some("clients", "client")}` : `${v("nodes")} nodes × ${v("threads")}`;
+  const more = v("oracle") ? " and an oracle's" : "";
   const cc = knobs.by.get("cc"), on = !knobs.by.get("phase.lock")?.active ? v("profile") : cc.value === cc.default ? v("preset") : cc.value;
-  $("what").textContent = $("what").title = v("preset") ? `${v("workload")} on ${on}, ${size} threads` : "";
+  $("what").textContent = $("what").title = v("preset") ? `${v("workload")} on ${on}, ${size} threads${more}` : "";
 }
 
 async function control(action, more = {}, sys = "") { return call("POST", `/api/control${sys && `?sys=${sys}`}`, { action, ...more }); }

@@ -64,12 +64,13 @@ function busiest(nodes, resources) {
 }
 
 // cells are the nodes in groups of as many a row: few of them have room for
-// words, and so have the one or two servers that many clients ask.
+// words, and so have the one or two servers that many clients ask, and the oracle.
 function cells(nodes) {
   const n = nodes.length, servers = nodes.filter((x) => x.role === "server"), few = servers.length > 0 && servers.length < 3;
   if (n <= 4) return [{ nodes, per: 2, roomy: true }];
-  const rest = few ? nodes.filter((x) => x.role !== "server") : nodes, small = { nodes: rest, per: rest.length <= 16 ? 4 : 8 };
-  return few ? [{ nodes: servers, per: servers.length, roomy: true }, small] : [small];
+  const apart = nodes.filter((x) => few && x.role === "server" || x.role === "oracle"), rest = nodes.filter((x) => !apart.includes(x));
+  const small = { nodes: rest, per: rest.length <= 16 ? 4 : 8 };
+  return apart.length ? [{ nodes: apart, per: apart.length, roomy: true }, small] : [small];
 }
 
 function build(nodes, resources, down) {

@@ -155,8 +155,8 @@ export class Knobs {
   }
   // machines is the choice of one to crash or to restart.
   machines(k) {
-    const servers = this.value("servers") || 0, n = servers ? servers + this.value("clients") : this.value("nodes");
-    const role = (m) => !servers ? "" : m < servers ? " server" : " client";
+    const servers = this.value("servers") || 0, others = servers ? servers + this.value("clients") : this.value("nodes"), n = others + (this.value("oracle") ? 1 : 0);
+    const role = (m) => m === others ? " oracle" : !servers ? "" : m < servers ? " server" : " client";
     const i = el("select", { id: idOf(k) }, el("option", { value: -1 }, k.name === "fault.crash" ? "none" : "–"), ...Array.from({ length: n }, (_, m) => el("option", { value: m }, `${m}${role(m)}`)));
     i.value = k.value;
     i.disabled = !k.active || k.name === "fault.restart" && this.value("fault.crash") === -1;

@@ -5,7 +5,7 @@ package result
 type NodeInside struct {
 	Node    int            `json:"node"`
 	Type    string         `json:"type"`
-	Role    string         `json:"role"` // "symmetric", "server" or "client"
+	Role    string         `json:"role"` // "symmetric", "server", "client" or "oracle"
 	Down    bool           `json:"down,omitempty"`
 	FromNS  int64          `json:"from_ns"`
 	ToNS    int64          `json:"to_ns"`

@@ -54,7 +54,7 @@ type Util struct {
 type NodeUtil struct {
 	Node        int                `json:"node"`
 	Type        string             `json:"type"`
-	Role        string             `json:"role"` // "symmetric", "server" or "client"
+	Role        string             `json:"role"` // "symmetric", "server", "client" or "oracle"
 	Utilization map[string]float64 `json:"utilization"`
 }
 

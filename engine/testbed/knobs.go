@@ -16,6 +16,12 @@ func ClusterKnobs() []knob.Row {
 		}
 		return ""
 	}
+	oracle := func(v knob.Values) string {
+		if !v.Bool("oracle") {
+			return "there is no machine for an oracle; set oracle=true"
+		}
+		return ""
+	}
 	return []knob.Row{
 		{Knob: knob.Knob{Name: "nodes", Kind: knob.Int, Default: 4, Min: 2, Max: MaxMachines, Label: "Machines", Section: "4.3", Group: knob.Cluster,
 			Doc: "Machines of a symmetric cluster: each holds a partition and runs transactions."}, Inactive: symmetric},
@@ -29,6 +35,10 @@ func ClusterKnobs() []knob.Row {
 			Doc: "Worker threads of each server of an asymmetric cluster. 0: as threads."}, Inactive: split},
 		{Knob: knob.Knob{Name: "client.threads", Kind: knob.Int, Default: 0, Min: 0, Max: 64, Label: "Threads per client", Section: "2.2.4", Group: knob.Cluster,
 			Doc: "Worker threads of each client of an asymmetric cluster. 0: as threads."}, Inactive: split},
+		{Knob: knob.Knob{Name: "oracle", Kind: knob.Bool, Default: false, Label: "Oracle machine", Section: "5.2.1", Group: knob.Cluster,
+			Doc: "One machine more, the last: it holds no data and runs no transactions, and hands out timestamps to a scheme that takes them from one place (gts, vts). Schemes that need none leave it idle, for a comparison on equal clusters."}},
+		{Knob: knob.Knob{Name: "oracle.threads", Kind: knob.Int, Default: 0, Min: 0, Max: 64, Label: "Threads of the oracle", Section: "5.5.1", Group: knob.Cluster,
+			Doc: "Worker threads of the oracle's machine. 0: as threads."}, Inactive: oracle},
 	}
 }
 

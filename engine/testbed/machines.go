@@ -12,24 +12,50 @@ const MaxMachines = 64
 // Asymmetric says whether some machines only hold data and the others only run requests.
 func Asymmetric(v knob.Values) bool { return v.Int("servers") > 0 || v.Int("clients") > 0 }
 
-// Machines is the number of machines, servers that of those that hold data.
+// Machines is the number of machines, servers that of those that hold data. Those with data come first, and the
+// oracle's machine, if there is one, last.
 func Machines(v knob.Values) (all, servers int) {
+	all, servers = v.Int("nodes"), v.Int("nodes")
 	if Asymmetric(v) {
-		return v.Int("servers") + v.Int("clients"), v.Int("servers")
+		all, servers = v.Int("servers")+v.Int("clients"), v.Int("servers")
 	}
-	return v.Int("nodes"), v.Int("nodes")
+	if v.Bool("oracle") {
+		all++
+	}
+	return all, servers
+}
+
+// Oracle is the machine that holds no data and runs no requests: it answers the others. ok is false where there is none.
+func Oracle(v knob.Values) (machine int, ok bool) {
+	all, _ := Machines(v)
+	return all - 1, v.Bool("oracle")
+}
+
+// Clients are the machines that run requests, the first and the one behind the last.
+func Clients(v knob.Values) (from, to int) {
+	to, servers := Machines(v)
+	if Asymmetric(v) {
+		from = servers
+	}
+	if v.Bool("oracle") {
+		to--
+	}
+	return from, to
 }
 
 // ThreadsOf is the number of worker threads of machine m.
 func ThreadsOf(v knob.Values, m int) int {
-	if Asymmetric(v) {
-		name := "client.threads"
+	name := "threads"
+	if oracle, ok := Oracle(v); ok && m == oracle {
+		name = "oracle.threads"
+	} else if Asymmetric(v) {
+		name = "client.threads"
 		if m < v.Int("servers") {
 			name = "server.threads"
 		}
-		if n := v.Int(name); n > 0 {
-			return n
-		}
+	}
+	if n := v.Int(name); n > 0 {
+		return n
 	}
 	return v.Int("threads")
 }
@@ -37,13 +63,14 @@ func ThreadsOf(v knob.Values, m int) int {
 // ThreadCounts are all threads of a cluster, those that run transactions, and those with data.
 func ThreadCounts(v knob.Values) (threads, clients, data int) {
 	all, servers := Machines(v)
+	from, to := Clients(v)
 	for m := range all {
 		n := ThreadsOf(v, m)
 		threads += n
 		if m < servers {
 			data += n
 		}
-		if m >= servers || !Asymmetric(v) {
+		if from <= m && m < to {
 			clients += n
 		}
 	}
@@ -76,15 +103,22 @@ func validMachines(v knob.Values) error {
 }
 
 func validThreads(v knob.Values) error {
-	last, _ := Machines(v)
+	_, clients := Clients(v)
 	p := Profile(v)
 	type check struct {
 		name    string
 		machine int // that has as many
 	}
-	checks := []check{{"threads", 0}, {"server.threads", 0}, {"client.threads", last - 1}}
+	checks := []check{{"threads", 0}, {"server.threads", 0}, {"client.threads", clients - 1}}
 	if v.Int("client.threads") == 0 {
-		checks = append(checks, check{"threads", last - 1})
+		checks = append(checks, check{"threads", clients - 1})
+	}
+	if oracle, ok := Oracle(v); ok {
+		name := "oracle.threads"
+		if v.Int(name) == 0 {
+			name = "threads"
+		}
+		checks = append(checks, check{name, oracle})
 	}
 	for _, x := range checks {
 		name, cores := x.name, NodeType(p, v, x.machine).Cores()

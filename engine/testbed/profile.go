@@ -50,13 +50,16 @@ func NoDoorbells(v knob.Values) string {
 }
 
 // NodeType is the type of machine m. In a profile with NVM the servers of an
-// Asymmetric cluster have it and the clients have none, as on the testbed.
+// Asymmetric cluster have it and the clients have none, as on the testbed; nor has the oracle.
 func NodeType(p *fabric.Profile, v knob.Values, m int) *fabric.NodeType {
 	if p.NVM == nil {
 		return p.NodeTypes[0]
 	}
 	want := 1
+	oracle, ok := Oracle(v)
 	switch {
+	case ok && m == oracle:
+		want = 0
 	case Asymmetric(v) && m >= v.Int("servers"):
 		want = 0
 	case v.Text("nvm.generation") == "next":

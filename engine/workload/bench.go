@@ -13,7 +13,8 @@ import (
 // Env is what a workload is opened in.
 type Env struct {
 	Cluster *r2.Cluster
-	Servers int // machines 0 to Servers-1 hold data; 0 means all
+	Servers int // machines 0 to Servers-1 hold data; 0 means all but the oracle's
+	Oracle  int // machine that holds no data and runs no clients: the last one; NoOracle means none
 
 	// Txn configures workloads that run transactions. Their handler costs are
 	// the workload's own.
@@ -38,18 +39,40 @@ type Env struct {
 	OnSnapshotRead func(staleness r2.Time) // likewise
 }
 
+// NoOracle is Env.Oracle of a cluster without one.
+const NoOracle = 0
+
+// Machines are those that hold data or run clients.
+func (e Env) Machines() int {
+	if e.Oracle != NoOracle {
+		return e.Oracle
+	}
+	return e.Cluster.Machines()
+}
+
 // ServerCount is Servers, or all machines.
 func (e Env) ServerCount() int {
 	if e.Servers == 0 {
-		return e.Cluster.Machines()
+		return e.Machines()
 	}
 	return e.Servers
+}
+
+// Symmetric says that each machine that holds data runs clients too.
+func (e Env) Symmetric() bool { return e.ServerCount() == e.Machines() }
+
+// Clients are the machines that run clients, the first and the one behind the last.
+func (e Env) Clients() (from, to int) {
+	if !e.Symmetric() {
+		from = e.ServerCount()
+	}
+	return from, e.Machines()
 }
 
 // OpenDB opens the database of a transactional workload.
 func (e Env) OpenDB(costs txn.Costs) (*txn.DB, error) {
 	return txn.Open(e.Cluster, txn.Options{
-		Config: e.Txn, Store: e.Store, Servers: e.Servers, Costs: costs.Payloads(e.Values), RingBytes: e.RingBytes, Scale: e.Scale,
+		Config: e.Txn, Store: e.Store, Servers: e.ServerCount(), Costs: costs.Payloads(e.Values), RingBytes: e.RingBytes, Scale: e.Scale,
 		Recorder: e.Recorder, Conflicts: e.Conflicts, CheckLogs: e.CheckLogs, OnBegin: e.OnBegin, OnDone: e.OnDone, OnAbort: e.OnAbort, OnSnapshotRead: e.OnSnapshotRead,
 	})
 }

@@ -188,11 +188,7 @@ func validRate(v knob.Values, m mix) error {
 	if rate == 0 {
 		return nil
 	}
-	all, servers := testbed.Machines(v)
-	if testbed.Asymmetric(v) {
-		all -= servers
-	}
-	if all < 2 {
+	if from, to := testbed.Clients(v); to-from < 2 {
 		return knob.Invalid("workload.insert_rate", rate, "set clients=2 or more, or workload.insert_rate=0", "one machine inserts and nothing else, and there is no other that runs clients")
 	}
 	for typ, weight := range m {

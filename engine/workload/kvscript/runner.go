@@ -31,12 +31,8 @@ func (w *Script) Runner(c *r2.Co) workload.Runner {
 
 // place is the number of a coroutine among the clients.
 func (w *Script) place(c *r2.Co) (n int) {
-	cl, first := c.Cluster(), 0
-	if s := w.report.Env.ServerCount(); s < cl.Machines() {
-		first = s
-	}
-	threads := 0
-	for m := first; m < cl.Machines(); m++ {
+	cl, threads := c.Cluster(), 0
+	for m, end := w.report.Env.Clients(); m < end; m++ {
 		threads += cl.Threads(m)
 		n += min(cl.Threads(m), c.Thread())
 		if m < c.Machine() && cl.Threads(m) > c.Thread() {

@@ -46,6 +46,7 @@ type Script struct {
 	opt    Options
 	db     *txn.DB
 	first  int               // machine with clients
+	behind int               // the last of them
 	counts map[uint64]uint64 // by key: transactions that committed and wrote it
 	torn   int               // values with parts of two versions, in transactions that committed
 }
@@ -97,9 +98,7 @@ func (w *Script) Open(env workload.Env) (err error) {
 	if w.db, err = env.OpenDB(txn.Costs{}); err != nil {
 		return err
 	}
-	if n := env.ServerCount(); n < env.Cluster.Machines() {
-		w.first = n
-	}
+	w.first, w.behind = env.Clients()
 	spec := store.Spec{
 		ID: Table, Name: "record", ValueBytes: w.opt.ValueBytes, Aligned: w.opt.ValueBytes > record.LineBytes-record.HeaderBytes,
 		Init: func(uint64, []byte) {}, Seed: w.opt.Seed,
@@ -178,7 +177,7 @@ func (w *Script) Runner(c *r2.Co) workload.Runner {
 	r := &runner{w: w, client: w.db.Client(c)}
 	cl := c.Cluster()
 	number, threads := 0, 0
-	for m := w.first; m < cl.Machines(); m++ {
+	for m := w.first; m < w.behind; m++ {
 		if m == c.Machine() {
 			number = threads + c.Thread()
 		}

@@ -99,14 +99,12 @@ func validOrders(v knob.Values) error {
 	if w == "tpcc" && v.Int("workload.mix.new-order") == 0 {
 		return nil
 	}
-	all, servers := testbed.Machines(v)
-	threads, warehouses := 0, v.Int("workload.warehouses")
-	for m := range all {
-		if m < servers && v.Int("workload.warehouses") == 0 {
+	_, servers := testbed.Machines(v)
+	_, threads, _ := testbed.ThreadCounts(v)
+	warehouses := v.Int("workload.warehouses")
+	if warehouses == 0 {
+		for m := range servers {
 			warehouses = max(warehouses, testbed.ThreadsOf(v, m))
-		}
-		if m >= servers || !testbed.Asymmetric(v) {
-			threads += testbed.ThreadsOf(v, m)
 		}
 	}
 	if warehouses *= servers; w == "tpcc-no" && warehouses == 1 {

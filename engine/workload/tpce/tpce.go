@@ -73,7 +73,7 @@ type Bench struct {
 	opt Options
 	db  *txn.DB
 
-	symmetric bool   // every machine holds data
+	symmetric bool   // every machine with clients holds data
 	servers   uint64 // machines that do
 	// Of a machine that holds data.
 	customers, accounts, brokers, securities, companies uint64
@@ -166,7 +166,7 @@ func (b *Bench) DB() *txn.DB { return b.db }
 // Open creates the tables.
 func (b *Bench) Open(env workload.Env) (err error) {
 	o := b.opt
-	b.symmetric = env.ServerCount() == env.Cluster.Machines()
+	b.symmetric = env.Symmetric()
 	b.size(env.ServerCount())
 	b.lists = workload.NewScatter(b.securities * b.servers)
 	b.exchange = make([]exchange, b.servers)
