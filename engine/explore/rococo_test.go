@@ -18,7 +18,7 @@ func init() {
 			return x
 		}))
 	}
-	experiment.Plug(kinds, nil, nil, nil)
+	experiment.Plug(kinds, nil, nil, nil, nil)
 }
 
 // Two transactions that write the same two records in either order make a cycle; a third reads both.
