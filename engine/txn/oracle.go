@@ -8,6 +8,7 @@ import (
 
 	"drtmx/engine/history"
 	"drtmx/engine/history/export"
+	"drtmx/engine/record"
 	"drtmx/engine/store"
 )
 
@@ -198,6 +199,15 @@ func (db *DB) Contents() (h uint64) {
 	return h
 }
 
+// replicated is what backups have of a row. A tombstone has no value: a backup may hear of the deletion first, and then
+// not put in what was there before.
+func replicated(h record.Header, row []byte) []byte {
+	if h.Tomb(h.StampOf(row)) {
+		return row[h.Own:h.Bytes]
+	}
+	return row[h.Own:]
+}
+
 // CheckReplicas compares the backups of all touched records with their
 // primaries, looks for locks left behind, and audits the rows of tables that grow. It makes sense when InFlight is 0
 // and the cluster is quiet. What it finds becomes anomalies too.
@@ -209,7 +219,7 @@ func (db *DB) CheckReplicas() bool {
 		}
 	}
 	for _, t := range db.order {
-		row, copyOf, own := make([]byte, t.RowBytes), make([]byte, t.RowBytes), t.Store.Header().Own
+		row, copyOf, h := make([]byte, t.RowBytes), make([]byte, t.RowBytes), t.Store.Header()
 		db.EachTouched(t.ID, func(key uint64) {
 			m := t.Store.Primary(key)
 			if !t.Store.Row(m, key, row) {
@@ -222,7 +232,7 @@ func (db *DB) CheckReplicas() bool {
 				report(LockLeft, "key %d of table %s is still locked by %s", key, t.Name, who)
 			}
 			for _, b := range db.protocol.Backups(m) {
-				if !t.Store.Row(b, key, copyOf) || !bytes.Equal(row[own:], copyOf[own:]) {
+				if !t.Store.Row(b, key, copyOf) || !bytes.Equal(replicated(h, row), replicated(h, copyOf)) {
 					report(ReplicaDiverged, "key %d of table %s has stamp %d on machine %d, %d on its backup %d", key, t.Name, t.Store.Header().StampOf(row), m, t.Store.Header().StampOf(copyOf), b)
 				}
 			}

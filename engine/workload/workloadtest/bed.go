@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"drtmx/dst"
 	"drtmx/engine/fabric"
 	"drtmx/engine/history"
 	"drtmx/engine/kv"
@@ -86,13 +87,24 @@ func New(t testing.TB, o Setup, bench workload.Bench) *Bed {
 	t.Helper()
 	b := &Bed{
 		Sim: sim.New(sim.Options{Seed: o.Seed, Trace: true}), bench: bench, requests: o.Requests,
-		rec:    history.New(history.Options{Mode: o.Mode, Initial: 2}),
+		rec:    history.New(claims(o)),
 		ByType: make([]uint64, len(bench.Types())+1), // and one that a test adds
 	}
 	if err := b.open(t, o); err != nil {
 		t.Fatal(err)
 	}
 	return b
+}
+
+// claims are what transactions are held to: strict serialisability, of read-write ones among one another where the others
+// read snapshots.
+func claims(o Setup) history.Options {
+	h := history.Options{Mode: o.Mode, Initial: 2}
+	t := o.Txn.Common().Timestamps
+	if k := dst.Named(t.Scheme); k != nil {
+		h.Writers, h.Claim = history.StrictSerializable, k.Claim
+	}
+	return h
 }
 
 func (b *Bed) open(t testing.TB, o Setup) error {
@@ -226,6 +238,9 @@ func (b *Bed) broken() bool {
 func (b *Bed) Verdict() (bad []string) {
 	b.stop = b.stop || b.requests == 0
 	for until := b.Sim.Now() + drainAtMost; !b.drained(); {
+		if b.running == 0 { // what machines do in the background waits
+			b.bench.DB().Pause()
+		}
 		if err := b.advance(10 * sim.Microsecond); err != nil {
 			return []string{err.Error()}
 		}
@@ -248,7 +263,12 @@ func (b *Bed) Verdict() (bad []string) {
 	}
 	rep := b.rec.Finish()
 	for _, a := range rep.Anomalies {
-		bad = append(bad, a.Kind+": "+a.Text)
+		if a.Breaks {
+			bad = append(bad, a.Kind+": "+a.Text)
+		}
+	}
+	if broken, ok := b.bench.DB().StalenessVerdict(); ok && broken != "" {
+		bad = append(bad, "staleness: "+broken)
 	}
 	if rep.Failed() && len(bad) == 0 {
 		bad = append(bad, "the report is not ok")
