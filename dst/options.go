@@ -10,6 +10,8 @@ type Options struct {
 	Scheme       string // None: records have no versions, or none that anybody makes
 	StalenessNS  int64  // a snapshot is so much older than it could be
 	DriftNS      int64  // most between two clocks
+	SkewNS       int64  // by which one clock is off beyond that
+	SkewMachine  int    // whose
 	Freshness    Freshness
 	Mixed        bool   // each snapshot draws its freshness
 	VersionBytes uint64 // of old versions, per table and server
@@ -35,6 +37,7 @@ func OptionsOf(v knob.Values) Options {
 	}
 	o := Options{
 		Scheme: v.Text("ts.scheme"), StalenessNS: int64(v.Int("ts.staleness_ns")), DriftNS: int64(v.Int("ts.clock_drift_ns")),
+		SkewNS: int64(v.Int("fault.clock_skew")), SkewMachine: v.Int("fault.clock_skew_node"),
 		VersionBytes: uint64(v.Int("ts.version_bytes")), GCNS: int64(v.Int("ts.gc_ns")), Values: v,
 	}
 	switch f := v.Text("ts.freshness"); f {
@@ -100,7 +103,19 @@ func common(load testbed.LoadOf) []knob.Row {
 			Doc: "Room of each table on each server for versions that were overwritten. A writer that finds none left aborts."}},
 		{Knob: knob.Knob{Name: "ts.gc_ns", Kind: knob.Duration, Default: defaultGCNS, Min: 1_000, Max: maxStalenessNS, Unit: "ns", Label: "Collection of versions", Section: "5.3.2", Group: knob.Timestamps,
 			Doc: "How often machines tell servers which versions their snapshots may still need. Assumed."}},
+		{Knob: knob.Knob{Name: "fault.clock_skew", Kind: knob.Duration, Default: 0, Min: -maxDriftNS, Max: maxDriftNS, Unit: "ns", Label: "Clock skew", Section: "5.2.4", Group: knob.Faults, Live: true,
+			Doc: "One machine's clock is off by this, ahead or (negative) behind, on top of the drift: its synchronisation has failed and nobody knows. Snapshots stay serializable; how old they may be is promised for clocks within the drift alone."}},
+		{Knob: knob.Knob{Name: "fault.clock_skew_node", Kind: knob.Int, Default: 0, Min: 0, Max: testbed.MaxMachines - 1, Label: "Machine with the skewed clock", Section: "5.2.4", Group: knob.Faults, Live: true,
+			Doc: "The machine that fault.clock_skew is about, counted from 0."}, Inactive: noSkew},
 	}
+}
+
+// noSkew says that no clock is off.
+func noSkew(v knob.Values) string {
+	if v.Int("fault.clock_skew") == 0 {
+		return "fault.clock_skew is 0: all clocks are as good as ts.clock_drift_ns says"
+	}
+	return ""
 }
 
 // own are the knobs of the schemes that are registered.

@@ -155,6 +155,9 @@ func validFaults(v Knobs) error {
 	if err := ValidMachine("fault.nic_slowdown_node", v.Int("fault.nic_slowdown_node"), all); err != nil {
 		return err
 	}
+	if err := ValidMachine("fault.clock_skew_node", v.Int("fault.clock_skew_node"), all); err != nil {
+		return err
+	}
 	if n := v.Int("fault.restart"); n != Nobody {
 		return knob.Invalid("fault.restart", n, "set it while the machine is down", "no machine that is down can be restarted before the system runs")
 	}

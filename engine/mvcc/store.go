@@ -90,6 +90,7 @@ func Open(db *txn.DB, host Host, o Options) (*Store, error) {
 	cl := db.Cluster()
 	s := &Store{db: db, cl: cl, host: host, opt: o, rules: o.Variant.rules(), schemes: map[string]dst.Scheme{}}
 	s.clocks = clocks.New(cl, clocks.Options{DriftNS: o.Timestamps.DriftNS, Seed: cl.Stream("dst.clocks", 0).Uint64()})
+	s.clocks.Skew(o.Timestamps.SkewMachine, o.Timestamps.SkewNS)
 	for m := range cl.Machines() {
 		x := &machine{id: m, queues: map[r2.Addr][]*waiter{}, sessions: make([][]*session, cl.Threads(m)), said: make([][]uint64, cl.Machines()), scratch: make([][]byte, cl.Threads(m)), points: make([][]uint64, cl.Threads(m))}
 		s.machines = append(s.machines, x)
@@ -156,6 +157,8 @@ func (s *Store) Set(o dst.Options) {
 	if o.DriftNS != s.opt.Timestamps.DriftNS {
 		s.clocks.SetDrift(o.DriftNS)
 	}
+	s.clocks.Skew(s.opt.Timestamps.SkewMachine, 0)
+	s.clocks.Skew(o.SkewMachine, o.SkewNS)
 	s.opt.Timestamps = o
 }
 

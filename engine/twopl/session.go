@@ -50,7 +50,7 @@ type access struct {
 func (s *session) Begin(first bool) {
 	if first {
 		s.cfg = s.p.cfg
-		s.age = uint64(s.c.Now())
+		s.age = uint64(s.c.Now()) // measured: for how long it has tried; who is older decides who gives way, not what is read
 	}
 	s.attempt = uint64(s.c.ID())<<32 | uint64(uint32(s.attempt)+1)
 	s.set, s.asked, s.over, s.lockedAt = s.set[:0], s.asked[:0], false, 0
