@@ -2,6 +2,7 @@ package dst
 
 import (
 	"drtmx/engine/knob"
+	"drtmx/engine/r2/clocks"
 	"drtmx/engine/testbed"
 )
 
@@ -17,6 +18,7 @@ type Options struct {
 	VersionBytes uint64 // of old versions, per table and server
 	GCNS         int64  // between two announcements of what no snapshot needs any more
 	Values       knob.Values
+	Clocks       *clocks.Clocks // of scripts; nil: those that DriftNS says
 }
 
 // Versions says that records have versions.

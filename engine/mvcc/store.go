@@ -89,8 +89,10 @@ type machine struct {
 func Open(db *txn.DB, host Host, o Options) (*Store, error) {
 	cl := db.Cluster()
 	s := &Store{db: db, cl: cl, host: host, opt: o, rules: o.Variant.rules(), schemes: map[string]dst.Scheme{}}
-	s.clocks = clocks.New(cl, clocks.Options{DriftNS: o.Timestamps.DriftNS, Seed: cl.Stream("dst.clocks", 0).Uint64()})
-	s.clocks.Skew(o.Timestamps.SkewMachine, o.Timestamps.SkewNS)
+	if s.clocks = o.Timestamps.Clocks; s.clocks == nil {
+		s.clocks = clocks.New(cl, clocks.Options{DriftNS: o.Timestamps.DriftNS, Seed: cl.Stream("dst.clocks", 0).Uint64()})
+		s.clocks.Skew(o.Timestamps.SkewMachine, o.Timestamps.SkewNS)
+	}
 	for m := range cl.Machines() {
 		x := &machine{id: m, queues: map[r2.Addr][]*waiter{}, sessions: make([][]*session, cl.Threads(m)), said: make([][]uint64, cl.Machines()), scratch: make([][]byte, cl.Threads(m)), points: make([][]uint64, cl.Threads(m))}
 		s.machines = append(s.machines, x)

@@ -15,11 +15,13 @@ import (
 	"strings"
 	"testing"
 
+	"drtmx/dst"
 	"drtmx/engine/fabric"
 	"drtmx/engine/history"
 	"drtmx/engine/kv"
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
+	"drtmx/engine/r2/clocks"
 	"drtmx/engine/sim"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
@@ -31,12 +33,16 @@ type Protocol struct {
 	// are not the script's own, KNOB=VALUE.
 	Config func(options map[string]string) (txn.Config, error)
 	Row    func(row []byte) string
+	// Dated is a configuration of which records have versions; nil: it has none.
+	Dated func(cfg txn.Config, o dst.Options) txn.Config
 }
 
 // Run runs testdata/*.txt. go test -run Scripts -update writes what is expected anew. The commands:
 //
-//	cluster machines=M [KNOB=VALUE ...]   key k lives on machine k mod M; those below 32 exist, with value 10k
-//	begin T on=M [ro]        starts transaction T on machine M, one attempt
+//	cluster machines=M [scheme=S] [KNOB=VALUE ...]   key k lives on machine k mod M; those below 32 exist, with value 10k;
+//	                         versions have stamps of scheme S, and all clocks stand still at 0
+//	clock M V                the clock of machine M shows V
+//	begin T on=M [ro] [seen=V]   starts transaction T on machine M, one attempt; its client has seen stamp V
 //	prefetch T k ...         announces keys
 //	queue T k ...            announces keys that are read before a value is used
 //	read T k                 update T k +d, which reads it first
@@ -119,7 +125,8 @@ type script struct {
 	table store.Table
 	rec   *history.Recorder
 	txns  map[string]*actor
-	seats []*actor // coroutines, by machine and number
+	seats []*actor   // coroutines, by machine and number
+	clock [16]uint64 // by machine
 	verbs []r2.VerbEvent
 }
 
@@ -130,6 +137,7 @@ type actor struct {
 	on     int
 	name   string
 	ro     bool
+	seen   dst.Stamp
 	begun  bool
 	step   []string
 	answer string
@@ -157,6 +165,9 @@ func (s *script) command(w []string) string {
 		return s.open(w[1:])
 	case "begin":
 		text = s.begin(w[1], w[2:])
+	case "clock":
+		s.clock[number(s.t, w[1])] = number(s.t, w[2])
+		return ""
 	case "settle":
 		s.run(200 * sim.Microsecond)
 		text = fmt.Sprintf("in flight: %d\n", s.db.InFlight())
@@ -189,9 +200,14 @@ func (s *script) open(args []string) string {
 		}
 		machines = n
 	}
+	scheme := options["scheme"]
+	delete(options, "scheme")
 	cfg, err := s.p.Config(options)
 	if err != nil {
 		s.t.Fatal(err)
+	}
+	if scheme != "" {
+		cfg = s.p.Dated(cfg, dst.Options{Scheme: scheme, VersionBytes: 1 << 16, GCNS: 1_000_000_000, Clocks: clocks.Fixed(func(m int) uint64 { return s.clock[m] })})
 	}
 	profile, err := fabric.LoadProfile("val")
 	if err != nil {
@@ -247,17 +263,29 @@ func (s *script) ended(m, thread int, o *txn.Outcome) {
 	}
 }
 
+// number reads one.
+func number(t *testing.T, text string) uint64 {
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
 func (s *script) begin(name string, args []string) string {
-	on, ro := 0, false
+	on, ro, seen := 0, false, uint64(0)
 	for _, arg := range args {
 		if v, ok := strings.CutPrefix(arg, "on="); ok {
 			on, _ = strconv.Atoi(v)
+		}
+		if v, ok := strings.CutPrefix(arg, "seen="); ok {
+			seen = number(s.t, v)
 		}
 		ro = ro || arg == "ro"
 	}
 	for _, a := range s.seats {
 		if a.on == on && a.name == "" {
-			a.name, a.ro, a.begun, a.done = name, ro, true, false
+			a.name, a.ro, a.begun, a.done, a.seen = name, ro, true, false, dst.Stamp(seen)
 			s.txns[name] = a
 			s.run(5 * sim.Microsecond)
 			return ""
@@ -299,6 +327,12 @@ func (s *script) act(c *r2.Co, a *actor) {
 			c.Sleep(200 * sim.Nanosecond)
 		}
 		a.begun = false
+		if a.seen > 0 { // by a transaction before
+			_ = client.Run(0, false, func(tx *txn.Tx) error {
+				tx.Session().Seen = a.seen
+				return tx.Rollback()
+			})
+		}
 		err := client.Run(0, a.ro, func(tx *txn.Tx) error { return a.body(c, tx) })
 		switch {
 		case err == nil:
