@@ -11,7 +11,7 @@ import (
 // clerk ends the waits of one thread.
 type clerk struct {
 	t       *table
-	co      *r2.Co
+	co      *r2.Co // nil: nobody has waited yet. It comes after the coroutines of clients, whose numbers begin at 0
 	waiting []wait // in the order of their ends
 	first   int    // of them, that has not ended
 	asleep  bool   // it waits for a wait
@@ -27,12 +27,6 @@ type wait struct {
 
 // longestNap is how long a clerk sleeps at most while requests wait.
 const longestNap = 1_000_000 * nanosecond
-
-func newClerk(t *table, thread int) *clerk {
-	k := &clerk{t: t}
-	k.co = t.p.cl.SpawnBackground(t.machine, thread, "twopl.clerk", k.run)
-	return k
-}
 
 // run is the clerk's program.
 func (k *clerk) run(c *r2.Co) {
@@ -67,7 +61,10 @@ func (k *clerk) add(c *r2.Co, r *request, until r2.Time) {
 	for i := len(k.waiting) - 1; i > k.first && k.waiting[i-1].until > until; i-- { // it has waited before
 		k.waiting[i-1], k.waiting[i] = k.waiting[i], k.waiting[i-1]
 	}
-	if k.asleep {
+	switch {
+	case k.co == nil:
+		k.co = k.t.p.cl.SpawnBackground(c.Machine(), c.Thread(), "twopl.clerk", k.run)
+	case k.asleep:
 		k.asleep = false
 		c.Wake(k.co)
 	}
@@ -97,13 +94,13 @@ func (t *table) expire(c *r2.Co, x wait) {
 	at := l.at
 	word := t.latch(c, at)
 	if x.over() {
-		t.unlatch(c, at, word)
+		t.unlatch(c, at, word, word)
 		return
 	}
 	next := &t.clerks[c.Thread()].next
 	l.remove(x.r)
 	l.grant(next, &t.p.cfg.rules)
-	t.unlatch(c, at, l.word())
+	t.unlatch(c, at, word, l.word())
 	t.p.counts.timeouts++
 	t.refuse(c, x.r)
 	t.goOn(c, next)

@@ -1,11 +1,21 @@
 package twopl
 
 import (
+	"drtmx/engine/r2"
 	"drtmx/engine/txn"
 )
 
 // The end of an attempt, on the coordinator: one message to each server that may hold locks for it, with what is to be
 // installed there if it has committed. The server knows what it holds.
+
+// ending is what the messages are posted with.
+func (s *session) ending() r2.Mode {
+	mode := s.cfg.mode(txn.Commit)
+	if s.p.mv != nil && s.p.mv.Traits().Acked {
+		mode.Passive = false
+	}
+	return mode
+}
 
 // end sends them, and waits for the answers unless the phase is passive. An attempt that has taken out records again
 // or that aborts waits: its coroutine begins the next one at once.
@@ -13,7 +23,7 @@ func (s *session) end(committed bool) error {
 	if len(s.asked) == 0 {
 		return nil
 	}
-	mode := s.cfg.mode(txn.Commit)
+	mode := s.ending()
 	s.tx.Enter(txn.Commit, mode)
 	for _, m := range s.asked {
 		s.endAt(m, committed)
@@ -27,11 +37,15 @@ func (s *session) end(committed bool) error {
 // endAt ends the attempt at one server, by as many messages as it takes.
 func (s *session) endAt(m int, committed bool) {
 	s.bounds = append(s.bounds[:0], 0)
-	size := commitHead
+	head := commitHead
+	if s.p.mv != nil {
+		head += stampBytes
+	}
+	size := head
 	for i, a := range s.set {
 		if n := a.commitBytes(m, committed); size+n > s.p.maxPayload {
 			s.bounds = append(s.bounds, i)
-			size = commitHead + n
+			size = head + n
 		} else {
 			size += n
 		}
@@ -44,6 +58,9 @@ func (s *session) endAt(m int, committed bool) {
 	}
 	for i := range parts {
 		req := add64(add64(s.c.Request(), s.attempt), uint64(parts)<<1|flag)
+		if s.p.mv != nil {
+			req = add64(req, uint64(s.x.TS))
+		}
 		records := 1
 		for _, a := range s.set[s.bounds[i]:s.bounds[i+1]] {
 			if a.commitBytes(m, committed) > 0 {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"drtmx/engine/metrics"
+	"drtmx/engine/mvcc"
 	"drtmx/engine/r2"
 	"drtmx/engine/replication"
 	"drtmx/engine/txn"
@@ -89,8 +90,9 @@ type Config struct {
 	// be taken in parallel. Off, records are locked one by one.
 	Speculative bool
 
-	// Variant plants a known fault. Tests only.
-	Variant Variant
+	// Variant plants a known fault, and Versions one into what keeps versions of records. Tests only.
+	Variant  Variant
+	Versions mvcc.Variant
 }
 
 const (

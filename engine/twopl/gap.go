@@ -32,8 +32,8 @@ func (p *protocol) openTables() error {
 			return fmt.Errorf("lock table of machine %d: %w", m, err)
 		}
 		t := &table{p: p, machine: m, gaps: gaps, private: private, locks: map[r2.Addr]*lock{}, parties: map[uint64]*party{}}
-		for thread := range p.cl.Threads(m) {
-			t.clerks = append(t.clerks, newClerk(t, thread))
+		for range p.cl.Threads(m) {
+			t.clerks = append(t.clerks, &clerk{t: t})
 		}
 		p.tables = append(p.tables, t)
 	}

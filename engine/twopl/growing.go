@@ -103,7 +103,7 @@ func (s *session) ask(from int) {
 		if !a.asked || a.rep != nil || a.Machine != m {
 			continue
 		}
-		more := lockBack + seqBack + pad8(a.Table.ValueBytes())
+		more := lockBack + s.p.stampsBack + seqBack + pad8(a.Table.ValueBytes())
 		if len(req)+lockItem > room || answer+more > room {
 			if answer == status {
 				s.tx.Fail(fmt.Errorf("record of table %s: an answer with it has %d bytes, a message carries %d; use smaller records", a.Table.Name, status+more, room))
@@ -161,14 +161,26 @@ func (s *session) accept(rep *r2.Reply) {
 			s.tx.Lacks(&a.Access, uint32(u64(b)))
 			b = b[lockBack:]
 		default:
-			a.ref, a.seq, a.held = store.Ref(u64(b)&^foundBit), u64(b[lockBack:]), a.want
-			value := b[lockBack+seqBack:][:a.Table.ValueBytes()]
-			b = b[lockBack+seqBack+pad8(len(value)):]
-			s.locked(a.held)
-			s.tx.Got(&a.Access, value, a.Table.Version(a.Key, a.ref, a.seq))
+			b = s.found(a, b)
 		}
 		n++
 	}
+}
+
+// found takes a record that is there, or that has left a tombstone, and returns what follows it in the answer.
+func (s *session) found(a *access, b []byte) (rest []byte) {
+	a.held = a.want
+	s.locked(a.held)
+	a.ref, b = store.Ref(u64(b)&^foundBit), s.takeStamps(a, b[lockBack:])
+	a.seq, b = u64(b), b[seqBack:]
+	version := a.Table.Version(a.Key, a.ref, a.seq)
+	if a.tomb = s.p.h.Tomb(a.seq); a.tomb {
+		s.tx.LacksAt(&a.Access, version)
+		return b
+	}
+	n := a.Table.ValueBytes()
+	s.tx.Got(&a.Access, b[:n:n], version)
+	return b[pad8(n):]
 }
 
 // locked notes when the attempt has its first lock.
@@ -181,7 +193,7 @@ func (s *session) locked(m mode) {
 // Write takes the exclusive lock of a record that was read under a shared one, or none.
 func (s *session) Write(x *txn.Access) error {
 	a := s.accessOf(x)
-	if a.State != txn.Fetched || a.held == exclusive {
+	if a.State != txn.Fetched && !a.tomb || a.held == exclusive {
 		return nil
 	}
 	s.tx.Enter(txn.Lock, s.cfg.mode(txn.Lock))
@@ -193,9 +205,11 @@ func (s *session) Write(x *txn.Access) error {
 		return s.tx.Fail(err)
 	}
 	b := rep.B
-	if len(b) < status+lockBack+seqBack || u64(b)&wasGranted == 0 ||
-		u64(b[status:])&foundBit == 0 || store.Ref(u64(b[status:])&^foundBit) != a.ref || u64(b[status+lockBack:]) != a.seq {
-		return s.conflict(a) // refused; or, without a lock until now, somebody else has written it meanwhile
+	if len(b) < status+lockBack+s.p.stampsBack+seqBack || u64(b)&wasGranted == 0 || u64(b[status:]) != uint64(a.ref)|foundBit {
+		return s.conflict(a) // refused; or, without a lock until now, it is another one meanwhile
+	}
+	if b = s.cfg.upgraded(s, a, b[status+lockBack:]); u64(b) != a.seq {
+		return s.conflict(a) // likewise
 	}
 	a.held = exclusive
 	s.locked(exclusive)

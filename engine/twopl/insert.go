@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"drtmx/engine/record"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
 )
@@ -14,7 +13,7 @@ import (
 // locked, with their gaps held. They are written back as others; an abort takes them out again, and then gives the gaps
 // back.
 
-func toPlace(a *access) bool { return a.Place && !a.placed }
+func toPlace(a *access) bool { return a.Place && !a.placed && !a.tomb }
 
 // place inserts the new records at their primaries.
 func (s *session) place() error {
@@ -67,6 +66,10 @@ func (s *session) placedAt(m int, b []byte) {
 			b = b[insertBack:]
 			s.took(a, store.Change{Ref: store.Ref(word & refMask), Before: uint32(versions), After: uint32(versions >> 32)},
 				statuses[min(word>>statusAt, uint64(len(statuses)-1))])
+			if s.p.mv != nil {
+				s.Filled(u64(b))
+				b = b[guardBack:]
+			}
 		}
 		n++
 	}
@@ -78,10 +81,10 @@ func (s *session) took(a *access, x store.Change, err error) {
 	case err == nil:
 		a.ref, a.held, a.placed = x.Ref, exclusive, true
 		s.locked(exclusive)
-		a.next = record.LockSeq.Born(x.Ref.Incarnation())
+		a.next = s.p.h.Born(x.Ref.Incarnation())
 		s.log.Place(a.entry, a.Table.Store.LogRow(a.Key, x.Ref), a.next)
 		s.tx.Placed(&a.Access, x)
-		a.Next = txn.Updated(a.Version, a.next)
+		a.Next = txn.Reborn(a.Version, a.next)
 	case errors.Is(err, store.ErrExists):
 		if a.Blind {
 			s.tx.Clashed()

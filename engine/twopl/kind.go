@@ -16,6 +16,7 @@ var Kind = txn.Kind{
 	Doc:     "two-phase locking whose requests wait in the server's lock queues, by RPC alone",
 	Claim:   history.StrictSerializable,
 	ClaimOf: claimOf,
+	Schemes: []string{"dst", "gts", "vts", "truetime"},
 	Rows:    rows,
 	Uses: []string{"replicas", "txn.speculative", txn.PaddingKnob, "log.reclaim", "txn.backoff_min_ns", "txn.backoff_max_ns", txn.KnobCoordinator,
 		"opt.or", "opt.db", "opt.pa", "opt.lock.or", "opt.lock.db", "opt.logging.or", "opt.logging.db", "opt.commit.or", "opt.commit.db", "opt.commit.pa"},

@@ -3,6 +3,7 @@ package twopl
 import (
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
+	"drtmx/engine/txn"
 )
 
 // The lock of one record or gap: who holds it, who waits for it, and who is next. It is data alone; table.go
@@ -26,7 +27,9 @@ type party struct {
 	owner  record.Owner
 	held   []*lock     // in the order in which it got them
 	placed []placement // rows that it has given to new records
+	gaps   []r2.Addr   // that it has found empty, where records have versions
 	parts  int         // of its last request, which came in several messages
+	stamp  uint64      // that it commits with, where records have versions; 0: it aborts
 }
 
 // older says that a party's transaction began before that of another one. No two are of one age.
@@ -44,6 +47,8 @@ type lock struct {
 	mode    mode
 	holders []*party // in the order in which they got it
 	queue   []*request
+
+	reserved *txn.Table // where its exclusive holder has room for the version that it will overwrite
 }
 
 // verdict is what becomes of a request for a lock.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/metrics"
+	"drtmx/engine/mvcc"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
 	"drtmx/engine/replication"
@@ -22,6 +23,11 @@ type protocol struct {
 	maxPayload int
 	tables     []*table // by server
 
+	h              record.Header // of rows
+	seqAt, valueAt r2.Addr       // in them
+	stampsBack     int           // what a lock says of timestamps
+	mv             *mvcc.Store   // nil: records have one version
+
 	commitsOpen int // messages that end attempts, not served yet
 	counts      counts
 }
@@ -34,13 +40,18 @@ type counts struct {
 // Open prepares the cluster's machines: log rings, lock tables and handlers.
 func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
 	cl, o := db.Cluster(), db.Options()
-	p := &protocol{db: db, cl: cl, program: scaledProgram(o.Scale, coordinator), maxPayload: cl.MaxPayload()}
+	p := &protocol{db: db, cl: cl, program: scaledProgram(o.Scale, coordinator), maxPayload: cl.MaxPayload(), h: record.LockSeq}
+	if c.Timestamps.Versions() {
+		p.h, p.stampsBack = record.Versioned, stampsBack
+	}
+	p.seqAt, p.valueAt = r2.Addr(p.h.Stamp), r2.Addr(p.h.Bytes)
 	cfg, err := p.prepare(c)
 	if err != nil {
 		return nil, err
 	}
 	p.cfg = cfg
 	p.logs, err = replication.Open(cl, replication.Options{
+		Stamped: p.h.HasVersions(),
 		Servers: db.Servers(), Replicas: cfg.Replicas, RingBytes: o.RingBytes, FullNS: int64(o.Scale.Of(CostFullLog, replication.DefaultFullNS)),
 		LogCycles: o.Scale.Of(CostServeLog, o.Costs.Logging), ReclaimCycles: p.program.reclaim, ReclaimRecordCycles: p.program.reclaimRecord, EntryBytes: o.Costs.Payload.Logging,
 		Store: func(table uint8) store.Table { return db.TableOf(table).Store },
@@ -55,7 +66,10 @@ func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
 	p.rpc.lock = cl.HandleDeferring("twopl.lock", p.serveLock)
 	p.rpc.insert = cl.HandleDeferring("twopl.insert", p.serveInsert)
 	p.rpc.commit = cl.Handle("twopl.commit", p.serveCommit)
-	return p, nil
+	if p.h.HasVersions() {
+		err = p.openVersions()
+	}
+	return p, err
 }
 
 // running is a configuration with what follows from it.
@@ -122,6 +136,9 @@ func (p *protocol) Set(cfg txn.Config) error {
 		return err
 	}
 	p.cfg = now
+	if p.mv != nil {
+		p.mv.Set(c.Timestamps)
+	}
 	return nil
 }
 
@@ -139,8 +156,8 @@ func (p *protocol) Session(tx *txn.Tx) txn.Session {
 	return s
 }
 
-// Header is a lock word and a sequence.
-func (p *protocol) Header() record.Header { return record.LockSeq }
+// Header is a lock word and a sequence, or that of records with versions.
+func (p *protocol) Header() record.Header { return p.h }
 
 // Unserved counts what ended transactions have left for others to do.
 func (p *protocol) Unserved() (commits, logs int) { return p.commitsOpen, p.logs.Unreclaimed() }

@@ -42,8 +42,9 @@ type item struct {
 	gap   uint32    // version of its gap, if it is missing
 	state itemState
 
-	x   store.Change // of an insert
-	err error
+	x     store.Change // of an insert
+	err   error
+	guard uint64 // of the gap that it fills, where records have versions
 }
 
 type itemState uint8
@@ -150,6 +151,9 @@ func (t *table) lockItem(c *r2.Co, r *request, word uint64) verdict {
 				c.Compute(spinCycles)
 				continue
 			}
+			if v == granted && want == exclusive && !t.reserve(c, x.table, loc.Addr) {
+				v = refused
+			}
 			if v == granted {
 				x.ref, x.state = loc.Ref, found
 				r.got = append(r.got, x)
@@ -158,6 +162,7 @@ func (t *table) lockItem(c *r2.Co, r *request, word uint64) verdict {
 		case x.table.Fixed || t.p.cfg.holdsGap(t, c, r.party, loc.Loc, want):
 			x.gap, x.state = uint32(loc.Ref), missing
 			r.got = append(r.got, x)
+			t.foundEmpty(r.party, loc.Loc)
 			return granted
 		}
 		if v := t.askGap(c, r, t.lockOf(loc.Loc), want); v != granted {
@@ -184,12 +189,12 @@ func (t *table) insert(c *r2.Co, r *request, word uint64) verdict {
 	if v := t.p.cfg.insertGap(t, c, r, x.table.Store.Gap(x.key)); v != granted {
 		return v
 	}
-	var own [8]byte
-	put64(own[:], r.party.owner.LockWord())
-	x.x, x.err = x.table.Store.Insert(c, x.key, own[:], store.AnyVersion)
+	put64(t.own[:], r.party.owner.LockWord())
+	x.x, x.err = x.table.Store.Insert(c, x.key, t.own[:t.p.h.Own], store.AnyVersion)
 	if x.err == nil {
 		t.adopt(c, row(x.table, x.key, x.x.Ref), r.party)
 		r.party.placed = append(r.party.placed, placement{x.table, x.key, x.x.Ref})
+		x.guard = t.p.cfg.guard(t, c, x.table, x.key)
 	} else {
 		r.items = r.items[:insertItem] // the others will not be needed
 	}
@@ -209,7 +214,10 @@ func (r *request) fill(c *r2.Co, _, rep []byte) (n int) {
 			x := &r.got[i]
 			put64(rep[n:], uint64(x.x.Ref)|statusOf(x.err)<<statusAt)
 			put64(rep[n+8:], uint64(x.x.Before)|uint64(x.x.After)<<32)
-			n += insertBack
+			if n += insertBack; r.t.p.mv != nil {
+				put64(rep[n:], x.guard)
+				n += guardBack
+			}
 		}
 	default:
 		put64(rep, wasGranted)
@@ -236,11 +244,13 @@ func (r *request) read(c *r2.Co, x *item, rep []byte) (n int) {
 		return lockBack
 	}
 	at := row(x.table, x.key, x.ref)
+	p := r.t.p
 	put64(rep, uint64(x.ref)|foundBit)
-	put64(rep[lockBack:], c.Load64(at+seqAt))
-	n = lockBack + seqBack
-	if !r.upgrade {
-		n += pad8(copy(rep[n:], c.Load(at+valueAt, x.table.ValueBytes())))
+	n = lockBack + r.t.stamps(c, at, rep[lockBack:])
+	seq := c.Load64(at + p.seqAt)
+	put64(rep[n:], seq)
+	if n += seqBack; !r.upgrade && !p.h.Tomb(seq) {
+		n += pad8(copy(rep[n:], c.Load(at+p.valueAt, x.table.ValueBytes())))
 	}
 	return n
 }
@@ -252,12 +262,15 @@ func (t *table) readUnlocked(c *r2.Co, x *item, rep []byte) (n int, ok bool) {
 		put64(rep, uint64(uint32(loc.Ref)))
 		return lockBack, true
 	}
-	n = lockBack + seqBack
-	seq := c.Load64(loc.Addr + seqAt)
+	p := t.p
+	seq := c.Load64(loc.Addr + p.seqAt)
+	n = lockBack + t.stamps(c, loc.Addr, rep[lockBack:])
+	put64(rep[n:], seq)
+	n += seqBack
 	value := rep[n : n+x.table.ValueBytes()]
-	copy(value, c.Load(loc.Addr+valueAt, len(value)))
+	copy(value, c.Load(loc.Addr+p.valueAt, len(value)))
 	switch {
-	case loc.Stale(seq) || seq != c.Load64(loc.Addr+seqAt):
+	case loc.Stale(seq) || seq != c.Load64(loc.Addr+p.seqAt):
 		return 0, false
 	case !live(seq): // it is being inserted
 		put64(rep, uint64(uint32(c.Load64(x.table.Store.Gap(x.key).Addr))))
@@ -265,8 +278,9 @@ func (t *table) readUnlocked(c *r2.Co, x *item, rep []byte) (n int, ok bool) {
 	case !stable(seq):
 		return 0, false
 	}
-	put64(rep, uint64(loc.Ref)|foundBit)
-	put64(rep[lockBack:], seq)
+	if put64(rep, uint64(loc.Ref)|foundBit); p.h.Tomb(seq) {
+		return n, true
+	}
 	return n + pad8(len(value)), true
 }
 

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"testing"
 
+	"drtmx/dst"
 	"drtmx/engine/record"
 	"drtmx/engine/txn"
 	"drtmx/engine/txn/scripttest"
@@ -15,9 +16,21 @@ import (
 func TestScripts(t *testing.T) {
 	scripttest.Run(t, scripttest.Protocol{
 		Config: scripted,
-		Row:    func(row []byte) string { return fmt.Sprintf("lock %x seq %x", record.Lock(row), record.Seq(row)) },
+		Row: func(row []byte) string {
+			if h := record.Versioned; len(row) == h.Bytes+8 {
+				return fmt.Sprintf("lock %x tuple %d version %d", record.Lock(row), h.TupleOf(row), h.VersionOf(row))
+			}
+			return fmt.Sprintf("lock %x seq %x", record.Lock(row), record.Seq(row))
+		},
+		Dated: func(cfg txn.Config, o dst.Options) txn.Config {
+			c := cfg.(Config)
+			c.Timestamps = o
+			return c
+		},
 	})
 }
+
+func init() { dst.Register(dst.Kinds{dst.DST, dst.TrueTime}) }
 
 // scripted makes the configuration of a script: one attempt.
 func scripted(options map[string]string) (txn.Config, error) {

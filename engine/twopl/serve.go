@@ -27,13 +27,19 @@ func (p *protocol) serveCommit(c *r2.Co, _ r2.Peer, req, rep []byte) int {
 	t.touch(c, u64(req))
 	next := &t.clerks[c.Thread()].next
 	if x != nil {
-		if x.parts++; !committed {
+		items := req[commitHead:]
+		if t.p.mv != nil {
+			items = items[stampBytes:]
+		}
+		switch x.parts++; {
+		case !committed:
 			for _, q := range x.placed { // they never were
 				t.drop(c, x, q, false, next)
 			}
+		case t.p.mv != nil:
+			x.stamp = u64(req[commitHead:])
 		}
-		last := x.parts == parts
-		p.cfg.end(t, c, x, req[commitHead:], last, next)
+		p.cfg.end(t, c, x, items, x.parts == parts, next)
 	}
 	p.commitsOpen--
 	rep[0] = replyYes
@@ -44,6 +50,7 @@ func (p *protocol) serveCommit(c *r2.Co, _ r2.Peer, req, rep []byte) int {
 func end(t *table, c *r2.Co, x *party, items []byte, last bool, next *list) {
 	t.install(c, x, items, next)
 	if last {
+		t.raise(c, x)
 		t.finish(c, x, next)
 	} else {
 		t.goOn(c, next)
@@ -56,21 +63,30 @@ func (t *table) install(c *r2.Co, x *party, items []byte, next *list) {
 		name, place, seq := u64(items), u64(items[8:]), u64(items[16:])
 		q := placement{t.p.db.TableOf(uint8(name >> 56)), name & txn.MaxKey, store.Ref(place & refMask)}
 		if place&deletedBit != 0 {
-			t.drop(c, x, q, true, next)
-			items = items[commitItem:]
+			if items = items[commitItem:]; t.p.mv != nil {
+				t.putVersion(c, x, q, nil, seq)
+			} else {
+				t.drop(c, x, q, true, next)
+			}
 			continue
 		}
 		n := int(place >> bytesAt & bytesMask)
-		write(c, row(q.table, q.key, q.ref), items[commitItem:commitItem+n], seq)
+		t.write(c, x, q, items[commitItem:commitItem+n], seq)
 		items = items[commitItem+pad8(n):]
 	}
 }
 
 // write writes a row whose lock is held. Reads without a lock see by the sequence that it is being written.
-func write(c *r2.Co, at r2.Addr, value []byte, seq uint64) {
-	c.Store64(at+seqAt, record.Writing(seq))
-	c.Store(at+valueAt, value)
-	c.Store64(at+seqAt, seq)
+func (t *table) write(c *r2.Co, x *party, q placement, value []byte, seq uint64) {
+	p := t.p
+	if p.mv != nil {
+		t.putVersion(c, x, q, value, seq)
+		return
+	}
+	at := row(q.table, q.key, q.ref)
+	c.Store64(at+p.seqAt, record.Writing(seq))
+	c.Store(at+p.valueAt, value)
+	c.Store64(at+p.seqAt, seq)
 }
 
 // drop takes a record out of its table: one that a committed transaction deletes, or one that an aborted attempt has placed.
@@ -86,8 +102,12 @@ func (t *table) drop(c *r2.Co, x *party, q placement, deleted bool, next *list) 
 	if deleted {
 		q.table.Deleted(q.key, change)
 	}
-	t.retire(c, row(q.table, q.key, q.ref), x, next)
+	at := row(q.table, q.key, q.ref)
+	t.retire(c, at, x, next)
 	q.table.Store.Free(c, q.key, q.ref)
+	if t.p.mv != nil {
+		t.p.mv.Released(c, at)
+	}
 }
 
 // stable and live are of sequences of rows.

@@ -3,6 +3,7 @@ package twopl
 import (
 	"fmt"
 
+	"drtmx/dst"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
 	"drtmx/engine/replication"
@@ -30,6 +31,8 @@ type session struct {
 	log    replication.Writer
 
 	lockedAt r2.Time // when the attempt had its first lock; 0: it has none
+
+	x dst.Txn // the stamp of the attempt, where records have versions
 }
 
 // access is one record of the attempt.
@@ -38,6 +41,9 @@ type access struct {
 	ref    store.Ref // of its row, if it is there
 	seq    uint64    // of the row
 	next   uint64    // the one that the attempt writes
+	tomb   bool      // its row says that it was deleted
+	tuple  uint64    // timestamp of the record, and stamp of the version that was read, where records have versions
+	stamp  uint64
 	held   mode      // its lock
 	want   mode      // what is asked for
 	placed bool      // the attempt has given it its row
@@ -55,6 +61,9 @@ func (s *session) Begin(first bool) {
 	s.attempt = uint64(s.c.ID())<<32 | uint64(uint32(s.attempt)+1)
 	s.set, s.asked, s.over, s.lockedAt = s.set[:0], s.asked[:0], false, 0
 	s.log.Begin()
+	if s.p.mv != nil {
+		s.p.mv.Scheme().Begin(s.c, &s.x)
+	}
 	s.c.Compute(s.p.program.attempt)
 }
 
@@ -74,7 +83,7 @@ func (s *session) Validate() error { return nil }
 
 // Commit ends the growing phase: log, decide, write back and release.
 func (s *session) Commit() error {
-	err := s.logWrites()
+	err := s.certify()
 	s.tx.Hold(s.lockedAt)
 	s.tx.Decided(err)
 	if err != nil {
@@ -84,7 +93,7 @@ func (s *session) Commit() error {
 	if s.p.db.Options().CheckLogs {
 		s.log.Check()
 	}
-	passive := s.cfg.mode(txn.Commit).Passive
+	passive := s.ending().Passive
 	if passive {
 		s.tx.Done()
 	}
@@ -101,6 +110,7 @@ func (s *session) Commit() error {
 		// there is no recovery yet.
 		s.p.cl.Fail(fmt.Errorf("twopl: write-back: %w", err))
 	}
+	s.installed()
 	s.tx.DropEntries()
 	if !passive {
 		s.tx.Done()
@@ -112,11 +122,11 @@ func (s *session) Commit() error {
 	return nil
 }
 
-// logWrites gives new records their rows and their entries in indexes, and sends the log: when it returns nil the
+// certify gives new records their rows and their entries in indexes, and sends the log: when it returns nil the
 // transaction is committed.
-func (s *session) logWrites() error {
+func (s *session) certify() error {
 	if s.tx.Writes() == 0 {
-		return nil
+		return s.stampReads()
 	}
 	if err := s.plan(); err != nil {
 		return s.tx.Fail(err)
@@ -128,6 +138,18 @@ func (s *session) logWrites() error {
 	if err := s.tx.AddEntries(func() error { return s.tx.Fail(txn.ErrAborted) }); err != nil {
 		return err
 	}
+	if err := s.stamp(); err != nil {
+		return err
+	}
+	if err := s.sendLog(); err != nil {
+		return err
+	}
+	s.stamped()
+	return nil
+}
+
+// sendLog sends the log.
+func (s *session) sendLog() error {
 	if !s.log.Needed() {
 		return nil
 	}
@@ -147,17 +169,21 @@ func (s *session) plan() error {
 		}
 		u := record.Update{Table: a.Table.ID, Key: a.Key, Value: a.Out[txn.Front:]}
 		switch {
-		case a.Place:
+		case a.Place && !a.tomb:
 			u.Op = record.OpInsert
+		case a.Delete && s.p.mv != nil:
+			u.Op = record.OpDelete
+			a.next = record.Entomb(a.seq)
+			a.Next = txn.Updated(a.Version, a.next)
 		case a.Delete:
 			u.Op = record.OpDelete
 			a.next, _ = record.Freed(a.seq)
 			a.Next = txn.Deleted(a.Version)
 		default:
-			a.next = record.Next(a.seq)
+			a.next = s.p.next(a.seq)
 			a.Next = txn.Updated(a.Version, a.next)
 		}
-		if u.New = a.next; !a.Place && !a.Table.Fixed {
+		if u.New = a.next; (!a.Place || a.tomb) && !a.Table.Fixed {
 			u.Row = a.Table.Store.LogRow(a.Key, a.ref)
 		}
 		a.entry = s.log.Add(int(a.Machine), u)
@@ -174,6 +200,7 @@ func (s *session) Abandon() {
 
 // abort undoes what an attempt has done that does not commit.
 func (s *session) abort() {
+	s.void()
 	s.tx.UndoEntries()
 	if err := s.end(false); err != nil {
 		s.p.cl.Fail(fmt.Errorf("twopl: release of locks: %w", err))

@@ -3,6 +3,7 @@ package twopl
 import (
 	"fmt"
 
+	"drtmx/engine/mvcc"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
@@ -24,7 +25,8 @@ type table struct {
 	spareParties  []*party
 	spareRequests []*request
 
-	clerks []*clerk // by thread
+	clerks []*clerk     // by thread
+	own    [maxOwn]byte // what the row of a new record begins with
 }
 
 // privateLines are those over which the table's buckets spread.
@@ -55,8 +57,27 @@ func (t *table) latch(c *r2.Co, at r2.Addr) (word uint64) {
 	return word
 }
 
-// unlatch lets others to a lock, which has a word.
-func (t *table) unlatch(c *r2.Co, at r2.Addr, word uint64) { c.Store64(at, word) }
+// unlatch lets others to a lock, whose word was one when it was latched. If it is held exclusively still by whom it was, snapshots
+// wait on; else those go on that have waited for its holder. A row that was free may be another record's by now.
+func (t *table) unlatch(c *r2.Co, at r2.Addr, was, word uint64) {
+	for now := was | latchBit; ; {
+		to := word
+		if word&^mvcc.Waited == was&^mvcc.Waited {
+			to |= now & mvcc.Waited
+		}
+		found := c.LocalCAS(at, now, to)
+		switch {
+		case found == now:
+			if now&^to&mvcc.Waited != 0 {
+				t.p.mv.Released(c, at)
+			}
+			return
+		case found&^mvcc.Waited != now&^mvcc.Waited:
+			return
+		}
+		now = found
+	}
+}
 
 // find is the lock of a word that is latched. A word that is held by nobody who is known is that of a row on its
 // way to another record, or to none.
@@ -109,7 +130,7 @@ func (t *table) join(c *r2.Co, r *request) {
 // forgetParty drops a party that holds nothing any more.
 func (t *table) forgetParty(p *party) {
 	delete(t.parties, p.id)
-	*p = party{held: p.held[:0], placed: p.placed[:0]}
+	*p = party{held: p.held[:0], placed: p.placed[:0], gaps: p.gaps[:0]}
 	t.spareParties = append(t.spareParties, p)
 }
 
@@ -117,8 +138,8 @@ func (t *table) forgetParty(p *party) {
 // to be looked up again.
 func (t *table) askRow(c *r2.Co, r *request, at store.Location, want mode) (v verdict, ok bool) {
 	word := t.latch(c, at.Addr)
-	if at.Stale(c.Load64(at.Addr + seqAt)) {
-		t.unlatch(c, at.Addr, word)
+	if at.Stale(c.Load64(at.Addr + t.p.seqAt)) {
+		t.unlatch(c, at.Addr, word, word)
 		return refused, false
 	}
 	return t.ask(c, r, at.Addr, word, want)
@@ -134,7 +155,7 @@ func (t *table) askGap(c *r2.Co, r *request, at r2.Addr, want mode) verdict {
 func (t *table) ask(c *r2.Co, r *request, at r2.Addr, word uint64, want mode) (v verdict, ok bool) {
 	l, ok := t.find(at, word)
 	if !ok {
-		t.unlatch(c, at, word)
+		t.unlatch(c, at, word, word)
 		c.Compute(spinCycles)
 		return refused, false
 	}
@@ -145,7 +166,7 @@ func (t *table) ask(c *r2.Co, r *request, at r2.Addr, word uint64, want mode) (v
 	case refused:
 		t.p.counts.refused++
 	}
-	t.unlatch(c, at, l.word())
+	t.unlatch(c, at, word, l.word())
 	if victim != nil {
 		t.p.counts.deadlocks++
 		t.refuse(c, victim)
@@ -156,12 +177,13 @@ func (t *table) ask(c *r2.Co, r *request, at r2.Addr, word uint64, want mode) (v
 // release takes a party's lock away and puts those who have it then on the list.
 func (t *table) release(c *r2.Co, l *lock, p *party, next *list) {
 	at := l.at
-	t.latch(c, at)
+	t.unreserve(c, l)
+	was := t.latch(c, at)
 	l.release(p)
 	l.grant(next, &t.p.cfg.rules)
 	word := l.word()
 	t.forget(l)
-	t.unlatch(c, at, word)
+	t.unlatch(c, at, was, word)
 }
 
 // adopt makes a party the holder of the lock of a row that it has just got for a new record.
@@ -179,7 +201,7 @@ func (t *table) retire(c *r2.Co, row r2.Addr, p *party, next *list) {
 	l.dissolve(next)
 	l.release(p)
 	t.forget(l)
-	t.unlatch(c, row, word)
+	t.unlatch(c, row, word, word)
 	for i, h := range p.held {
 		if h == l {
 			p.held = append(p.held[:i], p.held[i+1:]...)

@@ -24,12 +24,14 @@ const (
 	AbsentNotLocked
 	// InsertNotLocked inserts records without locking their gaps.
 	InsertNotLocked
+	// TupleOfRead keeps the timestamp of a record that was read, and then written, from before it was locked exclusively.
+	TupleOfRead
 	numVariants
 )
 
 var variantNames = [...]string{
 	"correct", "shared-over-exclusive", "exclusive-over-shared", "released-early", "unlock-before-write", "lock-left",
-	"absent-not-locked", "insert-not-locked",
+	"absent-not-locked", "insert-not-locked", "tuple-of-read",
 }
 
 func (v Variant) String() string { return nameOf(variantNames[:], uint8(v)) }
@@ -92,6 +94,9 @@ var faults = [numVariants]func(r *rules){
 	},
 	AbsentNotLocked: func(r *rules) {
 		r.holdsGap = func(*table, *r2.Co, *party, r2.Loc, mode) bool { return true }
+	},
+	TupleOfRead: func(r *rules) {
+		r.upgraded = func(s *session, a *access, b []byte) []byte { return b[s.p.stampsBack:] }
 	},
 	InsertNotLocked: func(r *rules) {
 		r.insertGap = func(*table, *r2.Co, *request, r2.Loc) verdict { return granted }

@@ -18,9 +18,12 @@ const (
 	status     = 8     // in front of a reply: granted, or the number of the item that was refused, shifted by one
 	lockBack   = 8     // of an item in a reply: found 1 bit | location, then the sequence and, but for upgrades, the value; or the version of the gap
 	seqBack    = 8
+	stampsBack = 8 + 8 // in front of the sequence, where records have versions: tuple timestamp, stamp of the version
 	insertBack = 8 + 8 // of an item in a reply: what became of it 8 bits | location; version of the gap before and after
+	guardBack  = 8     // behind it, where records have versions: timestamp of the gap
 
 	commitHead = 8 + 8     // attempt; messages of the request 62 bits | committed 1 bit
+	stampBytes = 8         // behind it, where records have versions: the stamp
 	commitItem = 8 + 8 + 8 // table 8 bits | key 56 bits; deleted 1 bit | value bytes 13 bits | location 48 bits; sequence; the value follows
 
 	lessBits   = 2
@@ -34,19 +37,13 @@ const (
 	statusAt   = 56
 	refMask    = 1<<48 - 1
 	deletedBit = 1 << 63
+	maxOwn     = 24 // bytes that a row begins with and backups do not have
 	bytesAt    = 48
 	bytesMask  = 1<<13 - 1
 
 	replyYes = 1
 
 	nanosecond = r2.Time(1000) // in picoseconds
-)
-
-// Where the parts of a row are.
-const (
-	wordAt  = record.LockOffset
-	seqAt   = record.SeqOffset
-	valueAt = record.ValueOffset
 )
 
 func pad8(n int) int { return (n + 7) &^ 7 }

@@ -10,6 +10,7 @@ import (
 // record.Owner.LockWord.
 //
 //	bit  63      held exclusively
+//	bit  62      a snapshot waits for who holds it exclusively, see mvcc.Waited
 //	bit  61      latched: a CPU is changing the lock, or its queue
 //	bits 32..47  number of shared holders
 //	bits  0..31  who holds it exclusively
