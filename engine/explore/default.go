@@ -11,14 +11,16 @@ var (
 	transactions []byte
 	//go:embed xstore.yaml
 	xstore []byte
+	//go:embed snapshots.yaml
+	snapshots []byte
 )
 
 // Names are the systems that are small enough and come with the package, the default first.
-var Names = []string{"transactions", "xstore"}
+var Names = []string{"transactions", "xstore", "snapshots"}
 
 // Shipped is the spec of one of them. ok is false for another name.
 func Shipped(name string) (spec experiment.Spec, ok bool) {
-	text, ok := map[string][]byte{"transactions": transactions, "xstore": xstore}[name]
+	text, ok := map[string][]byte{"transactions": transactions, "xstore": xstore, "snapshots": snapshots}[name]
 	if !ok {
 		return spec, false
 	}
