@@ -8,6 +8,7 @@ import (
 	"drtmx/engine/knob"
 	"drtmx/engine/r2"
 	"drtmx/engine/r2/clocks"
+	"drtmx/engine/testbed"
 	"drtmx/engine/txn"
 )
 
@@ -118,7 +119,14 @@ func (s *Store) openSchemes() error {
 		Cluster: s.cl, Clocks: s.clocks, Oracle: -1,
 		Options: func() *dst.Options { return &s.opt.Timestamps }, Values: func() knob.Values { return s.opt.Timestamps.Values },
 	}
-	for m := range s.cl.Machines() {
+	from, to := 0, s.cl.Machines()
+	if v := s.opt.Timestamps.Values; v != nil { // else a test has made the options
+		if m, ok := testbed.Oracle(v); ok {
+			e.Oracle = m
+		}
+		from, to = testbed.Clients(v)
+	}
+	for m := from; m < to; m++ {
 		e.Clients = append(e.Clients, m)
 	}
 	for _, name := range dst.Names() {

@@ -21,6 +21,7 @@ const (
 	becauseLocal    = "most locks are on the own machine, where a CPU's CAS is much faster than an RNIC's (4.3.2)"
 	becauseRemote   = "most locks are on other machines, whose CPUs an RNIC's ATOMIC spares (4.3.2)"
 	becauseAtomic   = "after an RNIC's ATOMIC records are written back by WRITE (4.4.1)"
+	becauseVersions = "records have versions, and a CPU claims, reads and installs them (5.3.2)"
 	becauseLockRPC  = "after a CPU's lock records are written back by RPC (4.3.3, 4.4.1)"
 )
 
@@ -43,7 +44,7 @@ func (c Config) Resolved() Config {
 //   - validation, logging, ro_validation (§4.3.2, §4.3.4, §4.3.5): one-sided.
 //   - commit (§4.3.3, §4.4.1): follows lock.
 //
-// Without RDMA all are two-sided.
+// Where records have versions, those that handle them are two-sided. Without RDMA all are.
 func (c Config) Decide() (Config, Reasons) {
 	var why Reasons
 	set := func(phase metrics.Phase, p *Prim, to Prim, because string) {
@@ -56,6 +57,13 @@ func (c Config) Decide() (Config, Reasons) {
 			set(p.ID, p.Field(&c), TwoSided, becauseNoRDMA)
 		}
 		return c, why
+	}
+	if c.Timestamps.Versions() {
+		for _, p := range Phases {
+			if handlesVersions(p.ID) {
+				set(p.ID, p.Field(&c), TwoSided, becauseVersions)
+			}
+		}
 	}
 	read, because := c.decideRead()
 	set(txn.Execution, &c.Execution, read, because)

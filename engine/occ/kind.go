@@ -17,10 +17,11 @@ var Kind = txn.Kind{
 	Claim:   history.StrictSerializable,
 	Rows:    rows,
 	Uses:    []string{"replicas", "cache.enabled", "cache.bytes", "txn.speculative", txn.PaddingKnob, "log.reclaim", "txn.backoff_min_ns", "txn.backoff_max_ns", txn.KnobCoordinator},
-	Rules:   []func(knob.Values, *testbed.Load) error{txn.ValidReplicas, txn.ValidBackoff, validNetwork, validAtomics, validSwitches},
+	Rules:   []func(knob.Values, *testbed.Load) error{txn.ValidReplicas, txn.ValidBackoff, validNetwork, validAtomics, validSwitches, validVersions},
 	Follower: func(load testbed.LoadOf) knob.Follower {
 		return knob.Follower{
 			Values: func(before, v, set knob.Values) {
+				followVersions(before, v, set)
 				FollowTable(v, set, configOf(before, load(before)).Resolved(), configOf(v, load(v)).Resolved())
 			},
 			Spec: dropBarred,
