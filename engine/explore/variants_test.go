@@ -35,7 +35,7 @@ func init() {
 			return x
 		}))
 	}
-	for v := twopl.Correct; v <= twopl.InsertNotLocked; v++ {
+	for v := twopl.Correct; v <= twopl.TupleOfRead; v++ {
 		kinds = append(kinds, planted(twopl.Kind, v.String(), func(c txn.Config) txn.Config {
 			x := c.(twopl.Config)
 			x.Variant = v

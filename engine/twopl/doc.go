@@ -47,6 +47,15 @@
 // written. Writes lock as before. A record that was read without a lock and is then written must be unchanged when the lock
 // is there, else the attempt aborts: no update is lost.
 //
+// # Snapshots
+//
+// Under a scheme of timestamps rows have the header record.Versioned, and read-only transactions run in the sessions of
+// engine/mvcc (versions.go). A lock brings the timestamp of its record and the stamp of the version, as they are under the
+// lock. The stamp is drawn when all locks are held. The message that ends an attempt installs the versions, raises the
+// timestamps of records that were shared, and of gaps, to the stamp, and then releases. A snapshot waits for the holder of an
+// exclusive lock; it does not join the queue, for those in it will have larger stamps (golden scripts figure-5-8, snapshot).
+// A deleted record leaves a tombstone, which is locked as records are.
+//
 // # Costs
 //
 // What a record takes of its server's core is charged when its lock is asked for: Config.ReadNS and WriteNS, which are
@@ -61,5 +70,6 @@
 //     themselves. Its commit passes along the replicas one after the other; here the coordinator writes the logs.
 //   - Detection of deadlocks by a graph of who waits for whom. MySQL Cluster has none either.
 //   - The gaps of one server share 16,384 lock words: two that share one exclude each other.
+//   - A change of ts.scheme while the system runs.
 //   - Recovery: a machine that fails takes its transactions with it, and those of others that have locks there.
 package twopl
