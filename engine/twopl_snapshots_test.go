@@ -16,7 +16,7 @@ func TestTwoPLSnapshots(t *testing.T) {
 	}
 	settings := []experiment.Knobs{
 		{"ts.clock_drift_ns": 0, "2pl.deadlock": "wait-die"}, {"ts.clock_drift_ns": 20_000, "ts.staleness_ns": 200_000},
-		{"ts.clock_drift_ns": 1_000_000, "2pl.deadlock": "wait-die", "ts.freshness": "mixed"},
+		{"ts.clock_drift_ns": 1_000_000, "2pl.deadlock": "wait-die", "ts.freshness": "mixed"}, {"oracle": true, "ts.freshness": "strict"},
 	}
 	for _, k := range experiment.Schemes {
 		if k.Name != "dst" {
