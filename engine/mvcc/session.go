@@ -22,6 +22,7 @@ type session struct {
 	set   []*access
 	pool  txn.Pool[access]
 	local waiter
+	items []byte // see settleLocal
 }
 
 // access is one record of the transaction.
@@ -119,6 +120,9 @@ func (x *session) Fetch(first int, _ bool) error {
 		}
 		if err := x.c.Wait(); err != nil {
 			return x.tx.Fail(err)
+		}
+		if x.s.settler != nil {
+			x.settleLocal(first)
 		}
 		x.awaitLocal()
 		left = false

@@ -41,6 +41,8 @@ type Store struct {
 	cl   *r2.Cluster
 	host Host
 	opt  Options
+
+	settler Settler // the host, if it is one
 	rules
 
 	clocks  *clocks.Clocks
@@ -108,7 +110,11 @@ func Open(db *txn.DB, host Host, o Options) (*Store, error) {
 			return nil, fmt.Errorf("queues of machine %d: %w", m, err)
 		}
 	}
-	s.rpcRead = cl.HandleDeferring("mvcc.read", s.serveRead)
+	if s.settler, _ = host.(Settler); s.settler != nil {
+		s.rpcRead = cl.HandleWaiting("mvcc.read", s.serveSettled)
+	} else {
+		s.rpcRead = cl.HandleDeferring("mvcc.read", s.serveRead)
+	}
 	s.rpcLow = cl.HandleAtOnce("mvcc.low", s.serveLow)
 	return s, s.openSchemes()
 }

@@ -3,6 +3,7 @@ package rococo
 import (
 	"fmt"
 
+	"drtmx/engine/mvcc"
 	"drtmx/engine/txn"
 )
 
@@ -10,8 +11,12 @@ import (
 type Config struct {
 	txn.Settings
 
-	// Variant plants a known fault. Tests only.
-	Variant Variant
+	// HostScale, in thousandths, multiplies what servers take for messages and for their graphs; 0: 1,000.
+	HostScale int
+
+	// Variant plants a known fault, and Versions one into what keeps versions of records. Tests only.
+	Variant  Variant
+	Versions mvcc.Variant
 }
 
 // Default is what a database without further wishes runs with.
@@ -20,6 +25,9 @@ func Default() Config { return Config{}.withDefaults() }
 func (c Config) withDefaults() Config {
 	c.Replicas = 1
 	c.Settings = c.Settings.WithDefaults()
+	if c.HostScale == 0 {
+		c.HostScale = 1_000
+	}
 	return c
 }
 
@@ -28,12 +36,15 @@ func (c Config) Validate() error {
 	if c.Replicas > 1 {
 		return fmt.Errorf("replicas %d: servers keep no backups; leave it at 1", c.Replicas)
 	}
-	return c.withDefaults().Settings.Validate()
+	if c = c.withDefaults(); c.HostScale < 1 {
+		return fmt.Errorf("host scale of %d thousandths: at least 1", c.HostScale)
+	}
+	return c.Settings.Validate()
 }
 
 // Common is what all protocols say.
 func (c Config) Common() txn.Settings {
 	o := c.Settings
-	o.Faulty = c.Variant != Correct
+	o.Faulty = c.Variant != Correct || c.Versions != mvcc.Correct
 	return o
 }

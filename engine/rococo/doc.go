@@ -35,6 +35,10 @@
 // transactions have been executed that had started on the records. Where rounds differ the attempt is aborted: these are all
 // the aborts that there are.
 //
+// # Snapshots
+//
+// With timestamps (DST) read-only transactions read snapshots instead: see versions.go and engine/mvcc.
+//
 // # What is modelled
 //
 // All messages, two-sided, with their real bytes; records, claims and pieces with their accesses to memory, which are

@@ -39,6 +39,7 @@ type node struct {
 	// Its commit timestamp, where records have versions: what its coordinator has found, and what comes of that in the graph. It
 	// is known, and the same on all servers, once it has been executed somewhere.
 	least, stamp uint64
+	floor, top   uint64 // of its component: larger than the stamps of all that comes before, and its largest
 	stamped      bool
 
 	pieces  []piece  // on this server, in the order in which they started
@@ -87,33 +88,32 @@ func (g *graph) node(id txnID, server int16) *node {
 	return n
 }
 
-// stampAll gives the transactions of a plan their timestamps, in the order in which they run: each has a larger one than all
-// that it comes after. In a cycle that is who runs before, whichever piece has started first.
+// stampAll gives the transactions of a plan their timestamps, component by component: all of a cycle have larger ones than
+// all that comes before any of them, with their own cycles, and than who runs before them in the cycle. Two may meet on a record
+// and have no edge, for one in between, which its cycle moves elsewhere, has two.
 func (g *graph) stampAll(order []*node) {
-	for i, n := range order {
-		n.index = int32(i)
-		if !n.stamped {
-			n.stamp = n.least
-		}
-	}
-	for _, n := range order {
-		for _, e := range n.edges {
-			if b := g.nodes[e.before]; !g.later(b, n) && !n.stamped {
-				n.stamp = max(n.stamp, b.stamp+1)
+	for len(order) > 0 {
+		n, floor := 0, uint64(0)
+		for ; n < len(order) && order[n].component == order[0].component; n++ {
+			floor = max(floor, order[n].floor)
+			for _, e := range order[n].edges {
+				if b := g.nodes[e.before]; b.round != g.plan.round || b.component != order[0].component {
+					floor = max(floor, b.top+1)
+				}
 			}
 		}
-		n.stamped = true
-		for _, e := range n.edges {
-			if b := g.nodes[e.before]; g.later(b, n) && !b.stamped { // the order of the cycle says so
-				b.stamp = max(b.stamp, n.stamp+1)
+		last := uint64(0)
+		for _, m := range order[:n] {
+			if !m.stamped {
+				m.stamp, m.floor, m.stamped = max(m.least, floor, last+1), floor, true
 			}
+			last = m.stamp
 		}
+		for _, m := range order[:n] {
+			m.top = last
+		}
+		order = order[n:]
 	}
-}
-
-// later says that a transaction runs after another one of the plan.
-func (g *graph) later(b, n *node) bool {
-	return b.status == committing && b.round == g.plan.round && b.index > n.index
 }
 
 // take is memory for a piece, zeros at first.

@@ -9,14 +9,15 @@ import (
 
 // Kind is the protocol in the list of parts.
 var Kind = txn.Kind{
-	Name:  "rococo",
-	Doc:   "transactions in pieces that servers reorder by a dependency graph instead of aborting them (Rococo)",
-	Claim: history.StrictSerializable,
-	Rows:  func(testbed.LoadOf) []knob.Row { return nil },
-	Uses:  []string{"txn.backoff_min_ns", "txn.backoff_max_ns", txn.KnobCoordinator},
-	Rules: []func(knob.Values, *testbed.Load) error{txn.ValidBackoff, validPieces},
+	Name:    "rococo",
+	Schemes: []string{"dst"},
+	Doc:     "transactions in pieces that servers reorder by a dependency graph instead of aborting them (Rococo)",
+	Claim:   history.StrictSerializable,
+	Rows:    func(testbed.LoadOf) []knob.Row { return []knob.Row{txn.HostRow()} },
+	Uses:    []string{"txn.backoff_min_ns", "txn.backoff_max_ns", txn.KnobCoordinator},
+	Rules:   []func(knob.Values, *testbed.Load) error{txn.ValidBackoff, validPieces},
 	Config: func(v knob.Values, _ *testbed.Load, _ txn.Seen) txn.Config {
-		return Config{Settings: txn.SettingsOf(v)}.withDefaults()
+		return Config{Settings: txn.SettingsOf(v), HostScale: txn.HostScale(v)}.withDefaults()
 	},
 	Choices: func(txn.Config) []txn.Choice { return nil },
 	LooksUp: func(knob.Values, *testbed.Load) string { return "servers look up their own records" },

@@ -2,9 +2,11 @@ package rococo
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 
 	"drtmx/engine/history"
+	"drtmx/engine/mvcc"
 	"drtmx/engine/r2"
 	records "drtmx/engine/record"
 	"drtmx/engine/store"
@@ -20,16 +22,9 @@ type piece struct {
 	output []byte // once it has run, in what its transaction's reply will be
 }
 
-// Where the parts of a row are.
-const (
-	lockAt  = records.LockOffset
-	seqAt   = records.SeqOffset
-	valueAt = records.ValueOffset
-)
-
 // perform runs a piece where it belongs in the order.
 func (s *server) perform(c *r2.Co, n *node, x *piece) error {
-	t := x.table
+	t, h := x.table, s.p.header
 	if x.op.Inserts {
 		return s.insert(c, n, x)
 	}
@@ -39,21 +34,36 @@ func (s *server) perform(c *r2.Co, n *node, x *piece) error {
 	}
 	row := s.buffer(c, t.RowBytes)
 	copy(row, c.Load(loc.Addr, len(row)))
-	seq, value := records.Seq(row), row[valueAt:]
-	if !records.Live(seq) {
+	seq, value := h.StampOf(row), h.Value(row)
+	if !records.Live(seq) || h.Tomb(seq) {
 		return fmt.Errorf("piece %s of key %d of table %s: %w", x.op.Name, x.key, t.Name, txn.ErrNotFound)
 	}
 	ran := txn.Ran{Table: t, Key: x.key, Version: t.Version(x.key, loc.Ref, seq), Sum: s.p.db.Sum(t, x.key, value)}
 	s.compute(x, value)
-	if x.op.Writes {
-		next := records.Next(seq)
-		records.SetSeq(row, next)
+	switch {
+	case x.op.Writes:
+		next := s.p.next(seq)
 		t.Touch(x.key)
-		c.Store(loc.Addr+seqAt, row[seqAt:valueAt+t.Written])
 		ran.Next, ran.Value = txn.Updated(ran.Version, next), value[:t.Written]
+		s.put(c, n, t, x.key, loc, next, value[:t.Written])
+	case s.p.mv != nil && !t.Constant && s.p.mv.RaisesReads():
+		s.p.mv.Raise(c, loc.Addr, n.stamp)
 	}
 	s.p.ran(n.id, ran)
 	return nil
+}
+
+// put makes a version of a record the present one.
+func (s *server) put(c *r2.Co, n *node, t *txn.Table, key uint64, loc store.Location, seq uint64, value []byte) {
+	if s.p.mv != nil {
+		s.p.mv.Install(c, t, key, loc.Addr, mvcc.Version{TS: n.stamp, Seq: seq, Value: value})
+		return
+	}
+	h := s.p.header // the value follows on the stamp
+	b := s.image(c, h.Bytes-h.Stamp+len(value))
+	binary.LittleEndian.PutUint64(b, seq)
+	copy(b[h.Bytes-h.Stamp:], value)
+	c.Store(loc.Addr+r2.Addr(h.Stamp), b)
 }
 
 func orMissing(err error) error {
@@ -65,21 +75,22 @@ func orMissing(err error) error {
 
 // insert gives a record its row and value.
 func (s *server) insert(c *r2.Co, n *node, x *piece) error {
-	t := x.table
+	t, h := x.table, s.p.header
 	row := s.buffer(c, t.RowBytes)
 	clear(row)
-	change, err := t.Store.Insert(c, x.key, row[lockAt:seqAt], store.AnyVersion)
+	value := h.Value(row)
+	s.compute(x, value)
+	ran := txn.Ran{Table: t, Key: x.key, Inserted: true, Value: value}
+	t.Touch(x.key)
+	change, err := t.Store.Insert(c, x.key, row[:h.Own], store.AnyVersion)
 	if err != nil {
 		return fmt.Errorf("piece %s inserts key %d of table %s: %w", x.op.Name, x.key, t.Name, err)
 	}
-	t.Touch(x.key)
-	ran := txn.Ran{Table: t, Key: x.key, Version: t.Absent(x.key, change.Before), Inserted: true}
+	ran.Version = t.Absent(x.key, change.Before)
 	t.Born(x.key, change.Ref)
-	value := row[valueAt:]
-	x.op.F(value, x.input, x.output)
-	records.SetSeq(row, records.LockSeq.Born(change.Ref.Incarnation()))
-	c.Store(t.Store.Location(x.key, change.Ref).Addr+seqAt, row[seqAt:])
-	ran.Next, ran.Value = txn.Updated(ran.Version, records.Seq(row)), value
+	seq := h.Born(change.Ref.Incarnation())
+	ran.Next = txn.Reborn(ran.Version, seq)
+	s.put(c, n, t, x.key, t.Store.Location(x.key, change.Ref), seq, value)
 	s.p.ran(n.id, ran)
 	return nil
 }
@@ -113,7 +124,7 @@ func (s *server) immediately(c *r2.Co, n *node, x *piece, edges []edge) ([]edge,
 	}
 	on := s.claimed.look(x.table, x.key)
 	if len(on.ahead) == 0 {
-		on.ahead = append(on.ahead, row[valueAt:]...)
+		on.ahead = append(on.ahead, s.p.header.Value(row)...)
 	}
 	if x.op.Writes {
 		x.op.F(on.ahead, x.input, x.output)

@@ -3,6 +3,8 @@ package rococo
 import (
 	"fmt"
 
+	"drtmx/engine/history"
+	"drtmx/engine/mvcc"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
 	"drtmx/engine/txn"
@@ -14,6 +16,8 @@ type protocol struct {
 	cl      *r2.Cluster
 	cfg     Config
 	cost    costs
+	header  record.Header // of rows
+	mv      *mvcc.Store   // nil: records have one version
 	servers []*server
 	rpc     rpcs
 
@@ -33,7 +37,7 @@ func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
 		return nil, fmt.Errorf("%d servers: numbers of edges name %d", db.Servers(), mostServers)
 	}
 	cl := db.Cluster()
-	p := &protocol{db: db, cl: cl, cfg: c, cost: scaled(db.Options().Scale, assumed), sessions: map[txnID]*session{}}
+	p := &protocol{db: db, cl: cl, cfg: c, cost: scaled(db.Options().Scale, assumed).times(c.HostScale), header: record.LockSeq, sessions: map[txnID]*session{}}
 	for m := range db.Servers() {
 		lines, err := cl.Mem(m).Reserve("rococo.state", stateLines*lineBytes, 0)
 		if err != nil {
@@ -44,6 +48,12 @@ func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
 			claimed: claimed{of: map[recordOf]*claims{}}, edges: make([][]edge, cl.Threads(m)), lines: lines,
 		})
 		p.servers[m].graph.forgets = c.Variant == Forgetful
+	}
+	if c.Timestamps.Versions() {
+		p.header = record.Versioned
+		if err := p.openVersions(); err != nil {
+			return nil, err
+		}
 	}
 	p.rpc.start = cl.Handle("rococo.start", p.handler((*server).serveStart))
 	p.rpc.commit = cl.HandleWaiting("rococo.commit", p.handler((*server).serveCommit))
@@ -57,6 +67,17 @@ func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
 func (p *protocol) handler(f func(s *server, c *r2.Co, req, rep []byte) int) r2.Handler {
 	return func(c *r2.Co, _ r2.Peer, req, rep []byte) int { return f(p.servers[c.Machine()], c, req, rep) }
 }
+
+// headBytes are those of a start's reply and of a commit, before edges and outputs.
+func (p *protocol) headBytes() int {
+	if p.mv != nil {
+		return 2 * word
+	}
+	return word
+}
+
+// anomaly is one that the protocol sees by itself.
+func anomaly(kind, text string) history.Anomaly { return history.Anomaly{Kind: kind, Text: text} }
 
 // ran tells the history what a piece has done.
 func (p *protocol) ran(id txnID, x txn.Ran) {
@@ -77,7 +98,10 @@ func (p *protocol) Set(cfg txn.Config) error {
 	if err := c.Validate(); err != nil {
 		return err
 	}
-	p.cfg = c
+	p.cfg, p.cost = c, scaled(p.db.Options().Scale, assumed).times(c.HostScale)
+	if p.mv != nil {
+		p.mv.Set(c.Timestamps)
+	}
 	return nil
 }
 
@@ -93,8 +117,8 @@ func (p *protocol) Session(tx *txn.Tx) txn.Session {
 	return &session{p: p, tx: tx, c: c}
 }
 
-// Header has a sequence, and a lock word that nobody uses.
-func (p *protocol) Header() record.Header { return record.LockSeq }
+// Header has a sequence, and a lock word that nobody uses; or it is that of records with versions.
+func (p *protocol) Header() record.Header { return p.header }
 
 // Unserved counts nothing: a transaction ends when its servers have answered.
 func (p *protocol) Unserved() (commits, logs int) { return 0, 0 }

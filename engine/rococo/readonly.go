@@ -251,8 +251,8 @@ func (s *server) read(c *r2.Co, t *txn.Table, key uint64, value []byte) (head, s
 	head = uint64(uint32(loc.Ref)) // of a gap, its version
 	if ok {
 		row := c.Load(loc.Addr, t.RowBytes)
-		if stamp = records.Seq(row); records.Live(stamp) && !loc.Stale(stamp) {
-			copy(value, row[valueAt:])
+		if stamp = s.p.header.StampOf(row); records.Live(stamp) && !s.p.header.Tomb(stamp) && !loc.Stale(stamp) {
+			copy(value, s.p.header.Value(row))
 			head = uint64(loc.Ref) | foundBit
 		} else { // it is being inserted, or has been taken out just now
 			head = uint64(uint32(c.Load64(t.Store.Gap(key).Addr)))

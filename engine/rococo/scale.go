@@ -46,3 +46,9 @@ func scaled(s txn.Scale, x costs) costs {
 	x.begin, x.piece, x.read = s.Of(CostBegin, x.begin), s.Of(CostPiece, x.piece), s.Of(CostRead, x.read)
 	return x
 }
+
+// times multiplies what servers take by so many thousandths.
+func (x costs) times(thousandths int) costs {
+	x.request, x.node = x.request*thousandths/1_000, x.node*thousandths/1_000
+	return x
+}

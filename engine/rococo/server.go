@@ -18,6 +18,7 @@ type server struct {
 	edges   [][]edge  // by thread, of a start
 	lines   r2.Addr   // what its threads contend for when they look at claims and transactions
 	rows    [][]byte  // by coroutine, of the piece that runs
+	images  [][]byte  // by coroutine, of what it stores
 	output  []byte    // of an immediate piece that runs
 }
 
@@ -47,15 +48,18 @@ func (s *server) touch(c *r2.Co, name uint64) {
 	c.Touch(s.lines+r2.Addr(name*prime>>32%stateLines*lineBytes), word)
 }
 
-// buffer is memory for a row, of whoever runs.
-func (s *server) buffer(c *r2.Co, n int) []byte {
-	for int(c.ID()) >= len(s.rows) {
-		s.rows = append(s.rows, nil)
+// buffer is memory for a row, of whoever runs; image is for what it stores.
+func (s *server) buffer(c *r2.Co, n int) []byte { return perCoroutine(&s.rows, c, n) }
+func (s *server) image(c *r2.Co, n int) []byte  { return perCoroutine(&s.images, c, n) }
+
+func perCoroutine(list *[][]byte, c *r2.Co, n int) []byte {
+	for int(c.ID()) >= len(*list) {
+		*list = append(*list, nil)
 	}
-	b := s.rows[c.ID()]
+	b := (*list)[c.ID()]
 	if len(b) < n {
 		b = make([]byte, n)
-		s.rows[c.ID()] = b
+		(*list)[c.ID()] = b
 	}
 	return b[:n]
 }
@@ -70,7 +74,7 @@ func (s *server) serveStart(c *r2.Co, req, rep []byte) int {
 		n.status = started
 	}
 	edges, err := s.edges[c.Thread()][:0], error(nil)
-	at := word
+	at, least := s.p.headBytes(), uint64(0)
 	for req = req[word:]; len(req) >= pieceBytes; {
 		x := piece{table: s.p.db.TableOf(uint8(u64(req) >> 56)), key: u64(req) & keyMask, op: txn.OpOf(uint16(u64(req[word:])))}
 		input := int(u64(req[word:]) >> 16)
@@ -86,6 +90,11 @@ func (s *server) serveStart(c *r2.Co, req, rep []byte) int {
 		} else {
 			edges, err = s.claim(n, &x, edges)
 		}
+		if err == nil && s.p.mv != nil {
+			found := uint64(0)
+			found, err = s.least(c, &x)
+			least = max(least, found)
+		}
 		if err != nil {
 			s.p.cl.Fail(fmt.Errorf("rococo: %w", err))
 		}
@@ -93,6 +102,9 @@ func (s *server) serveStart(c *r2.Co, req, rep []byte) int {
 	}
 	edges = distinct(edges)
 	put64(rep, uint64(len(edges)))
+	if s.p.mv != nil {
+		put64(rep[word:], least)
+	}
 	s.edges[c.Thread()] = edges
 	return at + putEdges(rep[at:], edges)
 }
@@ -121,10 +133,17 @@ func (s *server) serveCommit(c *r2.Co, req, rep []byte) int {
 		s.p.cl.Fail(fmt.Errorf("rococo: machine %d is to commit transaction %d, which has not started there", s.machine, id))
 		return 0
 	}
-	n.complete(edgesOf(req[word:], nil))
+	if s.p.mv != nil && n.status < committing {
+		n.least = u64(req[word:])
+	}
+	n.complete(edgesOf(req[s.p.headBytes():], nil))
 	s.wake(c, n)
 	s.execute(c, n)
 	at := 0
+	if s.p.mv != nil {
+		put64(rep, n.stamp)
+		at = word
+	}
 	for i := range n.pieces {
 		if x := &n.pieces[i]; !x.op.Immediate {
 			copy(rep[at:], x.output)
@@ -164,10 +183,19 @@ func (s *server) execute(c *r2.Co, n *node) {
 // run executes a plan.
 func (s *server) run(c *r2.Co, order []*node, visited int) {
 	list := append(s.list(), order...) // the next plan is made while this one runs
+	if s.p.mv != nil {
+		s.graph.stampAll(list)
+		if s.p.cfg.Variant == StampsReversed {
+			reverseStamps(list)
+		}
+	}
 	for _, n := range list {
 		n.status = executing
 	}
 	c.Compute(visited * s.p.cost.node)
+	if s.p.mv != nil {
+		s.reserve(c, list)
+	}
 	for _, n := range list {
 		for i := range n.pieces {
 			if err := s.perform(c, n, &n.pieces[i]); err != nil {
@@ -209,7 +237,11 @@ func (s *server) inform(c *r2.Co, n *node) {
 		return
 	}
 	if n.status == heard {
-		n.complete(edgesOf(rep.B, nil))
+		b := rep.B
+		if s.p.mv != nil {
+			b = n.told(b)
+		}
+		n.complete(edgesOf(b, nil))
 	}
 	s.wake(c, n)
 }
@@ -224,10 +256,13 @@ func (s *server) serveAsk(c *r2.Co, req, rep []byte) int {
 		s.p.cl.Fail(fmt.Errorf("rococo: machine %d is asked for transaction %d, which it has forgotten: it remembers the last %d", s.machine, id, cap(s.graph.old)))
 		return 0
 	}
-	for n.status < committing {
+	for n.status < committing || n.status == executing && s.p.mv != nil && !n.stamped {
 		s.await(c, n)
 	}
-	return putEdges(rep, n.edges)
+	if s.p.mv == nil {
+		return putEdges(rep, n.edges)
+	}
+	return stampWords*word + putEdges(rep[n.tell(rep):], n.edges)
 }
 
 // await suspends a coroutine until the status of a transaction changes.

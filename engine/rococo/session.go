@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"drtmx/dst"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
@@ -26,7 +27,9 @@ type session struct {
 	started   int   // of them, in steps before
 	parts     []int // servers
 	edges     []edge
-	immediate bool // there was an immediate piece
+	x         dst.Txn
+	stamp     uint64 // that servers have found
+	immediate bool   // there was an immediate piece
 	whole     whole
 
 	// Of a read-only transaction, see readonly.go.
@@ -48,8 +51,9 @@ type asked struct {
 type access struct {
 	txn.Access
 	seen
-	loc store.Location // of a body that runs on the server
-	rep int            // number of the call that is to bring it
+	loc  store.Location // of a body that runs on the server
+	tomb bool           // its row says that it was deleted
+	rep  int            // number of the call that is to bring it
 }
 
 // call is a request that is under way.
@@ -61,7 +65,10 @@ type call struct {
 // Begin begins an attempt.
 func (s *session) Begin(first bool) {
 	s.set, s.pieces, s.parts, s.edges, s.started = s.set[:0], s.pieces[:0], s.parts[:0], s.edges[:0], 0
-	s.immediate, s.whole = false, whole{}
+	s.immediate, s.whole, s.stamp = false, whole{}, 0
+	if s.p.mv != nil && !s.tx.ReadOnly() {
+		s.p.mv.Scheme().Begin(s.c, &s.x)
+	}
 	if first {
 		s.last = s.last[:0]
 	}
@@ -171,7 +178,10 @@ func (s *session) start(list []asked, m int) error {
 
 // startedAt takes what a server says of pieces that have started.
 func (s *session) startedAt(x call, list []asked) {
-	b := x.rep.B[word:]
+	b := x.rep.B[s.p.headBytes():]
+	if s.p.mv != nil {
+		s.p.mv.Scheme().Over(&s.x, dst.Stamp(u64(x.rep.B[word:])), 0)
+	}
 	for i := range list {
 		if p := &list[i]; p.server == x.server && p.op.Immediate {
 			copy(p.output, b)
@@ -191,6 +201,9 @@ func (s *session) Commit() error {
 		err = s.commit()
 	}
 	delete(s.p.sessions, s.id)
+	if err == nil && s.p.mv != nil {
+		err = s.stampIt()
+	}
 	if err != nil {
 		// Some servers may have run its pieces, and nobody takes them back: a machine is gone, and there is no recovery.
 		s.p.cl.Fail(fmt.Errorf("rococo: commit: %w", err))
@@ -212,6 +225,12 @@ func (s *session) commit() error {
 	}
 	s.edges = distinct(s.edges)
 	req := add64(nil, uint64(s.id))
+	if s.p.mv != nil {
+		if err := s.p.mv.Scheme().Draw(s.c, &s.x); err != nil {
+			return s.tx.Fail(err)
+		}
+		req = add64(req, uint64(s.x.TS))
+	}
 	for _, e := range s.edges {
 		req = add64(req, e.word())
 	}
@@ -227,6 +246,10 @@ func (s *session) commit() error {
 	}
 	for _, x := range s.calls {
 		b := x.rep.B
+		if s.p.mv != nil {
+			s.final(u64(b), x.server)
+			b = b[word:]
+		}
 		for i := range s.pieces {
 			if p := &s.pieces[i]; p.server == x.server && !p.op.Immediate {
 				copy(p.output, b)
@@ -234,6 +257,17 @@ func (s *session) commit() error {
 			}
 		}
 	}
+	return nil
+}
+
+// stampIt tells the scheme and the history of the timestamp.
+func (s *session) stampIt() error {
+	if s.stamp == 0 { // it has touched nothing
+		return nil
+	}
+	s.x.TS = dst.Stamp(s.stamp)
+	s.tx.CommitsAt(s.x.TS)
+	s.p.mv.Scheme().Done(s.c, &s.x, s.tx.Session())
 	return nil
 }
 

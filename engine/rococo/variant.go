@@ -12,6 +12,8 @@ const (
 	Hasty
 	// Forgetful keeps no edges of a transaction that has run, though another server may still look for a cycle through it.
 	Forgetful
+	// StampsReversed gives the transactions of a cycle their timestamps the other way round.
+	StampsReversed
 	// OneRound has read-only transactions read once.
 	OneRound
 	// Unblocked has them not wait for transactions that have started.
@@ -31,12 +33,29 @@ var Variants = []struct {
 }
 
 func (v Variant) String() string {
+	if v == StampsReversed {
+		return "stamps-reversed"
+	}
 	for _, x := range Variants {
 		if x.Variant == v {
 			return x.Name
 		}
 	}
 	return "correct"
+}
+
+// reverseStamps is StampsReversed, of a plan.
+func reverseStamps(list []*node) {
+	for len(list) > 0 {
+		n := 1
+		for n < len(list) && list[n].component == list[0].component {
+			n++
+		}
+		for i := range n / 2 {
+			list[i].stamp, list[n-1-i].stamp = list[n-1-i].stamp, list[i].stamp
+		}
+		list = list[n:]
+	}
 }
 
 // firstOf is which of two transactions of a cycle runs first on a server.

@@ -3,6 +3,8 @@ package rococo
 import (
 	"fmt"
 
+	"drtmx/dst"
+	"drtmx/engine/mvcc"
 	"drtmx/engine/r2"
 	records "drtmx/engine/record"
 	"drtmx/engine/store"
@@ -88,11 +90,11 @@ func (s *server) against(c *r2.Co, x *session) (n *node, changed bool) {
 		if n := s.claimed.look(a.Table, a.Key).against(a.Out != nil); n != nil {
 			return n, false
 		}
-		if a.State == txn.Missing {
+		if a.State == txn.Missing && !a.tomb {
 			_, there := a.Table.Store.Find(a.Key)
 			changed = changed || there
 		} else {
-			changed = changed || u64(c.Peek(a.loc.Addr+seqAt, word)) != a.stamp
+			changed = changed || u64(c.Peek(a.loc.Addr+r2.Addr(s.p.header.Stamp), word)) != a.stamp
 		}
 	}
 	return nil, changed
@@ -109,9 +111,12 @@ func (s *server) install(c *r2.Co, x *session) error {
 		}
 	}
 	err := error(nil)
+	if s.p.mv != nil {
+		err = s.stampWhole(c, x, n)
+	}
 	for _, a := range x.set {
-		if a.Out != nil && err == nil {
-			err = s.write(c, a)
+		if err == nil {
+			err = s.write(c, n, a)
 		}
 	}
 	for _, a := range x.set {
@@ -127,27 +132,55 @@ func (s *server) install(c *r2.Co, x *session) error {
 	return err
 }
 
-// write puts a record of a body in place.
-func (s *server) write(c *r2.Co, a *access) error {
+// stampWhole gives a body its timestamp: nothing that has started is in its way.
+func (s *server) stampWhole(c *r2.Co, x *session, n *node) error {
+	scheme := s.p.mv.Scheme()
+	for _, a := range x.set {
+		switch {
+		case a.Table.Constant:
+		case a.State == txn.Missing && !a.tomb:
+			if a.Out != nil {
+				scheme.Over(&x.x, dst.Stamp(s.p.mv.Guard(c, a.Table, a.Key)), 0)
+			}
+		default:
+			tuple, version := s.p.mv.Under(c, a.loc.Addr)
+			if scheme.Saw(&x.x, dst.Stamp(version)); a.Out != nil {
+				scheme.Over(&x.x, dst.Stamp(tuple), dst.Stamp(version))
+			}
+		}
+		if a.Out != nil {
+			s.reserveOne(c, a.Table)
+		}
+	}
+	if err := scheme.Draw(c, &x.x); err != nil {
+		return err
+	}
+	n.stamp, n.top, n.stamped, x.stamp = uint64(x.x.TS), uint64(x.x.TS), true, uint64(x.x.TS)
+	return nil
+}
+
+// write puts a record of a body in place, or says that it was read.
+func (s *server) write(c *r2.Co, n *node, a *access) error {
 	t := a.Table
+	if a.Out == nil {
+		switch {
+		case s.p.mv == nil || t.Constant || !s.p.mv.RaisesReads():
+		case a.State == txn.Missing && !a.tomb:
+			s.p.mv.ClaimGap(c, t, a.Key, n.stamp)
+		default:
+			s.p.mv.Raise(c, a.loc.Addr, n.stamp)
+		}
+		return nil
+	}
 	t.Touch(a.Key)
 	s.p.db.Locking(true)
 	switch {
 	case a.Place:
-		row := s.buffer(c, t.RowBytes)
-		clear(row[:valueAt])
-		x, err := t.Store.Insert(c, a.Key, row[lockAt:seqAt], ^uint64(0))
-		if err != nil {
-			return fmt.Errorf("insert of key %d of table %s: %w", a.Key, t.Name, err)
-		}
-		if a.Blind {
-			a.Version = t.Absent(a.Key, x.Before)
-		}
-		t.Born(a.Key, x.Ref)
-		records.SetSeq(row, records.LockSeq.Born(x.Ref.Incarnation()))
-		copy(row[valueAt:], a.Out[txn.Front:])
-		a.Next = txn.Updated(a.Version, records.Seq(row))
-		c.Store(t.Store.Location(a.Key, x.Ref).Addr+seqAt, row[seqAt:])
+		return s.place(c, n, a)
+	case a.Delete && s.p.mv != nil:
+		next := records.Entomb(a.stamp)
+		a.Next = txn.Updated(a.Version, next)
+		s.p.mv.Install(c, t, a.Key, a.loc.Addr, mvcc.Version{TS: n.stamp, Seq: next})
 	case a.Delete:
 		a.Next = txn.Deleted(a.Version)
 		x, err := t.Store.Remove(c, a.Key, a.loc.Ref)
@@ -157,11 +190,32 @@ func (s *server) write(c *r2.Co, a *access) error {
 		t.Deleted(a.Key, x)
 		t.Store.Free(c, a.Key, a.loc.Ref)
 	default:
-		next := records.Next(a.stamp)
+		next := s.p.next(a.stamp)
 		a.Next = txn.Updated(a.Version, next)
-		put64(a.Out, next)
-		c.Store(a.loc.Addr+seqAt, a.Out)
+		s.put(c, n, t, a.Key, a.loc, next, a.Out[txn.Front:])
 	}
+	return nil
+}
+
+// place inserts a record of a body.
+func (s *server) place(c *r2.Co, n *node, a *access) error {
+	t, h := a.Table, s.p.header
+	own := s.buffer(c, h.Own)
+	clear(own)
+	x, err := t.Store.Insert(c, a.Key, own, store.AnyVersion)
+	if err != nil {
+		return fmt.Errorf("insert of key %d of table %s: %w", a.Key, t.Name, err)
+	}
+	if a.Blind {
+		a.Version = t.Absent(a.Key, x.Before)
+	}
+	t.Born(a.Key, x.Ref)
+	seq := h.Born(x.Ref.Incarnation())
+	a.Next = txn.Reborn(a.Version, seq)
+	if s.p.mv != nil {
+		s.p.mv.Cancel(c, t) // nothing was there
+	}
+	s.put(c, n, t, a.Key, t.Store.Location(a.Key, x.Ref), seq, a.Out[txn.Front:])
 	return nil
 }
 
@@ -184,8 +238,14 @@ func (s *session) fetchHere(first int) error {
 		value := s.tx.Take(a.Table.ValueBytes())
 		if ok {
 			row := c.Load(loc.Addr, a.Table.RowBytes)
-			if a.stamp = records.Seq(row); records.Live(a.stamp) && !loc.Stale(a.stamp) {
-				copy(value, row[valueAt:])
+			h := s.p.header
+			if a.stamp = h.StampOf(row); h.Tomb(a.stamp) && !loc.Stale(a.stamp) {
+				a.tomb = true
+				s.tx.LacksAt(&a.Access, a.Table.Version(a.Key, loc.Ref, a.stamp))
+				continue
+			}
+			if records.Live(a.stamp) && !loc.Stale(a.stamp) {
+				copy(value, h.Value(row))
 				s.tx.Got(&a.Access, value, a.Table.Version(a.Key, loc.Ref, a.stamp))
 				continue
 			}

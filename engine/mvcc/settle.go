@@ -1,0 +1,78 @@
+package mvcc
+
+import (
+	"encoding/binary"
+
+	"drtmx/engine/r2"
+	"drtmx/engine/txn"
+)
+
+// Settler is a Host whose transactions have begun to write a record before they hold anything: it waits itself for those that a
+// snapshot has to wait for.
+type Settler interface {
+	// Settle waits for whoever has begun to write one of some records by now, on the CPU of their primary. Each is table 8 bits |
+	// key 56 bits.
+	Settle(c *r2.Co, items []byte)
+}
+
+// serveSettled is serveRead of such a host: its handler waits.
+func (s *Store) serveSettled(c *r2.Co, from r2.Peer, req, rep []byte) int {
+	m := s.machines[c.Machine()]
+	p, items := s.parse(m, c, req)
+	w := m.waiter()
+	c.Compute(s.opt.HandlerCycles)
+	for i := 0; i < len(items); i += readItem {
+		t, key := s.item(items[i:])
+		loc, ok := s.look(c, t, key)
+		loc, ok = s.claim(c, m, t, key, loc, ok, p, w)
+		w.at = append(w.at, spot{loc, ok})
+	}
+	s.settle(c, items, p)
+	p, items = s.parse(m, c, req) // others have used its memory meanwhile
+	for i := range w.at {
+		if x := &w.at[i]; !x.ok { // who has begun to insert it has done so
+			t, key := s.item(items[i*readItem:])
+			x.loc, x.ok = s.look(c, t, key)
+		}
+	}
+	n := s.readAll(c, from, p, items, w.at, rep)
+	m.spare = append(m.spare, w)
+	return n
+}
+
+// settle waits, and counts.
+func (s *Store) settle(c *r2.Co, items []byte, p []uint64) {
+	if !s.traits.Waits || !s.waits(0, p) {
+		return
+	}
+	from := c.Now() // measured: how long it waits
+	s.settler.Settle(c, items)
+	if now := c.Now(); now > from { // measured: how long it has waited
+		s.stats.Blocked++
+		s.stats.WaitPS += now - from
+	}
+}
+
+// settleLocal is that of the records of the own machine.
+func (x *session) settleLocal(first int) {
+	x.items = x.items[:0]
+	for _, a := range x.set[first:] {
+		if a.local(x) {
+			x.items = binary.LittleEndian.AppendUint64(x.items, uint64(a.Table.ID)<<56|a.Key)
+		}
+	}
+	if len(x.items) == 0 {
+		return
+	}
+	x.s.settle(x.c, x.items, x.point.Words)
+	for _, a := range x.set[first:] {
+		if a.local(x) && !a.at.ok {
+			a.at.loc, a.at.ok = x.s.look(x.c, a.Table, a.Key)
+		}
+	}
+}
+
+// local says that a record has been claimed on the own machine and not read yet.
+func (a *access) local(x *session) bool {
+	return a.State == txn.Wanted && a.served && int(a.Machine) == x.c.Machine()
+}

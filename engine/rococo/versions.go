@@ -1,0 +1,142 @@
+package rococo
+
+import (
+	"fmt"
+
+	"drtmx/dst"
+	"drtmx/engine/mvcc"
+	"drtmx/engine/r2"
+	"drtmx/engine/record"
+	"drtmx/engine/txn"
+)
+
+// Rococo as a host of snapshots (§5.3.2):
+//
+//	Start    the answer has the largest timestamp of the records, read after they are claimed, and the coordinator derives a
+//	         larger one (RW1)
+//	Commit   the graph makes of it one that is larger than those of all that comes before, in the order in which they run: the
+//	         same on all servers (graph.stampAll). Pieces install it, with what they read and write (RW2)
+//
+// A snapshot raises the timestamps of its records and then waits for those that have claimed them before, as a read-only
+// transaction without timestamps does, once: who claims them afterwards has a larger stamp.
+
+// openVersions prepares what records with versions need.
+func (p *protocol) openVersions() (err error) {
+	p.mv, err = mvcc.Open(p.db, startHost{p}, mvcc.Options{
+		Timestamps: p.cfg.Timestamps, Variant: p.cfg.Versions,
+		FetchCycles: p.cost.begin, RecordCycles: p.cost.read, HandlerCycles: p.cost.request,
+	})
+	return err
+}
+
+// startHost says that nobody holds locks, and who has to be waited for all the same.
+type startHost struct{ p *protocol }
+
+func (startHost) Busy(uint64) bool { return false }
+
+// Take and Gone are for the collector of tombstones alone.
+func (startHost) Take(c *r2.Co, row r2.Addr) (word uint64, won bool) {
+	return collected, c.LocalCAS(row, 0, collected) == 0
+}
+func (startHost) Gone(*r2.Co, r2.Addr) {}
+
+// collected is the lock word of a tombstone that is taken out.
+const collected = 1
+
+func (h startHost) Settle(c *r2.Co, items []byte) { h.p.servers[c.Machine()].settled(c, items) }
+
+// Snapshot is the second session of a coroutine.
+func (p *protocol) Snapshot(tx *txn.Tx) txn.Session {
+	if p.mv == nil {
+		return nil
+	}
+	return p.mv.Snapshot(tx)
+}
+
+// Bound and Missable are those of the versions.
+func (p *protocol) Bound() (ns int64, ok bool)    { return p.mv.Bound() }
+func (p *protocol) Missable(stamp dst.Stamp) bool { return p.mv.Missable(stamp) }
+
+// Versions is what has the versions of the database, nil if it has none.
+func (p *protocol) Versions() *mvcc.Store { return p.mv }
+
+// next is the sequence of the version after one.
+func (p *protocol) next(seq uint64) uint64 {
+	if p.mv != nil {
+		return record.NextVersion(seq)
+	}
+	return record.Next(seq)
+}
+
+// least is what the stamp of a transaction has to be larger than that has claimed a record to do a piece.
+func (s *server) least(c *r2.Co, x *piece) (uint64, error) {
+	t := x.table
+	if t.Constant {
+		return 0, nil
+	}
+	loc, ok, err := t.Store.LookupLocal(c, x.key)
+	switch {
+	case err != nil:
+		return 0, err
+	case !ok:
+		return s.p.mv.Guard(c, t, x.key), nil
+	}
+	tuple, version := s.p.mv.Under(c, loc.Addr)
+	if x.op.Changes() {
+		return max(tuple, version), nil
+	}
+	return version, nil
+}
+
+// reserve takes room for the versions that a plan overwrites. Nobody can abort: where there is none it waits until some are
+// collected.
+func (s *server) reserve(c *r2.Co, list []*node) {
+	for _, n := range list {
+		for i := range n.pieces {
+			if x := &n.pieces[i]; x.op.Writes {
+				s.reserveOne(c, x.table)
+			}
+		}
+	}
+}
+
+func (s *server) reserveOne(c *r2.Co, t *txn.Table) {
+	for !s.p.mv.Reserve(c, t) {
+		c.Sleep(r2.Time(s.p.cfg.Timestamps.GCNS) * 1000)
+	}
+}
+
+// stampWords is what servers tell each other of a transaction's timestamp: how far it is known, itself or what it has to be
+// at least, and the bounds of its component.
+const stampWords = 4
+
+func (n *node) tell(b []byte) int {
+	put64(b, 0)
+	put64(b[word:], n.least)
+	if n.stamped {
+		put64(b, 1)
+		put64(b[word:], n.stamp)
+	}
+	put64(b[2*word:], n.floor)
+	put64(b[3*word:], n.top)
+	return stampWords * word
+}
+
+func (n *node) told(b []byte) (rest []byte) {
+	n.least, n.stamp, n.stamped = u64(b[word:]), u64(b[word:]), u64(b) != 0
+	n.floor, n.top = u64(b[2*word:]), u64(b[3*word:])
+	return b[stampWords*word:]
+}
+
+// StampsDiffer is the kind of anomaly of a transaction that has another timestamp on another server.
+const StampsDiffer = "stamps-differ"
+
+// final takes the timestamp that a server has found for the transaction.
+func (s *session) final(stamp uint64, m int) {
+	if s.stamp == 0 {
+		s.stamp = stamp
+	}
+	if s.stamp != stamp {
+		s.p.db.Note(anomaly(StampsDiffer, fmt.Sprintf("a transaction has stamp %d, and stamp %d on machine %d", s.stamp, stamp, m)))
+	}
+}

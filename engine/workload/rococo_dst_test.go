@@ -1,0 +1,76 @@
+package workload_test
+
+import (
+	"strings"
+	"testing"
+
+	"drtmx/dst"
+	"drtmx/engine/mvcc"
+	"drtmx/engine/rococo"
+	"drtmx/engine/workload/workloadtest"
+)
+
+// dated is Rococo with timestamps.
+func dated(v rococo.Variant) rococo.Config {
+	c := rococo.Default()
+	c.Variant = v
+	c.Timestamps = dst.Options{Scheme: "dst", DriftNS: 20_000, VersionBytes: 16 << 20, GCNS: 200_000}
+	return c
+}
+
+// TestRococoSnapshots: transactions that always meet, and snapshots of them, which are serialisable with them, with clocks that
+// agree or not, fresh or stale, though messages are lost.
+func TestRococoSnapshots(t *testing.T) {
+	seeds, commits := uint64(6), uint64(1_000)
+	if testing.Short() {
+		seeds, commits = 2, 300
+	}
+	for seed := range seeds {
+		for shape := range 3 {
+			for _, keys := range []uint64{6, 12, 400} {
+				cfg := dated(rococo.Correct)
+				cfg.Timestamps.DriftNS = []int64{20_000, 0, 1_000_000}[seed%3]
+				cfg.Timestamps.StalenessNS = []int64{0, 200_000}[seed%2]
+				o := workloadtest.Small(cfg)
+				shapes[shape](&o)
+				o.Seed = seed
+				b := workloadtest.New(t, o, few(t, keys))
+				if bad := b.Stress(commits); len(bad) > 0 {
+					t.Fatalf("%d keys, shape %d, seed %d:\n%s", keys, shape, seed, strings.Join(bad, "\n"))
+				}
+				b.Close()
+			}
+		}
+	}
+}
+
+// TestRococoSnapshotFaults: each fault planted into timestamps, and into what snapshots do, is found.
+func TestRococoSnapshotFaults(t *testing.T) {
+	type planted struct {
+		name string
+		cfg  rococo.Config
+	}
+	list := []planted{{rococo.StampsReversed.String(), dated(rococo.StampsReversed)}}
+	for _, v := range []mvcc.Variant{mvcc.NoWait, mvcc.ReadsNotRaised, mvcc.AsPublishedCommit} {
+		c := dated(rococo.Correct)
+		c.Versions = v
+		c.Timestamps.DriftNS = 2_000_000 // or who comes later has the larger clock anyway
+		list = append(list, planted{v.String(), c})
+	}
+	for _, x := range list {
+		found := ""
+		for seed := uint64(1); seed <= 12 && found == ""; seed++ {
+			o := workloadtest.Small(x.cfg)
+			shapes[int(seed)%len(shapes)](&o)
+			o.Seed = seed
+			b := workloadtest.New(t, o, few(t, 6+4*(seed%3)))
+			if bad := b.Stress(1_500); len(bad) > 0 {
+				found = bad[0]
+			}
+			b.Close()
+		}
+		if t.Logf("%s: %s", x.name, found); found == "" {
+			t.Errorf("%s was not found", x.name)
+		}
+	}
+}
