@@ -85,7 +85,7 @@ func TestBadSpecs(t *testing.T) {
 		{"no other thread", "workload: tpcc-no\nset: {servers: 1, clients: 1, replicas: 1, server.threads: 1}", "workload.warehouses = 0: tpcc-no takes every order line from another warehouse"},
 		{"trades", "workload: tpce\nset: {workload.customers: 100000, workload.trades: 51}", "workload.trades = 51: with 100000 customers"},
 		{"first part of many", "set: {phase: two-sided}", "phase: unknown knob, there are phase.execution, phase.lock, "},
-		{"last part unknown", "set: {fault.partition: 1}", "fault.partition: unknown knob, there are fault.drop, fault.nic_slowdown, fault.nic_slowdown_node and others;"},
+		{"last part unknown", "set: {fault.partition: 1}", "fault.partition: unknown knob, there are fault.clock_skew, fault.clock_skew_node, fault.drop and others;"},
 		{"all parts unknown", "set: {dst.staleness: 1}", "dst.staleness: unknown knob, did you mean ts.staleness_ns?; "},
 		{"a word of its label", "set: {machines: 8}", "machines: unknown knob, did you mean nodes?"},
 		{"last part alone", "set: {validation: two-sided}", "did you mean phase.validation?"},
