@@ -22,6 +22,7 @@ func TestTCPRunsChecked(t *testing.T) {
 		"rpc":         {"profile": "vale", "workload": "micro-rpc", "workload.payload": 4000},
 		"rococo":      {"profile": "vale", "cc": "rococo", "workload": "registers", "workload.keys": 60, "fault.drop": 0.005, "duration_ns": "20ms"},
 		"rococo, aws": {"profile": "aws", "cc": "rococo", "workload": "tpcc", "workload.scale": 0.01, "duration_ns": "10ms"},
+		"rococo, dst": {"profile": "vale", "cc": "rococo", "ts.scheme": "dst", "workload": "tpcc", "workload.scale": 0.01, "workload.mix.stock-level": 40, "duration_ns": "10ms"},
 		"asymmetric":  {"profile": "vale", "preset": "fasst", "replicas": 1, "servers": 1, "clients": 3},
 	} {
 		t.Run(name, func(t *testing.T) {

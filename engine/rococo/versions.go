@@ -106,6 +106,9 @@ func (s *server) reserveOne(c *r2.Co, t *txn.Table) {
 	}
 }
 
+// Filled takes the timestamp of a guard of an index that a new entry has entered: before the transaction has its own.
+func (s *session) Filled(guard uint64) { s.p.mv.Scheme().Over(&s.x, dst.Stamp(guard), 0) }
+
 // stampWords is what servers tell each other of a transaction's timestamp: how far it is known, itself or what it has to be
 // at least, and the bounds of its component.
 const stampWords = 4
