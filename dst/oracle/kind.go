@@ -39,12 +39,9 @@ func Planted(k dst.Kind, v Variant) dst.Kind {
 
 // slotsOf is how many slots a vector has.
 func slotsOf(v knob.Values) int {
-	all, servers := testbed.Machines(v)
-	if testbed.Asymmetric(v) {
-		all -= servers
-	}
 	if v.Bool("ts.compression") {
-		return all
+		from, to := testbed.Clients(v)
+		return to - from
 	}
 	_, threads, _ := testbed.ThreadCounts(v)
 	return threads
@@ -87,7 +84,7 @@ func compressionRow() knob.Row {
 		}}
 }
 
-const group = "Timestamps"
+const group = knob.Timestamps
 
 // noOracle says why the knobs have no effect.
 func noOracle(v knob.Values) string {
@@ -102,8 +99,7 @@ func validFetchThread(v knob.Values) error {
 	if !v.Bool("ts.fetch_thread") {
 		return nil
 	}
-	last, _ := testbed.Machines(v)
-	for m := range last {
+	for m, end := testbed.Clients(v); m < end; m++ {
 		if n := testbed.ThreadsOf(v, m); n < 2 {
 			return knob.Invalid("ts.fetch_thread", true, "set threads=2 or more", "machine %d has %d thread, and transactions need one", m, n)
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"drtmx/dst"
+	"drtmx/dst/oracle"
 	"drtmx/engine/kv"
 	"drtmx/engine/kv/ordered"
 	"drtmx/engine/nowait"
@@ -47,6 +48,8 @@ var Protocols = txn.Kinds{
 // Schemes are those of timestamps.
 var Schemes = dst.Kinds{
 	dst.DST,
+	oracle.GTS,
+	oracle.VTS,
 	dst.TrueTime,
 }
 

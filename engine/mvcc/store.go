@@ -8,7 +8,6 @@ import (
 	"drtmx/engine/knob"
 	"drtmx/engine/r2"
 	"drtmx/engine/r2/clocks"
-	"drtmx/engine/testbed"
 	"drtmx/engine/txn"
 )
 
@@ -122,15 +121,15 @@ func Open(db *txn.DB, host Host, o Options) (*Store, error) {
 // openSchemes opens what the roles of the machines allow.
 func (s *Store) openSchemes() error {
 	e := dst.Env{
-		Cluster: s.cl, Clocks: s.clocks, Oracle: -1,
+		Cluster: s.cl, Clocks: s.clocks, Oracle: s.db.Oracle(),
 		Options: func() *dst.Options { return &s.opt.Timestamps }, Values: func() knob.Values { return s.opt.Timestamps.Values },
 	}
 	from, to := 0, s.cl.Machines()
-	if v := s.opt.Timestamps.Values; v != nil { // else a test has made the options
-		if m, ok := testbed.Oracle(v); ok {
-			e.Oracle = m
-		}
-		from, to = testbed.Clients(v)
+	if e.Oracle >= 0 {
+		to = e.Oracle
+	}
+	if s.db.Servers() < to {
+		from = s.db.Servers()
 	}
 	for m := from; m < to; m++ {
 		e.Clients = append(e.Clients, m)

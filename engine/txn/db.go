@@ -59,6 +59,9 @@ type Options struct {
 	// symmetric model of §4.3; fewer leaves the others to clients alone.
 	Servers int
 
+	// Oracle is a machine that holds no data and runs no clients, for schemes of timestamps. 0 means none.
+	Oracle int
+
 	// Costs of the workload's handlers.
 	Costs Costs
 
@@ -353,4 +356,12 @@ func (db *DB) Table(id uint8) store.Table {
 		return t.Store
 	}
 	return nil
+}
+
+// Oracle is the machine of Options.Oracle, -1 if there is none.
+func (db *DB) Oracle() int {
+	if db.opt.Oracle == 0 {
+		return -1
+	}
+	return db.opt.Oracle
 }

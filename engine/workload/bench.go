@@ -72,7 +72,7 @@ func (e Env) Clients() (from, to int) {
 // OpenDB opens the database of a transactional workload.
 func (e Env) OpenDB(costs txn.Costs) (*txn.DB, error) {
 	return txn.Open(e.Cluster, txn.Options{
-		Config: e.Txn, Store: e.Store, Servers: e.ServerCount(), Costs: costs.Payloads(e.Values), RingBytes: e.RingBytes, Scale: e.Scale,
+		Config: e.Txn, Store: e.Store, Servers: e.ServerCount(), Oracle: e.Oracle, Costs: costs.Payloads(e.Values), RingBytes: e.RingBytes, Scale: e.Scale,
 		Recorder: e.Recorder, Conflicts: e.Conflicts, CheckLogs: e.CheckLogs, OnBegin: e.OnBegin, OnDone: e.OnDone, OnAbort: e.OnAbort, OnSnapshotRead: e.OnSnapshotRead,
 	})
 }

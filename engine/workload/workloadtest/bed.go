@@ -20,7 +20,8 @@ import (
 // Setup is a deployment. Reads are torn in all of them.
 type Setup struct {
 	Machines, Threads, Coroutines int
-	Servers                       int // 0: all machines
+	Servers                       int  // 0: all machines
+	Oracle                        bool // one machine more, the last, holds no data and runs no clients
 	Seed                          uint64
 	LossPPM                       uint32
 	Emulated                      int // machines that there are queue pairs for; 0: those there are
@@ -65,6 +66,7 @@ type Bed struct {
 	requests int
 	stop     bool
 	running  int
+	clients  []*r2.Co
 	err      error
 }
 
@@ -108,6 +110,10 @@ func claims(o Setup) history.Options {
 }
 
 func (b *Bed) open(t testing.TB, o Setup) error {
+	asked, all := workload.NoOracle, o.Machines
+	if o.Oracle {
+		asked, all = o.Machines, o.Machines+1
+	}
 	profile, err := fabric.LoadProfile("val")
 	if err != nil {
 		return err
@@ -115,7 +121,7 @@ func (b *Bed) open(t testing.TB, o Setup) error {
 	if o.Hardware != nil {
 		o.Hardware(profile)
 	}
-	b.Fabric, err = fabric.New(b.Sim, fabric.Config{Profile: profile, Machines: o.Machines, TornReads: true, LossPPM: o.LossPPM})
+	b.Fabric, err = fabric.New(b.Sim, fabric.Config{Profile: profile, Machines: all, TornReads: true, LossPPM: o.LossPPM})
 	if err != nil {
 		return err
 	}
@@ -131,7 +137,7 @@ func (b *Bed) open(t testing.TB, o Setup) error {
 		o.Store = kv.Kind
 	}
 	err = b.bench.Open(workload.Env{
-		Cluster: b.Cluster, Servers: o.Servers, Txn: o.Txn, Store: o.Store, Recorder: b.rec, CheckLogs: o.Mode == history.Full,
+		Cluster: b.Cluster, Servers: o.Servers, Oracle: asked, Txn: o.Txn, Store: o.Store, Recorder: b.rec, CheckLogs: o.Mode == history.Full,
 		Indexes:   func() (store.Indexes, error) { return o.Indexes(b.Cluster), nil },
 		RingBytes: o.RingBytes, OnDone: b.done, OnAbort: func(uint8) { b.Aborts++ },
 	})
@@ -145,7 +151,7 @@ func (b *Bed) open(t testing.TB, o Setup) error {
 		for thread := range o.Threads {
 			for range o.Coroutines {
 				b.running++
-				b.Cluster.Spawn(m, thread, b.client)
+				b.clients = append(b.clients, b.Cluster.Spawn(m, thread, b.client))
 			}
 		}
 	}
@@ -277,7 +283,17 @@ func (b *Bed) Verdict() (bad []string) {
 }
 
 func (b *Bed) drained() bool {
-	return b.running == 0 && b.Cluster.Quiet() && b.bench.DB().InFlight() == 0
+	return b.running == b.held() && b.Cluster.Quiet() && b.bench.DB().InFlight() == 0
+}
+
+// held counts the clients that stay at the gate, those of threads that are reserved for other work.
+func (b *Bed) held() (n int) {
+	for _, c := range b.clients {
+		if c.Gated() {
+			n++
+		}
+	}
+	return n
 }
 
 // Check fails the test with the Verdict.
