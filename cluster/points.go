@@ -25,7 +25,7 @@ const (
 	ownProtocols = 5
 	ownStores    = 1
 	ownOrdered   = 6
-	ownWorkloads = 28
+	ownWorkloads = 29
 )
 
 // portable says whether every worker with this version of the code makes the same of a spec. Parts of the user's own are not, nor

@@ -3,6 +3,7 @@ package tsmicro
 import (
 	"fmt"
 
+	"drtmx/dst/oracle"
 	"drtmx/engine/knob"
 	"drtmx/engine/testbed"
 	"drtmx/engine/workload"
@@ -14,6 +15,7 @@ var Kinds = []workload.Kind{
 	kind(Read, "read-only transactions of ten small records, most of them local (figure 5-6c)", "workload.tuples", "workload.local", "workload.keys", "workload.value_bytes"),
 	kind(Block, "of each two threads one reads a few records, and the other writes them again and again (figure 5-15a)", "workload.tuples", "workload.local", "workload.value_bytes"),
 	kind(Update, "read-write transactions of ten records, a share of which they only read (figure 5-15b)", "workload.tuples", "workload.read_share", "workload.local", "workload.keys", "workload.value_bytes"),
+	asking,
 }
 
 func kind(l Load, doc string, knobs ...string) workload.Kind {
@@ -78,4 +80,43 @@ func rows() []knob.Row {
 		row(knob.Knob{Name: "workload.read_share", Kind: knob.Int, Default: 0, Min: 0, Max: 100, Unit: "%", Label: "Records that are only read", Section: "5.5.4", Live: true,
 			Doc: "Of those of a read-write transaction."}),
 	}
+}
+
+// asking is the workload of requests to a timestamp oracle.
+var asking = workload.Kind{
+	Load: testbed.Load{Name: OracleName},
+	Doc:  "what a timestamp oracle does for a transaction, alone or over the network (figure 5-6a)",
+	Rows: []knob.Row{
+		{Knob: knob.Knob{Name: "workload.oracle", Kind: knob.Choice, Default: oracle.GTS.Name, Choices: []string{oracle.GTS.Name, oracle.VTS.Name}, Label: "Timestamp oracle", Section: "5.1.3", Group: knob.Workload,
+			Doc: "Of global or of vector timestamps, without any optimisation."}},
+		{Knob: knob.Knob{Name: "workload.oracle_op", Kind: knob.Choice, Default: opNames[NetworkCount], Choices: OpNames(), Label: "Request to the oracle", Section: "5.1.3", Group: knob.Workload,
+			Doc: "network: what a read-write transaction asks, to draw a number and to install it, gts by two round trips and vts by one. network-point: the stable timestamp. Without a message, by the threads of each machine on an oracle of its own: count: a number without stable timestamps; install: with them; point: the stable timestamp."}},
+	},
+	Knobs: []string{"workload.oracle", "workload.oracle_op"},
+	Rules: []func(knob.Values) error{validPlace},
+	Footprint: func(v knob.Values) workload.Footprint {
+		return workload.Places(1<<20, 0)
+	},
+	Requests: func(v knob.Values) workload.Requests {
+		return workload.Requests{TwoSided: true, Silent: opOf(v).Alone()}
+	},
+	Build: func(v knob.Values) (workload.Bench, error) {
+		return NewOracle(OracleOptions{Scheme: v.Text("workload.oracle"), Op: opOf(v)})
+	},
+}
+
+func opOf(v knob.Values) Op {
+	op, err := ParseOp(v.Text("workload.oracle_op"))
+	if err != nil {
+		panic("tsmicro: resolved " + err.Error())
+	}
+	return op
+}
+
+// validPlace wants an oracle to ask.
+func validPlace(v knob.Values) error {
+	if opOf(v).Alone() || v.Bool("oracle") {
+		return nil
+	}
+	return knob.Invalid("workload.oracle_op", v.Text("workload.oracle_op"), "set oracle=true, or workload.oracle_op=install", "there is no machine for the timestamp oracle")
 }

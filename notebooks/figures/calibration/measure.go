@@ -29,7 +29,7 @@ type measure struct {
 
 // measures are the rows that exist in this version.
 func measures() []measure {
-	return slices.Concat(valMeasures(), nvmMeasures(), xstoreMeasures())
+	return slices.Concat(valMeasures(), nvmMeasures(), xstoreMeasures(), tsMeasures())
 }
 
 // number is read from a profile and the node type of the same name.
