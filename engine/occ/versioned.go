@@ -64,6 +64,13 @@ func (p *protocol) Snapshot(tx *txn.Tx) txn.Session {
 func (p *protocol) Bound() (ns int64, ok bool)    { return p.mv.Bound() }
 func (p *protocol) Missable(stamp dst.Stamp) bool { return p.mv.Missable(stamp) }
 
+// Audit looks at what is left of versions when nothing runs.
+func (p *protocol) Audit(bad func(text string)) {
+	if p.mv != nil {
+		p.mv.Audit(bad)
+	}
+}
+
 // Versions is what has the versions of the database, nil if it has none.
 func (p *protocol) Versions() *mvcc.Store { return p.mv }
 
