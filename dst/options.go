@@ -127,9 +127,7 @@ func own(load testbed.LoadOf) (list []knob.Row) {
 		if k.Rows == nil {
 			continue
 		}
-		for _, r := range k.Rows(load) {
-			list = append(list, r)
-		}
+		list = append(list, k.Rows(load)...)
 	}
 	return list
 }
