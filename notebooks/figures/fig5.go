@@ -1,20 +1,174 @@
 package figures
 
+import (
+	"fmt"
+	"slices"
+
+	"drtmx/engine/experiment"
+	"drtmx/engine/result"
+)
+
 // What the figures of chapter 5 share. In every cluster one machine more, the oracle, holds no data and runs no clients (§5.5),
 // whether the scheme needs it or not.
+//
+// At paper scale a run of these clusters takes minutes, so quick scale has fewer machines and threads, and fewer threads of the
+// oracle by the same factor: what a core of the oracle has to do stays. Vectors of timestamps are shorter by that factor, and
+// those of VTS are what they cost, so the figure says so. There is no point at paper scale beside the quick ones.
 
 // cluster5 is a cluster of the chapter, without its oracle.
 type cluster5 struct {
 	name              string
 	profile, preset   string
 	machines, threads int
+	fewer             experiment.Knobs // at quick scale
+	costs             []cost           // of bands
 }
 
-// Two without RDMA, whose systems are two-sided in every phase (§5.5, Table 5-1).
+// Two without RDMA, whose systems are two-sided in every phase, and that of chapter 4 (§5.5, Table 5-1).
 var (
-	aws5  = cluster5{"AWS", "aws", "fasst", 31, 8}
-	vale5 = cluster5{"VALE", "vale", "fasst", 15, 24}
+	aws5  = cluster5{"AWS", "aws", "fasst", 31, 8, experiment.Knobs{"nodes": 8, "threads": 4, "oracle.threads": 1}, tcpCosts}
+	vale5 = cluster5{"VALE", "vale", "fasst", 15, 24, experiment.Knobs{"nodes": 8, "threads": 8, "oracle.threads": 4}, tcpCosts}
+	val5  = cluster5{"VAL", "val", "drtm+h", 15, 24, experiment.Knobs{"nodes": 8, "threads": 12, "nics": 1, "oracle.threads": 6}, nil}
 )
 
+// tcpCosts are what nobody has measured of kernel TCP on such machines.
+var tcpCosts = []cost{
+	coordinatorCost,
+	assumed("hardware.tcp.send_call", "the time of a call that sends"),
+	assumed("hardware.tcp.receive_call", "the time of a call that receives"),
+	assumed("hardware.wire.switch", "the switch's time"),
+}
+
+// base is what runs on the cluster share.
+func (c cluster5) base(scale, workload string, more ...experiment.Knobs) experiment.Spec {
+	sets := []experiment.Knobs{{"profile": c.profile, "nodes": c.machines, "threads": c.threads, "oracle": true, "check": "sampled"}}
+	if scale == Quick {
+		sets = append(sets, experiment.Knobs{"workload.scale": 0.1}, c.fewer)
+	}
+	return experiment.Spec{Preset: c.preset, Workload: workload, Set: with(append(sets, more...)...)}
+}
+
+// note says what quick scale has less of.
+func (c cluster5) note(scale string) string {
+	if scale == Paper {
+		return c.name
+	}
+	return fmt.Sprintf("%s with %v of %d machines and %v of %d threads, and as many fewer of the oracle", c.name, c.fewer["nodes"], c.machines, c.fewer["threads"], c.threads)
+}
+
+// The lines of the figures.
+const (
+	occ5  = "OCC"
+	rc5   = "RC"
+	gts5  = "GTS"
+	vts5  = "VTS"
+	dst5  = "DST"
+	none5 = "NoTS"
+)
+
+// lines5 are systems on optimistic concurrency control: without timestamps, and with each scheme and the optimisations that it has
+// (§5.5). RC is incorrect, an upper reference.
+var lines5 = []line4{
+	{occ5, experiment.Knobs{"cc": "occ"}},
+	{rc5, experiment.Knobs{"cc": "rc"}},
+	{gts5, experiment.Knobs{"ts.scheme": "gts", "ts.batching": true, "ts.fetch_thread": true}},
+	{vts5, experiment.Knobs{"ts.scheme": "vts", "ts.batching": true, "ts.fetch_thread": true, "ts.compression": true}},
+	{dst5, experiment.Knobs{"ts.scheme": "dst"}},
+}
+
+// but are the lines without some.
+func but(ls []line4, names ...string) (out []line4) {
+	for _, l := range ls {
+		if !slices.Contains(names, l.name) {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// loads5 are the coroutines of a thread among which the peak is looked for.
+func loads5(scale string) []int {
+	if scale == Paper {
+		return []int{1, 4, 8, 16}
+	}
+	return []int{4, 16}
+}
+
+// peak5 keeps of the points at the same place the highest: the peak throughput over the loads.
+func peak5(f *Figure) {
+	for i := range f.Series {
+		s := &f.Series[i]
+		var best []Point
+		for _, p := range s.Points {
+			k := slices.IndexFunc(best, func(q Point) bool { return q.X == p.X })
+			switch {
+			case k < 0:
+				best = append(best, p)
+			case p.Y > best[k].Y:
+				best[k] = p
+			}
+		}
+		s.Points = best
+	}
+}
+
+// under5 is an interval that fits a transaction over so many times the usual.
+func under5(coroutines int, longer float64) experiment.Knobs {
+	warmup, duration := 2_000_000+100_000*float64(coroutines), 6_000_000+200_000*float64(coroutines)
+	return experiment.Knobs{"coroutines": coroutines, "warmup_ns": int(warmup * longer), "duration_ns": int(duration * longer)}
+}
+
+// slower is by how many percent one line is below another at the places of at: a number that is withheld, with its range.
+func (f *Figure) slower(id, text string, below, above string, at func(x float64) bool) []Claim {
+	rs := f.ratios(pair{below, above}, at)
+	if len(rs) == 0 {
+		return nil
+	}
+	most, least := extremes(rs)
+	c := withheld(id, text, "%", 100*(1-least.value), f.because(least))
+	low, high := 100*(1-most.value), 100*(1-least.value)
+	c.Smallest, c.Largest = &low, &high
+	return []Claim{c}
+}
+
+// faster is how many times one line is above another: withheld, with its range.
+func (f *Figure) faster(id, text string, above, below string, at func(x float64) bool) []Claim {
+	rs := f.ratios(pair{above, below}, at)
+	if len(rs) == 0 {
+		return nil
+	}
+	most, least := extremes(rs)
+	c := withheld(id, text, "x", most.value, f.because(most))
+	c.Largest, c.Smallest = &most.value, &least.value
+	return []Claim{c}
+}
+
+// close5 is a claim that one line reaches at least a share of another everywhere.
+func (f *Figure) close5(id, text string, line, of string, share float64) Claim {
+	c := Claim{ID: id, Claim: text, Reference: fmt.Sprint(100 * share), Unit: "%"}
+	rs := f.ratios(pair{line, of}, everywhere)
+	if len(rs) == 0 {
+		return noRuns(c)
+	}
+	_, least := extremes(rs)
+	v := 100 * least.value
+	c.Measured, c.Status, c.Why = &v, side(least.value-share, least.half), "least: "+f.because(least)
+	return c
+}
+
+func at5(x float64) func(float64) bool { return func(at float64) bool { return at == x } }
+
+// shareOfType is the percentage of a run's committed transactions that are of some types.
+func shareOfType(r *result.Result, names ...string) float64 {
+	some, all := uint64(0), uint64(0)
+	for name, t := range r.ByType { // order-free: sums
+		all += t.Commits
+		if slices.Contains(names, name) {
+			some += t.Commits
+		}
+	}
+	return 100 * float64(some) / float64(max(all, 1))
+}
+
 // figures5 are those of chapter 5.
-var figures5 = []*definition{&table51}
+var figures5 = slices.Concat(figures51, figures56, figures510, figures513, figures514, figures515, []*definition{&figureFresh, &table51})
