@@ -22,7 +22,7 @@ const maxSpec = 64 << 10
 var shipped embed.FS
 
 // shippedSpecs lists the shipped specs, the default first.
-var shippedSpecs = []string{"phases", "models", "nvm", "registers", "rivals"}
+var shippedSpecs = []string{"phases", "models", "nvm", "registers", "rivals", "snapshots"}
 
 // SpecNames lists the shipped specs, the default first.
 func SpecNames() []string { return append([]string(nil), shippedSpecs...) }
