@@ -89,7 +89,7 @@ var asking = workload.Kind{
 	Rows: []knob.Row{
 		{Knob: knob.Knob{Name: "workload.oracle", Kind: knob.Choice, Default: oracle.GTS.Name, Choices: []string{oracle.GTS.Name, oracle.VTS.Name}, Label: "Timestamp oracle", Section: "5.1.3", Group: knob.Workload,
 			Doc: "Of global or of vector timestamps, without any optimisation."}},
-		{Knob: knob.Knob{Name: "workload.oracle_op", Kind: knob.Choice, Default: opNames[NetworkCount], Choices: OpNames(), Label: "Request to the oracle", Section: "5.1.3", Group: knob.Workload,
+		{Knob: knob.Knob{Name: "workload.oracle_op", Kind: knob.Choice, Default: opNames[Install], Choices: OpNames(), Label: "Request to the oracle", Section: "5.1.3", Group: knob.Workload,
 			Doc: "network: what a read-write transaction asks, to draw a number and to install it, gts by two round trips and vts by one. network-point: the stable timestamp. Without a message, by the threads of each machine on an oracle of its own: count: a number without stable timestamps; install: with them; point: the stable timestamp."}},
 	},
 	Knobs: []string{"workload.oracle", "workload.oracle_op"},
