@@ -117,8 +117,8 @@ func (d *durability) crash() {
 
 // lose empties the DRAM.
 func (m *Memory) lose() {
-	for i := range m.slots {
-		m.slots[i].lose()
+	for i := range m.arrays {
+		m.arrays[i].lose()
 	}
 	for from := Addr(1 << hugeShift); from < m.top; {
 		to := from

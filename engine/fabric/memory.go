@@ -20,8 +20,8 @@ type Memory struct {
 	reserve    Addr     // end of what is reserved, above limit
 	pending    []uint64 // by block: its bytes are not made yet
 	regions    []region
-	slots      []slots  // in the order of addresses
-	firstSlots []uint16 // by page: the first of them in it
+	arrays     []array  // of message buffers, in the order of addresses
+	firstArray []uint16 // by page: the first of them in it
 	home       []uint8  // socket of each 2 MB page, and what else there is to say of it
 	nvm        nvmSpace
 	durable    *durability // nil: nobody asks what a crash leaves
@@ -176,7 +176,7 @@ func (m *Memory) settle(from, to Addr, socket int) {
 // Home is the socket of an address: the index of its home RNIC.
 func (m *Memory) Home(a Addr) int {
 	if p := a >> hugeShift; p < Addr(len(m.home)) {
-		return int(m.home[p] &^ (onNVM | filled | slotted))
+		return int(m.home[p] &^ (onNVM | filled | hasArray))
 	}
 	return 0
 }
@@ -193,9 +193,9 @@ func (m *Memory) Bytes(a Addr, n int) []byte {
 		case x&filled != 0:
 			m.materialize(a>>blockShift, (end-1)>>blockShift)
 			return m.buf[a:end:end]
-		case x&slotted != 0:
-			if s := m.slotsOf(max(a, p<<hugeShift), end); s != nil {
-				return m.inSlots(s, a, end)
+		case x&hasArray != 0:
+			if s := m.arrayOf(max(a, p<<hugeShift), end); s != nil {
+				return m.inArray(s, a, end)
 			}
 		}
 	}
@@ -267,12 +267,12 @@ func (m *Memory) fillBlock(b Addr) {
 func (m *Memory) close() error {
 	buf := m.buf
 	m.buf, m.top = nil, 0
-	for i := range m.slots {
-		if err := releaseSpace(m.slots[i].heads); err != nil {
+	for i := range m.arrays {
+		if err := releaseSpace(m.arrays[i].heads); err != nil {
 			return err
 		}
 	}
-	m.slots = nil
+	m.arrays = nil
 	return releaseSpace(buf)
 }
 

@@ -1,74 +1,72 @@
 package fabric
 
 import (
-	"bytes"
 	"testing"
 
-	"pgregory.net/rapid"
+	"drtmx/engine/sim"
 )
 
-// slottedMemory returns a memory with two arrays of buffers, one directly after the other, between other bytes.
-func slottedMemory(t interface{ Fatal(...any) }) (m *Memory, from Addr, stride, count int) {
-	m, err := newMemory(0, 1, 64<<20, 64<<20, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	stride, count = 320, 40
-	a, err := m.Alloc(Alloc{Name: "buffers", Bytes: uint64(2*count*stride + 4096)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	from = a + 1024
-	for _, at := range []Addr{from, from + Addr(count*stride)} {
-		if err := m.Slots(at, stride, count, 100); err != nil {
-			t.Fatal(err)
+// hotAtomics is how many fetch-and-adds 24 queue pairs with 8 under way each get through
+// one RNIC, as a share of what the conflict slots of so many words can do.
+func hotAtomics(t *testing.T, words uint64) float64 {
+	b := newBed(t, bedOptions{machines: 3, threads: 24, span: 1 << 20})
+	b.start(8, func(w *bedWorker, id uint64) {
+		if w.machine == 2 || w.ud.NIC().Index != 0 {
+			return
 		}
-	}
-	return m, from, stride, count
+		w.post(w.rc[2], SendWR{ID: id, Op: FetchAdd, Signaled: true, Local: w.scratch + Addr(id)*64, LKey: w.key,
+			Remote: b.data[2] + w.rand.Uint64n(words)*lineBytes, RKey: b.keys[2], Swap: 1})
+	}, nil)
+	b.f.Machine(2).Warm(Extent{b.data[2], int(words * lineBytes)})
+	rate := b.rate(50*sim.Microsecond, 500*sim.Microsecond) * 3
+	all := float64(words) * float64(sim.Microsecond) / float64(b.f.cost.atomicHold+b.f.cost.llcDMA)
+	t.Logf("%d words: %.2f M/s of %.2f", words, rate, all)
+	return rate / all
 }
 
-// TestSlotsKeepBytes: wherever the host keeps them, bytes are what was written last, whatever ranges are asked for.
-func TestSlotsKeepBytes(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		m, from, stride, count := slottedMemory(t)
-		defer m.close()
-		base, size := from-1024, 2*count*stride+4096
-		model := make([]byte, size)
-		for i := range 60 {
-			off := rapid.IntRange(0, size-1).Draw(t, "off")
-			if rapid.Bool().Draw(t, "beginning") {
-				off = 1024 + rapid.IntRange(0, 2*count-1).Draw(t, "buffer")*stride
-			}
-			n := rapid.IntRange(1, min(size-off, 3*stride)).Draw(t, "n")
-			b := m.Bytes(base+Addr(off), n)
-			if !bytes.Equal(b, model[off:off+n]) {
-				t.Fatalf("access %d: %d bytes at %d differ from what was written", i, n, off)
-			}
-			for j := range b {
-				b[j] = byte(i + j)
-			}
-			copy(model[off:off+n], b)
+// A conflict slot is not kept free for an atomic that has to wait for others of its queue
+// pair first: as long as the first of some queue pair wants a slot, the slot is busy.
+func TestConflictSlotsAreNotReservedIdle(t *testing.T) {
+	for _, words := range []uint64{1, 2, 8} {
+		share, least := hotAtomics(t, words), 24/float64(24+words-1) // of 24 customers at that many servers, whose times are random
+		if share < least-0.01 {
+			t.Errorf("%d words: their slots are busy %.0f %% of the time, at least %.0f wanted", words, 100*share, 100*least)
 		}
-	})
+	}
 }
 
-// TestSlotsReuse: a buffer of a long message is again among the beginnings once it is of no more use; the others keep their bytes.
-func TestSlotsReuse(t *testing.T) {
-	m, from, stride, _ := slottedMemory(t)
-	defer m.close()
-	next := m.Bytes(from+Addr(stride), 64)
-	next[5] = 7
-	long := m.Bytes(from, 300)
-	if &long[0] != &m.buf[from] {
-		t.Fatal("a long message is not at its address")
+// Nor is one kept free for a READ or WRITE that waits for an atomic of its queue pair:
+// what others read there is as quick as without it.
+func TestWaitingRequestsReserveNoSlot(t *testing.T) {
+	latency := func(behind bool) sim.Time {
+		b := newBed(t, bedOptions{machines: 3, threads: 2, span: 1 << 20})
+		mine, count, sum := sim.Time(0), sim.Time(0), sim.Time(0)
+		post := func(w *bedWorker, id uint64) {
+			switch {
+			case w.ud.NIC().Index != 0 || w.machine == 1 && id > 0:
+			case w.machine == 1: // one READ at a time of the second line
+				mine = b.sim.Now()
+				w.post(w.rc[2], SendWR{ID: id, Op: Read, Signaled: true, Local: w.scratch, LKey: w.key, Len: 8, Remote: b.data[2] + lineBytes, RKey: b.keys[2]})
+			case w.machine == 0 && behind: // an atomic on the first, and a WRITE of the second behind it
+				w.postAll(w.rc[2], SendWR{ID: id, Op: FetchAdd, Local: w.scratch, LKey: w.key, Remote: b.data[2], RKey: b.keys[2], Swap: 1},
+					SendWR{ID: id, Op: Write, Signaled: true, Local: w.scratch + 64, LKey: w.key, Len: 8, Remote: b.data[2] + lineBytes, RKey: b.keys[2]})
+			}
+		}
+		b.start(8, post, func(w *bedWorker, e *CQE) {
+			if w.machine == 1 {
+				count, sum = count+1, sum+e.At-mine
+			}
+			post(w, e.ID)
+		})
+		b.run(400 * sim.Microsecond)
+		if count < 100 {
+			t.Fatalf("%d READs", count)
+		}
+		return sum / count
 	}
-	if m.Reuse(from + 10); &m.Bytes(from, 64)[0] == &m.buf[from] {
-		t.Error("a buffer that is used again is still where a long message was")
-	}
-	if m.slots[0].longs != 0 || m.Bytes(from+Addr(stride), 64)[5] != 7 {
-		t.Error("reuse of one buffer changed another")
-	}
-	if m.lose(); m.Bytes(from+Addr(stride), 64)[5] != 0 {
-		t.Error("a crash left the bytes of a buffer")
+	alone, beside := latency(false), latency(true)
+	t.Logf("%d ps alone, %d beside an atomic and a WRITE behind it", alone, beside)
+	if beside > alone+30*sim.Nanosecond {
+		t.Errorf("a READ takes %d ps, %d beside requests that wait for an atomic on another line", alone, beside)
 	}
 }

@@ -42,9 +42,9 @@ func (b *buffers) init(w *Worker) error {
 	if err != nil {
 		return fmt.Errorf("r2: buffers of machine %d thread %d: %w", w.mc.id, w.thread, err)
 	}
-	err = b.mem.Slots(a, b.stride, w.recvDepth(), usualMessage)
+	err = b.mem.Array(a, b.stride, w.recvDepth(), usualMessage)
 	if err == nil {
-		err = b.mem.Slots(a+recv, b.stride, sendBuffers, usualMessage)
+		err = b.mem.Array(a+recv, b.stride, sendBuffers, usualMessage)
 	}
 	if err != nil {
 		return fmt.Errorf("r2: buffers of machine %d thread %d: %w", w.mc.id, w.thread, err)

@@ -7,10 +7,10 @@ import (
 	"drtmx/engine/sim"
 )
 
-// slots is an array of message buffers in a memory. A RECV queue goes round all of its buffers, each a page from the next or a good part of
+// array is an array of message buffers in a memory. A RECV queue goes round all of its buffers, each a page from the next or a good part of
 // one, for messages of a line or three: so the host keeps the beginnings of the buffers together, and a buffer's own bytes only where an
 // access went beyond. Addresses, and with them all that is charged, are those of the array.
-type slots struct {
+type array struct {
 	from, to     Addr
 	stride, head uint64 // bytes from one buffer to the next, and of a beginning
 	heads        []byte
@@ -18,12 +18,12 @@ type slots struct {
 	longs        int      // how many are
 }
 
-// slotted marks a page's socket when the page has bytes of an array of buffers.
-const slotted = 0x20
+// hasArray marks a page's socket when the page has bytes of an array of buffers.
+const hasArray = 0x20
 
-// Slots says that count buffers of stride bytes lie at from, above all other arrays, not yet touched, and that most accesses are to the first
+// Array says that count buffers of stride bytes lie at from, above all other arrays, not yet touched, and that most accesses are to the first
 // head bytes of one. What it holds is as in any other memory, until Reuse.
-func (m *Memory) Slots(from Addr, stride, count, head int) error {
+func (m *Memory) Array(from Addr, stride, count, head int) error {
 	head = (head + lineBytes - 1) &^ (lineBytes - 1)
 	if head >= stride || count == 0 {
 		return nil
@@ -36,13 +36,13 @@ func (m *Memory) Slots(from Addr, stride, count, head int) error {
 	if err != nil {
 		return fmt.Errorf("memory of machine %d: %d bytes for the beginnings of buffers: %w", m.machine, n, err)
 	}
-	s := slots{from: from, to: from + Addr(count*stride), stride: uint64(stride), head: uint64(head), heads: heads, long: make([]uint64, (count+63)/64)}
-	m.slots = append(m.slots, s)
-	m.firstSlots = append(m.firstSlots, make([]uint16, len(m.home)-len(m.firstSlots))...)
+	s := array{from: from, to: from + Addr(count*stride), stride: uint64(stride), head: uint64(head), heads: heads, long: make([]uint64, (count+63)/64)}
+	m.arrays = append(m.arrays, s)
+	m.firstArray = append(m.firstArray, make([]uint16, len(m.home)-len(m.firstArray))...)
 	for p := s.from >> hugeShift; p <= (s.to-1)>>hugeShift; p++ {
-		if m.home[p]&slotted == 0 {
-			m.home[p] |= slotted
-			m.firstSlots[p] = uint16(len(m.slots) - 1)
+		if m.home[p]&hasArray == 0 {
+			m.home[p] |= hasArray
+			m.firstArray[p] = uint16(len(m.arrays) - 1)
 		}
 	}
 	return nil
@@ -50,10 +50,10 @@ func (m *Memory) Slots(from Addr, stride, count, head int) error {
 
 // Reuse says that the bytes of the buffer at a are of no more use: they are undefined until they are written.
 func (m *Memory) Reuse(a Addr) {
-	if m.home[a>>hugeShift]&slotted == 0 {
+	if m.home[a>>hugeShift]&hasArray == 0 {
 		return
 	}
-	if s := m.slotsOf(a, a+1); s != nil && s.longs > 0 {
+	if s := m.arrayOf(a, a+1); s != nil && s.longs > 0 {
 		i := uint64(a-s.from) / s.stride
 		if bit := uint64(1) << (i & 63); s.long[i>>6]&bit != 0 {
 			s.long[i>>6] &^= bit
@@ -62,10 +62,13 @@ func (m *Memory) Reuse(a Addr) {
 	}
 }
 
-// slotsOf is the first array that any of the bytes from a to end are of, where a is in a slotted page, or nil.
-func (m *Memory) slotsOf(a, end Addr) *slots {
-	for i := int(m.firstSlots[a>>hugeShift]); i < len(m.slots) && m.slots[i].from < end; i++ {
-		if s := &m.slots[i]; a < s.to {
+// arrayOf is the first array that any of the bytes from a to end are of, or nil.
+func (m *Memory) arrayOf(a, end Addr) *array {
+	if a>>hugeShift >= Addr(len(m.firstArray)) {
+		return nil
+	}
+	for i := int(m.firstArray[a>>hugeShift]); i < len(m.arrays) && m.arrays[i].from < end; i++ {
+		if s := &m.arrays[i]; a < s.to {
 			return s
 		}
 	}
@@ -73,7 +76,7 @@ func (m *Memory) slotsOf(a, end Addr) *slots {
 }
 
 // short is where the bytes from a to end are if they are of one beginning, else nil.
-func (s *slots) short(a, end Addr) []byte {
+func (s *array) short(a, end Addr) []byte {
 	if a < s.from || end > s.to {
 		return nil
 	}
@@ -86,29 +89,33 @@ func (s *slots) short(a, end Addr) []byte {
 	return nil
 }
 
-// inSlots are the bytes from a to end, some of which are of an array.
-func (m *Memory) inSlots(s *slots, a, end Addr) []byte {
+// inArray are the bytes from a to end, some of which are of s, and some perhaps of arrays behind it.
+func (m *Memory) inArray(s *array, a, end Addr) []byte {
 	if b := s.short(a, end); b != nil {
 		return b
 	}
-	first, last := uint64(max(a, s.from)-s.from)/s.stride, uint64(min(end, s.to)-1-s.from)/s.stride
-	for i := first; i <= last; i++ {
-		if bit := uint64(1) << (i & 63); s.long[i>>6]&bit == 0 {
-			s.long[i>>6] |= bit
-			s.longs++
-			copy(m.buf[s.from+Addr(i*s.stride):], s.heads[i*s.head:(i+1)*s.head])
-		}
-	}
-	if s.to < end { // the next array's too
-		if next := m.slotsOf(s.to, end); next != nil {
-			m.inSlots(next, s.to, end)
+	for ; s != nil; s = m.arrayOf(s.to, end) {
+		s.lengthen(m.buf, max(a, s.from), min(end, s.to))
+		if s.to >= end {
+			break
 		}
 	}
 	return m.buf[a:end:end]
 }
 
+// lengthen has the buffers that have bytes from a to end in buf.
+func (s *array) lengthen(buf []byte, a, end Addr) {
+	for i := uint64(a-s.from) / s.stride; i <= uint64(end-1-s.from)/s.stride; i++ {
+		if bit := uint64(1) << (i & 63); s.long[i>>6]&bit == 0 {
+			s.long[i>>6] |= bit
+			s.longs++
+			copy(buf[s.from+Addr(i*s.stride):], s.heads[i*s.head:(i+1)*s.head])
+		}
+	}
+}
+
 // lose makes the bytes of an array zero.
-func (s *slots) lose() {
+func (s *array) lose() {
 	forgetSpace(s.heads)
 	clear(s.long)
 	s.longs = 0
@@ -116,8 +123,8 @@ func (s *slots) lose() {
 
 // Ahead asks the host for n lines from a on, wherever they are.
 func (m *Memory) Ahead(a Addr, n int) {
-	if m.home[a>>hugeShift]&slotted != 0 {
-		if s := m.slotsOf(a, a+1); s != nil {
+	if m.home[a>>hugeShift]&hasArray != 0 {
+		if s := m.arrayOf(a, a+1); s != nil {
 			if b := s.short(a, a+1); b != nil {
 				n = min(n, int(s.head)>>lineShift)
 				sim.PrefetchLines(unsafe.Pointer(&b[0]), n)
