@@ -63,7 +63,7 @@ func Rows(load testbed.LoadOf) []knob.Row {
 	for i := range registered {
 		docs += "; " + registered[i].Name + " = " + registered[i].Doc
 	}
-	which := knob.Row{Knob: knob.Knob{Name: "ts.scheme", Kind: knob.Choice, Default: None, Choices: names, Label: "Timestamps", Section: "5", Group: knob.Timestamps,
+	which := knob.Row{Knob: knob.Knob{Name: "ts.scheme", Kind: knob.Choice, Default: None, Choices: names, Label: "Timestamps", Section: "5", Group: knob.Timestamps, Live: true,
 		Doc: "What gives versions of records their order, so that read-only transactions read a snapshot: " + docs + "."},
 		Inactive: func(v knob.Values) string { return load(v).NoTransactions() }}
 	list := []knob.Row{which}
@@ -127,9 +127,7 @@ func own(load testbed.LoadOf) (list []knob.Row) {
 		if k.Rows == nil {
 			continue
 		}
-		for _, r := range k.Rows(load) {
-			list = append(list, r)
-		}
+		list = append(list, k.Rows(load)...)
 	}
 	return list
 }

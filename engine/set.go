@@ -9,6 +9,7 @@ import (
 	"drtmx/engine/knob"
 	"drtmx/engine/result"
 	"drtmx/engine/testbed"
+	"drtmx/engine/txn"
 )
 
 // Set changes knobs at the current virtual time: all of them or none. A preset resets the knobs that
@@ -87,10 +88,31 @@ func (s *System) check(k experiment.Knobs) (set, v experiment.Knobs, err error) 
 	if err := experiment.Validate(v); err != nil {
 		return nil, nil, err
 	}
+	if err := s.needsReset(v); err != nil {
+		return nil, nil, err
+	}
 	if room := s.room; testbed.Coroutines(v) > room {
 		return nil, nil, &experiment.SpecError{Field: "coroutines", Value: fmt.Sprint(v["coroutines"]), Rule: fmt.Sprintf("this system has room for %d per thread", room), Next: "reset the system with this setting", Reset: true}
 	}
 	return set, v, nil
+}
+
+// needsReset says which value the protocol cannot take in while the system runs. One that does not say hosts one scheme of
+// timestamps for good.
+func (s *System) needsReset(v experiment.Knobs) error {
+	if s.load.db == nil {
+		return nil
+	}
+	name, why := "ts.scheme", "is fixed while the system runs under cc="+v.Text("cc")
+	if p, ok := s.load.db.Protocol().(txn.Resetting); ok {
+		name, why = p.NeedsReset(s.txnConfig(v))
+	} else if v.Text(name) == s.values.Text(name) {
+		return nil
+	}
+	if why == "" {
+		return nil
+	}
+	return &experiment.SpecError{Field: name, Value: knob.Clip(v[name]), Rule: why, Next: "reset the system with this setting", Reset: true}
 }
 
 func same(a, b experiment.Knobs) bool {

@@ -65,6 +65,21 @@ func (t *Table) Row(machine int, key uint64, dst []byte) (ok bool) {
 	return true
 }
 
+// RowAddr is where a machine has the row of a record, its server or one of its backups.
+func (t *Table) RowAddr(machine int, key uint64) (a r2.Addr, ok bool) {
+	loc, ok := t.Find(key)
+	s, _, _ := t.shardOf(key)
+	switch b := t.backupOn(machine, key); {
+	case !ok:
+		return 0, false
+	case machine == s.machine:
+		return loc.Addr, true
+	case b != nil:
+		return b.rowAddr(s, loc.Ref.Row()), true
+	}
+	return 0, false
+}
+
 // copyRow copies a row of a shard, which is at a on a machine.
 func (t *Table) copyRow(s *shard, machine int, a r2.Addr, row uint32, dst []byte) {
 	clear(dst)

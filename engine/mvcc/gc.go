@@ -29,11 +29,13 @@ func (s *Store) background(c *r2.Co) {
 	c.Phase(metrics.PhaseOther, r2.Mode{Outstanding: true, Doorbell: true, Passive: true})
 	for {
 		c.Sleep(r2.Time(s.opt.Timestamps.GCNS) * nanosecond)
-		if s.cl.Draining() || s.scheme == nil {
+		if s.cl.Draining() {
 			continue
 		}
 		c.Reset()
-		s.announce(c, m)
+		if s.opt.Timestamps.Versions() {
+			s.announce(c, m)
+		}
 		if m.id < s.db.Servers() {
 			s.collect(c, m)
 		}
@@ -123,6 +125,9 @@ func (s *Store) hear(m *machine, of int, low []uint64) {
 
 // needless says that every snapshot of the cluster sees what has a stamp.
 func (s *Store) needless(m *machine, stamp uint64) bool {
+	if !s.opt.Timestamps.Versions() {
+		return true // there are none
+	}
 	if s.ahead > 0 && len(m.low) == 1 {
 		return stamp <= m.low[0]+s.ahead
 	}

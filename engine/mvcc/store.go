@@ -152,6 +152,9 @@ func (s *Store) openSchemes() error {
 func (s *Store) use() error {
 	name := s.opt.Timestamps.Scheme
 	x, ok := s.schemes[name]
+	if name == dst.None {
+		x, ok = unstamped{}, true
+	}
 	if !ok {
 		return fmt.Errorf("ts.scheme %s: it was not opened; set oracle=true if it needs one, and reset", name)
 	}
@@ -167,8 +170,25 @@ func (s *Store) use() error {
 	return nil
 }
 
-// Set takes in new options. Another scheme comes by Restamp.
+// Changes says that options have another scheme in force, which needs a drain and Restamp.
+func (s *Store) Changes(o dst.Options) bool {
+	now := &s.opt.Timestamps
+	if !o.Versions() || !now.Versions() {
+		return o.Versions() != now.Versions()
+	}
+	for _, name := range [...]string{"ts.scheme", "ts.compression", "ts.stable", "ts.readers"} {
+		if o.Values[name] != now.Values[name] {
+			return true
+		}
+	}
+	return o.Scheme != now.Scheme
+}
+
+// Set takes in new options with the scheme that is in force.
 func (s *Store) Set(o dst.Options) {
+	if !o.Versions() {
+		return
+	}
 	if o.DriftNS != s.opt.Timestamps.DriftNS {
 		s.clocks.SetDrift(o.DriftNS)
 	}

@@ -135,10 +135,10 @@ func (p *protocol) Set(cfg txn.Config) error {
 	if err != nil {
 		return err
 	}
-	p.cfg = now
-	if p.mv != nil {
-		p.mv.Set(c.Timestamps)
+	if err := p.restamp(c); err != nil {
+		return err
 	}
+	p.cfg = now
 	return nil
 }
 

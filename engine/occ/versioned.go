@@ -32,6 +32,26 @@ func (p *protocol) openVersions() (err error) {
 	return err
 }
 
+// NeedsReset says why a configuration cannot come into force: rows are laid out when the database is opened.
+func (p *protocol) NeedsReset(to txn.Config) (knob, why string) {
+	if c, ok := to.(Config); ok && p.mv == nil && c.Timestamps.Versions() {
+		return "ts.scheme", "the records of this system have no versions"
+	}
+	return "", ""
+}
+
+// restamp takes in who gives stamps.
+func (p *protocol) restamp(c Config) error {
+	switch {
+	case p.mv == nil:
+		return nil
+	case p.mv.Changes(c.Timestamps):
+		return p.mv.Restamp(c.Timestamps)
+	}
+	p.mv.Set(c.Timestamps)
+	return nil
+}
+
 // Snapshot is the second session of a coroutine.
 func (p *protocol) Snapshot(tx *txn.Tx) txn.Session {
 	if p.mv == nil {
@@ -43,6 +63,13 @@ func (p *protocol) Snapshot(tx *txn.Tx) txn.Session {
 // Bound and Missable are those of the versions.
 func (p *protocol) Bound() (ns int64, ok bool)    { return p.mv.Bound() }
 func (p *protocol) Missable(stamp dst.Stamp) bool { return p.mv.Missable(stamp) }
+
+// Audit looks at what is left of versions when nothing runs.
+func (p *protocol) Audit(bad func(text string)) {
+	if p.mv != nil {
+		p.mv.Audit(bad)
+	}
+}
 
 // Versions is what has the versions of the database, nil if it has none.
 func (p *protocol) Versions() *mvcc.Store { return p.mv }

@@ -160,3 +160,10 @@ type Table interface {
 	// Lines names the memory that accesses to a record go through, for caches that start warm.
 	Lines(key uint64, f func(machine int, a r2.Addr, n int))
 }
+
+// Placed is a Table that says where rows are, free of time.
+type Placed interface {
+	// RowAddr is where a machine, the primary of a record or one of its backups, has its row. ok is false if the record
+	// is not there.
+	RowAddr(machine int, key uint64) (a r2.Addr, ok bool)
+}

@@ -45,6 +45,12 @@ type Protocol interface {
 // behind when nothing runs.
 type Auditor interface{ Audit(bad func(text string)) }
 
+// Resetting is a protocol that cannot take in every configuration while the system runs.
+type Resetting interface {
+	// NeedsReset names the knob that needs another system, and says why; "": none does.
+	NeedsReset(cfg Config) (knob, why string)
+}
+
 // Session runs the transactions of one coroutine for a protocol. The transaction
 // layer calls Begin, then Add, Fetch, Start and Write as the body touches records,
 // and at last Commit or Abandon.

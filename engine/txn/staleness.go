@@ -160,6 +160,7 @@ func (db *DB) Restamped() {
 	s.first = s.next
 	for _, cl := range db.clients {
 		if cl != nil && cl.tx.promises != nil {
+			cl.tx.session = dst.Session{}
 			cl.tx.promises.forget()
 		}
 	}

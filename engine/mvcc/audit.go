@@ -1,0 +1,24 @@
+package mvcc
+
+import "fmt"
+
+// Audit looks at a store at rest, and calls bad with a sentence for each place that is reserved, each old version that nobody will
+// collect, and each snapshot that still waits.
+func (s *Store) Audit(bad func(text string)) {
+	for _, m := range s.machines {
+		for id, h := range m.heaps {
+			if h == nil {
+				continue
+			}
+			if h.reserved != 0 {
+				bad(fmt.Sprintf("%d places for old versions of table %d on machine %d are reserved, and nobody writes", h.reserved, id, m.id))
+			}
+			if used := h.fresh - len(h.free); used != h.retired.len() {
+				bad(fmt.Sprintf("%d old versions of table %d are on machine %d, and %d wait to be collected", used, id, m.id, h.retired.len()))
+			}
+		}
+		if n := len(m.queues); n > 0 {
+			bad(fmt.Sprintf("snapshots wait at %d rows of machine %d, and nobody holds a lock", n, m.id))
+		}
+	}
+}

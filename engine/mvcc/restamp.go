@@ -1,0 +1,94 @@
+package mvcc
+
+import (
+	"errors"
+	"fmt"
+
+	"drtmx/dst"
+	"drtmx/engine/r2"
+	"drtmx/engine/store"
+)
+
+// Restamp puts the scheme of new options in force, while no transaction is under way and nothing is on the network. The stamps
+// of another scheme mean nothing to it, so that all versions become as old as can be: present ones get stamp 0, which
+// every snapshot sees, and older ones are given up. Tuple timestamps and guards stay: only schemes that read clocks raise
+// them, and clocks go on. It takes no virtual time.
+func (s *Store) Restamp(o dst.Options) error {
+	if err := s.eachRow(func(m int, row r2.Addr, primary bool) {
+		mem := s.cl.Mem(m)
+		mem.Change(row+chainAt, 16)
+		if clear(mem.Bytes(row+versionAt, 8)); primary {
+			clear(mem.Bytes(row+chainAt, 8))
+		}
+	}); err != nil {
+		return err
+	}
+	for _, m := range s.machines {
+		for _, h := range m.heaps {
+			if h != nil {
+				h.fresh, h.free, h.seqs, h.alive, h.retired = 0, h.free[:0], h.seqs[:0], h.alive[:0], fifo[retired]{}
+			}
+		}
+		for i := m.tombs.head; i < len(m.tombs.list); i++ {
+			m.tombs.list[i].ts = 0
+		}
+		clear(m.said)
+		m.low, m.floor, m.lowest, m.begins = m.low[:0], m.floor[:0], m.lowest[:0], dst.Point{}
+	}
+	if x := s.db.Indexes(); x != nil {
+		x.Restamp()
+	}
+	s.db.Restamped()
+	if !o.Versions() { // what is not said with ts.scheme=none stays
+		o = s.opt.Timestamps
+		o.Scheme = dst.None
+	}
+	s.opt.Timestamps = o
+	return s.use()
+}
+
+// errPlace says why the rows of a table cannot be found.
+var errPlace = errors.New("its store does not say where rows are: reset to change ts.scheme")
+
+// eachRow calls f with the rows of the records that some transaction wanted to write, on their primaries and backups.
+func (s *Store) eachRow(f func(machine int, row r2.Addr, primary bool)) (err error) {
+	for _, t := range s.db.Tables() {
+		if t.Constant {
+			continue
+		}
+		placed, ok := t.Store.(store.Placed)
+		if !ok {
+			return fmt.Errorf("table %s: %w", t.Name, errPlace)
+		}
+		s.db.EachTouched(t.ID, func(key uint64) {
+			m := t.Store.Primary(key)
+			if row, ok := placed.RowAddr(m, key); ok {
+				f(m, row, true)
+			}
+			for _, b := range s.db.Protocol().Backups(m) {
+				if row, ok := placed.RowAddr(b, key); ok {
+					f(b, row, false)
+				}
+			}
+		})
+	}
+	return nil
+}
+
+// unstamped is the scheme of ts.scheme=none, where records have versions all the same: all have stamp 0, and nobody reads
+// old ones.
+type unstamped struct{}
+
+func (unstamped) Traits() dst.Traits                  { return dst.Traits{} }
+func (unstamped) Begin(*r2.Co, *dst.Txn)              {}
+func (unstamped) Saw(*dst.Txn, dst.Stamp)             {}
+func (unstamped) Over(*dst.Txn, dst.Stamp, dst.Stamp) {}
+func (unstamped) Draw(_ *r2.Co, x *dst.Txn) error     { x.TS, x.Drawn = 0, true; return nil }
+func (unstamped) Wait(*r2.Co, *dst.Txn)               {}
+func (unstamped) Done(*r2.Co, *dst.Txn, *dst.Session) {}
+func (unstamped) Void(*r2.Co, *dst.Txn)               {}
+func (unstamped) Low(_ *r2.Co, p *dst.Point)          { p.Words = p.Words[:0] }
+func (unstamped) Bound() (ns int64, ok bool)          { return 0, false }
+func (unstamped) Point(*r2.Co, *dst.Session, dst.Freshness, *dst.Point) error {
+	return errors.New("a snapshot without timestamps: set ts.scheme")
+}
