@@ -174,7 +174,7 @@ func TestDrainBarrierIsGivenUp(t *testing.T) {
 	if err == nil || s.State() != StateFailed || s.NowNS() > 121_000 {
 		t.Fatalf("%s at %d ns: %v", s.State(), s.NowNS(), err)
 	}
-	for _, want := range []string{"change of who locks was given up after 0.05 ms (drain_ns) with 4 transactions under way: ", "rotate in execution (machines 0-1, thread 0, at attempt ", "raise drain_ns"} {
+	for _, want := range []string{"change was given up after 0.05 ms (drain_ns) with 4 transactions under way: ", "rotate in execution (machines 0-1, thread 0, at attempt ", "raise drain_ns"} {
 		if !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q is not in %q", want, err)
 		}

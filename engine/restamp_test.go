@@ -52,6 +52,44 @@ func TestSchemesChange(t *testing.T) {
 	}
 }
 
+// TestOracleSchemesChange is the same with an oracle's machine, under both hosts of all schemes. Who shares a slot of the vector, and whether an oracle
+// waits for what is stable, changes as a scheme does.
+func TestOracleSchemesChange(t *testing.T) {
+	for _, cc := range []string{"occ", "2pl"} {
+		t.Run(cc, func(t *testing.T) {
+			s, err := Open(experiment.Spec{Set: experiment.Knobs{"workload": "registers", "cc": cc, "ts.scheme": "gts", "oracle": true, "nodes": 3, "threads": 2, "coroutines": 4,
+				"preset": "fasst", "check": "full", "2pl.deadlock": "wait-die"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			changes := []experiment.Knobs{{"ts.scheme": "vts"}, {"ts.compression": true}, {"ts.batching": true}, {"ts.stable": false}, {"ts.scheme": "dst"}, {"ts.stable": true, "ts.scheme": "gts"}, {"ts.stable": false}, {"ts.scheme": "vts", "ts.fetch_thread": true}}
+			for _, change := range changes {
+				if err := s.Advance(400_000); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := s.Set(change, "test"); err != nil {
+					t.Fatalf("%v: %v", change, err)
+				}
+				if err := s.Advance(800_000); err != nil {
+					t.Fatalf("after %v: %v", change, err)
+				}
+				for name := range change { // order-free: each is compared
+					if s.State() != StateRunning || s.active[name] != s.values[name] {
+						t.Errorf("%v is not in force", change)
+					}
+				}
+			}
+			if err := s.Drain(); err != nil {
+				t.Fatal(err)
+			}
+			if r := s.Result(); !r.Checks.Passed() || r.Commits == 0 || r.StalenessNS == nil {
+				t.Errorf("%d commits, staleness %+v, %s", r.Commits, r.StalenessNS, r.ChecksText())
+			}
+		})
+	}
+}
+
 // A system without versions, and a protocol that does not say how to change the scheme, have to be reset.
 func TestSchemeNeedsReset(t *testing.T) {
 	for _, set := range []experiment.Knobs{

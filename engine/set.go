@@ -161,7 +161,7 @@ func (s *System) barrier() {
 	}
 	if !s.load.settled() {
 		if s.end == nil && s.sim.Now()-s.barrierFrom >= s.barrierBudget { // the last drain has a budget of its own
-			s.sim.Fail(fmt.Errorf("the drain for a change of who locks was given up %s; %s, or reset the system", s.unfinished(s.barrierBudget), raiseBudget))
+			s.sim.Fail(fmt.Errorf("the drain for a change was given up %s; %s, or reset the system", s.unfinished(s.barrierBudget), raiseBudget))
 			return
 		}
 		s.sim.At(s.sim.Now()+barrierPoll, s.kDrain, 0)

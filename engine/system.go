@@ -24,7 +24,7 @@ import (
 // System states.
 const (
 	StateRunning  = "running"
-	StateDraining = "draining" // a change of who locks waits until no transaction is in flight
+	StateDraining = "draining" // a change of who locks or stamps waits until no transaction is in flight
 	StateDrained  = "drained"  // Drain was called: no transaction runs any more
 	StateFailed   = "failed"
 )

@@ -47,6 +47,27 @@ func (s *Store) Restamp(o dst.Options) error {
 	return s.use()
 }
 
+// Follow takes in options: at once, or by Restamp where Changes says so. A nil store has none.
+func (s *Store) Follow(o dst.Options) error {
+	switch {
+	case s == nil:
+		return nil
+	case s.Changes(o):
+		return s.Restamp(o)
+	}
+	s.Set(o)
+	return nil
+}
+
+// NeedsReset says why options cannot come into force: rows are laid out when the database is opened. s is nil where they have
+// no versions.
+func (s *Store) NeedsReset(o dst.Options) (knob, why string) {
+	if s == nil && o.Versions() {
+		return "ts.scheme", "the records of this system have no versions"
+	}
+	return "", ""
+}
+
 // errPlace says why the rows of a table cannot be found.
 var errPlace = errors.New("its store does not say where rows are: reset to change ts.scheme")
 

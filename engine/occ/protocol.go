@@ -135,7 +135,7 @@ func (p *protocol) Set(cfg txn.Config) error {
 	if err != nil {
 		return err
 	}
-	if err := p.restamp(c); err != nil {
+	if err := p.mv.Follow(c.Timestamps); err != nil {
 		return err
 	}
 	p.cfg = now

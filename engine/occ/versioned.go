@@ -32,24 +32,12 @@ func (p *protocol) openVersions() (err error) {
 	return err
 }
 
-// NeedsReset says why a configuration cannot come into force: rows are laid out when the database is opened.
+// NeedsReset is that of the records' versions.
 func (p *protocol) NeedsReset(to txn.Config) (knob, why string) {
-	if c, ok := to.(Config); ok && p.mv == nil && c.Timestamps.Versions() {
-		return "ts.scheme", "the records of this system have no versions"
+	if c, ok := to.(Config); ok {
+		return p.mv.NeedsReset(c.Timestamps)
 	}
 	return "", ""
-}
-
-// restamp takes in who gives stamps.
-func (p *protocol) restamp(c Config) error {
-	switch {
-	case p.mv == nil:
-		return nil
-	case p.mv.Changes(c.Timestamps):
-		return p.mv.Restamp(c.Timestamps)
-	}
-	p.mv.Set(c.Timestamps)
-	return nil
 }
 
 // Snapshot is the second session of a coroutine.

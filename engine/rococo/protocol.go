@@ -139,6 +139,9 @@ func (p *protocol) LogFull() uint64 { return 0 }
 
 // Audit looks for what servers still wait for when nothing runs.
 func (p *protocol) Audit(bad func(text string)) {
+	if p.mv != nil {
+		p.mv.Audit(bad)
+	}
 	for _, s := range p.servers {
 		if n := len(s.claimed.of); n > 0 {
 			bad(fmt.Sprintf("machine %d has claims on %d records of transactions that are over", s.machine, n))

@@ -60,6 +60,9 @@ func insertGap(t *table, c *r2.Co, r *request, gap r2.Loc) verdict {
 
 // Audit looks at what is locked at rest: gaps, and whatever else the tables of locks have.
 func (p *protocol) Audit(bad func(text string)) {
+	if p.mv != nil {
+		p.mv.Audit(bad)
+	}
 	for m, t := range p.tables {
 		for n := range gapWords {
 			at := t.gaps + r2.Addr(8*n)

@@ -135,17 +135,25 @@ func (p *protocol) Set(cfg txn.Config) error {
 	if err != nil {
 		return err
 	}
-	p.cfg = now
-	if p.mv != nil {
-		p.mv.Set(c.Timestamps)
+	if err := p.mv.Follow(c.Timestamps); err != nil {
+		return err
 	}
+	p.cfg = now
 	return nil
+}
+
+// NeedsReset is that of the records' versions.
+func (p *protocol) NeedsReset(to txn.Config) (knob, why string) {
+	if c, ok := to.(Config); ok {
+		return p.mv.NeedsReset(c.Timestamps)
+	}
+	return "", ""
 }
 
 // NeedsDrain is that of the configuration and another one.
 func (p *protocol) NeedsDrain(to txn.Config) bool {
 	c, ok := to.(Config)
-	return ok && NeedsDrain(p.cfg.Config, c)
+	return ok && (NeedsDrain(p.cfg.Config, c) || p.mv != nil && p.mv.Changes(c.Timestamps))
 }
 
 // Session is a coroutine's.
