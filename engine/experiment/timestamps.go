@@ -41,6 +41,8 @@ func validTimestamps(v Knobs) error {
 		return knob.Invalid("ts.scheme", scheme, "set one of "+strings.Join(p.Schemes, ", "), "cc=%s does not host it", p.Name)
 	case load.Indexes && v.Text("store.ordered") != dated:
 		return knob.Invalid("store.ordered", v.Text("store.ordered"), "set store.ordered="+dated+", or ts.scheme=none", "its indexes have no guards for snapshots")
+	case dst.Named(scheme).Traits(v).Oracle && !v.Bool("oracle"):
+		return knob.Invalid("ts.scheme", scheme, "set oracle=true with it, which takes a reset, or ts.scheme=dst", "it asks an oracle machine, and oracle is false")
 	}
 	for _, rule := range dst.Named(scheme).Rules {
 		if err := rule(v); err != nil {

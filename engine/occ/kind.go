@@ -17,7 +17,7 @@ var Kind = txn.Kind{
 	Claim:   history.StrictSerializable,
 	Rows:    rows,
 	Uses:    []string{"replicas", "cache.enabled", "cache.bytes", "txn.speculative", txn.PaddingKnob, "log.reclaim", "txn.backoff_min_ns", "txn.backoff_max_ns", txn.KnobCoordinator},
-	Rules:   []func(knob.Values, *testbed.Load) error{txn.ValidReplicas, txn.ValidBackoff, validNetwork, validAtomics, validSwitches, validVersions},
+	Rules:   []func(knob.Values, *testbed.Load) error{txn.ValidReplicas, txn.ValidBackoff, validNetwork, validVersions, validAtomics, validSwitches},
 	Follower: func(load testbed.LoadOf) knob.Follower {
 		return knob.Follower{
 			Values: func(before, v, set knob.Values) {
