@@ -105,10 +105,12 @@ func (w *Bench) Open(env workload.Env) (err error) {
 		return err
 	}
 	w.servers = uint64(env.ServerCount())
-	threads := uint64(0)
+	threads := uint64(0) // of clients
+	from, to := env.Clients()
 	for m := range env.Cluster.Machines() {
-		w.threads = append(w.threads, threads)
-		threads += uint64(env.Cluster.Threads(m))
+		if w.threads = append(w.threads, threads); m >= from && m < to {
+			threads += uint64(env.Cluster.Threads(m))
+		}
 	}
 	if w.opt.Load == Block {
 		w.opt.Keys = (threads + 1) / 2 * uint64(w.opt.Coroutines*w.opt.Tuples) * w.servers
