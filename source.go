@@ -11,7 +11,7 @@ import "embed"
 //go:embed go.mod go.sum
 //go:embed engine/*.go engine/*/*.go engine/*/*/*.go engine/fabric/profiles/*.yaml
 //go:embed engine/*/*.s
-//go:embed dst/*.go
+//go:embed dst/*.go dst/*/*.go
 //go:embed rdpma/*.go rdpma/*/*.go
 //go:embed xstore/*.go xstore/*/*.go xstore/*/*/*.go
 var Source embed.FS

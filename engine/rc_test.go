@@ -40,7 +40,7 @@ func TestReadCommittedSaysSo(t *testing.T) {
 	}
 }
 
-// TestReadCommittedKnobs: those of validation have no effect under it, and say so; all others of occ have theirs.
+// TestReadCommittedKnobs: of the phases, those of validation have no effect under it, and say so; all others of occ have theirs.
 func TestReadCommittedKnobs(t *testing.T) {
 	list, err := experiment.Describe(small(experiment.Knobs{"cc": "rc"}))
 	if err != nil {
@@ -48,6 +48,10 @@ func TestReadCommittedKnobs(t *testing.T) {
 	}
 	var idle []string
 	for _, k := range list {
+		group, _, _ := strings.Cut(k.Name, ".")
+		if !slices.Contains([]string{"nowait", "opt", "phase"}, group) { // those of other hosts
+			continue
+		}
 		if k.InactiveBecause == "cc=rc does not use it" {
 			idle = append(idle, k.Name)
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -20,7 +21,7 @@ import (
 // ("make soak"); without, each workload has three rounds.
 func TestSoak(t *testing.T) {
 	loads := soaked()
-	rounds, until := uint64(3*len(loads)), time.Time{}
+	rounds, until := uint64(5*len(loads)), time.Time{}
 	if s := os.Getenv("DRTMX_SOAK"); s != "" {
 		if d, err := time.ParseDuration(s); err == nil {
 			rounds, until = 1<<62, time.Now().Add(d)
@@ -67,11 +68,19 @@ type soakSum struct {
 	Commits, Aborts           uint64
 }
 
-// soaked are the workloads that run transactions, but for one of which no transaction writes.
+// shipped are the protocols of the list of parts. Tests add flawed ones to it later.
+var shipped = func() (names []string) {
+	for i := range experiment.Protocols {
+		names = append(names, experiment.Protocols[i].Name)
+	}
+	return names
+}()
+
+// soaked are the workloads that run transactions, but for those whose transactions never write, or touch nothing.
 func soaked() (list []*workload.Kind) {
 	for i := range experiment.Workloads {
-		if experiment.Workloads[i].Transactions && experiment.Workloads[i].Name != "tpce-cp" {
-			list = append(list, &experiment.Workloads[i])
+		if w := &experiment.Workloads[i]; w.Transactions && !slices.Contains([]string{"tpce-cp", "ts-read", "ts-spin"}, w.Name) {
+			list = append(list, w)
 		}
 	}
 	return list
@@ -121,7 +130,7 @@ func soakSpec(r *rand.Rand, w *workload.Kind, seed uint64) experiment.Spec {
 			"seed": int(seed), "workload": w.Name, "preset": pick("farm", "drtm+r", "fasst", "drtm+h"), "check": "full",
 			"nodes": 2 + r.IntN(4), "threads": 1 + r.IntN(4), "coroutines": 1 + r.IntN(8), "replicas": 1 + r.IntN(3),
 			"torn_reads": pick(true, true, false), "warm": pick(true, false), "window_ns": pick("20us", "50us"),
-			"workload.scale": 0.004 * float64(1+r.IntN(4)), "cc": experiment.Protocols[r.IntN(len(experiment.Protocols))].Name, "nowait.mode": pick("E", "E/S"),
+			"workload.scale": 0.004 * float64(1+r.IntN(4)), "cc": shipped[r.IntN(len(shipped))], "nowait.mode": pick("E", "E/S"),
 		}
 		if k["cc"] == "2pl" { // where all transactions want a few records, timeouts break one deadlock and leave the next
 			k["2pl.deadlock"] = "wait-die"

@@ -21,7 +21,7 @@ func TestCauseGroupsAreComplete(t *testing.T) {
 	for _, name := range testbed.ProfileNames() {
 		p := testbed.Shipped(experiment.Knobs{"profile": name})
 		in := map[string]bool{}
-		v := experiment.Knobs{"cc": "occ", "profile": name, "workload": "smallbank", "nodes": 2, "servers": 0, "clients": 0, "nvm.generation": "first", "nvm.enabled": true}
+		v := experiment.Knobs{"cc": "occ", "profile": name, "workload": "smallbank", "nodes": 2, "servers": 0, "clients": 0, "nvm.generation": "first", "nvm.enabled": true, "oracle": false}
 		parts, err := causeParts(p, v, "")
 		if err != nil {
 			t.Fatal(err)

@@ -11,10 +11,10 @@ import (
 
 // Kinds are the micro-benchmarks in the list of parts.
 var Kinds = []workload.Kind{
-	kind(Spin, "read-write transactions that spin for a time, touch nothing and commit with a timestamp (figure 5-6b)", "workload.spin_ns"),
-	kind(Read, "read-only transactions of ten small records, most of them local (figure 5-6c)", "workload.tuples", "workload.local", "workload.keys", "workload.value_bytes"),
-	kind(Block, "of each two threads one reads a few records, and the other writes them again and again (figure 5-15a)", "workload.tuples", "workload.local", "workload.value_bytes"),
-	kind(Update, "read-write transactions of ten records, a share of which they only read (figure 5-15b)", "workload.tuples", "workload.read_share", "workload.local", "workload.keys", "workload.value_bytes"),
+	kind(Spin, "transactions that only spin (figure 5-6b)", "workload.spin_ns"),
+	kind(Read, "read-only transactions of ten records (figure 5-6c)", "workload.tuples", "workload.local", "workload.keys", "workload.value_bytes"),
+	kind(Block, "readers against writers of the same records (figure 5-15a)", "workload.tuples", "workload.local", "workload.value_bytes"),
+	kind(Update, "ten records read or written (figure 5-15b)", "workload.tuples", "workload.read_share", "workload.local", "workload.keys", "workload.value_bytes"),
 	asking,
 }
 
@@ -85,7 +85,7 @@ func rows() []knob.Row {
 // asking is the workload of requests to a timestamp oracle.
 var asking = workload.Kind{
 	Load: testbed.Load{Name: OracleName},
-	Doc:  "what a timestamp oracle does for a transaction, alone or over the network (figure 5-6a)",
+	Doc:  "requests to a timestamp oracle (figure 5-6a)",
 	Rows: []knob.Row{
 		{Knob: knob.Knob{Name: "workload.oracle", Kind: knob.Choice, Default: oracle.GTS.Name, Choices: []string{oracle.GTS.Name, oracle.VTS.Name}, Label: "Timestamp oracle", Section: "5.1.3", Group: knob.Workload,
 			Doc: "Of global or of vector timestamps, without any optimisation."}},

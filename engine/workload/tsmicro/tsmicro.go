@@ -105,12 +105,10 @@ func (w *Bench) Open(env workload.Env) (err error) {
 		return err
 	}
 	w.servers = uint64(env.ServerCount())
-	threads := uint64(0) // of clients
-	from, to := env.Clients()
+	threads := uint64(0)
 	for m := range env.Cluster.Machines() {
-		if w.threads = append(w.threads, threads); m >= from && m < to {
-			threads += uint64(env.Cluster.Threads(m))
-		}
+		w.threads = append(w.threads, threads)
+		threads += uint64(env.Cluster.Threads(m))
 	}
 	if w.opt.Load == Block {
 		w.opt.Keys = (threads + 1) / 2 * uint64(w.opt.Coroutines*w.opt.Tuples) * w.servers
