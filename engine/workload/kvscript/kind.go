@@ -16,7 +16,7 @@ var Kinds = []workload.Kind{{
 			return slices.ContainsFunc(list, func(r request) bool { return r.kind == scan })
 		})
 	}},
-	Doc:      "a few requests to an ordered store that are written down, for drtmx explore",
+	Doc:      "a few written requests to an ordered store, for drtmx explore",
 	Rows:     rows(),
 	Knobs:    []string{"workload.value_bytes", "workload.scale", "workload.requests"},
 	Defaults: map[string]any{"workload.value_bytes": 8},

@@ -13,8 +13,8 @@ import (
 var Kinds = []workload.Kind{
 	kind(Read, "one READ after the other", "workload.primitive", "workload.objects", "workload.copy", "workload.pattern", "workload.dimm", "workload.align"),
 	kind(Write, "one WRITE after the other", "workload.primitive", "workload.objects", "workload.copy", "workload.pattern", "workload.dimm", "workload.align", "workload.pad", "opt.micro.pa"),
-	kind(Atomic, "one FETCH-AND-ADD after the other on random words"),
-	kind(RPC, "one RPC with a reply of the same size after the other", "workload.transport"),
+	kind(Atomic, "one FETCH-AND-ADD after the other"),
+	kind(RPC, "one RPC after the other, its reply as long", "workload.transport"),
 }
 
 // kind is a micro-benchmark of section 2.2.4.

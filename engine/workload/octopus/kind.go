@@ -11,7 +11,7 @@ import (
 // Kinds is the workload in the list of parts.
 var Kinds = []workload.Kind{{
 	Load: testbed.Load{Name: Name},
-	Doc:  "Octopus, writes to random places of random files: an RPC for the blocks, then WRITEs (section 2.3.5)",
+	Doc:  "Octopus, writes to random places of files: an RPC, then WRITEs (section 2.3.5)",
 	Rows: []knob.Row{
 		{Knob: knob.Knob{Name: "workload.files", Kind: knob.Int, Default: 256, Min: 8, Max: 16_384, Label: "Files", Section: "2.3.5.3", Group: knob.Workload,
 			Doc: "Files of 1 MB on each server."}},

@@ -10,7 +10,7 @@ import (
 var Kinds = []workload.Kind{{
 	Load: testbed.Load{Name: "script", Transactions: true, ReadOnly: true, Pieces: true, LocalLocks: workload.Anywhere,
 		IgnoresAborts: func(v knob.Values) bool { return v.Text("workload.variant") == "as-published" }},
-	Doc:      "a few transactions that are written down, for drtmx explore",
+	Doc:      "a few written transactions, for drtmx explore",
 	Rows:     rows(),
 	Knobs:    []string{"workload.keys", "workload.value_bytes", "workload.scale", "workload.script", "workload.variant"},
 	Defaults: map[string]any{"workload.keys": 8, "workload.value_bytes": 24},
