@@ -176,7 +176,7 @@ func (s *Store) Changes(o dst.Options) bool {
 	if !o.Versions() || !now.Versions() {
 		return o.Versions() != now.Versions()
 	}
-	for _, name := range [...]string{"ts.scheme", "ts.compression", "ts.stable", "ts.readers"} {
+	for _, name := range [...]string{"ts.scheme", "ts.compression", "ts.stable"} {
 		if o.Values[name] != now.Values[name] {
 			return true
 		}

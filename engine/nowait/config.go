@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"drtmx/engine/knob"
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 	"drtmx/engine/replication"
@@ -24,11 +25,11 @@ const (
 
 var primNames = [...]string{"auto", "one-sided", "two-sided"}
 
-func (p Prim) String() string { return nameOf(primNames[:], uint8(p)) }
+func (p Prim) String() string { return knob.NameOf(primNames[:], uint8(p)) }
 
 // ParsePrim reads the words of the phase.* knobs.
 func ParsePrim(s string) (Prim, error) {
-	i, err := parse("primitive", primNames[:], s)
+	i, err := knob.ParseName("primitive", primNames[:], s)
 	return Prim(i), err
 }
 
@@ -45,28 +46,12 @@ const (
 
 var modeNames = [...]string{"E", "E/S"}
 
-func (m Mode) String() string { return nameOf(modeNames[:], uint8(m)) }
+func (m Mode) String() string { return knob.NameOf(modeNames[:], uint8(m)) }
 
 // ParseMode reads "E" or "E/S".
 func ParseMode(s string) (Mode, error) {
-	i, err := parse("mode", modeNames[:], s)
+	i, err := knob.ParseName("mode", modeNames[:], s)
 	return Mode(i), err
-}
-
-func nameOf(names []string, i uint8) string {
-	if int(i) < len(names) {
-		return names[i]
-	}
-	return fmt.Sprint(i)
-}
-
-func parse(what string, names []string, s string) (int, error) {
-	for i, n := range names {
-		if s == n {
-			return i, nil
-		}
-	}
-	return 0, fmt.Errorf("%s %q is unknown: use one of %s", what, s, strings.Join(names, ", "))
 }
 
 // Config says how transactions run. A transaction keeps the Config it began

@@ -1,6 +1,7 @@
 package nowait
 
 import (
+	"drtmx/engine/knob"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
@@ -40,7 +41,7 @@ var variantNames = [...]string{
 	"absent-not-locked", "insert-not-locked",
 }
 
-func (v Variant) String() string { return nameOf(variantNames[:], uint8(v)) }
+func (v Variant) String() string { return knob.NameOf(variantNames[:], uint8(v)) }
 
 // heldUp are cycles between two steps that are in the wrong order, as an interrupt takes. Without them the lock's line takes longer
 // to another core than the owner its next step, and the fault hardly ever shows.

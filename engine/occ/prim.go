@@ -2,8 +2,8 @@ package occ
 
 import (
 	"fmt"
-	"strings"
 
+	"drtmx/engine/knob"
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 	"drtmx/engine/replication"
@@ -36,12 +36,8 @@ func (p Prim) String() string {
 
 // ParsePrim reads the words of the phase.* knobs.
 func ParsePrim(s string) (Prim, error) {
-	for i, n := range primNames {
-		if s == n {
-			return Prim(i), nil
-		}
-	}
-	return Auto, fmt.Errorf("primitive %q is unknown: use one of %s", s, strings.Join(primNames[:], ", "))
+	i, err := knob.ParseName("primitive", primNames[:], s)
+	return Prim(i), err
 }
 
 // Allowed is Table 4-1: the optimisations that make sense in a phase done with

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"drtmx/engine/knob"
 	"drtmx/engine/metrics"
 	"drtmx/engine/mvcc"
 	"drtmx/engine/r2"
@@ -23,11 +24,11 @@ const (
 
 var deadlockNames = [...]string{"timeout", "wait-die"}
 
-func (d Deadlock) String() string { return nameOf(deadlockNames[:], uint8(d)) }
+func (d Deadlock) String() string { return knob.NameOf(deadlockNames[:], uint8(d)) }
 
 // ParseDeadlock reads "timeout" or "wait-die".
 func ParseDeadlock(s string) (Deadlock, error) {
-	i, err := parse("deadlock", deadlockNames[:], s)
+	i, err := knob.ParseName("deadlock", deadlockNames[:], s)
 	return Deadlock(i), err
 }
 
@@ -43,28 +44,12 @@ const (
 
 var isolationNames = [...]string{"serializable", "read-committed"}
 
-func (i Isolation) String() string { return nameOf(isolationNames[:], uint8(i)) }
+func (i Isolation) String() string { return knob.NameOf(isolationNames[:], uint8(i)) }
 
 // ParseIsolation reads "serializable" or "read-committed".
 func ParseIsolation(s string) (Isolation, error) {
-	i, err := parse("isolation", isolationNames[:], s)
+	i, err := knob.ParseName("isolation", isolationNames[:], s)
 	return Isolation(i), err
-}
-
-func nameOf(names []string, i uint8) string {
-	if int(i) < len(names) {
-		return names[i]
-	}
-	return fmt.Sprint(i)
-}
-
-func parse(what string, names []string, s string) (int, error) {
-	for i, n := range names {
-		if s == n {
-			return i, nil
-		}
-	}
-	return 0, fmt.Errorf("%s %q is unknown: use one of %s", what, s, strings.Join(names, ", "))
 }
 
 // Config says how transactions run. A transaction keeps the Config it began with until it ends, retries included; what

@@ -1,5 +1,6 @@
 package twopl
 
+import "drtmx/engine/knob"
 import "drtmx/engine/r2"
 
 // Variant is a known fault planted into the protocol: other rules in place of some
@@ -34,7 +35,7 @@ var variantNames = [...]string{
 	"absent-not-locked", "insert-not-locked", "tuple-of-read",
 }
 
-func (v Variant) String() string { return nameOf(variantNames[:], uint8(v)) }
+func (v Variant) String() string { return knob.NameOf(variantNames[:], uint8(v)) }
 
 // heldUp are cycles between two steps that are in the wrong order, as an interrupt takes. Without them the lock's line takes longer
 // to another core than the owner its next step, and the fault hardly ever shows.
