@@ -13,10 +13,12 @@
 // For each record (DEP_READ, §5.3.2), on the CPU of its primary:
 //
 //	claim   raise the tuple timestamp to the snapshot's: writers from now on have larger stamps
-//	wait    for the holder of the write lock, if there is one: its stamp may be smaller
+//	wait    for the holder of the write lock, if there is one whose stamp may be smaller
 //	read    the youngest version whose stamp is visible; nothing is there if there is none
 //
-// It waits at most once per record, for whoever locks after the claim has a larger stamp. A key that
+// It waits at most once per record, for whoever locks after the claim has a larger stamp. It does not wait where the present version
+// is beyond it, for what overwrites that is as well: so a snapshot that is older than the last write of a record never waits. Figure
+// 5-9 looks at the tuple timestamp for this, which another snapshot may have raised (the variant AsPublishedWait). A key that
 // is not there is claimed by the guard of its gap, which an insert reads once the new row can be found.
 //
 // # Old versions

@@ -66,13 +66,14 @@ func (s *Store) claimRow(c *r2.Co, row r2.Addr, p []uint64) (before uint64) {
 	return before
 }
 
-// holder queues the snapshot if somebody holds the lock of a row.
+// holder queues the snapshot if somebody holds the lock of a row who may install what it has to see.
 func (s *Store) holder(c *r2.Co, m *machine, at store.Location, tuple uint64, p []uint64, w *waiter) bool {
-	if s.traits.Waits && s.waits(tuple, p) && s.host.Busy(c.Load64(at.Addr)) {
-		if at.Stale(c.Load64(at.Addr + seqAt)) {
+	if s.traits.Waits && s.host.Busy(c.Load64(at.Addr)) {
+		row := c.Load(at.Addr, valueAt)
+		if at.Stale(u64(row[seqAt:])) {
 			return false
 		}
-		if s.wait(c, m, at.Addr, w) {
+		if s.waits(tuple, row, p) && s.wait(c, m, at.Addr, w) {
 			return !at.Stale(c.Load64(at.Addr+seqAt)) || !m.leave(c, at.Addr, w)
 		}
 	}

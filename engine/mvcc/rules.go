@@ -2,6 +2,7 @@ package mvcc
 
 import (
 	"drtmx/engine/r2"
+	"drtmx/engine/record"
 	"drtmx/engine/store"
 )
 
@@ -11,8 +12,9 @@ type rules struct {
 	overwrite func(s *Store, c *r2.Co, at r2.Addr, ts uint64)
 	// raiseReads says that validation raises what was only read.
 	raiseReads bool
-	// waits says whether a snapshot waits for the holder of a lock, by what the tuple timestamp was before its claim.
-	waits func(tuple uint64, p []uint64) bool
+	// waits says whether a snapshot waits for the holder of a lock, by what the tuple timestamp was before its claim, and by the row as
+	// it was behind that, nil where the host waits itself.
+	waits func(tuple uint64, row []byte, p []uint64) bool
 	// order claims a row and looks at its lock.
 	order func(s *Store, c *r2.Co, m *machine, at store.Location, p []uint64, w *waiter) bool
 	// ahead is by how much the watermark is beyond what is needed.
@@ -28,11 +30,19 @@ func sound() rules {
 	return rules{
 		overwrite:   func(_ *Store, c *r2.Co, at r2.Addr, ts uint64) { raise(c, at, ts) },
 		raiseReads:  true,
-		waits:       func(uint64, []uint64) bool { return true },
+		waits:       mayMiss,
 		order:       (*Store).claimThenLook,
 		overwritten: func(*Store, *r2.Co, *heap, uint32) {},
 		buried: func(s *Store, c *r2.Co, x *tomb) {
 			s.ClaimGap(c, x.table, x.key, c.Load64(x.row+tupleAt))
 		},
 	}
+}
+
+// mayMiss says that the holder of a row's lock may install what a snapshot has to see. If the snapshot does not see the present
+// version, it sees nothing later: a stamp is larger than that of the version that it overwrites (§5.5.4: a snapshot of the
+// past is not blocked, for the record "has been updated with larger commit timestamps"). The tuple timestamp says less, since
+// snapshots raise it. A row that holds no record has no such version.
+func mayMiss(_ uint64, row []byte, p []uint64) bool {
+	return row == nil || !record.Live(record.Versioned.StampOf(row)) || visible(record.Versioned.VersionOf(row), p)
 }

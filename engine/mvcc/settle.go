@@ -42,7 +42,7 @@ func (s *Store) serveSettled(c *r2.Co, from r2.Peer, req, rep []byte) int {
 
 // settle waits, and counts.
 func (s *Store) settle(c *r2.Co, items []byte, p []uint64) {
-	if !s.traits.Waits || !s.waits(0, p) {
+	if !s.traits.Waits || !s.waits(0, nil, p) {
 		return
 	}
 	from := c.Now() // measured: how long it waits

@@ -63,11 +63,11 @@ func (v Variant) rules() rules {
 
 // faults change the rules, by variant.
 var faults = [numVariants]func(r *rules){
-	AsPublishedWait: func(r *rules) { r.waits = func(tuple uint64, p []uint64) bool { return tuple <= p[0] } },
+	AsPublishedWait: func(r *rules) { r.waits = func(tuple uint64, _ []byte, p []uint64) bool { return tuple <= p[0] } },
 	AsPublishedCommit: func(r *rules) {
 		r.overwrite = func(_ *Store, c *r2.Co, at r2.Addr, ts uint64) { c.Store64(at, ts) }
 	},
-	NoWait: func(r *rules) { r.waits = func(uint64, []uint64) bool { return false } },
+	NoWait: func(r *rules) { r.waits = func(uint64, []byte, []uint64) bool { return false } },
 	LookBeforeClaim: func(r *rules) {
 		r.order = func(s *Store, c *r2.Co, m *machine, at store.Location, p []uint64, w *waiter) bool {
 			ok := s.holder(c, m, at, 0, p, w)

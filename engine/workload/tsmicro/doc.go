@@ -2,7 +2,7 @@
 //
 //	ts-spin    a read-write transaction that touches nothing: it spins for a given time, and commits with a timestamp (5-6b)
 //	ts-read    a read-only one of ten small records, nine of them on its own machine (5-6c)
-//	ts-block   of each two threads one reads a group of records, and the other writes all of it again and again (5-15a)
+//	ts-block   of each two threads one writes a group of records again and again, and the other reads all of it (5-15a)
 //	ts-update  a read-write transaction of ten records, some of which it only reads (5-15b)
 //	ts-oracle  what the timestamp oracle does for a transaction, by the threads of its machine alone or over the network (5-6a)
 //

@@ -44,7 +44,8 @@ func keysOf(l Load, v knob.Values) int {
 		return 1
 	case Block:
 		_, threads, _ := testbed.ThreadCounts(v)
-		return (threads + 1) / 2 * v.Int("coroutines") * v.Int("workload.tuples")
+		_, servers := testbed.Machines(v)
+		return int(blockKeys(uint64(threads), uint64(servers), v.Int("coroutines")*v.Int("workload.tuples")))
 	}
 	return workload.Scaled(v, "workload.keys")
 }

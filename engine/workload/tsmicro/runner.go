@@ -12,7 +12,8 @@ import (
 type runner struct {
 	w       *Bench
 	client  *txn.Client
-	machine uint64
+	machine uint64 // around which its records are
+	first   uint64 // of Block's records
 	refs    []txn.Ref
 	reads   int // how many of them, at the end, are only read
 	typ     uint8
@@ -27,29 +28,50 @@ func (w *Bench) Runner(c *r2.Co) workload.Runner {
 	case Spin:
 		r.run = r.spin
 	case Block:
-		r.typ, r.refs = w.group(c.Cluster(), c.Machine(), c.Thread(), c.Index())
+		r.typ, r.machine, r.first = w.pair(c.Cluster(), c.Machine(), c.Thread(), c.Index())
 	}
 	return r
 }
 
-// group picks the records of a client that shares them with the client of the next thread: an even thread's reads them, an odd
-// one's writes them. They are local as seen from the former.
-func (w *Bench) group(cl *r2.Cluster, machine, thread, index int) (typ uint8, refs []txn.Ref) {
+// pair is what a client of Block does, on which machine the reader of its records runs, and the number of the first of them. Every
+// other thread writes, and the thread behind it reads the same. Nobody reads behind the last thread, if their number is odd: what
+// readers meet is then the same for all.
+func (w *Bench) pair(cl *r2.Cluster, machine, thread, index int) (typ uint8, reader, first uint64) {
 	number := w.threads[machine] + uint64(thread)
-	if typ = uint8(number % 2); typ == writes && thread == 0 {
-		machine--
+	typ, reader = uint8(writes), uint64(machine)
+	if number%2 == 1 {
+		typ = reads
+	} else if thread == cl.Threads(machine)-1 && machine+1 < w.behind {
+		reader++
 	}
-	first := (number/2*uint64(w.opt.Coroutines) + uint64(index)) * uint64(w.opt.Tuples)
-	rand := cl.Stream("tsmicro.group", first)
-	for i := range uint64(w.opt.Tuples) {
-		key := (first+i)*w.servers + w.draw(rand, uint64(machine))%w.servers
-		refs = append(refs, txn.Ref{Table: Table, Key: key, Write: typ == writes})
-	}
-	return typ, refs
+	return typ, reader, (number/2*uint64(w.opt.Coroutines) + uint64(index)) * uint64(w.opt.Tuples)
 }
 
-// writes is the number of Block's type that does.
-const writes = 1
+// group has the records of a pair: exactly the share of workload.local is on the reader's machine, and the others are spread over all
+// others. A median would else be of the readers that have more of them at home, whose transactions are shorter and more.
+func (r *runner) group() {
+	w, m := r.w, r.w.servers
+	local := (w.opt.Tuples*w.opt.Local + 50) / 100
+	r.refs = r.refs[:0]
+	for i := range uint64(w.opt.Tuples) {
+		number := r.first + i
+		home := number % m
+		switch {
+		case r.machine >= m || m == 1:
+		case i < uint64(local):
+			home = r.machine
+		default:
+			home = (r.machine + 1 + number%(m-1)) % m
+		}
+		r.refs = append(r.refs, txn.Ref{Table: Table, Key: number*m + home, Write: r.typ == writes})
+	}
+}
+
+// The types of Block.
+const (
+	reads = iota
+	writes
+)
 
 // Next runs one transaction. Behind it the thread looks for messages: one that spins, or that finds all it wants at home, never waits.
 func (r *runner) Next() error {
@@ -71,6 +93,7 @@ func (r *runner) next() error {
 		r.draw(rand)
 		r.reads = len(r.refs) * w.opt.ReadShare / 100
 	case Block:
+		r.group()
 		if r.reads = 0; r.typ != writes {
 			r.reads = len(r.refs)
 		}

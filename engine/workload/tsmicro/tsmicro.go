@@ -49,7 +49,8 @@ type Bench struct {
 	opt     Options
 	db      *txn.DB
 	servers uint64
-	threads []uint64 // by machine: those of the machines before it
+	threads []uint64 // by machine: those of clients on the machines before it
+	behind  int      // the machine behind the last that runs clients
 	writes  []uint64 // by key: committed transactions that wrote it
 }
 
@@ -80,7 +81,7 @@ func New(o Options) (*Bench, error) {
 	return &Bench{Transactions: t, opt: o}, err
 }
 
-// typesOf are the transaction types of a load. Of Block's, a thread runs one.
+// typesOf are the transaction types of a load. Of Block's, a thread runs one of two, reads or writes.
 func typesOf(l Load) []workload.Type {
 	switch l {
 	case Read:
@@ -105,19 +106,26 @@ func (w *Bench) Open(env workload.Env) (err error) {
 		return err
 	}
 	w.servers = uint64(env.ServerCount())
-	threads := uint64(0)
+	threads, from := uint64(0), 0
+	from, w.behind = env.Clients()
 	for m := range env.Cluster.Machines() {
-		w.threads = append(w.threads, threads)
-		threads += uint64(env.Cluster.Threads(m))
+		if w.threads = append(w.threads, threads); from <= m && m < w.behind {
+			threads += uint64(env.Cluster.Threads(m))
+		}
 	}
 	if w.opt.Load == Block {
-		w.opt.Keys = (threads + 1) / 2 * uint64(w.opt.Coroutines*w.opt.Tuples) * w.servers
+		w.opt.Keys = blockKeys(threads, w.servers, w.opt.Coroutines*w.opt.Tuples)
 	}
 	w.writes = make([]uint64, w.opt.Keys)
 	_, err = w.db.AddTable(store.Spec{
 		ID: Table, Name: "tuple", ValueBytes: w.opt.ValueBytes, Init: func(uint64, []byte) {}, Fixed: true, Seed: w.opt.Seed,
 	}, store.Stripes(env.ServerCount(), w.opt.Keys))
 	return err
+}
+
+// blockKeys are the records of Block: each pair of threads has a number of them for each server, of which it takes one.
+func blockKeys(threads, servers uint64, perPair int) uint64 {
+	return (threads + 1) / 2 * uint64(perPair) * servers
 }
 
 // Warm fills the location caches.

@@ -1,6 +1,7 @@
 package tsmicro
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,36 +48,58 @@ func TestInvariant(t *testing.T) {
 	}
 }
 
-// Nine of ten records are local, and a pair of threads has the same ones.
-func TestPlaces(t *testing.T) {
+// A pair of threads has the same records, nine of ten of them on the reader's machine; the oracle's machine has no pairs.
+func TestPairs(t *testing.T) {
 	cfg, _ := occ.Preset("drtm+h")
 	w, _ := New(Options{Load: Block, Local: 90, Coroutines: 2})
-	b := workloadtest.New(t, workloadtest.Setup{Machines: 5, Threads: 3, Coroutines: 2, Txn: cfg, Mode: history.Full, Requests: 1}, w)
-	local, readers := 0, map[uint64]bool{}
-	for number := range 14 { // an even number of them
-		for index := range 2 {
-			typ, refs := w.group(b.Cluster, number/3, number%3, index)
-			if typ != uint8(number%2) || len(refs) != 10 {
-				t.Errorf("client %d is of type %d and has %d records", number, typ, len(refs))
+	b := workloadtest.New(t, workloadtest.Setup{Machines: 5, Threads: 3, Coroutines: 2, Oracle: true, Txn: cfg, Mode: history.Full, Requests: 1}, w)
+	keys := func(number, index int) (typ uint8, machine uint64, list []uint64) {
+		r := &runner{w: w}
+		r.typ, r.machine, r.first = w.pair(b.Cluster, number/3, number%3, index)
+		r.group()
+		for _, ref := range r.refs {
+			if ref.Write != (r.typ == writes) || ref.Key >= w.opt.Keys {
+				t.Errorf("client %d: record %d of %d, to be written: %v", number, ref.Key, w.opt.Keys, ref.Write)
 			}
-			for i, ref := range refs {
-				if number%2 == 0 {
-					if readers[ref.Key] {
-						t.Errorf("record %d is in two groups", ref.Key)
-					}
-					readers[ref.Key] = true
-					local += map[bool]int{true: 1}[ref.Key%5 == uint64(number/3)]
-				} else if _, same := w.group(b.Cluster, (number-1)/3, (number-1)%3, index); same[i].Key != ref.Key {
-					t.Errorf("client %d writes record %d where the one before reads %d", number, ref.Key, same[i].Key)
+			list = append(list, ref.Key)
+		}
+		return r.typ, r.machine, list
+	}
+	taken := map[uint64]bool{}
+	for number := 0; number < 14; number += 2 {
+		for index := range 2 {
+			writer, at, written := keys(number, index)
+			reader, home, read := keys(number+1, index)
+			if writer != writes || reader != reads || at != home || home != uint64(number+1)/3 || !slices.Equal(written, read) || len(read) != 10 {
+				t.Errorf("clients %d and %d: types %d and %d, around machines %d and %d, records %v and %v", number, number+1, writer, reader, at, home, written, read)
+			}
+			local := 0
+			for _, key := range read {
+				if taken[key] {
+					t.Errorf("record %d is of two pairs", key)
 				}
+				taken[key] = true
+				if key%5 == home {
+					local++
+				}
+			}
+			if local != 9 {
+				t.Errorf("client %d has %d local records of 10, want 9", number+1, local)
 			}
 		}
 	}
-	if n := len(readers); n != 140 || local < 110 || local > 138 {
-		t.Errorf("%d records in groups, %d of them local: want 140 and about 126", n, local)
+	if typ, at, _ := keys(14, 0); typ != writes || at != 4 {
+		t.Errorf("the last thread has no partner and is of type %d around machine %d: want one that writes, around its own", typ, at)
 	}
+}
+
+// An update draws nine of ten records from its own machine.
+func TestPlaces(t *testing.T) {
+	cfg, _ := occ.Preset("drtm+h")
+	w, _ := New(Options{Load: Update, Local: 90})
+	b := workloadtest.New(t, workloadtest.Setup{Machines: 5, Threads: 1, Coroutines: 1, Txn: cfg, Mode: history.Full, Requests: 1}, w)
 	r := b.Cluster.Stream("test", 1)
-	local = 0
+	local := 0
 	for range 10_000 {
 		if w.draw(r, 2)%5 == 2 {
 			local++
