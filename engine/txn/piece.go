@@ -76,6 +76,7 @@ func (tx *Tx) Apply(table uint8, key uint64, op *Op, input []byte) (output []byt
 		return nil, tx.failed
 	}
 	output = tx.mem.take(op.Output)
+	clear(output)
 	if s, ok := tx.run.(Pieces); ok {
 		if tx.db.tables[table] == nil || key > MaxKey {
 			return nil, tx.Fail(fmt.Errorf("piece %s of key %d of table %d, which does not exist: the tables are %s", op.Name, key, table, tx.db.tableNames()))
@@ -87,7 +88,9 @@ func (tx *Tx) Apply(table uint8, key uint64, op *Op, input []byte) (output []byt
 	case op.Inserts:
 		value, err = tx.Insert(table, key)
 	case op.Writes:
-		value, err = tx.Update(table, key)
+		if _, err = tx.Update(table, key); err == nil {
+			value, err = tx.Read(table, key) // all of it, as at a server
+		}
 	default:
 		value, err = tx.Read(table, key)
 	}

@@ -4,7 +4,14 @@ import (
 	"strings"
 	"testing"
 
+	"drtmx/dst"
+	"drtmx/engine/nowait"
+	"drtmx/engine/occ"
+	"drtmx/engine/r2"
 	"drtmx/engine/rococo"
+	"drtmx/engine/twopl"
+	"drtmx/engine/txn"
+	"drtmx/engine/workload"
 	"drtmx/engine/workload/workloadtest"
 )
 
@@ -56,5 +63,67 @@ func TestReorderingFaults(t *testing.T) {
 		if t.Logf("%s: %s", v.Name, found); found == "" {
 			t.Errorf("%s was not found", v.Name)
 		}
+	}
+}
+
+func init() { dst.Register(dst.Kinds{dst.DST}) }
+
+// inPieces is the company whose new-orders and payments are in pieces under any protocol.
+type inPieces struct{ *Bench }
+
+type piecedClient struct{ *runner }
+
+func (w inPieces) Runner(c *r2.Co) workload.Runner { return piecedClient{w.Bench.Runner(c).(*runner)} }
+
+// Next is that of the runner, with other bodies.
+func (r piecedClient) Next() error {
+	rand := r.client.Co().Rand()
+	typ := int(rand.Uint64n(4))
+	if typ != newOrder && typ != payment || r.left > 0 {
+		return r.runner.Next()
+	}
+	r.w = r.homes[rand.Uint64n(uint64(len(r.homes)))]
+	r.d = r.w*r.b.districts + rand.Uint64n(r.b.districts)
+	r.draws[typ](rand)
+	body := r.piecedNewOrder
+	if typ == payment {
+		body = r.payPieced
+	}
+	return workload.Done(r.client.Run(uint8(typ), false, body))
+}
+
+func (r piecedClient) payPieced(tx *txn.Tx) error {
+	c, err := r.findCustomer(tx)
+	if err != nil {
+		return err
+	}
+	return r.piecedPayment(tx, c)
+}
+
+// TestPiecesUnderOthers: the books are right too where protocols that know nothing of pieces run them, beside transactions
+// that are not in pieces.
+func TestPiecesUnderOthers(t *testing.T) {
+	commits := uint64(1_200)
+	if testing.Short() {
+		commits = 300
+	}
+	drtmh, _ := occ.Preset("drtm+h")
+	fasst, _ := occ.Preset("fasst")
+	dated := fasst
+	dated.Timestamps = dst.Options{Scheme: "dst", DriftNS: 20_000, VersionBytes: 16 << 20, GCNS: 200_000}
+	never, queues := nowait.Default(), twopl.Default()
+	never.BackoffMaxNS, queues.BackoffMaxNS, queues.TimeoutNS = 1_000_000, 2_000_000, 200_000
+	for i, cfg := range []txn.Config{drtmh, fasst, dated, never, queues, rococo.Default()} {
+		b, _ := workloadtest.Open(t, i, cfg, func(o Options) (inPieces, error) {
+			w, err := New(o)
+			return inPieces{w}, err
+		}, tiny())
+		if bad := b.Stress(commits); len(bad) > 0 {
+			t.Errorf("%T %d: %s", cfg, i, strings.Join(bad, "\n"))
+		}
+		if b.ByType[newOrder] == 0 || b.ByType[payment] == 0 || b.ByType[delivery] == 0 {
+			t.Errorf("%T %d: commits by type %v", cfg, i, b.ByType)
+		}
+		b.Close()
 	}
 }
