@@ -20,6 +20,8 @@
 // a transaction has one immediate piece at most: so those orders have no cycle, and a component of the graph has an order
 // that keeps them. Both are checked as transactions run. Rococo's own checker looks at programs beforehand, and allows more.
 //
+// There is no bound on what a transaction comes after: edges for which a message has no room go in more of them (wire.go).
+//
 // A server keeps transactions that it has executed, without what came before their cycles, for another one that still looks
 // for its own cycles. It forgets the oldest ones; to be asked for one of these ends the run with an error.
 //
@@ -37,7 +39,9 @@
 //
 // # Snapshots
 //
-// With timestamps (DST) read-only transactions read snapshots instead: see versions.go and engine/mvcc.
+// With timestamps (DST) read-only transactions read snapshots instead: see versions.go and engine/mvcc. A record that is inserted
+// again where snapshots may still need what was deleted is written over its tombstone (insert.go). While a system with
+// versions runs, ts.scheme may change between dst and none, through a drain: rounds of reads take the place of snapshots.
 //
 // # What is modelled
 //

@@ -1,6 +1,7 @@
 package rococo
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -15,6 +16,32 @@ type edge struct {
 	before    txnID
 	server    int16 // where they meet: it knows the one before
 	immediate bool  // that one's piece has run already, so nothing can reverse the order
+}
+
+// compare is the order in which messages have edges.
+func (e edge) compare(b edge) int {
+	if c := cmp.Or(cmp.Compare(e.before, b.before), cmp.Compare(e.server, b.server)); c != 0 || e.immediate == b.immediate {
+		return c
+	}
+	if e.immediate {
+		return -1
+	}
+	return 1
+}
+
+// behind are those of an ordered list that come behind one.
+func behind(list []edge, last edge) []edge {
+	i := slices.IndexFunc(list, func(e edge) bool { return e.compare(last) > 0 })
+	if i < 0 {
+		return nil
+	}
+	return list[i:]
+}
+
+// distinct orders edges, and leaves out those that are there twice; one that is immediate stays so.
+func distinct(list []edge) []edge {
+	slices.SortFunc(list, edge.compare)
+	return slices.CompactFunc(list, func(a, b edge) bool { return a.before == b.before && a.server == b.server })
 }
 
 // status is what a server knows of a transaction.
@@ -123,11 +150,16 @@ func (n *node) take(bytes int) []byte {
 	return n.mem[from:len(n.mem):len(n.mem)]
 }
 
-// complete gives a transaction its edges, all of them.
-func (n *node) complete(edges []edge) {
+// comesAfter takes in edges of a transaction that is to commit, complete the last ones.
+func (n *node) comesAfter(edges []edge) {
 	if n.status < committing {
-		n.edges, n.status = append(n.edges[:0], edges...), committing
+		n.edges = append(n.edges, edges...)
 	}
+}
+
+func (n *node) complete(edges []edge) {
+	n.comesAfter(edges)
+	n.status = max(n.status, committing)
 }
 
 // retire remembers an executed transaction for those who ask, and forgets the oldest one. Of its edges only those within its

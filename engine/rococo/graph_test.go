@@ -293,3 +293,43 @@ func TestStamps(t *testing.T) {
 		}
 	})
 }
+
+// TestEdgesInParts: who asks for edges in parts, of a transaction that is executed meanwhile, gets each that is left then, and
+// nothing that was not there.
+func TestEdgesInParts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		list := distinct(rapid.SliceOf(rapid.Custom(func(t *rapid.T) edge {
+			return edge{txnID(rapid.IntRange(0, 12).Draw(t, "before")), int16(rapid.IntRange(0, 2).Draw(t, "server")), rapid.Bool().Draw(t, "immediate")}
+		})).Draw(t, "edges"))
+		all, left := slices.Clone(list), rapid.IntRange(0, 12).Draw(t, "left")
+		if !slices.IsSortedFunc(all, edge.compare) {
+			t.Fatalf("%v is in no order", all)
+		}
+		executedAt, room := rapid.IntRange(0, 20).Draw(t, "executed"), rapid.IntRange(1, 4).Draw(t, "room")*word
+		var got []edge
+		for part := 0; ; part++ {
+			if part == executedAt {
+				list = slices.DeleteFunc(list, func(e edge) bool { return int(e.before) > left })
+			}
+			rest := list
+			if len(got) > 0 {
+				rest = behind(list, got[len(got)-1])
+			}
+			rep := make([]byte, room)
+			n, told := putEdges(rep, rest)
+			if got = edgesOf(rep[:n], got); n != told*word || n+word <= room {
+				break
+			}
+		}
+		for _, e := range list {
+			if !slices.Contains(got, e) {
+				t.Fatalf("%v of %v is missing in %v", e, list, got)
+			}
+		}
+		for _, e := range got {
+			if !slices.Contains(all, e) {
+				t.Fatalf("%v in %v was never there: %v", e, got, all)
+			}
+		}
+	})
+}

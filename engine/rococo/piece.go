@@ -75,23 +75,21 @@ func orMissing(err error) error {
 
 // insert gives a record its row and value.
 func (s *server) insert(c *r2.Co, n *node, x *piece) error {
-	t, h := x.table, s.p.header
-	row := s.buffer(c, t.RowBytes)
-	clear(row)
-	value := h.Value(row)
-	s.compute(x, value)
-	ran := txn.Ran{Table: t, Key: x.key, Inserted: true, Value: value}
+	t := x.table
 	t.Touch(x.key)
-	change, err := t.Store.Insert(c, x.key, row[:h.Own], store.AnyVersion)
+	b, err := s.bear(c, t, x.key)
 	if err != nil {
-		return fmt.Errorf("piece %s inserts key %d of table %s: %w", x.op.Name, x.key, t.Name, err)
+		return fmt.Errorf("piece %s: %w", x.op.Name, err)
 	}
-	ran.Version = t.Absent(x.key, change.Before)
-	t.Born(x.key, change.Ref)
-	seq := h.Born(change.Ref.Incarnation())
-	ran.Next = txn.Reborn(ran.Version, seq)
-	s.put(c, n, t, x.key, t.Store.Location(x.key, change.Ref), seq, value)
-	s.p.ran(n.id, ran)
+	if b.tomb {
+		s.reserve(c, t) // for it: it becomes an old version
+	}
+	value := s.p.header.Value(s.buffer(c, t.RowBytes))
+	clear(value)
+	s.compute(x, value)
+	s.put(c, n, t, x.key, b.loc, b.seq, value)
+	s.born(c, &b)
+	s.p.ran(n.id, txn.Ran{Table: t, Key: x.key, Version: b.before, Next: b.next(b.before), Inserted: true, Value: value})
 	return nil
 }
 

@@ -25,7 +25,7 @@ type protocol struct {
 }
 
 // rpcs are the numbers of the requests.
-type rpcs struct{ start, commit, ask, read, whole uint8 }
+type rpcs struct{ start, more, before, commit, ask, read, whole uint8 }
 
 // Open prepares the cluster's machines.
 func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
@@ -56,6 +56,8 @@ func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
 		}
 	}
 	p.rpc.start = cl.Handle("rococo.start", p.handler((*server).serveStart))
+	p.rpc.more = cl.Handle("rococo.more", p.handler((*server).serveMore))
+	p.rpc.before = cl.Handle("rococo.before", p.handler((*server).serveBefore))
 	p.rpc.commit = cl.HandleWaiting("rococo.commit", p.handler((*server).serveCommit))
 	p.rpc.ask = cl.HandleWaiting("rococo.ask", p.handler((*server).serveAsk))
 	p.rpc.read = cl.HandleWaiting("rococo.read", p.handler((*server).serveRead))
@@ -98,15 +100,18 @@ func (p *protocol) Set(cfg txn.Config) error {
 	if err := c.Validate(); err != nil {
 		return err
 	}
-	p.cfg, p.cost = c, scaled(p.db.Options().Scale, assumed).times(c.HostScale)
-	if p.mv != nil {
-		p.mv.Set(c.Timestamps)
+	if err := p.mv.Follow(c.Timestamps); err != nil {
+		return err
 	}
+	p.cfg, p.cost = c, scaled(p.db.Options().Scale, assumed).times(c.HostScale)
 	return nil
 }
 
-// NeedsDrain is false: what may change is how long an aborted transaction waits.
-func (p *protocol) NeedsDrain(txn.Config) bool { return false }
+// NeedsDrain says that another scheme gives the stamps: what else may change is how long an aborted transaction waits.
+func (p *protocol) NeedsDrain(to txn.Config) bool {
+	c, ok := to.(Config)
+	return ok && p.mv != nil && p.mv.Changes(c.Timestamps)
+}
 
 // Session is a coroutine's.
 func (p *protocol) Session(tx *txn.Tx) txn.Session {

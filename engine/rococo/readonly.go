@@ -24,7 +24,8 @@ type stamped struct {
 	seen
 }
 
-// seen is what rounds compare: where the record was and what stamp it had. Zero: it was missing.
+// seen is what rounds compare: where the record was and what stamp it had. If it was missing it has none, and ref is the version of
+// its gap: it may have come and gone.
 type seen struct{ ref, stamp uint64 }
 
 // Fetch reads records from index first on: one message to each server, more if the answers do not fit into one. Those of
@@ -81,7 +82,7 @@ func (s *session) ask(from int) error {
 	if answer == 0 {
 		return fmt.Errorf("a record of table %s does not fit into a reply", s.set[from].Table.Name)
 	}
-	s.calls = append(s.calls, call{int(m), s.c.Call(int(m), s.p.rpc.read, req)})
+	s.calls = append(s.calls, call{server: int(m), rep: s.c.Call(int(m), s.p.rpc.read, req)})
 	for _, a := range s.set[from : last+1] {
 		if a.State == txn.Wanted && a.Machine == m {
 			a.State, a.rep = txn.Asked, n
@@ -95,7 +96,11 @@ func (s *session) ask(from int) error {
 func (s *session) got(a *access, b []byte) []byte {
 	head := uint64(0)
 	head, a.seen, b = headOf(b)
-	if head&foundBit == 0 {
+	switch {
+	case head&tombBit != 0:
+		s.tx.LacksAt(&a.Access, a.Table.Version(a.Key, store.Ref(a.ref), a.stamp))
+		return b
+	case head&foundBit == 0:
 		s.tx.Lacks(&a.Access, uint32(head))
 		return b
 	}
@@ -106,8 +111,9 @@ func (s *session) got(a *access, b []byte) []byte {
 // headOf is what a reply says of a record, and what follows.
 func headOf(b []byte) (head uint64, x seen, rest []byte) {
 	head, rest = u64(b), b[word:]
-	if head&foundBit != 0 {
-		x, rest = seen{head &^ foundBit, u64(rest)}, rest[word:]
+	x.ref = head &^ (foundBit | tombBit)
+	if head&(foundBit|tombBit) != 0 {
+		x.stamp, rest = u64(rest), rest[word:]
 	}
 	return head, x, rest
 }
@@ -192,7 +198,7 @@ func (s *session) askStamps(m int) {
 			}
 		}
 		if len(req) > word {
-			s.calls = append(s.calls, call{m, s.c.Call(m, s.p.rpc.read, req)})
+			s.calls = append(s.calls, call{server: m, rep: s.c.Call(m, s.p.rpc.read, req)})
 		}
 	}
 }
@@ -214,11 +220,13 @@ func (s *server) serveRead(c *r2.Co, req, rep []byte) int {
 		}
 		head, stamp := s.read(c, t, key, value)
 		put64(rep[n:], head)
-		if n += word; head&foundBit == 0 {
-			continue
+		if n += word; head&(foundBit|tombBit) != 0 {
+			put64(rep[n:], stamp)
+			n += word
 		}
-		put64(rep[n:], stamp)
-		n += word + pad8(len(value))
+		if head&foundBit != 0 {
+			n += pad8(len(value))
+		}
 	}
 	return n
 }
@@ -250,12 +258,15 @@ func (s *server) read(c *r2.Co, t *txn.Table, key uint64, value []byte) (head, s
 	}
 	head = uint64(uint32(loc.Ref)) // of a gap, its version
 	if ok {
-		row := c.Load(loc.Addr, t.RowBytes)
-		if stamp = s.p.header.StampOf(row); records.Live(stamp) && !s.p.header.Tomb(stamp) && !loc.Stale(stamp) {
-			copy(value, s.p.header.Value(row))
-			head = uint64(loc.Ref) | foundBit
-		} else { // it is being inserted, or has been taken out just now
+		row, h := c.Load(loc.Addr, t.RowBytes), s.p.header
+		switch stamp = h.StampOf(row); {
+		case !records.Live(stamp) || loc.Stale(stamp): // it is being inserted, or has been taken out just now
 			head = uint64(uint32(c.Load64(t.Store.Gap(key).Addr)))
+		case h.Tomb(stamp):
+			head = uint64(loc.Ref) | tombBit
+		default:
+			copy(value, h.Value(row))
+			head = uint64(loc.Ref) | foundBit
 		}
 	}
 	return head, stamp

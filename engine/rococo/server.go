@@ -106,21 +106,29 @@ func (s *server) serveStart(c *r2.Co, req, rep []byte) int {
 		put64(rep[word:], least)
 	}
 	s.edges[c.Thread()] = edges
-	return at + putEdges(rep[at:], edges)
+	bytes, told := putEdges(rep[at:], edges)
+	n.edges = append(n.edges[:0], edges[told:]...)
+	return at + bytes
 }
 
-// distinct leaves out edges that are there twice; one that is immediate stays so.
-func distinct(list []edge) []edge {
-	slices.SortFunc(list, func(a, b edge) int {
-		switch {
-		case a == b:
-			return 0
-		case a.before < b.before || a.before == b.before && a.immediate && !b.immediate:
-			return -1
-		}
-		return 1
-	})
-	return slices.CompactFunc(list, func(a, b edge) bool { return a.before == b.before && a.server == b.server })
+// serveMore says what else a transaction comes after whose start has found more than its reply has room for.
+func (s *server) serveMore(c *r2.Co, req, rep []byte) int {
+	c.Compute(s.p.cost.request)
+	id := txnID(u64(req))
+	s.touchTxn(c, id)
+	n := s.graph.nodes[id]
+	bytes, told := putEdges(rep, n.edges)
+	n.edges = slices.Delete(n.edges, 0, told)
+	return bytes
+}
+
+// serveBefore takes edges of a transaction for which its commit has no room.
+func (s *server) serveBefore(c *r2.Co, req, _ []byte) int {
+	c.Compute(s.p.cost.request)
+	id := txnID(u64(req))
+	s.touchTxn(c, id)
+	s.graph.nodes[id].comesAfter(edgesOf(req[word:], nil))
+	return 0
 }
 
 // serveCommit takes the edges of a transaction, and executes it when all that comes before it commits.
@@ -183,7 +191,7 @@ func (s *server) execute(c *r2.Co, n *node) {
 // run executes a plan.
 func (s *server) run(c *r2.Co, order []*node, visited int) {
 	list := append(s.list(), order...) // the next plan is made while this one runs
-	if s.p.mv != nil {
+	if s.p.stamps() {
 		s.graph.stampAll(list)
 		if s.p.cfg.Variant == StampsReversed {
 			reverseStamps(list)
@@ -194,7 +202,7 @@ func (s *server) run(c *r2.Co, order []*node, visited int) {
 	}
 	c.Compute(visited * s.p.cost.node)
 	if s.p.mv != nil {
-		s.reserve(c, list)
+		s.reserveAll(c, list)
 	}
 	for _, n := range list {
 		for i := range n.pieces {
@@ -230,18 +238,28 @@ func (s *server) inform(c *r2.Co, n *node) {
 		return
 	}
 	n.asked = true
-	id := n.id
-	rep := c.Call(int(n.server), s.p.rpc.ask, add64(c.Request(), uint64(id)))
-	if err := c.Wait(); err != nil {
-		s.p.cl.Fail(fmt.Errorf("rococo: machine %d asks machine %d for what comes before transaction %d: %w", s.machine, n.server, id, err))
-		return
-	}
-	if n.status == heard {
+	var edges []edge
+	for more := true; more; {
+		req := add64(c.Request(), uint64(n.id))
+		if len(edges) > 0 {
+			req = add64(req, edges[len(edges)-1].word())
+		}
+		rep := c.Call(int(n.server), s.p.rpc.ask, req)
+		if err := c.Wait(); err != nil {
+			s.p.cl.Fail(fmt.Errorf("rococo: machine %d asks machine %d for what comes before transaction %d: %w", s.machine, n.server, n.id, err))
+			return
+		}
+		if n.status != heard { // it has started here meanwhile, so its commit comes
+			break
+		}
 		b := rep.B
-		if s.p.mv != nil {
+		if more = len(b)+word > s.p.cl.MaxReply(); s.p.mv != nil {
 			b = n.told(b)
 		}
-		n.complete(edgesOf(b, nil))
+		edges = edgesOf(b, edges)
+	}
+	if n.status == heard {
+		n.complete(edges)
 	}
 	s.wake(c, n)
 }
@@ -256,13 +274,20 @@ func (s *server) serveAsk(c *r2.Co, req, rep []byte) int {
 		s.p.cl.Fail(fmt.Errorf("rococo: machine %d is asked for transaction %d, which it has forgotten: it remembers the last %d", s.machine, id, cap(s.graph.old)))
 		return 0
 	}
-	for n.status < committing || n.status == executing && s.p.mv != nil && !n.stamped {
+	for n.status < committing || n.status == executing && s.p.stamps() && !n.stamped {
 		s.await(c, n)
 	}
-	if s.p.mv == nil {
-		return putEdges(rep, n.edges)
+	at := 0
+	if s.p.mv != nil {
+		at = n.tell(rep)
 	}
-	return stampWords*word + putEdges(rep[n.tell(rep):], n.edges)
+	// The rest of what was told before the transaction was executed is not needed any more, but for its cycle: see retire.
+	list := n.edges
+	if len(req) > word {
+		list = behind(list, edgeOf(u64(req[word:])))
+	}
+	bytes, _ := putEdges(rep[at:s.p.cl.MaxReply()], list)
+	return at + bytes
 }
 
 // await suspends a coroutine until the status of a transaction changes.

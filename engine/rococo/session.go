@@ -58,8 +58,9 @@ type access struct {
 
 // call is a request that is under way.
 type call struct {
-	server int
-	rep    *r2.Reply
+	server  int
+	rep     *r2.Reply
+	missing int // edges of a start for which the reply had no room
 }
 
 // Begin begins an attempt.
@@ -146,10 +147,10 @@ func (s *session) Step() error {
 	if err := s.c.Wait(); err != nil {
 		return s.tx.Fail(fmt.Errorf("start: %w", err))
 	}
-	for _, x := range s.calls {
-		s.startedAt(x, list)
+	for i := range s.calls {
+		s.startedAt(&s.calls[i], list)
 	}
-	return nil
+	return s.moreEdges()
 }
 
 // start asks a server to start pieces.
@@ -172,13 +173,27 @@ func (s *session) start(list []asked, m int) error {
 	if most := s.p.cl.MaxPayload(); len(req) > most {
 		return fmt.Errorf("pieces of %d bytes for machine %d, a message carries %d: use more steps", len(req), m, most)
 	}
-	s.calls = append(s.calls, call{m, s.c.Call(m, s.p.rpc.start, req)})
+	if n, most := s.outputs(m), s.p.cl.MaxReply(); n > most {
+		return fmt.Errorf("pieces that give back %d bytes from machine %d, a reply carries %d: ask for less", n, m, most)
+	}
+	s.calls = append(s.calls, call{server: m, rep: s.c.Call(m, s.p.rpc.start, req)})
 	return nil
 }
 
+// outputs are the bytes of what a server gives back in the end.
+func (s *session) outputs(m int) (n int) {
+	n = word
+	for i := range s.pieces {
+		if x := &s.pieces[i]; x.server == m {
+			n += pad8(len(x.output))
+		}
+	}
+	return n
+}
+
 // startedAt takes what a server says of pieces that have started.
-func (s *session) startedAt(x call, list []asked) {
-	b := x.rep.B[s.p.headBytes():]
+func (s *session) startedAt(x *call, list []asked) {
+	b, edges := x.rep.B[s.p.headBytes():], int(u64(x.rep.B))
 	if s.p.mv != nil {
 		s.p.mv.Scheme().Over(&s.x, dst.Stamp(u64(x.rep.B[word:])), 0)
 	}
@@ -188,7 +203,28 @@ func (s *session) startedAt(x call, list []asked) {
 			b = b[pad8(len(p.output)):]
 		}
 	}
-	s.edges = edgesOf(b[:u64(x.rep.B)*word], s.edges)
+	s.edges, x.missing = edgesOf(b, s.edges), edges-len(b)/word
+}
+
+// moreEdges asks for the edges for which replies had no room.
+func (s *session) moreEdges() error {
+	for {
+		s.calls = slices.DeleteFunc(s.calls, func(x call) bool { return x.missing == 0 })
+		if len(s.calls) == 0 {
+			return nil
+		}
+		for i := range s.calls {
+			x := &s.calls[i]
+			x.rep = s.c.Call(x.server, s.p.rpc.more, add64(s.c.Request(), uint64(s.id)))
+		}
+		if err := s.c.Wait(); err != nil {
+			return s.tx.Fail(fmt.Errorf("start: %w", err))
+		}
+		for i := range s.calls {
+			x := &s.calls[i]
+			s.edges, x.missing = edgesOf(x.rep.B, s.edges), x.missing-len(x.rep.B)/word
+		}
+	}
 }
 
 // Commit ends an attempt whose body has ended well.
@@ -231,18 +267,16 @@ func (s *session) commit() error {
 		}
 		req = add64(req, uint64(s.x.TS))
 	}
-	for _, e := range s.edges {
-		req = add64(req, e.word())
+	list := s.edges
+	for most := s.p.cl.MaxPayload()/word - 1; len(list) > most-1; { // a commit has two words before them
+		first := min(len(list), most)
+		if err := s.callAll(s.p.rpc.before, addEdges(add64(nil, uint64(s.id)), list[:first])); err != nil {
+			return err
+		}
+		list = list[first:]
 	}
-	if most := s.p.cl.MaxPayload(); len(req) > most {
-		return s.tx.Fail(fmt.Errorf("%d transactions come before one: its commit has %d bytes, a message carries %d; run fewer at a time", len(s.edges), len(req), most))
-	}
-	s.calls = s.calls[:0]
-	for _, m := range s.parts {
-		s.calls = append(s.calls, call{m, s.c.Call(m, s.p.rpc.commit, req)})
-	}
-	if err := s.c.Wait(); err != nil {
-		return s.tx.Fail(err)
+	if err := s.callAll(s.p.rpc.commit, addEdges(req, list)); err != nil {
+		return err
 	}
 	for _, x := range s.calls {
 		b := x.rep.B
@@ -256,6 +290,18 @@ func (s *session) commit() error {
 				b = b[pad8(len(p.output)):]
 			}
 		}
+	}
+	return nil
+}
+
+// callAll sends a request to all servers of the transaction, and waits for the replies.
+func (s *session) callAll(rpc uint8, req []byte) error {
+	s.calls = s.calls[:0]
+	for _, m := range s.parts {
+		s.calls = append(s.calls, call{server: m, rep: s.c.Call(m, rpc, req)})
+	}
+	if err := s.c.Wait(); err != nil {
+		return s.tx.Fail(err)
 	}
 	return nil
 }

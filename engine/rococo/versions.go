@@ -40,9 +40,6 @@ func (startHost) Take(c *r2.Co, row r2.Addr) (word uint64, won bool) {
 }
 func (startHost) Gone(*r2.Co, r2.Addr) {}
 
-// collected is the lock word of a tombstone that is taken out.
-const collected = 1
-
 func (h startHost) Settle(c *r2.Co, items []byte) { h.p.servers[c.Machine()].settled(c, items) }
 
 // Snapshot is the second session of a coroutine.
@@ -59,6 +56,17 @@ func (p *protocol) Missable(stamp dst.Stamp) bool { return p.mv.Missable(stamp) 
 
 // Versions is what has the versions of the database, nil if it has none.
 func (p *protocol) Versions() *mvcc.Store { return p.mv }
+
+// stamps says that a scheme is in force which gives them: records may have versions without.
+func (p *protocol) stamps() bool { return p.mv != nil && p.cfg.Timestamps.Versions() }
+
+// NeedsReset is that of the records' versions.
+func (p *protocol) NeedsReset(to txn.Config) (knob, why string) {
+	if c, ok := to.(Config); ok {
+		return p.mv.NeedsReset(c.Timestamps)
+	}
+	return "", ""
+}
 
 // next is the sequence of the version after one.
 func (p *protocol) next(seq uint64) uint64 {
@@ -88,23 +96,32 @@ func (s *server) least(c *r2.Co, x *piece) (uint64, error) {
 	return version, nil
 }
 
-// reserve takes room for the versions that a plan overwrites. Nobody can abort: where there is none it waits until some are
-// collected.
-func (s *server) reserve(c *r2.Co, list []*node) {
+// reserveAll takes room for the versions that a plan overwrites.
+func (s *server) reserveAll(c *r2.Co, list []*node) {
 	for _, n := range list {
 		for i := range n.pieces {
 			if x := &n.pieces[i]; x.op.Writes {
-				s.reserveOne(c, x.table)
+				s.reserve(c, x.table)
 			}
 		}
 	}
 }
 
-func (s *server) reserveOne(c *r2.Co, t *txn.Table) {
-	for !s.p.mv.Reserve(c, t) {
-		c.Sleep(r2.Time(s.p.cfg.Timestamps.GCNS) * 1000)
+// reserve takes room for a version that is overwritten. Nobody can abort: where there is none it waits until some are collected.
+func (s *server) reserve(c *r2.Co, t *txn.Table) {
+	for polls := 0; !s.p.mv.Reserve(c, t); polls++ {
+		if polls == roomPolls {
+			s.p.cl.Fail(fmt.Errorf("rococo: machine %d has had no room for an old version of table %s for %d ms: snapshots that wait for this transaction may need them all; raise ts.version_bytes", s.machine, t.Name, roomPolls*roomPollNS/1_000_000))
+		}
+		c.Sleep(r2.Time(roomPollNS) * 1000)
 	}
 }
+
+// Room is looked for so often, and so long after the last time.
+const (
+	roomPolls  = 2_000
+	roomPollNS = 50_000
+)
 
 // Filled takes the timestamp of a guard of an index that a new entry has entered: before the transaction has its own.
 func (s *session) Filled(guard uint64) { s.p.mv.Scheme().Over(&s.x, dst.Stamp(guard), 0) }

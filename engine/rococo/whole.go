@@ -65,7 +65,7 @@ func (s *server) serveWhole(c *r2.Co, req, rep []byte) int {
 			for _, a := range x.set {
 				s.touchRecord(c, a.Table.ID, a.Key)
 			}
-			c.Load64(x.set[0].loc.Addr) // the core comes to its own time: from here to the claims is one instant
+			c.Load64(s.first(x)) // the core comes to its own time: from here to the claims is one instant
 			n, changed := s.against(c, x)
 			switch {
 			case n != nil:
@@ -80,6 +80,14 @@ func (s *server) serveWhole(c *r2.Co, req, rep []byte) int {
 	return word
 }
 
+// first is an address that a body has looked at.
+func (s *server) first(x *session) r2.Addr {
+	if x.set[0].Blind {
+		return s.lines
+	}
+	return x.set[0].loc.Addr
+}
+
 // against is a transaction that has started on a record of a body and is in its way, or tells that another one has been
 // executed since the body read it. It takes no time.
 func (s *server) against(c *r2.Co, x *session) (n *node, changed bool) {
@@ -92,6 +100,9 @@ func (s *server) against(c *r2.Co, x *session) (n *node, changed bool) {
 		}
 		if a.State == txn.Missing && !a.tomb {
 			_, there := a.Table.Store.Find(a.Key)
+			if there && a.Blind { // or a tombstone is: the body looks, the next time
+				x.tx.Clashed()
+			}
 			changed = changed || there
 		} else {
 			changed = changed || u64(c.Peek(a.loc.Addr+r2.Addr(s.p.header.Stamp), word)) != a.stamp
@@ -149,7 +160,7 @@ func (s *server) stampWhole(c *r2.Co, x *session, n *node) error {
 			}
 		}
 		if a.Out != nil {
-			s.reserveOne(c, a.Table)
+			s.reserve(c, a.Table)
 		}
 	}
 	if err := scheme.Draw(c, &x.x); err != nil {
@@ -167,6 +178,9 @@ func (s *server) write(c *r2.Co, n *node, a *access) error {
 		case s.p.mv == nil || t.Constant || !s.p.mv.RaisesReads():
 		case a.State == txn.Missing && !a.tomb:
 			s.p.mv.ClaimGap(c, t, a.Key, n.stamp)
+		case a.tomb: // it may be taken out just now
+			s.p.mv.ClaimGap(c, t, a.Key, n.stamp)
+			fallthrough
 		default:
 			s.p.mv.Raise(c, a.loc.Addr, n.stamp)
 		}
@@ -199,23 +213,20 @@ func (s *server) write(c *r2.Co, n *node, a *access) error {
 
 // place inserts a record of a body.
 func (s *server) place(c *r2.Co, n *node, a *access) error {
-	t, h := a.Table, s.p.header
-	own := s.buffer(c, h.Own)
-	clear(own)
-	x, err := t.Store.Insert(c, a.Key, own, store.AnyVersion)
+	t := a.Table
+	b, err := s.bear(c, t, a.Key)
 	if err != nil {
-		return fmt.Errorf("insert of key %d of table %s: %w", a.Key, t.Name, err)
+		return err
 	}
 	if a.Blind {
-		a.Version = t.Absent(a.Key, x.Before)
+		a.Version = b.before
 	}
-	t.Born(a.Key, x.Ref)
-	seq := h.Born(x.Ref.Incarnation())
-	a.Next = txn.Reborn(a.Version, seq)
-	if s.p.mv != nil {
+	a.Next = b.next(a.Version)
+	if s.p.mv != nil && !b.tomb {
 		s.p.mv.Cancel(c, t) // nothing was there
 	}
-	s.put(c, n, t, a.Key, t.Store.Location(a.Key, x.Ref), seq, a.Out[txn.Front:])
+	s.put(c, n, t, a.Key, b.loc, b.seq, a.Out[txn.Front:])
+	s.born(c, &b)
 	return nil
 }
 

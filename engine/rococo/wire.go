@@ -5,13 +5,17 @@ import "encoding/binary"
 // Formats of messages, in words of 8 bytes.
 //
 //	start    transaction | pieces: table 8 key 56 | operation 16, input bytes 16 | input
-//	  reply  number of edges | outputs of immediate pieces | edges
-//	commit   transaction | edges
+//	  reply  number of edges | outputs of immediate pieces | edges, as many as there is room for
+//	more     transaction
+//	  reply  edges of a start for which its reply had no room, as many as there is room for
+//	before   transaction | edges for which its commit has no room
+//	  reply  nothing
+//	commit   transaction | the other edges
 //	  reply  outputs of the other pieces
-//	ask      transaction
-//	  reply  edges
+//	ask      transaction | the last edge of the reply before, if that was full
+//	  reply  edges behind it, in their order; if it is full, there may be more
 //	read     flags | items: table 8 key 56
-//	  reply  items: place, or gap | stamp, if it is there | value, if it is wanted
+//	  reply  items: place, or gap | stamp, if it is there or has left a tombstone | value, if it is there and wanted
 //	whole    transaction | what the workload says of it
 //	  reply  one word
 //
@@ -34,6 +38,7 @@ const (
 
 	// Heads of items that were read.
 	foundBit = uint64(1) << 63
+	tombBit  = uint64(1) << 62
 
 	stampsOnly = 1 // flag of a read: no values
 )
@@ -70,13 +75,21 @@ func edgesOf(b []byte, list []edge) []edge {
 	return list
 }
 
-// putEdges writes edges into a reply.
-func putEdges(b []byte, list []edge) (n int) {
+// addEdges appends edges to a request.
+func addEdges(b []byte, list []edge) []byte {
 	for _, e := range list {
-		put64(b[n:], e.word())
-		n += word
+		b = add64(b, e.word())
 	}
-	return n
+	return b
+}
+
+// putEdges writes edges into a reply, as many as there is room for.
+func putEdges(b []byte, list []edge) (bytes, edges int) {
+	for ; edges < len(list) && bytes+word <= len(b); edges++ {
+		put64(b[bytes:], list[edges].word())
+		bytes += word
+	}
+	return bytes, edges
 }
 
 var zero [word]byte

@@ -4,7 +4,10 @@ import (
 	"strings"
 	"testing"
 
+	"drtmx/engine/fabric"
 	"drtmx/engine/history"
+	"drtmx/engine/metrics"
+	"drtmx/engine/r2"
 	"drtmx/engine/rococo"
 	"drtmx/engine/sim"
 	"drtmx/engine/txn"
@@ -54,6 +57,53 @@ func TestRococo(t *testing.T) {
 		}
 	}
 	t.Logf("%d transactions committed", total)
+}
+
+// TestRococoManyEdges: messages that have room for a handful of edges, where up to forty transactions come before one: the rest
+// goes in more of them.
+func TestRococoManyEdges(t *testing.T) {
+	commits := uint64(1_500)
+	if testing.Short() {
+		commits = 300
+	}
+	for _, cfg := range []rococo.Config{rococo.Default(), dated(rococo.Correct)} {
+		n := calls{by: map[string]int{}}
+		for shape := range 3 {
+			o := workloadtest.Small(cfg)
+			shapes[shape](&o)
+			o.Message, o.Coroutines = 128, 12
+			w, err := registers.New(registers.Options{Keys: 5, Reads: 4, Writes: 1, Remote: registers.Anywhere})
+			if err != nil {
+				t.Fatal(err)
+			}
+			b := workloadtest.New(t, o, w)
+			n.b = b
+			b.Cluster.Observe(n)
+			if bad := b.Stress(commits); len(bad) > 0 {
+				t.Fatalf("shape %d, timestamps %q:\n%s", shape, cfg.Timestamps.Scheme, strings.Join(bad, "\n"))
+			}
+			b.Close()
+		}
+		for _, rpc := range []string{"rococo.more", "rococo.before"} {
+			if n.by[rpc] == 0 {
+				t.Errorf("timestamps %q: no %s", cfg.Timestamps.Scheme, rpc)
+			}
+		}
+	}
+}
+
+// calls counts RPCs by name.
+type calls struct {
+	b  *workloadtest.Bed
+	by map[string]int
+}
+
+func (calls) Phase(uint32, r2.Time, metrics.Phase) {}
+
+func (x calls) Verb(v *r2.VerbEvent) {
+	if v.Op == fabric.Send {
+		x.by[x.b.Cluster.RPCName(v.RPC)]++
+	}
 }
 
 // TestRococoVariants: each planted fault is found.

@@ -27,6 +27,7 @@ type Setup struct {
 	Emulated                      int // machines that there are queue pairs for; 0: those there are
 	Txn                           txn.Config
 	RingBytes                     uint64 // 0: the default
+	Message                       int    // bytes of the largest; 0: the default
 	Mode                          history.Mode
 	Requests                      int                             // per coroutine; 0: until the bed stops
 	Hardware                      func(*fabric.Profile)           // changes the profile val; nil: as it is
@@ -126,7 +127,7 @@ func (b *Bed) open(t testing.TB, o Setup) error {
 		return err
 	}
 	t.Cleanup(b.Close)
-	b.Cluster, err = r2.New(b.Sim, b.Fabric, r2.Config{Threads: o.Threads, Coroutines: o.Coroutines, EmulatedNodes: o.Emulated})
+	b.Cluster, err = r2.New(b.Sim, b.Fabric, r2.Config{Threads: o.Threads, Coroutines: o.Coroutines, EmulatedNodes: o.Emulated, MaxMessage: o.Message})
 	if err != nil {
 		return err
 	}
