@@ -14,8 +14,17 @@ var DST = Kind{
 	Name:   "dst",
 	Doc:    "decentralised timestamps from clocks and from what a transaction touches (5.2)",
 	Traits: func(knob.Values) Traits { return hybridTraits },
-	Claim:  history.Serializable,
-	Open:   func(e Env) (Scheme, error) { return openHybrid(e) },
+	Claim:  history.StrictSerializable, ClaimOf: hybridClaim,
+	Open: func(e Env) (Scheme, error) { return openHybrid(e) },
+}
+
+// hybridClaim: where all clocks show one time, whoever begins behind another one's end has a larger stamp, and a strict snapshot has all
+// that ended before. Where they do not, a snapshot under way may see who began behind the end of another one without that one.
+func hybridClaim(v knob.Values) history.Claim {
+	if v.Int("ts.clock_drift_ns") == 0 && v.Int("fault.clock_skew") == 0 {
+		return history.StrictSerializable
+	}
+	return history.Serializable
 }
 
 var hybridTraits = Traits{Claims: true, Waits: true, Words: 1}

@@ -31,7 +31,7 @@ type Session struct{ Seen Stamp }
 type Traits struct {
 	Claims  bool // snapshots and reads of writers raise tuple timestamps (DST, TrueTime)
 	Waits   bool // a snapshot waits for the holder of a write lock (DST, TrueTime, GTS without stable)
-	Readers bool // a writer depends on the readers of what it overwrites (VTS variant)
+	Readers bool // a writer depends on the readers of what it overwrites (VTS with ts.readers)
 	Early   bool // the stamp is drawn between lock and validation and may wait (GTS)
 	Acked   bool // Done only after the write-back is acknowledged: a snapshot does not wait (GTS, VTS)
 	Oracle  bool // needs the oracle machine
@@ -53,7 +53,8 @@ type Scheme interface {
 	Traits() Traits
 	// Begin begins an attempt of a read-write transaction.
 	Begin(c *r2.Co, x *Txn)
-	// Saw is told of each version that was read, and that is still there under the locks.
+	// Saw is told of each version that was read, and that is still there under the locks; and, where writers depend on readers, of each
+	// that has read what was overwritten, before Done.
 	Saw(x *Txn, version Stamp)
 	// Over is told of each tuple that will be overwritten, as it is under its lock, and of each gap that is filled.
 	Over(x *Txn, tuple, version Stamp)
@@ -95,6 +96,8 @@ type Kind struct {
 	// Rows are its own knobs, Rules what may not be set together under it.
 	Rows  func(load testbed.LoadOf) []knob.Row
 	Rules []func(v knob.Values) error
+	// Elsewhere are rules that hold under every other scheme, of knobs that mean something under this one alone.
+	Elsewhere []func(v knob.Values) error
 	// Claim is the most that transactions under it may claim together, ClaimOf that under these values, where it depends
 	// on them.
 	Claim   history.Claim

@@ -18,8 +18,16 @@ var TrueTime = Kind{
 	Name:   "truetime",
 	Doc:    "clocks of a known uncertainty, which every writer waits out before it commits (as Spanner does)",
 	Traits: func(knob.Values) Traits { return trueTimeTraits },
-	Claim:  history.StrictSerializable,
-	Open:   openTrueTime,
+	Claim:  history.StrictSerializable, ClaimOf: trueTimeClaim,
+	Open: openTrueTime,
+}
+
+// trueTimeClaim: a clock that is worse than ε, which nobody knows, costs strictness.
+func trueTimeClaim(v knob.Values) history.Claim {
+	if v.Int("fault.clock_skew") != 0 {
+		return history.Serializable
+	}
+	return history.StrictSerializable
 }
 
 // Snapshots raise tuple timestamps, and wait for writers that may be in front of them.

@@ -74,7 +74,7 @@ func TestOracleSchemesChange(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer s.Close()
-			changes := []experiment.Knobs{{"ts.scheme": "vts"}, {"ts.compression": true}, {"ts.batching": true}, {"ts.stable": false}, {"ts.scheme": "dst"}, {"ts.stable": true, "ts.scheme": "gts"}, {"ts.stable": false}, {"ts.scheme": "vts", "ts.fetch_thread": true}}
+			changes := []experiment.Knobs{{"ts.scheme": "vts"}, {"ts.compression": true}, {"ts.batching": true}, {"ts.readers": true}, {"ts.readers": false, "ts.stable": false}, {"ts.scheme": "dst"}, {"ts.stable": true, "ts.scheme": "gts"}, {"ts.stable": false}, {"ts.scheme": "vts", "ts.fetch_thread": true}}
 			for _, change := range changes {
 				if err := s.Advance(400_000); err != nil {
 					t.Fatal(err)

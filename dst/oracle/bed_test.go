@@ -24,7 +24,7 @@ type bed struct {
 func newBed(t *testing.T, clients, threads int, fc fabric.Config, set knob.Values) *bed {
 	t.Helper()
 	b := &bed{T: t, s: sim.New(sim.Options{Seed: 7}), values: knob.Values{
-		"ts.batching": false, "ts.compression": false, "ts.fetch_thread": false, "ts.stable": true, "ts.fetch_ns": 10_000,
+		"ts.batching": false, "ts.compression": false, "ts.fetch_thread": false, "ts.stable": true, "ts.readers": false, "ts.fetch_ns": 10_000,
 	}}
 	for name, x := range set { // order-free: fills a map
 		b.values[name] = x

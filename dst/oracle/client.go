@@ -25,13 +25,13 @@ type client struct {
 
 // options are the knobs, as they are in force.
 type options struct {
-	batching, compression, fetchThread, stable bool
-	period                                     r2.Time // of the fetch thread
+	batching, compression, fetchThread, stable, readers bool
+	period                                              r2.Time // of the fetch thread
 }
 
 func optionsOf(v knob.Values) options {
 	return options{
-		batching: v.Bool("ts.batching"), compression: v.Bool("ts.compression"), fetchThread: v.Bool("ts.fetch_thread"), stable: v.Bool("ts.stable"),
+		batching: v.Bool("ts.batching"), compression: v.Bool("ts.compression"), fetchThread: v.Bool("ts.fetch_thread"), stable: v.Bool("ts.stable"), readers: v.Bool("ts.readers"),
 		period: r2.Time(v.Int("ts.fetch_ns")) * nanosecond,
 	}
 }

@@ -20,7 +20,7 @@
 //
 // VTS draws behind validation, when nothing but the log can fail. A transaction is stable when all of its slot's numbers below are
 // and so is all that it depends on: the versions that it has read and overwritten. A version that somebody puts over what it has
-// read is not among these, so a snapshot may have that one without this transaction. VTS therefore claims snapshot isolation.
+// read is not among these, so a snapshot may have that one without this transaction. VTS therefore claims snapshot isolation. See ts.readers.
 //
 // A version is installed before the oracle hears of its number (dst.Traits.Acked), and so a snapshot waits for nobody.
 //
@@ -33,6 +33,13 @@
 //   - ts.stable off: no STABILIZE(). A snapshot of GTS reads at GlobalTS, and waits for the holders of write locks, whose number may
 //     be below. Of VTS a worker publishes its slot itself, once all numbers below are installed; to keep the vector consistent, an attempt
 //     aborts whose dependencies are not in the vector yet, after it has asked for it once.
+//
+//   - ts.readers: a transaction also depends on those that have read what it overwrites. Records remember them (engine/mvcc,
+//     readers.go), and they come with the acknowledgement of the versions, so that a writer sends no more messages, and longer ones.
+//     The number is drawn before validation, as readers enter with it: an attempt that fails there has to install it. A transaction that
+//     has written nothing has a number too, for what it has read comes before whoever overwrites any of it. Then the vector is closed
+//     under all that has to come before, and with serialisable hosts VTS claims that snapshots are serialisable. Not that
+//     a range has no new records: ranges have no readers, under no scheme.
 //
 // # Bounds
 //

@@ -18,14 +18,22 @@ var GTS = dst.Kind{
 }
 
 // VTS is the scheme of a vector in the list of parts. Its dependencies are versions that a transaction has read or overwritten. Of
-// versions that others put over what it read they know nothing, so a snapshot may have those without it.
+// versions that others put over what it read they know nothing, so a snapshot may have those without it. With ts.readers they do.
 var VTS = dst.Kind{
 	Name: "vts", Doc: "vector timestamps: each worker counts for itself, and an oracle keeps a vector of what is stable, which a snapshot carries along (5.1.2)",
-	Traits: func(v knob.Values) dst.Traits { return vtsTraits(slotsOf(v)) },
-	Rows:   func(testbed.LoadOf) []knob.Row { return []knob.Row{compressionRow()} },
-	Rules:  []func(v knob.Values) error{validFetchThread, validFreshness},
-	Claim:  history.SnapshotIsolation,
-	Open:   func(e dst.Env) (dst.Scheme, error) { return openVTS(e, Correct) },
+	Traits: func(v knob.Values) dst.Traits { return vtsTraits(slotsOf(v), v.Bool("ts.readers")) },
+	Rows:   func(testbed.LoadOf) []knob.Row { return []knob.Row{compressionRow(), readersRow()} },
+	Rules:  []func(v knob.Values) error{validFetchThread, validFreshness, validReaders}, Elsewhere: []func(v knob.Values) error{readersElsewhere},
+	Claim: history.Serializable, ClaimOf: vtsClaim,
+	Open: func(e dst.Env) (dst.Scheme, error) { return openVTS(e, Correct) },
+}
+
+// vtsClaim: only where writers depend on readers is a snapshot closed under all that has to come before.
+func vtsClaim(v knob.Values) history.Claim {
+	if v.Bool("ts.readers") {
+		return history.Serializable
+	}
+	return history.SnapshotIsolation
 }
 
 // Planted is a kind with a fault, for tests.
@@ -84,6 +92,13 @@ func compressionRow() knob.Row {
 		}}
 }
 
+func readersRow() knob.Row {
+	row := compressionRow()
+	row.Name, row.Label, row.Section = "ts.readers", "Readers as dependencies", "5.1.2"
+	row.Doc = "A transaction also depends on those that have read what it overwrites, so that snapshots are serialisable: Figure 5-4 has none of these dependencies. Records remember their readers, and a transaction that only reads has a number too, which it installs."
+	return row
+}
+
 const group = knob.Timestamps
 
 // noOracle says why the knobs have no effect.
@@ -103,6 +118,22 @@ func validFetchThread(v knob.Values) error {
 		if n := testbed.ThreadsOf(v, m); n < 2 {
 			return knob.Invalid("ts.fetch_thread", true, "set threads=2 or more", "machine %d has %d thread, and transactions need one", m, n)
 		}
+	}
+	return nil
+}
+
+// validReaders wants the oracle to hear of dependencies. Readers are known when versions are in place.
+func validReaders(v knob.Values) error {
+	if v.Bool("ts.readers") && !v.Bool("ts.stable") {
+		return knob.Invalid("ts.readers", true, "set ts.stable=true, or ts.readers=false", "with ts.stable=false an attempt has to know all that it depends on before it has its number")
+	}
+	return nil
+}
+
+// readersElsewhere refuses what another scheme does not do.
+func readersElsewhere(v knob.Values) error {
+	if v.Bool("ts.readers") {
+		return knob.Invalid("ts.readers", true, "set ts.readers=false, or ts.scheme=vts", "under ts.scheme=%s no transaction has dependencies", v.Text("ts.scheme"))
 	}
 	return nil
 }

@@ -80,10 +80,13 @@ func (s *vts) layout() *layout {
 }
 
 func (s *vts) Traits() dst.Traits {
-	return s.variant.traits(vtsTraits(len(s.layout().slots)))
+	return s.variant.traits(vtsTraits(len(s.layout().slots), s.opt.readers))
 }
 
-func vtsTraits(slots int) dst.Traits { return dst.Traits{Acked: true, Oracle: true, Words: slots} }
+// vtsTraits: readers enter with their numbers, before they check what they have read.
+func vtsTraits(slots int, readers bool) dst.Traits {
+	return dst.Traits{Acked: true, Oracle: true, Words: slots, Early: readers, Readers: readers}
+}
 
 // Switch reads the knobs. At rest all numbers that were drawn are installed. Points of another layout mean nothing.
 func (s *vts) Switch(on bool) {

@@ -30,6 +30,13 @@ const dated = "btree"
 // validTimestamps holds what a scheme needs of the rest of the system.
 func validTimestamps(v Knobs) error {
 	scheme, load := v.Text("ts.scheme"), &Workloads.Of(v).Load
+	for i := range Schemes {
+		for _, rule := range Schemes[i].Elsewhere {
+			if err := rule(v); err != nil && Schemes[i].Name != scheme {
+				return err
+			}
+		}
+	}
 	if scheme == dst.None || !load.Transactions {
 		return nil
 	}

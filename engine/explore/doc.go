@@ -27,7 +27,7 @@
 //
 // # The oracle
 //
-// A run is judged by its own checks: history, replicas, locks that are left, the workload's invariants, such as answers of a
+// A run is judged by its own checks: history, of which only counts what breaks the claim, replicas, locks that are left, the workload's invariants, such as answers of a
 // store that fit together. A system that fails, or does not come to rest within drain_ns, is a counterexample too. So any
 // workload can be explored that is small enough; workload script runs transactions that are written down, and kvscript
 // requests to an ordered store.

@@ -79,10 +79,13 @@ func (s *system) run(ctx context.Context, delays []fabric.Delay) (o outcome, err
 	return o, nil
 }
 
-// judge takes in the verdict of the checks.
+// judge takes in the verdict of the checks. What the claim allows, as a stale snapshot, is none.
 func (o *outcome) judge(c *result.Checks) {
 	var found []string
 	for _, a := range c.Anomalies {
+		if !a.Breaks {
+			continue
+		}
 		if o.kind == "" {
 			o.kind, o.text = a.Kind, a.Text
 			continue

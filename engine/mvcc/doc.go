@@ -21,6 +21,11 @@
 // 5-9 looks at the tuple timestamp for this, which another snapshot may have raised (the variant AsPublishedWait). A key that
 // is not there is claimed by the guard of its gap, which an insert reads once the new row can be found.
 //
+// # Readers
+//
+// Vectors have no tuple timestamps. Where their writers depend on the readers of what they overwrite, records and gaps remember
+// those (readers.go): an entry of 8 bytes for each slot of the vector that has read the present version, until all snapshots have it.
+//
 // # Old versions
 //
 // They lie in a heap of each table and server, linked from the row, the youngest first. A version is collected when every

@@ -159,6 +159,7 @@ func (s *Store) collect(c *r2.Co, m *machine) {
 		}
 	}
 	s.collectEntries(c, m)
+	s.forgetReaders(c, m)
 	for n := m.tombs.len(); n > 0 && s.needless(m, m.tombs.first().ts); n-- {
 		x := m.tombs.first()
 		m.tombs.pop()

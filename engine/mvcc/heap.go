@@ -159,6 +159,9 @@ func (s *Store) Install(c *r2.Co, t *txn.Table, key uint64, row r2.Addr, v Versi
 		c.Store(row+valueAt, v.Value)
 	}
 	c.Store64(row+seqAt, v.Seq)
+	if s.traits.Readers {
+		s.passReaders(c, row)
+	}
 	if s.traits.Claims {
 		s.overwrite(s, c, row+tupleAt, v.TS)
 	}

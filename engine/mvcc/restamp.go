@@ -32,6 +32,7 @@ func (s *Store) Restamp(o dst.Options) error {
 		for i := m.tombs.head; i < len(m.tombs.list); i++ {
 			m.tombs.list[i].ts = 0
 		}
+		m.restampReaders()
 		clear(m.said)
 		m.low, m.floor, m.lowest, m.begins = m.low[:0], m.floor[:0], m.lowest[:0], dst.Point{}
 	}

@@ -34,6 +34,10 @@ func sound() rules {
 		order:       (*Store).claimThenLook,
 		overwritten: func(*Store, *r2.Co, *heap, uint32) {},
 		buried: func(s *Store, c *r2.Co, x *tomb) {
+			if s.traits.Readers {
+				s.moveReaders(c, x)
+				return
+			}
 			s.ClaimGap(c, x.table, x.key, c.Load64(x.row+tupleAt))
 		},
 	}

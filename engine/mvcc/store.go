@@ -85,6 +85,13 @@ type machine struct {
 	lowest   []uint64   // what it announces
 	heard    []uint64   // what another one has announced, while it is handled
 	sessions [][]*session
+
+	// See readers.go.
+	readers      map[r2.Addr]*readers // lookups only, but for all of them at rest
+	readerLines  r2.Addr
+	entered      fifo[reader]
+	spareReaders []*readers
+	passed       [][]dst.Stamp // by thread: to be answered
 }
 
 // Open prepares the machines of a database that is being opened.
@@ -166,7 +173,9 @@ func (s *Store) use() error {
 	if y, ok := x.(dst.Switched); ok {
 		y.Switch(true)
 	}
-	s.scheme, s.traits = x, x.Traits()
+	if s.scheme, s.traits = x, x.Traits(); s.traits.Readers {
+		return s.openReaders()
+	}
 	return nil
 }
 
@@ -176,7 +185,7 @@ func (s *Store) Changes(o dst.Options) bool {
 	if !o.Versions() || !now.Versions() {
 		return o.Versions() != now.Versions()
 	}
-	for _, name := range [...]string{"ts.scheme", "ts.compression", "ts.stable"} {
+	for _, name := range [...]string{"ts.scheme", "ts.compression", "ts.stable", "ts.readers"} {
 		if o.Values[name] != now.Values[name] {
 			return true
 		}
@@ -234,6 +243,9 @@ const (
 
 // Under is what a writer has to know of a record or of a gap that it has just locked, for dst.Scheme.Over.
 func (s *Store) Under(c *r2.Co, row r2.Addr) (tuple, version uint64) {
+	if s.traits.Readers {
+		s.holdReaders(c, row)
+	}
 	b := c.Load(row+tupleAt, valueAt-tupleAt)
 	return u64(b), u64(b[versionAt-tupleAt:])
 }
@@ -243,17 +255,31 @@ func (s *Store) Guard(c *r2.Co, t *txn.Table, key uint64) uint64 {
 	return c.Load64(s.guard(s.machines[c.Machine()], t, key))
 }
 
-// Raise lets the tuple timestamp of a row be no less than ts.
-func (s *Store) Raise(c *r2.Co, row r2.Addr, ts uint64) { raise(c, row+tupleAt, ts) }
+// Raise lets the tuple timestamp of a row be no less than ts, or has it remember the reader with that stamp.
+func (s *Store) Raise(c *r2.Co, row r2.Addr, ts uint64) {
+	if s.traits.Readers {
+		s.enter(c, row, ts)
+		return
+	}
+	raise(c, row+tupleAt, ts)
+}
 
-// ClaimGap lets the guard of a key's gap be no less than ts.
+// ClaimGap is Raise of the gap of a key.
 func (s *Store) ClaimGap(c *r2.Co, t *txn.Table, key, ts uint64) {
-	raise(c, s.guard(s.machines[c.Machine()], t, key), ts)
+	s.claimGuard(c, s.guard(s.machines[c.Machine()], t, key), ts)
 }
 
 // ClaimGapAt is ClaimGap by where the gap is.
 func (s *Store) ClaimGapAt(c *r2.Co, gap r2.Addr, ts uint64) {
-	raise(c, s.machines[c.Machine()].guards+r2.Addr(spread(gap)%guardWords*8), ts)
+	s.claimGuard(c, s.machines[c.Machine()].guards+r2.Addr(spread(gap)%guardWords*8), ts)
+}
+
+func (s *Store) claimGuard(c *r2.Co, guard r2.Addr, ts uint64) {
+	if s.traits.Readers {
+		s.enter(c, guard, ts)
+		return
+	}
+	raise(c, guard, ts)
 }
 
 // raise moves a word up to ts.
@@ -267,5 +293,5 @@ func raise(c *r2.Co, at r2.Addr, ts uint64) {
 	}
 }
 
-// RaisesReads says that a host raises the timestamps of what its writers have only read.
-func (s *Store) RaisesReads() bool { return s.traits.Claims && s.raiseReads }
+// RaisesReads says that a host raises the timestamps of what its writers have only read, or has them enter as readers.
+func (s *Store) RaisesReads() bool { return (s.traits.Claims || s.traits.Readers) && s.raiseReads }

@@ -116,9 +116,9 @@ func (c *running) commitBytes(before int, a *access) int {
 }
 
 // sendCommit counts commits and unlocks on their way: a drain waits for them.
-func (p *protocol) sendCommit(c *r2.Co, m int, rpc uint8, req []byte) {
+func (p *protocol) sendCommit(c *r2.Co, m int, rpc uint8, req []byte) *r2.Reply {
 	p.commitsOpen++
-	c.Call(m, rpc, req)
+	return c.Call(m, rpc, req)
 }
 
 // release gives back the locks that an aborted attempt has won, by the

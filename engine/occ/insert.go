@@ -92,6 +92,7 @@ func (s *session) placeHere() {
 		}
 		if s.p.mv != nil {
 			s.Filled(s.p.mv.Guard(s.c, a.Table, a.Key))
+			s.p.mv.Fill(s.c, a.Table, a.Key, x.Ref)
 		}
 		a.own = a.locked
 	}
@@ -211,6 +212,9 @@ func (p *protocol) serveInsert(c *r2.Co, from r2.Peer, req, rep []byte) int {
 		put64(rep[n+8:], uint64(x.Before)|uint64(x.After)<<32)
 		if p.mv != nil {
 			put64(rep[n+insertBack:], p.mv.Guard(c, t, key))
+			if err == nil {
+				p.mv.Fill(c, t, key, x.Ref)
+			}
 		}
 		if n += p.insertBack; p.cfg.hopeless(err != nil) {
 			break

@@ -137,17 +137,19 @@ func (s *session) certifyVersioned() error {
 }
 
 // certifyReadsVersioned is certify of an attempt that has written nothing. It comes before whoever overwrites what it has read, and
-// that one's stamp has to be larger than those of what it has read.
+// that one's stamp has to be larger than those of what it has read. Where writers depend on readers it has one, and whoever overwrites
+// two records of which it has read one depends on what wrote the other.
 func (s *session) certifyReadsVersioned() error {
 	scheme := s.p.mv.Scheme()
 	s.saw()
-	if s.tx.WantsStamp() {
+	if s.tx.WantsStamp() || s.p.mv.Traits().Readers && !s.alreadyConsistent() {
 		if err := s.draw(scheme); err != nil {
 			return err
 		}
 	}
 	if !s.alreadyConsistent() {
 		if err := s.validateVersioned(); err != nil {
+			s.void()
 			return err
 		}
 	}
@@ -305,6 +307,7 @@ func (s *session) installVersions() error {
 	s.tx.Enter(txn.Commit, mode)
 	s.c.Compute(s.p.program.commitRecord * s.tx.Writes())
 	s.participants(toInstall)
+	calls := s.calls[:0]
 	for _, m := range s.parts {
 		req := add64(s.c.Request(), uint64(s.x.TS))
 		for _, a := range s.set {
@@ -313,15 +316,27 @@ func (s *session) installVersions() error {
 				req = installItem(req, a)
 			}
 		}
-		s.p.sendCommit(s.c, m, s.p.rpc.commit, padded(req, s.p.costs.Payload.Commit))
+		calls = append(calls, s.p.sendCommit(s.c, m, s.p.rpc.commit, padded(req, s.p.costs.Payload.Commit)))
 	}
+	s.calls = calls
 	if !mode.Passive {
 		if err := s.c.Wait(); err != nil {
 			return err
 		}
+		for _, rep := range calls {
+			s.p.mv.After(&s.x, rep.B[min(commitBack, len(rep.B)):])
+		}
 	}
 	s.p.mv.Scheme().Done(s.c, &s.x, s.tx.Session())
 	return nil
+}
+
+// void gives back the stamp of an attempt that fails.
+func (s *session) void() {
+	if s.x.Drawn {
+		s.p.mv.Scheme().Void(s.c, &s.x)
+		s.x.Drawn = false
+	}
 }
 
 // toInstall is all that is written.
@@ -329,10 +344,7 @@ func toInstall(a *access) bool { return a.Out != nil }
 
 // releaseVersioned gives back what an aborted attempt holds: its locks, its rows, and its stamp.
 func (s *session) releaseVersioned() {
-	if s.x.Drawn {
-		s.p.mv.Scheme().Void(s.c, &s.x)
-		s.x.Drawn = false
-	}
+	s.void()
 	if s.count(isLocked) == 0 {
 		return
 	}

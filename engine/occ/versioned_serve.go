@@ -13,6 +13,7 @@ const (
 	lockBack    = 8 + 8     // of an item in the reply, behind 8 bytes that say yes: tuple timestamp, stamp of the version
 	readItem    = 8 + 8 + 8 // behind the stamp: address, expected sequence, stamp of the version; or gap bit, address of the gap, its expected version, 0
 	installHead = 8 + 8 + 8 // behind the stamp: table and key, address 48 bits | value bytes 16 bits, new sequence; the value follows, of a tombstone none
+	commitBack  = 8         // of the reply to an install that says yes, behind which are the readers of what was overwritten
 	dropItem    = 8 + 8     // table and key, address
 )
 
@@ -171,6 +172,9 @@ func (p *protocol) installVersions(c *r2.Co, from r2.Peer, req, rep []byte) int 
 	}
 	p.commitsOpen--
 	rep[0] = replyYes
+	if n := p.mv.Passed(c, rep[commitBack:]); n > 0 {
+		return commitBack + n
+	}
 	return 1
 }
 

@@ -25,13 +25,20 @@ func (s *session) end(committed bool) error {
 	}
 	mode := s.ending()
 	s.tx.Enter(txn.Commit, mode)
+	s.calls = s.calls[:0]
 	for _, m := range s.asked {
 		s.endAt(m, committed)
 	}
 	if mode.Passive {
 		return nil
 	}
-	return s.c.Wait()
+	err := s.c.Wait()
+	if err == nil && s.p.mv != nil {
+		for _, rep := range s.calls {
+			s.p.mv.After(&s.x, rep.B[min(commitBack, len(rep.B)):])
+		}
+	}
+	return err
 }
 
 // endAt ends the attempt at one server, by as many messages as it takes.
@@ -70,7 +77,7 @@ func (s *session) endAt(m int, committed bool) {
 		}
 		s.c.Compute(s.p.program.commitRecord * records)
 		s.p.commitsOpen++ // a drain waits for it
-		s.c.Call(m, s.p.rpc.commit, req)
+		s.calls = append(s.calls, s.c.Call(m, s.p.rpc.commit, req))
 	}
 }
 

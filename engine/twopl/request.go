@@ -195,6 +195,7 @@ func (t *table) insert(c *r2.Co, r *request, word uint64) verdict {
 		t.adopt(c, row(x.table, x.key, x.x.Ref), r.party)
 		r.party.placed = append(r.party.placed, placement{x.table, x.key, x.x.Ref})
 		x.guard = t.p.cfg.guard(t, c, x.table, x.key)
+		t.p.mv.Fill(c, x.table, x.key, x.x.Ref)
 	} else {
 		r.items = r.items[:insertItem] // the others will not be needed
 	}

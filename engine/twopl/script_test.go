@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"drtmx/dst"
+	"drtmx/dst/oracle"
 	"drtmx/engine/record"
 	"drtmx/engine/txn"
 	"drtmx/engine/txn/scripttest"
@@ -14,23 +15,28 @@ import (
 // TestScripts: what the protocol does, request by request. A cluster's options are deadlock, timeout (in ns), isolation,
 // replicas, speculative and passive.
 func TestScripts(t *testing.T) {
+	plain := func(v uint64) string { return strconv.FormatUint(v, 10) }
+	stamp := plain
 	scripttest.Run(t, scripttest.Protocol{
 		Config: scripted,
 		Row: func(row []byte) string {
 			if h := record.Versioned; len(row) == h.Bytes+8 {
-				return fmt.Sprintf("lock %x tuple %d version %d", record.Lock(row), h.TupleOf(row), h.VersionOf(row))
+				return fmt.Sprintf("lock %x tuple %d version %s", record.Lock(row), h.TupleOf(row), stamp(h.VersionOf(row)))
 			}
 			return fmt.Sprintf("lock %x seq %x", record.Lock(row), record.Seq(row))
 		},
 		Dated: func(cfg txn.Config, o dst.Options) txn.Config {
 			c := cfg.(Config)
 			c.Timestamps = o
+			if stamp = plain; o.Scheme == oracle.VTS.Name {
+				stamp = func(v uint64) string { return scripttest.StampText(dst.Stamp(v)) }
+			}
 			return c
 		},
 	})
 }
 
-func init() { dst.Register(dst.Kinds{dst.DST, dst.TrueTime}) }
+func init() { dst.Register(dst.Kinds{dst.DST, oracle.GTS, oracle.VTS, dst.TrueTime}) }
 
 // scripted makes the configuration of a script: one attempt.
 func scripted(options map[string]string) (txn.Config, error) {

@@ -43,6 +43,9 @@ func (p *protocol) serveCommit(c *r2.Co, _ r2.Peer, req, rep []byte) int {
 	}
 	p.commitsOpen--
 	rep[0] = replyYes
+	if n := p.mv.Passed(c, rep[commitBack:]); n > 0 {
+		return commitBack + n
+	}
 	return 1
 }
 

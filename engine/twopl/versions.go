@@ -200,9 +200,9 @@ func (s *session) stamped() {
 }
 
 // stampReads is stamp of an attempt that has written nothing. It comes before whoever overwrites what it has read, and that one's
-// stamp has to be larger than those of what it has read; so it needs one only if its body asks for one.
+// stamp has to be larger than those of what it has read; so it needs one only if its body asks for one, or if writers depend on readers.
 func (s *session) stampReads() error {
-	if s.p.mv == nil || !s.tx.WantsStamp() {
+	if s.p.mv == nil || !s.tx.WantsStamp() && !s.p.mv.Traits().Readers {
 		s.x.TS = 0
 		return nil
 	}

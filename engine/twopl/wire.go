@@ -26,6 +26,8 @@ const (
 	stampBytes = 8         // behind it, where records have versions: the stamp
 	commitItem = 8 + 8 + 8 // table 8 bits | key 56 bits; deleted 1 bit | value bytes 13 bits | location 48 bits; sequence; the value follows
 
+	commitBack = 8 // of the reply, behind which are the readers of what was overwritten
+
 	lessBits   = 2
 	upgradeBit = 2
 	lessReads  = 1

@@ -39,8 +39,9 @@ type Protocol struct {
 
 // Run runs testdata/*.txt. go test -run Scripts -update writes what is expected anew. The commands:
 //
-//	cluster machines=M [scheme=S] [KNOB=VALUE ...]   key k lives on machine k mod M; those below 32 exist, with value 10k;
-//	                         versions have stamps of scheme S, and all clocks stand still at 0
+//	cluster machines=M [scheme=S] [oracle=true] [KNOB=VALUE ...]   key k lives on machine k mod M; those below 32 exist, with
+//	                         value 10k; versions have stamps of scheme S, and all clocks stand still at 0. An oracle is one machine
+//	                         more; knobs ts.* are switches of S
 //	clock M V                the clock of machine M shows V
 //	begin T on=M [ro] [seen=V]   starts transaction T on machine M, one attempt; its client has seen stamp V
 //	prefetch T k ...         announces keys
@@ -51,6 +52,12 @@ type Protocol struct {
 //	commit T                 rollback T
 //	COMMAND T ... &          goes on after 50 us if it is not done by then: it waits for a lock
 //	await T                  waits for it
+//	hold T stamped           has T stand still when it has its stamp and is not decided; hold T installed, when its versions are in place
+//	                         and the scheme has not heard of it. let T has it go on
+//	stamp T                  the stamp that T has drawn
+//	point T                  where snapshot T reads
+//	writes M N k             N transactions on machine M write key k, one after the other
+//	oracle                   what the oracle's machine has
 //	settle                   lets everything passive finish
 //	rows k ...               what primary and backups hold
 //
@@ -128,6 +135,7 @@ type script struct {
 	seats []*actor   // coroutines, by machine and number
 	clock [16]uint64 // by machine
 	verbs []r2.VerbEvent
+	watch watch // of the scheme in force
 }
 
 // actor is a coroutine that runs one transaction after the other, step by
@@ -173,6 +181,8 @@ func (s *script) command(w []string) string {
 		text = fmt.Sprintf("in flight: %d\n", s.db.InFlight())
 	case "rows":
 		return s.rows(w[1:])
+	case "hold", "let", "stamp", "point", "writes", "oracle":
+		return s.ask(w[0], w[1:])
 	default:
 		a := s.txns[w[1]]
 		if a == nil {
@@ -200,28 +210,39 @@ func (s *script) open(args []string) string {
 		}
 		machines = n
 	}
-	scheme := options["scheme"]
+	scheme, asked := options["scheme"], options["oracle"] == "true"
 	delete(options, "scheme")
+	delete(options, "oracle")
+	values, all := switches(machines, asked, options), machines
+	if asked {
+		all++
+	}
 	cfg, err := s.p.Config(options)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	if scheme != "" {
-		cfg = s.p.Dated(cfg, dst.Options{Scheme: scheme, VersionBytes: 1 << 16, GCNS: 1_000_000_000, Clocks: clocks.Fixed(func(m int) uint64 { return s.clock[m] })})
+		cfg = s.p.Dated(cfg, dst.Options{Scheme: scheme, VersionBytes: 1 << 16, GCNS: 1_000_000_000, Values: values, Clocks: clocks.Fixed(func(m int) uint64 { return s.clock[m] })})
 	}
 	profile, err := fabric.LoadProfile("val")
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	s.s = sim.New(sim.Options{Seed: 1})
-	if s.f, err = fabric.New(s.s, fabric.Config{Profile: profile, Machines: machines, TornReads: true}); err != nil {
+	if s.f, err = fabric.New(s.s, fabric.Config{Profile: profile, Machines: all, TornReads: true}); err != nil {
 		s.t.Fatal(err)
 	}
 	if s.cl, err = r2.New(s.s, s.f, r2.Config{Threads: 1, Coroutines: scriptSeats}); err != nil {
 		s.t.Fatal(err)
 	}
 	s.rec = history.New(history.Options{})
-	if s.db, err = txn.Open(s.cl, txn.Options{Config: cfg, Store: kv.Kind, Recorder: s.rec, CheckLogs: true, OnDone: s.ended}); err != nil {
+	o := txn.Options{Config: cfg, Store: kv.Kind, Servers: machines, Recorder: s.rec, CheckLogs: true, OnDone: s.ended}
+	if asked {
+		o.Oracle = machines
+	}
+	s.watch = watch{held: map[uint32]string{}, stamps: map[uint32]dst.Stamp{}, points: map[uint32][]uint64{}, last: map[string]uint32{}}
+	defer s.watch.over()()
+	if s.db, err = txn.Open(s.cl, o); err != nil {
 		return err.Error() + "\n"
 	}
 	if s.table, err = s.db.AddTable(store.Spec{ID: scriptTable, Name: "t", ValueBytes: 8, Spare: 16, Init: func(key uint64, v []byte) {
@@ -286,7 +307,7 @@ func (s *script) begin(name string, args []string) string {
 	for _, a := range s.seats {
 		if a.on == on && a.name == "" {
 			a.name, a.ro, a.begun, a.done, a.seen = name, ro, true, false, dst.Stamp(seen)
-			s.txns[name] = a
+			s.txns[name], s.watch.last[name] = a, a.co
 			s.run(5 * sim.Microsecond)
 			return ""
 		}

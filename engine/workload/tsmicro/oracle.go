@@ -98,7 +98,7 @@ func (w *Asking) Set(name string, value any) error {
 func (w *Asking) Check() []workload.Invariant { return nil }
 
 // plain are the switches of an oracle without optimisations.
-var plain = knob.Values{"ts.batching": false, "ts.compression": false, "ts.fetch_thread": false, "ts.stable": true, "ts.fetch_ns": 10_000}
+var plain = knob.Values{"ts.batching": false, "ts.compression": false, "ts.fetch_thread": false, "ts.stable": true, "ts.readers": false, "ts.fetch_ns": 10_000}
 
 // Open makes the oracle, or one for each machine.
 func (w *Asking) Open(env workload.Env) (err error) {

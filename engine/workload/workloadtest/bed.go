@@ -105,7 +105,11 @@ func claims(o Setup) history.Options {
 	h := history.Options{Mode: o.Mode, Initial: 2}
 	t := o.Txn.Common().Timestamps
 	if k := dst.Named(t.Scheme); k != nil {
-		h.Writers, h.Claim = history.StrictSerializable, k.Claim
+		if h.Writers, h.Claim = history.StrictSerializable, k.Claim; k.ClaimOf != nil {
+			v := t.Values.Clone()
+			v["ts.clock_drift_ns"], v["fault.clock_skew"] = int(t.DriftNS), int(t.SkewNS)
+			h.Claim = k.ClaimOf(v)
+		}
 	}
 	return h
 }
