@@ -33,7 +33,6 @@
 //   - ts.stable off: no STABILIZE(). A snapshot of GTS reads at GlobalTS, and waits for the holders of write locks, whose number may
 //     be below. Of VTS a worker publishes its slot itself, once all numbers below are installed; to keep the vector consistent, an attempt
 //     aborts whose dependencies are not in the vector yet, after it has asked for it once.
-//
 //   - ts.readers: a transaction also depends on those that have read what it overwrites. Records remember them (engine/mvcc,
 //     readers.go), and they come with the acknowledgement of the versions, so that a writer sends no more messages, and longer ones.
 //     The number is drawn before validation, as readers enter with it: an attempt that fails there has to install it. A transaction that

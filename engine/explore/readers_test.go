@@ -21,7 +21,7 @@ func TestReadersOfVectors(t *testing.T) {
 		cc, script string
 		kind       string // "": none
 	}{
-		{"2pl-snapshots-reads-not-raised", late, "G2"}, {"occ-snapshots-reads-not-raised", late, "G2"}, {"2pl", late, ""}, {"occ", late, ""}, {"2pl", twoReaders, ""}, {"occ", skewed, ""},
+		{"2pl-snapshots-reads-not-raised", late, "G2"}, {"occ-snapshots-reads-not-raised", late, "G2"}, {"2pl", late, ""}, {"occ", late, ""},
 	} {
 		if testing.Short() && x.kind == "" {
 			continue
