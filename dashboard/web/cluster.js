@@ -4,7 +4,7 @@ import { utilisation as scale } from "./colours.js";
 // The cluster drawn node by node: a bar is a resource, its colour the
 // utilisation (cividis, which the colour-blind can read), what is saturated is
 // outlined.
-const names = { cpu: "CPU", nic_tx: "NIC send", nic_rx: "NIC receive", nic_atomic: "NIC atomics", nic_context: "NIC contexts", pcie: "PCIe", link: "link", memory: "memory", interconnect: "interconnect", nvm_read: "NVM read", nvm_write: "NVM write" };
+const names = { cpu: "CPU", nic_tx: "NIC send", nic_rx: "NIC receive", nic_atomic: "NIC atomics", nic_context: "NIC contexts", softirq: "softirq cores", pcie: "PCIe", link: "link", memory: "memory", interconnect: "interconnect", nvm_read: "NVM read", nvm_write: "NVM write" };
 const percent = (u) => `${(100 * u).toFixed(0)} %`;
 
 let drawn = "", parts = [];

@@ -51,7 +51,9 @@ type costs struct {
 	retries, rnrRetries       uint8
 	timeout, rnrTimer         sim.Time
 	recovery                  sim.Time
-	interrupt                 sim.Time // 0 with RDMA
+	interrupt                 sim.Time // 0 with RDMA, as what follows
+	softirq, softirqSegment   sim.Time
+	softirqLimit              sim.Time
 }
 
 func newCosts(p *Profile) costs {
@@ -85,6 +87,7 @@ func newCosts(p *Profile) costs {
 	c.headers(w)
 	if p.TCP != nil {
 		c.interrupt, c.recovery = p.TCP.Interrupt.Time(), p.TCP.Retransmit.Time()
+		c.softirq, c.softirqSegment, c.softirqLimit = p.TCP.Softirq.Time(), p.TCP.SoftirqSegment.Time(), p.TCP.SoftirqLimit.Time()
 	}
 	return c
 }

@@ -60,8 +60,10 @@
 //     DMA and other cores' accesses end. engine/r2 runs code in them.
 //   - Loss: UD and UC packets are lost at a rate, RC packets and TCP messages come late.
 //   - NICs without RDMA (Profile.TCP): transport TCP and nothing else. A message is
-//     fetched by DMA, cut into segments on the wire and seen after the interrupt;
-//     what the kernel takes of the cores is TCPCosts, which engine/r2 charges.
+//     fetched by DMA, cut into segments on the wire, and put into a receive queue by its
+//     connection. After the interrupt the kernel takes it to its socket on the queue's core,
+//     a station, whose time is taken from the thread there (softirq.go); what a call takes
+//     of its thread's core is TCPCosts. engine/r2 charges both.
 //   - Milestones: every completion says where its time went.
 //   - Persistence (Config.Durability): of every line of NVM whether its newest bytes
 //     are in an RNIC or a core's buffers, in the LLC, or accepted by the memory
@@ -97,7 +99,15 @@
 //     host take theirs behind memory's latency, for they cannot cross before.
 //   - Of TCP: acknowledgements, windows and congestion control; several messages in one
 //     system call; bytes that wait behind a lost segment of their connection (it delays
-//     its own message alone); threads that sleep, and their waking.
+//     its own message alone); threads that sleep, and their waking. A request or reply of one
+//     segment is acknowledged by the next message the other way, for a receiver delays what it has to
+//     say (RFC 1122 §4.2.3.2). Of longer ones each second segment is at once, and no public
+//     number is known of what that takes of the cores once segments are merged.
+//   - The softirq work on messages that have been sent, which is done with that on received
+//     ones and has no public number of its own; how irqbalance moves interrupts, and RPS; a
+//     machine's messages to itself, which take the way through the NIC's queues here and have
+//     softirq work on the sender's core in Linux. Of ksoftirqd's turns: they are short here, and
+//     slices of the scheduler there, so that messages may wait for one.
 //
 // # Caveats
 //

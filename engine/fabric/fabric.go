@@ -67,6 +67,7 @@ type Fabric struct {
 	}
 
 	kFetch, kTx, kRx, kMem, kStore, kLine, kReply, kAnswer, kDone, kGiveUp, kAdmit sim.Kind
+	kSoftirq                                                                       sim.Kind // without RDMA
 
 	explored *Exploration // nil: nobody explores
 
@@ -218,6 +219,11 @@ func (f *Fabric) OutOfOrder() uint64 {
 				n += s.OOO
 			}
 		}
+		for _, s := range m.softirqs {
+			if s != nil {
+				n += s.OOO
+			}
+		}
 	}
 	return n
 }
@@ -246,6 +252,11 @@ func (f *Fabric) Usage(to []metrics.Usage) []metrics.Usage {
 		}
 		for i := range m.interconnect {
 			add(Interconnect, i, &m.interconnect[i])
+		}
+		for core, s := range m.softirqs {
+			if s != nil {
+				add(SoftirqCore, core, s)
+			}
 		}
 	}
 	return to

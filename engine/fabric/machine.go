@@ -22,7 +22,11 @@ type Machine struct {
 	SSD *SSD
 	// MaxInline is the largest payload that fits into a request.
 	MaxInline int
+	// Interrupted, unless nil, hears of softirq work of d that a core gets now, and says
+	// whether a thread wants the core meanwhile. engine/r2 sets it.
+	Interrupted func(core int, d sim.Time) (wanted bool)
 
+	softirqs     []*softirq // by core, nil of those that no queue interrupts; none with RDMA
 	streams      []stream   // of cores, on a machine with NVM
 	interconnect []sim.FIFO // between its sockets, there and back
 	fab          *Fabric
@@ -65,6 +69,9 @@ func newMachine(f *Fabric, id int, t *NodeType, c *Config, space uint64) (*Machi
 	}
 	for range t.Cores() {
 		m.cores = append(m.cores, newTLB(int(scale(f.profile.Memory.TLBEntries.Int()))))
+	}
+	if f.profile.TCP != nil {
+		m.softirqs = make([]*softirq, t.Cores())
 	}
 	nics := t.NICs.Int()
 	if c.NICs > 0 {

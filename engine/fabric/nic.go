@@ -33,6 +33,7 @@ type NIC struct {
 	pages    tlb
 	luck     *sim.Rand // of packets that arrive
 	posted   *posted   // writes that memory has not taken; nil on machines without NVM
+	queues   []int     // cores that its receive queues interrupt; none with RDMA
 	off      bool
 	slow     sim.Time // percent that the pipelines take longer; 0: as they should
 	cqe      uint32   // bytes of a completion
@@ -54,6 +55,7 @@ func newNIC(m *Machine, number uint16, index, socket, translations int) *NIC {
 		luck: m.fab.sim.Stream("fabric.loss", uint64(m.ID)<<8|uint64(index))}
 	if m.fab.profile.TCP != nil { // the kernel keeps the connections, and gives physical addresses
 		n.contexts.limit, n.pages = math.MaxInt, tlb{}
+		n.receiveQueues(m.fab.profile.TCP.Queues.Int())
 	}
 	return n
 }

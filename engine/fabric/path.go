@@ -26,6 +26,9 @@ func (f *Fabric) register() {
 	f.kDone = f.sim.Register("fabric.done", f.onDone)
 	f.kGiveUp = f.sim.Register("fabric.giveup", f.onGiveUp)
 	f.kAdmit = f.sim.Register("fabric.admit", f.onAdmit)
+	if f.profile.TCP != nil { // event kinds are part of every run's digest
+		f.kSoftirq = f.sim.Register("fabric.softirq", f.onSoftirq)
+	}
 }
 
 // pass says whether verb i may pass a lane now. If not, its event comes again.

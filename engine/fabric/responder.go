@@ -195,6 +195,11 @@ func (f *Fabric) arriveSend(n *NIC, r *QP, i uint32, v *verb, now, t sim.Time) {
 	v.flags |= delivery
 	v.stamp.add(atPCIe, c.oneWay)
 	v.stamp.add(atCompletion, end-t-c.oneWay)
+	if r.transport == TCP {
+		f.land(n, v, now)
+		f.sim.At(end, f.kSoftirq, i)
+		return
+	}
 	if r.transport.connected() { // behind the WRITEs before it
 		v.flags |= memory
 		v.mark = end
@@ -207,12 +212,22 @@ func (f *Fabric) arriveSend(n *NIC, r *QP, i uint32, v *verb, now, t sim.Time) {
 // deliver puts a message into its buffer. Nobody looks there before the
 // completion at time at, so the bytes may move now.
 func (f *Fabric) deliver(n *NIC, r *QP, i uint32, v *verb, now, at sim.Time) {
+	f.land(n, v, now)
+	f.notify(r, i, v, at)
+}
+
+// land moves a message's bytes.
+func (f *Fabric) land(n *NIC, v *verb, now sim.Time) {
 	n.claim(ByMessage, v.remote, v.len)
 	n.completed()
 	n.machine.dmaBytes(n, now, v.remote, v.len, f.bytes(v))
 	if v.len > 0 {
 		f.copy(n.machine.Mem, v, 0, v.len)
 	}
+}
+
+// notify tells the receiver, at time at, of a message that is in its buffer.
+func (f *Fabric) notify(r *QP, i uint32, v *verb, at sim.Time) {
 	f.counts.Posted[Recv]++
 	f.counts.Completions++
 	if cq := r.recvCQ; cq != nil && !cq.push(i, v, at) {

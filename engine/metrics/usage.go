@@ -49,7 +49,7 @@ const Saturated = 0.85
 // labels are the names of resources in sentences.
 var labels = map[string]string{
 	"cpu": "CPU", "nic_tx": "NIC send", "nic_rx": "NIC receive", "nic_atomic": "NIC atomics", "nic_context": "NIC contexts",
-	"pcie": "PCIe", "nvm_read": "NVM read", "nvm_write": "NVM write",
+	"softirq": "softirq cores", "pcie": "PCIe", "nvm_read": "NVM read", "nvm_write": "NVM write",
 }
 
 // Label is the name of a resource in sentences, such as "NIC send" of "nic_tx".

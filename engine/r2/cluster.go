@@ -204,6 +204,8 @@ type machine struct {
 	id         int
 	mem        *fabric.Memory
 	workers    []*Worker
+	onCore     []*Worker         // by core, nil of those without; nil with RDMA
+	shares     []*share          // its cores of several threads
 	contexts   []*fabric.Context // by RNIC; nil: every thread has its own
 	life       uint8
 	awake      bool   // its memory and RNICs are back since the last crash
@@ -261,6 +263,9 @@ func New(s *sim.Sim, f *fabric.Fabric, c Config) (*Cluster, error) {
 			}
 			mc.workers = append(mc.workers, w)
 			cl.workers = append(cl.workers, w)
+		}
+		if cl.tcp != nil {
+			mc.takeInterrupts()
 		}
 		cl.machines = append(cl.machines, mc)
 	}

@@ -125,8 +125,9 @@
 //
 // Where the NICs have no RDMA (profiles vale and aws) the same messages go through
 // the kernel: each is a system call at the sender and one at the receiver, charged
-// to the cores of the two threads, interrupts and the way through the stack
-// included. Workers do not sleep: a turn of the loop begins with an epoll_wait.
+// to the cores of the two threads. The receiver's way through the stack takes the time of the core
+// that the message's receive queue interrupts (fabric), and the thread that runs there, a worker or a
+// shared one, goes on that much later. Workers do not sleep: a turn of the loop begins with an epoll_wait.
 // One-sided calls fail with an error from Wait. Sequence numbers and repetitions
 // stay, with more patience than TCP's own. A long message is one call of the kernel, which cuts.
 //

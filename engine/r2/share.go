@@ -210,6 +210,7 @@ func (cl *Cluster) shareOf(m, core int) *share {
 	}
 	s := &share{cl: cl, mc: mc, id: uint32(len(cl.shares)), core: place, cost: cl.fab.Scheduler()}
 	cl.shares = append(cl.shares, s)
+	mc.shares = append(mc.shares, s)
 	if core < len(mc.workers) {
 		w := mc.workers[core]
 		w.timed = &thread{share: s, w: w}

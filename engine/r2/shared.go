@@ -85,7 +85,7 @@ func (t *thread) stop() {
 // event goes on with the thread.
 func (t *thread) event(gen uint32) {
 	w := t.w
-	if w.void(gen) || t.off() {
+	if w.void(gen) || t.off() || w.postponed() {
 		return
 	}
 	c := w.current

@@ -23,6 +23,7 @@ type Worker struct {
 	fencing bool // at the end of a turn
 	stalled bool // on its write-combining buffers, from local on
 	mailed  bool // there is mail
+	putOff  bool // interrupts have moved local since its event was planned
 	current *Co  // interrupted: resumes at local time
 	cq      *fabric.CQ
 	batch   []fabric.CQE // polled, see keep
@@ -157,6 +158,9 @@ func (w *Worker) event(gen uint32) {
 		return
 	}
 	w.idle = false
+	if w.postponed() {
+		return
+	}
 	if w.fencing {
 		w.fence()
 		return

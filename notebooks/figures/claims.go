@@ -241,6 +241,7 @@ var resourceNames = map[string]string{
 	"nic_rx":      "RNIC receive pipeline",
 	"nic_atomic":  "RNIC atomic unit",
 	"nic_context": "RNIC context fetches",
+	"softirq":     "cores of receive queues",
 	"link":        "link",
 	"pcie":        "PCIe",
 	"memory":      "DRAM",

@@ -26,16 +26,21 @@ type cluster5 struct {
 
 // Two without RDMA, whose systems are two-sided in every phase, and that of chapter 4 (§5.5, Table 5-1).
 var (
-	aws5  = cluster5{"AWS", "aws", "fasst", 31, 8, experiment.Knobs{"nodes": 8, "threads": 4, "oracle.threads": 1}, tcpCosts}
-	vale5 = cluster5{"VALE", "vale", "fasst", 15, 24, experiment.Knobs{"nodes": 8, "threads": 8, "oracle.threads": 4}, tcpCosts}
+	aws5  = cluster5{"AWS", "aws", "fasst", 31, 8, experiment.Knobs{"nodes": 8, "threads": 4, "oracle.threads": 1, queues5: 2}, tcpCosts}
+	vale5 = cluster5{"VALE", "vale", "fasst", 15, 24, experiment.Knobs{"nodes": 8, "threads": 8, "oracle.threads": 4, queues5: 2}, tcpCosts}
 	val5  = cluster5{"VAL", "val", "drtm+h", 15, 24, experiment.Knobs{"nodes": 8, "threads": 12, "nics": 1, "oracle.threads": 6}, nil}
 )
+
+// queues5 are fewer at quick scale, of the same number on all machines: one queue of the oracle is for 16 (AWS) or 32 (VALE) threads
+// instead of 31 or 45, and one of another machine for 2 or 4 instead of 1 or 3.
+const queues5 = "hardware.tcp.queues"
 
 // tcpCosts are what nobody has measured of kernel TCP on such machines.
 var tcpCosts = []cost{
 	coordinatorCost,
 	assumed("hardware.tcp.send_call", "the time of a call that sends"),
 	assumed("hardware.tcp.receive_call", "the time of a call that receives"),
+	assumed("hardware.tcp.softirq", "the softirq time of a message"),
 	assumed("hardware.wire.switch", "the switch's time"),
 }
 
@@ -53,7 +58,11 @@ func (c cluster5) note(scale string) string {
 	if scale == Paper {
 		return c.name
 	}
-	return fmt.Sprintf("%s with %v of %d machines and %v of %d threads, and as many fewer of the oracle", c.name, c.fewer["nodes"], c.machines, c.fewer["threads"], c.threads)
+	s := fmt.Sprintf("%s with %v of %d machines and %v of %d threads, and as many fewer of the oracle", c.name, c.fewer["nodes"], c.machines, c.fewer["threads"], c.threads)
+	if q, ok := c.fewer[queues5]; ok {
+		s += fmt.Sprintf("; %v receive queues per NIC", q)
+	}
+	return s
 }
 
 // The lines of the figures.
@@ -112,9 +121,9 @@ func peak5(f *Figure) {
 	}
 }
 
-// under5 is an interval that fits a transaction over so many times the usual.
+// under5 is an interval that fits a transaction over so many times the usual, and begins beyond tcp.softirq_limit.
 func under5(coroutines int, longer float64) experiment.Knobs {
-	warmup, duration := 2_000_000+100_000*float64(coroutines), 6_000_000+200_000*float64(coroutines)
+	warmup, duration := 4_000_000+100_000*float64(coroutines), 6_000_000+200_000*float64(coroutines)
 	return experiment.Knobs{"coroutines": coroutines, "warmup_ns": int(warmup * longer), "duration_ns": int(duration * longer)}
 }
 

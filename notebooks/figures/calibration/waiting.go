@@ -22,9 +22,6 @@ var waits = []struct{ id, reason string }{
 	{"f3-2-order", "waits for Figure 3-2"},
 	{"f3-3b-cpuidx", "waits for Figure 3-3b"},
 	{"f5-6a-need-", "a reference line, of clusters that the chapter does not name"},
-	{"f5-6a-order", "waits for Figure 5-6a"},
-	{"f5-6b-", "waits for Figure 5-6b"},
-	{"f5-6c-", "waits for Figure 5-6c"},
 }
 
 // waiting finds the reason why a row is not measured, "" if there is none.

@@ -1,0 +1,123 @@
+package r2
+
+import (
+	"encoding/binary"
+	"testing"
+
+	"drtmx/engine/fabric"
+	"drtmx/engine/sim"
+)
+
+// oneQueue is vale with one receive queue per NIC, which interrupts core 0, that of the first thread.
+func oneQueue(t *testing.T) fabric.Config {
+	fc := vale(t)
+	fc.Profile.TCP.Queues.Value = 1
+	return fc
+}
+
+// computes is how long 2 ms of work of thread th of machine 1 take while thread 1 of machine 0 calls thread 1 there, and
+// how many messages machine 1 gets meanwhile.
+func computes(t *testing.T, threads, th int, fc fabric.Config) (took Time, messages int) {
+	b := newBed(t, 2, Config{Threads: threads, Coroutines: 4, RecvDepth: []int{64, 64}}, fc)
+	served := map[uint64]int{}
+	b.echo(served)
+	const work = 2 * sim.Millisecond
+	begun, done := Time(0), Time(0)
+	b.cl.Spawn(1, th, func(c *Co) {
+		c.sync()
+		begun = b.s.Now()
+		messages = -len(served)
+		for range 20 {
+			c.Compute(int(work / 20 * c.w.cpu.MHz / 1_000_000))
+			c.sync()
+		}
+		done = b.s.Now()
+		messages += len(served)
+	})
+	b.cl.Spawn(0, threads-1, func(c *Co) {
+		for i := uint64(1); ; i++ {
+			c.Phase(all(phaseExecution))
+			c.CallThread(1, threads-1, 3, binary.LittleEndian.AppendUint64(nil, i))
+			if err := c.Wait(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	b.run(4 * sim.Millisecond)
+	if done == 0 || threads > 1 && messages < 50 {
+		t.Fatalf("%d messages, done at %d", messages, done)
+	}
+	return done - begun - work, messages
+}
+
+// The softirq time of another thread's messages is taken from the thread on the core of their queue, to the
+// picosecond and from it alone; with more queues than threads much of it is taken from nobody.
+func TestSoftirqIsTakenFromTheThreadOnItsCore(t *testing.T) {
+	fc := oneQueue(t)
+	d := fc.Profile.TCP.Softirq.Time()
+	took, n := computes(t, 3, 0, fc)
+	if took < Time(n-1)*d || took > Time(n+2)*d {
+		t.Errorf("%d messages delayed their core's thread by %d ps, %d each, want %d", n, took, took/Time(n), d)
+	}
+	if took%d != 0 {
+		t.Errorf("a delay of %d ps is not one of whole messages of %d", took, d)
+	}
+	if took, n = computes(t, 3, 1, fc); took != 0 {
+		t.Errorf("%d messages of core 0 delayed another core's thread by %d ps", n, took)
+	}
+}
+
+// A thread that has nothing to do is not behind for what was taken from it then.
+func TestSoftirqTakesFromPollingInVain(t *testing.T) {
+	b := newBed(t, 2, Config{Threads: 1, Coroutines: 1}, oneQueue(t))
+	b.run(100 * sim.Microsecond)
+	mc, before := b.cl.machines[1], b.cl.BusyPS(1, 0)
+	for range 50 {
+		if !mc.interrupted(0, 2*sim.Microsecond) {
+			t.Fatal("core 0 has a thread that polls")
+		}
+		b.run(10 * sim.Microsecond)
+	}
+	w := mc.workers[0]
+	if busy := b.cl.BusyPS(1, 0) - before; w.local > b.s.Now() || busy != 100*sim.Microsecond {
+		t.Errorf("busy for %d ps of 50 interrupts of 2 us, local time %d at %d", busy, w.local, b.s.Now())
+	}
+	if mc.interrupted(1, sim.Microsecond) || w.local > b.s.Now() {
+		t.Error("nobody runs on core 1")
+	}
+	// But it sees nothing before an interrupt is over.
+	mc.interrupted(0, 30*sim.Microsecond)
+	until, woke := b.s.Now()+30*sim.Microsecond, Time(0)
+	b.cl.Spawn(1, 0, func(c *Co) { woke = c.Now() })
+	b.run(50 * sim.Microsecond)
+	if woke < until {
+		t.Errorf("a coroutine ran at %d, within an interrupt until %d", woke, until)
+	}
+}
+
+// A shared thread loses the time while it has the core, and only then.
+func TestSoftirqIsTakenFromASharedThread(t *testing.T) {
+	b := newBed(t, 1, Config{Threads: 1, Coroutines: 1}, oneQueue(t))
+	took := Time(0)
+	b.cl.SpawnShared(0, 5, "computes", func(c *Co) {
+		c.sync()
+		begun := b.s.Now()
+		c.Compute(2200 * 100) // 100 us
+		c.sync()
+		took = b.s.Now() - begun
+		c.Suspend()
+	})
+	b.run(20 * sim.Microsecond)
+	mc, core := b.cl.machines[0], b.cl.shares[0].core
+	for range 3 {
+		mc.interrupted(core, 7*sim.Microsecond)
+		b.run(sim.Microsecond)
+	}
+	b.run(200 * sim.Microsecond)
+	if took != 121*sim.Microsecond {
+		t.Errorf("100 us of work took %d ps with 3 interrupts of 7 us", took)
+	}
+	if mc.interrupted(core, sim.Microsecond) {
+		t.Error("the thread is suspended, its core is free")
+	}
+}
