@@ -88,10 +88,14 @@ func (s *System) watch() error {
 	return nil
 }
 
-// waiting says who waits for whom.
+// waiting says who waits for whom: what the protocol knows of it, then what its coroutines do.
 func (s *System) waiting() string {
-	const few = 8
-	lines := s.cl.Waiting(few + 1)
+	const few, known = 8, 4
+	var lines []string
+	if db := s.load.db; db != nil {
+		lines = db.Stuck(known)
+	}
+	lines = append(lines, s.cl.Waiting(few+1-len(lines))...)
 	if len(lines) == 0 {
 		return "no coroutine waits for anything"
 	}

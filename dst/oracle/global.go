@@ -24,6 +24,7 @@ type global struct {
 	// What the simulator knows beside the machine's memory.
 	stable uint64
 	takers []uint16 // machine that took a number, modulo ringBits
+	queued uint64   // numbers that are installed and not stable
 	counts counts
 }
 
@@ -59,6 +60,7 @@ func (g *global) install(c *r2.Co, number uint64) bool {
 	}
 	c.LocalFAA(g.word(number), 1<<(number%64))
 	g.counts.installs++
+	g.queued++
 	g.keeper.call(c)
 	return true
 }
@@ -76,6 +78,7 @@ func (g *global) stabilize(c *r2.Co) bool {
 		c.Store64(at, 0)
 	}
 	g.stable += run
+	g.queued -= run
 	c.LocalFAA(g.stableTS, run)
 	return true
 }
@@ -101,7 +104,7 @@ func (g *global) settle() {
 	mem := g.cl.Mem(g.machine)
 	clear(mem.Bytes(g.word(g.stable+1), 8)) // those that were stable in it
 	binary.LittleEndian.PutUint64(mem.Bytes(g.stableTS, 8), newest)
-	g.stable = newest
+	g.stable, g.queued = newest, 0
 }
 
 // stuck says what StableGTS waits for, "" where it waits for nothing.

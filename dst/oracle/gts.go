@@ -121,6 +121,7 @@ func (s *gts) sendTake(c *r2.Co, batch []*request) error {
 }
 
 func (s *gts) serveTake(c *r2.Co, from r2.Peer, req, rep []byte) int {
+	s.server.counts.messages++
 	first := s.server.take(c, from.Machine, int(binary.LittleEndian.Uint32(req)))
 	binary.LittleEndian.PutUint64(rep, first)
 	return 8
@@ -150,6 +151,7 @@ func (s *gts) sendInstall(c *r2.Co, batch []*request) error {
 }
 
 func (s *gts) serveInstall(c *r2.Co, from r2.Peer, req, rep []byte) int {
+	s.server.counts.messages++
 	taken := 0
 	for ; 8*taken < len(req) && s.server.install(c, binary.LittleEndian.Uint64(req[8*taken:])); taken++ {
 	}
@@ -176,6 +178,7 @@ func (s *gts) sendPoint(c *r2.Co, batch []*request) error {
 }
 
 func (s *gts) servePoint(c *r2.Co, from r2.Peer, req, rep []byte) int {
+	s.server.counts.messages++
 	stable, newest := s.server.point(c)
 	binary.LittleEndian.PutUint64(rep, stable)
 	binary.LittleEndian.PutUint64(rep[8:], newest)

@@ -267,6 +267,7 @@ func (s *vts) encode(b []byte, r *request) []byte {
 
 func (s *vts) serveInstall(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	l := s.layout()
+	l.counts.messages++
 	taken := uint32(0)
 	for len(req) > 0 {
 		ts, n := dst.Stamp(binary.LittleEndian.Uint64(req)), int(binary.LittleEndian.Uint16(req[8:]))
@@ -300,6 +301,7 @@ func (s *vts) sendPoint(c *r2.Co, batch []*request) error {
 
 func (s *vts) servePoint(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	l := s.layout()
+	l.counts.messages++
 	l.vector.point(c, rep[:8*len(l.slots)])
 	return 8 * len(l.slots)
 }

@@ -26,6 +26,10 @@ const (
 	Rate
 	// Share is by how much the reading grew of what its whole grew by, in percent.
 	Share
+	// Mean is by how much the reading grew for each one by which its number grew.
+	Mean
+	// Busiest is the largest Share of several parts, such as the cores of a machine: each Add is one of them, in an order that stays.
+	Busiest
 )
 
 var gauges []*Gauge
@@ -60,23 +64,28 @@ func Gauges() []*Gauge {
 // Key is its name in windows: part.name.
 func (g *Gauge) Key() string { return g.Part + "." + g.Name }
 
-// Reading is what a gauge reads at one moment: n, and of a share the whole that it is of. Both are
+// Reading is what a gauge reads at one moment: n, and of a share the whole that it is of, or of a mean the number. Both are
 // cumulative, but for a level.
 type Reading struct{ N, Of float64 }
 
 // Readings are those of all gauges at one moment; a gauge that nobody reads has none.
 type Readings struct {
-	of   []Reading
-	read []bool
+	of    []Reading
+	read  []bool
+	parts [][]Reading // of those that are of the busiest part
 }
 
 // NewReadings is empty.
 func NewReadings() *Readings {
-	return &Readings{make([]Reading, len(gauges)), make([]bool, len(gauges))}
+	return &Readings{make([]Reading, len(gauges)), make([]bool, len(gauges)), make([][]Reading, len(gauges))}
 }
 
 // Add adds to what a gauge reads: several machines may have the same part.
 func (r *Readings) Add(g *Gauge, n, of float64) {
+	if g.Kind == Busiest {
+		r.parts[g.id], r.read[g.id] = append(r.parts[g.id], Reading{n, of}), true
+		return
+	}
 	x := &r.of[g.id]
 	x.N, x.Of, r.read[g.id] = x.N+n, x.Of+of, true
 }
@@ -104,9 +113,34 @@ func Between(from, to *Readings, ps int64) []float32 {
 			out[i] = float32(n / (float64(ps) / 1e12))
 		case gauges[i].Kind == Share && of > 0:
 			out[i] = float32(100 * n / of)
+		case gauges[i].Kind == Mean && of > 0:
+			out[i] = float32(n / of)
+		case gauges[i].Kind == Busiest:
+			out[i] = busiest(from, to, i)
 		}
 	}
 	return out
+}
+
+// busiest is the largest share of a gauge's parts, in percent.
+func busiest(from, to *Readings, gauge int) float32 {
+	most := float32(math.NaN())
+	for k, b := range to.parts[gauge] {
+		a := Reading{}
+		switch {
+		case from == nil:
+		case gauge < len(from.parts) && k < len(from.parts[gauge]):
+			a = from.parts[gauge][k]
+		default: // nobody has read it then
+			continue
+		}
+		if of := b.Of - a.Of; of > 0 {
+			if x := float32(100 * (b.N - a.N) / of); !(most >= x) {
+				most = x
+			}
+		}
+	}
+	return most
 }
 
 // Shown names what gauges show, by their keys; nil where they show nothing.

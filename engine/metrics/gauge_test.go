@@ -9,6 +9,8 @@ var (
 	testLevel = NewGauge(Gauge{Part: "test", Name: "level", Label: "level"})
 	testRate  = NewGauge(Gauge{Part: "test", Name: "rate", Label: "rate", Unit: "/s", Kind: Rate})
 	testShare = NewGauge(Gauge{Part: "test", Name: "share", Label: "share", Unit: "%", Kind: Share})
+	testMean  = NewGauge(Gauge{Part: "test", Name: "mean", Label: "mean", Unit: "us", Kind: Mean})
+	testCores = NewGauge(Gauge{Part: "test", Name: "cores", Label: "busiest core", Unit: "%", Kind: Busiest})
 )
 
 func TestGauges(t *testing.T) {
@@ -18,10 +20,16 @@ func TestGauges(t *testing.T) {
 	for _, half := range []float64{1, 3} { // of two machines
 		to.Add(testLevel, half, 0)
 	}
+	from.Add(testMean, 100, 10)
+	from.Add(testCores, 90, 100) // the first core was busy before, the second is now
+	from.Add(testCores, 0, 100)
 	to.Add(testRate, 30, 0)
 	to.Add(testShare, 8, 14)
+	to.Add(testMean, 130, 14)
+	to.Add(testCores, 91, 110)
+	to.Add(testCores, 8, 110)
 	got := Shown(Between(from, to, 2_000_000_000)) // 2 ms
-	want := map[string]float64{"test.level": 4, "test.rate": 10_000, "test.share": 75}
+	want := map[string]float64{"test.level": 4, "test.rate": 10_000, "test.share": 75, "test.mean": 7.5, "test.cores": 80}
 	for key, x := range want {
 		if math.Abs(got[key]-x) > 1e-6*x {
 			t.Errorf("%s is %g, want %g", key, got[key], x)

@@ -13,7 +13,7 @@ func (s *Store) Audit(bad func(text string)) {
 			if h.reserved != 0 {
 				bad(fmt.Sprintf("%d places for old versions of table %d on machine %d are reserved, and nobody writes", h.reserved, id, m.id))
 			}
-			if used := h.fresh - len(h.free); used != h.retired.len() {
+			if used := h.used(); used != h.retired.len() {
 				bad(fmt.Sprintf("%d old versions of table %d are on machine %d, and %d wait to be collected", used, id, m.id, h.retired.len()))
 			}
 		}

@@ -100,7 +100,7 @@ func (s *Store) newHeap(m int, t *txn.Table) (*heap, error) {
 func (s *Store) Reserve(c *r2.Co, t *txn.Table) bool {
 	h := s.machines[c.Machine()].heaps[t.ID]
 	c.Touch(h.private, 8)
-	if h.count-h.fresh+len(h.free) <= h.reserved {
+	if h.room() == 0 {
 		s.stats.Full++
 		return false
 	}
@@ -114,6 +114,11 @@ func (s *Store) Cancel(c *r2.Co, t *txn.Table) {
 	c.Touch(h.private, 8)
 	h.reserved--
 }
+
+// used counts the versions that are there, room the places that nobody has reserved.
+func (h *heap) used() int { return h.fresh - len(h.free) }
+
+func (h *heap) room() int { return max(h.count-h.used()-h.reserved, 0) }
 
 // take uses a reserved slot.
 func (h *heap) take(c *r2.Co) uint32 {

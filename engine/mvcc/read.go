@@ -34,6 +34,7 @@ func (s *Store) claim(c *r2.Co, m *machine, t *txn.Table, key uint64, loc store.
 			raise(c, s.guard(m, t, key), p[0])
 			loc, ok = s.look(c, t, key)
 		}
+		w.table, w.key = t, key
 		if !ok || t.Constant || s.order(s, c, m, loc, p, w) {
 			return loc, ok
 		}
@@ -102,7 +103,7 @@ func (s *Store) serveRead(c *r2.Co, from r2.Peer, req, rep []byte) int {
 		m.spare = append(m.spare, w)
 		return n
 	}
-	w.ticket, w.since = c.Defer(), c.Now() // measured: how long it waits
+	w.ticket = c.Defer()
 	return 0
 }
 
@@ -118,7 +119,6 @@ func (s *Store) answer(c *r2.Co, w *waiter) {
 	if t.Gone() {
 		return
 	}
-	s.stats.WaitPS += c.Now() - w.since // measured: how long it has waited
 	t.Answer(c, func(c *r2.Co, req, rep []byte) int {
 		p, items := s.parse(s.machines[c.Machine()], c, req)
 		n := s.readAll(c, t.From(), p, items, w.at, rep)

@@ -156,16 +156,10 @@ func (x *session) claimLocal(first int) {
 
 // awaitLocal waits for the holders of the own machine's locks.
 func (x *session) awaitLocal() {
-	if x.local.left == 0 {
-		return
-	}
-	from := x.c.Now() // measured: how long it waits
-	x.s.stats.Blocked++
 	for x.local.left > 0 {
 		x.local.asleep = true
 		x.c.Suspend()
 	}
-	x.s.stats.WaitPS += x.c.Now() - from // measured: how long it has waited
 }
 
 // ask sends a request for the record at an index and all later ones of its machine, as many as fit.

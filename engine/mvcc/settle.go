@@ -11,8 +11,8 @@ import (
 // snapshot has to wait for.
 type Settler interface {
 	// Settle waits for whoever has begun to write one of some records by now, on the CPU of their primary. Each is table 8 bits |
-	// key 56 bits.
-	Settle(c *r2.Co, items []byte)
+	// key 56 bits. It tells how many of the records had somebody to wait for, and how long these took together.
+	Settle(c *r2.Co, items []byte) (blocked int, waited r2.Time)
 }
 
 // serveSettled is serveRead of such a host: its handler waits.
@@ -45,12 +45,9 @@ func (s *Store) settle(c *r2.Co, items []byte, p []uint64) {
 	if !s.traits.Waits || !s.waits(0, nil, p) {
 		return
 	}
-	from := c.Now() // measured: how long it waits
-	s.settler.Settle(c, items)
-	if now := c.Now(); now > from { // measured: how long it has waited
-		s.stats.Blocked++
-		s.stats.WaitPS += now - from
-	}
+	blocked, waited := s.settler.Settle(c, items)
+	s.stats.Blocked += uint64(blocked)
+	s.stats.WaitPS += waited
 }
 
 // settleLocal is that of the records of the own machine.

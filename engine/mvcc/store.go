@@ -2,10 +2,12 @@ package mvcc
 
 import (
 	"fmt"
+	"slices"
 
 	"drtmx/dst"
 	"drtmx/engine/fabric"
 	"drtmx/engine/knob"
+	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 	"drtmx/engine/r2/clocks"
 	"drtmx/engine/txn"
@@ -47,6 +49,7 @@ type Store struct {
 	clocks  *clocks.Clocks
 	schemes map[string]dst.Scheme // that were opened
 	scheme  dst.Scheme            // in force
+	used    []metrics.Gauged      // schemes that were in force and show something of themselves
 	traits  dst.Traits
 
 	machines []*machine
@@ -59,12 +62,12 @@ type Store struct {
 
 // Stats count what snapshots met.
 type Stats struct {
-	Reads   uint64 // records that snapshots have read
-	Blocked uint64 // of these, those that waited for the holder of a lock
-	WaitPS  r2.Time
-	Pushed  uint64 // versions that were overwritten
-	Freed   uint64 // of these, those that were collected
-	Full    uint64 // locks refused because no room for an old version was left
+	Reads   uint64  // records that snapshots have read
+	Blocked uint64  // of these, those that have waited for the holder of a lock
+	WaitPS  r2.Time // how long these took together
+	Pushed  uint64  // versions that were overwritten
+	Freed   uint64  // of these, those that were collected
+	Full    uint64  // locks refused because no room for an old version was left
 }
 
 // machine is what the store has on one machine.
@@ -72,7 +75,7 @@ type machine struct {
 	id       int
 	heaps    [256]*heap // by table; of servers
 	guards   r2.Addr
-	queues   map[r2.Addr][]*waiter
+	queues   map[r2.Addr][]queued
 	lines    r2.Addr // of the queues
 	tombs    fifo[tomb]
 	scratch  [][]byte   // by thread: a node
@@ -103,7 +106,7 @@ func Open(db *txn.DB, host Host, o Options) (*Store, error) {
 		s.clocks.Skew(o.Timestamps.SkewMachine, o.Timestamps.SkewNS)
 	}
 	for m := range cl.Machines() {
-		x := &machine{id: m, queues: map[r2.Addr][]*waiter{}, sessions: make([][]*session, cl.Threads(m)), said: make([][]uint64, cl.Machines()), scratch: make([][]byte, cl.Threads(m)), points: make([][]uint64, cl.Threads(m))}
+		x := &machine{id: m, queues: map[r2.Addr][]queued{}, sessions: make([][]*session, cl.Threads(m)), said: make([][]uint64, cl.Machines()), scratch: make([][]byte, cl.Threads(m)), points: make([][]uint64, cl.Threads(m))}
 		s.machines = append(s.machines, x)
 		if m >= db.Servers() {
 			continue
@@ -173,7 +176,11 @@ func (s *Store) use() error {
 	if y, ok := x.(dst.Switched); ok {
 		y.Switch(true)
 	}
-	if s.scheme, s.traits = x, x.Traits(); s.traits.Readers {
+	s.scheme, s.traits = x, x.Traits()
+	if g, ok := x.(metrics.Gauged); ok && !slices.Contains(s.used, g) {
+		s.used = append(s.used, g)
+	}
+	if s.traits.Readers {
 		return s.openReaders()
 	}
 	return nil

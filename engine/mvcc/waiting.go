@@ -5,6 +5,7 @@ import (
 
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
+	"drtmx/engine/txn"
 )
 
 // waiter is a snapshot that waits for the holders of locks: a coroutine of the machine, or a request that was deferred.
@@ -14,7 +15,17 @@ type waiter struct {
 	asleep bool
 	ticket *r2.Ticket
 	at     []spot // of the records of its request, as pass 1 has found them
-	since  r2.Time
+
+	table *txn.Table // the record that pass 1 is at, for those who ask who waits for what
+	key   uint64
+}
+
+// queued is a waiter in the queue of a row.
+type queued struct {
+	*waiter
+	of    *txn.Table
+	key   uint64
+	since r2.Time
 }
 
 // spot is where a record is; ok is false if it is missing.
@@ -27,8 +38,8 @@ type spot struct {
 // let go already.
 func (s *Store) wait(c *r2.Co, m *machine, row r2.Addr, w *waiter) bool {
 	m.touchQueue(c, row)
-	m.queues[row] = append(m.queues[row], w)
-	w.left++ // before the look at the lock: its holder may let go meanwhile
+	m.queues[row] = append(m.queues[row], queued{w, w.table, w.key, c.Now()}) // measured: how long it waits
+	w.left++                                                                  // before the look at the lock: its holder may let go meanwhile
 	for lock := c.Load64(row); s.host.Busy(lock); {
 		if lock&Waited != 0 {
 			return true
@@ -47,7 +58,7 @@ func (s *Store) wait(c *r2.Co, m *machine, row r2.Addr, w *waiter) bool {
 func (m *machine) leave(c *r2.Co, row r2.Addr, w *waiter) bool {
 	m.touchQueue(c, row)
 	q := m.queues[row]
-	i := slices.Index(q, w)
+	i := slices.IndexFunc(q, func(x queued) bool { return x.waiter == w })
 	if i < 0 {
 		return false
 	}
@@ -71,7 +82,10 @@ func (s *Store) Released(c *r2.Co, row r2.Addr) {
 	m.touchQueue(c, row)
 	q := m.queues[row]
 	delete(m.queues, row)
-	for _, w := range q {
+	for _, x := range q {
+		s.stats.Blocked++
+		s.stats.WaitPS += c.Now() - x.since // measured: how long it has waited
+		w := x.waiter
 		if w.left--; w.left > 0 {
 			continue
 		}

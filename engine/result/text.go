@@ -43,6 +43,9 @@ func (r *Result) String() string {
 	if text := r.Unknown(); text != "" {
 		row("", "%s", text)
 	}
+	if text := r.Snapshots(); text != "" {
+		row("snapshots", "%s", text)
+	}
 	row("commits", "%d in %s of virtual time, %.2f %% of attempts aborted, %d rolled back", r.Commits, knob.Format("duration_ns", int(r.VirtualNS)), 100*r.AbortRate, r.Rollbacks)
 	if r.Failed > 0 || r.Lost > 0 {
 		row("failed", "%d requests with an error, %d passive ones lost", r.Failed, r.Lost)
@@ -75,6 +78,32 @@ func (r *Result) String() string {
 	}
 	row("digest", "%s", r.Digest)
 	return b.String()
+}
+
+// Snapshots says how old what they read was, and how often a read had to wait; "" where none has read.
+func (r *Result) Snapshots() string {
+	s := r.StalenessNS
+	if s == nil {
+		return ""
+	}
+	ns := func(n int64) string { return Number(float64(n)/1e3) + " us" }
+	text := fmt.Sprintf("%d reads, ", s.Reads)
+	if s.P50 != nil {
+		text += fmt.Sprintf("p50 of the staleness %s, ", ns(*s.P50))
+	}
+	text += "largest " + ns(s.Max)
+	if s.Bound != nil {
+		text += ", bound " + ns(*s.Bound)
+	} else {
+		text += ", no bound"
+	}
+	if p, ok := r.Parts["snapshots"]; ok {
+		text += fmt.Sprintf("; %.3g %% of the reads were blocked", p["blocked"])
+		if wait := p["wait"]; wait > 0 {
+			text += fmt.Sprintf(", for %s us on average", Number(wait))
+		}
+	}
+	return text
 }
 
 // Uncommitted says of a result without commits what happened instead, and what to do; "" where there

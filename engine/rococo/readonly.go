@@ -231,8 +231,9 @@ func (s *server) serveRead(c *r2.Co, req, rep []byte) int {
 	return n
 }
 
-// settled waits for those that have started to write records by now.
-func (s *server) settled(c *r2.Co, items []byte) {
+// settled waits for those that have started to write records by now. It tells how many of the records have such a one, and how
+// long these took together.
+func (s *server) settled(c *r2.Co, items []byte) (blocked int, waited r2.Time) {
 	list := s.list()
 	var numbers []txnID
 	for ; len(items) >= word; items = items[word:] {
@@ -242,12 +243,15 @@ func (s *server) settled(c *r2.Co, items []byte) {
 			list, numbers = append(list, n), append(numbers, n.id)
 		}
 	}
+	from := c.Now() // measured: how long it waits
 	for i, n := range list {
 		for n.id == numbers[i] && n.status != executed {
 			s.await(c, n)
 		}
+		waited += c.Now() - from // measured: how long it has waited
 	}
 	s.lists = append(s.lists, list)
+	return len(list), waited
 }
 
 // read copies a value, and returns what a reply says of its record.

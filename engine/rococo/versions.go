@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"drtmx/dst"
+	"drtmx/engine/metrics"
 	"drtmx/engine/mvcc"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
@@ -40,7 +41,9 @@ func (startHost) Take(c *r2.Co, row r2.Addr) (word uint64, won bool) {
 }
 func (startHost) Gone(*r2.Co, r2.Addr) {}
 
-func (h startHost) Settle(c *r2.Co, items []byte) { h.p.servers[c.Machine()].settled(c, items) }
+func (h startHost) Settle(c *r2.Co, items []byte) (blocked int, waited r2.Time) {
+	return h.p.servers[c.Machine()].settled(c, items)
+}
 
 // Snapshot is the second session of a coroutine.
 func (p *protocol) Snapshot(tx *txn.Tx) txn.Session {
@@ -67,6 +70,10 @@ func (p *protocol) NeedsReset(to txn.Config) (knob, why string) {
 	}
 	return "", ""
 }
+
+// Gauges and Stuck are those of the versions.
+func (p *protocol) Gauges(r *metrics.Readings) { p.mv.Gauges(r) }
+func (p *protocol) Stuck(few int) []string     { return p.mv.Stuck(few) }
 
 // next is the sequence of the version after one.
 func (p *protocol) next(seq uint64) uint64 {

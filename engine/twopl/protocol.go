@@ -196,4 +196,5 @@ func (p *protocol) Gauges(r *metrics.Readings) {
 	r.Add(lockTimeouts, float64(p.counts.timeouts), 0)
 	r.Add(lockDeadlocks, float64(p.counts.deadlocks), 0)
 	r.Add(lockRefused, float64(p.counts.refused), 0)
+	p.mv.Gauges(r)
 }

@@ -44,6 +44,9 @@ func (p *protocol) Missable(stamp dst.Stamp) bool { return p.mv.Missable(stamp) 
 // Versions is what has the versions of the database, nil if it has none.
 func (p *protocol) Versions() *mvcc.Store { return p.mv }
 
+// Stuck is what they wait for.
+func (p *protocol) Stuck(few int) []string { return p.mv.Stuck(few) }
+
 // host says what lock words are.
 type host struct{ p *protocol }
 

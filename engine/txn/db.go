@@ -340,6 +340,14 @@ func (db *DB) Locking(local bool) {
 // RingFull counts how often a transaction found a log ring full.
 func (db *DB) RingFull() uint64 { return db.protocol.LogFull() }
 
+// Stuck is what the protocol says of who waits for what: a few sentences.
+func (db *DB) Stuck(few int) []string {
+	if p, ok := db.protocol.(Waiting); ok {
+		return p.Stuck(few)
+	}
+	return nil
+}
+
 // known is a bound of the keys that a partition has from the start, if they are
 // dense as in Blocks and Stripes.
 func known(p store.Partition) uint64 {

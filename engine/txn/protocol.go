@@ -45,6 +45,10 @@ type Protocol interface {
 // behind when nothing runs.
 type Auditor interface{ Audit(bad func(text string)) }
 
+// Waiting is a protocol that can say who waits for what, where r2 only knows that somebody does. Stuck has a few sentences for a
+// run in which nothing ends.
+type Waiting interface{ Stuck(few int) []string }
+
 // Resetting is a protocol that cannot take in every configuration while the system runs.
 type Resetting interface {
 	// NeedsReset names the knob that needs another system, and says why; "": none does.
