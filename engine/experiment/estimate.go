@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"strconv"
 
+	"drtmx/dst"
 	"drtmx/engine/knob"
+	"drtmx/engine/record"
 	"drtmx/engine/testbed"
 	"drtmx/engine/workload"
 )
@@ -25,6 +27,8 @@ const (
 	coroutineBytes = 24 << 10 // two stacks, scratch, a transaction's sets
 	recvBytes      = 4 << 10  // a RECV buffer
 	ringBytes      = 32 << 10 // a log ring: one per thread of the cluster in each server
+	guardBytes     = 1 << 19  // of a server's gaps
+	versionBytes   = 250      // an old version, with what measures staleness and collects it
 
 	messagesPerCommit = 4
 	warmedPerWallMS   = 30_000 // records that enter a location cache
@@ -71,6 +75,8 @@ func EstimateOfValues(v Knobs) Estimate {
 	if v.Int("replicas") > 1 && w.Transactions {
 		fixed += int64(servers*threads) * ringBytes
 	}
+	rows, old := versionsOf(v, &f, seconds)
+	fixed, f.Bytes = fixed+old, f.Bytes+rows
 	e := Estimate{
 		MaxMemoryBytes: fixed + f.Bytes + recv,
 		MemoryBytes:    fixed + min(f.Bytes, requests*f.PerRequest) + min(recv, requests*messagesPerCommit*buffer),
@@ -80,6 +86,22 @@ func EstimateOfValues(v Knobs) Estimate {
 		e.WallMS += f.Cached * int64(all) / warmedPerWallMS
 	}
 	return e
+}
+
+// versionsOf is what versions of records need: more bytes in rows, and the heaps of old versions. A heap uses the places first
+// that were freed last, so of its room only as much is touched as there are versions at a time: those that were overwritten
+// since the oldest snapshot that may run.
+func versionsOf(v Knobs, f *workload.Footprint, seconds float64) (rows, old int64) {
+	o := dst.OptionsOf(v)
+	if !o.Versions() || !Workloads.Of(v).Transactions {
+		return 0, 0
+	}
+	_, servers := testbed.Machines(v)
+	_, clients, _ := testbed.ThreadCounts(v)
+	kept := float64(o.StalenessNS+2*(o.DriftNS+o.GCNS)) / 1e9
+	versions := int64(f.PerSecond * float64(clients) * min(kept, seconds) * float64(f.Overwrites))
+	rows = f.Rows * int64(v.Int("replicas")) * int64(record.Versioned.Bytes-record.LockSeq.Bytes)
+	return rows, int64(servers)*guardBytes + versions*versionBytes
 }
 
 // HeapBytes is what queue pairs and coroutines need.

@@ -55,6 +55,8 @@ type MixType struct {
 type Footprint struct {
 	Bytes      int64   // of all rows, replicas and buckets, or of the memory that requests go to
 	Cached     int64   // records that location caches may have
+	Rows       int64   // records, without replicas
+	Overwrites int64   // versions of records that a request replaces
 	PerRequest int64   // bytes that a request touches for the first time, at the begin
 	PerSecond  float64 // requests per client thread, in virtual time: a guess before the run
 	PerWallMS  float64 // requests on one core of the host
@@ -105,7 +107,7 @@ func Anywhere(v knob.Values) int {
 // SmallRecords is the footprint of transactions on a few small records each.
 func SmallRecords(v knob.Values, records int64) Footprint {
 	copies := int64(v.Int("replicas"))
-	return Footprint{Bytes: records * (RowBytes*copies + kv.IndexBytes(v)), Cached: records, PerRequest: 2 * (copies + 1) * PageBytes, PerSecond: 500_000, PerWallMS: 20}
+	return Footprint{Bytes: records * (RowBytes*copies + kv.IndexBytes(v)), Cached: records, Rows: records, Overwrites: 1, PerRequest: 2 * (copies + 1) * PageBytes, PerSecond: 500_000, PerWallMS: 20}
 }
 
 // Places is the footprint of raw requests of so many bytes to places of memory.

@@ -141,11 +141,11 @@ func footprint(v knob.Values, newOrderOnly bool) workload.Footprint {
 	}
 	row := func(bytes int64) int64 { return bytes*copies + kv.IndexBytes(v) }
 	each := items*row(stockRow) + districts*customers*row(customerRow) + districts*(customers+int64(v.Int("workload.orders")))*(orderRows*copies+17*entry)
-	cached := items
+	rows, cached := items+districts*customers+districts*(customers+int64(v.Int("workload.orders")))*17, items
 	if !newOrderOnly || testbed.Asymmetric(v) {
 		cached += districts * customers
 	}
-	return workload.Footprint{Bytes: warehouses * each, Cached: warehouses * cached, PerRequest: 128 << 10, PerSecond: 40_000, PerWallMS: 1.5}
+	return workload.Footprint{Bytes: warehouses * each, Cached: warehouses * cached, Rows: warehouses * rows, Overwrites: 11, PerRequest: 128 << 10, PerSecond: 40_000, PerWallMS: 1.5}
 }
 
 func rows() []knob.Row {

@@ -61,7 +61,7 @@ func footprint(v knob.Values, positionOnly bool) workload.Footprint {
 		return workload.Footprint{} // it is not going to open
 	}
 	n := int64(servers)
-	p := workload.Footprint{Bytes: n * (bytes*int64(v.Int("replicas")) + rows*kv.IndexBytes(v)), Cached: n * cached, PerRequest: 200 << 10, PerSecond: 33_000, PerWallMS: 0.4}
+	p := workload.Footprint{Bytes: n * (bytes*int64(v.Int("replicas")) + rows*kv.IndexBytes(v)), Cached: n * cached, Rows: n * rows, Overwrites: 4, PerRequest: 200 << 10, PerSecond: 33_000, PerWallMS: 0.4}
 	if positionOnly {
 		p.PerRequest, p.PerSecond, p.PerWallMS = 64<<10, 45_000, 1
 	}

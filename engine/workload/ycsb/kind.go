@@ -84,7 +84,7 @@ func footprint(v knob.Values) workload.Footprint {
 	updates := int64(float64(ops) * v.Float("workload.write_share"))
 	return workload.Footprint{
 		Bytes:  keys * ((header+int64(v.Int("workload.value_bytes")))*copies + kv.IndexBytes(v) + count),
-		Cached: keys, PerRequest: (int64(ops) + updates*(copies-1)) * workload.PageBytes, PerSecond: 90_000, PerWallMS: 5,
+		Cached: keys, Rows: keys, Overwrites: updates, PerRequest: (int64(ops) + updates*(copies-1)) * workload.PageBytes, PerSecond: 90_000, PerWallMS: 5,
 	}
 }
 
