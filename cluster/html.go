@@ -141,6 +141,9 @@ func (r *Result) HTML() string {
 	if text := x.Unknown(); text != "" {
 		out += note(palette.Unknown, text)
 	}
+	if text := x.Snapshots(); text != "" {
+		out += "<p>Snapshots: " + esc(text) + "</p>"
+	}
 	if text := x.Uncommitted(); text != "" {
 		out += note(palette.Bad, text)
 	}

@@ -1,6 +1,8 @@
 package dst
 
 import (
+	"cmp"
+
 	"drtmx/engine/knob"
 	"drtmx/engine/r2/clocks"
 	"drtmx/engine/testbed"
@@ -96,9 +98,9 @@ func common(load testbed.LoadOf) []knob.Row {
 	}
 	return []knob.Row{
 		{Knob: knob.Knob{Name: "ts.staleness_ns", Kind: knob.Duration, Default: 0, Min: 0, Max: maxStalenessNS, Unit: "ns", Label: "Staleness", Section: "5.2.4", Group: knob.Timestamps, Live: true,
-			Doc: "A snapshot reads so much before now, where fewer writers are still at it."}, Inactive: snapshots},
+			Doc: "A snapshot reads so much before now, where fewer writers are still at it."}, Inactive: func(v knob.Values) string { return cmp.Or(snapshots(v), noClocks(v)) }},
 		{Knob: knob.Knob{Name: "ts.clock_drift_ns", Kind: knob.Duration, Default: defaultDriftNS, Min: 0, Max: maxDriftNS, Unit: "ns", Label: "Clock drift", Section: "5.2.4", Group: knob.Timestamps, Live: true,
-			Doc: "The clocks of any two machines differ by at most this. Assumed: NTP within a rack keeps tens of microseconds, PTP below one."}},
+			Doc: "The clocks of any two machines differ by at most this. Assumed: NTP within a rack keeps tens of microseconds, PTP below one."}, Inactive: noClocks},
 		{Knob: knob.Knob{Name: "ts.freshness", Kind: knob.Choice, Default: freshnessNames[BySession], Choices: append(freshnessNames[:len(freshnessNames):len(freshnessNames)], mixed), Label: "Freshness", Section: "5.2.4", Group: knob.Timestamps, Live: true,
 			Doc: "What a snapshot has to see. session: what its client has committed or read before; stale: whatever the staleness allows; strict: all that was committed before it began; mixed: each draws one of them."}, Inactive: snapshots},
 		{Knob: knob.Knob{Name: "ts.version_bytes", Kind: knob.Bytes, Default: defaultVersionBytes, Min: 1 << 16, Max: 1 << 34, Unit: "bytes", Label: "Old versions", Section: "5.3.2", Group: knob.Timestamps,
@@ -106,10 +108,18 @@ func common(load testbed.LoadOf) []knob.Row {
 		{Knob: knob.Knob{Name: "ts.gc_ns", Kind: knob.Duration, Default: defaultGCNS, Min: 1_000, Max: maxStalenessNS, Unit: "ns", Label: "Collection of versions", Section: "5.3.2", Group: knob.Timestamps,
 			Doc: "How often machines tell servers which versions their snapshots may still need. Assumed."}},
 		{Knob: knob.Knob{Name: "fault.clock_skew", Kind: knob.Duration, Default: 0, Min: -maxDriftNS, Max: maxDriftNS, Unit: "ns", Label: "Clock skew", Section: "5.2.4", Group: knob.Faults, Live: true,
-			Doc: "One machine's clock is off by this, ahead or (negative) behind, on top of the drift: its synchronisation has failed and nobody knows. Snapshots stay serializable; how old they may be is promised for clocks within the drift alone."}},
+			Doc: "One machine's clock is off by this, ahead or (negative) behind, on top of the drift: its synchronisation has failed and nobody knows. Snapshots stay serializable; how old they may be is promised for clocks within the drift alone."}, Inactive: noClocks},
 		{Knob: knob.Knob{Name: "fault.clock_skew_node", Kind: knob.Int, Default: 0, Min: 0, Max: testbed.MaxMachines - 1, Label: "Machine with the skewed clock", Section: "5.2.4", Group: knob.Faults, Live: true,
 			Doc: "The machine that fault.clock_skew is about, counted from 0."}, Inactive: noSkew},
 	}
+}
+
+// noClocks says that timestamps are not from clocks.
+func noClocks(v knob.Values) string {
+	if k := Named(v.Text("ts.scheme")); k != nil && k.Traits(v).Oracle {
+		return "ts.scheme=" + k.Name + " asks an oracle and reads no clock"
+	}
+	return ""
 }
 
 // noSkew says that no clock is off.

@@ -86,7 +86,7 @@ func (r *Result) Snapshots() string {
 	if s == nil {
 		return ""
 	}
-	ns := func(n int64) string { return Number(float64(n)/1e3) + " us" }
+	ns := func(n int64) string { return knob.Format("ts.staleness_ns", int(n)) }
 	text := fmt.Sprintf("%d reads, ", s.Reads)
 	if s.P50 != nil {
 		text += fmt.Sprintf("p50 of the staleness %s, ", ns(*s.P50))
