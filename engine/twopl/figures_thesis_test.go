@@ -31,6 +31,10 @@ func TestFiguresOfChapter5(t *testing.T) {
 			"read tx4 3 &", "tx4: waits", "tx3: committed", "await tx4", "tx4: 3", "tx4: 2",
 			"tuple 7 version 5 value 2", "tuple 7 version 5 value 3", // TX3 has 5, and A.ts stays at TX4's 7
 		}},
+		{"5.2.3, Lemma 1 through a transaction that writes nothing", "reads-only", []string{
+			"commit t1", "tuple 6553601 version 0 value 10", // beyond the stamp of what T1 has read
+			"commit t2", "version 6553602 value 8", "ro: reads at 3276800", "ro: 10", "ro: 30",
+		}},
 	} {
 		text, err := os.ReadFile("testdata/" + f.file + ".txt")
 		if err != nil {

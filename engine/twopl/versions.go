@@ -203,10 +203,17 @@ func (s *session) stamped() {
 }
 
 // stampReads is stamp of an attempt that has written nothing. It comes before whoever overwrites what it has read, and that one's
-// stamp has to be larger than those of what it has read; so it needs one only if its body asks for one, or if writers depend on readers.
+// stamp has to be larger than those of what it has read (golden script reads-only): so it raises timestamps to the least that is. It needs a
+// stamp of its own only if its body asks for one, or if writers depend on readers.
 func (s *session) stampReads() error {
-	if s.p.mv == nil || !s.tx.WantsStamp() && !s.p.mv.Traits().Readers {
-		s.x.TS = 0
+	if s.p.mv == nil {
+		return nil
+	}
+	traits := s.p.mv.Traits()
+	if !s.tx.WantsStamp() && !traits.Readers {
+		if s.saw(); !traits.Claims {
+			s.x.TS = 0
+		}
 		return nil
 	}
 	if err := s.stamp(); err != nil {
