@@ -15,7 +15,9 @@ import (
 // It goes before threads: whoever runs on the core goes on behind it. After
 // tcp.softirq_limit without a gap the kernel leaves it to a thread of its own, ksoftirqd,
 // and the scheduler gives the core to both in turns; here a message then takes twice
-// as long, and the other thread has one half.
+// as long, and the other thread has one half. That lasts until the queue is empty, which
+// clients that wait for their answers may never let it be: the same load may find a queue
+// in either state.
 type softirq struct {
 	sim.FIFO
 	began sim.Time // of the work without a gap that ends at Free
