@@ -11,6 +11,7 @@ import (
 // Options are what the knobs say of timestamps.
 type Options struct {
 	Scheme       string // None: records have no versions, or none that anybody makes
+	Variant      string // a printed form that is not sound; "" is Sound
 	StalenessNS  int64  // a snapshot is so much older than it could be
 	DriftNS      int64  // most between two clocks
 	SkewNS       int64  // by which one clock is off beyond that
@@ -26,6 +27,13 @@ type Options struct {
 // Versions says that records have versions.
 func (o *Options) Versions() bool { return o.Scheme != "" && o.Scheme != None }
 
+// Forms of DST, of the knob ts.variant.
+const (
+	Sound             = "sound"
+	AsPublishedWait   = "as-published-wait"   // line 1 of Figure 5-9 as printed: a snapshot waits only where r.ts <= TS
+	AsPublishedCommit = "as-published-commit" // line 2 of Figure 5-7's COMMIT as printed: it stores TS, whatever is there
+)
+
 const (
 	defaultVersionBytes = 64 << 20
 	defaultGCNS         = 200_000
@@ -40,7 +48,7 @@ func OptionsOf(v knob.Values) Options {
 		return Options{}
 	}
 	o := Options{
-		Scheme: v.Text("ts.scheme"), StalenessNS: int64(v.Int("ts.staleness_ns")), DriftNS: int64(v.Int("ts.clock_drift_ns")),
+		Scheme: v.Text("ts.scheme"), Variant: v.Text("ts.variant"), StalenessNS: int64(v.Int("ts.staleness_ns")), DriftNS: int64(v.Int("ts.clock_drift_ns")),
 		SkewNS: int64(v.Int("fault.clock_skew")), SkewMachine: v.Int("fault.clock_skew_node"),
 		VersionBytes: uint64(v.Int("ts.version_bytes")), GCNS: int64(v.Int("ts.gc_ns")), Values: v,
 	}
@@ -103,6 +111,14 @@ func common(load testbed.LoadOf) []knob.Row {
 			Doc: "The clocks of any two machines differ by at most this. Assumed: NTP within a rack keeps tens of microseconds, PTP below one."}, Inactive: noClocks},
 		{Knob: knob.Knob{Name: "ts.freshness", Kind: knob.Choice, Default: freshnessNames[BySession], Choices: append(freshnessNames[:len(freshnessNames):len(freshnessNames)], mixed), Label: "Freshness", Section: "5.2.4", Group: knob.Timestamps, Live: true,
 			Doc: "What a snapshot has to see. session: what its client has committed or read before; stale: whatever the staleness allows; strict: all that was committed before it began; mixed: each draws one of them."}, Inactive: snapshots},
+		{Knob: knob.Knob{Name: "ts.variant", Kind: knob.Choice, Default: Sound, Choices: []string{Sound, AsPublishedWait, AsPublishedCommit}, Label: "Form of DST", Section: "5.2.2", Group: knob.Timestamps,
+			Doc: "sound, or as the thesis prints it, which the checker catches. as-published-wait, Figure 5-9, line 1: no wait for a lock if the read timestamp was larger already. as-published-commit, Figure 5-7, COMMIT, line 2: stores a smaller one over a reader's."},
+			Inactive: func(v knob.Values) string {
+				if !Named(v.Text("ts.scheme")).Traits(v).Claims {
+					return "under ts.scheme=" + v.Text("ts.scheme") + " snapshots raise no read timestamps"
+				}
+				return snapshots(v)
+			}},
 		{Knob: knob.Knob{Name: "ts.version_bytes", Kind: knob.Bytes, Default: defaultVersionBytes, Min: 1 << 16, Max: 1 << 34, Unit: "bytes", Label: "Old versions", Section: "5.3.2", Group: knob.Timestamps,
 			Doc: "Room of each table on each server for versions that were overwritten. A writer that finds none left aborts."}},
 		{Knob: knob.Knob{Name: "ts.gc_ns", Kind: knob.Duration, Default: defaultGCNS, Min: 1_000, Max: maxStalenessNS, Unit: "ns", Label: "Collection of versions", Section: "5.3.2", Group: knob.Timestamps,

@@ -50,6 +50,8 @@ func validTimestamps(v Knobs) error {
 		return knob.Invalid("store.ordered", v.Text("store.ordered"), "set store.ordered="+dated+", or ts.scheme=none", "its indexes have no guards for snapshots")
 	case dst.Named(scheme).Traits(v).Oracle && !v.Bool("oracle"):
 		return knob.Invalid("ts.scheme", scheme, "set oracle=true with it, which takes a reset, or ts.scheme=dst", "it asks an oracle machine, and oracle is false")
+	case v.Text("ts.variant") != dst.Sound && !dst.Named(scheme).Traits(v).Claims:
+		return knob.Invalid("ts.variant", v.Text("ts.variant"), "set ts.variant="+dst.Sound+", or ts.scheme=dst", "it is a form of DST, and under ts.scheme=%s snapshots raise no read timestamps", scheme)
 	}
 	for _, rule := range dst.Named(scheme).Rules {
 		if err := rule(v); err != nil {

@@ -21,7 +21,7 @@ import (
 // cc=occ-unlock-not-won is a spec that engine.Run opens here, and `drtmx run` does not.
 func init() {
 	var kinds txn.Kinds
-	for v := occ.Correct; v <= occ.AbsenceUnchecked; v++ {
+	for v := occ.Correct; v <= occ.CheckBeforeRaise; v++ {
 		kinds = append(kinds, planted(occ.Kind, v.String(), func(c txn.Config) txn.Config {
 			x := c.(occ.Config)
 			x.Variant = v

@@ -31,8 +31,8 @@ type heap struct {
 	retired  fifo[retired]
 
 	// Oracles, free of time, by slot.
-	seqs  []uint64 // sequence of the version
-	alive []bool
+	seqs []uint64  // sequence of the version
+	rows []r2.Addr // whose it is; 0: it was collected
 }
 
 // retired is a node with the stamp of what has superseded it.
@@ -129,7 +129,7 @@ func (h *heap) take(c *r2.Co) uint32 {
 		h.free = h.free[:n-1]
 		return slot
 	}
-	h.seqs, h.alive = append(h.seqs, 0), append(h.alive, false)
+	h.seqs, h.rows = append(h.seqs, 0), append(h.rows, 0)
 	h.fresh++
 	return uint32(h.fresh - 1)
 }
@@ -138,7 +138,7 @@ func (h *heap) take(c *r2.Co) uint32 {
 func (h *heap) release(c *r2.Co, slot uint32) {
 	c.Touch(h.private, 8)
 	h.free = append(h.free, slot)
-	h.alive[slot] = false
+	h.rows[slot] = 0
 }
 
 func (h *heap) addr(slot uint32) r2.Addr { return h.base + r2.Addr(slot)*r2.Addr(h.bytes) }
@@ -190,7 +190,7 @@ func (s *Store) push(c *r2.Co, t *txn.Table, row r2.Addr, by uint64) {
 	node = binary.LittleEndian.AppendUint64(node, next)
 	node = append(node, b[valueAt:]...)
 	s.machines[c.Machine()].scratch[c.Thread()] = node
-	h.seqs[slot], h.alive[slot] = u64(b[seqAt:]), true
+	h.seqs[slot], h.rows[slot] = u64(b[seqAt:]), row
 	c.Store(h.addr(slot), node)
 	c.Store64(row+chainAt, uint64(slot)+1)
 	h.retired.push(retired{slot, by})
@@ -222,13 +222,30 @@ func (s *Store) read(c *r2.Co, t *txn.Table, key uint64, loc store.Location, p [
 	if record.Stable(seq) && record.Live(seq) && visible(stamp, p) {
 		return found{ok: !record.Tomb(seq), stamp: stamp, seq: seq}
 	}
+	return s.walk(c, t, key, loc.Addr, u64(b[chainAt:]), p, value)
+}
+
+// walk finds what is visible at a point in a chain, of which at is the link to the first version. A chain in which a slot was used too
+// early may come back to itself: from time to time the walk remembers where it is, at greater and greater distances.
+func (s *Store) walk(c *r2.Co, t *txn.Table, key uint64, row r2.Addr, at uint64, p []uint64, value []byte) (x found) {
 	h := s.machines[c.Machine()].heaps[t.ID]
-	for at := u64(b[chainAt:]); at != 0; at &= nextMask {
+	known := false
+	for n, mark := 1, uint32(0); at != 0; at &= nextMask {
 		slot := uint32(at - 1)
-		node := c.Load(h.addr(slot), h.bytes)
-		if !h.alive[slot] {
-			s.lost(t, key, slot)
+		if n > 1 && slot == mark {
+			s.lost(t, key, slot, "which is in its chain twice")
+			return found{}
 		}
+		if n&(n-1) == 0 {
+			mark = slot
+		}
+		n++
+		node := c.Load(h.addr(slot), h.bytes)
+		if h.rows[slot] != row && !known {
+			known = true
+			s.lost(t, key, slot, "which was collected")
+		}
+		var stamp uint64
 		stamp, at = u64(node), u64(node[8:])
 		x = found{ok: at&tombBit == 0, stamp: stamp, seq: h.seqs[slot]}
 		if visible(stamp, p) {
@@ -239,8 +256,8 @@ func (s *Store) read(c *r2.Co, t *txn.Table, key uint64, loc store.Location, p [
 	return found{}
 }
 
-func (s *Store) lost(t *txn.Table, key uint64, slot uint32) {
-	s.db.Note(history.Anomaly{Kind: VersionLost, Text: fmt.Sprintf("a snapshot looks for an old version of key %d of table %s in slot %d, which was collected", key, t.Name, slot)})
+func (s *Store) lost(t *txn.Table, key uint64, slot uint32, why string) {
+	s.db.Note(history.Anomaly{Kind: VersionLost, Text: fmt.Sprintf("a snapshot looks for an old version of key %d of table %s in slot %d, %s", key, t.Name, slot, why)})
 }
 
 func u64(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }

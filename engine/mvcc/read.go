@@ -29,6 +29,7 @@ func visible(stamp uint64, p []uint64) bool { return dst.Visible(dst.Stamp(stamp
 
 // claim is the rest of pass 1 for one record, of which a lookup said where it is: where it is now. Ok is false if it is missing.
 func (s *Store) claim(c *r2.Co, m *machine, t *txn.Table, key uint64, loc store.Location, ok bool, p []uint64, w *waiter) (store.Location, bool) {
+	w.passed = false
 	for {
 		if !ok && s.traits.Claims && !t.Fixed {
 			raise(c, s.guard(m, t, key), p[0])
@@ -69,6 +70,7 @@ func (s *Store) claimRow(c *r2.Co, row r2.Addr, p []uint64) (before uint64) {
 
 // holder queues the snapshot if somebody holds the lock of a row who may install what it has to see.
 func (s *Store) holder(c *r2.Co, m *machine, at store.Location, tuple uint64, p []uint64, w *waiter) bool {
+	w.passed = s.settler != nil && !s.waits(tuple, nil, p)
 	if s.traits.Waits && s.host.Busy(c.Load64(at.Addr)) {
 		row := c.Load(at.Addr, valueAt)
 		if at.Stale(u64(row[seqAt:])) {
@@ -134,7 +136,7 @@ func (m *machine) waiter() *waiter {
 	if n := len(m.spare); n > 0 {
 		w, m.spare = m.spare[n-1], m.spare[:n-1]
 	}
-	*w = waiter{at: w.at[:0]}
+	*w = waiter{at: w.at[:0], heeds: w.heeds[:0]}
 	return w
 }
 

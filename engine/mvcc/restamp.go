@@ -26,7 +26,7 @@ func (s *Store) Restamp(o dst.Options) error {
 	for _, m := range s.machines {
 		for _, h := range m.heaps {
 			if h != nil {
-				h.fresh, h.free, h.seqs, h.alive, h.retired = 0, h.free[:0], h.seqs[:0], h.alive[:0], fifo[retired]{}
+				h.fresh, h.free, h.seqs, h.rows, h.retired = 0, h.free[:0], h.seqs[:0], h.rows[:0], fifo[retired]{}
 			}
 		}
 		for i := m.tombs.head; i < len(m.tombs.list); i++ {

@@ -31,6 +31,7 @@ type access struct {
 	at     spot // where it is, of the own machine
 	rep    *r2.Reply
 	served bool // claimed, or asked for, in this round
+	passed bool // its writers are not waited for
 }
 
 // Snapshot is the session of a coroutine.
@@ -150,7 +151,7 @@ func (x *session) claimLocal(first int) {
 		x.c.Compute(s.opt.RecordCycles)
 		loc, ok := s.look(x.c, a.Table, a.Key)
 		a.at.loc, a.at.ok = s.claim(x.c, m, a.Table, a.Key, loc, ok, x.point.Words, &x.local)
-		a.served = true
+		a.served, a.passed = true, x.local.passed
 	}
 }
 

@@ -26,8 +26,11 @@ func (s *Store) serveSettled(c *r2.Co, from r2.Peer, req, rep []byte) int {
 		loc, ok := s.look(c, t, key)
 		loc, ok = s.claim(c, m, t, key, loc, ok, p, w)
 		w.at = append(w.at, spot{loc, ok})
+		if !w.passed {
+			w.heeds = append(w.heeds, items[i:i+readItem]...)
+		}
 	}
-	s.settle(c, items, p)
+	s.settle(c, w.heeds)
 	p, items = s.parse(m, c, req) // others have used its memory meanwhile
 	for i := range w.at {
 		if x := &w.at[i]; !x.ok { // who has begun to insert it has done so
@@ -41,8 +44,8 @@ func (s *Store) serveSettled(c *r2.Co, from r2.Peer, req, rep []byte) int {
 }
 
 // settle waits, and counts.
-func (s *Store) settle(c *r2.Co, items []byte, p []uint64) {
-	if !s.traits.Waits || !s.waits(0, nil, p) {
+func (s *Store) settle(c *r2.Co, items []byte) {
+	if !s.traits.Waits || len(items) == 0 {
 		return
 	}
 	blocked, waited := s.settler.Settle(c, items)
@@ -54,14 +57,11 @@ func (s *Store) settle(c *r2.Co, items []byte, p []uint64) {
 func (x *session) settleLocal(first int) {
 	x.items = x.items[:0]
 	for _, a := range x.set[first:] {
-		if a.local(x) {
+		if a.local(x) && !a.passed {
 			x.items = binary.LittleEndian.AppendUint64(x.items, uint64(a.Table.ID)<<56|a.Key)
 		}
 	}
-	if len(x.items) == 0 {
-		return
-	}
-	x.s.settle(x.c, x.items, x.point.Words)
+	x.s.settle(x.c, x.items)
 	for _, a := range x.set[first:] {
 		if a.local(x) && !a.at.ok {
 			a.at.loc, a.at.ok = x.s.look(x.c, a.Table, a.Key)

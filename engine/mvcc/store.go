@@ -100,7 +100,7 @@ type machine struct {
 // Open prepares the machines of a database that is being opened.
 func Open(db *txn.DB, host Host, o Options) (*Store, error) {
 	cl := db.Cluster()
-	s := &Store{db: db, cl: cl, host: host, opt: o, rules: o.Variant.rules(), schemes: map[string]dst.Scheme{}}
+	s := &Store{db: db, cl: cl, host: host, opt: o, rules: o.rules(), schemes: map[string]dst.Scheme{}}
 	if s.clocks = o.Timestamps.Clocks; s.clocks == nil {
 		s.clocks = clocks.New(cl, clocks.Options{DriftNS: o.Timestamps.DriftNS, Seed: cl.Stream("dst.clocks", 0).Uint64()})
 		s.clocks.Skew(o.Timestamps.SkewMachine, o.Timestamps.SkewNS)

@@ -36,7 +36,7 @@ const (
 	numVariants
 )
 
-var variantNames = [...]string{"correct", "as-published-wait", "as-published-commit", "no-wait", "look-before-claim", "reads-not-raised", "collected-early", "slot-reused", "tomb-forgotten"}
+var variantNames = [...]string{"correct", dst.AsPublishedWait, dst.AsPublishedCommit, "no-wait", "look-before-claim", "reads-not-raised", "collected-early", "slot-reused", "tomb-forgotten"}
 
 func (v Variant) String() string {
 	if v < numVariants {
@@ -53,6 +53,23 @@ func Variants() (list []Variant) {
 	return list
 }
 
+// printed is the fault that a form of the thesis has, as ts.variant names it.
+func printed(form string) Variant {
+	for _, v := range [...]Variant{AsPublishedWait, AsPublishedCommit} {
+		if form == v.String() {
+			return v
+		}
+	}
+	return Correct
+}
+
+func (o *Options) rules() rules {
+	if o.Variant == Correct {
+		return printed(o.Timestamps.Variant).rules()
+	}
+	return o.Variant.rules()
+}
+
 func (v Variant) rules() rules {
 	r := sound()
 	if plant := faults[v]; plant != nil {
@@ -60,6 +77,10 @@ func (v Variant) rules() rules {
 	}
 	return r
 }
+
+// heldUp are cycles between two steps that are in the wrong order, as an interrupt takes. Without them the second follows so
+// closely that the fault hardly ever shows.
+const heldUp = 2000
 
 // faults change the rules, by variant.
 var faults = [numVariants]func(r *rules){
@@ -71,6 +92,7 @@ var faults = [numVariants]func(r *rules){
 	LookBeforeClaim: func(r *rules) {
 		r.order = func(s *Store, c *r2.Co, m *machine, at store.Location, p []uint64, w *waiter) bool {
 			ok := s.holder(c, m, at, 0, p, w)
+			c.Compute(heldUp)
 			s.claimRow(c, at.Addr, p)
 			return ok
 		}

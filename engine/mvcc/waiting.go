@@ -15,6 +15,8 @@ type waiter struct {
 	asleep bool
 	ticket *r2.Ticket
 	at     []spot // of the records of its request, as pass 1 has found them
+	passed bool   // the last of them is one whose writers are not waited for
+	heeds  []byte // the others, for a Settler
 
 	table *txn.Table // the record that pass 1 is at, for those who ask who waits for what
 	key   uint64

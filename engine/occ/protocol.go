@@ -107,6 +107,9 @@ func (c Config) rules(h record.Header) rules {
 	}
 	if h.HasVersions() {
 		r.versioned()
+		if plant := versionedFaults[c.Variant]; plant != nil {
+			plant(&r)
+		}
 	}
 	return r
 }

@@ -66,6 +66,13 @@ const (
 	FreedTwice
 	// AbsenceUnchecked validates records alone, not that what was missing still is.
 	AbsenceUnchecked
+	// TupleOfRead, LookBeforeLock and CheckBeforeRaise are of records with versions, and so is a part of UnlockBeforeWriteBack.
+	// TupleOfRead takes the timestamps of what is overwritten from when it was read, not from under the lock.
+	TupleOfRead
+	// LookBeforeLock has a handler read them, and then lock.
+	LookBeforeLock
+	// CheckBeforeRaise looks whether what was read is still so, and then raises its timestamps.
+	CheckBeforeRaise
 	numVariants
 )
 
@@ -74,6 +81,7 @@ var variantNames = [...]string{
 	"commit-before-log", "cas-ignores-expected", "unlock-not-won", "as-published", "ignore-aborts",
 	"insert-not-locked", "validate-before-lock", "ignore-lock-word", "read-locked", "read-torn", "cut-log", "cut-log-accepted",
 	"insert-unchecked", "stale-location", "incarnation-kept", "freed-twice", "absence-unchecked",
+	"tuple-of-read", "look-before-lock", "check-before-raise",
 }
 
 func (v Variant) String() string {

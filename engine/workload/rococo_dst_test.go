@@ -47,15 +47,26 @@ func TestRococoSnapshots(t *testing.T) {
 // TestRococoSnapshotFaults: each fault planted into timestamps, and into what snapshots do, is found.
 func TestRococoSnapshotFaults(t *testing.T) {
 	type planted struct {
-		name string
-		cfg  rococo.Config
+		name, kind string
+		cfg        rococo.Config
 	}
-	list := []planted{{rococo.StampsReversed.String(), dated(rococo.StampsReversed)}}
-	for _, v := range []mvcc.Variant{mvcc.NoWait, mvcc.ReadsNotRaised, mvcc.AsPublishedCommit} {
+	list := []planted{{rococo.StampsReversed.String(), rococo.StampsDiffer, dated(rococo.StampsReversed)}}
+	for _, x := range []struct {
+		mvcc.Variant
+		kind string
+	}{
+		{mvcc.NoWait, "G-single"}, {mvcc.ReadsNotRaised, "G2"}, {mvcc.AsPublishedWait, "G-single"}, {mvcc.AsPublishedCommit, "G-single"},
+		{mvcc.SlotReused, mvcc.VersionLost}, {mvcc.CollectedEarly, mvcc.VersionLost},
+	} {
 		c := dated(rococo.Correct)
-		c.Versions = v
+		switch c.Versions = x.Variant; x.Variant {
+		case mvcc.AsPublishedWait, mvcc.AsPublishedCommit: // anybody can have them
+			c.Versions, c.Timestamps.Variant = mvcc.Correct, x.String()
+		case mvcc.CollectedEarly:
+			c.Timestamps.StalenessNS = 200_000
+		}
 		c.Timestamps.DriftNS = 2_000_000 // or who comes later has the larger clock anyway
-		list = append(list, planted{v.String(), c})
+		list = append(list, planted{x.String(), x.kind, c})
 	}
 	for _, x := range list {
 		found := ""
@@ -64,13 +75,15 @@ func TestRococoSnapshotFaults(t *testing.T) {
 			shapes[int(seed)%len(shapes)](&o)
 			o.Seed = seed
 			b := workloadtest.New(t, o, few(t, 6+4*(seed%3)))
-			if bad := b.Stress(1_500); len(bad) > 0 {
-				found = bad[0]
+			for _, text := range b.Stress(1_500) {
+				if strings.HasPrefix(text, x.kind+":") {
+					found = text
+				}
 			}
 			b.Close()
 		}
 		if t.Logf("%s: %s", x.name, found); found == "" {
-			t.Errorf("%s was not found", x.name)
+			t.Errorf("%s was not found as %s", x.name, x.kind)
 		}
 	}
 }
