@@ -226,29 +226,28 @@ func (s *Store) read(c *r2.Co, t *txn.Table, key uint64, loc store.Location, p [
 }
 
 // walk finds what is visible at a point in a chain, of which at is the link to the first version. A chain in which a slot was used too
-// early may come back to itself: from time to time the walk remembers where it is, at greater and greater distances.
+// early may come back to itself. So from time to time, at greater and greater distances, the walk marks where it is; at a mark it gives up, with
+// what is there: the run goes on, and its checks say what has happened.
 func (s *Store) walk(c *r2.Co, t *txn.Table, key uint64, row r2.Addr, at uint64, p []uint64, value []byte) (x found) {
 	h := s.machines[c.Machine()].heaps[t.ID]
 	known := false
-	for n, mark := 1, uint32(0); at != 0; at &= nextMask {
+	for n, mark := 1, uint32(0); at != 0; n++ {
 		slot := uint32(at - 1)
-		if n > 1 && slot == mark {
-			s.lost(t, key, slot, "which is in its chain twice")
-			return found{}
-		}
+		circle := n > 1 && slot == mark
 		if n&(n-1) == 0 {
 			mark = slot
 		}
-		n++
 		node := c.Load(h.addr(slot), h.bytes)
-		if h.rows[slot] != row && !known {
+		switch {
+		case circle:
+			s.lost(t, key, slot, "which is in its chain twice")
+		case h.rows[slot] != row && !known:
 			known = true
 			s.lost(t, key, slot, "which was collected")
 		}
-		var stamp uint64
-		stamp, at = u64(node), u64(node[8:])
-		x = found{ok: at&tombBit == 0, stamp: stamp, seq: h.seqs[slot]}
-		if visible(stamp, p) {
+		x.stamp, x.seq, at = u64(node), h.seqs[slot], u64(node[8:])
+		x.ok, at = at&tombBit == 0, at&nextMask
+		if circle || visible(x.stamp, p) {
 			copy(value, node[nodeHead:nodeHead+t.Written])
 			return x
 		}
