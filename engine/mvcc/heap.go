@@ -230,6 +230,7 @@ func (s *Store) read(c *r2.Co, t *txn.Table, key uint64, loc store.Location, p [
 // what is there: the run goes on, and its checks say what has happened.
 func (s *Store) walk(c *r2.Co, t *txn.Table, key uint64, row r2.Addr, at uint64, p []uint64, value []byte) (x found) {
 	h := s.machines[c.Machine()].heaps[t.ID]
+	defer c.Back(c.Beyond())
 	known := false
 	for n, mark := 1, uint32(0); at != 0; n++ {
 		slot := uint32(at - 1)

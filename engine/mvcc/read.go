@@ -64,27 +64,35 @@ func (s *Store) claimRow(c *r2.Co, row r2.Addr, p []uint64) (before uint64) {
 		return 0
 	}
 	before = c.Load64(row + tupleAt)
-	raise(c, row+tupleAt, p[0])
+	raiseFrom(c, row+tupleAt, before, p[0])
 	return before
 }
 
 // holder queues the snapshot if somebody holds the lock of a row who may install what it has to see.
 func (s *Store) holder(c *r2.Co, m *machine, at store.Location, tuple uint64, p []uint64, w *waiter) bool {
 	w.passed = s.settler != nil && !s.waits(tuple, nil, p)
-	if s.traits.Waits && s.host.Busy(c.Load64(at.Addr)) {
+	if s.traits.Waits && s.host.Busy(s.head(c, at.Addr)) {
 		row := c.Load(at.Addr, valueAt)
 		if at.Stale(u64(row[seqAt:])) {
 			return false
 		}
 		if s.waits(tuple, row, p) && s.wait(c, m, at.Addr, w) {
-			return !at.Stale(c.Load64(at.Addr+seqAt)) || !m.leave(c, at.Addr, w)
+			return !at.Stale(s.head(c, at.Addr+seqAt)) || !m.leave(c, at.Addr, w)
 		}
 	}
-	return !at.Stale(c.Load64(at.Addr + seqAt))
+	return !at.Stale(s.head(c, at.Addr+seqAt))
 }
 
-// serveRead is DEP_READ for another coroutine. The time of a handler covers lookups, as it does without versions; claims and
-// walks come on top.
+// head is a word of a row's header. A claim has brought its line into the core's first cache.
+func (s *Store) head(c *r2.Co, at r2.Addr) uint64 {
+	if s.traits.Claims {
+		return c.Again64(at)
+	}
+	return c.Load64(at)
+}
+
+// serveRead is DEP_READ for another coroutine. The handler's measured cycles cover lookups and rows, as they do without versions;
+// locked instructions of claims and walks to older versions come on top.
 func (s *Store) serveRead(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	m := s.machines[c.Machine()]
 	p, items := s.parse(m, c, req)
@@ -95,7 +103,6 @@ func (s *Store) serveRead(c *r2.Co, from r2.Peer, req, rep []byte) int {
 		loc, ok := s.look(c, t, key)
 		w.at = append(w.at, spot{loc, ok})
 	}
-	c.ChargeHandler(0)
 	for i := range w.at {
 		t, key := s.item(items[i*readItem:])
 		w.at[i].loc, w.at[i].ok = s.claim(c, m, t, key, w.at[i].loc, w.at[i].ok, p, w)

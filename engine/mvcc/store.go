@@ -290,8 +290,12 @@ func (s *Store) claimGuard(c *r2.Co, guard r2.Addr, ts uint64) {
 }
 
 // raise moves a word up to ts.
-func raise(c *r2.Co, at r2.Addr, ts uint64) {
-	for now := c.Load64(at); now < ts; {
+func raise(c *r2.Co, at r2.Addr, ts uint64) { raiseFrom(c, at, c.Load64(at), ts) }
+
+// raiseFrom is raise of a word that was just read. No handler's measured cycles have its locked instruction.
+func raiseFrom(c *r2.Co, at r2.Addr, now, ts uint64) {
+	defer c.Back(c.Beyond())
+	for now < ts {
 		was := c.LocalCAS(at, now, ts)
 		if was == now {
 			return

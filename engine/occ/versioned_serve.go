@@ -87,7 +87,6 @@ func (p *protocol) unlockVersions(c *r2.Co, from r2.Peer, req, rep []byte) int {
 // validateVersions raises the timestamps of what was read, and checks that it is still so.
 func (p *protocol) validateVersions(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	chargeHandler(c, p.costs.Validation)
-	c.ChargeHandler(0) // which has no claims
 	ts, items, n := u64(req), req[8:], 0
 	for n+readItem <= len(items) && u64(items[n:]) != 0 {
 		n += readItem

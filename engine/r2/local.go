@@ -41,6 +41,16 @@ func (c *Co) Load64(a Addr) uint64 {
 	return binary.LittleEndian.Uint64(c.Load(a, 8))
 }
 
+// Again64 reads a word of a line that this core has loaded or changed just before. The line is in the core's first cache, where a load is
+// of the instructions that other costs cover; Load64 would take the time of the LLC once more.
+func (c *Co) Again64(a Addr) uint64 {
+	c.sync()
+	mem := c.w.mc.mem
+	mem.CoreTouches(a, 8, false)
+	c.noted(a, 8, false)
+	return binary.LittleEndian.Uint64(mem.Bytes(a, 8))
+}
+
 // Peek is Load without waiting for the core's local time, and Poke is Store
 // without: for bytes that no RNIC touches while they are used, and where the
 // order among the machine's own threads makes no difference.
@@ -287,3 +297,13 @@ func (c *Co) ChargeHandler(cycles int) {
 	c.Compute(cycles)
 	c.flat = cycles > 0
 }
+
+// Beyond begins accesses that are not in ChargeHandler's cycles: they take their time until Back, which is given what Beyond has
+// returned.
+func (c *Co) Beyond() (before bool) {
+	before, c.flat = c.flat, false
+	return before
+}
+
+// Back ends what Beyond has begun.
+func (c *Co) Back(before bool) { c.flat = before }
