@@ -35,18 +35,15 @@ var (
 	costs514 = append([]cost{assumed("host.scale", "what requests take of a server")}, tcpCosts[1:]...)
 )
 
-// threads514 share the requests of a server. At quick scale there are few servers: a run has to be long.
-const (
-	threads514 = 4
-	servers514 = 4
-)
+// threads514 share the requests of a server.
+const threads514 = 4
 
 func plan514(scale string, read func(r *result.Result) (float64, float64)) plan {
 	set := experiment.Knobs{"cc": "rococo", "replicas": 1, "threads": threads514}
 	per, servers := []int{1, 2, 5, 8, 12, 18, 25}, vale5.machines
 	if scale == Quick {
-		per, servers = []int{1, 5, 12, 25}, servers514
-		set["nodes"] = servers
+		per, servers = []int{1, 5, 12, 25}, vale5.fewer["nodes"].(int)
+		set[queues5] = 8 // the threads are as many at both scales, and so are the queues of a NIC
 	}
 	p := plan{base: vale5.base(scale, "tpcc", set), note: fmt.Sprintf("%s with %d of %d machines, of which each has %d of %d threads", vale5.name, servers, vale5.machines, threads514, vale5.threads)}
 	for _, l := range []line4{{rococo5, nil}, {rococoDST5, experiment.Knobs{"ts.scheme": "dst"}}} {
@@ -60,12 +57,15 @@ func plan514(scale string, read func(r *result.Result) (float64, float64)) plan 
 }
 
 // interval514 is long enough for so many requests of each thread. Where the servers are busy a transaction takes about 20 us for
-// each request of its server, and every 25th of a client is a stock-level: so clients that are kept by stock-levels come to be as
-// many as stay after two or three times half a millisecond for each request. Snapshots keep none.
+// each request of its server, and every 25th of a client is a stock-level: so the clients that stock-levels keep come to be as
+// many as stay after some times half a millisecond for each request. How many they are varies the more slowly the longer
+// stock-levels take, which is about a millisecond for each request, and the more the fewer are left. Snapshots keep no client.
 func interval514(coroutines int, kept bool) experiment.Knobs {
-	warmup, duration := 15_000_000, 60_000_000
+	const ms = 1_000_000
+	requests := coroutines * threads514
+	warmup, duration := 15*ms, 30*ms+requests*ms/2
 	if kept {
-		warmup, duration = 1_000_000*coroutines*threads514+warmup, 1_500_000*coroutines*threads514+duration
+		warmup, duration = 15*ms+2*requests*ms, 60*ms+requests*requests*ms/14
 	}
 	return experiment.Knobs{"coroutines": coroutines, "warmup_ns": warmup, "duration_ns": duration}
 }
