@@ -12,13 +12,13 @@ import (
 	"drtmx/engine/experiment"
 )
 
-// TestEstimateOfSnapshots: what a run with versions of records takes of memory is what its estimate says, within a factor of five: it is
-// made from a guess of the throughput, and without versions it is as far off.
+// TestEstimateOfSnapshots: what a run with versions of records takes of memory is what its estimate says, within a factor of three. The
+// tables are small: of large ones the estimate has the pages that a guess of the throughput touches.
 func TestEstimateOfSnapshots(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the command; not in short mode")
 	}
-	base := experiment.Knobs{"preset": "fasst", "workload": "smallbank", "nodes": 3, "threads": 4, "coroutines": 8, "check": "sampled", "ts.scheme": "dst", "duration_ns": 5_000_000}
+	base := experiment.Knobs{"preset": "fasst", "workload": "smallbank", "nodes": 3, "threads": 4, "coroutines": 8, "workload.accounts": 5_000, "check": "sampled", "ts.scheme": "dst", "duration_ns": 5_000_000}
 	without := int64(0)
 	for _, staleness := range []int{0, 100_000_000} {
 		t.Run(fmt.Sprint(staleness), func(t *testing.T) {
@@ -38,7 +38,7 @@ func TestEstimateOfSnapshots(t *testing.T) {
 			}
 			rss := residentOf(t, args)
 			t.Logf("estimated %d MB, at most %d MB; resident %d MB", e.MemoryBytes/1e6, e.MaxMemoryBytes/1e6, rss/1e6)
-			if rss > 5*e.MemoryBytes || 5*rss < e.MemoryBytes || e.MaxMemoryBytes < e.MemoryBytes {
+			if rss > 3*e.MemoryBytes || 3*rss < e.MemoryBytes || e.MaxMemoryBytes < e.MemoryBytes {
 				t.Errorf("estimated %d bytes, at most %d, resident %d", e.MemoryBytes, e.MaxMemoryBytes, rss)
 			}
 			if e.MemoryBytes <= without {
