@@ -17,7 +17,8 @@
 // sockets, with its RNIC and its twelve threads: throughputs of the cluster are
 // half, what a thread has of cores and RNIC is the same (figure 4-7 keeps both).
 // Every quick figure computes one of its points at paper scale too, and
-// the difference is in the result (paper_gap). Figures over time, and those of what has grown for half a minute,
+// the difference is in the result (paper_gap). Those of chapter 5 have none, for a run at paper scale takes minutes: their
+// quick clusters have fewer machines and threads, as their notes say (fig5.go). Figures over time, and those of what has grown for half a minute,
 // have keys and time smaller by one factor at either scale, which their note tells, and no such point.
 //
 // Figures of throughput against latency have what was measured along both axes

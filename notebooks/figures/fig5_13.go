@@ -21,7 +21,7 @@ var lines513 = []line4{
 func figure513(id, title, workload, row string) *definition {
 	return &definition{
 		id: id, title: title + " on two-phase locking over TCP", chapter: 5, section: "5.5.2", scope: "cluster", costs: append([]cost{assumed("host.scale", "what records take of a server")}, tcpCosts[1:]...),
-		x: Axis{Label: "Clients", Unit: "clients", Log: true}, y: Axis{Label: "Throughput", Unit: "Mtxn/s"},
+		x: Axis{Label: "Clients of the cluster", Unit: "clients", Log: true}, y: Axis{Label: "Throughput", Unit: "Mtxn/s"},
 		plan: func(scale string) plan { return plan513(scale, workload) },
 		claims: func(f *Figure) []Claim {
 			return append(f.faster(row, "DST by the throughput of two-phase locking, up to and from", dst5, twoPL5, everywhere),

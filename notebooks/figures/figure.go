@@ -90,7 +90,7 @@ type Axis struct {
 func (a Axis) at(x float64) string {
 	unit := a.Unit
 	if x == 1 {
-		unit = strings.Replace(unit, "coroutines", "coroutine", 1)
+		unit = strings.NewReplacer("coroutines", "coroutine", "districts", "district").Replace(unit)
 	}
 	if a.Unit == "bytes" {
 		return charts.ByteCount(x)
