@@ -12,6 +12,7 @@ import { badge, openChecks } from "./checks.js";
 import { Deeper } from "./deeper.js";
 import { Strip } from "./strip.js";
 import { Sweep } from "./sweep.js";
+import { snapshotText } from "./snapshots.js";
 import { XCache } from "./xcache.js";
 import { averaged, downText, drawCluster, emptyBreakdown } from "./cluster.js";
 import { Causes, limitLine, verdict } from "./causes.js";
@@ -107,6 +108,7 @@ function header() {
   behind();
   notice(s.state === "failed" ? `System ${s.sys} failed: ${s.error} (what it measured stays; Reset begins again)` : s.unrecorded ? `The session is no longer written: ${s.unrecorded} (the cluster runs on; what was written before is kept)` : "");
   tiles(s.windows || []);
+  $("stalenesssays").textContent = snapshotText(s.windows || []);
 }
 
 const stateText = (state, gone) => !gone ? state : state === "running" ? gone : `${state}, ${gone}`;
