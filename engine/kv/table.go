@@ -72,6 +72,9 @@ func (k kind) newTable(cl *r2.Cluster, h record.Header, spec Spec, place Placeme
 
 // newTable checks what can be checked without a cluster.
 func newTable(cl *r2.Cluster, b *bucket, h record.Header, spec Spec, place Placement) (*Table, error) {
+	if h.Written = spec.Mutable; spec.Constant {
+		h.Inline = 0 // there will be no old version
+	}
 	layout, err := record.Packed(h, spec.ValueBytes)
 	if spec.Aligned {
 		layout, err = record.Aligned(h, spec.ValueBytes)

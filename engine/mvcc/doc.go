@@ -21,6 +21,9 @@
 // 5-9 looks at the tuple timestamp for this, which another snapshot may have raised (the variant AsPublishedWait). A key that
 // is not there is claimed by the guard of its gap, which an insert reads once the new row can be found.
 //
+// Where the machine that asks knows where the record is, and a claim would change nothing, a READ does in place of all that (phase.ro_read=hybrid):
+// see onesided.go, which is ours.
+//
 // # Readers
 //
 // Vectors have no tuple timestamps. Where their writers depend on the readers of what they overwrite, records and gaps remember

@@ -6,6 +6,7 @@ import "drtmx/engine/metrics"
 var (
 	gReads     = metrics.NewGauge(metrics.Gauge{Part: "snapshots", Name: "reads", Label: "records read by snapshots", Unit: "/s", Kind: metrics.Rate})
 	gBlocked   = metrics.NewGauge(metrics.Gauge{Part: "snapshots", Name: "blocked", Label: "blocked reads", Unit: "%", Kind: metrics.Share})
+	gOneSided  = metrics.NewGauge(metrics.Gauge{Part: "snapshots", Name: "one_sided", Label: "one-sided reads", Unit: "%", Kind: metrics.Share})
 	gWait      = metrics.NewGauge(metrics.Gauge{Part: "snapshots", Name: "wait", Label: "mean wait if blocked", Unit: "us", Kind: metrics.Mean})
 	gVersions  = metrics.NewGauge(metrics.Gauge{Part: "snapshots", Name: "versions", Label: "old versions kept"})
 	gCollected = metrics.NewGauge(metrics.Gauge{Part: "snapshots", Name: "collected", Label: "old versions collected", Unit: "/s", Kind: metrics.Rate})
@@ -21,6 +22,7 @@ func (s *Store) Gauges(r *metrics.Readings) {
 	}
 	r.Add(gReads, float64(s.stats.Reads), 0)
 	r.Add(gBlocked, float64(s.stats.Blocked), float64(s.stats.Reads))
+	r.Add(gOneSided, float64(s.stats.OneSided), float64(s.stats.Reads))
 	r.Add(gWait, float64(s.stats.WaitPS)/1e6, float64(s.stats.Blocked))
 	versions, bytes := s.kept()
 	r.Add(gVersions, float64(versions), 0)

@@ -154,7 +154,10 @@ type Version struct {
 // reserved, if the row holds a version at all. Who reads without a lock finds the old version in the row, or an odd
 // sequence and the old version in the chain, or the new one.
 func (s *Store) Install(c *r2.Co, t *txn.Table, key uint64, row r2.Addr, v Version) {
-	old := c.Load64(row + seqAt)
+	old, tail := c.Load64(row+seqAt), tailOf(t)
+	if tail.Places() > 0 {
+		c.Store64(row+r2.Addr(tail.End()), v.TS)
+	}
 	if record.Live(old) {
 		s.push(c, t, row, v.TS)
 	}
@@ -194,6 +197,7 @@ func (s *Store) push(c *r2.Co, t *txn.Table, row r2.Addr, by uint64) {
 	c.Store(h.addr(slot), node)
 	c.Store64(row+chainAt, uint64(slot)+1)
 	h.retired.push(retired{slot, by})
+	s.keepInline(c, t, row, node, u64(b[seqAt:]))
 	s.overwritten(s, c, h, slot)
 	s.stats.Pushed++
 }

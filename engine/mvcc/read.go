@@ -14,7 +14,7 @@ import (
 // for; pass 2 reads, when nobody is left, and never waits.
 
 // A request is the number of words of the point, these words, and the records: table 8 bits | key 56 bits. A reply has
-// a head of each record: what was found, and the value follows; or that the row was taken from the record meanwhile, so that it
+// a head of each record: what was found and its row, and the value follows; or that the row was taken from the record meanwhile, so that it
 // has to be asked for again.
 const (
 	readHead  = 8
@@ -23,6 +23,9 @@ const (
 
 	itemFound = 1
 	itemAgain = 2
+
+	stateAt = 56
+	refMask = 1<<48 - 1
 )
 
 func visible(stamp uint64, p []uint64) bool { return dst.Visible(dst.Stamp(stamp), p) }
@@ -165,7 +168,7 @@ func (s *Store) readAll(c *r2.Co, from r2.Peer, p []uint64, items []byte, at []s
 		t, key := s.item(items[i*readItem:])
 		head, value := rep[n:n+replyHead], rep[n+replyHead:n+replyHead+t.ValueBytes()]
 		x, state := s.readSpot(c, t, key, &at[i], p, value)
-		binary.LittleEndian.PutUint64(head, state)
+		binary.LittleEndian.PutUint64(head, state<<stateAt|uint64(at[i].loc.Ref)&refMask)
 		n += replyHead
 		if state == itemFound {
 			n += (len(value) + 7) &^ 7

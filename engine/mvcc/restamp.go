@@ -7,6 +7,7 @@ import (
 	"drtmx/dst"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
+	"drtmx/engine/txn"
 )
 
 // Restamp puts the scheme of new options in force, while no transaction is under way and nothing is on the network. The stamps
@@ -14,11 +15,16 @@ import (
 // every snapshot sees, and older ones are given up. Tuple timestamps and guards stay: only schemes that read clocks raise
 // them, and clocks go on. It takes no virtual time.
 func (s *Store) Restamp(o dst.Options) error {
-	if err := s.eachRow(func(m int, row r2.Addr, primary bool) {
+	if err := s.eachRow(func(m int, t *txn.Table, row r2.Addr, primary bool) {
 		mem := s.cl.Mem(m)
 		mem.Change(row+chainAt, 16)
 		if clear(mem.Bytes(row+versionAt, 8)); primary {
 			clear(mem.Bytes(row+chainAt, 8))
+			if tail := tailOf(t); tail.Places() > 0 {
+				at, n := row+r2.Addr(tail.Place(0)), tail.RowBytes()-tail.Place(0)
+				mem.Change(at, n)
+				clear(mem.Bytes(at, n))
+			}
 		}
 	}); err != nil {
 		return err
@@ -73,7 +79,7 @@ func (s *Store) NeedsReset(o dst.Options) (knob, why string) {
 var errPlace = errors.New("its store does not say where rows are: reset to change ts.scheme")
 
 // eachRow calls f with the rows of the records that some transaction wanted to write, on their primaries and backups.
-func (s *Store) eachRow(f func(machine int, row r2.Addr, primary bool)) (err error) {
+func (s *Store) eachRow(f func(machine int, t *txn.Table, row r2.Addr, primary bool)) (err error) {
 	for _, t := range s.db.Tables() {
 		if t.Constant {
 			continue
@@ -85,11 +91,11 @@ func (s *Store) eachRow(f func(machine int, row r2.Addr, primary bool)) (err err
 		s.db.EachTouched(t.ID, func(key uint64) {
 			m := t.Store.Primary(key)
 			if row, ok := placed.RowAddr(m, key); ok {
-				f(m, row, true)
+				f(m, t, row, true)
 			}
 			for _, b := range s.db.Protocol().Backups(m) {
 				if row, ok := placed.RowAddr(b, key); ok {
-					f(b, row, false)
+					f(b, t, row, false)
 				}
 			}
 		})

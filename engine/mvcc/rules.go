@@ -21,6 +21,10 @@ type rules struct {
 	ahead uint64
 	// overwritten follows on a push.
 	overwritten func(s *Store, c *r2.Co, h *heap, slot uint32)
+	// claimed, free and whole say that a READ of a row may do for DEP_READ: of its tuple timestamp, of its lock, and of its bytes.
+	claimed func(s *Store, tuple uint64, p []uint64) bool
+	free    func(s *Store, lock uint64) bool
+	whole   func(row, again []byte, tail record.Tail) bool
 	// buried keeps the timestamp of a tombstone that is collected.
 	buried func(s *Store, c *r2.Co, x *tomb)
 }
@@ -33,6 +37,9 @@ func sound() rules {
 		waits:       mayMiss,
 		order:       (*Store).claimThenLook,
 		overwritten: func(*Store, *r2.Co, *heap, uint32) {},
+		claimed:     (*Store).alreadyClaimed,
+		free:        (*Store).nobodyHolds,
+		whole:       inOnePiece,
 		buried: func(s *Store, c *r2.Co, x *tomb) {
 			if s.traits.Readers {
 				s.moveReaders(c, x)

@@ -28,7 +28,8 @@ type session struct {
 // access is one record of the transaction.
 type access struct {
 	txn.Access
-	at     spot // where it is, of the own machine
+	fetched
+	at     spot // where it is, of the own machine, and of one that is READ
 	rep    *r2.Reply
 	served bool // claimed, or asked for, in this round
 	passed bool // its writers are not waited for
@@ -114,6 +115,7 @@ func (x *session) Fetch(first int, _ bool) error {
 	x.c.Compute(x.s.opt.FetchCycles)
 	for left := true; left; {
 		x.claimLocal(first)
+		x.readRemote(first)
 		for i := first; i < len(x.set); i++ {
 			if a := x.set[i]; a.State == txn.Wanted && !a.served {
 				x.ask(i)
@@ -201,6 +203,10 @@ func (x *session) ask(from int) {
 // take takes what came back for one record. If its row was taken from it meanwhile it is wanted again.
 func (x *session) take(a *access) {
 	a.served = false
+	if a.row != nil {
+		x.takeRow(a)
+		return
+	}
 	if a.rep == nil {
 		if int(a.Machine) == x.c.Machine() {
 			x.readLocal(a)
@@ -214,13 +220,14 @@ func (x *session) take(a *access) {
 		a.State = txn.Missing
 		return
 	}
-	state := u64(rep.B)
+	head := u64(rep.B)
 	rep.B = rep.B[replyHead:]
-	switch state {
+	switch head >> stateAt {
 	case itemFound:
 		n := a.Table.ValueBytes()
 		x.tx.Got(&a.Access, rep.B[:n:n], a.Version)
 		rep.B = rep.B[(n+7)&^7:]
+		x.learn(a, store.Ref(head&refMask))
 	case itemAgain:
 	default:
 		a.State = txn.Missing

@@ -32,7 +32,8 @@ type Options struct {
 	// What the program of a snapshot takes, in cycles: of the coordinator for each fetch and each record, and of a handler for each
 	// message, which covers its memory accesses but those of versions.
 	FetchCycles, RecordCycles, HandlerCycles int
-	ReplyBytes                               int // that a reply has at least
+	ReplyBytes                               int  // that a reply has at least
+	OneSided                                 bool // as ReadsBy says
 	Variant                                  Variant
 }
 
@@ -42,6 +43,8 @@ type Store struct {
 	cl   *r2.Cluster
 	host Host
 	opt  Options
+
+	oneSided bool // snapshots READ what they can
 
 	settler Settler // the host, if it is one
 	rules
@@ -62,12 +65,13 @@ type Store struct {
 
 // Stats count what snapshots met.
 type Stats struct {
-	Reads   uint64  // records that snapshots have read
-	Blocked uint64  // of these, those that have waited for the holder of a lock
-	WaitPS  r2.Time // how long these took together
-	Pushed  uint64  // versions that were overwritten
-	Freed   uint64  // of these, those that were collected
-	Full    uint64  // locks refused because no room for an old version was left
+	Reads    uint64  // records that snapshots have read
+	OneSided uint64  // of these, those that one READ has brought
+	Blocked  uint64  // of these, those that have waited for the holder of a lock
+	WaitPS   r2.Time // how long these took together
+	Pushed   uint64  // versions that were overwritten
+	Freed    uint64  // of these, those that were collected
+	Full     uint64  // locks refused because no room for an old version was left
 }
 
 // machine is what the store has on one machine.
@@ -100,7 +104,7 @@ type machine struct {
 // Open prepares the machines of a database that is being opened.
 func Open(db *txn.DB, host Host, o Options) (*Store, error) {
 	cl := db.Cluster()
-	s := &Store{db: db, cl: cl, host: host, opt: o, rules: o.rules(), schemes: map[string]dst.Scheme{}}
+	s := &Store{db: db, cl: cl, host: host, opt: o, rules: o.rules(), oneSided: o.OneSided, schemes: map[string]dst.Scheme{}}
 	if s.clocks = o.Timestamps.Clocks; s.clocks == nil {
 		s.clocks = clocks.New(cl, clocks.Options{DriftNS: o.Timestamps.DriftNS, Seed: cl.Stream("dst.clocks", 0).Uint64()})
 		s.clocks.Skew(o.Timestamps.SkewMachine, o.Timestamps.SkewNS)

@@ -5,6 +5,7 @@ import (
 
 	"drtmx/dst"
 	"drtmx/engine/r2"
+	"drtmx/engine/record"
 	"drtmx/engine/store"
 )
 
@@ -33,10 +34,16 @@ const (
 	SlotReused
 	// TombForgotten collects a tombstone without its read timestamp.
 	TombForgotten
+	// ReadUnclaimed takes a row that was READ though a claim would raise its tuple timestamp.
+	ReadUnclaimed
+	// ReadLocked takes one whose lock is held.
+	ReadLocked
+	// ReadTorn takes one that may have parts of two versions.
+	ReadTorn
 	numVariants
 )
 
-var variantNames = [...]string{"correct", dst.AsPublishedWait, dst.AsPublishedCommit, "no-wait", "look-before-claim", "reads-not-raised", "collected-early", "slot-reused", "tomb-forgotten"}
+var variantNames = [...]string{"correct", dst.AsPublishedWait, dst.AsPublishedCommit, "no-wait", "look-before-claim", "reads-not-raised", "collected-early", "slot-reused", "tomb-forgotten", "read-unclaimed", "read-locked", "read-torn"}
 
 func (v Variant) String() string {
 	if v < numVariants {
@@ -102,5 +109,8 @@ var faults = [numVariants]func(r *rules){
 	SlotReused: func(r *rules) {
 		r.overwritten = func(_ *Store, c *r2.Co, h *heap, slot uint32) { h.release(c, slot) }
 	},
+	ReadUnclaimed: func(r *rules) { r.claimed = func(*Store, uint64, []uint64) bool { return true } },
+	ReadLocked:    func(r *rules) { r.free = func(*Store, uint64) bool { return true } },
+	ReadTorn:      func(r *rules) { r.whole = func([]byte, []byte, record.Tail) bool { return true } },
 	TombForgotten: func(r *rules) { r.buried = func(*Store, *r2.Co, *tomb) {} },
 }

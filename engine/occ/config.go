@@ -57,6 +57,9 @@ type Config struct {
 	LocalPercent int
 	Overloaded   bool
 
+	// Inline is how many old versions a row has room for, where records have versions. It is fixed when the database is opened.
+	Inline int
+
 	// ReadCommitted leaves out the validation of what was only read, see the kind of that name.
 	ReadCommitted bool
 

@@ -66,6 +66,7 @@ func configOf(v knob.Values, load *testbed.Load) Config {
 	c.Settings = txn.SettingsOf(v)
 	c.Speculative = v.Bool("txn.speculative")
 	c.ChargePerRecord, c.CommitTogether = v.Bool("rpc.charge_per_record"), v.Bool("rpc.commit_together")
+	c.Inline = v.Int("ts.inline")
 	c.NoRDMA = load.Transactions && !testbed.HasRDMA(v)
 	if load.LocalLocks != nil {
 		c.LocalPercent = load.LocalLocks(v)

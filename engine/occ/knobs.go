@@ -14,6 +14,7 @@ const defaultPreset = "drtm+h"
 func rows(load testbed.LoadOf) []knob.Row {
 	def := presetKnobs(defaultPreset)
 	list := append(phaseRows(load, def), messageRows(load)...)
+	list = append(list, inlineRow(load))
 	for _, o := range Optimisations {
 		list = append(list, groupRow(o, load))
 	}
@@ -48,7 +49,7 @@ func phaseRows(load testbed.LoadOf, def knob.Values) []knob.Row {
 		row("validation", "Validation (read set)", "4.3.2", "How the versions of records that were only read are checked again: a 16-byte READ each, or an RPC per machine.", both),
 		row("logging", "Logging", "4.3.4", "How the write set reaches the backups' ring-buffer logs: a WRITE per backup, or an RPC that copies it.", both),
 		row("commit", "Commit", "4.3.3", "How updates are written back and unlocked: two WRITEs on one queue pair, or an RPC per machine.", both),
-		row("ro_read", "Read-only: read", "4.3.5", "How a read-only transaction fetches records; as execution.", read),
+		row("ro_read", "Read-only: read", "4.3.5", "How a read-only transaction fetches records; as execution. Where records have versions, hybrid READs lock, timestamp and version of a record with a known location, and sends an RPC if the lock is held or the timestamp below the snapshot's.", read),
 		row("ro_validation", "Read-only: validation", "4.3.5", "How a read-only transaction checks its versions again; one record alone needs no check.", both),
 	}
 }

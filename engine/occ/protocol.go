@@ -37,6 +37,7 @@ func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
 	p := &protocol{db: db, cl: cl, costs: scaledHandlers(o.Scale, o.Costs), program: scaledProgram(o.Scale, coordinator), maxPayload: cl.MaxPayload(), h: record.LockSeq, insertBack: insertBack}
 	if c.Timestamps.Versions() {
 		p.h, p.insertBack = record.Versioned, insertBackVersioned
+		p.h.Inline = c.Inline
 	}
 	cfg, err := p.prepare(c)
 	if err != nil {
@@ -137,6 +138,9 @@ func (p *protocol) Set(cfg txn.Config) error {
 	}
 	if err := p.mv.Follow(c.Timestamps); err != nil {
 		return err
+	}
+	if p.mv != nil {
+		p.mv.ReadsBy(now.readsVersions())
 	}
 	p.cfg = now
 	return nil

@@ -5,19 +5,33 @@ import (
 	"strconv"
 	"testing"
 
+	"drtmx/dst"
 	"drtmx/engine/record"
 	"drtmx/engine/txn"
 	"drtmx/engine/txn/scripttest"
 )
 
 // TestScripts: what the presets and some mixtures do, request by request. A cluster's options are
-// preset, speculative, replicas, lock and commit.
+// preset, speculative, replicas, lock and commit, and where records have versions ro_read and inline.
 func TestScripts(t *testing.T) {
 	scripttest.Run(t, scripttest.Protocol{
 		Config: scriptConfig,
-		Row:    func(row []byte) string { return fmt.Sprintf("lock %x seq %d", record.Lock(row), record.Seq(row)) },
+		Row: func(row []byte) string {
+			if h := record.Versioned; len(row) == h.Bytes+8 {
+				return fmt.Sprintf("lock %x tuple %d version %d", record.Lock(row), h.TupleOf(row), h.VersionOf(row))
+			}
+			return fmt.Sprintf("lock %x seq %d", record.Lock(row), record.Seq(row))
+		},
+		Dated: func(cfg txn.Config, o dst.Options) txn.Config {
+			c := cfg.(Config)
+			c.Timestamps = o
+			c.Lock, c.Validation, c.Commit = TwoSided, TwoSided, TwoSided
+			return c
+		},
 	})
 }
+
+func init() { dst.Register(dst.Kinds{dst.DST}) }
 
 // scriptConfig makes the configuration of a script: one attempt, with one more look at a locked record.
 func scriptConfig(options map[string]string) (txn.Config, error) {
@@ -36,6 +50,10 @@ func scriptConfig(options map[string]string) (txn.Config, error) {
 			cfg.Replicas, err = strconv.Atoi(v)
 		case "lock":
 			cfg.Lock, err = ParsePrim(v)
+		case "ro_read":
+			cfg.RORead, err = ParsePrim(v)
+		case "inline":
+			cfg.Inline, err = strconv.Atoi(v)
 		case "commit":
 			cfg.Commit, err = ParsePrim(v)
 		default:

@@ -27,10 +27,14 @@ func (p *protocol) openVersions() (err error) {
 	c := p.cfg
 	p.mv, err = mvcc.Open(p.db, lockHost{}, mvcc.Options{
 		Timestamps: c.Timestamps, Variant: c.Versions,
+		OneSided:    c.readsVersions(),
 		FetchCycles: p.program.execution, RecordCycles: p.program.executionRecord, HandlerCycles: p.costs.Execution, ReplyBytes: p.costs.Payload.Execution,
 	})
 	return err
 }
+
+// readsVersions says that snapshots may READ.
+func (c *Config) readsVersions() bool { return c.RORead == Hybrid && c.CacheEnabled }
 
 // NeedsReset is that of the records' versions.
 func (p *protocol) NeedsReset(to txn.Config) (knob, why string) {

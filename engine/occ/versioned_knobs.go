@@ -9,7 +9,7 @@ import (
 )
 
 // Who locks, claims, reads at a point or installs does more than a verb can where records have versions (§5.3.2): these
-// phases are two-sided then.
+// phases are two-sided then. Hybrid reads of snapshots are ours, and nobody's default: a READ does where the claim would change nothing.
 
 // handlesVersions says whether a phase is one of them.
 func handlesVersions(p metrics.Phase) bool {
@@ -18,6 +18,11 @@ func handlesVersions(p metrics.Phase) bool {
 
 func hasVersions(v knob.Values) bool { return v.Text("ts.scheme") != dst.None }
 
+// withVersions says whether a phase can be done so where records have versions.
+func withVersions(p metrics.Phase, prim Prim) bool {
+	return !handlesVersions(p) || prim == TwoSided || prim == Hybrid && p == txn.RORead
+}
+
 // followVersions moves the phases that nobody has named, as a preset's, to what records with versions need, and back to the
 // preset's when they have none any more.
 func followVersions(before, v, set knob.Values) {
@@ -25,6 +30,8 @@ func followVersions(before, v, set knob.Values) {
 		return
 	}
 	preset := presetKnobs(v.Text("preset"))
+	_, presetSet := set["preset"]
+	chosen := hasVersions(before) && !presetSet // what is there was named when records had versions
 	for _, p := range Phases {
 		name := p.Knob()
 		if _, named := set[name]; named || !handlesVersions(p.ID) {
@@ -33,6 +40,7 @@ func followVersions(before, v, set knob.Values) {
 		switch prim := v.Text(name); {
 		case !hasVersions(v):
 			v[name] = preset[name]
+		case chosen && p.ID == txn.RORead && prim == Hybrid.String():
 		case prim != Auto.String():
 			v[name] = TwoSided.String()
 		}
@@ -46,10 +54,32 @@ func validVersions(v knob.Values, load *testbed.Load) error {
 	}
 	c := configOf(v, load).Resolved()
 	for _, p := range Phases {
-		if prim := *p.Field(&c); handlesVersions(p.ID) && prim != TwoSided {
-			return knob.Invalid(p.Knob(), v.Text(p.Knob()), "set "+p.Knob()+"=two-sided or auto, or ts.scheme=none",
+		if !withVersions(p.ID, *p.Field(&c)) {
+			next := "two-sided or auto"
+			if p.ID == txn.RORead {
+				next = "two-sided, hybrid or auto"
+			}
+			return knob.Invalid(p.Knob(), v.Text(p.Knob()), "set "+p.Knob()+"="+next+", or ts.scheme=none",
 				"records have versions under ts.scheme=%s, and no verb claims or installs one (5.3.2)", v.Text("ts.scheme"))
 		}
 	}
 	return nil
+}
+
+// maxInline bounds the old versions of a row: each is READ with it, needed or not.
+const maxInline = 3
+
+// inlineRow is the knob of the old versions that a row has beside it.
+func inlineRow(load testbed.LoadOf) knob.Row {
+	return knob.Row{Knob: knob.Knob{Name: "ts.inline", Kind: knob.Int, Default: 0, Min: 0, Max: maxInline, Label: "Old versions in the row", Section: "5.3.2", Group: knob.Timestamps,
+		Doc: "How many old versions lie behind the present one in its row, for snapshots that READ it (phase.ro_read=hybrid). With any, one READ of a row in several lines does, for its end says whether it came in one piece; without, a second one follows."},
+		Inactive: func(v knob.Values) string {
+			switch l := load(v); {
+			case !hasVersions(v):
+				return "ts.scheme is none"
+			case !l.ReadOnly:
+				return "workload " + l.Name + " has no read-only transactions"
+			}
+			return ""
+		}}
 }

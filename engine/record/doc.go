@@ -49,5 +49,5 @@
 //
 // # Versions of records
 //
-// Versioned is a header with what snapshots need: see there. Log entries then carry the one stamp of their transaction.
+// Versioned is a header with what snapshots need: see there. Tail is what such rows may have behind their values for snapshots that READ them. Log entries then carry the one stamp of their transaction.
 package record

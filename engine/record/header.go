@@ -13,6 +13,9 @@ type Header struct {
 	Step    uint64 // that a commit moves the stamp's counter by
 
 	Tuple, Chain, Version int // offsets of what records with versions have, see Versioned; 0: there are none
+
+	Inline  int // old versions that the tail of a row has room for, see Tail; 0: rows have none
+	Written int // leading bytes of a value that updates write, and so those of old versions; 0: all of them
 }
 
 // inLock says that the stamp of a primary is in the lock word: the incarnation is above the lock, and there is

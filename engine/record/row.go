@@ -65,10 +65,10 @@ func newLayout(h Header, valueBytes int, stride func(size int) int) (Layout, err
 		return Layout{}, fmt.Errorf("value bytes %d: must be 1 to %d, so that a log entry of %d bytes can carry the record",
 			valueBytes, most, MaxEntryBytes)
 	}
-	return Layout{Header: h, ValueBytes: valueBytes, Stride: stride(h.Bytes + valueBytes)}, nil
+	return Layout{Header: h, ValueBytes: valueBytes, Stride: stride(h.Tail(valueBytes).RowBytes())}, nil
 }
 
-// Bytes is the length of one row, without the gap to the next.
+// Bytes is the length of one row, without its tail and the gap to the next.
 func (l Layout) Bytes() int { return l.Header.Bytes + l.ValueBytes }
 
 // OneLine reports whether n bytes at address a lie in one line, so that a READ of them cannot be torn.
