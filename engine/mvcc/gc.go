@@ -191,13 +191,14 @@ func (s *Store) bury(c *r2.Co, x *tomb) bool {
 		return true
 	}
 	version := x.table.Version(x.key, loc.Ref, record.Counter(x.seq))
+	s.buried(s, c, x) // before an insert finds the gap
 	change, err := x.table.Store.Remove(c, x.key, loc.Ref)
 	if err != nil {
 		s.cl.Fail(fmt.Errorf("mvcc: the tombstone of key %d of table %s cannot be taken out: %w", x.key, x.table.Name, err))
 		return true
 	}
 	x.table.Collected(x.key, change, version)
-	s.buried(s, c, x)
+	s.buried(s, c, x) // of snapshots that do not wait for the lock, and have claimed the row meanwhile
 	x.table.Store.Free(c, x.key, loc.Ref)
 	s.host.Gone(c, x.row)
 	s.Released(c, x.row)
