@@ -182,4 +182,4 @@ func shareOfType(r *result.Result, names ...string) float64 {
 }
 
 // figures5 are those of chapter 5.
-var figures5 = slices.Concat(figures51, figures56, figures510, figures513, figures514, figures515, []*definition{&figureRTT, &figureOracle, &figureFresh, &table51})
+var figures5 = slices.Concat(figures51, figures56, figures510, figures513, figures514, figures515, []*definition{&figureRTT, &figureOracle, &figureFresh}, figuresHybrid, []*definition{&table51})
