@@ -4,7 +4,7 @@ GO ?= go
 GO_MIN := 1.26
 BIN := bin
 # A longer limit than go test's own: two slow cores run everything here.
-TEST_TIMEOUT ?= 25m
+TEST_TIMEOUT ?= 40m
 
 .DEFAULT_GOAL := help
 .PHONY: help run test check notebook bench pgo soak fit identify predictions build generate goversion deps assets system digests race arm64 clean
