@@ -297,14 +297,14 @@ func (s *Store) claimGuard(c *r2.Co, guard r2.Addr, ts uint64) {
 func raise(c *r2.Co, at r2.Addr, ts uint64) { raiseFrom(c, at, c.Load64(at), ts) }
 
 // raiseFrom is raise of a word that was just read. No handler's measured cycles have its locked instruction.
-func raiseFrom(c *r2.Co, at r2.Addr, now, ts uint64) {
+func raiseFrom(c *r2.Co, at r2.Addr, found, ts uint64) {
 	defer c.Back(c.Beyond())
-	for now < ts {
-		was := c.LocalCAS(at, now, ts)
-		if was == now {
+	for found < ts {
+		was := c.LocalCAS(at, found, ts)
+		if was == found {
 			return
 		}
-		now = was
+		found = was
 	}
 }
 
