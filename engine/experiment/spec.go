@@ -196,11 +196,11 @@ func SpecOf(name string, v Knobs) (Spec, error) {
 	for _, name := range testbed.SetNumbers(v) {
 		s.Set[name] = v[name]
 	}
-	if base, err = Resolve(s); err != nil { // the switches follow the primitives
+	if base, err = Resolve(s); err != nil { // the switches follow the primitives, and primitives the scheme
 		return Spec{}, err
 	}
 	for _, e := range knob.Rows() {
-		if v[e.Name] != base[e.Name] && e.Follows {
+		if v[e.Name] != base[e.Name] && !e.IsGroup() {
 			s.Set[e.Name] = v[e.Name]
 		}
 	}
