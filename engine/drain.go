@@ -24,7 +24,7 @@ const (
 	leastDrain = stallAfter
 	// leastSlowDrain is the same where messages are lost and come milliseconds late: of a read of many
 	// records one may be lost in every attempt.
-	leastSlowDrain = experiment.MaxDuration * sim.Nanosecond
+	leastSlowDrain = experiment.MaxAutomatic * sim.Nanosecond
 )
 
 // Drain stops new requests, waits in virtual time until none is in flight and every log is applied,
@@ -127,7 +127,7 @@ func (s *System) drainBudget() sim.Time {
 			budget = max(budget, drainFactor*(s.sim.Now()-o.begins/sim.Time(o.n)))
 		}
 	}
-	return min(budget, experiment.MaxDuration*sim.Nanosecond)
+	return min(budget, experiment.MaxAutomatic*sim.Nanosecond)
 }
 
 // raiseBudget is what to do about a drain that was given up.

@@ -140,7 +140,7 @@ func (r *runner) warmup() error {
 		if p99, ok := r.s.meter.Measured().Latency.QuantileNS(0.99); ok {
 			need = max(need, warmupLatencies*p99)
 		}
-		if r.s.NowNS() >= min(need, experiment.MaxDuration) {
+		if r.s.NowNS() >= min(need, experiment.MaxAutomatic) {
 			return nil
 		}
 	}
@@ -186,14 +186,14 @@ func (r *runner) measure(last bool) error {
 		now := r.s.NowNS() - from
 		if least == 0 {
 			enough := r.s.measured().Commits >= autoCommits && float64(now) >= autoLatencies*r.s.meter.Measured().Latency.MeanNS()
-			if enough || now >= experiment.MaxDuration {
+			if enough || now >= experiment.MaxAutomatic {
 				least = now
 			}
 			if least == 0 {
 				continue
 			}
 		}
-		if q := r.s.quality(); q.ci95 > 0 && q.ci95 <= targetCI || now >= autoGrowth*least || now >= experiment.MaxDuration {
+		if q := r.s.quality(); q.ci95 > 0 && q.ci95 <= targetCI || now >= autoGrowth*least || now >= experiment.MaxAutomatic {
 			return nil
 		}
 	}
@@ -204,7 +204,7 @@ func (r *runner) measure(last bool) error {
 // ends before if it becomes narrow enough. So the least length is a share of 1/autoGrowth in either view.
 func (r *runner) growing(now, least int64) (doing string, share float64) {
 	if least > 0 {
-		most := min(autoGrowth*least, experiment.MaxDuration)
+		most := min(autoGrowth*least, experiment.MaxAutomatic)
 		return fmt.Sprintf("measuring, %.3g of at most %.3g ms", float64(now)/1e6, float64(most)/1e6), min(1, float64(now)/float64(most))
 	}
 	commits := min(r.s.measured().Commits, autoCommits)
@@ -212,7 +212,7 @@ func (r *runner) growing(now, least int64) (doing string, share float64) {
 	if ns := r.s.meter.Measured().Latency.MeanNS(); ns > 0 {
 		share = min(share, float64(now)/(autoLatencies*ns))
 	}
-	return fmt.Sprintf("measuring, %d of at least %d commits", commits, autoCommits), max(share, float64(now)/experiment.MaxDuration) / autoGrowth
+	return fmt.Sprintf("measuring, %d of at least %d commits", commits, autoCommits), max(share, float64(now)/experiment.MaxAutomatic) / autoGrowth
 }
 
 // RunRecorded is RunWith that writes the history of the run to out.

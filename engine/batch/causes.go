@@ -150,7 +150,7 @@ func (m *measurement) lengths(pilot *result.Result, v experiment.Knobs) {
 	}
 	if m.duration == 0 {
 		need := max(causeCommits/pilot.Throughput*1e9, causeMeans*pilot.LatencyUS.Mean*1e3, causeLeast)
-		m.duration = min((int64(need)/causeRound+1)*causeRound, experiment.MaxDuration)
+		m.duration = min((int64(need)/causeRound+1)*causeRound, experiment.MaxAutomatic)
 	}
 }
 

@@ -18,7 +18,8 @@ const (
 	// `coroutines` can be raised live.
 	coroutineRoom = 16
 
-	MaxDuration = 1_000_000_000 // 1 s of virtual time per span a person may ask for
+	maxDuration  = 10_000_000_000 // 10 s of virtual time, the longest span that a person may ask for
+	MaxAutomatic = 1_000_000_000  // 1 s, the longest that a run takes by itself
 )
 
 // presetRow is the knob that sets a whole design.
@@ -93,14 +94,14 @@ func faultKnobs() []knob.Row {
 }
 
 func measureKnobs() []knob.Row {
-	span := func(name, label, doc string, def, least int) knob.Row {
-		return knob.Row{Knob: knob.Knob{Name: name, Kind: knob.Duration, Default: def, Min: least, Max: MaxDuration, Unit: "ns", Label: label, Doc: doc, Group: knob.Measurement}}
+	span := func(name, label, doc string, def, least, most int) knob.Row {
+		return knob.Row{Knob: knob.Knob{Name: name, Kind: knob.Duration, Default: def, Min: least, Max: most, Unit: "ns", Label: label, Doc: doc, Group: knob.Measurement}}
 	}
 	return []knob.Row{
-		span("warmup_ns", "Warm-up", "Virtual time before a run measures. 0: automatic, at least five times the p99 latency and 1 ms.", 0, 0),
-		span("duration_ns", "Measured interval", "Virtual time that a run measures. 0: automatic, at least 20 mean latencies and 10,000 commits, longer until the 95 % interval is narrow.", 0, 0),
-		drainBudget(span("drain_ns", "Drain's budget", "Virtual time that the drain at the end may take until nothing is under way. When it is spent the run ends with its numbers, its checks stay incomplete, and it says what is still under way. A live change of who locks waits as long at most; then the system fails and says the same. 0: automatic, five times as long as the longest request of the measured interval took and as those under way have taken on average, at least 20 ms; 1 s over TCP and with faults.", 0, 0)),
-		span("window_ns", "Window", "Length of the windows that the live page and its cards are made of, cut from virtual time 0. The interval of a run comes from spans of 10 us. An automatic span ends with a window, or with a millisecond where windows are longer.", 400_000, 1_000),
+		span("warmup_ns", "Warm-up", "Virtual time before a run measures. 0: automatic, at least five times the p99 latency and 1 ms, at most 1 s.", 0, 0, maxDuration),
+		span("duration_ns", "Measured interval", "Virtual time that a run measures. 0: automatic, at least 20 mean latencies and 10,000 commits, longer until the 95 % interval is narrow, at most 1 s.", 0, 0, maxDuration),
+		drainBudget(span("drain_ns", "Drain's budget", "Virtual time that the drain at the end may take until nothing is under way. When it is spent the run ends with its numbers, its checks stay incomplete, and it says what is still under way. A live change of who locks waits as long at most; then the system fails and says the same. 0: automatic, five times as long as the longest request of the measured interval took and as those under way have taken on average, at least 20 ms and at most 1 s; 1 s over TCP and with faults.", 0, 0, maxDuration)),
+		span("window_ns", "Window", "Length of the windows that the live page and its cards are made of, cut from virtual time 0. The interval of a run comes from spans of 10 us. An automatic span ends with a window, or with a millisecond where windows are longer.", 400_000, 1_000, MaxAutomatic),
 		{Knob: knob.Knob{Name: "timeline", Kind: knob.Bool, Default: false, Label: "Timeline", Group: knob.Measurement,
 			Doc: "The result has the throughput of each window from time 0 to the end of the measured interval, at most of the last 20,000, and what the parts of the system show of themselves in it. For runs in which something grows or gets stale, so that they are not steady. Costs no virtual time."}},
 		{Knob: knob.Knob{Name: "warm", Kind: knob.Bool, Default: true, Label: "Warm caches", Section: "4.3.1", Group: knob.Measurement,

@@ -156,3 +156,15 @@ func FuzzParseSpec(f *testing.F) {
 		}
 	})
 }
+
+// Who names a span may ask for ten seconds; a window is a second at most.
+func TestLongestSpans(t *testing.T) {
+	for knob, longest := range map[string]int{"warmup_ns": 10_000_000_000, "duration_ns": 10_000_000_000, "drain_ns": 10_000_000_000, "window_ns": 1_000_000_000} { // order-free: each is tested alone
+		if _, err := Resolve(Spec{Set: Knobs{knob: longest}}); err != nil {
+			t.Error(err)
+		}
+		if _, err := Resolve(Spec{Set: Knobs{knob: longest + 1}}); !IsSpecError(err) || !strings.Contains(err.Error(), knob) {
+			t.Errorf("%s longer than %d ns: %v", knob, longest, err)
+		}
+	}
+}
