@@ -56,3 +56,17 @@ func TestTicksOfFigures(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// The Y axis of a figure is logarithmic where its definition says so, in both forms of a chart, and what is 0 has no place on it.
+func TestLogYOfFigures(t *testing.T) {
+	for _, form := range []string{formLines, formCurves} {
+		f := &Figure{ID: "4-9a", Title: "a", Form: form, X: Axis{Label: "Requests"}, Y: Axis{Label: "Latency", Unit: "ms", Log: true},
+			Series: []Series{{Name: "A", Points: []Point{{X: 1, Y: 0.5, CI95: 0.1}, {X: 2, Y: 5000, CI95: 9000}}}, {Name: "B", Points: []Point{{X: 1}, {X: 2, Y: 7}}}}}
+		c := f.Chart()
+		for kind, text := range map[string]string{"svg": strings.ReplaceAll(c.SVG(), "</text>", "\n"), "option": c.Option()} { // order-free: each is tested alone
+			if want := map[string]string{"svg": ">Latency (ms), log scale\n", "option": `"type":"log"`}[kind]; strings.Count(text, want) != 1 || strings.Contains(text, "NaN") || strings.Contains(text, "Inf") {
+				t.Errorf("%s of %s: %d times %q\n%.3000s", kind, form, strings.Count(text, want), want, text)
+			}
+		}
+	}
+}
