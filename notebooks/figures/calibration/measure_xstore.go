@@ -17,6 +17,7 @@ func xstoreMeasures() []measure {
 	for name, x := range thousandth { // order-free: fills a map
 		changed[0].Set[name] = x
 	}
+	computes := func(r *result.Result) float64 { return 100 * r.Phases["index"].ComputeUS / r.LatencyUS.Mean }
 	more := func(r []*result.Result) float64 { return 100 * (r[0].LatencyUS.P50/r[1].LatencyUS.P50 - 1) }
 	return []measure{
 		{id: "f3-2a-srkv-cores", runs: many(treeByRPC), read: one(serverCPU), note: "cores that are busy"},
@@ -28,6 +29,8 @@ func xstoreMeasures() []measure {
 		{id: "f3-3a-optimal-ratio", runs: many(wholeIndex, treeByRPC), read: ratio},
 		{id: "f3-3a-slowdown", runs: many(wholeIndex, noCache), read: ratio},
 		{id: "f3-3b-lat", runs: few(wholeIndex, treeByRPC), read: more, note: "one client"},
+		{id: "f3-3b-cpuidx", runs: few(wholeIndex), read: one(computes), note: "one client: the cores' share of lookups in the cached index"},
+		{id: "f3-2-order", figure: "3-2a"},
 		{id: "f3-3c-optimal", runs: changed, read: one(rate), note: "keys and time a thousandth of 60 s, after half of it"},
 	}
 }

@@ -19,8 +19,6 @@ var waits = []struct{ id, reason string }{
 	{"t2-1-r74v-nvm-cap", "NVM has no capacity here, it is as large as what is allocated"},
 	{"s2-nextgen-rnic-", "cited, no profile has that RNIC"},
 	{"s2-conclusion-gain", "a summary of systems that are compared in other chapters, without an experiment of its own"},
-	{"f3-2-order", "waits for Figure 3-2"},
-	{"f3-3b-cpuidx", "waits for Figure 3-3b"},
 	{"f5-6a-need-", "a reference line, of clusters that the chapter does not name"},
 }
 
