@@ -124,7 +124,7 @@ func (f *Figure) measuredOf(id, text, unit, line string, reference float64, of f
 		return nil
 	}
 	v := of(f.Runs[s.Points[0].Run])
-	return []Claim{{ID: id, Claim: text, Reference: fmt.Sprint(reference), Measured: &v, Unit: unit, Status: near(v, 0, reference), Why: "of the committed transactions, " + line}}
+	return []Claim{{ID: id, Claim: text, Reference: fmt.Sprint(reference), Measured: &v, Unit: unit, Status: near(v, 0, reference), Why: "in the first run of " + line}}
 }
 
 // blocks5 is how often snapshots were blocked, where the run counts it.
