@@ -158,6 +158,50 @@ func TestSoftirqSharesAfterItsLimit(t *testing.T) {
 	}
 }
 
+// closed is how many messages clients that wait for theirs have taken to their sockets in some time.
+func closed(t *testing.T, clients int, shared bool) (served int) {
+	t.Helper()
+	x := newCrowd(t, 1, 0, Config{})
+	x.f.Machine(1).Interrupted = func(int, sim.Time) bool { return shared }
+	warmup := 4 * x.f.cost.softirqLimit
+	left := clients
+	w := []SendWR{{Op: Send, Signaled: true, Local: x.base[0], LKey: x.key[0], Len: 16, Dest: x.qp[1].Address()}}
+	var sent [64]CQE
+	for x.sim.Now() < 2*warmup {
+		for ; left > 0; left-- {
+			if err := x.qp[1].PostRecv(x.sim.Now(), []RecvWR{{Local: x.base[1], LKey: x.key[1], Len: 64}}); err != nil {
+				t.Fatal(err)
+			}
+			if err := x.from[0].PostSend(x.sim.Now(), w); err != nil {
+				t.Fatal(err)
+			}
+		}
+		left = len(x.arrived(500 * sim.Nanosecond))
+		for x.cq[0].Poll(sent[:]) > 0 {
+		}
+		if x.sim.Now() >= warmup {
+			served += left
+		}
+	}
+	return served
+}
+
+// A closed loop is slower with more clients once they keep its queue busy, for then the queue's core
+// is shared; if it is not, more clients only wait longer.
+func TestSoftirqFallsBeyondItsPeak(t *testing.T) {
+	peak, many := closed(t, 5, true), closed(t, 64, true)
+	alone := closed(t, 64, false)
+	if many < alone*49/100 || many > alone*51/100 {
+		t.Errorf("64 clients have %d messages of a shared core, want half of %d", many, alone)
+	}
+	if peak < many*5/4 || peak > alone {
+		t.Errorf("5 clients have %d messages, want more than the %d of 64 and no more than %d", peak, many, alone)
+	}
+	if few := closed(t, 5, false); few != peak {
+		t.Errorf("5 clients leave gaps: they have %d messages of a core that would be shared and %d of another", peak, few)
+	}
+}
+
 // What a crashed machine's kernel had on its way to a socket is gone, and nothing is left over.
 func TestSoftirqOfACrash(t *testing.T) {
 	x := newCrowd(t, 1, 50, Config{})
