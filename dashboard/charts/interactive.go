@@ -86,7 +86,7 @@ func interactiveTimeline(title string, x Axis, tracks []Track, marks []Mark, siz
 			marked := markedPoints(s, k, len(t.Series), lo, hi)
 			options := append(seriesOptions(i, s, l), markers(s, l, marked, factor, f))
 			if k == 0 && len(marks) > 0 {
-				options = append(options, markLines(scaled(marks, factor), i == 0))
+				options = append(options, markLines(scaled(marks, factor), lo/factor, hi/factor, i == 0))
 			} else if s.Band != nil {
 				options = append(options, bandMarks(s, [2]bool{x.Log, y.Log}, factor, f, l.colour))
 			} else if s.CI != nil && !y.Log {
@@ -251,12 +251,22 @@ func intervalMarks(items []opts.MarkLineNameCoordItem, colour string) charts.Ser
 	}
 }
 
+// markItem is a mark whose label may be aligned otherwise than those of the others.
+type markItem struct {
+	opts.MarkLineNameXAxisItem
+	Label *opts.Label `json:"label,omitempty"`
+}
+
 // markLines puts the marks on the first series of each track; they are labelled
-// in the first track.
-func markLines(marks []Mark, labelled bool) charts.SeriesOpts {
-	var items []opts.MarkLineNameXAxisItem
+// in the first track. A label near the right edge ends at its line, or it would be cut off.
+func markLines(marks []Mark, lo, hi float64, labelled bool) charts.SeriesOpts {
+	var items []any
 	for _, m := range marks {
-		items = append(items, opts.MarkLineNameXAxisItem{Name: m.label(), XAxis: rounded(m.X)})
+		item := markItem{MarkLineNameXAxisItem: opts.MarkLineNameXAxisItem{Name: m.label(), XAxis: rounded(m.X)}}
+		if m.X-lo > (hi-lo)*2/3 {
+			item.Label = &opts.Label{Align: "right"}
+		}
+		items = append(items, item)
 	}
 	style := opts.MarkLineStyle{
 		Symbol:    []string{"none", "none"},
@@ -264,8 +274,8 @@ func markLines(marks []Mark, labelled bool) charts.SeriesOpts {
 		LineStyle: &opts.LineStyle{Color: palette.Mark, Type: "dashed", Width: 1},
 	}
 	return func(s *charts.SingleSeries) {
-		charts.WithMarkLineNameXAxisItemOpts(items...)(s)
 		charts.WithMarkLineStyleOpts(style)(s)
+		s.MarkLines.Data = append(s.MarkLines.Data, items...)
 	}
 }
 
