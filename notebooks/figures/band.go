@@ -5,12 +5,14 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"drtmx/cluster"
 	"drtmx/dashboard/charts"
 	"drtmx/engine/batch"
 	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 	"drtmx/engine/testbed"
 	"drtmx/engine/txn"
 )
@@ -18,12 +20,17 @@ import (
 // Nobody publishes what the coordinator of a transaction and the reclaims of its log take of the cores, nor what a server over kernel
 // TCP does. A band says how much a figure depends on such a cost: its runs again with each of the assumed ones divided and
 // multiplied by a factor, and what its points and claims come to. Of several costs each point and each claim has the one that moves it most.
+//
+// Kernel TCP has a dozen of assumed costs, and a run of chapter 5 takes half a minute. So those that the same core or the same
+// wait pays move together (groups), which moves a claim at least as far as one of them; and where a figure keeps the
+// peak over several loads, only the runs of the peaks are done again, at the load of the figure itself.
 
 // cost is an assumed one: a knob that is a factor on it, or a number of the hardware profile.
 type cost struct {
 	knob   string
 	what   string // in words
 	factor float64
+	also   []string // numbers of the profile that move with it
 }
 
 // BandFactor is that of the coordinator's cycles; the knob says why. Of what nobody has measured on such a machine it is two.
@@ -32,24 +39,34 @@ const BandFactor = 1.4
 const assumedFactor = 2
 
 // coordinatorCost is the one of figures that name no other.
-var coordinatorCost = cost{txn.KnobCoordinator, "the coordinator's cycles", BandFactor}
+var coordinatorCost = cost{knob: txn.KnobCoordinator, what: "the coordinator's cycles", factor: BandFactor}
 
 // assumed is a cost that nobody has measured.
-func assumed(knob, what string) cost { return cost{knob, what, assumedFactor} }
+func assumed(knob, what string, also ...string) cost { return cost{knob, what, assumedFactor, also} }
+
+// knobs are all that it moves.
+func (c cost) knobs() []string { return append([]string{c.knob}, c.also...) }
 
 // String is how far it goes.
-func (c cost) String() string { return fmt.Sprintf("%s from 1/%g to %g", c.knob, c.factor, c.factor) }
+func (c cost) String() string {
+	return fmt.Sprintf("%s from 1/%g to %g", strings.Join(c.knobs(), ", "), c.factor, c.factor)
+}
 
-// at is the knob's value at a factor in the runs of a spec.
-func (c cost) at(factor float64, v experiment.Knobs) (any, error) {
-	if !testbed.IsHardware(c.knob) {
-		return factor, nil
+// at are the knobs' values at a factor in the runs of a spec.
+func (c cost) at(factor float64, v experiment.Knobs) (experiment.Knobs, error) {
+	set := experiment.Knobs{}
+	for _, knob := range c.knobs() {
+		if !testbed.IsHardware(knob) {
+			set[knob] = factor
+			continue
+		}
+		n := testbed.Shipped(v).Number(strings.TrimPrefix(knob, testbed.NumberPrefix))
+		if n == nil {
+			return nil, &experiment.SpecError{Field: "band", Value: knob, Rule: "profile " + v.Text("profile") + " has no such number", Next: "see drtmx profiles " + v.Text("profile")}
+		}
+		set[knob] = factor * n.Value
 	}
-	n := testbed.Shipped(v).Number(strings.TrimPrefix(c.knob, testbed.NumberPrefix))
-	if n == nil {
-		return nil, &experiment.SpecError{Field: "band", Value: c.knob, Rule: "profile " + v.Text("profile") + " has no such number", Next: "see drtmx profiles " + v.Text("profile")}
-	}
-	return factor * n.Value, nil
+	return set, nil
 }
 
 // costs are those of the figure's band.
@@ -142,11 +159,11 @@ func (r *Recipe) runBand(ctx context.Context, scale string, set cluster.Knobs, c
 		return nil, err
 	}
 	for i, c := range costs {
-		fewer, err := r.scaled(ctx, scale, set, c, 1/c.factor, cache, part(2*i+1))
+		fewer, err := r.scaled(ctx, f, set, c, 1/c.factor, cache, part(2*i+1))
 		if err != nil {
 			return nil, err
 		}
-		more, err := r.scaled(ctx, scale, set, c, c.factor, cache, part(2*i+2))
+		more, err := r.scaled(ctx, f, set, c, c.factor, cache, part(2*i+2))
 		if err != nil {
 			return nil, err
 		}
@@ -156,40 +173,46 @@ func (r *Recipe) runBand(ctx context.Context, scale string, set cluster.Knobs, c
 	return f, nil
 }
 
-// Bandable refuses a figure without transactions: none of the costs has an effect on it.
+// Bandable refuses a figure without transactions whose costs are not the hardware's, for they have no effect on it, and one whose runs are of several
+// hardware profiles, for the costs of a band are those of one.
 func (r *Recipe) Bandable(scale string, set cluster.Knobs) error {
 	refused := func(rule, next string) error {
 		return &experiment.SpecError{Field: "band", Value: r.def.id, Rule: rule, Next: next}
 	}
 	all := r.and(set)
 	for _, c := range r.def.bandCosts() {
-		if _, own := all.set[c.knob]; own {
-			return refused(c.knob+" is set, and a band sets it", "leave one of them out")
+		for _, knob := range c.knobs() {
+			if _, own := all.set[knob]; own {
+				return refused(knob+" is set, and a band sets it", "leave one of them out")
+			}
 		}
 	}
 	specs, err := all.Specs(scale)
 	if err != nil {
 		return err
 	}
+	moved := len(specs) > 0
+	profile, hardware := "", !slices.ContainsFunc(r.def.bandCosts(), func(c cost) bool { return !testbed.IsHardware(c.knob) })
 	for _, s := range specs {
 		v, err := experiment.Resolve(s)
 		if err != nil {
 			return err
 		}
-		if !experiment.Workloads.Of(v).Transactions {
-			specs = nil
-			break
+		if profile = cmp.Or(profile, v.Text("profile")); v.Text("profile") != profile {
+			return refused(fmt.Sprintf("its runs compare hardware (%s, %s), and a band is about the costs of one profile", profile, v.Text("profile")),
+				"set a number of the hardware for all runs, as --set hardware.wire.switch=...")
 		}
+		moved = moved && (hardware || experiment.Workloads.Of(v).Transactions)
 	}
-	if len(specs) == 0 {
+	if !moved {
 		return refused("the figure takes no runs of transactions", "figures of chapters 4 and 5 have a band")
 	}
 	return nil
 }
 
-// scaled is the figure with more or less of a cost, without a point at paper scale.
-func (r *Recipe) scaled(ctx context.Context, scale string, set cluster.Knobs, c cost, factor float64, cache batch.Cache, progress func(done, total int)) (*Figure, error) {
-	specs, err := r.and(set).Specs(scale)
+// scaled is a figure with more or less of a cost, without a point at paper scale.
+func (r *Recipe) scaled(ctx context.Context, of *Figure, set cluster.Knobs, c cost, factor float64, cache batch.Cache, progress func(done, total int)) (*Figure, error) {
+	specs, err := r.and(set).Specs(of.Scale)
 	if err != nil {
 		return nil, err
 	}
@@ -197,25 +220,51 @@ func (r *Recipe) scaled(ctx context.Context, scale string, set cluster.Knobs, c 
 	if err != nil {
 		return nil, err
 	}
-	value, err := c.at(factor, v)
+	values, err := c.at(factor, v)
 	if err != nil {
 		return nil, err
 	}
-	all := r.and(set, experiment.Knobs{c.knob: value})
-	if specs, err = all.Specs(scale); err != nil {
+	all := r.and(set, values)
+	if specs, err = all.Specs(of.Scale); err != nil {
 		return nil, err
 	}
+	runs := r.def.bandRuns(of, len(specs))
+	chosen := make([]experiment.Spec, len(runs))
+	for i, run := range runs {
+		chosen[i] = specs[run]
+	}
 	again := MeasureAgain
-	if scale == Paper {
+	if of.Scale == Paper {
 		again = nil
 	}
 	runner, end := r.lab.Use()
 	defer end()
-	results, err := batch.RunAll(ctx, specs, batch.SweepOptions{Cache: cache, Again: again, Progress: progress, Runner: runner})
+	results, err := batch.RunAll(ctx, chosen, batch.SweepOptions{Cache: cache, Again: again, Progress: progress, Runner: runner})
 	if err != nil {
 		return nil, err
 	}
-	return all.From(scale, results), nil
+	placed := make([]*result.Result, len(specs))
+	for i, run := range runs {
+		placed[run] = results[i]
+	}
+	return all.From(of.Scale, placed), nil
+}
+
+// bandRuns are the runs that a band does again: all of them, or of a figure that keeps peaks (chapter 5) those of its points.
+func (d *definition) bandRuns(f *Figure, runs int) (list []int) {
+	if d.chapter != 5 || d.arrange == nil {
+		for run := range runs {
+			list = append(list, run)
+		}
+		return list
+	}
+	for _, s := range f.Series {
+		for _, p := range s.Points {
+			list = append(list, p.Run)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 // band puts the numbers of two other figures beside those of this one, where another cost has not moved them more. named: there

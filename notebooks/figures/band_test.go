@@ -7,6 +7,8 @@ import (
 
 	"drtmx/cluster"
 	"drtmx/engine/experiment"
+	"drtmx/engine/fabric"
+	"drtmx/engine/testbed"
 )
 
 // A band is what the same runs come to with other cycles: fewer of them make every line faster here, and each claim says both.
@@ -41,7 +43,7 @@ func TestBandOfAFigure(t *testing.T) {
 // Of several costs each claim and each point has the one that moves it most, and says which.
 func TestBandOfSeveralCosts(t *testing.T) {
 	d := *Get("4-9b").def
-	d.costs = []cost{{"coordinator.scale", "the coordinator's cycles", 1.05}, assumed("hardware.wire.switch", "the switch's time")}
+	d.costs = []cost{{knob: "coordinator.scale", what: "the coordinator's cycles", factor: 1.05}, assumed("hardware.wire.switch", "the switch's time")}
 	r := &Recipe{def: &d, set: experiment.Knobs{}}
 	set := cluster.Knobs{"nodes": 3, "threads": 1, "workload.scale": 0.01, "warm": false, "coroutines": 1}
 	d.form, d.arrange = formLines, nil
@@ -95,5 +97,84 @@ func TestBandIsRefused(t *testing.T) {
 		if err := Get(id).Bandable(Quick, nil); err != nil {
 			t.Errorf("%s: %v", id, err)
 		}
+	}
+}
+
+// The bands of chapter 5 have every assumed cost of the profile that a message over kernel TCP pays for, and the factor on what the
+// hosts' servers take; a figure that compares hardware has none.
+func TestBandsOfChapter5(t *testing.T) {
+	for _, id := range []string{"5-6a", "5-10a", "5-10b", "5-11a", "5-13a", "5-13b", "5-14a", "5-14b"} {
+		r := Get(id)
+		if err := r.Bandable(Quick, nil); err != nil {
+			t.Errorf("%s: %v", id, err)
+			continue
+		}
+		specs, err := r.Specs(Quick)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := experiment.Resolve(specs[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		moved := experiment.Knobs{}
+		for _, c := range r.def.bandCosts() {
+			set, err := c.at(c.factor, v)
+			if err != nil {
+				t.Fatalf("%s: %v", id, err)
+			}
+			if _, err := r.and(set).Specs(Quick); err != nil {
+				t.Errorf("%s: %v", id, err)
+			}
+			moved = with(moved, set)
+		}
+		testbed.Shipped(v).Each(func(name string, n *fabric.Number) {
+			paid := strings.HasPrefix(name, "tcp.") || name == "wire.switch" || strings.HasPrefix(name, "scheduler.")
+			if x := moved["hardware."+name]; paid && n.Kind == fabric.Assumed && name != "tcp.retransmit" && x != assumedFactor*n.Value {
+				t.Errorf("%s: %s of %g is %v in the band", id, name, n.Value, x)
+			}
+		})
+		if host := strings.HasPrefix(id, "5-13") || strings.HasPrefix(id, "5-14"); host != (moved["host.scale"] == float64(assumedFactor)) {
+			t.Errorf("%s: host.scale is %v in the band", id, moved["host.scale"])
+		}
+	}
+	for _, id := range []string{"5-rtt", "5-oracle"} {
+		if err := Get(id).Bandable(Quick, nil); !experiment.IsSpecError(err) || !strings.Contains(err.Error(), "its runs compare hardware (aws, vale)") {
+			t.Errorf("%s: %v", id, err)
+		}
+	}
+}
+
+// The band of a figure of peaks does the runs of the peaks again and no others.
+func TestBandOfPeaks(t *testing.T) {
+	d := *Get("5-12a").def
+	d.costs = []cost{assumed("hardware.wire.switch", "the switch's time", "hardware.wire.loopback")}
+	d.plan = func(string) plan {
+		p := plan{base: experiment.Spec{Preset: "drtm+h", Workload: "smallbank", Set: experiment.Knobs{"nodes": 3, "threads": 2, "oracle": true, "workload.scale": 0.01, "warm": false, "warmup_ns": 100_000, "duration_ns": 300_000}}}
+		for _, l := range lines5 {
+			p.series = append(p.series, plannedSeries{l.name, []plannedPoint{{set: with(l.set, experiment.Knobs{"coroutines": 1}), read: mtxn, name: "x"}, {set: with(l.set, experiment.Knobs{"coroutines": 4}), read: mtxn, name: "x"}}})
+		}
+		return p
+	}
+	r := &Recipe{def: &d, set: experiment.Knobs{}}
+	f, err := r.runBand(context.Background(), Quick, nil, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again := d.bandRuns(f, 2*len(lines5)); len(again) != len(lines5) || len(f.Runs) != 2*len(lines5) {
+		t.Errorf("%v of %d runs are done again", again, len(f.Runs))
+	}
+	for _, s := range f.Series {
+		if p := s.Points[0]; p.Band == nil || p.Band.Fewer.Y <= p.Band.More.Y {
+			t.Errorf("%s: %+v of %+v", s.Name, p.Band, p)
+		}
+	}
+	for _, c := range f.Claims {
+		if c.Band == nil || c.Band.Cost != "hardware.wire.switch" {
+			t.Errorf("%s: %+v", c.ID, c.Band)
+		}
+	}
+	if !strings.Contains(f.String(), "hardware.wire.switch, hardware.wire.loopback from 1/2 to 2") {
+		t.Error(f)
 	}
 }
