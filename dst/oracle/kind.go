@@ -82,21 +82,26 @@ func sharedRows(testbed.LoadOf) []knob.Row {
 }
 
 func compressionRow() knob.Row {
-	return knob.Row{Knob: knob.Knob{Name: "ts.compression", Kind: knob.Bool, Default: false, Label: "Compressed vector timestamps", Section: "5.5", Group: group, Live: true,
+	return vtsRow(knob.Knob{Name: "ts.compression", Kind: knob.Bool, Default: false, Label: "Compressed vector timestamps", Section: "5.5",
 		Doc: "All workers of a machine share one slot of the vector, and its counter: messages are shorter, and each number takes an atomic operation."},
-		Inactive: func(v knob.Values) string {
-			if v.Text("ts.scheme") != "vts" {
-				return "only ts.scheme=vts has a vector"
-			}
-			return ""
-		}}
+		"only ts.scheme=vts has a vector")
 }
 
 func readersRow() knob.Row {
-	row := compressionRow()
-	row.Name, row.Label, row.Section = "ts.readers", "Readers as dependencies", "5.1.2"
-	row.Doc = "A transaction also depends on those that have read what it overwrites, so that snapshots are serialisable: Figure 5-4 has none of these dependencies. Records remember their readers, and a transaction that only reads has a number too, which it installs."
-	return row
+	return vtsRow(knob.Knob{Name: "ts.readers", Kind: knob.Bool, Default: false, Label: "Readers as dependencies", Section: "5.1.2",
+		Doc: "A transaction also depends on those that have read what it overwrites, so that snapshots are serialisable: Figure 5-4 has none of these dependencies. Records remember their readers, and a transaction that only reads has a number too, which it installs."},
+		"only under ts.scheme=vts do transactions have dependencies")
+}
+
+// vtsRow is a live knob of VTS alone.
+func vtsRow(k knob.Knob, elsewhere string) knob.Row {
+	k.Group, k.Live = group, true
+	return knob.Row{Knob: k, Inactive: func(v knob.Values) string {
+		if v.Text("ts.scheme") != "vts" {
+			return elsewhere
+		}
+		return ""
+	}}
 }
 
 const group = knob.Timestamps

@@ -267,13 +267,7 @@ func (s *Store) Guard(c *r2.Co, t *txn.Table, key uint64) uint64 {
 }
 
 // Raise lets the tuple timestamp of a row be no less than ts, or has it remember the reader with that stamp.
-func (s *Store) Raise(c *r2.Co, row r2.Addr, ts uint64) {
-	if s.traits.Readers {
-		s.enter(c, row, ts)
-		return
-	}
-	raise(c, row+tupleAt, ts)
-}
+func (s *Store) Raise(c *r2.Co, row r2.Addr, ts uint64) { s.hasRead(c, row, row+tupleAt, ts) }
 
 // ClaimGap is Raise of the gap of a key.
 func (s *Store) ClaimGap(c *r2.Co, t *txn.Table, key, ts uint64) {
@@ -285,12 +279,15 @@ func (s *Store) ClaimGapAt(c *r2.Co, gap r2.Addr, ts uint64) {
 	s.claimGuard(c, s.machines[c.Machine()].guards+r2.Addr(spread(gap)%guardWords*8), ts)
 }
 
-func (s *Store) claimGuard(c *r2.Co, guard r2.Addr, ts uint64) {
+func (s *Store) claimGuard(c *r2.Co, guard r2.Addr, ts uint64) { s.hasRead(c, guard, guard, ts) }
+
+// hasRead notes that a transaction with a stamp has read a record or a gap: among its readers, or in its timestamp.
+func (s *Store) hasRead(c *r2.Co, of, timestamp r2.Addr, ts uint64) {
 	if s.traits.Readers {
-		s.enter(c, guard, ts)
+		s.enter(c, of, ts)
 		return
 	}
-	raise(c, guard, ts)
+	raise(c, timestamp, ts)
 }
 
 // raise moves a word up to ts.
