@@ -1,6 +1,7 @@
 package dashboard_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -30,8 +31,12 @@ func TestPageOfACrash(t *testing.T) {
 	b.act(offer + `.scrollIntoView({block: "center"}); document.getElementById("k-fault-drop").focus({preventScroll: true})`)
 	time.Sleep(300 * time.Millisecond)
 	b.shot("offer.png")
+	before, err := s.agent.State("a")
+	if err != nil {
+		t.Fatal(err)
+	}
 	b.act(offer + `.click()`)
-	b.until("its next life", `!(`+latestJS+` > 3)`)
+	b.until("its next life", fmt.Sprintf(`fetch("/api/state?sys=a").then((r) => r.json()).then((x) => x.epoch !== %q)`, before.Epoch))
 	b.until("it begins again, and machines can crash", `!document.getElementById("k-fault-crash").disabled && document.getElementById("k-fault-restart").disabled`)
 	b.until("some history", latestJS+" > 4")
 	if !eval[bool](b, `document.getElementById("failedtile").hidden`) {

@@ -49,7 +49,7 @@ func TestPageOfASystemThatIsGone(t *testing.T) {
 	}
 	s.stop()
 	b.until("it is missed", is(stateJS, "offline"))
-	if s.agent, err = cluster.NewAgent(browserSpec, cluster.Options{Pace: 20_000_000}); err != nil {
+	if s.agent, err = cluster.NewAgent(browserSpec, cluster.Options{Pace: visitPace}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.agent.Close() })

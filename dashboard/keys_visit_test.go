@@ -84,3 +84,23 @@ func TestCalm(t *testing.T) {
 		}
 	}
 }
+
+// TestThemeChangesWhileChartsAreDrawn: charts take the colours of a theme that changes at any moment, also where one that is being
+// drawn asks for the theme before the page is told of the change.
+func TestThemeChangesWhileChartsAreDrawn(t *testing.T) {
+	s, b := visit(t)
+	b.act(`const { draw } = await import("/charts.js"), ask = window.fetch, e = document.body.appendChild(document.createElement("div"));
+		const phases = await (await ask("/page/phases?w=300&h=100&format=option")).text();
+		window.fetch = (url, ...more) => String(url).startsWith("/drawn") ? Promise.resolve(new Response(phases)) : ask(url, ...more);
+		window.drawing = (async () => {
+			for (; !window.enough; await new Promise((done) => setTimeout(done))) await draw(e, "/drawn?", { high: 100 });
+			e.remove();
+		})()`)
+	for i := range 6 {
+		theme := []string{"dark", "light"}[i%2]
+		b.theme(theme)
+		b.until("charts are "+theme, fmt.Sprintf(`((all) => all.length > 1 && all.every((e) => echarts.getInstanceByDom(e) && e.classList.contains("dark") === %t))([document.getElementById("timeline"), document.getElementById("phases")])`, theme == "dark"))
+	}
+	b.act(`window.enough = true; await window.drawing`)
+	b.quiet(s)
+}

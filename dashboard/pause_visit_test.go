@@ -33,7 +33,7 @@ func TestPageOfAPausedReset(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a browser; not in short mode")
 	}
-	s := newSite(t, browserSpec, cluster.Options{Pace: 20_000_000}, func(h http.Handler) http.Handler {
+	s := newSite(t, browserSpec, cluster.Options{Pace: visitPace}, func(h http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/page/about" {
 				time.Sleep(200 * time.Millisecond)
@@ -79,7 +79,7 @@ func TestPageOfAGhostThatReplays(t *testing.T) {
 		}
 		return tardy{sys}, nil
 	}
-	s := newSite(t, browserSpec, cluster.Options{Pace: 20_000_000, Open: open, NoTwin: true}, nil)
+	s := newSite(t, browserSpec, cluster.Options{Pace: visitPace, Open: open, NoTwin: true}, nil)
 	b := newTab(t)
 	b.open(s, "the page is there", ready+" && "+latestJS+" > 3")
 	b.until("it says that ghosts are replayed", `/twin is off/.test(document.getElementById("twin").textContent)`)
@@ -97,7 +97,7 @@ func TestPageOfAGhostThatReplays(t *testing.T) {
 	b.until("it replays", `!document.getElementById("dialog").open && /ghost of a without change 1 from .* on, catching up/.test(document.getElementById("systems").textContent)`)
 	b.until("how long it will take", `/behind, about \d+ (s|min) more/.test(document.getElementById("systems").textContent)`)
 	x := eval[float64](b, latestJS)
-	b.until("the system shown goes on", is(stateJS, "running")+fmt.Sprintf(" && %s > %g", latestJS, x+20))
+	b.until("the system shown goes on", is(stateJS, "running")+fmt.Sprintf(" && %s > %g", latestJS, x+5))
 	if now, err := s.agent.State("b"); err != nil || !now.CatchingUp {
 		t.Errorf("the ghost is %+v, %v: too early to be of use here", now, err)
 	}
@@ -122,7 +122,7 @@ func TestPageOfAFailedSystemBesideAnother(t *testing.T) {
 		t.Skip("starts a browser; not in short mode")
 	}
 	var opened atomic.Int32
-	s := newSite(t, browserSpec, cluster.Options{Pace: 20_000_000, Open: func(ctx context.Context, spec experiment.Spec, progress engine.Progress) (cluster.System, error) {
+	s := newSite(t, browserSpec, cluster.Options{Pace: visitPace, Open: func(ctx context.Context, spec experiment.Spec, progress engine.Progress) (cluster.System, error) {
 		sys, err := engine.OpenWith(ctx, spec, progress)
 		if err != nil || opened.Add(1) > 1 {
 			return sys, err

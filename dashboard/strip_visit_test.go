@@ -38,6 +38,7 @@ func TestRace(t *testing.T) {
 	turn := func(id, value string) {
 		b.act(fmt.Sprintf(`const e = document.getElementById(%q); e.value = %q; e.dispatchEvent(new Event("input")); e.dispatchEvent(new Event("change"))`, id, value))
 	}
+	b.showAll() // for the mark
 	turn("strip-workload-theta", "1.2")
 	for _, sys := range []string{"a", "b"} {
 		b.until("theta of "+sys, fmt.Sprintf(`fetch("/api/spec?sys=%s").then((r) => r.json()).then((s) => s.set["workload.theta"] === 1.2)`, sys))

@@ -1,7 +1,8 @@
 import { $, el, ms } from "./kit.js";
 import { darkInk, lightInk, onDark } from "./colours.js";
 
-const dark = matchMedia("(prefers-color-scheme: dark)");
+// One is read, the other listened to: Chromium tells no change to one that was read between the change and its event.
+const dark = matchMedia("(prefers-color-scheme: dark)"), darkens = matchMedia("(prefers-color-scheme: dark)");
 
 // The charts. The server draws them: as an echarts option, or as SVG where the
 // library is missing. They are fetched when they are stale, at most three times
@@ -42,7 +43,7 @@ export class Charts {
       });
     }
     $("plain").hidden = !!window.echarts;
-    dark.addEventListener("change", () => {
+    darkens.addEventListener("change", () => {
       if (!window.echarts || matchMedia("print").matches) return; // paper is light, and waits for no chart
       for (const e of document.querySelectorAll(".chart")) window.echarts.getInstanceByDom(e)?.dispose();
       this.stale();
