@@ -136,7 +136,7 @@ func TestFindsFaultsOfSnapshots(t *testing.T) {
 func TestFindsNothingInSnapshots(t *testing.T) {
 	for i, cc := range []string{"2pl", "occ", "2pl-snapshots-correct"} {
 		for k, script := range []string{twoReaders, skewed, "w0 w1; w1 w0; r6 | r0 r1; r7 | r1 r0"} {
-			if testing.Short() && (i > 0 || k > 0) {
+			if testing.Short() && (i > 0 || k > 0) || i == 2 && k > 0 { // the last shows that the plugging plants nothing
 				continue
 			}
 			for _, seed := range []int{1, 3} {

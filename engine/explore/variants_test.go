@@ -156,7 +156,8 @@ var sound = []experiment.Knobs{
 	{"cc": "occ-correct"}, {"cc": "nowait-correct"}, {"cc": "2pl-correct", "2pl.timeout_ns": "500us"}, // the plugging plants nothing
 }
 
-// Nothing is wrong with the correct protocols within the same bound, in the same scripts.
+// Nothing is wrong with the correct protocols within the same bound, in the same scripts. Of the presets of OCC the one that the
+// faults are planted in has all of the scripts, and the others share them out.
 func TestFindsNothingInCorrectProtocols(t *testing.T) {
 	var scripts []experiment.Knobs
 	seen := map[string]bool{}
@@ -173,7 +174,7 @@ func TestFindsNothingInCorrectProtocols(t *testing.T) {
 	runs := 0
 	for i, protocol := range sound {
 		for k, script := range scripts {
-			if testing.Short() && (i+k)%len(scripts) != 0 || i >= 6 && k > 0 {
+			if testing.Short() && (i+k)%len(scripts) != 0 || i >= 6 && k > 0 || !testing.Short() && 1 <= i && i <= 3 && k%3 != i-1 {
 				continue
 			}
 			set := protocol.Clone()
@@ -193,7 +194,7 @@ func TestFindsNothingInCorrectProtocols(t *testing.T) {
 
 // Two delays find nothing either: some of the pairs in the default spec.
 func TestFindsNothingWithPairs(t *testing.T) {
-	budget := 1000
+	budget := 600
 	if testing.Short() {
 		budget = 300
 	}
