@@ -5,6 +5,10 @@ GO_MIN := 1.26
 BIN := bin
 # A longer limit than go test's own: two slow cores run everything here.
 TEST_TIMEOUT ?= 40m
+# go test starts packages in the order in which they are named: the longest come first, for the last of them would run alone.
+TEST_FIRST := ./kernel ./dashboard ./engine ./notebooks/figures ./engine/workload ./engine/explore
+# Tests open many small systems. With garbage collected less often, up to a limit, they take a quarter less of CPU time.
+TEST_HEAP := GOGC=400 GOMEMLIMIT=1500MiB
 
 .DEFAULT_GOAL := help
 .PHONY: help run test check notebook bench pgo soak fit identify predictions build generate goversion deps assets system digests race arm64 clean
@@ -57,8 +61,8 @@ system:
 test: goversion assets system build
 	$(GO) vet ./...
 	$(GO) run ./kernel/mkkernel -vet
-	$(GO) test -timeout $(TEST_TIMEOUT) ./...
-	$(GO) test -short -timeout $(TEST_TIMEOUT) -tags invariants ./rdpma/... ./engine/fabric/... ./engine
+	$(TEST_HEAP) $(GO) test -timeout $(TEST_TIMEOUT) $(TEST_FIRST) ./...
+	$(TEST_HEAP) $(GO) test -short -timeout $(TEST_TIMEOUT) -tags invariants ./rdpma/... ./engine/fabric/... ./engine
 	@$(MAKE) --no-print-directory digests race arm64
 
 # Staticcheck is pinned in a module file of its own: in go.mod it would raise golang.org/x/tools, which the kernel is built with.
@@ -67,7 +71,7 @@ STATICCHECK := $(GO) tool -modfile=tools.mod staticcheck
 check: goversion
 	$(GO) vet ./...
 	$(STATICCHECK) ./...
-	$(GO) test -short -timeout 5m ./...
+	$(TEST_HEAP) $(GO) test -short -timeout 5m ./...
 
 # The same digests as the programs compute them, which are built with a profile.
 digests:
