@@ -53,8 +53,8 @@ func plan510a(scale string, c cluster5, ls []line4) plan {
 	}
 	for _, l := range ls {
 		s := plannedSeries{name: l.name}
-		for _, n := range withOne(loads5(scale), l.name == gts5 && c.name == aws5.name) {
-			s.points = append(s.points, plannedPoint{x: 0, name: "TPC-E", set: with(l.set, under5(n, 1)), read: mtxn})
+		for _, n := range withOne(loads5(scale, "tpce"), l.name == gts5 && c.name == aws5.name) {
+			s.points = append(s.points, plannedPoint{x: 0, name: "TPC-E", set: with(l.set, c.under(n, 1)), read: mtxn})
 		}
 		p.series = append(p.series, s)
 	}
@@ -82,8 +82,8 @@ func plan510b(scale string, c cluster5, ls []line4) plan {
 	for _, l := range ls {
 		s := plannedSeries{name: l.name}
 		for _, d := range districts5(scale) {
-			for _, n := range loads5(scale) {
-				s.points = append(s.points, plannedPoint{x: float64(d), set: with(l.set, under5(n, 1+float64(d)/10), experiment.Knobs{"workload.stock_districts": d}), read: mtxn})
+			for _, n := range loads5(scale, "tpcc") {
+				s.points = append(s.points, plannedPoint{x: float64(d), set: with(l.set, c.under(n, 1+float64(d)/20), experiment.Knobs{"workload.stock_districts": d}), read: mtxn})
 			}
 		}
 		p.series = append(p.series, s)

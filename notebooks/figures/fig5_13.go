@@ -49,7 +49,7 @@ func plan513(scale, workload string) plan {
 	for _, l := range lines513 {
 		s := plannedSeries{name: l.name}
 		for _, n := range loads {
-			s.points = append(s.points, plannedPoint{x: float64(n * clients), set: with(l.set, under5(n, 2)), read: mtxn})
+			s.points = append(s.points, plannedPoint{x: float64(n * clients), set: with(l.set, vale5.under(n, 1)), read: mtxn})
 		}
 		p.series = append(p.series, s)
 	}

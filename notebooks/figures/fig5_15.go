@@ -97,7 +97,7 @@ func claims515a(f *Figure) []Claim {
 }
 
 func plan515b(scale string) plan {
-	base := vale5.base(scale, "ts-update", experiment.Knobs{"coroutines": 4, "workload.scale": 1.0, "warmup_ns": 2_000_000, "duration_ns": 6_000_000})
+	base := vale5.base(scale, "ts-update", experiment.Knobs{"coroutines": 4, "workload.scale": 1.0, "warmup_ns": 4_000_000, "duration_ns": 16_000_000})
 	p := plan{base: base, note: vale5.note(scale)}
 	shares := []int{0, 50, 90}
 	if scale == Paper {
