@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"drtmx/dst"
+	"drtmx/dst/oracle"
 	"drtmx/engine/record"
 	"drtmx/engine/txn"
 	"drtmx/engine/txn/scripttest"
@@ -31,7 +32,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-func init() { dst.Register(dst.Kinds{dst.DST}) }
+func init() { dst.Register(dst.Kinds{dst.DST, oracle.GTS}) }
 
 // scriptConfig makes the configuration of a script: one attempt, with one more look at a locked record.
 func scriptConfig(options map[string]string) (txn.Config, error) {

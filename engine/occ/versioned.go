@@ -350,9 +350,14 @@ func (s *session) void() {
 // toInstall is all that is written.
 func toInstall(a *access) bool { return a.Out != nil }
 
-// releaseVersioned gives back what an aborted attempt holds: its locks, its rows, and its stamp.
+// releaseVersioned gives back what an aborted attempt holds: its locks and its rows, for which others may wait, and then its stamp.
 func (s *session) releaseVersioned() {
+	s.unlockVersioned()
 	s.void()
+}
+
+// unlockVersioned gives back the locks and rows.
+func (s *session) unlockVersioned() {
 	if s.count(isLocked) == 0 {
 		return
 	}

@@ -200,11 +200,11 @@ func (s *session) Abandon() {
 
 // abort undoes what an attempt has done that does not commit.
 func (s *session) abort() {
-	s.void()
 	s.tx.UndoEntries()
 	if err := s.end(false); err != nil {
 		s.p.cl.Fail(fmt.Errorf("twopl: release of locks: %w", err))
 	}
+	s.void() // last: others may wait for the locks
 }
 
 // conflict ends the attempt because of others who want a record.
