@@ -45,7 +45,7 @@ var tcpCosts = []cost{
 	assumed("hardware.wire.switch", "the time between two hosts", "hardware.tcp.interrupt"),
 }
 
-// base is what runs on the cluster share. All of them ask for announced records together, as DrTM+H does (§4.4.1) and §5.1.1 allows: a
+// base is what runs on the cluster share. But for Figure 5-13 they ask for announced records together, as DrTM+H does (§4.4.1) and §5.1.1 allows: a
 // snapshot asks each machine once, and a rival that went from record to record would be slower by its messages, not by its timestamps.
 func (c cluster5) base(scale, workload string, more ...experiment.Knobs) experiment.Spec {
 	sets := []experiment.Knobs{{"profile": c.profile, "nodes": c.machines, "threads": c.threads, "oracle": true, "txn.speculative": true, "check": "sampled"}}
