@@ -4,7 +4,7 @@ GO ?= go
 GO_MIN := 1.26
 BIN := bin
 # A longer limit than go test's own: two slow cores run everything here.
-TEST_TIMEOUT ?= 40m
+TEST_TIMEOUT ?= 60m
 # go test starts packages in the order in which they are named: the longest come first, for the last of them would run alone.
 TEST_FIRST := ./kernel ./dashboard ./engine ./notebooks/figures ./engine/workload ./engine/explore
 # Tests open many small systems. With garbage collected less often, up to a limit, they take a quarter less of CPU time.

@@ -171,7 +171,7 @@ func newTab(t *testing.T) *tab {
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
-	ctx, cancel = context.WithTimeout(ctx, 3*patience)
+	ctx, cancel = context.WithTimeout(ctx, 6*patience)
 	t.Cleanup(cancel)
 	b := &tab{t: t, ctx: ctx}
 	b.watch()
