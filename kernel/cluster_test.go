@@ -19,7 +19,7 @@ func TestInterruptRun(t *testing.T) {
 	if o := out[1]; o.Status != "error" || o.Evalue != "interrupted" || o.AfterInterrupt > 1 {
 		t.Errorf("long run: %s %q %.2f s after the interrupt", o.Status, o.Evalue, o.AfterInterrupt)
 	}
-	if o := out[2]; o.text() != "true" {
+	if o := out[2]; !o.isTrue() {
 		t.Errorf("the cluster after an interrupt: %s %q %q", o.Status, o.Evalue, o.text())
 	}
 }
@@ -44,7 +44,7 @@ func TestInterruptTransaction(t *testing.T) {
 	if o := out[3]; o.text() != "still here\n" {
 		t.Errorf("next cell: %s %q %q", o.Status, o.Evalue, o.text())
 	}
-	if o := out[4]; o.text() != "true" {
+	if o := out[4]; !o.isTrue() {
 		t.Errorf("a new cluster afterwards: %s %q %q", o.Status, o.Evalue, o.text())
 	}
 }
@@ -72,7 +72,7 @@ func TestOwnTransaction(t *testing.T) {
 		step{Code: "c.AddTransaction(\"bad\", 50, func(tx *txn.Tx) error { panic(\"out of ideas\") })"},
 		step{Code: "c.Run(time.Millisecond)"})
 	for _, i := range []int{2, 3} {
-		if o := out[i]; o.text() != "true" {
+		if o := out[i]; !o.isTrue() {
 			t.Errorf("cell %d: %s %q %q", i, o.Status, o.Evalue, o.text())
 		}
 	}
@@ -104,7 +104,7 @@ func TestClosedAndForked(t *testing.T) {
 		step{Code: "c"},
 		step{Code: "fmt.Println(c)"})
 	for i, o := range out[1:7] {
-		if o.text() != "true" {
+		if !o.isTrue() {
 			t.Errorf("cell %d: %s %q %q", i+1, o.Status, o.Evalue, o.text())
 		}
 	}
