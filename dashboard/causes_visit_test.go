@@ -28,7 +28,7 @@ func TestCausesOnThePage(t *testing.T) {
 	b.until("cancelled", `document.getElementById("causesrun").hidden && !document.getElementById("measure").disabled`)
 
 	b.act(`document.getElementById("measure").click()`)
-	b.until("bars", `document.querySelectorAll("#causerows .cause").length >= 7 && document.getElementById("causesrun").hidden`)
+	b.until("bars of all seeds", `document.querySelectorAll("#causerows .cause").length >= 7 && document.getElementById("causesrun").hidden && document.querySelector("#causerows tr").textContent.includes(" ± ")`)
 	first := eval[string](b, `document.querySelector("#causerows tr").textContent`)
 	if !strings.Contains(first, "PCIe") || !strings.Contains(first, " ± ") {
 		t.Errorf("the first cause of one coroutine: %q", first)

@@ -149,7 +149,8 @@ export class Figures {
       c.getZr().on("click", (at) => { const p = this.nearest(c, at.offsetX, at.offsetY); if (p) this.choose(p); });
       c.on("click", (at) => { const p = at.componentType === "series" && barred(this.now?.drawn[0]) && this.bar(at.seriesName, at.value); if (p) this.choose(p); });
       c.getZr().on("mousemove", (at) => c.getZr().setCursorStyle(barred(this.now?.drawn[0]) ? at.target ? "pointer" : "default" : this.nearest(c, at.offsetX, at.offsetY) ? "pointer" : "default"));
-      new ResizeObserver(() => { if (!c.isDisposed()) this.ring(c); }).observe(e);
+      const again = () => { if (!c.isDisposed()) this.ring(c); };
+      new ResizeObserver(() => { again(); setTimeout(again, 500); }).observe(e); // a busy browser may lay it out later
     }
     this.ring(c);
   }
