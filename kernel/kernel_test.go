@@ -203,8 +203,17 @@ func (o outcome) text() string {
 	return b.String()
 }
 
-// isTrue says that a cell's value is true. What takes two seconds on a slow machine has shown its progress before it.
-func (o outcome) isTrue() bool { return o.Status == "ok" && strings.HasSuffix(o.text(), "true") }
+// isTrue says that a cell's value, which is the last that it showed, is true. What takes two seconds on a slow machine has shown
+// its progress before.
+func (o outcome) isTrue() bool {
+	value := ""
+	for _, m := range o.Messages {
+		if m.Type == "execute_result" || m.Type == "display_data" {
+			value = m.Content.Data["text/plain"]
+		}
+	}
+	return o.Status == "ok" && value == "true"
+}
 
 const probeImport = `import "drtmx/kernel/internal/probe"` + "\n"
 
