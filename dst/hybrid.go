@@ -12,7 +12,7 @@ const nanosecond = r2.Time(1000) // in picoseconds
 // DST is the decentralised scalable timestamp of §5.2.
 var DST = Kind{
 	Name:   "dst",
-	Doc:    "decentralised timestamps from clocks and from what a transaction touches (5.2)",
+	Doc:    "decentralised timestamps from clocks and from what a transaction touches (section 5.2)",
 	Traits: func(knob.Values) Traits { return hybridTraits },
 	Claim:  history.StrictSerializable, ClaimOf: hybridClaim,
 	Open: func(e Env) (Scheme, error) { return openHybrid(e) },

@@ -9,7 +9,7 @@ import (
 
 // GTS is the scheme of a single counter in the list of parts.
 var GTS = dst.Kind{
-	Name: "gts", Doc: "global timestamps: an oracle gives a number to every transaction, and a snapshot reads the largest below which all are installed (5.1.2)",
+	Name: "gts", Doc: "global timestamps: an oracle gives a number to every transaction, and a snapshot reads the largest below which all are installed (section 5.1.2)",
 	Traits: func(v knob.Values) dst.Traits { return gtsTraits(v.Bool("ts.stable")) },
 	Rows:   sharedRows,
 	Rules:  []func(v knob.Values) error{validFetchThread},
@@ -20,7 +20,7 @@ var GTS = dst.Kind{
 // VTS is the scheme of a vector in the list of parts. Its dependencies are versions that a transaction has read or overwritten. Of
 // versions that others put over what it read they know nothing, so a snapshot may have those without it. With ts.readers they do.
 var VTS = dst.Kind{
-	Name: "vts", Doc: "vector timestamps: each worker counts for itself, and an oracle keeps a vector of what is stable, which a snapshot carries along (5.1.2)",
+	Name: "vts", Doc: "vector timestamps: each worker counts for itself, and an oracle keeps a vector of what is stable, which a snapshot carries along (section 5.1.2)",
 	Traits: func(v knob.Values) dst.Traits { return vtsTraits(slotsOf(v), v.Bool("ts.readers")) },
 	Rows:   func(testbed.LoadOf) []knob.Row { return []knob.Row{compressionRow(), readersRow()} },
 	Rules:  []func(v knob.Values) error{validFetchThread, validFreshness, validReaders}, Elsewhere: []func(v knob.Values) error{readersElsewhere},

@@ -157,9 +157,9 @@ func noCrash(v Knobs) string {
 func lostStamps(v Knobs) string {
 	scheme := v.Text("ts.scheme")
 	if dst.Named(scheme).Traits(v).Oracle {
-		return "ts.scheme=" + scheme + " has an oracle, and neither it nor a number that a machine takes with it is recovered (5.2.5)"
+		return "ts.scheme=" + scheme + " has an oracle, and neither it nor a number that a machine takes with it is recovered (section 5.2.5)"
 	}
-	return "ts.scheme=" + scheme + " keeps read timestamps and old versions at primaries alone, and neither is recovered (5.2.5)"
+	return "ts.scheme=" + scheme + " keeps read timestamps and old versions at primaries alone, and neither is recovered (section 5.2.5)"
 }
 
 func validFaults(v Knobs) error {

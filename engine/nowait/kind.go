@@ -101,7 +101,7 @@ func (c Config) because(p Phase) string {
 	case c.NoRDMA:
 		return "the NICs have no RDMA"
 	case p.Name != "logging" && given:
-		return "locks are taken and released by one primitive (4.3.2)"
+		return "locks are taken and released by one primitive (section 4.3.2)"
 	}
 	return "one-sided requests need no CPU of another machine"
 }

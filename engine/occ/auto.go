@@ -21,7 +21,7 @@ const (
 	becauseLocal    = "most locks are on the own machine, where a CPU's CAS is much faster than an RNIC's (4.3.2)"
 	becauseRemote   = "most locks are on other machines, whose CPUs an RNIC's ATOMIC spares (4.3.2)"
 	becauseAtomic   = "after an RNIC's ATOMIC records are written back by WRITE (4.4.1)"
-	becauseVersions = "records have versions, and a CPU claims, reads and installs them (5.3.2)"
+	becauseVersions = "records have versions, and a CPU claims, reads and installs them (section 5.3.2)"
 	becauseLockRPC  = "after a CPU's lock records are written back by RPC (4.3.3, 4.4.1)"
 )
 

@@ -60,7 +60,7 @@ func validVersions(v knob.Values, load *testbed.Load) error {
 				next = "two-sided, hybrid or auto"
 			}
 			return knob.Invalid(p.Knob(), v.Text(p.Knob()), "set "+p.Knob()+"="+next+", or ts.scheme=none",
-				"records have versions under ts.scheme=%s, and no verb claims or installs one (5.3.2)", v.Text("ts.scheme"))
+				"records have versions under ts.scheme=%s, and no verb claims or installs one (section 5.3.2)", v.Text("ts.scheme"))
 		}
 	}
 	return nil
