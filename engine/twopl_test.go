@@ -56,3 +56,22 @@ func TestTwoPLReadCommitted(t *testing.T) {
 		}
 	}
 }
+
+// Records that a workload announces and will write are locked exclusively from the start: no two transactions share one that both
+// then want for themselves. The same clients that do not announce run into that.
+func TestAnnouncedWritesAreLockedAtOnce(t *testing.T) {
+	for _, workload := range []string{"tpcc-no", "smallbank"} {
+		deadlocks := map[bool]float64{}
+		for _, announce := range []bool{true, false} {
+			r := mustRun(t, small(experiment.Knobs{"cc": "2pl", "2pl.timeout_ns": "1ms", "txn.speculative": announce, "workload": workload,
+				"workload.scale": 1.0, "workload.warehouses": 1, "workload.accounts": 100, "coroutines": 8, "duration_ns": 4_000_000, "drain_ns": "500ms"}))
+			if r.Parts["locks"]["waits"] == 0 || r.Commits < 50 {
+				t.Errorf("%s: %d commits, and locks show %v", workload, r.Commits, r.Parts["locks"])
+			}
+			deadlocks[announce] = r.Parts["locks"]["deadlocks"]
+		}
+		if deadlocks[true] != 0 || workload == "smallbank" && deadlocks[false] == 0 {
+			t.Errorf("%s: %v upgrades a second in deadlock, announced and not", workload, deadlocks)
+		}
+	}
+}

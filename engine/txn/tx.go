@@ -266,6 +266,19 @@ func (tx *Tx) PutInt(table uint8, key uint64, v int64) error {
 	return nil
 }
 
+// AddInt adds to the first 8 bytes of a record, a little-endian integer. Unlike GetInt and PutInt it says from the start that the
+// record will be written, so that a protocol that locks takes that lock at once.
+func (tx *Tx) AddInt(table uint8, key uint64, by int64) error {
+	if _, err := tx.Update(table, key); err != nil {
+		return err
+	}
+	v, err := tx.GetInt(table, key)
+	if err != nil {
+		return err
+	}
+	return tx.PutInt(table, key, v+by)
+}
+
 // Rollback gives the transaction up; return its result from the body. A body that drops it cannot
 // commit either.
 func (tx *Tx) Rollback() error {

@@ -6,9 +6,7 @@ import "drtmx/engine/experiment"
 // committed, and with snapshots of DST (§5.5.2). "We increase the number of clients until the throughput is saturated": X is the
 // clients of the cluster. What a record takes of a server's core is assumed (host.scale), so a figure's band is wide.
 //
-// Its clients ask statement by statement (txn.speculative off), and so a record that is updated is locked exclusively at once. Records
-// that are announced together are locked shared, and a payment and a new-order of a warehouse that then both want one of two
-// records for themselves wait for each other until the timeout, again and again.
+// Its clients ask statement by statement (txn.speculative off), as SQL has it.
 
 const twoPL5 = "2PL"
 

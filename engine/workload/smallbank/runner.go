@@ -69,7 +69,9 @@ func (r *runner) draw(typ int, rand *r2.Rand) {
 
 func (r *runner) amalgamate(tx *txn.Tx) error {
 	r.gain = 0
-	if err := tx.Queue(txn.Ref{Table: Savings, Key: r.a}, txn.Ref{Table: Checking, Key: r.a}, txn.Ref{Table: Checking, Key: r.b}); err != nil {
+	err := tx.Queue(txn.Ref{Table: Savings, Key: r.a, Write: true},
+		txn.Ref{Table: Checking, Key: r.a, Write: true}, txn.Ref{Table: Checking, Key: r.b, Write: true})
+	if err != nil {
 		return err
 	}
 	s, err := tx.GetInt(Savings, r.a)
@@ -86,7 +88,7 @@ func (r *runner) amalgamate(tx *txn.Tx) error {
 	if err := tx.PutInt(Checking, r.a, 0); err != nil {
 		return err
 	}
-	return add(tx, Checking, r.b, s+c)
+	return tx.AddInt(Checking, r.b, s+c)
 }
 
 func (r *runner) balance(tx *txn.Tx) error {
@@ -103,12 +105,12 @@ func (r *runner) balance(tx *txn.Tx) error {
 
 func (r *runner) depositChecking(tx *txn.Tx) error {
 	r.gain = deposit
-	return add(tx, Checking, r.a, deposit)
+	return tx.AddInt(Checking, r.a, deposit)
 }
 
 func (r *runner) sendPayment(tx *txn.Tx) error {
 	r.gain = 0
-	if err := tx.Queue(txn.Ref{Table: Checking, Key: r.a}, txn.Ref{Table: Checking, Key: r.b}); err != nil {
+	if err := tx.Queue(txn.Ref{Table: Checking, Key: r.a, Write: true}, txn.Ref{Table: Checking, Key: r.b, Write: true}); err != nil {
 		return err
 	}
 	c, err := tx.GetInt(Checking, r.a)
@@ -121,11 +123,14 @@ func (r *runner) sendPayment(tx *txn.Tx) error {
 	if err := tx.PutInt(Checking, r.a, c-payment); err != nil {
 		return err
 	}
-	return add(tx, Checking, r.b, payment)
+	return tx.AddInt(Checking, r.b, payment)
 }
 
 func (r *runner) transactSavings(tx *txn.Tx) error {
 	r.gain = r.amount
+	if err := tx.Prefetch(txn.Ref{Table: Savings, Key: r.a, Write: true}); err != nil {
+		return err
+	}
 	s, err := tx.GetInt(Savings, r.a)
 	if err != nil {
 		return err
@@ -137,7 +142,7 @@ func (r *runner) transactSavings(tx *txn.Tx) error {
 }
 
 func (r *runner) writeCheck(tx *txn.Tx) error {
-	if err := tx.Queue(txn.Ref{Table: Savings, Key: r.a}, txn.Ref{Table: Checking, Key: r.a}); err != nil {
+	if err := tx.Queue(txn.Ref{Table: Savings, Key: r.a}, txn.Ref{Table: Checking, Key: r.a, Write: true}); err != nil {
 		return err
 	}
 	s, err := tx.GetInt(Savings, r.a)
@@ -154,13 +159,4 @@ func (r *runner) writeCheck(tx *txn.Tx) error {
 	}
 	r.gain = -amount
 	return tx.PutInt(Checking, r.a, c-amount)
-}
-
-// add changes a balance.
-func add(tx *txn.Tx, table uint8, key uint64, cents int64) error {
-	v, err := tx.GetInt(table, key)
-	if err != nil {
-		return err
-	}
-	return tx.PutInt(table, key, v+cents)
 }

@@ -17,13 +17,13 @@ func TestTotal(t *testing.T) {
 		body func(tx *txn.Tx) error
 		ok   bool
 	}{
-		{"savings grow", func(tx *txn.Tx) error { return add(tx, Savings, 3, 1) }, false},
-		{"a check is lost", func(tx *txn.Tx) error { return add(tx, Checking, 3, -1) }, false},
+		{"savings grow", func(tx *txn.Tx) error { return tx.AddInt(Savings, 3, 1) }, false},
+		{"a check is lost", func(tx *txn.Tx) error { return tx.AddInt(Checking, 3, -1) }, false},
 		{"money moves", func(tx *txn.Tx) error {
-			if err := add(tx, Savings, 3, -100); err != nil {
+			if err := tx.AddInt(Savings, 3, -100); err != nil {
 				return err
 			}
-			return add(tx, Checking, 4, 100)
+			return tx.AddInt(Checking, 4, 100)
 		}, true},
 	} {
 		b, err := New(Options{Customers: 50})

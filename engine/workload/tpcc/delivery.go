@@ -32,9 +32,9 @@ func (r *runner) deliver(tx *txn.Tx) error {
 	}
 	v[oCarrier] = r.carrier
 	c, lines := uint64(u32(v[oCustomer:])), min(uint64(v[oLines]), maxLines)
-	r.refs = append(r.refs[:0], txn.Ref{Table: Customer, Key: b.customerKey(r.d, c%b.customers)})
+	r.refs = append(r.refs[:0], txn.Ref{Table: Customer, Key: b.customerKey(r.d, c%b.customers), Write: true})
 	for n := range lines {
-		r.refs = append(r.refs, txn.Ref{Table: OrderLine, Key: b.lineKey(key, n)})
+		r.refs = append(r.refs, txn.Ref{Table: OrderLine, Key: b.lineKey(key, n), Write: true})
 	}
 	if err := tx.Prefetch(r.refs...); err != nil {
 		return err

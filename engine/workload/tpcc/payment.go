@@ -46,7 +46,8 @@ func (r *runner) payment(tx *txn.Tx) error {
 		return r.piecedPayment(tx, c)
 	}
 	key := b.customerKey(r.cd, c)
-	r.refs = append(r.refs[:0], txn.Ref{Table: Warehouse, Key: r.w}, txn.Ref{Table: District, Key: r.d}, txn.Ref{Table: Customer, Key: key})
+	r.refs = append(r.refs[:0],
+		txn.Ref{Table: Warehouse, Key: r.w, Write: true}, txn.Ref{Table: District, Key: r.d, Write: true}, txn.Ref{Table: Customer, Key: key, Write: true})
 	if err := tx.Prefetch(r.refs...); err != nil {
 		return err
 	}

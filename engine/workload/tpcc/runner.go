@@ -122,10 +122,11 @@ func (r *runner) newOrder(tx *txn.Tx) error {
 	}
 	b, in := r.b, &r.order
 	items := b.server(r.w)
-	r.refs = append(r.refs[:0], txn.Ref{Table: Warehouse, Key: r.w}, txn.Ref{Table: District, Key: r.d}, txn.Ref{Table: Customer, Key: b.customerKey(r.d, r.c)})
+	r.refs = append(r.refs[:0],
+		txn.Ref{Table: Warehouse, Key: r.w}, txn.Ref{Table: District, Key: r.d, Write: true}, txn.Ref{Table: Customer, Key: b.customerKey(r.d, r.c)})
 	for _, l := range in.line[:in.lines] {
 		key := b.stockKey(l.supply, l.item)
-		r.refs = append(r.refs, txn.Ref{Table: Item, Key: b.itemKey(items, l.item)}, txn.Ref{Table: Stock, Key: key})
+		r.refs = append(r.refs, txn.Ref{Table: Item, Key: b.itemKey(items, l.item)}, txn.Ref{Table: Stock, Key: key, Write: true})
 		if !b.opt.NewOrderOnly {
 			r.refs = append(r.refs, txn.Ref{Table: StockData, Key: key})
 		}
