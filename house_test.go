@@ -45,6 +45,7 @@ var floors = map[string]int{
 	"dst":                 7,
 	"engine/replication":  8,
 	"engine/txn":          9,
+	"engine/locking":      10,
 	"engine/mvcc":         10,
 	"engine/nowait":       11,
 	"engine/occ":          11,

@@ -12,7 +12,7 @@ import (
 func (s *session) writeBack() error {
 	mode := s.cfg.mode(txn.Commit, s.cfg.Commit)
 	s.tx.Enter(txn.Commit, mode)
-	s.c.Compute(s.p.program.commitRecord * len(s.holding()))
+	s.c.Compute(s.p.program.CommitRecord * len(s.holding()))
 	s.remove(toDelete, true)
 	if s.cfg.Commit == TwoSided {
 		s.sendAll(s.p.rpc.commit)
@@ -64,7 +64,7 @@ func (s *session) releaseAll() error {
 	}
 	mode := s.cfg.mode(txn.Commit, s.cfg.Commit)
 	s.tx.Enter(txn.Commit, mode)
-	s.c.Compute(s.p.program.commitRecord * n)
+	s.c.Compute(s.p.program.CommitRecord * n)
 	if s.cfg.Commit == OneSided {
 		return s.releaseByRNIC()
 	}

@@ -94,7 +94,7 @@
 // Handlers charge the memory accesses that they make, not the cycles of Table 4-2, which are those of
 // the optimistic protocol's handlers. The handler of logs is the same for both and keeps its cycles
 // and the size of its entries. The coordinator's program is assumed to take what engine/occ was
-// measured to take where it does the same, see coordinator.go.
+// measured to take where it does the same, see engine/locking.
 //
 // # Left out, and caveats
 //

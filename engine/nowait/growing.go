@@ -28,7 +28,7 @@ const lookups = 8
 // Fetch locks and reads the records of the set from index first on.
 func (s *session) Fetch(first int, parallel bool) error {
 	outstanding := s.enterGrowing(parallel)
-	s.c.Compute(s.p.program.growing)
+	s.c.Compute(s.p.program.Growing)
 	for range lookups {
 		for i := first; i < len(s.set) && s.tx.Failed() == nil; i++ {
 			a := s.set[i]
@@ -110,7 +110,7 @@ func (s *session) wants(a *access) lock {
 
 // begin posts the first request for a record, or takes it by the CPU, or leaves it to askAll.
 func (s *session) begin(a *access) {
-	s.c.Compute(s.p.program.growingRecord)
+	s.c.Compute(s.p.program.GrowingRecord)
 	if a.want = s.wants(a); a.want != none {
 		a.Table.Touch(a.Key) // its lock may be left behind
 		s.p.db.Locking(s.own(a))
@@ -323,7 +323,7 @@ func (s *session) Write(x *txn.Access) error {
 		return nil
 	}
 	s.tx.Enter(txn.Lock, s.cfg.mode(txn.Lock, s.cfg.Lock))
-	s.c.Compute(s.p.program.upgrade)
+	s.c.Compute(s.p.program.Upgrade)
 	switch {
 	case s.cfg.Lock == TwoSided && s.own(a):
 		if !s.cfg.upgradeHere(s.cfg.won, s.c, a.loc.Addr) {

@@ -28,6 +28,9 @@ func lockHere(won wonRule, c *r2.Co, loc store.Location, want lock, value []byte
 	return 0, true
 }
 
+// spinCycles is a pause between two looks at a word that other CPUs change.
+const spinCycles = 40
+
 // upgradeHere makes the only shared lock of a record exclusive.
 func upgradeHere(won wonRule, c *r2.Co, row r2.Addr) bool {
 	free := c.Load64(row+wordAt) &^ stateMask

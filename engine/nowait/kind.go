@@ -5,6 +5,7 @@ import (
 
 	"drtmx/engine/history"
 	"drtmx/engine/knob"
+	"drtmx/engine/locking"
 	"drtmx/engine/r2"
 	"drtmx/engine/testbed"
 	"drtmx/engine/txn"
@@ -29,7 +30,7 @@ var Kind = txn.Kind{
 		}
 		return ""
 	},
-	Costs: func() []txn.Cost { return append(ScaledCosts(), txn.HeldCost("from the first lock to the decision")) },
+	Costs: locking.Costs,
 }
 
 func rows(testbed.LoadOf) []knob.Row {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"drtmx/engine/locking"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 	"drtmx/engine/txn"
@@ -410,7 +411,7 @@ func TestScale(t *testing.T) {
 		return took
 	}
 	as := run(nil)
-	for _, cost := range append(ScaledCosts(), txn.HeldCost("")) {
+	for _, cost := range locking.Costs() {
 		longer := run(func(name string, amount int) int {
 			if name == cost.Name {
 				return 2 * amount
@@ -418,7 +419,7 @@ func TestScale(t *testing.T) {
 			return amount
 		})
 		// What is not on the way of a transaction that is alone changes nothing.
-		off := cost.Name == CostReclaim || cost.Name == CostServeLog || cost.Name == txn.CostBackoff || cost.Name == CostFullLog
+		off := cost.Name == locking.CostReclaim || cost.Name == locking.CostServeLog || cost.Name == txn.CostBackoff || cost.Name == locking.CostFullLog
 		if off && longer != as || !off && longer <= as {
 			t.Errorf("twice %s: %d ps, as it is %d", cost.Name, longer, as)
 		}

@@ -5,6 +5,7 @@ import (
 
 	"drtmx/engine/fabric"
 	"drtmx/engine/history"
+	"drtmx/engine/locking"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
 	"drtmx/engine/replication"
@@ -26,7 +27,7 @@ type protocol struct {
 	cfg        *running // of transactions that begin now
 	logs       *replication.Logs
 	rpc        rpcs
-	program    program
+	program    locking.Program
 	maxPayload int
 
 	gaps []fabric.MR // the lock words of gaps, by server
@@ -38,15 +39,15 @@ type protocol struct {
 // Open prepares the cluster's machines: log rings and handlers.
 func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
 	cl, o := db.Cluster(), db.Options()
-	p := &protocol{db: db, cl: cl, program: scaledProgram(o.Scale, coordinator), maxPayload: cl.MaxPayload()}
+	p := &protocol{db: db, cl: cl, program: locking.Coordinator(o.Scale), maxPayload: cl.MaxPayload()}
 	cfg, err := p.prepare(c)
 	if err != nil {
 		return nil, err
 	}
 	p.cfg = cfg
 	p.logs, err = replication.Open(cl, replication.Options{
-		Servers: db.Servers(), Replicas: cfg.Replicas, RingBytes: o.RingBytes, FullNS: int64(o.Scale.Of(CostFullLog, replication.DefaultFullNS)),
-		LogCycles: o.Scale.Of(CostServeLog, o.Costs.Logging), ReclaimCycles: p.program.reclaim, ReclaimRecordCycles: p.program.reclaimRecord, EntryBytes: o.Costs.Payload.Logging,
+		Servers: db.Servers(), Replicas: cfg.Replicas, RingBytes: o.RingBytes, FullNS: int64(o.Scale.Of(locking.CostFullLog, replication.DefaultFullNS)),
+		LogCycles: o.Scale.Of(locking.CostServeLog, o.Costs.Logging), ReclaimCycles: p.program.Reclaim, ReclaimRecordCycles: p.program.ReclaimRecord, EntryBytes: o.Costs.Payload.Logging,
 		Store: func(table uint8) store.Table { return db.TableOf(table).Store },
 		Note:  db.Note,
 	})

@@ -65,7 +65,7 @@ func (s *session) Begin(first bool) {
 	}
 	s.set, s.gaps, s.over, s.lockedAt = s.set[:0], s.gaps[:0], false, 0
 	s.log.Begin()
-	s.c.Compute(s.p.program.attempt)
+	s.c.Compute(s.p.program.Attempt)
 }
 
 // Add is a new member of the set. Its memory stays where it is for ever.
@@ -145,7 +145,7 @@ func (s *session) logWrites() error {
 		return nil
 	}
 	s.tx.Enter(replication.Logging, s.cfg.mode(replication.Logging, s.cfg.Logging))
-	s.c.Compute(s.p.program.logging + s.p.program.loggingRecord*s.tx.Writes())
+	s.c.Compute(s.p.program.Logging + s.p.program.LoggingRecord*s.tx.Writes())
 	if err := s.log.Send(s.cfg.Logging == TwoSided); err != nil {
 		return s.tx.Fail(err)
 	}

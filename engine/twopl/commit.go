@@ -75,7 +75,7 @@ func (s *session) endAt(m int, committed bool) {
 				records++
 			}
 		}
-		s.c.Compute(s.p.program.commitRecord * records)
+		s.c.Compute(s.p.program.CommitRecord * records)
 		s.p.commitsOpen++ // a drain waits for it
 		s.calls = append(s.calls, s.c.Call(m, s.p.rpc.commit, req))
 	}

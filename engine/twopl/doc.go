@@ -61,7 +61,7 @@
 // What a record takes of its server's core is charged when its lock is asked for: Config.ReadNS and WriteNS, which are
 // of MySQL Cluster's data node and cover the memory accesses of that message. The message that ends an attempt is charged
 // for its memory accesses. The handler of logs is engine/occ's (Table 4-2). The coordinator's program is assumed to take
-// what engine/occ was measured to take where it does the same, see coordinator.go. Its client library and the SQL layer
+// what engine/occ was measured to take where it does the same, see engine/locking. Its client library and the SQL layer
 // of MySQL are left out.
 //
 // # Left out, and caveats

@@ -15,7 +15,7 @@ import (
 // Fetch locks and reads the records of the set from index first on.
 func (s *session) Fetch(first int, parallel bool) error {
 	s.enterGrowing(parallel)
-	s.c.Compute(s.p.program.growing)
+	s.c.Compute(s.p.program.Growing)
 	for i := first; i < len(s.set) && s.tx.Failed() == nil; i++ {
 		if s.set[i].State == txn.Wanted {
 			s.begin(s.set[i])
@@ -53,7 +53,7 @@ func (s *session) wants(a *access) mode {
 
 // begin has a record asked for.
 func (s *session) begin(a *access) {
-	s.c.Compute(s.p.program.growingRecord)
+	s.c.Compute(s.p.program.GrowingRecord)
 	if a.want = s.wants(a); a.want != none {
 		a.Table.Touch(a.Key) // its lock may be left behind
 		s.p.db.Locking(int(a.Machine) == s.c.Machine())
@@ -197,7 +197,7 @@ func (s *session) Write(x *txn.Access) error {
 		return nil
 	}
 	s.tx.Enter(txn.Lock, s.cfg.mode(txn.Lock))
-	s.c.Compute(s.p.program.upgrade)
+	s.c.Compute(s.p.program.Upgrade)
 	a.Table.Touch(a.Key)
 	s.touches(int(a.Machine))
 	rep := s.c.Call(int(a.Machine), s.p.rpc.lock, add64(s.head(upgradeBit), uint64(a.Table.ID)<<56|wantsWrite|a.Key))

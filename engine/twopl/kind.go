@@ -5,6 +5,7 @@ import (
 
 	"drtmx/engine/history"
 	"drtmx/engine/knob"
+	"drtmx/engine/locking"
 	"drtmx/engine/r2"
 	"drtmx/engine/testbed"
 	"drtmx/engine/txn"
@@ -26,7 +27,7 @@ var Kind = txn.Kind{
 	},
 	Choices: func(txn.Config) []txn.Choice { return nil },
 	LooksUp: func(knob.Values, *testbed.Load) string { return "records are looked up on their server" },
-	Costs:   func() []txn.Cost { return append(ScaledCosts(), txn.HeldCost("from the first lock to the decision")) },
+	Costs:   locking.Costs,
 }
 
 func rows(load testbed.LoadOf) []knob.Row {

@@ -3,6 +3,7 @@ package twopl
 import (
 	"fmt"
 
+	"drtmx/engine/locking"
 	"drtmx/engine/metrics"
 	"drtmx/engine/mvcc"
 	"drtmx/engine/r2"
@@ -19,7 +20,7 @@ type protocol struct {
 	cfg        *running // of transactions that begin now, and of servers
 	logs       *replication.Logs
 	rpc        rpcs
-	program    program
+	program    locking.Program
 	maxPayload int
 	tables     []*table // by server
 
@@ -40,7 +41,7 @@ type counts struct {
 // Open prepares the cluster's machines: log rings, lock tables and handlers.
 func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
 	cl, o := db.Cluster(), db.Options()
-	p := &protocol{db: db, cl: cl, program: scaledProgram(o.Scale, coordinator), maxPayload: cl.MaxPayload(), h: record.LockSeq}
+	p := &protocol{db: db, cl: cl, program: locking.Coordinator(o.Scale), maxPayload: cl.MaxPayload(), h: record.LockSeq}
 	if c.Timestamps.Versions() {
 		p.h, p.stampsBack = record.Versioned, stampsBack
 	}
@@ -52,8 +53,8 @@ func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
 	p.cfg = cfg
 	p.logs, err = replication.Open(cl, replication.Options{
 		Stamped: p.h.HasVersions(),
-		Servers: db.Servers(), Replicas: cfg.Replicas, RingBytes: o.RingBytes, FullNS: int64(o.Scale.Of(CostFullLog, replication.DefaultFullNS)),
-		LogCycles: o.Scale.Of(CostServeLog, o.Costs.Logging), ReclaimCycles: p.program.reclaim, ReclaimRecordCycles: p.program.reclaimRecord, EntryBytes: o.Costs.Payload.Logging,
+		Servers: db.Servers(), Replicas: cfg.Replicas, RingBytes: o.RingBytes, FullNS: int64(o.Scale.Of(locking.CostFullLog, replication.DefaultFullNS)),
+		LogCycles: o.Scale.Of(locking.CostServeLog, o.Costs.Logging), ReclaimCycles: p.program.Reclaim, ReclaimRecordCycles: p.program.ReclaimRecord, EntryBytes: o.Costs.Payload.Logging,
 		Store: func(table uint8) store.Table { return db.TableOf(table).Store },
 		Note:  db.Note,
 	})

@@ -64,7 +64,7 @@ func (s *session) Begin(first bool) {
 	if s.p.mv != nil {
 		s.p.mv.Scheme().Begin(s.c, &s.x)
 	}
-	s.c.Compute(s.p.program.attempt)
+	s.c.Compute(s.p.program.Attempt)
 }
 
 // Add is a new member of the set. Its memory stays where it is for ever.
@@ -154,7 +154,7 @@ func (s *session) sendLog() error {
 		return nil
 	}
 	s.tx.Enter(replication.Logging, s.cfg.mode(replication.Logging))
-	s.c.Compute(s.p.program.logging + s.p.program.loggingRecord*s.tx.Writes())
+	s.c.Compute(s.p.program.Logging + s.p.program.LoggingRecord*s.tx.Writes())
 	if err := s.log.Send(true); err != nil {
 		return s.tx.Fail(err)
 	}

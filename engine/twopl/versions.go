@@ -24,7 +24,7 @@ func (p *protocol) openVersions() (err error) {
 	c := p.cfg
 	p.mv, err = mvcc.Open(p.db, host{p}, mvcc.Options{
 		Timestamps: c.Timestamps, Variant: c.Versions,
-		FetchCycles: p.program.growing, RecordCycles: p.program.growingRecord, HandlerCycles: c.read,
+		FetchCycles: p.program.Growing, RecordCycles: p.program.GrowingRecord, HandlerCycles: c.read,
 	})
 	return err
 }
