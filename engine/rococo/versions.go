@@ -71,9 +71,8 @@ func (p *protocol) NeedsReset(to txn.Config) (knob, why string) {
 	return "", ""
 }
 
-// Gauges and Stuck are those of the versions.
+// Gauges are those of the versions.
 func (p *protocol) Gauges(r *metrics.Readings) { p.mv.Gauges(r) }
-func (p *protocol) Stuck(few int) []string     { return p.mv.Stuck(few) }
 
 // next is the sequence of the version after one.
 func (p *protocol) next(seq uint64) uint64 {
