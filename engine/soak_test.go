@@ -18,7 +18,7 @@ import (
 // the checkers look on; then the faults end and everything must come to rest: the history strictly
 // serialisable, the workload's invariants kept, nothing left of aborted transactions, replicas equal.
 // DRTMX_SOAK says how many rounds ("1000") or for how long ("10m"), DRTMX_SOAK_SEED where to begin
-// ("make soak"); without, each workload has three rounds.
+// ("make soak"); without, each workload has five rounds.
 func TestSoak(t *testing.T) {
 	loads := soaked()
 	rounds, until := uint64(5*len(loads)), time.Time{}

@@ -37,12 +37,16 @@ var (
 // or 45 (VALE), and one of another machine for 2 instead of 1 or 3.
 const queues5 = "hardware.tcp.queues"
 
-// tcpCosts are what nobody has measured of kernel TCP on such machines. Retransmission is not in them: no run loses a segment.
+// tcpCosts are what nobody has measured of kernel TCP and of such machines. Retransmission is not in them, for no run loses a segment,
+// nor are rates that are above the link's.
 var tcpCosts = []cost{
 	coordinatorCost,
-	assumed("hardware.tcp.send_call", "what threads take to send and receive", "hardware.tcp.send_segment", "hardware.tcp.receive_call", "hardware.tcp.poll", "hardware.tcp.copy_line"),
+	assumed("hardware.tcp.send_call", "what threads take to send and receive", "hardware.tcp.send_segment", "hardware.tcp.receive_call", "hardware.tcp.poll", "hardware.tcp.copy_line", "hardware.cpu.dispatch"),
 	assumed("hardware.tcp.softirq", "what softirq work and the scheduler take", "hardware.tcp.softirq_segment", "hardware.scheduler.context_switch", "hardware.scheduler.wake"),
-	assumed("hardware.wire.switch", "the time between two hosts", "hardware.tcp.interrupt"),
+	assumed("hardware.wire.switch", "the time between two hosts", "hardware.tcp.interrupt", "hardware.nic.tx_send", "hardware.nic.tx_latency", "hardware.nic.rx_send", "hardware.nic.rx_latency", "hardware.pcie.one_way"),
+	assumed("hardware.memory.dram", "what cores take at memory and at lines that others have written", "hardware.memory.dram_next", "hardware.memory.dram_random", "hardware.memory.dram_store",
+		"hardware.memory.llc_hit", "hardware.memory.llc_next", "hardware.memory.llc_store", "hardware.memory.llc_dma", "hardware.memory.tlb_walk",
+		"hardware.cpu.copy_line", "hardware.cpu.atomic", "hardware.cpu.line_transfer"),
 }
 
 // base is what runs on the cluster share. But for Figure 5-13 they ask for announced records together, as DrTM+H does (§4.4.1) and §5.1.1 allows: a
