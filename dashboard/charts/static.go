@@ -94,7 +94,7 @@ func svg(p Picture) string {
 func tracksPicture(title string, x Axis, tracks []Track, marks []Mark, on sheet) Picture {
 	looks := looksOf(tracks)
 	lo, hi := span(tracks, marks)
-	rows := make([][]*plot.Plot, len(tracks))
+	rows, titles := make([][]*plot.Plot, len(tracks)), make([]logTitles, len(tracks))
 	var names []legendItem
 	named := map[string]bool{}
 	for i, t := range tracks {
@@ -129,13 +129,14 @@ func tracksPicture(title string, x Axis, tracks []Track, marks []Mark, on sheet)
 		p.Y.Label.Text = t.Y.from(p.Y.Min, p.Y.Max)
 		p.Add(words)
 		addMarks(p, marks, i == 0)
-		rows[i] = []*plot.Plot{p}
+		rows[i], titles[i] = []*plot.Plot{p}, takeTitles(p, x.Log, t.Y.Log)
 	}
 	return on.picture(func(c draw.Canvas) {
 		c = drawLegend(c, names, on.variant())
 		tiles := draw.Tiles{Rows: len(rows), Cols: 1, PadX: 4, PadY: 6, PadTop: 6, PadBottom: 4, PadLeft: 4, PadRight: 14}
 		for i, canvases := range plot.Align(rows, tiles, c) {
 			rows[i][0].Draw(canvases[0])
+			titles[i].draw(rows[i][0], canvases[0])
 		}
 	})
 }
@@ -277,8 +278,7 @@ func scale(p *plot.Plot, x, y Axis, lo, hi float64) {
 	}
 	if y.Log {
 		p.Y.Scale = plot.LogScale{}
-		p.Y.Min = max(p.Y.Min, 1e-12)
-		p.Y.Max = max(p.Y.Max, p.Y.Min*1.0001)
+		p.Y.Min, p.Y.Max = logRange(p.Y.Min, p.Y.Max)
 		return
 	}
 	if p.Y.Min = min(0, p.Y.Min); y.From > 0 {
@@ -395,7 +395,7 @@ func ticks(a Axis) plot.Ticker {
 	case a.Log && a.Unit == "bytes":
 		return plot.TickerFunc(doublings)
 	case a.Log:
-		return plot.TickerFunc(func(lo, hi float64) []plot.Tick { return relabel(plot.LogTicks{Prec: -1}.Ticks(lo, hi)) })
+		return plot.TickerFunc(decades)
 	}
 	if a.Whole {
 		return plot.TickerFunc(func(lo, hi float64) []plot.Tick {
@@ -429,15 +429,6 @@ func binaryBytes(k int) string {
 		return fmt.Sprintf("%g Ki", math.Ldexp(1, k-10))
 	}
 	return fmt.Sprintf("%g Mi", math.Ldexp(1, k-20))
-}
-
-func relabel(ts []plot.Tick) []plot.Tick {
-	for i := range ts {
-		if ts[i].Label != "" {
-			ts[i].Label = tickText(ts[i].Value)
-		}
-	}
-	return ts
 }
 
 // tickText is SI without the prefixes of parts: ticks from 0 to 1 are halves, not
