@@ -21,7 +21,7 @@ var DST = Kind{
 // hybridClaim: where all clocks show one time, whoever begins behind another one's end has a larger stamp, and a strict snapshot has all
 // that ended before. Where they do not, a snapshot under way may see who began behind the end of another one without that one.
 func hybridClaim(v knob.Values) history.Claim {
-	if v.Int("ts.clock_drift_ns") == 0 && v.Int("fault.clock_skew") == 0 {
+	if allStrict(v) && v.Int("ts.clock_drift_ns") == 0 && v.Int("fault.clock_skew") == 0 {
 		return history.StrictSerializable
 	}
 	return history.Serializable

@@ -67,6 +67,9 @@ func OptionsOf(v knob.Values) Options {
 
 const mixed = "mixed"
 
+// allStrict says that each snapshot has to see all that was committed before it began.
+func allStrict(v knob.Values) bool { return v.Text("ts.freshness") == freshnessNames[Strict] }
+
 // Rows are the knobs of timestamps: those of all schemes, and each one's own.
 func Rows(load testbed.LoadOf) []knob.Row {
 	names, docs := append([]string{None}, Names()...), "none = records have one version"

@@ -22,12 +22,12 @@ var TrueTime = Kind{
 	Open: openTrueTime,
 }
 
-// trueTimeClaim: a clock that is worse than ε, which nobody knows, costs strictness.
+// trueTimeClaim: strictness is of strict snapshots alone, and a clock that is worse than ε, which nobody knows, costs it.
 func trueTimeClaim(v knob.Values) history.Claim {
-	if v.Int("fault.clock_skew") != 0 {
-		return history.Serializable
+	if allStrict(v) && v.Int("fault.clock_skew") == 0 {
+		return history.StrictSerializable
 	}
-	return history.StrictSerializable
+	return history.Serializable
 }
 
 // Snapshots raise tuple timestamps, and wait for writers that may be in front of them.

@@ -83,7 +83,10 @@ func TestStrictIsClaimedWhereItHolds(t *testing.T) {
 	}
 	for want, sets := range map[history.Claim][]experiment.Knobs{
 		history.SnapshotIsolation: {{"ts.scheme": "vts", "oracle": true}, {"ts.scheme": "vts", "oracle": true, "ts.stable": false}},
-		history.Serializable:      {{"ts.scheme": "vts", "oracle": true, "ts.readers": true}, {"ts.scheme": "gts", "oracle": true}, {"ts.scheme": "truetime", "fault.clock_skew": 1}},
+		history.Serializable:      {{"ts.scheme": "vts", "oracle": true, "ts.readers": true}, {"ts.scheme": "gts", "oracle": true}, {"ts.scheme": "truetime", "fault.clock_skew": 1},
+			{"ts.scheme": "dst", "ts.clock_drift_ns": 0, "ts.freshness": "session"}, {"ts.scheme": "dst", "ts.clock_drift_ns": 0, "ts.freshness": "stale"},
+			{"ts.scheme": "truetime", "ts.freshness": "session"}, {"ts.scheme": "truetime", "ts.freshness": "mixed"}},
+		history.StrictSerializable: {{"ts.scheme": "dst", "ts.clock_drift_ns": 0, "ts.freshness": "strict"}, {"ts.scheme": "truetime", "ts.freshness": "strict"}},
 	} {
 		for _, set := range sets {
 			if got := claim(set); got != want {

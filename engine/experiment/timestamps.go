@@ -15,7 +15,7 @@ func timestampKnobs() []knob.Row {
 	for i := range rows {
 		own := rows[i].Inactive
 		rows[i].Inactive = func(v Knobs) string {
-			if p := Protocols.Of(v); Workloads.Of(v).Transactions && len(p.Schemes) == 0 {
+			if p := Protocols.Of(v); Workloads.Of(v).Transactions && !p.Snapshots {
 				return "cc=" + p.Name + " does not use it"
 			}
 			return own(v)
@@ -42,9 +42,9 @@ func validTimestamps(v Knobs) error {
 	}
 	p := Protocols.Of(v)
 	switch {
-	case len(p.Schemes) == 0:
+	case !p.Snapshots:
 		return knob.Invalid("ts.scheme", scheme, "set ts.scheme=none, or cc=occ", "cc=%s has no snapshots", p.Name)
-	case !slices.Contains(p.Schemes, scheme):
+	case p.Schemes != nil && !slices.Contains(p.Schemes, scheme):
 		return knob.Invalid("ts.scheme", scheme, "set one of "+strings.Join(p.Schemes, ", "), "cc=%s does not host it", p.Name)
 	case load.Indexes && v.Text("store.ordered") != dated:
 		return knob.Invalid("store.ordered", v.Text("store.ordered"), "set store.ordered="+dated+", or ts.scheme=none", "its indexes have no guards for snapshots")

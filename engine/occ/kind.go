@@ -11,13 +11,13 @@ import (
 
 // Kind is the protocol in the list of parts.
 var Kind = txn.Kind{
-	Name:    "occ",
-	Schemes: []string{"dst", "gts", "vts", "truetime"},
-	Doc:     "optimistic concurrency control with primary-backup replication (Figure 4-1)",
-	Claim:   history.StrictSerializable,
-	Rows:    rows,
-	Uses:    []string{"replicas", "cache.enabled", "cache.bytes", "txn.speculative", txn.PaddingKnob, "log.reclaim", "txn.backoff_min_ns", "txn.backoff_max_ns", txn.KnobCoordinator},
-	Rules:   []func(knob.Values, *testbed.Load) error{txn.ValidReplicas, txn.ValidBackoff, validNetwork, validVersions, validAtomics, validSwitches},
+	Name:      "occ",
+	Snapshots: true,
+	Doc:       "optimistic concurrency control with primary-backup replication (Figure 4-1)",
+	Claim:     history.StrictSerializable,
+	Rows:      rows,
+	Uses:      []string{"replicas", "cache.enabled", "cache.bytes", "txn.speculative", txn.PaddingKnob, "log.reclaim", "txn.backoff_min_ns", "txn.backoff_max_ns", txn.KnobCoordinator},
+	Rules:     []func(knob.Values, *testbed.Load) error{txn.ValidReplicas, txn.ValidBackoff, validNetwork, validVersions, validAtomics, validSwitches},
 	Follower: func(load testbed.LoadOf) knob.Follower {
 		return knob.Follower{
 			Values: func(before, v, set knob.Values) {

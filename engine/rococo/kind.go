@@ -9,13 +9,14 @@ import (
 
 // Kind is the protocol in the list of parts.
 var Kind = txn.Kind{
-	Name:    "rococo",
-	Schemes: []string{"dst"},
-	Doc:     "transactions in pieces that servers reorder by a dependency graph instead of aborting them (Rococo)",
-	Claim:   history.StrictSerializable,
-	Rows:    func(testbed.LoadOf) []knob.Row { return []knob.Row{txn.HostRow()} },
-	Uses:    []string{"txn.backoff_min_ns", "txn.backoff_max_ns", txn.KnobCoordinator},
-	Rules:   []func(knob.Values, *testbed.Load) error{txn.ValidBackoff, validPieces},
+	Name:      "rococo",
+	Snapshots: true,
+	Schemes:   []string{"dst"}, // its stamps follow the order of the graph (versions.go); no other scheme's could
+	Doc:       "transactions in pieces that servers reorder by a dependency graph instead of aborting them (Rococo)",
+	Claim:     history.StrictSerializable,
+	Rows:      func(testbed.LoadOf) []knob.Row { return []knob.Row{txn.HostRow()} },
+	Uses:      []string{"txn.backoff_min_ns", "txn.backoff_max_ns", txn.KnobCoordinator},
+	Rules:     []func(knob.Values, *testbed.Load) error{txn.ValidBackoff, validPieces},
 	Config: func(v knob.Values, _ *testbed.Load, _ txn.Seen) txn.Config {
 		return Config{Settings: txn.SettingsOf(v), HostScale: txn.HostScale(v)}.withDefaults()
 	},

@@ -70,6 +70,5 @@
 //     themselves. Its commit passes along the replicas one after the other; here the coordinator writes the logs.
 //   - Detection of deadlocks by a graph of who waits for whom. MySQL Cluster has none either.
 //   - The gaps of one server share 16,384 lock words: two that share one exclude each other.
-//   - A change of ts.scheme while the system runs.
 //   - Recovery: a machine that fails takes its transactions with it, and those of others that have locks there.
 package twopl

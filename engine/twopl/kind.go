@@ -13,12 +13,12 @@ import (
 
 // Kind is the protocol in the list of parts.
 var Kind = txn.Kind{
-	Name:    "2pl",
-	Doc:     "two-phase locking whose requests wait in the server's lock queues, by RPC alone",
-	Claim:   history.StrictSerializable,
-	ClaimOf: claimOf,
-	Schemes: []string{"dst", "gts", "vts", "truetime"},
-	Rows:    rows,
+	Name:      "2pl",
+	Doc:       "two-phase locking whose requests wait in the server's lock queues, by RPC alone",
+	Claim:     history.StrictSerializable,
+	ClaimOf:   claimOf,
+	Snapshots: true,
+	Rows:      rows,
 	Uses: []string{"replicas", "txn.speculative", txn.PaddingKnob, "log.reclaim", "txn.backoff_min_ns", "txn.backoff_max_ns", txn.KnobCoordinator,
 		"opt.or", "opt.db", "opt.pa", "opt.lock.or", "opt.lock.db", "opt.logging.or", "opt.logging.db", "opt.commit.or", "opt.commit.db", "opt.commit.pa"},
 	Rules: []func(knob.Values, *testbed.Load) error{txn.ValidReplicas, txn.ValidBackoff, valid},

@@ -35,8 +35,9 @@ type Kind struct {
 	// Costs are the costs in its code that a Scale may change.
 	Costs func() []Cost
 
-	// Schemes are the schemes of timestamps under which it hosts snapshots; nil: none.
-	Schemes []string
+	// Snapshots says that it hosts snapshots: under the Schemes of timestamps that are named, nil: under any.
+	Snapshots bool
+	Schemes   []string
 
 	// Presets are published designs that it can take the place of, in the order of the page. PresetKnobs is all that
 	// one of them sets, Governed what it says in v, where others of its knobs may be set otherwise.
