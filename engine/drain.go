@@ -109,6 +109,11 @@ func (s *System) judgeAtRest(e *ending) (*result.Checks, error) {
 	for _, inv := range append(verdicts, s.lawful()) {
 		judged(&report, inv)
 	}
+	if why := s.load.unmeasured(); why != "" && report.Incomplete == "" {
+		if report.Incomplete = why; !report.Failed() {
+			report.OK = history.Undecided
+		}
+	}
 	return &report, nil
 }
 

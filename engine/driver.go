@@ -400,6 +400,14 @@ func (d *driver) stale() []workload.Invariant {
 	return []workload.Invariant{{Name: "snapshots.staleness", OK: broken == "", Rule: "what a snapshot reads was not replaced longer before its begin than the bound says", Text: broken}}
 }
 
+// unmeasured says what there was no memory to judge, "" if all was judged.
+func (d *driver) unmeasured() string {
+	if d.db == nil {
+		return ""
+	}
+	return d.db.StalenessUnmeasured()
+}
+
 // judged adds a verdict to a report.
 func judged(r *result.Checks, inv workload.Invariant) {
 	if inv.OK {

@@ -149,6 +149,14 @@ func (db *DB) StalenessVerdict() (broken string, ok bool) {
 	return s.broken, s.bounds && (s.broken != "" || !s.lost)
 }
 
+// StalenessUnmeasured says why the reads of snapshots were no longer measured from some moment on, "" if they were.
+func (db *DB) StalenessUnmeasured() string {
+	if db.staleness == nil || !db.staleness.lost {
+		return ""
+	}
+	return fmt.Sprintf("snapshots may lack what the last %d decisions wrote, of which no more are remembered, so reads staler than the bound may be missed; make ts.staleness_ns or ts.gc_ns smaller", mostVerdicts)
+}
+
 // Restamped says that every snapshot to come has everything that was committed, whatever its stamps: those of another scheme
 // mean nothing. No transaction is under way.
 func (db *DB) Restamped() {

@@ -175,6 +175,9 @@ func TestStalenessMemory(t *testing.T) {
 	for i := range uint64(mostVerdicts + 10) {
 		w.write(tx, i%7, 1<<20+4*i, r2.Time(i), dst.Stamp(i+1))
 	}
+	if why := w.db.StalenessUnmeasured(); !strings.Contains(why, "1048576 decisions") {
+		t.Errorf("the room is used up, and it says %q", why)
+	}
 	if _, any := w.db.StalenessVerdict(); any || len(s.recent) != mostVerdicts {
 		t.Errorf("room for %d: a verdict %v", len(s.recent), any)
 	}
