@@ -89,8 +89,9 @@ type graph struct {
 	free   []*node
 	plan   plan
 
-	forgets bool                  // see Forgetful
-	first   func(a, b txnID) bool // which of a cycle runs first
+	forgets  bool                  // see Forgetful
+	reversed bool                  // see StampsReversed
+	first    func(a, b txnID) bool // which of a cycle runs first
 }
 
 // keptNodes is how many executed transactions a server remembers. One that others still depend on must be among them, see
@@ -128,6 +129,10 @@ func (g *graph) stampAll(order []*node) {
 					floor = max(floor, b.top+1)
 				}
 			}
+		}
+		if g.reversed {
+			order = slices.Clone(order) // the plan runs as it is
+			slices.Reverse(order[:n])
 		}
 		last := uint64(0)
 		for _, m := range order[:n] {

@@ -48,6 +48,7 @@ func (c Config) Open(db *txn.DB) (txn.Protocol, error) {
 			claimed: claimed{of: map[recordOf]*claims{}}, edges: make([][]edge, cl.Threads(m)), lines: lines,
 		})
 		p.servers[m].graph.forgets = c.Variant == Forgetful
+		p.servers[m].graph.reversed = c.Variant == StampsReversed
 	}
 	if c.Timestamps.Versions() {
 		p.header = record.Versioned

@@ -193,9 +193,6 @@ func (s *server) run(c *r2.Co, order []*node, visited int) {
 	list := append(s.list(), order...) // the next plan is made while this one runs
 	if s.p.stamps() {
 		s.graph.stampAll(list)
-		if s.p.cfg.Variant == StampsReversed {
-			reverseStamps(list)
-		}
 	}
 	for _, n := range list {
 		n.status = executing

@@ -44,20 +44,6 @@ func (v Variant) String() string {
 	return "correct"
 }
 
-// reverseStamps is StampsReversed, of a plan.
-func reverseStamps(list []*node) {
-	for len(list) > 0 {
-		n := 1
-		for n < len(list) && list[n].component == list[0].component {
-			n++
-		}
-		for i := range n / 2 {
-			list[i].stamp, list[n-1-i].stamp = list[n-1-i].stamp, list[i].stamp
-		}
-		list = list[n:]
-	}
-}
-
 // firstOf is which of two transactions of a cycle runs first on a server.
 func (v Variant) firstOf(server int) func(a, b txnID) bool {
 	if v == Reversed && server == 0 {

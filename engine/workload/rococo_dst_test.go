@@ -50,7 +50,7 @@ func TestRococoSnapshotFaults(t *testing.T) {
 		name, kind string
 		cfg        rococo.Config
 	}
-	list := []planted{{rococo.StampsReversed.String(), rococo.StampsDiffer, dated(rococo.StampsReversed)}}
+	list := []planted{{rococo.StampsReversed.String(), "G-single", dated(rococo.StampsReversed)}}
 	for _, x := range []struct {
 		mvcc.Variant
 		kind string

@@ -107,7 +107,10 @@ func claims(o Setup) history.Options {
 	if k := dst.Named(t.Scheme); k != nil {
 		if h.Writers, h.Claim = history.StrictSerializable, k.Claim; k.ClaimOf != nil {
 			v := t.Values.Clone()
-			v["ts.clock_drift_ns"], v["fault.clock_skew"] = int(t.DriftNS), int(t.SkewNS)
+			v["ts.clock_drift_ns"], v["fault.clock_skew"], v["ts.freshness"] = int(t.DriftNS), int(t.SkewNS), t.Freshness.String()
+			if t.Mixed {
+				v["ts.freshness"] = "mixed"
+			}
 			h.Claim = k.ClaimOf(v)
 		}
 	}
