@@ -45,7 +45,7 @@ var tcpCosts = []cost{
 	assumed("hardware.tcp.softirq", "what softirq work and the scheduler take", "hardware.tcp.softirq_segment", "hardware.scheduler.context_switch", "hardware.scheduler.wake"),
 	assumed("hardware.wire.switch", "the time between two hosts", "hardware.tcp.interrupt", "hardware.nic.tx_send", "hardware.nic.tx_latency", "hardware.nic.rx_send", "hardware.nic.rx_latency", "hardware.pcie.one_way"),
 	assumed("hardware.memory.dram", "what cores take at memory and at lines that others have written", "hardware.memory.dram_next", "hardware.memory.dram_random", "hardware.memory.dram_store",
-		"hardware.memory.llc_hit", "hardware.memory.llc_next", "hardware.memory.llc_store", "hardware.memory.llc_dma", "hardware.memory.tlb_walk",
+		"hardware.memory.llc_hit", "hardware.memory.llc_next", "hardware.memory.llc_store", "hardware.memory.llc_dma", "hardware.memory.tlb_walk", "hardware.memory.cross_socket",
 		"hardware.cpu.copy_line", "hardware.cpu.atomic", "hardware.cpu.line_transfer"),
 }
 

@@ -22,7 +22,7 @@ var lines513 = []line4{
 
 func figure513(id, title, workload, row string) *definition {
 	return &definition{
-		id: id, title: title + " on two-phase locking over TCP", chapter: 5, section: "5.5.2", scope: "cluster", costs: append([]cost{assumed("host.scale", "what records take of a server")}, tcpCosts[1:]...),
+		id: id, title: title + " on two-phase locking over TCP", chapter: 5, section: "5.5.2", scope: "cluster", costs: append([]cost{assumed("host.scale", "what records take of a server")}, tcpCosts...),
 		x: Axis{Label: "Clients of the cluster", Unit: "clients", Log: true}, y: Axis{Label: "Throughput", Unit: "Mtxn/s"},
 		plan: func(scale string) plan { return plan513(scale, workload) },
 		claims: func(f *Figure) []Claim {

@@ -32,7 +32,7 @@ var figures514 = []*definition{
 
 var (
 	axis514  = Axis{Label: "Requests per server", Unit: "requests"}
-	costs514 = append([]cost{assumed("host.scale", "what requests take of a server")}, tcpCosts[1:]...)
+	costs514 = append([]cost{assumed("host.scale", "what requests take of a server")}, tcpCosts...)
 )
 
 // threads514 share the requests of a server.
