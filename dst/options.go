@@ -111,7 +111,7 @@ func common(load testbed.LoadOf) []knob.Row {
 		{Knob: knob.Knob{Name: "ts.staleness_ns", Kind: knob.Duration, Default: 0, Min: 0, Max: maxStalenessNS, Unit: "ns", Label: "Staleness", Section: "5.2.4", Group: knob.Timestamps, Live: true,
 			Doc: "A snapshot reads so much before now, where fewer writers are still at it."}, Inactive: func(v knob.Values) string { return cmp.Or(snapshots(v), noClocks(v)) }},
 		{Knob: knob.Knob{Name: "ts.clock_drift_ns", Kind: knob.Duration, Default: defaultDriftNS, Min: 0, Max: maxDriftNS, Unit: "ns", Label: "Clock drift", Section: "5.2.4", Group: knob.Timestamps, Live: true,
-			Doc: "The clocks of any two machines differ by at most this. Assumed: NTP within a rack keeps tens of microseconds, PTP below one."}, Inactive: noClocks},
+			Doc: "The clocks of any two machines differ by at most this. Assumed: NTP on a LAN keeps tens of microseconds (so the chrony project), PTP below one."}, Inactive: noClocks},
 		{Knob: knob.Knob{Name: "ts.freshness", Kind: knob.Choice, Default: freshnessNames[BySession], Choices: append(freshnessNames[:len(freshnessNames):len(freshnessNames)], mixed), Label: "Freshness", Section: "5.2.4", Group: knob.Timestamps, Live: true,
 			Doc: "What a snapshot has to see. session: what its client has committed or read before; stale: whatever the staleness allows; strict: all that was committed before it began; mixed: each draws one of them."}, Inactive: snapshots},
 		{Knob: knob.Knob{Name: "ts.variant", Kind: knob.Choice, Default: Sound, Choices: []string{Sound, AsPublishedWait, AsPublishedCommit}, Label: "Form of DST", Section: "5.2.2", Group: knob.Timestamps,
