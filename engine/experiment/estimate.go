@@ -3,6 +3,7 @@ package experiment
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"strconv"
 
 	"drtmx/dst"
@@ -21,18 +22,22 @@ type Estimate struct {
 
 // What a part costs on the host. Measured as the resident set of `drtmx run` on amd64.
 const (
-	baseBytes      = 40 << 20 // program, profile, histograms, windows
+	baseBytes      = 50 << 20 // program, profile, histograms, windows: a run of cycle with two threads has 55 MB
 	machineBytes   = 1 << 20  // cache tags of one machine
 	qpBytes        = 1 << 10
 	coroutineBytes = 24 << 10 // two stacks, scratch, a transaction's sets
 	recvBytes      = 4 << 10  // a RECV buffer
 	ringBytes      = 32 << 10 // a log ring: one per thread of the cluster in each server
 	guardBytes     = 1 << 19  // of a server's gaps
-	versionBytes   = 250      // an old version, with what measures staleness and collects it
+	versionBytes   = 226      // an old version, with what measures staleness and collects it, but not what Footprint.Old has of it
+
+	cacheEntryBytes = 16 // of a location cache
+	endBytes        = 8  // the stamp at the end of a row with old versions in it
 
 	messagesPerCommit = 4
 	warmedPerWallMS   = 30_000 // records that enter a location cache
 	autoSpanNS        = 5_000_000
+	autoWarmupNS      = 1_000_000 // at least
 )
 
 // EstimateOf estimates a spec's needs.
@@ -51,18 +56,20 @@ func EstimateOfValues(v Knobs) Estimate {
 	if v.Int("duration_ns") == 0 {
 		seconds += autoSpanNS / 1e9
 	}
-	count := func(perThread float64) int64 { return int64(perThread * float64(clients) * seconds) }
-
+	if v.Int("warmup_ns") == 0 {
+		seconds += autoWarmupNS / 1e9
+	}
 	fixed := int64(baseBytes+all*machineBytes) + HeapBytes(v) + testbed.MoreBytes(v)
 	w := Workloads.Of(v)
 	f := w.Footprint(v)
+	f.PerSecond = overTCP(v, f)
 	if k := orderedOf(v); k != nil {
 		f.Bytes += k.Footprint(v, uint64(workload.Scaled(v, "workload.keys")), v.Int("workload.value_bytes")+w.LongestKey(v))
 	}
-	requests := count(f.PerSecond)
+	requests := int64(f.PerSecond * float64(clients) * seconds)
 	if !w.Transactions && !w.Ordered {
 		return Estimate{
-			MemoryBytes: fixed + min(f.Bytes, requests*f.PerRequest), MaxMemoryBytes: fixed + f.Bytes,
+			MemoryBytes: fixed + touched(v, f, requests), MaxMemoryBytes: fixed + f.Bytes,
 			WallMS: 1 + int64(float64(requests)/f.PerWallMS),
 		}
 	}
@@ -75,11 +82,10 @@ func EstimateOfValues(v Knobs) Estimate {
 	if v.Int("replicas") > 1 && w.Transactions {
 		fixed += int64(servers*threads) * ringBytes
 	}
-	rows, old := versionsOf(v, &f, seconds)
-	fixed, f.Bytes = fixed+old, f.Bytes+rows
+	fixed += versionsOf(v, &f, seconds)
 	e := Estimate{
 		MaxMemoryBytes: fixed + f.Bytes + recv,
-		MemoryBytes:    fixed + min(f.Bytes, requests*f.PerRequest) + min(recv, requests*messagesPerCommit*buffer),
+		MemoryBytes:    fixed + touched(v, f, requests) + min(recv, requests*messagesPerCommit*buffer),
 		WallMS:         100 + int64(float64(requests)/f.PerWallMS),
 	}
 	if v.Bool("cache.enabled") && v.Bool("warm") && w.Transactions {
@@ -88,20 +94,61 @@ func EstimateOfValues(v Knobs) Estimate {
 	return e
 }
 
-// versionsOf is what versions of records need: more bytes in rows, and the heaps of old versions. A heap uses the places first
-// that were freed last, so of its room only as much is touched as there are versions at a time: those that were overwritten
-// since the oldest snapshot that may run.
-func versionsOf(v Knobs, f *workload.Footprint, seconds float64) (rows, old int64) {
+// overTCP is how many requests a client thread makes in a second. Over kernel TCP each message takes of cores what an RNIC does by
+// itself: of the sender's, of the receiver's, and of the one that the receive queue interrupts. A call is two messages, and each thread
+// serves as many calls as it makes.
+func overTCP(v Knobs, f workload.Footprint) float64 {
+	tcp := testbed.Profile(v).TCP
+	if tcp == nil || f.PerSecond == 0 {
+		return f.PerSecond
+	}
+	message := (tcp.SendCall.Value + tcp.ReceiveCall.Value + tcp.Softirq.Value) / 1e9
+	return 1 / (1/f.PerSecond + 2*f.Calls*message)
+}
+
+// touched is what requests touch of tables, in pages of the host.
+func touched(v Knobs, f workload.Footprint, requests int64) int64 {
+	n := partOf(f.Bytes-f.Buckets, requests*f.PerRequest)
+	if !f.Fixed || looksUp(v, f) {
+		n += partOf(f.Buckets, requests*f.PerLookups)
+	}
+	return n
+}
+
+// partOf is how much of so many bytes is touched by draws of them that are as many bytes together, where each page is as likely
+// as any other: the share of pages that no draw hits is e^(-drawn/all).
+func partOf(all, drawn int64) int64 {
+	if all == 0 {
+		return 0
+	}
+	return int64(float64(all) * -math.Expm1(-float64(drawn)/float64(all)))
+}
+
+// looksUp says whether machines READ buckets: some protocols never do, and a cache that has all records before the start spares it.
+func looksUp(v Knobs, f workload.Footprint) bool {
+	cached := v.Bool("cache.enabled") && v.Bool("warm") && float64(f.Cached*cacheEntryBytes) <= float64(v.Int("cache.bytes"))*v.Float("workload.scale")
+	return !cached && Protocols.Of(v).LooksUp(v, Workloads.Load(v)) == ""
+}
+
+// versionsOf is what versions of records need: more bytes in rows, in which each request touches so many more, and the heaps of old
+// versions. A heap uses the places first that were freed last, so of its room only as much is touched as there are versions at a time:
+// those that were overwritten since the oldest snapshot that may run.
+func versionsOf(v Knobs, f *workload.Footprint, seconds float64) (old int64) {
 	o := dst.OptionsOf(v)
-	if !o.Versions() || !Workloads.Of(v).Transactions {
-		return 0, 0
+	if !o.Versions() || !Workloads.Of(v).Transactions || f.Rows == 0 {
+		return 0
 	}
 	_, servers := testbed.Machines(v)
 	_, clients, _ := testbed.ThreadCounts(v)
 	kept := float64(o.StalenessNS+2*(o.DriftNS+o.GCNS)) / 1e9
-	versions := int64(f.PerSecond * float64(clients) * min(kept, seconds) * float64(f.Overwrites))
-	rows = f.Rows * int64(v.Int("replicas")) * int64(record.Versioned.Bytes-record.LockSeq.Bytes)
-	return rows, int64(servers)*guardBytes + versions*versionBytes
+	versions := int64(f.PerSecond * float64(clients) * min(kept, seconds) * f.Overwrites)
+	more := f.Rows * int64(record.Versioned.Bytes-record.LockSeq.Bytes)
+	if n := int64(v.Int("ts.inline")); n > 0 {
+		more += n*f.Old + f.Rows*endBytes
+	}
+	f.Bytes += more * int64(v.Int("replicas"))
+	f.PerRequest += f.PerRequest / workload.PageBytes * (more / f.Rows)
+	return int64(servers)*guardBytes + versions*(versionBytes+f.Old/f.Rows)
 }
 
 // HeapBytes is what queue pairs and coroutines need.

@@ -27,8 +27,11 @@ func (h Header) Tail(valueBytes int) Tail {
 	if written == 0 {
 		written = valueBytes
 	}
-	return Tail{row: h.Bytes + valueBytes, first: alignUp(h.Bytes+valueBytes, 8), each: placeHead + alignUp(written, 8), n: h.Inline}
+	return Tail{row: h.Bytes + valueBytes, first: alignUp(h.Bytes+valueBytes, 8), each: PlaceBytes(written), n: h.Inline}
 }
+
+// PlaceBytes is what an old version takes of a row, of whose value updates write so many bytes.
+func PlaceBytes(written int) int { return placeHead + alignUp(written, 8) }
 
 // Places is how many old versions it has room for, Place where one is in the row, and End where the stamp is.
 func (t Tail) Places() int     { return t.n }

@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"drtmx/engine/knob"
 	"drtmx/engine/kv"
 	"drtmx/engine/r2"
+	"drtmx/engine/record"
 	"drtmx/engine/testbed"
 )
 
@@ -54,11 +56,16 @@ type MixType struct {
 // Footprint is what tables and requests of a workload need of the host.
 type Footprint struct {
 	Bytes      int64   // of all rows, replicas and buckets, or of the memory that requests go to
+	Buckets    int64   // of Bytes, those of hash tables, if look-ups alone touch them; 0: they are among the rows
+	Fixed      bool    // keys are there for ever, so servers find their records without a look at Buckets
 	Cached     int64   // records that location caches may have
 	Rows       int64   // records, without replicas
-	Overwrites int64   // versions of records that a request replaces
-	PerRequest int64   // bytes that a request touches for the first time, at the begin
-	PerSecond  float64 // requests per client thread, in virtual time: a guess before the run
+	Old        int64   // bytes of one old version of each of them, as rows have them (ts.inline)
+	Overwrites float64 // versions of records that a request replaces
+	PerRequest int64   // bytes of the host's pages with rows that a request touches
+	PerLookups int64   // the same of Buckets
+	Calls      float64 // requests to other machines that one makes if each is a message, and is answered by one
+	PerSecond  float64 // requests per client thread over RDMA, in virtual time: a guess before the run
 	PerWallMS  float64 // requests on one core of the host
 }
 
@@ -71,11 +78,8 @@ type Requests struct {
 	Retried         bool // clients go on behind one that failed
 }
 
-// RowBytes is the header and value of a small record.
-const (
-	RowBytes  = 24
-	PageBytes = 4096
-)
+// PageBytes is a page of the host.
+const PageBytes = 4096
 
 // Reads says whether the workload reads a knob.
 func (k *Kind) Reads(name string) bool { return slices.Contains(k.Knobs, name) }
@@ -104,15 +108,38 @@ func Anywhere(v knob.Values) int {
 	return 100 / v.Int("nodes")
 }
 
-// SmallRecords is the footprint of transactions on a few small records each.
-func SmallRecords(v knob.Values, records int64) Footprint {
-	copies := int64(v.Int("replicas"))
-	return Footprint{Bytes: records * (RowBytes*copies + kv.IndexBytes(v)), Cached: records, Rows: records, Overwrites: 1, PerRequest: 2 * (copies + 1) * PageBytes, PerSecond: 500_000, PerWallMS: 20}
+// Records are those of a table, and what a transaction does to them on average.
+type Records struct {
+	Count   int64
+	Bytes   int     // of a value
+	Written int     // of them by an update; 0: all
+	Fixed   bool    // none is inserted or deleted
+	Taken   float64 // records that it reads or writes
+	Updated float64 // those of them that it writes
+	Local   int     // per cent of them on the client's machine
+}
+
+// Footprint is that of small records; others have a PerSecond of their own. A row lies in one page, or in more by as much as it is
+// long; an update goes to each replica. Calls: one to read a record, for an update one to lock it and one to write it, and the log's
+// to each backup.
+func (r Records) Footprint(v knob.Values) Footprint {
+	copies, index, row := int64(v.Int("replicas")), r.Count*kv.IndexBytes(v), int64(record.HeaderBytes+r.Bytes)
+	written, remote := cmp.Or(r.Written, r.Bytes), 1-float64(r.Local)/100
+	return Footprint{
+		Bytes: r.Count*row*copies + index, Buckets: index, Fixed: r.Fixed, Cached: r.Count, Rows: r.Count, Old: r.Count * int64(record.PlaceBytes(written)), Overwrites: r.Updated,
+		PerRequest: int64((r.Taken + r.Updated*float64(copies-1)) * float64(PageBytes+row)), PerLookups: int64(r.Taken * PageBytes),
+		Calls: remote*(r.Taken+2*r.Updated) + min(r.Updated, 1)*float64(copies-1), PerSecond: 500_000, PerWallMS: 20,
+	}
+}
+
+// SmallRecords is the footprint of transactions that update two small records each, of any machine.
+func SmallRecords(v knob.Values, records int64, valueBytes int) Footprint {
+	return Records{Count: records, Bytes: valueBytes, Taken: 2, Updated: 2, Local: Anywhere(v)}.Footprint(v)
 }
 
 // Places is the footprint of raw requests of so many bytes to places of memory.
 func Places(bytes, each int64) Footprint {
-	return Footprint{Bytes: bytes, PerRequest: max(each, PageBytes), PerSecond: 8_000_000, PerWallMS: 1_000}
+	return Footprint{Bytes: bytes, PerRequest: max(each, PageBytes), Calls: 1, PerSecond: 8_000_000, PerWallMS: 1_000}
 }
 
 // ValidOneSided refuses a workload without a two-sided form where the NICs have no RDMA.

@@ -24,7 +24,7 @@ var Kind = workload.Kind{
 		Doc: "How many there are. The fewer, the more transactions meet."}}},
 	Knobs: []string{"workload.counters", "workload.scale"},
 	Footprint: func(v knob.Values) workload.Footprint {
-		return workload.SmallRecords(v, int64(v.Int("workload.counters")))
+		return workload.SmallRecords(v, int64(v.Int("workload.counters")), 8)
 	},
 	Build: func(v knob.Values) (workload.Bench, error) {
 		return &Bench{n: uint64(v.Int("workload.counters"))}, nil

@@ -18,7 +18,7 @@ var Kinds = []workload.Kind{{
 	Rules:      []func(knob.Values) error{valid},
 	Population: "workload.keys",
 	Footprint: func(v knob.Values) workload.Footprint {
-		return workload.SmallRecords(v, int64(keysOf(v)))
+		return workload.SmallRecords(v, int64(keysOf(v)), v.Int("workload.value_bytes"))
 	},
 	Build: func(v knob.Values) (workload.Bench, error) {
 		return New(Options{Keys: keysOf(v), ValueBytes: v.Int("workload.value_bytes"), Seed: testbed.Seed(v)})

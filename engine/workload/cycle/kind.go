@@ -14,7 +14,7 @@ var Kinds = []workload.Kind{{
 	Defaults:   map[string]any{"workload.keys": 64},
 	Population: "workload.keys",
 	Footprint: func(v knob.Values) workload.Footprint {
-		return workload.SmallRecords(v, int64(workload.Scaled(v, "workload.keys")))
+		return workload.SmallRecords(v, int64(workload.Scaled(v, "workload.keys")), v.Int("workload.value_bytes"))
 	},
 	Build: func(v knob.Values) (workload.Bench, error) {
 		return New(Options{Keys: uint64(workload.Scaled(v, "workload.keys")), ValueBytes: v.Int("workload.value_bytes"), Seed: testbed.Seed(v)})

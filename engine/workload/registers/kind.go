@@ -19,7 +19,7 @@ var Kinds = []workload.Kind{{
 	Rules:      []func(knob.Values) error{valid},
 	Population: "workload.keys",
 	Footprint: func(v knob.Values) workload.Footprint {
-		return workload.SmallRecords(v, int64(workload.Scaled(v, "workload.keys")))
+		return workload.SmallRecords(v, int64(workload.Scaled(v, "workload.keys")), v.Int("workload.value_bytes"))
 	},
 	Build: func(v knob.Values) (workload.Bench, error) { return New(optionsOf(v)) },
 }}

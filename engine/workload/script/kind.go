@@ -18,7 +18,7 @@ var Kinds = []workload.Kind{{
 
 	Population: "workload.keys",
 	Footprint: func(v knob.Values) workload.Footprint {
-		f := workload.SmallRecords(v, int64(workload.Scaled(v, "workload.keys")))
+		f := workload.SmallRecords(v, int64(workload.Scaled(v, "workload.keys")), v.Int("workload.value_bytes"))
 		f.PerSecond = 0
 		return f
 	},

@@ -5,6 +5,7 @@ import (
 
 	"drtmx/engine/knob"
 	"drtmx/engine/kv"
+	"drtmx/engine/record"
 	"drtmx/engine/testbed"
 	"drtmx/engine/workload"
 )
@@ -118,7 +119,8 @@ func validOrders(v knob.Values) error {
 	return nil
 }
 
-// footprint is what TPC-C needs. What a commit touches and takes was measured with new-order.
+// footprint is what TPC-C needs. What a commit touches and takes was measured with new-order. Its calls are as those of workload.Records:
+// of the mix by default, of ten lines in a new-order, and of one customer in a payment.
 func footprint(v knob.Values, newOrderOnly bool) workload.Footprint {
 	_, servers := testbed.Machines(v)
 	const customerRow = 671 + 1                                  // in strides, as all of these
@@ -141,11 +143,18 @@ func footprint(v knob.Values, newOrderOnly bool) workload.Footprint {
 	}
 	row := func(bytes int64) int64 { return bytes*copies + kv.IndexBytes(v) }
 	each := items*row(stockRow) + districts*customers*row(customerRow) + districts*(customers+int64(v.Int("workload.orders")))*(orderRows*copies+17*entry)
+	place := func(bytes int) int64 { return int64(record.PlaceBytes(bytes)) }
+	old := items*place(stockBytes) + districts*customers*place(customerBytes) + districts*(customers+int64(v.Int("workload.orders")))*(place(newOrderBytes)+place(orderBytes)+15*place(orderLineBytes))
 	rows, cached := items+districts*customers+districts*(customers+int64(v.Int("workload.orders")))*17, items
 	if !newOrderOnly || testbed.Asymmetric(v) {
 		cached += districts * customers
 	}
-	return workload.Footprint{Bytes: warehouses * each, Cached: warehouses * cached, Rows: warehouses * rows, Overwrites: 11, PerRequest: 128 << 10, PerSecond: 40_000, PerWallMS: 1.5}
+	remote := float64(45*10*v.Int("workload.remote.order_line")+43*v.Int("workload.remote.payment")) / 100 / 1000
+	if newOrderOnly {
+		remote = 10
+	}
+	calls := float64(copies-1) + 3*remote*(1-float64(workload.Anywhere(v))/100)
+	return workload.Footprint{Bytes: warehouses * each, Cached: warehouses * cached, Rows: warehouses * rows, Old: warehouses * old, Overwrites: 11, PerRequest: 128 << 10, Calls: calls, PerSecond: 40_000, PerWallMS: 1.5}
 }
 
 func rows() []knob.Row {

@@ -1,6 +1,7 @@
 package tpce
 
 import (
+	"cmp"
 	"fmt"
 
 	"drtmx/engine/history"
@@ -200,11 +201,11 @@ func (b *Bench) size(servers int) {
 }
 
 // Population is how many rows a machine has, how many of them location caches may
-// have, and the bytes of all with their headers.
-func Population(o Options) (rows, cached, bytes int64, err error) {
+// have, and the bytes of all with their headers, and of one old version each of those that updates change.
+func Population(o Options) (rows, cached, bytes, old int64, err error) {
 	b, err := New(o)
 	if err != nil {
-		return 0, 0, 0, err
+		return 0, 0, 0, 0, err
 	}
 	b.symmetric = true
 	b.size(1)
@@ -214,8 +215,11 @@ func Population(o Options) (rows, cached, bytes int64, err error) {
 		if !t.Local {
 			cached += int64(t.rows)
 		}
+		if !t.Constant {
+			old += int64(t.rows) * int64(record.PlaceBytes(cmp.Or(t.Mutable, t.ValueBytes)))
+		}
 	}
-	return rows, cached, bytes, nil
+	return rows, cached, bytes, old, nil
 }
 
 func (b *Bench) bits(table, key uint64) workload.Bits {

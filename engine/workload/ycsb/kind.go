@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"drtmx/engine/knob"
-	"drtmx/engine/kv"
 	"drtmx/engine/testbed"
 	"drtmx/engine/workload"
 )
@@ -73,19 +72,18 @@ func valid(v knob.Values) error {
 	return nil
 }
 
-// footprint is what the records and the counts of them need, and what a transaction touches: a page of rows for each
-// operation, and one in each further replica for each update. Measured with 4 and 8 machines.
+// footprint is what the records and the counts of them need. What a commit takes was measured with 4 and 8 machines.
 func footprint(v knob.Values) workload.Footprint {
-	const (
-		header = 16
-		count  = 8
-	)
-	keys, copies, ops := int64(workload.Scaled(v, "workload.keys")), int64(v.Int("replicas")), v.Int("workload.ops")
-	updates := int64(float64(ops) * v.Float("workload.write_share"))
-	return workload.Footprint{
-		Bytes:  keys * ((header+int64(v.Int("workload.value_bytes")))*copies + kv.IndexBytes(v) + count),
-		Cached: keys, Rows: keys, Overwrites: updates, PerRequest: (int64(ops) + updates*(copies-1)) * workload.PageBytes, PerSecond: 90_000, PerWallMS: 5,
+	const count = 8
+	ops := float64(v.Int("workload.ops"))
+	r := workload.Records{
+		Count: int64(workload.Scaled(v, "workload.keys")), Bytes: v.Int("workload.value_bytes"), Written: fieldBytes(v), Fixed: true,
+		Taken: ops, Updated: ops * v.Float("workload.write_share"), Local: localLocks(v),
 	}
+	f := r.Footprint(v)
+	f.Bytes += count * r.Count
+	f.PerSecond, f.PerWallMS = 90_000, 5
+	return f
 }
 
 func rows() []knob.Row {
