@@ -142,7 +142,7 @@ func RecvDepths(threads []int, each, burst int) []int {
 // reply's length. Of a passive request the reply is dropped.
 type Handler func(c *Co, from Peer, req []byte, rep []byte) int
 
-// Peer is the coroutine that sent a request.
+// Peer is the coroutine that sent a request, by its index; one without has a number that no index is.
 type Peer struct {
 	Machine, Thread, Coroutine int
 }

@@ -121,6 +121,14 @@ func (c *Co) short() uint16 {
 
 const shortHandler = passive - 1
 
+// tag names the coroutine in its messages, in 7 bits: by its index, and one that has none from the top down.
+func (c *Co) tag() int {
+	if c.index < 0 || c.index == noIndex {
+		return 127 - c.slot&63
+	}
+	return c.index
+}
+
 // Rand is its own random stream.
 func (c *Co) Rand() *Rand { return &c.rand }
 

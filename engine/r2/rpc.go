@@ -135,7 +135,7 @@ func (w *Worker) request(ch *channel, seq uint32, k *call, batched, again bool) 
 }
 
 func (w *Worker) requestHeader(ch *channel, seq uint32, k *call) header {
-	h := header{kind: typeRequest, rpc: k.rpc, coroutine: k.co.slot, seq: seq, lag: seq - ch.oldest}
+	h := header{kind: typeRequest, rpc: k.rpc, coroutine: k.co.tag(), seq: seq, lag: seq - ch.oldest}
 	if k.passive {
 		h.kind = typePassive
 	}

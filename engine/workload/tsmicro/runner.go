@@ -35,7 +35,7 @@ func (w *Bench) Runner(c *r2.Co) workload.Runner {
 
 // pair is what a client of Block does, on which machine the reader of its records runs, and the number of the first of them. Every
 // other thread writes, and the thread behind it reads the same. Nobody reads behind the last thread, if their number is odd: what
-// readers meet is then the same for all.
+// readers meet is then the same for all. Coroutines that a change has added share the records of those before.
 func (w *Bench) pair(cl *r2.Cluster, machine, thread, index int) (typ uint8, reader, first uint64) {
 	number := w.threads[machine] + uint64(thread)
 	typ, reader = uint8(writes), uint64(machine)
@@ -44,7 +44,7 @@ func (w *Bench) pair(cl *r2.Cluster, machine, thread, index int) (typ uint8, rea
 	} else if thread == cl.Threads(machine)-1 && machine+1 < w.behind {
 		reader++
 	}
-	return typ, reader, (number/2*uint64(w.opt.Coroutines) + uint64(index)) * uint64(w.opt.Tuples)
+	return typ, reader, (number/2*uint64(w.opt.Coroutines) + uint64(index%w.opt.Coroutines)) * uint64(w.opt.Tuples)
 }
 
 // group has the records of a pair: exactly the share of workload.local is on the reader's machine, and the others are spread over all
