@@ -24,7 +24,7 @@ func randomChange(r *rand.Rand, s *System) experiment.Knobs {
 	for {
 		k := experiment.Knobs{}
 		for range 1 + r.IntN(3) {
-			switch r.IntN(9) {
+			switch r.IntN(11) {
 			case 0:
 				k["preset"] = pick("farm", "drtm+r", "fasst", "drtm+h")
 			case 1:
@@ -50,6 +50,12 @@ func randomChange(r *rand.Rand, s *System) experiment.Knobs {
 					k = experiment.Knobs{"workload.remote": 10*r.IntN(101) - 10*r.IntN(2)}
 				}
 				k["fault.nic_slowdown"] = pick(1.0, 4.0)
+			case 9:
+				k["ts.staleness_ns"], k["ts.clock_drift_ns"] = pick(0, "20us", "300us"), pick(0, "1us", "100us")
+			case 10:
+				if k["ts.freshness"] = pick("session", "stale", "strict", "mixed"); r.IntN(2) == 0 {
+					k = experiment.Knobs{"ts.scheme": pick("none", "dst", "truetime", "gts", "vts")}
+				}
 			}
 		}
 		if s.Check(k) == nil {
@@ -202,6 +208,22 @@ func TestCoroutinesLive(t *testing.T) {
 	_, err := s.Set(experiment.Knobs{"coroutines": 40}, "")
 	if !experiment.NeedsReset(err) {
 		t.Errorf("more coroutines than there is room for: %v", err)
+	}
+}
+
+// Coroutines that a change adds have records to work on, and what their snapshots have read is known.
+func TestMoreCoroutinesLive(t *testing.T) {
+	for _, w := range []string{"ts-block", "registers"} {
+		s := open(t, versioned(experiment.Knobs{"workload": w, "coroutines": 2}))
+		advance(t, s, 100_000)
+		change(t, s, experiment.Knobs{"coroutines": 6})
+		advance(t, s, 300_000)
+		if err := s.Drain(); err != nil {
+			t.Fatalf("%s: %v", w, err)
+		}
+		if r := s.Result(); !r.Checks.Passed() || r.StalenessNS.Reads < 100 {
+			t.Errorf("%s: %d reads of snapshots, %s", w, r.StalenessNS.Reads, r.ChecksText())
+		}
 	}
 }
 

@@ -158,7 +158,11 @@ func soakSpec(r *rand.Rand, w *workload.Kind, seed uint64) experiment.Spec {
 		if r.IntN(4) == 0 {
 			k["clients.arrival"] = "open:200k"
 		}
-		if r.IntN(2) == 0 {
+		if r.IntN(3) == 0 {
+			scheme := pick("dst", "dst", "truetime", "gts", "vts")
+			k["ts.scheme"], k["oracle"] = scheme, scheme == "gts" || scheme == "vts"
+			k["ts.gc_ns"], k["ts.staleness_ns"], k["ts.clock_drift_ns"] = pick("10us", "100us"), pick(0, "50us"), pick(0, "20us", "200us")
+		} else if r.IntN(2) == 0 {
 			for _, p := range occ.Phases {
 				k[p.Knob()] = pick("one-sided", "two-sided", "hybrid", "auto")
 			}
