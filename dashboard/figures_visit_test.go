@@ -347,11 +347,19 @@ func figureBars(_ *site, b *tab, v inventor) {
 }
 
 func figureNarrow(_ *site, b *tab, _ inventor) {
+	ringed := func(when string) {
+		b.t.Helper()
+		b.until("the ring is around its point "+when, `(() => { const c = `+figureJS+`, o = c.getOption(), ring = o.graphic[0].elements[0], [x, y] = c.convertToPixel({seriesIndex: 1}, o.series[1].data[2].value); return !ring.invisible && c.getWidth() === c.getDom().clientWidth && Math.hypot(ring.shape.cx - x, ring.shape.cy - y) < 2 })()`)
+	}
+	for _, top := range []string{"40", "null"} { // nothing is resized
+		b.act(figureJS + `.setOption({yAxis: [{max: ` + top + `}]})`)
+		ringed("of another axis")
+	}
 	for _, width := range []int64{390, 320, 768, 1024} {
 		b.do(chromedp.EmulateViewport(width, 844, chromedp.EmulateMobile, chromedp.EmulateTouch))
 		b.until("the chart fits", fmt.Sprintf(`document.querySelector("#figurechart canvas").clientWidth <= %d`, width))
 		b.until("nothing is wider", fmt.Sprintf(`document.documentElement.scrollWidth <= %d`, width))
-		b.until("the ring is around its point", `(() => { const c = `+figureJS+`, o = c.getOption(), ring = o.graphic[0].elements[0].shape, [x, y] = c.convertToPixel({seriesIndex: 1}, o.series[1].data[2].value); return Math.hypot(ring.cx - x, ring.cy - y) < 2 })()`)
+		ringed(fmt.Sprintf("at %d pixels", width))
 		if width == 390 {
 			b.shot("figure_phone.png")
 		}

@@ -149,8 +149,7 @@ export class Figures {
       c.getZr().on("click", (at) => { const p = this.nearest(c, at.offsetX, at.offsetY); if (p) this.choose(p); });
       c.on("click", (at) => { const p = at.componentType === "series" && barred(this.now?.drawn[0]) && this.bar(at.seriesName, at.value); if (p) this.choose(p); });
       c.getZr().on("mousemove", (at) => c.getZr().setCursorStyle(barred(this.now?.drawn[0]) ? at.target ? "pointer" : "default" : this.nearest(c, at.offsetX, at.offsetY) ? "pointer" : "default"));
-      const again = () => { if (!c.isDisposed()) this.ring(c); };
-      new ResizeObserver(() => { again(); setTimeout(again, 500); }).observe(e); // a busy browser may lay it out later
+      c.on("updated", () => this.ring(c)); // laid out again, for whatever reason; "rendered" and "finished" come while setOption still runs, which ignores another one
     }
     this.ring(c);
   }
