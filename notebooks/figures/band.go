@@ -234,8 +234,8 @@ func (r *Recipe) scaled(ctx context.Context, of *Figure, set cluster.Knobs, c co
 		chosen[i] = specs[run]
 	}
 	again := MeasureAgain
-	if of.Scale == Paper {
-		again = nil
+	if of.Scale == Paper || len(r.def.bandCosts()) > 1 {
+		again = nil // with several costs there are a hundred runs, and a factor of two shows in one that is not steady
 	}
 	runner, end := r.lab.Use()
 	defer end()
