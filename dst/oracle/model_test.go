@@ -230,6 +230,7 @@ func TestPointsAreConsistent(t *testing.T) {
 					s := map[string]func() dst.Scheme{"gts": func() dst.Scheme { return b.gts(Correct) }, "vts": func() dst.Scheme { return b.vts(Correct) }}[scheme]()
 					m := newModel(b, s)
 					m.play(2_000)
+					m.judgeUnstable(scheme, set.Bool("ts.stable"))
 					m.judge(scheme == "gts" && !set.Bool("ts.stable"))
 				})
 			}
@@ -251,6 +252,16 @@ func (m *model) judge(waits bool) {
 	}
 	if m.committed < 100 || m.snapshots < 50 {
 		m.Errorf("%d commits and %d snapshots: too few to say anything", m.committed, m.snapshots)
+	}
+}
+
+// judgeUnstable has what becomes of those who need what is not in place: with stable timestamps nobody does, without them a snapshot under GTS reads
+// beyond it, so that it has to wait for writers, and a transaction under VTS is tried again.
+func (m *model) judgeUnstable(scheme string, stable bool) {
+	m.Helper()
+	beyond := slices.ContainsFunc(m.bad, func(s string) bool { return strings.Contains(s, "is not in place") })
+	if beyond != (scheme == "gts" && !stable) || (m.retries > 0) != (scheme == "vts" && !stable) {
+		m.Errorf("stable %v: a snapshot reads beyond what is in place: %v; %d transactions were tried again", stable, beyond, m.retries)
 	}
 }
 
@@ -302,49 +313,105 @@ func TestSwitchesChangeAtRest(t *testing.T) {
 	}
 }
 
-// While a message is out a worker's requests gather, so that there are fewer messages for as many numbers.
+// While a message is out a worker's requests gather, so that there are fewer messages for as many numbers: those that GTS draws, those that
+// VTS installs, and points of either.
 func TestBatchingSavesMessages(t *testing.T) {
-	per := func(batching bool) float64 {
-		b := newBed(t, 3, 2, fabric.Config{}, knob.Values{"ts.batching": batching})
-		s := b.gts(Correct)
-		messages, numbers := 0, 0
-		send := s.takes.send
-		s.takes.send = func(c *r2.Co, batch []*request) error {
-			messages++
-			numbers += len(batch)
-			return send(c, batch)
+	for _, x := range []struct {
+		name string
+		of   func(b *bed) (dst.Scheme, *service)
+	}{
+		{"numbers of GTS", func(b *bed) (dst.Scheme, *service) { s := b.gts(Correct); return s, s.takes }},
+		{"numbers of GTS to install", func(b *bed) (dst.Scheme, *service) { s := b.gts(Correct); return s, s.installs }},
+		{"numbers of VTS to install", func(b *bed) (dst.Scheme, *service) { s := b.vts(Correct); return s, s.installs }},
+		{"points of VTS", func(b *bed) (dst.Scheme, *service) { s := b.vts(Correct); return s, s.reading }},
+	} {
+		per := func(batching bool) float64 {
+			b := newBed(t, 3, 2, fabric.Config{}, knob.Values{"ts.batching": batching})
+			s, service := x.of(b)
+			messages, requests := 0, 0
+			send := service.send
+			service.send = func(c *r2.Co, batch []*request) error {
+				messages++
+				requests += len(batch)
+				return send(c, batch)
+			}
+			newModel(b, s).play(1_000)
+			return float64(requests) / float64(messages)
 		}
-		newModel(b, s).play(1_000)
-		return float64(numbers) / float64(messages)
-	}
-	if alone, together := per(false), per(true); alone != 1 || together < 1.1 {
-		t.Errorf("%.2f numbers in a message, with batching %.2f", alone, together)
+		if alone, together := per(false), per(true); alone != 1 || together < 1.1 {
+			t.Errorf("%s: %.2f in a message, with batching %.2f", x.name, alone, together)
+		}
 	}
 }
 
-// The fetch thread asks the oracle for all snapshots of its machine, and no coroutine of it runs transactions.
+// The fetch thread asks the oracle for all snapshots of its machine, and no coroutine of it runs transactions. Without it each snapshot asks.
 func TestFetchThread(t *testing.T) {
-	b := newBed(t, 2, 2, fabric.Config{}, knob.Values{"ts.fetch_thread": true, "ts.fetch_ns": 20_000})
-	s := b.gts(Correct)
-	ran := [2]int{}
-	for t := range 2 {
-		for range 4 {
-			b.cl.Spawn(0, t, func(c *r2.Co) {
-				var p dst.Point
-				for {
-					c.Gate()
-					c.Reset()
-					if err := s.Point(c, new(dst.Session), dst.Stale, &p); err != nil {
-						b.Error(err)
-					}
-					ran[t]++
-					c.Yield()
+	for _, scheme := range []string{"gts", "vts"} {
+		for _, fetching := range []bool{true, false} {
+			b := newBed(t, 2, 2, fabric.Config{}, knob.Values{"ts.fetch_thread": fetching, "ts.fetch_ns": 20_000})
+			var s dst.Scheme
+			var served *counts
+			if scheme == "gts" {
+				x := b.gts(Correct)
+				s, served = x, &x.server.counts
+			} else {
+				x := b.vts(Correct)
+				s, served = x, &x.workers.counts
+			}
+			ran := [2]int{}
+			for t := range 2 {
+				for range 4 {
+					b.cl.Spawn(0, t, func(c *r2.Co) {
+						var p dst.Point
+						for {
+							c.Gate()
+							c.Reset()
+							if err := s.Point(c, new(dst.Session), dst.Stale, &p); err != nil {
+								b.Error(err)
+							}
+							ran[t]++
+							c.Yield()
+						}
+					})
 				}
-			})
+			}
+			b.run(2_000)
+			switch n := int(served.points); {
+			case fetching && (n < 50 || n > 101 || ran[0] < 10*n || ran[1] != 0):
+				t.Errorf("%s: %d points from the oracle, %d snapshots, and %d on the fetch thread", scheme, n, ran[0], ran[1])
+			case !fetching && (ran[0] == 0 || ran[1] == 0 || n < ran[0]+ran[1] || n > ran[0]+ran[1]+8):
+				t.Errorf("%s: %d points from the oracle for %d and %d snapshots of two threads", scheme, n, ran[0], ran[1])
+			}
 		}
 	}
-	b.run(2_000)
-	if points := s.server.counts.points; points < 50 || points > 101 || ran[0] < 10*int(points) || ran[1] != 0 {
-		t.Errorf("%d points from the oracle, %d snapshots, and %d on the fetch thread", points, ran[0], ran[1])
+}
+
+// Compression leaves a slot for each machine where each worker had one, so that points, and messages with them, are as much shorter.
+func TestCompressionShortensPoints(t *testing.T) {
+	const machines, threads = 3, 4
+	for compression, slots := range map[bool]int{false: machines * threads, true: machines} { // order-free: each is a bed of its own
+		b := newBed(t, machines, threads, fabric.Config{}, knob.Values{"ts.compression": compression})
+		s := b.vts(Correct)
+		for m := range machines { // the last worker of each has a slot, or its machine's
+			var x dst.Txn
+			b.draw(s, m, threads-1, &x)
+			b.done(s, m, threads-1, &x)
+			if want := (m+1)*slots/machines - 1; x.TS.Slot() != want || x.TS.Counter() != 1 {
+				t.Errorf("compression %v: the last worker of machine %d draws %d in slot %d, want slot %d", compression, m, x.TS.Counter(), x.TS.Slot(), want)
+			}
+		}
+		seen := uint64(0)
+		p := b.point(s, 0, 0)
+		for _, n := range p {
+			seen += n
+		}
+		if len(p) != slots || s.Traits().Words != slots || seen != machines {
+			t.Errorf("compression %v: a snapshot reads at %v, a host is told of %d words, want %d", compression, p, s.Traits().Words, slots)
+		}
+		b.do(machines, 0, func(c *r2.Co) {
+			if n := s.servePoint(c, r2.Peer{}, nil, make([]byte, 1024)); n != 8*slots {
+				t.Errorf("compression %v: the oracle answers %d bytes, want %d", compression, n, 8*slots)
+			}
+		})
 	}
 }
