@@ -36,7 +36,11 @@ func gaugeTracks(hs []history) []measure {
 		if !slices.ContainsFunc(hs, func(h history) bool { return slices.ContainsFunc(h.moments, shows) }) {
 			continue
 		}
-		out = append(out, measure{charts.Axis{Label: g.Label, Unit: g.Unit}, func(m *moment) float64 {
+		unit := g.Unit
+		if unit == "us" {
+			unit = "µs" // as everywhere on the page
+		}
+		out = append(out, measure{charts.Axis{Label: g.Label, Unit: unit}, func(m *moment) float64 {
 			if i >= len(m.gauges) {
 				return math.NaN()
 			}

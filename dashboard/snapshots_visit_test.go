@@ -58,6 +58,7 @@ func TestSnapshots(t *testing.T) {
 	if n := eval[int](b, gaugeJS("oracle, busiest core")+`.length`); n > 0 {
 		t.Errorf("nobody asks the oracle, and its gauge has %d values", n)
 	}
+	b.until("waits are in the page's unit", `echarts.getInstanceByDom(document.getElementById("gauges")).getOption().yAxis.some((y) => y.name === "mean wait if blocked (µs)")`)
 	bound, says := eval[float64](b, boundJS), eval[string](b, saysJS)
 	b.act(`document.getElementById("stalenessbox").scrollIntoView()`)
 	b.shot("snapshots.png")
@@ -67,6 +68,7 @@ func TestSnapshots(t *testing.T) {
 	}
 	b.turnKnob("ts.staleness_ns", "2ms")
 	b.until("the bound moves by 2 ms", fmt.Sprintf(`Math.abs(%s - %g) < 1`, boundJS, bound+2000))
+	b.until("in words as long a time has", `/ 2\.0\d ms is the bound;/.test(`+saysJS+`)`)
 	b.until("the histogram moves", oldestJS+` > 500`)
 	b.until("the words follow", fmt.Sprintf(`%s !== %q`, saysJS, says))
 	if eval[float64](b, oldestJS) > eval[float64](b, boundJS) {
