@@ -71,7 +71,8 @@ func ahead(machine int, set experiment.Knobs) experiment.Knobs {
 var (
 	printedWait   = experiment.Knobs{"ts.variant": "as-published-wait"}
 	printedCommit = experiment.Knobs{"ts.variant": "as-published-commit"}
-	alone         = experiment.Knobs{"replicas": 1} // what Rococo needs
+	counted       = experiment.Knobs{"ts.scheme": "gts", "oracle": true, "ts.stable": false} // whose snapshots wait for writers
+	alone         = experiment.Knobs{"replicas": 1}                                          // what Rococo needs
 	slow          = experiment.Knobs{"fault.clock_skew": "500us", "ts.clock_drift_ns": 0, "ts.gc_ns": "30us", "explore.unit_ns": 60_000, "duration_ns": "400us"}
 )
 
@@ -92,6 +93,8 @@ var snapshotFaults = []struct {
 	{"occ-tuple-of-read", torn, ahead(2, nil), "G-single"},
 	{"occ-unlock-before-write-back", torn, ahead(2, nil), "G-single"},
 	{"occ-snapshots-tomb-forgotten", again, ahead(1, slow), "G-single"},
+	{"occ-tuple-of-read", torn, ahead(2, experiment.Knobs{"ts.scheme": "truetime"}), "G-single"},
+	{"2pl-snapshots-no-wait", twoReaders, counted, "G-single"},
 	{"occ", twoPoints, ahead(1, printedWait), "G-single"},
 	{"2pl", twoPoints, ahead(1, printedWait), "G-single"},
 	{"rococo", twoPoints, ahead(1, with(printedWait, alone)), "G-single"},
@@ -152,7 +155,8 @@ func TestFindsNothingInSnapshots(t *testing.T) {
 	}
 }
 
-// Two writers and two readers of two records, as the shipped spec has them, come to nothing under each scheme of each host.
+// Two writers and two readers of two records, as the shipped spec has them, come to nothing under each scheme of each host, and where snapshots
+// under GTS wait for writers.
 func TestFindsNothingUnderAnyScheme(t *testing.T) {
 	defaults, err := experiment.Resolve(snapshotsOf(t, nil))
 	if err != nil {
@@ -163,13 +167,19 @@ func TestFindsNothingUnderAnyScheme(t *testing.T) {
 		if schemes == nil {
 			schemes = dst.Names()
 		}
-		for i, scheme := range schemes {
+		var sets []experiment.Knobs
+		for _, scheme := range schemes {
+			sets = append(sets, experiment.Knobs{"ts.scheme": scheme, "ts.clock_drift_ns": 20_000, "oracle": dst.Named(scheme).Traits(defaults).Oracle})
+			if scheme == counted["ts.scheme"] {
+				sets = append(sets, counted)
+			}
+		}
+		for i, set := range sets {
 			if testing.Short() && i > 0 {
 				continue
 			}
-			t.Run(host.Name+" "+scheme, func(t *testing.T) {
-				set := experiment.Knobs{"cc": host.Name, "ts.scheme": scheme, "ts.clock_drift_ns": 20_000}
-				set["oracle"] = dst.Named(scheme).Traits(defaults).Oracle
+			t.Run(fmt.Sprintf("%s %v", host.Name, set), func(t *testing.T) {
+				set := with(set, experiment.Knobs{"cc": host.Name})
 				if host.Name == rococo.Kind.Name {
 					maps.Copy(set, alone)
 				}

@@ -34,6 +34,34 @@ func TestRunsOfChapter5(t *testing.T) {
 	}
 }
 
+// The runs of Figure 5-6 are without any optimisation of section 5.5: batching, the fetch thread, compression, and cooperative multitasking, for each
+// thread has one coroutine. Of those against the oracle alone a client's thread has four: they are the load under which its peak is taken, and
+// batching is off, so that no message carries what two of them ask.
+func TestFigure56HasNoOptimisations(t *testing.T) {
+	for _, d := range figures56 {
+		for _, scale := range []string{Quick, Paper} {
+			specs, err := (&Recipe{def: d, set: experiment.Knobs{}}).Specs(scale)
+			if err != nil || len(specs) < 6 {
+				t.Fatalf("%s at %s scale: %d runs, %v", d.id, scale, len(specs), err)
+			}
+			for _, s := range specs {
+				v, err := experiment.Resolve(s)
+				if err != nil {
+					t.Fatal(err)
+				}
+				coroutines := 1
+				if v["workload"] == "ts-oracle" && v["workload.oracle_op"] == "network" {
+					coroutines = 4
+				}
+				if v["ts.batching"] != false || v["ts.fetch_thread"] != false || v["ts.compression"] != false || v["coroutines"] != coroutines {
+					t.Errorf("%s at %s scale: batching %v, fetch thread %v, compression %v, %v coroutines in a run of %v under %v",
+						d.id, scale, v["ts.batching"], v["ts.fetch_thread"], v["ts.compression"], v["coroutines"], v["workload"], v["ts.scheme"])
+				}
+			}
+		}
+	}
+}
+
 // The lines of Figure 5-10 run, the claims are of their points, and nothing of it fails its checks.
 func TestFigureOfAllSchemes(t *testing.T) {
 	d := *Get("5-12a").def
