@@ -9,12 +9,15 @@ import (
 	"strings"
 	"testing"
 
+	"drtmx/dst"
 	"drtmx/engine"
 	"drtmx/engine/example/array"
 	"drtmx/engine/example/counters"
+	"drtmx/engine/example/lamport"
 	"drtmx/engine/example/serial"
 	"drtmx/engine/example/sorted"
 	"drtmx/engine/experiment"
+	"drtmx/engine/history"
 	"drtmx/engine/result"
 	"drtmx/engine/store"
 	"drtmx/engine/testbed"
@@ -24,7 +27,7 @@ import (
 
 // One registration each.
 func init() {
-	experiment.Plug(txn.Kinds{serial.Kind}, store.Kinds{array.Kind}, store.Ordered{sorted.Kind, planted, blind}, workload.Parts{counters.Kind}, nil)
+	experiment.Plug(txn.Kinds{serial.Kind}, store.Kinds{array.Kind}, store.Ordered{sorted.Kind, planted, blind}, workload.Parts{counters.Kind}, dst.Kinds{lamport.Kind})
 }
 
 func run(t *testing.T, set experiment.Knobs) *result.Result {
@@ -40,7 +43,7 @@ func run(t *testing.T, set experiment.Knobs) *result.Result {
 		t.Fatal(err)
 	}
 	if r.Commits < 100 {
-		t.Fatalf("%d commits", r.Commits)
+		t.Fatalf("%d commits\n%s", r.Commits, r)
 	}
 	return r
 }
@@ -58,6 +61,43 @@ func TestPartsPlugIn(t *testing.T) {
 		}
 		if _, shows := r.Parts["serial"]["taken"]; shows != (cc == "serial") {
 			t.Errorf("%s: the parts show %v", cc, r.Parts)
+		}
+	}
+}
+
+// The scheme of timestamps runs in each host of any, and its histories are what it claims; a protocol that hosts one alone says so.
+func TestSchemePlugsIn(t *testing.T) {
+	snapshots := experiment.Knobs{"workload": "registers", "store": "drtm-kv", "workload.scale": 0.02, "workload.mix.read-only": 50, "check": "full",
+		"ts.scheme": "lamport", "ts.gc_ns": "10us", "2pl.deadlock": "wait-die"}
+	for _, cc := range []string{"occ", "2pl"} {
+		snapshots["cc"] = cc
+		r := run(t, snapshots)
+		if !r.Checks.Passed() || r.Checks.Claimed != history.Serializable || r.Parts["snapshots"]["reads"] == 0 {
+			t.Errorf("%s: claims %s, %v\n%s", cc, r.Checks.Claimed, r.Parts["snapshots"], r.ChecksText())
+		}
+		if r.StalenessNS != nil && r.StalenessNS.Bound != nil {
+			t.Errorf("%s: a bound of %d ns, where none is promised", cc, *r.StalenessNS.Bound)
+		}
+	}
+	snapshots["cc"], snapshots["replicas"] = "rococo", 1
+	spec, err := experiment.Spec{}.With(snapshots)
+	if err == nil {
+		_, err = engine.Open(spec)
+	}
+	if err == nil || !strings.Contains(err.Error(), "cc=rococo does not host it; set one of dst") {
+		t.Errorf("lamport on Rococo: %v", err)
+	}
+}
+
+// The documented example of a scheme is one file of fewer than 200 lines, and so is this one.
+func TestSchemesAreShort(t *testing.T) {
+	for _, file := range []string{"../../dst/truetime.go", "lamport/lamport.go"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(string(text), "\n"); n >= 200 {
+			t.Errorf("%s has %d lines", file, n)
 		}
 	}
 }
