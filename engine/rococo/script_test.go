@@ -1,0 +1,26 @@
+package rococo
+
+import (
+	"fmt"
+	"testing"
+
+	"drtmx/dst"
+	"drtmx/engine/record"
+	"drtmx/engine/txn"
+	"drtmx/engine/txn/scripttest"
+)
+
+// TestScripts runs the golden interaction scripts of what reads snapshots.
+func TestScripts(t *testing.T) {
+	scripttest.Run(t, scripttest.Protocol{
+		Config: func(map[string]string) (txn.Config, error) { return Default(), nil },
+		Row: func(row []byte) string { return fmt.Sprintf("seq %x", record.Seq(row)) },
+		Dated: func(cfg txn.Config, o dst.Options) txn.Config {
+			c := cfg.(Config)
+			c.Timestamps = o
+			return c
+		},
+	})
+}
+
+func init() { dst.Register(dst.Kinds{dst.DST}) }
