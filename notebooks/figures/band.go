@@ -230,12 +230,16 @@ func (r *Recipe) scaled(ctx context.Context, of *Figure, set cluster.Knobs, c co
 	}
 	runs := r.def.bandRuns(of, len(specs))
 	chosen := make([]experiment.Spec, len(runs))
-	for i, run := range runs {
-		chosen[i] = specs[run]
-	}
 	again := MeasureAgain
 	if of.Scale == Paper || len(r.def.bandCosts()) > 1 {
-		again = nil // with several costs there are a hundred runs, and a factor of two shows in one that is not steady
+		again = nil // with several costs there are a hundred runs: they are as long as the figure's, steady or not
+	}
+	for i, run := range runs {
+		if chosen[i] = specs[run]; again == nil {
+			if chosen[i], err = asLong(specs[run], of.Runs[run]); err != nil {
+				return nil, err
+			}
+		}
 	}
 	runner, end := r.lab.Use()
 	defer end()
@@ -248,6 +252,20 @@ func (r *Recipe) scaled(ctx context.Context, of *Figure, set cluster.Knobs, c co
 		placed[run] = results[i]
 	}
 	return all.From(of.Scale, placed), nil
+}
+
+// asLong is a spec that is measured for as long as a run, which may have been measured again. Where a spec leaves that to the run, so
+// it does here.
+func asLong(s experiment.Spec, run *result.Result) (experiment.Spec, error) {
+	if run == nil { // it has failed
+		return s, nil
+	}
+	own, ok := s.Set["duration_ns"].(int)
+	duration, also := run.Spec["duration_ns"].(int)
+	if !ok || !also || own == duration {
+		return s, nil
+	}
+	return s.With(experiment.Knobs{"warmup_ns": run.Spec["warmup_ns"], "duration_ns": duration})
 }
 
 // bandRuns are the runs that a band does again: all of them, or of a figure that keeps peaks (chapter 5) those of its points.

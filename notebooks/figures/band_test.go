@@ -8,6 +8,7 @@ import (
 	"drtmx/cluster"
 	"drtmx/engine/experiment"
 	"drtmx/engine/fabric"
+	"drtmx/engine/result"
 	"drtmx/engine/testbed"
 )
 
@@ -80,6 +81,28 @@ func TestBandOfSeveralCosts(t *testing.T) {
 	d.costs = []cost{assumed("hardware.tcp.send_call", "a call")}
 	if _, err := r.runBand(context.Background(), Quick, set, nil, nil); !experiment.IsSpecError(err) || !strings.Contains(err.Error(), "has no such number") {
 		t.Errorf("a cost of other hardware: %v", err)
+	}
+}
+
+// A band of several costs has runs as long as those of the figure, which may have been measured again.
+func TestBandIsAsLong(t *testing.T) {
+	run := func(warmup, duration int) *result.Result {
+		return &result.Result{Spec: map[string]any{"warmup_ns": warmup, "duration_ns": duration}}
+	}
+	set := experiment.Knobs{"warmup_ns": 100_000, "duration_ns": 200_000}
+	for _, x := range []struct {
+		set      experiment.Knobs
+		run      *result.Result
+		duration any
+		warmup   any
+	}{
+		{set, run(100_000, 200_000), 200_000, 100_000}, {set, run(400_000, 800_000), 800_000, 400_000}, {set, nil, 200_000, 100_000},
+		{experiment.Knobs{}, run(100_000, 200_000), nil, nil}, // the run finds out
+	} {
+		s, err := asLong(experiment.Spec{Workload: "smallbank", Set: x.set}, x.run)
+		if err != nil || s.Set["duration_ns"] != x.duration || s.Set["warmup_ns"] != x.warmup {
+			t.Errorf("%v: %v, %v", x, s.Set, err)
+		}
 	}
 }
 
