@@ -244,6 +244,9 @@ func (b *tab) until(what, js string) {
 		}
 		if time.Now().After(end) {
 			b.shot("failed.png")
+			if value, _, ok := strings.Cut(js, " === "); ok {
+				b.t.Logf("%s is %s", value, eval[string](b, "(async () => { try { return String(await ("+value+")) } catch (e) { return String(e) } })()"))
+			}
 			b.mu.Lock()
 			defer b.mu.Unlock()
 			b.t.Logf("console: %q", b.trouble)
