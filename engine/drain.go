@@ -94,11 +94,8 @@ func (s *System) rest(e *ending) error {
 func (s *System) judgeAtRest(e *ending) (*result.Checks, error) {
 	if left := s.drained.Left; left != "" {
 		report := s.rec.Finish()
-		report.Incomplete = left
 		s.load.tell(&report)
-		if !report.Failed() {
-			report.OK = history.Undecided
-		}
+		incomplete(&report, left)
 		return &report, e.check(checks - 1)
 	}
 	verdicts, err := s.load.finish(e)
@@ -110,11 +107,16 @@ func (s *System) judgeAtRest(e *ending) (*result.Checks, error) {
 		judged(&report, inv)
 	}
 	if why := s.load.unmeasured(); why != "" && report.Incomplete == "" {
-		if report.Incomplete = why; !report.Failed() {
-			report.OK = history.Undecided
-		}
+		incomplete(&report, why)
 	}
 	return &report, nil
+}
+
+// incomplete says why not all was judged: what did not fail is undecided.
+func incomplete(r *result.Checks, why string) {
+	if r.Incomplete = why; !r.Failed() {
+		r.OK = history.Undecided
+	}
 }
 
 // drainBudget is how long the drain may take.

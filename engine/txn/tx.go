@@ -244,23 +244,31 @@ func (tx *Tx) settle() error {
 // GetInt reads the first 8 bytes of a record as a little-endian integer.
 func (tx *Tx) GetInt(table uint8, key uint64) (int64, error) {
 	b, err := tx.Read(table, key)
+	if err == nil {
+		err = tx.holdsInt(table, b)
+	}
 	if err != nil {
 		return 0, err
 	}
-	if len(b) < 8 {
-		return 0, tx.Fail(fmt.Errorf("integer in table %d: its values have %d bytes, at least 8 are needed", table, len(b)))
-	}
 	return int64(binary.LittleEndian.Uint64(b)), nil
+}
+
+// holdsInt fails the transaction over a value that is too short for an integer.
+func (tx *Tx) holdsInt(table uint8, value []byte) error {
+	if len(value) < 8 {
+		return tx.Fail(fmt.Errorf("integer in table %d: its values have %d bytes, at least 8 are needed", table, len(value)))
+	}
+	return nil
 }
 
 // PutInt writes the first 8 bytes of a record as a little-endian integer.
 func (tx *Tx) PutInt(table uint8, key uint64, v int64) error {
 	b, err := tx.Update(table, key)
+	if err == nil {
+		err = tx.holdsInt(table, b)
+	}
 	if err != nil {
 		return err
-	}
-	if len(b) < 8 {
-		return tx.Fail(fmt.Errorf("integer in table %d: its values have %d bytes, at least 8 are needed", table, len(b)))
 	}
 	binary.LittleEndian.PutUint64(b, uint64(v))
 	return nil
@@ -269,14 +277,15 @@ func (tx *Tx) PutInt(table uint8, key uint64, v int64) error {
 // AddInt adds to the first 8 bytes of a record, a little-endian integer. Unlike GetInt and PutInt it says from the start that the
 // record will be written, so that a protocol that locks takes that lock at once.
 func (tx *Tx) AddInt(table uint8, key uint64, by int64) error {
-	if _, err := tx.Update(table, key); err != nil {
-		return err
+	b, err := tx.Update(table, key)
+	if err == nil {
+		err = tx.holdsInt(table, b)
 	}
-	v, err := tx.GetInt(table, key)
 	if err != nil {
 		return err
 	}
-	return tx.PutInt(table, key, v+by)
+	binary.LittleEndian.PutUint64(b, binary.LittleEndian.Uint64(b)+uint64(by))
+	return nil
 }
 
 // Rollback gives the transaction up; return its result from the body. A body that drops it cannot
