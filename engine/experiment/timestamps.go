@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"drtmx/dst"
@@ -44,7 +43,7 @@ func validTimestamps(v Knobs) error {
 	switch {
 	case !p.Snapshots:
 		return knob.Invalid("ts.scheme", scheme, "set ts.scheme=none, or cc=occ", "cc=%s has no snapshots", p.Name)
-	case p.Schemes != nil && !slices.Contains(p.Schemes, scheme):
+	case !p.Hosts(scheme):
 		return knob.Invalid("ts.scheme", scheme, "set one of "+strings.Join(p.Schemes, ", "), "cc=%s does not host it", p.Name)
 	case load.Indexes && v.Text("store.ordered") != dated:
 		return knob.Invalid("store.ordered", v.Text("store.ordered"), "set store.ordered="+dated+", or ts.scheme=none", "its indexes have no guards for snapshots")

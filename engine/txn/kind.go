@@ -2,6 +2,7 @@ package txn
 
 import (
 	"fmt"
+	"slices"
 
 	"drtmx/dst"
 	"drtmx/engine/history"
@@ -44,6 +45,11 @@ type Kind struct {
 	Presets     []string
 	PresetKnobs func(preset string) knob.Values
 	Governed    func(v knob.Values, load *testbed.Load) knob.Values
+}
+
+// Hosts says whether snapshots can be read under a scheme.
+func (k *Kind) Hosts(scheme string) bool {
+	return k.Snapshots && (k.Schemes == nil || slices.Contains(k.Schemes, scheme))
 }
 
 // Seen is what only a run can tell of its load; the zero value knows nothing yet.
