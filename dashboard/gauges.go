@@ -36,11 +36,7 @@ func gaugeTracks(hs []history) []measure {
 		if !slices.ContainsFunc(hs, func(h history) bool { return slices.ContainsFunc(h.moments, shows) }) {
 			continue
 		}
-		unit := g.Unit
-		if unit == "us" {
-			unit = "µs" // as everywhere on the page
-		}
-		out = append(out, measure{charts.Axis{Label: g.Label, Unit: unit}, func(m *moment) float64 {
+		out = append(out, measure{charts.Axis{Label: g.Label, Unit: g.Unit}, func(m *moment) float64 {
 			if i >= len(m.gauges) {
 				return math.NaN()
 			}

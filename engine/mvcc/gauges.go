@@ -7,7 +7,7 @@ var (
 	gReads     = metrics.NewGauge(metrics.Gauge{Part: "snapshots", Name: "reads", Label: "records read by snapshots", Unit: "/s", Kind: metrics.Rate})
 	gBlocked   = metrics.NewGauge(metrics.Gauge{Part: "snapshots", Name: "blocked", Label: "blocked reads", Unit: "%", Kind: metrics.Share})
 	gOneSided  = metrics.NewGauge(metrics.Gauge{Part: "snapshots", Name: "one_sided", Label: "one-sided reads", Unit: "%", Kind: metrics.Share})
-	gWait      = metrics.NewGauge(metrics.Gauge{Part: "snapshots", Name: "wait", Label: "mean wait if blocked", Unit: "us", Kind: metrics.Mean})
+	gWait      = metrics.NewGauge(metrics.Gauge{Part: "snapshots", Name: "wait", Label: "mean wait if blocked", Unit: "µs", Kind: metrics.Mean})
 	gVersions  = metrics.NewGauge(metrics.Gauge{Part: "snapshots", Name: "versions", Label: "old versions kept"})
 	gCollected = metrics.NewGauge(metrics.Gauge{Part: "snapshots", Name: "collected", Label: "old versions collected", Unit: "/s", Kind: metrics.Rate})
 	gHeap      = metrics.NewGauge(metrics.Gauge{Part: "snapshots", Name: "heap", Label: "heaps of old versions", Unit: "MB"})

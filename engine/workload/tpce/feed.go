@@ -38,7 +38,7 @@ func (r *runner) marketFeed(tx *txn.Tx) error {
 	b, now := r.b, r.now()
 	r.none()
 	for i := range r.feed {
-		r.add(LastTrade, r.feed[i].security)
+		r.addWritten(LastTrade, r.feed[i].security)
 	}
 	if err := tx.Prefetch(r.refs...); err != nil {
 		return err

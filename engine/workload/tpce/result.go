@@ -25,7 +25,7 @@ func (r *runner) tradeResult(tx *txn.Tx) error {
 	if _, err := r.common(tx, TradeType, tradeTypes, uint64(typ)); err != nil {
 		return err
 	}
-	err = r.want(Account, account).add(HoldingSummary, account*listed+slot).add(Security, security).fetch(tx)
+	err = r.want(Account, account).addWritten(HoldingSummary, account*listed+slot).add(Security, security).fetch(tx)
 	if err != nil {
 		return err
 	}

@@ -130,6 +130,12 @@ func (r *runner) add(table uint8, key uint64) *runner {
 	return r
 }
 
+// addWritten adds one that the body will write.
+func (r *runner) addWritten(table uint8, key uint64) *runner {
+	r.refs = append(r.refs, txn.Ref{Table: table, Key: key, Write: true})
+	return r
+}
+
 // fetch announces the list and reads it.
 func (r *runner) fetch(tx *txn.Tx) error {
 	if err := tx.Prefetch(r.refs...); err != nil {
