@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -87,17 +88,34 @@ func CDFChart(size charts.Size, title string, lines []charts.Series, of []*resul
 	return charts.LinesSized(size, title, charts.Axis{Label: "latency", Unit: "µs", Log: true}, charts.Axis{Label: "share of requests", To: 1}, lines, nil)
 }
 
-// StalenessChart draws over each other which share of the reads of snapshots was at most how old, with the bounds as marks.
+// StalenessChart draws over each other which share of the reads of snapshots was at least how old, with the bounds as marks.
+// Nearly all reads are fresh where the bound is small; the old ones are what one looks for, so the share is logarithmic.
 func StalenessChart(size charts.Size, lines []charts.Series, of []Staleness) *charts.Chart {
 	var marks []charts.Mark
 	for i, s := range of {
-		lines[i].X, lines[i].Y = s.Reads.CDF()
+		lines[i].X, lines[i].Y = atLeast(s.Reads)
 		if s.Bounded {
 			text := "bound of " + lines[i].Name
 			marks = append(marks, charts.Mark{X: float64(s.BoundNS) / 1e3, Text: text, Label: text})
 		}
 	}
-	return charts.TimelineSized(size, "", charts.Axis{Label: "staleness", Unit: "µs"}, []charts.Track{{Y: charts.Axis{Label: "share of reads", To: 1}, Series: lines}}, marks)
+	return charts.TimelineSized(size, "", charts.Axis{Label: "staleness", Unit: "µs"}, []charts.Track{{Y: charts.Axis{Label: "reads at least as old", Unit: "%", Log: true}, Series: lines}}, marks)
+}
+
+// atLeast is a distribution as a line: y[i] percent of all are x[i] us or more. Steps by which a logarithmic axis of a few hundred
+// points hardly moves are left out.
+func atLeast(h *result.Histogram) (x, y []float64) {
+	const step = 0.99
+	n := h.Count()
+	left, last := n, math.Inf(1)
+	for i, c := range h.Counts {
+		share := 100 * float64(left) / float64(n)
+		if c > 0 && (share <= last*step || c == left) {
+			x, y, last = append(x, h.UpperUS[i]), append(y, share), share
+		}
+		left -= c
+	}
+	return x, y
 }
 
 // names tells results apart: by the knobs in which the others differ from the first, or by number.

@@ -13,7 +13,7 @@ func TestStaleness(t *testing.T) {
 	f.systems = append(f.systems, cluster.Snapshot{Sys: "b", Epoch: "e2"})
 	x := get(t, Handler(f), "/page/staleness?w=700&h=300&format=option")
 	option := x.Body.String()
-	if x.Code != 200 || !strings.Contains(option, "[30,1") || strings.Count(option, "bound of system") != 1 || !strings.Contains(option, "bound of system a") || !strings.Contains(option, `"xAxis":40`) || !strings.Contains(option, "share of reads") {
+	if x.Code != 200 || !strings.Contains(option, "[1,100") || !strings.Contains(option, "[30,25") || strings.Count(option, "bound of system") != 1 || !strings.Contains(option, "bound of system a") || !strings.Contains(option, `"xAxis":40`) || !strings.Contains(option, "reads at least as old") {
 		t.Errorf("%d: %.2500s", x.Code, option)
 	}
 	if x := get(t, Handler(f), "/page/staleness?w=700&h=300"); x.Code != 200 || !strings.Contains(x.Body.String(), "<svg") || !strings.Contains(x.Body.String(), "bound") {

@@ -70,7 +70,8 @@ function cells(nodes) {
   if (n <= 4) return [{ nodes, per: 2, roomy: true }];
   const apart = nodes.filter((x) => few && x.role === "server" || x.role === "oracle"), rest = nodes.filter((x) => !apart.includes(x));
   const small = { nodes: rest, per: rest.length <= 16 ? 4 : 8 };
-  return apart.length ? [{ nodes: apart, per: apart.length, roomy: true }, small] : [small];
+  // The oracle alone takes half of its row: it may well be idle, and the largest box would say that it matters most.
+  return apart.length ? [{ nodes: apart, per: few ? apart.length : 2, roomy: true }, small] : [small];
 }
 
 function build(nodes, resources, down) {
