@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"text/tabwriter"
@@ -255,19 +256,9 @@ func (f *figureFlags) recipe(cmd *cobra.Command, id string) (*figures.Recipe, er
 		return nil, err
 	}
 	if own := r.ID(); own != id {
-		fmt.Fprintf(cmd.ErrOrStderr(), "figure %s has several panels, this is %s; there is also %s\n", id, own, strings.Join(otherPanels(id, own), ", "))
+		fmt.Fprintf(cmd.ErrOrStderr(), "figure %s has several panels, this is %s; there is also %s\n", id, own, strings.Join(slices.DeleteFunc(figures.Panels(id), func(x string) bool { return x == own }), ", "))
 	}
 	return r.On(f.on), nil
-}
-
-// otherPanels are the panels of a figure beside one of them.
-func otherPanels(id, own string) (out []string) {
-	for _, x := range figures.List() {
-		if letter, ok := strings.CutPrefix(x.ID, id); ok && len(letter) == 1 && letter >= "a" && x.ID != own {
-			out = append(out, x.ID)
-		}
-	}
-	return out
 }
 
 // banded says whether a figure gets a band: if that is wanted, and of several those that have one.

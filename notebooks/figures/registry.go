@@ -192,6 +192,16 @@ func Find(id string) (*Recipe, error) {
 	return nil, &experiment.SpecError{Field: "figure", Value: id, Rule: "no such figure", Next: "there is " + strings.Join(ids, ", ")}
 }
 
+// Panels are the ids of a figure's panels: of 5-10 they are 5-10a and 5-10b.
+func Panels(number string) (out []string) {
+	for _, d := range definitions {
+		if letter, ok := strings.CutPrefix(d.id, number); ok && len(letter) == 1 && letter >= "a" {
+			out = append(out, d.id)
+		}
+	}
+	return out
+}
+
 // Get is Find for notebooks: an unknown id fails the cell. The workers of a lab compute the figure's runs if one is given.
 func Get(id string, lab ...*cluster.Lab) *Recipe {
 	r, err := Find(id)
