@@ -72,6 +72,9 @@ func TestBandOfSeveralCosts(t *testing.T) {
 			t.Errorf("no %q in\n%s", says, f)
 		}
 	}
+	if says := "less and more, by up to 2 times, of the assumed cost"; !strings.Contains(f.pictured(), says) {
+		t.Errorf("no %q over the picture: %s", says, f.pictured())
+	}
 	if b := c.predicted().Band; b == nil || b.What() != "the switch's time" {
 		t.Errorf("%+v", b)
 	}

@@ -32,6 +32,12 @@ func (f *Figure) pictured() string {
 	if k := f.knobs(); k != "" {
 		title += "; with " + k
 	}
+	switch {
+	case len(f.BandCosts) == 1:
+		title += "; bands: " + f.BandCosts[0]
+	case len(f.BandCosts) > 1:
+		title += fmt.Sprintf("; bands: less and more, by up to %g times, of the assumed cost that moves a point most", f.BandFactor)
+	}
 	return title
 }
 
