@@ -89,13 +89,9 @@ func (f *figureFlags) figure(cmd *cobra.Command, id string) error {
 	if f.style, err = figures.ParseStyle(f.width, f.font); err != nil {
 		return err
 	}
-	set := experiment.Knobs{}
-	for _, s := range f.set {
-		k, v, err := experiment.ParseSetting(s)
-		if err != nil {
-			return err
-		}
-		set[k] = v
+	set, err := setFlags(f.set)
+	if err != nil {
+		return err
 	}
 	ids, whole := []string{id}, id == "all" && f.html != ""
 	if id == "all" {

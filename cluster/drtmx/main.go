@@ -174,16 +174,9 @@ func (f *specFlags) spec(cmd *cobra.Command, args []string) (experiment.Spec, er
 
 // change is a spec with what the flags set.
 func (f *specFlags) change(cmd *cobra.Command, spec experiment.Spec) (experiment.Spec, error) {
-	set := experiment.Knobs{}
-	for _, s := range f.set {
-		k, v, err := experiment.ParseSetting(s)
-		if err != nil {
-			return spec, err
-		}
-		if old, twice := set[k]; twice && old != v {
-			return spec, &experiment.SpecError{Field: k, Value: v, Rule: fmt.Sprintf("is set to %v as well", old), Next: "give it once"}
-		}
-		set[k] = v
+	set, err := setFlags(f.set)
+	if err != nil {
+		return spec, err
 	}
 	if f.preset != "" {
 		if err := flagged(set, "preset", f.preset); err != nil {
@@ -196,6 +189,27 @@ func (f *specFlags) change(cmd *cobra.Command, spec experiment.Spec) (experiment
 		}
 	}
 	return spec.With(set)
+}
+
+// setFlags are the knobs of flags --set.
+func setFlags(flags []string) (experiment.Knobs, error) {
+	set := experiment.Knobs{}
+	for _, s := range flags {
+		k, v, err := experiment.ParseSetting(s)
+		if err != nil {
+			return nil, err
+		}
+		if one, more, ok := strings.Cut(v, ","); ok {
+			if _, _, err := experiment.ParseSetting(more); err == nil {
+				return nil, &experiment.SpecError{Field: k, Value: v, Rule: "has another setting in it", Next: fmt.Sprintf("give each a flag of its own: --set %s=%s --set %s", k, one, more)}
+			}
+		}
+		if old, twice := set[k]; twice && old != v {
+			return nil, &experiment.SpecError{Field: k, Value: v, Rule: fmt.Sprintf("is set to %v as well", old), Next: "give it once"}
+		}
+		set[k] = v
+	}
+	return set, nil
 }
 
 // pflagSays is how pflag refuses a value. What follows it is for those who wrote the program.

@@ -110,6 +110,8 @@ func TestBadUsageIsOneLineAndStatusTwo(t *testing.T) {
 		{"host = \"\": is no name", []string{"up", "--host", "", "--listen", "127.0.0.1:0"}},
 		{"needs --over", []string{"sweep"}},
 		{"coroutine", []string{"sweep", "--over", "coroutine=1,2"}},
+		{"give each a flag of its own: --set ts.scheme=gts --set oracle=true", []string{"run", "--set", "ts.scheme=gts,oracle=true"}},
+		{"nodes = 4: is set to 3 as well; give it once", []string{"figure", "4-8", "--set", "nodes=3", "--set", "nodes=4"}},
 		{"coroutines: is an axis twice", []string{"sweep", "--over", "coroutines=1,2", "--over", "coroutines=4"}},
 		{"nvm.ddio: is an axis twice", []string{"sweep", "--over", "ddio=true", "--over", "nvm.ddio=false"}},
 		{"two results", []string{"compare", "a.json"}},

@@ -131,7 +131,8 @@ func (f *Figure) measuredOf(id, text, unit, line string, reference float64, of f
 // about as many as the thesis says, TPC-E many more. Five of six of these are last prices that a market-feed has locked, 20 at a time
 // through its commit, so they grow with the market-feeds under way and as the prices are fewer. On AWS at quick scale they are 23,000 a
 // second with a tenth of the data and 6,300 with all, 1,000 without market-feeds, and 54 with one coroutine per thread (drtmx run
-// --preset fasst --set profile=aws,workload=tpce,ts.scheme=dst,oracle=true and the knobs of the figure, --set workload.scale=1 and more).
+// --preset fasst --set profile=aws --set workload=tpce --set ts.scheme=dst --set oracle=true and the knobs of the figure, --set
+// workload.scale=1 and more).
 func (f *Figure) blocks5(id, text string, reference float64, mostly string) []Claim {
 	s := f.series(dst5)
 	if len(s.Points) == 0 {
