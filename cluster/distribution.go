@@ -88,18 +88,25 @@ func CDFChart(size charts.Size, title string, lines []charts.Series, of []*resul
 	return charts.LinesSized(size, title, charts.Axis{Label: "latency", Unit: "µs", Log: true}, charts.Axis{Label: "share of requests", To: 1}, lines, nil)
 }
 
-// StalenessChart draws over each other which share of the reads of snapshots was at least how old, with the bounds as marks.
-// Nearly all reads are fresh where the bound is small; the old ones are what one looks for, so the share is logarithmic.
+// StalenessChart draws over each other which share of the reads of snapshots was at least how old, with the bounds as marks;
+// each of them has reads. Nearly all reads are fresh where the bound is small; the old ones are what one looks for, so the share is logarithmic.
 func StalenessChart(size charts.Size, lines []charts.Series, of []Staleness) *charts.Chart {
 	var marks []charts.Mark
+	y := charts.Axis{Label: "reads at least as old", Unit: "%", Log: true, From: 1, To: 100}
 	for i, s := range of {
 		lines[i].X, lines[i].Y = atLeast(s.Reads)
+		for y.From > lines[i].Y[len(lines[i].Y)-1] {
+			y.From /= 10
+		}
 		if s.Bounded {
 			text := "bound of " + lines[i].Name
 			marks = append(marks, charts.Mark{X: float64(s.BoundNS) / 1e3, Text: text, Label: text})
 		}
 	}
-	return charts.TimelineSized(size, "", charts.Axis{Label: "staleness", Unit: "µs"}, []charts.Track{{Y: charts.Axis{Label: "reads at least as old", Unit: "%", Log: true}, Series: lines}}, marks)
+	for i, l := range lines { // down to the axis behind the oldest
+		lines[i].X, lines[i].Y = append(l.X, l.X[len(l.X)-1]), append(l.Y, y.From)
+	}
+	return charts.TimelineSized(size, "", charts.Axis{Label: "staleness", Unit: "µs"}, []charts.Track{{Y: y, Series: lines}}, marks)
 }
 
 // atLeast is a distribution as a line: y[i] percent of all are x[i] us or more. Steps by which a logarithmic axis of a few hundred

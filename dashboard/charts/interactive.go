@@ -71,7 +71,7 @@ func interactiveTimeline(title string, x Axis, tracks []Track, marks []Mark, siz
 		y := prefixed(t.Y, p)
 		ya := opts.YAxis{Name: y.from(rounded(y.From/f), y.From/f), Type: axisType(y), GridIndex: i, NameLocation: "end", SplitNumber: 3,
 			AxisLabel: &opts.AxisLabel{Show: opts.Bool(true)}, SplitLine: &opts.SplitLine{Show: opts.Bool(true)}}
-		if y.From > 0 && !y.Log {
+		if y.From > 0 {
 			ya.Min = rounded(y.From / f)
 		}
 		if top, steps := topOf(t); top > 0 {

@@ -10,10 +10,10 @@ type Axis struct {
 	Label string
 	Unit  string // shown in brackets; SI prefixes are chosen for it
 	Log   bool   // logarithmic (base 10)
-	// From is where a linear Y axis begins. Quantities begin at zero; set it
+	// From is where a Y axis begins. Quantities begin at zero; set it
 	// where a change of a few percent is what one wants to see.
 	From  float64
-	To    float64 // where a linear Y axis ends, such as 1 for a share; 0: behind the largest value
+	To    float64 // where a Y axis ends, such as 1 for a share; 0: behind the largest value
 	Whole bool    // an X axis of counts: nothing is marked between them
 	// Names make an X axis one of choices: they stand at 0, 1, 2 and so on, and nothing is between.
 	Names []string

@@ -35,7 +35,9 @@ func (r Reference) upright() bool { return math.IsNaN(r.From) }
 // the picture, and in how many steps, 0 if it ends there by itself. Marks do not count for
 // echarts, and one that begins or ends outside is not drawn at all.
 func topOf(t Track) (top float64, steps int) {
-	if t.Y.To > 0 && !t.Y.Log {
+	if t.Y.To > 0 && t.Y.Log {
+		return t.Y.To, 0
+	} else if t.Y.To > 0 {
 		return t.Y.To, 5
 	}
 	hi, ref := 0.0, 0.0

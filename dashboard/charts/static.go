@@ -279,6 +279,12 @@ func scale(p *plot.Plot, x, y Axis, lo, hi float64) {
 	if y.Log {
 		p.Y.Scale = plot.LogScale{}
 		p.Y.Min, p.Y.Max = logRange(p.Y.Min, p.Y.Max)
+		if y.From > 0 {
+			p.Y.Min = y.From
+		}
+		if y.To > 0 {
+			p.Y.Max = y.To
+		}
 		return
 	}
 	if p.Y.Min = min(0, p.Y.Min); y.From > 0 {
