@@ -34,9 +34,9 @@ import (
 var browserSpec = experiment.Spec{Name: "phases", Preset: "drtm+h", Workload: "smallbank", Set: experiment.Knobs{
 	"nodes": 3, "threads": 2, "coroutines": 4, "window_ns": 100_000, "workload.accounts": 10_000, "check": "sampled"}}
 
-// visitPace is 5 ms in a second: a quarter of what a slow core can simulate, so that a browser beside the
-// system and its twin has CPU time left. In 8 s a mark goes out of the 40 ms that the page shows at first.
-const visitPace = 5_000_000
+// visitPace is 2 ms in a second, 20 windows of the system above and a tenth of what a slow core can simulate: a browser beside
+// the system and its twin has CPU time left, and so have other tests. In 20 s a mark goes out of the 40 ms that the page shows at first.
+const visitPace = 2_000_000
 
 // site is a live cluster on an address of its own.
 type site struct {
@@ -130,13 +130,18 @@ func (b *tab) open(s *site, what, there string) {
 	b.until(what, there)
 }
 
-// visit is the page of the usual cluster in a browser.
+// visit is the page of the usual cluster in a browser, without a hidden twin, which simulates as much again.
 func visit(t *testing.T) (*site, *tab) {
+	t.Helper()
+	return visitWith(t, cluster.Options{Pace: visitPace, NoTwin: true})
+}
+
+func visitWith(t *testing.T, o cluster.Options) (*site, *tab) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("starts a browser; not in short mode")
 	}
-	s, b := newSite(t, browserSpec, cluster.Options{Pace: visitPace}, nil), newTab(t)
+	s, b := newSite(t, browserSpec, o, nil), newTab(t)
 	b.open(s, "the page is there", ready)
 	return s, b
 }
@@ -147,10 +152,16 @@ func (b *tab) showAll() {
 	b.act(`const e = document.getElementById("range"); e.value = "0"; e.dispatchEvent(new Event("change"))`)
 }
 
-// newTab starts a browser that can resolve no name.
-func newTab(t *testing.T) *tab {
-	t.Helper()
-	browser := ""
+// chromium is the browser of all tests, which can resolve no name: it takes seconds of a slow core to start one.
+var chromium struct {
+	start sync.Once
+	ctx   context.Context // nil: there is no Chromium
+	err   error
+	stop  func()
+}
+
+func startChromium() {
+	browser, dir := "", ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if p, err := exec.LookPath(name); err == nil {
 			browser = p
@@ -158,18 +169,34 @@ func newTab(t *testing.T) *tab {
 		}
 	}
 	if browser == "" {
+		return
+	}
+	if dir, chromium.err = os.MkdirTemp("", "drtmx-browser"); chromium.err != nil {
+		return
+	}
+	opts := append([]chromedp.ExecAllocatorOption{}, chromedp.DefaultExecAllocatorOptions[:]...)
+	opts = append(opts, chromedp.ExecPath(browser), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(dir),
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"))
+	all, end := chromedp.NewExecAllocator(context.Background(), opts...)
+	ctx, cancel := chromedp.NewContext(all)
+	chromium.ctx, chromium.stop = ctx, func() { cancel(); end(); os.RemoveAll(dir) }
+	chromium.err = chromedp.Do(ctx)
+}
+
+// newTab opens a tab that shares nothing with those of other tests.
+func newTab(t *testing.T) *tab {
+	t.Helper()
+	if chromium.start.Do(startChromium); chromium.err != nil {
+		t.Fatalf("chromium does not start: %v", chromium.err)
+	}
+	if chromium.ctx == nil {
 		const why = "chromium is missing; apt-get install --no-install-recommends chromium"
 		if os.Getenv("DRTMX_REQUIRE") == "all" {
 			t.Fatal(why)
 		}
 		t.Skip(why)
 	}
-	opts := append([]chromedp.ExecAllocatorOption{}, chromedp.DefaultExecAllocatorOptions[:]...)
-	opts = append(opts, chromedp.ExecPath(browser), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()),
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"))
-	ctx, cancel := chromedp.NewExecAllocator(context.Background(), opts...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
+	ctx, cancel := chromedp.NewContext(chromium.ctx, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
 	ctx, cancel = context.WithTimeout(ctx, 6*patience)
 	t.Cleanup(cancel)
@@ -182,7 +209,7 @@ func (b *tab) watch() {
 	b.t.Helper()
 	console, requests := chromedp.Console(b.ctx), chromedp.Events(b.ctx, network.RequestWillBeSent)
 	if _, err := chromedp.Call(b.ctx, network.Enable, network.EnableParams{}); err != nil {
-		b.t.Fatalf("chromium does not start: %v", err)
+		b.t.Fatalf("no tab opens: %v", err)
 	}
 	if _, err := chromedp.Call(b.ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}); err != nil {
 		b.t.Fatal(err)
@@ -244,7 +271,7 @@ func (b *tab) until(what, js string) {
 		}
 		if time.Now().After(end) {
 			b.shot("failed.png")
-			if value, _, ok := strings.Cut(js, " === "); ok {
+			if value, _, ok := strings.Cut(js, " === "); ok && strings.Count(value, "(") == strings.Count(value, ")") {
 				b.t.Logf("%s is %s", value, eval[string](b, "(async () => { try { return String(await ("+value+")) } catch (e) { return String(e) } })()"))
 			}
 			b.mu.Lock()

@@ -171,7 +171,7 @@ func TestFiguresPage(t *testing.T) {
 	v := inventor{make(chan error)}
 	cluster.SetFigures(v)
 	t.Cleanup(func() { cluster.SetFigures(nil) })
-	s, b := visit(t)
+	s, b := visitWith(t, cluster.Options{Pace: visitPace / 2, NoTwin: true}) // four systems run at the end
 	for _, part := range []struct {
 		name string
 		f    func(*site, *tab, inventor)
@@ -379,7 +379,7 @@ func TestFiguresWithoutLibrary(t *testing.T) {
 	v := inventor{make(chan error)}
 	cluster.SetFigures(v)
 	t.Cleanup(func() { cluster.SetFigures(nil) })
-	s := newSite(t, browserSpec, cluster.Options{Pace: visitPace}, func(h http.Handler) http.Handler {
+	s := newSite(t, browserSpec, cluster.Options{Pace: visitPace, NoTwin: true}, func(h http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/page/about" {
 				io.WriteString(w, `{"code": "x"}`)
@@ -405,7 +405,7 @@ func TestFiguresWithoutLibrary(t *testing.T) {
 
 // TestNoFigures is the page of an agent without figures.
 func TestNoFigures(t *testing.T) {
-	s := newSite(t, browserSpec, cluster.Options{Pace: visitPace, Paused: true}, nil)
+	s := newSite(t, browserSpec, cluster.Options{Pace: visitPace, Paused: true, NoTwin: true}, nil)
 	for path, want := range map[string]string{"/page/figures": "[]", "/page/figure?id=2-4a": "no such figure", "/page/figure/chart?id=": "no such figure", "/page/figure/point?id=x": "no such figure"} {
 		r, err := http.Get(s.url(path))
 		if err != nil {

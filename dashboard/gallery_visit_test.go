@@ -23,7 +23,7 @@ func TestGallery(t *testing.T) {
 	v := inventor{make(chan error)}
 	cluster.SetFigures(v)
 	t.Cleanup(func() { cluster.SetFigures(nil) })
-	s := newSite(t, browserSpec, cluster.Options{Pace: visitPace}, nil)
+	s := newSite(t, browserSpec, cluster.Options{Pace: visitPace, NoTwin: true}, nil)
 	b := newTab(t)
 	b.do(chromedp.EmulateViewport(1440, 900))
 	b.do(chromedp.Navigate(s.url("/#figures")))

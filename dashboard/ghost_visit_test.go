@@ -1,13 +1,17 @@
 package dashboard_test
 
-import "testing"
+import (
+	"testing"
+
+	"drtmx/cluster"
+)
 
 const twinJS = `document.getElementById("twin").textContent`
 
 // TestGhostOnStandby: the page says how the ghosts on standby are, a key shows the one of the
 // latest change, and the twin can be switched off.
 func TestGhostOnStandby(t *testing.T) {
-	s, b := visit(t)
+	s, b := visitWith(t, cluster.Options{Pace: visitPace})
 	b.click("#pause") // a busy machine has no CPU time to spare while it runs
 	b.until("a ghost is ready", is(twinJS, "ghost ready for the next change"))
 	b.act(`document.getElementById("k-coroutines").value = 2; document.getElementById("k-coroutines").dispatchEvent(new Event("change"))`)

@@ -1,4 +1,4 @@
-package dashboard
+package dashboard_test
 
 import (
 	"os"
@@ -7,4 +7,10 @@ import (
 	"drtmx/cluster/runs/runstest"
 )
 
-func TestMain(m *testing.M) { os.Exit(runstest.Main(m)) }
+func TestMain(m *testing.M) {
+	code := runstest.Main(m)
+	if chromium.stop != nil {
+		chromium.stop()
+	}
+	os.Exit(code)
+}

@@ -48,7 +48,7 @@ func TestSnapshots(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, b := newSite(t, spec, cluster.Options{Pace: 6_000_000, NoTwin: true}, nil), newTab(t)
+	s, b := newSite(t, spec, cluster.Options{Pace: 3_000_000, NoTwin: true}, nil), newTab(t)
 	b.do(chromedp.EmulateViewport(1440, 900))
 	b.open(s, "the line", `window.echarts && `+seriesJS+`?.[0]?.data?.length > 10`)
 	b.until("the panel of snapshots", `!document.getElementById("stalenessbox").hidden`)
@@ -71,6 +71,8 @@ func TestSnapshots(t *testing.T) {
 	b.until("in words as long a time has", `/ 2\.0\d ms is the bound;/.test(`+saysJS+`)`)
 	b.until("the histogram moves", oldestJS+` > 500`)
 	b.until("the words follow", fmt.Sprintf(`%s !== %q`, saysJS, says))
+	b.act(`document.getElementById("stalenessbox").scrollIntoView()`)
+	b.shot("stale.png")
 	if eval[float64](b, oldestJS) > eval[float64](b, boundJS) {
 		t.Errorf("a read is older than the bound: %s", eval[string](b, saysJS))
 	}

@@ -41,7 +41,7 @@ const (
 // TestPage is a visit: everything that a reader does, in one browser, with the
 // real cluster behind it.
 func TestPage(t *testing.T) {
-	s, b := visit(t)
+	s, b := visitWith(t, cluster.Options{Pace: visitPace})
 	b.showAll()
 	for _, part := range []struct {
 		name string
