@@ -48,7 +48,7 @@ func stale5(r *result.Result) (v, ci95 float64) {
 
 // claimsFresh: what DST and TrueTime promise is kept in every run, and the clocks decide how old their snapshots are.
 func claimsFresh(f *Figure) []Claim {
-	c := Claim{ID: "5-fresh-bound", Claim: "no snapshot of DST or TrueTime is older than its bound", Status: Holds}
+	c := Claim{ID: "5-fresh-bound", Claim: "no snapshot of DST or TrueTime is older than its bound", Status: Holds, moments: true}
 	for _, name := range []string{dst5, strictDST5, trueTime5} {
 		for _, p := range f.series(name).Points {
 			s := f.Runs[p.Run].StalenessNS

@@ -7,6 +7,7 @@ import (
 
 	"drtmx/cluster"
 	"drtmx/engine/experiment"
+	"drtmx/engine/result"
 )
 
 // Every run of chapter 5 is possible, has an oracle's machine, and is checked; and a figure without runs says nothing.
@@ -92,5 +93,21 @@ func TestFigureOfAllSchemes(t *testing.T) {
 	}
 	if n := len(f.Claims); n != 2 || !slices.ContainsFunc(f.Claims, func(c Claim) bool { return c.ID == "f5-12a-dst-gts" && c.Withheld && c.Measured != nil }) {
 		t.Errorf("%d claims: %+v", n, f.Claims)
+	}
+}
+
+// A bound holds for each read of a run, so it is decided whether the run is steady or not.
+func TestBoundOfUnsteadyRuns(t *testing.T) {
+	r := Get("5-fresh")
+	for oldest, want := range map[int64]string{1000: Holds, 2001: Contradicted} {
+		runs := make([]*result.Result, plannedRuns(r))
+		for i := range runs {
+			bound := int64(2000)
+			runs[i] = &result.Result{StalenessNS: &result.StalenessStat{Max: 10, Bound: &bound}, Unsteady: "drifting"}
+		}
+		runs[0].StalenessNS.Max = oldest
+		if c := r.From(Quick, runs).Claims[0]; c.Status != want {
+			t.Errorf("%d of 2000 ns: %s, %s", oldest, c.Status, c.Why)
+		}
 	}
 }

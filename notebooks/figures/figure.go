@@ -173,6 +173,7 @@ type Claim struct {
 	as          quantity // how the numbers are told
 	most, least ratio    // of what was compared, zero if nothing was
 	short       bool     // a run behind it is too short to decide anything
+	moments     bool     // it is about each moment of its runs, so they need not be steady
 }
 
 // State is a claim measured in one state of TPC-C/no.

@@ -31,7 +31,7 @@ func MeasureAgain(times int, spec experiment.Spec, r *result.Result) (experiment
 
 // claims are those of a figure. One that depends on a run that is not steady is undecided: what was
 // measured of the run is a moment of it. A claim depends on a run if it says something else when the
-// run's numbers are others, so whatever of a run a claim reads, the rule holds.
+// run's numbers are others, so whatever of a run a claim reads, the rule holds. What is true of each moment, it is of one as well.
 func (r *Recipe) claims(f *Figure) []Claim {
 	out := r.def.claims(f)
 	for _, spoil := range []spoiler{unsteadyRun, unsureLatency("p50"), unsureLatency("p90"), unsureLatency("p99")} {
@@ -43,7 +43,7 @@ func (r *Recipe) claims(f *Figure) []Claim {
 		for i := range out {
 			c := &out[i]
 			at := slices.IndexFunc(others, func(o Claim) bool { return o.ID == c.ID && o.Claim == c.Claim })
-			if strings.Contains(c.Why, notSteady) || at >= 0 && c.same(&others[at]) {
+			if c.moments || strings.Contains(c.Why, notSteady) || at >= 0 && c.same(&others[at]) {
 				continue
 			}
 			c.undecided("")
