@@ -112,6 +112,31 @@ func TestPut(t *testing.T) {
 	}
 }
 
+// What was computed again without a band keeps the one of the same code and runs.
+func TestPutKeepsBands(t *testing.T) {
+	band := &Band{Factor: 2, Fewer: "1", More: "3"}
+	was := Value{Name: Now, Code: "src-a", Runs: "runs-a", Value: "2", Band: band}
+	for _, x := range []struct {
+		change func(v *Value)
+		want   *Band
+	}{
+		{func(*Value) {}, band},
+		{func(v *Value) { v.Code = "src-b" }, nil}, {func(v *Value) { v.Runs = "runs-b" }, nil}, {func(v *Value) { v.Value = "2.1" }, nil},
+		{func(v *Value) { v.Scale = paper }, nil},
+	} {
+		now := was
+		now.Band = nil
+		x.change(&now)
+		table := &Table{Rows: []Row{rowOf("a", "f", was)}}
+		other := &Table{Rows: []Row{rowOf("a", "f", now)}}
+		table.Put(other)
+		p := table.Rows[0].Predictions
+		if got := p[len(p)-1].Band; got != x.want || other.Rows[0].Predictions[0].Band != nil {
+			t.Errorf("%+v: %+v, want %+v", now, got, x.want)
+		}
+	}
+}
+
 // A report has what follows: errors of each column, the worst verdict of an order's panels, and what is stale.
 func TestReport(t *testing.T) {
 	at := func(code, value, verdict string) Value {

@@ -218,8 +218,11 @@ func (c Column) rank() int {
 }
 
 // Put adds the predictions of another table: those of a column replace those that were there, also of rows that its figures no
-// longer have. What the rows say themselves is as in the other.
+// longer have. What the rows say themselves is as in the other. A number of the same code and runs keeps the band that it had
+// where it has none in the other, which was computed without.
 func (t *Table) Put(o *Table) {
+	o = o.clone()
+	o.keepBands(t)
 	measured := map[string][]Value{} // the columns of o by figure
 	for _, r := range o.Rows {
 		measured[r.Figure] = append(measured[r.Figure], r.Predictions...)
@@ -231,8 +234,7 @@ func (t *Table) Put(o *Table) {
 		})
 	}
 	for _, r := range o.Rows {
-		r.Predictions = slices.Clone(r.Predictions)
-		i := slices.IndexFunc(t.Rows, func(x Row) bool { return x.ID == r.ID && x.Figure == r.Figure })
+		i := t.index(r)
 		if i < 0 {
 			t.Rows = append(t.Rows, r)
 			continue
@@ -241,6 +243,28 @@ func (t *Table) Put(o *Table) {
 		t.Rows[i] = r
 	}
 	t.Rows = slices.DeleteFunc(t.Rows, func(r Row) bool { return len(r.Predictions) == 0 })
+}
+
+func (t *Table) index(r Row) int {
+	return slices.IndexFunc(t.Rows, func(x Row) bool { return x.ID == r.ID && x.Figure == r.Figure })
+}
+
+// keepBands takes those of another table.
+func (t *Table) keepBands(of *Table) {
+	for _, r := range t.Rows {
+		at := of.index(r)
+		for i := range r.Predictions {
+			v := &r.Predictions[i]
+			if at < 0 || v.Band != nil {
+				continue
+			}
+			for _, u := range of.Rows[at].Predictions {
+				if u.column() == v.column() && u.Code == v.Code && u.Runs == v.Runs && u.Value == v.Value && u.Range == v.Range {
+					v.Band = u.Band
+				}
+			}
+		}
+	}
 }
 
 // Sort puts the rows into the order of their figures, and columns into theirs.
