@@ -37,7 +37,9 @@ func TestCausesOnThePage(t *testing.T) {
 		t.Errorf("%q", hint)
 	}
 	b.shot("causes.png")
-	b.act(`[...document.querySelectorAll("#causerows button")].find((e) => e.textContent.startsWith("wire")).click()`)
+	const wire = `[...document.querySelectorAll("#causerows button")].find((e) => e.textContent.startsWith("wire"))`
+	b.until("the wire among them", wire)
+	b.act(wire + `.click()`)
 	b.until("the members of a group", `/wire\.switch/.test(document.getElementById("causerows").textContent) && !document.getElementById("allcauses").hidden`)
 	s.patch(`{"coroutines": 2}`)
 	b.until("they are old", `/changed since/.test(document.getElementById("causehint").textContent)`)

@@ -73,8 +73,8 @@ export class Causes {
   }
 
   async refresh() {
-    const sys = this.sys(), s = await call("GET", `/api/causes?sys=${sys}`, undefined, true);
-    if (s && sys === this.sys()) { this.state = s; this.draw(); }
+    const sys = this.sys(), asked = this.asked = (this.asked || 0) + 1, s = await call("GET", `/api/causes?sys=${sys}`, undefined, true);
+    if (s && sys === this.sys() && asked === this.asked) { this.state = s; this.draw(); } // else a later answer is on its way, or has come
   }
 
   // draw writes what there is; the present version of the knobs tells if it is old.
