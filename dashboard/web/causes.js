@@ -1,4 +1,4 @@
-import { $, call, el, say, shape } from "./kit.js";
+import { $, call, el, latest, say, shape } from "./kit.js";
 
 // What limits the system that is shown: the verdict on its latest windows in a line,
 // and its causes, measured in the background when a reader asks for them.
@@ -46,6 +46,7 @@ export class Causes {
     this.sys = sys; // tells which system is shown
     this.state = null;
     this.busy = false;
+    this.latest = latest();
     $("measure").onclick = () => this.measure("");
     $("stopcauses").onclick = () => call("DELETE", `/api/causes?sys=${this.sys()}`, {});
     $("allcauses").onclick = () => this.measure("");
@@ -73,8 +74,8 @@ export class Causes {
   }
 
   async refresh() {
-    const sys = this.sys(), asked = this.asked = (this.asked || 0) + 1, s = await call("GET", `/api/causes?sys=${sys}`, undefined, true);
-    if (s && sys === this.sys() && asked === this.asked) { this.state = s; this.draw(); } // else a later answer is on its way, or has come
+    const sys = this.sys(), s = await this.latest(call("GET", `/api/causes?sys=${sys}`, undefined, true));
+    if (s && sys === this.sys()) { this.state = s; this.draw(); }
   }
 
   // draw writes what there is; the present version of the knobs tells if it is old.

@@ -106,6 +106,13 @@ function show(text) {
 // say is for those who listen to the page.
 export function say(text) { $("said").textContent = text; }
 
+// latest makes a filter of answers, which may come in another order than they were asked for: it gives that to the latest question,
+// undefined in place of the others.
+export function latest() {
+  let asked = 0;
+  return async (answer) => { const mine = ++asked, a = await answer; return mine === asked ? a : undefined; };
+}
+
 // call talks to the agent; an error is its one line and is shown, unless quiet, which
 // may be a function that takes it.
 export async function call(method, path, body, quiet) {

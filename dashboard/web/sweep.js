@@ -1,4 +1,4 @@
-import { $, call, copier, dialog, el, say } from "./kit.js";
+import { $, call, copier, dialog, el, latest, say } from "./kit.js";
 import { draw } from "./charts.js";
 import { inPlace } from "./places.js";
 
@@ -7,7 +7,7 @@ import { inPlace } from "./places.js";
 
 export class Sweep {
   constructor(sys, on) {
-    Object.assign(this, { sys, on, busy: false, state: null, offered: [], at: null });
+    Object.assign(this, { sys, on, busy: false, state: null, offered: [], at: null, latest: latest() });
     $("sweepbox").ontoggle = () => this.choose();
     $("sweepform").onsubmit = (e) => { e.preventDefault(); this.start(); };
     $("sweepstop").onclick = () => call("DELETE", `/api/sweep?sys=${this.sys()}`, {});
@@ -75,7 +75,7 @@ export class Sweep {
   }
 
   async refresh() {
-    const sys = this.sys(), s = await call("GET", `/page/sweep?sys=${sys}&metric=${$("sweepmetric").value}`, undefined, true);
+    const sys = this.sys(), s = await this.latest(call("GET", `/page/sweep?sys=${sys}&metric=${$("sweepmetric").value}`, undefined, true));
     if (!s || sys !== this.sys()) return;
     this.state = s;
     if (!$("sweepmetric").options.length) $("sweepmetric").replaceChildren(...s.metrics.map((m) => el("option", {}, m)));
