@@ -11,7 +11,7 @@ TEST_FIRST := ./kernel ./dashboard ./engine ./notebooks/figures ./engine/workloa
 TEST_HEAP := GOGC=400 GOMEMLIMIT=1500MiB
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check notebook bench pgo soak fit identify predictions build generate goversion deps assets system digests race arm64 clean
+.PHONY: help run test check notebook bench pgo soak fit identify predictions build generate goversion deps assets system invariants digests race arm64 clean
 
 help:
 	@echo "make run       build and start the live cluster with the page on http://127.0.0.1:7070"
@@ -62,8 +62,7 @@ test: goversion assets system build
 	$(GO) vet ./...
 	$(GO) run ./kernel/mkkernel -vet
 	$(TEST_HEAP) $(GO) test -timeout $(TEST_TIMEOUT) $(TEST_FIRST) ./...
-	$(TEST_HEAP) $(GO) test -short -timeout $(TEST_TIMEOUT) -tags invariants ./rdpma/... ./engine/fabric/... ./engine
-	@$(MAKE) --no-print-directory digests race arm64
+	@$(MAKE) --no-print-directory -j2 arm64 invariants race digests
 
 # Staticcheck is pinned in a module file of its own: in go.mod it would raise golang.org/x/tools, which the kernel is built with.
 STATICCHECK := $(GO) tool -modfile=tools.mod staticcheck
@@ -72,6 +71,10 @@ check: goversion
 	$(GO) vet ./...
 	$(STATICCHECK) ./...
 	$(TEST_HEAP) $(GO) test -short -timeout 5m ./...
+
+# With what the hardware models assert of themselves.
+invariants:
+	$(TEST_HEAP) $(GO) test -short -timeout $(TEST_TIMEOUT) -tags invariants ./rdpma/... ./engine/fabric/... ./engine
 
 # The same digests as the programs compute them, which are built with a profile.
 digests:
