@@ -35,8 +35,9 @@ type figureFlags struct {
 func figureCommand() *cobra.Command {
 	var f figureFlags
 	cmd := &cobra.Command{
-		Use:   "figure ID | list | all",
-		Short: "A figure or table of the thesis from runs of the simulator",
+		Use:        "figure ID | list | all",
+		Short:      "A figure or table of the thesis from runs of the simulator",
+		SuggestFor: []string{"plot", "figures", "reproduce"},
 		Long: "Computes a figure, panel by letter as 2-4a, or all of them, and measures the thesis's claims about it. Its runs are kept, so a second time is quick. The figure itself is in drtmx runs; the same one takes its place there.\n\n" +
 			"drtmx figure all --html DIR writes a gallery: a folder with an index and a page for each figure, which need no network. Pages come one by one; after an interrupt the same command goes on.",
 		Args: exactly(1, "the id of a figure; drtmx figure list shows them"),

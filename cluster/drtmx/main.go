@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -103,11 +104,7 @@ func rootCommand() *cobra.Command {
 			if len(args) == 0 {
 				return nil
 			}
-			next := "drtmx --help lists the commands"
-			if s := cmd.SuggestionsFor(args[0]); len(s) > 0 {
-				next = "did you mean " + s[0] + "?"
-			}
-			return usage("%s: no such command; %s", args[0], next)
+			return usage("%s: no such command; %s", args[0], meant(cmd, args[0]))
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -125,6 +122,19 @@ func rootCommand() *cobra.Command {
 		profilesCommand(), replayCommand(), traceCommand(), figureCommand(), runsCommand(), verifyCommand(), predictCommand(), fitCommand(), workerCommand(), serveWorkCommand(), kernelCommand(), doctorCommand())
 	addCompletions(root)
 	return root
+}
+
+// meant guesses which command a person meant who typed a name: one that other programs have for it, or one with a letter wrong.
+func meant(root *cobra.Command, name string) string {
+	for _, c := range root.Commands() {
+		if slices.Contains(c.SuggestFor, name) {
+			return "did you mean " + c.Name() + "?"
+		}
+	}
+	if s := root.SuggestionsFor(name); len(s) > 0 {
+		return "did you mean " + s[0] + "?"
+	}
+	return "drtmx --help lists the commands"
 }
 
 // atMost is cobra.MaximumNArgs with our exit status.
@@ -188,7 +198,22 @@ func (f *specFlags) change(cmd *cobra.Command, spec experiment.Spec) (experiment
 			return spec, err
 		}
 	}
-	return spec.With(set)
+	changed, err := spec.With(set)
+	return changed, overSeveral(err)
+}
+
+// overSeveral says, of several values that were given where a run takes one, which command takes them.
+func overSeveral(err error) error {
+	e := new(experiment.SpecError)
+	if !errors.As(err, &e) || !strings.Contains(e.Value, ",") {
+		return err
+	}
+	if _, unknown := experiment.KnobName(e.Field); unknown != nil {
+		return err
+	}
+	several := *e
+	several.Next = fmt.Sprintf("drtmx sweep takes several: --over %s=%s", e.Field, e.Value)
+	return &several
 }
 
 // setFlags are the knobs of flags --set.

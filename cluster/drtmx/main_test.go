@@ -86,6 +86,7 @@ func TestBadUsageIsOneLineAndStatusTwo(t *testing.T) {
 		args []string
 	}{
 		{"did you mean run", []string{"rnu"}},
+		{"did you mean specs", []string{"list"}},
 		{"no such command", []string{"zzzzzz"}},
 		{"--sed", []string{"run", "--sed", "1"}},
 		{"one spec", []string{"run", "phases", "phases"}},
@@ -111,6 +112,7 @@ func TestBadUsageIsOneLineAndStatusTwo(t *testing.T) {
 		{"needs --over", []string{"sweep"}},
 		{"coroutine", []string{"sweep", "--over", "coroutine=1,2"}},
 		{"give each a flag of its own: --set ts.scheme=gts --set oracle=true", []string{"run", "--set", "ts.scheme=gts,oracle=true"}},
+		{"drtmx sweep takes several: --over ts.staleness_ns=0,1ms", []string{"sweep", "--set", "ts.staleness_ns=0,1ms"}},
 		{"nodes = 4: is set to 3 as well; give it once", []string{"figure", "4-8", "--set", "nodes=3", "--set", "nodes=4"}},
 		{"coroutines: is an axis twice", []string{"sweep", "--over", "coroutines=1,2", "--over", "coroutines=4"}},
 		{"nvm.ddio: is an axis twice", []string{"sweep", "--over", "ddio=true", "--over", "nvm.ddio=false"}},

@@ -231,9 +231,10 @@ func tellKnobs(w io.Writer, ks []experiment.KnobState) error {
 func specsCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "specs [NAME]",
-		Short: "The shipped specs, or one of them as YAML",
-		Args:  atMost(1, "one name at most"),
+		Use:        "specs [NAME]",
+		Short:      "The shipped specs, or one of them as YAML",
+		SuggestFor: []string{"list", "ls", "workloads"},
+		Args:       atMost(1, "one name at most"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			out := cmd.OutOrStdout()
 			if len(args) == 1 {

@@ -32,11 +32,12 @@ type upFlags struct {
 func upCommand() *cobra.Command {
 	var f upFlags
 	cmd := &cobra.Command{
-		Use:   "up [SPEC]",
-		Short: "Start a live cluster with its page",
-		Long:  "Starts a live cluster and serves its page. Ctrl-C ends it. With --session the session is written as it grows; replay runs it again, --resume continues it. With --keep its end is kept in the run store: what each system came to, and its recording.",
-		Args:  atMost(1, "one spec at most"),
-		RunE:  func(cmd *cobra.Command, args []string) error { return f.up(cmd, args) },
+		Use:        "up [SPEC]",
+		Short:      "Start a live cluster with its page",
+		SuggestFor: []string{"start", "serve", "live", "dashboard"},
+		Long:       "Starts a live cluster and serves its page. Ctrl-C ends it. With --session the session is written as it grows; replay runs it again, --resume continues it. With --keep its end is kept in the run store: what each system came to, and its recording.",
+		Args:       atMost(1, "one spec at most"),
+		RunE:       func(cmd *cobra.Command, args []string) error { return f.up(cmd, args) },
 	}
 	f.add(cmd)
 	fl := cmd.Flags()

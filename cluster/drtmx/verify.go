@@ -17,8 +17,9 @@ func verifyCommand() *cobra.Command {
 	var only []string
 	var record string
 	cmd := &cobra.Command{
-		Use:   "verify",
-		Short: "The calibration table: published numbers against measured ones",
+		Use:        "verify",
+		Short:      "The calibration table: published numbers against measured ones",
+		SuggestFor: []string{"check", "calibrate"},
 		Long: "Measures the published numbers of the primitives, each by the experiment that it describes. " +
 			"Exit status 1 if a row is off that passed when rows were recorded last; --record writes a new record.",
 		Args: exactly(0, "no arguments"),
