@@ -65,3 +65,16 @@ func TestReadCommittedKnobs(t *testing.T) {
 		t.Errorf("without effect under rc: %v, want %v", idle, want)
 	}
 }
+
+// TestReadCommittedNeverAbortsReaders: read-only transactions that cc=occ makes abort do not under cc=rc, whoever overwrites rows.
+func TestReadCommittedNeverAbortsReaders(t *testing.T) {
+	for _, commit := range []string{"one-sided", "two-sided"} {
+		load := func(cc string) experiment.Spec {
+			return small(experiment.Knobs{"cc": cc, "workload": "tpcc", "workload.districts": 10, "phase.lock": "two-sided", "phase.commit": commit, "coroutines": 8, "duration_ns": 6_000_000})
+		}
+		rc, occ := mustRun(t, load("rc")).ByType["stock-level"], mustRun(t, load("occ")).ByType["stock-level"]
+		if rc.Aborts > 0 || rc.Commits == 0 || occ.Aborts == 0 {
+			t.Errorf("commit %s: under rc %d stock-levels committed and %d attempts aborted, under occ %d", commit, rc.Commits, rc.Aborts, occ.Aborts)
+		}
+	}
+}

@@ -12,7 +12,8 @@ import (
 // (§4.3.5): fetch the records of the read set.
 
 // Fetch gets the records of the set from index first on. A record that is
-// locked or being written is tried again, some times, with time in between.
+// locked or being written is tried again, some times, with time in between. The attempt holds no lock
+// yet, so under read committed it may take as long as it takes.
 func (s *session) Fetch(first int, parallel bool) error {
 	prim := s.enterFetch(parallel)
 	s.c.Compute(s.p.program.execution)
@@ -48,7 +49,7 @@ func (s *session) Fetch(first int, parallel bool) error {
 			return s.tx.Failed()
 		case left == 0:
 			return nil
-		case try == s.cfg.ReadRetries:
+		case try == s.cfg.ReadRetries && !s.cfg.patient:
 			s.lockedOut(first, 0)
 			return s.tx.Fail(txn.ErrAborted)
 		}

@@ -9,10 +9,11 @@ import (
 	"drtmx/engine/txn"
 )
 
-// ReadCommitted is the protocol without the validation of what was only read (§5.5): no transaction waits or aborts
+// ReadCommitted is the protocol without the validation of what was only read (§5.5): no transaction aborts
 // for a record that it does not write, so nothing that serialises can be much faster. It is incorrect and
 // there for reference. A transaction reads what others have committed, but of different moments; what it writes is locked and has
-// its version checked, so no update is lost.
+// its version checked, so no update is lost. It waits for a record that somebody has locked: the owner may have committed
+// already, with what it wrote still on its way, and a READ could bring a part of that.
 var ReadCommitted = txn.Kind{
 	Name:  "rc",
 	Doc:   "read committed, which is incorrect: occ that does not validate what it only reads (section 5.5)",
@@ -69,6 +70,7 @@ func (r *rules) readCommitted() {
 	r.validate = func(*session, metrics.Phase, Prim) error { return nil }
 	r.postRow = (*session).postRowTwice
 	r.whole = (*session).keptSequence
+	r.patient = true
 }
 
 // postRowTwice READs a row that may come torn, and then its header again. Who writes the row changes its sequence first: if

@@ -24,6 +24,8 @@ type rules struct {
 	// validation will find out.
 	postRow func(s *session, a *access)
 	whole   func(s *session, a *access, row []byte) bool
+	// patient attempts wait for a record until nobody has it locked.
+	patient bool
 	// stale says that a row has lost the record that was looked up.
 	stale func(at store.Location, seq uint64) bool
 
