@@ -38,7 +38,7 @@ type Memory struct {
 // region is one allocation with a fill function.
 type region struct {
 	from, to Addr
-	fill     func(block uint64, dst []byte)
+	fill     func(block uint64, dst []byte) // nil: zeros, as they are
 }
 
 // Alloc describes memory to allocate.
@@ -60,6 +60,8 @@ type Alloc struct {
 	// the allocation. It must depend on nothing but the block's number. Nil means
 	// zeros.
 	Fill func(block uint64, dst []byte)
+	// Tracked has Materialized know which blocks were touched, also without a fill function.
+	Tracked bool
 	// Dense says that most of it will be touched: the host may use large pages,
 	// which makes random access cheaper for it.
 	Dense bool
@@ -128,7 +130,7 @@ func (m *Memory) Alloc(a Alloc) (Addr, error) {
 	}
 	words := int(m.top >> wordShift) // 2 MB are whole words
 	m.pending = slices.Grow(m.pending, words-len(m.pending))[:words]
-	if a.Fill != nil {
+	if a.Fill != nil || a.Tracked {
 		r := region{from, from + roundUp(a.Bytes, blockBytes), a.Fill}
 		m.regions = append(m.regions, r)
 		setBits(m.pending, r.from>>blockShift, r.to>>blockShift)
@@ -202,14 +204,14 @@ func (m *Memory) Bytes(a Addr, n int) []byte {
 	return m.buf[a:end:end]
 }
 
-// filled marks a page's socket when the page is of an allocation with a fill function.
+// filled marks a page's socket when the page is of an allocation with a fill function, or one that is tracked.
 const filled = 0x40
 
 // wordShift is that of the bytes of a word of pending.
 const wordShift = blockShift + 6
 
 // Materialized says whether the block of an address already has bytes of its
-// own, as opposed to those its fill function would make.
+// own, as opposed to those its fill function would make; without one, whether it may have been touched.
 func (m *Memory) Materialized(a Addr) bool {
 	b := a >> blockShift
 	return a < m.top && m.pending[b>>6]>>(b&63)&1 == 0
@@ -260,7 +262,9 @@ func (m *Memory) fillBlock(b Addr) {
 	m.pending[b>>6] &^= 1 << (b & 63)
 	a := b << blockShift
 	i := sort.Search(len(m.regions), func(i int) bool { return m.regions[i].to > a })
-	m.regions[i].fill((a-m.regions[i].from)>>blockShift, m.buf[a:a+blockBytes:a+blockBytes])
+	if r := &m.regions[i]; r.fill != nil {
+		r.fill((a-r.from)>>blockShift, m.buf[a:a+blockBytes:a+blockBytes])
+	}
 }
 
 // close gives the address space back.
@@ -336,6 +340,9 @@ func (m *Memory) allowed(key uint32, a Addr, n uint32, p Perm) bool {
 func (m *Memory) Digest(h uint64) uint64 {
 	for i := range m.regions {
 		r := &m.regions[i]
+		if r.fill == nil {
+			continue
+		}
 		for b := r.from >> blockShift; b < r.to>>blockShift; b++ {
 			made := ^m.pending[b>>6] >> (b & 63)
 			if made == 0 { // none of this word's

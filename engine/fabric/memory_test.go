@@ -75,6 +75,34 @@ func TestLazyBlocks(t *testing.T) {
 	}
 }
 
+// TestTracked: without a fill function it is known of a tracked allocation which blocks were touched, and of another one it is not; the digest
+// sees neither.
+func TestTracked(t *testing.T) {
+	b, _, _ := pairBed(t, Config{})
+	mem := b.f.Machine(0).Mem
+	d := mem.Digest(1)
+	for _, tracked := range []bool{true, false} {
+		a, err := mem.Alloc(Alloc{Name: "words", Bytes: 4 << 20, Tracked: tracked})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := mem.Bytes(a+3*blockBytes+8, 8)
+		if binary.LittleEndian.Uint64(w) != 0 {
+			t.Error("new memory is not zero")
+		}
+		w[0] = 1
+		if !mem.Materialized(a+3*blockBytes) || mem.Materialized(a+4*blockBytes) == tracked {
+			t.Errorf("tracked %v: of two blocks of which one was touched, Materialized says %v and %v", tracked, mem.Materialized(a+3*blockBytes), mem.Materialized(a+4*blockBytes))
+		}
+		if mem.Bytes(a+3*blockBytes+8, 8)[0] != 1 {
+			t.Error("what was written is gone")
+		}
+	}
+	if mem.Digest(1) != d {
+		t.Error("the digest sees what has no fill function")
+	}
+}
+
 func TestMemoryLimits(t *testing.T) {
 	b, _, _ := pairBed(t, Config{})
 	mem := b.f.Machine(0).Mem

@@ -25,7 +25,7 @@ const gapWords = 1 << 14
 func (p *protocol) openGaps() error {
 	for m := range p.db.Servers() {
 		mem := p.cl.Mem(m)
-		a, err := mem.Alloc(fabric.Alloc{Name: "nowait.gaps", Bytes: 8 * gapWords})
+		a, err := mem.Alloc(fabric.Alloc{Name: "nowait.gaps", Bytes: 8 * gapWords, Tracked: true})
 		if err != nil {
 			return fmt.Errorf("locks of gaps of machine %d: %w", m, err)
 		}

@@ -23,7 +23,7 @@ const gapWords = 1 << 14
 func (p *protocol) openTables() error {
 	for m := range p.db.Servers() {
 		mem := p.cl.Mem(m)
-		gaps, err := mem.Alloc(fabric.Alloc{Name: "twopl.gaps", Bytes: 8 * gapWords})
+		gaps, err := mem.Alloc(fabric.Alloc{Name: "twopl.gaps", Bytes: 8 * gapWords, Tracked: true})
 		if err != nil {
 			return fmt.Errorf("locks of gaps of machine %d: %w", m, err)
 		}
