@@ -38,7 +38,7 @@ func ExampleSystem_Set() {
 	fmt.Println(err)
 	// Output:
 	// 2 100000 false <nil>
-	// phase.comit: unknown knob, did you mean phase.commit?; `drtmx knobs` lists them all
+	// phase.comit: unknown knob, did you mean phase.commit? `drtmx knobs` lists them all
 }
 
 // A spec is YAML and back.

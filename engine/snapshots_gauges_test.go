@@ -157,11 +157,11 @@ func TestStuckHeap(t *testing.T) {
 func TestTextOfSnapshots(t *testing.T) {
 	p50, bound := int64(12_000), int64(60_000)
 	r := result.Result{StalenessNS: &result.StalenessStat{Reads: 7, P50: &p50, Max: 40_000, Bound: &bound}, Parts: map[string]result.Part{"snapshots": {"blocked": 3.25, "wait": 1.5}}}
-	if got, want := r.Snapshots(), "7 reads, p50 of the staleness 12us, largest 40us, bound 60us; 3.25 % of the reads were blocked, for 1.5 us on average"; got != want {
+	if got, want := r.Snapshots(), "7 reads, p50 of the staleness 12 us, largest 40 us, bound 60 us; 3.25 % of the reads were blocked, for 1.5 us on average"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	r = result.Result{StalenessNS: &result.StalenessStat{Reads: 7, Max: 40_000}}
-	if got, want := r.Snapshots(), "7 reads, largest 40us, no bound"; got != want {
+	if got, want := r.Snapshots(), "7 reads, largest 40 us, no bound"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if got := new(result.Result).Snapshots(); got != "" {

@@ -118,7 +118,7 @@ func TestBadSystems(t *testing.T) {
 		"systems: [{name: a}, {preset: farm}]":                             "systems = a, : number 2 has no name",
 		"systems: [{name: a}, {name: b, systems: []}]":                     "systems: line 1 lists systems within a system; a system has name, preset, workload, set",
 		"systems: [{name: a}, {name: b, nodes: 4}]":                        "nodes: is a knob and belongs under set",
-		"systems: [{name: a}, {name: b, sets: {}}]":                        "sets: unknown key, did you mean set?; a system has name, preset, workload, set",
+		"systems: [{name: a}, {name: b, sets: {}}]":                        "sets: unknown key, did you mean set? a system has name, preset, workload, set",
 		"systems: [{name: a}, {name: b, set: {nodes: 99}}]":                "system b: nodes = 99: must be from 2 to 64",
 		"systems: [{name: a}, {name: b, set: {replicas: 5}}]":              "system b: replicas = 5: more than the 4 machines",
 		"systems: &a [{name: a}, {name: b}]":                               "systems: line 1 must be a list of systems",

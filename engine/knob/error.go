@@ -29,8 +29,10 @@ func (e *Error) Error() string {
 	}
 	b.WriteString(e.Rule)
 	if e.Next != "" {
-		b.WriteString("; ")
-		b.WriteString(e.Next)
+		if !strings.HasSuffix(e.Rule, "?") {
+			b.WriteByte(';')
+		}
+		b.WriteString(" " + e.Next)
 	}
 	return b.String()
 }

@@ -22,7 +22,7 @@ func Readable(name string, v any) any {
 	case Duration:
 		units = []Unit{{"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}}
 	case Bytes:
-		units = []Unit{{"GB", 1e9}, {"MB", 1e6}, {"KB", 1e3}, {"B", 1}}
+		units = []Unit{{"GB", 1e9}, {"MB", 1e6}, {"KB", 1e3}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"B", 1}}
 	}
 	for _, u := range units {
 		if n%int(u.Factor) == 0 {

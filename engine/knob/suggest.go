@@ -1,6 +1,9 @@
 package knob
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // DidYouMean names the candidates that s is the beginning of, or the nearest one, or
 // those that begin as s does, or nothing when there are none of these.
@@ -30,6 +33,20 @@ func DidYouMean(s string, candidates []string) string {
 		return siblings(low[:dot+1], candidates)
 	}
 	return ""
+}
+
+// takenBy names the knob that has a value among its choices, if there is one alone: "; cc takes rc".
+func takenBy(value string) (text string) {
+	for _, e := range rows {
+		switch {
+		case !slices.Contains(e.Choices, value):
+		case text != "":
+			return ""
+		default:
+			text = "; " + e.Name + " takes " + value
+		}
+	}
+	return text
 }
 
 // labelled names the knob with this word in its label, at its beginning if there is one,

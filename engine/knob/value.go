@@ -1,6 +1,7 @@
 package knob
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -67,7 +68,7 @@ func (k Knob) Canonical(v any) (value any, rule string) {
 				return s, ""
 			}
 		}
-		return nil, "must be one of " + strings.Join(k.Choices, ", ") + DidYouMean(s, k.Choices)
+		return nil, "must be one of " + strings.Join(k.Choices, ", ") + cmp.Or(DidYouMean(s, k.Choices), takenBy(s))
 	case Text:
 		s, ok := v.(string)
 		if !ok {

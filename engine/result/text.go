@@ -86,14 +86,13 @@ func (r *Result) Snapshots() string {
 	if s == nil {
 		return ""
 	}
-	ns := func(n int64) string { return knob.Format("ts.staleness_ns", int(n)) }
 	text := fmt.Sprintf("%d reads, ", s.Reads)
 	if s.P50 != nil {
-		text += fmt.Sprintf("p50 of the staleness %s, ", ns(*s.P50))
+		text += fmt.Sprintf("p50 of the staleness %s, ", age(*s.P50))
 	}
-	text += "largest " + ns(s.Max)
+	text += "largest " + age(s.Max)
 	if s.Bound != nil {
-		text += ", bound " + ns(*s.Bound)
+		text += ", bound " + age(*s.Bound)
 	} else {
 		text += ", no bound"
 	}
@@ -104,6 +103,19 @@ func (r *Result) Snapshots() string {
 		}
 	}
 	return text
+}
+
+// age is a staleness in the unit that suits it.
+func age(ns int64) string {
+	switch {
+	case ns >= 1_000_000:
+		return Number(float64(ns)/1e6) + " ms"
+	case ns >= 1000:
+		return Number(float64(ns)/1e3) + " us"
+	case ns == 0:
+		return "0"
+	}
+	return fmt.Sprintf("%d ns", ns)
 }
 
 // Uncommitted says of a result without commits what happened instead, and what to do; "" where there
