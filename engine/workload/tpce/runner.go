@@ -119,20 +119,22 @@ func (b *Bench) drawSecurity(rand *r2.Rand) uint64 { return rand.Uint64n(b.secur
 
 // want begins a list of records to fetch together, add goes on with it.
 func (r *runner) want(table uint8, key uint64) *runner {
-	r.refs = append(r.refs[:0], txn.Ref{Table: table, Key: key})
-	return r
+	return r.none().add(table, key)
 }
 
 func (r *runner) none() *runner { r.refs = r.refs[:0]; return r }
 
 func (r *runner) add(table uint8, key uint64) *runner {
-	r.refs = append(r.refs, txn.Ref{Table: table, Key: key})
-	return r
+	return r.ref(txn.Ref{Table: table, Key: key})
 }
 
 // addWritten adds one that the body will write.
 func (r *runner) addWritten(table uint8, key uint64) *runner {
-	r.refs = append(r.refs, txn.Ref{Table: table, Key: key, Write: true})
+	return r.ref(txn.Ref{Table: table, Key: key, Write: true})
+}
+
+func (r *runner) ref(x txn.Ref) *runner {
+	r.refs = append(r.refs, x)
 	return r
 }
 
