@@ -239,37 +239,23 @@ func (k Knob) outOfRange(v any) string {
 func (k Knob) rangeText() string {
 	switch {
 	case k.Min != nil && k.Max != nil:
-		return fmt.Sprintf("from %s to %s", k.bound(k.Min), k.bound(k.Max))
+		return fmt.Sprintf("from %s to %s", Format(k.Name, k.Min), Format(k.Name, k.Max))
 	case k.Min != nil:
-		return "at least " + k.bound(k.Min)
+		return "at least " + Format(k.Name, k.Min)
 	default:
-		return "at most " + k.bound(k.Max)
+		return "at most " + Format(k.Name, k.Max)
 	}
-}
-
-// bound writes an end of the range as it can be typed. Sizes end at powers of two, which
-// in decimal units are long rows of digits.
-func (k Knob) bound(v any) string {
-	if n, ok := v.(int); ok && k.Kind == Bytes {
-		for _, u := range []Unit{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}} {
-			if f := int(u.Factor); n >= f && n%f == 0 {
-				return strconv.Itoa(n/f) + u.Suffix
-			}
-		}
-	}
-	return Format(k.Name, v)
 }
 
 // Range is what the knob takes, as it can be typed.
 func (s State) Range() string {
-	k := Knob{Name: s.Name, Kind: s.Kind, Min: s.Min, Max: s.Max}
 	switch {
 	case len(s.Choices) > 0:
 		return strings.Join(s.Choices, "|")
 	case s.Kind == Bool:
 		return "true|false"
 	case s.Min != nil && s.Max != nil:
-		return k.bound(s.Min) + ".." + k.bound(s.Max)
+		return Format(s.Name, s.Min) + ".." + Format(s.Name, s.Max)
 	}
 	return s.Kind
 }
