@@ -17,7 +17,6 @@ import (
 	"unicode"
 
 	"drtmx/cluster/runs"
-	"drtmx/engine"
 	"drtmx/engine/experiment"
 	"drtmx/engine/result"
 )
@@ -520,7 +519,7 @@ func (p *api) trace(r *http.Request) (any, error) {
 	case b.Percentile != nil && b.Txns != 0:
 		return nil, &experiment.SpecError{Field: "txns", Value: fmt.Sprint(b.Txns), Rule: "cannot be combined with percentile, which is for one transaction", Next: "drop one"}
 	case b.Percentile != nil:
-		return p.agent.TraceOf(r.Context(), sysOf(r), engine.Choice{Type: b.Type, Quantile: *b.Percentile / 100}, nil)
+		return p.agent.TraceOf(r.Context(), sysOf(r), ChoiceOf(b.Type, *b.Percentile), nil)
 	case b.Type != "":
 		return nil, &experiment.SpecError{Field: "percentile", Rule: "is missing beside type", Next: `send {"type": "` + clip(b.Type) + `", "percentile": 99}`}
 	}

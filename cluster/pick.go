@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"drtmx/engine"
@@ -100,6 +101,11 @@ func (a *Agent) endPick(ctx context.Context, sys string, p *engine.Pick, epoch s
 // Types lists the types of a system's transactions.
 func (a *Agent) Types(ctx context.Context, sys string) ([]string, error) {
 	return fetch(ctx, a, sys, func(m *member) ([]string, error) { return m.sys.Types(), nil })
+}
+
+// ChoiceOf is the choice of a percentile as people write it. It is rounded, for 99.9/100 is more than 0.999.
+func ChoiceOf(typ string, percentile float64) engine.Choice {
+	return engine.Choice{Type: typ, Quantile: math.Round(percentile*1e6) / 1e8}
 }
 
 // TraceOf returns a transaction of a type ("": any) whose latency is that of a quantile, such as 0.99.

@@ -116,6 +116,15 @@ func TestTraceOfByHTTP(t *testing.T) {
 	}
 }
 
+// Both ends of the range that the rule names are in it.
+func TestChoiceOfEnds(t *testing.T) {
+	for percentile, ok := range map[float64]bool{0.9: false, 1: true, 55.5: true, 99.9: true, 99.91: false} {
+		if err := engine.CheckChoice(ChoiceOf("", percentile), nil); (err == nil) != ok {
+			t.Errorf("%g: %v", percentile, err)
+		}
+	}
+}
+
 // A search that is given up, or whose system begins again, leaves nothing behind.
 func TestTraceOfEnds(t *testing.T) {
 	a, err := NewAgent(contended, Options{Paused: true})

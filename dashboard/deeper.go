@@ -65,7 +65,7 @@ func (p *page) look(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	types, err := p.source.Types(r.Context(), snap.Sys)
-	c := engine.Choice{Type: b.Type, Quantile: b.Percentile / 100}
+	c := cluster.ChoiceOf(b.Type, b.Percentile)
 	if err == nil {
 		err = engine.CheckChoice(c, types)
 	}

@@ -94,7 +94,7 @@ func (t *traceFlags) run(cmd *cobra.Command, spec experiment.Spec) (*cluster.Tra
 		return nil, err
 	}
 	defer s.Close()
-	c := engine.Choice{Type: t.typ, Quantile: t.percentile / 100}
+	c := cluster.ChoiceOf(t.typ, t.percentile)
 	if t.picks() {
 		if err := engine.CheckChoice(c, s.Types()); err != nil {
 			return nil, err
