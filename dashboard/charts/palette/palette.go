@@ -126,7 +126,7 @@ var Utilisation = []string{"#00224E", "#1A386F", "#434E6C", "#61646F", "#7D7C78"
 // OnDark are what takes the place of colours that a dark ground would swallow.
 var OnDark = map[string]string{
 	"#0072B2": "#2C8FD6", "#D55E00": "#E06C1E", "#009E73": "#12B886", "#56B4E9": "#A5DCFA", "#5E4318": "#8A6A3A", "#4D4D4D": "#E0E0E0",
-	"#332288": "#7755FF", "#882255": "#FA24D8", "#8700F0": "#00E100",
+	"#332288": "#7C70D0", "#882255": "#DC9464", "#8700F0": "#B894F4",
 	"#4B2A70": "#781ED2", "#7A5A1E": "#964B2D", "#5A5A5A": "#78FFA5",
 	Thesis: "#A9B1B8", Interval: "#E4E8EB",
 }
