@@ -28,6 +28,9 @@ func TestGallery(t *testing.T) {
 	b.do(chromedp.EmulateViewport(1440, 900))
 	b.do(chromedp.Navigate(s.url("/#figures")))
 	galleryVisit(b)
+	b.until("the hint", `!document.getElementById("figurehint").hidden`)
+	b.click("#chapters button:last-child")
+	b.until("the last chapter is in sight", `(({ top, bottom }) => top > 0 && bottom <= innerHeight)(document.querySelector("#gallery section:last-child .head").getBoundingClientRect())`)
 	const head = `document.querySelector("#gallery section .head")`
 	b.until("how many there are", `/0 of 1 computed/.test(`+head+`.textContent)`)
 	b.act(head + `.querySelector("button").click()`)

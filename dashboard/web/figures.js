@@ -69,7 +69,8 @@ export class Figures {
     if (!l) return;
     this.list = l;
     $("nofigures").hidden = l.length > 0;
-    $("gallery").hidden = !!this.id;
+    $("gallery").hidden = $("chapters").hidden = !!this.id;
+    $("figurehint").hidden = !!this.id || !l.length;
     if (!this.id) this.gallery.show(l);
     const chapters = [...new Set(l.map((f) => f.chapter))].map((n) => ({ n, figures: l.filter((f) => f.chapter === n).map((f) => ({ ...f, here: f.id === this.id })) }));
     keyed($("figurelist"), chapters, (c) => String(c.n), (c) => el("section", {}, el("h2", {}, `Chapter ${c.n}`), el("ul", {}, ...c.figures.map((f) =>
@@ -79,7 +80,6 @@ export class Figures {
   }
   async load() {
     const id = this.id, missing = !id;
-    $("figurehint").hidden = !missing || !this.list.length;
     $("figure").hidden = missing;
     if (missing) return;
     let why = "";

@@ -1,4 +1,4 @@
-import { $, call, el, keyed, say } from "./kit.js";
+import { $, call, el, glide, keyed, say } from "./kit.js";
 
 // The gallery of the figures: a small picture of each, what became of its claims, and a
 // button that computes what a chapter lacks. The agent computes; the page may be left.
@@ -17,6 +17,7 @@ export class Gallery {
       this.most.set(n, most);
       return { n, figures, going, most, scale: this.scale.get(n) || "quick" };
     });
+    keyed($("chapters"), chapters.map((c) => c.n), String, leader);
     keyed($("gallery"), chapters, (c) => String(c.n), (c, was) => this.chapter(c, was));
   }
   chapter({ n, figures, going, most, scale }, was) {
@@ -40,6 +41,9 @@ export class Gallery {
       el("button", { onclick: () => call("DELETE", "/api/figures", { chapter: n }) }, "Cancel"));
   }
 }
+
+// leader leads to a chapter: an address that did would be that of the live page.
+const leader = (n) => el("button", { class: "link", onclick: () => document.querySelector(`#gallery [data-key="${n}"]`).scrollIntoView({ behavior: glide() }) }, `Chapter ${n}`);
 
 const card = (f) => el("li", {}, el("a", { href: `#figures/${encodeURIComponent(f.id)}`, class: f.status },
   el("img", { src: `/page/figure/sketch?id=${encodeURIComponent(f.id)}&v=${f.sketch}`, alt: "", loading: "lazy", width: 220, height: 124 }),
