@@ -79,9 +79,9 @@ export class Figures {
     this.scrolled = this.id;
   }
   async load() {
-    const id = this.id, missing = !id;
-    $("figure").hidden = missing;
-    if (missing) return;
+    const id = this.id;
+    $("figure").hidden = !id;
+    if (!id) return;
     let why = "";
     const f = await call("GET", `/page/figure?id=${encodeURIComponent(id)}&hide=${[...this.hidden]}`, undefined, (text) => { why = text; });
     if (id !== this.id) return;
