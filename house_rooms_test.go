@@ -1,0 +1,148 @@
+package drtmx_test
+
+import (
+	"fmt"
+	"go/token"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// A package outside tests has at most packageLines lines. One that is larger has more than one idea: cut it.
+const packageLines = 4000
+
+// uncut are packages that are larger, with the lines they had when they were entered. None is added; a cut takes its line away.
+var uncut = map[string]int{
+	"cluster":           12101,
+	"cluster/drtmx":     4655,
+	"dashboard":         4343,
+	"dashboard/charts":  4080,
+	"engine/fabric":     8057,
+	"engine/r2":         6642,
+	"notebooks/figures": 10876,
+	"xstore":            4723,
+}
+
+func TestPackagesAreSmall(t *testing.T) {
+	lines := map[string]int{}
+	for _, f := range tree(t) {
+		if !f.isTest() {
+			lines[f.pkg] += f.fset.File(f.ast.Pos()).LineCount()
+		}
+	}
+	report(t, sizeViolations(lines, uncut))
+}
+
+func sizeViolations(lines, uncut map[string]int) (found []string) {
+	for _, pkg := range slices.Sorted(maps.Keys(lines)) {
+		n, excused := lines[pkg], uncut[pkg]
+		switch {
+		case n > max(packageLines, excused+200):
+			found = append(found, fmt.Sprintf("%s has %d lines outside tests, at most %d are allowed: cut it along its ideas", pkg, n, packageLines))
+		case n <= packageLines && excused > 0:
+			found = append(found, fmt.Sprintf("%s has %d lines and needs no excuse any more: take it out of uncut", pkg, n))
+		}
+	}
+	for _, pkg := range slices.Sorted(maps.Keys(uncut)) {
+		if lines[pkg] == 0 {
+			found = append(found, fmt.Sprintf("%s is gone: take it out of uncut", pkg))
+		}
+	}
+	return found
+}
+
+func TestSizesCatchViolations(t *testing.T) {
+	for _, tt := range []struct {
+		lines, excused int
+		want           string
+	}{
+		{4000, 0, ""},
+		{4001, 0, "p has 4001 lines"},
+		{5000, 4900, ""},
+		{5200, 4900, "p has 5200 lines"},
+		{3999, 4900, "needs no excuse"},
+		{0, 4900, "p is gone"},
+	} {
+		lines, uncut := map[string]int{}, map[string]int{}
+		if tt.lines > 0 {
+			lines["p"] = tt.lines
+		}
+		if tt.excused > 0 {
+			uncut["p"] = tt.excused
+		}
+		expect(t, fmt.Sprint(tt), sizeViolations(lines, uncut), tt.want)
+	}
+}
+
+// Arrows between the packages of one room go one way. Packages below a folder either plug into the folder's own package,
+// which they import, or are pieces that it is made of, which it imports. A room with both needs a row for the pieces.
+func TestRoomsHaveOneDirection(t *testing.T) {
+	report(t, directionViolations(tree(t)))
+}
+
+func directionViolations(files []*file) (found []string) {
+	type arrow struct{ from, to string }
+	at := map[arrow]string{}
+	for _, f := range files {
+		if f.isTest() {
+			continue
+		}
+		for _, spec := range f.ast.Imports {
+			imported, _ := strconv.Unquote(spec.Path.Value)
+			to, below := strings.CutPrefix(imported, module+"/")
+			if !below {
+				continue
+			}
+			room, _, _ := roomOf(f.pkg)
+			if other, _, ok := roomOf(to); ok && other == room {
+				at[arrow{f.pkg, to}] = f.at(spec.Pos())
+			}
+		}
+	}
+	inward, outward := map[string]string{}, map[string]string{} // folder -> a package below it
+	for a := range at {                                         // order-free: report sorts
+		for dir := path.Dir(a.from); dir != "."; dir = path.Dir(dir) {
+			if dir == a.to {
+				inward[dir] = max(inward[dir], a.from)
+			}
+		}
+		for dir := path.Dir(a.to); dir != "."; dir = path.Dir(dir) {
+			if dir == a.from {
+				outward[dir] = max(outward[dir], a.to)
+			}
+		}
+	}
+	for dir, piece := range outward { // order-free: report sorts
+		if plug := inward[dir]; plug != "" {
+			found = append(found, fmt.Sprintf("%s: %s imports %s, and %s imports %s: give %s a row below", at[arrow{dir, piece}], dir, piece, plug, dir, piece))
+		}
+	}
+	return found
+}
+
+func TestDirectionsCatchViolations(t *testing.T) {
+	for _, tt := range []struct {
+		imports string // importer>imported pairs
+		want    string
+	}{
+		{"engine/kv/a>engine/kv engine/kv/b>engine/kv", ""},
+		{"engine/kv>engine/kv/a engine/kv>engine/kv/b", ""},
+		{"engine/kv>engine/kv/a engine/kv/b>engine/kv", "engine/kv imports engine/kv/a, and engine/kv/b imports engine/kv"},
+		{"engine/kv/b/c>engine/kv engine/kv>engine/kv/a", "give engine/kv/a a row below"},
+		{"engine/kv>engine/record engine/txn>engine/kv", ""},
+	} {
+		var files []*file
+		for _, pair := range strings.Fields(tt.imports) {
+			from, to, _ := strings.Cut(pair, ">")
+			f, err := parse(token.NewFileSet(), from, "a.go", fmt.Sprintf("package p\nimport _ %q\n", module+"/"+to))
+			if err != nil {
+				t.Fatal(err)
+			}
+			files = append(files, f)
+		}
+		expect(t, tt.imports, directionViolations(files), tt.want)
+	}
+}
