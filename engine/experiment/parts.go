@@ -28,10 +28,10 @@ import (
 	"drtmx/engine/workload/tsmicro"
 	"drtmx/engine/workload/ycsb"
 	"drtmx/xstore"
-	"drtmx/xstore/drtmtree"
-	"drtmx/xstore/masstree"
-	"drtmx/xstore/memcached"
-	"drtmx/xstore/rolex"
+	"drtmx/xstore/rivals/drtmtree"
+	"drtmx/xstore/rivals/masstree"
+	"drtmx/xstore/rivals/memcached"
+	"drtmx/xstore/rivals/rolex"
 )
 
 // The parts that systems are made of. A protocol, a store or a workload is known by its line here and nowhere else in this

@@ -21,7 +21,7 @@ const (
 
 	// What searching a node costs a core beside its loads, assumed: a key that is compared is a load from the first-level cache, a
 	// compare and a branch that is predicted, one in two cycles; leaving the loop is a branch that is not predicted, some 15
-	// cycles on Broadwell (Fog, The microarchitecture of Intel, AMD and VIA CPUs). Package xstore/service has the same.
+	// cycles on Broadwell (Fog, The microarchitecture of Intel, AMD and VIA CPUs). Package xstore/rivals/service has the same.
 	cyclesPerKey  = 2
 	cyclesPerNode = 15
 )

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/r2"
-	"drtmx/xstore/service"
+	"drtmx/xstore/rivals/service"
 )
 
 // spins bounds how often a core looks at a lock: some hundred milliseconds.

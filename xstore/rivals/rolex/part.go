@@ -7,7 +7,7 @@ import (
 	"drtmx/engine/fabric"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
-	"drtmx/xstore/lazy"
+	"drtmx/xstore/rivals/lazy"
 	"drtmx/xstore/model"
 )
 

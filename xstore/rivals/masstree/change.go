@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/r2"
-	"drtmx/xstore/service"
+	"drtmx/xstore/rivals/service"
 )
 
 // lock takes the lock of a node.

@@ -6,7 +6,7 @@ import (
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 	"drtmx/xstore/kvtest"
-	"drtmx/xstore/service"
+	"drtmx/xstore/rivals/service"
 )
 
 func with(o Options) kvtest.Make {

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 
 	"drtmx/engine/r2"
-	"drtmx/xstore/service"
+	"drtmx/xstore/rivals/service"
 )
 
 // Nodes have five lines, as those of Masstree have; the first four are prefetched as a whole.

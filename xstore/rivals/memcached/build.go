@@ -8,7 +8,7 @@ import (
 	"drtmx/engine/fabric"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
-	"drtmx/xstore/lazy"
+	"drtmx/xstore/rivals/lazy"
 )
 
 // An item is as memcached has it: a header of 56 bytes, the key, the value.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/r2"
-	"drtmx/xstore/service"
+	"drtmx/xstore/rivals/service"
 )
 
 // spins bounds how often a node is looked at until somebody gives it free: some milliseconds.

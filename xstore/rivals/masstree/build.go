@@ -6,7 +6,7 @@ import (
 	"drtmx/engine/fabric"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
-	"drtmx/xstore/lazy"
+	"drtmx/xstore/rivals/lazy"
 )
 
 // tree is one instance: a Masstree of one layer in the memory of a socket.

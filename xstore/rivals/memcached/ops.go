@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/r2"
-	"drtmx/xstore/service"
+	"drtmx/xstore/rivals/service"
 )
 
 // enter hashes a key and takes the lock of its bucket, or the one that there is.

@@ -6,7 +6,7 @@ import (
 	"drtmx/engine/knob"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
-	"drtmx/xstore/service"
+	"drtmx/xstore/rivals/service"
 )
 
 const name = "masstree"

@@ -8,7 +8,7 @@ import (
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
 	"drtmx/xstore/model"
-	"drtmx/xstore/service"
+	"drtmx/xstore/rivals/service"
 )
 
 // client is a coroutine's handle of the store.

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"drtmx/engine/r2"
-	"drtmx/xstore/lazy"
+	"drtmx/xstore/rivals/lazy"
 )
 
 // rows are the values that do not fit a node. A row never changes while a reader may have its address: an update writes

@@ -12,7 +12,7 @@ import (
 	"drtmx/engine/knob"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
-	"drtmx/xstore/service"
+	"drtmx/xstore/rivals/service"
 	"drtmx/xstore/tree"
 )
 

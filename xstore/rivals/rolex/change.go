@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"drtmx/engine/r2"
-	"drtmx/xstore/service"
+	"drtmx/xstore/rivals/service"
 )
 
 // operation is what is done to a pair under the lock of its leaf.
