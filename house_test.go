@@ -37,6 +37,7 @@ var rows = [][]string{
 	{"engine/testbed", "rdpma"},
 	{"engine/record"},
 	{"engine/store"},
+	{"engine/timestamp"},
 	{"engine/kv", "xstore", "dst"},
 	{"engine/replication"},
 	{"engine/txn"},

@@ -5,89 +5,96 @@ import (
 	"drtmx/engine/knob"
 	"drtmx/engine/r2"
 	"drtmx/engine/r2/clocks"
+	"drtmx/engine/timestamp"
 )
 
 const nanosecond = r2.Time(1000) // in picoseconds
 
 // DST is the decentralised scalable timestamp of §5.2.
-var DST = Kind{
+var DST = timestamp.Kind{
 	Name:   "dst",
 	Doc:    "decentralised timestamps from clocks and from what a transaction touches (section 5.2)",
-	Traits: func(knob.Values) Traits { return hybridTraits },
+	Traits: func(knob.Values) timestamp.Traits { return hybridTraits },
 	Claim:  history.StrictSerializable, ClaimOf: hybridClaim,
-	Open: func(e Env) (Scheme, error) { return openHybrid(e) },
+	Open: func(e timestamp.Env) (timestamp.Scheme, error) { return openHybrid(e) },
 }
 
 // hybridClaim: where all clocks show one time, whoever begins behind another one's end has a larger stamp, and a strict snapshot has all
 // that ended before. Where they do not, a snapshot under way may see who began behind the end of another one without that one.
 func hybridClaim(v knob.Values) history.Claim {
-	if allStrict(v) && v.Int("ts.clock_drift_ns") == 0 && v.Int("fault.clock_skew") == 0 {
+	if timestamp.AllStrict(v) && v.Int("ts.clock_drift_ns") == 0 && v.Int("fault.clock_skew") == 0 {
 		return history.StrictSerializable
 	}
 	return history.Serializable
 }
 
-var hybridTraits = Traits{Claims: true, Waits: true, Words: 1}
+var hybridTraits = timestamp.Traits{Claims: true, Waits: true, Words: 1}
 
 // hybrid is Figure 5-7. A transaction's stamp is the least that is larger than all that it depends on, and no less than the
 // clock and the last stamp of its worker: neither a message nor a shared counter is needed.
 type hybrid struct {
 	clocks *clocks.Clocks
-	opt    func() *Options
+	opt    func() *timestamp.Options
 	local  *locals
-	low    []Stamp // by machine
+	low    []timestamp.Stamp // by machine
 }
 
-func openHybrid(e Env) (*hybrid, error) {
+func openHybrid(e timestamp.Env) (*hybrid, error) {
 	l, err := newLocals(e.Cluster)
-	return &hybrid{clocks: e.Clocks, opt: e.Options, local: l, low: make([]Stamp, e.Cluster.Machines())}, err
+	return &hybrid{clocks: e.Clocks, opt: e.Options, local: l, low: make([]timestamp.Stamp, e.Cluster.Machines())}, err
 }
 
-func (*hybrid) Traits() Traits { return hybridTraits }
+func (*hybrid) Traits() timestamp.Traits { return hybridTraits }
 
 // now is the start of a transaction: a clock that steps back does not take it back.
-func (h *hybrid) now(c *r2.Co) Stamp { return max(Hybrid(h.clocks.Read(c), 0), h.local.get(c)) }
+func (h *hybrid) now(c *r2.Co) timestamp.Stamp {
+	return max(timestamp.Hybrid(h.clocks.Read(c), 0), h.local.get(c))
+}
 
 // Begin is START.
-func (h *hybrid) Begin(c *r2.Co, x *Txn) { *x = Txn{TS: h.now(c), Deps: x.Deps[:0]} }
+func (h *hybrid) Begin(c *r2.Co, x *timestamp.Txn) {
+	*x = timestamp.Txn{TS: h.now(c), Deps: x.Deps[:0]}
+}
 
 // Saw: the writer of what was read comes before.
-func (h *hybrid) Saw(x *Txn, version Stamp) { x.TS = max(x.TS, version.Next()) }
+func (h *hybrid) Saw(x *timestamp.Txn, version timestamp.Stamp) { x.TS = max(x.TS, version.Next()) }
 
 // Over: who read what is overwritten comes before, and so does who wrote it.
-func (h *hybrid) Over(x *Txn, tuple, version Stamp) { x.TS = max(x.TS, tuple.Next(), version.Next()) }
+func (h *hybrid) Over(x *timestamp.Txn, tuple, version timestamp.Stamp) {
+	x.TS = max(x.TS, tuple.Next(), version.Next())
+}
 
 // Draw has nothing to ask for.
-func (h *hybrid) Draw(_ *r2.Co, x *Txn) error {
+func (h *hybrid) Draw(_ *r2.Co, x *timestamp.Txn) error {
 	x.Drawn = true
 	return nil
 }
 
-func (h *hybrid) Wait(*r2.Co, *Txn) {}
+func (h *hybrid) Wait(*r2.Co, *timestamp.Txn) {}
 
 // Done is the end of COMMIT: what this worker begins from now on comes later.
-func (h *hybrid) Done(c *r2.Co, x *Txn, s *Session) {
+func (h *hybrid) Done(c *r2.Co, x *timestamp.Txn, s *timestamp.Session) {
 	h.local.raise(c, x.TS)
 	s.Seen = max(s.Seen, x.TS)
 }
 
-func (h *hybrid) Void(*r2.Co, *Txn) {}
+func (h *hybrid) Void(*r2.Co, *timestamp.Txn) {}
 
 // Point is START of a read-only transaction: staleness before now, but not before what its session has seen. A strict one
 // reads beyond every clock, and waits until that is the past: a claim above its own clock would lift writers above
 // theirs, and the bound on staleness would not hold any more.
-func (h *hybrid) Point(c *r2.Co, s *Session, f Freshness, p *Point) error {
+func (h *hybrid) Point(c *r2.Co, s *timestamp.Session, f timestamp.Freshness, p *timestamp.Point) error {
 	at := h.now(c)
 	switch f {
-	case Strict:
-		at = max(Hybrid(at.Physical()+uint64(h.clocks.Epsilon()), at.Logical()), s.Seen)
+	case timestamp.Strict:
+		at = max(timestamp.Hybrid(at.Physical()+uint64(h.clocks.Epsilon()), at.Logical()), s.Seen)
 		h.outwait(c, at)
-	case BySession:
+	case timestamp.BySession:
 		at = max(before(at, h.opt().StalenessNS), s.Seen)
 	default:
 		at = before(at, h.opt().StalenessNS)
 	}
-	if f != Stale {
+	if f != timestamp.Stale {
 		s.Seen = max(s.Seen, at)
 	}
 	p.One(at)
@@ -95,9 +102,9 @@ func (h *hybrid) Point(c *r2.Co, s *Session, f Freshness, p *Point) error {
 }
 
 // outwait waits until the clock of c's machine has passed a stamp.
-func (h *hybrid) outwait(c *r2.Co, at Stamp) {
+func (h *hybrid) outwait(c *r2.Co, at timestamp.Stamp) {
 	for {
-		now := Hybrid(h.clocks.Read(c), 0)
+		now := timestamp.Hybrid(h.clocks.Read(c), 0)
 		if now > at {
 			return
 		}
@@ -106,12 +113,14 @@ func (h *hybrid) outwait(c *r2.Co, at Stamp) {
 }
 
 // before is a stamp so many nanoseconds before another one.
-func before(s Stamp, ns int64) Stamp { return s - min(s, Hybrid(uint64(ns), 0)) }
+func before(s timestamp.Stamp, ns int64) timestamp.Stamp {
+	return s - min(s, timestamp.Hybrid(uint64(ns), 0))
+}
 
 // Low is what a snapshot that begins now would read at, had its worker never committed.
-func (h *hybrid) Low(c *r2.Co, p *Point) {
+func (h *hybrid) Low(c *r2.Co, p *timestamp.Point) {
 	low := &h.low[c.Machine()]
-	*low = max(*low, before(Hybrid(h.clocks.Read(c), 0), h.opt().StalenessNS))
+	*low = max(*low, before(timestamp.Hybrid(h.clocks.Read(c), 0), h.opt().StalenessNS))
 	p.One(*low)
 }
 

@@ -6,15 +6,16 @@ import (
 	"drtmx/engine/r2"
 	"drtmx/engine/r2/clocks"
 	"drtmx/engine/sim"
+	"drtmx/engine/timestamp"
 )
 
 // hybridBed runs a body on DST of two machines, whose clocks show what the body says.
-func hybridBed(t *testing.T, body func(h *hybrid, c *r2.Co, clock *[2]uint64, o *Options)) {
+func hybridBed(t *testing.T, body func(h *hybrid, c *r2.Co, clock *[2]uint64, o *timestamp.Options)) {
 	t.Helper()
 	s, env := timeBed(t, 2, 0, nil)
 	var clock [2]uint64
-	var o Options
-	env.Clocks, env.Options = clocks.Fixed(func(m int) uint64 { return clock[m] }), func() *Options { return &o }
+	var o timestamp.Options
+	env.Clocks, env.Options = clocks.Fixed(func(m int) uint64 { return clock[m] }), func() *timestamp.Options { return &o }
 	h, err := openHybrid(env)
 	if err != nil {
 		t.Fatal(err)
@@ -37,23 +38,23 @@ func hybridBed(t *testing.T, body func(h *hybrid, c *r2.Co, clock *[2]uint64, o 
 
 // START is what the clock shows, or LocalTS where that is larger; an attempt before leaves nothing (Figure 5-7).
 func TestStartIsAtLeastLocalTS(t *testing.T) {
-	hybridBed(t, func(h *hybrid, c *r2.Co, clock *[2]uint64, _ *Options) {
+	hybridBed(t, func(h *hybrid, c *r2.Co, clock *[2]uint64, _ *timestamp.Options) {
 		for _, x := range []struct {
 			clock uint64
-			local Stamp // what the worker commits with before
-			want  Stamp
+			local timestamp.Stamp // what the worker commits with before
+			want  timestamp.Stamp
 		}{
-			{100, 0, Hybrid(100, 0)},
-			{100, Hybrid(100, 7), Hybrid(100, 7)},
-			{200, Hybrid(150, 9), Hybrid(200, 0)},
-			{210, Hybrid(5000, 1), Hybrid(5000, 1)},
-			{220, Hybrid(300, 0), Hybrid(5000, 1)}, // a smaller commit takes nothing back
-			{5001, 0, Hybrid(5001, 0)},
+			{100, 0, timestamp.Hybrid(100, 0)},
+			{100, timestamp.Hybrid(100, 7), timestamp.Hybrid(100, 7)},
+			{200, timestamp.Hybrid(150, 9), timestamp.Hybrid(200, 0)},
+			{210, timestamp.Hybrid(5000, 1), timestamp.Hybrid(5000, 1)},
+			{220, timestamp.Hybrid(300, 0), timestamp.Hybrid(5000, 1)}, // a smaller commit takes nothing back
+			{5001, 0, timestamp.Hybrid(5001, 0)},
 		} {
 			clock[0] = x.clock
-			tx, session := Txn{TS: x.local}, Session{}
+			tx, session := timestamp.Txn{TS: x.local}, timestamp.Session{}
 			h.Done(c, &tx, &session)
-			if tx = (Txn{TS: 1 << 60, Deps: []Stamp{3}, Drawn: true}); session.Seen != x.local {
+			if tx = (timestamp.Txn{TS: 1 << 60, Deps: []timestamp.Stamp{3}, Drawn: true}); session.Seen != x.local {
 				t.Errorf("a session that has committed with %v has seen %v", x.local, session.Seen)
 			}
 			h.Begin(c, &tx)
@@ -65,9 +66,9 @@ func TestStartIsAtLeastLocalTS(t *testing.T) {
 }
 
 // write is a transaction that overwrites one tuple, and its stamp.
-func (h *hybrid) write(c *r2.Co, tuple, version Stamp) Stamp {
-	var x Txn
-	var session Session
+func (h *hybrid) write(c *r2.Co, tuple, version timestamp.Stamp) timestamp.Stamp {
+	var x timestamp.Txn
+	var session timestamp.Session
 	h.Begin(c, &x)
 	h.Over(&x, tuple, version)
 	h.Draw(c, &x)
@@ -79,8 +80,8 @@ func (h *hybrid) write(c *r2.Co, tuple, version Stamp) Stamp {
 // While the clock goes back, or stands still for more writes than the logical part counts, the stamps of a tuple grow, and so do those
 // at which a worker's transactions start.
 func TestStampsGrowWhateverTheClockDoes(t *testing.T) {
-	hybridBed(t, func(h *hybrid, c *r2.Co, clock *[2]uint64, _ *Options) {
-		var last, started Stamp
+	hybridBed(t, func(h *hybrid, c *r2.Co, clock *[2]uint64, _ *timestamp.Options) {
+		var last, started timestamp.Stamp
 		for _, now := range []uint64{1000, 1500, 900, 899, 0, 1499, 1500, 1501, 3} {
 			clock[0] = now
 			if start := h.now(c); start < started || start < last {
@@ -89,7 +90,7 @@ func TestStampsGrowWhateverTheClockDoes(t *testing.T) {
 				started = start
 			}
 			ts := h.write(c, last, last)
-			if ts <= last || ts < Hybrid(now, 0) {
+			if ts <= last || ts < timestamp.Hybrid(now, 0) {
 				t.Errorf("the clock at %d: the stamp %d follows %d", now, ts, last)
 			}
 			last = ts
@@ -98,14 +99,14 @@ func TestStampsGrowWhateverTheClockDoes(t *testing.T) {
 			t.Errorf("the last stamp is of %d, the clock has shown 1501 at most", last.Physical())
 		}
 		clock[0] = 2000
-		for range 1<<logicalBits + 5 {
+		for range 1<<16 + 5 { // the logical part has 16 bits
 			ts := h.write(c, last, last)
 			if ts <= last {
 				t.Fatalf("the stamp %d follows %d", ts, last)
 			}
 			last = ts
 		}
-		if last != Hybrid(2001, 4) {
+		if last != timestamp.Hybrid(2001, 4) {
 			t.Errorf("65541 writes at 2000 ns end at %d and %d, want 2001 and 4", last.Physical(), last.Logical())
 		}
 	})
@@ -113,23 +114,23 @@ func TestStampsGrowWhateverTheClockDoes(t *testing.T) {
 
 // What another machine has stamped, with its logical part full or its clock ahead, carries into the physical part here.
 func TestOverflowOfWhatOthersHaveStamped(t *testing.T) {
-	hybridBed(t, func(h *hybrid, c *r2.Co, clock *[2]uint64, _ *Options) {
+	hybridBed(t, func(h *hybrid, c *r2.Co, clock *[2]uint64, _ *timestamp.Options) {
 		clock[0] = 100
-		full := Hybrid(700, 0xffff)
-		for what, learn := range map[string]func(x *Txn){ // order-free: each is a transaction of its own
-			"read a version":         func(x *Txn) { h.Saw(x, full) },
-			"overwritten a version":  func(x *Txn) { h.Over(x, 0, full) },
-			"overwritten its reader": func(x *Txn) { h.Over(x, full, 3) },
+		full := timestamp.Hybrid(700, 0xffff)
+		for what, learn := range map[string]func(x *timestamp.Txn){ // order-free: each is a transaction of its own
+			"read a version":         func(x *timestamp.Txn) { h.Saw(x, full) },
+			"overwritten a version":  func(x *timestamp.Txn) { h.Over(x, 0, full) },
+			"overwritten its reader": func(x *timestamp.Txn) { h.Over(x, full, 3) },
 		} {
-			var x Txn
-			if h.Begin(c, &x); x.TS != Hybrid(100, 0) {
+			var x timestamp.Txn
+			if h.Begin(c, &x); x.TS != timestamp.Hybrid(100, 0) {
 				t.Fatalf("START gives %d", x.TS)
 			}
-			if learn(&x); x.TS != Hybrid(701, 0) {
+			if learn(&x); x.TS != timestamp.Hybrid(701, 0) {
 				t.Errorf("who has %s has %d and %d, want 701 and 0", what, x.TS.Physical(), x.TS.Logical())
 			}
 		}
-		if ts := h.write(c, full, 0); ts != Hybrid(701, 0) || h.now(c) != ts {
+		if ts := h.write(c, full, 0); ts != timestamp.Hybrid(701, 0) || h.now(c) != ts {
 			t.Errorf("LocalTS is %d behind %d", h.now(c), ts)
 		}
 	})
@@ -138,27 +139,27 @@ func TestOverflowOfWhatOthersHaveStamped(t *testing.T) {
 // A stale snapshot reads the staleness before now, one of a session no earlier than what that has seen, and none before time began. The low
 // point of a machine, by which versions are collected, goes back neither with the clock nor when the staleness is raised.
 func TestStalePointsAndLowPoints(t *testing.T) {
-	hybridBed(t, func(h *hybrid, c *r2.Co, clock *[2]uint64, o *Options) {
-		session := Session{Seen: Hybrid(880, 5)}
+	hybridBed(t, func(h *hybrid, c *r2.Co, clock *[2]uint64, o *timestamp.Options) {
+		session := timestamp.Session{Seen: timestamp.Hybrid(880, 5)}
 		for _, x := range []struct {
 			clock     uint64
 			staleness int64
-			f         Freshness
-			want, low Stamp
+			f         timestamp.Freshness
+			want, low timestamp.Stamp
 		}{
-			{1000, 0, Stale, Hybrid(1000, 0), Hybrid(1000, 0)},
-			{1000, 150, Stale, Hybrid(850, 0), Hybrid(1000, 0)},
-			{1000, 150, BySession, Hybrid(880, 5), Hybrid(1000, 0)},
-			{1000, 100, BySession, Hybrid(900, 0), Hybrid(1000, 0)},
-			{1000, 2000, Stale, 0, Hybrid(1000, 0)},
-			{1000, 2000, BySession, Hybrid(900, 0), Hybrid(1000, 0)}, // it has read there
-			{700, 0, Stale, Hybrid(700, 0), Hybrid(1000, 0)},
-			{1300, 200, Stale, Hybrid(1100, 0), Hybrid(1100, 0)},
-			{1300, 500, Stale, Hybrid(800, 0), Hybrid(1100, 0)},
-			{1300, 0, Stale, Hybrid(1300, 0), Hybrid(1300, 0)},
+			{1000, 0, timestamp.Stale, timestamp.Hybrid(1000, 0), timestamp.Hybrid(1000, 0)},
+			{1000, 150, timestamp.Stale, timestamp.Hybrid(850, 0), timestamp.Hybrid(1000, 0)},
+			{1000, 150, timestamp.BySession, timestamp.Hybrid(880, 5), timestamp.Hybrid(1000, 0)},
+			{1000, 100, timestamp.BySession, timestamp.Hybrid(900, 0), timestamp.Hybrid(1000, 0)},
+			{1000, 2000, timestamp.Stale, 0, timestamp.Hybrid(1000, 0)},
+			{1000, 2000, timestamp.BySession, timestamp.Hybrid(900, 0), timestamp.Hybrid(1000, 0)}, // it has read there
+			{700, 0, timestamp.Stale, timestamp.Hybrid(700, 0), timestamp.Hybrid(1000, 0)},
+			{1300, 200, timestamp.Stale, timestamp.Hybrid(1100, 0), timestamp.Hybrid(1100, 0)},
+			{1300, 500, timestamp.Stale, timestamp.Hybrid(800, 0), timestamp.Hybrid(1100, 0)},
+			{1300, 0, timestamp.Stale, timestamp.Hybrid(1300, 0), timestamp.Hybrid(1300, 0)},
 		} {
 			clock[0], o.StalenessNS = x.clock, x.staleness
-			var p, low Point
+			var p, low timestamp.Point
 			if err := h.Point(c, &session, x.f, &p); err != nil || p.Words[0] != uint64(x.want) || len(p.Words) != 1 {
 				t.Errorf("%+v: the snapshot reads at %v, %v", x, p.Words, err)
 			}
@@ -171,10 +172,10 @@ func TestStalePointsAndLowPoints(t *testing.T) {
 		}
 		// A worker whose last commit is ahead of its clock begins there.
 		clock[0], o.StalenessNS = 1000, 300
-		h.local.raise(c, Hybrid(4000, 2))
-		var p Point
-		if h.Point(c, new(Session), Stale, &p); p.Words[0] != uint64(Hybrid(3700, 2)) {
-			t.Errorf("behind a commit with 4000 ns a snapshot 300 ns old reads at %d ns", Stamp(p.Words[0]).Physical())
+		h.local.raise(c, timestamp.Hybrid(4000, 2))
+		var p timestamp.Point
+		if h.Point(c, new(timestamp.Session), timestamp.Stale, &p); p.Words[0] != uint64(timestamp.Hybrid(3700, 2)) {
+			t.Errorf("behind a commit with 4000 ns a snapshot 300 ns old reads at %d ns", timestamp.Stamp(p.Words[0]).Physical())
 		}
 	})
 }

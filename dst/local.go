@@ -4,13 +4,14 @@ import (
 	"fmt"
 
 	"drtmx/engine/r2"
+	"drtmx/engine/timestamp"
 )
 
 // locals are the LocalTS of Figure 5-7, one of each worker: the largest stamp that its transactions have committed with.
 // The simulator keeps the words; each has a line in its machine's memory, which accesses are charged for.
 type locals struct {
-	words [][]Stamp // by machine and thread
-	lines []r2.Addr // by machine: of its first thread
+	words [][]timestamp.Stamp // by machine and thread
+	lines []r2.Addr           // by machine: of its first thread
 }
 
 const lineBytes = 64
@@ -22,19 +23,19 @@ func newLocals(cl *r2.Cluster) (*locals, error) {
 		if err != nil {
 			return nil, fmt.Errorf("local timestamps of machine %d: %w", m, err)
 		}
-		l.words, l.lines = append(l.words, make([]Stamp, cl.Threads(m))), append(l.lines, a)
+		l.words, l.lines = append(l.words, make([]timestamp.Stamp, cl.Threads(m))), append(l.lines, a)
 	}
 	return l, nil
 }
 
 // get is that of c's worker.
-func (l *locals) get(c *r2.Co) Stamp {
+func (l *locals) get(c *r2.Co) timestamp.Stamp {
 	l.touch(c)
 	return l.words[c.Machine()][c.Thread()]
 }
 
 // raise lets it be no less than s.
-func (l *locals) raise(c *r2.Co, s Stamp) {
+func (l *locals) raise(c *r2.Co, s timestamp.Stamp) {
 	l.touch(c)
 	w := &l.words[c.Machine()][c.Thread()]
 	*w = max(*w, s)

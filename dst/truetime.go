@@ -4,6 +4,7 @@ import (
 	"drtmx/engine/history"
 	"drtmx/engine/knob"
 	"drtmx/engine/r2"
+	"drtmx/engine/timestamp"
 )
 
 // TrueTime is a scheme that the thesis does not have, and the example of how one is written: this file and its line in the list of parts
@@ -14,56 +15,58 @@ import (
 //
 // Stamps are hybrid ones, and readers raise tuple timestamps as under DST. So clocks that are worse than ε, or step back, cost
 // strictness alone: what is serialisable stays so.
-var TrueTime = Kind{
+var TrueTime = timestamp.Kind{
 	Name:   "truetime",
 	Doc:    "clocks of a known uncertainty, which every writer waits out before it commits (as Spanner does)",
-	Traits: func(knob.Values) Traits { return trueTimeTraits },
+	Traits: func(knob.Values) timestamp.Traits { return trueTimeTraits },
 	Claim:  history.StrictSerializable, ClaimOf: trueTimeClaim,
 	Open: openTrueTime,
 }
 
 // trueTimeClaim: strictness is of strict snapshots alone, and a clock that is worse than ε, which nobody knows, costs it.
 func trueTimeClaim(v knob.Values) history.Claim {
-	if allStrict(v) && v.Int("fault.clock_skew") == 0 {
+	if timestamp.AllStrict(v) && v.Int("fault.clock_skew") == 0 {
 		return history.StrictSerializable
 	}
 	return history.Serializable
 }
 
 // Snapshots raise tuple timestamps, and wait for writers that may be in front of them.
-var trueTimeTraits = Traits{Claims: true, Waits: true, Words: 1}
+var trueTimeTraits = timestamp.Traits{Claims: true, Waits: true, Words: 1}
 
 const microsecond = r2.Time(1_000_000)
 
 type trueTime struct {
-	env   Env
-	floor []Stamp // by machine: no snapshot begins below
+	env   timestamp.Env
+	floor []timestamp.Stamp // by machine: no snapshot begins below
 }
 
-func openTrueTime(e Env) (Scheme, error) {
-	return &trueTime{env: e, floor: make([]Stamp, e.Cluster.Machines())}, nil
+func openTrueTime(e timestamp.Env) (timestamp.Scheme, error) {
+	return &trueTime{env: e, floor: make([]timestamp.Stamp, e.Cluster.Machines())}, nil
 }
 
-func (s *trueTime) Traits() Traits { return trueTimeTraits }
+func (s *trueTime) Traits() timestamp.Traits { return trueTimeTraits }
 
 // Begin forgets the attempt before.
-func (s *trueTime) Begin(c *r2.Co, x *Txn) { x.TS, x.Deps, x.Drawn = 0, x.Deps[:0], false }
+func (s *trueTime) Begin(c *r2.Co, x *timestamp.Txn) { x.TS, x.Deps, x.Drawn = 0, x.Deps[:0], false }
 
 // Saw: behind the writer of what is read.
-func (s *trueTime) Saw(x *Txn, version Stamp) { x.TS = max(x.TS, version.Next()) }
+func (s *trueTime) Saw(x *timestamp.Txn, version timestamp.Stamp) { x.TS = max(x.TS, version.Next()) }
 
 // Over: behind the writer, and all readers, of what is overwritten.
-func (s *trueTime) Over(x *Txn, tuple, version Stamp) { x.TS = max(x.TS, tuple.Next(), version.Next()) }
+func (s *trueTime) Over(x *timestamp.Txn, tuple, version timestamp.Stamp) {
+	x.TS = max(x.TS, tuple.Next(), version.Next())
+}
 
 // Draw is under the locks, so that the stamp is later than the begin of the wait for it.
-func (s *trueTime) Draw(c *r2.Co, x *Txn) error {
+func (s *trueTime) Draw(c *r2.Co, x *timestamp.Txn) error {
 	_, latest := s.now(c)
 	x.TS, x.Drawn = max(x.TS, latest), true
 	return nil
 }
 
 // Wait is the commit wait: the stamp is past on every clock.
-func (s *trueTime) Wait(c *r2.Co, x *Txn) {
+func (s *trueTime) Wait(c *r2.Co, x *timestamp.Txn) {
 	for {
 		earliest, _ := s.now(c)
 		if earliest > x.TS {
@@ -74,20 +77,22 @@ func (s *trueTime) Wait(c *r2.Co, x *Txn) {
 }
 
 // Done has the session see its own writes.
-func (s *trueTime) Done(c *r2.Co, x *Txn, session *Session) { session.Seen = max(session.Seen, x.TS) }
+func (s *trueTime) Done(c *r2.Co, x *timestamp.Txn, session *timestamp.Session) {
+	session.Seen = max(session.Seen, x.TS)
+}
 
 // Void: nobody has heard of the stamp.
-func (s *trueTime) Void(c *r2.Co, x *Txn) {}
+func (s *trueTime) Void(c *r2.Co, x *timestamp.Txn) {}
 
 // Point is the latest time for a strict snapshot. Others read where nobody is likely to be writing: what they allow before the
 // earliest time, but behind all that their session has seen.
-func (s *trueTime) Point(c *r2.Co, session *Session, f Freshness, p *Point) error {
+func (s *trueTime) Point(c *r2.Co, session *timestamp.Session, f timestamp.Freshness, p *timestamp.Point) error {
 	_, latest := s.now(c)
 	at := s.old(c)
-	if f == Strict {
+	if f == timestamp.Strict {
 		at = latest
 	}
-	if f != Stale {
+	if f != timestamp.Stale {
 		at = max(at, session.Seen)
 		session.Seen = at
 	}
@@ -96,15 +101,15 @@ func (s *trueTime) Point(c *r2.Co, session *Session, f Freshness, p *Point) erro
 }
 
 // old is the point of a snapshot that may be stale. A clock that steps back takes none back.
-func (s *trueTime) old(c *r2.Co) Stamp {
+func (s *trueTime) old(c *r2.Co) timestamp.Stamp {
 	earliest, _ := s.now(c)
 	floor := &s.floor[c.Machine()]
-	*floor = max(*floor, earliest.before(s.staleness()))
+	*floor = max(*floor, before(earliest, s.staleness()))
 	return *floor
 }
 
 // Low is the floor.
-func (s *trueTime) Low(c *r2.Co, p *Point) { p.One(s.old(c)) }
+func (s *trueTime) Low(c *r2.Co, p *timestamp.Point) { p.One(s.old(c)) }
 
 // Bound: at its decision a transaction's stamp has passed, and a snapshot that may be stale reads an uncertainty and the staleness
 // before what its clock shows, which may be another uncertainty late. Each of two readings is rounded down.
@@ -118,10 +123,7 @@ func (s *trueTime) staleness() int64 { return int64(s.env.Values().Int("ts.stale
 func (s *trueTime) uncertainty() uint64 { return uint64(s.env.Clocks.Epsilon()+1) / 2 }
 
 // now are the earliest and the latest time that the clock's reading allows.
-func (s *trueTime) now(c *r2.Co) (earliest, latest Stamp) {
+func (s *trueTime) now(c *r2.Co) (earliest, latest timestamp.Stamp) {
 	t, e := s.env.Clocks.Read(c), s.uncertainty()
-	return Hybrid(t-min(t, e), 0), Hybrid(t+e, 0)
+	return timestamp.Hybrid(t-min(t, e), 0), timestamp.Hybrid(t+e, 0)
 }
-
-// before is a stamp ns earlier.
-func (s Stamp) before(ns int64) Stamp { return Hybrid(s.Physical()-min(s.Physical(), uint64(ns)), 0) }

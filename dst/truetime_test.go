@@ -8,10 +8,11 @@ import (
 	"drtmx/engine/r2"
 	"drtmx/engine/r2/clocks"
 	"drtmx/engine/sim"
+	"drtmx/engine/timestamp"
 )
 
 // timeBed is a bare cluster with clocks.
-func timeBed(t *testing.T, machines int, drift int64, values knob.Values) (*sim.Sim, Env) {
+func timeBed(t *testing.T, machines int, drift int64, values knob.Values) (*sim.Sim, timestamp.Env) {
 	t.Helper()
 	s := sim.New(sim.Options{Seed: 3})
 	f, err := fabric.New(s, fabric.Config{Machines: machines})
@@ -23,7 +24,7 @@ func timeBed(t *testing.T, machines int, drift int64, values knob.Values) (*sim.
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close(); f.Close() })
-	return s, Env{Cluster: cl, Clocks: clocks.New(cl, clocks.Options{DriftNS: drift}), Oracle: -1, Values: func() knob.Values { return values }}
+	return s, timestamp.Env{Cluster: cl, Clocks: clocks.New(cl, clocks.Options{DriftNS: drift}), Oracle: -1, Values: func() knob.Values { return values }}
 }
 
 // A transaction that begins behind another one's decision has a larger stamp, on whatever machine; a strict snapshot that begins
@@ -42,19 +43,19 @@ func TestTrueTimeIsExternallyConsistent(t *testing.T) {
 		}
 		type event struct {
 			at r2.Time
-			ts Stamp
+			ts timestamp.Stamp
 		}
 		var decided []event
 		var waited r2.Time
 		snapshots := 0
 		for m := range 4 {
 			env.Cluster.Spawn(m, 0, func(c *r2.Co) {
-				var x Txn
-				var p Point
+				var x timestamp.Txn
+				var p timestamp.Point
 				for {
 					begin := c.Now()
-					latest := Stamp(0)
-					old := Stamp(0)
+					latest := timestamp.Stamp(0)
+					old := timestamp.Stamp(0)
 					for _, e := range decided {
 						if e.at <= begin {
 							latest = max(latest, e.ts)
@@ -67,10 +68,10 @@ func TestTrueTimeIsExternallyConsistent(t *testing.T) {
 					if err := scheme.Draw(c, &x); err != nil || !x.Drawn || x.TS <= latest {
 						t.Errorf("drift %d: a transaction that begins behind %d has %d (%v)", drift, latest, x.TS, err)
 					}
-					if err := scheme.Point(c, new(Session), Strict, &p); err != nil || !Visible(latest, p.Words) {
+					if err := scheme.Point(c, new(timestamp.Session), timestamp.Strict, &p); err != nil || !timestamp.Visible(latest, p.Words) {
 						t.Errorf("drift %d: a strict snapshot at %v lacks %d", drift, p.Words, latest)
 					}
-					if err := scheme.Point(c, new(Session), Stale, &p); err != nil || !Visible(old, p.Words) {
+					if err := scheme.Point(c, new(timestamp.Session), timestamp.Stale, &p); err != nil || !timestamp.Visible(old, p.Words) {
 						t.Errorf("drift %d: a stale snapshot at %v lacks %d, decided more than %d ns before", drift, p.Words, old, bound)
 					}
 					snapshots++
@@ -102,21 +103,21 @@ func TestTrueTimeSessionsAndLowPoints(t *testing.T) {
 	scheme, _ := openTrueTime(env)
 	rounds := 0
 	env.Cluster.Spawn(0, 0, func(c *r2.Co) {
-		var x Txn
-		var session Session
-		var p, low, before Point
+		var x timestamp.Txn
+		var session timestamp.Session
+		var p, low, before timestamp.Point
 		for ; ; rounds++ {
 			scheme.Begin(c, &x)
 			scheme.Saw(&x, 7)
-			scheme.Over(&x, Hybrid(1<<31, 5), 9)
-			if x.TS != Hybrid(1<<31, 6) {
-				t.Fatalf("behind a tuple timestamp of %d it has %d", Hybrid(1<<31, 5), x.TS)
+			scheme.Over(&x, timestamp.Hybrid(1<<31, 5), 9)
+			if x.TS != timestamp.Hybrid(1<<31, 6) {
+				t.Fatalf("behind a tuple timestamp of %d it has %d", timestamp.Hybrid(1<<31, 5), x.TS)
 			}
 			scheme.Begin(c, &x)
 			scheme.Draw(c, &x)
 			scheme.Wait(c, &x)
 			scheme.Done(c, &x, &session)
-			if scheme.Point(c, &session, BySession, &p); !Visible(x.TS, p.Words) {
+			if scheme.Point(c, &session, timestamp.BySession, &p); !timestamp.Visible(x.TS, p.Words) {
 				t.Errorf("a session's snapshot at %v lacks its own %d", p.Words, x.TS)
 			}
 			scheme.Low(c, &low)
@@ -124,7 +125,7 @@ func TestTrueTimeSessionsAndLowPoints(t *testing.T) {
 				t.Errorf("the low point goes from %v to %v", before.Words, low.Words)
 			}
 			before.Copy(low.Words)
-			if scheme.Point(c, new(Session), Stale, &p); p.Words[0] < low.Words[0] {
+			if scheme.Point(c, new(timestamp.Session), timestamp.Stale, &p); p.Words[0] < low.Words[0] {
 				t.Errorf("a snapshot at %v is below the low point %v", p.Words, low.Words)
 			}
 		}

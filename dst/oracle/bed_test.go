@@ -4,11 +4,11 @@ import (
 	"slices"
 	"testing"
 
-	"drtmx/dst"
 	"drtmx/engine/fabric"
 	"drtmx/engine/knob"
 	"drtmx/engine/r2"
 	"drtmx/engine/sim"
+	"drtmx/engine/timestamp"
 )
 
 // bed is a bare cluster with an oracle on its last machine.
@@ -16,7 +16,7 @@ type bed struct {
 	*testing.T
 	s      *sim.Sim
 	cl     *r2.Cluster
-	env    dst.Env
+	env    timestamp.Env
 	values knob.Values
 }
 
@@ -37,7 +37,7 @@ func newBed(t *testing.T, clients, threads int, fc fabric.Config, set knob.Value
 	if b.cl, err = r2.New(b.s, f, r2.Config{Threads: threads, Coroutines: 8, PerMachine: perMachine(clients, threads)}); err != nil {
 		t.Fatal(err)
 	}
-	b.env = dst.Env{Cluster: b.cl, Oracle: clients, Values: func() knob.Values { return b.values }}
+	b.env = timestamp.Env{Cluster: b.cl, Oracle: clients, Values: func() knob.Values { return b.values }}
 	for m := range clients {
 		b.env.Clients = append(b.env.Clients, m)
 	}
@@ -50,13 +50,13 @@ func perMachine(clients, threads int) []int {
 	return append(slices.Repeat([]int{threads}, clients), 2)
 }
 
-func (b *bed) open(v Variant, open func(dst.Env, Variant) (dst.Scheme, error)) dst.Scheme {
+func (b *bed) open(v Variant, open func(timestamp.Env, Variant) (timestamp.Scheme, error)) timestamp.Scheme {
 	b.Helper()
 	s, err := open(b.env, v)
 	if err != nil {
 		b.Fatal(err)
 	}
-	s.(dst.Switched).Switch(true)
+	s.(timestamp.Switched).Switch(true)
 	return s
 }
 
@@ -90,7 +90,7 @@ func (b *bed) do(m, thread int, f func(c *r2.Co)) {
 }
 
 // draw is the begin of a transaction up to its stamp.
-func (b *bed) draw(s dst.Scheme, m, thread int, x *dst.Txn, deps ...dst.Stamp) {
+func (b *bed) draw(s timestamp.Scheme, m, thread int, x *timestamp.Txn, deps ...timestamp.Stamp) {
 	b.Helper()
 	b.do(m, thread, func(c *r2.Co) {
 		s.Begin(c, x)
@@ -103,16 +103,16 @@ func (b *bed) draw(s dst.Scheme, m, thread int, x *dst.Txn, deps ...dst.Stamp) {
 	})
 }
 
-func (b *bed) done(s dst.Scheme, m, thread int, x *dst.Txn) {
+func (b *bed) done(s timestamp.Scheme, m, thread int, x *timestamp.Txn) {
 	b.Helper()
-	b.do(m, thread, func(c *r2.Co) { s.Done(c, x, new(dst.Session)) })
+	b.do(m, thread, func(c *r2.Co) { s.Done(c, x, new(timestamp.Session)) })
 }
 
-func (b *bed) point(s dst.Scheme, m, thread int) []uint64 {
+func (b *bed) point(s timestamp.Scheme, m, thread int) []uint64 {
 	b.Helper()
-	var p dst.Point
+	var p timestamp.Point
 	b.do(m, thread, func(c *r2.Co) {
-		if err := s.Point(c, new(dst.Session), dst.Stale, &p); err != nil {
+		if err := s.Point(c, new(timestamp.Session), timestamp.Stale, &p); err != nil {
 			b.Error(err)
 		}
 	})

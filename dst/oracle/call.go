@@ -3,17 +3,17 @@ package oracle
 import (
 	"fmt"
 
-	"drtmx/dst"
 	"drtmx/engine/r2"
+	"drtmx/engine/timestamp"
 )
 
 // request is what one coroutine asks of the oracle: a number, to install one, or the point.
 type request struct {
 	co     *r2.Co
-	stamp  dst.Stamp   // to install; of a take, the answer
-	deps   []dst.Stamp // of the install
-	point  *dst.Point  // where the stable timestamp goes
-	newest uint64      // number that was given out last when the point was read
+	stamp  timestamp.Stamp   // to install; of a take, the answer
+	deps   []timestamp.Stamp // of the install
+	point  *timestamp.Point  // where the stable timestamp goes
+	newest uint64            // number that was given out last when the point was read
 	err    error
 	queued bool // without an answer yet
 	alone  [1]*request

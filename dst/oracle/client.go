@@ -3,14 +3,14 @@ package oracle
 import (
 	"fmt"
 
-	"drtmx/dst"
 	"drtmx/engine/knob"
 	"drtmx/engine/r2"
+	"drtmx/engine/timestamp"
 )
 
 // client is what the schemes have in common on the machines that run transactions.
 type client struct {
-	env      dst.Env
+	env      timestamp.Env
 	name     string
 	variant  Variant
 	opt      options
@@ -20,7 +20,7 @@ type client struct {
 	reserved bool       // threads are, for fetching
 
 	// fetch asks the oracle for the point, and for the number that was given out last where there is one.
-	fetch func(c *r2.Co, p *dst.Point) (newest uint64, err error)
+	fetch func(c *r2.Co, p *timestamp.Point) (newest uint64, err error)
 }
 
 // options are the knobs, as they are in force.
@@ -36,7 +36,7 @@ func optionsOf(v knob.Values) options {
 	}
 }
 
-func (o *client) open(name string, words int, fetch func(c *r2.Co, p *dst.Point) (uint64, error)) error {
+func (o *client) open(name string, words int, fetch func(c *r2.Co, p *timestamp.Point) (uint64, error)) error {
 	cl := o.env.Cluster
 	if o.env.Oracle < 0 {
 		return fmt.Errorf("ts.scheme %s: there is no machine for the timestamp oracle; set oracle=true", name)
@@ -89,7 +89,7 @@ func (o *client) request(c *r2.Co) *request {
 }
 
 // begin is where a snapshot of a session that begins now reads. It asks the fetch thread, where there is one, unless it has to be strict.
-func (o *client) begin(c *r2.Co, s *dst.Session, f dst.Freshness, p *dst.Point) error {
+func (o *client) begin(c *r2.Co, s *timestamp.Session, f timestamp.Freshness, p *timestamp.Point) error {
 	l := &o.low[c.Machine()]
 	e := l.enter()
 	err := o.await(c, s, f, p)
@@ -98,8 +98,8 @@ func (o *client) begin(c *r2.Co, s *dst.Session, f dst.Freshness, p *dst.Point) 
 }
 
 // await asks until the point covers what the freshness wants. All that it waits for is installed, or its installation under way.
-func (o *client) await(c *r2.Co, s *dst.Session, f dst.Freshness, p *dst.Point) error {
-	if x := o.fetchers[c.Machine()]; x != nil && o.opt.fetchThread && f != dst.Strict {
+func (o *client) await(c *r2.Co, s *timestamp.Session, f timestamp.Freshness, p *timestamp.Point) error {
+	if x := o.fetchers[c.Machine()]; x != nil && o.opt.fetchThread && f != timestamp.Strict {
 		return x.await(c, s, f, p)
 	}
 	wanted, err := o.fetch(c, p)
@@ -112,28 +112,28 @@ func (o *client) await(c *r2.Co, s *dst.Session, f dst.Freshness, p *dst.Point) 
 
 // covers says whether a point is as new as a snapshot of that freshness has to be. wanted is the number that was given out last
 // when it began.
-func covers(p *dst.Point, s *dst.Session, f dst.Freshness, wanted uint64) bool {
+func covers(p *timestamp.Point, s *timestamp.Session, f timestamp.Freshness, wanted uint64) bool {
 	switch f {
-	case dst.BySession:
-		return dst.Visible(s.Seen, p.Words)
-	case dst.Strict:
-		return dst.Visible(s.Seen, p.Words) && p.Words[0] >= wanted
+	case timestamp.BySession:
+		return timestamp.Visible(s.Seen, p.Words)
+	case timestamp.Strict:
+		return timestamp.Visible(s.Seen, p.Words) && p.Words[0] >= wanted
 	}
 	return true
 }
 
 // Low is a point below which no snapshot of c's machine begins from now on.
-func (o *client) Low(c *r2.Co, p *dst.Point) {
+func (o *client) Low(c *r2.Co, p *timestamp.Point) {
 	l := &o.low[c.Machine()]
 	if l.settled() {
-		if err := o.await(c, &l.session, dst.Stale, &l.next); err == nil {
+		if err := o.await(c, &l.session, timestamp.Stale, &l.next); err == nil {
 			l.turn()
 		}
 	}
 	p.Copy(l.now.Words)
 }
 
-func (o *client) Wait(c *r2.Co, x *dst.Txn) {}
+func (o *client) Wait(c *r2.Co, x *timestamp.Txn) {}
 
 // Bound promises nothing: how far behind the stable timestamp is depends on the slowest transaction and on the oracle's load.
 func (o *client) Bound() (ns int64, ok bool) { return 0, false }
@@ -148,8 +148,8 @@ func (o *client) report(err error) {
 // low finds points that no snapshot of a machine begins below any more. A point that has just come from the oracle is one as soon as
 // all are done that were waiting for theirs when it came.
 type low struct {
-	now, next dst.Point
-	session   dst.Session
+	now, next timestamp.Point
+	session   timestamp.Session
 	turns     int
 	waiting   [2]int // for their point, by the parity of the turn that they began in
 }

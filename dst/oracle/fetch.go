@@ -1,8 +1,8 @@
 package oracle
 
 import (
-	"drtmx/dst"
 	"drtmx/engine/r2"
+	"drtmx/engine/timestamp"
 )
 
 // fetcher is the dedicated fetch thread of a machine (§5.5): the last of its threads runs no transactions, and asks for the point
@@ -11,10 +11,10 @@ import (
 type fetcher struct {
 	o        *client
 	machine  int
-	co       *r2.Co    // begins with the first snapshot: clients have the first numbers of their threads
-	line     dst.Point // shared by the machine's threads
-	at       r2.Addr   // reserved: of the line
-	incoming dst.Point
+	co       *r2.Co          // begins with the first snapshot: clients have the first numbers of their threads
+	line     timestamp.Point // shared by the machine's threads
+	at       r2.Addr         // reserved: of the line
+	incoming timestamp.Point
 	asked    bool // since the last fetch
 	resting  bool
 	fresh    bool
@@ -47,7 +47,7 @@ func (f *fetcher) run(c *r2.Co) {
 }
 
 // await reads the line until it covers what the freshness wants.
-func (f *fetcher) await(c *r2.Co, s *dst.Session, fresh dst.Freshness, p *dst.Point) error {
+func (f *fetcher) await(c *r2.Co, s *timestamp.Session, fresh timestamp.Freshness, p *timestamp.Point) error {
 	for {
 		f.ask(c)
 		c.Touch(f.at, 8*len(f.line.Words))

@@ -4,8 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"drtmx/dst"
 	"drtmx/engine/r2"
+	"drtmx/engine/timestamp"
 )
 
 // gts is the scheme of Figure 5-2.
@@ -16,7 +16,7 @@ type gts struct {
 	takes, installs, reading *service
 }
 
-func openGTS(e dst.Env, v Variant) (dst.Scheme, error) {
+func openGTS(e timestamp.Env, v Variant) (timestamp.Scheme, error) {
 	s := &gts{client: client{env: e, variant: v}}
 	if err := s.client.open("gts", 1, s.fetch); err != nil {
 		return nil, err
@@ -34,11 +34,11 @@ func openGTS(e dst.Env, v Variant) (dst.Scheme, error) {
 	return s, nil
 }
 
-func gtsTraits(stable bool) dst.Traits {
-	return dst.Traits{Early: true, Acked: stable, Waits: !stable, Oracle: true, Words: 1}
+func gtsTraits(stable bool) timestamp.Traits {
+	return timestamp.Traits{Early: true, Acked: stable, Waits: !stable, Oracle: true, Words: 1}
 }
 
-func (s *gts) Traits() dst.Traits { return s.variant.traits(gtsTraits(s.opt.stable)) }
+func (s *gts) Traits() timestamp.Traits { return s.variant.traits(gtsTraits(s.opt.stable)) }
 
 // Switch reads the knobs. Without stable timestamps no number was installed, and at rest all are.
 func (s *gts) Switch(on bool) {
@@ -46,14 +46,14 @@ func (s *gts) Switch(on bool) {
 	s.server.settle()
 }
 
-func (s *gts) Begin(c *r2.Co, x *dst.Txn) { x.TS, x.Deps, x.Drawn = 0, x.Deps[:0], false }
+func (s *gts) Begin(c *r2.Co, x *timestamp.Txn) { x.TS, x.Deps, x.Drawn = 0, x.Deps[:0], false }
 
-func (s *gts) Saw(x *dst.Txn, version dst.Stamp) {}
+func (s *gts) Saw(x *timestamp.Txn, version timestamp.Stamp) {}
 
-func (s *gts) Over(x *dst.Txn, tuple, version dst.Stamp) {}
+func (s *gts) Over(x *timestamp.Txn, tuple, version timestamp.Stamp) {}
 
 // Draw takes a number: one round trip.
-func (s *gts) Draw(c *r2.Co, x *dst.Txn) error {
+func (s *gts) Draw(c *r2.Co, x *timestamp.Txn) error {
 	r := s.request(c)
 	if err := s.takes.ask(c, r); err != nil {
 		return err
@@ -63,19 +63,19 @@ func (s *gts) Draw(c *r2.Co, x *dst.Txn) error {
 }
 
 // Done installs it: another one.
-func (s *gts) Done(c *r2.Co, x *dst.Txn, session *dst.Session) {
+func (s *gts) Done(c *r2.Co, x *timestamp.Txn, session *timestamp.Session) {
 	session.Seen = max(session.Seen, x.TS)
 	s.settle(c, x)
 }
 
 // Void installs the number of a transaction that has failed, for StableGTS would wait for it.
-func (s *gts) Void(c *r2.Co, x *dst.Txn) {
+func (s *gts) Void(c *r2.Co, x *timestamp.Txn) {
 	if s.variant != VoidForgotten {
 		s.settle(c, x)
 	}
 }
 
-func (s *gts) settle(c *r2.Co, x *dst.Txn) {
+func (s *gts) settle(c *r2.Co, x *timestamp.Txn) {
 	if !s.opt.stable {
 		return
 	}
@@ -86,18 +86,18 @@ func (s *gts) settle(c *r2.Co, x *dst.Txn) {
 
 // Point is StableGTS, or, without stable timestamps, GlobalTS. A strict snapshot waits until all numbers are stable that were
 // given out when it began: the transactions that ended before have theirs among them.
-func (s *gts) Point(c *r2.Co, session *dst.Session, f dst.Freshness, p *dst.Point) error {
+func (s *gts) Point(c *r2.Co, session *timestamp.Session, f timestamp.Freshness, p *timestamp.Point) error {
 	if err := s.begin(c, session, f, p); err != nil {
 		return err
 	}
-	if f != dst.Stale {
-		session.Seen = max(session.Seen, dst.Stamp(p.Words[0]))
+	if f != timestamp.Stale {
+		session.Seen = max(session.Seen, timestamp.Stamp(p.Words[0]))
 	}
 	return nil
 }
 
 // fetch asks the oracle for the point.
-func (s *gts) fetch(c *r2.Co, p *dst.Point) (newest uint64, err error) {
+func (s *gts) fetch(c *r2.Co, p *timestamp.Point) (newest uint64, err error) {
 	r := s.request(c)
 	r.point = p
 	err = s.reading.ask(c, r)
@@ -115,7 +115,7 @@ func (s *gts) sendTake(c *r2.Co, batch []*request) error {
 	}
 	first := binary.LittleEndian.Uint64(rep)
 	for i, r := range batch {
-		r.stamp = dst.Stamp(first + uint64(i))
+		r.stamp = timestamp.Stamp(first + uint64(i))
 	}
 	return nil
 }
@@ -171,7 +171,7 @@ func (s *gts) sendPoint(c *r2.Co, batch []*request) error {
 		stable = newest
 	}
 	for _, r := range batch {
-		r.point.One(dst.Stamp(stable))
+		r.point.One(timestamp.Stamp(stable))
 		r.newest = newest
 	}
 	return nil

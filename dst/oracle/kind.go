@@ -1,31 +1,31 @@
 package oracle
 
 import (
-	"drtmx/dst"
 	"drtmx/engine/history"
 	"drtmx/engine/knob"
 	"drtmx/engine/testbed"
+	"drtmx/engine/timestamp"
 )
 
 // GTS is the scheme of a single counter in the list of parts.
-var GTS = dst.Kind{
+var GTS = timestamp.Kind{
 	Name: "gts", Doc: "global timestamps: an oracle gives a number to every transaction, and a snapshot reads the largest below which all are installed (section 5.1.2)",
-	Traits: func(v knob.Values) dst.Traits { return gtsTraits(v.Bool("ts.stable")) },
+	Traits: func(v knob.Values) timestamp.Traits { return gtsTraits(v.Bool("ts.stable")) },
 	Rows:   sharedRows,
 	Rules:  []func(v knob.Values) error{validFetchThread},
 	Claim:  history.Serializable,
-	Open:   func(e dst.Env) (dst.Scheme, error) { return openGTS(e, Correct) },
+	Open:   func(e timestamp.Env) (timestamp.Scheme, error) { return openGTS(e, Correct) },
 }
 
 // VTS is the scheme of a vector in the list of parts. Its dependencies are versions that a transaction has read or overwritten. Of
 // versions that others put over what it read they know nothing, so a snapshot may have those without it. With ts.readers they do.
-var VTS = dst.Kind{
+var VTS = timestamp.Kind{
 	Name: "vts", Doc: "vector timestamps: each worker counts for itself, and an oracle keeps a vector of what is stable, which a snapshot carries along (section 5.1.2)",
-	Traits: func(v knob.Values) dst.Traits { return vtsTraits(slotsOf(v), v.Bool("ts.readers")) },
+	Traits: func(v knob.Values) timestamp.Traits { return vtsTraits(slotsOf(v), v.Bool("ts.readers")) },
 	Rows:   func(testbed.LoadOf) []knob.Row { return []knob.Row{compressionRow(), readersRow()} },
 	Rules:  []func(v knob.Values) error{validFetchThread, validFreshness, validReaders}, Elsewhere: []func(v knob.Values) error{readersElsewhere},
 	Claim: history.Serializable, ClaimOf: vtsClaim,
-	Open: func(e dst.Env) (dst.Scheme, error) { return openVTS(e, Correct) },
+	Open: func(e timestamp.Env) (timestamp.Scheme, error) { return openVTS(e, Correct) },
 }
 
 // vtsClaim: only where writers depend on readers is a snapshot closed under all that has to come before.
@@ -37,11 +37,11 @@ func vtsClaim(v knob.Values) history.Claim {
 }
 
 // Planted is a kind with a fault, for tests.
-func Planted(k dst.Kind, v Variant) dst.Kind {
-	open := map[string]func(dst.Env, Variant) (dst.Scheme, error){GTS.Name: openGTS, VTS.Name: openVTS}[k.Name]
+func Planted(k timestamp.Kind, v Variant) timestamp.Kind {
+	open := map[string]func(timestamp.Env, Variant) (timestamp.Scheme, error){GTS.Name: openGTS, VTS.Name: openVTS}[k.Name]
 	traits := k.Traits
-	k.Traits = func(x knob.Values) dst.Traits { return v.traits(traits(x)) }
-	k.Open = func(e dst.Env) (dst.Scheme, error) { return open(e, v) }
+	k.Traits = func(x knob.Values) timestamp.Traits { return v.traits(traits(x)) }
+	k.Open = func(e timestamp.Env) (timestamp.Scheme, error) { return open(e, v) }
 	return k
 }
 
@@ -108,7 +108,7 @@ const group = knob.Timestamps
 
 // noOracle says why the knobs have no effect.
 func noOracle(v knob.Values) string {
-	if k := dst.Named(v.Text("ts.scheme")); k == nil || !k.Traits(v).Oracle {
+	if k := timestamp.Named(v.Text("ts.scheme")); k == nil || !k.Traits(v).Oracle {
 		return "ts.scheme=" + v.Text("ts.scheme") + " asks no oracle"
 	}
 	return ""
@@ -145,7 +145,7 @@ func readersElsewhere(v knob.Values) error {
 
 // validFreshness refuses strict snapshots.
 func validFreshness(v knob.Values) error {
-	if f := v.Text("ts.freshness"); f == dst.Strict.String() || f == "mixed" {
+	if f := v.Text("ts.freshness"); f == timestamp.Strict.String() || f == "mixed" {
 		return knob.Invalid("ts.freshness", f, "set ts.freshness=session, or another ts.scheme", "nobody knows all numbers of a vector that were drawn, so there is no strict snapshot")
 	}
 	return nil

@@ -3,8 +3,8 @@ package oracle
 import (
 	"fmt"
 
-	"drtmx/dst"
 	"drtmx/engine/r2"
+	"drtmx/engine/timestamp"
 )
 
 // Local is the state of an oracle without the network in front of it: threads of its machine do what its handlers would, to measure
@@ -51,9 +51,9 @@ func (l *Local) Install(c *r2.Co) {
 	}
 }
 
-func (l *Local) next(c *r2.Co) dst.Stamp {
+func (l *Local) next(c *r2.Co) timestamp.Stamp {
 	l.drawn[c.Thread()]++
-	return dst.Slotted(uint16(c.Thread()), l.drawn[c.Thread()])
+	return timestamp.Slotted(uint16(c.Thread()), l.drawn[c.Thread()])
 }
 
 // Point reads the stable timestamp into memory that it reuses.

@@ -6,19 +6,19 @@ import (
 	"strings"
 	"testing"
 
-	"drtmx/dst"
 	"drtmx/engine/fabric"
 	"drtmx/engine/knob"
 	"drtmx/engine/r2"
 	"drtmx/engine/sim"
+	"drtmx/engine/timestamp"
 )
 
 // model is what a perfect observer knows of the transactions of a test.
 type model struct {
 	*bed
-	s         dst.Scheme
+	s         timestamp.Scheme
 	all       []*modelTx
-	last      []dst.Stamp // versions of a few records, and who reads them depends on them
+	last      []timestamp.Stamp // versions of a few records, and who reads them depends on them
 	bad       []string
 	committed int
 	snapshots int
@@ -28,22 +28,22 @@ type model struct {
 }
 
 type modelTx struct {
-	ts      dst.Stamp
-	deps    []dst.Stamp
+	ts      timestamp.Stamp
+	deps    []timestamp.Stamp
 	settled bool // its versions are in place, or it has failed
 }
 
 // check holds a point against what is known: whatever it shows is in place, and so is all that this depends on.
 func (m *model) check(machine int, p []uint64, what string) {
 	for _, x := range m.all {
-		if x.ts == 0 || !dst.Visible(x.ts, p) {
+		if x.ts == 0 || !timestamp.Visible(x.ts, p) {
 			continue
 		}
 		if !x.settled {
 			m.bad = append(m.bad, fmt.Sprintf("%s %v shows %v, which is not in place", what, p, x.ts))
 		}
 		for _, d := range x.deps {
-			if !dst.Visible(d, p) {
+			if !timestamp.Visible(d, p) {
 				m.bad = append(m.bad, fmt.Sprintf("%s %v shows %v without %v, which it depends on", what, p, x.ts, d))
 			}
 		}
@@ -63,7 +63,7 @@ func leq(a, b []uint64) bool {
 }
 
 // transaction is one that commits or fails, with random records and times.
-func (m *model) transaction(c *r2.Co, session *dst.Session, x *dst.Txn) {
+func (m *model) transaction(c *r2.Co, session *timestamp.Session, x *timestamp.Txn) {
 	r := c.Rand()
 	m.s.Begin(c, x)
 	at := r.Uint64n(uint64(len(m.last)))
@@ -79,7 +79,7 @@ func (m *model) transaction(c *r2.Co, session *dst.Session, x *dst.Txn) {
 		known.deps = append(known.deps, v)
 	}
 	m.all = append(m.all, known)
-	if err := m.s.Draw(c, x); err == dst.ErrRetry {
+	if err := m.s.Draw(c, x); err == timestamp.ErrRetry {
 		m.retries++
 		return
 	} else if err != nil {
@@ -102,13 +102,13 @@ func (m *model) transaction(c *r2.Co, session *dst.Session, x *dst.Txn) {
 	m.committed++
 }
 
-func (m *model) snapshot(c *r2.Co, session *dst.Session, p *dst.Point, before []uint64) []uint64 {
-	f := dst.BySession
+func (m *model) snapshot(c *r2.Co, session *timestamp.Session, p *timestamp.Point, before []uint64) []uint64 {
+	f := timestamp.BySession
 	if m.s.Traits().Words == 1 && m.values.Bool("ts.stable") && c.Rand().Uint64n(4) == 0 {
-		f = dst.Strict
+		f = timestamp.Strict
 	}
-	var ended []dst.Stamp
-	if f == dst.Strict {
+	var ended []timestamp.Stamp
+	if f == timestamp.Strict {
 		for _, x := range m.all {
 			if x.settled {
 				ended = append(ended, x.ts)
@@ -120,11 +120,11 @@ func (m *model) snapshot(c *r2.Co, session *dst.Session, p *dst.Point, before []
 		return before
 	}
 	m.check(c.Machine(), p.Words, "a snapshot at")
-	if !dst.Visible(session.Seen, p.Words) || !leq(before, p.Words) {
+	if !timestamp.Visible(session.Seen, p.Words) || !leq(before, p.Words) {
 		m.bad = append(m.bad, fmt.Sprintf("a session that has seen %v and %v reads at %v", session.Seen, before, p.Words))
 	}
 	for _, ts := range ended {
-		if !dst.Visible(ts, p.Words) {
+		if !timestamp.Visible(ts, p.Words) {
 			m.bad = append(m.bad, fmt.Sprintf("a strict snapshot at %v lacks %v, which had ended", p.Words, ts))
 		}
 	}
@@ -157,7 +157,7 @@ func (m *model) play(us int64, changes ...func()) {
 			m.Fatalf("it does not come to rest: %s %v", text, m.cl.Waiting(5))
 		}
 		change()
-		m.s.(dst.Switched).Switch(true)
+		m.s.(timestamp.Switched).Switch(true)
 		m.epoch++
 		clear(m.last)
 		clear(m.lows)
@@ -171,9 +171,9 @@ func (m *model) play(us int64, changes ...func()) {
 
 // client runs transactions and snapshots until it is told to stop.
 func (m *model) client(c *r2.Co, stop *bool) {
-	var session dst.Session
-	var x dst.Txn
-	var p dst.Point
+	var session timestamp.Session
+	var x timestamp.Txn
+	var p timestamp.Point
 	var before []uint64
 	epoch := 0
 	for !*stop {
@@ -182,7 +182,7 @@ func (m *model) client(c *r2.Co, stop *bool) {
 			return
 		}
 		if epoch != m.epoch {
-			session, before, epoch = dst.Session{}, nil, m.epoch
+			session, before, epoch = timestamp.Session{}, nil, m.epoch
 		}
 		c.Reset()
 		if c.Rand().Uint64n(3) == 0 {
@@ -196,7 +196,7 @@ func (m *model) client(c *r2.Co, stop *bool) {
 
 // watchLow asks for a machine's low point again and again.
 func (m *model) watchLow(c *r2.Co, stop *bool) {
-	var p dst.Point
+	var p timestamp.Point
 	for !*stop {
 		c.Reset()
 		epoch := m.epoch
@@ -211,8 +211,8 @@ func (m *model) watchLow(c *r2.Co, stop *bool) {
 	}
 }
 
-func newModel(b *bed, s dst.Scheme) *model {
-	return &model{bed: b, s: s, last: make([]dst.Stamp, 12), lows: make([][]uint64, b.cl.Machines())}
+func newModel(b *bed, s timestamp.Scheme) *model {
+	return &model{bed: b, s: s, last: make([]timestamp.Stamp, 12), lows: make([][]uint64, b.cl.Machines())}
 }
 
 // Every combination of the switches, with and without losses, shows only what is in place and closed under dependencies, keeps sessions in
@@ -227,7 +227,7 @@ func TestPointsAreConsistent(t *testing.T) {
 			for _, loss := range []uint32{0, 20_000} {
 				t.Run(fmt.Sprintf("%s %v loss %d", scheme, set, loss), func(t *testing.T) {
 					b := newBed(t, 3, 2, fabric.Config{LossPPM: loss}, set)
-					s := map[string]func() dst.Scheme{"gts": func() dst.Scheme { return b.gts(Correct) }, "vts": func() dst.Scheme { return b.vts(Correct) }}[scheme]()
+					s := map[string]func() timestamp.Scheme{"gts": func() timestamp.Scheme { return b.gts(Correct) }, "vts": func() timestamp.Scheme { return b.vts(Correct) }}[scheme]()
 					m := newModel(b, s)
 					m.play(2_000)
 					m.judgeUnstable(scheme, set.Bool("ts.stable"))
@@ -280,7 +280,7 @@ func TestPlantedFaults(t *testing.T) {
 		{"vts", VoidForgotten, nil, "StableVTS stands still"},
 	} {
 		b := newBed(t, 3, 2, fabric.Config{}, x.set)
-		var s dst.Scheme
+		var s timestamp.Scheme
 		if x.scheme == "gts" {
 			s = b.gts(x.v)
 		} else {
@@ -299,7 +299,7 @@ func TestPlantedFaults(t *testing.T) {
 func TestSwitchesChangeAtRest(t *testing.T) {
 	for _, scheme := range []string{"gts", "vts"} {
 		b := newBed(t, 3, 2, fabric.Config{LossPPM: 5_000}, nil)
-		s := map[string]func() dst.Scheme{"gts": func() dst.Scheme { return b.gts(Correct) }, "vts": func() dst.Scheme { return b.vts(Correct) }}[scheme]()
+		s := map[string]func() timestamp.Scheme{"gts": func() timestamp.Scheme { return b.gts(Correct) }, "vts": func() timestamp.Scheme { return b.vts(Correct) }}[scheme]()
 		m := newModel(b, s)
 		var changes []func()
 		for _, name := range []string{"ts.stable", "ts.compression", "ts.fetch_thread", "ts.batching", "ts.stable", "ts.stable", "ts.compression", "ts.fetch_thread", "ts.stable"} {
@@ -318,12 +318,12 @@ func TestSwitchesChangeAtRest(t *testing.T) {
 func TestBatchingSavesMessages(t *testing.T) {
 	for _, x := range []struct {
 		name string
-		of   func(b *bed) (dst.Scheme, *service)
+		of   func(b *bed) (timestamp.Scheme, *service)
 	}{
-		{"numbers of GTS", func(b *bed) (dst.Scheme, *service) { s := b.gts(Correct); return s, s.takes }},
-		{"numbers of GTS to install", func(b *bed) (dst.Scheme, *service) { s := b.gts(Correct); return s, s.installs }},
-		{"numbers of VTS to install", func(b *bed) (dst.Scheme, *service) { s := b.vts(Correct); return s, s.installs }},
-		{"points of VTS", func(b *bed) (dst.Scheme, *service) { s := b.vts(Correct); return s, s.reading }},
+		{"numbers of GTS", func(b *bed) (timestamp.Scheme, *service) { s := b.gts(Correct); return s, s.takes }},
+		{"numbers of GTS to install", func(b *bed) (timestamp.Scheme, *service) { s := b.gts(Correct); return s, s.installs }},
+		{"numbers of VTS to install", func(b *bed) (timestamp.Scheme, *service) { s := b.vts(Correct); return s, s.installs }},
+		{"points of VTS", func(b *bed) (timestamp.Scheme, *service) { s := b.vts(Correct); return s, s.reading }},
 	} {
 		per := func(batching bool) float64 {
 			b := newBed(t, 3, 2, fabric.Config{}, knob.Values{"ts.batching": batching})
@@ -349,7 +349,7 @@ func TestFetchThread(t *testing.T) {
 	for _, scheme := range []string{"gts", "vts"} {
 		for _, fetching := range []bool{true, false} {
 			b := newBed(t, 2, 2, fabric.Config{}, knob.Values{"ts.fetch_thread": fetching, "ts.fetch_ns": 20_000})
-			var s dst.Scheme
+			var s timestamp.Scheme
 			var served *counts
 			if scheme == "gts" {
 				x := b.gts(Correct)
@@ -362,11 +362,11 @@ func TestFetchThread(t *testing.T) {
 			for t := range 2 {
 				for range 4 {
 					b.cl.Spawn(0, t, func(c *r2.Co) {
-						var p dst.Point
+						var p timestamp.Point
 						for {
 							c.Gate()
 							c.Reset()
-							if err := s.Point(c, new(dst.Session), dst.Stale, &p); err != nil {
+							if err := s.Point(c, new(timestamp.Session), timestamp.Stale, &p); err != nil {
 								b.Error(err)
 							}
 							ran[t]++
@@ -393,7 +393,7 @@ func TestCompressionShortensPoints(t *testing.T) {
 		b := newBed(t, machines, threads, fabric.Config{}, knob.Values{"ts.compression": compression})
 		s := b.vts(Correct)
 		for m := range machines { // the last worker of each has a slot, or its machine's
-			var x dst.Txn
+			var x timestamp.Txn
 			b.draw(s, m, threads-1, &x)
 			b.done(s, m, threads-1, &x)
 			if want := (m+1)*slots/machines - 1; x.TS.Slot() != want || x.TS.Counter() != 1 {

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"drtmx/dst"
 	"drtmx/engine/fabric"
 	"drtmx/engine/r2"
+	"drtmx/engine/timestamp"
 )
 
 // Figure 5-3: TX1 to TX3 have begun to commit, and TX2, with the larger number, ends before TX1. A snapshot that begins then reads at
@@ -15,12 +15,12 @@ import (
 func TestStableGTSOfFigure5_3(t *testing.T) {
 	b := newBed(t, 2, 1, fabric.Config{}, nil)
 	s := b.gts(Correct)
-	var before [3]dst.Txn
+	var before [3]timestamp.Txn
 	for i := range before { // numbers 1 to 3
 		b.draw(s, 0, 0, &before[i])
 		b.done(s, 0, 0, &before[i])
 	}
-	var tx1, tx2 dst.Txn
+	var tx1, tx2 timestamp.Txn
 	b.draw(s, 0, 0, &tx1)
 	b.draw(s, 1, 0, &tx2)
 	if tx1.TS != 4 || tx2.TS != 5 {
@@ -46,7 +46,7 @@ func TestStableVTSOfFigure5_5(t *testing.T) {
 	s := b.vts(Correct)
 	for i, n := range []int{3, 2, 5} {
 		for range n {
-			var x dst.Txn
+			var x timestamp.Txn
 			b.draw(s, i, 0, &x)
 			b.done(s, i, 0, &x)
 		}
@@ -54,14 +54,14 @@ func TestStableVTSOfFigure5_5(t *testing.T) {
 	if p := b.point(s, 0, 0); !slices.Equal(p, []uint64{3, 2, 5}) {
 		t.Fatalf("StableVTS is %v, want (3,2,5)", p)
 	}
-	var tx1, tx2, tx3 dst.Txn
+	var tx1, tx2, tx3 timestamp.Txn
 	b.draw(s, 0, 0, &tx1)
-	b.draw(s, 1, 0, &tx2, dst.Slotted(0, 2), tx1.TS)
+	b.draw(s, 1, 0, &tx2, timestamp.Slotted(0, 2), tx1.TS)
 	b.draw(s, 2, 0, &tx3, tx2.TS)
 	for _, x := range []struct {
 		name string
 		of   int
-		tx   *dst.Txn
+		tx   *timestamp.Txn
 		want []uint64
 	}{
 		{"TX3", 2, &tx3, []uint64{3, 2, 5}}, // waits for TX2
@@ -80,26 +80,26 @@ func TestStableVTSOfFigure5_5(t *testing.T) {
 func TestRoundTrips(t *testing.T) {
 	for _, x := range []struct {
 		name                string
-		open                func(*bed) dst.Scheme
+		open                func(*bed) timestamp.Scheme
 		draw, install, read int
 	}{
-		{"gts", func(b *bed) dst.Scheme { return b.gts(Correct) }, 1, 1, 1},
-		{"vts", func(b *bed) dst.Scheme { return b.vts(Correct) }, 0, 1, 1},
+		{"gts", func(b *bed) timestamp.Scheme { return b.gts(Correct) }, 1, 1, 1},
+		{"vts", func(b *bed) timestamp.Scheme { return b.vts(Correct) }, 0, 1, 1},
 	} {
 		b := newBed(t, 2, 1, fabric.Config{}, nil)
 		s := x.open(b)
 		var draw, install, read int
 		b.do(0, 0, func(c *r2.Co) {
-			var tx dst.Txn
-			var p dst.Point
+			var tx timestamp.Txn
+			var p timestamp.Point
 			s.Begin(c, &tx)
-			s.Saw(&tx, dst.Slotted(1, 0))
+			s.Saw(&tx, timestamp.Slotted(1, 0))
 			at := c.RoundTrips()
 			s.Draw(c, &tx)
 			draw, at = c.RoundTrips()-at, c.RoundTrips()
-			s.Done(c, &tx, new(dst.Session))
+			s.Done(c, &tx, new(timestamp.Session))
 			install, at = c.RoundTrips()-at, c.RoundTrips()
-			s.Point(c, new(dst.Session), dst.Stale, &p)
+			s.Point(c, new(timestamp.Session), timestamp.Stale, &p)
 			read = c.RoundTrips() - at
 		})
 		if draw != x.draw || install != x.install || read != x.read {

@@ -1,6 +1,6 @@
 package oracle
 
-import "drtmx/dst"
+import "drtmx/engine/timestamp"
 
 // Variant is a known fault planted into a scheme. The checkers have to tell each from the correct one; that is how we know
 // that they work.
@@ -28,7 +28,7 @@ func (v Variant) String() string { return variantNames[v] }
 func Variants() []Variant { return []Variant{EarlySlot, LateNumber, VoidForgotten, DepsForgotten} }
 
 // traits plants the fault into what a host is told.
-func (v Variant) traits(t dst.Traits) dst.Traits {
+func (v Variant) traits(t timestamp.Traits) timestamp.Traits {
 	if v == LateNumber {
 		t.Early = false
 	}

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"drtmx/dst"
 	"drtmx/engine/fabric"
 	"drtmx/engine/r2"
+	"drtmx/engine/timestamp"
 )
 
 // vector is the oracle of Figure 5-4: StableVTS and a queue for each slot. Handlers put what is installed on a list of their own
@@ -32,13 +32,13 @@ type list struct {
 	tail    r2.Addr // how many there were
 	space   r2.Addr // reserved: the entries
 	entries []entry
-	spare   [][]dst.Stamp
+	spare   [][]timestamp.Stamp
 }
 
 // entry is INSTALL(i:ts, deps).
 type entry struct {
-	ts   dst.Stamp
-	deps []dst.Stamp
+	ts   timestamp.Stamp
+	deps []timestamp.Stamp
 	from int // list whose memory deps is
 }
 
@@ -93,7 +93,7 @@ func newVector(cl *r2.Cluster, machine int, name string, slots int, v Variant) (
 }
 
 // install is INSTALL(i:ts, deps). False: the list is full.
-func (x *vector) install(c *r2.Co, ts dst.Stamp, deps []byte) bool {
+func (x *vector) install(c *r2.Co, ts timestamp.Stamp, deps []byte) bool {
 	l := &x.lists[c.Thread()]
 	if len(l.entries) == listMost {
 		return false
@@ -104,7 +104,7 @@ func (x *vector) install(c *r2.Co, ts dst.Stamp, deps []byte) bool {
 	}
 	e.deps = e.deps[:0]
 	for ; len(deps) > 0; deps = deps[8:] {
-		e.deps = append(e.deps, dst.Stamp(binary.LittleEndian.Uint64(deps)))
+		e.deps = append(e.deps, timestamp.Stamp(binary.LittleEndian.Uint64(deps)))
 	}
 	c.Touch(l.space+r2.Addr(len(l.entries)*entryBytes), 8+8*len(e.deps))
 	l.entries = append(l.entries, e)
@@ -199,7 +199,7 @@ func (x *vector) advance(c *r2.Co, slot int) {
 }
 
 // waits says whether any of the dependencies is not stable, and has the slot looked at when that one is.
-func (x *vector) waits(c *r2.Co, slot int, deps []dst.Stamp) bool {
+func (x *vector) waits(c *r2.Co, slot int, deps []timestamp.Stamp) bool {
 	for _, d := range deps {
 		on := &x.queues[d.Slot()]
 		c.Touch(on.space, 8)
@@ -258,7 +258,7 @@ func (x *vector) point(c *r2.Co, to []byte) {
 
 // raise is the installation without a stability protocol (NAM-DB): all numbers of the slot up to this one are installed, and what
 // they depend on was known before they were drawn.
-func (x *vector) raise(c *r2.Co, ts dst.Stamp) {
+func (x *vector) raise(c *r2.Co, ts timestamp.Stamp) {
 	x.counts.installs++
 	q := &x.queues[ts.Slot()]
 	for old := q.out; ts.Counter() > old; {

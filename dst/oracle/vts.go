@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"drtmx/dst"
 	"drtmx/engine/r2"
+	"drtmx/engine/timestamp"
 )
 
 // vts is the scheme of Figure 5-4.
@@ -16,7 +16,7 @@ type vts struct {
 	install, point    uint8
 	installs, reading *service
 	workers, machines layout // slots as they are, and compressed
-	known             []dst.Point
+	known             []timestamp.Point
 }
 
 // layout is a way to deal slots out, with its oracle.
@@ -35,8 +35,8 @@ type slot struct {
 	done    map[uint64]bool
 }
 
-func openVTS(e dst.Env, v Variant) (dst.Scheme, error) {
-	s := &vts{client: client{env: e, variant: v}, known: make([]dst.Point, e.Cluster.Machines())}
+func openVTS(e timestamp.Env, v Variant) (timestamp.Scheme, error) {
+	s := &vts{client: client{env: e, variant: v}, known: make([]timestamp.Point, e.Cluster.Machines())}
 	err := errors.Join(s.workers.open(e, v, "oracle.vts", 1), s.machines.open(e, v, "oracle.vts.machines", 0))
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func openVTS(e dst.Env, v Variant) (dst.Scheme, error) {
 }
 
 // open deals slots to the workers of the machines that run transactions, each their own or one for all of a machine.
-func (l *layout) open(e dst.Env, v Variant, name string, each int) (err error) {
+func (l *layout) open(e timestamp.Env, v Variant, name string, each int) (err error) {
 	l.each, l.first = each, make([]int, e.Cluster.Machines())
 	for _, m := range e.Clients {
 		l.first[m] = len(l.slots)
@@ -79,13 +79,13 @@ func (s *vts) layout() *layout {
 	return &s.workers
 }
 
-func (s *vts) Traits() dst.Traits {
+func (s *vts) Traits() timestamp.Traits {
 	return s.variant.traits(vtsTraits(len(s.layout().slots), s.opt.readers))
 }
 
 // vtsTraits: readers enter with their numbers, before they check what they have read.
-func vtsTraits(slots int, readers bool) dst.Traits {
-	return dst.Traits{Acked: true, Oracle: true, Words: slots, Early: readers, Readers: readers}
+func vtsTraits(slots int, readers bool) timestamp.Traits {
+	return timestamp.Traits{Acked: true, Oracle: true, Words: slots, Early: readers, Readers: readers}
 }
 
 // Switch reads the knobs. At rest all numbers that were drawn are installed. Points of another layout mean nothing.
@@ -101,15 +101,15 @@ func (s *vts) Switch(on bool) {
 	}
 }
 
-func (s *vts) Begin(c *r2.Co, x *dst.Txn) { x.TS, x.Deps, x.Drawn = 0, x.Deps[:0], false }
+func (s *vts) Begin(c *r2.Co, x *timestamp.Txn) { x.TS, x.Deps, x.Drawn = 0, x.Deps[:0], false }
 
 // Saw adds to tx.deps, and so does Over: READ line 3, WRITE line 3. Nobody raises tuple timestamps.
-func (s *vts) Saw(x *dst.Txn, version dst.Stamp) { depend(x, version) }
+func (s *vts) Saw(x *timestamp.Txn, version timestamp.Stamp) { depend(x, version) }
 
-func (s *vts) Over(x *dst.Txn, tuple, version dst.Stamp) { depend(x, version) }
+func (s *vts) Over(x *timestamp.Txn, tuple, version timestamp.Stamp) { depend(x, version) }
 
 // depend keeps the largest number of each slot: those below it are stable before it is.
-func depend(x *dst.Txn, version dst.Stamp) {
+func depend(x *timestamp.Txn, version timestamp.Stamp) {
 	if version == 0 {
 		return
 	}
@@ -124,7 +124,7 @@ func depend(x *dst.Txn, version dst.Stamp) {
 
 // Draw is tx.TS <- LocalTS: no message. A slot for all workers of a machine takes an atomic operation. Without the stability
 // protocol all dependencies have to be in the vector already.
-func (s *vts) Draw(c *r2.Co, x *dst.Txn) error {
+func (s *vts) Draw(c *r2.Co, x *timestamp.Txn) error {
 	if !s.opt.stable {
 		if err := s.knows(c, x.Deps); err != nil {
 			return err
@@ -139,12 +139,12 @@ func (s *vts) Draw(c *r2.Co, x *dst.Txn) error {
 		c.Touch(from.at, 8)
 		from.drawn++
 	}
-	x.TS, x.Drawn = dst.Slotted(uint16(i), from.drawn), true
+	x.TS, x.Drawn = timestamp.Slotted(uint16(i), from.drawn), true
 	return nil
 }
 
 // knows aborts the attempt if a dependency is not in the vector that the machine has, nor in the oracle's.
-func (s *vts) knows(c *r2.Co, deps []dst.Stamp) error {
+func (s *vts) knows(c *r2.Co, deps []timestamp.Stamp) error {
 	p := &s.known[c.Machine()]
 	if !allVisible(deps, p) {
 		r := s.request(c)
@@ -154,14 +154,14 @@ func (s *vts) knows(c *r2.Co, deps []dst.Stamp) error {
 		}
 	}
 	if !allVisible(deps, p) {
-		return dst.ErrRetry
+		return timestamp.ErrRetry
 	}
 	return nil
 }
 
-func allVisible(deps []dst.Stamp, p *dst.Point) bool {
+func allVisible(deps []timestamp.Stamp, p *timestamp.Point) bool {
 	for _, d := range deps {
-		if !dst.Visible(d, p.Words) {
+		if !timestamp.Visible(d, p.Words) {
 			return false
 		}
 	}
@@ -169,19 +169,19 @@ func allVisible(deps []dst.Stamp, p *dst.Point) bool {
 }
 
 // Done is Oracle.INSTALL(i:tx.TS, tx.deps): one round trip.
-func (s *vts) Done(c *r2.Co, x *dst.Txn, session *dst.Session) {
+func (s *vts) Done(c *r2.Co, x *timestamp.Txn, session *timestamp.Session) {
 	session.Seen = x.TS
 	s.settle(c, x)
 }
 
 // Void installs the number of a transaction that has failed: those behind it would never be stable.
-func (s *vts) Void(c *r2.Co, x *dst.Txn) {
+func (s *vts) Void(c *r2.Co, x *timestamp.Txn) {
 	if s.variant != VoidForgotten {
 		s.settle(c, x)
 	}
 }
 
-func (s *vts) settle(c *r2.Co, x *dst.Txn) {
+func (s *vts) settle(c *r2.Co, x *timestamp.Txn) {
 	r := s.request(c)
 	r.stamp, r.deps = x.TS, x.Deps
 	if s.variant == DepsForgotten {
@@ -194,7 +194,7 @@ func (s *vts) settle(c *r2.Co, x *dst.Txn) {
 		if from.settle(x.TS.Counter()); from.settled == before {
 			return // whoever has the number that is missing installs this one too
 		}
-		r.stamp, r.deps = dst.Slotted(uint16(x.TS.Slot()), from.settled), nil
+		r.stamp, r.deps = timestamp.Slotted(uint16(x.TS.Slot()), from.settled), nil
 	}
 	s.report(s.installs.ask(c, r))
 }
@@ -209,14 +209,14 @@ func (t *slot) settle(number uint64) {
 }
 
 // Point is StableVTS, all of it. There is no strict one: nobody knows all numbers that were drawn.
-func (s *vts) Point(c *r2.Co, session *dst.Session, f dst.Freshness, p *dst.Point) error {
-	if f == dst.Strict {
+func (s *vts) Point(c *r2.Co, session *timestamp.Session, f timestamp.Freshness, p *timestamp.Point) error {
+	if f == timestamp.Strict {
 		return errors.New("vector timestamps have no strict snapshots: nobody knows all numbers that were drawn; set ts.freshness=session")
 	}
 	return s.begin(c, session, f, p)
 }
 
-func (s *vts) fetch(c *r2.Co, p *dst.Point) (newest uint64, err error) {
+func (s *vts) fetch(c *r2.Co, p *timestamp.Point) (newest uint64, err error) {
 	r := s.request(c)
 	r.point = p
 	return 0, s.reading.ask(c, r)
@@ -270,7 +270,7 @@ func (s *vts) serveInstall(c *r2.Co, from r2.Peer, req, rep []byte) int {
 	l.counts.messages++
 	taken := uint32(0)
 	for len(req) > 0 {
-		ts, n := dst.Stamp(binary.LittleEndian.Uint64(req)), int(binary.LittleEndian.Uint16(req[8:]))
+		ts, n := timestamp.Stamp(binary.LittleEndian.Uint64(req)), int(binary.LittleEndian.Uint16(req[8:]))
 		if !s.opt.stable {
 			l.raise(c, ts)
 		} else if !l.install(c, ts, req[10:10+8*n]) {

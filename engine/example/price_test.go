@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"drtmx/dst"
 	"drtmx/engine"
 	"drtmx/engine/example/array"
 	"drtmx/engine/example/counters"
@@ -21,13 +20,14 @@ import (
 	"drtmx/engine/result"
 	"drtmx/engine/store"
 	"drtmx/engine/testbed"
+	"drtmx/engine/timestamp"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
 )
 
 // One registration each.
 func init() {
-	experiment.Plug(txn.Kinds{serial.Kind}, store.Kinds{array.Kind}, store.Ordered{sorted.Kind, planted, blind}, workload.Parts{counters.Kind}, dst.Kinds{lamport.Kind})
+	experiment.Plug(txn.Kinds{serial.Kind}, store.Kinds{array.Kind}, store.Ordered{sorted.Kind, planted, blind}, workload.Parts{counters.Kind}, timestamp.Kinds{lamport.Kind})
 }
 
 func run(t *testing.T, set experiment.Knobs) *result.Result {

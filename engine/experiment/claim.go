@@ -1,8 +1,8 @@
 package experiment
 
 import (
-	"drtmx/dst"
 	"drtmx/engine/history"
+	"drtmx/engine/timestamp"
 )
 
 // ClaimsOf is what a system promises of all transactions together, and of its read-write transactions among one another:
@@ -13,7 +13,7 @@ func ClaimsOf(v Knobs) (all, writers history.Claim) {
 		writers = p.ClaimOf(v)
 	}
 	scheme, _ := v["ts.scheme"].(string)
-	k := dst.Named(scheme)
+	k := timestamp.Named(scheme)
 	if k == nil {
 		return writers, writers
 	}

@@ -6,10 +6,10 @@ import (
 	"math"
 	"strconv"
 
-	"drtmx/dst"
 	"drtmx/engine/knob"
 	"drtmx/engine/record"
 	"drtmx/engine/testbed"
+	"drtmx/engine/timestamp"
 	"drtmx/engine/workload"
 )
 
@@ -134,7 +134,7 @@ func looksUp(v Knobs, f workload.Footprint) bool {
 // versions. A heap uses the places first that were freed last, so of its room only as much is touched as there are versions at a time:
 // those that were overwritten since the oldest snapshot that may run.
 func versionsOf(v Knobs, f *workload.Footprint, seconds float64) (old int64) {
-	o := dst.OptionsOf(v)
+	o := timestamp.OptionsOf(v)
 	if !o.Versions() || !Workloads.Of(v).Transactions || f.Rows == 0 {
 		return 0
 	}

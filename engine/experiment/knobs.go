@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"strings"
 
-	"drtmx/dst"
 	"drtmx/engine/knob"
 	"drtmx/engine/testbed"
+	"drtmx/engine/timestamp"
 )
 
 const (
@@ -137,7 +137,7 @@ const Nobody = -1
 func noCrash(v Knobs) string {
 	w := Workloads.Of(v)
 	switch {
-	case w.Transactions && v.Text("ts.scheme") != dst.None:
+	case w.Transactions && v.Text("ts.scheme") != timestamp.None:
 		return lostStamps(v) + "; set ts.scheme=none and use micro-read, micro-write or ycsb-a with xstore.log=true"
 	case w.Transactions:
 		return "workload " + w.Name + " runs transactions, and they have no recovery yet: use micro-read, micro-write or ycsb-a with xstore.log=true"
@@ -156,7 +156,7 @@ func noCrash(v Knobs) string {
 // lostStamps says what of a scheme of timestamps a crash takes with it.
 func lostStamps(v Knobs) string {
 	scheme := v.Text("ts.scheme")
-	if dst.Named(scheme).Traits(v).Oracle {
+	if timestamp.Named(scheme).Traits(v).Oracle {
 		return "ts.scheme=" + scheme + " has an oracle, and neither it nor a number that a machine takes with it is recovered (section 5.2.5)"
 	}
 	return "ts.scheme=" + scheme + " keeps read timestamps and old versions at primaries alone, and neither is recovered (section 5.2.5)"

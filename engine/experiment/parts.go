@@ -11,6 +11,7 @@ import (
 	"drtmx/engine/occ"
 	"drtmx/engine/rococo"
 	"drtmx/engine/store"
+	"drtmx/engine/timestamp"
 	"drtmx/engine/twopl"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
@@ -46,7 +47,7 @@ var Protocols = txn.Kinds{
 }
 
 // Schemes are those of timestamps.
-var Schemes = dst.Kinds{
+var Schemes = timestamp.Kinds{
 	dst.DST,
 	oracle.GTS,
 	oracle.VTS,

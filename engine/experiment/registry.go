@@ -3,10 +3,10 @@ package experiment
 import (
 	"strings"
 
-	"drtmx/dst"
 	"drtmx/engine/knob"
 	"drtmx/engine/store"
 	"drtmx/engine/testbed"
+	"drtmx/engine/timestamp"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
 )
@@ -16,7 +16,7 @@ func init() { register() }
 // Plug adds protocols, stores of both kinds, workloads and schemes of timestamps to the lists of parts, as their author does who keeps them elsewhere: in a test, or in
 // a command of their own. It is called while the program starts, before anything reads a spec. A name that is taken is a
 // panic.
-func Plug(protocols txn.Kinds, stores store.Kinds, ordered store.Ordered, workloads workload.Parts, schemes dst.Kinds) {
+func Plug(protocols txn.Kinds, stores store.Kinds, ordered store.Ordered, workloads workload.Parts, schemes timestamp.Kinds) {
 	Protocols = append(Protocols, protocols...)
 	Stores = append(Stores, stores...)
 	Ordered = append(Ordered, ordered...)
@@ -28,7 +28,7 @@ func Plug(protocols txn.Kinds, stores store.Kinds, ordered store.Ordered, worklo
 
 // register puts the knobs of all parts on the list.
 func register() {
-	dst.Register(Schemes)
+	timestamp.Register(Schemes)
 	cluster, found, protocol := Protocols.Rows(Workloads.Load)
 	for _, list := range [][]knob.Row{
 		{presetRow()}, testbed.ClusterKnobs(), cluster, {seedRow()}, testbed.HardwareKnobs(Workloads.Load), workload.HintKnobs(Workloads.Of), clientKnobs(),

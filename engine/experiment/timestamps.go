@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"strings"
 
-	"drtmx/dst"
 	"drtmx/engine/knob"
+	"drtmx/engine/timestamp"
 )
 
 // timestampKnobs are those of the schemes of timestamps. A protocol that hosts none does not use them.
 func timestampKnobs() []knob.Row {
-	rows := dst.Rows(Workloads.Load)
+	rows := timestamp.Rows(Workloads.Load)
 	for i := range rows {
 		own := rows[i].Inactive
 		rows[i].Inactive = func(v Knobs) string {
@@ -36,7 +36,7 @@ func validTimestamps(v Knobs) error {
 			}
 		}
 	}
-	if scheme == dst.None || !load.Transactions {
+	if scheme == timestamp.None || !load.Transactions {
 		return nil
 	}
 	p := Protocols.Of(v)
@@ -47,12 +47,12 @@ func validTimestamps(v Knobs) error {
 		return knob.Invalid("ts.scheme", scheme, "set one of "+strings.Join(p.Schemes, ", "), "cc=%s does not host it", p.Name)
 	case load.Indexes && v.Text("store.ordered") != dated:
 		return knob.Invalid("store.ordered", v.Text("store.ordered"), "set store.ordered="+dated+", or ts.scheme=none", "its indexes have no guards for snapshots")
-	case dst.Named(scheme).Traits(v).Oracle && !v.Bool("oracle"):
+	case timestamp.Named(scheme).Traits(v).Oracle && !v.Bool("oracle"):
 		return knob.Invalid("ts.scheme", scheme, "set oracle=true with it, which takes a reset, or ts.scheme=dst", "it asks an oracle machine, and oracle is false")
-	case v.Text("ts.variant") != dst.Sound && !dst.Named(scheme).Traits(v).Claims:
-		return knob.Invalid("ts.variant", v.Text("ts.variant"), "set ts.variant="+dst.Sound+", or ts.scheme=dst", "it is a form of DST, and under ts.scheme=%s snapshots raise no read timestamps", scheme)
+	case v.Text("ts.variant") != timestamp.Sound && !timestamp.Named(scheme).Traits(v).Claims:
+		return knob.Invalid("ts.variant", v.Text("ts.variant"), "set ts.variant="+timestamp.Sound+", or ts.scheme=dst", "it is a form of DST, and under ts.scheme=%s snapshots raise no read timestamps", scheme)
 	}
-	for _, rule := range dst.Named(scheme).Rules {
+	for _, rule := range timestamp.Named(scheme).Rules {
 		if err := rule(v); err != nil {
 			return fmt.Errorf("ts.scheme %s: %w", scheme, err)
 		}

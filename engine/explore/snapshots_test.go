@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"drtmx/dst"
 	"drtmx/engine/experiment"
 	"drtmx/engine/mvcc"
 	"drtmx/engine/occ"
 	"drtmx/engine/rococo"
+	"drtmx/engine/timestamp"
 	"drtmx/engine/twopl"
 	"drtmx/engine/txn"
 )
@@ -164,11 +164,11 @@ func TestFindsNothingUnderAnyScheme(t *testing.T) {
 	}
 	for _, host := range []txn.Kind{occ.Kind, twopl.Kind, rococo.Kind} {
 		var sets []experiment.Knobs
-		for _, scheme := range dst.Names() {
+		for _, scheme := range timestamp.Names() {
 			if !host.Hosts(scheme) {
 				continue
 			}
-			sets = append(sets, experiment.Knobs{"ts.scheme": scheme, "ts.clock_drift_ns": 20_000, "oracle": dst.Named(scheme).Traits(defaults).Oracle})
+			sets = append(sets, experiment.Knobs{"ts.scheme": scheme, "ts.clock_drift_ns": 20_000, "oracle": timestamp.Named(scheme).Traits(defaults).Oracle})
 			if scheme == counted["ts.scheme"] {
 				sets = append(sets, counted)
 			}

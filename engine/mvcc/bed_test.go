@@ -11,10 +11,11 @@ import (
 	"drtmx/engine/record"
 	"drtmx/engine/sim"
 	"drtmx/engine/store"
+	"drtmx/engine/timestamp"
 	"drtmx/engine/txn"
 )
 
-func init() { dst.Register(dst.Kinds{dst.DST}) }
+func init() { timestamp.Register(timestamp.Kinds{dst.DST}) }
 
 // still is a concurrency control that does nothing by itself: a test does what it would do.
 type still struct {
@@ -47,7 +48,7 @@ type bed struct {
 	rec *history.Recorder
 	mv  *Store
 	of  *txn.Table
-	opt dst.Options
+	opt timestamp.Options
 }
 
 // problems are where a test, or one draw of it, says what is wrong.
@@ -63,7 +64,7 @@ type problems interface {
 func newBed(t problems, places int) *bed {
 	t.Helper()
 	b := &bed{t: t, sim: sim.New(sim.Options{Seed: 3}), rec: history.New(history.Options{Mode: history.Full, Initial: 2, Claim: history.Serializable})}
-	b.opt = dst.Options{Scheme: "dst", VersionBytes: uint64(places) * (nodeHead + 8), GCNS: 1_000_000_000}
+	b.opt = timestamp.Options{Scheme: "dst", VersionBytes: uint64(places) * (nodeHead + 8), GCNS: 1_000_000_000}
 	profile, err := fabric.LoadProfile("val")
 	b.must(err)
 	f, err := fabric.New(b.sim, fabric.Config{Profile: profile, Machines: 2})

@@ -4,10 +4,10 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"drtmx/dst"
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
+	"drtmx/engine/timestamp"
 	"drtmx/engine/txn"
 )
 
@@ -135,9 +135,9 @@ func (s *Store) needless(m *machine, stamp uint64) bool {
 }
 
 // Missable says that a snapshot which is under way, or begins from now on, may lack what has a stamp.
-func (s *Store) Missable(stamp dst.Stamp) bool {
+func (s *Store) Missable(stamp timestamp.Stamp) bool {
 	for m := range s.db.Servers() {
-		if low := s.machines[m].low; len(low) > 0 && dst.Visible(stamp, low) {
+		if low := s.machines[m].low; len(low) > 0 && timestamp.Visible(stamp, low) {
 			return false
 		}
 	}

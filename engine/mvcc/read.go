@@ -4,9 +4,9 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"drtmx/dst"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
+	"drtmx/engine/timestamp"
 	"drtmx/engine/txn"
 )
 
@@ -28,7 +28,7 @@ const (
 	refMask = 1<<48 - 1
 )
 
-func visible(stamp uint64, p []uint64) bool { return dst.Visible(dst.Stamp(stamp), p) }
+func visible(stamp uint64, p []uint64) bool { return timestamp.Visible(timestamp.Stamp(stamp), p) }
 
 // claim is the rest of pass 1 for one record, of which a lookup said where it is: where it is now. Ok is false if it is missing.
 func (s *Store) claim(c *r2.Co, m *machine, t *txn.Table, key uint64, loc store.Location, ok bool, p []uint64, w *waiter) (store.Location, bool) {

@@ -3,14 +3,14 @@ package mvcc
 import (
 	"encoding/binary"
 
-	"drtmx/dst"
 	"drtmx/engine/fabric"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
+	"drtmx/engine/timestamp"
 	"drtmx/engine/txn"
 )
 
-// Readers of records, for a scheme whose writers depend on those that have read what they overwrite (dst.Traits.Readers). Stamps of
+// Readers of records, for a scheme whose writers depend on those that have read what they overwrite (timestamp.Traits.Readers). Stamps of
 // different workers are not comparable, so a record cannot have one timestamp of all that have read it. It has the largest
 // number of each slot: whoever depends on that one depends on those before it.
 //
@@ -25,8 +25,8 @@ import (
 
 // readers are those of a record or a gap, the largest stamp of each slot.
 type readers struct {
-	now  []dst.Stamp
-	held []dst.Stamp // what a writer has got, or will get: entered before it had the lock
+	now  []timestamp.Stamp
+	held []timestamp.Stamp // what a writer has got, or will get: entered before it had the lock
 }
 
 // reader is one that is to be forgotten.
@@ -50,7 +50,7 @@ func (s *Store) openReaders() error {
 		if m.readerLines, err = s.cl.Mem(m.id).Alloc(fabric.Alloc{Name: "mvcc.readers", Bytes: readerLines*lineBytes + readersMost, Interleaved: true}); err != nil {
 			return err
 		}
-		m.readers, m.passed = map[r2.Addr]*readers{}, make([][]dst.Stamp, s.cl.Threads(m.id))
+		m.readers, m.passed = map[r2.Addr]*readers{}, make([][]timestamp.Stamp, s.cl.Threads(m.id))
 	}
 	return nil
 }
@@ -93,19 +93,19 @@ func (s *Store) enter(c *r2.Co, at r2.Addr, stamp uint64) {
 	if x == nil {
 		x = m.newReaders(at)
 	}
-	m.add(at, &x.now, dst.Stamp(stamp))
+	m.add(at, &x.now, timestamp.Stamp(stamp))
 	m.chargeReaders(c, at, len(x.now))
 }
 
 // add keeps the larger stamp of a slot.
-func (m *machine) add(at r2.Addr, list *[]dst.Stamp, stamp dst.Stamp) {
+func (m *machine) add(at r2.Addr, list *[]timestamp.Stamp, stamp timestamp.Stamp) {
 	if keepLargest(list, stamp) {
 		m.entered.push(reader{at, uint64(stamp)})
 	}
 }
 
 // keepLargest reports that the slot had none yet.
-func keepLargest(list *[]dst.Stamp, stamp dst.Stamp) (first bool) {
+func keepLargest(list *[]timestamp.Stamp, stamp timestamp.Stamp) (first bool) {
 	for i, x := range *list {
 		if x.Slot() == stamp.Slot() {
 			(*list)[i] = max(x, stamp)
@@ -190,9 +190,9 @@ func (s *Store) Passed(c *r2.Co, rep []byte) (n int) {
 }
 
 // After has a transaction come after the readers that an answer brings.
-func (s *Store) After(x *dst.Txn, rep []byte) {
+func (s *Store) After(x *timestamp.Txn, rep []byte) {
 	for ; len(rep) >= 8; rep = rep[8:] {
-		s.scheme.Saw(x, dst.Stamp(u64(rep)))
+		s.scheme.Saw(x, timestamp.Stamp(u64(rep)))
 	}
 }
 
@@ -208,7 +208,7 @@ func (s *Store) moveReaders(c *r2.Co, x *tomb) {
 	if to == nil {
 		to = m.newReaders(gap)
 	}
-	for _, list := range [...][]dst.Stamp{from.held, from.now} {
+	for _, list := range [...][]timestamp.Stamp{from.held, from.now} {
 		for _, stamp := range list {
 			m.add(gap, &to.now, stamp)
 		}
@@ -226,8 +226,8 @@ func (s *Store) forgetReaders(c *r2.Co, m *machine) {
 		if x == nil {
 			continue
 		}
-		slot := dst.Stamp(r.stamp).Slot()
-		for _, list := range [...]*[]dst.Stamp{&x.now, &x.held} {
+		slot := timestamp.Stamp(r.stamp).Slot()
+		for _, list := range [...]*[]timestamp.Stamp{&x.now, &x.held} {
 			if left := s.forgetReader(m, list, slot); left != 0 {
 				m.entered.push(reader{r.at, uint64(left)})
 			}
@@ -239,7 +239,7 @@ func (s *Store) forgetReaders(c *r2.Co, m *machine) {
 }
 
 // forgetReader drops that of a slot, or returns it.
-func (s *Store) forgetReader(m *machine, list *[]dst.Stamp, slot int) (left dst.Stamp) {
+func (s *Store) forgetReader(m *machine, list *[]timestamp.Stamp, slot int) (left timestamp.Stamp) {
 	for i, x := range *list {
 		if x.Slot() != slot {
 			continue

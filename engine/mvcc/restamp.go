@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 
-	"drtmx/dst"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
+	"drtmx/engine/timestamp"
 	"drtmx/engine/txn"
 )
 
@@ -14,7 +14,7 @@ import (
 // of another scheme mean nothing to it, so that all versions become as old as can be: present ones get stamp 0, which
 // every snapshot sees, and older ones are given up. Tuple timestamps and guards stay: only schemes that read clocks raise
 // them, and clocks go on. It takes no virtual time.
-func (s *Store) Restamp(o dst.Options) error {
+func (s *Store) Restamp(o timestamp.Options) error {
 	if err := s.eachRow(func(m int, t *txn.Table, row r2.Addr, primary bool) {
 		mem := s.cl.Mem(m)
 		mem.Change(row+chainAt, 16)
@@ -40,7 +40,7 @@ func (s *Store) Restamp(o dst.Options) error {
 		}
 		m.restampReaders()
 		clear(m.said)
-		m.low, m.floor, m.lowest, m.begins = m.low[:0], m.floor[:0], m.lowest[:0], dst.Point{}
+		m.low, m.floor, m.lowest, m.begins = m.low[:0], m.floor[:0], m.lowest[:0], timestamp.Point{}
 	}
 	if x := s.db.Indexes(); x != nil {
 		x.Restamp()
@@ -48,14 +48,14 @@ func (s *Store) Restamp(o dst.Options) error {
 	s.db.Restamped()
 	if !o.Versions() { // what is not said with ts.scheme=none stays
 		o = s.opt.Timestamps
-		o.Scheme = dst.None
+		o.Scheme = timestamp.None
 	}
 	s.opt.Timestamps = o
 	return s.use()
 }
 
 // Follow takes in options: at once, or by Restamp where Changes says so. A nil store has none.
-func (s *Store) Follow(o dst.Options) error {
+func (s *Store) Follow(o timestamp.Options) error {
 	switch {
 	case s == nil:
 		return nil
@@ -68,7 +68,7 @@ func (s *Store) Follow(o dst.Options) error {
 
 // NeedsReset says why options cannot come into force: rows are laid out when the database is opened. s is nil where they have
 // no versions.
-func (s *Store) NeedsReset(o dst.Options) (knob, why string) {
+func (s *Store) NeedsReset(o timestamp.Options) (knob, why string) {
 	if s == nil && o.Versions() {
 		return "ts.scheme", "the records of this system have no versions"
 	}
@@ -107,16 +107,16 @@ func (s *Store) eachRow(f func(machine int, t *txn.Table, row r2.Addr, primary b
 // old ones.
 type unstamped struct{}
 
-func (unstamped) Traits() dst.Traits                  { return dst.Traits{} }
-func (unstamped) Begin(*r2.Co, *dst.Txn)              {}
-func (unstamped) Saw(*dst.Txn, dst.Stamp)             {}
-func (unstamped) Over(*dst.Txn, dst.Stamp, dst.Stamp) {}
-func (unstamped) Draw(_ *r2.Co, x *dst.Txn) error     { x.TS, x.Drawn = 0, true; return nil }
-func (unstamped) Wait(*r2.Co, *dst.Txn)               {}
-func (unstamped) Done(*r2.Co, *dst.Txn, *dst.Session) {}
-func (unstamped) Void(*r2.Co, *dst.Txn)               {}
-func (unstamped) Low(_ *r2.Co, p *dst.Point)          { p.Words = p.Words[:0] }
-func (unstamped) Bound() (ns int64, ok bool)          { return 0, false }
-func (unstamped) Point(*r2.Co, *dst.Session, dst.Freshness, *dst.Point) error {
+func (unstamped) Traits() timestamp.Traits                              { return timestamp.Traits{} }
+func (unstamped) Begin(*r2.Co, *timestamp.Txn)                          {}
+func (unstamped) Saw(*timestamp.Txn, timestamp.Stamp)                   {}
+func (unstamped) Over(*timestamp.Txn, timestamp.Stamp, timestamp.Stamp) {}
+func (unstamped) Draw(_ *r2.Co, x *timestamp.Txn) error                 { x.TS, x.Drawn = 0, true; return nil }
+func (unstamped) Wait(*r2.Co, *timestamp.Txn)                           {}
+func (unstamped) Done(*r2.Co, *timestamp.Txn, *timestamp.Session)       {}
+func (unstamped) Void(*r2.Co, *timestamp.Txn)                           {}
+func (unstamped) Low(_ *r2.Co, p *timestamp.Point)                      { p.Words = p.Words[:0] }
+func (unstamped) Bound() (ns int64, ok bool)                            { return 0, false }
+func (unstamped) Point(*r2.Co, *timestamp.Session, timestamp.Freshness, *timestamp.Point) error {
 	return errors.New("a snapshot without timestamps: set ts.scheme")
 }

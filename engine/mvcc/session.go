@@ -4,9 +4,9 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"drtmx/dst"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
+	"drtmx/engine/timestamp"
 	"drtmx/engine/txn"
 )
 
@@ -16,7 +16,7 @@ type session struct {
 	tx *txn.Tx
 	c  *r2.Co
 
-	point   dst.Point
+	point   timestamp.Point
 	running bool
 
 	set   []*access

@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"slices"
 
-	"drtmx/dst"
 	"drtmx/engine/fabric"
 	"drtmx/engine/knob"
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 	"drtmx/engine/r2/clocks"
+	"drtmx/engine/timestamp"
 	"drtmx/engine/txn"
 )
 
@@ -28,7 +28,7 @@ const Waited = uint64(1) << 62
 
 // Options of a Store.
 type Options struct {
-	Timestamps dst.Options
+	Timestamps timestamp.Options
 	// What the program of a snapshot takes, in cycles: of the coordinator for each fetch and each record, and of a handler for each
 	// message, which covers its memory accesses but those of versions.
 	FetchCycles, RecordCycles, HandlerCycles int
@@ -50,10 +50,10 @@ type Store struct {
 	rules
 
 	clocks  *clocks.Clocks
-	schemes map[string]dst.Scheme // that were opened
-	scheme  dst.Scheme            // in force
-	used    []metrics.Gauged      // schemes that were in force and show something of themselves
-	traits  dst.Traits
+	schemes map[string]timestamp.Scheme // that were opened
+	scheme  timestamp.Scheme            // in force
+	used    []metrics.Gauged            // schemes that were in force and show something of themselves
+	traits  timestamp.Traits
 
 	machines []*machine
 	ready    bool // heaps are there
@@ -85,12 +85,12 @@ type machine struct {
 	scratch  [][]byte   // by thread: a node
 	points   [][]uint64 // by thread: of the request that is handled
 	spare    []*waiter
-	said     [][]uint64 // by machine: the lowest point that its snapshots may have; nil: not heard yet
-	low      []uint64   // the least of them; nil: nothing can be collected yet
-	floor    []uint64   // that it has announced itself
-	begins   dst.Point  // below it no snapshot of the machine begins
-	lowest   []uint64   // what it announces
-	heard    []uint64   // what another one has announced, while it is handled
+	said     [][]uint64      // by machine: the lowest point that its snapshots may have; nil: not heard yet
+	low      []uint64        // the least of them; nil: nothing can be collected yet
+	floor    []uint64        // that it has announced itself
+	begins   timestamp.Point // below it no snapshot of the machine begins
+	lowest   []uint64        // what it announces
+	heard    []uint64        // what another one has announced, while it is handled
 	sessions [][]*session
 
 	// See readers.go.
@@ -98,13 +98,13 @@ type machine struct {
 	readerLines  r2.Addr
 	entered      fifo[reader]
 	spareReaders []*readers
-	passed       [][]dst.Stamp // by thread: to be answered
+	passed       [][]timestamp.Stamp // by thread: to be answered
 }
 
 // Open prepares the machines of a database that is being opened.
 func Open(db *txn.DB, host Host, o Options) (*Store, error) {
 	cl := db.Cluster()
-	s := &Store{db: db, cl: cl, host: host, opt: o, rules: o.rules(), oneSided: o.OneSided, schemes: map[string]dst.Scheme{}}
+	s := &Store{db: db, cl: cl, host: host, opt: o, rules: o.rules(), oneSided: o.OneSided, schemes: map[string]timestamp.Scheme{}}
 	if s.clocks = o.Timestamps.Clocks; s.clocks == nil {
 		s.clocks = clocks.New(cl, clocks.Options{DriftNS: o.Timestamps.DriftNS, Seed: cl.Stream("dst.clocks", 0).Uint64()})
 		s.clocks.Skew(o.Timestamps.SkewMachine, o.Timestamps.SkewNS)
@@ -134,9 +134,9 @@ func Open(db *txn.DB, host Host, o Options) (*Store, error) {
 
 // openSchemes opens what the roles of the machines allow.
 func (s *Store) openSchemes() error {
-	e := dst.Env{
+	e := timestamp.Env{
 		Cluster: s.cl, Clocks: s.clocks, Oracle: s.db.Oracle(),
-		Options: func() *dst.Options { return &s.opt.Timestamps }, Values: func() knob.Values { return s.opt.Timestamps.Values },
+		Options: func() *timestamp.Options { return &s.opt.Timestamps }, Values: func() knob.Values { return s.opt.Timestamps.Values },
 	}
 	from, to := 0, s.cl.Machines()
 	if e.Oracle >= 0 {
@@ -148,8 +148,8 @@ func (s *Store) openSchemes() error {
 	for m := from; m < to; m++ {
 		e.Clients = append(e.Clients, m)
 	}
-	for _, name := range dst.Names() {
-		k := dst.Named(name)
+	for _, name := range timestamp.Names() {
+		k := timestamp.Named(name)
 		if k.Traits(s.opt.Timestamps.Values).Oracle && e.Oracle < 0 {
 			continue
 		}
@@ -166,18 +166,18 @@ func (s *Store) openSchemes() error {
 func (s *Store) use() error {
 	name := s.opt.Timestamps.Scheme
 	x, ok := s.schemes[name]
-	if name == dst.None {
+	if name == timestamp.None {
 		x, ok = unstamped{}, true
 	}
 	if !ok {
 		return fmt.Errorf("ts.scheme %s: it was not opened; set oracle=true if it needs one, and reset", name)
 	}
-	for _, other := range dst.Names() { // who goes gives back what who comes takes
-		if y, ok := s.schemes[other].(dst.Switched); ok && other != name {
+	for _, other := range timestamp.Names() { // who goes gives back what who comes takes
+		if y, ok := s.schemes[other].(timestamp.Switched); ok && other != name {
 			y.Switch(false)
 		}
 	}
-	if y, ok := x.(dst.Switched); ok {
+	if y, ok := x.(timestamp.Switched); ok {
 		y.Switch(true)
 	}
 	s.scheme, s.traits = x, x.Traits()
@@ -191,7 +191,7 @@ func (s *Store) use() error {
 }
 
 // Changes says that options have another scheme in force, which needs a drain and Restamp.
-func (s *Store) Changes(o dst.Options) bool {
+func (s *Store) Changes(o timestamp.Options) bool {
 	now := &s.opt.Timestamps
 	if !o.Versions() || !now.Versions() {
 		return o.Versions() != now.Versions()
@@ -205,7 +205,7 @@ func (s *Store) Changes(o dst.Options) bool {
 }
 
 // Set takes in new options with the scheme that is in force.
-func (s *Store) Set(o dst.Options) {
+func (s *Store) Set(o timestamp.Options) {
 	if !o.Versions() {
 		return
 	}
@@ -218,10 +218,10 @@ func (s *Store) Set(o dst.Options) {
 }
 
 // Scheme is the one in force.
-func (s *Store) Scheme() dst.Scheme { return s.scheme }
+func (s *Store) Scheme() timestamp.Scheme { return s.scheme }
 
 // Traits are those of the scheme in force.
-func (s *Store) Traits() dst.Traits { return s.traits }
+func (s *Store) Traits() timestamp.Traits { return s.traits }
 
 // Stats are the counts so far.
 func (s *Store) Stats() Stats { return s.stats }
@@ -252,7 +252,7 @@ const (
 	valueAt   = 40
 )
 
-// Under is what a writer has to know of a record or of a gap that it has just locked, for dst.Scheme.Over.
+// Under is what a writer has to know of a record or of a gap that it has just locked, for timestamp.Scheme.Over.
 func (s *Store) Under(c *r2.Co, row r2.Addr) (tuple, version uint64) {
 	if s.traits.Readers {
 		s.holdReaders(c, row)

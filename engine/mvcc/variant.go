@@ -3,10 +3,10 @@ package mvcc
 import (
 	"fmt"
 
-	"drtmx/dst"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
 	"drtmx/engine/store"
+	"drtmx/engine/timestamp"
 )
 
 // Variant is a known fault planted into the store: other rules in place of some of the sound ones. The checkers have to tell
@@ -43,7 +43,7 @@ const (
 	numVariants
 )
 
-var variantNames = [...]string{"correct", dst.AsPublishedWait, dst.AsPublishedCommit, "no-wait", "look-before-claim", "reads-not-raised", "collected-early", "slot-reused", "tomb-forgotten", "read-unclaimed", "read-locked", "read-torn"}
+var variantNames = [...]string{"correct", timestamp.AsPublishedWait, timestamp.AsPublishedCommit, "no-wait", "look-before-claim", "reads-not-raised", "collected-early", "slot-reused", "tomb-forgotten", "read-unclaimed", "read-locked", "read-torn"}
 
 func (v Variant) String() string {
 	if v < numVariants {
@@ -105,7 +105,7 @@ var faults = [numVariants]func(r *rules){
 		}
 	},
 	ReadsNotRaised: func(r *rules) { r.raiseReads = false },
-	CollectedEarly: func(r *rules) { r.ahead = uint64(dst.Hybrid(50_000, 0)) },
+	CollectedEarly: func(r *rules) { r.ahead = uint64(timestamp.Hybrid(50_000, 0)) },
 	SlotReused: func(r *rules) {
 		r.overwritten = func(_ *Store, c *r2.Co, h *heap, slot uint32) { h.release(c, slot) }
 	},

@@ -8,6 +8,7 @@ import (
 	"drtmx/dst"
 	"drtmx/dst/oracle"
 	"drtmx/engine/record"
+	"drtmx/engine/timestamp"
 	"drtmx/engine/txn"
 	"drtmx/engine/txn/scripttest"
 )
@@ -23,7 +24,7 @@ func TestScripts(t *testing.T) {
 			}
 			return fmt.Sprintf("lock %x seq %d", record.Lock(row), record.Seq(row))
 		},
-		Dated: func(cfg txn.Config, o dst.Options) txn.Config {
+		Dated: func(cfg txn.Config, o timestamp.Options) txn.Config {
 			c := cfg.(Config)
 			c.Timestamps = o
 			c.Lock, c.Validation, c.Commit = TwoSided, TwoSided, TwoSided
@@ -32,7 +33,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-func init() { dst.Register(dst.Kinds{dst.DST, oracle.GTS}) }
+func init() { timestamp.Register(timestamp.Kinds{dst.DST, oracle.GTS}) }
 
 // scriptConfig makes the configuration of a script: one attempt, with one more look at a locked record.
 func scriptConfig(options map[string]string) (txn.Config, error) {

@@ -3,12 +3,12 @@ package occ
 import (
 	"fmt"
 
-	"drtmx/dst"
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
 	"drtmx/engine/replication"
 	"drtmx/engine/store"
+	"drtmx/engine/timestamp"
 	"drtmx/engine/txn"
 )
 
@@ -31,7 +31,7 @@ type session struct {
 	gaps     gaps         // that the attempt has changed
 	lockedAt r2.Time      // when the attempt had its locks; 0: it has none
 
-	x dst.Txn // the stamp of the attempt, where records have versions
+	x timestamp.Txn // the stamp of the attempt, where records have versions
 }
 
 // maxOwn is how much a row has in front of what backups have too.

@@ -3,11 +3,11 @@ package occ
 import (
 	"fmt"
 
-	"drtmx/dst"
 	"drtmx/engine/metrics"
 	"drtmx/engine/mvcc"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
+	"drtmx/engine/timestamp"
 	"drtmx/engine/txn"
 )
 
@@ -53,8 +53,8 @@ func (p *protocol) Snapshot(tx *txn.Tx) txn.Session {
 }
 
 // Bound and Missable are those of the versions.
-func (p *protocol) Bound() (ns int64, ok bool)    { return p.mv.Bound() }
-func (p *protocol) Missable(stamp dst.Stamp) bool { return p.mv.Missable(stamp) }
+func (p *protocol) Bound() (ns int64, ok bool)          { return p.mv.Bound() }
+func (p *protocol) Missable(stamp timestamp.Stamp) bool { return p.mv.Missable(stamp) }
 
 // Audit looks at what is left of versions when nothing runs.
 func (p *protocol) Audit(bad func(text string)) {
@@ -92,7 +92,7 @@ func (r *rules) versioned() {
 	}
 	r.next = record.NextVersion
 	r.over = func(s *session, _ *access, tuple, version uint64) {
-		s.p.mv.Scheme().Over(&s.x, dst.Stamp(tuple), dst.Stamp(version))
+		s.p.mv.Scheme().Over(&s.x, timestamp.Stamp(tuple), timestamp.Stamp(version))
 	}
 	r.under, r.verify, r.put = lockThenLook, raiseThenCheck, installThenUnlock
 }
@@ -173,20 +173,20 @@ func (s *session) saw() {
 	scheme := s.p.mv.Scheme()
 	for _, a := range s.set {
 		if a.Here() && !a.Table.Constant && a.located {
-			scheme.Saw(&s.x, dst.Stamp(a.version))
+			scheme.Saw(&s.x, timestamp.Stamp(a.version))
 		}
 	}
 }
 
 // draw gives the attempt its stamp.
-func (s *session) draw(scheme dst.Scheme) error {
+func (s *session) draw(scheme timestamp.Scheme) error {
 	if s.p.mv.Traits().Oracle {
 		s.tx.Enter(txn.Timestamp, r2.Mode{})
 	}
 	switch err := scheme.Draw(s.c, &s.x); {
 	case err == nil:
 		return nil
-	case err == dst.ErrRetry:
+	case err == timestamp.ErrRetry:
 		return s.tx.Fail(txn.ErrAborted)
 	default:
 		return s.tx.Fail(err)
@@ -260,7 +260,7 @@ func (s *session) takeLocks(m int, b []byte) {
 }
 
 // Filled takes the timestamp of a gap that an insert, or a new entry of an index, has filled.
-func (s *session) Filled(guard uint64) { s.p.mv.Scheme().Over(&s.x, dst.Stamp(guard), 0) }
+func (s *session) Filled(guard uint64) { s.p.mv.Scheme().Over(&s.x, timestamp.Stamp(guard), 0) }
 
 // validateVersioned raises the timestamps of what was only read to the attempt's stamp, and checks that it is still so.
 func (s *session) validateVersioned() error {

@@ -1,10 +1,10 @@
 package occ
 
 import (
-	"drtmx/dst"
 	"drtmx/engine/knob"
 	"drtmx/engine/metrics"
 	"drtmx/engine/testbed"
+	"drtmx/engine/timestamp"
 	"drtmx/engine/txn"
 )
 
@@ -16,7 +16,7 @@ func handlesVersions(p metrics.Phase) bool {
 	return p == txn.Lock || p == Validation || p == txn.Commit || p == txn.RORead
 }
 
-func hasVersions(v knob.Values) bool { return v.Text("ts.scheme") != dst.None }
+func hasVersions(v knob.Values) bool { return v.Text("ts.scheme") != timestamp.None }
 
 // withVersions says whether a phase can be done so where records have versions.
 func withVersions(p metrics.Phase, prim Prim) bool {

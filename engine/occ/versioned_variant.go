@@ -1,8 +1,8 @@
 package occ
 
 import (
-	"drtmx/dst"
 	"drtmx/engine/r2"
+	"drtmx/engine/timestamp"
 )
 
 // heldUp are cycles between two steps that are in the wrong order, as an interrupt takes. Without them the second follows so
@@ -20,7 +20,7 @@ var versionedFaults = [numVariants]func(r *rules){
 	},
 	TupleOfRead: func(r *rules) {
 		r.over = func(s *session, a *access, _, _ uint64) {
-			s.p.mv.Scheme().Over(&s.x, dst.Stamp(a.tuple), dst.Stamp(a.version))
+			s.p.mv.Scheme().Over(&s.x, timestamp.Stamp(a.tuple), timestamp.Stamp(a.version))
 		}
 	},
 	LookBeforeLock: func(r *rules) {

@@ -6,6 +6,7 @@ import (
 
 	"drtmx/dst"
 	"drtmx/engine/record"
+	"drtmx/engine/timestamp"
 	"drtmx/engine/txn"
 	"drtmx/engine/txn/scripttest"
 )
@@ -15,7 +16,7 @@ func TestScripts(t *testing.T) {
 	scripttest.Run(t, scripttest.Protocol{
 		Config: func(map[string]string) (txn.Config, error) { return Default(), nil },
 		Row:    func(row []byte) string { return fmt.Sprintf("seq %x", record.Seq(row)) },
-		Dated: func(cfg txn.Config, o dst.Options) txn.Config {
+		Dated: func(cfg txn.Config, o timestamp.Options) txn.Config {
 			c := cfg.(Config)
 			c.Timestamps = o
 			return c
@@ -23,4 +24,4 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-func init() { dst.Register(dst.Kinds{dst.DST}) }
+func init() { timestamp.Register(timestamp.Kinds{dst.DST}) }

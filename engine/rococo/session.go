@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"drtmx/dst"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
+	"drtmx/engine/timestamp"
 	"drtmx/engine/txn"
 )
 
@@ -27,7 +27,7 @@ type session struct {
 	started   int   // of them, in steps before
 	parts     []int // servers
 	edges     []edge
-	x         dst.Txn
+	x         timestamp.Txn
 	stamp     uint64 // that servers have found
 	immediate bool   // there was an immediate piece
 	whole     whole
@@ -195,7 +195,7 @@ func (s *session) outputs(m int) (n int) {
 func (s *session) startedAt(x *call, list []asked) {
 	b, edges := x.rep.B[s.p.headBytes():], int(u64(x.rep.B))
 	if s.p.mv != nil {
-		s.p.mv.Scheme().Over(&s.x, dst.Stamp(u64(x.rep.B[word:])), 0)
+		s.p.mv.Scheme().Over(&s.x, timestamp.Stamp(u64(x.rep.B[word:])), 0)
 	}
 	for i := range list {
 		if p := &list[i]; p.server == x.server && p.op.Immediate {
@@ -311,7 +311,7 @@ func (s *session) stampIt() error {
 	if s.stamp == 0 { // it has touched nothing
 		return nil
 	}
-	s.x.TS = dst.Stamp(s.stamp)
+	s.x.TS = timestamp.Stamp(s.stamp)
 	s.tx.CommitsAt(s.x.TS)
 	s.p.mv.Scheme().Done(s.c, &s.x, s.tx.Session())
 	return nil

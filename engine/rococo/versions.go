@@ -3,11 +3,11 @@ package rococo
 import (
 	"fmt"
 
-	"drtmx/dst"
 	"drtmx/engine/metrics"
 	"drtmx/engine/mvcc"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
+	"drtmx/engine/timestamp"
 	"drtmx/engine/txn"
 )
 
@@ -54,8 +54,8 @@ func (p *protocol) Snapshot(tx *txn.Tx) txn.Session {
 }
 
 // Bound and Missable are those of the versions.
-func (p *protocol) Bound() (ns int64, ok bool)    { return p.mv.Bound() }
-func (p *protocol) Missable(stamp dst.Stamp) bool { return p.mv.Missable(stamp) }
+func (p *protocol) Bound() (ns int64, ok bool)          { return p.mv.Bound() }
+func (p *protocol) Missable(stamp timestamp.Stamp) bool { return p.mv.Missable(stamp) }
 
 // Versions is what has the versions of the database, nil if it has none.
 func (p *protocol) Versions() *mvcc.Store { return p.mv }
@@ -130,7 +130,7 @@ const (
 )
 
 // Filled takes the timestamp of a guard of an index that a new entry has entered: before the transaction has its own.
-func (s *session) Filled(guard uint64) { s.p.mv.Scheme().Over(&s.x, dst.Stamp(guard), 0) }
+func (s *session) Filled(guard uint64) { s.p.mv.Scheme().Over(&s.x, timestamp.Stamp(guard), 0) }
 
 // stampWords is what servers tell each other of a transaction's timestamp: how far it is known, itself or what it has to be
 // at least, and the bounds of its component.

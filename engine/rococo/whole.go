@@ -3,11 +3,11 @@ package rococo
 import (
 	"fmt"
 
-	"drtmx/dst"
 	"drtmx/engine/mvcc"
 	"drtmx/engine/r2"
 	records "drtmx/engine/record"
 	"drtmx/engine/store"
+	"drtmx/engine/timestamp"
 	"drtmx/engine/txn"
 )
 
@@ -151,12 +151,12 @@ func (s *server) stampWhole(c *r2.Co, x *session, n *node) error {
 		case a.Table.Constant:
 		case a.State == txn.Missing && !a.tomb:
 			if a.Out != nil {
-				scheme.Over(&x.x, dst.Stamp(s.p.mv.Guard(c, a.Table, a.Key)), 0)
+				scheme.Over(&x.x, timestamp.Stamp(s.p.mv.Guard(c, a.Table, a.Key)), 0)
 			}
 		default:
 			tuple, version := s.p.mv.Under(c, a.loc.Addr)
-			if scheme.Saw(&x.x, dst.Stamp(version)); a.Out != nil {
-				scheme.Over(&x.x, dst.Stamp(tuple), dst.Stamp(version))
+			if scheme.Saw(&x.x, timestamp.Stamp(version)); a.Out != nil {
+				scheme.Over(&x.x, timestamp.Stamp(tuple), timestamp.Stamp(version))
 			}
 		}
 		if a.Out != nil {

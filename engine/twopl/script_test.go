@@ -8,6 +8,7 @@ import (
 	"drtmx/dst"
 	"drtmx/dst/oracle"
 	"drtmx/engine/record"
+	"drtmx/engine/timestamp"
 	"drtmx/engine/txn"
 	"drtmx/engine/txn/scripttest"
 )
@@ -25,18 +26,18 @@ func TestScripts(t *testing.T) {
 			}
 			return fmt.Sprintf("lock %x seq %x", record.Lock(row), record.Seq(row))
 		},
-		Dated: func(cfg txn.Config, o dst.Options) txn.Config {
+		Dated: func(cfg txn.Config, o timestamp.Options) txn.Config {
 			c := cfg.(Config)
 			c.Timestamps = o
 			if stamp = plain; o.Scheme == oracle.VTS.Name {
-				stamp = func(v uint64) string { return scripttest.StampText(dst.Stamp(v)) }
+				stamp = func(v uint64) string { return scripttest.StampText(timestamp.Stamp(v)) }
 			}
 			return c
 		},
 	})
 }
 
-func init() { dst.Register(dst.Kinds{dst.DST, oracle.GTS, oracle.VTS, dst.TrueTime}) }
+func init() { timestamp.Register(timestamp.Kinds{dst.DST, oracle.GTS, oracle.VTS, dst.TrueTime}) }
 
 // scripted makes the configuration of a script: one attempt.
 func scripted(options map[string]string) (txn.Config, error) {

@@ -3,11 +3,11 @@ package twopl
 import (
 	"fmt"
 
-	"drtmx/dst"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
 	"drtmx/engine/replication"
 	"drtmx/engine/store"
+	"drtmx/engine/timestamp"
 	"drtmx/engine/txn"
 )
 
@@ -32,7 +32,7 @@ type session struct {
 
 	lockedAt r2.Time // when the attempt had its first lock; 0: it has none
 
-	x dst.Txn // the stamp of the attempt, where records have versions
+	x timestamp.Txn // the stamp of the attempt, where records have versions
 }
 
 // access is one record of the attempt.

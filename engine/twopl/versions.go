@@ -3,10 +3,10 @@ package twopl
 import (
 	"errors"
 
-	"drtmx/dst"
 	"drtmx/engine/mvcc"
 	"drtmx/engine/r2"
 	"drtmx/engine/record"
+	"drtmx/engine/timestamp"
 	"drtmx/engine/txn"
 )
 
@@ -38,8 +38,8 @@ func (p *protocol) Snapshot(tx *txn.Tx) txn.Session {
 }
 
 // Bound and Missable are those of the versions.
-func (p *protocol) Bound() (ns int64, ok bool)    { return p.mv.Bound() }
-func (p *protocol) Missable(stamp dst.Stamp) bool { return p.mv.Missable(stamp) }
+func (p *protocol) Bound() (ns int64, ok bool)          { return p.mv.Bound() }
+func (p *protocol) Missable(stamp timestamp.Stamp) bool { return p.mv.Missable(stamp) }
 
 // Versions is what has the versions of the database, nil if it has none.
 func (p *protocol) Versions() *mvcc.Store { return p.mv }
@@ -158,7 +158,7 @@ func (s *session) takeStamps(a *access, b []byte) []byte {
 }
 
 // Filled takes the timestamp of a gap that the attempt has filled.
-func (s *session) Filled(guard uint64) { s.p.mv.Scheme().Over(&s.x, dst.Stamp(guard), 0) }
+func (s *session) Filled(guard uint64) { s.p.mv.Scheme().Over(&s.x, timestamp.Stamp(guard), 0) }
 
 // saw tells the scheme of what was read and of what will be overwritten.
 func (s *session) saw() {
@@ -167,9 +167,9 @@ func (s *session) saw() {
 		switch {
 		case a.held == none && s.cfg.Isolation == Serializable || a.placed || a.State == txn.Missing && !a.tomb:
 		case a.Out != nil:
-			scheme.Over(&s.x, dst.Stamp(a.tuple), dst.Stamp(a.stamp))
+			scheme.Over(&s.x, timestamp.Stamp(a.tuple), timestamp.Stamp(a.stamp))
 		case !a.Table.Constant:
-			scheme.Saw(&s.x, dst.Stamp(a.stamp))
+			scheme.Saw(&s.x, timestamp.Stamp(a.stamp))
 		}
 	}
 }
@@ -184,7 +184,7 @@ func (s *session) stamp() error {
 		s.tx.Enter(txn.Timestamp, r2.Mode{})
 	}
 	switch err := s.p.mv.Scheme().Draw(s.c, &s.x); {
-	case errors.Is(err, dst.ErrRetry):
+	case errors.Is(err, timestamp.ErrRetry):
 		return s.tx.Fail(txn.ErrAborted)
 	case err != nil:
 		return s.tx.Fail(err)

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"math/bits"
 
-	"drtmx/dst"
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
+	"drtmx/engine/timestamp"
 )
 
 // Outcome is what became of a transaction, all attempts together.
@@ -88,7 +88,7 @@ func (cl *Client) Run(typ uint8, readOnly bool, body func(*Tx) error) error {
 }
 
 // run is Run behind the gate.
-func (cl *Client) run(typ uint8, readOnly bool, fresh dst.Freshness, body func(*Tx) error) error {
+func (cl *Client) run(typ uint8, readOnly bool, fresh timestamp.Freshness, body func(*Tx) error) error {
 	db, tx := cl.db, &cl.tx
 	tx.common, tx.typ, tx.readOnly, tx.fresh = db.common, typ, readOnly, fresh
 	tx.start()

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 
-	"drtmx/dst"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
+	"drtmx/engine/timestamp"
 )
 
 // Secondary indexes. An index is a hint: its entries have no versions and are not
@@ -52,7 +52,7 @@ func (db *DB) UseIndexes(x store.Indexes) error {
 	if !ok {
 		return errors.New("the indexes have no guards for snapshots: set store.ordered=btree, or ts.scheme=none")
 	}
-	dated.Date(func(stamp uint64, point []uint64) bool { return dst.Visible(dst.Stamp(stamp), point) })
+	dated.Date(func(stamp uint64, point []uint64) bool { return timestamp.Visible(timestamp.Stamp(stamp), point) })
 	db.indexes = dated
 	return nil
 }

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"slices"
 
-	"drtmx/dst"
 	"drtmx/engine/history"
 	"drtmx/engine/knob"
 	"drtmx/engine/testbed"
+	"drtmx/engine/timestamp"
 )
 
 // Kind is a concurrency control as the list of parts has it: what it reads of the knobs, and what it says of itself.
@@ -127,7 +127,7 @@ func SettingsOf(v knob.Values) Settings {
 		Replicas: v.Int("replicas"), CacheEnabled: v.Bool("cache.enabled"),
 		ResendLog: v.Text("log.reclaim") != "background", AwaitReclaim: v.Text("log.reclaim") == "awaited",
 		BackoffMinNS: int64(v.Int("txn.backoff_min_ns")), BackoffMaxNS: int64(v.Int("txn.backoff_max_ns")),
-		Timestamps: dst.OptionsOf(v),
+		Timestamps: timestamp.OptionsOf(v),
 		CacheBytes: max(uint64(float64(v.Int("cache.bytes"))*v.Float("workload.scale")), leastCacheBytes),
 	}
 }

@@ -3,8 +3,8 @@ package txn
 import (
 	"fmt"
 
-	"drtmx/dst"
 	"drtmx/engine/history"
+	"drtmx/engine/timestamp"
 )
 
 // SessionGuarantee is the kind of anomaly of a client that reads less than it has written or seen, although its
@@ -41,10 +41,10 @@ func (tx *Tx) promise() {
 	}
 }
 
-// ReadsAt says at which point the snapshot that begins reads. The words are those of a dst.Point.
+// ReadsAt says at which point the snapshot that begins reads. The words are those of a timestamp.Point.
 func (tx *Tx) ReadsAt(point []uint64) {
 	tx.boundNS, tx.bounded = tx.db.staleness.of.Bound()
-	if tx.fresh == dst.Stale {
+	if tx.fresh == timestamp.Stale {
 		return
 	}
 	p := tx.promises
@@ -62,7 +62,7 @@ func (tx *Tx) ReadsAt(point []uint64) {
 
 // keepPromises looks whether a snapshot has what its client has written.
 func (tx *Tx) keepPromises() {
-	if tx.fresh == dst.Stale {
+	if tx.fresh == timestamp.Stale {
 		return
 	}
 	p := tx.promises

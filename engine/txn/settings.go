@@ -3,8 +3,8 @@ package txn
 import (
 	"fmt"
 
-	"drtmx/dst"
 	"drtmx/engine/store"
+	"drtmx/engine/timestamp"
 )
 
 // Settings are what configurations of all protocols have. Where a field is 0 the
@@ -38,7 +38,7 @@ type Settings struct {
 
 	// Timestamps says who gives versions their stamps. If somebody does, records have versions, and read-only
 	// transactions run in the protocol's second session, see Snapshots.
-	Timestamps dst.Options
+	Timestamps timestamp.Options
 
 	// Faulty says that a fault is planted: an entry of an index that is to be taken out
 	// may be gone.

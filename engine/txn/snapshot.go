@@ -1,6 +1,6 @@
 package txn
 
-import "drtmx/dst"
+import "drtmx/engine/timestamp"
 
 // Snapshots is a Protocol whose read-only transactions may read a snapshot: they run in a session of their own, which
 // locks nothing, validates nothing and never aborts.
@@ -11,16 +11,16 @@ type Snapshots interface {
 }
 
 // RunAs is Run of a read-only transaction with a freshness of its own.
-func (cl *Client) RunAs(typ uint8, f dst.Freshness, body func(*Tx) error) error {
+func (cl *Client) RunAs(typ uint8, f timestamp.Freshness, body func(*Tx) error) error {
 	cl.c.Gate()
 	return cl.run(typ, true, f, body)
 }
 
 // freshness is what the next transaction asks for. Only where each asks for its own is anything drawn.
-func (cl *Client) freshness(readOnly bool) dst.Freshness {
+func (cl *Client) freshness(readOnly bool) timestamp.Freshness {
 	s := &cl.db.common.Timestamps
 	if readOnly && s.Mixed && s.Versions() {
-		return dst.Freshness(cl.c.Rand().Uint64n(uint64(dst.NumFreshness)))
+		return timestamp.Freshness(cl.c.Rand().Uint64n(uint64(timestamp.NumFreshness)))
 	}
 	return s.Freshness
 }
@@ -37,13 +37,13 @@ func (tx *Tx) chooseSession() {
 func (tx *Tx) snapshot() bool { return tx.snap != nil && tx.run == tx.snap }
 
 // MayLack says that the last transaction read a snapshot which may lack what was committed before it began.
-func (cl *Client) MayLack() bool { return cl.tx.snapshot() && cl.tx.fresh != dst.Strict }
+func (cl *Client) MayLack() bool { return cl.tx.snapshot() && cl.tx.fresh != timestamp.Strict }
 
 // Freshness is what a read-only transaction asks of its snapshot.
-func (tx *Tx) Freshness() dst.Freshness { return tx.fresh }
+func (tx *Tx) Freshness() timestamp.Freshness { return tx.fresh }
 
 // Session is what the coroutine, as a client, has committed or read last.
-func (tx *Tx) Session() *dst.Session { return &tx.session }
+func (tx *Tx) Session() *timestamp.Session { return &tx.session }
 
 // Stamped asks for a commit timestamp of an attempt that writes nothing.
 func (tx *Tx) Stamped() { tx.stamped = true }

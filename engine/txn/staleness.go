@@ -3,9 +3,9 @@ package txn
 import (
 	"fmt"
 
-	"drtmx/dst"
 	"drtmx/engine/history"
 	"drtmx/engine/r2"
+	"drtmx/engine/timestamp"
 )
 
 // Versioned is what a Protocol with Snapshots says of them.
@@ -14,7 +14,7 @@ type Versioned interface {
 	// Bound is how stale a read of a snapshot that begins now is at most; ok is false where nothing is promised.
 	Bound() (ns int64, ok bool)
 	// Missable says that a snapshot which is under way or begins from now on may lack what has a stamp.
-	Missable(stamp dst.Stamp) bool
+	Missable(stamp timestamp.Stamp) bool
 }
 
 // staleness measures how old what snapshots read is: the begin of a snapshot less the decision of the oldest committed
@@ -39,7 +39,7 @@ type verdict struct {
 	version uint64
 	before  uint64 // the decision before on the record, if it is remembered
 	at      r2.Time
-	stamp   dst.Stamp
+	stamp   timestamp.Stamp
 }
 
 // mostVerdicts bounds the memory, to some 50 MB.
@@ -168,7 +168,7 @@ func (db *DB) Restamped() {
 	s.first = s.next
 	for _, cl := range db.clients {
 		if cl != nil && cl.tx.promises != nil {
-			cl.tx.session = dst.Session{}
+			cl.tx.session = timestamp.Session{}
 			cl.tx.promises.forget()
 		}
 	}
@@ -185,7 +185,7 @@ func (db *DB) watch() {
 	}
 	db.staleness = newStaleness(of)
 	if r := db.opt.Recorder; r != nil {
-		r.Needs(func(stamp uint64) bool { return of.Missable(dst.Stamp(stamp)) })
+		r.Needs(func(stamp uint64) bool { return of.Missable(timestamp.Stamp(stamp)) })
 	}
 }
 
@@ -202,14 +202,14 @@ func (tx *Tx) follow() {
 }
 
 // CommitsAt says which stamp the attempt's writes have, before Decided.
-func (tx *Tx) CommitsAt(s dst.Stamp) { tx.stamp = s }
+func (tx *Tx) CommitsAt(s timestamp.Stamp) { tx.stamp = s }
 
 // level is what the attempt's reads are promised, for the history.
 func (tx *Tx) level() history.Level {
 	switch {
 	case !tx.snapshot():
 		return history.LevelStrict
-	case tx.fresh == dst.Strict:
+	case tx.fresh == timestamp.Strict:
 		return history.LevelFresh
 	}
 	return history.LevelSnapshot

@@ -6,23 +6,23 @@ import (
 
 	"pgregory.net/rapid"
 
-	"drtmx/dst"
 	"drtmx/engine/fabric"
 	"drtmx/engine/history"
 	"drtmx/engine/r2"
 	"drtmx/engine/sim"
+	"drtmx/engine/timestamp"
 )
 
 // versionedStub is a protocol as far as its snapshots are watched.
 type versionedStub struct {
 	Protocol
 	bound int64
-	low   dst.Stamp
+	low   timestamp.Stamp
 }
 
-func (v *versionedStub) Snapshot(*Tx) Session          { return nil }
-func (v *versionedStub) Bound() (int64, bool)          { return v.bound, v.bound > 0 }
-func (v *versionedStub) Missable(stamp dst.Stamp) bool { return stamp > v.low }
+func (v *versionedStub) Snapshot(*Tx) Session                { return nil }
+func (v *versionedStub) Bound() (int64, bool)                { return v.bound, v.bound > 0 }
+func (v *versionedStub) Missable(stamp timestamp.Stamp) bool { return stamp > v.low }
 
 // watched is a database whose clients' transactions are put together by hand.
 type watched struct {
@@ -62,20 +62,20 @@ func newWatched(t interface {
 
 // client is a coroutine's transaction.
 func (w *watched) client() *Tx {
-	tx := &Tx{db: w.db, c: w.co, own: Session(nil), common: Settings{Timestamps: dst.Options{Scheme: "dst"}}, promises: new(promises)}
+	tx := &Tx{db: w.db, c: w.co, own: Session(nil), common: Settings{Timestamps: timestamp.Options{Scheme: "dst"}}, promises: new(promises)}
 	tx.snap = &stubSession{}
 	return tx
 }
 
 type stubSession struct{ Session }
 
-func (w *watched) write(tx *Tx, key, version uint64, at r2.Time, stamp dst.Stamp) {
+func (w *watched) write(tx *Tx, key, version uint64, at r2.Time, stamp timestamp.Stamp) {
 	tx.run, tx.decision, tx.stamp = nil, at, stamp
 	tx.set = []*Access{{Table: w.tables[key%2], Key: key, State: Fetched, Out: make([]byte, 8), Version: version - 4, Next: version}}
 	tx.follow()
 }
 
-func (w *watched) read(tx *Tx, f dst.Freshness, point []uint64, key, version uint64, begun r2.Time) r2.Time {
+func (w *watched) read(tx *Tx, f timestamp.Freshness, point []uint64, key, version uint64, begun r2.Time) r2.Time {
 	tx.run, tx.fresh, tx.begun = tx.snap, f, begun
 	tx.ReadsAt(point)
 	tx.set = []*Access{{Table: w.tables[key%2], Key: key, State: Fetched, Version: version}}
@@ -104,9 +104,9 @@ func TestStalenessAgainstAList(t *testing.T) {
 			k := rapid.Uint64Range(0, keys-1).Draw(t, "key")
 			newest := list[k][len(list[k])-1]
 			if rapid.IntRange(0, 2).Draw(t, "what") > 0 {
-				w.write(tx, k, newest.seq+4, now, dst.Stamp(now))
+				w.write(tx, k, newest.seq+4, now, timestamp.Stamp(now))
 				list[k] = append(list[k], version{newest.seq + 4, now})
-				w.of.low = max(w.of.low, dst.Stamp(max(0, now-r2.Time(rapid.IntRange(0, 200).Draw(t, "low"))*nanosecond)))
+				w.of.low = max(w.of.low, timestamp.Stamp(max(0, now-r2.Time(rapid.IntRange(0, 200).Draw(t, "low"))*nanosecond)))
 				continue
 			}
 			i := len(list[k]) - 1 // the oldest one that a snapshot may read
@@ -119,7 +119,7 @@ func TestStalenessAgainstAList(t *testing.T) {
 			if i+1 < len(list[k]) {
 				want = max(0, begun-list[k][i+1].at)
 			}
-			if got := w.read(tx, dst.Stale, nil, k, list[k][i].seq, begun); got != want {
+			if got := w.read(tx, timestamp.Stale, nil, k, list[k][i].seq, begun); got != want {
 				t.Fatalf("version %d of key %d is %d ps old, want %d: %v", list[k][i].seq, k, got, want, list[k])
 			}
 		}
@@ -137,7 +137,7 @@ func TestStalenessBound(t *testing.T) {
 		t.Error("a verdict before anybody has read")
 	}
 	w.write(writer, 4, 6, 1000*nanosecond, 7)
-	if age := w.read(tx, dst.BySession, []uint64{1}, 4, 2, 1100*nanosecond); age != 100*nanosecond {
+	if age := w.read(tx, timestamp.BySession, []uint64{1}, 4, 2, 1100*nanosecond); age != 100*nanosecond {
 		t.Errorf("%d ps old", age)
 	}
 	if broken, any := w.db.StalenessVerdict(); broken != "" || !any {
@@ -152,7 +152,7 @@ func TestStalenessBound(t *testing.T) {
 		t.Errorf("a snapshot that began under another bound: %q", broken)
 	}
 	w.of.bound = 100
-	w.read(tx, dst.BySession, []uint64{1}, 4, 2, 1101*nanosecond)
+	w.read(tx, timestamp.BySession, []uint64{1}, 4, 2, 1101*nanosecond)
 	if broken, _ := w.db.StalenessVerdict(); broken != "the snapshot that machine 1 began at 1101 ns read version 2 of key 4 of table accounts, which was replaced at 1000 ns: 101 ns before, where at most 100 may be" {
 		t.Errorf("beyond the bound: %q", broken)
 	}
@@ -164,16 +164,16 @@ func TestStalenessMemory(t *testing.T) {
 	tx := w.client()
 	s := w.db.staleness
 	for i := range uint64(5000) {
-		w.of.low = dst.Stamp(i)
-		w.write(tx, i%7, 6+4*i, r2.Time(i), dst.Stamp(i+1))
+		w.of.low = timestamp.Stamp(i)
+		w.write(tx, i%7, 6+4*i, r2.Time(i), timestamp.Stamp(i+1))
 	}
 	if len(s.recent) > 1<<10 || s.next-s.first > 2 || len(s.last) > 2 {
 		t.Errorf("room for %d, %d remembered, of %d records", len(s.recent), s.next-s.first, len(s.last))
 	}
-	w.read(tx, dst.Stale, nil, 0, 1<<30, 1)
+	w.read(tx, timestamp.Stale, nil, 0, 1<<30, 1)
 	w.of.low = 0
 	for i := range uint64(mostVerdicts + 10) {
-		w.write(tx, i%7, 1<<20+4*i, r2.Time(i), dst.Stamp(i+1))
+		w.write(tx, i%7, 1<<20+4*i, r2.Time(i), timestamp.Stamp(i+1))
 	}
 	if why := w.db.StalenessUnmeasured(); !strings.Contains(why, "1048576 decisions") {
 		t.Errorf("the room is used up, and it says %q", why)
@@ -189,38 +189,38 @@ func TestSessionGuarantees(t *testing.T) {
 		run  func(w *watched, tx *Tx)
 		want string // "": nothing
 	}{
-		{"own write", func(w *watched, tx *Tx) { w.read(tx, dst.BySession, []uint64{9}, 4, 6, 2000) }, ""},
-		{"older than the own write", func(w *watched, tx *Tx) { w.read(tx, dst.BySession, []uint64{9}, 4, 2, 2000) }, "read version 2 of key 4 of table accounts, and had written version 6 itself"},
-		{"a strict one too", func(w *watched, tx *Tx) { w.read(tx, dst.Strict, []uint64{9}, 4, 2, 2000) }, "had written version 6 itself"},
-		{"which a stale one may", func(w *watched, tx *Tx) { w.read(tx, dst.Stale, []uint64{9}, 4, 2, 2000) }, ""},
-		{"another's write", func(w *watched, _ *Tx) { w.read(w.client(), dst.BySession, []uint64{9}, 4, 2, 2000) }, ""},
+		{"own write", func(w *watched, tx *Tx) { w.read(tx, timestamp.BySession, []uint64{9}, 4, 6, 2000) }, ""},
+		{"older than the own write", func(w *watched, tx *Tx) { w.read(tx, timestamp.BySession, []uint64{9}, 4, 2, 2000) }, "read version 2 of key 4 of table accounts, and had written version 6 itself"},
+		{"a strict one too", func(w *watched, tx *Tx) { w.read(tx, timestamp.Strict, []uint64{9}, 4, 2, 2000) }, "had written version 6 itself"},
+		{"which a stale one may", func(w *watched, tx *Tx) { w.read(tx, timestamp.Stale, []uint64{9}, 4, 2, 2000) }, ""},
+		{"another's write", func(w *watched, _ *Tx) { w.read(w.client(), timestamp.BySession, []uint64{9}, 4, 2, 2000) }, ""},
 		{"the point goes on", func(w *watched, tx *Tx) {
-			w.read(tx, dst.BySession, []uint64{9, 3}, 5, 2, 2000)
-			w.read(tx, dst.BySession, []uint64{9, 4}, 5, 2, 2000)
+			w.read(tx, timestamp.BySession, []uint64{9, 3}, 5, 2, 2000)
+			w.read(tx, timestamp.BySession, []uint64{9, 4}, 5, 2, 2000)
 		}, ""},
 		{"the point goes back", func(w *watched, tx *Tx) {
-			w.read(tx, dst.Strict, []uint64{9, 3}, 5, 2, 2000)
-			w.read(tx, dst.BySession, []uint64{10, 2}, 5, 2, 2000)
+			w.read(tx, timestamp.Strict, []uint64{9, 3}, 5, 2, 2000)
+			w.read(tx, timestamp.BySession, []uint64{10, 2}, 5, 2, 2000)
 		}, "reads at 2, one before it read at 3"},
 		{"to a stale one", func(w *watched, tx *Tx) {
-			w.read(tx, dst.Strict, []uint64{9, 3}, 5, 2, 2000)
-			w.read(tx, dst.Stale, []uint64{1, 1}, 5, 2, 2000)
-			w.read(tx, dst.BySession, []uint64{9, 3}, 5, 2, 2000)
+			w.read(tx, timestamp.Strict, []uint64{9, 3}, 5, 2, 2000)
+			w.read(tx, timestamp.Stale, []uint64{1, 1}, 5, 2, 2000)
+			w.read(tx, timestamp.BySession, []uint64{9, 3}, 5, 2, 2000)
 		}, ""},
 		{"in another scheme", func(w *watched, tx *Tx) {
 			w.db.clients = []*Client{nil, {}}
 			w.db.clients[1].tx = *tx
 			tx = &w.db.clients[1].tx
-			w.read(tx, dst.Strict, []uint64{9, 3}, 5, 2, 2000)
+			w.read(tx, timestamp.Strict, []uint64{9, 3}, 5, 2, 2000)
 			w.db.Restamped()
-			w.read(tx, dst.BySession, []uint64{1}, 4, 2, 2000)
+			w.read(tx, timestamp.BySession, []uint64{1}, 4, 2, 2000)
 		}, ""},
 		{"the last of many own writes", func(w *watched, tx *Tx) {
 			for i := range uint64(ownWrites) {
 				w.write(tx, 100+i, 6, 1500, 8)
 			}
-			w.read(tx, dst.BySession, []uint64{9}, 4, 2, 2000) // forgotten
-			w.read(tx, dst.BySession, []uint64{9}, 100, 2, 2000)
+			w.read(tx, timestamp.BySession, []uint64{9}, 4, 2, 2000) // forgotten
+			w.read(tx, timestamp.BySession, []uint64{9}, 100, 2, 2000)
 		}, "key 100 of table accounts"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -249,11 +249,11 @@ func TestStalenessAllocatesNothing(t *testing.T) {
 	i := uint64(0)
 	step := func() {
 		i++
-		w.of.low = dst.Stamp(max(i, 100) - 100)
-		tx.run, tx.decision, tx.stamp, tx.set = nil, r2.Time(i), dst.Stamp(i), set
+		w.of.low = timestamp.Stamp(max(i, 100) - 100)
+		tx.run, tx.decision, tx.stamp, tx.set = nil, r2.Time(i), timestamp.Stamp(i), set
 		set[0].Key, set[0].Version, set[0].Next, set[0].Out = i%500, 4*i, 4*i+4, out
 		tx.follow()
-		tx.run, tx.fresh, tx.begun = tx.snap, dst.BySession, r2.Time(i)
+		tx.run, tx.fresh, tx.begun = tx.snap, timestamp.BySession, r2.Time(i)
 		set[0].Version, set[0].Out = 4*i+4, nil
 		tx.ReadsAt(point)
 		tx.follow()

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 
-	"drtmx/dst"
 	"drtmx/engine/metrics"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
+	"drtmx/engine/timestamp"
 )
 
 // ErrRollback is what a body returns to give a transaction up: nothing of it
@@ -45,16 +45,16 @@ type Tx struct {
 	c   *r2.Co
 	run Session // of the transaction: own or snap
 
-	own, snap Session       // snap is nil where there are no snapshots
-	fresh     dst.Freshness // of a snapshot
-	session   dst.Session
+	own, snap Session             // snap is nil where there are no snapshots
+	fresh     timestamp.Freshness // of a snapshot
+	session   timestamp.Session
 	stamped   bool // see Stamped
 
 	// What is known of snapshots, see staleness.go and session.go.
-	stamp    dst.Stamp // of the attempt's writes
-	boundNS  int64     // on the staleness of the snapshot,
-	bounded  bool      // where there is one
-	promises *promises // nil where there are no snapshots
+	stamp    timestamp.Stamp // of the attempt's writes
+	boundNS  int64           // on the staleness of the snapshot,
+	bounded  bool            // where there is one
+	promises *promises       // nil where there are no snapshots
 
 	typ      uint8
 	readOnly bool

@@ -9,6 +9,7 @@ import (
 	"drtmx/dst/oracle"
 	"drtmx/engine/knob"
 	"drtmx/engine/occ"
+	"drtmx/engine/timestamp"
 	"drtmx/engine/workload"
 	"drtmx/engine/workload/workloadtest"
 )
@@ -21,7 +22,7 @@ func timestamped(scheme string, set knob.Values) occ.Config {
 	for name, x := range set { // order-free: fills a map
 		v[name] = x
 	}
-	cfg.Timestamps = dst.Options{Scheme: scheme, DriftNS: 20_000, VersionBytes: 16 << 20, GCNS: 200_000, Values: v}
+	cfg.Timestamps = timestamp.Options{Scheme: scheme, DriftNS: 20_000, VersionBytes: 16 << 20, GCNS: 200_000, Values: v}
 	return cfg
 }
 
@@ -64,7 +65,7 @@ func TestSchemesAreCorrect(t *testing.T) {
 // TestPlantedOracles: each fault is seen on a host, too.
 func TestPlantedOracles(t *testing.T) {
 	for _, x := range []struct {
-		kind  dst.Kind
+		kind  timestamp.Kind
 		v     oracle.Variant
 		set   knob.Values
 		kinds []string
@@ -92,11 +93,11 @@ func TestPlantedOracles(t *testing.T) {
 }
 
 // register has a test run with some schemes.
-func register(t *testing.T, list ...dst.Kind) {
-	before := dst.Kinds{}
-	for _, name := range dst.Names() {
-		before = append(before, *dst.Named(name))
+func register(t *testing.T, list ...timestamp.Kind) {
+	before := timestamp.Kinds{}
+	for _, name := range timestamp.Names() {
+		before = append(before, *timestamp.Named(name))
 	}
-	dst.Register(list)
-	t.Cleanup(func() { dst.Register(before) })
+	timestamp.Register(list)
+	t.Cleanup(func() { timestamp.Register(before) })
 }

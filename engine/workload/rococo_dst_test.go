@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"drtmx/dst"
 	"drtmx/engine/mvcc"
 	"drtmx/engine/rococo"
+	"drtmx/engine/timestamp"
 	"drtmx/engine/workload/workloadtest"
 )
 
@@ -14,7 +14,7 @@ import (
 func dated(v rococo.Variant) rococo.Config {
 	c := rococo.Default()
 	c.Variant = v
-	c.Timestamps = dst.Options{Scheme: "dst", DriftNS: 20_000, VersionBytes: 16 << 20, GCNS: 200_000}
+	c.Timestamps = timestamp.Options{Scheme: "dst", DriftNS: 20_000, VersionBytes: 16 << 20, GCNS: 200_000}
 	return c
 }
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"drtmx/dst"
+	"drtmx/engine/timestamp"
 	"drtmx/engine/workload"
 )
 
@@ -23,9 +23,9 @@ func TestSnapshots(t *testing.T) {
 				cfg := stamped("dst", staleness, drift)
 				switch fresh {
 				case "stale":
-					cfg.Settings.Timestamps.Freshness = dst.Stale
+					cfg.Settings.Timestamps.Freshness = timestamp.Stale
 				case "strict":
-					cfg.Settings.Timestamps.Freshness = dst.Strict
+					cfg.Settings.Timestamps.Freshness = timestamp.Strict
 				case "mixed":
 					cfg.Settings.Timestamps.Mixed = true
 				}

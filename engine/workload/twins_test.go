@@ -11,6 +11,7 @@ import (
 	"drtmx/engine/occ"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
+	"drtmx/engine/timestamp"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
 	"drtmx/engine/workload/workloadtest"
@@ -29,7 +30,7 @@ type twins struct {
 
 const twin = 1 // the table
 
-func init() { dst.Register(dst.Kinds{dst.DST}) }
+func init() { timestamp.Register(timestamp.Kinds{dst.DST}) }
 
 func newTwins(t testing.TB, pairs uint64) *twins {
 	x, err := workload.NewTransactions([]workload.Type{{Name: "flip", Weight: 70}, {Name: "look", Weight: 30, ReadOnly: true}})
@@ -157,7 +158,7 @@ func (r *twinsRunner) look(tx *txn.Tx) error {
 // stamped is a configuration under a scheme.
 func stamped(scheme string, staleness, drift int64) occ.Config {
 	cfg, _ := occ.Preset("fasst")
-	cfg.Settings.Timestamps = dst.Options{Scheme: scheme, StalenessNS: staleness, DriftNS: drift, VersionBytes: 8 << 20, GCNS: 50_000}
+	cfg.Settings.Timestamps = timestamp.Options{Scheme: scheme, StalenessNS: staleness, DriftNS: drift, VersionBytes: 8 << 20, GCNS: 50_000}
 	return cfg
 }
 

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"drtmx/dst"
 	"drtmx/engine/knob"
 	"drtmx/engine/r2"
 	"drtmx/engine/sim"
+	"drtmx/engine/timestamp"
 )
 
 // switches are the values that schemes of timestamps ask for. Those that are options of the cluster command are taken out of these.
@@ -29,7 +29,7 @@ func switches(machines int, oracle bool, options map[string]string) knob.Values 
 // watch is between a host and its scheme: it sees stamps and points, and holds transactions between the two.
 type watch struct {
 	held   map[uint32]string // by coroutine: where
-	stamps map[uint32]dst.Stamp
+	stamps map[uint32]timestamp.Stamp
 	points map[uint32][]uint64
 	last   map[string]uint32 // coroutine that ran a transaction, also one that has ended
 	state  func() string     // of the oracle
@@ -37,42 +37,42 @@ type watch struct {
 
 // over has the schemes that are opened until undo watched.
 func (w *watch) over() (undo func()) {
-	var before, list dst.Kinds
-	for _, name := range dst.Names() {
-		k := *dst.Named(name)
+	var before, list timestamp.Kinds
+	for _, name := range timestamp.Names() {
+		k := *timestamp.Named(name)
 		before = append(before, k)
 		open := k.Open
-		k.Open = func(e dst.Env) (dst.Scheme, error) {
+		k.Open = func(e timestamp.Env) (timestamp.Scheme, error) {
 			x, err := open(e)
 			return &watched{x, w}, err
 		}
 		list = append(list, k)
 	}
-	dst.Register(list)
-	return func() { dst.Register(before) }
+	timestamp.Register(list)
+	return func() { timestamp.Register(before) }
 }
 
 // watched is a scheme that is.
 type watched struct {
-	dst.Scheme
+	timestamp.Scheme
 	w *watch
 }
 
 // Draw notes the stamp.
-func (x *watched) Draw(c *r2.Co, tx *dst.Txn) error {
+func (x *watched) Draw(c *r2.Co, tx *timestamp.Txn) error {
 	err := x.Scheme.Draw(c, tx)
 	x.w.stamps[c.ID()] = tx.TS
 	return err
 }
 
 // Wait holds a transaction that has its stamp and has not installed anything.
-func (x *watched) Wait(c *r2.Co, tx *dst.Txn) {
+func (x *watched) Wait(c *r2.Co, tx *timestamp.Txn) {
 	x.Scheme.Wait(c, tx)
 	x.w.hold(c, "stamped")
 }
 
 // Done holds one that has its versions in place.
-func (x *watched) Done(c *r2.Co, tx *dst.Txn, s *dst.Session) {
+func (x *watched) Done(c *r2.Co, tx *timestamp.Txn, s *timestamp.Session) {
 	x.w.hold(c, "installed")
 	x.Scheme.Done(c, tx, s)
 }
@@ -84,7 +84,7 @@ func (w *watch) hold(c *r2.Co, where string) {
 }
 
 // Point notes it.
-func (x *watched) Point(c *r2.Co, s *dst.Session, f dst.Freshness, p *dst.Point) error {
+func (x *watched) Point(c *r2.Co, s *timestamp.Session, f timestamp.Freshness, p *timestamp.Point) error {
 	err := x.Scheme.Point(c, s, f, p)
 	x.w.points[c.ID()] = slices.Clone(p.Words)
 	return err
@@ -92,7 +92,7 @@ func (x *watched) Point(c *r2.Co, s *dst.Session, f dst.Freshness, p *dst.Point)
 
 // Switch is the scheme's, if it has one. What is in force is asked for its state.
 func (x *watched) Switch(on bool) {
-	if y, ok := x.Scheme.(dst.Switched); ok {
+	if y, ok := x.Scheme.(timestamp.Switched); ok {
 		y.Switch(on)
 	}
 	if y, ok := x.Scheme.(interface{ State() string }); ok && on {
@@ -144,15 +144,15 @@ func (s *script) writes(on string, n int, key string) string {
 }
 
 // stamp is <worker:number> as in Figure 5-5 where stamps are of vectors. Workers are counted from 1.
-func (s *script) stamp(x dst.Stamp) string {
-	if k := dst.Named(s.db.Config().Common().Timestamps.Scheme); k != nil && k.Traits(s.db.Config().Common().Timestamps.Values).Words > 1 {
+func (s *script) stamp(x timestamp.Stamp) string {
+	if k := timestamp.Named(s.db.Config().Common().Timestamps.Scheme); k != nil && k.Traits(s.db.Config().Common().Timestamps.Values).Words > 1 {
 		return StampText(x)
 	}
 	return fmt.Sprint(uint64(x))
 }
 
 // StampText is a stamp of a vector as Figure 5-5 has it; 0 is that of what was there from the start.
-func StampText(x dst.Stamp) string {
+func StampText(x timestamp.Stamp) string {
 	if x == 0 {
 		return "0"
 	}

@@ -15,7 +15,6 @@ import (
 	"strings"
 	"testing"
 
-	"drtmx/dst"
 	"drtmx/engine/fabric"
 	"drtmx/engine/history"
 	"drtmx/engine/kv"
@@ -24,6 +23,7 @@ import (
 	"drtmx/engine/r2/clocks"
 	"drtmx/engine/sim"
 	"drtmx/engine/store"
+	"drtmx/engine/timestamp"
 	"drtmx/engine/txn"
 )
 
@@ -34,7 +34,7 @@ type Protocol struct {
 	Config func(options map[string]string) (txn.Config, error)
 	Row    func(row []byte) string
 	// Dated is a configuration of which records have versions; nil: it has none.
-	Dated func(cfg txn.Config, o dst.Options) txn.Config
+	Dated func(cfg txn.Config, o timestamp.Options) txn.Config
 }
 
 // Run runs testdata/*.txt. go test -run Scripts -update writes what is expected anew. The commands:
@@ -145,7 +145,7 @@ type actor struct {
 	on     int
 	name   string
 	ro     bool
-	seen   dst.Stamp
+	seen   timestamp.Stamp
 	begun  bool
 	step   []string
 	answer string
@@ -222,7 +222,7 @@ func (s *script) open(args []string) string {
 		s.t.Fatal(err)
 	}
 	if scheme != "" {
-		cfg = s.p.Dated(cfg, dst.Options{Scheme: scheme, VersionBytes: 1 << 16, GCNS: 1_000_000_000, Values: values, Clocks: clocks.Fixed(func(m int) uint64 { return s.clock[m] })})
+		cfg = s.p.Dated(cfg, timestamp.Options{Scheme: scheme, VersionBytes: 1 << 16, GCNS: 1_000_000_000, Values: values, Clocks: clocks.Fixed(func(m int) uint64 { return s.clock[m] })})
 	}
 	profile, err := fabric.LoadProfile("val")
 	if err != nil {
@@ -240,7 +240,7 @@ func (s *script) open(args []string) string {
 	if asked {
 		o.Oracle = machines
 	}
-	s.watch = watch{held: map[uint32]string{}, stamps: map[uint32]dst.Stamp{}, points: map[uint32][]uint64{}, last: map[string]uint32{}}
+	s.watch = watch{held: map[uint32]string{}, stamps: map[uint32]timestamp.Stamp{}, points: map[uint32][]uint64{}, last: map[string]uint32{}}
 	defer s.watch.over()()
 	if s.db, err = txn.Open(s.cl, o); err != nil {
 		return err.Error() + "\n"
@@ -306,7 +306,7 @@ func (s *script) begin(name string, args []string) string {
 	}
 	for _, a := range s.seats {
 		if a.on == on && a.name == "" {
-			a.name, a.ro, a.begun, a.done, a.seen = name, ro, true, false, dst.Stamp(seen)
+			a.name, a.ro, a.begun, a.done, a.seen = name, ro, true, false, timestamp.Stamp(seen)
 			s.txns[name], s.watch.last[name] = a, a.co
 			s.run(5 * sim.Microsecond)
 			return ""

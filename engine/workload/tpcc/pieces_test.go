@@ -9,6 +9,7 @@ import (
 	"drtmx/engine/occ"
 	"drtmx/engine/r2"
 	"drtmx/engine/rococo"
+	"drtmx/engine/timestamp"
 	"drtmx/engine/twopl"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
@@ -66,7 +67,7 @@ func TestReorderingFaults(t *testing.T) {
 	}
 }
 
-func init() { dst.Register(dst.Kinds{dst.DST}) }
+func init() { timestamp.Register(timestamp.Kinds{dst.DST}) }
 
 // inPieces is the company whose new-orders and payments are in pieces under any protocol.
 type inPieces struct{ *Bench }
@@ -110,7 +111,7 @@ func TestPiecesUnderOthers(t *testing.T) {
 	drtmh, _ := occ.Preset("drtm+h")
 	fasst, _ := occ.Preset("fasst")
 	dated := fasst
-	dated.Timestamps = dst.Options{Scheme: "dst", DriftNS: 20_000, VersionBytes: 16 << 20, GCNS: 200_000}
+	dated.Timestamps = timestamp.Options{Scheme: "dst", DriftNS: 20_000, VersionBytes: 16 << 20, GCNS: 200_000}
 	never, queues := nowait.Default(), twopl.Default()
 	never.BackoffMaxNS, queues.BackoffMaxNS, queues.TimeoutNS = 1_000_000, 2_000_000, 200_000
 	for i, cfg := range []txn.Config{drtmh, fasst, dated, never, queues, rococo.Default()} {

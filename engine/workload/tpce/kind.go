@@ -1,10 +1,10 @@
 package tpce
 
 import (
-	"drtmx/dst"
 	"drtmx/engine/knob"
 	"drtmx/engine/kv"
 	"drtmx/engine/testbed"
+	"drtmx/engine/timestamp"
 	"drtmx/engine/workload"
 )
 
@@ -66,7 +66,7 @@ func footprint(v knob.Values, positionOnly bool) workload.Footprint {
 	n := int64(servers)
 	p := workload.Footprint{Bytes: n * (bytes*int64(v.Int("replicas")) + rows*kv.IndexBytes(v)), Cached: n * cached, Rows: n * rows, Old: n * old, Overwrites: 4, PerRequest: 200 << 10, PerSecond: 33_000, PerWallMS: 0.4}
 	p.Calls = 62 * (1 - float64(workload.Anywhere(v))/100)
-	if o := dst.OptionsOf(v); o.Versions() {
+	if o := timestamp.OptionsOf(v); o.Versions() {
 		p.Calls = 5
 	}
 	if positionOnly {

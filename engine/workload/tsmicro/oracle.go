@@ -3,10 +3,10 @@ package tsmicro
 import (
 	"fmt"
 
-	"drtmx/dst"
 	"drtmx/dst/oracle"
 	"drtmx/engine/knob"
 	"drtmx/engine/r2"
+	"drtmx/engine/timestamp"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
 )
@@ -55,7 +55,7 @@ type Asking struct {
 	opt    OracleOptions
 	env    workload.Env
 	local  []*oracle.Local // by machine
-	scheme dst.Scheme
+	scheme timestamp.Scheme
 	report workload.Verbs
 }
 
@@ -67,7 +67,7 @@ func NewOracle(o OracleOptions) (*Asking, error) {
 	return &Asking{opt: o}, nil
 }
 
-func kindOf(scheme string) *dst.Kind {
+func kindOf(scheme string) *timestamp.Kind {
 	switch scheme {
 	case oracle.GTS.Name:
 		return &oracle.GTS
@@ -113,7 +113,7 @@ func (w *Asking) Open(env workload.Env) (err error) {
 		}
 		return nil
 	}
-	e := dst.Env{Cluster: env.Cluster, Oracle: env.Oracle, Values: func() knob.Values { return plain }}
+	e := timestamp.Env{Cluster: env.Cluster, Oracle: env.Oracle, Values: func() knob.Values { return plain }}
 	for m, end := env.Clients(); m < end; m++ {
 		e.Clients = append(e.Clients, m)
 	}
@@ -125,9 +125,9 @@ func (w *Asking) Open(env workload.Env) (err error) {
 type asker struct {
 	w       *Asking
 	c       *r2.Co
-	x       dst.Txn
-	p       dst.Point
-	session dst.Session
+	x       timestamp.Txn
+	p       timestamp.Point
+	session timestamp.Session
 }
 
 // Runner makes a coroutine's client.
@@ -151,7 +151,7 @@ func (r *asker) Next() error {
 			w.scheme.Done(c, &r.x, &r.session)
 		}
 	case NetworkPoint:
-		err = w.scheme.Point(c, &r.session, dst.Stale, &r.p)
+		err = w.scheme.Point(c, &r.session, timestamp.Stale, &r.p)
 	}
 	if err != nil {
 		w.report.Failed(c, begin)

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"drtmx/dst"
 	"drtmx/engine/fabric"
 	"drtmx/engine/history"
 	"drtmx/engine/kv"
@@ -13,6 +12,7 @@ import (
 	"drtmx/engine/r2"
 	"drtmx/engine/sim"
 	"drtmx/engine/store"
+	"drtmx/engine/timestamp"
 	"drtmx/engine/txn"
 	"drtmx/engine/workload"
 )
@@ -104,7 +104,7 @@ func New(t testing.TB, o Setup, bench workload.Bench) *Bed {
 func claims(o Setup) history.Options {
 	h := history.Options{Mode: o.Mode, Initial: 2}
 	t := o.Txn.Common().Timestamps
-	if k := dst.Named(t.Scheme); k != nil {
+	if k := timestamp.Named(t.Scheme); k != nil {
 		if h.Writers, h.Claim = history.StrictSerializable, k.Claim; k.ClaimOf != nil {
 			v := t.Values.Clone()
 			v["ts.clock_drift_ns"], v["fault.clock_skew"], v["ts.freshness"] = int(t.DriftNS), int(t.SkewNS), t.Freshness.String()

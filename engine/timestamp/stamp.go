@@ -1,4 +1,4 @@
-package dst
+package timestamp
 
 // Stamp orders versions, as it stands in headers and messages: 8 bytes in every scheme. 0 is that of what was
 // there from the start, which is visible to everybody.

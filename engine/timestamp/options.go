@@ -1,4 +1,4 @@
-package dst
+package timestamp
 
 import (
 	"cmp"
@@ -67,8 +67,8 @@ func OptionsOf(v knob.Values) Options {
 
 const mixed = "mixed"
 
-// allStrict says that each snapshot has to see all that was committed before it began.
-func allStrict(v knob.Values) bool { return v.Text("ts.freshness") == freshnessNames[Strict] }
+// AllStrict says that each snapshot has to see all that was committed before it began.
+func AllStrict(v knob.Values) bool { return v.Text("ts.freshness") == freshnessNames[Strict] }
 
 // Rows are the knobs of timestamps: those of all schemes, and each one's own.
 func Rows(load testbed.LoadOf) []knob.Row {

@@ -1,4 +1,4 @@
-package dst
+package timestamp
 
 import (
 	"errors"
@@ -117,7 +117,7 @@ func Register(list Kinds) {
 	seen := map[string]bool{None: true}
 	for i := range list {
 		if seen[list[i].Name] {
-			panic("dst: scheme " + list[i].Name + " twice")
+			panic("timestamp: scheme " + list[i].Name + " twice")
 		}
 		seen[list[i].Name] = true
 	}
