@@ -142,7 +142,7 @@ const raiseBudget = "raise drain_ns, or let fewer transactions meet"
 
 // unfinished says when a drain was given up, and what was under way.
 func (s *System) unfinished(budget sim.Time) string {
-	return fmt.Sprintf("after %.3g ms (drain_ns) with %s", float64(budget)/float64(sim.Millisecond), s.left())
+	return fmt.Sprintf("after %s ms (drain_ns) with %s", result.Digits(float64(budget)/float64(sim.Millisecond)), s.left())
 }
 
 // left names what is under way: requests, and what transactions that have ended left behind.

@@ -205,7 +205,7 @@ func (r *runner) measure(last bool) error {
 func (r *runner) growing(now, least int64) (doing string, share float64) {
 	if least > 0 {
 		most := min(autoGrowth*least, experiment.MaxAutomatic)
-		return fmt.Sprintf("measuring, %.3g of at most %.3g ms", float64(now)/1e6, float64(most)/1e6), min(1, float64(now)/float64(most))
+		return fmt.Sprintf("measuring, %s of at most %s ms", result.Digits(float64(now)/1e6), result.Digits(float64(most)/1e6)), min(1, float64(now)/float64(most))
 	}
 	commits := min(r.s.measured().Commits, autoCommits)
 	share = float64(commits) / autoCommits

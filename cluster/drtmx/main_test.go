@@ -152,6 +152,15 @@ func TestBadUsageIsOneLineAndStatusTwo(t *testing.T) {
 		{"--record = -: standard output is for the table", []string{"verify", "--record", "-"}},
 		{"--profile-out = -: standard output is for the report", []string{"fit", "val", "--profile-out", "-"}},
 		{"is what --profile-out writes", []string{"fit", "val", "--profile-out", "x", "--residuals-out", "./x"}},
+		{"with = /dev/zero: is no regular file", []string{"predict", "--with", "/dev/zero"}},
+		{"pipe5: is no regular file", []string{"predict", "--with", pipe(t, filepath.Join(dir, "pipe5"))}},
+		{"with = " + filepath.Join(dir, "long") + ": is over 16777216 bytes", []string{"predict", "--with", long(t, filepath.Join(dir, "long"))}},
+		{"record = /dev/zero: is no regular file", []string{"predict", "--run", "--record", "/dev/zero"}},
+		{"creds = /dev/zero: is no regular file", []string{"worker", "--creds", "/dev/zero", "--server", "nats://" + busy.Addr().String()}},
+		{"tls-ca = /dev/zero: is no regular file", []string{"sweep", "--over", "coroutines=1,2", "--server", "nats://" + busy.Addr().String(), "--tls-ca", "/dev/zero"}},
+		{"creds = /dev/zero: is no regular file", []string{"serve-work", "--listen", "127.0.0.1:0", "--store", filepath.Join(dir, "work"), "--creds", "/dev/zero"}},
+		{"tls-key = /dev/zero: is no regular file", []string{"serve-work", "--listen", "127.0.0.1:0", "--store", filepath.Join(dir, "work"), "--tls-cert", filepath.Join(dir, "short"), "--tls-key", "/dev/zero"}},
+		{"cc = rococo: step i0 of workload.script", []string{"run", "--set", "workload=script", "--set", "cc=rococo", "--set", "workload.script=r0 i0"}},
 		{"no such figure", []string{"figure", "9-99"}},
 		{"quick or paper", []string{"figure", "2-4a", "--scale", "huge"}},
 		{"kernel uninstall", []string{"kernel", "uninstall"}},
@@ -189,6 +198,22 @@ func link(t *testing.T, file string) string {
 		t.Fatal(err)
 	}
 	return file + ".link"
+}
+
+// long makes a file of a gigabyte that takes no place.
+func long(t *testing.T, name string) string {
+	t.Helper()
+	f, err := os.Create(name)
+	if err == nil {
+		err = f.Truncate(1 << 30)
+	}
+	if err == nil {
+		err = f.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return name
 }
 
 // pipe makes a named pipe, to which nobody writes.

@@ -115,7 +115,7 @@ func namedPipe(path string) error {
 	if dir := filepath.Dir(absolute(path)); inFolder(dir, "/proc") || inFolder(dir, "/dev/fd") {
 		return nil
 	}
-	return fmt.Errorf("%s: is a pipe: name a file, or - and pipe standard output", path)
+	return fmt.Errorf("%s: is a pipe: name a regular file", path)
 }
 
 // outFile writes a file that was asked for; "-" is standard output.

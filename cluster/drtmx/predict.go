@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"drtmx/cluster/whole"
 	"drtmx/engine/experiment"
 	"drtmx/notebooks/figures"
 	"drtmx/notebooks/figures/prediction"
@@ -113,11 +113,18 @@ func (f *predictFlags) check(cmd *cobra.Command) error {
 	return err
 }
 
+// predictionsLimit bounds a file of predictions: that of all figures, in three columns, has 0.3 MB.
+const predictionsLimit = 16 << 20
+
+func predictionsError(flag, path string, err error) error {
+	return &experiment.SpecError{Field: flag, Value: path, Rule: err.Error(), Next: "name a file that drtmx predict --record or --json wrote"}
+}
+
 // columns are those of a file. A name that is there already gets that of the file.
 func columns(path string, have *prediction.Table) (*prediction.Table, error) {
-	text, err := os.ReadFile(path)
+	text, err := whole.Read(path, predictionsLimit)
 	if err != nil {
-		return nil, err
+		return nil, predictionsError("with", path, err)
 	}
 	file := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 	t, err := prediction.Read(text, file)
@@ -180,12 +187,12 @@ func (f *predictFlags) keep(now *prediction.Table) error {
 
 // recorded is what is in the file.
 func (f *predictFlags) recorded() (*prediction.Table, error) {
-	text, err := os.ReadFile(f.record)
+	text, err := whole.Read(f.record, predictionsLimit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &prediction.Table{Rows: []prediction.Row{}}, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, predictionsError("record", f.record, err)
 	}
 	t, err := prediction.Read(text, prediction.Now)
 	if err != nil {

@@ -4,6 +4,7 @@ package whole
 
 import (
 	"crypto/rand"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -24,6 +25,15 @@ func ReadUpTo(p string, limit int64) ([]byte, error) {
 	}
 	defer f.Close()
 	return io.ReadAll(io.LimitReader(f, limit+1))
+}
+
+// Read reads a regular file of at most limit bytes. Its error is the reason alone: who asks names the file.
+func Read(p string, limit int64) ([]byte, error) {
+	b, err := ReadUpTo(p, limit)
+	if err == nil && int64(len(b)) > limit {
+		return nil, fmt.Errorf("is over %d bytes", limit)
+	}
+	return b, err
 }
 
 // Replace makes a file hold raw. It is written beside its place and renamed, so

@@ -13,6 +13,9 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"drtmx/cluster/whole"
+	"drtmx/engine/experiment"
 )
 
 // The names on the server.
@@ -116,7 +119,26 @@ func (o Options) clean() string {
 	return strings.Join(out, ",")
 }
 
+// SecretLimitBytes bounds files of credentials, certificates and keys: a chain of certificates has some 10 KB.
+const SecretLimitBytes = 1 << 20
+
+// CheckSecret refuses what is no such file before who uses it reads it to its end; "" is none.
+func CheckSecret(flag, path string) error {
+	if path == "" {
+		return nil
+	}
+	if _, err := whole.Read(path, SecretLimitBytes); err != nil {
+		return &experiment.SpecError{Field: flag, Value: path, Rule: err.Error(), Next: "name a regular file"}
+	}
+	return nil
+}
+
 func connect(o Options) (*nats.Conn, error) {
+	for _, f := range []struct{ flag, path string }{{"creds", o.Creds}, {"tls-ca", o.CA}, {"tls-cert", o.Cert}, {"tls-key", o.Key}} {
+		if err := CheckSecret(f.flag, f.path); err != nil {
+			return nil, err
+		}
+	}
 	opts := []nats.Option{
 		nats.Name("drtmx"), nats.MaxReconnects(-1), nats.ReconnectWait(250 * time.Millisecond), nats.ReconnectJitter(100*time.Millisecond, 500*time.Millisecond),
 		nats.Timeout(5 * time.Second), nats.PingInterval(10 * time.Second),

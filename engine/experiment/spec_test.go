@@ -115,6 +115,13 @@ func TestBadSpecs(t *testing.T) {
 		{"emulated", "set: {emulated_nodes: 3}", "fewer than the 4 machines"},
 		{"words", "workload: cycle\nset: {workload.value_bytes: 10}", "must be a multiple of 8; use 8 or 16"},
 		{"table 4-1", "set: {opt.execution.pa: true}", "Table 4-1"},
+		{"a script that inserts, in pieces", "workload: script\nset: {cc: rococo, workload.script: r0 i0}", "cc = rococo: step i0 of workload.script inserts or deletes a record"},
+		{"a script that deletes, in pieces", "workload: script\nset: {cc: rococo, workload.script: r1; d0}", "cc = rococo: step d0 of workload.script inserts or deletes a record"},
+		{"a script of a missing record, in pieces", "workload: script\nset: {cc: rococo, workload.script: w0 r8}", "cc = rococo: step r8 of workload.script is of a record that is not there: they are numbered 0 to 7"},
+		{"leaves beyond a WRITE", "workload: ycsb-a\nset: {store.ordered: rolex, workload.value_bytes: 1KiB}", "workload.value_bytes = 1024: a leaf of 16 slots takes 17078 bytes, and a WRITE 4096 at most; use smaller values"},
+		{"leaves beyond a WRITE, with fewer slots within", "workload: ycsb-a\nset: {store.ordered: rolex, workload.value_bytes: 512}", "and a WRITE 4096 at most; set rolex.slots=7 and no larger rolex.fill, or"},
+		{"scaled below what it takes", "workload: registers\nset: {workload.keys: 12, workload.scale: 0.7, workload.reads: 6, workload.writes: 6}", "there are 8; set workload.keys=17 or more, or a larger workload.scale"},
+		{"fewer than it takes", "workload: registers\nset: {workload.keys: 8, workload.reads: 6, workload.writes: 6}", "there are 8; set workload.keys=12 or more"},
 		{"no mix", "set: {workload.mix.amalgamate: 0, workload.mix.balance: 0, workload.mix.deposit-checking: 0, workload.mix.send-payment: 0, workload.mix.transact-savings: 0, workload.mix.write-check: 0}", "all weights are 0"},
 	}
 	for _, tt := range tests {

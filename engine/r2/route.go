@@ -42,6 +42,9 @@ func (c *Co) Using(m Mode) (before Mode) {
 	return before
 }
 
+// DefaultMaxWrite is MaxWrite of clusters whose messages have the default length.
+const DefaultMaxWrite = maxMessage
+
 // MaxWrite is the payload of the largest WRITE: it is sent from a buffer of this size.
 func (cl *Cluster) MaxWrite() int { return cl.cfg.MaxMessage }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"drtmx/engine/experiment"
@@ -145,7 +146,19 @@ func (d Diff) percent() string {
 	return fmt.Sprintf("%+.1f %%", 100**d.Change)
 }
 
-// number writes with three significant digits and a metric prefix.
+// Digits writes three significant digits and all whole ones, never an exponent: 1000 for what %.3g writes as 1e+03.
+func Digits(x float64) string {
+	if math.Abs(x) >= 100 {
+		return strconv.FormatFloat(x, 'f', 0, 64)
+	}
+	short, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 3, 64), 64)
+	if err != nil {
+		return fmt.Sprint(x)
+	}
+	return strconv.FormatFloat(short, 'f', -1, 64)
+}
+
+// Number writes with three significant digits and a metric prefix.
 func Number(x float64) string {
 	for _, u := range []struct {
 		at   float64

@@ -98,7 +98,7 @@ func (l limits) latencyBound() *Verdict {
 		v.Of = "round trips"
 		parts = []string{fmt.Sprintf("%.2g round trips take the most", l.trips)}
 	}
-	v.Text = fmt.Sprintf("latency-bound: of %.3g µs %s", l.latencyUS, strings.Join(parts, ", "))
+	v.Text = fmt.Sprintf("latency-bound: of %s µs %s", Digits(l.latencyUS), strings.Join(parts, ", "))
 	if b := l.busiest; b != nil {
 		v.Text += fmt.Sprintf("; nothing is saturated, the busiest is %s of node %d at %.0f %%", metrics.Label(b.Resource), b.Node, 100*b.Utilization)
 	}

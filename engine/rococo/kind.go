@@ -26,9 +26,17 @@ var Kind = txn.Kind{
 }
 
 // validPieces refuses workloads whose transactions are not in pieces.
-func validPieces(_ knob.Values, load *testbed.Load) error {
-	if load.Transactions && !load.Pieces {
+func validPieces(v knob.Values, load *testbed.Load) error {
+	switch {
+	case !load.Transactions:
+		return nil
+	case !load.Pieces:
 		return knob.Invalid("cc", "rococo", "use workload=tpcc, registers or script, or another cc", "the transactions of workload %s are not in pieces, which servers could reorder", load.Name)
+	case load.Unpieced == nil:
+		return nil
+	}
+	if what := load.Unpieced(v); what != "" {
+		return knob.Invalid("cc", "rococo", "leave that out, or use another cc", "%s, and servers could not reorder that", what)
 	}
 	return nil
 }

@@ -323,7 +323,11 @@ func (s *session) Abandon() {
 		return
 	}
 	delete(s.p.sessions, s.id)
-	s.p.cl.Fail(fmt.Errorf("rococo: a transaction of machine %d gives up, %w, after its pieces have started: let it decide that before", s.c.Machine(), s.tx.Failed()))
+	why := "" // nothing failed in a body that returns an error of its own
+	if err := s.tx.Failed(); err != nil {
+		why = " (" + err.Error() + ")"
+	}
+	s.p.cl.Fail(fmt.Errorf("rococo: a transaction of machine %d gives up%s after its pieces have started: let it decide that before", s.c.Machine(), why))
 }
 
 // Ahead asks the host for the set.

@@ -11,6 +11,8 @@ type Load struct {
 	Pieces       bool // its read-write transactions are pieces too, see txn.Op
 	Ordered      bool // its requests, which are no transactions, go to an ordered key-value store
 
+	// Unpieced says what the values ask of transactions that is no piece, although Pieces; "": nothing. nil: never anything.
+	Unpieced func(v knob.Values) string
 	// LocalLocks says how many of a hundred locks are of records on the machine that locks them. nil: only
 	// the run can tell.
 	LocalLocks func(v knob.Values) int

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 
 	"drtmx/engine/knob"
 	"drtmx/engine/kv"
@@ -98,6 +99,29 @@ const leastPopulation = 8
 // Scaled is a population times workload.scale.
 func Scaled(v knob.Values, name string) int {
 	return max(int(math.Round(float64(v.Int(name))*v.Float("workload.scale"))), min(leastPopulation, v.Int(name)))
+}
+
+// TooFew is the error of a population, scaled, that is below least.
+func TooFew(v knob.Values, name string, least int, rule string, args ...any) error {
+	next := fmt.Sprintf("set %s=%d or more", name, unscaled(v, name, least))
+	if v.Float("workload.scale") < 1 {
+		next += ", or a larger workload.scale"
+	}
+	return knob.Invalid(name, v.Int(name), next, rule, args...)
+}
+
+// TooMany is the error of a population, scaled, that is above most.
+func TooMany(v knob.Values, name string, most int, rule string, args ...any) error {
+	return knob.Invalid(name, v.Int(name), fmt.Sprintf("set %s=%d or fewer, or a smaller workload.scale", name, unscaled(v, name, most+1)-1), rule, args...)
+}
+
+// unscaled is the smallest value of a population that scaling leaves at least so large.
+func unscaled(v knob.Values, name string, least int) int {
+	w := v.Clone()
+	return sort.Search(math.MaxInt32, func(n int) bool {
+		w[name] = n
+		return Scaled(w, name) >= least
+	})
 }
 
 // Anywhere is the share of locks on the own machine where records are drawn from all machines alike.

@@ -141,6 +141,11 @@ func (o Options) secure(opts *natsd.Options) error {
 		}
 		return nil
 	}
+	for _, f := range []struct{ flag, path string }{{"tls-cert", o.Cert}, {"tls-key", o.Key}, {"tls-ca", o.ClientCA}} {
+		if err := work.CheckSecret(f.flag, f.path); err != nil {
+			return err
+		}
+	}
 	c, err := natsd.GenTLSConfig(&natsd.TLSConfigOpts{CertFile: o.Cert, KeyFile: o.Key, CaFile: o.ClientCA, Verify: o.ClientCA != "", Timeout: 5})
 	if err != nil {
 		return &experiment.SpecError{Field: "tls-cert", Value: o.Cert, Rule: err.Error(), Next: "give --tls-cert and --tls-key as PEM files"}

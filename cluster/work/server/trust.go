@@ -11,6 +11,8 @@ import (
 	natsd "github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nkeys"
 
+	"drtmx/cluster/whole"
+	"drtmx/cluster/work"
 	"drtmx/engine/experiment"
 )
 
@@ -28,7 +30,7 @@ var errTrust = errors.New("is of another server")
 // trust makes the server accept the credentials in a file only. Where there is none, it is made together with what the server
 // needs, which stands in kept.
 func trust(opts *natsd.Options, creds, kept string) error {
-	text, err := os.ReadFile(creds)
+	text, err := whole.Read(creds, work.SecretLimitBytes)
 	var t trusted
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -43,7 +45,7 @@ func trust(opts *natsd.Options, creds, kept string) error {
 			return fmt.Errorf("store: %w", err)
 		}
 	case err != nil:
-		return fmt.Errorf("creds: %w", err)
+		return &experiment.SpecError{Field: "creds", Value: creds, Rule: err.Error(), Next: "name a credentials file, or one that is not there: it is made"}
 	default:
 		if t, err = known(string(text), kept); err != nil {
 			return &experiment.SpecError{Field: "creds", Value: creds, Rule: err.Error(), Next: "name a file that is not there: a new one is made"}
@@ -54,7 +56,7 @@ func trust(opts *natsd.Options, creds, kept string) error {
 
 // known is what stands beside the streams, if it is about these credentials.
 func known(creds, kept string) (t trusted, err error) {
-	text, err := os.ReadFile(kept)
+	text, err := whole.Read(kept, work.SecretLimitBytes)
 	if err != nil {
 		return t, errTrust
 	}

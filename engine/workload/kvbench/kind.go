@@ -1,7 +1,6 @@
 package kvbench
 
 import (
-	"fmt"
 	"strings"
 
 	"drtmx/engine/knob"
@@ -203,7 +202,7 @@ func validRate(v knob.Values, m mix) error {
 func validKeys(v knob.Values) error {
 	_, servers := testbed.Machines(v)
 	if keys := workload.Scaled(v, "workload.keys"); keys < servers {
-		return knob.Invalid("workload.keys", v.Int("workload.keys"), fmt.Sprintf("set workload.keys=%d or more, or a larger workload.scale", servers), "there are %d keys for %d servers", keys, servers)
+		return workload.TooFew(v, "workload.keys", servers, "there are %d keys for %d servers", keys, servers)
 	}
 	return nil
 }

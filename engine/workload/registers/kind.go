@@ -51,9 +51,9 @@ func valid(v knob.Values) error {
 	case reads+writes == 0:
 		return knob.Invalid("workload.reads", reads, "set workload.reads or workload.writes to 1 or more", "a transaction has to take at least one register")
 	case reads+writes > keys:
-		return knob.Invalid("workload.keys", v.Int("workload.keys"), fmt.Sprintf("set workload.keys=%d or more, or a larger workload.scale", reads+writes), "a transaction takes %d different registers, there are %d", reads+writes, keys)
+		return workload.TooFew(v, "workload.keys", reads+writes, "a transaction takes %d different registers, there are %d", reads+writes, keys)
 	case keys > mostRegisters:
-		return knob.Invalid("workload.keys", v.Int("workload.keys"), fmt.Sprintf("set workload.keys=%d or fewer", mostRegisters), "registers keeps a count of each of its keys")
+		return workload.TooMany(v, "workload.keys", mostRegisters, "registers keeps a count of each of its keys")
 	case writes > most:
 		return knob.Invalid("workload.writes", writes, fmt.Sprintf("set workload.writes=%d or fewer, or a smaller workload.value_bytes", most), "the log entry of so many registers of %d bytes does not fit into a message", bytes)
 	}

@@ -1,6 +1,8 @@
 package script
 
 import (
+	"fmt"
+
 	"drtmx/engine/knob"
 	"drtmx/engine/testbed"
 	"drtmx/engine/workload"
@@ -8,7 +10,7 @@ import (
 
 // Kinds is the workload in the list of parts.
 var Kinds = []workload.Kind{{
-	Load: testbed.Load{Name: "script", Transactions: true, ReadOnly: true, Pieces: true, LocalLocks: workload.Anywhere,
+	Load: testbed.Load{Name: "script", Transactions: true, ReadOnly: true, Pieces: true, Unpieced: unpieced, LocalLocks: workload.Anywhere,
 		IgnoresAborts: func(v knob.Values) bool { return v.Text("workload.variant") == "as-published" }},
 	Doc:      "a few written transactions, for drtmx explore",
 	Rows:     rows(),
@@ -27,14 +29,40 @@ var Kinds = []workload.Kind{{
 	},
 }}
 
-func valid(v knob.Values) error {
-	if n := v.Int("workload.keys"); n > MostKeys {
-		return knob.Invalid("workload.keys", n, "set workload.keys=8, or another workload", "a script names keys below %d", MostKeys)
+// unpieced names the first step of a read-write transaction that has no piece: one that inserts or deletes a record, or that
+// takes one which is not there from the start.
+func unpieced(v knob.Values) string {
+	keys := uint64(workload.Scaled(v, "workload.keys"))
+	for _, list := range clientsOf(v) {
+		for _, t := range list {
+			for _, o := range t {
+				switch {
+				case t.readOnly():
+				case o.what == 'i' || o.what == 'd':
+					return fmt.Sprintf("step %v of workload.script inserts or deletes a record", o)
+				case o.key >= keys:
+					return fmt.Sprintf("step %v of workload.script is of a record that is not there: they are numbered 0 to %d", o, keys-1)
+				}
+			}
+		}
 	}
+	return ""
+}
+
+// clientsOf is the script of resolved values.
+func clientsOf(v knob.Values) [][]transaction {
 	list, err := parse(v.Text("workload.script"))
 	if err != nil {
 		panic("script: resolved workload.script: " + err.Error())
 	}
+	return list
+}
+
+func valid(v knob.Values) error {
+	if n := v.Int("workload.keys"); n > MostKeys {
+		return knob.Invalid("workload.keys", n, "set workload.keys=8, or another workload", "a script names keys below %d", MostKeys)
+	}
+	list := clientsOf(v)
 	if _, threads, _ := testbed.ThreadCounts(v); len(list) > threads*testbed.Coroutines(v) {
 		return knob.Invalid("workload.script", v.Text("workload.script"), "write fewer, or set nodes, threads or coroutines higher", "of %d clients, and there are %d", len(list), threads*testbed.Coroutines(v))
 	}

@@ -1,8 +1,6 @@
 package tsmicro
 
 import (
-	"fmt"
-
 	"drtmx/dst/oracle"
 	"drtmx/engine/knob"
 	"drtmx/engine/testbed"
@@ -90,7 +88,7 @@ func localLocks(l Load, v knob.Values) int {
 // validTuples wants as many records as a transaction takes.
 func validTuples(l Load, v knob.Values) error {
 	if n, keys := v.Int("workload.tuples"), workload.Scaled(v, "workload.keys"); (l == Read || l == Update) && n > keys {
-		return knob.Invalid("workload.keys", v.Int("workload.keys"), fmt.Sprintf("set workload.keys=%d or more, or a larger workload.scale", n), "a transaction takes %d different records, there are %d", n, keys)
+		return workload.TooFew(v, "workload.keys", n, "a transaction takes %d different records, there are %d", n, keys)
 	}
 	return nil
 }

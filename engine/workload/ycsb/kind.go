@@ -59,9 +59,9 @@ func valid(v knob.Values) error {
 	most := MostOpsOf(fieldBytes(v))
 	switch {
 	case keys < least:
-		return knob.Invalid("workload.keys", v.Int("workload.keys"), fmt.Sprintf("set workload.keys=%d or more, or a larger workload.scale", least), "a transaction takes %d different records%s, there are %d", ops, on, keys)
+		return workload.TooFew(v, "workload.keys", least, "a transaction takes %d different records%s, there are %d", ops, on, keys)
 	case keys > mostRecords:
-		return knob.Invalid("workload.keys", v.Int("workload.keys"), fmt.Sprintf("set workload.keys=%d or fewer", mostRecords), "ycsb keeps a count of each of its records")
+		return workload.TooMany(v, "workload.keys", mostRecords, "ycsb keeps a count of each of its records")
 	case n > servers:
 		return knob.Invalid("workload.nodes_per_txn", n, fmt.Sprintf("set workload.nodes_per_txn=%d or fewer", servers), "more than the %d machines that hold data", servers)
 	case n > ops:

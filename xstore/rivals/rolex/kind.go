@@ -16,7 +16,7 @@ var Kind = store.KVKind{
 	Name:  name,
 	Doc:   "leaves in memory nodes, models that clients train, all operations one-sided (in the manner of ROLEX)",
 	Rows:  rows,
-	Rules: []func(knob.Values) error{validFill, validNIC},
+	Rules: []func(knob.Values) error{validFill, validNIC, validLeaf},
 	Open: func(cl *r2.Cluster, s store.KVSpec, v knob.Values) (store.KV, error) {
 		return New(cl, s, Options{
 			Slots: v.Int("rolex.slots"), Fill: v.Int("rolex.fill"), Error: v.Int("rolex.error"),
@@ -40,7 +40,7 @@ func rows() []knob.Row {
 		}}
 	}
 	return []knob.Row{
-		row(knob.Knob{Name: "rolex.slots", Kind: knob.Int, Default: 16, Min: 4, Max: 64, Label: "ROLEX: slots of a leaf",
+		row(knob.Knob{Name: "rolex.slots", Kind: knob.Int, Default: 16, Min: leastSlots, Max: 64, Label: "ROLEX: slots of a leaf",
 			Doc: "Pairs that a leaf has room for. A lookup READs leaves whole, with their values."}),
 		row(knob.Knob{Name: "rolex.fill", Kind: knob.Int, Default: 8, Min: 1, Max: 64, Unit: "keys", Label: "ROLEX: keys of a leaf at the start",
 			Doc: "Half of the slots by default, as the leaves of xstore begin, so that neither store has room for inserts that the other lacks."}),
@@ -69,6 +69,29 @@ func validNIC(v knob.Values) error {
 	}
 	return knob.Invalid("store.ordered", name, "use another store, or a profile with RDMA", "its clients READ and WRITE leaves, and %s", testbed.NoRDMA(v))
 }
+
+// validLeaf refuses leaves that a WRITE does not hold.
+func validLeaf(v knob.Values) error {
+	if v.Text("store.ordered") != name {
+		return nil
+	}
+	bytes, slots := v.Int("workload.value_bytes"), v.Int("rolex.slots")
+	l, err := newLayout(slots, bytes, r2.DefaultMaxWrite)
+	if err == nil {
+		return nil
+	}
+	for next := slots; next > leastSlots; {
+		next--
+		if _, err := newLayout(next, bytes, r2.DefaultMaxWrite); err == nil {
+			return knob.Invalid("rolex.slots", slots, fmt.Sprintf("set rolex.slots=%d and no larger rolex.fill, or a smaller workload.value_bytes", next),
+				"a leaf with values of %d bytes takes %d bytes, and a WRITE %d at most", bytes, l.bytes(), r2.DefaultMaxWrite)
+		}
+	}
+	return knob.Invalid("workload.value_bytes", bytes, "use smaller values", "a leaf of %d slots takes %d bytes, and a WRITE %d at most", slots, l.bytes(), r2.DefaultMaxWrite)
+}
+
+// leastSlots is what a leaf has at least.
+const leastSlots = 4
 
 // Options are what can be chosen. Zero fields are defaults, but for RetrainAt.
 type Options struct {
@@ -108,8 +131,8 @@ func (o Options) withDefaults() Options {
 
 func (o *Options) check() error {
 	switch {
-	case o.Slots < 4 || o.Slots > 64:
-		return fmt.Errorf("slots %d: a leaf has 4 to 64", o.Slots)
+	case o.Slots < leastSlots || o.Slots > 64:
+		return fmt.Errorf("slots %d: a leaf has %d to 64", o.Slots, leastSlots)
 	case o.Fill < 1 || o.Fill > o.Slots:
 		return fmt.Errorf("fill %d: 1 to %d, the slots of a leaf", o.Fill, o.Slots)
 	case o.Error < 1:
