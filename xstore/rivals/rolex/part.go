@@ -7,8 +7,8 @@ import (
 	"drtmx/engine/fabric"
 	"drtmx/engine/r2"
 	"drtmx/engine/store"
-	"drtmx/xstore/rivals/lazy"
 	"drtmx/xstore/model"
+	"drtmx/xstore/rivals/lazy"
 )
 
 // The entry of a segment in a memory node's directory.
